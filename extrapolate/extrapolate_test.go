@@ -45,7 +45,7 @@ func extrapolated(t interface{ Fatal(...any) }, traces []*reprise.Trace, ranks i
 
 // difference returns in what two traces differ, nothing if they do not.
 func difference(t interface{ Fatal(...any) }, a, b *reprise.Trace) string {
-	d, err := query.OpenDiff(context.Background(), a, b, query.Options{})
+	d, err := query.OpenDiff(context.Background(), a, b, query.DiffOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

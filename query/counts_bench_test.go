@@ -24,7 +24,7 @@ func BenchmarkCounts(b *testing.B) {
 			{"profile", func(ctx context.Context) error { _, err := OpenProfile(ctx, trace, Options{}); return err }},
 			{"messages", func(ctx context.Context) error { _, err := OpenMessages(ctx, model, 0, Options{}); return err }},
 			{"matrix", func(ctx context.Context) error { _, err := OpenMessages(ctx, model, 256, Options{}); return err }},
-			{"diff", func(ctx context.Context) error { _, err := OpenDiff(ctx, trace, trace, Options{}); return err }},
+			{"diff", func(ctx context.Context) error { _, err := OpenDiff(ctx, trace, trace, DiffOptions{}); return err }},
 		} {
 			b.Run(query.name+"/"+size.name, func(b *testing.B) {
 				b.ReportAllocs()

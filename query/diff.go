@@ -9,7 +9,6 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
-	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // A Diff says in what the calls of two traces, A and B, differ, whenever they were made
@@ -69,19 +68,26 @@ func (d *Diff) differs() bool {
 
 // A Difference is a place in which the calls of a rank differ in two traces.
 type Difference struct {
-	Rank     int    `json:"rank"`
-	Position uint64 `json:"position"`
-	A        string `json:"a_call"` // the call, as a [reprise.Printer] writes it; nothing if the rank has no more
-	B        string `json:"b_call"`
+	Rank      int    `json:"rank"`
+	Position  uint64 `json:"position"`   // in A
+	PositionB uint64 `json:"b_position"` // another one if calls are ignored
+	A         string `json:"a_call"`     // the call, as a [reprise.Printer] writes it; nothing if the rank has no more
+	B         string `json:"b_call"`
+}
+
+// DiffOptions say what [OpenDiff] compares.
+type DiffOptions struct {
+	Options
+	Ignore Ignored
 }
 
 // OpenDiff compares two traces. It compares grammars without expanding them, and those of
 // ranks with the same control flow once, so that its cost is that of reading the ranks of
-// both; only of ranks whose arguments vary without a pattern it goes through the calls.
-// Errors of ranks begin with the trace that has them. That messages cannot be counted is
-// no error.
-func OpenDiff(ctx context.Context, a, b *reprise.Trace, o Options) (*Diff, error) {
-	d := newDiffer(a, b)
+// both; only of ranks whose arguments vary without a pattern, and if calls are ignored, it
+// goes through the calls. Errors of ranks begin with the trace that has them. That messages
+// cannot be counted is no error.
+func OpenDiff(ctx context.Context, a, b *reprise.Trace, o DiffOptions) (*Diff, error) {
+	d := newDiffer(a, b, &o.Ignore)
 	result := &Diff{A: DiffSide{Ranks: a.Ranks()}, B: DiffSide{Ranks: b.Ranks()}, Reordered: reordered(a, b)}
 	ranksA, ranksB := o.ranks(a), o.ranks(b)
 	var both, different []int
@@ -117,7 +123,7 @@ func OpenDiff(ctx context.Context, a, b *reprise.Trace, o Options) (*Diff, error
 		}
 	}
 	if result.Different = rankenc.SetOf(different...); result.differs() {
-		if err = result.summarize(ctx, a, b, o); err != nil {
+		if err = result.summarize(ctx, a, b, o.Options); err != nil {
 			return nil, err
 		}
 		result.Calls = d.differences()
@@ -166,17 +172,18 @@ func (d *differ) first(result *Diff, rank int, r *comparedRank) (err error) {
 }
 
 // difference returns the place in which a rank differs.
-func (d *differ) difference(rank int, position uint64) (*Difference, error) {
-	result := &Difference{Rank: rank, Position: position}
+func (d *differ) difference(rank int, at positions) (*Difference, error) {
+	result := &Difference{Rank: rank, Position: at.a, PositionB: at.b}
 	for _, side := range []struct {
-		of   *diffSide
-		call *string
-	}{{d.a, &result.A}, {d.b, &result.B}} {
+		of       *diffSide
+		position uint64
+		call     *string
+	}{{d.a, at.a, &result.A}, {d.b, at.b, &result.B}} {
 		r, err := side.of.trace.Rank(rank)
 		if err != nil {
 			return nil, err
 		}
-		if run := r.Walk(position).Next(); run.Count > 0 {
+		if run := r.Walk(side.position).Next(); run.Count > 0 {
 			*side.call = string(side.of.printer.AppendCall(nil, r.Call(run.Symbol)))
 		}
 	}
@@ -212,12 +219,6 @@ func countDifferences(a, b map[string]uint64) []CountDifference {
 	}
 	sortCounts(list)
 	return list
-}
-
-// A sameComparison is a comparison of grammars that several ranks need.
-type sameComparison struct {
-	a, b *sequitur.Grammar
-	ids  string // of the terminals of both
 }
 
 // A MessageDiff says in what the messages of two traces, A and B, differ. Its lists have

@@ -25,7 +25,7 @@ func TestDiffDamaged(t *testing.T) {
 		}
 	}
 	other := testtrace.Open(t, damaged)
-	for _, o := range []Options{{}, {Ranks: of(rankenc.World(2))}} {
+	for _, o := range []DiffOptions{{}, {Options: Options{Ranks: of(rankenc.World(2))}}} {
 		if _, err := OpenDiff(t.Context(), openProgram(t, p), other, o); err == nil {
 			t.Error("the damage is no error")
 		}
@@ -51,7 +51,7 @@ func TestDiffManyCommunicators(t *testing.T) {
 		return openParts(t, merge.Run{Ranks: 1}, []merge.Part{part})
 	}
 	const rounds = 1e9
-	d, err := OpenDiff(t.Context(), open(rounds), open(rounds+1), Options{})
+	d, err := OpenDiff(t.Context(), open(rounds), open(rounds+1), DiffOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestDiffLost(t *testing.T) {
 		r.Call(r.Declare(cst.Function{Name: "MPI_Finalize"}))
 		return openParts(t, merge.Run{Ranks: 2}, []merge.Part{r.Finish(0)})
 	}
-	d, err := OpenDiff(t.Context(), open(2), open(5), Options{})
+	d, err := OpenDiff(t.Context(), open(2), open(5), DiffOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

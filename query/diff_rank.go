@@ -34,9 +34,9 @@ type countedCall struct {
 	ranks rankenc.SetBuilder
 }
 
-func newDiffer(a, b *reprise.Trace) *differ {
+func newDiffer(a, b *reprise.Trace, ignore *Ignored) *differ {
 	d := &differ{
-		a: newDiffSide(a), b: newDiffSide(b),
+		a: newDiffSide(a, ignore), b: newDiffSide(b, ignore),
 		known: make(map[sameComparison]*comparedGrammars), calls: make(map[string]*countedCall), functions: make(map[string]*rankenc.SetBuilder),
 	}
 	d.b.matchFunctions(d.a)
@@ -44,6 +44,12 @@ func newDiffer(a, b *reprise.Trace) *differ {
 		d.a.names, d.b.names = nil, nil
 	}
 	return d
+}
+
+// A sameComparison is a comparison of grammars that several ranks need.
+type sameComparison struct {
+	a, b *sequitur.Grammar
+	ids  string // of the terminals of both
 }
 
 type comparedGrammars struct {
@@ -58,13 +64,16 @@ const maxKnown = 64
 type comparedRank struct {
 	both   bool // traces have calls of it
 	equal  bool
-	prefix uint64 // calls before the first that differs
+	prefix positions // calls before the first that differs
 
 	// frame says that the first that differs begins or ends MPI in both traces. Apart from
 	// such calls, the rank may differ otherwise, after so many calls.
 	frame, differsOtherwise bool
-	otherwise               uint64
+	otherwise               positions
 }
+
+// Positions are those of a call in both traces: the same unless calls are ignored.
+type positions struct{ a, b uint64 }
 
 // rank compares the calls of a rank, which one of the traces may not have.
 func (d *differ) rank(rank int) (*comparedRank, error) {
@@ -81,30 +90,31 @@ func (d *differ) rank(rank int) (*comparedRank, error) {
 	r := &comparedRank{both: x != nil && y != nil}
 	if r.both {
 		r.prefix = d.prefix(x, y, ofX, ofY)
-		if r.equal = r.prefix == x.Len() && r.prefix == y.Len(); r.equal {
+		end := positions{x.Len(), y.Len()}
+		if r.equal = r.prefix == end; r.equal {
 			return r, nil
 		}
 		r.otherwise, r.differsOtherwise = r.prefix, true
 		if r.frame = d.isFrame(x, y, r.prefix); r.frame {
 			r.otherwise = d.prefix(x, y, d.a.withoutFrame(x, ofX, len(ids)), d.b.withoutFrame(y, ofY, len(ids)))
-			r.differsOtherwise = r.otherwise < x.Len() || r.otherwise < y.Len()
+			r.differsOtherwise = r.otherwise != end
 		}
 	}
 	return r, d.count(rank, x, y, ofX, ofY, len(ids))
 }
 
-// prefix returns how many calls with the same ids two ranks have in common from the
-// beginning.
-func (d *differ) prefix(x, y *reprise.Rank, ofX, ofY []uint32) uint64 {
-	if x.Listed() || y.Listed() {
+// prefix returns after how many calls two ranks first differ, by the ids of calls.
+func (d *differ) prefix(x, y *reprise.Rank, ofX, ofY []uint32) positions {
+	if x.Listed() || y.Listed() || slices.Contains(ofX, ignoredCall) || slices.Contains(ofY, ignoredCall) {
 		return commonWalk(x.Walk(0), y.Walk(0), ofX, ofY)
 	}
-	return d.grammars(x.Grammar(), y.Grammar(), ofX, ofY)
+	n := d.grammars(x.Grammar(), y.Grammar(), ofX, ofY)
+	return positions{n, n}
 }
 
 // isFrame reports whether calls at a position begin, or end, MPI in both traces.
-func (d *differ) isFrame(x, y *reprise.Rank, position uint64) bool {
-	a, b := x.Walk(position).Next(), y.Walk(position).Next()
+func (d *differ) isFrame(x, y *reprise.Rank, at positions) bool {
+	a, b := x.Walk(at.a).Next(), y.Walk(at.b).Next()
 	if a.Count == 0 || b.Count == 0 {
 		return false
 	}
@@ -121,7 +131,9 @@ func (d *differ) count(rank int, x, y *reprise.Rank, ofX, ofY []uint32, n int) e
 			continue
 		}
 		for s, times := range calls.Occurrences() {
-			counts[[][]uint32{ofX, ofY}[k][s]][k] += times
+			if id := [][]uint32{ofX, ofY}[k][s]; id != ignoredCall {
+				counts[id][k] += times
+			}
 		}
 	}
 	functions := make(map[string][2]uint64)
@@ -131,6 +143,9 @@ func (d *differ) count(rank int, x, y *reprise.Rank, ofX, ofY []uint32, n int) e
 	}{{d.a, ofX}, {d.b, ofY}} {
 		var read *reprise.Rank
 		for terminal, id := range side.ids {
+			if id == ignoredCall {
+				continue
+			}
 			c := counts[id]
 			if c[0] == c[1] {
 				continue
@@ -227,25 +242,33 @@ func (d *differ) grammars(x, y *sequitur.Grammar, ofX, ofY []uint32) uint64 {
 	return c.prefix
 }
 
-// commonWalk returns how many symbols two sequences have in common from the beginning.
-func commonWalk(x, y *sequitur.Walker, ofX, ofY []uint32) uint64 {
-	n := uint64(0)
-	for a, b := x.Next(), y.Next(); a.Count > 0 && b.Count > 0 && ofX[a.Symbol] == ofY[b.Symbol]; {
+// commonWalk returns after how many symbols two sequences first differ.
+func commonWalk(x, y *sequitur.Walker, ofX, ofY []uint32) (at positions) {
+	next := func(w *sequitur.Walker, of []uint32, at *uint64) sequitur.Run {
+		run := w.Next()
+		for ; run.Count > 0 && of[run.Symbol] == ignoredCall; run = w.Next() {
+			*at += run.Count
+		}
+		return run
+	}
+	a, b := next(x, ofX, &at.a), next(y, ofY, &at.b)
+	for a.Count > 0 && b.Count > 0 && ofX[a.Symbol] == ofY[b.Symbol] {
 		both := min(a.Count, b.Count)
-		n += both
+		at.a, at.b = at.a+both, at.b+both
 		if a.Count -= both; a.Count == 0 {
-			a = x.Next()
+			a = next(x, ofX, &at.a)
 		}
 		if b.Count -= both; b.Count == 0 {
-			b = y.Next()
+			b = next(y, ofY, &at.b)
 		}
 	}
-	return n
+	return at
 }
 
 // A diffSide is one of the traces that are compared.
 type diffSide struct {
 	trace     *reprise.Trace
+	ignore    *Ignored
 	printer   *reprise.Printer
 	functions []uint32              // the id of each
 	frames    []frame               // what each begins or ends
@@ -255,8 +278,8 @@ type diffSide struct {
 // A frame says whether a function begins or ends MPI.
 type frame struct{ begins, ends bool }
 
-func newDiffSide(t *reprise.Trace) *diffSide {
-	s := &diffSide{trace: t, printer: t.Printer(reprise.PrintOptions{}), functions: make([]uint32, len(t.Functions())), names: make(map[merge.Name]string)}
+func newDiffSide(t *reprise.Trace, ignore *Ignored) *diffSide {
+	s := &diffSide{trace: t, ignore: ignore, printer: t.Printer(reprise.PrintOptions{}), functions: make([]uint32, len(t.Functions())), names: make(map[merge.Name]string)}
 	for i, f := range t.Functions() {
 		s.functions[i] = uint32(i)
 		role := spec.RoleOf(f.Name)
@@ -306,7 +329,7 @@ func (s *diffSide) matchFunctions(other *diffSide) {
 	for i, f := range s.trace.Functions() {
 		s.functions[i] += uint32(len(other.functions))
 		for _, k := range byName[f.Name] {
-			if other.trace.Functions()[k].Equal(f) {
+			if s.ignore.compared(other.trace.Functions()[k]).Equal(s.ignore.compared(f)) {
 				s.functions[i] = other.functions[k]
 			}
 		}
@@ -322,10 +345,17 @@ func (s *diffSide) identify(calls *reprise.Rank, ids map[string]uint32) []uint32
 	list := make([]uint32, calls.Terminals())
 	var key []byte
 	for terminal := range list {
-		fn, args := calls.Function(uint32(terminal)), calls.Call(uint32(terminal)).Args
+		call := calls.Call(uint32(terminal))
+		if s.ignore.call(&call) {
+			list[terminal] = ignoredCall
+			continue
+		}
+		fn, args := calls.Function(uint32(terminal)), call.Args
 		key = binary.LittleEndian.AppendUint32(key[:0], s.functions[fn])
 		for i, p := range s.trace.Functions()[fn].Params {
-			key = s.appendKey(key, &p.Type, args[i])
+			if !s.ignore.parameter(p) {
+				key = s.appendKey(key, &p.Type, args[i])
+			}
 		}
 		id, ok := ids[string(key)]
 		if !ok {
@@ -345,7 +375,10 @@ func (s *diffSide) appendKey(key []byte, t *cst.Type, v cst.Value) []byte {
 		named
 		array
 	)
-	if s.names == nil {
+	if t.Kind == cst.KindPointer && s.ignore.Addresses && !isConstant(v) {
+		return append(key, plain)
+	}
+	if s.names == nil && !s.ignore.Addresses {
 		return appendText(append(key, plain), v)
 	}
 	n := merge.Name{Kind: t.Kind, Class: t.Class}

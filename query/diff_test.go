@@ -108,7 +108,7 @@ func TestDiff(t *testing.T) {
 		}
 		x := rapidTrace(t, a, []string{"a", "b", "c"}, 0)
 		y := rapidTrace(t, b, rapid.Permutation([]string{"a", "b", "c", "d"}).Draw(t, "order"), 7)
-		d, err := OpenDiff(t.Context(), x, y, Options{})
+		d, err := OpenDiff(t.Context(), x, y, DiffOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +241,7 @@ func checkDiffCounts(t *rapid.T, s *Diff, a, b [][]diffCall) {
 func TestDiffPrograms(t *testing.T) {
 	diff := func(t *testing.T, a, b *reprise.Trace) *Diff {
 		t.Helper()
-		d, err := OpenDiff(t.Context(), a, b, Options{})
+		d, err := OpenDiff(t.Context(), a, b, DiffOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -273,7 +273,7 @@ func TestDiffPrograms(t *testing.T) {
 		t.Errorf("random counts: %+v", d)
 	}
 	only := rankenc.SetOf(2)
-	d, err := OpenDiff(t.Context(), a, b, Options{Ranks: &only})
+	d, err := OpenDiff(t.Context(), a, b, DiffOptions{Options: Options{Ranks: &only}})
 	if err != nil || d.Compared != 1 || d.First.Rank != 2 || d.A.Calls != 7*1e12+4 && d.A.Calls != 8*1e12+4 {
 		t.Errorf("of rank 2: %+v, %v", d, err)
 	}
@@ -283,11 +283,11 @@ func TestDiffPrograms(t *testing.T) {
 func TestDiffReal(t *testing.T) {
 	for _, path := range realTraces(t, "ti/cg.S.16.ti.zst", "ti/mg.S.16.compute.ti.zst", "kinds/*.ti.txt") {
 		a, b := openTI(t, path), openTI(t, path)
-		if d, err := OpenDiff(t.Context(), a, b, Options{}); err != nil || !d.Equal() {
+		if d, err := OpenDiff(t.Context(), a, b, DiffOptions{}); err != nil || !d.Equal() {
 			t.Errorf("%s differs from itself: %v", path, err)
 		}
 		other := "../../shared/traces/ti/mg.S.16.ti.zst"
-		if d, err := OpenDiff(t.Context(), a, openTI(t, other), Options{}); err != nil || d.Equal() || d.First == nil {
+		if d, err := OpenDiff(t.Context(), a, openTI(t, other), DiffOptions{}); err != nil || d.Equal() || d.First == nil {
 			t.Errorf("%s is equal to %s: %v", path, other, err)
 		}
 	}
@@ -314,7 +314,7 @@ func TestDiffFrame(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			order := []string{"a", begin, "MPI_Init_thread", end}
-			d, err := OpenDiff(t.Context(), diffTrace(t, tt.a, order, 0), diffTrace(t, tt.b, order, 0), Options{})
+			d, err := OpenDiff(t.Context(), diffTrace(t, tt.a, order, 0), diffTrace(t, tt.b, order, 0), DiffOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

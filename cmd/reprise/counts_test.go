@@ -31,6 +31,12 @@ func TestDiffRecorded(t *testing.T) {
 		if got := must(t, "diff", a, b); !strings.HasPrefix(got, "equal: ") || !strings.HasSuffix(got, " of 2 ranks\n") {
 			t.Error(got)
 		}
+		if got := must(t, "diff", a, b, "--ignore", "addresses,sites", "--ignore", "polls,MPI_Barrier"); !strings.HasPrefix(got, "equal but for addresses, sites, polls, MPI_Barrier: ") {
+			t.Error(got)
+		}
+		if r := invoke(t, "", "diff", a, b, "--ignore", "times"); r.status != exitUsage || !strings.Contains(r.stderr, `"times", which is none of addresses`) {
+			t.Errorf("status %d: %s", r.status, r.stderr)
+		}
 		r := invoke(t, "", "diff", a, record("c.rpz", "none", 3), "--json")
 		var got diffAnswer
 		if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || r.status != exitFailure || got.Same || got.B.Only.String() != "2" || got.B.Ranks != 3 {

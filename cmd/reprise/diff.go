@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,21 +19,61 @@ import (
 func newDiff() *cobra.Command {
 	q := &question{Command: newCommand("diff")}
 	q.addOptions([]option{optJSON, optAll, optRanks})
+	ignore := new(ignoreFlag)
+	q.Flags().Var(ignore, "ignore", "what does not count: "+strings.Join(ignorable, ", ")+", or names of functions, with commas")
+	if err := q.RegisterFlagCompletionFunc("ignore", cobra.FixedCompletions(ignorable, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the option is there
+	}
 	q.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) != 2 {
 			return usageError{fmt.Errorf("diff takes two traces, not %s", text.Plural(len(args), "argument"))}
 		}
 		return nil
 	}
-	q.RunE = func(_ *cobra.Command, args []string) error { return diff(q, args[0], args[1]) }
+	q.RunE = func(_ *cobra.Command, args []string) error { return diff(q, args[0], args[1], ignore) }
 	return q.Command
+}
+
+// ignorable are the words that --ignore takes.
+var ignorable = []string{"addresses", "sites", "files", "polls"}
+
+// An ignoreFlag is what does not count.
+type ignoreFlag struct {
+	words []string
+	query.Ignored
+}
+
+func (f *ignoreFlag) String() string { return strings.Join(f.words, ",") }
+
+func (f *ignoreFlag) Type() string { return "list" }
+
+func (f *ignoreFlag) Set(value string) error {
+	for word := range strings.SplitSeq(value, ",") {
+		switch {
+		case word == "addresses":
+			f.Addresses = true
+		case word == "sites":
+			f.Sites = true
+		case word == "files":
+			f.Files = true
+		case word == "polls":
+			f.Polls = true
+		case strings.HasPrefix(word, "MPI"):
+			f.Functions = append(f.Functions, word)
+		default:
+			return fmt.Errorf("has %q, which is none of %s and no function of MPI", word, strings.Join(ignorable, ", "))
+		}
+		f.words = append(f.words, word)
+	}
+	return nil
 }
 
 // A diffAnswer is in what two traces differ.
 type diffAnswer struct {
-	Schema int       `json:"schema"`
-	Traces [2]string `json:"traces"` // a and b
-	Same   bool      `json:"equal"`
+	Schema  int       `json:"schema"`
+	Traces  [2]string `json:"traces"` // a and b
+	Ignored []string  `json:"ignored,omitempty"`
+	Same    bool      `json:"equal"`
 	*query.Diff
 	Unreadable rankenc.Set        `json:"unreadable_rank_set"` // ranks that are left out
 	TimeA      *query.Nanoseconds `json:"a_time_ns,omitempty"` // in all calls; only if both traces have it
@@ -47,7 +88,7 @@ type timeDifference struct {
 	B        query.Nanoseconds `json:"b_ns"`
 }
 
-func diff(q *question, pathA, pathB string) error {
+func diff(q *question, pathA, pathB string, ignore *ignoreFlag) error {
 	a, err := openReadable(q.Command, pathA)
 	if err != nil {
 		return err
@@ -69,7 +110,7 @@ func diff(q *question, pathA, pathB string) error {
 	if q.ranks, err = chosenRanks(q.Command, q.rankText, q.trace, q.path); err != nil {
 		return err
 	}
-	d := &diffAnswer{Schema: schema, Traces: [2]string{pathA, pathB}}
+	d := &diffAnswer{Schema: schema, Traces: [2]string{pathA, pathB}, Ignored: ignore.words}
 	d.Unreadable = unreadable(a).Union(unreadable(b))
 	if q.ranks == nil {
 		all := rankenc.World(q.trace.Ranks())
@@ -77,7 +118,7 @@ func diff(q *question, pathA, pathB string) error {
 	}
 	*q.ranks = q.ranks.Difference(d.Unreadable)
 	err = q.query("diff", func(o query.Options) (err error) {
-		d.Diff, err = query.OpenDiff(q.Context(), a, b, o)
+		d.Diff, err = query.OpenDiff(q.Context(), a, b, query.DiffOptions{Options: o, Ignore: ignore.Ignored})
 		return err
 	})
 	if err != nil {
@@ -169,9 +210,17 @@ func (d *diffAnswer) rows(q *question, n int, titles ...string) *text.Table {
 	return text.NewTable(q.OutOrStdout(), most, titles...)
 }
 
+// but returns what did not count.
+func (d *diffAnswer) but() string {
+	if len(d.Ignored) == 0 {
+		return ""
+	}
+	return " but for " + strings.Join(d.Ignored, ", ")
+}
+
 func (d *diffAnswer) print(q *question) {
 	if d.Same {
-		q.printf("equal: %s of %s\n", text.Plural(d.A.Calls, "call"), text.Plural(d.Compared, "rank"))
+		q.printf("equal%s: %s of %s\n", d.but(), text.Plural(d.A.Calls, "call"), text.Plural(d.Compared, "rank"))
 		if d.TimeA != nil {
 			q.printf("time in calls: %s in A, %s in B\n", text.Duration(*d.TimeA), text.Duration(*d.TimeB))
 		}
@@ -194,7 +243,7 @@ func (d *diffAnswer) print(q *question) {
 	if n := d.Different.Len(); n > 0 {
 		q.printf("\n%s of %s differ: %s\n", text.Count(n), text.Plural(d.Compared, "rank"), text.CutList(d.Different.String(), maxListText))
 	} else if d.Compared > 0 {
-		q.printf("\nthe calls of %s are equal\n", text.Plural(d.Compared, "rank"))
+		q.printf("\nthe calls of %s are equal%s\n", text.Plural(d.Compared, "rank"), d.but())
 	}
 	printFirst(q, d.First, "first difference")
 	printFirst(q, d.FirstOther, "first difference other than in MPI_Init and MPI_Finalize")
@@ -212,7 +261,11 @@ func printFirst(q *question, f *query.Difference, what string) {
 	if f == nil {
 		return
 	}
-	q.printf("%s: rank %d, position %s\n", what, f.Rank, text.Count(f.Position))
+	q.printf("%s: rank %d, position %s", what, f.Rank, text.Count(f.Position))
+	if f.PositionB != f.Position {
+		q.printf(" of A, %s of B", text.Count(f.PositionB))
+	}
+	q.printf("\n")
 	for i, call := range []string{f.A, f.B} {
 		q.printf("  %c  %s\n", "AB"[i], cmp.Or(call, "no more calls"))
 	}
