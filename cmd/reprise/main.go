@@ -175,7 +175,7 @@ func newRoot() *cobra.Command {
 	})
 	addGroup(root, "record", "Record:", newRecord(), newCollect())
 	addGroup(root, "look", "Look into a trace:", newReport(), newView(), newInfo(), newProfile(), newGrammar(), newCat(), newMessages(),
-		newMatrix(), newMatch(), newHang(), newImbalance(), newEfficiency(), newPredict(), newCalibrate(), newProxy(), newReplay(), newAt(), newDiff(), newCodecs())
+		newMatrix(), newMatch(), newHang(), newImbalance(), newEfficiency(), newPredict(), newCalibrate(), newSlice(), newProxy(), newReplay(), newAt(), newDiff(), newCodecs())
 	addGroup(root, "formats", "Other formats:", newCompress(), newExport())
 	addGroup(root, "files", "Files:", newMerge(), newExtrapolate(), newVerify(), newRepair())
 	root.AddCommand(newDemo())

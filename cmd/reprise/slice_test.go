@@ -1,0 +1,104 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/slicing"
+)
+
+// TestSlice checks that sliced programs make the same traces as whole ones, each with one of the MPIs, and what
+// is said of them.
+func TestSlice(t *testing.T) {
+	if err := slicing.Missing(); err != nil {
+		t.Skip(err)
+	}
+	mpitest.SkipUnderRace(t)
+	mpis := mpitest.Installed(t)
+	for k, tt := range []struct {
+		program string
+		ranks   int
+		explain string
+		want    []string
+	}{
+		{"wavefront", 4, "wavefront.c:55", []string{"9 of 14 calls of MPI executed", "wavefront.c:56 is a call of MPI\n"}},
+		{"converge", 2, "converge.c:38", []string{"11 of 12 calls of MPI executed", "converge.c:38: nothing of it is kept\n"}},
+	} {
+		t.Run(tt.program, func(t *testing.T) {
+			m := mpis[k%len(mpis)]
+			source := filepath.Join("testdata", "slice", tt.program+".c")
+			var traces []string
+			for _, flags := range [][]string{{"--explain", tt.explain}, {"--whole"}} {
+				directory := t.TempDir()
+				app := filepath.Join(directory, "app")
+				out := must(t, slices.Concat([]string{"slice", "--mpicc", m.CC, "-o", app}, flags, []string{"--", source, "-lm"})...)
+				for _, want := range tt.want {
+					if len(traces) == 0 && !strings.Contains(out, want) {
+						t.Errorf("%q is not in\n%s", want, out)
+					}
+				}
+				trace := filepath.Join(directory, "app.rpz")
+				record := process(t, slices.Concat([]string{"record", "--quiet", "--times", "none", "-o", trace, "--"}, launcher(m, tt.ranks), []string{"./app"})...)
+				record.Dir = directory
+				record.Env = append(mpitest.Environment(t), runMain+"=1", "MPICC="+m.CC)
+				if r := outcome(t, record); r.status != exitOK {
+					t.Fatalf("status %d: %s", r.status, r.stderr)
+				}
+				traces = append(traces, trace)
+			}
+			if r := invoke(t, "", "diff", traces[0], traces[1]); r.status != exitOK {
+				t.Errorf("%s%s", r.stdout, r.stderr)
+			}
+		})
+	}
+}
+
+// TestSliceOpen checks what is said of a program that receives from any source.
+func TestSliceOpen(t *testing.T) {
+	if err := slicing.Missing(); err != nil {
+		t.Skip(err)
+	}
+	source := filepath.Join("testdata", "slice", "farm.c")
+	out := must(t, "slice", "--mpicc", mpitest.Installed(t)[0].CC, "-o", filepath.Join(t.TempDir(), "app"), "--", source)
+	if want := "all messages are sent: what MPI_Recv returns at " + source + ":15 depends"; !strings.Contains(out, want) {
+		t.Errorf("%q is not in\n%s", want, out)
+	}
+}
+
+// TestSliceErrors checks what is said of mistakes.
+func TestSliceErrors(t *testing.T) {
+	threads := filepath.Join(t.TempDir(), "threads.c")
+	if err := os.WriteFile(threads, []byte("#include <pthread.h>\nint main(void)\n{\n\treturn pthread_join(0, 0);\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		args   string
+		status int
+		want   string
+	}{
+		{"a.c", exitUsage, "slice takes the name of the program to write"},
+		{"-o app", exitUsage, "there is no source to slice"},
+		{"-o app -- a.c -c", exitUsage, "-c is no argument for slicing"},
+		{"-o app -- a.c -fopenmp", exitUsage, "threads are not supported"},
+		{"-o app -- a.f90", exitUsage, "a.f90 is neither a source in C nor an object or a library"},
+		{"-o app --explain a.c -- a.c", exitUsage, "--explain takes a line"},
+		{"-o app -- " + threads, exitFailure, threads + ":4: pthread_join: threads are not supported"},
+	} {
+		if err := slicing.Missing(); err != nil && tt.status == exitFailure {
+			t.Skip(err)
+		}
+		args := strings.Fields(tt.args)
+		if tt.status == exitFailure {
+			args = append([]string{"--mpicc", mpitest.Installed(t)[0].CC}, args...)
+		}
+		if r := invoke(t, "", append([]string{"slice"}, args...)...); r.status != tt.status || !strings.Contains(r.stderr, tt.want) {
+			t.Errorf("slice %s: status %d, %s", tt.args, r.status, r.stderr)
+		}
+	}
+}

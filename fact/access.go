@@ -1,0 +1,208 @@
+package fact
+
+import "strings"
+
+// effectOf adds what follows for pointers from a call of a function that is not of the module.
+func (a *memory) effectOf(i *instruction, e *effect) {
+	f := i.block.of
+	of := func(k int) pointers {
+		if k >= len(i.operands) {
+			return nil
+		}
+		return a.pointsOf(f, i.operands[k])
+	}
+	switch e.result {
+	case newResult:
+		if i.object == nil {
+			i.object = a.newObject("memory of "+i.name, 0)
+			i.object.made = i
+		}
+		a.addTo(&i.pts, pointers{{i.object, 0, 1}})
+		if e.name == "realloc" {
+			a.copyBytes(i.pts, unbounded(of(0)), maxSize)
+		}
+	case firstResult:
+		a.addTo(&i.pts, unbounded(of(0)))
+	case outsideResult:
+		a.addTo(&i.pts, a.outside.cells[0].pts)
+	case filesResult:
+		a.addTo(&i.pts, pointers{a.hidden["files"].all()})
+	}
+	if e.copies {
+		a.copyBytes(of(0), of(1), i.length())
+	}
+	if e.name == "llvm.va_start" && f.rest != nil {
+		for _, p := range of(0) {
+			a.store(p.object.all(), maxSize, pointers{f.rest.all()})
+		}
+	}
+	if strings.HasPrefix(e.name, "strto") {
+		for _, p := range of(1) {
+			a.store(p, 8, unbounded(of(0)))
+		}
+	}
+	if e.name == "MPI_Get_address" || e.name == "MPI_Address" {
+		a.addressed = true
+	}
+	for k := range i.operands {
+		switch letter := e.argument(k); {
+		case e.unknown || letter == 'b' && e.mpi != nil && e.group == "":
+			a.escape(of(k))
+		case letter == 'c':
+			a.callback(i, e, of(k))
+		case letter == 'R' || letter == 'B':
+			a.copyBytes(pointers{a.messages.all()}, unbounded(of(k)), maxSize)
+			fallthrough
+		case letter == 'W':
+			a.copyBytes(unbounded(of(k)), pointers{a.messages.all()}, maxSize)
+			if a.callbacks {
+				a.escape(of(k))
+			}
+		}
+	}
+}
+
+// callback notes that a function that a call is given is called: by the C library with what the
+// other arguments point to, by MPI at any time with any data.
+func (a *memory) callback(i *instruction, e *effect, functions pointers) {
+	if e.mpi != nil {
+		if len(functions) > 0 && !a.callbacks {
+			a.callbacks, a.changed = true, true
+		}
+		a.escape(functions)
+		return
+	}
+	var pts pointers
+	for k := range i.operands {
+		pts.addAll(unbounded(a.pointsOf(i.block.of, i.operands[k])))
+	}
+	for _, p := range functions {
+		if g := p.object.function; g != nil && len(g.blocks) > 0 {
+			a.connect(i, g)
+			a.expose(g, pts)
+		}
+	}
+}
+
+// length returns how many bytes a call copies or sets.
+func (i *instruction) length() int64 {
+	if strings.HasPrefix(i.callee.global, "@mem") || strings.HasPrefix(i.callee.global, "@llvm.mem") {
+		if len(i.operands) > 2 && i.operands[2].isNumber {
+			return max(i.operands[2].number, 0)
+		}
+	}
+	return maxSize
+}
+
+// An access is bytes [lo, hi) of an object that an instruction reads or writes.
+type access struct {
+	object *object
+	lo, hi int64
+	data   bool // of a message, or a status
+}
+
+// accesses returns what an instruction reads and writes itself, without the functions of the
+// module that it calls.
+func (a *memory) accesses(i *instruction) (reads, writes []access) {
+	f := i.block.of
+	add := func(list *[]access, pts pointers, size int64, data bool) {
+		for _, p := range pts {
+			if p.object.function == nil && !(list == &reads && p.object == a.hidden["console"]) {
+				lo, hi := p.bytes(size)
+				*list = append(*list, access{p.object, lo, hi, data})
+			}
+		}
+	}
+	switch i.op {
+	case "load":
+		add(&reads, a.pointsOf(f, i.operands[0]), i.typ.bytes(), false)
+	case "store":
+		add(&writes, a.pointsOf(f, i.operands[1]), i.element.bytes(), false)
+	case "call":
+		for _, p := range a.pointsOf(f, i.callee) {
+			switch target := p.object.function; {
+			case target != nil && len(target.blocks) > 0:
+				for k, p := range target.params {
+					if p.object != nil && k < len(i.operands) {
+						add(&reads, a.pointsOf(f, i.operands[k]), p.object.size, false)
+						add(&writes, pointers{p.object.all()}, 0, false)
+					}
+				}
+			case target != nil:
+				e, _ := effectOfName(target.name, i)
+				a.accessesOf(i, e, &reads, &writes, add)
+			case p.object.escaped:
+				a.accessesOf(i, unknownEffect, &reads, &writes, add)
+			}
+		}
+	}
+	return reads, writes
+}
+
+func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, add func(*[]access, pointers, int64, bool)) {
+	f := i.block.of
+	everything := func(list *[]access, data bool) { add(list, a.outside.cells[0].pts, maxSize, data) }
+	for _, name := range e.hidden {
+		add(reads, pointers{a.hidden[name].all()}, 0, false)
+		add(writes, pointers{a.hidden[name].all()}, 0, false)
+	}
+	if e.unknown {
+		for _, list := range []*[]access{reads, writes} {
+			everything(list, false)
+			for _, o := range []string{"files", "console", "random"} {
+				add(list, pointers{a.hidden[o].all()}, 0, false)
+			}
+		}
+		return
+	}
+	if e.name == "realloc" {
+		add(writes, i.pts, maxSize, false)
+	}
+	inPlace := false
+	for k, v := range i.operands {
+		letter := e.argument(k)
+		pts := a.pointsOf(f, v)
+		size := i.length()
+		isData := letter < 'a' && letter != '-'
+		if isData {
+			pts = unbounded(pts)
+			inPlace = inPlace || letter == 'R' && len(pts) == 0
+		}
+		if isData && letter != 'S' && (len(pts) == 0 || a.addressed) {
+			if letter != 'W' {
+				everything(reads, true)
+			}
+			if letter != 'R' {
+				everything(writes, true)
+			}
+		}
+		switch letter {
+		case 'v':
+			add(reads, a.closure(pts), maxSize, false)
+		case 'r', 'b', 'R', 'B':
+			add(reads, pts, size, isData)
+		}
+		switch letter {
+		case 'w', 'b', 'W', 'B', 'S':
+			add(writes, pts, size, isData)
+		}
+		if letter == 'W' && inPlace {
+			add(reads, pts, size, true)
+		}
+		if letter == 'b' && e.mpi != nil && e.group == "" && len(pts) > 0 {
+			everything(reads, false)
+			everything(writes, false)
+		}
+	}
+}
+
+// closure returns all that can be reached from places.
+func (a *memory) closure(from pointers) pointers {
+	all := unbounded(from)
+	for k := 0; k < len(all); k++ {
+		for _, c := range all[k].object.cells {
+			all.addAll(unbounded(c.pts))
+		}
+	}
+	return all
+}
