@@ -3,6 +3,7 @@ package reprise
 import (
 	"bytes"
 	"maps"
+	"math"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
@@ -21,7 +22,7 @@ func openPart(file *format.Reader) (*Trace, error) {
 	if err := a.Write(&b); err != nil {
 		return nil, err
 	}
-	whole, err := format.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()), format.Options{})
+	whole, err := format.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()), format.Options{Memory: int64(min(file.Memory(), math.MaxInt64))})
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ func (t *Trace) readHead() error {
 		return err
 	}
 	err = t.sections.Read(layout.KindSignatures, 0, func(data []byte) (err error) {
-		t.signatures, err = layout.ParseTable(data, t.Functions(), t.all, t.run.Ranks, lists)
+		t.signatures, err = layout.ParseTable(data, t.Functions(), t.all, t.run.Ranks, lists, t.file.Memory())
 		return err
 	})
 	if err == nil && t.sections.Has(layout.KindInterleaving) {

@@ -32,6 +32,10 @@ var (
 // one of the errors above.
 type ParseError = wire.Error
 
+// A MemoryError reports that a trace would take more memory than it may, which
+// [format.Options] says. It wraps ErrLimit.
+type MemoryError = layout.MemoryError
+
 // A Trace is an open trace. Its methods may be called from several goroutines at
 // once. Errors about its file wrap a [*merge.SectionError].
 type Trace struct {
@@ -67,12 +71,17 @@ type Trace struct {
 // Open opens the trace in the named file. It reads the index of the file and
 // what concerns the run as a whole, no calls. Errors, those of reading a rank
 // later on too, name the file.
-func Open(path string) (*Trace, error) {
+func Open(path string) (*Trace, error) { return OpenFile(path, 0) }
+
+// OpenFile is Open for a trace that may take so many bytes of memory, as
+// [format.Options] says: zero for what suits its length. One that would take more gives a
+// [*MemoryError].
+func OpenFile(path string, memory int64) (*Trace, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	t, err := openFile(f)
+	t, err := openFile(f, memory)
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -81,12 +90,12 @@ func Open(path string) (*Trace, error) {
 	return t, nil
 }
 
-func openFile(f *os.File) (*Trace, error) {
+func openFile(f *os.File, memory int64) (*Trace, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	return OpenReader(f, info.Size())
+	return openReader(f, info.Size(), memory)
 }
 
 // FileOptions returns the limits under which a file of size bytes is opened: a
@@ -102,8 +111,12 @@ func FileOptions(size int64) format.Options {
 // [FileOptions]. Ranks are read from r when they are asked for. A trace that has
 // lost the order of the calls of different ranks is refused. Use [OpenContainer]
 // for other limits, and for what is left of a trace.
-func OpenReader(r io.ReaderAt, size int64) (*Trace, error) {
-	file, err := format.NewReader(r, size, FileOptions(size))
+func OpenReader(r io.ReaderAt, size int64) (*Trace, error) { return openReader(r, size, 0) }
+
+func openReader(r io.ReaderAt, size, memory int64) (*Trace, error) {
+	o := FileOptions(size)
+	o.Memory = memory
+	file, err := format.NewReader(r, size, o)
 	if err != nil {
 		return nil, err
 	}

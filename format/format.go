@@ -114,6 +114,11 @@ type Options struct {
 	// bytes. Zero means 1 GiB.
 	MaxContent int64
 
+	// Memory is how many bytes what is made of the file may take, see [Reader.Memory]. A
+	// Writer and Salvage ignore it.
+	// Zero means 512 MiB, or 512 times the length of the file if that is more.
+	Memory int64
+
 	// SkipChecksum accepts input whose checksums do not match. The structure is
 	// checked either way. A Writer ignores it.
 	SkipChecksum bool

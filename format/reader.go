@@ -129,6 +129,19 @@ func readAt(r io.ReaderAt, p []byte, off int64) error {
 	return fmt.Errorf("format: read of %d bytes at offset %d: %w", len(p), off, err)
 }
 
+// Memory returns how many bytes what is made of the file may take. The Reader itself does
+// not need it: it is for packages that expand what sections hold.
+func (r *Reader) Memory() uint64 {
+	const (
+		least   = 512 << 20
+		perByte = 512
+	)
+	if r.o.Memory > 0 {
+		return uint64(r.o.Memory)
+	}
+	return max(least, wire.MulSat(perByte, uint64(max(0, r.size))))
+}
+
 // All returns an iterator over the sections in the order they were added, with
 // their positions in it.
 func (r *Reader) All() iter.Seq2[int, Section] {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"math"
 	"slices"
 
 	"github.com/reprise-trace/reprise/format"
@@ -132,7 +133,7 @@ func (m *model) toBlocks(ctx context.Context, c *sections, a *Accumulator, most 
 // parseTable reads the signatures as a reader will.
 func (m *model) parseTable(c *sections) (*layout.Table, error) {
 	signatures, _ := c.table.contents()
-	return layout.ParseTable(signatures, m.functions, m.sets, m.size, c.table.lists)
+	return layout.ParseTable(signatures, m.functions, m.sets, m.size, c.table.lists, math.MaxUint64)
 }
 
 // symbols returns the number of symbols in all grammars.

@@ -1,6 +1,7 @@
 package merge_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/reprise-trace/reprise"
@@ -34,7 +35,7 @@ func tableOf(t testing.TB, file []byte) *layout.Table {
 	}
 	var table *layout.Table
 	err = layout.ReadSection(container(t, file), layout.KindSignatures, 0, func(data []byte) (err error) {
-		table, err = layout.ParseTable(data, trace.Functions(), sets, trace.Ranks(), lists)
+		table, err = layout.ParseTable(data, trace.Functions(), sets, trace.Ranks(), lists, math.MaxUint64)
 		return err
 	})
 	if err != nil {

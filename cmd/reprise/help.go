@@ -183,11 +183,12 @@ func writeMan(root *cobra.Command, dir string) error {
 	}
 	header := &doc.GenManHeader{Section: "1", Source: "reprise " + version(), Manual: "Reprise"}
 	wide := root.PersistentFlags().Lookup("wide")
-	wide.Hidden = true // as an option that all commands inherit
+	memory := root.PersistentFlags().Lookup(memoryFlag)
+	wide.Hidden, memory.Hidden = true, true // as options that all commands inherit
 	if err := doc.GenManTree(root, header, dir); err != nil {
 		return err
 	}
-	wide.Hidden = false
+	wide.Hidden, memory.Hidden = false, false
 	var page bytes.Buffer
 	if err := doc.GenMan(root, header, &page); err != nil {
 		return err

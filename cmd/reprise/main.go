@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,9 +37,16 @@ func main() {
 // running is set while a command runs that signals are for.
 var running atomic.Bool
 
-// interruptible returns a context that the first signal cancels. A second one ends
-// the program without waiting for what does not notice that, but takes away what
-// is not finished, too.
+// impatient is set once a command reads a trace to answer something about it: then nothing is
+// lost if the program ends in the midst of it.
+var impatient atomic.Bool
+
+// lateEnd is how long such a command may take to notice that it is cancelled.
+const lateEnd = 150 * time.Millisecond
+
+// interruptible returns a context that the first signal cancels. A second one, and the end of
+// lateEnd, ends the program without waiting for what does not notice that, but takes away
+// what is not finished, too.
 func interruptible() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -54,7 +62,20 @@ func interruptible() context.Context {
 	go func() {
 		next()
 		cancel()
-		next()
+		ended := make(chan bool)
+		go func() {
+			next()
+			close(ended)
+		}()
+		var late <-chan time.Time
+		if impatient.Load() {
+			late = time.After(lateEnd)
+		}
+		select {
+		case <-ended:
+		case <-late:
+			fmt.Fprintln(os.Stderr, "reprise: interrupted")
+		}
 		unfinished.abandon()
 		os.Exit(exitInterrupted)
 	}()
@@ -112,7 +133,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(&input{ctx: ctx, r: stdin})
 	root.SetOut(out)
 	root.SetErr(stderr)
-	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { out.wide, _ = cmd.Flags().GetBool("wide") }
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) {
+		out.wide, _ = cmd.Flags().GetBool("wide")
+		cmd.SetContext(withMemory(cmd))
+	}
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		err = out.err
@@ -158,6 +182,7 @@ func newRoot() *cobra.Command {
 	root := newCommand("reprise")
 	root.Version = version()
 	root.PersistentFlags().Bool("wide", false, "print long texts whole, however wide the lines get")
+	root.PersistentFlags().Var(new(memoryLimit), memoryFlag, "memory for what a trace is expanded to, such as 2GiB\n(default 512MiB, or 512 times the file)")
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SuggestionsMinimumDistance = 2
 	root.Args = func(cmd *cobra.Command, args []string) error {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -113,7 +112,7 @@ func mergeAll(cmd *cobra.Command, paths []string, size int) (*merge.Accumulator,
 // describe fills in what is known of the file that was made, which has calls of
 // these ranks.
 func (s *mergeSummary) describe(file []byte, ranks rankenc.Set) error {
-	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)))
+	trace, err := reopen(file)
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.Output, err)
 	}
@@ -215,7 +214,7 @@ func (e leafError) cause() string { return strings.TrimPrefix(e.Error(), e.path+
 // readLeaf reads the part file, or the trace, at path. Its errors are leafErrors.
 func readLeaf(ctx context.Context, path string) (*merge.Accumulator, error) {
 	var a *merge.Accumulator
-	err := openPart(path, func(file *format.Reader) (err error) {
+	err := openPart(ctx, path, func(file *format.Reader) (err error) {
 		if merge.IsPart(file) {
 			a, err = merge.ReadPart(file)
 			return err
@@ -227,7 +226,7 @@ func readLeaf(ctx context.Context, path string) (*merge.Accumulator, error) {
 }
 
 // openPart opens a container and calls read. Its errors are leafErrors.
-func openPart(path string, read func(*format.Reader) error) error {
+func openPart(ctx context.Context, path string, read func(*format.Reader) error) error {
 	if err := checkSeekable(path); err != nil {
 		return leafError{path, err}
 	}
@@ -241,7 +240,7 @@ func openPart(path string, read func(*format.Reader) error) error {
 		if err != nil {
 			return err
 		}
-		file, err := format.NewReader(f, info.Size(), reprise.FileOptions(info.Size()))
+		file, err := format.NewReader(f, info.Size(), fileOptions(ctx, info.Size()))
 		if err != nil {
 			return err
 		}

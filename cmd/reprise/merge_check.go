@@ -25,7 +25,7 @@ func checkParts(ctx context.Context, paths []string, size int, progress func(don
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		wrong.add(openPart(path, func(file *format.Reader) error {
+		wrong.add(openPart(ctx, path, func(file *format.Reader) error {
 			n, ranks, err := ranksOf(file)
 			if err != nil {
 				return err

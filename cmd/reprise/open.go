@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -74,11 +75,11 @@ func isCutOff(err error) bool {
 
 // openTrace opens the trace at path. All its errors and those of the trace name
 // the path.
-func openTrace(path string) (*reprise.Trace, error) {
+func openTrace(ctx context.Context, path string) (*reprise.Trace, error) {
 	if err := checkSeekable(path); err != nil {
 		return nil, err
 	}
-	trace, err := reprise.Open(path)
+	trace, err := reprise.OpenFile(path, memoryOf(ctx))
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return nil, fileError(path, err)
@@ -94,7 +95,8 @@ func openTrace(path string) (*reprise.Trace, error) {
 // it: it warns of what is damaged, and leaves that out. When the command is done, it
 // fails with what damageOf returns.
 func openReadable(cmd *cobra.Command, path string) (*reprise.Trace, error) {
-	trace, err := openTrace(path)
+	impatient.Store(true)
+	trace, err := openTrace(cmd.Context(), path)
 	if err != nil {
 		return nil, err
 	}
@@ -184,10 +186,13 @@ func hint(command string, err error) string {
 		parse   *reprise.ParseError
 		section *merge.SectionError
 		damaged damagedError
+		memory  *reprise.MemoryError
 		other   notTrace
 		version *format.VersionError
 	)
 	switch {
+	case errors.As(err, &memory):
+		return fmt.Sprintf("; --memory %dMiB allows it", memory.Need>>20+1)
 	case errors.As(err, &read) && read.Content != "":
 		return contentHint(command, read.File, read.Content)
 	case command == "cat" && errors.As(err, new(notTextError)):

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"strings"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 )
@@ -36,7 +34,7 @@ const mostWaits = 3
 
 // summarizeRun returns what a trace tells of the run, nil if it keeps no times of ranks.
 func summarizeRun(ctx context.Context, file []byte) (*runSummary, error) {
-	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)))
+	trace, err := reopen(file)
 	if err != nil {
 		return nil, err
 	}

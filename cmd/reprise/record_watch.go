@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
@@ -76,7 +74,7 @@ func (w *watch) tell() error {
 	if len(s.Gone) > 0 {
 		fmt.Fprintf(stderr, "reprise: gone without MPI_Finalize: %s\n", text.Ranks(rankenc.SetOf(s.Gone...)))
 	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)))
+	trace, err := reopen(file)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ import (
 // by reading all.
 func untimed(t testing.TB, path string) string {
 	t.Helper()
-	trace, err := openTrace(path)
+	trace, err := openTrace(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -154,7 +154,7 @@ func collectAgain(ctx context.Context, spool string, allocations bool) (*reprise
 	if err := a.Write(&file); err != nil {
 		return nil, err
 	}
-	return reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	return reopen(file.Bytes())
 }
 
 // compareRecorded compares the calls of a rank with those that were recorded, of which

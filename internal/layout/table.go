@@ -1,6 +1,8 @@
 package layout
 
 import (
+	"fmt"
+
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -16,6 +18,36 @@ const (
 	MaxRankSlots    = 1 << 26 // of all signatures of a rank, arrays included
 )
 
+// What is counted for a signature and for a value in it, in bytes. It covers what reading takes and
+// what commands make of them, such as lines of a profile.
+const (
+	signatureMemory = 3 << 9
+	slotMemory      = 1 << 6
+)
+
+// A MemoryError reports that a trace would take more memory than it may. It wraps [ErrLimit].
+// [format.Options] has the option that allows more.
+type MemoryError struct {
+	What string // that takes the memory, such as signatures
+	N    uint64 // of these
+	Need uint64 // an estimate of their memory, in bytes
+	Most uint64 // allowed
+}
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("%d %s take some %d MiB of memory, more than %d MiB", e.N, e.What, e.Need>>20, e.Most>>20)
+}
+
+func (e *MemoryError) Unwrap() error { return ErrLimit }
+
+// checkMemory returns a MemoryError if n things that take size bytes each need more than most bytes.
+func checkMemory(what string, n, size, most uint64) error {
+	if need := wire.MulSat(n, size); need > most {
+		return &MemoryError{what, n, need, most}
+	}
+	return nil
+}
+
 // A signatureTable reads the signatures of a trace.
 type Table struct {
 	declared  []cst.Function
@@ -28,6 +60,7 @@ type Table struct {
 	Slices    []SlicePlace // of all columns, in their order
 	Inline    []byte       // the columns, if they stand in the section of the signatures
 	Streams   *StreamTable // nil if there are none
+	memory    uint64       // that may be taken, in bytes
 }
 
 // A ColumnPlace says where a column is.
@@ -60,9 +93,10 @@ type signatureParser struct {
 }
 
 // ParseTable decodes the section of the signatures of a run of size ranks and of shapes of the
-// ranks sets. The lists have the handles of which it has places.
-func ParseTable(data []byte, declared []cst.Function, sets []rankenc.Set, size int, lists HandleLists) (*Table, error) {
-	p := signatureParser{Decoder: wire.NewDecoder("merge", data), size: len(data), Table: Table{declared: declared}, lists: lists}
+// ranks sets. The lists have the handles of which it has places. More signatures than suit so many
+// bytes of memory give a MemoryError.
+func ParseTable(data []byte, declared []cst.Function, sets []rankenc.Set, size int, lists HandleLists, memory uint64) (*Table, error) {
+	p := signatureParser{Decoder: wire.NewDecoder("merge", data), size: len(data), Table: Table{declared: declared, memory: memory}, lists: lists}
 	sizes := p.parseFunctions()
 	p.parseDomains(sets, size)
 	inline := p.parseColumns()
@@ -95,6 +129,10 @@ func (p *signatureParser) parseFunctions() []int {
 	p.elastic = n&1 == 1
 	if n >>= 1; n > uint64(max(maxSignatures, p.size)) {
 		p.Limit(at, "signatures", "%d are more than %d", n, max(maxSignatures, p.size))
+		return nil
+	}
+	if err := checkMemory("signatures", n, signatureMemory, p.memory); err != nil {
+		p.Fail(at, "signatures", err)
 		return nil
 	}
 	at = p.Offset()
