@@ -1,9 +1,11 @@
 package merge_test
 
 import (
+	"bytes"
 	. "github.com/reprise-trace/reprise/merge"
 
 	"errors"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -153,14 +155,47 @@ func TestTraceLimits(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			file := tt.file().file(t)
-			var err error
-			if got := allocated(func() { err = tt.read(container(t, file)) }); got > tt.most {
+			reader, err := format.NewReader(bytes.NewReader(file), int64(len(file)), format.Options{Memory: math.MaxInt64})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := allocated(func() { err = tt.read(reader) }); got > tt.most {
 				t.Errorf("%d bytes of file allocated %d bytes, want at most %d", len(file), got, tt.most)
 			}
 			if !errors.Is(err, tt.want) || err != nil && tt.want == nil {
 				t.Errorf("%d bytes of file: err = %v, want %v", len(file), err, tt.want)
 			}
 		})
+	}
+}
+
+// TestTraceMemory opens a file that may take less memory than its signatures need, or as much.
+func TestTraceMemory(t *testing.T) {
+	f := alone(barrier)
+	f.signatures = uvarint(1<<22<<1) + c0 + "\x00\x00"
+	file := f.file(t)
+	open := func(memory int64) (err error) {
+		reader, err := format.NewReader(bytes.NewReader(file), int64(len(file)), format.Options{Memory: memory})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return openOnly(reader)
+	}
+	var (
+		err    error
+		memory *layout.MemoryError
+	)
+	if got := allocated(func() { err = open(0) }); got > 4<<20 && !Racing {
+		t.Errorf("%d bytes allocated for what is refused", got)
+	}
+	if !errors.As(err, &memory) || !errors.Is(err, layout.ErrLimit) || memory.N != 1<<22 || memory.Most != 512<<20 {
+		t.Fatalf("err = %v", err)
+	}
+	if err := open(int64(memory.Need)); err != nil {
+		t.Errorf("as much as it needs: %v", err)
+	}
+	if err := open(int64(memory.Need) - 1); !errors.As(err, &memory) {
+		t.Errorf("a byte less than it needs: %v", err)
 	}
 }
 
