@@ -21,6 +21,7 @@ type call struct {
 	gap       float64   // seconds before it, in the mean
 	draws     []int64   // nanoseconds before it, of which one is drawn
 	gaps      *values   // nanoseconds before each
+	members   []uint32  // the signatures of the calls that it stands for, if they are several
 
 	left string // why it is left out
 }
@@ -204,9 +205,8 @@ func (g *generator) statement(c *call) ([]string, error) {
 	return lines, nil
 }
 
-func (s *statement) key(name string) string {
-	return fmt.Sprint(s.shape, s.signature.Number, name)
-}
+// key tells a call from others.
+func (c *call) key() string { return fmt.Sprint(c.shape, " ", c.signature.Number) }
 
 // unused returns memory that MPI writes to and nobody reads.
 func (s *statement) unused() string {
@@ -302,7 +302,7 @@ func (s *statement) byValue(p *spec.Param, v *values) (string, error) {
 	}
 	switch p.Type.Kind {
 	case cst.KindInt, cst.KindRank, cst.KindTag:
-		return s.number(v, s.key(p.Name), p.Name, cst.Value.Int, numberName(classOf(p.Type)))
+		return s.number(v, s.key(), p.Name, cst.Value.Int, numberName(classOf(p.Type)))
 	case cst.KindPointer:
 		switch {
 		case s.function.Name == "MPI_Free_mem":
@@ -344,7 +344,7 @@ func (s *statement) indirect(p *spec.Param, v *values) (string, error) {
 		case p.Direction == cst.Out:
 			return s.unused(), nil
 		}
-		text, err := s.number(v, s.key(p.Name), p.Name, cst.Value.Int, numberName(classOf(p.Type)))
+		text, err := s.number(v, s.key(), p.Name, cst.Value.Int, numberName(classOf(p.Type)))
 		return fmt.Sprintf("&(%s){%s}", s.integer(p), text), err
 	case cst.KindPointer:
 		if s.function.Name == "MPI_Alloc_mem" {
@@ -362,7 +362,7 @@ func (s *statement) indirect(p *spec.Param, v *values) (string, error) {
 func (s *statement) allocated(p *spec.Param, v *values) (string, error) {
 	plain := *v
 	plain.expr = nil
-	number, err := s.number(&plain, s.key(p.Name), p.Name, func(x cst.Value) int64 { return s.buffers.place(x.Pointer().Segment) }, numberName(""))
+	number, err := s.number(&plain, s.key(), p.Name, func(x cst.Value) int64 { return s.buffers.place(x.Pointer().Segment) }, numberName(""))
 	return fmt.Sprintf("allocated[%s]", number), err
 }
 
@@ -405,13 +405,13 @@ func (s *statement) handle(p *spec.Param, v *values, class string) (string, erro
 	o := s.objects[class]
 	plain := *v
 	plain.expr = nil
-	text, err := s.number(&plain, s.key(p.Name), p.Name, func(x cst.Value) int64 {
+	text, err := s.number(&plain, s.key(), p.Name, func(x cst.Value) int64 {
 		if !isObject(x.Int()) {
 			o.add(x.Int())
 		}
 		return o.place(x.Int())
 	}, numberName(""))
-	if err == nil && lost && p.Direction != cst.Out && class != "request" && !strings.Contains(text, "++") {
+	if err == nil && lost && p.Direction != cst.Out && class != "request" {
 		s.needed = append(s.needed, fmt.Sprintf("%s[%s] != %s", class, text, nulls[class]))
 	}
 	return fmt.Sprintf("%s[%s]", class, text), err
@@ -430,7 +430,7 @@ func (s *statement) buffer(p *spec.Param, v *values) (string, error) {
 	if x, ok := v.same(); ok && constant {
 		return constants["pointer"][x.Pointer().Segment], nil
 	}
-	number, err := s.number(&plain, s.key(p.Name+" segment"), p.Name, segment, numberName(""))
+	number, err := s.number(&plain, s.key(), p.Name, segment, numberName(""))
 	if err != nil {
 		return "", err
 	}
@@ -444,7 +444,7 @@ func (s *statement) buffer(p *spec.Param, v *values) (string, error) {
 	}); err != nil {
 		return "", err
 	}
-	displacement, err := s.number(&plain, s.key(p.Name+" displacement"), p.Name+"_displacement",
+	displacement, err := s.number(&plain, s.key(), p.Name+"_displacement",
 		func(x cst.Value) int64 { return x.Pointer().Displacement }, numberName(""))
 	switch {
 	case err != nil:
@@ -477,7 +477,7 @@ func (s *statement) array(p *spec.Param, v *values) (string, error) {
 			return s.unused(), nil
 		}
 		typ := s.integer(p)
-		text, err := s.row(v, s.key(p.Name), p.Name, typ, cst.Value.Int, numberName(classOf(element)))
+		text, err := s.row(v, s.key(), p.Name, typ, cst.Value.Int, numberName(classOf(element)))
 		switch {
 		case nested || p.Name == "ranges": // MPI has arrays of arrays
 			text = "(void *)(" + text + ")"
@@ -553,7 +553,7 @@ func (s *statement) handles(p *spec.Param, v *values, class string) (string, err
 			return fmt.Sprintf("&request[%d]", first), nil
 		}
 	}
-	numbers, err := s.row(v, s.key("requests"), "requests", "int", func(x cst.Value) int64 { return o.place(x.Int()) }, numberName(""))
+	numbers, err := s.row(v, s.key(), "requests", "int", func(x cst.Value) int64 { return o.place(x.Int()) }, numberName(""))
 	if err != nil {
 		return "", err
 	}

@@ -50,11 +50,25 @@ func (g *generator) readGaps() error {
 	}
 	for _, shape := range g.calls {
 		for n, c := range shape {
-			if int(n) < len(gaps.Statistics) {
-				c.gap = max(0, gaps.Statistics[n].Mean()) * g.options.Scale / 1e9
+			members := c.members
+			if members == nil {
+				members = []uint32{n}
 			}
-			if h := drawn[n]; h != nil && c.gap >= shortestGap {
-				c.draws = draws(h, c.gap)
+			var all timing.Statistics
+			var h timing.Histogram
+			for _, m := range members {
+				if int(m) < len(gaps.Statistics) {
+					all.Merge(&gaps.Statistics[m])
+				}
+				if drawn[m] != nil {
+					h.Merge(drawn[m])
+				}
+			}
+			if all.Count > 0 {
+				c.gap = max(0, all.Mean()) * g.options.Scale / 1e9
+			}
+			if h.Statistics().Count > 0 && c.gap >= shortestGap {
+				c.draws = draws(&h, c.gap)
 			}
 		}
 	}
@@ -100,6 +114,11 @@ func (g *generator) readEvery() error {
 			return fmt.Errorf("%w: the gaps of more than %d calls", errLimit, maxTable)
 		}
 		list := shape.Grammar.AppendSymbols(nil)
+		for i, n := range list {
+			if first, ok := g.folded[number][n]; ok {
+				list[i] = first
+			}
+		}
 		k := 0
 		for _, rank := range shape.Ranks.All() {
 			if err := g.readRank(calls, list, k, rank); err != nil {
@@ -157,7 +176,7 @@ func (g *generator) compute(c *call) (string, error) {
 	case g.options.Compute == None || c.signature.Function.Name == "MPI_Finalize":
 		return "", nil
 	case c.gaps != nil:
-		n, err := g.number(c.gaps, fmt.Sprint(c.shape, c.signature.Number, "gap"), "gap", cst.Value.Int, numberName(""))
+		n, err := g.number(c.gaps, c.key(), "gap", cst.Value.Int, numberName(""))
 		if err != nil || n == "0" {
 			return "", err
 		}

@@ -60,11 +60,11 @@ func TestEvery(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		main := p.Files[0].Text
+		program := p.OneFile()
 		got, longest, numbers := 0.0, 0.0, 0
-		for _, table := range regexp.MustCompile(`(?s)static (?:int|long long) gap_\d+\[\] = \{(.*?)\};`).FindAllStringSubmatch(main, -1) {
+		for _, table := range regexp.MustCompile(`(?s)static (?:int|long long) gap_\d+\[\](?:\[\d+\])? = \{(.*?)\};`).FindAllStringSubmatch(program, -1) {
 			for cell := range strings.SplitSeq(table[1], ",") {
-				n, err := strconv.ParseFloat(strings.TrimSpace(cell), 64)
+				n, err := strconv.ParseFloat(strings.Trim(cell, "{} \n"), 64)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -73,7 +73,7 @@ func TestEvery(t *testing.T) {
 			}
 		}
 		// Those that are the same for all ranks and calls, which one call has here.
-		for _, constant := range regexp.MustCompile(`compute\(1e-9 \* (\d+)\)`).FindAllStringSubmatch(main, -1) {
+		for _, constant := range regexp.MustCompile(`compute\(1e-9 \* (\d+)\)`).FindAllStringSubmatch(program, -1) {
 			n, err := strconv.ParseFloat(constant[1], 64)
 			if err != nil {
 				t.Fatal(err)

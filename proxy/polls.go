@@ -108,7 +108,7 @@ func (s *statement) flag() (string, error) {
 	if v == nil {
 		return "0", nil
 	}
-	return s.number(v, s.key("flag"), "flag", cst.Value.Int, numberName(""))
+	return s.number(v, s.key(), "flag", cst.Value.Int, numberName(""))
 }
 
 // chosen returns expressions in C for the indices of the requests that a call completed that
@@ -127,7 +127,7 @@ func (s *statement) chosen() (indices, completed string, err error) {
 		if v == nil {
 			return "NULL", "0", nil
 		}
-		index, err := s.number(v, s.key("index"), "index", cst.Value.Int, numberName("int"))
+		index, err := s.number(v, s.key(), "index", cst.Value.Int, numberName("int"))
 		if err != nil {
 			return "", "", err
 		}
@@ -137,10 +137,10 @@ func (s *statement) chosen() (indices, completed string, err error) {
 		if v == nil || count == nil {
 			return "NULL", "0", nil
 		}
-		if completed, err = s.number(count, s.key("outcount"), "outcount", cst.Value.Int, numberName("int")); err != nil {
+		if completed, err = s.number(count, s.key(), "outcount", cst.Value.Int, numberName("int")); err != nil {
 			return "", "", err
 		}
-		indices, err := s.row(v, s.key("indices"), "indices", "int", cst.Value.Int, numberName("int"))
+		indices, err := s.row(v, s.key(), "indices", "int", cst.Value.Int, numberName("int"))
 		return indices, completed, err
 	}
 	return "", "", nil

@@ -3,12 +3,14 @@ package proxy
 import (
 	"context"
 	_ "embed"
+	"fmt"
 	"strings"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/spec"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 //go:embed runtime/proxy.h
@@ -37,15 +39,20 @@ type Options struct {
 
 // OneFile returns the program as one source.
 func (p *Program) OneFile() string {
-	const include = "#include \"proxy.h\"\n"
-	main := strings.Replace(p.Files[0].Text, include, "", 1)
-	return p.define + strings.Replace(runtimeSource, include, runtimeHeader, 1) + "\n" + main
+	one := p.define + runtimeSource + "\n" + p.Files[0].Text
+	for _, f := range p.Files {
+		if include := fmt.Sprintf("#include %q\n", f.Name); strings.HasSuffix(f.Name, ".h") {
+			one = strings.ReplaceAll(strings.Replace(one, include, f.Text, 1), include, "")
+		}
+	}
+	return one
 }
 
 // A Program is the source of a proxy.
 type Program struct {
 	Files   []File
 	Lines   int       // of main.c
+	Tables  int       // lines of tables in a file of their own, 0 if they are few
 	Calls   uint64    // of all ranks, that are made; 2⁶⁴−1 if they are more
 	LeftOut []LeftOut // by function and reason
 	define  string    // before the runtime
@@ -68,7 +75,10 @@ type generator struct {
 	options Options
 	size    int // ranks
 
-	calls   []map[uint32]*call // of each shape, by signature
+	calls    []map[uint32]*call // of each shape, by signature
+	grammars []*sequitur.Grammar
+	folded   []map[uint32]uint32 // the signature that another one is written as
+
 	objects map[string]*objects
 	buffers objects
 	tables  tables
@@ -120,6 +130,11 @@ func Generate(ctx context.Context, trace *reprise.Trace, o Options) (*Program, e
 	}
 	g.count(p)
 	p.Files = []File{{"main.c", main}, {"proxy.h", runtimeHeader}, {"proxy.c", runtimeSource}, {"Makefile", g.makefile()}, {"README", g.readme(p)}}
+	if g.tables.apart() {
+		text := "/* The numbers that differ from rank to rank, or from call to call. */\n" + g.tables.text.String()
+		p.Files = append(p.Files, File{"tables.h", text})
+		p.Tables = strings.Count(text, "\n")
+	}
 	if g.simgrid {
 		p.Files = append(p.Files, File{"simgrid.h", simgridHeader})
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/mpi/spec"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // read reads what all shapes call.
@@ -19,6 +20,7 @@ func (g *generator) read() error {
 	if stretches, err := g.stretches(); err != nil || stretches {
 		return cmp.Or(err, errors.New("proxy: the trace was made to fit a size, and does not have the order of all calls"))
 	}
+	g.grammars, g.folded = make([]*sequitur.Grammar, g.trace.Shapes()), make([]map[uint32]uint32, g.trace.Shapes())
 	budget := maxValues
 	for number := range g.trace.Shapes() {
 		calls := make(map[uint32]*call)
@@ -29,9 +31,6 @@ func (g *generator) read() error {
 		shape, err := g.trace.Shape(number)
 		if err != nil {
 			return err
-		}
-		if g.written += shape.Grammar.Symbols(); g.written > maxSource {
-			return fmt.Errorf("%w: loops of more than %d calls", errLimit, maxSource)
 		}
 		var ranks []int
 		for _, rank := range shape.Ranks.All() {
@@ -62,6 +61,10 @@ func (g *generator) read() error {
 			if err := g.readStreams(shape, calls, ranks, &budget); err != nil {
 				return err
 			}
+		}
+		g.grammars[number], g.folded[number] = g.fold(shape, calls)
+		if g.written += g.grammars[number].Symbols(); g.written > maxSource {
+			return fmt.Errorf("%w: loops of more than %d calls", errLimit, maxSource)
 		}
 	}
 	return g.readGaps()

@@ -43,7 +43,7 @@ func (g *generator) writeShape(number int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	w := &shapeWriter{generator: g, calls: g.calls[number], grammar: shape.Grammar, printer: g.trace.Printer(reprise.PrintOptions{})}
+	w := &shapeWriter{generator: g, calls: g.calls[number], grammar: g.grammars[number], printer: g.trace.Printer(reprise.PrintOptions{})}
 	n := w.grammar.Rules()
 	w.uses, w.names, w.inFunction = make([]int, n), make([]string, n), make([]bool, n)
 	for r := range w.grammar.Rules() {
@@ -208,6 +208,9 @@ func (w *shapeWriter) call(b *body, c *call) error {
 		lines[0] += " " + comment(site)
 	}
 	b.add(lines...)
+	if cursor := w.tables.cursors[c.key()]; cursor != "" {
+		b.add(cursor + "++;")
+	}
 	return nil
 }
 
@@ -279,7 +282,9 @@ func (g *generator) main() (string, error) {
 		b.WriteString("\n/* Stands for all operations of the program. */\nstatic void operation(void *in, void *out, int *count, MPI_Datatype *type)\n" +
 			"{\n    (void)in, (void)out, (void)count, (void)type;\n}\n")
 	}
-	if g.tables.text.Len() > 0 {
+	if g.tables.apart() {
+		b.WriteString("\n#include \"tables.h\"\n")
+	} else if g.tables.text.Len() > 0 {
 		fmt.Fprintf(&b, "\n%s", g.tables.text.String())
 	}
 	entry := g.entry(names)
@@ -306,7 +311,7 @@ func (g *generator) checkInit(number int) error {
 		line := "MPI_Init(&argc, &argv);"
 		if c.signature.Function.Name == "MPI_Init_thread" {
 			s := &statement{generator: g, call: c}
-			required, err := s.number(c.argument("required"), s.key("required"), "required", cst.Value.Int, numberName(""))
+			required, err := s.number(c.argument("required"), s.key(), "required", cst.Value.Int, numberName(""))
 			if err != nil || strings.Contains(required, "[") {
 				required = "MPI_THREAD_SINGLE"
 			}
@@ -426,7 +431,7 @@ func (g *generator) makefile() string {
 	if g.options.Compute == Sleep {
 		flags = " -DPROXY_SLEEP"
 	}
-	return "CC = mpicc\nCFLAGS = -std=c11 -O2 -Wall -Wextra\n\nproxy: main.c proxy.c proxy.h\n\t$(CC) $(CFLAGS)" + flags + " -o $@ main.c proxy.c\n\n" +
+	return "CC = mpicc\nCFLAGS = -std=c11 -O2 -Wall -Wextra\n\nproxy: main.c proxy.c $(wildcard *.h)\n\t$(CC) $(CFLAGS)" + flags + " -o $@ main.c proxy.c\n\n" +
 		"clean:\n\trm -f proxy\n\n.PHONY: clean\n"
 }
 

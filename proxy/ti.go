@@ -87,9 +87,9 @@ func (s *statement) action() (string, error) {
 			}
 			text = simgridTypes[x.Int()]
 		case cst.KindArray:
-			text, err = s.row(v, s.key(name), name, "int", cst.Value.Int, simgridName)
+			text, err = s.row(v, s.key(), name, "int", cst.Value.Int, simgridName)
 		default:
-			text, err = s.number(v, s.key(name), name, cst.Value.Int, simgridName)
+			text, err = s.number(v, s.key(), name, cst.Value.Int, simgridName)
 		}
 		if failed == nil {
 			failed = err

@@ -62,10 +62,25 @@ type tables struct {
 	size    int
 }
 
-// add returns the name of a table of numbers.
-func (t *tables) add(what, typ string, cells []string) (string, error) {
+// apart reports whether tables have a file of their own.
+func (t *tables) apart() bool { return strings.Count(t.text.String(), "\n") > 40 }
+
+// add returns the name of a table of numbers, whose rows, and the rows of these, are so long.
+func (t *tables) add(what, typ string, cells []string, rows ...int) (string, error) {
 	if t.size += len(cells); t.size > maxTable {
 		return "", fmt.Errorf("%w: tables of more than %d numbers", errLimit, maxTable)
+	}
+	bounds := "[]"
+	length := 1
+	for k := len(rows) - 1; k >= 0; k-- {
+		bounds = fmt.Sprintf("[%d]", rows[k]) + bounds[2:]
+		if length *= rows[k]; length > 0 {
+			for i := 0; i < len(cells); i += length {
+				cells[i] = "{" + cells[i]
+				cells[i+length-1] += "}"
+			}
+		}
+		bounds = "[]" + bounds
 	}
 	body := strings.Join(cells, ", ")
 	if name := t.names[typ+body]; name != "" {
@@ -74,11 +89,11 @@ func (t *tables) add(what, typ string, cells []string) (string, error) {
 	name := fmt.Sprintf("%s_%d", identifier(what), t.count[what])
 	t.count[what]++
 	t.names[typ+body] = name
-	fmt.Fprintf(&t.text, "static %s %s[] = {%s};\n", typ, name, wrap(cells))
+	fmt.Fprintf(&t.text, "static %s %s%s = {%s};\n", typ, name, bounds, wrap(cells))
 	return name, nil
 }
 
-// cursor returns the name of the variable that counts the calls that a table has numbers for.
+// cursor returns the name of the variable that counts the calls that tables have numbers for, of a call with that key.
 func (t *tables) cursor(key string) string {
 	cursor := t.cursors[key]
 	if cursor == "" {
@@ -111,12 +126,12 @@ func wrap(cells []string) string {
 // rowOf returns how a table is indexed by rank.
 func rowOf(first int) string {
 	if first == 0 {
-		return "rank"
+		return "[rank]"
 	}
-	return "rank - " + strconv.Itoa(first)
+	return "[rank - " + strconv.Itoa(first) + "]"
 }
 
-// number returns an expression in C for a number of an argument. Key says which it is, and
+// number returns an expression in C for a number of an argument. Key is that of the call, and
 // what is the beginning of the names of tables.
 func (g *generator) number(v *values, key, what string, number func(cst.Value) int64, name func(int64) string) (string, error) {
 	first := number(v.of[0][0])
@@ -166,21 +181,20 @@ func (g *generator) number(v *values, key, what string, number func(cst.Value) i
 		}
 		next++
 	}
-	table, err := g.tables.add(what, typ, cells)
-	switch {
-	case err != nil:
-		return "", err
-	case !v.varies:
-		return fmt.Sprintf("%s[%s]", table, rowOf(low)), nil
+	if !v.varies {
+		table, err := g.tables.add(what, typ, cells)
+		return table + rowOf(low), err
 	}
-	cursor := g.tables.cursor(key)
+	cursor := "[" + g.tables.cursor(key) + "]"
 	if alike {
-		return fmt.Sprintf("%s[%s++]", table, cursor), nil
+		table, err := g.tables.add(what, typ, cells)
+		return table + cursor, err
 	}
-	return fmt.Sprintf("%s[(%s) * %d + %s++]", table, rowOf(low), length, cursor), nil
+	table, err := g.tables.add(what, typ, cells, length)
+	return table + rowOf(low) + cursor, err
 }
 
-// row returns an expression in C for the first element of an array of numbers. Key says which argument it is, and
+// row returns an expression in C for the first element of an array of numbers. Key is that of the call, and
 // what is the beginning of the names of tables. Shorter arrays are filled up with zeros.
 func (g *generator) row(v *values, key, what, typ string, number func(cst.Value) int64, name func(int64) string) (string, error) {
 	rows := v.of
@@ -225,16 +239,20 @@ func (g *generator) row(v *values, key, what, typ string, number func(cst.Value)
 	if wide && typ == "int" {
 		return "", refusal("has a number that is no int of C")
 	}
-	table, err := g.tables.add(what, typ, cells)
 	switch {
-	case err != nil || len(rows) == 1 && calls == 1:
-		return table, err
+	case len(rows) == 1 && calls == 1:
+		return g.tables.add(what, typ, cells)
 	case calls == 1:
-		return fmt.Sprintf("%s + %d * (%s)", table, length, rowOf(first)), nil
-	case len(rows) == 1:
-		return fmt.Sprintf("%s + %d * %s++", table, length, g.tables.cursor(key)), nil
+		table, err := g.tables.add(what, typ, cells, length)
+		return table + rowOf(first), err
 	}
-	return fmt.Sprintf("%s + %d * ((%s) * %d + %s++)", table, length, rowOf(first), calls, g.tables.cursor(key)), nil
+	cursor := "[" + g.tables.cursor(key) + "]"
+	if len(rows) == 1 {
+		table, err := g.tables.add(what, typ, cells, length)
+		return table + cursor, err
+	}
+	table, err := g.tables.add(what, typ, cells, calls, length)
+	return table + rowOf(first) + cursor, err
 }
 
 // eachNumber calls use with the numbers of an array, and of arrays in it.

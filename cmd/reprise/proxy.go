@@ -45,9 +45,13 @@ func writeProxy(q *question, directory string, o proxy.Options) error {
 	if err := writeProgram(directory, p.Files); err != nil {
 		return err
 	}
-	answer := proxyAnswer{q.header(), directory, q.trace.Ranks(), p.Calls, p.Lines, leftOutOf(p)}
+	answer := proxyAnswer{q.header(), directory, q.trace.Ranks(), p.Calls, p.Lines, p.Tables, leftOutOf(p)}
 	return q.answer(answer, func() {
-		q.printf("%s: %s of C for %s of %s\n", directory, text.Plural(uint64(p.Lines), "line"), text.Plural(p.Calls, "call"),
+		tables := ""
+		if p.Tables > 0 {
+			tables = fmt.Sprintf(" and %s of tables", text.Count(uint64(p.Tables)))
+		}
+		q.printf("%s: %s of C%s for %s of %s\n", directory, text.Plural(uint64(p.Lines), "line"), tables, text.Plural(p.Calls, "call"),
 			text.Plural(uint64(q.trace.Ranks()), "rank"))
 		for _, l := range p.LeftOut {
 			q.printf("left out: %s of %s, which %s\n", text.Plural(l.Calls, "call"), l.Function, l.Reason)
@@ -63,6 +67,7 @@ type proxyAnswer struct {
 	Ranks   int       `json:"ranks"`
 	Calls   uint64    `json:"calls"`
 	Lines   int       `json:"lines"`
+	Tables  int       `json:"table_lines"`
 	LeftOut []leftOut `json:"left_out"`
 }
 
