@@ -1,6 +1,9 @@
 package fact
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // effectOf adds what follows for pointers from a call of a function that is not of the module.
 func (a *memory) effectOf(i *instruction, e *effect) {
@@ -43,6 +46,9 @@ func (a *memory) effectOf(i *instruction, e *effect) {
 	}
 	if e.name == "MPI_Get_address" || e.name == "MPI_Address" {
 		a.addressed = true
+	}
+	if e.mpi != nil && strings.HasPrefix(e.name, "MPI_Type_") && e.name != "MPI_Type_contiguous" && e.name != "MPI_Type_size" {
+		a.derived = true // elements may be below the address
 	}
 	for k := range i.operands {
 		switch letter := e.argument(k); {
@@ -165,7 +171,12 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, 
 		size := i.length()
 		isData := letter < 'a' && letter != '-'
 		if isData {
-			pts = unbounded(pts)
+			if e.fortran {
+				pts = withoutConstants(pts)
+			}
+			if a.derived {
+				pts = unbounded(pts)
+			}
 			inPlace = inPlace || letter == 'R' && len(pts) == 0
 		}
 		if isData && letter != 'S' && (len(pts) == 0 || a.addressed) {
@@ -179,6 +190,13 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, 
 		switch letter {
 		case 'v':
 			add(reads, a.closure(pts), maxSize, false)
+		case 'x':
+			add(reads, a.closure(pts), maxSize, false)
+			add(writes, a.closure(pts), maxSize, false)
+		case 'i':
+			add(reads, pts, 4, false)
+		case 'o':
+			add(writes, pts, 4, false)
 		case 'r', 'b', 'R', 'B':
 			add(reads, pts, size, isData)
 		}
@@ -194,6 +212,17 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, 
 			everything(writes, false)
 		}
 	}
+}
+
+// withoutConstants returns pointers but for those to variables that stand for MPI_IN_PLACE and its like in Fortran.
+func withoutConstants(pts pointers) pointers {
+	return slices.DeleteFunc(slices.Clone(pts), func(p place) bool { return FortranConstant(p.object.name) })
+}
+
+// FortranConstant reports whether a global variable, with its @, is one of those whose addresses stand for MPI_IN_PLACE, MPI_STATUS_IGNORE and their
+// like in Fortran. They must be those of the library.
+func FortranConstant(name string) bool {
+	return strings.HasPrefix(name, "@mpipriv") || strings.HasPrefix(name, "@mpifcmb") || strings.HasPrefix(name, "@mpi_fortran_")
 }
 
 // closure returns all that can be reached from places.

@@ -13,7 +13,8 @@ type effect struct {
 	name string
 
 	// arguments has a letter for each: '-' a value, 'r' memory that is read, 'w' memory that is written, 'b'
-	// both, 'v' memory that is read with all that it points to, 'c' a function that is called with what the others point to. The last one stands for all that follow.
+	// both, 'i' and 'o' 4 bytes that are read or written, 'v' memory that is read with all that it points to, 'x' that is also written, 'c' a
+	// function that is called with what the others point to. The last one stands for all that follow.
 	arguments string
 	result    result
 	hidden    []string // state of the C library that it reads and writes
@@ -21,6 +22,8 @@ type effect struct {
 	ends      bool     // the program
 	kept      bool     // always
 	frees     bool
+	chain     bool // what uses the result is kept if it is: the parts of a statement of Fortran
+	fortran   bool
 	unknown   bool // it may do anything with all that it can reach
 	mpi       *spec.Function
 	role      *spec.Role
@@ -119,7 +122,7 @@ var storesCount = regexp.MustCompile(`%[-+ #0-9.*']*[hlqjzt]*n`)
 // effectOfName returns the effect of a function that is called.
 func effectOfName(name string, i *instruction) (*effect, error) {
 	name = strings.TrimPrefix(name, "@")
-	if i.effect != nil && i.effect.name == name {
+	if i.effect != nil && i.effectName == name {
 		return i.effect, nil
 	}
 	for beginning, what := range refused {
@@ -134,8 +137,18 @@ func effectOfName(name string, i *instruction) (*effect, error) {
 		if e, err = effectOfMPI(name, i); err != nil {
 			return unknownEffect, err
 		}
+	case fortranMPI[name] != "":
+		var err error
+		if e, err = effectOfMPI(fortranMPI[name], i); err != nil {
+			return unknownEffect, err
+		}
+		e.fortran, e.arguments = true, fortranArguments(e.mpi, e)
 	case strings.HasPrefix(name, "llvm."):
 		e = intrinsic(name)
+	case strings.HasPrefix(name, "_FortranA"):
+		if e = fortranRuntime(name, i); e != nil {
+			e.name = name
+		}
 	}
 	if name == "realloc" {
 		e = &effect{name: name, arguments: "r-", result: newResult}
@@ -148,7 +161,7 @@ func effectOfName(name string, i *instruction) (*effect, error) {
 		all.arguments = "b"
 		e = &all
 	}
-	i.effect = e
+	i.effect, i.effectName = e, name
 	return e, nil
 }
 

@@ -99,6 +99,7 @@ type memory struct {
 
 	callbacks bool // MPI calls functions of the module
 	addressed bool // MPI is told addresses by other ways than arguments
+	derived   bool // there are datatypes of the program
 
 	changed bool
 	err     error

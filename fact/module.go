@@ -83,24 +83,25 @@ func (b *block) last() *instruction { return b.instructions[len(b.instructions)-
 
 // An instruction is one of a block, or none: of the loader or of what is outside.
 type instruction struct {
-	name      string // of the result, with its %, or empty
-	op        string
-	text      string  // without what is behind the last comma that begins metadata
-	line, end int     // of the text of the module
-	debug     string  // metadata
-	typ       *irType // of the result; what is stored for store
-	element   *irType // what an address is counted in, or an alloca allocates
-	operands  []value
-	labels    []string // of successors; of a phi, where its operands come from
-	callee    value
-	block     *block
-	position  int // in the block
-	pts       pointers
-	object    *object // that it allocates
-	targets   []*function
-	effect    *effect // of a function that is not of the module
-	kept      bool
-	why       *reason
+	name       string // of the result, with its %, or empty
+	op         string
+	text       string  // without what is behind the last comma that begins metadata
+	line, end  int     // of the text of the module
+	debug      string  // metadata
+	typ        *irType // of the result; what is stored for store
+	element    *irType // what an address is counted in, or an alloca allocates
+	operands   []value
+	labels     []string // of successors; of a phi, where its operands come from
+	callee     value
+	block      *block
+	position   int // in the block
+	pts        pointers
+	object     *object // that it allocates
+	targets    []*function
+	effect     *effect // of a function that is not of the module, of the name effectName
+	effectName string
+	kept       bool
+	why        *reason
 }
 
 func (i *instruction) points() *pointers { return &i.pts }

@@ -341,7 +341,7 @@ func (m *Module) position(number string) Position {
 		text := m.metadata[scope]
 		if file := fileOf.FindStringSubmatch(text); file != nil {
 			if name := filename.FindStringSubmatch(m.metadata[file[1]]); name != nil {
-				return Position{name[1], line}
+				return Position{strings.TrimPrefix(name[1], "./"), line}
 			}
 			return Position{}
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // A Count is how much of a file of the sources is needed, in instructions.
@@ -39,7 +40,7 @@ func (s *Slice) Counts() []Count {
 func (s *Slice) fileOf(f *function) string {
 	if file := fileOf.FindStringSubmatch(s.m.metadata[f.scope]); file != nil {
 		if name := filename.FindStringSubmatch(s.m.metadata[file[1]]); name != nil {
-			return name[1]
+			return strings.TrimPrefix(name[1], "./")
 		}
 	}
 	return ""

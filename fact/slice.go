@@ -54,6 +54,9 @@ type readKey struct {
 func Cut(m *Module, o Options) (*Slice, error) {
 	main, ok := m.named["@main"].(*function)
 	if !ok || len(main.blocks) == 0 {
+		main, ok = m.named["@_QQmain"].(*function) // of Fortran
+	}
+	if !ok || len(main.blocks) == 0 {
 		return nil, &Error{What: "the module has no function main"}
 	}
 	for _, f := range m.defined() {
@@ -93,7 +96,6 @@ func (s *slicer) begin() {
 				for _, e := range s.effects(i) {
 					if e.mpi != nil {
 						s.calls = append(s.calls, i)
-						s.classify(i, e)
 					}
 					if e.kept {
 						roots = append(roots, i)
@@ -102,6 +104,13 @@ func (s *slicer) begin() {
 						s.frees = append(s.frees, i)
 					}
 				}
+			}
+		}
+	}
+	for _, i := range s.calls { // when all that writes is known
+		for _, e := range s.effects(i) {
+			if e.mpi != nil {
+				s.classify(i, e)
 			}
 		}
 	}
@@ -159,7 +168,14 @@ func (s *slicer) effects(i *instruction) []*effect {
 // classify notes a call that depends on which messages come first.
 func (s *slicer) classify(i *instruction, e *effect) {
 	isOpen := e.open
-	if e.role.Receives != nil {
+	if e.role.Receives != nil && e.fortran && s.options.Wildcards {
+		for k, p := range e.mpi.Declared() {
+			if k < len(i.operands) && (p.Name == e.role.Receives.Peer && s.mayHold(i, i.operands[k], s.options.AnySource) ||
+				p.Name == e.role.Receives.Tag && s.mayHold(i, i.operands[k], s.options.AnyTag)) {
+				isOpen = true
+			}
+		}
+	} else if e.role.Receives != nil {
 		for k, p := range e.mpi.Declared() {
 			if k < len(i.operands) && (p.Name == e.role.Receives.Peer && s.mayBe(i, i.operands[k], s.options.AnySource, 0) ||
 				p.Name == e.role.Receives.Tag && s.mayBe(i, i.operands[k], s.options.AnyTag, 0)) {
@@ -183,6 +199,19 @@ func (s *slicer) mayBe(i *instruction, v value, wildcard int64, depth int) bool 
 		return false
 	}
 	return slices.ContainsFunc(source.operands, func(v value) bool { return s.mayBe(source, v, wildcard, depth+1) })
+}
+
+// mayHold reports whether the program stores a wildcard where an argument of Fortran is.
+func (s *slicer) mayHold(i *instruction, v value, wildcard int64) bool {
+	for _, p := range s.memory.pointsOf(i.block.of, v) {
+		lo, hi := p.bytes(4)
+		for _, w := range p.object.writes {
+			if w.lo < hi && lo < w.hi && w.by.op == "store" && s.mayBe(w.by, w.by.operands[0], wildcard, 0) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // need notes that an instruction is needed.
@@ -261,6 +290,13 @@ func (s *slicer) followCall(i *instruction) {
 	}
 	effects := s.effects(i)
 	for _, e := range effects {
+		if e.chain {
+			for _, part := range i.block.of.calls {
+				if slices.ContainsFunc(part.operands, func(v value) bool { return v.local == i.name }) {
+					s.need(part, i, "is a part of its statement")
+				}
+			}
+		}
 		if f := i.block.of; e.name == "llvm.va_start" && !f.restNeeded {
 			f.restNeeded = true
 			for _, c := range f.callers {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,12 +28,21 @@ func TestSlice(t *testing.T) {
 		explain string
 		want    []string
 	}{
-		{"wavefront", 4, "wavefront.c:55", []string{"9 of 14 calls of MPI executed", "wavefront.c:56 is a call of MPI\n"}},
-		{"converge", 2, "converge.c:38", []string{"11 of 12 calls of MPI executed", "converge.c:38: nothing of it is kept\n"}},
+		{"wavefront.c", 4, "wavefront.c:55", []string{"9 of 14 calls of MPI executed", "wavefront.c:56 is a call of MPI\n"}},
+		{"lengths.f", 2, "lengths.f:42", []string{"5 of 9 calls of MPI executed", "lengths.f:42: nothing of it is kept\n"}},
+		{"converge.c", 2, "converge.c:38", []string{"11 of 12 calls of MPI executed", "converge.c:38: nothing of it is kept\n"}},
 	} {
 		t.Run(tt.program, func(t *testing.T) {
 			m := mpis[k%len(mpis)]
-			source := filepath.Join("testdata", "slice", tt.program+".c")
+			if strings.HasSuffix(tt.program, ".f") {
+				if m = mpis[0]; m.Name != "mpich" {
+					t.Skip("Fortran takes MPICH")
+				}
+				if _, err := exec.LookPath("flang-new-16"); err != nil {
+					t.Skip(err)
+				}
+			}
+			source := filepath.Join("testdata", "slice", tt.program)
 			var traces []string
 			for _, flags := range [][]string{{"--explain", tt.explain}, {"--whole"}} {
 				directory := t.TempDir()
@@ -86,7 +96,7 @@ func TestSliceErrors(t *testing.T) {
 		{"-o app", exitUsage, "there is no source to slice"},
 		{"-o app -- a.c -c", exitUsage, "-c is no argument for slicing"},
 		{"-o app -- a.c -fopenmp", exitUsage, "threads are not supported"},
-		{"-o app -- a.f90", exitUsage, "a.f90 is neither a source in C nor an object or a library"},
+		{"-o app -- a.cc", exitUsage, "a.cc is neither a source in C or Fortran nor an object or a library"},
 		{"-o app --explain a.c -- a.c", exitUsage, "--explain takes a line"},
 		{"-o app -- " + threads, exitFailure, threads + ":4: pthread_join: threads are not supported"},
 	} {

@@ -44,7 +44,7 @@ func Missing() error {
 // A Program is what to slice.
 type Program struct {
 	MPICC      string   // the compiler command of the MPI; empty means mpicc
-	Sources    []string // in C
+	Sources    []string // in C and Fortran
 	Compiler   []string // flags
 	Linker     []string // flags, objects and libraries
 	Output     string   // the program; the library that stands in for MPI is beside it, with .so behind
@@ -73,12 +73,12 @@ func (p *Program) Arguments(args []string) error {
 			p.Compiler = append(p.Compiler, arg)
 		default:
 			switch filepath.Ext(arg) {
-			case ".c":
+			case ".c", ".f", ".F", ".for", ".f90", ".F90":
 				p.Sources = append(p.Sources, arg)
 			case ".o", ".a", ".so":
 				p.Linker = append(p.Linker, arg)
 			default:
-				return fmt.Errorf("%s is neither a source in C nor an object or a library", arg)
+				return fmt.Errorf("%s is neither a source in C or Fortran nor an object or a library", arg)
 			}
 		}
 	}
@@ -103,11 +103,18 @@ func (p *Program) Build(ctx context.Context) (*fact.Slice, error) {
 	if err != nil {
 		return nil, err
 	}
-	slice, err := b.slice(text)
+	options, err := b.wildcards()
 	if err != nil {
 		return nil, err
 	}
-	return slice, b.link()
+	slice, err := b.slice(text, options)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.library(b.Output + ".so"); err != nil {
+		return nil, err
+	}
+	return slice, b.link(b.Output + ".so")
 }
 
 // A builder builds a program in a directory.
@@ -116,6 +123,9 @@ type builder struct {
 	ctx       context.Context
 	directory string
 	mpicc     string
+
+	fortranIncludes, fortranLibraries []string
+	fortranTools                      string // directory
 }
 
 // file returns the path of a file in the directory.
@@ -133,10 +143,17 @@ func (b *builder) run(what, command string, args ...string) error {
 
 // module compiles the sources and returns the text of all of them in one module.
 func (b *builder) module() ([]byte, error) {
+	if err := b.prepareFortran(); err != nil {
+		return nil, err
+	}
 	var parts []string
 	for k, source := range b.Sources {
 		part := b.file(fmt.Sprint(k, ".ll"))
-		if err := b.compile(source, part); err != nil {
+		compile := b.compile
+		if isFortran(source) {
+			compile = b.compileFortran
+		}
+		if err := compile(source, part); err != nil {
 			return nil, err
 		}
 		parts = append(parts, part)
@@ -145,7 +162,7 @@ func (b *builder) module() ([]byte, error) {
 	if err := b.run("linking the sources", llvmLink, slices.Concat([]string{"-S", "-o", linked}, parts)...); err != nil {
 		return nil, err
 	}
-	if err := b.run("preparing the module", opt, "-S", "-internalize-public-api-list=main",
+	if err := b.run("preparing the module", opt, "-S", "-internalize-public-api-list="+strings.Join(public, ","),
 		"-passes=internalize,globaldce,function(sroa,mem2reg,simplifycfg,instnamer)", "-o", module, linked); err != nil {
 		return nil, err
 	}
@@ -160,12 +177,8 @@ func (b *builder) compile(source, output string) error {
 }
 
 // slice writes the slice of a module.
-func (b *builder) slice(text []byte) (*fact.Slice, error) {
+func (b *builder) slice(text []byte, options fact.Options) (*fact.Slice, error) {
 	module, err := fact.Read(text)
-	if err != nil {
-		return nil, err
-	}
-	options, err := b.wildcards()
 	if err != nil {
 		return nil, err
 	}
@@ -219,8 +232,8 @@ func (b *builder) wildcards() (o fact.Options, err error) {
 	return o, nil
 }
 
-// link makes the program and the library of what is in the directory.
-func (b *builder) link() error {
+// library makes the library that stands in for MPI.
+func (b *builder) library(output string) error {
 	h, err := header.Read(b.ctx, b.mpicc)
 	if err != nil {
 		return err
@@ -229,17 +242,18 @@ func (b *builder) link() error {
 	if err != nil {
 		return err
 	}
-	library := b.Output + ".so"
 	if err := os.WriteFile(b.file("standin.c"), text, 0o600); err != nil {
 		return err
 	}
-	if err := b.run("building the library that stands in for MPI", b.mpicc, "-shared", "-fPIC", "-O1", "-w", "-Wl,-soname,"+filepath.Base(library),
-		"-o", library, b.file("standin.c"), "-ldl"); err != nil {
-		return err
-	}
+	return b.run("building the library that stands in for MPI", b.mpicc, "-shared", "-fPIC", "-O1", "-w", "-Wl,-soname,"+filepath.Base(output),
+		"-o", output, b.file("standin.c"), "-ldl")
+}
+
+// link makes the program of the slice in the directory.
+func (b *builder) link(library string) error {
 	if err := b.run("compiling the slice", clang, "-O0", "-c", "-w", "-o", b.file("slice.o"), b.file("slice.ll")); err != nil {
 		return err
 	}
 	return b.run("linking the slice", b.mpicc, slices.Concat([]string{"-o", b.Output, b.file("slice.o"), "-Wl,--no-as-needed", library,
-		"-Wl,-rpath,$ORIGIN"}, b.Linker)...)
+		"-Wl,-rpath,$ORIGIN"}, b.fortranLibraries, b.Linker)...)
 }

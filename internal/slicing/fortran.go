@@ -1,0 +1,72 @@
+package slicing
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// flang is the command of the compiler for Fortran.
+const flang = "flang-new-16"
+
+// public are the names of a program that others use: the main program, and what addresses in it mean to MPI.
+var public = []string{"main", "_QQmain", "_QQEnvironmentDefaults", "mpipriv1_", "mpipriv2_", "mpiprivc_", "mpifcmb5_", "mpifcmb9_"}
+
+func isFortran(source string) bool { return filepath.Ext(source) != ".c" }
+
+// prepareFortran finds what programs in Fortran are compiled and linked with, if there are any.
+func (b *builder) prepareFortran() error {
+	if !slices.ContainsFunc(b.Sources, isFortran) || b.fortranLibraries != nil {
+		return nil
+	}
+	command, err := exec.LookPath(flang)
+	if err != nil {
+		return fmt.Errorf("%s is missing: slicing programs in Fortran takes the Debian packages flang-16 and libflang-16-dev", flang)
+	}
+	if command, err = filepath.EvalSymlinks(command); err != nil {
+		return err
+	}
+	b.fortranTools = filepath.Dir(command)
+	name := strings.Replace(b.mpicc, "mpicc", "mpifort", 1)
+	shown, err := exec.CommandContext(b.ctx, name, "-show").Output()
+	if err != nil {
+		return fmt.Errorf("%s -show: %w", name, err)
+	}
+	if !strings.Contains(string(shown), "mpich") {
+		return errors.New("programs in Fortran can be sliced with MPICH only: --mpicc mpicc.mpich")
+	}
+	for _, word := range strings.Fields(string(shown)) {
+		switch {
+		case strings.HasPrefix(word, "-I"):
+			b.fortranIncludes = append(b.fortranIncludes, word)
+		case strings.HasPrefix(word, "-l") && strings.Contains(word, "fort"):
+			b.fortranLibraries = append(b.fortranLibraries, word)
+		}
+	}
+	b.fortranLibraries = append(b.fortranLibraries, "-L"+filepath.Join(filepath.Dir(b.fortranTools), "lib"), "-lFortran_main",
+		"-lFortranRuntime", "-lFortranDecimal", "-lstdc++", "-lm")
+	// The module of the MPI is for the compiler that the MPI was built by.
+	module := b.file("mpi.f90")
+	if err := os.WriteFile(module, []byte("module mpi\n  include 'mpif.h'\nend module\n"), 0o600); err != nil {
+		return err
+	}
+	return b.compileFortran(module, b.file("mpi.ll"))
+}
+
+// compileFortran compiles a source in Fortran to text of LLVM, with the lines in it: Flang's own driver leaves them out.
+func (b *builder) compileFortran(source, output string) error {
+	tree, lines := output+".mlir", output+".lines.mlir"
+	if err := b.run("compiling "+source, flang, slices.Concat([]string{"-fc1", "-emit-mlir", "-mmlir", "--mlir-print-debuginfo"}, b.Compiler,
+		[]string{"-module-dir", b.directory, "-I" + b.directory}, b.fortranIncludes, []string{"-o", tree, source})...); err != nil {
+		return err
+	}
+	if err := b.run("compiling "+source, filepath.Join(b.fortranTools, "fir-opt"), "--external-name-interop", "--add-debug-foundation",
+		"--mlir-print-debuginfo", "-o", lines, tree); err != nil {
+		return err
+	}
+	return b.run("compiling "+source, filepath.Join(b.fortranTools, "tco"), "-o", output, lines)
+}

@@ -1,0 +1,196 @@
+//go:build linux
+
+package slicing
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-trace/reprise/fact"
+	"github.com/reprise-trace/reprise/internal/mpitest"
+)
+
+var (
+	programs = flag.Int("programs", 1, "how many random programs to slice")
+	first    = flag.Uint64("first", 1, "the number of the first of them")
+)
+
+func TestMain(m *testing.M) { os.Exit(mpitest.Main(m)) }
+
+// A bench builds and runs slices for one MPI.
+type bench struct {
+	mpi       *mpitest.MPI
+	directory string
+	calls     string // the library that writes calls
+	standin   string
+	options   fact.Options
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	if err := Missing(); err != nil {
+		t.Skip(err)
+	}
+	mpitest.SkipUnderRace(t)
+	b := &bench{mpi: mpitest.Installed(t)[0], directory: t.TempDir()}
+	b.calls, b.standin = filepath.Join(b.directory, "calls.so"), filepath.Join(b.directory, "standin.so")
+	build := b.builder(t, "")
+	if err := build.run("building", b.mpi.CC, "-shared", "-fPIC", "-O1", "-w", "-o", b.calls, filepath.Join("testdata", "calls.c")); err != nil {
+		t.Fatal(err)
+	}
+	if err := build.library(b.standin); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if b.options, err = build.wildcards(); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (b *bench) builder(t *testing.T, source string) *builder {
+	return &builder{
+		Program:   &Program{Sources: []string{source}, Output: filepath.Join(b.directory, "app"), Linker: []string{"-lm"}},
+		ctx:       t.Context(),
+		directory: b.directory,
+		mpicc:     b.mpi.CC,
+	}
+}
+
+// run links what is in slice.ll, runs it, and returns the calls of all ranks. A run that hangs or fails returns what there was.
+func (b *bench) run(t *testing.T, build *builder, ranks int) (string, error) {
+	t.Helper()
+	if err := build.link(b.standin); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(b.directory, "out")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(b.directory, "out"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	line := b.mpi.Command(ranks, b.directory, "env", "LD_PRELOAD="+b.calls, build.Output)
+	c := exec.CommandContext(ctx, line[0], line[1:]...)
+	c.Env = append(mpitest.Environment(t), "CALLS="+filepath.Join(b.directory, "out", "calls"))
+	c.WaitDelay = time.Second
+	message, err := c.CombinedOutput()
+	var all strings.Builder
+	for rank := range ranks {
+		text, _ := os.ReadFile(filepath.Join(b.directory, "out", fmt.Sprint("calls.", rank)))
+		fmt.Fprintf(&all, "rank %d\n%s", rank, text)
+	}
+	if err != nil {
+		return all.String(), fmt.Errorf("%w\n%s", err, message)
+	}
+	return all.String(), nil
+}
+
+// compare slices a source, and returns the calls of the whole program and of the slice. Change may change the slice.
+func (b *bench) compare(t *testing.T, source string, ranks int, change func([]byte) []byte) (whole, sliced string, s *fact.Slice, err error) {
+	t.Helper()
+	build := b.builder(t, source)
+	text, err := build.module()
+	if err != nil {
+		t.Fatal(err)
+	}
+	build.Whole = true
+	if _, err := build.slice(text, b.options); err != nil {
+		t.Fatal(err)
+	}
+	if whole, err = b.run(t, build, ranks); err != nil {
+		t.Fatalf("the whole program: %v", err)
+	}
+	build.Whole = false
+	if s, err = build.slice(text, b.options); err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		text, err := os.ReadFile(build.file("slice.ll"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(build.file("slice.ll"), change(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sliced, err = b.run(t, build, ranks)
+	return whole, sliced, s, err
+}
+
+// TestRandom checks that random programs and their slices make the same calls.
+func TestRandom(t *testing.T) {
+	b := newBench(t)
+	for k := range *programs {
+		number := *first + uint64(k)
+		source := filepath.Join(b.directory, fmt.Sprint("random", number, ".c"))
+		if err := os.WriteFile(source, []byte(generate(number)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		whole, sliced, s, err := b.compare(t, source, 2+int(number%3), nil)
+		if err != nil || whole != sliced {
+			t.Errorf("program %d: %v: %s", number, err, difference(whole, sliced))
+			continue
+		}
+		count := s.Counts()[0]
+		t.Logf("program %d: %d calls, %d of %d instructions kept", number, strings.Count(whole, "\n"), count.Kept, count.All)
+	}
+}
+
+// difference says where two texts differ first.
+func difference(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for k := range min(len(x), len(y)) {
+		if x[k] != y[k] {
+			return fmt.Sprintf("line %d: whole %q, sliced %q", k, x[k], y[k])
+		}
+	}
+	return fmt.Sprintf("%d lines and %d", len(x), len(y))
+}
+
+// TestMutation checks that the comparison sees it if a slice lacks a store that a length depends on.
+func TestMutation(t *testing.T) {
+	b := newBench(t)
+	source := filepath.Join(b.directory, "mutation.c")
+	if err := os.WriteFile(source, []byte(`#include <mpi.h>
+static int lengths[8], from;
+int main(int argc, char **argv)
+{
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &from);
+	lengths[from + 2] = 3;
+	MPI_Bcast(&lengths[2], 1, MPI_INT, 0, MPI_COMM_WORLD);
+	MPI_Allreduce(MPI_IN_PLACE, lengths + 4, lengths[2], MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	MPI_Finalize();
+	return 0;
+}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stores := 0
+	whole, sliced, _, err := b.compare(t, source, 2, func(text []byte) []byte {
+		lines := bytes.Split(text, []byte("\n"))
+		for k, line := range lines {
+			if bytes.Contains(line, []byte("store i32 3")) {
+				stores++
+				lines[k] = nil
+			}
+		}
+		return bytes.Join(lines, []byte("\n"))
+	})
+	if stores != 1 {
+		t.Fatalf("%d stores in the slice", stores)
+	}
+	if err == nil && whole == sliced {
+		t.Errorf("a slice without a store makes the same calls:\n%s", whole)
+	}
+}
