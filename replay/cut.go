@@ -185,11 +185,13 @@ func (c *cut) restore(e *engine, d *change, n uint64) {
 		v.totals = append(v.totals, t+n*d.totals[i])
 	}
 	v.all()
+	e.calls = 0
 	for i, s := range e.strands {
-		if d.calls[i] == 0 {
+		if e.calls += s.calls; d.calls[i] == 0 {
 			continue
 		}
 		s.walk, s.run = s.rank.calls.Walk(s.position), sequitur.Run{}
 		s.gate = s.position + c.places[i].ahead
 	}
+	e.tellAt = e.calls
 }

@@ -83,6 +83,10 @@ type Options struct {
 	// proportion to the ranks, times them and the signatures.
 	CriticalPath bool
 
+	// Progress, unless it is nil, is called every some thousand calls with how many are executed so far, or skipped. They may
+	// become fewer, where too many were skipped.
+	Progress func(calls uint64)
+
 	// Seed is what the order depends on of calls of which the trace, made to fit a size, does not keep it.
 	Seed uint64
 }
@@ -102,6 +106,7 @@ func RunWith(ctx context.Context, model *semantics.Model, m Machine, o Options) 
 			r.sum = o.Sum(r.calls)
 		}
 	}
+	e.progress = o.Progress
 	if e.paths, e.seed = o.CriticalPath, o.Seed; e.paths {
 		e.summed = make([]int32, model.Trace().Signatures()+len(e.ranks))
 	}
@@ -158,6 +163,10 @@ type engine struct {
 	surveys uint64  // of the state
 	steps   int
 	parked  []*strand // that have sent far ahead, see patience
+
+	progress func(calls uint64) // of Options; nil for none
+	calls    uint64             // that are executed, or skipped
+	tellAt   uint64             // how many there are when progress is called next
 
 	ended  func(c *Call, start, end Time) // of Options; nil for none
 	some   bool                           // ended is called with some calls, those that ranks have as told

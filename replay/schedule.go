@@ -80,12 +80,27 @@ func (e *engine) inTurns() {
 			e.parked = e.parked[:0]
 			continue
 		}
-		if e.ctx.Err() != nil {
-			e.fail(context.Cause(e.ctx))
+		if !e.goesOn() {
 			return
 		}
 		e.takeTurn(s)
 	}
+}
+
+// progressEvery is after how many calls progress is told.
+const progressEvery = 1 << 16
+
+// goesOn tells the progress, and reports whether the replay goes on: its context is not done.
+func (e *engine) goesOn() bool {
+	if e.ctx.Err() != nil {
+		e.fail(context.Cause(e.ctx))
+		return false
+	}
+	if e.progress != nil && e.calls >= e.tellAt {
+		e.progress(e.calls)
+		e.tellAt = e.calls + progressEvery
+	}
+	return true
 }
 
 // takeTurn executes calls of a strand until it waits, or others have their turn.
@@ -116,8 +131,7 @@ func (e *engine) takeTurn(s *strand) {
 // inOrder does what happens in the order of time, until all strands wait or are at their end.
 func (e *engine) inOrder() {
 	for n := 0; e.err == nil; n++ {
-		if n%turn == 0 && e.ctx.Err() != nil {
-			e.fail(context.Cause(e.ctx))
+		if n%turn == 0 && !e.goesOn() {
 			return
 		}
 		m, ok := e.later.pop()

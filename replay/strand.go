@@ -95,8 +95,10 @@ func (s *strand) next() *op {
 
 // prepare finds out when the call starts that next has returned, and how long it is busy.
 func (s *strand) prepare() {
-	before, within := s.rank.engine.machine.Compute(&s.at)
+	e := s.rank.engine
+	before, within := e.machine.Compute(&s.at)
 	s.calls++
+	e.calls++
 	s.start = add(s.clock, before)
 	s.busy = add(s.start, within)
 	s.computing = add(s.computing, s.busy-s.clock)

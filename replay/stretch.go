@@ -26,6 +26,9 @@ type drawnCalls struct {
 	state uint64
 }
 
+// maxRuns is of how many runs a stretch may be, which has one for each signature if the trace was not forged.
+const maxRuns = 1 << 20
+
 type drawnRun struct {
 	position uint64 // of the next call
 	symbol   sequitur.Symbol
@@ -36,7 +39,13 @@ func (s *strand) enterStretch() {
 	of := s.stretches[0]
 	calls := drawnCalls{state: uint64(hashed(s.rank.engine.seed, uint64(s.rank.number), uint64(s.thread), of.First))}
 	var counts []uint64
-	for s.position < of.End() {
+	for steps := 0; s.position < of.End(); steps++ {
+		if e := s.rank.engine; steps%turn == 0 && !e.goesOn() {
+			return
+		} else if len(calls.runs) == maxRuns {
+			e.fail(ErrTooMany)
+			return
+		}
 		if s.run.Count == 0 {
 			s.run = s.walk.Next()
 		}

@@ -70,7 +70,7 @@ func efficiencyOf(q *question, path string) (*efficiency.Run, error) {
 		return nil, q.fail(err)
 	}
 	bar := newCounter(q.Context(), q.ErrOrStderr(), "ideal run of "+path, q.totalCalls(), "calls")
-	r, err := efficiency.Open(q.Context(), model, efficiency.Options{Progress: bar.show})
+	r, err := efficiency.Open(q.Context(), model, efficiency.Options{Progress: warnOfHours(q, bar)})
 	bar.done()
 	if damaged := damageOf(path, q.trace); damaged != nil { // it is why
 		return nil, damaged

@@ -120,6 +120,9 @@ func (p *prediction) predict(q *question) error {
 	if err != nil {
 		return err
 	}
+	if err := p.machine.checkFunctions(q, parameters.OfFunction); err != nil {
+		return err
+	}
 	a := &predictAnswer{header: q.header(), Output: p.output, Machine: p.machine.file, described: described, speed: describeSpeed(parameters.Speed)}
 	if p.output != "" && !q.trace.IsExact() {
 		return fmt.Errorf("%s: the trace was made to fit a size: a prediction with -o needs each call as it was", q.path)
@@ -178,10 +181,11 @@ func (p *prediction) run(q *question, a *predictAnswer, parameters loggps.Parame
 		return err
 	}
 	calls := q.totalCalls()
-	bar := newCounter(q.Context(), q.ErrOrStderr(), "replay", -1, "")
+	bar := newCounter(q.Context(), q.ErrOrStderr(), "replay", calls, "calls")
 	defer bar.done()
 	a.result, err = replay.RunWith(q.Context(), model, machine, replay.Options{
 		Ended: ended, CriticalPath: p.path || calls >= 0 && calls <= maxFollowed, Seed: p.seed,
+		Progress: warnOfHours(q, bar),
 	})
 	if err != nil {
 		return err

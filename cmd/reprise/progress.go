@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/query"
 )
 
 // progressAfter is how long work takes before its progress is shown. Tests change it.
@@ -105,6 +106,28 @@ func (p *progress) at(bytes uint64) error {
 
 // show tells how many things are done.
 func (p *progress) show(done uint64) { p.count.Store(done) }
+
+// judgedAfter is how long a replay has taken when it is judged how long the whole takes, which is said if it is
+// longer than saidFrom. Tests change them.
+var judgedAfter, saidFrom = 5 * time.Second, time.Hour
+
+// warnOfHours returns a function that shows how many calls of a trace are replayed, and warns once if all of them seem to
+// take hours.
+func warnOfHours(q *question, p *progress) func(calls uint64) {
+	judged := p.total <= 0
+	return func(calls uint64) {
+		p.show(calls)
+		since := time.Since(p.begun)
+		if judged || since < judgedAfter || calls == 0 {
+			return
+		}
+		judged = true
+		if whole := since.Seconds() / float64(calls) * float64(p.total); whole > saidFrom.Seconds() {
+			warn(q.ErrOrStderr(), "%s: %s calls are replayed after %s, of %s: if none of the rest can be skipped, all take some %s", q.path,
+				text.Count(int64(calls)), roughly(since), text.Count(p.total), text.Duration(query.Nanoseconds(whole*1e9)))
+		}
+	}
+}
 
 // done takes the line off the screen.
 func (p *progress) done() {

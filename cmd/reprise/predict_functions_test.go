@@ -1,0 +1,56 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/merge"
+)
+
+// TestMachineFunctions checks what is said of functions with factors that there are not, or that the trace does not call.
+func TestMachineFunctions(t *testing.T) {
+	heat := readFile(t, heatTrace)
+	t.Chdir(t.TempDir())
+	writeFile(t, "heat.rpz", heat)
+	for _, tt := range []struct {
+		file, want string
+		status     int
+	}{
+		{"[compute.functions]\nMPI_Allreduce = 0.5\n", "", exitOK},
+		{"[compute.functions]\nMPI_Alltoallw = 0.5 # not called\n", "reprise: warning: m.toml:2: compute.functions: the trace has no calls of MPI_Alltoallw\n", exitOK},
+		{"# MPI_Alreduce\n[compute]\nfunctions = { MPI_Allreduce = 1, MPI_Alreduce = 0.5 }\n",
+			"reprise: m.toml:3: compute.functions: no function is called MPI_Alreduce: did you mean MPI_Allreduce?\n", exitFailure},
+		{"[compute.functions]\nmpi_send = 2\n", "reprise: m.toml:2: compute.functions: no function is called mpi_send: did you mean *?\n", exitFailure},
+		{"[compute.functions]\nsolve = 2\n", "reprise: m.toml:2: compute.functions: no function is called solve\n", exitFailure},
+	} {
+		writeFile(t, "m.toml", tt.file)
+		r := invoke(t, "", "predict", "heat.rpz", "-m", "m.toml", "-o", "out.rpz")
+		if r.status != tt.status || !matches(r.stderr, tt.want) {
+			t.Errorf("%q: status %d, %q, want %q", tt.file, r.status, r.stderr, tt.want)
+		}
+	}
+}
+
+// TestHours checks that a replay that takes hours is said to take so.
+func TestHours(t *testing.T) {
+	t.Chdir(t.TempDir())
+	p := programs.Stencil2D(2, 2, 20_000).Timed()
+	var parts []merge.Part
+	for _, part := range p.Parts() {
+		parts = append(parts, part)
+	}
+	writeTrace(t, "long.rpz", p.Run(), parts...)
+	defer func(after, from time.Duration) { judgedAfter, saidFrom = after, from }(judgedAfter, saidFrom)
+	judgedAfter, saidFrom = 0, 0
+	const want = ": if none of the rest can be skipped, all take some "
+	for _, command := range [][]string{{"predict", "--critical-path"}, {"predict", "-o", "out.rpz"}, {"efficiency"}} {
+		r := invoke(t, "", append(command, "long.rpz")...)
+		if r.status != exitOK || strings.Count(r.stderr, want) > 1 || !strings.Contains(r.stderr, want) && command[0] == "predict" {
+			t.Errorf("%s: %+v", command, r)
+		}
+	}
+	saidFrom = time.Hour
+	must(t, "predict", "--critical-path", "long.rpz")
+}
