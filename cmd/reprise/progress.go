@@ -14,7 +14,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/reprise-trace/reprise/internal/text"
-	"github.com/reprise-trace/reprise/query"
 )
 
 // progressAfter is how long work takes before its progress is shown. Tests change it.
@@ -124,7 +123,7 @@ func warnOfHours(q *question, p *progress) func(calls uint64) {
 		judged = true
 		if whole := since.Seconds() / float64(calls) * float64(p.total); whole > saidFrom.Seconds() {
 			warn(q.ErrOrStderr(), "%s: %s calls are replayed after %s, of %s: if none of the rest can be skipped, all take some %s", q.path,
-				text.Count(int64(calls)), roughly(since), text.Count(p.total), text.Duration(query.Nanoseconds(whole*1e9)))
+				text.Count(int64(calls)), roughly(since), text.Count(p.total), roughly(time.Duration(min(whole, 9e9)*1e9)))
 		}
 	}
 }
