@@ -24,12 +24,14 @@ static double now(void)
 }
 
 #ifdef PROXY_SLEEP
+#define STEP 1e9
 static void pass(double seconds)
 {
     struct timespec t = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
     nanosleep(&t, NULL);
 }
 #else
+#define STEP 1e-3
 static void rounds(double n)
 {
     for (volatile double i = 0; i < n; i++)
@@ -84,14 +86,19 @@ char *reserve(void)
 
 void compute(double seconds)
 {
-    /* What the last ones took longer, or shorter: a recorded gap has what interrupted the program, and so has this one. */
+    /* What the last ones took longer, or shorter: a recorded gap has what interrupted the program, and so has this one.
+       A long one looks at the clock now and then, as it may be the last. */
     static double owed;
     owed += seconds;
     if (owed <= 0)
         return;
-    double begun = now();
-    pass(owed);
-    owed -= now() - begun;
+    for (int last = 0; !last;) {
+        last = owed <= STEP;
+        double begun = now();
+        pass(last ? owed : STEP);
+        owed -= now() - begun;
+        last = last || owed <= 0;
+    }
 }
 
 double drawn(const long long *times, int n)
