@@ -41,10 +41,8 @@ func TestProxyApplications(t *testing.T) {
 		{"cg", "bench/recording/kernels.c", []string{"cg", "2"}, 4},
 		{"mg", "bench/recording/kernels.c", []string{"mg", "2"}, 4},
 		{"ft", "bench/recording/kernels.c", []string{"ft", "2"}, 4},
-		{"is", "bench/recording/kernels.c", []string{"is", "2"}, 4},
+		{"is", "bench/recording/kernels.c", []string{"is", "20"}, 4},
 		{"lu", "bench/recording/kernels.c", []string{"lu", "2"}, 4},
-		{"sp", "bench/recording/kernels.c", []string{"sp", "2"}, 4},
-		{"bt", "bench/recording/kernels.c", []string{"bt", "2"}, 4},
 		{"lammps", "lmp", []string{"-in", "in.melt", "-log", "none"}, 4},
 		{"hpcc", "hpcc", nil, 4},
 	} {

@@ -227,6 +227,10 @@ func (s *statement) parameter(p *spec.Param) (string, error) {
 			return "", errKind
 		case "MPI_STATUSES_IGNORE":
 			return "no_statuses", nil
+		case "MPI_UNWEIGHTED":
+			return "unweighted", nil
+		case "MPI_WEIGHTS_EMPTY":
+			return "empty_weights", nil
 		default:
 			return name, nil
 		}

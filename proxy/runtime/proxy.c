@@ -15,6 +15,7 @@
 
 int rank, size;
 MPI_Status *no_statuses = MPI_STATUSES_IGNORE;
+int *unweighted = MPI_UNWEIGHTED, *empty_weights = MPI_WEIGHTS_EMPTY;
 
 static double now(void)
 {

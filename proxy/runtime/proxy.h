@@ -10,6 +10,9 @@ extern int rank, size; /* of the process in MPI_COMM_WORLD, and of that */
 /* MPI_STATUSES_IGNORE, of which compilers believe that it points to no statuses. */
 extern MPI_Status *no_statuses;
 
+/* MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY, of which they believe the same. */
+extern int *unweighted, *empty_weights;
+
 /* Sets rank and size. The program ends unless it is run by so many processes. */
 void begin(int processes);
 
