@@ -171,7 +171,11 @@ func (b *builder) module() ([]byte, error) {
 
 // compile compiles a source to text of LLVM, with the lines in it.
 func (b *builder) compile(source, output string) error {
-	return b.run("compiling "+source, b.mpicc, slices.Concat(b.Compiler, []string{
+	return b.compileWith(b.Compiler, source, output)
+}
+
+func (b *builder) compileWith(flags []string, source, output string) error {
+	return b.run("compiling "+source, b.mpicc, slices.Concat(flags, []string{
 		"-O0", "-Xclang", "-disable-O0-optnone", "-gline-tables-only", "-S", "-emit-llvm", "-Qunused-arguments", "-o", output, source,
 	})...)
 }
@@ -212,7 +216,7 @@ func (b *builder) wildcards() (o fact.Options, err error) {
 	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
 		return o, err
 	}
-	if err := b.compile(source, output); err != nil {
+	if err := b.compileWith(nil, source, output); err != nil { // flags may be for Fortran
 		return o, err
 	}
 	compiled, err := os.ReadFile(output)
