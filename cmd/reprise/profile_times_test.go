@@ -18,6 +18,9 @@ import (
 // TestProfileMany checks that the times of more calls than are read unasked are not, and
 // that those of some ranks are.
 func TestProfileMany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: reads 5,000,000 calls")
+	}
 	t.Chdir(t.TempDir())
 	const ranks = 50
 	lossless := timing.NewLossless(timing.LZ4)
@@ -237,6 +240,9 @@ func TestLostRankTimes(t *testing.T) {
 // TestRankTimesLeftOut makes a trace of which the times of each rank are too many to be kept,
 // and checks that this is said when it is written and read.
 func TestRankTimesLeftOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: merges 2,800 ranks")
+	}
 	t.Chdir(t.TempDir())
 	const functions, first, all = 3000, 100, 2800
 	name := func(f int) string { return fmt.Sprintf("f%d", f) }
