@@ -3,7 +3,6 @@ module github.com/reprise-trace/reprise/bench
 go 1.25
 
 require (
-	github.com/google/renameio/v2 v2.0.2
 	github.com/klauspost/compress v1.20.3
 	github.com/reprise-trace/reprise v0.0.0
 	gonum.org/v1/plot v0.17.0

@@ -4,7 +4,6 @@ go 1.25
 
 require (
 	github.com/BurntSushi/toml v1.6.0
-	github.com/google/renameio/v2 v2.0.2
 	github.com/klauspost/compress v1.20.3
 	github.com/reprise-trace/reprise v0.0.0
 	github.com/reprise-trace/reprise/export v0.0.0

@@ -27,9 +27,13 @@ type catOptions struct {
 	format          string
 	absolute, clock bool
 	split           string
+	force           bool     // to split into any number of files
 	functions       []string // nil: all
 	warned          bool     // that times are estimates
 }
+
+// mostFiles is how many files --split writes unless it is forced to.
+const mostFiles = 10_000
 
 func newCat() *cobra.Command {
 	var (
@@ -51,6 +55,7 @@ func newCat() *cobra.Command {
 	f.BoolVar(&o.absolute, "absolute", false, "in text, ranks as numbers")
 	f.BoolVar(&o.clock, "clock", false, "times by the clock of the trace")
 	f.StringVar(&o.split, "split", "", "write one file a rank, and their list, to a `directory`")
+	f.BoolVar(&o.force, "force", false, fmt.Sprintf("with --split, write more than %s files", text.Count(mostFiles)))
 	f.Lookup("json").Usage = "the same as --format json"
 	return q.Command
 }
@@ -67,6 +72,8 @@ func (o *catOptions) check(q *question) error {
 	switch {
 	case changed("function") && len(o.functions) == 0:
 		return errors.New("--function needs the names of functions")
+	case o.split == "" && o.force:
+		return errors.New("--force goes with --split")
 	case o.split == "":
 		return o.unused()
 	case changed("ranks"):
@@ -247,6 +254,9 @@ func newConverter(trace *reprise.Trace) (func(reprise.Call) ti.Call, error) {
 // if it is not there. The file of a rank that cannot be read is empty. If it fails,
 // nothing stays.
 func split(q *question, o *catOptions) error {
+	if n := q.trace.Ranks(); n > mostFiles && !o.force {
+		return usageError{fmt.Errorf("--split would write %s files, one a rank; --force does", text.Count(n))}
+	}
 	toTI, err := newConverter(q.trace)
 	if err != nil {
 		return err

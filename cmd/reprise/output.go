@@ -10,8 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise/internal/atomicfile"
 )
 
 // writeOutput creates or replaces the file at path with what write writes, or
@@ -78,21 +79,21 @@ func isFile(path string) bool {
 // replace puts a new file in the place of target, which messages call name. The
 // new file has the permissions of the old one.
 func replace(name, target string, write func(io.Writer) error) error {
-	var f *renameio.PendingFile
+	atomicfile.RemoveLeftovers(target)
+	var f *atomicfile.File
 	finish, err := unfinished.begin(func() (abandon func(), err error) {
-		f, err = renameio.NewPendingFile(target, renameio.WithTempDir(filepath.Dir(target)),
-			renameio.WithPermissions(0o666), renameio.WithExistingPermissions())
-		return func() { os.Remove(f.Name()) }, err
+		f, err = atomicfile.Create(target)
+		return func() { f.Abandon() }, err
 	})
 	if err != nil {
 		return fileError(name, err)
 	}
 	defer finish()
-	defer f.Cleanup()
+	defer f.Abandon()
 	if err := writeBuffered(name, f, write); err != nil {
 		return err
 	}
-	return fileError(name, f.CloseAtomicallyReplace())
+	return fileError(name, f.Commit())
 }
 
 // writeTo writes to a file that is there and stays.

@@ -1,4 +1,7 @@
 // Package atomicfile writes files that are complete, or as they were before.
+//
+// A file is written beside its place, synced to the disk, and renamed. What a process leaves that is
+// killed in the midst of it is removed by [RemoveLeftovers].
 package atomicfile
 
 import (
@@ -6,9 +9,83 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 )
+
+// A File is being written, and is not yet in its place.
+type File struct {
+	f     *os.File
+	path  string
+	ended atomic.Bool // it is in its place, or removed
+}
+
+// Create begins a file that is to be at a path, in place of one that is there.
+func Create(path string) (*File, error) {
+	for try := 0; ; try++ {
+		name := temporary(path, rand.Uint64())
+		if err := failing("create", name); err != nil {
+			return nil, err
+		}
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		if err == nil {
+			hold(f)
+			return &File{f: f, path: path}, nil
+		}
+		if !errors.Is(err, fs.ErrExist) || try == 1000 {
+			return nil, err
+		}
+	}
+}
+
+// Write writes to the file.
+func (f *File) Write(p []byte) (int, error) {
+	if err := failing("write", f.path); err != nil {
+		n, _ := f.f.Write(p[:len(p)/2])
+		return n, err
+	}
+	return f.f.Write(p)
+}
+
+// Commit puts the file in its place, with the permissions of one that is there. If that fails,
+// nothing is changed.
+func (f *File) Commit() error {
+	defer f.Abandon()
+	if info, err := os.Stat(f.path); err == nil {
+		if err := f.f.Chmod(info.Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	if err := failing("sync", f.path); err != nil {
+		return err
+	}
+	if err := f.f.Sync(); err != nil {
+		return err
+	}
+	if err := f.f.Close(); err != nil {
+		return err
+	}
+	if err := failing("rename", f.path); err != nil {
+		return err
+	}
+	if err := os.Rename(f.f.Name(), f.path); err != nil {
+		return err
+	}
+	f.ended.Store(true)
+	return nil
+}
+
+// Abandon removes the file, unless it is in its place. It may be called at any time, and more than
+// once.
+func (f *File) Abandon() {
+	if f.ended.CompareAndSwap(false, true) {
+		f.f.Close()
+		os.Remove(f.f.Name())
+	}
+}
 
 // Check returns an error if [Write] could not write a file at a path, as far as that can
 // be told before. It makes a temporary file beside it, and removes it.
@@ -19,30 +96,22 @@ func Check(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a regular file", path)
 	}
-	f, err := create(path)
+	f, err := Create(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
-}
-
-func create(path string) (*os.File, error) {
-	return os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	f.Abandon()
+	return nil
 }
 
 // Write makes a file at a path of what write writes, in place of one that is there. If
 // that fails, nothing is changed.
-func Write(path string, write func(io.Writer) error) (err error) {
-	f, err := create(path)
+func Write(path string, write func(io.Writer) error) error {
+	f, err := Create(path)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
+	defer f.Abandon()
 	w := bufio.NewWriter(f)
 	if err := write(w); err != nil {
 		return err
@@ -50,11 +119,10 @@ func Write(path string, write func(io.Writer) error) (err error) {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if err := f.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return f.Commit()
+}
+
+// temporary returns the name that a file has, with a number of its own, until it is in its place.
+func temporary(path string, number uint64) string {
+	return filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%016x.new", filepath.Base(path), number))
 }

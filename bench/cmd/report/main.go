@@ -12,12 +12,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/reprise-trace/reprise/bench"
+	"github.com/reprise-trace/reprise/internal/atomicfile"
 )
 
 func main() {
@@ -76,5 +76,8 @@ func drawCodecs(name, times string) error {
 }
 
 func writeFile(name string, data []byte) error {
-	return renameio.WriteFile(name, data, 0o666, renameio.WithTempDir(filepath.Dir(name)), renameio.WithExistingPermissions())
+	return atomicfile.Write(name, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
 }

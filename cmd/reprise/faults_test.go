@@ -1,0 +1,126 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/reprise-trace/reprise/internal/atomicfile"
+)
+
+// TestFaults lets each operation fail with which commands write their output, one after the other: the
+// output is the old one, or the new one, and the error says which file it is of.
+func TestFaults(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	must(t, "compress", "ring.txt", "-o", "ring.rpz")
+	must(t, "compress", "long.txt", "-o", "long.rpz")
+	for _, command := range []string{
+		"compress long.txt -o OUT",
+		"merge timed.rpz -o OUT",
+		"repair long.rpz -o OUT",
+		"report timed.rpz -o OUT",
+		"matrix ring.rpz -o OUT.csv",
+		"export timed.rpz -o OUT.parquet",
+		"export timed.rpz -o OUT.pb.gz",
+		"export timed.rpz -o OUT.json",
+		"export timed.rpz -o OUT.csv",
+		"export timed.rpz -o OUT.prv",
+		"export timed.rpz -o OUT.pftrace",
+	} {
+		outputs := outputsOf(t, strings.Fields(command))
+		if len(outputs) == 0 {
+			t.Errorf("reprise %s writes nothing", command)
+		}
+		checkFaults(t, strings.Fields(command), outputs)
+		for name := range outputs {
+			if err := os.Remove(name); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestFaultsOfCollect is TestFaults for a recording. A trace that cannot be written where it should is
+// among temporary files.
+func TestFaultsOfCollect(t *testing.T) {
+	m := theMPI(t)
+	dir := t.TempDir()
+	raw := filepath.Join(dir, "raw")
+	if err := os.Mkdir(raw, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	line := m.Launch(2, m.Build(t, "filter.c"))
+	if r := outcome(t, recorder(t, m, []string{"-o", filepath.Join(dir, "run.rpz"), "--keep-raw", raw}, line...)); r.status != 0 {
+		t.Fatalf("%+v", r)
+	}
+	t.Chdir(dir)
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	command := []string{"collect", raw, "-q", "-o", "OUT"}
+	checkFaults(t, command, outputsOf(t, command))
+	saved, err := filepath.Glob(filepath.Join(temporary, "*.rpz"))
+	if err != nil || len(saved) == 0 {
+		t.Errorf("no trace was saved: %v", err)
+	}
+	for _, path := range saved {
+		if got := readFile(t, path); got != readFile(t, "OUT") {
+			t.Errorf("%s, which was saved, is not the trace", path)
+		}
+	}
+}
+
+// outputsOf runs a command and returns what it writes, by name.
+func outputsOf(t *testing.T, command []string) map[string]string {
+	t.Helper()
+	before := " " + fileNames(t) + " "
+	must(t, command...)
+	outputs := make(map[string]string)
+	for _, name := range strings.Fields(fileNames(t)) {
+		if !strings.Contains(before, " "+name+" ") {
+			outputs[name] = readFile(t, name)
+		}
+	}
+	return outputs
+}
+
+// checkFaults runs a command that writes outputs, in which the first operation fails, then the second, and
+// so on, until it makes fewer. It leaves the outputs.
+func checkFaults(t *testing.T, command []string, outputs map[string]string) {
+	t.Helper()
+	names := fileNames(t)
+	for nth := 1; ; nth++ {
+		for name := range outputs {
+			writeFile(t, name, "old")
+		}
+		operations, failed := 0, ""
+		end := atomicfile.Inject(func(operation string) error {
+			if operations++; operations == nth {
+				failed = operation
+				return syscall.ENOSPC
+			}
+			return nil
+		})
+		r := invoke(t, "", command...)
+		end()
+		if failed == "" {
+			if nth < 5 || r.status != exitOK {
+				t.Errorf("%s: %d operations, %+v", command, operations, r)
+			}
+			return
+		}
+		if r.status != exitFailure || !strings.Contains(r.stderr, "no space left on device") || !strings.Contains(r.stderr, "OUT") {
+			t.Errorf("%s, operation %d, %s: %+v", command, nth, failed, r)
+		}
+		if got := fileNames(t); got != names {
+			t.Errorf("%s, operation %d, %s: left %s", command, nth, failed, got)
+		}
+		for name, whole := range outputs {
+			if got := readFile(t, name); got != "old" && got != whole {
+				t.Errorf("%s, operation %d, %s: %s is %d bytes of neither", command, nth, failed, name, len(got))
+			}
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package atomicfile
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func text(s string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.WriteString(w, s)
+		return err
+	}
+}
+
+func namesIn(t *testing.T, directory string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func TestWrite(t *testing.T) {
+	directory := t.TempDir()
+	path := filepath.Join(directory, "a")
+	check := func(want string, mode os.FileMode) {
+		t.Helper()
+		got, err := os.ReadFile(path)
+		info, statErr := os.Stat(path)
+		if err != nil || statErr != nil || string(got) != want || info.Mode() != mode {
+			t.Errorf("%q, %v, %v, want %q, %v", got, info, err, want, mode)
+		}
+		if names := namesIn(t, directory); len(names) != 1 {
+			t.Errorf("the directory has %q", names)
+		}
+	}
+	if err := Check(path); err != nil || len(namesIn(t, directory)) != 0 {
+		t.Errorf("Check: %v, and left %q", err, namesIn(t, directory))
+	}
+	if err := Write(path, text("one")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	check("one", 0o640)
+	if err := Write(path, text("two")); err != nil {
+		t.Fatal(err)
+	}
+	check("two", 0o640)
+
+	failure := errors.New("failure")
+	if err := Write(path, func(w io.Writer) error { return errors.Join(text("three")(w), failure) }); !errors.Is(err, failure) {
+		t.Errorf("err = %v", err)
+	}
+	check("two", 0o640)
+	for _, operation := range []string{"create", "write", "sync", "rename"} {
+		end := Inject(func(o string) error {
+			if o == operation {
+				return failure
+			}
+			return nil
+		})
+		if err := Write(path, text("three")); !errors.Is(err, failure) {
+			t.Errorf("%s: err = %v", operation, err)
+		}
+		end()
+		check("two", 0o640)
+	}
+	for _, bad := range []string{"", directory, filepath.Join(directory, "no", "a")} {
+		if err := Check(bad); err == nil {
+			t.Errorf("Check(%q) succeeds", bad)
+		}
+	}
+}
+
+func TestRemoveLeftovers(t *testing.T) {
+	directory := t.TempDir()
+	path := filepath.Join(directory, "a")
+	probe, err := os.Create(filepath.Join(directory, "probe"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer probe.Close()
+	if !hold(probe) {
+		t.Skip("files cannot be locked here")
+	}
+	old := time.Now().Add(-2 * leftAfter)
+	make := func(name string, written time.Time) {
+		t.Helper()
+		name = filepath.Join(directory, name)
+		if err := errors.Join(os.WriteFile(name, nil, 0o600), os.Chtimes(name, written, written)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const left = ".a.0123456789abcdef.new"
+	make(left, old)
+	make(".a.0123456789abcdee.new", time.Now())
+	for _, other := range []string{".b.0123456789abcdef.new", ".a.0123456789abcde.new", ".a.0123456789abcdeg.new", ".a.new", "a.0123456789abcdef.new"} {
+		make(other, old)
+	}
+	writing, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writing.Abandon()
+	if err := os.Chtimes(writing.f.Name(), old, old); err != nil {
+		t.Fatal(err)
+	}
+	before := len(namesIn(t, directory))
+	RemoveLeftovers(path)
+	if _, err := os.Stat(filepath.Join(directory, left)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the leftover: %v", err)
+	}
+	if got := len(namesIn(t, directory)); got != before-1 {
+		t.Errorf("%d files were removed", before-got)
+	}
+	if err := writing.Commit(); err != nil {
+		t.Error(err)
+	}
+}

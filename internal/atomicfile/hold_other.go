@@ -1,0 +1,8 @@
+//go:build !unix || solaris || aix
+
+package atomicfile
+
+import "os"
+
+// hold reports that it cannot lock a file.
+func hold(*os.File) bool { return false }
