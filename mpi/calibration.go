@@ -63,6 +63,7 @@ func ReadCalibration(r io.Reader, others io.Writer) (*Calibration, error) {
 	c := &Calibration{}
 	ended := false
 	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<24) // others may write long lines
 	for lines.Scan() {
 		fields := strings.Split(strings.TrimRight(lines.Text(), "\r"), "\t")
 		// A launcher may write something in front of each line.

@@ -289,7 +289,8 @@ func (r *rounds) drift() bool {
 }
 
 // check finds out whether the period after a jump has added the same to each time as those before.
-// If not, fewer periods are skipped.
+// If not, fewer periods are skipped. What happens there, times aside, is what happened in the periods before: strands stay in
+// their loops, for which [change.most] leaves a period, and what they do depends on no time. So there is a change.
 func (r *rounds) check() {
 	j := r.jump
 	if j.count++; j.count < j.rounds {

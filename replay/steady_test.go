@@ -296,3 +296,46 @@ func TestSkipTooLong(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// paced is a steady machine on which ranks compute for so long before calls of a function.
+type paced struct {
+	replay.Instant
+	before map[string]replay.Time
+}
+
+func (paced) Steady() bool { return true }
+
+func (p paced) Compute(c *replay.Call) (before, within replay.Time) {
+	return p.before[c.Rank.Call(c.Terminal).Function.Name], 0
+}
+
+// TestSkipCatchUp compares replays of a chain of ranks, the first of which is slower than the others, but began earlier: it has
+// one after the other wait for it, later in the loop, so that a jump over the rest of the loop goes too far.
+func TestSkipCatchUp(t *testing.T) {
+	defer replay.SetRound(8)()
+	const rounds, ranks = 2000, 40
+	model := modelOf(t, ranks, func(rank int, r *testtrace.Recording) {
+		name := "MPI_Bsend"
+		if rank > 0 {
+			r.MPI(1, "MPI_Barrier", "comm", "MPI_COMM_SELF")
+			name = "MPI_Send"
+		}
+		for i := range rounds + 1 {
+			if rank > 0 && i > 0 {
+				receive(r, "MPI_Recv", rank-1, 0)
+			}
+			if rank < ranks-1 {
+				send(r, name, rank+1, 0)
+			}
+		}
+		if rank > 0 {
+			receive(r, "MPI_Recv", rank-1, 0)
+		}
+	})
+	for _, behind := range []replay.Time{1, 50, 800, 1800, rounds - 60} { // in rounds
+		m := paced{before: map[string]replay.Time{"MPI_Bsend": 10_000, "MPI_Recv": 7_000, "MPI_Barrier": behind*3_000 + 1}}
+		if calls, executed := compareSkipped(t, model, m); executed == calls {
+			t.Errorf("%d rounds behind: all %d calls are executed", behind, calls)
+		}
+	}
+}

@@ -179,7 +179,7 @@ func (a *calibrateAnswer) measure(cmd *cobra.Command, named string, args []strin
 	}
 	switch {
 	case failure != nil:
-		return nil, failure
+		return nil, fmt.Errorf("%s: %s", a.Command, strings.TrimPrefix(failure.Error(), "mpi: "))
 	case len(measured.Nodes) < 2:
 		return nil, fmt.Errorf("%s started one rank: messages need two, such as: reprise calibrate -- mpirun -n 2", a.Command)
 	}
