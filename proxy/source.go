@@ -322,7 +322,7 @@ func (g *generator) checkInit(number int) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("proxy: %s never call MPI_Init: MPI was there before, or it is no trace of an MPI program", text.Ranks(g.trace.ShapeRanks(number)))
+	return fmt.Errorf("proxy: MPI_Init is not among the calls of %s: MPI was there before, or it is no trace of an MPI program", text.Ranks(g.trace.ShapeRanks(number)))
 }
 
 // entry returns the function main.

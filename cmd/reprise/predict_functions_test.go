@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/merge"
 )
 
 // TestMachineFunctions checks what is said of functions with factors that there are not, or that the trace does not call.
@@ -37,11 +36,7 @@ func TestMachineFunctions(t *testing.T) {
 func TestHours(t *testing.T) {
 	t.Chdir(t.TempDir())
 	p := programs.Stencil2D(2, 2, 20_000).Timed()
-	var parts []merge.Part
-	for _, part := range p.Parts() {
-		parts = append(parts, part)
-	}
-	writeTrace(t, "long.rpz", p.Run(), parts...)
+	writeTrace(t, "long.rpz", p.Run(), p.Parts()...)
 	defer func(after, from time.Duration) { judgedAfter, saidFrom = after, from }(judgedAfter, saidFrom)
 	judgedAfter, saidFrom = 0, 0
 	const want = ": if none of the rest can be skipped, all take some "
