@@ -216,12 +216,12 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, 
 
 // withoutConstants returns pointers but for those to variables that stand for MPI_IN_PLACE and its like in Fortran.
 func withoutConstants(pts pointers) pointers {
-	return slices.DeleteFunc(slices.Clone(pts), func(p place) bool { return FortranConstant(p.object.name) })
+	return slices.DeleteFunc(slices.Clone(pts), func(p place) bool { return fortranConstant(p.object.name) })
 }
 
-// FortranConstant reports whether a global variable, with its @, is one of those whose addresses stand for MPI_IN_PLACE, MPI_STATUS_IGNORE and their
+// fortranConstant reports whether a global variable, with its @, is one of those whose addresses stand for MPI_IN_PLACE, MPI_STATUS_IGNORE and their
 // like in Fortran. They must be those of the library.
-func FortranConstant(name string) bool {
+func fortranConstant(name string) bool {
 	return strings.HasPrefix(name, "@mpipriv") || strings.HasPrefix(name, "@mpifcmb") || strings.HasPrefix(name, "@mpi_fortran_")
 }
 
