@@ -176,7 +176,7 @@ func (b *builder) compile(source, output string) error {
 
 func (b *builder) compileWith(flags []string, source, output string) error {
 	return b.run("compiling "+source, b.mpicc, slices.Concat(flags, []string{
-		"-O0", "-Xclang", "-disable-O0-optnone", "-gline-tables-only", "-S", "-emit-llvm", "-Qunused-arguments", "-o", output, source,
+		"-O0", "-Xclang", "-disable-O0-optnone", "-gline-tables-only", "-fdebug-compilation-dir=.", "-S", "-emit-llvm", "-Qunused-arguments", "-o", output, source,
 	})...)
 }
 
