@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -30,20 +31,32 @@ func writeOutput(cmd *cobra.Command, path string, inputs []string, write func(io
 	case err != nil:
 		return fileError(path, err)
 	case info.IsDir():
-		return fmt.Errorf("%s: is a directory", path)
+		return fileError(path, syscall.EISDIR)
 	case !info.Mode().IsRegular():
 		return writeTo(path, write)
 	}
-	for _, in := range inputs {
-		if i, err := os.Stat(in); err == nil && os.SameFile(i, info) {
-			return usageError{fmt.Errorf("%s is an input: the output would replace it", path)}
-		}
+	if err := notAnInput(path, inputs...); err != nil {
+		return err
 	}
 	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return fileError(path, err)
 	}
 	return replace(path, target, write)
+}
+
+// notAnInput returns an error if an output is the same file as an input.
+func notAnInput(path string, inputs ...string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil // it is none yet
+	}
+	for _, in := range inputs {
+		if i, err := os.Stat(in); err == nil && i.Mode().IsRegular() && os.SameFile(i, info) {
+			return usageError{fmt.Errorf("%s is an input: the output would replace it", path)}
+		}
+	}
+	return nil
 }
 
 // An outputFile is a file to be written.
@@ -143,9 +156,9 @@ func fileError(name string, err error) error {
 	case errors.As(err, &link):
 		err = link.Err
 	case strings.HasPrefix(err.Error(), name+": "):
-		return err
+		return named(err)
 	}
-	return fmt.Errorf("%s: %w", name, err)
+	return named(fmt.Errorf("%s: %w", name, err))
 }
 
 // summaryOf returns where a command tells what it wrote: standard error, if the output

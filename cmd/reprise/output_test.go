@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -77,5 +78,37 @@ func TestWriteOutput(t *testing.T) {
 	}
 	if names := fileNames(t); names != "link new" {
 		t.Errorf("the directory has %s", names)
+	}
+}
+
+// TestInputsStay names an input as the output.
+func TestInputsStay(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	const machine = "ranks_per_node = 4\n"
+	writeFile(t, "m.toml", machine)
+	if err := os.Symlink("timed.rpz", "link.rpz"); err != nil {
+		t.Fatal(err)
+	}
+	trace := readFile(t, "timed.rpz")
+	for _, command := range []string{
+		"predict timed.rpz -m m.toml -o m.toml",
+		"predict timed.rpz -o ./timed.rpz",
+		"predict timed.rpz -o link.rpz",
+		"replay timed.rpz -o timed.rpz -- mpirun -n 2",
+		"replay timed.rpz -o link.rpz -- mpirun -n 2",
+	} {
+		if r := invoke(t, "", strings.Fields(command)...); r.status != exitUsage || !strings.Contains(r.stderr, " is an input: the output would replace it\n") {
+			t.Errorf("reprise %s: %+v", command, r)
+		}
+	}
+	if readFile(t, "m.toml") != machine || readFile(t, "timed.rpz") != trace {
+		t.Error("an input is not as it was")
+	}
+	// An error of the output is not one of the input.
+	for output, want := range map[string]string{"no/x.rpz": "reprise: no/x.rpz: no such file or directory\n", ".": "reprise: .: is a directory\n"} {
+		if r := invoke(t, "", "predict", "ring.rpz", "-o", output); r.stderr != want {
+			t.Errorf("%+v", r)
+		}
 	}
 }

@@ -130,7 +130,7 @@ func (p *prediction) predict(q *question) error {
 	if p.output == "" {
 		err = p.run(q, a, parameters, nil)
 	} else {
-		err = writeOutput(q.Command, p.output, []string{q.path}, func(w io.Writer) error {
+		err = writeOutput(q.Command, p.output, []string{q.path, p.machine.file}, func(w io.Writer) error {
 			written := newPredictedTrace(q.trace, p.times.value == "exact")
 			if err := p.run(q, a, parameters, written.ended); err != nil {
 				return err

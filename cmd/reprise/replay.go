@@ -132,6 +132,9 @@ func leftOutOf(p *proxy.Program) []leftOut {
 
 // replay builds the proxy of a trace, runs it behind the arguments of a launcher, and compares.
 func (p *performance) replay(q *question, args []string) error {
+	if err := notAnInput(p.output, q.path); err != nil {
+		return err
+	}
 	q.wholeSet()
 	scale, err := scaleOf(p.scale)
 	if err != nil {
