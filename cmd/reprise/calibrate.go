@@ -370,7 +370,7 @@ func (a *calibrateAnswer) print(q *question) {
 	}
 	if len(a.Collectives) > 0 {
 		q.printf("\ncollective operations of %s\n\n", text.Plural(a.Ranks, "rank"))
-		t := q.table("<operation", "bytes", "measured", "by the parameters", "")
+		t := q.table("operation", "bytes", "measured", "by the parameters", "")
 		for _, c := range a.Collectives {
 			t.Row(c.Operation, text.ID(c.Bytes), text.Duration(c.Measured), text.Duration(c.Predicted), signedPercent(c.Predicted, c.Measured))
 		}

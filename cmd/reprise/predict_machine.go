@@ -190,8 +190,17 @@ func readMachine(path string) (loggps.Parameters, error) {
 	if err != nil {
 		return p, fileError(path, err)
 	}
-	var file machineFile
-	read, err := toml.Decode(string(data), &file)
+	var (
+		file machineFile
+		raw  map[string]any
+	)
+	read, err := toml.Decode(string(data), &raw)
+	if err == nil {
+		if err := checkTables(path, read); err != nil {
+			return p, err
+		}
+		read, err = toml.Decode(string(data), &file)
+	}
 	if where := new(toml.ParseError); errors.As(err, where) {
 		return p, fmt.Errorf("%s:%d: %s", path, where.Position.Line, where.Message)
 	}
@@ -199,7 +208,7 @@ func readMachine(path string) (loggps.Parameters, error) {
 		return p, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "toml: "))
 	}
 	if unknown := read.Undecoded(); len(unknown) > 0 {
-		return p, fmt.Errorf("%s: no parameter is called %s: docs/predict.md has them", path, unknown[0])
+		return p, fmt.Errorf("%s: no parameter is called %s: docs/predict.md has them", lineWith(path, unknown[0][len(unknown[0])-1]), unknown[0])
 	}
 	if err := file.set(&p); err != nil {
 		return p, fmt.Errorf("%s: %w", path, err)
@@ -208,6 +217,21 @@ func readMachine(path string) (loggps.Parameters, error) {
 		return p, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "loggps: "))
 	}
 	return p, nil
+}
+
+// checkTables returns an error if a file has something else where a table belongs.
+func checkTables(path string, read toml.MetaData) error {
+	for _, key := range read.Keys() {
+		name := key.String()
+		switch {
+		case slices.Contains([]string{"between", "within", "compute", "compute.ranks", "compute.functions", "collectives", "besides"}, name),
+			len(key) == 2 && key[0] == "besides":
+			if read.Type(key...) != "Hash" {
+				return fmt.Errorf("%s: %s is a table: docs/predict.md shows what is in it", lineWith(path, key[len(key)-1]), name)
+			}
+		}
+	}
+	return nil
 }
 
 // set sets parameters to those of a file.
