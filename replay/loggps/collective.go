@@ -180,7 +180,8 @@ func (g *group) after(k offsets, steps func()) []replay.Time {
 	return g.offsets.after
 }
 
-// fromRoot has members leave of what the root gives. All but the root count as if they had entered before.
+// fromRoot has members leave of what the root gives. All but the root count as if they had entered before, but each is busy with
+// what is for itself once it has.
 func (g *group) fromRoot(c *replay.Collective, o *operation) {
 	if c.Root < 0 || c.Enter[c.Root] < 0 {
 		return
@@ -188,10 +189,14 @@ func (g *group) fromRoot(c *replay.Collective, o *operation) {
 	size := atMost(c.Sent[c.Root])
 	a := o.of(len(g.t), size)
 	after := g.after(offsets{name: o.name, algorithm: a, root: c.Root, size: size}, func() { g.give(a, o.name, c.Root, size) })
-	none := g.hop(0)
+	own := size
+	if o.name != "bcast" {
+		own = (size + int64(len(g.t)) - 1) / int64(len(g.t))
+	}
+	h := g.hop(own)
 	for _, i := range c.Leaving {
 		if c.Leave[i] = plus(c.Enter[c.Root], after[i]); i != c.Root {
-			c.Leave[i] = max(c.Leave[i], plus(c.Enter[i], none.of(c.Root, i).Receive))
+			c.Leave[i] = max(c.Leave[i], plus(c.Enter[i], h.of(c.Root, i).Receive))
 		}
 	}
 }
