@@ -1,4 +1,4 @@
-; ModuleID = '/tmp/fact/ring.ll'
+; ModuleID = 'ring.ll'
 source_filename = "ring.c"
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-pc-linux-gnu"
