@@ -19,7 +19,7 @@ int main(int argc, char **argv)
 	int root = second ? 1 : rank == 1 ? MPI_ROOT : MPI_PROC_NULL;
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (rank == 0) {
-		struct timespec work = {0, 200000000};
+		struct timespec work = {1, 0};
 		nanosleep(&work, NULL);
 	}
 	for (int i = 0; i < 10; i++) {
