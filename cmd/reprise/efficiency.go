@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -141,13 +142,32 @@ func (a *efficiencyAnswer) print(q *question) {
 // maxTitle is how long the name of a trace is as the title of a column.
 const maxTitle = 16
 
+// shortNames returns as few of the last elements of the paths of traces as tell these apart, without the ending .rpz.
+func shortNames(traces []traceEfficiency) []string {
+	names, rest := make([]string, len(traces)), make([]string, len(traces))
+	for i, t := range traces {
+		rest[i] = strings.TrimSuffix(filepath.ToSlash(filepath.Clean(t.Trace)), ".rpz")
+	}
+	for more := true; more; {
+		more = false
+		seen := make(map[string]bool)
+		for i := range names {
+			dir, last := path.Split(rest[i])
+			names[i], rest[i] = path.Join(last, names[i]), strings.TrimSuffix(dir, "/")
+			more = more || seen[names[i]] && rest[i] != ""
+			seen[names[i]] = true
+		}
+	}
+	return names
+}
+
 // printRuns prints a table with a column for each trace.
 func (a *efficiencyAnswer) printRuns(q *question) {
 	several := len(a.Traces) > 1
 	titles := make([]string, len(a.Traces)) // none for one trace
-	for i := range titles {
-		if several {
-			titles[i] = text.Printable(text.Cut(strings.TrimSuffix(filepath.Base(a.Traces[i].Trace), ".rpz"), maxTitle))
+	if several {
+		for i, name := range shortNames(a.Traces) {
+			titles[i] = text.Printable(text.Cut(name, maxTitle))
 		}
 	}
 	t := text.NewTable(q.OutOrStdout(), text.All, append(titles, "<")...)
