@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/ti"
@@ -40,7 +39,7 @@ func demo(cmd *cobra.Command) error {
 	}
 	fmt.Fprintf(out, "  read and compressed %s in %.2f s\n", text.Plural(s.Calls, "call"), time.Since(begin).Seconds())
 
-	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)))
+	trace, err := reopen(file)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -104,7 +103,7 @@ func (a *extrapolateAnswer) extrapolate(q *question) error {
 		if err != nil {
 			return err
 		}
-		made, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)))
+		made, err := reopen(file)
 		if err != nil {
 			return err
 		}
