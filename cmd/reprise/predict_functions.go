@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -34,26 +33,12 @@ func (m *machineFlags) checkFunctions(q *question, factors map[string]loggps.Fac
 			if near := nearest(name, names); near != "" {
 				hint = ": did you mean " + near + "?"
 			}
-			return named(fmt.Errorf("%s: compute.functions: no function is called %s%s", lineWith(m.file, name), text.Printable(name), hint))
+			return named(fmt.Errorf("%s: compute.functions: no function is called %s%s", lineOf(m.file, []string{"compute", "functions", name}), text.Printable(name), hint))
 		case i >= called:
-			warn(q.ErrOrStderr(), "%s: compute.functions: the trace has no calls of %s", lineWith(m.file, name), name)
+			warn(q.ErrOrStderr(), "%s: compute.functions: the trace has no calls of %s", lineOf(m.file, []string{"compute", "functions", name}), name)
 		}
 	}
 	return nil
-}
-
-// lineWith returns the name of a file with the number of the first line that has a word.
-func lineWith(path, word string) string {
-	data, _ := os.ReadFile(path) // it has been read before
-	path = text.Printable(path)
-	for i, line := range strings.Split(string(data), "\n") {
-		line, _, _ = strings.Cut(line, "#")
-		isPart := func(r rune) bool { return strings.ContainsRune(" \t\r,{}='\"", r) }
-		if slices.Contains(strings.FieldsFunc(line, isPart), word) {
-			return fmt.Sprintf("%s:%d", path, i+1)
-		}
-	}
-	return path
 }
 
 // nearest returns the first of those names that are most like one, none if all differ in more than two letters.

@@ -2,6 +2,7 @@ package loggps
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -67,7 +68,8 @@ var rootedOperations = []string{"bcast", "scatter", "scatterv", "gather", "gathe
 func checkAlgorithm(operation string, a Algorithm) error {
 	list, ok := algorithms[operation]
 	if !ok {
-		return fmt.Errorf("loggps: no collective operation whose algorithm can be chosen is called %q", operation)
+		return fmt.Errorf("loggps: no collective operation whose algorithm can be chosen is called %q: it is one of %s", operation,
+			strings.Join(slices.Sorted(maps.Keys(algorithms)), ", "))
 	}
 	if slices.Contains(list, a) {
 		return nil

@@ -152,8 +152,8 @@ func (p *Parameters) check() error {
 			}
 		}
 	}
-	for operation, a := range p.Collectives {
-		if err := checkAlgorithm(operation, a); err != nil {
+	for _, operation := range slices.Sorted(maps.Keys(p.Collectives)) {
+		if err := checkAlgorithm(operation, p.Collectives[operation]); err != nil {
 			return err
 		}
 	}
