@@ -30,6 +30,8 @@ type Calibration struct {
 	Within      *LinkTimes
 	Between     *LinkTimes
 	Collectives []CollectiveTime
+
+	Delayed float64 // for which share of the time other programs had the processor of a rank, of that with most; 0 where that is not known
 }
 
 // LinkTimes are times of messages between two ranks on one node, or on two.
@@ -84,6 +86,9 @@ func ReadCalibration(r io.Reader, others io.Writer) (*Calibration, error) {
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("mpi: %w", err)
 	}
+	if len(c.Nodes) == 0 {
+		return nil, errors.New("mpi: nothing was measured")
+	}
 	if !ended {
 		return nil, errors.New("mpi: what was measured ends early")
 	}
@@ -94,6 +99,14 @@ func ReadCalibration(r io.Reader, others io.Writer) (*Calibration, error) {
 func (c *Calibration) add(fields []string) error {
 	if fields[0] == "rank" && len(fields) == 4 {
 		return c.addRank(fields[1:])
+	}
+	if fields[0] == "delayed" && len(fields) == 2 {
+		share, err := strconv.ParseFloat(fields[1], 64)
+		if err == nil && !(share >= 0 && share <= 1) {
+			err = errors.New("not a share")
+		}
+		c.Delayed = share
+		return err
 	}
 	if len(fields) != 6 {
 		return fmt.Errorf("%d fields", len(fields))

@@ -49,7 +49,13 @@ func newCalibrate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.fit(q.Context(), measured)
+			if err := a.fit(q.Context(), measured); err != nil {
+				return err
+			}
+			for _, doubt := range a.Doubts {
+				warn(q.ErrOrStderr(), "%s", doubt)
+			}
+			return nil
 		}
 		if output == "" {
 			if err := run(); err != nil {
@@ -85,6 +91,7 @@ type calibrateAnswer struct {
 	Nodes       int                    `json:"nodes"`
 	PerNode     int                    `json:"ranks_per_node"`
 	Cyclic      bool                   `json:"cyclic"`
+	Doubts      []string               `json:"doubts"` // why what was measured may be of other things that run
 	Links       []calibratedLink       `json:"links"`
 	Besides     []besidesMessages      `json:"besides"`
 	Collectives []calibratedCollective `json:"collective_times"`
@@ -160,6 +167,9 @@ func (a *calibrateAnswer) measure(cmd *cobra.Command, named string, args []strin
 	args = withoutProgram(args, command)
 	a.Command, a.MPI = strings.Join(args, " "), program.MPI
 	args = append(args, program.Path)
+	if _, err := mpi.Inspect(ctx, args); err != nil { // as the launcher may be of another MPI
+		return nil, err
+	}
 	run := exec.CommandContext(ctx, args[0], args[1:]...)
 	run.Stderr = cmd.ErrOrStderr()
 	stdout, err := run.StdoutPipe()
@@ -179,7 +189,7 @@ func (a *calibrateAnswer) measure(cmd *cobra.Command, named string, args []strin
 	}
 	switch {
 	case failure != nil:
-		return nil, fmt.Errorf("%s: %s", a.Command, strings.TrimPrefix(failure.Error(), "mpi: "))
+		return nil, fmt.Errorf("%s: %s: calibrate takes the launcher of MPI with its flags, such as: reprise calibrate -- mpirun -n 2", a.Command, strings.TrimPrefix(failure.Error(), "mpi: "))
 	case len(measured.Nodes) < 2:
 		return nil, fmt.Errorf("%s started one rank: messages need two, such as: reprise calibrate -- mpirun -n 2", a.Command)
 	}
@@ -202,6 +212,7 @@ func (a *calibrateAnswer) fit(ctx context.Context, m *mpi.Calibration) error {
 	case m.Nodes[1] != 0:
 		p.Cyclic = true
 	}
+	a.doubt(m, perNode[0])
 	a.PerNode, a.Cyclic, a.Links = p.RanksPerNode, p.Cyclic, []calibratedLink{}
 	if m.Within != nil {
 		a.fitLink("within", &p.Within, m.Within)
@@ -228,6 +239,20 @@ func (a *calibrateAnswer) fit(ctx context.Context, m *mpi.Calibration) error {
 		a.Collectives = append(a.Collectives, calibratedCollective{c.Operation, c.Bytes, query.Nanoseconds(c.Nanoseconds), predicted[i]})
 	}
 	return nil
+}
+
+// maxDelayed is for which share of the time other programs may have the processors before what was measured is doubted.
+const maxDelayed = 0.02
+
+// doubt sets why what was measured may be of other things that run.
+func (a *calibrateAnswer) doubt(m *mpi.Calibration, onNode int) {
+	a.Doubts = []string{}
+	switch {
+	case onNode > m.Processors:
+		a.Doubts = append(a.Doubts, fmt.Sprintf("%s share %s: calibrate with at most one on each", text.Plural(onNode, "rank"), text.Plural(m.Processors, "processor")))
+	case m.Delayed > maxDelayed:
+		a.Doubts = append(a.Doubts, fmt.Sprintf("other programs had the processor of a rank for %s of the time: the parameters are not those of an idle machine", text.Percent(query.Nanoseconds(m.Delayed), 1)))
+	}
 }
 
 // besidesOf returns what collective operations take besides their messages. The root of a broadcast does not wait for others: it
@@ -369,7 +394,7 @@ func (a *calibrateAnswer) print(q *question) {
 		t.Close()
 	}
 	if len(a.Collectives) > 0 {
-		q.printf("\ncollective operations of %s\n\n", text.Plural(a.Ranks, "rank"))
+		q.printf("\ncollective operations of %s: what they take besides messages is fitted, but of bcast\n\n", text.Plural(a.Ranks, "rank"))
 		t := q.table("operation", "bytes", "measured", "by the parameters", "")
 		for _, c := range a.Collectives {
 			t.Row(c.Operation, text.ID(c.Bytes), text.Duration(c.Measured), text.Duration(c.Predicted), signedPercent(c.Predicted, c.Measured))

@@ -16,6 +16,9 @@ func (a *calibrateAnswer) machineFile() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# The parameters of %s for reprise predict --machine, measured with\n# reprise calibrate -- %s: %s on %s.\n", text.Printable(a.MPI), text.Printable(a.Command),
 		text.Plural(a.Ranks, "rank"), text.Plural(a.Nodes, "node"))
+	for _, doubt := range a.Doubts {
+		fmt.Fprintf(&b, "# Warning: %s.\n", doubt)
+	}
 	if a.Nodes == 1 {
 		b.WriteString("# Messages between nodes are those of the default machine.\n")
 		fmt.Fprintf(&b, "\nranks_per_node = %d # or as many as the node has processors\n", a.PerNode)

@@ -158,7 +158,7 @@ func TestCatEstimated(t *testing.T) {
 	if err := json.Unmarshal([]byte(line), &first); err != nil || first.Position != at.Places[0].Position {
 		t.Errorf("%v: the first call is %d, at has %d", err, first.Position, at.Places[0].Position)
 	}
-	if r := invoke(t, "", "cat", "ring.rpz", "--from", "1ms"); r.status != exitFailure || r.stderr != "reprise: ring.rpz: the trace has no times\n" {
+	if r := invoke(t, "", "cat", "ring.rpz", "--from", "1ms"); r.status != exitFailure || r.stderr != "reprise: ring.rpz: the trace has no times: reprise predict -o writes one with those of a machine\n" {
 		t.Errorf("without times: %+v", r)
 	}
 }

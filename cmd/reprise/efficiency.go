@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query/efficiency"
-	"github.com/reprise-trace/reprise/replay"
 )
 
 func newEfficiency() *cobra.Command {
@@ -25,18 +26,23 @@ func newEfficiency() *cobra.Command {
 			return usageError{errors.New("efficiency takes a trace, or several")}
 		case weak && len(args) == 1:
 			return usageError{errors.New("--weak goes with several traces")}
+		case q.all && len(args) > 1:
+			return usageError{errors.New("--all is of the phases, which are shown of one trace alone")}
 		}
 		return nil
 	}
 	q.RunE = func(_ *cobra.Command, args []string) error {
 		a := &efficiencyAnswer{Schema: schema, Weak: weak}
+		var called [][]string // functions, by trace
 		for _, path := range args {
 			r, err := efficiencyOf(q, path)
 			if err != nil {
 				return err
 			}
 			a.Traces = append(a.Traces, traceEfficiency{Trace: path, Run: r})
+			called = append(called, functionsOf(q.trace))
 		}
+		warnOfPrograms(q, args, called)
 		a.compare()
 		return q.answer(a, func() { a.print(q) })
 	}
@@ -79,15 +85,37 @@ func efficiencyOf(q *question, path string) (*efficiency.Run, error) {
 	switch {
 	case errors.Is(err, efficiency.ErrNoTimes):
 		err = errNoTimes(path, q.trace)
-	case errors.As(err, new(*replay.DeadlockError)):
-		err = fmt.Errorf("the run cannot be replayed to its end, as one that was cut short, for which there is reprise hang: %w", err)
 	case err != nil && strings.HasPrefix(err.Error(), "efficiency: "):
 		err = errors.New(strings.TrimPrefix(err.Error(), "efficiency: "))
 	}
 	if err != nil {
-		return nil, q.fail(err)
+		return nil, q.fail(ofDeadlock(err))
 	}
 	return r, nil
+}
+
+// functionsOf returns the names of the functions of a trace, sorted.
+func functionsOf(trace *reprise.Trace) []string {
+	var names []string
+	for _, f := range trace.Functions() {
+		names = append(names, f.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// warnOfPrograms warns if traces are hardly of one program: if they call other functions.
+func warnOfPrograms(q *question, paths []string, called [][]string) {
+	for i := 1; i < len(called); i++ {
+		for _, of := range [][2]int{{0, i}, {i, 0}} {
+			for _, name := range called[of[0]] {
+				if _, found := slices.BinarySearch(called[of[1]], name); !found {
+					warn(q.ErrOrStderr(), "%s calls %s, and %s does not: traces are compared as runs of one program", paths[of[0]], name, paths[of[1]])
+					return
+				}
+			}
+		}
+	}
 }
 
 // compare compares the runs with the first of the fewest ranks.

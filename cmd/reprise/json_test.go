@@ -126,7 +126,7 @@ func TestJSONNames(t *testing.T) {
 	}
 	c.object("record", string(summary))
 	c.object("codecs", invoke(t, "1\n2\n3us\n", "codecs", "-", "--json").stdout)
-	calibrated, err := json.Marshal(calibrateAnswer{Schema: schema, Links: []calibratedLink{{Larger: []largerMessages{{}}, Messages: []messageFit{{}}}}, Besides: []besidesMessages{{}}, Collectives: []calibratedCollective{{}}})
+	calibrated, err := json.Marshal(calibrateAnswer{Schema: schema, Doubts: []string{""}, Links: []calibratedLink{{Larger: []largerMessages{{}}, Messages: []messageFit{{}}}}, Besides: []besidesMessages{{}}, Collectives: []calibratedCollective{{}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -123,6 +123,10 @@ func (p *prediction) predict(q *question) error {
 	if err := p.machine.checkFunctions(q, parameters.OfFunction); err != nil {
 		return err
 	}
+	p.machine.checkRanks(q, parameters.OfRanks)
+	if damagesTimes(q.trace) || unreadable(q.trace).Len() > 0 { // computing that is not known would count as none
+		return damageOf(q.path, q.trace)
+	}
 	a := &predictAnswer{header: q.header(), Output: p.output, Machine: p.machine.file, described: described, speed: describeSpeed(parameters.Speed)}
 	if p.output != "" && !q.trace.IsExact() {
 		return fmt.Errorf("%s: the trace was made to fit a size: a prediction with -o needs each call as it was", q.path)
@@ -188,7 +192,7 @@ func (p *prediction) run(q *question, a *predictAnswer, parameters loggps.Parame
 		Progress: warnOfHours(q, bar),
 	})
 	if err != nil {
-		return err
+		return ofDeadlock(err)
 	}
 	return recorded.Close()
 }
@@ -211,13 +215,14 @@ func computingOf(q *question) (string, error) {
 	case err != nil:
 		return "", err
 	case timed.Len() > 0:
+		if rest := q.trace.RankSet().Difference(timed); rest.Len() > 0 && durations.Histograms == nil && !times.Summarized() {
+			warn(q.ErrOrStderr(), "%s has no times of %s: their computing counts as none", q.path, text.Ranks(rest))
+		}
 		return query.Series.String(), nil
 	case durations.Histograms != nil || gaps.Histograms != nil:
 		return query.Histograms.String(), nil
 	case times.Summarized():
 		return query.Statistics.String(), nil
-	case damagesTimes(q.trace):
-		return "", damageOf(q.path, q.trace)
 	case slices.ContainsFunc(q.trace.Functions(), semantics.HasAmount):
 		return amountsOfComputing, nil
 	}

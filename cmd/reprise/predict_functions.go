@@ -41,6 +41,16 @@ func (m *machineFlags) checkFunctions(q *question, factors map[string]loggps.Fac
 	return nil
 }
 
+// checkRanks warns of factors of ranks that the trace does not have.
+func (m *machineFlags) checkRanks(q *question, factors []loggps.RankFactor) {
+	for _, f := range factors {
+		if f.Ranks.Intersection(q.trace.RankSet()).Len() == 0 {
+			set := f.Ranks.String()
+			warn(q.ErrOrStderr(), "%s: compute.ranks: the trace has none of ranks %s: it has %s", lineOf(m.file, []string{"compute", "ranks", set}), set, text.Plural(q.trace.Ranks(), "rank"))
+		}
+	}
+}
+
 // nearest returns the first of those names that are most like one, none if all differ in more than two letters.
 func nearest(name string, names []string) (near string) {
 	least := 3

@@ -22,6 +22,8 @@ func TestMachineFunctions(t *testing.T) {
 		{"# MPI_Alreduce\n[compute]\nfunctions = { MPI_Allreduce = 1, MPI_Alreduce = 0.5 }\n",
 			"reprise: m.toml:3: compute.functions: no function is called MPI_Alreduce: did you mean MPI_Allreduce?\n", exitFailure},
 		{"[compute.functions]\nmpi_send = 2\n", "reprise: m.toml:2: compute.functions: no function is called mpi_send: did you mean *?\n", exitFailure},
+		{"[compute.ranks]\n3 = 2\n\"0-7\" = 2\n", "", exitOK},
+		{"[compute]\nranks = { 1 = 2, \"4-7\" = 2 }\n", "reprise: warning: m.toml:2: compute.ranks: the trace has none of ranks 4-7: it has 4 ranks\n", exitOK},
 		{"[compute.functions]\nsolve = 2\n", "reprise: m.toml:2: compute.functions: no function is called solve\n", exitFailure},
 	} {
 		writeFile(t, "m.toml", tt.file)

@@ -434,7 +434,7 @@ func errNoTimes(path string, trace *reprise.Trace) error {
 	if trace.Run().Source == collect.Source {
 		return errors.New("the trace has no times: reprise record --times statistics, or all, keeps them")
 	}
-	return errors.New("the trace has no times")
+	return errors.New("the trace has no times: reprise predict -o writes one with those of a machine")
 }
 
 // threadsNote says what estimates do with threads.

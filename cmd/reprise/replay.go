@@ -200,11 +200,14 @@ func (p *performance) run(q *question, a *replayAnswer, program *proxy.Program, 
 	o := &recordOptions{times: p.times, mpicc: p.mpicc, quiet: true, onTimeout: newChoice("continue"), sites: newChoice("none")}
 	o.output.path = output
 	err = record(q.Command, append(args, built.Path), o)
-	if status := new(exitStatus); errors.As(err, status) {
-		fmt.Fprintf(q.ErrOrStderr(), "reprise: the proxy did not end as it should; the launcher starts as many ranks as the trace has, such as: reprise replay %s -- mpirun -n %d\n", q.path, a.Ranks)
+	if status := new(exitStatus); errors.As(err, status) && *status == otherRanks {
+		fmt.Fprintf(q.ErrOrStderr(), "reprise: the launcher has to start as many ranks as the trace has, such as: reprise replay %s -- mpirun -n %d\n", q.path, a.Ranks)
 	}
 	return named(err)
 }
+
+// otherRanks is the status of a proxy that is run by another number of processes, and that of its launcher.
+const otherRanks exitStatus = 2
 
 // withoutProgram returns the arguments of a launcher without the program of MPI that it starts, if there is one.
 func withoutProgram(args []string, command *mpi.Command) []string {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -50,6 +51,17 @@ func TestReplay(t *testing.T) {
 			t.Errorf("%s", info)
 		}
 		if r := replay(2, "--compute", "sleep", "--gaps", "every"); r.status != exitOK || !strings.Contains(r.stdout, "the run") || strings.Contains(r.stdout, "→") {
+			t.Errorf("status %d: %s%s", r.status, r.stdout, r.stderr)
+		}
+		failing := filepath.Join(directory, "launcher")
+		writeFile(t, failing, "#!/bin/sh\necho no such queue >&2; exit 3\n")
+		if err := os.Chmod(failing, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		line := launcher(m, 2)
+		cmd = process(t, append([]string{"replay", trace, "--mpicc", m.CC, "--", failing}, line[1:]...)...)
+		cmd.Env = append(mpitest.Environment(t), runMain+"=1")
+		if r := outcome(t, cmd); r.status != 3 || !strings.Contains(r.stderr, "failed with status 3") || strings.Contains(r.stderr, "as many ranks") {
 			t.Errorf("status %d: %s%s", r.status, r.stdout, r.stderr)
 		}
 		if r := replay(1); r.status == exitOK || !strings.Contains(r.stderr, "run by 1 processes, not the recorded 2") || !strings.Contains(r.stderr, "such as: reprise replay "+trace+" -- mpirun -n 2") {

@@ -320,6 +320,20 @@ static void collective(const char *name, long bytes)
 		report("collective", name, bytes, rounds);
 }
 
+/* delayed returns for how many nanoseconds this process could have run, and others had the processor: 0 where that is
+   not known. */
+static double delayed(void)
+{
+	double ran = 0, waited = 0;
+	FILE *f = fopen("/proc/self/schedstat", "r");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%lf %lf", &ran, &waited) != 2)
+		waited = 0;
+	fclose(f);
+	return waited;
+}
+
 int main(int argc, char **argv)
 {
 	MPI_Init(&argc, &argv);
@@ -352,6 +366,7 @@ int main(int argc, char **argv)
 	}
 	memset(out, 0, bytes);
 	memset(in, 0, bytes);
+	double begun = now(), before = delayed();
 	if (beside >= 0)
 		measure("within", first, beside);
 	if (beyond >= 0)
@@ -368,6 +383,10 @@ int main(int argc, char **argv)
 		more = now() - begin < patience;
 		MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
 	}
+	double share = (delayed() - before) / (now() - begun), most = 0;
+	MPI_Reduce(&share, &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+	if (rank == 0)
+		printf("\nreprise-calibrate\tdelayed\t%.6f\n", most);
 	if (rank == 0)
 		printf("\nreprise-calibrate\tend\n");
 	MPI_Finalize();

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// A unit is what a number counts: so many of the smallest.
+type unit struct {
+	name string
+	is   float64
+}
+
+var (
+	timeUnits      = []unit{{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"µs", 1e6}, {"ms", 1e9}, {"s", 1e12}}
+	bandwidthUnits = []unit{{"B/s", 1}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}, {"Gbit/s", 1e9 / 8}}
+	speedUnits     = []unit{{"f", 1}, {"kf", 1e3}, {"Mf", 1e6}, {"Gf", 1e9}, {"Tf", 1e12}} // as SimGrid writes them
+	byteUnits      = []unit{{"B", 1}, {"kB", 1e3}, {"KiB", 1 << 10}, {"MB", 1e6}, {"MiB", 1 << 20}, {"GB", 1e9}, {"GiB", 1 << 30}}
+)
+
+// quantity returns a number with a unit, such as 1.5us, in the smallest unit, rounded. A number alone is in bytes;
+// a time needs a unit, unless it is 0.
+func quantity(value any, units []unit) (int64, error) {
+	written := strings.ReplaceAll(fmt.Sprint(value), " ", "")
+	number := strings.TrimRight(written, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZµ/")
+	name, is := written[len(number):], 0.0
+	var names []string
+	for _, u := range units {
+		if names = append(names, u.name); u.name == name || name == "" && u.name[0] == 'B' {
+			is = u.is
+		}
+	}
+	quoted := strconv.Quote(fmt.Sprint(value))
+	switch v, err := strconv.ParseFloat(number, 64); {
+	case err != nil:
+		return 0, fmt.Errorf("%s is not a number with a unit, such as 1.5%s; units are %s", quoted, units[len(units)/2].name, strings.Join(names, ", "))
+	case !(v >= 0): // or NaN
+		return 0, fmt.Errorf("%s is below 0", quoted)
+	case v == 0 && name == "":
+		return 0, nil
+	case is == 0 && name == "":
+		return 0, fmt.Errorf("%s has no unit: it is one of %s", quoted, strings.Join(names, ", "))
+	case is == 0:
+		return 0, fmt.Errorf("%s: no unit is called %s: it is one of %s", quoted, name, strings.Join(names, ", "))
+	case v*is > 1e18:
+		return 0, fmt.Errorf("%s is too much", quoted)
+	default:
+		return int64(math.Round(v * is)), nil
+	}
+}
