@@ -30,9 +30,11 @@ func (n network) Message(m *replay.Message) replay.Cost {
 }
 
 func main() {
-	latency := flag.Duration("latency", time.Microsecond, "of a `message`")
-	bandwidth := flag.Float64("bandwidth", 10, "in `GB/s`")
-	flag.Parse()
+	latency := flag.Duration("latency", time.Microsecond, "`time` of a message of no bytes, 0s or more")
+	bandwidth := flag.Float64("bandwidth", 10, "in `GB/s`, above 0")
+	if flag.Parse(); flag.NArg() != 1 || *latency < 0 || !(*bandwidth > 0) {
+		log.Fatal("usage: replay [-latency 1us] [-bandwidth 10] TRACE.rpz")
+	}
 	run(os.Stdout, flag.Arg(0), replay.Time(*latency)*replay.Nanosecond, replay.Time(1000 / *bandwidth))
 }
 
