@@ -43,6 +43,8 @@ func TestProxyApplications(t *testing.T) {
 		{"ft", "bench/recording/kernels.c", []string{"ft", "2"}, 4},
 		{"is", "bench/recording/kernels.c", []string{"is", "20"}, 4},
 		{"lu", "bench/recording/kernels.c", []string{"lu", "2"}, 4},
+		{"bt", "bench/recording/kernels.c", []string{"bt", "6"}, 4},
+		{"sp", "bench/recording/kernels.c", []string{"sp", "6"}, 9},
 		{"lammps", "lmp", []string{"-in", "in.melt", "-log", "none"}, 4},
 		{"hpcc", "hpcc", nil, 4},
 	} {

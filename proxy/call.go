@@ -30,7 +30,15 @@ type call struct {
 var apart = []string{
 	"MPI_Abort", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple", "MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join", "MPI_Comm_get_parent",
 	"MPI_Open_port", "MPI_Close_port", "MPI_Publish_name", "MPI_Unpublish_name", "MPI_Lookup_name", "MPI_Register_datarep",
-	"MPI_Grequest_start",
+}
+
+// standIns are the functions of a program for those of the recorded one that MPI calls, by the functions that they are given to
+// and the parameters.
+var standIns = map[string]string{
+	"MPI_Op_create user_fn":                         "operation",
+	"MPI_Comm_create_errhandler comm_errhandler_fn": "comm_error", "MPI_File_create_errhandler file_errhandler_fn": "file_error",
+	"MPI_Win_create_errhandler win_errhandler_fn": "win_error",
+	"MPI_Grequest_start query_fn":                 "query_request", "MPI_Grequest_start free_fn": "free_request", "MPI_Grequest_start cancel_fn": "cancel_request",
 }
 
 // usesWords reports whether addresses that are no buffers count for a function.
@@ -75,7 +83,7 @@ func (c *call) unable() string {
 			t = *t.Elem
 		}
 		switch {
-		case t.Kind == cst.KindHandle && t.Class == "function" && name == "MPI_Op_create":
+		case t.Kind == cst.KindHandle && t.Class == "function" && standIns[name+" "+p.Name] != "":
 		case t.Kind == cst.KindHandle && classes[t.Class] == "":
 			return "needs an object of class " + t.Class
 		case p.Form == spec.Texts || p.Form == spec.TextLists || t.Kind == cst.KindBytes || t.Kind == cst.KindFloat:
@@ -320,7 +328,7 @@ func (s *statement) byValue(p *spec.Param, v *values) (string, error) {
 		return s.buffer(p, v)
 	case cst.KindHandle:
 		if p.Type.Class == "function" {
-			return "operation", nil
+			return standIns[s.function.Name+" "+p.Name], nil
 		}
 		return s.handle(p, v, p.Type.Class)
 	}

@@ -91,6 +91,7 @@ type generator struct {
 	written     int // calls and loops
 	refused     int // calls that turned out to have arguments that are not made again
 	init        string
+	early       int      // calls before MPI_Init
 	simgrid     bool     // the trace is one of SimGrid
 	files       []string // that are opened, by their names in the trace
 }

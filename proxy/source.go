@@ -34,6 +34,7 @@ type shapeWriter struct {
 	uses       []int    // of each rule, in how many places
 	names      []string // of the functions of rules
 	inFunction []bool   // rules that stand too deep in others
+	begun      bool     // MPI_Init is behind
 	printer    *reprise.Printer
 }
 
@@ -61,6 +62,7 @@ func (g *generator) writeShape(number int) (string, error) {
 		}
 		var b body
 		b.indent = 1
+		w.begun = r != last // other rules are behind it
 		if err := w.rule(&b, r, 0); err != nil {
 			return "", err
 		}
@@ -179,7 +181,11 @@ func made(lines []string) bool {
 func (w *shapeWriter) call(b *body, c *call) error {
 	name := c.signature.Function.Name
 	if isInit(name) {
+		w.begun = true
 		return nil
+	}
+	if !w.begun && w.early > 0 {
+		return nil // main has it
 	}
 	if c.left != "" {
 		b.add(comment("left out: " + name + " " + c.left))
@@ -230,6 +236,7 @@ func (w *shapeWriter) site(c *call) string {
 
 // main returns the source of the program.
 func (g *generator) main() (string, error) {
+	g.early = g.countEarly()
 	var names []string
 	for number := range g.calls {
 		name := ""
@@ -244,10 +251,14 @@ func (g *generator) main() (string, error) {
 		}
 		names = append(names, name)
 	}
+	early, err := g.writeEarly()
+	if err != nil {
+		return "", err
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", comment(fmt.Sprintf("The calls of %s, of %s.", g.options.Name, text.Plural(uint64(g.size), "rank"))))
 	b.WriteString("#include \"proxy.h\"\n\n")
-	functions := g.functions.String()
+	functions := g.functions.String() + early
 	if strings.Contains(functions, "memcpy(") {
 		b.WriteString("#include <string.h>\n\n")
 	}
@@ -278,17 +289,13 @@ func (g *generator) main() (string, error) {
 	if g.mostOutputs > 0 {
 		fmt.Fprintf(&b, "static union { MPI_Count align; char bytes[%d]; } unused[%d]; /* for what nobody reads */\n", max(1<<16, 16*g.mostArray), g.mostOutputs)
 	}
-	if strings.Contains(functions, "operation,") {
-		b.WriteString("\n/* Stands for all operations of the program. */\nstatic void operation(void *in, void *out, int *count, MPI_Datatype *type)\n" +
-			"{\n    (void)in, (void)out, (void)count, (void)type;\n}\n")
-	}
 	if g.tables.apart() {
 		b.WriteString("\n#include \"tables.h\"\n")
 	} else if g.tables.text.Len() > 0 {
 		fmt.Fprintf(&b, "\n%s", g.tables.text.String())
 	}
-	entry := g.entry(names)
-	fmt.Fprintf(&b, "\n%s%s%s", functions, g.kinds(entry), entry)
+	entry := g.entry(names, early)
+	fmt.Fprintf(&b, "\n%s%s%s", g.functions.String(), g.kinds(entry), entry)
 	return b.String(), nil
 }
 
@@ -325,11 +332,62 @@ func (g *generator) checkInit(number int) error {
 	return fmt.Errorf("proxy: MPI_Init is not among the calls of %s: MPI was there before, or it is no trace of an MPI program", text.Ranks(g.trace.ShapeRanks(number)))
 }
 
-// entry returns the function main.
-func (g *generator) entry(names []string) string {
+// asks are the functions that only ask for what is known before MPI_Init.
+var asks = []string{"MPI_Initialized", "MPI_Finalized", "MPI_Get_version", "MPI_Get_library_version"}
+
+// maxEarly is the most calls before MPI_Init that are made there.
+const maxEarly = 16
+
+// countEarly returns how many calls all ranks make before MPI_Init, none unless these are the same and only ask.
+func (g *generator) countEarly() int {
+	var all []string
+	first := true
+	for number, calls := range g.calls {
+		if len(calls) == 0 {
+			continue
+		}
+		var names []string
+		for i, symbol := range g.grammars[number].All() {
+			c := calls[symbol]
+			name := c.signature.Function.Name
+			if isInit(name) {
+				break
+			}
+			if i == maxEarly || !slices.Contains(asks, name) || c.left != "" {
+				return 0
+			}
+			names = append(names, name)
+		}
+		if !first && !slices.Equal(names, all) {
+			return 0
+		}
+		first, all = false, names
+	}
+	return len(all)
+}
+
+// writeEarly returns the lines of calls before MPI_Init.
+func (g *generator) writeEarly() (string, error) {
+	var lines []string
+	number := slices.IndexFunc(g.calls, func(calls map[uint32]*call) bool { return len(calls) > 0 })
+	for i := range g.early {
+		line, err := g.statement(g.calls[number][g.grammars[number].At(uint64(i))])
+		if err != nil {
+			return "", err
+		}
+		lines = append(lines, line...)
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// entry returns the function main. Early is what stands before MPI_Init.
+func (g *generator) entry(names []string, early string) string {
 	var b body
 	b.add("int main(int argc, char **argv)", "{")
 	b.indent++
+	if early != "" {
+		b.add(strings.Split(early, "\n")...)
+	}
 	b.add(g.init, "begin(RANKS);")
 	if g.simgrid {
 		b.add("SENT = reserve();", "RECEIVED = reserve();")

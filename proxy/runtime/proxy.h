@@ -28,16 +28,26 @@ double drawn(const long long *times, int n);
 /* Makes a file unless it is there. */
 void provide(const char *name);
 
-/* Whether all of the requests are complete; waits until they are; either, as a flag says: then
-   the test that is to set the flag may follow. */
+/* Whether all of the requests are complete; waits until they are, and says whether there is any; either, as a flag
+   says: then the test that is to set the flag may follow. */
 int complete(const MPI_Request *requests, int n);
-void until_complete(const MPI_Request *requests, int n);
+int until_complete(const MPI_Request *requests, int n);
 int reached(int flag, const MPI_Request *requests, int n);
 
 /* The same for a message. */
 int arrived(int source, int tag, MPI_Comm comm);
 void until_arrived(int source, int tag, MPI_Comm comm);
 int found(int flag, int source, int tag, MPI_Comm comm);
+
+/* Stand for all functions of the recorded program that MPI calls: operations, handlers of errors, and those of generalized
+   requests. They do nothing. */
+void operation(void *in, void *out, int *count, MPI_Datatype *type);
+void comm_error(MPI_Comm *comm, int *error, ...);
+void file_error(MPI_File *file, int *error, ...);
+void win_error(MPI_Win *win, int *error, ...);
+int query_request(void *state, MPI_Status *status);
+int free_request(void *state);
+int cancel_request(void *state, int complete);
 
 /* Makes a list of requests, and puts them back. Between the two, choose sees to it that a call which
    completes some of them completes those of the indices: it waits for these, and hides others that are
