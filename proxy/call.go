@@ -26,21 +26,6 @@ type call struct {
 	left string // why it is left out
 }
 
-// apart are functions that reach other programs, or end this one.
-var apart = []string{
-	"MPI_Abort", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple", "MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join", "MPI_Comm_get_parent",
-	"MPI_Open_port", "MPI_Close_port", "MPI_Publish_name", "MPI_Unpublish_name", "MPI_Lookup_name", "MPI_Register_datarep",
-}
-
-// standIns are the functions of a program for those of the recorded one that MPI calls, by the functions that they are given to
-// and the parameters.
-var standIns = map[string]string{
-	"MPI_Op_create user_fn":                         "operation",
-	"MPI_Comm_create_errhandler comm_errhandler_fn": "comm_error", "MPI_File_create_errhandler file_errhandler_fn": "file_error",
-	"MPI_Win_create_errhandler win_errhandler_fn": "win_error",
-	"MPI_Grequest_start query_fn":                 "query_request", "MPI_Grequest_start free_fn": "free_request", "MPI_Grequest_start cancel_fn": "cancel_request",
-}
-
 // usesWords reports whether addresses that are no buffers count for a function.
 func usesWords(name string) bool {
 	return name == "MPI_Aint_add" || name == "MPI_Aint_diff" || allocates(name)
@@ -52,45 +37,6 @@ func allocates(name string) bool { return name == "MPI_Alloc_mem" || name == "MP
 // isInit reports whether a function begins MPI.
 func isInit(name string) bool {
 	return name == "MPI_Init" || name == "MPI_Init_thread" || name == "init"
-}
-
-// unable says why a call cannot be made, or nothing, from its function alone.
-func (c *call) unable() string {
-	name := c.signature.Function.Name
-	switch {
-	case c.function == nil && (actions[name] != "" || isInit(name)):
-		return ""
-	case c.function == nil:
-		return "is not known"
-	case spec.OutcomeOf(c.signature.Function) == spec.Failed:
-		return "failed"
-	case spec.OutcomeOf(c.signature.Function) == spec.InFlight:
-		return "did not return"
-	case isInit(name):
-		return ""
-	case slices.Contains(apart, name):
-		return "reaches beyond the calls of these processes, or has no meaning for them"
-	case c.function.Result.Kind != 0 && name != "MPI_Wtime" && name != "MPI_Wtick" && !usesWords(name):
-		return "returns a value"
-	}
-	for _, p := range c.function.Declared() {
-		addresses := p.Use == spec.Distances && p.Form == spec.Array
-		if t := c.typeOf(p.Name); t.Kind != 0 && !t.Equal(p.Type) && t.Class != spec.PlaceholderClass && !addresses {
-			return "has an argument " + p.Name + " of another type: an address in place of a distance, if nothing is damaged"
-		}
-		t := p.Element()
-		for t.Kind == cst.KindArray {
-			t = *t.Elem
-		}
-		switch {
-		case t.Kind == cst.KindHandle && t.Class == "function" && standIns[name+" "+p.Name] != "":
-		case t.Kind == cst.KindHandle && classes[t.Class] == "":
-			return "needs an object of class " + t.Class
-		case p.Form == spec.Texts || p.Form == spec.TextLists || t.Kind == cst.KindBytes || t.Kind == cst.KindFloat:
-			return "has arguments of a kind that is not made again"
-		}
-	}
-	return ""
 }
 
 // argument returns the values of a parameter, or nil if the trace has none.
@@ -123,31 +69,6 @@ func (c *call) typeOf(name string) cst.Type {
 		}
 	}
 	return cst.Type{}
-}
-
-// uses calls use with the handles of a call, and whether it makes what these stand for.
-func (c *call) uses(use func(class string, id int64, makes bool)) {
-	if c.function == nil {
-		return
-	}
-	for _, p := range c.function.Declared() {
-		v := c.argument(p.Name)
-		t := p.Element()
-		if v == nil || t.Kind != cst.KindHandle || classes[t.Class] == "" || c.typeOf(p.Name).Class == spec.PlaceholderClass {
-			continue
-		}
-		v.each(func(x cst.Value) {
-			if x.Kind() != cst.KindArray {
-				use(t.Class, x.Int(), p.Direction == cst.Out)
-				return
-			}
-			for i := range x.Len() {
-				if x.Index(i).Kind() == cst.KindHandle {
-					use(t.Class, x.Index(i).Int(), p.Direction == cst.Out)
-				}
-			}
-		})
-	}
 }
 
 // A statement is a call as it is written.
@@ -467,143 +388,4 @@ func (s *statement) buffer(p *spec.Param, v *values) (string, error) {
 		return fmt.Sprintf("buffer[%s] - %s", number, displacement[1:]), nil
 	}
 	return fmt.Sprintf("buffer[%s] + %s", number, displacement), nil
-}
-
-// array returns an expression in C for the first of several values.
-func (s *statement) array(p *spec.Param, v *values) (string, error) {
-	element := p.Element()
-	if t := s.typeOf(p.Name); t.Elem != nil && t.Elem.Kind == cst.KindPointer {
-		return s.addresses(v)
-	}
-	nested := element.Kind == cst.KindArray
-	for element.Kind == cst.KindArray {
-		element = *element.Elem
-	}
-	switch element.Kind {
-	case cst.KindStatus:
-		return "statuses", nil
-	case cst.KindHandle:
-		return s.handles(p, v, element.Class)
-	case cst.KindInt, cst.KindRank, cst.KindTag:
-		if p.Direction == cst.Out {
-			return s.unused(), nil
-		}
-		typ := s.integer(p)
-		text, err := s.row(v, s.key(), p.Name, typ, cst.Value.Int, numberName(classOf(element)))
-		switch {
-		case nested || p.Name == "ranges": // MPI has arrays of arrays
-			text = "(void *)(" + text + ")"
-		case p.Direction == cst.InOut:
-			n := v.of[0][0].Len()
-			s.block = true
-			s.before = append(s.before, fmt.Sprintf("%s %s[%d];", typ, identifier(p.Name), max(1, n)),
-				fmt.Sprintf("memcpy(%s, %s, sizeof %s);", identifier(p.Name), text, identifier(p.Name)))
-			text = identifier(p.Name)
-		}
-		return text, err
-	}
-	return "", errKind
-}
-
-// addresses returns an expression in C for several addresses in place of distances.
-func (s *statement) addresses(v *values) (string, error) {
-	x, same := v.same()
-	if !same {
-		return "", refusal("has addresses that differ between ranks or calls in place of distances")
-	}
-	var list []string
-	for i := range x.Len() {
-		if x.Index(i).Kind() != cst.KindPointer {
-			return "", errKind
-		}
-		p := x.Index(i).Pointer()
-		if p.Displacement > farthest || p.Displacement < -farthest {
-			return "", errKind
-		}
-		list = append(list, fmt.Sprintf("address(buffer[%d] + %d)", s.buffers.place(p.Segment), p.Displacement))
-	}
-	return fmt.Sprintf("(MPI_Aint[]){%s}", strings.Join(list, ", ")), nil
-}
-
-// handles returns an expression in C for several objects.
-func (s *statement) handles(p *spec.Param, v *values, class string) (string, error) {
-	o := s.objects[class]
-	count := v.of[0][0].Len()
-	if count == 0 {
-		return "NULL", nil
-	}
-	x, same := v.same()
-	if same && p.Direction == cst.Out && class != "request" {
-		return s.made(o, x, class)
-	}
-	if same && class != "request" {
-		var list []string
-		for i := range count {
-			id := x.Index(i).Int()
-			if name := constants[class][id]; !isObject(id) && name != "" {
-				list = append(list, name)
-			} else {
-				list = append(list, fmt.Sprintf("%s[%d]", class, o.place(id)))
-			}
-		}
-		return fmt.Sprintf("(%s[]){%s}", classes[class], strings.Join(list, ", ")), nil
-	}
-	if class != "request" {
-		return "", errKind
-	}
-	v.each(func(x cst.Value) {
-		for i := range x.Len() {
-			o.add(x.Index(i).Int())
-		}
-	})
-	chosen, completed, err := s.chosen()
-	if err != nil {
-		return "", err
-	}
-	if same && chosen == "" {
-		if first, ok := consecutive(o, x); ok {
-			return fmt.Sprintf("&request[%d]", first), nil
-		}
-	}
-	numbers, err := s.row(v, s.key(), "requests", "int", func(x cst.Value) int64 { return o.place(x.Int()) }, numberName(""))
-	if err != nil {
-		return "", err
-	}
-	s.block = true
-	s.before = append(s.before, fmt.Sprintf("const int *numbers = %s;", numbers), fmt.Sprintf("MPI_Request list[%d];", count),
-		fmt.Sprintf("take(list, request, numbers, %d);", count))
-	if chosen != "" {
-		s.chose, s.possible = true, fmt.Sprintf("choose(list, %d, %s, %s)", count, chosen, completed)
-		if !tests(s.function.Name) {
-			s.before = append(s.before, s.possible+";")
-		}
-	}
-	s.after = append(s.after, fmt.Sprintf("put(list, request, numbers, %d);", count))
-	return "list", nil
-}
-
-// consecutive returns the number of the first of several objects, if they follow each other.
-func consecutive(o *objects, x cst.Value) (first int64, ok bool) {
-	first = o.place(x.Index(0).Int())
-	for i := range x.Len() {
-		if o.place(x.Index(i).Int()) != first+int64(i) {
-			return 0, false
-		}
-	}
-	return first, true
-}
-
-// made returns an expression in C for where a call puts several objects.
-func (s *statement) made(o *objects, x cst.Value, class string) (string, error) {
-	none := true
-	for i := range x.Len() {
-		none = none && !isObject(x.Index(i).Int())
-	}
-	if none {
-		return s.unused(), nil
-	}
-	if first, ok := consecutive(o, x); ok {
-		return fmt.Sprintf("&%s[%d]", class, first), nil
-	}
-	return "", errKind
 }

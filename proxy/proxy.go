@@ -8,7 +8,6 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -152,76 +151,6 @@ func (g *generator) clear() {
 	}
 }
 
-// leaveOut leaves out calls that need objects which only calls make that are left out.
-func (g *generator) leaveOut() {
-	for changed := true; changed; {
-		changed = false
-		for _, o := range g.objects {
-			clear(o.made)
-			clear(o.lost)
-			clear(o.got)
-		}
-		for _, shape := range g.calls {
-			for _, c := range shape {
-				if c.left == "" {
-					gets := strings.Contains(c.signature.Function.Name, "_get_") || c.signature.Function.Name == "MPI_Comm_group"
-					c.uses(func(class string, id int64, makes bool) {
-						if o := g.objects[class]; makes {
-							o.made[id], o.got[id] = true, o.got[id] || gets
-						}
-					})
-				}
-			}
-		}
-		for _, shape := range g.calls {
-			for _, c := range shape {
-				if c.left != "" {
-					continue
-				}
-				c.uses(func(class string, id int64, makes bool) {
-					switch o := g.objects[class]; {
-					case makes:
-					case isObject(id) && !o.made[id]:
-						c.left = "needs an object of class " + class + " that is not made"
-					case !isObject(id) && constants[class][id] == "":
-						c.left = "needs an unknown constant of class " + class
-					}
-				})
-				changed = changed || c.left != ""
-			}
-		}
-	}
-}
-
-// lose notes which objects may not be there when they are needed. Ids are used again, so that an object of
-// an id may be made by a call that is left out, and another by one that is not.
-func (g *generator) lose() {
-	for changed := true; changed; {
-		changed = false
-		for _, shape := range g.calls {
-			for _, c := range shape {
-				if c.function == nil || c.left == "" && !g.needsLost(c) {
-					continue
-				}
-				c.uses(func(class string, id int64, makes bool) {
-					if o := g.objects[class]; makes && isObject(id) && !o.lost[id] {
-						o.lost[id], changed = true, true
-					}
-				})
-			}
-		}
-	}
-}
-
-// needsLost reports whether a call needs objects that may not be there.
-func (g *generator) needsLost(c *call) bool {
-	lost := false
-	c.uses(func(class string, id int64, makes bool) {
-		lost = lost || !makes && class != "request" && g.objects[class].lost[id]
-	})
-	return lost
-}
-
 // collect numbers the objects and buffers of the calls that are made.
 func (g *generator) collect() {
 	for _, shape := range g.calls {
@@ -275,21 +204,4 @@ func (g *generator) collect() {
 			}
 		}
 	}
-}
-
-// count sums up the calls of p.
-func (g *generator) count(p *Program) {
-	list := make(map[LeftOut]uint64)
-	for _, shape := range g.calls {
-		for _, c := range shape {
-			calls := wire.MulSat(c.times, uint64(len(c.ranks)))
-			if c.left == "" {
-				p.Calls = wire.AddSat(p.Calls, calls)
-				continue
-			}
-			key := LeftOut{Function: c.signature.Function.Name, Reason: c.left}
-			list[key] = wire.AddSat(list[key], calls)
-		}
-	}
-	p.LeftOut = sortedLeftOut(list)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
@@ -152,17 +151,4 @@ func (g *generator) readStreams(shape *reprise.Shape, calls map[uint32]*call, ra
 		}
 	}
 	return nil
-}
-
-// sortedLeftOut returns a list by function and reason.
-func sortedLeftOut(calls map[LeftOut]uint64) []LeftOut {
-	var list []LeftOut
-	for x, n := range calls {
-		x.Calls = n
-		list = append(list, x)
-	}
-	slices.SortFunc(list, func(a, b LeftOut) int {
-		return cmp.Or(cmp.Compare(a.Function, b.Function), cmp.Compare(a.Reason, b.Reason))
-	})
-	return list
 }

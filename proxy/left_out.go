@@ -1,0 +1,190 @@
+package proxy
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/mpi/spec"
+)
+
+// apart are functions that reach other programs, or end this one.
+var apart = []string{
+	"MPI_Abort", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple", "MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join", "MPI_Comm_get_parent",
+	"MPI_Open_port", "MPI_Close_port", "MPI_Publish_name", "MPI_Unpublish_name", "MPI_Lookup_name", "MPI_Register_datarep",
+}
+
+// standIns are the functions of a program for those of the recorded one that MPI calls, by the functions that they are given to
+// and the parameters.
+var standIns = map[string]string{
+	"MPI_Op_create user_fn":                         "operation",
+	"MPI_Comm_create_errhandler comm_errhandler_fn": "comm_error", "MPI_File_create_errhandler file_errhandler_fn": "file_error",
+	"MPI_Win_create_errhandler win_errhandler_fn": "win_error",
+	"MPI_Grequest_start query_fn":                 "query_request", "MPI_Grequest_start free_fn": "free_request", "MPI_Grequest_start cancel_fn": "cancel_request",
+}
+
+// unable says why a call cannot be made, or nothing, from its function alone.
+func (c *call) unable() string {
+	name := c.signature.Function.Name
+	switch {
+	case c.function == nil && (actions[name] != "" || isInit(name)):
+		return ""
+	case c.function == nil:
+		return "is not known"
+	case spec.OutcomeOf(c.signature.Function) == spec.Failed:
+		return "failed"
+	case spec.OutcomeOf(c.signature.Function) == spec.InFlight:
+		return "did not return"
+	case isInit(name):
+		return ""
+	case slices.Contains(apart, name):
+		return "reaches beyond the calls of these processes, or has no meaning for them"
+	case c.function.Result.Kind != 0 && name != "MPI_Wtime" && name != "MPI_Wtick" && !usesWords(name):
+		return "returns a value"
+	}
+	for _, p := range c.function.Declared() {
+		addresses := p.Use == spec.Distances && p.Form == spec.Array
+		if t := c.typeOf(p.Name); t.Kind != 0 && !t.Equal(p.Type) && t.Class != spec.PlaceholderClass && !addresses {
+			return "has an argument " + p.Name + " of another type: an address in place of a distance, if nothing is damaged"
+		}
+		t := p.Element()
+		for t.Kind == cst.KindArray {
+			t = *t.Elem
+		}
+		switch {
+		case t.Kind == cst.KindHandle && t.Class == "function" && standIns[name+" "+p.Name] != "":
+		case t.Kind == cst.KindHandle && classes[t.Class] == "":
+			return "needs an object of class " + t.Class
+		case p.Form == spec.Texts || p.Form == spec.TextLists || t.Kind == cst.KindBytes || t.Kind == cst.KindFloat:
+			return "has arguments of a kind that is not made again"
+		}
+	}
+	return ""
+}
+
+// uses calls use with the handles of a call, and whether it makes what these stand for.
+func (c *call) uses(use func(class string, id int64, makes bool)) {
+	if c.function == nil {
+		return
+	}
+	for _, p := range c.function.Declared() {
+		v := c.argument(p.Name)
+		t := p.Element()
+		if v == nil || t.Kind != cst.KindHandle || classes[t.Class] == "" || c.typeOf(p.Name).Class == spec.PlaceholderClass {
+			continue
+		}
+		v.each(func(x cst.Value) {
+			if x.Kind() != cst.KindArray {
+				use(t.Class, x.Int(), p.Direction == cst.Out)
+				return
+			}
+			for i := range x.Len() {
+				if x.Index(i).Kind() == cst.KindHandle {
+					use(t.Class, x.Index(i).Int(), p.Direction == cst.Out)
+				}
+			}
+		})
+	}
+}
+
+// leaveOut leaves out calls that need objects which only calls make that are left out.
+func (g *generator) leaveOut() {
+	for changed := true; changed; {
+		changed = false
+		for _, o := range g.objects {
+			clear(o.made)
+			clear(o.lost)
+			clear(o.got)
+		}
+		for _, shape := range g.calls {
+			for _, c := range shape {
+				if c.left == "" {
+					gets := strings.Contains(c.signature.Function.Name, "_get_") || c.signature.Function.Name == "MPI_Comm_group"
+					c.uses(func(class string, id int64, makes bool) {
+						if o := g.objects[class]; makes {
+							o.made[id], o.got[id] = true, o.got[id] || gets
+						}
+					})
+				}
+			}
+		}
+		for _, shape := range g.calls {
+			for _, c := range shape {
+				if c.left != "" {
+					continue
+				}
+				c.uses(func(class string, id int64, makes bool) {
+					switch o := g.objects[class]; {
+					case makes:
+					case isObject(id) && !o.made[id]:
+						c.left = "needs an object of class " + class + " that is not made"
+					case !isObject(id) && constants[class][id] == "":
+						c.left = "needs an unknown constant of class " + class
+					}
+				})
+				changed = changed || c.left != ""
+			}
+		}
+	}
+}
+
+// lose notes which objects may not be there when they are needed. Ids are used again, so that an object of
+// an id may be made by a call that is left out, and another by one that is not.
+func (g *generator) lose() {
+	for changed := true; changed; {
+		changed = false
+		for _, shape := range g.calls {
+			for _, c := range shape {
+				if c.function == nil || c.left == "" && !g.needsLost(c) {
+					continue
+				}
+				c.uses(func(class string, id int64, makes bool) {
+					if o := g.objects[class]; makes && isObject(id) && !o.lost[id] {
+						o.lost[id], changed = true, true
+					}
+				})
+			}
+		}
+	}
+}
+
+// needsLost reports whether a call needs objects that may not be there.
+func (g *generator) needsLost(c *call) bool {
+	lost := false
+	c.uses(func(class string, id int64, makes bool) {
+		lost = lost || !makes && class != "request" && g.objects[class].lost[id]
+	})
+	return lost
+}
+
+// count sums up the calls of p.
+func (g *generator) count(p *Program) {
+	list := make(map[LeftOut]uint64)
+	for _, shape := range g.calls {
+		for _, c := range shape {
+			calls := wire.MulSat(c.times, uint64(len(c.ranks)))
+			if c.left == "" {
+				p.Calls = wire.AddSat(p.Calls, calls)
+				continue
+			}
+			key := LeftOut{Function: c.signature.Function.Name, Reason: c.left}
+			list[key] = wire.AddSat(list[key], calls)
+		}
+	}
+	p.LeftOut = sortedLeftOut(list)
+}
+
+// sortedLeftOut returns a list by function and reason.
+func sortedLeftOut(calls map[LeftOut]uint64) []LeftOut {
+	var list []LeftOut
+	for x, n := range calls {
+		x.Calls = n
+		list = append(list, x)
+	}
+	slices.SortFunc(list, func(a, b LeftOut) int {
+		return cmp.Or(cmp.Compare(a.Function, b.Function), cmp.Compare(a.Reason, b.Reason))
+	})
+	return list
+}
