@@ -15,7 +15,36 @@ type form struct {
 	weak bool // it depends on the number of ranks, of which there are two: anything else of one coefficient would be another line through two points
 
 	what string // that it is a number of
-	open string // what a second trace would decide; empty if it is decided
+	open string // why it is not decided, empty if it is
+
+	inside bool // it is less than the number of ranks in all traces
+
+	at     []*point // where it is known, and what it is there, if it may be taken from there
+	values []int64
+}
+
+// nearest returns where a form is known that is next to a point: in the largest trace, on the rank that is next.
+func (f *form) nearest(p *point) (at *point, value int64) {
+	further := func(a, b *point) bool {
+		if a.ranks != b.ranks {
+			return a.ranks < b.ranks
+		}
+		if x, y := abs(a.rank-p.rank), abs(b.rank-p.rank); x != y {
+			return x > y
+		}
+		for d := range p.rounds {
+			if x, y := abs(a.rounds[d]-p.rounds[d]), abs(b.rounds[d]-p.rounds[d]); x != y {
+				return x > y
+			}
+		}
+		return abs(a.index-p.index) > abs(b.index-p.index)
+	}
+	for i, q := range f.at {
+		if at == nil || further(at, q) {
+			at, value = q, f.values[i]
+		}
+	}
+	return at, value
 }
 
 // uses returns the loops that a form depends on.
@@ -251,6 +280,13 @@ func (f *programFitter) array(a *argument, what string, t cst.Type, at []*point,
 // form fits a number. Scales says that it may grow with the number of ranks if it does not show it.
 func (f *programFitter) form(what string, at []*point, values []int64, depth int, array, scales bool) (form, *failure) {
 	r := form{what: what}
+	r.inside = !scales
+	for i, p := range at {
+		r.inside = r.inside && values[i] < p.ranks
+	}
+	if f.o.Force {
+		r.at, r.values = at, values
+	}
 	key := binary.AppendVarint(nil, int64(depth))
 	for i, p := range at {
 		for _, v := range []int64{values[i], p.ranks, p.rank, p.index} {
@@ -268,10 +304,17 @@ func (f *programFitter) form(what string, at []*point, values []int64, depth int
 	}
 	exprs, ok := f.fitted[string(key)]
 	if !ok {
-		exprs = fit(f.grid, features(f.grid, depth, array), at, values, !scales)
+		fs := features(f.grid, depth, array)
+		if byRanks(at, values) > 0 {
+			fs = append(fs, f.foreign...)
+		}
+		exprs = fit(f.grid, fs, at, values, !scales)
 		f.fitted[string(key)] = exprs
 	}
 	r.exprs = exprs
+	if len(r.exprs) == 0 && f.nearest {
+		return r, nil
+	}
 	if len(r.exprs) == 0 {
 		return r, f.fail(fmt.Sprintf("%s has no expression: %s", what, some(at, values)))
 	}
@@ -279,7 +322,7 @@ func (f *programFitter) form(what string, at []*point, values []int64, depth int
 	if f.class.one && r.exprs[0].uses == 0 {
 		v, constant := values[0], !slices.ContainsFunc(values, func(v int64) bool { return v != values[0] })
 		if constant && (v > 1 && scales || v != 0 && v < -1 && scales) {
-			r.open = fmt.Sprintf("%s is %d in the only trace that has it", what, v)
+			r.open = fmt.Sprintf(" is %d in the only trace that has it: another trace would decide", v)
 		}
 	}
 	return r, nil

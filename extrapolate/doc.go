@@ -23,19 +23,19 @@
 // coordinates and their extents, and in the iteration of loops and the index in an array: sums, products,
 // quotients, neighbours, butterflies, and blocks of what is divided with a remainder.
 //
-// The more terms an expression has, the more points must confirm it: numbers of ranks, if it depends on these alone. Constants and
-// neighbours take two of these, shares of something three. If several of the fewest terms hold, they must be equal on M ranks;
-// so must all grids of one dimension, in full, and those of more dimensions where an expression depends on the number
-// of ranks and there are two of these: [Result.Weak].
+// The more terms an expression has, the more points must confirm it. If several of the fewest terms hold, they must be equal on M ranks. Of
+// what depends on the number of ranks alone, expressions of the extents of any grid are tried, and those of one and of two terms must be equal;
+// of two numbers of ranks, all of one coefficient. All grids of one dimension and of two must make the same, in full, and no extent may be the
+// same in all traces and another on M ranks. At last the messages are matched, and the run is replayed.
 //
 // # Limits
 //
 // That expressions hold on all ranks of the traces does not prove that they hold on others: a program may do
-// something else from 100 ranks on. With [Options.Force], the first of several expressions is
-// taken, and [Result.Forced] says so.
+// something else from 100 ranks on. With [Options.Force], what is not determined is taken from the nearest rank of the largest trace, and
+// [Result.Forced] says so.
 //
-// Grids whose extents are arguments of the program are not found, nor are trip counts that
-// differ from iteration to iteration without an expression in the loops around. Times are left out.
+// Not found are trip counts that differ from iteration to iteration without an expression in the loops around, and extents that are
+// arguments of the program unless one is the same on any number of ranks. Times are left out.
 //
 // # Source
 //

@@ -47,7 +47,7 @@ func (m *made) make() error {
 			m.o.Progress(number + 1)
 		}
 	}
-	if m.forced = problems; len(problems) > 0 && !m.o.Force {
+	if m.forced = problems; len(problems) > 0 && !m.solver.forced {
 		return &Error{problems}
 	}
 	return nil
@@ -142,6 +142,10 @@ func (w *writer) rank(number int) error {
 	for w.class.finer != nil {
 		name := w.class.split.class(w.at.rank, w.at.spot, w.made.grid.dims)
 		next := w.class.finer[name]
+		if next == nil && w.solver.forced {
+			next = w.class.order[len(w.class.order)-1]
+			w.problem(fmt.Sprintf("no trace has ranks in the place of some of %d (%s): they do what others do (%s)", w.o.Ranks, name, next.name))
+		}
 		if next == nil {
 			return &Error{[]string{fmt.Sprintf("the calls of rank %d of %d: no trace has a rank in its place (%s)", number, w.o.Ranks, name)}}
 		}
@@ -180,27 +184,48 @@ func (w *writer) rank(number int) error {
 	return err
 }
 
-// value returns what a form is at a point.
+// value returns what a form is at a point: of what is not determined, what is known next to it.
 func (w *writer) value(f *form) int64 {
-	v, ok := f.exprs[0].at(&w.at)
+	v, problem := w.determined(f)
 	if f.weak {
 		w.weak[f] = true
 	}
-	if f.open != "" {
-		w.problem(w.class.name + ": " + f.open + ": another trace would decide")
+	if problem == "" {
+		return v
 	}
+	problem = w.class.name + ": " + f.what + problem
+	if at, nearest := f.nearest(&w.at); at != nil {
+		problem += fmt.Sprintf(": taken from the trace of %d ranks", at.ranks)
+		v = nearest
+	}
+	w.problem(problem)
+	return v
+}
+
+// determined returns what a form is at a point, and why it is not determined, nothing if it is.
+func (w *writer) determined(f *form) (v int64, problem string) {
+	if len(f.exprs) == 0 {
+		return 0, " has no expression"
+	}
+	at := func(e *expr) (int64, bool) {
+		v, ok := e.at(&w.at)
+		return v, ok && w.at.defined(e.uses)
+	}
+	v, ok := at(&f.exprs[0])
 	for _, e := range f.exprs[1:] {
-		if other, fits := e.at(&w.at); !fits || other != v || !ok {
-			w.problem(fmt.Sprintf("%s: %s: %s and %s both hold for the traces", w.class.name, f.what, f.exprs[0].text, e.text))
-			if !ok && fits {
-				v, ok = other, true
-			}
+		if other, fits := at(&e); !fits || other != v || !ok {
+			return v, fmt.Sprintf(": %s and %s both hold for the traces", f.exprs[0].text, e.text)
 		}
 	}
-	if !ok {
-		w.problem(fmt.Sprintf("%s: %s: %s is no integer on rank %d of %d", w.class.name, f.what, f.exprs[0].text, w.at.rank, w.at.ranks))
+	switch {
+	case !ok:
+		return 0, fmt.Sprintf(": %s is no integer on rank %d of %d", f.exprs[0].text, w.at.rank, w.at.ranks)
+	case f.inside && !f.exprs[0].constant && v >= w.at.ranks:
+		return v, fmt.Sprintf(": %s is %d on rank %d of %d: there is no such rank", f.exprs[0].text, v, w.at.rank, w.at.ranks)
+	case f.open != "":
+		return v, f.open
 	}
-	return v
+	return v, ""
 }
 
 // body writes a body. Top says that it is in no loop.

@@ -17,7 +17,7 @@ import (
 // Options say what is made.
 type Options struct {
 	Ranks int  // of the run, at least 1
-	Force bool // where several expressions differ, or one trace is not enough, take the first that holds
+	Force bool // what is not determined is taken from the nearest rank of the largest trace
 
 	Progress func(ranks int) // is called with how many ranks are made, unless it is nil
 }
@@ -70,7 +70,15 @@ func Make(ctx context.Context, traces []*reprise.Trace, o Options) (*Result, err
 			return nil, err
 		}
 	}
+	wrong := new(Error)
 	m, err := s.solve()
+	if o.Force && errors.As(err, &wrong) {
+		if forced, err2 := s.force(); err2 == nil {
+			if m, err = forced, nil; len(m.forced) == 0 {
+				m.forced = wrong.Problems
+			}
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +89,17 @@ func Make(ctx context.Context, traces []*reprise.Trace, o Options) (*Result, err
 		}
 	}
 	run := traces[len(traces)-1].Run()
-	err = r.parts.Describe(merge.Run{Ranks: o.Ranks, Source: run.Source, Names: run.Names, Origin: run.Origin})
-	return r, err
+	if err := r.parts.Describe(merge.Run{Ranks: o.Ranks, Source: run.Source, Names: run.Names, Origin: run.Origin}); err != nil {
+		return nil, err
+	}
+	switch err := r.check(ctx, traces[len(traces)-1]); {
+	case err == nil:
+	case o.Force && errors.As(err, &wrong):
+		r.Forced = append(r.Forced, wrong.Problems...)
+	default:
+		return nil, err
+	}
+	return r, nil
 }
 
 // Describe adds a description of the run.

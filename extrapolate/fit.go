@@ -1,6 +1,7 @@
 package extrapolate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,13 +34,17 @@ type fitter struct {
 func fit(g *grid, fs []feature, points []*point, values []int64, ranks bool) []expr {
 	f := &fitter{grid: g, ranks: ranks, points: points, values: values}
 	f.apart()
-	plain := slices.DeleteFunc(slices.Clone(fs), func(x feature) bool { return x.odd })
+	plain := slices.DeleteFunc(slices.Clone(fs), func(x feature) bool { return x.odd || x.far })
 	evidence := f.evidence()
+	if byRanks(points, values) > 0 && evidence >= 2 {
+		return f.scaling(fs, evidence)
+	}
+	pairs := func() { f.products(); f.pairs() }
 	for _, step := range []struct {
 		try    func()
 		odd    bool // with all features
 		points int  // that must tell apart what is tried, which is more and more
-	}{{f.constants, false, 1}, {f.ranksNear, false, 2}, {f.terms, false, 3}, {f.terms, true, 4}, {f.pairs, false, 4}, {f.pairs, true, 5}, {f.triples, false, 5},
+	}{{f.constants, false, 1}, {f.ranksNear, true, 2}, {f.terms, false, 3}, {f.terms, true, 4}, {pairs, false, 4}, {pairs, true, 5}, {f.triples, false, 5},
 		{f.lines, false, 4}, {f.lines, true, 6}, {f.planes, false, 6}, {f.planes, true, 8}} {
 		if evidence < step.points {
 			continue
@@ -56,10 +61,84 @@ func fit(g *grid, fs []feature, points []*point, values []int64, ranks bool) []e
 	return nil
 }
 
-// evidence returns at how many points values are known: on how many numbers of ranks, if they depend on nothing else.
+// scaling returns the expressions of what depends on nothing but the number of ranks, those of one and of two features together:
+// they must agree.
+func (f *fitter) scaling(fs []feature, evidence int) []expr {
+	f.constants()
+	f.features = slices.DeleteFunc(slices.Clone(fs), func(x feature) bool { // what is constant here tells nothing
+		v := x.of(f.points[0])
+		return !slices.ContainsFunc(f.points, func(p *point) bool { return x.of(p) != v })
+	})
+	exact := func() {
+		for _, x := range f.features {
+			f.try(expr{text: x.name, uses: x.uses, at: func(p *point) (int64, bool) { return x.of(p), true }})
+		}
+	}
+	steps := []func(){f.constants, exact, f.ranksNear, f.terms}
+	if evidence == 2 && f.ranks {
+		steps = steps[:3]
+	} else if evidence == 2 { // which tells little: all expressions of one coefficient must agree
+		steps = append(steps[:2], func() {
+			f.ranksNear()
+			if f.shares(); len(f.found) > 0 {
+				f.blocks()
+			}
+		})
+	} else {
+		steps[3] = func() {
+			f.terms()
+			if evidence == 3 && len(f.found) == 0 {
+				return
+			}
+			f.features = slices.DeleteFunc(f.features, func(x feature) bool { return x.far })
+			f.products()
+			all := f.features
+			f.features = slices.DeleteFunc(slices.Clone(all), func(x feature) bool { return x.odd || x.far })
+			f.pairs()
+			f.features = all
+			if evidence > 3 {
+				f.lines()
+			}
+		}
+		if evidence > 4 {
+			steps = append(steps, f.triples)
+		}
+		if evidence > 5 {
+			steps = append(steps, f.planes)
+		}
+	}
+	all := f.features
+	if evidence == 2 {
+		f.features = slices.DeleteFunc(slices.Clone(all), func(x feature) bool { return x.odd || x.far })
+	}
+	for _, try := range steps {
+		if len(f.found) > 0 {
+			break
+		}
+		try()
+	}
+	if evidence == 2 && len(f.found) > 0 && !f.found[0].constant { // those of others only must agree
+		f.features = slices.DeleteFunc(slices.Clone(all), func(x feature) bool { return !x.odd && !x.far })
+		exact()
+		f.ranksNear()
+	}
+	return f.found
+}
+
+// shares tries multiples and parts of features, and of products of these.
+func (f *fitter) shares() {
+	for _, m := range f.monomials(true) {
+		f.scaled(m)
+	}
+}
+
+// evidence returns at how many points values are known: on how many numbers of ranks, if they depend on nothing else, which
+// have different values.
 func (f *fitter) evidence() int {
 	if n := byRanks(f.points, f.values); n > 0 {
-		return n
+		values := slices.Clone(f.values)
+		slices.Sort(values)
+		return min(n, max(2, len(slices.Compact(values))))
 	}
 	known := make(map[[4]int64]bool)
 	for i, p := range f.points {
@@ -235,9 +314,25 @@ func (f *fitter) terms() {
 		f.shifted(x.name, x.uses, func(p *point) (int64, bool) { return x.of(p), true })
 		f.scaled(x.monomial())
 		f.scaled(x.inverse())
+		f.divided(x, false)
 	}
 	if a := f.values[0] ^ f.points[0].rank; a > 0 {
 		f.try(expr{text: fmt.Sprintf("rank xor %d", a), at: func(p *point) (int64, bool) { return p.rank ^ a, true }})
+	}
+}
+
+// divided tries quotients that are rounded, down and up, with a number added or without.
+func (f *fitter) divided(x feature, shifted bool) {
+	for by := int64(2); by <= 8; by++ {
+		for i, lead := range []int64{0, by - 1} {
+			of := func(p *point) (int64, bool) { return (x.of(p) + lead) / by, x.of(p) >= 0 }
+			name := fmt.Sprintf("%s/%d rounded %s", x.name, by, [...]string{"down", "up"}[i])
+			if shifted {
+				f.shifted(name, x.uses, of)
+			} else {
+				f.try(expr{text: name, uses: x.uses, at: of})
+			}
+		}
 	}
 }
 
@@ -251,8 +346,9 @@ func (f *fitter) ring(text string, uses uint, of func(p *point) int64) {
 	}
 	i := slices.Index(f.points, p)
 	a := mod(f.values[i]-p.rank-of(p), p.ranks)
+	fewest := slices.MinFunc(f.points, func(a, b *point) int { return cmp.Compare(a.ranks, b.ranks) }).ranks
 	for _, a := range nearest(a, p.ranks) {
-		if a == 0 && text == "" {
+		if a == 0 && text == "" || abs(a) >= fewest { // further than around
 			continue
 		}
 		f.try(expr{text: fmt.Sprintf("(rank%s) mod N", plus(text, a)), uses: uses, at: func(p *point) (int64, bool) {

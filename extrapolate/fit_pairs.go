@@ -6,16 +6,24 @@ import (
 	"slices"
 )
 
-// pairs tries expressions of two features, and those of the kinds that programs have.
+// products tries those of two features.
+func (f *fitter) products() {
+	for i, x := range f.features {
+		for _, y := range f.features[i:] {
+			f.scaled(monomial{x.name + "*" + y.name, func(p *point) (int64, int64, bool) {
+				v, ok := mul(x.of(p), y.of(p))
+				return v, 1, ok
+			}, x.uses | y.uses})
+		}
+	}
+}
+
+// pairs tries other expressions of two features, and those of the kinds that programs have.
 func (f *fitter) pairs() {
 	for i, x := range f.features {
 		for j, y := range f.features {
 			uses := x.uses | y.uses
 			if i <= j {
-				f.scaled(monomial{x.name + "*" + y.name, func(p *point) (int64, int64, bool) {
-					v, ok := mul(x.of(p), y.of(p))
-					return v, 1, ok
-				}, uses})
 				f.scaled(monomial{"1/" + x.name + "/" + y.name, func(p *point) (int64, int64, bool) {
 					v, ok := mul(x.of(p), y.of(p))
 					return 1, v, ok
@@ -204,6 +212,9 @@ func (m *monomial) whole(p *point) (int64, bool) {
 
 // lines tries a·m + b of monomials m.
 func (f *fitter) lines() {
+	for _, x := range f.features {
+		f.divided(x, true)
+	}
 	for _, m := range f.monomials(true) {
 		v, ok := m.whole(f.points[0])
 		if !ok {

@@ -11,6 +11,8 @@ type grid struct {
 	dims    int
 	extents func(ranks int64) [3]int64 // the first for coordinates that vary fastest, 1 beyond dims
 	name    string
+	fixed   bool // an extent is the same on any number of ranks
+	thin    bool // an extent is 1 in some traces, so that ranks are at places that others do not have
 }
 
 // A spot is the place of a rank in a grid.
@@ -26,38 +28,41 @@ func (g *grid) spot(ranks, rank int64) spot {
 	return s
 }
 
-// grids returns the grids of so many dimensions, those that are equal for all numbers of ranks once.
+// grids returns the grids of so many dimensions of these numbers of ranks, those that are equal for all of them once.
 func grids(dims int, numbers []int64) []*grid {
 	var list []*grid
 	var known [][][3]int64
-	add := func(name string, of func(ranks int64) []int64) {
+	add := func(name string, fixed bool, of func(ranks int64) []int64) {
 		for _, order := range orders(dims) {
-			extents := func(ranks int64) [3]int64 {
+			var all [][3]int64
+			for _, n := range numbers {
 				e := [3]int64{1, 1, 1}
-				sizes := of(ranks)
+				sizes := of(n)
 				for d := range dims {
 					e[d] = sizes[order[d]]
 				}
-				return e
-			}
-			var all [][3]int64
-			for _, n := range numbers {
-				e := extents(n)
 				if e[0]*e[1]*e[2] != n {
 					return
 				}
 				all = append(all, e)
 			}
+			extents := func(ranks int64) [3]int64 { return all[slices.Index(numbers, ranks)] }
 			if slices.ContainsFunc(known, func(k [][3]int64) bool { return slices.Equal(k, all) }) {
 				continue
 			}
 			known = append(known, all)
 			last := all[len(all)-1]
-			list = append(list, &grid{dims, extents, fmt.Sprintf("%s, %d ranks as %v", name, numbers[len(numbers)-1], last[:dims])})
+			thin := dims > 1 && slices.ContainsFunc(all, func(e [3]int64) bool { return slices.Contains(e[:dims], 1) })
+			list = append(list, &grid{dims, extents, fmt.Sprintf("%s, %d ranks as %v", name, numbers[len(numbers)-1], last[:dims]), fixed, thin})
 		}
 	}
-	add("MPI_Dims_create", func(ranks int64) []int64 { return balanced(ranks, dims) })
-	add("powers of two", func(ranks int64) []int64 { return halved(ranks, dims) })
+	add("MPI_Dims_create", false, func(ranks int64) []int64 { return balanced(ranks, dims) })
+	add("powers of two", false, func(ranks int64) []int64 { return halved(ranks, dims) })
+	if dims == 2 {
+		for extent := int64(2); extent <= numbers[0]; extent++ {
+			add(fmt.Sprintf("%d in one dimension", extent), true, func(ranks int64) []int64 { return []int64{extent, ranks / extent} })
+		}
+	}
 	return list
 }
 

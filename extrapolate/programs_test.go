@@ -118,7 +118,7 @@ func (p *process) grid() {
 
 func (p *process) near(dx, dy int) int {
 	x, y := (p.column+dx+p.columns)%p.columns, (p.row+dy+p.rows)%p.rows
-	return y*p.columns + x
+	return p.rank - p.rank%(p.columns*p.rows) + y*p.columns + x
 }
 
 // lu is the pipeline of the NAS benchmark LU: wavefronts from two corners of the grid.

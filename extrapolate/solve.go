@@ -2,6 +2,7 @@ package extrapolate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -16,7 +17,12 @@ type solver struct {
 	declared *cst.Table
 	numbers  interner
 	calls    interner
+	ranks    []int64           // numbers of these: of the traces, and that is made
 	grid     *grid             // that is tried
+	foreign  []feature         // of other grids
+	nearest  bool              // what has no expression is taken from the nearest rank
+	forced   bool              // that may be, at places of the finest split
+	rivals   bool              // a program is known, and others must make the same
 	fitted   map[string][]expr // in this grid
 }
 
@@ -41,55 +47,166 @@ type failure struct {
 
 func (f *failure) Error() string { return f.what }
 
-// solve tries grids of one dimension, then of two, then of three.
-func (s *solver) solve() (*made, error) {
-	numbers := []int64{}
-	for _, t := range s.traces {
-		numbers = append(numbers, int64(len(t)))
-	}
-	numbers = append(numbers, int64(s.o.Ranks))
-	var reasons []string
-	var best *made
+// force returns the run in which the fewest numbers are taken from the nearest rank.
+func (s *solver) force() (best *made, err error) {
+	s.forced, s.rivals = true, true
+	var why *Error
 	for dims := 1; dims <= 3; dims++ {
-		for _, g := range grids(dims, numbers) {
+		for _, g := range grids(dims, s.ranks) {
+			s.place(g, 2)
+			root, failed := s.classes(whole, "all ranks", s.traces)
 			if s.ctx.Err() != nil {
 				return nil, context.Cause(s.ctx)
 			}
-			s.place(g)
-			root, failed := s.classes(whole, "all ranks", s.traces)
 			if failed != nil {
-				if len(reasons) < dims {
-					reasons = append(reasons, fmt.Sprintf("%d dimensions (%s): %s: %s", dims, g.name, failed.class, failed.what))
+				if why == nil {
+					why = &Error{[]string{failed.class + ": " + failed.what}}
 				}
 				continue
 			}
 			m := &made{solver: s, grid: g, root: root}
 			if err := m.make(); err != nil {
-				if best != nil {
-					continue // it needs more than the traces have
-				}
 				return nil, err
 			}
-			switch {
-			case best == nil:
+			if best == nil || len(m.forced) < len(best.forced) {
 				best = m
-			case !best.equal(m):
-				return nil, &Error{[]string{fmt.Sprintf("the grid of the ranks: %s and %s both hold for the traces, and differ on %d ranks", best.grid.name, g.name, s.o.Ranks)}}
 			}
-		}
-		if best != nil && len(best.weak) == 0 {
-			break
 		}
 	}
 	if best == nil {
-		return nil, &Error{reasons}
+		return nil, why
 	}
 	return best, nil
 }
 
-// place puts ranks in a grid.
-func (s *solver) place(g *grid) {
-	s.grid, s.fitted = g, make(map[string][]expr)
+// solve tries grids of one dimension, then of two, then of three. Where the program has one of two, one of three must not hold too, or
+// else make the same.
+func (s *solver) solve() (*made, error) {
+	for _, t := range s.traces {
+		s.ranks = append(s.ranks, int64(len(t)))
+	}
+	s.ranks = append(s.ranks, int64(s.o.Ranks))
+	line, why1, err := s.solveIn(1, 3)
+	switch {
+	case err != nil:
+		return nil, err
+	case line != nil:
+		if err := s.agree(line, 2); err != nil {
+			return nil, err
+		}
+		return s.seen(line, 2, 3)
+	}
+	plane, why2, err := s.solveIn(2, 2)
+	if err != nil {
+		return nil, err
+	}
+	space, why3, err := s.solveIn(3, 3)
+	switch open := new(Error); {
+	case s.ctx.Err() != nil:
+		return nil, context.Cause(s.ctx)
+	case plane == nil && err != nil:
+		return nil, err
+	case plane == nil && space == nil:
+		return nil, &Error{[]string{why1, why2, why3}}
+	case plane == nil:
+		return s.seen(space, 3)
+	case space == nil && !errors.As(err, &open):
+		return s.seen(plane, 2)
+	}
+	s.rivals = false
+	if plane, _, err = s.solveIn(2, 3); err != nil {
+		return nil, err
+	}
+	if space != nil && !plane.equal(space) {
+		return nil, s.differ(plane, space)
+	}
+	return s.seen(plane, 2, 3)
+}
+
+// solveIn solves in all grids of so many dimensions, where numbers may be of others of so many dimensions. If none holds, it
+// returns why.
+func (s *solver) solveIn(dims, most int) (first *made, why string, err error) {
+	var open error // what is not determined in a grid that holds
+	for _, g := range grids(dims, s.ranks) {
+		if s.ctx.Err() != nil {
+			return nil, "", context.Cause(s.ctx)
+		}
+		s.place(g, most)
+		root, failed := s.classes(whole, "all ranks", s.traces)
+		if failed != nil {
+			if why == "" {
+				why = fmt.Sprintf("%d dimensions (%s): %s: %s", dims, g.name, failed.class, failed.what)
+			}
+			continue
+		}
+		m := &made{solver: s, grid: g, root: root}
+		if err := m.make(); err != nil {
+			open = err
+			continue
+		}
+		if g.thin {
+			open = &Error{[]string{fmt.Sprintf("the grid of the ranks: %s holds for the traces, and has one rank in a dimension in some", g.name)}}
+			continue
+		}
+		if first == nil {
+			first, s.rivals = m, true
+		} else if !first.equal(m) {
+			return first, "", s.differ(first, m)
+		}
+	}
+	return first, why, open
+}
+
+// agree returns an error if a grid of so many dimensions holds and makes something else. What is not determined in it needs more
+// than the traces have.
+func (s *solver) agree(known *made, dims int) error {
+	for _, g := range grids(dims, s.ranks) {
+		if s.ctx.Err() != nil {
+			return context.Cause(s.ctx)
+		}
+		s.place(g, 3)
+		root, failed := s.classes(whole, "all ranks", s.traces)
+		if failed != nil {
+			continue
+		}
+		if m := (&made{solver: s, grid: g, root: root}); m.make() == nil && !known.equal(m) {
+			return s.differ(known, m)
+		}
+	}
+	return nil
+}
+
+func (s *solver) differ(a, b *made) error {
+	return &Error{[]string{fmt.Sprintf("the grid of the ranks: %s and %s both hold for the traces, and differ on %d ranks", a.grid.name, b.grid.name, s.o.Ranks)}}
+}
+
+// seen returns a run, unless something may depend on extents of grids of some dimensions that do not differ in the traces.
+func (s *solver) seen(m *made, dims ...int) (*made, error) {
+	for _, d := range dims {
+		if unseen := unseen(d, s.ranks); len(unseen) > 0 {
+			return nil, &Error{unseen}
+		}
+	}
+	return m, nil
+}
+
+// unseen returns which extents of grids are the same on all numbers of ranks but the last: what depends on them is not seen.
+func unseen(dims int, numbers []int64) (problems []string) {
+	last := len(numbers) - 1
+	for _, g := range grids(dims, numbers) {
+		for d, n := range names(dims) {
+			first, want := g.extents(numbers[0])[d], g.extents(numbers[last])[d]
+			if first != want && !slices.ContainsFunc(numbers[:last], func(n int64) bool { return g.extents(n)[d] != first }) {
+				problems = append(problems, fmt.Sprintf("what depends on the extents of a grid (%s): %d %s in all traces, and %d on %d ranks", g.name, first, n.extent, want, numbers[last]))
+			}
+		}
+	}
+	return problems
+}
+
+// place puts ranks in a grid, where numbers may be of others of so many dimensions.
+func (s *solver) place(g *grid, most int) {
+	s.grid, s.fitted, s.foreign = g, make(map[string][]expr), foreign(g, most, s.ranks)
 	for _, t := range s.traces {
 		for _, r := range t {
 			r.spot = g.spot(r.ranks, r.rank)
@@ -104,6 +221,11 @@ func (s *solver) classes(by split, name string, ranks [][]*rank) (*class, *failu
 		return c, nil
 	}
 	if by++; by == allSplits || s.ctx.Err() != nil {
+		if s.forced && s.ctx.Err() == nil {
+			s.nearest = true
+			defer func() { s.nearest = false }()
+			return s.class(name, by-1, ranks)
+		}
 		return nil, failed
 	}
 	c = &class{split: by, finer: make(map[string]*class)}
@@ -187,6 +309,9 @@ func (s *solver) program(c *class, like, same likeness) *failure {
 		return &failure{class: c.name, what: "loops are too deep in each other"}
 	}
 	tries := maxTries
+	if s.rivals {
+		tries = 1
+	}
 	return s.fitProgram(c, body, like, same, &tries)
 }
 

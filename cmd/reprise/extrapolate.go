@@ -21,7 +21,7 @@ func newExtrapolate() *cobra.Command {
 	f := q.Flags()
 	f.StringVarP(&a.Output, "output", "o", "", "the `file` to write")
 	f.IntVar(&a.Size, "ranks", 0, "`number` of ranks of the run that is made")
-	f.BoolVar(&a.force, "force", false, "give what is not determined the value that comes first, and list it")
+	f.BoolVar(&a.force, "force", false, "take what is not determined from the nearest rank, and list it")
 	q.Args = func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:

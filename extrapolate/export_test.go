@@ -1,0 +1,4 @@
+package extrapolate
+
+// Faults is what a result is checked for.
+var Faults = faults
