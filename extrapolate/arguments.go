@@ -121,7 +121,7 @@ func (f *programFitter) loop(p *place) (failed *failure) {
 		values = append(values, int64(v.value))
 	}
 	what := fmt.Sprintf("the number of iterations of the loop of %s", f.firstCall(p))
-	p.trips, failed = f.form(what, points(p), values, p.depth, false, true)
+	p.trips, failed = f.form(what, points(p), values, p.depth, false, roleCount)
 	return failed
 }
 
@@ -163,10 +163,10 @@ func (f *programFitter) call(p *place) (failed *failure) {
 		}
 	}
 	if c.grouped = len(own) == len(at); c.grouped {
-		if c.group[0], failed = f.form("the rank in the group of "+fn.Name, at, own, p.depth, false, false); failed != nil {
+		if c.group[0], failed = f.form("the rank in the group of "+fn.Name, at, own, p.depth, false, roleRank); failed != nil {
 			return failed
 		}
-		c.group[1], failed = f.form("the size of the group of "+fn.Name, at, sizes, p.depth, false, true)
+		c.group[1], failed = f.form("the size of the group of "+fn.Name, at, sizes, p.depth, false, roleGroup)
 	}
 	return failed
 }
@@ -174,21 +174,25 @@ func (f *programFitter) call(p *place) (failed *failure) {
 // argument fits an argument by its values.
 func (f *programFitter) argument(what string, t cst.Type, at []*point, values []cst.Value, depth int, array bool) (*argument, *failure) {
 	a := &argument{kind: t.Kind}
-	add := func(what string, number func(v cst.Value) int64) *failure {
+	add := func(what string, as role, number func(v cst.Value) int64) *failure {
 		list := make([]int64, 0, len(values))
 		for _, v := range values {
 			list = append(list, number(v))
 		}
-		fitted, failed := f.form(what, at, list, depth, array, t.Kind == cst.KindInt)
+		fitted, failed := f.form(what, at, list, depth, array, as)
 		a.numbers = append(a.numbers, fitted)
 		return failed
 	}
 	switch t.Kind {
-	case cst.KindInt, cst.KindRank, cst.KindTag, cst.KindHandle:
-		return a, add(what, cst.Value.Int)
+	case cst.KindInt:
+		return a, add(what, roleCount, cst.Value.Int)
+	case cst.KindRank:
+		return a, add(what, roleRank, cst.Value.Int)
+	case cst.KindTag, cst.KindHandle:
+		return a, add(what, roleLabel, cst.Value.Int)
 	case cst.KindPointer:
 		for i, part := range []string{"segment of ", "displacement of ", "device of "} {
-			failed := add(part+what, func(v cst.Value) int64 {
+			failed := add(part+what, roleLabel, func(v cst.Value) int64 {
 				p := v.Pointer()
 				return [...]int64{p.Segment, p.Displacement, p.Device}[i]
 			})
@@ -199,7 +203,7 @@ func (f *programFitter) argument(what string, t cst.Type, at []*point, values []
 		return a, nil
 	case cst.KindStatus:
 		for i, part := range []string{"source in ", "tag in ", "error in "} {
-			failed := add(part+what, func(v cst.Value) int64 {
+			failed := add(part+what, [...]role{roleRank, roleLabel, roleLabel}[i], func(v cst.Value) int64 {
 				s := v.Status()
 				return [...]int64{s.Source, s.Tag, s.Error}[i]
 			})
@@ -241,7 +245,7 @@ func (f *programFitter) array(a *argument, what string, t cst.Type, at []*point,
 	for _, v := range values {
 		lengths = append(lengths, int64(v.Len()))
 	}
-	if a.length, failed = f.form("the length of "+what, at, lengths, depth, false, true); failed != nil {
+	if a.length, failed = f.form("the length of "+what, at, lengths, depth, false, roleCount); failed != nil {
 		return failed
 	}
 	if slices.Max(lengths) == 0 {
@@ -277,9 +281,10 @@ func (f *programFitter) array(a *argument, what string, t cst.Type, at []*point,
 	return nil
 }
 
-// form fits a number. Scales says that it may grow with the number of ranks if it does not show it.
-func (f *programFitter) form(what string, at []*point, values []int64, depth int, array, scales bool) (form, *failure) {
+// form fits a number.
+func (f *programFitter) form(what string, at []*point, values []int64, depth int, array bool, as role) (form, *failure) {
 	r := form{what: what}
+	scales := as == roleCount || as == roleGroup // it may grow with the number of ranks if it does not show it
 	r.inside = !scales
 	for i, p := range at {
 		r.inside = r.inside && values[i] < p.ranks
@@ -299,16 +304,14 @@ func (f *programFitter) form(what string, at []*point, values []int64, depth int
 	if array {
 		key = append(key, 0)
 	}
-	if scales {
-		key = append(key, 1)
-	}
+	key = append(key, byte(as))
 	exprs, ok := f.fitted[string(key)]
 	if !ok {
 		fs := features(f.grid, depth, array)
 		if byRanks(at, values) > 0 {
 			fs = append(fs, f.foreign...)
 		}
-		exprs = fit(f.grid, fs, at, values, !scales)
+		exprs = fit(f.grid, fs, at, values, as)
 		f.fitted[string(key)] = exprs
 	}
 	r.exprs = exprs
@@ -316,7 +319,11 @@ func (f *programFitter) form(what string, at []*point, values []int64, depth int
 		return r, nil
 	}
 	if len(r.exprs) == 0 {
-		return r, f.fail(fmt.Sprintf("%s has no expression: %s", what, some(at, values)))
+		more := ""
+		if byRanks(at, values) == 2 {
+			more = ": a third number of ranks would decide"
+		}
+		return r, f.fail(fmt.Sprintf("%s has no expression: %s%s", what, some(at, values), more))
 	}
 	r.weak = !r.exprs[0].constant && byRanks(at, values) == 2
 	if f.class.one && r.exprs[0].uses == 0 {

@@ -24,8 +24,9 @@
 // quotients, neighbours, butterflies, and blocks of what is divided with a remainder.
 //
 // The more terms an expression has, the more points must confirm it. If several of the fewest terms hold, they must be equal on M ranks. Of
-// what depends on the number of ranks alone, expressions of the extents of any grid are tried, and those of one and of two terms must be equal;
-// of two numbers of ranks, all of one coefficient. All grids of one dimension and of two must make the same, in full, and no extent may be the
+// what depends on the number of ranks alone, two traces show the number of ranks itself, neighbours, and sizes of groups that are extents; of
+// more traces, expressions of the extents of any grid are tried, and those of one and of two terms must be equal.
+// All grids of one dimension and of two must make the same, in full, and no extent, logarithm or root may be the
 // same in all traces and another on M ranks. At last the messages are matched, and the run is replayed.
 //
 // # Limits

@@ -20,6 +20,16 @@ type expr struct {
 	basis        func(p *point) [2]int64
 }
 
+// A role says what a number is in a call.
+type role int
+
+const (
+	roleCount role = iota // it may grow with the number of ranks: counts, trips, lengths
+	roleGroup             // the size of a group
+	roleRank              // a rank
+	roleLabel             // a tag, a handle, a part of an address
+)
+
 // A fitter fits numbers by expressions.
 type fitter struct {
 	grid     *grid
@@ -27,12 +37,13 @@ type fitter struct {
 	points   []*point
 	values   []int64
 	ranks    bool // they may be ranks
+	role     role
 	found    []expr
 }
 
 // fit returns the expressions of fewest terms that have the values at all points, none if there are none.
-func fit(g *grid, fs []feature, points []*point, values []int64, ranks bool) []expr {
-	f := &fitter{grid: g, ranks: ranks, points: points, values: values}
+func fit(g *grid, fs []feature, points []*point, values []int64, as role) []expr {
+	f := &fitter{grid: g, role: as, ranks: as == roleRank || as == roleLabel, points: points, values: values}
 	f.apart()
 	plain := slices.DeleteFunc(slices.Clone(fs), func(x feature) bool { return x.odd || x.far })
 	evidence := f.evidence()
@@ -69,47 +80,37 @@ func (f *fitter) scaling(fs []feature, evidence int) []expr {
 		v := x.of(f.points[0])
 		return !slices.ContainsFunc(f.points, func(p *point) bool { return x.of(p) != v })
 	})
-	exact := func() {
-		for _, x := range f.features {
-			f.try(expr{text: x.name, uses: x.uses, at: func(p *point) (int64, bool) { return x.of(p), true }})
-		}
+	if len(f.found) > 0 {
+		return f.found
 	}
-	steps := []func(){f.constants, exact, f.ranksNear, f.terms}
-	if evidence == 2 && f.ranks {
-		steps = steps[:3]
-	} else if evidence == 2 { // which tells little: all expressions of one coefficient must agree
-		steps = append(steps[:2], func() {
-			f.ranksNear()
-			if f.shares(); len(f.found) > 0 {
-				f.blocks()
-			}
-		})
-	} else {
-		steps[3] = func() {
-			f.terms()
-			if evidence == 3 && len(f.found) == 0 {
-				return
-			}
-			f.features = slices.DeleteFunc(f.features, func(x feature) bool { return x.far })
-			f.products()
-			all := f.features
-			f.features = slices.DeleteFunc(slices.Clone(all), func(x feature) bool { return x.odd || x.far })
-			f.pairs()
-			f.features = all
-			if evidence > 3 {
-				f.lines()
-			}
-		}
-		if evidence > 4 {
-			steps = append(steps, f.triples)
-		}
-		if evidence > 5 {
-			steps = append(steps, f.planes)
-		}
+	if byRanks(f.points, f.values) == 2 {
+		f.extents()
+		return f.found
 	}
-	all := f.features
 	if evidence == 2 {
+		f.few()
+		return f.found
+	}
+	steps := []func(){f.exact, f.ranksNear, func() {
+		f.terms()
+		if evidence == 3 && len(f.found) == 0 {
+			return
+		}
+		f.features = slices.DeleteFunc(f.features, func(x feature) bool { return x.far })
+		f.products()
+		all := f.features
 		f.features = slices.DeleteFunc(slices.Clone(all), func(x feature) bool { return x.odd || x.far })
+		f.pairs()
+		f.features = all
+		if evidence > 3 {
+			f.lines()
+		}
+	}}
+	if evidence > 4 {
+		steps = append(steps, f.triples)
+	}
+	if evidence > 5 {
+		steps = append(steps, f.planes)
 	}
 	for _, try := range steps {
 		if len(f.found) > 0 {
@@ -117,18 +118,69 @@ func (f *fitter) scaling(fs []feature, evidence int) []expr {
 		}
 		try()
 	}
-	if evidence == 2 && len(f.found) > 0 && !f.found[0].constant { // those of others only must agree
-		f.features = slices.DeleteFunc(slices.Clone(all), func(x feature) bool { return !x.odd && !x.far })
-		exact()
-		f.ranksNear()
-	}
 	return f.found
 }
 
-// shares tries multiples and parts of features, and of products of these.
-func (f *fitter) shares() {
-	for _, m := range f.monomials(true) {
+// few finds what has two values on more numbers of ranks than two: multiples and parts of one feature, which all expressions of one
+// feature, and all multiples and parts of two, must agree with.
+func (f *fitter) few() {
+	all := f.features
+	f.features = slices.DeleteFunc(slices.Clone(all), func(x feature) bool { return x.odd || x.far })
+	if f.exact(); len(f.found) == 0 {
+		f.ranksNear()
+	}
+	if len(f.found) == 0 && !f.ranks {
+		f.shares(false)
+		if len(f.found) > 0 {
+			f.shares(true)
+			f.blocks()
+		}
+	}
+	if f.features = all; len(f.found) > 0 {
+		f.exact()
+		f.ranksNear()
+		f.terms()
+	}
+}
+
+// shares tries multiples and parts of features and, with pairs, of products and quotients of two.
+func (f *fitter) shares(pairs bool) {
+	for _, m := range f.monomials(pairs) {
 		f.scaled(m)
+	}
+}
+
+// exact tries features as they are.
+func (f *fitter) exact() {
+	for _, x := range f.features {
+		f.try(expr{text: x.name, uses: x.uses, at: func(p *point) (int64, bool) { return x.of(p), true }})
+	}
+}
+
+// extents finds the number of ranks; of ranks, those near too, and of sizes of groups an extent of the grid. Two numbers of
+// ranks show no more: too many expressions have two values. But for the number of ranks itself, all expressions of one feature must agree.
+func (f *fitter) extents() {
+	all := f.features
+	only := func(is func(x feature) bool) {
+		f.features = slices.DeleteFunc(slices.Clone(all), func(x feature) bool { return !is(x) })
+	}
+	only(func(x feature) bool { return x.name == "N" })
+	if f.exact(); len(f.found) > 0 || f.role == roleCount || f.role == roleLabel {
+		return
+	}
+	if f.role == roleGroup {
+		only(func(x feature) bool { return x.extent })
+	} else {
+		only(func(x feature) bool { return !x.odd && !x.far })
+	}
+	f.exact()
+	if f.role == roleRank && len(f.found) == 0 {
+		f.ranksNear()
+	}
+	if f.features = all; len(f.found) > 0 {
+		f.exact()
+		f.ranksNear()
+		f.terms()
 	}
 }
 

@@ -16,11 +16,12 @@ type point struct {
 
 // A feature is a number that a point has.
 type feature struct {
-	name string
-	of   func(p *point) int64
-	odd  bool // less likely than others, which come first
-	far  bool // less likely in products: of a grid of three dimensions in one of less
-	uses uint // loops and arrays that it depends on: bit d for the loop at depth d, bit maxDepth for an index
+	name   string
+	of     func(p *point) int64
+	odd    bool // less likely than others, which come first
+	far    bool // less likely in products: of a grid of three dimensions in one of less
+	extent bool // of the grid that ranks are in
+	uses   uint // loops and arrays that it depends on: bit d for the loop at depth d, bit maxDepth for an index
 }
 
 const (
@@ -41,12 +42,11 @@ func (p *point) defined(uses uint) bool {
 	return uses&usesIndex == 0 || p.index <= maxPower
 }
 
-// add appends what depends on an extent.
-func addExtent(list []feature, name string, far bool, of func(p *point) int64) []feature {
-	return append(list,
-		feature{name, of, false, far, 0},
-		feature{"log2(" + name + ")", func(p *point) int64 { return log2(of(p)) }, true, far, 0},
-		feature{"log2(" + name + "), rounded up", func(p *point) int64 { return log2(2*of(p) - 1) }, true, far, 0})
+// addExtent appends an extent, and what depends on it.
+func addExtent(list []feature, x feature) []feature {
+	return append(list, x,
+		feature{name: "log2(" + x.name + ")", of: func(p *point) int64 { return log2(x.of(p)) }, odd: true, far: x.far},
+		feature{name: "log2(" + x.name + "), rounded up", of: func(p *point) int64 { return log2(2*x.of(p) - 1) }, odd: true, far: x.far})
 }
 
 // foreign returns the extents of grids of so many dimensions at most that differ from those of a grid: what depends on nothing but
@@ -70,8 +70,22 @@ func foreign(own *grid, most int, numbers []int64) (list []feature) {
 					continue
 				}
 				known = append(known, extents)
-				list = addExtent(list, n.extent+" ("+g.name+")", dims > max(2, own.dims), func(p *point) int64 { return g.extents(p.ranks)[d] })
+				list = addExtent(list, feature{name: n.extent + " (" + g.name + ")", far: dims > max(2, own.dims), of: func(p *point) int64 { return g.extents(p.ranks)[d] }})
 			}
+		}
+	}
+	return list
+}
+
+// sizes returns the features that are the same on all ranks.
+func sizes(g *grid) []feature {
+	list := addExtent(nil, feature{name: "N", of: func(p *point) int64 { return p.ranks }})
+	list = append(list,
+		feature{name: "square root of N, rounded down", of: func(p *point) int64 { return squareRoot(p.ranks) }, odd: true, far: true},
+		feature{name: "square root of N, rounded up", of: func(p *point) int64 { return squareRoot(p.ranks-1) + 1 }, odd: true, far: true})
+	if g.dims > 1 {
+		for d, n := range names(g.dims) {
+			list = addExtent(list, feature{name: n.extent, extent: !g.fixed, of: func(p *point) int64 { return p.extent[d] }})
 		}
 	}
 	return list
@@ -80,35 +94,31 @@ func foreign(own *grid, most int, numbers []int64) (list []feature) {
 // features returns those of a grid, in so many loops.
 func features(g *grid, depth int, array bool) []feature {
 	list := []feature{
-		{"rank", func(p *point) int64 { return p.rank }, false, false, 0},
-		{"(N-1-rank)", func(p *point) int64 { return p.ranks - 1 - p.rank }, false, false, 0},
+		{name: "rank", of: func(p *point) int64 { return p.rank }},
+		{name: "(N-1-rank)", of: func(p *point) int64 { return p.ranks - 1 - p.rank }},
 	}
-	list = addExtent(list, "N", false, func(p *point) int64 { return p.ranks })
-	list = append(list,
-		feature{"square root of N, rounded down", func(p *point) int64 { return squareRoot(p.ranks) }, true, true, 0},
-		feature{"square root of N, rounded up", func(p *point) int64 { return squareRoot(p.ranks-1) + 1 }, true, true, 0})
+	list = append(list, sizes(g)...)
 	if g.dims > 1 {
 		for d, n := range names(g.dims) {
-			list = addExtent(list, n.extent, false, func(p *point) int64 { return p.extent[d] })
 			list = append(list,
-				feature{n.at, func(p *point) int64 { return p.at[d] }, false, false, 0},
-				feature{"(" + n.extent + "-1-" + n.at + ")", func(p *point) int64 { return p.extent[d] - 1 - p.at[d] }, false, false, 0})
+				feature{name: n.at, of: func(p *point) int64 { return p.at[d] }},
+				feature{name: "(" + n.extent + "-1-" + n.at + ")", of: func(p *point) int64 { return p.extent[d] - 1 - p.at[d] }})
 		}
 	}
 	for d := range depth {
 		i := string(rune('i' + d))
 		list = append(list,
-			feature{i, func(p *point) int64 { return p.rounds[d] }, false, false, 1 << d},
-			feature{"2^" + i, func(p *point) int64 { return power(p.rounds[d]) }, true, false, 1<<d | usesPower})
+			feature{name: i, of: func(p *point) int64 { return p.rounds[d] }, uses: 1 << d},
+			feature{name: "2^" + i, of: func(p *point) int64 { return power(p.rounds[d]) }, odd: true, uses: 1<<d | usesPower})
 	}
 	if array {
 		list = append(list,
-			feature{"index", func(p *point) int64 { return p.index }, false, false, usesIndex},
-			feature{"2^index", func(p *point) int64 { return power(p.index) }, true, false, usesIndex | usesPower})
+			feature{name: "index", of: func(p *point) int64 { return p.index }, uses: usesIndex},
+			feature{name: "2^index", of: func(p *point) int64 { return power(p.index) }, odd: true, uses: usesIndex | usesPower})
 	}
 	return append(list,
-		feature{"lowest bit of rank", func(p *point) int64 { return p.rank & -p.rank }, true, false, 0},
-		feature{"trailing zeros of rank", func(p *point) int64 { return int64(bits.TrailingZeros64(uint64(p.rank | math.MinInt64))) }, true, false, 0})
+		feature{name: "lowest bit of rank", of: func(p *point) int64 { return p.rank & -p.rank }, odd: true},
+		feature{name: "trailing zeros of rank", of: func(p *point) int64 { return int64(bits.TrailingZeros64(uint64(p.rank | math.MinInt64))) }, odd: true})
 }
 
 // log2 returns a logarithm, rounded down.

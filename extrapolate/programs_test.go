@@ -327,7 +327,7 @@ var all = []struct {
 	numbers []int // the last is extrapolated from the others
 }{
 	{"lu", lu, []int{4, 8, 16, 32, 64, 256}},
-	{"cg", cg, []int{4, 16, 64, 256, 1024}},
+	{"cg", cg, []int{4, 16, 64, 256}},
 	{"bt", bt, []int{4, 16, 64, 256}},
 	{"torus", torus, []int{4, 16, 64, 256}},
 	{"sameTag", sameTag, []int{8, 16, 32, 64, 256}},
@@ -335,7 +335,7 @@ var all = []struct {
 	{"sort", sort, []int{4, 8, 16, 32, 64, 256}},
 	{"remainder", remainder, []int{4, 8, 16, 32, 64, 256}},
 	{"master", master, []int{4, 16, 64, 256}},
-	{"pairwise", pairwise, []int{4, 8, 16, 32, 64, 256}},
+	{"pairwise", pairwise, []int{4, 8, 16, 32, 64, 128}},
 	{"split", split, []int{4, 8, 16, 32, 64, 256}},
 	{"lu on 128", lu, []int{8, 16, 32, 64, 128}},
 	{"torus on 128", torus, []int{8, 16, 32, 64, 128}},

@@ -68,9 +68,9 @@ func (o *outcome) test(t *rapid.T) {
 
 // runs has the numbers of ranks of traces; the last is extrapolated from the others.
 var runs = [][]int{
-	{4, 16, 64}, {8, 16, 32}, {4, 36, 49}, {6, 8, 12}, {16, 36, 64},
-	{4, 8, 16, 32}, {4, 9, 16, 25}, {4, 16, 36, 49}, {8, 12, 16, 24}, {8, 16, 32, 64}, {9, 16, 25, 36}, {4, 9, 16, 64},
-	{4, 8, 16, 32, 64}, {4, 9, 16, 25, 36}, {6, 12, 20, 24, 48}, {6, 9, 12, 16, 20},
+	{4, 25, 49}, {4, 64, 16}, {8, 64, 27}, {4, 64, 36}, {2, 16, 64}, {4, 16, 64},
+	{9, 16, 25, 36}, {4, 16, 64, 9}, {2, 4, 16, 8}, {8, 16, 64, 32}, {4, 8, 32, 64}, {2, 4, 16, 64}, {8, 16, 32, 64}, {4, 16, 36, 49},
+	{4, 8, 16, 32, 64}, {4, 9, 16, 25, 36}, {4, 8, 32, 64, 16}, {4, 16, 36, 64, 25}, {6, 12, 20, 24, 48}, {2, 6, 12, 36, 24},
 }
 
 // drawGrid returns what puts a process in a grid: as programs do, MPI_Dims_create, and command lines.
@@ -134,9 +134,8 @@ type drawing struct {
 // A number of a program, of a rank, of the number of ranks, and of the iterations around.
 type number func(p *process, i, j int) int
 
-// whole is divided by all extents and numbers of ranks: divisions that have a remainder only on the number of ranks that is asked for
-// are not seen before.
-const whole = 64 * 9 * 25
+// wholes are what is divided: without a remainder by all extents and numbers of ranks but 49, and with one by some.
+var wholes = []int{64 * 9 * 25, 5040, 4096, 1000}
 
 func log2(n int) int { return bits.Len(uint(n)) - 1 }
 
@@ -163,9 +162,7 @@ func block(all, parts, at int) int {
 func (d *drawing) number(t *rapid.T, label string) number {
 	a, b := rapid.IntRange(1, 40).Draw(t, label+" a"), rapid.IntRange(0, 9).Draw(t, label+" b")
 	what := numbersDrawn[d.one(t, label, numbersDrawn)]
-	if label == "counts" && what == "a<<i" { // of all ranks
-		what = "a*i+b"
-	}
+	whole := rapid.SampledFrom(wholes).Draw(t, label+" c")
 	return func(p *process, i, j int) int {
 		switch what {
 		case "a*n":
@@ -217,7 +214,7 @@ func (d *drawing) number(t *rapid.T, label string) number {
 		case "a*(n-rank)":
 			return a * (p.n - p.rank)
 		case "a<<i":
-			return a << min(i, 40)
+			return a << i
 		case "a*max(columns,rows)":
 			return a * max(p.columns, p.rows)
 		case "a*sqrt(n)":
@@ -315,6 +312,28 @@ func (d *drawing) peer(t *rapid.T, label string) number {
 	}
 }
 
+var tagsDrawn = []string{"a", "a", "a", "a", "a", "a", "i", "rank", "row", "n-1", "10*i+j"}
+
+func (d *drawing) tag(t *rapid.T) number {
+	a := rapid.IntRange(0, 2).Draw(t, "tag a")
+	what := tagsDrawn[d.one(t, "tag", tagsDrawn)]
+	return func(p *process, i, j int) int {
+		switch what {
+		case "i":
+			return i
+		case "rank":
+			return p.rank
+		case "row":
+			return p.row
+		case "n-1":
+			return p.n - 1
+		case "10*i+j":
+			return 10*i + j
+		}
+		return a
+	}
+}
+
 var tripsDrawn = []string{"a", "a", "n-1", "log2(n)", "columns", "rows", "columns-1", "log2(columns)", "rank", "n-1-rank", "column", "rows-1-row", "trailing zeros", "a if rank==0", "n/2", "n/3", "i+1", "log2(n)+1", "a*columns"}
 
 func (d *drawing) trips(t *rapid.T) number {
@@ -353,7 +372,7 @@ func (d *drawing) trips(t *rapid.T) number {
 		case "n/3":
 			return p.n / 3
 		case "i+1":
-			return i%8 + 1
+			return i + 1
 		case "log2(n)+1":
 			return log2(p.n) + 1
 		case "a*columns":
@@ -410,7 +429,7 @@ var steps = []string{"send", "send", "send", "send", "loop", "loop", "if", "halo
 func (d *drawing) body(t *rapid.T, depth int) func(p *process, i, j int) {
 	var list []func(p *process, i, j int)
 	d.text = append(d.text, "{")
-	for range rapid.IntRange(1, 2).Draw(t, "steps") {
+	for range rapid.SampledFrom([]int{1, 1, 1, 2, 2, 3}).Draw(t, "steps") {
 		step := steps[rapid.IntRange(0, len(steps)-1).Draw(t, "step")]
 		switch {
 		case step == "loop" && depth < 2:
@@ -463,8 +482,8 @@ func (d *drawing) body(t *rapid.T, depth int) func(p *process, i, j int) {
 			count := d.number(t, "count")
 			list = append(list, func(p *process, i, j int) { p.allreduce(count(p, i, j)) })
 		default:
-			count, peer, tag := d.number(t, "count"), d.peer(t, "peer"), rapid.IntRange(0, 2).Draw(t, "tag")
-			list = append(list, func(p *process, i, j int) { p.send(count(p, i, j), peer(p, i, j), tag) })
+			count, peer, tag := d.number(t, "count"), d.peer(t, "peer"), d.tag(t)
+			list = append(list, func(p *process, i, j int) { p.send(count(p, i, j), peer(p, i, j), tag(p, i, j)) })
 		}
 	}
 	d.text = append(d.text, "}")

@@ -2,7 +2,6 @@ package extrapolate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -91,17 +90,14 @@ func (s *solver) solve() (*made, error) {
 	case err != nil:
 		return nil, err
 	case line != nil:
-		if err := s.agree(line, 2); err != nil {
-			return nil, err
-		}
-		return s.seen(line, 2, 3)
+		return s.alone(line, 2)
 	}
 	plane, why2, err := s.solveIn(2, 2)
 	if err != nil {
 		return nil, err
 	}
 	space, why3, err := s.solveIn(3, 3)
-	switch open := new(Error); {
+	switch {
 	case s.ctx.Err() != nil:
 		return nil, context.Cause(s.ctx)
 	case plane == nil && err != nil:
@@ -109,18 +105,29 @@ func (s *solver) solve() (*made, error) {
 	case plane == nil && space == nil:
 		return nil, &Error{[]string{why1, why2, why3}}
 	case plane == nil:
-		return s.seen(space, 3)
-	case space == nil && !errors.As(err, &open):
-		return s.seen(plane, 2)
+		return s.seen(space)
+	case space == nil && err == nil:
+		return s.seen(plane)
 	}
 	s.rivals = false
-	if plane, _, err = s.solveIn(2, 3); err != nil {
+	plane, why2, err = s.solveIn(2, 3)
+	switch {
+	case err != nil:
 		return nil, err
+	case plane == nil:
+		return nil, &Error{[]string{why2}}
 	}
-	if space != nil && !plane.equal(space) {
-		return nil, s.differ(plane, space)
+	return s.alone(plane, 3)
+}
+
+// alone returns a run, unless a grid of so many dimensions or more holds and makes something else.
+func (s *solver) alone(m *made, dims int) (*made, error) {
+	for ; dims <= 3; dims++ {
+		if err := s.agree(m, dims); err != nil {
+			return nil, err
+		}
 	}
-	return s.seen(plane, 2, 3)
+	return s.seen(m)
 }
 
 // solveIn solves in all grids of so many dimensions, where numbers may be of others of so many dimensions. If none holds, it
@@ -180,28 +187,73 @@ func (s *solver) differ(a, b *made) error {
 	return &Error{[]string{fmt.Sprintf("the grid of the ranks: %s and %s both hold for the traces, and differ on %d ranks", a.grid.name, b.grid.name, s.o.Ranks)}}
 }
 
-// seen returns a run, unless something may depend on extents of grids of some dimensions that do not differ in the traces.
-func (s *solver) seen(m *made, dims ...int) (*made, error) {
-	for _, d := range dims {
-		if unseen := unseen(d, s.ranks); len(unseen) > 0 {
-			return nil, &Error{unseen}
-		}
+// seen returns a run, unless what may depend on the number of ranks, or on extents of grids of at most so many dimensions, does
+// not show in the traces.
+func (s *solver) seen(m *made) (*made, error) {
+	if problems := unseen(s.ranks); len(problems) > 0 {
+		return nil, &Error{problems}
 	}
 	return m, nil
 }
 
-// unseen returns which extents of grids are the same on all numbers of ranks but the last: what depends on them is not seen.
-func unseen(dims int, numbers []int64) (problems []string) {
+// maxSuggested is the largest number of ranks of a trace that is asked for.
+const maxSuggested = 1024
+
+// unseen returns which extents of grids, logarithms and roots are the same on all numbers of ranks but the last: what depends on
+// them is not seen. It says what trace shows it, if there is one.
+func unseen(numbers []int64) (problems []string) {
 	last := len(numbers) - 1
-	for _, g := range grids(dims, numbers) {
-		for d, n := range names(dims) {
-			first, want := g.extents(numbers[0])[d], g.extents(numbers[last])[d]
-			if first != want && !slices.ContainsFunc(numbers[:last], func(n int64) bool { return g.extents(n)[d] != first }) {
-				problems = append(problems, fmt.Sprintf("what depends on the extents of a grid (%s): %d %s in all traces, and %d on %d ranks", g.name, first, n.extent, want, numbers[last]))
+	constants(numbers, func(x feature, values []int64) {
+		problems = append(problems, fmt.Sprintf("what depends on %s: %d in all traces, and %d on %d ranks", x.name, values[0], values[last], numbers[last]))
+	})
+	if len(problems) == 0 {
+		return nil
+	}
+	for _, powers := range []bool{true, false} {
+		for n := numbers[0] + 1; n <= maxSuggested; n++ {
+			if slices.Contains(numbers, n) || powers && slices.ContainsFunc(append([]int64{n}, numbers...), func(n int64) bool { return n&(n-1) > 0 }) {
+				continue
+			}
+			open := false
+			constants(append([]int64{n}, numbers...), func(feature, []int64) { open = true })
+			if !open {
+				problems[len(problems)-1] += fmt.Sprintf(": a trace of %d ranks, too, would show all that", n)
+				return problems
 			}
 		}
 	}
 	return problems
+}
+
+// constants yields what is the same on all numbers of ranks but the last, those of the same values once.
+func constants(numbers []int64, yield func(x feature, values []int64)) {
+	last := len(numbers) - 1
+	known := make(map[string]bool)
+	for dims := 1; dims <= 3; dims++ {
+		for _, g := range grids(dims, numbers) {
+			open := false // of an extent, its logarithms need not be told
+			for _, x := range sizes(g) {
+				var values []int64
+				for _, n := range numbers {
+					values = append(values, x.of(&point{ranks: n, spot: g.spot(n, 0)}))
+				}
+				if !x.odd {
+					open = false
+				}
+				if open || values[0] == values[last] || slices.ContainsFunc(values[:last], func(v int64) bool { return v != values[0] }) {
+					continue
+				}
+				open = !x.odd
+				if key := fmt.Sprint(values); !known[key] {
+					known[key] = true
+					if dims > 1 {
+						x.name += " of a grid (" + g.name + ")"
+					}
+					yield(x, values)
+				}
+			}
+		}
+	}
 }
 
 // place puts ranks in a grid, where numbers may be of others of so many dimensions.

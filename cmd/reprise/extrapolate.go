@@ -21,17 +21,15 @@ func newExtrapolate() *cobra.Command {
 	f := q.Flags()
 	f.StringVarP(&a.Output, "output", "o", "", "the `file` to write")
 	f.IntVar(&a.Size, "ranks", 0, "`number` of ranks of the run that is made")
-	f.BoolVar(&a.force, "force", false, "take what is not determined from the nearest rank, and list it")
+	addForce(q.Command, &a.force)
 	q.Args = func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
 			return usageError{errors.New("extrapolate takes traces of one program on different numbers of ranks")}
 		case a.Output == "":
 			return usageError{errors.New("extrapolate needs -o OUT.rpz")}
-		case a.Size < 1 || a.Size > maxExtrapolated:
-			return usageError{fmt.Errorf("--ranks is a number of ranks from 1 to %s", text.Count(maxExtrapolated))}
 		}
-		return nil
+		return checkSize(a.Size)
 	}
 	q.RunE = func(_ *cobra.Command, args []string) error {
 		a.Schema, a.Traces = schema, args
@@ -42,6 +40,7 @@ func newExtrapolate() *cobra.Command {
 		if q.json {
 			return printJSON(out, a)
 		}
+		fmt.Fprintf(out, "%s: %s of %s in %s\n", a.Output, text.Plural(a.Calls, "call"), text.Plural(uint64(a.Size), "rank"), text.Plural(uint64(a.Bytes), "byte"))
 		a.print(q, out)
 		return nil
 	}
@@ -51,20 +50,67 @@ func newExtrapolate() *cobra.Command {
 // maxExtrapolated is the largest number of ranks, each of which is made for itself.
 const maxExtrapolated = 1 << 20
 
+func addForce(cmd *cobra.Command, force *bool) {
+	cmd.Flags().BoolVar(force, "force", false, "take what is not determined from the nearest rank, and list it")
+}
+
+func checkSize(ranks int) error {
+	if ranks < 1 || ranks > maxExtrapolated {
+		return usageError{fmt.Errorf("--ranks is a number of ranks from 1 to %s", text.Count(maxExtrapolated))}
+	}
+	return nil
+}
+
 // An extrapolateAnswer is a run on another number of ranks.
 type extrapolateAnswer struct {
-	Schema int               `json:"schema"`
-	Traces []string          `json:"traces"`
-	Output string            `json:"output"`
-	Size   int               `json:"run_ranks"`
-	Calls  uint64            `json:"calls"`
-	Bytes  int64             `json:"trace_bytes"`
+	Schema int      `json:"schema"`
+	Traces []string `json:"traces"`
+	Output string   `json:"output"`
+	Size   int      `json:"run_ranks"`
+	Calls  uint64   `json:"calls"`
+	Bytes  int64    `json:"trace_bytes"`
+	extrapolation
+
+	force bool
+}
+
+// An extrapolation says how a run is made of others.
+type extrapolation struct {
 	Grid   string            `json:"grid"`
 	Fits   []extrapolate.Fit `json:"fits"`
 	Weak   int               `json:"weak_fits"`
 	Forced []string          `json:"forced"`
+}
 
-	force bool
+// make makes the trace of a run on so many ranks of those at paths.
+func (e *extrapolation) make(q *question, paths []string, ranks int, force bool) (file []byte, err error) {
+	var traces []*reprise.Trace
+	for _, path := range paths {
+		t, err := openReadable(q.Command, path)
+		if err != nil {
+			return nil, err
+		}
+		defer t.Close()
+		if err := damageOf(path, t); err != nil {
+			return nil, err
+		}
+		traces = append(traces, t)
+	}
+	bar := newCounter(q.Context(), q.ErrOrStderr(), "extrapolate", int64(ranks), "ranks")
+	r, err := extrapolate.Make(q.Context(), traces, extrapolate.Options{Ranks: ranks, Force: force, Progress: func(n int) { bar.show(uint64(n)) }})
+	bar.done()
+	if err != nil {
+		if undetermined := new(extrapolate.Error); errors.As(err, &undetermined) {
+			return nil, undeterminedError{undetermined, q.all}
+		}
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "extrapolate: "))
+	}
+	origin := merge.Origin{Commands: []string{fmt.Sprintf("reprise extrapolate %s --ranks %d", strings.Join(paths, " "), ranks)}}
+	if err := r.Describe(merge.Run{Origin: origin}); err != nil {
+		return nil, err
+	}
+	*e = extrapolation{r.Grid, r.Fits, r.Weak, r.Forced}
+	return encode(q.Command, r.Write)
 }
 
 // extrapolate makes the trace, and fills in the rest of a.
@@ -72,37 +118,11 @@ func (a *extrapolateAnswer) extrapolate(q *question) error {
 	if err := refuseInside(a.Output, a.Traces); err != nil {
 		return err
 	}
-	var traces []*reprise.Trace
-	for _, path := range a.Traces {
-		t, err := openReadable(q.Command, path)
-		if err != nil {
-			return err
-		}
-		defer t.Close()
-		if err := damageOf(path, t); err != nil {
-			return err
-		}
-		traces = append(traces, t)
-	}
-	bar := newCounter(q.Context(), q.ErrOrStderr(), "extrapolate", int64(a.Size), "ranks")
-	r, err := extrapolate.Make(q.Context(), traces, extrapolate.Options{Ranks: a.Size, Force: a.force, Progress: func(n int) { bar.show(uint64(n)) }})
-	bar.done()
+	file, err := a.make(q, a.Traces, a.Size, a.force)
 	if err != nil {
-		if undetermined := new(extrapolate.Error); errors.As(err, &undetermined) {
-			return undeterminedError{undetermined, q.all}
-		}
-		return errors.New(strings.TrimPrefix(err.Error(), "extrapolate: "))
-	}
-	origin := merge.Origin{Commands: []string{fmt.Sprintf("reprise extrapolate %s --ranks %d", strings.Join(a.Traces, " "), a.Size)}}
-	if err := r.Describe(merge.Run{Origin: origin}); err != nil {
 		return err
 	}
-	a.Grid, a.Fits, a.Weak, a.Forced = r.Grid, r.Fits, r.Weak, r.Forced
 	return writeOutput(q.Command, a.Output, a.Traces, func(w io.Writer) error {
-		file, err := encode(q.Command, r.Write)
-		if err != nil {
-			return err
-		}
 		made, err := reopen(file)
 		if err != nil {
 			return err
@@ -144,25 +164,24 @@ func (e undeterminedError) Error() string {
 
 func (e undeterminedError) Unwrap() error { return e.err }
 
-func (a *extrapolateAnswer) print(q *question, out io.Writer) {
-	fmt.Fprintf(out, "%s: %s of %s in %s\n", a.Output, text.Plural(a.Calls, "call"), text.Plural(uint64(a.Size), "rank"), text.Plural(uint64(a.Bytes), "byte"))
-	fmt.Fprintf(out, "grid: %s\n", a.Grid)
+func (e *extrapolation) print(q *question, out io.Writer) {
+	fmt.Fprintf(out, "grid: %s\n", e.Grid)
 	most := maxDifferences
 	if q.all {
 		most = text.All
 	}
-	if len(a.Fits) > 0 {
+	if len(e.Fits) > 0 {
 		fmt.Fprintln(out)
 		t := text.NewTable(out, most, "<of", "<argument", "<expression", "<ranks")
-		for _, f := range a.Fits {
+		for _, f := range e.Fits {
 			t.Row(text.Printable(f.Function), text.Printable(f.Parameter), f.Expression, f.Class)
 		}
 		t.Close()
 	}
-	if a.Weak > 0 {
-		warn(q.ErrOrStderr(), "%s of the number of ranks rest on two traces: a third would confirm them", text.Plural(uint64(a.Weak), "expression"))
+	if e.Weak > 0 {
+		warn(q.ErrOrStderr(), "%s of the number of ranks rest on two traces: a third would confirm them", text.Plural(uint64(e.Weak), "expression"))
 	}
-	for _, f := range a.Forced {
+	for _, f := range e.Forced {
 		warn(q.ErrOrStderr(), "not determined, and taken all the same: %s", text.Printable(f))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +16,8 @@ import (
 
 func newProxy() *cobra.Command {
 	var output, scale string
+	var size int
+	var force bool
 	compute := newChoice(string(proxy.None), string(proxy.Spin), string(proxy.Sleep))
 	gaps := newGaps()
 	check := func() error {
@@ -24,19 +27,70 @@ func newProxy() *cobra.Command {
 		_, err := scaleOf(scale)
 		return err
 	}
-	q := newQuestion("proxy", check, func(q *question) error {
+	options := func(name string) proxy.Options {
 		factor, _ := scaleOf(scale) // it was checked
-		return writeProxy(q, output, proxy.Options{Name: filepath.Base(q.path), Compute: proxy.Compute(compute.String()), Gaps: proxy.Gaps(gaps.String()), Scale: factor})
-	}, optJSON)
-	q.Flags().StringVarP(&output, "output", "o", "", "the `directory` to write, which is made if need be")
+		return proxy.Options{Name: name, Compute: proxy.Compute(compute.String()), Gaps: proxy.Gaps(gaps.String()), Scale: factor}
+	}
+	q := newQuestion("proxy", check, func(q *question) error {
+		return writeProxy(q, output, nil, options(filepath.Base(q.path)))
+	}, optJSON, optAll)
+	f := q.Flags()
+	f.StringVarP(&output, "output", "o", "", "the `directory` to write, which is made if need be")
+	f.IntVar(&size, "ranks", 0, "`number` of ranks of the program, if not those of the trace")
+	addForce(q.Command, &force)
 	addChoice(q.Command, compute, "compute", "what is done for the time between calls")
 	addChoice(q.Command, gaps, "gaps", aboutGaps)
 	addScale(q.Command, &scale)
+	oneTrace, ofTrace := q.Args, q.RunE
+	q.Args = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case !f.Changed("ranks") && force:
+			return usageError{errors.New("--force goes with --ranks")}
+		case !f.Changed("ranks") && len(args) > 1:
+			return usageError{errors.New("several traces go with --ranks, the number of ranks of the program")}
+		case !f.Changed("ranks"):
+			return oneTrace(cmd, args)
+		case len(args) == 0:
+			return oneTrace(cmd, args)
+		case compute.String() != string(proxy.None):
+			return usageError{errors.New("--compute needs the times of a trace, and on another number of ranks there are none")}
+		}
+		if err := check(); err != nil {
+			return usageError{err}
+		}
+		return checkSize(size)
+	}
+	q.RunE = func(cmd *cobra.Command, args []string) error {
+		if !f.Changed("ranks") {
+			return ofTrace(cmd, args)
+		}
+		e := &extrapolatedRun{Traces: args}
+		file, err := e.make(q, args, size, force)
+		if err != nil {
+			return err
+		}
+		if q.trace, err = reopen(file); err != nil {
+			return err
+		}
+		defer q.trace.Close()
+		var names []string
+		for _, path := range args {
+			names = append(names, filepath.Base(path))
+		}
+		q.path = fmt.Sprintf("%s on %d ranks", strings.Join(args, " "), size)
+		return writeProxy(q, output, e, options("a run that is extrapolated from "+strings.Join(names, " ")))
+	}
 	return q.Command
 }
 
+// An extrapolatedRun says of what a run is made.
+type extrapolatedRun struct {
+	Traces []string `json:"traces"`
+	extrapolation
+}
+
 // writeProxy writes the program of a trace to a directory.
-func writeProxy(q *question, directory string, o proxy.Options) error {
+func writeProxy(q *question, directory string, from *extrapolatedRun, o proxy.Options) error {
 	q.wholeSet()
 	p, err := proxy.Generate(q.Context(), q.trace, o)
 	if err != nil {
@@ -45,7 +99,7 @@ func writeProxy(q *question, directory string, o proxy.Options) error {
 	if err := writeProgram(directory, p.Files); err != nil {
 		return err
 	}
-	answer := proxyAnswer{q.header(), directory, q.trace.Ranks(), p.Calls, p.Lines, p.Tables, leftOutOf(p)}
+	answer := proxyAnswer{q.header(), directory, q.trace.Ranks(), p.Calls, p.Lines, p.Tables, leftOutOf(p), from}
 	return q.answer(answer, func() {
 		tables := ""
 		if p.Tables > 0 {
@@ -53,6 +107,9 @@ func writeProxy(q *question, directory string, o proxy.Options) error {
 		}
 		q.printf("%s: %s of C%s for %s of %s\n", directory, text.Plural(uint64(p.Lines), "line"), tables, text.Plural(p.Calls, "call"),
 			text.Plural(uint64(q.trace.Ranks()), "rank"))
+		if from != nil {
+			from.print(q, q.OutOrStdout())
+		}
 		for _, l := range p.LeftOut {
 			q.printf("left out: %s of %s, which %s\n", text.Plural(l.Calls, "call"), l.Function, l.Reason)
 		}
@@ -63,12 +120,13 @@ func writeProxy(q *question, directory string, o proxy.Options) error {
 // A proxyAnswer is what was written.
 type proxyAnswer struct {
 	header
-	Output  string    `json:"output"`
-	Ranks   int       `json:"ranks"`
-	Calls   uint64    `json:"calls"`
-	Lines   int       `json:"lines"`
-	Tables  int       `json:"table_lines"`
-	LeftOut []leftOut `json:"left_out"`
+	Output       string           `json:"output"`
+	Ranks        int              `json:"ranks"`
+	Calls        uint64           `json:"calls"`
+	Lines        int              `json:"lines"`
+	Tables       int              `json:"table_lines"`
+	LeftOut      []leftOut        `json:"left_out"`
+	Extrapolated *extrapolatedRun `json:"extrapolated"`
 }
 
 // writeProgram writes files to a directory. Those that are there already are not replaced: they may be somebody's
