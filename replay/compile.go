@@ -18,14 +18,20 @@ type op struct {
 	collectives              []collective
 
 	unknown uint64 // messages and collective operations of which it is not known who takes part
-	epoch   epoch
-	window  int64     // of the epoch
-	given   []message // tokens of the epoch that the call opens
-	taken   []message
-	sync    bool     // it waits for the accesses of the rank to the memory of others
-	probed  *message // that has to be there
-	found   int32    // the slot of the message that a probe takes out of its channel, or −1
-	waits   tiWait
+
+	lockCall  lockCall
+	exclusive bool
+	lock      *lock                   // of the call; nil of all targets
+	locked    *semantics.Communicator // the window
+
+	epoch  epoch
+	window int64     // of the epoch
+	given  []message // tokens of the epoch that the call opens
+	taken  []message
+	sync   bool     // it waits for the accesses of the rank to the memory of others
+	probed *message // that has to be there
+	found  int32    // the slot of the message that a probe takes out of its channel, or −1
+	waits  tiWait
 }
 
 type opKind uint8
@@ -45,6 +51,7 @@ type message struct {
 	slot    int32    // the request that it is a part of; −1 if it is one of the call itself
 	taken   int32    // the slot of the message that a probe took, or −1
 	channel *channel // nil if it takes messages of several
+	lock    *lock    // that an access may need; nil for none
 }
 
 type messageKind uint8
@@ -93,6 +100,10 @@ type rank struct {
 	posted   []posted         // receives, while one of them may take a message of several channels
 	lookers  []*strand        // that look for any message
 	accessed Time             // when all accesses to the memory of others are done
+
+	claims    map[*lock]*claim // that have no end
+	lockedAll map[*semantics.Communicator]bool
+	deferred  int // accesses with requests that wait for locks
 }
 
 // A slotKey is what a slot of a rank is known by.
@@ -263,6 +274,7 @@ func (r *rank) compile(meaning *semantics.Operation, terminal uint32) *op {
 func (r *rank) compileOperation(o *op, meaning *semantics.Operation, terminal uint32) {
 	if o.sync = meaning.Class == spec.Synchronization; o.sync {
 		r.compileEpoch(o, meaning, terminal)
+		r.compileLock(o, meaning, r.calls.Call(terminal))
 	}
 	o.begins, o.frees = r.requestSlots(meaning.Begins), r.requestSlots(meaning.Frees)
 	o.completes = append(o.completes, r.requestSlots(meaning.Completes)...)
@@ -327,7 +339,7 @@ func (r *rank) message(m *semantics.Message) message {
 			made.channel = r.engine.channel(channelKey{m.Peer, r.number, m.Communicator, m.Tag, m.Partitioned})
 		}
 	default:
-		made.kind = accesses
+		made.kind, made.lock = accesses, r.engine.locks[lockKey{m.Communicator, m.Peer}]
 	}
 	return made
 }

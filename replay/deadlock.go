@@ -34,6 +34,7 @@ type Wait struct {
 	Communicator *semantics.Communicator
 	Tag          int64  // of a message, [semantics.AnyTag] if any will do; [semantics.NoTag] of what is none
 	Instance     uint64 // of a collective operation, its number on the communicator, from 0 on
+	Target       int    // of a lock, whose part of the window it is of; Communicator is that of the window
 
 	// Others are the ranks that have made another call than that of the collective operation
 	// in its place.
@@ -54,6 +55,7 @@ const (
 	ForMembers                // that make the call of a collective operation
 	ForPost                   // of a window that the call has accessed
 	ForComplete               // of the accesses to a window of the call's rank
+	ForLock                   // of a window, which these ranks have
 )
 
 // maxNamed is how many calls the text of an error names.
@@ -117,6 +119,8 @@ func (w Wait) String() string {
 		return ranks + " to call MPI_Win_post"
 	case ForComplete:
 		return ranks + " to call MPI_Win_complete"
+	case ForLock:
+		return fmt.Sprintf("the lock of rank %d in window %s, which %s %s", w.Target, w.Communicator.Name, ranks, have(w.Ranks))
 	case ForMessage:
 		b.WriteString("a message from " + ranks)
 	case ForReceiver:
@@ -146,6 +150,13 @@ func (w Wait) String() string {
 	return b.String()
 }
 
+func have(s rankenc.Set) string {
+	if s.Len() == 1 {
+		return "has"
+	}
+	return "have"
+}
+
 func ranksText(s rankenc.Set) string {
 	if s.Len() == 1 {
 		return "rank " + s.String()
@@ -158,6 +169,7 @@ func (e *engine) deadlock() error {
 	waits := make(map[*strand][]Wait)
 	e.waitsForMessages(waits)
 	e.waitsForMembers(waits)
+	e.waitsForLocks(waits)
 	d := new(DeadlockError)
 	for _, s := range e.strands {
 		if s.state != blocked {
@@ -192,7 +204,7 @@ func (r *rank) sentBy(w *Wait) (list []Message) {
 // all members wait for all others.
 func compareWaits(a, b Wait) int {
 	return cmp.Or(cmp.Compare(a.For, b.For), slices.Compare(firstOf(a.Ranks), firstOf(b.Ranks)), cmp.Compare(a.Tag, b.Tag),
-		cmp.Compare(a.Communicator.Name, b.Communicator.Name), cmp.Compare(a.Instance, b.Instance))
+		cmp.Compare(a.Communicator.Name, b.Communicator.Name), cmp.Compare(a.Instance, b.Instance), cmp.Compare(a.Target, b.Target))
 }
 
 // firstOf returns the first rank of a set, nothing if it is empty.
@@ -284,6 +296,27 @@ func (e *engine) waitsForMembers(waits map[*strand][]Wait) {
 					w.Ranks = w.Ranks.Difference(rankenc.SetOf(own...))
 				}
 				waits[a.request.waiter] = append(waits[a.request.waiter], w)
+			}
+		}
+	}
+}
+
+// waitsForLocks finds calls that wait for locks of windows, or for accesses that do.
+func (e *engine) waitsForLocks(waits map[*strand][]Wait) {
+	for _, l := range e.locks {
+		var had []int
+		for _, c := range l.had {
+			had = append(had, c.rank.number)
+		}
+		w := Wait{For: ForLock, Ranks: rankenc.SetOf(had...), Communicator: l.window, Tag: semantics.NoTag, Target: l.target}
+		for _, c := range l.waiting {
+			for _, s := range c.callers {
+				waits[s] = append(waits[s], w)
+			}
+			for _, q := range c.requests {
+				if s := q.request.waiter; s != nil {
+					waits[s] = append(waits[s], w)
+				}
 			}
 		}
 	}

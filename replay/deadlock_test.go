@@ -119,6 +119,40 @@ func TestDeadlocks(t *testing.T) {
 				r.MPI(1, "MPI_Win_wait", "win", 0)
 			}
 		}, "1 call can never go on: rank 0 in MPI_Win_wait, its call 3, waits for rank 0 to call MPI_Win_complete, and rank 1 to call MPI_Win_complete"},
+		{"Lock", 3, replay.Instant{}, func(rank int, r *testtrace.Recording) {
+			o := origin{r}
+			r.MPI(1, "MPI_Win_create", "comm", world, "win", 0)
+			switch rank {
+			case 0: // does not unlock
+				o.lock(exclusive, 2)
+				o.flush(2)
+			case 1:
+				o.lockAll()
+				o.put(2)
+				o.unlockAll()
+			case 2:
+				receive(r, "MPI_Recv", 1, 3)
+			}
+		}, "2 calls can never go on: rank 1 in MPI_Win_unlock_all, its call 3, waits for the lock of rank 2 in window world/0, which rank 0 has; " +
+			"rank 2 in MPI_Recv, its call 1, waits for a message from rank 1, tag 3"},
+		{"SharedLocks", 4, replay.Instant{}, func(rank int, r *testtrace.Recording) {
+			o := origin{r}
+			r.MPI(1, "MPI_Win_create", "comm", world, "win", 0)
+			if rank < 2 {
+				o.lock(shared, 2)
+				o.flush(2)
+			}
+			r.MPI(1, "MPI_Barrier", "comm", world)
+			switch rank {
+			case 2:
+				o.lock(exclusive, 2)
+			case 3:
+				o.lock(exclusive, 2)
+				o.rput(2)
+				r.MPI(1, "MPI_Wait", "request", 0)
+			}
+		}, "2 calls can never go on: rank 2 in MPI_Win_lock, its call 2, waits for the lock of rank 2 in window world/0, which ranks 0-1 have; " +
+			"rank 3 in MPI_Wait, its call 4, waits for the lock of rank 2 in window world/0, which ranks 0-1 have"},
 		{"Waitall", 3, replay.Instant{}, func(rank int, r *testtrace.Recording) {
 			if rank == 0 {
 				receive(r, "MPI_Irecv", 1, 0, "request", 0)

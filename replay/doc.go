@@ -35,7 +35,14 @@
 //   - One-sided operations occupy their origin for a time. They are complete at the next call that synchronizes
 //     the window. MPI_Win_fence is a collective operation. MPI_Win_complete waits for MPI_Win_post of the ranks
 //     in the group of MPI_Win_start, and MPI_Win_wait for MPI_Win_complete of those in the group of
-//     MPI_Win_post, if it is known who they are. Locks do not exclude each other.
+//     MPI_Win_post, if it is known who they are.
+//   - One rank has an exclusive lock of a target, the part of a window that a rank gives, or several have shared ones. MPI_Win_lock
+//     returns before its rank has the lock, as MPI allows: ranks that waited there could be in a deadlock in which they are not with
+//     every MPI. A rank asks for the lock in MPI_Win_unlock, in a flush, or where it waits for the request of an access, and
+//     for that of its own part in MPI_Win_lock, as it may use its memory from then on. Accesses begin when it has the lock.
+//     MPI_Win_lock_all locks the own part, and others from the first access to them on. The first to ask gets the lock, of
+//     several at one time that of the lowest rank, as a trace does not say who had it first in the run. MPI_MODE_NOCHECK locks
+//     nothing, and nothing is locked in a trace that does not keep the order of all calls.
 //   - Threads of a rank are executed each by itself. One waits for another if it completes a request
 //     that the other begins.
 //   - Where a trace that was made to fit a size does not keep the order of calls, it is drawn, see [Options].Seed.
@@ -52,7 +59,7 @@
 //
 // A rank is read once, and walked with a cursor: memory is that of its grammar and signatures, and of the messages that are
 // sent and not received. Time is that of the calls. A replay in the order of time, as for
-// events, where threads share a rank, or where receives choose messages, takes longer.
+// events, where threads share a rank, where receives choose messages, or where a lock is exclusive, takes longer.
 //
 // [Run] skips iterations of loops on a [SteadyMachine]: where times have become periodic, it adds what an iteration adds as often as there
 // are iterations. The result is the same to the picosecond. It executes every call where costs vary from call to call, in the

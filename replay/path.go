@@ -67,6 +67,17 @@ func (s *strand) pathTo() *pathEnd {
 	return s.here
 }
 
+// pathBy returns the path of a strand up to a time in its call that depends on a cause, nil for the strand itself.
+func (s *strand) pathBy(at Time, cause *pathEnd) *pathEnd {
+	switch {
+	case !s.rank.engine.paths:
+		return nil
+	case cause != nil:
+		return s.step(cause, at, 0)
+	}
+	return s.step(s.path, at, s.start-s.clock)
+}
+
 // follow sets the path of a strand to that of the call that ends.
 func (s *strand) follow() {
 	switch {

@@ -27,6 +27,7 @@ type program struct {
 	after    [][2]place // calls of which the first may not end before the second starts
 	subs     []*group
 	sides    [2]*group // of an intercommunicator
+	windows  *windows  // nil for none
 }
 
 // An actor is a thread of a rank.
@@ -98,6 +99,10 @@ func emptyProgram(intn func(n int) int, threads int) *program {
 
 // step adds a step of some actors.
 func (p *program) step() {
+	if p.windows != nil && p.intn(3) == 0 {
+		p.epoch()
+		return
+	}
 	switch p.intn(9) {
 	case 0, 1, 2, 3:
 		p.message()
@@ -121,8 +126,9 @@ func (p *program) each() (list []*actor) {
 	return list
 }
 
-// waitForAll completes the requests that are open and not kept.
+// waitForAll completes the requests that are open and not kept, and unlocks windows.
 func (p *program) waitForAll() {
+	p.unlockAll()
 	for _, a := range p.each() {
 		for a.waitable() > 0 {
 			p.wait(a)
@@ -136,6 +142,7 @@ func (p *program) loop(depth int) {
 	if depth == 0 {
 		iterations = []int{2, 9, 20}[p.intn(3)]
 	}
+	p.unlockAll()
 	begins, kept := make(map[*actor]int), make(map[*actor]int)
 	for _, a := range p.each() {
 		begins[a], kept[a], a.kept = len(a.calls), a.kept, len(a.open)

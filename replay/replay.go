@@ -153,6 +153,8 @@ type engine struct {
 	channelList []*channel
 	commList    []*comm
 
+	locks map[lockKey]*lock // that ranks may wait for
+
 	simGrid bool // the calls are SimGrid's, not MPI's
 	drawn   bool // the order of some calls is drawn
 	seed    uint64
@@ -214,6 +216,8 @@ func newEngine(ctx context.Context, model *semantics.Model, m Machine) (*engine,
 		e.ordered = e.ordered || len(r.strands) > 1
 	}
 	e.most = 1<<20 + len(e.ranks)<<16
+	e.findLocks()
+	e.ordered = e.ordered || len(e.locks) > 0
 	for _, r := range e.ranks {
 		e.ordered = e.ordered || r.choosesMessages()
 		if len(r.strands) > 1 {

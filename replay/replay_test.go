@@ -173,6 +173,9 @@ func (o *observer) end(res *replay.Result) {
 			o.t.Fatalf("%T: %v leaves at %d, %v enters at %d", o.machine, calls[0], end, calls[1], start)
 		}
 	}
+	if o.p.windows != nil {
+		o.p.windows.check(o)
+	}
 	for _, r := range res.Ranks {
 		if r.End != o.ends[r.Rank] {
 			o.t.Fatalf("%T: rank %d ends at %d, with events at %d", o.machine, r.Rank, r.End, o.ends[r.Rank])
@@ -203,7 +206,7 @@ func TestReal(t *testing.T) {
 
 // TestRecorded replays recorded runs of MPI programs.
 func TestRecorded(t *testing.T) {
-	for _, name := range []string{"halves.exact", "messages.exact", "startall.exact", "stencil.exact", "wildcard.exact"} {
+	for _, name := range []string{"halves.exact", "locks.exact", "messages.exact", "startall.exact", "stencil.exact", "wildcard.exact"} {
 		t.Run(name, func(t *testing.T) {
 			res, err := replay.Run(ctx, open(t, testtrace.Recorded(t, name)), link{})
 			if err != nil {

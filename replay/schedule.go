@@ -13,7 +13,7 @@ const (
 // run replays the trace to its end. Strands are executed in dependency order: each goes on
 // until it waits. What comes of it does not depend on whose turn it is, as the ends of each
 // channel match in their order; where it would, because a receive takes a message from any
-// source, or threads of one rank share channels, strands go on in the order of their clocks. So
+// source, threads of one rank share channels, or locks exclude each other, strands go on in the order of their clocks. So
 // they do for events.
 func (e *engine) run(emit func(*Event) bool) error {
 	e.emit = emit
@@ -142,6 +142,8 @@ func (e *engine) inOrder() {
 		switch {
 		case m.rank != nil:
 			m.rank.resolve(m.at)
+		case m.lock != nil:
+			m.lock.resolve(m.at)
 		case m.strand == nil:
 			e.tell(m.arrival)
 			e.events = append(e.events, m.arrival)
@@ -215,12 +217,13 @@ func (q *queue) pop() *strand {
 }
 
 // A moment is something that happens: a strand goes on, a rank may choose a message for a
-// receive from any source, or a message arrives.
+// receive from any source, a lock is asked for or free, or a message arrives.
 type moment struct {
 	at      Time
 	order   uint64
 	strand  *strand
 	rank    *rank
+	lock    *lock
 	arrival *Event
 }
 

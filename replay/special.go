@@ -11,6 +11,7 @@ func (s *strand) special(o *op) {
 		if s.until(s.rank.accessed, nil); o.epoch != noEpoch {
 			s.epoch(o)
 		}
+		s.lock(o)
 	}
 	for _, slot := range o.frees {
 		if r, _ := s.rank.take(slot); r != nil {

@@ -139,6 +139,9 @@ func (s *strand) execute(o *op) {
 	if len(s.rank.strands) > 1 {
 		s.rank.handOver(o.begins)
 	}
+	if s.rank.deferred > 0 {
+		s.rank.needRequested(s)
+	}
 	s.until(s.busy, nil)
 	s.until(s.own.done, s.own.cause)
 	if s.own.left > 0 {
@@ -179,7 +182,9 @@ func (s *strand) messageAs(m *message, r *request) {
 		s.rank.post(s, m, r)
 	case accesses:
 		cost := e.machine.Message(&m.Message)
-		s.busyFor(cost.Send)
+		if s.busyFor(cost.Send); m.lock != nil && s.access(m, r, &cost) {
+			return
+		}
 		done := add(add(s.busy, cost.Transfer), cost.Receive)
 		s.rank.accessed = max(s.rank.accessed, done)
 		if m.slot >= 0 {
