@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 	"math"
 
@@ -33,8 +32,7 @@ type jsonArg struct {
 // newJSONWriter returns a function that writes a call as an object on a line, with
 // times since begin.
 func newJSONWriter(w io.Writer, trace *reprise.Trace, begin int64) callWriter {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
+	e := newEncoder(w)
 	names := newJSONNames(trace)
 	return func(position uint64, c reprise.Call) error {
 		j := jsonCall{Schema: schema, Rank: c.Rank, Position: position, Function: c.Function.Name, Args: make([]jsonArg, len(c.Args))}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -188,14 +187,6 @@ func (q *question) folded(print func()) {
 	defer q.SetOut(out)
 	print()
 	f.Close()
-}
-
-// printJSON prints v as indented JSON.
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }
 
 // query runs a query about the chosen ranks, with a progress bar.
