@@ -10,7 +10,7 @@ func (a *memory) effectOf(i *instruction, e *effect) {
 	f := i.block.of
 	of := func(k int) pointers {
 		if k >= len(i.operands) {
-			return nil
+			return pointers{}
 		}
 		return a.pointsOf(f, i.operands[k])
 	}
@@ -20,27 +20,28 @@ func (a *memory) effectOf(i *instruction, e *effect) {
 			i.object = a.newObject("memory of "+i.name, 0)
 			i.object.made = i
 		}
-		a.addTo(&i.pts, pointers{{i.object, 0, 1}})
+		a.addTo(&i.node, to(place{i.object, 0, 1}))
 		if e.name == "realloc" {
 			a.copyBytes(i.pts, unbounded(of(0)), maxSize)
 		}
 	case firstResult:
-		a.addTo(&i.pts, unbounded(of(0)))
+		a.addTo(&i.node, unbounded(of(0)))
 	case outsideResult:
-		a.addTo(&i.pts, a.outside.cells[0].pts)
+		a.depend(a.outside)
+		a.addTo(&i.node, a.outside.cells[0].pts)
 	case filesResult:
-		a.addTo(&i.pts, pointers{a.hidden["files"].all()})
+		a.addTo(&i.node, to(a.hidden["files"].all()))
 	}
 	if e.copies {
 		a.copyBytes(of(0), of(1), i.length())
 	}
 	if e.name == "llvm.va_start" && f.rest != nil {
-		for _, p := range of(0) {
-			a.store(p.object.all(), maxSize, pointers{f.rest.all()})
+		for p := range a.places(of(0)) {
+			a.store(p.object.all(), maxSize, to(f.rest.all()))
 		}
 	}
 	if strings.HasPrefix(e.name, "strto") {
-		for _, p := range of(1) {
+		for p := range a.places(of(1)) {
 			a.store(p, 8, unbounded(of(0)))
 		}
 	}
@@ -57,10 +58,10 @@ func (a *memory) effectOf(i *instruction, e *effect) {
 		case letter == 'c':
 			a.callback(i, e, of(k))
 		case letter == 'R' || letter == 'B':
-			a.copyBytes(pointers{a.messages.all()}, unbounded(of(k)), maxSize)
+			a.copyBytes(to(a.messages.all()), unbounded(of(k)), maxSize)
 			fallthrough
 		case letter == 'W':
-			a.copyBytes(unbounded(of(k)), pointers{a.messages.all()}, maxSize)
+			a.copyBytes(unbounded(of(k)), to(a.messages.all()), maxSize)
 			if a.callbacks {
 				a.escape(of(k))
 			}
@@ -72,8 +73,9 @@ func (a *memory) effectOf(i *instruction, e *effect) {
 // other arguments point to, by MPI at any time with any data.
 func (a *memory) callback(i *instruction, e *effect, functions pointers) {
 	if e.mpi != nil {
-		if len(functions) > 0 && !a.callbacks {
-			a.callbacks, a.changed = true, true
+		if !functions.isEmpty() && !a.callbacks {
+			a.callbacks = true
+			a.again(a.instructions...)
 		}
 		a.escape(functions)
 		return
@@ -82,7 +84,7 @@ func (a *memory) callback(i *instruction, e *effect, functions pointers) {
 	for k := range i.operands {
 		pts.addAll(unbounded(a.pointsOf(i.block.of, i.operands[k])))
 	}
-	for _, p := range functions {
+	for p := range a.places(functions) {
 		if g := p.object.function; g != nil && len(g.blocks) > 0 {
 			a.connect(i, g)
 			a.expose(g, pts)
@@ -112,7 +114,7 @@ type access struct {
 func (a *memory) accesses(i *instruction) (reads, writes []access) {
 	f := i.block.of
 	add := func(list *[]access, pts pointers, size int64, data bool) {
-		for _, p := range pts {
+		for p := range a.places(pts) {
 			if p.object.function == nil && !(list == &reads && p.object == a.hidden["console"]) {
 				lo, hi := p.bytes(size)
 				*list = append(*list, access{p.object, lo, hi, data})
@@ -125,13 +127,13 @@ func (a *memory) accesses(i *instruction) (reads, writes []access) {
 	case "store":
 		add(&writes, a.pointsOf(f, i.operands[1]), i.element.bytes(), false)
 	case "call":
-		for _, p := range a.pointsOf(f, i.callee) {
+		for p := range a.places(a.pointsOf(f, i.callee)) {
 			switch target := p.object.function; {
 			case target != nil && len(target.blocks) > 0:
 				for k, p := range target.params {
 					if p.object != nil && k < len(i.operands) {
 						add(&reads, a.pointsOf(f, i.operands[k]), p.object.size, false)
-						add(&writes, pointers{p.object.all()}, 0, false)
+						add(&writes, to(p.object.all()), 0, false)
 					}
 				}
 			case target != nil:
@@ -149,14 +151,14 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, 
 	f := i.block.of
 	everything := func(list *[]access, data bool) { add(list, a.outside.cells[0].pts, maxSize, data) }
 	for _, name := range e.hidden {
-		add(reads, pointers{a.hidden[name].all()}, 0, false)
-		add(writes, pointers{a.hidden[name].all()}, 0, false)
+		add(reads, to(a.hidden[name].all()), 0, false)
+		add(writes, to(a.hidden[name].all()), 0, false)
 	}
 	if e.unknown {
 		for _, list := range []*[]access{reads, writes} {
 			everything(list, false)
 			for _, o := range []string{"files", "console", "random"} {
-				add(list, pointers{a.hidden[o].all()}, 0, false)
+				add(list, to(a.hidden[o].all()), 0, false)
 			}
 		}
 		return
@@ -172,14 +174,14 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, 
 		isData := letter < 'a' && letter != '-'
 		if isData {
 			if e.fortran {
-				pts = withoutConstants(pts)
+				pts = a.withoutConstants(pts)
 			}
 			if a.derived {
 				pts = unbounded(pts)
 			}
-			inPlace = inPlace || letter == 'R' && len(pts) == 0
+			inPlace = inPlace || letter == 'R' && pts.isEmpty()
 		}
-		if isData && letter != 'S' && (len(pts) == 0 || a.addressed) {
+		if isData && letter != 'S' && (pts.isEmpty() || a.addressed) {
 			if letter != 'W' {
 				everything(reads, true)
 			}
@@ -207,7 +209,7 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, 
 		if letter == 'W' && inPlace {
 			add(reads, pts, size, true)
 		}
-		if letter == 'b' && e.mpi != nil && e.group == "" && len(pts) > 0 {
+		if letter == 'b' && e.mpi != nil && e.group == "" && !pts.isEmpty() {
 			everything(reads, false)
 			everything(writes, false)
 		}
@@ -215,8 +217,13 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, 
 }
 
 // withoutConstants returns pointers but for those to variables that stand for MPI_IN_PLACE and its like in Fortran.
-func withoutConstants(pts pointers) pointers {
-	return slices.DeleteFunc(slices.Clone(pts), func(p place) bool { return fortranConstant(p.object.name) })
+func (a *memory) withoutConstants(pts pointers) (others pointers) {
+	for p := range a.places(pts) {
+		if !fortranConstant(p.object.name) {
+			others.add(p)
+		}
+	}
+	return others
 }
 
 // fortranConstant reports whether a global variable, with its @, is one of those whose addresses stand for MPI_IN_PLACE, MPI_STATUS_IGNORE and their
@@ -228,9 +235,12 @@ func fortranConstant(name string) bool {
 // closure returns all that can be reached from places.
 func (a *memory) closure(from pointers) pointers {
 	all := unbounded(from)
-	for k := 0; k < len(all); k++ {
-		for _, c := range all[k].object.cells {
-			all.addAll(unbounded(c.pts))
+	for changed := true; changed; {
+		changed = false
+		for _, n := range slices.Collect(all.whole.all()) {
+			for _, c := range a.objects[n].cells {
+				changed = all.addAll(unbounded(c.pts)) || changed
+			}
 		}
 	}
 	return all

@@ -1,6 +1,9 @@
 package fact
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // An object is a piece of memory: a variable, what is allocated at one place of the program, or
 // what only functions outside of the module use.
@@ -11,6 +14,7 @@ type object struct {
 	function *function // that it is the code of
 	made     *instruction
 	cells    []*cell
+	readers  set  // numbers of instructions whose pointers depend on what is stored in it
 	escaped  bool // functions that are not known can reach it
 	writes   []write
 }
@@ -28,65 +32,6 @@ type write struct {
 	data   bool // of a message, or a status: what only an operation that is executed writes
 }
 
-// A place is the addresses [lo, hi) of an object.
-type place struct {
-	object *object
-	lo, hi int64
-}
-
-// Pointers are where a value may point to.
-type pointers []place
-
-// Bounds of what is kept apart.
-const (
-	maxPlaces = 12 // in an object, of one value
-	maxCells  = 64
-)
-
-// add adds a place, and reports whether it was missing.
-func (p *pointers) add(at place) bool {
-	if n := at.object.size; n > 0 {
-		if at.lo, at.hi = max(at.lo, 0), min(at.hi, n+1); at.lo >= at.hi {
-			at.lo, at.hi = 0, n+1
-		}
-	} else {
-		at.lo, at.hi = clamp(at.lo), max(clamp(at.hi), clamp(at.lo)+1)
-	}
-	count := 0
-	for _, q := range *p {
-		if q.object == at.object {
-			if q.lo <= at.lo && at.hi <= q.hi {
-				return false
-			}
-			count++
-		}
-	}
-	if count == maxPlaces {
-		*p = slices.DeleteFunc(*p, func(q place) bool { return q.object == at.object })
-		at = at.object.all()
-	}
-	*p = append(*p, at)
-	return true
-}
-
-// all returns all addresses of an object.
-func (o *object) all() place {
-	if o.size > 0 {
-		return place{o, 0, o.size + 1}
-	}
-	return place{o, -maxSize, maxSize}
-}
-
-func (p *pointers) addAll(others pointers) (changed bool) {
-	for _, q := range others {
-		changed = p.add(q) || changed
-	}
-	return changed
-}
-
-// bytes returns the range of bytes that an access of a size from a place on touches.
-func (p place) bytes(size int64) (lo, hi int64) { return p.lo, sum(p.hi-1, size) }
-
 // A memory finds where the values of a module may point to.
 type memory struct {
 	m        *Module
@@ -101,8 +46,11 @@ type memory struct {
 	addressed bool // MPI is told addresses by other ways than arguments
 	derived   bool // there are datatypes of the program
 
-	changed bool
-	err     error
+	instructions []*instruction // all of the module
+	current      *instruction   // of which it is found what follows
+	queued       set            // numbers of instructions of which it is to be found
+	changed      bool           // there are some
+	err          error
 }
 
 // analyze finds what is reached from a function, and where all of its values may point to.
@@ -110,7 +58,7 @@ func (m *Module) analyze(main *function) (*memory, error) {
 	a := &memory{m: m, hidden: map[string]*object{}, seen: map[*function]bool{}}
 	a.outside, a.messages = a.newObject("outside", 0), a.newObject("messages", 0)
 	a.outside.escaped = true
-	a.outside.cells = []*cell{{-maxSize, maxSize, pointers{a.outside.all()}}}
+	a.outside.cells = []*cell{{-maxSize, maxSize, to(a.outside.all())}}
 	for _, name := range []string{"files", "console", "random"} {
 		a.hidden[name] = a.newObject(name, 0)
 	}
@@ -124,22 +72,87 @@ func (m *Module) analyze(main *function) (*memory, error) {
 	for _, g := range m.globals {
 		a.begin(g)
 	}
+	for _, f := range m.functions {
+		a.link(f)
+	}
 	a.reach(main)
 	for _, p := range main.params {
 		p.pts.add(a.outside.all())
 	}
-	for a.changed = true; a.changed && a.err == nil; {
+	for a.changed && a.err == nil {
 		a.changed = false
 		for k := 0; k < len(a.reached); k++ {
 			for _, b := range a.reached[k].blocks {
 				for _, i := range b.instructions {
-					a.transfer(i)
+					if a.queued.has(i.number) {
+						a.queued.remove(i.number)
+						a.current = i
+						a.transfer(i)
+					}
 				}
 			}
 		}
+		a.current = nil
 		a.spread()
 	}
 	return a, a.err
+}
+
+// link notes which instructions use the values of a function.
+func (a *memory) link(f *function) {
+	for _, b := range f.blocks {
+		for _, i := range b.instructions {
+			i.number = len(a.instructions)
+			a.instructions = append(a.instructions, i)
+			for _, v := range append(slices.Clip(i.operands), i.callee) {
+				if v.local != "" {
+					n := f.values[v.local].value()
+					n.users = append(n.users, i)
+				}
+			}
+		}
+	}
+}
+
+// again notes that what follows from instructions is to be found again.
+func (a *memory) again(list ...*instruction) {
+	for _, i := range list {
+		if a.seen[i.block.of] {
+			a.queued.add(i.number)
+			a.changed = true
+		}
+	}
+}
+
+// touch notes that what is stored in an object has changed.
+func (a *memory) touch(o *object) {
+	if a.queued.addAll(o.readers) {
+		a.changed = true
+	}
+}
+
+// depend notes that what follows from the instruction at hand depends on what is stored in an object.
+func (a *memory) depend(o *object) {
+	if a.current != nil {
+		o.readers.add(a.current.number)
+	}
+}
+
+// places returns where pointers point to. They may change meanwhile.
+func (a *memory) places(pts pointers) iter.Seq[place] {
+	parts := slices.Clone(pts.parts)
+	return func(yield func(place) bool) {
+		for n := range pts.whole.all() {
+			if !yield(a.objects[n].all()) {
+				return
+			}
+		}
+		for _, p := range parts {
+			if !yield(p) {
+				return
+			}
+		}
+	}
 }
 
 func (a *memory) newObject(name string, size int64) *object {
@@ -152,14 +165,14 @@ func (a *memory) newObject(name string, size int64) *object {
 func (a *memory) begin(g *global) {
 	switch {
 	case g.name == "@stdout" || g.name == "@stderr":
-		a.store(g.object.all(), maxSize, pointers{a.hidden["console"].all()})
+		a.store(g.object.all(), maxSize, to(a.hidden["console"].all()))
 	case g.name == "@stdin":
-		a.store(g.object.all(), maxSize, pointers{a.hidden["files"].all()})
+		a.store(g.object.all(), maxSize, to(a.hidden["files"].all()))
 	case g.external:
 		g.object.size = 0
 		g.object.escaped = true
 		a.outside.cells[0].pts.add(g.object.all())
-		a.store(g.object.all(), maxSize, pointers{a.outside.all()})
+		a.store(g.object.all(), maxSize, to(a.outside.all()))
 	default:
 		for _, v := range g.init {
 			a.store(g.object.all(), maxSize, unbounded(a.pointsOf(nil, v)))
@@ -169,8 +182,11 @@ func (a *memory) begin(g *global) {
 
 func (a *memory) reach(f *function) {
 	if !a.seen[f] && len(f.blocks) > 0 {
-		a.seen[f], a.changed = true, true
+		a.seen[f] = true
 		a.reached = append(a.reached, f)
+		for _, b := range f.blocks {
+			a.again(b.instructions...)
+		}
 		if f.variadic {
 			f.rest = a.newObject("arguments of "+f.name, 0)
 		}
@@ -186,7 +202,7 @@ func (a *memory) reach(f *function) {
 // pointsOf returns where a value may point to.
 func (a *memory) pointsOf(f *function, v value) pointers {
 	if v.local != "" {
-		return *f.values[v.local].points()
+		return f.values[v.local].value().pts
 	}
 	var pts pointers
 	for _, at := range append(v.addresses, v) {
@@ -222,43 +238,41 @@ func (t *irType) carries() bool {
 	return false
 }
 
-func (a *memory) addTo(p *pointers, others pointers) {
-	if p.addAll(others) {
-		a.changed = true
+// addTo adds where a value may point to.
+func (a *memory) addTo(n *node, pts pointers) {
+	if n.pts.addAll(pts) {
+		a.again(n.users...)
 	}
 }
 
-// unbounded returns the objects of places.
-func unbounded(pts pointers) pointers {
-	var all pointers
-	for _, p := range pts {
-		all.add(p.object.all())
+// fill adds what is stored in a cell.
+func (a *memory) fill(o *object, c *cell, pts pointers) {
+	if c.pts.addAll(pts) {
+		a.touch(o)
 	}
-	return all
 }
 
-// load returns what is stored in a range of bytes.
-func (a *memory) load(p place, size int64) pointers {
-	var pts pointers
+// load adds what is stored in a range of bytes.
+func (a *memory) load(to *pointers, p place, size int64) {
+	a.depend(p.object)
 	lo, hi := p.bytes(size)
 	for _, c := range p.object.cells {
 		if c.lo < hi && lo < c.hi {
-			pts.addAll(c.pts)
+			to.addAll(c.pts)
 		}
 	}
-	return pts
 }
 
 // store adds what is stored from a place on.
 func (a *memory) store(p place, size int64, pts pointers) {
-	if len(pts) == 0 || p.object.function != nil {
+	if pts.isEmpty() || p.object.function != nil {
 		return
 	}
 	lo, hi := p.bytes(size)
 	o := p.object
 	for _, c := range o.cells {
 		if c.lo <= lo && hi <= c.hi {
-			a.addTo(&c.pts, pts)
+			a.fill(o, c, pts)
 			return
 		}
 	}
@@ -268,20 +282,23 @@ func (a *memory) store(p place, size int64, pts pointers) {
 			all.pts.addAll(c.pts)
 		}
 		o.cells = []*cell{all}
-		a.addTo(&all.pts, pts)
+		a.touch(o)
+		a.fill(o, all, pts)
 		return
 	}
-	o.cells = append(o.cells, &cell{lo: lo, hi: hi, pts: slices.Clone(pts)})
-	a.changed = true
+	c := &cell{lo: lo, hi: hi}
+	o.cells = append(o.cells, c)
+	a.fill(o, c, pts)
 }
 
 // copyBytes stores what is in one place in another. Where in it, is not kept.
 func (a *memory) copyBytes(to, from pointers, size int64) {
-	for _, f := range from {
-		pts := a.load(f, size)
-		for _, t := range to {
-			a.store(t, size, pts)
-		}
+	var pts pointers
+	for f := range a.places(from) {
+		a.load(&pts, f, size)
+	}
+	for t := range a.places(to) {
+		a.store(t, size, pts)
 	}
 }
 
@@ -301,38 +318,42 @@ func (a *memory) transfer(i *instruction) {
 			i.object = a.newObject(i.name, size)
 			i.object.made = i
 		}
-		a.addTo(&i.pts, pointers{{i.object, 0, 1}})
+		a.addTo(&i.node, to(place{i.object, 0, 1}))
 	case "getelementptr":
 		lo, hi := step(i.element, i.operands[1:])
-		for _, p := range of(0) {
-			a.addTo(&i.pts, pointers{{p.object, clamp(p.lo + lo), clamp(p.hi + hi - 1)}})
+		var pts pointers
+		for p := range a.places(of(0)) {
+			pts.add(place{p.object, clamp(p.lo + lo), clamp(p.hi + hi - 1)})
 		}
+		a.addTo(&i.node, pts)
 	case "load":
 		if i.typ.carries() {
-			for _, p := range of(0) {
-				a.addTo(&i.pts, a.load(p, i.typ.bytes()))
+			var pts pointers
+			for p := range a.places(of(0)) {
+				a.load(&pts, p, i.typ.bytes())
 			}
+			a.addTo(&i.node, pts)
 		}
 	case "store":
 		pts := of(0)
-		for _, p := range of(1) {
+		for p := range a.places(of(1)) {
 			a.store(p, i.element.bytes(), pts)
 		}
 	case "ret":
 		if len(i.operands) > 0 {
-			a.addTo(&f.returnNodes, of(0))
+			a.addTo(&f.returned, of(0))
 		}
 	case "call":
 		a.call(i)
 	case "icmp", "fcmp", "br", "switch", "unreachable":
 	case "phi", "select", "freeze", "bitcast", "ptrtoint", "inttoptr":
 		for k := range i.operands {
-			a.addTo(&i.pts, of(k))
+			a.addTo(&i.node, of(k))
 		}
 	default:
 		if i.typ.carries() {
 			for k := range i.operands {
-				a.addTo(&i.pts, unbounded(of(k)))
+				a.addTo(&i.node, unbounded(of(k)))
 			}
 		}
 	}
@@ -341,11 +362,12 @@ func (a *memory) transfer(i *instruction) {
 // call adds what follows from a call.
 func (a *memory) call(i *instruction) {
 	f := i.block.of
-	for _, p := range a.pointsOf(f, i.callee) {
+	for p := range a.places(a.pointsOf(f, i.callee)) {
 		switch target := p.object.function; {
 		case target == nil && p.object.escaped:
 			a.effectOf(i, unknownEffect)
 		case target == nil:
+			a.depend(p.object)
 		case len(target.blocks) == 0:
 			e, err := effectOfName(target.name, i)
 			if err != nil && a.err == nil {
@@ -370,12 +392,12 @@ func (a *memory) invoke(i *instruction, target *function) {
 			continue
 		}
 		if p := target.params[k]; p.object != nil {
-			a.copyBytes(pointers{p.object.all()}, pts, p.object.size)
+			a.copyBytes(to(p.object.all()), pts, p.object.size)
 		} else {
-			a.addTo(&p.pts, pts)
+			a.addTo(&p.node, pts)
 		}
 	}
-	a.addTo(&i.pts, target.returnNodes)
+	a.addTo(&i.node, target.returned.pts)
 }
 
 // connect notes that a call may be one of a function.
@@ -383,33 +405,38 @@ func (a *memory) connect(i *instruction, target *function) {
 	if !slices.Contains(i.targets, target) {
 		i.targets = append(i.targets, target)
 		target.callers = append(target.callers, i)
-		a.changed = true
+		target.returned.users = append(target.returned.users, i)
 	}
 	a.reach(target)
 }
 
 // escape notes that functions that are not known can reach what pointers point to.
-func (a *memory) escape(pts pointers) { a.addTo(&a.outside.cells[0].pts, unbounded(pts)) }
+func (a *memory) escape(pts pointers) { a.fill(a.outside, a.outside.cells[0], unbounded(pts)) }
 
 // spread adds what functions that are not known may do: they store all addresses that
 // they can reach in all objects that they can reach.
 func (a *memory) spread() {
-	all := &a.outside.cells[0].pts
-	for k := 0; k < len(*all); k++ {
-		o := (*all)[k].object
-		if !o.escaped {
-			o.escaped, a.changed = true, true
+	reached := &a.outside.cells[0].pts
+	for more := true; more; {
+		before := reached.whole.count()
+		for _, n := range slices.Collect(reached.whole.all()) {
+			o := a.objects[n]
+			if !o.escaped {
+				o.escaped = true
+				a.touch(o)
+			}
+			for _, c := range o.cells {
+				a.escape(c.pts)
+			}
+			if f := o.function; f != nil && len(f.blocks) > 0 {
+				a.expose(f, *reached)
+			}
 		}
-		for _, c := range o.cells {
-			a.addTo(all, unbounded(c.pts))
-		}
-		if f := o.function; f != nil && len(f.blocks) > 0 {
-			a.expose(f, *all)
-		}
+		more = reached.whole.count() > before
 	}
-	for _, p := range slices.Clone(*all) {
-		if p.object != a.outside {
-			a.store(p.object.all(), maxSize, *all)
+	for n := range reached.whole.all() {
+		if o := a.objects[n]; o != a.outside {
+			a.store(o.all(), maxSize, *reached)
 		}
 	}
 }
@@ -419,7 +446,7 @@ func (a *memory) expose(f *function, pts pointers) {
 	f.whole = true
 	a.reach(f)
 	for _, p := range f.params {
-		a.addTo(&p.pts, pts)
+		a.addTo(&p.node, pts)
 	}
-	a.escape(f.returnNodes)
+	a.escape(f.returned.pts)
 }

@@ -28,28 +28,28 @@ type global struct {
 
 // A function is one of the module, or of none: then it has no blocks.
 type function struct {
-	name        string
-	module      *Module
-	line, end   int // lines of "define" and of the closing brace
-	result      *irType
-	params      []*param
-	variadic    bool
-	rest        *object // the arguments of a variadic function that have no parameter
-	restNeeded  bool
-	blocks      []*block
-	values      map[string]operand
-	scope       string // metadata
-	calls       []*instruction
-	callers     []*instruction
-	object      *object // that its address points to
-	whole       bool    // all of it is needed: others call it
-	needed      bool    // for its effects: all calls of it are needed
-	resultUsed  bool
-	returnNodes pointers
+	name       string
+	module     *Module
+	line, end  int // lines of "define" and of the closing brace
+	result     *irType
+	params     []*param
+	variadic   bool
+	rest       *object // the arguments of a variadic function that have no parameter
+	restNeeded bool
+	blocks     []*block
+	values     map[string]operand
+	scope      string // metadata
+	calls      []*instruction
+	callers    []*instruction
+	object     *object // that its address points to
+	whole      bool    // all of it is needed: others call it
+	needed     bool    // for its effects: all calls of it are needed
+	resultUsed bool
+	returned   node
 }
 
 // An operand is what the name of a value stands for: a *param or an *instruction.
-type operand interface{ points() *pointers }
+type operand interface{ value() *node }
 
 // A param is a parameter of a function.
 type param struct {
@@ -59,11 +59,11 @@ type param struct {
 	number int
 	byval  *irType // what the caller's copy is of
 	object *object
-	pts    pointers
+	node
 	needed bool
 }
 
-func (p *param) points() *pointers { return &p.pts }
+func (p *param) value() *node { return &p.node }
 
 // A block is a basic block.
 type block struct {
@@ -83,28 +83,30 @@ func (b *block) last() *instruction { return b.instructions[len(b.instructions)-
 
 // An instruction is one of a block, or none: of the loader or of what is outside.
 type instruction struct {
-	name       string // of the result, with its %, or empty
-	op         string
-	text       string  // without what is behind the last comma that begins metadata
-	line, end  int     // of the text of the module
-	debug      string  // metadata
-	typ        *irType // of the result; what is stored for store
-	element    *irType // what an address is counted in, or an alloca allocates
-	operands   []value
-	labels     []string // of successors; of a phi, where its operands come from
-	callee     value
-	block      *block
-	position   int // in the block
-	pts        pointers
+	name      string // of the result, with its %, or empty
+	op        string
+	text      string  // without what is behind the last comma that begins metadata
+	line, end int     // of the text of the module
+	debug     string  // metadata
+	typ       *irType // of the result; what is stored for store
+	element   *irType // what an address is counted in, or an alloca allocates
+	operands  []value
+	labels    []string // of successors; of a phi, where its operands come from
+	callee    value
+	block     *block
+	position  int // in the block
+	node
+	number     int     // in the module
 	object     *object // that it allocates
 	targets    []*function
-	effect     *effect // of a function that is not of the module, of the name effectName
+	effects    []*effect // of all functions that are not of the module and that it may be a call of
+	effect     *effect   // of a function that is not of the module, of the name effectName
 	effectName string
 	kept       bool
 	why        *reason
 }
 
-func (i *instruction) points() *pointers { return &i.pts }
+func (i *instruction) value() *node { return &i.node }
 
 // A value is an operand of an instruction, or part of one.
 type value struct {

@@ -1,33 +1,13 @@
 package fact
 
-import "math/bits"
-
 // An order says what may run before what: it has for each block the blocks that may run after it,
 // in the whole program.
 type order struct {
 	a      *memory
 	after  []set // by block: what may run after its end
-	inside map[*function]set
-	ends   map[*function]set // what may run after the function returns
-	free   set               // blocks of functions that may run at any time
-	words  int
-}
-
-// A set is numbers of blocks.
-type set []uint64
-
-func (s set) has(n int) bool { return s[n/64]>>(n%64)&1 != 0 }
-func (s set) add(n int)      { s[n/64] |= 1 << (n % 64) }
-
-// addAll adds the members of another set, and reports whether one was missing.
-func (s set) addAll(t set) (changed bool) {
-	for k, word := range t {
-		if new := word &^ s[k]; bits.OnesCount64(new) > 0 {
-			s[k] |= word
-			changed = true
-		}
-	}
-	return changed
+	inside map[*function]*set
+	ends   map[*function]*set // what may run after the function returns
+	free   set                // blocks of functions that may run at any time
 }
 
 func newOrder(a *memory) *order {
@@ -35,28 +15,26 @@ func newOrder(a *memory) *order {
 	for _, f := range a.m.functions {
 		blocks += len(f.blocks)
 	}
-	o := &order{a: a, words: blocks/64 + 1, inside: map[*function]set{}, ends: map[*function]set{}}
+	o := &order{a: a, inside: map[*function]*set{}, ends: map[*function]*set{}}
 	o.after = make([]set, blocks)
-	o.free = make(set, o.words)
 	for _, f := range a.reached {
-		o.inside[f], o.ends[f] = make(set, o.words), make(set, o.words)
+		o.inside[f], o.ends[f] = &set{}, &set{}
 		for _, b := range f.blocks {
 			o.inside[f].add(b.index)
-			o.after[b.index] = make(set, o.words)
 		}
 	}
 	o.grow(func(changed *bool) {
 		for _, f := range a.reached {
 			for _, i := range f.calls {
 				for _, g := range i.targets {
-					*changed = o.inside[f].addAll(o.inside[g]) || *changed
+					*changed = o.inside[f].addAll(*o.inside[g]) || *changed
 				}
 			}
 		}
 	})
 	for _, f := range a.reached {
 		if f.whole {
-			o.free.addAll(o.inside[f])
+			o.free.addAll(*o.inside[f])
 		}
 	}
 	o.grow(func(changed *bool) {
@@ -84,7 +62,7 @@ func (o *order) grow(round func(changed *bool)) {
 
 // extend adds to what is after a block what follows from its successors.
 func (o *order) extend(b *block) (changed bool) {
-	after := o.after[b.index]
+	after := &o.after[b.index]
 	for _, s := range b.succ {
 		if !after.has(s.index) {
 			after.add(s.index)
@@ -93,21 +71,21 @@ func (o *order) extend(b *block) (changed bool) {
 		changed = after.addAll(o.after[s.index]) || changed
 		for _, i := range s.instructions {
 			for _, g := range i.targets {
-				changed = after.addAll(o.inside[g]) || changed
+				changed = after.addAll(*o.inside[g]) || changed
 			}
 		}
 	}
 	if len(b.succ) == 0 {
-		changed = after.addAll(o.ends[b.of]) || changed
+		changed = after.addAll(*o.ends[b.of]) || changed
 	}
 	return changed
 }
 
 // behind adds what may run after an instruction, without the rest of its own block.
-func (o *order) behind(i *instruction, to set) (changed bool) {
+func (o *order) behind(i *instruction, to *set) (changed bool) {
 	for _, next := range i.block.instructions[i.position+1:] {
 		for _, g := range next.targets {
-			changed = to.addAll(o.inside[g]) || changed
+			changed = to.addAll(*o.inside[g]) || changed
 		}
 	}
 	changed = to.addAll(o.after[i.block.index]) || changed

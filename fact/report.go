@@ -57,7 +57,7 @@ type Call struct {
 func (s *Slice) Calls() []Call {
 	var calls []Call
 	for _, i := range s.calls {
-		for _, p := range s.memory.pointsOf(i.block.of, i.callee) {
+		for p := range s.memory.places(s.memory.pointsOf(i.block.of, i.callee)) {
 			if e, err := effectOfName(p.object.name, i); err == nil && e.mpi != nil {
 				calls = append(calls, Call{i.at(), e.name, e.group == "" || s.executed[e.group]})
 			}

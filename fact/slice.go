@@ -89,11 +89,12 @@ func (s *slicer) begin() {
 	for _, f := range s.memory.reached {
 		for _, b := range f.blocks {
 			for _, i := range b.instructions {
+				i.effects = s.effectsOf(i)
 				_, writes := s.memory.accesses(i)
 				for _, w := range writes {
 					w.object.writes = append(w.object.writes, write{w.lo, w.hi, i, w.data})
 				}
-				for _, e := range s.effects(i) {
+				for _, e := range i.effects {
 					if e.mpi != nil {
 						s.calls = append(s.calls, i)
 					}
@@ -108,7 +109,7 @@ func (s *slicer) begin() {
 		}
 	}
 	for _, i := range s.calls { // when all that writes is known
-		for _, e := range s.effects(i) {
+		for _, e := range i.effects {
 			if e.mpi != nil {
 				s.classify(i, e)
 			}
@@ -119,7 +120,7 @@ func (s *slicer) begin() {
 	}
 	if s.open != nil {
 		for _, i := range s.calls {
-			for _, e := range s.effects(i) {
+			for _, e := range i.effects {
 				s.executed[e.group] = true
 			}
 		}
@@ -127,7 +128,7 @@ func (s *slicer) begin() {
 	delete(s.executed, "")
 	for _, i := range roots {
 		how := "ends the program"
-		for _, e := range s.effects(i) {
+		for _, e := range i.effects {
 			switch {
 			case e.mpi != nil:
 				how = "is a call of MPI"
@@ -140,20 +141,20 @@ func (s *slicer) begin() {
 	}
 	if s.memory.callbacks {
 		for _, i := range s.calls {
-			for _, e := range s.effects(i) {
+			for _, e := range i.effects {
 				s.needData(e.group, i, i)
 			}
 		}
 	}
 }
 
-// effects returns the effects of the functions that are not of the module and that a call may be of.
-func (s *slicer) effects(i *instruction) []*effect {
+// effectsOf returns the effects of the functions that are not of the module and that a call may be of.
+func (s *slicer) effectsOf(i *instruction) []*effect {
 	if i.op != "call" {
 		return nil
 	}
 	var list []*effect
-	for _, p := range s.memory.pointsOf(i.block.of, i.callee) {
+	for p := range s.memory.places(s.memory.pointsOf(i.block.of, i.callee)) {
 		switch target := p.object.function; {
 		case target != nil && len(target.blocks) == 0:
 			e, _ := effectOfName(target.name, i)
@@ -203,7 +204,7 @@ func (s *slicer) mayBe(i *instruction, v value, wildcard int64, depth int) bool 
 
 // mayHold reports whether the program stores a wildcard where an argument of Fortran is.
 func (s *slicer) mayHold(i *instruction, v value, wildcard int64) bool {
-	for _, p := range s.memory.pointsOf(i.block.of, v) {
+	for p := range s.memory.places(s.memory.pointsOf(i.block.of, v)) {
 		lo, hi := p.bytes(4)
 		for _, w := range p.object.writes {
 			if w.lo < hi && lo < w.hi && w.by.op == "store" && s.mayBe(w.by, w.by.operands[0], wildcard, 0) {
@@ -288,8 +289,7 @@ func (s *slicer) followCall(i *instruction) {
 			s.needRest(i, f)
 		}
 	}
-	effects := s.effects(i)
-	for _, e := range effects {
+	for _, e := range i.effects {
 		if e.chain {
 			for _, part := range i.block.of.calls {
 				if slices.ContainsFunc(part.operands, func(v value) bool { return v.local == i.name }) {
@@ -316,7 +316,7 @@ func (s *slicer) followCall(i *instruction) {
 			}
 		}
 	}
-	if len(effects) == 0 {
+	if len(i.effects) == 0 {
 		return
 	}
 	reads, writes := s.memory.accesses(i)
@@ -324,7 +324,7 @@ func (s *slicer) followCall(i *instruction) {
 		s.needCalls(i.block.of, i)
 	}
 	for _, r := range reads {
-		if !r.data || slices.ContainsFunc(effects, func(e *effect) bool { return s.data[e.group] }) {
+		if !r.data || slices.ContainsFunc(i.effects, func(e *effect) bool { return s.data[e.group] }) {
 			s.needReads(i, []access{r})
 		}
 	}
@@ -422,21 +422,32 @@ func (s *slicer) needCalls(f *function, by *instruction) {
 func (s *slicer) needReads(i *instruction, reads []access) {
 	for _, r := range reads {
 		key := readKey{r.object, r.lo, r.hi, i}
-		if s.read[key] {
+		if len(r.object.writes) == 0 || s.read[key] {
 			continue
 		}
 		s.read[key] = true
+		done := 0
 		for _, w := range r.object.writes {
-			if w.lo < r.hi && r.lo < w.hi && (!w.by.kept || w.data) && s.order.precedes(w.by, i) {
+			if s.isDone(w) {
+				done++
+			} else if w.lo < r.hi && r.lo < w.hi && s.order.precedes(w.by, i) {
 				s.need(w.by, i, "writes what it reads in "+r.object.name)
 				if w.data {
-					for _, e := range s.effects(w.by) {
+					for _, e := range w.by.effects {
 						s.needData(e.group, w.by, i)
 					}
 				}
 			}
 		}
+		if 2*done > len(r.object.writes) {
+			r.object.writes = slices.DeleteFunc(slices.Clone(r.object.writes), s.isDone) // others go through the list
+		}
 	}
+}
+
+// isDone reports whether nothing more is needed for a write if what it writes is.
+func (s *slicer) isDone(w write) bool {
+	return w.by.kept && (!w.data || !slices.ContainsFunc(w.by.effects, func(e *effect) bool { return e.group != "" && !s.data[e.group] }))
 }
 
 // needData notes that the data of a group of operations is needed: what all of them send.
@@ -447,7 +458,7 @@ func (s *slicer) needData(group string, by, reader *instruction) {
 	s.data[group], s.executed[group] = true, true
 	s.readers[group] = &Needed{group, by.at(), reader.at()}
 	for _, i := range s.calls {
-		if slices.ContainsFunc(s.effects(i), func(e *effect) bool { return e.group == group }) {
+		if slices.ContainsFunc(i.effects, func(e *effect) bool { return e.group == group }) {
 			reads, _ := s.memory.accesses(i)
 			s.needReads(i, reads)
 		}
@@ -460,7 +471,7 @@ func (s *slicer) keepFrees() (found bool) {
 		if len(i.operands) == 0 {
 			continue
 		}
-		for _, p := range s.memory.pointsOf(i.block.of, i.operands[0]) {
+		for p := range s.memory.places(s.memory.pointsOf(i.block.of, i.operands[0])) {
 			if made := p.object.made; made != nil && made.kept && !i.kept {
 				s.need(i, made, "allocates what it frees")
 				s.needCalls(i.block.of, i)
