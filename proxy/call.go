@@ -23,7 +23,8 @@ type call struct {
 	gaps      *values   // nanoseconds before each
 	members   []uint32  // the signatures of the calls that it stands for, if they are several
 
-	left string // why it is left out
+	left    string // why it is left out
+	dropped bool   // it does not stand in the grammar of the program
 }
 
 // usesWords reports whether addresses that are no buffers count for a function.

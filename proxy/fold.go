@@ -20,9 +20,15 @@ const (
 	mostCells    = 1 << 18 // numbers in the tables of such a call
 )
 
-// fold folds calls of a shape, if its grammar becomes smaller. It returns that grammar, and which calls stand for others.
+// fold folds calls of a shape, if its grammar becomes smaller, and drops those that are left out, or are amounts of computing, which stand
+// between others. It returns that grammar, and which calls stand for others.
 func (g *generator) fold(shape *reprise.Shape, calls map[uint32]*call) (*sequitur.Grammar, map[uint32]uint32) {
 	if shape.Grammar.Len() > uint64(maxValues/shape.Ranks.Len()) {
+		for _, c := range calls {
+			if c.computes() {
+				c.left = "computes, among too many calls"
+			}
+		}
 		return shape.Grammar, nil
 	}
 	to := make(map[uint32]uint32)
@@ -33,22 +39,31 @@ func (g *generator) fold(shape *reprise.Shape, calls map[uint32]*call) (*sequitu
 			}
 		}
 	}
-	if len(to) == 0 {
+	dropped := false
+	for _, c := range calls {
+		c.dropped = c.left != "" || c.computes()
+		dropped = dropped || c.dropped
+	}
+	if len(to) == 0 && !dropped {
 		return shape.Grammar, nil
 	}
 	list := shape.Grammar.AppendSymbols(nil)
 	var b sequitur.Builder
 	for _, n := range list {
+		if calls[n].dropped {
+			continue
+		}
 		if first, ok := to[n]; ok {
 			n = first
 		}
 		b.Append(n)
 	}
 	grammar := b.Finish()
-	if 4*grammar.Symbols() > 3*shape.Grammar.Symbols() {
+	if !dropped && 4*grammar.Symbols() > 3*shape.Grammar.Symbols() {
 		return shape.Grammar, nil
 	}
 	join(calls, to, list)
+	g.amounts(calls, list, to)
 	for n, first := range to {
 		if n != first {
 			delete(calls, n)
@@ -62,6 +77,9 @@ func (g *generator) classesOf(calls map[uint32]*call) [][]uint32 {
 	byKey := make(map[string]int)
 	var list [][]uint32
 	for _, n := range slices.Sorted(maps.Keys(calls)) {
+		if c := calls[n]; c.left != "" || c.computes() {
+			continue
+		}
 		key := string(calls[n].foldKey(binary.AppendUvarint(nil, uint64(g.trace.FunctionOf(int(n))))))
 		i, ok := byKey[key]
 		if !ok {

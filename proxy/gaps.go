@@ -33,6 +33,9 @@ func (g *generator) readGaps() error {
 	}
 	switch g.options.Gaps {
 	case Every:
+		if g.simgrid {
+			return nil // amounts says them
+		}
 		return g.readEvery()
 	case Drawn:
 		if gaps.Histograms == nil {
@@ -157,10 +160,7 @@ func (g *generator) readRank(calls map[uint32]*call, list []uint32, k, rank int)
 			gap = at.Delta
 		}
 		c := calls[list[i]]
-		if c.gaps == nil {
-			c.gaps = &values{ranks: c.ranks, of: make([][]cst.Value, len(c.ranks)), varies: true}
-		}
-		c.gaps.of[k] = append(c.gaps.of[k], cst.Int(int64(math.Round(float64(max(gap, 0))*g.options.Scale))))
+		c.addGap(k, int64(math.Round(float64(max(gap, 0))*g.options.Scale)))
 		end = at.Start + at.Duration
 		i++
 	}

@@ -29,7 +29,7 @@ var standIns = map[string]string{
 func (c *call) unable() string {
 	name := c.signature.Function.Name
 	switch {
-	case c.function == nil && (actions[name] != "" || isInit(name)):
+	case c.function == nil && (actions[name] != "" || c.computes() || isInit(name)):
 		return ""
 	case c.function == nil:
 		return "is not known"
@@ -159,12 +159,26 @@ func (g *generator) needsLost(c *call) bool {
 	return lost
 }
 
+// leftOut returns the calls of a shape that do not stand in its grammar.
+func (g *generator) leftOut(number int) []LeftOut {
+	list := make(map[LeftOut]uint64)
+	for _, c := range g.calls[number] {
+		if c.dropped && c.left != "" {
+			list[LeftOut{Function: c.signature.Function.Name, Reason: c.left}] += c.times
+		}
+	}
+	return sortedLeftOut(list)
+}
+
 // count sums up the calls of p.
 func (g *generator) count(p *Program) {
 	list := make(map[LeftOut]uint64)
 	for _, shape := range g.calls {
 		for _, c := range shape {
 			calls := wire.MulSat(c.times, uint64(len(c.ranks)))
+			if c.computes() {
+				continue // no call, but a time between two
+			}
 			if c.left == "" {
 				p.Calls = wire.AddSat(p.Calls, calls)
 				continue

@@ -107,7 +107,6 @@ func Generate(ctx context.Context, trace *reprise.Trace, o Options) (*Program, e
 	for _, shape := range g.calls {
 		for _, c := range shape {
 			g.simgrid = g.simgrid || c.function == nil && c.signature.Function.Name == "init"
-			c.left = c.unable()
 		}
 	}
 	var main string

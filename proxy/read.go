@@ -46,6 +46,7 @@ func (g *generator) read() error {
 			if i, ok := spec.Lookup(c.signature.Function.Name); ok {
 				c.function = &spec.Functions()[i]
 			}
+			c.left = c.unable()
 			if budget -= len(ranks) * len(c.signature.Args); budget < 0 {
 				return fmt.Errorf("%w: more than %d arguments of ranks", errLimit, maxValues)
 			}

@@ -61,6 +61,11 @@ func (g *generator) writeShape(number int) (string, error) {
 		}
 		var b body
 		b.indent = 1
+		if r == last {
+			for _, l := range g.leftOut(number) {
+				b.add(comment(fmt.Sprintf("left out: %s of %s, which %s", text.Plural(l.Calls, "call"), l.Function, l.Reason)))
+			}
+		}
 		w.begun = r != last // other rules are behind it
 		if err := w.rule(&b, r, 0); err != nil {
 			return "", err

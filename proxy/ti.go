@@ -3,9 +3,12 @@ package proxy
 import (
 	_ "embed"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/semantics"
 )
 
 // actions are the calls in C for the actions of traces of SimGrid, package
@@ -66,6 +69,70 @@ func simgridName(n int64) string {
 
 // inBraces is an argument in a call of an action.
 var inBraces = regexp.MustCompile(`\{[a-z_]+\}`)
+
+// computes reports whether an action computes, or sleeps.
+func (c *call) computes() bool { return semantics.HasAmount(*c.signature.Function) }
+
+// nanosecondsOf returns how long a value of a computing action takes: an operation a nanosecond, as reprise predict has it unless it
+// is told otherwise.
+func (c *call) nanosecondsOf(x cst.Value) float64 {
+	var amount float64
+	if x.Kind() == cst.KindFloat {
+		amount = x.Float()
+	} else {
+		amount = float64(x.Int())
+	}
+	if c.signature.Function.Name == "sleep" {
+		amount *= 1e9
+	}
+	if !(amount > 0) { // or no number
+		return 0
+	}
+	return min(amount, 1<<52)
+}
+
+// amounts has calls follow the times of the computing actions before them: the mean, or each time.
+func (g *generator) amounts(calls map[uint32]*call, list []uint32, to map[uint32]uint32) {
+	if g.options.Compute == None || !slices.ContainsFunc(slices.Collect(maps.Values(calls)), (*call).computes) {
+		return
+	}
+	g.simgrid = true
+	var before []float64 // of each rank
+	at := make(map[uint32]int)
+	for _, n := range list {
+		c := calls[n]
+		if first, ok := to[n]; ok {
+			c = calls[first]
+		}
+		before = slices.Grow(before, len(c.ranks))[:len(c.ranks)]
+		switch {
+		case c.computes():
+			for k, of := range c.args[0].of {
+				i := 0
+				if c.args[0].varies {
+					i = at[n]
+				}
+				before[k] += c.nanosecondsOf(of[i]) * g.options.Scale
+			}
+			at[n]++
+		case c.left == "":
+			for k, ns := range before {
+				if c.gap += ns * 1e-9 / float64(c.times) / float64(len(c.ranks)); g.options.Gaps == Every {
+					c.addGap(k, int64(ns))
+				}
+			}
+			clear(before)
+		}
+	}
+}
+
+// addGap adds a gap in nanoseconds before a call of the k-th rank.
+func (c *call) addGap(k int, ns int64) {
+	if c.gaps == nil {
+		c.gaps = &values{ranks: c.ranks, of: make([][]cst.Value, len(c.ranks)), varies: true}
+	}
+	c.gaps.of[k] = append(c.gaps.of[k], cst.Int(ns))
+}
 
 // action returns the call of an action in C.
 func (s *statement) action() (string, error) {
