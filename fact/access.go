@@ -199,6 +199,9 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, 
 			add(reads, pts, 4, false)
 		case 'o':
 			add(writes, pts, 4, false)
+		case 'h':
+			add(reads, pts, 8, false)
+			add(writes, pts, 8, false)
 		case 'r', 'b', 'R', 'B':
 			add(reads, pts, size, isData)
 		}

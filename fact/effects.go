@@ -13,8 +13,8 @@ type effect struct {
 	name string
 
 	// arguments has a letter for each: '-' a value, 'r' memory that is read, 'w' memory that is written, 'b'
-	// both, 'i' and 'o' 4 bytes that are read or written, 'v' memory that is read with all that it points to, 'x' that is also written, 'c' a
-	// function that is called with what the others point to. The last one stands for all that follow.
+	// both, 'i' and 'o' 4 bytes that are read or written, 'v' memory that is read with all that it points to, 'x' that is also written, 'h' a
+	// handle that is read and written, 'c' a function that is called with what the others point to. The last one stands for all that follow.
 	arguments string
 	result    result
 	hidden    []string // state of the C library that it reads and writes
@@ -280,6 +280,8 @@ func letter(p *spec.Param, e *effect) byte {
 		return 'S'
 	case p.Element().Kind == cst.KindPointer:
 		return 'b'
+	case direction == 'b' && e.group == "" && p.Type.Kind == cst.KindHandle:
+		return 'h'
 	}
 	return direction
 }

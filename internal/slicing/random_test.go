@@ -146,6 +146,44 @@ func TestRandom(t *testing.T) {
 	}
 }
 
+// TestPrograms checks that programs with the patterns of benchmarks and their slices make the same calls, and which groups of operations
+// have data that is needed.
+func TestPrograms(t *testing.T) {
+	b := newBench(t)
+	for _, tt := range []struct{ program, needed string }{
+		{"pi.c", "Bcast"},
+		{"ep.c", ""},
+		{"is.c", "Allreduce Alltoall"},
+		{"ft.c", "Bcast"},
+		{"mg.c", ""},
+		{"bt.c", "Bcast messages"},
+		{"lu.f", "Allreduce Bcast messages"},
+		{"sweep.f", ""},
+	} {
+		t.Run(tt.program, func(t *testing.T) {
+			if strings.HasSuffix(tt.program, ".f") {
+				if _, err := exec.LookPath(flang); err != nil || b.mpi.Name != "mpich" {
+					t.Skip("Fortran takes Flang and MPICH")
+				}
+			}
+			whole, sliced, s, err := b.compare(t, filepath.Join("testdata", "programs", tt.program), 4, nil)
+			if err != nil || whole != sliced {
+				t.Errorf("%v: %s", err, difference(whole, sliced))
+			}
+			var needed []string
+			for _, n := range s.Needed() {
+				needed = append(needed, n.Group)
+			}
+			if got := strings.Join(needed, " "); got != tt.needed {
+				t.Errorf("the data of %q is needed, want %q", got, tt.needed)
+			}
+			for _, c := range s.Counts() {
+				t.Logf("%s: %d of %d instructions kept, %d calls", c.File, c.Kept, c.All, strings.Count(whole, "\n"))
+			}
+		})
+	}
+}
+
 // difference says where two texts differ first.
 func difference(a, b string) string {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")

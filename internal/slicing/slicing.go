@@ -163,7 +163,7 @@ func (b *builder) module() ([]byte, error) {
 		return nil, err
 	}
 	if err := b.run("preparing the module", opt, "-S", "-internalize-public-api-list="+strings.Join(public, ","),
-		"-passes=internalize,globaldce,function(sroa,mem2reg,simplifycfg,instnamer)", "-o", module, linked); err != nil {
+		"-passes=internalize,globaldce,function(sroa,mem2reg,sccp,simplifycfg,instnamer)", "-o", module, linked); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(module)
