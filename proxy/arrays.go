@@ -56,10 +56,11 @@ func (s *statement) addresses(v *values) (string, error) {
 			return "", errKind
 		}
 		p := x.Index(i).Pointer()
-		if p.Displacement > farthest || p.Displacement < -farthest {
+		d, ok := s.buffers.displacement(p)
+		if !ok {
 			return "", errKind
 		}
-		list = append(list, fmt.Sprintf("address(buffer[%d] + %d)", s.buffers.place(p.Segment), p.Displacement))
+		list = append(list, fmt.Sprintf("address(buffer[%d] + %d)", s.buffers.place(p.Segment), d))
 	}
 	return fmt.Sprintf("(MPI_Aint[]){%s}", strings.Join(list, ", ")), nil
 }

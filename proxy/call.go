@@ -223,9 +223,6 @@ func (s *statement) file(name string) string {
 	return text
 }
 
-// farthest is the largest displacement in a window that is taken for one, and that of an address in a buffer.
-const farthest = 1 << 30
-
 func (s *statement) byValue(p *spec.Param, v *values) (string, error) {
 	if p.Use == spec.Target {
 		far := false
@@ -372,14 +369,15 @@ func (s *statement) buffer(p *spec.Param, v *values) (string, error) {
 		return fmt.Sprintf("buffer[%s]", number), nil
 	}
 	if v.each(func(x cst.Value) {
-		if d := x.Pointer().Displacement; d > farthest || d < -farthest {
-			err = fmt.Errorf("%w: an address %d bytes from the beginning of its memory, at most %d", errLimit, d, int64(farthest))
+		if _, ok := s.buffers.displacement(x.Pointer()); !ok {
+			at := s.buffers.spans[x.Pointer().Segment]
+			err = fmt.Errorf("%w: from %d to %d bytes from its beginning, at most %d", errApart, at.first, at.last, int64(farthest))
 		}
 	}); err != nil {
 		return "", err
 	}
 	displacement, err := s.number(&plain, s.key(), p.Name+"_displacement",
-		func(x cst.Value) int64 { return x.Pointer().Displacement }, numberName(""))
+		func(x cst.Value) int64 { d, _ := s.buffers.displacement(x.Pointer()); return d }, numberName(""))
 	switch {
 	case err != nil:
 		return "", err

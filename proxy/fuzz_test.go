@@ -137,7 +137,7 @@ func FuzzSource(f *testing.F) {
 		}
 		trace := testtrace.Record(t, merge.Run{Ranks: 2}, false, [][]testtrace.Call{append(texts, calls...), texts})
 		p, err := Generate(context.Background(), trace, Options{Name: text})
-		if errors.Is(err, errLimit) {
+		if errors.Is(err, errLimit) || errors.Is(err, errApart) {
 			return
 		}
 		if err != nil {

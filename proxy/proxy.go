@@ -79,7 +79,7 @@ type generator struct {
 	folded   []map[uint32]uint32 // the signature that another one is written as
 
 	objects map[string]*objects
-	buffers objects
+	buffers buffers
 	tables  tables
 
 	functions   strings.Builder
@@ -143,7 +143,7 @@ func Generate(ctx context.Context, trace *reprise.Trace, o Options) (*Program, e
 // clear forgets what was written.
 func (g *generator) clear() {
 	g.tables = tables{names: make(map[string]string), count: make(map[string]int), cursors: make(map[string]string)}
-	g.buffers, g.functions, g.mostOutputs, g.mostArray, g.init, g.files = objects{}, strings.Builder{}, 0, 0, "", nil
+	g.buffers, g.functions, g.mostOutputs, g.mostArray, g.init, g.files = buffers{}, strings.Builder{}, 0, 0, "", nil
 	g.names, g.bodies = make(map[string]int), make(map[string]string)
 	for class := range classes {
 		g.objects[class] = &objects{made: make(map[int64]bool), lost: make(map[int64]bool), got: make(map[int64]bool)}
@@ -173,7 +173,7 @@ func (g *generator) collect() {
 						g.mostArray = max(g.mostArray, x.Len())
 						for i := range x.Len() {
 							if x.Index(i).Kind() == cst.KindPointer {
-								g.buffers.add(x.Index(i).Pointer().Segment)
+								g.buffers.add(x.Index(i).Pointer())
 							}
 						}
 					case cst.KindInt:
@@ -182,7 +182,7 @@ func (g *generator) collect() {
 						}
 					case cst.KindPointer:
 						if p.Form == spec.ByValue && (p.Use != spec.Word || usesWords(c.function.Name)) || allocates(c.function.Name) {
-							g.buffers.add(x.Pointer().Segment)
+							g.buffers.add(x.Pointer())
 						}
 					}
 				})

@@ -12,8 +12,11 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 )
 
-// errLimit is the error of a trace whose program would be too long.
-var errLimit = errors.New("proxy: the program would be too long")
+// errLimit is the error of a trace whose program would be too long, and errApart that of one whose memory would be too large.
+var (
+	errLimit = errors.New("proxy: the program would be too long")
+	errApart = errors.New("proxy: addresses in one memory are too far apart")
+)
 
 // Limits of what is read and written.
 const (

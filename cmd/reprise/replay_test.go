@@ -23,8 +23,9 @@ func TestReplay(t *testing.T) {
 		if got := outcome(t, cmd); got.status != exitOK {
 			t.Fatalf("status %d: %s", got.status, got.stderr)
 		}
+		of := trace
 		replay := func(ranks int, args ...string) result {
-			args = append(append([]string{"replay", trace}, args...), "--")
+			args = append(append([]string{"replay", of}, args...), "--")
 			cmd := process(t, append(args, launcher(m, ranks)...)...)
 			cmd.Env = append(mpitest.Environment(t), runMain+"=1", "MPICC="+m.CC)
 			return outcome(t, cmd)
@@ -53,6 +54,11 @@ func TestReplay(t *testing.T) {
 		if r := replay(2, "--compute", "sleep", "--gaps", "every"); r.status != exitOK || !strings.Contains(r.stdout, "the run") || strings.Contains(r.stdout, "→") {
 			t.Errorf("status %d: %s%s", r.status, r.stdout, r.stderr)
 		}
+		of = again // a replay of a replay
+		if r := replay(2, "--compute", "none"); r.status != exitOK || strings.Contains(r.stdout, "→") {
+			t.Errorf("status %d: %s%s", r.status, r.stdout, r.stderr)
+		}
+		of = trace
 		failing := filepath.Join(directory, "launcher")
 		writeFile(t, failing, "#!/bin/sh\necho no such queue >&2; exit 3\n")
 		if err := os.Chmod(failing, 0o700); err != nil {
