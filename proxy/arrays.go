@@ -60,7 +60,7 @@ func (s *statement) addresses(v *values) (string, error) {
 		if !ok {
 			return "", errKind
 		}
-		list = append(list, fmt.Sprintf("address(buffer[%d] + %d)", s.buffers.place(p.Segment), d))
+		list = append(list, fmt.Sprintf("address(buffer[%d] + %d)", s.buffers.place(p), d))
 	}
 	return fmt.Sprintf("(MPI_Aint[]){%s}", strings.Join(list, ", ")), nil
 }

@@ -293,7 +293,7 @@ func (s *statement) indirect(p *spec.Param, v *values) (string, error) {
 func (s *statement) allocated(p *spec.Param, v *values) (string, error) {
 	plain := *v
 	plain.expr = nil
-	number, err := s.number(&plain, s.key(), p.Name, func(x cst.Value) int64 { return s.buffers.place(x.Pointer().Segment) }, numberName(""))
+	number, err := s.number(&plain, s.key(), p.Name, func(x cst.Value) int64 { return s.buffers.place(x.Pointer()) }, numberName(""))
 	return fmt.Sprintf("allocated[%s]", number), err
 }
 
@@ -355,7 +355,7 @@ func (s *statement) buffer(p *spec.Param, v *values) (string, error) {
 		_, named := constants["pointer"][x.Pointer().Segment]
 		constant, memory = constant || named, memory || !named
 	})
-	segment := func(x cst.Value) int64 { return s.buffers.place(x.Pointer().Segment) }
+	segment := func(x cst.Value) int64 { return s.buffers.place(x.Pointer()) }
 	plain := *v
 	plain.expr = nil
 	if x, ok := v.same(); ok && constant {
@@ -370,7 +370,7 @@ func (s *statement) buffer(p *spec.Param, v *values) (string, error) {
 	}
 	if v.each(func(x cst.Value) {
 		if _, ok := s.buffers.displacement(x.Pointer()); !ok {
-			at := s.buffers.spans[x.Pointer().Segment]
+			at := s.buffers[s.buffers.place(x.Pointer())]
 			err = fmt.Errorf("%w: from %d to %d bytes from its beginning, at most %d", errApart, at.first, at.last, int64(farthest))
 		}
 	}); err != nil {

@@ -94,10 +94,10 @@ func (g *generator) entry(names []string, early string) string {
 	if g.simgrid {
 		b.add("SENT = reserve();", "RECEIVED = reserve();")
 	}
-	if n := len(g.buffers.ids); n > 0 {
+	if n := len(g.buffers); n > 0 {
 		b.add(fmt.Sprintf("for (int i = 0; i < %d; i++)", n), "    buffer[i] = reserve();")
-		for i, id := range g.buffers.ids {
-			if name := constants["pointer"][id]; name != "" {
+		for i, at := range g.buffers {
+			if name := constants["pointer"][at.segment]; name != "" {
 				b.add(fmt.Sprintf("buffer[%d] = %s;", i, name))
 			}
 		}

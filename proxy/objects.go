@@ -68,7 +68,7 @@ func classOf(t cst.Type) string {
 	return "int"
 }
 
-// Objects are the objects of a class, or the buffers, that a program has, by their ids in
+// Objects are the objects of a class that a program has, by their ids in
 // the trace, in ascending order.
 type objects struct {
 	ids  []int64
@@ -87,47 +87,6 @@ func (o *objects) add(id int64) {
 func (o *objects) place(id int64) int64 {
 	i, _ := slices.BinarySearch(o.ids, id)
 	return int64(i)
-}
-
-// Buffers are the segments of memory that a program has.
-type buffers struct {
-	objects
-	spans map[int64]span // by segment: of the displacements in it
-}
-
-type span struct{ first, last int64 }
-
-// farthest is the largest displacement in a window that is taken for one, and that of an address in a buffer.
-const farthest = 1 << 30
-
-// add adds a segment with an address in it.
-func (b *buffers) add(p cst.Pointer) {
-	b.objects.add(p.Segment)
-	at, ok := b.spans[p.Segment]
-	if !ok {
-		at = span{p.Displacement, p.Displacement}
-	}
-	if b.spans == nil {
-		b.spans = make(map[int64]span)
-	}
-	b.spans[p.Segment] = span{min(at.first, p.Displacement), max(at.last, p.Displacement)}
-}
-
-// displacement returns how far an address is from the buffer that stands for its segment. That is the beginning of the
-// segment or, where all addresses are far from it, a page in which the first of them is; false if they are too far from each other.
-func (b *buffers) displacement(p cst.Pointer) (int64, bool) {
-	const page = 1 << 12
-	at, ok := b.spans[p.Segment]
-	if !ok {
-		at = span{p.Displacement, p.Displacement}
-	}
-	switch {
-	case at.first >= -farthest && at.last <= farthest:
-		return p.Displacement, true
-	case uint64(at.last)-uint64(at.first) > farthest-page:
-		return 0, false
-	}
-	return p.Displacement - at.first&^(page-1), true
 }
 
 // isObject reports whether an id stands for an object that the program has, not for a constant.

@@ -143,7 +143,7 @@ func Generate(ctx context.Context, trace *reprise.Trace, o Options) (*Program, e
 // clear forgets what was written.
 func (g *generator) clear() {
 	g.tables = tables{names: make(map[string]string), count: make(map[string]int), cursors: make(map[string]string)}
-	g.buffers, g.functions, g.mostOutputs, g.mostArray, g.init, g.files = buffers{}, strings.Builder{}, 0, 0, "", nil
+	g.buffers, g.functions, g.mostOutputs, g.mostArray, g.init, g.files = nil, strings.Builder{}, 0, 0, "", nil
 	g.names, g.bodies = make(map[string]int), make(map[string]string)
 	for class := range classes {
 		g.objects[class] = &objects{made: make(map[int64]bool), lost: make(map[int64]bool), got: make(map[int64]bool)}

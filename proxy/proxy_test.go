@@ -3,16 +3,12 @@ package proxy
 import (
 	"bytes"
 	"context"
-	"errors"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/testtrace"
-	"github.com/reprise-trace/reprise/merge"
 )
 
 const heat = "../examples/notebook/heat.rpz"
@@ -54,42 +50,6 @@ func TestGenerate(t *testing.T) {
 		}
 		if p.Lines > 300 || uint64(p.Lines) > p.Calls || len(p.LeftOut) > 0 {
 			t.Errorf("%d lines for %d calls, left out: %v", p.Lines, p.Calls, p.LeftOut)
-		}
-	}
-}
-
-// TestAddresses writes the addresses of a segment of memory: also of one that is used far from its beginning only.
-func TestAddresses(t *testing.T) {
-	const far = 1 << 31
-	for _, tt := range []struct {
-		displacements []int64
-		want          []string // nil for an error
-	}{
-		{[]int64{0, 8000}, []string{"buffer[0]", "buffer[0] + 8000"}},
-		{[]int64{-8, 1 << 30}, []string{"buffer[0] - 8", "buffer[0] + 1073741824"}},
-		{[]int64{far, far + 8000}, []string{"buffer[0]", "buffer[0] + 8000"}},
-		{[]int64{far - 8, far + 4}, []string{"buffer[0] + 4088", "buffer[0] + 4100"}},
-		{[]int64{-far - 8, -far}, []string{"buffer[0] + 4088", "buffer[0] + 4096"}},
-		{[]int64{0, far}, nil},
-		{[]int64{-1 << 63, 1<<63 - 1}, nil},
-	} {
-		calls := []testtrace.Call{{Function: cst.Function{Name: "MPI_Init"}}}
-		for _, d := range tt.displacements {
-			c := testtrace.MPICall("MPI_Send", "buf", 7, "count", 1, "datatype", "MPI_BYTE", "dest", "MPI_PROC_NULL", "tag", 0, "comm", "MPI_COMM_WORLD")
-			c.Args[0] = cst.PointerTo(cst.Pointer{Segment: 7, Displacement: d})
-			calls = append(calls, c)
-		}
-		p, err := Generate(context.Background(), testtrace.Record(t, merge.Run{Ranks: 1}, false, [][]testtrace.Call{calls}), Options{})
-		if tt.want == nil || err != nil {
-			if !errors.Is(err, errApart) || tt.want != nil {
-				t.Errorf("%d: %v", tt.displacements, err)
-			}
-			continue
-		}
-		for _, want := range tt.want {
-			if !strings.Contains(p.Files[0].Text, "MPI_Send("+want+", ") {
-				t.Errorf("%d: no %s in\n%s", tt.displacements, want, p.Files[0].Text)
-			}
 		}
 	}
 }

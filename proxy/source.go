@@ -275,11 +275,11 @@ func (g *generator) main() (string, error) {
 			fmt.Fprintf(&b, "static %s %s[%d];\n", classes[class], class, n)
 		}
 	}
-	if n := len(g.buffers.ids); n > 0 {
+	if n := len(g.buffers); n > 0 {
 		fmt.Fprintf(&b, "static char *buffer[%d];\n", n)
 	}
 	if strings.Contains(functions, "allocated[") {
-		fmt.Fprintf(&b, "static void *allocated[%d];\n", len(g.buffers.ids))
+		fmt.Fprintf(&b, "static void *allocated[%d];\n", len(g.buffers))
 	}
 	if strings.Contains(functions, "&status") {
 		b.WriteString("static MPI_Status status;\n")
