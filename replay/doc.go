@@ -40,9 +40,10 @@
 //     returns before its rank has the lock, as MPI allows: ranks that waited there could be in a deadlock in which they are not with
 //     every MPI. A rank asks for the lock in MPI_Win_unlock, in a flush, or where it waits for the request of an access, and
 //     for that of its own part in MPI_Win_lock, as it may use its memory from then on. Accesses begin when it has the lock.
-//     MPI_Win_lock_all locks the own part, and others from the first access to them on. The first to ask gets the lock, of
-//     several at one time that of the lowest rank, as a trace does not say who had it first in the run. MPI_MODE_NOCHECK locks
-//     nothing, and nothing is locked in a trace that does not keep the order of all calls.
+//     MPI_Win_lock_all locks the own part, and others from the first access to them on; MPI_Win_unlock_all gives each back
+//     when the accesses to it are complete. The first rank to ask gets the lock, of several at one time the lowest, as a trace
+//     does not say who had it first in the run. MPI_MODE_NOCHECK locks nothing, and nothing is locked in a trace that does not
+//     keep the order of all calls.
 //   - Threads of a rank are executed each by itself. One waits for another if it completes a request
 //     that the other begins.
 //   - Where a trace that was made to fit a size does not keep the order of calls, it is drawn, see [Options].Seed.

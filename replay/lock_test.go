@@ -356,6 +356,7 @@ type held struct {
 	target    int // in the window
 	exclusive bool
 	from, to  place
+	all       bool // until the call to begins, which gives locks back one after the other
 }
 
 // newLocks draws a program of so many steps, in which ranks lock windows: two of all ranks, and one of those of each parity.
@@ -421,14 +422,13 @@ var notYet = place{call: -1}
 // lockAll adds a lock of all parts of a window, some of which a rank accesses. It has its own from the beginning.
 func (p *program) lockAll(a *actor, number, self int) {
 	w := p.windows.list[number]
-	list := []*held{{origin: a, window: number, target: self, from: a.place()}}
+	list := []*held{{origin: a, window: number, target: self, from: a.place(), all: true}}
 	a.call("MPI_Win_lock_all", "assert", 0, "win", w.handle)
 	for range p.intn(4) {
-		h := &held{origin: a, window: number, target: p.intn(len(w.group.ranks)), from: notYet}
-		list = append(list, h)
-		p.access(h)
-		if p.intn(2) == 0 {
+		h := &held{origin: a, window: number, target: p.intn(len(w.group.ranks)), from: notYet, all: true}
+		if p.access(h); p.intn(2) == 0 {
 			p.complete(h)
+			list = append(list, h)
 		}
 	}
 	p.windows.close(a, list)
@@ -489,6 +489,14 @@ func (p *program) unlockAll() {
 	}
 }
 
+// times returns from when on and until when a rank has a lock.
+func (h *held) times(o *observer) [2]replay.Time {
+	if h.all {
+		return [2]replay.Time{o.times[h.from][1], o.times[h.to][0]}
+	}
+	return [2]replay.Time{o.times[h.from][1], o.times[h.to][1]}
+}
+
 // check checks that no two ranks have a lock of which one is exclusive. That of a rank whose call waited for it, and ended
 // it, is taken for the end of that call.
 func (w *windows) check(o *observer) {
@@ -497,10 +505,10 @@ func (w *windows) check(o *observer) {
 			if a.window != b.window || a.target != b.target || !a.exclusive && !b.exclusive || a.origin == b.origin {
 				continue
 			}
-			from, to := [2]replay.Time{o.times[a.from][1], o.times[b.from][1]}, [2]replay.Time{o.times[a.to][1], o.times[b.to][1]}
-			if from[0] < to[1] && from[1] < to[0] {
+			x, y := a.times(o), b.times(o)
+			if x[0] < y[1] && y[0] < x[1] {
 				o.t.Fatalf("%T: rank %d has the lock of %d in window %d from %d to %d, rank %d from %d to %d",
-					o.machine, a.origin.rank, a.target, a.window, from[0], to[0], b.origin.rank, from[1], to[1])
+					o.machine, a.origin.rank, a.target, a.window, x[0], x[1], b.origin.rank, y[0], y[1])
 			}
 		}
 	}
