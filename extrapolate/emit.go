@@ -151,6 +151,11 @@ func (w *writer) rank(number int) error {
 		}
 		w.class = next
 	}
+	for _, x := range w.class.alike {
+		if v := x.of(&w.at); v != x.value {
+			w.problem(fmt.Sprintf("%s: what depends on the %s: %d in all traces, and %d on some ranks of %d", w.class.name, x.name, x.value, v, w.o.Ranks))
+		}
+	}
 	w.table, _, _ = cst.Merge(w.declared, new(cst.Table))
 	w.body(w.class.body, true)
 	w.close(1)

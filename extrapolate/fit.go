@@ -91,7 +91,11 @@ func (f *fitter) scaling(fs []feature, evidence int) []expr {
 		f.few()
 		return f.found
 	}
-	steps := []func(){f.exact, f.ranksNear, func() {
+	if f.exact(); slices.ContainsFunc(f.found, func(e expr) bool { return e.text == "N" }) {
+		return f.found
+	}
+	f.ranksNear()
+	steps := []func(){func() {
 		f.terms()
 		if evidence == 3 && len(f.found) == 0 {
 			return

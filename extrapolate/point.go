@@ -118,8 +118,46 @@ func features(g *grid, depth int, array bool) []feature {
 	}
 	return append(list,
 		feature{name: "lowest bit of rank", of: func(p *point) int64 { return p.rank & -p.rank }, odd: true},
-		feature{name: "trailing zeros of rank", of: func(p *point) int64 { return int64(bits.TrailingZeros64(uint64(p.rank | math.MinInt64))) }, odd: true})
+		feature{name: "trailing zeros of rank", of: zeros, odd: true})
 }
+
+// A trait is a feature that all ranks of a class have in common: what depends on it is not seen.
+type trait struct {
+	feature
+	value int64
+}
+
+// traits returns those of ranks by whose bits programs tell ranks apart.
+func traits(g *grid, ranks [][]*rank) (list []trait) {
+	all := []feature{
+		{name: "remainder of rank by 2", of: func(p *point) int64 { return p.rank % 2 }},
+		{name: "trailing zeros of rank", of: zeros},
+	}
+	if g.dims > 1 {
+		for d, n := range names(g.dims) {
+			all = append(all, feature{name: "remainder of " + n.at + " by 2", of: func(p *point) int64 { return p.at[d] % 2 }})
+		}
+	}
+	for _, x := range all {
+		t, same, none := trait{feature: x}, true, true
+		for _, trace := range ranks {
+			for _, r := range trace {
+				if v := x.of(&r.point); none {
+					t.value, none = v, false
+				} else if v != t.value {
+					same = false
+				}
+			}
+		}
+		if same && !none {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// zeros returns how many zeros a rank ends with.
+func zeros(p *point) int64 { return int64(bits.TrailingZeros64(uint64(p.rank | math.MinInt64))) }
 
 // log2 returns a logarithm, rounded down.
 func log2(n int64) int64 { return int64(bits.Len64(uint64(n))) - 1 }

@@ -80,12 +80,11 @@ func drawGrid(t *rapid.T, numbers []int) func(p *process) {
 	if by == 2 && slices.ContainsFunc(numbers, func(n int) bool { return n%fixed > 0 }) {
 		by = 0
 	}
+	if slices.ContainsFunc(numbers, func(n int) bool { return n&(n-1) != 0 && square(n)*square(n) != n }) {
+		by %= 4
+	}
 	return func(p *process) {
 		p.grid()
-		by := by
-		if p.rows*p.columns != p.n {
-			by %= 4
-		}
 		switch by {
 		case 4: // of powers of two, or squares
 			p.rows, p.columns = p.columns, p.rows

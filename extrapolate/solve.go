@@ -35,6 +35,7 @@ type class struct {
 	body  []*place
 	one   bool      // trace that has such ranks
 	first *rank     // of the largest trace
+	alike []trait   // of all ranks in the traces
 	all   [][]*rank // by trace
 }
 
@@ -314,7 +315,7 @@ func (s *solver) class(name string, by split, ranks [][]*rank) (*class, *failure
 			c.first = list[len(list)/2]
 		}
 	}
-	c.one = traces == 1
+	c.one, c.alike = traces == 1, traits(s.grid, ranks)
 	worst := &failure{class: name, what: "ranks of one place make different calls"}
 	for like := range likenesses {
 		if like > equal && c.foldedAs(like, within[like]) {
