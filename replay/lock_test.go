@@ -198,6 +198,20 @@ func TestLocks(t *testing.T) {
 			o.compute(5)
 			o.unlock(0)
 		}, [3]int{6, 6, 11}},
+		{"NoTarget", func(rank int, o origin) { // neither MPI_PROC_NULL nor a rank that there is not asks for the lock of rank 2
+			o.compute(rank)
+			if rank == 2 {
+				return
+			}
+			o.lock(exclusive, 2)
+			for _, target := range []any{"MPI_PROC_NULL", 17} {
+				o.MPI(1, "MPI_Win_lock", "lock_type", exclusive, "rank", target, "assert", 0, "win", 0)
+				o.MPI(1, "MPI_Win_flush", "rank", target, "win", 0)
+				o.MPI(1, "MPI_Win_unlock", "rank", target, "win", 0)
+			}
+			o.compute(5)
+			o.unlock(2)
+		}, [3]int{5, 6, 2}},
 		{"InOrderOfRanks", func(rank int, o origin) { // the last to come to the barrier is the first
 			o.compute(3 - rank)
 			o.MPI(1, "MPI_Barrier", "comm", world)
