@@ -69,33 +69,71 @@ func TestAnything(t *testing.T) {
 		functions := rapid.SliceOfN(rapid.SampledFrom(meant), 1, 6).Draw(t, "functions")
 		for rank := range rapid.IntRange(1, 3).Draw(t, "ranks") {
 			var r testtrace.Recording
-			for range rapid.IntRange(1, 12).Draw(t, "calls") {
-				f := rapid.SampledFrom(functions).Draw(t, "function")
-				made := cst.Function{Name: f.Name}
-				var args []cst.Value
-				if thread := rapid.IntRange(0, 2).Draw(t, "thread"); thread > 0 {
-					made.Params, args = append(made.Params, cst.Param{Name: reprise.ThreadParam, Type: cst.Type{Kind: cst.KindInt}}), append(args, cst.Int(int64(thread)))
+			drawCalls(t, &r, functions, 12, func(p spec.Param) cst.Value {
+				if p.Name == "comm" && rapid.Bool().Draw(t, "world") {
+					return cst.Handle(-3)
 				}
-				for _, p := range f.Params {
-					made.Params = append(made.Params, cst.Param{Name: p.Name, Type: p.Type, Direction: p.Direction})
-					if p.Name == "comm" && rapid.Bool().Draw(t, "world") {
-						args = append(args, cst.Handle(-3))
-						continue
-					}
-					args = append(args, drawValue(t, p.Type))
-				}
-				if rapid.IntRange(0, 9).Draw(t, "in flight") == 0 {
-					made.Params, args = append(made.Params, spec.InFlight.Param()), append(args, cst.Int(0))
-				}
-				r.Call(r.Declare(made), args...)
-			}
-			if err := r.Err(); err != nil {
-				t.Fatal(err)
-			}
+				return drawValue(t, p.Type)
+			})
 			parts = append(parts, r.Finish(rank))
 		}
 		testAnything(t, testtrace.Write(t, merge.Run{Ranks: rapid.SampledFrom([]int{3, 1 << 30}).Draw(t, "size")}, parts))
 	})
+}
+
+// TestAnyLocks does so with calls on windows, which often have arguments that mean something.
+func TestAnyLocks(t *testing.T) {
+	choices := map[string][]cst.Value{
+		"lock_type": {cst.Int(1), cst.Int(2)}, "assert": {cst.Int(0), cst.Int(0), cst.Int(0), cst.Int(1)},
+		"win": {cst.Handle(0), cst.Handle(0), cst.Handle(1)}, "request": {cst.Handle(0), cst.Handle(1)}, "comm": {cst.Handle(-3)},
+		"rank": {cst.Rank(0), cst.Rank(1), cst.Rank(7)}, "target_rank": {cst.Rank(0), cst.Rank(1), cst.Rank(2)},
+	}
+	var functions []spec.Function
+	for _, f := range spec.Functions() {
+		switch spec.Base(f.Name) {
+		case "Win_lock", "Win_lock_all", "Win_unlock", "Win_unlock_all", "Win_flush", "Win_flush_all", "Put", "Rput", "Wait", "Barrier":
+			functions = append(functions, f)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var parts []merge.Part
+		for rank := range 3 {
+			var r testtrace.Recording
+			r.MPI(1, "MPI_Win_create", "comm", world, "win", 0)
+			r.MPI(1, "MPI_Win_create", "comm", world, "win", 1)
+			drawCalls(t, &r, functions, 20, func(p spec.Param) cst.Value {
+				if list := choices[p.Name]; list != nil && rapid.IntRange(0, 19).Draw(t, "other") > 0 {
+					return rapid.SampledFrom(list).Draw(t, "argument")
+				}
+				return drawValue(t, p.Type)
+			})
+			parts = append(parts, r.Finish(rank))
+		}
+		testAnything(t, testtrace.Write(t, merge.Run{Ranks: 3}, parts))
+	})
+}
+
+// drawCalls draws calls of functions, with arguments as a function draws them.
+func drawCalls(t *rapid.T, r *testtrace.Recording, functions []spec.Function, most int, argument func(spec.Param) cst.Value) {
+	for range rapid.IntRange(1, most).Draw(t, "calls") {
+		f := rapid.SampledFrom(functions).Draw(t, "function")
+		made := cst.Function{Name: f.Name}
+		var args []cst.Value
+		if thread := rapid.IntRange(0, 2).Draw(t, "thread"); thread > 0 {
+			made.Params, args = append(made.Params, cst.Param{Name: reprise.ThreadParam, Type: cst.Type{Kind: cst.KindInt}}), append(args, cst.Int(int64(thread)))
+		}
+		for _, p := range f.Params {
+			made.Params = append(made.Params, cst.Param{Name: p.Name, Type: p.Type, Direction: p.Direction})
+			args = append(args, argument(p))
+		}
+		if rapid.IntRange(0, 9).Draw(t, "in flight") == 0 {
+			made.Params, args = append(made.Params, spec.InFlight.Param()), append(args, cst.Int(0))
+		}
+		r.Call(r.Declare(made), args...)
+	}
+	if err := r.Err(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func testAnything(t *rapid.T, trace *reprise.Trace) {

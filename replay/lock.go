@@ -122,13 +122,13 @@ func (r *rank) compileLock(o *op, meaning *semantics.Operation, call reprise.Cal
 	if kind == noLock || meaning.Communicator == nil || len(r.engine.locks) == 0 {
 		return
 	}
-	_, ofOne := call.Arg("rank")
-	switch k, named := targetOf(meaning, call); {
+	switch _, one := call.Arg("rank"); {
 	case (kind == locks || kind == locksAll) && !isChecked(call):
 		return
 	case kind == locksAll: // of the rank's own part
 		o.lock = r.engine.locks[lockKey{meaning.Communicator, r.number}]
-	case ofOne:
+	case one || kind == locks:
+		k, named := targetOf(meaning, call)
 		if o.lock = r.engine.locks[k]; !named || o.lock == nil { // such as that of MPI_PROC_NULL
 			return
 		}
