@@ -36,11 +36,15 @@ func generate(number uint64) string {
 	g.line("static double d0[16], d1[16];")
 	g.line("static node s0, s1, *sp = &s0;")
 	g.line("static unsigned *gp = a0, *heap;")
+	g.line("static unsigned verdicts[4];")
 	g.line("static int rank, size, counts[4], offsets[4], counts2[4], offsets2[4];")
 	g.line("static unsigned total(int n, ...)\n{\n\tva_list l;\n\tunsigned s = 0;\n\tva_start(l, n);\n\twhile (n-- > 0)\n\t\ts += va_arg(l, unsigned);\n\tva_end(l);\n\treturn s;\n}")
 	g.line("static int compare(const void *a, const void *b)\n{\n\tunsigned x = *(const unsigned *)a, y = *(const unsigned *)b;\n\treturn (x > y) - (x < y);\n}")
 	g.line("static void combine(void *in, void *inout, int *n, MPI_Datatype *t)\n{\n\tfor (int i = 0; i < *n; i++)\n\t\t((unsigned *)inout)[i] += 3 * ((unsigned *)in)[i];\n}")
 	g.line("static unsigned deep(unsigned n, unsigned *p)\n{\n\tif (n == 0)\n\t\treturn p[0];\n\tp[n & 7] += n;\n\treturn deep(n - 1, p) + p[n & 3];\n}")
+	g.line("static unsigned verdict(unsigned own, unsigned k)\n{\n\tunsigned all[4] = {1, 2, 3, 4}, *at = verdicts + (k & 3);\n\tverdicts[k + 1 & 3] += k;\n\t*at = own ^ *at >> 1;\n" +
+		"\tMPI_Allreduce(verdicts + (k & 3), &all[k + 1 & 3], 1, MPI_UNSIGNED, MPI_SUM, MPI_COMM_WORLD);\n\tfor (unsigned i = 0; i < 4; i++) {\n" +
+		"\t\tif (all[i] %% 5 == 0)\n\t\t\treturn all[i + 1 & 3] >> 1;\n\t\tall[i] += all[i + 3 & 3] / 2;\n\t}\n\treturn all[k & 3];\n}")
 	for range 1 + g.IntN(3) {
 		g.budget, g.uniform = 4+g.IntN(4), false
 		g.function(fmt.Sprint("g", g.helpers))
@@ -203,7 +207,32 @@ func (g *generator) branch() {
 	g.uniform = uniform
 }
 
+// decide writes that a value of all ranks, which comes from a message, through memory and a function, decides what they communicate and how often.
+func (g *generator) decide() {
+	n := g.name("n")
+	g.line("unsigned %s = verdict(%s, %s);", n, g.local(2), g.common(1))
+	g.line("for (unsigned %si = 0; %si < (%s >> 2 & 3); %si++) {", n, n, n, n)
+	g.indent++
+	g.depth++
+	g.communicate()
+	g.line("if (%s[%si + %s & 7] == %s)\n\t\t%s++;", g.one("a0", "a1", "s0.v"), n, n, g.local(1), g.target())
+	g.line("if ((%s + %si) %% 3 == 2)\n\t\tbreak;", n, n)
+	g.indent--
+	g.line("}\n\tif (%s %% 3 == 1) {", n)
+	g.indent++
+	g.communicate()
+	g.indent--
+	g.line("} else")
+	g.line("\tMPI_Sendrecv(send, (%s & 3), MPI_UNSIGNED, (rank + 1) %% size, 20000 + (%s & 31), receive, 8, MPI_UNSIGNED, (rank + size - 1) %% size, 20000 + (%s & 31), MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+		g.element(), n, n)
+	g.depth--
+}
+
 func (g *generator) statement() {
+	if g.uniform && g.depth < 2 && g.IntN(6) == 0 {
+		g.decide()
+		return
+	}
 	if g.uniform && g.IntN(3) == 0 {
 		g.communicate()
 		return
