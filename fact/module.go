@@ -125,8 +125,8 @@ type value struct {
 
 // A Position is a line of a source of the program; the zero Position is none that is known.
 type Position struct {
-	File string
-	Line int
+	File string `json:"file"`
+	Line int    `json:"line"`
 }
 
 func (p Position) String() string {

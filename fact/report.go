@@ -10,8 +10,8 @@ import (
 // A Count is how much of a file of the sources is needed, in instructions.
 type Count struct {
 	File string `json:"file"`
-	Kept int    `json:"kept"`
-	All  int    `json:"all"`
+	Kept int    `json:"kept_instructions"`
+	All  int    `json:"instructions"`
 }
 
 // Counts returns what is needed by file, in the order of their names. Instructions of which the line is not known
@@ -49,8 +49,8 @@ func (s *Slice) fileOf(f *function) string {
 // A Call is a call of MPI in the program.
 type Call struct {
 	Position
-	Function string
-	Executed bool // by MPI, and not only recorded
+	Function string `json:"function"`
+	Executed bool   `json:"executed"` // by MPI, and not only recorded
 }
 
 // Calls returns the calls of MPI, in the order of the module.
@@ -78,7 +78,7 @@ func (s *Slice) Open() (Call, bool) {
 // A Step is one of the reasons why a line is kept.
 type Step struct {
 	Position
-	How string // what the line does for the one of the step behind; of the last step, why it is kept in any case
+	How string `json:"how"` // what the line does for the one of the step behind; of the last step, why it is kept in any case
 }
 
 // Explain returns why a line of the sources is kept: a chain of dependences from it to a line that is

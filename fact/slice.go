@@ -484,8 +484,9 @@ func (s *slicer) keepFrees() (found bool) {
 
 // A Needed is a group of operations of which the data is needed: Reader reads what a call at Call received.
 type Needed struct {
-	Group        string
-	Call, Reader Position
+	Group  string   `json:"operation"`
+	Call   Position `json:"received_at"`
+	Reader Position `json:"read_at"`
 }
 
 // Needed returns the groups of operations of which the data is needed, in the order of their names.

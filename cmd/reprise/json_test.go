@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/fact"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -138,7 +139,12 @@ func TestJSONNames(t *testing.T) {
 	}
 	c.object("replay", string(replayed))
 	c.object("proxy", invoke(t, "", "proxy", heatTrace, "-o", t.TempDir(), "--json").stdout)
-	commands["replay"], commands["proxy"] = true, true
+	sliced, err := json.Marshal(sliceAnswer{Schema: schema, Files: []fact.Count{{}}, Calls: []fact.Call{{}}, Open: &fact.Call{}, Needed: []fact.Needed{{}}, Lines: []keptLine{{Steps: []fact.Step{{}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.object("slice", string(sliced))
+	commands["replay"], commands["proxy"], commands["slice"] = true, true, true
 	for _, cmd := range newRoot().Commands() {
 		if cmd.Flags().Lookup("json") != nil && !commands[cmd.Name()] {
 			t.Errorf("no transcript has %s --json", cmd.Name())

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,7 @@ func newSlice() *cobra.Command {
 		p       slicing.Program
 		explain []string
 		lines   []fact.Position
+		asJSON  bool
 	)
 	cmd := newCommand("slice")
 	f := cmd.Flags()
@@ -25,6 +27,7 @@ func newSlice() *cobra.Command {
 	f.StringVar(&p.MPICC, "mpicc", "", "the compiler `command` of the MPI")
 	f.StringArrayVar(&explain, "explain", nil, "say why a line is kept, as `FILE:LINE`")
 	f.BoolVar(&p.ExecuteAll, "execute-all", false, "send all messages")
+	f.BoolVar(&asJSON, "json", false, "print as JSON")
 	f.BoolVar(&p.Whole, "whole", false, "leave nothing out, to compare with")
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		if p.Output == "" {
@@ -47,16 +50,57 @@ func newSlice() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if p.Whole {
-			return nil
-		}
-		printSlice(cmd, slice)
-		for _, at := range lines {
-			printReasons(cmd, slice, at)
+		a := newSliceAnswer(slice, &p, lines)
+		switch {
+		case asJSON:
+			return printJSON(cmd.OutOrStdout(), a)
+		case !p.Whole:
+			a.print(cmd.OutOrStdout())
 		}
 		return nil
 	}
 	return cmd
+}
+
+// A sliceAnswer is what is left of a program.
+type sliceAnswer struct {
+	Schema   int           `json:"schema"`
+	Output   string        `json:"output"`
+	Files    []fact.Count  `json:"sources"`
+	Executed int           `json:"executed_calls"`
+	Calls    []fact.Call   `json:"call_sites"`
+	Open     *fact.Call    `json:"depends_on_order"`
+	Needed   []fact.Needed `json:"needed_data"`
+	Lines    []keptLine    `json:"explained"`
+}
+
+// A keptLine is why a line is kept.
+type keptLine struct {
+	fact.Position
+	Steps []fact.Step `json:"steps"` // none if nothing of it is kept
+}
+
+func newSliceAnswer(s *fact.Slice, p *slicing.Program, lines []fact.Position) *sliceAnswer {
+	a := &sliceAnswer{Schema: schema, Output: p.Output, Files: append([]fact.Count{}, s.Counts()...), Calls: append([]fact.Call{}, s.Calls()...),
+		Needed: append([]fact.Needed{}, s.Needed()...), Lines: []keptLine{}}
+	for k := range a.Files {
+		if p.Whole {
+			a.Files[k].Kept = a.Files[k].All
+		}
+	}
+	for k := range a.Calls {
+		a.Calls[k].Executed = a.Calls[k].Executed || p.Whole
+		if a.Calls[k].Executed {
+			a.Executed++
+		}
+	}
+	if open, ok := s.Open(); ok {
+		a.Open = &open
+	}
+	for _, at := range lines {
+		a.Lines = append(a.Lines, keptLine{at, append([]fact.Step{}, s.Explain(at)...)})
+	}
+	return a
 }
 
 // parsePosition reads FILE:LINE.
@@ -70,39 +114,35 @@ func parsePosition(s string) (fact.Position, error) {
 	return fact.Position{}, fmt.Errorf("--explain takes a line, such as solver.c:120, not %q", s)
 }
 
-// printSlice prints what is left of a program.
-func printSlice(cmd *cobra.Command, s *fact.Slice) {
-	w := cmd.OutOrStdout()
-	for _, c := range s.Counts() {
+func (a *sliceAnswer) print(w io.Writer) {
+	kept, all := 0, 0
+	for _, c := range a.Files {
 		fmt.Fprintf(w, "%s: %d of %s kept\n", c.File, c.Kept, text.Plural(c.All, "instruction"))
+		kept, all = kept+c.Kept, all+c.All
 	}
-	calls := s.Calls()
-	executed := 0
-	for _, c := range calls {
-		if c.Executed {
-			executed++
-		}
+	if len(a.Files) > 1 {
+		fmt.Fprintf(w, "all files: %d of %s kept\n", kept, text.Plural(all, "instruction"))
 	}
-	fmt.Fprintf(w, "%d of %s of MPI executed, the others only recorded\n", executed, text.Plural(len(calls), "call"))
-	if open, ok := s.Open(); ok {
-		fmt.Fprintf(w, "all messages are sent: what %s returns at %v depends on which messages come first\n", open.Function, open.Position)
+	fmt.Fprintf(w, "%d of %s of MPI executed, the others only recorded\n", a.Executed, text.Plural(len(a.Calls), "call"))
+	if a.Open != nil {
+		fmt.Fprintf(w, "all messages are sent: what %s returns at %v depends on which messages come first\n", a.Open.Function, a.Open.Position)
 	}
-	for _, n := range s.Needed() {
+	for _, n := range a.Needed {
 		fmt.Fprintf(w, "%s: the data is needed, as %v reads what is received at %v\n", n.Group, n.Reader, n.Call)
+	}
+	for _, l := range a.Lines {
+		l.print(w)
 	}
 }
 
-// printReasons prints why a line is kept.
-func printReasons(cmd *cobra.Command, s *fact.Slice, at fact.Position) {
-	w := cmd.OutOrStdout()
-	steps := s.Explain(at)
-	if steps == nil {
-		fmt.Fprintf(w, "\n%v: nothing of it is kept\n", at)
+func (l *keptLine) print(w io.Writer) {
+	if len(l.Steps) == 0 {
+		fmt.Fprintf(w, "\n%v: nothing of it is kept\n", l.Position)
 		return
 	}
-	fmt.Fprintf(w, "\n%v is kept:\n", at)
-	for k, step := range steps {
-		if k+1 < len(steps) {
+	fmt.Fprintf(w, "\n%v is kept:\n", l.Position)
+	for k, step := range l.Steps {
+		if k+1 < len(l.Steps) {
 			fmt.Fprintf(w, "  %v %s, for\n", step.Position, step.How)
 		} else {
 			fmt.Fprintf(w, "  %v %s\n", step.Position, step.How)

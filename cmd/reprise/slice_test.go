@@ -76,6 +76,11 @@ func TestSliceOpen(t *testing.T) {
 	}
 	source := filepath.Join("testdata", "slice", "farm.c")
 	out := must(t, "slice", "--mpicc", mpitest.Installed(t)[0].CC, "-o", filepath.Join(t.TempDir(), "app"), "--", source)
+	var answer sliceAnswer
+	decodeJSON(t, &answer, "slice", "--json", "--explain", source+":15", "--mpicc", mpitest.Installed(t)[0].CC, "-o", filepath.Join(t.TempDir(), "app"), "--", source)
+	if a := answer; a.Open == nil || a.Open.Line != 15 || len(a.Calls) != 9 || a.Executed != 9 || a.Files[0].Kept == 0 || len(a.Lines) != 1 || len(a.Lines[0].Steps) == 0 {
+		t.Errorf("%+v", a)
+	}
 	if want := "all messages are sent: what MPI_Recv returns at " + source + ":15 depends"; !strings.Contains(out, want) {
 		t.Errorf("%q is not in\n%s", want, out)
 	}
