@@ -204,7 +204,16 @@ func (r *rank) sentBy(w *Wait) (list []Message) {
 // all members wait for all others.
 func compareWaits(a, b Wait) int {
 	return cmp.Or(cmp.Compare(a.For, b.For), slices.Compare(firstOf(a.Ranks), firstOf(b.Ranks)), cmp.Compare(a.Tag, b.Tag),
-		cmp.Compare(a.Communicator.Name, b.Communicator.Name), cmp.Compare(a.Instance, b.Instance), cmp.Compare(a.Target, b.Target))
+		cmp.Compare(a.Communicator.Name, b.Communicator.Name), cmp.Compare(a.Instance, b.Instance), cmp.Compare(a.Target, b.Target),
+		cmp.Compare(a.Ranks.Len(), b.Ranks.Len()), cmp.Compare(anyOf(a), anyOf(b)))
+}
+
+// anyOf returns 1 for a wait that any of some ranks ends, else 0.
+func anyOf(w Wait) int {
+	if w.Any {
+		return 1
+	}
+	return 0
 }
 
 // firstOf returns the first rank of a set, nothing if it is empty.

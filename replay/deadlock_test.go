@@ -165,6 +165,13 @@ func TestDeadlocks(t *testing.T) {
 				receive(r, "MPI_Recv", "MPI_ANY_SOURCE", 4)
 			}
 		}, "1 call can never go on: rank 0 in MPI_Recv, its call 0, waits for a message from any of ranks 1-2, tag 4"},
+		{"AnySourceAndOne", 3, replay.Instant{}, func(rank int, r *testtrace.Recording) {
+			if rank == 0 {
+				receive(r, "MPI_Irecv", "MPI_ANY_SOURCE", 0, "request", 0)
+				receive(r, "MPI_Irecv", 1, 0, "request", 1)
+				r.MPI(1, "MPI_Waitall", "count", 2, "array_of_requests", []any{0, 1})
+			}
+		}, "1 call can never go on: rank 0 in MPI_Waitall, its call 2, waits for a message from rank 1, tag 0, and a message from any of ranks 1-2, tag 0"},
 		{"Probe", 2, replay.Instant{}, func(rank int, r *testtrace.Recording) {
 			if rank == 0 {
 				r.MPI(1, "MPI_Probe", "source", 1, "tag", 5, "comm", world, "status", cst.Status{Source: -9, Tag: -9})
