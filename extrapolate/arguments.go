@@ -150,7 +150,11 @@ func (f *programFitter) call(p *place) (failed *failure) {
 		for _, v := range p.visits {
 			values = append(values, v.rank.args[v.value][i])
 		}
-		a, failed := f.argument(param.Name+" of "+fn.Name, param.Type, at, values, p.depth, false)
+		number := roleCount
+		if isGrid(fn.Name, param.Name) {
+			number = roleGrid
+		}
+		a, failed := f.argument(param.Name+" of "+fn.Name, param.Type, number, at, values, p.depth, false)
 		if failed != nil {
 			return failed
 		}
@@ -171,13 +175,24 @@ func (f *programFitter) call(p *place) (failed *failure) {
 	return failed
 }
 
-// argument fits an argument by its values.
-func (f *programFitter) argument(what string, t cst.Type, at []*point, values []cst.Value, depth int, array bool) (*argument, *failure) {
+// isGrid reports whether elements of an array are extents of a grid.
+func isGrid(function, parameter string) bool {
+	switch function {
+	case "MPI_Cart_create":
+		return parameter == "dims"
+	case "MPI_Dims_create":
+		return parameter == "dims_out" // the input are wishes
+	}
+	return false
+}
+
+// argument fits an argument by its values: number is the role of those that are plain numbers.
+func (f *programFitter) argument(what string, t cst.Type, number role, at []*point, values []cst.Value, depth int, array bool) (*argument, *failure) {
 	a := &argument{kind: t.Kind}
-	add := func(what string, as role, number func(v cst.Value) int64) *failure {
+	add := func(what string, as role, of func(v cst.Value) int64) *failure {
 		list := make([]int64, 0, len(values))
 		for _, v := range values {
-			list = append(list, number(v))
+			list = append(list, of(v))
 		}
 		fitted, failed := f.form(what, at, list, depth, array, as)
 		a.numbers = append(a.numbers, fitted)
@@ -185,7 +200,7 @@ func (f *programFitter) argument(what string, t cst.Type, at []*point, values []
 	}
 	switch t.Kind {
 	case cst.KindInt:
-		return a, add(what, roleCount, cst.Value.Int)
+		return a, add(what, number, cst.Value.Int)
 	case cst.KindRank:
 		return a, add(what, roleRank, cst.Value.Int)
 	case cst.KindTag, cst.KindHandle:
@@ -214,7 +229,7 @@ func (f *programFitter) argument(what string, t cst.Type, at []*point, values []
 		return a, nil
 	case cst.KindArray:
 		if !array {
-			return a, f.array(a, what, t, at, values, depth)
+			return a, f.array(a, what, t, number, at, values, depth)
 		}
 	}
 	for i, v := range values {
@@ -240,7 +255,7 @@ func short(v cst.Value) string {
 const maxElements = 1024
 
 // array fits an array: by one rule for its elements, or element by element.
-func (f *programFitter) array(a *argument, what string, t cst.Type, at []*point, values []cst.Value, depth int) (failed *failure) {
+func (f *programFitter) array(a *argument, what string, t cst.Type, number role, at []*point, values []cst.Value, depth int) (failed *failure) {
 	lengths := make([]int64, 0, len(values))
 	for _, v := range values {
 		lengths = append(lengths, int64(v.Len()))
@@ -260,7 +275,7 @@ func (f *programFitter) array(a *argument, what string, t cst.Type, at []*point,
 			where, elements = append(where, &p), append(elements, v.Index(k))
 		}
 	}
-	if a.rule, failed = f.argument("elements of "+what, *t.Elem, where, elements, depth, true); failed == nil {
+	if a.rule, failed = f.argument("elements of "+what, *t.Elem, number, where, elements, depth, true); failed == nil {
 		return nil
 	}
 	a.rule = nil
@@ -272,7 +287,7 @@ func (f *programFitter) array(a *argument, what string, t cst.Type, at []*point,
 		for _, v := range values {
 			elements = append(elements, v.Index(k))
 		}
-		e, failed := f.argument(fmt.Sprintf("element %d of %s", k, what), *t.Elem, at, elements, depth, true)
+		e, failed := f.argument(fmt.Sprintf("element %d of %s", k, what), *t.Elem, number, at, elements, depth, true)
 		if failed != nil {
 			return failed
 		}
@@ -284,7 +299,7 @@ func (f *programFitter) array(a *argument, what string, t cst.Type, at []*point,
 // form fits a number.
 func (f *programFitter) form(what string, at []*point, values []int64, depth int, array bool, as role) (form, *failure) {
 	r := form{what: what}
-	scales := as == roleCount || as == roleGroup // it may grow with the number of ranks if it does not show it
+	scales := as != roleRank && as != roleLabel // it may grow with the number of ranks if it does not show it
 	r.inside = !scales
 	for i, p := range at {
 		r.inside = r.inside && values[i] < p.ranks

@@ -92,6 +92,7 @@ func TestPrograms(t *testing.T) {
 		{"RandomTrips", func(n int) programs.Program { return programs.RandomTrips(n, 1) }, []int{4, 16, 64}, "no"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			var traces []*reprise.Trace
 			for _, n := range tt.numbers {
 				p := tt.program(n)
@@ -121,6 +122,7 @@ func TestPatterns(t *testing.T) {
 	}
 	for _, tt := range all {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			var traces []*reprise.Trace
 			for _, n := range tt.numbers {
 				traces = append(traces, run(t, n, tt.program))

@@ -26,6 +26,7 @@ type role int
 const (
 	roleCount role = iota // it may grow with the number of ranks: counts, trips, lengths
 	roleGroup             // the size of a group
+	roleGrid              // an extent of the grid
 	roleRank              // a rank
 	roleLabel             // a tag, a handle, a part of an address
 )
@@ -162,7 +163,8 @@ func (f *fitter) exact() {
 }
 
 // extents finds the number of ranks; of ranks, those near too, and of sizes of groups an extent of the grid. Two numbers of
-// ranks show no more: too many expressions have two values. But for the number of ranks itself, all expressions of one feature must agree.
+// ranks show no more: too many expressions have two values. But for the number of ranks itself, all expressions of one feature must agree;
+// of what is an extent in any case, those of all grids.
 func (f *fitter) extents() {
 	all := f.features
 	only := func(is func(x feature) bool) {
@@ -170,6 +172,11 @@ func (f *fitter) extents() {
 	}
 	only(func(x feature) bool { return x.name == "N" })
 	if f.exact(); len(f.found) > 0 || f.role == roleCount || f.role == roleLabel {
+		return
+	}
+	if f.role == roleGrid {
+		only(func(x feature) bool { return x.extent || x.foreign })
+		f.exact()
 		return
 	}
 	if f.role == roleGroup {

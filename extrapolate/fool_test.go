@@ -29,6 +29,15 @@ func TestFool(t *testing.T) {
 			p.grid()
 			p.send(7, p.near(0, 1), 0)
 		}},
+		{"an extent less one, of two traces", []int{16, 36, 64}, func(p *process) { p.allreduce(2 * p.n / 9) }},
+		{"ranks that are last, and even in no trace", []int{4, 16, 64, 9}, func(p *process) {
+			if p.rank%2 == 0 {
+				p.send(1, (p.rank+1)%p.n, 0)
+			}
+		}},
+		{"the larger of two extents", []int{8, 16, 64, 32}, func(p *process) { p.allreduce(max(4, p.n/4)) }},
+		{"the first rank of a row of three dimensions", []int{2, 4, 16, 64}, func(p *process) { p.send(1, p.rank-p.rank%balanced(p.n)[0], 0) }},
+		{"a logarithm, or columns less one", []int{2, 6, 12, 36, 24}, func(p *process) { p.send(1, balanced(p.n)[0]-1, 0) }},
 		{"two traces", []int{4, 16, 64}, func(p *process) { p.send(100*p.n, (p.rank+1)%p.n, 0) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -16,12 +16,13 @@ type point struct {
 
 // A feature is a number that a point has.
 type feature struct {
-	name   string
-	of     func(p *point) int64
-	odd    bool // less likely than others, which come first
-	far    bool // less likely in products: of a grid of three dimensions in one of less
-	extent bool // of the grid that ranks are in
-	uses   uint // loops and arrays that it depends on: bit d for the loop at depth d, bit maxDepth for an index
+	name    string
+	of      func(p *point) int64
+	odd     bool // less likely than others, which come first
+	far     bool // less likely in products: of a grid of three dimensions in one of less
+	extent  bool // of the grid that ranks are in
+	foreign bool // of another
+	uses    uint // loops and arrays that it depends on: bit d for the loop at depth d, bit maxDepth for an index
 }
 
 const (
@@ -70,7 +71,7 @@ func foreign(own *grid, most int, numbers []int64) (list []feature) {
 					continue
 				}
 				known = append(known, extents)
-				list = addExtent(list, feature{name: n.extent + " (" + g.name + ")", far: dims > max(2, own.dims), of: func(p *point) int64 { return g.extents(p.ranks)[d] }})
+				list = addExtent(list, feature{name: n.extent + " (" + g.name + ")", foreign: true, far: dims > max(2, own.dims), of: func(p *point) int64 { return g.extents(p.ranks)[d] }})
 			}
 		}
 	}

@@ -34,7 +34,7 @@ func (p *process) call(name string, params string, args ...cst.Value) {
 			case cst.KindHandle:
 				t = cst.HandleOf(map[byte]string{'c': "comm", 'q': "request"}[params[i]])
 			}
-			f.Params = append(f.Params, cst.Param{Name: map[byte]string{'n': "count", 'p': "peer", 't': "tag", 'c': "comm", 'q': "request", 'a': "counts", 'd': "displs", 'x': "color"}[params[i]], Type: t})
+			f.Params = append(f.Params, cst.Param{Name: map[byte]string{'n': "count", 'p': "peer", 't': "tag", 'c': "comm", 'q': "request", 'a': "counts", 'd': "displs", 'x': "color", 'g': "dims"}[params[i]], Type: t})
 		}
 		fn = p.recorder.Declare(f)
 		p.fns[name] = fn
@@ -321,6 +321,19 @@ func split(p *process) {
 	}
 }
 
+// cart makes a grid, and exchanges with neighbours in it.
+func cart(p *process) {
+	p.grid()
+	p.call("MPI_Cart_create", "cgc", cst.Handle(0), ints(2, func(i int) int { return []int{p.rows, p.columns}[i] }), cst.Handle(1))
+	for range 10 {
+		for i, peer := range []int{p.near(-1, 0), p.near(1, 0), p.near(0, -1), p.near(0, 1)} {
+			p.irecv(100, peer, i^1)
+			p.isend(100, peer, i)
+		}
+		p.waitall()
+	}
+}
+
 var all = []struct {
 	name    string
 	program func(p *process)
@@ -335,8 +348,9 @@ var all = []struct {
 	{"sort", sort, []int{4, 8, 16, 32, 64, 256}},
 	{"remainder", remainder, []int{4, 8, 16, 32, 64, 256}},
 	{"master", master, []int{4, 16, 64, 256}},
-	{"pairwise", pairwise, []int{4, 8, 16, 32, 64, 128}},
+	{"pairwise", pairwise, []int{4, 8, 16, 32, 64}},
 	{"split", split, []int{4, 8, 16, 32, 64, 256}},
+	{"cart", cart, []int{9, 64, 36}},
 	{"lu on 128", lu, []int{8, 16, 32, 64, 128}},
 	{"torus on 128", torus, []int{8, 16, 32, 64, 128}},
 }

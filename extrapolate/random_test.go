@@ -25,7 +25,7 @@ func TestRandom(t *testing.T) {
 	if raceDetector {
 		t.Skip("long with the race detector, and in one goroutine")
 	}
-	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": "30"} {
+	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": "20"} {
 		if f := flag.Lookup(name); f.Value.String() == f.DefValue {
 			if err := f.Value.Set(value); err != nil {
 				t.Fatal(err)

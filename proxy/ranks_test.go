@@ -1,0 +1,68 @@
+//go:build linux
+
+package proxy_test
+
+import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/extrapolate"
+	"github.com/reprise-trace/reprise/internal/mpitest"
+)
+
+// TestProxyOfAnotherRun writes proxies for numbers of ranks that no trace has: they make the calls that the programs make there. -all
+// tries more.
+func TestProxyOfAnotherRun(t *testing.T) {
+	for _, p := range []struct {
+		name, program string
+		arguments     []string
+		ranks         []int // the last is extrapolated from the others
+	}{
+		{"stencil", "../examples/stencil/stencil.c", []string{"20"}, []int{2, 4, 5, 3}},
+		{"stencil on 9", "../examples/stencil/stencil.c", []string{"20"}, []int{4, 16, 25, 9}},
+		{"cg", "../bench/recording/kernels.c", []string{"cg", "2"}, []int{2, 4, 8, 32, 16}},
+		{"lu", "../bench/recording/kernels.c", []string{"lu", "2"}, []int{2, 4, 8, 32, 16}},
+	} {
+		mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+			t.Run(p.name, func(t *testing.T) {
+				if !*all && (p.name != "stencil" || m.Name != "mpich") {
+					t.Skip("-all tries it")
+				}
+				program := filepath.Join(t.TempDir(), "program")
+				if out, err := exec.Command(m.CC, "-w", "-g", "-O2", "-o", program, p.program, "-lm").CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+				var traces []*reprise.Trace
+				for _, ranks := range p.ranks {
+					traces = append(traces, recorded(t, m, func(o mpitest.Options) {
+						o.Ranks, o.Limit = ranks, 3*time.Minute
+						if output := m.Run(t, o, program, p.arguments...); output.Status != 0 {
+							t.Fatalf("status %d: %s", output.Status, output.Rest)
+						}
+					}))
+				}
+				last := len(traces) - 1
+				r, err := extrapolate.Make(t.Context(), traces[:last], extrapolate.Options{Ranks: p.ranks[last]})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var file bytes.Buffer
+				if err := r.Write(&file); err != nil {
+					t.Fatal(err)
+				}
+				made, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for rank := range made.Ranks() {
+					compareCalls(t, rank, callTexts(t, traces[last], rank), callTexts(t, made, rank), nil)
+				}
+				checkProxy(t, m, made)
+			})
+		})
+	}
+}
