@@ -172,7 +172,7 @@ func (e *extrapolation) print(q *question, out io.Writer) {
 	}
 	if len(e.Fits) > 0 {
 		fmt.Fprintln(out)
-		t := text.NewTable(out, most, "<of", "<argument", "<expression", "<ranks")
+		t := text.NewTable(out, most, "of", "argument", "expression", "<ranks")
 		for _, f := range e.Fits {
 			t.Row(text.Printable(f.Function), text.Printable(f.Parameter), f.Expression, f.Class)
 		}
