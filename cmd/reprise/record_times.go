@@ -21,7 +21,11 @@ type timesFlag struct {
 
 func (t *timesFlag) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&t.words, "times", "statistics", "`what` to keep of times, as above")
+	where := "as for record"
+	if cmd.Name() == "record" {
+		where = "as above"
+	}
+	f.StringVar(&t.words, "times", "statistics", "`what` to keep of times, "+where)
 	f.StringArrayVar(&t.errors, "error", nil, "the relative `error` of times; 10% if not given")
 	f.Lookup("times").DefValue = ""
 	words := []string{"none", "statistics", "histograms", "paths", "intervals", "all", "exact"}
