@@ -229,6 +229,9 @@ func (g *group) give(a Algorithm, name string, root int, size int64) {
 			h = g.hop(block * int64(k))
 		}
 		for i := 0; i+k < n; i += 2 * k {
+			if block > 0 && n-i-k < k { // fewer than k members are left
+				h = g.hop(block * int64(n-i-k))
+			}
 			g.pass(h, (i+root)%n, (i+k+root)%n)
 		}
 	}
@@ -291,11 +294,14 @@ func (g *group) gather(c *replay.Collective, o *operation) {
 		size = (size + int64(n) - 1) / int64(n)
 	}
 	for k := 1; k < n; k *= 2 {
-		h := g.hop(size)
-		if o.name != "reduce" || a == rabenseifner {
+		h, blocks := g.hop(size), o.name != "reduce" || a == rabenseifner
+		if blocks {
 			h = g.hop(size * int64(k))
 		}
 		for i := 0; i+k < n; i += 2 * k {
+			if blocks && n-i-k < k { // fewer than k members are left
+				h = g.hop(size * int64(n-i-k))
+			}
 			g.pass(h, (i+k+c.Root)%n, (i+c.Root)%n)
 		}
 	}

@@ -504,3 +504,29 @@ func TestBesides(t *testing.T) {
 		}
 	}
 }
+
+// TestBlocks checks that the last member of five, below which there are none, gives or gets the block of one member, not of four.
+func TestBlocks(t *testing.T) {
+	const size = 1000000
+	for _, name := range []string{"MPI_Gather", "MPI_Scatter"} {
+		m, err := New(Parameters{Between: Link{Latency: 7, Bandwidth: 1e12}, Collectives: map[string]Algorithm{strings.ToLower(name[4:]): binomial}}, 5, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &replay.Collective{Role: spec.RoleOf(name), Communicator: world(t, 5), Leave: make([]replay.Time, 5), Enter: make([]replay.Time, 5)}
+		want := replay.Time(7 + size) // when the last member has its block
+		for i := range 5 {
+			c.Leaving, c.Sent, c.Received = append(c.Leaving, i), append(c.Sent, size), append(c.Received, size)
+		}
+		member := 4
+		if name == "MPI_Gather" {
+			c.Enter[4], member = 10*size, 0
+			want += c.Enter[4]
+		} else {
+			c.Sent[0] = 5 * size
+		}
+		if m.Collective(c); c.Leave[member] != want {
+			t.Errorf("%s: member %d leaves at %d, want %d", name, member, c.Leave[member], want)
+		}
+	}
+}
