@@ -106,10 +106,13 @@ func (f *fitter) scaling(fs []feature, evidence int) []expr {
 		all := f.features
 		f.features = slices.DeleteFunc(slices.Clone(all), func(x feature) bool { return x.odd || x.far })
 		f.pairs()
-		f.features = all
+		if evidence > 5 {
+			f.features = all
+		}
 		if evidence > 3 {
 			f.lines()
 		}
+		f.features = all
 	}}
 	if evidence > 4 {
 		steps = append(steps, f.triples)

@@ -38,6 +38,15 @@ func TestFool(t *testing.T) {
 		{"the larger of two extents", []int{8, 16, 64, 32}, func(p *process) { p.allreduce(max(4, p.n/4)) }},
 		{"the first rank of a row of three dimensions", []int{2, 4, 16, 64}, func(p *process) { p.send(1, p.rank-p.rank%balanced(p.n)[0], 0) }},
 		{"a logarithm, or columns less one", []int{2, 6, 12, 36, 24}, func(p *process) { p.send(1, balanced(p.n)[0]-1, 0) }},
+		{"columns and rows, or a product of their logarithms", []int{2, 6, 12, 36, 24}, func(p *process) {
+			rows := 1
+			for r := 1; r*r <= p.n; r++ {
+				if p.n%r == 0 {
+					rows = r
+				}
+			}
+			p.send(4*(p.n/rows+rows), p.rank^1, 0)
+		}},
 		{"two traces", []int{4, 16, 64}, func(p *process) { p.send(100*p.n, (p.rank+1)%p.n, 0) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
