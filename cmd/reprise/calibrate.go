@@ -242,7 +242,7 @@ func (a *calibrateAnswer) fit(ctx context.Context, m *mpi.Calibration) error {
 }
 
 // maxDelayed is for which share of the time other programs may have the processors before what was measured is doubted.
-const maxDelayed = 0.02
+const maxDelayed = 0.05
 
 // doubt sets why what was measured may be of other things that run.
 func (a *calibrateAnswer) doubt(m *mpi.Calibration, onNode int) {
