@@ -60,6 +60,7 @@ func Report(w io.Writer, in Input) error {
 		{"Replayed runs", "What kernels in the patterns of the NAS Parallel Benchmarks on two ranks take, and what `reprise replay` of their traces with statistics takes: five times recorded and replayed in turn, both as `reprise record` records them. The time outside MPI is that of both ranks together.", reportReplayed},
 		{"Proxies", "The programs that `reprise proxy` writes of the traces. Lines are those of main.c, and of tables of numbers that differ from rank to rank or from call to call; seconds are those of opening the trace and of writing the program, once. The amounts of computing in the traces named compute are gaps before calls.",
 			func(w io.Writer) error { return reportProxies(w, in.Traces) }},
+		{"Slicing", "What `reprise slice` keeps of programs in the patterns of benchmarks, instructions of LLVM and calls of MPI that are executed, and what it takes: with MPICH, once, compilers included. Whole and sliced program are recorded without times in turn; memory is what the machine uses more at most. The last row is of arrays that would take 47 GB on all ranks.", reportSlicing},
 		{"Against SimGrid", "SimGrid 3.32 (smpirun -replay) and package loggps with the parameters of the same cluster: one switch without contention, 1.5 µs, 10 GB/s, 10⁹ flops a second, all messages eager, and the same algorithms of collective operations. SimGrid says times to the microsecond. Processor time of the whole program, of ours with opening the trace; medians of three.",
 			func(w io.Writer) error { return reportSimGrid(w, in.Traces) }},
 		{"Exporting", "LU, class W, on 64 ranks, as whole commands.",
@@ -71,7 +72,7 @@ func Report(w io.Writer, in Input) error {
 		}
 		fmt.Fprintf(w, "\n## %s\n\n%s\n\n", s.title, s.text)
 		switch err := s.print(w); {
-		case errors.Is(err, ErrNoTraces), errors.Is(err, errNoMPI):
+		case errors.Is(err, ErrNoTraces), errors.Is(err, errNoMPI), errors.Is(err, errNoLLVM):
 			fmt.Fprintf(w, "Not measured: %v.\n", err)
 		case err != nil:
 			return err

@@ -157,11 +157,12 @@ func TestPrograms(t *testing.T) {
 		{"ft.c", "Bcast"},
 		{"mg.c", ""},
 		{"bt.c", "Bcast messages"},
+		{"cg.F", "Bcast"},
 		{"lu.f", "Allreduce Bcast messages"},
 		{"sweep.f", ""},
 	} {
 		t.Run(tt.program, func(t *testing.T) {
-			if strings.HasSuffix(tt.program, ".f") {
+			if strings.EqualFold(filepath.Ext(tt.program), ".f") {
 				if _, err := exec.LookPath(flang); err != nil || b.mpi.Name != "mpich" {
 					t.Skip("Fortran takes Flang and MPICH")
 				}

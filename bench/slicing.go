@@ -1,0 +1,183 @@
+package bench
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// errNoLLVM is returned by reportSlicing if there is no compiler.
+var errNoLLVM = errors.New("MPICH, and LLVM 16 with Flang, are not installed")
+
+// slicedPrograms are the programs that are sliced, with their patterns.
+var slicedPrograms = []struct{ source, about string }{
+	{"pi.c", "numbers, one MPI_Reduce"}, {"ep.c", "random numbers"}, {"is.c", "buckets of keys"}, {"ft.c", "transposition"},
+	{"mg.c", "grids of several sizes"}, {"bt.c", "lines in three directions"}, {"cg.F", "conjugate gradients"},
+	{"lu.f", "a pipeline, until it converges"}, {"sweep.f", "a sweep from all corners"},
+}
+
+const slicedRanks = 4
+
+// A slicedProgram is a program with MPICH, whole and as what its calls depend on.
+type slicedProgram struct {
+	*command
+	mpi    *implementation
+	source string
+	flags  []string
+}
+
+// reportSlicing reports what is left of programs, and what it takes to slice and to record them.
+func reportSlicing(w io.Writer) error {
+	m := findMPI("mpich")
+	for _, name := range []string{"clang-16", "opt-16", "flang-new-16"} {
+		if _, err := exec.LookPath(name); err != nil || m == nil {
+			return errNoLLVM
+		}
+	}
+	c, err := newCommand()
+	if err != nil {
+		return err
+	}
+	defer c.remove()
+	out, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/reprise-trace/reprise/internal/slicing").Output()
+	if err != nil {
+		return err
+	}
+	directory := filepath.Join(strings.TrimSpace(string(out)), "testdata", "programs")
+	heads(w, "program", "pattern", "ranks", "instructions", "kept", "calls", "executed", "slicing, s", "recorded, s", "memory, MB", "whole, s", "memory, MB", "calls of the run", "diff")
+	for _, p := range slicedPrograms {
+		s := &slicedProgram{c, m, filepath.Join(directory, p.source), nil}
+		if err := s.row(w, p.source, p.about, slicedRanks, true); err != nil {
+			return fmt.Errorf("%s: %w", p.source, err)
+		}
+	}
+	s := &slicedProgram{c, m, filepath.Join(directory, "cg.F"), []string{"-DN=1400000"}}
+	return s.row(w, "cg.F", "the same, 47 GB of arrays", 64, false)
+}
+
+// row reports a program. If it is small enough, it runs as a whole, too.
+func (s *slicedProgram) row(w io.Writer, name, about string, ranks int, both bool) error {
+	begun := time.Now()
+	answer, err := s.slice()
+	if err != nil {
+		return err
+	}
+	took := time.Since(begun).Seconds()
+	seconds, memory, err := s.record("sliced", ranks)
+	if err != nil {
+		return err
+	}
+	whole, wholeMemory, equal := "–", "–", "–"
+	if both {
+		if _, err := s.slice("--whole"); err != nil {
+			return err
+		}
+		t, m, err := s.record("whole", ranks)
+		if err != nil {
+			return err
+		}
+		whole, wholeMemory, equal = fmt.Sprintf("%.2f", t), fmt.Sprintf("%.0f", m), "equal"
+		if err := exec.Command(s.path("reprise"), "diff", "--ignore", "addresses", s.path("whole.rpz"), s.path("sliced.rpz")).Run(); err != nil {
+			equal = "differs"
+		}
+	}
+	trace, err := os.ReadFile(s.path("sliced.rpz"))
+	if err != nil {
+		return err
+	}
+	calls, err := callsOf(trace)
+	if err != nil {
+		return err
+	}
+	kept, all := 0, 0
+	for _, f := range answer.Sources {
+		kept, all = kept+f.Kept, all+f.All
+	}
+	fmt.Fprintf(w, "| %s | %s | %d | %d | %d | %d | %d | %.1f | %.2f | %.0f | %s | %s | %d | %s |\n", name, about, ranks, all, kept, len(answer.Calls), answer.Executed,
+		took, seconds, memory, whole, wholeMemory, calls, equal)
+	return nil
+}
+
+// callsOf returns how many calls a trace has.
+func callsOf(file []byte) (calls uint64, err error) {
+	trace, err := open(file)
+	if err != nil {
+		return 0, err
+	}
+	for number := range trace.Shapes() {
+		shape, err := trace.Shape(number)
+		if err != nil {
+			return 0, err
+		}
+		calls += shape.Grammar.Len() * uint64(shape.Ranks.Len())
+	}
+	return calls, nil
+}
+
+// A sliceAnswer is what reprise slice --json says.
+type sliceAnswer struct {
+	Sources []struct {
+		Kept int `json:"kept_instructions"`
+		All  int `json:"instructions"`
+	} `json:"sources"`
+	Executed int   `json:"executed_calls"`
+	Calls    []any `json:"call_sites"`
+}
+
+// slice slices the program. It has one name, whole or not, as this is an argument of MPI_Init.
+func (s *slicedProgram) slice(flags ...string) (*sliceAnswer, error) {
+	args := append([]string{"slice", "--json", "--mpicc", s.mpi.mpicc, "-o", s.path("program")}, flags...)
+	args = append(append(args, "--"), s.flags...)
+	out, err := exec.Command(s.path("reprise"), append(args, s.source, "-lm")...).Output()
+	if err != nil {
+		return nil, fmt.Errorf("reprise %s: %w", strings.Join(args, " "), err)
+	}
+	answer := new(sliceAnswer)
+	return answer, json.Unmarshal(out, answer)
+}
+
+// record records the program in a trace of a name, and returns how many seconds that takes, and how many megabytes more than before the machine uses
+// at most.
+func (s *slicedProgram) record(name string, ranks int) (seconds, megabytes float64, err error) {
+	args := append([]string{"record", "-q", "--times", "none", "--mpicc", s.mpi.mpicc, "-o", s.path(name + ".rpz"), "--"}, s.mpi.mpirun...)
+	c := exec.Command(s.path("reprise"), append(args, "-n", strconv.Itoa(ranks), s.path("program"))...)
+	before, err := available()
+	if err != nil {
+		return 0, 0, err
+	}
+	begun := time.Now()
+	if err := c.Start(); err != nil {
+		return 0, 0, err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	for least := before; ; {
+		select {
+		case err := <-ended:
+			return time.Since(begun).Seconds(), float64(before-least) / 1e6, err
+		case <-time.After(10 * time.Millisecond):
+		}
+		if now, err := available(); err == nil {
+			least = min(least, now)
+		}
+	}
+}
+
+// available returns how many bytes of memory the machine has left.
+func available() (int64, error) {
+	data, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0, err
+	}
+	_, value, _ := strings.Cut(string(data), "MemAvailable:")
+	var kilobytes int64
+	_, err = fmt.Sscan(value, &kilobytes)
+	return kilobytes << 10, err
+}
