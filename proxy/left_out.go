@@ -64,6 +64,28 @@ func (c *call) unable() string {
 	return ""
 }
 
+// switches reports whether a call switches recording off or on, at some time on some rank.
+func (c *call) switches() bool {
+	if !spec.RoleOf(c.signature.Function.Name).Switches {
+		return false
+	}
+	args := make([]cst.Value, len(c.args))
+	for k := range c.ranks {
+		for at, more := 0, true; more; at++ {
+			more = false
+			for i, v := range c.args {
+				list := v.of[k]
+				args[i] = list[min(at, len(list)-1)]
+				more = more || at+1 < len(list)
+			}
+			if spec.SwitchesRecording(c.signature.Function, args) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // uses calls use with the handles of a call, and whether it makes what these stand for.
 func (c *call) uses(use func(class string, id int64, makes bool)) {
 	if c.function == nil {

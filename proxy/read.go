@@ -62,6 +62,11 @@ func (g *generator) read() error {
 				return err
 			}
 		}
+		for _, c := range calls {
+			if c.left == "" && c.switches() {
+				c.left = "switches recording off or on, so that calls are missing"
+			}
+		}
 		g.grammars[number], g.folded[number] = g.fold(shape, calls)
 		if g.written += g.grammars[number].Symbols(); g.written > maxSource {
 			return fmt.Errorf("%w: loops of more than %d calls", errLimit, maxSource)

@@ -47,6 +47,16 @@ func (v *values) same() (cst.Value, bool) {
 	return first, true
 }
 
+// alike reports whether all ranks have the same values.
+func (v *values) alike() bool {
+	for _, list := range v.of[1:] {
+		if !slices.EqualFunc(list, v.of[0], cst.Value.Equal) {
+			return false
+		}
+	}
+	return true
+}
+
 // each calls use with all values.
 func (v *values) each(use func(cst.Value)) {
 	for _, list := range v.of {
@@ -203,6 +213,8 @@ func (g *generator) row(v *values, key, what, typ string, number func(cst.Value)
 	rows := v.of
 	if _, ok := v.same(); ok {
 		rows = [][]cst.Value{{v.of[0][0]}}
+	} else if v.alike() {
+		rows = rows[:1]
 	}
 	length, calls := 0, 0
 	for _, list := range rows {

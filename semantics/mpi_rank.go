@@ -153,16 +153,8 @@ func (r *mpiRank) switches() bool {
 		if !r.roles[r.function(terminal)].Switches {
 			continue
 		}
-		args := r.arguments(terminal)
-		if level, ok := args.find("level", cst.KindInt); ok && level.Int() >= 0 && level.Int() <= 2 {
+		if args := r.arguments(terminal); spec.SwitchesRecording(args.function, args.values) {
 			return true
-		}
-		key, _ := args.find("key", cst.KindString)
-		value, _ := args.find("value", cst.KindString)
-		if key.Kind() == cst.KindString && value.Kind() == cst.KindString && string(key.Text()) == "reprise_record" {
-			if text := string(value.Text()); text == "off" || text == "on" {
-				return true
-			}
 		}
 	}
 	return false
