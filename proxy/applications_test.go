@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/mpitest/recorded"
 )
 
 // melt is the example of LAMMPS, smaller.
@@ -65,7 +66,7 @@ func TestProxyApplications(t *testing.T) {
 				} else if program, err = exec.LookPath(program); err != nil || m.Name != "openmpi" {
 					t.Skip("not installed, or not for this MPI")
 				}
-				trace := recorded(t, m, func(o mpitest.Options) {
+				trace := recorded.Trace(t, m, func(o mpitest.Options) {
 					o.Ranks, o.Limit = p.ranks, 3*time.Minute
 					if output := m.Run(t, o, program, p.arguments...); output.Status != 0 {
 						t.Fatalf("status %d: %s", output.Status, output.Rest)

@@ -3,7 +3,6 @@
 package proxy_test
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -17,8 +16,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/mpitest"
-	"github.com/reprise-trace/reprise/mpi"
-	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/internal/mpitest/recorded"
 	"github.com/reprise-trace/reprise/proxy"
 )
 
@@ -56,34 +54,6 @@ func callTexts(t *testing.T, trace *reprise.Trace, rank int) []string {
 // isAddress reports whether arguments of a type are addresses.
 func isAddress(t cst.Type) bool {
 	return t.Kind == cst.KindPointer || t.Elem != nil && isAddress(*t.Elem)
-}
-
-// recorded returns the trace of a run that writes its calls to a directory.
-func recorded(t *testing.T, m *mpitest.MPI, run func(o mpitest.Options)) *reprise.Trace {
-	t.Helper()
-	interposer, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	spool := t.TempDir()
-	run(mpitest.Options{Preload: []string{interposer.Path}, Env: []string{"REPRISE_SPOOL=" + spool}})
-	c, err := collect.New(spool, collect.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, _, err := c.Finish(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file bytes.Buffer
-	if err := a.Write(&file); err != nil {
-		t.Fatal(err)
-	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return trace
 }
 
 // sanitizers are the flags of the compiler for checks of addresses and undefined behaviour.
@@ -131,7 +101,7 @@ const limit = 20 * time.Second
 func checkProxy(t *testing.T, m *mpitest.MPI, trace *reprise.Trace) {
 	t.Helper()
 	program, p := build(t, m, trace)
-	again := recorded(t, m, func(o mpitest.Options) {
+	again := recorded.Trace(t, m, func(o mpitest.Options) {
 		o.Ranks, o.Limit = trace.Ranks(), limit
 		if output := m.Run(t, o, program); output.Status != 0 {
 			t.Errorf("status %d: %s", output.Status, output.Rest)
@@ -198,7 +168,7 @@ func TestProxy(t *testing.T) {
 			}
 			t.Run(name, func(t *testing.T) {
 				m.Parallel(t)
-				trace := recorded(t, m, func(o mpitest.Options) { m.RunProgram(t, p, o) })
+				trace := recorded.Trace(t, m, func(o mpitest.Options) { m.RunProgram(t, p, o) })
 				if *all || p.Source == "collectives.c" {
 					checkSanitized(t, m, trace)
 				}

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/extrapolate"
 	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/mpitest/recorded"
 )
 
 // TestProxyOfAnotherRun writes proxies for numbers of ranks that no trace has: they make the calls that the programs make there. -all
@@ -38,7 +39,7 @@ func TestProxyOfAnotherRun(t *testing.T) {
 				}
 				var traces []*reprise.Trace
 				for _, ranks := range p.ranks {
-					traces = append(traces, recorded(t, m, func(o mpitest.Options) {
+					traces = append(traces, recorded.Trace(t, m, func(o mpitest.Options) {
 						o.Ranks, o.Limit = ranks, 3*time.Minute
 						if output := m.Run(t, o, program, p.arguments...); output.Status != 0 {
 							t.Fatalf("status %d: %s", output.Status, output.Rest)

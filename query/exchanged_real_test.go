@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/mpitest/recorded"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/ti"
@@ -15,7 +16,7 @@ import (
 // other.
 func TestExchangedMPI(t *testing.T) {
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
-		trace := recordMPI(t, m, func(o mpitest.Options) {
+		trace := recorded.Trace(t, m, func(o mpitest.Options) {
 			o.Ranks = 3
 			if out := m.Run(t, o, m.Build(t, "exchanged.c")); out.Status != 0 {
 				t.Fatal(out.Rest)
@@ -43,7 +44,7 @@ func TestExchangedMPI(t *testing.T) {
 func TestExchangedBothSides(t *testing.T) {
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
 		for _, source := range []string{"exchanged.c", "collectives.c", "icollectives.c"} {
-			trace := recordMPI(t, m, func(o mpitest.Options) {
+			trace := recorded.Trace(t, m, func(o mpitest.Options) {
 				o.Ranks = 3
 				if out := m.Run(t, o, m.Build(t, source)); out.Status != 0 {
 					t.Fatal(out.Rest)

@@ -1,50 +1,19 @@
 package query
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/mpitest"
-	"github.com/reprise-trace/reprise/mpi"
-	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/internal/mpitest/recorded"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
 func TestMain(m *testing.M) { os.Exit(mpitest.Main(m)) }
-
-// recordMPI returns the trace of what run runs with the interposer.
-func recordMPI(t *testing.T, m *mpitest.MPI, run func(o mpitest.Options)) *reprise.Trace {
-	t.Helper()
-	interposer, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	spool := t.TempDir()
-	run(mpitest.Options{Preload: []string{interposer.Path}, Env: []string{"REPRISE_SPOOL=" + spool}})
-	c, err := collect.New(spool, collect.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, _, err := c.Finish(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file bytes.Buffer
-	if err := a.Write(&file); err != nil {
-		t.Fatal(err)
-	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return trace
-}
 
 // TestMatchMPI checks that all messages and collective operations of programs match that
 // use all parts of MPI and check what they compute, and that datatypes have the sizes that
@@ -62,7 +31,7 @@ func TestMatchMPI(t *testing.T) {
 			}
 			t.Run(p.Name(), func(t *testing.T) {
 				m.Parallel(t)
-				trace := recordMPI(t, m, func(o mpitest.Options) { m.RunProgram(t, p, o) })
+				trace := recorded.Trace(t, m, func(o mpitest.Options) { m.RunProgram(t, p, o) })
 				match := openMatch(t, trace)
 				if err := match.model.Unresolved(); err != nil {
 					t.Error(err)
@@ -128,7 +97,7 @@ func checkDatatypes(t *testing.T, m *semantics.Model) {
 // TestDistributedArrays checks the sizes of datatypes that are known in part only.
 func TestDistributedArrays(t *testing.T) {
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
-		trace := recordMPI(t, m, func(o mpitest.Options) {
+		trace := recorded.Trace(t, m, func(o mpitest.Options) {
 			o.Ranks = 1
 			m.Run(t, o, m.Build(t, "darray.c"))
 		})
@@ -140,7 +109,7 @@ func TestDistributedArrays(t *testing.T) {
 // of known sizes, of which some are not received.
 func TestMatchTraffic(t *testing.T) {
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
-		trace := recordMPI(t, m, func(o mpitest.Options) {
+		trace := recorded.Trace(t, m, func(o mpitest.Options) {
 			o.Ranks = 3
 			m.Run(t, o, m.Build(t, "traffic.c"))
 		})

@@ -1,7 +1,6 @@
 package groups_test
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"slices"
@@ -10,8 +9,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/mpitest"
-	"github.com/reprise-trace/reprise/mpi"
-	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/internal/mpitest/recorded"
 	"github.com/reprise-trace/reprise/mpi/groups"
 	"github.com/reprise-trace/reprise/symbolic"
 )
@@ -23,10 +21,6 @@ func TestMain(m *testing.M) { os.Exit(mpitest.Main(m)) }
 func TestPrograms(t *testing.T) {
 	programs := []string{"comms.c", "topologies.c", "rma.c", "io.c", "threads.c", "errors.c", "usempif08.f90"}
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
-		interposer, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var asked atomic.Int64
 		t.Cleanup(func() {
 			if n := asked.Load(); n < 100 && !t.Failed() {
@@ -39,9 +33,7 @@ func TestPrograms(t *testing.T) {
 			}
 			t.Run(p.Name(), func(t *testing.T) {
 				m.Parallel(t)
-				spool := t.TempDir()
-				m.RunProgram(t, p, mpitest.Options{Preload: []string{interposer.Path}, Env: []string{"REPRISE_SPOOL=" + spool}})
-				trace := collected(t, spool)
+				trace := recorded.Trace(t, m, func(o mpitest.Options) { m.RunProgram(t, p, o) })
 				all, err := groups.Resolve(context.Background(), trace, groups.Options{})
 				if err != nil {
 					t.Fatal(err)
@@ -52,28 +44,6 @@ func TestPrograms(t *testing.T) {
 			})
 		}
 	})
-}
-
-// collected returns the trace of a spool.
-func collected(t *testing.T, spool string) *reprise.Trace {
-	t.Helper()
-	c, err := collect.New(spool, collect.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, _, err := c.Finish(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file bytes.Buffer
-	if err := a.Write(&file); err != nil {
-		t.Fatal(err)
-	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return trace
 }
 
 // checkAnswers compares what MPI said of communicators with what was resolved, and
