@@ -1,22 +1,25 @@
 package reprise
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/atomicfile"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 )
 
 // Merge merges part files, which processes wrote with package tracer, to a trace at the
 // path out, in place of what is there. Of a directory among the parts it takes all files
 // whose names end in .rpz, but neither those that begin with a dot nor out. Each rank must be in one of
-// the files only. If Merge fails, out is as it was.
+// the files only, and all must be of one run, as far as they say that. If Merge fails, out is as it was.
 //
 // The order of parts does not matter: the same parts give the same bytes. Merge uses all
 // cores. For a context, progress, or parts in memory, see [merge.Tree].
@@ -48,6 +51,9 @@ func Merge(out string, parts ...string) error {
 	if len(files) == 0 {
 		return fmt.Errorf("reprise: %s: no parts to merge", out)
 	}
+	if err := checkParts(files); err != nil {
+		return err
+	}
 	all, err := merge.Tree(context.Background(), len(files), func(_ context.Context, i int) (*merge.Accumulator, error) {
 		a, err := readPart(files[i])
 		if err != nil {
@@ -61,20 +67,72 @@ func Merge(out string, parts ...string) error {
 	return atomicfile.Write(out, func(w io.Writer) error { return all.Write(w) })
 }
 
+// checkParts returns an error if part files are of different runs, or two of them have a rank.
+func checkParts(files []string) error {
+	type stretch struct{ first, last, file int }
+	var stretches []stretch
+	origins := make([]merge.Origin, len(files))
+	for i, path := range files {
+		err := withContainer(path, func(file *format.Reader) error {
+			_, ranks, err := merge.ReadPartRanks(file)
+			if err != nil {
+				return err
+			}
+			for first, last := range ranks.Ranges() {
+				stretches = append(stretches, stretch{first, last, i})
+			}
+			origins[i], err = layout.ReadOrigin(file)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	if runs := layout.SplitRuns(origins); len(runs) > 1 {
+		a, b := runs[0][0], runs[1][0]
+		return fmt.Errorf("reprise: parts of %d runs: %s is of %s, %s of %s", len(runs),
+			files[a], runOf(origins[a]), files[b], runOf(origins[b]))
+	}
+	slices.SortFunc(stretches, func(a, b stretch) int { return cmp.Or(a.first-b.first, a.file-b.file) })
+	for i := 1; i < len(stretches); i++ {
+		if a, b := stretches[i-1], stretches[i]; b.first <= a.last {
+			return fmt.Errorf("reprise: rank %d is in %s and in %s", b.first, files[a.file], files[b.file])
+		}
+	}
+	return nil
+}
+
+// runOf returns what tells a run from others.
+func runOf(o merge.Origin) string {
+	if len(o.Runs) == 0 {
+		return fmt.Sprintf("a run of %d ranks", o.World)
+	}
+	return "run " + strings.Join(o.Runs, ", ")
+}
+
 // readPart reads a part file.
-func readPart(path string) (*merge.Accumulator, error) {
+func readPart(path string) (a *merge.Accumulator, err error) {
+	err = withContainer(path, func(file *format.Reader) error {
+		a, err = merge.ReadPart(file)
+		return err
+	})
+	return a, err
+}
+
+// withContainer opens a part file and calls read.
+func withContainer(path string, read func(*format.Reader) error) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	file, err := format.NewReader(f, info.Size(), FileOptions(info.Size()))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return merge.ReadPart(file)
+	return read(file)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -62,5 +63,61 @@ func TestMergeAgain(t *testing.T) {
 	defer trace.Close()
 	if n := trace.RankSet().Len(); n != 2 {
 		t.Errorf("%d ranks", n)
+	}
+}
+
+// TestMergeRuns merges files of two runs, and of a rank twice: the error names the files.
+func TestMergeRuns(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write := func(name string, rank int, origin merge.Origin) {
+		var (
+			r tracer.Recorder
+			a merge.Accumulator
+			b bytes.Buffer
+		)
+		r.Call(r.Declare(cst.Function{Name: "step"}))
+		err := a.Describe(merge.Run{Origin: origin})
+		if err == nil {
+			err = a.Add(r.Finish(rank))
+		}
+		if err == nil {
+			err = a.WritePart(&b)
+		}
+		if err == nil {
+			err = os.WriteFile(name, b.Bytes(), 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a", 0, merge.Origin{Runs: []string{"x"}, World: 2})
+	write("b", 1, merge.Origin{Runs: []string{"x"}, World: 2})
+	write("c", 1, merge.Origin{Runs: []string{"y"}, World: 2})
+	write("old", 2, merge.Origin{})
+	write("d", 0, merge.Origin{World: 4})
+	write("e", 1, merge.Origin{World: 8})
+	for _, tt := range []struct {
+		parts []string
+		want  string
+	}{
+		{[]string{"a", "b", "old"}, ""},
+		{[]string{"old", "c"}, ""},
+		{[]string{"a", "c"}, "parts of 2 runs: a is of run x, c of run y"},
+		{[]string{"b", "a", "c"}, "parts of 2 runs: b is of run x, c of run y"},
+		{[]string{"d", "e"}, "parts of 2 runs: d is of a run of 4 ranks, e of a run of 8 ranks"},
+		{[]string{"b", "a", "b"}, "rank 1 is in b and in b"},
+	} {
+		err := Merge("out.rpz", tt.parts...)
+		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%v: %v, want %q", tt.parts, err, tt.want)
+		}
+	}
+	trace, err := Open("out.rpz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trace.Close()
+	if o := trace.Run().Origin; !o.IsZero() {
+		t.Errorf("a trace of parts that only say which run they are of says %+v", o)
 	}
 }

@@ -79,6 +79,9 @@ func TestOrigin(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := trace.Run().Origin
+		if want.Identifies() {
+			want = merge.Origin{}
+		}
 		for _, of := range [][2][]string{{got.Runs, want.Runs}, {got.Commands, want.Commands}, {got.Hosts, want.Hosts}, {got.Versions, want.Versions}} {
 			if !slices.Equal(of[0], of[1]) || !slices.IsSorted(of[0]) || slices.Contains(of[0], "") {
 				t.Fatalf("%+v, want %+v", got, want)

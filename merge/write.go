@@ -86,7 +86,7 @@ func (a *Accumulator) complete(ctx context.Context, e *draft) {
 	}
 	c.series = layout.AppendSeries(ctx, a.series)
 	c.names = layout.AppendNames(nil, a.names.list(), c.table.lists)
-	if !a.origin.IsZero() {
+	if !a.origin.Identifies() {
 		c.origin = a.origin.Append(nil)
 	}
 	if len(a.worlds) > 0 {

@@ -7,20 +7,23 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // checkParts returns an error that says all that is wrong with the parts at paths,
-// as far as their ranks and the checksums of part files tell: files that cannot be
-// read, ranks that are in two of them, and ranks that a run of size ranks does not
+// as far as their ranks, the runs they are of and the checksums of part files tell: files that cannot be
+// read, parts of several runs or else ranks that are in two of them, and ranks that a run of size ranks does not
 // have, unless size is 0.
 func checkParts(ctx context.Context, paths []string, size int, progress func(done int)) error {
 	var wrong leafProblems
 	var stretches []stretch
+	origins := make([]merge.Origin, len(paths))
 	for i, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -36,11 +39,57 @@ func checkParts(ctx context.Context, paths []string, size int, progress func(don
 			if size > 0 && n > size {
 				return fmt.Errorf("is of a run of at least %s, not %s", text.Plural(n, "rank"), text.Count(size))
 			}
-			return nil
+			origins[i], err = layout.ReadOrigin(file)
+			return err
 		}))
 		progress(i + 1)
 	}
+	if runs := layout.SplitRuns(origins); len(runs) > 1 {
+		return problems(append(wrong.list, mixed(runs, origins, paths))).err()
+	}
 	return problems(append(wrong.list, twice(stretches, paths)...)).err()
+}
+
+// mixed returns the error of files that are of several runs, which names these.
+func mixed(runs [][]int, origins []merge.Origin, paths []string) error {
+	const most = 5
+	var list []string
+	for _, run := range runs[:min(len(runs), most)] {
+		var o merge.Origin
+		for _, i := range run {
+			o.Merge(origins[i])
+		}
+		list = append(list, fmt.Sprintf("%s in %s", runName(o), firstOf(pathsOf(run, paths))))
+	}
+	if n := len(runs) - most; n > 0 {
+		list = append(list, text.Count(n)+" more")
+	}
+	return fmt.Errorf("the files are of %d runs, which are merged one by one: %s", len(runs), strings.Join(list, "; "))
+}
+
+// pathsOf returns the paths of files.
+func pathsOf(files []int, paths []string) []string {
+	list := make([]string, len(files))
+	for k, i := range files {
+		list[k] = paths[i]
+	}
+	return list
+}
+
+// runName returns what a run is called: its ids, or its size, and its job and when it began as far as that is known.
+func runName(o merge.Origin) string {
+	name := "that of " + text.Plural(o.World, "rank")
+	if len(o.Runs) > 0 {
+		name = firstOf(o.Runs)
+	}
+	about := o.Jobs
+	if !o.Began.IsZero() {
+		about = append(slices.Clone(about), "began "+o.Began.Format(time.RFC3339))
+	}
+	if len(about) > 0 {
+		name += " (" + strings.Join(about, ", ") + ")"
+	}
+	return name
 }
 
 // ranksOf returns the number of ranks of the run that a part file or a trace is

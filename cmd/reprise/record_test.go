@@ -252,7 +252,43 @@ func TestRecordParts(t *testing.T) {
 		if got := outcome(t, again); got.status == 0 || !regexp.MustCompile(`rank000000\d\.part\.rpz: is there already, from another run: `).MatchString(got.stderr) || strings.Contains(got.stderr, "the trace is in") {
 			t.Errorf("a second run with these parts: %+v", got)
 		}
+		checkRunsApart(t, m, parts, program)
 	})
+}
+
+// checkRunsApart checks that a part of another run is refused among the parts of a run, by the ids of both,
+// and that a rank without a part is named.
+func checkRunsApart(t *testing.T, m *mpitest.MPI, parts, program string) {
+	t.Helper()
+	others := filepath.Join(t.TempDir(), "others")
+	cmd := recorder(t, m, []string{"--times", "none", "--anonymous", "-q", "--parts", others}, program)
+	line := m.Launch(m.Ranks(4), cmd.Path, cmd.Args[1:]...)
+	again := exec.CommandContext(t.Context(), line[0], line[1:]...)
+	again.Env = cmd.Env
+	if got := outcome(t, again); got.status != 0 {
+		t.Fatal(got.stderr)
+	}
+	last := fmt.Sprintf("rank%07d.part.rpz", m.Ranks(4)-1)
+	if err := os.Remove(filepath.Join(parts, last)); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "out.rpz")
+	if got := invoke(t, "", "merge", parts, "-o", out); got.status != 0 || !strings.Contains(got.stderr, fmt.Sprintf("in no part: rank %d\n", m.Ranks(4)-1)) {
+		t.Errorf("without the last rank: %+v", got)
+	}
+	if err := os.Rename(filepath.Join(others, last), filepath.Join(parts, last)); err != nil {
+		t.Fatal(err)
+	}
+	two := regexp.MustCompile(`the files are of 2 runs, which are merged one by one: [0-9a-f]{16} \(began [^)]*\) in \S+rank0000000.part.rpz.*; [0-9a-f]{16} in \S+` + last)
+	if got := invoke(t, "", "merge", parts, "-o", out); got.status != 1 || !two.MatchString(got.stderr) {
+		t.Errorf("with a rank of another run: %+v", got)
+	}
+	if _, err := os.Stat(filepath.Join(others, "rank0000000.part.rpz")); err != nil {
+		t.Error(err)
+	}
+	if err := os.Remove(filepath.Join(parts, last)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestCollectParts collects a part twice: the second does not replace the first. Functions with

@@ -13,9 +13,10 @@ import (
 // Two runs that do the same differ in their Origin only, and comparisons leave it out.
 //
 // Each list is ascending, without repetitions. Where parts are merged, the trace has what
-// any of them has, the largest world, and the earliest time.
+// any of them has, the largest world, and the earliest time. A trace has none if all that is known is Runs and World:
+// part files have these in any case.
 type Origin struct {
-	Runs     []string  `json:"runs,omitempty"`     // ids of the recordings; more than one if parts of several were merged
+	Runs     []string  `json:"runs,omitempty"`     // ids of the recordings; more than one if a run has several MPI_COMM_WORLD
 	Jobs     []string  `json:"jobs,omitempty"`     // of schedulers, such as "Slurm 1234"
 	Commands []string  `json:"commands,omitempty"` // command lines
 	Hosts    []string  `json:"hosts,omitempty"`
@@ -24,9 +25,15 @@ type Origin struct {
 	Began    time.Time `json:"began,omitzero"`      // to the nanosecond, in UTC; zero if it is not known
 }
 
+// Identifies reports whether o says nothing but which run it is, and how many ranks that has: a part file
+// needs this, so that parts of two runs are told apart, and a trace does not.
+func (o *Origin) Identifies() bool {
+	return o.Began.IsZero() && len(o.Jobs)+len(o.Commands)+len(o.Hosts)+len(o.Versions) == 0
+}
+
 // IsZero reports whether o says nothing.
 func (o *Origin) IsZero() bool {
-	return o.Began.IsZero() && o.World == 0 && len(o.Runs)+len(o.Jobs)+len(o.Commands)+len(o.Hosts)+len(o.Versions) == 0
+	return o.Identifies() && o.World == 0 && len(o.Runs) == 0
 }
 
 // lists returns the lists, in the order in which they are encoded.

@@ -145,8 +145,8 @@ type Options struct {
 	// freed, and its sizes, by functions called malloc, realloc and free.
 	Allocations bool
 
-	// Origin is what the trace says of who recorded it. If it says anything, Finish adds
-	// the ids of the runs, where the processes know them from their launcher.
+	// Origin is what the trace says of who recorded it. Finish adds the ids of the runs, where the
+	// processes know them from their launcher, and the size of MPI_COMM_WORLD.
 	Origin merge.Origin
 }
 
@@ -329,8 +329,9 @@ func (c *Collector) parts(ctx context.Context, until int64, end bool, problem er
 		cost += p.cost()
 		duration += p.duration()
 		run.Ranks = max(run.Ranks, p.rank+1)
-		if !c.options.Origin.IsZero() {
-			run.Origin.Merge(p.origin())
+		run.Origin.Merge(p.origin())
+		if len(run.Worlds) == 0 {
+			run.Ranks = max(run.Ranks, p.size)
 		}
 		part, err := p.part(until, end)
 		if err != nil {

@@ -65,7 +65,7 @@ static slow uint64_t job_of_proxy(uint64_t seed)
 /* Returns zero if no launcher is known to have started the process. */
 static slow uint64_t find_job(void)
 {
-	static const char *const names[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid"};
+	static const char *const names[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid", "FLUX_JOB_ID", "PALS_APID"};
 	const uint64_t seed = UINT64_C(0xcbf29ce484222325);
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (getenv(names[i]))
