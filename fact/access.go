@@ -26,11 +26,16 @@ func (a *memory) effectOf(i *instruction, e *effect) {
 		}
 	case firstResult:
 		a.addTo(&i.node, unbounded(of(0)))
+	case secondResult:
+		a.addTo(&i.node, unbounded(of(1)))
 	case outsideResult:
 		a.depend(a.outside)
 		a.addTo(&i.node, a.outside.cells[0].pts)
 	case filesResult:
 		a.addTo(&i.node, to(a.hidden["files"].all()))
+	case errnoResult:
+		a.errno = true
+		a.addTo(&i.node, to(place{a.hidden["errno"], 0, 1}))
 	}
 	if e.copies {
 		a.copyBytes(of(0), of(1), i.length())
@@ -51,6 +56,7 @@ func (a *memory) effectOf(i *instruction, e *effect) {
 	if e.mpi != nil && strings.HasPrefix(e.name, "MPI_Type_") && e.name != "MPI_Type_contiguous" && e.name != "MPI_Type_size" {
 		a.derived = true // elements may be below the address
 	}
+	a.displacements(i, e)
 	for k := range i.operands {
 		switch letter := e.argument(k); {
 		case e.unknown || letter == 'b' && e.mpi != nil && e.group == "":
@@ -69,11 +75,35 @@ func (a *memory) effectOf(i *instruction, e *effect) {
 	}
 }
 
+// displacements notes that MPI is told addresses by what a datatype is made of.
+func (a *memory) displacements(i *instruction, e *effect) {
+	if e.mpi == nil || e.role.Datatype == "" {
+		return
+	}
+	for k, p := range e.mpi.Declared() {
+		if k >= len(i.operands) || p.Name != "array_of_displacements" {
+			continue
+		}
+		var in pointers
+		for at := range a.places(a.pointsOf(i.block.of, i.operands[k])) {
+			a.load(&in, at, maxSize)
+		}
+		if !in.isEmpty() {
+			a.addressed = true
+			a.escape(in)
+		}
+	}
+}
+
 // callback notes that a function that a call is given is called: by the C library with what the
 // other arguments point to, by MPI at any time with any data.
 func (a *memory) callback(i *instruction, e *effect, functions pointers) {
 	if e.mpi != nil {
-		if !functions.isEmpty() && !a.callbacks {
+		own := false // not one such as MPI_COMM_DUP_FN
+		for p := range a.places(functions) {
+			own = own || p.object.function == nil || len(p.object.function.blocks) > 0
+		}
+		if own && !a.callbacks {
 			a.callbacks = true
 			a.again(a.instructions...)
 		}
@@ -115,7 +145,7 @@ func (a *memory) accesses(i *instruction) (reads, writes []access) {
 	f := i.block.of
 	add := func(list *[]access, pts pointers, size int64, data bool) {
 		for p := range a.places(pts) {
-			if p.object.function == nil && !(list == &reads && p.object == a.hidden["console"]) {
+			if p.object.function == nil && p.object != a.hidden["constants"] && !(list == &reads && p.object == a.hidden["console"]) {
 				lo, hi := p.bytes(size)
 				*list = append(*list, access{p.object, lo, hi, data})
 			}
@@ -130,6 +160,11 @@ func (a *memory) accesses(i *instruction) (reads, writes []access) {
 		for p := range a.places(a.pointsOf(f, i.callee)) {
 			switch target := p.object.function; {
 			case target != nil && len(target.blocks) > 0:
+				for k := len(target.params); target.rest != nil && k < len(i.operands); k++ {
+					if i.operands[k].byval {
+						add(&reads, a.pointsOf(f, i.operands[k]), maxSize, false)
+					}
+				}
 				for k, p := range target.params {
 					if p.object != nil && k < len(i.operands) {
 						add(&reads, a.pointsOf(f, i.operands[k]), p.object.size, false)
@@ -154,10 +189,13 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, 
 		add(reads, to(a.hidden[name].all()), 0, false)
 		add(writes, to(a.hidden[name].all()), 0, false)
 	}
+	if a.errno && (e.unknown || library[e.name] != nil) {
+		add(writes, to(place{a.hidden["errno"], 0, 1}), 4, false)
+	}
 	if e.unknown {
 		for _, list := range []*[]access{reads, writes} {
 			everything(list, false)
-			for _, o := range []string{"files", "console", "random"} {
+			for _, o := range []string{"files", "console", "random", "errno"} {
 				add(list, to(a.hidden[o].all()), 0, false)
 			}
 		}
@@ -166,22 +204,22 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, 
 	if e.name == "realloc" {
 		add(writes, i.pts, maxSize, false)
 	}
-	inPlace := false
+	inPlace, isBottom := false, false
 	for k, v := range i.operands {
 		letter := e.argument(k)
 		pts := a.pointsOf(f, v)
 		size := i.length()
 		isData := letter < 'a' && letter != '-'
 		if isData {
-			if e.fortran {
-				pts = a.withoutConstants(pts)
-			}
+			given := pts
+			pts = a.withoutConstants(pts)
 			if a.derived {
 				pts = unbounded(pts)
 			}
-			inPlace = inPlace || letter == 'R' && pts.isEmpty()
+			inPlace = inPlace || letter == 'R' && (given.isEmpty() || a.mayBeConstant(given))
+			isBottom = given.isEmpty() || e.fortran && pts.isEmpty()
 		}
-		if isData && letter != 'S' && (pts.isEmpty() || a.addressed) {
+		if isData && letter != 'S' && (isBottom || a.addressed) {
 			if letter != 'W' {
 				everything(reads, true)
 			}
@@ -202,6 +240,8 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, 
 		case 'h':
 			add(reads, pts, 8, false)
 			add(writes, pts, 8, false)
+		case 'f':
+			a.accessFile(pts, reads, writes, add)
 		case 'r', 'b', 'R', 'B':
 			add(reads, pts, size, isData)
 		}
@@ -219,14 +259,41 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, 
 	}
 }
 
-// withoutConstants returns pointers but for those to variables that stand for MPI_IN_PLACE and its like in Fortran.
+// accessFile adds what a function of the C library does to a file: it is one of those that are known as files, even if the
+// program has it of a function that is not known, or all of them.
+func (a *memory) accessFile(pts pointers, reads, writes *[]access, add func(*[]access, pointers, int64, bool)) {
+	files := pts.isEmpty()
+	for p := range a.places(pts) {
+		files = files || p.object != a.hidden["console"]
+		add(writes, to(p), maxSize, false)
+		add(reads, to(p), maxSize, false)
+	}
+	if files {
+		add(reads, to(a.hidden["files"].all()), 0, false)
+		add(writes, to(a.hidden["files"].all()), 0, false)
+	}
+}
+
+// withoutConstants returns pointers but for those to what stands for MPI_IN_PLACE and its like.
 func (a *memory) withoutConstants(pts pointers) (others pointers) {
 	for p := range a.places(pts) {
-		if !fortranConstant(p.object.name) {
+		if !a.isConstant(p) {
 			others.add(p)
 		}
 	}
 	return others
+}
+
+// mayBeConstant reports whether one of the pointers is to what stands for MPI_IN_PLACE and its like.
+func (a *memory) mayBeConstant(pts pointers) (found bool) {
+	for p := range a.places(pts) {
+		found = found || a.isConstant(p)
+	}
+	return found
+}
+
+func (a *memory) isConstant(p place) bool {
+	return p.object == a.hidden["constants"] || fortranConstant(p.object.name)
 }
 
 // fortranConstant reports whether a global variable, with its @, is one of those whose addresses stand for MPI_IN_PLACE, MPI_STATUS_IGNORE and their

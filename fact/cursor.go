@@ -442,6 +442,7 @@ func (c *cursor) constant(v *value, add func(value)) {
 	}
 	c.want("(")
 	first := c.value(c.typ())
+	v.constant = w == "inttoptr" && first.isNumber && first.number != 0
 	whole := w != "bitcast" && w != "ptrtoint" && w != "inttoptr"
 	parts := []value{first}
 	if c.takeWord("to") {

@@ -2,6 +2,7 @@ package fact
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -13,7 +14,7 @@ type effect struct {
 	name string
 
 	// arguments has a letter for each: '-' a value, 'r' memory that is read, 'w' memory that is written, 'b'
-	// both, 'i' and 'o' 4 bytes that are read or written, 'v' memory that is read with all that it points to, 'x' that is also written, 'h' a
+	// both, 'f' a file of the C library, 'i' and 'o' 4 bytes that are read or written, 'v' memory that is read with all that it points to, 'x' that is also written, 'h' a
 	// handle that is read and written, 'c' a function that is called with what the others point to. The last one stands for all that follow.
 	arguments string
 	result    result
@@ -21,6 +22,7 @@ type effect struct {
 	copies    bool     // what the second argument points to to where the first one does
 	ends      bool     // the program
 	kept      bool     // always
+	outputs   bool     // it writes to files
 	frees     bool
 	chain     bool // what uses the result is kept if it is: the parts of a statement of Fortran
 	fortran   bool
@@ -38,8 +40,10 @@ const (
 	valueResult result = iota
 	newResult          // memory that is new
 	firstResult        // somewhere in what its first argument points to
+	secondResult
 	outsideResult
 	filesResult
+	errnoResult
 )
 
 var unknownEffect = &effect{name: "a function that is not known", arguments: "b", result: outsideResult, unknown: true, kept: true}
@@ -55,7 +59,7 @@ var library = func() map[string]*effect {
 		}
 	}
 	add("acos asin atan atan2 ceil cos cosh exp exp2 expm1 fabs floor fma fmax fmin fmod hypot ldexp log log10 log1p log2 pow rint round "+
-		"lround llround lrint llrint nearbyint copysign cbrt erf erfc tgamma lgamma scalbn scalbln remainder fdim logb ilogb nextafter "+
+		"lround llround lrint llrint nearbyint copysign cbrt erf erfc tgamma scalbn scalbln remainder fdim logb ilogb nextafter "+
 		"sin sinh sqrt tan tanh trunc acosf asinf atanf atan2f ceilf cosf coshf expf fabsf floorf fmodf hypotf logf log10f powf roundf "+
 		"sinf sinhf sqrtf tanf tanhf truncf fmaxf fminf sqrtl fabsl powl expl logl sinl cosl floorl ceill acosh asinh atanh "+
 		"abs labs llabs toupper tolower isalpha isdigit isspace isupper islower isalnum isprint ispunct "+
@@ -76,32 +80,34 @@ var library = func() map[string]*effect {
 	add("rand random srand srandom drand48 lrand48 mrand48 srand48", effect{arguments: "-", hidden: []string{"random"}})
 	add("rand_r erand48 nrand48", effect{arguments: "b"})
 	add("getenv", effect{arguments: "r", result: outsideResult})
-	add("__errno_location __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc", effect{result: outsideResult})
+	add("__errno_location", effect{result: errnoResult})
+	add("__ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc", effect{result: outsideResult})
 	add("exit _exit _Exit abort __assert_fail __stack_chk_fail", effect{arguments: "r", ends: true, kept: true})
 	add("vprintf", effect{arguments: "rv", hidden: []string{"console"}})
-	add("vfprintf", effect{arguments: "brv"})
+	add("vfprintf", effect{arguments: "frv", outputs: true})
 	add("vsprintf", effect{arguments: "wrv"})
 	add("vsnprintf", effect{arguments: "w-rv"})
 	add("printf puts putchar perror", effect{arguments: "r", hidden: []string{"console"}})
 	add("sprintf", effect{arguments: "wr"})
 	add("snprintf", effect{arguments: "w-r"})
-	add("fprintf", effect{arguments: "br"})
-	add("fputs", effect{arguments: "rb"})
-	add("fputc putc", effect{arguments: "-b"})
-	add("fflush", effect{arguments: "b"})
-	add("fwrite", effect{arguments: "r--b"})
+	add("fprintf", effect{arguments: "fr", outputs: true})
+	add("fputs", effect{arguments: "rf", outputs: true})
+	add("fputc putc", effect{arguments: "-f", outputs: true})
+	add("fflush", effect{arguments: "f"})
+	add("fwrite", effect{arguments: "r--f", outputs: true})
 	add("sscanf", effect{arguments: "rrw"})
 	add("scanf", effect{arguments: "rw", hidden: []string{"files"}})
 	add("getchar", effect{hidden: []string{"files"}})
-	add("fscanf", effect{arguments: "brw", hidden: []string{"files"}})
-	add("fread", effect{arguments: "w--b", hidden: []string{"files"}})
-	add("fgets", effect{arguments: "w-b", result: firstResult, hidden: []string{"files"}})
-	add("fgetc getc feof ferror ftell rewind fclose", effect{arguments: "b", hidden: []string{"files"}})
-	add("fseek", effect{arguments: "b--", hidden: []string{"files"}})
+	add("fscanf", effect{arguments: "frw"})
+	add("fread", effect{arguments: "w--f"})
+	add("fgets", effect{arguments: "w-f", result: firstResult})
+	add("fgetc getc feof ferror ftell rewind fclose", effect{arguments: "f"})
+	add("fseek", effect{arguments: "f--"})
 	add("fopen", effect{arguments: "rr", result: filesResult, hidden: []string{"files"}})
-	add("remove access mkdir rmdir unlink", effect{arguments: "r-", hidden: []string{"files"}})
+	add("access", effect{arguments: "r-", hidden: []string{"files"}})
+	add("remove rename mkdir rmdir unlink", effect{arguments: "r", outputs: true, hidden: []string{"files"}})
 	add("qsort", effect{arguments: "b--c"})
-	add("bsearch", effect{arguments: "rr--c", result: firstResult})
+	add("bsearch", effect{arguments: "rr--c", result: secondResult})
 	return table
 }()
 
@@ -110,6 +116,9 @@ var refused = map[string]string{
 	"pthread_": "threads", "__kmpc_": "threads of OpenMP", "GOMP_": "threads of OpenMP", "omp_": "threads of OpenMP", "thrd_": "threads",
 	"setjmp": "long jumps", "_setjmp": "long jumps", "sigsetjmp": "long jumps", "__sigsetjmp": "long jumps", "longjmp": "long jumps",
 	"siglongjmp": "long jumps", "signal": "signals", "sigaction": "signals", "fork": "processes that are forked", "vfork": "processes that are forked",
+	"sigset": "signals", "bsd_signal": "signals", "__sysv_signal": "signals", "timer_create": "signals",
+	"getcontext": "contexts", "makecontext": "contexts", "swapcontext": "contexts", "setcontext": "contexts",
+	"shm_open": "memory that processes share", "shmget": "memory that processes share", "mmap": "memory that processes may share",
 	"llvm.eh.": "exceptions", "__cxa_": "exceptions", "dlopen": "libraries that are loaded later",
 }
 
@@ -154,11 +163,19 @@ func effectOfName(name string, i *instruction) (*effect, error) {
 		e = &effect{name: name, arguments: "r-", result: newResult}
 	}
 	if e == nil {
-		e = unknownEffect
+		named := *unknownEffect
+		named.name = name
+		e = &named
 	}
-	if strings.HasSuffix(name, "printf") && name[0] != 'v' && e != unknownEffect && !constantFormat(e, i) {
+	if strings.HasSuffix(name, "scanf") && readsAddresses(i) {
+		return unknownEffect, i.errorf("%s: addresses in text are not supported", name)
+	}
+	if strings.HasSuffix(name, "printf") && name[0] != 'v' && !e.unknown && !constantFormat(e, i) {
 		all := *e
 		all.arguments = "b"
+		if e.name == "fprintf" {
+			all.arguments = "fb"
+		}
 		e = &all
 	}
 	i.effect, i.effectName = e, name
@@ -188,6 +205,16 @@ func intrinsic(name string) *effect {
 	return nil
 }
 
+// readsAddresses reports whether a format of a call of scanf or its like has addresses.
+func readsAddresses(i *instruction) bool {
+	return slices.ContainsFunc(i.operands, func(v value) bool {
+		g, ok := i.block.of.module.named[v.global].(*global)
+		return ok && g.constant && readsAddress.MatchString(i.block.of.module.lines[g.line])
+	})
+}
+
+var readsAddress = regexp.MustCompile(`%[0-9*]*p`)
+
 // constantFormat reports whether the format of a call of printf or its like is known not to store anything.
 func constantFormat(e *effect, i *instruction) bool {
 	at := strings.Index(e.arguments, "r")
@@ -202,6 +229,18 @@ func constantFormat(e *effect, i *instruction) bool {
 	}
 	g, ok := i.block.of.module.named[i.operands[at].global].(*global)
 	return ok && g.constant && !g.external && !storesCount.MatchString(i.block.of.module.lines[g.line])
+}
+
+// local has the functions that are not known otherwise, and do not communicate.
+var local = strings.Fields("strtok strtok_r strsep strerror setenv putenv unsetenv getopt getopt_long getopt_long_only setvbuf atexit posix_memalign " +
+	"reallocarray asprintf vasprintf localtime gmtime ctime asctime strftime mktime difftime setlocale localeconv basename dirname realpath " +
+	"getcwd secure_getenv sched_getaffinity sched_setaffinity sched_getcpu getpagesize getrlimit setrlimit feclearexcept fetestexcept fesetround fegetround " +
+	"feenableexcept fedisableexcept mallopt malloc_usable_size initstate setstate srandom_r random_r drand48_r srand48_r strcasestr strlcpy strlcat memccpy rawmemchr " +
+	"strcoll strxfrm div ldiv lldiv remquo lgamma lgamma_r gamma j0 j1 jn y0 y1 yn wcslen mbstowcs wcstombs towupper towlower qsort_r lsearch lfind hsearch tsearch tfind")
+
+// communicates reports whether a function that is not known may be one by which processes wait for each other or learn something.
+func (e *effect) communicates() bool {
+	return e.unknown && !strings.HasPrefix(e.name, "_FortranA") && !strings.HasPrefix(e.name, "llvm.") && !slices.Contains(local, e.name)
 }
 
 // argument returns what a function does with an argument.
@@ -256,7 +295,7 @@ func effectOfMPI(name string, i *instruction) (*effect, error) {
 func isOpen(name string, role *spec.Role) bool {
 	base := spec.Base(name)
 	switch base {
-	case "Get_count", "Get_elements", "Get_elements_x", "Test_cancelled", "Status_set_cancelled", "Isendrecv", "Isendrecv_replace":
+	case "Comm_set_errhandler", "Errhandler_set", "Get_count", "Get_elements", "Get_elements_x", "Test_cancelled", "Status_set_cancelled", "Isendrecv", "Isendrecv_replace":
 		return true
 	}
 	return role.Class == spec.Probe || role.Some || role.Persistent || role.Reports ||

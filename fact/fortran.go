@@ -103,11 +103,11 @@ func fortranRuntime(name string, i *instruction) *effect {
 				e.hidden = []string{"console"}
 			}
 		}
-	case isIO && strings.HasPrefix(statement, "OutputDescriptor"):
+	case isIO && (strings.HasPrefix(statement, "OutputDescriptor") || statement == "OutputNamelist" || statement == "OutputDerivedType"):
 		e.arguments = "-v"
 	case isIO && strings.HasPrefix(statement, "Output"), isIO && strings.HasPrefix(statement, "Set"):
 		e.arguments = "-r-"
-	case isIO && strings.HasPrefix(statement, "InputDescriptor"), isIO && strings.HasSuffix(statement, "Namelist"):
+	case isIO && (strings.HasPrefix(statement, "InputDescriptor") || statement == "InputNamelist" || statement == "InputDerivedType"):
 		e.arguments = "-x"
 	case isIO && (strings.HasPrefix(statement, "Input") || strings.HasPrefix(statement, "Inquire") || strings.HasPrefix(statement, "Get")):
 		e.arguments = "-b-"

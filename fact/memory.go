@@ -3,6 +3,7 @@ package fact
 import (
 	"iter"
 	"slices"
+	"strings"
 )
 
 // An object is a piece of memory: a variable, what is allocated at one place of the program, or
@@ -38,13 +39,14 @@ type memory struct {
 	objects  []*object
 	outside  *object            // all that functions outside of the module have
 	messages *object            // in messages
-	hidden   map[string]*object // state of the C library
+	hidden   map[string]*object // state of the C library, and what constants such as MPI_IN_PLACE point to
 	reached  []*function
 	seen     map[*function]bool
 
 	callbacks bool // MPI calls functions of the module
 	addressed bool // MPI is told addresses by other ways than arguments
 	derived   bool // there are datatypes of the program
+	errno     bool // the program reads error numbers
 
 	instructions []*instruction // all of the module
 	current      *instruction   // of which it is found what follows
@@ -59,7 +61,7 @@ func (m *Module) analyze(main *function) (*memory, error) {
 	a.outside, a.messages = a.newObject("outside", 0), a.newObject("messages", 0)
 	a.outside.escaped = true
 	a.outside.cells = []*cell{{-maxSize, maxSize, to(a.outside.all())}}
-	for _, name := range []string{"files", "console", "random"} {
+	for _, name := range []string{"files", "console", "random", "errno", "constants"} {
 		a.hidden[name] = a.newObject(name, 0)
 	}
 	for _, f := range m.functions {
@@ -168,6 +170,16 @@ func (a *memory) begin(g *global) {
 		a.store(g.object.all(), maxSize, to(a.hidden["console"].all()))
 	case g.name == "@stdin":
 		a.store(g.object.all(), maxSize, to(a.hidden["files"].all()))
+	case g.name == "@llvm.global_ctors" || g.name == "@llvm.global_dtors":
+		for _, v := range g.init {
+			pts := a.pointsOf(nil, v)
+			a.escape(pts)
+			for p := range a.places(pts) {
+				if f := p.object.function; f != nil {
+					f.early = true
+				}
+			}
+		}
 	case g.external:
 		g.object.size = 0
 		g.object.escaped = true
@@ -205,6 +217,9 @@ func (a *memory) pointsOf(f *function, v value) pointers {
 		return f.values[v.local].value().pts
 	}
 	var pts pointers
+	if v.constant {
+		pts.add(a.hidden["constants"].all())
+	}
 	for _, at := range append(v.addresses, v) {
 		if at.global == "" {
 			continue
@@ -228,7 +243,7 @@ func (a *memory) pointsOf(f *function, v value) pointers {
 // carries reports whether a value of a type can hold an address.
 func (t *irType) carries() bool {
 	switch t = t.resolved(); t.kind {
-	case intType, ptrType:
+	case intType, ptrType, floatType: // a union may have an address and a floating-point number
 		return true
 	case arrayType, vectorType:
 		return t.elem.carries()
@@ -351,7 +366,7 @@ func (a *memory) transfer(i *instruction) {
 			a.addTo(&i.node, of(k))
 		}
 	default:
-		if i.typ.carries() {
+		if i.typ.carries() && !strings.HasPrefix(i.op, "f") { // arithmetic of floating-point numbers makes no addresses
 			for k := range i.operands {
 				a.addTo(&i.node, unbounded(of(k)))
 			}
@@ -386,7 +401,11 @@ func (a *memory) invoke(i *instruction, target *function) {
 	for k, v := range i.operands {
 		pts := a.pointsOf(i.block.of, v)
 		if k >= len(target.params) {
-			if target.rest != nil {
+			switch {
+			case target.rest == nil:
+			case v.byval:
+				a.copyBytes(to(target.rest.all()), pts, maxSize)
+			default:
 				a.store(target.rest.all(), maxSize, pts)
 			}
 			continue

@@ -43,6 +43,7 @@ type function struct {
 	callers    []*instruction
 	object     *object // that its address points to
 	whole      bool    // all of it is needed: others call it
+	early      bool    // the loader calls it
 	needed     bool    // for its effects: all calls of it are needed
 	resultUsed bool
 	returned   node
@@ -118,6 +119,7 @@ type value struct {
 	global    string  // name with its @, of an address
 	offset    int64   // in it
 	unbounded bool    // the offset is not known
+	constant  bool    // a number that is used as an address, not null
 	number    int64   // of a constant
 	isNumber  bool
 	byval     bool // an argument of a call that the called function has a copy of

@@ -98,7 +98,8 @@ func (p *pointers) add(at place) bool {
 		return false
 	}
 	if n := at.object.size; n > 0 {
-		if at.lo, at.hi = max(at.lo, 0), min(at.hi, n+1); at.lo >= at.hi {
+		outside := at.lo < 0 && at.lo > -maxSize // some programs count arrays from 1 so
+		if at.lo, at.hi = max(at.lo, 0), min(at.hi, n+1); at.lo >= at.hi || outside {
 			at.lo, at.hi = 0, n+1
 		}
 	} else {

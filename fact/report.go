@@ -66,13 +66,19 @@ func (s *Slice) Calls() []Call {
 	return calls
 }
 
-// Open returns a call that depends on which messages come first, for which all operations are
-// executed, and whether there is one.
-func (s *Slice) Open() (Call, bool) {
+// An Opening is a call for which all operations are executed, and why.
+type Opening struct {
+	Position
+	Function string `json:"function"`
+	Why      string `json:"why"`
+}
+
+// Open returns a call for which all operations are executed, and whether there is one.
+func (s *Slice) Open() (Opening, bool) {
 	if s.open == nil {
-		return Call{}, false
+		return Opening{}, false
 	}
-	return Call{s.open.at(), s.open.callee.global[1:], true}, true
+	return Opening{s.open.at(), strings.TrimPrefix(cmp.Or(s.open.callee.global, s.open.callee.local), "@"), s.openFor}, true
 }
 
 // A Step is one of the reasons why a line is kept.

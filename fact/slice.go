@@ -22,7 +22,8 @@ type Slice struct {
 	memory   *memory
 	executed map[string]bool // groups of operations
 	readers  map[string]*Needed
-	open     *instruction   // a call that depends on which messages come first, nil if there is none
+	open     *instruction   // a call for which all operations are executed, nil if there is none
+	openFor  string         // why
 	calls    []*instruction // of MPI
 }
 
@@ -115,17 +116,19 @@ func (s *slicer) begin() {
 			}
 		}
 	}
-	if s.options.ExecuteAll && s.open == nil && len(s.calls) > 0 {
-		s.open = s.calls[0]
-	}
-	if s.open != nil {
-		for _, i := range s.calls {
-			for _, e := range i.effects {
-				s.executed[e.group] = true
-			}
+	for _, i := range roots {
+		if slices.ContainsFunc(i.effects, (*effect).communicates) {
+			s.executeAll(i, "it may be one that communicates")
 		}
 	}
-	delete(s.executed, "")
+	if s.options.ExecuteAll && s.open == nil && len(s.calls) > 0 {
+		s.executeAll(s.calls[0], "it is asked for")
+	}
+	for _, f := range s.memory.reached {
+		if f.early {
+			s.needWhole(f, nil, "runs before the program or after it")
+		}
+	}
 	for _, i := range roots {
 		how := "ends the program"
 		for _, e := range i.effects {
@@ -184,8 +187,23 @@ func (s *slicer) classify(i *instruction, e *effect) {
 			}
 		}
 	}
-	if isOpen && s.open == nil {
-		s.open = i
+	if isOpen {
+		s.executeAll(i, "what it returns depends on which messages come first")
+	}
+}
+
+// executeAll notes that all operations are executed for a call.
+func (s *slicer) executeAll(i *instruction, why string) {
+	if s.open != nil {
+		return
+	}
+	s.open, s.openFor = i, why
+	for _, i := range s.calls {
+		for _, e := range i.effects {
+			if e.group != "" {
+				s.executed[e.group] = true
+			}
+		}
 	}
 }
 
@@ -273,7 +291,7 @@ func (s *slicer) followCall(i *instruction) {
 	s.needValue(i, i.callee, "is the function that is called")
 	for _, f := range i.targets {
 		if f.whole {
-			s.needWhole(f, i)
+			s.needWhole(f, i, "may call it")
 		}
 		if f.needed {
 			s.needCalls(i.block.of, i)
@@ -311,7 +329,7 @@ func (s *slicer) followCall(i *instruction) {
 		if e.unknown || e.mpi != nil && s.memory.callbacks {
 			for _, f := range s.memory.reached {
 				if f.whole {
-					s.needWhole(f, i)
+					s.needWhole(f, i, "may call it")
 				}
 			}
 		}
@@ -334,14 +352,18 @@ func (s *slicer) followCall(i *instruction) {
 func (s *slicer) needRest(i *instruction, f *function) {
 	for _, v := range i.operands[min(len(f.params), len(i.operands)):] {
 		s.needValue(i, v, "is an argument")
+		if v.byval {
+			reads, _ := s.memory.accesses(i)
+			s.needReads(i, reads)
+		}
 	}
 }
 
 // needWhole notes that a function may be called by others: all of it is needed.
-func (s *slicer) needWhole(f *function, by *instruction) {
+func (s *slicer) needWhole(f *function, by *instruction, how string) {
 	for _, b := range f.blocks {
 		for _, i := range b.instructions {
-			s.need(i, by, "may call it")
+			s.need(i, by, how)
 		}
 	}
 	f.resultUsed = true
@@ -420,7 +442,9 @@ func (s *slicer) needCalls(f *function, by *instruction) {
 
 // needReads notes that what an instruction reads is needed, and so whatever may have written it.
 func (s *slicer) needReads(i *instruction, reads []access) {
+	later := slices.ContainsFunc(i.effects, func(e *effect) bool { return e.role != nil && e.role.Persistent }) // when it is started
 	for _, r := range reads {
+		shared := r.object == s.memory.hidden["files"] // by all processes
 		key := readKey{r.object, r.lo, r.hi, i}
 		if len(r.object.writes) == 0 || s.read[key] {
 			continue
@@ -430,8 +454,11 @@ func (s *slicer) needReads(i *instruction, reads []access) {
 		for _, w := range r.object.writes {
 			if s.isDone(w) {
 				done++
-			} else if w.lo < r.hi && r.lo < w.hi && s.order.precedes(w.by, i) {
+			} else if w.lo < r.hi && r.lo < w.hi && (later || shared || s.order.precedes(w.by, i)) {
 				s.need(w.by, i, "writes what it reads in "+r.object.name)
+				if shared && slices.ContainsFunc(w.by.effects, func(e *effect) bool { return e.outputs }) {
+					s.executeAll(w.by, "what it writes is read, when messages say so")
+				}
 				if w.data {
 					for _, e := range w.by.effects {
 						s.needData(e.group, w.by, i)

@@ -69,7 +69,7 @@ type sliceAnswer struct {
 	Files    []fact.Count  `json:"sources"`
 	Executed int           `json:"executed_calls"`
 	Calls    []fact.Call   `json:"call_sites"`
-	Open     *fact.Call    `json:"depends_on_order"`
+	Open     *fact.Opening `json:"depends_on_order"`
 	Needed   []fact.Needed `json:"needed_data"`
 	Lines    []keptLine    `json:"explained"`
 }
@@ -125,7 +125,7 @@ func (a *sliceAnswer) print(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%d of %s of MPI executed, the others only recorded\n", a.Executed, text.Plural(len(a.Calls), "call"))
 	if a.Open != nil {
-		fmt.Fprintf(w, "all messages are sent: what %s returns at %v depends on which messages come first\n", a.Open.Function, a.Open.Position)
+		fmt.Fprintf(w, "all messages are sent, for %s at %v: %s\n", a.Open.Function, a.Open.Position, a.Open.Why)
 	}
 	for _, n := range a.Needed {
 		fmt.Fprintf(w, "%s: the data is needed, as %v reads what is received at %v\n", n.Group, n.Reader, n.Call)

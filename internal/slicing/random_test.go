@@ -160,9 +160,12 @@ func TestPrograms(t *testing.T) {
 		{"cg.F", "Bcast"},
 		{"lu.f", "Allreduce Bcast messages"},
 		{"sweep.f", ""},
+		{"memory.c", ""},
+		{"exchange.c", "Allgather Bcast messages"},
+		{"storage.f90", ""},
 	} {
 		t.Run(tt.program, func(t *testing.T) {
-			if strings.EqualFold(filepath.Ext(tt.program), ".f") {
+			if isFortran(tt.program) {
 				if _, err := exec.LookPath(flang); err != nil || b.mpi.Name != "mpich" {
 					t.Skip("Fortran takes Flang and MPICH")
 				}
