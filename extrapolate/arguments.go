@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 )
 
 // A form is what a number is on other ranks.
@@ -79,6 +80,7 @@ type programFitter struct {
 	class *class
 	path  []*place // to where it fails
 	done  int
+	site  int64 // of the call that is fitted, or with which a loop begins; 0 if the traces have none
 }
 
 func (f *programFitter) body(body []*place) *failure {
@@ -120,20 +122,40 @@ func (f *programFitter) loop(p *place) (failed *failure) {
 	for _, v := range p.visits {
 		values = append(values, int64(v.value))
 	}
-	what := fmt.Sprintf("the number of iterations of the loop of %s", f.firstCall(p))
+	first := p.firstCall()
+	f.site = f.siteOf(first)
+	what := fmt.Sprintf("the number of iterations of the loop of %s", f.name(first))
 	p.trips, failed = f.form(what, points(p), values, p.depth, false, roleCount)
 	return failed
 }
 
-// firstCall returns the name of the first function that a loop calls.
-func (f *programFitter) firstCall(p *place) string {
+// firstCall returns the call that a loop begins with, or a loop of no calls.
+func (p *place) firstCall() *place {
 	for p.loop && len(p.body) > 0 {
 		p = p.body[0]
 	}
+	return p
+}
+
+// name returns the name of the function that is called at a place.
+func (f *programFitter) name(p *place) string {
 	if p.call == nil {
 		return "no calls"
 	}
 	return f.declared.Functions()[p.call.fn].Name
+}
+
+// siteOf returns where in the program the call at a place is made, 0 if the traces do not say it.
+func (f *programFitter) siteOf(p *place) int64 {
+	if p.call == nil {
+		return 0
+	}
+	i := layout.SiteOf(&f.declared.Functions()[p.call.fn])
+	if i < 0 {
+		return 0
+	}
+	v := p.visits[0]
+	return v.rank.args[v.value][i].Int()
 }
 
 func (f *programFitter) call(p *place) (failed *failure) {
@@ -144,6 +166,7 @@ func (f *programFitter) call(p *place) (failed *failure) {
 	}
 	c := &call{fn: p.visits[0].rank.fns[p.visits[0].value]}
 	p.call = c
+	f.site = f.siteOf(p)
 	fn := &f.declared.Functions()[c.fn]
 	for i, param := range fn.Params {
 		values := make([]cst.Value, 0, len(at))
@@ -204,6 +227,9 @@ func (f *programFitter) argument(what string, t cst.Type, number role, at []*poi
 	case cst.KindRank:
 		return a, add(what, roleRank, cst.Value.Int)
 	case cst.KindTag, cst.KindHandle:
+		if t.Class == "request" {
+			return a, add(what, roleRequest, cst.Value.Int)
+		}
 		return a, add(what, roleLabel, cst.Value.Int)
 	case cst.KindPointer:
 		for i, part := range []string{"segment of ", "displacement of ", "device of "} {
@@ -299,7 +325,7 @@ func (f *programFitter) array(a *argument, what string, t cst.Type, number role,
 // form fits a number.
 func (f *programFitter) form(what string, at []*point, values []int64, depth int, array bool, as role) (form, *failure) {
 	r := form{what: what}
-	scales := as != roleRank && as != roleLabel // it may grow with the number of ranks if it does not show it
+	scales := !as.is(roleRank, roleLabel, roleRequest) // it may grow with the number of ranks if it does not show it
 	r.inside = !scales
 	for i, p := range at {
 		r.inside = r.inside && values[i] < p.ranks
@@ -307,6 +333,35 @@ func (f *programFitter) form(what string, at []*point, values []int64, depth int
 	if f.o.Force {
 		r.at, r.values = at, values
 	}
+	r.exprs = f.fit(at, values, depth, array, as)
+	if len(r.exprs) == 0 && as == roleRequest {
+		if at, values := f.apartNeighbours(at, values); byRanks(at, values) > 1 {
+			r.exprs = f.fit(at, values, depth, array, as)
+		}
+	}
+	one := f.class.one && len(r.exprs) > 0 && r.exprs[0].constant && scales && (values[0] > 1 || values[0] < -1)
+	if f.site != 0 {
+		f.share(&r, fmt.Sprint(f.site, depth, as, what), at, values, one)
+	}
+	if len(r.exprs) == 0 && f.nearest {
+		return r, nil
+	}
+	if len(r.exprs) == 0 {
+		more := ""
+		if byRanks(at, values) == 2 {
+			more = ": a third number of ranks would decide"
+		}
+		return r, f.fail(fmt.Sprintf("%s has no expression: %s%s", what, some(at, values), more))
+	}
+	r.weak = !r.exprs[0].constant && byRanks(at, values) == 2
+	if one && r.exprs[0].constant {
+		r.open = fmt.Sprintf(" is %d in the only trace that has it: another trace would decide", values[0])
+	}
+	return r, nil
+}
+
+// fit returns the expressions of fewest terms of a number in the grid that is tried.
+func (f *programFitter) fit(at []*point, values []int64, depth int, array bool, as role) []expr {
 	key := binary.AppendVarint(nil, int64(depth))
 	for i, p := range at {
 		for _, v := range []int64{values[i], p.ranks, p.rank, p.index} {
@@ -322,32 +377,28 @@ func (f *programFitter) form(what string, at []*point, values []int64, depth int
 	key = append(key, byte(as))
 	exprs, ok := f.fitted[string(key)]
 	if !ok {
-		fs := features(f.grid, depth, array)
-		if byRanks(at, values) > 0 {
-			fs = append(fs, f.foreign...)
-		}
-		exprs = fit(f.grid, fs, at, values, as)
+		exprs = fit(f.grid, features(f.grid, depth, array), f.foreign, at, values, as)
 		f.fitted[string(key)] = exprs
 	}
-	r.exprs = exprs
-	if len(r.exprs) == 0 && f.nearest {
-		return r, nil
+	return exprs
+}
+
+// apartNeighbours returns the points of grids in which the neighbours of a rank on both sides are two, none if they are one on the ranks that are
+// made: requests to one peer may have one number.
+func (f *programFitter) apartNeighbours(at []*point, values []int64) (points []*point, of []int64) {
+	two := func(ranks int64) bool {
+		extents := f.grid.extents(ranks)
+		return slices.Contains(extents[:], 2)
 	}
-	if len(r.exprs) == 0 {
-		more := ""
-		if byRanks(at, values) == 2 {
-			more = ": a third number of ranks would decide"
+	if two(int64(f.o.Ranks)) {
+		return nil, nil
+	}
+	for i, p := range at {
+		if !two(p.ranks) {
+			points, of = append(points, p), append(of, values[i])
 		}
-		return r, f.fail(fmt.Sprintf("%s has no expression: %s%s", what, some(at, values), more))
 	}
-	r.weak = !r.exprs[0].constant && byRanks(at, values) == 2
-	if f.class.one && r.exprs[0].uses == 0 {
-		v, constant := values[0], !slices.ContainsFunc(values, func(v int64) bool { return v != values[0] })
-		if constant && (v > 1 && scales || v != 0 && v < -1 && scales) {
-			r.open = fmt.Sprintf(" is %d in the only trace that has it: another trace would decide", v)
-		}
-	}
-	return r, nil
+	return points, of
 }
 
 // byRanks returns of how many numbers of ranks values are if they are the same on all ranks of each, or else 0.

@@ -26,6 +26,7 @@
 // The more terms an expression has, the more points must confirm it. If several of the fewest terms hold, they must be equal on M ranks. Of
 // what depends on the number of ranks alone, two traces show the number of ranks itself, neighbours, and sizes of groups that are extents; of
 // more traces, expressions of the extents of any grid are tried, and those of one and of two terms must be equal.
+// What few ranks show, as those at a corner or between, is taken from calls of other ranks at the same place of the program, if it holds.
 // All grids of one dimension and of two must make the same, in full, and no extent, logarithm or root may be the
 // same in all traces and another on M ranks. At last the messages are matched, and the run is replayed.
 //

@@ -24,17 +24,21 @@ type expr struct {
 type role int
 
 const (
-	roleCount role = iota // it may grow with the number of ranks: counts, trips, lengths
-	roleGroup             // the size of a group
-	roleGrid              // an extent of the grid
-	roleRank              // a rank
-	roleLabel             // a tag, a handle, a part of an address
+	roleCount   role = iota // it may grow with the number of ranks: counts, trips, lengths
+	roleGroup               // the size of a group
+	roleGrid                // an extent of the grid
+	roleRank                // a rank
+	roleLabel               // a tag, a handle, a part of an address
+	roleRequest             // a request, which calls to one peer may share
 )
+
+func (r role) is(list ...role) bool { return slices.Contains(list, r) }
 
 // A fitter fits numbers by expressions.
 type fitter struct {
 	grid     *grid
 	features []feature
+	extents  []feature // of this grid and of others
 	points   []*point
 	values   []int64
 	ranks    bool // they may be ranks
@@ -42,9 +46,18 @@ type fitter struct {
 	found    []expr
 }
 
-// fit returns the expressions of fewest terms that have the values at all points, none if there are none.
-func fit(g *grid, fs []feature, points []*point, values []int64, as role) []expr {
-	f := &fitter{grid: g, role: as, ranks: as == roleRank || as == roleLabel, points: points, values: values}
+// fit returns the expressions of fewest terms that have the values at all points, none if there are none. What depends on nothing but
+// the number of ranks may be of extents of other grids, too, and so may steps to other ranks.
+func fit(g *grid, fs, foreign []feature, points []*point, values []int64, as role) []expr {
+	f := &fitter{grid: g, role: as, ranks: as.is(roleRank, roleLabel, roleRequest), points: points, values: values}
+	for _, x := range slices.Concat(fs, foreign) {
+		if !x.odd && (x.extent || x.foreign) {
+			f.extents = append(f.extents, x)
+		}
+	}
+	if byRanks(points, values) > 0 {
+		fs = slices.Concat(fs, foreign)
+	}
 	f.apart()
 	plain := slices.DeleteFunc(slices.Clone(fs), func(x feature) bool { return x.odd || x.far })
 	evidence := f.evidence()
@@ -85,7 +98,7 @@ func (f *fitter) scaling(fs []feature, evidence int) []expr {
 		return f.found
 	}
 	if byRanks(f.points, f.values) == 2 {
-		f.extents()
+		f.twoNumbers()
 		return f.found
 	}
 	if evidence == 2 {
@@ -96,6 +109,7 @@ func (f *fitter) scaling(fs []feature, evidence int) []expr {
 		return f.found
 	}
 	f.ranksNear()
+	every := slices.Clone(f.features)
 	steps := []func(){func() {
 		f.terms()
 		if evidence == 3 && len(f.found) == 0 {
@@ -125,6 +139,10 @@ func (f *fitter) scaling(fs []feature, evidence int) []expr {
 			break
 		}
 		try()
+	}
+	if len(f.found) > 0 && evidence <= 5 { // lines of logarithms and roots are not found of so few, and may be what the program has
+		f.features = every
+		f.line(f.monomials(false))
 	}
 	return f.found
 }
@@ -165,16 +183,16 @@ func (f *fitter) exact() {
 	}
 }
 
-// extents finds the number of ranks; of ranks, those near too, and of sizes of groups an extent of the grid. Two numbers of
+// twoNumbers finds the number of ranks; of ranks, those near too, and of sizes of groups an extent of the grid. Two numbers of
 // ranks show no more: too many expressions have two values. But for the number of ranks itself, all expressions of one feature must agree;
 // of what is an extent in any case, those of all grids.
-func (f *fitter) extents() {
+func (f *fitter) twoNumbers() {
 	all := f.features
 	only := func(is func(x feature) bool) {
 		f.features = slices.DeleteFunc(slices.Clone(all), func(x feature) bool { return !is(x) })
 	}
 	only(func(x feature) bool { return x.name == "N" })
-	if f.exact(); len(f.found) > 0 || f.role == roleCount || f.role == roleLabel {
+	if f.exact(); len(f.found) > 0 || f.role.is(roleCount, roleLabel, roleRequest) {
 		return
 	}
 	if f.role == roleGrid {
@@ -245,12 +263,20 @@ func gcd(a, b int) int {
 	return a
 }
 
+// holds reports whether an expression has the values at all points.
+func (e *expr) holds(points []*point, values []int64) bool {
+	for i, p := range points {
+		if v, ok := e.at(p); !ok || v != values[i] {
+			return false
+		}
+	}
+	return true
+}
+
 // try keeps an expression if it has the values at all points and is confirmed.
 func (f *fitter) try(e expr) {
-	for i, p := range f.points {
-		if v, ok := e.at(p); !ok || v != f.values[i] {
-			return
-		}
+	if !e.holds(f.points, f.values) {
+		return
 	}
 	if e.coefficients > 1 {
 		var seen [][2]int64
@@ -365,6 +391,7 @@ func (f *fitter) ranksNear() {
 	if f.ranks {
 		f.neighbours(1)
 		f.ring("", 0, func(*point) int64 { return 0 })
+		f.steps()
 	}
 	for _, x := range f.features {
 		if !f.ranks && abs(f.values[0]-x.of(f.points[0])) > 1 {
@@ -404,14 +431,8 @@ func (f *fitter) divided(x feature, shifted bool) {
 
 // ring tries the rank plus something and a number, modulo the number of ranks.
 func (f *fitter) ring(text string, uses uint, of func(p *point) int64) {
-	p := f.points[0]
-	for _, q := range f.points {
-		if q.ranks > p.ranks {
-			p = q
-		}
-	}
-	i := slices.Index(f.points, p)
-	a := mod(f.values[i]-p.rank-of(p), p.ranks)
+	p := f.largest()
+	a := mod(f.values[slices.Index(f.points, p)]-p.rank-of(p), p.ranks)
 	fewest := slices.MinFunc(f.points, func(a, b *point) int { return cmp.Compare(a.ranks, b.ranks) }).ranks
 	for _, a := range nearest(a, p.ranks) {
 		if a == 0 && text == "" || abs(a) >= fewest { // further than around
@@ -421,6 +442,28 @@ func (f *fitter) ring(text string, uses uint, of func(p *point) int64) {
 			return mod(p.rank+of(p)+a, p.ranks), true
 		}})
 	}
+}
+
+// steps tries the rank plus a multiple of an extent, modulo the number of ranks.
+func (f *fitter) steps() {
+	p := f.largest()
+	by := f.values[slices.Index(f.points, p)] - p.rank
+	for _, x := range f.extents {
+		for _, by := range nearest(by, p.ranks) {
+			k, ok := div(by, x.of(p))
+			if !ok || k == 0 {
+				continue
+			}
+			f.try(expr{text: fmt.Sprintf("(rank+%s) mod N", times(k, 1, x.name)), uses: x.uses, at: func(p *point) (int64, bool) {
+				return mod(p.rank+k*x.of(p), p.ranks), true
+			}})
+		}
+	}
+}
+
+// largest returns the first point of the largest number of ranks.
+func (f *fitter) largest() *point {
+	return slices.MaxFunc(f.points, func(a, b *point) int { return cmp.Compare(a.ranks, b.ranks) })
 }
 
 // nearest returns the least number that is a modulo n, two if there are two.
@@ -440,18 +483,17 @@ func (f *fitter) neighbours(dims int) {
 	if f.grid.dims < 2 {
 		return
 	}
-	first := 0
-	for i, p := range f.points { // the largest grid tells most about steps
-		if p.ranks > f.points[first].ranks {
-			first = i
-		}
-	}
-	p := f.points[first]
-	v := f.values[first]
+	p := f.largest() // it tells most about steps
+	v := f.values[slices.Index(f.points, p)]
 	if v < 0 || v >= p.ranks {
 		return
 	}
-	to := f.grid.spot(p.ranks, v)
+	to, fewest := f.grid.spot(p.ranks, v), p.extent
+	for _, p := range f.points {
+		for d, e := range p.extent {
+			fewest[d] = min(fewest[d], e)
+		}
+	}
 	var steps [][3]int64
 	var add func(d int, step [3]int64, moved int)
 	add = func(d int, step [3]int64, moved int) {
@@ -467,6 +509,9 @@ func (f *fitter) neighbours(dims int) {
 			return
 		}
 		for _, by := range nearest(by, p.extent[d]) {
+			if abs(by) >= fewest[d] { // further than around
+				continue
+			}
 			step[d] = by
 			add(d+1, step, moved+1)
 		}

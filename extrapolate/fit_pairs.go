@@ -121,14 +121,17 @@ func (f *fitter) transposed() {
 	}
 }
 
-// blocks tries the parts of something that is divided with a remainder, by all ranks or along a dimension.
+// blocks tries the parts of something that is divided with a remainder, by all ranks or along a dimension, and multiples of the parts: what
+// the larger ones have more shows of what.
 func (f *fitter) blocks() {
+	multiple := max(1, f.spread())
 	try := func(text string, divisor func(p *point) int64, lead func(p *point) int64) {
 		low, high := int64(0), int64(math.MaxInt64)
 		for i, p := range f.points { // (n + lead) / divisor = value
 			e, c := divisor(p), lead(p)
-			v, ok := mul(f.values[i], e)
-			if !ok || f.values[i] < 0 || e <= 0 {
+			v, ok := div(f.values[i], multiple)
+			v, ok2 := mul(v, e)
+			if !ok || !ok2 || f.values[i] < 0 || e <= 0 {
 				return
 			}
 			low, high = max(low, v-c), min(high, v-c+e-1)
@@ -137,23 +140,42 @@ func (f *fitter) blocks() {
 			return
 		}
 		for _, n := range slices.Compact([]int64{low, high}) { // all that are between lie between these
-			f.try(expr{text: fmt.Sprintf(text, n), at: func(p *point) (int64, bool) {
-				return (n + lead(p)) / divisor(p), true
+			text := fmt.Sprintf(text, n)
+			if multiple > 1 {
+				text = fmt.Sprintf("%d*(%s)", multiple, text)
+			}
+			f.try(expr{text: text, at: func(p *point) (int64, bool) {
+				return mul((n+lead(p))/divisor(p), multiple)
 			}})
 		}
 	}
-	dims := func(text string, e, c func(p *point) int64, extent, at string) {
+	dims := func(e, c func(p *point) int64, extent, at string) {
 		try("%d/"+extent+", more for low "+at, e, func(p *point) int64 { return e(p) - 1 - c(p) })
 		try("%d/"+extent+", more for high "+at, e, c)
 		try("%d/"+extent+", rounded down", e, func(*point) int64 { return 0 })
 		try("%d/"+extent+", rounded up", e, func(p *point) int64 { return e(p) - 1 })
 	}
-	dims("", func(p *point) int64 { return p.ranks }, func(p *point) int64 { return p.rank }, "N", "ranks")
+	dims(func(p *point) int64 { return p.ranks }, func(p *point) int64 { return p.rank }, "N", "ranks")
 	if f.grid.dims > 1 {
 		for d, n := range names(f.grid.dims) {
-			dims("", func(p *point) int64 { return p.extent[d] }, func(p *point) int64 { return p.at[d] }, n.extent, n.at+"s")
+			dims(func(p *point) int64 { return p.extent[d] }, func(p *point) int64 { return p.at[d] }, n.extent, n.at+"s")
 		}
 	}
+}
+
+// spread returns by how much values of one number of ranks differ at most.
+func (f *fitter) spread() (most int64) {
+	ends := make(map[int64][2]int64)
+	for i, p := range f.points {
+		v := f.values[i]
+		e, ok := ends[p.ranks]
+		if !ok {
+			e = [2]int64{v, v}
+		}
+		e = [2]int64{min(e[0], v), max(e[1], v)}
+		ends[p.ranks], most = e, max(most, e[1]-e[0])
+	}
+	return most
 }
 
 // triples tries a product or quotient of three features.
@@ -210,12 +232,17 @@ func (m *monomial) whole(p *point) (int64, bool) {
 	return div(n, d)
 }
 
-// lines tries a·m + b of monomials m.
+// lines tries parts that are rounded and a number, and lines of monomials.
 func (f *fitter) lines() {
 	for _, x := range f.features {
 		f.divided(x, true)
 	}
-	for _, m := range f.monomials(true) {
+	f.line(f.monomials(true))
+}
+
+// line tries a·m + b of monomials m.
+func (f *fitter) line(list []monomial) {
+	for _, m := range list {
 		v, ok := m.whole(f.points[0])
 		if !ok {
 			continue

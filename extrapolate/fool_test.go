@@ -47,6 +47,16 @@ func TestFool(t *testing.T) {
 			}
 			p.send(4*(p.n/rows+rows), p.rank^1, 0)
 		}},
+		{"a row of three dimensions further", []int{4, 8, 32, 64}, func(p *process) { p.send(1, (p.rank+balanced(p.n)[0])%p.n, 0) }},
+		{"a column back from the middle", []int{8, 16, 64, 32}, func(p *process) {
+			p.grid()
+			p.rows, p.columns = p.columns, p.rows
+			p.row, p.column = p.rank/p.columns, p.rank%p.columns
+			if p.rank == p.n/2 {
+				p.send(1, p.near(-1, 0), 0)
+			}
+		}},
+		{"twice a logarithm and one", []int{2, 6, 12, 36, 24}, func(p *process) { p.send(2*log2(p.n)+1, p.rank^1, 0) }},
 		{"two traces", []int{4, 16, 64}, func(p *process) { p.send(100*p.n, (p.rank+1)%p.n, 0) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

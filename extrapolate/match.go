@@ -45,6 +45,7 @@ func newPlaces(seq []*node, depth int) []*place {
 type matcher struct {
 	rank   *rank
 	like   likeness // of calls that are the same one of the program
+	folded likeness // of the rounds of a loop
 	rounds [maxDepth]int64
 	steps  int // that may still be taken
 	visits []placedVisit
@@ -58,10 +59,11 @@ type placedVisit struct {
 // maxSteps bounds the time to match a rank.
 const maxSteps = 1 << 17
 
-// match adds the visits of a rank to the places of a program, and reports whether it is one of the program.
-func match(body []*place, r *rank, seq []*node, like likeness) bool {
-	m := matcher{rank: r, like: like, steps: maxSteps}
-	if !m.sequence(body, seq, func(rest []*node) bool { return len(rest) == 0 }) {
+// match adds the visits of a rank to the places of a program, whose loops are of calls so much alike, and reports whether it is one of
+// the program.
+func match(body []*place, r *rank, folded, like likeness) bool {
+	m := matcher{rank: r, like: like, folded: folded, steps: maxSteps}
+	if !m.sequence(body, r.folded[folded], func(rest []*node) bool { return len(rest) == 0 }) {
 		return false
 	}
 	for _, v := range m.visits {
@@ -107,7 +109,7 @@ func (m *matcher) sequence(body []*place, seq []*node, then func([]*node) bool) 
 		}
 		m.visits = m.visits[:done]
 	}
-	return m.written(p, 0, seq, func(trips int64, rest []*node) bool {
+	return m.written(p, 0, nil, seq, func(trips int64, rest []*node) bool {
 		m.visit(p, uint64(trips))
 		return m.sequence(body[1:], rest, then)
 	})
@@ -144,15 +146,25 @@ func (m *matcher) whole(p *place, n *node) bool {
 	return true
 }
 
-// written matches a loop of a program with as many rounds as there are that are no loop of the rank.
-func (m *matcher) written(p *place, round int64, seq []*node, then func(trips int64, rest []*node) bool) bool {
+// written matches a loop of a program with as many rounds as there are that are no loop of the rank, each like the first.
+func (m *matcher) written(p *place, round int64, first, seq []*node, then func(trips int64, rest []*node) bool) bool {
 	at := &m.rounds[p.depth]
 	outer, done := *at, len(m.visits)
 	defer func() { *at = outer }()
 	if len(seq) > 0 {
 		*at = round
 		more := m.sequence(p.body, seq, func(rest []*node) bool {
-			return len(rest) < len(seq) && m.written(p, round+1, rest, then)
+			if len(rest) >= len(seq) {
+				return false
+			}
+			own := consumed(seq, rest)
+			if round == 0 {
+				first = own
+			}
+			if len(own) == len(first) && !alike(first, own, m.folded) {
+				return false
+			}
+			return m.written(p, round+1, first, rest, then)
 		})
 		if more {
 			return true
@@ -164,4 +176,13 @@ func (m *matcher) written(p *place, round int64, seq []*node, then func(trips in
 	}
 	*at = 0
 	return then(round, seq)
+}
+
+// consumed returns the nodes of seq before the rest of it, none if the rest begins in a loop of it.
+func consumed(seq, rest []*node) []*node {
+	n := len(seq) - len(rest)
+	if len(rest) > 0 && rest[0] != seq[n] {
+		return nil
+	}
+	return seq[:n]
 }

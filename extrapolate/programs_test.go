@@ -15,11 +15,15 @@ type process struct {
 	rank, n  int
 	requests int64
 	fns      map[string]int
+	site     int64 // where in the program a call is made, 0 if nothing says it
 
 	columns, rows, column, row int // of a grid
 }
 
 func (p *process) call(name string, params string, args ...cst.Value) {
+	if p.site > 0 {
+		params, args = params+"s", append(args, cst.Handle(p.site))
+	}
 	fn, ok := p.fns[name]
 	if !ok {
 		f := cst.Function{Name: name}
@@ -32,9 +36,9 @@ func (p *process) call(name string, params string, args ...cst.Value) {
 					t = cst.ArrayOf(cst.HandleOf("request"))
 				}
 			case cst.KindHandle:
-				t = cst.HandleOf(map[byte]string{'c': "comm", 'q': "request"}[params[i]])
+				t = cst.HandleOf(map[byte]string{'c': "comm", 'q': "request", 's': "site"}[params[i]])
 			}
-			f.Params = append(f.Params, cst.Param{Name: map[byte]string{'n': "count", 'p': "peer", 't': "tag", 'c': "comm", 'q': "request", 'a': "counts", 'd': "displs", 'x': "color", 'g': "dims"}[params[i]], Type: t})
+			f.Params = append(f.Params, cst.Param{Name: map[byte]string{'n': "count", 'p': "peer", 't': "tag", 'c': "comm", 'q': "request", 'a': "counts", 'd': "displs", 'x': "color", 'g': "dims", 's': "site"}[params[i]], Type: t})
 		}
 		fn = p.recorder.Declare(f)
 		p.fns[name] = fn
@@ -334,6 +338,88 @@ func cart(p *process) {
 	}
 }
 
+// rims exchanges the rims of a plane of 256 by 256 points: with no process where the plane ends.
+func rims(p *process) {
+	p.grid()
+	p.site = 4
+	p.call("MPI_Cart_coords", "pg", cst.Rank(int64(p.rank)), ints(2, func(i int) int { return []int{p.row, p.column}[i] }))
+	peers := []int{-1, -1, -1, -1}
+	if p.column > 0 {
+		peers[0] = p.near(-1, 0)
+	}
+	if p.column < p.columns-1 {
+		peers[1] = p.near(1, 0)
+	}
+	if p.row > 0 {
+		peers[2] = p.near(0, -1)
+	}
+	if p.row < p.rows-1 {
+		peers[3] = p.near(0, 1)
+	}
+	count := []int{256 / p.rows, 256 / p.rows, 256 / p.columns, 256 / p.columns}
+	for range 5 {
+		p.site = 1
+		for i, peer := range peers {
+			p.irecv(count[i], peer, i^1)
+		}
+		p.site = 2
+		for i, peer := range peers {
+			p.isend(count[i], peer, i)
+		}
+		p.site = 3
+		p.waitall()
+	}
+}
+
+// parts is the pipeline of LU through parts of 102 rows and columns, which are not all of one size.
+func parts(p *process) {
+	p.grid()
+	for i := range 10 {
+		if p.column > 0 {
+			p.site = 1
+			p.recv(5*block(102, p.rows, p.row), p.near(-1, 0), 1)
+		}
+		if p.row > 0 {
+			p.site = 2
+			p.recv(5*block(102, p.columns, p.column), p.near(0, -1), 2)
+		}
+		if p.column < p.columns-1 {
+			p.site = 3
+			p.send(5*block(102, p.rows, p.row), p.near(1, 0), 1)
+		}
+		if p.row < p.rows-1 {
+			p.site = 4
+			p.send(5*block(102, p.columns, p.column), p.near(0, 1), 2)
+		}
+		if i%5 == 4 {
+			p.site = 5
+			p.allreduce(5)
+		}
+	}
+}
+
+// shared has requests of one number where the neighbours on both sides are one process, and sweeps forth and back.
+func shared(p *process) {
+	p.grid()
+	for range 4 {
+		for back := range 2 {
+			to, from, request := p.near(1-2*back, 0), p.near(2*back-1, 0), int64(back)
+			if to == from {
+				request = 0
+			}
+			for range p.columns - 1 {
+				count := 1 << 16 / p.columns >> back
+				p.site = 1
+				p.call("MPI_Isend", "nptcq", cst.Int(int64(count)), cst.Rank(int64(to)), cst.Tag(0), cst.Handle(0), cst.Handle(request))
+				p.site = 2
+				p.recv(count, from, 0)
+				p.site = 3
+				p.call("MPI_Wait", "q", cst.Handle(request))
+			}
+		}
+	}
+}
+
 var all = []struct {
 	name    string
 	program func(p *process)
@@ -351,6 +437,9 @@ var all = []struct {
 	{"pairwise", pairwise, []int{4, 8, 16, 32, 64}},
 	{"split", split, []int{4, 8, 16, 32, 64, 256}},
 	{"cart", cart, []int{9, 64, 36}},
+	{"rims", rims, []int{4, 16, 64, 256}},
+	{"parts", parts, []int{4, 16, 64, 256}},
+	{"shared", shared, []int{4, 16, 64, 256}},
 	{"lu on 128", lu, []int{8, 16, 32, 64, 128}},
 	{"torus on 128", torus, []int{8, 16, 32, 64, 128}},
 }

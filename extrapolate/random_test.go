@@ -45,10 +45,14 @@ func (o *outcome) test(t *rapid.T) {
 	numbers := rapid.SampledFrom(runs).Draw(t, "numbers")
 	place := drawGrid(t, numbers)
 	d := &drawing{}
-	body := d.body(t, 0)
+	body, sites := d.body(t, 0), rapid.Bool().Draw(t, "sites")
 	program := func(p *process) {
 		place(p)
+		if sites {
+			p.site = 1
+		}
 		body(p, 0, 0)
+		p.site = min(p.site, 1)
 	}
 	last := len(numbers) - 1
 	var traces []*reprise.Trace
@@ -127,7 +131,8 @@ func balanced(n int) (best [3]int) {
 
 // A drawing draws a program.
 type drawing struct {
-	text []string // what was drawn
+	text  []string // what was drawn
+	sites int64
 }
 
 // A number of a program, of a rank, of the number of ranks, and of the iterations around.
@@ -486,8 +491,13 @@ func (d *drawing) body(t *rapid.T, depth int) func(p *process, i, j int) {
 		}
 	}
 	d.text = append(d.text, "}")
+	first := d.sites + 2
+	d.sites += int64(len(list))
 	return func(p *process, i, j int) {
-		for _, step := range list {
+		for k, step := range list {
+			if p.site > 0 {
+				p.site = first + int64(k)
+			}
 			step(p, i, j)
 		}
 	}

@@ -23,6 +23,7 @@ type solver struct {
 	forced   bool              // that may be, at places of the finest split
 	rivals   bool              // a program is known, and others must make the same
 	fitted   map[string][]expr // in this grid
+	knowledge
 }
 
 // A class is ranks that have one program, or classes of a finer split.
@@ -54,7 +55,7 @@ func (s *solver) force() (best *made, err error) {
 	for dims := 1; dims <= 3; dims++ {
 		for _, g := range grids(dims, s.ranks) {
 			s.place(g, 2)
-			root, failed := s.classes(whole, "all ranks", s.traces)
+			root, failed := s.root()
 			if s.ctx.Err() != nil {
 				return nil, context.Cause(s.ctx)
 			}
@@ -140,7 +141,7 @@ func (s *solver) solveIn(dims, most int) (first *made, why string, err error) {
 			return nil, "", context.Cause(s.ctx)
 		}
 		s.place(g, most)
-		root, failed := s.classes(whole, "all ranks", s.traces)
+		root, failed := s.root()
 		if failed != nil {
 			if why == "" {
 				why = fmt.Sprintf("%d dimensions (%s): %s: %s", dims, g.name, failed.class, failed.what)
@@ -173,7 +174,7 @@ func (s *solver) agree(known *made, dims int) error {
 			return context.Cause(s.ctx)
 		}
 		s.place(g, 3)
-		root, failed := s.classes(whole, "all ranks", s.traces)
+		root, failed := s.root()
 		if failed != nil {
 			continue
 		}
@@ -273,7 +274,7 @@ func (s *solver) classes(by split, name string, ranks [][]*rank) (*class, *failu
 	if failed == nil {
 		return c, nil
 	}
-	if by++; by == allSplits || s.ctx.Err() != nil {
+	if by++; by == allSplits || s.learns && by > ends || s.ctx.Err() != nil {
 		if s.forced && s.ctx.Err() == nil {
 			s.nearest = true
 			defer func() { s.nearest = false }()
@@ -281,7 +282,7 @@ func (s *solver) classes(by split, name string, ranks [][]*rank) (*class, *failu
 		}
 		return nil, failed
 	}
-	c = &class{split: by, finer: make(map[string]*class)}
+	c, failed = &class{split: by, finer: make(map[string]*class)}, nil
 	parts := make(map[string][][]*rank)
 	var order []string
 	for t, list := range ranks {
@@ -295,12 +296,20 @@ func (s *solver) classes(by split, name string, ranks [][]*rank) (*class, *failu
 		}
 	}
 	for _, name := range order {
-		finer, failed := s.classes(by, name, parts[name])
-		if failed != nil {
-			return nil, failed
+		finer, why := s.classes(by, name, parts[name])
+		if why != nil {
+			if failed == nil || failed.depth < why.depth {
+				failed = why
+			}
+			if !s.learns {
+				return nil, failed
+			}
 		}
 		c.finer[name] = finer
 		c.order = append(c.order, finer)
+	}
+	if failed != nil {
+		return nil, failed
 	}
 	return c, nil
 }
@@ -375,7 +384,7 @@ func (s *solver) fitProgram(c *class, body []*place, like, same likeness, tries 
 	c.body = body
 	for _, list := range c.all {
 		for _, r := range list {
-			if !match(c.body, r, r.folded[like], same) {
+			if !match(c.body, r, like, same) {
 				return &failure{c.name, fmt.Sprintf("the calls of rank %d of %d differ from those of rank %d of %d by more than trip counts",
 					r.rank, r.ranks, c.first.rank, c.first.ranks), 1}
 			}
