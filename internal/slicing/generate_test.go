@@ -512,14 +512,20 @@ func (g *generator) communicate() {
 		}
 		g.line("MPI_Op op;\n\tMPI_Op_create(combine, 1, &op);\n\tMPI_Allreduce(a1, receive, 2, MPI_UNSIGNED, op, MPI_COMM_WORLD);\n\tMPI_Op_free(&op);\n\t%s = receive[1];", g.target())
 	case 19:
-		if g.IntN(3) > 0 {
+		switch g.IntN(3) {
+		case 0:
+			g.line("MPI_Status status;\n\tint n;")
+			g.line("MPI_Send(%s, %s, MPI_UNSIGNED, (rank + 1) %% size, %s, MPI_COMM_WORLD);", g.one("a0", "a1", "heap"), n, tag)
+			g.line("MPI_Probe(%s, %s, MPI_COMM_WORLD, &status);\n\tMPI_Get_count(&status, MPI_UNSIGNED, &n);", g.one("MPI_ANY_SOURCE", "(rank + size - 1) % size"), tag)
+			g.line("MPI_Recv(receive, n, MPI_UNSIGNED, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, &status);\n\t%s = receive[0] + n;", g.target())
+		case 1: // the sum does not depend on which message comes first
+			at := g.one("gl", "l0", "r")
+			g.line("if (rank == 0) {\n\t\tMPI_Status status;\n\t\tfor (int i = 1; i < size; i++) {\n\t\t\tMPI_Recv(receive, 8, MPI_UNSIGNED, MPI_ANY_SOURCE, %s, MPI_COMM_WORLD, &status);", tag)
+			g.line("\t\t%s += receive[1] + status.MPI_SOURCE;\n\t\t}\n\t\tmemset(receive, 0, sizeof receive);\n\t} else\n\t\tMPI_Send(%s, 2, MPI_UNSIGNED, 0, %s, MPI_COMM_WORLD);", at, g.one("a0", "a1", "heap"), tag)
+			g.line("MPI_Bcast(send, (int)(%s & 7), MPI_UNSIGNED, 0, MPI_COMM_SELF);\n\tMPI_Barrier(MPI_COMM_WORLD);", at)
+		case 2:
 			g.line("MPI_Scan(%s, receive, %s, %s, MPI_MAX, MPI_COMM_WORLD);\n\tgl += receive[0];", buffer, same, datatype)
-			break
 		}
-		g.line("MPI_Status status;\n\tint n;")
-		g.line("MPI_Send(%s, %s, MPI_UNSIGNED, (rank + 1) %% size, %s, MPI_COMM_WORLD);", g.one("a0", "a1", "heap"), n, tag)
-		g.line("MPI_Probe(%s, %s, MPI_COMM_WORLD, &status);\n\tMPI_Get_count(&status, MPI_UNSIGNED, &n);", g.one("MPI_ANY_SOURCE", "(rank + size - 1) % size"), tag)
-		g.line("MPI_Recv(receive, n, MPI_UNSIGNED, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, &status);\n\t%s = receive[0] + n;", g.target())
 	case 20:
 		if g.IntN(3) > 0 {
 			g.line("if ((%s & 7) == 9)\n\t\tMPI_Abort(MPI_COMM_WORLD, 1);", g.local(1))
