@@ -9,6 +9,10 @@
 // bit, or NaN, +Inf or -Inf. Times are as in RFC 3339, in UTC with nanoseconds, and lists of
 // integers as in JSON.
 //
+// Text that a spreadsheet would take for a formula has an apostrophe before it: text that begins with
+// =, +, - or @ and is no number. So has text that begins with an apostrophe, so
+// that a reader may take it away again.
+//
 // What does not differ from call to call, all but position, times and numbers, is put into words
 // once for each different call of a rank, up to some megabytes of text.
 package csv
@@ -217,6 +221,9 @@ func appendCell(dst []byte, t rows.Type, c rows.Cell) []byte {
 
 // appendText appends a field of text.
 func appendText(dst []byte, s string) []byte {
+	if isFormula(s) {
+		s = "'" + s
+	}
 	if s != "" && s[0] != ' ' && s[len(s)-1] != ' ' && !strings.ContainsAny(s, ",\"\r\n") {
 		return append(dst, s...)
 	}
@@ -228,4 +235,13 @@ func appendText(dst []byte, s string) []byte {
 		dst = append(dst, s[i])
 	}
 	return append(dst, '"')
+}
+
+// isFormula reports whether text needs an apostrophe before it, so that a spreadsheet shows it as it is.
+func isFormula(s string) bool {
+	if s == "" || strings.IndexByte("=+-@'", s[0]) < 0 {
+		return false
+	}
+	_, err := strconv.ParseFloat(s, 64)
+	return err != nil
 }

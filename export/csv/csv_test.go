@@ -10,11 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/csv"
 	"github.com/reprise-trace/reprise/export/internal/exporttest"
@@ -23,6 +25,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/tracer"
 )
 
 func newTable(t testing.TB, trace *reprise.Trace, o export.TableOptions) *rows.Table {
@@ -117,7 +120,10 @@ func TestReaders(t *testing.T) {
 					if reader != "DuckDB" {
 						want = withoutEmpty(want)
 					}
-					exporttest.Compare(t, columns, want, n, get)
+					exporttest.Compare(t, columns, want, n, func(row int, column string) (string, bool) {
+						v, ok := get(row, column)
+						return strings.TrimPrefix(v, "'"), ok
+					})
 				})
 			}
 		}
@@ -136,6 +142,31 @@ func withoutEmpty(all []exporttest.Row) []exporttest.Row {
 		}
 	}
 	return some
+}
+
+// TestFormulas checks that a spreadsheet takes no text for a formula, and numbers for numbers.
+func TestFormulas(t *testing.T) {
+	texts := []string{"=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-x", "'=1", "-1", "+2.5e3", "x=1", "-Inf"}
+	var r tracer.Recorder
+	f := r.Declare(cst.Function{Name: "=f", Params: []cst.Param{{Name: "text", Type: cst.Type{Kind: cst.KindString}}}})
+	for _, text := range texts {
+		r.Call(f, cst.String(text))
+	}
+	trace := testtrace.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
+	all, err := reader.NewReader(strings.NewReader(write(t, trace, export.TableOptions{Columns: []string{"function", "arg_text"}}))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{{"function", "arg_text"}}
+	for i, text := range texts {
+		if i < 5 {
+			text = "'" + text
+		}
+		want = append(want, []string{"'=f", text})
+	}
+	if !reflect.DeepEqual(all, want) {
+		t.Errorf("%q, want %q", all, want)
+	}
 }
 
 // TestText checks a file as it is.
