@@ -63,7 +63,7 @@ func TestOrigin(t *testing.T) {
 		var origins []merge.Origin
 		var want merge.Origin
 		for range 3 {
-			o := merge.Origin{Runs: texts.Draw(t, "runs"), Commands: texts.Draw(t, "commands"), Hosts: texts.Draw(t, "hosts"), Versions: texts.Draw(t, "versions")}
+			o := merge.Origin{Runs: texts.Draw(t, "runs"), Commands: texts.Draw(t, "commands"), Hosts: texts.Draw(t, "hosts"), Versions: texts.Draw(t, "versions"), Assumptions: texts.Draw(t, "assumptions")}
 			if rapid.Bool().Draw(t, "time") {
 				o.Began = time.Unix(0, rapid.Int64().Draw(t, "began")).UTC()
 			}
@@ -82,7 +82,7 @@ func TestOrigin(t *testing.T) {
 		if want.Identifies() {
 			want = merge.Origin{}
 		}
-		for _, of := range [][2][]string{{got.Runs, want.Runs}, {got.Commands, want.Commands}, {got.Hosts, want.Hosts}, {got.Versions, want.Versions}} {
+		for _, of := range [][2][]string{{got.Runs, want.Runs}, {got.Commands, want.Commands}, {got.Hosts, want.Hosts}, {got.Versions, want.Versions}, {got.Assumptions, want.Assumptions}} {
 			if !slices.Equal(of[0], of[1]) || !slices.IsSorted(of[0]) || slices.Contains(of[0], "") {
 				t.Fatalf("%+v, want %+v", got, want)
 			}
@@ -119,6 +119,8 @@ func TestOriginErrors(t *testing.T) {
 		{"Twice", "\x02\x01a\x01a\x00\x00\x00"},
 		{"EmptyText", "\x01\x00\x00\x00\x00"},
 		{"Many", "\xff\xff\xff\x7f\x01a"},
+		{"NoAssumptions", "\x01\x01a\x00\x00\x00\x00\x80\x80\x80\x80\x08\x00"},
+		{"World", "\x01\x01a\x00\x00\x00\x00\x80\x80\x80\x80\x10"},
 		{"Trailing", "\x01\x01a\x00\x00\x00\x02\x02"},
 	} {
 		checkRefused(t, tt.name, file, layout.KindOrigin, tt.content)

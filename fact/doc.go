@@ -47,5 +47,5 @@
 // Parallel Applications through Program Slicing", SC 2009. This package departs from it in
 // working on LLVM's representation, for any language that is compiled to it; in keeping the
 // addresses of buffers; in an analysis of pointers; in executing all operations that may match one that
-// is executed; and in never assuming that an exit is not taken.
+// is executed; and in assuming that an exit is not taken only where Assume is told to.
 package fact

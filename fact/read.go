@@ -15,11 +15,7 @@ func Read(text []byte) (*Module, error) {
 		lines: strings.Split(string(text), "\n"), types: map[string]*irType{}, named: map[string]any{},
 		metadata: map[string]string{},
 	}}
-	for _, line := range r.m.lines { // first, so that errors have lines of the sources
-		if found := metadataLine.FindStringSubmatch(line); found != nil {
-			r.m.metadata[found[1]] = found[2]
-		}
-	}
+	r.m.readMetadata() // first, so that errors have lines of the sources
 	for r.line = 0; r.line < len(r.m.lines); r.line++ {
 		start := r.line
 		if err := r.top(r.m.lines[start]); err != nil {
@@ -40,6 +36,14 @@ type reader struct {
 }
 
 var metadataLine = regexp.MustCompile(`^(!\d+) = (.*)$`)
+
+func (m *Module) readMetadata() {
+	for _, line := range m.lines {
+		if found := metadataLine.FindStringSubmatch(line); found != nil {
+			m.metadata[found[1]] = found[2]
+		}
+	}
+}
 
 // top reads what a line outside of functions begins.
 func (r *reader) top(line string) error {
@@ -320,7 +324,7 @@ func (m *Module) check(i *instruction, labels map[string]*block) error {
 }
 
 var (
-	location = regexp.MustCompile(`^!DILocation\(line: (\d+),.* scope: (!\d+)`)
+	location = regexp.MustCompile(`^!DILocation\(line: (\d+),(?: column: (\d+),)?.* scope: (!\d+)`)
 	scopeOf  = regexp.MustCompile(`scope: (!\d+)`)
 	fileOf   = regexp.MustCompile(`file: (!\d+)`)
 	filename = regexp.MustCompile(`filename: "([^"]*)"`)
@@ -328,22 +332,29 @@ var (
 
 // position returns the line of the sources that a location in the metadata stands for.
 func (m *Module) position(number string) Position {
+	p, _ := m.place(number)
+	return p
+}
+
+// place returns the line and the column of the sources that a location in the metadata stands for.
+func (m *Module) place(number string) (Position, int) {
 	found := location.FindStringSubmatch(m.metadata[number])
 	if found == nil {
-		return Position{}
+		return Position{}, 0
 	}
 	line, err := strconv.Atoi(found[1])
 	if err != nil {
-		return Position{}
+		return Position{}, 0
 	}
-	scope := found[2]
+	column, _ := strconv.Atoi(found[2]) // 0 if there is none
+	scope := found[3]
 	for range maxDepth {
 		text := m.metadata[scope]
 		if file := fileOf.FindStringSubmatch(text); file != nil {
 			if name := filename.FindStringSubmatch(m.metadata[file[1]]); name != nil {
-				return Position{strings.TrimPrefix(name[1], "./"), line}
+				return Position{strings.TrimPrefix(name[1], "./"), line}, column
 			}
-			return Position{}
+			return Position{}, 0
 		}
 		outer := scopeOf.FindStringSubmatch(text)
 		if outer == nil {
@@ -351,5 +362,5 @@ func (m *Module) position(number string) Position {
 		}
 		scope = outer[1]
 	}
-	return Position{}
+	return Position{}, 0
 }

@@ -204,7 +204,7 @@ func (a *infoAnswer) printMadeBy(q *question) {
 	for _, of := range []struct {
 		what string
 		list []string
-	}{{"run", o.Runs}, {"job", o.Jobs}, {"command", o.Commands}, {"hosts", o.Hosts}, {"versions", o.Versions}} {
+	}{{"run", o.Runs}, {"job", o.Jobs}, {"command", o.Commands}, {"hosts", o.Hosts}, {"versions", o.Versions}, {"conditional on", o.Assumptions}} {
 		if len(of.list) > 0 {
 			q.printf("%s: %s\n", of.what, text.CutList(text.Printable(strings.Join(of.list, ", ")), maxMadeBy))
 		}

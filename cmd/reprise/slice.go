@@ -18,6 +18,7 @@ func newSlice() *cobra.Command {
 	var (
 		p       slicing.Program
 		explain []string
+		assume  []string
 		lines   []fact.Position
 		asJSON  bool
 	)
@@ -26,6 +27,8 @@ func newSlice() *cobra.Command {
 	f.StringVarP(&p.Output, "output", "o", "", "write the sliced program to a `file`")
 	f.StringVar(&p.MPICC, "mpicc", "", "the compiler `command` of the MPI")
 	f.StringArrayVar(&explain, "explain", nil, "say why a line is kept, as `FILE:LINE`")
+	f.StringArrayVar(&assume, "assume", nil, "assume that a condition is never or always true, as `FILE:LINE=never`")
+	f.BoolVar(&p.AssumeNoErrors, "assume-no-errors", false, "assume that no condition ends the program with an error")
 	f.BoolVar(&p.ExecuteAll, "execute-all", false, "send all messages")
 	f.BoolVar(&asJSON, "json", false, "print as JSON")
 	f.BoolVar(&p.Whole, "whole", false, "leave nothing out, to compare with")
@@ -34,11 +37,21 @@ func newSlice() *cobra.Command {
 			return usageError{errors.New("slice takes the name of the program to write, such as: reprise slice -o app.slice -- app.c")}
 		}
 		for _, line := range explain {
-			at, err := parsePosition(line)
-			if err != nil {
-				return usageError{err}
+			at, ok := parsePosition(line)
+			if !ok {
+				return usageError{fmt.Errorf("--explain takes a line, such as solver.c:120, not %q", line)}
 			}
 			lines = append(lines, at)
+		}
+		for _, condition := range assume {
+			a, ok := parseAssumption(condition)
+			if !ok {
+				return usageError{fmt.Errorf("--assume takes a condition, such as solver.c:120=never or solver.c:120:9=always, not %q", condition)}
+			}
+			p.Assume = append(p.Assume, a)
+		}
+		if p.Whole && (p.Assume != nil || p.AssumeNoErrors) {
+			return usageError{errors.New("--whole leaves nothing out: it takes no assumptions")}
 		}
 		if err := p.Arguments(args); err != nil {
 			return usageError{err}
@@ -72,6 +85,8 @@ type sliceAnswer struct {
 	Open     *fact.Opening `json:"depends_on_order"`
 	Needed   []fact.Needed `json:"needed_data"`
 	Lines    []keptLine    `json:"explained"`
+
+	Assumed []fact.Assumption `json:"conditional_on"`
 }
 
 // A keptLine is why a line is kept.
@@ -82,7 +97,8 @@ type keptLine struct {
 
 func newSliceAnswer(s *fact.Slice, p *slicing.Program, lines []fact.Position) *sliceAnswer {
 	a := &sliceAnswer{Schema: schema, Output: p.Output, Files: append([]fact.Count{}, s.Counts()...), Calls: append([]fact.Call{}, s.Calls()...),
-		Needed: append([]fact.Needed{}, s.Needed()...), Lines: []keptLine{}}
+		Needed: append([]fact.Needed{}, s.Needed()...), Lines: []keptLine{},
+		Assumed: append([]fact.Assumption{}, p.Assumed...)}
 	for k := range a.Files {
 		if p.Whole {
 			a.Files[k].Kept = a.Files[k].All
@@ -104,14 +120,35 @@ func newSliceAnswer(s *fact.Slice, p *slicing.Program, lines []fact.Position) *s
 }
 
 // parsePosition reads FILE:LINE.
-func parsePosition(s string) (fact.Position, error) {
+func parsePosition(s string) (at fact.Position, ok bool) {
+	at.File, at.Line, ok = cutNumber(s)
+	return at, ok
+}
+
+// cutNumber cuts a positive number from the end of a text, and the colon before it.
+func cutNumber(s string) (before string, n int, ok bool) {
 	colon := strings.LastIndexByte(s, ':')
-	if colon > 0 {
-		if line, err := strconv.Atoi(s[colon+1:]); err == nil && line > 0 {
-			return fact.Position{File: s[:colon], Line: line}, nil
-		}
+	if colon <= 0 {
+		return s, 0, false
 	}
-	return fact.Position{}, fmt.Errorf("--explain takes a line, such as solver.c:120, not %q", s)
+	n, err := strconv.Atoi(s[colon+1:])
+	return s[:colon], n, err == nil && n > 0
+}
+
+// parseAssumption reads FILE:LINE[:COLUMN]=never|always.
+func parseAssumption(s string) (a fact.Assumption, ok bool) {
+	equals := strings.LastIndexByte(s, '=')
+	if equals < 0 || s[equals+1:] != "never" && s[equals+1:] != "always" {
+		return a, false
+	}
+	a.Always = s[equals+1:] == "always"
+	if a.Position, ok = parsePosition(s[:equals]); !ok {
+		return a, false
+	}
+	if at, ok := parsePosition(a.File); ok {
+		a.Position, a.Column = at, a.Line
+	}
+	return a, true
 }
 
 func (a *sliceAnswer) print(w io.Writer) {
@@ -129,6 +166,9 @@ func (a *sliceAnswer) print(w io.Writer) {
 	}
 	for _, n := range a.Needed {
 		fmt.Fprintf(w, "%s: the data is needed, as %v reads what is received at %v\n", n.Group, n.Reader, n.Call)
+	}
+	for _, assumed := range a.Assumed {
+		fmt.Fprintf(w, "conditional on %v\n", assumed)
 	}
 	for _, l := range a.Lines {
 		l.print(w)

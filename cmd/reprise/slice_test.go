@@ -86,6 +86,45 @@ func TestSliceOpen(t *testing.T) {
 	}
 }
 
+// TestSliceAssume checks that what is assumed is reported, in the answer and in the trace, and that the trace is
+// that of the whole program if the assumption holds.
+func TestSliceAssume(t *testing.T) {
+	if err := slicing.Missing(); err != nil {
+		t.Skip(err)
+	}
+	mpitest.SkipUnderRace(t)
+	m := mpitest.Installed(t)[0]
+	source := filepath.Join("testdata", "slice", "steps.c")
+	var traces []string
+	for _, flags := range [][]string{{"--assume", "steps.c:29=never", "--assume-no-errors"}, {"--whole"}} {
+		directory := t.TempDir()
+		arguments := slices.Concat([]string{"--mpicc", m.CC, "-o", filepath.Join(directory, "app")}, flags, []string{"--", "-DLIMIT=-1", source, "-lm"})
+		var answer sliceAnswer
+		decodeJSON(t, &answer, "slice", slices.Concat([]string{"--json"}, arguments)...)
+		if a := answer; flags[0] == "--assume" && (a.Executed != 4 || len(a.Assumed) != 2 || a.Assumed[0].Line != 27 || a.Assumed[1].Line != 29 || a.Assumed[1].Always) {
+			t.Errorf("%+v", a)
+		}
+		trace := filepath.Join(directory, "app.rpz")
+		record := process(t, slices.Concat([]string{"record", "--quiet", "--times", "none", "-o", trace, "--"}, launcher(m, 2), []string{"./app"})...)
+		record.Dir = directory
+		record.Env = append(mpitest.Environment(t), runMain+"=1", "MPICC="+m.CC)
+		if r := outcome(t, record); r.status != exitOK {
+			t.Fatalf("status %d: %s", r.status, r.stderr)
+		}
+		traces = append(traces, trace)
+	}
+	if r := invoke(t, "", "diff", "--ignore", "addresses", traces[0], traces[1]); r.status != exitOK {
+		t.Errorf("%s%s", r.stdout, r.stderr)
+	}
+	conditions := "conditional on: " + source + ":27:7 never true, " + source + ":29:7 never true\n"
+	if out := must(t, "info", traces[0]); !strings.Contains(out, conditions) {
+		t.Errorf("%q is not in\n%s", conditions, out)
+	}
+	if out := must(t, "info", traces[1]); strings.Contains(out, "conditional on") {
+		t.Error(out)
+	}
+}
+
 // TestSliceErrors checks what is said of mistakes.
 func TestSliceErrors(t *testing.T) {
 	threads := filepath.Join(t.TempDir(), "threads.c")
@@ -103,6 +142,10 @@ func TestSliceErrors(t *testing.T) {
 		{"-o app -- a.c -fopenmp", exitUsage, "threads are not supported"},
 		{"-o app -- a.cc", exitUsage, "a.cc is neither a source in C or Fortran nor an object or a library"},
 		{"-o app --explain a.c -- a.c", exitUsage, "--explain takes a line"},
+		{"-o app --assume a.c:3 -- a.c", exitUsage, "--assume takes a condition"},
+		{"-o app --assume a.c:3:0=never -- a.c", exitUsage, "--assume takes a condition"},
+		{"-o app --whole --assume-no-errors -- a.c", exitUsage, "--whole leaves nothing out: it takes no assumptions"},
+		{"-o app --assume threads.c:4=never -- " + threads, exitFailure, "threads.c:4: there is no condition that the program branches on"},
 		{"-o app -- " + threads, exitFailure, threads + ":4: pthread_join: threads are not supported"},
 	} {
 		if err := slicing.Missing(); err != nil && tt.status == exitFailure {

@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -23,12 +22,15 @@ type Origin struct {
 	Versions []string  `json:"versions,omitempty"`  // of what recorded, such as "go1.26.0"
 	World    int       `json:"world_size,omitzero"` // of MPI_COMM_WORLD, the largest of several; zero if it is not known
 	Began    time.Time `json:"began,omitzero"`      // to the nanosecond, in UTC; zero if it is not known
+
+	// Assumptions are what was assumed of the program when it was sliced: the trace is that of the whole program on condition of them.
+	Assumptions []string `json:"conditional_on,omitempty"`
 }
 
 // Identifies reports whether o says nothing but which run it is, and how many ranks that has: a part file
 // needs this, so that parts of two runs are told apart, and a trace does not.
 func (o *Origin) Identifies() bool {
-	return o.Began.IsZero() && len(o.Jobs)+len(o.Commands)+len(o.Hosts)+len(o.Versions) == 0
+	return o.Began.IsZero() && len(o.Jobs)+len(o.Commands)+len(o.Hosts)+len(o.Versions)+len(o.Assumptions) == 0
 }
 
 // IsZero reports whether o says nothing.
@@ -36,9 +38,12 @@ func (o *Origin) IsZero() bool {
 	return o.Identifies() && o.World == 0 && len(o.Runs) == 0
 }
 
+// assumes is added to the size of the world if assumptions follow.
+const assumes = 1 << 31
+
 // lists returns the lists, in the order in which they are encoded.
-func (o *Origin) lists() [5]*[]string {
-	return [...]*[]string{&o.Runs, &o.Jobs, &o.Commands, &o.Hosts, &o.Versions}
+func (o *Origin) lists() []*[]string {
+	return []*[]string{&o.Runs, &o.Jobs, &o.Commands, &o.Hosts, &o.Versions, &o.Assumptions}
 }
 
 // Merge adds what p has. Times that do not fit in 64 bits of nanoseconds are not known.
@@ -57,14 +62,34 @@ func (o *Origin) Merge(p Origin) {
 
 // Append appends the encoding of o.
 func (o *Origin) Append(dst []byte) []byte {
-	for _, list := range o.lists() {
+	for _, list := range o.lists()[:5] {
 		dst = AppendTexts(dst, *list)
 	}
-	dst = wire.AppendUvarint(dst, uint64(o.World))
+	world := uint64(o.World)
+	if len(o.Assumptions) > 0 {
+		world += assumes
+	}
+	dst = wire.AppendUvarint(dst, world)
+	if len(o.Assumptions) > 0 {
+		dst = AppendTexts(dst, o.Assumptions)
+	}
 	if o.Began.IsZero() {
 		return dst
 	}
 	return wire.AppendVarint(dst, o.Began.UnixNano())
+}
+
+// readAscending reads texts that ascend.
+func readAscending(d *wire.Decoder, list *[]string) {
+	n := d.Count("texts", 2)
+	for i := 0; i < n && d.Err() == nil; i++ {
+		at := d.Offset()
+		s := string(d.String("text"))
+		if d.Err() == nil && (s == "" || i > 0 && s <= (*list)[i-1]) {
+			d.Corrupt(at, "text", "%q does not ascend", s)
+		}
+		*list = append(*list, s)
+	}
 }
 
 // ReadOrigin reads the origin of a trace or a part file. An error is a [*SectionError].
@@ -74,23 +99,20 @@ func ReadOrigin(file *format.Reader) (o Origin, err error) {
 	}
 	err = ReadSection(file, KindOrigin, 0, func(data []byte) error {
 		d := wire.NewDecoder("merge", data)
-		for _, list := range o.lists() {
-			n := d.Count("texts", 2)
-			for i := 0; i < n && d.Err() == nil; i++ {
-				at := d.Offset()
-				s := string(d.String("text"))
-				if d.Err() == nil && (s == "" || i > 0 && s <= (*list)[i-1]) {
-					d.Corrupt(at, "text", "%q does not ascend", s)
-				}
-				*list = append(*list, s)
-			}
+		for _, list := range o.lists()[:5] {
+			readAscending(&d, list)
 		}
 		at := d.Offset()
 		world := d.Uvarint("world")
-		if world > math.MaxInt32 {
+		if world/assumes > 1 {
 			d.Corrupt(at, "world", "%d", world)
 		}
-		o.World = int(world)
+		o.World = int(world % assumes)
+		if at = d.Offset(); world >= assumes {
+			if readAscending(&d, &o.Assumptions); d.Err() == nil && o.Assumptions == nil {
+				d.Corrupt(at, "texts", "there are no assumptions")
+			}
+		}
 		if d.Err() == nil && d.Rest() > 0 {
 			o.Began = time.Unix(0, d.Varint("time")).UTC()
 		}

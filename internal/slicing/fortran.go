@@ -68,5 +68,12 @@ func (b *builder) compileFortran(source, output string) error {
 		"--mlir-print-debuginfo", "-o", lines, tree); err != nil {
 		return err
 	}
+	text, err := os.ReadFile(lines)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(lines, placeConditions(text), 0o600); err != nil {
+		return err
+	}
 	return b.run("compiling "+source, filepath.Join(b.fortranTools, "tco"), "-o", output, lines)
 }

@@ -50,6 +50,10 @@ type Program struct {
 	Output     string   // the program; the library that stands in for MPI is beside it, with .so behind
 	Whole      bool     // leave nothing out
 	ExecuteAll bool     // execute all operations
+
+	Assume         []fact.Assumption
+	AssumeNoErrors bool              // no condition leads to an end of the program with an error
+	Assumed        []fact.Assumption // what Build assumes for both
 }
 
 // Arguments sorts the arguments of a compiler command into sources and flags.
@@ -162,6 +166,9 @@ func (b *builder) module() ([]byte, error) {
 	if err := b.run("linking the sources", llvmLink, slices.Concat([]string{"-S", "-o", linked}, parts)...); err != nil {
 		return nil, err
 	}
+	if err := b.assume(linked); err != nil {
+		return nil, err
+	}
 	if err := b.run("preparing the module", opt, "-S", "-internalize-public-api-list="+strings.Join(public, ","),
 		"-passes=internalize,globaldce,function(sroa,mem2reg,sccp,simplifycfg,instnamer)", "-o", module, linked); err != nil {
 		return nil, err
@@ -169,9 +176,31 @@ func (b *builder) module() ([]byte, error) {
 	return os.ReadFile(module)
 }
 
+// assumes reports whether something may be assumed.
+func (b *builder) assumes() bool { return b.Assume != nil || b.AssumeNoErrors }
+
+// assume writes into a module what is assumed.
+func (b *builder) assume(path string) error {
+	if !b.assumes() {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if text, b.Assumed, err = fact.Assume(text, b.Assume, b.AssumeNoErrors); err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o600)
+}
+
 // compile compiles a source to text of LLVM, with the lines in it.
 func (b *builder) compile(source, output string) error {
-	return b.compileWith(b.Compiler, source, output)
+	flags := b.Compiler
+	if b.assumes() {
+		flags = append(slices.Clone(flags), "-fno-discard-value-names") // they say which way a condition leads
+	}
+	return b.compileWith(flags, source, output)
 }
 
 func (b *builder) compileWith(flags []string, source, output string) error {
@@ -242,7 +271,7 @@ func (b *builder) library(output string) error {
 	if err != nil {
 		return err
 	}
-	text, err := source(h)
+	text, err := source(h, b.Assumed)
 	if err != nil {
 		return err
 	}

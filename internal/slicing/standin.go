@@ -24,8 +24,8 @@ type stub struct {
 	Source, Tag               string // of a receive
 }
 
-// source returns the source of the library for the functions that an mpi.h declares.
-func source(h *header.Header) ([]byte, error) {
+// source returns the source of the library for the functions that an mpi.h declares, and with what is assumed.
+func source(h *header.Header, assumed []fact.Assumption) ([]byte, error) {
 	var stubs []stub
 	for _, declared := range h.Functions {
 		number, ok := spec.Lookup(declared.Name)
@@ -61,7 +61,16 @@ func source(h *header.Header) ([]byte, error) {
 		s.Declared, s.Arguments = strings.Join(parameters, ", "), strings.Join(arguments, ", ")
 		stubs = append(stubs, s)
 	}
+	var texts []string // in C, without what an escape is for another
+	for _, a := range assumed {
+		texts = append(texts, strings.Map(func(r rune) rune {
+			if r < ' ' || r == '"' || r == '\\' || r == '?' {
+				return '_'
+			}
+			return r
+		}, a.String()))
+	}
 	var text bytes.Buffer
-	err := standin.Execute(&text, map[string]any{"Symbol": fact.ExecutedSymbol, "Functions": stubs})
+	err := standin.Execute(&text, map[string]any{"Symbol": fact.ExecutedSymbol, "Functions": stubs, "Assumed": texts})
 	return text.Bytes(), err
 }

@@ -432,7 +432,7 @@ func (c *Collector) ranked() []*process {
 
 // origin returns what the process knows of the run.
 func (p *process) origin() merge.Origin {
-	o := merge.Origin{World: p.size}
+	o := merge.Origin{World: p.size, Assumptions: p.assumptions}
 	if p.job != 0 {
 		o.Runs = []string{fmt.Sprintf("%016x", p.job)}
 	}

@@ -50,6 +50,7 @@ type process struct {
 
 	ranks, tags []numeral
 	places      []numeral              // addresses that are constants
+	assumptions []string               // of the program, if it was sliced
 	noRequest   uint64                 // the null request
 	numerals    []merge.Name           // numbers that have a name
 	errors      []merge.Name           // classes of errors that have one
@@ -148,6 +149,8 @@ func (p *process) take(t *thread, r *spool.Record) {
 		t.sites.addCallers(r)
 	case spool.Known:
 		p.declare(r.Function, r.Result)
+	case spool.Assumed:
+		p.assumptions = append(p.assumptions, string(r.Path.Text()))
 	}
 }
 

@@ -251,7 +251,18 @@ static slow void tell_rank(int rank, int size)
 	self.busy = 0;
 }
 
-/* Tells the spool of the constants and the regions, if nobody has and MPI is
+/* What was assumed when the program was sliced, if it was: texts, and NULL behind them. */
+static void put_assumptions(struct lane *lane)
+{
+	for (const char *const *text = dlsym(RTLD_DEFAULT, "reprise_slice_assumptions"); text && *text; text++) {
+		int64_t n = length_of(*text);
+		uint64_t *at = reserve(lane, 2 + text_words(n));
+		if (at)
+			publish(lane, at, put_text(at + 1, n, *text), ASSUMPTION, 0, 0);
+	}
+}
+
+/* Tells the spool of the constants, the regions and the assumptions, if nobody has and MPI is
    initialized. */
 static void tell_process(struct lane *lane)
 {
@@ -261,6 +272,7 @@ static void tell_process(struct lane *lane)
 	uint64_t lost = atomic_load(&lane->lost);
 	put_constants(lane);
 	put_regions(lane);
+	put_assumptions(lane);
 	if (atomic_load(&lane->lost) != lost)
 		atomic_store(&told_process, 0);
 }

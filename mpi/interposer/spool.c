@@ -47,7 +47,7 @@
 #define slow __attribute__((noinline, cold))
 
 /* Types and flags of records. */
-enum { BEGIN = 1, END, ALLOCATE, RELEASE, RESIZE, CLOCK, CONSTANT, REGION, MODULE, CALLERS, UNMAP };
+enum { BEGIN = 1, END, ALLOCATE, RELEASE, RESIZE, CLOCK, CONSTANT, REGION, MODULE, CALLERS, UNMAP, ASSUMPTION };
 enum { FAILED = 1, HIDDEN = 2, OUTERMOST = 4, SITED = 8 };
 
 /* What stands for the length of a value that is not there. */

@@ -22,6 +22,7 @@ const (
 	recordModule
 	recordCallers
 	recordUnmap
+	recordAssumption
 
 	flagFailed    = 1
 	flagHidden    = 2
@@ -251,6 +252,13 @@ func (d *Decoder) decode(data []byte, kind, number int, flags uint64) (bool, err
 		*r = Record{Type: Callers, Arguments: r.Arguments[:0], Site: uint64(c.word()), Addresses: r.Addresses[:0]}
 		for c.err == nil && c.off < len(c.data) {
 			r.Addresses = append(r.Addresses, uint64(c.word()))
+		}
+		r.Start, r.End = d.latest, d.latest
+	case recordAssumption:
+		*r = Record{Type: Assumed, Arguments: r.Arguments[:0]}
+		c.read(&r.Path, layoutText)
+		if c.err == nil && r.Path.Presence != Given {
+			return false, fmt.Errorf("%w: an assumption without a text", ErrCorrupt)
 		}
 		r.Start, r.End = d.latest, d.latest
 	default:

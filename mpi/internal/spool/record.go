@@ -26,6 +26,7 @@ const (
 	Module                          // an object in memory that calls come from
 	Callers                         // where the function that makes calls was called, and so on
 	Unmapped                        // a range of addresses that is about to be unmapped
+	Assumed                         // what the program was assumed to do when it was sliced
 )
 
 // The numbers of regions. A region replaces an earlier one of its number: a thread
@@ -91,7 +92,7 @@ type Record struct {
 	// for others.
 	Device int
 
-	// Base is what a Module adds to the addresses in its file, whose name is Path.
+	// Base is what a Module adds to the addresses in its file, whose name is Path. Of an Assumed, Path is the text.
 	Base uint64
 	Path Value
 
@@ -203,6 +204,8 @@ func (r *Record) String() string {
 		return fmt.Sprintf("callers %#x: %#x", r.Site, r.Addresses)
 	case Module:
 		return fmt.Sprintf("module %q: %#x, %d bytes, base %#x", r.Path.Text(), r.Address, r.Size, r.Base)
+	case Assumed:
+		return fmt.Sprintf("assumed: %q", r.Path.Text())
 	case Known:
 		return fmt.Sprintf("%s = %d", constants[r.Function].Name, r.Result)
 	}
