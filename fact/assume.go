@@ -11,7 +11,7 @@ import (
 // An Assumption is that a condition in the sources always has the same value.
 type Assumption struct {
 	Position
-	Column int  `json:"column"` // 0 for the only condition of the line
+	Column int  `json:"source_column"` // 0 for the only condition of the line
 	Always bool `json:"always"` // true; otherwise never
 }
 

@@ -139,7 +139,7 @@ func TestJSONNames(t *testing.T) {
 	}
 	c.object("replay", string(replayed))
 	c.object("proxy", invoke(t, "", "proxy", heatTrace, "-o", t.TempDir(), "--json").stdout)
-	sliced, err := json.Marshal(sliceAnswer{Schema: schema, Files: []fact.Count{{}}, Calls: []fact.Call{{}}, Open: &fact.Opening{}, Needed: []fact.Needed{{}}, Lines: []keptLine{{Steps: []fact.Step{{}}}}})
+	sliced, err := json.Marshal(sliceAnswer{Schema: schema, Files: []fact.Count{{}}, Calls: []fact.Call{{}}, Open: &fact.Opening{}, Needed: []fact.Needed{{}}, Assumed: []fact.Assumption{{}}, Lines: []keptLine{{Steps: []fact.Step{{}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

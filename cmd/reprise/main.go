@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,7 +32,15 @@ const (
 )
 
 func main() {
-	os.Exit(run(interruptible(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(interruptible(), arguments(os.Args), os.Stdin, os.Stdout, os.Stderr))
+}
+
+// arguments returns the arguments of the command. If its own name is that of a compiler, it slices what that links.
+func arguments(args []string) []string {
+	if name := filepath.Base(args[0]); name == "reprise-cc" || name == "reprise-fc" {
+		return append([]string{"slice", "--as-compiler", "--"}, args[1:]...)
+	}
+	return args[1:]
 }
 
 // running is set while a command runs that signals are for.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,8 @@ func newSlice() *cobra.Command {
 		assume  []string
 		lines   []fact.Position
 		asJSON  bool
+
+		asCompiler bool
 	)
 	cmd := newCommand("slice")
 	f := cmd.Flags()
@@ -30,10 +33,11 @@ func newSlice() *cobra.Command {
 	f.StringArrayVar(&assume, "assume", nil, "assume that a condition is never or always true, as `FILE:LINE=never`")
 	f.BoolVar(&p.AssumeNoErrors, "assume-no-errors", false, "assume that no condition ends the program with an error")
 	f.BoolVar(&p.ExecuteAll, "execute-all", false, "send all messages")
+	f.BoolVar(&asCompiler, "as-compiler", false, "do what a compiler does with these arguments, and slice what it links")
 	f.BoolVar(&asJSON, "json", false, "print as JSON")
 	f.BoolVar(&p.Whole, "whole", false, "leave nothing out, to compare with")
 	cmd.Args = func(_ *cobra.Command, args []string) error {
-		if p.Output == "" {
+		if p.Output == "" && !asCompiler {
 			return usageError{errors.New("slice takes the name of the program to write, such as: reprise slice -o app.slice -- app.c")}
 		}
 		for _, line := range explain {
@@ -53,14 +57,23 @@ func newSlice() *cobra.Command {
 		if p.Whole && (p.Assume != nil || p.AssumeNoErrors) {
 			return usageError{errors.New("--whole leaves nothing out: it takes no assumptions")}
 		}
+		if asCompiler {
+			return nil
+		}
 		if err := p.Arguments(args); err != nil {
 			return usageError{err}
 		}
 		return nil
 	}
-	cmd.RunE = func(_ *cobra.Command, _ []string) error {
-		slice, err := p.Build(cmd.Context())
-		if err != nil {
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		build := p.Build
+		if asCompiler {
+			build = func(ctx context.Context) (*fact.Slice, error) {
+				return p.AsCompiler(ctx, args, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			}
+		}
+		slice, err := build(cmd.Context())
+		if err != nil || slice == nil {
 			return err
 		}
 		a := newSliceAnswer(slice, &p, lines)

@@ -1,6 +1,7 @@
 package slicing
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -20,7 +21,8 @@ func isFortran(source string) bool { return filepath.Ext(source) != ".c" }
 
 // prepareFortran finds what programs in Fortran are compiled and linked with, if there are any.
 func (b *builder) prepareFortran() error {
-	if !slices.ContainsFunc(b.Sources, isFortran) || b.fortranLibraries != nil {
+	inFortran := func(c Compilation) bool { return isFortran(c.Source) }
+	if !slices.ContainsFunc(b.Sources, isFortran) && !slices.ContainsFunc(b.Commands, inFortran) && !b.hasFortran || b.fortranLibraries != nil {
 		return nil
 	}
 	command, err := exec.LookPath(flang)
@@ -54,17 +56,21 @@ func (b *builder) prepareFortran() error {
 	if err := os.WriteFile(module, []byte("module mpi\n  include 'mpif.h'\nend module\n"), 0o600); err != nil {
 		return err
 	}
-	return b.compileFortran(module, b.file("mpi.ll"))
+	return b.compileFortran(Compilation{Source: module}, b.file("mpi.ll"))
 }
 
 // compileFortran compiles a source in Fortran to text of LLVM, with the lines in it: Flang's own driver leaves them out.
-func (b *builder) compileFortran(source, output string) error {
+func (b *builder) compileFortran(c Compilation, output string) error {
 	tree, lines := output+".mlir", output+".lines.mlir"
-	if err := b.run("compiling "+source, flang, slices.Concat([]string{"-fc1", "-emit-mlir", "-mmlir", "--mlir-print-debuginfo"}, b.Compiler,
-		[]string{"-module-dir", b.directory, "-I" + b.directory}, b.fortranIncludes, []string{"-o", tree, source})...); err != nil {
+	flags, modules := fortranFlags(c.Flags)
+	if modules = cmp.Or(modules, b.modules); modules == "" || c.Source == b.file("mpi.f90") {
+		modules = b.directory
+	}
+	if err := b.runIn(c.Directory, "compiling "+c.Source, flang, slices.Concat([]string{"-fc1", "-emit-mlir", "-mmlir", "--mlir-print-debuginfo"}, flags,
+		[]string{"-module-dir", modules, "-I" + modules, "-I" + b.directory}, b.fortranIncludes, []string{"-o", tree, c.Source})...); err != nil {
 		return err
 	}
-	if err := b.run("compiling "+source, filepath.Join(b.fortranTools, "fir-opt"), "--external-name-interop", "--add-debug-foundation",
+	if err := b.run("compiling "+c.Source, filepath.Join(b.fortranTools, "fir-opt"), "--external-name-interop", "--add-debug-foundation",
 		"--mlir-print-debuginfo", "-o", lines, tree); err != nil {
 		return err
 	}
@@ -75,5 +81,27 @@ func (b *builder) compileFortran(source, output string) error {
 	if err := os.WriteFile(lines, placeConditions(text), 0o600); err != nil {
 		return err
 	}
-	return b.run("compiling "+source, filepath.Join(b.fortranTools, "tco"), "-o", output, lines)
+	return b.run("compiling "+c.Source, filepath.Join(b.fortranTools, "tco"), "-o", output, lines)
+}
+
+// fortranFlags returns the flags that Flang takes, of those for GNU's compiler, and the directory for modules. Warnings, tuning and the length of lines in free form are left out.
+func fortranFlags(flags []string) (kept []string, modules string) {
+	for i := 0; i < len(flags); i++ {
+		switch flag := flags[i]; {
+		case (flag == "-J" || flag == "-module-dir") && i+1 < len(flags):
+			i++
+			modules = flags[i]
+		case strings.HasPrefix(flag, "-J"):
+			modules = flag[len("-J"):]
+		case flag == "-ffixed-line-length-none":
+			kept = append(kept, "-ffixed-line-length=0")
+		case strings.HasPrefix(flag, "-ffixed-line-length-"):
+			kept = append(kept, "-ffixed-line-length="+flag[len("-ffixed-line-length-"):])
+		case strings.HasPrefix(flag, "-W"), strings.HasPrefix(flag, "-m"), strings.HasPrefix(flag, "-ffree-line-length-"),
+			flag == "-fPIC", flag == "-fPIE", flag == "-pipe", flag == "-w", flag == "-fallow-argument-mismatch":
+		default:
+			kept = append(kept, flag)
+		}
+	}
+	return kept, modules
 }

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -43,66 +42,32 @@ func Missing() error {
 
 // A Program is what to slice.
 type Program struct {
-	MPICC      string   // the compiler command of the MPI; empty means mpicc
-	Sources    []string // in C and Fortran
-	Compiler   []string // flags
-	Linker     []string // flags, objects and libraries
-	Output     string   // the program; the library that stands in for MPI is beside it, with .so behind
-	Whole      bool     // leave nothing out
-	ExecuteAll bool     // execute all operations
+	MPICC      string        // the compiler command of the MPI; empty means $MPICC, or mpicc
+	Sources    []string      // in C and Fortran
+	Compiler   []string      // flags of all of them
+	Commands   []Compilation // sources with flags of their own
+	Modules    []string      // files with text of LLVM: sources that are compiled
+	Linker     []string      // flags, objects and libraries
+	Output     string        // the program; the library that stands in for MPI is beside it, with .so behind
+	Whole      bool          // leave nothing out
+	ExecuteAll bool          // execute all operations
 
 	Assume         []fact.Assumption
 	AssumeNoErrors bool              // no condition leads to an end of the program with an error
 	Assumed        []fact.Assumption // what Build assumes for both
 }
 
-// Arguments sorts the arguments of a compiler command into sources and flags.
-func (p *Program) Arguments(args []string) error {
-	for i := 0; i < len(args); i++ {
-		switch arg := args[i]; {
-		case arg == "-o" || arg == "-c" || arg == "-S" || arg == "-E":
-			return fmt.Errorf("%s is no argument for slicing: the arguments are sources, and flags of the compiler and the linker", arg)
-		case slices.Contains([]string{"-I", "-D", "-U", "-include", "-isystem", "-x"}, arg) && i+1 < len(args):
-			i++
-			p.Compiler = append(p.Compiler, arg, args[i])
-		case slices.Contains([]string{"-L", "-l"}, arg) && i+1 < len(args):
-			i++
-			p.Linker = append(p.Linker, arg+args[i])
-		case strings.HasPrefix(arg, "-l") || strings.HasPrefix(arg, "-L") || strings.HasPrefix(arg, "-Wl,"):
-			p.Linker = append(p.Linker, arg)
-		case arg == "-fopenmp" || arg == "-pthread":
-			return fmt.Errorf("%s: threads are not supported", arg)
-		case strings.HasPrefix(arg, "-O") || strings.HasPrefix(arg, "-g"):
-		case strings.HasPrefix(arg, "-"):
-			p.Compiler = append(p.Compiler, arg)
-		default:
-			switch filepath.Ext(arg) {
-			case ".c", ".f", ".F", ".for", ".f90", ".F90":
-				p.Sources = append(p.Sources, arg)
-			case ".o", ".a", ".so":
-				p.Linker = append(p.Linker, arg)
-			default:
-				return fmt.Errorf("%s is neither a source in C or Fortran nor an object or a library", arg)
-			}
-		}
-	}
-	if len(p.Sources) == 0 {
-		return errors.New("there is no source to slice")
-	}
-	return nil
-}
-
 // Build builds the program.
 func (p *Program) Build(ctx context.Context) (*fact.Slice, error) {
-	if err := Missing(); err != nil {
-		return nil, err
-	}
-	directory, err := os.MkdirTemp("", "reprise-slice-")
+	b, err := newBuilder(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(directory)
-	b := builder{Program: p, ctx: ctx, directory: directory, mpicc: cmp.Or(p.MPICC, "mpicc")}
+	defer os.RemoveAll(b.directory)
+	return b.build()
+}
+
+func (b *builder) build() (*fact.Slice, error) {
 	text, err := b.module()
 	if err != nil {
 		return nil, err
@@ -130,19 +95,45 @@ type builder struct {
 
 	fortranIncludes, fortranLibraries []string
 	fortranTools                      string // directory
+	hasFortran                        bool   // a module that is compiled is in Fortran
+	modules                           string // directory of modules of Fortran, empty for that of the builder
 }
+
+func newBuilder(ctx context.Context, p *Program) (*builder, error) {
+	if err := Missing(); err != nil {
+		return nil, err
+	}
+	directory, err := os.MkdirTemp("", "reprise-slice-")
+	if err != nil {
+		return nil, err
+	}
+	return &builder{Program: p, ctx: ctx, directory: directory, mpicc: p.compiler()}, nil
+}
+
+// compiler returns the compiler command of the MPI.
+func (p *Program) compiler() string { return cmp.Or(p.MPICC, os.Getenv("MPICC"), "mpicc") }
 
 // file returns the path of a file in the directory.
 func (b *builder) file(name string) string { return filepath.Join(b.directory, name) }
 
-// run runs a command. Compiler commands of MPI take the compiler from the environment.
+// run runs a command.
 func (b *builder) run(what, command string, args ...string) error {
+	return b.runIn("", what, command, args...)
+}
+
+// runIn runs a command in a directory. Compiler commands of MPI take the compiler from the environment.
+func (b *builder) runIn(directory, what, command string, args ...string) error {
 	c := exec.CommandContext(b.ctx, command, args...)
-	c.Env = append(os.Environ(), "OMPI_CC="+clang, "MPICH_CC="+clang, "I_MPI_CC="+clang)
+	c.Dir = directory
+	c.Env = b.environment()
 	if message, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %s: %w\n%s", what, command, err, bytes.TrimSpace(message))
 	}
 	return nil
+}
+
+func (b *builder) environment() []string {
+	return append(os.Environ(), "OMPI_CC="+clang, "MPICH_CC="+clang, "I_MPI_CC="+clang)
 }
 
 // module compiles the sources and returns the text of all of them in one module.
@@ -150,18 +141,11 @@ func (b *builder) module() ([]byte, error) {
 	if err := b.prepareFortran(); err != nil {
 		return nil, err
 	}
-	var parts []string
-	for k, source := range b.Sources {
-		part := b.file(fmt.Sprint(k, ".ll"))
-		compile := b.compile
-		if isFortran(source) {
-			compile = b.compileFortran
-		}
-		if err := compile(source, part); err != nil {
-			return nil, err
-		}
-		parts = append(parts, part)
+	parts, err := b.compileAll()
+	if err != nil {
+		return nil, err
 	}
+	parts = append(parts, b.Modules...)
 	linked, module := b.file("linked.ll"), b.file("module.ll")
 	if err := b.run("linking the sources", llvmLink, slices.Concat([]string{"-S", "-o", linked}, parts)...); err != nil {
 		return nil, err
@@ -194,18 +178,53 @@ func (b *builder) assume(path string) error {
 	return os.WriteFile(path, text, 0o600)
 }
 
-// compile compiles a source to text of LLVM, with the lines in it.
-func (b *builder) compile(source, output string) error {
-	flags := b.Compiler
-	if b.assumes() {
-		flags = append(slices.Clone(flags), "-fno-discard-value-names") // they say which way a condition leads
+// compileAll compiles all sources, and returns the files with the text of LLVM. Those in Fortran that do not compile are tried again when there
+// are the modules of the others.
+func (b *builder) compileAll() (parts []string, err error) {
+	var all []Compilation
+	for _, source := range b.Sources {
+		all = append(all, Compilation{Source: source, Flags: b.Compiler})
 	}
-	return b.compileWith(flags, source, output)
+	all = append(all, b.Commands...)
+	parts = make([]string, len(all))
+	for left := len(all); left > 0; {
+		before, first := left, error(nil)
+		for k, c := range all {
+			if parts[k] != "" {
+				continue
+			}
+			part := b.file(fmt.Sprint(k, ".ll"))
+			err := b.compile(c, part)
+			switch {
+			case err == nil:
+				parts[k], left = part, left-1
+			case !isFortran(c.Source) || b.ctx.Err() != nil:
+				return nil, err
+			default:
+				first = cmp.Or(first, err)
+			}
+		}
+		if left == before {
+			return nil, first
+		}
+	}
+	return parts, nil
 }
 
-func (b *builder) compileWith(flags []string, source, output string) error {
-	return b.run("compiling "+source, b.mpicc, slices.Concat(flags, []string{
-		"-O0", "-Xclang", "-disable-O0-optnone", "-gline-tables-only", "-fdebug-compilation-dir=.", "-S", "-emit-llvm", "-Qunused-arguments", "-o", output, source,
+// compile compiles a source to text of LLVM, with the lines in it.
+func (b *builder) compile(c Compilation, output string) error {
+	if isFortran(c.Source) {
+		return b.compileFortran(c, output)
+	}
+	if b.assumes() {
+		c.Flags = append(slices.Clone(c.Flags), "-fno-discard-value-names") // they say which way a condition leads
+	}
+	return b.compileC(c, output)
+}
+
+func (b *builder) compileC(c Compilation, output string) error {
+	return b.runIn(c.Directory, "compiling "+c.Source, b.mpicc, slices.Concat(c.Flags, []string{
+		"-O0", "-Xclang", "-disable-O0-optnone", "-gline-tables-only", "-fdebug-compilation-dir=.", "-S", "-emit-llvm", "-Qunused-arguments", "-o", output, c.Source,
 	})...)
 }
 
@@ -245,7 +264,7 @@ func (b *builder) wildcards() (o fact.Options, err error) {
 	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
 		return o, err
 	}
-	if err := b.compileWith(nil, source, output); err != nil { // flags may be for Fortran
+	if err := b.compileC(Compilation{Source: source}, output); err != nil { // flags may be for Fortran
 		return o, err
 	}
 	compiled, err := os.ReadFile(output)
