@@ -12,7 +12,7 @@ import (
 type Assumption struct {
 	Position
 	Column int  `json:"source_column"` // 0 for the only condition of the line
-	Always bool `json:"always"` // true; otherwise never
+	Always bool `json:"always"`        // true; otherwise never
 }
 
 func (a Assumption) String() string {
