@@ -52,6 +52,7 @@ type memory struct {
 	current      *instruction   // of which it is found what follows
 	queued       set            // numbers of instructions of which it is to be found
 	changed      bool           // there are some
+	found        bool           // all that follows
 	err          error
 }
 
@@ -97,6 +98,7 @@ func (m *Module) analyze(main *function) (*memory, error) {
 		a.current = nil
 		a.spread()
 	}
+	a.found = true
 	return a, a.err
 }
 
@@ -140,9 +142,12 @@ func (a *memory) depend(o *object) {
 	}
 }
 
-// places returns where pointers point to. They may change meanwhile.
+// places returns where pointers point to. They may change meanwhile, until all is found.
 func (a *memory) places(pts pointers) iter.Seq[place] {
-	parts := slices.Clone(pts.parts)
+	parts := pts.parts
+	if !a.found {
+		parts = slices.Clone(parts)
+	}
 	return func(yield func(place) bool) {
 		for n := range pts.whole.all() {
 			if !yield(a.objects[n].all()) {
