@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -78,10 +79,16 @@ func (b *builder) compileFortran(c Compilation, output string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(lines, placeConditions(text), 0o600); err != nil {
+	if err := os.WriteFile(lines, commonZero.ReplaceAll(placeConditions(text), []byte("${1}linkonce $2")), 0o600); err != nil {
 		return err
 	}
-	return b.run("compiling "+c.Source, filepath.Join(b.fortranTools, "tco"), "-o", output, lines)
+	if err := b.run("compiling "+c.Source, filepath.Join(b.fortranTools, "tco"), "-o", output, lines); err != nil {
+		return err
+	}
+	if text, err = os.ReadFile(output); err != nil {
+		return err
+	}
+	return os.WriteFile(output, commonUndefined.ReplaceAll(text, []byte("${1}common$2 zeroinitializer")), 0o600)
 }
 
 // fortranFlags returns the flags that Flang takes, of those for GNU's compiler, and the directory for modules. Warnings, tuning and the length of lines in free form are left out.
@@ -105,3 +112,9 @@ func fortranFlags(flags []string) (kept []string, modules string) {
 	}
 	return kept, modules
 }
+
+// Common blocks as fir-opt writes them, with a zero for each byte, of which tco makes a constant each, and as tco writes them if there is nothing in them.
+var (
+	commonZero      = regexp.MustCompile(`(?m)^(\s*fir\.global )common (@\S+)\(dense<0> : vector<\d+xi8>\)`)
+	commonUndefined = regexp.MustCompile(`(?m)^(@\S+ = )linkonce( global \[\d+ x i8\]) undef`)
+)
