@@ -367,6 +367,37 @@ func TestFull(t *testing.T) {
 	})
 }
 
+// TestSmallFiles records a program that may not write files as large as segments become: smaller ones have all.
+func TestSmallFiles(t *testing.T) {
+	forEachMPI(t, func(t *testing.T, m *implementation) {
+		if !strings.Contains(m.name, "openmpi") {
+			t.Skip("MPICH itself needs larger files")
+		}
+		spool := t.TempDir()
+		script := `ulimit -f $((3 * 1024 * 1024 / 512)); exec "$0" "$@"` // of 512 bytes each in sh
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		command := m.command(ctx, t, "1", spool, "sh", "-c", script, m.build(t, "events.c"), "many")
+		if output, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("the program ended with %v\n%s", err, output)
+		}
+		list, err := List(spool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ranks := 0
+		reader := readAll(t, list[0], func(r *Record) {
+			if r.Type == Call && functions[r.Function].Name == "MPI_Comm_rank" {
+				ranks++
+			}
+		})
+		// The call that takes more than such a file, and those until it is tried again.
+		if h := reader.Decoder().Header(); h.Lost != 1024 || ranks != 200001-1023 {
+			t.Errorf("%d calls, %d lost", ranks, h.Lost)
+		}
+	})
+}
+
 // TestConstants checks that the constants of an implementation are recorded with
 // the values that calls mention.
 func TestConstants(t *testing.T) {

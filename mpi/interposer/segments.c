@@ -82,6 +82,9 @@ static slow int begin_segment(struct lane *lane, size_t words)
 	if (size < needed)
 		size = (needed + 0xffff) & ~(size_t)0xffff;
 	struct header *header = map_segment(lane, size), *old = lane->header;
+	/* What is left of a full disk may be enough for a smaller one. */
+	while (!header && (errno == ENOSPC || errno == EFBIG) && size > smallest && size / 2 >= needed)
+		header = map_segment(lane, size /= 2);
 	if (!header)
 		return give_up(lane);
 	if (!cost)
