@@ -33,37 +33,73 @@ func TestProxyOfAnotherRun(t *testing.T) {
 				if !*all && (p.name != "stencil" || m.Name != "mpich") {
 					t.Skip("-all tries it")
 				}
-				program := filepath.Join(t.TempDir(), "program")
-				if out, err := exec.Command(m.CC, "-w", "-g", "-O2", "-o", program, p.program, "-lm").CombinedOutput(); err != nil {
-					t.Fatalf("%v: %s", err, out)
-				}
-				var traces []*reprise.Trace
-				for _, ranks := range p.ranks {
-					traces = append(traces, recorded.Trace(t, m, func(o mpitest.Options) {
-						o.Ranks, o.Limit = ranks, 3*time.Minute
-						if output := m.Run(t, o, program, p.arguments...); output.Status != 0 {
-							t.Fatalf("status %d: %s", output.Status, output.Rest)
-						}
-					}))
-				}
-				last := len(traces) - 1
-				r, err := extrapolate.Make(t.Context(), traces[:last], extrapolate.Options{Ranks: p.ranks[last]})
-				if err != nil {
-					t.Fatal(err)
-				}
-				var file bytes.Buffer
-				if err := r.Write(&file); err != nil {
-					t.Fatal(err)
-				}
-				made, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
-				if err != nil {
-					t.Fatal(err)
-				}
-				for rank := range made.Ranks() {
-					compareCalls(t, rank, callTexts(t, traces[last], rank), callTexts(t, made, rank), nil)
-				}
-				checkProxy(t, m, made)
+				checkProxy(t, m, checkExtrapolation(t, m, p.program, p.arguments, p.ranks))
 			})
 		})
 	}
+}
+
+// TestExtrapolation compares what runs on 4, 16 and 64 ranks give for 256 with runs on 256, with -all. That takes minutes a program on
+// two processors.
+func TestExtrapolation(t *testing.T) {
+	if !*all {
+		t.Skip("-all tries it")
+	}
+	for _, p := range []struct {
+		name, program string
+		arguments     []string
+	}{
+		{"torus", "testdata/patterns.c", []string{"torus", "4"}},
+		{"plane", "testdata/patterns.c", []string{"plane", "4"}},
+		{"cg", "testdata/patterns.c", []string{"cg", "4"}},
+		{"lu", "testdata/patterns.c", []string{"lu", "4"}},
+		{"bt", "testdata/patterns.c", []string{"bt", "2"}},
+		{"stencil", "../examples/stencil/stencil.c", []string{"20"}},
+		{"kernel bt", "../bench/recording/kernels.c", []string{"bt", "2"}},
+	} {
+		mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+			t.Run(p.name, func(t *testing.T) {
+				if m.Name != "mpich" {
+					t.Skip("256 ranks with MPICH only")
+				}
+				checkExtrapolation(t, m, p.program, p.arguments, []int{4, 16, 64, 256})
+			})
+		})
+	}
+}
+
+// checkExtrapolation records a program on several numbers of ranks, and checks that what is made of all but the last is the last, which
+// it returns.
+func checkExtrapolation(t *testing.T, m *mpitest.MPI, source string, arguments []string, numbers []int) *reprise.Trace {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "program")
+	if out, err := exec.Command(m.CC, "-w", "-g", "-O2", "-o", program, source, "-lm").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	var traces []*reprise.Trace
+	for _, ranks := range numbers {
+		traces = append(traces, recorded.Trace(t, m, func(o mpitest.Options) {
+			o.Ranks, o.Limit = ranks, 3*time.Minute*time.Duration(1+ranks/64)
+			if output := m.Run(t, o, program, arguments...); output.Status != 0 {
+				t.Fatalf("status %d: %s", output.Status, output.Rest)
+			}
+		}))
+	}
+	last := len(traces) - 1
+	r, err := extrapolate.Make(t.Context(), traces[:last], extrapolate.Options{Ranks: numbers[last]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := r.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	made, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rank := range made.Ranks() {
+		compareCalls(t, rank, callTexts(t, traces[last], rank), callTexts(t, made, rank), nil)
+	}
+	return made
 }
