@@ -106,6 +106,15 @@ var library = func() map[string]*effect {
 	add("fopen", effect{arguments: "rr", result: filesResult, hidden: []string{"files"}})
 	add("access", effect{arguments: "r-", hidden: []string{"files"}})
 	add("remove rename mkdir rmdir unlink", effect{arguments: "r", outputs: true, hidden: []string{"files"}})
+	add("_Znwm _Znam _ZnwmSt11align_val_t _ZnamSt11align_val_t", effect{arguments: "-", result: newResult}) // new of C++, and delete
+	add("_ZdlPv _ZdlPvm _ZdaPv _ZdaPvm _ZdlPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPvSt11align_val_t", effect{arguments: "-", frees: true})
+	add("__cxa_guard_acquire __cxa_guard_release", effect{arguments: "b"})
+	add("__cxa_pure_virtual _ZSt9terminatev _ZSt17__throw_bad_allocv _ZSt28__throw_bad_array_new_lengthv _ZSt20__throw_length_errorPKc "+
+		"_ZSt19__throw_logic_errorPKc _ZSt20__throw_out_of_rangePKc _ZSt24__throw_out_of_range_fmtPKcz _ZSt25__throw_bad_function_callv", effect{arguments: "r", ends: true, kept: true})
+	add("_ZNSolsEi _ZNSolsEj _ZNSolsEl _ZNSolsEm _ZNSolsEx _ZNSolsEy _ZNSolsEd _ZNSolsEf _ZNSolsEb "+ // output of values
+		"_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_c", effect{arguments: "b-", result: firstResult})
+	add("_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc", effect{arguments: "br", result: firstResult})
+	add("_ZNSolsEPFRSoS_E", effect{arguments: "bc", result: firstResult})
 	add("qsort", effect{arguments: "b--c"})
 	add("bsearch", effect{arguments: "rr--c", result: secondResult})
 	return table
@@ -116,10 +125,12 @@ var refused = map[string]string{
 	"pthread_": "threads", "__kmpc_": "threads of OpenMP", "GOMP_": "threads of OpenMP", "omp_": "threads of OpenMP", "thrd_": "threads",
 	"setjmp": "long jumps", "_setjmp": "long jumps", "sigsetjmp": "long jumps", "__sigsetjmp": "long jumps", "longjmp": "long jumps",
 	"siglongjmp": "long jumps", "signal": "signals", "sigaction": "signals", "fork": "processes that are forked", "vfork": "processes that are forked",
+	"_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE": "threads",
 	"sigset": "signals", "bsd_signal": "signals", "__sysv_signal": "signals", "timer_create": "signals",
 	"getcontext": "contexts", "makecontext": "contexts", "swapcontext": "contexts", "setcontext": "contexts",
 	"shm_open": "memory that processes share", "shmget": "memory that processes share", "mmap": "memory that processes may share",
-	"llvm.eh.": "exceptions", "__cxa_": "exceptions", "dlopen": "libraries that are loaded later",
+	"llvm.eh.": "exceptions", "__cxa_throw": "exceptions", "__cxa_rethrow": "exceptions", "__cxa_begin_catch": "exceptions",
+	"__cxa_allocate_exception": "exceptions", "dlopen": "libraries that are loaded later",
 }
 
 var pureIntrinsic = regexp.MustCompile(`^llvm\.(fabs|sqrt|fmuladd|fma|floor|ceil|trunc|round|rint|nearbyint|copysign|sin|cos|exp|exp2|log|log2|log10|pow|powi|` +
@@ -238,9 +249,12 @@ var local = strings.Fields("strtok strtok_r strsep strerror setenv putenv unsete
 	"feenableexcept fedisableexcept mallopt malloc_usable_size initstate setstate srandom_r random_r drand48_r srand48_r strcasestr strlcpy strlcat memccpy rawmemchr " +
 	"strcoll strxfrm div ldiv lldiv remquo lgamma lgamma_r gamma j0 j1 jn y0 y1 yn wcslen mbstowcs wcstombs towupper towlower qsort_r lsearch lfind hsearch tsearch tfind")
 
+// standardCPlusPlus matches the functions of the library of C++.
+var standardCPlusPlus = regexp.MustCompile(`^(_ZNK?S[taso]|_ZSt|_ZNSi|__cxa_|__dynamic_cast$)`)
+
 // communicates reports whether a function that is not known may be one by which processes wait for each other or learn something.
 func (e *effect) communicates() bool {
-	return e.unknown && !strings.HasPrefix(e.name, "_FortranA") && !strings.HasPrefix(e.name, "llvm.") && !slices.Contains(local, e.name)
+	return e.unknown && !strings.HasPrefix(e.name, "_FortranA") && !strings.HasPrefix(e.name, "llvm.") && !slices.Contains(local, e.name) && !standardCPlusPlus.MatchString(e.name)
 }
 
 // argument returns what a function does with an argument.

@@ -109,7 +109,7 @@ func (w *writer) outside(line string) {
 	}
 }
 
-var head = regexp.MustCompile(`((?: !dbg !\d+)?) \{$`)
+var head = regexp.MustCompile(`((?: section "[^"]*")?(?: comdat(?:\([^)]*\))?)?(?: align \d+)?(?: !dbg !\d+)?) \{$`)
 
 // function writes a function.
 func (w *writer) function(f *function) error {

@@ -45,13 +45,13 @@ func (p *Program) Arguments(args []string) error {
 				return err
 			}
 		default:
-			switch filepath.Ext(arg) {
-			case ".c", ".f", ".F", ".for", ".f90", ".F90":
+			switch ext := filepath.Ext(arg); {
+			case isSource(arg):
 				p.Sources = append(p.Sources, arg)
-			case ".o", ".a", ".so":
+			case ext == ".o" || ext == ".a" || ext == ".so":
 				p.Linker = append(p.Linker, arg)
 			default:
-				return fmt.Errorf("%s is neither a source in C or Fortran nor an object or a library", arg)
+				return fmt.Errorf("%s is neither a source in C, C++ or Fortran nor an object or a library", arg)
 			}
 		}
 	}
@@ -59,6 +59,14 @@ func (p *Program) Arguments(args []string) error {
 		return errors.New("there is no source to slice")
 	}
 	return nil
+}
+
+func isSource(path string) bool {
+	return filepath.Ext(path) == ".c" || isCPlusPlus(path) || isFortran(path)
+}
+
+func isCPlusPlus(path string) bool {
+	return slices.Contains([]string{".cc", ".cpp", ".cxx", ".c++", ".C"}, filepath.Ext(path))
 }
 
 // readCommands reads the sources of a compile_commands.json, as CMake writes it.

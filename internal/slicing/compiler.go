@@ -51,7 +51,7 @@ func (p *Program) AsCompiler(ctx context.Context, args []string, stdout, stderr 
 
 // isInput reports whether an argument is a file to compile or to link.
 func isInput(arg string) bool {
-	return !strings.HasPrefix(arg, "-") && slices.Contains([]string{".c", ".f", ".F", ".for", ".f90", ".F90", ".o", ".a"}, filepath.Ext(arg))
+	return !strings.HasPrefix(arg, "-") && (slices.Contains([]string{".o", ".a"}, filepath.Ext(arg)) || isSource(arg))
 }
 
 // passOn runs the compiler.
@@ -75,18 +75,14 @@ func (p *Program) compileObjects(ctx context.Context, args []string) error {
 		return err
 	}
 	defer os.RemoveAll(b.directory)
-	b.modules = "."
+	b.modules, b.object = ".", true
 	if err := b.prepareFortran(); err != nil {
 		return err
 	}
 	for k, source := range p.Sources {
 		name := strings.TrimSuffix(filepath.Base(source), filepath.Ext(source))
 		output, text, object := cmp.Or(p.Output, name+".o"), b.file(fmt.Sprint(k, ".ll")), b.file(fmt.Sprint(k, ".o"))
-		flags := p.Compiler
-		if !isFortran(source) {
-			flags = append(slices.Clone(flags), "-fno-discard-value-names") // assumptions may be made when the program is linked
-		}
-		if err := b.compile(Compilation{Source: source, Flags: flags}, text); err != nil {
+		if err := b.compile(Compilation{Source: source, Flags: p.Compiler}, text); err != nil {
 			return err
 		}
 		if err := p.writeDependences(ctx, args, source, output); err != nil {

@@ -1,6 +1,7 @@
 package slicing
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -18,7 +19,9 @@ const flang = "flang-new-16"
 // public are the names of a program that others use: the main program, and what addresses in it mean to MPI.
 var public = []string{"main", "_QQmain", "_QQEnvironmentDefaults", "mpipriv1_", "mpipriv2_", "mpiprivc_", "mpifcmb5_", "mpifcmb9_"}
 
-func isFortran(source string) bool { return filepath.Ext(source) != ".c" }
+func isFortran(source string) bool {
+	return slices.Contains([]string{".f", ".F", ".for", ".f90", ".F90"}, filepath.Ext(source))
+}
 
 // prepareFortran finds what programs in Fortran are compiled and linked with, if there are any.
 func (b *builder) prepareFortran() error {
@@ -67,9 +70,10 @@ func (b *builder) compileFortran(c Compilation, output string) error {
 	if modules = cmp.Or(modules, b.modules); modules == "" || c.Source == b.file("mpi.f90") {
 		modules = b.directory
 	}
-	if err := b.runIn(c.Directory, "compiling "+c.Source, flang, slices.Concat([]string{"-fc1", "-emit-mlir", "-mmlir", "--mlir-print-debuginfo"}, flags,
-		[]string{"-module-dir", modules, "-I" + modules, "-I" + b.directory}, b.fortranIncludes, []string{"-o", tree, c.Source})...); err != nil {
-		return err
+	err := b.runIn(c.Directory, "compiling "+c.Source, flang, slices.Concat([]string{"-fc1", "-emit-mlir", "-mmlir", "--mlir-print-debuginfo"}, flags,
+		[]string{"-module-dir", modules, "-I" + modules, "-I" + b.directory}, b.fortranIncludes, []string{"-o", tree, c.Source})...)
+	if err != nil {
+		return cmp.Or(usesF08(filepath.Join(c.Directory, c.Source)), err)
 	}
 	if err := b.run("compiling "+c.Source, filepath.Join(b.fortranTools, "fir-opt"), "--external-name-interop", "--add-debug-foundation",
 		"--mlir-print-debuginfo", "-o", lines, tree); err != nil {
@@ -89,6 +93,22 @@ func (b *builder) compileFortran(c Compilation, output string) error {
 		return err
 	}
 	return os.WriteFile(output, commonUndefined.ReplaceAll(text, []byte("${1}common$2 zeroinitializer")), 0o600)
+}
+
+var f08 = regexp.MustCompile(`(?i)^\s*use\b[\s,:_a-z]*\bmpi_f08\b`)
+
+// usesF08 returns an error if a source uses the module mpi_f08.
+func usesF08(source string) error {
+	text, err := os.ReadFile(source)
+	if err != nil {
+		return nil
+	}
+	for n, line := range bytes.Split(text, []byte("\n")) {
+		if f08.Match(line) {
+			return fmt.Errorf("%s:%d: use mpi_f08 is not supported: %s cannot read the module of the MPI, which is compiled by another compiler; use mpi can be sliced", source, n+1, flang)
+		}
+	}
+	return nil
 }
 
 // fortranFlags returns the flags that Flang takes, of those for GNU's compiler, and the directory for modules. Warnings, tuning and the length of lines in free form are left out.

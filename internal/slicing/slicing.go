@@ -43,7 +43,7 @@ func Missing() error {
 // A Program is what to slice.
 type Program struct {
 	MPICC      string        // the compiler command of the MPI; empty means $MPICC, or mpicc
-	Sources    []string      // in C and Fortran
+	Sources    []string      // in C, C++ and Fortran
 	Compiler   []string      // flags of all of them
 	Commands   []Compilation // sources with flags of their own
 	Modules    []string      // files with text of LLVM: sources that are compiled
@@ -95,7 +95,8 @@ type builder struct {
 
 	fortranIncludes, fortranLibraries []string
 	fortranTools                      string // directory
-	hasFortran                        bool   // a module that is compiled is in Fortran
+	hasFortran, hasCPlusPlus          bool   // a module is in Fortran, or in C++
+	object                            bool   // it is for an object
 	modules                           string // directory of modules of Fortran, empty for that of the builder
 }
 
@@ -150,7 +151,17 @@ func (b *builder) module() ([]byte, error) {
 	if err := b.run("linking the sources", llvmLink, slices.Concat([]string{"-S", "-o", linked}, parts)...); err != nil {
 		return nil, err
 	}
-	if err := b.assume(linked); err != nil {
+	text, err := os.ReadFile(linked)
+	if err != nil {
+		return nil, err
+	}
+	b.hasCPlusPlus = bytes.Contains(text, []byte("@_Z"))
+	if b.Assume != nil || b.AssumeNoErrors {
+		if text, b.Assumed, err = fact.Assume(text, b.Assume, b.AssumeNoErrors); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.WriteFile(linked, text, 0o600); err != nil {
 		return nil, err
 	}
 	if err := b.run("preparing the module", opt, "-S", "-internalize-public-api-list="+strings.Join(public, ","),
@@ -158,24 +169,6 @@ func (b *builder) module() ([]byte, error) {
 		return nil, err
 	}
 	return os.ReadFile(module)
-}
-
-// assumes reports whether something may be assumed.
-func (b *builder) assumes() bool { return b.Assume != nil || b.AssumeNoErrors }
-
-// assume writes into a module what is assumed.
-func (b *builder) assume(path string) error {
-	if !b.assumes() {
-		return nil
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	if text, b.Assumed, err = fact.Assume(text, b.Assume, b.AssumeNoErrors); err != nil {
-		return err
-	}
-	return os.WriteFile(path, text, 0o600)
 }
 
 // compileAll compiles all sources, and returns the files with the text of LLVM. Those in Fortran that do not compile are tried again when there
@@ -216,8 +209,11 @@ func (b *builder) compile(c Compilation, output string) error {
 	if isFortran(c.Source) {
 		return b.compileFortran(c, output)
 	}
-	if b.assumes() {
+	if b.Assume != nil || b.AssumeNoErrors || b.object {
 		c.Flags = append(slices.Clone(c.Flags), "-fno-discard-value-names") // they say which way a condition leads
+	}
+	if isCPlusPlus(c.Source) {
+		c.Flags = append([]string{"-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX", "-fno-exceptions", "-fno-threadsafe-statics"}, c.Flags...)
 	}
 	return b.compileC(c, output)
 }
@@ -306,6 +302,10 @@ func (b *builder) link(library string) error {
 	if err := b.run("compiling the slice", clang, "-O0", "-c", "-w", "-o", b.file("slice.o"), b.file("slice.ll")); err != nil {
 		return err
 	}
+	var libraries []string
+	if b.hasCPlusPlus {
+		libraries = []string{"-lstdc++", "-lm"}
+	}
 	return b.run("linking the slice", b.mpicc, slices.Concat([]string{"-o", b.Output, b.file("slice.o"), "-Wl,--no-as-needed", library,
-		"-Wl,-rpath,$ORIGIN"}, b.fortranLibraries, b.Linker)...)
+		"-Wl,-rpath,$ORIGIN"}, b.fortranLibraries, b.Linker, libraries)...)
 }
