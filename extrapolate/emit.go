@@ -59,10 +59,7 @@ func (m *made) equal(n *made) bool { return slices.EqualFunc(m.hashes, n.hashes,
 // fits returns the expressions that are not constant.
 func (m *made) fits() []Fit {
 	list := []Fit{}
-	add := func(c *class, fn, parameter string, f form) {
-		if len(f.exprs) == 0 {
-			return
-		}
+	m.root.forms(m.declared, func(c *class, fn, parameter string, f form) {
 		if f.exprs[0].constant {
 			return
 		}
@@ -70,45 +67,69 @@ func (m *made) fits() []Fit {
 		if !slices.Contains(list, fit) {
 			list = append(list, fit)
 		}
+	})
+	return list
+}
+
+// alike returns which numbers are the same in all traces, and have a value.
+func (m *made) alike(value int64) (list []string) {
+	m.root.forms(m.declared, func(_ *class, fn, parameter string, f form) {
+		if !f.exprs[0].constant {
+			return
+		}
+		if v, _ := f.exprs[0].at(new(point)); v != value {
+			return
+		}
+		if fn != "" {
+			parameter += " of " + fn
+		}
+		if !slices.Contains(list, parameter) {
+			list = append(list, parameter)
+		}
+	})
+	return list
+}
+
+// forms yields the numbers that have an expression: the name of the function, nothing for a loop, and what it is of it.
+func (c *class) forms(declared *cst.Table, yield func(c *class, fn, parameter string, f form)) {
+	add := func(fn, parameter string, f form) {
+		if len(f.exprs) > 0 {
+			yield(c, fn, parameter, f)
+		}
 	}
-	var walk func(c *class, body []*place)
-	walk = func(c *class, body []*place) {
+	var walk func(body []*place)
+	walk = func(body []*place) {
 		for _, p := range body {
 			if p.loop {
-				walk(c, p.body)
-				add(c, "", p.trips.what, p.trips)
+				walk(p.body)
+				add("", p.trips.what, p.trips)
 				continue
 			}
 			if p.call == nil {
 				continue
 			}
-			fn := &m.declared.Functions()[p.call.fn]
+			fn := &declared.Functions()[p.call.fn]
 			for i, a := range p.call.args {
 				for _, f := range a.numbers {
-					add(c, fn.Name, fn.Params[i].Name, f)
+					add(fn.Name, fn.Params[i].Name, f)
 				}
 				if a.kind == cst.KindArray {
-					add(c, fn.Name, "length of "+fn.Params[i].Name, a.length)
+					add(fn.Name, "length of "+fn.Params[i].Name, a.length)
 					if a.rule != nil {
 						for _, f := range a.rule.numbers {
-							add(c, fn.Name, fn.Params[i].Name+"[index]", f)
+							add(fn.Name, fn.Params[i].Name+"[index]", f)
 						}
 					}
 				}
 			}
 		}
 	}
-	var classes func(c *class)
-	classes = func(c *class) {
-		if c.finer == nil {
-			walk(c, c.body)
-		}
-		for _, f := range c.order {
-			classes(f)
-		}
+	if c.finer == nil {
+		walk(c.body)
 	}
-	classes(m.root)
-	return list
+	for _, finer := range c.order {
+		finer.forms(declared, yield)
+	}
 }
 
 // A writer writes the calls of a rank.

@@ -1,6 +1,7 @@
 package extrapolate_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/reprise-trace/reprise"
@@ -73,5 +74,27 @@ func TestFool(t *testing.T) {
 				t.Fatal(d, r.Fits)
 			}
 		})
+	}
+}
+
+// TestNamed checks that the error of what no trace shows names the numbers that may depend on it.
+func TestNamed(t *testing.T) {
+	program := func(p *process) {
+		for range 2 {
+			p.send(2, (p.rank+1)%p.n, 3)
+		}
+	}
+	var traces []*reprise.Trace
+	for _, n := range []int{4, 8, 16} {
+		traces = append(traces, run(t, n, program))
+	}
+	_, _, err := extrapolated(t, traces, 32)
+	for _, want := range []string{"2 in all traces, and 4 on 32 ranks: perhaps ", "count of MPI_Send", "iterations of the loop of MPI_Send", "a trace of 64 ranks, too, would show all that"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in %v", want, err)
+		}
+	}
+	if err != nil && strings.Contains(err.Error(), "tag of") {
+		t.Errorf("the tag is not 2: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
 )
@@ -192,21 +193,31 @@ func (s *solver) differ(a, b *made) error {
 // seen returns a run, unless what may depend on the number of ranks, or on extents of grids of at most so many dimensions, does
 // not show in the traces.
 func (s *solver) seen(m *made) (*made, error) {
-	if problems := unseen(s.ranks); len(problems) > 0 {
+	if problems := unseen(s.ranks, m.alike); len(problems) > 0 {
 		return nil, &Error{problems}
 	}
 	return m, nil
 }
 
+// maxNamed is how many numbers are named that may depend on one thing.
+const maxNamed = 5
+
 // maxSuggested is the largest number of ranks of a trace that is asked for.
 const maxSuggested = 1024
 
 // unseen returns which extents of grids, logarithms and roots are the same on all numbers of ranks but the last: what depends on
-// them is not seen. It says what trace shows it, if there is one.
-func unseen(numbers []int64) (problems []string) {
+// them is not seen. It says which numbers alike returns for the value, as these may depend on it, and what trace shows that, if
+// there is one.
+func unseen(numbers []int64, alike func(value int64) []string) (problems []string) {
 	last := len(numbers) - 1
 	constants(numbers, func(x feature, values []int64) {
-		problems = append(problems, fmt.Sprintf("what depends on %s: %d in all traces, and %d on %d ranks", x.name, values[0], values[last], numbers[last]))
+		problem := fmt.Sprintf("what depends on %s: %d in all traces, and %d on %d ranks", x.name, values[0], values[last], numbers[last])
+		if list := alike(values[0]); len(list) > maxNamed {
+			problem += fmt.Sprintf(": perhaps %s and %d more", strings.Join(list[:maxNamed], ", "), len(list)-maxNamed)
+		} else if len(list) > 0 {
+			problem += ": perhaps " + strings.Join(list, ", ")
+		}
+		problems = append(problems, problem)
 	})
 	if len(problems) == 0 {
 		return nil
