@@ -20,7 +20,7 @@ func (a *memory) effectOf(i *instruction, e *effect) {
 			i.object = a.newObject("memory of "+i.name, 0)
 			i.object.made = i
 		}
-		a.addTo(&i.node, to(place{i.object, 0, 1}))
+		a.addTo(&i.node, to(i.object.first()))
 		if e.name == "realloc" {
 			a.copyBytes(i.pts, unbounded(of(0)), maxSize)
 		}
@@ -35,7 +35,7 @@ func (a *memory) effectOf(i *instruction, e *effect) {
 		a.addTo(&i.node, to(a.hidden["files"].all()))
 	case errnoResult:
 		a.errno = true
-		a.addTo(&i.node, to(place{a.hidden["errno"], 0, 1}))
+		a.addTo(&i.node, to(a.hidden["errno"].first()))
 	}
 	if e.copies {
 		a.copyBytes(of(0), of(1), i.length())
@@ -132,11 +132,11 @@ func (i *instruction) length() int64 {
 	return maxSize
 }
 
-// An access is bytes [lo, hi) of an object that an instruction reads or writes.
+// An access is bytes of an object that an instruction reads or writes.
 type access struct {
 	object *object
-	lo, hi int64
-	data   bool // of a message, or a status
+	addresses
+	data bool // of a message, or a status
 }
 
 // accesses returns what an instruction reads and writes itself, without the functions of the
@@ -146,8 +146,7 @@ func (a *memory) accesses(i *instruction) (reads, writes []access) {
 	add := func(list *[]access, pts pointers, size int64, data bool) {
 		for p := range a.places(pts) {
 			if p.object.function == nil && p.object != a.hidden["constants"] && !(list == &reads && p.object == a.hidden["console"]) {
-				lo, hi := p.bytes(size)
-				*list = append(*list, access{p.object, lo, hi, data})
+				*list = append(*list, access{p.object, p.bytes(size), data})
 			}
 		}
 	}
@@ -190,7 +189,7 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, 
 		add(writes, to(a.hidden[name].all()), 0, false)
 	}
 	if a.errno && (e.unknown || library[e.name] != nil) {
-		add(writes, to(place{a.hidden["errno"], 0, 1}), 4, false)
+		add(writes, to(a.hidden["errno"].first()), 4, false)
 	}
 	if e.unknown {
 		for _, list := range []*[]access{reads, writes} {

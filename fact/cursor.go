@@ -405,9 +405,9 @@ func (c *cursor) constant(v *value, add func(value)) {
 		}
 		c.want(")")
 		if c.err == nil {
-			lo, hi := step(element, indices)
-			if base.global != "" && hi == lo+1 && !base.unbounded {
-				v.global, v.offset = base.global, base.offset+lo
+			by := step(element, indices, false)
+			if base.global != "" && by.hi == by.lo+1 && !base.unbounded {
+				v.global, v.offset = base.global, base.offset+by.lo
 				return
 			}
 			base.unbounded = true

@@ -74,26 +74,37 @@ func TestStep(t *testing.T) {
 	if c.err != nil || typ.bytes() != 72 {
 		t.Fatalf("%d bytes, %v", typ.bytes(), c.err)
 	}
+	plain := (&cursor{m: &Module{types: map[string]*irType{}}, text: "[3 x i32]"}).typ()
+	for _, accessed := range []bool{false, true} {
+		want := addresses{lo: 0, hi: 13}
+		if accessed {
+			want.hi = 9
+		}
+		if got := step(plain, []value{{isNumber: true}, {}}, accessed); got != want {
+			t.Errorf("accessed %t: %v, want %v", accessed, got, want)
+		}
+	}
 	n := func(n int64) value { return value{isNumber: true, number: n} }
 	any := value{}
 	for _, tt := range []struct {
 		name    string
 		indices []value
-		lo, hi  int64
+		want    addresses
 	}{
-		{"Itself", []value{n(0)}, 0, 1},
-		{"Next", []value{n(2)}, 144, 145},
-		{"Before", []value{n(-1), n(1)}, -64, -63},
-		{"AnyElement", []value{any}, -maxSize, maxSize},
-		{"Field", []value{n(0), n(1)}, 8, 9},
-		{"Element", []value{n(0), n(1), n(2)}, 40, 41},
-		{"FieldOfElement", []value{n(0), n(1), n(2), n(1)}, 48, 49},
-		{"AnyInArray", []value{n(0), n(1), any}, 8, 72},
-		{"FieldOfAny", []value{n(0), n(1), any, n(1)}, 8, 72},
-		{"AnyInArrayWithoutEnd", []value{n(0), n(2), any}, 72, maxSize},
+		{"Itself", []value{n(0)}, at(0)},
+		{"Next", []value{n(2)}, at(144)},
+		{"Before", []value{n(-1), n(1)}, at(-64)},
+		{"AnyElement", []value{any}, addresses{-maxSize, maxSize, 72, 0, 1}},
+		{"Field", []value{n(0), n(1)}, at(8)},
+		{"Element", []value{n(0), n(1), n(2)}, at(40)},
+		{"FieldOfElement", []value{n(0), n(1), n(2), n(1)}, at(48)},
+		{"AnyInArray", []value{n(0), n(1), any}, addresses{8, 73, 16, 8, 1}},
+		{"AnyAccessed", []value{n(0), n(1), any}, addresses{8, 57, 16, 8, 1}},
+		{"FieldOfAny", []value{n(0), n(1), any, n(1)}, addresses{8, 73, 16, 0, 1}},
+		{"AnyInArrayWithoutEnd", []value{n(0), n(2), any}, addresses{lo: 72, hi: maxSize}},
 	} {
-		if lo, hi := step(typ, tt.indices); lo != tt.lo || hi != tt.hi {
-			t.Errorf("%s: [%d, %d), want [%d, %d)", tt.name, lo, hi, tt.lo, tt.hi)
+		if got := step(typ, tt.indices, tt.name == "AnyAccessed"); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}
 }

@@ -26,11 +26,11 @@ type cell struct {
 	pts    pointers
 }
 
-// A write is an instruction that writes to bytes [lo, hi) of an object.
+// A write is an instruction that writes to bytes of an object.
 type write struct {
-	lo, hi int64
-	by     *instruction
-	data   bool // of a message, or a status: what only an operation that is executed writes
+	addresses
+	by   *instruction
+	data bool // of a message, or a status: what only an operation that is executed writes
 }
 
 // A memory finds where the values of a module may point to.
@@ -210,7 +210,7 @@ func (a *memory) reach(f *function) {
 		for _, p := range f.params {
 			if p.byval != nil {
 				p.object = a.newObject(p.name, p.byval.bytes())
-				p.pts.add(place{p.object, 0, 1})
+				p.pts.add(p.object.first())
 			}
 		}
 	}
@@ -236,7 +236,7 @@ func (a *memory) pointsOf(f *function, v value) pointers {
 		case *function:
 			o = named.object
 		}
-		if p := (place{o, at.offset, at.offset + 1}); at.unbounded {
+		if p := (place{o, addresses{lo: at.offset, hi: at.offset + 1}}); at.unbounded {
 			pts.add(o.all())
 		} else {
 			pts.add(p)
@@ -275,9 +275,9 @@ func (a *memory) fill(o *object, c *cell, pts pointers) {
 // load adds what is stored in a range of bytes.
 func (a *memory) load(to *pointers, p place, size int64) {
 	a.depend(p.object)
-	lo, hi := p.bytes(size)
+	b := p.bytes(size)
 	for _, c := range p.object.cells {
-		if c.lo < hi && lo < c.hi {
+		if c.lo < b.hi && b.lo < c.hi {
 			to.addAll(c.pts)
 		}
 	}
@@ -288,8 +288,8 @@ func (a *memory) store(p place, size int64, pts pointers) {
 	if pts.isEmpty() || p.object.function != nil {
 		return
 	}
-	lo, hi := p.bytes(size)
-	o := p.object
+	b := p.bytes(size)
+	lo, hi, o := b.lo, b.hi, p.object
 	for _, c := range o.cells {
 		if c.lo <= lo && hi <= c.hi {
 			a.fill(o, c, pts)
@@ -338,12 +338,12 @@ func (a *memory) transfer(i *instruction) {
 			i.object = a.newObject(i.name, size)
 			i.object.made = i
 		}
-		a.addTo(&i.node, to(place{i.object, 0, 1}))
+		a.addTo(&i.node, to(i.object.first()))
 	case "getelementptr":
-		lo, hi := step(i.element, i.operands[1:])
+		by := step(i.element, i.operands[1:], i.isAccessed())
 		var pts pointers
 		for p := range a.places(of(0)) {
-			pts.add(place{p.object, clamp(p.lo + lo), clamp(p.hi + hi - 1)})
+			pts.add(place{p.object, p.plus(by)})
 		}
 		a.addTo(&i.node, pts)
 	case "load":
@@ -377,6 +377,21 @@ func (a *memory) transfer(i *instruction) {
 			}
 		}
 	}
+}
+
+// isAccessed reports whether an address is of nothing but what is read and written there, or a part of that.
+func (i *instruction) isAccessed() bool {
+	return !slices.ContainsFunc(i.users, func(u *instruction) bool {
+		switch u.op {
+		case "load":
+			return false
+		case "store":
+			return u.operands[0].local == i.name
+		case "getelementptr":
+			return len(u.operands) < 2 || !u.operands[1].isNumber || u.operands[1].number != 0
+		}
+		return true
+	})
 }
 
 // call adds what follows from a call.

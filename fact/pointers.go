@@ -55,21 +55,21 @@ func (s set) all() iter.Seq[int] {
 	}
 }
 
-// A place is the addresses [lo, hi) of an object.
+// A place is addresses of an object.
 type place struct {
 	object *object
-	lo, hi int64
+	addresses
 }
 
-// bytes returns the range of bytes that an access of a size from a place on touches.
-func (p place) bytes(size int64) (lo, hi int64) { return p.lo, sum(p.hi-1, size) }
+// first returns the first address of an object.
+func (o *object) first() place { return place{o, at(0)} }
 
 // all returns all addresses of an object.
 func (o *object) all() place {
 	if o.size > 0 {
-		return place{o, 0, o.size + 1}
+		return place{o, addresses{lo: 0, hi: o.size + 1}}
 	}
-	return place{o, -maxSize, maxSize}
+	return place{o, addresses{lo: -maxSize, hi: maxSize}}
 }
 
 // Pointers are where a value may point to.
@@ -98,9 +98,9 @@ func (p *pointers) add(at place) bool {
 		return false
 	}
 	if n := at.object.size; n > 0 {
-		outside := at.lo < 0 && at.lo > -maxSize // some programs count arrays from 1 so
+		outside := at.lo < 0 && at.lo > -maxSize/2 // some programs count arrays from 1 so
 		if at.lo, at.hi = max(at.lo, 0), min(at.hi, n+1); at.lo >= at.hi || outside {
-			at.lo, at.hi = 0, n+1
+			at.addresses = addresses{lo: 0, hi: n + 1}
 		}
 	} else {
 		at.lo, at.hi = clamp(at.lo), max(clamp(at.hi), clamp(at.lo)+1)
@@ -108,7 +108,7 @@ func (p *pointers) add(at place) bool {
 	first, _ := slices.BinarySearchFunc(p.parts, at.object.number, func(q place, number int) int { return cmp.Compare(q.object.number, number) })
 	end := first
 	for ; end < len(p.parts) && p.parts[end].object == at.object; end++ {
-		if q := p.parts[end]; q.lo <= at.lo && at.hi <= q.hi {
+		if p.parts[end].contain(at.addresses) {
 			return false
 		}
 	}
@@ -143,7 +143,7 @@ func (p *pointers) addAll(others pointers) (changed bool) {
 // hasFrom reports whether a place is there that is to be in the parts from a number on.
 func (p *pointers) hasFrom(at int, q place) bool {
 	for ; at < len(p.parts) && p.parts[at].object == q.object; at++ {
-		if p.parts[at].lo <= q.lo && q.hi <= p.parts[at].hi {
+		if p.parts[at].contain(q.addresses) {
 			return true
 		}
 	}

@@ -46,8 +46,8 @@ type slicer struct {
 
 type readKey struct {
 	object *object
-	lo, hi int64
-	by     *instruction
+	addresses
+	by *instruction
 }
 
 // Cut finds what is needed of a module, which must not be used for anything else. An error is an
@@ -93,7 +93,7 @@ func (s *slicer) begin() {
 				i.effects = s.effectsOf(i)
 				_, writes := s.memory.accesses(i)
 				for _, w := range writes {
-					w.object.writes = append(w.object.writes, write{w.lo, w.hi, i, w.data})
+					w.object.writes = append(w.object.writes, write{w.addresses, i, w.data})
 				}
 				for _, e := range i.effects {
 					if e.mpi != nil {
@@ -223,9 +223,9 @@ func (s *slicer) mayBe(i *instruction, v value, wildcard int64, depth int) bool 
 // mayHold reports whether the program stores a wildcard where an argument of Fortran is.
 func (s *slicer) mayHold(i *instruction, v value, wildcard int64) bool {
 	for p := range s.memory.places(s.memory.pointsOf(i.block.of, v)) {
-		lo, hi := p.bytes(4)
+		b := p.bytes(4)
 		for _, w := range p.object.writes {
-			if w.lo < hi && lo < w.hi && w.by.op == "store" && s.mayBe(w.by, w.by.operands[0], wildcard, 0) {
+			if w.overlap(b) && w.by.op == "store" && s.mayBe(w.by, w.by.operands[0], wildcard, 0) {
 				return true
 			}
 		}
@@ -445,7 +445,7 @@ func (s *slicer) needReads(i *instruction, reads []access) {
 	later := slices.ContainsFunc(i.effects, func(e *effect) bool { return e.role != nil && e.role.Persistent }) // when it is started
 	for _, r := range reads {
 		shared := r.object == s.memory.hidden["files"] // by all processes
-		key := readKey{r.object, r.lo, r.hi, i}
+		key := readKey{r.object, r.addresses, i}
 		if len(r.object.writes) == 0 || s.read[key] {
 			continue
 		}
@@ -454,7 +454,7 @@ func (s *slicer) needReads(i *instruction, reads []access) {
 		for _, w := range r.object.writes {
 			if s.isDone(w) {
 				done++
-			} else if w.lo < r.hi && r.lo < w.hi && (later || shared || s.order.precedes(w.by, i)) {
+			} else if w.overlap(r.addresses) && (later || shared || s.order.precedes(w.by, i)) {
 				s.need(w.by, i, "writes what it reads in "+r.object.name)
 				if shared && slices.ContainsFunc(w.by.effects, func(e *effect) bool { return e.outputs }) {
 					s.executeAll(w.by, "what it writes is read, when messages say so")

@@ -161,44 +161,77 @@ func (t *irType) checkCycles(seen map[*irType]int, depth int) bool {
 	return true
 }
 
-// step returns the range of bytes [lo, hi) in which an address is that many elements and parts of
-// them behind another one; hi is lo+1 if it is one address. An index that is not known stays in its array, unless that
-// has at most one element, and the first one may be any.
-func step(element *irType, indices []value) (lo, hi int64) {
+// step returns the addresses that are that many elements and parts of them behind another one. An index that is not known
+// stays in its array, unless that has at most one element, and the first one may be any. Of arrays of structures in each other, the
+// outermost one has its fields told apart. If what is there is accessed, the last index is one of an element; otherwise it may be that
+// behind the last one, too, for addresses that count from there.
+func step(element *irType, indices []value, accessed bool) addresses {
+	anywhere := addresses{lo: -maxSize, hi: maxSize}
 	if len(indices) == 0 {
-		return 0, 1
+		return at(0)
 	}
-	if !indices[0].isNumber {
-		return -maxSize, maxSize
+	var of addresses // an array of structures in which an index is not known
+	var offset int64
+	switch {
+	case indices[0].isNumber:
+		offset = signedProduct(indices[0].number, element.bytes())
+	case element.isElement():
+		of = anywhere
+		of.stride = element.bytes()
+	default:
+		return anywhere
 	}
-	at := signedProduct(indices[0].number, element.bytes())
 	t, begin, end := element, int64(0), int64(0)
 	inArray := false
-	for _, index := range indices[1:] {
+	for k, index := range indices[1:] {
 		switch t = t.resolved(); t.kind {
 		case structType:
-			offset, f := t.field(index.number)
+			behind, f := t.field(index.number)
 			if f == nil {
-				return -maxSize, maxSize
+				return anywhere
 			}
-			at, t, inArray = clamp(at+offset), f, false
+			offset, t, inArray = clamp(offset+behind), f, false
 		case arrayType, vectorType:
 			if !inArray {
-				begin, end, inArray = at, clamp(at+t.bytes()), true
+				begin, end, inArray = offset, clamp(offset+t.bytes()), true
 			}
-			if t.length <= 1 && index.number != 0 || !index.isNumber && t.length <= 1 {
-				return begin, maxSize
+			if t.length <= 1 && (!index.isNumber || index.number != 0) {
+				if of.stride > 0 {
+					return addresses{lo: of.lo, hi: maxSize}
+				}
+				return addresses{lo: begin, hi: maxSize}
 			}
-			if !index.isNumber {
-				return begin, max(end, begin+1)
+			last := max(end, begin+1) // behind the last address
+			switch isLast := k+2 == len(indices); {
+			case !accessed:
+				last++
+			case isLast:
+				last = max(end-t.elem.bytes(), begin) + 1
 			}
-			at = clamp(at + signedProduct(index.number, t.elem.bytes()))
+			switch {
+			case index.isNumber:
+				offset = clamp(offset + signedProduct(index.number, t.elem.bytes()))
+			case of.stride > 0:
+				return every(of.lo, of.hi, of.stride, begin, last-begin)
+			case t.elem.isElement():
+				of = addresses{lo: begin, hi: last, stride: t.elem.bytes()}
+			default:
+				return addresses{lo: begin, hi: last}
+			}
 			t = t.elem
 		default:
-			return -maxSize, maxSize
+			return anywhere
 		}
 	}
-	return at, at + 1
+	if of.stride > 0 {
+		return every(of.lo, of.hi, of.stride, offset, 1)
+	}
+	return at(offset)
+}
+
+// isElement reports whether the fields of the elements of an array of this type are told apart.
+func (t *irType) isElement() bool {
+	return t.resolved().kind == structType && t.bytes() > 0 && t.bytes() < maxSize
 }
 
 func signedProduct(a, b int64) int64 {

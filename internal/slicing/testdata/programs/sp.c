@@ -1,0 +1,3 @@
+/* The same with messages of other sizes. */
+#define SP
+#include "bt.c"
