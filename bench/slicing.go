@@ -19,11 +19,24 @@ var errNoLLVM = errors.New("MPICH, and LLVM 16 with Flang, are not installed")
 // slicedPrograms are the programs that are sliced, with their patterns.
 var slicedPrograms = []struct{ source, about string }{
 	{"pi.c", "numbers, one MPI_Reduce"}, {"ep.c", "random numbers"}, {"is.c", "buckets of keys"}, {"ft.c", "transposition"},
-	{"mg.c", "grids of several sizes"}, {"bt.c", "lines in three directions"}, {"cg.F", "conjugate gradients"},
+	{"mg.c", "grids of several sizes"}, {"bt.c", "lines in three directions"}, {"sp.c", "the same, other messages"}, {"cg.F", "conjugate gradients"},
 	{"lu.f", "a pipeline, until it converges"}, {"sweep.f", "a sweep from all corners"},
 }
 
 const slicedRanks = 4
+
+// largePrograms are those whose arrays no such machine has memory for, or that have more ranks than others measured.
+var largePrograms = []struct {
+	source, about string
+	flags         []string
+	ranks         int
+}{
+	{"cg.F", "47 GB of arrays", []string{"-DN=1400000"}, 64},
+	{"mg.c", "39 GB of arrays", []string{"-DN=320"}, 64},
+	{"bt.c", "32 GB of arrays", []string{"-DSIZE=92", "-DCELLS=8", "-DGRID=736"}, 64},
+	{"sp.c", "32 GB of arrays", []string{"-DSIZE=92", "-DCELLS=8", "-DGRID=736"}, 64},
+	{"sweep.f", "a sweep from all corners", nil, 512},
+}
 
 // A slicedProgram is a program with MPICH, whole and as what its calls depend on.
 type slicedProgram struct {
@@ -58,8 +71,13 @@ func reportSlicing(w io.Writer) error {
 			return fmt.Errorf("%s: %w", p.source, err)
 		}
 	}
-	s := &slicedProgram{c, m, filepath.Join(directory, "cg.F"), []string{"-DN=1400000"}}
-	return s.row(w, "cg.F", "the same, 47 GB of arrays", 64, false)
+	for _, p := range largePrograms {
+		s := &slicedProgram{c, m, filepath.Join(directory, p.source), p.flags}
+		if err := s.row(w, p.source, p.about, p.ranks, false); err != nil {
+			return fmt.Errorf("%s: %w", p.source, err)
+		}
+	}
+	return nil
 }
 
 // row reports a program. If it is small enough, it runs as a whole, too.

@@ -11,7 +11,12 @@ enum { FORTH = 22, BACK = 10 };
 #else
 enum { FORTH = 30, BACK = 5 };
 #endif
-enum { CELLS = 4, SIZE = 6 };
+#ifndef SIZE
+#define CELLS 4 /* of a rank, at most */
+#define SIZE 6  /* of a cell along an axis, at most */
+#define GRID 9
+#endif
+enum { FACE = 10 * CELLS * SIZE * SIZE };
 struct cell { int low[3], size[3], at[3], slice[3]; double u[SIZE * SIZE * SIZE * 5], rhs[SIZE * SIZE * SIZE * 5]; };
 
 static struct cell cells[CELLS];
@@ -51,14 +56,14 @@ static void faces(void)
 				lengths[axis] += 2 * 5 * cells[c].size[(axis + 1) % 3] * cells[c].size[(axis + 2) % 3];
 	}
 	for (int axis = 0; axis < 3; axis++) {
-		MPI_Irecv(in + axis * 2000, 2000, MPI_DOUBLE, predecessor[axis], axis, MPI_COMM_WORLD, &requests[n++]);
-		MPI_Irecv(in + axis * 2000 + 1000, 1000, MPI_DOUBLE, successor[axis], axis + 3, MPI_COMM_WORLD, &requests[n++]);
+		MPI_Irecv(in + axis * 2 * FACE, FACE, MPI_DOUBLE, predecessor[axis], axis, MPI_COMM_WORLD, &requests[n++]);
+		MPI_Irecv(in + (axis * 2 + 1) * FACE, FACE, MPI_DOUBLE, successor[axis], axis + 3, MPI_COMM_WORLD, &requests[n++]);
 	}
 	for (int axis = 0; axis < 3; axis++) {
 		for (int i = 0; i < lengths[axis]; i++)
-			out[axis * 1000 + i] = cells[i % ncells].u[i];
-		MPI_Isend(out + axis * 1000, lengths[axis], MPI_DOUBLE, successor[axis], axis, MPI_COMM_WORLD, &requests[n++]);
-		MPI_Isend(out + axis * 1000, lengths[axis], MPI_DOUBLE, predecessor[axis], axis + 3, MPI_COMM_WORLD, &requests[n++]);
+			out[axis * FACE + i] = cells[i % ncells].u[i];
+		MPI_Isend(out + axis * FACE, lengths[axis], MPI_DOUBLE, successor[axis], axis, MPI_COMM_WORLD, &requests[n++]);
+		MPI_Isend(out + axis * FACE, lengths[axis], MPI_DOUBLE, predecessor[axis], axis + 3, MPI_COMM_WORLD, &requests[n++]);
 	}
 	MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
 	for (int c = 0; c < ncells; c++)
@@ -108,8 +113,8 @@ int main(int argc, char **argv)
 	if (rank == 0)
 		steps = 3;
 	MPI_Bcast(&steps, 1, MPI_INT, 0, solving);
-	in = calloc(8000, sizeof *in), out = calloc(8000, sizeof *out);
-	partition(9);
+	in = calloc(6 * FACE, sizeof *in), out = calloc(3 * FACE, sizeof *out);
+	partition(GRID);
 	for (int step = 1; step <= steps; step++) {
 		faces();
 		for (int axis = 0; axis < 3; axis++)

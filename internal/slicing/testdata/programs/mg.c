@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEVELS = 4, N = 16 };
+#ifndef N
+#define N 16
+#endif
+enum { LEVELS = 4 };
 typedef struct {
 	int n[3], active, neighbour[3][2];
 	double *u, *r;
