@@ -20,7 +20,7 @@ var errNoLLVM = errors.New("MPICH, and LLVM 16 with Flang, are not installed")
 var slicedPrograms = []struct{ source, about string }{
 	{"pi.c", "numbers, one MPI_Reduce"}, {"ep.c", "random numbers"}, {"is.c", "buckets of keys"}, {"ft.c", "transposition"},
 	{"mg.c", "grids of several sizes"}, {"bt.c", "lines in three directions"}, {"sp.c", "the same, other messages"}, {"cg.F", "conjugate gradients"},
-	{"lu.f", "a pipeline, until it converges"}, {"sweep.f", "a sweep from all corners"},
+	{"lu.f", "a pipeline, until it converges"}, {"sweep.F", "a sweep from all corners"},
 }
 
 const slicedRanks = 4
@@ -35,7 +35,7 @@ var largePrograms = []struct {
 	{"mg.c", "39 GB of arrays", []string{"-DN=320"}, 64},
 	{"bt.c", "32 GB of arrays", []string{"-DSIZE=92", "-DCELLS=8", "-DGRID=736"}, 64},
 	{"sp.c", "32 GB of arrays", []string{"-DSIZE=92", "-DCELLS=8", "-DGRID=736"}, 64},
-	{"sweep.f", "a sweep from all corners", nil, 512},
+	{"sweep.F", "Sweep3D, 150³ points a rank", []string{"-DIT=150", "-DJT=150", "-DKT=150", "-DMK=10", "-DMMI=3"}, 512},
 }
 
 // A slicedProgram is a program with MPICH, whole and as what its calls depend on.

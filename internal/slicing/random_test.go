@@ -160,7 +160,7 @@ func TestPrograms(t *testing.T) {
 		{"sp.c", "Bcast"},
 		{"cg.F", "Bcast"},
 		{"lu.f", "Allreduce Bcast messages"},
-		{"sweep.f", ""},
+		{"sweep.F", ""},
 		{"memory.c", ""},
 		{"strides.c", ""},
 		{"exchange.c", "Allgather Bcast messages"},
