@@ -214,7 +214,7 @@ func (s *statement) file(name string) string {
 		i = len(s.files)
 		s.files = append(s.files, name)
 	}
-	text := quote(fmt.Sprintf("scratch.%d", i))
+	text := quote(scratch(i))
 	if v := s.argument("amode"); v != nil {
 		if mode, ok := v.same(); ok && mode.Int()&1 == 0 { // MPI_MODE_CREATE
 			s.before = append(s.before, fmt.Sprintf("provide(%s);", text))
@@ -222,6 +222,9 @@ func (s *statement) file(name string) string {
 	}
 	return text
 }
+
+// scratch returns the name of a file of the program, by its number: one that nobody else has.
+func scratch(number int) string { return fmt.Sprintf("reprise-proxy-file.%d", number) }
 
 func (s *statement) byValue(p *spec.Param, v *values) (string, error) {
 	if p.Use == spec.Target {

@@ -91,6 +91,9 @@ func (g *generator) entry(names []string, early string) string {
 		b.add(strings.Split(early, "\n")...)
 	}
 	b.add(g.init, "begin(RANKS);")
+	for i := range g.files {
+		b.add(fmt.Sprintf("forget(%s);", quote(scratch(i))))
+	}
 	if g.simgrid {
 		b.add("SENT = reserve();", "RECEIVED = reserve();")
 	}

@@ -25,7 +25,7 @@ func (g *generator) named(text string) string {
 
 // taken are names that a function cannot have: what the program and its headers define, words of C, and what
 // is in its library. No name of MPI, and none that begins with an underscore, is one of identifier's that is used.
-var taken = strings.Fields(`main rank size no_statuses unweighted empty_weights begin reserve compute take choose put provide complete until_complete reached arrived
+var taken = strings.Fields(`main rank size no_statuses unweighted empty_weights begin forget reserve compute take choose put provide complete until_complete reached arrived
 	until_arrived found address buffer allocated status statuses flag unused operation comm_error file_error win_error query_request free_request cancel_request started oldest finish_all memory no_distances pending many room
 	comm datatype group op request info message errhandler win file list numbers
 	auto break case char const continue default do double else enum extern float for goto if inline int long register restrict
@@ -80,7 +80,7 @@ func (w *shapeWriter) nameOf(r int) string {
 	}
 	walk(r)
 	if len(functions) == 1 && functions[0] != "" && functions[0] != "main" {
-		return w.named(functions[0])
+		return w.named("in_" + functions[0]) // a name of the C library, maybe
 	}
 	parts := summary(whats)
 	if len(peers) == 1 {

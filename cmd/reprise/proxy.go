@@ -113,7 +113,7 @@ func writeProxy(q *question, directory string, from *extrapolatedRun, o proxy.Op
 		for _, l := range p.LeftOut {
 			q.printf("left out: %s of %s, which %s\n", text.Plural(l.Calls, "call"), l.Function, l.Reason)
 		}
-		q.printf("next: make -C %s && mpirun -n %d %s\n", directory, q.trace.Ranks(), filepath.Join(directory, "proxy"))
+		q.printf("next: make -C %s && mpirun -n %d %s\n", quoted(directory), q.trace.Ranks(), quoted(filepath.Join(directory, "proxy")))
 	})
 }
 
@@ -133,7 +133,7 @@ type proxyAnswer struct {
 // own work. What was written is removed if the rest cannot be.
 func writeProgram(directory string, files []proxy.File) (err error) {
 	if err := os.MkdirAll(directory, 0o777); err != nil {
-		return err
+		return fileError(directory, err)
 	}
 	var written []string
 	defer func() {

@@ -114,6 +114,13 @@ double drawn(const long long *times, int n)
     return (double)times[(x >> 33) % (unsigned long long)n];
 }
 
+void forget(const char *name)
+{
+    if (rank == 0)
+        unlink(name);
+    PMPI_Barrier(MPI_COMM_WORLD);
+}
+
 void provide(const char *name)
 {
     int file = open(name, O_RDWR | O_CREAT, 0666);

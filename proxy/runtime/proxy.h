@@ -25,6 +25,9 @@ void compute(double seconds);
 /* Returns one of some times in nanoseconds, the same in each run. */
 double drawn(const long long *times, int n);
 
+/* Removes a file of another run, for all processes. */
+void forget(const char *name);
+
 /* Makes a file unless it is there. */
 void provide(const char *name);
 
