@@ -46,7 +46,7 @@ func newBench(t *testing.T) *bench {
 	if err := build.run("building", b.mpi.CC, "-shared", "-fPIC", "-O1", "-w", "-o", b.calls, filepath.Join("testdata", "calls.c")); err != nil {
 		t.Fatal(err)
 	}
-	if err := build.library(b.standin); err != nil {
+	if err := build.library(b.standin, filepath.Base(b.standin)); err != nil {
 		t.Fatal(err)
 	}
 	var err error
@@ -68,7 +68,7 @@ func (b *bench) builder(t *testing.T, source string) *builder {
 // run links what is in slice.ll, runs it, and returns the calls of all ranks. A run that hangs or fails returns what there was.
 func (b *bench) run(t *testing.T, build *builder, ranks int) (string, error) {
 	t.Helper()
-	if err := build.link(b.standin); err != nil {
+	if err := build.link(b.standin, build.Output); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.RemoveAll(filepath.Join(b.directory, "out")); err != nil {

@@ -80,10 +80,51 @@ func (b *builder) build() (*fact.Slice, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := b.library(b.Output + ".so"); err != nil {
-		return nil, err
+	return slice, b.finish()
+}
+
+// finish makes the program and its library, or leaves what was there before.
+func (b *builder) finish() error {
+	program, library := b.Output+".new", b.Output+".so.new"
+	defer os.Remove(program)
+	defer os.Remove(library)
+	if err := b.library(library, filepath.Base(b.Output)+".so"); err != nil {
+		return err
 	}
-	return slice, b.link(b.Output + ".so")
+	if err := b.link(library, program); err != nil {
+		return err
+	}
+	if err := os.Rename(library, b.Output+".so"); err != nil {
+		return err
+	}
+	return os.Rename(program, b.Output)
+}
+
+// check returns an error if the program would be in the place of what it is made of, or has no place.
+func (p *Program) check() error {
+	inputs := slices.Concat(p.Sources, p.Modules, p.Linker)
+	for _, c := range p.Commands {
+		source := c.Source
+		if !filepath.IsAbs(source) {
+			source = filepath.Join(c.Directory, source)
+		}
+		inputs = append(inputs, source)
+	}
+	for _, output := range []string{p.Output, p.Output + ".so"} {
+		there, err := os.Stat(output)
+		if err != nil {
+			continue
+		}
+		for _, input := range inputs {
+			if in, err := os.Stat(input); err == nil && os.SameFile(there, in) {
+				return fmt.Errorf("%s: the program would be written over what it is made of: choose another output", output)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Dir(p.Output)); err != nil {
+		return fmt.Errorf("%s: no directory to write the program to: %w", p.Output, err)
+	}
+	return nil
 }
 
 // A builder builds a program in a directory.
@@ -101,7 +142,7 @@ type builder struct {
 }
 
 func newBuilder(ctx context.Context, p *Program) (*builder, error) {
-	if err := Missing(); err != nil {
+	if err := cmp.Or(p.check(), Missing()); err != nil {
 		return nil, err
 	}
 	directory, err := os.MkdirTemp("", "reprise-slice-")
@@ -280,8 +321,8 @@ func (b *builder) wildcards() (o fact.Options, err error) {
 	return o, nil
 }
 
-// library makes the library that stands in for MPI.
-func (b *builder) library(output string) error {
+// library makes the library that stands in for MPI, which the program knows by a name.
+func (b *builder) library(output, name string) error {
 	h, err := header.Read(b.ctx, b.mpicc)
 	if err != nil {
 		return err
@@ -293,12 +334,12 @@ func (b *builder) library(output string) error {
 	if err := os.WriteFile(b.file("standin.c"), text, 0o600); err != nil {
 		return err
 	}
-	return b.run("building the library that stands in for MPI", b.mpicc, "-shared", "-fPIC", "-O1", "-w", "-Wl,-soname,"+filepath.Base(output),
+	return b.run("building the library that stands in for MPI", b.mpicc, "-shared", "-fPIC", "-O1", "-w", "-Wl,-soname,"+name,
 		"-o", output, b.file("standin.c"), "-ldl")
 }
 
 // link makes the program of the slice in the directory.
-func (b *builder) link(library string) error {
+func (b *builder) link(library, output string) error {
 	if err := b.run("compiling the slice", clang, "-O0", "-c", "-w", "-o", b.file("slice.o"), b.file("slice.ll")); err != nil {
 		return err
 	}
@@ -306,6 +347,6 @@ func (b *builder) link(library string) error {
 	if b.hasCPlusPlus {
 		libraries = []string{"-lstdc++", "-lm"}
 	}
-	return b.run("linking the slice", b.mpicc, slices.Concat([]string{"-o", b.Output, b.file("slice.o"), "-Wl,--no-as-needed", library,
+	return b.run("linking the slice", b.mpicc, slices.Concat([]string{"-o", output, b.file("slice.o"), "-Wl,--no-as-needed", library,
 		"-Wl,-rpath,$ORIGIN"}, b.fortranLibraries, b.Linker, libraries)...)
 }

@@ -22,6 +22,7 @@ type stub struct {
 	Group                     string
 	Request, Status           string // parameters, empty if there are none
 	Source, Tag               string // of a receive
+	OnlyReceives              bool
 }
 
 // source returns the source of the library for the functions that an mpi.h declares, and with what is assumed.
@@ -56,7 +57,7 @@ func source(h *header.Header, assumed []fact.Assumption) ([]byte, error) {
 			}
 		}
 		if r := role.Receives; r != nil {
-			s.Source, s.Tag = r.Peer, r.Tag
+			s.Source, s.Tag, s.OnlyReceives = r.Peer, r.Tag, role.Sends == nil
 		}
 		s.Declared, s.Arguments = strings.Join(parameters, ", "), strings.Join(arguments, ", ")
 		stubs = append(stubs, s)
