@@ -64,7 +64,7 @@ func mixed(runs [][]int, origins []merge.Origin, paths []string) error {
 	if n := len(runs) - most; n > 0 {
 		list = append(list, text.Count(n)+" more")
 	}
-	return fmt.Errorf("the files are of %d runs, which are merged one by one: %s", len(runs), strings.Join(list, "; "))
+	return fmt.Errorf("the files are of %d runs: merge those of one at a time: %s", len(runs), strings.Join(list, "; "))
 }
 
 // pathsOf returns the paths of files.

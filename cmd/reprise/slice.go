@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 	"strings"
 
@@ -24,6 +25,7 @@ func newSlice() *cobra.Command {
 		asJSON  bool
 
 		asCompiler bool
+		missing    error // of the arguments
 	)
 	cmd := newCommand("slice")
 	f := cmd.Flags()
@@ -60,12 +62,15 @@ func newSlice() *cobra.Command {
 		if asCompiler {
 			return nil
 		}
-		if err := p.Arguments(args); err != nil {
-			return usageError{err}
+		if missing = p.Arguments(args); missing != nil && !errors.Is(missing, fs.ErrNotExist) {
+			return usageError{missing}
 		}
 		return nil
 	}
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if missing != nil {
+			return missing
+		}
 		build := p.Build
 		if asCompiler {
 			build = func(ctx context.Context) (*fact.Slice, error) {
