@@ -152,6 +152,7 @@ func (f *fitter) blocks() {
 	dims := func(e, c func(p *point) int64, extent, at string) {
 		try("%d/"+extent+", more for low "+at, e, func(p *point) int64 { return e(p) - 1 - c(p) })
 		try("%d/"+extent+", more for high "+at, e, c)
+		f.rests(multiple, e, c, extent, at)
 		try("%d/"+extent+", rounded down", e, func(*point) int64 { return 0 })
 		try("%d/"+extent+", rounded up", e, func(p *point) int64 { return e(p) - 1 })
 	}
@@ -159,6 +160,53 @@ func (f *fitter) blocks() {
 	if f.grid.dims > 1 {
 		for d, n := range names(f.grid.dims) {
 			dims(func(p *point) int64 { return p.extent[d] }, func(p *point) int64 { return p.at[d] }, n.extent, n.at+"s")
+		}
+	}
+}
+
+// rests tries parts of something of which the first or the last takes what the others, of equal size, leave.
+func (f *fitter) rests(multiple int64, extent, at func(p *point) int64, extentName, atName string) {
+	for _, last := range []bool{false, true} {
+		takes := func(p *point) bool { return last && at(p) == extent(p)-1 || !last && at(p) == 0 }
+		var part, rest int64
+		var parts int64 // of a number of ranks of which there are both, that many
+		known := make(map[int64][2]int64)
+		for i, p := range f.points {
+			k := 0
+			if takes(p) {
+				k = 1
+			}
+			of, ok := known[p.ranks]
+			if !ok {
+				of = [2]int64{-1, -1}
+			}
+			of[k] = f.values[i] / multiple
+			known[p.ranks] = of
+			if of[0] >= 0 && of[1] >= 0 {
+				part, rest, parts = of[0], of[1], extent(p)
+			}
+		}
+		whole, ok := mul(part, parts-1)
+		if parts == 0 || !ok {
+			continue
+		}
+		n := whole + rest
+		for _, up := range []int64{0, 1} {
+			place, rounded := "first", "down"
+			if last {
+				place = "last"
+			}
+			if up == 1 {
+				rounded = "up"
+			}
+			f.try(expr{text: fmt.Sprintf("%d/%s, rounded %s, the rest for the %s of %s", n*multiple, extentName, rounded, place, atName), at: func(p *point) (int64, bool) {
+				e := extent(p)
+				each := (n + up*(e-1)) / e
+				if takes(p) {
+					each = n - (e-1)*each
+				}
+				return mul(each, multiple)
+			}})
 		}
 	}
 }

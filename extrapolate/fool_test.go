@@ -58,6 +58,27 @@ func TestFool(t *testing.T) {
 			}
 		}},
 		{"twice a logarithm and one", []int{2, 6, 12, 36, 24}, func(p *process) { p.send(2*log2(p.n)+1, p.rank^1, 0) }},
+		{"the rest for the last", []int{4, 8, 16, 32, 48}, func(p *process) {
+			part := 1025 / p.n
+			if p.rank == p.n-1 {
+				part = 1025 - (p.n-1)*part
+			}
+			p.send(part, (p.rank+1)%p.n, 0)
+		}},
+		{"the rest for the last, of few ranks", []int{2, 3, 4, 5, 6}, func(p *process) {
+			part := 1000 / p.n
+			if p.rank == p.n-1 {
+				part = 1000 - (p.n-1)*part
+			}
+			p.send(part, (p.rank+1)%p.n, 0)
+		}},
+		{"less for the last", []int{4, 8, 16, 32, 48}, func(p *process) {
+			part := (1023 + p.n - 1) / p.n
+			if p.rank == p.n-1 {
+				part = 1023 - (p.n-1)*part
+			}
+			p.send(part, (p.rank+1)%p.n, 0)
+		}},
 		{"two traces", []int{4, 16, 64}, func(p *process) { p.send(100*p.n, (p.rank+1)%p.n, 0) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
