@@ -32,7 +32,6 @@ var largePrograms = []struct {
 	ranks         int
 }{
 	{"cg.F", "47 GB of arrays", []string{"-DN=1400000"}, 64},
-	{"mg.c", "39 GB of arrays", []string{"-DN=320"}, 64},
 	{"bt.c", "32 GB of arrays", []string{"-DSIZE=92", "-DCELLS=8", "-DGRID=736"}, 64},
 	{"sp.c", "32 GB of arrays", []string{"-DSIZE=92", "-DCELLS=8", "-DGRID=736"}, 64},
 	{"sweep.F", "Sweep3D, 150³ points a rank", []string{"-DIT=150", "-DJT=150", "-DKT=150", "-DMK=10", "-DMMI=3"}, 512},
