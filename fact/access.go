@@ -241,11 +241,11 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, 
 			add(writes, pts, 8, false)
 		case 'f':
 			a.accessFile(pts, reads, writes, add)
-		case 'r', 'b', 'R', 'B':
+		case 'r', 'b', 'n', 'R', 'B':
 			add(reads, pts, size, isData)
 		}
 		switch letter {
-		case 'w', 'b', 'W', 'B', 'S':
+		case 'w', 'b', 'n', 'W', 'B', 'S':
 			add(writes, pts, size, isData)
 		}
 		if letter == 'W' && inPlace {

@@ -14,7 +14,7 @@ type effect struct {
 	name string
 
 	// arguments has a letter for each: '-' a value, 'r' memory that is read, 'w' memory that is written, 'b'
-	// both, 'f' a file of the C library, 'i' and 'o' 4 bytes that are read or written, 'v' memory that is read with all that it points to, 'x' that is also written, 'h' a
+	// both, 'n' numbers that are read and written, 'f' a file of the C library, 'i' and 'o' 4 bytes that are read or written, 'v' memory that is read with all that it points to, 'x' that is also written, 'h' a
 	// handle that is read and written, 'c' a function that is called with what the others point to. The last one stands for all that follow.
 	arguments string
 	result    result
@@ -335,6 +335,8 @@ func letter(p *spec.Param, e *effect) byte {
 		return 'b'
 	case direction == 'b' && e.group == "" && p.Type.Kind == cst.KindHandle:
 		return 'h'
+	case direction == 'b' && e.group == "" && p.Element().Kind == cst.KindInt:
+		return 'n'
 	}
 	return direction
 }

@@ -71,7 +71,6 @@ type block struct {
 	name         string
 	of           *function
 	number       int // in the function
-	index        int // in the module
 	line         int // of the label, or −1
 	instructions []*instruction
 	succ, pred   []*block
@@ -96,6 +95,7 @@ type instruction struct {
 	callee    value
 	block     *block
 	position  int // in the block
+	piece     int // of an order
 	node
 	number     int     // in the module
 	object     *object // that it allocates

@@ -1,28 +1,31 @@
 package fact
 
-// An order says what may run before what: it has for each block the blocks that may run after it,
-// in the whole program.
+// An order says what may run before what, in the whole program. It divides blocks into pieces, each of which ends with a call of
+// functions of the module or with the block, and has for each piece those that may run after it.
 type order struct {
 	a      *memory
-	after  []set // by block: what may run after its end
+	after  []set // by piece: what may run after its last instruction has begun
 	inside map[*function]*set
 	ends   map[*function]*set // what may run after the function returns
-	free   set                // blocks of functions that may run at any time
+	free   set                // pieces of functions that may run at any time
 }
 
 func newOrder(a *memory) *order {
-	blocks := 0
-	for _, f := range a.m.functions {
-		blocks += len(f.blocks)
-	}
 	o := &order{a: a, inside: map[*function]*set{}, ends: map[*function]*set{}}
-	o.after = make([]set, blocks)
+	pieces := 0
 	for _, f := range a.reached {
 		o.inside[f], o.ends[f] = &set{}, &set{}
 		for _, b := range f.blocks {
-			o.inside[f].add(b.index)
+			for _, i := range b.instructions {
+				i.piece = pieces
+				if len(i.targets) > 0 || i == b.last() {
+					o.inside[f].add(pieces)
+					pieces++
+				}
+			}
 		}
 	}
+	o.after = make([]set, pieces)
 	o.grow(func(changed *bool) {
 		for _, f := range a.reached {
 			for _, i := range f.calls {
@@ -44,8 +47,7 @@ func newOrder(a *memory) *order {
 			}
 			for _, i := range f.callers {
 				if o.a.seen[i.block.of] {
-					o.ends[f].add(i.block.index)
-					*changed = o.behind(i, o.ends[f]) || *changed
+					*changed = o.extendEnds(o.ends[f], i) || *changed
 				}
 			}
 		}
@@ -60,53 +62,48 @@ func (o *order) grow(round func(changed *bool)) {
 	}
 }
 
-// extend adds to what is after a block what follows from its successors.
+// extend adds to what is after the pieces of a block what follows from those behind them.
 func (o *order) extend(b *block) (changed bool) {
-	after := &o.after[b.index]
+	last := b.last()
+	after := &o.after[last.piece]
 	for _, s := range b.succ {
-		if !after.has(s.index) {
-			after.add(s.index)
-			changed = true
-		}
-		changed = after.addAll(o.after[s.index]) || changed
-		for _, i := range s.instructions {
-			for _, g := range i.targets {
-				changed = after.addAll(*o.inside[g]) || changed
-			}
-		}
+		changed = o.addFrom(after, s.instructions[0].piece) || changed
 	}
 	if len(b.succ) == 0 {
 		changed = after.addAll(*o.ends[b.of]) || changed
 	}
+	for k := len(b.instructions) - 2; k >= 0; k-- {
+		i := b.instructions[k]
+		if len(i.targets) == 0 {
+			continue
+		}
+		for _, g := range i.targets {
+			changed = o.after[i.piece].addAll(*o.inside[g]) || changed
+		}
+		changed = o.addFrom(&o.after[i.piece], i.piece+1) || changed
+	}
 	return changed
 }
 
-// behind adds what may run after an instruction, without the rest of its own block.
-func (o *order) behind(i *instruction, to *set) (changed bool) {
-	for _, next := range i.block.instructions[i.position+1:] {
-		for _, g := range next.targets {
-			changed = to.addAll(*o.inside[g]) || changed
-		}
+// addFrom adds a piece and what is after it.
+func (o *order) addFrom(to *set, piece int) (changed bool) {
+	if !to.has(piece) {
+		to.add(piece)
+		changed = true
 	}
-	changed = to.addAll(o.after[i.block.index]) || changed
-	return changed
+	return to.addAll(o.after[piece]) || changed
+}
+
+// extendEnds adds what may run after a call returns.
+func (o *order) extendEnds(ends *set, call *instruction) (changed bool) {
+	if call.effect != nil { // the C library calls the function, and goes on
+		changed = o.addFrom(ends, call.piece)
+	}
+	return o.addFrom(ends, call.piece+1) || changed
 }
 
 // precedes reports whether an instruction may run before another one does.
 func (o *order) precedes(first, second *instruction) bool {
-	b, at := first.block, second.block.index
-	if o.free.has(b.index) || o.free.has(at) || o.after[b.index].has(at) {
-		return true
-	}
-	if b == second.block && first.position < second.position {
-		return true
-	}
-	for _, next := range b.instructions[first.position:] { // itself, for what it passes on
-		for _, g := range next.targets {
-			if o.inside[g].has(at) {
-				return true
-			}
-		}
-	}
-	return false
+	return o.free.has(first.piece) || o.free.has(second.piece) || o.after[first.piece].has(second.piece) ||
+		first.piece == second.piece && first.position < second.position
 }

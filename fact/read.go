@@ -263,7 +263,6 @@ func (r *reader) link() error {
 			return &Error{What: "a type contains itself, or types are nested too deeply"}
 		}
 	}
-	count := 0
 	for _, f := range m.defined() {
 		labels := map[string]*block{}
 		for _, b := range f.blocks {
@@ -274,8 +273,6 @@ func (r *reader) link() error {
 			if len(b.instructions) == 0 || !b.last().terminates() {
 				return &Error{Line: b.line + 1, What: b.name + " has no end"}
 			}
-			b.index = count
-			count++
 		}
 		for _, b := range f.blocks {
 			for _, name := range b.last().labels {
