@@ -1,0 +1,9 @@
+/* Nothing: what MPI takes itself. */
+#include <mpi.h>
+
+int main(int argc, char **argv)
+{
+	MPI_Init(&argc, &argv);
+	MPI_Finalize();
+	return 0;
+}
