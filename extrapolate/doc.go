@@ -27,7 +27,8 @@
 // what depends on the number of ranks alone, two traces show the number of ranks itself, neighbours, and sizes of groups that are extents; of
 // more traces, expressions of the extents of any grid are tried, and those of one and of two terms must be equal.
 // What few ranks show, as those at a corner or between, is taken from calls of other ranks at the same place of the program, if it holds.
-// All grids of one dimension and of two must make the same, in full, and no extent, logarithm or root may be the
+// What else programs have and is not found, as n·n/2 or the power of two below n, is a rival: if it holds, and is not much longer, it must be equal, too.
+// All grids of one dimension and of two must make the same, in full, and no extent, logarithm, root or remainder may be the
 // same in all traces and another on M ranks. At last the messages are matched, and the run is replayed.
 //
 // # Limits

@@ -37,7 +37,7 @@ func shift(ranks int) *reprise.Trace {
 }
 
 func Example() {
-	result, err := extrapolate.Make(context.Background(), []*reprise.Trace{shift(4), shift(8), shift(32)}, extrapolate.Options{Ranks: 1200})
+	result, err := extrapolate.Make(context.Background(), []*reprise.Trace{shift(4), shift(6), shift(32)}, extrapolate.Options{Ranks: 1200})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -72,6 +72,7 @@ func Make(ctx context.Context, traces []*reprise.Trace, o Options) (*Result, err
 	}
 	wrong := new(Error)
 	m, err := s.solve()
+	err = s.seen(m, err)
 	if o.Force && errors.As(err, &wrong) {
 		if forced, err2 := s.force(); err2 == nil {
 			if m, err = forced, nil; len(m.forced) == 0 {

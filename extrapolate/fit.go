@@ -3,6 +3,9 @@ package extrapolate
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"math"
+	"math/bits"
 	"slices"
 	"strings"
 )
@@ -11,13 +14,31 @@ import (
 type expr struct {
 	text string
 	at   func(p *point) (int64, bool) // false if there is no such number
-	uses uint
+	terms
 
 	constant bool
 
 	// An expression with coefficients is confirmed by points that differ in what these are of.
 	coefficients int
 	basis        func(p *point) [2]int64
+}
+
+// terms are what an expression is made of.
+type terms struct {
+	uses uint // loops and arrays that it depends on: bit d for the loop at depth d, bit maxDepth for an index
+	bits int  // how long it is, about: likely ones are short
+}
+
+func (t terms) and(u terms) terms { return terms{t.uses | u.uses, t.bits + u.bits + 1} }
+
+func (t terms) longer(bits int) terms { return terms{t.uses, t.bits + bits} }
+
+// length returns that of a number that is added to an expression, or less one is a factor of it.
+func length(a int64) int {
+	if abs(a) <= 1 {
+		return int(abs(a))
+	}
+	return 1 + bits.Len64(uint64(abs(a)))
 }
 
 // A role says what a number is in a call.
@@ -62,8 +83,16 @@ func fit(g *grid, fs, foreign []feature, points []*point, values []int64, as rol
 	plain := slices.DeleteFunc(slices.Clone(fs), func(x feature) bool { return x.odd || x.far })
 	evidence := f.evidence()
 	if byRanks(points, values) > 0 && evidence >= 2 {
-		return f.scaling(fs, evidence)
+		f.scaling(fs, evidence)
+	} else {
+		f.stages(fs, plain, evidence)
 	}
+	f.rivals()
+	return f.found
+}
+
+// stages tries expressions of more and more terms until one holds.
+func (f *fitter) stages(fs, plain []feature, evidence int) {
 	pairs := func() { f.products(); f.pairs() }
 	for _, step := range []struct {
 		try    func()
@@ -80,33 +109,32 @@ func fit(g *grid, fs, foreign []feature, points []*point, values []int64, as rol
 			f.features = plain
 		}
 		if step.try(); len(f.found) > 0 {
-			return f.found
+			return
 		}
 	}
-	return nil
 }
 
-// scaling returns the expressions of what depends on nothing but the number of ranks, those of one and of two features together:
+// scaling finds the expressions of what depends on nothing but the number of ranks, those of one and of two features together:
 // they must agree.
-func (f *fitter) scaling(fs []feature, evidence int) []expr {
+func (f *fitter) scaling(fs []feature, evidence int) {
 	f.constants()
 	f.features = slices.DeleteFunc(slices.Clone(fs), func(x feature) bool { // what is constant here tells nothing
 		v := x.of(f.points[0])
 		return !slices.ContainsFunc(f.points, func(p *point) bool { return x.of(p) != v })
 	})
 	if len(f.found) > 0 {
-		return f.found
+		return
 	}
 	if byRanks(f.points, f.values) == 2 {
 		f.twoNumbers()
-		return f.found
+		return
 	}
 	if evidence == 2 {
 		f.few()
-		return f.found
+		return
 	}
 	if f.exact(); slices.ContainsFunc(f.found, func(e expr) bool { return e.text == "N" }) {
-		return f.found
+		return
 	}
 	f.ranksNear()
 	every := slices.Clone(f.features)
@@ -144,7 +172,6 @@ func (f *fitter) scaling(fs []feature, evidence int) []expr {
 		f.features = every
 		f.line(f.monomials(false))
 	}
-	return f.found
 }
 
 // few finds what has two values on more numbers of ranks than two: multiples and parts of one feature, which all expressions of one
@@ -179,7 +206,7 @@ func (f *fitter) shares(pairs bool) {
 // exact tries features as they are.
 func (f *fitter) exact() {
 	for _, x := range f.features {
-		f.try(expr{text: x.name, uses: x.uses, at: func(p *point) (int64, bool) { return x.of(p), true }})
+		f.try(expr{text: x.name, terms: x.terms, at: func(p *point) (int64, bool) { return x.of(p), true }})
 	}
 }
 
@@ -217,18 +244,52 @@ func (f *fitter) twoNumbers() {
 }
 
 // evidence returns at how many points values are known: on how many numbers of ranks, if they depend on nothing else, which
-// have different values.
+// have different values. Of what does not depend on the number of ranks, more of these tell no more; and a point tells a bit at most
+// of what has two values.
 func (f *fitter) evidence() int {
+	distinct := slices.Clone(f.values)
+	slices.Sort(distinct)
+	distinct = slices.Compact(distinct)
 	if n := byRanks(f.points, f.values); n > 0 {
-		values := slices.Clone(f.values)
-		slices.Sort(values)
-		return min(n, max(2, len(slices.Compact(values))))
+		return min(n, max(2, len(distinct)))
 	}
-	known := make(map[[4]int64]bool)
+	known, apart := make(map[[4]int64]bool), make(map[[3]int64]bool)
 	for i, p := range f.points {
 		known[[4]int64{p.ranks, p.rank, p.index, f.values[i]}] = true
+		apart[[3]int64{p.rank, p.index, f.values[i]}] = true
 	}
-	return len(known)
+	n := len(known)
+	if !f.scales() {
+		n = len(apart)
+	}
+	return max(1, min(n, int(float64(n)*math.Log2(float64(len(distinct))))))
+}
+
+// scales reports whether a value of a rank is known to depend on the number of ranks.
+func (f *fitter) scales() bool {
+	type place struct{ rank, index int64 }
+	known := make(map[place]map[int64]map[int64]bool)
+	for i, p := range f.points {
+		at := place{p.rank, p.index}
+		if known[at] == nil {
+			known[at] = make(map[int64]map[int64]bool)
+		}
+		if known[at][p.ranks] == nil {
+			known[at][p.ranks] = make(map[int64]bool)
+		}
+		known[at][p.ranks][f.values[i]] = true
+	}
+	for _, of := range known {
+		var first map[int64]bool
+		for _, values := range of {
+			if first == nil {
+				first = values
+			} else if !maps.Equal(first, values) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // apart puts points first that differ much, so that most expressions fail soon.
@@ -322,15 +383,15 @@ func times(p, q int64, text string) string {
 type monomial struct {
 	text string
 	of   func(p *point) (numerator, denominator int64, ok bool)
-	uses uint
+	terms
 }
 
 func (x feature) monomial() monomial {
-	return monomial{x.name, func(p *point) (int64, int64, bool) { return x.of(p), 1, true }, x.uses}
+	return monomial{x.name, func(p *point) (int64, int64, bool) { return x.of(p), 1, true }, x.terms}
 }
 
 func (x feature) inverse() monomial {
-	return monomial{"1/" + x.name, func(p *point) (int64, int64, bool) { return 1, x.of(p), true }, x.uses}
+	return monomial{"1/" + x.name, func(p *point) (int64, int64, bool) { return 1, x.of(p), true }, x.terms}
 }
 
 // scaled tries a/b times a monomial, of one coefficient.
@@ -358,7 +419,7 @@ func (f *fitter) scaled(m monomial) {
 		if a, b = a/g, b/g; b > 16 {
 			return
 		}
-		f.try(expr{text: times(a, b, m.text), uses: m.uses, at: func(p *point) (int64, bool) {
+		f.try(expr{text: times(a, b, m.text), terms: m.terms.longer(length(a-1) + length(b-1)), at: func(p *point) (int64, bool) {
 			n, d, ok := m.of(p)
 			x, ok2 := mul(a, n)
 			y, ok3 := mul(b, d)
@@ -374,13 +435,13 @@ func (f *fitter) scaled(m monomial) {
 func abs(a int64) int64 { return max(a, -a) }
 
 // shifted tries an expression plus a number.
-func (f *fitter) shifted(text string, uses uint, of func(p *point) (int64, bool)) {
+func (f *fitter) shifted(text string, t terms, of func(p *point) (int64, bool)) {
 	v, ok := of(f.points[0])
 	if !ok {
 		return
 	}
 	a := f.values[0] - v
-	f.try(expr{text: plus(text, a), uses: uses, at: func(p *point) (int64, bool) {
+	f.try(expr{text: plus(text, a), terms: t.longer(length(a)), at: func(p *point) (int64, bool) {
 		v, ok := of(p)
 		return v + a, ok
 	}})
@@ -390,27 +451,27 @@ func (f *fitter) shifted(text string, uses uint, of func(p *point) (int64, bool)
 func (f *fitter) ranksNear() {
 	if f.ranks {
 		f.neighbours(1)
-		f.ring("", 0, func(*point) int64 { return 0 })
+		f.ring("", terms{}, func(*point) int64 { return 0 })
 		f.steps()
 	}
 	for _, x := range f.features {
 		if !f.ranks && abs(f.values[0]-x.of(f.points[0])) > 1 {
 			continue
 		}
-		f.shifted(x.name, x.uses, func(p *point) (int64, bool) { return x.of(p), true })
+		f.shifted(x.name, x.terms, func(p *point) (int64, bool) { return x.of(p), true })
 	}
 }
 
 // terms tries expressions of one feature.
 func (f *fitter) terms() {
 	for _, x := range f.features {
-		f.shifted(x.name, x.uses, func(p *point) (int64, bool) { return x.of(p), true })
+		f.shifted(x.name, x.terms, func(p *point) (int64, bool) { return x.of(p), true })
 		f.scaled(x.monomial())
 		f.scaled(x.inverse())
 		f.divided(x, false)
 	}
 	if a := f.values[0] ^ f.points[0].rank; a > 0 {
-		f.try(expr{text: fmt.Sprintf("rank xor %d", a), at: func(p *point) (int64, bool) { return p.rank ^ a, true }})
+		f.try(expr{text: fmt.Sprintf("rank xor %d", a), terms: terms{bits: 2 + length(a)}, at: func(p *point) (int64, bool) { return p.rank ^ a, true }})
 	}
 }
 
@@ -419,18 +480,19 @@ func (f *fitter) divided(x feature, shifted bool) {
 	for by := int64(2); by <= 8; by++ {
 		for i, lead := range []int64{0, by - 1} {
 			of := func(p *point) (int64, bool) { return (x.of(p) + lead) / by, x.of(p) >= 0 }
+			t := x.terms.longer(length(by-1) + 1)
 			name := fmt.Sprintf("%s/%d rounded %s", x.name, by, [...]string{"down", "up"}[i])
 			if shifted {
-				f.shifted(name, x.uses, of)
+				f.shifted(name, t, of)
 			} else {
-				f.try(expr{text: name, uses: x.uses, at: of})
+				f.try(expr{text: name, terms: t, at: of})
 			}
 		}
 	}
 }
 
 // ring tries the rank plus something and a number, modulo the number of ranks.
-func (f *fitter) ring(text string, uses uint, of func(p *point) int64) {
+func (f *fitter) ring(text string, t terms, of func(p *point) int64) {
 	p := f.largest()
 	a := mod(f.values[slices.Index(f.points, p)]-p.rank-of(p), p.ranks)
 	fewest := slices.MinFunc(f.points, func(a, b *point) int { return cmp.Compare(a.ranks, b.ranks) }).ranks
@@ -438,7 +500,7 @@ func (f *fitter) ring(text string, uses uint, of func(p *point) int64) {
 		if a == 0 && text == "" || abs(a) >= fewest { // further than around
 			continue
 		}
-		f.try(expr{text: fmt.Sprintf("(rank%s) mod N", plus(text, a)), uses: uses, at: func(p *point) (int64, bool) {
+		f.try(expr{text: fmt.Sprintf("(rank%s) mod N", plus(text, a)), terms: t.longer(length(a)), at: func(p *point) (int64, bool) {
 			return mod(p.rank+of(p)+a, p.ranks), true
 		}})
 	}
@@ -454,7 +516,7 @@ func (f *fitter) steps() {
 			if !ok || k == 0 {
 				continue
 			}
-			f.try(expr{text: fmt.Sprintf("(rank+%s) mod N", times(k, 1, x.name)), uses: x.uses, at: func(p *point) (int64, bool) {
+			f.try(expr{text: fmt.Sprintf("(rank+%s) mod N", times(k, 1, x.name)), terms: x.terms.longer(length(k - 1)), at: func(p *point) (int64, bool) {
 				return mod(p.rank+k*x.of(p), p.ranks), true
 			}})
 		}
@@ -520,20 +582,22 @@ func (f *fitter) neighbours(dims int) {
 	for _, step := range steps {
 		wrapped := ""
 		plain := "rank"
+		var t terms
 		for d, n := range names(f.grid.dims) {
 			if step[d] != 0 {
 				wrapped += fmt.Sprintf(" %s%+d", n.at, step[d])
 				plain += fmt.Sprintf("%+d %s", step[d], n.at)
+				t.bits += length(abs(step[d]) - 1)
 			}
 		}
-		f.try(expr{text: "rank at" + wrapped, at: func(p *point) (int64, bool) {
+		f.try(expr{text: "rank at" + wrapped, terms: t, at: func(p *point) (int64, bool) {
 			v := p.rank
 			for d, by := range step {
 				v += (mod(p.at[d]+by, p.extent[d]) - p.at[d]) * p.stride[d]
 			}
 			return v, true
 		}})
-		f.try(expr{text: plain, at: func(p *point) (int64, bool) {
+		f.try(expr{text: plain, terms: t, at: func(p *point) (int64, bool) {
 			v := p.rank
 			for d, by := range step {
 				v += by * p.stride[d]

@@ -13,7 +13,7 @@ func (f *fitter) products() {
 			f.scaled(monomial{x.name + "*" + y.name, func(p *point) (int64, int64, bool) {
 				v, ok := mul(x.of(p), y.of(p))
 				return v, 1, ok
-			}, x.uses | y.uses})
+			}, x.terms.and(y.terms)})
 		}
 	}
 }
@@ -22,21 +22,21 @@ func (f *fitter) products() {
 func (f *fitter) pairs() {
 	for i, x := range f.features {
 		for j, y := range f.features {
-			uses := x.uses | y.uses
+			t := x.terms.and(y.terms)
 			if i <= j {
 				f.scaled(monomial{"1/" + x.name + "/" + y.name, func(p *point) (int64, int64, bool) {
 					v, ok := mul(x.of(p), y.of(p))
 					return 1, v, ok
-				}, uses})
+				}, t})
 			}
 			if i == j {
 				continue
 			}
 			if i < j {
-				f.shifted(x.name+"+"+y.name, uses, func(p *point) (int64, bool) { return x.of(p) + y.of(p), true })
+				f.shifted(x.name+"+"+y.name, t, func(p *point) (int64, bool) { return x.of(p) + y.of(p), true })
 			}
-			f.shifted(x.name+"-"+y.name, uses, func(p *point) (int64, bool) { return x.of(p) - y.of(p), true })
-			f.scaled(monomial{x.name + "/" + y.name, func(p *point) (int64, int64, bool) { return x.of(p), y.of(p), true }, uses})
+			f.shifted(x.name+"-"+y.name, t, func(p *point) (int64, bool) { return x.of(p) - y.of(p), true })
+			f.scaled(monomial{x.name + "/" + y.name, func(p *point) (int64, int64, bool) { return x.of(p), y.of(p), true }, t})
 		}
 	}
 	f.blocks()
@@ -49,10 +49,10 @@ func (f *fitter) pairs() {
 		if x.uses == 0 {
 			continue
 		}
-		f.ring("+"+x.name, x.uses, x.of)
-		f.ring("-"+x.name, x.uses, func(p *point) int64 { return -x.of(p) })
+		f.ring("+"+x.name, x.terms, x.of)
+		f.ring("-"+x.name, x.terms, func(p *point) int64 { return -x.of(p) })
 		f.exchanged(x)
-		f.try(expr{text: x.name + " but rank", uses: x.uses, at: func(p *point) (int64, bool) {
+		f.try(expr{text: x.name + " but rank", terms: x.terms.longer(2), at: func(p *point) (int64, bool) {
 			v := x.of(p)
 			if v >= p.rank {
 				v++
@@ -66,7 +66,7 @@ func (f *fitter) pairs() {
 // exchanged tries partners in butterflies: whose rank, or coordinate, differs in a bit.
 func (f *fitter) exchanged(x feature) {
 	mask := func(text string, of func(p *point) int64) {
-		f.try(expr{text: "rank xor " + text, uses: x.uses, at: func(p *point) (int64, bool) { return p.rank ^ of(p), true }})
+		f.try(expr{text: "rank xor " + text, terms: x.terms.longer(2), at: func(p *point) (int64, bool) { return p.rank ^ of(p), true }})
 	}
 	mask(x.name, x.of)
 	mask("("+x.name+"+1)", func(p *point) int64 { return x.of(p) + 1 })
@@ -76,7 +76,7 @@ func (f *fitter) exchanged(x feature) {
 	}
 	for d, n := range names(f.grid.dims) {
 		along := func(text string, of func(p *point) int64) {
-			f.try(expr{text: fmt.Sprintf("rank at %s xor %s", n.at, text), uses: x.uses, at: func(p *point) (int64, bool) {
+			f.try(expr{text: fmt.Sprintf("rank at %s xor %s", n.at, text), terms: x.terms.longer(2), at: func(p *point) (int64, bool) {
 				return p.rank + (p.at[d]^of(p)-p.at[d])*p.stride[d], true
 			}})
 		}
@@ -98,11 +98,11 @@ func (f *fitter) along(x feature) {
 		return
 	}
 	for d, n := range names(f.grid.dims) {
-		f.try(expr{text: fmt.Sprintf("rank at %s %s", n.at, x.name), uses: x.uses, at: func(p *point) (int64, bool) {
+		f.try(expr{text: fmt.Sprintf("rank at %s %s", n.at, x.name), terms: x.terms.longer(2), at: func(p *point) (int64, bool) {
 			return p.rank + (x.of(p)-p.at[d])*p.stride[d], true
 		}})
 		for _, sign := range []int64{1, -1} {
-			f.try(expr{text: fmt.Sprintf("rank at %s%+d*%s", n.at, sign, x.name), uses: x.uses, at: func(p *point) (int64, bool) {
+			f.try(expr{text: fmt.Sprintf("rank at %s%+d*%s", n.at, sign, x.name), terms: x.terms.longer(2), at: func(p *point) (int64, bool) {
 				return p.rank + (mod(p.at[d]+sign*x.of(p), p.extent[d])-p.at[d])*p.stride[d], true
 			}})
 		}
@@ -113,7 +113,7 @@ func (f *fitter) along(x feature) {
 func (f *fitter) transposed() {
 	for d := range f.grid.dims {
 		for e := range d {
-			f.try(expr{text: fmt.Sprintf("rank with %s and %s exchanged", names(f.grid.dims)[e].at, names(f.grid.dims)[d].at), at: func(p *point) (int64, bool) {
+			f.try(expr{text: fmt.Sprintf("rank with %s and %s exchanged", names(f.grid.dims)[e].at, names(f.grid.dims)[d].at), terms: terms{bits: 2}, at: func(p *point) (int64, bool) {
 				by := p.at[d] - p.at[e]
 				return p.rank + by*p.stride[e] - by*p.stride[d], true
 			}})
@@ -144,7 +144,7 @@ func (f *fitter) blocks() {
 			if multiple > 1 {
 				text = fmt.Sprintf("%d*(%s)", multiple, text)
 			}
-			f.try(expr{text: text, at: func(p *point) (int64, bool) {
+			f.try(expr{text: text, terms: terms{bits: 1 + length(n) + length(multiple-1)}, at: func(p *point) (int64, bool) {
 				return mul((n+lead(p))/divisor(p), multiple)
 			}})
 		}
@@ -199,7 +199,7 @@ func (f *fitter) rests(multiple int64, extent, at func(p *point) int64, extentNa
 			if up == 1 {
 				rounded = "up"
 			}
-			f.try(expr{text: fmt.Sprintf("%d/%s, rounded %s, the rest for the %s of %s", n*multiple, extentName, rounded, place, atName), at: func(p *point) (int64, bool) {
+			f.try(expr{text: fmt.Sprintf("%d/%s, rounded %s, the rest for the %s of %s", n*multiple, extentName, rounded, place, atName), terms: terms{bits: 3 + length(n) + length(multiple-1)}, at: func(p *point) (int64, bool) {
 				e := extent(p)
 				each := (n + up*(e-1)) / e
 				if takes(p) {
@@ -231,15 +231,15 @@ func (f *fitter) triples() {
 	for _, x := range f.features {
 		for j, y := range f.features {
 			for _, z := range f.features[j:] {
-				uses := x.uses | y.uses | z.uses
+				t := x.terms.and(y.terms).and(z.terms)
 				f.scaled(monomial{x.name + "/" + y.name + "/" + z.name, func(p *point) (int64, int64, bool) {
 					v, ok := mul(y.of(p), z.of(p))
 					return x.of(p), v, ok
-				}, uses})
+				}, t})
 				f.scaled(monomial{y.name + "*" + z.name + "/" + x.name, func(p *point) (int64, int64, bool) {
 					v, ok := mul(y.of(p), z.of(p))
 					return v, x.of(p), ok
-				}, uses})
+				}, t})
 			}
 		}
 	}
@@ -256,15 +256,15 @@ func (f *fitter) monomials(pairs bool) []monomial {
 	}
 	for i, x := range f.features {
 		for j, y := range f.features {
-			uses := x.uses | y.uses
+			t := x.terms.and(y.terms)
 			if i <= j {
 				list = append(list, monomial{x.name + "*" + y.name, func(p *point) (int64, int64, bool) {
 					v, ok := mul(x.of(p), y.of(p))
 					return v, 1, ok
-				}, uses})
+				}, t})
 			}
 			if i != j {
-				list = append(list, monomial{x.name + "/" + y.name, func(p *point) (int64, int64, bool) { return x.of(p), y.of(p), true }, uses})
+				list = append(list, monomial{x.name + "/" + y.name, func(p *point) (int64, int64, bool) { return x.of(p), y.of(p), true }, t})
 			}
 		}
 	}
@@ -311,7 +311,7 @@ func (f *fitter) line(list []monomial) {
 				break
 			}
 			b := f.values[0] - a*v
-			f.try(expr{text: plus(times(a, 1, m.text), b), uses: m.uses, coefficients: 2, at: func(p *point) (int64, bool) {
+			f.try(expr{text: plus(times(a, 1, m.text), b), terms: m.terms.longer(length(a-1) + length(b)), coefficients: 2, at: func(p *point) (int64, bool) {
 				v, ok := m.whole(p)
 				x, ok2 := mul(a, v)
 				return x + b, ok && ok2
@@ -377,7 +377,7 @@ func (f *fitter) plane(x, y monomial) {
 	if b > 0 {
 		second = "+" + second
 	}
-	f.try(expr{text: plus(times(a, 1, x.text)+second, c), uses: x.uses | y.uses, coefficients: 3, at: func(p *point) (int64, bool) {
+	f.try(expr{text: plus(times(a, 1, x.text)+second, c), terms: x.terms.and(y.terms).longer(length(a-1) + length(b-1) + length(c)), coefficients: 3, at: func(p *point) (int64, bool) {
 		v, ok := x.whole(p)
 		w, ok2 := y.whole(p)
 		s, ok3 := mul(a, v)

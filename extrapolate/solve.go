@@ -2,6 +2,7 @@ package extrapolate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -108,9 +109,9 @@ func (s *solver) solve() (*made, error) {
 	case plane == nil && space == nil:
 		return nil, &Error{[]string{why1, why2, why3}}
 	case plane == nil:
-		return s.seen(space)
+		return space, nil
 	case space == nil && err == nil:
-		return s.seen(plane)
+		return plane, nil
 	}
 	s.rivals = false
 	plane, why2, err = s.solveIn(2, 3)
@@ -130,7 +131,7 @@ func (s *solver) alone(m *made, dims int) (*made, error) {
 			return nil, err
 		}
 	}
-	return s.seen(m)
+	return m, nil
 }
 
 // solveIn solves in all grids of so many dimensions, where numbers may be of others of so many dimensions. If none holds, it
@@ -190,13 +191,21 @@ func (s *solver) differ(a, b *made) error {
 	return &Error{[]string{fmt.Sprintf("the grid of the ranks: %s and %s both hold for the traces, and differ on %d ranks", a.grid.name, b.grid.name, s.o.Ranks)}}
 }
 
-// seen returns a run, unless what may depend on the number of ranks, or on extents of grids of at most so many dimensions, does
-// not show in the traces.
-func (s *solver) seen(m *made) (*made, error) {
-	if problems := unseen(s.ranks, m.alike); len(problems) > 0 {
-		return nil, &Error{problems}
+// seen returns an error if what may depend on the number of ranks, or on extents of grids of at most so many dimensions, does
+// not show in the traces, and adds that to what is not determined otherwise: more traces are the cure of both.
+func (s *solver) seen(m *made, err error) error {
+	wrong := new(Error)
+	if err != nil && !errors.As(err, &wrong) {
+		return err
 	}
-	return m, nil
+	alike := func(int64) []string { return nil }
+	if m != nil {
+		alike = m.alike
+	}
+	if problems := slices.Concat(unseen(s.ranks, alike), wrong.Problems); len(problems) > 0 {
+		return &Error{problems}
+	}
+	return nil
 }
 
 // maxNamed is how many numbers are named that may depend on one thing.
@@ -245,7 +254,7 @@ func constants(numbers []int64, yield func(x feature, values []int64)) {
 	for dims := 1; dims <= 3; dims++ {
 		for _, g := range grids(dims, numbers) {
 			open := false // of an extent, its logarithms need not be told
-			for _, x := range sizes(g) {
+			for _, x := range shown(g) {
 				var values []int64
 				for _, n := range numbers {
 					values = append(values, x.of(&point{ranks: n, spot: g.spot(n, 0)}))
@@ -325,15 +334,21 @@ func (s *solver) classes(by split, name string, ranks [][]*rank) (*class, *failu
 	return c, nil
 }
 
+// minKnown is of how many ranks a class is of a split finer than that of ends: anything is expressions of few.
+const minKnown = 3
+
 // class returns a class of which all ranks have one program.
 func (s *solver) class(name string, by split, ranks [][]*rank) (*class, *failure) {
 	c := &class{name: name, split: by, all: ranks}
-	traces := 0
+	traces, known := 0, 0
 	for _, list := range ranks {
-		if len(list) > 0 {
+		if known += len(list); len(list) > 0 {
 			traces++
 			c.first = list[len(list)/2]
 		}
+	}
+	if by > ends && known < minKnown && !s.forced {
+		return nil, &failure{class: name, what: "traces have too few ranks in this place"}
 	}
 	c.one, c.alike = traces == 1, traits(s.grid, ranks)
 	worst := &failure{class: name, what: "ranks of one place make different calls"}
