@@ -12,7 +12,7 @@ import (
 func (s *statement) array(p *spec.Param, v *values) (string, error) {
 	element := p.Element()
 	if t := s.typeOf(p.Name); t.Elem != nil && t.Elem.Kind == cst.KindPointer {
-		return s.addresses(v)
+		return s.addresses(p, v)
 	}
 	nested := element.Kind == cst.KindArray
 	for element.Kind == cst.KindArray {
@@ -45,22 +45,22 @@ func (s *statement) array(p *spec.Param, v *values) (string, error) {
 }
 
 // addresses returns an expression in C for several addresses in place of distances.
-func (s *statement) addresses(v *values) (string, error) {
+func (s *statement) addresses(p *spec.Param, v *values) (string, error) {
 	x, same := v.same()
 	if !same {
-		return "", refusal("has addresses that differ between ranks or calls in place of distances")
+		return "", refusal("has an argument " + p.Name + " of addresses in place of distances, which differ between ranks or calls")
 	}
 	var list []string
 	for i := range x.Len() {
 		if x.Index(i).Kind() != cst.KindPointer {
 			return "", errKind
 		}
-		p := x.Index(i).Pointer()
-		d, ok := s.buffers.displacement(p)
+		at := x.Index(i).Pointer()
+		d, ok := s.buffers.displacement(at)
 		if !ok {
 			return "", errKind
 		}
-		list = append(list, fmt.Sprintf("address(buffer[%d] + %d)", s.buffers.place(p), d))
+		list = append(list, fmt.Sprintf("address(buffer[%d] + %d)", s.buffers.place(at), d))
 	}
 	return fmt.Sprintf("(MPI_Aint[]){%s}", strings.Join(list, ", ")), nil
 }
@@ -68,11 +68,18 @@ func (s *statement) addresses(v *values) (string, error) {
 // handles returns an expression in C for several objects.
 func (s *statement) handles(p *spec.Param, v *values, class string) (string, error) {
 	o := s.objects[class]
-	count := v.of[0][0].Len()
+	count, length := 0, ""
+	v.each(func(x cst.Value) { count = max(count, x.Len()) })
 	if count == 0 {
 		return "NULL", nil
 	}
 	x, same := v.same()
+	if length = fmt.Sprint(count); !same {
+		length = s.argumentText(p.Length) // it may differ
+	}
+	if s.lacks[class] {
+		return "", refusal(s.misses())
+	}
 	if same && p.Direction == cst.Out && class != "request" {
 		return s.made(o, x, class)
 	}
@@ -89,13 +96,8 @@ func (s *statement) handles(p *spec.Param, v *values, class string) (string, err
 		return fmt.Sprintf("(%s[]){%s}", classes[class], strings.Join(list, ", ")), nil
 	}
 	if class != "request" {
-		return "", errKind
+		return s.list(p, v, class, count)
 	}
-	v.each(func(x cst.Value) {
-		for i := range x.Len() {
-			o.add(x.Index(i).Int())
-		}
-	})
 	chosen, completed, err := s.chosen()
 	if err != nil {
 		return "", err
@@ -111,15 +113,32 @@ func (s *statement) handles(p *spec.Param, v *values, class string) (string, err
 	}
 	s.block = true
 	s.before = append(s.before, fmt.Sprintf("const int *numbers = %s;", numbers), fmt.Sprintf("MPI_Request list[%d];", count),
-		fmt.Sprintf("take(list, request, numbers, %d);", count))
+		fmt.Sprintf("take(list, request, numbers, %s);", length))
 	if chosen != "" {
-		s.chose, s.possible = true, fmt.Sprintf("choose(list, %d, %s, %s)", count, chosen, completed)
+		s.chose, s.possible = true, fmt.Sprintf("choose(list, %s, %s, %s)", length, chosen, completed)
 		if !tests(s.function.Name) {
 			s.before = append(s.before, s.possible+";")
 		}
 	}
-	s.after = append(s.after, fmt.Sprintf("put(list, request, numbers, %d);", count))
+	s.after = append(s.after, fmt.Sprintf("put(list, request, numbers, %s);", length))
 	return "list", nil
+}
+
+// list returns an expression in C for several objects that differ between ranks or calls.
+func (s *statement) list(p *spec.Param, v *values, class string, count int) (string, error) {
+	if p.Direction != cst.In {
+		return "", refusal("has an argument " + p.Name + " of objects that differ between ranks or calls")
+	}
+	o := s.objects[class]
+	numbers, err := s.row(v, s.key(), p.Name, "int", func(x cst.Value) int64 { return o.place(x.Int()) }, numberName(""))
+	if err != nil {
+		return "", err
+	}
+	name := "these_" + identifier(p.Name)
+	s.block = true
+	s.before = append(s.before, fmt.Sprintf("%s %s[%d];", classes[class], name, count), fmt.Sprintf("for (int i = 0; i < %d; i++)", count),
+		fmt.Sprintf("    %s[i] = %s[%s[i]];", name, class, numbers))
+	return name, nil
 }
 
 // consecutive returns the number of the first of several objects, if they follow each other.

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,6 +26,11 @@ type call struct {
 
 	left    string // why it is left out
 	dropped bool   // it does not stand in the grammar of the program
+
+	missed uint64          // calls of all ranks that need an object which is not there
+	lacks  map[string]bool // the classes of these objects
+	fits   *reach          // what may come where a receive is smaller, from any source; nil for others
+	maybe  bool            // missed is not counted, but the most that it can be
 }
 
 // usesWords reports whether addresses that are no buffers count for a function.
@@ -104,11 +110,15 @@ func (g *generator) statement(c *call) ([]string, error) {
 	}
 	for _, p := range c.function.Declared() {
 		text, err := s.parameter(&p)
+		if errors.Is(err, errKind) {
+			err = refusal("has an argument " + p.Name + " of a kind that is not made again")
+		}
 		if err != nil {
 			return nil, err
 		}
 		s.args = append(s.args, text)
 	}
+	s.fitting()
 	name := c.signature.Function.Name
 	line := fmt.Sprintf("%s(%s);", name, strings.Join(s.args, ", "))
 	if c.function.Result.Kind != 0 {
@@ -176,14 +186,7 @@ func (s *statement) parameter(p *spec.Param) (string, error) {
 		if p.Direction == cst.Out {
 			return s.unused(), nil
 		}
-		x, ok := v.same()
-		switch {
-		case !ok || x.Kind() != cst.KindString:
-		case p.Name == "filename":
-			return s.file(x.Text()), nil
-		default:
-			return quote(x.Text()), nil
-		}
+		return s.text(p, v)
 	}
 	return "", errKind
 }
@@ -207,20 +210,55 @@ func (s *statement) absent(p *spec.Param) string {
 	return "NULL"
 }
 
-// file returns the name of a file that stands for one of the trace: the program writes no others.
-func (s *statement) file(name string) string {
-	i := slices.Index(s.files, name)
-	if i < 0 {
-		i = len(s.files)
-		s.files = append(s.files, name)
+// text returns an expression in C for a string.
+func (s *statement) text(p *spec.Param, v *values) (string, error) {
+	strings := true
+	v.each(func(x cst.Value) { strings = strings && x.Kind() == cst.KindString })
+	if !strings {
+		return "", errKind
 	}
-	text := quote(scratch(i))
-	if v := s.argument("amode"); v != nil {
-		if mode, ok := v.same(); ok && mode.Int()&1 == 0 { // MPI_MODE_CREATE
+	write := quote
+	if p.Name == "filename" {
+		write = s.file
+	}
+	x, same := v.same()
+	text := write(x.Text())
+	if !same {
+		plain := *v
+		plain.expr = nil
+		number, err := s.number(&plain, s.key(), p.Name, func(x cst.Value) int64 { return s.textNumber(write(x.Text())) }, numberName(""))
+		if err != nil {
+			return "", err
+		}
+		text = fmt.Sprintf("text[%s]", number)
+	}
+	if mode := s.argument("amode"); mode != nil && p.Name == "filename" {
+		if mode, ok := mode.same(); ok && mode.Int()&1 == 0 { // MPI_MODE_CREATE
 			s.before = append(s.before, fmt.Sprintf("provide(%s);", text))
 		}
 	}
-	return text
+	return text, nil
+}
+
+// textNumber returns the number of a string in the array of strings, as it is written.
+func (g *generator) textNumber(text string) int64 {
+	i, ok := g.textNumbers[text]
+	if !ok {
+		i = int64(len(g.texts))
+		g.textNumbers[text] = i
+		g.texts = append(g.texts, text)
+	}
+	return i
+}
+
+// file returns the name of a file that stands for one of the trace: the program writes no others.
+func (g *generator) file(name string) string {
+	i := slices.Index(g.files, name)
+	if i < 0 {
+		i = len(g.files)
+		g.files = append(g.files, name)
+	}
+	return quote(scratch(i))
 }
 
 // scratch returns the name of a file of the program, by its number: one that nobody else has.
@@ -236,7 +274,11 @@ func (s *statement) byValue(p *spec.Param, v *values) (string, error) {
 	}
 	switch p.Type.Kind {
 	case cst.KindInt, cst.KindRank, cst.KindTag:
-		return s.number(v, s.key(), p.Name, cst.Value.Int, numberName(classOf(p.Type)))
+		text, err := s.number(v, s.key(), p.Name, cst.Value.Int, numberName(classOf(p.Type)))
+		if err == nil && p.Name == "source" {
+			text, err = s.from(text, v)
+		}
+		return text, err
 	case cst.KindPointer:
 		switch {
 		case s.function.Name == "MPI_Free_mem":
@@ -270,6 +312,9 @@ func (s *statement) indirect(p *spec.Param, v *values) (string, error) {
 		}
 		return "&" + text, err
 	case cst.KindStatus:
+		if p.Direction == cst.In {
+			return s.told(v)
+		}
 		return "&status", nil
 	case cst.KindInt, cst.KindRank, cst.KindTag:
 		switch {
@@ -322,11 +367,10 @@ func (s *statement) integer(p *spec.Param) string {
 
 // handle returns an expression in C for an object.
 func (s *statement) handle(p *spec.Param, v *values, class string) (string, error) {
-	constant, object, lost := false, false, false
+	constant, object := false, false
 	v.each(func(x cst.Value) {
 		object = object || isObject(x.Int()) || p.Direction == cst.Out
 		constant = constant || !isObject(x.Int())
-		lost = lost || s.objects[class].lost[x.Int()]
 	})
 	if !object {
 		if x, ok := v.same(); ok {
@@ -345,10 +389,9 @@ func (s *statement) handle(p *spec.Param, v *values, class string) (string, erro
 		}
 		return o.place(x.Int())
 	}, numberName(""))
-	if err == nil && lost && p.Direction != cst.Out && class != "request" {
-		s.needed = append(s.needed, fmt.Sprintf("%s[%s] != %s", class, text, nulls[class]))
-	}
-	return fmt.Sprintf("%s[%s]", class, text), err
+	text = fmt.Sprintf("%s[%s]", class, text)
+	s.guard(p, class, text)
+	return text, err
 }
 
 // buffer returns an expression in C for an address.

@@ -95,16 +95,9 @@ func (g *generator) entry(names []string, early string) string {
 		b.add(fmt.Sprintf("forget(%s);", quote(scratch(i))))
 	}
 	if g.simgrid {
-		b.add("SENT = reserve();", "RECEIVED = reserve();")
+		b.add("SENT = reserve(0, UNKNOWN);", "RECEIVED = reserve(0, UNKNOWN);")
 	}
-	if n := len(g.buffers); n > 0 {
-		b.add(fmt.Sprintf("for (int i = 0; i < %d; i++)", n), "    buffer[i] = reserve();")
-		for i, at := range g.buffers {
-			if name := constants["pointer"][at.segment]; name != "" {
-				b.add(fmt.Sprintf("buffer[%d] = %s;", i, name))
-			}
-		}
-	}
+	g.reserve(&b)
 	for _, class := range sortedClasses() {
 		ids := g.objects[class].ids
 		if len(ids) == 0 {

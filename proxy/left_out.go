@@ -88,6 +88,13 @@ func (c *call) switches() bool {
 
 // uses calls use with the handles of a call, and whether it makes what these stand for.
 func (c *call) uses(use func(class string, id int64, makes bool)) {
+	c.handles(func(p *spec.Param, v *values) {
+		v.each(func(x cst.Value) { eachHandle(p, x, use) })
+	})
+}
+
+// handles calls use with the parameters that are handles of objects, and their values.
+func (c *call) handles(use func(p *spec.Param, v *values)) {
 	if c.function == nil {
 		return
 	}
@@ -97,17 +104,21 @@ func (c *call) uses(use func(class string, id int64, makes bool)) {
 		if v == nil || t.Kind != cst.KindHandle || classes[t.Class] == "" || c.typeOf(p.Name).Class == spec.PlaceholderClass {
 			continue
 		}
-		v.each(func(x cst.Value) {
-			if x.Kind() != cst.KindArray {
-				use(t.Class, x.Int(), p.Direction == cst.Out)
-				return
-			}
-			for i := range x.Len() {
-				if x.Index(i).Kind() == cst.KindHandle {
-					use(t.Class, x.Index(i).Int(), p.Direction == cst.Out)
-				}
-			}
-		})
+		use(&p, v)
+	}
+}
+
+// eachHandle calls use with the handles of an argument.
+func eachHandle(p *spec.Param, x cst.Value, use func(class string, id int64, makes bool)) {
+	class, makes := p.Element().Class, p.Direction == cst.Out
+	if x.Kind() != cst.KindArray {
+		use(class, x.Int(), makes)
+		return
+	}
+	for i := range x.Len() {
+		if x.Index(i).Kind() == cst.KindHandle {
+			use(class, x.Index(i).Int(), makes)
+		}
 	}
 }
 
@@ -117,7 +128,6 @@ func (g *generator) leaveOut() {
 		changed = false
 		for _, o := range g.objects {
 			clear(o.made)
-			clear(o.lost)
 			clear(o.got)
 		}
 		for _, shape := range g.calls {
@@ -152,41 +162,13 @@ func (g *generator) leaveOut() {
 	}
 }
 
-// lose notes which objects may not be there when they are needed. Ids are used again, so that an object of
-// an id may be made by a call that is left out, and another by one that is not.
-func (g *generator) lose() {
-	for changed := true; changed; {
-		changed = false
-		for _, shape := range g.calls {
-			for _, c := range shape {
-				if c.function == nil || c.left == "" && !g.needsLost(c) {
-					continue
-				}
-				c.uses(func(class string, id int64, makes bool) {
-					if o := g.objects[class]; makes && isObject(id) && !o.lost[id] {
-						o.lost[id], changed = true, true
-					}
-				})
-			}
-		}
-	}
-}
-
-// needsLost reports whether a call needs objects that may not be there.
-func (g *generator) needsLost(c *call) bool {
-	lost := false
-	c.uses(func(class string, id int64, makes bool) {
-		lost = lost || !makes && class != "request" && g.objects[class].lost[id]
-	})
-	return lost
-}
-
 // leftOut returns the calls of a shape that do not stand in its grammar.
 func (g *generator) leftOut(number int) []LeftOut {
 	list := make(map[LeftOut]uint64)
 	for _, c := range g.calls[number] {
 		if c.dropped && c.left != "" {
-			list[LeftOut{Function: c.signature.Function.Name, Reason: c.left}] += c.times
+			key := LeftOut{Function: c.signature.Function.Name, Reason: c.left}
+			list[key] = wire.AddSat(list[key], c.times)
 		}
 	}
 	return sortedLeftOut(list)
@@ -201,11 +183,14 @@ func (g *generator) count(p *Program) {
 			if c.computes() {
 				continue // no call, but a time between two
 			}
-			if c.left == "" {
-				p.Calls = wire.AddSat(p.Calls, calls)
-				continue
-			}
 			key := LeftOut{Function: c.signature.Function.Name, Reason: c.left}
+			if c.left == "" {
+				p.Calls = wire.AddSat(p.Calls, calls-c.missed)
+				if calls = c.missed; calls == 0 {
+					continue
+				}
+				key.Reason = c.misses()
+			}
 			list[key] = wire.AddSat(list[key], calls)
 		}
 	}

@@ -24,8 +24,8 @@ func TestMain(m *testing.M) { os.Exit(mpitest.Main(m)) }
 
 var all = flag.Bool("all", false, "try the proxies of all programs, which takes minutes")
 
-// callTexts returns the calls of a rank without what a proxy does not have: addresses, call sites,
-// the arguments of the program, and what is asked of a status, as the trace does not tell of which.
+// callTexts returns the calls of a rank without what a proxy does not have: addresses, call sites
+// and the arguments of the program.
 func callTexts(t *testing.T, trace *reprise.Trace, rank int) []string {
 	t.Helper()
 	r, err := trace.Rank(rank)
@@ -40,8 +40,7 @@ func callTexts(t *testing.T, trace *reprise.Trace, rank int) []string {
 		var b strings.Builder
 		b.WriteString(call.Function.Name)
 		for i, p := range call.Function.Params {
-			if p.Name == "argc" || p.Name == "argv" || isAddress(p.Type) || p.Name == "filename" || p.Type.Class == "site" ||
-				call.Function.Name == "MPI_Get_count" && p.Name == "count" {
+			if p.Name == "argc" || p.Name == "argv" || isAddress(p.Type) || p.Name == "filename" || p.Type.Class == "site" {
 				continue
 			}
 			fmt.Fprintf(&b, " %s=%v", p.Name, call.Args[i])

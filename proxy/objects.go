@@ -74,7 +74,6 @@ type objects struct {
 	ids  []int64
 	made map[int64]bool // by a call that is not left out
 	got  map[int64]bool // from MPI, which may have had it before: it may be freed more than once
-	lost map[int64]bool // by a call that is left out, or that needs such an object: it may not be there
 }
 
 func (o *objects) add(id int64) {

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/mpi/spec"
@@ -44,35 +45,16 @@ func (s *statement) forced(line string) (string, error) {
 	case tests(name) && s.chose:
 		return fmt.Sprintf("if (%s) %s", s.possible, line), nil
 	case tests(name):
-		flag, err := s.flag()
-		requests, count := s.argumentText("request"), "1"
-		if requests == "" {
-			requests, count = s.argumentText("array_of_requests"), s.argumentText("count")
-		} else if requests[0] != '&' {
-			requests = "&" + requests
-		}
-		switch {
-		case err != nil:
-			return "", err
-		case requests == "NULL":
-			return line, nil
-		case flag == "0":
-			return fmt.Sprintf("if (!complete(%s, %s)) %s", requests, count, line), nil
-		case flag == "1":
-			waits := fmt.Sprintf("until_complete(%s, %s)", requests, count)
-			if name == "MPI_Test" { // one that found nothing in the trace may have completed it here
-				return fmt.Sprintf("if (%s) %s", waits, line), nil
-			}
-			s.before = append(s.before, waits+";")
-			return line, nil
-		}
-		return fmt.Sprintf("if (reached(%s, %s, %s)) %s", flag, requests, count, line), nil
+		return s.forcedTest(line)
 	case probes(name) != "":
 		flag, err := s.flag()
 		if err != nil {
 			return "", err
 		}
 		source, tag, comm := s.argumentText("source"), s.argumentText("tag"), s.argumentText("comm")
+		if strings.HasPrefix(source, "from(") {
+			return line, nil // it waits
+		}
 		switch flag {
 		case "0":
 			return fmt.Sprintf("if (!arrived(%s, %s, %s)) %s", source, tag, comm, line), nil
@@ -96,10 +78,69 @@ func (s *statement) forced(line string) (string, error) {
 	return line, nil
 }
 
+// forcedTest returns a test of one or of all of some requests so that it finds what it found in the trace.
+func (s *statement) forcedTest(line string) (string, error) {
+	flag, err := s.flag()
+	if err != nil {
+		return "", err
+	}
+	requests, count := s.argumentText("request"), "1"
+	if requests == "" {
+		requests, count = s.argumentText("array_of_requests"), s.argumentText("count")
+	} else if requests[0] != '&' {
+		requests = "&" + requests
+	}
+	if requests == "NULL" {
+		return line, nil
+	}
+	waits := fmt.Sprintf("until_complete(%s, %s)", requests, count)
+	possible := fmt.Sprintf("!complete(%s, %s)", requests, count)
+	if spec.Base(s.function.Name) != "Test" {
+		switch flag {
+		case "0":
+		case "1":
+			s.before = append(s.before, waits+";")
+			return line, nil
+		default:
+			possible = fmt.Sprintf("reached(%s, %s, %s)", flag, requests, count)
+		}
+		return fmt.Sprintf("if (%s) %s", possible, line), nil
+	}
+	// One that found nothing in the trace may have completed the request here: then there is none to be tested any more, but
+	// where there was none in the trace, either.
+	none, err := s.noRequest()
+	switch {
+	case err != nil:
+		return "", err
+	case none == "1":
+		return line, nil
+	case flag == "1":
+		possible = waits
+	case flag != "0":
+		possible = fmt.Sprintf("%s ? %s : %s", flag, waits, possible)
+	}
+	if none != "0" {
+		possible = fmt.Sprintf("%s || (%s)", none, possible)
+	}
+	return fmt.Sprintf("if (%s) %s", possible, line), nil
+}
+
+// noRequest returns an expression in C for whether the request of a call was MPI_REQUEST_NULL in the trace.
+func (s *statement) noRequest() (string, error) {
+	plain := *s.argument("request")
+	plain.expr = nil
+	return s.number(&plain, s.key(), "no_request", func(x cst.Value) int64 {
+		if isObject(x.Int()) {
+			return 0
+		}
+		return 1
+	}, numberName(""))
+}
+
 // argumentText returns what is written for an argument.
 func (s *statement) argumentText(name string) string {
 	for i, p := range s.function.Declared() {
-		if p.Name == name {
+		if p.Name == name && i < len(s.args) {
 			return s.args[i]
 		}
 	}

@@ -86,13 +86,17 @@ type generator struct {
 	names       map[string]int    // of functions, how often each was asked for
 	bodies      map[string]string // the names of functions by their lines
 	mostOutputs int
-	mostArray   int // elements of an array
-	written     int // calls and loops
-	refused     int // calls that turned out to have arguments that are not made again
+	mostArray   int             // elements of an array
+	room        []room          // of the buffers
+	reaches     map[int64]reach // of the datatypes of the program
+	written     int             // calls and loops
+	refused     int             // calls that turned out to have arguments that are not made again
 	init        string
 	early       int      // calls before MPI_Init
 	simgrid     bool     // the trace is one of SimGrid
 	files       []string // that are opened, by their names in the trace
+	texts       []string // those that differ between ranks or calls, as they are written
+	textNumbers map[string]int64
 }
 
 // Generate returns a program that makes the calls of a trace.
@@ -112,9 +116,11 @@ func Generate(ctx context.Context, trace *reprise.Trace, o Options) (*Program, e
 	var main string
 	for again := true; again; { // until no call is left out that was not before
 		g.clear()
-		g.leaveOut()
-		g.lose()
+		if err := g.leaveOutAll(); err != nil {
+			return nil, err
+		}
 		g.collect()
+		g.findRoom()
 		before := g.refused
 		var err error
 		if main, err = g.main(); err != nil {
@@ -140,13 +146,26 @@ func Generate(ctx context.Context, trace *reprise.Trace, o Options) (*Program, e
 	return p, nil
 }
 
+// leaveOutAll leaves out what cannot be made: what that leaves without an object is left out, too.
+func (g *generator) leaveOutAll() error {
+	for again := true; again; {
+		g.leaveOut()
+		var err error
+		if again, err = g.follow(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // clear forgets what was written.
 func (g *generator) clear() {
 	g.tables = tables{names: make(map[string]string), count: make(map[string]int), cursors: make(map[string]string)}
 	g.buffers, g.functions, g.mostOutputs, g.mostArray, g.init, g.files = nil, strings.Builder{}, 0, 0, "", nil
 	g.names, g.bodies = make(map[string]int), make(map[string]string)
+	g.texts, g.textNumbers = nil, make(map[string]int64)
 	for class := range classes {
-		g.objects[class] = &objects{made: make(map[int64]bool), lost: make(map[int64]bool), got: make(map[int64]bool)}
+		g.objects[class] = &objects{made: make(map[int64]bool), got: make(map[int64]bool)}
 	}
 }
 
@@ -186,6 +205,13 @@ func (g *generator) collect() {
 						}
 					}
 				})
+				if e := p.Element(); p.Form == spec.Array && e.Kind == cst.KindHandle && classes[e.Class] != "" && c.typeOf(p.Name).Class != spec.PlaceholderClass {
+					if _, same := v.same(); !same {
+						v.each(func(x cst.Value) {
+							eachHandle(&p, x, func(class string, id int64, _ bool) { g.objects[class].add(id) })
+						})
+					}
+				}
 				class := p.Type.Class
 				if p.Type.Kind != cst.KindHandle || classes[class] == "" || c.typeOf(p.Name).Class == spec.PlaceholderClass {
 					continue

@@ -214,6 +214,9 @@ func (w *shapeWriter) call(b *body, c *call) error {
 	if gap != "" {
 		b.add(gap)
 	}
+	if c.missed > 0 {
+		b.add(comment(fmt.Sprintf("left out at times: %s, which %s", text.Plural(c.missed, "call"), c.misses())))
+	}
 	if site := w.site(c); site != "" {
 		lines[0] += " " + comment(site)
 	}
@@ -292,6 +295,9 @@ func (g *generator) main() (string, error) {
 	}
 	if g.mostOutputs > 0 {
 		fmt.Fprintf(&b, "static union { MPI_Count align; char bytes[%d]; } unused[%d]; /* for what nobody reads */\n", max(1<<16, 16*g.mostArray), g.mostOutputs)
+	}
+	if len(g.texts) > 0 {
+		fmt.Fprintf(&b, "static const char *const text[] = {%s};\n", wrap(g.texts))
 	}
 	if g.tables.apart() {
 		b.WriteString("\n#include \"tables.h\"\n")

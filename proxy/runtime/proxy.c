@@ -9,9 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifndef BUFFER_BYTES
-#define BUFFER_BYTES ((size_t)1 << 32)
-#endif
+#define LARGE ((size_t)1 << 20)
 
 int rank, size;
 MPI_Status *no_statuses = MPI_STATUSES_IGNORE;
@@ -77,14 +75,16 @@ void begin(int processes)
     exit(2);
 }
 
-char *reserve(void)
+char *reserve(long long before, long long after)
 {
-    void *p = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED) {
-        perror("proxy: no address space for a buffer");
+    /* Aligned, with a byte at the end. Pages of large memory are taken when they are touched. */
+    size_t start = ((size_t)before + 63) & ~(size_t)63, bytes = start + (size_t)after + 1;
+    char *p = bytes < LARGE ? calloc(bytes, 1) : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == NULL || p == MAP_FAILED) {
+        perror("proxy: no memory for a buffer");
         exit(2);
     }
-    return (char *)p + BUFFER_BYTES / 2;
+    return p + start;
 }
 
 void compute(double seconds)
@@ -150,7 +150,8 @@ int reached(int flag, const MPI_Request *requests, int n)
 {
     if (!flag)
         return !complete(requests, n);
-    return until_complete(requests, n);
+    until_complete(requests, n);
+    return 1;
 }
 
 int arrived(int source, int tag, MPI_Comm comm)
@@ -172,6 +173,93 @@ int found(int flag, int source, int tag, MPI_Comm comm)
         return !arrived(source, tag, comm);
     until_arrived(source, tag, comm);
     return 1;
+}
+
+/* The source of the message that a receive from any would get, if one is there. */
+static int next_source(int tag, MPI_Comm comm, MPI_Status *first)
+{
+    int there;
+    PMPI_Iprobe(MPI_ANY_SOURCE, tag, comm, &there, first);
+    return there ? first->MPI_SOURCE : MPI_PROC_NULL;
+}
+
+int from(int source, int sender, int tag, MPI_Comm comm)
+{
+    /* Some MPI go round the sources, so that what was asked for twice is the next one: then it is asked until the turn is the
+       sender's. While there are messages, asking does not bring others. */
+    MPI_Status first;
+    if (source != MPI_ANY_SOURCE || sender < 0)
+        return source;
+    until_arrived(sender, tag, comm);
+    int head = next_source(tag, comm, &first), sources = 1;
+    while (next_source(tag, comm, &first) != head)
+        sources++;
+    for (int i = 0; i < sources; i++)
+        if (next_source(tag, comm, &first) == sender) {
+            for (int k = 1; k < sources; k++)
+                next_source(tag, comm, &first);
+            return source;
+        }
+    return sender;
+}
+
+int fitting(long long count, MPI_Datatype type, int source, int tag, MPI_Comm comm, int wait)
+{
+    MPI_Status first;
+    if (source != MPI_ANY_SOURCE)
+        return (int)count;
+    if (wait)
+        PMPI_Probe(source, tag, comm, &first);
+    int n, head = next_source(tag, comm, &first), at = head;
+    while (at != MPI_PROC_NULL) {
+        PMPI_Get_count(&first, type, &n);
+        if (n > count)
+            count = n;
+        if ((at = next_source(tag, comm, &first)) == head)
+            break;
+    }
+    return (int)count;
+}
+
+static MPI_Status asked;
+
+static MPI_Status *sized(int source, int tag, MPI_Count bytes)
+{
+    asked.MPI_SOURCE = source;
+    asked.MPI_TAG = tag;
+    PMPI_Status_set_cancelled(&asked, 0);
+    PMPI_Status_set_elements_x(&asked, MPI_BYTE, bytes);
+    return &asked;
+}
+
+MPI_Status *told(int source, int tag, MPI_Datatype type, long long n)
+{
+    MPI_Count bytes;
+    PMPI_Type_size_x(type, &bytes);
+    return sized(source, tag, n < 0 ? 1 : bytes * (MPI_Count)n);
+}
+
+MPI_Status *told_elements(int source, int tag, MPI_Datatype type, long long n)
+{
+    MPI_Count bytes, of_one = 0, found = 0;
+    PMPI_Type_size_x(type, &bytes);
+    PMPI_Get_elements_x(sized(source, tag, bytes), type, &of_one);
+    if (of_one <= 0 || n < 0)
+        return sized(source, tag, n < 0);
+    MPI_Count least = bytes * ((MPI_Count)n / of_one), most = least + bytes;
+    for (bytes = least; bytes < most; bytes++) {
+        PMPI_Get_elements_x(sized(source, tag, bytes), type, &found);
+        if (found == (MPI_Count)n)
+            break;
+    }
+    return &asked;
+}
+
+MPI_Status *told_cancelled(int source, int tag, int flag)
+{
+    sized(source, tag, 0);
+    PMPI_Status_set_cancelled(&asked, flag);
+    return &asked;
 }
 
 void operation(void *in, void *out, int *count, MPI_Datatype *type)
@@ -227,6 +315,15 @@ void take(MPI_Request *list, const MPI_Request *requests, const int *numbers, in
         list[i] = requests[numbers[i]];
 }
 
+/* Whether a request is a persistent one that is not started: its status says nothing. */
+static int idle(MPI_Request request)
+{
+    int done;
+    MPI_Status status = {0};
+    PMPI_Request_get_status(request, &done, &status);
+    return done && status.MPI_SOURCE == MPI_ANY_SOURCE && status.MPI_TAG == MPI_ANY_TAG;
+}
+
 static int is_one_of(int i, const int *indices, int n)
 {
     for (int k = 0; k < n; k++)
@@ -247,7 +344,7 @@ int choose(MPI_Request *list, int n, const int *indices, int completed)
             last = indices[k];
     }
     for (int i = 0; i < n; i++) {
-        if (list[i] == MPI_REQUEST_NULL || is_one_of(i, indices, completed) || !complete(&list[i], 1))
+        if (list[i] == MPI_REQUEST_NULL || is_one_of(i, indices, completed) || !complete(&list[i], 1) || idle(list[i]))
             continue;
         none = 0;
         if (i < last) {

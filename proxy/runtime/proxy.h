@@ -16,8 +16,9 @@ extern int *unweighted, *empty_weights;
 /* Sets rank and size. The program ends unless it is run by so many processes. */
 void begin(int processes);
 
-/* Returns the middle of memory for a buffer. Pages are taken when they are touched. */
-char *reserve(void);
+/* Returns an address with so many bytes before and after it, which are zeros. */
+#define UNKNOWN (1LL << 31) /* bytes where the trace does not say how many are used */
+char *reserve(long long before, long long after);
 
 /* Computes for a time. */
 void compute(double seconds);
@@ -42,6 +43,20 @@ int arrived(int source, int tag, MPI_Comm comm);
 void until_arrived(int source, int tag, MPI_Comm comm);
 int found(int flag, int source, int tag, MPI_Comm comm);
 
+/* Returns a source. Where that is any it waits for a message from the sender, and returns the sender if another message
+   came first. */
+int from(int source, int sender, int tag, MPI_Comm comm);
+
+/* Return a status that says this: of so many of a type, or of a part of one if they are negative; of so many elements of which a
+   type consists; of something that was cancelled, or not. */
+MPI_Status *told(int source, int tag, MPI_Datatype type, long long n);
+MPI_Status *told_elements(int source, int tag, MPI_Datatype type, long long n);
+MPI_Status *told_cancelled(int source, int tag, int flag);
+
+/* Returns the size of a receive, or that of the largest message that it may get if the source is any: another one may come first than
+   in the trace. It waits until one is there, or takes what is there. */
+int fitting(long long count, MPI_Datatype type, int source, int tag, MPI_Comm comm, int wait);
+
 /* Stand for all functions of the recorded program that MPI calls: operations, handlers of errors, and those of generalized
    requests. They do nothing. */
 void operation(void *in, void *out, int *count, MPI_Datatype *type);
@@ -54,7 +69,7 @@ int cancel_request(void *state, int complete);
 
 /* Makes a list of requests, and puts them back. Between the two, choose sees to it that a call which
    completes some of them completes those of the indices: it waits for these, and hides others that are
-   complete and would come first. If none is to be completed it says whether none is complete. */
+   complete and would come first, but none that are not started. If none is to be completed it says whether none is complete. */
 void take(MPI_Request *list, const MPI_Request *requests, const int *numbers, int n);
 int choose(MPI_Request *list, int n, const int *indices, int completed);
 void put(const MPI_Request *list, MPI_Request *requests, const int *numbers, int n);

@@ -1,0 +1,35 @@
+//go:build linux
+
+package proxy_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/mpitest/recorded"
+)
+
+// TestForced checks the proxy of a program whose calls depend on what comes first.
+func TestForced(t *testing.T) {
+	source, err := filepath.Abs("testdata/forced.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		m.Parallel(t)
+		program := filepath.Join(t.TempDir(), "forced")
+		if out, err := exec.Command(m.CC, "-o", program, source).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		trace := recorded.Trace(t, m, func(o mpitest.Options) {
+			o.Ranks, o.Limit = 3, limit
+			if output := m.Run(t, o, program); output.Status != 0 {
+				t.Fatalf("status %d: %s", output.Status, output.Rest)
+			}
+		})
+		checkSanitized(t, m, trace)
+		checkProxy(t, m, trace)
+	})
+}
