@@ -54,6 +54,7 @@ type Program struct {
 	Tables  int       // lines of tables in a file of their own, 0 if they are few
 	Calls   uint64    // of all ranks, that are made; 2⁶⁴−1 if they are more
 	LeftOut []LeftOut // by function and reason
+	Command string    // a shell builds and runs it with, in its directory
 	define  string    // before the runtime
 }
 
@@ -128,7 +129,7 @@ func Generate(ctx context.Context, trace *reprise.Trace, o Options) (*Program, e
 		}
 		again = g.refused > before
 	}
-	p := new(Program)
+	p := &Program{Command: g.command()}
 	p.Lines = strings.Count(main, "\n")
 	if o.Compute == Sleep {
 		p.define = "#define PROXY_SLEEP\n"

@@ -13,8 +13,8 @@ import (
 
 // read reads what all shapes call.
 func (g *generator) read() error {
-	if g.size > maxRanks {
-		return fmt.Errorf("%w: %d ranks, at most %d", errLimit, g.size, maxRanks)
+	if g.size > MaxRanks {
+		return fmt.Errorf("%w: %d ranks, at most %d", errLimit, g.size, MaxRanks)
 	}
 	if stretches, err := g.stretches(); err != nil || stretches {
 		return cmp.Or(err, errors.New("proxy: the trace was made to fit a size, and does not have the order of all calls"))

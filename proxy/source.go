@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -264,6 +266,9 @@ func (g *generator) main() (string, error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", comment(fmt.Sprintf("The calls of %s, of %s.", g.options.Name, text.Plural(uint64(g.size), "rank"))))
+	for _, a := range g.trace.Run().Origin.Assumptions {
+		fmt.Fprintf(&b, "%s\n", comment("conditional on "+a))
+	}
 	b.WriteString("#include \"proxy.h\"\n\n")
 	functions := g.functions.String() + early
 	if strings.Contains(functions, "memcpy(") {
@@ -331,8 +336,14 @@ func (g *generator) makefile() string {
 // readme returns the README.
 func (g *generator) readme(p *Program) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "This program makes the MPI calls of the trace %s.\n\n    make\n    mpirun -n %d ./proxy\n\nmake CC=... takes another compiler of MPI. main.c has the calls, in the loops of the trace.\n",
-		quote(g.options.Name), g.size)
+	fmt.Fprintf(&b, "This program makes the MPI calls of the trace %s.\n\n    %s\n\nmake CC=... takes another compiler of MPI. main.c has the calls, in the loops of the trace.\n",
+		quote(g.options.Name), strings.Replace(p.Command, " && ", "\n    ", 1))
+	if list := g.trace.Run().Origin.Assumptions; len(list) > 0 {
+		b.WriteString("\nThe trace is that of a program that was sliced, on conditions that nobody has checked:\n\n")
+		for _, a := range list {
+			fmt.Fprintf(&b, "    %s\n", quote(a))
+		}
+	}
 	if len(p.LeftOut) > 0 {
 		b.WriteString("\nLeft out:\n\n")
 		for _, l := range p.LeftOut {
@@ -340,6 +351,26 @@ func (g *generator) readme(p *Program) string {
 		}
 	}
 	return b.String()
+}
+
+// launchers are what starts the programs of an MPI that has a compiler beside it.
+var launchers = regexp.MustCompile(`^([A-Za-z0-9_/+-][A-Za-z0-9_./+-]*/)?(mpirun|mpiexec)([.-][A-Za-z0-9_.-]+)?$`)
+
+// command returns what builds and runs the program, with the launcher and the compiler of the MPI that was recorded as far as the trace tells.
+func (g *generator) command() string {
+	launcher, make := "mpirun", "make"
+	for _, c := range g.trace.Run().Origin.Commands {
+		first, _, _ := strings.Cut(strings.TrimSpace(c), " ")
+		if parts := launchers.FindStringSubmatch(first); parts != nil {
+			launcher = first
+			if parts[1]+parts[3] != "" {
+				make = fmt.Sprintf("make CC=%smpicc%s", parts[1], parts[3])
+			}
+		} else if path.Base(first) == "srun" {
+			launcher = "srun"
+		}
+	}
+	return fmt.Sprintf("%s && %s -n %d ./proxy", make, launcher, g.size)
 }
 
 // identifierOf returns the name of a function as far as it is one in C.

@@ -18,9 +18,11 @@ var (
 	errApart = errors.New("proxy: addresses in one memory are too far apart")
 )
 
+// MaxRanks is the most ranks that a program is for.
+const MaxRanks = 1 << 14
+
 // Limits of what is read and written.
 const (
-	maxRanks  = 1 << 14
 	maxValues = 1 << 24 // that are looked at
 	maxTable  = 1 << 20 // numbers in all tables
 	maxSource = 1 << 18 // calls and loops

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -99,6 +100,9 @@ func (e *extrapolation) make(q *question, paths []string, ranks int, force bool)
 	bar := newCounter(q.Context(), q.ErrOrStderr(), "extrapolate", int64(ranks), "ranks")
 	r, err := extrapolate.Make(q.Context(), traces, extrapolate.Options{Ranks: ranks, Force: force, Progress: func(n int) { bar.show(uint64(n)) }})
 	bar.done()
+	if err := q.Context().Err(); err != nil {
+		return nil, err
+	}
 	if err != nil {
 		if undetermined := new(extrapolate.Error); errors.As(err, &undetermined) {
 			return nil, undeterminedError{undetermined, q.all}
@@ -167,8 +171,14 @@ func (e undeterminedError) Error() string {
 
 func (e undeterminedError) Unwrap() error { return e.err }
 
+// What expressions and grids are made of, as a person writes it.
+var (
+	signs   = strings.NewReplacer("+-1*", "-", "-1*", "-", "+-", "-")
+	oneRank = regexp.MustCompile(`\b1 ranks`)
+)
+
 func (e *extrapolation) print(q *question, out io.Writer) {
-	fmt.Fprintf(out, "grid: %s\n", e.Grid)
+	fmt.Fprintf(out, "grid: %s\n", oneRank.ReplaceAllString(e.Grid, "1 rank"))
 	most := maxDifferences
 	if q.all {
 		most = text.All
@@ -177,7 +187,7 @@ func (e *extrapolation) print(q *question, out io.Writer) {
 		fmt.Fprintln(out)
 		t := text.NewTable(out, most, "of", "argument", "expression", "<ranks")
 		for _, f := range e.Fits {
-			t.Row(text.Printable(f.Function), text.Printable(f.Parameter), f.Expression, f.Class)
+			t.Row(text.Printable(f.Function), text.Printable(f.Parameter), signs.Replace(f.Expression), f.Class)
 		}
 		t.Close()
 	}

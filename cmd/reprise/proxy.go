@@ -6,23 +6,32 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/proxy"
+	"github.com/reprise-trace/reprise/semantics"
 )
 
 func newProxy() *cobra.Command {
 	var output, scale string
 	var size int
 	var force bool
+	var q *question
 	compute := newChoice(string(proxy.None), string(proxy.Spin), string(proxy.Sleep))
 	gaps := newGaps()
 	check := func() error {
 		if output == "" {
 			return errors.New("-o DIR says where to write the program")
+		}
+		for _, name := range []string{"gaps", "scale"} {
+			if q.Flags().Changed(name) && compute.String() == string(proxy.None) {
+				return fmt.Errorf("--%s goes with --compute, which says what is done in gaps", name)
+			}
 		}
 		_, err := scaleOf(scale)
 		return err
@@ -31,7 +40,7 @@ func newProxy() *cobra.Command {
 		factor, _ := scaleOf(scale) // it was checked
 		return proxy.Options{Name: name, Compute: proxy.Compute(compute.String()), Gaps: proxy.Gaps(gaps.String()), Scale: factor}
 	}
-	q := newQuestion("proxy", check, func(q *question) error {
+	q = newQuestion("proxy", check, func(q *question) error {
 		return writeProxy(q, output, nil, options(filepath.Base(q.path)))
 	}, optJSON, optAll)
 	f := q.Flags()
@@ -52,17 +61,39 @@ func newProxy() *cobra.Command {
 			return oneTrace(cmd, args)
 		case len(args) == 0:
 			return oneTrace(cmd, args)
-		case compute.String() != string(proxy.None):
-			return usageError{errors.New("--compute needs the times of a trace, and on another number of ranks there are none")}
 		}
 		if err := check(); err != nil {
 			return usageError{err}
 		}
-		return checkSize(size)
+		if size < 1 || size > proxy.MaxRanks {
+			return usageError{fmt.Errorf("--ranks is a number of ranks from 1 to %s, as many as a proxy may have", text.Count(proxy.MaxRanks))}
+		}
+		return nil
 	}
 	q.RunE = func(cmd *cobra.Command, args []string) error {
 		if !f.Changed("ranks") {
 			return ofTrace(cmd, args)
+		}
+		path, err := recordedOn(cmd, args, size)
+		if err != nil {
+			return err
+		}
+		if path != "" {
+			q.path = path
+			if q.trace, err = openReadable(cmd, path); err != nil {
+				return err
+			}
+			defer q.trace.Close()
+			if err := q.checkExact(path, q.trace); err != nil {
+				return err
+			}
+			if err := writeProxy(q, output, nil, options(filepath.Base(path))); err != nil {
+				return q.fail(err)
+			}
+			return damageOf(path, q.trace)
+		}
+		if compute.String() != string(proxy.None) {
+			return usageError{errors.New("--compute needs the times of a trace, and on another number of ranks there are none")}
 		}
 		e := &extrapolatedRun{Traces: args}
 		file, err := e.make(q, args, size, force)
@@ -83,6 +114,28 @@ func newProxy() *cobra.Command {
 	return q.Command
 }
 
+// recordedOn returns the path of the trace that has so many ranks, or nothing.
+func recordedOn(cmd *cobra.Command, paths []string, ranks int) (string, error) {
+	for _, path := range paths {
+		t, err := openReadable(cmd, path)
+		if err != nil {
+			return "", err
+		}
+		has := t.Ranks()
+		t.Close()
+		if has == ranks {
+			return path, nil
+		}
+	}
+	return "", nil
+}
+
+// hasTimes reports whether a trace says how long gaps are: it has their times, or is one of SimGrid, with amounts of computing.
+func hasTimes(trace *reprise.Trace) (bool, error) {
+	_, gaps, err := trace.Summaries()
+	return len(gaps.Statistics) > 0 || slices.ContainsFunc(trace.Functions(), semantics.HasAmount), err
+}
+
 // An extrapolatedRun says of what a run is made.
 type extrapolatedRun struct {
 	Traces []string `json:"traces"`
@@ -92,6 +145,13 @@ type extrapolatedRun struct {
 // writeProxy writes the program of a trace to a directory.
 func writeProxy(q *question, directory string, from *extrapolatedRun, o proxy.Options) error {
 	q.wholeSet()
+	if o.Compute != proxy.None {
+		if timed, err := hasTimes(q.trace); err != nil {
+			return err
+		} else if !timed {
+			return usageError{fmt.Errorf("--compute needs times, and %s has none: reprise record --times statistics, or exact, keeps them", q.path)}
+		}
+	}
 	p, err := proxy.Generate(q.Context(), q.trace, o)
 	if err != nil {
 		return fmt.Errorf("%s: %w", q.path, err)
@@ -99,7 +159,8 @@ func writeProxy(q *question, directory string, from *extrapolatedRun, o proxy.Op
 	if err := writeProgram(directory, p.Files); err != nil {
 		return err
 	}
-	answer := proxyAnswer{q.header(), directory, q.trace.Ranks(), p.Calls, p.Lines, p.Tables, leftOutOf(p), from}
+	conditions := append([]string{}, q.trace.Run().Origin.Assumptions...)
+	answer := proxyAnswer{q.header(), directory, q.trace.Ranks(), p.Calls, p.Lines, p.Tables, leftOutOf(p), conditions, from}
 	return q.answer(answer, func() {
 		tables := ""
 		if p.Tables > 0 {
@@ -113,7 +174,11 @@ func writeProxy(q *question, directory string, from *extrapolatedRun, o proxy.Op
 		for _, l := range p.LeftOut {
 			q.printf("left out: %s of %s, which %s\n", text.Plural(l.Calls, "call"), l.Function, l.Reason)
 		}
-		q.printf("next: make -C %s && mpirun -n %d %s\n", quoted(directory), q.trace.Ranks(), quoted(filepath.Join(directory, "proxy")))
+		for _, c := range conditions {
+			q.printf("conditional on %s\n", text.Printable(c))
+		}
+		next := strings.Replace(p.Command, "make", "make -C "+quoted(directory), 1)
+		q.printf("next: %s\n", strings.Replace(next, "./proxy", quoted(filepath.Join(directory, "proxy")), 1))
 	})
 }
 
@@ -126,6 +191,7 @@ type proxyAnswer struct {
 	Lines        int              `json:"lines"`
 	Tables       int              `json:"table_lines"`
 	LeftOut      []leftOut        `json:"left_out"`
+	Conditions   []string         `json:"conditional_on"`
 	Extrapolated *extrapolatedRun `json:"extrapolated"`
 }
 
