@@ -94,10 +94,11 @@ type scanner struct {
 }
 
 var (
-	branch     = regexp.MustCompile(`^(\s+br i1 )([^,]+), `)
-	labelOf    = regexp.MustCompile(`label %([-\w.$]+|"[^"]*")`)
-	definition = regexp.MustCompile(`^define [^@]*@([-\w.$]+|"[^"]*")\(`)
-	called     = regexp.MustCompile(`\b(?:call|invoke) [^@]*@([-\w.$]+|"[^"]*")\((.*)\)`)
+	branch        = regexp.MustCompile(`^(\s+br i1 )([^,]+), `)
+	labelOf       = regexp.MustCompile(`label %([-\w.$]+|"[^"]*")`)
+	definition    = regexp.MustCompile(`^define [^@]*@([-\w.$]+|"[^"]*")\(`)
+	fortranSource = regexp.MustCompile(`(?i)\.f(or|tn|90|95|03|08)?$`)
+	called        = regexp.MustCompile(`\b(?:call|invoke) [^@]*@([-\w.$]+|"[^"]*")\((.*)\)`)
 )
 
 func (s *scanner) scan() {
@@ -195,7 +196,11 @@ func (s *scanner) find(a Assumption) ([]*condition, error) {
 				return nil, &Error{At: a.Position, What: fmt.Sprintf("%s and %s have that name: a longer one is needed", found[k].File, c.File)}
 			}
 			if slices.ContainsFunc(found, func(other *condition) bool { return other.of == f && other.Column == c.Column }) {
-				return nil, &Error{At: a.Position, What: "a macro has several conditions here: nothing can be assumed of them"}
+				what := "a macro has several conditions here"
+				if fortranSource.MatchString(c.File) {
+					what = "a statement of Fortran has several conditions or loops here, as assignments of arrays have"
+				}
+				return nil, &Error{At: a.Position, What: what + ": nothing can be assumed of them"}
 			}
 			found = append(found, c)
 			if column := strconv.Itoa(c.Column); !slices.Contains(columns, column) {

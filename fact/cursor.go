@@ -1,6 +1,7 @@
 package fact
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -417,7 +418,10 @@ func (c *cursor) constant(v *value, add func(value)) {
 			add(base)
 		}
 		return
-	case "blockaddress", "dso_local_equivalent", "no_cfi", "asm":
+	case "blockaddress":
+		c.err = cmp.Or(c.err, c.m.labelError(c.rest()))
+		return
+	case "dso_local_equivalent", "no_cfi", "asm":
 		c.failf("%s is not supported", w)
 		return
 	}

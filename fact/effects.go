@@ -175,8 +175,13 @@ func effectOfName(name string, i *instruction) (*effect, error) {
 	}
 	if e == nil {
 		named := *unknownEffect
-		named.name = name
+		named.name, named.outputs = name, outputsFile.MatchString(name)
 		e = &named
+	}
+	if name == "fopen" && !opensForReading(i) {
+		writing := *e
+		writing.outputs = true
+		e = &writing
 	}
 	if strings.HasSuffix(name, "scanf") && readsAddresses(i) {
 		return unknownEffect, i.errorf("%s: addresses in text are not supported", name)
@@ -192,6 +197,20 @@ func effectOfName(name string, i *instruction) (*effect, error) {
 	i.effect, i.effectName = e, name
 	return e, nil
 }
+
+// outputsFile matches functions that are not known otherwise and may write to a file, of Flang's library and of that of C++.
+var outputsFile = regexp.MustCompile(`^_FortranAio.*Output|basic_(o?fstream|filebuf)`)
+
+// opensForReading reports whether the mode of a call of fopen is known to be one for reading.
+func opensForReading(i *instruction) bool {
+	if len(i.operands) < 2 {
+		return false
+	}
+	g, ok := i.block.of.module.named[i.operands[1].global].(*global)
+	return ok && g.constant && !g.external && readingMode.MatchString(i.block.of.module.lines[g.line])
+}
+
+var readingMode = regexp.MustCompile(`c"rb?\\00"`)
 
 func intrinsic(name string) *effect {
 	switch {

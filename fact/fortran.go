@@ -1,6 +1,8 @@
 package fact
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -48,15 +50,15 @@ func fortranArguments(f *spec.Function, e *effect) string {
 // An ioForm is how a statement of Fortran that Flang begins by a call touches what is outside.
 type ioForm struct {
 	arguments string
-	unit      int // the argument that has the number of the unit, −1 if there is none
-	writes    bool
+	unit      int  // the argument that has the number of the unit, −1 if there is none
+	writes    bool // to the unit
 }
 
 // ioBegins has the calls that begin such statements, by what is behind _FortranAioBegin.
 var ioBegins = map[string]ioForm{
 	"ExternalListOutput":           {"-r-", 0, true},
 	"ExternalFormattedOutput":      {"r---r-", 2, true},
-	"UnformattedOutput":            {"-r-", -1, true},
+	"UnformattedOutput":            {"-r-", 0, true},
 	"ExternalListInput":            {"-r-", -1, false},
 	"ExternalFormattedInput":       {"r---r-", -1, false},
 	"UnformattedInput":             {"-r-", -1, false},
@@ -69,18 +71,31 @@ var ioBegins = map[string]ioForm{
 	"Close":                        {"-r-", -1, false},
 	"Flush":                        {"-r-", -1, false},
 	"Backspace":                    {"-r-", -1, false},
-	"Endfile":                      {"-r-", -1, false},
+	"Endfile":                      {"-r-", 0, true},
 	"Rewind":                       {"-r-", -1, false},
 	"InquireUnit":                  {"-r-", -1, false},
 	"InquireFile":                  {"r-r-", -1, false},
 	"InquireIoLength":              {"r-", -1, false},
-	"NonadvancingOutput":           {"-r-", -1, true},
+	"NonadvancingOutput":           {"-r-", 0, true},
 	"ExternalNamelistInput":        {"-", -1, false},
 	"InternalArrayListInput":       {"x", -1, false},
 	"InternalArrayListOutput":      {"x", -1, false},
 	"InternalArrayFormattedInput":  {"x", -1, false},
 	"InternalArrayFormattedOutput": {"x", -1, false},
 }
+
+// creates reports whether an OPEN of Fortran says that it makes a file or is for writing.
+func creates(open *instruction) bool {
+	return slices.ContainsFunc(open.users, func(i *instruction) bool {
+		if i.callee.global != "@_FortranAioSetStatus" && i.callee.global != "@_FortranAioSetAction" || len(i.operands) < 2 {
+			return false
+		}
+		g, ok := i.block.of.module.named[i.operands[1].global].(*global)
+		return !ok || !readingFile.MatchString(i.block.of.module.lines[g.line])
+	})
+}
+
+var readingFile = regexp.MustCompile(`(?i)c"(old|read|unknown|scratch) *"`)
 
 // fortranRuntime returns the effect of a function of Flang's library, nil if it is not known.
 func fortranRuntime(name string, i *instruction) *effect {
@@ -97,10 +112,10 @@ func fortranRuntime(name string, i *instruction) *effect {
 		if !known {
 			return nil
 		}
-		e.arguments, e.chain, e.hidden = form.arguments, true, []string{"files"}
+		e.arguments, e.chain, e.hidden, e.outputs = form.arguments, true, []string{"files"}, form.writes || strings.HasPrefix(begin, "Open") && creates(i)
 		if form.writes && form.unit >= 0 && form.unit < len(i.operands) {
 			if unit := i.operands[form.unit]; unit.isNumber && (unit.number == 6 || unit.number == -1) {
-				e.hidden = []string{"console"}
+				e.hidden, e.outputs = []string{"console"}, false
 			}
 		}
 	case isIO && (strings.HasPrefix(statement, "OutputDescriptor") || statement == "OutputNamelist" || statement == "OutputDerivedType"):

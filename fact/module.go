@@ -145,14 +145,15 @@ type Error struct {
 	What string
 }
 
+// Error returns what a user of the program is told, as a compiler tells it: the package is not named.
 func (e *Error) Error() string {
 	switch {
 	case e.At.File != "":
-		return fmt.Sprintf("fact: %v: %s", e.At, e.What)
+		return fmt.Sprintf("%v: %s", e.At, e.What)
 	case e.Line > 0:
-		return fmt.Sprintf("fact: line %d of the module: %s", e.Line, e.What)
+		return fmt.Sprintf("line %d of the module of LLVM: %s", e.Line, e.What)
 	}
-	return "fact: " + e.What
+	return e.What
 }
 
 // at returns where an instruction is in the sources.

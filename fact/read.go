@@ -327,6 +327,40 @@ var (
 	filename = regexp.MustCompile(`filename: "([^"]*)"`)
 )
 
+var (
+	nameOf = regexp.MustCompile(`@([-\w.$]+)`)
+	lineOf = regexp.MustCompile(`line: (\d+)`)
+)
+
+// labelError returns the error for a label that is used as a value: text says of which function.
+func (m *Module) labelError(text string) error {
+	e := &Error{What: "labels that are values, as goto * takes them, are not supported"}
+	name := nameOf.FindStringSubmatch(text)
+	for _, line := range m.lines {
+		if name == nil || !strings.HasPrefix(line, "define ") || !strings.Contains(line, name[0]+"(") {
+			continue
+		}
+		if debug := scope.FindStringSubmatch(line); debug != nil {
+			function := m.metadata[debug[1]]
+			if begin := lineOf.FindStringSubmatch(function); begin != nil {
+				e.At.File = m.fileOf(function)
+				e.At.Line, _ = strconv.Atoi(begin[1])
+			}
+		}
+	}
+	return e
+}
+
+// fileOf returns the name of the file that a function is in, by its metadata.
+func (m *Module) fileOf(function string) string {
+	if file := fileOf.FindStringSubmatch(function); file != nil {
+		if name := filename.FindStringSubmatch(m.metadata[file[1]]); name != nil {
+			return strings.TrimPrefix(name[1], "./")
+		}
+	}
+	return ""
+}
+
 // position returns the line of the sources that a location in the metadata stands for.
 func (m *Module) position(number string) Position {
 	p, _ := m.place(number)
@@ -347,9 +381,9 @@ func (m *Module) place(number string) (Position, int) {
 	scope := found[3]
 	for range maxDepth {
 		text := m.metadata[scope]
-		if file := fileOf.FindStringSubmatch(text); file != nil {
-			if name := filename.FindStringSubmatch(m.metadata[file[1]]); name != nil {
-				return Position{strings.TrimPrefix(name[1], "./"), line}, column
+		if fileOf.MatchString(text) {
+			if file := m.fileOf(text); file != "" {
+				return Position{file, line}, column
 			}
 			return Position{}, 0
 		}

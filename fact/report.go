@@ -37,13 +37,16 @@ func (s *Slice) Counts() []Count {
 	return counts
 }
 
+// fileOf returns the file of a function: that of the first instruction that has one.
 func (s *Slice) fileOf(f *function) string {
-	if file := fileOf.FindStringSubmatch(s.m.metadata[f.scope]); file != nil {
-		if name := filename.FindStringSubmatch(s.m.metadata[file[1]]); name != nil {
-			return strings.TrimPrefix(name[1], "./")
+	for _, b := range f.blocks {
+		for _, i := range b.instructions {
+			if file := i.at().File; file != "" {
+				return file
+			}
 		}
 	}
-	return ""
+	return s.m.fileOf(s.m.metadata[f.scope])
 }
 
 // A Call is a call of MPI in the program.
@@ -103,6 +106,20 @@ func (s *Slice) Explain(at Position) []Step {
 		}
 	}
 	return shortest
+}
+
+// Has reports whether the program has instructions of a line of the sources, or of line 0 of the file, of any. Declarations and comments have none.
+func (s *Slice) Has(at Position) bool {
+	for _, f := range s.m.defined() {
+		for _, b := range f.blocks {
+			for _, i := range b.instructions {
+				if p := i.at(); (p.Line == at.Line || at.Line == 0) && sameFile(p.File, at.File) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // sameFile reports whether a path ends with another one.

@@ -58,7 +58,7 @@ func Cut(m *Module, o Options) (*Slice, error) {
 		main, ok = m.named["@_QQmain"].(*function) // of Fortran
 	}
 	if !ok || len(main.blocks) == 0 {
-		return nil, &Error{What: "the module has no function main"}
+		return nil, &Error{What: "the program has no main: all of its sources must be given"}
 	}
 	for _, f := range m.defined() {
 		f.control()
@@ -452,13 +452,13 @@ func (s *slicer) needReads(i *instruction, reads []access) {
 		s.read[key] = true
 		done := 0
 		for _, w := range r.object.writes {
+			if shared && slices.ContainsFunc(w.by.effects, func(e *effect) bool { return e.outputs }) {
+				s.executeAll(w.by, "what it writes is read, when messages say so")
+			}
 			if s.isDone(w) {
 				done++
 			} else if w.overlap(r.addresses) && (later || shared || s.order.precedes(w.by, i)) {
 				s.need(w.by, i, "writes what it reads in "+r.object.name)
-				if shared && slices.ContainsFunc(w.by.effects, func(e *effect) bool { return e.outputs }) {
-					s.executeAll(w.by, "what it writes is read, when messages say so")
-				}
 				if w.data {
 					for _, e := range w.by.effects {
 						s.needData(e.group, w.by, i)

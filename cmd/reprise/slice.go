@@ -59,7 +59,10 @@ func newSlice() *cobra.Command {
 		if p.Whole && (p.Assume != nil || p.AssumeNoErrors) {
 			return usageError{errors.New("--whole leaves nothing out: it takes no assumptions")}
 		}
-		if asCompiler {
+		switch {
+		case asCompiler && len(args) == 0:
+			return usageError{errors.New("there is nothing to compile: the arguments are those of a compiler, such as -c solver.c, and make gives them: make CC=reprise-cc")}
+		case asCompiler:
 			return nil
 		}
 		if missing = p.Arguments(args); missing != nil && !errors.Is(missing, fs.ErrNotExist) {
@@ -110,6 +113,7 @@ type sliceAnswer struct {
 // A keptLine is why a line is kept.
 type keptLine struct {
 	fact.Position
+	Known string      `json:"known"` // "line", "file" if the program has no instruction of the line, or "none"
 	Steps []fact.Step `json:"steps"` // none if nothing of it is kept
 }
 
@@ -132,7 +136,14 @@ func newSliceAnswer(s *fact.Slice, p *slicing.Program, lines []fact.Position) *s
 		a.Open = &open
 	}
 	for _, at := range lines {
-		a.Lines = append(a.Lines, keptLine{at, append([]fact.Step{}, s.Explain(at)...)})
+		known := "none"
+		switch {
+		case s.Has(at):
+			known = "line"
+		case s.Has(fact.Position{File: at.File}):
+			known = "file"
+		}
+		a.Lines = append(a.Lines, keptLine{at, known, append([]fact.Step{}, s.Explain(at)...)})
 	}
 	return a
 }
@@ -170,14 +181,7 @@ func parseAssumption(s string) (a fact.Assumption, ok bool) {
 }
 
 func (a *sliceAnswer) print(w io.Writer) {
-	kept, all := 0, 0
-	for _, c := range a.Files {
-		fmt.Fprintf(w, "%s: %d of %s kept\n", c.File, c.Kept, text.Plural(c.All, "instruction"))
-		kept, all = kept+c.Kept, all+c.All
-	}
-	if len(a.Files) > 1 {
-		fmt.Fprintf(w, "all files: %d of %s kept\n", kept, text.Plural(all, "instruction"))
-	}
+	a.printFiles(w)
 	fmt.Fprintf(w, "%d of %s of MPI executed, the others only recorded\n", a.Executed, text.Plural(len(a.Calls), "call"))
 	if a.Open != nil {
 		fmt.Fprintf(w, "all messages are sent, for %s at %v: %s\n", a.Open.Function, a.Open.Position, a.Open.Why)
@@ -193,8 +197,41 @@ func (a *sliceAnswer) print(w io.Writer) {
 	}
 }
 
+// printFiles prints how much of files is kept, those of libraries as one.
+func (a *sliceAnswer) printFiles(w io.Writer) {
+	libraries, other, total := fact.Count{File: "headers of libraries"}, fact.Count{File: "what compilers add"}, fact.Count{File: "all files"}
+	print := func(c fact.Count) {
+		if c.All > 0 {
+			fmt.Fprintf(w, "%s: %d of %s kept\n", c.File, c.Kept, text.Plural(c.All, "instruction"))
+		}
+	}
+	add := func(to *fact.Count, c fact.Count) { to.Kept, to.All = to.Kept+c.Kept, to.All+c.All }
+	for _, c := range a.Files {
+		switch add(&total, c); {
+		case c.File == "":
+			add(&other, c)
+		case strings.HasPrefix(c.File, "/usr/"):
+			add(&libraries, c)
+		default:
+			print(c)
+		}
+	}
+	print(libraries)
+	print(other)
+	if len(a.Files) > 1 {
+		print(total)
+	}
+}
+
 func (l *keptLine) print(w io.Writer) {
-	if len(l.Steps) == 0 {
+	switch {
+	case l.Known == "none":
+		fmt.Fprintf(w, "\n%v: the program has no instruction of a file of this name\n", l.Position)
+		return
+	case l.Known == "file":
+		fmt.Fprintf(w, "\n%v: the program has no instruction of this line: it may be a declaration, a comment, or what a compiler leaves out\n", l.Position)
+		return
+	case len(l.Steps) == 0:
 		fmt.Fprintf(w, "\n%v: nothing of it is kept\n", l.Position)
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/fact"
 	"github.com/reprise-trace/reprise/internal/mpitest"
 	"github.com/reprise-trace/reprise/internal/slicing"
 )
@@ -80,7 +81,7 @@ func TestSliceOpen(t *testing.T) {
 		t.Skip(err)
 	}
 	source := filepath.Join("testdata", "slice", "farm.c")
-	out := must(t, "slice", "--mpicc", mpitest.Installed(t)[0].CC, "-o", filepath.Join(t.TempDir(), "app"), "--", source)
+	out := must(t, "slice", "--mpicc", mpitest.Installed(t)[0].CC, "--explain", "nothing.c:3", "--explain", "farm.c:1", "-o", filepath.Join(t.TempDir(), "app"), "--", source)
 	var answer sliceAnswer
 	decodeJSON(t, &answer, "slice", "--json", "--explain", source+":15", "--mpicc", mpitest.Installed(t)[0].CC, "-o", filepath.Join(t.TempDir(), "app"), "--", source)
 	if a := answer; a.Open == nil || a.Open.Line != 15 || len(a.Calls) != 9 || a.Executed != 9 || a.Files[0].Kept == 0 || len(a.Lines) != 1 || len(a.Lines[0].Steps) == 0 {
@@ -88,6 +89,21 @@ func TestSliceOpen(t *testing.T) {
 	}
 	if want := "all messages are sent, for MPI_Recv at " + source + ":15: what it returns depends on which messages come first"; !strings.Contains(out, want) {
 		t.Errorf("%q is not in\n%s", want, out)
+	}
+	for _, want := range []string{"nothing.c:3: the program has no instruction of a file of this name", "farm.c:1: the program has no instruction of this line"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+}
+
+// TestSliceFiles checks that what is kept of headers of libraries, and of what no source has, is one line each.
+func TestSliceFiles(t *testing.T) {
+	var out strings.Builder
+	a := &sliceAnswer{Files: []fact.Count{{File: "", Kept: 1, All: 2}, {File: "/usr/include/c++/12/vector", Kept: 3, All: 4}, {File: "/usr/lib/x.h", Kept: 5, All: 6}, {File: "a.cc", Kept: 7, All: 8}}}
+	a.printFiles(&out)
+	if want := "a.cc: 7 of 8 instructions kept\nheaders of libraries: 8 of 10 instructions kept\nwhat compilers add: 1 of 2 instructions kept\nall files: 16 of 20 instructions kept\n"; out.String() != want {
+		t.Errorf("%s", out.String())
 	}
 }
 
@@ -143,6 +159,10 @@ func TestSliceErrors(t *testing.T) {
 	if err := os.WriteFile(f08, []byte("program p\n  use, non_intrinsic :: mpi_f08\n  call MPI_Init()\nend program\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	part := filepath.Join(t.TempDir(), "part.c")
+	if err := os.WriteFile(part, []byte("int elsewhere(void);\nint main(void)\n{\n\treturn elsewhere();\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		args   string
 		status int
@@ -160,6 +180,9 @@ func TestSliceErrors(t *testing.T) {
 		{"-o app --assume a.c:3:0=never -- a.c", exitUsage, "--assume takes a condition"},
 		{"-o app --whole --assume-no-errors -- a.c", exitUsage, "--whole leaves nothing out: it takes no assumptions"},
 		{"-o app --assume threads.c:4=never -- " + threads, exitFailure, "threads.c:4: there is no condition that the program branches on"},
+		{"--as-compiler", exitUsage, "there is nothing to compile"},
+		{"-o app -- compile_commands.json", exitFailure, "CMake writes it into the directory of the build"},
+		{"-o app -- " + part, exitFailure, "none of the sources, objects and libraries has elsewhere"},
 		{"-o app -- " + threads, exitFailure, threads + ":4: pthread_join: threads are not supported"},
 	} {
 		if err := slicing.Missing(); err != nil && tt.status == exitFailure {

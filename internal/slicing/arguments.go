@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -72,6 +73,9 @@ func isCPlusPlus(path string) bool {
 // readCommands reads the sources of a compile_commands.json, as CMake writes it.
 func (p *Program) readCommands(path string) error {
 	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: CMake writes it into the directory of the build, with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON", err)
+	}
 	if err != nil {
 		return err
 	}

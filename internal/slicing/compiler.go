@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/reprise-trace/reprise/fact"
@@ -197,31 +196,18 @@ func (b *builder) takeArchive(path string) (found int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	rest, ok := bytes.CutPrefix(data, []byte("!<arch>\n"))
-	if !ok {
-		return 0, errors.New("an archive that has its members elsewhere is not sliced: make it without T")
+	members, err := readArchive(data)
+	if err != nil {
+		return 0, err
 	}
 	var without string
-	for len(rest) > 0 {
-		if len(rest) < 60 {
-			return 0, errors.New("the archive is damaged")
-		}
-		name := strings.TrimSpace(string(rest[:16]))
-		size, err := strconv.Atoi(strings.TrimSpace(string(rest[48:58])))
-		if rest = rest[60:]; err != nil || size < 0 || size > len(rest) {
-			return 0, errors.New("the archive is damaged")
-		}
-		member := rest[:size]
-		rest = rest[min(len(rest), size+size%2):]
-		if name == "/" || name == "//" || name == "/SYM64/" {
-			continue
-		}
-		n, err := b.takeModule(member)
+	for _, m := range members {
+		n, err := b.takeModule(m.data)
 		if err != nil {
 			return 0, err
 		}
 		if found += n; n == 0 {
-			without = strings.TrimSuffix(name, "/")
+			without = m.name
 		}
 	}
 	if found > 0 && without != "" {

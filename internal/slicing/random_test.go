@@ -165,6 +165,7 @@ func TestPrograms(t *testing.T) {
 		{"strides.c", ""},
 		{"exchange.c", "Allgather Bcast messages"},
 		{"storage.f90", ""},
+		{"files.f90", ""},
 	} {
 		t.Run(tt.program, func(t *testing.T) {
 			if isFortran(tt.program) {

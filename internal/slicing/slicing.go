@@ -165,13 +165,28 @@ func (b *builder) run(what, command string, args ...string) error {
 
 // runIn runs a command in a directory. Compiler commands of MPI take the compiler from the environment.
 func (b *builder) runIn(directory, what, command string, args ...string) error {
+	_, err := b.outputIn(directory, what, command, args...)
+	return err
+}
+
+// output runs a command and returns what it prints.
+func (b *builder) output(what, command string, args ...string) ([]byte, error) {
+	return b.outputIn("", what, command, args...)
+}
+
+func (b *builder) outputIn(directory, what, command string, args ...string) ([]byte, error) {
 	c := exec.CommandContext(b.ctx, command, args...)
 	c.Dir = directory
 	c.Env = b.environment()
-	if message, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %s: %w\n%s", what, command, err, bytes.TrimSpace(message))
+	var said, message bytes.Buffer
+	c.Stdout, c.Stderr = &said, &message
+	if err := c.Run(); err != nil {
+		if message.Len() == 0 {
+			message = said
+		}
+		return nil, fmt.Errorf("%s: %s: %w\n%s", what, command, err, bytes.TrimSpace(message.Bytes()))
 	}
-	return nil
+	return said.Bytes(), nil
 }
 
 func (b *builder) environment() []string {
@@ -347,6 +362,26 @@ func (b *builder) link(library, output string) error {
 	if b.hasCPlusPlus {
 		libraries = []string{"-lstdc++", "-lm"}
 	}
-	return b.run("linking the slice", b.mpicc, slices.Concat([]string{"-o", output, b.file("slice.o"), "-Wl,--no-as-needed", library,
+	said, err := b.output("linking the slice", b.mpicc, slices.Concat([]string{"-o", output, b.file("slice.o"), "-Wl,-t,-t,--no-as-needed", library,
 		"-Wl,-rpath,$ORIGIN"}, b.fortranLibraries, b.Linker, libraries)...)
+	if err != nil {
+		return cmp.Or(missingFunctions(err), err)
+	}
+	return b.checkLinked(said)
+}
+
+var undefined = regexp.MustCompile("undefined reference to [`']([^'\n]+)'")
+
+// missingFunctions returns an error that names what a linker does not find, nil if that is nothing.
+func missingFunctions(err error) error {
+	var names []string
+	for _, found := range undefined.FindAllStringSubmatch(err.Error(), -1) {
+		if !slices.Contains(names, found[1]) {
+			names = append(names, found[1])
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return fmt.Errorf("none of the sources, objects and libraries has %s: all of the program must be given", strings.Join(names, ", "))
 }
