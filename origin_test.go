@@ -64,6 +64,11 @@ func TestOrigin(t *testing.T) {
 		var want merge.Origin
 		for range 3 {
 			o := merge.Origin{Runs: texts.Draw(t, "runs"), Commands: texts.Draw(t, "commands"), Hosts: texts.Draw(t, "hosts"), Versions: texts.Draw(t, "versions"), Assumptions: texts.Draw(t, "assumptions")}
+			for range rapid.IntRange(0, 2).Draw(t, "missing") {
+				o.Missing = append(o.Missing, merge.Missing{
+					Rank: rapid.IntRange(0, 3).Draw(t, "rank"), Records: rapid.Uint64().Draw(t, "records"), Since: time.Unix(0, rapid.Int64().Draw(t, "from")).UTC(),
+				})
+			}
 			if rapid.Bool().Draw(t, "time") {
 				o.Began = time.Unix(0, rapid.Int64().Draw(t, "began")).UTC()
 			}
@@ -86,6 +91,9 @@ func TestOrigin(t *testing.T) {
 			if !slices.Equal(of[0], of[1]) || !slices.IsSorted(of[0]) || slices.Contains(of[0], "") {
 				t.Fatalf("%+v, want %+v", got, want)
 			}
+		}
+		if !slices.Equal(got.Missing, want.Missing) {
+			t.Fatalf("missing %v, want %v", got.Missing, want.Missing)
 		}
 		if !got.Began.Equal(want.Began) {
 			t.Fatalf("began %v, want %v", got.Began, want.Began)
@@ -120,7 +128,10 @@ func TestOriginErrors(t *testing.T) {
 		{"EmptyText", "\x01\x00\x00\x00\x00"},
 		{"Many", "\xff\xff\xff\x7f\x01a"},
 		{"NoAssumptions", "\x01\x01a\x00\x00\x00\x00\x80\x80\x80\x80\x08\x00"},
-		{"World", "\x01\x01a\x00\x00\x00\x00\x80\x80\x80\x80\x10"},
+		{"World", "\x01\x01a\x00\x00\x00\x00\x80\x80\x80\x80\x20"},
+		{"NothingMissing", "\x01\x01a\x00\x00\x00\x00\x80\x80\x80\x80\x10\x00"},
+		{"MissingTwice", "\x01\x01a\x00\x00\x00\x00\x80\x80\x80\x80\x10\x02\x01\x01\x01\x01\x01\x01"},
+		{"MissingCut", "\x01\x01a\x00\x00\x00\x00\x80\x80\x80\x80\x10\x01\x01"},
 		{"Trailing", "\x01\x01a\x00\x00\x00\x02\x02"},
 	} {
 		checkRefused(t, tt.name, file, layout.KindOrigin, tt.content)

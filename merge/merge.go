@@ -59,6 +59,9 @@ type Name = layout.Name
 // An Origin says who made a trace.
 type Origin = layout.Origin
 
+// Missing says which calls of a rank could not be recorded.
+type Missing = layout.Missing
+
 // A World is an MPI_COMM_WORLD of a run that has several, as with MPI_Comm_spawn: its ranks
 // are those from First on, up to that of the next.
 type World = layout.World

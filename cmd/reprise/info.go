@@ -209,11 +209,34 @@ func (a *infoAnswer) printMadeBy(q *question) {
 			q.printf("%s: %s\n", of.what, text.CutList(text.Printable(strings.Join(of.list, ", ")), maxMadeBy))
 		}
 	}
+	a.printMissing(q)
 	if o.World > 0 {
 		q.printf("MPI_COMM_WORLD: %s\n", text.Plural(o.World, "rank"))
 	}
 	if !o.Began.IsZero() {
 		q.printf("began: %s\n", o.Began.Format(time.RFC3339))
+	}
+}
+
+// maxMissing is how many ranks of which calls are missing are shown.
+const maxMissing = 10
+
+// printMissing prints which calls could not be recorded.
+func (a *infoAnswer) printMissing(q *question) {
+	list := a.MadeBy.Missing
+	for _, m := range list[:min(len(list), maxMissing)] {
+		records := "calls"
+		if m.Records > 0 {
+			records = fmt.Sprintf("%s records of calls and of memory", text.Count(m.Records))
+		}
+		from := m.Since.Format(time.RFC3339Nano)
+		if began := a.MadeBy.Began; !began.IsZero() {
+			from = fmt.Sprintf("%.3f s after it began", m.Since.Sub(began).Seconds())
+		}
+		q.printf("missing: %s of rank %d, from %s\n", records, m.Rank, from)
+	}
+	if more := len(list) - maxMissing; more > 0 {
+		q.printf("missing: also calls of %s\n", text.Plural(more, "other rank"))
 	}
 }
 

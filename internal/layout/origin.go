@@ -1,6 +1,8 @@
 package layout
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -25,12 +27,22 @@ type Origin struct {
 
 	// Assumptions are what was assumed of the program when it was sliced: the trace is that of the whole program on condition of them.
 	Assumptions []string `json:"conditional_on,omitempty"`
+
+	// Missing are the calls that could not be recorded, by rank and time.
+	Missing []Missing `json:"missing,omitempty"`
+}
+
+// Missing says which calls of a rank could not be recorded, as there was no space for them.
+type Missing struct {
+	Rank    int       `json:"rank"`
+	Records uint64    `json:"records"` // of calls and of memory; zero if it is not known how many
+	Since   time.Time `json:"since"`   // after this, to the nanosecond, in UTC
 }
 
 // Identifies reports whether o says nothing but which run it is, and how many ranks that has: a part file
 // needs this, so that parts of two runs are told apart, and a trace does not.
 func (o *Origin) Identifies() bool {
-	return o.Began.IsZero() && len(o.Jobs)+len(o.Commands)+len(o.Hosts)+len(o.Versions)+len(o.Assumptions) == 0
+	return o.Began.IsZero() && len(o.Jobs)+len(o.Commands)+len(o.Hosts)+len(o.Versions)+len(o.Assumptions)+len(o.Missing) == 0
 }
 
 // IsZero reports whether o says nothing.
@@ -38,8 +50,11 @@ func (o *Origin) IsZero() bool {
 	return o.Identifies() && o.World == 0 && len(o.Runs) == 0
 }
 
-// assumes is added to the size of the world if assumptions follow.
-const assumes = 1 << 31
+// What is added to the size of the world if assumptions follow, and what is missing.
+const (
+	assumes = 1 << 31
+	misses  = 1 << 32
+)
 
 // lists returns the lists, in the order in which they are encoded.
 func (o *Origin) lists() []*[]string {
@@ -54,10 +69,19 @@ func (o *Origin) Merge(p Origin) {
 		slices.Sort(*list)
 		*list = slices.DeleteFunc(slices.Compact(*list), func(s string) bool { return s == "" })
 	}
+	if len(p.Missing) > 0 {
+		o.Missing = slices.Concat(o.Missing, p.Missing)
+		slices.SortFunc(o.Missing, compareMissing)
+		o.Missing = slices.Compact(o.Missing)
+	}
 	o.World = max(o.World, p.World)
 	if t := p.Began; !t.IsZero() && t.Equal(time.Unix(0, t.UnixNano())) && (o.Began.IsZero() || t.Before(o.Began)) {
 		o.Began = t.UTC().Round(0)
 	}
+}
+
+func compareMissing(a, b Missing) int {
+	return cmp.Or(cmp.Compare(a.Rank, b.Rank), a.Since.Compare(b.Since), cmp.Compare(a.Records, b.Records))
 }
 
 // Append appends the encoding of o.
@@ -69,9 +93,18 @@ func (o *Origin) Append(dst []byte) []byte {
 	if len(o.Assumptions) > 0 {
 		world += assumes
 	}
+	if len(o.Missing) > 0 {
+		world += misses
+	}
 	dst = wire.AppendUvarint(dst, world)
 	if len(o.Assumptions) > 0 {
 		dst = AppendTexts(dst, o.Assumptions)
+	}
+	if len(o.Missing) > 0 {
+		dst = wire.AppendUvarint(dst, uint64(len(o.Missing)))
+	}
+	for _, m := range o.Missing {
+		dst = wire.AppendVarint(wire.AppendUvarint(wire.AppendUvarint(dst, uint64(m.Rank)), m.Records), m.Since.UnixNano())
 	}
 	if o.Began.IsZero() {
 		return dst
@@ -92,6 +125,23 @@ func readAscending(d *wire.Decoder, list *[]string) {
 	}
 }
 
+// readMissing reads what is missing.
+func (o *Origin) readMissing(d *wire.Decoder) {
+	at := d.Offset()
+	n := d.Count("missing", 3)
+	if d.Err() == nil && n == 0 {
+		d.Corrupt(at, "missing", "nothing is")
+	}
+	for i := 0; i < n && d.Err() == nil; i++ {
+		at := d.Offset()
+		m := Missing{Rank: int(d.Uvarint("rank") & math.MaxInt32), Records: d.Uvarint("records"), Since: time.Unix(0, d.Varint("time")).UTC()}
+		if d.Err() == nil && i > 0 && compareMissing(o.Missing[i-1], m) >= 0 {
+			d.Corrupt(at, "missing", "rank %d does not ascend", m.Rank)
+		}
+		o.Missing = append(o.Missing, m)
+	}
+}
+
 // ReadOrigin reads the origin of a trace or a part file. An error is a [*SectionError].
 func ReadOrigin(file *format.Reader) (o Origin, err error) {
 	if _, ok := file.Lookup(KindOrigin, 0); !ok {
@@ -104,14 +154,17 @@ func ReadOrigin(file *format.Reader) (o Origin, err error) {
 		}
 		at := d.Offset()
 		world := d.Uvarint("world")
-		if world/assumes > 1 {
+		if world >= 2*misses {
 			d.Corrupt(at, "world", "%d", world)
 		}
 		o.World = int(world % assumes)
-		if at = d.Offset(); world >= assumes {
+		if at = d.Offset(); world&assumes != 0 {
 			if readAscending(&d, &o.Assumptions); d.Err() == nil && o.Assumptions == nil {
 				d.Corrupt(at, "texts", "there are no assumptions")
 			}
+		}
+		if d.Err() == nil && world&misses != 0 {
+			o.readMissing(&d)
 		}
 		if d.Err() == nil && d.Rest() > 0 {
 			o.Began = time.Unix(0, d.Varint("time")).UTC()

@@ -436,6 +436,7 @@ func (p *process) origin() merge.Origin {
 	if p.job != 0 {
 		o.Runs = []string{fmt.Sprintf("%016x", p.job)}
 	}
+	o.Merge(merge.Origin{Missing: p.missing()})
 	return o
 }
 

@@ -6,8 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 )
 
@@ -425,6 +427,45 @@ func TestOverwritten(t *testing.T) {
 		}
 		if s.First != 3 || s.Calls != 2 || s.Problems == nil || !strings.Contains(s.Problems.Error(), "was overwritten") || c.ranked()[0].size != 4 {
 			t.Errorf("byte %d: %+v, a world of %d", offset, s, c.ranked()[0].size)
+		}
+	}
+}
+
+// TestMissing has a thread that could not write five records between two segments, and one that could write none from some time on: what the trace
+// says is missing, and from when.
+func TestMissing(t *testing.T) {
+	for _, later := range []bool{true, false} {
+		directory := t.TempDir()
+		w := newSpoolWriter(3, 0)
+		w.call(1000, "MPI_Barrier", world)
+		w.call(2000, "MPI_Barrier", world)
+		const offsetLost = 80
+		if later {
+			w.data[offsetState] = byte(spool.Continued)
+			w.write(t, directory)
+			w.sequence++
+			w.header(3)
+			w.call(7000, "MPI_Barrier", world)
+		} else {
+			w.data[offsetState] = byte(spool.Broken)
+		}
+		w.data[offsetLost] = 5
+		w.write(t, directory)
+		c, err := New(directory, Options{Untimed: true, Keep: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err = c.Finish(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		p := c.ranked()[0]
+		last := time.Unix(0, p.since1970(p.threads[0], p.threads[0].taken)).UTC()
+		want := merge.Missing{Rank: 3, Records: 5, Since: last}
+		if later {
+			want.Since = last.Add(-5000)
+		}
+		if got := p.origin().Missing; len(got) != 1 || got[0] != want {
+			t.Errorf("%v, want %v", got, want)
 		}
 	}
 }

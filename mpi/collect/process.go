@@ -1,9 +1,11 @@
 package collect
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
@@ -274,14 +276,39 @@ func (p *process) problems() error {
 		if t.overwritten {
 			problems = append(problems, fmt.Errorf("rank %d: %s was overwritten: the program writes where it has no memory; what the file said before counts, calls may be wrong", p.rank, t.segment(t.opened-1)))
 		}
-		switch lost := t.header.Lost + t.decoder.Skipped(); {
+		switch {
 		case t.err != nil:
 			problems = append(problems, fmt.Errorf("calls of rank %d are lost: %w", p.rank, t.err))
-		case t.path == "" && t.opened > 0 && t.header.State == spool.Continued:
+		case t.cut():
 			problems = append(problems, fmt.Errorf("calls of rank %d are lost: %s is missing", p.rank, t.segment(t.opened)))
-		case lost > 0 || t.header.State == spool.Broken:
-			problems = append(problems, fmt.Errorf("rank %d could not write %d or more records: is there space for the spool?", p.rank, lost))
+		case t.lost() > 0 || t.header.State == spool.Broken:
+			problems = append(problems, fmt.Errorf("rank %d could not write %d or more records: is there space for the spool?", p.rank, t.lost()))
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// cut reports whether a segment is missing.
+func (t *thread) cut() bool { return t.path == "" && t.opened > 0 && t.header.State == spool.Continued }
+
+// lost returns how many records could not be written, or read.
+func (t *thread) lost() uint64 { return t.header.Lost + t.decoder.Skipped() }
+
+// missing returns what was lost, and from when.
+func (p *process) missing() (list []merge.Missing) {
+	add := func(t *thread, records uint64, from int64) {
+		list = append(list, merge.Missing{Rank: p.rank, Records: records, Since: time.Unix(0, p.since1970(t, from)).UTC()})
+	}
+	for _, t := range p.threads {
+		switch {
+		case t.err != nil || t.cut():
+			add(t, 0, t.taken)
+		case t.lost() > 0:
+			add(t, t.lost(), cmp.Or(t.full, t.taken))
+		}
+	}
+	if p.fault != nil {
+		add(p.threads[0], 0, p.latest)
+	}
+	return list
 }

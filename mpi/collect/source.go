@@ -257,6 +257,9 @@ type stream struct {
 	err     error
 
 	overwritten bool // something else than the recorder has written to a header
+
+	taken int64 // time of the latest of them
+	full  int64 // the same when a segment was read after which there was space for none; 0 if there was for all that were read
 }
 
 // next returns the next record, or nil if there is none yet.
@@ -264,6 +267,7 @@ func (s *stream) next() *spool.Record {
 	for s.err == nil && !s.dry {
 		r, err := s.decoder.Next()
 		if err == nil {
+			s.taken = max(s.taken, timeOf(r))
 			return r
 		}
 		if !errors.Is(err, io.EOF) {
@@ -408,6 +412,9 @@ func (s *stream) readHeader() (data [headerSize]byte, there bool, err error) {
 		h.Rank, h.Size = known.Rank, known.Size
 	}
 	s.header = h
+	if s.offset == 0 && h.Lost > 0 && s.full == 0 {
+		s.full = s.taken
+	}
 	return data, true, nil
 }
 
