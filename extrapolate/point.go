@@ -93,18 +93,14 @@ func sizes(g *grid) []feature {
 	return list
 }
 
-// shown returns the features that traces must show: what depends on one that is the same in all traces is not seen.
-func shown(g *grid) []feature {
-	list := sizes(g)
-	if g.dims > 1 {
-		return list
-	}
-	list = append(list, feature{name: "N less the power of two that is not above it", of: func(p *point) int64 { return p.ranks - power(log2(p.ranks)) }})
+// remainders returns what of the number of ranks the traces must show, too: what depends on one that is the same in all of them is not seen.
+func remainders() []feature {
+	list := []feature{{name: "N less the power of two that is not above it", odd: true, of: func(p *point) int64 { return p.ranks - power(log2(p.ranks)) }}}
 	for by := int64(2); by <= 4; by++ {
 		list = append(list,
-			feature{name: fmt.Sprintf("N/%d rounded down", by), of: func(p *point) int64 { return p.ranks / by }},
-			feature{name: fmt.Sprintf("N/%d rounded up", by), of: func(p *point) int64 { return (p.ranks + by - 1) / by }},
-			feature{name: fmt.Sprintf("the remainder of N by %d", by), of: func(p *point) int64 { return p.ranks % by }})
+			feature{name: fmt.Sprintf("N/%d rounded down", by), odd: true, of: func(p *point) int64 { return p.ranks / by }},
+			feature{name: fmt.Sprintf("N/%d rounded up", by), odd: true, of: func(p *point) int64 { return (p.ranks + by - 1) / by }},
+			feature{name: fmt.Sprintf("the remainder of N by %d", by), odd: true, of: func(p *point) int64 { return p.ranks % by }})
 	}
 	return list
 }

@@ -251,30 +251,36 @@ func unseen(numbers []int64, alike func(value int64) []string) (problems []strin
 func constants(numbers []int64, yield func(x feature, values []int64)) {
 	last := len(numbers) - 1
 	known := make(map[string]bool)
-	for dims := 1; dims <= 3; dims++ {
-		for _, g := range grids(dims, numbers) {
-			open := false // of an extent, its logarithms need not be told
-			for _, x := range shown(g) {
-				var values []int64
-				for _, n := range numbers {
-					values = append(values, x.of(&point{ranks: n, spot: g.spot(n, 0)}))
+	in := func(g *grid, list []feature) {
+		open := false // of an extent, its logarithms need not be told
+		for _, x := range list {
+			var values []int64
+			for _, n := range numbers {
+				values = append(values, x.of(&point{ranks: n, spot: g.spot(n, 0)}))
+			}
+			if !x.odd {
+				open = false
+			}
+			if open || values[0] == values[last] || slices.ContainsFunc(values[:last], func(v int64) bool { return v != values[0] }) {
+				continue
+			}
+			open = !x.odd
+			if key := fmt.Sprint(values); !known[key] {
+				known[key] = true
+				if g.dims > 1 {
+					x.name += " of a grid (" + g.name + ")"
 				}
-				if !x.odd {
-					open = false
-				}
-				if open || values[0] == values[last] || slices.ContainsFunc(values[:last], func(v int64) bool { return v != values[0] }) {
-					continue
-				}
-				open = !x.odd
-				if key := fmt.Sprint(values); !known[key] {
-					known[key] = true
-					if dims > 1 {
-						x.name += " of a grid (" + g.name + ")"
-					}
-					yield(x, values)
-				}
+				yield(x, values)
 			}
 		}
+	}
+	for dims := 1; dims <= 3; dims++ {
+		for _, g := range grids(dims, numbers) {
+			in(g, sizes(g))
+		}
+	}
+	for _, g := range grids(1, numbers) {
+		in(g, append(sizes(g)[:1], remainders()...))
 	}
 }
 
