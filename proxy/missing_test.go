@@ -57,3 +57,19 @@ func TestOfAnotherRank(t *testing.T) {
 		t.Errorf("%v: %+v", err, p.LeftOut)
 	}
 }
+
+// TestTableOfRanks checks that a table of ranks and the function of a rank have two names.
+func TestTableOfRanks(t *testing.T) {
+	lock := func(rank int) testtrace.Call {
+		return testtrace.MPICall("MPI_Win_flush", "rank", rank, "win", 3)
+	}
+	window := testtrace.MPICall("MPI_Win_create", "base", 7, "size", 8, "disp_unit", 1, "info", "MPI_INFO_NULL", "comm", "MPI_COMM_WORLD", "win", 3)
+	calls := []testtrace.Call{testtrace.MPICall("MPI_Init"), window, lock(1), lock(7), lock(2), lock(5)}
+	p, err := Generate(context.Background(), testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{calls, calls[:2]}), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if main := p.Files[0].Text; strings.Contains(main, "int rank_0[]") || !strings.Contains(main, "void rank_0(") || !strings.Contains(main, "ranks_0[") {
+		t.Errorf("%s", main)
+	}
+}

@@ -101,6 +101,9 @@ func (t *tables) add(what, typ string, cells []string, rows ...int) (string, err
 	if name := t.names[typ+body]; name != "" {
 		return name, nil
 	}
+	if what == "rank" {
+		what = "ranks" // rank_0 may be a function
+	}
 	name := fmt.Sprintf("%s_%d", identifier(what), t.count[what])
 	t.count[what]++
 	t.names[typ+body] = name
