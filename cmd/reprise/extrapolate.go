@@ -161,7 +161,7 @@ func (e undeterminedError) Error() string {
 		list = list[:min(len(list), maxDifferences)]
 	}
 	for _, p := range list {
-		b.WriteString("\n  " + text.Printable(p))
+		b.WriteString("\n  " + text.Printable(signs.Replace(p)))
 	}
 	if more := len(e.err.Problems) - len(list); more > 0 {
 		fmt.Fprintf(&b, "\n  and %d more, which --all shows", more)
@@ -195,6 +195,6 @@ func (e *extrapolation) print(q *question, out io.Writer) {
 		warn(q.ErrOrStderr(), "%s of the number of ranks rest on two traces: a third would confirm them", text.Plural(uint64(e.Weak), "expression"))
 	}
 	for _, f := range e.Forced {
-		warn(q.ErrOrStderr(), "not determined, and taken all the same: %s", text.Printable(f))
+		warn(q.ErrOrStderr(), "not determined, and taken all the same: %s", text.Printable(signs.Replace(f)))
 	}
 }
