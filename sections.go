@@ -60,6 +60,9 @@ func (t *Trace) readHead() error {
 	if t.run.Worlds, err = layout.ReadWorlds(t.file); err != nil {
 		return err
 	}
+	if t.run.Clocks, err = layout.ReadClocks(t.file, t.run.Ranks); err != nil {
+		return err
+	}
 	if err := layout.CheckWorlds(t.run.Worlds, t.run.Ranks); err != nil {
 		return layout.Damaged(layout.KindWorlds, 0, err)
 	}
@@ -80,7 +83,7 @@ func (t *Trace) readHead() error {
 func (t *Trace) checkSections() error {
 	for _, s := range t.file.All() {
 		switch s.Kind {
-		case layout.KindRun, layout.KindTexts, layout.KindNames, layout.KindOrigin, layout.KindWorlds, layout.KindSignatures, layout.KindInterleaving, layout.KindSummaries, layout.KindRankTimes, layout.KindBounded:
+		case layout.KindRun, layout.KindTexts, layout.KindNames, layout.KindOrigin, layout.KindWorlds, layout.KindClocks, layout.KindSignatures, layout.KindInterleaving, layout.KindSummaries, layout.KindRankTimes, layout.KindBounded:
 			if s.Key != 0 {
 				return &merge.SectionError{Kind: s.Kind, Key: s.Key, Offset: s.Offset, Err: layout.Corrupt("the key is %d", s.Key)}
 			}

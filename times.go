@@ -90,7 +90,8 @@ func (t *Trace) SeriesCodec(rank int) (string, error) {
 }
 
 // Series returns the times of the calls of a rank, nil if the trace does not have
-// them. Its terminals are those of [Trace.Rank]. Blocks are read when they are needed.
+// them. They are those of the clock of the first rank, if [merge.Run] says how to align others with it. Its terminals are
+// those of [Trace.Rank]. Blocks are read when they are needed.
 // An error about the file, also of the methods of the series, is a
 // [*merge.SectionError], or a [*timing.ParseError] about a block.
 func (t *Trace) Series(rank int) (*timing.Series, error) {
@@ -135,7 +136,15 @@ func (t *Trace) seriesOf(rank int, calls uint64, read func() (*Rank, error)) (*t
 	if n := r.Index.Len(); n != calls {
 		return nil, r.Error(layout.Corrupt("the series of rank %d is of %d calls, not %d", rank, n, calls))
 	}
-	return codec.Open(r.Index, r.Block, timing.Options{}), nil
+	return codec.Open(r.Index, r.Block, timing.Options{Alignment: t.alignmentOf(rank)}), nil
+}
+
+// alignmentOf returns what makes the times of a rank those of the clock of the first.
+func (t *Trace) alignmentOf(rank int) timing.Alignment {
+	if c := t.run.ClockOf(rank); c >= 0 {
+		return t.run.Clocks[c].Alignment
+	}
+	return timing.Alignment{}
 }
 
 // codecOf returns the codec with a name, of the series of a rank that read reads.

@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/timing"
 )
 
 // An Accumulator holds the parts of ranks, folded into shapes. Accumulators form
@@ -28,6 +29,7 @@ type Accumulator struct {
 	names     names
 	origin    Origin
 	worlds    []World
+	clocks    []Clock
 	orders    []*sequitur.Grammar
 	functions cst.Table
 	digests   []digest // of the functions
@@ -97,10 +99,14 @@ func (a *Accumulator) Describe(run Run) error {
 	if err := layout.CheckWorlds(run.Worlds, layout.MaxRanks); err != nil {
 		return err
 	}
+	if err := layout.CheckClocks(run.Clocks, layout.MaxRanks); err != nil {
+		return err
+	}
 	if err := a.addNames(run.Names); err != nil {
 		return err
 	}
 	a.worlds = layout.MergeWorlds(a.worlds, run.Worlds)
+	a.clocks = layout.MergeClocks(a.clocks, run.Clocks)
 	a.size = max(a.size, run.Ranks)
 	a.origin.Merge(run.Origin)
 	if run.Source != "" {
@@ -110,6 +116,18 @@ func (a *Accumulator) Describe(run Run) error {
 		a.orders = append(a.orders, g)
 	}
 	return nil
+}
+
+// Clocks returns the clocks of the machines that the ranks of a were recorded on, in the order of their first ranks.
+func (a *Accumulator) Clocks() []Clock { return layout.ClocksOf(a.clocks, a.RankSet()) }
+
+// Align replaces the alignments of clocks by those of others of the same machines, and takes away those of which there is no
+// other.
+func (a *Accumulator) Align(list []Clock) {
+	for i := range a.clocks {
+		a.clocks[i].Alignment, a.clocks[i].Error = timing.Alignment{}, -1
+	}
+	a.clocks = layout.MergeClocks(a.clocks, list)
 }
 
 // addNames adds names, or returns an error if one of them cannot be one.
@@ -340,6 +358,7 @@ func (a *Accumulator) merge(ctx context.Context, b *Accumulator) error {
 	}
 	a.origin.Merge(b.origin)
 	a.worlds = layout.MergeWorlds(a.worlds, b.worlds)
+	a.clocks = layout.MergeClocks(a.clocks, b.clocks)
 	a.ranks, a.size = ranks, max(a.size, b.size)
 	for _, s := range b.sources {
 		a.addSource(s)

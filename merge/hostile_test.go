@@ -463,10 +463,10 @@ func TestErrorText(t *testing.T) {
 
 func TestKindName(t *testing.T) {
 	var names []string
-	for k := layout.KindRun; k <= layout.KindBounded+1; k++ {
+	for k := layout.KindRun; k <= layout.KindClocks+1; k++ {
 		names = append(names, layout.KindName(k))
 	}
-	if got := strings.Join(names, ", "); got != "run, texts, signatures, columns, grammars, interleaving, part, shape, streams, time summaries, time series, names, origin, worlds, times of ranks, bounded, kind 17" {
+	if got := strings.Join(names, ", "); got != "run, texts, signatures, columns, grammars, interleaving, part, shape, streams, time summaries, time series, names, origin, worlds, times of ranks, bounded, clocks, kind 18" {
 		t.Error(got)
 	}
 }

@@ -66,6 +66,10 @@ type Missing = layout.Missing
 // are those from First on, up to that of the next.
 type World = layout.World
 
+// A Clock is that of a machine, by which the times of some ranks were recorded, and how to turn its times into those
+// of the clock of the first rank.
+type Clock = layout.Clock
+
 // A Summary is what is kept of values that calls have, such as durations, by
 // signature. The zero Summary is empty. Its fields are
 //
@@ -108,6 +112,10 @@ type Run struct {
 	// Worlds are those of a run that has several, in ascending order; nil means that
 	// all ranks are of one. Where parts are merged, those of all count.
 	Worlds []World
+
+	// Clocks are those of the machines that the times of ranks come from, in the order of their first ranks. A trace has
+	// them if there are several, and it has times of every call. Where parts are merged, clocks of one machine are one.
+	Clocks []Clock
 }
 
 // WorldOf returns which of the worlds a rank is of, the rank in the run of its rank 0, and its
@@ -124,6 +132,25 @@ func (r Run) WorldOf(rank int) (world, first, size int) {
 		first = 0
 	}
 	return world, first, end - first
+}
+
+// ClockOf returns which of the clocks the times of a rank are of, −1 if it is not known. It is fast if ranks are given to
+// machines one machine after the other.
+func (r Run) ClockOf(rank int) int {
+	clock, _ := slices.BinarySearchFunc(r.Clocks, rank+1, func(c Clock, rank int) int { return cmp.Compare(c.Ranks.At(0), rank) })
+	for clock--; clock >= 0 && !r.Clocks[clock].Ranks.Contains(rank); clock-- {
+	}
+	return clock
+}
+
+// Aligned returns how many of the clocks are aligned, the first among them, and the greatest of their errors.
+func (r Run) Aligned() (clocks int, off int64) {
+	for _, c := range r.Clocks {
+		if c.Error >= 0 {
+			clocks, off = clocks+1, max(off, c.Error)
+		}
+	}
+	return clocks, off
 }
 
 // isRankByRank reports whether an interleaving has the calls of each rank in one

@@ -52,6 +52,9 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 	if len(a.worlds) > 0 {
 		out.Add(layout.KindWorlds, 0, layout.AppendWorlds(nil, a.worlds))
 	}
+	if len(a.Clocks()) > 0 {
+		out.Add(layout.KindClocks, 0, layout.AppendClocks(nil, a.Clocks()))
+	}
 	if b := a.bounded.list(); b != nil {
 		out.Add(layout.KindBounded, 0, b.Append(nil))
 	}
@@ -115,7 +118,7 @@ func SalvagePart(file *format.Reader) (a *Accumulator, without rankenc.Set, err 
 		return nil, without, errors.New("merge: the file is a trace, not a part file; its parts can be read one by one with Open and Trace.Part")
 	}
 	p := partReader{file: file}
-	for _, step := range []func() error{p.readHead, p.readTexts, p.readNames, p.readOrigin, p.readWorlds, p.readShapes, p.readBounded, p.readOrders, p.readPlaced, p.readRankTimes, p.readSeries} {
+	for _, step := range []func() error{p.readHead, p.readTexts, p.readNames, p.readOrigin, p.readWorlds, p.readClocks, p.readShapes, p.readBounded, p.readOrders, p.readPlaced, p.readRankTimes, p.readSeries} {
 		if err := step(); err != nil {
 			return nil, without, err
 		}
@@ -182,6 +185,12 @@ func (p *partReader) readNames() error {
 
 func (p *partReader) readOrigin() (err error) {
 	p.a.origin, err = layout.ReadOrigin(p.file)
+	return err
+}
+
+func (p *partReader) readClocks() error {
+	list, err := layout.ReadClocks(p.file, layout.MaxRanks)
+	p.a.clocks = layout.MergeClocks(nil, list)
 	return err
 }
 

@@ -92,6 +92,9 @@ func (a *Accumulator) complete(ctx context.Context, e *draft) {
 	if len(a.worlds) > 0 {
 		c.worlds = layout.AppendWorlds(nil, a.worlds)
 	}
+	if clocks := a.Clocks(); len(clocks) > 1 && c.series != nil {
+		c.clocks = layout.AppendClocks(nil, clocks)
+	}
 	if b := a.bounded.list(); b != nil {
 		c.bounded = b.Append(nil)
 	}
@@ -211,6 +214,7 @@ type sections struct {
 	series            [][]byte
 	names             []byte // nil if there are none
 	origin            []byte // nil if it says nothing
+	clocks            []byte // nil if there are not several
 	worlds            []byte // nil if there is one
 	bounded           []byte // nil if all is as it was recorded
 }
@@ -268,6 +272,9 @@ func (c sections) write(w io.Writer) error {
 	}
 	if c.worlds != nil {
 		out.Add(layout.KindWorlds, 0, c.worlds)
+	}
+	if c.clocks != nil {
+		out.Add(layout.KindClocks, 0, c.clocks)
 	}
 	if c.bounded != nil {
 		out.Add(layout.KindBounded, 0, c.bounded)

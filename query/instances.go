@@ -183,7 +183,8 @@ func (m *Match) locate(ctx context.Context, o Options) error {
 		}
 		least := min(a.all().Weight, b.all().Weight)
 		d.Instance = searchUint64(least, func(k uint64) bool { return a.upTo(k+1) != b.upTo(k+1) })
-		d.Here, d.There = here.call(n.Communicator, a, d.Instance), there.call(n.Communicator, b, d.Instance)
+		d.Here, _ = here.call(n.Communicator, a, d.Instance)
+		d.There, _ = there.call(n.Communicator, b, d.Instance)
 		return nil
 	})
 }
@@ -211,15 +212,15 @@ func searchUint64(n uint64, f func(uint64) bool) uint64 {
 	return low
 }
 
-// call returns the call of an operation of a sequence.
-func (r *operations) call(c *semantics.Communicator, s sequence, n uint64) CollectiveCall {
+// call returns the call of an operation of a sequence, and the operation; nil if the sequence ends before.
+func (r *operations) call(c *semantics.Communicator, s sequence, n uint64) (CollectiveCall, *semantics.Operation) {
 	if n >= s.all().Weight {
-		return CollectiveCall{Position: r.rank.Len(), Root: -1}
+		return CollectiveCall{Position: r.rank.Len(), Root: -1}, nil
 	}
 	position, nth := s.at(n)
 	terminal := r.rank.Walk(position).Next().Symbol
 	o := operationsOn(r.rank.At(position, terminal), c)[nth]
-	return CollectiveCall{position, collectiveName(functionOf(r.rank, terminal)), o.Root}
+	return CollectiveCall{position, collectiveName(functionOf(r.rank, terminal)), o.Root}, o
 }
 
 // Call returns the call of a member that is the k-th collective operation on a
@@ -229,7 +230,8 @@ func (m *Match) Call(rank int, c *semantics.Communicator, k uint64) (CollectiveC
 	if err != nil {
 		return CollectiveCall{}, err
 	}
-	return r.call(c, s, k), nil
+	call, _ := r.call(c, s, k)
+	return call, nil
 }
 
 // Instance returns which collective operation on its communicator the call at a position of

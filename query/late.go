@@ -13,8 +13,8 @@ import (
 // A LateSender is how long blocking receives wait for messages of which the sends begin
 // after them. That is the wait state of this name of F. Wolf and B. Mohr, "Automatic
 // performance analysis of hybrid MPI/OpenMP applications", Journal of Systems Architecture
-// 49(10–11), 2003. It goes by the clocks of the recording: if these are of several
-// machines, as far as they agree.
+// 49(10–11), 2003. It goes by the clocks of the recording: where those of two machines may be off by as much, a
+// receive does not wait.
 type LateSender struct {
 	Signature int    `json:"signature"`      // of the receives, in the trace
 	Call      string `json:"call,omitempty"` // in words, which who prints it has to set
@@ -51,6 +51,20 @@ const maxReceives = 1 << 19
 // channels, and 16 at least on each; channels are left out where there are too many. It costs
 // what [Match.Skew] does.
 func (m *Match) LateSenders(ctx context.Context, times *Times, o Options) ([]LateSender, error) {
+	channels, err := m.receives(ctx, times, o, nil)
+	if err != nil {
+		return nil, err
+	}
+	list := lateSenders(channels, times.clocks())
+	for i := range list {
+		list[i].StartError = times.knownStartError(list[i].Guarantee)
+	}
+	return list, nil
+}
+
+// receives returns channels with receives, and the times of some of their messages: blocking receives of all ranks, or, if chosen is
+// not nil, those that a later call completes as well, of messages between ranks for which it says so.
+func (m *Match) receives(ctx context.Context, times *Times, o Options, chosen func(from, to int) bool) ([]*lateChannel, error) {
 	timed, _, err := times.trace.SeriesRanks()
 	if err != nil {
 		return nil, err
@@ -59,7 +73,7 @@ func (m *Match) LateSenders(ctx context.Context, times *Times, o Options) ([]Lat
 	ranks := slices.DeleteFunc(o.ranks(times.trace), func(rank int) bool { return !timed.Contains(rank) })
 	found := make([][]*lateChannel, len(ranks))
 	err = o.each(ctx, len(ranks), func(i int) (err error) {
-		found[i], err = m.lateChannels(ctx, ranks[i], ranks)
+		found[i], err = m.lateChannels(ctx, ranks[i], ranks, chosen)
 		return err
 	})
 	if err != nil {
@@ -77,47 +91,44 @@ func (m *Match) LateSenders(ctx context.Context, times *Times, o Options) ([]Lat
 		}
 	}
 	err = o.each(ctx, len(ranks), func(i int) error { return m.lateTimes(ctx, ranks[i], ends[ranks[i]]) })
-	if err != nil {
-		return nil, err
-	}
-	list := lateSenders(channels)
-	for i := range list {
-		list[i].StartError = times.knownStartError(list[i].Guarantee)
-	}
-	return list, nil
+	return channels, err
 }
 
-// A lateChannel is a channel on which a rank has blocking receives.
+// A lateChannel is a channel on which a rank has receives.
 type lateChannel struct {
+	completed           bool // receives that a later call completes count as well, and end where it ends
 	source, destination int
 	sends, receives     messageKey
 	count               uint64
 	samples             []uint64
-	signatures          []int // of the receives by sample; −1 if it does not block or its send is not known
+	signatures          []int // of the receives by sample; −1 if it does not count or its send is not known
 	sent, received      []callTime
 	off                 [2]timing.Guarantee
 }
 
-// lateChannels returns the channels on which a rank has blocking receives from others.
-func (m *Match) lateChannels(ctx context.Context, rank int, ranks []int) ([]*lateChannel, error) {
+// lateChannels returns the channels on which a rank has receives from others, see [Match.receives].
+func (m *Match) lateChannels(ctx context.Context, rank int, ranks []int, chosen func(from, to int) bool) ([]*lateChannel, error) {
 	r, err := m.read(ctx, rank)
 	if err != nil {
 		return nil, err
 	}
 	var list []*lateChannel
-	counts, seen := r.messages().counts, make(map[messageKey]bool)
+	all, seen := r.messages(), make(map[messageKey]bool)
 	for _, o := range r.list {
 		for i := range o.Operation.Messages {
 			x := &o.Operation.Messages[i]
 			k := keyOf(x)
-			if !x.Blocking || k.direction != semantics.Receive || k.communicator == nil || k.peer < 0 || k.tag == semantics.AnyTag || seen[k] {
+			if !x.Blocking && chosen == nil || k.direction != semantics.Receive || k.communicator == nil || k.peer < 0 || k.tag == semantics.AnyTag || seen[k] {
+				continue
+			}
+			if chosen != nil && (!chosen(k.peer, rank) || all.cancelled[k] > 0) {
 				continue
 			}
 			seen[k] = true
 			_, known := slices.BinarySearch(ranks, k.peer)
 			if known && m.exact(Channel{k.communicator, k.peer, rank, k.tag}) {
-				list = append(list, &lateChannel{source: k.peer, destination: rank, receives: k,
-					sends: messageKey{k.communicator, semantics.Send, rank, k.tag}, count: counts[k]})
+				list = append(list, &lateChannel{source: k.peer, destination: rank, receives: k, completed: chosen != nil,
+					sends: messageKey{k.communicator, semantics.Send, rank, k.tag}, count: all.counts[k]})
 			}
 		}
 	}
@@ -154,7 +165,7 @@ func (m *Match) lateTimes(ctx context.Context, rank int, channels []*lateChannel
 			}
 			if c.destination == rank {
 				position, nth := r.index(c.receives).find(number)
-				c.signatures[i], c.received[i].position = r.blockingReceive(position, c.receives, nth), position
+				c.signatures[i], c.received[i].position = r.receive(position, c.receives, nth, c.completed)
 				wanted = append(wanted, &c.received[i])
 			}
 		}
@@ -175,24 +186,55 @@ func (m *Match) lateTimes(ctx context.Context, rank int, channels []*lateChannel
 	return nil
 }
 
-// blockingReceive returns the signature of a call, −1 if it does not wait for the message
-// of a key that is its nth.
-func (r *matchRank) blockingReceive(position uint64, k messageKey, nth uint64) int {
+// maxCompletion is how many calls after a receive that does not block are looked at for the one that completes it.
+const maxCompletion = 256
+
+// receive returns the signature and the position of the call that waits for the message of a key that is the nth of the call at a
+// position: that call, or if completed is set the one that completes it. The signature is −1 if there is none.
+func (r *matchRank) receive(position uint64, k messageKey, nth uint64, completed bool) (signature int, end uint64) {
 	terminal := r.rank.Walk(position).Next().Symbol
-	for _, x := range r.rank.At(position, terminal).Messages {
-		if keyOf(&x) != k {
+	o := r.rank.At(position, terminal)
+	for i := range o.Messages {
+		if keyOf(&o.Messages[i]) != k {
 			continue
 		}
-		if nth == 0 && x.Blocking {
-			return r.rank.Signature(terminal)
+		if nth > 0 {
+			nth--
+			continue
 		}
-		nth--
+		if o.Messages[i].Blocking {
+			return r.rank.Signature(terminal), position
+		}
+		if request, ok := o.Request(i); ok && completed {
+			return r.completion(position, request)
+		}
+		break
 	}
-	return -1
+	return -1, position
 }
 
-// lateSenders sums up what was looked at.
-func lateSenders(channels []*lateChannel) []LateSender {
+// completion returns the signature and the position of the call that completes the request that the call at a position begins.
+func (r *matchRank) completion(begun uint64, request int64) (signature int, end uint64) {
+	w, position := r.rank.Walk(begun+1), begun+1
+	for run := w.Next(); run.Count > 0; run = w.Next() {
+		for range run.Count {
+			if position-begun > maxCompletion {
+				return -1, begun
+			}
+			if o := r.rank.At(position, run.Symbol); o != nil && slices.Contains(o.Completes, request) {
+				if began, _, ok := r.rank.Begun(request, position); ok && began == begun {
+					return r.rank.Signature(run.Symbol), position
+				}
+				return -1, begun
+			}
+			position++
+		}
+	}
+	return -1, begun
+}
+
+// lateSenders sums up what was looked at. A wait that may come from the clocks alone is none.
+func lateSenders(channels []*lateChannel, clocks clockErrors) []LateSender {
 	type sum struct {
 		LateSender
 		receives, waited float64 // waited by those that were looked at
@@ -213,7 +255,8 @@ func lateSenders(channels []*lateChannel) []LateSender {
 			s.Sampled++
 			s.receives += each
 			s.Guarantee = max(s.Guarantee, c.off[0], c.off[1])
-			if wait := min(elapsed(c.received[i].start, c.sent[i].start), float64(c.received[i].duration)); wait > 0 {
+			wait := min(elapsed(c.received[i].start, c.sent[i].start), float64(c.received[i].duration))
+			if wait > 0 && !clocks.explain(c.source, c.destination, wait) {
 				s.Late++
 				s.Wait += Nanoseconds(each * wait)
 				s.waited += wait

@@ -359,9 +359,25 @@ func (t *Times) startError(g timing.Guarantee) int64 {
 	return s.start
 }
 
-// knownStartError returns startError, nil if statistics do not tell.
+// endError returns how far the starts and the ends of calls are off at most, as startError.
+func (t *Times) endError(g timing.Guarantee) int64 {
+	s, ok := t.slack(g)
+	if g == timing.Exact || !ok {
+		return t.startError(g)
+	}
+	return wire.AddTimes(s.start, s.duration)
+}
+
+// knownStartError returns startError and how far clocks may be off, nil if statistics or the clocks do not tell.
 func (t *Times) knownStartError(g timing.Guarantee) *int64 {
-	if off := t.startError(g); off < maxTime {
+	off, clocks := t.startError(g), int64(0)
+	for _, c := range t.trace.Run().Clocks {
+		if c.Error < 0 {
+			return nil
+		}
+		clocks = max(clocks, c.Error)
+	}
+	if off = wire.AddTimes(off, clocks); off < maxTime {
 		return &off
 	}
 	return nil

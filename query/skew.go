@@ -13,8 +13,8 @@ import (
 )
 
 // A Skew says how far apart the members of a communicator begin what is one collective
-// operation, by the clocks of the recording: if these are of several machines, as far as
-// they agree.
+// operation, by the clocks of the recording. Where clocks of several machines may be off by as much, members
+// count as if they began together.
 type Skew struct {
 	Communicator *semantics.Communicator `json:"communicator"`
 	Function     string                  `json:"function"`
@@ -64,6 +64,31 @@ const (
 // 16 at least. Each costs every member the decoding of a block of times, and all of them at
 // most that of all. Communicators of few operations are left out where there are too many.
 func (m *Match) Skew(ctx context.Context, times *Times, o Options) ([]Skew, error) {
+	jobs, err := m.operations(ctx, times, o)
+	if err != nil {
+		return nil, err
+	}
+	var list []Skew
+	for _, j := range jobs {
+		list = append(list, j.skews(times.clocks())...)
+	}
+	begin, err := times.Begin()
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		s := &list[i]
+		s.MaxStart = wire.SubTimes(s.MaxStart, begin)
+		s.StartError = times.knownStartError(s.Guarantee)
+	}
+	slices.SortStableFunc(list, func(a, b Skew) int {
+		return cmp.Compare(float64(b.Mean)*float64(b.Instances), float64(a.Mean)*float64(a.Instances))
+	})
+	return list, nil
+}
+
+// operations returns the collective operations of each communicator that are looked at, with their times.
+func (m *Match) operations(ctx context.Context, times *Times, o Options) ([]*skewJob, error) {
 	timed, _, err := times.trace.SeriesRanks()
 	if err != nil {
 		return nil, err
@@ -94,26 +119,7 @@ func (m *Match) Skew(ctx context.Context, times *Times, o Options) ([]Skew, erro
 		defer done.add(1)
 		return m.starts(ctx, ranks[i], byRank[ranks[i]])
 	})
-	if err != nil {
-		return nil, err
-	}
-	var list []Skew
-	for _, j := range jobs {
-		list = append(list, j.skews()...)
-	}
-	begin, err := times.Begin()
-	if err != nil {
-		return nil, err
-	}
-	for i := range list {
-		s := &list[i]
-		s.MaxStart = wire.SubTimes(s.MaxStart, begin)
-		s.StartError = times.knownStartError(s.Guarantee)
-	}
-	slices.SortStableFunc(list, func(a, b Skew) int {
-		return cmp.Compare(float64(b.Mean)*float64(b.Instances), float64(a.Mean)*float64(a.Instances))
-	})
-	return list, nil
+	return jobs, err
 }
 
 // severalOf reports whether a set has more than one of some ranks.
@@ -137,6 +143,7 @@ type skewJob struct {
 	starts    [][]callTime              // by member, then by sample; nil if it has no times
 	off       []timing.Guarantee        // of these
 	calls     []CollectiveCall          // of the reference, by sample
+	flows     []flow                    // likewise
 	counts    map[CollectiveCall]uint64 // of operations that are agreed on, by function and root
 }
 
@@ -248,9 +255,9 @@ func readTimes(r *reprise.Rank, wanted []*callTime) error {
 // there are of each.
 func (j *skewJob) name(o *operations, s sequence) {
 	for _, k := range j.samples {
-		c := o.call(j.instances.Communicator, s, k)
+		c, operation := o.call(j.instances.Communicator, s, k)
 		c.Position = 0
-		j.calls = append(j.calls, c)
+		j.calls, j.flows = append(j.calls, c), append(j.flows, flowOf(c.Function, operation))
 	}
 	j.counts = make(map[CollectiveCall]uint64)
 	for _, found := range o.collectives[j.instances.Communicator].list {
@@ -261,8 +268,9 @@ func (j *skewJob) name(o *operations, s sequence) {
 	}
 }
 
-// skews returns the skew of each function and root.
-func (j *skewJob) skews() []Skew {
+// skews returns the skew of each function and root, but for those that may all come from the clocks alone: a
+// skew of one operation that may is none.
+func (j *skewJob) skews(clocks clockErrors) []Skew {
 	var timed []int // members
 	for k, starts := range j.starts {
 		if starts != nil {
@@ -276,6 +284,7 @@ func (j *skewJob) skews() []Skew {
 		Skew
 		widths []int64
 		last   map[int]float64 // nanoseconds, by rank
+		hidden int             // of widths, that clocks explain
 	}
 	sums := make(map[CollectiveCall]*sum)
 	var order []*sum
@@ -301,6 +310,9 @@ func (j *skewJob) skews() []Skew {
 		}
 		latest := j.starts[last][i]
 		width := latest.start - j.starts[first][i].start
+		if clocks.explain(j.members[first], j.members[last], float64(width)) {
+			width, s.hidden = 0, s.hidden+1
+		}
 		if width > s.Max || len(s.widths) == 0 {
 			s.Max, s.MaxInstance = width, k
 			s.MaxStraggler, s.MaxPosition, s.MaxStart = j.members[last], latest.position, latest.start
@@ -310,6 +322,9 @@ func (j *skewJob) skews() []Skew {
 	}
 	var list []Skew
 	for _, s := range order {
+		if s.hidden == len(s.widths) {
+			continue
+		}
 		slices.Sort(s.widths)
 		total := 0.0
 		for _, w := range s.widths {

@@ -39,7 +39,7 @@ func (p *page) addMatching(ctx context.Context, model *semantics.Model) error {
 		return err
 	}
 	t.addDifferent(m)
-	if err := t.addSkews(ctx, p, m); err != nil {
+	if err := t.addSkews(ctx, p, m, len(model.Trace().Run().Clocks)); err != nil {
 		return err
 	}
 	t.About = t.about(m)
@@ -177,8 +177,8 @@ func collectiveText(rank int, c query.CollectiveCall) string {
 	return fmt.Sprintf("rank %d calls %s", rank, printable(c.Function))
 }
 
-// addSkews adds how far apart members begin collective operations.
-func (t *matchText) addSkews(ctx context.Context, p *page, m *query.Match) error {
+// addSkews adds how far apart members begin collective operations of a run on machines with so many clocks.
+func (t *matchText) addSkews(ctx context.Context, p *page, m *query.Match, clocks int) error {
 	list, err := m.Skew(ctx, p.times, p.query())
 	if err != nil {
 		return err
@@ -198,6 +198,9 @@ func (t *matchText) addSkews(ctx context.Context, p *page, m *query.Match) error
 	}
 	t.Skews = rows.shown()
 	t.SkewNote = "From the first member that begins an operation to the last, by the clocks of the recording."
+	if clocks > 0 {
+		t.SkewNote += " Members that may have begun together, by how far the clocks of their machines may be off, count as if they had."
+	}
 	if p.guarantee > 0 {
 		t.SkewNote += " Starts may be off as the timeline says."
 	}

@@ -128,6 +128,10 @@ func (p *page) summarizeFile(trace *reprise.Trace, o Options) {
 		p.File = append(p.File, file)
 	}
 	p.File = append(p.File, p.timesFact(trace))
+	if run := trace.Run(); len(run.Clocks) > 0 {
+		aligned, off := run.Aligned()
+		p.File = append(p.File, fact{"Clocks", text.Count(len(run.Clocks)), text.Clocks(len(run.Clocks), aligned, off)})
+	}
 }
 
 // timesFact says what times the trace has.

@@ -69,6 +69,9 @@ type Options struct {
 	// holds at most some hundred bytes for each.
 	// Zero means DefaultMaxValues.
 	MaxValues int
+
+	// Alignment moves the starts and the ends of the calls of a series, and nothing else.
+	Alignment Alignment
 }
 
 // DefaultMaxValues is the number of values to accept in a block where [Options]

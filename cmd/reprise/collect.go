@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"os"
 	"path/filepath"
@@ -77,7 +78,7 @@ func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
 			return err
 		}
 	}
-	options.Times.Bounded = int64(o.output.bounded)
+	options.Times.Bounded, options.Machine = int64(o.output.bounded), machine()
 	collector, err := collect.New(spool, options)
 	if err != nil {
 		return err
@@ -98,6 +99,17 @@ func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
 		return err
 	}
 	return s.print(cmd.ErrOrStderr(), o.json, o.quiet)
+}
+
+// machine returns what tells this machine, since it was started, from others; nothing if that is not known.
+func machine() string {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	h := fnv.New64a()
+	h.Write(id)
+	return fmt.Sprintf("%016x", h.Sum64())
 }
 
 // A collectOutput is where a trace goes.

@@ -48,6 +48,7 @@ type infoAnswer struct {
 	Source     string          `json:"origin"`
 	MadeBy     *merge.Origin   `json:"made_by"` // null if the trace does not say
 	Worlds     []merge.World   `json:"worlds,omitempty"`
+	Clocks     []merge.Clock   `json:"clocks,omitempty"`
 	Bounded    *boundedInfo    `json:"bounded,omitempty"`
 	Size       int             `json:"run_ranks"`
 	Part       bool            `json:"part"`  // a part file, not a trace
@@ -106,6 +107,7 @@ func info(q *question, compare bool) error {
 		return err
 	}
 	a := &infoAnswer{header: q.header(), Source: q.trace.Run().Source, Size: q.trace.Ranks(), Bytes: file.Size()}
+	a.Clocks = q.trace.Run().Clocks
 	a.Worlds, a.Bounded = q.trace.Run().Worlds, describeBounded(q.trace)
 	if o := q.trace.Run().Origin; !o.IsZero() {
 		a.MadeBy = &o
@@ -240,6 +242,12 @@ func (a *infoAnswer) printMissing(q *question) {
 	}
 }
 
+// clocksInWords says how far the clocks of machines are aligned.
+func clocksInWords(list []merge.Clock) string {
+	aligned, off := merge.Run{Clocks: list}.Aligned()
+	return text.Clocks(len(list), aligned, off)
+}
+
 // printWorlds prints the worlds of a run that has several.
 func (a *infoAnswer) printWorlds(q *question) {
 	run := q.trace.Run()
@@ -272,6 +280,9 @@ func (a *infoAnswer) print(q *question) {
 	}
 	a.printMadeBy(q)
 	a.printWorlds(q)
+	if len(a.Clocks) > 0 {
+		q.printf("clocks: %s\n", clocksInWords(a.Clocks))
+	}
 	a.Bounded.print(out)
 	a.recorded.print(out)
 	if a.Unreadable.Len() > 0 {

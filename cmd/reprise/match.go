@@ -77,6 +77,8 @@ func (a *matchAnswer) fillSkews(q *question, o query.Options) error {
 	case len(a.Skews) > 0 || len(a.Instances) == 0:
 	case damagesTimes(q.trace):
 		a.why = "no skew of collective operations: the times of the calls cannot be read"
+	case len(q.trace.Run().Clocks) > 0:
+		a.why = "no skew of collective operations is larger than the clocks of the machines may be off"
 	default:
 		a.why = "no skew of collective operations: the trace does not have the times of every call"
 	}
@@ -392,7 +394,7 @@ func (e *startError) add(g timing.Guarantee, off *int64) {
 
 // line says it in a line below how far durations may be off.
 func (e *startError) line() string {
-	if e.weakest == timing.Exact || !e.known {
+	if e.off == 0 || !e.known {
 		return ""
 	}
 	return fmt.Sprintf("starts are at most %s off\n", text.Duration(e.off))
@@ -401,10 +403,13 @@ func (e *startError) line() string {
 // text says it of things that are differences of starts.
 func (e *startError) text(things string) string {
 	switch {
-	case e.weakest == timing.Exact:
+	case e.weakest == timing.Exact && e.known && e.off == 0:
 		return "from the times of every call, exact"
 	case e.known:
 		return fmt.Sprintf("from the times of every call. Starts are at most %s off: smaller %s mean nothing", text.Duration(e.off), things)
+	}
+	if e.weakest == timing.Exact { // so that it is by the clocks
+		return "from the times of every call, exact on each machine. Not all clocks are aligned:\n" + things + " between machines are left out"
 	}
 	return fmt.Sprintf("from the times of every call. Starts are at most %.4g %% of the longest gap near\nthem off: smaller %s mean nothing", 100*float64(e.weakest), things)
 }

@@ -18,7 +18,9 @@ import (
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/semantics"
 )
 
 func newMerge() *cobra.Command {
@@ -51,6 +53,8 @@ type mergeSummary struct {
 	Bytes   int64       `json:"trace_bytes"`
 	Beyond  *beyond     `json:"beyond"` // null if calls name only ranks of the run
 
+	Clocks []merge.Clock `json:"clocks,omitempty"` // of machines, if there are several and times of every call
+
 	size  int   // of the run, in ranks; 0 if it was not given
 	bound int64 // of the bytes of the trace; 0 if there is none
 }
@@ -73,10 +77,16 @@ func mergeFiles(cmd *cobra.Command, s *mergeSummary) error {
 		if err != nil {
 			return err
 		}
+		a.Align(nil) // what traces say is by the messages of each alone
 		ranks, peer := a.RankSet(), highestPeer(a)
 		file, err := encodeTrace(cmd, a, s.Part, s.bound)
 		if err != nil {
 			return err
+		}
+		if !s.Part && len(a.Clocks()) > 1 {
+			if file, err = s.align(cmd, a, file); err != nil {
+				return err
+			}
 		}
 		if err := s.describe(file, ranks); err != nil {
 			return err
@@ -109,6 +119,32 @@ func mergeAll(cmd *cobra.Command, paths []string, size int) (*merge.Accumulator,
 	return a, a.Describe(merge.Run{Ranks: size})
 }
 
+// align returns the trace that was made of a with the clocks of its machines aligned, by the calls in it.
+func (s *mergeSummary) align(cmd *cobra.Command, a *merge.Accumulator, file []byte) ([]byte, error) {
+	ctx := cmd.Context()
+	trace, err := reopen(file)
+	if err != nil || len(trace.Run().Clocks) == 0 { // it has no times of every call
+		return file, err
+	}
+	model, err := semantics.Open(ctx, trace)
+	if err != nil {
+		return nil, err
+	}
+	m, err := query.OpenMatch(ctx, model, query.Options{})
+	if err != nil {
+		return nil, err
+	}
+	times, err := query.OpenTimes(trace)
+	if err != nil {
+		return nil, err
+	}
+	if s.Clocks, err = m.Align(ctx, times, query.Options{}); err != nil {
+		return nil, err
+	}
+	a.Align(s.Clocks)
+	return encodeTrace(cmd, a, s.Part, s.bound)
+}
+
 // describe fills in what is known of the file that was made, which has calls of
 // these ranks.
 func (s *mergeSummary) describe(file []byte, ranks rankenc.Set) error {
@@ -138,6 +174,9 @@ func (s *mergeSummary) print(stdout, stderr io.Writer) {
 	}
 	fmt.Fprintf(stdout, "%s: %s, %s -> %s: %s, %s\n", text.Plural(s.Parts, "part"), ranks, text.Plural(s.Calls, "call"), s.Output,
 		text.Plural(s.Shapes, "shape"), text.Plural(s.Bytes, "byte"))
+	if len(s.Clocks) > 0 {
+		fmt.Fprintf(stdout, "clocks: %s\n", clocksInWords(s.Clocks))
+	}
 	if s.Missing.Len() > 0 {
 		warn(stderr, "in no part: %s", text.Ranks(s.Missing))
 	}

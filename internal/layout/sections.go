@@ -71,6 +71,7 @@ const (
 	KindWorlds       format.Kind = 14
 	KindRankTimes    format.Kind = 15
 	KindBounded      format.Kind = 16
+	KindClocks       format.Kind = 17
 )
 
 // KindName returns the name of a kind of section.
@@ -108,6 +109,8 @@ func KindName(k format.Kind) string {
 		return "times of ranks"
 	case KindBounded:
 		return "bounded"
+	case KindClocks:
+		return "clocks"
 	}
 	return fmt.Sprintf("kind %d", k)
 }

@@ -148,6 +148,10 @@ type Options struct {
 	// Origin is what the trace says of who recorded it. Finish adds the ids of the runs, where the
 	// processes know them from their launcher, and the size of MPI_COMM_WORLD.
 	Origin merge.Origin
+
+	// Machine tells the machine on which the processes ran from others, whose clocks differ: parts say it. Nothing if
+	// it is not known.
+	Machine string
 }
 
 // A Collector turns a spool into a trace, while the processes write it or later. It
@@ -346,6 +350,9 @@ func (c *Collector) parts(ctx context.Context, until int64, end bool, problem er
 		if err := a.Add(part); err != nil {
 			return nil, s, err
 		}
+	}
+	if c.options.Machine != "" && !c.options.Untimed {
+		run.Clocks = []merge.Clock{{Machine: c.options.Machine, Ranks: a.RankSet(), Error: -1}}
 	}
 	s.Alone = alone(list)
 	run.Names = append(called.list(), siteNames(list)...)

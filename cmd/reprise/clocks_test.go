@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// moved writes the part of a rank of a trace as a machine would have recorded it whose clock is moved.
+func moved(t *testing.T, trace *reprise.Trace, rank int, machine string, clock func(int64) int64, path string) {
+	t.Helper()
+	exact := timing.NewLossless(timing.Zstd)
+	recorder, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(exact, exact, timing.Gaps)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := trace.Rank(rank)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for call, err := range r.Calls() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := clock(call.Start)
+		recorder.CallAt(recorder.Declare(*call.Function), start, clock(call.Start+call.Duration)-start, call.Args...)
+	}
+	var a merge.Accumulator
+	run := merge.Run{Ranks: trace.Ranks(), Source: trace.Run().Source, Names: trace.Run().Names}
+	if machine != "" {
+		run.Clocks = []merge.Clock{{Machine: machine, Ranks: rankenc.SetOf(rank), Error: -1}}
+	}
+	if err := a.Describe(run); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Add(recorder.Finish(rank)); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(path)
+	if err == nil {
+		err = a.WritePart(f)
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// timesOf returns the times of the calls of a rank between the first and the last MPI_Barrier, and of these.
+func timesOf(t *testing.T, trace *reprise.Trace, rank int) (all, barriers []reprise.Time) {
+	t.Helper()
+	r, err := trace.Rank(rank)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for call, err := range r.Calls() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := reprise.Time{Start: call.Start, Duration: call.Duration}
+		if call.Function.Name == "MPI_Barrier" {
+			barriers = append(barriers, at)
+		}
+		if len(barriers) > 0 && call.Function.Name != "MPI_Finalize" {
+			all = append(all, at)
+		}
+	}
+	return all, barriers
+}
+
+// TestMergeClocks merges what two machines have recorded whose clocks are three seconds and 100 ppm apart: the times are as
+// those of one clock, within the error that the trace tells. Parts of one machine make the trace that they made before.
+func TestMergeClocks(t *testing.T) {
+	m := theMPI(t)
+	t.Chdir(t.TempDir())
+	if got := outcome(t, recorder(t, m, []string{"--times", "exact", "-q", "-o", "one.rpz"}, m.Launch(4, m.Build(t, "clocks.c"), "200")...)); got.status != 0 {
+		t.Fatal(got.stderr)
+	}
+	one, err := reprise.Open("one.rpz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer one.Close()
+	begin, _ := timesOf(t, one, 0)
+	same := func(at int64) int64 { return at }
+	far := func(at int64) int64 { return at + 3_000_000_000 + (at-begin[0].Start)/10_000 }
+	for _, name := range []string{"parts", "alone", "unknown"} {
+		if err := os.Mkdir(name, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for rank := range 4 {
+		name := fmt.Sprintf("rank%07d.part.rpz", rank)
+		moved(t, one, rank, "a", same, filepath.Join("alone", name))
+		moved(t, one, rank, "", same, filepath.Join("unknown", name))
+		if rank < 2 {
+			moved(t, one, rank, "a", same, filepath.Join("parts", name))
+		} else {
+			moved(t, one, rank, "b", far, filepath.Join("parts", name))
+		}
+	}
+	if got := must(t, "merge", "parts", "-o", "run.rpz"); !strings.Contains(got, "clocks: of 2 machines, aligned to ") {
+		t.Error(got)
+	}
+	must(t, "merge", "--part", "parts/rank0000001.part.rpz", "parts/rank0000003.part.rpz", "-o", "odd.part.rpz")
+	must(t, "merge", "odd.part.rpz", "parts/rank0000002.part.rpz", "parts/rank0000000.part.rpz", "-o", "tree.rpz")
+	must(t, "merge", "alone", "-o", "alone.rpz")
+	must(t, "merge", "unknown", "-o", "unknown.rpz")
+	must(t, "merge", "run.rpz", "-o", "again.rpz")
+	if readFile(t, "run.rpz") != readFile(t, "tree.rpz") || readFile(t, "run.rpz") != readFile(t, "again.rpz") {
+		t.Error("the order of merging makes another trace")
+	}
+	if readFile(t, "alone.rpz") != readFile(t, "unknown.rpz") {
+		t.Error("the trace of one machine has what tells it from others")
+	}
+	checkAligned(t, one, "run.rpz")
+	if got := must(t, "match", "run.rpz"); strings.Contains(got, "exact") || !strings.Contains(got, "Starts are at most ") && !strings.Contains(got, "no skew of collective operations is larger than the clocks") {
+		t.Errorf("match does not say how far clocks are off:\n%s", got)
+	}
+	if got := must(t, "info", "run.rpz"); !strings.Contains(got, "clocks: of 2 machines, aligned to ") {
+		t.Error(got)
+	}
+}
+
+// checkAligned checks that a trace has the times of another within the error that it tells, and that nobody leaves a
+// barrier before all have entered.
+func checkAligned(t *testing.T, one *reprise.Trace, name string) {
+	t.Helper()
+	var info infoAnswer
+	if err := json.Unmarshal([]byte(must(t, "info", "--json", name)), &info); err != nil {
+		t.Fatal(err)
+	}
+	if len(info.Clocks) != 2 || info.Clocks[0].Error != 0 || info.Clocks[1].Error <= 0 || info.Clocks[1].Error > 1_000_000_000 {
+		t.Fatalf("clocks %+v", info.Clocks)
+	}
+	run, err := reprise.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	var entered, left [2]int64
+	worst := int64(0)
+	for rank := range 4 {
+		want, _ := timesOf(t, one, rank)
+		got, barriers := timesOf(t, run, rank)
+		for i, at := range got {
+			off := max(at.Start-want[i].Start, want[i].Start-at.Start)
+			if worst = max(worst, off); off > info.Clocks[rank/2].Error+2 {
+				t.Fatalf("call %d of rank %d is off by %d ns, more than %d", i, rank, off, info.Clocks[rank/2].Error)
+			}
+		}
+		for i, b := range barriers {
+			if rank == 0 {
+				left[i] = b.Start + b.Duration
+			}
+			entered[i], left[i] = max(entered[i], b.Start), min(left[i], b.Start+b.Duration)
+		}
+	}
+	for i := range entered {
+		if entered[i] > left[i]+1 {
+			t.Errorf("barrier %d is left %d ns before all have entered", i, entered[i]-left[i])
+		}
+	}
+	t.Logf("off by at most %d ns, %d told", worst, info.Clocks[1].Error)
+}
+
+// onMachines writes a trace as if its even ranks had been recorded on one machine and others on another, whose clock is three seconds and 100 ppm off.
+func onMachines(t *testing.T, name, to string) {
+	t.Helper()
+	trace, err := reprise.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trace.Close()
+	run := trace.Run()
+	var ranks [2][]int
+	for rank := range trace.Ranks() {
+		ranks[rank%2] = append(ranks[rank%2], rank)
+	}
+	run.Clocks = []merge.Clock{
+		{Machine: "a", Ranks: rankenc.SetOf(ranks[0]...)},
+		{Machine: "b", Ranks: rankenc.SetOf(ranks[1]...), Alignment: timing.Alignment{Offset: 3e9, Rate: 112_589_990_684}, Error: 1000},
+	}
+	var a merge.Accumulator
+	if err := a.Describe(run); err != nil {
+		t.Fatal(err)
+	}
+	if err := trace.AddTo(t.Context(), &a); err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := a.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, to, file.String())
+	aligned, err := reprise.Open(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer aligned.Close()
+	if len(aligned.Run().Clocks) != 2 {
+		t.Fatalf("%s has the clocks %+v", to, aligned.Run().Clocks)
+	}
+}

@@ -1,0 +1,206 @@
+// Package clocks finds by how much the clocks of machines differ, from what processes on them have sent each other: what was sent
+// at a time of one clock was received at a later time of another.
+//
+// Between two clocks, a message in each direction bounds their difference from both sides. Clocks run evenly, so the
+// difference is a line over time that lies above some points and below others, and the middle of all such lines is taken, as in
+// A. Duda, G. Harrus, Y. Haddad and G. Bernard, "Estimating global time in distributed systems", ICDCS 1987. This
+// package departs from that: it places one clock after the other, each by all that are placed, and if messages still
+// arrive before they were sent, on a ring of machines, it moves all clocks at once by the relaxation method of S. Agmon,
+// "The relaxation method for linear inequalities", Canadian Journal of Mathematics 6, 1954.
+package clocks
+
+import (
+	"math"
+	"slices"
+
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// A message was sent at a time of one clock and received at a later one of another.
+type message struct{ sent, received int64 }
+
+// Clocks are those of several machines. Messages are added, and then they are aligned.
+type Clocks struct {
+	messages map[[2]int]*envelope // by the clocks of the sender and the receiver
+	n        int
+}
+
+// New returns n clocks, of which there is one at least, of which nothing is known.
+func New(n int) *Clocks { return &Clocks{messages: make(map[[2]int]*envelope), n: n} }
+
+// Add adds a message from one clock to another, which differ.
+func (c *Clocks) Add(from, to int, sent, received int64) {
+	e := c.messages[[2]int{from, to}]
+	if e == nil {
+		e = new(envelope)
+		c.messages[[2]int{from, to}] = e
+	}
+	e.add(message{sent, received})
+}
+
+// An Aligned is what makes the times of a clock those of the first.
+type Aligned struct {
+	timing.Alignment
+	Error int64 // how far times from the first to the last message may be off, in nanoseconds; −1 if no messages tell
+}
+
+// Align returns the alignments of all clocks, by times each of which may be off by so many nanoseconds. That of the first is none.
+func (c *Clocks) Align(inexact int64) []Aligned {
+	all := make([]Aligned, c.n)
+	links := c.links()
+	order := breadthFirst(links)
+	for i := range all {
+		all[i].Error = -1
+	}
+	all[0].Error = 0
+	placed := make([]bool, c.n)
+	placed[0] = true
+	for _, to := range order[1:] {
+		off := int64(0)
+		for _, other := range links[to] {
+			if placed[other] {
+				off = max(off, all[other].Error)
+			}
+		}
+		p := c.bounds(to, links[to], all, placed)
+		if line, ok := p.solve(float64(off) + float64(inexact)); ok {
+			all[to], placed[to] = Aligned{line.alignment(), line.error}, true
+		}
+	}
+	if c.early(all, placed, nil) > 0 {
+		c.relax(all, placed)
+		c.early(all, placed, func(clock int, early int64) { all[clock].Error = max(all[clock].Error, early) })
+	}
+	return all
+}
+
+// links returns the clocks that each clock has messages to and from, in ascending order.
+func (c *Clocks) links() [][]int {
+	links := make([][]int, c.n)
+	for pair := range c.messages {
+		if c.messages[[2]int{pair[1], pair[0]}] != nil { // one direction alone tells nothing
+			links[pair[0]] = append(links[pair[0]], pair[1])
+		}
+	}
+	for _, l := range links {
+		slices.Sort(l)
+	}
+	return links
+}
+
+// breadthFirst returns the clocks that can be reached from the first, nearer ones first.
+func breadthFirst(links [][]int) (order []int) {
+	seen := make([]bool, len(links))
+	for at := -1; at < len(order); at++ {
+		next := []int{0}
+		if at >= 0 {
+			next = links[order[at]]
+		}
+		for _, to := range next {
+			if !seen[to] {
+				seen[to] = true
+				order = append(order, to)
+			}
+		}
+	}
+	return order
+}
+
+// bounds returns what the clocks that are placed say of another.
+func (c *Clocks) bounds(clock int, links []int, all []Aligned, placed []bool) (p problem) {
+	for _, other := range links {
+		if !placed[other] {
+			continue
+		}
+		of := all[other].Alignment
+		for _, m := range c.messages[[2]int{other, clock}].hull() {
+			p.add(m.received, of.Apply(m.sent), true)
+		}
+		for _, m := range c.messages[[2]int{clock, other}].hull() {
+			p.add(m.sent, of.Apply(m.received), false)
+		}
+	}
+	for _, other := range links {
+		for _, m := range c.messages[[2]int{other, clock}].hull() {
+			p.reach(m.received)
+		}
+		for _, m := range c.messages[[2]int{clock, other}].hull() {
+			p.reach(m.sent)
+		}
+	}
+	return p
+}
+
+// early returns by how much messages are received before they are sent, at most, and tells f of each clock.
+func (c *Clocks) early(all []Aligned, placed []bool, f func(clock int, early int64)) (worst int64) {
+	for pair, e := range c.messages {
+		if !placed[pair[0]] || !placed[pair[1]] {
+			continue
+		}
+		for _, m := range e.hull() {
+			early := all[pair[0]].Apply(m.sent) - all[pair[1]].Apply(m.received)
+			worst = max(worst, early)
+			if early > 0 && f != nil {
+				f(pair[0], early)
+				f(pair[1], early)
+			}
+		}
+	}
+	return worst
+}
+
+// An envelope holds the messages that bound the difference of two clocks: the lower convex hull of
+// how long they took over when they were sent, as both clocks have it.
+type envelope struct {
+	list   []message // not yet in the hull behind the first sorted ones
+	sorted int
+}
+
+// add adds a message.
+func (e *envelope) add(m message) {
+	e.list = append(e.list, m)
+	if len(e.list) >= 2*e.sorted+1024 {
+		e.hull()
+	}
+}
+
+// hull returns the messages of the hull by when they were sent.
+func (e *envelope) hull() []message {
+	if e == nil || e.sorted == len(e.list) {
+		if e == nil {
+			return nil
+		}
+		return e.list
+	}
+	slices.SortFunc(e.list, func(a, b message) int {
+		switch {
+		case a.sent != b.sent && a.sent < b.sent, a.sent == b.sent && a.received < b.received:
+			return -1
+		case a == b:
+			return 0
+		}
+		return 1
+	})
+	hull := e.list[:0]
+	first := e.list[0]
+	for _, m := range e.list {
+		if n := len(hull); n > 0 && hull[n-1].sent == m.sent {
+			continue
+		}
+		for n := len(hull); n > 1 && !turnsUp(hull[n-2], hull[n-1], m, first); n-- {
+			hull = hull[:n-1]
+		}
+		hull = append(hull, m)
+	}
+	e.list, e.sorted = hull, len(hull)
+	return hull
+}
+
+// turnsUp reports whether b is below the line from a to c.
+func turnsUp(a, b, c, base message) bool {
+	x := func(m message) float64 { return float64(m.sent - base.sent) }
+	y := func(m message) float64 { return float64((m.received - base.received) - (m.sent - base.sent)) }
+	left := float64((x(c) - x(a)) * (y(b) - y(a)))
+	right := float64((x(b) - x(a)) * (y(c) - y(a)))
+	return left < right || math.IsNaN(left) || math.IsNaN(right)
+}

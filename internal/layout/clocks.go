@@ -1,0 +1,150 @@
+package layout
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// A Clock is that of a machine, by which the times of some ranks were recorded.
+type Clock struct {
+	// Machine tells machines apart, and is not empty.
+	Machine string `json:"machine_id"`
+
+	Ranks rankenc.Set `json:"rank_set"`
+
+	// Alignment turns times of this clock into those of the clock of the first rank. A trace keeps times as they were
+	// recorded, and applies it where they are read.
+	timing.Alignment
+
+	// Error is how far aligned times may be off, in nanoseconds, beside what the codec of the times adds; −1 if the clock
+	// is not aligned.
+	Error int64 `json:"error_ns"`
+}
+
+// compareAligned orders clocks of a machine, aligned ones first.
+func (c Clock) compareAligned(d Clock) int {
+	return cmp.Or(cmp.Compare(uint64(c.Error), uint64(d.Error)), // −1 is the greatest
+		cmp.Compare(c.Offset, d.Offset), cmp.Compare(c.Rate, d.Rate), cmp.Compare(c.Since, d.Since))
+}
+
+// MergeClocks returns a, which it may change, with clocks added. A clock for each machine is left, in the order of machines.
+func MergeClocks(a, added []Clock) []Clock {
+	for _, c := range added {
+		i, found := slices.BinarySearchFunc(a, c, func(c, d Clock) int { return strings.Compare(c.Machine, d.Machine) })
+		if !found {
+			a = slices.Insert(a, i, c)
+			continue
+		}
+		ranks := a[i].Ranks.Union(c.Ranks)
+		if c.compareAligned(a[i]) < 0 {
+			a[i] = c
+		}
+		a[i].Ranks = ranks
+	}
+	return a
+}
+
+// ClocksOf returns the clocks of the ranks of a trace, in the order of their first ranks.
+func ClocksOf(list []Clock, ranks rankenc.Set) []Clock {
+	var of []Clock
+	for _, c := range list {
+		c.Ranks = c.Ranks.Intersection(ranks)
+		if ranks = ranks.Difference(c.Ranks); c.Ranks.Len() > 0 {
+			of = append(of, c)
+		}
+	}
+	slices.SortFunc(of, func(c, d Clock) int { return cmp.Compare(c.Ranks.At(0), d.Ranks.At(0)) })
+	return of
+}
+
+// CheckClocks returns an error if clocks of a run of so many ranks have numbers that cannot be, or two of them
+// have a machine or a rank in common.
+func CheckClocks(list []Clock, ranks int) error {
+	sets, sum := make([]rankenc.Set, 0, len(list)), 0
+	machines := make(map[string]bool, len(list))
+	for i, c := range list {
+		switch n := c.Ranks.Len(); {
+		case n == 0 || c.Ranks.At(n-1) >= ranks:
+			return Corrupt("clock %d is of ranks %v", i, c.Ranks)
+		case c.Machine == "" || machines[c.Machine]:
+			return Corrupt("clock %d is of machine %q", i, c.Machine)
+		case c.Rate > timing.MaxRate || c.Rate < -timing.MaxRate || c.Error < -1 || c.Error < 0 && c.Alignment != (timing.Alignment{}):
+			return Corrupt("clock %d has the alignment %+v and the error %d", i, c.Alignment, c.Error)
+		}
+		sets, sum, machines[c.Machine] = append(sets, c.Ranks), sum+c.Ranks.Len(), true
+	}
+	if all := (rankenc.Set{}).Union(sets...); all.Len() != sum {
+		return Corrupt("clocks have ranks in common")
+	}
+	return nil
+}
+
+// AppendClocks appends the encoding of clocks that [ClocksOf] has returned.
+func AppendClocks(dst []byte, list []Clock) []byte {
+	dst = wire.AppendUvarint(dst, uint64(len(list)))
+	for _, c := range list {
+		dst, _ = c.Ranks.AppendBinary(dst) // which has no errors
+		dst = wire.AppendString(dst, c.Machine)
+		dst = wire.AppendUvarint(dst, uint64(c.Error+1))
+		if c.Error >= 0 {
+			dst = wire.AppendVarint(dst, c.Offset)
+			dst = wire.AppendVarint(dst, c.Rate)
+			dst = wire.AppendVarint(dst, c.Since)
+		}
+	}
+	return dst
+}
+
+// ReadClocks reads the clocks of a trace or a part file of a run of so many ranks, which need not have any. An
+// error is a [*SectionError].
+func ReadClocks(file *format.Reader, ranks int) (list []Clock, err error) {
+	if _, ok := file.Lookup(KindClocks, 0); !ok {
+		return nil, nil
+	}
+	err = ReadSection(file, KindClocks, 0, func(data []byte) (err error) {
+		if list, err = parseClocks(data); err == nil {
+			err = CheckClocks(list, ranks)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// parseClocks reads what [AppendClocks] has appended.
+func parseClocks(data []byte) ([]Clock, error) {
+	d := wire.NewDecoder("merge", data)
+	n := d.Count("clocks", 4)
+	var list []Clock
+	for len(list) < n && d.Err() == nil {
+		at := d.Offset()
+		c := Clock{Ranks: rankenc.DecodeSet(&d)}
+		if d.Err() == nil && c.Ranks.Len() == 0 || len(list) > 0 && d.Err() == nil && c.Ranks.At(0) <= list[len(list)-1].Ranks.At(0) {
+			d.Corrupt(at, "ranks", "%v of clock %d", c.Ranks, len(list))
+		}
+		c.Machine = string(d.String("machine"))
+		if c.Error = int64(d.UvarintMax("error", math.MaxInt64)) - 1; c.Error >= 0 {
+			c.Offset = d.Varint("offset")
+			c.Rate = d.Varint("rate")
+			c.Since = d.Varint("since")
+		}
+		list = append(list, c)
+	}
+	d.End("clocks")
+	if d.Err() != nil {
+		return nil, d.Err()
+	}
+	if n == 0 {
+		return nil, Corrupt("there are no clocks")
+	}
+	return list, nil
+}

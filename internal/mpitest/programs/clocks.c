@@ -1,0 +1,36 @@
+/*
+ * Messages to and fro between each rank and the one that is two from it, by calls that
+ * block and by others in turn, and barriers.
+ * Argument: how many rounds, of a millisecond or more.
+ */
+#include "check.h"
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	OK(MPI_Init(&argc, &argv));
+	OK(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
+	OK(MPI_Comm_size(MPI_COMM_WORLD, &size));
+	CHECK(argc == 2 && size == 4);
+	int rounds = atoi(argv[1]), other = rank ^ 2, got = -1;
+	OK(MPI_Barrier(MPI_COMM_WORLD));
+	for (int i = 0; i < rounds; i++) {
+		if (i % 2) {
+			MPI_Request requests[2];
+			OK(MPI_Irecv(&got, 1, MPI_INT, other, 3, MPI_COMM_WORLD, &requests[0]));
+			OK(MPI_Isend(&i, 1, MPI_INT, other, 3, MPI_COMM_WORLD, &requests[1]));
+			OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+		} else if (rank < other) {
+			OK(MPI_Send(&i, 1, MPI_INT, other, 1, MPI_COMM_WORLD));
+			OK(MPI_Recv(&got, 1, MPI_INT, other, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+		} else {
+			OK(MPI_Recv(&got, 1, MPI_INT, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+			OK(MPI_Send(&i, 1, MPI_INT, other, 2, MPI_COMM_WORLD));
+		}
+		CHECK(got == i);
+		usleep(1000);
+	}
+	OK(MPI_Barrier(MPI_COMM_WORLD));
+	OK(MPI_Finalize());
+	return 0;
+}

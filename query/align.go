@@ -1,0 +1,177 @@
+package query
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/reprise-trace/reprise/internal/clocks"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// Align returns the clocks of the run with what turns the times of each into those of the first, found from messages and
+// collective operations between ranks of different clocks: no receive ends before its send has begun, and nobody leaves an
+// operation before those have entered it from whom it gets data. It looks at messages of which the trace tells both
+// ends, and at MPI_Barrier and collective operations of equal blocks, of ranks that have the times of every call: of as many as
+// [Match.LateSenders] and [Match.Skew] look at, and costs what these do. The clocks of the trace must not be aligned yet. The error
+// of a clock is −1 if nothing tells. It holds between the first and the last message.
+func (m *Match) Align(ctx context.Context, times *Times, o Options) ([]merge.Clock, error) {
+	run := times.trace.Run()
+	list := slices.Clone(run.Clocks)
+	if len(list) < 2 {
+		return list, nil
+	}
+	a := aligner{run: run, clocks: clocks.New(len(list))}
+	channels, err := m.receives(ctx, times, o, a.differ)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range channels {
+		a.addMessages(c)
+	}
+	jobs, err := m.operations(ctx, times, o)
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range jobs {
+		a.addOperations(j)
+	}
+	guarantee, err := times.Guarantee()
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range a.clocks.Align(times.endError(guarantee)) {
+		list[i].Alignment, list[i].Error = c.Alignment, c.Error
+	}
+	return list, nil
+}
+
+// An aligner takes what bounds the differences of clocks.
+type aligner struct {
+	run    merge.Run
+	clocks *clocks.Clocks
+}
+
+// differ reports whether two ranks have different clocks.
+func (a *aligner) differ(from, to int) bool {
+	i, j := a.run.ClockOf(from), a.run.ClockOf(to)
+	return i >= 0 && j >= 0 && i != j
+}
+
+// addMessages adds the messages of a channel that were looked at.
+func (a *aligner) addMessages(c *lateChannel) {
+	from, to := a.run.ClockOf(c.source), a.run.ClockOf(c.destination)
+	for i, signature := range c.signatures {
+		if signature >= 0 && c.sent[i].start < maxTime {
+			a.clocks.Add(from, to, c.sent[i].start, c.received[i].end())
+		}
+	}
+}
+
+// end returns when a call ended.
+func (t callTime) end() int64 { return t.start + max(0, t.duration) }
+
+// A flow says which members of a collective operation must have entered it before which others leave it.
+type flow int
+
+const (
+	noFlow   flow = iota
+	allToAll      // all, before any
+	rootToAll
+	allToRoot
+)
+
+// flowOf returns that of a collective operation of a member.
+func flowOf(function string, o *semantics.Operation) flow {
+	if o.Communicator.IsInter() {
+		return noFlow
+	}
+	moves := max(o.Sent, o.Received) > 0
+	switch {
+	case function == "MPI_Barrier":
+		return allToAll
+	case !moves:
+		return noFlow
+	}
+	switch function {
+	case "MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall", "MPI_Reduce_scatter_block":
+		return allToAll
+	case "MPI_Bcast", "MPI_Scatter":
+		return rootToAll
+	case "MPI_Gather", "MPI_Reduce":
+		return allToRoot
+	}
+	return noFlow
+}
+
+// A visit is when the last of the members that have a clock entered an operation, and when the first of them left it.
+type visit struct{ entered, left int64 }
+
+// addOperations adds those that were looked at. Where all members wait for all, it adds what the clocks say of that of the lowest,
+// which takes as long as there are clocks, not pairs of them.
+func (a *aligner) addOperations(j *skewJob) {
+	clock := make([]int, len(j.members)) // −1 without times
+	for i, rank := range j.members {
+		if clock[i] = -1; j.starts[i] != nil {
+			clock[i] = a.run.ClockOf(rank)
+		}
+	}
+	visits := make(map[int]visit)
+	for i, call := range j.calls {
+		f := j.flows[i]
+		if f == noFlow {
+			continue
+		}
+		clear(visits)
+		hub, root := -1, visit{}
+		for member, k := range clock {
+			if k < 0 {
+				continue
+			}
+			at := j.starts[member][i]
+			v, ok := visits[k]
+			if !ok {
+				v = visit{at.start, at.end()}
+			}
+			visits[k] = visit{max(v.entered, at.start), min(v.left, at.end())}
+			if f == allToAll && (hub < 0 || k < hub) || f != allToAll && j.members[member] == call.Root {
+				hub, root = k, visit{at.start, at.end()}
+			}
+		}
+		if f == allToAll && hub >= 0 {
+			root = visits[hub]
+		}
+		for k, v := range visits {
+			if hub < 0 || k == hub {
+				continue
+			}
+			if f != allToRoot {
+				a.clocks.Add(hub, k, root.entered, v.left)
+			}
+			if f != rootToAll {
+				a.clocks.Add(k, hub, v.entered, root.left)
+			}
+		}
+	}
+}
+
+// clockErrors say how far the clocks of machines may be off.
+type clockErrors struct{ run merge.Run }
+
+func (t *Times) clocks() clockErrors { return clockErrors{t.trace.Run()} }
+
+// explain reports whether a difference between times of two ranks may be none, by how far their clocks may be off.
+func (e clockErrors) explain(rank, other int, difference float64) bool {
+	if len(e.run.Clocks) == 0 {
+		return false
+	}
+	i, j := e.run.ClockOf(rank), e.run.ClockOf(other)
+	switch {
+	case i >= 0 && i == j:
+		return false
+	case i < 0 || j < 0 || e.run.Clocks[i].Error < 0 || e.run.Clocks[j].Error < 0:
+		return true
+	}
+	return math.Abs(difference) <= float64(e.run.Clocks[i].Error)+float64(e.run.Clocks[j].Error)
+}

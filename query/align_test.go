@@ -1,0 +1,298 @@
+package query
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/symbolic"
+)
+
+// A machineClock is that of a machine, by how much it is off.
+type machineClock struct {
+	offset int64
+	rate   float64
+}
+
+// at returns what the clock says at a time.
+func (c machineClock) at(time int64) int64 {
+	return 1_700_000_000_000_000_000 + c.offset + time + int64(float64(time)*c.rate)
+}
+
+// A machineRun is a run on machines whose clocks differ. Times are those of no clock.
+type machineRun struct {
+	random *rand.Rand
+	clocks []machineClock
+	of     []int // clock by rank
+	now    []int64
+	calls  [][]testtrace.Call
+}
+
+// latency is how long the fastest message takes.
+const latency = 1000
+
+func (r *machineRun) arrival(sent int64) int64 {
+	return sent + latency + int64(r.random.ExpFloat64()*latency)
+}
+
+// call has a rank make a call from now on to a time.
+func (r *machineRun) call(rank int, end int64, name string, pairs ...any) {
+	if name != "MPI_Wait" {
+		pairs = append(pairs, "comm", "MPI_COMM_WORLD")
+	}
+	c := testtrace.MPICall(name, pairs...)
+	clock := r.clocks[r.of[rank]]
+	c.Start = clock.at(r.now[rank])
+	c.Duration = clock.at(end) - c.Start
+	r.calls[rank] = append(r.calls[rank], c)
+	r.now[rank] = end
+}
+
+// exchange has each rank send to the one after it and to the one before it.
+func (r *machineRun) exchange(blocking bool) {
+	ranks := len(r.of)
+	request := int(symbolic.JoinRequest(0, 0))
+	for tag, away := range []int{1, ranks - 1} {
+		sent := slices.Clone(r.now)
+		for rank := range ranks {
+			to, from := (rank+away)%ranks, (rank+ranks-away)%ranks
+			data := []any{"count", 1, "datatype", "MPI_INT"}
+			if !blocking {
+				r.call(rank, r.now[rank]+100, "MPI_Irecv", append(data, "source", from, "tag", tag, "request", request)...)
+				sent[rank] = r.now[rank]
+			}
+			r.call(rank, r.now[rank]+200, "MPI_Send", append(data, "dest", to, "tag", tag)...)
+		}
+		for rank := range ranks {
+			from := (rank + ranks - away) % ranks
+			end := max(r.now[rank]+100, r.arrival(sent[from]))
+			if blocking {
+				r.call(rank, end, "MPI_Recv", "count", 1, "datatype", "MPI_INT", "source", from, "tag", tag)
+			} else {
+				r.call(rank, end, "MPI_Wait", "request", request)
+			}
+		}
+	}
+}
+
+// step has all ranks learn of each other in one of several ways.
+func (r *machineRun) step(kind string) {
+	for rank := range r.now {
+		r.now[rank] += r.random.Int64N(20_000)
+	}
+	data := []any{"count", 1, "datatype", "MPI_INT"}
+	switch kind {
+	case "blocking", "nonblocking":
+		r.exchange(kind == "blocking")
+	case "barrier", "allreduce":
+		last := slices.Max(r.now)
+		for rank := range r.now {
+			if kind == "barrier" {
+				r.call(rank, r.arrival(last), "MPI_Barrier")
+			} else {
+				r.call(rank, r.arrival(last), "MPI_Allreduce", append(data, "op", "MPI_SUM")...)
+			}
+		}
+	case "rooted":
+		root := r.now[0]
+		for rank := range r.now {
+			end := r.now[rank] + 200
+			if rank > 0 {
+				end = max(end, r.arrival(root))
+			}
+			r.call(rank, end, "MPI_Bcast", append(data, "root", 0)...)
+		}
+		last := slices.Max(r.now)
+		for rank := range r.now {
+			end := r.now[rank] + 200
+			if rank == 0 {
+				end = r.arrival(last)
+			}
+			r.call(rank, end, "MPI_Reduce", append(data, "op", "MPI_SUM", "root", 0)...)
+		}
+	case "nothing": // that all have to wait for
+		for rank := range r.now {
+			r.call(rank, r.now[rank]+10, "MPI_Allreduce", "count", 0, "datatype", "MPI_INT", "op", "MPI_SUM")
+			r.call(rank, r.now[rank]+10, "MPI_Bcast", "count", 0, "datatype", "MPI_INT", "root", 0)
+		}
+	}
+}
+
+// trace returns the trace, of which clocks are known.
+func (r *machineRun) trace(t tester) *reprise.Trace {
+	t.Helper()
+	var run merge.Run
+	for k := range r.clocks {
+		var ranks []int
+		for rank, of := range r.of {
+			if of == k {
+				ranks = append(ranks, rank)
+			}
+		}
+		run.Clocks = append(run.Clocks, merge.Clock{Machine: string(rune('a' + k)), Ranks: rankenc.SetOf(ranks...), Error: -1})
+	}
+	return testtrace.Record(t, run, true, r.calls)
+}
+
+func newMachineRun(seed uint64, clocks []machineClock, of []int) *machineRun {
+	return &machineRun{random: rand.New(rand.NewPCG(seed, 1)), clocks: clocks, of: of, now: make([]int64, len(of)), calls: make([][]testtrace.Call, len(of))}
+}
+
+func align(t tester, trace *reprise.Trace) []merge.Clock {
+	t.Helper()
+	times, err := OpenTimes(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := openMatch(t, trace).Align(t.Context(), times, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// check checks that clocks agree with the first from one time to another within the error that they say, and returns the
+// most that they do not.
+func (r *machineRun) check(t tester, list []merge.Clock, from, to int64) (most int64) {
+	t.Helper()
+	for k, c := range list {
+		if c.Error < 0 {
+			t.Fatalf("clock %d is not aligned", k)
+		}
+		for i := range int64(9) {
+			at := from + (to-from)/8*i
+			off := c.Apply(r.clocks[k].at(at)) - r.clocks[0].at(at)
+			if off = max(off, -off); off > c.Error+4 {
+				t.Fatalf("clock %d is off by %d ns at %d ns, more than %d: %+v of %+v", k, off, at, c.Error, c, r.clocks[k])
+			}
+			most = max(most, off)
+		}
+	}
+	return most
+}
+
+// testAlign aligns clocks of machines that are up to five seconds and 100 ppm apart, by messages of calls that block and of others, and
+// by collective operations.
+func testAlign(t *rapid.T) {
+	clocks := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) machineClock {
+		return machineClock{rapid.Int64Range(-5e9, 5e9).Draw(t, "offset"), rapid.Float64Range(-1e-4, 1e-4).Draw(t, "rate")}
+	}), 2, 4).Draw(t, "clocks")
+	ranks := rapid.IntRange(len(clocks), 5).Draw(t, "ranks")
+	of, round := make([]int, ranks), rapid.Bool().Draw(t, "round")
+	for rank := range of {
+		if of[rank] = rank * len(clocks) / ranks; round {
+			of[rank] = rank % len(clocks)
+		}
+	}
+	r := newMachineRun(rapid.Uint64().Draw(t, "seed"), clocks, of)
+	kinds := rapid.SliceOfN(rapid.SampledFrom([]string{"blocking", "nonblocking", "barrier", "allreduce", "rooted"}), 1, 3).Draw(t, "kinds")
+	steps := rapid.IntRange(2, 20).Draw(t, "steps")
+	var from, to int64
+	for i := range steps {
+		if i%3 == 2 {
+			r.step("nothing")
+		}
+		to = slices.Min(r.now)
+		r.step(kinds[i%len(kinds)])
+		if i == 0 {
+			from = slices.Max(r.now)
+		}
+	}
+	list := align(t, r.trace(t))
+	if list[0].Alignment != (merge.Clock{}).Alignment || list[0].Error != 0 {
+		t.Fatalf("the first clock is moved: %+v", list[0])
+	}
+	if from < to {
+		r.check(t, list, from, to)
+	}
+}
+
+func TestAlign(t *testing.T) { rapid.Check(t, testAlign) }
+
+// TestAlignClosely checks by how much clocks are off that are three seconds and 100 ppm apart, by each way of learning of
+// them alone.
+func TestAlignClosely(t *testing.T) {
+	for _, kind := range []string{"blocking", "nonblocking", "barrier", "allreduce", "rooted"} {
+		r := newMachineRun(7, []machineClock{{}, {3e9, 1e-4}, {-2e9, -1e-4}}, []int{0, 0, 1, 1, 2, 2})
+		for range 500 {
+			r.step(kind)
+		}
+		list := align(t, r.trace(t))
+		if most := r.check(t, list, 1e5, slices.Min(r.now)-1e5); most > 1000 {
+			t.Errorf("%s: off by %d ns", kind, most)
+		}
+		for _, c := range list {
+			if c.Error > 10*latency {
+				t.Errorf("%s: the error is %d ns", kind, c.Error)
+			}
+		}
+	}
+}
+
+// TestAlignUnknown checks that clocks are not aligned by operations in which nobody has to wait.
+func TestAlignUnknown(t *testing.T) {
+	r := newMachineRun(1, []machineClock{{}, {1e9, 0}}, []int{0, 1})
+	r.step("nothing")
+	for k, c := range align(t, r.trace(t)) {
+		if want := int64(-min(k, 1)); c.Error != want || c.Offset != 0 {
+			t.Errorf("clock %d: %+v", k, c)
+		}
+	}
+}
+
+// TestClockErrors checks that late senders and skews are left out that may come from the clocks alone.
+func TestClockErrors(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		errors      []int64 // of the clocks of two machines; none for one machine
+		late, skews int
+	}{
+		{"one machine", nil, 2, 300 + 5000},
+		{"exact", []int64{0, 0}, 2, 300 + 5000},
+		{"aligned", []int64{0, 1000}, 1, 5000},
+		{"both off", []int64{2500, 2500}, 0, 0},
+		{"not aligned", []int64{0, -1}, 0, 0},
+	} {
+		var run merge.Run
+		for k, e := range tt.errors {
+			run.Clocks = append(run.Clocks, merge.Clock{Machine: string(rune('a' + k)), Ranks: rankenc.SetOf(k), Error: e})
+		}
+		r := newMachineRun(1, []machineClock{{}}, []int{0, 0})
+		for _, late := range []int64{300, 5000} {
+			begin := slices.Max(r.now) + 100_000
+			r.now[0], r.now[1] = begin, begin+late
+			r.call(1, begin+late+100, "MPI_Send", "count", 1, "datatype", "MPI_INT", "dest", 0, "tag", 0)
+			r.call(0, begin+late+latency, "MPI_Recv", "count", 1, "datatype", "MPI_INT", "source", 1, "tag", 0)
+			r.now[0], r.now[1] = begin+20_000, begin+20_000+late
+			r.call(0, begin+40_000, "MPI_Barrier")
+			r.call(1, begin+40_000, "MPI_Barrier")
+		}
+		trace := testtrace.Record(t, run, true, r.calls)
+		times, err := OpenTimes(trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := openMatch(t, trace)
+		late, err := m.LateSenders(t.Context(), times, Options{})
+		if err != nil || len(late) != 1 || late[0].Late != tt.late || late[0].Sampled != 2 {
+			t.Errorf("%s: %+v, %v", tt.name, late, err)
+		}
+		skews, err := m.Skew(t.Context(), times, Options{})
+		sum := 0
+		for _, s := range skews {
+			sum += int(s.Mean * Nanoseconds(s.Sampled))
+			if (s.StartError == nil) != (tt.name == "not aligned") {
+				t.Errorf("%s: the error of starts is %v", tt.name, s.StartError)
+			}
+		}
+		if err != nil || sum != tt.skews {
+			t.Errorf("%s: %+v, %v", tt.name, skews, err)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package timing
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestAlignment checks times against exact arithmetic, and that they stay in order.
+func TestAlignment(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		time := rapid.Int64Range(-1<<62, 1<<62)
+		a := Alignment{
+			Offset: rapid.Int64Range(-1<<60, 1<<60).Draw(t, "offset"),
+			Rate:   rapid.Int64Range(-MaxRate, MaxRate).Draw(t, "rate"),
+			Since:  rapid.Int64Range(-1<<61, 1<<61).Draw(t, "since"),
+		}
+		x := time.Draw(t, "time")
+		product := new(big.Int).Mul(big.NewInt(a.Rate), new(big.Int).Sub(big.NewInt(x), big.NewInt(a.Since)))
+		want := new(big.Int).Quo(product, new(big.Int).Lsh(big.NewInt(1), 50)) // towards zero
+		want.Add(want, big.NewInt(x)).Add(want, big.NewInt(a.Offset))
+		least, most := big.NewInt(math.MinInt64), big.NewInt(math.MaxInt64)
+		if want.Cmp(least) > 0 && want.Cmp(most) < 0 && new(big.Int).Sub(big.NewInt(x), big.NewInt(a.Since)).IsInt64() {
+			if got := a.Apply(x); got != want.Int64() {
+				t.Fatalf("%d, want %v", got, want)
+			}
+		}
+		if y := time.Draw(t, "later"); y > x && a.Apply(y) < a.Apply(x) {
+			t.Fatalf("%d is before %d", a.Apply(y), a.Apply(x))
+		}
+		if x != math.MinInt64 && (Alignment{Since: a.Since}).Apply(x) != x {
+			t.Fatal("nothing moves times")
+		}
+	})
+}
+
+// TestSeriesAlignment checks that a series that is opened with an Alignment has the starts and ends that it makes of those
+// without.
+func TestSeriesAlignment(t *testing.T) {
+	codec := NewSeriesCodec(NewLossless(Zstd), NewLossless(Zstd), Gaps)
+	b := codec.NewBuilder(3)
+	for i := range int64(10) {
+		b.Append(0, 1_000_000*i, 600_000)
+	}
+	a := Alignment{Offset: 5_000_000_000, Rate: 112_589_990_684, Since: 500_000} // 100 ppm
+	data := b.Finish(nil)
+	plain, err := codec.Parse(data, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	aligned, err := codec.Parse(data, Options{Alignment: a})
+	if err != nil {
+		t.Fatal(err)
+	}
+	zeros := func(dst []uint32, _ uint64) { clear(dst) }
+	for i := range uint64(10) {
+		p, err := plain.At(i, zeros)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := aligned.At(i, zeros)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q.Start != a.Apply(p.Start) || q.Start+q.Duration != a.Apply(p.Start+p.Duration) || q.Duration < 600_058 {
+			t.Errorf("call %d: %+v of %+v", i, q, p)
+		}
+	}
+	for i := range 4 {
+		p, _ := plain.Start(i)
+		if q, err := aligned.Start(i); err != nil || q != a.Apply(p) {
+			t.Errorf("block %d: %d of %d, %v", i, q, p, err)
+		}
+	}
+}
