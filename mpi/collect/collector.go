@@ -351,8 +351,8 @@ func (c *Collector) parts(ctx context.Context, until int64, end bool, problem er
 			return nil, s, err
 		}
 	}
-	if c.options.Machine != "" && !c.options.Untimed {
-		run.Clocks = []merge.Clock{{Machine: c.options.Machine, Ranks: a.RankSet(), Error: -1}}
+	if ranks := a.RankSet(); c.options.Machine != "" && !c.options.Untimed && ranks.Len() > 0 {
+		run.Clocks = []merge.Clock{{Machine: c.options.Machine, Ranks: ranks, Error: -1}}
 	}
 	s.Alone = alone(list)
 	run.Names = append(called.list(), siteNames(list)...)

@@ -470,6 +470,17 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// TestNothing checks that a spool in which nothing was called is no error, also where the clock of the machine is told.
+func TestNothing(t *testing.T) {
+	c, err := New(t.TempDir(), Options{Machine: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, s, err := c.Finish(t.Context()); err != nil || s.Calls != 0 {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
 // TestLongCall has a call that takes so long that it is looked for several times.
 func TestLongCall(t *testing.T) {
 	directory := t.TempDir()
