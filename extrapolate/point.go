@@ -176,8 +176,8 @@ func zeros(p *point) int64 { return int64(bits.TrailingZeros64(uint64(p.rank | m
 // log2 returns a logarithm, rounded down.
 func log2(n int64) int64 { return int64(bits.Len64(uint64(n))) - 1 }
 
-// squareRoot returns a square root, rounded down.
-func squareRoot(n int64) int64 { return int64(math.Sqrt(float64(n))) } // exact for numbers of ranks
+// squareRoot returns a square root, rounded down; 0 of what has none.
+func squareRoot(n int64) int64 { return int64(math.Sqrt(float64(max(n, 0)))) } // exact for numbers of ranks
 
 const maxPower = 61
 

@@ -2,7 +2,6 @@ package layout
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"time"
 
@@ -134,7 +133,11 @@ func (o *Origin) readMissing(d *wire.Decoder) {
 	}
 	for i := 0; i < n && d.Err() == nil; i++ {
 		at := d.Offset()
-		m := Missing{Rank: int(d.Uvarint("rank") & math.MaxInt32), Records: d.Uvarint("records"), Since: time.Unix(0, d.Varint("time")).UTC()}
+		rank := d.Uvarint("rank")
+		if d.Err() == nil && rank >= MaxRanks {
+			d.Corrupt(at, "rank", "%d", rank)
+		}
+		m := Missing{Rank: int(rank), Records: d.Uvarint("records"), Since: time.Unix(0, d.Varint("time")).UTC()}
 		if d.Err() == nil && i > 0 && compareMissing(o.Missing[i-1], m) >= 0 {
 			d.Corrupt(at, "missing", "rank %d does not ascend", m.Rank)
 		}
