@@ -1,16 +1,16 @@
 package fact
 
 import (
-	"slices"
+	"iter"
 	"strings"
 )
 
 // effectOf adds what follows for pointers from a call of a function that is not of the module.
 func (a *memory) effectOf(i *instruction, e *effect) {
 	f := i.block.of
-	of := func(k int) pointers {
+	of := func(k int) *pointers {
 		if k >= len(i.operands) {
-			return pointers{}
+			return nil
 		}
 		return a.pointsOf(f, i.operands[k])
 	}
@@ -22,12 +22,12 @@ func (a *memory) effectOf(i *instruction, e *effect) {
 		}
 		a.addTo(&i.node, to(i.object.first()))
 		if e.name == "realloc" {
-			a.copyBytes(i.pts, unbounded(of(0)), maxSize)
+			a.copyBytes(i.pts, a.unbounded(of(0)), maxSize)
 		}
 	case firstResult:
-		a.addTo(&i.node, unbounded(of(0)))
+		a.addTo(&i.node, a.unbounded(of(0)))
 	case secondResult:
-		a.addTo(&i.node, unbounded(of(1)))
+		a.addTo(&i.node, a.unbounded(of(1)))
 	case outsideResult:
 		a.depend(a.outside)
 		a.addTo(&i.node, a.outside.cells[0].pts)
@@ -47,7 +47,7 @@ func (a *memory) effectOf(i *instruction, e *effect) {
 	}
 	if strings.HasPrefix(e.name, "strto") {
 		for p := range a.places(of(1)) {
-			a.store(p, 8, unbounded(of(0)))
+			a.store(p, 8, a.unbounded(of(0)))
 		}
 	}
 	if e.name == "MPI_Get_address" || e.name == "MPI_Address" {
@@ -64,10 +64,10 @@ func (a *memory) effectOf(i *instruction, e *effect) {
 		case letter == 'c':
 			a.callback(i, e, of(k))
 		case letter == 'R' || letter == 'B':
-			a.copyBytes(to(a.messages.all()), unbounded(of(k)), maxSize)
+			a.copyBytes(to(a.messages.all()), a.unbounded(of(k)), maxSize)
 			fallthrough
 		case letter == 'W':
-			a.copyBytes(unbounded(of(k)), to(a.messages.all()), maxSize)
+			a.copyBytes(a.unbounded(of(k)), to(a.messages.all()), maxSize)
 			if a.callbacks {
 				a.escape(of(k))
 			}
@@ -84,11 +84,7 @@ func (a *memory) displacements(i *instruction, e *effect) {
 		if k >= len(i.operands) || p.Name != "array_of_displacements" {
 			continue
 		}
-		var in pointers
-		for at := range a.places(a.pointsOf(i.block.of, i.operands[k])) {
-			a.load(&in, at, maxSize)
-		}
-		if !in.isEmpty() {
+		if in := a.load(a.pointsOf(i.block.of, i.operands[k]), maxSize); !in.isEmpty() {
 			a.addressed = true
 			a.escape(in)
 		}
@@ -97,7 +93,7 @@ func (a *memory) displacements(i *instruction, e *effect) {
 
 // callback notes that a function that a call is given is called: by the C library with what the
 // other arguments point to, by MPI at any time with any data.
-func (a *memory) callback(i *instruction, e *effect, functions pointers) {
+func (a *memory) callback(i *instruction, e *effect, functions *pointers) {
 	if e.mpi != nil {
 		own := false // not one such as MPI_COMM_DUP_FN
 		for p := range a.places(functions) {
@@ -110,9 +106,9 @@ func (a *memory) callback(i *instruction, e *effect, functions pointers) {
 		a.escape(functions)
 		return
 	}
-	var pts pointers
+	var pts *pointers
 	for k := range i.operands {
-		pts.addAll(unbounded(a.pointsOf(i.block.of, i.operands[k])))
+		pts = a.join(pts, a.unbounded(a.pointsOf(i.block.of, i.operands[k])))
 	}
 	for p := range a.places(functions) {
 		if g := p.object.function; g != nil && len(g.blocks) > 0 {
@@ -132,22 +128,31 @@ func (i *instruction) length() int64 {
 	return maxSize
 }
 
-// An access is bytes of an object that an instruction reads or writes.
+// An access is bytes that an instruction reads or writes: some from each of the places that pointers point to.
 type access struct {
-	object *object
-	addresses
+	pts  *pointers // of the pool
+	size int64
 	data bool // of a message, or a status
+}
+
+// ranges returns the bytes of memory that accesses of a size are of: those of variables, not of functions or of what stands for constants.
+func (a *memory) ranges(pts *pointers, size int64) iter.Seq2[*object, addresses] {
+	return func(yield func(*object, addresses) bool) {
+		for p := range a.places(pts) {
+			if p.object.function == nil && p.object != a.hidden["constants"] && !yield(p.object, p.bytes(size)) {
+				return
+			}
+		}
+	}
 }
 
 // accesses returns what an instruction reads and writes itself, without the functions of the
 // module that it calls.
 func (a *memory) accesses(i *instruction) (reads, writes []access) {
 	f := i.block.of
-	add := func(list *[]access, pts pointers, size int64, data bool) {
-		for p := range a.places(pts) {
-			if p.object.function == nil && p.object != a.hidden["constants"] && !(list == &reads && p.object == a.hidden["console"]) {
-				*list = append(*list, access{p.object, p.bytes(size), data})
-			}
+	add := func(list *[]access, pts *pointers, size int64, data bool) {
+		if pts = a.one(pts); pts != nil {
+			*list = append(*list, access{pts, size, data})
 		}
 	}
 	switch i.op {
@@ -181,7 +186,7 @@ func (a *memory) accesses(i *instruction) (reads, writes []access) {
 	return reads, writes
 }
 
-func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, add func(*[]access, pointers, int64, bool)) {
+func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, add func(*[]access, *pointers, int64, bool)) {
 	f := i.block.of
 	everything := func(list *[]access, data bool) { add(list, a.outside.cells[0].pts, maxSize, data) }
 	for _, name := range e.hidden {
@@ -210,12 +215,12 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, 
 		size := i.length()
 		isData := letter < 'a' && letter != '-'
 		if isData {
-			given := pts
-			pts = a.withoutConstants(pts)
+			given := a.one(pts)
+			pts = a.withoutConstants(given)
+			inPlace = inPlace || letter == 'R' && (given == nil || pts != given)
 			if a.derived {
-				pts = unbounded(pts)
+				pts = a.unbounded(pts)
 			}
-			inPlace = inPlace || letter == 'R' && (given.isEmpty() || a.mayBeConstant(given))
 			isBottom = given.isEmpty() || e.fortran && pts.isEmpty()
 		}
 		if isData && letter != 'S' && (isBottom || a.addressed) {
@@ -260,7 +265,7 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, 
 
 // accessFile adds what a function of the C library does to a file: it is one of those that are known as files, even if the
 // program has it of a function that is not known, or all of them.
-func (a *memory) accessFile(pts pointers, reads, writes *[]access, add func(*[]access, pointers, int64, bool)) {
+func (a *memory) accessFile(pts *pointers, reads, writes *[]access, add func(*[]access, *pointers, int64, bool)) {
 	files := pts.isEmpty()
 	for p := range a.places(pts) {
 		files = files || p.object != a.hidden["console"]
@@ -273,26 +278,20 @@ func (a *memory) accessFile(pts pointers, reads, writes *[]access, add func(*[]a
 	}
 }
 
-// withoutConstants returns pointers but for those to what stands for MPI_IN_PLACE and its like.
-func (a *memory) withoutConstants(pts pointers) (others pointers) {
-	for p := range a.places(pts) {
-		if !a.isConstant(p) {
-			others.add(p)
+// withoutConstants returns pointers of the pool but for those to what stands for MPI_IN_PLACE and its like.
+func (a *memory) withoutConstants(pts *pointers) *pointers {
+	others, ok := a.plain[pts]
+	if !ok {
+		all := &pointers{}
+		for p := range a.places(pts) {
+			if p.object != a.hidden["constants"] && !fortranConstant(p.object.name) {
+				all.add(p)
+			}
 		}
+		others = a.one(all)
+		a.plain[pts] = others
 	}
 	return others
-}
-
-// mayBeConstant reports whether one of the pointers is to what stands for MPI_IN_PLACE and its like.
-func (a *memory) mayBeConstant(pts pointers) (found bool) {
-	for p := range a.places(pts) {
-		found = found || a.isConstant(p)
-	}
-	return found
-}
-
-func (a *memory) isConstant(p place) bool {
-	return p.object == a.hidden["constants"] || fortranConstant(p.object.name)
 }
 
 // fortranConstant reports whether a global variable, with its @, is one of those whose addresses stand for MPI_IN_PLACE, MPI_STATUS_IGNORE and their
@@ -302,15 +301,19 @@ func fortranConstant(name string) bool {
 }
 
 // closure returns all that can be reached from places.
-func (a *memory) closure(from pointers) pointers {
-	all := unbounded(from)
-	for changed := true; changed; {
-		changed = false
-		for _, n := range slices.Collect(all.whole.all()) {
-			for _, c := range a.objects[n].cells {
-				changed = all.addAll(unbounded(c.pts)) || changed
+func (a *memory) closure(from *pointers) *pointers {
+	all := a.one(a.unbounded(from))
+	for {
+		more := a.newUnion()
+		more.add(all)
+		for p := range a.places(all) {
+			for _, c := range p.object.cells {
+				more.add(a.one(a.unbounded(c.pts)))
 			}
 		}
+		before := all
+		if all = a.one(&more.pointers); all == before {
+			return all
+		}
 	}
-	return all
 }

@@ -144,6 +144,11 @@ func TestAnalyze(t *testing.T) {
 		}
 		a := s.memory
 		before := a.String()
+		clear(a.stored)
+		clear(a.steps)
+		for _, l := range a.loads {
+			l.known = false
+		}
 		for _, f := range a.reached {
 			for _, b := range f.blocks {
 				for _, i := range b.instructions {
@@ -164,7 +169,7 @@ func TestAnalyze(t *testing.T) {
 // String returns where all values and all cells point to.
 func (a *memory) String() string {
 	var text strings.Builder
-	show := func(name string, pts pointers) {
+	show := func(name string, pts *pointers) {
 		fmt.Fprintf(&text, "%s:", name)
 		for p := range a.places(pts) {
 			fmt.Fprintf(&text, " %s[%d,%d)", p.object.name, p.lo, p.hi)

@@ -6,35 +6,9 @@ import (
 	"strings"
 )
 
-// An object is a piece of memory: a variable, what is allocated at one place of the program, or
-// what only functions outside of the module use.
-type object struct {
-	name     string
-	number   int
-	size     int64     // 0 if it is not known
-	function *function // that it is the code of
-	made     *instruction
-	cells    []*cell
-	readers  set  // numbers of instructions whose pointers depend on what is stored in it
-	escaped  bool // functions that are not known can reach it
-	writes   []write
-}
-
-// A cell is what is stored in the bytes [lo, hi) of an object.
-type cell struct {
-	lo, hi int64
-	pts    pointers
-}
-
-// A write is an instruction that writes to bytes of an object.
-type write struct {
-	addresses
-	by   *instruction
-	data bool // of a message, or a status: what only an operation that is executed writes
-}
-
 // A memory finds where the values of a module may point to.
 type memory struct {
+	*pool
 	m        *Module
 	objects  []*object
 	outside  *object            // all that functions outside of the module have
@@ -48,20 +22,22 @@ type memory struct {
 	derived   bool // there are datatypes of the program
 	errno     bool // the program reads error numbers
 
+	loads  map[rangeKey]*load
+	stored map[storeKey]bool
+
 	instructions []*instruction // all of the module
 	current      *instruction   // of which it is found what follows
 	queued       set            // numbers of instructions of which it is to be found
 	changed      bool           // there are some
-	found        bool           // all that follows
 	err          error
 }
 
 // analyze finds what is reached from a function, and where all of its values may point to.
 func (m *Module) analyze(main *function) (*memory, error) {
-	a := &memory{m: m, hidden: map[string]*object{}, seen: map[*function]bool{}}
+	a := &memory{pool: newPool(), m: m, loads: map[rangeKey]*load{}, stored: map[storeKey]bool{}, hidden: map[string]*object{}, seen: map[*function]bool{}}
 	a.outside, a.messages = a.newObject("outside", 0), a.newObject("messages", 0)
 	a.outside.escaped = true
-	a.outside.cells = []*cell{{-maxSize, maxSize, to(a.outside.all())}}
+	a.outside.cells = []*cell{{-maxSize, maxSize, a.one(to(a.outside.all()))}}
 	for _, name := range []string{"files", "console", "random", "errno", "constants"} {
 		a.hidden[name] = a.newObject(name, 0)
 	}
@@ -80,7 +56,7 @@ func (m *Module) analyze(main *function) (*memory, error) {
 	}
 	a.reach(main)
 	for _, p := range main.params {
-		p.pts.add(a.outside.all())
+		p.pts = a.join(p.pts, to(a.outside.all()))
 	}
 	for a.changed && a.err == nil {
 		a.changed = false
@@ -98,7 +74,6 @@ func (m *Module) analyze(main *function) (*memory, error) {
 		a.current = nil
 		a.spread()
 	}
-	a.found = true
 	return a, a.err
 }
 
@@ -128,13 +103,6 @@ func (a *memory) again(list ...*instruction) {
 	}
 }
 
-// touch notes that what is stored in an object has changed.
-func (a *memory) touch(o *object) {
-	if a.queued.addAll(o.readers) {
-		a.changed = true
-	}
-}
-
 // depend notes that what follows from the instruction at hand depends on what is stored in an object.
 func (a *memory) depend(o *object) {
 	if a.current != nil {
@@ -142,19 +110,18 @@ func (a *memory) depend(o *object) {
 	}
 }
 
-// places returns where pointers point to. They may change meanwhile, until all is found.
-func (a *memory) places(pts pointers) iter.Seq[place] {
-	parts := pts.parts
-	if !a.found {
-		parts = slices.Clone(parts)
-	}
+// places returns where pointers point to.
+func (a *memory) places(pts *pointers) iter.Seq[place] {
 	return func(yield func(place) bool) {
+		if pts == nil {
+			return
+		}
 		for n := range pts.whole.all() {
 			if !yield(a.objects[n].all()) {
 				return
 			}
 		}
-		for _, p := range parts {
+		for _, p := range pts.parts {
 			if !yield(p) {
 				return
 			}
@@ -188,11 +155,11 @@ func (a *memory) begin(g *global) {
 	case g.external:
 		g.object.size = 0
 		g.object.escaped = true
-		a.outside.cells[0].pts.add(g.object.all())
+		a.escape(to(g.object.all()))
 		a.store(g.object.all(), maxSize, to(a.outside.all()))
 	default:
 		for _, v := range g.init {
-			a.store(g.object.all(), maxSize, unbounded(a.pointsOf(nil, v)))
+			a.store(g.object.all(), maxSize, a.unbounded(a.pointsOf(nil, v)))
 		}
 	}
 }
@@ -210,18 +177,18 @@ func (a *memory) reach(f *function) {
 		for _, p := range f.params {
 			if p.byval != nil {
 				p.object = a.newObject(p.name, p.byval.bytes())
-				p.pts.add(p.object.first())
+				p.pts = a.join(p.pts, to(p.object.first()))
 			}
 		}
 	}
 }
 
 // pointsOf returns where a value may point to.
-func (a *memory) pointsOf(f *function, v value) pointers {
+func (a *memory) pointsOf(f *function, v value) *pointers {
 	if v.local != "" {
 		return f.values[v.local].value().pts
 	}
-	var pts pointers
+	pts := &pointers{}
 	if v.constant {
 		pts.add(a.hidden["constants"].all())
 	}
@@ -259,73 +226,17 @@ func (t *irType) carries() bool {
 }
 
 // addTo adds where a value may point to.
-func (a *memory) addTo(n *node, pts pointers) {
-	if n.pts.addAll(pts) {
+func (a *memory) addTo(n *node, pts *pointers) {
+	if both := a.join(n.pts, pts); both != n.pts {
+		n.pts = both
 		a.again(n.users...)
-	}
-}
-
-// fill adds what is stored in a cell.
-func (a *memory) fill(o *object, c *cell, pts pointers) {
-	if c.pts.addAll(pts) {
-		a.touch(o)
-	}
-}
-
-// load adds what is stored in a range of bytes.
-func (a *memory) load(to *pointers, p place, size int64) {
-	a.depend(p.object)
-	b := p.bytes(size)
-	for _, c := range p.object.cells {
-		if c.lo < b.hi && b.lo < c.hi {
-			to.addAll(c.pts)
-		}
-	}
-}
-
-// store adds what is stored from a place on.
-func (a *memory) store(p place, size int64, pts pointers) {
-	if pts.isEmpty() || p.object.function != nil {
-		return
-	}
-	b := p.bytes(size)
-	lo, hi, o := b.lo, b.hi, p.object
-	for _, c := range o.cells {
-		if c.lo <= lo && hi <= c.hi {
-			a.fill(o, c, pts)
-			return
-		}
-	}
-	if len(o.cells) == maxCells {
-		all := &cell{lo: -maxSize, hi: maxSize}
-		for _, c := range o.cells {
-			all.pts.addAll(c.pts)
-		}
-		o.cells = []*cell{all}
-		a.touch(o)
-		a.fill(o, all, pts)
-		return
-	}
-	c := &cell{lo: lo, hi: hi}
-	o.cells = append(o.cells, c)
-	a.fill(o, c, pts)
-}
-
-// copyBytes stores what is in one place in another. Where in it, is not kept.
-func (a *memory) copyBytes(to, from pointers, size int64) {
-	var pts pointers
-	for f := range a.places(from) {
-		a.load(&pts, f, size)
-	}
-	for t := range a.places(to) {
-		a.store(t, size, pts)
 	}
 }
 
 // transfer adds what follows from an instruction.
 func (a *memory) transfer(i *instruction) {
 	f := i.block.of
-	of := func(k int) pointers { return a.pointsOf(f, i.operands[k]) }
+	of := func(k int) *pointers { return a.pointsOf(f, i.operands[k]) }
 	switch i.op {
 	case "alloca":
 		if i.object == nil {
@@ -340,25 +251,13 @@ func (a *memory) transfer(i *instruction) {
 		}
 		a.addTo(&i.node, to(i.object.first()))
 	case "getelementptr":
-		by := step(i.element, i.operands[1:], i.isAccessed())
-		var pts pointers
-		for p := range a.places(of(0)) {
-			pts.add(place{p.object, p.plus(by)})
-		}
-		a.addTo(&i.node, pts)
+		a.addTo(&i.node, a.step(of(0), step(i.element, i.operands[1:], i.isAccessed())))
 	case "load":
 		if i.typ.carries() {
-			var pts pointers
-			for p := range a.places(of(0)) {
-				a.load(&pts, p, i.typ.bytes())
-			}
-			a.addTo(&i.node, pts)
+			a.addTo(&i.node, a.load(of(0), i.typ.bytes()))
 		}
 	case "store":
-		pts := of(0)
-		for p := range a.places(of(1)) {
-			a.store(p, i.element.bytes(), pts)
-		}
+		a.storeAll(of(1), i.element.bytes(), of(0))
 	case "ret":
 		if len(i.operands) > 0 {
 			a.addTo(&f.returned, of(0))
@@ -373,7 +272,7 @@ func (a *memory) transfer(i *instruction) {
 	default:
 		if i.typ.carries() && !strings.HasPrefix(i.op, "f") { // arithmetic of floating-point numbers makes no addresses
 			for k := range i.operands {
-				a.addTo(&i.node, unbounded(of(k)))
+				a.addTo(&i.node, a.unbounded(of(k)))
 			}
 		}
 	}
@@ -450,15 +349,15 @@ func (a *memory) connect(i *instruction, target *function) {
 }
 
 // escape notes that functions that are not known can reach what pointers point to.
-func (a *memory) escape(pts pointers) { a.fill(a.outside, a.outside.cells[0], unbounded(pts)) }
+func (a *memory) escape(pts *pointers) { a.fill(a.outside, a.outside.cells[0], a.unbounded(pts)) }
 
 // spread adds what functions that are not known may do: they store all addresses that
 // they can reach in all objects that they can reach.
 func (a *memory) spread() {
-	reached := &a.outside.cells[0].pts
+	reached := func() *pointers { return a.outside.cells[0].pts }
 	for more := true; more; {
-		before := reached.whole.count()
-		for _, n := range slices.Collect(reached.whole.all()) {
+		before := reached()
+		for n := range before.whole.all() {
 			o := a.objects[n]
 			if !o.escaped {
 				o.escaped = true
@@ -468,20 +367,20 @@ func (a *memory) spread() {
 				a.escape(c.pts)
 			}
 			if f := o.function; f != nil && len(f.blocks) > 0 {
-				a.expose(f, *reached)
+				a.expose(f, reached())
 			}
 		}
-		more = reached.whole.count() > before
+		more = reached() != before
 	}
-	for n := range reached.whole.all() {
+	for n := range reached().whole.all() {
 		if o := a.objects[n]; o != a.outside {
-			a.store(o.all(), maxSize, *reached)
+			a.store(o.all(), maxSize, reached())
 		}
 	}
 }
 
 // expose notes that a function may be called by others, with arguments that point anywhere in pts.
-func (a *memory) expose(f *function, pts pointers) {
+func (a *memory) expose(f *function, pts *pointers) {
 	f.whole = true
 	a.reach(f)
 	for _, p := range f.params {

@@ -35,11 +35,14 @@ func (s *set) addAll(t set) (changed bool) {
 	return changed
 }
 
-func (s set) count() (n int) {
-	for _, word := range s {
-		n += bits.OnesCount64(word)
+// hasAll reports whether no member of another set is missing.
+func (s set) hasAll(t set) bool {
+	for k, word := range t {
+		if word != 0 && (k >= len(s) || s[k]|word != s[k]) {
+			return false
+		}
 	}
-	return n
+	return true
 }
 
 // all returns the members in their order.
@@ -72,19 +75,24 @@ func (o *object) all() place {
 	return place{o, addresses{lo: -maxSize, hi: maxSize}}
 }
 
-// Pointers are where a value may point to.
+// Pointers are where a value may point to. Those of a pool are not changed any more.
 type pointers struct {
 	whole set     // numbers of objects, to all of them
 	parts []place // of other objects, in the order of their numbers
+
+	number  int       // in a pool, 0 if they are of none
+	objects *pointers // to all of the same objects, nil if not asked for yet
+	mark    int       // the number of the last union that they were added to
 }
 
 // to returns pointers to one place.
-func to(at place) (p pointers) {
+func to(at place) *pointers {
+	p := &pointers{}
 	p.add(at)
 	return p
 }
 
-func (p *pointers) isEmpty() bool { return len(p.whole) == 0 && len(p.parts) == 0 }
+func (p *pointers) isEmpty() bool { return p == nil || len(p.whole) == 0 && len(p.parts) == 0 }
 
 // Bounds of what is kept apart.
 const (
@@ -92,10 +100,10 @@ const (
 	maxCells  = 64
 )
 
-// add adds a place, and reports whether it was missing.
-func (p *pointers) add(at place) bool {
+// add adds a place.
+func (p *pointers) add(at place) {
 	if p.whole.has(at.object.number) {
-		return false
+		return
 	}
 	if n := at.object.size; n > 0 {
 		outside := at.lo < 0 && at.lo > -maxSize/2 // some programs count arrays from 1 so
@@ -105,63 +113,97 @@ func (p *pointers) add(at place) bool {
 	} else {
 		at.lo, at.hi = clamp(at.lo), max(clamp(at.hi), clamp(at.lo)+1)
 	}
-	first, _ := slices.BinarySearchFunc(p.parts, at.object.number, func(q place, number int) int { return cmp.Compare(q.object.number, number) })
-	end := first
-	for ; end < len(p.parts) && p.parts[end].object == at.object; end++ {
-		if p.parts[end].contain(at.addresses) {
-			return false
-		}
+	first := len(p.parts)
+	if first > 0 && p.parts[first-1].object.number >= at.object.number {
+		first, _ = slices.BinarySearchFunc(p.parts, at.object.number, func(q place, number int) int { return cmp.Compare(q.object.number, number) })
 	}
-	if at == at.object.all() || end-first == maxPlaces {
+	end := endOfObject(p.parts, first, at.object)
+	switch {
+	case hasPlace(p.parts[first:end], at.addresses):
+	case at == at.object.all() || end-first == maxPlaces:
 		p.parts = slices.Delete(p.parts, first, end)
 		p.whole.add(at.object.number)
-		return true
+	default:
+		p.parts = slices.Insert(p.parts, end, at)
 	}
-	p.parts = slices.Insert(p.parts, end, at)
-	return true
 }
 
-// addAll adds the places of others, and reports whether one was missing.
-func (p *pointers) addAll(others pointers) (changed bool) {
-	if p.whole.addAll(others.whole) {
-		changed = true
-		p.parts = slices.DeleteFunc(p.parts, func(q place) bool { return p.whole.has(q.object.number) })
+// endOfObject returns where the places of an object end that begin at a number.
+func endOfObject(parts []place, at int, o *object) int {
+	for at < len(parts) && parts[at].object == o {
+		at++
 	}
-	at := 0
-	for _, q := range others.parts {
-		for at < len(p.parts) && p.parts[at].object.number < q.object.number {
-			at++
-		}
-		if p.hasFrom(at, q) {
-			continue
-		}
-		changed = p.add(q) || changed
-	}
-	return changed
+	return at
 }
 
-// hasFrom reports whether a place is there that is to be in the parts from a number on.
-func (p *pointers) hasFrom(at int, q place) bool {
-	for ; at < len(p.parts) && p.parts[at].object == q.object; at++ {
-		if p.parts[at].contain(q.addresses) {
+// hasPlace reports whether addresses are of one of the places of an object.
+func hasPlace(parts []place, of addresses) bool {
+	for k := range parts {
+		if parts[k].contain(of) {
 			return true
 		}
 	}
-	return p.whole.has(q.object.number)
+	return false
 }
 
-// unbounded returns the objects of places.
-func unbounded(pts pointers) pointers {
-	var all pointers
-	all.whole.addAll(pts.whole)
-	for _, q := range slices.Backward(pts.parts) {
-		all.whole.add(q.object.number)
+// addAll adds the places of others. It does not change p.parts, but replaces them.
+func (p *pointers) addAll(others *pointers) {
+	if others == nil || p.hasAll(others) {
+		return
 	}
-	return all
+	p.whole.addAll(others.whole)
+	parts := make([]place, 0, len(p.parts)+len(others.parts))
+	for a, b := p.parts, others.parts; len(a) > 0 || len(b) > 0; {
+		var o *object
+		if len(b) == 0 || len(a) > 0 && a[0].object.number <= b[0].object.number {
+			o = a[0].object
+		} else {
+			o = b[0].object
+		}
+		endA, endB := endOfObject(a, 0, o), endOfObject(b, 0, o)
+		first := len(parts)
+		if !p.whole.has(o.number) {
+			parts = append(parts, a[:endA]...)
+			for _, q := range b[:endB] {
+				if endA > 0 && hasPlace(parts[first:], q.addresses) {
+					continue
+				}
+				if len(parts)-first == maxPlaces {
+					parts = parts[:first]
+					p.whole.add(o.number)
+					break
+				}
+				parts = append(parts, q)
+			}
+		}
+		a, b = a[endA:], b[endB:]
+	}
+	p.parts = parts
+}
+
+// hasAll reports whether there is no place of others that is missing.
+func (p *pointers) hasAll(others *pointers) bool {
+	if !p.whole.hasAll(others.whole) {
+		return false
+	}
+	at := 0
+	for k := range others.parts {
+		q := &others.parts[k]
+		if p.whole.has(q.object.number) {
+			continue
+		}
+		for at < len(p.parts) && p.parts[at].object.number < q.object.number {
+			at++
+		}
+		if !hasPlace(p.parts[at:endOfObject(p.parts, at, q.object)], q.addresses) {
+			return false
+		}
+	}
+	return true
 }
 
 // A node is a value that may be an address.
 type node struct {
-	pts   pointers
+	pts   *pointers // of the pool, nil if it points nowhere
 	users []*instruction
 }

@@ -36,18 +36,15 @@ type reason struct {
 // A slicer finds what is needed.
 type slicer struct {
 	*Slice
-	options Options
-	order   *order
-	queue   []*instruction
-	data    map[string]bool // groups of which the data is needed
-	read    map[readKey]bool
-	frees   []*instruction
-}
-
-type readKey struct {
-	object *object
-	addresses
-	by *instruction
+	options  Options
+	order    *order
+	queue    []*instruction
+	data     map[string]bool // groups of which the data is needed
+	read     map[readKey]bool
+	written  map[access]*writers
+	before   map[access][]written
+	searches int // for what is before
+	frees    []*instruction
 }
 
 // Cut finds what is needed of a module, which must not be used for anything else. An error is an
@@ -76,7 +73,7 @@ func Cut(m *Module, o Options) (*Slice, error) {
 	}
 	s := &slicer{
 		Slice: &Slice{m: m, memory: a, executed: map[string]bool{}, readers: map[string]*Needed{}}, options: o,
-		order: newOrder(a), data: map[string]bool{}, read: map[readKey]bool{},
+		order: newOrder(a), data: map[string]bool{}, read: map[readKey]bool{}, written: map[access]*writers{}, before: map[access][]written{},
 	}
 	s.begin()
 	for s.drain(); s.keepFrees(); s.drain() {
@@ -93,7 +90,7 @@ func (s *slicer) begin() {
 				i.effects = s.effectsOf(i)
 				_, writes := s.memory.accesses(i)
 				for _, w := range writes {
-					w.object.writes = append(w.object.writes, write{w.addresses, i, w.data})
+					s.noteWrite(w, i)
 				}
 				for _, e := range i.effects {
 					if e.mpi != nil {
@@ -225,7 +222,7 @@ func (s *slicer) mayHold(i *instruction, v value, wildcard int64) bool {
 	for p := range s.memory.places(s.memory.pointsOf(i.block.of, v)) {
 		b := p.bytes(4)
 		for _, w := range p.object.writes {
-			if w.overlap(b) && w.by.op == "store" && s.mayBe(w.by, w.by.operands[0], wildcard, 0) {
+			if w.overlap(b) && slices.ContainsFunc(w.by, func(i *instruction) bool { return i.op == "store" && s.mayBe(i, i.operands[0], wildcard, 0) }) {
 				return true
 			}
 		}
@@ -438,43 +435,6 @@ func (s *slicer) needCalls(f *function, by *instruction) {
 			s.needCalls(i.block.of, i)
 		}
 	}
-}
-
-// needReads notes that what an instruction reads is needed, and so whatever may have written it.
-func (s *slicer) needReads(i *instruction, reads []access) {
-	later := slices.ContainsFunc(i.effects, func(e *effect) bool { return e.role != nil && e.role.Persistent }) // when it is started
-	for _, r := range reads {
-		shared := r.object == s.memory.hidden["files"] // by all processes
-		key := readKey{r.object, r.addresses, i}
-		if len(r.object.writes) == 0 || s.read[key] {
-			continue
-		}
-		s.read[key] = true
-		done := 0
-		for _, w := range r.object.writes {
-			if shared && slices.ContainsFunc(w.by.effects, func(e *effect) bool { return e.outputs }) {
-				s.executeAll(w.by, "what it writes is read, when messages say so")
-			}
-			if s.isDone(w) {
-				done++
-			} else if w.overlap(r.addresses) && (later || shared || s.order.precedes(w.by, i)) {
-				s.need(w.by, i, "writes what it reads in "+r.object.name)
-				if w.data {
-					for _, e := range w.by.effects {
-						s.needData(e.group, w.by, i)
-					}
-				}
-			}
-		}
-		if 2*done > len(r.object.writes) {
-			r.object.writes = slices.DeleteFunc(slices.Clone(r.object.writes), s.isDone) // others go through the list
-		}
-	}
-}
-
-// isDone reports whether nothing more is needed for a write if what it writes is.
-func (s *slicer) isDone(w write) bool {
-	return w.by.kept && (!w.data || !slices.ContainsFunc(w.by.effects, func(e *effect) bool { return e.group != "" && !s.data[e.group] }))
 }
 
 // needData notes that the data of a group of operations is needed: what all of them send.
