@@ -66,11 +66,17 @@ func (s *slicer) writesBefore(r access) []written {
 		if o == console {
 			continue
 		}
+		done := 0
 		for _, w := range o.writes {
-			if (w.search != s.searches || o == files) && w.overlap(bytes) {
+			if len(w.by) == 0 {
+				done++
+			} else if (w.search != s.searches || o == files) && w.overlap(bytes) {
 				w.search = s.searches
 				list = append(list, written{w.writers, o})
 			}
+		}
+		if 2*done > len(o.writes) {
+			o.writes = slices.DeleteFunc(o.writes, func(w write) bool { return len(w.by) == 0 })
 		}
 	}
 	s.before[r] = list
