@@ -80,6 +80,9 @@ func Make(ctx context.Context, traces []*reprise.Trace, o Options) (*Result, err
 			}
 		}
 	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func TestProxyOfAnotherRun(t *testing.T) {
 				if !*all && (p.name != "stencil" || m.Name != "mpich") {
 					t.Skip("-all tries it")
 				}
-				checkProxy(t, m, checkExtrapolation(t, m, p.program, p.arguments, p.ranks))
+				checkProxy(t, m, checkExtrapolation(t, m, p.program, p.arguments, p.ranks, "none"))
 			})
 		})
 	}
@@ -62,15 +62,15 @@ func TestExtrapolation(t *testing.T) {
 				if m.Name != "mpich" {
 					t.Skip("256 ranks with MPICH only")
 				}
-				checkExtrapolation(t, m, p.program, p.arguments, []int{4, 16, 64, 256})
+				checkExtrapolation(t, m, p.program, p.arguments, []int{4, 16, 64, 256}, "caller")
 			})
 		})
 	}
 }
 
 // checkExtrapolation records a program on several numbers of ranks, and checks that what is made of all but the last is the last, which
-// it returns.
-func checkExtrapolation(t *testing.T, m *mpitest.MPI, source string, arguments []string, numbers []int) *reprise.Trace {
+// it returns. Sites is what record has under --sites: ranks at an edge do what others do at the same call site.
+func checkExtrapolation(t *testing.T, m *mpitest.MPI, source string, arguments []string, numbers []int, sites string) *reprise.Trace {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")
 	if out, err := exec.Command(m.CC, "-w", "-g", "-O2", "-o", program, source, "-lm").CombinedOutput(); err != nil {
@@ -79,7 +79,7 @@ func checkExtrapolation(t *testing.T, m *mpitest.MPI, source string, arguments [
 	var traces []*reprise.Trace
 	for _, ranks := range numbers {
 		traces = append(traces, recorded.Trace(t, m, func(o mpitest.Options) {
-			o.Ranks, o.Limit = ranks, 3*time.Minute*time.Duration(1+ranks/64)
+			o.Ranks, o.Limit, o.Env = ranks, 3*time.Minute*time.Duration(1+ranks/64), append(o.Env, "REPRISE_SITES="+sites)
 			if output := m.Run(t, o, program, arguments...); output.Status != 0 {
 				t.Fatalf("status %d: %s", output.Status, output.Rest)
 			}
