@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -157,7 +158,20 @@ var (
 // always are the programs whose proxies are tried in each run of the tests.
 var always = []string{"loop.c", "p2p.c", "collectives.c"}
 
-// TestProxy records programs and their proxies: the calls are the same. -all tries more.
+// What programs have that proxies do not, as docs/proxy.md says.
+const (
+	refused = "several threads of a rank call MPI"
+	varies  = "which of several messages comes first is not forced"
+	hangs   = "calls that were made while recording was off are not there"
+	asks    = "it asks for the class of an error of a call that is left out"
+)
+
+var exceptions = map[string]map[string]string{
+	"mpich":   {"threads": refused, "waits": refused, "many": refused, "polling": varies, "switch": hangs},
+	"openmpi": {"threads": refused, "waits": refused, "many": refused, "polling": varies, "switch": hangs, "errors": asks},
+}
+
+// TestProxy records programs and their proxies: the calls are the same, but for those of exceptions. -all tries more.
 func TestProxy(t *testing.T) {
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
 		for _, p := range mpitest.Programs() {
@@ -167,12 +181,38 @@ func TestProxy(t *testing.T) {
 			}
 			t.Run(name, func(t *testing.T) {
 				m.Parallel(t)
+				exception := exceptions[m.Name][name]
+				if exception == hangs {
+					t.Skip(exception)
+				}
 				trace := recorded.Trace(t, m, func(o mpitest.Options) { m.RunProgram(t, p, o) })
+				if exception == refused {
+					if _, err := proxy.Generate(t.Context(), trace, proxy.Options{Name: "run.rpz"}); err == nil || !strings.Contains(err.Error(), refused) {
+						t.Errorf("error %v", err)
+					}
+					return
+				}
 				if *all || p.Source == "collectives.c" {
 					checkSanitized(t, m, trace)
 				}
-				checkProxy(t, m, trace)
+				if exception == "" {
+					checkProxy(t, m, trace)
+				}
 			})
+		}
+	})
+}
+
+// TestImprobe runs the proxy of a program that polls: messages that come between asking for them and MPI_Improbe are not lost.
+func TestImprobe(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		i := slices.IndexFunc(mpitest.Programs(), func(p mpitest.Program) bool { return p.Source == "polling.c" })
+		trace := recorded.Trace(t, m, func(o mpitest.Options) { m.RunProgram(t, mpitest.Programs()[i], o) })
+		program, _ := build(t, m, trace)
+		for range 5 {
+			if output := m.Run(t, mpitest.Options{Ranks: trace.Ranks(), Limit: limit}, program); output.Status != 0 {
+				t.Fatalf("status %d: %s", output.Status, output.Rest)
+			}
 		}
 	})
 }

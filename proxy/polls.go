@@ -55,6 +55,13 @@ func (s *statement) forced(line string) (string, error) {
 		if strings.HasPrefix(source, "from(") {
 			return line, nil // it waits
 		}
+		if message := s.argumentText("message"); message != "" {
+			s.needed = append(s.needed, fmt.Sprintf("found_message(%s, %s, %s, %s, %s)", flag, source, tag, comm, message))
+			if flag != "1" {
+				s.after = append(s.after, fmt.Sprintf("keep_message(%s, flag, %s);", flag, message))
+			}
+			return line, nil
+		}
 		switch flag {
 		case "0":
 			return fmt.Sprintf("if (!arrived(%s, %s, %s)) %s", source, tag, comm, line), nil

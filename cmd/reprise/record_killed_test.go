@@ -1,0 +1,163 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/mpitest"
+)
+
+var kills = flag.Int("kills", 2, "how often TestKilledAnywhere kills in each of its ways")
+
+// TestKilledAnywhere kills all processes of record at random instants, with and without the one that collects: each call that had returned is
+// in the trace, and nothing is left but what the documentation says.
+func TestKilledAnywhere(t *testing.T) {
+	m := theMPI(t)
+	program := m.Build(t, "counted.c")
+	for _, way := range []struct {
+		name      string
+		collector bool // is killed, too
+	}{{"AllButCollector", false}, {"All", true}} {
+		t.Run(way.name, func(t *testing.T) {
+			begun := 0
+			for range *kills {
+				if checkKilled(t, m, program, way.collector, time.Duration(rand.Int64N(int64(1500*time.Millisecond)))) {
+					begun++
+				}
+			}
+			t.Logf("killed %d times, %d of them while the program called MPI", *kills, begun)
+		})
+	}
+}
+
+// checkKilled records a program that is killed after some time, and reports whether it had called MPI by then.
+func checkKilled(t *testing.T, m *mpitest.MPI, program string, collector bool, after time.Duration) bool {
+	t.Helper()
+	const ranks = 2
+	directory, returned, spool := t.TempDir(), t.TempDir(), t.TempDir()
+	raw, trace := filepath.Join(directory, "raw"), filepath.Join(directory, "run.rpz")
+	flags := []string{"record", "-q", "--sites", "none", "-o", trace, "--spool", spool, "--"}
+	if collector {
+		flags = []string{"record", "-q", "--sites", "none", "-o", trace, "--keep-raw", raw, "--"}
+	}
+	mark := fmt.Sprintf("REPRISE_TEST_KILL=%d.%d", os.Getpid(), time.Now().UnixNano())
+	cmd := process(t, append(flags, m.Launch(ranks, program, returned)...)...)
+	cmd.Env = append(mpitest.Environment(t), runMain+"=1", "MPICC="+m.CC, mark)
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(after)
+	helpers := killMarked(mark, collector)
+	_ = cmd.Wait()
+	for _, pid := range helpers {
+		waitFor(t, func() bool { return syscall.Kill(pid, 0) != nil || zombie(pid) })
+	}
+	if collector {
+		if names := strings.Join(namesIn(t, directory), " "); names != "" && names != "raw" {
+			t.Errorf("killed after %v, left %s", after, names)
+		}
+	} else if names := strings.Join(namesIn(t, spool), " "); names != "" && len(helpers) > 0 {
+		t.Errorf("killed after %v, left in the spool's directory: %s", after, names)
+	}
+	var want [ranks]uint64
+	all := uint64(0)
+	for rank := range want {
+		if b, err := os.ReadFile(filepath.Join(returned, strconv.Itoa(rank))); err == nil && len(b) == 8 {
+			want[rank] = binary.LittleEndian.Uint64(b)
+			all += want[rank]
+		}
+	}
+	if all == 0 {
+		return false
+	}
+	if collector {
+		if r := invoke(t, "", "collect", raw, "-o", trace); r.status != exitOK {
+			t.Fatalf("killed after %v: %s", after, r.stderr)
+		}
+	}
+	for rank, n := range want {
+		got := countOfRank(t, trace, rank) // and MPI_Init, MPI_Comm_rank, MPI_Comm_size, and one that had not returned, or just
+		if got < n+3 || got > n+3+2 {
+			t.Errorf("killed after %v: %d calls of rank %d in the trace, and %d had returned\n%s", after, got, rank, n, &output)
+		}
+	}
+	return true
+}
+
+// killMarked kills all processes that have an entry in their environment, the one that collects only if it is told so, until there are none.
+// It returns those that collect and live.
+func killMarked(mark string, collector bool) (spared []int) {
+	for {
+		spared = nil
+		killed := 0
+		paths, _ := filepath.Glob("/proc/[0-9]*/environ")
+		for _, path := range paths {
+			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+			environment, err2 := os.ReadFile(path)
+			if err != nil || err2 != nil || !bytes.Contains(environment, []byte(mark)) || zombie(pid) {
+				continue
+			}
+			line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+			if !collector && bytes.Contains(line, []byte("collect\x00--live")) {
+				spared = append(spared, pid)
+				continue
+			}
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			killed++
+		}
+		if killed == 0 {
+			return spared
+		}
+	}
+}
+
+// zombie reports whether a process has ended.
+func zombie(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	i := bytes.LastIndexByte(stat, ')')
+	return err != nil || i < 0 || bytes.HasPrefix(stat[i:], []byte(") Z"))
+}
+
+func namesIn(t *testing.T, directory string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// countOfRank returns how many calls of a rank are in a trace, none if there is no such trace.
+func countOfRank(t *testing.T, path string, number int) uint64 {
+	t.Helper()
+	trace, err := reprise.Open(path)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	defer trace.Close()
+	rank, err := trace.Rank(number)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	return rank.Len()
+}
