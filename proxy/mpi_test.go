@@ -168,7 +168,7 @@ const (
 
 var exceptions = map[string]map[string]string{
 	"mpich":   {"threads": refused, "waits": refused, "many": refused, "polling": varies, "switch": hangs},
-	"openmpi": {"threads": refused, "waits": refused, "many": refused, "polling": varies, "switch": hangs, "errors": asks},
+	"openmpi": {"threads": refused, "waits": refused, "many": refused, "polling": varies, "switch": hangs, "errors": asks, "hpcc": varies},
 }
 
 // TestProxy records programs and their proxies: the calls are the same, but for those of exceptions. -all tries more.

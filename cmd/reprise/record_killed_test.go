@@ -34,7 +34,7 @@ func TestKilledAnywhere(t *testing.T) {
 		t.Run(way.name, func(t *testing.T) {
 			begun := 0
 			for range *kills {
-				if checkKilled(t, m, program, way.collector, time.Duration(rand.Int64N(int64(1500*time.Millisecond)))) {
+				if checkKilled(t, m, program, way.collector, 300*time.Millisecond+rand.N(2*time.Second)) {
 					begun++
 				}
 			}

@@ -26,6 +26,7 @@ type helper struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
 	hangs chan struct{} // closed when the helper wants the command killed
+	left  string        // what to do if it is killed
 }
 
 // An ending is what record tells the helper of the command that has ended.
@@ -64,6 +65,10 @@ func startHelper(spool string, o *recordOptions, made merge.Origin) (*helper, er
 		args = append(args, "-o", o.output.path)
 	}
 	h := &helper{cmd: exec.Command(self, append(args, "--", spool)...), hangs: make(chan struct{})}
+	h.left = "there is no trace, and what it had read is lost; with --keep-raw, the records stay, and reprise collect makes a trace of them"
+	if o.raw != "" {
+		h.left = fmt.Sprintf("reprise collect %s makes a trace of the records that it had", o.raw)
+	}
 	h.cmd.Stderr = os.Stderr
 	h.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if h.stdin, err = h.cmd.StdinPipe(); err != nil {
@@ -105,7 +110,7 @@ func (h *helper) finish(e ending) error {
 	if e := h.cmd.Wait(); h.cmd.ProcessState != nil && h.cmd.ProcessState.ExitCode() > 0 {
 		return exitStatus(h.cmd.ProcessState.ExitCode()) // it has said why
 	} else if e != nil {
-		return fmt.Errorf("the collector: %w", e)
+		return fmt.Errorf("the process that collects: %w: %s", e, h.left)
 	}
 	return err
 }
