@@ -474,3 +474,69 @@ func TestOrigin(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+// TestManyThreads records calls of 64 goroutines while the part file is written: each one that is read has the first calls of each.
+func TestManyThreads(t *testing.T) {
+	const threads, calls = 64, 50
+	p := openProcess(t, Config{Clock: counting(), Options: Options{Series: exactSeries()}})
+	fn := Func(send)
+	var recording sync.WaitGroup
+	for range threads {
+		thread := p.Thread()
+		recording.Go(func() {
+			defer thread.Release()
+			for i := range int64(calls) {
+				thread.End(fn, thread.Begin(), cst.Rank(i), cst.Array(cst.Int(i%2)))
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() {
+		recording.Wait()
+		close(done)
+	}()
+	check := func() (all int64) {
+		rank, err := openPart(t, p.config.Path).Rank(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := make(map[int64]int64) // call of each thread
+		for c, err := range rank.Calls() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			thread, args := int64(0), c.Args
+			if c.Function.Params[0].Name == threadParam {
+				thread, args = args[0].Int(), args[1:]
+			}
+			if args[0].Int() != next[thread] {
+				t.Fatalf("call %d of thread %d has %v", next[thread], thread, args)
+			}
+			next[thread]++
+			all++
+		}
+		return all
+	}
+	before := int64(0)
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+		if err := p.Checkpoint(); err != nil {
+			t.Fatal(err)
+		}
+		now := check()
+		if now < before {
+			t.Fatalf("%d calls in the file, and %d before", now, before)
+		}
+		before = now
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if all := check(); all != threads*calls {
+		t.Errorf("%d calls", all)
+	}
+}
