@@ -67,10 +67,14 @@ func Report(w io.Writer, in Input) error {
 			func(w io.Writer) error { return reportSimGrid(w, in.Traces) }},
 		{"Exporting", "LU, class W, on 64 ranks, as whole commands.",
 			func(w io.Writer) error { return reportExports(w, in.Traces) }},
+		{"Forged traces", "Small files with right checksums that claim much, and whole commands on them, each once: those that ended by themselves, with an answer or an error, and those that were interrupted after 2 s, as what they would write does not end.", reportForged},
 		{"Recording MPI programs", "What a call of MPI takes in the program, of its processor time, without and with the interposer in turn, on one rank that sends to itself; and what the collector takes for it afterwards, statistics of times included. Pilgrim compresses in the program.", reportRecording},
 	} {
 		if !strings.Contains(s.title, section) {
 			continue
+		}
+		if section != "" {
+			s.text += fmt.Sprintf(" Machine: %s.", processor()) // it may be another than that of the rest
 		}
 		fmt.Fprintf(w, "\n## %s\n\n%s\n\n", s.title, s.text)
 		switch err := s.print(w); {

@@ -1,0 +1,224 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/ti"
+)
+
+// forgeries are small files that claim much.
+var forgeries = []struct {
+	claim string
+	make  func() ([]byte, error)
+}{
+	{"4,194,303 signatures", func() ([]byte, error) { return manySignatures(1<<22 - 1) }},
+	{"340,000 signatures, which 512 MiB have room for", func() ([]byte, error) { return manySignatures(340_000) }},
+	{"2,147,483,647 ranks, one with calls", func() ([]byte, error) { return endless(math.MaxInt32, 1, 1000) }},
+	{"9,223,372,036,854,775,807 calls on each of 3 ranks", func() ([]byte, error) { return endless(3, 3, math.MaxInt64) }},
+	{"2^60 calls, in rules 60 deep", deepRules},
+}
+
+// forgedCommands are what is asked of them.
+var forgedCommands = strings.Split(strings.TrimSpace(`
+info TRACE
+info TRACE --all
+profile TRACE
+messages TRACE
+matrix TRACE -o OUT.csv
+match TRACE
+hang TRACE
+imbalance TRACE
+efficiency TRACE
+diff TRACE TRACE
+grammar TRACE
+cat TRACE
+cat TRACE --split OUT
+verify TRACE TRACE
+codecs TRACE
+predict TRACE
+proxy TRACE -o OUT
+repair TRACE -o OUT.rpz
+report TRACE -o OUT.html
+export TRACE -o OUT.parquet
+export TRACE -o OUT.csv
+export TRACE -o OUT.pftrace
+export TRACE -o OUT.json
+export TRACE -o OUT.prv
+export TRACE -o OUT.ti
+export TRACE -o OUT.pb.gz`), "\n")
+
+// patient is how long a command may go on until it is interrupted.
+const patient = 2 * time.Second
+
+// reportForged reports what commands take for files that claim much.
+func reportForged(w io.Writer) error {
+	c, err := newCommand()
+	if err != nil {
+		return err
+	}
+	defer c.remove()
+	heads(w, "claim", "file, bytes", "commands", "longest, s", "of", "most memory, MB", "of", "interrupted", "ended after, ms at most")
+	for _, f := range forgeries {
+		file, err := f.make()
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.claim, err)
+		}
+		if err := os.WriteFile(c.path("forged"), file, 0o666); err != nil {
+			return err
+		}
+		var (
+			longest, latest time.Duration
+			most            int64
+			slow, large     string
+			interrupted     int
+		)
+		for _, line := range forgedCommands {
+			took, after, resident, err := c.bounded(line, "forged")
+			if err != nil {
+				return fmt.Errorf("%s: reprise %s: %w", f.claim, line, err)
+			}
+			if after > 0 {
+				interrupted++
+				latest = max(latest, after)
+			} else if took > longest {
+				longest, slow = took, line
+			}
+			if resident > most {
+				most, large = resident, line
+			}
+		}
+		fmt.Fprintf(w, "| %s | %d | %d | %.2f | `%s` | %.0f | `%s` | %d |", f.claim, len(file), len(forgedCommands), longest.Seconds(), slow, float64(most)/1e6, large, interrupted)
+		if interrupted > 0 {
+			fmt.Fprintf(w, " %d |\n", latest.Milliseconds())
+		} else {
+			fmt.Fprintln(w, " – |")
+		}
+	}
+	return nil
+}
+
+// bounded runs the program with a trace, and returns how long that took, how long after an interrupt if it went on too long, and the most memory
+// that was resident. It may fail, with an error of one line at least.
+func (c *command) bounded(line, trace string) (took, after time.Duration, resident int64, err error) {
+	out := c.path("forged.out")
+	if err := os.MkdirAll(out, 0o777); err != nil {
+		return 0, 0, 0, err
+	}
+	defer os.RemoveAll(out)
+	cmd := exec.Command(c.path("reprise"), strings.Fields(strings.NewReplacer("TRACE", c.path(trace), "OUT", out+"/out").Replace(line))...)
+	var errors bytes.Buffer
+	cmd.Stderr = &errors
+	begin := time.Now()
+	timer := time.AfterFunc(patient, func() {
+		if cmd.Process != nil {
+			_ = cmd.Process.Signal(os.Interrupt)
+		}
+	})
+	defer timer.Stop()
+	resident, err = run(cmd)
+	took = time.Since(begin)
+	if took > patient {
+		after = took - patient
+	}
+	if err != nil && (cmd.ProcessState == nil || cmd.ProcessState.ExitCode() < 0 || errors.Len() == 0 && cmd.ProcessState.ExitCode() != 1 || strings.Contains(errors.String(), "goroutine ")) {
+		return took, after, resident, fmt.Errorf("%w: %s", err, &errors)
+	}
+	return took, after, resident, nil
+}
+
+// manySignatures returns a sound trace whose one rank makes calls that differ in a number that counts them.
+func manySignatures(n int) ([]byte, error) {
+	file, err := endless(1, 1, 1)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]int64, n)
+	column := func() []byte {
+		if err != nil {
+			return nil
+		}
+		var data []byte
+		data, err = rankenc.NewColumn(rankenc.Over(rankenc.World(n), n), values, rankenc.Options{}).AppendBinary(nil)
+		return data
+	}
+	zeros := column()
+	for i := range values {
+		values[i] = int64(i)
+	}
+	counting := column()
+	if err != nil {
+		return nil, err
+	}
+	f, err := format.NewReader(bytes.NewReader(file), int64(len(file)), reprise.FileOptions(int64(len(file))))
+	if err != nil {
+		return nil, err
+	}
+	var forged bytes.Buffer
+	w := format.NewWriter(&forged, format.Options{})
+	for _, s := range f.All() {
+		content, err := f.Content(s)
+		if err != nil {
+			return nil, err
+		}
+		content = bytes.Clone(content)
+		if s.Kind == layout.KindSignatures {
+			content = wire.AppendUvarint(nil, uint64(n)<<1)
+			content = append(content, zeros...) // the functions
+			content = append(content, 0, 0)     // no domains, no columns
+			content = append(content, zeros...) // all are constants
+			content = append(content, counting...)
+		}
+		w.Add(s.Kind, s.Key, content)
+	}
+	err = w.Close()
+	return forged.Bytes(), err
+}
+
+// endless returns the trace of some ranks of which some make so many calls.
+func endless(ranks, calling int, n uint64) ([]byte, error) {
+	var parts []merge.Part
+	for rank := range calling {
+		var table cst.Table
+		var calls sequitur.Builder
+		table.Intern(table.Declare(cst.Function{Name: "compute", Params: []cst.Param{{Name: "amount", Type: cst.Type{Kind: cst.KindInt}}}}), cst.Int(0))
+		calls.AppendRun(0, n)
+		parts = append(parts, merge.Part{Rank: rank, Table: &table, Grammar: calls.Finish()})
+	}
+	var file bytes.Buffer
+	err := merge.Write(&file, merge.Run{Ranks: ranks, Source: ti.Source}, parts)
+	return file.Bytes(), err
+}
+
+// deepRules returns the trace of one rank, each of whose rules is the one before twice, and a call.
+func deepRules() ([]byte, error) {
+	const depth = 60
+	data := []byte{depth, 2, 0 << 2, 1 << 2} // the rules, and the first: 0 1
+	for range depth - 1 {
+		data = append(data, 2, 0<<2|3, 0, 0<<2) // twice the rule before, then 0
+	}
+	g, err := sequitur.Parse(data, sequitur.Options{})
+	if err != nil {
+		return nil, err
+	}
+	var table cst.Table
+	table.Intern(table.Declare(cst.Function{Name: "init"}))
+	table.Intern(table.Declare(cst.Function{Name: "finalize"}))
+	var file bytes.Buffer
+	err = merge.Write(&file, merge.Run{Ranks: 1, Source: ti.Source}, []merge.Part{{Table: &table, Grammar: g}})
+	return file.Bytes(), err
+}
