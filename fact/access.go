@@ -190,8 +190,8 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, 
 	f := i.block.of
 	everything := func(list *[]access, data bool) { add(list, a.outside.cells[0].pts, maxSize, data) }
 	for _, name := range e.hidden {
-		add(reads, to(a.hidden[name].all()), 0, false)
-		add(writes, to(a.hidden[name].all()), 0, false)
+		add(reads, a.state(name), 0, false)
+		add(writes, a.state(name), 0, false)
 	}
 	if a.errno && (e.unknown || library[e.name] != nil) {
 		add(writes, to(a.hidden["errno"].first()), 4, false)
@@ -200,7 +200,7 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, 
 		for _, list := range []*[]access{reads, writes} {
 			everything(list, false)
 			for _, o := range []string{"files", "console", "random", "errno"} {
-				add(list, to(a.hidden[o].all()), 0, false)
+				add(list, a.state(o), 0, false)
 			}
 		}
 		return
@@ -273,8 +273,8 @@ func (a *memory) accessFile(pts *pointers, reads, writes *[]access, add func(*[]
 		add(reads, to(p), maxSize, false)
 	}
 	if files {
-		add(reads, to(a.hidden["files"].all()), 0, false)
-		add(writes, to(a.hidden["files"].all()), 0, false)
+		add(reads, a.state("files"), 0, false)
+		add(writes, a.state("files"), 0, false)
 	}
 }
 

@@ -59,20 +59,20 @@ var ioBegins = map[string]ioForm{
 	"ExternalListOutput":           {"-r-", 0, true},
 	"ExternalFormattedOutput":      {"r---r-", 2, true},
 	"UnformattedOutput":            {"-r-", 0, true},
-	"ExternalListInput":            {"-r-", -1, false},
-	"ExternalFormattedInput":       {"r---r-", -1, false},
-	"UnformattedInput":             {"-r-", -1, false},
+	"ExternalListInput":            {"-r-", 0, false},
+	"ExternalFormattedInput":       {"r---r-", 2, false},
+	"UnformattedInput":             {"-r-", 0, false},
 	"InternalListOutput":           {"b-bbr-", -1, false},
 	"InternalListInput":            {"b-bbr-", -1, false},
 	"InternalFormattedOutput":      {"b-r--bbr-", -1, false},
 	"InternalFormattedInput":       {"b-r--bbr-", -1, false},
-	"OpenUnit":                     {"-r-", -1, false},
+	"OpenUnit":                     {"-r-", 0, false},
 	"OpenNewUnit":                  {"r-", -1, false},
-	"Close":                        {"-r-", -1, false},
-	"Flush":                        {"-r-", -1, false},
-	"Backspace":                    {"-r-", -1, false},
+	"Close":                        {"-r-", 0, false},
+	"Flush":                        {"-r-", 0, false},
+	"Backspace":                    {"-r-", 0, false},
 	"Endfile":                      {"-r-", 0, true},
-	"Rewind":                       {"-r-", -1, false},
+	"Rewind":                       {"-r-", 0, false},
 	"InquireUnit":                  {"-r-", -1, false},
 	"InquireFile":                  {"r-r-", -1, false},
 	"InquireIoLength":              {"r-", -1, false},
@@ -84,7 +84,7 @@ var ioBegins = map[string]ioForm{
 	"InternalArrayFormattedOutput": {"x", -1, false},
 }
 
-// creates reports whether an OPEN of Fortran says that it makes a file or is for writing.
+// creates reports whether an OPEN of Fortran says that it makes a file or is for writing, or a CLOSE that it removes one.
 func creates(open *instruction) bool {
 	return slices.ContainsFunc(open.users, func(i *instruction) bool {
 		if i.callee.global != "@_FortranAioSetStatus" && i.callee.global != "@_FortranAioSetAction" || len(i.operands) < 2 {
@@ -95,7 +95,7 @@ func creates(open *instruction) bool {
 	})
 }
 
-var readingFile = regexp.MustCompile(`(?i)c"(old|read|unknown|scratch) *"`)
+var readingFile = regexp.MustCompile(`(?i)c"(old|read|unknown|scratch|keep) *"`)
 
 // fortranRuntime returns the effect of a function of Flang's library, nil if it is not known.
 func fortranRuntime(name string, i *instruction) *effect {
@@ -112,11 +112,19 @@ func fortranRuntime(name string, i *instruction) *effect {
 		if !known {
 			return nil
 		}
-		e.arguments, e.chain, e.hidden, e.outputs = form.arguments, true, []string{"files"}, form.writes || strings.HasPrefix(begin, "Open") && creates(i)
-		if form.writes && form.unit >= 0 && form.unit < len(i.operands) {
-			if unit := i.operands[form.unit]; unit.isNumber && (unit.number == 6 || unit.number == -1) {
-				e.hidden, e.outputs = []string{"console"}, false
-			}
+		e.arguments, e.chain = form.arguments, true
+		if strings.HasPrefix(begin, "Internal") {
+			break
+		}
+		e.hidden, e.outputs = []string{"files"}, form.writes || (strings.HasPrefix(begin, "Open") || begin == "Close") && creates(i)
+		if form.unit < 0 || form.unit >= len(i.operands) {
+			break
+		}
+		units := i.block.of.module.units
+		unit, isNumber := form.number(i)
+		e.hidden[0] = units.file(unit, isNumber)
+		if form.writes && isNumber && unit == 6 && !units.none && !units.opened[6] {
+			e.hidden[0], e.outputs = "console", false
 		}
 	case isIO && (strings.HasPrefix(statement, "OutputDescriptor") || statement == "OutputNamelist" || statement == "OutputDerivedType"):
 		e.arguments = "-v"

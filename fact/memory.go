@@ -14,6 +14,7 @@ type memory struct {
 	outside  *object            // all that functions outside of the module have
 	messages *object            // in messages
 	hidden   map[string]*object // state of the C library, and what constants such as MPI_IN_PLACE point to
+	files    []*object          // those that are told apart, and one that stands for others
 	reached  []*function
 	seen     map[*function]bool
 
@@ -41,6 +42,7 @@ func (m *Module) analyze(main *function) (*memory, error) {
 	for _, name := range []string{"files", "console", "random", "errno", "constants"} {
 		a.hidden[name] = a.newObject(name, 0)
 	}
+	a.addFile("files")
 	for _, f := range m.functions {
 		f.object = a.newObject(f.name, 0)
 		f.object.function = f
@@ -53,6 +55,10 @@ func (m *Module) analyze(main *function) (*memory, error) {
 	}
 	for _, f := range m.functions {
 		a.link(f)
+	}
+	m.units = unitsOf(a.instructions)
+	for _, name := range m.units.files() {
+		a.addFile(name)
 	}
 	a.reach(main)
 	for _, p := range main.params {
@@ -127,6 +133,28 @@ func (a *memory) places(pts *pointers) iter.Seq[place] {
 			}
 		}
 	}
+}
+
+// addFile notes that a name stands for a file.
+func (a *memory) addFile(name string) {
+	if a.hidden[name] == nil {
+		a.hidden[name] = a.newObject(name, 0)
+	}
+	a.hidden[name].isFile = true
+	a.files = append(a.files, a.hidden[name])
+}
+
+// state returns what a name stands for: "files" for all of them.
+func (a *memory) state(name string) *pointers {
+	pts := &pointers{}
+	if name != "files" {
+		pts.add(a.hidden[name].all())
+		return pts
+	}
+	for _, o := range a.files {
+		pts.add(o.all())
+	}
+	return pts
 }
 
 func (a *memory) newObject(name string, size int64) *object {

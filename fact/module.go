@@ -13,6 +13,7 @@ type Module struct {
 	functions []*function
 	named     map[string]any    // *global or *function, by name with its @
 	metadata  map[string]string // by number with its !
+	units     *units
 }
 
 // A global is a variable.

@@ -12,6 +12,7 @@ type object struct {
 	readers  set // numbers of instructions of which more follows if more is stored in it
 	loads    []*load
 	escaped  bool // functions that are not known can reach it
+	isFile   bool
 	writes   []write
 }
 

@@ -35,7 +35,7 @@ func (s *slicer) noteWrite(w access, i *instruction) {
 		s.written[w] = group
 		for o, bytes := range s.memory.ranges(w.pts, w.size) {
 			o.writes = append(o.writes, write{bytes, group})
-			group.files = group.files || o == s.memory.hidden["files"]
+			group.files = group.files || o.isFile
 		}
 	}
 	group.by = append(group.by, i)
@@ -61,7 +61,7 @@ func (s *slicer) writesBefore(r access) []written {
 		return list
 	}
 	s.searches++
-	files, console := s.memory.hidden["files"], s.memory.hidden["console"]
+	console := s.memory.hidden["console"]
 	for o, bytes := range s.memory.ranges(r.pts, r.size) {
 		if o == console {
 			continue
@@ -70,7 +70,7 @@ func (s *slicer) writesBefore(r access) []written {
 		for _, w := range o.writes {
 			if len(w.by) == 0 {
 				done++
-			} else if (w.search != s.searches || o == files) && w.overlap(bytes) {
+			} else if (w.search != s.searches || o.isFile) && w.overlap(bytes) {
 				w.search = s.searches
 				list = append(list, written{w.writers, o})
 			}
@@ -86,7 +86,7 @@ func (s *slicer) writesBefore(r access) []written {
 // needWriters notes that instructions are needed that write what another one reads.
 func (s *slicer) needWriters(w written, reader *instruction) {
 	later := slices.ContainsFunc(reader.effects, func(e *effect) bool { return e.role != nil && e.role.Persistent }) // when it is started
-	shared := w.in == s.memory.hidden["files"]                                                                       // by all processes
+	shared := w.in.isFile                                                                                            // by all processes
 	done := 0
 	for _, i := range w.by {
 		if shared && slices.ContainsFunc(i.effects, func(e *effect) bool { return e.outputs }) {

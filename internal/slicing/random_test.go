@@ -146,8 +146,8 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// TestPrograms checks that programs with the patterns of benchmarks and their slices make the same calls, and which groups of operations
-// have data that is needed.
+// TestPrograms checks that programs with the patterns of benchmarks and their slices make the same calls, which groups of operations
+// have data that is needed, and whether all are executed (open).
 func TestPrograms(t *testing.T) {
 	b := newBench(t)
 	for _, tt := range []struct{ program, needed string }{
@@ -161,11 +161,12 @@ func TestPrograms(t *testing.T) {
 		{"cg.F", "Bcast"},
 		{"lu.f", "Allreduce Bcast messages"},
 		{"sweep.F", ""},
-		{"memory.c", ""},
+		{"memory.c", "open"},
 		{"strides.c", ""},
-		{"exchange.c", "Allgather Bcast messages"},
-		{"storage.f90", ""},
-		{"files.f90", ""},
+		{"exchange.c", "Allgather Bcast messages open"},
+		{"storage.f90", "open"},
+		{"files.f90", "open"},
+		{"results.f90", ""},
 	} {
 		t.Run(tt.program, func(t *testing.T) {
 			if isFortran(tt.program) {
@@ -180,6 +181,9 @@ func TestPrograms(t *testing.T) {
 			var needed []string
 			for _, n := range s.Needed() {
 				needed = append(needed, n.Group)
+			}
+			if _, open := s.Open(); open {
+				needed = append(needed, "open")
 			}
 			if got := strings.Join(needed, " "); got != tt.needed {
 				t.Errorf("the data of %q is needed, want %q", got, tt.needed)
