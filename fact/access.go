@@ -50,6 +50,14 @@ func (a *memory) effectOf(i *instruction, e *effect) {
 			a.store(p, 8, a.unbounded(of(0)))
 		}
 	}
+	if e.name == "MPI_Aint_add" || e.name == "MPI_Aint_diff" {
+		a.addTo(&i.node, a.unbounded(of(0)))
+		a.addTo(&i.node, a.unbounded(of(1)))
+	}
+	if e.name == "MPI_Type_get_contents" { // addresses that MPI was told
+		a.depend(a.outside)
+		a.storeAll(a.unbounded(of(5)), maxSize, a.outside.cells[0].pts)
+	}
 	if e.name == "MPI_Get_address" || e.name == "MPI_Address" {
 		a.addressed = true
 	}

@@ -183,8 +183,15 @@ func effectOfName(name string, i *instruction) (*effect, error) {
 		writing.outputs = true
 		e = &writing
 	}
-	if strings.HasSuffix(name, "scanf") && readsAddresses(i) {
-		return unknownEffect, i.errorf("%s: addresses in text are not supported", name)
+	if strings.HasSuffix(name, "scanf") {
+		if readsAddresses(i) {
+			return unknownEffect, i.errorf("%s: addresses in text are not supported", name)
+		}
+		if mayAllocate(i, strings.TrimPrefix(name, "__isoc99_")) {
+			allocating := *unknownEffect
+			allocating.name = strings.TrimPrefix(name, "__isoc99_")
+			e = &allocating
+		}
 	}
 	if strings.HasSuffix(name, "printf") && name[0] != 'v' && !e.unknown && !constantFormat(e, i) {
 		all := *e
@@ -245,6 +252,21 @@ func readsAddresses(i *instruction) bool {
 
 var readsAddress = regexp.MustCompile(`%[0-9*]*p`)
 
+// mayAllocate reports whether a call of scanf or its like may store addresses of memory that it allocates: if its format is not a constant, too.
+func mayAllocate(i *instruction, name string) bool {
+	at := 1
+	if name == "scanf" {
+		at = 0
+	}
+	if at >= len(i.operands) {
+		return true
+	}
+	g, ok := i.block.of.module.named[i.operands[at].global].(*global)
+	return !ok || !g.constant || g.external || allocatesText.MatchString(i.block.of.module.lines[g.line])
+}
+
+var allocatesText = regexp.MustCompile(`%[0-9*']*m`)
+
 // constantFormat reports whether the format of a call of printf or its like is known not to store anything.
 func constantFormat(e *effect, i *instruction) bool {
 	at := strings.Index(e.arguments, "r")
@@ -266,7 +288,7 @@ var local = strings.Fields("strtok strtok_r strsep strerror setenv putenv unsete
 	"reallocarray asprintf vasprintf localtime gmtime ctime asctime strftime mktime difftime setlocale localeconv basename dirname realpath " +
 	"getcwd secure_getenv sched_getaffinity sched_setaffinity sched_getcpu getpagesize getrlimit setrlimit feclearexcept fetestexcept fesetround fegetround " +
 	"feenableexcept fedisableexcept mallopt malloc_usable_size initstate setstate srandom_r random_r drand48_r srand48_r strcasestr strlcpy strlcat memccpy rawmemchr " +
-	"strcoll strxfrm div ldiv lldiv remquo lgamma lgamma_r gamma j0 j1 jn y0 y1 yn wcslen mbstowcs wcstombs towupper towlower qsort_r lsearch lfind hsearch tsearch tfind")
+	"scanf sscanf fscanf strcoll strxfrm div ldiv lldiv remquo lgamma lgamma_r gamma j0 j1 jn y0 y1 yn wcslen mbstowcs wcstombs towupper towlower qsort_r lsearch lfind hsearch tsearch tfind")
 
 // standardCPlusPlus matches the functions of the library of C++.
 var standardCPlusPlus = regexp.MustCompile(`^(_ZNK?S[taso]|_ZSt|_ZNSi|__cxa_|__dynamic_cast$)`)

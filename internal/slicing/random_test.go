@@ -167,6 +167,8 @@ func TestPrograms(t *testing.T) {
 		{"storage.f90", "open"},
 		{"files.f90", "open"},
 		{"results.f90", ""},
+		{"addresses.c", ""},
+		{"text.c", ""},
 	} {
 		t.Run(tt.program, func(t *testing.T) {
 			if isFortran(tt.program) {
