@@ -167,7 +167,7 @@ func TestPrograms(t *testing.T) {
 		{"storage.f90", "open"},
 		{"files.f90", "open"},
 		{"results.f90", ""},
-		{"addresses.c", ""},
+		{"addresses.c", "Bcast"},
 		{"text.c", ""},
 	} {
 		t.Run(tt.program, func(t *testing.T) {
