@@ -178,8 +178,8 @@ func (s *slicer) classify(i *instruction, e *effect) {
 		}
 	} else if e.role.Receives != nil {
 		for k, p := range e.mpi.Declared() {
-			if k < len(i.operands) && (p.Name == e.role.Receives.Peer && s.mayBe(i, i.operands[k], s.options.AnySource, 0) ||
-				p.Name == e.role.Receives.Tag && s.mayBe(i, i.operands[k], s.options.AnyTag, 0)) {
+			if k < len(i.operands) && (p.Name == e.role.Receives.Peer && s.mayBe(i, i.operands[k], s.options.AnySource, map[operand]bool{}) ||
+				p.Name == e.role.Receives.Tag && s.mayBe(i, i.operands[k], s.options.AnyTag, map[operand]bool{})) {
 				isOpen = true
 			}
 		}
@@ -204,17 +204,38 @@ func (s *slicer) executeAll(i *instruction, why string) {
 	}
 }
 
-// mayBe reports whether a value is written in the program to be a wildcard. One that is computed may turn out
-// to be one: the library that stands in for MPI ends the program then.
-func (s *slicer) mayBe(i *instruction, v value, wildcard int64, depth int) bool {
+// mayBe reports whether a value is written in the program to be a wildcard, also where it comes from another function. One that is computed
+// may turn out to be one: the library that stands in for MPI ends the program then.
+func (s *slicer) mayBe(i *instruction, v value, wildcard int64, seen map[operand]bool) bool {
 	if !s.options.Wildcards || v.isNumber {
 		return !s.options.Wildcards || v.number == wildcard
 	}
-	source, ok := i.block.of.values[v.local].(*instruction)
-	if !ok || depth == 5 || source.op != "phi" && source.op != "select" {
+	source, ok := i.block.of.values[v.local]
+	if !ok || seen[source] {
 		return false
 	}
-	return slices.ContainsFunc(source.operands, func(v value) bool { return s.mayBe(source, v, wildcard, depth+1) })
+	seen[source] = true
+	among := func(at *instruction, list []value) bool {
+		return slices.ContainsFunc(list, func(v value) bool { return s.mayBe(at, v, wildcard, seen) })
+	}
+	switch source := source.(type) {
+	case *param:
+		return slices.ContainsFunc(source.of.callers, func(call *instruction) bool {
+			return source.number < len(call.operands) && among(call, call.operands[source.number:source.number+1])
+		})
+	case *instruction:
+		if source.op == "phi" || source.op == "select" {
+			return among(source, source.operands)
+		}
+		for _, f := range source.targets {
+			for _, b := range f.blocks {
+				if end := b.last(); end.op == "ret" && among(end, end.operands) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // mayHold reports whether the program stores a wildcard where an argument of Fortran is.
@@ -222,7 +243,9 @@ func (s *slicer) mayHold(i *instruction, v value, wildcard int64) bool {
 	for p := range s.memory.places(s.memory.pointsOf(i.block.of, v)) {
 		b := p.bytes(4)
 		for _, w := range p.object.writes {
-			if w.overlap(b) && slices.ContainsFunc(w.by, func(i *instruction) bool { return i.op == "store" && s.mayBe(i, i.operands[0], wildcard, 0) }) {
+			if w.overlap(b) && slices.ContainsFunc(w.by, func(i *instruction) bool {
+				return i.op == "store" && s.mayBe(i, i.operands[0], wildcard, map[operand]bool{})
+			}) {
 				return true
 			}
 		}

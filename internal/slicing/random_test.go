@@ -169,6 +169,7 @@ func TestPrograms(t *testing.T) {
 		{"results.f90", ""},
 		{"addresses.c", "Bcast"},
 		{"text.c", ""},
+		{"wildcards.c", "messages open"},
 	} {
 		t.Run(tt.program, func(t *testing.T) {
 			if isFortran(tt.program) {
