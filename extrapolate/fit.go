@@ -120,6 +120,7 @@ func (f *fitter) scaling(fs []feature, evidence int) {
 		v := x.of(f.points[0])
 		return !slices.ContainsFunc(f.points, func(p *point) bool { return x.of(p) != v })
 	})
+	slices.SortStableFunc(f.features, func(a, b feature) int { return oddness(a) - oddness(b) }) // what is read first has the name
 	if len(f.found) > 0 {
 		return
 	}
@@ -170,6 +171,14 @@ func (f *fitter) scaling(fs []feature, evidence int) {
 		f.features = every
 		f.line(f.monomials(false))
 	}
+}
+
+// oddness orders features by how likely they are.
+func oddness(x feature) int {
+	if x.odd {
+		return 1
+	}
+	return 0
 }
 
 // few finds what has two values on more numbers of ranks than two: multiples and parts of one feature, which all expressions of one

@@ -82,14 +82,15 @@ func foreign(own *grid, most int, numbers []int64) (list []feature) {
 // sizes returns the features that are the same on all ranks.
 func sizes(g *grid) []feature {
 	list := addExtent(nil, feature{name: "N", of: func(p *point) int64 { return p.ranks }})
+	list = append(list,
+		feature{name: "square root of N, rounded down", of: func(p *point) int64 { return squareRoot(p.ranks) }, odd: true, far: true, terms: terms{bits: 2}},
+		feature{name: "square root of N, rounded up", of: func(p *point) int64 { return squareRoot(p.ranks-1) + 1 }, odd: true, far: true, terms: terms{bits: 3}})
 	if g.dims > 1 {
 		for d, n := range names(g.dims) {
 			list = addExtent(list, feature{name: n.extent, extent: !g.fixed, terms: terms{bits: 2}, of: func(p *point) int64 { return p.extent[d] }})
 		}
 	}
-	return append(list,
-		feature{name: "square root of N, rounded down", of: func(p *point) int64 { return squareRoot(p.ranks) }, odd: true, far: true, terms: terms{bits: 2}},
-		feature{name: "square root of N, rounded up", of: func(p *point) int64 { return squareRoot(p.ranks-1) + 1 }, odd: true, far: true, terms: terms{bits: 3}})
+	return list
 }
 
 // remainders returns what of the number of ranks the traces must show, too: what depends on one that is the same in all of them is not seen.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"os"
 	"strings"
 
 	"github.com/reprise-trace/reprise/ti"
@@ -37,4 +38,30 @@ func ExampleReader() {
 	// 0 bcast count:int root:rank type:handle(datatype)
 	// 0 compute flops:float
 	// input: rank 0: no finalize after line 4
+}
+
+func ExampleWriter() {
+	w := ti.NewWriter(os.Stdout)
+	r := ti.NewReader(strings.NewReader("0 init\n1 init\n0 send 1 1000 12 1\n1 recv 0 1000 12 1\n0 finalize\n1 finalize\n"), ti.Options{})
+	for {
+		c, err := r.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		if c.Rank == 1 {
+			if err := w.Write(c); err != nil {
+				log.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// 1 init
+	// 1 recv 0 1000 12 1
+	// 1 finalize
 }

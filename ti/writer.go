@@ -1,6 +1,7 @@
 package ti
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +20,8 @@ type Writer struct {
 	files     []textFile // by rank, or one
 	size      int        // bytes of text held
 	limit     int        // of size
-	err       error      // sticks
+	line      []byte
+	err       error // sticks
 }
 
 // A textFile gathers the lines of a file.
@@ -75,21 +77,34 @@ func (w *Writer) file(rank int) string { return fmt.Sprintf("%s_rank-%d.txt", w.
 // Write writes the line of c, see [AppendCall]. Failures to write stick; after a call
 // that cannot be written, others can.
 func (w *Writer) Write(c Call) error {
+	line, err := AppendCall(w.line[:0], c)
+	w.line = line
+	if err != nil {
+		return err
+	}
+	return w.WriteLine(c.Rank, line)
+}
+
+// WriteLine writes a line of a rank as [AppendCall] makes it. If the last line before lacks its line feed, as only the last of a file can, it
+// gets one now.
+func (w *Writer) WriteLine(rank int, line []byte) error {
 	if w.err != nil {
 		return w.err
 	}
 	n := 0
 	if w.dst == nil {
-		n = c.Rank
+		n = rank
 	}
 	if n < 0 || n >= len(w.files) {
-		return fmt.Errorf("ti: %w: rank %d of %d", wire.ErrCorrupt, c.Rank, len(w.files))
+		return fmt.Errorf("ti: %w: rank %d of %d", wire.ErrCorrupt, rank, len(w.files))
 	}
 	f := &w.files[n]
 	before := len(f.buf)
-	if err := f.add(c); err != nil {
-		return err
+	if f.open {
+		f.buf = append(f.buf, '\n')
 	}
+	f.buf = append(f.buf, line...)
+	f.open = !bytes.HasSuffix(line, []byte{'\n'})
 	w.size += len(f.buf) - before
 	switch {
 	case len(f.buf) >= flushSize:
@@ -100,22 +115,6 @@ func (w *Writer) Write(c Call) error {
 		}
 	}
 	return w.err
-}
-
-// add appends the line of c. If the last line lacks its line feed, as only the
-// last of a file can, it gets one now.
-func (f *textFile) add(c Call) error {
-	n := len(f.buf)
-	if f.open {
-		f.buf = append(f.buf, '\n')
-	}
-	buf, err := AppendCall(f.buf, c)
-	if err != nil {
-		f.buf = f.buf[:n]
-		return err
-	}
-	f.buf, f.open = buf, buf[len(buf)-1] != '\n'
-	return nil
 }
 
 // flush hands on the text held for a file. It creates the file of a rank. On failure it

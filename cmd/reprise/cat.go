@@ -169,7 +169,7 @@ func newLineWriter(o *catOptions, trace *reprise.Trace, w io.Writer) (write call
 			return nil, nil, err
 		}
 		out := ti.NewWriter(w)
-		return func(_ uint64, c reprise.Call) error { return out.Write(toTI(c)) }, out.Close, nil
+		return tiWriter(out, toTI), out.Close, nil
 	}
 	ranks, _, err := trace.SeriesRanks()
 	if err != nil {
@@ -191,6 +191,7 @@ func newLineWriter(o *catOptions, trace *reprise.Trace, w io.Writer) (write call
 		return newJSONWriter(out, trace, begin), out.Flush, nil
 	}
 	printer := trace.Printer(reprise.PrintOptions{Absolute: o.absolute})
+	lines := newCallLines(func(dst []byte, c reprise.Call) ([]byte, error) { return append(printer.AppendCall(dst, c), '\n'), nil })
 	var line []byte
 	write = func(position uint64, c reprise.Call) error {
 		line = append(strconv.AppendInt(line[:0], int64(c.Rank), 10), '\t')
@@ -198,11 +199,27 @@ func newLineWriter(o *catOptions, trace *reprise.Trace, w io.Writer) (write call
 		if timed {
 			line = appendTime(line, c, begin)
 		}
-		line = append(printer.AppendCall(line, c), '\n')
-		_, err := out.Write(line)
+		text, err := lines.of(c)
+		if err != nil {
+			return err
+		}
+		_, _ = out.Write(line)
+		_, err = out.Write(text)
 		return err
 	}
 	return write, out.Flush, nil
+}
+
+// tiWriter returns a function that writes calls as lines of SimGrid's traces.
+func tiWriter(w *ti.Writer, toTI func(reprise.Call) ti.Call) callWriter {
+	lines := newCallLines(func(dst []byte, c reprise.Call) ([]byte, error) { return ti.AppendCall(dst, toTI(c)) })
+	return func(_ uint64, c reprise.Call) error {
+		line, err := lines.of(c)
+		if err != nil {
+			return err
+		}
+		return w.WriteLine(c.Rank, line)
+	}
 }
 
 // appendTime appends the start since begin and the duration of a call, in seconds,
@@ -289,12 +306,12 @@ func (o *catOptions) splitInto(q *question, dir string, toTI func(reprise.Call) 
 	defer w.Abort()
 	bar := o.progress(q, q.ErrOrStderr())
 	defer bar.done()
-	done := uint64(0)
-	err = o.copyRanks(q, func(_ uint64, c reprise.Call) error {
+	done, write := uint64(0), tiWriter(w, toTI)
+	err = o.copyRanks(q, func(position uint64, c reprise.Call) error {
 		if err := exact(c); err != nil {
 			return err
 		}
-		if err := w.Write(toTI(c)); err != nil {
+		if err := write(position, c); err != nil {
 			return named(err)
 		}
 		done++

@@ -1,8 +1,11 @@
 package main
 
 import (
-	"io"
+	"bufio"
+	"bytes"
+	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
@@ -31,20 +34,36 @@ type jsonArg struct {
 
 // newJSONWriter returns a function that writes a call as an object on a line, with
 // times since begin.
-func newJSONWriter(w io.Writer, trace *reprise.Trace, begin int64) callWriter {
-	e := newEncoder(w)
+func newJSONWriter(w *bufio.Writer, trace *reprise.Trace, begin int64) callWriter {
+	var b bytes.Buffer
+	e := newEncoder(&b)
 	names := newJSONNames(trace)
-	return func(position uint64, c reprise.Call) error {
-		j := jsonCall{Schema: schema, Rank: c.Rank, Position: position, Function: c.Function.Name, Args: make([]jsonArg, len(c.Args))}
-		if c.Timed {
-			start := since(begin, c.Start)
-			j.Start, j.Duration = &start, &c.Duration
-		}
+	lines := newCallLines(func(dst []byte, c reprise.Call) ([]byte, error) {
+		j := jsonCall{Schema: schema, Function: c.Function.Name, Args: make([]jsonArg, len(c.Args))}
 		for i, v := range c.Args {
 			p := &c.Function.Params[i]
 			j.Args[i] = jsonArg{p.Name, jsonValue(v), classOf(&p.Type), names.of(p.Type, v)}
 		}
-		return e.Encode(j)
+		b.Reset()
+		err := e.Encode(j)
+		return append(dst, b.Bytes()[bytes.Index(b.Bytes(), []byte(`"function"`)):]...), err
+	})
+	begun := fmt.Sprintf(`{"schema":%d,"rank":`, schema)
+	var line []byte
+	return func(position uint64, c reprise.Call) error {
+		line = append(strconv.AppendInt(append(line[:0], begun...), int64(c.Rank), 10), `,"position":`...)
+		line = strconv.AppendUint(line, position, 10)
+		if c.Timed {
+			line = strconv.AppendInt(append(line, `,"start_ns":`...), since(begin, c.Start), 10)
+			line = strconv.AppendInt(append(line, `,"duration_ns":`...), c.Duration, 10)
+		}
+		text, err := lines.of(c)
+		if err != nil {
+			return err
+		}
+		_, _ = w.Write(append(line, ','))
+		_, err = w.Write(text)
+		return err
 	}
 }
 
