@@ -221,9 +221,10 @@ func (s *statement) text(p *spec.Param, v *values) (string, error) {
 	if p.Name == "filename" {
 		write = s.file
 	}
-	x, same := v.same()
-	text := write(x.Text())
-	if !same {
+	var text string
+	if x, same := v.same(); same {
+		text = write(x.Text())
+	} else {
 		plain := *v
 		plain.expr = nil
 		number, err := s.number(&plain, s.key(), p.Name, func(x cst.Value) int64 { return s.textNumber(write(x.Text())) }, numberName(""))
