@@ -26,7 +26,7 @@ func (g *generator) named(text string) string {
 // taken are names that a function cannot have: what the program and its headers define, words of C, and what
 // is in its library. No name of MPI, and none that begins with an underscore, is one of identifier's that is used.
 var taken = strings.Fields(`main rank size no_statuses unweighted empty_weights begin forget reserve compute take choose put provide complete until_complete reached arrived
-	until_arrived found found_message keep_message from told told_elements told_cancelled fitting text room address buffer allocated status statuses flag unused operation comm_error file_error win_error query_request free_request cancel_request started oldest finish_all memory no_distances pending many room
+	until_arrived found from told told_elements told_cancelled fitting text room address buffer allocated status statuses flag unused operation comm_error file_error win_error query_request free_request cancel_request started oldest finish_all memory no_distances pending many room
 	comm datatype group op request info message errhandler win file list numbers
 	auto break case char const continue default do double else enum extern float for goto if inline int long register restrict
 	return short signed sizeof static struct switch typedef union unsigned void volatile while asm typeof

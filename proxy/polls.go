@@ -20,19 +20,11 @@ func tests(name string) bool {
 	return false
 }
 
-// probes returns the function that finds out what another that sets a flag will say, or nothing.
-func probes(name string) string {
-	switch spec.Base(name) {
-	case "Iprobe", "Improbe":
-		return "PMPI_Iprobe"
-	}
-	return ""
-}
-
-// repeats reports whether a function that sets a flag is called until it is set: nothing else says that it would be.
+// repeats reports whether a function that sets a flag is called until it is set: nothing else says that it would be, or, of
+// MPI_Improbe, a call that is to find nothing could take a message that comes after it was asked for.
 func repeats(name string) bool {
 	switch spec.Base(name) {
-	case "Parrived", "Win_test":
+	case "Parrived", "Win_test", "Improbe":
 		return true
 	}
 	return false
@@ -46,7 +38,7 @@ func (s *statement) forced(line string) (string, error) {
 		return fmt.Sprintf("if (%s) %s", s.possible, line), nil
 	case tests(name):
 		return s.forcedTest(line)
-	case probes(name) != "":
+	case spec.Base(name) == "Iprobe":
 		flag, err := s.flag()
 		if err != nil {
 			return "", err
@@ -54,13 +46,6 @@ func (s *statement) forced(line string) (string, error) {
 		source, tag, comm := s.argumentText("source"), s.argumentText("tag"), s.argumentText("comm")
 		if strings.HasPrefix(source, "from(") {
 			return line, nil // it waits
-		}
-		if message := s.argumentText("message"); message != "" {
-			s.needed = append(s.needed, fmt.Sprintf("found_message(%s, %s, %s, %s, %s)", flag, source, tag, comm, message))
-			if flag != "1" {
-				s.after = append(s.after, fmt.Sprintf("keep_message(%s, flag, %s);", flag, message))
-			}
-			return line, nil
 		}
 		switch flag {
 		case "0":

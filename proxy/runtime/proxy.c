@@ -175,38 +175,6 @@ int found(int flag, int source, int tag, MPI_Comm comm)
     return 1;
 }
 
-/* A message that came between asking whether one is there and MPI_Improbe, which found none in the trace: the next one
-   that does has it. */
-static struct {
-    int there, source, tag;
-    MPI_Comm comm;
-    MPI_Message message;
-} early;
-
-int found_message(int flag, int source, int tag, MPI_Comm comm, MPI_Message *message)
-{
-    if (!flag) {
-        if (early.there || arrived(source, tag, comm))
-            return 0;
-        early.source = source, early.tag = tag, early.comm = comm;
-        return 1;
-    }
-    if (early.there && early.source == source && early.tag == tag && early.comm == comm) {
-        *message = early.message;
-        return early.there = 0;
-    }
-    until_arrived(source, tag, comm);
-    return 1;
-}
-
-void keep_message(int flag, int there, const MPI_Message *message)
-{
-    if (flag || !there)
-        return;
-    early.there = 1;
-    early.message = *message;
-}
-
 /* The source of the message that a receive from any would get, if one is there. */
 static int next_source(int tag, MPI_Comm comm, MPI_Status *first)
 {

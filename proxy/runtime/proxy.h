@@ -43,11 +43,6 @@ int arrived(int source, int tag, MPI_Comm comm);
 void until_arrived(int source, int tag, MPI_Comm comm);
 int found(int flag, int source, int tag, MPI_Comm comm);
 
-/* Whether MPI_Improbe is to be called, which found a message in the trace or did not. If it finds one too early, that is kept for the call
-   that found it. */
-int found_message(int flag, int source, int tag, MPI_Comm comm, MPI_Message *message);
-void keep_message(int flag, int there, const MPI_Message *message);
-
 /* Returns a source. Where that is any it waits for a message from the sender, and returns the sender if another message
    came first. */
 int from(int source, int sender, int tag, MPI_Comm comm);
