@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/text"
 )
 
 // A solver finds the program of which traces are.
@@ -146,7 +147,7 @@ func (s *solver) solveIn(dims, most int) (first *made, why string, err error) {
 		root, failed := s.root()
 		if failed != nil {
 			if why == "" {
-				why = fmt.Sprintf("%d dimensions (%s): %s: %s", dims, g.name, failed.class, failed.what)
+				why = fmt.Sprintf("%s (%s): %s: %s", text.Plural(uint64(dims), "dimension"), g.name, failed.class, failed.what)
 			}
 			continue
 		}

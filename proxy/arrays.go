@@ -28,7 +28,7 @@ func (s *statement) array(p *spec.Param, v *values) (string, error) {
 			return s.unused(), nil
 		}
 		typ := s.integer(p)
-		text, err := s.row(v, s.key(), p.Name, typ, cst.Value.Int, numberName(classOf(element)))
+		text, err := s.row(v, s.key(), p.Name, typ, cst.Value.Int, s.constantName(p))
 		switch {
 		case nested || p.Name == "ranges": // MPI has arrays of arrays
 			text = "(void *)(" + text + ")"

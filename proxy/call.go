@@ -275,7 +275,12 @@ func (s *statement) byValue(p *spec.Param, v *values) (string, error) {
 	}
 	switch p.Type.Kind {
 	case cst.KindInt, cst.KindRank, cst.KindTag:
-		text, err := s.number(v, s.key(), p.Name, cst.Value.Int, numberName(classOf(p.Type)))
+		if isImplemented(p) {
+			plain := *v
+			plain.expr = nil // of numbers that are others elsewhere
+			v = &plain
+		}
+		text, err := s.number(v, s.key(), p.Name, cst.Value.Int, s.constantName(p))
 		if err == nil && p.Name == "source" {
 			text, err = s.from(text, v)
 		}
@@ -324,7 +329,7 @@ func (s *statement) indirect(p *spec.Param, v *values) (string, error) {
 		case p.Direction == cst.Out:
 			return s.unused(), nil
 		}
-		text, err := s.number(v, s.key(), p.Name, cst.Value.Int, numberName(classOf(p.Type)))
+		text, err := s.number(v, s.key(), p.Name, cst.Value.Int, s.constantName(p))
 		return fmt.Sprintf("&(%s){%s}", s.integer(p), text), err
 	case cst.KindPointer:
 		if s.function.Name == "MPI_Alloc_mem" {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // checkInit checks that a shape begins MPI, and notes how.
@@ -20,7 +21,7 @@ func (g *generator) checkInit(number int) error {
 		line := "MPI_Init(&argc, &argv);"
 		if c.signature.Function.Name == "MPI_Init_thread" {
 			s := &statement{generator: g, call: c}
-			required, err := s.number(c.argument("required"), s.key(), "required", cst.Value.Int, numberName(""))
+			required, err := s.number(c.argument("required"), s.key(), "required", cst.Value.Int, s.constantName(&spec.Param{Name: "required"}))
 			if err != nil || strings.Contains(required, "[") {
 				required = "MPI_THREAD_SINGLE"
 			}
