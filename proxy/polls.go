@@ -122,8 +122,12 @@ func (s *statement) forcedTest(line string) (string, error) {
 
 // haveRequests reports whether each array of requests of a call had one in the trace.
 func (s *statement) haveRequests() bool {
+	list := s.argument("array_of_requests")
+	if list == nil {
+		return false
+	}
 	all := true
-	s.argument("array_of_requests").each(func(x cst.Value) {
+	list.each(func(x cst.Value) {
 		some := false
 		for i := range x.Len() {
 			some = some || isObject(x.Index(i).Int())
