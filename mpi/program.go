@@ -3,6 +3,7 @@ package mpi
 import (
 	"context"
 	"crypto/sha256"
+	_ "embed" // for the reducer
 	"fmt"
 
 	"github.com/reprise-trace/reprise/internal/header"
@@ -37,4 +38,13 @@ func BuildProgram(ctx context.Context, mpicc, cacheDir, does, flag string, sourc
 		return nil, err
 	}
 	return &Program{Path: path, MPI: h.Version}, nil
+}
+
+//go:embed reducer/reduce.c
+var reducer []byte
+
+// BuildReducer returns a program whose processes reduce part files along a tree, as [BuildProgram] does. Each is started by
+// a process that merges: the source says what they tell each other.
+func BuildReducer(ctx context.Context, mpicc, cacheDir string, building func()) (*Program, error) {
+	return BuildProgram(ctx, mpicc, cacheDir, "reduce", "-O2", reducer, building)
 }

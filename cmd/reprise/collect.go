@@ -254,6 +254,7 @@ type collectSummary struct {
 	Overhead   float64       `json:"overhead"` // share of the processes' time, 0.01 being 1 %
 	Unfinished rankenc.Set   `json:"unfinished_rank_set"`
 	Problems   []string      `json:"problems"`
+	Parts      int           `json:"parts,omitempty"` // that were merged, with record --merge: Raw, Overhead and Collector are not known then
 	Status     int           `json:"exit_status"`
 	Run        *runSummary   `json:"run_summary,omitempty"` // left out of a part file, and without times
 }
@@ -287,10 +288,14 @@ func (s *collectSummary) print(w io.Writer, asJSON, quiet bool) error {
 	if early {
 		fmt.Fprintf(w, "reprise: the trace ends early: %s did not reach MPI_Finalize\n", text.Ranks(s.Unfinished))
 	}
-	fmt.Fprintf(w, "reprise: %s: %s calls of %s in %s bytes (%s raw)\n", s.Output, text.Count(s.Calls),
-		text.Plural(s.Processes, "rank"), text.Count(s.Bytes), text.Bytes(s.Raw))
-	fmt.Fprintf(w, "reprise: cost: %.2f %% of the time, %.1f s of compressing, %.1f s at the end\n",
-		100*s.Overhead, s.Collector.Seconds(), s.After.Seconds())
+	fmt.Fprintf(w, "reprise: %s: %s calls of %s in %s bytes", s.Output, text.Count(s.Calls), text.Plural(s.Processes, "rank"), text.Count(s.Bytes))
+	if s.Parts > 0 {
+		fmt.Fprintf(w, ", merged of %s in %.1f s\n", text.Plural(s.Parts, "part"), s.After.Seconds())
+	} else {
+		fmt.Fprintf(w, " (%s raw)\n", text.Bytes(s.Raw))
+		fmt.Fprintf(w, "reprise: cost: %.2f %% of the time, %.1f s of compressing, %.1f s at the end\n",
+			100*s.Overhead, s.Collector.Seconds(), s.After.Seconds())
+	}
 	if s.Run != nil {
 		s.Run.print(w, early)
 	}

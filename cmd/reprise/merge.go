@@ -24,10 +24,24 @@ import (
 )
 
 func newMerge() *cobra.Command {
-	return newWriter("merge", "part files", func(cmd *cobra.Command, args []string, o *writeOptions) error {
-		s := mergeSummary{Schema: schema, Input: args, Output: o.output, Part: o.part, size: o.size, bound: int64(o.bounded)}
-		if err := mergeFiles(cmd, &s); err != nil {
-			return err
+	var tree treeOptions
+	cmd := newWriter("merge", "part files", func(cmd *cobra.Command, args []string, o *writeOptions) error {
+		files, launcher := behindDash(cmd, args)
+		s := mergeSummary{Schema: schema, Input: files, Output: o.output, Part: o.part, size: o.size, bound: int64(o.bounded)}
+		switch {
+		case tree.member:
+			return mergeAsMember(cmd, &s, &tree)
+		case len(launcher) > 0:
+			if err := tree.check(&s); err != nil {
+				return err
+			}
+			if err := mergeWithMPI(cmd, launcher, &s, &tree); err != nil {
+				return err
+			}
+		default:
+			if err := mergeFiles(cmd, &s); err != nil {
+				return err
+			}
 		}
 		out := summaryOf(cmd, o.output)
 		if o.json {
@@ -36,6 +50,16 @@ func newMerge() *cobra.Command {
 		s.print(out, cmd.ErrOrStderr())
 		return nil
 	})
+	tree.addTo(cmd.Flags())
+	return cmd
+}
+
+// behindDash returns the arguments, and those behind -- if there are any in front of it.
+func behindDash(cmd *cobra.Command, args []string) (front, behind []string) {
+	if n := cmd.ArgsLenAtDash(); n > 0 {
+		return args[:n], args[n:]
+	}
+	return args, nil
 }
 
 // A mergeSummary is what merge reports.
@@ -77,26 +101,35 @@ func mergeFiles(cmd *cobra.Command, s *mergeSummary) error {
 		if err != nil {
 			return err
 		}
-		a.Align(nil) // what traces say is by the messages of each alone
-		ranks, peer := a.RankSet(), highestPeer(a)
-		file, err := encodeTrace(cmd, a, s.Part, s.bound)
+		file, err := s.encode(cmd, a)
 		if err != nil {
 			return err
-		}
-		if !s.Part && len(a.Clocks()) > 1 {
-			if file, err = s.align(cmd, a, file); err != nil {
-				return err
-			}
-		}
-		if err := s.describe(file, ranks); err != nil {
-			return err
-		}
-		if !s.Part {
-			s.Beyond = peer.beyond(s.Ranks)
 		}
 		_, err = w.Write(file)
 		return err
 	})
+}
+
+// encode returns the file of all parts, and fills in the rest of s.
+func (s *mergeSummary) encode(cmd *cobra.Command, a *merge.Accumulator) ([]byte, error) {
+	a.Align(nil) // what traces say is by the messages of each alone
+	ranks, peer := a.RankSet(), highestPeer(a)
+	file, err := encodeTrace(cmd, a, s.Part, s.bound)
+	if err != nil {
+		return nil, err
+	}
+	if !s.Part && len(a.Clocks()) > 1 {
+		if file, err = s.align(cmd, a, file); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.describe(file, ranks); err != nil {
+		return nil, err
+	}
+	if !s.Part {
+		s.Beyond = peer.beyond(s.Ranks)
+	}
+	return file, nil
 }
 
 // mergeAll checks part files and merges them to a run of size ranks, or of as many

@@ -21,7 +21,7 @@ import (
 )
 
 func newRecord() *cobra.Command {
-	o := recordOptions{onTimeout: newChoice("continue", "kill"), sites: newChoice("caller", "stack", "none")}
+	o := recordOptions{onTimeout: newChoice("continue", "kill"), sites: newChoice("caller", "stack", "none"), merge: newChoice("", "mpi")}
 	cmd := newCommand("record")
 	cmd.Args = func(_ *cobra.Command, args []string) error { return o.check(args) }
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return record(cmd, args, &o) }
@@ -36,6 +36,11 @@ func newRecord() *cobra.Command {
 	addChoice(cmd, o.onTimeout, "on-timeout", "what then becomes of the program")
 	addChoice(cmd, o.sites, "sites", "what the trace says of where calls are made")
 	addAllocations(f, &o.allocations)
+	addChoice(cmd, o.merge, "merge", "have the nodes of a run merge their parts with this")
+	f.BoolVar(&o.lock, "lock", false, "hold the lock of the directory of parts until the part is there")
+	if err := f.MarkHidden("lock"); err != nil {
+		panic(err)
+	}
 	f.BoolVar(&o.off, "off", false, "record only from where the program switches it on")
 	f.SetInterspersed(false) // what follows the command is its own
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no summary")
@@ -58,6 +63,8 @@ type recordOptions struct {
 	timeout          time.Duration
 	onTimeout        *choice
 	sites            *choice
+	merge            *choice
+	lock             bool // of the directory of parts
 }
 
 func (o *recordOptions) check(args []string) error {
@@ -74,6 +81,8 @@ func (o *recordOptions) check(args []string) error {
 		return usageError{errors.New("--timeout does not go with --parts: one process cannot tell whether the run hangs")}
 	case o.raw != "" && o.spool != "":
 		return usageError{errors.New("--keep-raw is the spool: it does not go with --spool")}
+	case o.merge.value != "" && (o.output.parts != "" || o.timeout > 0 || o.raw != ""):
+		return usageError{errors.New("--merge goes with -o OUT.rpz, and not with --parts, --timeout or --keep-raw")}
 	}
 	if err := o.output.named(); err != nil {
 		return err
@@ -105,6 +114,9 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) error {
 	inspected, err := mpi.Inspect(cmd.Context(), args)
 	if err != nil {
 		return err
+	}
+	if o.merge.value != "" {
+		return recordAndMerge(cmd, inspected, args, o)
 	}
 	library, err := interposer(cmd, inspected, o)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -59,17 +60,26 @@ func startHelper(spool string, o *recordOptions, made merge.Origin) (*helper, er
 	if o.output.bounded > 0 {
 		args = append(args, "--bounded", strconv.FormatInt(int64(o.output.bounded), 10))
 	}
+	var extra []*os.File
 	if o.output.parts != "" {
 		args = append(args, "--parts", o.output.parts)
 	} else {
 		args = append(args, "-o", o.output.path)
+	}
+	if o.lock {
+		lock, err := lockParts(o.output.parts)
+		if err != nil {
+			return nil, err
+		}
+		defer lock.Close() // the helper has it, too
+		extra = append(extra, lock)
 	}
 	h := &helper{cmd: exec.Command(self, append(args, "--", spool)...), hangs: make(chan struct{})}
 	h.left = "there is no trace, and what it had read is lost; with --keep-raw, the records stay, and reprise collect makes a trace of them"
 	if o.raw != "" {
 		h.left = fmt.Sprintf("reprise collect %s makes a trace of the records that it had", o.raw)
 	}
-	h.cmd.Stderr = os.Stderr
+	h.cmd.Stderr, h.cmd.ExtraFiles = os.Stderr, extra
 	h.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if h.stdin, err = h.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -88,6 +98,17 @@ func startHelper(spool string, o *recordOptions, made merge.Origin) (*helper, er
 		}
 	}()
 	return h, nil
+}
+
+// lockParts takes a lock of a directory of parts that others share. It is held as long as any process has the file open,
+// so until the helper has ended, even if record is killed.
+func lockParts(directory string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(directory, ".recording"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	_ = unix.Flock(int(f.Fd()), unix.LOCK_SH) // where files cannot be locked, nobody waits
+	return f, nil
 }
 
 // hangs is what the helper writes to standard output when the program hangs.

@@ -1,0 +1,291 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi"
+)
+
+// A member is a process of a tree that merges parts. Its program of MPI, see [mpi.BuildReducer], tells it what to
+// read and what to merge, and passes on what it has.
+type member struct {
+	cmd       *cobra.Command
+	summary   *mergeSummary
+	directory string // of the parts
+
+	all    merge.Accumulator
+	origin merge.Origin // of all
+	tells  tidings
+	root   error // of writing the trace
+	remove bool  // the directory may be removed
+}
+
+// Tidings are what a member tells besides what it has merged.
+type tidings struct {
+	Parts   int      `json:"parts"`
+	Left    []string `json:"left_out,omitempty"` // what is wrong with parts, which are left out
+	Failure string   `json:"failure,omitempty"`  // why there is no trace
+}
+
+// mergeAsMember is what each process of a tree does.
+func mergeAsMember(cmd *cobra.Command, s *mergeSummary, o *treeOptions) error {
+	program, err := mpi.BuildReducer(cmd.Context(), o.mpicc, cacheDirectory(), nil)
+	if err != nil {
+		return err
+	}
+	c := exec.CommandContext(cmd.Context(), program.Path, s.Input[0], strconv.Itoa(o.radix))
+	c.Stderr = os.Stderr
+	to, err := c.StdinPipe()
+	if err != nil {
+		return err
+	}
+	from, err := c.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
+		return err
+	}
+	m := &member{cmd: cmd, summary: s, directory: s.Input[0]}
+	err = m.serve(bufio.NewReader(from), to)
+	to.Close() // if there is an error, the program aborts
+	e := c.Wait()
+	if cmd.Context().Err() != nil {
+		return exitStatus(exitInterrupted) // one says so, for all
+	}
+	if err == nil && e != nil {
+		err = fmt.Errorf("merging with MPI: %w", e)
+	}
+	if err == nil && m.remove && o.remove {
+		err = os.RemoveAll(m.directory)
+	}
+	// Launchers make much noise about each process that fails: of the members, only the root does.
+	return errors.Join(err, m.root)
+}
+
+// serve does what the program of MPI says.
+func (m *member) serve(from *bufio.Reader, to io.Writer) error {
+	for {
+		what, err := from.ReadByte()
+		if err != nil {
+			return fmt.Errorf("merging with MPI: the program ended: %w", err)
+		}
+		switch what {
+		case 'f':
+			err = m.read(from)
+		case 'm':
+			err = m.take(from)
+		case 'g':
+			err = m.give(to)
+		case 'r':
+			m.root = m.write()
+			_, err = to.Write([]byte{map[bool]byte{true: 1}[m.done()]})
+		case 'd', 'e':
+			m.remove = what == 'd'
+			return nil
+		default:
+			err = fmt.Errorf("merging with MPI: the program says %q", what)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// read reads part files and merges them. Those that are damaged it leaves out.
+func (m *member) read(from io.Reader) error {
+	var count int32
+	if err := binary.Read(from, binary.NativeEndian, &count); err != nil {
+		return err
+	}
+	numbers := make([]int32, count)
+	if err := binary.Read(from, binary.NativeEndian, numbers); err != nil {
+		return err
+	}
+	output := collectOutput{parts: m.directory}
+	for _, n := range numbers {
+		path := output.part(int(n))
+		var part *merge.Accumulator
+		var origin merge.Origin
+		err := openPart(m.cmd.Context(), path, func(file *format.Reader) (err error) {
+			if part, err = merge.ReadPart(file); err == nil {
+				origin, err = layout.ReadOrigin(file)
+			}
+			return err
+		})
+		if err != nil {
+			m.tells.Left = append(m.tells.Left, fmt.Sprintf("%s: left out: %v", host(), err))
+			continue
+		}
+		m.tells.Parts++
+		m.merge(part, origin)
+	}
+	return nil
+}
+
+// host returns the name of this machine.
+func host() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "a node"
+	}
+	return name
+}
+
+// merge merges a part.
+func (m *member) merge(part *merge.Accumulator, origin merge.Origin) {
+	if m.tells.Failure != "" {
+		return
+	}
+	origins := []merge.Origin{m.origin, origin}
+	if m.all.RankSet().Len() > 0 && len(layout.SplitRuns(origins)) > 1 {
+		m.tells.Failure = fmt.Sprintf("the parts in %s are of several runs: %s, and %s", m.directory, runName(m.origin), runName(origin))
+		return
+	}
+	m.origin.Merge(origin)
+	if err := m.all.Merge(part); err != nil {
+		m.tells.Failure = err.Error()
+	}
+}
+
+// take merges what another member gives: tidings, and a part file if it has any parts.
+func (m *member) take(from io.Reader) error {
+	var size uint64
+	if err := binary.Read(from, binary.NativeEndian, &size); err != nil {
+		return err
+	}
+	if size > math.MaxInt64 {
+		return fmt.Errorf("merging with MPI: a part of %s", text.Plural(size, "byte"))
+	}
+	var given bytes.Buffer // grows with what comes
+	if _, err := io.CopyN(&given, from, int64(size)); err != nil {
+		return err
+	}
+	line, err := given.ReadBytes('\n')
+	if err != nil {
+		return fmt.Errorf("merging with MPI: %w", err)
+	}
+	var tells tidings
+	if err := json.Unmarshal(line, &tells); err != nil {
+		return fmt.Errorf("merging with MPI: %w", err)
+	}
+	m.tells.Parts += tells.Parts
+	m.tells.Left = append(m.tells.Left, tells.Left...)
+	if m.tells.Failure == "" {
+		m.tells.Failure = tells.Failure
+	}
+	if given.Len() == 0 {
+		return nil
+	}
+	n := int64(given.Len())
+	options := reprise.FileOptions(n)
+	options.Memory = math.MaxInt64 // as this program has written it
+	file, err := format.NewReader(bytes.NewReader(given.Bytes()), n, options)
+	if err != nil {
+		return err
+	}
+	part, err := merge.ReadPart(file)
+	if err != nil {
+		return err
+	}
+	origin, err := layout.ReadOrigin(file)
+	if err != nil {
+		return err
+	}
+	m.merge(part, origin)
+	return nil
+}
+
+// give gives what is merged, as take takes it.
+func (m *member) give(to io.Writer) error {
+	line, err := json.Marshal(m.tells)
+	if err != nil {
+		return err
+	}
+	given := bytes.NewBuffer(append(line, '\n'))
+	if m.tells.Failure == "" && m.all.RankSet().Len() > 0 {
+		if err := m.all.WritePart(given); err != nil {
+			return err
+		}
+	}
+	m.all = merge.Accumulator{}
+	if err := binary.Write(to, binary.NativeEndian, uint64(given.Len())); err != nil {
+		return err
+	}
+	_, err = to.Write(given.Bytes())
+	return err
+}
+
+// write writes the trace of all parts, and tells what was left out.
+func (m *member) write() error {
+	stderr, s := m.cmd.ErrOrStderr(), m.summary
+	for i, left := range m.tells.Left {
+		if i == mostLeft {
+			warn(stderr, "%s left out", text.Plural(len(m.tells.Left)-i, "more part"))
+			break
+		}
+		warn(stderr, "%s", left)
+	}
+	switch {
+	case m.tells.Failure != "":
+		return errors.New(m.tells.Failure)
+	case m.tells.Parts == 0:
+		if len(m.tells.Left) == 0 {
+			return errors.Join(fmt.Errorf("%s: %w", m.directory, errNoParts), m.say())
+		}
+		return fmt.Errorf("%s: no part in it can be read", m.directory)
+	}
+	s.Parts = m.tells.Parts
+	err := writeOutput(m.cmd, s.Output, nil, func(w io.Writer) error {
+		if err := m.all.Describe(merge.Run{Ranks: s.size}); err != nil {
+			return err
+		}
+		file, err := s.encode(m.cmd, &m.all)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(file)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s.Beyond.warn(stderr, s.size > 0)
+	return m.say()
+}
+
+// say tells the process that started the launcher how many parts were merged.
+func (m *member) say() error {
+	_, err := fmt.Fprintf(m.cmd.OutOrStdout(), "%s%d\n", mergedParts, m.tells.Parts)
+	return err
+}
+
+var errNoParts = errors.New("no node has a part in it: no call of MPI was recorded")
+
+// mergedParts is what the root writes in front of the number of parts that were merged.
+const mergedParts = "reprise-merged\t"
+
+// done reports whether no part is needed any more.
+func (m *member) done() bool {
+	return m.root == nil && len(m.tells.Left) == 0 || errors.Is(m.root, errNoParts)
+}
+
+// mostLeft is how many parts that were left out are told of.
+const mostLeft = 20

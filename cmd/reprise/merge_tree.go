@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/reprise-trace/reprise/mpi"
+)
+
+// A treeOptions is how processes that a launcher starts merge parts along a tree.
+type treeOptions struct {
+	radix  int
+	mpicc  string
+	member bool // this is one of the processes
+	remove bool // the directory of the parts, once the trace is written
+}
+
+// defaultRadix is the radix of a tree unless another is named.
+const defaultRadix = 4
+
+func (o *treeOptions) addTo(f *pflag.FlagSet) {
+	f.IntVar(&o.radix, "radix", defaultRadix, "`number` of processes whose parts one merges at each level, with a launcher behind --")
+	f.StringVar(&o.mpicc, "mpicc", "", "the compiler `command` of the launcher's MPI")
+	f.BoolVar(&o.member, "member", false, "merge as a process that the launcher started")
+	f.BoolVar(&o.remove, "remove", false, "remove the directory when the trace is written")
+	for _, name := range []string{"member", "remove"} {
+		if err := f.MarkHidden(name); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// check returns an error unless a tree can merge what is to be merged.
+func (o *treeOptions) check(s *mergeSummary) error {
+	switch {
+	case len(s.Input) != 1:
+		return usageError{errors.New("behind a launcher, merge takes the one directory that record --parts made")}
+	case s.Output == "-" || s.Part:
+		return usageError{errors.New("with a launcher, merge writes a trace to a file: -o OUT.rpz")}
+	case o.radix < 2:
+		return usageError{fmt.Errorf("--radix is 2 or more, not %d", o.radix)}
+	}
+	if err := refuseInside(s.Output, s.Input); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(s.Input[0]) // on another node, it may not be there
+	for _, e := range entries {
+		if name := e.Name(); err == nil && isPartName(name) && !ofRecord.MatchString(name) {
+			return fmt.Errorf("%s: is not named as parts of record --parts: merge it without a launcher", filepath.Join(s.Input[0], name))
+		}
+	}
+	return nil
+}
+
+// ofRecord matches the names of files that record --parts writes.
+var ofRecord = regexp.MustCompile(`^rank\d{7,}\.part\.rpz$`)
+
+// mergeWithMPI has the processes that a launcher starts merge the parts in a directory, which may be another one on each
+// node, and fills in the rest of s.
+func mergeWithMPI(cmd *cobra.Command, launcher []string, s *mergeSummary, o *treeOptions) error {
+	args, err := o.commandLine(cmd, launcher, s)
+	if err != nil {
+		return err
+	}
+	p := newProgress(cmd.Context(), cmd.ErrOrStderr(), "merge", -1)
+	defer p.done()
+	c := exec.CommandContext(cmd.Context(), args[0], args[1:]...)
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
+	c.WaitDelay = patience
+	c.Stderr = cmd.ErrOrStderr()
+	stdout, err := c.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
+		return notStarted(cmd, args[0], err)
+	}
+	s.Parts = -1 // nothing is said
+	lines := bufio.NewScanner(stdout)
+	for lines.Scan() {
+		// A launcher may write something in front of each line.
+		if _, parts, ok := strings.Cut(lines.Text(), mergedParts); ok {
+			s.Parts, _ = strconv.Atoi(strings.TrimSpace(parts))
+		} else {
+			fmt.Fprintln(cmd.ErrOrStderr(), lines.Text())
+		}
+	}
+	_, _ = io.Copy(io.Discard, stdout)
+	if err := c.Wait(); err != nil {
+		if s.Parts == 0 {
+			return exitStatus(exitFailure) // the root has said that there are no parts
+		}
+		again := fmt.Sprintf("the parts are still in %s: reprise merge %[1]s -o %s -- %s merges them", quoted(s.Input[0]), quoted(s.Output), strings.Join(launcher, " "))
+		if e := cmd.Context().Err(); e != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "reprise: %s\n", again)
+			return e
+		}
+		return fmt.Errorf("merging with MPI: %w; %s", err, again)
+	}
+	s.Parts = max(s.Parts, 0)
+	return s.describeFile()
+}
+
+// commandLine returns the command line that starts the processes.
+func (o *treeOptions) commandLine(cmd *cobra.Command, launcher []string, s *mergeSummary) ([]string, error) {
+	ctx := cmd.Context()
+	command, err := mpi.Inspect(ctx, launcher)
+	if err != nil {
+		return nil, err
+	}
+	mpicc, err := compilerOf(ctx, command, o.mpicc)
+	if err != nil {
+		return nil, err
+	}
+	program, err := mpi.BuildReducer(ctx, mpicc, cacheDirectory(), nil)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := mpi.Inspect(ctx, append(launcher[:len(launcher):len(launcher)], program.Path)); err != nil { // as the launcher may be of another MPI
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	output, err := filepath.Abs(s.Output)
+	if err != nil {
+		return nil, err
+	}
+	args := append(launcher[:len(launcher):len(launcher)], self, "merge", "--member", "--mpicc", mpicc, "--radix", strconv.Itoa(o.radix), "-o", output)
+	if o.remove {
+		args = append(args, "--remove")
+	}
+	if s.size > 0 {
+		args = append(args, "--size", strconv.Itoa(s.size))
+	}
+	if s.bound > 0 {
+		args = append(args, "--bounded", strconv.FormatInt(s.bound, 10))
+	}
+	return append(args, "--", s.Input[0]), nil
+}
+
+// describeFile fills in what is known of the trace that was made.
+func (s *mergeSummary) describeFile() error {
+	file, err := os.ReadFile(s.Output)
+	if err != nil {
+		return err
+	}
+	trace, err := reopen(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.Output, err)
+	}
+	s.Clocks = trace.Run().Clocks
+	return s.describe(file, trace.RankSet())
+}

@@ -1,0 +1,255 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/reprise-trace/reprise/internal/mpitest"
+)
+
+// writeParts writes the parts of n ranks that send around a ring to directories, one after the other, as record names them.
+func writeParts(t *testing.T, n int, directories ...string) {
+	t.Helper()
+	for rank := range n {
+		directory := directories[rank%len(directories)]
+		if err := os.MkdirAll(directory, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		next, before := (rank+1)%n, (rank+n-1)%n
+		ring := fmt.Sprintf("%[1]d isend %[2]d 0 1000 0\n%[1]d recv %[3]d 0 1000 0\n%[1]d wait %[1]d %[2]d 0\n", rank, next, before)
+		if rank%3 == 0 {
+			ring += fmt.Sprintf("%d compute %d\n", rank, rank*rank*7919)
+		}
+		writeFile(t, "one.txt", fmt.Sprintf("%d init\n", rank)+strings.Repeat(ring, 20+rank%4)+fmt.Sprintf("%d finalize\n", rank))
+		output := collectOutput{parts: directory}
+		must(t, "compress", "--part", "--size", fmt.Sprint(n), "one.txt", "-o", output.part(rank))
+	}
+}
+
+// mergeTree returns the command that merges a directory with the processes of a launcher.
+func mergeTree(t *testing.T, m *mpitest.MPI, ranks int, flags ...string) *exec.Cmd {
+	t.Helper()
+	launch := m.Launch(ranks, "")
+	cmd := process(t, append(append(append([]string{"merge"}, flags...), "--"), launch[:len(launch)-1]...)...)
+	cmd.Env = append(mpitest.Environment(t), runMain+"=1", "MPICC="+m.CC)
+	cmd.WaitDelay = 10 * time.Second
+	return cmd
+}
+
+// TestMergeTree checks that processes of MPI merge parts to the same bytes as merge alone does, in trees of different radix and
+// of more and fewer processes than parts.
+func TestMergeTree(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		t.Chdir(t.TempDir())
+		writeParts(t, 13, "parts")
+		must(t, "merge", "parts", "-o", "alone.rpz")
+		for _, tree := range []struct{ ranks, radix int }{{1, 2}, {4, 2}, {6, 3}, {9, 4}, {11, 8}, {16, 2}} {
+			got := outcome(t, mergeTree(t, m, tree.ranks, "parts", "-o", "out.rpz", "--radix", fmt.Sprint(tree.radix)))
+			if got.status != 0 || got.stderr != "" || got.stdout != strings.ReplaceAll(must(t, "merge", "parts", "-o", "alone.rpz"), "alone", "out") {
+				t.Errorf("%+v: %+v", tree, got)
+			}
+			if readFile(t, "out.rpz") != readFile(t, "alone.rpz") {
+				t.Errorf("%+v: another trace", tree)
+			}
+		}
+		if names, err := filepath.Glob("*"); err != nil || len(names) != 4 {
+			t.Errorf("%v: %v", names, err)
+		}
+	})
+}
+
+// TestMergeTreeNodes merges parts of two nodes: what MPICH takes for such, with one directory for both and with one for each.
+func TestMergeTreeNodes(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		if m.Name != "mpich" {
+			t.Skip("only MPICH can take the processes of one machine for those of two")
+		}
+		t.Chdir(t.TempDir())
+		writeParts(t, 7, "shared")
+		writeParts(t, 7, "node0/own", "node1/own")
+		must(t, "merge", "shared", "-o", "alone.rpz")
+		output, err := filepath.Abs("out.rpz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tt := range []struct{ nodes, directory, wrapper string }{
+			{"MPIR_CVAR_ODD_EVEN_CLIQUES=1", "shared", `exec "$@"`},
+			{"MPIR_CVAR_NOLOCAL=1", "shared", `exec "$@"`},
+			{"MPIR_CVAR_ODD_EVEN_CLIQUES=1", "own", `cd node$((PMI_RANK % 2)) && exec "$@"`},
+		} {
+			self, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			line := m.Launch(5, "sh", "-c", tt.wrapper, "sh", self, "merge", "--member", "--remove", "--mpicc", m.CC, "-o", output, tt.directory)
+			cmd := exec.CommandContext(t.Context(), line[0], line[1:]...)
+			cmd.Env = append(mpitest.Environment(t), runMain+"=1", tt.nodes)
+			if got := outcome(t, cmd); got.status != 0 || got.stdout != "reprise-merged\t7\n" || got.stderr != "" {
+				t.Errorf("%+v: %+v", tt, got)
+			}
+			if readFile(t, "out.rpz") != readFile(t, "alone.rpz") {
+				t.Errorf("%+v: another trace", tt)
+			}
+			for _, directory := range []string{"shared", "node0/own", "node1/own"} {
+				if _, err := os.Stat(directory); filepath.Base(directory) == tt.directory && err == nil {
+					t.Errorf("%+v: %s is still there", tt, directory)
+				}
+			}
+			writeParts(t, 7, "shared")
+		}
+	})
+}
+
+// TestMergeTreeMissing merges what is left where a part is damaged and one is missing, and refuses parts of two runs.
+func TestMergeTreeMissing(t *testing.T) {
+	m := theMPI(t)
+	t.Chdir(t.TempDir())
+	writeParts(t, 9, "parts")
+	damaged := readFile(t, "parts/rank0000003.part.rpz")
+	if err := os.Remove("parts/rank0000003.part.rpz"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove("parts/rank0000007.part.rpz"); err != nil {
+		t.Fatal(err)
+	}
+	must(t, "merge", "parts", "-o", "alone.rpz", "--json")
+	writeFile(t, "parts/rank0000003.part.rpz", damaged[:len(damaged)/2])
+	got := outcome(t, mergeTree(t, m, 4, "parts", "-o", "out.rpz", "--remove")) // not if a part was left out
+	want := regexp.MustCompile(`^reprise: warning: \S+: left out: parts/rank0000003\.part\.rpz: .*\nreprise: warning: in no part: ranks 3-7:4\n$`)
+	if got.status != 0 || !want.MatchString(got.stderr) || readFile(t, "out.rpz") != readFile(t, "alone.rpz") {
+		t.Errorf("%+v", got)
+	}
+	if names, err := filepath.Glob("parts/rank*"); err != nil || len(names) != 8 {
+		t.Errorf("%v: %v", names, err)
+	}
+	writeFile(t, "parts/rank0000003.part.rpz", readFile(t, "parts/rank0000002.part.rpz"))
+	got = outcome(t, mergeTree(t, m, 4, "parts", "-o", "out.rpz"))
+	if got.status != exitFailure || !strings.Contains(got.stderr, "rank 2") || !strings.Contains(got.stderr, "the parts are still in parts: reprise merge parts -o out.rpz -- ") {
+		t.Errorf("a rank twice: %+v", got)
+	}
+	if readFile(t, "out.rpz") != readFile(t, "alone.rpz") {
+		t.Error("the output was changed")
+	}
+	if names, err := filepath.Glob("*"); err != nil || len(names) != 4 {
+		t.Errorf("%v: %v", names, err)
+	}
+}
+
+// TestMergeTreeAwaits checks that a recorder that still writes its part is waited for.
+func TestMergeTreeAwaits(t *testing.T) {
+	m := theMPI(t)
+	t.Chdir(t.TempDir())
+	writeParts(t, 4, "parts")
+	must(t, "merge", "parts", "-o", "alone.rpz")
+	late := "parts/rank0000001.part.rpz"
+	part := readFile(t, late)
+	if err := os.Remove(late); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := lockParts("parts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := mergeTree(t, m, 2, "parts", "-o", "out.rpz")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * time.Second) // it makes no difference if the processes start later
+	writeFile(t, late, part)
+	lock.Close()
+	if err := cmd.Wait(); err != nil || readFile(t, "out.rpz") != readFile(t, "alone.rpz") {
+		t.Errorf("another trace: %v", err)
+	}
+}
+
+// TestMergeTreeCancelled ends a merge that waits for a recorder: nothing is left, and the parts are.
+func TestMergeTreeCancelled(t *testing.T) {
+	m := theMPI(t)
+	t.Chdir(t.TempDir())
+	writeParts(t, 3, "parts")
+	lock, err := lockParts("parts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	cmd := mergeTree(t, m, 3, "parts", "-o", "out.rpz")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * time.Second)
+	cmd.Process.Signal(syscall.SIGTERM)
+	err = cmd.Wait()
+	if err == nil || !strings.Contains(stderr.String(), "reprise merge parts -o out.rpz -- ") {
+		t.Errorf("%v: %s", err, stderr.String())
+	}
+	if names, err := filepath.Glob("*"); err != nil || len(names) != 2 {
+		t.Errorf("%v: %v", names, err)
+	}
+	if names, err := filepath.Glob("parts/rank*"); err != nil || len(names) != 3 {
+		t.Errorf("%v: %v", names, err)
+	}
+}
+
+// TestRecordMerge checks that a run whose processes merge their parts has the trace that one recorder makes of it, and that it has
+// all ranks if one dies.
+func TestRecordMerge(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		t.Chdir(t.TempDir())
+		line := m.Launch(4, m.Build(t, "ring.c"), "file")
+		flags := []string{"--times", "none", "--anonymous", "-o"}
+		for name, more := range map[string][]string{"one.rpz": nil, "merged.rpz": {"--merge", "mpi"}} {
+			cmd := recorder(t, m, append(append(flags, name), more...), line...)
+			cmd.Env = append(cmd.Env, "OMPI_MCA_osc=pt2pt") // windows of two communicators of one number clash in shared memory
+			got := outcome(t, cmd)
+			if got.status != 0 || !strings.Contains(got.stderr, "reprise: "+name+": ") {
+				t.Errorf("%+v", got)
+			}
+			if more != nil && !strings.Contains(got.stderr, "merged of 4 parts in ") {
+				t.Errorf("%+v", got)
+			}
+		}
+		if got := must(t, "diff", "one.rpz", "merged.rpz"); !strings.HasPrefix(got, "equal") {
+			t.Error(got)
+		}
+		if readFile(t, "one.rpz") != readFile(t, "merged.rpz") {
+			t.Error("another trace")
+		}
+		got := outcome(t, recorder(t, m, []string{"--merge", "mpi", "-o", "dead.rpz"}, m.Launch(3, m.Build(t, "kill.c"))...))
+		if got.status == 0 || !strings.Contains(got.stderr, "merged of 3 parts in ") || !strings.Contains(got.stderr, "the trace ends early") {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// TestRecordMergeRefused checks what --merge does not take.
+func TestRecordMergeRefused(t *testing.T) {
+	m := theMPI(t)
+	t.Chdir(t.TempDir())
+	program := m.Build(t, "ring.c")
+	two := append(m.Launch(1, program), ":", "-n", "1", program)
+	for _, tt := range []struct {
+		flags, line []string
+		want        string
+	}{
+		{nil, m.Launch(2, "sh", "-c", program), "not a script"},
+		{nil, m.Launch(2, "true"), "not a script"},
+		{nil, two, "one program, not several"},
+		{[]string{"--timeout", "5s"}, two, "not with --parts, --timeout or --keep-raw"},
+	} {
+		got := outcome(t, recorder(t, m, append(tt.flags, "--merge", "mpi", "-o", "out.rpz"), tt.line...))
+		if got.status == 0 || !strings.Contains(got.stderr, tt.want) {
+			t.Errorf("%v: %+v", tt.line, got)
+		}
+	}
+}

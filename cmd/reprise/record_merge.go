@@ -1,0 +1,131 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/query"
+)
+
+// recordAndMerge records a run on any number of nodes, in two steps with one launcher: each process has a recorder that writes
+// a part to a directory of its node, then as many processes merge the parts.
+func recordAndMerge(cmd *cobra.Command, command *mpi.Command, args []string, o *recordOptions) error {
+	launcher, program, err := splitLauncher(command, args)
+	if err != nil {
+		return err
+	}
+	// Built here, the library and the program are there for all nodes that see the directory.
+	if _, err := interposer(cmd, command, o); err != nil {
+		return err
+	}
+	mpicc, err := compilerOf(cmd.Context(), command, o.mpicc)
+	if err != nil {
+		return err
+	}
+	if _, err := mpi.BuildReducer(cmd.Context(), mpicc, cacheDirectory(), nil); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	spool := o.spool
+	if spool == "" {
+		spool = os.TempDir()
+	}
+	if spool, err = filepath.Abs(spool); err != nil {
+		return err
+	}
+	parts := filepath.Join(spool, "reprise-parts-"+rand.Text())
+	recorders := slices.Concat(launcher, []string{self, "record", "--quiet", "--lock", "--parts", parts, "--spool", spool, "--mpicc", mpicc},
+		o.passedOn(), []string{"--"}, program)
+	begin := time.Now()
+	status, err := runCommand(cmd.Context(), recorders, os.Environ(), nil)
+	if err != nil {
+		return notStarted(cmd, args[0], err)
+	}
+	ran, begin := time.Since(begin), time.Now()
+	m := mergeSummary{Input: []string{parts}, Output: o.output.path, bound: int64(o.output.bounded)}
+	failure := mergeWithMPI(cmd, launcher, &m, &treeOptions{radix: defaultRadix, mpicc: mpicc, remove: true})
+	if failure == nil {
+		failure = o.summarizeMerged(cmd, &m, collectSummary{Status: status, Command: ran, After: time.Since(begin)})
+	}
+	var said exitStatus
+	if status != 0 && failure != nil && !errors.As(failure, &said) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "reprise: %v\n", failure)
+	}
+	if status != 0 {
+		return exitStatus(status)
+	}
+	return failure
+}
+
+// splitLauncher returns the launcher of a command line, and the program with its arguments.
+func splitLauncher(command *mpi.Command, args []string) (launcher, program []string, err error) {
+	i := slices.Index(args, command.Program)
+	switch {
+	case i < 0 || i > 0 && args[i-1] == "-c": // of a shell
+		return nil, nil, errors.New("--merge starts two programs with one launcher: name the MPI program behind it, not a script. Or: " + byHand)
+	case slices.Contains(args[i:], ":"):
+		return nil, nil, errors.New("--merge takes one program, not several with : between. Or: " + byHand)
+	case i == 0 && underLauncher():
+		return nil, nil, fmt.Errorf("--merge starts the launcher: reprise record --merge mpi -o OUT.rpz -- LAUNCHER %s", args[0])
+	}
+	return args[:i:i], args[i:], nil
+}
+
+// byHand is how to merge with a launcher where record cannot.
+const byHand = "LAUNCHER reprise record --parts DIR -- PROGRAM, then reprise merge DIR -o OUT.rpz -- LAUNCHER"
+
+// underLauncher reports whether a launcher of MPI has started this process as one of several.
+func underLauncher() bool {
+	return slices.ContainsFunc([]string{"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"}, func(name string) bool { return os.Getenv(name) != "" })
+}
+
+// passedOn returns the options for the recorders of all processes.
+func (o *recordOptions) passedOn() []string {
+	args := append(o.times.args(), "--sites", o.sites.value)
+	for _, flag := range []struct {
+		name string
+		set  bool
+	}{{"--anonymous", o.anonymous}, {"--allocations", o.allocations}, {"--off", o.off}} {
+		if flag.set {
+			args = append(args, flag.name)
+		}
+	}
+	return args
+}
+
+// summarizeMerged prints the summary of a trace that was merged.
+func (o *recordOptions) summarizeMerged(cmd *cobra.Command, m *mergeSummary, s collectSummary) error {
+	file, err := os.ReadFile(m.Output)
+	if err != nil {
+		return err
+	}
+	trace, err := reopen(file)
+	if err != nil {
+		return err
+	}
+	s.Schema, s.Output, s.Parts = schema, m.Output, m.Parts
+	s.Ranks, s.Processes, s.Calls, s.Bytes = m.Ranks, m.Active, m.Calls, m.Bytes
+	s.Problems = []string{}
+	if m.Missing.Len() > 0 {
+		s.Problems = append(s.Problems, "in no part: "+text.Ranks(m.Missing))
+	}
+	if s.Unfinished, err = query.RanksWithout(cmd.Context(), trace, "MPI_Finalize", query.Options{}); err != nil {
+		return err
+	}
+	if s.Run, err = summarizeRun(cmd.Context(), file); err != nil {
+		return err
+	}
+	return s.print(cmd.ErrOrStderr(), o.json, o.quiet)
+}
