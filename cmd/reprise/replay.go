@@ -197,7 +197,7 @@ func (p *performance) run(q *question, a *replayAnswer, program *proxy.Program, 
 	}
 	args = withoutProgram(args, command)
 	a.Command = strings.Join(args, " ")
-	o := &recordOptions{times: p.times, mpicc: p.mpicc, quiet: true, onTimeout: newChoice("continue"), sites: newChoice("none")}
+	o := &recordOptions{times: p.times, mpicc: p.mpicc, quiet: true, onTimeout: newChoice("continue"), sites: newChoice("none"), merge: newChoice("")}
 	o.output.path = output
 	err = record(q.Command, append(args, built.Path), o)
 	if status := new(exitStatus); errors.As(err, status) && *status == otherRanks {
