@@ -40,6 +40,8 @@ var largePrograms = []struct {
 	{"sweep.F", "150³ points a rank", sweep3D, 64, "– | 130"},
 	{"null.c", "MPI_Init and MPI_Finalize", nil, 256, "– | –"},
 	{"sweep.F", "150³ points a rank", sweep3D, 256, "– | –"},
+	{"null.c", "MPI_Init and MPI_Finalize", nil, 512, "– | –"},
+	{"sweep.F", "150³ points a rank", sweep3D, 512, "6.79 | 1250"},
 }
 
 var sweep3D = []string{"-DIT=150", "-DJT=150", "-DKT=150", "-DMK=10", "-DMMI=3"}
