@@ -20,7 +20,8 @@ var errNoLLVM = errors.New("MPICH, and LLVM 16 with Flang, are not installed")
 var slicedPrograms = []struct{ source, about string }{
 	{"pi.c", "numbers, one MPI_Reduce"}, {"ep.c", "random numbers"}, {"is.c", "buckets of keys"}, {"ft.c", "transposition"},
 	{"mg.c", "grids of several sizes"}, {"bt.c", "lines in three directions"}, {"sp.c", "the same, other messages"}, {"cg.F", "conjugate gradients"},
-	{"lu.f", "a pipeline, until it converges"}, {"sweep.F", "a sweep from all corners"},
+	{"lu.f", "a pipeline, until it converges"}, {"sweep.F", "a sweep from all corners"}, {"sweep.c", "a sweep from all corners"},
+	{"converge.c", "a stencil, until it converges"}, {"worker.c", "a master that hands tasks to workers"},
 }
 
 const slicedRanks = 4

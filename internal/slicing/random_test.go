@@ -19,6 +19,7 @@ import (
 
 var (
 	programs = flag.Int("programs", 1, "how many random programs to slice")
+	ranks    = flag.Int("ranks", 4, "of the programs that are no random ones")
 	first    = flag.Uint64("first", 1, "the number of the first of them")
 )
 
@@ -82,6 +83,7 @@ func (b *bench) run(t *testing.T, build *builder, ranks int) (string, error) {
 	line := b.mpi.Command(ranks, b.directory, "env", "LD_PRELOAD="+b.calls, build.Output)
 	c := exec.CommandContext(ctx, line[0], line[1:]...)
 	c.Env = append(mpitest.Environment(t), "CALLS="+filepath.Join(b.directory, "out", "calls"))
+	c.Dir = filepath.Join(b.directory, "out") // for what it writes
 	c.WaitDelay = time.Second
 	message, err := c.CombinedOutput()
 	var all strings.Builder
@@ -161,6 +163,9 @@ func TestPrograms(t *testing.T) {
 		{"cg.F", "Bcast"},
 		{"lu.f", "Allreduce Bcast messages"},
 		{"sweep.F", ""},
+		{"sweep.c", ""},
+		{"converge.c", "Allreduce messages"},
+		{"worker.c", "messages open"},
 		{"memory.c", "open"},
 		{"strides.c", ""},
 		{"exchange.c", "Allgather Bcast messages open"},
@@ -177,7 +182,7 @@ func TestPrograms(t *testing.T) {
 					t.Skip("Fortran takes Flang and MPICH")
 				}
 			}
-			whole, sliced, s, err := b.compare(t, filepath.Join("testdata", "programs", tt.program), 4, nil)
+			whole, sliced, s, err := b.compare(t, filepath.Join("testdata", "programs", tt.program), *ranks, nil)
 			if err != nil || whole != sliced {
 				t.Errorf("%v: %s", err, difference(whole, sliced))
 			}

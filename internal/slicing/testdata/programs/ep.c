@@ -19,7 +19,7 @@ static double randlc(double *seed, double a)
 
 int main(int argc, char **argv)
 {
-	int rank, size, groups = 1 << 3;
+	int rank, size, groups = 1 << 4;
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
