@@ -45,6 +45,7 @@ func Report(w io.Writer, in Input) error {
 		{"From text to file and back", "Back to calls, rank by rank, without making text of them.",
 			func(w io.Writer) error { return reportWhole(w, in.Traces) }},
 		{"Size and cost over the number of ranks", "Stencils without wrap-around, an exchange with each neighbour and an MPI_Allreduce in each of 10 or 10⁹ iterations. Every part is made when it is merged; each row is one run on all cores. Memory is the most that the program held, the report included.", reportScale},
+		{"Merging part files", "A stencil of 2²⁰ ranks in 4,096 part files: `reprise merge`, and `reprise merge -- mpirun -n 64` with Open MPI, all on this machine, once each. Then the levels of a tree of two: what half of the ranks made is written, read and merged.", reportClusters},
 		{"Gathering on trees, and to rank 0 directly", "The pattern of Nek5000 for which neither ranks as they are nor ranks relative to the caller do.", reportGather},
 		{"When the size grows", "Programs that draw something at random. The information in that, in bytes, is what no file can be smaller than.", reportGrowth},
 		{"Bounded traces", "Runs that do not repeat, in at most 16 kB. hpcc has problems of size 200; random messages go from each of 16 ranks to another one, in 1,000 iterations; in MPI_Alltoallv on 16 ranks, all lengths are random, in 100 iterations. Sizes are bytes of messages that are sent, and of blocks of MPI_Alltoallv; their distributions are compared with those of the run.", reportBounded},
