@@ -55,7 +55,7 @@ func checkKilled(t *testing.T, m *mpitest.MPI, program string, collector bool, a
 	}
 	mark := fmt.Sprintf("REPRISE_TEST_KILL=%d.%d", os.Getpid(), time.Now().UnixNano())
 	cmd := process(t, append(flags, m.Launch(ranks, program, returned)...)...)
-	cmd.Env = append(mpitest.Environment(t), runMain+"=1", "MPICC="+m.CC, mark)
+	cmd.Env = append(mpitest.Environment(t), runMain+"=1", "MPICC="+m.CC, "TMPDIR="+t.TempDir(), mark)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Start(); err != nil {
