@@ -41,10 +41,10 @@ func BuildProgram(ctx context.Context, mpicc, cacheDir, does, flag string, sourc
 }
 
 //go:embed reducer/reduce.c
-var reducer []byte
+var reducer string
 
 // BuildReducer returns a program whose processes reduce part files along a tree, as [BuildProgram] does. Each is started by
-// a process that merges: the source says what they tell each other.
+// a process that merges: reducer/tree.c says what they tell each other.
 func BuildReducer(ctx context.Context, mpicc, cacheDir string, building func()) (*Program, error) {
-	return BuildProgram(ctx, mpicc, cacheDir, "reduce", "-O2", reducer, building)
+	return BuildProgram(ctx, mpicc, cacheDir, "reduce", "-O2", []byte(treeSource+reducer), building)
 }

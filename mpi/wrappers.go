@@ -32,6 +32,10 @@ var (
 	loadSource string
 	//go:embed interposer/questions.c
 	questionsSource string
+	//go:embed interposer/finalize.c
+	finalizeSource string
+	//go:embed reducer/tree.c
+	treeSource string
 	//go:embed interposer/fortran.c
 	fortranSource string
 	//go:embed interposer/sites.c
@@ -60,6 +64,8 @@ var sources = func() *template.Template {
 		"values":    valuesSource,
 		"load":      loadSource,
 		"questions": questionsSource,
+		"finalize":  finalizeSource,
+		"tree":      treeSource,
 		"fortran":   fortranSource,
 		"sites":     sitesSource,
 		"callers":   callersSource,
@@ -195,7 +201,7 @@ func (w *wrapper) special(f *spec.Function) {
 	succeeded := func(statement string) []string { return []string{"if (result_ == MPI_SUCCESS)", "\t" + statement} }
 	switch {
 	case role.Begins == "world":
-		w.Finally = succeeded("initialized_world();")
+		w.Finally = append(succeeded("initialized_world();"), succeeded("prepare_merge();")...)
 	case role.Begins == "session":
 		w.Finally = succeeded("initialized_session(*session);")
 	case role.Ends:

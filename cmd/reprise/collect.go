@@ -43,7 +43,9 @@ func newCollect() *cobra.Command {
 	f.BoolVar(&o.keep, "keep", false, "keep the records that are collected live")
 	f.StringVar(&o.origin, "origin", "{}", "who records, as JSON")
 	f.DurationVar(&o.timeout, "timeout", 0, "as that of record")
-	for _, name := range []string{"live", "keep", "origin", "timeout"} {
+	f.Var(&o.finalize, "finalize", "as that of record")
+	f.IntVar(&o.socket, "socket", 0, "the file that leads to the program that merges")
+	for _, name := range []string{"live", "keep", "origin", "timeout", "finalize", "socket"} {
 		if err := f.MarkHidden(name); err != nil {
 			panic(err)
 		}
@@ -59,6 +61,8 @@ type collectOptions struct {
 	allocations bool
 	origin      string
 	timeout     time.Duration
+	finalize    finalizing
+	socket      int
 }
 
 func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
@@ -289,9 +293,12 @@ func (s *collectSummary) print(w io.Writer, asJSON, quiet bool) error {
 		fmt.Fprintf(w, "reprise: the trace ends early: %s did not reach MPI_Finalize\n", text.Ranks(s.Unfinished))
 	}
 	fmt.Fprintf(w, "reprise: %s: %s calls of %s in %s bytes", s.Output, text.Count(s.Calls), text.Plural(s.Processes, "rank"), text.Count(s.Bytes))
-	if s.Parts > 0 {
+	switch {
+	case s.Parts > 0 && s.After == 0:
+		fmt.Fprintf(w, ", merged of %s in MPI_Finalize\n", text.Plural(s.Parts, "part"))
+	case s.Parts > 0:
 		fmt.Fprintf(w, ", merged of %s in %.1f s\n", text.Plural(s.Parts, "part"), s.After.Seconds())
-	} else {
+	default:
 		fmt.Fprintf(w, " (%s raw)\n", text.Bytes(s.Raw))
 		fmt.Fprintf(w, "reprise: cost: %.2f %% of the time, %.1f s of compressing, %.1f s at the end\n",
 			100*s.Overhead, s.Collector.Seconds(), s.After.Seconds())

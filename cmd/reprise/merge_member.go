@@ -30,6 +30,10 @@ type member struct {
 	summary   *mergeSummary
 	directory string // of the parts
 
+	recorded func() error // writes the part of what this process has recorded, nil if it does not record
+	part     string       // which is in this file
+	told     io.Writer    // of how many parts were merged
+
 	all    merge.Accumulator
 	origin merge.Origin // of all
 	tells  tidings
@@ -51,21 +55,19 @@ func mergeAsMember(cmd *cobra.Command, s *mergeSummary, o *treeOptions) error {
 		return err
 	}
 	c := exec.CommandContext(cmd.Context(), program.Path, s.Input[0], strconv.Itoa(o.radix))
-	c.Stderr = os.Stderr
-	to, err := c.StdinPipe()
+	socket, theirs, err := socketPair()
 	if err != nil {
 		return err
 	}
-	from, err := c.StdoutPipe()
+	c.Stdin, c.Stdout, c.Stderr = theirs, os.Stderr, os.Stderr
+	err = c.Start()
+	theirs.Close()
 	if err != nil {
 		return err
 	}
-	if err := c.Start(); err != nil {
-		return err
-	}
-	m := &member{cmd: cmd, summary: s, directory: s.Input[0]}
-	err = m.serve(bufio.NewReader(from), to)
-	to.Close() // if there is an error, the program aborts
+	m := &member{cmd: cmd, summary: s, directory: s.Input[0], told: cmd.OutOrStdout()}
+	err = m.serve(bufio.NewReader(socket), socket)
+	socket.Close() // if there is an error, the program aborts
 	e := c.Wait()
 	if cmd.Context().Err() != nil {
 		return exitStatus(exitInterrupted) // one says so, for all
@@ -90,6 +92,8 @@ func (m *member) serve(from *bufio.Reader, to io.Writer) error {
 		switch what {
 		case 'f':
 			err = m.read(from)
+		case 'w':
+			m.record()
 		case 'm':
 			err = m.take(from)
 		case 'g':
@@ -121,23 +125,43 @@ func (m *member) read(from io.Reader) error {
 	}
 	output := collectOutput{parts: m.directory}
 	for _, n := range numbers {
-		path := output.part(int(n))
-		var part *merge.Accumulator
-		var origin merge.Origin
-		err := openPart(m.cmd.Context(), path, func(file *format.Reader) (err error) {
-			if part, err = merge.ReadPart(file); err == nil {
-				origin, err = layout.ReadOrigin(file)
-			}
-			return err
-		})
-		if err != nil {
+		if err := m.readPart(output.part(int(n))); err != nil {
 			m.tells.Left = append(m.tells.Left, fmt.Sprintf("%s: left out: %v", host(), err))
-			continue
 		}
-		m.tells.Parts++
-		m.merge(part, origin)
 	}
 	return nil
+}
+
+// readPart reads a part file and merges it.
+func (m *member) readPart(path string) error {
+	var part *merge.Accumulator
+	var origin merge.Origin
+	err := openPart(m.cmd.Context(), path, func(file *format.Reader) (err error) {
+		if part, err = merge.ReadPart(file); err == nil {
+			origin, err = layout.ReadOrigin(file)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	m.tells.Parts++
+	m.merge(part, origin)
+	return nil
+}
+
+// record writes the part of what this process has recorded, and merges it. If it cannot, there is no trace.
+func (m *member) record() {
+	if m.recorded == nil {
+		return
+	}
+	err := m.recorded()
+	if err == nil {
+		err = m.readPart(m.part)
+	}
+	if err != nil {
+		m.tells.Failure = fmt.Sprintf("%s: %v", host(), err)
+	}
 }
 
 // host returns the name of this machine.
@@ -273,11 +297,11 @@ func (m *member) write() error {
 
 // say tells the process that started the launcher how many parts were merged.
 func (m *member) say() error {
-	_, err := fmt.Fprintf(m.cmd.OutOrStdout(), "%s%d\n", mergedParts, m.tells.Parts)
+	_, err := fmt.Fprintf(m.told, "%s%d\n", mergedParts, m.tells.Parts)
 	return err
 }
 
-var errNoParts = errors.New("no node has a part in it: no call of MPI was recorded")
+var errNoParts = errors.New("no node has a part in it: no call of MPI was recorded, or the recorders were killed. Then raw records are in reprise-spool-* of the directory for temporary files, or of --spool, on each node: reprise collect makes parts of them")
 
 // mergedParts is what the root writes in front of the number of parts that were merged.
 const mergedParts = "reprise-merged\t"

@@ -208,14 +208,14 @@ func TestRecordMerge(t *testing.T) {
 		t.Chdir(t.TempDir())
 		line := m.Launch(4, m.Build(t, "ring.c"), "file")
 		flags := []string{"--times", "none", "--anonymous", "-o"}
-		for name, more := range map[string][]string{"one.rpz": nil, "merged.rpz": {"--merge", "mpi"}} {
+		for name, more := range map[string][]string{"one.rpz": nil, "merged.rpz": {"--merge", "mpi"}, "finalized.rpz": {"--merge", "finalize"}} {
 			cmd := recorder(t, m, append(append(flags, name), more...), line...)
 			cmd.Env = append(cmd.Env, "OMPI_MCA_osc=pt2pt") // windows of two communicators of one number clash in shared memory
 			got := outcome(t, cmd)
 			if got.status != 0 || !strings.Contains(got.stderr, "reprise: "+name+": ") {
 				t.Errorf("%+v", got)
 			}
-			if more != nil && !strings.Contains(got.stderr, "merged of 4 parts in ") {
+			if more != nil && !strings.Contains(got.stderr, "merged of 4 parts in ") || strings.Contains(got.stderr, "MPI_Finalize\n") != (name == "finalized.rpz") {
 				t.Errorf("%+v", got)
 			}
 		}
@@ -225,9 +225,75 @@ func TestRecordMerge(t *testing.T) {
 		if readFile(t, "one.rpz") != readFile(t, "merged.rpz") {
 			t.Error("another trace")
 		}
-		got := outcome(t, recorder(t, m, []string{"--merge", "mpi", "-o", "dead.rpz"}, m.Launch(3, m.Build(t, "kill.c"))...))
-		if got.status == 0 || !strings.Contains(got.stderr, "merged of 3 parts in ") || !strings.Contains(got.stderr, "the trace ends early") {
+		if got := invoke(t, "", "diff", "one.rpz", "finalized.rpz"); !strings.Contains(got.stdout, "returned=0") || strings.Contains(got.stdout, "other than in MPI_Init and MPI_Finalize") {
 			t.Errorf("%+v", got)
+		}
+		for _, way := range []string{"mpi", "finalize"} {
+			got := outcome(t, recorder(t, m, []string{"--merge", way, "-o", way + ".rpz"}, m.Launch(3, m.Build(t, "kill.c"))...))
+			if got.status == 0 || !strings.Contains(got.stderr, "merged of 3 parts in ") || !strings.Contains(got.stderr, "the trace ends early") {
+				t.Errorf("%s: %+v", way, got)
+			}
+		}
+	})
+}
+
+// finalizeLine returns the command line of ranks that record to a directory of parts and are to merge them in MPI_Finalize: those for
+// which a condition of the shell holds have no recorder to merge with.
+func finalizeLine(t *testing.T, m *mpitest.MPI, ranks int, parts, output, without, program string) []string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := finalizing{Output: output}
+	const script = `self=$1 parts=$2 wanted=$3 mpicc=$4 rank=${PMI_RANK-$OMPI_COMM_WORLD_RANK}
+shift 4
+if WITHOUT; then
+	REPRISE_MERGE="77 4" exec "$self" record -q --times none --anonymous --mpicc "$mpicc" --parts "$parts" -- "$@"
+fi
+exec "$self" record -q --times none --anonymous --mpicc "$mpicc" --parts "$parts" --finalize "$wanted" -- "$@"`
+	return m.Launch(ranks, "sh", "-c", strings.Replace(script, "WITHOUT", without, 1), "sh", self, parts, wanted.String(), m.CC, program)
+}
+
+// TestFinalize checks that processes merge their parts in MPI_Finalize to the bytes that merge makes of them, that what the program calls
+// there is recorded, and that there is no trace if one has nothing to merge with, but all parts.
+func TestFinalize(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		t.Chdir(t.TempDir())
+		output, err := filepath.Abs("out.rpz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		program := m.Build(t, "attributes.c")
+		for _, ranks := range []int{1, 4, 6} {
+			parts := fmt.Sprintf("parts%d", ranks)
+			line := finalizeLine(t, m, ranks, parts, output, "false", program)
+			cmd := exec.CommandContext(t.Context(), line[0], line[1:]...)
+			cmd.Env = append(mpitest.Environment(t), runMain+"=1")
+			if got := outcome(t, cmd); got.status != 0 || got.stderr != "" {
+				t.Fatalf("%d ranks: %+v", ranks, got)
+			}
+			must(t, "merge", parts, "-o", "alone.rpz")
+			if readFile(t, "out.rpz") != readFile(t, "alone.rpz") {
+				t.Errorf("%d ranks: another trace", ranks)
+			}
+			got := must(t, "cat", "--ranks", "0", "out.rpz")
+			if lines := strings.Split(strings.TrimSpace(got), "\n"); !strings.Contains(lines[len(lines)-1], "MPI_Finalize(") || !strings.Contains(lines[len(lines)-1], "returned=0") {
+				t.Errorf("%d ranks: the last call is %s", ranks, lines[len(lines)-1])
+			}
+			os.Remove("out.rpz")
+		}
+		line := finalizeLine(t, m, 5, "few", output, "[ $rank = 3 ]", program)
+		cmd := exec.CommandContext(t.Context(), line[0], line[1:]...)
+		cmd.Env = append(mpitest.Environment(t), runMain+"=1")
+		if got := outcome(t, cmd); got.status != 0 || !strings.Contains(got.stderr, "merging in MPI_Finalize: what merges for a process has ended") {
+			t.Errorf("%+v", got)
+		}
+		if names, err := filepath.Glob("few/rank*"); err != nil || len(names) != 5 {
+			t.Errorf("%v: %v", names, err)
+		}
+		if _, err := os.Stat("out.rpz"); err == nil {
+			t.Error("there is a trace")
 		}
 	})
 }

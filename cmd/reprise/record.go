@@ -21,7 +21,7 @@ import (
 )
 
 func newRecord() *cobra.Command {
-	o := recordOptions{onTimeout: newChoice("continue", "kill"), sites: newChoice("caller", "stack", "none"), merge: newChoice("", "mpi")}
+	o := recordOptions{onTimeout: newChoice("continue", "kill"), sites: newChoice("caller", "stack", "none"), merge: newChoice("", "mpi", "finalize")}
 	cmd := newCommand("record")
 	cmd.Args = func(_ *cobra.Command, args []string) error { return o.check(args) }
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return record(cmd, args, &o) }
@@ -38,8 +38,11 @@ func newRecord() *cobra.Command {
 	addAllocations(f, &o.allocations)
 	addChoice(cmd, o.merge, "merge", "have the nodes of a run merge their parts with this")
 	f.BoolVar(&o.lock, "lock", false, "hold the lock of the directory of parts until the part is there")
-	if err := f.MarkHidden("lock"); err != nil {
-		panic(err)
+	f.Var(&o.finalize, "finalize", "have the processes of the program merge their parts in MPI_Finalize, as JSON says")
+	for _, name := range []string{"lock", "finalize"} {
+		if err := f.MarkHidden(name); err != nil {
+			panic(err)
+		}
 	}
 	f.BoolVar(&o.off, "off", false, "record only from where the program switches it on")
 	f.SetInterspersed(false) // what follows the command is its own
@@ -65,6 +68,7 @@ type recordOptions struct {
 	sites            *choice
 	merge            *choice
 	lock             bool // of the directory of parts
+	finalize         finalizing
 }
 
 func (o *recordOptions) check(args []string) error {
@@ -140,7 +144,7 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) error {
 		return err
 	}
 	begin := time.Now()
-	status, err := runCommand(cmd.Context(), args, o.environment(library.Path, spool), helper.hangs)
+	status, err := runCommand(cmd.Context(), args, o.environment(library.Path, spool), o.finalize.files(), helper.hangs)
 	if err != nil {
 		helper.abandon()
 		return notStarted(cmd, args[0], err)
@@ -277,6 +281,9 @@ func (o *recordOptions) environment(library, spool string) []string {
 	env = append(env, "REPRISE_SITES="+o.sites.value)
 	if o.off {
 		env = append(env, "REPRISE_RECORD=off")
+	}
+	if o.finalize.wanted() {
+		env = append(env, fmt.Sprintf("REPRISE_MERGE=%d %d", firstExtra, defaultRadix))
 	}
 	return env
 }

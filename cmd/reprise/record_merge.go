@@ -17,7 +17,8 @@ import (
 )
 
 // recordAndMerge records a run on any number of nodes, in two steps with one launcher: each process has a recorder that writes
-// a part to a directory of its node, then as many processes merge the parts.
+// a part to a directory of its node, then as many processes merge the parts. If those of the program are to merge them, the
+// second step is only for what they could not.
 func recordAndMerge(cmd *cobra.Command, command *mpi.Command, args []string, o *recordOptions) error {
 	launcher, program, err := splitLauncher(command, args)
 	if err != nil {
@@ -46,21 +47,36 @@ func recordAndMerge(cmd *cobra.Command, command *mpi.Command, args []string, o *
 		return err
 	}
 	parts := filepath.Join(spool, "reprise-parts-"+rand.Text())
+	if o.merge.value == "finalize" {
+		if o.finalize.Output, err = filepath.Abs(o.output.path); err != nil {
+			return err
+		}
+		o.finalize.Bounded, o.finalize.Remove = int64(o.output.bounded), true
+	}
+	before, _ := os.Stat(o.output.path) // if there is none, none is the same
 	recorders := slices.Concat(launcher, []string{self, "record", "--quiet", "--lock", "--parts", parts, "--spool", spool, "--mpicc", mpicc},
 		o.passedOn(), []string{"--"}, program)
 	begin := time.Now()
-	status, err := runCommand(cmd.Context(), recorders, os.Environ(), nil)
+	status, err := runCommand(cmd.Context(), recorders, os.Environ(), nil, nil)
 	if err != nil {
 		return notStarted(cmd, args[0], err)
 	}
 	ran, begin := time.Since(begin), time.Now()
 	m := mergeSummary{Input: []string{parts}, Output: o.output.path, bound: int64(o.output.bounded)}
-	failure := mergeWithMPI(cmd, launcher, &m, &treeOptions{radix: defaultRadix, mpicc: mpicc, remove: true})
-	if failure == nil {
-		failure = o.summarizeMerged(cmd, &m, collectSummary{Status: status, Command: ran, After: time.Since(begin)})
+	said := collectSummary{Status: status, Command: ran}
+	var failure error
+	if after, err := os.Stat(o.output.path); o.finalize.wanted() && err == nil && !os.SameFile(before, after) {
+		failure = m.describeFile()
+		m.Parts = m.Active // one of each process
+	} else {
+		failure = mergeWithMPI(cmd, launcher, &m, &treeOptions{radix: defaultRadix, mpicc: mpicc, remove: true})
+		said.After = time.Since(begin)
 	}
-	var said exitStatus
-	if status != 0 && failure != nil && !errors.As(failure, &said) {
+	if failure == nil {
+		failure = o.summarizeMerged(cmd, &m, said)
+	}
+	var told exitStatus
+	if status != 0 && failure != nil && !errors.As(failure, &told) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "reprise: %v\n", failure)
 	}
 	if status != 0 {
@@ -94,6 +110,9 @@ func underLauncher() bool {
 // passedOn returns the options for the recorders of all processes.
 func (o *recordOptions) passedOn() []string {
 	args := append(o.times.args(), "--sites", o.sites.value)
+	if o.finalize.wanted() {
+		args = append(args, "--finalize", o.finalize.String())
+	}
 	for _, flag := range []struct {
 		name string
 		set  bool

@@ -74,6 +74,16 @@ func startHelper(spool string, o *recordOptions, made merge.Origin) (*helper, er
 		defer lock.Close() // the helper has it, too
 		extra = append(extra, lock)
 	}
+	if o.finalize.wanted() {
+		mine, theirs, err := socketPair()
+		if err != nil {
+			return nil, err
+		}
+		defer mine.Close()
+		o.finalize.socket = theirs
+		extra = append(extra, mine)
+		args = append(args, "--finalize", o.finalize.String(), "--socket", strconv.Itoa(firstExtra+len(extra)-1))
+	}
 	h := &helper{cmd: exec.Command(self, append(args, "--", spool)...), hangs: make(chan struct{})}
 	h.left = "there is no trace, and what it had read is lost; with --keep-raw, the records stay, and reprise collect makes a trace of them"
 	if o.raw != "" {
@@ -99,6 +109,9 @@ func startHelper(spool string, o *recordOptions, made merge.Origin) (*helper, er
 	}()
 	return h, nil
 }
+
+// firstExtra is the number of the first of further files that a process is given.
+const firstExtra = 3
 
 // lockParts takes a lock of a directory of parts that others share. It is held as long as any process has the file open,
 // so until the helper has ended, even if record is killed.
@@ -150,7 +163,21 @@ func collectLive(cmd *cobra.Command, collector *collect.Collector, o *collectOpt
 		told = json.NewDecoder(os.Stdin).Decode(&e)
 	}()
 	w := &watch{cmd: cmd, collector: collector, path: o.output.path, timeout: o.timeout, quiet: o.quiet || o.json}
-	collectUntil(stop, collector, cmd.ErrOrStderr(), w.look)
+	until, merging := (<-chan struct{})(stop), (*finalizer)(nil)
+	if o.finalize.wanted() {
+		var err error
+		if merging, err = newFinalizer(os.NewFile(uintptr(o.socket), "socket"), stop); err != nil {
+			return collectSummary{}, err
+		}
+		until = merging.asked
+	}
+	collectUntil(until, collector, cmd.ErrOrStderr(), w.look)
+	if s := new(collectSummary); merging != nil && merging.merge(cmd, collector, o, s) {
+		<-stop
+		remove()
+		s.Status, s.Command = e.Status, e.Ran
+		return *s, nil
+	}
 	for told != nil && collector.Alive() {
 		time.Sleep(idle)
 		if _, err := collector.Poll(); err != nil {
@@ -180,9 +207,9 @@ const patience = 10 * time.Second
 
 // runCommand runs a command, hands signals on to it, and returns its exit status. It ends
 // the command when a channel is closed.
-func runCommand(ctx context.Context, args, env []string, stop <-chan struct{}) (int, error) {
+func runCommand(ctx context.Context, args, env []string, files []*os.File, stop <-chan struct{}) (int, error) {
 	c := exec.Command(args[0], args[1:]...)
-	c.Env = env
+	c.Env, c.ExtraFiles = env, files
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
 	running.Store(true)
 	defer running.Store(false)

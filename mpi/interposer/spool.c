@@ -3,7 +3,7 @@
  *
  * The files of this directory and the wrappers that are generated from the table of
  * functions make up one translation unit, in the order spool, segments, lanes, cost,
- * regions, job, values, load, questions, fortran, sites, callers, memory, mappings, devices, wrappers. The package
+ * regions, job, values, load, questions, finalize, fortran, sites, callers, memory, mappings, devices, wrappers. The package
  * documentation of mpi describes the spool.
  *
  * The library refers to no symbol of MPI: it finds the functions at run time. So
@@ -27,6 +27,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>

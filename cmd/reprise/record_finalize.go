@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"github.com/reprise-trace/reprise/mpi/collect"
+)
+
+// A finalizing says of a run that its processes merge their parts inside MPI_Finalize. It is passed on, as JSON, to the
+// recorder of each process and to the helper of that.
+type finalizing struct {
+	Output  string `json:"output"` // the trace, which rank 0 writes
+	Bounded int64  `json:"bounded,omitempty"`
+	Remove  bool   `json:"remove"` // the directory of the parts, once the trace is written
+
+	socket *os.File // the program's, which leads to the helper
+}
+
+// String and Set and Type make a value of a flag of it.
+func (f *finalizing) String() string {
+	if f == nil || f.Output == "" {
+		return ""
+	}
+	text, _ := json.Marshal(f)
+	return string(text)
+}
+
+func (f *finalizing) Set(text string) error { return json.Unmarshal([]byte(text), f) }
+
+func (f *finalizing) Type() string { return "json" }
+
+// wanted reports whether processes merge inside MPI_Finalize.
+func (f *finalizing) wanted() bool { return f.Output != "" }
+
+// files returns the files that the program is given: the socket.
+func (f *finalizing) files() []*os.File {
+	if f.socket == nil {
+		return nil
+	}
+	return []*os.File{f.socket}
+}
+
+// socketPair returns two sockets that lead to each other.
+func socketPair() (mine, theirs *os.File, err error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("making a socket: %w", err)
+	}
+	return os.NewFile(uintptr(pair[0]), "socket"), os.NewFile(uintptr(pair[1]), "socket"), nil
+}
+
+// A finalizer is what a helper is while its program merges.
+type finalizer struct {
+	socket net.Conn
+	from   *bufio.Reader
+	asked  chan struct{} // closed when the program merges, or does not
+}
+
+// newFinalizer waits for what a program says on a socket, until a channel is closed, which says that the program has ended.
+func newFinalizer(socket *os.File, ended <-chan struct{}) (*finalizer, error) {
+	defer socket.Close()
+	conn, err := net.FileConn(socket)
+	if err != nil {
+		return nil, err
+	}
+	f := &finalizer{socket: conn, from: bufio.NewReader(conn), asked: make(chan struct{})}
+	go func() {
+		<-ended
+		conn.Close()
+	}()
+	go func() {
+		defer close(f.asked)
+		_, _ = f.from.Peek(1)
+	}()
+	return f, nil
+}
+
+// merge merges what is recorded with that of the other processes of the program, as it says, and reports whether it has
+// written the part. If this fails, the part is merged later: all have written theirs before.
+func (f *finalizer) merge(cmd *cobra.Command, collector *collect.Collector, o *collectOptions, s *collectSummary) (written bool) {
+	<-f.asked
+	defer f.socket.Close()
+	m := &member{cmd: cmd, directory: o.output.parts, told: io.Discard, summary: &mergeSummary{Input: []string{o.output.parts}, Output: o.finalize.Output, bound: o.finalize.Bounded}}
+	var failure error
+	m.recorded = func() error {
+		failure = o.output.write(cmd, collector, s)
+		m.part, written = s.Output, failure == nil
+		return failure
+	}
+	err := m.serve(f.from, f.socket)
+	if err == nil && m.remove && o.finalize.Remove {
+		err = os.RemoveAll(m.directory)
+	}
+	if e := errors.Join(err, m.root); e != nil && written {
+		warn(cmd.ErrOrStderr(), "merging in MPI_Finalize: %v", e)
+	}
+	return written
+}
