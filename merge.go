@@ -22,7 +22,8 @@ import (
 // the files only, and all must be of one run, as far as they say that. If Merge fails, out is as it was.
 //
 // The order of parts does not matter: the same parts give the same bytes. Merge uses all
-// cores. For a context, progress, or parts in memory, see [merge.Tree].
+// cores. It does not align the clocks of several machines: AlignFile of package query does that for the trace, as the command
+// does. For a context, progress, or parts in memory, see [merge.Tree].
 func Merge(out string, parts ...string) error {
 	var files []string
 	dir, _ := os.Stat(filepath.Dir(out)) // an error is left to who writes there

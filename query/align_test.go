@@ -1,7 +1,11 @@
 package query
 
 import (
+	"bytes"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -232,6 +236,68 @@ func TestAlignClosely(t *testing.T) {
 				t.Errorf("%s: the error is %d ns", kind, c.Error)
 			}
 		}
+	}
+}
+
+// TestAlignTrace checks that a trace is aligned to the same bytes as one that is written with its clocks aligned, that aligning it again
+// changes nothing, and that a file is replaced.
+func TestAlignTrace(t *testing.T) {
+	r := newMachineRun(3, []machineClock{{}, {3e9, 1e-4}, {-2e9, -1e-4}}, []int{0, 1, 2, 1})
+	for i := range 30 {
+		r.step([]string{"blocking", "barrier", "rooted"}[i%3])
+	}
+	trace := r.trace(t)
+	write := func(clocks []merge.Clock) []byte {
+		var a merge.Accumulator
+		if err := a.Describe(trace.Run()); err != nil {
+			t.Fatal(err)
+		}
+		if err := trace.AddTo(t.Context(), &a); err != nil {
+			t.Fatal(err)
+		}
+		a.Align(clocks)
+		var file bytes.Buffer
+		if err := a.Write(&file); err != nil {
+			t.Fatal(err)
+		}
+		return file.Bytes()
+	}
+	file := write(nil)
+	aligned, clocks, err := AlignTrace(t.Context(), file)
+	if err != nil || len(clocks) != 3 || !bytes.Equal(aligned, write(clocks)) {
+		t.Fatalf("another trace, %+v, %v", clocks, err)
+	}
+	if !reflect.DeepEqual(clocks, align(t, trace)) {
+		t.Errorf("other clocks: %+v", clocks)
+	}
+	wrong := slices.Clone(clocks)
+	wrong[1].Offset += 1e6
+	if again, _, err := AlignTrace(t.Context(), write(wrong)); err != nil || !bytes.Equal(again, aligned) {
+		t.Errorf("aligned again, it is another trace, %v", err)
+	}
+	path := filepath.Join(t.TempDir(), "run.rpz")
+	if err := os.WriteFile(path, file, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := AlignFile(t.Context(), path); err != nil || !reflect.DeepEqual(got, clocks) {
+		t.Errorf("AlignFile returns %+v, %v", got, err)
+	}
+	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, aligned) {
+		t.Errorf("AlignFile made another file, %v", err)
+	}
+}
+
+// TestAlignTraceAlone checks that nothing is done where nothing is known of clocks.
+func TestAlignTraceAlone(t *testing.T) {
+	file, err := os.ReadFile(filepath.Join("..", "internal", "testtrace", "testdata", "stencil.exact.rpz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, clocks, err := AlignTrace(t.Context(), file); err != nil || clocks != nil || !bytes.Equal(got, file) {
+		t.Errorf("%d bytes, %+v, %v", len(got), clocks, err)
+	}
+	if _, _, err := AlignTrace(t.Context(), file[:len(file)-1]); err == nil {
+		t.Error("half a file is aligned")
 	}
 }
 

@@ -125,12 +125,37 @@ func TestMergeClocks(t *testing.T) {
 	if readFile(t, "alone.rpz") != readFile(t, "unknown.rpz") {
 		t.Error("the trace of one machine has what tells it from others")
 	}
+	if got := must(t, "merge", "parts", "-o", "all.rpz", "--bounded", "1MB"); !strings.Contains(got, "clocks: of 2 machines, aligned to ") || readFile(t, "all.rpz") != readFile(t, "run.rpz") {
+		t.Errorf("with space for all it is another trace:\n%s", got)
+	}
+	checkClocksBounded(t, "parts", readFile(t, "run.rpz"))
+	for _, tree := range []struct{ ranks, radix int }{{2, 2}, {3, 2}, {4, 4}} {
+		got := outcome(t, mergeTree(t, m, tree.ranks, "parts", "-o", "out.rpz", "--radix", fmt.Sprint(tree.radix)))
+		if got.status != 0 || !strings.Contains(got.stdout, "clocks: of 2 machines, aligned to ") || readFile(t, "out.rpz") != readFile(t, "run.rpz") {
+			t.Errorf("processes of MPI make another trace: %+v", got)
+		}
+	}
 	checkAligned(t, one, "run.rpz")
 	if got := must(t, "match", "run.rpz"); strings.Contains(got, "exact") || !strings.Contains(got, "Starts are at most ") && !strings.Contains(got, "no skew of collective operations is larger than the clocks") {
 		t.Errorf("match does not say how far clocks are off:\n%s", got)
 	}
 	if got := must(t, "info", "run.rpz"); !strings.Contains(got, "clocks: of 2 machines, aligned to ") {
 		t.Error(got)
+	}
+}
+
+// checkClocksBounded merges parts of machines to traces of fewer bytes than all has, of one byte less as well, which is what alignments
+// need: they have no times of every call, so no clocks.
+func checkClocksBounded(t *testing.T, parts, all string) {
+	t.Helper()
+	for _, size := range []int{len(all) - 1, len(all) / 2} {
+		got := must(t, "merge", parts, "-o", "bounded.rpz", "--bounded", fmt.Sprint(size))
+		if n := len(readFile(t, "bounded.rpz")); n > size || strings.Contains(got, "clocks") {
+			t.Errorf("in %d bytes: %d bytes\n%s", size, n, got)
+		}
+	}
+	if got := outcome(t, process(t, "merge", parts, "-o", "whole.rpz", "--bounded", fmt.Sprint(len(all)))); got.status != 0 || readFile(t, "whole.rpz") != all {
+		t.Errorf("in %d bytes, which all takes: %+v", len(all), got)
 	}
 }
 

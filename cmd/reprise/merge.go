@@ -20,7 +20,6 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/semantics"
 )
 
 func newMerge() *cobra.Command {
@@ -154,27 +153,11 @@ func mergeAll(cmd *cobra.Command, paths []string, size int) (*merge.Accumulator,
 
 // align returns the trace that was made of a with the clocks of its machines aligned, by the calls in it.
 func (s *mergeSummary) align(cmd *cobra.Command, a *merge.Accumulator, file []byte) ([]byte, error) {
-	ctx := cmd.Context()
-	trace, err := reopen(file)
-	if err != nil || len(trace.Run().Clocks) == 0 { // it has no times of every call
-		return file, err
+	aligned, clocks, err := query.AlignTrace(cmd.Context(), file)
+	if err != nil || s.bound == 0 || int64(len(aligned)) <= s.bound {
+		return aligned, err
 	}
-	model, err := semantics.Open(ctx, trace)
-	if err != nil {
-		return nil, err
-	}
-	m, err := query.OpenMatch(ctx, model, query.Options{})
-	if err != nil {
-		return nil, err
-	}
-	times, err := query.OpenTimes(trace)
-	if err != nil {
-		return nil, err
-	}
-	if s.Clocks, err = m.Align(ctx, times, query.Options{}); err != nil {
-		return nil, err
-	}
-	a.Align(s.Clocks)
+	a.Align(clocks) // which make it too large
 	return encodeTrace(cmd, a, s.Part, s.bound)
 }
 
@@ -185,16 +168,16 @@ func (s *mergeSummary) describe(file []byte, ranks rankenc.Set) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.Output, err)
 	}
-	t := trace
-	s.Ranks, s.Active, s.Shapes, s.Bytes = trace.Ranks(), ranks.Len(), t.Shapes(), int64(len(file))
-	for i := range t.Shapes() {
-		shape, err := t.Shape(i)
+	s.Ranks, s.Active, s.Shapes, s.Bytes = trace.Ranks(), ranks.Len(), trace.Shapes(), int64(len(file))
+	for i := range trace.Shapes() {
+		shape, err := trace.Shape(i)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.Output, err)
 		}
 		s.Calls = wire.AddSat(s.Calls, wire.MulSat(uint64(shape.Ranks.Len()), shape.Grammar.Len()))
 	}
 	if !s.Part {
+		s.Clocks = trace.Run().Clocks
 		s.Missing = rankenc.World(s.Ranks).Difference(ranks)
 	}
 	return nil

@@ -162,6 +162,5 @@ func (s *mergeSummary) describeFile() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.Output, err)
 	}
-	s.Clocks = trace.Run().Clocks
 	return s.describe(file, trace.RankSet())
 }

@@ -1,0 +1,109 @@
+package query
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"math"
+	"os"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/atomicfile"
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// AlignFile aligns the clocks in the trace at a path, as [AlignTrace] does, and replaces the file: what to do after
+// [reprise.Merge] if parts are of several machines. If it fails, the file is as it was.
+func AlignFile(ctx context.Context, path string) ([]merge.Clock, error) {
+	file, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	aligned, clocks, err := AlignTrace(ctx, file)
+	if err != nil || len(clocks) == 0 {
+		return nil, err
+	}
+	return clocks, atomicfile.Write(path, func(w io.Writer) error {
+		_, err := w.Write(aligned)
+		return err
+	})
+}
+
+// AlignTrace returns a trace with the clocks of its machines aligned, see [Match.Align], and these clocks. Alignments that it has
+// already are found again. All else stays: the result is as [merge.Accumulator.Write] makes it, after [merge.Accumulator.Align],
+// without encoding calls and times again. It is the file itself, without clocks, if the trace is of one machine
+// or has no times of every call. AlignTrace takes the memory that it needs, whatever the file says.
+func AlignTrace(ctx context.Context, file []byte) ([]byte, []merge.Clock, error) {
+	container, trace, err := openTrace(file)
+	if err != nil || len(trace.Run().Clocks) == 0 {
+		return file, nil, err
+	}
+	unaligned := trace.Run().Clocks
+	if aligned, _ := trace.Run().Aligned(); aligned > 0 {
+		for i := range unaligned {
+			unaligned[i] = merge.Clock{Machine: unaligned[i].Machine, Ranks: unaligned[i].Ranks, Error: -1}
+		}
+		if file, err = withClocks(container, unaligned); err != nil {
+			return nil, nil, err
+		}
+		if container, trace, err = openTrace(file); err != nil {
+			return nil, nil, err
+		}
+	}
+	model, err := semantics.Open(ctx, trace)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := OpenMatch(ctx, model, Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	times, err := OpenTimes(trace)
+	if err != nil {
+		return nil, nil, err
+	}
+	clocks, err := m.Align(ctx, times, Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	file, err = withClocks(container, clocks)
+	return file, clocks, err
+}
+
+// openTrace opens a trace in memory.
+func openTrace(file []byte) (*format.Reader, *reprise.Trace, error) {
+	n := int64(len(file))
+	options := reprise.FileOptions(n)
+	options.Memory = math.MaxInt64
+	container, err := format.NewReader(bytes.NewReader(file), n, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	trace, err := reprise.OpenContainer(container)
+	return container, trace, err
+}
+
+// withClocks returns a trace with other clocks.
+func withClocks(file *format.Reader, clocks []merge.Clock) ([]byte, error) {
+	var out bytes.Buffer
+	w := format.NewWriter(&out, format.Options{})
+	for _, s := range file.All() {
+		content, err := file.Content(s)
+		if err != nil {
+			return nil, err
+		}
+		if s.Kind == layout.KindClocks {
+			content = layout.AppendClocks(nil, clocks)
+		}
+		if err := w.Add(s.Kind, s.Key, content); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
