@@ -10,13 +10,8 @@ import (
 	"github.com/reprise-trace/reprise/semantics"
 )
 
-// Align returns the clocks of the run with what turns the times of each into those of the first, found from messages and
-// collective operations between ranks of different clocks: no receive ends before its send has begun, and nobody leaves an
-// operation before those have entered it from whom it gets data. It looks at messages of which the trace tells both
-// ends, and at MPI_Barrier and collective operations of equal blocks, of ranks that have the times of every call: of as many as
-// [Match.LateSenders] and [Match.Skew] look at, and costs what these do. The clocks of the trace must not be aligned yet. The error
-// of a clock is −1 if nothing tells. It holds between the first and the last message.
-func (m *Match) Align(ctx context.Context, times *Times, o Options) ([]merge.Clock, error) {
+// align returns the clocks of a trace, which are not aligned yet, with their alignments: see [AlignTrace].
+func (m *Match) align(ctx context.Context, times *Times, o Options) ([]merge.Clock, error) {
 	run := times.trace.Run()
 	list := slices.Clone(run.Clocks)
 	if len(list) < 2 {

@@ -154,7 +154,7 @@ func align(t tester, trace *reprise.Trace) []merge.Clock {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := openMatch(t, trace).Align(t.Context(), times, Options{})
+	list, err := openMatch(t, trace).align(t.Context(), times, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

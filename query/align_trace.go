@@ -32,10 +32,16 @@ func AlignFile(ctx context.Context, path string) ([]merge.Clock, error) {
 	})
 }
 
-// AlignTrace returns a trace with the clocks of its machines aligned, see [Match.Align], and these clocks. Alignments that it has
-// already are found again. All else stays: the result is as [merge.Accumulator.Write] makes it, after [merge.Accumulator.Align],
-// without encoding calls and times again. It is the file itself, without clocks, if the trace is of one machine
-// or has no times of every call. AlignTrace takes the memory that it needs, whatever the file says.
+// AlignTrace returns a trace with what turns the times of each of its clocks into those of the first, and these clocks, found from
+// messages and collective operations between ranks of different clocks: no receive ends before its send has begun, and nobody leaves
+// an operation before those have entered it from whom it gets data. It looks at messages of which the trace tells both
+// ends, and at MPI_Barrier and collective operations of equal blocks, of ranks that have the times of every call: of as many as
+// [Match.LateSenders] and [Match.Skew] look at, and costs what these do. The error of a clock is −1 if nothing tells. It holds
+// between the first and the last message. Alignments that the trace has already are found again.
+//
+// All else stays: the result is as [merge.Accumulator.Write] makes it, after [merge.Accumulator.Align], without
+// encoding calls and times again. It is the file itself, without clocks, if the trace is of one machine or has no times of every
+// call. AlignTrace takes the memory that it needs, whatever the file says.
 func AlignTrace(ctx context.Context, file []byte) ([]byte, []merge.Clock, error) {
 	container, trace, err := openTrace(file)
 	if err != nil || len(trace.Run().Clocks) == 0 {
@@ -65,7 +71,7 @@ func AlignTrace(ctx context.Context, file []byte) ([]byte, []merge.Clock, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	clocks, err := m.Align(ctx, times, Options{})
+	clocks, err := m.align(ctx, times, Options{})
 	if err != nil {
 		return nil, nil, err
 	}
