@@ -125,7 +125,7 @@ func (a *Accumulator) Clocks() []Clock { return layout.ClocksOf(a.clocks, a.Rank
 // other.
 func (a *Accumulator) Align(list []Clock) {
 	for i := range a.clocks {
-		a.clocks[i].Alignment, a.clocks[i].Error = timing.Alignment{}, -1
+		a.clocks[i].Alignment, a.clocks[i].Error, a.clocks[i].Contradicted = timing.Alignment{}, -1, false
 	}
 	a.clocks = layout.MergeClocks(a.clocks, list)
 }

@@ -70,6 +70,9 @@ type World = layout.World
 // of the clock of the first rank.
 type Clock = layout.Clock
 
+// A ClockReading is what a [Clock] and real time were at one instant.
+type ClockReading = layout.Reading
+
 // A Summary is what is kept of values that calls have, such as durations, by
 // signature. The zero Summary is empty. Its fields are
 //

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/clocks"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/semantics"
 )
@@ -18,6 +19,11 @@ func (m *Match) align(ctx context.Context, times *Times, o Options) ([]merge.Clo
 		return list, nil
 	}
 	a := aligner{run: run, clocks: clocks.New(len(list))}
+	for i, c := range list {
+		for _, r := range c.Readings {
+			a.clocks.AddReading(i, r.Time, wire.AddTimes(r.Time, r.Offset), r.Error)
+		}
+	}
 	channels, err := m.receives(ctx, times, o, a.differ)
 	if err != nil {
 		return nil, err
@@ -37,7 +43,7 @@ func (m *Match) align(ctx context.Context, times *Times, o Options) ([]merge.Clo
 		return nil, err
 	}
 	for i, c := range a.clocks.Align(times.endError(guarantee)) {
-		list[i].Alignment, list[i].Error = c.Alignment, c.Error
+		list[i].Alignment, list[i].Error, list[i].Contradicted = c.Alignment, c.Error, c.Contradicted
 	}
 	return list, nil
 }

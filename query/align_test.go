@@ -36,6 +36,7 @@ type machineRun struct {
 	of     []int // clock by rank
 	now    []int64
 	calls  [][]testtrace.Call
+	read   []int64 // when the clocks are read, of which real time is known to 100 µs
 }
 
 // latency is how long the fastest message takes.
@@ -140,6 +141,11 @@ func (r *machineRun) trace(t tester) *reprise.Trace {
 			}
 		}
 		run.Clocks = append(run.Clocks, merge.Clock{Machine: string(rune('a' + k)), Ranks: rankenc.SetOf(ranks...), Error: -1})
+		for _, at := range r.read {
+			c := &run.Clocks[k]
+			time := r.clocks[k].at(at)
+			c.Readings = append(c.Readings, merge.ClockReading{Time: time, Offset: (machineClock{}).at(at) - time, Error: 1e5})
+		}
 	}
 	return testtrace.Record(t, run, true, r.calls)
 }
@@ -308,6 +314,24 @@ func TestAlignUnknown(t *testing.T) {
 	for k, c := range align(t, r.trace(t)) {
 		if want := int64(-min(k, 1)); c.Error != want || c.Offset != 0 {
 			t.Errorf("clock %d: %+v", k, c)
+		}
+	}
+}
+
+// TestAlignReadings checks that clocks are aligned by readings of real time where there are no messages.
+func TestAlignReadings(t *testing.T) {
+	r := newMachineRun(1, []machineClock{{}, {1e9, 1e-4}, {-3e9, -5e-5}}, []int{0, 1, 2})
+	r.step("nothing")
+	for rank := range r.now {
+		r.now[rank] += 1e9
+	}
+	r.step("nothing")
+	r.read = []int64{0, 1e9}
+	list := align(t, r.trace(t))
+	r.check(t, list, 0, 1e9)
+	for _, c := range list {
+		if c.Error > 1e6 || c.Contradicted {
+			t.Errorf("%+v", c)
 		}
 	}
 }

@@ -50,7 +50,8 @@ func AlignTrace(ctx context.Context, file []byte) ([]byte, []merge.Clock, error)
 	unaligned := trace.Run().Clocks
 	if aligned, _ := trace.Run().Aligned(); aligned > 0 {
 		for i := range unaligned {
-			unaligned[i] = merge.Clock{Machine: unaligned[i].Machine, Ranks: unaligned[i].Ranks, Error: -1}
+			c := unaligned[i]
+			unaligned[i] = merge.Clock{Machine: c.Machine, Ranks: c.Ranks, Readings: c.Readings, Error: -1}
 		}
 		if file, err = withClocks(container, unaligned); err != nil {
 			return nil, nil, err

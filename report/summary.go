@@ -129,8 +129,7 @@ func (p *page) summarizeFile(trace *reprise.Trace, o Options) {
 	}
 	p.File = append(p.File, p.timesFact(trace))
 	if run := trace.Run(); len(run.Clocks) > 0 {
-		aligned, off := run.Aligned()
-		p.File = append(p.File, fact{"Clocks", text.Count(len(run.Clocks)), text.Clocks(len(run.Clocks), aligned, off)})
+		p.File = append(p.File, fact{"Clocks", text.Count(len(run.Clocks)), text.Clocks(run.Clocks)})
 	}
 }
 

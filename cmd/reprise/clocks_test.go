@@ -17,7 +17,7 @@ import (
 )
 
 // moved writes the part of a rank of a trace as a machine would have recorded it whose clock is moved.
-func moved(t *testing.T, trace *reprise.Trace, rank int, machine string, clock func(int64) int64, path string) {
+func moved(t *testing.T, trace *reprise.Trace, rank int, machine string, clock func(int64) int64, path string, readings ...merge.ClockReading) {
 	t.Helper()
 	exact := timing.NewLossless(timing.Zstd)
 	recorder, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(exact, exact, timing.Gaps)})
@@ -38,7 +38,7 @@ func moved(t *testing.T, trace *reprise.Trace, rank int, machine string, clock f
 	var a merge.Accumulator
 	run := merge.Run{Ranks: trace.Ranks(), Source: trace.Run().Source, Names: trace.Run().Names}
 	if machine != "" {
-		run.Clocks = []merge.Clock{{Machine: machine, Ranks: rankenc.SetOf(rank), Error: -1}}
+		run.Clocks = []merge.Clock{{Machine: machine, Ranks: rankenc.SetOf(rank), Error: -1, Readings: readings}}
 	}
 	if err := a.Describe(run); err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestMergeClocks(t *testing.T) {
 	begin, _ := timesOf(t, one, 0)
 	same := func(at int64) int64 { return at }
 	far := func(at int64) int64 { return at + 3_000_000_000 + (at-begin[0].Start)/10_000 }
-	for _, name := range []string{"parts", "alone", "unknown"} {
+	for _, name := range []string{"parts", "alone", "unknown", "read", "wrong"} {
 		if err := os.Mkdir(name, 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -110,6 +110,17 @@ func TestMergeClocks(t *testing.T) {
 		} else {
 			moved(t, one, rank, "b", far, filepath.Join("parts", name))
 		}
+		// Real time is that of the first, within a millisecond, or it is said to be what it is not.
+		at, offset := begin[0].Start, int64(0)
+		if rank >= 2 {
+			at, offset = far(at), at-far(at)
+		}
+		reading := merge.ClockReading{Time: at, Offset: offset, Error: 1e6}
+		moved(t, one, rank, string(rune('a'+rank/2)), map[bool]func(int64) int64{true: same, false: far}[rank < 2], filepath.Join("read", name), reading)
+		if rank >= 2 {
+			reading.Offset += 10e6
+		}
+		moved(t, one, rank, string(rune('a'+rank/2)), map[bool]func(int64) int64{true: same, false: far}[rank < 2], filepath.Join("wrong", name), reading)
 	}
 	if got := must(t, "merge", "parts", "-o", "run.rpz"); !strings.Contains(got, "clocks: of 2 machines, aligned to ") {
 		t.Error(got)
@@ -135,12 +146,41 @@ func TestMergeClocks(t *testing.T) {
 			t.Errorf("processes of MPI make another trace: %+v", got)
 		}
 	}
+	checkReadings(t)
 	checkAligned(t, one, "run.rpz")
+	checkAligned(t, one, "read.rpz")
 	if got := must(t, "match", "run.rpz"); strings.Contains(got, "exact") || !strings.Contains(got, "Starts are at most ") && !strings.Contains(got, "no skew of collective operations is larger than the clocks") {
 		t.Errorf("match does not say how far clocks are off:\n%s", got)
 	}
 	if got := must(t, "info", "run.rpz"); !strings.Contains(got, "clocks: of 2 machines, aligned to ") {
 		t.Error(got)
+	}
+}
+
+// checkReadings merges parts that tell real time: messages count more, and if they contradict it, there is a warning.
+func checkReadings(t *testing.T) {
+	t.Helper()
+	must(t, "merge", "read", "-o", "read.rpz")
+	got := outcome(t, process(t, "merge", "wrong", "-o", "wrong.rpz"))
+	if got.status != 0 || !strings.Contains(got.stdout, "messages contradict the real time of 1 machine") || !strings.Contains(got.stderr, "the clock of the machine of rank 2 is not as synchronised as it says") {
+		t.Errorf("%+v", got)
+	}
+	if got := must(t, "info", "wrong.rpz"); !strings.Contains(got, "; messages contradict the real time of 1 machine\n") {
+		t.Error(got)
+	}
+	clocks := func(name string) []merge.Clock {
+		trace, err := reprise.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer trace.Close()
+		return trace.Run().Clocks
+	}
+	want := clocks("run.rpz")[1]
+	for _, name := range []string{"read.rpz", "wrong.rpz"} {
+		if c := clocks(name)[1]; c.Alignment != want.Alignment || c.Error != want.Error || len(c.Readings) != 1 || c.Contradicted != (name == "wrong.rpz") {
+			t.Errorf("%s: %+v, want %+v", name, c, want)
+		}
 	}
 }
 

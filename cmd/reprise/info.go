@@ -242,12 +242,6 @@ func (a *infoAnswer) printMissing(q *question) {
 	}
 }
 
-// clocksInWords says how far the clocks of machines are aligned.
-func clocksInWords(list []merge.Clock) string {
-	aligned, off := merge.Run{Clocks: list}.Aligned()
-	return text.Clocks(len(list), aligned, off)
-}
-
 // printWorlds prints the worlds of a run that has several.
 func (a *infoAnswer) printWorlds(q *question) {
 	run := q.trace.Run()
@@ -281,7 +275,7 @@ func (a *infoAnswer) print(q *question) {
 	a.printMadeBy(q)
 	a.printWorlds(q)
 	if len(a.Clocks) > 0 {
-		q.printf("clocks: %s\n", clocksInWords(a.Clocks))
+		q.printf("clocks: %s\n", text.Clocks(a.Clocks))
 	}
 	a.Bounded.print(out)
 	a.recorded.print(out)

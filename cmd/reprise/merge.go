@@ -191,7 +191,12 @@ func (s *mergeSummary) print(stdout, stderr io.Writer) {
 	fmt.Fprintf(stdout, "%s: %s, %s -> %s: %s, %s\n", text.Plural(s.Parts, "part"), ranks, text.Plural(s.Calls, "call"), s.Output,
 		text.Plural(s.Shapes, "shape"), text.Plural(s.Bytes, "byte"))
 	if len(s.Clocks) > 0 {
-		fmt.Fprintf(stdout, "clocks: %s\n", clocksInWords(s.Clocks))
+		fmt.Fprintf(stdout, "clocks: %s\n", text.Clocks(s.Clocks))
+	}
+	for _, c := range s.Clocks {
+		if c.Contradicted {
+			warn(stderr, "the clock of the machine of rank %d is not as synchronised as it says: messages contradict it, and they count", c.Ranks.At(0))
+		}
 	}
 	if s.Missing.Len() > 0 {
 		warn(stderr, "in no part: %s", text.Ranks(s.Missing))

@@ -21,12 +21,19 @@ type message struct{ sent, received int64 }
 
 // Clocks are those of several machines. Messages are added, and then they are aligned.
 type Clocks struct {
-	messages map[[2]int]*envelope // by the clocks of the sender and the receiver
+	messages map[[2]int]*envelope // by the clocks of the sender and the receiver; n is real time
 	n        int
+	width    []int64 // of the tightest reading of each; −1 without any
 }
 
 // New returns n clocks, of which there is one at least, of which nothing is known.
-func New(n int) *Clocks { return &Clocks{messages: make(map[[2]int]*envelope), n: n} }
+func New(n int) *Clocks {
+	c := &Clocks{messages: make(map[[2]int]*envelope), n: n, width: make([]int64, n)}
+	for i := range c.width {
+		c.width[i] = -1
+	}
+	return c
+}
 
 // Add adds a message from one clock to another, which differ.
 func (c *Clocks) Add(from, to int, sent, received int64) {
@@ -41,43 +48,53 @@ func (c *Clocks) Add(from, to int, sent, received int64) {
 // An Aligned is what makes the times of a clock those of the first.
 type Aligned struct {
 	timing.Alignment
-	Error int64 // how far times from the first to the last message may be off, in nanoseconds; −1 if no messages tell
+	Error int64 // how far times from the first to the last message may be off, in nanoseconds; −1 if nothing tells
+
+	Contradicted bool // its readings do not count, as messages contradict them
 }
 
 // Align returns the alignments of all clocks, by times each of which may be off by so many nanoseconds. That of the first is none.
 func (c *Clocks) Align(inexact int64) []Aligned {
-	all := make([]Aligned, c.n)
+	all := make([]Aligned, c.n+1)
 	links := c.links()
-	order := breadthFirst(links)
 	for i := range all {
 		all[i].Error = -1
 	}
 	all[0].Error = 0
-	placed := make([]bool, c.n)
+	placed := make([]bool, c.n+1)
 	placed[0] = true
-	for _, to := range order[1:] {
-		off := int64(0)
-		for _, other := range links[to] {
-			if placed[other] {
-				off = max(off, all[other].Error)
-			}
-		}
-		p := c.bounds(to, links[to], all, placed)
-		if line, ok := p.solve(float64(off) + float64(inexact)); ok {
-			all[to], placed[to] = Aligned{line.alignment(), line.error}, true
+	for _, to := range breadthFirst(links, 0)[1:] {
+		if line, ok := c.place(to, links[to], all, placed, inexact); ok {
+			all[to], placed[to] = Aligned{Alignment: line.alignment(), Error: line.error}, true
 		}
 	}
 	if c.early(all, placed, nil) > 0 {
 		c.relax(all, placed)
 		c.early(all, placed, func(clock int, early int64) { all[clock].Error = max(all[clock].Error, early) })
 	}
-	return all
+	c.byRealTime(all, placed, inexact)
+	return all[:c.n]
 }
 
-// links returns the clocks that each clock has messages to and from, in ascending order.
+// place returns the line of a clock by those that are placed; false if they do not tell.
+func (c *Clocks) place(clock int, links []int, all []Aligned, placed []bool, inexact int64) (line, bool) {
+	off := int64(0)
+	for _, other := range links {
+		if placed[other] {
+			off = max(off, all[other].Error)
+		}
+	}
+	p := c.bounds(clock, links, all, placed)
+	return p.solve(float64(off) + float64(inexact))
+}
+
+// links returns the clocks that each clock has messages to and from, in ascending order, but for real time.
 func (c *Clocks) links() [][]int {
 	links := make([][]int, c.n)
 	for pair := range c.messages {
+		if max(pair[0], pair[1]) == c.n {
+			continue
+		}
 		if c.messages[[2]int{pair[1], pair[0]}] != nil { // one direction alone tells nothing
 			links[pair[0]] = append(links[pair[0]], pair[1])
 		}
@@ -88,11 +105,11 @@ func (c *Clocks) links() [][]int {
 	return links
 }
 
-// breadthFirst returns the clocks that can be reached from the first, nearer ones first.
-func breadthFirst(links [][]int) (order []int) {
+// breadthFirst returns the clocks that can be reached from some, nearer ones first.
+func breadthFirst(links [][]int, from ...int) (order []int) {
 	seen := make([]bool, len(links))
 	for at := -1; at < len(order); at++ {
-		next := []int{0}
+		next := from
 		if at >= 0 {
 			next = links[order[at]]
 		}
@@ -131,10 +148,10 @@ func (c *Clocks) bounds(clock int, links []int, all []Aligned, placed []bool) (p
 	return p
 }
 
-// early returns by how much messages are received before they are sent, at most, and tells f of each clock.
+// early returns by how much messages between clocks that are placed are received before they are sent, at most, and tells f of each clock.
 func (c *Clocks) early(all []Aligned, placed []bool, f func(clock int, early int64)) (worst int64) {
 	for pair, e := range c.messages {
-		if !placed[pair[0]] || !placed[pair[1]] {
+		if max(pair[0], pair[1]) == c.n || !placed[pair[0]] || !placed[pair[1]] {
 			continue
 		}
 		for _, m := range e.hull() {

@@ -26,6 +26,34 @@ type Clock struct {
 	// Error is how far aligned times may be off, in nanoseconds, beside what the codec of the times adds; −1 if the clock
 	// is not aligned.
 	Error int64 `json:"error_ns"`
+
+	// Readings say how far the clock is from real time: the first and the last of those that recorders have taken, if the
+	// real time of the machine is synchronised. There may be one or none.
+	Readings []Reading `json:"readings,omitempty"`
+
+	// Contradicted says that messages contradict the readings, so that the alignment is by messages alone.
+	Contradicted bool `json:"readings_contradicted,omitempty"`
+}
+
+// A Reading is what a clock and real time were at one instant.
+type Reading struct {
+	Time   int64 `json:"time_ns"`   // of the clock
+	Offset int64 `json:"offset_ns"` // that makes it real time,
+	Error  int64 `json:"error_ns"`  // within this, at most
+}
+
+func (r Reading) compare(s Reading) int {
+	return cmp.Or(cmp.Compare(r.Time, s.Time), cmp.Compare(r.Error, s.Error), cmp.Compare(r.Offset, s.Offset))
+}
+
+// mergeReadings returns the first and the last of readings of a clock.
+func mergeReadings(a, b []Reading) []Reading {
+	all := slices.Concat(a, b)
+	slices.SortFunc(all, Reading.compare)
+	if all = slices.Compact(all); len(all) > 2 {
+		all = []Reading{all[0], all[len(all)-1]}
+	}
+	return all
 }
 
 // compareAligned orders clocks of a machine, aligned ones first.
@@ -42,11 +70,11 @@ func MergeClocks(a, added []Clock) []Clock {
 			a = slices.Insert(a, i, c)
 			continue
 		}
-		ranks := a[i].Ranks.Union(c.Ranks)
+		ranks, readings := a[i].Ranks.Union(c.Ranks), mergeReadings(a[i].Readings, c.Readings)
 		if c.compareAligned(a[i]) < 0 {
 			a[i] = c
 		}
-		a[i].Ranks = ranks
+		a[i].Ranks, a[i].Readings = ranks, readings
 	}
 	return a
 }
@@ -75,7 +103,7 @@ func CheckClocks(list []Clock, ranks int) error {
 			return Corrupt("clock %d is of ranks %v", i, c.Ranks)
 		case c.Machine == "" || machines[c.Machine]:
 			return Corrupt("clock %d is of machine %q", i, c.Machine)
-		case c.Rate > timing.MaxRate || c.Rate < -timing.MaxRate || c.Error < -1 || c.Error < 0 && c.Alignment != (timing.Alignment{}):
+		case c.Rate > timing.MaxRate || c.Rate < -timing.MaxRate || c.Error < -1 || c.Error < 0 && c.Contradicted || c.Error < 0 && c.Alignment != (timing.Alignment{}):
 			return Corrupt("clock %d has the alignment %+v and the error %d", i, c.Alignment, c.Error)
 		}
 		sets, sum, machines[c.Machine] = append(sets, c.Ranks), sum+c.Ranks.Len(), true
@@ -92,6 +120,16 @@ func AppendClocks(dst []byte, list []Clock) []byte {
 	for _, c := range list {
 		dst, _ = c.Ranks.AppendBinary(dst) // which has no errors
 		dst = wire.AppendString(dst, c.Machine)
+		readings := uint64(len(c.Readings)) << 1
+		if c.Contradicted {
+			readings |= 1
+		}
+		dst = wire.AppendUvarint(dst, readings)
+		for _, r := range c.Readings {
+			dst = wire.AppendVarint(dst, r.Time)
+			dst = wire.AppendVarint(dst, r.Offset)
+			dst = wire.AppendUvarint(dst, uint64(r.Error))
+		}
 		dst = wire.AppendUvarint(dst, uint64(c.Error+1))
 		if c.Error >= 0 {
 			dst = wire.AppendVarint(dst, c.Offset)
@@ -120,10 +158,23 @@ func ReadClocks(file *format.Reader, ranks int) (list []Clock, err error) {
 	return list, nil
 }
 
+// parseReadings reads n readings of a clock: two that differ at most, in their order.
+func parseReadings(d *wire.Decoder, n uint64) (list []Reading) {
+	for range n {
+		at := d.Offset()
+		r := Reading{Time: d.Varint("reading"), Offset: d.Varint("reading"), Error: int64(d.UvarintMax("reading", math.MaxInt64))}
+		if len(list) > 0 && d.Err() == nil && list[0].compare(r) >= 0 {
+			d.Corrupt(at, "reading", "%+v after %+v", r, list[0])
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
 // parseClocks reads what [AppendClocks] has appended.
 func parseClocks(data []byte) ([]Clock, error) {
 	d := wire.NewDecoder("merge", data)
-	n := d.Count("clocks", 4)
+	n := d.Count("clocks", 5)
 	var list []Clock
 	for len(list) < n && d.Err() == nil {
 		at := d.Offset()
@@ -132,6 +183,8 @@ func parseClocks(data []byte) ([]Clock, error) {
 			d.Corrupt(at, "ranks", "%v of clock %d", c.Ranks, len(list))
 		}
 		c.Machine = string(d.String("machine"))
+		readings := d.UvarintMax("readings", 5)
+		c.Readings, c.Contradicted = parseReadings(&d, readings>>1), readings&1 > 0
 		if c.Error = int64(d.UvarintMax("error", math.MaxInt64)) - 1; c.Error >= 0 {
 			c.Offset = d.Varint("offset")
 			c.Rate = d.Varint("rate")

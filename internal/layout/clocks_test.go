@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -31,6 +32,13 @@ func clocksOf(t *rapid.T, ranks int) []Clock {
 				Offset: rapid.Int64().Draw(t, "offset"), Rate: rapid.Int64Range(-timing.MaxRate, timing.MaxRate).Draw(t, "rate"), Since: rapid.Int64().Draw(t, "since"),
 			}
 			list[i].Error = rapid.Int64Range(0, math.MaxInt64-1).Draw(t, "error")
+			list[i].Contradicted = rapid.Bool().Draw(t, "contradicted")
+		}
+		readings := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Reading {
+			return Reading{rapid.Int64().Draw(t, "time"), rapid.Int64().Draw(t, "offset"), rapid.Int64Range(0, math.MaxInt64).Draw(t, "error")}
+		}), 0, 3).Draw(t, "readings")
+		if len(readings) > 0 {
+			list[i].Readings = mergeReadings(readings, nil)
 		}
 	}
 	return list
@@ -82,11 +90,37 @@ func TestMergeAlignments(t *testing.T) {
 	}
 }
 
+// TestMergeReadings checks that the first and the last of all readings of a machine are left, in whatever order its parts are merged.
+func TestMergeReadings(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var parts []Clock
+		var all []Reading
+		for rank := range rapid.IntRange(1, 6).Draw(t, "parts") {
+			own := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Reading {
+				return Reading{Time: rapid.Int64Range(0, 9).Draw(t, "time"), Offset: rapid.Int64Range(0, 2).Draw(t, "offset"), Error: rapid.Int64Range(0, 2).Draw(t, "error")}
+			}), 0, 2).Draw(t, "readings")
+			all = append(all, own...)
+			parts = append(parts, Clock{Machine: "a", Ranks: rankenc.SetOf(rank), Error: -1, Readings: mergeReadings(own, nil)})
+		}
+		var merged []Clock
+		for _, p := range rapid.Permutation(parts).Draw(t, "order") {
+			merged = MergeClocks(merged, []Clock{p})
+		}
+		var want []Reading
+		if len(all) > 0 {
+			want = []Reading{slices.MinFunc(all, Reading.compare), slices.MaxFunc(all, Reading.compare)}
+		}
+		if want = slices.Compact(want); !slices.Equal(merged[0].Readings, want) {
+			t.Fatalf("%+v, want %+v", merged[0].Readings, want)
+		}
+	})
+}
+
 // FuzzClocks checks that what is accepted is sound and encoded as it was, if by the shortest numbers.
 func FuzzClocks(f *testing.F) {
 	f.Add([]byte("\x01\x00"))
 	f.Add(AppendClocks(nil, []Clock{
-		{Machine: "a", Ranks: rankenc.SetOf(0, 2)},
+		{Machine: "a", Ranks: rankenc.SetOf(0, 2), Readings: []Reading{{1, -2, 3}, {math.MaxInt64, math.MinInt64, math.MaxInt64}}},
 		{Machine: "b", Ranks: rankenc.SetOf(1, 3), Alignment: timing.Alignment{Offset: math.MinInt64, Rate: -timing.MaxRate, Since: math.MaxInt64}, Error: math.MaxInt64 - 1},
 		{Machine: "c", Ranks: rankenc.SetOf(MaxRanks - 1), Error: -1},
 	}))

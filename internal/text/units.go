@@ -221,14 +221,3 @@ func KnownBytes(bytes, unknown, messages uint64) string {
 	}
 	return AtLeast(Bytes(bytes))
 }
-
-// Clocks says of machines how many of their clocks are aligned, and to how many nanoseconds.
-func Clocks(machines, aligned int, off int64) string {
-	switch {
-	case aligned < 2:
-		return fmt.Sprintf("of %d machines, not aligned: no messages tell how they differ", machines)
-	case aligned < machines:
-		return fmt.Sprintf("of %d machines, %d of them aligned to %s", machines, aligned, Duration(float64(off)))
-	}
-	return fmt.Sprintf("of %d machines, aligned to %s", machines, Duration(float64(off)))
-}

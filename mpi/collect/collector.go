@@ -152,6 +152,10 @@ type Options struct {
 	// Machine tells the machine on which the processes ran from others, whose clocks differ: parts say it. Nothing if
 	// it is not known.
 	Machine string
+
+	// Measure has parts also say how far the clock of the machine is from real time, by readings when the Collector is
+	// made and when it makes parts: the processes run meanwhile, on this machine. Nothing is measured without Machine.
+	Measure bool
 }
 
 // A Collector turns a spool into a trace, while the processes write it or later. It
@@ -162,6 +166,8 @@ type Collector struct {
 	processes map[spool.Process]*process
 	threads   int   // with segments at a time, at most so far
 	alive     int64 // when a process was last there, in nanoseconds since 1970; 0 if it is not known
+	readings  []clockReading
+	read      func() (clockReading, bool)
 }
 
 // New returns a collector of a spool directory.
@@ -169,7 +175,9 @@ func New(directory string, o Options) (*Collector, error) {
 	if _, err := tracer.New(o.Times); err != nil {
 		return nil, err
 	}
-	return &Collector{directory: directory, options: o, processes: make(map[spool.Process]*process)}, nil
+	c := &Collector{directory: directory, options: o, processes: make(map[spool.Process]*process), read: readClocks}
+	c.measure()
+	return c, nil
 }
 
 // IsSpool reports whether a directory has raw records of calls of MPI.
@@ -351,8 +359,9 @@ func (c *Collector) parts(ctx context.Context, until int64, end bool, problem er
 			return nil, s, err
 		}
 	}
+	c.measure()
 	if ranks := a.RankSet(); c.options.Machine != "" && !c.options.Untimed && ranks.Len() > 0 {
-		run.Clocks = []merge.Clock{{Machine: c.options.Machine, Ranks: ranks, Error: -1}}
+		run.Clocks = []merge.Clock{{Machine: c.options.Machine, Ranks: ranks, Error: -1, Readings: c.clockReadings(list)}}
 	}
 	s.Alone = alone(list)
 	run.Names = append(called.list(), siteNames(list)...)

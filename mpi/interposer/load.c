@@ -101,8 +101,8 @@ static slow void start_in(const char *wanted)
 	if (!loaded && set_directory(wanted)) {
 		find_clock();
 		job = find_job();
-		loaded = nanoseconds(CLOCK_REALTIME);
 		both_clocks(&load_ticks, &load_monotonic);
+		loaded = real_time_at(load_monotonic);
 		/* The first segment needs the rate of the ticks. */
 		while (invariant && nanoseconds(CLOCK_MONOTONIC) - load_monotonic < 200000)
 			;

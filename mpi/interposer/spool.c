@@ -215,3 +215,18 @@ static void both_clocks(uint64_t *ticks, uint64_t *monotonic)
 		}
 	}
 }
+
+/* Returns the real time when the monotonic clock was so much, a moment ago, as well as can
+   be in some tries. */
+static uint64_t real_time_at(uint64_t monotonic)
+{
+	uint64_t best = UINT64_MAX, real = 0;
+	for (int i = 0; i < 8; i++) {
+		uint64_t before = nanoseconds(CLOCK_MONOTONIC), ns = nanoseconds(CLOCK_REALTIME), after = nanoseconds(CLOCK_MONOTONIC);
+		if (after - before < best) {
+			best = after - before;
+			real = ns - (before + best / 2 - monotonic);
+		}
+	}
+	return real;
+}

@@ -1,0 +1,48 @@
+package collect
+
+import (
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/merge"
+)
+
+// A clockReading is what the clocks of this machine were at one instant, in nanoseconds.
+type clockReading struct {
+	monotonic, real int64
+	error           int64 // how far real may be off
+}
+
+// measure reads the clocks, if parts are to say how far they are off. The first reading and the latest are kept.
+func (c *Collector) measure() {
+	if !c.options.Measure || c.options.Machine == "" || c.options.Untimed {
+		return
+	}
+	if r, ok := c.read(); ok {
+		c.readings = append(c.readings[:min(len(c.readings), 1)], r)
+	}
+}
+
+// clockReadings returns the readings by the clock of the times of processes, of which there may be none. All begin to count real
+// time when they are loaded, and then by the monotonic clock: the error has by how much this differs between them.
+func (c *Collector) clockReadings(list []*process) (readings []merge.ClockReading) {
+	var least, most int64 // of what makes the monotonic clock that of a process
+	known := false
+	for _, p := range list {
+		if len(p.threads) == 0 {
+			continue
+		}
+		base := p.since1970(p.threads[0], 0)
+		if !known {
+			least, most, known = base, base, true
+		}
+		least, most = min(least, base), max(most, base)
+	}
+	if !known {
+		return nil
+	}
+	apart := wire.SubTimes(most, least)
+	for _, r := range c.readings {
+		at := wire.AddTimes(r.monotonic, least+apart/2)
+		readings = append(readings, merge.ClockReading{Time: at, Offset: wire.SubTimes(r.real, at), Error: wire.AddTimes(r.error, apart-apart/2)})
+	}
+	return readings
+}

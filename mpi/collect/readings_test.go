@@ -1,0 +1,82 @@
+package collect
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/reprise-trace/reprise/merge"
+)
+
+// TestMeasure checks that parts have the first reading of the clocks and the latest by the clock of the calls, with what the clocks
+// of processes differ by, and none where nothing may be measured.
+func TestMeasure(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		options  Options
+		readings int
+	}{
+		{"live", Options{Machine: "a", Measure: true}, 2},
+		{"later", Options{Machine: "a"}, 0},
+		{"no machine", Options{Measure: true}, 0},
+		{"untimed", Options{Machine: "a", Measure: true, Untimed: true}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			directory := t.TempDir()
+			for rank := range 2 {
+				w := newSpoolWriter(int32(rank), 0)
+				w.id.Loaded += 7 * uint64(rank)
+				binary.LittleEndian.PutUint64(w.data[16:], w.id.Loaded)
+				w.call(10, "MPI_Barrier", world)
+				w.write(t, directory)
+			}
+			c, err := New(directory, tt.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !tt.options.Measure && c.readings != nil {
+				t.Errorf("read without need: %+v", c.readings)
+			}
+			c.readings = nil // of this machine
+			now := int64(1_000)
+			c.read = func() (clockReading, bool) {
+				now += 500
+				return clockReading{now, now + 70_000, 10}, now != 2_500
+			}
+			for range 4 { // the second is none
+				c.measure()
+			}
+			a, _, err := c.Finish(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.readings == 0 {
+				for _, clock := range a.Clocks() {
+					if clock.Readings != nil {
+						t.Errorf("%+v", clock)
+					}
+				}
+				return
+			}
+			list := c.ranked()
+			base := list[0].since1970(list[0].threads[0], 0)
+			middle := base + 3
+			want := []merge.ClockReading{{Time: middle + 1_500, Offset: 70_000 - middle, Error: 14}, {Time: middle + now, Offset: 70_000 - middle, Error: 14}}
+			clocks := a.Clocks()
+			if len(clocks) != 1 || len(clocks[0].Readings) != 2 || clocks[0].Readings[0] != want[0] || clocks[0].Readings[1] != want[1] {
+				t.Errorf("%+v, want %+v", clocks, want)
+			}
+		})
+	}
+}
+
+// TestReadClocks checks what is read of this machine: that real time is not known where nothing keeps it in step, and otherwise
+// that it goes on.
+func TestReadClocks(t *testing.T) {
+	a, ok := readClocks()
+	if !ok {
+		t.Skip("the clock of this machine is not synchronised")
+	}
+	if b, ok := readClocks(); ok && b.monotonic < a.monotonic || a.error <= 0 {
+		t.Errorf("%+v, then %+v", a, b)
+	}
+}
