@@ -78,14 +78,18 @@ func (c *Clocks) Align(inexact int64) []Aligned {
 
 // place returns the line of a clock by those that are placed; false if they do not tell.
 func (c *Clocks) place(clock int, links []int, all []Aligned, placed []bool, inexact int64) (line, bool) {
-	off := int64(0)
+	p := c.bounds(clock, links, all, placed)
+	return p.solve(float64(c.off(links, all, placed)) + float64(inexact))
+}
+
+// off returns how far off those of some clocks may be that are placed.
+func (c *Clocks) off(links []int, all []Aligned, placed []bool) (off int64) {
 	for _, other := range links {
 		if placed[other] {
 			off = max(off, all[other].Error)
 		}
 	}
-	p := c.bounds(clock, links, all, placed)
-	return p.solve(float64(off) + float64(inexact))
+	return off
 }
 
 // links returns the clocks that each clock has messages to and from, in ascending order, but for real time.

@@ -97,6 +97,15 @@ func (p *problem) solve(off float64) (line, bool) {
 	return l, true
 }
 
+// fits reports whether there is a line within the bounds if they may be off by so much.
+func (p *problem) fits(off float64) bool {
+	room := func(rate float64) float64 {
+		from, to := p.ends(rate)
+		return to - from
+	}
+	return room(highest(room, -maxDrift, maxDrift))+2*off >= 0
+}
+
 // far returns how far a line may be from the true one, of which the rate is in a range, as long as there are messages.
 func (p *problem) far(l line, least, greatest float64) (far float64) {
 	for _, x := range []float64{p.first, p.last} {

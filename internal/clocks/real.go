@@ -43,7 +43,7 @@ func (c *Clocks) byRealTime(all []Aligned, placed []bool, inexact int64) {
 	slices.SortStableFunc(anchors, func(j, k int) int { return int(min(max(off(j)-off(k), -1), 1)) })
 	var best Aligned
 	var against []int
-	found := false
+	found, links := false, c.links()
 	for _, anchor := range anchors[:min(len(anchors), maxAnchors)] {
 		only := make([]bool, len(placed))
 		only[anchor] = true
@@ -52,7 +52,7 @@ func (c *Clocks) byRealTime(all []Aligned, placed []bool, inexact int64) {
 			continue
 		}
 		real := Aligned{Alignment: line.alignment(), Error: line.error}
-		contradicted := slices.DeleteFunc(slices.Clone(anchors), func(k int) bool { return c.agrees(k, all[k], real, inexact) })
+		contradicted := slices.DeleteFunc(slices.Clone(anchors), func(k int) bool { return c.agrees(k, links[k], all, placed, real, inexact) })
 		if !found || len(contradicted) < len(against) {
 			found, best, against = true, real, contradicted
 		}
@@ -70,16 +70,28 @@ func (c *Clocks) byRealTime(all []Aligned, placed []bool, inexact int64) {
 	c.refine(all, placed, inexact)
 }
 
-// agrees reports whether the readings of a clock that is aligned are those of real time, as far as both may be off.
-func (c *Clocks) agrees(clock int, a, real Aligned, inexact int64) bool {
-	tolerance := wire.AddTimes(wire.AddTimes(a.Error, real.Error), 2*inexact+2)
-	for _, m := range c.messages[[2]int{c.n, clock}].hull() {
-		if real.Apply(m.sent)-a.Apply(m.received) > tolerance {
+// agrees reports whether there is a line for a clock by which its readings are those of real time and its messages to clocks that are
+// placed arrive after they are sent, as far as these and real time may be off. The first clock cannot be moved.
+func (c *Clocks) agrees(clock int, others []int, all []Aligned, placed []bool, real Aligned, inexact int64) bool {
+	if clock == 0 {
+		return c.isRead(real, wire.AddTimes(real.Error, 2*inexact+2))
+	}
+	all, placed = slices.Clone(all), slices.Clone(placed)
+	all[c.n], placed[c.n], placed[clock] = real, true, false
+	links := append(slices.Clone(others), c.n)
+	p := c.bounds(clock, links, all, placed)
+	return p.fits(float64(c.off(links, all, placed)) + float64(inexact) + 1)
+}
+
+// isRead reports whether the first clock has readings of real time, give or take a tolerance.
+func (c *Clocks) isRead(real Aligned, tolerance int64) bool {
+	for _, m := range c.messages[[2]int{c.n, 0}].hull() {
+		if wire.SubTimes(real.Apply(m.sent), m.received) > tolerance {
 			return false
 		}
 	}
-	for _, m := range c.messages[[2]int{clock, c.n}].hull() {
-		if a.Apply(m.sent)-real.Apply(m.received) > tolerance {
+	for _, m := range c.messages[[2]int{0, c.n}].hull() {
+		if wire.SubTimes(m.sent, real.Apply(m.received)) > tolerance {
 			return false
 		}
 	}
@@ -114,7 +126,7 @@ func (c *Clocks) refine(all []Aligned, placed []bool, inexact int64) {
 			all[k] = was
 		} else if line, ok := c.place(k, messages[k], all, placed, inexact); ok {
 			all[k] = Aligned{Alignment: line.alignment(), Error: line.error}
-			all[k].Contradicted = !c.agrees(k, all[k], all[c.n], inexact)
+			all[k].Contradicted = !c.agrees(k, messages[k], all, placed, all[c.n], inexact)
 		}
 	}
 }
