@@ -35,6 +35,12 @@ func (b *Builder) descend() bool {
 	if b.noCursor || b.credit <= 0 {
 		return false
 	}
+	b.goDown()
+	return true
+}
+
+// goDown does what descend does, whatever the credit is.
+func (b *Builder) goDown() {
 	r := b.open.ref
 	if k := len(b.cursor); k > 0 {
 		r = b.nodes[b.cursor[k-1].node].ref
@@ -46,12 +52,15 @@ func (b *Builder) descend() bool {
 		b.left = b.count(x)
 		b.credit--
 	}
-	return true
 }
 
 // advance moves the prediction on: the last frame is a terminal that matched
 // all its repetitions.
 func (b *Builder) advance() {
+	if b.flat.at > 0 {
+		b.nextFlat()
+		return
+	}
 	b.credit += creditPerRun
 	for k := len(b.cursor) - 1; k >= 0; k-- {
 		x := b.nodes[b.cursor[k].node].next
@@ -74,12 +83,16 @@ func (b *Builder) advance() {
 	}
 	b.open.count++
 	b.want = b.firstOf(b.open.ref)
+	if b.open.count >= flatAfter {
+		b.flatten()
+	}
 }
 
 // flush gives up the prediction: what the cursor has matched is appended the
 // ordinary way, as runs of the bodies on its path. The path is turned into runs
 // first, because closing them changes the bodies.
 func (b *Builder) flush() {
+	b.leaveFlat()
 	b.pending = b.pending[:0]
 	body := b.open.ref
 	for _, f := range b.cursor {
@@ -161,6 +174,9 @@ func (b *Builder) AppendLoop(body []Run, n uint64) {
 // round does, whether the prediction held, so that nothing but the cursor and the count of
 // the open run changed. It stops if round says that there is no more.
 func (b *Builder) repeat(n, length uint64, round func() (predicted, more bool)) (predicted bool) {
+	b.leaveFlat()
+	defer func(off bool) { b.flat.off = off }(b.flat.off)
+	b.flat.off = true
 	// The state of the Builder is compared with that after an earlier round, which
 	// is 1, 2, 4, … rounds back before a later one takes its place: R. P. Brent,
 	// "An improved Monte Carlo factorization algorithm", BIT 20:176–184, 1980.

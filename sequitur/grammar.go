@@ -231,7 +231,7 @@ func (b *Builder) reset() {
 	c := Builder{
 		cursor: b.cursor[:0], nodes: b.nodes[:0], rules: b.rules[:0],
 		rests: b.rests[:0], changed: b.changed[:0], pending: b.pending[:0],
-		noCursor: b.noCursor,
+		flat: flat{runs: b.flat.runs[:0], off: b.flat.off}, noCursor: b.noCursor,
 	}
 	if len(b.table.slots) <= max(minSlots, 8*b.table.used) {
 		clear(b.table.slots)

@@ -36,8 +36,10 @@ var bodyGen = rapid.Custom(func(t *rapid.T) []Run {
 // sameState checks that two Builders are where the same input ends.
 func sameState(t rapid.TB, got, want *Builder) {
 	t.Helper()
-	got.settle()
-	want.settle()
+	for _, b := range []*Builder{got, want} {
+		b.leaveFlat()
+		b.settle()
+	}
 	if got.n != want.n || got.want != want.want || got.left != want.left || got.open != want.open || got.credit != want.credit {
 		t.Fatalf("state is %d %v %d %d %d, want %d %v %d %d %d", got.n, got.open, got.want, got.left, got.credit,
 			want.n, want.open, want.want, want.left, want.credit)
@@ -139,4 +141,36 @@ func TestAppendLoopPanics(t *testing.T) {
 	if b.AppendLoop([]Run{{MaxSymbol + 1, 1}}, 0); b.Len() != 1 {
 		t.Errorf("Len = %d, want 1", b.Len())
 	}
+}
+
+// TestFlat checks that a Builder that follows expansions is where one is that follows its cursor, at any time.
+func TestFlat(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var got, want Builder
+		want.flat.off = true
+		for range rapid.IntRange(1, 4).Draw(t, "stretches") {
+			body := bodyGen.Draw(t, "body")
+			rounds := rapid.IntRange(0, 40).Draw(t, "rounds")
+			broken := rapid.IntRange(0, 40).Draw(t, "broken")
+			for i := range rounds {
+				for _, r := range body {
+					if r.Count == 1 {
+						got.Append(r.Symbol)
+					} else {
+						got.AppendRun(r.Symbol, r.Count)
+					}
+					want.AppendRun(r.Symbol, r.Count)
+					if g := got.Snapshot(); !g.Equal(want.Snapshot()) {
+						t.Fatalf("grammar is\n%swant\n%s", g, want.Snapshot())
+					}
+				}
+				if i == broken {
+					s := Symbol(rapid.IntRange(0, 4).Draw(t, "symbol"))
+					got.Append(s)
+					want.Append(s)
+				}
+			}
+		}
+		sameState(t, &got, &want)
+	})
 }

@@ -46,6 +46,8 @@ type Builder struct {
 	big      []uint64 // counts that do not fit a node
 	bigIndex map[uint64]uint32
 
+	flat flat // followed in place of the cursor
+
 	noCursor bool // for tests: predict nothing
 }
 
@@ -64,6 +66,18 @@ const maxLen = 1<<63 - 1
 func (b *Builder) Append(s Symbol) {
 	if s == b.want && b.left > 1 {
 		b.left--
+		b.n++
+		return
+	}
+	b.appendNext(s)
+}
+
+// appendNext adds a symbol that may end the run that is expected.
+func (b *Builder) appendNext(s Symbol) {
+	if f := &b.flat; s == b.want && uint(f.at)-1 < uint(len(f.runs))-1 { // not the last run
+		r := f.runs[f.at]
+		f.at++
+		b.want, b.left = r.symbol, uint64(r.count)
 		b.n++
 		return
 	}
@@ -109,6 +123,8 @@ func (b *Builder) append(s Symbol, n uint64) (predicted bool) {
 			}
 		case s == b.want && b.open.ref.isRule() && b.descend():
 			// The prediction is now a terminal.
+		case b.flat.at > 0:
+			b.leaveFlat()
 		case len(b.cursor) > 0:
 			b.flush()
 			predicted = false

@@ -111,7 +111,7 @@ func TestSizes(t *testing.T) {
 
 // liveBytes is the memory that b holds.
 func (b *Builder) liveBytes() int {
-	return 16*cap(b.nodes) + 12*cap(b.rules) + 8*cap(b.table.slots) + 4*cap(b.changed) + 16*cap(b.cursor) +
+	return 16*cap(b.nodes) + 12*cap(b.rules) + 8*cap(b.table.slots) + 4*cap(b.changed) + 16*cap(b.cursor) + 8*cap(b.flat.runs) +
 		16*cap(b.rests) + 16*cap(b.pending) + 8*cap(b.big) + 40*len(b.bigIndex)
 }
 

@@ -480,9 +480,12 @@ func TestManyThreads(t *testing.T) {
 	const threads, calls = 64, 50
 	p := openProcess(t, Config{Clock: counting(), Options: Options{Series: exactSeries()}})
 	fn := Func(send)
-	var recording sync.WaitGroup
+	var list []*Thread // before any is released, whose number another one would take
 	for range threads {
-		thread := p.Thread()
+		list = append(list, p.Thread())
+	}
+	var recording sync.WaitGroup
+	for _, thread := range list {
 		recording.Go(func() {
 			defer thread.Release()
 			for i := range int64(calls) {
