@@ -61,6 +61,7 @@ var families = []family{
 	9:              gridFamily,
 	10:             torus3Family,
 	11:             grid3Family,
+	12:             residuesFamily,
 }
 
 const (

@@ -323,7 +323,7 @@ func TestParseExprErrors(t *testing.T) {
 	}{
 		{"Empty", "", 0, io.ErrUnexpectedEOF},
 		{"NoParameter", "\x00", 1, io.ErrUnexpectedEOF},
-		{"UnknownFamily", "\x0c\x00", 0, wire.ErrCorrupt},
+		{"UnknownFamily", "\x0d\x00", 0, wire.ErrCorrupt},
 		{"ColumnEncoding", "\x20\x00", 0, wire.ErrCorrupt},
 		{"LongConstant", "\x00\x02", 0, wire.ErrCorrupt},
 		{"LongShift", "\x01\x02", 0, wire.ErrCorrupt},
@@ -427,6 +427,37 @@ func TestFitGroups(t *testing.T) {
 		}
 	}()
 	FitGroups([]int64{0}, []int64{1}, nil, Options{})
+}
+
+// TestFitResidues checks that sums of residues are found, whatever the factors, in square and other grids.
+func TestFitResidues(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k := rapid.Int64Range(4, 24).Draw(t, "k")
+		rows := rapid.OneOf(rapid.Just(k), rapid.Int64Range(2, 24)).Draw(t, "rows")
+		number := rapid.Int64Range(0, 80).Filter(func(n int64) bool { f := factorsOf(n); return f[0] != (factors{}) && f[1] != (factors{}) }).Draw(t, "factors")
+		p := params{k, number, rapid.Int64Range(0, k-1).Draw(t, "c"),
+			rapid.Int64Range(0, k-1).Draw(t, "c'"), rapid.Int64Range(-9, 5000).Draw(t, "base")}
+		want := Expr{12, p}
+		values := make([]int64, k*rows)
+		for rank := range values {
+			values[rank] = want.Eval(int64(rank), k*rows)
+		}
+		d := Over(World(int(k*rows)), int(k*rows))
+		if e, ok := Fit(d, values, Options{}); (!ok || !fits(e, d, values)) && rows == k {
+			t.Fatalf("%v of %d rows: found %v, %v", want, rows, e, ok)
+		}
+	})
+}
+
+// TestResiduesText checks what an expression is called, and its values.
+func TestResiduesText(t *testing.T) {
+	e := Expr{12, params{4, numberOf([2]factors{{1, 0}, {-1, 1}}), 2, 3, 100}}
+	if got := e.String(); got != "(column+2) mod 4 + 4·((-1·column + row+3) mod 4)+100" {
+		t.Error(got)
+	}
+	if got := e.Eval(5, 16); got != 100+3+4*3 { // column 1, row 1
+		t.Error(got)
+	}
 }
 
 // TestForms checks that every family and every encoding has a name of its own.

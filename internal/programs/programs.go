@@ -78,6 +78,7 @@ func All(ranks int) []Program {
 		Gather(Halving, ranks, 10),
 		Gather(Heap, ranks, 10),
 		Multipartition(square, 1000),
+		TaggedMultipartition(square, 1000),
 		PermutationSend(ranks, 1000, 1),
 		Permutation(ranks, 1000, 1),
 		RandomCounts(ranks, 100, 1),

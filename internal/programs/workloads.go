@@ -73,13 +73,24 @@ func halo(direction int) int { return 1000 + 100*(direction/2) }
 // the sizes of faces differ from slice to slice, in another order on each rank:
 // all ranks call the same functions in the same order, with different counts.
 func Multipartition(q int, iterations uint64) Program {
+	return multipartition("Multipartition", q, iterations, func(dimension int, _ [3]int) int { return dimension })
+}
+
+// TaggedMultipartition is Multipartition with tags that say which cell of a slice a message is for, as those of BT and SP do.
+func TaggedMultipartition(q int, iterations uint64) Program {
+	return multipartition("TaggedMultipartition", q, iterations, func(dimension int, cell [3]int) int {
+		return 2000 + 1000*dimension + cell[(dimension+1)%3] + q*cell[(dimension+2)%3]
+	})
+}
+
+func multipartition(name string, q int, iterations uint64, tag func(dimension int, cell [3]int) int) Program {
 	width := func(slice int) int { // of a slice, in points
 		if slice < (q+1)/2 {
 			return 13
 		}
 		return 12
 	}
-	return newProgram(fmt.Sprintf("Multipartition/%dx%d", q, q), q*q, func(r *recorder, rank int) {
+	return newProgram(fmt.Sprintf("%s/%dx%d", name, q, q), q*q, func(r *recorder, rank int) {
 		i, j := rank%q, rank/q
 		at := func(i, j int) int { return (i+q)%q + q*((j+q)%q) }
 		next := [3]int{at(i+1, j), at(i, j+1), at(i-1, j-1)}
@@ -91,11 +102,11 @@ func Multipartition(q int, iterations uint64) Program {
 					cell := [3]int{(c + i) % q, (c + j) % q, c}
 					face := width(cell[(dimension+1)%3]) * width(cell[(dimension+2)%3])
 					if slice > 0 {
-						r.irecv(message{2 * dimension, 5 * face, last[dimension], dimension})
+						r.irecv(message{2 * dimension, 5 * face, last[dimension], tag(dimension, cell)})
 						r.waitall()
 					}
 					if slice < q-1 {
-						r.isend(message{2*dimension + 1, 5 * face, next[dimension], dimension})
+						r.isend(message{2*dimension + 1, 5 * face, next[dimension], tag(dimension, cell)})
 						r.waitall()
 					}
 				}
