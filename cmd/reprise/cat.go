@@ -267,9 +267,8 @@ func newConverter(trace *reprise.Trace) (func(reprise.Call) ti.Call, error) {
 	}, nil
 }
 
-// split writes one file a rank, and their list, into a directory, which it makes
-// if it is not there. The file of a rank that cannot be read is empty. If it fails,
-// nothing stays.
+// split writes one file a rank, and their list, into a directory, as [writeDirectory] does. The file of a rank that
+// cannot be read is empty. If it fails, nothing stays.
 func split(q *question, o *catOptions) error {
 	if n := q.trace.Ranks(); n > mostFiles && !o.force {
 		return usageError{fmt.Errorf("--split would write %s files, one a rank; --force does", text.Count(n))}
@@ -287,15 +286,7 @@ func split(q *question, o *catOptions) error {
 	}
 	defer finish()
 	defer close(ended)
-	dir := o.split
-	made := os.Mkdir(dir, 0o777) == nil // if there is no directory, creating files says why
-	if err := o.splitInto(q, dir, toTI); err != nil {
-		if made {
-			os.Remove(dir) // which it cannot be unless it is empty
-		}
-		return err
-	}
-	return nil
+	return writeDirectory(o.split, func(dir string) error { return o.splitInto(q, dir, toTI) })
 }
 
 func (o *catOptions) splitInto(q *question, dir string, toTI func(reprise.Call) ti.Call) error {

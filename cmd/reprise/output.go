@@ -8,7 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -21,28 +23,30 @@ import (
 // device or a pipe is written to as it is. A file that is one of the inputs is
 // refused.
 func writeOutput(cmd *cobra.Command, path string, inputs []string, write func(io.Writer) error) error {
+	return writeOutputs(cmd, []outputFile{{path, write}}, inputs)
+}
+
+// replaced returns the path of the file that an output is to replace, without symbolic links, or nothing if it is written to as it is.
+func replaced(path string, inputs []string) (string, error) {
 	if path == "-" {
-		return write(cmd.OutOrStdout())
+		return "", nil
 	}
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return replace(path, path, write)
+		return path, nil
 	case err != nil:
-		return fileError(path, err)
+		return "", fileError(path, err)
 	case info.IsDir():
-		return fileError(path, syscall.EISDIR)
+		return "", fileError(path, syscall.EISDIR)
 	case !info.Mode().IsRegular():
-		return writeTo(path, write)
+		return "", nil
 	}
 	if err := notAnInput(path, inputs...); err != nil {
-		return err
+		return "", err
 	}
 	target, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return fileError(path, err)
-	}
-	return replace(path, target, write)
+	return target, fileError(path, err)
 }
 
 // notAnInput returns an error if an output is the same file as an input.
@@ -66,47 +70,142 @@ type outputFile struct {
 }
 
 // writeOutputs writes files one after the other, as [writeOutput] does, and puts them in
-// their places when all are written.
+// their places together when all are written.
 func writeOutputs(cmd *cobra.Command, files []outputFile, inputs []string) error {
-	var begin func(writers []io.Writer) error
-	begin = func(writers []io.Writer) error {
-		if i := len(writers); i < len(files) {
-			return writeOutput(cmd, files[i].path, inputs, func(w io.Writer) error { return begin(append(writers, w)) })
+	targets := make([]string, len(files)) // empty for what is written to as it is
+	var regular []string
+	for i, f := range files {
+		target, err := replaced(f.path, inputs)
+		if err != nil {
+			return err
 		}
-		for i, f := range files {
-			if err := f.write(writers[i]); err != nil {
-				return err
+		if targets[i] = target; target != "" {
+			regular = append(regular, target)
+		}
+	}
+	atomicfile.RemoveLeftovers(regular...)
+	var staged replacements
+	finish, err := unfinished.begin(func() (func(), error) { return staged.stop, nil })
+	if err != nil {
+		return err
+	}
+	defer finish()
+	defer staged.abandon()
+	writers := make([]io.Writer, len(files))
+	for i, f := range files {
+		if targets[i] != "" {
+			if writers[i], err = staged.create(targets[i]); err != nil {
+				return fileError(f.path, err)
 			}
 		}
-		return nil
 	}
-	return begin(nil)
+	for i, f := range files {
+		switch {
+		case f.path == "-":
+			err = f.write(cmd.OutOrStdout())
+		case targets[i] == "":
+			err = writeTo(f.path, f.write)
+		default:
+			err = writeBuffered(f.path, writers[i], f.write)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := staged.commit(); err != nil {
+		return fileError(nameOf(err, files, targets), err)
+	}
+	return nil
 }
+
+// nameOf returns the path by which the user knows the file that an error is of.
+func nameOf(err error, files []outputFile, targets []string) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		if i := slices.Index(targets, path.Path); i >= 0 {
+			return files[i].path
+		}
+	}
+	return files[0].path
+}
+
+// Replacements are files that are being written.
+type replacements struct {
+	mu    sync.Mutex
+	files []*atomicfile.File
+}
+
+func (r *replacements) create(path string) (io.Writer, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f, err := atomicfile.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	r.files = append(r.files, f)
+	return f, nil
+}
+
+func (r *replacements) commit() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return atomicfile.Commit(r.files...)
+}
+
+func (r *replacements) abandon() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, f := range r.files {
+		f.Abandon()
+	}
+}
+
+// stop removes the files, but waits while they are put in their places. None begins or is put there afterwards, as the program
+// ends.
+func (r *replacements) stop() {
+	r.mu.Lock() // and leaves it so
+	for _, f := range r.files {
+		f.Abandon()
+	}
+}
+
+// writeDirectory writes files into a directory. If there is none, it is put in its place when write has written all of them, and if that
+// fails there is none; else they are written to the one that is there, of which write replaces nothing.
+func writeDirectory(path string, write func(directory string) error) error {
+	path = filepath.Clean(path)
+	atomicfile.RemoveLeftovers(path)
+	var d *atomicfile.Directory
+	finish, err := unfinished.begin(func() (abandon func(), err error) {
+		d, err = atomicfile.CreateDirectory(path)
+		return func() { d.Abandon() }, err
+	})
+	if errors.Is(err, fs.ErrExist) {
+		return write(path)
+	}
+	if err != nil {
+		return fileError(path, err)
+	}
+	defer finish()
+	defer d.Abandon()
+	if err := write(d.Path()); err != nil {
+		return renamed{err, d.Path(), path}
+	}
+	return fileError(path, d.Commit())
+}
+
+// A renamed is an error in which a path has another name.
+type renamed struct {
+	error
+	path, name string
+}
+
+func (r renamed) Error() string { return strings.ReplaceAll(r.error.Error(), r.path, r.name) }
+func (r renamed) Unwrap() error { return r.error }
 
 // isFile reports whether an output is a file, and not a device, a pipe or standard output.
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return path != "-" && (err != nil || info.Mode().IsRegular())
-}
-
-// replace puts a new file in the place of target, which messages call name. The
-// new file has the permissions of the old one.
-func replace(name, target string, write func(io.Writer) error) error {
-	atomicfile.RemoveLeftovers(target)
-	var f *atomicfile.File
-	finish, err := unfinished.begin(func() (abandon func(), err error) {
-		f, err = atomicfile.Create(target)
-		return func() { f.Abandon() }, err
-	})
-	if err != nil {
-		return fileError(name, err)
-	}
-	defer finish()
-	defer f.Abandon()
-	if err := writeBuffered(name, f, write); err != nil {
-		return err
-	}
-	return fileError(name, f.Commit())
 }
 
 // writeTo writes to a file that is there and stays.

@@ -195,12 +195,16 @@ type proxyAnswer struct {
 	Extrapolated *extrapolatedRun `json:"extrapolated"`
 }
 
-// writeProgram writes files to a directory. Those that are there already are not replaced: they may be somebody's
+// writeProgram writes files to a directory, as [writeDirectory] does. Those that are there already are not replaced: they may be somebody's
 // own work. What was written is removed if the rest cannot be.
-func writeProgram(directory string, files []proxy.File) (err error) {
-	if err := os.MkdirAll(directory, 0o777); err != nil {
+func writeProgram(directory string, files []proxy.File) error {
+	if err := os.MkdirAll(filepath.Dir(filepath.Clean(directory)), 0o777); err != nil {
 		return fileError(directory, err)
 	}
+	return writeDirectory(directory, func(directory string) error { return writeFiles(directory, files) })
+}
+
+func writeFiles(directory string, files []proxy.File) (err error) {
 	var written []string
 	defer func() {
 		for _, name := range written {

@@ -1,7 +1,8 @@
 // Package atomicfile writes files that are complete, or as they were before.
 //
-// A file is written beside its place, synced to the disk, and renamed. What a process leaves that is
-// killed in the midst of it is removed by [RemoveLeftovers].
+// A file is written beside its place, synced to the disk, and renamed. Several files are put in their
+// places together, see [Commit], and so is a new directory, see [CreateDirectory]. What a process leaves that is
+// killed in the midst of it is removed, and what it began to replace is put back, by [RemoveLeftovers].
 package atomicfile
 
 import (
@@ -12,25 +13,36 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 )
 
 // A File is being written, and is not yet in its place.
 type File struct {
-	f     *os.File
-	path  string
-	ended atomic.Bool // it is in its place, or removed
+	f       *os.File
+	path    string
+	program bool        // it keeps the permissions with which it was created
+	ended   atomic.Bool // it is in its place, or removed
 }
 
 // Create begins a file that is to be at a path, in place of one that is there.
-func Create(path string) (*File, error) {
+func Create(path string) (*File, error) { return create(path, 0o666) }
+
+// CreateProgram is [Create] of a file that may be run, whatever is there.
+func CreateProgram(path string) (*File, error) {
+	f, err := create(path, 0o777)
+	if err == nil {
+		f.program = true
+	}
+	return f, err
+}
+
+func create(path string, permissions fs.FileMode) (*File, error) {
 	for try := 0; ; try++ {
 		name := temporary(path, rand.Uint64())
 		if err := failing("create", name); err != nil {
 			return nil, err
 		}
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, permissions)
 		if err == nil {
 			hold(f)
 			return &File{f: f, path: path}, nil
@@ -50,11 +62,13 @@ func (f *File) Write(p []byte) (int, error) {
 	return f.f.Write(p)
 }
 
-// Commit puts the file in its place, with the permissions of one that is there. If that fails,
+// Commit puts the file in its place, with the permissions of one that is there unless it is a program. If that fails,
 // nothing is changed.
-func (f *File) Commit() error {
-	defer f.Abandon()
-	if info, err := os.Stat(f.path); err == nil {
+func (f *File) Commit() error { return Commit(f) }
+
+// prepare gives the file, unless it is a program, the permissions of the one that is there, and has it on the disk.
+func (f *File) prepare() error {
+	if info, err := os.Stat(f.path); err == nil && !f.program {
 		if err := f.f.Chmod(info.Mode().Perm()); err != nil {
 			return err
 		}
@@ -65,17 +79,23 @@ func (f *File) Commit() error {
 	if err := f.f.Sync(); err != nil {
 		return err
 	}
-	if err := f.f.Close(); err != nil {
-		return err
-	}
-	if err := failing("rename", f.path); err != nil {
-		return err
-	}
-	if err := os.Rename(f.f.Name(), f.path); err != nil {
+	return f.f.Close()
+}
+
+// place renames the file.
+func (f *File) place() error {
+	if err := rename(f.f.Name(), f.path); err != nil {
 		return err
 	}
 	f.ended.Store(true)
 	return nil
+}
+
+func rename(from, to string) error {
+	if err := failing("rename", to); err != nil {
+		return err
+	}
+	return os.Rename(from, to)
 }
 
 // Abandon removes the file, unless it is in its place. It may be called at any time, and more than
@@ -124,5 +144,5 @@ func Write(path string, write func(io.Writer) error) error {
 
 // temporary returns the name that a file has, with a number of its own, until it is in its place.
 func temporary(path string, number uint64) string {
-	return filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%016x.new", filepath.Base(path), number))
+	return hidden(path, fmt.Sprintf("%016x", number), "new")
 }

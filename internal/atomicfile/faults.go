@@ -2,15 +2,19 @@ package atomicfile
 
 import (
 	"io/fs"
+	"sync"
 	"sync/atomic"
 )
 
 // faults is what [Inject] was given, or nil.
 var faults atomic.Pointer[func(operation string) error]
 
-// Inject makes operations fail, for tests of what writes files: fault is called before each one, which is
-// create, write, sync or rename, and returns the error that it ends with, or nil. A write that fails
-// has written half. The function that Inject returns ends this.
+// failingMu is held while faults is called.
+var failingMu sync.Mutex
+
+// Inject makes operations fail, for tests of what writes files: fault is called before each one, by one goroutine at a time, which is
+// create, write, sync, link, rename, remove or clean, and returns the error that it ends with, or nil. A write that fails
+// has written half; what cannot be cleaned is no error. The function that Inject returns ends this.
 func Inject(fault func(operation string) error) (end func()) {
 	faults.Store(&fault)
 	return func() { faults.Store(nil) }
@@ -22,6 +26,8 @@ func failing(operation, path string) error {
 	if fault == nil {
 		return nil
 	}
+	failingMu.Lock()
+	defer failingMu.Unlock()
 	if err := (*fault)(operation); err != nil {
 		return &fs.PathError{Op: operation, Path: path, Err: err}
 	}

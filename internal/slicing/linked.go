@@ -22,7 +22,7 @@ func (b *builder) checkLinked(said []byte) error {
 		if archive, name, ok := strings.Cut(path, ")"); ok && strings.HasPrefix(archive, "(") {
 			path, member = archive[1:], name
 		}
-		if strings.HasPrefix(path, b.directory) || path == b.Output+".so.new" {
+		if strings.HasPrefix(path, b.directory) {
 			continue
 		}
 		if err := c.check(path, member); err != nil {

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/fact"
+	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/header"
 )
 
@@ -85,19 +87,43 @@ func (b *builder) build() (*fact.Slice, error) {
 
 // finish makes the program and its library, or leaves what was there before.
 func (b *builder) finish() error {
-	program, library := b.Output+".new", b.Output+".so.new"
-	defer os.Remove(program)
-	defer os.Remove(library)
+	program, library := b.file("program"), b.file("library.so")
 	if err := b.library(library, filepath.Base(b.Output)+".so"); err != nil {
 		return err
 	}
 	if err := b.link(library, program); err != nil {
 		return err
 	}
-	if err := os.Rename(library, b.Output+".so"); err != nil {
-		return err
+	outputs := []string{b.Output + ".so", b.Output}
+	atomicfile.RemoveLeftovers(outputs...)
+	var files []*atomicfile.File
+	for i, made := range []string{library, program} {
+		f, err := copied(outputs[i], made)
+		if err != nil {
+			return err
+		}
+		defer f.Abandon()
+		files = append(files, f)
 	}
-	return os.Rename(program, b.Output)
+	return atomicfile.Commit(files...)
+}
+
+// copied begins a program that is to be at a path, with what is in a file.
+func copied(path, from string) (*atomicfile.File, error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	f, err := atomicfile.CreateProgram(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(f, in); err != nil {
+		f.Abandon()
+		return nil, err
+	}
+	return f, nil
 }
 
 // check returns an error if the program would be in the place of what it is made of, or has no place.

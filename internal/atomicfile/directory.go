@@ -1,0 +1,88 @@
+package atomicfile
+
+import (
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// A Directory is being filled, and is not yet in its place.
+type Directory struct {
+	d          *os.File // holds it
+	name, path string
+}
+
+// CreateDirectory begins a directory that is to be at a path, where nothing may be: the error is then [fs.ErrExist].
+func CreateDirectory(path string) (*Directory, error) {
+	path = filepath.Clean(path)
+	if _, err := os.Lstat(path); err == nil {
+		return nil, &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
+	}
+	name := temporary(path, rand.Uint64())
+	if err := failing("create", path); err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(name, 0o777); err != nil {
+		return nil, errorOf(path, err)
+	}
+	d, err := os.Open(name)
+	if err != nil {
+		os.Remove(name)
+		return nil, errorOf(path, err)
+	}
+	hold(d)
+	return &Directory{d, name, path}, nil
+}
+
+// Path returns the path that the directory has until it is in its place.
+func (d *Directory) Path() string { return d.name }
+
+// Commit puts the directory in its place, with its files on the disk. If that fails, there is nothing.
+func (d *Directory) Commit() error {
+	defer d.Abandon()
+	entries, err := d.d.ReadDir(-1)
+	if err == nil {
+		err = syncAll(d.name, entries)
+	}
+	if err == nil {
+		_ = d.d.Sync()
+		err = rename(d.name, d.path) // which does not replace a directory
+	}
+	return errorOf(d.path, err)
+}
+
+// syncAll has the files of a directory on the disk. It syncs many at once, which the disk writes together.
+func syncAll(directory string, entries []fs.DirEntry) error {
+	const together = 64
+	errs := make([]error, min(together, len(entries)))
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() {
+			for n := i; n < len(entries) && errs[i] == nil; n += len(errs) {
+				errs[i] = syncFile(filepath.Join(directory, entries[n].Name()))
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+func syncFile(path string) error {
+	if err := failing("sync", path); err != nil {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// Abandon removes the directory and what is in it, unless it is in its place. It may be called more than once.
+func (d *Directory) Abandon() {
+	os.RemoveAll(d.name)
+	d.d.Close()
+}
