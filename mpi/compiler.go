@@ -6,12 +6,16 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/reprise-trace/reprise/internal/atomicfile"
 )
+
+// linkingPrefix begins the names of temporary directories in which a program is linked.
+const linkingPrefix = "reprise-link-"
 
 // Compiler returns the compiler command of the MPI that the program uses: one that links with
 // the same library. If no argument of the command is linked with MPI, as with a script, it
@@ -29,11 +33,11 @@ func (c *Command) Compiler(ctx context.Context) (string, error) {
 	if c.Library == "" {
 		return candidates[0], nil
 	}
-	directory, err := os.MkdirTemp("", "reprise-")
+	directory, remove, err := atomicfile.TemporaryDirectory(linkingPrefix)
 	if err != nil {
 		return "", temporaryError(err)
 	}
-	defer os.RemoveAll(directory)
+	defer remove()
 	for _, mpicc := range candidates {
 		if linksWith(ctx, mpicc, c.Library, directory) {
 			return mpicc, nil
@@ -51,11 +55,11 @@ func (c *Command) CheckCompiler(ctx context.Context, mpicc string) error {
 	if c.Library == "" {
 		return nil
 	}
-	directory, err := os.MkdirTemp("", "reprise-")
+	directory, remove, err := atomicfile.TemporaryDirectory(linkingPrefix)
 	if err != nil {
 		return temporaryError(err)
 	}
-	defer os.RemoveAll(directory)
+	defer remove()
 	library := linked(ctx, mpicc, directory)
 	if library == "" || library == c.Library {
 		return nil // the build of the interposer says what is wrong with a compiler

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi"
 	"github.com/reprise-trace/reprise/proxy"
@@ -148,16 +148,16 @@ func (p *performance) replay(q *question, args []string) error {
 	a.LeftOut = leftOutOf(program)
 	output := p.output
 	if output == "" {
-		directory, err := os.MkdirTemp("", "reprise-replay-")
+		directory, remove, err := atomicfile.TemporaryDirectory("reprise-replay-")
 		if err != nil {
 			return err
 		}
-		finish, err := unfinished.begin(func() (func(), error) { return func() { os.RemoveAll(directory) }, nil })
+		finish, err := unfinished.begin(func() (func(), error) { return remove, nil })
 		if err != nil {
 			return err
 		}
 		defer finish()
-		defer os.RemoveAll(directory)
+		defer remove()
 		output = filepath.Join(directory, "replayed.rpz")
 	}
 	if err := p.run(q, a, program, args, output); err != nil {

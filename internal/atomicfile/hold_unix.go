@@ -19,3 +19,9 @@ func wait(f *os.File) {
 		continue
 	}
 }
+
+// isMine reports whether a file is of the user.
+func isMine(info os.FileInfo) bool {
+	status, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(status.Uid) == os.Geteuid()
+}

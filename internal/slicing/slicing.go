@@ -65,7 +65,7 @@ func (p *Program) Build(ctx context.Context) (*fact.Slice, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(b.directory)
+	defer b.remove()
 	return b.build()
 }
 
@@ -158,6 +158,7 @@ type builder struct {
 	*Program
 	ctx       context.Context
 	directory string
+	remove    func() // the directory
 	mpicc     string
 
 	fortranIncludes, fortranLibraries []string
@@ -171,11 +172,11 @@ func newBuilder(ctx context.Context, p *Program) (*builder, error) {
 	if err := cmp.Or(p.check(), Missing()); err != nil {
 		return nil, err
 	}
-	directory, err := os.MkdirTemp("", "reprise-slice-")
+	directory, remove, err := atomicfile.TemporaryDirectory("reprise-slice-")
 	if err != nil {
 		return nil, err
 	}
-	return &builder{Program: p, ctx: ctx, directory: directory, mpicc: p.compiler()}, nil
+	return &builder{Program: p, ctx: ctx, directory: directory, remove: remove, mpicc: p.compiler()}, nil
 }
 
 // compiler returns the compiler command of the MPI.
