@@ -264,7 +264,7 @@ func TestFailures(t *testing.T) {
 		{"repair ring.rpz -o missing/out.rpz", "missing/out.rpz: no such file or directory"},
 		{"cat timed.rpz --format ti", "timed.rpz: a SimGrid trace cannot hold the function send; reprise cat --format text, or json, writes its calls"},
 		{"cat timed.rpz --split dir", "timed.rpz: a SimGrid trace cannot hold the function send; reprise cat --format text, or json, writes its calls"},
-		{"cat ring.rpz --split missing/dir", "open missing/dir/ring.txt: no such file or directory"},
+		{"cat ring.rpz --split missing/dir", "missing/dir: no such file or directory"},
 	} {
 		r := invoke(t, "", strings.Fields(tt.args)...)
 		if want := "reprise: " + tt.want + "\n"; r.status != exitFailure || !matches(r.stderr, want) {
