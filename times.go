@@ -140,11 +140,11 @@ func (t *Trace) seriesOf(rank int, calls uint64, read func() (*Rank, error)) (*t
 }
 
 // alignmentOf returns what makes the times of a rank those of the clock of the first.
-func (t *Trace) alignmentOf(rank int) timing.Alignment {
+func (t *Trace) alignmentOf(rank int) timing.Pieces {
 	if c := t.run.ClockOf(rank); c >= 0 {
-		return t.run.Clocks[c].Alignment
+		return t.run.Clocks[c].Pieces()
 	}
-	return timing.Alignment{}
+	return nil
 }
 
 // codecOf returns the codec with a name, of the series of a rank that read reads.

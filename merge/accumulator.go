@@ -14,7 +14,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
-	"github.com/reprise-trace/reprise/timing"
 )
 
 // An Accumulator holds the parts of ranks, folded into shapes. Accumulators form
@@ -125,7 +124,8 @@ func (a *Accumulator) Clocks() []Clock { return layout.ClocksOf(a.clocks, a.Rank
 // other.
 func (a *Accumulator) Align(list []Clock) {
 	for i := range a.clocks {
-		a.clocks[i].Alignment, a.clocks[i].Error, a.clocks[i].Contradicted = timing.Alignment{}, -1, false
+		c := a.clocks[i]
+		a.clocks[i] = Clock{Machine: c.Machine, Ranks: c.Ranks, Readings: c.Readings, Error: -1}
 	}
 	a.clocks = layout.MergeClocks(a.clocks, list)
 }

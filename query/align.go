@@ -18,32 +18,30 @@ func (m *Match) align(ctx context.Context, times *Times, o Options) ([]merge.Clo
 	if len(list) < 2 {
 		return list, nil
 	}
-	a := aligner{run: run, clocks: clocks.New(len(list))}
-	for i, c := range list {
-		for _, r := range c.Readings {
-			a.clocks.AddReading(i, r.Time, wire.AddTimes(r.Time, r.Offset), r.Error)
-		}
-	}
+	a := aligner{run: run}
 	channels, err := m.receives(ctx, times, o, a.differ)
 	if err != nil {
 		return nil, err
-	}
-	for _, c := range channels {
-		a.addMessages(c)
 	}
 	jobs, err := m.operations(ctx, times, o)
 	if err != nil {
 		return nil, err
 	}
-	for _, j := range jobs {
-		a.addOperations(j)
-	}
 	guarantee, err := times.Guarantee()
 	if err != nil {
 		return nil, err
 	}
-	for i, c := range a.clocks.Align(times.endError(guarantee)) {
-		list[i].Alignment, list[i].Error, list[i].Contradicted = c.Alignment, c.Error, c.Contradicted
+	var aligned []clocks.Aligned
+	for _, empty := range []func(int) *clocks.Clocks{clocks.New, clocks.NewWhole} {
+		a.clocks = empty(len(list))
+		a.addAll(channels, jobs)
+		even := false
+		if aligned, even = a.clocks.Align(times.endError(guarantee)); even {
+			break
+		}
+	}
+	for i, c := range aligned {
+		list[i].Alignment, list[i].Later, list[i].Error, list[i].Contradicted = c.Alignment, c.Later, c.Error, c.Contradicted
 	}
 	return list, nil
 }
@@ -52,6 +50,21 @@ func (m *Match) align(ctx context.Context, times *Times, o Options) ([]merge.Clo
 type aligner struct {
 	run    merge.Run
 	clocks *clocks.Clocks
+}
+
+// addAll adds what is known of the clocks.
+func (a *aligner) addAll(channels []*lateChannel, jobs []*skewJob) {
+	for i, c := range a.run.Clocks {
+		for _, r := range c.Readings {
+			a.clocks.AddReading(i, r.Time, wire.AddTimes(r.Time, r.Offset), r.Error)
+		}
+	}
+	for _, c := range channels {
+		a.addMessages(c)
+	}
+	for _, j := range jobs {
+		a.addOperations(j)
+	}
 }
 
 // differ reports whether two ranks have different clocks.

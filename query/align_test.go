@@ -22,11 +22,17 @@ import (
 type machineClock struct {
 	offset int64
 	rate   float64
+	begun  int64 // when the clock is stepped, by so much
+	step   int64
 }
 
 // at returns what the clock says at a time.
 func (c machineClock) at(time int64) int64 {
-	return 1_700_000_000_000_000_000 + c.offset + time + int64(float64(time)*c.rate)
+	at := 1_700_000_000_000_000_000 + c.offset + time + int64(float64(time)*c.rate)
+	if c.step != 0 && time >= c.begun {
+		at += c.step
+	}
+	return at
 }
 
 // A machineRun is a run on machines whose clocks differ. Times are those of no clock.
@@ -191,7 +197,7 @@ func (r *machineRun) check(t tester, list []merge.Clock, from, to int64) (most i
 // by collective operations.
 func testAlign(t *rapid.T) {
 	clocks := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) machineClock {
-		return machineClock{rapid.Int64Range(-5e9, 5e9).Draw(t, "offset"), rapid.Float64Range(-1e-4, 1e-4).Draw(t, "rate")}
+		return machineClock{offset: rapid.Int64Range(-5e9, 5e9).Draw(t, "offset"), rate: rapid.Float64Range(-1e-4, 1e-4).Draw(t, "rate")}
 	}), 2, 4).Draw(t, "clocks")
 	ranks := rapid.IntRange(len(clocks), 5).Draw(t, "ranks")
 	of, round := make([]int, ranks), rapid.Bool().Draw(t, "round")
@@ -229,7 +235,7 @@ func TestAlign(t *testing.T) { rapid.Check(t, testAlign) }
 // them alone.
 func TestAlignClosely(t *testing.T) {
 	for _, kind := range []string{"blocking", "nonblocking", "barrier", "allreduce", "rooted"} {
-		r := newMachineRun(7, []machineClock{{}, {3e9, 1e-4}, {-2e9, -1e-4}}, []int{0, 0, 1, 1, 2, 2})
+		r := newMachineRun(7, []machineClock{{}, {offset: 3e9, rate: 1e-4}, {offset: -2e9, rate: -1e-4}}, []int{0, 0, 1, 1, 2, 2})
 		for range 500 {
 			r.step(kind)
 		}
@@ -248,7 +254,15 @@ func TestAlignClosely(t *testing.T) {
 // TestAlignTrace checks that a trace is aligned to the same bytes as one that is written with its clocks aligned, that aligning it again
 // changes nothing, and that a file is replaced.
 func TestAlignTrace(t *testing.T) {
-	r := newMachineRun(3, []machineClock{{}, {3e9, 1e-4}, {-2e9, -1e-4}}, []int{0, 1, 2, 1})
+	for _, stepped := range []int64{0, 1e9, 50_000} {
+		testAlignTrace(t, stepped)
+	}
+}
+
+func testAlignTrace(t *testing.T, stepped int64) {
+	t.Helper()
+	clocks := []machineClock{{}, {offset: 3e9, rate: 1e-4, begun: 500_000, step: stepped}, {offset: -2e9, rate: -1e-4}}
+	r := newMachineRun(3, clocks, []int{0, 1, 2, 1})
 	for i := range 30 {
 		r.step([]string{"blocking", "barrier", "rooted"}[i%3])
 	}
@@ -269,14 +283,15 @@ func TestAlignTrace(t *testing.T) {
 		return file.Bytes()
 	}
 	file := write(nil)
-	aligned, clocks, err := AlignTrace(t.Context(), file)
-	if err != nil || len(clocks) != 3 || !bytes.Equal(aligned, write(clocks)) {
-		t.Fatalf("another trace, %+v, %v", clocks, err)
+	aligned, list, err := AlignTrace(t.Context(), file)
+	if err != nil || len(list) != 3 || !bytes.Equal(aligned, write(list)) {
+		t.Fatalf("another trace, %+v, %v", list, err)
 	}
-	if !reflect.DeepEqual(clocks, align(t, trace)) {
-		t.Errorf("other clocks: %+v", clocks)
+	if !reflect.DeepEqual(list, align(t, trace)) || len(list[1].Later) == 0 && stepped != 0 {
+		t.Errorf("other clocks: %+v", list)
 	}
-	wrong := slices.Clone(clocks)
+	r.checkStarts(t, aligned, list)
+	wrong := slices.Clone(list)
 	wrong[1].Offset += 1e6
 	if again, _, err := AlignTrace(t.Context(), write(wrong)); err != nil || !bytes.Equal(again, aligned) {
 		t.Errorf("aligned again, it is another trace, %v", err)
@@ -285,11 +300,46 @@ func TestAlignTrace(t *testing.T) {
 	if err := os.WriteFile(path, file, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := AlignFile(t.Context(), path); err != nil || !reflect.DeepEqual(got, clocks) {
+	if got, err := AlignFile(t.Context(), path); err != nil || !reflect.DeepEqual(got, list) {
 		t.Errorf("AlignFile returns %+v, %v", got, err)
 	}
 	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, aligned) {
 		t.Errorf("AlignFile made another file, %v", err)
+	}
+}
+
+// checkStarts checks that calls of an aligned trace start when they started, but for some around the step of the clock.
+func (r *machineRun) checkStarts(t *testing.T, file []byte, list []merge.Clock) {
+	t.Helper()
+	_, trace, err := openTrace(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := trace.Run()
+	for number, calls := range r.calls {
+		rank, err := trace.Rank(number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i, off := 0, 0
+		for call, err := range rank.Calls() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			k := r.of[number]
+			start := calls[i].Start - r.clocks[k].offset
+			if r.clocks[k].step != 0 && start-1_700_000_000_000_000_000 >= r.clocks[k].begun+r.clocks[k].step {
+				start -= r.clocks[k].step
+			}
+			start -= int64(float64(start-1_700_000_000_000_000_000) * r.clocks[k].rate)
+			if by := max(call.Start-start, start-call.Start); by > list[run.ClockOf(number)].Error+4 {
+				off++
+			}
+			i++
+		}
+		if i != len(calls) || off > 8 {
+			t.Errorf("%d of %d calls of rank %d are off, %d expected: %+v", off, i, number, len(calls), list)
+		}
 	}
 }
 
@@ -309,7 +359,7 @@ func TestAlignTraceAlone(t *testing.T) {
 
 // TestAlignUnknown checks that clocks are not aligned by operations in which nobody has to wait.
 func TestAlignUnknown(t *testing.T) {
-	r := newMachineRun(1, []machineClock{{}, {1e9, 0}}, []int{0, 1})
+	r := newMachineRun(1, []machineClock{{}, {offset: 1e9, rate: 0}}, []int{0, 1})
 	r.step("nothing")
 	for k, c := range align(t, r.trace(t)) {
 		if want := int64(-min(k, 1)); c.Error != want || c.Offset != 0 {
@@ -320,7 +370,7 @@ func TestAlignUnknown(t *testing.T) {
 
 // TestAlignReadings checks that clocks are aligned by readings of real time where there are no messages.
 func TestAlignReadings(t *testing.T) {
-	r := newMachineRun(1, []machineClock{{}, {1e9, 1e-4}, {-3e9, -5e-5}}, []int{0, 1, 2})
+	r := newMachineRun(1, []machineClock{{}, {offset: 1e9, rate: 1e-4}, {offset: -3e9, rate: -5e-5}}, []int{0, 1, 2})
 	r.step("nothing")
 	for rank := range r.now {
 		r.now[rank] += 1e9

@@ -37,7 +37,7 @@ func AlignFile(ctx context.Context, path string) ([]merge.Clock, error) {
 // an operation before those have entered it from whom it gets data. It looks at messages of which the trace tells both
 // ends, and at MPI_Barrier and collective operations of equal blocks, of ranks that have the times of every call: of as many as
 // [Match.LateSenders] and [Match.Skew] look at, and costs what these do. The error of a clock is −1 if nothing tells. It holds
-// between the first and the last message. Alignments that the trace has already are found again.
+// between the first and the last message. A clock that does not run evenly is moved by several lines, one after the other. Alignments that the trace has already are found again.
 //
 // All else stays: the result is as [merge.Accumulator.Write] makes it, after [merge.Accumulator.Align], without
 // encoding calls and times again. It is the file itself, without clocks, if the trace is of one machine or has no times of every

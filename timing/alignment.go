@@ -30,6 +30,40 @@ func (a Alignment) Apply(time int64) int64 {
 	return wire.AddTimes(time, wire.AddTimes(a.Offset, more))
 }
 
+// Pieces move the times of a clock that does not run evenly. Each holds from its Since until that of the next; the first also before.
+// Those after the first are in ascending order of Since, which is above [math.MinInt64]. One piece moves times as an
+// [Alignment], and none moves nothing.
+type Pieces []Alignment
+
+// MaxPieces is how many Pieces there are at most. A time takes as long as there are pieces up to it.
+const MaxPieces = 64
+
+// Apply returns a time of the other clock. Later times stay later or become equal: where the next piece would go back,
+// time stands still.
+func (p Pieces) Apply(time int64) int64 {
+	if len(p) == 0 {
+		return time
+	}
+	last := 0
+	for last+1 < len(p) && p[last+1].Since <= time {
+		last++
+	}
+	at := p[last].Apply(time)
+	for i := 1; i <= last; i++ {
+		at = max(at, p[i-1].Apply(p[i].Since-1))
+	}
+	return at
+}
+
+// Jump returns by how much times of the other clock differ, at most, between a piece and the next where that begins.
+func (p Pieces) Jump() (most int64) {
+	for i := 1; i < len(p); i++ {
+		by := wire.SubTimes(p[i].Apply(p[i].Since), p[i-1].Apply(p[i].Since))
+		most = max(most, by, wire.SubTimes(0, by))
+	}
+	return most
+}
+
 func magnitude(v int64) uint64 {
 	if v < 0 {
 		return -uint64(v)
@@ -38,10 +72,10 @@ func magnitude(v int64) uint64 {
 }
 
 // align moves a call to the other clock.
-func (a Alignment) align(t *Time) {
-	if a != (Alignment{}) {
-		end := a.Apply(wire.AddTimes(t.Start, t.Duration))
-		t.Start = a.Apply(t.Start)
+func (p Pieces) align(t *Time) {
+	if len(p) > 0 {
+		end := p.Apply(wire.AddTimes(t.Start, t.Duration))
+		t.Start = p.Apply(t.Start)
 		t.Duration = wire.SubTimes(end, t.Start)
 	}
 }

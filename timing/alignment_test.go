@@ -3,6 +3,7 @@ package timing
 import (
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -36,6 +37,39 @@ func TestAlignment(t *testing.T) {
 	})
 }
 
+// TestPieces checks that each piece holds from when it begins, that times never go back, and how large the jumps are.
+func TestPieces(t *testing.T) {
+	p := Pieces{{Offset: 1000, Since: 500}, {Offset: 900, Since: 200}, {Offset: 5000, Since: 1000}}
+	for _, tt := range [][2]int64{{-1000, 0}, {199, 1199}, {200, 1199}, {299, 1199}, {300, 1200}, {999, 1899}, {1000, 6000}, {1001, 6001}} {
+		if got := p.Apply(tt[0]); got != tt[1] {
+			t.Errorf("%d becomes %d, want %d", tt[0], got, tt[1])
+		}
+	}
+	if p.Jump() != 4100 || p[:2].Jump() != 100 || p[:1].Jump() != 0 || Pieces(nil).Apply(7) != 7 {
+		t.Error(p.Jump(), p[:2].Jump(), p[:1].Jump())
+	}
+}
+
+// TestPiecesOrder checks that later times stay later or become equal.
+func TestPiecesOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		since := rapid.SliceOfNDistinct(rapid.Int64Range(-1000, 1000), 1, 5, rapid.ID).Draw(t, "since")
+		slices.Sort(since)
+		var p Pieces
+		for _, s := range since {
+			p = append(p, Alignment{Offset: rapid.Int64Range(-1000, 1000).Draw(t, "offset"), Rate: rapid.Int64Range(-MaxRate, MaxRate).Draw(t, "rate"), Since: s})
+		}
+		last := int64(math.MinInt64)
+		for time := int64(-1100); time < 1100; time++ {
+			if at := p.Apply(time); at < last {
+				t.Fatalf("%d becomes %d, and before it was %d", time, at, last)
+			} else {
+				last = at
+			}
+		}
+	})
+}
+
 // TestSeriesAlignment checks that a series that is opened with an Alignment has the starts and ends that it makes of those
 // without.
 func TestSeriesAlignment(t *testing.T) {
@@ -50,7 +84,7 @@ func TestSeriesAlignment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	aligned, err := codec.Parse(data, Options{Alignment: a})
+	aligned, err := codec.Parse(data, Options{Alignment: Pieces{a}})
 	if err != nil {
 		t.Fatal(err)
 	}

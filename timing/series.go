@@ -196,7 +196,7 @@ type SeriesDecoder struct {
 
 	corrections correctionReader
 	before      int64 // with gaps, the duration of the last call
-	alignment   Alignment
+	alignment   Pieces
 	err         error // sticks: the clock is wrong after it
 }
 

@@ -71,7 +71,7 @@ type Options struct {
 	MaxValues int
 
 	// Alignment moves the starts and the ends of the calls of a series, and nothing else.
-	Alignment Alignment
+	Alignment Pieces
 }
 
 // DefaultMaxValues is the number of values to accept in a block where [Options]

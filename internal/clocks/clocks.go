@@ -6,7 +6,8 @@
 // A. Duda, G. Harrus, Y. Haddad and G. Bernard, "Estimating global time in distributed systems", ICDCS 1987. This
 // package departs from that: it places one clock after the other, each by all that are placed, and if messages still
 // arrive before they were sent, on a ring of machines, it moves all clocks at once by the relaxation method of S. Agmon,
-// "The relaxation method for linear inequalities", Canadian Journal of Mathematics 6, 1954.
+// "The relaxation method for linear inequalities", Canadian Journal of Mathematics 6, 1954. If that is not enough, clocks do not run
+// evenly, and each gets several lines, one after the other, as few as there can be. Readings of real time tell of clocks that messages do not tell of.
 package clocks
 
 import (
@@ -24,6 +25,7 @@ type Clocks struct {
 	messages map[[2]int]*envelope // by the clocks of the sender and the receiver; n is real time
 	n        int
 	width    []int64 // of the tightest reading of each; −1 without any
+	whole    bool    // all messages are kept
 }
 
 // New returns n clocks, of which there is one at least, of which nothing is known.
@@ -35,11 +37,18 @@ func New(n int) *Clocks {
 	return c
 }
 
+// NewWhole returns n clocks that are aligned by pieces if no lines fit them, which takes memory for all messages.
+func NewWhole(n int) *Clocks {
+	c := New(n)
+	c.whole = true
+	return c
+}
+
 // Add adds a message from one clock to another, which differ.
 func (c *Clocks) Add(from, to int, sent, received int64) {
 	e := c.messages[[2]int{from, to}]
 	if e == nil {
-		e = new(envelope)
+		e = &envelope{whole: c.whole}
 		c.messages[[2]int{from, to}] = e
 	}
 	e.add(message{sent, received})
@@ -48,13 +57,24 @@ func (c *Clocks) Add(from, to int, sent, received int64) {
 // An Aligned is what makes the times of a clock those of the first.
 type Aligned struct {
 	timing.Alignment
-	Error int64 // how far times from the first to the last message may be off, in nanoseconds; −1 if nothing tells
+	Later []timing.Alignment // pieces after the Alignment, if no line fits
+	Error int64              // how far times from the first to the last message may be off, in nanoseconds; −1 if nothing tells
 
 	Contradicted bool // its readings do not count, as messages contradict them
 }
 
+// Apply returns a time of the first clock.
+func (a Aligned) Apply(time int64) int64 {
+	if len(a.Later) == 0 {
+		return a.Alignment.Apply(time)
+	}
+	return append(timing.Pieces{a.Alignment}, a.Later...).Apply(time)
+}
+
 // Align returns the alignments of all clocks, by times each of which may be off by so many nanoseconds. That of the first is none.
-func (c *Clocks) Align(inexact int64) []Aligned {
+// It also returns whether all messages arrive after they are sent. If they do not, the clocks do not run evenly: those of NewWhole have
+// pieces then.
+func (c *Clocks) Align(inexact int64) ([]Aligned, bool) {
 	all := make([]Aligned, c.n+1)
 	links := c.links()
 	for i := range all {
@@ -70,11 +90,19 @@ func (c *Clocks) Align(inexact int64) []Aligned {
 	}
 	if c.early(all, placed, nil) > 0 {
 		c.relax(all, placed)
+		if c.whole && c.early(all, placed, nil) > tolerance(inexact) {
+			c.byPieces(links, all, placed, inexact)
+		}
 		c.early(all, placed, func(clock int, early int64) { all[clock].Error = max(all[clock].Error, early) })
 	}
+	even := c.early(all, placed, nil) <= tolerance(inexact)
 	c.byRealTime(all, placed, inexact)
-	return all[:c.n]
+	return all[:c.n], even
 }
+
+// tolerance returns by how much messages may arrive before they are sent if times may be off by so much: sending and receiving is, and alignments
+// are whole nanoseconds.
+func tolerance(inexact int64) int64 { return 2*inexact + 2 }
 
 // place returns the line of a clock by those that are placed; false if they do not tell.
 func (c *Clocks) place(clock int, links []int, all []Aligned, placed []bool, inexact int64) (line, bool) {
@@ -158,7 +186,7 @@ func (c *Clocks) early(all []Aligned, placed []bool, f func(clock int, early int
 		if max(pair[0], pair[1]) == c.n || !placed[pair[0]] || !placed[pair[1]] {
 			continue
 		}
-		for _, m := range e.hull() {
+		for _, m := range e.kept() {
 			early := all[pair[0]].Apply(m.sent) - all[pair[1]].Apply(m.received)
 			worst = max(worst, early)
 			if early > 0 && f != nil {
@@ -175,22 +203,35 @@ func (c *Clocks) early(all []Aligned, placed []bool, f func(clock int, early int
 type envelope struct {
 	list   []message // not yet in the hull behind the first sorted ones
 	sorted int
+
+	whole bool      // list keeps all
+	outer []message // then, the hull
 }
 
 // add adds a message.
 func (e *envelope) add(m message) {
 	e.list = append(e.list, m)
-	if len(e.list) >= 2*e.sorted+1024 {
+	if !e.whole && len(e.list) >= 2*e.sorted+1024 {
 		e.hull()
 	}
 }
 
+// kept returns the messages that there are: all, or those of the hull.
+func (e *envelope) kept() []message {
+	if e != nil && e.whole {
+		return e.list
+	}
+	return e.hull()
+}
+
 // hull returns the messages of the hull by when they were sent.
 func (e *envelope) hull() []message {
-	if e == nil || e.sorted == len(e.list) {
-		if e == nil {
-			return nil
-		}
+	switch {
+	case e == nil:
+		return nil
+	case e.whole && e.sorted == len(e.list):
+		return e.outer
+	case e.sorted == len(e.list):
 		return e.list
 	}
 	slices.SortFunc(e.list, func(a, b message) int {
@@ -203,6 +244,9 @@ func (e *envelope) hull() []message {
 		return 1
 	})
 	hull := e.list[:0]
+	if e.whole {
+		hull = nil
+	}
 	first := e.list[0]
 	for _, m := range e.list {
 		if n := len(hull); n > 0 && hull[n-1].sent == m.sent {
@@ -213,7 +257,11 @@ func (e *envelope) hull() []message {
 		}
 		hull = append(hull, m)
 	}
-	e.list, e.sorted = hull, len(hull)
+	if e.whole {
+		e.outer, e.sorted = hull, len(e.list)
+	} else {
+		e.list, e.sorted = hull, len(hull)
+	}
 	return hull
 }
 

@@ -3,6 +3,7 @@ package clocks
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -78,7 +79,7 @@ func TestAlign(t *testing.T) {
 		}
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		c := exchange(r, machines, pairs, rapid.IntRange(4, 200).Draw(t, "messages"), 2000)
-		all := c.Align(0)
+		all, _ := c.Align(0)
 		for k := range all {
 			if all[k].Error < 0 {
 				t.Fatalf("clock %d is not aligned", k)
@@ -99,7 +100,7 @@ func TestAlign(t *testing.T) {
 func TestAlignClosely(t *testing.T) {
 	machines := []machine{{0, 0}, {3_000_000_000, 1e-4}, {-2_000_000_000, -1e-4}}
 	r := rand.New(rand.NewPCG(1, 2))
-	all := exchange(r, machines, [][2]int{{0, 1}, {1, 2}, {2, 0}}, 10_000, 2000).Align(0)
+	all, _ := exchange(r, machines, [][2]int{{0, 1}, {1, 2}, {2, 0}}, 10_000, 2000).Align(0)
 	if most := check(t, machines, all); most > 1000 {
 		t.Errorf("off by %d ns", most)
 	}
@@ -116,14 +117,14 @@ func TestAlignAlone(t *testing.T) {
 	c.Add(0, 1, 100, 500)
 	c.Add(2, 0, 1_000, 50)
 	c.Add(0, 2, 40, 1_100)
-	all := c.Align(0)
-	if all[1] != (Aligned{Error: -1}) || all[3] != (Aligned{Error: -1}) {
+	all, _ := c.Align(0)
+	if unknown := (Aligned{Error: -1}); !reflect.DeepEqual(all[1], unknown) || !reflect.DeepEqual(all[3], unknown) {
 		t.Errorf("%+v", all)
 	}
 	if a := all[2]; a.Rate != 0 || a.Apply(1_050) < 40 || a.Apply(1_000) > 50 || a.Error > 100 {
 		t.Errorf("%+v", a)
 	}
-	if all := New(1).Align(0); len(all) != 1 || all[0] != (Aligned{}) {
+	if all, _ := New(1).Align(0); !reflect.DeepEqual(all, []Aligned{{}}) {
 		t.Errorf("%+v", all)
 	}
 }
@@ -137,7 +138,8 @@ func TestAlignAnything(t *testing.T) {
 			to := (from + rapid.IntRange(1, 2).Draw(t, "to")) % 3
 			c.Add(from, to, rapid.Int64().Draw(t, "sent"), rapid.Int64().Draw(t, "received"))
 		}
-		for _, a := range c.Align(0) {
+		all, _ := c.Align(0)
+		for _, a := range all {
 			if a.Rate > timing.MaxRate || a.Rate < -timing.MaxRate {
 				t.Fatalf("%+v", a)
 			}

@@ -74,7 +74,7 @@ func (c *Clocks) byRealTime(all []Aligned, placed []bool, inexact int64) {
 // placed arrive after they are sent, as far as these and real time may be off. The first clock cannot be moved.
 func (c *Clocks) agrees(clock int, others []int, all []Aligned, placed []bool, real Aligned, inexact int64) bool {
 	if clock == 0 {
-		return c.isRead(real, wire.AddTimes(real.Error, 2*inexact+2))
+		return c.isRead(real, wire.AddTimes(real.Error, tolerance(inexact)))
 	}
 	all, placed = slices.Clone(all), slices.Clone(placed)
 	all[c.n], placed[c.n], placed[clock] = real, true, false
@@ -119,7 +119,7 @@ func (c *Clocks) refine(all []Aligned, placed []bool, inexact int64) {
 		}
 		was, wasPlaced := all[k], placed[k]
 		all[k], placed[k] = Aligned{Alignment: line.alignment(), Error: line.error}, true
-		if c.earlyAt(k, messages[k], all, placed) <= 2*inexact+2 {
+		if c.earlyAt(k, messages[k], all, placed) <= tolerance(inexact) {
 			continue
 		}
 		if wasPlaced {
@@ -135,7 +135,7 @@ func (c *Clocks) refine(all []Aligned, placed []bool, inexact int64) {
 func (c *Clocks) earlyAt(clock int, others []int, all []Aligned, placed []bool) (worst int64) {
 	for _, other := range others {
 		for _, pair := range [][2]int{{clock, other}, {other, clock}} {
-			for _, m := range c.messages[pair].hull() {
+			for _, m := range c.messages[pair].kept() {
 				if placed[other] {
 					worst = max(worst, all[pair[0]].Apply(m.sent)-all[pair[1]].Apply(m.received))
 				}

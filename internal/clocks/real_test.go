@@ -33,7 +33,7 @@ func TestReadings(t *testing.T) {
 		for k, m := range machines {
 			read(c, r, k, m, rapid.Int64Range(1, 1e7).Draw(t, "error"), 0, 1e9)
 		}
-		all := c.Align(0)
+		all, _ := c.Align(0)
 		for k := range all {
 			if all[k].Contradicted {
 				t.Fatalf("the readings of clock %d are contradicted", k)
@@ -51,7 +51,7 @@ func TestReadingsClosely(t *testing.T) {
 	for k, m := range machines[:3] {
 		read(c, r, k, m, 1000, 0, 1e9)
 	}
-	all := c.Align(0)
+	all, _ := c.Align(0)
 	check(t, machines[:3], all[:3])
 	for k, a := range all[1:3] {
 		if a.Error > 10_000 {
@@ -76,7 +76,7 @@ func TestReadingsContradicted(t *testing.T) {
 			}
 			read(c, r, k, m, 1_000_000, 0, 1e9)
 		}
-		all := c.Align(0)
+		all, _ := c.Align(0)
 		contradicted := -1
 		for k, a := range all {
 			if a.Contradicted {

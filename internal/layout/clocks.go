@@ -23,6 +23,9 @@ type Clock struct {
 	// recorded, and applies it where they are read.
 	timing.Alignment
 
+	// Later are the pieces after the Alignment, if no line fits the clock.
+	Later []timing.Alignment `json:"later,omitempty"`
+
 	// Error is how far aligned times may be off, in nanoseconds, beside what the codec of the times adds; −1 if the clock
 	// is not aligned.
 	Error int64 `json:"error_ns"`
@@ -56,10 +59,23 @@ func mergeReadings(a, b []Reading) []Reading {
 	return all
 }
 
+// Pieces returns the Alignment and those after it; nothing if times are not moved.
+func (c Clock) Pieces() timing.Pieces {
+	if c.Alignment == (timing.Alignment{}) && len(c.Later) == 0 {
+		return nil
+	}
+	return append(timing.Pieces{c.Alignment}, c.Later...)
+}
+
+// Apply returns a time of the clock of the first rank.
+func (c Clock) Apply(time int64) int64 { return c.Pieces().Apply(time) }
+
 // compareAligned orders clocks of a machine, aligned ones first.
 func (c Clock) compareAligned(d Clock) int {
 	return cmp.Or(cmp.Compare(uint64(c.Error), uint64(d.Error)), // −1 is the greatest
-		cmp.Compare(c.Offset, d.Offset), cmp.Compare(c.Rate, d.Rate), cmp.Compare(c.Since, d.Since))
+		slices.CompareFunc(c.Pieces(), d.Pieces(), func(a, b timing.Alignment) int {
+			return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Rate, b.Rate), cmp.Compare(a.Since, b.Since))
+		}))
 }
 
 // MergeClocks returns a, which it may change, with clocks added. A clock for each machine is left, in the order of machines.
@@ -103,7 +119,7 @@ func CheckClocks(list []Clock, ranks int) error {
 			return Corrupt("clock %d is of ranks %v", i, c.Ranks)
 		case c.Machine == "" || machines[c.Machine]:
 			return Corrupt("clock %d is of machine %q", i, c.Machine)
-		case c.Rate > timing.MaxRate || c.Rate < -timing.MaxRate || c.Error < -1 || c.Error < 0 && c.Contradicted || c.Error < 0 && c.Alignment != (timing.Alignment{}):
+		case slices.ContainsFunc(c.Pieces(), func(a timing.Alignment) bool { return a.Rate > timing.MaxRate || a.Rate < -timing.MaxRate }) || c.Error < -1 || c.Error < 0 && c.Contradicted || c.Error < 0 && c.Pieces() != nil:
 			return Corrupt("clock %d has the alignment %+v and the error %d", i, c.Alignment, c.Error)
 		}
 		sets, sum, machines[c.Machine] = append(sets, c.Ranks), sum+c.Ranks.Len(), true
@@ -135,6 +151,12 @@ func AppendClocks(dst []byte, list []Clock) []byte {
 			dst = wire.AppendVarint(dst, c.Offset)
 			dst = wire.AppendVarint(dst, c.Rate)
 			dst = wire.AppendVarint(dst, c.Since)
+			dst = wire.AppendUvarint(dst, uint64(len(c.Later)))
+			for _, a := range c.Later {
+				dst = wire.AppendVarint(dst, a.Offset)
+				dst = wire.AppendVarint(dst, a.Rate)
+				dst = wire.AppendVarint(dst, a.Since)
+			}
 		}
 	}
 	return dst
@@ -171,6 +193,23 @@ func parseReadings(d *wire.Decoder, n uint64) (list []Reading) {
 	return list
 }
 
+// parsePieces reads those after the first, in the order of when they begin.
+func parsePieces(d *wire.Decoder) (list []timing.Alignment) {
+	begun := int64(math.MinInt64)
+	for range d.UvarintMax("pieces", timing.MaxPieces-1) {
+		at := d.Offset()
+		a := timing.Alignment{Offset: d.Varint("offset"), Rate: d.Varint("rate"), Since: d.Varint("since")}
+		if d.Err() == nil && a.Since <= begun {
+			d.Corrupt(at, "since", "%d after %d", a.Since, begun)
+		}
+		if d.Err() != nil {
+			return nil
+		}
+		begun, list = a.Since, append(list, a)
+	}
+	return list
+}
+
 // parseClocks reads what [AppendClocks] has appended.
 func parseClocks(data []byte) ([]Clock, error) {
 	d := wire.NewDecoder("merge", data)
@@ -189,6 +228,7 @@ func parseClocks(data []byte) ([]Clock, error) {
 			c.Offset = d.Varint("offset")
 			c.Rate = d.Varint("rate")
 			c.Since = d.Varint("since")
+			c.Later = parsePieces(&d)
 		}
 		list = append(list, c)
 	}

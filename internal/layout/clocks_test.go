@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"reflect"
 	"slices"
@@ -32,6 +33,10 @@ func clocksOf(t *rapid.T, ranks int) []Clock {
 				Offset: rapid.Int64().Draw(t, "offset"), Rate: rapid.Int64Range(-timing.MaxRate, timing.MaxRate).Draw(t, "rate"), Since: rapid.Int64().Draw(t, "since"),
 			}
 			list[i].Error = rapid.Int64Range(0, math.MaxInt64-1).Draw(t, "error")
+			for _, since := range rapid.SliceOfNDistinct(rapid.Int64Range(math.MinInt64+1, math.MaxInt64), 0, 3, rapid.ID).Draw(t, "later") {
+				list[i].Later = append(list[i].Later, timing.Alignment{Offset: rapid.Int64().Draw(t, "offset"), Since: since})
+			}
+			slices.SortFunc(list[i].Later, func(a, b timing.Alignment) int { return cmp.Compare(a.Since, b.Since) })
 			list[i].Contradicted = rapid.Bool().Draw(t, "contradicted")
 		}
 		readings := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Reading {
@@ -122,6 +127,7 @@ func FuzzClocks(f *testing.F) {
 	f.Add(AppendClocks(nil, []Clock{
 		{Machine: "a", Ranks: rankenc.SetOf(0, 2), Readings: []Reading{{1, -2, 3}, {math.MaxInt64, math.MinInt64, math.MaxInt64}}},
 		{Machine: "b", Ranks: rankenc.SetOf(1, 3), Alignment: timing.Alignment{Offset: math.MinInt64, Rate: -timing.MaxRate, Since: math.MaxInt64}, Error: math.MaxInt64 - 1},
+		{Machine: "d", Ranks: rankenc.SetOf(4), Later: []timing.Alignment{{Offset: 1, Since: math.MinInt64 + 1}, {Rate: 3, Since: math.MaxInt64}}},
 		{Machine: "c", Ranks: rankenc.SetOf(MaxRanks - 1), Error: -1},
 	}))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -16,11 +16,21 @@ func Clocks(list []merge.Clock) string {
 	case aligned < len(list):
 		said = fmt.Sprintf("of %d machines, %d of them aligned to %s", len(list), aligned, Duration(float64(off)))
 	}
-	contradicted := 0
+	contradicted, uneven, jump := 0, 0, int64(0)
 	for _, c := range list {
+		if len(c.Later) > 0 {
+			uneven, jump = uneven+1, max(jump, c.Pieces().Jump())
+		}
 		if c.Contradicted {
 			contradicted++
 		}
+	}
+	if uneven > 0 {
+		does, their := "does", "its"
+		if uneven > 1 {
+			does, their = "do", "their"
+		}
+		said += fmt.Sprintf("; that of %s %s not run evenly: %s times are moved in pieces, which jump by %s at most", Plural(uneven, "machine"), does, their, Duration(float64(jump)))
 	}
 	if contradicted > 0 {
 		said += fmt.Sprintf("; messages contradict the real time of %s", Plural(contradicted, "machine"))
