@@ -124,7 +124,7 @@ func (p place) estimated() bool { return p.Source == query.Statistics || p.Sourc
 
 func (a *atAnswer) print(q *question) {
 	if len(a.Places) == 0 {
-		q.printf("%s: no rank has calls\n", q.path)
+		q.printf("%s: no rank has calls\n", text.Printable(q.path))
 		return
 	}
 	off := startError{known: true}
@@ -133,7 +133,7 @@ func (a *atAnswer) print(q *question) {
 			off.add(p.Guarantee, p.StartError)
 		}
 	}
-	q.printf("%s at %s, %s\n%s", q.path, text.Duration(int64(a.Time)), a.sources(), off.line())
+	q.printf("%s at %s, %s\n%s", text.Printable(q.path), text.Duration(int64(a.Time)), a.sources(), off.line())
 	q.printf("%s: %s\n", text.Plural(len(a.Places), "rank"), a.summary())
 	if hasThreads(q.trace) && slices.ContainsFunc(a.Places, place.estimated) {
 		q.printf("%s\n", threadsNote)

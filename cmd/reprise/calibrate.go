@@ -402,7 +402,7 @@ func (a *calibrateAnswer) print(q *question) {
 		t.Close()
 	}
 	if a.Output != "" {
-		q.printf("\nthe parameters are in %s\n", a.Output)
+		q.printf("\nthe parameters are in %s\n", text.Printable(a.Output))
 	}
 }
 

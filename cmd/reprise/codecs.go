@@ -122,7 +122,7 @@ func (t *codecsTable) print(w io.Writer) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "%s: %s, %s as they are\n", c.Name, text.Plural(c.Values, "value"), text.Bytes(8*int64(c.Values)))
+		fmt.Fprintf(w, "%s: %s, %s as they are\n", text.Printable(c.Name), text.Plural(c.Values, "value"), text.Bytes(8*int64(c.Values)))
 		table := text.NewTable(w, text.All, "bytes", "bits", "max error", "mean error", "encode ns", "decode ns", "<  codec")
 		for _, r := range c.Codecs {
 			perValue := func(total float64) string { return fmt.Sprintf("%.3g", total/float64(max(r.Values, 1))) }

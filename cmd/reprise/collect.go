@@ -293,7 +293,7 @@ func (s *collectSummary) print(w io.Writer, asJSON, quiet bool) error {
 	if early {
 		fmt.Fprintf(w, "reprise: the trace ends early: %s did not reach MPI_Finalize\n", text.Ranks(s.Unfinished))
 	}
-	fmt.Fprintf(w, "reprise: %s: %s calls of %s in %s bytes", s.Output, text.Count(s.Calls), text.Plural(s.Processes, "rank"), text.Count(s.Bytes))
+	fmt.Fprintf(w, "reprise: %s: %s calls of %s in %s bytes", text.Printable(s.Output), text.Count(s.Calls), text.Plural(s.Processes, "rank"), text.Count(s.Bytes))
 	switch {
 	case s.Parts > 0 && s.After == 0:
 		fmt.Fprintf(w, ", merged of %s in MPI_Finalize\n", text.Plural(s.Parts, "part"))

@@ -38,7 +38,7 @@ func notice(w io.Writer, begin string, style text.Style, rest string) {
 		begin = paint(begin, style)
 	}
 	beforeNotice()
-	fmt.Fprintf(w, "%s %s\n", begin, rest)
+	fmt.Fprintf(w, "%s %s\n", begin, text.Escape(rest))
 }
 
 // warn writes a warning.

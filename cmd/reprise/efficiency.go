@@ -133,7 +133,7 @@ func (a *efficiencyAnswer) compare() {
 func (a *efficiencyAnswer) print(q *question) {
 	if len(a.Traces) == 1 {
 		r := a.Traces[0].Run
-		q.printf("%s: %s, %s\n", a.Traces[0].Trace, text.Plural(r.Ranks, "rank"), text.EfficiencyTimes(r))
+		q.printf("%s: %s, %s\n", text.Printable(a.Traces[0].Trace), text.Plural(r.Ranks, "rank"), text.EfficiencyTimes(r))
 		a.printRuns(q)
 		printPhases(q, r)
 		for _, note := range text.EfficiencyNotes(r) {
@@ -141,7 +141,7 @@ func (a *efficiencyAnswer) print(q *question) {
 		}
 		return
 	}
-	q.printf("relative to %s; ", a.Traces[a.Reference].Trace)
+	q.printf("relative to %s; ", text.Printable(a.Traces[a.Reference].Trace))
 	if a.Weak {
 		q.printf("weak scaling: a problem that grows with the ranks\n")
 	} else {
@@ -162,7 +162,7 @@ func (a *efficiencyAnswer) print(q *question) {
 			notes = append([]string{text.EfficiencyTimes(t.Run)}, notes...)
 		}
 		for _, note := range notes {
-			q.printf("\n%s: %s\n", t.Trace, note)
+			q.printf("\n%s: %s\n", text.Printable(t.Trace), note)
 		}
 	}
 }

@@ -161,7 +161,7 @@ func exportTrace(q *question, o exportOptions) error {
 		return named(err)
 	}
 	out := summaryOf(q.Command, o.output)
-	fmt.Fprintf(out, "%s: %s, %s\n", o.output, text.Plural(done, unit), text.Plural(int64(size), "byte"))
+	fmt.Fprintf(out, "%s: %s, %s\n", text.Printable(o.output), text.Plural(done, unit), text.Plural(int64(size), "byte"))
 	for _, n := range x.notes {
 		fmt.Fprintf(out, "  %s\n", n)
 	}

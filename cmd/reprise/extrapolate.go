@@ -41,7 +41,7 @@ func newExtrapolate() *cobra.Command {
 		if q.json {
 			return printJSON(out, a)
 		}
-		fmt.Fprintf(out, "%s: %s of %s in %s\n", a.Output, text.Plural(a.Calls, "call"), text.Plural(uint64(a.Size), "rank"), text.Plural(uint64(a.Bytes), "byte"))
+		fmt.Fprintf(out, "%s: %s of %s in %s\n", text.Printable(a.Output), text.Plural(a.Calls, "call"), text.Plural(uint64(a.Size), "rank"), text.Plural(uint64(a.Bytes), "byte"))
 		a.print(q, out)
 		return nil
 	}

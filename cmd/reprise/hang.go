@@ -49,10 +49,10 @@ func openHang(q *question, o query.Options) (*hangAnswer, error) {
 
 func (a *hangAnswer) print(q *question) {
 	if a.InCall.Len() == 0 {
-		q.printf("%s: no rank was in a call when the recording ended\n", q.path)
+		q.printf("%s: no rank was in a call when the recording ended\n", text.Printable(q.path))
 		return
 	}
-	q.printf("%s: when the recording ended, %s\n", q.path, text.HangSummary(a.Hang))
+	q.printf("%s: when the recording ended, %s\n", text.Printable(q.path), text.HangSummary(a.Hang))
 	printDeadlocks(q.OutOrStdout(), a.Hang, q.most())
 	q.printf("\n")
 	t := q.table("ranks", "for", "<place").Wrapped()

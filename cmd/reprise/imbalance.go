@@ -167,7 +167,7 @@ func (a *imbalanceAnswer) print(q *question) {
 	if a.Exact {
 		about = "; the wait time is the time beyond the mean of the fastest rank\n"
 	}
-	q.printf("%s: %s in calls", q.path, text.Around(a.Total, a.Error))
+	q.printf("%s: %s in calls", text.Printable(q.path), text.Around(a.Total, a.Error))
 	if a.alone {
 		q.printf("\none rank cannot be compared with others: choose several, or see its calls with profile --ranks\n")
 		if !a.Exact && len(a.Sites) > 0 { // of a run of one rank

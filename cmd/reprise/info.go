@@ -268,7 +268,7 @@ func (a *infoAnswer) print(q *question) {
 	if a.Source != "" {
 		from = ", from " + text.Printable(a.Source)
 	}
-	q.printf("%s: %s%s, %s%s\n", q.path, what, rankCount(a.Size, a.Active), text.Plural(a.Calls, "call"), from)
+	q.printf("%s: %s%s, %s%s\n", text.Printable(q.path), what, rankCount(a.Size, a.Active), text.Plural(a.Calls, "call"), from)
 	if a.Silent.Len() > 0 {
 		q.printf("without calls: %s\n", text.Ranks(a.Silent))
 	}

@@ -94,9 +94,9 @@ func (a *matchAnswer) print(q *question) {
 
 func (a *matchAnswer) printSummary(q *question) {
 	if a.Channels == 0 && len(a.Unmatched) == 0 {
-		q.printf("%s: no messages to match\n", q.path)
+		q.printf("%s: no messages to match\n", text.Printable(q.path))
 	} else {
-		q.printf("%s: %s sent and received, on %s\n", q.path, text.Plural(a.Messages, "message"), text.Plural(a.Channels, "channel"))
+		q.printf("%s: %s sent and received, on %s\n", text.Printable(q.path), text.Plural(a.Messages, "message"), text.Plural(a.Channels, "channel"))
 	}
 	for _, line := range []struct {
 		n           uint64

@@ -188,7 +188,7 @@ func (s *mergeSummary) print(stdout, stderr io.Writer) {
 	if s.Part {
 		ranks = text.Plural(s.Active, "rank")
 	}
-	fmt.Fprintf(stdout, "%s: %s, %s -> %s: %s, %s\n", text.Plural(s.Parts, "part"), ranks, text.Plural(s.Calls, "call"), s.Output,
+	fmt.Fprintf(stdout, "%s: %s, %s -> %s: %s, %s\n", text.Plural(s.Parts, "part"), ranks, text.Plural(s.Calls, "call"), text.Printable(s.Output),
 		text.Plural(s.Shapes, "shape"), text.Plural(s.Bytes, "byte"))
 	if len(s.Clocks) > 0 {
 		fmt.Fprintf(stdout, "clocks: %s\n", text.Clocks(s.Clocks))

@@ -111,7 +111,7 @@ func listed[T any](list []T) []T {
 }
 
 func (a *messagesAnswer) print(q *question, by string) {
-	q.printf("%s: %s", q.path, text.Plural(a.Messages, "message"))
+	q.printf("%s: %s", text.Printable(q.path), text.Plural(a.Messages, "message"))
 	if a.Messages > 0 {
 		q.printf(", %s", flowBytes(a.Flow))
 	}

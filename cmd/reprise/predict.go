@@ -270,7 +270,7 @@ func (a *predictAnswer) fill(q *question) {
 }
 
 func (a *predictAnswer) print(q *question) {
-	q.printf("%s: %s\n", q.path, text.Duration(a.Time))
+	q.printf("%s: %s\n", text.Printable(q.path), text.Duration(a.Time))
 	if a.Recorded != nil {
 		q.printf("recorded: %s; predicted %s\n", text.Duration(*a.Recorded), signedPercent(a.Time, *a.Recorded))
 	}
@@ -317,6 +317,6 @@ func (a *predictAnswer) print(q *question) {
 	}
 	t.Close()
 	if a.Output != "" && a.Output != "-" {
-		q.printf("\nthe run as it is predicted is in %s\n", a.Output)
+		q.printf("\nthe run as it is predicted is in %s\n", text.Printable(a.Output))
 	}
 }

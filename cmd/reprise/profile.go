@@ -252,7 +252,7 @@ func leftOutText(t *reprise.Trace) string {
 }
 
 func (a *profileAnswer) print(q *question, by string) {
-	q.printf("%s: %s, %s", q.path, text.Plural(a.Ranks, "rank"), text.Plural(a.Calls, "call"))
+	q.printf("%s: %s, %s", text.Printable(q.path), text.Plural(a.Ranks, "rank"), text.Plural(a.Calls, "call"))
 	if a.Error != nil && by != "rank" {
 		q.printf(", %s", sourceText(query.Series, *a.Error))
 	}
@@ -514,7 +514,7 @@ func (a *activityAnswer) print(q *question, by string) {
 	if off.add(a.Guarantee, a.StartError); a.Source != query.Series {
 		off.known = false
 	}
-	q.printf("%s from %s to %s, %s\n%s", q.path, text.Duration(a.From), to, sourceText(a.Source, a.Guarantee), off.line())
+	q.printf("%s from %s to %s, %s\n%s", text.Printable(q.path), text.Duration(a.From), to, sourceText(a.Source, a.Guarantee), off.line())
 	a.recorded.print(q.OutOrStdout())
 	if a.Source != query.Series && hasThreads(q.trace) {
 		q.printf("%s\n", threadsNote)

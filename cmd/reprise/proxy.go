@@ -166,7 +166,7 @@ func writeProxy(q *question, directory string, from *extrapolatedRun, o proxy.Op
 		if p.Tables > 0 {
 			tables = fmt.Sprintf(" and %s of tables", text.Count(uint64(p.Tables)))
 		}
-		q.printf("%s: %s of C%s for %s of %s\n", directory, text.Plural(uint64(p.Lines), "line"), tables, text.Plural(p.Calls, "call"),
+		q.printf("%s: %s of C%s for %s of %s\n", text.Printable(directory), text.Plural(uint64(p.Lines), "line"), tables, text.Plural(p.Calls, "call"),
 			text.Plural(uint64(q.trace.Ranks()), "rank"))
 		if from != nil {
 			from.print(q, q.OutOrStdout())

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi"
 )
@@ -164,7 +165,7 @@ func notStarted(cmd *cobra.Command, name string, err error) error {
 	}
 	err = fileError(name, err)
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "reprise: %v\n", err)
+		fmt.Fprintf(cmd.ErrOrStderr(), "reprise: %s\n", text.Escape(err.Error()))
 		return exitStatus(127) // as shells have it
 	}
 	return err

@@ -77,7 +77,7 @@ func recordAndMerge(cmd *cobra.Command, command *mpi.Command, args []string, o *
 	}
 	var told exitStatus
 	if status != 0 && failure != nil && !errors.As(failure, &told) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "reprise: %v\n", failure)
+		fmt.Fprintf(cmd.ErrOrStderr(), "reprise: %s\n", text.Escape(failure.Error()))
 	}
 	if status != 0 {
 		return exitStatus(status)

@@ -316,7 +316,7 @@ func (r *repairResult) print(w io.Writer) {
 	case len(r.Lost) == 0 && r.whole():
 		fmt.Fprintln(w, "nothing was damaged")
 	}
-	fmt.Fprintf(w, "%s: %s of %s saved\n", r.Output, text.Count(r.Readable), text.Plural(r.Ranks, "rank"))
+	fmt.Fprintf(w, "%s: %s of %s saved\n", text.Printable(r.Output), text.Count(r.Readable), text.Plural(r.Ranks, "rank"))
 }
 
 // A timesSaved is which times of calls repair saved.

@@ -268,7 +268,7 @@ func (a *replayAnswer) compare(q *question, replayed *reprise.Trace) (err error)
 }
 
 func (a *replayAnswer) print(q *question) {
-	q.printf("%s of %s, replayed with %s\n", q.path, text.Plural(a.Ranks, "rank"), text.Printable(a.Command))
+	q.printf("%s of %s, replayed with %s\n", text.Printable(q.path), text.Plural(a.Ranks, "rank"), text.Printable(a.Command))
 	t := q.table("recorded", "replayed", "", "calls", "<in")
 	row := func(recorded, replayed *query.Nanoseconds, calls, in string) {
 		change := ""
@@ -297,7 +297,7 @@ func (a *replayAnswer) print(q *question) {
 		q.printf("left out: %s of %s, which %s\n", text.Plural(l.Calls, "call"), l.Function, l.Reason)
 	}
 	if a.Output != "" {
-		q.printf("\nthe run is in %s\n", a.Output)
+		q.printf("\nthe run is in %s\n", text.Printable(a.Output))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
@@ -197,6 +198,29 @@ func Printable(s string) string {
 		return strconv.Quote(s)
 	}
 	return s
+}
+
+// Escape returns a text of lines without what a terminal might take for more than text: each such character is
+// written as in a string of Go.
+func Escape(s string) string {
+	odd := func(r rune) bool {
+		return !unicode.IsPrint(r) && r != '\n' && r != '\t' || r == unicode.ReplacementChar
+	}
+	if !strings.ContainsFunc(s, odd) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		if odd(r) {
+			quoted := strconv.Quote(s[:n])
+			b.WriteString(quoted[1 : len(quoted)-1])
+		} else {
+			b.WriteString(s[:n])
+		}
+		s = s[n:]
+	}
+	return b.String()
 }
 
 // Cut returns a text with at most so many characters, the last being … if it was

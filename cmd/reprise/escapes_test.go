@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// evil is what a terminal obeys, and what turns the direction of text.
+const evil = "\x1b[2J\x07\u202eevil\u2067\u009b31m\r\x7f"
+
+// writeEvil writes a trace again that says evil things of its run.
+func writeEvil(t *testing.T, to string, trace *reprise.Trace) {
+	t.Helper()
+	run := trace.Run()
+	run.Source += evil
+	run.Origin = merge.Origin{
+		Runs: []string{evil}, Jobs: []string{evil}, Commands: []string{evil}, Hosts: []string{evil}, Versions: []string{evil}, Assumptions: []string{evil},
+	}
+	if trace.Ranks() > 1 {
+		half := []rankenc.Set{rankenc.SetOf(0), rankenc.World(trace.Ranks()).Difference(rankenc.SetOf(0))}
+		if timed, _, err := trace.SeriesRanks(); err == nil && timed.Len() > 0 {
+			run.Clocks = []merge.Clock{{Machine: "a" + evil, Ranks: half[0]}, {Machine: evil, Ranks: half[1], Alignment: timing.Alignment{Offset: 3e9}, Error: 1000}}
+		}
+	}
+	for class, value := range map[string]int64{"comm": 0, "comm" + evil: 1, "datatype": 3, evil: 7} {
+		run.Names = append(run.Names, layout.Name{Kind: cst.KindHandle, Class: class, Value: value, Name: evil})
+	}
+	var a merge.Accumulator
+	if err := a.Describe(run); err != nil {
+		t.Fatal(err)
+	}
+	if err := trace.AddTo(t.Context(), &a); err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := a.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, to, file.String())
+}
+
+// evilCalls returns a trace of an MPI program with evil strings, names and classes.
+func evilCalls(t *testing.T) *reprise.Trace {
+	var ranks [][]testtrace.Call
+	for rank := range int64(4) {
+		at := int64(0)
+		call := func(f cst.Function, args ...cst.Value) testtrace.Call {
+			at += 1000 + rank
+			return testtrace.Call{Function: f, Args: args, Start: at, Duration: 500}
+		}
+		ranks = append(ranks, []testtrace.Call{
+			call(testtrace.Function("MPI_Init")),
+			call(testtrace.Function("MPI_File_open", testtrace.Param("filename", cst.KindString), testtrace.Param(evil, cst.KindInt)), cst.String(evil), cst.Int(rank)),
+			call(testtrace.Function(evil, testtrace.Param(evil, cst.KindString)), cst.String(evil)),
+			call(testtrace.Function("MPI_"+evil, testtrace.Param("tag"+evil, cst.KindTag), cst.Param{Name: "comm", Type: cst.HandleOf("comm" + evil)}), cst.Tag(rank*rank), cst.Handle(1)),
+			call(testtrace.Function("MPI_Barrier", cst.Param{Name: "comm", Type: cst.HandleOf("comm")}), cst.Handle(0)),
+			call(testtrace.Function("MPI_Finalize")),
+		})
+	}
+	return testtrace.Record(t, merge.Run{Ranks: 4, Source: "MPI"}, true, ranks)
+}
+
+// TestEscapes checks that no command writes to a terminal what a trace says to it, or what the name of its file says.
+func TestEscapes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	stencil := programs.Stencil2D(2, 2, 4).Timed()
+	for name, trace := range map[string]*reprise.Trace{
+		"stencil": testtrace.Write(t, stencil.Run(), stencil.Parts()),
+		"calls":   evilCalls(t),
+		"hostile": testtrace.Hostile(t, true),
+		"table":   testtrace.HostileTable(t),
+		"lines":   testtrace.TI(t, "0 init\n0 send 1 0 8\n0 finalize\n1 init\n1 recv 0 0 8\n1 finalize\n"),
+	} {
+		path := name + evil + ".rpz"
+		writeEvil(t, path, trace)
+		for _, command := range escapeCommands {
+			var args []string
+			for _, arg := range strings.Fields(command) {
+				args = append(args, strings.NewReplacer("OUT", "out"+evil, "F", path, "EVIL", evil).Replace(arg))
+			}
+			r := invoke(t, "", args...)
+			for _, c := range r.stdout + r.stderr {
+				if c != '\n' && c != '\t' && (unicode.IsControl(c) || unicode.Is(unicode.Cf, c)) {
+					t.Errorf("%s: reprise %s: %q", name, command, r.stdout+r.stderr)
+					break
+				}
+			}
+		}
+	}
+}
+
+// escapeCommands are all that says something of a trace, and mistakes.
+var escapeCommands = append(forgedCommands, strings.Split(strings.TrimSpace(`
+info F --shapes
+info F --times
+cat F --absolute
+cat F --clock
+cat F --function EVIL
+cat F --split OUT
+cat EVIL
+cat F --from EVIL
+cat F --format EVIL
+profile F --function EVIL
+profile F --by EVIL
+profile F --by function
+messages F --json
+match F --json
+match F --all
+efficiency F --json
+efficiency F F
+efficiency F --by EVIL
+imbalance F --series
+imbalance F --json
+predict F --machine EVIL
+predict F --json
+predict F -o OUT
+replay F -- EVIL
+extrapolate F --ranks EVIL
+extrapolate F F --ranks 8
+extrapolate F F F --ranks 64 --json
+slice F -o OUT
+slice EVIL.c -o OUT
+slice OUT/EVIL.c -o OUT
+hang F --json
+diff F lines.rpz
+export F -o OUT
+export F -o OUT.csv --columns EVIL
+export F -o OUT.pb.gz
+export F -o OUT.prv
+export F -o OUT/sub/a.csv
+matrix F -o OUT.svg
+matrix F -o EVIL/sub/a.csv
+merge F F -o OUT
+merge EVIL -o OUT
+report F -o OUT.html
+report F -o EVIL/sub/a.html
+proxy F -o OUT.d --compute spin
+proxy F -o F
+proxy F F --ranks 8 -o OUT.e
+verify F F
+verify F EVIL
+compress F -o OUT
+compress EVIL -o OUT
+collect EVIL -o OUT
+collect F -o OUT
+calibrate -o OUT -- EVIL
+record -o OUT -- EVIL
+record -o EVIL/sub/a.rpz -- true
+repair F -o F
+view EVIL
+codecs F
+EVIL F
+info F --EVIL`), "\n")...)
