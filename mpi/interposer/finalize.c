@@ -38,7 +38,7 @@ static slow void prepare_merge(void)
 	int key = MPI_KEYVAL_INVALID;
 	struct stat status;
 	const char *wanted = getenv("REPRISE_MERGE");
-	if (!wanted || sscanf(wanted, "%d %d", &merger, &radix) != 2 || radix < 2)
+	if (foreign || !wanted || sscanf(wanted, "%d %d", &merger, &radix) != 2 || radix < 2)
 		return;
 	unsetenv("REPRISE_MERGE");
 	if (fstat(merger, &status) || !S_ISSOCK(status.st_mode))
