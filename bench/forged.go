@@ -10,15 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/format"
-	"github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/sequitur"
-	"github.com/reprise-trace/reprise/ti"
+	"github.com/reprise-trace/reprise/internal/forged"
 )
 
 // forgeries are small files that claim much.
@@ -26,11 +18,11 @@ var forgeries = []struct {
 	claim string
 	make  func() ([]byte, error)
 }{
-	{"4,194,303 signatures", func() ([]byte, error) { return manySignatures(1<<22 - 1) }},
-	{"340,000 signatures, which 512 MiB have room for", func() ([]byte, error) { return manySignatures(340_000) }},
-	{"2,147,483,647 ranks, one with calls", func() ([]byte, error) { return endless(math.MaxInt32, 1, 1000) }},
-	{"9,223,372,036,854,775,807 calls on each of 3 ranks", func() ([]byte, error) { return endless(3, 3, math.MaxInt64) }},
-	{"2^60 calls, in rules 60 deep", deepRules},
+	{"4,194,303 signatures", func() ([]byte, error) { return forged.ManySignatures(1<<22 - 1) }},
+	{"340,000 signatures, which 512 MiB have room for", func() ([]byte, error) { return forged.ManySignatures(340_000) }},
+	{"2,147,483,647 ranks, one with calls", func() ([]byte, error) { return forged.Endless(math.MaxInt32, 1, 1000) }},
+	{"9,223,372,036,854,775,807 calls on each of 3 ranks", func() ([]byte, error) { return forged.Endless(3, 3, math.MaxInt64) }},
+	{"2^60 calls, in rules 60 deep", forged.DeepRules},
 }
 
 // forgedCommands are what is asked of them.
@@ -139,86 +131,4 @@ func (c *command) bounded(line, trace string) (took, after time.Duration, reside
 		return took, after, resident, fmt.Errorf("%w: %s", err, &errors)
 	}
 	return took, after, resident, nil
-}
-
-// manySignatures returns a sound trace whose one rank makes calls that differ in a number that counts them.
-func manySignatures(n int) ([]byte, error) {
-	file, err := endless(1, 1, 1)
-	if err != nil {
-		return nil, err
-	}
-	values := make([]int64, n)
-	column := func() []byte {
-		if err != nil {
-			return nil
-		}
-		var data []byte
-		data, err = rankenc.NewColumn(rankenc.Over(rankenc.World(n), n), values, rankenc.Options{}).AppendBinary(nil)
-		return data
-	}
-	zeros := column()
-	for i := range values {
-		values[i] = int64(i)
-	}
-	counting := column()
-	if err != nil {
-		return nil, err
-	}
-	f, err := format.NewReader(bytes.NewReader(file), int64(len(file)), reprise.FileOptions(int64(len(file))))
-	if err != nil {
-		return nil, err
-	}
-	var forged bytes.Buffer
-	w := format.NewWriter(&forged, format.Options{})
-	for _, s := range f.All() {
-		content, err := f.Content(s)
-		if err != nil {
-			return nil, err
-		}
-		content = bytes.Clone(content)
-		if s.Kind == layout.KindSignatures {
-			content = wire.AppendUvarint(nil, uint64(n)<<1)
-			content = append(content, zeros...) // the functions
-			content = append(content, 0, 0)     // no domains, no columns
-			content = append(content, zeros...) // all are constants
-			content = append(content, counting...)
-		}
-		w.Add(s.Kind, s.Key, content)
-	}
-	err = w.Close()
-	return forged.Bytes(), err
-}
-
-// endless returns the trace of some ranks of which some make so many calls.
-func endless(ranks, calling int, n uint64) ([]byte, error) {
-	var parts []merge.Part
-	for rank := range calling {
-		var table cst.Table
-		var calls sequitur.Builder
-		table.Intern(table.Declare(cst.Function{Name: "compute", Params: []cst.Param{{Name: "amount", Type: cst.Type{Kind: cst.KindInt}}}}), cst.Int(0))
-		calls.AppendRun(0, n)
-		parts = append(parts, merge.Part{Rank: rank, Table: &table, Grammar: calls.Finish()})
-	}
-	var file bytes.Buffer
-	err := merge.Write(&file, merge.Run{Ranks: ranks, Source: ti.Source}, parts)
-	return file.Bytes(), err
-}
-
-// deepRules returns the trace of one rank, each of whose rules is the one before twice, and a call.
-func deepRules() ([]byte, error) {
-	const depth = 60
-	data := []byte{depth, 2, 0 << 2, 1 << 2} // the rules, and the first: 0 1
-	for range depth - 1 {
-		data = append(data, 2, 0<<2|3, 0, 0<<2) // twice the rule before, then 0
-	}
-	g, err := sequitur.Parse(data, sequitur.Options{})
-	if err != nil {
-		return nil, err
-	}
-	var table cst.Table
-	table.Intern(table.Declare(cst.Function{Name: "init"}))
-	table.Intern(table.Declare(cst.Function{Name: "finalize"}))
-	var file bytes.Buffer
-	err = merge.Write(&file, merge.Run{Ranks: 1, Source: ti.Source}, []merge.Part{{Table: &table, Grammar: g}})
-	return file.Bytes(), err
 }

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/forged"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
@@ -61,23 +61,11 @@ func forgedBlocks(t *testing.T, ranks int, block []byte) []byte {
 // rewritten returns a sound file of what write makes of each section.
 func rewritten(t *testing.T, file []byte, write func(w *format.Writer, s format.Section, content []byte)) []byte {
 	t.Helper()
-	f, err := format.NewReader(bytes.NewReader(file), int64(len(file)), reprise.FileOptions(int64(len(file))))
+	out, err := forged.Rewritten(file, write)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out bytes.Buffer
-	w := format.NewWriter(&out, format.Options{})
-	for _, s := range f.All() {
-		content, err := f.Content(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		write(w, s, bytes.Clone(content))
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
+	return out
 }
 
 // blockCommands are what is asked of a trace that was forged.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/forged"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/ti"
@@ -74,24 +75,16 @@ func TestHugeTrace(t *testing.T) {
 // TestDeepGrammar prints loops that nest deeper than lines are wide.
 func TestDeepGrammar(t *testing.T) {
 	t.Chdir(t.TempDir())
-	const depth = 60
-	data := []byte{depth, 2, 0 << 2, 1 << 2} // the rules, and the first: 0 1
-	for range depth - 1 {
-		data = append(data, 2, 0<<2|3, 0, 0<<2) // twice the rule before, then 0
-	}
-	g, err := sequitur.Parse(data, sequitur.Options{})
+	file, err := forged.DeepRules()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var table cst.Table
-	table.Intern(table.Declare(cst.Function{Name: "a"}))
-	table.Intern(table.Declare(cst.Function{Name: "b"}))
-	writeTrace(t, "deep.rpz", merge.Run{Ranks: 1}, merge.Part{Table: &table, Grammar: g})
+	writeFile(t, "deep.rpz", string(file))
 	if r := invoke(t, "", "grammar", "deep.rpz", "--together"); r.status == exitOK || !strings.Contains(r.stderr, errApart.Error()) {
 		t.Errorf("--together: %+v", r)
 	}
 	lines := strings.Split(must(t, "grammar", "deep.rpz"), "\n")
-	if len(lines) != 2+2*depth+1 {
+	if len(lines) != 2+2*forged.Depth+1 {
 		t.Errorf("%d lines", len(lines))
 	}
 	for _, line := range lines {

@@ -1,65 +1,21 @@
 package main
 
 import (
-	"bytes"
 	"runtime"
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/format"
-	"github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/internal/forged"
 )
-
-// forgedSignatures returns a sound trace of some hundred bytes whose one rank makes calls that differ
-// in a number that counts them, and claims to have n signatures.
-func forgedSignatures(t *testing.T, n int) []byte {
-	t.Helper()
-	var (
-		table cst.Table
-		calls sequitur.Builder
-		file  bytes.Buffer
-	)
-	f := table.Declare(cst.Function{Name: "f", Params: []cst.Param{{Name: "tag", Type: cst.Type{Kind: cst.KindInt}}}})
-	table.Intern(f, cst.Int(0))
-	calls.Append(0)
-	if err := merge.Write(&file, merge.Run{Ranks: 1}, []merge.Part{{Table: &table, Grammar: calls.Finish()}}); err != nil {
-		t.Fatal(err)
-	}
-	column := func(values []int64) []byte {
-		data, err := rankenc.NewColumn(rankenc.Over(rankenc.World(n), n), values, rankenc.Options{}).AppendBinary(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
-	}
-	values := make([]int64, n)
-	zeros := column(values)
-	for i := range values {
-		values[i] = int64(i)
-	}
-	counting := column(values)
-	return rewritten(t, file.Bytes(), func(w *format.Writer, s format.Section, content []byte) {
-		if s.Kind == layout.KindSignatures {
-			content = wire.AppendUvarint(nil, uint64(n)<<1)
-			content = append(content, zeros...) // the functions
-			content = append(content, 0, 0)     // no domains, no columns
-			content = append(content, zeros...) // all are constants
-			content = append(content, counting...)
-		}
-		w.Add(s.Kind, s.Key, content)
-	})
-}
 
 // TestMemoryLimit asks for all of a file whose claims would take gigabytes, which is refused before
 // it takes them, and allowed by --memory.
 func TestMemoryLimit(t *testing.T) {
 	t.Chdir(t.TempDir())
-	file := forgedSignatures(t, 1<<22-1)
+	file, err := forged.ManySignatures(1<<22 - 1)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(file) > 200 {
 		t.Fatalf("the file has %d bytes", len(file))
 	}
@@ -73,7 +29,10 @@ func TestMemoryLimit(t *testing.T) {
 	}
 	must(t, "info", "F", "--memory", "7GiB")
 
-	writeFile(t, "F", string(forgedSignatures(t, 1000)))
+	if file, err = forged.ManySignatures(1000); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "F", string(file))
 	must(t, "info", "F")
 	if r := invoke(t, "", "info", "F", "--memory", "1499KiB"); r.status != exitFailure || !strings.Contains(r.stderr, "1000 signatures take") {
 		t.Errorf("a limit of 1499 KiB: %+v", r)

@@ -1,0 +1,107 @@
+// Package forged makes sound traces that claim much: what a stranger might send, for tests and benchmarks of what they cost.
+package forged
+
+import (
+	"bytes"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/ti"
+)
+
+// Rewritten returns a sound file of what write makes of each section of one.
+func Rewritten(file []byte, write func(w *format.Writer, s format.Section, content []byte)) ([]byte, error) {
+	f, err := format.NewReader(bytes.NewReader(file), int64(len(file)), reprise.FileOptions(int64(len(file))))
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	w := format.NewWriter(&out, format.Options{})
+	for _, s := range f.All() {
+		content, err := f.Content(s)
+		if err != nil {
+			return nil, err
+		}
+		write(w, s, bytes.Clone(content))
+	}
+	err = w.Close()
+	return out.Bytes(), err
+}
+
+// ManySignatures returns a trace of some hundred bytes whose one rank makes calls that differ in a number that counts them, and
+// claims to have n signatures.
+func ManySignatures(n int) ([]byte, error) {
+	file, err := Endless(1, 1, 1)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]int64, n)
+	zeros, err := column(values)
+	if err != nil {
+		return nil, err
+	}
+	for i := range values {
+		values[i] = int64(i)
+	}
+	counting, err := column(values)
+	if err != nil {
+		return nil, err
+	}
+	return Rewritten(file, func(w *format.Writer, s format.Section, content []byte) {
+		if s.Kind == layout.KindSignatures {
+			content = wire.AppendUvarint(nil, uint64(n)<<1)
+			content = append(content, zeros...) // the functions
+			content = append(content, 0, 0)     // no domains, no columns
+			content = append(content, zeros...) // all are constants
+			content = append(content, counting...)
+		}
+		w.Add(s.Kind, s.Key, content)
+	})
+}
+
+func column(values []int64) ([]byte, error) {
+	n := len(values)
+	return rankenc.NewColumn(rankenc.Over(rankenc.World(n), n), values, rankenc.Options{}).AppendBinary(nil)
+}
+
+// Endless returns the trace of some ranks of which some make so many calls.
+func Endless(ranks, calling int, n uint64) ([]byte, error) {
+	var parts []merge.Part
+	for rank := range calling {
+		var table cst.Table
+		var calls sequitur.Builder
+		table.Intern(table.Declare(cst.Function{Name: "compute", Params: []cst.Param{{Name: "amount", Type: cst.Type{Kind: cst.KindInt}}}}), cst.Int(0))
+		calls.AppendRun(0, n)
+		parts = append(parts, merge.Part{Rank: rank, Table: &table, Grammar: calls.Finish()})
+	}
+	var file bytes.Buffer
+	err := merge.Write(&file, merge.Run{Ranks: ranks, Source: ti.Source}, parts)
+	return file.Bytes(), err
+}
+
+// Depth is how many rules the grammar of [DeepRules] has.
+const Depth = 60
+
+// DeepRules returns the trace of one rank, each of whose rules is the one before twice, and a call.
+func DeepRules() ([]byte, error) {
+	data := []byte{Depth, 2, 0 << 2, 1 << 2} // the rules, and the first: 0 1
+	for range Depth - 1 {
+		data = append(data, 2, 0<<2|3, 0, 0<<2) // twice the rule before, then 0
+	}
+	g, err := sequitur.Parse(data, sequitur.Options{})
+	if err != nil {
+		return nil, err
+	}
+	var table cst.Table
+	table.Intern(table.Declare(cst.Function{Name: "init"}))
+	table.Intern(table.Declare(cst.Function{Name: "finalize"}))
+	var file bytes.Buffer
+	err = merge.Write(&file, merge.Run{Ranks: 1, Source: ti.Source}, []merge.Part{{Table: &table, Grammar: g}})
+	return file.Bytes(), err
+}
