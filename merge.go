@@ -25,34 +25,8 @@ import (
 // cores. It does not align the clocks of several machines: AlignFile of package query does that for the trace, as the command
 // does. For a context, progress, or parts in memory, see [merge.Tree].
 func Merge(out string, parts ...string) error {
-	var files []string
-	dir, _ := os.Stat(filepath.Dir(out)) // an error is left to who writes there
-	for _, path := range parts {
-		info, err := os.Stat(path)
-		if err != nil || !info.IsDir() {
-			files = append(files, path)
-			continue
-		}
-		entries, err := os.ReadDir(path)
-		if err != nil {
-			return err
-		}
-		n := len(files)
-		for _, e := range entries {
-			name := e.Name()
-			isOut := name == filepath.Base(out) && os.SameFile(info, dir)
-			if strings.HasSuffix(name, ".rpz") && !strings.HasPrefix(name, ".") && !isOut {
-				files = append(files, filepath.Join(path, name))
-			}
-		}
-		if len(files) == n {
-			return fmt.Errorf("reprise: %s: no part files, whose names end in .rpz", path)
-		}
-	}
-	if len(files) == 0 {
-		return fmt.Errorf("reprise: %s: no parts to merge", out)
-	}
-	if err := checkParts(files); err != nil {
+	files, err := PartFiles(out, parts...)
+	if err != nil {
 		return err
 	}
 	all, err := merge.Tree(context.Background(), len(files), func(_ context.Context, i int) (*merge.Accumulator, error) {
@@ -66,6 +40,39 @@ func Merge(out string, parts ...string) error {
 		return err
 	}
 	return atomicfile.Write(out, func(w io.Writer) error { return all.Write(w) })
+}
+
+// PartFiles returns the paths of the files that [Merge] merges, or the error that it gives for what they say of ranks and runs: it
+// does not read their calls. It is for those who then merge on an engine of their own, as package beam does.
+func PartFiles(out string, parts ...string) ([]string, error) {
+	var files []string
+	dir, _ := os.Stat(filepath.Dir(out)) // an error is left to who writes there
+	for _, path := range parts {
+		info, err := os.Stat(path)
+		if err != nil || !info.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return nil, err
+		}
+		n := len(files)
+		for _, e := range entries {
+			name := e.Name()
+			isOut := name == filepath.Base(out) && os.SameFile(info, dir)
+			if strings.HasSuffix(name, ".rpz") && !strings.HasPrefix(name, ".") && !isOut {
+				files = append(files, filepath.Join(path, name))
+			}
+		}
+		if len(files) == n {
+			return nil, fmt.Errorf("reprise: %s: no part files, whose names end in .rpz", path)
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("reprise: %s: no parts to merge", out)
+	}
+	return files, checkParts(files)
 }
 
 // checkParts returns an error if part files are of different runs, or two of them have a rank.

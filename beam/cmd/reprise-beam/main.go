@@ -1,0 +1,183 @@
+// Command reprise-beam merges part files as a pipeline of Apache Beam: on this machine with
+// its Prism runner, or on a cluster with Flink or Spark. The trace is the same to the byte as that of
+// reprise merge.
+package main
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/spark"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal"
+
+	"github.com/reprise-trace/reprise"
+	rbeam "github.com/reprise-trace/reprise/beam"
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+//go:embed help.txt
+var help string
+
+// Exit statuses, as those of the command reprise.
+const (
+	exitFailure     = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+var (
+	output = flag.String("o", "", "the trace to write")
+	asJSON = flag.Bool("json", false, "print the summary as JSON")
+)
+
+func main() {
+	flag.Usage = func() { io.WriteString(flag.CommandLine.Output(), help) }
+	// A worker on another machine is this program, too, and ends in Init.
+	flag.Parse()
+	beam.Init()
+	// What the SDK says of its own steps is left out: errors come back from it.
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	log.SetLogger(quiet{})
+	os.Exit(run(flag.Args(), os.Stdout, os.Stderr))
+}
+
+// Quiet logs nothing.
+type quiet struct{}
+
+func (quiet) Log(context.Context, log.Severity, int, string) {}
+
+func run(inputs []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if *output == "" || len(inputs) == 0 {
+		fmt.Fprintf(stderr, "reprise-beam: no parts, or no -o\n\n%s", help)
+		return exitUsage
+	}
+	s := summary{Schema: 1, Input: inputs, Output: *output}
+	ended := make(chan error, 1)
+	go func() { ended <- s.merge(ctx) }()
+	var err error
+	select {
+	case err = <-ended:
+	case <-ctx.Done(): // it does not wait for what does not notice that
+	}
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(stderr, "reprise-beam: interrupted")
+		return exitInterrupted
+	case err != nil:
+		fmt.Fprintf(stderr, "reprise-beam: %v\n", err)
+		return exitFailure
+	}
+	if err := s.print(stdout, stderr); err != nil {
+		fmt.Fprintf(stderr, "reprise-beam: %v\n", err)
+		return exitFailure
+	}
+	return 0
+}
+
+// A summary has what that of reprise merge has, under the same names.
+type summary struct {
+	Schema  int         `json:"schema"`
+	Input   []string    `json:"input"`
+	Output  string      `json:"output"`
+	Parts   int         `json:"parts"` // files that were merged
+	Ranks   int         `json:"run_ranks"`
+	Active  int         `json:"ranks"` // with calls
+	Missing rankenc.Set `json:"missing_rank_set"`
+	Calls   uint64      `json:"calls"`
+	Shapes  int         `json:"number_of_shapes"`
+	Bytes   int64       `json:"trace_bytes"`
+}
+
+// merge merges the parts that s names, and fills in the rest of s.
+func (s *summary) merge(ctx context.Context) error {
+	out, err := filepath.Abs(s.Output) // workers may run elsewhere
+	if err != nil {
+		return err
+	}
+	paths, err := reprise.PartFiles(out, s.Input...)
+	if err != nil {
+		return err
+	}
+	s.Parts = len(paths)
+	there, _ := os.Stat(out)
+	for i, path := range paths {
+		if paths[i], err = filepath.Abs(path); err != nil {
+			return err
+		}
+		if part, err := os.Stat(path); err == nil && os.SameFile(part, there) {
+			return fmt.Errorf("%s is an input: the output would replace it", s.Output)
+		}
+	}
+	pipeline, scope := beam.NewPipelineWithRoot()
+	rbeam.Write(scope, out, rbeam.Trace(scope, rbeam.Read(scope, paths)))
+	if _, err := beam.Run(ctx, cmp.Or(*runners.Runner, "prism"), pipeline); err != nil {
+		return causeOf(err)
+	}
+	return s.describe(out)
+}
+
+// causeOf returns the cause of an error of a pipeline, which is the last line of its text: the others are the
+// steps that it passed through.
+func causeOf(err error) error {
+	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
+	return errors.New(strings.TrimSpace(lines[len(lines)-1]))
+}
+
+// describe fills in what is known of the trace.
+func (s *summary) describe(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return errors.Join(errors.New("workers do not write to a directory that is here, too"), err)
+	}
+	trace, err := reprise.Open(path)
+	if err != nil {
+		return err
+	}
+	defer trace.Close()
+	ranks := trace.RankSet()
+	s.Ranks, s.Active, s.Shapes, s.Bytes = trace.Ranks(), ranks.Len(), trace.Shapes(), info.Size()
+	s.Missing = rankenc.World(s.Ranks).Difference(ranks)
+	for i := range trace.Shapes() {
+		shape, err := trace.Shape(i)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		s.Calls = wire.AddSat(s.Calls, wire.MulSat(uint64(shape.Ranks.Len()), shape.Grammar.Len()))
+	}
+	return nil
+}
+
+func (s *summary) print(stdout, stderr io.Writer) error {
+	if *asJSON {
+		out := json.NewEncoder(stdout)
+		out.SetIndent("", "  ")
+		return out.Encode(s)
+	}
+	if s.Missing.Len() > 0 {
+		fmt.Fprintf(stderr, "reprise-beam: warning: in no part: %s\n", text.Ranks(s.Missing))
+	}
+	_, err := fmt.Fprintf(stdout, "%s: %s, %s -> %s: %s, %s\n", text.Plural(s.Parts, "part"), text.Plural(s.Active, "rank"), text.Plural(s.Calls, "call"),
+		s.Output, text.Plural(s.Shapes, "shape"), text.Plural(s.Bytes, "byte"))
+	return err
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/merge"
+)
+
+const asCommand = "REPRISE_BEAM_TEST"
+
+// TestMain is the command if a test runs it as that.
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// command returns the command with arguments.
+func command(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
+	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
+	cmd = exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asCommand+"=1")
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	return cmd, stdout, stderr
+}
+
+// writePart writes a part file with calls of ranks of p.
+func writePart(t *testing.T, path string, p programs.Program, origin merge.Origin, ranks ...int) {
+	t.Helper()
+	run := p.Run()
+	run.Origin = origin
+	a := new(merge.Accumulator)
+	err := a.Describe(run)
+	for _, rank := range ranks {
+		if err == nil {
+			err = a.Add(p.Part(rank))
+		}
+	}
+	var file bytes.Buffer
+	if err == nil {
+		err = a.WritePart(&file)
+	}
+	if err == nil {
+		err = os.WriteFile(path, file.Bytes(), 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// TestMerge merges a directory: the file is that of reprise.Merge, and the summary is in words or JSON.
+func TestMerge(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("parts", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	p := programs.Stencil2D(4, 4, 100)
+	for rank := range 15 {
+		writePart(t, fmt.Sprintf("parts/rank%d.rpz", rank), p, merge.Origin{}, rank)
+	}
+	if err := reprise.Merge("want.rpz", "parts"); err != nil {
+		t.Fatal(err)
+	}
+	cmd, stdout, stderr := command("-o", "run.rpz", "parts")
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err, stderr)
+	}
+	if !bytes.Equal(readFile(t, "run.rpz"), readFile(t, "want.rpz")) {
+		t.Error("other bytes than those of reprise.Merge")
+	}
+	if got := stdout.String(); !strings.HasPrefix(got, "15 parts: 15 ranks, ") || strings.Count(got, "\n") != 1 {
+		t.Errorf("stdout %q", got)
+	}
+	if got, want := stderr.String(), "reprise-beam: warning: in no part: rank 15\n"; got != want {
+		t.Errorf("stderr %q, want %q", got, want)
+	}
+	cmd, stdout, stderr = command("--json", "--runner=prism", "-o", "run.rpz", "parts")
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err, stderr)
+	}
+	var s summary
+	if err := json.Unmarshal(stdout.Bytes(), &struct {
+		*summary
+		Missing any `json:"missing_rank_set"`
+	}{summary: &s}); err != nil {
+		t.Fatalf("%v: %s", err, stdout)
+	}
+	if s.Parts != 15 || s.Ranks != 16 || s.Active != 15 || s.Bytes != int64(len(readFile(t, "want.rpz"))) || s.Output != "run.rpz" {
+		t.Errorf("summary %s", stdout)
+	}
+}
+
+// TestRefused merges what is to be refused: the error is a line that names the file, and the output is what it was.
+func TestRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	p := programs.Stencil2D(2, 2, 10)
+	writePart(t, "a", p, merge.Origin{Runs: []string{"x"}}, 0)
+	writePart(t, "b", p, merge.Origin{Runs: []string{"y"}}, 1)
+	writePart(t, "c", p, merge.Origin{}, 1, 2)
+	writePart(t, "d", p, merge.Origin{}, 2)
+	damaged := readFile(t, "a")
+	damaged[len(damaged)/2] ^= 1
+	for name, content := range map[string][]byte{"damaged": damaged, "out": []byte("before")} {
+		if err := os.WriteFile(name, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		args   []string
+		status int
+		want   string
+	}{
+		{[]string{"-o", "out", "a", "b"}, 1, "a is of run x, b of run y"},
+		{[]string{"-o", "out", "c", "d"}, 1, "rank 2 is in c and in d"},
+		{[]string{"-o", "out", "c", "damaged"}, 1, "damaged: "},
+		{[]string{"-o", "out", "none"}, 1, "none: no such file"},
+		{[]string{"-o", "none/out", "a"}, 1, "none"},
+		{[]string{"-o", "a", "a"}, 1, "a is an input"},
+		{[]string{"-o", "out"}, 2, "no parts"},
+		{[]string{"a"}, 2, "no -o"},
+	} {
+		cmd, stdout, stderr := command(tt.args...)
+		err := cmd.Run()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != tt.status {
+			t.Errorf("%v: %v, want exit status %d", tt.args, err, tt.status)
+		}
+		said := stderr.String()
+		if !strings.HasPrefix(said, "reprise-beam: ") || !strings.Contains(said, tt.want) || stdout.Len() > 0 || tt.status == 1 && strings.Count(said, "\n") != 1 {
+			t.Errorf("%v: stdout %q, stderr %q, want %q", tt.args, stdout, said, tt.want)
+		}
+		if got := readFile(t, "out"); string(got) != "before" {
+			t.Errorf("%v: out is %q", tt.args, got)
+		}
+	}
+}
+
+// TestInterrupt interrupts the command while it waits for a part, which is a pipe that nobody writes to.
+func TestInterrupt(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := exec.Command("mkfifo", "pipe.rpz").Run(); err != nil {
+		t.Skip(err)
+	}
+	cmd, _, stderr := command("-o", "run.trace", "pipe.rpz")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	w, err := os.OpenFile("pipe.rpz", os.O_WRONLY, 0) // returns when the command has opened it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if n := cmd.ProcessState.ExitCode(); n != exitInterrupted {
+		t.Errorf("exit status %d: %s", n, stderr)
+	}
+	if names, _ := filepath.Glob("*"); len(names) != 1 {
+		t.Errorf("left: %q", names)
+	}
+}

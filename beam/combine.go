@@ -1,0 +1,124 @@
+package beam
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/atomicfile"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/query"
+)
+
+func init() {
+	beam.RegisterType(reflect.TypeFor[File]())
+	beam.RegisterCoder(reflect.TypeFor[parts](), encode, decode)
+	register.DoFn1x2[string, File, error](&read{})
+	register.DoFn1x1[[]byte, error](&write{})
+	register.Combiner3[parts, File, []byte](&Combine{})
+}
+
+// A File is a part file.
+type File struct {
+	Path    string // for errors
+	Content []byte
+}
+
+// Read returns the files of paths, which all workers must see, as a collection of [File].
+func Read(s beam.Scope, paths []string) beam.PCollection {
+	s = s.Scope("reprise.Read")
+	// Without Reshuffle, one worker would read all of them.
+	return beam.ParDo(s, &read{}, beam.Reshuffle(s, beam.CreateList(s, paths)))
+}
+
+type read struct{}
+
+func (*read) ProcessElement(path string) (File, error) {
+	content, err := os.ReadFile(path)
+	return File{path, content}, err
+}
+
+// Parts are the parts of ranks, merged. Between workers they are a part file.
+type parts struct{ all *merge.Accumulator }
+
+func encode(p parts) ([]byte, error) {
+	var file bytes.Buffer
+	err := p.all.WritePart(&file)
+	return file.Bytes(), err
+}
+
+func decode(file []byte) (parts, error) {
+	r, err := format.NewReader(bytes.NewReader(file), int64(len(file)), reprise.FileOptions(int64(len(file))))
+	if err != nil {
+		return parts{}, err
+	}
+	a, err := merge.ReadPart(r)
+	return parts{a}, err
+}
+
+// Trace returns the trace of a collection of [File], as a collection of one []byte. The pipeline fails
+// with an error that names the file if one cannot be read.
+func Trace(s beam.Scope, files beam.PCollection) beam.PCollection {
+	return beam.Combine(s.Scope("reprise.Trace"), &Combine{}, files)
+}
+
+// Write writes the trace of a collection to the file at path, in place of what is there. The worker that does it must
+// see that path. The file is whole, or what was there before, also if a worker dies.
+func Write(s beam.Scope, path string, trace beam.PCollection) {
+	beam.ParDo0(s.Scope("reprise.Write"), &write{path}, trace)
+}
+
+type write struct{ Path string }
+
+func (w *write) ProcessElement(trace []byte) error {
+	return atomicfile.Write(w.Path, func(file io.Writer) error {
+		_, err := file.Write(trace)
+		return err
+	})
+}
+
+// Combine is a CombineFn from [File] to the trace of all of them, a []byte. Two parts of a rank are an
+// error. The clocks of several machines are aligned, as the command does.
+type Combine struct{}
+
+// CreateAccumulator returns the parts of no ranks.
+func (*Combine) CreateAccumulator() parts { return parts{new(merge.Accumulator)} }
+
+// AddInput adds the parts in a file to a.
+func (*Combine) AddInput(a parts, f File) (parts, error) {
+	p, err := decode(f.Content)
+	if err == nil {
+		err = a.all.Merge(p.all)
+	}
+	if err != nil {
+		return parts{}, fmt.Errorf("%s: %w", f.Path, err)
+	}
+	return a, nil
+}
+
+// MergeAccumulators adds what b has to a. It leaves b empty.
+func (*Combine) MergeAccumulators(a, b parts) (parts, error) { return a, a.all.Merge(b.all) }
+
+// ExtractOutput returns the trace.
+func (*Combine) ExtractOutput(a parts) ([]byte, error) {
+	ctx := context.Background() // the SDK has none here
+	a.all.Align(nil)            // what traces say is by the messages of each alone
+	severalClocks := len(a.all.Clocks()) > 1
+	var file bytes.Buffer
+	if err := a.all.WriteContext(ctx, &file); err != nil {
+		return nil, err
+	}
+	if !severalClocks {
+		return file.Bytes(), nil
+	}
+	trace, _, err := query.AlignTrace(ctx, file.Bytes())
+	return trace, err
+}

@@ -1,0 +1,26 @@
+package beam_test
+
+import (
+	"context"
+	"log"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
+
+	"github.com/reprise-trace/reprise"
+	rbeam "github.com/reprise-trace/reprise/beam"
+)
+
+// The parts in a directory become a trace.
+func Example() {
+	beam.Init()
+	paths, err := reprise.PartFiles("run.rpz", "run.parts")
+	if err != nil {
+		log.Fatal(err)
+	}
+	pipeline, scope := beam.NewPipelineWithRoot()
+	rbeam.Write(scope, "/shared/run.rpz", rbeam.Trace(scope, rbeam.Read(scope, paths)))
+	if _, err := beam.Run(context.Background(), "prism", pipeline); err != nil {
+		log.Fatal(err)
+	}
+}
