@@ -57,7 +57,10 @@ func main() {
 	// What the SDK says of its own steps is left out: errors come back from it.
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	log.SetLogger(quiet{})
-	os.Exit(run(flag.Args(), os.Stdout, os.Stderr))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	status := run(ctx, flag.Args(), os.Stdout, os.Stderr)
+	stop()
+	os.Exit(status)
 }
 
 // Quiet logs nothing.
@@ -65,9 +68,7 @@ type quiet struct{}
 
 func (quiet) Log(context.Context, log.Severity, int, string) {}
 
-func run(inputs []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+func run(ctx context.Context, inputs []string, stdout, stderr io.Writer) int {
 	if *output == "" || len(inputs) == 0 {
 		fmt.Fprintf(stderr, "reprise-beam: no parts, or no -o\n\n%s", help)
 		return exitUsage

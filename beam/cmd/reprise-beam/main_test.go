@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -155,28 +157,19 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestInterrupt interrupts the command while it waits for a part, which is a pipe that nobody writes to.
+// TestInterrupt cancels a merge that waits for a part, which is a pipe that nobody writes to.
 func TestInterrupt(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := exec.Command("mkfifo", "pipe.rpz").Run(); err != nil {
 		t.Skip(err)
 	}
-	cmd, _, stderr := command("-o", "run.trace", "pipe.rpz")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer cmd.Process.Kill()
-	w, err := os.OpenFile("pipe.rpz", os.O_WRONLY, 0) // returns when the command has opened it
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
-	if n := cmd.ProcessState.ExitCode(); n != exitInterrupted {
-		t.Errorf("exit status %d: %s", n, stderr)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	*output = "run.trace"
+	defer func() { *output = "" }()
+	var stderr bytes.Buffer
+	if n := run(ctx, []string{"pipe.rpz"}, io.Discard, &stderr); n != exitInterrupted {
+		t.Errorf("exit status %d: %s", n, &stderr)
 	}
 	if names, _ := filepath.Glob("*"); len(names) != 1 {
 		t.Errorf("left: %q", names)
