@@ -199,11 +199,22 @@ func joined(lines []placedLine) (a Aligned) {
 	before := a.Alignment
 	for i, l := range lines[1:] {
 		next := l.alignment()
-		back := wire.SubTimes(before.Apply(l.from), next.Apply(l.from))
-		since := max(wire.AddTimes(lines[i].to, 1), wire.SubTimes(l.from, max(0, back)))
+		since := max(wire.AddTimes(lines[i].to, 1), notAfter(before, l.from, next.Apply(l.from)))
 		next = timing.Alignment{Offset: wire.SubTimes(next.Apply(since), since), Rate: next.Rate, Since: since}
 		a.Later, a.Error, before = append(a.Later, next), max(a.Error, l.error), next
 	}
 	a.Error = wire.AddTimes(a.Error, a.Error)
 	return a
+}
+
+// notAfter returns a time, at most so late, that an alignment makes no later than another time: the latest, or some nanoseconds earlier.
+func notAfter(a timing.Alignment, time, other int64) int64 {
+	for range 4 { // each time, what is over gets less by a factor of at least 64
+		over := wire.SubTimes(a.Apply(time), other)
+		if over <= 0 {
+			break
+		}
+		time = wire.SubTimes(time, wire.AddTimes(over, over/64+1))
+	}
+	return time
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/reprise-trace/reprise/timing"
 )
 
@@ -99,4 +101,18 @@ func checkPieces(t *testing.T, clocks []unevenClock, all []Aligned) {
 	if pieces == 0 || pieces > 4 {
 		t.Errorf("%d pieces: %+v", pieces, all)
 	}
+}
+
+// TestNotAfter checks that the time is not too late, also of a clock that runs much slower, and not much too early.
+func TestNotAfter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := timing.Alignment{Offset: rapid.Int64Range(-1e12, 1e12).Draw(t, "offset"), Rate: rapid.Int64Range(-timing.MaxRate, timing.MaxRate).Draw(t, "rate")}
+		at := rapid.Int64Range(0, 1e15).Draw(t, "time")
+		other := a.Apply(at) - rapid.Int64Range(-1000, 1e12).Draw(t, "back")
+		got := notAfter(a, at, other)
+		early := other - a.Apply(got)
+		if early < 0 || got > at || got < at && early > (at-got)/30+2 {
+			t.Fatalf("%d of %d, %d ns early", got, at, early)
+		}
+	})
 }
