@@ -12,6 +12,9 @@
 // may merge them in any order and grouping, and do any of it again after a failure: the
 // trace is the same to the byte as that of reprise merge.
 //
+// [Profile] and [Traffic] answer queries about all parts instead, by CombineFns with the same accumulator: it adds up what ranks
+// have in common, so that a query counts each shape once.
+//
 // Parts of two runs are not told apart here: reprise.PartFiles does, before the pipeline runs.
 //
 // # Cost

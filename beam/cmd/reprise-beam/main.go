@@ -1,6 +1,6 @@
 // Command reprise-beam merges part files as a pipeline of Apache Beam: on this machine with
 // its Prism runner, or on a cluster with Flink or Spark. The trace is the same to the byte as that of
-// reprise merge.
+// reprise merge. It also answers queries about all parts.
 package main
 
 import (
@@ -47,7 +47,11 @@ const (
 var (
 	output = flag.String("o", "", "the trace to write")
 	asJSON = flag.Bool("json", false, "print the summary as JSON")
+	asked  = flag.String("query", "", "what to write in place of the trace: profile or traffic")
 )
+
+// queries are what can be asked for, by name.
+var queries = map[string]func(beam.Scope, beam.PCollection) beam.PCollection{"": rbeam.Trace, "profile": rbeam.Profile, "traffic": rbeam.Traffic}
 
 func main() {
 	flag.Usage = func() { io.WriteString(flag.CommandLine.Output(), help) }
@@ -71,6 +75,10 @@ func (quiet) Log(context.Context, log.Severity, int, string) {}
 func run(ctx context.Context, inputs []string, stdout, stderr io.Writer) int {
 	if *output == "" || len(inputs) == 0 {
 		fmt.Fprintf(stderr, "reprise-beam: no parts, or no -o\n\n%s", help)
+		return exitUsage
+	}
+	if queries[*asked] == nil || *asJSON && *asked != "" {
+		fmt.Fprintf(stderr, "reprise-beam: --query is profile or traffic, without --json: the answer is JSON\n")
 		return exitUsage
 	}
 	s := summary{Schema: 1, Input: inputs, Output: *output}
@@ -131,9 +139,12 @@ func (s *summary) merge(ctx context.Context) error {
 		}
 	}
 	pipeline, scope := beam.NewPipelineWithRoot()
-	rbeam.Write(scope, out, rbeam.Trace(scope, rbeam.Read(scope, paths)))
+	rbeam.Write(scope, out, queries[*asked](scope, rbeam.Read(scope, paths)))
 	if _, err := beam.Run(ctx, cmp.Or(*runners.Runner, "prism"), pipeline); err != nil {
 		return causeOf(err)
+	}
+	if *asked != "" {
+		return nil
 	}
 	return s.describe(out)
 }
@@ -170,6 +181,10 @@ func (s *summary) describe(path string) error {
 }
 
 func (s *summary) print(stdout, stderr io.Writer) error {
+	if *asked != "" {
+		_, err := fmt.Fprintf(stdout, "%s -> %s: %s\n", text.Plural(s.Parts, "part"), s.Output, *asked)
+		return err
+	}
 	if *asJSON {
 		out := json.NewEncoder(stdout)
 		out.SetIndent("", "  ")

@@ -83,7 +83,14 @@ func TestMerge(t *testing.T) {
 	if err := reprise.Merge("want.rpz", "parts"); err != nil {
 		t.Fatal(err)
 	}
-	cmd, stdout, stderr := command("-o", "run.rpz", "parts")
+	cmd, stdout, stderr := command("--query", "profile", "-o", "run.json", "parts")
+	if err := cmd.Run(); err != nil || stdout.String() != "15 parts -> run.json: profile\n" || !bytes.Contains(readFile(t, "run.json"), []byte(`"functions":[`)) {
+		t.Fatal(err, stdout, stderr)
+	}
+	if cmd, _, stderr := command("--query", "other", "-o", "run.json", "parts"); cmd.Run() == nil || !strings.Contains(stderr.String(), "profile or traffic") {
+		t.Error(stderr)
+	}
+	cmd, stdout, stderr = command("-o", "run.rpz", "parts")
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err, stderr)
 	}
