@@ -86,7 +86,7 @@ func besides(launcher string) []string {
 	return append(named, plain...)
 }
 
-// executable returns the path of a command without symbolic links, or "" if there
+// executable returns the path of a command from the root, without symbolic links, or "" if there
 // is none.
 func executable(name string) string {
 	path, err := exec.LookPath(name)
@@ -94,7 +94,10 @@ func executable(name string) string {
 		return ""
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+		path = real
+	}
+	if whole, err := filepath.Abs(path); err == nil {
+		path = whole // the dynamic linker looks for a name without a slash elsewhere
 	}
 	return path
 }

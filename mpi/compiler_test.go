@@ -137,3 +137,14 @@ func TestImplementations(t *testing.T) {
 		}
 	}
 }
+
+// TestExecutable checks that a program in the working directory has a path that the dynamic linker finds.
+func TestExecutable(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("program", []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if got := executable("./program"); !filepath.IsAbs(got) || filepath.Base(got) != "program" {
+		t.Error(got)
+	}
+}

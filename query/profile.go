@@ -300,11 +300,13 @@ func (p *Profile) addTimes(durations merge.Summary, t *reprise.Trace) {
 	}
 }
 
-// RanksInCalls returns the ranks with a call that had not returned when the recording ended. It
-// reads the grammars of shapes, no ranks.
-func RanksInCalls(ctx context.Context, t *reprise.Trace, o Options) (rankenc.Set, error) {
+// RanksInCalls returns the ranks with a call that had not returned when the recording ended, of one function or, if
+// its name is empty, of any. It reads the grammars of shapes, no ranks.
+func RanksInCalls(ctx context.Context, t *reprise.Trace, function string, o Options) (rankenc.Set, error) {
 	return ranksWhose(ctx, t, o, func(functions []*cst.Function) bool {
-		return slices.ContainsFunc(functions, func(f *cst.Function) bool { return spec.OutcomeOf(f) == spec.InFlight })
+		return slices.ContainsFunc(functions, func(f *cst.Function) bool {
+			return (function == "" || f.Name == function) && spec.OutcomeOf(f) == spec.InFlight
+		})
 	})
 }
 

@@ -189,8 +189,8 @@ func (s *summary) print(stdout, stderr io.Writer) {
 	if s.Part {
 		ranks = text.Plural(s.Active, "rank")
 	}
-	fmt.Fprintf(stdout, "%s: %s, %s, %s of text -> %s: %s, %s\n", s.inputs(), ranks,
-		text.Plural(s.Calls, "call"), text.Plural(s.TextBytes, "byte"), s.Output, text.Plural(s.TraceBytes, "byte"),
+	fmt.Fprintf(stdout, "%s: %s, %s, %s of text -> %s: %s, %s\n", text.Printable(s.inputs()), ranks,
+		text.Plural(s.Calls, "call"), text.Plural(s.TextBytes, "byte"), text.Printable(s.Output), text.Plural(s.TraceBytes, "byte"),
 		text.Ratio(s.TextBytes, uint64(s.TraceBytes)))
 	if s.Foreign > 0 {
 		warn(stderr, "%s outside the grammar of the format, kept as they are; the first is %s",

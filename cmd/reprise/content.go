@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/gzip"
@@ -32,12 +34,31 @@ func (e notTrace) Error() string { return "this is " + e.what }
 // hint returns what helps.
 func (e notTrace) hint() string { return strings.ReplaceAll(e.cure, "FILE", quoted(e.path)) }
 
-// quoted returns a name as a shell takes it.
+// quoted returns a name as a shell takes it, in quotes of the form of bash if there is in it what a terminal might take for
+// more than text.
 func quoted(name string) string {
 	if regexp.MustCompile(`^[\pL\pN_./+:@%=,~-]+$`).MatchString(name) {
 		return name
 	}
-	return "'" + strings.ReplaceAll(text.Printable(name), "'", `'\''`) + "'"
+	if text.Printable(name) == name {
+		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+	}
+	var b strings.Builder
+	for len(name) > 0 {
+		r, n := utf8.DecodeRuneInString(name)
+		switch {
+		case r == '\\' || r == '\'':
+			b.WriteString(`\` + name[:n])
+		case unicode.IsPrint(r) && r != unicode.ReplacementChar:
+			b.WriteString(name[:n])
+		default:
+			for _, c := range []byte(name[:n]) {
+				fmt.Fprintf(&b, `\x%02x`, c)
+			}
+		}
+		name = name[n:]
+	}
+	return "$'" + b.String() + "'"
 }
 
 // What helps with files that reprise cannot use.

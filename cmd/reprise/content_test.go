@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/reprise-trace/reprise/internal/text"
 )
 
 // zipped returns a text as gzip and as zstd have it.
@@ -149,6 +152,23 @@ func TestStatusWords(t *testing.T) {
 	} {
 		if got := statusWords(status); got != want {
 			t.Errorf("%d: %q, want %q", status, got, want)
+		}
+	}
+}
+
+// TestQuotedNames checks that bash takes quoted names for what they are, and that a terminal is shown nothing else.
+func TestQuotedNames(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, name := range []string{"a.rpz", "a b", "it's", `a\b`, "esc\x1b[31m's", "line\nbreak", "bad\xff\\", "über\u202e"} {
+		q := quoted(name)
+		if text.Printable(q) != q {
+			t.Errorf("%q: %q", name, q)
+		}
+		if got, err := exec.Command(bash, "-c", "printf %s "+q).Output(); err != nil || string(got) != name {
+			t.Errorf("%q: %s is %q, %v", name, q, got, err)
 		}
 	}
 }

@@ -231,7 +231,7 @@ func (d *diffAnswer) print(q *question) {
 		return
 	}
 	for i, side := range []query.DiffSide{d.A, d.B} {
-		q.printf("%c  %s: %s, %s", "AB"[i], d.Traces[i], text.Plural(side.Ranks, "rank"), text.Plural(side.Calls, "call"))
+		q.printf("%c  %s: %s, %s", "AB"[i], text.Printable(d.Traces[i]), text.Plural(side.Ranks, "rank"), text.Plural(side.Calls, "call"))
 		if time := []*query.Nanoseconds{d.TimeA, d.TimeB}[i]; time != nil {
 			q.printf(", %s in calls", text.Duration(*time))
 		}

@@ -84,6 +84,7 @@ func mergeWithMPI(cmd *cobra.Command, launcher []string, s *mergeSummary, o *tre
 	if err != nil {
 		return err
 	}
+	before, _ := os.Stat(s.Output)
 	if err := c.Start(); err != nil {
 		return notStarted(cmd, args[0], err)
 	}
@@ -102,15 +103,27 @@ func mergeWithMPI(cmd *cobra.Command, launcher []string, s *mergeSummary, o *tre
 		if s.Parts == 0 {
 			return exitStatus(exitFailure) // the root has said that there are no parts
 		}
-		again := fmt.Sprintf("the parts are still in %s: reprise merge %[1]s -o %s -- %s merges them", quoted(s.Input[0]), quoted(s.Output), strings.Join(launcher, " "))
+		again := s.again(launcher)
 		if e := cmd.Context().Err(); e != nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "reprise: %s\n", again)
 			return e
 		}
 		return fmt.Errorf("merging with MPI: %w; %s", err, again)
 	}
+	if after, err := os.Stat(s.Output); err != nil || after.Mode().IsRegular() && os.SameFile(before, after) {
+		return fmt.Errorf("merging with MPI: %s has ended, and there is no trace: it must start what stands behind it; %s", quoted(launcher[0]), s.again(launcher))
+	}
 	s.Parts = max(s.Parts, 0)
 	return s.describeFile()
+}
+
+// again says how parts are merged that are still there.
+func (s *mergeSummary) again(launcher []string) string {
+	bounded := ""
+	if s.bound > 0 {
+		bounded = fmt.Sprintf(" --bounded %d", s.bound)
+	}
+	return fmt.Sprintf("the parts are still in %s, and this merges them: reprise merge %[1]s -o %s%s -- %s", quoted(s.Input[0]), quoted(s.Output), bounded, strings.Join(launcher, " "))
 }
 
 // commandLine returns the command line that starts the processes.

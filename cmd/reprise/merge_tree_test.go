@@ -133,11 +133,17 @@ func TestMergeTreeMissing(t *testing.T) {
 	}
 	writeFile(t, "parts/rank0000003.part.rpz", readFile(t, "parts/rank0000002.part.rpz"))
 	got = outcome(t, mergeTree(t, m, 4, "parts", "-o", "out.rpz"))
-	if got.status != exitFailure || !strings.Contains(got.stderr, "rank 2") || !strings.Contains(got.stderr, "the parts are still in parts: reprise merge parts -o out.rpz -- ") {
+	if got.status != exitFailure || !strings.Contains(got.stderr, "rank 2") || !strings.Contains(got.stderr, "the parts are still in parts, and this merges them: reprise merge parts -o out.rpz -- ") {
 		t.Errorf("a rank twice: %+v", got)
 	}
 	if readFile(t, "out.rpz") != readFile(t, "alone.rpz") {
 		t.Error("the output was changed")
+	}
+	for _, output := range []string{"out.rpz", "fresh.rpz"} { // of before, and none
+		cmd := process(t, "merge", "parts", "-o", output, "--mpicc", m.CC, "--", "true")
+		if got := outcome(t, cmd); got.status != exitFailure || !strings.Contains(got.stderr, "true has ended, and there is no trace") {
+			t.Errorf("a launcher that starts nothing: %+v", got)
+		}
 	}
 	if names, err := filepath.Glob("*"); err != nil || len(names) != 4 {
 		t.Errorf("%v: %v", names, err)
@@ -281,6 +287,9 @@ func TestFinalize(t *testing.T) {
 			if lines := strings.Split(strings.TrimSpace(got), "\n"); !strings.Contains(lines[len(lines)-1], "MPI_Finalize(") || !strings.Contains(lines[len(lines)-1], "returned=0") {
 				t.Errorf("%d ranks: the last call is %s", ranks, lines[len(lines)-1])
 			}
+			if got := must(t, "info", "out.rpz"); !strings.Contains(got, "\nin MPI_Finalize, as where the trace is made in it: rank") || strings.Contains(got, "did not return") {
+				t.Errorf("%d ranks: %s", ranks, got)
+			}
 			os.Remove("out.rpz")
 		}
 		line := finalizeLine(t, m, 5, "few", output, "[ $rank = 3 ]", program)
@@ -291,6 +300,26 @@ func TestFinalize(t *testing.T) {
 		}
 		if names, err := filepath.Glob("few/rank*"); err != nil || len(names) != 5 {
 			t.Errorf("%v: %v", names, err)
+		}
+		if _, err := os.Stat("out.rpz"); err == nil {
+			t.Error("there is a trace")
+		}
+	})
+}
+
+// TestRecordUnderLauncher checks that a launcher is refused in front of recorders that would all write one file.
+func TestRecordUnderLauncher(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		t.Chdir(t.TempDir())
+		self, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := m.Launch(2, self, "record", "-o", "out.rpz", "--mpicc", m.CC, "--", m.Build(t, "ring.c"))
+		cmd := exec.CommandContext(t.Context(), line[0], line[1:]...)
+		cmd.Env = append(mpitest.Environment(t), runMain+"=1")
+		if got := outcome(t, cmd); got.status == 0 || !strings.Contains(got.stderr, "a launcher has started 2 recorders, which would all write out.rpz") {
+			t.Errorf("%+v", got)
 		}
 		if _, err := os.Stat("out.rpz"); err == nil {
 			t.Error("there is a trace")

@@ -444,6 +444,8 @@ func hasThreads(trace *reprise.Trace) bool {
 type recorded struct {
 	Unfinished rankenc.Set `json:"unfinished_rank_set"`
 	InCall     rankenc.Set `json:"in_call_rank_set"`
+
+	inFinalize rankenc.Set // those in MPI_Finalize
 }
 
 // recorded finds the ranks among the chosen ones.
@@ -451,7 +453,10 @@ func (q *question) recorded() (r recorded, err error) {
 	if q.trace.Run().Source == collect.Source {
 		o := query.Options{Ranks: q.ranks}
 		if r.Unfinished, err = query.RanksWithout(q.Context(), q.trace, "MPI_Finalize", o); err == nil {
-			r.InCall, err = query.RanksInCalls(q.Context(), q.trace, o)
+			r.InCall, err = query.RanksInCalls(q.Context(), q.trace, "", o)
+		}
+		if err == nil && r.InCall.Len() > 0 {
+			r.inFinalize, err = query.RanksInCalls(q.Context(), q.trace, "MPI_Finalize", o)
 		}
 	}
 	return r, err
@@ -462,7 +467,11 @@ func (r recorded) print(w io.Writer) {
 	if r.Unfinished.Len() > 0 {
 		fmt.Fprintf(w, "without MPI_Finalize, not reached or not recorded: %s\n", text.Ranks(r.Unfinished))
 	}
-	if r.InCall.Len() > 0 {
+	switch {
+	case r.InCall.Len() == 0:
+	case r.InCall.Equal(r.inFinalize):
+		fmt.Fprintf(w, "in MPI_Finalize, as where the trace is made in it: %s\n", text.Ranks(r.InCall))
+	default:
 		fmt.Fprintf(w, "in calls that did not return, see reprise hang: %s\n", text.Ranks(r.InCall))
 	}
 }

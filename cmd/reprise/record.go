@@ -108,6 +108,10 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) error {
 	if err := o.output.check(); err != nil {
 		return err
 	}
+	if n := recordersOfLauncher(); n > 1 && o.output.parts == "" {
+		return fmt.Errorf("a launcher has started %d recorders, which would all write %s: put record in front of the launcher, as in reprise record -o %[2]s -- mpirun -n %[1]d %s, or write parts: --parts DIR",
+			n, quoted(o.output.path), quoted(args[0]))
+	}
 	if rank, ok := rankOfLauncher(); ok && o.output.parts != "" {
 		if err := partIsFree(o.output.part(rank)); err != nil {
 			return err
@@ -180,6 +184,20 @@ func rankOfLauncher() (int, bool) {
 		}
 	}
 	return 0, false
+}
+
+// recordersOfLauncher returns how many processes like this one a launcher has started, 0 if that is not known.
+func recordersOfLauncher() int {
+	names := []string{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}
+	if os.Getenv("PMIX_RANK") != "" { // srun, and not the script of the job
+		names = append(names, "SLURM_STEP_NUM_TASKS")
+	}
+	for _, name := range names {
+		if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+			return n
+		}
+	}
+	return 0
 }
 
 // interposer builds the library that records, or finds it.

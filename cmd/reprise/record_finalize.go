@@ -100,7 +100,7 @@ func (f *finalizer) merge(cmd *cobra.Command, collector *collect.Collector, o *c
 	if err == nil && m.remove && o.finalize.Remove {
 		err = os.RemoveAll(m.directory)
 	}
-	if e := errors.Join(err, m.root); e != nil && written {
+	if e := errors.Join(err, m.root); e != nil && written && !errors.Is(e, net.ErrClosed) { // the program has ended, which others say
 		warn(cmd.ErrOrStderr(), "merging in MPI_Finalize: %v", e)
 	}
 	return written

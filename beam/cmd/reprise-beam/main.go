@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -50,6 +51,9 @@ var (
 	asked  = flag.String("query", "", "what to write in place of the trace: profile or traffic")
 )
 
+// runnerNames are those of the runners that the command has.
+var runnerNames = []string{"prism", "flink", "spark", "universal"}
+
 // queries are what can be asked for, by name.
 var queries = map[string]func(beam.Scope, beam.PCollection) beam.PCollection{"": rbeam.Trace, "profile": rbeam.Profile, "traffic": rbeam.Traffic}
 
@@ -73,12 +77,20 @@ type quiet struct{}
 func (quiet) Log(context.Context, log.Severity, int, string) {}
 
 func run(ctx context.Context, inputs []string, stdout, stderr io.Writer) int {
+	if *output == "-" {
+		fmt.Fprintln(stderr, "reprise-beam: workers write the output: -o takes a file")
+		return exitUsage
+	}
 	if *output == "" || len(inputs) == 0 {
 		fmt.Fprintf(stderr, "reprise-beam: no parts, or no -o\n\n%s", help)
 		return exitUsage
 	}
 	if queries[*asked] == nil || *asJSON && *asked != "" {
 		fmt.Fprintf(stderr, "reprise-beam: --query is profile or traffic, without --json: the answer is JSON\n")
+		return exitUsage
+	}
+	if name := *runners.Runner; name != "" && !slices.Contains(runnerNames, name) {
+		fmt.Fprintf(stderr, "reprise-beam: --runner %q is none of %s\n", name, strings.Join(runnerNames, ", "))
 		return exitUsage
 	}
 	s := summary{Schema: 1, Input: inputs, Output: *output}
