@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"reflect"
 
@@ -56,7 +57,13 @@ func encode(p parts) ([]byte, error) {
 }
 
 func decode(file []byte) (parts, error) {
-	r, err := format.NewReader(bytes.NewReader(file), int64(len(file)), reprise.FileOptions(int64(len(file))))
+	options := reprise.FileOptions(int64(len(file)))
+	options.Memory = math.MaxInt64 // as a worker has written it
+	return decodePart(file, options)
+}
+
+func decodePart(file []byte, options format.Options) (parts, error) {
+	r, err := format.NewReader(bytes.NewReader(file), int64(len(file)), options)
 	if err != nil {
 		return parts{}, err
 	}
@@ -94,7 +101,7 @@ func (*Combine) CreateAccumulator() parts { return parts{new(merge.Accumulator)}
 
 // AddInput adds the parts in a file to a.
 func (*Combine) AddInput(a parts, f File) (parts, error) {
-	p, err := decode(f.Content)
+	p, err := decodePart(f.Content, reprise.FileOptions(int64(len(f.Content))))
 	if err == nil {
 		err = a.all.Merge(p.all)
 	}

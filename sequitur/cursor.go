@@ -175,7 +175,9 @@ func (b *Builder) AppendLoop(body []Run, n uint64) {
 // the open run changed. It stops if round says that there is no more.
 func (b *Builder) repeat(n, length uint64, round func() (predicted, more bool)) (predicted bool) {
 	b.leaveFlat()
-	defer func(off bool) { b.flat.off = off }(b.flat.off)
+	defer func(off bool) {
+		b.flat.off, b.flat.long = off, b.open.ref // to write it down again after each loop would take longer than the loop
+	}(b.flat.off)
 	b.flat.off = true
 	// The state of the Builder is compared with that after an earlier round, which
 	// is 1, 2, 4, … rounds back before a later one takes its place: R. P. Brent,

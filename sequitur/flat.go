@@ -9,7 +9,7 @@ type flat struct {
 	runs []flatRun
 	at   int   // position of the run after the one that is expected; 0 if the cursor is followed
 	gain int64 // of credit in each repetition
-	long ref   // a nonterminal of which the expansion is too long
+	long ref   // a nonterminal of which the expansion is too long, or would be written down too often
 	off  bool  // the cursor is followed
 }
 

@@ -174,3 +174,21 @@ func TestFlat(t *testing.T) {
 		sameState(t, &got, &want)
 	})
 }
+
+// TestFlatLoops checks that an expansion is not written down again after each loop, which takes the time of a few rounds.
+func TestFlatLoops(t *testing.T) {
+	var b Builder
+	written := 0
+	for range 1000 {
+		b.leaveFlat()
+		b.flat.runs = nil
+		b.AppendLoop([]Run{{1, 1}, {2, 1}}, 2000)
+		b.AppendRun(3, 1)
+		if b.flat.runs != nil {
+			written++
+		}
+	}
+	if written > 10 {
+		t.Errorf("written down %d times", written)
+	}
+}

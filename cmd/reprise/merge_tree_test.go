@@ -255,7 +255,7 @@ func finalizeLine(t *testing.T, m *mpitest.MPI, ranks int, parts, output, withou
 	const script = `self=$1 parts=$2 wanted=$3 mpicc=$4 rank=${PMI_RANK-$OMPI_COMM_WORLD_RANK}
 shift 4
 if WITHOUT; then
-	REPRISE_MERGE="77 4" exec "$self" record -q --times none --anonymous --mpicc "$mpicc" --parts "$parts" -- "$@"
+	REPRISE_MERGE="77 1 4" exec "$self" record -q --times none --anonymous --mpicc "$mpicc" --parts "$parts" -- "$@"
 fi
 exec "$self" record -q --times none --anonymous --mpicc "$mpicc" --parts "$parts" --finalize "$wanted" -- "$@"`
 	return m.Launch(ranks, "sh", "-c", strings.Replace(script, "WITHOUT", without, 1), "sh", self, parts, wanted.String(), m.CC, program)
@@ -303,6 +303,17 @@ func TestFinalize(t *testing.T) {
 		}
 		if _, err := os.Stat("out.rpz"); err == nil {
 			t.Error("there is a trace")
+		}
+	})
+}
+
+// TestFinalizeSockets checks that sockets of a program are not taken for that which leads to its recorder, and that the trace is there.
+func TestFinalizeSockets(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		t.Chdir(t.TempDir())
+		got := outcome(t, recorder(t, m, []string{"--merge", "finalize", "-o", "out.rpz"}, m.Launch(2, m.Build(t, "sockets.c"))...))
+		if got.status != 0 || !strings.Contains(got.stderr, "6 calls of 2 ranks") || !strings.Contains(got.stderr, "merged of 2 parts in ") {
+			t.Errorf("%+v", got)
 		}
 	})
 }

@@ -302,7 +302,7 @@ func (o *recordOptions) environment(library, spool string) []string {
 		env = append(env, "REPRISE_RECORD=off")
 	}
 	if o.finalize.wanted() {
-		env = append(env, fmt.Sprintf("REPRISE_MERGE=%d %d", firstExtra, defaultRadix))
+		env = append(env, "REPRISE_MERGE="+o.finalize.environment())
 	}
 	return env
 }

@@ -49,6 +49,16 @@ func (f *finalizing) files() []*os.File {
 	return []*os.File{f.socket}
 }
 
+// environment returns what tells the program of the socket: its number as a file and as a socket, so that the program does not take
+// one of its own for it, and the radix of the tree.
+func (f *finalizing) environment() string {
+	var status unix.Stat_t
+	if err := unix.Fstat(int(f.socket.Fd()), &status); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d %d %d", firstExtra, status.Ino, defaultRadix)
+}
+
 // socketPair returns two sockets that lead to each other.
 func socketPair() (mine, theirs *os.File, err error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)

@@ -24,6 +24,9 @@ func recordAndMerge(cmd *cobra.Command, command *mpi.Command, args []string, o *
 	if err != nil {
 		return err
 	}
+	if info, err := os.Stat(o.output.path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file, which --merge needs", o.output.path)
+	}
 	// Built here, the library and the program are there for all nodes that see the directory.
 	if _, err := interposer(cmd, command, o); err != nil {
 		return err
@@ -67,7 +70,8 @@ func recordAndMerge(cmd *cobra.Command, command *mpi.Command, args []string, o *
 	var failure error
 	if after, err := os.Stat(o.output.path); o.finalize.wanted() && err == nil && !os.SameFile(before, after) {
 		failure = m.describeFile()
-		m.Parts = m.Active // one of each process
+		os.RemoveAll(parts) // if the program was ended before the processes could
+		m.Parts = m.Active  // one of each process
 	} else {
 		failure = mergeWithMPI(cmd, launcher, &m, &treeOptions{radix: defaultRadix, mpicc: mpicc, remove: true})
 		said.After = time.Since(begin)

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"sync/atomic"
 )
 
@@ -76,18 +77,16 @@ func (f *File) prepare() error {
 	if err := failing("sync", f.path); err != nil {
 		return err
 	}
-	if err := f.f.Sync(); err != nil {
-		return err
-	}
-	return f.f.Close()
+	return f.f.Sync()
 }
 
-// place renames the file.
+// place renames the file, which is held until then.
 func (f *File) place() error {
 	if err := rename(f.f.Name(), f.path); err != nil {
 		return err
 	}
 	f.ended.Store(true)
+	_ = f.f.Close() // all of it is on the disk
 	return nil
 }
 
@@ -124,9 +123,18 @@ func Check(path string) error {
 	return nil
 }
 
-// Write makes a file at a path of what write writes, in place of one that is there. If
-// that fails, nothing is changed.
+// Write makes a file at a path of what write writes, in place of one that is there, also if a symbolic link
+// leads there. If that fails, nothing is changed. What is no regular file is left alone.
 func Write(path string, write func(io.Writer) error) error {
+	switch info, err := os.Stat(path); {
+	case err != nil: // there is none, or it cannot be made
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is not a regular file", path)
+	default:
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return err
+		}
+	}
 	f, err := Create(path)
 	if err != nil {
 		return err

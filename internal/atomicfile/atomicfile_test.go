@@ -3,6 +3,7 @@ package atomicfile
 import (
 	"errors"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -80,6 +81,60 @@ func TestWrite(t *testing.T) {
 		if err := Check(bad); err == nil {
 			t.Errorf("Check(%q) succeeds", bad)
 		}
+	}
+}
+
+// TestWriteLinked writes where a symbolic link leads, and not in place of what is no file.
+func TestWriteLinked(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := errors.Join(os.Mkdir("far", 0o777), os.WriteFile("far/a", nil, 0o666), os.Symlink("far/a", "a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write("a", text("one")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile("far/a"); err != nil || string(got) != "one" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if to, err := os.Readlink("a"); err != nil || to != "far/a" {
+		t.Errorf("the link is %q, %v", to, err)
+	}
+	socket, err := net.Listen("unix", "socket")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	for _, path := range []string{"socket", "far"} {
+		before, _ := os.Stat(path)
+		if err := Write(path, text("two")); err == nil {
+			t.Errorf("%s is written", path)
+		}
+		if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
+			t.Errorf("%s is another file: %v", path, err)
+		}
+	}
+}
+
+// TestHeld checks that nobody removes a file that is written, until it is in its place.
+func TestHeld(t *testing.T) {
+	t.Chdir(t.TempDir())
+	f, err := Create("a")
+	if err == nil {
+		_, err = io.WriteString(f, "one")
+	}
+	if err == nil {
+		err = f.prepare()
+	}
+	long := time.Now().Add(-time.Hour)
+	if err == nil {
+		err = os.Chtimes(f.f.Name(), long, long)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	RemoveLeftovers("a")
+	if err := f.place(); err != nil {
+		t.Error(err)
 	}
 }
 

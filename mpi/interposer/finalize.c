@@ -8,16 +8,28 @@
 #if defined(HAVE_MPI_Ibcast) && defined(HAVE_MPI_Comm_split_type) && defined(HAVE_MPI_Comm_set_attr)
 {{template "tree"}}
 static int merger = -1, radix;
+static unsigned long long socket_number; /* of the socket, which no other has */
+
+/* Reports whether a file is the socket, and not one of the program's. */
+static int is_merger(int file)
+{
+	struct stat status;
+	return file >= 0 && !fstat(file, &status) && S_ISSOCK(status.st_mode) && status.st_ino == socket_number;
+}
 
 static slow void merger_ended(void)
 {
-	if (merger >= 0)
+	if (is_merger(merger))
 		close(merger);
 	merger = -1;
 }
 
 static slow int merge_parts(MPI_Comm self_only, int key, void *value, void *more)
 {
+	if (!is_merger(merger))
+		merger = -1; /* the program has closed it */
+	/* Nobody would read what is recorded from here on. */
+	atomic_store(&active.flag, 0);
 	say("w", 1);
 	struct places p = find_places();
 	int done = reduce(p.tree, radix);
@@ -35,16 +47,17 @@ static int not_copied(MPI_Comm self_only, int key, void *more, void *value, void
    in the tree, as the others wait for it. */
 static slow void prepare_merge(void)
 {
-	int key = MPI_KEYVAL_INVALID;
-	struct stat status;
+	enum { FAR = 100 };
+	int key = MPI_KEYVAL_INVALID, given;
 	const char *wanted = getenv("REPRISE_MERGE");
-	if (foreign || !wanted || sscanf(wanted, "%d %d", &merger, &radix) != 2 || radix < 2)
+	if (foreign || !wanted || sscanf(wanted, "%d %llu %d", &given, &socket_number, &radix) != 3 || radix < 2)
 		return;
 	unsetenv("REPRISE_MERGE");
-	if (fstat(merger, &status) || !S_ISSOCK(status.st_mode))
-		merger = -1;
-	else
-		fcntl(merger, F_SETFD, FD_CLOEXEC);
+	if (is_merger(given)) {
+		merger = fcntl(given, F_DUPFD_CLOEXEC, FAR); /* out of the way of the program */
+		if (merger >= 0)
+			close(given);
+	}
 	if (REAL(MPI_Comm_create_keyval)(not_copied, merge_parts, &key, NULL) == MPI_SUCCESS)
 		REAL(MPI_Comm_set_attr)(MPI_COMM_SELF, key, NULL);
 }
