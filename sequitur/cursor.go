@@ -57,7 +57,7 @@ func (b *Builder) goDown() {
 // advance moves the prediction on: the last frame is a terminal that matched
 // all its repetitions.
 func (b *Builder) advance() {
-	if b.flat.at > 0 {
+	if b.flatAt > 0 {
 		b.nextFlat()
 		return
 	}
@@ -175,10 +175,10 @@ func (b *Builder) AppendLoop(body []Run, n uint64) {
 // the open run changed. It stops if round says that there is no more.
 func (b *Builder) repeat(n, length uint64, round func() (predicted, more bool)) (predicted bool) {
 	b.leaveFlat()
-	defer func(off bool) {
-		b.flat.off, b.flat.long = off, b.open.ref // to write it down again after each loop would take longer than the loop
-	}(b.flat.off)
-	b.flat.off = true
+	defer func(no bool) {
+		b.noFlat, b.flatLong = no, b.open.ref // to write it down again after each loop would take longer than the loop
+	}(b.noFlat)
+	b.noFlat = true
 	// The state of the Builder is compared with that after an earlier round, which
 	// is 1, 2, 4, … rounds back before a later one takes its place: R. P. Brent,
 	// "An improved Monte Carlo factorization algorithm", BIT 20:176–184, 1980.

@@ -6,11 +6,8 @@ import "math"
 // matched from its beginning to its end some times, it is followed in place of the cursor: nothing
 // but the position changes. When the input departs from it, the cursor is moved to where it would be.
 type flat struct {
-	runs []flatRun
-	at   int   // position of the run after the one that is expected; 0 if the cursor is followed
-	gain int64 // of credit in each repetition
-	long ref   // a nonterminal of which the expansion is too long, or would be written down too often
-	off  bool  // the cursor is followed
+	runs     []flatRun
+	descents int // levels that the cursor would descend in each repetition
 }
 
 type flatRun struct {
@@ -22,22 +19,26 @@ type flatRun struct {
 // deeper than that.
 const (
 	flatAfter = 8
-	minFlat   = 1 << 12 // runs, or as many as the grammar has symbols
+	minFlat   = 1 << 12 // runs, or as many as the grammar has symbols,
+	maxFlat   = 1 << 28 // and these at most
 	flatDepth = 64
 )
 
 // flatten begins to follow the expansion of the open run, at its beginning.
 func (b *Builder) flatten() {
-	if b.flat.off || b.flat.long == b.open.ref {
+	if b.noFlat || b.flatLong == b.open.ref {
 		return
+	}
+	if b.flat == nil {
+		b.flat = new(flat)
 	}
 	b.flat.runs = b.flat.runs[:0]
-	descents := b.expand(b.open.ref.rule(), max(minFlat, len(b.nodes)), flatDepth)
+	descents := b.expand(b.open.ref.rule(), min(max(minFlat, len(b.nodes)), maxFlat), flatDepth)
 	if descents < 0 {
-		b.flat.long = b.open.ref
+		b.flatLong = b.open.ref
 		return
 	}
-	b.flat.gain = creditPerRun*int64(len(b.flat.runs)) - int64(descents)
+	b.flat.descents = descents
 	b.startFlat()
 }
 
@@ -72,29 +73,29 @@ func (b *Builder) expand(rule uint32, most, depth int) (descents int) {
 }
 
 func (b *Builder) startFlat() {
-	b.want, b.left, b.flat.at = b.flat.runs[0].symbol, uint64(b.flat.runs[0].count), 1
+	b.want, b.left, b.flatAt = b.flat.runs[0].symbol, uint64(b.flat.runs[0].count), 1
 }
 
 // nextFlat moves a flat prediction on: all of the run that was expected has come.
 func (b *Builder) nextFlat() {
-	if b.flat.at == len(b.flat.runs) {
+	if int(b.flatAt) == len(b.flat.runs) {
 		b.open.count++
-		b.credit += b.flat.gain
+		b.credit += creditPerRun*int64(b.flatAt) - int64(b.flat.descents)
 		b.startFlat()
 		return
 	}
-	r := b.flat.runs[b.flat.at]
+	r := b.flat.runs[b.flatAt]
 	b.want, b.left = r.symbol, uint64(r.count)
-	b.flat.at++
+	b.flatAt++
 }
 
 // leaveFlat moves the cursor to where a flat prediction is.
 func (b *Builder) leaveFlat() {
-	at, left := b.flat.at, b.left
+	at, left := b.flatAt, b.left
 	if at == 0 {
 		return
 	}
-	b.flat.at, b.left = 0, 0
+	b.flatAt, b.left = 0, 0
 	b.want = b.firstOf(b.open.ref)
 	for range at - 1 {
 		if b.left == 0 {

@@ -209,6 +209,7 @@ func (b *Builder) Finish() *Grammar {
 // grammar.
 func (b *Builder) Snapshot() *Grammar {
 	c := *b
+	c.noFlat = true // as the expansion is that of b
 	c.cursor = append([]frame(nil), b.cursor...)
 	c.nodes = append([]node(nil), b.nodes...)
 	c.rules = append([]rule(nil), b.rules...)
@@ -231,7 +232,7 @@ func (b *Builder) reset() {
 	c := Builder{
 		cursor: b.cursor[:0], nodes: b.nodes[:0], rules: b.rules[:0],
 		rests: b.rests[:0], changed: b.changed[:0], pending: b.pending[:0],
-		flat: flat{runs: b.flat.runs[:0], off: b.flat.off}, noCursor: b.noCursor,
+		flat: b.flat, noFlat: b.noFlat, noCursor: b.noCursor,
 	}
 	if len(b.table.slots) <= max(minSlots, 8*b.table.used) {
 		clear(b.table.slots)

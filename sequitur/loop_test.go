@@ -147,7 +147,7 @@ func TestAppendLoopPanics(t *testing.T) {
 func TestFlat(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var got, want Builder
-		want.flat.off = true
+		want.noFlat = true
 		for range rapid.IntRange(1, 4).Draw(t, "stretches") {
 			body := bodyGen.Draw(t, "body")
 			rounds := rapid.IntRange(0, 40).Draw(t, "rounds")
@@ -181,10 +181,10 @@ func TestFlatLoops(t *testing.T) {
 	written := 0
 	for range 1000 {
 		b.leaveFlat()
-		b.flat.runs = nil
+		b.flat = nil
 		b.AppendLoop([]Run{{1, 1}, {2, 1}}, 2000)
 		b.AppendRun(3, 1)
-		if b.flat.runs != nil {
+		if b.flat != nil {
 			written++
 		}
 	}

@@ -21,15 +21,18 @@ type Builder struct {
 	// The prediction: want is expected left more times before anything else
 	// has to be done. If left is 0, want is the first terminal of a
 	// nonterminal that the cursor has not descended into.
-	want Symbol
-	left uint64
-	from uint64 // what left was when an open run of a terminal was last settled
+	want   Symbol
+	flatAt uint32 // position in flat of the run after the one that is expected; 0 if the cursor is followed
+	left   uint64
+	from   uint64 // what left was when an open run of a terminal was last settled
 
 	n    uint64 // symbols appended
 	open run    // the open run; count 0: none, which is only so before the first symbol
 
-	rest  bool  // the open run is the rest of a run that was split
-	rests []run // rests of split runs, which follow the open run, the next one on top
+	rest     bool  // the open run is the rest of a run that was split
+	noFlat   bool  // the cursor is followed
+	noCursor bool  // for tests: predict nothing
+	rests    []run // rests of split runs, which follow the open run, the next one on top
 
 	cursor []frame // path from the body of open.ref to the prediction; empty at its start
 	credit int64   // levels the cursor may still descend
@@ -39,6 +42,7 @@ type Builder struct {
 	freeNodes int
 	rules     []rule // rules[0] is the start rule
 	freeRule  uint32
+	flatLong  ref // a nonterminal of which the expansion is too long, or would be written down too often
 	table     digrams
 	changed   []uint32 // nodes whose digram has to be looked at
 	pending   []run    // scratch of flush
@@ -46,9 +50,7 @@ type Builder struct {
 	big      []uint64 // counts that do not fit a node
 	bigIndex map[uint64]uint32
 
-	flat flat // followed in place of the cursor
-
-	noCursor bool // for tests: predict nothing
+	flat *flat // followed in place of the cursor; nil before there is one
 }
 
 // A run is a symbol with its repetition count.
@@ -74,9 +76,9 @@ func (b *Builder) Append(s Symbol) {
 
 // appendNext adds a symbol that may end the run that is expected.
 func (b *Builder) appendNext(s Symbol) {
-	if f := &b.flat; s == b.want && uint(f.at)-1 < uint(len(f.runs))-1 { // not the last run
-		r := f.runs[f.at]
-		f.at++
+	if b.flatAt > 0 && s == b.want && int(b.flatAt) < len(b.flat.runs) { // not the last run
+		r := b.flat.runs[b.flatAt]
+		b.flatAt++
 		b.want, b.left = r.symbol, uint64(r.count)
 		b.n++
 		return
@@ -123,7 +125,7 @@ func (b *Builder) append(s Symbol, n uint64) (predicted bool) {
 			}
 		case s == b.want && b.open.ref.isRule() && b.descend():
 			// The prediction is now a terminal.
-		case b.flat.at > 0:
+		case b.flatAt > 0:
 			b.leaveFlat()
 		case len(b.cursor) > 0:
 			b.flush()

@@ -109,9 +109,16 @@ func TestSizes(t *testing.T) {
 	}
 }
 
+func (f *flat) bytes() int {
+	if f == nil {
+		return 0
+	}
+	return 8*cap(f.runs) + 32
+}
+
 // liveBytes is the memory that b holds.
 func (b *Builder) liveBytes() int {
-	return 16*cap(b.nodes) + 12*cap(b.rules) + 8*cap(b.table.slots) + 4*cap(b.changed) + 16*cap(b.cursor) + 8*cap(b.flat.runs) +
+	return 16*cap(b.nodes) + 12*cap(b.rules) + 8*cap(b.table.slots) + 4*cap(b.changed) + 16*cap(b.cursor) + b.flat.bytes() +
 		16*cap(b.rests) + 16*cap(b.pending) + 8*cap(b.big) + 40*len(b.bigIndex)
 }
 
