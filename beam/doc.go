@@ -1,5 +1,5 @@
 // Package beam merges part files of Reprise in pipelines of Apache Beam, on engines
-// such as Flink, Spark and Dataflow.
+// such as Flink and Spark.
 //
 //	paths, err := reprise.PartFiles("run.rpz", "run.parts")
 //	…

@@ -25,7 +25,7 @@ type finalizing struct {
 	socket *os.File // the program's, which leads to the helper
 }
 
-// String and Set and Type make a value of a flag of it.
+// String, Set and Type make a value of a flag of it.
 func (f *finalizing) String() string {
 	if f == nil || f.Output == "" {
 		return ""
@@ -100,11 +100,10 @@ func (f *finalizer) merge(cmd *cobra.Command, collector *collect.Collector, o *c
 	<-f.asked
 	defer f.socket.Close()
 	m := &member{cmd: cmd, directory: o.output.parts, told: io.Discard, summary: &mergeSummary{Input: []string{o.output.parts}, Output: o.finalize.Output, bound: o.finalize.Bounded}}
-	var failure error
 	m.recorded = func() error {
-		failure = o.output.write(cmd, collector, s)
-		m.part, written = s.Output, failure == nil
-		return failure
+		err := o.output.write(cmd, collector, s)
+		m.part, written = s.Output, err == nil
+		return err
 	}
 	err := m.serve(f.from, f.socket)
 	if err == nil && m.remove && o.finalize.Remove {
