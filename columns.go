@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
@@ -34,10 +35,19 @@ func (t *Trace) row(dst []int64, n, shape, position, rank, length int) ([]int64,
 	if err != nil {
 		return nil, err
 	}
-	if k := c.rowLen(at); k != length {
-		return nil, t.columnError(c.slice, layout.Corrupt("column %d has a row of %d, not %d", n, k, length))
+	if err := t.checkRow(c, n, at, length); err != nil {
+		return nil, err
 	}
 	return c.appendRow(dst, at), nil
+}
+
+// checkRow returns an error if the row of matrix n at a position of its domain, which is in
+// c, is not of a length.
+func (t *Trace) checkRow(c *rankColumn, n, at, length int) error {
+	if k := c.rowLen(at); k != length {
+		return t.columnError(c.slice, layout.Corrupt("column %d has a row of %d, not %d", n, k, length))
+	}
+	return nil
 }
 
 // place returns the position of a rank in the domain of a column.
@@ -53,10 +63,13 @@ func (t *Trace) place(n, shape, position, rank int) (int, error) {
 // A columnCache holds slices of columns and matrices that were read, by their
 // numbers.
 type columnCache struct {
+	places []atomic.Pointer[rankColumn] // of all slices; nil where it is not kept
+
 	mu      sync.Mutex
-	columns map[int]rankColumn
-	size    int // of the encodings of these, in bytes, and columnOverhead for each
-	most    int // largest size
+	columns map[int]*rankColumn // that are kept
+	size    int                 // of the encodings of these, in bytes, and columnOverhead for each
+	most    int                 // largest size
+	held    int                 // bytes of these that the rows of a rank keep decoded
 }
 
 // maxColumns is how many bytes of encoded columns a Trace keeps decoded, where each
@@ -88,17 +101,15 @@ func (c *rankColumn) appendRow(dst []int64, position int) []int64 {
 	return c.matrix.AppendRow(dst, position-c.begin)
 }
 
-func (x *columnCache) get(n int) (rankColumn, bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	c, ok := x.columns[n]
-	return c, ok
+// appendRowBegin appends the first n elements of it, or all.
+func (c *rankColumn) appendRowBegin(dst []int64, position, n int) []int64 {
+	return c.matrix.AppendRowBegin(dst, position-c.begin, n)
 }
 
 // put keeps slice n in place of as many others as have to go. Which ones is left
 // to chance: where ranks are read one after the other and the columns of a rank
 // are too many, whichever was kept longest or used last is as likely to be needed.
-func (x *columnCache) put(n int, c rankColumn) {
+func (x *columnCache) put(n int, c *rankColumn) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if _, ok := x.columns[n]; ok {
@@ -110,28 +121,30 @@ func (x *columnCache) put(n int, c rankColumn) {
 			break
 		}
 		delete(x.columns, k)
+		x.places[k].Store(nil)
 		x.size -= other.size
 	}
 	x.columns[n] = c
+	x.places[n].Store(c)
 }
 
-// columnAt reads a column or a matrix, or what has the given position of its
-// domain.
-func (t *Trace) columnAt(n, position int) (rankColumn, error) {
+// columnAt returns a column or a matrix, which must not be changed, or the slice of it that
+// has a position of its domain.
+func (t *Trace) columnAt(n, position int) (*rankColumn, error) {
 	p := &t.signatures.Columns[n]
 	k := p.First
 	if p.Sliced() {
 		k += sort.Search(p.End-p.First-1, func(i int) bool { return t.signatures.Slices[p.First+i].End > position })
 	}
-	if c, ok := t.columns.get(k); ok {
+	if c := t.columns.places[k].Load(); c != nil {
 		return c, nil
 	}
 	data, err := t.sliceBytes(k)
 	if err != nil {
-		return rankColumn{}, err
+		return nil, err
 	}
 	s := t.signatures.Slices[k]
-	c := rankColumn{slice: k, begin: s.Begin, end: s.End, size: s.Size + columnOverhead}
+	c := &rankColumn{slice: k, begin: s.Begin, end: s.End, size: s.Size + columnOverhead}
 	domain := t.signatures.Domains[p.Domain].Slice(s.Begin, s.End)
 	if p.Matrix {
 		var others []rankenc.Matrix
@@ -142,7 +155,7 @@ func (t *Trace) columnAt(n, position int) (rankColumn, error) {
 		c.column, err = rankenc.ParseColumn(data, domain)
 	}
 	if err != nil {
-		return rankColumn{}, t.columnError(k, err)
+		return nil, t.columnError(k, err)
 	}
 	t.columns.put(k, c)
 	return c, nil
@@ -159,7 +172,10 @@ type sliceReader struct {
 // seek reads the slice that has a position of the domain, unless it was the last.
 func (r *sliceReader) seek(position int) (err error) {
 	if position < r.begin || position >= r.end {
-		r.rankColumn, err = r.trace.columnAt(r.number, position)
+		var c *rankColumn
+		if c, err = r.trace.columnAt(r.number, position); err == nil {
+			r.rankColumn = *c
+		}
 	}
 	return err
 }
@@ -198,12 +214,13 @@ func (t *Trace) matrices(p *layout.ColumnPlace) ([]rankenc.Matrix, error) {
 	}
 	var matrices []rankenc.Matrix
 	for _, n := range p.Others {
-		var c rankColumn
-		if !t.signatures.Columns[n].Sliced() {
-			var err error
-			if c, err = t.columnAt(n, 0); err != nil {
-				return nil, err
-			}
+		if t.signatures.Columns[n].Sliced() {
+			matrices = append(matrices, rankenc.Matrix{})
+			continue
+		}
+		c, err := t.columnAt(n, 0)
+		if err != nil {
+			return nil, err
 		}
 		matrices = append(matrices, c.matrix)
 	}

@@ -1,7 +1,10 @@
 package reprise
 
 import (
+	"bytes"
 	"encoding/binary"
+	"hash/maphash"
+	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
@@ -16,12 +19,15 @@ type evaluation struct {
 	grouped    bool
 
 	scratch  layout.Signature
+	rows     []int64     // of arrays
 	elements []cst.Value // of the arrays of a call that was rebuilt
+
+	elementBytes []byte // scratch
 }
 
-// evaluate sets e.slots to those of s, of which the values that are stored begin with
-// these, and returns the rest of them, which are those of arrays.
-func (e *evaluation) evaluate(s *layout.Signature, stored []int64) []int64 {
+// evaluate sets e.slots to those of s, of which the values that are stored in columns begin
+// with these.
+func (e *evaluation) evaluate(s *layout.Signature, stored []int64) {
 	e.slots, e.grouped = e.slots[:0], false
 	for i := range s.Values {
 		x := &s.Values[i]
@@ -43,54 +49,6 @@ func (e *evaluation) evaluate(s *layout.Signature, stored []int64) []int64 {
 		}
 		e.slots = append(e.slots, v)
 	}
-	return stored
-}
-
-// readStored reads the values of a rank of s that are stored in columns and matrices,
-// of all signatures, in their order.
-func (s *Shape) readStored(rank int) ([]int64, error) {
-	t := s.template()
-	if t.stored[len(t.stored)-1] == 0 {
-		return nil, nil
-	}
-	position, _ := s.trace.all[s.number].Index(rank)
-	stored := make([]int64, 0, t.stored[len(t.stored)-1])
-	column := func(n int64) error {
-		v, err := s.trace.columnValue(int(n), s.number, position, rank)
-		stored = append(stored, v)
-		return err
-	}
-	var scratch layout.Signature
-	for i := range s.signatures {
-		if t.stored[i] == t.stored[i+1] {
-			continue
-		}
-		x := s.signature(i, &scratch)
-		for k := range x.Values {
-			var err error
-			switch v := &x.Values[k]; v.How {
-			case layout.Column:
-				err = column(v.Number)
-			case layout.InGroup:
-				if err = column(v.Number); err == nil {
-					err = column(v.Number + 1)
-				}
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
-		for _, a := range x.Arrays {
-			if a.Slots == 0 {
-				continue
-			}
-			var err error
-			if stored, err = s.trace.row(stored, a.Column, s.number, position, rank, a.Slots); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return stored, nil
 }
 
 // A lookalike is signatures of a shape of one function that a rank may have as one, in
@@ -180,41 +138,108 @@ func (s *Shape) splitBySlot(groups [][]int, slot int) [][]int {
 // firsts returns, for each signature of s, the first that is the same for a rank, whose
 // stored values these are, but for values that vary from call to call. It returns nil
 // if no two are the same.
-func (s *Shape) firsts(rank int, stored []int64) []uint32 {
+func (s *Shape) firsts(rank int, stored storedValues) []uint32 {
 	var (
-		firsts  []uint32
-		scratch layout.Signature
-		key     []byte
-		e       = evaluation{rank: rank, size: s.trace.run.Ranks}
+		firsts []uint32
+		e      = evaluation{rank: rank, size: s.trace.run.Ranks}
 	)
 	for _, l := range s.alike() {
-		found := make(map[string]int, len(l.members))
-		for _, i := range l.members {
-			x := s.signature(i, &scratch)
-			begin, end := s.template().stored[i], s.template().stored[i+1]
-			rows := e.evaluate(x, stored[begin:end])
-			key = key[:0]
-			for k, v := range e.slots {
-				if l.streams>>k&1 == 0 {
-					key = binary.AppendVarint(key, v)
+		for _, members := range s.split(l.members, func(key []byte, i int) []byte {
+			return s.appendBegin(key, &e, i, l.streams, stored)
+		}) {
+			same := [][]int{members}
+			if t := s.template(); t.rows[members[0]] < t.rows[members[0]+1] {
+				same = s.split(members, func(key []byte, i int) []byte { return s.appendRows(key, &e, i, stored) })
+			}
+			for _, members := range same {
+				for _, i := range members[1:] {
+					if firsts == nil {
+						firsts = make([]uint32, len(s.signatures))
+						for i := range firsts {
+							firsts[i] = uint32(i)
+						}
+					}
+					firsts[i] = uint32(members[0])
 				}
 			}
-			for _, v := range rows {
-				key = binary.AppendVarint(key, v)
-			}
-			first, ok := found[string(key)]
-			if !ok {
-				found[string(key)] = i
-				continue
-			}
-			if firsts == nil {
-				firsts = make([]uint32, len(s.signatures))
-				for i := range firsts {
-					firsts[i] = uint32(i)
-				}
-			}
-			firsts[i] = uint32(first)
 		}
 	}
 	return firsts
+}
+
+// split returns the members that have a key in common with others, together, where key
+// appends the one of a member.
+func (s *Shape) split(members []int, appendKey func(key []byte, i int) []byte) [][]int {
+	var (
+		groups [][]int
+		keys   []byte
+		order  = make([]keyed, len(members))
+	)
+	for n, i := range members {
+		order[n].member, order[n].begin = i, len(keys)
+		keys = appendKey(keys, i)
+		order[n].end = len(keys)
+	}
+	compare := func(a, b keyed) int { return bytes.Compare(keys[a.begin:a.end], keys[b.begin:b.end]) }
+	slices.SortStableFunc(order, compare)
+	for len(order) > 0 {
+		n := 1
+		for n < len(order) && compare(order[0], order[n]) == 0 {
+			n++
+		}
+		if n > 1 {
+			group := make([]int, n)
+			for k := range group {
+				group[k] = order[k].member
+			}
+			groups = append(groups, group)
+		}
+		order = order[n:]
+	}
+	return groups
+}
+
+// A keyed is a member with a key.
+type keyed struct{ member, begin, end int }
+
+// hashSeeds are those of the two halves of a hash.
+var hashSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+
+// comparedFirst is how many elements of arrays are compared before others are decoded.
+const comparedFirst = 4
+
+// appendBegin appends what the i-th signature of s has in slots without streams, and the
+// first elements of its arrays.
+func (s *Shape) appendBegin(key []byte, e *evaluation, i int, streams uint64, stored storedValues) []byte {
+	t := s.template()
+	e.evaluate(s.signature(i, &e.scratch), stored.scalars[t.scalars[i]:])
+	for k, v := range e.slots {
+		if streams>>k&1 == 0 {
+			key = binary.AppendVarint(key, v)
+		}
+	}
+	for k := t.rows[i]; k < t.rows[i+1]; k++ {
+		e.rows = stored.rows[k].appendBegin(e.rows[:0], comparedFirst)
+		for _, v := range e.rows {
+			key = binary.AppendVarint(key, v)
+		}
+	}
+	return key
+}
+
+// appendRows appends a hash of the elements of the arrays of the i-th signature of s, of
+// 128 bits, which nobody can foresee.
+func (s *Shape) appendRows(key []byte, e *evaluation, i int, stored storedValues) []byte {
+	t := s.template()
+	e.elementBytes = e.elementBytes[:0]
+	for k := t.rows[i]; k < t.rows[i+1]; k++ {
+		e.rows = stored.rows[k].appendTo(e.rows[:0])
+		for _, v := range e.rows {
+			e.elementBytes = binary.LittleEndian.AppendUint64(e.elementBytes, uint64(v))
+		}
+	}
+	for _, seed := range hashSeeds {
+		key = binary.LittleEndian.AppendUint64(key, maphash.Bytes(seed, e.elementBytes))
+	}
+	return key
 }

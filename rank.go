@@ -72,7 +72,7 @@ type Rank struct {
 	trace    *Trace
 	shape    *Shape // nil if the rank made no calls
 	template *template
-	stored   []int64 // values of all signatures of the shape that are stored in columns and matrices
+	stored   storedValues
 
 	// The calls are a grammar over terminals or, if that is likely to be longer, the
 	// terminals call by call, of which a grammar is made when it is asked for.
@@ -331,28 +331,41 @@ func (r *Rank) arguments(args []cst.Value, e *evaluation, terminal uint32) []cst
 	i := r.signatureOf(terminal)
 	s := r.shape.signature(i, &e.scratch)
 	e.rank, e.size = r.number, r.trace.run.Ranks
-	stored := e.evaluate(s, r.stored[r.template.stored[i]:])
+	e.evaluate(s, r.stored.scalars[r.template.scalars[i]:])
 	if s.Streams != 0 {
 		r.setVaried(e.slots, s.Streams, terminal)
 	}
-	return r.trace.rebuild(args, e, s, stored)
+	e.decodeRows(r.stored.rows[r.template.rows[i]:r.template.rows[i+1]])
+	return r.trace.rebuild(args, e, s)
+}
+
+// decodeRows sets e.rows to the elements of rows, in the memory that it has.
+func (e *evaluation) decodeRows(rows []storedRow) {
+	n := 0
+	for k := range rows {
+		n += rows[k].len()
+	}
+	e.rows = slices.Grow(e.rows[:0], n)
+	for k := range rows {
+		e.rows = rows[k].appendTo(e.rows)
+	}
 }
 
 // rebuild appends the arguments of a call to args, whose slots are those of e and, of
-// arrays, stored.
-func (t *Trace) rebuild(args []cst.Value, e *evaluation, s *layout.Signature, stored []int64) []cst.Value {
+// arrays, e.rows, which arrays of numbers keep.
+func (t *Trace) rebuild(args []cst.Value, e *evaluation, s *layout.Signature) []cst.Value {
 	fn := &t.Functions()[s.Function]
 	u := layout.Rebuilder{Slots: e.slots, Lengths: s.Lengths, Texts: t.texts, Elements: e.elements[:0]}
-	arrays := s.Arrays
+	arrays, rows := s.Arrays, e.rows
 	for k := range fn.Params {
 		if fn.Params[k].Type.Kind != cst.KindArray {
 			args = append(args, u.Value(fn.Params[k].Type))
 			continue
 		}
 		others, n := u.Slots, arrays[0].Slots
-		u.Slots = stored[:n]
+		u.Slots = rows[:n]
 		args = append(args, u.Value(fn.Params[k].Type))
-		u.Slots, arrays, stored = others, arrays[1:], stored[n:]
+		u.Slots, arrays, rows = others, arrays[1:], rows[n:]
 	}
 	e.elements = u.Elements
 	return args
@@ -363,7 +376,7 @@ func (t *Trace) rebuild(args []cst.Value, e *evaluation, s *layout.Signature, st
 func (r *Rank) group(terminal uint32) (merge.Group, bool) {
 	i := r.signatureOf(terminal)
 	e := evaluation{rank: r.number, size: r.trace.run.Ranks}
-	e.evaluate(r.shape.signature(i, &e.scratch), r.stored[r.template.stored[i]:])
+	e.evaluate(r.shape.signature(i, &e.scratch), r.stored.scalars[r.template.scalars[i]:])
 	return e.group, e.grouped
 }
 

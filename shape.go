@@ -34,7 +34,8 @@ type Shape struct {
 type template struct {
 	grammar    *sequitur.Grammar  // over the signatures in the order of their first use
 	signatures []layout.Signature // nil if they are too large to be kept
-	stored     []int              // where the stored values of each signature begin, and the end
+	scalars    []int              // where the values of each signature in columns begin, and the end
+	rows       []int              // likewise, the rows in matrices
 	streams    bool               // some of the signatures have streams
 }
 
@@ -142,7 +143,7 @@ func (s *Shape) size() int {
 
 // newTemplate returns the template of s.
 func (s *Shape) newTemplate() *template {
-	t := &template{stored: make([]int, len(s.signatures)+1)}
+	t := &template{scalars: make([]int, len(s.signatures)+1), rows: make([]int, len(s.signatures)+1)}
 	if s.size() <= s.trace.shapes.most {
 		t.signatures = make([]layout.Signature, len(s.signatures))
 	}
@@ -156,7 +157,8 @@ func (s *Shape) newTemplate() *template {
 		}
 		s.trace.signatures.Signature(of, int(n))
 		t.streams = t.streams || of.Streams != 0
-		t.stored[i+1] = t.stored[i] + of.Stored()
+		scalars, rows := of.Stored()
+		t.scalars[i+1], t.rows[i+1] = t.scalars[i]+scalars, t.rows[i]+rows
 	}
 	t.grammar = s.Grammar.Rewrite(func(n sequitur.Symbol) sequitur.Symbol {
 		i, _ := numbers.Get(uint64(n), 0)

@@ -108,7 +108,7 @@ func (e *expander) open() error {
 
 // eachStream calls use with the signatures of s that have streams and, slot by slot,
 // the numbers of those of a rank, whose stored values these are, until that fails.
-func (s *Shape) eachStream(rank int, stored []int64, use func(i int, argument layout.StreamArgument, number int64) error) error {
+func (s *Shape) eachStream(rank int, stored storedValues, use func(i int, argument layout.StreamArgument, number int64) error) error {
 	var scratch layout.Signature
 	at := evaluation{rank: rank, size: s.trace.run.Ranks}
 	for i := range s.signatures {
@@ -116,7 +116,7 @@ func (s *Shape) eachStream(rank int, stored []int64, use func(i int, argument la
 		if x.Streams == 0 {
 			continue
 		}
-		at.evaluate(x, stored[s.template().stored[i]:])
+		at.evaluate(x, stored.scalars[s.template().scalars[i]:])
 		for k, number := range at.slots {
 			if x.Streams>>k&1 == 0 {
 				continue

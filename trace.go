@@ -6,6 +6,7 @@ import (
 	"iter"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
@@ -140,12 +141,13 @@ func OpenContainer(file *format.Reader) (*Trace, error) {
 	}
 	t := &Trace{
 		file: file, listed: file, sections: layout.NewSections(file),
-		columns: columnCache{columns: make(map[int]rankColumn), most: maxColumns},
+		columns: columnCache{columns: make(map[int]*rankColumn), most: maxColumns, held: maxHeld},
 		shapes:  shapeCache{shapes: make(map[int]*Shape), most: maxSize},
 	}
 	if err := t.readHead(); err != nil {
 		return nil, err
 	}
+	t.columns.places = make([]atomic.Pointer[rankColumn], len(t.signatures.Slices))
 	t.grammars = sync.OnceValues(t.readGrammars)
 	t.alphabet = sync.OnceValue(t.signatures.Alphabet)
 	t.summaries = sync.OnceValues(t.readSummaries)

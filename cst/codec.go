@@ -327,10 +327,10 @@ func describeKinds(v Value) string {
 	}
 	kinds := ""
 	seen := make(map[Kind]bool)
-	for _, e := range v.list() {
-		if !seen[e.head.kind] {
-			seen[e.head.kind] = true
-			kinds += " " + e.head.kind.String()
+	for i := range int(v.a) {
+		if k := v.index(i).head.kind; !seen[k] {
+			seen[k] = true
+			kinds += " " + k.String()
 		}
 	}
 	return "array with values of kinds" + kinds
@@ -351,8 +351,14 @@ func appendValue(dst []byte, t *Type, v *Value) (_ []byte, ok bool) {
 		dst = wire.AppendVarint(dst, v.b)
 		return wire.AppendVarint(dst, v.third()), true
 	}
+	dst = wire.AppendUvarint(dst, uint64(v.a))
+	if numbers, ok := v.packed(); ok {
+		for _, n := range numbers {
+			dst = wire.AppendVarint(dst, n)
+		}
+		return dst, Kind(v.head.c) == t.Elem.Kind
+	}
 	list := v.list()
-	dst = wire.AppendUvarint(dst, uint64(len(list)))
 	for i := range list {
 		if list[i].head.kind != t.Elem.Kind {
 			return dst, false

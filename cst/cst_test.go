@@ -284,7 +284,65 @@ func drawValue(t *rapid.T, typ Type) Value {
 			break
 		}
 	}
+	if typ.Elem.Kind.IsNumber() && rapid.Bool().Draw(t, "packed") {
+		return packedOf(typ.Elem.Kind, elems)
+	}
 	return Array(elems...)
+}
+
+// packedOf returns the array of values that are numbers as Numbers has it.
+func packedOf(kind Kind, elems []Value) Value {
+	numbers := make([]int64, len(elems))
+	for i, e := range elems {
+		numbers[i] = e.Int()
+	}
+	return Numbers(kind, numbers)
+}
+
+// TestNumbers compares arrays of numbers with those of the same values.
+func TestNumbers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		typ := Type{Kind: rapid.SampledFrom([]Kind{KindInt, KindRank, KindTag, KindHandle}).Draw(t, "kind")}
+		elems := make([]Value, rapid.IntRange(0, 4).Draw(t, "length"))
+		for i := range elems {
+			elems[i] = drawValue(t, typ)
+		}
+		v, w := packedOf(typ.Kind, elems), Array(elems...)
+		if !v.Equal(w) || !w.Equal(v) || !v.Equal(packedOf(typ.Kind, elems)) || v.Len() != len(elems) || v.String() != w.String() {
+			t.Fatalf("%v, as numbers %v", w, v)
+		}
+		for i, e := range elems {
+			if got := v.Index(i); !got.Equal(e) {
+				t.Fatalf("Index(%d) = %v of kind %v, want %v", i, got, got.Kind(), e)
+			}
+			other := slices.Clone(elems)
+			other[i] = Value{head: e.head, a: e.a ^ 1}
+			if v.Equal(Array(other...)) || v.Equal(packedOf(typ.Kind, other)) || Array(other...).Equal(v) {
+				t.Fatalf("%v equals %v", v, other)
+			}
+		}
+		if len(elems) > 0 && v.Equal(Array(slices.Repeat([]Value{Float(0)}, len(elems))...)) {
+			t.Fatalf("%v equals floats", v)
+		}
+		var table Table
+		fn := table.Declare(function(nested(1, typ)))
+		if a, b := table.Intern(fn, v), table.Intern(fn, w); a != b {
+			t.Fatalf("terminals %d and %d of %v", a, b, v)
+		}
+	})
+	var table Table
+	fn := table.Declare(function(nested(1, Type{Kind: KindRank})))
+	if _, err := table.TryIntern(fn, Numbers(KindInt, []int64{1})); err == nil {
+		t.Error("ints are accepted as ranks")
+	}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("floats are accepted as numbers")
+			}
+		}()
+		Numbers(KindFloat, nil)
+	}()
 }
 
 func drawArgs(t *rapid.T, f Function) []Value {

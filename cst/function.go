@@ -41,6 +41,15 @@ var kindNames = [...]string{
 
 func (k Kind) valid() bool { return k >= KindInt && k <= KindArray }
 
+// IsNumber reports whether values of kind k are a number, which [Value.Int] returns.
+func (k Kind) IsNumber() bool {
+	switch k {
+	case KindInt, KindRank, KindTag, KindHandle:
+		return true
+	}
+	return false
+}
+
 func (k Kind) String() string {
 	if !k.valid() {
 		return "invalid"

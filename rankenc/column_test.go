@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -194,6 +195,27 @@ func testColumn(t *rapid.T) {
 			checkSpecial(t, b.(*pieces), values, o)
 		}
 	}
+}
+
+// TestElements compares what is decoded together of a column with its values one by one.
+func TestElements(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 200).Draw(t, "n")
+		d := elements(n)
+		values := drawColumn(t, d)
+		from := rapid.IntRange(0, n).Draw(t, "from")
+		count := rapid.IntRange(0, n-from).Draw(t, "count")
+		columns := []Column{NewColumn(d, values, Options{})}
+		for _, encode := range plainEncodings {
+			columns = append(columns, Column{d, encode(values, math.MaxInt)})
+		}
+		for _, c := range columns {
+			got := c.appendElements([]int64{-9}, from, count)
+			if !slices.Equal(got[1:], values[from:from+count]) || got[0] != -9 {
+				t.Fatalf("%v: %d values from %d are %v, want %v", c, count, from, got, values[from:from+count])
+			}
+		}
+	})
 }
 
 // checkSpecial checks that no piece computes a special value.

@@ -1,6 +1,7 @@
 package rankenc
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/bits"
@@ -52,6 +53,9 @@ func bitsAt(data []byte, bit int, width uint) uint64 {
 		have uint
 		k    = bit >> 3
 	)
+	if width <= maxLoaded && k+8 <= len(data) {
+		return binary.LittleEndian.Uint64(data[k:]) >> (bit & 7) & (1<<width - 1)
+	}
 	v, have = uint64(data[k])>>(bit&7), uint(8-bit&7)
 	for k++; have < width; k, have = k+1, have+8 {
 		v |= uint64(data[k]) << have

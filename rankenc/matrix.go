@@ -15,6 +15,7 @@ import (
 // empty.
 type Matrix struct {
 	domain Domain
+	rows   int        // positions of the domain
 	body   matrixBody // nil if the matrix is zero
 }
 
@@ -22,8 +23,8 @@ type Matrix struct {
 type matrixBody interface {
 	// rowLen returns the length of row i.
 	rowLen(i int) int
-	// appendRow appends row i to dst.
-	appendRow(dst []int64, i int) []int64
+	// appendRow appends the first n elements of row i, 0 ≤ n ≤ rowLen(i), to dst.
+	appendRow(dst []int64, i, n int) []int64
 	// append appends the encoding to dst.
 	append(dst []byte) []byte
 }
@@ -33,6 +34,9 @@ type ownBody interface {
 	matrixBody
 	// at returns the element j of row i, 0 ≤ j < rowLen(i).
 	at(i, j int) int64
+	// appendColumn appends element j of the first n rows, 0 ≤ n ≤ the number of rows, to
+	// dst. All rows must have it. The domain is that of all ranks.
+	appendColumn(dst []int64, j, n int) []int64
 }
 
 // NewMatrix returns the matrix of rows, of which rows[i] is that of the i-th
@@ -63,7 +67,7 @@ func NewMatrix(d Domain, rows [][]int64, others []Matrix, o Options) Matrix {
 			try(b)
 		}
 	}
-	return Matrix{d, best}
+	return Matrix{d, len(rows), best}
 }
 
 // references lists functions that return an encoding of rows which refers to
@@ -84,7 +88,7 @@ var ownEncodings = []func(d Domain, rows [][]int64, o Options, limit int) matrix
 }
 
 // len returns the number of rows.
-func (m Matrix) len() int { return m.domain.len() }
+func (m Matrix) len() int { return m.rows }
 
 // check panics if there is no row i.
 func (m Matrix) check(i int) {
@@ -103,7 +107,14 @@ func (m Matrix) RowLen(i int) int {
 // extended slice.
 func (m Matrix) AppendRow(dst []int64, i int) []int64 {
 	m.check(i)
-	return m.body.appendRow(dst, i)
+	return m.body.appendRow(dst, i, m.body.rowLen(i))
+}
+
+// AppendRowBegin is like [Matrix.AppendRow], but appends the first n elements of a row that
+// has more.
+func (m Matrix) AppendRowBegin(dst []int64, i, n int) []int64 {
+	m.check(i)
+	return m.body.appendRow(dst, i, min(n, m.body.rowLen(i)))
 }
 
 // all returns an iterator over the positions and rows of m, in ascending order.
@@ -142,9 +153,13 @@ func (c *Column) element(i int) int64 { return c.body.at(i, int64(i), int64(c.do
 
 func (b equalRows) rowLen(int) int    { return b.row.Len() }
 func (b equalRows) at(_, j int) int64 { return b.row.element(j) }
-func (b equalRows) appendRow(dst []int64, _ int) []int64 {
-	for j := range b.row.Len() {
-		dst = append(dst, b.row.element(j))
+func (b equalRows) appendRow(dst []int64, _, n int) []int64 {
+	return b.row.appendElements(dst, 0, n)
+}
+func (b equalRows) appendColumn(dst []int64, j, n int) []int64 {
+	v := b.row.element(j)
+	for range n {
+		dst = append(dst, v)
 	}
 	return dst
 }
@@ -195,13 +210,23 @@ func newColumns(d Domain, rows [][]int64, o Options, limit int) matrixBody {
 
 func (b *columns) rowLen(int) int    { return b.number.Len() }
 func (b *columns) at(i, j int) int64 { return b.distinct[b.number.element(j)].At(i) }
-func (b *columns) appendRow(dst []int64, i int) []int64 {
+func (b *columns) appendRow(dst []int64, i, n int) []int64 {
 	domain := b.distinct[0].domain // of all of them
 	rank, size := int64(domain.Ranks.At(i)), int64(domain.Size)
-	for j := range b.number.Len() {
-		dst = append(dst, b.distinct[b.number.element(j)].body.at(i, rank, size))
+	from := len(dst)
+	dst = b.number.appendElements(dst, 0, n)
+	for k, number := range dst[from:] {
+		body := b.distinct[number].body
+		if p, ok := body.(*packed); ok { // most are
+			dst[from+k] = p.at(i, rank, size)
+			continue
+		}
+		dst[from+k] = body.at(i, rank, size)
 	}
 	return dst
+}
+func (b *columns) appendColumn(dst []int64, j, n int) []int64 {
+	return b.distinct[b.number.element(j)].appendElements(dst, 0, n)
 }
 
 // flat are rows one after the other.
@@ -272,10 +297,21 @@ func (b *flat) rowLen(i int) int {
 	return int(b.lengths.At(i))
 }
 func (b *flat) at(i, j int) int64 { return b.values.element(b.start(i) + j) }
-func (b *flat) appendRow(dst []int64, i int) []int64 {
-	start := b.start(i)
-	for j := range b.rowLen(i) {
-		dst = append(dst, b.values.element(start+j))
+func (b *flat) appendRow(dst []int64, i, n int) []int64 {
+	return b.values.appendElements(dst, b.start(i), n)
+}
+func (b *flat) appendColumn(dst []int64, j, n int) []int64 {
+	if p, ok := b.values.body.(*packed); ok && b.starts == nil { // most are
+		from := len(dst)
+		dst = slices.Grow(dst, n)[:from+n]
+		unpackSteps(dst[from:], p.bits, j*int(p.width), b.length*int(p.width), p.width)
+		for i := range dst[from:] {
+			dst[from+i] += p.least
+		}
+		return dst
+	}
+	for i := range n {
+		dst = append(dst, b.at(i, j))
 	}
 	return dst
 }
@@ -339,7 +375,7 @@ func newSame(d Domain, rows [][]int64, others []Matrix, i int) matrixBody {
 	return same{r}
 }
 
-func (b same) appendRow(dst []int64, i int) []int64 { return b.other.AppendRow(dst, i) }
+func (b same) appendRow(dst []int64, i, n int) []int64 { return b.other.AppendRowBegin(dst, i, n) }
 
 // transposed are the columns of another matrix, which is square.
 type transposed struct{ reference }
@@ -375,12 +411,8 @@ func square(d Domain, m Matrix) bool {
 }
 
 func (b transposed) rowLen(int) int { return b.other.len() }
-func (b transposed) appendRow(dst []int64, i int) []int64 {
-	other := b.other.body.(ownBody) // since it is of a lower level
-	for j := range b.other.len() {
-		dst = append(dst, other.at(j, i))
-	}
-	return dst
+func (b transposed) appendRow(dst []int64, i, n int) []int64 {
+	return b.other.body.(ownBody).appendColumn(dst, i, n) // since it is of a lower level
 }
 
 // sums are, in each row, what all elements before add up to in the same row of
@@ -421,9 +453,9 @@ func newSums(d Domain, rows [][]int64, others []Matrix, i int) matrixBody {
 	return b
 }
 
-func (b *sums) appendRow(dst []int64, i int) []int64 {
+func (b *sums) appendRow(dst []int64, i, n int) []int64 {
 	from := len(dst)
-	dst = b.other.AppendRow(dst, i)
+	dst = b.other.AppendRowBegin(dst, i, n)
 	v := b.base.At(i)
 	for j, count := range dst[from:] {
 		dst[from+j] = v

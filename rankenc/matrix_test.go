@@ -101,6 +101,7 @@ func checkMatrix(t rapid.TB, d Domain, rows [][]int64, others []Matrix, m Matrix
 		t.Fatalf("%v: encoded again %x, want %x", m, again, enc)
 	}
 	for _, m := range []Matrix{m, parsed} {
+		checkElements(t, d, rows, m)
 		if m.len() != len(rows) {
 			t.Fatalf("len = %d, want %d", m.len(), len(rows))
 		}
@@ -108,12 +109,33 @@ func checkMatrix(t rapid.TB, d Domain, rows [][]int64, others []Matrix, m Matrix
 			if !slices.Equal(row, rows[i]) || m.RowLen(i) != len(row) {
 				t.Fatalf("%v: row %d = %v, RowLen %d, want %v", m, i, row, m.RowLen(i), rows[i])
 			}
+			n := (i*i + len(rows)) % (len(row) + 2)
+			if begin := m.AppendRowBegin([]int64{-9}, i, n); !slices.Equal(begin[1:], row[:min(n, len(row))]) || begin[0] != -9 {
+				t.Fatalf("%v: the first %d of row %d are %v, want them of %v", m, n, i, begin, row)
+			}
 			if b, ok := m.body.(ownBody); ok {
 				for j, v := range row {
 					if b.at(i, j) != v {
 						t.Fatalf("%v: at(%d, %d) = %d, want %d", m, i, j, b.at(i, j), v)
 					}
 				}
+			}
+		}
+	}
+}
+
+// checkElements checks the columns of a square matrix.
+func checkElements(t rapid.TB, d Domain, rows [][]int64, m Matrix) {
+	b, ok := m.body.(ownBody)
+	if !ok || !square(d, m) {
+		return
+	}
+	for j := range rows {
+		n := len(rows) - j*j%(len(rows)+1)
+		column := b.appendColumn([]int64{-9}, j, n)
+		for i, v := range column[1:] {
+			if v != rows[i][j] || len(column) != n+1 || column[0] != -9 {
+				t.Fatalf("%v: the first %d of column %d are %v", m, n, j, column)
 			}
 		}
 	}
@@ -160,7 +182,7 @@ func testMatrix(t *rapid.T) {
 		checkMatrix(t, d, rows, others, m)
 		for _, encode := range ownEncodings { // each, not only the smallest
 			if b := encode(d, rows, Options{}, 1<<30); b != nil {
-				checkMatrix(t, d, rows, others, Matrix{d, b})
+				checkMatrix(t, d, rows, others, Matrix{d, d.len(), b})
 			}
 		}
 		others = append(others, m)

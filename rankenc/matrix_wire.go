@@ -98,7 +98,7 @@ func decodeMatrix(d *wire.Decoder, domain Domain, others []Matrix) Matrix {
 	if d.Err() != nil {
 		return Matrix{}
 	}
-	return Matrix{domain, b}
+	return Matrix{domain, domain.len(), b}
 }
 
 // decodeLen reads the length of a row.

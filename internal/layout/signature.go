@@ -87,17 +87,16 @@ const (
 	Expression // another expression
 )
 
-// Stored returns how many values of a rank s needs that are stored in columns and
-// matrices.
-func (s *Signature) Stored() int {
-	n := 0
+// Stored returns how many values of a rank s needs that are stored in columns, and how
+// many rows of matrices.
+func (s *Signature) Stored() (scalars, rows int) {
 	for i := range s.Values {
-		n += s.Values[i].stored()
+		scalars += s.Values[i].stored()
 	}
 	for _, a := range s.Arrays {
-		n += a.Slots
+		rows += min(a.Slots, 1)
 	}
-	return n
+	return scalars, rows
 }
 
 // stored returns how many values of columns v needs.

@@ -114,7 +114,7 @@ func Flatten(slots []int64, lengths []int, v cst.Value, text func(string) int64)
 	return append(slots, v.Int()), lengths
 }
 
-// An unflattener rebuilds arguments from slots.
+// A Rebuilder rebuilds arguments from slots. Arrays of numbers keep theirs.
 type Rebuilder struct {
 	Slots    []int64
 	Lengths  []int
@@ -144,7 +144,13 @@ func (u *Rebuilder) Value(t cst.Type) cst.Value {
 	case cst.KindStatus:
 		return cst.StatusOf(cst.Status{Source: u.next(), Tag: u.next(), Error: u.next()})
 	}
-	elems := u.elements(u.length())
+	n := u.length()
+	if t.Elem.Kind.IsNumber() {
+		numbers := u.Slots[:n:n]
+		u.Slots = u.Slots[n:]
+		return cst.Numbers(t.Elem.Kind, numbers)
+	}
+	elems := u.elements(n)
 	for i := range elems {
 		elems[i] = u.Value(*t.Elem)
 	}

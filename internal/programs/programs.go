@@ -84,6 +84,7 @@ func All(ranks int) []Program {
 		RandomCounts(ranks, 100, 1),
 		RandomPartners(ranks, 100, 1),
 		RandomAlltoallv(ranks, 10, 1),
+		IntegerSort(ranks, 100, 10, 1),
 		Refinement(ranks, 20, 50, 1),
 		TripCounts(ranks, 50),
 		RandomTrips(ranks, 1),

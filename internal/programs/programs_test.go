@@ -187,7 +187,8 @@ func TestEntropy(t *testing.T) {
 		{RandomCounts(7, 3, 1), 7 * 3 * 10, 0},
 		{RandomPartners(3, 5, 1), 5 * math.Log2(6), 1e-9},
 		{RandomAlltoallv(3, 5, 1), 3 * 3 * 5 * 10, 0},
-		{Refinement(16, 5, 1, 1), 16*5*4 + sent(Refinement(16, 5, 1, 1)), 0}, // 2 bits for a pair, which sends twice
+		{IntegerSort(2, 1000, 3, 1), 2 * math.Log2(math.Sqrt(2*math.Pi*math.E*250)), 2}, // the average of what is drawn
+		{Refinement(16, 5, 1, 1), 16*5*4 + sent(Refinement(16, 5, 1, 1)), 0},            // 2 bits for a pair, which sends twice
 	}
 	for _, tt := range tests {
 		if got := tt.p.Entropy; math.Abs(got-tt.want) > tt.eps {

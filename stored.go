@@ -1,0 +1,125 @@
+package reprise
+
+import (
+	"github.com/reprise-trace/reprise/internal/layout"
+)
+
+// StoredValues are the values that a rank has in columns and matrices, of all signatures
+// of its shape in their order.
+type storedValues struct {
+	scalars []int64
+	rows    []storedRow
+}
+
+// A storedRow is the elements of an array. They are decoded when they are asked for, as
+// many calls are read without their arguments, unless that kept too much in memory.
+type storedRow struct {
+	column *rankColumn // nil if the row is decoded
+	at     int         // in the domain of the column
+	values []int64
+}
+
+// maxHeld is how many bytes of encoded columns, and columnOverhead for each, the rows of a
+// rank keep decoded.
+const maxHeld = 1 << 20
+
+// len returns the number of elements.
+func (x *storedRow) len() int {
+	if x.column == nil {
+		return len(x.values)
+	}
+	return x.column.rowLen(x.at)
+}
+
+// appendTo appends the elements to dst.
+func (x *storedRow) appendTo(dst []int64) []int64 {
+	if x.column == nil {
+		return append(dst, x.values...)
+	}
+	return x.column.appendRow(dst, x.at)
+}
+
+// appendBegin appends the first elements, at most n, to dst.
+func (x *storedRow) appendBegin(dst []int64, n int) []int64 {
+	if x.column == nil {
+		return append(dst, x.values[:min(n, len(x.values))]...)
+	}
+	return x.column.appendRowBegin(dst, x.at, n)
+}
+
+// A columnUse is a column or matrix of which a signature has a value or a row.
+type columnUse struct {
+	column int
+	slots  int // elements of a row, 0 for a value
+}
+
+// appendUses appends the columns and matrices that a signature uses, columns first.
+func appendUses(dst []columnUse, x *layout.Signature) []columnUse {
+	for k := range x.Values {
+		switch v := &x.Values[k]; v.How {
+		case layout.Column:
+			dst = append(dst, columnUse{int(v.Number), 0})
+		case layout.InGroup:
+			dst = append(dst, columnUse{int(v.Number), 0}, columnUse{int(v.Number) + 1, 0})
+		}
+	}
+	for _, a := range x.Arrays {
+		if a.Slots > 0 {
+			dst = append(dst, columnUse{a.Column, a.Slots})
+		}
+	}
+	return dst
+}
+
+// readStored reads the values of a rank of s that are stored in columns and matrices. The
+// rows of matrices are found, and have the lengths that they must.
+func (s *Shape) readStored(rank int) (storedValues, error) {
+	var v storedValues
+	t := s.template()
+	last := len(s.signatures)
+	if t.scalars[last] == 0 && t.rows[last] == 0 {
+		return v, nil
+	}
+	position, _ := s.trace.all[s.number].Index(rank)
+	v.scalars = make([]int64, 0, t.scalars[last])
+	v.rows = make([]storedRow, 0, t.rows[last])
+	var (
+		scratch layout.Signature
+		uses    []columnUse
+		held    int
+		domain  = -1 // of the column before, in which the rank is
+		at      int  // there
+	)
+	for i := range s.signatures {
+		if t.scalars[i] == t.scalars[i+1] && t.rows[i] == t.rows[i+1] {
+			continue
+		}
+		uses = appendUses(uses[:0], s.signature(i, &scratch))
+		for _, use := range uses {
+			if d := s.trace.signatures.Columns[use.column].Domain; d != domain {
+				var err error
+				if at, err = s.trace.place(use.column, s.number, position, rank); err != nil {
+					return v, err
+				}
+				domain = d
+			}
+			c, err := s.trace.columnAt(use.column, at)
+			switch {
+			case err != nil:
+				return v, err
+			case use.slots == 0:
+				v.scalars = append(v.scalars, c.value(at))
+				continue
+			}
+			if err := s.trace.checkRow(c, use.column, at, use.slots); err != nil {
+				return v, err
+			}
+			row := storedRow{column: c, at: at}
+			if held += c.size; held > s.trace.columns.held {
+				row = storedRow{values: c.appendRow(make([]int64, 0, use.slots), at)}
+			}
+			v.rows = append(v.rows, row)
+		}
+	}
+	return v, nil
+}
