@@ -148,7 +148,7 @@ func (t *Trace) columnAt(n, position int) (*rankColumn, error) {
 	domain := t.signatures.Domains[p.Domain].Slice(s.Begin, s.End)
 	if p.Matrix {
 		var others []rankenc.Matrix
-		if others, err = t.matrices(p); err == nil {
+		if others, err = t.matrices(p, data); err == nil {
 			c.matrix, err = rankenc.ParseMatrix(data, domain, others)
 		}
 	} else {
@@ -206,23 +206,21 @@ func (t *Trace) sliceBytes(n int) ([]byte, error) {
 	return data, err
 }
 
-// matrices reads the matrices to which one may refer: none if it is in slices, and
-// in place of those that are a zero one, to which nothing refers.
-func (t *Trace) matrices(p *layout.ColumnPlace) ([]rankenc.Matrix, error) {
-	if p.Sliced() {
+// matrices returns the matrices to which one may refer, whose encoding is data: none if it
+// is in slices. It reads the one to which it refers, and has a zero one in place of others,
+// and of one in slices, to which nothing refers.
+func (t *Trace) matrices(p *layout.ColumnPlace, data []byte) ([]rankenc.Matrix, error) {
+	number, ok := rankenc.ReferenceOf(data, len(p.Others))
+	if p.Sliced() || !ok {
 		return nil, nil
 	}
-	var matrices []rankenc.Matrix
-	for _, n := range p.Others {
-		if t.signatures.Columns[n].Sliced() {
-			matrices = append(matrices, rankenc.Matrix{})
-			continue
-		}
+	matrices := make([]rankenc.Matrix, len(p.Others))
+	if n := p.Others[number]; !t.signatures.Columns[n].Sliced() {
 		c, err := t.columnAt(n, 0)
 		if err != nil {
 			return nil, err
 		}
-		matrices = append(matrices, c.matrix)
+		matrices[number] = c.matrix
 	}
 	return matrices, nil
 }

@@ -5,10 +5,12 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"slices"
+	"sync"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // An evaluation finds the values that a rank has in the slots of a signature.
@@ -21,8 +23,6 @@ type evaluation struct {
 	scratch  layout.Signature
 	rows     []int64     // of arrays
 	elements []cst.Value // of the arrays of a call that was rebuilt
-
-	elementBytes []byte // scratch
 }
 
 // evaluate sets e.slots to those of s, of which the values that are stored in columns begin
@@ -139,17 +139,21 @@ func (s *Shape) splitBySlot(groups [][]int, slot int) [][]int {
 // stored values these are, but for values that vary from call to call. It returns nil
 // if no two are the same.
 func (s *Shape) firsts(rank int, stored storedValues) []uint32 {
-	var (
-		firsts []uint32
-		e      = evaluation{rank: rank, size: s.trace.run.Ranks}
-	)
+	var firsts []uint32
+	e := comparisons.Get().(*comparison)
+	defer func() {
+		clear(e.sources[:cap(e.sources)]) // or they kept matrices in memory
+		comparisons.Put(e)
+	}()
+	e.rank, e.size = rank, s.trace.run.Ranks
 	for _, l := range s.alike() {
-		for _, members := range s.split(l.members, func(key []byte, i int) []byte {
-			return s.appendBegin(key, &e, i, l.streams, stored)
+		for _, members := range e.split(l.members, func(key []byte, i int) []byte {
+			return s.appendBegin(key, e, i, l.streams, stored)
 		}) {
 			same := [][]int{members}
 			if t := s.template(); t.rows[members[0]] < t.rows[members[0]+1] {
-				same = s.split(members, func(key []byte, i int) []byte { return s.appendRows(key, &e, i, stored) })
+				e.sources = e.sources[:0]
+				same = e.split(members, func(key []byte, i int) []byte { return s.appendRows(key, e, i, stored) })
 			}
 			for _, members := range same {
 				for _, i := range members[1:] {
@@ -167,19 +171,32 @@ func (s *Shape) firsts(rank int, stored storedValues) []uint32 {
 	return firsts
 }
 
+// A comparison compares signatures of a shape as a rank has them.
+type comparison struct {
+	evaluation
+	keys  []byte // of those that are split
+	order []keyed
+
+	// Of the signature whose arrays were hashed last.
+	elements []byte
+	sources  []rankenc.RowSource
+	hash     [2]uint64
+}
+
+// comparisons keeps the memory of comparisons.
+var comparisons = sync.Pool{New: func() any { return new(comparison) }}
+
 // split returns the members that have a key in common with others, together, where key
 // appends the one of a member.
-func (s *Shape) split(members []int, appendKey func(key []byte, i int) []byte) [][]int {
-	var (
-		groups [][]int
-		keys   []byte
-		order  = make([]keyed, len(members))
-	)
-	for n, i := range members {
-		order[n].member, order[n].begin = i, len(keys)
+func (e *comparison) split(members []int, appendKey func(key []byte, i int) []byte) [][]int {
+	var groups [][]int
+	keys, order := e.keys[:0], e.order[:0]
+	for _, i := range members {
+		begin := len(keys)
 		keys = appendKey(keys, i)
-		order[n].end = len(keys)
+		order = append(order, keyed{i, begin, len(keys)})
 	}
+	e.keys, e.order = keys, order
 	compare := func(a, b keyed) int { return bytes.Compare(keys[a.begin:a.end], keys[b.begin:b.end]) }
 	slices.SortStableFunc(order, compare)
 	for len(order) > 0 {
@@ -210,7 +227,7 @@ const comparedFirst = 4
 
 // appendBegin appends what the i-th signature of s has in slots without streams, and the
 // first elements of its arrays.
-func (s *Shape) appendBegin(key []byte, e *evaluation, i int, streams uint64, stored storedValues) []byte {
+func (s *Shape) appendBegin(key []byte, e *comparison, i int, streams uint64, stored storedValues) []byte {
 	t := s.template()
 	e.evaluate(s.signature(i, &e.scratch), stored.scalars[t.scalars[i]:])
 	for k, v := range e.slots {
@@ -229,17 +246,36 @@ func (s *Shape) appendBegin(key []byte, e *evaluation, i int, streams uint64, st
 
 // appendRows appends a hash of the elements of the arrays of the i-th signature of s, of
 // 128 bits, which nobody can foresee.
-func (s *Shape) appendRows(key []byte, e *evaluation, i int, stored storedValues) []byte {
+func (s *Shape) appendRows(key []byte, e *comparison, i int, stored storedValues) []byte {
 	t := s.template()
-	e.elementBytes = e.elementBytes[:0]
-	for k := t.rows[i]; k < t.rows[i+1]; k++ {
-		e.rows = stored.rows[k].appendTo(e.rows[:0])
-		for _, v := range e.rows {
-			e.elementBytes = binary.LittleEndian.AppendUint64(e.elementBytes, uint64(v))
+	rows := stored.rows[t.rows[i]:t.rows[i+1]]
+	if !e.followSources(rows) {
+		e.elements = e.elements[:0]
+		for k := range rows {
+			e.rows = rows[k].appendTo(e.rows[:0])
+			for _, v := range e.rows {
+				e.elements = binary.LittleEndian.AppendUint64(e.elements, uint64(v))
+			}
+		}
+		for k, seed := range hashSeeds {
+			e.hash[k] = maphash.Bytes(seed, e.elements)
 		}
 	}
-	for _, seed := range hashSeeds {
-		key = binary.LittleEndian.AppendUint64(key, maphash.Bytes(seed, e.elementBytes))
+	for _, h := range e.hash {
+		key = binary.LittleEndian.AppendUint64(key, h)
 	}
 	return key
+}
+
+// followSources sets e.sources to those of rows, as far as they are known, and reports whether
+// they are what they were.
+func (e *comparison) followSources(rows []storedRow) bool {
+	same := len(e.sources) == len(rows)
+	e.sources = slices.Grow(e.sources[:0], len(rows))[:len(rows)]
+	for k := range rows {
+		source, ok := rows[k].source()
+		same = same && ok && source == e.sources[k]
+		e.sources[k] = source
+	}
+	return same
 }

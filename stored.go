@@ -2,6 +2,7 @@ package reprise
 
 import (
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // StoredValues are the values that a rank has in columns and matrices, of all signatures
@@ -29,6 +30,14 @@ func (x *storedRow) len() int {
 		return len(x.values)
 	}
 	return x.column.rowLen(x.at)
+}
+
+// source returns the source of the elements, and whether it is known.
+func (x *storedRow) source() (source rankenc.RowSource, ok bool) {
+	if x.column == nil {
+		return source, false
+	}
+	return x.column.matrix.Source(x.at - x.column.begin), true
 }
 
 // appendTo appends the elements to dst.

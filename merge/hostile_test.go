@@ -316,7 +316,7 @@ func TestRefuseSlices(t *testing.T) {
 		f.columns = strings.Replace(f.columns, "\x00\x00\x02\x00\x01\x01", "\x00\x00\x02\x00\x02\x01", 1)
 		f.slices[0] += c1
 	})
-	changed("Refers", 2, "matrix at offset 1: corrupt input: number 0 of 0", func(f *forgedTrace) { // to one before it, in section 0
+	changed("Refers", 2, "matrix at offset 1: corrupt input: 0 before the last of 0", func(f *forgedTrace) { // to one before it, in section 0
 		f.columns = "\x03" + "\x01\x03" + "\x00\x00\x02\x00\x01\x01" + "\x01\x00\x02\x00\x02\x02"
 		f.sendValues, f.vectorMatrices = c1, c2
 		f.slices = [2]string{"\x03\x02" + c3, c1 + c1}

@@ -12,9 +12,7 @@ func (c *Column) appendElements(dst []int64, from, n int) []int64 {
 	if n == 0 {
 		return dst
 	}
-	begin := len(dst)
-	dst = slices.Grow(dst, n)[:begin+n]
-	values := dst[begin:]
+	dst, values := extend(dst, n)
 	switch b := c.body.(type) {
 	case exprBody:
 		b.fill(values, int64(from), int64(c.domain.Size))
@@ -38,6 +36,13 @@ func (c *Column) appendElements(dst []int64, from, n int) []int64 {
 		}
 	}
 	return dst
+}
+
+// extend returns dst with n values more, and these.
+func extend(dst []int64, n int) (all, values []int64) {
+	begin := len(dst)
+	all = slices.Grow(dst, n)[:begin+n]
+	return all, all[begin:]
 }
 
 // fill sets values to those of ranks from one on.

@@ -224,6 +224,8 @@ var (
 		headSingle:     "one column",
 		headDistinct:   "columns",
 		headFlat:       "flat",
+		headChanged:    "another with changes",
+		headCounted:    "entropy coded",
 	}
 )
 

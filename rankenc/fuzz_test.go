@@ -94,8 +94,9 @@ func FuzzParseMatrix(f *testing.F) {
 	for _, rows := range matrixSeeds() {
 		f.Add(marshal(NewMatrix(d, rows, nil, Options{})))
 	}
-	f.Add([]byte("\x01\x00"))
-	f.Add([]byte("\x02\x00\x50\x02"))
+	f.Add([]byte("\x01\x01"))
+	f.Add([]byte("\x02\x01\x50\x02"))
+	f.Add([]byte("\x07\x01\x02\x05\x02\x09\x01"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if m, err := ParseMatrix(data, d, others); err == nil {
 			readMatrix(t, m, data)

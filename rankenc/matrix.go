@@ -51,7 +51,11 @@ func NewMatrix(d Domain, rows [][]int64, others []Matrix, o Options) Matrix {
 	var best matrixBody
 	least := math.MaxInt
 	try := func(b matrixBody) {
-		if n := len(b.append(nil)); n < least {
+		n := len(b.append(nil))
+		if _, ok := b.(*counted); ok {
+			n += n / 8 // other encodings are what others compress further
+		}
+		if n < least {
 			best, least = b, n
 		}
 	}
@@ -76,6 +80,7 @@ var references = []func(d Domain, rows [][]int64, others []Matrix, i int) matrix
 	newSame,
 	newTransposed,
 	newSums,
+	newChanged,
 }
 
 // ownEncodings lists functions that return an encoding of rows which refers to
@@ -83,6 +88,7 @@ var references = []func(d Domain, rows [][]int64, others []Matrix, i int) matrix
 // returns one if limit is large enough.
 var ownEncodings = []func(d Domain, rows [][]int64, o Options, limit int) matrixBody{
 	newEqualRows,
+	newCounted,
 	newColumns,
 	newFlat,
 }
@@ -141,7 +147,7 @@ func newEqualRows(_ Domain, rows [][]int64, o Options, _ int) matrixBody {
 		}
 		row = r
 	}
-	return equalRows{NewColumn(elements(len(row)), row, o)}
+	return &equalRows{NewColumn(elements(len(row)), row, o)}
 }
 
 // elements returns the domain of the n elements of a row.
@@ -151,12 +157,12 @@ func elements(n int) Domain { return Over(World(n), n) }
 // elements returns.
 func (c *Column) element(i int) int64 { return c.body.at(i, int64(i), int64(c.domain.Size)) }
 
-func (b equalRows) rowLen(int) int    { return b.row.Len() }
-func (b equalRows) at(_, j int) int64 { return b.row.element(j) }
-func (b equalRows) appendRow(dst []int64, _, n int) []int64 {
+func (b *equalRows) rowLen(int) int    { return b.row.Len() }
+func (b *equalRows) at(_, j int) int64 { return b.row.element(j) }
+func (b *equalRows) appendRow(dst []int64, _, n int) []int64 {
 	return b.row.appendElements(dst, 0, n)
 }
-func (b equalRows) appendColumn(dst []int64, j, n int) []int64 {
+func (b *equalRows) appendColumn(dst []int64, j, n int) []int64 {
 	v := b.row.element(j)
 	for range n {
 		dst = append(dst, v)
@@ -187,11 +193,20 @@ func newColumns(d Domain, rows [][]int64, o Options, limit int) matrixBody {
 		numbers = make([]int64, len(rows[0]))
 		enc     []byte
 	)
-	for j := range numbers {
+	column := func(j int) Column {
 		for i, r := range rows {
 			values[i] = r[j]
 		}
-		c := NewColumn(d, values, o)
+		return NewColumn(d, values, o)
+	}
+	if mean, ok := irregular(len(numbers), column); ok {
+		if mean > limit/len(numbers) {
+			return nil
+		}
+		o.Plain = true
+	}
+	for j := range numbers {
+		c := column(j)
 		enc, _ = c.AppendBinary(enc[:0])
 		n, ok := known[string(enc)]
 		if !ok {
@@ -206,6 +221,29 @@ func newColumns(d Domain, rows [][]int64, o Options, limit int) matrixBody {
 	}
 	b.number = NewColumn(elements(len(numbers)), numbers, Options{})
 	return &b
+}
+
+// sampled is how many columns are looked at to tell what many are.
+const sampled = 16
+
+// irregular looks at some of many columns, and reports whether all of these differ and are
+// plain: then it is likely that all are. Mean is how many bytes one of them takes.
+func irregular(n int, column func(j int) Column) (mean int, ok bool) {
+	if n < 4*sampled {
+		return 0, false
+	}
+	known := make(map[string]bool)
+	var enc []byte
+	for k := range sampled {
+		c := column((2*k + 1) * n / (2 * sampled))
+		enc, _ = c.AppendBinary(enc[:0])
+		if !c.Plain() || known[string(enc)] {
+			return 0, false
+		}
+		known[string(enc)] = true
+		mean += len(enc)
+	}
+	return mean / sampled, true
 }
 
 func (b *columns) rowLen(int) int    { return b.number.Len() }
@@ -242,14 +280,23 @@ type flat struct {
 // startStep is the number of rows for each start that is kept.
 const startStep = 256
 
-func newFlat(d Domain, rows [][]int64, o Options, _ int) matrixBody {
+func newFlat(d Domain, rows [][]int64, o Options, limit int) matrixBody {
 	lengths := make([]int64, len(rows))
 	for i, r := range rows {
 		lengths[i] = int64(len(r))
 	}
 	b := &flat{lengths: NewColumn(d, lengths, Options{})}
 	total, _ := b.index(math.MaxInt)
-	b.values = NewColumn(elements(total), slices.Concat(rows...), o)
+	values := slices.Concat(rows...)
+	if _, ok := irregular(len(rows), func(i int) Column { return NewColumn(elements(len(rows[i])), rows[i], o) }); ok {
+		body, _ := smallestPlain(values, nil, limit)
+		if body == nil {
+			return nil
+		}
+		b.values = Column{elements(total), body}
+		return b
+	}
+	b.values = NewColumn(elements(total), values, o)
 	return b
 }
 
@@ -302,11 +349,10 @@ func (b *flat) appendRow(dst []int64, i, n int) []int64 {
 }
 func (b *flat) appendColumn(dst []int64, j, n int) []int64 {
 	if p, ok := b.values.body.(*packed); ok && b.starts == nil { // most are
-		from := len(dst)
-		dst = slices.Grow(dst, n)[:from+n]
-		unpackSteps(dst[from:], p.bits, j*int(p.width), b.length*int(p.width), p.width)
-		for i := range dst[from:] {
-			dst[from+i] += p.least
+		dst, values := extend(dst, n)
+		unpackSteps(values, p.bits, j*int(p.width), b.length*int(p.width), p.width)
+		for i := range values {
+			values[i] += p.least
 		}
 		return dst
 	}
@@ -321,6 +367,7 @@ func (b *flat) appendColumn(dst []int64, j, n int) []int64 {
 type reference struct {
 	other  Matrix
 	number int // in the list
+	after  int // how many stand after it in the list
 	level  int // larger than that of other
 }
 
@@ -331,7 +378,7 @@ func refer(d Domain, others []Matrix, i, level int) (reference, bool) {
 	if r, ok := m.reference(); m.body == nil || ok && r.level >= level {
 		return reference{}, false
 	}
-	return reference{m, i, level}, m.len() == d.len()
+	return reference{m, i, len(others) - 1 - i, level}, m.len() == d.len()
 }
 
 func (r reference) refers() reference { return r }
@@ -353,10 +400,12 @@ func (m Matrix) Reference() (number int, ok bool) {
 }
 
 // Levels of the encodings that refer to a matrix. Sums may refer to a transposed
-// matrix, as the displacements at the receiving side of an exchange do.
+// matrix, as the displacements at the receiving side of an exchange do, and that to one
+// that changed since another exchange.
 const (
-	copyLevel = 1
-	sumLevel  = 2
+	changedLevel = 1
+	copyLevel    = 2
+	sumLevel     = 3
 )
 
 // same are the rows of another matrix.

@@ -2,7 +2,9 @@ package rankenc
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -63,6 +65,10 @@ func TestMatrix(t *testing.T) {
 		{"Received", transpose(irregular), "transposed", 2, 2},
 		{"ReceivedDisplacements", prefixSums(transpose(irregular), 8), "sums of another", 4, 4},
 		{"Again", irregular, "same rows as another", 2, 2},
+		{"Changed", changeRows(irregular, 1, 3), "another with changes", 2, 7},
+		{"ChangedReceived", transpose(changeRows(irregular, 1, 3)), "transposed", 7, 2},
+		{"ChangedReceivedDisplacements", prefixSums(transpose(changeRows(irregular, 1, 3)), 8), "sums of another", 8, 4},
+		{"ReceivedNearly", changeRows(transpose(irregular), 2, 2), "another with changes", 2, 8},
 		{"Ragged", ragged, "flat", -1, 0},
 		{"Neighbours", table(16, 3, func(i, j int) int64 { return []int64{int64(i ^ 1), 7, int64(i ^ 1)}[j] }), "columns", -1, 0},
 		{"Partners", table(16, 4, func(i, _ int) int64 { return int64(i ^ 1) }), "one column", -1, 4},
@@ -77,6 +83,9 @@ func TestMatrix(t *testing.T) {
 			t.Errorf("%s: %s in %d bytes, want %s in %d", tt.name, MatrixForm(enc), len(enc), tt.form, tt.bytes)
 		}
 		checkMatrix(t, d, tt.rows, others, m)
+		if number, ok := ReferenceOf(enc, len(others)); ok != (tt.refers >= 0) || ok && number != tt.refers {
+			t.Errorf("%s: encoded to refer to %d, %v", tt.name, number, ok)
+		}
 		number, ok := m.Reference()
 		if ok != (tt.refers >= 0) || ok && number != tt.refers {
 			t.Errorf("%s: refers to %d, %v", tt.name, number, ok)
@@ -144,7 +153,7 @@ func checkElements(t rapid.TB, d Domain, rows [][]int64, m Matrix) {
 func testMatrix(t *rapid.T) {
 	d := domainGen.Draw(t, "domain")
 	if rapid.Bool().Draw(t, "whole") {
-		n := rapid.IntRange(1, 9).Draw(t, "n")
+		n := rapid.OneOf(rapid.IntRange(1, 9), rapid.IntRange(16, 20)).Draw(t, "n")
 		d = Over(World(n), n)
 	}
 	n := d.len()
@@ -152,7 +161,7 @@ func testMatrix(t *rapid.T) {
 	var others []Matrix
 	var rows [][]int64
 	for range rapid.IntRange(1, 5).Draw(t, "matrices") {
-		switch rapid.IntRange(0, 5).Draw(t, "shape") {
+		switch rapid.IntRange(0, 7).Draw(t, "shape") {
 		case 0:
 			row := rapid.SliceOfN(rapid.Int64Range(-5, 100), m, m).Draw(t, "row")
 			rows = table(n, m, func(_, j int) int64 { return row[j] })
@@ -174,6 +183,10 @@ func testMatrix(t *rapid.T) {
 			if n > 0 && len(rows) == n && !slices.ContainsFunc(rows, func(r []int64) bool { return len(r) != n }) {
 				rows = transpose(rows)
 			}
+		case 5:
+			rows = countRows(n, rapid.IntRange(0, 30).Draw(t, "columns"), rapid.Uint64().Draw(t, "seed"), rapid.Uint64Range(1, 1<<33).Draw(t, "most"))
+		case 6:
+			rows = changeRows(rows, rapid.Uint64().Draw(t, "seed"), rapid.IntRange(1, 20).Draw(t, "changes"))
 		}
 		if len(rows) != n {
 			rows = make([][]int64, n)
@@ -185,8 +198,157 @@ func testMatrix(t *rapid.T) {
 				checkMatrix(t, d, rows, others, Matrix{d, d.len(), b})
 			}
 		}
+		for i := range others {
+			if b := newChanged(d, rows, others, i); b != nil {
+				checkMatrix(t, d, rows, others, Matrix{d, d.len(), b})
+			}
+		}
 		others = append(others, m)
 	}
+	checkSources(t, others)
+}
+
+// checkSources checks that rows of one source are equal.
+func checkSources(t rapid.TB, all []Matrix) {
+	rows := make(map[RowSource][]int64)
+	for _, m := range all {
+		for i, row := range m.all() {
+			source := m.Source(i)
+			if known, ok := rows[source]; ok && !slices.Equal(known, row) {
+				t.Fatalf("%v and %v are of one source", known, row)
+			}
+			rows[source] = slices.Clone(row)
+		}
+	}
+}
+
+// TestSource checks that rows that did not change are of one source, and of which columns are.
+func TestSource(t *testing.T) {
+	const n = 16
+	d := Over(World(n), n)
+	rows := countRows(n, n, 1, 9)
+	after := slices.Clone(rows)
+	after[3] = slices.Clone(rows[3])
+	after[3][5]++
+	before := NewMatrix(d, rows, nil, Options{})
+	var all []Matrix
+	for _, rows := range [][][]int64{after, transpose(after), prefixSums(after, 1), prefixSums(transpose(after), 1), rows} {
+		all = append(all, NewMatrix(d, rows, append([]Matrix{before}, all...), Options{}))
+	}
+	received := NewMatrix(d, transpose(rows), []Matrix{before}, Options{})
+	sums := NewMatrix(d, prefixSums(rows, 1), []Matrix{before}, Options{})
+	for i := range n {
+		if got := all[0].Source(i) == before.Source(i); got != (i != 3) {
+			t.Errorf("row %d is of one source: %v", i, got)
+		}
+		if got := all[1].Source(i) == received.Source(i); got != (i != 5) {
+			t.Errorf("column %d is of one source: %v", i, got)
+		}
+		if got := all[2].Source(i) == sums.Source(i); got != (i != 3) {
+			t.Errorf("sums %d are of one source: %v", i, got)
+		}
+		if all[4].Source(i) != before.Source(i) {
+			t.Errorf("row %d of the same is of another source", i)
+		}
+	}
+	turned := transpose(rows)
+	turned[3] = slices.Clone(turned[3])
+	turned[3][5]++
+	nearly := NewMatrix(d, turned, []Matrix{before}, Options{})
+	for i := range n {
+		if got := nearly.Source(i) == received.Source(i); got != (i != 3) {
+			t.Errorf("row %d of the transpose is of one source: %v", i, got)
+		}
+	}
+	checkSources(t, append(all, before, received, sums, nearly))
+}
+
+// TestCounted compares the size of numbers of things that are each put to one of many places
+// at random with the information in that.
+func TestCounted(t *testing.T) {
+	const n, things = 300, 200_000
+	for _, tt := range []struct {
+		name   string
+		places int // in columns of all n, the first of which has few of them
+	}{{"even", 1}, {"uneven", n}} {
+		random := rand.New(rand.NewPCG(1, 2))
+		rows := table(n, n, func(_, _ int) int64 { return 0 })
+		share := make([]float64, n) // of a column
+		for range things {
+			j := max(random.IntN(n), random.IntN(tt.places), random.IntN(tt.places), random.IntN(tt.places))
+			share[j] += 1. / things
+			rows[random.IntN(n)][j]++
+		}
+		bits := 0.0
+		for _, row := range rows {
+			for j, v := range row {
+				lgamma, _ := math.Lgamma(float64(v) + 1)
+				if mean := things * share[j] / n; mean > 0 {
+					bits += (mean - float64(v)*math.Log(mean) + lgamma) / math.Ln2
+				}
+			}
+		}
+		enc := marshal(NewMatrix(Over(World(n), n), rows, nil, Options{}))
+		if got := float64(len(enc)); MatrixForm(enc) != "entropy coded" || got > 1.04*bits/8 {
+			t.Errorf("%s: %s takes %v bytes, the information is %.0f", tt.name, MatrixForm(enc), got, bits/8)
+		}
+		narrow := bytes.Clone(enc)
+		narrow[3]-- // the width
+		if _, err := ParseMatrix(narrow, Over(World(n), n), nil); !errors.Is(err, wire.ErrCorrupt) {
+			t.Errorf("%s: with %d bits: %v", tt.name, narrow[3], err)
+		}
+	}
+}
+
+// TestIrregular checks that columns of which some are regular are found among many that are
+// not, and that those of none are encoded without looking.
+func TestIrregular(t *testing.T) {
+	const n = 200
+	random := rand.New(rand.NewPCG(1, 2))
+	noise := table(n, n, func(_, _ int) int64 { return random.Int64N(1<<40) - 1<<39 })
+	d := Over(World(n), n)
+	offsets := table(n, n, func(_, j int) int64 { return int64(j)<<40 + random.Int64N(16) })
+	half := table(n, n, func(i, j int) int64 {
+		if j < n/2 {
+			return noise[i][j]
+		}
+		return int64(i + j)
+	})
+	for _, tt := range []struct {
+		name string
+		rows [][]int64
+		most int
+	}{{"noise", noise, 5*n*n + 20}, {"offsets", offsets, n*n/2 + 20*n}, {"half", half, 5*n*n/2 + 10*n}, {"turned", transpose(half), 5*n*n/2 + 10*n}} {
+		m := NewMatrix(d, tt.rows, nil, Options{})
+		checkMatrix(t, d, tt.rows, nil, m)
+		if enc := marshal(m); len(enc) > tt.most {
+			t.Errorf("%s takes %d bytes as %s, want at most %d", tt.name, len(enc), MatrixForm(enc), tt.most)
+		}
+	}
+}
+
+// countRows returns n rows of m numbers, those of each column up to another one of at most
+// most.
+func countRows(n, m int, seed, most uint64) [][]int64 {
+	random := rand.New(rand.NewPCG(seed, 0))
+	of := make([]uint64, m)
+	for j := range of {
+		of[j] = 1 + random.Uint64N(most)>>random.IntN(40)
+	}
+	return table(n, m, func(_, j int) int64 { return int64(random.Uint64N(of[j])) })
+}
+
+// changeRows returns rows with so many elements changed.
+func changeRows(rows [][]int64, seed uint64, changes int) [][]int64 {
+	random := rand.New(rand.NewPCG(seed, 0))
+	rows = slices.Clone(rows)
+	for range min(changes, 100*len(rows)) {
+		if i := random.IntN(len(rows)); len(rows[i]) > 0 {
+			rows[i] = slices.Clone(rows[i])
+			rows[i][random.IntN(len(rows[i]))] += random.Int64N(5) - 2
+		}
+	}
+	return rows
 }
 
 func TestMatrixRoundTrip(t *testing.T) { rapid.Check(t, testMatrix) }
@@ -230,7 +392,7 @@ func TestParseMatrixErrors(t *testing.T) {
 	d := Over(World(64), 64)
 	oblong := NewMatrix(d, table(64, 2, func(i, j int) int64 { return int64(i + j) }), nil, Options{})
 	squareOne := NewMatrix(d, table(64, 64, func(i, j int) int64 { return int64(i * j % 7) }), nil, Options{})
-	transposedOne, err := ParseMatrix([]byte("\x01\x01"), d, []Matrix{oblong, squareOne})
+	transposedOne, err := ParseMatrix([]byte("\x01\x00"), d, []Matrix{oblong, squareOne})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,13 +405,25 @@ func TestParseMatrixErrors(t *testing.T) {
 		want error
 	}{
 		{"Empty", "", 0, io.ErrUnexpectedEOF},
-		{"UnknownEncoding", "\x07", 0, wire.ErrCorrupt},
+		{"UnknownEncoding", "\x09", 0, wire.ErrCorrupt},
+		{"ChangedNoSuchMatrix", "\x07\x0a\x00", 1, wire.ErrCorrupt},
+		{"ChangedOfZero", "\x07\x08\x00", 1, wire.ErrCorrupt},
+		{"ChangedOfTransposed", "\x07\x04\x00", 1, wire.ErrCorrupt},
+		{"ChangedTurnedOblong", "\x07\x01\x00", 1, wire.ErrCorrupt},
+		{"ChangedBeyondEnd", "\x07\x00\x01\x80\x01\x02", 3, wire.ErrCorrupt},
+		{"ChangedCutOff", "\x07\x00\x01\x03\x82", 4, io.ErrUnexpectedEOF},
+		{"CountedNoElements", "\x08\x00\x01\x00", 1, wire.ErrCorrupt},
+		{"CountedManyElements", "\x08\x80\x80\x80\x01\x01\x02\x01\x01", 1, wire.ErrCorrupt},
+		{"CountedManyBits", "\x08\x01\x21\x02\x01\x01", 2, wire.ErrCorrupt},
+		{"CountedCutOff", "\x08\x01\x01\x03\x01\x01", 3, wire.ErrCorrupt},
+		{"CountedWidth", "\x08\x01\x01\x02\xff\xff", 1, wire.ErrCorrupt},
+		{"CountedEnd", "\x08\x01\x00\x02\x00\x00", 1, wire.ErrCorrupt},
 		{"NoSuchMatrix", "\x00\x05", 1, wire.ErrCorrupt},
-		{"SameRows", "\x00\x03", 1, wire.ErrCorrupt},
-		{"SameOfZero", "\x00\x04", 1, wire.ErrCorrupt},
+		{"SameRows", "\x00\x01", 1, wire.ErrCorrupt},
+		{"SameOfZero", "\x00\x00", 1, wire.ErrCorrupt},
 		{"SameOfTransposed", "\x00\x02", 1, wire.ErrCorrupt},
-		{"TransposedOblong", "\x01\x00", 1, wire.ErrCorrupt},
-		{"SumsCutOff", "\x02\x00\x50", 3, io.ErrUnexpectedEOF},
+		{"TransposedOblong", "\x01\x04", 1, wire.ErrCorrupt},
+		{"SumsCutOff", "\x02\x04\x50", 3, io.ErrUnexpectedEOF},
 		{"LengthOfRow", "\x03\x80\x80\x80\x80\x08\x50", 1, wire.ErrCorrupt},
 		{"NoColumns", "\x04\x00\x50", 1, wire.ErrCorrupt},
 		{"ManyElements", "\x05\x81\x80\x80\x02\x50\x01\x50", 1, wire.ErrLimit},
@@ -297,6 +471,7 @@ func matrixSeeds() [][][]int64 {
 	ragged[3], ragged[7] = nil, ragged[7][:1]
 	return [][][]int64{
 		ragged,
+		countRows(16, 20, 1, 9),
 		table(16, 16, func(_, j int) int64 { return int64(100 * j) }),
 		table(16, 3, func(i, j int) int64 { return []int64{int64(i ^ 1), 7, int64(i ^ 1)}[j] }),
 		table(16, 16, func(i, j int) int64 { return int64(i*j*j) % 13 }),
@@ -335,7 +510,7 @@ func readMatrix(t testing.TB, m Matrix, data []byte) {
 // bytes it was given.
 func TestParseMatrixMemory(t *testing.T) {
 	d := Over(World(1<<20), 1<<20)
-	for _, data := range []string{"\x03\xff\xff\xff\xff\x07\x50", "\x04\xff\xff\xff\xff\x07\x50", "\x05\x80\x80\x80\x01\x50\x01\x50", "\x05\x80\x80\x80\x01\x50\x80\x80\x01"} {
+	for _, data := range []string{"\x03\xff\xff\xff\xff\x07\x50", "\x04\xff\xff\xff\xff\x07\x50", "\x05\x80\x80\x80\x01\x50\x01\x50", "\x05\x80\x80\x80\x01\x50\x80\x80\x01", "\x08\x01\x20\x02\x01\x01"} {
 		if got := allocated(func() { ParseMatrix([]byte(data), d, nil) }); got > 8<<10 {
 			t.Errorf("ParseMatrix of %x allocated %d bytes", data, got)
 		}

@@ -11,6 +11,8 @@ const (
 	headSingle // one distinct column
 	headDistinct
 	headFlat
+	headChanged
+	headCounted
 )
 
 // maxLen is the largest number of rows, and of elements in a row, that are
@@ -22,12 +24,12 @@ const maxLen = 1 << 22
 // is always nil; it is there for [encoding.BinaryAppender].
 func (m Matrix) AppendBinary(dst []byte) ([]byte, error) {
 	if m.body == nil {
-		return equalRows{}.append(dst), nil
+		return (&equalRows{}).append(dst), nil
 	}
 	return m.body.append(dst), nil
 }
 
-func (b equalRows) append(dst []byte) []byte {
+func (b *equalRows) append(dst []byte) []byte {
 	dst = append(dst, headEqualRows)
 	dst = wire.AppendUvarint(dst, uint64(b.row.Len()))
 	dst, _ = b.row.AppendBinary(dst)
@@ -57,15 +59,15 @@ func (b *flat) append(dst []byte) []byte {
 }
 
 func (b same) append(dst []byte) []byte {
-	return wire.AppendUvarint(append(dst, headSame), uint64(b.number))
+	return wire.AppendUvarint(append(dst, headSame), uint64(b.after))
 }
 
 func (b transposed) append(dst []byte) []byte {
-	return wire.AppendUvarint(append(dst, headTransposed), uint64(b.number))
+	return wire.AppendUvarint(append(dst, headTransposed), uint64(b.after))
 }
 
 func (b *sums) append(dst []byte) []byte {
-	dst = wire.AppendUvarint(append(dst, headSums), uint64(b.number))
+	dst = wire.AppendUvarint(append(dst, headSums), uint64(b.after))
 	dst, _ = b.base.AppendBinary(dst)
 	return wire.AppendVarint(dst, b.scale)
 }
@@ -76,6 +78,26 @@ func ParseMatrix(data []byte, domain Domain, others []Matrix) (Matrix, error) {
 	return parse(data, "matrix", func(d *wire.Decoder) Matrix { return decodeMatrix(d, domain, others) })
 }
 
+// ReferenceOf returns which of so many matrices that it is parsed with an encoded matrix
+// refers to, and whether it refers to one of them: the others need not be there.
+func ReferenceOf(enc []byte, matrices int) (number int, ok bool) {
+	d := wire.NewDecoder("rankenc", enc)
+	head := d.Byte("encoding")
+	v := d.Uvarint("matrix")
+	if d.Err() != nil || v > maxLen {
+		return 0, false
+	}
+	switch head {
+	case headSame, headTransposed, headSums:
+		number = matrices - 1 - int(v)
+	case headChanged:
+		number = int(v >> 1)
+	default:
+		return 0, false
+	}
+	return number, number >= 0 && number < matrices
+}
+
 func decodeMatrix(d *wire.Decoder, domain Domain, others []Matrix) Matrix {
 	at := d.Offset()
 	head := d.Byte("encoding")
@@ -84,10 +106,14 @@ func decodeMatrix(d *wire.Decoder, domain Domain, others []Matrix) Matrix {
 	}
 	var b matrixBody
 	switch head {
+	case headCounted:
+		b = decodeCounted(d, domain)
+	case headChanged:
+		b = decodeChanged(d, domain, others)
 	case headSame, headTransposed, headSums:
 		b = decodeReference(d, head, domain, others)
 	case headEqualRows:
-		b = equalRows{DecodeColumn(d, elements(decodeLen(d)))}
+		b = &equalRows{DecodeColumn(d, elements(decodeLen(d)))}
 	case headSingle, headDistinct:
 		b = decodeColumns(d, head, domain)
 	case headFlat:
@@ -169,18 +195,19 @@ func decodeFlat(d *wire.Decoder, domain Domain) matrixBody {
 
 func decodeReference(d *wire.Decoder, head byte, domain Domain, others []Matrix) matrixBody {
 	at := d.Offset()
-	number := d.Uvarint("matrix")
-	if number >= uint64(len(others)) {
-		d.Corrupt(at, "matrix", "number %d of %d", number, len(others))
+	after := d.Uvarint("matrix")
+	if after >= uint64(len(others)) {
+		d.Corrupt(at, "matrix", "%d before the last of %d", after, len(others))
 	}
 	if d.Err() != nil {
 		return nil
 	}
+	number := len(others) - 1 - int(after)
 	level := copyLevel
 	if head == headSums {
 		level = sumLevel
 	}
-	r, ok := refer(domain, others, int(number), level)
+	r, ok := refer(domain, others, number, level)
 	if !ok || head == headTransposed && !square(domain, r.other) {
 		d.Corrupt(at, "matrix", "number %d has another form", number)
 		return nil

@@ -29,7 +29,8 @@
 // lengths to be looked at, their number is limited to 1<<22. A column of
 // 2³¹ values may be 1 byte, and a row of a matrix as long: whoever expands them
 // asks for the length first. Nothing recurses deeper than a matrix that refers to
-// another that refers to a third. No input makes a method divide by zero or index
+// another, that to a third, and that to a fourth. A matrix that is entropy coded is held as
+// bits, 32 numbers for each byte of its encoding at most. No input makes a method divide by zero or index
 // out of range. Pieces of a column that hostile input made overlap are valid, and
 // the first of them counts.
 //

@@ -259,4 +259,4 @@ func (t *Table) inlineSize() int {
 }
 
 // MatricesTogether is how many matrices of a domain can refer to each other.
-const MatricesTogether = 8
+const MatricesTogether = 64
