@@ -62,6 +62,7 @@ var families = []family{
 	10:             torus3Family,
 	11:             grid3Family,
 	12:             residuesFamily,
+	13:             blocksFamily,
 }
 
 const (

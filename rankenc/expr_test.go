@@ -323,7 +323,7 @@ func TestParseExprErrors(t *testing.T) {
 	}{
 		{"Empty", "", 0, io.ErrUnexpectedEOF},
 		{"NoParameter", "\x00", 1, io.ErrUnexpectedEOF},
-		{"UnknownFamily", "\x0d\x00", 0, wire.ErrCorrupt},
+		{"UnknownFamily", "\x0e\x00", 0, wire.ErrCorrupt},
 		{"ColumnEncoding", "\x20\x00", 0, wire.ErrCorrupt},
 		{"LongConstant", "\x00\x02", 0, wire.ErrCorrupt},
 		{"LongShift", "\x01\x02", 0, wire.ErrCorrupt},
@@ -447,6 +447,51 @@ func TestFitResidues(t *testing.T) {
 			t.Fatalf("%v of %d rows: found %v, %v", want, rows, e, ok)
 		}
 	})
+}
+
+// TestFitBlocks checks that sizes of blocks and of faces are found, whatever the directions.
+func TestFitBlocks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k := rapid.Int64Range(4, 24).Draw(t, "k")
+		draw := func(label string) factors {
+			f := rapid.SampledFrom([]factors{{1, 0}, {0, 1}, {1, 1}, {1, -1}}).Draw(t, label)
+			if rapid.Bool().Draw(t, "negative") {
+				f = factors{-f.x, -f.y}
+			}
+			return f
+		}
+		f := [2]factors{draw("first"), {}}
+		if second := draw("second"); second != f[0] && second != (factors{-f[0].x, -f[0].y}) {
+			f[1] = second
+		}
+		c := rapid.Int64Range(0, k-1)
+		p := params{k, numberOf(f), c.Draw(t, "c"), c.Draw(t, "c'"), rapid.Int64Range(k, 20*k).Draw(t, "points"), rapid.Int64Range(1, 9).Draw(t, "factor")}
+		want := Expr{13, p}
+		d, values := sampleOf(int(k*k), all, func(r int) int64 { return want.Eval(int64(r), k*k) })
+		// Where k is even, both diagonals of a rank meet again, or never.
+		diagonals := f[0].x*f[0].y != 0 && f[1].x*f[1].y != 0 && k%2 == 0
+		if e, ok := Fit(d, values, Options{}); !ok && !diagonals || ok && !fits(e, d, values) {
+			t.Fatalf("%v: found %v, %v", want, e, ok)
+		}
+	})
+}
+
+// TestBlocksText checks what an expression is called, and its values.
+func TestBlocksText(t *testing.T) {
+	e := Expr{13, params{4, numberOf([2]factors{{1, 0}, {-1, 1}}), 2, 3, 50, 5}}
+	if got := e.String(); got != "5·block(column+2)·block(-1·column + row+3) of 50 in 4 blocks" {
+		t.Error(got)
+	}
+	if got := e.Eval(5, 16); got != 5*12*12 { // column 1, row 1
+		t.Error(got)
+	}
+	if got := e.Eval(2, 16); got != 5*13*13 { // column 2, row 0
+		t.Error(got)
+	}
+	e.params[1] = numberOf([2]factors{{0, 1}, {}})
+	if got := e.String(); got != "5·block(row+2) of 50 in 4 blocks" || e.Eval(4, 16) != 5*12 || e.Eval(8, 16) != 5*13 {
+		t.Error(got, e.Eval(4, 16), e.Eval(8, 16))
+	}
 }
 
 // TestResiduesText checks what an expression is called, and its values.
