@@ -91,6 +91,9 @@ func irregular() []programs.Program {
 		list = append(list, programs.RandomAlltoallv(ranks, 10, 1))
 	}
 	for _, ranks := range []int{16, 64, 256} {
+		list = append(list, programs.IntegerSort(ranks, 1000, 10, 1))
+	}
+	for _, ranks := range []int{16, 64, 256} {
 		list = append(list, programs.Refinement(ranks, 20, 50, 1))
 	}
 	list = append(list, programs.Refinement(64, 200, 50, 1))
