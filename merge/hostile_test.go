@@ -247,7 +247,7 @@ func TestRefuseSignatures(t *testing.T) {
 		}, layout.ErrCorrupt, "slot 0 of function 3 has no streams"},
 		{"NoIntegers", func(f *forgedTrace) { f.arguments, f.streams = "\x03"+"\x03\x00"+"\x02"+"\x02", "" }, layout.ErrCorrupt, "integers at offset 15"},
 		{"ColumnBroken", func(f *forgedTrace) { f.inline = broken + f.inline[1:] }, layout.ErrCorrupt, "encoding at offset 0: corrupt input: 47"},
-		{"MatrixBroken", func(f *forgedTrace) { f.inline = c1 + "\x09\x02" + c3 }, layout.ErrCorrupt, "encoding at offset 0: corrupt input: 9"},
+		{"MatrixBroken", func(f *forgedTrace) { f.inline = c1 + "\x2f\x02" + c3 }, layout.ErrCorrupt, "encoding at offset 0: corrupt input: 47"},
 		{"RowTooShort", func(f *forgedTrace) { f.inline = c1 + "\x03\x01" + c3 }, layout.ErrCorrupt, "column 1 has a row of 1, not 2"},
 		{"ShapeNotInDomain", func(f *forgedTrace) {
 			f.shapes = "\x02" + "\x02\x00\x00" + "\x02\x08\x00"
@@ -316,7 +316,7 @@ func TestRefuseSlices(t *testing.T) {
 		f.columns = strings.Replace(f.columns, "\x00\x00\x02\x00\x01\x01", "\x00\x00\x02\x00\x02\x01", 1)
 		f.slices[0] += c1
 	})
-	changed("Refers", 2, "matrix at offset 1: corrupt input: 0 before the last of 0", func(f *forgedTrace) { // to one before it, in section 0
+	changed("Refers", 2, "matrix at offset 1: corrupt input: number 0 of 0", func(f *forgedTrace) { // to one before it, in section 0
 		f.columns = "\x03" + "\x01\x03" + "\x00\x00\x02\x00\x01\x01" + "\x01\x00\x02\x00\x02\x02"
 		f.sendValues, f.vectorMatrices = c1, c2
 		f.slices = [2]string{"\x03\x02" + c3, c1 + c1}

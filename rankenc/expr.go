@@ -218,15 +218,18 @@ var (
 		headRelative - headColumns:   "relative ranks",
 	}
 	matrixForms = [...]string{
-		headSame:       "same rows as another",
-		headTransposed: "transposed",
-		headSums:       "sums of another",
-		headEqualRows:  "equal rows",
-		headSingle:     "one column",
-		headDistinct:   "columns",
-		headFlat:       "flat",
-		headChanged:    "another with changes",
-		headCounted:    "entropy coded",
+		headOldSame:       "same rows as another",
+		headOldTransposed: "transposed",
+		headOldSums:       "sums of another",
+		headEqualRows:     "equal rows",
+		headSingle:        "one column",
+		headDistinct:      "columns",
+		headFlat:          "flat",
+		headChanged:       "another with changes",
+		headCounted:       "entropy coded",
+		headSame:          "same rows as another",
+		headTransposed:    "transposed",
+		headSums:          "sums of another",
 	}
 )
 

@@ -84,7 +84,7 @@ func FuzzParseColumn(f *testing.F) {
 }
 
 // FuzzParseMatrix checks that whatever ParseMatrix accepts can be read and is
-// encoded as it was.
+// encoded as it was, or in the form of newer files.
 func FuzzParseMatrix(f *testing.F) {
 	d := Over(World(16), 16)
 	others := []Matrix{
@@ -94,8 +94,9 @@ func FuzzParseMatrix(f *testing.F) {
 	for _, rows := range matrixSeeds() {
 		f.Add(marshal(NewMatrix(d, rows, nil, Options{})))
 	}
-	f.Add([]byte("\x01\x01"))
-	f.Add([]byte("\x02\x01\x50\x02"))
+	f.Add([]byte("\x0a\x01"))
+	f.Add([]byte("\x0b\x01\x50\x02"))
+	f.Add([]byte("\x00\x01"))
 	f.Add([]byte("\x07\x01\x02\x05\x02\x09\x01"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if m, err := ParseMatrix(data, d, others); err == nil {

@@ -4,16 +4,23 @@ import "github.com/reprise-trace/reprise/internal/wire"
 
 // Numbers of the encodings of matrices, as their first byte.
 const (
-	headSame = iota
-	headTransposed
-	headSums
+	headOldSame = iota // the first three are in older files only
+	headOldTransposed
+	headOldSums
 	headEqualRows
 	headSingle // one distinct column
 	headDistinct
 	headFlat
 	headChanged
 	headCounted
+	headSame // these in the order of the first three
+	headTransposed
+	headSums
 )
+
+// oldTogether is what the numbers of references in older files are counted from: the last
+// multiple of it in the list.
+const oldTogether = 8
 
 // maxLen is the largest number of rows, and of elements in a row, that are
 // accepted where an encoding needs them to be looked through.
@@ -88,6 +95,8 @@ func ReferenceOf(enc []byte, matrices int) (number int, ok bool) {
 		return 0, false
 	}
 	switch head {
+	case headOldSame, headOldTransposed, headOldSums:
+		number = matrices - matrices%oldTogether + int(v)
 	case headSame, headTransposed, headSums:
 		number = matrices - 1 - int(v)
 	case headChanged:
@@ -110,7 +119,7 @@ func decodeMatrix(d *wire.Decoder, domain Domain, others []Matrix) Matrix {
 		b = decodeCounted(d, domain)
 	case headChanged:
 		b = decodeChanged(d, domain, others)
-	case headSame, headTransposed, headSums:
+	case headOldSame, headOldTransposed, headOldSums, headSame, headTransposed, headSums:
 		b = decodeReference(d, head, domain, others)
 	case headEqualRows:
 		b = &equalRows{DecodeColumn(d, elements(decodeLen(d)))}
@@ -193,16 +202,42 @@ func decodeFlat(d *wire.Decoder, domain Domain) matrixBody {
 	return b
 }
 
-func decodeReference(d *wire.Decoder, head byte, domain Domain, others []Matrix) matrixBody {
+// lastReference reads how many of so many matrices stand after the one that is meant, and
+// returns its number.
+func lastReference(d *wire.Decoder, matrices int) (number int) {
 	at := d.Offset()
 	after := d.Uvarint("matrix")
-	if after >= uint64(len(others)) {
-		d.Corrupt(at, "matrix", "%d before the last of %d", after, len(others))
+	if after >= uint64(matrices) {
+		d.Corrupt(at, "matrix", "%d before the last of %d", after, matrices)
+		return 0
+	}
+	return matrices - 1 - int(after)
+}
+
+// oldReference is lastReference of older files, which have the number itself, from the last
+// multiple of oldTogether on.
+func oldReference(d *wire.Decoder, matrices int) (number int) {
+	at := d.Offset()
+	v := d.Uvarint("matrix")
+	if v >= uint64(matrices%oldTogether) {
+		d.Corrupt(at, "matrix", "number %d of %d", v, matrices%oldTogether)
+		return 0
+	}
+	return matrices - matrices%oldTogether + int(v)
+}
+
+func decodeReference(d *wire.Decoder, head byte, domain Domain, others []Matrix) matrixBody {
+	at := d.Offset()
+	number := 0
+	if head < headEqualRows {
+		head += headSame - headOldSame
+		number = oldReference(d, len(others))
+	} else {
+		number = lastReference(d, len(others))
 	}
 	if d.Err() != nil {
 		return nil
 	}
-	number := len(others) - 1 - int(after)
 	level := copyLevel
 	if head == headSums {
 		level = sumLevel
