@@ -2,6 +2,7 @@ package rankenc
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -71,7 +72,7 @@ func (s *sample) fitBlocks(try func(params)) {
 		s.fitOneBlock(k, size, step, try)
 		return
 	}
-	if low%(size*size) == 0 && distinct[2] == low/(size*size)*(size+1)*(size+1) {
+	if size <= math.MaxInt32 && low%(size*size) == 0 && distinct[2] == low/(size*size)*(size+1)*(size+1) {
 		s.fitTwoBlocks(k, size, low/(size*size), distinct, try)
 	}
 }

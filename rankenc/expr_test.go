@@ -476,6 +476,21 @@ func TestFitBlocks(t *testing.T) {
 	})
 }
 
+// TestLargeBlocks fits values whose blocks have 2³¹ points and more, and whose squares wrap.
+func TestLargeBlocks(t *testing.T) {
+	for _, size := range []int64{1<<31 - 1, 1 << 31, 1 << 32, 3 << 32, 1 << 62} {
+		for _, third := range []int64{size + 1, size + 2, math.MaxInt64} {
+			d, values := sampleOf(9, all, func(r int) int64 { return []int64{size, size + 1, third}[r%3] })
+			c := NewColumn(d, values, Options{})
+			for i, v := range values {
+				if c.At(i) != v {
+					t.Fatalf("%d of %v: %d of %v", i, values, c.At(i), c)
+				}
+			}
+		}
+	}
+}
+
 // TestBlocksText checks what an expression is called, and its values.
 func TestBlocksText(t *testing.T) {
 	e := Expr{13, params{4, numberOf([2]factors{{1, 0}, {-1, 1}}), 2, 3, 50, 5}}

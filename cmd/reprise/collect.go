@@ -189,7 +189,9 @@ func (o *collectOutput) write(cmd *cobra.Command, collector *collect.Collector, 
 		return err
 	}
 	s.fill(collected)
-	if collected.Calls == 0 {
+	if collected.Calls == 0 && collected.Problems != nil {
+		return fmt.Errorf("%w: %w", errNothing, collected.Problems)
+	} else if collected.Calls == 0 {
 		return errNothing
 	}
 	s.Output = o.path

@@ -359,6 +359,9 @@ func (c *Collector) parts(ctx context.Context, until int64, end bool, problem er
 			return nil, s, err
 		}
 	}
+	if end {
+		problems = append(problems, c.gone())
+	}
 	c.measure()
 	if ranks := a.RankSet(); c.options.Machine != "" && !c.options.Untimed && ranks.Len() > 0 {
 		run.Clocks = []merge.Clock{{Machine: c.options.Machine, Ranks: ranks, Error: -1, Readings: c.clockReadings(list)}}
@@ -373,6 +376,27 @@ func (c *Collector) parts(ctx context.Context, until int64, end bool, problem er
 		return nil, s, err
 	}
 	return a, s, nil
+}
+
+// gone returns an error if the first records of threads, without which the others have no
+// meaning, are no longer there.
+func (c *Collector) gone() error {
+	threads, first := 0, ""
+	for _, p := range c.processes {
+		for _, t := range p.threads {
+			if !t.late || t.opened > 0 {
+				continue
+			}
+			threads++
+			if path := t.segment(0); first == "" || path < first {
+				first = path
+			}
+		}
+	}
+	if threads == 0 {
+		return nil
+	}
+	return fmt.Errorf("calls of %d threads are lost: %s is missing, and others may be, as a recorder that was killed had read and removed them: with --keep-raw it keeps them", threads, first)
 }
 
 // Calls returns the number of calls that were collected so far.

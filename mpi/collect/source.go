@@ -184,6 +184,7 @@ func (s *source) add(directory string, found spool.Thread, keep bool) {
 		return
 	}
 	t := &thread{lane: found.Thread, number: -1}
+	t.late = found.Paths[0] != found.Segment(directory, 0)
 	t.keep = keep
 	t.segment = func(sequence uint32) string { return found.Segment(directory, sequence) }
 	s.threads = slices.Insert(s.threads, at, t)
@@ -244,6 +245,7 @@ type stream struct {
 	keep    bool                         // the segments, when they are read
 	segment func(sequence uint32) string // its path
 	opened  uint32                       // segments
+	late    bool                         // there were segments, but not the first one
 	path    string                       // of the latest
 	file    *os.File
 	header  spool.SegmentHeader // as it was read last
