@@ -470,6 +470,34 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// TestBeginningGone has a thread whose first segment a recorder has removed, and one that is whole.
+func TestBeginningGone(t *testing.T) {
+	for _, whole := range []bool{true, false} {
+		directory := t.TempDir()
+		w := newSpoolWriter(3, 0)
+		w.call(1000, "MPI_Barrier", world)
+		if whole {
+			w.write(t, directory)
+		}
+		w = newSpoolWriter(4, 0)
+		w.sequence++
+		w.header(4)
+		w.call(2000, "MPI_Barrier", world)
+		w.write(t, directory)
+		c, err := New(directory, Options{Untimed: true, Keep: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, s, err := c.Finish(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Calls > 0 != whole || s.Problems == nil || !strings.Contains(s.Problems.Error(), "calls of 1 threads are lost: "+spool.Thread{Process: w.id}.Segment(directory, 0)) {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
 // TestNothing checks that a spool in which nothing was called is no error, also where the clock of the machine is told.
 func TestNothing(t *testing.T) {
 	c, err := New(t.TempDir(), Options{Machine: "a"})

@@ -184,7 +184,7 @@ func (s *source) add(directory string, found spool.Thread, keep bool) {
 		return
 	}
 	t := &thread{lane: found.Thread, number: -1}
-	t.late = found.Paths[0] != found.Segment(directory, 0)
+	t.late = !slices.Contains(found.Paths, found.Segment(directory, 0))
 	t.keep = keep
 	t.segment = func(sequence uint32) string { return found.Segment(directory, sequence) }
 	s.threads = slices.Insert(s.threads, at, t)
