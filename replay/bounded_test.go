@@ -151,6 +151,29 @@ func TestBoundedTags(t *testing.T) {
 	}
 }
 
+// TestBoundedProbes replays probes in order that look for messages that are sent in a stretch.
+func TestBoundedProbes(t *testing.T) {
+	const messages = 20
+	var parts []merge.Part
+	for rank := range 2 {
+		var r testtrace.Recording
+		for i := range messages {
+			if rank == 0 {
+				r.MPI(1, "MPI_Send", "count", 1, "datatype", "MPI_BYTE", "dest", 1, "tag", i/2, "comm", world)
+			} else {
+				r.MPI(1, "MPI_Mprobe", "source", 0, "tag", i/2, "comm", world, "message", 0)
+				r.MPI(1, "MPI_Mrecv", "count", 1, "datatype", "MPI_BYTE", "message", 0)
+			}
+		}
+		parts = append(parts, r.Finish(rank))
+	}
+	parts[0].Bounded = &merge.Bounded{Ranks: []layout.BoundedRank{{Rank: 0, Stretches: []merge.Stretch{{Calls: messages}}}}}
+	r, err := replay.Run(ctx, open(t, testtrace.Write(t, merge.Run{Ranks: 2}, parts)), replay.Instant{})
+	if err != nil || r.Messages != messages || r.Unreceived > 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // TestBoundedMessages replays programs that send at random, made to fit: what is received is what is sent.
 func TestBoundedMessages(t *testing.T) {
 	if testing.Short() {

@@ -222,13 +222,17 @@ func (e *engine) releaseAcross() (found bool) {
 	return found
 }
 
-// releaseDrawn has calls go on that wait for the other end of a message, which may have been
+// releaseDrawn has calls go on that wait for the other end of a message, or look for a message, which may have been
 // in a stretch: they do not wait for it, but match it when it comes.
 func (e *engine) releaseDrawn(now Time) (found bool) {
 	if !e.drawn {
 		return false
 	}
 	for _, c := range e.channelList {
+		if len(c.probers) > 0 {
+			found = true
+			e.show(c, now, nil)
+		}
 		for i := range c.receives.len() {
 			if end := &c.receives.list[c.receives.head+i]; end.request.waiter != nil {
 				r := end.request
