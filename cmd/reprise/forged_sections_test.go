@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +30,7 @@ messages F --by communicator
 info F --all
 at F 1ms
 predict F
+predict F -o predicted.rpz
 proxy F -o OUT
 extrapolate F F --ranks 64 -o out.rpz
 merge F -o out.rpz
@@ -43,6 +45,21 @@ export F -o out.pftrace
 export F -o out.json
 export F -o out.prv
 export F -o out.ti`), "\n"), blockCommands...)
+
+// TestForgedCommands checks that forgedCommands has each command that takes traces.
+func TestForgedCommands(t *testing.T) {
+	const others = " replay view " // makes a proxy, and runs it; makes a report, and shows it
+	used := make(map[string]bool)
+	for _, command := range forgedCommands {
+		used[strings.Fields(command)[0]] = true
+	}
+	for _, cmd := range newRoot().Commands() {
+		takes := regexp.MustCompile(`^\S+ ([A-Z]\.rpz|TRACE|PART|FILE|DAMAGED)`).MatchString(cmd.Use)
+		if takes != used[cmd.Name()] && !strings.Contains(others, " "+cmd.Name()+" ") {
+			t.Errorf("%s: takes traces: %v, is tested: %v", cmd.Use, takes, used[cmd.Name()])
+		}
+	}
+}
 
 // A forgery changes the content of a section.
 type forgery struct {
