@@ -25,3 +25,11 @@ func isMine(info os.FileInfo) bool {
 	status, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(status.Uid) == os.Geteuid()
 }
+
+// numberOnDisk returns a number that tells a file from others of its directory, 0 if none is known.
+func numberOnDisk(info os.FileInfo) uint64 {
+	if status, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(status.Ino)
+	}
+	return 0
+}

@@ -14,7 +14,8 @@ import (
 // changed, and the error is of the file that failed, by the path that [Create] was given.
 //
 // Several files of one directory are put there together. What is there is kept under a second name until all are in their
-// places, and a list says so: if the process is killed between two of them, [RemoveLeftovers] puts back what was there.
+// places, and a list says so: if the process is killed between two of them, [RemoveLeftovers] puts back what was there,
+// but not over what somebody has written since.
 // Others that do the same in that directory wait. Files of several directories are put back if one fails, but not if
 // the process is killed.
 func Commit(files ...*File) error {
@@ -59,7 +60,8 @@ type swap struct {
 // A member is a file that is replaced.
 type member struct {
 	path string
-	old  bool // there is one
+	old  bool   // there is one
+	by   uint64 // number on the disk of the one that replaces it, 0 if it is not known
 }
 
 func commitTogether(files []*File) (err error) {
@@ -101,8 +103,14 @@ func newSwap(files []*File) (s *swap, release func(), err error) {
 	s = &swap{directory: filepath.Dir(files[0].path), number: numberOf(files[0].f.Name())}
 	one := true
 	for _, f := range files {
-		_, err := os.Lstat(f.path)
-		s.members = append(s.members, member{f.path, err == nil})
+		m := member{path: f.path}
+		if _, err := os.Lstat(f.path); err == nil {
+			m.old = true
+		}
+		if info, err := f.f.Stat(); err == nil {
+			m.by = numberOnDisk(info)
+		}
+		s.members = append(s.members, m)
 		one = one && filepath.Dir(f.path) == s.directory
 	}
 	if !one {
@@ -134,7 +142,7 @@ func (s *swap) write() (*os.File, error) {
 		if m.old {
 			what = "old"
 		}
-		fmt.Fprintf(&b, "%s %q\n", what, filepath.Base(m.path))
+		fmt.Fprintf(&b, "%s %d %q\n", what, m.by, filepath.Base(m.path))
 	}
 	list := hidden(s.members[0].path, s.number, "list")
 	if _, err = f.Write(b.Bytes()); err == nil {
@@ -165,10 +173,11 @@ func readSwap(list string) (*swap, error) {
 	s := &swap{directory: filepath.Dir(list), number: number, list: list}
 	for line := range strings.Lines(string(text)) {
 		var what, name string
-		if _, err := fmt.Sscanf(line, "%s %q\n", &what, &name); err != nil || name != filepath.Base(name) || !filepath.IsLocal(name) || what != "old" && what != "none" {
+		var by uint64
+		if _, err := fmt.Sscanf(line, "%s %d %q\n", &what, &by, &name); err != nil || name != filepath.Base(name) || !filepath.IsLocal(name) || what != "old" && what != "none" {
 			return nil, fs.ErrInvalid
 		}
-		s.members = append(s.members, member{filepath.Join(s.directory, name), what == "old"})
+		s.members = append(s.members, member{filepath.Join(s.directory, name), what == "old", by})
 	}
 	if len(s.members) == 0 || filepath.Base(s.members[0].path) != base {
 		return nil, fs.ErrInvalid
@@ -204,10 +213,17 @@ func (s *swap) undo() error {
 }
 
 func (s *swap) undoOne(m member) error {
-	if !m.old {
+	info, err := os.Lstat(m.path)
+	other := err == nil && m.by != 0 && numberOnDisk(info) != m.by // than the one that replaces it
+	switch {
+	case !m.old && other:
+		return nil
+	case !m.old:
 		return remove(m.path)
+	case other: // what was there before, or what somebody has written since
+		return remove(s.kept(m))
 	}
-	err := rename(s.kept(m), m.path)
+	err = rename(s.kept(m), m.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // it was not yet kept
 	}

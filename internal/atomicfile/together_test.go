@@ -165,6 +165,38 @@ func TestTogetherKilled(t *testing.T) {
 	}
 }
 
+// TestWrittenSince ends a process at each operation, and then writes one of the files alone: it is not put back.
+func TestWrittenSince(t *testing.T) {
+	directory := t.TempDir()
+	paths := pathsIn(directory)
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for nth := 1; ; nth++ {
+		for i := range paths {
+			before(t, paths)
+			cmd := exec.Command(program)
+			cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %s", endAt, nth, directory))
+			if cmd.Run() == nil {
+				return
+			}
+			theirs := filepath.Join(directory, "theirs")
+			if err := os.WriteFile(theirs, []byte("theirs"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(theirs, paths[i]); err != nil {
+				t.Fatal(err)
+			}
+			age(t, directory)
+			RemoveLeftovers(paths...)
+			if got := contents(paths); strings.Split(got, ",")[i] != "theirs" {
+				t.Errorf("operation %d, file %d: %s", nth, i, got)
+			}
+		}
+	}
+}
+
 // age lets all files in a directory be old.
 func age(t *testing.T, directory string) {
 	t.Helper()
@@ -180,13 +212,13 @@ func age(t *testing.T, directory string) {
 func TestForeignLists(t *testing.T) {
 	const number = ".0123456789abcdef"
 	for _, text := range []string{
-		"none \"mine\"\n",
-		"old \"out\"\nnone \"mine\"\n",
-		"old \"out\"\nnone \"../mine\"\n",
-		"none \"out\"\nnone \"sub/mine\"\n",
-		"none \"out\"\nwhat\n",
+		"none 0 \"mine\"\n",
+		"old 0 \"out\"\nnone 0 \"mine\"\n",
+		"old 0 \"out\"\nnone 0 \"../mine\"\n",
+		"none 0 \"out\"\nnone 0 \"sub/mine\"\n",
+		"none 0 \"out\"\nwhat\n",
 		"",
-		"none \"out\"\n" + strings.Repeat(" ", 1<<20),
+		"none 0 \"out\"\n" + strings.Repeat(" ", 1<<20),
 	} {
 		directory := t.TempDir()
 		for name, text := range map[string]string{"out": "out", "mine": "mine", ".out" + number + ".old": "theirs", ".out" + number + ".list": text} {
