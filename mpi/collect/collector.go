@@ -393,10 +393,14 @@ func (c *Collector) gone() error {
 			}
 		}
 	}
-	if threads == 0 {
+	const cause = "a recorder that was killed had read and removed it; with --keep-raw it keeps such files"
+	switch threads {
+	case 0:
 		return nil
+	case 1:
+		return fmt.Errorf("calls of a thread are lost: %s is missing, as %s", first, cause)
 	}
-	return fmt.Errorf("calls of %d threads are lost: %s is missing, and others may be, as a recorder that was killed had read and removed them: with --keep-raw it keeps them", threads, first)
+	return fmt.Errorf("calls of %d threads are lost: %s is missing, and the first file of each of the others, as %s", threads, first, cause)
 }
 
 // Calls returns the number of calls that were collected so far.

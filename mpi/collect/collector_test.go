@@ -492,7 +492,7 @@ func TestBeginningGone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Calls > 0 != whole || s.Problems == nil || !strings.Contains(s.Problems.Error(), "calls of 1 threads are lost: "+spool.Thread{Process: w.id}.Segment(directory, 0)) {
+		if s.Calls > 0 != whole || s.Problems == nil || !strings.Contains(s.Problems.Error(), "calls of a thread are lost: "+spool.Thread{Process: w.id}.Segment(directory, 0)) {
 			t.Errorf("%+v", s)
 		}
 	}
