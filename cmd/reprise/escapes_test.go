@@ -73,7 +73,6 @@ func evilCalls(t *testing.T) *reprise.Trace {
 
 // TestEscapes checks that no command writes to a terminal what a trace says to it, or what the name of its file says.
 func TestEscapes(t *testing.T) {
-	t.Chdir(t.TempDir())
 	stencil := programs.Stencil2D(2, 2, 4).Timed()
 	for name, trace := range map[string]*reprise.Trace{
 		"stencil": testtrace.Write(t, stencil.Run(), stencil.Parts()),
@@ -82,19 +81,25 @@ func TestEscapes(t *testing.T) {
 		"table":   testtrace.HostileTable(t),
 		"lines":   testtrace.TI(t, "0 init\n0 send 1 0 8\n0 finalize\n1 init\n1 recv 0 0 8\n1 finalize\n"),
 	} {
-		path := name + evil + ".rpz"
-		writeEvil(t, path, trace)
-		for _, command := range escapeCommands {
-			var args []string
-			for _, arg := range strings.Fields(command) {
-				args = append(args, strings.NewReplacer("OUT", "out"+evil, "F", path, "EVIL", evil).Replace(arg))
-			}
-			r := invoke(t, "", args...)
-			for _, c := range r.stdout + r.stderr {
-				if c != '\n' && c != '\t' && (unicode.IsControl(c) || unicode.Is(unicode.Cf, c)) {
-					t.Errorf("%s: reprise %s: %q", name, command, r.stdout+r.stderr)
-					break
-				}
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir()) // so that all begin without outputs
+			testEscapes(t, name+evil+".rpz", trace)
+		})
+	}
+}
+
+func testEscapes(t *testing.T, path string, trace *reprise.Trace) {
+	writeEvil(t, path, trace)
+	for _, command := range escapeCommands {
+		var args []string
+		for _, arg := range strings.Fields(command) {
+			args = append(args, strings.NewReplacer("OUT", "out"+evil, "F", path, "EVIL", evil).Replace(arg))
+		}
+		r := invoke(t, "", args...)
+		for _, c := range r.stdout + r.stderr {
+			if c != '\n' && c != '\t' && (unicode.IsControl(c) || unicode.Is(unicode.Cf, c)) {
+				t.Errorf("reprise %s: %q", command, r.stdout+r.stderr)
+				break
 			}
 		}
 	}

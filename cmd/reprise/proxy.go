@@ -171,9 +171,7 @@ func writeProxy(q *question, directory string, from *extrapolatedRun, o proxy.Op
 		if from != nil {
 			from.print(q, q.OutOrStdout())
 		}
-		for _, l := range p.LeftOut {
-			q.printf("left out: %s of %s, which %s\n", text.Plural(l.Calls, "call"), l.Function, l.Reason)
-		}
+		printLeftOut(q, answer.LeftOut)
 		for _, c := range conditions {
 			q.printf("conditional on %s\n", text.Printable(c))
 		}

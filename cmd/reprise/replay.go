@@ -130,6 +130,13 @@ func leftOutOf(p *proxy.Program) []leftOut {
 	return list
 }
 
+// printLeftOut says which calls a proxy does not make.
+func printLeftOut(q *question, list []leftOut) {
+	for _, l := range list {
+		q.printf("left out: %s of %s, which %s\n", text.Plural(l.Calls, "call"), text.Printable(l.Function), text.Printable(l.Reason))
+	}
+}
+
 // replay builds the proxy of a trace, runs it behind the arguments of a launcher, and compares.
 func (p *performance) replay(q *question, args []string) error {
 	if err := notAnInput(p.output, q.path); err != nil {
@@ -293,9 +300,7 @@ func (a *replayAnswer) print(q *question) {
 		row(f.Time, f.ReplayedTime, calls, f.Function)
 	}
 	t.Close()
-	for _, l := range a.LeftOut {
-		q.printf("left out: %s of %s, which %s\n", text.Plural(l.Calls, "call"), l.Function, l.Reason)
-	}
+	printLeftOut(q, a.LeftOut)
 	if a.Output != "" {
 		q.printf("\nthe run is in %s\n", text.Printable(a.Output))
 	}
