@@ -128,49 +128,32 @@ func TestBoundedPrograms(t *testing.T) {
 	}
 }
 
-// TestBoundedTags replays receives in order of messages that are sent in a stretch: they match, although the tags of
-// the messages are not known.
+// TestBoundedTags replays receives, and probes, in order of messages that are sent in a stretch: they match, although the
+// tags of the messages are not known.
 func TestBoundedTags(t *testing.T) {
-	const messages = 20
-	var parts []merge.Part
-	for rank := range 2 {
-		var r testtrace.Recording
-		for i := range messages {
-			if rank == 0 {
-				r.MPI(1, "MPI_Send", "count", 1, "datatype", "MPI_BYTE", "dest", 1, "tag", 1000+i/2, "comm", world)
-			} else {
-				r.MPI(1, "MPI_Recv", "count", 1, "datatype", "MPI_BYTE", "source", 0, "tag", i, "comm", world)
+	for name, receive := range map[string]func(r *testtrace.Recording, tag int){
+		"receives": func(r *testtrace.Recording, tag int) {
+			r.MPI(1, "MPI_Recv", "count", 1, "datatype", "MPI_BYTE", "source", 0, "tag", tag, "comm", world)
+		},
+		"probes": func(r *testtrace.Recording, tag int) {
+			r.MPI(1, "MPI_Mprobe", "source", 0, "tag", tag, "comm", world, "message", 0)
+			r.MPI(1, "MPI_Mrecv", "count", 1, "datatype", "MPI_BYTE", "message", 0)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const messages = 20
+			var sender, receiver testtrace.Recording
+			for i := range messages {
+				sender.MPI(1, "MPI_Send", "count", 1, "datatype", "MPI_BYTE", "dest", 1, "tag", 1000+i/2, "comm", world)
+				receive(&receiver, i)
 			}
-		}
-		parts = append(parts, r.Finish(rank))
-	}
-	parts[0].Bounded = &merge.Bounded{Ranks: []layout.BoundedRank{{Rank: 0, Stretches: []merge.Stretch{{Calls: messages}}}}}
-	r, err := replay.Run(ctx, open(t, testtrace.Write(t, merge.Run{Ranks: 2}, parts)), replay.Instant{})
-	if err != nil || r.Messages != messages || r.Unreceived > 0 {
-		t.Errorf("%+v, %v", r, err)
-	}
-}
-
-// TestBoundedProbes replays probes in order that look for messages that are sent in a stretch.
-func TestBoundedProbes(t *testing.T) {
-	const messages = 20
-	var parts []merge.Part
-	for rank := range 2 {
-		var r testtrace.Recording
-		for i := range messages {
-			if rank == 0 {
-				r.MPI(1, "MPI_Send", "count", 1, "datatype", "MPI_BYTE", "dest", 1, "tag", i/2, "comm", world)
-			} else {
-				r.MPI(1, "MPI_Mprobe", "source", 0, "tag", i/2, "comm", world, "message", 0)
-				r.MPI(1, "MPI_Mrecv", "count", 1, "datatype", "MPI_BYTE", "message", 0)
+			parts := []merge.Part{sender.Finish(0), receiver.Finish(1)}
+			parts[0].Bounded = &merge.Bounded{Ranks: []layout.BoundedRank{{Rank: 0, Stretches: []merge.Stretch{{Calls: messages}}}}}
+			r, err := replay.Run(ctx, open(t, testtrace.Write(t, merge.Run{Ranks: 2}, parts)), replay.Instant{})
+			if err != nil || r.Messages != messages || r.Unreceived > 0 {
+				t.Errorf("%+v, %v", r, err)
 			}
-		}
-		parts = append(parts, r.Finish(rank))
-	}
-	parts[0].Bounded = &merge.Bounded{Ranks: []layout.BoundedRank{{Rank: 0, Stretches: []merge.Stretch{{Calls: messages}}}}}
-	r, err := replay.Run(ctx, open(t, testtrace.Write(t, merge.Run{Ranks: 2}, parts)), replay.Instant{})
-	if err != nil || r.Messages != messages || r.Unreceived > 0 {
-		t.Errorf("%+v, %v", r, err)
+		})
 	}
 }
 
