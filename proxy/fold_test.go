@@ -14,7 +14,6 @@ import (
 // TestFold checks that calls whose arguments differ become one without a loss: the calls that the program makes, in
 // the order of the folded grammar and with the rows of their tables, are those of the trace.
 func TestFold(t *testing.T) {
-	seen := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		ranks := make([][]testtrace.Call, rapid.IntRange(1, 3).Draw(rt, "ranks"))
 		rounds, repeats := rapid.IntRange(1, 12).Draw(rt, "rounds"), rapid.IntRange(1, 3).Draw(rt, "repeats")
@@ -44,27 +43,39 @@ func TestFold(t *testing.T) {
 				ranks[rank] = append(ranks[rank], calls...)
 			}
 		}
-		trace := testtrace.Record(rt, merge.Run{}, false, ranks)
-		g := &generator{ctx: context.Background(), trace: trace, options: Options{Compute: None, Scale: 1}, size: len(ranks)}
-		if err := g.read(); err != nil {
-			rt.Fatal(err)
-		}
-		for number, calls := range g.calls {
-			if g.trace.ShapeRanks(number).Len() == 0 {
-				continue
-			}
-			for _, c := range calls {
-				seen += len(c.members)
-			}
-			checkFolded(rt, g, number, ranks)
-		}
+		folded(rt, ranks)
 	})
-	if seen == 0 {
+	var calls []testtrace.Call
+	for n := range 12 {
+		calls = append(calls, testtrace.MPICall("MPI_Send", "count", n*n%11, "dest", 0, "tag", 3))
+	}
+	if folded(t, [][]testtrace.Call{calls, calls}) == 0 {
 		t.Error("no calls became one")
 	}
 }
 
-func checkFolded(t *rapid.T, g *generator, number int, want [][]testtrace.Call) {
+// folded checks the calls of each shape against those of the ranks, and returns how many became one with others.
+func folded(t rapid.TB, ranks [][]testtrace.Call) int {
+	t.Helper()
+	trace := testtrace.Record(t, merge.Run{}, false, ranks)
+	g := &generator{ctx: context.Background(), trace: trace, options: Options{Compute: None, Scale: 1}, size: len(ranks)}
+	if err := g.read(); err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for number, calls := range g.calls {
+		if g.trace.ShapeRanks(number).Len() == 0 {
+			continue
+		}
+		for _, c := range calls {
+			seen += len(c.members)
+		}
+		checkFolded(t, g, number, ranks)
+	}
+	return seen
+}
+
+func checkFolded(t rapid.TB, g *generator, number int, want [][]testtrace.Call) {
 	k := 0
 	for _, rank := range g.trace.ShapeRanks(number).All() {
 		at := make(map[uint32]int)
