@@ -149,8 +149,8 @@ type Options struct {
 	// processes know them from their launcher, and the size of MPI_COMM_WORLD.
 	Origin merge.Origin
 
-	// Machine tells the machine on which the processes ran from others, whose clocks differ: parts say it. Nothing if
-	// it is not known.
+	// Machine tells this machine from others, whose clocks differ. Parts say of which machine ranks are: that which the records
+	// say, or this one if they do not, as those of older interposers. Nothing if it is not known.
 	Machine string
 
 	// Measure has parts also say how far the clock of the machine is from real time, by readings when the Collector is
@@ -320,6 +320,7 @@ func (c *Collector) parts(ctx context.Context, until int64, end bool, problem er
 	var cost, duration float64 // ns
 	list := c.ranked()
 	run.Worlds = worldsOf(list)
+	added := make([]*process, 0, len(list))
 	if s.Processes = len(list); len(list) > 0 {
 		s.First = list[0].rank
 	}
@@ -358,14 +359,13 @@ func (c *Collector) parts(ctx context.Context, until int64, end bool, problem er
 		if err := a.Add(part); err != nil {
 			return nil, s, err
 		}
+		added = append(added, p)
 	}
 	if end {
 		problems = append(problems, c.gone())
 	}
 	c.measure()
-	if ranks := a.RankSet(); c.options.Machine != "" && !c.options.Untimed && ranks.Len() > 0 {
-		run.Clocks = []merge.Clock{{Machine: c.options.Machine, Ranks: ranks, Error: -1, Readings: c.clockReadings(list)}}
-	}
+	run.Clocks = c.clocks(added)
 	s.Alone = alone(list)
 	run.Names = append(called.list(), siteNames(list)...)
 	if duration > 0 {

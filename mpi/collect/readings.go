@@ -1,8 +1,11 @@
 package collect
 
 import (
+	"fmt"
+
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // A clockReading is what the clocks of this machine were at one instant, in nanoseconds.
@@ -19,6 +22,46 @@ func (c *Collector) measure() {
 	if r, ok := c.read(); ok {
 		c.readings = append(c.readings[:min(len(c.readings), 1)], r)
 	}
+}
+
+// clocks returns the clocks of the machines that processes, by rank, ran on.
+func (c *Collector) clocks(list []*process) (clocks []merge.Clock) {
+	if c.options.Untimed {
+		return nil
+	}
+	machines := make(map[string][]*process)
+	var order []string // by the first rank
+	for _, p := range list {
+		if m := p.machine(c.options.Machine); m != "" {
+			if machines[m] == nil {
+				order = append(order, m)
+			}
+			machines[m] = append(machines[m], p)
+		}
+	}
+	for _, m := range order {
+		clock := merge.Clock{Machine: m, Error: -1}
+		var ranks rankenc.SetBuilder
+		for _, p := range machines[m] {
+			ranks.Add(p.rank)
+		}
+		clock.Ranks = ranks.Finish()
+		if m == c.options.Machine {
+			clock.Readings = c.clockReadings(machines[m])
+		}
+		clocks = append(clocks, clock)
+	}
+	return clocks
+}
+
+// machine returns the machine that a process ran on: this one if its records do not say it.
+func (p *process) machine(this string) string {
+	for _, t := range p.threads {
+		if t.header.Machine != 0 {
+			return fmt.Sprintf("%016x", t.header.Machine)
+		}
+	}
+	return this
 }
 
 // clockReadings returns the readings by the clock of the times of processes, of which there may be none. All begin to count real

@@ -2,6 +2,8 @@ package collect
 
 import (
 	"encoding/binary"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/reprise-trace/reprise/merge"
@@ -78,5 +80,50 @@ func TestReadClocks(t *testing.T) {
 	}
 	if b, ok := readClocks(); ok && b.monotonic < a.monotonic || a.error <= 0 {
 		t.Errorf("%+v, then %+v", a, b)
+	}
+}
+
+// TestMachines checks that ranks are of the machines that their records say, or of this one, and that readings are of this one alone.
+func TestMachines(t *testing.T) {
+	const this = "0000000000000007"
+	for _, tt := range []struct {
+		name     string
+		machines []uint64
+		options  Options
+		want     []string // machine, ranks and number of readings
+	}{
+		{"this", []uint64{7, 7}, Options{Machine: this, Measure: true}, []string{this + " 0-1 2"}},
+		{"another", []uint64{5, 5}, Options{Machine: this, Measure: true}, []string{"0000000000000005 0-1 0"}},
+		{"several", []uint64{5, 7, 0, 5}, Options{Machine: this, Measure: true}, []string{"0000000000000005 0-3:3 0", this + " 1-2 2"}},
+		{"older", []uint64{0, 0}, Options{Machine: this}, []string{this + " 0-1 0"}},
+		{"unknown", []uint64{0, 1<<64 - 1}, Options{}, []string{"ffffffffffffffff 1 0"}},
+		{"untimed", []uint64{5, 7}, Options{Machine: this, Untimed: true}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			directory := t.TempDir()
+			for rank, machine := range tt.machines {
+				w := newSpoolWriter(int32(rank), 0)
+				binary.LittleEndian.PutUint64(w.data[offsetMachine:], machine)
+				w.call(10, "MPI_Barrier", world)
+				w.write(t, directory)
+			}
+			c, err := New(directory, tt.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.readings, c.read = nil, func() (clockReading, bool) { return clockReading{1, 2, 3}, true }
+			c.measure()
+			a, _, err := c.Finish(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, clock := range a.Clocks() {
+				got = append(got, fmt.Sprintf("%s %s %d", clock.Machine, clock.Ranks, len(clock.Readings)))
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
 	}
 }

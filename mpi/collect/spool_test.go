@@ -37,6 +37,7 @@ const (
 // Offsets in the header of a segment.
 const (
 	offsetState   = 76
+	offsetMachine = 112
 	offsetJob     = 96
 	offsetThreads = 104
 )

@@ -1,15 +1,18 @@
 /*
  * The job that the process belongs to: what one command of a launcher has started, or
  * one call of MPI_Comm_spawn. All its processes find the same number, on whatever
- * machine they are.
+ * machine they are. And the machine.
  */
-static uint64_t hash_text(uint64_t hash, const char *text)
+static const uint64_t hash_seed = UINT64_C(0xcbf29ce484222325);
+
+static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t n)
 {
-	do
-		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	while (*text++);
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
 	return hash;
 }
+
+static uint64_t hash_text(uint64_t hash, const char *text) { return hash_bytes(hash, text, strlen(text) + 1); }
 
 /* Reads a small file of a process and closes it with a zero. Returns its size. */
 static ssize_t read_process(pid_t pid, const char *name, char *text, size_t size)
@@ -49,7 +52,7 @@ static const char *value_of(const char *option, const char *words, ssize_t n)
 
 /* The launchers of MPICH tell the processes nothing of the job, but what starts these
    on each machine: where the launcher is, and the number of the group. */
-static slow uint64_t job_of_proxy(uint64_t seed)
+static slow uint64_t job_of_proxy(void)
 {
 	char words[4096];
 	pid_t pid = getppid();
@@ -57,7 +60,7 @@ static slow uint64_t job_of_proxy(uint64_t seed)
 		ssize_t n = read_process(pid, "cmdline", words, sizeof words);
 		const char *port = value_of("--control-port", words, n), *group = value_of("--pgid", words, n);
 		if (port && group)
-			return hash_text(hash_text(seed, port), group);
+			return hash_text(hash_text(hash_seed, port), group);
 	}
 	return 0;
 }
@@ -66,13 +69,24 @@ static slow uint64_t job_of_proxy(uint64_t seed)
 static slow uint64_t find_job(void)
 {
 	static const char *const names[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid", "FLUX_JOB_ID", "PALS_APID"};
-	const uint64_t seed = UINT64_C(0xcbf29ce484222325);
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (getenv(names[i]))
-			return hash_text(seed, getenv(names[i]));
-	uint64_t found = getenv("PMI_RANK") || getenv("PMI_FD") ? job_of_proxy(seed) : 0;
+			return hash_text(hash_seed, getenv(names[i]));
+	uint64_t found = getenv("PMI_RANK") || getenv("PMI_FD") ? job_of_proxy() : 0;
 	const char *id = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID");
 	if (!found && id && step)
-		found = hash_text(hash_text(seed, id), step);
+		found = hash_text(hash_text(hash_seed, id), step);
 	return found;
+}
+
+/* Returns what tells this machine, since it was started, from others, as recorders do. */
+static slow uint64_t find_machine(void)
+{
+	char id[64];
+	int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return 0;
+	ssize_t n = read(file, id, sizeof id);
+	close(file);
+	return n > 0 ? hash_bytes(hash_seed, id, (size_t)n) : 0;
 }

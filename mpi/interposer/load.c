@@ -101,6 +101,7 @@ static slow void start_in(const char *wanted)
 	if (!loaded && set_directory(wanted)) {
 		find_clock();
 		job = find_job();
+		machine = find_machine();
 		both_clocks(&load_ticks, &load_monotonic);
 		loaded = real_time_at(load_monotonic);
 		/* The first segment needs the rate of the ticks. */

@@ -91,6 +91,7 @@ static slow int begin_segment(struct lane *lane, size_t words)
 		measure_cost(header);
 	header->cost = cost;
 	header->job = job;
+	header->machine = machine;
 	header->table = TABLE;
 	header->process = loaded;
 	header->pid = (uint32_t)getpid();

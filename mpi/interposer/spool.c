@@ -77,7 +77,8 @@ struct header {
 	uint64_t job;  /* that the process belongs to, zero if it is unknown */
 	_Atomic uint32_t threads; /* lanes of the process */
 	_Atomic uint32_t size; /* of MPI_COMM_WORLD, 0 as long as it is unknown */
-	uint32_t reserved[4];
+	uint64_t machine; /* and runs on, since that was started; zero if it is unknown */
+	uint32_t reserved[2];
 };
 _Static_assert(sizeof(struct header) == 128, "the header of a segment has 128 bytes");
 
@@ -149,7 +150,7 @@ static char directory[4096 - 128];
 static _Atomic uint64_t told_process; /* of which the constants and regions are in the spool */
 static uint64_t loaded, load_ticks, load_monotonic;
 static int forked; /* the process is a child of one that was recorded */
-static uint64_t job;
+static uint64_t job, machine;
 static uint64_t cost; /* of recording a call, ps; zero before it is measured */
 static _Atomic int32_t world_rank = -1;
 static _Atomic uint32_t world_size;

@@ -35,6 +35,7 @@ func newSegment(sequence uint32) *segmentBuilder {
 	order.PutUint32(data[offsetRank:], 5)
 	order.PutUint64(data[offsetCost:], 87500)
 	order.PutUint64(data[offsetJob:], 1<<63+9)
+	order.PutUint64(data[offsetMachine:], 1<<63+10)
 	return &segmentBuilder{data}
 }
 
@@ -140,7 +141,7 @@ func TestDecoder(t *testing.T) {
 			t.Fatalf("record %d of\n%s\nwant\n%s", i, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
-	if h := d.Header(); h.Process != (Process{4321, 1e18}) || h.Thread != 2 || h.Rank != 5 || h.State != Open || h.Cost != 87.5 || h.Job != 1<<63+9 {
+	if h := d.Header(); h.Process != (Process{4321, 1e18}) || h.Thread != 2 || h.Rank != 5 || h.State != Open || h.Cost != 87.5 || h.Job != 1<<63+9 || h.Machine != 1<<63+10 {
 		t.Errorf("header %+v", h)
 	}
 }

@@ -65,6 +65,10 @@ type SegmentHeader struct {
 	// did not run at the same time may have the same number.
 	Job uint64
 
+	// Machine tells the machine of the process, since it was started, from others. It is zero
+	// if the segment does not say.
+	Machine uint64
+
 	// Threads is the number of threads of the process that have segments, or are to have
 	// one. It is zero if the segment does not say.
 	Threads uint32
@@ -106,6 +110,7 @@ const (
 	offsetJob       = 96
 	offsetThreads   = 104
 	offsetSize      = 108
+	offsetMachine   = 112
 	headerSize      = 128
 )
 
@@ -133,6 +138,7 @@ func ParseSegmentHeader(data []byte) (SegmentHeader, error) {
 		Cost:     float64(order.Uint64(data[offsetCost:])) / 1000,
 		Job:      order.Uint64(data[offsetJob:]),
 		Threads:  order.Uint32(data[offsetThreads:]),
+		Machine:  order.Uint64(data[offsetMachine:]),
 
 		Monotonic: int64(order.Uint64(data[offsetMonotonic:]) & math.MaxInt64),
 
