@@ -66,8 +66,9 @@ type placedLine struct {
 func cut(limits []limit, tolerance, off float64) (lines []placedLine) {
 	fits := func(list []limit) bool { return problemOf(list).fits(tolerance / 2) }
 	last := line{error: -1}
-	solve := func(list []limit) line {
+	solve := func(list []limit, of int) line { // for the first of them
 		p := problemOf(list)
+		p.last = float64(list[of-1].x - p.x0)
 		l, ok := p.solve(off)
 		if !ok {
 			l = p.touch(last)
@@ -76,15 +77,15 @@ func cut(limits []limit, tolerance, off float64) (lines []placedLine) {
 	}
 	for len(limits) > 0 && len(lines) <= timing.MaxPieces {
 		n := longest(limits, fits)
-		l := solve(limits[:n])
+		l := solve(limits[:n], n)
 		if n == len(limits) {
 			return append(lines, placedLine{l, limits[0].x, limits[n-1].x})
 		}
 		m := n + longest(limits[n:], fits)
 		least := n - search(n, func(more int) bool { return fits(limits[n-more : m]) })
 		last = l
-		next := solve(limits[least:m])
-		at := boundary(limits, max(1, least), n, l, next)
+		at := boundary(limits, max(1, least), n, l, solve(limits[least:m], m-least))
+		l = solve(limits[:n], at) // which is the same line, for as long as it holds
 		lines = append(lines, placedLine{l, limits[0].x, limits[at-1].x})
 		floor := limit{limits[at].x, l.alignment().Apply(limits[at-1].x), true} // time does not go back
 		if limits = limits[at:]; fits(append([]limit{floor}, limits[:m-at]...)) {

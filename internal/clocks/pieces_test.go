@@ -103,6 +103,21 @@ func checkPieces(t *testing.T, clocks []unevenClock, all []Aligned) {
 	}
 }
 
+// TestPieceError checks that the error of a piece is that of its own messages, though the next of those to the clock, which are a second later by it, fits as well.
+func TestPieceError(t *testing.T) {
+	u := unevenClock{machine: machine{3_000_000_000, 1e-4}, at: 4e8 - 1, step: 1e9}
+	c := NewWhole(2)
+	for i := range 200 {
+		at := 5e6 * float64(i)
+		c.Add(0, 1, int64(at), u.now(at+1000))
+		c.Add(1, 0, u.now(at+2000), int64(at)+3000)
+	}
+	// Two microseconds are between the messages to the clock and those from it. Twice as much, as it may not run evenly within a piece.
+	if all, even := c.Align(0); !even || len(all[1].Later) != 1 || all[1].Error > 2*2100 {
+		t.Errorf("%+v, %t", all, even)
+	}
+}
+
 // TestNotAfter checks that the time is not too late, also of a clock that runs much slower, and not much too early.
 func TestNotAfter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
