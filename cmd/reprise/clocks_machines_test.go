@@ -3,12 +3,14 @@
 package main
 
 import (
+	"cmp"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +18,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/merge"
 )
 
 // A shifted is a machine as machines.c has it: how many nanoseconds its clocks are ahead when recording begins, by how many parts in a thousand million they are fast,
@@ -26,8 +29,9 @@ type shifted struct{ ahead, fast, laterAhead, laterFast int64 }
 type shift struct {
 	of            [4]int // the machine of each rank
 	machines      []shifted
-	begin, second int64 // second is zero if there is none
-	real          int64 // by how much real time is ahead of the monotonic clock
+	begin, second int64  // second is zero if there is none
+	real          int64  // by how much real time is ahead of the monotonic clock
+	say           string // what merge and info say besides
 }
 
 // environment returns what tells the library of the machines.
@@ -85,15 +89,18 @@ func now(t *testing.T) (monotonic, ahead int64) {
 // TestMachines records programs whose ranks are on machines with clocks of their own, each with a recorder, and compares the times of the
 // trace that is merged with what the clock of the first machine said: they are the same within the error that is told and a microsecond, which reading clocks takes.
 func TestMachines(t *testing.T) {
+	two := []shifted{{}, {ahead: 3e9, fast: 100_000}}
+	three := func(second shifted) []shifted { return []shifted{{}, second, {ahead: -2e9, fast: -100_000}} }
 	for _, tt := range []struct {
 		name    string
 		shift   shift
 		counter bool // times are those of the counter of the processor
 	}{
-		{"Even", shift{of: [4]int{0, 0, 1, 1}, machines: []shifted{{}, {ahead: 3e9, fast: 100_000}}}, false},
+		{"Even", shift{of: [4]int{0, 0, 1, 1}, machines: two}, false},
 		{"Counter", shift{of: [4]int{0, 0, 1, 2}, machines: []shifted{{ahead: 1e9, fast: -50_000}, {ahead: 3e9, fast: 100_000}, {ahead: -2e9, fast: -100_000}}}, true},
-		{"Stepped", shift{of: [4]int{0, 0, 1, 2}, machines: []shifted{{}, {ahead: 3e9, fast: 100_000, laterAhead: 1e9}, {ahead: -2e9, fast: -100_000}}}, false},
-		{"Drifting", shift{of: [4]int{0, 0, 1, 2}, machines: []shifted{{}, {ahead: 3e9, fast: 100_000, laterFast: 500_000}, {ahead: -2e9, fast: -100_000}}}, false},
+		{"Stepped", shift{of: [4]int{0, 0, 1, 2}, machines: three(shifted{ahead: 3e9, fast: 100_000, laterAhead: 1e9}),
+			say: "; that of 1 machine does not run evenly: its times are moved in pieces, which jump by 1.00 s at most"}, false},
+		{"Drifting", shift{of: [4]int{0, 0, 1, 2}, machines: three(shifted{ahead: 3e9, fast: 100_000, laterFast: 500_000})}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
@@ -106,12 +113,41 @@ func TestMachines(t *testing.T) {
 	}
 }
 
+// TestMachinesCollected collects the records of processes on several machines at one place: the trace is that which a merge makes of the part.
+func TestMachinesCollected(t *testing.T) {
+	m := theMPI(t)
+	t.Chdir(t.TempDir())
+	s := shift{of: [4]int{0, 0, 1, 2}, machines: []shifted{{}, {ahead: 3e9, fast: 100_000}, {ahead: -2e9, fast: -100_000}}}
+	s.begin, _ = now(t)
+	cmd := recorder(t, m, []string{"--times", "exact", "-q", "-o", "run.rpz", "--keep-raw", "raw"}, m.Launch(4, m.Build(t, "clocks.c"), "20")...)
+	cmd.Env = append(cmd.Env, s.environment(buildMachines(t, m), "")...)
+	if got := outcome(t, cmd); got.status != 0 {
+		t.Fatalf("%+v", got)
+	}
+	must(t, "collect", "raw", "-q", "--times", "exact", "--parts", "parts")
+	must(t, "merge", "parts", "-o", "merged.rpz")
+	must(t, "collect", "raw", "-q", "--times", "exact", "-o", "collected.rpz")
+	if readFile(t, "merged.rpz") != readFile(t, "collected.rpz") {
+		t.Error("collect and merge make two traces")
+	}
+	for _, name := range []string{"run.rpz", "collected.rpz"} {
+		if got := must(t, "info", name); !strings.Contains(got, "clocks: of 3 machines, aligned to ") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// buildMachines builds the library that puts processes on machines.
+func buildMachines(t *testing.T, m *mpitest.MPI) string {
+	t.Helper()
+	return m.Build(t, "machines.c", "-shared", "-fPIC", "-Wno-parentheses", "-Wl,--as-needed")
+}
+
 // recordShifted records clocks.c on machines into the directory parts, and merges these to run.rpz and each alone to 0.rpz and so on.
 func recordShifted(t *testing.T, m *mpitest.MPI, s *shift, counter bool) {
 	t.Helper()
-	library := m.Build(t, "machines.c", "-shared", "-fPIC", "-Wno-parentheses", "-Wl,--as-needed")
 	program := []string{m.Build(t, "clocks.c"), "200"}
-	writeFile(t, "second", strings.Repeat("\x00", 8))
+	writeFile(t, "second", strings.Repeat("\x00", 16))
 	if last := s.machines[1]; last.laterAhead != 0 || last.laterFast != 0 {
 		program = append(program, "second")
 	}
@@ -127,7 +163,7 @@ func recordShifted(t *testing.T, m *mpitest.MPI, s *shift, counter bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.Env = append(append(mpitest.Environment(t), runMain+"=1", "MPICC="+m.CC), s.environment(library, path)...)
+	cmd.Env = append(append(mpitest.Environment(t), runMain+"=1", "MPICC="+m.CC), s.environment(buildMachines(t, m), path)...)
 	if counter {
 		cmd.Env = append(cmd.Env, "MACHINES_COUNTER=1")
 	}
@@ -137,38 +173,218 @@ func recordShifted(t *testing.T, m *mpitest.MPI, s *shift, counter bool) {
 	if _, ahead := now(t); max(ahead-s.real, s.real-ahead) > 500 {
 		t.Skipf("real time was set, by %d ns", ahead-s.real)
 	}
-	s.second = int64(binary.LittleEndian.Uint64([]byte(readFile(t, "second"))))
-	t.Log(must(t, "merge", "parts", "-o", "run.rpz"))
+	times := []byte(readFile(t, "second"))
+	s.second = int64(binary.LittleEndian.Uint64(times))
+	if told := int64(binary.LittleEndian.Uint64(times[8:])); told > s.second {
+		t.Skipf("clocks change %d ns before the processes know it", told-s.second)
+	}
+	say := "clocks: of " + fmt.Sprint(len(s.machines), " machines, aligned to ")
+	if got := must(t, "merge", "parts", "-o", "run.rpz"); !strings.Contains(got, say) || !strings.Contains(got, s.say) {
+		t.Error(got)
+	}
+	if got := must(t, "info", "run.rpz"); !strings.Contains(got, say) || !strings.Contains(got, s.say) {
+		t.Error(got)
+	}
+	must(t, "merge", "run.rpz", "-o", "again.rpz")
+	if readFile(t, "run.rpz") != readFile(t, "again.rpz") {
+		t.Error("merged again, it is another trace")
+	}
 	for rank := range 4 {
 		invoke(t, "", "merge", fmt.Sprintf("parts/rank%07d.part.rpz", rank), "-o", fmt.Sprint(rank, ".rpz"))
 	}
 }
 
-// checkShifted checks the times of run.rpz.
-func checkShifted(t *testing.T, s *shift) {
+// An event is a call of a rank, by the clock of its machine.
+type event struct {
+	function   string
+	start, end int64
+}
+
+// eventsOf returns the calls of a rank from the first MPI_Barrier to the last.
+func eventsOf(t *testing.T, trace *reprise.Trace, rank int) (list []event) {
 	t.Helper()
-	var info infoAnswer
-	if err := json.Unmarshal([]byte(must(t, "info", "--json", "run.rpz")), &info); err != nil {
+	r, err := trace.Rank(rank)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if len(info.Clocks) != len(s.machines) {
-		t.Fatalf("clocks %+v", info.Clocks)
+	for call, err := range r.Calls() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name := call.Function.Name; name != "MPI_Finalize" && (len(list) > 0 || name == "MPI_Barrier") {
+			list = append(list, event{name, call.Start, call.Start + call.Duration})
+		}
 	}
-	run := opened(t, "run.rpz")
-	for rank, k := range s.of {
-		raw, _ := timesOf(t, opened(t, fmt.Sprint(rank, ".rpz")), rank)
-		got, _ := timesOf(t, run, rank)
-		worst, some := int64(0), 0
-		for i, at := range raw {
-			want := s.at(0, s.truth(k, at.Start))
-			off := max(got[i].Start-want, want-got[i].Start)
-			if off > info.Clocks[k].Error+1000 {
-				some++
-			} else {
-				worst = max(worst, off)
+	return list
+}
+
+// A sighting is a message to a clock or from it, at a time of it, and how long it truly took.
+type sighting struct{ at, took int64 }
+
+// sightings returns the messages of a clock that tell of it, to it and from it, by its time: those of the program, and what ranks learn of each other by a
+// barrier.
+func (s *shift) sightings(k int, calls [4][]event) (to, from []sighting) {
+	sends := map[string]bool{"MPI_Barrier": true, "MPI_Send": true, "MPI_Isend": true}
+	receives := map[string]bool{"MPI_Barrier": true, "MPI_Recv": true, "MPI_Waitall": true}
+	pick := func(rank int, which map[string]bool) []event {
+		return slices.DeleteFunc(slices.Clone(calls[rank]), func(e event) bool { return !which[e.function] })
+	}
+	for rank, of := range s.of {
+		other := rank ^ 2
+		if of != k {
+			continue
+		}
+		sent := pick(other, sends)
+		for i, e := range pick(rank, receives) {
+			to = append(to, sighting{e.end, s.truth(k, e.end) - s.truth(s.of[other], sent[i].start)})
+		}
+		received := pick(other, receives)
+		for i, e := range pick(rank, sends) {
+			from = append(from, sighting{e.start, s.truth(s.of[other], received[i].end) - s.truth(k, e.start)})
+		}
+	}
+	earlier := func(a, b sighting) int { return cmp.Compare(a.at, b.at) }
+	slices.SortFunc(to, earlier)
+	slices.SortFunc(from, earlier)
+	return to, from
+}
+
+// room returns how far two lines can be apart, from the begin to the end, that both lie between messages to a clock and from it: by the fastest of the
+// first third, and of the last.
+func room(to, from []sighting, begin, end int64) int64 {
+	fastest := func(list []sighting) sighting {
+		return slices.MinFunc(list, func(a, b sighting) int { return cmp.Compare(a.took, b.took) })
+	}
+	n, m := len(to)/3, len(from)/3
+	to1, from1, to3, from3 := fastest(to[:n]), fastest(from[:m]), fastest(to[len(to)-n:]), fastest(from[len(from)-m:])
+	// A line that is as far as can be on one side where one message is, and on the other side where the other is, is so far off later.
+	reach := func(near, far sighting, at int64) float64 {
+		return float64(near.took) + float64(near.took+far.took)*math.Abs(float64(at-near.at))/math.Abs(float64(near.at-far.at))
+	}
+	return int64(max(reach(to1, from3, begin)+reach(from1, to3, begin), reach(to3, from1, end)+reach(from3, to1, end)))
+}
+
+// mostTold returns the most that the error of a clock may be said to be: as messages leave it, and twice as much if it is stepped and so has pieces. Of
+// one that drifts otherwise from some time on, it is not known which messages a piece has.
+func (s *shift) mostTold(k int, calls [4][]event) int64 {
+	const reading = 1000 // the clocks
+	to, from := s.sightings(k, calls)
+	begin, end := min(to[0].at, from[0].at), max(to[len(to)-1].at, from[len(from)-1].at)
+	switch m := s.machines[k]; {
+	case m.laterFast != 0:
+		return math.MaxInt64
+	case m.laterAhead == 0:
+		return room(to, from, begin, end) + reading
+	}
+	since := s.at(k, s.second+s.real)
+	i, _ := slices.BinarySearchFunc(to, since, func(a sighting, at int64) int { return cmp.Compare(a.at, at) })
+	j, _ := slices.BinarySearchFunc(from, since, func(a sighting, at int64) int { return cmp.Compare(a.at, at) })
+	return 2 * (max(room(to[:i], from[:j], begin, max(to[i-1].at, from[j-1].at)), room(to[i:], from[j:], min(to[i].at, from[j].at), end)) + reading)
+}
+
+// hidden returns a function that reports whether nothing tells of a time of a clock which piece it is of: no message is between it and where a piece of the clock or of its
+// alignment begins.
+func (s *shift) hidden(k int, calls [4][]event, c merge.Clock) func(at int64) bool {
+	var changes []int64
+	if m := s.machines[k]; m.laterAhead != 0 || m.laterFast != 0 {
+		changes = append(changes, s.at(k, s.second+s.real))
+	}
+	for _, piece := range c.Later {
+		changes = append(changes, piece.Since)
+	}
+	to, from := s.sightings(k, calls)
+	var told []int64
+	for _, m := range append(to, from...) {
+		told = append(told, m.at)
+	}
+	slices.Sort(told)
+	return func(at int64) bool {
+		for _, change := range changes {
+			i, _ := slices.BinarySearch(told, change)
+			if i > 0 && i < len(told) && told[i-1] < at && at < told[i] {
+				return true
 			}
 		}
-		t.Logf("rank %d: off by %d ns at most, %d told, but for %d of %d", rank, worst, info.Clocks[k].Error, some, len(raw))
+		return false
+	}
+}
+
+// checkShifted checks the clocks of run.rpz, and the begins and ends of all its calls.
+func checkShifted(t *testing.T, s *shift) {
+	t.Helper()
+	run := opened(t, "run.rpz")
+	clocks := run.Run().Clocks
+	if len(clocks) != len(s.machines) {
+		t.Fatalf("clocks %+v", clocks)
+	}
+	var raw, calls [4][]event
+	for rank := range s.of {
+		raw[rank] = eventsOf(t, opened(t, fmt.Sprint(rank, ".rpz")), rank)
+		calls[rank] = eventsOf(t, run, rank)
+	}
+	for k, c := range clocks {
+		most := int64(0) // of the first, which is right
+		if k > 0 {
+			most = s.mostTold(k, raw)
+		}
+		if c.Error < 0 || c.Error > most {
+			t.Errorf("clock %d: it says that it may be off by %d ns, not by %d at most: %+v", k, c.Error, most, c)
+		}
+		m, pieces := s.machines[k], len(c.Later)
+		if pieces > 1 || pieces == 1 && m.laterAhead == 0 && m.laterFast == 0 || pieces == 0 && m.laterAhead != 0 {
+			t.Errorf("clock %d has %d later pieces: %+v", k, pieces, c)
+		}
+	}
+	for rank, k := range s.of {
+		checkEvents(t, s, rank, raw, calls[rank], clocks[k])
+	}
+	checkOrder(t, calls)
+}
+
+// checkEvents checks the times of calls of a rank by what the clock of its machine said.
+func checkEvents(t *testing.T, s *shift, rank int, raw [4][]event, calls []event, c merge.Clock) {
+	t.Helper()
+	k, worst, unknown := s.of[rank], int64(0), 0
+	hidden := s.hidden(k, raw, c)
+	check := func(what string, i int, got, at int64) {
+		if hidden(at) {
+			unknown++
+			return
+		}
+		off := got - s.at(0, s.truth(k, at))
+		if worst = max(worst, off, -off); max(off, -off) > c.Error+1000 {
+			t.Errorf("rank %d, call %d, %s: %s is off by %d ns, more than %d", rank, i, raw[rank][i].function, what, off, c.Error)
+		}
+	}
+	for i, e := range raw[rank] {
+		check("the begin", i, calls[i].start, e.start)
+		check("the end", i, calls[i].end, e.end)
+	}
+	t.Logf("rank %d: off by %d ns at most, %d told, but for %d times", rank, worst, c.Error, unknown)
+}
+
+// checkOrder checks that nobody leaves a barrier before all have entered it, and that nothing is received before it is sent.
+func checkOrder(t *testing.T, calls [4][]event) {
+	t.Helper()
+	var barriers [4][]event
+	for rank, list := range calls {
+		barriers[rank] = slices.DeleteFunc(slices.Clone(list), func(e event) bool { return e.function != "MPI_Barrier" })
+	}
+	for i := range barriers[0] {
+		entered, left := barriers[0][i].start, barriers[0][i].end
+		for _, list := range barriers {
+			entered, left = max(entered, list[i].start), min(left, list[i].end)
+		}
+		if entered > left+2 {
+			t.Errorf("barrier %d is left %d ns before all have entered", i, entered-left)
+		}
+	}
+	same := shift{machines: []shifted{{}}, begin: calls[0][0].start}
+	to, from := same.sightings(0, calls)
+	for _, m := range append(to, from...) {
+		if m.took < -2 {
+			t.Errorf("a message is received %d ns before it is sent, at %d", -m.took, m.at)
+		}
 	}
 }
 

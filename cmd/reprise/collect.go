@@ -198,7 +198,7 @@ func (o *collectOutput) write(cmd *cobra.Command, collector *collect.Collector, 
 	if o.parts != "" {
 		s.Output = o.part(collected.First)
 	}
-	file, err := encodeTrace(cmd, a, o.parts != "", int64(o.bounded))
+	file, err := encodeAligned(cmd, a, o.parts != "", int64(o.bounded))
 	if large := new(merge.BoundError); errors.As(err, &large) {
 		whole, e := encodeTrace(cmd, a, false, 0)
 		if e != nil {

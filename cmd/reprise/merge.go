@@ -113,14 +113,9 @@ func mergeFiles(cmd *cobra.Command, s *mergeSummary) error {
 func (s *mergeSummary) encode(cmd *cobra.Command, a *merge.Accumulator) ([]byte, error) {
 	a.Align(nil) // what traces say is by the messages of each alone
 	ranks, peer := a.RankSet(), highestPeer(a)
-	file, err := encodeTrace(cmd, a, s.Part, s.bound)
+	file, err := encodeAligned(cmd, a, s.Part, s.bound)
 	if err != nil {
 		return nil, err
-	}
-	if !s.Part && len(a.Clocks()) > 1 {
-		if file, err = s.align(cmd, a, file); err != nil {
-			return nil, err
-		}
 	}
 	if err := s.describe(file, ranks); err != nil {
 		return nil, err
@@ -151,14 +146,18 @@ func mergeAll(cmd *cobra.Command, paths []string, size int) (*merge.Accumulator,
 	return a, a.Describe(merge.Run{Ranks: size})
 }
 
-// align returns the trace that was made of a with the clocks of its machines aligned, by the calls in it.
-func (s *mergeSummary) align(cmd *cobra.Command, a *merge.Accumulator, file []byte) ([]byte, error) {
+// encodeAligned is encodeTrace of a trace that has the clocks of its machines aligned, by the calls in it.
+func encodeAligned(cmd *cobra.Command, a *merge.Accumulator, part bool, bound int64) ([]byte, error) {
+	file, err := encodeTrace(cmd, a, part, bound)
+	if err != nil || part || len(a.Clocks()) < 2 {
+		return file, err
+	}
 	aligned, clocks, err := query.AlignTrace(cmd.Context(), file)
-	if err != nil || s.bound == 0 || int64(len(aligned)) <= s.bound {
+	if err != nil || bound == 0 || int64(len(aligned)) <= bound {
 		return aligned, err
 	}
 	a.Align(clocks) // which make it too large
-	return encodeTrace(cmd, a, s.Part, s.bound)
+	return encodeTrace(cmd, a, part, bound)
 }
 
 // describe fills in what is known of the file that was made, which has calls of

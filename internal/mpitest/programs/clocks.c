@@ -1,8 +1,9 @@
 /*
  * Messages to and fro between each rank and the one that is two from it, by calls that
  * block and by others in turn, and barriers.
- * Arguments: how many rounds, of a millisecond or more, and a file to write to in the middle: the time in ten
- * milliseconds, by the monotonic clock of the kernel, which is that of all ranks, whatever their library has.
+ * Arguments: how many rounds, of a millisecond or more, and a file to write to after a quarter of them: the time in fifty
+ * milliseconds, and when it was written, by the monotonic clock of the kernel, which is that of all ranks, whatever their
+ * library has.
  */
 #include "check.h"
 #include <fcntl.h>
@@ -11,13 +12,20 @@
 #include <time.h>
 #include <unistd.h>
 
-static void announce(const char *path)
+static int64_t monotonic(void)
 {
 	struct timespec t;
 	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
-	int64_t ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec + 10000000;
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void announce(const char *path)
+{
 	int file = open(path, O_WRONLY);
-	CHECK(file >= 0 && pwrite(file, &ns, sizeof ns, 0) == sizeof ns && !close(file));
+	int64_t ns = monotonic() + 50000000;
+	CHECK(file >= 0 && pwrite(file, &ns, sizeof ns, 0) == sizeof ns);
+	ns = monotonic();
+	CHECK(pwrite(file, &ns, sizeof ns, sizeof ns) == sizeof ns && !close(file));
 }
 
 int main(int argc, char **argv)
@@ -29,7 +37,7 @@ int main(int argc, char **argv)
 	int rounds = atoi(argv[1]), other = rank ^ 2, got = -1;
 	OK(MPI_Barrier(MPI_COMM_WORLD));
 	for (int i = 0; i < rounds; i++) {
-		if (argc == 3 && rank == 0 && i == rounds / 2)
+		if (argc == 3 && rank == 0 && i == rounds / 4)
 			announce(argv[2]);
 		if (i % 2) {
 			MPI_Request requests[2];
