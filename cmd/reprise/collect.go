@@ -83,7 +83,7 @@ func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
 		}
 	}
 	options.Times.Bounded, options.Machine = int64(o.output.bounded), machine()
-	options.Measure = o.live
+	options.Measure, options.Recoverable = o.live, o.live && !o.keep
 	collector, err := collect.New(spool, options)
 	if err != nil {
 		return err

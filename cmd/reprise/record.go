@@ -143,7 +143,12 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) error {
 		return err
 	}
 	defer finish()
-	defer remove()
+	left := false
+	defer func() {
+		if !left {
+			remove()
+		}
+	}()
 	helper, err := startHelper(spool, o, o.origin(args, library))
 	if err != nil {
 		return err
@@ -155,6 +160,7 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) error {
 		return notStarted(cmd, args[0], err)
 	}
 	failure := helper.finish(ending{Status: status, Ran: time.Since(begin), Nothing: inspected.Nothing(status)})
+	left = helper.left
 	if status != 0 {
 		return exitStatus(status)
 	}

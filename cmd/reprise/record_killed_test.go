@@ -22,19 +22,30 @@ import (
 
 var kills = flag.Int("kills", 2, "how often TestKilledAnywhere kills in each of its ways")
 
-// TestKilledAnywhere kills all processes of record at random instants, with and without the one that collects: each call that had returned is
-// in the trace, and nothing is left but what the documentation says.
+// A role is what a process does in a recording.
+type role uint8
+
+const (
+	recording role = 1 << iota
+	collecting
+	calling // MPI, or starts what does
+)
+
+// TestKilledAnywhere kills processes of record at random instants, with and without the one that collects, and that before the program: each
+// call that had returned is in the trace, and nothing is left but what the documentation says.
 func TestKilledAnywhere(t *testing.T) {
 	m := theMPI(t)
 	program := m.Build(t, "counted.c")
-	for _, way := range []struct {
-		name      string
-		collector bool // is killed, too
-	}{{"AllButCollector", false}, {"All", true}} {
+	for _, way := range []killing{
+		{"AllButCollector", false, []role{recording | calling}},
+		{"CollectorFirst", false, []role{collecting, calling}},
+		{"All", false, []role{recording | collecting | calling}},
+		{"AllKeepRaw", true, []role{recording | collecting | calling}},
+	} {
 		t.Run(way.name, func(t *testing.T) {
 			begun := 0
 			for range *kills {
-				if checkKilled(t, m, program, way.collector, 300*time.Millisecond+rand.N(2*time.Second)) {
+				if way.check(t, m, program, 300*time.Millisecond+rand.N(2*time.Second)) {
 					begun++
 				}
 			}
@@ -43,14 +54,21 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
-// checkKilled records a program that is killed after some time, and reports whether it had called MPI by then.
-func checkKilled(t *testing.T, m *mpitest.MPI, program string, collector bool, after time.Duration) bool {
+// A killing is a way to kill processes of record.
+type killing struct {
+	name  string
+	raw   bool   // with --keep-raw
+	roles []role // that are killed, one after another
+}
+
+// check records a program, kills processes after some time, and reports whether the program had called MPI by then.
+func (way *killing) check(t *testing.T, m *mpitest.MPI, program string, after time.Duration) bool {
 	t.Helper()
 	const ranks = 2
 	directory, returned, spool := t.TempDir(), t.TempDir(), t.TempDir()
 	raw, trace := filepath.Join(directory, "raw"), filepath.Join(directory, "run.rpz")
 	flags := []string{"record", "-q", "--sites", "none", "-o", trace, "--spool", spool, "--"}
-	if collector {
+	if way.raw {
 		flags = []string{"record", "-q", "--sites", "none", "-o", trace, "--keep-raw", raw, "--"}
 	}
 	mark := fmt.Sprintf("REPRISE_TEST_KILL=%d.%d", os.Getpid(), time.Now().UnixNano())
@@ -61,18 +79,26 @@ func checkKilled(t *testing.T, m *mpitest.MPI, program string, collector bool, a
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(after)
-	helpers := killMarked(mark, collector)
+	var spared []int
+	killed := role(0)
+	for _, roles := range way.roles {
+		time.Sleep(after / time.Duration(len(way.roles)))
+		spared = killMarked(mark, roles)
+		killed |= roles
+	}
 	_ = cmd.Wait()
-	for _, pid := range helpers {
+	for _, pid := range spared {
 		waitFor(t, func() bool { return syscall.Kill(pid, 0) != nil || zombie(pid) })
 	}
-	if collector {
-		if names := strings.Join(namesIn(t, directory), " "); names != "" && names != "raw" {
-			t.Errorf("killed after %v, left %s", after, names)
-		}
-	} else if names := strings.Join(namesIn(t, spool), " "); names != "" && len(helpers) > 0 {
-		t.Errorf("killed after %v, left in the spool's directory: %s", after, names)
+	if names := strings.Join(namesIn(t, directory), " "); killed&collecting != 0 && killed&recording != 0 && names != "" && names != "raw" {
+		t.Errorf("killed after %v, left %s", after, names)
+	}
+	left, err := filepath.Glob(filepath.Join(spool, "*"))
+	if err != nil || len(left) > 1 || len(left) == 1 && (!strings.HasPrefix(filepath.Base(left[0]), "reprise-spool-") || len(spared) > 0 || killed&recording == 0) {
+		t.Errorf("killed after %v, left in the spool's directory: %s, %v", after, left, err)
+	}
+	if way.raw {
+		left = []string{raw}
 	}
 	var want [ranks]uint64
 	all := uint64(0)
@@ -85,7 +111,7 @@ func checkKilled(t *testing.T, m *mpitest.MPI, program string, collector bool, a
 	if all == 0 {
 		return false
 	}
-	if collector {
+	for _, raw := range left {
 		if r := invoke(t, "", "collect", raw, "-o", trace); r.status != exitOK {
 			t.Fatalf("killed after %v: %s", after, r.stderr)
 		}
@@ -99,9 +125,9 @@ func checkKilled(t *testing.T, m *mpitest.MPI, program string, collector bool, a
 	return true
 }
 
-// killMarked kills all processes that have an entry in their environment, the one that collects only if it is told so, until there are none.
-// It returns those that collect and live.
-func killMarked(mark string, collector bool) (spared []int) {
+// killMarked kills all processes in some roles that have an entry in their environment, until there are none. It returns those
+// that collect and live.
+func killMarked(mark string, roles role) (spared []int) {
 	for {
 		spared = nil
 		killed := 0
@@ -113,12 +139,19 @@ func killMarked(mark string, collector bool) (spared []int) {
 				continue
 			}
 			line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
-			if !collector && bytes.Contains(line, []byte("collect\x00--live")) {
-				spared = append(spared, pid)
-				continue
+			is := calling
+			if _, arguments, _ := bytes.Cut(line, []byte{0}); bytes.HasPrefix(arguments, []byte("record\x00")) {
+				is = recording
+			} else if bytes.HasPrefix(arguments, []byte("collect\x00")) {
+				is = collecting
 			}
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-			killed++
+			switch {
+			case roles&is != 0:
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+				killed++
+			case is == collecting:
+				spared = append(spared, pid)
+			}
 		}
 		if killed == 0 {
 			return spared

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -24,10 +25,13 @@ import (
 // A helper is the process in which record collects: one of its own session, so that
 // it comes to its end when a launcher kills all that belongs to a program that died.
 type helper struct {
-	cmd   *exec.Cmd
-	stdin io.WriteCloser
-	hangs chan struct{} // closed when the helper wants the command killed
-	left  string        // what to do if it is killed
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	hangs  chan struct{} // closed when the helper wants the command killed
+	again  []string      // collects what lies in the spool, if the helper was killed
+	spool  string
+	left   bool   // the spool is to stay
+	locked string // the directory of parts, if it is
 }
 
 // An ending is what record tells the helper of the command that has ended.
@@ -48,23 +52,29 @@ func startHelper(spool string, o *recordOptions, made merge.Origin) (*helper, er
 	if err != nil {
 		return nil, err
 	}
-	args := append([]string{"collect", "--live", "--origin", string(origin)}, o.times.args()...)
-	for flag, set := range map[string]bool{"--json": o.json, "--quiet": o.quiet, "--keep": o.raw != "", "--allocations": o.allocations} {
+	args := append([]string{"collect", "--origin", string(origin)}, o.times.args()...)
+	for flag, set := range map[string]bool{"--json": o.json, "--quiet": o.quiet, "--allocations": o.allocations} {
 		if set {
 			args = append(args, flag)
 		}
-	}
-	if o.timeout > 0 {
-		args = append(args, "--timeout", o.timeout.String())
 	}
 	if o.output.bounded > 0 {
 		args = append(args, "--bounded", strconv.FormatInt(int64(o.output.bounded), 10))
 	}
 	var extra []*os.File
+	locked := ""
 	if o.output.parts != "" {
 		args = append(args, "--parts", o.output.parts)
 	} else {
 		args = append(args, "-o", o.output.path)
+	}
+	again := append(slices.Clone(args), "--", spool)
+	args = append(args, "--live")
+	if o.raw != "" {
+		args = append(args, "--keep")
+	}
+	if o.timeout > 0 {
+		args = append(args, "--timeout", o.timeout.String())
 	}
 	if o.lock {
 		lock, err := lockParts(o.output.parts)
@@ -72,6 +82,7 @@ func startHelper(spool string, o *recordOptions, made merge.Origin) (*helper, er
 			return nil, err
 		}
 		defer lock.Close() // the helper has it, too
+		locked = o.output.parts
 		extra = append(extra, lock)
 	}
 	if o.finalize.wanted() {
@@ -84,11 +95,7 @@ func startHelper(spool string, o *recordOptions, made merge.Origin) (*helper, er
 		extra = append(extra, mine)
 		args = append(args, "--finalize", o.finalize.String(), "--socket", strconv.Itoa(firstExtra+len(extra)-1))
 	}
-	h := &helper{cmd: exec.Command(self, append(args, "--", spool)...), hangs: make(chan struct{})}
-	h.left = "there is no trace, and what it had read is lost; with --keep-raw, the records stay, and reprise collect makes a trace of them"
-	if o.raw != "" {
-		h.left = fmt.Sprintf("reprise collect %s makes a trace of the records that it had", o.raw)
-	}
+	h := &helper{cmd: exec.Command(self, append(args, "--", spool)...), hangs: make(chan struct{}), again: again, spool: spool, locked: locked}
 	h.cmd.Stderr, h.cmd.ExtraFiles = os.Stderr, extra
 	h.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if h.stdin, err = h.cmd.StdinPipe(); err != nil {
@@ -141,12 +148,39 @@ func (h *helper) finish(e ending) error {
 	}
 	_, err = h.stdin.Write(message)
 	err = errors.Join(err, h.stdin.Close())
-	if e := h.cmd.Wait(); h.cmd.ProcessState != nil && h.cmd.ProcessState.ExitCode() > 0 {
+	killed := h.cmd.Wait()
+	if h.cmd.ProcessState != nil && h.cmd.ProcessState.ExitCode() > 0 {
 		return exitStatus(h.cmd.ProcessState.ExitCode()) // it has said why
-	} else if e != nil {
-		return fmt.Errorf("the process that collects: %w: %s", e, h.left)
+	} else if killed == nil {
+		return err
 	}
-	return err
+	return h.collectAgain(killed)
+}
+
+// collectAgain collects what lies in the spool, of which the helper was killed.
+func (h *helper) collectAgain(cause error) error {
+	if !collect.IsSpool(h.spool) {
+		return fmt.Errorf("the process that collects: %w: %w", cause, errNothing)
+	}
+	warn(os.Stderr, "the process that collects: %v: the records are collected again", cause)
+	again := exec.Command(h.cmd.Path, h.again...)
+	again.Stderr, again.SysProcAttr = os.Stderr, h.cmd.SysProcAttr
+	if h.locked != "" {
+		lock, err := lockParts(h.locked)
+		if err != nil {
+			return err
+		}
+		defer lock.Close()
+	}
+	err := again.Run()
+	if h.left = err != nil; !h.left {
+		return nil
+	}
+	warn(os.Stderr, "the records are in %s: reprise collect makes a trace of them", h.spool)
+	if again.ProcessState != nil && again.ProcessState.ExitCode() > 0 {
+		return exitStatus(again.ProcessState.ExitCode()) // it has said why
+	}
+	return fmt.Errorf("the process that collects: %w", err)
 }
 
 // collectLive collects from a spool until standard input says that the command has

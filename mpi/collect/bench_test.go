@@ -65,6 +65,43 @@ func BenchmarkCollector(b *testing.B) {
 	}
 }
 
+// BenchmarkKeeping collects what a stencil writes as it does, and keeps it in short or not.
+func BenchmarkKeeping(b *testing.B) {
+	const rounds = 200_000
+	for _, bb := range []struct {
+		name    string
+		options Options
+	}{{"kept=no", Options{}}, {"kept=short", Options{Recoverable: true}}} {
+		b.Run(bb.name, func(b *testing.B) {
+			kept := int64(0)
+			for range b.N {
+				b.StopTimer()
+				directory := b.TempDir()
+				stencilSpool(b, directory, 1, 1, rounds, 1000)
+				c, err := New(directory, bb.options)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				for more := true; more; {
+					if more, err = c.Poll(); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if c.Calls() != 5*rounds {
+					b.Fatal(c.Calls())
+				}
+				for _, p := range c.processes {
+					kept += p.space.taken
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*5*rounds), "ns/call")
+			b.ReportMetric(float64(kept)/float64(b.N*5*rounds), "B/call")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
 // TestMemory collects from sixteen processes, and from many threads, and looks at what
 // that holds. What is read of 64 processes with 256 threads each takes no more than 128 MiB.
 func TestMemory(t *testing.T) {

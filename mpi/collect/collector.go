@@ -9,7 +9,8 @@
 // A [Collector] reads a spool, see package [mpi], while the processes write it or
 // later. It makes symbolic values of raw ones, records the calls with package tracer
 // as they come, deletes the segments that it has read, and hands over the parts of
-// all ranks for the merge.
+// all ranks for the merge. With [Options].Recoverable it keeps them in short, so that another
+// Collector can begin again if the process is killed.
 //
 // # Calls in a trace
 //
@@ -107,10 +108,11 @@
 //
 // # Cost
 //
-// A call takes some 400 ns; one that is new 1 µs and memory, and 1 µs more in the end. After the
+// A call takes some 400 ns, and 40 ns and 5 bytes of the spool if that is to be recoverable; one that is new 1 µs and memory, and 1 µs more in the end. After the
 // end of the processes several of them are gone through at once, one on each processor. Held
 // are, for each process, its signatures, its grammar, the objects and allocations that exist, and at most half a
-// mebibyte for each thread, less where there are many: 128 MiB for all.
+// mebibyte for each thread, less where there are many: 128 MiB for all. What is kept in short of a process
+// takes up to 128 MiB of the spool, as long as 4 GiB or a quarter of its file system are free.
 package collect
 
 import (
@@ -140,6 +142,10 @@ type Options struct {
 	Times   tracer.Options // what is kept of times besides statistics
 	Untimed bool           // nothing is kept of times
 	Keep    bool           // the spool is left as it is
+
+	// Recoverable has what is deleted of the spool kept in it in short, as far as there is space, so that it can be
+	// collected again if this process is killed. The spool is then to be removed by whoever made it, once there is a trace.
+	Recoverable bool
 
 	// Allocations has the trace say when the memory that calls use was allocated, reallocated and
 	// freed, and its sizes, by functions called malloc, realloc and free.
@@ -198,6 +204,7 @@ func (c *Collector) poll(ended bool) (bool, error) {
 		return false, err
 	}
 	c.threads = max(c.threads, len(threads))
+	c.options.Keep = c.options.Keep || ended && c.options.Recoverable // there is no more to come that needs space
 	for _, t := range threads {
 		if err := c.add(t); err != nil {
 			return false, err
@@ -256,7 +263,7 @@ func (c *Collector) add(found spool.Thread) error {
 		}
 		c.processes[found.Process] = p
 	}
-	p.add(c.directory, found, c.options.Keep)
+	p.add(c.directory, found, &c.options)
 	return nil
 }
 
@@ -393,15 +400,16 @@ func (c *Collector) gone() error {
 			}
 		}
 	}
-	const cause = "a recorder that was killed had read and removed it; with --keep-raw it keeps such files"
 	switch threads {
 	case 0:
 		return nil
 	case 1:
-		return fmt.Errorf("calls of a thread are lost: %s is missing, as %s", first, cause)
+		return fmt.Errorf("calls of a thread are lost: %s is missing, as %s", first, readBefore)
 	}
-	return fmt.Errorf("calls of %d threads are lost: %s is missing, and the first file of each of the others, as %s", threads, first, cause)
+	return fmt.Errorf("calls of %d threads are lost: %s is missing, and the first file of each of the others, as %s", threads, first, readBefore)
 }
+
+const readBefore = "a recorder that was killed had read and removed it; with --keep-raw it keeps such files"
 
 // Calls returns the number of calls that were collected so far.
 func (c *Collector) Calls() uint64 {

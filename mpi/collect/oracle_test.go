@@ -85,7 +85,7 @@ func (c *Collector) compare(ctx context.Context, p *process, allocations bool, c
 	m.next = next
 	s := source{id: p.id}
 	for _, t := range p.threads {
-		s.add(c.directory, spool.Thread{Process: p.id, Thread: t.lane}, true)
+		s.add(c.directory, spool.Thread{Process: p.id, Thread: t.lane}, &Options{Keep: true})
 	}
 	take := func(t *thread, r *spool.Record) {
 		if m.err == nil {

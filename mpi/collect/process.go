@@ -279,6 +279,8 @@ func (p *process) problems() error {
 		switch {
 		case t.err != nil:
 			problems = append(problems, fmt.Errorf("calls of rank %d are lost: %w", p.rank, t.err))
+		case t.cut() && t.wasKept:
+			problems = append(problems, fmt.Errorf("calls of rank %d are lost: %s is missing, as %s", p.rank, t.segment(t.opened), readBefore))
 		case t.cut():
 			problems = append(problems, fmt.Errorf("calls of rank %d are lost: %s is missing", p.rank, t.segment(t.opened)))
 		case t.lost() > 0 || t.header.State == spool.Broken:

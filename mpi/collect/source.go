@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
@@ -42,6 +43,7 @@ type source struct {
 	line    line // threads with records, in a round
 	limited bool // one of them has used up its quota
 	window  int  // bytes of a thread that are read at once
+	space   space
 }
 
 // A thread is one of a process.
@@ -178,14 +180,18 @@ func (s *source) consumeAlone(ended bool, take func(*thread, *spool.Record)) boo
 func (t *thread) limited() bool { return t.record == nil && t.left <= 0 && t.err == nil }
 
 // add takes note of a thread, which may be known.
-func (s *source) add(directory string, found spool.Thread, keep bool) {
+func (s *source) add(directory string, found spool.Thread, o *Options) {
 	at, known := slices.BinarySearchFunc(s.threads, found.Thread, func(t *thread, n uint32) int { return cmp.Compare(t.lane, n) })
 	if known {
+		s.threads[at].keep = o.Keep
 		return
 	}
 	t := &thread{lane: found.Thread, number: -1}
+	t.kept = found.Kept(directory)
 	t.late = !slices.Contains(found.Paths, found.Segment(directory, 0))
-	t.keep = keep
+	if t.keep = o.Keep; o.Recoverable && !o.Keep {
+		t.keeper, t.space = found.NewKeeper(directory), &s.space
+	}
 	t.segment = func(sequence uint32) string { return found.Segment(directory, sequence) }
 	s.threads = slices.Insert(s.threads, at, t)
 }
@@ -247,9 +253,16 @@ type stream struct {
 	opened  uint32                       // segments
 	late    bool                         // there were segments, but not the first one
 	path    string                       // of the latest
-	file    *os.File
-	header  spool.SegmentHeader // as it was read last
-	offset  int64               // in the segment, behind the records that were read
+	file    *os.File                     // nil if it is not open, or is one that was kept
+	kept    *spool.KeptReader            // what another collector has kept of segments that are not there, nil if nothing
+	inKept  bool                         // the segment is one of those,
+	last    bool                         // of which all was read,
+	wasKept bool                         // or the one before was
+	keeper  *spool.Keeper                // keeps the segments in short that are removed, nil if none is
+	space   *space                       // that it may take
+	header  spool.SegmentHeader          // as it was read last,
+	head    [headerSize]byte             // and its bytes
+	offset  int64                        // in the segment, behind the records that were read
 	window  int
 	records []byte // those that were read last, and more
 	spare   []byte
@@ -297,7 +310,7 @@ func (s *stream) more() (bool, error) {
 		return false, nil
 	}
 	for {
-		if s.file == nil {
+		if s.file == nil && !s.inKept {
 			if ok, err := s.open(); !ok {
 				return false, err
 			}
@@ -328,13 +341,17 @@ func (s *stream) open() (bool, error) {
 	case errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE):
 		return false, nil // another time
 	case next && errors.Is(err, fs.ErrNotExist):
-		return false, nil
+		if s.kept == nil || !s.kept.More() {
+			return false, nil
+		}
+		s.inKept, s.wasKept = true, true
 	case err != nil:
 		return false, err
+	default:
+		s.file, s.kept, s.wasKept = file, nil, false // what was kept of it is not all
 	}
-	s.file = file
 	if next {
-		s.path, s.offset, s.header.State = path, 0, spool.Open
+		s.path, s.offset, s.header.State, s.last = path, 0, spool.Open, false
 		s.opened++
 	}
 	return true, nil
@@ -353,26 +370,36 @@ func (s *stream) close() error {
 	s.release()
 	path := s.path
 	s.path = ""
-	if s.keep {
+	if s.keep || s.inKept {
+		s.inKept = false
 		return nil
+	}
+	if s.keeper != nil {
+		s.keeper.Add(s.head[:], nil) // that there is no more is to be told, too
+		s.keepRead(true)
 	}
 	return os.Remove(path)
 }
 
 // read reads records that have come since it was last called, and reports whether
 // there are any. What is read first may be older than what is read last, so everything
-// is read again once it is known to be there.
+// is read again once it is known to be there, unless the thread had left the segment before.
 func (s *stream) read() (bool, error) {
-	header, there, err := s.readHeader()
-	if err != nil || !there {
+	if s.inKept {
+		return s.readKept()
+	}
+	if there, err := s.readHeader(); err != nil || !there {
 		return false, err
 	}
 	if s.offset == 0 {
-		if err := s.decoder.Segment(header[:]); err != nil {
+		if err := s.begin(); err != nil {
 			return false, err
 		}
-		s.offset = headerSize
+		if s.keeper != nil && !s.space.left(filepath.Dir(s.path)) {
+			s.keeper = nil
+		}
 	}
+	left := s.header.State == spool.Continued
 	// The decoder refers to the records before until it knows of these.
 	s.records, s.spare = s.spare, s.records
 	n, err := s.find()
@@ -380,44 +407,68 @@ func (s *stream) read() (bool, error) {
 		s.records, s.spare = s.spare, s.records
 		return false, err
 	}
-	if _, err := s.file.ReadAt(s.records[:n], s.offset); err != nil && !errors.Is(err, io.EOF) {
+	if !left {
+		if _, err := s.file.ReadAt(s.records[:n], s.offset); err != nil && !errors.Is(err, io.EOF) {
+			return false, err
+		}
+	}
+	if _, err := s.readHeader(); err != nil { // for the threads that there are by now
 		return false, err
 	}
-	s.offset += int64(n)
-	s.bytes += int64(n)
-	s.left -= n
-	if _, _, err := s.readHeader(); err != nil { // for the threads that there are by now
-		return false, err
+	if s.keeper != nil && !s.keep {
+		if s.keeper.Add(s.head[:], s.records[:n]); s.keeper.Len() >= s.window {
+			s.keepRead(false)
+		}
 	}
-	return true, s.decoder.Continue(s.records[:n])
+	return true, s.decode(s.records[:n])
+}
+
+// begin begins a segment, of which the header was read.
+func (s *stream) begin() error {
+	s.offset = headerSize
+	return s.decoder.Segment(s.head[:])
+}
+
+// decode has the decoder decode records.
+func (s *stream) decode(records []byte) error {
+	s.offset += int64(len(records))
+	s.bytes += int64(len(records))
+	s.left -= len(records)
+	return s.decoder.Continue(records)
 }
 
 // readHeader reads the header of the segment, and reports whether it is there: the
-// segment may be being made. What is known of the segment counts if the program has written
-// over it, or of the rank if it was another in the segment before.
-func (s *stream) readHeader() (data [headerSize]byte, there bool, err error) {
+// segment may be being made.
+func (s *stream) readHeader() (there bool, err error) {
+	var data [headerSize]byte
 	if _, err := s.file.ReadAt(data[:], 0); err != nil && !errors.Is(err, io.EOF) {
-		return data, false, err
+		return false, err
 	}
 	if data[0] == 0 && s.offset == 0 {
-		return data, false, nil
+		return false, nil
 	}
+	return true, s.setHeader(data)
+}
+
+// setHeader takes note of the header of a segment. What is known of the segment counts if the
+// program has written over it, or of the rank if it was another in the segment before.
+func (s *stream) setHeader(data [headerSize]byte) error {
 	h, err := spool.ParseSegmentHeader(data[:])
 	switch known := s.header; {
 	case s.offset == 0 && err != nil:
-		return data, false, err
+		return err
 	case s.offset > 0 && (err != nil || !h.Follows(known)):
 		s.overwritten = true
-		return data, true, nil
+		return nil
 	case s.opened > 1 && known.Rank >= 0 && h.Rank != known.Rank:
 		s.overwritten = true
 		h.Rank, h.Size = known.Rank, known.Size
 	}
-	s.header = h
+	s.header, s.head = h, data
 	if s.offset == 0 && h.Lost > 0 && s.full == 0 {
 		s.full = s.taken
 	}
-	return data, true, nil
+	return nil
 }
 
 // find returns how many bytes of records there are behind those that were read: those

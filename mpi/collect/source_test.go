@@ -39,12 +39,12 @@ func TestSecondThread(t *testing.T) {
 	first, second := twoThreads()
 	first.write(t, directory)
 	s := &source{id: first.id}
-	s.add(directory, spool.Thread{Process: first.id}, true)
+	s.add(directory, spool.Thread{Process: first.id}, &Options{Keep: true})
 	if got := lanesOf(s, false, now()); got != nil {
 		t.Errorf("calls of threads %d were handed over when not all threads were known", got)
 	}
 	second.write(t, directory)
-	s.add(directory, spool.Thread{Process: first.id, Thread: 1}, true)
+	s.add(directory, spool.Thread{Process: first.id, Thread: 1}, &Options{Keep: true})
 	if got := lanesOf(s, true, now()); !slices.Equal(got, []uint32{0, 1, 0}) {
 		t.Errorf("in the order of threads %d", got)
 	}
@@ -61,7 +61,7 @@ func TestListedBefore(t *testing.T) {
 	s := &source{id: first.id}
 	listed := now()
 	for lane := range uint32(2) {
-		s.add(directory, spool.Thread{Process: first.id, Thread: lane}, true)
+		s.add(directory, spool.Thread{Process: first.id, Thread: lane}, &Options{Keep: true})
 	}
 	if got := lanesOf(s, false, listed); got != nil {
 		t.Errorf("calls of threads %d were handed over before the clock was known", got)

@@ -317,7 +317,7 @@ func threadsOf(t testing.TB, directory string) []int64 {
 	}
 	s := source{id: found[0].Process}
 	for _, f := range found {
-		s.add(directory, f, true)
+		s.add(directory, f, &Options{Keep: true})
 	}
 	var order []int64
 	numbers := make(map[uint32]int64)

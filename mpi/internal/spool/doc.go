@@ -7,13 +7,14 @@
 // it begins.
 //
 // A spool is a directory of segments. Each thread appends to its own, in a mapping shared
-// with the kernel, so that what a killed process has written stays. docs/format.md has
-// the layout of segments and records.
+// with the kernel, so that what a killed process has written stays. A [Keeper] keeps what was
+// read of segments in short, so that they can be removed, and a [KeptReader] reads that.
+// docs/format.md has the layout of all of them.
 //
 // # Limits
 //
 // A spool may be cut off or damaged, or made by anyone. A [Decoder] checks the
 // length of everything against the bytes that are there, and takes memory in
 // proportion to those of the records of calls that have begun and not ended, at
-// most 256. A segment of a table other than that of the package is refused.
+// most 256. A [KeptReader] takes at most 256 times the bytes of a chunk, and 1 MiB. A segment of a table other than that of the package is refused.
 package spool

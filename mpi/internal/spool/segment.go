@@ -205,18 +205,21 @@ type Thread struct {
 	Paths   []string // of its segments, in order
 }
 
-// List returns the threads that have segments in a spool directory, sorted
-// by process and thread. It goes by the names of the files alone: one with a name
-// that the interposer does not give is left out.
+// List returns the threads that have segments in a spool directory, or of which something was
+// kept, sorted by process and thread. It goes by the names of the files alone: one with a name
+// that neither the interposer nor a [Keeper] gives is left out.
 func List(directory string) ([]Thread, error) {
 	entries, err := os.ReadDir(directory)
 	if err != nil {
 		return nil, fmt.Errorf("spool: %w", err)
 	}
 	var segments []segmentName
+	var kept []Thread
 	for _, e := range entries {
 		if s, ok := parseSegmentName(e.Name()); ok {
 			segments = append(segments, s)
+		} else if t, ok := parseKeptName(e.Name()); ok {
+			kept = append(kept, t)
 		}
 	}
 	slices.SortFunc(segments, segmentName.compare)
@@ -228,7 +231,16 @@ func List(directory string) ([]Thread, error) {
 		last := &threads[len(threads)-1]
 		last.Paths = append(last.Paths, filepath.Join(directory, s.name()))
 	}
+	for _, t := range kept {
+		if at, found := slices.BinarySearchFunc(threads, t, Thread.compare); !found {
+			threads = slices.Insert(threads, at, t)
+		}
+	}
 	return threads, nil
+}
+
+func (t Thread) compare(u Thread) int {
+	return segmentName{t.Process, t.Thread, 0}.compare(segmentName{u.Process, u.Thread, 0})
 }
 
 // Segment returns the path of a segment of t in a spool directory, which may not
