@@ -163,7 +163,9 @@ func (p fuzzed) fuzz(ctx context.Context, binary, target string, d time.Duration
 	if err != nil {
 		return "", err
 	}
-	c := exec.CommandContext(ctx, binary, "-test.run", "^$", "-test.fuzz", "^"+target+"$", "-test.fuzztime", d.String(),
+	// An input that reaches something new is made smaller for 60 s unless that is said: of one of a kilobyte, nothing else is
+	// tried in that time.
+	c := exec.CommandContext(ctx, binary, "-test.run", "^$", "-test.fuzz", "^"+target+"$", "-test.fuzztime", d.String(), "-test.fuzzminimizetime", "20x",
 		"-test.fuzzcachedir", filepath.Join(strings.TrimSpace(string(cache)), "fuzz", p.ImportPath))
 	c.Dir = p.Dir
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }

@@ -250,7 +250,8 @@ func testInstances(t *rapid.T) {
 			}
 		}
 		checkTimes(t, s.Body, p, 1)
-		if !slices.Contains(matched(s.Body, p, texts[p], []int{0}, 1), len(texts[p])) {
+		m := matcher{p, texts[p], make(map[step]places)}
+		if !m.body(s.Body, m.places(0), 1).has(len(texts[p])) {
 			t.Fatalf("program %d is no instance: %s\n%s", p, texts[p], written(s.Parts(programs, next, name)))
 		}
 	}
@@ -298,37 +299,80 @@ func checkTimes(t *rapid.T, body []*Node, program int, iterations uint64) {
 	}
 }
 
-// matched returns where instances of a body for a program end that begin at some places of a
-// text, which come so many times altogether.
-func matched(body []*Node, program int, text string, from []int, iterations uint64) []int {
+// A matcher finds where in a text there are instances of what a skeleton has of a program.
+type matcher struct {
+	program int
+	text    string
+	once    map[step]places // where what a node is executed once for ends, by where it begins
+}
+
+type step struct {
+	node *Node
+	from int
+}
+
+// Places are bits for those in a text.
+type places []uint64
+
+func (m *matcher) places(list ...int) places {
+	p := make(places, len(m.text)/64+1)
+	for _, i := range list {
+		p[i/64] |= 1 << (i % 64)
+	}
+	return p
+}
+
+func (p places) add(q places) {
+	for i, bits := range q {
+		p[i] |= bits
+	}
+}
+
+func (p places) has(i int) bool { return p[i/64]>>(i%64)&1 != 0 }
+
+// body returns where instances of a body end that begin at some places of the text, which come so many times altogether.
+func (m *matcher) body(body []*Node, from places, iterations uint64) places {
 	for _, n := range body {
-		x := n.of(program)
+		x := n.of(m.program)
 		if x.In == 0 {
 			continue
 		}
-		var next []int
+		next := m.places()
 		if x.In < iterations {
-			next = slices.Clone(from)
+			next.add(from)
 		}
-		at := from
-		for k := uint64(1); k <= x.Max && len(at) > 0; k++ {
-			if n.IsLoop() {
-				at = matched(n.Body, program, text, at, x.Total)
-			} else {
-				var after []int
-				for _, i := range at {
-					if i < len(text) && slices.ContainsFunc(n.Calls, func(c Calls) bool { return c.Program == program && c.Call == sequitur.Symbol(text[i]) }) {
-						after = append(after, i+1)
-					}
-				}
-				at = after
-			}
-			if k >= x.Min {
-				next = append(next, at...)
+		at, some := from, true
+		for k := uint64(1); k <= x.Max && some; k++ {
+			if at, some = m.nodes(n, at); k >= x.Min {
+				next.add(at)
 			}
 		}
-		slices.Sort(next)
-		from = slices.Compact(next)
+		from = next
 	}
 	return from
+}
+
+// nodes returns where the text may go on when a node was executed once from each of some places, and whether there are any.
+func (m *matcher) nodes(n *Node, at places) (after places, some bool) {
+	after = m.places()
+	for i := range len(m.text) + 1 {
+		if at.has(i) {
+			after.add(m.node(n, i))
+		}
+	}
+	return after, slices.ContainsFunc(after, func(bits uint64) bool { return bits != 0 })
+}
+
+func (m *matcher) node(n *Node, from int) places {
+	ends, known := m.once[step{n, from}]
+	if known {
+		return ends
+	}
+	if n.IsLoop() {
+		ends = m.body(n.Body, m.places(from), n.of(m.program).Total)
+	} else if from < len(m.text) && slices.ContainsFunc(n.Calls, func(c Calls) bool { return c.Program == m.program && c.Call == sequitur.Symbol(m.text[from]) }) {
+		ends = m.places(from + 1)
+	}
+	m.once[step{n, from}] = ends
+	return ends
 }
