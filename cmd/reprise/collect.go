@@ -271,7 +271,7 @@ func (s *collectSummary) fill(c collect.Summary) {
 	s.Ranks, s.Calls, s.Raw, s.Overhead = c.Ranks, c.Calls, c.Bytes, c.Overhead
 	s.Problems = []string{}
 	if c.Problems != nil {
-		s.Problems = strings.Split(c.Problems.Error(), "\n")
+		s.Problems = problemsOf(c.Problems)
 	}
 	if c.Alone > 0 {
 		s.Problems = append(s.Problems, fmt.Sprintf("%d processes of one launcher were each alone in MPI_COMM_WORLD: the launcher may be that of another MPI", c.Alone))
@@ -279,6 +279,21 @@ func (s *collectSummary) fill(c collect.Summary) {
 	if len(c.Uncalled) > 0 {
 		s.Problems = append(s.Problems, fmt.Sprintf("--error of functions that were not called: %s", strings.Join(c.Uncalled, ", ")))
 	}
+}
+
+// problemsOf returns what errors say that were joined.
+func problemsOf(err error) (list []string) {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []string{err.Error()}
+	}
+	for _, e := range joined.Unwrap() {
+		list = append(list, problemsOf(e)...)
+	}
+	if strings.Join(list, "\n") != err.Error() { // it says more than they
+		return []string{err.Error()}
+	}
+	return list
 }
 
 func (s *collectSummary) print(w io.Writer, asJSON, quiet bool) error {

@@ -16,8 +16,11 @@ import (
 	"github.com/reprise-trace/reprise/timing"
 )
 
-// evil is what a terminal obeys, and what turns the direction of text.
-const evil = "\x1b[2J\x07\u202eevil\u2067\u009b31m\r\x7f"
+// evil is what a terminal obeys, what turns the direction of text, and what begins a line.
+const (
+	evil       = "\x1b[2J\x07\u202eevil\u2067\u009b31m\r\x7f\n" + forgedLine + "\n"
+	forgedLine = "reprise: a forged line"
+)
 
 // writeEvil writes a trace again that says evil things of its run.
 func writeEvil(t *testing.T, to string, trace *reprise.Trace) {
@@ -101,6 +104,9 @@ func testEscapes(t *testing.T, path string, trace *reprise.Trace) {
 				t.Errorf("reprise %s: %q", command, r.stdout+r.stderr)
 				break
 			}
+		}
+		if strings.Contains("\n"+r.stdout+"\n"+r.stderr, "\n"+forgedLine) {
+			t.Errorf("reprise %s: a line that is not of it:\n%s%s", command, r.stdout, r.stderr)
 		}
 	}
 }

@@ -161,10 +161,10 @@ func (e undeterminedError) Error() string {
 		list = list[:min(len(list), maxDifferences)]
 	}
 	for _, p := range list {
-		b.WriteString("\n  " + text.Printable(signs.Replace(p)))
+		b.WriteString("\n" + text.Printable(signs.Replace(p)))
 	}
 	if more := len(e.err.Problems) - len(list); more > 0 {
-		fmt.Fprintf(&b, "\n  and %d more, which --all shows", more)
+		fmt.Fprintf(&b, "\nand %d more, which --all shows", more)
 	}
 	return b.String()
 }

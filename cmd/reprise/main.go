@@ -165,7 +165,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case errors.Is(out.err, syscall.EPIPE):
 		return exitBrokenPipe // whoever read has read enough
 	case errors.As(err, &usage):
-		notice(stderr, "reprise:", text.Failure, fmt.Sprintf("%v\nRun '%s --help' for usage.", err, cmd.CommandPath()))
+		notice(stderr, "reprise:", text.Failure, err.Error())
+		fmt.Fprintf(stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
 		return exitUsage
 	}
 	message := strings.TrimPrefix(err.Error(), "ti: ") // the package is nothing to users

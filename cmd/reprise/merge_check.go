@@ -238,10 +238,10 @@ func (p problems) Error() string {
 	fmt.Fprintf(&b, "%s:", text.Plural(len(p), "problem"))
 	for i, err := range p {
 		if i == most {
-			fmt.Fprintf(&b, "\n  and %s more", text.Count(len(p)-most))
+			fmt.Fprintf(&b, "\nand %s more", text.Count(len(p)-most))
 			break
 		}
-		fmt.Fprintf(&b, "\n  %v%s", err, hint("merge", err))
+		fmt.Fprintf(&b, "\n%v%s", err, hint("merge", err))
 	}
 	return b.String()
 }

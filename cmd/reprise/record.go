@@ -175,7 +175,7 @@ func notStarted(cmd *cobra.Command, name string, err error) error {
 	}
 	err = fileError(name, err)
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "reprise: %s\n", text.Escape(err.Error()))
+		notice(cmd.ErrOrStderr(), "reprise:", text.Failure, err.Error())
 		return exitStatus(127) // as shells have it
 	}
 	return err

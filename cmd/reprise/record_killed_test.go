@@ -86,7 +86,14 @@ func (way *killing) check(t *testing.T, m *mpitest.MPI, program string, after ti
 		spared = killMarked(mark, roles)
 		killed |= roles
 	}
-	_ = cmd.Wait()
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(ended)
+	}()
+	for !waitAtMost(ended, 0.1) { // record may not have started the program before
+		spared = killMarked(mark, way.roles[len(way.roles)-1])
+	}
 	for _, pid := range spared {
 		waitFor(t, func() bool { return syscall.Kill(pid, 0) != nil || zombie(pid) })
 	}

@@ -81,7 +81,7 @@ func recordAndMerge(cmd *cobra.Command, command *mpi.Command, args []string, o *
 	}
 	var told exitStatus
 	if status != 0 && failure != nil && !errors.As(failure, &told) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "reprise: %s\n", text.Escape(failure.Error()))
+		notice(cmd.ErrOrStderr(), "reprise:", text.Failure, failure.Error())
 	}
 	if status != 0 {
 		return exitStatus(status)

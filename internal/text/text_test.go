@@ -34,7 +34,7 @@ func TestUnits(t *testing.T) {
 
 		{Error(0), "exact"}, {Error(0.1), "at most 10 % off"},
 		{Printable("MPI_Send"), "MPI_Send"}, {Printable("a\x00b"), `"a\x00b"`}, {Printable("\u202eabc"), `"\u202eabc"`}, {Printable("\xff"), `"\xff"`},
-		{Escape("a\tb\n"), "a\tb\n"}, {Escape("é\x1b[2J\"\u202e\xff\r\n"), "é\\x1b[2J\"\\u202e\\xff\\r\n"},
+		{Escape("a\tb\nc"), "a\tb\n  c"}, {Escape("é\x1b[2J\"\u202e\xff\r\n\n"), "é\\x1b[2J\"\\u202e\\xff\\r\n  \n  "},
 		{Cut("größer", 6), "größer"}, {Cut("größer", 5), "größ…"},
 		{CutList("0, 10-12, 17", 8), "0, …"}, {CutList("0, 1", 8), "0, 1"},
 		{Ranks(rankenc.World(1)), "rank 0"}, {Ranks(rankenc.World(4)), "ranks 0-3"},
