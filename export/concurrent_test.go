@@ -20,6 +20,8 @@ import (
 	"github.com/reprise-trace/reprise/export/simgrid"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/query/efficiency"
+	"github.com/reprise-trace/reprise/report"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
@@ -44,21 +46,72 @@ var readers = map[string]func(ctx context.Context, w io.Writer, t *reprise.Trace
 		p, err := query.OpenProfile(ctx, t, query.Options{})
 		return encode(w, p, err)
 	},
-	"match": func(ctx context.Context, w io.Writer, t *reprise.Trace) error {
-		model, err := semantics.Open(ctx, t)
+	"match": ofModel(func(ctx context.Context, m *semantics.Model) (any, error) {
+		return query.OpenMatch(ctx, m, query.Options{})
+	}),
+	"messages": ofModel(func(ctx context.Context, m *semantics.Model) (any, error) {
+		return query.OpenMessages(ctx, m, 4, query.Options{})
+	}),
+	"hang": ofModel(func(ctx context.Context, m *semantics.Model) (any, error) {
+		return query.OpenHang(ctx, m, query.Options{})
+	}),
+	"numbering": ofModel(func(ctx context.Context, m *semantics.Model) (any, error) {
+		n, err := query.OpenNumbering(ctx, m, query.Options{})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		m, err := query.OpenMatch(ctx, model, query.Options{})
-		return encode(w, m, err)
+		r, err := n.Rank(ctx, 1)
+		return []any{n, r}, err
+	}),
+	"efficiency": ofModel(func(ctx context.Context, m *semantics.Model) (any, error) {
+		return efficiency.Open(ctx, m, efficiency.Options{})
+	}),
+	"programs": func(ctx context.Context, w io.Writer, t *reprise.Trace) error {
+		p, err := query.Programs(ctx, t)
+		return encode(w, p, err)
 	},
-	"messages": func(ctx context.Context, w io.Writer, t *reprise.Trace) error {
-		model, err := semantics.Open(ctx, t)
+	"without": func(ctx context.Context, w io.Writer, t *reprise.Trace) error {
+		without, err := query.RanksWithout(ctx, t, "MPI_Finalize", query.Options{})
+		return encode(w, without.String(), err)
+	},
+	"times": func(ctx context.Context, w io.Writer, t *reprise.Trace) error {
+		times, err := query.OpenTimes(t)
 		if err != nil {
 			return err
 		}
-		m, err := query.OpenMessages(ctx, model, 4, query.Options{})
-		return encode(w, m, err)
+		at, err := times.At(ctx, 1000, query.Options{})
+		if err := encode(w, at, err); err != nil {
+			return err
+		}
+		activity, err := times.Activity(ctx, 0, 5000, query.Options{})
+		if err := encode(w, activity, err); err != nil {
+			return err
+		}
+		p, err := query.OpenProfile(ctx, t, query.Options{})
+		if err != nil {
+			return err
+		}
+		ranks, err := times.ByRank(ctx, p, true, query.Options{})
+		return encode(w, ranks, err)
+	},
+	"waits": ofModel(func(ctx context.Context, m *semantics.Model) (any, error) {
+		times, err := query.OpenTimes(m.Trace())
+		if err != nil {
+			return nil, err
+		}
+		match, err := query.OpenMatch(ctx, m, query.Options{})
+		if err != nil {
+			return nil, err
+		}
+		late, err := match.LateSenders(ctx, times, query.Options{})
+		if err != nil {
+			return nil, err
+		}
+		skew, err := match.Skew(ctx, times, query.Options{})
+		return []any{late, skew}, err
+	}),
+	"report": func(ctx context.Context, w io.Writer, t *reprise.Trace) error {
+		return report.Write(ctx, w, t, report.Options{})
 	},
 	"diff": func(ctx context.Context, w io.Writer, t *reprise.Trace) error {
 		d, err := query.OpenDiff(ctx, t, t, query.DiffOptions{})
@@ -87,6 +140,18 @@ var readers = map[string]func(ctx context.Context, w io.Writer, t *reprise.Trace
 func table(write func(context.Context, io.Writer, *reprise.Trace, export.TableOptions) error, by export.By) func(context.Context, io.Writer, *reprise.Trace) error {
 	return func(ctx context.Context, w io.Writer, t *reprise.Trace) error {
 		return write(ctx, w, t, export.TableOptions{By: by})
+	}
+}
+
+// ofModel returns what writes an answer about what calls do.
+func ofModel(ask func(context.Context, *semantics.Model) (any, error)) func(context.Context, io.Writer, *reprise.Trace) error {
+	return func(ctx context.Context, w io.Writer, t *reprise.Trace) error {
+		model, err := semantics.Open(ctx, t)
+		if err != nil {
+			return err
+		}
+		answer, err := ask(ctx, model)
+		return encode(w, answer, err)
 	}
 }
 
