@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/reprise-trace/reprise"
@@ -39,7 +40,7 @@ type Options struct {
 // OneFile returns the program as one source.
 func (p *Program) OneFile() string {
 	one := p.define + runtimeSource + "\n" + p.Files[0].Text
-	for _, f := range p.Files {
+	for _, f := range slices.Backward(p.Files) { // a header includes those before it
 		if include := fmt.Sprintf("#include %q\n", f.Name); strings.HasSuffix(f.Name, ".h") {
 			one = strings.ReplaceAll(strings.Replace(one, include, f.Text, 1), include, "")
 		}

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 )
 
@@ -93,6 +94,22 @@ func checkAmounts(t *rapid.T, g *generator, want [][]float64) {
 		}
 		if math.Abs(mean-sum) > 1e-6*sum+1e-3 {
 			t.Fatalf("shape %d: barriers follow %v ns, want %v", number, mean, sum)
+		}
+	}
+}
+
+// TestOneFile checks that a program in one file needs no other, as of a trace of SimGrid, which has a header of its own.
+func TestOneFile(t *testing.T) {
+	for name, trace := range map[string]*reprise.Trace{
+		"SimGrid": testtrace.TI(t, "0 init\n0 send 1 0 8\n0 finalize\n1 init\n1 recv 0 0 8\n1 finalize\n"),
+		"Stencil": testtrace.Stencil(t, "exact"),
+	} {
+		p, err := Generate(t.Context(), trace, Options{Name: "a.rpz"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if one := p.OneFile(); strings.Contains(one, "#include \"") || strings.Count(one, runtimeHeader) != 1 {
+			t.Errorf("%s: includes what is not there:\n%s", name, one)
 		}
 	}
 }
