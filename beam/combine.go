@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/atomicfile"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
 )
@@ -94,7 +95,9 @@ func (w *write) ProcessElement(trace []byte) error {
 
 // Combine is a CombineFn from [File] to the trace of all of them, a []byte. Two parts of a rank are an
 // error. The clocks of several machines are aligned, as the command does.
-type Combine struct{}
+type Combine struct {
+	Ranks int // of the run; zero if as many as the parts say, or have
+}
 
 // CreateAccumulator returns the parts of no ranks.
 func (*Combine) CreateAccumulator() parts { return parts{new(merge.Accumulator)} }
@@ -115,9 +118,12 @@ func (*Combine) AddInput(a parts, f File) (parts, error) {
 func (*Combine) MergeAccumulators(a, b parts) (parts, error) { return a, a.all.Merge(b.all) }
 
 // ExtractOutput returns the trace.
-func (*Combine) ExtractOutput(a parts) ([]byte, error) {
+func (c *Combine) ExtractOutput(a parts) ([]byte, error) {
 	ctx := context.Background() // the SDK has none here
-	a.all.Align(nil)            // what traces say is by the messages of each alone
+	if err := c.describe(a); err != nil {
+		return nil, err
+	}
+	a.all.Align(nil) // what traces say is by the messages of each alone
 	severalClocks := len(a.all.Clocks()) > 1
 	var file bytes.Buffer
 	if err := a.all.WriteContext(ctx, &file); err != nil {
@@ -128,4 +134,16 @@ func (*Combine) ExtractOutput(a parts) ([]byte, error) {
 	}
 	trace, _, err := query.AlignTrace(ctx, file.Bytes())
 	return trace, err
+}
+
+// describe says how many ranks the run has, which is an error if a rank is none of them.
+func (c *Combine) describe(a parts) error {
+	if c.Ranks == 0 {
+		return nil
+	}
+	ranks := a.all.RankSet()
+	if n := ranks.Len(); n > 0 && ranks.At(n-1) >= c.Ranks {
+		return fmt.Errorf("a part is of rank %d, in a run of %s", ranks.At(n-1), text.Plural(c.Ranks, "rank"))
+	}
+	return a.all.Describe(merge.Run{Ranks: c.Ranks})
 }

@@ -13,15 +13,18 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
@@ -32,6 +35,7 @@ import (
 	rbeam "github.com/reprise-trace/reprise/beam"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -49,13 +53,18 @@ var (
 	output = flag.String("o", "", "the trace to write")
 	asJSON = flag.Bool("json", false, "print the summary as JSON")
 	asked  = flag.String("query", "", "what to write in place of the trace: profile or traffic")
+	size   = flag.Int("size", 0, "number of ranks of the run")
 )
 
 // runnerNames are those of the runners that the command has.
 var runnerNames = []string{"prism", "flink", "spark", "universal"}
 
 // queries are what can be asked for, by name.
-var queries = map[string]func(beam.Scope, beam.PCollection) beam.PCollection{"": rbeam.Trace, "profile": rbeam.Profile, "traffic": rbeam.Traffic}
+var queries = map[string]func(rbeam.Combine) any{
+	"":        func(c rbeam.Combine) any { return &c },
+	"profile": func(c rbeam.Combine) any { return &rbeam.CombineProfile{Combine: c} },
+	"traffic": func(c rbeam.Combine) any { return &rbeam.CombineTraffic{Combine: c} },
+}
 
 func main() {
 	flag.Usage = func() { io.WriteString(flag.CommandLine.Output(), help) }
@@ -93,6 +102,10 @@ func run(ctx context.Context, inputs []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "reprise-beam: --runner %q is none of %s\n", name, strings.Join(runnerNames, ", "))
 		return exitUsage
 	}
+	if *size < 0 {
+		fmt.Fprintf(stderr, "reprise-beam: --size is a number of ranks, not %d\n", *size)
+		return exitUsage
+	}
 	s := summary{Schema: 1, Input: inputs, Output: *output}
 	ended := make(chan error, 1)
 	go func() { ended <- s.merge(ctx) }()
@@ -128,6 +141,14 @@ type summary struct {
 	Calls   uint64      `json:"calls"`
 	Shapes  int         `json:"number_of_shapes"`
 	Bytes   int64       `json:"trace_bytes"`
+	Beyond  *beyond     `json:"beyond"` // null if calls name only ranks of the run
+}
+
+// A beyond is a call that names a rank which the run does not have.
+type beyond struct {
+	Rank     int64  `json:"rank"`
+	Caller   int    `json:"caller"`
+	Function string `json:"function"`
 }
 
 // merge merges the parts that s names, and fills in the rest of s.
@@ -151,14 +172,42 @@ func (s *summary) merge(ctx context.Context) error {
 		}
 	}
 	pipeline, scope := beam.NewPipelineWithRoot()
-	rbeam.Write(scope, out, queries[*asked](scope, rbeam.Read(scope, paths)))
-	if _, err := beam.Run(ctx, cmp.Or(*runners.Runner, "prism"), pipeline); err != nil {
+	rbeam.Write(scope, out, beam.Combine(scope, queries[*asked](rbeam.Combine{Ranks: *size}), rbeam.Read(scope, paths)))
+	runner := cmp.Or(*runners.Runner, "prism")
+	if err := checkEndpoint(ctx, runner); err != nil {
+		return err
+	}
+	if _, err := beam.Run(ctx, runner, pipeline); err != nil {
 		return causeOf(err)
 	}
 	if *asked != "" {
 		return nil
 	}
-	return s.describe(out)
+	return s.describe(ctx, out)
+}
+
+// patience is how long a job server has to take a connection.
+const patience = 10 * time.Second
+
+// checkEndpoint returns an error if nobody serves the endpoint of a runner that has one: the SDK would wait for that without a word.
+func checkEndpoint(ctx context.Context, runner string) error {
+	if runner == "prism" {
+		return nil
+	}
+	endpoint, err := jobopts.GetEndpoint()
+	if err != nil {
+		return fmt.Errorf("--runner=%s needs the --endpoint of a job server, as HOST:PORT", runner)
+	}
+	if _, _, err := net.SplitHostPort(endpoint); err != nil {
+		return nil // of another kind
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	connection, err := new(net.Dialer).DialContext(ctx, "tcp", endpoint)
+	if err != nil {
+		return fmt.Errorf("no job server at --endpoint=%s: %w", endpoint, err)
+	}
+	return connection.Close()
 }
 
 // causeOf returns the cause of an error of a pipeline, which is the last line of its text: the others are the
@@ -169,7 +218,7 @@ func causeOf(err error) error {
 }
 
 // describe fills in what is known of the trace.
-func (s *summary) describe(path string) error {
+func (s *summary) describe(ctx context.Context, path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return errors.Join(errors.New("workers do not write to a directory that is here, too"), err)
@@ -189,6 +238,13 @@ func (s *summary) describe(path string) error {
 		}
 		s.Calls = wire.AddSat(s.Calls, wire.MulSat(uint64(shape.Ranks.Len()), shape.Grammar.Len()))
 	}
+	var all merge.Accumulator
+	if err := trace.AddTo(ctx, &all); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if p, ok := all.HighestPeer(); ok && p.Rank >= int64(s.Ranks) {
+		s.Beyond = &beyond{p.Rank, p.Caller, p.Function}
+	}
 	return nil
 }
 
@@ -204,6 +260,14 @@ func (s *summary) print(stdout, stderr io.Writer) error {
 	}
 	if s.Missing.Len() > 0 {
 		fmt.Fprintf(stderr, "reprise-beam: warning: in no part: %s\n", text.Ranks(s.Missing))
+	}
+	if b := s.Beyond; b != nil {
+		cure := "; --size says how many there are"
+		if *size > 0 {
+			cure = ""
+		}
+		fmt.Fprintf(stderr, "reprise-beam: warning: rank %d names rank %d in a call of %s, which is not one of the %s%s\n",
+			b.Caller, b.Rank, text.Printable(b.Function), text.Plural(s.Ranks, "rank"), cure)
 	}
 	_, err := fmt.Fprintf(stdout, "%s: %s, %s -> %s: %s, %s\n", text.Plural(s.Parts, "part"), text.Plural(s.Active, "rank"), text.Plural(s.Calls, "call"),
 		s.Output, text.Plural(s.Shapes, "shape"), text.Plural(s.Bytes, "byte"))

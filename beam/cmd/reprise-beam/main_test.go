@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,6 +43,12 @@ func writePart(t *testing.T, path string, p programs.Program, origin merge.Origi
 	t.Helper()
 	run := p.Run()
 	run.Origin = origin
+	writeRun(t, path, p, run, ranks...)
+}
+
+// writeRun writes a part file with calls of ranks of p, and this description of the run.
+func writeRun(t *testing.T, path string, p programs.Program, run merge.Run, ranks ...int) {
+	t.Helper()
 	a := new(merge.Accumulator)
 	err := a.Describe(run)
 	for _, rank := range ranks {
@@ -116,6 +123,62 @@ func TestMerge(t *testing.T) {
 	}
 	if s.Parts != 15 || s.Ranks != 16 || s.Active != 15 || s.Bytes != int64(len(readFile(t, "want.rpz"))) || s.Output != "run.rpz" {
 		t.Errorf("summary %s", stdout)
+	}
+}
+
+// TestSize merges parts that do not say how many ranks the run has: there is a warning that calls name others, unless it is said.
+func TestSize(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeRun(t, "a.rpz", programs.Stencil2D(2, 2, 10), merge.Run{}, 0, 1)
+	for _, tt := range []struct {
+		args         []string
+		status       int
+		stderr, json string
+	}{
+		{nil, 0, "reprise-beam: warning: rank 1 names rank 3 in a call of ", `"rank": 3,`},
+		{[]string{"--size", "3"}, 0, "reprise-beam: warning: in no part: rank 2\nreprise-beam: warning: rank 1 names rank 3 in a call of ", `"run_ranks": 3,`},
+		{[]string{"--size=4"}, 0, "reprise-beam: warning: in no part: ranks 2-3\n", `"beyond": null`},
+		{[]string{"--size=4", "--query=profile"}, 0, "", ""},
+		{[]string{"--size=1"}, 1, "reprise-beam: a part is of rank 1, in a run of 1 rank\n", ""},
+		{[]string{"--size=-1"}, 2, "reprise-beam: --size is a number of ranks, not -1\n", ""},
+	} {
+		for _, more := range []string{"", "--json"} {
+			if more != "" && tt.json == "" {
+				continue
+			}
+			args := append(append([]string{}, tt.args...), "-o", "run.rpz")
+			if more != "" {
+				args = append(args, more)
+			}
+			cmd, stdout, stderr := command(append(args, "a.rpz")...)
+			_ = cmd.Run()
+			if cmd.ProcessState.ExitCode() != tt.status || more == "" && (!strings.HasPrefix(stderr.String(), tt.stderr) || tt.stderr == "" && stderr.Len() > 0) || more != "" && !strings.Contains(stdout.String(), tt.json) {
+				t.Errorf("%v: %v\n%s%s", args, cmd.ProcessState, stdout, stderr)
+			}
+			if got := strings.Contains(stderr.String(), "--size says"); got != (tt.args == nil && more == "") {
+				t.Errorf("%v: %s", args, stderr)
+			}
+		}
+	}
+}
+
+// TestEndpoint checks that a job server that is not there is an error.
+func TestEndpoint(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writePart(t, "a.rpz", programs.Stencil2D(2, 2, 10), merge.Origin{}, 0)
+	unused, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unused.Close()
+	for endpoint, want := range map[string]string{
+		unused.Addr().String(): "reprise-beam: no job server at --endpoint=" + unused.Addr().String() + ": ",
+		"":                     "reprise-beam: --runner=flink needs the --endpoint of a job server",
+	} {
+		cmd, _, stderr := command("--runner=flink", "--endpoint="+endpoint, "-o", "run.rpz", "a.rpz")
+		if err := cmd.Run(); err == nil || !strings.HasPrefix(stderr.String(), want) || strings.Count(stderr.String(), "\n") != 1 {
+			t.Errorf("%q: %v, %s", endpoint, err, stderr)
+		}
 	}
 }
 
