@@ -195,8 +195,13 @@ func (o *collectOutput) write(cmd *cobra.Command, collector *collect.Collector, 
 		return errNothing
 	}
 	s.Output = o.path
+	alone := ""
 	if o.parts != "" {
 		s.Output = o.part(collected.First)
+		if n := recordersOfLauncher(); n > 1 && collected.Ranks == 1 {
+			alone = fmt.Sprintf("the launcher has started %d processes, and each is alone in MPI_COMM_WORLD, as rank 0: the launcher may be that of another MPI", n)
+			s.Problems = append(s.Problems, alone)
+		}
 	}
 	file, err := encodeAligned(cmd, a, o.parts != "", int64(o.bounded))
 	if large := new(merge.BoundError); errors.As(err, &large) {
@@ -216,7 +221,9 @@ func (o *collectOutput) write(cmd *cobra.Command, collector *collect.Collector, 
 		}
 	}
 	if o.parts != "" {
-		err = partIsFree(s.Output)
+		if err = partIsFree(s.Output); err != nil && alone != "" {
+			err = errors.New(alone)
+		}
 	}
 	if err == nil {
 		err = writeOutput(cmd, s.Output, nil, func(w io.Writer) error {
@@ -227,7 +234,8 @@ func (o *collectOutput) write(cmd *cobra.Command, collector *collect.Collector, 
 	if err != nil {
 		return saveElsewhere(file, err)
 	}
-	s.Collector = processorTime()
+	used := processorTime()
+	s.Collector = &used
 	return nil
 }
 
@@ -254,21 +262,23 @@ type collectSummary struct {
 	Processes  int           `json:"ranks"`     // with calls
 	Calls      uint64        `json:"calls"`
 	Bytes      int64         `json:"trace_bytes"`
-	Raw        int64         `json:"raw_bytes"`
 	Command    time.Duration `json:"command_ns"` // that the command ran
 	After      time.Duration `json:"after_ns"`   // from its end until the trace was there
-	Collector  time.Duration `json:"collector_cpu_ns"`
-	Overhead   float64       `json:"overhead"` // share of the processes' time, 0.01 being 1 %
 	Unfinished rankenc.Set   `json:"unfinished_rank_set"`
 	Problems   []string      `json:"problems"`
-	Parts      int           `json:"parts,omitempty"` // that were merged, with record --merge: Raw, Overhead and Collector are not known then
+	Parts      int           `json:"parts,omitempty"` // that were merged, with record --merge
 	Status     int           `json:"exit_status"`
 	Run        *runSummary   `json:"run_summary,omitempty"` // left out of a part file, and without times
+
+	// Not known with record --merge, and left out.
+	Raw       *int64         `json:"raw_bytes,omitempty"`
+	Collector *time.Duration `json:"collector_cpu_ns,omitempty"`
+	Overhead  *float64       `json:"overhead,omitempty"` // share of the processes' time, 0.01 being 1 %
 }
 
 func (s *collectSummary) fill(c collect.Summary) {
 	s.Schema, s.Processes, s.Unfinished = schema, c.Processes, rankenc.SetOf(c.Unfinished...)
-	s.Ranks, s.Calls, s.Raw, s.Overhead = c.Ranks, c.Calls, c.Bytes, c.Overhead
+	s.Ranks, s.Calls, s.Raw, s.Overhead = c.Ranks, c.Calls, &c.Bytes, &c.Overhead
 	s.Problems = []string{}
 	if c.Problems != nil {
 		s.Problems = problemsOf(c.Problems)
@@ -317,9 +327,9 @@ func (s *collectSummary) print(w io.Writer, asJSON, quiet bool) error {
 	case s.Parts > 0:
 		fmt.Fprintf(w, ", merged of %s in %.1f s\n", text.Plural(s.Parts, "part"), s.After.Seconds())
 	default:
-		fmt.Fprintf(w, " (%s raw)\n", text.Bytes(s.Raw))
+		fmt.Fprintf(w, " (%s raw)\n", text.Bytes(*s.Raw))
 		fmt.Fprintf(w, "reprise: cost: %.2f %% of the time, %.1f s of compressing, %.1f s at the end\n",
-			100*s.Overhead, s.Collector.Seconds(), s.After.Seconds())
+			100**s.Overhead, s.Collector.Seconds(), s.After.Seconds())
 	}
 	if s.Run != nil {
 		s.Run.print(w, early)

@@ -307,6 +307,36 @@ func TestFinalize(t *testing.T) {
 	})
 }
 
+// TestRecordMergeBroken checks what becomes of a run where MPI fails while its processes merge: an error that says so, and the trace, by a launcher that is started
+// again after MPI_Finalize, or a way to it.
+func TestRecordMergeBroken(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		t.Chdir(t.TempDir())
+		library, program := m.Build(t, "broken.c", "-shared", "-fPIC", "-Wno-parentheses"), m.Build(t, "loop.c")
+		for _, tt := range []struct{ way, broken, want string }{
+			{"mpi", "", `(?s)MPI_Iprobe: .*\n.*reprise merge .*reprise-parts-.* -o out.rpz -- `},
+			{"finalize", "", `(?s)MPI_Iprobe: .*\n.*reprise merge .*reprise-parts-.* -o out.rpz -- `},
+			{"finalize", filepath.Base(program), `(?s)MPI_Iprobe: .*\n.*merged of 2 parts in [0-9.]* s\n`},
+		} {
+			const preload = `LD_PRELOAD="$LD_PRELOAD:$0" exec "$@"`
+			spool := t.TempDir()
+			line := m.Launch(2, "sh", "-c", preload, library, program, "10")
+			cmd := process(t, append([]string{"record", "--merge", tt.way, "--spool", spool, "-o", "out.rpz", "--"}, line...)...)
+			cmd.Env = append(mpitest.Environment(t), runMain+"=1", "MPICC="+m.CC, "BROKEN="+tt.broken)
+			got := outcome(t, cmd)
+			if got.status == 0 || !regexp.MustCompile(tt.want).MatchString(got.stderr) {
+				t.Errorf("%+v: %+v", tt, got)
+			}
+			if _, err := os.Stat("out.rpz"); (err == nil) != (tt.broken != "") {
+				t.Errorf("%+v: %v", tt, err)
+			}
+			if left, err := filepath.Glob(filepath.Join(spool, "reprise-parts-*", "rank*")); err != nil || len(left) != map[bool]int{true: 2, false: 0}[tt.broken == ""] {
+				t.Errorf("%+v: parts %q, %v", tt, left, err)
+			}
+		}
+	})
+}
+
 // TestFinalizeSockets checks that sockets of a program are not taken for that which leads to its recorder, and that the trace is there.
 func TestFinalizeSockets(t *testing.T) {
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {

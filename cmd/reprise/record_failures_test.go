@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -162,6 +163,7 @@ func TestRecordFailures(t *testing.T) {
 	}
 	if other := otherMPI(t, m); other != nil {
 		checkAlone(t, m, other, filepath.Join(directory, "script"), filepath.Join(directory, "alone.rpz"))
+		checkPartsAlone(t, m, other, filepath.Join(directory, "script"), filepath.Join(directory, "parts"))
 	}
 	saved, err := filepath.Glob(filepath.Join(none, "reprise-*.rpz"))
 	if err != nil || len(saved) != 1 || callsOf(infoOf(t, saved[0]), "MPI_Finalize") != 1 {
@@ -179,6 +181,27 @@ func checkAlone(t *testing.T, m, other *mpitest.MPI, script, trace string) {
 	}
 	if o := infoOf(t, trace).MadeBy; o == nil || o.World != 1 {
 		t.Errorf("made by %+v", o)
+	}
+}
+
+// checkPartsAlone starts a recorder for each process of a script with the launcher of another MPI than that of the program in it: one part is written, and
+// all say why there are not two.
+func checkPartsAlone(t *testing.T, m, other *mpitest.MPI, script, parts string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := other.Launch(2, self, "record", "-q", "--parts", parts, "--", script)
+	cmd := exec.CommandContext(t.Context(), line[0], line[1:]...)
+	cmd.Env = append(mpitest.Environment(t), runMain+"=1", "MPICC="+m.CC)
+	got := outcome(t, cmd)
+	const want = "the launcher has started 2 processes, and each is alone in MPI_COMM_WORLD, as rank 0"
+	if n := strings.Count(got.stderr, want); n != 2 || strings.Contains(got.stderr, "from another run") {
+		t.Errorf("%d times: %+v", n, got)
+	}
+	if list, err := os.ReadDir(parts); err != nil || len(list) != 1 {
+		t.Errorf("parts %v, %v", list, err)
 	}
 }
 

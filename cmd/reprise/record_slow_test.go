@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -78,11 +79,31 @@ func checkSlow(t *testing.T, trace string, slow int) {
 	}
 }
 
+// TestSummaryUnknown checks that JSON leaves out what is not known of a run whose parts were merged.
+func TestSummaryUnknown(t *testing.T) {
+	var merged, one bytes.Buffer
+	if err := (&collectSummary{Parts: 4}).print(&merged, true, false); err != nil {
+		t.Fatal(err)
+	}
+	s := new(collectSummary)
+	s.fill(collect.Summary{})
+	s.Collector = new(time.Duration)
+	if err := s.print(&one, true, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"raw_bytes", "overhead", "collector_cpu_ns"} {
+		if strings.Contains(merged.String(), name) || !strings.Contains(one.String(), `"`+name+`": 0`) {
+			t.Errorf("%s:\n%s%s", name, &merged, &one)
+		}
+	}
+}
+
 // TestSummaryWidth prints what is told at the end of a recording, in lines of 80 columns.
 func TestSummaryWidth(t *testing.T) {
+	raw, overhead, used := int64(123_456_789_012), 0.1234, 123*time.Second
 	s := collectSummary{
-		Output: "stencil.rpz", Processes: 1024, Calls: 123_456_789, Bytes: 123_456, Raw: 123_456_789_012, Overhead: 0.1234,
-		Collector: 123 * time.Second, After: 12 * time.Second,
+		Output: "stencil.rpz", Processes: 1024, Calls: 123_456_789, Bytes: 123_456, Raw: &raw, Overhead: &overhead,
+		Collector: &used, After: 12 * time.Second,
 		Run: &runSummary{
 			Span: 1.234e12, Share: &query.CallShare{Min: 0.1234, Mean: 0.4567, Max: 0.7891, MinRank: 1001, MaxRank: 1002},
 			Slowest: &query.SlowRank{Rank: 1001, Outside: 1.23e12, Mean: 1.01e12},

@@ -211,8 +211,8 @@ func TestRecordTimes(t *testing.T) {
 		if timed && numberOf(t, string(i.Times.Functions[0].Sum)) <= 0 {
 			t.Errorf("--times %s: calls take no time: %+v", test.times, i.Times.Functions)
 		}
-		if s.Output != trace || s.Ranks != 1 || s.Calls != i.Calls || s.Bytes != i.Bytes || s.Raw <= 0 || s.Command <= 0 ||
-			s.Overhead <= 0 || s.Overhead >= 1 || s.Collector <= 0 || s.Unfinished.Len() > 0 || s.Problems == nil || len(s.Problems) > 0 || s.Status != 0 {
+		if s.Output != trace || s.Ranks != 1 || s.Calls != i.Calls || s.Bytes != i.Bytes || *s.Raw <= 0 || s.Command <= 0 ||
+			*s.Overhead <= 0 || *s.Overhead >= 1 || *s.Collector <= 0 || s.Unfinished.Len() > 0 || s.Problems == nil || len(s.Problems) > 0 || s.Status != 0 {
 			t.Errorf("--times %s: %+v", test.times, s)
 		}
 	}

@@ -94,11 +94,11 @@ static void own(struct files *f, MPI_Comm nodes)
 {
 	MPI_Request request;
 	int node, count, last = 0, most;
-	MPI_Comm_rank(nodes, &node);
-	MPI_Comm_size(nodes, &count);
+	MUST(MPI_Comm_rank, nodes, &node);
+	MUST(MPI_Comm_size, nodes, &count);
 	for (int i = 0; i < f->n; i++)
 		last = f->numbers[i] > last ? f->numbers[i] : last;
-	MPI_Iallreduce(&last, &most, 1, MPI_INT, MPI_MAX, nodes, &request);
+	MUST(MPI_Iallreduce, &last, &most, 1, MPI_INT, MPI_MAX, nodes, &request);
 	await(request);
 	int *mine = malloc(((size_t)most + 1) * sizeof *mine), *lowest = malloc(((size_t)most + 1) * sizeof *lowest);
 	if (mine == NULL || lowest == NULL)
@@ -109,7 +109,7 @@ static void own(struct files *f, MPI_Comm nodes)
 		int number = f->numbers[i], first = (int64_t)number * count / ((int64_t)most + 1);
 		mine[number] = (node - first + count) % count;
 	}
-	MPI_Iallreduce(mine, lowest, most + 1, MPI_INT, MPI_MIN, nodes, &request);
+	MUST(MPI_Iallreduce, mine, lowest, most + 1, MPI_INT, MPI_MIN, nodes, &request);
 	await(request);
 	f->n = 0;
 	for (int i = 0; i <= most; i++)
@@ -124,13 +124,13 @@ static void deal(struct files *f, MPI_Comm node)
 {
 	MPI_Request request;
 	int rank, size, n = f->n;
-	MPI_Comm_rank(node, &rank);
-	MPI_Comm_size(node, &size);
-	MPI_Ibcast(&n, 1, MPI_INT, 0, node, &request);
+	MUST(MPI_Comm_rank, node, &rank);
+	MUST(MPI_Comm_size, node, &size);
+	MUST(MPI_Ibcast, &n, 1, MPI_INT, 0, node, &request);
 	await(request);
 	while (f->n < n)
 		add(f, 0);
-	MPI_Ibcast(f->numbers, n, MPI_INT, 0, node, &request);
+	MUST(MPI_Ibcast, f->numbers, n, MPI_INT, 0, node, &request);
 	await(request);
 	int first = (int64_t)n * rank / size, end = (int64_t)n * (rank + 1) / size;
 	int32_t count = end - first;

@@ -18,9 +18,11 @@
 #include <errno.h>
 #include <mpi.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #ifndef REAL
 #define REAL(name) name
@@ -32,6 +34,23 @@ static int merger; /* the socket, negative if there is none */
 static void merger_ended(void);
 
 static char chunk[4 << 20];
+
+/* must ends all processes if a function of MPI has failed: they would wait for each other. All that they have
+   recorded is in parts. */
+static void must(int code, const char *function)
+{
+	char text[MPI_MAX_ERROR_STRING] = "";
+	int n;
+	if (code == MPI_SUCCESS)
+		return;
+	REAL(MPI_Error_string)(code, text, &n);
+	fprintf(stderr, "reprise: merging with MPI: %s: %s\n", function, text);
+	struct timespec passed_on = {0, 200 * 1000 * 1000}; /* by launchers, which may drop it when they end */
+	nanosleep(&passed_on, NULL);
+	REAL(MPI_Abort)(MPI_COMM_WORLD, 1);
+	_exit(1);
+}
+#define MUST(name, ...) must(REAL(name)(__VA_ARGS__), #name)
 
 /* What a process gives whose merger has ended. */
 static const char no_merger[] = "{\"failure\":\"what merges for a process has ended\"}\n";
@@ -82,7 +101,7 @@ static void await(MPI_Request request)
 {
 	long ns = 10 * 1000;
 	for (int done = 0;;) {
-		REAL(MPI_Test)(&request, &done, MPI_STATUS_IGNORE);
+		MUST(MPI_Test, &request, &done, MPI_STATUS_IGNORE);
 		if (done)
 			return;
 		nap(&ns);
@@ -98,13 +117,13 @@ static void give(int to, MPI_Comm tree)
 	hear(&n, sizeof n);
 	if (merger < 0)
 		n = strlen(strcpy(chunk, no_merger));
-	REAL(MPI_Isend)(&n, 1, MPI_UINT64_T, to, SIZE_TAG, tree, &request);
+	MUST(MPI_Isend, &n, 1, MPI_UINT64_T, to, SIZE_TAG, tree, &request);
 	await(request);
 	while (n > 0) {
 		size_t some = n < sizeof chunk ? n : sizeof chunk;
 		if (merger >= 0)
 			hear(chunk, some);
-		REAL(MPI_Isend)(chunk, some, MPI_BYTE, to, BYTES_TAG, tree, &request);
+		MUST(MPI_Isend, chunk, some, MPI_BYTE, to, BYTES_TAG, tree, &request);
 		await(request);
 		n -= some;
 	}
@@ -118,18 +137,18 @@ static void take(MPI_Comm tree)
 	uint64_t n;
 	long ns = 10 * 1000;
 	for (int there = 0;; nap(&ns)) {
-		REAL(MPI_Iprobe)(MPI_ANY_SOURCE, SIZE_TAG, tree, &there, &status);
+		MUST(MPI_Iprobe, MPI_ANY_SOURCE, SIZE_TAG, tree, &there, &status);
 		if (there)
 			break;
 	}
 	int from = status.MPI_SOURCE;
-	REAL(MPI_Irecv)(&n, 1, MPI_UINT64_T, from, SIZE_TAG, tree, &request);
+	MUST(MPI_Irecv, &n, 1, MPI_UINT64_T, from, SIZE_TAG, tree, &request);
 	await(request);
 	say("m", 1);
 	say(&n, sizeof n);
 	while (n > 0) {
 		size_t some = n < sizeof chunk ? n : sizeof chunk;
-		REAL(MPI_Irecv)(chunk, some, MPI_BYTE, from, BYTES_TAG, tree, &request);
+		MUST(MPI_Irecv, chunk, some, MPI_BYTE, from, BYTES_TAG, tree, &request);
 		await(request);
 		say(chunk, some);
 		n -= some;
@@ -141,8 +160,8 @@ static int reduce(MPI_Comm tree, int radix)
 {
 	MPI_Request request;
 	int rank, size;
-	REAL(MPI_Comm_rank)(tree, &rank);
-	REAL(MPI_Comm_size)(tree, &size);
+	MUST(MPI_Comm_rank, tree, &rank);
+	MUST(MPI_Comm_size, tree, &size);
 	int64_t step = 1;
 	for (; rank % (step * radix) == 0 && step < size; step *= radix)
 		for (int64_t child = rank + step; child < rank + step * radix && child < size; child += step)
@@ -154,7 +173,7 @@ static int reduce(MPI_Comm tree, int radix)
 		say("r", 1);
 		hear(&done, 1);
 	}
-	REAL(MPI_Ibcast)(&done, 1, MPI_CHAR, 0, tree, &request);
+	MUST(MPI_Ibcast, &done, 1, MPI_CHAR, 0, tree, &request);
 	await(request);
 	return done;
 }
@@ -171,13 +190,14 @@ static struct places find_places(void)
 {
 	struct places p;
 	int world, place = 0;
-	REAL(MPI_Comm_rank)(MPI_COMM_WORLD, &world);
-	REAL(MPI_Comm_split_type)(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, world, MPI_INFO_NULL, &p.node);
-	REAL(MPI_Comm_rank)(p.node, &p.local);
-	REAL(MPI_Comm_split)(MPI_COMM_WORLD, p.local == 0 ? 0 : MPI_UNDEFINED, world, &p.nodes);
+	MUST(MPI_Comm_set_errhandler, MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* which is that of all that are made of it */
+	MUST(MPI_Comm_rank, MPI_COMM_WORLD, &world);
+	MUST(MPI_Comm_split_type, MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, world, MPI_INFO_NULL, &p.node);
+	MUST(MPI_Comm_rank, p.node, &p.local);
+	MUST(MPI_Comm_split, MPI_COMM_WORLD, p.local == 0 ? 0 : MPI_UNDEFINED, world, &p.nodes);
 	if (p.local == 0)
-		REAL(MPI_Comm_rank)(p.nodes, &place);
-	REAL(MPI_Bcast)(&place, 1, MPI_INT, 0, p.node);
-	REAL(MPI_Comm_split)(MPI_COMM_WORLD, 0, place, &p.tree);
+		MUST(MPI_Comm_rank, p.nodes, &place);
+	MUST(MPI_Bcast, &place, 1, MPI_INT, 0, p.node);
+	MUST(MPI_Comm_split, MPI_COMM_WORLD, 0, place, &p.tree);
 	return p;
 }
