@@ -45,7 +45,7 @@ static void must(int code, const char *function)
 		return;
 	REAL(MPI_Error_string)(code, text, &n);
 	fprintf(stderr, "reprise: merging with MPI: %s: %s\n", function, text);
-	struct timespec passed_on = {0, 200 * 1000 * 1000}; /* by launchers, which may drop it when they end */
+	struct timespec passed_on = {1, 0}; /* by launchers, which may drop it when they end */
 	nanosleep(&passed_on, NULL);
 	REAL(MPI_Abort)(MPI_COMM_WORLD, 1);
 	_exit(1);
