@@ -238,14 +238,26 @@ func (s *summary) describe(ctx context.Context, path string) error {
 		}
 		s.Calls = wire.AddSat(s.Calls, wire.MulSat(uint64(shape.Ranks.Len()), shape.Grammar.Len()))
 	}
-	var all merge.Accumulator
-	if err := trace.AddTo(ctx, &all); err != nil {
+	if s.Beyond, err = beyondOf(ctx, trace); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if p, ok := all.HighestPeer(); ok && p.Rank >= int64(s.Ranks) {
-		s.Beyond = &beyond{p.Rank, p.Caller, p.Function}
-	}
 	return nil
+}
+
+// beyondOf returns the call that names the highest rank, if that is none of the run. Where parts say how many ranks MPI_COMM_WORLD has, it does not
+// look, which takes longer than merging.
+func beyondOf(ctx context.Context, trace *reprise.Trace) (*beyond, error) {
+	if trace.Run().Origin.World > 0 {
+		return nil, nil
+	}
+	var all merge.Accumulator
+	if err := trace.AddTo(ctx, &all); err != nil {
+		return nil, err
+	}
+	if p, ok := all.HighestPeer(); ok && p.Rank >= int64(trace.Ranks()) {
+		return &beyond{p.Rank, p.Caller, p.Function}, nil
+	}
+	return nil, nil
 }
 
 func (s *summary) print(stdout, stderr io.Writer) error {
