@@ -108,8 +108,11 @@ func (t *Trace) parseRun(data []byte) error {
 		return d.Err()
 	}
 	t.sets, t.index = t.all, newRankIndex(t.all)
-	var err error
-	if t.functions, err = cst.ParseFunctions(data[d.Offset():]); err != nil {
+	parse, err := cst.ParseFunctions, error(nil)
+	if flags&layout.FlagKnown != 0 {
+		parse = layout.ParseFunctions
+	}
+	if t.functions, err = parse(data[d.Offset():]); err != nil {
 		return layout.AtOffset(err, d.Offset())
 	}
 	return nil

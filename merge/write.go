@@ -377,7 +377,11 @@ func (m *model) appendRun(dst []byte, a *Accumulator, flags byte, bytes uint64) 
 	if column {
 		dst[at] |= layout.FlagShapes
 	}
-	return a.functions.AppendFunctions(dst)
+	dst, known := layout.AppendFunctions(dst, &a.functions)
+	if known {
+		dst[at] |= layout.FlagKnown
+	}
+	return dst
 }
 
 // signatureSection returns the section of the signatures with the columns, and the

@@ -17,6 +17,9 @@ const (
 // Seen returns how often b learned, up to a limit.
 func (b Bit) Seen() uint32 { return uint32(b & countMask) }
 
+// Opposite returns what predicts a zero as b predicts a one.
+func (b Bit) Opposite() Bit { return ^b&^countMask | b&countMask }
+
 // Or returns b, or, if it has learned nothing, a Bit that predicts as the parent does
 // and learns faster.
 func (b Bit) Or(parent Bit) Bit {

@@ -187,8 +187,9 @@ const (
 	FlagBlocks                  // the grammars are in blocks of package sequitur
 	FlagShapes                  // the shapes are a column over the ranks
 	FlagBounded                 // not all calls are those that were recorded
+	FlagKnown                   // some functions are known
 
-	Flags = FlagInterleaved | FlagBlocks | FlagShapes | FlagBounded
+	Flags = FlagInterleaved | FlagBlocks | FlagShapes | FlagBounded | FlagKnown
 )
 
 func AppendTexts(dst []byte, list []string) []byte {
