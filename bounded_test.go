@@ -59,7 +59,7 @@ func boundedFile(t *testing.T, size int64) []byte {
 // signatures has its share of them.
 func TestBounded(t *testing.T) {
 	var want []timing.Statistics
-	for _, size := range []int64{math.MaxInt64, 900, 600} {
+	for _, size := range []int64{math.MaxInt64, 700, 500} {
 		trace := openBytes(t, boundedFile(t, size))
 		durations, _, err := trace.Summaries()
 		if err != nil {
@@ -75,7 +75,7 @@ func TestBounded(t *testing.T) {
 			}
 			continue
 		}
-		if b := trace.Run().Bounded; b == nil || !b.ByFunction || trace.IsExact() != (size == 900) {
+		if b := trace.Run().Bounded; b == nil || !b.ByFunction || trace.IsExact() != (size == 700) {
 			t.Errorf("%d bytes: %+v is not exact", size, b)
 		}
 		for f := range want {
@@ -94,7 +94,7 @@ func TestBounded(t *testing.T) {
 
 // TestBoundedForged reads traces whose section says what their calls are not.
 func TestBoundedForged(t *testing.T) {
-	file := boundedFile(t, 600)
+	file := boundedFile(t, 500)
 	trace := openBytes(t, file)
 	b := *trace.Run().Bounded
 	if len(b.Ranks) == 0 {

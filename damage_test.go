@@ -57,6 +57,7 @@ func TestDamage(t *testing.T) {
 	kinds := make(map[string]int)
 	some := make(map[string]bool) // kinds of which a section is needed by some ranks only
 	for name, file := range damageFiles(t) {
+		file = records(t, file)
 		whole := openBytes(t, file)
 		if list := whole.Damage(); len(list) > 0 {
 			t.Fatalf("%s is not damaged, but %v", name, list)

@@ -332,7 +332,7 @@ func ExampleTrace_Damage() {
 		}
 		step := r.Declare(cst.Function{Name: "step"})
 		for i := range int64(10_000) {
-			r.CallAt(step, 1000*i, i*i%997)
+			r.CallAt(step, 1000*i, i*i*i%99_991)
 		}
 		parts = append(parts, r.Finish(rank))
 	}

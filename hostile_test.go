@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -35,23 +36,29 @@ func save(t *testing.T, name string, data []byte) string {
 	return path
 }
 
-// flip returns data with the last byte of a section's record changed.
+// flip returns a trace with records of which the last byte of one is changed.
 func flip(t rapid.TB, data []byte, kind format.Kind, key uint64) []byte {
 	t.Helper()
+	data = records(t, data)
 	s, ok := openBytes(t, data).file.Lookup(kind, key)
 	if !ok {
 		t.Fatalf("no section of kind %d and key %d", kind, key)
 	}
-	data = bytes.Clone(data)
 	data[s.Offset+s.Size-1] ^= 1
 	return data
 }
 
+// records returns a trace with a record for each section, however small they are.
+func records(t rapid.TB, file []byte) []byte {
+	t.Helper()
+	return replaceSection(t, file, math.MaxUint32, nil) // there is none of this kind
+}
+
 // TestErrors checks that errors of reading a file name it, and can be told apart.
 func TestErrors(t *testing.T) {
-	file := smallTrace(t)
+	file := records(t, smallTrace(t))
 	later := bytes.Clone(file)
-	later[7]++
+	later[7] = format.Version + 1
 	var (
 		sectionError *merge.SectionError
 		versionError *format.VersionError
@@ -66,8 +73,9 @@ func TestErrors(t *testing.T) {
 	}{
 		{"empty.rpz", nil, "header", io.ErrUnexpectedEOF, &parseError},
 		{"text.rpz", []byte("a text, which is longer than any header"), "not a container", format.ErrFormat, &parseError},
-		{"later.rpz", later, "version 2", nil, &versionError},
+		{"later.rpz", later, "version 3", nil, &versionError},
 		{"cut.rpz", file[:len(file)-5], "salvaged", ErrCorrupt, &parseError},
+		{"cut-small.rpz", smallTrace(t)[:50], "cut off or damaged", ErrCorrupt, &parseError},
 		{"run.rpz", flip(t, file, layout.KindRun, 0), "run, section at offset 8", ErrCorrupt, &sectionError},
 		{"signatures.rpz", flip(t, file, layout.KindSignatures, 0), "signatures, section", ErrCorrupt, &sectionError},
 		{"order.rpz", flip(t, file, layout.KindInterleaving, 0), "interleaving, section", ErrCorrupt, &sectionError},
@@ -99,7 +107,7 @@ func TestFile(t *testing.T) {
 	if _, err := Open(missing); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), missing) {
 		t.Errorf("missing: err = %v", err)
 	}
-	path := save(t, "small.rpz", smallTrace(t))
+	path := save(t, "small.rpz", records(t, smallTrace(t)))
 	trace, err := Open(path)
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,8 @@
 //
 // A [Writer] appends sections to an io.Writer. A [Reader] opens a file by
 // reading its header and its index, then reads the sections it is asked for.
-// [Salvage] needs neither footer nor index and finds what is intact.
+// [Salvage] needs neither footer nor index and finds what is intact. If all
+// sections have few bytes, they may be coded together instead, see [Primed].
 //
 //	w := format.NewWriter(&file, format.Options{})
 //	…
@@ -46,13 +47,17 @@ var (
 	// ErrFormat means that the file is no container, not a damaged one either.
 	ErrFormat = errors.New("not a container file")
 
+	// ErrSmall means that a small container is cut off or damaged: nothing of it can be salvaged.
+	ErrSmall = errors.New("the file is cut off or damaged, and nothing can be read of a file this small")
+
 	// ErrEncoding means that the file holds a section in an encoding that this
 	// version of the package does not know.
 	ErrEncoding = errors.New("unknown encoding")
 )
 
-// Version is the version of the format that this package writes, and the latest that it reads.
-const Version = 1
+// Version is the latest version of the format that this package reads. Small containers have it, others
+// have version 1.
+const Version = 2
 
 // A VersionError reports a file in a later version of the format.
 type VersionError struct {
@@ -70,13 +75,17 @@ type Kind uint32
 // An Encoding says how the content of a section is stored.
 type Encoding uint8
 
-// The encodings. Zstd is the smallest, LZ4 the fastest that compresses.
+// The encodings. Zstd is the smallest of sections, LZ4 the fastest that compresses.
 const (
 	Zstd Encoding = iota
 	None
 	LZ4
 
 	alias // the content is that of an earlier record
+
+	// Primed is that of all sections together, if they have 16 KiB at most: one that knows what is
+	// typical of traces. If they have more, it is Zstd.
+	Primed
 
 	encodingBits = 3
 )
@@ -89,6 +98,8 @@ func (e Encoding) String() string {
 		return "none"
 	case LZ4:
 		return "lz4"
+	case Primed:
+		return "primed"
 	}
 	return fmt.Sprintf("encoding(%d)", uint8(e))
 }
@@ -172,7 +183,7 @@ func reject(off int64, field string, err error) error {
 // file and one for each section, to dst and returns the extended slice. The
 // error is always nil; it is there for [encoding.TextAppender].
 func (r *Reader) AppendText(dst []byte) ([]byte, error) {
-	dst = fmt.Appendf(dst, "container version=%d sections=%d size=%d\n", version, len(r.entries), r.size)
+	dst = fmt.Appendf(dst, "container version=%d sections=%d size=%d\n", r.version(), len(r.entries), r.size)
 	for _, s := range r.All() {
 		dst = fmt.Appendf(dst, "section kind=%d key=%d offset=%d size=%d ", s.Kind, s.Key, s.Offset, s.Size)
 		if s.Shared() {

@@ -11,10 +11,10 @@ import (
 var fuzzOptions = Options{SkipChecksum: true, MaxIndex: 1 << 16, MaxContent: 1 << 20}
 
 func addSeeds(f *testing.F) {
-	for _, e := range encodings {
+	for _, e := range forms {
 		f.Add(write(f, Options{Encoding: e}, nil))
 		f.Add(write(f, Options{Encoding: e}, samples))
-		f.Add(write(f, Options{Encoding: e}, samples)[:100])
+		f.Add(write(f, Options{Encoding: e}, samples)[:80])
 	}
 	f.Add(forge(forged{entry{form: Zstd, length: 20 * zstdBlockMax}, runs(20)}))
 	f.Add(forge(forged{entry{form: 6, length: 1 << 40}, "unknown"}))

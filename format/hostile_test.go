@@ -228,10 +228,10 @@ func TestVersion(t *testing.T) {
 	file[7] = 3
 	_, err := NewReader(bytes.NewReader(file), int64(len(file)), Options{})
 	var ve *VersionError
-	if !errors.As(err, &ve) || *ve != (VersionError{Have: 3, Supported: 1}) {
+	if !errors.As(err, &ve) || *ve != (VersionError{Have: 3, Supported: 2}) {
 		t.Errorf("NewReader = %v", err)
 	}
-	if want := "format: file has version 3, supported is version 1"; err.Error() != want {
+	if want := "format: file has version 3, supported is version 2"; err.Error() != want {
 		t.Errorf("message = %s, want %s", err, want)
 	}
 	// A file that was written in version 3 has other checksums.

@@ -23,6 +23,7 @@ type Reader struct {
 	o       Options
 	entries []entry  // in the order of their records
 	order   []uint32 // of entries by kind and key; nil if that is their order
+	small   [][]byte // contents of the sections of a small container
 }
 
 // tailLen is how much NewReader reads of the end of a file at first. It holds
@@ -30,7 +31,7 @@ type Reader struct {
 const tailLen = 4 << 10
 
 // NewReader returns a Reader of the file of the given size that r reads. It
-// reads the header, the footer and the index, no section. A file of a later
+// reads the header, the footer and the index, and sections only if they have few bytes. A file of a later
 // version gives a [*VersionError], one that is no container, is damaged or
 // exceeds a limit a [*ParseError].
 func NewReader(r io.ReaderAt, size int64, o Options) (*Reader, error) {
@@ -41,6 +42,9 @@ func NewReader(r io.ReaderAt, size int64, o Options) (*Reader, error) {
 	}
 	if err := checkHeader(head); err != nil {
 		return nil, err
+	}
+	if head[len(magic)] == smallHeader[len(magic)] {
+		return readSmall(r, size, o)
 	}
 	if size < headerLen+footerLen {
 		return nil, fail(size, "footer", io.ErrUnexpectedEOF, "the file has %d bytes: %s", size, salvageable)
@@ -129,6 +133,13 @@ func readAt(r io.ReaderAt, p []byte, off int64) error {
 	return fmt.Errorf("format: read of %d bytes at offset %d: %w", len(p), off, err)
 }
 
+func (r *Reader) version() int {
+	if r.small != nil {
+		return Version
+	}
+	return version
+}
+
 // Memory returns how many bytes what is made of the file may take. The Reader itself does
 // not need it: it is for packages that expand what sections hold.
 func (r *Reader) Memory() uint64 {
@@ -174,7 +185,7 @@ func (r *Reader) find(kind Kind, key uint64) *entry {
 
 func (r *Reader) section(e *entry) Section {
 	first := &r.entries[e.first]
-	return Section{
+	s := Section{
 		Kind:     e.kind,
 		Key:      e.key,
 		Encoding: first.form,
@@ -183,6 +194,10 @@ func (r *Reader) section(e *entry) Section {
 		Size:     e.recordLen(),
 		Source:   first.offset,
 	}
+	if r.small != nil {
+		s.Size = e.stored
+	}
+	return s
 }
 
 // Content returns the content of the section of r that has the kind and key of
@@ -191,6 +206,9 @@ func (r *Reader) Content(s Section) (content []byte, err error) {
 	e := r.find(s.Kind, s.Key)
 	if e == nil {
 		return nil, fmt.Errorf("format: no section of kind %d and key %d", s.Kind, s.Key)
+	}
+	if r.small != nil {
+		return r.smallContent(e)
 	}
 	first := &r.entries[e.first]
 	if first.form > alias {
@@ -225,6 +243,9 @@ func (r *Reader) Check(s Section) error {
 	e := r.find(s.Kind, s.Key)
 	if e == nil {
 		return fmt.Errorf("format: no section of kind %d and key %d", s.Kind, s.Key)
+	}
+	if r.small != nil { // its checksum is that of all
+		return nil
 	}
 	_, err := r.readRecord(&r.entries[e.first], 0)
 	if err == nil && e.form == alias {

@@ -12,7 +12,7 @@ import (
 
 const (
 	magic     = "\x8frpz\r\n\n"
-	version   = Version
+	version   = 1
 	header    = magic + "\x01"
 	headerLen = int64(len(header))
 
@@ -156,8 +156,8 @@ func checkHeader(b []byte) error {
 	switch v := b[len(magic)]; {
 	case v == 0:
 		return corrupt(int64(len(magic)), "header", "version 0")
-	case v > version:
-		return &VersionError{Have: int(v), Supported: version}
+	case v > Version:
+		return &VersionError{Have: int(v), Supported: Version}
 	}
 	return nil
 }

@@ -51,6 +51,10 @@ func (l Loss) String() string {
 // with an error that wraps [ErrLimit]. Failures of r are wrapped, never losses.
 func Salvage(r io.ReaderAt, size int64, o Options) (*Reader, []Loss, error) {
 	size = max(size, 0)
+	whole, losses, smallErr, err := salvageSmall(r, size, o.withDefaults())
+	if whole != nil || err != nil {
+		return whole, losses, err
+	}
 	s := salvage{
 		window: window{r: r, size: size, buf: make([]byte, 0, min(size, windowLen))},
 		o:      o.withDefaults(),
@@ -59,6 +63,9 @@ func Salvage(r io.ReaderAt, size int64, o Options) (*Reader, []Loss, error) {
 	headerErr, indexErr, err := s.frame()
 	if err != nil {
 		return nil, nil, err
+	}
+	if smallErr != nil {
+		headerErr = smallErr
 	}
 	if headerErr != nil {
 		s.losses = append(s.losses, Loss{Len: min(size, headerLen), Err: headerErr})

@@ -12,8 +12,8 @@ import (
 )
 
 // A Writer writes a container to an io.Writer, front to back. It keeps no
-// content, only a hash and a few words for each section and a buffer as long as
-// the longest record. A Writer must not be used by two goroutines at once.
+// content, but for the first 16 KiB if the encoding is [Primed], only a hash and a few
+// words for each section and a buffer as long as the longest record. A Writer must not be used by two goroutines at once.
 type Writer struct {
 	w       io.Writer
 	o       Options
@@ -22,7 +22,9 @@ type Writer struct {
 	names   map[name]struct{}
 	first   map[[sha256.Size]byte]int32 // hash of content -> entry that holds it
 	scratch []byte
-	err     error // the first failure, or errClosed
+	held    []item // sections that may become a small container
+	room    int    // for more of them
+	err     error  // the first failure, or errClosed
 }
 
 // A name identifies a section in its file.
@@ -42,13 +44,15 @@ func NewWriter(w io.Writer, o Options) *Writer {
 		names: make(map[name]struct{}),
 		first: make(map[[sha256.Size]byte]int32),
 	}
-	if o.Encoding > LZ4 {
+	if o.Encoding == Primed {
+		fw.room = maxSmall
+	} else if o.Encoding > LZ4 {
 		fw.err = fmt.Errorf("format: cannot write: %w: %v", ErrEncoding, o.Encoding)
 	}
 	return fw
 }
 
-// Add writes one section, with one call of the underlying writer. It does not
+// Add writes one section, with one call of the underlying writer, or keeps it for later. It does not
 // retain content. Content equal to that of an earlier section, of whatever kind,
 // takes about a dozen bytes. Two sections must not have the same kind and key.
 // After an error the file is incomplete, and every later call returns that error.
@@ -60,6 +64,17 @@ func (w *Writer) Add(kind Kind, key uint64, content []byte) error {
 		w.err = err
 		return err
 	}
+	if w.hold(name{key, kind}, content) {
+		return nil
+	}
+	if err := w.release(); err != nil {
+		return err
+	}
+	return w.add(kind, key, content)
+}
+
+// add writes one section.
+func (w *Writer) add(kind Kind, key uint64, content []byte) error {
 	w.begin()
 	e := entry{kind: kind, key: key, offset: w.offset, length: int64(len(content)), first: int32(len(w.entries))}
 	record := w.record(&e, content)
@@ -79,8 +94,8 @@ func (w *Writer) admit(n name, content []byte) error {
 		return fmt.Errorf("format: section of kind %d and key %d: %w: %d bytes, at most %d",
 			n.kind, n.key, ErrLimit, len(content), w.o.MaxContent)
 	}
-	if len(w.entries) >= w.o.maxSections() {
-		return fmt.Errorf("format: %w: more than %d sections", ErrLimit, len(w.entries))
+	if len(w.names) >= w.o.maxSections() {
+		return fmt.Errorf("format: %w: more than %d sections", ErrLimit, len(w.names))
 	}
 	w.names[n] = struct{}{}
 	return nil
@@ -115,8 +130,9 @@ func (w *Writer) record(e *entry, content []byte) []byte {
 func (w *Writer) encode(e *entry, content []byte) int {
 	w.scratch = slices.Grow(w.scratch[:0], maxHeadLen)[:maxHeadLen]
 	start, smaller := maxHeadLen, false
-	switch w.o.Encoding {
-	case Zstd:
+	switch e.form = w.o.Encoding; e.form {
+	case Zstd, Primed:
+		e.form = Zstd
 		if len(content) > 0 {
 			w.scratch, start = compress.AppendZstd(w.scratch, content)
 			smaller = true
@@ -124,7 +140,6 @@ func (w *Writer) encode(e *entry, content []byte) int {
 	case LZ4:
 		w.scratch, smaller = compress.AppendLZ4(w.scratch, content)
 	}
-	e.form = w.o.Encoding
 	if smaller && len(w.scratch)-start+uvarintLen(uint64(len(content))) < len(content) {
 		return start
 	}
@@ -163,6 +178,10 @@ func (w *Writer) Close() error {
 	if w.err == errClosed {
 		return nil
 	}
+	if w.closeSmall() {
+		*w = Writer{err: errClosed}
+		return nil
+	}
 	w.begin()
 	if w.err != nil {
 		return w.err
@@ -173,7 +192,7 @@ func (w *Writer) Close() error {
 		w.err = fmt.Errorf("format: %w: index of %d bytes, at most %d", ErrLimit, content, w.o.MaxIndex)
 		return w.err
 	}
-	if w.o.Encoding == Zstd {
+	if w.o.Encoding == Zstd || w.o.Encoding == Primed {
 		if b, start := compress.AppendZstd(nil, index); len(b)-start < content {
 			index = b[start:]
 		}

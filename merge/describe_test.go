@@ -244,6 +244,22 @@ func TestFormsLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var records bytes.Buffer
+	w := format.NewWriter(&records, format.Options{})
+	for _, s := range r.All() {
+		content, err := r.Content(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Add(s.Kind, s.Key, content)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data = records.Bytes()
+	if r, err = format.NewReader(bytes.NewReader(data), int64(len(data)), format.Options{}); err != nil {
+		t.Fatal(err)
+	}
 	s, ok := r.Lookup(layout.KindColumns, 0)
 	if !ok {
 		t.Fatal("no columns")

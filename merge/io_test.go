@@ -77,6 +77,10 @@ func (w *failingWriter) Write(p []byte) (int, error) {
 // TestWriteFails checks that a failure of each write is reported: of traces with
 // all kinds of sections, and of part files.
 func TestWriteFails(t *testing.T) {
+	text := make([]byte, 32<<10) // more than a small container holds
+	for i := range text {
+		text[i] = byte(irregular(0, i))
+	}
 	accumulator := func() *Accumulator {
 		a := new(Accumulator)
 		for rank := range 2 {
@@ -93,7 +97,7 @@ func TestWriteFails(t *testing.T) {
 			}
 		}
 		for rank := 1000; rank < 1002; rank++ {
-			a.Add(oneCall(rank, numbered("g", cst.Type{Kind: cst.KindString}), cst.String("text")))
+			a.Add(oneCall(rank, numbered("g", cst.Type{Kind: cst.KindString}), cst.String(string(text))))
 		}
 		if err := a.Describe(Run{Interleaving: orderOf(1001, 1000)}); err != nil {
 			t.Fatal(err)

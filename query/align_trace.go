@@ -96,7 +96,7 @@ func openTrace(file []byte) (*format.Reader, *reprise.Trace, error) {
 // withClocks returns a trace with other clocks.
 func withClocks(file *format.Reader, clocks []merge.Clock) ([]byte, error) {
 	var out bytes.Buffer
-	w := format.NewWriter(&out, format.Options{})
+	w := format.NewWriter(&out, format.Options{Encoding: format.Primed})
 	for _, s := range file.All() {
 		content, err := file.Content(s)
 		if err != nil {

@@ -607,7 +607,7 @@ func TestLostSeries(t *testing.T) {
 	for i := range int64(2000) {
 		calls = append(calls, timedCall{0, i % 3, 100 * i, i * i % 97})
 	}
-	file := recordFile(t, func(int) tracer.Options { return tracer.Options{Series: exactSeries()} }, [][]timedCall{calls})
+	file := testtrace.Records(t, recordFile(t, func(int) tracer.Options { return tracer.Options{Series: exactSeries()} }, [][]timedCall{calls}))
 	whole, err := format.NewReader(bytes.NewReader(file), int64(len(file)), format.Options{})
 	if err != nil {
 		t.Fatal(err)

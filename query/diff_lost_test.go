@@ -1,6 +1,7 @@
 package query
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -18,8 +19,8 @@ import (
 // TestDiffDamaged compares a trace with a copy whose grammars are damaged.
 func TestDiffDamaged(t *testing.T) {
 	p := programs.Stencil2D(3, 3, 9)
-	damaged := testtrace.File(t, p.Run(), p.Parts())
-	for _, s := range openProgram(t, p).Sections() {
+	damaged := testtrace.Records(t, testtrace.File(t, p.Run(), p.Parts()))
+	for _, s := range testtrace.Open(t, bytes.Clone(damaged)).Sections() {
 		if s.Kind == sections.KindGrammars {
 			damaged[s.Offset+s.Size/2] ^= 1
 		}

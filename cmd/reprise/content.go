@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/ti"
@@ -105,6 +106,31 @@ var endings = []struct {
 // noTrace returns the error of a file that does not begin as a trace.
 func noTrace(path string) error { return notTrace{path, contentOf(path)} }
 
+// endsAsTrace reports whether a file ends as a trace does, or is a small one but for its first bytes.
+func endsAsTrace(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	end := make([]byte, len(traceEnd))
+	f.ReadAt(end, max(0, info.Size()-int64(len(end))))
+	if string(end) == traceEnd {
+		return true
+	}
+	const small = 64 << 10
+	if info.Size() > small {
+		return false
+	}
+	file, _, err := format.Salvage(f, info.Size(), format.Options{})
+	if err != nil {
+		return false
+	}
+	for range file.All() {
+		return true
+	}
+	return false
+}
+
 // contentOf says what a file is that does not begin as a trace, by what is in it.
 func contentOf(path string) content {
 	f, err := os.Open(path)
@@ -115,11 +141,7 @@ func contentOf(path string) content {
 	begin := make([]byte, 4096)
 	n, _ := io.ReadFull(f, begin)
 	begin = begin[:n]
-	end := make([]byte, len(traceEnd))
-	if info, err := f.Stat(); err == nil {
-		f.ReadAt(end, max(0, info.Size()-int64(len(end))))
-	}
-	if string(end) == traceEnd {
+	if endsAsTrace(f) {
 		return damagedBeginning
 	}
 	if c, ok := known(begin); ok {

@@ -32,7 +32,8 @@ func zipped(t *testing.T, text string) (gz, zs string) {
 func TestContents(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
-	ring, trace := readFile(t, "ring.txt"), readFile(t, "ring.rpz")
+	ring, trace := readFile(t, "ring.txt"), records(t, readFile(t, "ring.rpz"))
+	small := readFile(t, "ring.rpz")
 	const prv = "#Paraver (24/11/2026 at 10:00):1000_ns:1(4):1:4(1:1,1:1,1:1,1:1)\n"
 	zippedRing, zstdRing := zipped(t, ring)
 	zippedTrace, zstdTrace := zipped(t, trace)
@@ -46,7 +47,8 @@ func TestContents(t *testing.T) {
 		"ring.ti": ring, "ring.ti.gz": zippedRing, "ring.ti.zst": zstdRing, "ring.rpz.gz": zippedTrace, "ring.rpz.zst": zstdTrace,
 		"run.prv.gz": zippedPrv, "note.zst": zstdNote,
 		"short.rpz": trace[:len(trace)-3], "half.rpz": trace[:len(trace)/2], "head.rpz": trace[:9], "one.rpz": trace[:1],
-		"index.rpz": trace[:len(trace)-30] + "????" + trace[len(trace)-26:], "begin.rpz": "????????" + trace[8:], "later.rpz": trace[:7] + "\x09" + trace[8:],
+		"index.rpz": trace[:len(trace)-22] + "????" + trace[len(trace)-18:], "begin.rpz": "????????" + trace[8:], "later.rpz": trace[:7] + "\x09" + trace[8:],
+		"small-short.rpz": small[:len(small)-3], "small-head.rpz": small[:9], "small.rpz": small[:30] + "?" + small[31:], "small-begin": "????????" + small[8:],
 	} {
 		writeFile(t, name, content)
 	}
@@ -63,6 +65,7 @@ func TestContents(t *testing.T) {
 		own    = "; reprise reads traces of its own, which end in .rpz: reprise record makes one of an MPI program, reprise compress of SimGrid's text"
 		writes = "; reprise export writes such files, no command reads them: reprise record makes a trace of an MPI program"
 		repair = "; reprise repair FILE -o saved.rpz saves what can be read"
+		again  = "the file is cut off or damaged, and nothing can be read of a file this small; make the trace again"
 		makes  = "this is SimGrid's text of a trace; reprise compress FILE -o OUT.rpz makes a trace of it"
 	)
 	for _, tt := range []struct{ name, want string }{
@@ -94,7 +97,8 @@ func TestContents(t *testing.T) {
 		{"one.rpz", "*"},
 		{"index.rpz", "the file is damaged, as its * at byte * shows" + repair},
 		{"begin.rpz", "this is a trace whose beginning is damaged" + repair},
-		{"later.rpz", "format: file has version 9, supported is version 1; a later reprise wrote it, and reads it"},
+		{"small-short.rpz", again}, {"small-head.rpz", again}, {"small.rpz", again}, {"small-begin", "this is a trace whose beginning is damaged" + repair},
+		{"later.rpz", "format: file has version 9, supported is version 2; a later reprise wrote it, and reads it"},
 		{"parts", "this is a directory of part files; reprise merge FILE -o OUT.rpz makes a trace of it"},
 		{"traces", "this is a directory with traces; name one of them"},
 		{"texts", "this is a directory with SimGrid's text of a trace; reprise compress FILE -o OUT.rpz makes a trace of it"},

@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/mpi/spec"
@@ -415,13 +416,13 @@ func writeCodecs(t testing.TB) {
 func writeDamaged(t testing.TB) {
 	t.Helper()
 	whole := readFile(t, "ring.rpz")
-	writeFile(t, "later.rpz", whole[:7]+"\x02"+whole[8:])
+	writeFile(t, "later.rpz", whole[:7]+"\x03"+whole[8:])
 	writeFile(t, "beheaded.rpz", flip(t, whole, layout.KindRun, 0))
 	for _, name := range []string{"", "-mixed"} {
 		writeFile(t, "flipped"+name+".rpz", flip(t, readFile(t, "noisy"+name+".rpz"), layout.KindColumns, 0))
 		must(t, "repair", "flipped"+name+".rpz", "-o", "lost"+name+".rpz")
 	}
-	mixed := readFile(t, "mixed.rpz")
+	mixed := records(t, readFile(t, "mixed.rpz"))
 	writeFile(t, "cut.rpz", mixed[:section(t, mixed, layout.KindInterleaving, 0).Offset+4])
 	writeFile(t, "disordered.rpz", flip(t, mixed, layout.KindInterleaving, 0))
 	writeFile(t, "orderless.rpz", withoutKind(t, mixed, layout.KindInterleaving))
@@ -472,9 +473,18 @@ func section(t testing.TB, trace string, kind format.Kind, key uint64) format.Se
 	return s
 }
 
-// flip returns a copy of a trace with a bit changed in a section.
+// records returns a copy of a trace with a record for each section, however small they are.
+func records(t testing.TB, trace string) string {
+	t.Helper()
+	return string(testtrace.Records(t, []byte(trace)))
+}
+
+// flip returns a copy of a trace, with records, in which a bit of a section is changed.
 func flip(t testing.TB, trace string, kind format.Kind, key uint64) string {
 	t.Helper()
+	if trace[7] == format.Version {
+		trace = records(t, trace)
+	}
 	s := section(t, trace, kind, key)
 	data := []byte(trace)
 	data[s.Offset+s.Size-1] ^= 1

@@ -248,7 +248,7 @@ func TestFailures(t *testing.T) {
 		{"cat ring.rpz --first 849", "ring.rpz: no call at position 849: the trace has 848 calls"},
 		{"cat mixed.rpz --first 18446744073709551615", "mixed.rpz: no call at position 18446744073709551615: the trace has 848 calls"},
 		{"cat mixed.rpz --first 849 --json", "mixed.rpz: no call at position 849: the trace has 848 calls"},
-		{"info later.rpz", "later.rpz: format: file has version 2, supported is version 1; a later reprise wrote it, and reads it"},
+		{"info later.rpz", "later.rpz: format: file has version 3, supported is version 2; a later reprise wrote it, and reads it"},
 		{"cat ring.rpz --ranks 4", "ring.rpz: no rank 4: the trace has ranks 0 to 3"},
 		{"cat empty.rpz --ranks 0", "empty.rpz: no rank 0: the trace has no ranks"},
 		{"grammar ring.rpz --ranks 99", "ring.rpz: no rank 99: the trace has ranks 0 to 3"},

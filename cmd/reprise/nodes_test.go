@@ -168,7 +168,7 @@ func TestProblems(t *testing.T) {
 	whole := readFile(t, "ring.rpz")
 	for i := range 25 {
 		many = append(many, fmt.Sprint(i, ".rpz"))
-		writeFile(t, many[i], whole[:7]+string(rune(i+2))+whole[8:]) // of a later version
+		writeFile(t, many[i], whole[:7]+string(rune(i+3))+whole[8:]) // of a later version
 	}
 	r = invoke(t, "", append([]string{"merge", "-o", "out.rpz"}, many...)...)
 	if lines := strings.Split(r.stderr, "\n"); len(lines) != 23 || lines[0] != "reprise: 25 problems:" || lines[21] != "  and 5 more" {

@@ -85,6 +85,8 @@ func openTrace(ctx context.Context, path string) (*reprise.Trace, error) {
 		return nil, fileError(path, err)
 	case errors.Is(err, format.ErrFormat):
 		return nil, fmt.Errorf("%s: %w", path, noTrace(path))
+	case errors.Is(err, format.ErrSmall):
+		return nil, fileError(path, format.ErrSmall)
 	case isCutOff(err):
 		return nil, damagedError{path, err}
 	}
@@ -201,6 +203,8 @@ func hint(command string, err error) string {
 		return "; the trace comes first, then what it was made from"
 	case errors.As(err, &other):
 		return "; " + other.hint()
+	case errors.Is(err, format.ErrSmall):
+		return "; make the trace again"
 	case errors.As(err, &version) && command == "repair":
 		return "; a later reprise wrote it, and repairs it: nothing is saved"
 	case errors.As(err, &version):

@@ -10,7 +10,7 @@ import (
 func TestBeginning(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
-	damaged := "????????" + readFile(t, "ring.rpz")[8:]
+	damaged := "????????" + records(t, readFile(t, "ring.rpz"))[8:]
 	writeFile(t, "damaged", damaged)
 	writeFile(t, "damaged.rpz", damaged[:len(damaged)-1])
 	writeFile(t, "short", "?")

@@ -68,6 +68,9 @@ func repair(cmd *cobra.Command, path, output string) (*repairResult, error) {
 			err = errors.New("there is nothing in it that can be read")
 		}
 	}
+	if errors.Is(err, format.ErrSmall) {
+		err = format.ErrSmall
+	}
 	if err != nil {
 		return nil, fileError(path, err)
 	}
@@ -245,7 +248,11 @@ func (r *repairResult) describeLoss(a *merge.Accumulator) error {
 
 // copySections writes every section of a file to w.
 func (r *repairResult) copySections(ctx context.Context, file *format.Reader, w io.Writer) error {
-	out := format.NewWriter(w, format.Options{})
+	encoding := format.Primed
+	if _, ok := file.Lookup(layout.KindPart, 0); ok { // part files have records
+		encoding = format.Zstd
+	}
+	out := format.NewWriter(w, format.Options{Encoding: encoding})
 	for _, s := range file.All() {
 		if err := ctx.Err(); err != nil {
 			return err

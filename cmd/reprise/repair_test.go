@@ -243,12 +243,12 @@ func TestRepairLater(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
 	whole := readFile(t, "ring.rpz")
-	later := []byte(whole[:7] + "\x02" + whole[8:])
+	later := []byte(whole[:7] + "\x03" + whole[8:])
 	for i := 8; i < len(later)-8; i++ { // no checksum of this version holds
 		later[i]++
 	}
 	writeFile(t, "next.rpz", string(later))
-	want := "reprise: next.rpz: format: file has version 2, supported is version 1; a later reprise wrote it, and repairs it: nothing is saved\n"
+	want := "reprise: next.rpz: format: file has version 3, supported is version 2; a later reprise wrote it, and repairs it: nothing is saved\n"
 	if r := invoke(t, "", "repair", "next.rpz", "-o", "out.rpz"); r.status != exitFailure || r.stdout != "" || r.stderr != want {
 		t.Errorf("status %d, %s%s", r.status, r.stdout, r.stderr)
 	}
@@ -256,7 +256,7 @@ func TestRepairLater(t *testing.T) {
 		t.Error("there is an output")
 	}
 	got := must(t, "repair", "later.rpz", "-o", "out.rpz")
-	if !strings.HasPrefix(got, "damaged: 8 bytes at offset 0: format: header at offset 7: corrupt input: version 2, where the sections are of version 1\n") {
+	if !strings.HasPrefix(got, "damaged: 8 bytes at offset 0: format: header at offset 0: corrupt input: \"\\x8frpz\\r\\n\\n\\x03\" is damaged\n") {
 		t.Error(got)
 	}
 	if readFile(t, "out.rpz") != whole {

@@ -173,7 +173,7 @@ func TestLostTables(t *testing.T) {
 func TestOrphanSeries(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
-	data := readFile(t, "timed.rpz")
+	data := records(t, readFile(t, "timed.rpz"))
 	s := section(t, data, layout.KindSeries, 0)
 	writeFile(t, "damaged.rpz", data[:s.Offset]+strings.Repeat("\xff", int(s.Size))+data[s.Offset+s.Size:])
 	if out := must(t, "repair", "damaged.rpz", "-o", "saved.rpz"); !strings.Contains(out, "unreadable: the times of every call\n") {

@@ -62,8 +62,13 @@ func (c *Coder) Code(bit, p uint32) uint32 {
 	return 1 + uint32(zero)
 }
 
-// Len returns how many bytes of the number are written.
-func (c *Coder) Len() int { return len(c.out) - c.base }
+// Len returns how many bytes of the number are written, or how many the bits that were read take.
+func (c *Coder) Len() int {
+	if c.reading {
+		return min((8*c.next-bits.Len64(c.size))/8, len(c.in))
+	}
+	return len(c.out) - c.base
+}
 
 // Even writes or reads a bit that is as likely one as zero.
 func (c *Coder) Even(bit uint32) uint32 { return c.Code(bit, 1<<15) }

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/ti"
 )
@@ -34,6 +35,29 @@ func File(t TB, run merge.Run, parts []merge.Part) []byte {
 		t.Fatal(err)
 	}
 	return file.Bytes()
+}
+
+// Records returns a trace with a record for each of its sections, however small they are, so that one of them
+// can be damaged alone.
+func Records(t TB, file []byte) []byte {
+	t.Helper()
+	r, err := format.NewReader(bytes.NewReader(file), int64(len(file)), reprise.FileOptions(int64(len(file))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w := format.NewWriter(&out, format.Options{})
+	for _, s := range r.All() {
+		content, err := r.Content(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Add(s.Kind, s.Key, content) // of which errors stick
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
 }
 
 // Open returns the trace in a file, which must not change any more.

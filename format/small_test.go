@@ -1,0 +1,114 @@
+package format
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+)
+
+// TestSmall writes small containers, and others where sections are too long for one.
+func TestSmall(t *testing.T) {
+	long := make([]byte, maxSmall-3)
+	for i := range long {
+		long[i] = byte(i % 251 * i)
+	}
+	tests := []struct {
+		name  string
+		items []item
+		small bool
+	}{
+		{"none", nil, false},
+		{"empty", []item{{1, 0, nil}}, true},
+		{"samples", samples, true},
+		{"longest", []item{{1, 0, long}}, true},
+		{"too long", []item{{1, 0, long}, {1, 1, nil}}, false},
+		{"too long at once", []item{{1, 0, append(long, 1)}, {1, 1, nil}}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			file := write(t, Options{Encoding: Primed}, tt.items)
+			r := open(t, file, Options{})
+			if checkItems(t, r, tt.items); (r.small != nil) != tt.small {
+				t.Errorf("small: %v", !tt.small)
+			}
+			whole, losses := salvageOf(t, file, Options{})
+			if checkItems(t, whole, tt.items); len(losses) > 0 {
+				t.Errorf("losses %v", losses)
+			}
+			size := headerLen
+			for _, s := range r.All() {
+				if err := r.Check(s); err != nil {
+					t.Error(err)
+				}
+				size += s.Size
+			}
+			if others := write(t, Options{}, tt.items); tt.small && (size != int64(len(file)-4) || len(file) >= len(others)) || !tt.small && !bytes.Equal(file, others) {
+				t.Errorf("%d bytes, sections of %d, and %d with records", len(file), size, len(others))
+			}
+		})
+	}
+}
+
+// TestSmallIncompressible writes sections that the prior does not help.
+func TestSmallIncompressible(t *testing.T) {
+	noise, x := make([]byte, 16_000), uint32(1)
+	for i := range noise {
+		x ^= x << 13
+		x ^= x >> 17
+		x ^= x << 5
+		noise[i] = byte(x)
+	}
+	items := []item{{1, 0, noise}}
+	file := write(t, Options{Encoding: Primed}, items)
+	checkItems(t, open(t, file, Options{}), items)
+	if !bytes.Equal(file, write(t, Options{}, items)) {
+		t.Errorf("%d bytes", len(file))
+	}
+}
+
+// TestSmallDamage reads a small container with any bit changed, and any part of it missing.
+func TestSmallDamage(t *testing.T) {
+	file := write(t, Options{Encoding: Primed}, samples)
+	for n := range file {
+		if _, err := NewReader(bytes.NewReader(file), int64(n), Options{}); err == nil {
+			t.Errorf("%d bytes of %d are read", n, len(file))
+		}
+		if r, _, err := Salvage(bytes.NewReader(file), int64(n), Options{}); err == nil && len(r.entries) > 0 {
+			t.Errorf("%d bytes of %d are salvaged", n, len(file))
+		}
+		for bit := range 8 {
+			bad := slices.Clone(file)
+			bad[n] ^= 1 << bit
+			if _, err := NewReader(bytes.NewReader(bad), int64(len(bad)), Options{}); err == nil {
+				t.Errorf("bit %d of byte %d does not matter", bit, n)
+			}
+			_, losses, err := Salvage(bytes.NewReader(bad), int64(len(bad)), Options{})
+			if inHeader := int64(n) < headerLen; inHeader && (err != nil || len(losses) != 1 || losses[0].Len != headerLen) || !inHeader && !errors.Is(err, ErrCorrupt) {
+				t.Errorf("bit %d of byte %d: losses %v, %v", bit, n, losses, err)
+			}
+		}
+	}
+}
+
+// TestSmallLimit reads a small container that holds more than one may.
+func TestSmallLimit(t *testing.T) {
+	zeros := make([]byte, maxSmall-2)
+	file := appendSmall(nil, sectionsOf([]item{{1, 0, zeros}}))
+	if _, err := NewReader(bytes.NewReader(file), int64(len(file)), Options{}); !errors.Is(err, ErrLimit) {
+		t.Error(err)
+	}
+	file = appendSmall(nil, sectionsOf([]item{{1, 0, nil}, {1, 0, []byte("again")}}))
+	if _, err := NewReader(bytes.NewReader(file), int64(len(file)), Options{}); !errors.Is(err, ErrCorrupt) {
+		t.Error(err)
+	}
+	file = write(t, Options{Encoding: Primed}, samples)
+	r := open(t, file, Options{MaxContent: 100})
+	s, _ := r.Lookup(3, 7)
+	if _, err := r.Content(s); !errors.Is(err, ErrLimit) {
+		t.Error(err)
+	}
+	if _, err := NewReader(bytes.NewReader(file), int64(len(file)), Options{MaxIndex: 6}); !errors.Is(err, ErrLimit) {
+		t.Error(err)
+	}
+}
