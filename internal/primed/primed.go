@@ -56,14 +56,14 @@ func Parse(data []byte, limit int) ([]Section, error) {
 	for {
 		s := Section{Offset: c.Len()}
 		kind := c.uvarint(0)
-		if kind == 0 {
+		if kind == 0 && !c.wrong {
 			break
 		}
 		s.Kind, s.Key = uint32(kind-1), c.uvarint(0)
 		n := c.uvarint(0)
 		limit -= perSection
 		switch {
-		case c.Ended() || kind > 1<<32:
+		case c.Ended() || c.wrong || kind > 1<<32:
 			return nil, fmt.Errorf("%w: section %d", wire.ErrCorrupt, len(list))
 		case limit < 0 || n > uint64(limit):
 			return nil, fmt.Errorf("%w: section %d has %d bytes", wire.ErrLimit, len(list), n)
@@ -88,6 +88,7 @@ const perSection = 3
 type coder struct {
 	adaptive.Coder
 	*model
+	wrong bool // a number was read that nothing writes
 }
 
 // section writes a section.
@@ -103,17 +104,19 @@ func (c *coder) section(s *Section) {
 // uvarint writes v, or reads it, in groups of 7 bits as package wire does.
 func (c *coder) uvarint(v uint64) uint64 {
 	var read uint64
-	for shift := 0; shift < 64; shift += 7 {
+	for shift := 0; ; shift += 7 {
 		b := byte(v & 0x7f)
 		if v >>= 7; v > 0 {
 			b |= 0x80
 		}
 		b = c.byte(headers, b)
-		if read |= uint64(b&0x7f) << shift; b < 0x80 {
-			break
+		if shift > 0 && b == 0 || shift == 63 && b > 1 { // longer than it need be, or too large
+			c.wrong = true
+		}
+		if read |= uint64(b&0x7f) << shift; b < 0x80 || shift == 63 {
+			return read
 		}
 	}
-	return read
 }
 
 // byte writes or reads a byte of a section of a kind.
