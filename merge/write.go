@@ -52,7 +52,7 @@ func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return e.sections.write(w, format.Primed)
+	return e.sections.write(w)
 }
 
 // drafted returns the trace of all ranks in a, but for times and names.
@@ -250,16 +250,16 @@ func (c *sections) grammarBytes() uint64 {
 	return uint64(n)
 }
 
-// size returns about the size of the file: that which it has if the sections are coded each alone.
+// size returns the size of the file.
 func (c sections) size() int {
 	var n layout.Counter
-	c.write(&n, format.Zstd) // a counter does not fail
+	c.write(&n) // a counter does not fail
 	return int(n)
 }
 
 // write writes a trace.
-func (c sections) write(w io.Writer, e format.Encoding) error {
-	out := format.NewWriter(w, format.Options{Encoding: e}) // of which errors stick
+func (c sections) write(w io.Writer) error {
+	out := format.NewWriter(w, format.Options{Encoding: format.Primed}) // of which errors stick
 	out.Add(layout.KindRun, 0, c.run)
 	if c.texts != nil {
 		out.Add(layout.KindTexts, 0, c.texts)

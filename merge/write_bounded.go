@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 )
 
@@ -59,12 +58,10 @@ func (a *Accumulator) fileOf(ctx context.Context) (f boundedFile, err error) {
 		return f, context.Cause(ctx)
 	}
 	var file bytes.Buffer
-	err = e.sections.write(&file, format.Primed)
+	err = e.sections.write(&file)
 	timeless := e.sections
 	timeless.summaries, timeless.series = nil, nil
-	var n layout.Counter
-	timeless.write(&n, format.Primed) // a counter does not fail
-	return boundedFile{file.Bytes(), int(n)}, err
+	return boundedFile{file.Bytes(), timeless.size()}, err
 }
 
 // fits reports whether the trace has no more bytes than size.
