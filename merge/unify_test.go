@@ -47,7 +47,7 @@ func TestFactor(t *testing.T) {
 	// Two ranks that tell calls apart in ways that have nothing in common are smaller
 	// as they are.
 	odd := func(rank int) Part {
-		return recorded(rank, 200, func(i int) (cst.Function, cst.Value) { return f, cst.Int(int64(irregular(rank, i) % 16)) })
+		return recorded(rank, 200, func(i int) (cst.Function, cst.Value) { return f, cst.Int(int64(irregular(rank, i) % 32)) })
 	}
 	parts := []Part{odd(0), odd(1), oneCall(2, g)}
 	trace := open(t, write(t, Run{Ranks: 3}, parts))

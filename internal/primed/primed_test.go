@@ -131,7 +131,9 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func BenchmarkAppend(b *testing.B) { benchmark(b, func(list []Section, _ []byte) { Append(nil, list) }) }
+func BenchmarkAppend(b *testing.B) {
+	benchmark(b, func(list []Section, _ []byte) { Append(nil, list) })
+}
 
 func BenchmarkParse(b *testing.B) {
 	benchmark(b, func(_ []Section, data []byte) { _, _ = Parse(data, 1<<12) })
