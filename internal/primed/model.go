@@ -23,7 +23,7 @@ type bucket [16]adaptive.Bit
 type model struct {
 	small
 	buckets []bucket
-	touched []uint32 // buckets that were changed since the model was equal to first
+	touched []uint32 // buckets that were changed since the model was equal to that of the prior
 	history []byte
 }
 
