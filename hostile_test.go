@@ -48,6 +48,38 @@ func flip(t rapid.TB, data []byte, kind format.Kind, key uint64) []byte {
 	return data
 }
 
+// TestLostTexts opens traces without the texts that their calls have, and with no text in their arrays.
+func TestLostTexts(t *testing.T) {
+	texts := cst.ArrayOf(cst.Type{Kind: cst.KindString})
+	for _, tt := range []struct {
+		typ   cst.Type
+		value cst.Value
+		lost  bool
+	}{
+		{cst.Type{Kind: cst.KindString}, cst.String("text"), true},
+		{cst.Type{Kind: cst.KindBytes}, cst.Bytes(nil), true},
+		{texts, cst.Array(cst.String("a")), true},
+		{texts, cst.Array(), false},
+		{cst.ArrayOf(texts), cst.Array(cst.Array(), cst.Array(cst.String("b"))), true},
+		{cst.ArrayOf(texts), cst.Array(cst.Array(), cst.Array()), false},
+	} {
+		var table cst.Table
+		f := table.Declare(cst.Function{Name: "f", Params: []cst.Param{{Name: "x", Type: tt.typ}}})
+		var b sequitur.Builder
+		b.Append(table.Intern(f, tt.value))
+		var file bytes.Buffer
+		if err := merge.Write(&file, merge.Run{Ranks: 1}, []merge.Part{{Rank: 0, Table: &table, Grammar: b.Finish()}}); err != nil {
+			t.Fatal(err)
+		}
+		without := replaceSection(t, file.Bytes(), layout.KindTexts, nil)
+		_, err := OpenReader(bytes.NewReader(without), int64(len(without)))
+		var section *merge.SectionError
+		if lost := errors.As(err, &section) && section.Kind == layout.KindTexts && errors.Is(err, ErrCorrupt); lost != tt.lost || err != nil != tt.lost {
+			t.Errorf("%v: %v", tt.typ, err)
+		}
+	}
+}
+
 // records returns a trace with a record for each section, however small they are.
 func records(t rapid.TB, file []byte) []byte {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"math"
+	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
@@ -73,10 +74,67 @@ func (t *Trace) readHead() error {
 		t.signatures, err = layout.ParseTable(data, t.Functions(), t.all, t.run.Ranks, lists, t.file.Memory())
 		return err
 	})
+	if err == nil {
+		err = t.checkTexts()
+	}
 	if err == nil && t.sections.Has(layout.KindInterleaving) {
 		err = t.sections.Read(layout.KindInterleaving, 0, t.parseInterleaving)
 	}
 	return err
+}
+
+// checkTexts returns an error if there are no texts, though calls have some: the section is lost.
+func (t *Trace) checkTexts() error {
+	if t.sections.Has(layout.KindTexts) {
+		return nil
+	}
+	takes := make([]bool, len(t.Functions()))
+	for i, f := range t.Functions() {
+		takes[i] = slices.ContainsFunc(f.Params, func(p cst.Param) bool { return mayHaveText(p.Type) })
+	}
+	if !slices.Contains(takes, true) {
+		return nil
+	}
+	var s layout.Signature
+	for n, f := range t.signatures.Functions {
+		if !takes[f] {
+			continue
+		}
+		t.signatures.Signature(&s, n)
+		lengths := s.Lengths
+		for _, p := range t.Functions()[f].Params {
+			if hasText(p.Type, &lengths) {
+				return layout.Damaged(layout.KindTexts, 0, layout.Corrupt("there are none, though calls have some"))
+			}
+		}
+	}
+	return nil
+}
+
+// mayHaveText reports whether there can be a text in a value of a type.
+func mayHaveText(t cst.Type) bool {
+	for t.Kind == cst.KindArray {
+		t = *t.Elem
+	}
+	return t.Kind == cst.KindString || t.Kind == cst.KindBytes
+}
+
+// hasText reports whether there is a text in a value of a type, whose arrays have the lengths that it
+// takes from lengths.
+func hasText(t cst.Type, lengths *[]int) bool {
+	if t.Kind != cst.KindArray {
+		return t.Kind == cst.KindString || t.Kind == cst.KindBytes
+	}
+	n := (*lengths)[0]
+	*lengths = (*lengths)[1:]
+	if t.Elem.Kind != cst.KindArray {
+		return n > 0 && hasText(*t.Elem, lengths)
+	}
+	has := false
+	for range n {
+		has = hasText(*t.Elem, lengths) || has
+	}
+	return has
 }
 
 // checkSections checks the keys of sections of which there is one.

@@ -3,7 +3,10 @@ package format
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -110,5 +113,17 @@ func TestSmallLimit(t *testing.T) {
 	}
 	if _, err := NewReader(bytes.NewReader(file), int64(len(file)), Options{MaxIndex: 6}); !errors.Is(err, ErrLimit) {
 		t.Error(err)
+	}
+}
+
+// TestSmallExample writes the small container that docs/format.md shows.
+func TestSmallExample(t *testing.T) {
+	file := write(t, Options{Encoding: Primed}, []item{{1, 0, []byte("MPI_Send of MPI_INT")}, {40, 7, []byte{0, 0, 255}}})
+	docs, err := os.ReadFile("../docs/format.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("% x", file); !strings.Contains(strings.Join(strings.Fields(string(docs)), " "), want) {
+		t.Errorf("docs/format.md does not show %s", want)
 	}
 }

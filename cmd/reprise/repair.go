@@ -100,6 +100,7 @@ type repairResult struct {
 	Missing  rankenc.Set `json:"unreadable_rank_set"`
 	Order    savedState  `json:"order"` // of the calls of different ranks
 	Names    savedState  `json:"names"` // of handles and other numbers
+	Others   []string    `json:"others_lost,omitempty"`
 	timesSaved
 }
 
@@ -130,9 +131,19 @@ func newRepairResult(input, output string, losses []format.Loss) *repairResult {
 			if l.Kind == layout.KindNames {
 				r.Names = lost
 			}
+			if what := aboutRun[l.Kind]; what != "" {
+				r.Others = append(r.Others, what)
+			}
 		}
 	}
 	return r
+}
+
+// aboutRun has what sections say of a run that can be read without them.
+var aboutRun = map[format.Kind]string{
+	layout.KindOrigin: "who made the trace",
+	layout.KindWorlds: "which ranks are of which MPI_COMM_WORLD",
+	layout.KindClocks: "how the clocks of machines differ",
 }
 
 func sectionName(kind format.Kind, key uint64) string {
@@ -239,6 +250,7 @@ func (r *repairResult) describeLoss(a *merge.Accumulator) error {
 	if r.Names == lost {
 		what = append(what, "the names of numbers")
 	}
+	what = append(what, r.Others...)
 	if what = append(what, r.timesSaved.missing()...); len(what) == 0 {
 		return nil
 	}
@@ -275,7 +287,7 @@ func (r *repairResult) copySections(ctx context.Context, file *format.Reader, w 
 
 // whole reports whether no rank, nor the order, names or times, are lost.
 func (r *repairResult) whole() bool {
-	return r.Missing.Len() == 0 && r.Order == kept && r.Names == kept && r.timesSaved.whole()
+	return r.Missing.Len() == 0 && r.Order == kept && r.Names == kept && len(r.Others) == 0 && r.timesSaved.whole()
 }
 
 // write writes what was saved: the sections as they are if they hold all calls in
@@ -312,6 +324,9 @@ func (r *repairResult) print(w io.Writer) {
 		fmt.Fprintf(w, "unreadable: %s\n", text.Ranks(r.Missing))
 	}
 	for _, what := range r.timesSaved.missing() {
+		fmt.Fprintf(w, "unreadable: %s\n", what)
+	}
+	for _, what := range r.Others {
 		fmt.Fprintf(w, "unreadable: %s\n", what)
 	}
 	if r.Names == lost {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -10,8 +11,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/merge"
 )
 
 // A repaired is a trace of which damaged copies are repaired.
@@ -235,6 +239,44 @@ func TestRepairDamage(t *testing.T) {
 		removeSaved(t)
 		r.check(t, "damaged", string(data))
 	})
+}
+
+// TestRepairAbout damages what is said of a run, without which its calls can be read, and texts, without which they cannot.
+func TestRepairAbout(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ranks := [][]testtrace.Call{{testtrace.MPICall("MPI_Comm_set_name", "comm", "MPI_COMM_WORLD", "comm_name", cst.String("text"))}, {testtrace.MPICall("MPI_Comm_set_name", "comm", "MPI_COMM_WORLD", "comm_name", cst.String("text"))}}
+	run := merge.Run{Origin: merge.Origin{Commands: []string{"./app"}}, Worlds: []merge.World{{First: 1, Parent: -1}}}
+	trace := testtrace.Record(t, merge.Run{}, false, ranks)
+	var a merge.Accumulator
+	if err := a.Describe(run); err != nil {
+		t.Fatal(err)
+	}
+	if err := trace.AddTo(t.Context(), &a); err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := a.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	for kind, want := range aboutRun {
+		if kind == layout.KindClocks { // the run has none
+			continue
+		}
+		writeFile(t, "damaged.rpz", flip(t, file.String(), kind, 0))
+		if got := must(t, "repair", "damaged.rpz", "-o", "saved.rpz"); !strings.Contains(got, "unreadable: "+want+"\n") {
+			t.Errorf("%s: %s", want, got)
+		}
+		if got := must(t, "info", "saved.rpz"); !strings.Contains(got, "repaired without "+want) {
+			t.Errorf("%s: %s", want, got)
+		}
+		if got := must(t, "cat", "saved.rpz"); strings.Count(got, "text") != 2 {
+			t.Errorf("%s: %s", want, got)
+		}
+	}
+	writeFile(t, "damaged.rpz", flip(t, file.String(), layout.KindTexts, 0))
+	if r := invoke(t, "", "repair", "damaged.rpz", "-o", "none.rpz"); r.status != exitFailure || !strings.Contains(r.stderr, "no call can be saved") {
+		t.Errorf("texts: status %d, %s", r.status, r.stderr)
+	}
 }
 
 // TestRepairLater checks that a trace of a later version is not taken for a damaged one, and

@@ -91,9 +91,10 @@ func (m *model) byte(c *adaptive.Coder, kind uint32, b byte) byte {
 
 // hashes returns hashes of the contexts.
 func (m *model) hashes(kind uint32) (h [contexts]uint64) {
-	var last [4]byte
-	copy(last[1:], m.history[max(0, len(m.history)-3):]) // the same wherever the history is as long
-	b1, b2, b3 := uint64(last[3]), uint64(last[2]), uint64(last[1])
+	var last [3]byte // zeros before the first
+	n := min(len(last), len(m.history))
+	copy(last[len(last)-n:], m.history[len(m.history)-n:])
+	b1, b2, b3 := uint64(last[2]), uint64(last[1]), uint64(last[0])
 	k := uint64(kind) << 32
 	h[0] = mixed(k)
 	h[1] = mixed(k | 1<<40 | b1)
