@@ -21,7 +21,7 @@ const (
 	// maxSmall is how many bytes the sections of a small container may have, counting 3 more for each.
 	maxSmall = 16 << 10
 
-	// maxSmallFile is the length of the longest small container. Coding makes nothing longer than twice as long.
+	// maxSmallFile is the length of the longest small container.
 	maxSmallFile = 2*maxSmall + int64(len(smallHeader)) + wire.ChecksumLen
 )
 
@@ -55,7 +55,7 @@ func (w *Writer) release() error {
 }
 
 // closeSmall writes a small container of the sections that are kept, and reports whether it did. If there are
-// none, or another container is smaller, they are written as records.
+// none, another container is smaller, or kinds and keys make it too long, they are written as records.
 func (w *Writer) closeSmall() bool {
 	if len(w.held) == 0 || w.err != nil {
 		return false
@@ -69,7 +69,7 @@ func (w *Writer) closeSmall() bool {
 	}
 	w.err = large.Close()
 	file := appendSmall(nil, sectionsOf(w.held))
-	if other.Len() <= len(file) {
+	if other.Len() <= len(file) || int64(len(file)) > maxSmallFile {
 		_ = w.release() // of which errors stick
 		return false
 	}

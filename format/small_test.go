@@ -16,6 +16,10 @@ func TestSmall(t *testing.T) {
 	for i := range long {
 		long[i] = byte(i % 251 * i)
 	}
+	var named []item // of which kinds and keys take more than content does
+	for i := range uint64(maxSmall / 3) {
+		named = append(named, item{Kind(i * 0x9E3779B1), i * 0x9E3779B97F4A7C15, nil})
+	}
 	tests := []struct {
 		name  string
 		items []item
@@ -25,6 +29,8 @@ func TestSmall(t *testing.T) {
 		{"empty", []item{{1, 0, nil}}, true},
 		{"samples", samples, true},
 		{"longest", []item{{1, 0, long}}, true},
+		{"many names", named[:2000], true},
+		{"too many names", named, false},
 		{"too long", []item{{1, 0, long}, {1, 1, nil}}, false},
 		{"too long at once", []item{{1, 0, append(long, 1)}, {1, 1, nil}}, false},
 	}
