@@ -81,9 +81,15 @@ func Salvage(r io.ReaderAt, size int64, o Options) (*Reader, []Loss, error) {
 			return nil, nil, err
 		}
 	}
-	// A later version has other checksums: these are of this one.
+	// Other versions have other checksums, or no records: these are of this one.
+	have := version
 	if v := (*VersionError)(nil); errors.As(headerErr, &v) {
-		s.losses[0].Err = corrupt(int64(len(magic)), "header", "version %d, where the sections are of version %d", v.Have, v.Supported)
+		have = v.Have
+	} else if smallErr != nil {
+		have = Version
+	}
+	if have != version {
+		s.losses[0].Err = corrupt(int64(len(magic)), "header", "version %d, where the sections are of version %d", have, version)
 	}
 	s.finish(indexErr)
 	fr, err := newReader(r, size, s.o, s.entries)

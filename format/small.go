@@ -92,8 +92,11 @@ func appendSmall(dst []byte, sections []primed.Section) []byte {
 
 // readSmall reads a small container, of which the header is not looked at.
 func readSmall(r io.ReaderAt, size int64, o Options) (*Reader, error) {
-	if size < headerLen+wire.ChecksumLen || size > maxSmallFile {
+	switch {
+	case size < headerLen+wire.ChecksumLen:
 		return nil, corrupt(size, "sections", "%d bytes: %w", size, ErrSmall)
+	case size > maxSmallFile:
+		return nil, corrupt(int64(len(magic)), "header", "version %d, in a file of %d bytes", Version, size)
 	}
 	file := make([]byte, size)
 	if err := readAt(r, file, 0); err != nil {
@@ -102,6 +105,9 @@ func readSmall(r io.ReaderAt, size int64, o Options) (*Reader, error) {
 	copy(file, smallHeader)
 	covered := file[:size-wire.ChecksumLen]
 	if have, sum := binary.LittleEndian.Uint32(file[len(covered):]), wire.Checksum(covered); sum != have && !o.SkipChecksum {
+		if bytes.HasPrefix(file[headerLen:], []byte(marker)) {
+			return nil, corrupt(int64(len(magic)), "header", "version %d, before a record", Version)
+		}
 		return nil, corrupt(headerLen, "sections", "checksum is %08x, computed %08x: %w", have, sum, ErrSmall)
 	}
 	sections, err := primed.Parse(covered[headerLen:], maxSmall)

@@ -59,16 +59,21 @@ func TestSmall(t *testing.T) {
 	}
 }
 
-// TestSmallIncompressible writes sections that the prior does not help.
-func TestSmallIncompressible(t *testing.T) {
-	noise, x := make([]byte, 16_000), uint32(1)
+// noise returns bytes that cannot be compressed.
+func noise(n int) []byte {
+	noise, x := make([]byte, n), uint32(1)
 	for i := range noise {
 		x ^= x << 13
 		x ^= x >> 17
 		x ^= x << 5
 		noise[i] = byte(x)
 	}
-	items := []item{{1, 0, noise}}
+	return noise
+}
+
+// TestSmallIncompressible writes sections that the prior does not help.
+func TestSmallIncompressible(t *testing.T) {
+	items := []item{{1, 0, noise(16_000)}}
 	file := write(t, Options{Encoding: Primed}, items)
 	checkItems(t, open(t, file, Options{}), items)
 	if !bytes.Equal(file, write(t, Options{}, items)) {
@@ -131,5 +136,24 @@ func TestSmallExample(t *testing.T) {
 	}
 	if want := fmt.Sprintf("% x", file); !strings.Contains(strings.Join(strings.Fields(string(docs)), " "), want) {
 		t.Errorf("docs/format.md does not show %s", want)
+	}
+}
+
+// TestSmallMistaken reads containers of records whose version is damaged such that they look like small ones.
+func TestSmallMistaken(t *testing.T) {
+	long := []item{{1, 0, noise(40_000)}}
+	for name, items := range map[string][]item{"long": long, "short": samples} {
+		t.Run(name, func(t *testing.T) {
+			file := write(t, Options{}, items)
+			file[len(magic)] = Version
+			_, err := NewReader(bytes.NewReader(file), int64(len(file)), Options{})
+			if pe := (*ParseError)(nil); !errors.As(err, &pe) || pe.Field != "header" || !errors.Is(err, ErrCorrupt) || errors.Is(err, ErrSmall) {
+				t.Error(err)
+			}
+			r, losses := salvageOf(t, file, Options{})
+			if checkItems(t, r, items); len(losses) != 1 || !strings.HasSuffix(losses[0].Err.Error(), "version 2, where the sections are of version 1") {
+				t.Errorf("losses %v", losses)
+			}
+		})
 	}
 }
