@@ -45,7 +45,8 @@ func newCollect() *cobra.Command {
 	f.DurationVar(&o.timeout, "timeout", 0, "as that of record")
 	f.Var(&o.finalize, "finalize", "as that of record")
 	f.IntVar(&o.socket, "socket", 0, "the file that leads to the program that merges")
-	for _, name := range []string{"live", "keep", "origin", "timeout", "finalize", "socket"} {
+	f.StringVar(&o.ended, "ended", "{}", "how the command of record ended, as JSON")
+	for _, name := range []string{"live", "keep", "origin", "timeout", "finalize", "socket", "ended"} {
 		if err := f.MarkHidden(name); err != nil {
 			panic(err)
 		}
@@ -60,6 +61,7 @@ type collectOptions struct {
 	live, keep  bool // as the helper of record
 	allocations bool
 	origin      string
+	ended       string
 	timeout     time.Duration
 	finalize    finalizing
 	socket      int
@@ -88,7 +90,11 @@ func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
 	if err != nil {
 		return err
 	}
-	var s collectSummary
+	var e ending
+	if err := json.Unmarshal([]byte(o.ended), &e); err != nil {
+		return usageError{fmt.Errorf("--ended: %w", err)}
+	}
+	s := collectSummary{Status: e.Status, Command: e.Ran}
 	if o.live {
 		s, err = collectLive(cmd, collector, o, func() {
 			if !o.keep {

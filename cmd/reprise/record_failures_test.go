@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -250,5 +251,22 @@ func TestRecordOff(t *testing.T) {
 	i := infoOf(t, trace)
 	if i.Calls != want || callsOf(i, "MPI_Init") != 0 || callsOf(i, "MPI_Finalize") != 2 || callsOf(i, "MPI_Sendrecv") != 2*(7+2) {
 		t.Errorf("%d calls, counted %d: %+v", i.Calls, want, i.Functions)
+	}
+}
+
+// TestRecordCollectedAgain kills the process that collects: what is said of the command is the same.
+func TestRecordCollectedAgain(t *testing.T) {
+	m := theMPI(t)
+	program := m.Build(t, "loop.c")
+	const script = `"$@"; for p in $(cat /proc/$PPID/task/*/children); do [ $p = $$ ] || kill -KILL $p; done; exit 3`
+	trace := filepath.Join(t.TempDir(), "run.rpz")
+	got := outcome(t, recorder(t, m, []string{"--json", "-o", trace}, "sh", "-c", script, "sh", program, "20"))
+	begin := strings.IndexByte(got.stderr, '{')
+	if begin < 0 || !strings.Contains(got.stderr[:begin], "the records are collected again") {
+		t.Fatal(got.stderr)
+	}
+	var s collectSummary
+	if err := json.Unmarshal([]byte(got.stderr[begin:]), &s); err != nil || got.status != 3 || s.Status != 3 || s.Command <= 0 || s.Calls == 0 {
+		t.Errorf("status %d, %v: %s", got.status, err, got.stderr)
 	}
 }

@@ -28,7 +28,7 @@ type helper struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	hangs  chan struct{} // closed when the helper wants the command killed
-	again  []string      // collects what lies in the spool, if the helper was killed
+	again  []string      // begins what collects what lies in the spool, if the helper was killed
 	spool  string
 	left   bool   // the spool is to stay
 	locked string // the directory of parts, if it is
@@ -68,7 +68,7 @@ func startHelper(spool string, o *recordOptions, made merge.Origin) (*helper, er
 	} else {
 		args = append(args, "-o", o.output.path)
 	}
-	again := append(slices.Clone(args), "--", spool)
+	again := slices.Clone(args)
 	args = append(args, "--live")
 	if o.raw != "" {
 		args = append(args, "--keep")
@@ -154,16 +154,16 @@ func (h *helper) finish(e ending) error {
 	} else if killed == nil {
 		return err
 	}
-	return h.collectAgain(killed)
+	return h.collectAgain(killed, message)
 }
 
-// collectAgain collects what lies in the spool, of which the helper was killed.
-func (h *helper) collectAgain(cause error) error {
+// collectAgain collects what lies in the spool, of which the helper was killed, with the ending of the command.
+func (h *helper) collectAgain(cause error, message []byte) error {
 	if !collect.IsSpool(h.spool) {
 		return fmt.Errorf("the process that collects: %w: %w", cause, errNothing)
 	}
 	warn(os.Stderr, "the process that collects: %v: the records are collected again", cause)
-	again := exec.Command(h.cmd.Path, h.again...)
+	again := exec.Command(h.cmd.Path, append(h.again, "--ended", string(message), "--", h.spool)...)
 	again.Stderr, again.SysProcAttr = os.Stderr, h.cmd.SysProcAttr
 	if h.locked != "" {
 		lock, err := lockParts(h.locked)
