@@ -59,6 +59,8 @@ func (s *stream) readKept() (bool, error) {
 			return false, err
 		}
 	}
-	s.last = last
+	if s.last = last; !last {
+		s.header.State = spool.Open // whatever the thread had done meanwhile, there is more
+	}
 	return len(records) > 0, s.decode(records)
 }

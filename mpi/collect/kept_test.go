@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
@@ -182,6 +183,77 @@ func TestKeptFull(t *testing.T) {
 	}
 	if _, s := collected(t, directory); s.Calls != 2*each || s.Problems == nil || !strings.Contains(s.Problems.Error(), ".2.spool is missing") {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestKeptWithoutFiles reads what was kept where now and then no file can be opened.
+func TestKeptWithoutFiles(t *testing.T) {
+	const calls, each = 2000, 1000
+	directory := t.TempDir()
+	c, err := New(directory, Options{Recoverable: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.threads = 1 << 20 // windows are small, so that there are several in a segment
+	steps := 0
+	writeSegments(t, directory, calls, each, func() {
+		if steps++; steps < calls/each {
+			return // so that the thread has left the segment when it is read
+		}
+		for more := true; more; {
+			if more, err = c.Poll(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	threads, err := spool.List(directory)
+	if err != nil || len(threads) != 1 || len(chunkEnds(readFile(t, pathsOf(t, directory, "*.kept")[0]))) < 2*calls/each {
+		t.Fatal(threads, err)
+	}
+	again, err := New(directory, Options{Keep: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.add(threads[0]); err != nil {
+		t.Fatal(err)
+	}
+	thread := again.processes[threads[0].Process].threads[0]
+	thread.window, thread.left = window, 1<<30
+	records := 0
+	for more := true; more; {
+		if withoutFiles(t, func() { more, err = thread.more() }); more || err != nil {
+			t.Fatal(more, err)
+		}
+		if more, err = thread.more(); err != nil {
+			t.Fatal(err)
+		}
+		for {
+			if _, err := thread.decoder.Next(); err != nil {
+				break
+			}
+			records++
+		}
+	}
+	if records < calls {
+		t.Errorf("%d records of %d calls", records, calls)
+	}
+}
+
+// withoutFiles calls a function when no file can be opened.
+func withoutFiles(t *testing.T, f func()) {
+	t.Helper()
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	none := limit
+	none.Cur = 0
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &none); err != nil {
+		t.Fatal(err)
+	}
+	f()
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
 	}
 }
 
