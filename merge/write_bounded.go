@@ -64,9 +64,6 @@ func (a *Accumulator) fileOf(ctx context.Context) (f boundedFile, err error) {
 	return boundedFile{file.Bytes(), timeless.size()}, err
 }
 
-// fits reports whether the trace has no more bytes than size.
-func (f *boundedFile) fits(size int64) bool { return int64(len(f.data)) <= size }
-
 // The ways in which calls give way, one after the other, and how many values distributions have.
 var (
 	ways = []degree{{inOrder: 0}, {inOrder: 1 << 8}, {inOrder: 1 << 12}, {inOrder: math.MaxUint64}, {inOrder: math.MaxUint64, names: true},
@@ -78,17 +75,23 @@ var (
 // bounds returns the trace of all ranks in a, of size bytes at most. It does not look at the one without
 // times if that is too large: the calls are the same there, but for their order.
 func (a *Accumulator) bounds(ctx context.Context, size int64) ([]byte, error) {
+	smallest := int64(math.MaxInt64) // of those that do not fit
+	fits := func(file boundedFile) bool {
+		n := int64(len(file.data))
+		smallest = min(smallest, n)
+		return n <= size
+	}
 	file, err := a.fileOf(ctx)
-	if err != nil || file.fits(size) {
+	if err != nil || fits(file) {
 		return file.data, err
 	}
 	if len(a.orders) > 0 || len(a.series) > 0 && int64(file.timeless) <= size {
-		if file, err = a.untimed().fileOf(ctx); err != nil || file.fits(size) {
+		if file, err = a.untimed().fileOf(ctx); err != nil || fits(file) {
 			return file.data, err
 		}
 	}
 	if a.hasTimes() && int64(file.timeless) <= size {
-		if file, err = a.timedByFunction().fileOf(ctx); err != nil || file.fits(size) {
+		if file, err = a.timedByFunction().fileOf(ctx); err != nil || fits(file) {
 			return file.data, err
 		}
 	}
@@ -104,7 +107,7 @@ func (a *Accumulator) bounds(ctx context.Context, size int64) ([]byte, error) {
 		if file, err = try(way, least); err != nil {
 			return nil, err
 		}
-		if !file.fits(size) {
+		if !fits(file) {
 			continue
 		}
 		best := file
@@ -113,7 +116,7 @@ func (a *Accumulator) bounds(ctx context.Context, size int64) ([]byte, error) {
 			if file, err = try(way, middle); err != nil {
 				return nil, err
 			}
-			if file.fits(size) {
+			if fits(file) {
 				best, low = file, middle+1
 			} else {
 				high = middle
@@ -121,7 +124,7 @@ func (a *Accumulator) bounds(ctx context.Context, size int64) ([]byte, error) {
 		}
 		return best.data, nil
 	}
-	return nil, &BoundError{Size: size, Least: int64(len(file.data))}
+	return nil, &BoundError{Size: size, Least: smallest}
 }
 
 // untimed returns an accumulator with what a has, but for the times of every call and the order of
