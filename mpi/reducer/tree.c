@@ -190,6 +190,8 @@ static struct places find_places(void)
 {
 	struct places p;
 	int world, place = 0;
+	MPI_Errhandler before; /* not freed: some MPI refuse that of their own */
+	MUST(MPI_Comm_get_errhandler, MPI_COMM_WORLD, &before);
 	MUST(MPI_Comm_set_errhandler, MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* which is that of all that are made of it */
 	MUST(MPI_Comm_rank, MPI_COMM_WORLD, &world);
 	MUST(MPI_Comm_split_type, MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, world, MPI_INFO_NULL, &p.node);
@@ -199,5 +201,6 @@ static struct places find_places(void)
 		MUST(MPI_Comm_rank, p.nodes, &place);
 	MUST(MPI_Bcast, &place, 1, MPI_INT, 0, p.node);
 	MUST(MPI_Comm_split, MPI_COMM_WORLD, 0, place, &p.tree);
+	MUST(MPI_Comm_set_errhandler, MPI_COMM_WORLD, before);
 	return p;
 }
