@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -239,25 +240,9 @@ func TestFormsLost(t *testing.T) {
 	if err := Write(&file, Run{Ranks: 4000}, parts); err != nil {
 		t.Fatal(err)
 	}
-	data := file.Bytes()
+	data := testtrace.Records(t, file.Bytes())
 	r, err := format.NewReader(bytes.NewReader(data), int64(len(data)), format.Options{})
 	if err != nil {
-		t.Fatal(err)
-	}
-	var records bytes.Buffer
-	w := format.NewWriter(&records, format.Options{})
-	for _, s := range r.All() {
-		content, err := r.Content(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.Add(s.Kind, s.Key, content)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	data = records.Bytes()
-	if r, err = format.NewReader(bytes.NewReader(data), int64(len(data)), format.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	s, ok := r.Lookup(layout.KindColumns, 0)

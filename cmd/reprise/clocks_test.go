@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -258,18 +257,7 @@ func onMachines(t *testing.T, name, to string) {
 		{Machine: "a", Ranks: rankenc.SetOf(ranks[0]...)},
 		{Machine: "b", Ranks: rankenc.SetOf(ranks[1]...), Alignment: timing.Alignment{Offset: 3e9, Rate: 112_589_990_684}, Error: 1000},
 	}
-	var a merge.Accumulator
-	if err := a.Describe(run); err != nil {
-		t.Fatal(err)
-	}
-	if err := trace.AddTo(t.Context(), &a); err != nil {
-		t.Fatal(err)
-	}
-	var file bytes.Buffer
-	if err := a.Write(&file); err != nil {
-		t.Fatal(err)
-	}
-	writeFile(t, to, file.String())
+	writeFile(t, to, describedAs(t, trace, run))
 	aligned, err := reprise.Open(to)
 	if err != nil {
 		t.Fatal(err)

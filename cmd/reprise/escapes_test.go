@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 	"unicode"
@@ -39,18 +38,7 @@ func writeEvil(t *testing.T, to string, trace *reprise.Trace) {
 	for class, value := range map[string]int64{"comm": 0, "comm" + evil: 1, "datatype": 3, evil: 7} {
 		run.Names = append(run.Names, layout.Name{Kind: cst.KindHandle, Class: class, Value: value, Name: evil})
 	}
-	var a merge.Accumulator
-	if err := a.Describe(run); err != nil {
-		t.Fatal(err)
-	}
-	if err := trace.AddTo(t.Context(), &a); err != nil {
-		t.Fatal(err)
-	}
-	var file bytes.Buffer
-	if err := a.Write(&file); err != nil {
-		t.Fatal(err)
-	}
-	writeFile(t, to, file.String())
+	writeFile(t, to, describedAs(t, trace, run))
 }
 
 // evilCalls returns a trace of an MPI program with evil strings, names and classes.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
@@ -471,6 +472,23 @@ func section(t testing.TB, trace string, kind format.Kind, key uint64) format.Se
 		t.Fatalf("there is no section of kind %d and key %d", kind, key)
 	}
 	return s
+}
+
+// describedAs returns the calls of a trace as those of another run.
+func describedAs(t testing.TB, trace *reprise.Trace, run merge.Run) string {
+	t.Helper()
+	var a merge.Accumulator
+	if err := a.Describe(run); err != nil {
+		t.Fatal(err)
+	}
+	if err := trace.AddTo(t.Context(), &a); err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := a.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	return file.String()
 }
 
 // records returns a copy of a trace with a record for each section, however small they are.

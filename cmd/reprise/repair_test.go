@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -247,22 +246,12 @@ func TestRepairAbout(t *testing.T) {
 	ranks := [][]testtrace.Call{{testtrace.MPICall("MPI_Comm_set_name", "comm", "MPI_COMM_WORLD", "comm_name", cst.String("text"))}, {testtrace.MPICall("MPI_Comm_set_name", "comm", "MPI_COMM_WORLD", "comm_name", cst.String("text"))}}
 	run := merge.Run{Origin: merge.Origin{Commands: []string{"./app"}}, Worlds: []merge.World{{First: 1, Parent: -1}}}
 	trace := testtrace.Record(t, merge.Run{}, false, ranks)
-	var a merge.Accumulator
-	if err := a.Describe(run); err != nil {
-		t.Fatal(err)
-	}
-	if err := trace.AddTo(t.Context(), &a); err != nil {
-		t.Fatal(err)
-	}
-	var file bytes.Buffer
-	if err := a.Write(&file); err != nil {
-		t.Fatal(err)
-	}
+	file := describedAs(t, trace, run)
 	for kind, want := range aboutRun {
 		if kind == layout.KindClocks { // the run has none
 			continue
 		}
-		writeFile(t, "damaged.rpz", flip(t, file.String(), kind, 0))
+		writeFile(t, "damaged.rpz", flip(t, file, kind, 0))
 		if got := must(t, "repair", "damaged.rpz", "-o", "saved.rpz"); !strings.Contains(got, "unreadable: "+want+"\n") {
 			t.Errorf("%s: %s", want, got)
 		}
@@ -273,7 +262,7 @@ func TestRepairAbout(t *testing.T) {
 			t.Errorf("%s: %s", want, got)
 		}
 	}
-	writeFile(t, "damaged.rpz", flip(t, file.String(), layout.KindTexts, 0))
+	writeFile(t, "damaged.rpz", flip(t, file, layout.KindTexts, 0))
 	if r := invoke(t, "", "repair", "damaged.rpz", "-o", "none.rpz"); r.status != exitFailure || !strings.Contains(r.stderr, "no call can be saved") {
 		t.Errorf("texts: status %d, %s", r.status, r.stderr)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/forged"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/ti"
 )
@@ -41,23 +42,11 @@ func File(t TB, run merge.Run, parts []merge.Part) []byte {
 // can be damaged alone.
 func Records(t TB, file []byte) []byte {
 	t.Helper()
-	r, err := format.NewReader(bytes.NewReader(file), int64(len(file)), reprise.FileOptions(int64(len(file))))
+	out, err := forged.Rewritten(file, func(w *format.Writer, s format.Section, content []byte) { w.Add(s.Kind, s.Key, content) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out bytes.Buffer
-	w := format.NewWriter(&out, format.Options{})
-	for _, s := range r.All() {
-		content, err := r.Content(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.Add(s.Kind, s.Key, content) // of which errors stick
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
+	return out
 }
 
 // Open returns the trace in a file, which must not change any more.
