@@ -334,9 +334,12 @@ func TestMemory(t *testing.T) {
 			t.Errorf("after the last call: err = %v", err)
 		}
 	}
-	read() // what is allocated once only
-	if got := allocated(read); got > 64<<10 {
-		t.Errorf("a file of %d bytes allocated %d bytes", file.Len(), got)
+	least := allocated(read)
+	for range 20 { // what is kept for the next time is not always there
+		least = min(least, allocated(read))
+	}
+	if least > 64<<10 {
+		t.Errorf("a file of %d bytes allocated %d bytes", file.Len(), least)
 	}
 }
 
