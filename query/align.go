@@ -41,7 +41,8 @@ func (m *Match) align(ctx context.Context, times *Times, o Options) ([]merge.Clo
 		}
 	}
 	for i, c := range aligned {
-		list[i].Alignment, list[i].Later, list[i].Error, list[i].Contradicted = c.Alignment, c.Later, c.Error, c.Contradicted
+		list[i].Alignment, list[i].Later, list[i].Contradicted = c.Alignment, c.Later, c.Contradicted
+		list[i].Error, list[i].Errors = c.Error, c.Errors
 	}
 	return list, nil
 }
@@ -175,8 +176,8 @@ type clockErrors struct{ run merge.Run }
 
 func (t *Times) clocks() clockErrors { return clockErrors{t.trace.Run()} }
 
-// explain reports whether a difference between times of two ranks may be none, by how far their clocks may be off.
-func (e clockErrors) explain(rank, other int, difference float64) bool {
+// explain reports whether a difference between times of two ranks may be none, by how far their clocks may be off then.
+func (e clockErrors) explain(rank int, time int64, other int, otherTime int64, difference float64) bool {
 	if len(e.run.Clocks) == 0 {
 		return false
 	}
@@ -187,5 +188,6 @@ func (e clockErrors) explain(rank, other int, difference float64) bool {
 	case i < 0 || j < 0 || e.run.Clocks[i].Error < 0 || e.run.Clocks[j].Error < 0:
 		return true
 	}
-	return math.Abs(difference) <= float64(e.run.Clocks[i].Error)+float64(e.run.Clocks[j].Error)
+	off, otherOff := e.run.Clocks[i].ErrorBetween(time, time), e.run.Clocks[j].ErrorBetween(otherTime, otherTime)
+	return math.Abs(difference) <= float64(off)+float64(otherOff)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/symbolic"
+	"github.com/reprise-trace/reprise/timing"
 )
 
 // A machineClock is that of a machine, by how much it is off.
@@ -433,6 +434,26 @@ func TestClockErrors(t *testing.T) {
 		}
 		if err != nil || sum != tt.skews {
 			t.Errorf("%s: %+v, %v", tt.name, skews, err)
+		}
+	}
+}
+
+// TestClockErrorsOfPieces checks that a difference is explained by the errors of the clocks at its times.
+func TestClockErrorsOfPieces(t *testing.T) {
+	pieces := merge.Clock{Machine: "b", Ranks: rankenc.SetOf(1), Later: []timing.Alignment{{Offset: 50, Since: 1000}}, Errors: []int64{10, 500}, Error: 500}
+	e := clockErrors{merge.Run{Ranks: 4, Clocks: []merge.Clock{
+		{Machine: "a", Ranks: rankenc.SetOf(0, 3)}, pieces, {Machine: "c", Ranks: rankenc.SetOf(2), Error: -1},
+	}}}
+	for _, tt := range []struct {
+		rank, other      int
+		time, difference int64
+		want             bool
+	}{
+		{0, 1, 100, 10, true}, {0, 1, 100, 11, false}, {1, 0, 100, -11, false}, {0, 1, 2000, 500, true}, {0, 1, 2000, 501, false},
+		{0, 3, 100, 0, false}, {0, 2, 100, 1e9, true},
+	} {
+		if got := e.explain(tt.rank, tt.time, tt.other, tt.time, float64(tt.difference)); got != tt.want {
+			t.Errorf("%+v: got %t", tt, got)
 		}
 	}
 }

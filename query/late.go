@@ -57,7 +57,7 @@ func (m *Match) LateSenders(ctx context.Context, times *Times, o Options) ([]Lat
 	}
 	list := lateSenders(channels, times.clocks())
 	for i := range list {
-		list[i].StartError = times.knownStartError(list[i].Guarantee)
+		list[i].StartError = times.knownStartError(list[i].Guarantee, minTime, maxTime)
 	}
 	return list, nil
 }
@@ -256,7 +256,7 @@ func lateSenders(channels []*lateChannel, clocks clockErrors) []LateSender {
 			s.receives += each
 			s.Guarantee = max(s.Guarantee, c.off[0], c.off[1])
 			wait := min(elapsed(c.received[i].start, c.sent[i].start), float64(c.received[i].duration))
-			if wait > 0 && !clocks.explain(c.source, c.destination, wait) {
+			if wait > 0 && !clocks.explain(c.source, c.sent[i].start, c.destination, c.received[i].start, wait) {
 				s.Late++
 				s.Wait += Nanoseconds(each * wait)
 				s.waited += wait

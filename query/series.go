@@ -368,14 +368,14 @@ func (t *Times) endError(g timing.Guarantee) int64 {
 	return wire.AddTimes(s.start, s.duration)
 }
 
-// knownStartError returns startError and how far clocks may be off, nil if statistics or the clocks do not tell.
-func (t *Times) knownStartError(g timing.Guarantee) *int64 {
+// knownStartError returns startError and how far clocks may be off from one time to another, nil if statistics or the clocks do not tell.
+func (t *Times) knownStartError(g timing.Guarantee, from, to int64) *int64 {
 	off, clocks := t.startError(g), int64(0)
 	for _, c := range t.trace.Run().Clocks {
 		if c.Error < 0 {
 			return nil
 		}
-		clocks = max(clocks, c.Error)
+		clocks = max(clocks, c.ErrorBetween(from, to))
 	}
 	if off = wire.AddTimes(off, clocks); off < maxTime {
 		return &off

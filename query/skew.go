@@ -79,7 +79,7 @@ func (m *Match) Skew(ctx context.Context, times *Times, o Options) ([]Skew, erro
 	for i := range list {
 		s := &list[i]
 		s.MaxStart = wire.SubTimes(s.MaxStart, begin)
-		s.StartError = times.knownStartError(s.Guarantee)
+		s.StartError = times.knownStartError(s.Guarantee, minTime, maxTime)
 	}
 	slices.SortStableFunc(list, func(a, b Skew) int {
 		return cmp.Compare(float64(b.Mean)*float64(b.Instances), float64(a.Mean)*float64(a.Instances))
@@ -309,8 +309,9 @@ func (j *skewJob) skews(clocks clockErrors) []Skew {
 			s.Guarantee = max(s.Guarantee, j.off[member])
 		}
 		latest := j.starts[last][i]
-		width := latest.start - j.starts[first][i].start
-		if clocks.explain(j.members[first], j.members[last], float64(width)) {
+		earliest := j.starts[first][i].start
+		width := latest.start - earliest
+		if clocks.explain(j.members[first], earliest, j.members[last], latest.start, float64(width)) {
 			width, s.hidden = 0, s.hidden+1
 		}
 		if width > s.Max || len(s.widths) == 0 {

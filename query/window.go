@@ -251,12 +251,19 @@ func (t *Times) At(ctx context.Context, time int64, o Options) ([]RankPlace, err
 	if err != nil {
 		return nil, err
 	}
-	t.setStartErrors(places)
+	t.setStartErrors(places, begin, wire.AddTimes(begin, time))
 	return slices.DeleteFunc(places, func(p RankPlace) bool { return p.Len == 0 }), nil
 }
 
-// setStartErrors sets how far the starts of places may be off.
-func (t *Times) setStartErrors(places []RankPlace) {
+// setStartErrors sets how far the starts of places at a time may be off, which count from begin.
+func (t *Times) setStartErrors(places []RankPlace, begin, time int64) {
+	from, to := time, time
+	for _, p := range places {
+		if p.Source == Series {
+			start := wire.AddTimes(begin, p.Start)
+			from, to = min(from, start), max(to, start)
+		}
+	}
 	known := make(map[timing.Guarantee]*int64)
 	for i := range places {
 		p := &places[i]
@@ -264,7 +271,7 @@ func (t *Times) setStartErrors(places []RankPlace) {
 			continue
 		}
 		if _, ok := known[p.Guarantee]; !ok {
-			known[p.Guarantee] = t.knownStartError(p.Guarantee)
+			known[p.Guarantee] = t.knownStartError(p.Guarantee, from, to)
 		}
 		p.StartError = known[p.Guarantee]
 	}
@@ -394,7 +401,7 @@ func (t *Times) Activity(ctx context.Context, from, to int64, o Options) (*Activ
 		return nil, err
 	}
 	if a.Source == Series {
-		a.StartError = t.knownStartError(a.Guarantee)
+		a.StartError = t.knownStartError(a.Guarantee, from, to)
 	}
 	a.finish(signatures, functions)
 	return a, nil

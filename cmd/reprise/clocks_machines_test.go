@@ -352,15 +352,16 @@ func checkEvents(t *testing.T, s *shift, rank int, raw [4][]event, calls []event
 			return
 		}
 		off := got - s.at(0, s.truth(k, at))
-		if worst = max(worst, off, -off); max(off, -off) > c.Error+1000 {
-			t.Errorf("rank %d, call %d, %s: %s is off by %d ns, more than %d", rank, i, raw[rank][i].function, what, off, c.Error)
+		told := c.ErrorBetween(got, got)
+		if worst = max(worst, off, -off); max(off, -off) > told+1000 {
+			t.Errorf("rank %d, call %d, %s: %s is off by %d ns, more than %d", rank, i, raw[rank][i].function, what, off, told)
 		}
 	}
 	for i, e := range raw[rank] {
 		check("the begin", i, calls[i].start, e.start)
 		check("the end", i, calls[i].end, e.end)
 	}
-	t.Logf("rank %d: off by %d ns at most, %d told, but for %d times", rank, worst, c.Error, unknown)
+	t.Logf("rank %d: off by %d ns at most, %d told, %d of pieces, but for %d times", rank, worst, c.Error, c.Errors, unknown)
 }
 
 // checkOrder checks that nobody leaves a barrier before all have entered it, and that nothing is received before it is sent.

@@ -60,6 +60,8 @@ type Aligned struct {
 	Later []timing.Alignment // pieces after the Alignment, if no line fits
 	Error int64              // how far times from the first to the last message may be off, in nanoseconds; −1 if nothing tells
 
+	Errors []int64 // of the pieces, if there are several; the greatest is the Error
+
 	Contradicted bool // its readings do not count, as messages contradict them
 }
 
@@ -69,6 +71,32 @@ func (a Aligned) Apply(time int64) int64 {
 		return a.Alignment.Apply(time)
 	}
 	return append(timing.Pieces{a.Alignment}, a.Later...).Apply(time)
+}
+
+// piece returns which piece a time of the clock is of.
+func (a Aligned) piece(time int64) int {
+	n := 0
+	for n < len(a.Later) && a.Later[n].Since <= time {
+		n++
+	}
+	return n
+}
+
+// errorAt returns how far a time of the clock may be off once it is aligned.
+func (a Aligned) errorAt(time int64) int64 {
+	if len(a.Errors) == 0 {
+		return a.Error
+	}
+	return a.Errors[a.piece(time)]
+}
+
+// raise makes the error at a time of the clock so much at least.
+func (a *Aligned) raise(time, off int64) {
+	a.Error = max(a.Error, off)
+	if len(a.Errors) > 0 {
+		at := &a.Errors[a.piece(time)]
+		*at = max(*at, off)
+	}
 }
 
 // Align returns the alignments of all clocks, by times each of which may be off by so many nanoseconds. That of the first is none.
@@ -93,7 +121,7 @@ func (c *Clocks) Align(inexact int64) ([]Aligned, bool) {
 		if c.whole && c.early(all, placed, nil) > tolerance(inexact) {
 			c.byPieces(links, all, placed, inexact)
 		}
-		c.early(all, placed, func(clock int, early int64) { all[clock].Error = max(all[clock].Error, early) })
+		c.early(all, placed, func(clock int, time, early int64) { all[clock].raise(time, early) })
 	}
 	even := c.early(all, placed, nil) <= tolerance(inexact)
 	c.byRealTime(all, placed, inexact)
@@ -161,7 +189,7 @@ func (c *Clocks) bounds(clock int, links []int, all []Aligned, placed []bool) (p
 		if !placed[other] {
 			continue
 		}
-		of := all[other].Alignment
+		of := all[other]
 		for _, m := range c.messages[[2]int{other, clock}].hull() {
 			p.add(m.received, of.Apply(m.sent), true)
 		}
@@ -180,8 +208,8 @@ func (c *Clocks) bounds(clock int, links []int, all []Aligned, placed []bool) (p
 	return p
 }
 
-// early returns by how much messages between clocks that are placed are received before they are sent, at most, and tells f of each clock.
-func (c *Clocks) early(all []Aligned, placed []bool, f func(clock int, early int64)) (worst int64) {
+// early returns by how much messages between clocks that are placed are received before they are sent, at most, and tells f of each clock, and when.
+func (c *Clocks) early(all []Aligned, placed []bool, f func(clock int, time, early int64)) (worst int64) {
 	for pair, e := range c.messages {
 		if max(pair[0], pair[1]) == c.n || !placed[pair[0]] || !placed[pair[1]] {
 			continue
@@ -190,8 +218,8 @@ func (c *Clocks) early(all []Aligned, placed []bool, f func(clock int, early int
 			early := all[pair[0]].Apply(m.sent) - all[pair[1]].Apply(m.received)
 			worst = max(worst, early)
 			if early > 0 && f != nil {
-				f(pair[0], early)
-				f(pair[1], early)
+				f(pair[0], m.sent, early)
+				f(pair[1], m.received, early)
 			}
 		}
 	}

@@ -73,7 +73,6 @@ func (p *problem) solve(off float64) (line, bool) {
 		from, to := p.ends(rate)
 		return to - from
 	}
-	wider := func(rate float64) float64 { return room(rate) + 2*off }
 	// The room is concave over the rate: it rises to its maximum, and falls from there.
 	best := highest(room, -maxDrift, maxDrift)
 	most := room(best)
@@ -88,13 +87,24 @@ func (p *problem) solve(off float64) (line, bool) {
 	}
 	from, to := p.ends(rate)
 	l := line{x0: p.x0, y0: p.y0, at: (from + to) / 2, rate: rate}
+	l.error = p.errorOf(l, off)
+	return l, true
+}
+
+// errorOf returns how far the true line may be from another if bounds may be off by so much.
+func (p *problem) errorOf(l line, off float64) int64 {
+	wider := func(rate float64) float64 {
+		from, to := p.ends(rate)
+		return to - from + 2*off
+	}
+	best := highest(wider, -maxDrift, maxDrift)
 	least, greatest := best, best
-	if most+2*off > 0 {
+	if wider(best) > 0 {
 		least, greatest = edge(wider, best, -maxDrift), edge(wider, best, maxDrift)
 	}
+	from, to := p.ends(l.rate)
 	far := max(p.far(l, least, greatest)+off, (from-to)/2)
-	l.error = int64(math.Ceil(min(far, math.MaxInt64/4)))
-	return l, true
+	return int64(math.Ceil(min(far, math.MaxInt64/4)))
 }
 
 // fits reports whether there is a line within the bounds if they may be off by so much.

@@ -9,10 +9,12 @@ import (
 	"github.com/reprise-trace/reprise/timing"
 )
 
-// A limit is what a message or its answer says of a clock: at the time x, it is at least or at most so much once it is moved.
+// A limit is what a message or its answer says of a clock: at the time x, it is at least or at most so much once it is moved, which may be
+// off by the error of the other clock.
 type limit struct {
 	x, time int64
 	after   bool
+	off     int64
 }
 
 // byPieces places all clocks that are placed again, each by as few lines as its messages allow, one after the other, if that has
@@ -26,8 +28,7 @@ func (c *Clocks) byPieces(links [][]int, all []Aligned, placed []bool, inexact i
 			continue
 		}
 		limits := c.limits(k, links[k], pieces, done)
-		off := float64(c.off(links[k], pieces, done))
-		lines := cut(limits, float64(tolerance(inexact)), off+float64(inexact))
+		lines := cut(limits, float64(tolerance(inexact)), float64(inexact))
 		if len(lines) == 0 || len(lines) > timing.MaxPieces {
 			return
 		}
@@ -45,10 +46,10 @@ func (c *Clocks) limits(clock int, others []int, all []Aligned, placed []bool) (
 			continue
 		}
 		for _, m := range c.messages[[2]int{other, clock}].list {
-			list = append(list, limit{m.received, all[other].Apply(m.sent), true})
+			list = append(list, limit{m.received, all[other].Apply(m.sent), true, all[other].errorAt(m.sent)})
 		}
 		for _, m := range c.messages[[2]int{clock, other}].list {
-			list = append(list, limit{m.sent, all[other].Apply(m.received), false})
+			list = append(list, limit{m.sent, all[other].Apply(m.received), false, all[other].errorAt(m.received)})
 		}
 	}
 	slices.SortFunc(list, func(a, b limit) int { return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.time, b.time)) })
@@ -62,16 +63,24 @@ type placedLine struct {
 }
 
 // cut returns lines that limits allow, which may be missed by a tolerance: each for as many as it can be, but for those that the
-// next allows as well.
-func cut(limits []limit, tolerance, off float64) (lines []placedLine) {
+// next allows as well. Limits may be off by so much more than they are because of the other clock.
+func cut(limits []limit, tolerance, inexact float64) (lines []placedLine) {
 	fits := func(list []limit) bool { return problemOf(list).fits(tolerance / 2) }
 	last := line{error: -1}
 	solve := func(list []limit, of int) line { // for the first of them
 		p := problemOf(list)
 		p.last = float64(list[of-1].x - p.x0)
-		l, ok := p.solve(off)
+		off := slices.MaxFunc(list[:of], func(a, b limit) int { return cmp.Compare(a.off, b.off) }).off
+		l, ok := p.solve(float64(off) + inexact)
 		if !ok {
-			l = p.touch(last)
+			return p.touch(last)
+		}
+		// Later limits that are less certain do not make the error less.
+		certain := slices.DeleteFunc(slices.Clone(list), func(l limit) bool { return l.off > off })
+		if len(certain) < len(list) {
+			p = problemOf(certain)
+			p.last = float64(list[of-1].x - p.x0)
+			l.error = p.errorOf(l, float64(off)+inexact)
 		}
 		return l
 	}
@@ -87,7 +96,7 @@ func cut(limits []limit, tolerance, off float64) (lines []placedLine) {
 		at := boundary(limits, max(1, least), n, l, solve(limits[least:m], m-least))
 		l = solve(limits[:n], at) // which is the same line, for as long as it holds
 		lines = append(lines, placedLine{l, limits[0].x, limits[at-1].x})
-		floor := limit{limits[at].x, l.alignment().Apply(limits[at-1].x), true} // time does not go back
+		floor := limit{limits[at].x, l.alignment().Apply(limits[at-1].x), true, limits[at].off} // time does not go back
 		if limits = limits[at:]; fits(append([]limit{floor}, limits[:m-at]...)) {
 			limits = slices.Insert(limits, 0, floor)
 		}
@@ -197,14 +206,16 @@ func joined(lines []placedLine) (a Aligned) {
 	if len(lines) == 1 {
 		return a
 	}
+	twice := func(off int64) int64 { return wire.AddTimes(off, off) }
+	a.Errors = []int64{twice(a.Error)}
 	before := a.Alignment
 	for i, l := range lines[1:] {
 		next := l.alignment()
 		since := max(wire.AddTimes(lines[i].to, 1), notAfter(before, l.from, next.Apply(l.from)))
 		next = timing.Alignment{Offset: wire.SubTimes(next.Apply(since), since), Rate: next.Rate, Since: since}
-		a.Later, a.Error, before = append(a.Later, next), max(a.Error, l.error), next
+		a.Later, a.Errors, before = append(a.Later, next), append(a.Errors, twice(l.error)), next
 	}
-	a.Error = wire.AddTimes(a.Error, a.Error)
+	a.Error = slices.Max(a.Errors)
 	return a
 }
 

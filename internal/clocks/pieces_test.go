@@ -85,8 +85,8 @@ func checkPieces(t *testing.T, clocks []unevenClock, all []Aligned) {
 		for at := 1e7; at < 9.9e8; at += 1e6 {
 			now := a.Apply(clocks[k].now(at))
 			off := max(now-clocks[0].now(at), clocks[0].now(at)-now)
-			if far := max(at-clocks[1].at, clocks[1].at-at) > 1e7; far && off > a.Error+4 {
-				t.Fatalf("clock %d is off by %d ns at %g ns, more than %d: %+v", k, off, at, a.Error, a)
+			if far, told := max(at-clocks[1].at, clocks[1].at-at) > 1e7, a.errorAt(clocks[k].now(at)); far && off > told+4 {
+				t.Fatalf("clock %d is off by %d ns at %g ns, more than %d: %+v", k, off, at, told, a)
 			}
 			if now < last && (clocks[k].step >= 0 || k == 0) {
 				t.Fatalf("clock %d goes back", k)
@@ -115,6 +115,59 @@ func TestPieceError(t *testing.T) {
 	// Two microseconds are between the messages to the clock and those from it. Twice as much, as it may not run evenly within a piece.
 	if all, even := c.Align(0); !even || len(all[1].Later) != 1 || all[1].Error > 2*2100 {
 		t.Errorf("%+v, %t", all, even)
+	}
+}
+
+// TestPieceErrors checks that each piece has the error of its own messages: those of the second half take ten times as long. A clock that has messages to that
+// one alone is off by as much as that is when it has them.
+func TestPieceErrors(t *testing.T) {
+	u := unevenClock{machine: machine{3_000_000_000, 1e-4}, at: 5e8 - 1, step: 1e9}
+	last := unevenClock{at: 5e8 - 1, step: 2e9}
+	c := NewWhole(3)
+	for i := range 200 {
+		at, took := 5e6*float64(i), 1000.0
+		if i >= 100 {
+			took = 10_000
+		}
+		c.Add(0, 1, int64(at), u.now(at+took))
+		c.Add(1, 0, u.now(at+2*took), int64(at+3*took))
+		if i != 99 { // after which the clock is stepped before it has another message of the first
+			c.Add(1, 2, u.now(at+4*took), last.now(at+5*took))
+			c.Add(2, 1, last.now(at+6*took), u.now(at+7*took))
+		}
+	}
+	all, even := c.Align(0)
+	if !even || len(all[1].Errors) != 2 || len(all[2].Errors) != 2 {
+		t.Fatalf("%+v, %t", all, even)
+	}
+	for k, most := range map[int][2]int64{1: {4500, 42_000}, 2: {13_000, 130_000}} {
+		errors := all[k].Errors
+		if errors[0] < 1000 || errors[0] > most[0] || errors[1] < 10_000 || errors[1] > most[1] || all[k].Error != errors[1] {
+			t.Errorf("clock %d: the errors are %d, and %d", k, errors, all[k].Error)
+		}
+	}
+	all[1].raise(u.now(0), 5000)
+	if all[1].Errors[0] != 5000 || all[1].Error != all[1].Errors[1] {
+		t.Errorf("%+v", all[1])
+	}
+}
+
+// TestUncertainLimits checks that the error of a line is not less by a later limit that fits as well, of a clock that may be off by more.
+func TestUncertainLimits(t *testing.T) {
+	var limits []limit
+	for x := int64(0); x < 1000; x += 100 {
+		limits = append(limits, limit{x, x - 10_000, true, 0}, limit{x, x + 50_000, false, 0})
+	}
+	limits = append(limits, limit{1000, 42_000, false, 30_000}) // fits both lines
+	for x := int64(1001); x < 2000; x += 100 {
+		limits = append(limits, limit{x, x - 20_000, false, 30_000}, limit{x + 50, x - 50_000, true, 30_000})
+	}
+	lines := cut(limits, 0, 0)
+	if len(lines) != 2 || lines[0].to != 900 || lines[1].from != 1000 {
+		t.Fatalf("%+v", lines)
+	}
+	if own, next := lines[0].error, lines[1].error; own < 34_000 || own > 36_000 || next < 44_000 || next > 46_000 {
+		t.Errorf("the errors are %d and %d", own, next)
 	}
 }
 

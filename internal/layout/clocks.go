@@ -27,8 +27,11 @@ type Clock struct {
 	Later []timing.Alignment `json:"later,omitempty"`
 
 	// Error is how far aligned times may be off, in nanoseconds, beside what the codec of the times adds; −1 if the clock
-	// is not aligned.
+	// is not aligned. If there are several pieces, it is the greatest of the Errors of all.
 	Error int64 `json:"error_ns"`
+
+	// Errors are those of the pieces, if there are several. Traces of older versions have none: then the Error is that of each.
+	Errors []int64 `json:"piece_errors_ns,omitempty"`
 
 	// Readings say how far the clock is from real time: the first and the last of those that recorders have taken, if the
 	// real time of the machine is synchronised. There may be one or none.
@@ -70,12 +73,28 @@ func (c Clock) Pieces() timing.Pieces {
 // Apply returns a time of the clock of the first rank.
 func (c Clock) Apply(time int64) int64 { return c.Pieces().Apply(time) }
 
+// ErrorBetween returns how far aligned times may be off, from one to another, as both are once they are aligned; −1 if the clock is not aligned.
+func (c Clock) ErrorBetween(from, to int64) int64 {
+	if len(c.Errors) == 0 {
+		return c.Error
+	}
+	off, p := int64(0), c.Pieces()
+	for i, e := range c.Errors {
+		begins := i == 0 || p.Apply(p[i].Since) <= to
+		ends := i+1 == len(p) || p.Apply(p[i+1].Since) >= from // between them there is no time
+		if begins && ends {
+			off = max(off, e)
+		}
+	}
+	return off
+}
+
 // compareAligned orders clocks of a machine, aligned ones first.
 func (c Clock) compareAligned(d Clock) int {
 	return cmp.Or(cmp.Compare(uint64(c.Error), uint64(d.Error)), // −1 is the greatest
 		slices.CompareFunc(c.Pieces(), d.Pieces(), func(a, b timing.Alignment) int {
 			return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Rate, b.Rate), cmp.Compare(a.Since, b.Since))
-		}))
+		}), slices.Compare(c.Errors, d.Errors))
 }
 
 // MergeClocks returns a, which it may change, with clocks added. A clock for each machine is left, in the order of machines.
@@ -121,6 +140,8 @@ func CheckClocks(list []Clock, ranks int) error {
 			return Corrupt("clock %d is of machine %q", i, c.Machine)
 		case slices.ContainsFunc(c.Pieces(), func(a timing.Alignment) bool { return a.Rate > timing.MaxRate || a.Rate < -timing.MaxRate }) || c.Error < -1 || c.Error < 0 && c.Contradicted || c.Error < 0 && c.Pieces() != nil:
 			return Corrupt("clock %d has the alignment %+v and the error %d", i, c.Alignment, c.Error)
+		case len(c.Errors) > 0 && (len(c.Later) == 0 || len(c.Errors) != 1+len(c.Later) || slices.Min(c.Errors) < 0 || slices.Max(c.Errors) != c.Error):
+			return Corrupt("clock %d has the errors %d of %d pieces, and %d", i, c.Errors, 1+len(c.Later), c.Error)
 		}
 		sets, sum, machines[c.Machine] = append(sets, c.Ranks), sum+c.Ranks.Len(), true
 	}
@@ -146,17 +167,30 @@ func AppendClocks(dst []byte, list []Clock) []byte {
 			dst = wire.AppendVarint(dst, r.Offset)
 			dst = wire.AppendUvarint(dst, uint64(r.Error))
 		}
-		dst = wire.AppendUvarint(dst, uint64(c.Error+1))
-		if c.Error >= 0 {
-			dst = wire.AppendVarint(dst, c.Offset)
-			dst = wire.AppendVarint(dst, c.Rate)
-			dst = wire.AppendVarint(dst, c.Since)
-			dst = wire.AppendUvarint(dst, uint64(len(c.Later)))
-			for _, a := range c.Later {
-				dst = wire.AppendVarint(dst, a.Offset)
-				dst = wire.AppendVarint(dst, a.Rate)
-				dst = wire.AppendVarint(dst, a.Since)
-			}
+		dst = appendPieces(dst, c)
+	}
+	return dst
+}
+
+// appendPieces appends how a clock is aligned.
+func appendPieces(dst []byte, c Clock) []byte {
+	first, further := c.Error, uint64(len(c.Later))
+	if len(c.Errors) > 0 {
+		first, further = c.Errors[0], further+timing.MaxPieces
+	}
+	dst = wire.AppendUvarint(dst, uint64(first+1))
+	if first < 0 {
+		return dst
+	}
+	for i, a := range append([]timing.Alignment{c.Alignment}, c.Later...) {
+		dst = wire.AppendVarint(dst, a.Offset)
+		dst = wire.AppendVarint(dst, a.Rate)
+		dst = wire.AppendVarint(dst, a.Since)
+		switch {
+		case i == 0:
+			dst = wire.AppendUvarint(dst, further)
+		case len(c.Errors) > 0:
+			dst = wire.AppendUvarint(dst, uint64(c.Errors[i]))
 		}
 	}
 	return dst
@@ -193,21 +227,34 @@ func parseReadings(d *wire.Decoder, n uint64) (list []Reading) {
 	return list
 }
 
-// parsePieces reads those after the first, in the order of when they begin.
-func parsePieces(d *wire.Decoder) (list []timing.Alignment) {
+// parsePieces reads how a clock is aligned that has an error: the pieces after the first are in the order of when they begin.
+func parsePieces(d *wire.Decoder, c *Clock) {
+	c.Alignment = timing.Alignment{Offset: d.Varint("offset"), Rate: d.Varint("rate"), Since: d.Varint("since")}
+	at := d.Offset()
+	further := d.UvarintMax("pieces", 2*timing.MaxPieces-1)
+	own := further >= timing.MaxPieces
+	if own {
+		further -= timing.MaxPieces
+		c.Errors = []int64{c.Error}
+		if further == 0 {
+			d.Corrupt(at, "pieces", "one, with an error of its own")
+		}
+	}
 	begun := int64(math.MinInt64)
-	for range d.UvarintMax("pieces", timing.MaxPieces-1) {
+	for range further {
 		at := d.Offset()
 		a := timing.Alignment{Offset: d.Varint("offset"), Rate: d.Varint("rate"), Since: d.Varint("since")}
 		if d.Err() == nil && a.Since <= begun {
 			d.Corrupt(at, "since", "%d after %d", a.Since, begun)
 		}
-		if d.Err() != nil {
-			return nil
+		begun, c.Later = a.Since, append(c.Later, a)
+		if own {
+			c.Errors = append(c.Errors, int64(d.UvarintMax("error", math.MaxInt64-1)))
 		}
-		begun, list = a.Since, append(list, a)
 	}
-	return list
+	if own {
+		c.Error = slices.Max(c.Errors)
+	}
 }
 
 // parseClocks reads what [AppendClocks] has appended.
@@ -225,10 +272,7 @@ func parseClocks(data []byte) ([]Clock, error) {
 		readings := d.UvarintMax("readings", 5)
 		c.Readings, c.Contradicted = parseReadings(&d, readings>>1), readings&1 > 0
 		if c.Error = int64(d.UvarintMax("error", math.MaxInt64)) - 1; c.Error >= 0 {
-			c.Offset = d.Varint("offset")
-			c.Rate = d.Varint("rate")
-			c.Since = d.Varint("since")
-			c.Later = parsePieces(&d)
+			parsePieces(&d, &c)
 		}
 		list = append(list, c)
 	}

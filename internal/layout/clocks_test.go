@@ -37,6 +37,10 @@ func clocksOf(t *rapid.T, ranks int) []Clock {
 				list[i].Later = append(list[i].Later, timing.Alignment{Offset: rapid.Int64().Draw(t, "offset"), Since: since})
 			}
 			slices.SortFunc(list[i].Later, func(a, b timing.Alignment) int { return cmp.Compare(a.Since, b.Since) })
+			if n := len(list[i].Later); n > 0 && rapid.Bool().Draw(t, "own") {
+				list[i].Errors = rapid.SliceOfN(rapid.Int64Range(0, math.MaxInt64-1), n+1, n+1).Draw(t, "errors")
+				list[i].Error = slices.Max(list[i].Errors)
+			}
 			list[i].Contradicted = rapid.Bool().Draw(t, "contradicted")
 		}
 		readings := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Reading {
@@ -82,6 +86,55 @@ func TestClocks(t *testing.T) {
 	})
 }
 
+// TestClocksOlder checks that a clock whose pieces have no errors of their own is read as before: they have that of the clock.
+func TestClocksOlder(t *testing.T) {
+	older := []byte("\x02" + "\x02\x00\x00" + "\x01a" + "\x00" + "\x01\x00\x00\x00\x00" +
+		"\x02\x04\x00" + "\x01b" + "\x00" + "\x08\x02\x00\x00\x01" + "\x64\x00\xc8\x01")
+	want := Clock{Machine: "b", Ranks: rankenc.SetOf(1), Alignment: timing.Alignment{Offset: 1}, Later: []timing.Alignment{{Offset: 50, Since: 100}}, Error: 7}
+	list, err := parseClocks(older)
+	if err != nil || len(list) != 2 || !reflect.DeepEqual(list[1], want) {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if list[1].ErrorBetween(0, 0) != 7 || list[1].ErrorBetween(1000, 1000) != 7 || list[0].ErrorBetween(3, 4) != 0 {
+		t.Errorf("%+v", list)
+	}
+	if got := AppendClocks(nil, list); !bytes.Equal(got, older) {
+		t.Errorf("%x", got)
+	}
+	list[1].Errors = []int64{7, 3}
+	newer := AppendClocks(nil, list)
+	if got, err := parseClocks(newer); err != nil || !reflect.DeepEqual(got, list) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	one := bytes.Replace(newer[:len(newer)-5], []byte("\x08\x02\x00\x00\x41"), []byte("\x08\x02\x00\x00\x40"), 1)
+	if got, err := parseClocks(one); err == nil {
+		t.Errorf("one piece has an error of its own: %+v", got)
+	}
+	for _, errors := range [][]int64{{7}, {6, 3}, {7, -1}, {7, 3, 2}} {
+		list[1].Errors = errors
+		if CheckClocks(list, 2) == nil {
+			t.Errorf("accepted %d", errors)
+		}
+	}
+}
+
+// TestErrorBetween checks that the error at a time is that of its piece, and where two pieces meet, the greater one.
+func TestErrorBetween(t *testing.T) {
+	// Times to 99 stay, those from 100 become 1100 and so on, and those from 200 stand still at 1199 until 398.
+	c := Clock{Later: []timing.Alignment{{Offset: 1000, Since: 100}, {Offset: 800, Since: 200}}, Errors: []int64{5, 9, 2}, Error: 9}
+	for _, tt := range [][3]int64{
+		{0, 0, 5}, {99, 99, 5}, {0, 1100, 9}, {1100, 1100, 9}, {1101, 1101, 9}, {1199, 1199, 9}, {1200, 1200, 2}, {1200, math.MaxInt64, 2},
+		{math.MinInt64, 0, 5}, {math.MinInt64, math.MaxInt64, 9},
+	} {
+		if got := c.ErrorBetween(tt[0], tt[1]); got != tt[2] {
+			t.Errorf("from %d to %d it is %d, want %d", tt[0], tt[1], got, tt[2])
+		}
+	}
+	if got := (Clock{Error: -1}).ErrorBetween(1, 2); got != -1 {
+		t.Errorf("of a clock that is not aligned it is %d", got)
+	}
+}
+
 // TestMergeAlignments checks that of two alignments of a clock the better counts, in either order.
 func TestMergeAlignments(t *testing.T) {
 	clock := func(rank int, offset, off int64) Clock {
@@ -91,6 +144,17 @@ func TestMergeAlignments(t *testing.T) {
 		a, b := MergeClocks(nil, list), MergeClocks(nil, []Clock{list[1], list[0]})
 		if len(a) != 1 || a[0].Offset != 7 || a[0].Ranks.Len() != 2 || !reflect.DeepEqual(a, b) {
 			t.Errorf("%+v and %+v", a, b)
+		}
+	}
+	pieces := func(rank int, first, second int64) Clock {
+		c := clock(rank, 0, max(first, second))
+		c.Later, c.Errors = []timing.Alignment{{Since: 1}}, []int64{first, second}
+		return c
+	}
+	a, b := pieces(0, 2, 9), pieces(1, 1, 9)
+	for _, merged := range [][]Clock{MergeClocks(nil, []Clock{a, b}), MergeClocks(nil, []Clock{b, a})} {
+		if !slices.Equal(merged[0].Errors, b.Errors) {
+			t.Errorf("%+v", merged)
 		}
 	}
 }
@@ -129,6 +193,7 @@ func FuzzClocks(f *testing.F) {
 		{Machine: "b", Ranks: rankenc.SetOf(1, 3), Alignment: timing.Alignment{Offset: math.MinInt64, Rate: -timing.MaxRate, Since: math.MaxInt64}, Error: math.MaxInt64 - 1},
 		{Machine: "d", Ranks: rankenc.SetOf(4), Later: []timing.Alignment{{Offset: 1, Since: math.MinInt64 + 1}, {Rate: 3, Since: math.MaxInt64}}},
 		{Machine: "c", Ranks: rankenc.SetOf(MaxRanks - 1), Error: -1},
+		{Machine: "e", Ranks: rankenc.SetOf(5), Later: []timing.Alignment{{Offset: 1, Since: -5}, {Rate: 3, Since: 7}}, Errors: []int64{0, math.MaxInt64 - 1, 8}, Error: math.MaxInt64 - 1},
 	}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		list, err := parseClocks(data)

@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/reprise-trace/reprise/merge"
 )
@@ -17,9 +18,11 @@ func Clocks(list []merge.Clock) string {
 		said = fmt.Sprintf("of %d machines, %d of them aligned to %s", len(list), aligned, Duration(float64(off)))
 	}
 	contradicted, uneven, jump := 0, 0, int64(0)
+	var errors []int64
 	for _, c := range list {
 		if len(c.Later) > 0 {
 			uneven, jump = uneven+1, max(jump, c.Pieces().Jump())
+			errors = append(errors, c.Errors...)
 		}
 		if c.Contradicted {
 			contradicted++
@@ -31,6 +34,9 @@ func Clocks(list []merge.Clock) string {
 			does, their = "do", "their"
 		}
 		said += fmt.Sprintf("; that of %s %s not run evenly: %s times are moved in pieces, which jump by %s at most", Plural(uneven, "machine"), does, their, Duration(float64(jump)))
+		if len(errors) > 0 {
+			said += fmt.Sprintf("; the errors of %s pieces are %s to %s", their, Duration(float64(slices.Min(errors))), Duration(float64(slices.Max(errors))))
+		}
 	}
 	if contradicted > 0 {
 		said += fmt.Sprintf("; messages contradict the real time of %s", Plural(contradicted, "machine"))
