@@ -60,6 +60,7 @@ func (c *Clocks) limits(clock int, others []int, all []Aligned, placed []bool) (
 type placedLine struct {
 	line
 	from, to int64
+	unsure   bool // the next could begin elsewhere
 }
 
 // cut returns lines that limits allow, which may be missed by a tolerance: each for as many as it can be, but for those that the
@@ -88,14 +89,14 @@ func cut(limits []limit, tolerance, inexact float64) (lines []placedLine) {
 		n := longest(limits, fits)
 		l := solve(limits[:n], n)
 		if n == len(limits) {
-			return append(lines, placedLine{l, limits[0].x, limits[n-1].x})
+			return append(lines, placedLine{l, limits[0].x, limits[n-1].x, false})
 		}
 		m := n + longest(limits[n:], fits)
 		least := n - search(n, func(more int) bool { return fits(limits[n-more : m]) })
 		last = l
-		at := boundary(limits, max(1, least), n, l, solve(limits[least:m], m-least))
+		at, sure := boundary(limits, max(1, least), n, l, solve(limits[least:m], m-least))
 		l = solve(limits[:n], at) // which is the same line, for as long as it holds
-		lines = append(lines, placedLine{l, limits[0].x, limits[at-1].x})
+		lines = append(lines, placedLine{l, limits[0].x, limits[at-1].x, !sure})
 		floor := limit{limits[at].x, l.alignment().Apply(limits[at-1].x), true, limits[at].off} // time does not go back
 		if limits = limits[at:]; fits(append([]limit{floor}, limits[:m-at]...)) {
 			limits = slices.Insert(limits, 0, floor)
@@ -122,10 +123,10 @@ func longest(limits []limit, fits func([]limit) bool) int {
 }
 
 // boundary returns the first limit of the next line, from least to most: where time goes back least, and then where the lines are
-// closest.
-func boundary(limits []limit, least, most int, before, next line) (best int) {
+// closest. It is sure if time goes back more at all others.
+func boundary(limits []limit, least, most int, before, next line) (best int, sure bool) {
 	a, b := before.alignment(), next.alignment()
-	best = most
+	best, sure = most, true
 	var back, jump int64
 	for at := most; at >= least; at-- {
 		from, to := limits[at].x, limits[at-1].x
@@ -135,11 +136,14 @@ func boundary(limits []limit, least, most int, before, next line) (best int) {
 		by := wire.SubTimes(a.Apply(from), b.Apply(from))
 		by = max(by, wire.SubTimes(0, by))
 		over := max(0, wire.SubTimes(a.Apply(to), b.Apply(from)))
+		if at < most {
+			sure = over != back && (sure || over < back)
+		}
 		if at == most || over < back || over == back && by < jump {
 			best, back, jump = at, over, by
 		}
 	}
-	return best
+	return best, sure
 }
 
 // touch returns a line that is moved until it meets bounds of one side.
@@ -200,20 +204,29 @@ func hullOf(list []bound, sign float64) []bound {
 }
 
 // joined returns the pieces of a clock. Each begins as late as it can so that time does not stand still where its limits are. The
-// clock may not run evenly within a piece: then it is between the same limits as the line, so off by twice as much at most.
+// clock may not run evenly within a piece: then it is between the same limits as the line, so off by twice as much at most, and near
+// where a piece begins that could begin elsewhere, by as much as the other piece.
 func joined(lines []placedLine) (a Aligned) {
 	a = Aligned{Alignment: lines[0].alignment(), Error: lines[0].error}
 	if len(lines) == 1 {
 		return a
 	}
-	twice := func(off int64) int64 { return wire.AddTimes(off, off) }
-	a.Errors = []int64{twice(a.Error)}
 	before := a.Alignment
 	for i, l := range lines[1:] {
 		next := l.alignment()
 		since := max(wire.AddTimes(lines[i].to, 1), notAfter(before, l.from, next.Apply(l.from)))
 		next = timing.Alignment{Offset: wire.SubTimes(next.Apply(since), since), Rate: next.Rate, Since: since}
-		a.Later, a.Errors, before = append(a.Later, next), append(a.Errors, twice(l.error)), next
+		a.Later, before = append(a.Later, next), next
+	}
+	for i, l := range lines {
+		off := l.error
+		if i > 0 && lines[i-1].unsure {
+			off = max(off, lines[i-1].error)
+		}
+		if l.unsure {
+			off = max(off, lines[i+1].error)
+		}
+		a.Errors = append(a.Errors, wire.AddTimes(off, off))
 	}
 	a.Error = slices.Max(a.Errors)
 	return a

@@ -152,6 +152,24 @@ func TestPieceErrors(t *testing.T) {
 	}
 }
 
+// TestUnsurePieces checks that where a clock begins to drift otherwise, at a time that messages do not tell exactly, both pieces have the error of the worse.
+func TestUnsurePieces(t *testing.T) {
+	u := unevenClock{machine: machine{3_000_000_000, 1e-4}, at: 5e8, rate: 3e-4}
+	c := NewWhole(2)
+	for i := range 200 {
+		at, took := 5e6*float64(i), 100_000.0
+		if i >= 100 {
+			took = 1000
+		}
+		c.Add(0, 1, int64(at), u.now(at+took))
+		c.Add(1, 0, u.now(at+2*took), int64(at+3*took))
+	}
+	all, even := c.Align(0)
+	if errors := all[1].Errors; !even || len(errors) != 2 || errors[0] != errors[1] {
+		t.Errorf("%+v, %t", all[1], even)
+	}
+}
+
 // TestUncertainLimits checks that the error of a line is not less by a later limit that fits as well, of a clock that may be off by more.
 func TestUncertainLimits(t *testing.T) {
 	var limits []limit
