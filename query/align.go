@@ -42,7 +42,7 @@ func (m *Match) align(ctx context.Context, times *Times, o Options) ([]merge.Clo
 	}
 	for i, c := range aligned {
 		list[i].Alignment, list[i].Later, list[i].Contradicted = c.Alignment, c.Later, c.Contradicted
-		list[i].Error, list[i].Errors = c.Error, c.Errors
+		list[i].Error, list[i].Errors, list[i].Early = c.Error, c.Errors, c.Early
 	}
 	return list, nil
 }

@@ -62,7 +62,8 @@ type Aligned struct {
 
 	Errors []int64 // of the pieces, if there are several; the greatest is the Error
 
-	Contradicted bool // its readings do not count, as messages contradict them
+	Contradicted bool   // its readings do not count, as messages contradict them
+	Early        uint64 // messages to the clock that arrive before they are sent all the same
 }
 
 // Apply returns a time of the first clock.
@@ -125,7 +126,24 @@ func (c *Clocks) Align(inexact int64) ([]Aligned, bool) {
 	}
 	even := c.early(all, placed, nil) <= tolerance(inexact)
 	c.byRealTime(all, placed, inexact)
+	if !even {
+		c.countEarly(all, placed, tolerance(inexact))
+	}
 	return all[:c.n], even
+}
+
+// countEarly counts the messages between clocks that are placed which arrive too early by more than a tolerance.
+func (c *Clocks) countEarly(all []Aligned, placed []bool, tolerance int64) {
+	for pair, e := range c.messages {
+		if max(pair[0], pair[1]) == c.n || !placed[pair[0]] || !placed[pair[1]] {
+			continue
+		}
+		for _, m := range e.kept() {
+			if all[pair[0]].Apply(m.sent)-all[pair[1]].Apply(m.received) > tolerance {
+				all[pair[1]].Early++
+			}
+		}
+	}
 }
 
 // tolerance returns by how much messages may arrive before they are sent if times may be off by so much: sending and receiving is, and alignments

@@ -189,6 +189,34 @@ func TestUncertainLimits(t *testing.T) {
 	}
 }
 
+// TestEarly checks what is said of a clock that no pieces fit, as it is stepped back and forth after every message: the messages that arrive before they are sent are
+// counted, and the errors are as much as that.
+func TestEarly(t *testing.T) {
+	c := NewWhole(2)
+	times := func(i int) (at, clock int64) { return 1e6 * int64(i), 1e6*int64(i) + 300_000*int64(i%2) }
+	for i := range 400 {
+		at, clock := times(i)
+		c.Add(0, 1, at, clock+1000)
+		c.Add(1, 0, clock+2000, at+3000)
+	}
+	all, even := c.Align(0)
+	if even || all[1].Early == 0 {
+		t.Fatalf("%+v, %t", all, even)
+	}
+	worst, early := int64(0), [2]uint64{}
+	for i := range 400 {
+		at, clock := times(i)
+		for k, by := range [2]int64{all[1].Apply(clock+2000) - (at + 3000), at - all[1].Apply(clock+1000)} {
+			if worst = max(worst, by); by > 2 {
+				early[k]++
+			}
+		}
+	}
+	if early[0] != all[0].Early || early[1] != all[1].Early || all[0].Error < worst || all[1].Error < worst || worst < 1000 {
+		t.Errorf("%d are early, by %d ns: %+v", early, worst, all)
+	}
+}
+
 // TestNotAfter checks that the time is not too late, also of a clock that runs much slower, and not much too early.
 func TestNotAfter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

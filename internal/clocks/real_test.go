@@ -63,6 +63,27 @@ func TestReadingsClosely(t *testing.T) {
 	}
 }
 
+// TestReadingsOfPieces checks that real time is told by a clock that is stepped, which messages tell of, to one without messages.
+func TestReadingsOfPieces(t *testing.T) {
+	stepped := unevenClock{machine: machine{3_000_000_000, 1e-4}, at: 5e8, step: 1e9}
+	other := machine{-2_000_000_000, -5e-5}
+	c := NewWhole(3)
+	exchangeUneven(c, []unevenClock{{}, stepped}, [][2]int{{0, 1}}, 2000)
+	for _, at := range []float64{1e8, 9e8} {
+		c.AddReading(1, stepped.now(at), machine{}.at(at), 1000)
+		c.AddReading(2, other.at(at), machine{}.at(at), 1000)
+	}
+	all, even := c.Align(0)
+	if !even || all[2].Error < 0 || all[2].Error > 100_000 {
+		t.Fatalf("%+v, %t", all, even)
+	}
+	for at := 1e8; at <= 9e8; at += 1e8 {
+		if off := all[2].Apply(other.at(at)) - (machine{}).at(at); max(off, -off) > all[2].Error {
+			t.Errorf("off by %d ns at %g ns, more than %d", off, at, all[2].Error)
+		}
+	}
+}
+
 // TestReadingsContradicted checks that readings do not count where messages contradict them, whether they are of most clocks, of the
 // first, or of one that is reached by real time.
 func TestReadingsContradicted(t *testing.T) {

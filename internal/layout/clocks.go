@@ -39,6 +39,10 @@ type Clock struct {
 
 	// Contradicted says that messages contradict the readings, so that the alignment is by messages alone.
 	Contradicted bool `json:"readings_contradicted,omitempty"`
+
+	// Early is how many of the messages to the clock that were looked at arrive before they are sent though clocks are aligned. They are left as they are, and
+	// the errors of both clocks are as much as that at least.
+	Early uint64 `json:"early_messages,omitempty"`
 }
 
 // A Reading is what a clock and real time were at one instant.
@@ -94,7 +98,7 @@ func (c Clock) compareAligned(d Clock) int {
 	return cmp.Or(cmp.Compare(uint64(c.Error), uint64(d.Error)), // −1 is the greatest
 		slices.CompareFunc(c.Pieces(), d.Pieces(), func(a, b timing.Alignment) int {
 			return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Rate, b.Rate), cmp.Compare(a.Since, b.Since))
-		}), slices.Compare(c.Errors, d.Errors))
+		}), slices.Compare(c.Errors, d.Errors), cmp.Compare(c.Early, d.Early))
 }
 
 // MergeClocks returns a, which it may change, with clocks added. A clock for each machine is left, in the order of machines.
@@ -138,7 +142,7 @@ func CheckClocks(list []Clock, ranks int) error {
 			return Corrupt("clock %d is of ranks %v", i, c.Ranks)
 		case c.Machine == "" || machines[c.Machine]:
 			return Corrupt("clock %d is of machine %q", i, c.Machine)
-		case slices.ContainsFunc(c.Pieces(), func(a timing.Alignment) bool { return a.Rate > timing.MaxRate || a.Rate < -timing.MaxRate }) || c.Error < -1 || c.Error < 0 && c.Contradicted || c.Error < 0 && c.Pieces() != nil:
+		case slices.ContainsFunc(c.Pieces(), func(a timing.Alignment) bool { return a.Rate > timing.MaxRate || a.Rate < -timing.MaxRate }) || c.Error < -1 || c.Error < 0 && (c.Contradicted || c.Early > 0) || c.Error < 0 && c.Pieces() != nil:
 			return Corrupt("clock %d has the alignment %+v and the error %d", i, c.Alignment, c.Error)
 		case len(c.Errors) > 0 && (len(c.Later) == 0 || len(c.Errors) != 1+len(c.Later) || slices.Min(c.Errors) < 0 || slices.Max(c.Errors) != c.Error):
 			return Corrupt("clock %d has the errors %d of %d pieces, and %d", i, c.Errors, 1+len(c.Later), c.Error)
@@ -161,7 +165,13 @@ func AppendClocks(dst []byte, list []Clock) []byte {
 		if c.Contradicted {
 			readings |= 1
 		}
+		if c.Early > 0 {
+			readings |= 8
+		}
 		dst = wire.AppendUvarint(dst, readings)
+		if c.Early > 0 {
+			dst = wire.AppendUvarint(dst, c.Early)
+		}
 		for _, r := range c.Readings {
 			dst = wire.AppendVarint(dst, r.Time)
 			dst = wire.AppendVarint(dst, r.Offset)
@@ -269,7 +279,17 @@ func parseClocks(data []byte) ([]Clock, error) {
 			d.Corrupt(at, "ranks", "%v of clock %d", c.Ranks, len(list))
 		}
 		c.Machine = string(d.String("machine"))
-		readings := d.UvarintMax("readings", 5)
+		at = d.Offset()
+		readings := d.UvarintMax("readings", 13)
+		if readings&8 > 0 {
+			if c.Early = d.Uvarint("early messages"); c.Early == 0 && d.Err() == nil {
+				d.Corrupt(at, "readings", "no early messages")
+			}
+		}
+		if readings &^= 8; readings > 5 {
+			d.Corrupt(at, "readings", "%d readings", readings>>1)
+			readings = 0
+		}
 		c.Readings, c.Contradicted = parseReadings(&d, readings>>1), readings&1 > 0
 		if c.Error = int64(d.UvarintMax("error", math.MaxInt64)) - 1; c.Error >= 0 {
 			parsePieces(&d, &c)

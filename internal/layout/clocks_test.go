@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -42,6 +43,9 @@ func clocksOf(t *rapid.T, ranks int) []Clock {
 				list[i].Error = slices.Max(list[i].Errors)
 			}
 			list[i].Contradicted = rapid.Bool().Draw(t, "contradicted")
+			if rapid.Bool().Draw(t, "early") {
+				list[i].Early = rapid.Uint64().Draw(t, "messages")
+			}
 		}
 		readings := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Reading {
 			return Reading{rapid.Int64().Draw(t, "time"), rapid.Int64().Draw(t, "offset"), rapid.Int64Range(0, math.MaxInt64).Draw(t, "error")}
@@ -110,6 +114,15 @@ func TestClocksOlder(t *testing.T) {
 	if got, err := parseClocks(one); err == nil {
 		t.Errorf("one piece has an error of its own: %+v", got)
 	}
+	early := list[1]
+	if early.Error, early.Early = -1, 1; CheckClocks([]Clock{early}, 2) == nil {
+		t.Error("messages are early by a clock that is not aligned")
+	}
+	for _, bad := range []string{"\x08\x00", "\x06", "\x0e\x01"} {
+		if got, err := parseClocks([]byte("\x01\x02\x00\x00\x01a" + bad + "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00")); err == nil || !strings.Contains(err.Error(), "readings") {
+			t.Errorf("%x: %+v, %v", bad, got, err)
+		}
+	}
 	for _, errors := range [][]int64{{7}, {6, 3}, {7, -1}, {7, 3, 2}} {
 		list[1].Errors = errors
 		if CheckClocks(list, 2) == nil {
@@ -145,6 +158,11 @@ func TestMergeAlignments(t *testing.T) {
 		if len(a) != 1 || a[0].Offset != 7 || a[0].Ranks.Len() != 2 || !reflect.DeepEqual(a, b) {
 			t.Errorf("%+v and %+v", a, b)
 		}
+	}
+	counted := []Clock{clock(0, 0, 5), clock(1, 0, 5)}
+	counted[0].Early = 3
+	if a, b := MergeClocks(nil, counted), MergeClocks(nil, []Clock{counted[1], counted[0]}); a[0].Early != 0 || b[0].Early != 0 {
+		t.Errorf("%+v and %+v", a, b)
 	}
 	pieces := func(rank int, first, second int64) Clock {
 		c := clock(rank, 0, max(first, second))
@@ -193,7 +211,7 @@ func FuzzClocks(f *testing.F) {
 		{Machine: "b", Ranks: rankenc.SetOf(1, 3), Alignment: timing.Alignment{Offset: math.MinInt64, Rate: -timing.MaxRate, Since: math.MaxInt64}, Error: math.MaxInt64 - 1},
 		{Machine: "d", Ranks: rankenc.SetOf(4), Later: []timing.Alignment{{Offset: 1, Since: math.MinInt64 + 1}, {Rate: 3, Since: math.MaxInt64}}},
 		{Machine: "c", Ranks: rankenc.SetOf(MaxRanks - 1), Error: -1},
-		{Machine: "e", Ranks: rankenc.SetOf(5), Later: []timing.Alignment{{Offset: 1, Since: -5}, {Rate: 3, Since: 7}}, Errors: []int64{0, math.MaxInt64 - 1, 8}, Error: math.MaxInt64 - 1},
+		{Machine: "e", Ranks: rankenc.SetOf(5), Later: []timing.Alignment{{Offset: 1, Since: -5}, {Rate: 3, Since: 7}}, Errors: []int64{0, math.MaxInt64 - 1, 8}, Error: math.MaxInt64 - 1, Early: math.MaxUint64},
 	}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		list, err := parseClocks(data)

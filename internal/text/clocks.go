@@ -19,11 +19,13 @@ func Clocks(list []merge.Clock) string {
 	}
 	contradicted, uneven, jump := 0, 0, int64(0)
 	var errors []int64
+	early := uint64(0)
 	for _, c := range list {
 		if len(c.Later) > 0 {
 			uneven, jump = uneven+1, max(jump, c.Pieces().Jump())
 			errors = append(errors, c.Errors...)
 		}
+		early += c.Early
 		if c.Contradicted {
 			contradicted++
 		}
@@ -37,6 +39,9 @@ func Clocks(list []merge.Clock) string {
 		if len(errors) > 0 {
 			said += fmt.Sprintf("; the errors of %s pieces are %s to %s", their, Duration(float64(slices.Min(errors))), Duration(float64(slices.Max(errors))))
 		}
+	}
+	if early > 0 {
+		said += fmt.Sprintf("; %s still arrive before they are sent", Plural(early, "message"))
 	}
 	if contradicted > 0 {
 		said += fmt.Sprintf("; messages contradict the real time of %s", Plural(contradicted, "machine"))
