@@ -77,7 +77,7 @@ func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
 		return usageError{fmt.Errorf("--origin: %w", err)}
 	}
 	if !o.live {
-		if !collect.IsSpool(spool) {
+		if isLeftover(spool) || !collect.IsSpool(spool) {
 			return notSpool(spool)
 		}
 		if err := o.output.check(); err != nil {
@@ -90,25 +90,19 @@ func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.live {
+		return collectLive(cmd, collector, o, spool)
+	}
 	var e ending
 	if err := json.Unmarshal([]byte(o.ended), &e); err != nil {
 		return usageError{fmt.Errorf("--ended: %w", err)}
 	}
 	s := collectSummary{Status: e.Status, Command: e.Ran}
-	if o.live {
-		s, err = collectLive(cmd, collector, o, func() {
-			if !o.keep {
-				os.RemoveAll(spool)
-			}
-		})
-	} else {
-		begin := time.Now()
-		err = o.output.write(cmd, collector, &s)
-		s.After = time.Since(begin)
-	}
-	if err != nil {
+	begin := time.Now()
+	if err := o.output.write(cmd, collector, &s); err != nil {
 		return err
 	}
+	s.After = time.Since(begin)
 	return s.print(cmd.ErrOrStderr(), o.json, o.quiet)
 }
 

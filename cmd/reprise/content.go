@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/ti"
@@ -290,12 +291,19 @@ func checkInputs(paths []string) error {
 // contentIn returns the error of what a file holds, with its name.
 func contentIn(path string, c content) error { return fileError(path, notTrace{path, c}) }
 
+// isLeftover reports whether a path is that of what a recorder left of its raw records that was killed while it removed them.
+func isLeftover(path string) bool {
+	return strings.HasPrefix(filepath.Base(path), spoolPrefix) && atomicfile.Discarded(path)
+}
+
 // notSpool returns the error of what is given as a directory of raw records and is none.
 func notSpool(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
 		return fileError(path, err)
+	case isLeftover(path):
+		return contentIn(path, content{"what is left of raw records whose trace is written", "it may be removed"})
 	case info.IsDir():
 		c := contentOfDirectory(path)
 		if c.cure == ownTraces {

@@ -13,13 +13,27 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/reprise-trace/reprise/internal/atomicfile"
 )
 
 // runMain names the environment variable that makes the test binary the command.
 const runMain = "REPRISE_TEST_MAIN"
 
+// killAt names the environment variable with the operation of atomicfile at which a process kills itself that collects for record.
+const killAt = "REPRISE_TEST_KILL_AT"
+
 func TestMain(m *testing.M) {
 	if os.Getenv(runMain) != "" {
+		if fault := os.Getenv(killAt); fault != "" && len(os.Args) > 1 && os.Args[1] == "collect" {
+			atomicfile.Inject(func(operation string) error {
+				if operation == fault {
+					_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+					select {}
+				}
+				return nil
+			})
+		}
 		main()
 	}
 	os.Exit(m.Run())

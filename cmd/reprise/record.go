@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi"
@@ -271,14 +272,18 @@ func (o *recordOptions) origin(args []string, library *mpi.Interposer) (made mer
 	return made
 }
 
+// spoolPrefix begins the name of a spool that is removed when there is a trace.
+const spoolPrefix = "reprise-spool-"
+
 // makeSpool makes the directory that the processes write to.
 func (o *recordOptions) makeSpool() (path string, remove func(), err error) {
 	if o.raw == "" {
-		if path, err = os.MkdirTemp(o.spool, "reprise-spool-"); err != nil {
+		atomicfile.RemoveDiscarded(cmp.Or(o.spool, os.TempDir()), spoolPrefix)
+		if path, err = os.MkdirTemp(o.spool, spoolPrefix); err != nil {
 			return "", nil, err
 		}
 		path, err = filepath.Abs(path)
-		return path, func() { os.RemoveAll(path) }, err
+		return path, func() { atomicfile.Discard(path) }, err
 	}
 	if err := os.MkdirAll(o.raw, 0o700); err != nil {
 		return "", nil, err

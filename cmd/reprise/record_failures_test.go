@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -268,5 +269,56 @@ func TestRecordCollectedAgain(t *testing.T) {
 	var s collectSummary
 	if err := json.Unmarshal([]byte(got.stderr[begin:]), &s); err != nil || got.status != 3 || s.Status != 3 || s.Command <= 0 || s.Calls == 0 {
 		t.Errorf("status %d, %v: %s", got.status, err, got.stderr)
+	}
+}
+
+// TestRecordKilledRemoving kills the process that collects while it removes the spool of a trace that is written: record says so, and the
+// next one, or record itself, removes what is left.
+func TestRecordKilledRemoving(t *testing.T) {
+	m := theMPI(t)
+	program := m.Build(t, "loop.c")
+	line := m.Launch(2, program, "20")
+	for _, tt := range []struct {
+		name   string
+		script string // of the shell that starts the command
+		args   []string
+	}{
+		{"Collector", `exec "$@"`, []string{"-o", "run.rpz"}},
+		{"Both", `"$@"; kill -KILL $PPID`, []string{"-o", "run.rpz"}},
+		{"Parts", `exec "$@"`, []string{"--parts", "parts"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			directory, spool := t.TempDir(), t.TempDir()
+			t.Chdir(directory)
+			args := slices.Concat([]string{"record", "--json", "--spool", spool}, tt.args, []string{"--", "sh", "-c", tt.script, "sh"}, line)
+			cmd := process(t, args...)
+			cmd.Env = append(mpitest.Environment(t), runMain+"=1", "MPICC="+m.CC)
+			cmd.Env = append(cmd.Env, killAt+"=discard")
+			got := outcome(t, cmd)
+			spools := func() []string { return namesIn(t, spool) }
+			if tt.name == "Both" { // what collects goes on, and is killed later
+				waitFor(t, func() bool { s := spools(); return len(s) == 1 && isLeftover(s[0]) })
+				left := filepath.Join(spool, spools()[0])
+				if r := invoke(t, "", "collect", left, "-o", "again.rpz"); r.status != exitFailure || !strings.Contains(r.stderr, "what is left of raw records whose trace is written") {
+					t.Errorf("%+v", r)
+				}
+			} else if got.status != 0 || len(spools()) > 0 || !strings.Contains(got.stderr, "signal: killed, when the trace was written") || strings.Contains(got.stderr, "again") {
+				t.Errorf("%+v", got)
+			}
+			trace := "run.rpz"
+			if tt.name == "Parts" {
+				trace = filepath.Join("parts", "rank0000000.part.rpz")
+			}
+			const calls = 20
+			if n := callsOf(infoOf(t, trace), "MPI_Waitall"); n != 2*calls {
+				t.Errorf("%d calls", n)
+			}
+			must(t, "info", trace)
+			next := process(t, append([]string{"record", "-q", "--spool", spool, "-o", "next.rpz", "--"}, line...)...)
+			next.Env = append(mpitest.Environment(t), runMain+"=1", "MPICC="+m.CC)
+			if got := outcome(t, next); got.status != 0 || len(spools()) > 0 {
+				t.Errorf("%+v, left %v", got, spools())
+			}
+		})
 	}
 }

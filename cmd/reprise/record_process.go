@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -18,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
 )
@@ -159,6 +161,10 @@ func (h *helper) finish(e ending) error {
 
 // collectAgain collects what lies in the spool, of which the helper was killed, with the ending of the command.
 func (h *helper) collectAgain(cause error, message []byte) error {
+	if _, err := os.Lstat(h.spool); errors.Is(err, fs.ErrNotExist) {
+		warn(os.Stderr, "the process that collects: %v, when the trace was written", cause)
+		return nil
+	}
 	if !collect.IsSpool(h.spool) {
 		return fmt.Errorf("the process that collects: %w: %w", cause, errNothing)
 	}
@@ -185,8 +191,8 @@ func (h *helper) collectAgain(cause error, message []byte) error {
 
 // collectLive collects from a spool until standard input says that the command has
 // ended. If that ends without a word, record itself was killed: then it goes on until
-// the processes have ended.
-func collectLive(cmd *cobra.Command, collector *collect.Collector, o *collectOptions, remove func()) (collectSummary, error) {
+// the processes have ended, and removes the spool, whatever comes of it. The trace is told of before the spool is removed.
+func collectLive(cmd *cobra.Command, collector *collect.Collector, o *collectOptions, spool string) error {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	cmd.SetContext(context.WithoutCancel(cmd.Context()))
 	stop := make(chan struct{})
@@ -201,35 +207,40 @@ func collectLive(cmd *cobra.Command, collector *collect.Collector, o *collectOpt
 	if o.finalize.wanted() {
 		var err error
 		if merging, err = newFinalizer(os.NewFile(uintptr(o.socket), "socket"), stop); err != nil {
-			return collectSummary{}, err
+			return err
 		}
 		until = merging.asked
 	}
 	collectUntil(until, collector, cmd.ErrOrStderr(), w.look)
-	if s := new(collectSummary); merging != nil && merging.merge(cmd, collector, o, s) {
+	var s collectSummary
+	var err error
+	if merging != nil && merging.merge(cmd, collector, o, &s) {
 		<-stop
-		remove()
 		s.Status, s.Command = e.Status, e.Ran
-		return *s, nil
-	}
-	for told != nil && collector.Alive() {
-		time.Sleep(idle)
-		if _, err := collector.Poll(); err != nil {
-			break
+	} else {
+		for told != nil && collector.Alive() {
+			time.Sleep(idle)
+			if _, err := collector.Poll(); err != nil {
+				break
+			}
 		}
+		begin := time.Now()
+		s = collectSummary{Status: e.Status, Command: e.Ran}
+		err = o.output.write(cmd, collector, &s)
+		s.After = time.Since(begin)
 	}
-	begin := time.Now()
-	s := collectSummary{Status: e.Status, Command: e.Ran}
-	err := o.output.write(cmd, collector, &s)
-	s.After = time.Since(begin)
-	remove()
 	switch {
+	case err == nil:
+		err = s.print(cmd.ErrOrStderr(), o.json, o.quiet)
 	case errors.Is(err, errNothing) && collector.Processes() > 0:
 		err = fmt.Errorf("%w: the program made none, or recording was off all the time", err)
 	case errors.Is(err, errNothing) && e.Nothing != "":
 		err = fmt.Errorf("%w: %s", err, e.Nothing)
 	}
-	return s, err
+	if !o.keep && (err == nil || told != nil) { // else record does it
+		atomicfile.Discard(spool)
+	}
+	return err
 }
 
 // forwarded are the signals that go on to the command.

@@ -13,8 +13,8 @@ var faults atomic.Pointer[func(operation string) error]
 var failingMu sync.Mutex
 
 // Inject makes operations fail, for tests of what writes files: fault is called before each one, by one goroutine at a time, which is
-// create, write, sync, link, rename, remove or clean, and returns the error that it ends with, or nil. A write that fails
-// has written half; what cannot be cleaned is no error. The function that Inject returns ends this.
+// create, write, sync, link, rename, remove, clean or discard, and returns the error that it ends with, or nil. A write that fails
+// has written half; what cannot be cleaned or discarded is no error. The function that Inject returns ends this.
 func Inject(fault func(operation string) error) (end func()) {
 	faults.Store(&fault)
 	return func() { faults.Store(nil) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -59,4 +60,40 @@ func TestTemporaryDirectory(t *testing.T) {
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("removed: %v", err)
 	}
+}
+
+// TestDiscard checks that what is left of a directory whose removal ended early has another name, and is removed the next time.
+func TestDiscard(t *testing.T) {
+	parent := t.TempDir()
+	path := filepath.Join(parent, "test-1")
+	for _, name := range []string{"test-1/a", "test-2/a", "test-x1.done/a", "other-1.done/a"} {
+		if err := os.MkdirAll(filepath.Join(parent, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	end := Inject(func(operation string) error {
+		if operation == "discard" {
+			return errors.New("killed")
+		}
+		return nil
+	})
+	Discard(path)
+	end()
+	if _, err := os.Lstat(filepath.Join(path+".done", "a")); err != nil || Discarded(path) || !Discarded(path+".done/") {
+		t.Errorf("renamed: %v", err)
+	}
+	check := func(want ...string) {
+		t.Helper()
+		if got := namesIn(t, parent); !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	check("other-1.done", "test-1.done", "test-2", "test-x1.done")
+	RemoveDiscarded(parent, "test-")
+	check("other-1.done", "test-2", "test-x1.done")
+	if err := os.Mkdir(path+".done", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	Discard(path)
+	check("other-1.done", "test-2", "test-x1.done")
 }
