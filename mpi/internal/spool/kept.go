@@ -21,10 +21,15 @@ import (
 //	last     uint32   1 if the next chunk is of another segment
 //	sum      uint32   CRC-32C of what precedes and of the content as it is there
 //	content           the header of the segment, and folded records, compressed with LZ4
+//
+// Content that LZ4 would make smaller than a reader lets it claim to be is not compressed.
 const (
 	chunkHeader = 16
 	maxUnfolded = 1 << 20 // bytes of the records of a chunk beyond those of its content
 )
+
+// maxContent returns the most bytes of content that so many compressed ones may claim.
+func maxContent(packed int64) int64 { return 64<<10 + 16*packed }
 
 // A Keeper keeps, in short, the records of the segments of one thread that are removed once they
 // are read. A [KeptReader] reads them.
@@ -64,7 +69,7 @@ func (k *Keeper) Flush(last bool) (int, error) {
 		return 0, nil
 	}
 	chunk, ok := compress.AppendLZ4(append(k.chunk[:0], make([]byte, chunkHeader)...), k.content)
-	if !ok {
+	if !ok || int64(len(k.content)) > maxContent(int64(len(chunk)-chunkHeader)) {
 		chunk = append(chunk[:chunkHeader], k.content...)
 	}
 	order := binary.LittleEndian
@@ -182,6 +187,8 @@ func (r *KeptReader) read() error {
 	}
 	if length == packed {
 		r.content = append(r.content[:0], r.chunk[chunkHeader:]...)
+	} else if length > maxContent(packed) {
+		return keptError(r.path, r.offset, fmt.Errorf("%w: %d bytes of content in %d", ErrLimit, length, packed))
 	} else if r.content, err = compress.DecodeLZ4(r.content[:0], r.chunk[chunkHeader:], length); err != nil {
 		return keptError(r.path, r.offset, err)
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/compress"
 )
 
 // recordsGen draws records of a few first words, whose other words change little or much, and now and then bytes that are none.
@@ -153,6 +155,41 @@ func TestKeptForged(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+// TestKeptClaims has a chunk whose content is as much as LZ4 can claim, which is refused before memory is taken for it, and keeps such content itself.
+func TestKeptClaims(t *testing.T) {
+	content := make([]byte, headerSize, 16<<20)
+	for len(content) < cap(content)-(maxUnfolded+8) { // records of zeros that are too large for a template
+		record := binary.LittleEndian.AppendUint64(binary.AppendUvarint([]byte{tagBytes}, maxUnfolded), maxUnfolded)
+		content = append(append(content, record...), make([]byte, maxUnfolded-8)...)
+	}
+	chunk, ok := compress.AppendLZ4(make([]byte, chunkHeader), content)
+	if packed := len(chunk) - chunkHeader; !ok || len(content) < 200*packed {
+		t.Fatalf("%d bytes in %d", len(content), packed)
+	}
+	binary.LittleEndian.PutUint32(chunk, uint32(len(chunk)-chunkHeader))
+	binary.LittleEndian.PutUint32(chunk[4:], uint32(len(content)))
+	binary.LittleEndian.PutUint32(chunk[12:], sumOfChunk(chunk))
+	directory := t.TempDir()
+	k := Thread{}.NewKeeper(directory)
+	if err := os.WriteFile(k.path, chunk, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := Thread{}.Kept(directory)
+	if _, _, _, err := r.Next(); !errors.Is(err, ErrLimit) || cap(r.content) > 0 {
+		t.Errorf("%v, %d bytes are held", err, cap(r.content))
+	}
+	if err := os.Remove(k.path); err != nil {
+		t.Fatal(err)
+	}
+	k.content = bytes.Clone(content)
+	if n, err := k.Flush(true); n != chunkHeader+len(content) || err != nil {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	if _, records, _, err := (Thread{}).Kept(directory).Next(); err != nil || len(records) < 14*maxUnfolded {
+		t.Errorf("%d bytes, %v", len(records), err)
 	}
 }
 
