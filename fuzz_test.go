@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-trace/reprise/format"
 	_ "github.com/reprise-trace/reprise/internal/fewchecks"
+	"github.com/reprise-trace/reprise/internal/mutate"
 )
 
 const maxFuzzCalls = 500 // to read from one place
@@ -22,7 +23,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add(unevenModel(40, 2).record(f), uint64(5))
 	f.Add(model{}.record(f), uint64(0))
 	f.Add(uncompressed(f, smallTrace(f)), uint64(11))
-	f.Fuzz(func(t *testing.T, file []byte, position uint64) {
+	mutate.Fuzz(f, func(t *testing.T, file []byte, position uint64) {
 		o := format.Options{SkipChecksum: true, MaxIndex: 1 << 12, MaxContent: 1 << 14}
 		container, err := format.NewReader(bytes.NewReader(file), int64(len(file)), o)
 		if err != nil {
@@ -129,4 +130,4 @@ func checkComplete(t *testing.T, trace *Trace, calls map[int]uint64) {
 }
 
 // FuzzRoundTrip gives the property in trace_test.go to the coverage-guided fuzzer.
-func FuzzRoundTrip(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testRoundTrip)) }
+func FuzzRoundTrip(f *testing.F) { mutate.Fuzz(f, rapid.MakeFuzz(testRoundTrip)) }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/mutate"
 )
 
 // FuzzParse checks that whatever Parse accepts is the one encoding of what it
@@ -21,7 +23,7 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte("\x01\x01" + head + "\x01\x00\x02\x05"))
 	}
 	f.Add([]byte("\x01\x02" + fOfInt + gSharing + none))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		table, err := Parse(data)
 		if err != nil {
 			return
@@ -48,4 +50,4 @@ func FuzzParse(f *testing.F) {
 }
 
 // FuzzRoundTrip gives the property in cst_test.go to the coverage-guided fuzzer.
-func FuzzRoundTrip(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testRoundTrip)) }
+func FuzzRoundTrip(f *testing.F) { mutate.Fuzz(f, rapid.MakeFuzz(testRoundTrip)) }

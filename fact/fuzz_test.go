@@ -3,6 +3,8 @@ package fact
 import (
 	"os"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/mutate"
 )
 
 // FuzzRead reads modules that nobody vouches for. One that is accepted can be sliced or is refused with an
@@ -15,7 +17,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(text)
 	f.Add([]byte("declare i32 @MPI_Send(ptr, i32, i32, i32, i32, i32)\ndefine i32 @main() {\nbb:\n  %x = call i32 @MPI_Send(ptr null, i32 0, i32 0, i32 0, i32 0, i32 0)\n" +
 		"  switch i32 %x, label %c [\n    i32 1, label %c\n  ]\n\nc:\n  %y = phi i32 [ 1, %bb ], [ 1, %bb ]\n  ret i32 %y\n}\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		m, err := Read(data)
 		if err != nil {
 			return

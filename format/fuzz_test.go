@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/mutate"
 )
 
 // fuzzOptions let a fuzzer past the checksums and keep it fast.
@@ -47,7 +49,7 @@ func readable(t *testing.T, r *Reader) []item {
 // them is the same after it is written again.
 func FuzzReader(f *testing.F) {
 	addSeeds(f)
-	f.Fuzz(func(t *testing.T, file []byte) {
+	mutate.Fuzz(f, func(t *testing.T, file []byte) {
 		r, err := NewReader(bytes.NewReader(file), int64(len(file)), fuzzOptions)
 		if err != nil {
 			return
@@ -72,7 +74,7 @@ func FuzzReader(f *testing.F) {
 // lie inside the file.
 func FuzzSalvage(f *testing.F) {
 	addSeeds(f)
-	f.Fuzz(func(t *testing.T, file []byte) {
+	mutate.Fuzz(f, func(t *testing.T, file []byte) {
 		for _, o := range []Options{fuzzOptions, {}} {
 			r, losses, err := Salvage(bytes.NewReader(file), int64(len(file)), o)
 			if r == nil {
@@ -108,4 +110,4 @@ func checkRange(t *testing.T, from, off, n int64, file []byte) int64 {
 }
 
 // FuzzRoundTrip gives the property in format_test.go to the coverage-guided fuzzer.
-func FuzzRoundTrip(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testRoundTrip)) }
+func FuzzRoundTrip(f *testing.F) { mutate.Fuzz(f, rapid.MakeFuzz(testRoundTrip)) }

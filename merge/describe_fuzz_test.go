@@ -2,6 +2,7 @@ package merge_test
 
 import (
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/mutate"
 	. "github.com/reprise-trace/reprise/merge"
 
 	"bytes"
@@ -20,7 +21,7 @@ func FuzzShapeSignature(f *testing.F) {
 		s := contents(f, write(f, Run{Ranks: len(parts) + 2, Source: "test"}, parts))
 		f.Add(contentOf(s, layout.KindRun, 0), contentOf(s, layout.KindSignatures, 0), contentOf(s, layout.KindGrammars, 0), contentOf(s, layout.KindTexts, 0))
 	}
-	f.Fuzz(func(t *testing.T, run, signatures, grammars, texts string) {
+	mutate.Fuzz(f, func(t *testing.T, run, signatures, grammars, texts string) {
 		data := forge(t, present(section{layout.KindRun, 0, run}, section{layout.KindSignatures, 0, signatures},
 			section{layout.KindGrammars, 0, grammars}, section{layout.KindTexts, 0, texts})...)
 		file, err := format.NewReader(bytes.NewReader(data), int64(len(data)), format.Options{})

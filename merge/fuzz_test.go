@@ -1,6 +1,7 @@
 package merge_test
 
 import (
+	"github.com/reprise-trace/reprise/internal/mutate"
 	. "github.com/reprise-trace/reprise/merge"
 
 	"bytes"
@@ -59,7 +60,7 @@ func FuzzSections(f *testing.F) {
 	for _, parts := range seedPrograms(f) {
 		add(contents(f, write(f, Run{Ranks: len(parts) + 2, Source: "test"}, parts)))
 	}
-	f.Fuzz(func(t *testing.T, run, texts, signatures, columns, slices, streams, grammars, piece, order, names string) {
+	mutate.Fuzz(f, func(t *testing.T, run, texts, signatures, columns, slices, streams, grammars, piece, order, names string) {
 		checkAccepted(t, forge(t, present(
 			section{layout.KindRun, 0, run}, section{layout.KindTexts, 0, texts}, section{layout.KindSignatures, 0, signatures}, section{layout.KindColumns, 0, columns},
 			section{layout.KindColumns, 1, slices},
@@ -81,7 +82,7 @@ func FuzzPartFile(f *testing.F) {
 	for _, parts := range seedPrograms(f) {
 		add(contents(f, partFile(f, accumulate(f, Run{Ranks: len(parts), Source: "test"}, parts))))
 	}
-	f.Fuzz(func(t *testing.T, part, texts, shape0, shape1, order, names string) {
+	mutate.Fuzz(f, func(t *testing.T, part, texts, shape0, shape1, order, names string) {
 		if part == "" {
 			return
 		}
@@ -121,4 +122,4 @@ func mustRead(t rapid.TB, file []byte) *Accumulator {
 
 // FuzzRoundTrip gives the property in roundtrip_test.go to the coverage-guided
 // fuzzer.
-func FuzzRoundTrip(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testRoundTrip)) }
+func FuzzRoundTrip(f *testing.F) { mutate.Fuzz(f, rapid.MakeFuzz(testRoundTrip)) }

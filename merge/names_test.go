@@ -1,6 +1,7 @@
 package merge_test
 
 import (
+	"github.com/reprise-trace/reprise/internal/mutate"
 	. "github.com/reprise-trace/reprise/merge"
 
 	"bytes"
@@ -80,7 +81,7 @@ func FuzzNames(f *testing.F) {
 	f.Add(layout.AppendNames(nil, []layout.Name{{Kind: cst.KindTag, Class: "", Value: math.MinInt64, Name: "a"}, {Kind: cst.KindTag, Class: "", Value: math.MaxInt64, Name: "b"}, {Kind: cst.KindPointer, Class: "", Value: -2, Name: "MPI_IN_PLACE"}}, nil))
 	places := []layout.Name{{Kind: cst.KindHandle, Class: "site", Value: 1 << 50, Name: "a.c:7 f"}, {Kind: cst.KindHandle, Class: "site", Value: 1<<50 + 1, Name: "a.c:7 f #2"}, {Kind: cst.KindHandle, Class: "site", Value: 1<<50 + 9, Name: "a.c:5 f"}}
 	f.Add(layout.AppendNames(nil, places, layout.NewHandleLists(places, func(string, func(int64) bool) {})))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		list, lists, err := layout.ParseNames(data)
 		if err != nil {
 			return

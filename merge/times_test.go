@@ -2,6 +2,7 @@ package merge_test
 
 import (
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/mutate"
 	. "github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 
@@ -399,7 +400,7 @@ func FuzzTimes(f *testing.F) {
 		f.Add(contentOf(s, layout.KindSummaries, 0), "", contentOf(s, layout.KindSeries, 1), "") // nothing tells whose it is
 	}
 	calls := contents(f, write(f, Run{Ranks: 3}, []Part{forgedPart(0), forgedPart(2)}))
-	f.Fuzz(func(t *testing.T, summaries, series0, series1, series2 string) {
+	mutate.Fuzz(f, func(t *testing.T, summaries, series0, series1, series2 string) {
 		trace := open(t, forge(t, append(slices.Clone(calls), present(section{layout.KindSummaries, 0, summaries},
 			section{layout.KindSeries, 0, series0}, section{layout.KindSeries, 1, series1}, section{layout.KindSeries, 2, series2})...)...))
 		_, _, err := trace.Summaries()

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/mutate"
 )
 
 var (
@@ -19,7 +21,7 @@ func FuzzText(f *testing.F) {
 	for _, s := range []string{"", `"; system("x"); "`, "*/ int x; /*", "??/\"", "\\\n", "a\x00b", "//*/", "%s\r\n", "é"} {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, s string) {
+	mutate.Fuzz(f, func(t *testing.T, s string) {
 		q := quote(s)
 		if !stringLiteral.MatchString(q) || strings.Contains(q, "??") {
 			t.Errorf("%q is written as %s", s, q)

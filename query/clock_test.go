@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-trace/reprise/format"
 	_ "github.com/reprise-trace/reprise/internal/fewchecks"
 	sections "github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/mutate"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -216,7 +217,7 @@ func testClock(t *rapid.T) {
 
 func TestClock(t *testing.T) { rapid.Check(t, testClock) }
 
-func FuzzClock(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testClock)) }
+func FuzzClock(f *testing.F) { mutate.Fuzz(f, rapid.MakeFuzz(testClock)) }
 
 // signatures returns those of the calls of a rank.
 func signatures(t *rapid.T, c *Clock, trace *reprise.Trace) []sequitur.Symbol {

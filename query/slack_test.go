@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/mutate"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -67,7 +68,7 @@ func testThreads(t *rapid.T) {
 
 func TestThreads(t *testing.T) { rapid.Check(t, testThreads) }
 
-func FuzzThreads(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testThreads)) }
+func FuzzThreads(f *testing.F) { mutate.Fuzz(f, rapid.MakeFuzz(testThreads)) }
 
 // TestBegin checks that the run begins with the call that began first, though others of
 // its rank returned before it, on ranks whose calls are in blocks of any length.

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/mutate"
 )
 
 // FuzzParseSet checks that whatever ParseSet accepts is the one encoding of what
@@ -15,7 +17,7 @@ func FuzzParseSet(f *testing.F) {
 	}
 	f.Add(marshal(SetOf(random(2000, 0.5)...)))
 	f.Add([]byte("\x02\x01\x00\x00\xfd\xff\xff\xff\x03"))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		s, err := ParseSet(data)
 		if err != nil {
 			return
@@ -53,7 +55,7 @@ func FuzzParseExpr(f *testing.F) {
 		e, _ := Fit(d, values, Options{Ranks: true})
 		f.Add(marshal(e), int64(5), int64(tt.n))
 	}
-	f.Fuzz(func(t *testing.T, data []byte, rank, size int64) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte, rank, size int64) {
 		e, err := parseExpr(data)
 		if err != nil {
 			return
@@ -75,7 +77,7 @@ func FuzzParseColumn(f *testing.F) {
 		d, values := sampleOf(tt.n, tt.in, tt.value)
 		f.Add(marshal(NewColumn(d, values, Options{Ranks: true})), uint32(tt.n))
 	}
-	f.Fuzz(func(t *testing.T, data []byte, n uint32) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte, n uint32) {
 		d := Over(World(int(n)), int(n))
 		if c, err := ParseColumn(data, d); err == nil {
 			readColumn(t, c, data)
@@ -98,7 +100,7 @@ func FuzzParseMatrix(f *testing.F) {
 	f.Add([]byte("\x0b\x01\x50\x02"))
 	f.Add([]byte("\x00\x01"))
 	f.Add([]byte("\x07\x01\x02\x05\x02\x09\x01"))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		if m, err := ParseMatrix(data, d, others); err == nil {
 			readMatrix(t, m, data)
 		}
@@ -107,6 +109,6 @@ func FuzzParseMatrix(f *testing.F) {
 
 // The properties, given to the coverage-guided fuzzer.
 
-func FuzzSet(f *testing.F)    { f.Fuzz(rapid.MakeFuzz(testSet)) }
-func FuzzColumn(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testColumn)) }
-func FuzzMatrix(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testMatrix)) }
+func FuzzSet(f *testing.F)    { mutate.Fuzz(f, rapid.MakeFuzz(testSet)) }
+func FuzzColumn(f *testing.F) { mutate.Fuzz(f, rapid.MakeFuzz(testColumn)) }
+func FuzzMatrix(f *testing.F) { mutate.Fuzz(f, rapid.MakeFuzz(testMatrix)) }

@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	_ "github.com/reprise-trace/reprise/internal/fewchecks"
+	"github.com/reprise-trace/reprise/internal/mutate"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
@@ -139,4 +140,4 @@ func checkExchange(t *rapid.T, r *semantics.Rank, position uint64, c reprise.Cal
 
 func TestAnything(t *testing.T) { rapid.Check(t, testAnything) }
 
-func FuzzAnything(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testAnything)) }
+func FuzzAnything(f *testing.F) { mutate.Fuzz(f, rapid.MakeFuzz(testAnything)) }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/mutate"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
@@ -92,4 +93,4 @@ func testLoops(t *rapid.T) {
 
 func TestLoops(t *testing.T) { rapid.Check(t, testLoops) }
 
-func FuzzLoops(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testLoops)) }
+func FuzzLoops(f *testing.F) { mutate.Fuzz(f, rapid.MakeFuzz(testLoops)) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/mutate"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/semantics"
 )
@@ -192,7 +193,7 @@ func ended(rank *semantics.Rank, position uint64, ids []int64) (list []string) {
 
 func TestRequests(t *testing.T) { rapid.Check(t, testRequests) }
 
-func FuzzRequests(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testRequests)) }
+func FuzzRequests(f *testing.F) { mutate.Fuzz(f, rapid.MakeFuzz(testRequests)) }
 
 // TestBegunLongAgo has a request that is active while very many others are.
 func TestBegunLongAgo(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/mutate"
 )
 
 // FuzzParse checks that whatever Parse accepts is the one encoding of what it
@@ -19,7 +21,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(enc)
 	}
 	f.Add(bomb(5))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		g, err := Parse(data, Options{MaxLen: 1 << 12})
 		if err != nil {
 			return
@@ -50,7 +52,7 @@ func FuzzParse(f *testing.F) {
 func FuzzBuilder(f *testing.F) {
 	f.Add([]byte("abcabcabdabcabcabd"))
 	f.Add([]byte("aabaaabaabaaab"))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		var (
 			b  Builder
 			in []Symbol
@@ -68,7 +70,7 @@ func FuzzBuilder(f *testing.F) {
 }
 
 // FuzzRoundTrip gives the property in decode_test.go to the fuzzer.
-func FuzzRoundTrip(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testRoundTrip)) }
+func FuzzRoundTrip(f *testing.F) { mutate.Fuzz(f, rapid.MakeFuzz(testRoundTrip)) }
 
 // FuzzParseShared checks that whatever ParseShared accepts is the one encoding of
 // the members it returns.
@@ -81,7 +83,7 @@ func FuzzParseShared(f *testing.F) {
 		}
 		f.Add(NewForest(grammars).AppendShared(nil))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		s, err := ParseShared(data, Options{MaxLen: 1 << 12, MaxSymbols: 1 << 12})
 		if err != nil {
 			return
@@ -108,7 +110,7 @@ func FuzzParseMember(f *testing.F) {
 	for _, in := range [][]Symbol{nil, {0}, cycle(9, 0, 1, 2), append(cycle(8, 0, 1, 7), 3, 4, 5, 6), cycle(9, 5, 5, 300, 5000)} {
 		f.Add(forest(build(in)).AppendMember(nil, 1))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		g, err := s.ParseMember(data, 1)
 		if err != nil {
 			return
@@ -139,7 +141,7 @@ func FuzzParseMixed(f *testing.F) {
 			f.Add(block, alphabet.Streams != nil)
 		}
 	}
-	f.Fuzz(func(t *testing.T, data []byte, streams bool) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte, streams bool) {
 		alphabet := plain
 		if streams {
 			alphabet = elastic
@@ -198,4 +200,4 @@ func checkParsed(t *testing.T, g *Grammar) {
 }
 
 // FuzzForest gives the property in forest_test.go to the fuzzer.
-func FuzzForest(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testForest)) }
+func FuzzForest(f *testing.F) { mutate.Fuzz(f, rapid.MakeFuzz(testForest)) }

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/mutate"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -22,7 +23,7 @@ func FuzzRead(f *testing.F) {
 	} {
 		f.Add([]byte(s))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		if compressed(data) {
 			return
 		}
@@ -80,4 +81,4 @@ func checkPlace(t *testing.T, data []byte, e *syntaxError) {
 }
 
 // FuzzExact gives the property in property_test.go to the coverage-guided fuzzer.
-func FuzzExact(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testExact)) }
+func FuzzExact(f *testing.F) { mutate.Fuzz(f, rapid.MakeFuzz(testExact)) }

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/mutate"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -169,7 +170,7 @@ func FuzzEntropy(f *testing.F) {
 	f.Add(block)
 	block, _ = encodeBlock(fine.NewEncoder(), exampleCalls())
 	f.Add(block)
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		fuzzDecoder(t, c, data, true)
 		fuzzDecoder(t, fine, data, true)
 	})

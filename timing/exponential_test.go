@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/mutate"
 )
 
 func newExponential(t rapid.TB, epsilon float64) *exponentialCodec {
@@ -78,7 +80,7 @@ func FuzzExponential(f *testing.F) {
 	c := newExponential(f, 0.1)
 	block, _ := encodeBlock(c.NewEncoder(), exampleCalls())
 	f.Add(block)
-	f.Fuzz(func(t *testing.T, data []byte) { fuzzDecoder(t, c, data, true) })
+	mutate.Fuzz(f, func(t *testing.T, data []byte) { fuzzDecoder(t, c, data, true) })
 }
 
 func BenchmarkExponential(b *testing.B) { benchmarkCodec(b, newExponential(b, 0.1)) }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/mutate"
 )
 
 func newHIST(t rapid.TB, o HISTOptions) *histCodec {
@@ -123,7 +125,7 @@ func FuzzHIST(f *testing.F) {
 		block, _ := encodeBlock(enc, exampleCalls())
 		f.Add(block)
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { fuzzDecoder(t, c, data, false) })
+	mutate.Fuzz(f, func(t *testing.T, data []byte) { fuzzDecoder(t, c, data, false) })
 }
 
 func BenchmarkHIST(b *testing.B) { benchmarkCodec(b, newHIST(b, HISTOptions{})) }

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/mutate"
 )
 
 func encodeHistograms(t rapid.TB, h *Histograms) []byte {
@@ -340,7 +342,7 @@ func FuzzParseHistograms(f *testing.F) {
 		f.Add(encodeHistograms(f, exampleHistograms(f, several)))
 	}
 	example := exampleHistograms(f, false)
-	f.Fuzz(func(t *testing.T, data []byte) { fuzzHistograms(t, data, example) })
+	mutate.Fuzz(f, func(t *testing.T, data []byte) { fuzzHistograms(t, data, example) })
 }
 
 // fuzzHistograms checks what is accepted: it is encoded as it was, is in order,

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/mutate"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -203,7 +204,7 @@ func FuzzLossless(f *testing.F) {
 		block, _ := encodeBlock(NewLossless(c).NewEncoder(), exampleCalls())
 		f.Add(block)
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		for _, c := range []Compressor{Zstd, LZ4} {
 			fuzzDecoder(t, NewLossless(c), data, false)
 		}

@@ -33,8 +33,8 @@ func ParseNumberTable(data []byte, rows, columns int, class func(column int) uin
 	fail := func(format string, args ...any) ([][]uint32, error) {
 		return nil, &ParseError{Package: "timing", Field: "numbers", Err: fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...)}
 	}
-	// Each number takes 1/maxNumbers of a bit at least.
-	if wire.MulSat(uint64(rows), uint64(columns)) > maxNumbers*8*uint64(len(data)+8) {
+	// Each number takes 1/maxNumbers of a bit at least. Columns without rows take memory, too.
+	if wire.MulSat(uint64(max(rows, 1)), uint64(columns)) > maxNumbers*8*uint64(len(data)+8) {
 		return fail("%d columns of %d rows in %d bytes", columns, rows, len(data))
 	}
 	c := newNumberCoder(rows, columns)

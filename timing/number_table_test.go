@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/mutate"
 )
 
 func classOfColumn(column int) uint32 { return uint32(column % 3) }
@@ -50,7 +52,8 @@ func FuzzParseNumberTable(f *testing.F) {
 	f.Add(AppendNumberTable(nil, classOfColumn, []uint32{1, 2, 3}, []uint32{100, 100, 99}), 3, 2)
 	f.Add(AppendNumberTable(nil, classOfColumn, []uint32{0, 1 << 31, 7, 7, 8, 9}), 6, 1)
 	f.Add([]byte{}, 1<<20, 1<<20)
-	f.Fuzz(func(t *testing.T, data []byte, rows, columns int) {
+	f.Add([]byte{}, 0, 1<<60)
+	mutate.Fuzz(f, func(t *testing.T, data []byte, rows, columns int) {
 		if rows < 0 || columns < 0 {
 			return
 		}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/mutate"
 )
 
 // testSeriesIndex checks a series against its blocks, encoded one by one, from
@@ -205,7 +207,7 @@ func FuzzParseSeries(f *testing.F) {
 		}
 		f.Add(b.Finish(nil))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		s, err := c.Parse(data, Options{MaxValues: 1 << 10})
 		if err != nil {
 			checkParseError(t, err, nil)

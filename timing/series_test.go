@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/mutate"
 )
 
 // seriesCodecs are codecs with several guarantees in both forms.
@@ -436,7 +438,7 @@ func FuzzSeries(f *testing.F) {
 	for _, form := range []Form{Gaps, Intervals} {
 		codecs = append(codecs, NewSeriesCodec(newExponential(f, 0.1), newExponential(f, 0.1), form))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		for _, c := range codecs {
 			fuzzSeries(t, c, data)
 		}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/mutate"
 )
 
 // newSplit returns a codec that keeps terminal 0 exactly, and encodes those that
@@ -97,5 +99,5 @@ func FuzzSplit(f *testing.F) {
 	c := newSplit(f)
 	block, _ := encodeBlock(c.NewEncoder(), exampleCalls())
 	f.Add(block)
-	f.Fuzz(func(t *testing.T, data []byte) { fuzzDecoder(t, c, data, false) })
+	mutate.Fuzz(f, func(t *testing.T, data []byte) { fuzzDecoder(t, c, data, false) })
 }

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/mutate"
 	"github.com/reprise-trace/reprise/internal/recorded"
 )
 
@@ -373,7 +374,7 @@ func FuzzParseStatisticsTable(f *testing.F) {
 		f.Add(AppendStatisticsTable(nil, n, classOfRow, durations[:n]), n, false)
 		f.Add(AppendStatisticsTable(nil, n, classOfRow, durations[:n], gaps[:n]), n, true)
 	}
-	f.Fuzz(func(t *testing.T, data []byte, n int, two bool) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte, n int, two bool) {
 		columns := 1
 		if two {
 			columns = 2

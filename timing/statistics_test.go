@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/mutate"
 )
 
 // A ranked is a value and the rank it occurred in.
@@ -188,7 +190,7 @@ func FuzzParseStatistics(f *testing.F) {
 		enc, _ := statisticsOf(values).AppendBinary(nil)
 		f.Add(enc)
 	}
-	f.Fuzz(fuzzStatistics)
+	mutate.Fuzz(f, fuzzStatistics)
 }
 
 func fuzzStatistics(t *testing.T, data []byte) {

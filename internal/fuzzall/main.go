@@ -3,6 +3,7 @@
 //	go run ./internal/fuzzall -time 4s          # each for four seconds
 //	go run ./internal/fuzzall -total 8h         # all of them in rounds of a minute each, for eight hours
 //	go run ./internal/fuzzall -time 1m ./format/... ./timing/...
+//	go run ./internal/fuzzall -mutate -total 8h # without the fuzzer, see internal/mutate: many times as many inputs, of which nothing is learned
 //
 // It prints how many inputs each target was run on. A target that fails is not run again, its output is
 // printed, and the status is 1: the input that fails is in testdata/fuzz of its package. What fuzzing learns is kept
@@ -15,6 +16,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -36,6 +38,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	each := flags.Duration("time", time.Minute, "how long each target runs in a round")
 	total := flags.Duration("total", 0, "how long all of them run, in rounds; 0 is one round")
+	mutate := flags.Bool("mutate", false, "mutate what the fuzzer has found, without it")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -50,7 +53,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 1
 	}
 	defer os.RemoveAll(directory)
-	s := session{directory: directory, each: *each, out: stdout}
+	s := session{directory: directory, each: *each, mutate: *mutate, out: stdout}
 	if *total > 0 {
 		s.until = time.Now().Add(*total)
 	}
@@ -65,6 +68,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 type session struct {
 	directory string // of the test programs
 	each      time.Duration
+	mutate    bool      // without the fuzzer
 	until     time.Time // zero for one round
 	out       io.Writer
 
@@ -79,7 +83,7 @@ func (s *session) rounds(ctx context.Context, packages []fuzzed) error {
 		for i, p := range packages {
 			binary := filepath.Join(s.directory, strconv.Itoa(i)+".test")
 			if round == 0 {
-				if err := p.build(ctx, binary); err != nil {
+				if err := p.build(ctx, binary, s.mutate); err != nil {
 					return err
 				}
 			}
@@ -108,8 +112,8 @@ func (s *session) end(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// executed is how the fuzzer says what it did so far.
-var executed = regexp.MustCompile(`(?m)^fuzz: elapsed: .*, execs: (\d+) `)
+// executed is how the fuzzer says what it did so far, and how internal/mutate does.
+var executed = regexp.MustCompile(`(?m)^(?:fuzz: elapsed: .*, execs: |mutate: executions: )(\d+)`)
 
 // target runs a target. The fuzzer sometimes reports its own deadline as a failure, with no input that
 // fails: then the target runs again.
@@ -119,7 +123,7 @@ func (s *session) target(ctx context.Context, p fuzzed, binary, target string) e
 		return nil
 	}
 	for range 3 {
-		log, err := p.fuzz(ctx, binary, target, s.each)
+		log, err := p.fuzz(ctx, binary, target, s)
 		n := executionsOf(log)
 		s.executions += n
 		switch {
@@ -148,9 +152,13 @@ func executionsOf(log string) uint64 {
 	return n
 }
 
-// build builds the test program of a package.
-func (p fuzzed) build(ctx context.Context, binary string) error {
-	c := exec.CommandContext(ctx, "go", "test", "-c", "-fuzz", ".", "-o", binary, p.ImportPath)
+// build builds the test program of a package, which tells the fuzzer what it reaches unless it runs without it.
+func (p fuzzed) build(ctx context.Context, binary string, mutate bool) error {
+	args := []string{"test", "-c", "-o", binary}
+	if !mutate {
+		args = append(args, "-fuzz", ".")
+	}
+	c := exec.CommandContext(ctx, "go", append(args, p.ImportPath)...)
 	if out, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", p.ImportPath, err, out)
 	}
@@ -158,15 +166,20 @@ func (p fuzzed) build(ctx context.Context, binary string) error {
 }
 
 // fuzz runs a target for some time, and returns its output.
-func (p fuzzed) fuzz(ctx context.Context, binary, target string, d time.Duration) (string, error) {
+func (p fuzzed) fuzz(ctx context.Context, binary, target string, s *session) (string, error) {
 	cache, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
 	if err != nil {
 		return "", err
 	}
+	found := filepath.Join(strings.TrimSpace(string(cache)), "fuzz", p.ImportPath)
 	// An input that reaches something new is made smaller for 60 s unless that is said: of one of a kilobyte, nothing else is
 	// tried in that time.
-	c := exec.CommandContext(ctx, binary, "-test.run", "^$", "-test.fuzz", "^"+target+"$", "-test.fuzztime", d.String(), "-test.fuzzminimizetime", "20x",
-		"-test.fuzzcachedir", filepath.Join(strings.TrimSpace(string(cache)), "fuzz", p.ImportPath))
+	args := []string{"-test.run", "^$", "-test.fuzz", "^" + target + "$", "-test.fuzztime", s.each.String(), "-test.fuzzminimizetime", "20x", "-test.fuzzcachedir", found}
+	if s.mutate {
+		args = []string{"-test.run", "^" + target + "$", "-test.timeout", (s.each + time.Minute).String(), "-mutate", s.each.String(), "-mutatecache", found,
+			"-mutateseed", strconv.FormatUint(rand.Uint64(), 10)}
+	}
+	c := exec.CommandContext(ctx, binary, args...)
 	c.Dir = p.Dir
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = 10 * time.Second

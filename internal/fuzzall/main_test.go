@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -22,7 +23,7 @@ func TestFind(t *testing.T) {
 
 func TestExecutions(t *testing.T) {
 	const log = "fuzz: elapsed: 0s, execs: 0 (0/sec), new interesting: 0 (total: 5)\nfuzz: elapsed: 3s, execs: 75121 (25040/sec), new interesting: 7 (total: 30)\nPASS\n"
-	if n := executionsOf(log) + executionsOf("PASS\n"); n != 75121 {
+	if n := executionsOf(log) + executionsOf("PASS\n") + executionsOf("mutate: executions: 12\nPASS\n"); n != 75133 {
 		t.Error(n)
 	}
 }
@@ -61,6 +62,19 @@ func TestRun(t *testing.T) {
 		if status != tt.status || !strings.Contains(out.String(), tt.want) || !strings.Contains(out.String(), "example.com/a FuzzA") {
 			t.Errorf("status %d: %s%s", status, &out, &errs)
 		}
+	}
+}
+
+// TestMutate runs a target without the fuzzer.
+func TestMutate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: builds a test")
+	}
+	var out, errs bytes.Buffer
+	const target = "github.com/reprise-trace/reprise/internal/mutate"
+	status := run(t.Context(), []string{"-mutate", "-time", "20ms", target}, &out, &errs)
+	if status != 0 || !regexp.MustCompile(`(?m)^`+target+` FuzzBody [1-9]`).Match(out.Bytes()) {
+		t.Errorf("status %d: %s%s", status, &out, &errs)
 	}
 }
 

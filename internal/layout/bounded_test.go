@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/mutate"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -100,7 +101,7 @@ func FuzzBounded(f *testing.F) {
 	for _, b := range boundedSeeds() {
 		f.Add(b.Append(nil))
 	}
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		b, err := parseBounded(data)
 		if err != nil {
 			return

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/mutate"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -213,7 +214,7 @@ func FuzzClocks(f *testing.F) {
 		{Machine: "c", Ranks: rankenc.SetOf(MaxRanks - 1), Error: -1},
 		{Machine: "e", Ranks: rankenc.SetOf(5), Later: []timing.Alignment{{Offset: 1, Since: -5}, {Rate: 3, Since: 7}}, Errors: []int64{0, math.MaxInt64 - 1, 8}, Error: math.MaxInt64 - 1, Early: math.MaxUint64},
 	}))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		list, err := parseClocks(data)
 		if err != nil || CheckClocks(list, MaxRanks) != nil {
 			return

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/mutate"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -114,7 +115,7 @@ func TestRefuseFunctions(t *testing.T) {
 
 func FuzzFunctions(f *testing.F) {
 	f.Add([]byte{2, 1, 3, 0, 0})
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		table, err := ParseFunctions(data)
 		if err != nil {
 			return

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/mutate"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -197,7 +198,7 @@ func FuzzParseRankTimes(f *testing.F) {
 	f.Add(rankTimesOf(known).Coarse().Append(nil, 3), 3)
 	f.Add(rankTimesOf(known).Append(nil, 3), 3)
 	f.Add(rankTimesOf(known[:1]).Append(nil, 3), 3)
-	f.Fuzz(func(t *testing.T, data []byte, n int) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte, n int) {
 		if n < 0 || n > 1<<10 {
 			return
 		}

@@ -3,6 +3,8 @@ package layout
 import (
 	"bytes"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/mutate"
 )
 
 // FuzzWorlds checks that what is accepted is encoded as it was, if by the shortest numbers, and
@@ -10,7 +12,7 @@ import (
 func FuzzWorlds(f *testing.F) {
 	f.Add([]byte("\x02\x00\x00\x05\x01\x07"))
 	f.Add(AppendWorlds(nil, []World{{Parent: -1}, {First: 2, Parent: 1, Spawn: 1}, {First: MaxRanks - 1, Parent: MaxRanks - 1, Spawn: MaxRanks}}))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		list, err := ParseWorlds(data)
 		if err != nil {
 			return

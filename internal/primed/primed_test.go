@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/mutate"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -120,7 +121,7 @@ func TestRefuse(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(Append(nil, []Section{{Kind: 1, Content: []byte("content")}}))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		list, err := Parse(data, 1<<10)
 		if err != nil {
 			return

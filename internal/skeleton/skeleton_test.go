@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/mutate"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -213,7 +214,7 @@ func drawCalls(t *rapid.T) func(rank int, chance *rand.Rand) string {
 // these, and that each program is one of those that its skeleton stands for.
 func TestInstances(t *testing.T) { rapid.Check(t, testInstances) }
 
-func FuzzInstances(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testInstances)) }
+func FuzzInstances(f *testing.F) { mutate.Fuzz(f, rapid.MakeFuzz(testInstances)) }
 
 func testInstances(t *rapid.T) {
 	calls := drawCalls(t)

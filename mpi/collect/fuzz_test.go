@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/mutate"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 )
 
@@ -27,7 +28,7 @@ func FuzzCollector(f *testing.F) {
 	second.begin(150, flagOutermost, "MPI_Wait", changes{7000, noRequest}, nothing{})
 	second.end(250, flagOutermost, "MPI_Wait", changes{7000, noRequest}, nothing{})
 	f.Add(w.data[headerSize:], second.data)
-	f.Fuzz(func(t *testing.T, first, second []byte) {
+	mutate.Fuzz(f, func(t *testing.T, first, second []byte) {
 		directory := t.TempDir()
 		for lane, body := range [][]byte{first, second} {
 			w := &spoolWriter{id: spool.Process{PID: 1, Loaded: 1}, lane: uint32(lane)}

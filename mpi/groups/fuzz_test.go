@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/mutate"
 	"github.com/reprise-trace/reprise/mpi/groups"
 	"github.com/reprise-trace/reprise/symbolic"
 )
@@ -70,4 +71,4 @@ func testAnything(t *rapid.T) {
 
 func TestAnything(t *testing.T) { rapid.Check(t, testAnything) }
 
-func FuzzAnything(f *testing.F) { f.Fuzz(rapid.MakeFuzz(testAnything)) }
+func FuzzAnything(f *testing.F) { mutate.Fuzz(f, rapid.MakeFuzz(testAnything)) }

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/mutate"
 	"github.com/reprise-trace/reprise/internal/recorded"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -226,7 +227,7 @@ func TestReal(t *testing.T) {
 func FuzzDecoder(f *testing.F) {
 	c := newCodec(f, 0.1)
 	f.Add(encode(c, values(special...)))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		in, err := decode(t, c, data)
 		if err != nil {
 			return

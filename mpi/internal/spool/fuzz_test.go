@@ -3,6 +3,8 @@ package spool
 import (
 	"slices"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/mutate"
 )
 
 // FuzzDecoder decodes any records behind a header that is in order, at once and as
@@ -11,7 +13,7 @@ import (
 func FuzzDecoder(f *testing.F) {
 	f.Add(sample(f).data[headerSize:], uint16(300))
 	f.Add([]byte{}, uint16(0))
-	f.Fuzz(func(t *testing.T, records []byte, cut uint16) {
+	mutate.Fuzz(f, func(t *testing.T, records []byte, cut uint16) {
 		segment := append(newSegment(0).data, records...)
 		var whole Decoder
 		if err := whole.Segment(segment); err != nil {

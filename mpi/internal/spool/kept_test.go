@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/compress"
+	"github.com/reprise-trace/reprise/internal/mutate"
 )
 
 // recordsGen draws records of a few first words, whose other words change little or much, and now and then bytes that are none.
@@ -99,7 +100,7 @@ func FuzzKept(f *testing.F) {
 	f.Add(bytes.Clone(k.content), true)
 	f.Add(bytes.Clone(k.content), false)
 	f.Add(k.content[:headerSize-1], true)
-	f.Fuzz(func(t *testing.T, content []byte, last bool) {
+	mutate.Fuzz(f, func(t *testing.T, content []byte, last bool) {
 		directory := t.TempDir()
 		k := thread.NewKeeper(directory)
 		k.content = content
