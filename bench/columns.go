@@ -17,7 +17,7 @@ import (
 func reportColumns(w io.Writer) error {
 	var list []programs.Program
 	for _, q := range []int{16, 32, 64} {
-		list = append(list, programs.Multipartition(q, 200), programs.TaggedMultipartition(q, 200))
+		list = append(list, programs.Multipartition(q, 200), programs.TaggedMultipartition(q, 200), programs.Pentadiagonal(q, 13*q-1, 200))
 	}
 	for _, ranks := range []int{1024, 4096} {
 		list = append(list, programs.Refinement(ranks, 10, 1000, 1))

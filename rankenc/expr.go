@@ -63,6 +63,8 @@ var families = []family{
 	11:             grid3Family,
 	12:             residuesFamily,
 	13:             blocksFamily,
+	14:             interiorsFamily,
+	15:             cellsFamily,
 }
 
 const (

@@ -323,7 +323,7 @@ func TestParseExprErrors(t *testing.T) {
 	}{
 		{"Empty", "", 0, io.ErrUnexpectedEOF},
 		{"NoParameter", "\x00", 1, io.ErrUnexpectedEOF},
-		{"UnknownFamily", "\x0e\x00", 0, wire.ErrCorrupt},
+		{"UnknownFamily", "\x10\x00", 0, wire.ErrCorrupt},
 		{"ColumnEncoding", "\x20\x00", 0, wire.ErrCorrupt},
 		{"LongConstant", "\x00\x02", 0, wire.ErrCorrupt},
 		{"LongShift", "\x01\x02", 0, wire.ErrCorrupt},
@@ -449,7 +449,8 @@ func TestFitResidues(t *testing.T) {
 	})
 }
 
-// TestFitBlocks checks that sizes of blocks and of faces are found, whatever the directions.
+// TestFitBlocks checks that sizes of blocks and of faces are found, whatever the directions, and
+// those of interiors.
 func TestFitBlocks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := rapid.Int64Range(4, 24).Draw(t, "k")
@@ -465,13 +466,38 @@ func TestFitBlocks(t *testing.T) {
 			f[1] = second
 		}
 		c := rapid.Int64Range(0, k-1)
-		p := params{k, numberOf(f), c.Draw(t, "c"), c.Draw(t, "c'"), rapid.Int64Range(k, 20*k).Draw(t, "points"), rapid.Int64Range(1, 9).Draw(t, "factor")}
-		want := Expr{13, p}
+		p := params{k, numberOf(f), c.Draw(t, "c"), c.Draw(t, "c'"), rapid.Int64Range(2*k, 20*k).Draw(t, "points"), rapid.Int64Range(1, 9).Draw(t, "factor")}
+		want := Expr{uint8(rapid.IntRange(13, 14).Draw(t, "family")), p}
 		d, values := sampleOf(int(k*k), all, func(r int) int64 { return want.Eval(int64(r), k*k) })
 		// Where k is even, both diagonals of a rank meet again, or never.
 		diagonals := f[0].x*f[0].y != 0 && f[1].x*f[1].y != 0 && k%2 == 0
 		if e, ok := Fit(d, values, Options{}); !ok && !diagonals || ok && !fits(e, d, values) {
 			t.Fatalf("%v: found %v, %v", want, e, ok)
+		}
+	})
+}
+
+// TestFitCells checks that the sizes of the faces of all cells of a rank are found, of
+// multipartitions with both ways of numbering cells.
+func TestFitCells(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k := rapid.IntRange(3, 24).Draw(t, "k")
+		n := rapid.IntRange(k, 20*k).Filter(func(n int) bool { return n%k != 0 }).Draw(t, "points")
+		factor, side := rapid.IntRange(1, 100).Draw(t, "factor"), rapid.IntRange(0, 5).Draw(t, "side")
+		sign := rapid.SampledFrom([]int{1, -1}).Draw(t, "sign")
+		size := func(i int) int { return (n + k - 1 - i) / k }
+		d, values := sampleOf(k*k, all, func(r int) int64 {
+			sum := 0
+			for c := range k {
+				cell := [3]int{(r%k + c) % k, (r/k + sign*c + k) % k, c}
+				if rim := (k - 1) * (side % 2); cell[side/2] != rim {
+					sum += size(cell[(side/2+1)%3]) * size(cell[(side/2+2)%3])
+				}
+			}
+			return int64(factor * sum)
+		})
+		if e, ok := Fit(d, values, Options{}); !ok || !fits(e, d, values) {
+			t.Fatalf("side %d of %d cells of %d points: found %v, %v", side, k, n, e, ok)
 		}
 	})
 }
@@ -501,6 +527,14 @@ func TestBlocksText(t *testing.T) {
 		t.Error(got)
 	}
 	if got := e.Eval(2, 16); got != 5*13*13 { // column 2, row 0
+		t.Error(got)
+	}
+	inner := e
+	inner.family = 14
+	if got := inner.String(); got != "5·interior(column+2)·interior(-1·column + row+3) of 50 in 4 blocks" {
+		t.Error(got)
+	}
+	if got := inner.Eval(5, 16); got != 5*11*11 { // the last of all, twice
 		t.Error(got)
 	}
 	e.params[1] = numberOf([2]factors{{0, 1}, {}})

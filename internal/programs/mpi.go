@@ -97,11 +97,13 @@ func (r *recorder) blocking(fn int, m message) {
 	r.call(fn, pointer(m.buffer), cst.Int(int64(m.count)), double, cst.Rank(int64(m.peer)), cst.Tag(int64(m.tag)), world)
 }
 
-func (r *recorder) isend(m message) { r.nonblocking(mpiIsend, m) }
-func (r *recorder) irecv(m message) { r.nonblocking(mpiIrecv, m) }
+func (r *recorder) isend(m message) { r.nonblocking(mpiIsend, 0, m) }
+func (r *recorder) irecv(m message) { r.nonblocking(mpiIrecv, 0, m) }
 
-func (r *recorder) nonblocking(fn int, m message) {
-	r.call(fn, pointer(m.buffer), cst.Int(int64(m.count)), double, cst.Rank(int64(m.peer)), cst.Tag(int64(m.tag)), world,
+// nonblocking sends or receives so many bytes behind the beginning of the buffer.
+func (r *recorder) nonblocking(fn, offset int, m message) {
+	buffer := cst.PointerTo(cst.Pointer{Segment: int64(m.buffer), Displacement: int64(offset)})
+	r.call(fn, buffer, cst.Int(int64(m.count)), double, cst.Rank(int64(m.peer)), cst.Tag(int64(m.tag)), world,
 		cst.Handle(r.requests))
 	r.requests++
 }

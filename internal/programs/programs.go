@@ -9,8 +9,8 @@
 // message that a process receives is one that another sends, and each program
 // runs to its end.
 //
-// The regular programs are [Stencil2D], [Stencil3D], [Gather], [Multipartition] and
-// [TripCounts]. The others draw something at random, from a seed, and
+// The regular programs are [Stencil2D], [Stencil3D], [Gather], [Multipartition],
+// [Pentadiagonal] and [TripCounts]. The others draw something at random, from a seed, and
 // [Program.Entropy] says how much: a trace cannot be smaller.
 package programs
 
@@ -79,6 +79,7 @@ func All(ranks int) []Program {
 		Gather(Heap, ranks, 10),
 		Multipartition(square, 1000),
 		TaggedMultipartition(square, 1000),
+		Pentadiagonal(square, 13*square-1, 1000),
 		PermutationSend(ranks, 1000, 1),
 		Permutation(ranks, 1000, 1),
 		RandomCounts(ranks, 100, 1),

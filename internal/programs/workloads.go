@@ -115,6 +115,114 @@ func multipartition(name string, q int, iterations uint64, tag func(dimension in
 	})
 }
 
+// Pentadiagonal is what the NAS benchmark SP does with its buffers, on a multipartition of a cube of so
+// many points in each dimension. In each iteration a rank exchanges the faces of its cells with six neighbours, those
+// for each in one message, one behind the other in a buffer. Then it sweeps forth and back, as [Multipartition]
+// does forth, with the interior of the cube only. Rank i + q·j has cell c at ((i+c) mod q, (j−c) mod q, c).
+func Pentadiagonal(q, points int, iterations uint64) Program {
+	const variables = 5
+	return newProgram(fmt.Sprintf("Pentadiagonal/%dx%d", q, q), q*q, func(r *recorder, rank int) {
+		m := newPentadiagonal(q, points, rank)
+		r.loop(iterations, func() {
+			at, sizes := 0, m.faces()
+			for _, fn := range []int{mpiIrecv, mpiIsend} {
+				for side, size := range sizes {
+					tag := side
+					if fn == mpiIrecv {
+						tag ^= 1
+					}
+					r.nonblocking(fn, 8*at, message{fn - mpiIsend, 2 * variables * size, m.neighbours[side], tag})
+					at += 2 * variables * size
+				}
+				at = 0
+			}
+			r.waitall()
+			for dimension := range 3 {
+				m.sweep(r, dimension, false)
+				m.sweep(r, dimension, true)
+			}
+		})
+	})
+}
+
+// A pentadiagonal is what a rank of [Pentadiagonal] has.
+type pentadiagonal struct {
+	q, points  int
+	cells      [][3]int
+	neighbours [6]int // after and before it in each dimension
+}
+
+func newPentadiagonal(q, points, rank int) *pentadiagonal {
+	i, j := rank%q, rank/q
+	at := func(i, j int) int { return (i+q)%q + q*((j+q)%q) }
+	m := &pentadiagonal{q: q, points: points, neighbours: [6]int{at(i+1, j), at(i-1, j), at(i, j+1), at(i, j-1), at(i-1, j+1), at(i+1, j-1)}}
+	for c := range q {
+		m.cells = append(m.cells, [3]int{(i + c) % q, (j - c + q) % q, c})
+	}
+	return m
+}
+
+// width returns the points of a cell in a dimension and, without the first and the last of all, of its interior.
+func (m *pentadiagonal) width(i int) (all, interior int) {
+	all = m.points / m.q
+	if i < m.points%m.q {
+		all++
+	}
+	interior = all
+	if i == 0 {
+		interior--
+	}
+	if i == m.q-1 {
+		interior--
+	}
+	return all, interior
+}
+
+// faces returns how many points go to each neighbour: of all cells that have one.
+func (m *pentadiagonal) faces() (sizes [6]int) {
+	for _, cell := range m.cells {
+		for side := range sizes {
+			d := side / 2
+			if rim := (m.q - 1) * (1 - side%2); cell[d] != rim {
+				a, _ := m.width(cell[(d+1)%3])
+				b, _ := m.width(cell[(d+2)%3])
+				sizes[side] += a * b
+			}
+		}
+	}
+	return sizes
+}
+
+// sweep goes from slice to slice of a dimension, or back.
+func (m *pentadiagonal) sweep(r *recorder, dimension int, back bool) {
+	numbers, from, to := 22, m.neighbours[2*dimension+1], m.neighbours[2*dimension]
+	if back {
+		numbers, from, to = 10, to, from
+	}
+	tag := 2*dimension + 10
+	for n := range m.q {
+		slice := n
+		if back {
+			slice = m.q - 1 - n
+		}
+		for _, cell := range m.cells {
+			if cell[dimension] != slice {
+				continue
+			}
+			_, a := m.width(cell[(dimension+1)%3])
+			_, b := m.width(cell[(dimension+2)%3])
+			if n > 0 {
+				r.irecv(message{1, numbers * a * b, from, tag})
+				r.waitall()
+			}
+			if n < m.q-1 {
+				r.isend(message{0, numbers * a * b, to, tag})
+				r.waitall()
+			}
+		}
+	}
+}
+
 // Permutation sends a message from each rank to that which a random permutation
 // has in its place, in each iteration. The receiver names the sender, so every
 // rank has two irregular peers, each of which follows from those that the other
