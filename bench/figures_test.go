@@ -111,6 +111,7 @@ func TestNearlyEqual(t *testing.T) {
 		{programs.Refinement(64, 20, 50, 1), 3, 1000},
 		{programs.Refinement(256, 20, 50, 1), 3, 1000},
 		{programs.Multipartition(16, 200), 0, 900},
+		{programs.Pentadiagonal(16, 207, 200), 0, 900},    // 2,200 if sizes of interiors and of the faces of all cells are not found
 		{programs.TaggedMultipartition(16, 200), 0, 1000}, // 2,100 if sizes are not found to be those of blocks, 3,100 if tags are not found to follow from cells
 	}
 	for _, tt := range tests {

@@ -72,12 +72,15 @@ func facesOfCells(n, k, d int64, against bool) int64 {
 func (s *sample) fitCells(try func(params)) {
 	const least = 3 // columns
 	k := squareRoot(s.size)
-	if k < least || int64(len(s.ranks)) != s.size || s.distinct(1) < 2 {
+	if k < least || int64(len(s.ranks)) != s.size {
 		return
 	}
-	total := int64(0)
+	total, low, high := int64(0), s.values[0], s.values[0]
 	for _, v := range s.values {
-		total += v
+		total, low, high = total+v, min(low, v), max(high, v)
+	}
+	if low <= 0 || high == low || high/4 > low { // blocks differ by a point, of one at least, and faces by twice that
+		return
 	}
 	var rims []rim
 	for _, f := range blockDirections {
