@@ -18,8 +18,8 @@ type Loss struct {
 	Len    int64 // may be zero, for what is missing at the end
 	Err    error // why; a [*ParseError]
 
-	// Known reports that the range begins with the intact head of a section,
-	// which was of this kind and key.
+	// Known reports that the range begins with a section, which was of this kind and key: its
+	// head is intact, or the index has it.
 	Known bool
 	Kind  Kind
 	Key   uint64
@@ -259,12 +259,44 @@ func (s *salvage) index() error {
 	if reason == nil && len(s.losses) == 0 && !slices.Equal(entries, s.entries) {
 		reason = corrupt(s.end, "index", "is not that of the records")
 	}
+	if reason == nil {
+		s.endLoss()
+		s.identify(entries)
+	}
 	if reason != nil {
 		s.endLoss()
 		s.lose(Loss{Err: reason})
 		s.off = s.size
 	}
 	return nil
+}
+
+// identify divides losses where sections of the index begin that are lost.
+func (s *salvage) identify(index []entry) {
+	if len(s.losses) == 0 {
+		return
+	}
+	var divided []Loss
+	for _, l := range s.losses {
+		end := l.Offset + l.Len
+		i := sort.Search(len(index), func(i int) bool { return index[i].offset >= l.Offset })
+		for ; i < len(index) && index[i].offset < end && len(s.entries)+len(s.losses)+len(divided) < s.o.maxSections(); i++ {
+			e := index[i]
+			if _, ok := s.names[name{e.key, e.kind}]; ok {
+				continue
+			}
+			if e.offset == l.Offset && !l.Known {
+				l.Known, l.Kind, l.Key = true, e.kind, e.key
+			} else if e.offset > l.Offset {
+				l.Len = e.offset - l.Offset
+				divided = append(divided, l)
+				l = Loss{Offset: e.offset, Err: corrupt(e.offset, "record", "no head"), Known: true, Kind: e.kind, Key: e.key}
+			}
+			l.Len = end - l.Offset
+		}
+		divided = append(divided, l)
+	}
+	s.losses = divided
 }
 
 // finish ends the walk and reports the loss of the index, if it is lost.

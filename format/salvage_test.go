@@ -146,12 +146,12 @@ func TestSalvage(t *testing.T) {
 		{"Intact", file, 7, ""},
 		{"Garbage", append(bytes.Clone(file), "garbage"...), 7, "169+71"},
 		{"NoIndex", file[:169], 7, "169+0"},
-		{"FirstRecord", zeros(8, 52), 6, "8+44"},
-		{"TwoRecords", zeros(110, 130), 4, "107+36 160+9!"},
+		{"FirstRecord", zeros(8, 52), 6, "8+44!"},
+		{"TwoRecords", zeros(110, 130), 4, "107+15! 122+21! 160+9!"},
 		{"Content", zeros(20, 21), 6, "8+44!"},
-		{"ContentAndHead", zeros(20, 53), 4, "8+44! 52+37 89+18!"},
+		{"ContentAndHead", zeros(20, 53), 4, "8+44! 52+37! 89+18!"},
 		{"Shared", zeros(70, 71), 5, "52+37! 89+18!"},
-		{"LastAlias", zeros(165, 168), 6, "160+9"},
+		{"LastAlias", zeros(165, 168), 6, "160+9!"},
 		{"Index", zeros(170, 171), 7, "169+64"},
 		{"Footer", zeros(230, 233), 7, "169+64"},
 		{"Header", zeros(0, 8), 7, "0+8"},
@@ -159,11 +159,11 @@ func TestSalvage(t *testing.T) {
 		{"All", zeros(8, 233), 0, "8+225"},
 		{"CutRecord", file[:65], 1, "52+13! 65+0"},
 		{"CutHead", file[:56], 1, "52+4"},
-		{"Copy", splice(52, 89, string(file[8:45])), 5, "52+37 89+18!"}, // out of its place
+		{"Copy", splice(52, 89, string(file[8:45])), 5, "52+37! 89+18!"}, // out of its place
 		{"Inserted", splice(169, 169, string(file[52:89])), 7, "169+101"},
 		{"Removed", splice(52, 53, ""), 1, "52+180"},
 		{"OverlongRecord", splice(8, 52, forgeLong()), 6, "8+44!"}, // the head counts, its length does not
-		{"MarkersOnly", splice(8, 52, strings.Repeat(marker, 22)), 6, "8+44"},
+		{"MarkersOnly", splice(8, 52, strings.Repeat(marker, 22)), 6, "8+44!"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

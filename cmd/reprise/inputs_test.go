@@ -500,12 +500,22 @@ func records(t testing.TB, trace string) string {
 // flip returns a copy of a trace, with records, in which a bit of a section is changed.
 func flip(t testing.TB, trace string, kind format.Kind, key uint64) string {
 	t.Helper()
+	return flipAt(t, trace, kind, key, func(s format.Section) int64 { return s.Offset + s.Size - 1 })
+}
+
+// flipHead is flip where the section begins: only the index has what it is.
+func flipHead(t testing.TB, trace string, kind format.Kind, key uint64) string {
+	t.Helper()
+	return flipAt(t, trace, kind, key, func(s format.Section) int64 { return s.Offset })
+}
+
+func flipAt(t testing.TB, trace string, kind format.Kind, key uint64, at func(format.Section) int64) string {
+	t.Helper()
 	if trace[7] == format.Version {
 		trace = records(t, trace)
 	}
-	s := section(t, trace, kind, key)
 	data := []byte(trace)
-	data[s.Offset+s.Size-1] ^= 1
+	data[at(section(t, trace, kind, key))] ^= 1
 	return string(data)
 }
 

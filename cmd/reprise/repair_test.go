@@ -251,15 +251,17 @@ func TestRepairAbout(t *testing.T) {
 		if kind == layout.KindClocks { // the run has none
 			continue
 		}
-		writeFile(t, "damaged.rpz", flip(t, file, kind, 0))
-		if got := must(t, "repair", "damaged.rpz", "-o", "saved.rpz"); !strings.Contains(got, "unreadable: "+want+"\n") {
-			t.Errorf("%s: %s", want, got)
-		}
-		if got := must(t, "info", "saved.rpz"); !strings.Contains(got, "repaired without "+want) {
-			t.Errorf("%s: %s", want, got)
-		}
-		if got := must(t, "cat", "saved.rpz"); strings.Count(got, "text") != 2 {
-			t.Errorf("%s: %s", want, got)
+		for _, damaged := range []string{flip(t, file, kind, 0), flipHead(t, file, kind, 0)} {
+			writeFile(t, "damaged.rpz", damaged)
+			if got := must(t, "repair", "damaged.rpz", "-o", "saved.rpz"); !strings.Contains(got, "unreadable: "+want+"\n") {
+				t.Errorf("%s: %s", want, got)
+			}
+			if got := must(t, "info", "saved.rpz"); !strings.Contains(got, "repaired without "+want) {
+				t.Errorf("%s: %s", want, got)
+			}
+			if got := must(t, "cat", "saved.rpz"); strings.Count(got, "text") != 2 {
+				t.Errorf("%s: %s", want, got)
+			}
 		}
 	}
 	writeFile(t, "damaged.rpz", flip(t, file, layout.KindTexts, 0))
