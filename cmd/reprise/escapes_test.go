@@ -86,7 +86,7 @@ func testEscapes(t *testing.T, path string, trace *reprise.Trace) {
 		for _, arg := range strings.Fields(command) {
 			args = append(args, strings.NewReplacer("OUT", "out"+evil, "F", path, "EVIL", evil).Replace(arg))
 		}
-		r := invoke(t, "", args...)
+		r := ask(t, args...)
 		for _, c := range r.stdout + r.stderr {
 			if c != '\n' && c != '\t' && (unicode.IsControl(c) || unicode.Is(unicode.Cf, c)) {
 				t.Errorf("reprise %s: %q", command, r.stdout+r.stderr)

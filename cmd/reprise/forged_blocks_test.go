@@ -109,7 +109,7 @@ func checkBounded(t *testing.T, commands []string, most time.Duration) {
 			}
 		}()
 		begin := processorTime()
-		r := invoke(t, "", strings.Fields(command)...)
+		r := ask(t, strings.Fields(command)...)
 		took := processorTime() - begin
 		close(done)
 		if took > most || bytes.Load() > 512<<20 {

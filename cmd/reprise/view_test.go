@@ -89,3 +89,33 @@ func TestView(t *testing.T) {
 		t.Errorf("status %d", s)
 	}
 }
+
+// ask runs a command to its end. A view it asks for what its page does, and interrupts it.
+func ask(t *testing.T, args ...string) result {
+	t.Helper()
+	if args[0] != "view" {
+		return invoke(t, "", args...)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out := &line{done: make(chan struct{})}
+	var stderr bytes.Buffer
+	ended := make(chan int, 1)
+	go func() { ended <- run(ctx, args, strings.NewReader(""), out, &stderr) }()
+	select {
+	case status := <-ended:
+		return result{status, out.text.String(), stderr.String()}
+	case <-out.done:
+	}
+	for _, of := range []string{"", "rank?rank=0", "window?rank=0&from=0&to=1000000000&columns=100", "call?rank=0&position=3", "find?rank=0&function=0&position=0&step=1", "usage?rank=0&from=0&to=1000000000"} {
+		answer, err := http.Get(strings.TrimSpace(out.text.String()) + of)
+		if err != nil {
+			t.Errorf("%q: %v", of, err)
+			continue
+		}
+		_, _ = io.Copy(io.Discard, answer.Body)
+		answer.Body.Close()
+	}
+	cancel()
+	return result{<-ended, out.text.String(), stderr.String()}
+}
