@@ -1,6 +1,7 @@
 package fact
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -263,6 +264,13 @@ func (r *reader) link() error {
 			return &Error{What: "a type contains itself, or types are nested too deeply"}
 		}
 	}
+	for _, g := range m.globals {
+		for _, v := range g.init {
+			if name := m.unknown(v); name != "" || v.local != "" {
+				return &Error{Line: g.line + 1, What: fmt.Sprintf("%s begins with %s, which is not there", g.name, cmp.Or(name, v.local))}
+			}
+		}
+	}
 	for _, f := range m.defined() {
 		labels := map[string]*block{}
 		for _, b := range f.blocks {
@@ -294,6 +302,16 @@ func (r *reader) link() error {
 	return nil
 }
 
+// unknown returns the name of a global or a function in a value that is not there, if there is one.
+func (m *Module) unknown(v value) string {
+	for _, a := range append(v.addresses, v) {
+		if a.global != "" && m.named[a.global] == nil {
+			return a.global
+		}
+	}
+	return ""
+}
+
 // check returns an error if the operands of an instruction are not there.
 func (m *Module) check(i *instruction, labels map[string]*block) error {
 	operands := i.operands
@@ -304,10 +322,8 @@ func (m *Module) check(i *instruction, labels map[string]*block) error {
 		if v.local != "" && i.block.of.values[v.local] == nil {
 			return i.errorf("there is no value %s", v.local)
 		}
-		for _, a := range append(v.addresses, v) {
-			if a.global != "" && m.named[a.global] == nil {
-				return i.errorf("there is no %s", a.global)
-			}
+		if name := m.unknown(v); name != "" {
+			return i.errorf("there is no %s", name)
 		}
 	}
 	if i.op == "phi" {
