@@ -164,8 +164,12 @@ func encode(w io.Writer, answer any, err error) error {
 
 // TestConcurrent asks one trace everything from 64 goroutines at once: the answers are those that one goroutine gets.
 func TestConcurrent(t *testing.T) {
-	for _, name := range []string{"exact", "statistics"} {
-		file := testtrace.Stencil(t, name)
+	for _, c := range []struct {
+		name string
+		open func(t testing.TB, times string) *reprise.Trace
+	}{{"exact", testtrace.Stencil}, {"statistics", testtrace.Stencil}, {"exact", testtrace.SmallStencil}, {"statistics", testtrace.SmallStencil}} {
+		name, open := c.name, c.open
+		file := open(t, name)
 		want := make(map[string][]byte)
 		for what, read := range readers {
 			var b bytes.Buffer
@@ -174,7 +178,7 @@ func TestConcurrent(t *testing.T) {
 			}
 			want[what] = b.Bytes()
 		}
-		shared := testtrace.Stencil(t, name) // that nobody has asked anything yet
+		shared := open(t, name) // that nobody has asked anything yet
 		var all sync.WaitGroup
 		for range 64 {
 			all.Go(func() {

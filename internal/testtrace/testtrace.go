@@ -90,6 +90,37 @@ func Stencil(t testing.TB, times string) *reprise.Trace {
 	return Recorded(t, "stencil."+times)
 }
 
+// SmallStencil is [Stencil] in a small container, whose sections are coded together.
+func SmallStencil(t testing.TB, times string) *reprise.Trace {
+	t.Helper()
+	data, err := recorded.ReadFile("testdata/stencil." + times + ".rpz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := format.NewReader(bytes.NewReader(data), int64(len(data)), format.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	w := format.NewWriter(&file, format.Options{Encoding: format.Primed})
+	for _, s := range old.All() {
+		content, err := old.Content(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Add(s.Kind, s.Key, content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if file.Bytes()[7] != format.Version {
+		t.Fatal("it has records")
+	}
+	return Open(t, file.Bytes())
+}
+
 // Recorded returns a run in testdata.
 func Recorded(t testing.TB, name string) *reprise.Trace {
 	t.Helper()
