@@ -94,17 +94,21 @@ func (u *UniformPairs) All() Blocks { return u.times(u.pairs()) }
 // run, so that Higher is the same for both.
 func (u *UniformPairs) Ascending() bool { return slices.IsSorted(u.members) }
 
-// eachOf calls f with the ranks to which there is something from a rank of From.
-func (u *UniformPairs) eachOf(rank int, f func(to int)) {
+// eachOf calls f with the ranks, from least to most, to which there is something from a rank of From.
+func (u *UniformPairs) eachOf(rank, least, most int, f func(to int)) {
 	if u.Higher {
 		for _, to := range u.members[slices.Index(u.members, rank)+1:] {
-			f(to)
+			if to >= least && to <= most {
+				f(to)
+			}
 		}
 		return
 	}
-	for _, to := range u.To.All() {
-		if to != rank {
-			f(to)
+	for low, high := range u.To.Ranges() {
+		for to := max(low, least); to <= min(high, most); to++ {
+			if to != rank {
+				f(to)
+			}
 		}
 	}
 }

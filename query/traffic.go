@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
@@ -81,33 +82,57 @@ func (t *Traffic) sum() {
 	}
 }
 
+// rowWindow is of how many destinations All holds what goes to them.
+const rowWindow = 1 << 16
+
 // All returns an iterator over all pairs of ranks between which something goes, by source and
-// then by destination. It costs as much as there are pairs, which may be those of all ranks.
+// then by destination. It costs as much as there are pairs, which may be those of all ranks, and little memory.
 func (t *Traffic) All() iter.Seq[Pair] {
 	return func(yield func(Pair) bool) {
-		row := make([]Volume, t.Ranks) // by destination
+		from, to := t.occurring()
+		row := make([]Volume, min(rowWindow, to.Len())) // by position in to, from a window on
 		pairs := t.Pairs
-		for source := range t.Ranks {
-			for len(pairs) > 0 && pairs[0].Source == source {
-				row[pairs[0].Destination] = pairs[0].Volume
-				pairs = pairs[1:]
-			}
-			for i := range t.Uniform {
-				if u := &t.Uniform[i]; u.From.Contains(source) {
-					u.eachOf(source, func(to int) { row[to].Exchanged.plus(u.Blocks) })
+		for _, source := range from.All() {
+			for first := 0; first < to.Len(); first += len(row) {
+				last := min(first+len(row), to.Len()) - 1
+				for len(pairs) > 0 && pairs[0].Source == source && pairs[0].Destination <= to.At(last) {
+					at, _ := to.Index(pairs[0].Destination)
+					row[at-first] = pairs[0].Volume
+					pairs = pairs[1:]
 				}
-			}
-			for destination, v := range row {
-				if v == (Volume{}) {
-					continue
+				for i := range t.Uniform {
+					if u := &t.Uniform[i]; u.From.Contains(source) {
+						u.eachOf(source, to.At(first), to.At(last), func(destination int) {
+							at, _ := to.Index(destination)
+							row[at-first].Exchanged.plus(u.Blocks)
+						})
+					}
 				}
-				if !yield(Pair{source, destination, v}) {
-					return
+				for at, v := range row[:last-first+1] {
+					if v == (Volume{}) {
+						continue
+					}
+					if !yield(Pair{source, to.At(first + at), v}) {
+						return
+					}
+					row[at] = Volume{}
 				}
-				row[destination] = Volume{}
 			}
 		}
 	}
+}
+
+// occurring returns the ranks from which something may go, and those to which.
+func (t *Traffic) occurring() (from, to rankenc.Set) {
+	sources, destinations := make([]int, len(t.Pairs)), make([]int, len(t.Pairs))
+	for i, p := range t.Pairs {
+		sources[i], destinations[i] = p.Source, p.Destination
+	}
+	from, to = rankenc.SetOf(sources...), rankenc.SetOf(destinations...)
+	for i := range t.Uniform {
+		from, to = from.Union(t.Uniform[i].From), to.Union(t.Uniform[i].To)
+	}
+	return from, to
 }
 
 // eachRank calls do for each rank of a list, by its number in that list, several at

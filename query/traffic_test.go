@@ -3,6 +3,7 @@ package query
 import (
 	"bufio"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -420,5 +421,40 @@ func TestMatrixBins(t *testing.T) {
 		if _, err := newMatrix(10, bins); err == nil {
 			t.Errorf("there is a matrix of %d bins", bins)
 		}
+	}
+}
+
+// TestTrafficOfMany goes through pairs of ranks that are far apart, and of more than a window: each is there once, in their order, and
+// what is held does not follow the number of ranks.
+func TestTrafficOfMany(t *testing.T) {
+	const many = 2*rowWindow + 5
+	last := math.MaxInt32 - 1
+	traffic := &Traffic{Ranks: math.MaxInt32, Pairs: []Pair{
+		{0, last, Volume{Flow: Flow{Messages: 1}}}, {2, rowWindow, Volume{Flow: Flow{Messages: 2}}}, {last, 0, Volume{Flow: Flow{Messages: 3}}},
+	}}
+	traffic.Uniform = []UniformPairs{
+		{From: rankenc.SetOf(1, 2, last), To: rankenc.World(many), Blocks: Blocks{Blocks: 1}},
+		{From: rankenc.SetOf(2), To: rankenc.SetOf(0, many, last), Blocks: Blocks{Blocks: 1}},
+	}
+	traffic.sum()
+	var sum Volume
+	pairs := 0
+	before := Pair{Source: -1}
+	for p := range traffic.All() {
+		if comparePairs(before, p) >= 0 {
+			t.Fatalf("%+v behind %+v", p, before)
+		}
+		if p.Source == 2 && p.Destination == rowWindow && (p.Messages != 2 || p.Exchanged.Blocks != 1) {
+			t.Errorf("%+v", p)
+		}
+		sum.Add(p.Volume)
+		before = p
+		pairs++
+	}
+	if want := 1 + (many - 1) + (many - 1) + 2 + many; sum != traffic.Volume || pairs != want {
+		t.Errorf("%d pairs, %+v, want %d, %+v", pairs, sum, want, traffic.Volume)
+	}
+	if from, to := traffic.occurring(); from.Len() != 4 || to.Len() != many+2 {
+		t.Errorf("%d sources, %d destinations", from.Len(), to.Len())
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -103,7 +104,7 @@ func matrix(q *question, o matrixOptions) error {
 			return tooManyPairs(err)
 		}
 		if m.Traffic != nil {
-			write = func(w io.Writer) error { return writePairs(w, m.Traffic, o.kind.value) }
+			write = func(w io.Writer) error { return writePairs(q.Context(), w, m.Traffic, o.kind.value) }
 			return nil
 		}
 		h, err := newHeatMap(q.path, m.Matrix, o)
@@ -118,7 +119,7 @@ func matrix(q *question, o matrixOptions) error {
 }
 
 // writePairs writes a line for each pair of ranks with communication of a kind.
-func writePairs(w io.Writer, t *query.Traffic, kind string) error {
+func writePairs(ctx context.Context, w io.Writer, t *query.Traffic, kind string) error {
 	out := csv.NewWriter(w)
 	line := []string{"from", "to"}
 	if kind != kindCollective {
@@ -129,7 +130,12 @@ func writePairs(w io.Writer, t *query.Traffic, kind string) error {
 	}
 	out.Write(line)
 	number := func(n uint64) string { return strconv.FormatUint(n, 10) }
+	const linesPerLook = 4096
+	lines := 0
 	for p := range t.All() {
+		if lines++; lines%linesPerLook == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if v := volumeOf(p.Volume, kind); v.Messages == 0 && v.Exchanged.Blocks == 0 {
 			continue
 		}
