@@ -8,34 +8,20 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/atomicfile"
-	"github.com/reprise-trace/reprise/internal/programs"
 )
 
 // TestFaults lets each operation fail with which commands write their output, one after the other: the
 // output is the old one, of all files if there are several, and the error says which file it is of.
 func TestFaults(t *testing.T) {
 	t.Chdir(t.TempDir())
-	writeInputs(t)
-	must(t, "compress", "ring.txt", "-o", "ring.rpz")
-	must(t, "compress", "long.txt", "-o", "long.rpz")
-	for _, command := range []string{
-		"compress long.txt -o OUT",
-		"merge timed.rpz -o OUT",
-		"repair long.rpz -o OUT",
-		"report timed.rpz -o OUT",
-		"matrix ring.rpz -o OUT.csv",
-		"export timed.rpz -o OUT.parquet",
-		"export timed.rpz -o OUT.pb.gz",
-		"export timed.rpz -o OUT.json",
-		"export timed.rpz -o OUT.csv",
-		"export timed.rpz -o OUT.prv",
-		"export timed.rpz -o OUT.pftrace",
-	} {
-		outputs := outputsOf(t, strings.Fields(command))
+	writeWritten(t, 1)
+	for _, command := range writingCommands {
+		command := commandOf(command, 0)
+		outputs := outputsOf(t, command)
 		if len(outputs) == 0 {
 			t.Errorf("reprise %s writes nothing", command)
 		}
-		checkFaults(t, strings.Fields(command), outputs)
+		checkFaults(t, command, outputs)
 		for name := range outputs {
 			if err := os.Remove(name); err != nil {
 				t.Error(err)
@@ -76,11 +62,9 @@ func TestFaultsOfCollect(t *testing.T) {
 // TestFaultsOfDirectories is TestFaults for commands that write a directory: there is none if they fail.
 func TestFaultsOfDirectories(t *testing.T) {
 	t.Chdir(t.TempDir())
-	writeInputs(t)
-	must(t, "compress", "ring.txt", "-o", "ring.rpz")
-	stencil := programs.Stencil2D(2, 2, 3)
-	writeTrace(t, "stencil.rpz", stencil.Run(), stencil.Parts()...)
-	for _, command := range []string{"cat ring.rpz --split OUT", "proxy stencil.rpz -o OUT"} {
+	writeWritten(t, 1)
+	for _, command := range directoryCommands {
+		command := commandOf(command, 0)
 		names := fileNames(t)
 		for nth := 1; ; nth++ {
 			operations := 0
@@ -90,7 +74,7 @@ func TestFaultsOfDirectories(t *testing.T) {
 				}
 				return nil
 			})
-			r := invoke(t, "", strings.Fields(command)...)
+			r := invoke(t, "", command...)
 			end()
 			if operations < nth {
 				if nth < 4 || r.status != exitOK || fileNames(t) != "OUT "+names {
@@ -107,7 +91,7 @@ func TestFaultsOfDirectories(t *testing.T) {
 		}
 	}
 	writeFile(t, "file", "")
-	if r := invoke(t, "", "cat", "ring.rpz", "--split", filepath.Join("file", "OUT")); r.status != exitFailure || !strings.Contains(r.stderr, "file/OUT") {
+	if r := invoke(t, "", "cat", "in0.lines.rpz", "--split", filepath.Join("file", "OUT")); r.status != exitFailure || !strings.Contains(r.stderr, "file/OUT") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -116,7 +100,9 @@ func TestFaultsOfDirectories(t *testing.T) {
 func outputsOf(t *testing.T, command []string) map[string]string {
 	t.Helper()
 	before := " " + fileNames(t) + " "
-	must(t, command...)
+	if r := invoke(t, "", command...); r.status != exitOK {
+		t.Fatalf("reprise %s: %+v", command, r)
+	}
 	outputs := make(map[string]string)
 	for _, name := range strings.Fields(fileNames(t)) {
 		if !strings.Contains(before, " "+name+" ") {

@@ -4,53 +4,87 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// TestSameOutput writes one output by several commands at once: it is that of one of them, and nothing else is left.
+// TestSameOutput writes one output by several commands at once: it is that of one of them, also if it is of several files, and
+// nothing else is left.
 func TestSameOutput(t *testing.T) {
 	t.Chdir(t.TempDir())
-	const writers = 8
-	var want []string
-	for i := range writers {
-		writeFile(t, fmt.Sprintf("in%d.txt", i), "0 init\n"+strings.Repeat(fmt.Sprintf("0 send 0 %d 8 1\n", i), 1000*(i+1))+"0 finalize\n")
-		must(t, "compress", fmt.Sprintf("in%d.txt", i), "-o", "out.rpz")
-		b, err := os.ReadFile("out.rpz")
-		if err != nil {
-			t.Fatal(err)
-		}
-		want = append(want, string(b))
-	}
+	const writers = 3
+	writeWritten(t, writers)
 	before := fileNames(t)
-	for range 3 {
-		var commands [writers]*exec.Cmd
-		var errors [writers]bytes.Buffer
+	for _, command := range slices.Concat(writingCommands, directoryCommands) {
+		var want []string
+		for i := range writers {
+			if r := invoke(t, "", commandOf(command, i)...); r.status != exitOK {
+				t.Fatalf("reprise %s: %s", command, r.stderr)
+			}
+			want = append(want, takeOutputs(t))
+		}
+		if want[0] == want[1] || want[1] == want[2] {
+			t.Errorf("reprise %s: the outputs are the same", command)
+		}
+		var commands [2 * writers]*exec.Cmd
+		var errors [2 * writers]bytes.Buffer
 		for i := range commands {
-			commands[i] = process(t, "compress", fmt.Sprintf("in%d.txt", i), "-o", "out.rpz")
+			commands[i] = process(t, commandOf(command, i%writers)...)
 			commands[i].Stderr = &errors[i]
 			if err := commands[i].Start(); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for i, c := range commands {
-			if err := c.Wait(); err != nil {
-				t.Errorf("%v: %s", err, &errors[i])
+			if err := c.Wait(); err != nil && !slices.Contains(directoryCommands, command) { // that does not replace one that is there
+				t.Errorf("reprise %s: %v: %s", command, err, &errors[i])
 			}
 		}
-		got, err := os.ReadFile("out.rpz")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Contains(want, string(got)) {
-			t.Errorf("%d bytes of no command", len(got))
+		if got := takeOutputs(t); !slices.Contains(want, got) && !(slices.Contains(directoryCommands, command) && isUnion(got, want)) {
+			t.Errorf("reprise %s: %d bytes of no command", command, len(got))
 		}
 		if after := fileNames(t); after != before {
-			t.Errorf("left: %s", after)
+			t.Fatalf("reprise %s left: %s", command, after)
 		}
 	}
+}
+
+// isUnion reports whether files are all that some commands write, which do not write the same: they may write to one directory.
+func isUnion(files string, of []string) bool {
+	left := strings.SplitAfter(files, "\n")
+	for _, all := range of {
+		if strings.Contains(files, all) {
+			left = slices.DeleteFunc(left, func(line string) bool { return strings.Contains(all, line) })
+		}
+	}
+	return len(left) == 0
+}
+
+// takeOutputs removes what is called OUT, and returns all of it.
+func takeOutputs(t *testing.T) string {
+	t.Helper()
+	names, err := filepath.Glob("OUT*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, name := range names {
+		err := filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				fmt.Fprintf(&all, "%s %q\n", path, readFile(t, path))
+			}
+			return err
+		})
+		if err := cmp.Or(err, os.RemoveAll(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all.String()
 }
