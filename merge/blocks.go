@@ -20,8 +20,8 @@ const (
 	blockSymbols = 1 << 15
 	blockValues  = 1 << 16
 
-	// minSaved is how many bytes less blocks take at the least, and an eighth, to be written, as
-	// they take longer to read.
+	// minSaved is how many bytes less a trace takes with blocks at the least, and an eighth of its grammars, for
+	// them to be written, as they take longer to read.
 	minSaved = 256
 
 	// maxMixed is how many symbols the grammars of a trace have that are tried as blocks, at the
@@ -97,10 +97,11 @@ func (m *model) mix(ctx context.Context, c *sections, a *Accumulator) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	if s.size() >= c.size() {
-		sorted, s = *m, *c
+	saved := c.size() - s.size() // of the signatures
+	if saved <= 0 {
+		sorted, s, saved = *m, *c, 0
 	}
-	switch ok, err := sorted.toBlocks(ctx, &s, a, size-max(size/8, minSaved)); {
+	switch ok, err := sorted.toBlocks(ctx, &s, a, size+saved-max(size/8, minSaved)); {
 	case err != nil:
 		return err
 	case !ok:

@@ -20,6 +20,12 @@ const (
 	fewRounds     = 1 << 12 // and those besides
 )
 
+// Flags in the head of a block, whose other bits are those of a table's number of bits << 1.
+const (
+	headTwins = 1 << 0
+	headKept  = 1 << 6
+)
+
 // mostItems returns how many items a block of so many bytes may have, with the ends of members, the
 // streams of each, and their values.
 func mostItems(size int) int {
@@ -48,14 +54,11 @@ type Member struct {
 // Florida Institute of Technology, 2005.
 func AppendMixed(ctx context.Context, dst []byte, members []Member, a Alphabet, most int) (block []byte, ok bool) {
 	w := mixedWriter{ctx: ctx, members: members, alphabet: a, most: most}
-	size, ok := w.prepare()
-	if !ok {
+	if !w.prepare() {
 		return dst, false
 	}
-	if w.twins = findTwins(w.lists, &a); w.twins != nil && !w.twinsPay(size) {
-		w.twins = nil
-	}
-	if block, ok = w.fitting(size); !ok {
+	w.choose()
+	if block, ok = w.fitting(); !ok {
 		return dst, false
 	}
 	return append(dst, block...), true
@@ -65,11 +68,10 @@ func AppendMixed(ctx context.Context, dst []byte, members []Member, a Alphabet, 
 // anything: to compare what could be done with sequences.
 func MixedLen(ctx context.Context, members []Member, a Alphabet) (n int, ok bool) {
 	w := mixedWriter{ctx: ctx, members: members, alphabet: a, most: math.MaxInt}
-	size, ok := w.prepare()
-	if !ok {
+	if !w.prepare() {
 		return 0, false
 	}
-	block, ok := w.fitting(size)
+	block, ok := w.fitting()
 	return len(block), ok
 }
 
@@ -77,40 +79,62 @@ func MixedLen(ctx context.Context, members []Member, a Alphabet) (n int, ok bool
 type mixedWriter struct {
 	ctx      context.Context // when it is done, blocks are cut off
 	members  []Member
-	lists    [][]item
 	alphabet Alphabet
-	twins    []uint32 // of all classes, nil if there are none
-	most     int      // bytes of a block: what is longer is cut off
-	items    int      // in all lists, with the ends of members, and streams
-	values   int      // in the last block
-	tooMany  bool     // there are more, or they take too many steps
+	form
+	most    int  // bytes of a block: what is longer is cut off
+	values  int  // in the last block
+	tooMany bool // there are more items or values than there may be, or they take too many steps
 }
 
-// prepare makes lists of the items of members, and returns how large a table of contexts would suit
-// them, 2^size places, and whether they can be written.
-func (w *mixedWriter) prepare() (size int, ok bool) {
-	total := 0
+// prepare makes lists of the items of members, and reports whether they can be written.
+func (w *mixedWriter) prepare() bool {
+	lists, n, ok := w.itemsOf(fewTimes)
+	if !ok || !w.rebuild(lists) {
+		return false
+	}
 	for _, x := range w.members {
-		list, ok := x.Grammar.items(maxItems)
-		if !ok || !w.alphabet.holds(x) || w.ctx.Err() != nil {
-			return 0, false
+		if !w.alphabet.holds(x) {
+			return false
 		}
-		n := countItems(list)
-		if w.items += n + 1 + len(x.Streams); w.items > maxItems || !rebuilds(x.Grammar, list, n) {
-			return 0, false
+	}
+	w.lists, w.items = lists, n
+	return true
+}
+
+// itemsOf returns the items of all members, the loops written out that repeat no more often than unrolled,
+// and how many they are, with the ends of members and streams, and whether a block may have so many.
+func (w *mixedWriter) itemsOf(unrolled uint64) (lists [][]item, n int, ok bool) {
+	for _, x := range w.members {
+		list, ok := x.Grammar.items(maxItems, unrolled)
+		if n += countItems(list) + 1 + len(x.Streams); !ok || n > maxItems || w.ctx.Err() != nil {
+			return nil, 0, false
 		}
 		w.alphabet.markTakes(list)
-		w.lists = append(w.lists, list)
+		lists = append(lists, list)
+	}
+	return lists, n, true
+}
+
+// rebuild reports whether the grammars of members are those that are made of lists.
+func (w *mixedWriter) rebuild(lists [][]item) bool {
+	for i, list := range lists {
+		if w.ctx.Err() != nil || !rebuilds(w.members[i].Grammar, list, countItems(list)) {
+			return false
+		}
+	}
+	return true
+}
+
+// fitting returns a block with a table that suits its items, or of as many places as it may have, and
+// whether it can be read.
+func (w *mixedWriter) fitting() (block []byte, ok bool) {
+	total := w.items
+	for _, x := range w.members {
 		for _, values := range x.Streams {
 			total += len(values)
 		}
 	}
-	return min(max(bits.Len(uint(w.items+total))+4, minTable), maxTable), true
-}
-
-// fitting returns a block with a table of 2^size places, or of as many as it may have, and whether it
-// can be read.
-func (w *mixedWriter) fitting(size int) (block []byte, ok bool) {
+	size := tableOf(total)
 	for block = w.block(size); 1<<size > mostPlaces(len(block)) && w.ctx.Err() == nil; size-- {
 		block = w.block(size - 1)
 	}
@@ -118,21 +142,8 @@ func (w *mixedWriter) fitting(size int) (block []byte, ok bool) {
 	return block, w.ctx.Err() == nil && n <= w.most && !w.tooMany && w.items+w.values <= mostItems(n)
 }
 
-// twinsPay reports whether the first members are smaller with twins.
-func (w mixedWriter) twinsPay(size int) bool {
-	const enough = 1 << 13 // items
-	n := 0
-	for i, list := range w.lists {
-		if n += countItems(list); n > enough {
-			w.lists = w.lists[:i+1]
-			break
-		}
-	}
-	size = min(size, max(bits.Len(uint(n))+4, minTable))
-	with := len(w.block(size))
-	w.twins = nil
-	return with < len(w.block(size))
-}
+// tableOf returns how large a table of contexts suits so many items and values, 2^size places.
+func tableOf(items int) (size int) { return min(max(bits.Len(uint(items))+4, minTable), maxTable) }
 
 // mostPlaces returns how many places the table of contexts may have of a block of so many bytes.
 func mostPlaces(size int) int { return 1<<minTable + tablePerByte*min(size, 1<<maxTable/tablePerByte) }
@@ -155,24 +166,32 @@ func rebuilds(g *Grammar, list []item, n int) bool {
 	return b.left >= 0 && b.Finish().Equal(g)
 }
 
-// block returns a block, with a table of 2^size places.
-func (w *mixedWriter) block(size int) []byte {
+// begin begins a block, with a table of 2^size places.
+func (w *mixedWriter) begin(size int) *sequenceModel {
 	head := uint64(size) << 1
 	if w.twins != nil {
-		head |= 1
+		head |= headTwins
+	}
+	if w.kept {
+		head |= headKept
 	}
 	dst := wire.AppendUvarint(nil, head)
 	dst = wire.AppendUvarint(dst, uint64(len(w.lists)))
-	m := newSequenceModel(w.alphabet, size, maxItems)
+	m := newSequenceModel(w.alphabet, size, maxItems, w.kept)
 	m.Write(dst)
 	if w.twins != nil {
 		m.codeTwins(w.twins)
 	}
+	return m
+}
+
+// block returns a block, with a table of 2^size places.
+func (w *mixedWriter) block(size int) []byte {
+	m := w.begin(size)
 	for i, list := range w.lists {
 		m.value.begin(w.members[i].Streams)
 		for k := range list {
-			m.write(list[k : k+1])
-			m.values(list[k : k+1])
+			m.item(list[k : k+1])
 		}
 		if m.mark(markEnd); m.Len() > w.most || w.ctx.Err() != nil {
 			break
@@ -181,6 +200,12 @@ func (w *mixedWriter) block(size int) []byte {
 	m.table.free()
 	w.values, w.tooMany = m.value.count, m.value.tooMany()
 	return m.Finish()
+}
+
+// item writes the one item of a list, and the values that its symbols take.
+func (m *sequenceModel) item(list []item) {
+	m.write(list)
+	m.values(list)
 }
 
 // write writes items.
@@ -206,7 +231,7 @@ func ParseMixed(data []byte, a Alphabet) ([]Member, error) {
 	d := wire.NewDecoder(pkg, data)
 	at := d.Offset()
 	head := d.Uvarint("table")
-	size := head >> 1
+	size := head &^ headKept >> 1
 	if size < minTable || size > maxTable || 1<<size > mostPlaces(len(data)) {
 		d.Limit(at, "table", "2^%d places of %d bytes", size, len(data))
 	}
@@ -218,11 +243,11 @@ func ParseMixed(data []byte, a Alphabet) ([]Member, error) {
 	if d.Err() != nil {
 		return nil, d.Err()
 	}
-	r := mixedReader{sequenceModel: newSequenceModel(a, int(size), mostItems(len(data))), left: mostItems(len(data)), d: &d}
+	r := mixedReader{sequenceModel: newSequenceModel(a, int(size), mostItems(len(data)), head&headKept != 0), left: mostItems(len(data)), d: &d}
 	at = d.Offset()
 	defer r.table.free()
 	r.Read(data[at:])
-	if head&1 == 1 {
+	if head&headTwins != 0 {
 		r.codeTwins(nil)
 	}
 	var members []Member

@@ -12,11 +12,12 @@ const mixedContexts = 12
 // contexts are the contexts in which a bit is predicted, as hashes.
 type contexts [mixedContexts]uint64
 
-// A contextTable holds what was learned in contexts. It has a fixed size: of two contexts
-// with one place, the later one takes it.
+// A contextTable holds what was learned in contexts. It has a fixed size: a new context takes the place
+// of another one, in pairs that of the one of two in which less was learned.
 type contextTable struct {
 	places []place
 	shift  int
+	paired bool
 }
 
 // A place holds what was learned of some bits in one context, such as three in a row, of which
@@ -31,13 +32,15 @@ type place struct {
 var tables sync.Pool
 
 // newContextTable returns a table of 2^size places.
-func newContextTable(size int) contextTable {
+func newContextTable(size int, paired bool) contextTable {
+	t := contextTable{shift: 64 - size, paired: paired}
 	if old, ok := tables.Get().(*[]place); ok && cap(*old) >= 1<<size {
-		places := (*old)[:1<<size]
-		clear(places)
-		return contextTable{places, 64 - size}
+		t.places = (*old)[:1<<size]
+		clear(t.places)
+	} else {
+		t.places = make([]place, 1<<size)
 	}
-	return contextTable{make([]place, 1<<size), 64 - size}
+	return t
 }
 
 // free lets others use the table.
@@ -49,6 +52,9 @@ func (t *contextTable) free() {
 
 // find returns what was learned in a context.
 func (t *contextTable) find(context uint64) *[7]adaptive.Bit {
+	if t.paired {
+		return t.pairOf(context).of(context)
+	}
 	return t.at(context).of(context)
 }
 
@@ -61,6 +67,32 @@ func (p *place) of(context uint64) *[7]adaptive.Bit {
 		*p = place{check: check}
 	}
 	return &p.bits
+}
+
+// pair is two places that share a line of the cache.
+type pair [2]place
+
+// pairOf returns the pair of places of which a context may have one.
+func (t *contextTable) pairOf(context uint64) *pair {
+	i := context >> (t.shift & 63) &^ 1
+	return (*pair)(t.places[i : i+2])
+}
+
+// of returns what was learned in a context that has one of the places, and now has one if it had none.
+func (p *pair) of(context uint64) *[7]adaptive.Bit {
+	check := uint32(context)
+	switch {
+	case p[0].check == check:
+		return &p[0].bits
+	case p[1].check == check:
+		return &p[1].bits
+	}
+	x := &p[0]
+	if p[1].bits[0].Seen() < x.bits[0].Seen() {
+		x = &p[1]
+	}
+	*x = place{check: check}
+	return &x.bits
 }
 
 // hash returns a hash of numbers, the same in every process: what is written depends on it.
@@ -88,8 +120,8 @@ type mixer struct {
 }
 
 // newMixer returns a mixer with a table of 2^size places, and so many sets of weights.
-func newMixer(size, sets int) mixer {
-	m := mixer{table: newContextTable(size), weights: make([]adaptive.ManyWeights, sets)}
+func newMixer(size, sets int, paired bool) mixer {
+	m := mixer{table: newContextTable(size, paired), weights: make([]adaptive.ManyWeights, sets)}
 	for i := range m.weights {
 		m.weights[i] = adaptive.NewManyWeights(mixedContexts)
 	}
@@ -99,9 +131,23 @@ func newMixer(size, sets int) mixer {
 // find looks up contexts. It finds all places before it looks at any of them: most are in no cache, and
 // are fetched at once then.
 func (m *mixer) find(in *contexts) {
+	if m.table.paired {
+		m.findInPairs(in)
+		return
+	}
 	var at [mixedContexts]*place
 	for i, h := range in {
 		at[i] = m.table.at(h)
+	}
+	for i, h := range in {
+		m.found[i] = at[i].of(h)
+	}
+}
+
+func (m *mixer) findInPairs(in *contexts) {
+	var at [mixedContexts]*pair
+	for i, h := range in {
+		at[i] = m.table.pairOf(h)
 	}
 	for i, h := range in {
 		m.found[i] = at[i].of(h)

@@ -21,7 +21,8 @@ const (
 	setCount   = setHit + matchBuckets
 	setVariant = setCount + 9
 	setValue   = setVariant + 25 // 9 for each of the first streams
-	weightSets = setValue + 9*valueSets
+	setKept    = setValue + 9*valueSets
+	weightSets = setKept + keptStates*otherStates
 
 	valueSets    = 8  // streams that have sets of their own
 	matchBuckets = 16 // lengths of matches that are told apart
@@ -38,10 +39,11 @@ type sequenceModel struct {
 
 	groups  markGroups
 	history matcher
-	counts  []uint64 // of what is in the history
-	guess   uint64   // the count of what was expected, 0 if that was something else
-	lastAt  []int    // by class: where it stands in the history, −1 before it does
-	twins   []uint32 // by class: the one in whose place something alike happened before
+	kept    *keptMatch // nil where no match is kept
+	counts  []uint64   // of what is in the history
+	guess   uint64     // the count of what was expected, 0 if that was something else
+	lastAt  []int      // by class: where it stands in the history, −1 before it does
+	twins   []uint32   // by class: the one in whose place something alike happened before
 
 	position int    // in the body of the loop
 	outer    []int  // the positions of the loops around it
@@ -57,13 +59,16 @@ type sequenceModel struct {
 }
 
 // newSequenceModel returns the model of an alphabet with a table of contexts of 2^size places, of so many
-// values at most.
-func newSequenceModel(a Alphabet, size, values int) *sequenceModel {
+// values at most, and with matches that are kept, or none.
+func newSequenceModel(a Alphabet, size, values int, kept bool) *sequenceModel {
 	m := &sequenceModel{
-		mixer: newMixer(size, weightSets), alphabet: a, history: newMatcher(max(8, size-6)),
+		mixer: newMixer(size, weightSets, kept), alphabet: a, history: newMatcher(max(8, size-6)),
 		lastAt: make([]int, len(a.Group)+firstClass), twins: make([]uint32, len(a.Group)+firstClass),
 		lastCounts: make(map[uint64][2]uint64), following: make(map[uint64]uint32), lastOf: make(map[uint32]uint32), first: markNone,
 		value: newValueModel(len(a.Values), values),
+	}
+	if kept {
+		m.kept = newKeptMatch(max(minTable, size-4))
 	}
 	m.groups = newMarkGroups(&a)
 	m.variants, m.symbols = a.members()
@@ -75,16 +80,23 @@ func newSequenceModel(a Alphabet, size, values int) *sequenceModel {
 
 // mark codes a mark or a class.
 func (m *sequenceModel) mark(s uint32) uint32 {
+	h := &m.history
 	base := m.markContexts()
-	expected, ok := m.history.expected()
-	at := m.history.next
-	bucket := 0
+	expected, ok := h.expected()
+	at := h.next
+	guesses, bucket := [2]int{-1, -1}, 0
 	if ok {
-		bucket = min(m.history.length, matchBuckets-1)
+		guesses[0], bucket = int(expected), min(h.length, matchBuckets-1)
 	}
-	s, known := m.hit(s, expected, ok && m.history.length >= longMatch, bucket, &base)
-	if !known {
-		s = m.markBits(s, expected, ok, bucket, &base)
+	q, asks := m.question(expected, ok, bucket)
+	switch {
+	case asks && m.hit(s, q, &base):
+		s = q.number
+	case asks && m.kept != nil:
+		guesses, bucket = [2]int{int(q.number), guesses[0]}, matchBuckets-1
+		fallthrough
+	default:
+		s = m.markBits(s, guesses, bucket, &base)
 	}
 	m.guess = 0
 	if ok && s == expected {
@@ -92,6 +104,17 @@ func (m *sequenceModel) mark(s uint32) uint32 {
 	}
 	m.enter(s)
 	return s
+}
+
+// question returns the mark to ask for first, if there is one.
+func (m *sequenceModel) question(expected uint32, ok bool, bucket int) (q question, asks bool) {
+	if h := &m.history; m.kept != nil {
+		return m.kept.question(h, expected, ok)
+	} else if !ok || h.length < longMatch {
+		return q, false
+	} else {
+		return question{expected, setHit + bucket, hash(4, uint64(min(h.length, 400)))}, true
+	}
 }
 
 // markContexts returns the contexts of a mark, but for that of the match.
@@ -122,46 +145,43 @@ func (m *sequenceModel) markContexts() contexts {
 	}
 }
 
-// hit codes whether the mark is the one that a long match makes expect.
-func (m *sequenceModel) hit(s, expected uint32, long bool, bucket int, base *contexts) (uint32, bool) {
-	if !long {
-		return s, false
-	}
+// hit codes whether the mark is the one that is asked for.
+func (m *sequenceModel) hit(s uint32, q question, base *contexts) bool {
 	in := *base
 	for i := range in {
-		in[i] = hashNext(in[i], 1<<32|uint64(expected))
+		in[i] = hashNext(in[i], 1<<32|uint64(q.number))
 	}
-	in[4] = hash(4, uint64(min(m.history.length, 400)))
+	in[4] = q.key
 	m.find(&in)
-	if m.code(bit(s == expected), 0, setHit+bucket) == 0 {
-		return s, false
-	}
-	return expected, true
+	return m.code(bit(s == q.number), 0, q.set) == 1
 }
 
-// markBits codes a mark bit by bit: the group of a class, and then which one of it.
-func (m *sequenceModel) markBits(s, expected uint32, ok bool, bucket int, base *contexts) uint32 {
+// markBits codes a mark bit by bit: the group of a class, and then which one of it. Two guesses say
+// what it is likely to be, or −1.
+func (m *sequenceModel) markBits(s uint32, guesses [2]int, bucket int, base *contexts) uint32 {
 	e := expectation{[2]int64{-1, -1}, hash(4, uint64(bucket)), setClass + 9*bucket}
 	g := m.groups.of(s)
-	guess := -1
-	if ok {
-		guess = m.groups.of(expected)
-		e.guesses[0] = int64(guess)
+	for i, guess := range guesses {
+		if guess >= 0 {
+			e.guesses[i] = int64(m.groups.of(uint32(guess)))
+		}
 	}
 	g = int(m.tree(uint32(g), bits.Len(uint(len(m.groups)-2)), base, e))
 	first, n := m.groups.at(g)
 	if n <= 1 {
 		return first
 	}
-	e = expectation{[2]int64{-1, -1}, hash(5, uint64(bucket)), setClass + 9*bucket}
-	if ok && guess == g {
-		e.guesses[0] = int64(expected - first)
+	within := expectation{[2]int64{-1, -1}, hash(5, uint64(bucket)), e.set}
+	for i, guess := range guesses {
+		if e.guesses[i] == int64(g) {
+			within.guesses[i] = int64(guess) - int64(first)
+		}
 	}
 	in := *base
 	for i := range in {
 		in[i] = hashNext(in[i], 1<<40|uint64(g))
 	}
-	return first + m.tree(s-first, bits.Len(uint(n-1)), &in, e)
+	return first + m.tree(s-first, bits.Len(uint(n-1)), &in, within)
 }
 
 // markGroups has the first mark of each group, and the end: a mark that is no class is its own group, and
@@ -241,7 +261,11 @@ func (m *sequenceModel) enter(s uint32) {
 	if last := m.history.before(1); last == markOpen {
 		m.first = s
 	}
-	m.history.add(s)
+	if m.kept != nil {
+		m.kept.add(&m.history, s)
+	} else {
+		m.history.add(s)
+	}
 	m.counts = append(m.counts, 1)
 	m.position++
 	switch s {

@@ -192,6 +192,7 @@ func TestRefuseMixed(t *testing.T) {
 		{"Empty", nil, io.ErrUnexpectedEOF, "table at offset 0"},
 		{"TableTooLarge", append([]byte{2 * maxTable}, good[1:]...), ErrLimit, "table at offset 0"},
 		{"TableTooSmall", append([]byte{2}, good[1:]...), ErrLimit, "table at offset 0"},
+		{"AnotherForm", wire.AppendUvarint(nil, 2*headKept|2*minTable), ErrLimit, "table at offset 0"},
 		{"MembersTooMany", wire.AppendUvarint([]byte{2 * minTable}, 1<<40), ErrLimit, "members at offset 1"},
 		{"NoEnd", []byte{2 * minTable, 1}, ErrCorrupt, "member"},
 		{"ByteMore", append(slices.Clone(good), 1), ErrCorrupt, "another end than expected"},
@@ -228,7 +229,7 @@ func TestManyMembers(t *testing.T) {
 
 // TestMostItems checks that a block has no more items than are written, however long it is.
 func TestMostItems(t *testing.T) {
-	m := newSequenceModel(Plain(2), minTable, 0)
+	m := newSequenceModel(Plain(2), minTable, 0, false)
 	m.Write([]byte{2 * minTable, 1})
 	for i := range maxItems + 2 {
 		m.mark(firstClass + uint32(i&1))
@@ -258,7 +259,7 @@ func TestLongRules(t *testing.T) {
 	}
 	g := b.Finish()
 	if n := testing.AllocsPerRun(1, func() {
-		if _, ok := g.items(maxItems); ok {
+		if _, ok := g.items(maxItems, fewTimes); ok {
 			t.Error("written out")
 		}
 	}); n > 100 {

@@ -21,9 +21,9 @@ type item struct {
 const maxNesting = 1 << 8
 
 // items returns the sequence of g as nested loops, with the symbols on right-hand sides
-// that repeat a rule as loops, and whether these are most items in all at most, a loop
-// being two more than its body, and no more loops inside one another than there may be.
-func (g *Grammar) items(most int) ([]item, bool) {
+// that repeat a rule more often than unrolled as loops, and whether these are most items in all at
+// most, a loop being two more than its body, and no more loops inside one another than there may be.
+func (g *Grammar) items(most int, unrolled uint64) ([]item, bool) {
 	if len(g.ends) == 0 {
 		return nil, true
 	}
@@ -56,14 +56,15 @@ func (g *Grammar) items(most int) ([]item, bool) {
 		order[s] = i
 	}
 	for r := range g.ends {
-		lists[r] = g.itemsOf(r, lists, int(sizes[r]), order)
+		f := folder{make([]item, 0, sizes[r]), order, unrolled}
+		g.foldRule(&f, r, lists)
+		lists[r] = f.list
 	}
 	return lists[len(lists)-1], true
 }
 
-// itemsOf returns what rule r generates, given that of those before it.
-func (g *Grammar) itemsOf(r int, lists [][]item, most int, order map[Symbol]int) []item {
-	f := folder{list: make([]item, 0, most), order: order}
+// foldRule adds what rule r generates, given that of those before it.
+func (g *Grammar) foldRule(f *folder, r int, lists [][]item) {
 	for t := range g.Body(r) {
 		if t.Rule < 0 {
 			f.add(item{symbol: t.Symbol, count: t.Count})
@@ -71,21 +72,25 @@ func (g *Grammar) itemsOf(r int, lists [][]item, most int, order map[Symbol]int)
 			f.add(item{body: lists[t.Rule], length: g.length(ruleRef(uint32(t.Rule))), count: t.Count})
 		}
 	}
-	return f.list
 }
 
 // A folder puts items together such that what a program does alike is written alike, where a
 // grammar has folded it in different ways: a loop has all of its iterations, the first and
 // the last ones, too, and few iterations are no loop.
 type folder struct {
-	list  []item
-	order map[Symbol]int // of the first uses of symbols
+	list     []item
+	order    map[Symbol]int // of the first uses of symbols
+	unrolled uint64         // how often a loop repeats, at the most, that is written out as items
 }
 
 const (
-	// unrolled is how often a loop repeats that is written out as items. The program may well
+	// fewTimes is how often a loop repeats that is always written out. The program may well
 	// have been in no loop there, and what follows is then easier to predict.
-	unrolled = 3
+	fewTimes = 3
+
+	// manyTimes is how often one repeats that is written out where that is smaller: where a sequence
+	// varies at random, some parts of it repeat by chance.
+	manyTimes = 20
 
 	// maxFolded is the number of items in the bodies of loops that are looked for.
 	maxFolded = 8
@@ -115,7 +120,7 @@ func (f *folder) turn(body []item) int {
 // add adds an item.
 func (f *folder) add(x item) {
 	switch last := len(f.list) - 1; {
-	case x.body != nil && x.count <= unrolled:
+	case x.body != nil && x.count <= f.unrolled:
 		for range x.count {
 			for _, y := range x.body {
 				f.add(y)
@@ -170,14 +175,15 @@ func (f *folder) fold() {
 			f.list = f.list[:end-n]
 			return
 		}
-		if n == 1 && body[0].body == nil || end < (unrolled+1)*n || f.turn(body) > 0 {
+		least := int(f.unrolled) + 1
+		if n == 1 && body[0].body == nil || end < least*n || f.turn(body) > 0 {
 			continue
 		}
 		times := 1
-		for times <= unrolled && equalItems(f.list[end-(times+1)*n:end-times*n], body) {
+		for times < least && equalItems(f.list[end-(times+1)*n:end-times*n], body) {
 			times++
 		}
-		if times > unrolled {
+		if times == least {
 			f.list = append(f.list[:end-times*n], item{body: slices.Clone(body), length: lengthOf(body), count: uint64(times)})
 			return
 		}

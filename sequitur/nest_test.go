@@ -50,14 +50,14 @@ func TestNest(t *testing.T) {
 		var b Builder
 		appendAll(&b, list)
 		want := b.Finish()
-		for range 2 {
+		for _, unrolled := range []uint64{fewTimes, manyTimes} {
 			nest := nestBuilder{left: math.MaxInt}
 			nest.append(list)
 			if got := nest.Finish(); !got.Equal(want) {
 				t.Fatalf("%v, not %v", got, want)
 			}
 			var ok bool
-			if list, ok = want.items(math.MaxInt); !ok {
+			if list, ok = want.items(math.MaxInt, unrolled); !ok {
 				t.Fatal("no items")
 			}
 		}

@@ -1,0 +1,107 @@
+package sequitur
+
+import "github.com/reprise-trace/reprise/internal/wire"
+
+const (
+	// twinItems and loopItems are about how many items are written to see in which form they are smaller.
+	twinItems = 1 << 13
+	loopItems = 1 << 14
+
+	// manyItems is how many items a block has at least that is not always written in the first form.
+	manyItems = 1 << 13
+
+	// moreItems is the part of the items by which there are more of them where it is worth trying to write
+	// more loops out.
+	moreItems = 1 << 5
+
+	// mostMore is how many times the items there are at most then.
+	mostMore = 3
+
+	// longerSaves is the part of the bytes that are saved at least where more loops are written out, as
+	// there are more items to read.
+	longerSaves = 1 << 6
+)
+
+// A form is one of those in which a block can be written.
+type form struct {
+	lists [][]item
+	items int      // in all lists, with the ends of members, and streams
+	twins []uint32 // of all classes, nil if there are none
+	kept  bool     // matches are kept after a miss
+}
+
+// choose chooses the form of the block: matches are kept if it is large, and there are twins, and more
+// loops that are written out, if a sample is smaller then.
+func (w *mixedWriter) choose() {
+	w.kept = w.items >= manyItems
+	f := w.form
+	if f.twins = findTwins(f.lists, &w.alphabet); f.twins != nil {
+		symbols, _ := symbolsOf(f.lists, twinItems)
+		if w.measure(f, symbols, false).smaller(w.measure(w.form, symbols, false)) {
+			w.form = f
+		}
+	}
+	f = w.form
+	ok := w.kept
+	if ok {
+		f.lists, f.items, ok = w.itemsOf(manyTimes)
+	}
+	if !ok || f.items < w.items+w.items/moreItems || f.items > mostMore*w.items || !w.rebuild(f.lists) {
+		return
+	}
+	symbols, all := symbolsOf(w.lists, loopItems)
+	least := w.measure(w.form, symbols, !all)
+	least.bytes -= least.bytes / longerSaves
+	if w.measure(f, symbols, !all).smaller(least) {
+		w.form = f
+	}
+}
+
+// A sample is what some symbols of a block take.
+type sample struct {
+	bytes   int
+	symbols uint64
+}
+
+// smaller reports whether s has fewer bytes for each symbol than t.
+func (s sample) smaller(t sample) bool {
+	return wire.MulSat(uint64(s.bytes), t.symbols) < wire.MulSat(uint64(t.bytes), s.symbols)
+}
+
+// measure returns the sample of about so many symbols, from the first one on, or of those in the second half,
+// to see what others will take, when the model has learned.
+func (w mixedWriter) measure(f form, symbols uint64, half bool) sample {
+	w.form = f
+	var whole, first sample
+	m := w.begin(tableOf(min(f.items, 2*loopItems)))
+	for i, list := range f.lists {
+		if whole.symbols >= symbols {
+			break
+		}
+		m.value.begin(w.members[i].Streams)
+		for k := 0; k < len(list) && whole.symbols < symbols && w.ctx.Err() == nil; k++ {
+			m.item(list[k : k+1])
+			whole.symbols = wire.AddSat(whole.symbols, lengthOf(list[k:k+1]))
+			if half && first.symbols == 0 && whole.symbols >= symbols/2 {
+				first = sample{m.Len(), whole.symbols}
+			}
+		}
+		m.mark(markEnd)
+	}
+	m.table.free()
+	whole.bytes = len(m.Finish())
+	return sample{whole.bytes - first.bytes, whole.symbols - first.symbols}
+}
+
+// symbolsOf returns how many symbols there are in the first items of lists, and whether that is all.
+func symbolsOf(lists [][]item, items int) (symbols uint64, all bool) {
+	for _, list := range lists {
+		for i := range list {
+			if items -= countItems(list[i : i+1]); items < 0 {
+				return max(symbols, 1), false
+			}
+			symbols = wire.AddSat(symbols, lengthOf(list[i:i+1]))
+		}
+	}
+	return symbols, true
+}

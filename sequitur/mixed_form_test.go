@@ -1,0 +1,166 @@
+package sequitur
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// noisyMembers returns sequences that repeat but for a few symbols, with streams, some of which take
+// their values at random.
+func noisyMembers() ([]Member, Alphabet) {
+	a := Alphabet{
+		Class: []uint32{0, 1, 2, 3, 3, 4}, Variant: []uint32{0, 1, 2, 3, 4, 5}, Group: []uint32{0, 0, 1, 1, 2},
+		Streams: [][]int{nil, nil, {0}, nil, {0, 1}}, Values: [][]int64{{-3, 0, 8, 16}, {7, 9}},
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	body := make([]Symbol, 40)
+	for i := range body {
+		body[i] = random.Uint32N(6)
+	}
+	var members []Member
+	for range 5 {
+		x := Member{Streams: make([][]uint32, len(a.Values))}
+		var sequence []Symbol
+		for range 6 {
+			for _, s := range body {
+				if random.Uint32N(30) == 0 {
+					s = random.Uint32N(6)
+				}
+				sequence = append(sequence, s)
+				for _, stream := range a.Streams[a.Class[s]] {
+					x.Streams[stream] = append(x.Streams[stream], random.Uint32N(2))
+				}
+			}
+		}
+		x.Grammar = build(sequence)
+		members = append(members, x)
+	}
+	return members, a
+}
+
+// TestOldForm reads a block that was written when blocks had no other form, and writes it again.
+func TestOldForm(t *testing.T) {
+	members, a := noisyMembers()
+	old, err := os.ReadFile("testdata/first.block")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := ParseMixed(old, a)
+	if err != nil || !slices.EqualFunc(read, members, equalMembers) {
+		t.Errorf("other members are read: %v", err)
+	}
+	w := mixedWriter{ctx: context.Background(), members: members, alphabet: a, most: math.MaxInt}
+	if !w.prepare() {
+		t.Fatal("not written")
+	}
+	if block, ok := w.fitting(); !ok || !bytes.Equal(block, old) {
+		t.Errorf("%d bytes, others than the %d before", len(block), len(old))
+	}
+}
+
+// eachForm calls do with all forms of a block of members.
+func eachForm(t rapid.TB, members []Member, a Alphabet, do func(block []byte)) {
+	t.Helper()
+	w := mixedWriter{ctx: context.Background(), members: members, alphabet: a, most: math.MaxInt}
+	for _, rounds := range []uint64{fewTimes, manyTimes} {
+		lists, items, ok := w.itemsOf(rounds)
+		if !ok || !w.rebuild(lists) {
+			t.Fatal("cannot be written")
+		}
+		for _, twins := range [][]uint32{nil, findTwins(lists, &a)} {
+			for _, kept := range []bool{false, true} {
+				w.form = form{lists, items, twins, kept}
+				block, ok := w.fitting()
+				if !ok {
+					t.Fatal("not written")
+				}
+				do(block)
+			}
+		}
+	}
+}
+
+// TestForms checks that what is written in any form is read, of members that are noisy enough for matches
+// that miss.
+func TestForms(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := drawAlphabet(t, 12)
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		body := make([]Symbol, rapid.IntRange(1, 60).Draw(t, "body"))
+		for i := range body {
+			body[i] = random.Uint32N(12)
+		}
+		noise := rapid.Uint32Range(2, 200).Draw(t, "noise")
+		var members []Member
+		for range rapid.IntRange(1, 4).Draw(t, "members") {
+			var sequence []Symbol
+			for range rapid.IntRange(1, 20).Draw(t, "rounds") {
+				for _, s := range body {
+					switch random.Uint32N(noise) {
+					case 0:
+						sequence = append(sequence, random.Uint32N(12))
+					case 1: // left out
+					default:
+						sequence = append(sequence, s)
+					}
+				}
+			}
+			members = append(members, Member{Grammar: build(sequence)})
+		}
+		eachForm(t, members, a, func(block []byte) {
+			if read, err := ParseMixed(block, a); err != nil || !slices.EqualFunc(read, members, equalMembers) {
+				t.Fatalf("other members are read: %v", err)
+			}
+		})
+	})
+}
+
+// TestIrregularSizes checks that sequences that repeat but for something at random take about the information in
+// that: a body with other symbols here and there, and loops of a few iterations.
+func TestIrregularSizes(t *testing.T) {
+	const symbols = 500
+	random := rand.New(rand.NewPCG(9, 9))
+	body := make([]Symbol, 1000)
+	for i := range body {
+		body[i] = random.Uint32N(symbols)
+	}
+	var noisy, trips Builder
+	for range 50 {
+		for _, s := range body {
+			if random.Uint32N(100) == 0 {
+				s = random.Uint32N(symbols)
+			}
+			noisy.Append(s)
+		}
+	}
+	for range 5000 {
+		trips.Append(1)
+		for range 1 + random.IntN(3) {
+			trips.Append(2)
+			trips.Append(3)
+		}
+		trips.Append(4)
+	}
+	const noise = 0.0808 + 0.01*8.97 // bits: whether there is one, and which
+	for _, tt := range []struct {
+		name string
+		g    *Grammar
+		bits float64 // of information
+		most float64 // times that
+	}{
+		{"body", noisy.Finish(), 1000*8.97 + 49_000*noise, 1.2},
+		{"trips", trips.Finish(), 5000 * 1.585, 1.2},
+	} {
+		block, ok := AppendMixed(context.Background(), nil, membersOf(tt.g), Plain(symbols), math.MaxInt)
+		if most := tt.most * tt.bits / 8; !ok || float64(len(block)) > most {
+			t.Errorf("%s: %d bytes, more than %.0f", tt.name, len(block), most)
+		}
+	}
+}
