@@ -42,6 +42,8 @@ func Report(w io.Writer, in Input) error {
 	}{
 		{"Size of traces", "Bytes, everything in the file included. The others are the programs, where installed, on the text. Signatures and symbols are those of the parts, before these are merged.",
 			func(w io.Writer) error { return reportSizes(w, in.Traces) }},
+		{"Irregular sequences: grammars against xz, brotli, zpaq", "Bytes. The calls of programs that are at random, and traces with amounts of computation. The others are the programs, where installed, on the calls as numbers, in the order of their functions and arguments, in 1 to 4 bytes each: what calls these are is in the whole file only.",
+			func(w io.Writer) error { return reportIrregular(w, in.Traces) }},
 		{"From text to file and back", "Back to calls, rank by rank, without making text of them.",
 			func(w io.Writer) error { return reportWhole(w, in.Traces) }},
 		{"Size and cost over the number of ranks", "Stencils without wrap-around, an exchange with each neighbour and an MPI_Allreduce in each of 10 or 10⁹ iterations. Every part is made when it is merged; each row is one run on all cores. Memory is the most that the program held, the report included.", reportScale},

@@ -24,6 +24,9 @@ const (
 	// them to be written, as they take longer to read.
 	minSaved = 256
 
+	// minStreams is how many bytes the streams of a trace take at the least that is tried without them.
+	minStreams = 1 << 10
+
 	// maxMixed is how many symbols the grammars of a trace have that are tried as blocks, at the
 	// most, as it takes microseconds for each.
 	maxMixed = 1 << 19
@@ -52,7 +55,7 @@ func (a *Accumulator) mixed(ctx context.Context, shapes []*shape, order *sequitu
 }
 
 // unstretched is mixed without streams in blocks. Where some shapes were united, they may be smaller
-// apart in blocks.
+// apart in blocks, and what has streams may be without them.
 func (a *Accumulator) unstretched(ctx context.Context, shapes []*shape, order *sequitur.Grammar) (draft, error) {
 	e := a.smallest(ctx, shapes, order)
 	if ctx.Err() != nil {
@@ -62,7 +65,9 @@ func (a *Accumulator) unstretched(ctx context.Context, shapes []*shape, order *s
 		return e, err
 	}
 	e.bytes = 0
-	if n := len(e.model.shapes); n == 1 || n == len(shapes) || e.model.streams != nil || terminalsOf(shapes) > maxWeighed {
+	n := len(e.model.shapes)
+	united, stretched := n > 1 && n < len(shapes), e.model.streams != nil
+	if stretched == united || terminalsOf(shapes) > maxWeighed || stretched && storedSize(e.sections.streams) < minStreams {
 		return e, nil
 	}
 	if !e.model.usesGroups {

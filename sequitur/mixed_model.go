@@ -89,13 +89,12 @@ func (m *sequenceModel) mark(s uint32) uint32 {
 		guesses[0], bucket = int(expected), min(h.length, matchBuckets-1)
 	}
 	q, asks := m.question(expected, ok, bucket)
-	switch {
-	case asks && m.hit(s, q, &base):
+	if asks && m.hit(s, q, &base) {
 		s = q.number
-	case asks && m.kept != nil:
-		guesses, bucket = [2]int{int(q.number), guesses[0]}, matchBuckets-1
-		fallthrough
-	default:
+	} else {
+		if asks && m.kept != nil {
+			guesses, bucket = [2]int{int(q.number), guesses[0]}, matchBuckets-1
+		}
 		s = m.markBits(s, guesses, bucket, &base)
 	}
 	m.guess = 0
@@ -108,13 +107,14 @@ func (m *sequenceModel) mark(s uint32) uint32 {
 
 // question returns the mark to ask for first, if there is one.
 func (m *sequenceModel) question(expected uint32, ok bool, bucket int) (q question, asks bool) {
-	if h := &m.history; m.kept != nil {
+	h := &m.history
+	switch {
+	case m.kept != nil:
 		return m.kept.question(h, expected, ok)
-	} else if !ok || h.length < longMatch {
+	case !ok || h.length < longMatch:
 		return q, false
-	} else {
-		return question{expected, setHit + bucket, hash(4, uint64(min(h.length, 400)))}, true
 	}
+	return question{expected, setHit + bucket, hash(4, uint64(min(h.length, 400)))}, true
 }
 
 // markContexts returns the contexts of a mark, but for that of the match.
