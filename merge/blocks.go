@@ -27,6 +27,10 @@ const (
 	// minStreams is how many bytes the streams of a trace take at the least that is tried without them.
 	minStreams = 1 << 10
 
+	// streamsSave is the part of a trace with streams by which it is smaller without them at the least, if
+	// it is written without them.
+	streamsSave = 4
+
 	// maxMixed is how many symbols the grammars of a trace have that are tried as blocks, at the
 	// most, as it takes microseconds for each.
 	maxMixed = 1 << 19
@@ -78,7 +82,11 @@ func (a *Accumulator) unstretched(ctx context.Context, shapes []*shape, order *s
 	if ctx.Err() != nil {
 		return e, nil
 	}
-	if err := apart.model.mix(ctx, &apart.sections, a); err == nil && apart.sections.size() < e.size() {
+	most := e.size()
+	if stretched {
+		most -= most / streamsSave // as streams tell which arguments vary
+	}
+	if err := apart.model.mix(ctx, &apart.sections, a); err == nil && apart.sections.size() < most {
 		apart.grouped, apart.grammars = e.grouped, e.grammars
 		return apart, nil
 	}
