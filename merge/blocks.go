@@ -27,9 +27,12 @@ const (
 	// minStreams is how many bytes the streams of a trace take at the least that is tried without them.
 	minStreams = 1 << 10
 
+	// maxPlain is how many symbols the grammars of one have at the most.
+	maxPlain = 1 << 17
+
 	// streamsSave is the part of a trace with streams by which it is smaller without them at the least, if
 	// it is written without them.
-	streamsSave = 4
+	streamsSave = 10
 
 	// maxMixed is how many symbols the grammars of a trace have that are tried as blocks, at the
 	// most, as it takes microseconds for each.
@@ -71,7 +74,10 @@ func (a *Accumulator) unstretched(ctx context.Context, shapes []*shape, order *s
 	e.bytes = 0
 	n := len(e.model.shapes)
 	united, stretched := n > 1 && n < len(shapes), e.model.streams != nil
-	if stretched == united || terminalsOf(shapes) > maxWeighed || stretched && storedSize(e.sections.streams) < minStreams {
+	if stretched == united || terminalsOf(shapes) > maxWeighed {
+		return e, nil
+	}
+	if stretched && (storedSize(e.sections.streams) < minStreams || symbolsOf(shapes) > maxPlain) {
 		return e, nil
 	}
 	if !e.model.usesGroups {
