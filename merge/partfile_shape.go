@@ -144,7 +144,7 @@ func (p *shapeParser) grammar(s *shape, forms []byte) (*shape, digest, error) {
 // ranks reads the ranks of a shape.
 func (p *shapeParser) ranks() spans {
 	at := p.Offset()
-	set := rankenc.DecodeSet(&p.Decoder)
+	set := layout.DecodeRanks(&p.Decoder)
 	switch {
 	case p.Err() != nil:
 		return nil

@@ -38,6 +38,9 @@ func (it *item) sizeBelow(k int) int {
 	return n
 }
 
+// runs returns the number of runs of consecutive ranks.
+func (it *item) runs() int { return it.size() / int(it.length) }
+
 // span returns the distance from the first to the last rank.
 func (it *item) span() uint64 {
 	n := uint64(it.length - 1)

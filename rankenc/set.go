@@ -55,6 +55,15 @@ func World(size int) Set {
 	return newSet([]item{{length: uint32(size)}})
 }
 
+// Runs returns the number of runs of consecutive ranks in the items of s: none if it is a bitmap, which takes as much memory as it has.
+func (s Set) Runs() int {
+	n := 0
+	for i := range s.items {
+		n += s.items[i].runs()
+	}
+	return n
+}
+
 // Len returns the number of ranks in s.
 func (s Set) Len() int { return s.n }
 

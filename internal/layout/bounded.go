@@ -169,7 +169,7 @@ func ParseBounded(data []byte, functions int, ranks rankenc.Set) (*Bounded, erro
 // decodeRanks decodes the stretches of ranks, which must be some of those given.
 func (b *Bounded) decodeRanks(d *wire.Decoder, ranks rankenc.Set) {
 	at := d.Offset()
-	set := rankenc.DecodeSet(d)
+	set := DecodeRanks(d)
 	if d.Err() != nil {
 		return
 	}

@@ -274,7 +274,7 @@ func parseClocks(data []byte) ([]Clock, error) {
 	var list []Clock
 	for len(list) < n && d.Err() == nil {
 		at := d.Offset()
-		c := Clock{Ranks: rankenc.DecodeSet(&d)}
+		c := Clock{Ranks: DecodeRanks(&d)}
 		if d.Err() == nil && c.Ranks.Len() == 0 || len(list) > 0 && d.Err() == nil && c.Ranks.At(0) <= list[len(list)-1].Ranks.At(0) {
 			d.Corrupt(at, "ranks", "%v of clock %d", c.Ranks, len(list))
 		}

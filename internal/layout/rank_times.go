@@ -344,7 +344,7 @@ func (r *RankTimes) usedDigits(n int) []rankDigits {
 func ParseRankTimes(data []byte, n int, among rankenc.Set) (*RankTimes, error) {
 	d := wire.NewDecoder("merge", data)
 	at := d.Offset()
-	ranks := rankenc.DecodeSet(&d)
+	ranks := DecodeRanks(&d)
 	if d.Err() == nil && (ranks.Len() == 0 || ranks.At(ranks.Len()-1) >= MaxRanks) {
 		d.Corrupt(at, "ranks", "%v", ranks)
 	}

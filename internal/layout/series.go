@@ -41,7 +41,7 @@ func ParseSeriesTable(data []byte, size int) (*SeriesTable, error) {
 		last, s.Names = name, append(s.Names, name)
 	}
 	at := d.Offset()
-	s.Ranks = rankenc.DecodeSet(&d)
+	s.Ranks = DecodeRanks(&d)
 	n := s.Ranks.Len()
 	if d.Err() == nil && (n == 0 || int(s.Ranks.At(n-1)) >= size) {
 		d.Corrupt(at, "ranks", "%v in a run of %d", s.Ranks, size)

@@ -55,6 +55,21 @@ func AppendShapes(dst []byte, shapes []rankenc.Set, size int, bytes uint64) (app
 	return appended, false
 }
 
+// maxRuns is how many runs of consecutive ranks a set of a file has at most, and the shapes of a run together: a few bytes can
+// say a billion, and what unites or intersects sets goes through all of them.
+const maxRuns = 1 << 22
+
+// DecodeRanks reads a set of ranks.
+func DecodeRanks(d *wire.Decoder) rankenc.Set {
+	at := d.Offset()
+	s := rankenc.DecodeSet(d)
+	if s.Runs() > maxRuns {
+		d.Limit(at, "ranks", "more than %d runs of consecutive ranks", maxRuns)
+		return rankenc.Set{}
+	}
+	return s
+}
+
 // DecodeShapes reads the ranks of the shapes of a run of size ranks, which are a column or
 // not. The sections of the grammars have so many bytes.
 func DecodeShapes(d *wire.Decoder, size int, column bool, bytes uint64) []rankenc.Set {
@@ -63,15 +78,19 @@ func DecodeShapes(d *wire.Decoder, size int, column bool, bytes uint64) []ranken
 	}
 	var shapes []rankenc.Set
 	n := d.Count("shapes", 2)
-	ranks, first := 0, -1
+	ranks, first, runs := 0, -1, 0
 	for i := 0; i < n && d.Err() == nil; i++ {
 		at := d.Offset()
-		s := rankenc.DecodeSet(d)
+		s := DecodeRanks(d)
 		if d.Err() != nil {
 			break
 		}
 		if ranks += s.Len(); s.Len() == 0 || ranks > size || int(s.At(s.Len()-1)) >= size {
 			d.Corrupt(at, "shape", "ranks %v in a run of %d", s, size)
+			break
+		}
+		if runs += s.Runs(); runs > maxRuns {
+			d.Limit(at, "shape", "more than %d runs of consecutive ranks in %d shapes", maxRuns, i+1)
 			break
 		}
 		if int(s.At(0)) <= first {

@@ -163,7 +163,7 @@ func (p *signatureParser) parseDomains(sets []rankenc.Set, size int) {
 	n, all := p.Count("domains", 1), 0
 	for i := 0; i < n && p.Err() == nil; i++ {
 		at := p.Offset()
-		shapes := rankenc.DecodeSet(&p.Decoder)
+		shapes := DecodeRanks(&p.Decoder)
 		if p.Err() != nil {
 			return
 		}

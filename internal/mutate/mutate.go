@@ -84,7 +84,7 @@ func (l *loop) run(t *testing.T) {
 				ended := make(chan struct{})
 				go func() { // which a body ends that skips an input
 					defer close(ended)
-					for ; left > 0; l.execute(t) {
+					for ; left > 0 && !t.Failed(); l.execute(t) {
 						left--
 					}
 				}()
