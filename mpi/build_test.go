@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,12 +35,13 @@ func quickCompiler(t *testing.T) (mpicc, built string) {
 func TestBuildInterposer(t *testing.T) {
 	mpicc, built := quickCompiler(t)
 	cache := filepath.Join(t.TempDir(), "cache", "of", "interposers")
-	// One of several builds it.
+	// One of several builds it, and says so.
 	paths := make([]string, 4)
+	var said atomic.Int32
 	var building sync.WaitGroup
 	for i := range paths {
 		building.Go(func() {
-			library, err := BuildInterposer(t.Context(), mpicc, cache, nil)
+			library, err := BuildInterposer(t.Context(), mpicc, cache, func(string) { said.Add(1) })
 			if err != nil {
 				t.Error(err)
 				return
@@ -48,8 +50,8 @@ func TestBuildInterposer(t *testing.T) {
 		})
 	}
 	building.Wait()
-	if lines, err := os.ReadFile(built); err != nil || len(lines) != 1 || slices.Max(paths) != slices.Min(paths) {
-		t.Fatalf("built %d times, %v, as %q", len(lines), err, paths)
+	if lines, err := os.ReadFile(built); err != nil || len(lines) != 1 || said.Load() != 1 || slices.Max(paths) != slices.Min(paths) {
+		t.Fatalf("built %d times and said %d times, %v, as %q", len(lines), said.Load(), err, paths)
 	}
 	if info, err := os.Stat(cache); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the cache: %v, %v", err, info.Mode())

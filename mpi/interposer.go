@@ -82,7 +82,7 @@ func BuildInterposer(ctx context.Context, mpicc, cacheDir string, building func(
 }
 
 // buildOnce returns the path of a file in cacheDir, or in another directory where that is not safe. Unless it is there, it
-// calls begin, waits until no other process builds there, and has build make it if it still is not there.
+// waits until no other process builds there, and if it still is not there, calls begin and has build make it.
 func buildOnce(ctx context.Context, cacheDir, name string, begin func(), build func(path string) error) (string, error) {
 	directory, err := privateDirectory(cacheDir)
 	if err != nil {
@@ -92,7 +92,6 @@ func buildOnce(ctx context.Context, cacheDir, name string, begin func(), build f
 	if isPrivate(path, 0) {
 		return path, nil
 	}
-	begin()
 	unlock, err := lock(ctx, directory)
 	if err != nil {
 		return "", err
@@ -101,6 +100,7 @@ func buildOnce(ctx context.Context, cacheDir, name string, begin func(), build f
 	if isPrivate(path, 0) {
 		return path, nil // another process has built it
 	}
+	begin()
 	return path, build(path)
 }
 

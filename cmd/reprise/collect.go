@@ -41,7 +41,7 @@ func newCollect() *cobra.Command {
 	addAllocations(f, &o.allocations)
 	f.BoolVar(&o.live, "live", false, "collect for record, until standard input ends")
 	f.BoolVar(&o.keep, "keep", false, "keep the records that are collected live")
-	f.StringVar(&o.origin, "origin", "{}", "who records, as JSON")
+	f.StringVar(&o.origin, "origin", "", "who records, as JSON")
 	f.DurationVar(&o.timeout, "timeout", 0, "as that of record")
 	f.Var(&o.finalize, "finalize", "as that of record")
 	f.IntVar(&o.socket, "socket", 0, "the file that leads to the program that merges")
@@ -73,8 +73,15 @@ func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
 		return usageError{err}
 	}
 	options.Keep, options.Allocations = o.keep || !o.live, o.allocations
-	if err := json.Unmarshal([]byte(o.origin), &options.Origin); err != nil {
-		return usageError{fmt.Errorf("--origin: %w", err)}
+	if o.origin != "" {
+		if err := json.Unmarshal([]byte(o.origin), &options.Origin); err != nil {
+			return usageError{fmt.Errorf("--origin: %w", err)}
+		}
+	} else if made, err := os.ReadFile(filepath.Join(spool, originFile)); err == nil {
+		if err := json.Unmarshal(made, &options.Origin); err != nil {
+			warn(cmd.ErrOrStderr(), "the trace does not say who made it: %v", fileError(filepath.Join(spool, originFile), err))
+			options.Origin = merge.Origin{}
+		}
 	}
 	if !o.live {
 		if isLeftover(spool) || !collect.IsSpool(spool) {

@@ -296,6 +296,17 @@ func isLeftover(path string) bool {
 	return strings.HasPrefix(filepath.Base(path), spoolPrefix) && atomicfile.Discarded(path)
 }
 
+// spoolBelow returns the first directory in another that has raw records, empty if there is none.
+func spoolBelow(path string) string {
+	entries, _ := os.ReadDir(path)
+	for _, e := range entries {
+		if below := filepath.Join(path, e.Name()); e.IsDir() && collect.IsSpool(below) {
+			return below
+		}
+	}
+	return ""
+}
+
 // notSpool returns the error of what is given as a directory of raw records and is none.
 func notSpool(path string) error {
 	info, err := os.Stat(path)
@@ -306,6 +317,9 @@ func notSpool(path string) error {
 		return contentIn(path, content{"what is left of raw records whose trace is written", "it may be removed"})
 	case info.IsDir():
 		c := contentOfDirectory(path)
+		if below := spoolBelow(path); below != "" {
+			c = content{"a directory without raw records of MPI calls", "they are in " + quoted(below) + ": reprise collect " + quoted(below) + " -o OUT.rpz"}
+		}
 		if c.cure == ownTraces {
 			c = content{"a directory without raw records of MPI calls", "reprise record --keep-raw DIR writes them"}
 		}

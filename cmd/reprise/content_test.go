@@ -131,12 +131,17 @@ func TestOtherInputs(t *testing.T) {
 	if err := os.Mkdir("nothing", 0o777); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.MkdirAll("kept/node 1", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "kept/node 1/7-5f.0.0.spool", "")
 	for _, tt := range []struct{ args, want string }{
 		{"compress run.prv -o out.rpz", "run.prv: this is a Paraver trace; reprise export writes such files, no command reads them: reprise record makes a trace of an MPI program"},
 		{"merge app -o out.rpz", "app: this is a program; reprise record -o OUT.rpz -- mpirun -n 4 app records its calls"},
 		{"collect ring.rpz -o out.rpz", "ring.rpz: this is a trace already; reprise info ring.rpz describes it"},
 		{"collect ring.txt -o out.rpz", "ring.txt: this is SimGrid's text of a trace; reprise compress ring.txt -o OUT.rpz makes a trace of it"},
 		{"collect nothing -o out.rpz", "nothing: this is a directory without raw records of MPI calls; reprise record --keep-raw DIR writes them"},
+		{"collect kept -o out.rpz", "kept: this is a directory without raw records of MPI calls; they are in 'kept/node 1': reprise collect 'kept/node 1' -o OUT.rpz"},
 		{"collect missing -o out.rpz", "missing: no such file or directory"},
 	} {
 		if r := invoke(t, "", strings.Fields(tt.args)...); r.status != exitFailure || r.stderr != "reprise: "+tt.want+"\n" {

@@ -73,7 +73,6 @@ func addHelp(root *cobra.Command) {
 		return err
 	}
 	man := newCommand("man")
-	man.Hidden = true
 	man.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {
 			return usageError{fmt.Errorf("man takes one directory, not %s", text.Plural(len(args), "argument"))}

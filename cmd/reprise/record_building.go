@@ -22,7 +22,7 @@ func (b *building) begin(mpi string) { b.say("the recorder for " + mpi) }
 
 // say says what is being built.
 func (b *building) say(what string) {
-	text := fmt.Sprintf("reprise: building %s (first time only)", what)
+	text := fmt.Sprintf("reprise: building %s, which is kept for the next time", what)
 	if f, ok := b.stderr.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
 		fmt.Fprintln(b.stderr, text)
 		return

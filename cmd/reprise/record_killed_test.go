@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/merge"
 )
 
 var kills = flag.Int("kills", 2, "how often TestKilledAnywhere kills in each of its ways")
@@ -125,6 +127,9 @@ func (way *killing) check(t *testing.T, m *mpitest.MPI, program string, after ti
 			t.Fatalf("killed after %v: %s", after, r.stderr)
 		}
 	}
+	if made := opened(t, trace).Run().Origin; len(made.Commands) != 1 || !strings.Contains(made.Commands[0], program) || len(made.Hosts) != 1 {
+		t.Errorf("killed after %v: made by %+v", after, made)
+	}
 	for rank, n := range want {
 		got := countOfRank(t, trace, rank) // and MPI_Init, MPI_Comm_rank, MPI_Comm_size, and one that had not returned, or just
 		if got < n+3 || got > n+3+2 {
@@ -132,6 +137,37 @@ func (way *killing) check(t *testing.T, m *mpitest.MPI, program string, after ti
 		}
 	}
 	return true
+}
+
+// TestLockedUntilTheEnd checks that nobody merges parts while those of a helper that was killed are collected again.
+func TestLockedUntilTheEnd(t *testing.T) {
+	t.Setenv(runMain, "1")
+	parts, spool := t.TempDir(), t.TempDir()
+	o := &recordOptions{lock: true, onTimeout: &choice{}}
+	o.output.parts = parts
+	h, err := startHelper(spool, o, merge.Origin{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool { return zombie(h.cmd.Process.Pid) })
+	f, err := os.OpenFile(filepath.Join(parts, ".recording"), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	free := func() bool { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil }
+	if free() {
+		t.Error("the parts are free while the helper is gone and nothing is collected yet")
+	}
+	if err := h.finish(ending{}); !errors.Is(err, errNothing) {
+		t.Error(err)
+	}
+	if !free() {
+		t.Error("the parts are not free at the end")
+	}
 }
 
 // killMarked kills all processes in some roles that have an entry in their environment, until there are none. It returns those

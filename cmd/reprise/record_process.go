@@ -27,13 +27,13 @@ import (
 // A helper is the process in which record collects: one of its own session, so that
 // it comes to its end when a launcher kills all that belongs to a program that died.
 type helper struct {
-	cmd    *exec.Cmd
-	stdin  io.WriteCloser
-	hangs  chan struct{} // closed when the helper wants the command killed
-	again  []string      // begins what collects what lies in the spool, if the helper was killed
-	spool  string
-	left   bool   // the spool is to stay
-	locked string // the directory of parts, if it is
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+	hangs chan struct{} // closed when the helper wants the command killed
+	again []string      // begins what collects what lies in the spool, if the helper was killed
+	spool string
+	left  bool     // the spool is to stay
+	lock  *os.File // of the directory of parts, if it is locked
 }
 
 // An ending is what record tells the helper of the command that has ended.
@@ -54,6 +54,9 @@ func startHelper(spool string, o *recordOptions, made merge.Origin) (*helper, er
 	if err != nil {
 		return nil, err
 	}
+	if err := os.WriteFile(filepath.Join(spool, originFile), origin, 0o600); err != nil {
+		return nil, err
+	}
 	args := append([]string{"collect", "--origin", string(origin)}, o.times.args()...)
 	for flag, set := range map[string]bool{"--json": o.json, "--quiet": o.quiet, "--allocations": o.allocations} {
 		if set {
@@ -64,7 +67,6 @@ func startHelper(spool string, o *recordOptions, made merge.Origin) (*helper, er
 		args = append(args, "--bounded", strconv.FormatInt(int64(o.output.bounded), 10))
 	}
 	var extra []*os.File
-	locked := ""
 	if o.output.parts != "" {
 		args = append(args, "--parts", o.output.parts)
 	} else {
@@ -78,14 +80,12 @@ func startHelper(spool string, o *recordOptions, made merge.Origin) (*helper, er
 	if o.timeout > 0 {
 		args = append(args, "--timeout", o.timeout.String())
 	}
+	h := &helper{hangs: make(chan struct{}), again: again, spool: spool}
 	if o.lock {
-		lock, err := lockParts(o.output.parts)
-		if err != nil {
+		if h.lock, err = lockParts(o.output.parts); err != nil {
 			return nil, err
 		}
-		defer lock.Close() // the helper has it, too
-		locked = o.output.parts
-		extra = append(extra, lock)
+		extra = append(extra, h.lock)
 	}
 	if o.finalize.wanted() {
 		mine, theirs, err := socketPair()
@@ -97,7 +97,7 @@ func startHelper(spool string, o *recordOptions, made merge.Origin) (*helper, er
 		extra = append(extra, mine)
 		args = append(args, "--finalize", o.finalize.String(), "--socket", strconv.Itoa(firstExtra+len(extra)-1))
 	}
-	h := &helper{cmd: exec.Command(self, append(args, "--", spool)...), hangs: make(chan struct{}), again: again, spool: spool, locked: locked}
+	h.cmd = exec.Command(self, append(args, "--", spool)...)
 	h.cmd.Stderr, h.cmd.ExtraFiles = os.Stderr, extra
 	h.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if h.stdin, err = h.cmd.StdinPipe(); err != nil {
@@ -119,11 +119,14 @@ func startHelper(spool string, o *recordOptions, made merge.Origin) (*helper, er
 	return h, nil
 }
 
+// originFile is who records, as JSON, in a spool: for what collects it if record is killed.
+const originFile = "origin.json"
+
 // firstExtra is the number of the first of further files that a process is given.
 const firstExtra = 3
 
 // lockParts takes a lock of a directory of parts that others share. It is held as long as any process has the file open,
-// so until the helper has ended, even if record is killed.
+// so until record has ended, which may collect again, and the helper, even if one of them is killed.
 func lockParts(directory string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(directory, ".recording"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -140,6 +143,14 @@ const hangs = "hangs\n"
 func (h *helper) abandon() {
 	_ = h.cmd.Process.Kill()
 	_ = h.cmd.Wait()
+	h.unlock()
+}
+
+// unlock gives the directory of parts free.
+func (h *helper) unlock() {
+	if h.lock != nil {
+		h.lock.Close()
+	}
 }
 
 // finish tells the helper that the command has ended, and waits for the trace.
@@ -148,6 +159,7 @@ func (h *helper) finish(e ending) error {
 	if err != nil {
 		return err
 	}
+	defer h.unlock()
 	_, err = h.stdin.Write(message)
 	err = errors.Join(err, h.stdin.Close())
 	killed := h.cmd.Wait()
@@ -171,12 +183,8 @@ func (h *helper) collectAgain(cause error, message []byte) error {
 	warn(os.Stderr, "the process that collects: %v: the records are collected again", cause)
 	again := exec.Command(h.cmd.Path, append(h.again, "--ended", string(message), "--", h.spool)...)
 	again.Stderr, again.SysProcAttr = os.Stderr, h.cmd.SysProcAttr
-	if h.locked != "" {
-		lock, err := lockParts(h.locked)
-		if err != nil {
-			return err
-		}
-		defer lock.Close()
+	if h.lock != nil {
+		again.ExtraFiles = []*os.File{h.lock}
 	}
 	err := again.Run()
 	if h.left = err != nil; !h.left {

@@ -149,7 +149,7 @@ func TestBuilding(t *testing.T) {
 	b := building{stderr: &out}
 	b.begin("MPICH 4.0.2")
 	b.end()
-	if got, want := out.String(), "reprise: building the recorder for MPICH 4.0.2 (first time only)\n"; got != want {
+	if got, want := out.String(), "reprise: building the recorder for MPICH 4.0.2, which is kept for the next time\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	out.Reset()

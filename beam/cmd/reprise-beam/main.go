@@ -59,6 +59,9 @@ var (
 // runnerNames are those of the runners that the command has.
 var runnerNames = []string{"prism", "flink", "spark", "universal"}
 
+// runnerName returns the name of the runner that is asked for.
+func runnerName() string { return cmp.Or(*runners.Runner, "prism") }
+
 // queries are what can be asked for, by name.
 var queries = map[string]func(rbeam.Combine) any{
 	"":        func(c rbeam.Combine) any { return &c },
@@ -100,6 +103,10 @@ func run(ctx context.Context, inputs []string, stdout, stderr io.Writer) int {
 	}
 	if name := *runners.Runner; name != "" && !slices.Contains(runnerNames, name) {
 		fmt.Fprintf(stderr, "reprise-beam: --runner %q is none of %s\n", name, strings.Join(runnerNames, ", "))
+		return exitUsage
+	}
+	if _, err := endpointOf(runnerName()); err != nil {
+		fmt.Fprintf(stderr, "reprise-beam: %v\n", err)
 		return exitUsage
 	}
 	if *size < 0 {
@@ -173,7 +180,7 @@ func (s *summary) merge(ctx context.Context) error {
 	}
 	pipeline, scope := beam.NewPipelineWithRoot()
 	rbeam.Write(scope, out, beam.Combine(scope, queries[*asked](rbeam.Combine{Ranks: *size}), rbeam.Read(scope, paths)))
-	runner := cmp.Or(*runners.Runner, "prism")
+	runner := runnerName()
 	if err := checkEndpoint(ctx, runner); err != nil {
 		return err
 	}
@@ -189,17 +196,31 @@ func (s *summary) merge(ctx context.Context) error {
 // patience is how long a job server has to take a connection.
 const patience = 10 * time.Second
 
-// checkEndpoint returns an error if nobody serves the endpoint of a runner that has one: the SDK would wait for that without a word.
-func checkEndpoint(ctx context.Context, runner string) error {
+// endpointOf returns the endpoint of a runner, empty if it has none.
+func endpointOf(runner string) (string, error) {
 	if runner == "prism" {
-		return nil
+		return "", nil
 	}
 	endpoint, err := jobopts.GetEndpoint()
 	if err != nil {
-		return fmt.Errorf("--runner=%s needs the --endpoint of a job server, as HOST:PORT", runner)
+		return "", fmt.Errorf("--runner=%s needs the --endpoint of a job server, as HOST:PORT", runner)
 	}
-	if _, _, err := net.SplitHostPort(endpoint); err != nil {
-		return nil // of another kind
+	if _, port, err := net.SplitHostPort(endpoint); (err != nil || port == "") && !hasScheme(endpoint) {
+		return "", fmt.Errorf("--endpoint=%s is not HOST:PORT, such as localhost:8099", endpoint)
+	}
+	return endpoint, nil
+}
+
+// hasScheme reports whether an endpoint says how it is to be reached, as dns:///localhost:8099.
+func hasScheme(endpoint string) bool {
+	return strings.Contains(endpoint, "://") || strings.HasPrefix(endpoint, "unix:")
+}
+
+// checkEndpoint returns an error if nobody serves the endpoint of a runner that has one: the SDK would wait for that without a word.
+func checkEndpoint(ctx context.Context, runner string) error {
+	endpoint, err := endpointOf(runner)
+	if err != nil || endpoint == "" || hasScheme(endpoint) {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

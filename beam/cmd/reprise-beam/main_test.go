@@ -171,13 +171,21 @@ func TestEndpoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	unused.Close()
-	for endpoint, want := range map[string]string{
-		unused.Addr().String(): "reprise-beam: no job server at --endpoint=" + unused.Addr().String() + ": ",
-		"":                     "reprise-beam: --runner=flink needs the --endpoint of a job server",
+	for _, tt := range []struct {
+		endpoint string
+		status   int
+		want     string
+	}{
+		{unused.Addr().String(), exitFailure, "reprise-beam: no job server at --endpoint=" + unused.Addr().String() + ": "},
+		{"", exitUsage, "reprise-beam: --runner=flink needs the --endpoint of a job server"},
+		{"localhost", exitUsage, "reprise-beam: --endpoint=localhost is not HOST:PORT, such as localhost:8099"},
+		{"localhost:", exitUsage, "reprise-beam: --endpoint=localhost: is not HOST:PORT"},
+		{"::1", exitUsage, "reprise-beam: --endpoint=::1 is not HOST:PORT"},
 	} {
-		cmd, _, stderr := command("--runner=flink", "--endpoint="+endpoint, "-o", "run.rpz", "a.rpz")
-		if err := cmd.Run(); err == nil || !strings.HasPrefix(stderr.String(), want) || strings.Count(stderr.String(), "\n") != 1 {
-			t.Errorf("%q: %v, %s", endpoint, err, stderr)
+		cmd, _, stderr := command("--runner=flink", "--endpoint="+tt.endpoint, "-o", "run.rpz", "a.rpz")
+		_ = cmd.Run()
+		if cmd.ProcessState.ExitCode() != tt.status || !strings.HasPrefix(stderr.String(), tt.want) || strings.Count(stderr.String(), "\n") != 1 {
+			t.Errorf("%q: %v, %s", tt.endpoint, cmd.ProcessState, stderr)
 		}
 	}
 }
