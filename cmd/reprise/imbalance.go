@@ -163,15 +163,15 @@ func (a *imbalanceAnswer) addLate(q *question, times *query.Times, call func(int
 }
 
 func (a *imbalanceAnswer) print(q *question) {
-	about := "; the wait time is an upper bound: the time of all calls beyond the shortest\n"
+	about := "; the wait time is an upper bound: the time of all calls beyond the shortest"
 	if a.Exact {
-		about = "; the wait time is the time beyond the mean of the fastest rank\n"
+		about = "; the wait time is the time beyond the mean of the fastest rank"
 	}
 	q.printf("%s: %s in calls", text.Printable(q.path), text.Around(a.Total, a.Error))
 	if a.alone {
 		q.printf("\none rank cannot be compared with others: choose several, or see its calls with profile --ranks\n")
 		if !a.Exact && len(a.Sites) > 0 { // of a run of one rank
-			q.printf("\nby signature%s", about)
+			q.printf("\nby signature%s\n", about)
 			a.printSites(q)
 		}
 		a.printGroups(q)
@@ -182,7 +182,7 @@ func (a *imbalanceAnswer) print(q *question) {
 	if byFunction {
 		q.printf("\n")
 	} else {
-		q.printf("%s", about)
+		q.printf("%s\n", about)
 	}
 	if a.overlapping {
 		q.printf("%s\n", overlapNote)
@@ -194,7 +194,7 @@ func (a *imbalanceAnswer) print(q *question) {
 		a.printFunctions(q)
 	}
 	if byFunction && len(a.Sites) > 0 {
-		q.printf("\nby signature%s", about)
+		q.printf("\nby signature%s\nit may be far above the wait time by function\n", about)
 	}
 	if !byFunction || len(a.Sites) > 0 {
 		a.printSites(q)
@@ -205,7 +205,7 @@ func (a *imbalanceAnswer) print(q *question) {
 
 // printFunctions prints the table of functions.
 func (a *imbalanceAnswer) printFunctions(q *question) {
-	q.printf("%s; the wait time is the time beyond the mean of the fastest rank\n\n", a.kept)
+	q.printf("by function, %s; the wait time is the time beyond the mean of the fastest rank\n\n", a.kept)
 	t := q.table("wait time", "", "?calls", "?ranks", "mean", "fastest", "&rank", "slowest", "&rank", "<function")
 	for _, f := range a.Functions {
 		t.Row(text.Around(f.Wait, f.WaitError), text.Percent(f.Wait, a.Total), f.Calls, f.Ranks, text.Duration(f.Mean),
