@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/timing"
 )
 
 // align returns the clocks of a trace, which are not aligned yet, with their alignments: see [AlignTrace].
@@ -18,7 +19,11 @@ func (m *Match) align(ctx context.Context, times *Times, o Options) ([]merge.Clo
 	if len(list) < 2 {
 		return list, nil
 	}
-	a := aligner{run: run}
+	guarantee, err := times.Guarantee()
+	if err != nil {
+		return nil, err
+	}
+	a := aligner{run: run, guarantee: guarantee, most: times.durationError(guarantee)}
 	channels, err := m.receives(ctx, times, o, a.differ)
 	if err != nil {
 		return nil, err
@@ -27,16 +32,12 @@ func (m *Match) align(ctx context.Context, times *Times, o Options) ([]merge.Clo
 	if err != nil {
 		return nil, err
 	}
-	guarantee, err := times.Guarantee()
-	if err != nil {
-		return nil, err
-	}
 	var aligned []clocks.Aligned
 	for _, empty := range []func(int) *clocks.Clocks{clocks.New, clocks.NewWhole} {
 		a.clocks = empty(len(list))
 		a.addAll(channels, jobs)
 		even := false
-		if aligned, even = a.clocks.Align(times.endError(guarantee)); even {
+		if aligned, even = a.clocks.Align(times.startError(guarantee)); even {
 			break
 		}
 	}
@@ -49,8 +50,10 @@ func (m *Match) align(ctx context.Context, times *Times, o Options) ([]merge.Clo
 
 // An aligner takes what bounds the differences of clocks.
 type aligner struct {
-	run    merge.Run
-	clocks *clocks.Clocks
+	run       merge.Run
+	guarantee timing.Guarantee // of times
+	most      int64            // how far any duration may be off
+	clocks    *clocks.Clocks
 }
 
 // addAll adds what is known of the clocks.
@@ -79,13 +82,19 @@ func (a *aligner) addMessages(c *lateChannel) {
 	from, to := a.run.ClockOf(c.source), a.run.ClockOf(c.destination)
 	for i, signature := range c.signatures {
 		if signature >= 0 && c.sent[i].start < maxTime {
-			a.clocks.Add(from, to, c.sent[i].start, c.received[i].end())
+			a.clocks.Add(from, to, c.sent[i].start, a.endOf(c.received[i]))
 		}
 	}
 }
 
-// end returns when a call ended.
-func (t callTime) end() int64 { return t.start + max(0, t.duration) }
+// endOf returns when a call had ended at the latest, if it began when its start says.
+func (a *aligner) endOf(t callTime) int64 {
+	duration, off := max(0, t.duration), a.most
+	if a.guarantee < 1 {
+		off = min(off, ceiling(float64(duration)*float64(a.guarantee)/(1-float64(a.guarantee))))
+	}
+	return wire.AddTimes(t.start, wire.AddTimes(duration, off))
+}
 
 // A flow says which members of a collective operation must have entered it before which others leave it.
 type flow int
@@ -145,13 +154,14 @@ func (a *aligner) addOperations(j *skewJob) {
 				continue
 			}
 			at := j.starts[member][i]
+			end := a.endOf(at)
 			v, ok := visits[k]
 			if !ok {
-				v = visit{at.start, at.end()}
+				v = visit{at.start, end}
 			}
-			visits[k] = visit{max(v.entered, at.start), min(v.left, at.end())}
+			visits[k] = visit{max(v.entered, at.start), min(v.left, end)}
 			if f == allToAll && (hub < 0 || k < hub) || f != allToAll && j.members[member] == call.Root {
-				hub, root = k, visit{at.start, at.end()}
+				hub, root = k, visit{at.start, end}
 			}
 		}
 		if f == allToAll && hub >= 0 {

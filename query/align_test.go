@@ -17,6 +17,7 @@ import (
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/symbolic"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/tracer"
 )
 
 // A machineClock is that of a machine, by how much it is off.
@@ -43,7 +44,8 @@ type machineRun struct {
 	of     []int // clock by rank
 	now    []int64
 	calls  [][]testtrace.Call
-	read   []int64 // when the clocks are read, of which real time is known to 100 µs
+	read   []int64             // when the clocks are read, of which real time is known to 100 µs
+	codec  *timing.SeriesCodec // of times; nil keeps them exactly
 }
 
 // latency is how long the fastest message takes.
@@ -154,7 +156,22 @@ func (r *machineRun) trace(t tester) *reprise.Trace {
 			c.Readings = append(c.Readings, merge.ClockReading{Time: time, Offset: (machineClock{}).at(at) - time, Error: 1e5})
 		}
 	}
-	return testtrace.Record(t, run, true, r.calls)
+	if r.codec == nil {
+		return testtrace.Record(t, run, true, r.calls)
+	}
+	var parts []merge.Part
+	for rank, calls := range r.calls {
+		recorder, err := tracer.New(tracer.Options{Series: r.codec})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range calls {
+			recorder.CallAt(recorder.Declare(c.Function), c.Start, c.Duration, c.Args...)
+		}
+		parts = append(parts, recorder.Finish(rank))
+	}
+	run.Ranks = len(r.calls)
+	return testtrace.Write(t, run, parts)
 }
 
 func newMachineRun(seed uint64, clocks []machineClock, of []int) *machineRun {
@@ -344,6 +361,29 @@ func (r *machineRun) checkStarts(t *testing.T, file []byte, list []merge.Clock) 
 	}
 }
 
+// TestAlignInexact aligns clocks by times that are a tenth off: by the ends of the calls that tell of clocks, and by the longest gap, not by the longest of all calls.
+func TestAlignInexact(t *testing.T) {
+	for _, form := range []timing.Form{timing.Gaps, timing.Intervals} {
+		entropy, err := timing.NewEntropy(0.1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := newMachineRun(3, []machineClock{{}, {offset: 3e9, rate: 1e-4}}, []int{0, 1})
+		r.codec = timing.NewSeriesCodec(entropy, entropy, form)
+		r.now[1] = 200_000_000
+		r.step("barrier") // in which rank 0 waits
+		from := slices.Max(r.now)
+		for i := range 200 {
+			r.step([]string{"blocking", "nonblocking", "barrier", "allreduce", "rooted"}[i%5])
+		}
+		list := align(t, r.trace(t))
+		r.check(t, list, from, slices.Min(r.now))
+		if list[1].Error > 50_000 {
+			t.Errorf("%v: clocks may be off by %d ns", form, list[1].Error)
+		}
+	}
+}
+
 // TestAlignTraceAlone checks that nothing is done where nothing is known of clocks.
 func TestAlignTraceAlone(t *testing.T) {
 	file, err := os.ReadFile(filepath.Join("..", "internal", "testtrace", "testdata", "stencil.exact.rpz"))
@@ -454,6 +494,27 @@ func TestClockErrorsOfPieces(t *testing.T) {
 	} {
 		if got := e.explain(tt.rank, tt.time, tt.other, tt.time, float64(tt.difference)); got != tt.want {
 			t.Errorf("%+v: got %t", tt, got)
+		}
+	}
+}
+
+// TestEndOf checks that calls had ended by then if their durations are as far off as they can be.
+func TestEndOf(t *testing.T) {
+	for _, tt := range []struct {
+		guarantee       timing.Guarantee
+		most            int64
+		start, duration int64
+		least, greatest int64
+	}{
+		{timing.Exact, 0, 5, 100, 105, 105},
+		{0.1, 1e6, 5, 900, 1005, 1010}, // of 1000 that became 900
+		{0.1, 10, 5, 900, 915, 915},    // no duration is off by more
+		{0.1, 1e6, 5, -3, 5, 7},
+		{1, 1e6, 5, 900, 1e6 + 905, 1e6 + 905},
+	} {
+		a := aligner{guarantee: tt.guarantee, most: tt.most}
+		if got := a.endOf(callTime{start: tt.start, duration: tt.duration}); got < tt.least || got > tt.greatest {
+			t.Errorf("%+v: %d", tt, got)
 		}
 	}
 }

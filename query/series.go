@@ -359,13 +359,16 @@ func (t *Times) startError(g timing.Guarantee) int64 {
 	return s.start
 }
 
-// endError returns how far the starts and the ends of calls are off at most, as startError.
-func (t *Times) endError(g timing.Guarantee) int64 {
-	s, ok := t.slack(g)
-	if g == timing.Exact || !ok {
-		return t.startError(g)
+// durationError returns how far durations are off at most, as startError.
+func (t *Times) durationError(g timing.Guarantee) int64 {
+	if g == timing.Exact {
+		return 0
 	}
-	return wire.AddTimes(s.start, s.duration)
+	s, ok := t.slack(g)
+	if !ok {
+		return maxTime
+	}
+	return s.duration
 }
 
 // knownStartError returns startError and how far clocks may be off from one time to another, nil if statistics or the clocks do not tell.

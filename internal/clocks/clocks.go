@@ -117,12 +117,16 @@ func (c *Clocks) Align(inexact int64) ([]Aligned, bool) {
 			all[to], placed[to] = Aligned{Alignment: line.alignment(), Error: line.error}, true
 		}
 	}
-	if c.early(all, placed, nil) > 0 {
-		c.relax(all, placed)
+	if c.early(all, placed, nil) > 2*inexact { // more than that times are off may explain
+		c.relax(all, placed, inexact)
 		if c.whole && c.early(all, placed, nil) > tolerance(inexact) {
 			c.byPieces(links, all, placed, inexact)
 		}
-		c.early(all, placed, func(clock int, time, early int64) { all[clock].raise(time, early) })
+		c.early(all, placed, func(clock int, time, early int64) {
+			if early > 2*inexact {
+				all[clock].raise(time, early)
+			}
+		})
 	}
 	even := c.early(all, placed, nil) <= tolerance(inexact)
 	c.byRealTime(all, placed, inexact)

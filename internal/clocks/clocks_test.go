@@ -111,6 +111,33 @@ func TestAlignClosely(t *testing.T) {
 	}
 }
 
+// TestAlignInexact checks that clocks run evenly, and agree within the error that is told, where messages arrive before they are sent by no more than times may be off.
+func TestAlignInexact(t *testing.T) {
+	const inexact = 100_000
+	machines := []machine{{0, 0}, {3_000_000_000, 1e-4}, {-2_000_000_000, -1e-4}}
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		c := NewWhole(len(machines))
+		for i := range 2000 {
+			p := [][2]int{{0, 1}, {1, 2}, {2, 0}}[i%3]
+			from, to := p[i/3%2], p[1-i/3%2]
+			sent := 5e5 * float64(i)
+			off := func() int64 { return r.Int64N(2*inexact+1) - inexact }
+			c.Add(from, to, machines[from].at(sent)+off(), machines[to].at(sent+2000)+off())
+		}
+		all, even := c.Align(inexact)
+		if !even {
+			t.Fatalf("seed %d: %+v", seed, all)
+		}
+		for k, a := range all {
+			if len(a.Later) > 0 || a.Early > 0 || k > 0 && a.Error > 10*inexact {
+				t.Errorf("seed %d, clock %d: %+v", seed, k, a)
+			}
+		}
+		check(t, machines, all)
+	}
+}
+
 // TestAlignAlone checks clocks that no messages reach, or only in one direction, and one at which all messages are at once.
 func TestAlignAlone(t *testing.T) {
 	c := New(4)

@@ -46,10 +46,13 @@ type constraint struct {
 	room           float64
 }
 
-// relax moves clocks, but for the first, until no message between those that are placed arrives before it is sent, or for as long as the
-// limits allow. Their errors grow by as much as they are moved.
-func (c *Clocks) relax(all []Aligned, placed []bool) {
+// relax moves clocks, but for the first, until no message between those that are placed arrives before it is sent, by more than times that may be off
+// by so much explain, or for as long as the limits allow. Their errors grow by as much as they are moved.
+func (c *Clocks) relax(all []Aligned, placed []bool, inexact int64) {
 	shifts, list := c.constraints(all, placed)
+	for i := range list {
+		list[i].room += 2 * float64(inexact)
+	}
 	for range min(maxSweeps, maxSteps/max(1, len(list))) {
 		moved := false
 		for _, m := range list {
