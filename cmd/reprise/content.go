@@ -300,7 +300,7 @@ func isLeftover(path string) bool {
 func spoolBelow(path string) string {
 	entries, _ := os.ReadDir(path)
 	for _, e := range entries {
-		if below := filepath.Join(path, e.Name()); e.IsDir() && collect.IsSpool(below) {
+		if below := filepath.Join(path, e.Name()); e.IsDir() && collect.IsSpool(below) && !isLeftover(below) {
 			return below
 		}
 	}
