@@ -567,10 +567,10 @@ func TestRecordBounded(t *testing.T) {
 		directory := t.TempDir()
 		whole, trace, again, raw := filepath.Join(directory, "whole.rpz"), filepath.Join(directory, "run.rpz"), filepath.Join(directory, "again.rpz"), filepath.Join(directory, "raw")
 		line := m.Launch(2, m.Build(t, "memory.c"))
-		if got := outcome(t, recorder(t, m, []string{"-o", whole, "--keep-raw", raw}, line...)); got.status != 0 {
+		if got := outcome(t, recorder(t, m, []string{"-o", whole, "--anonymous", "--keep-raw", raw}, line...)); got.status != 0 {
 			t.Fatalf("%+v", got)
 		}
-		must(t, "collect", raw, "-q", "-o", whole) // without what record says of who made it
+		must(t, "collect", raw, "-q", "-o", whole)
 		size := infoOf(t, whole).Bytes * 9 / 10
 		bound := fmt.Sprint(size)
 		if got := outcome(t, recorder(t, m, []string{"-o", trace, "--anonymous", "--bounded", bound}, line...)); got.status != 0 {
