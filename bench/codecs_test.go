@@ -96,12 +96,13 @@ func TestTimes(t *testing.T) {
 		func() error { summaryTable(&out, short); return nil },
 		func() error { return statisticsTable(&out, short) },
 		func() error { return runTable(&out, short) },
+		func() error { return startsTable(&out, short) },
 	} {
 		if err := table(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, want := range []string{"durations of all (341 values)", "| hist | signatures |", "| lossless-lz4 | calls |", "| *entropy of bins* | signatures |", "| statistics | gaps |", "| is.W.8 | 341 | 133 |", "| paths | durations | 341 |", "| is.W.8 | 341 | intervals |"} {
+	for _, want := range []string{"durations of all (341 values)", "| hist | signatures |", "| lossless-lz4 | calls |", "| *entropy of bins* | signatures |", "| statistics | gaps |", "| is.W.8 | 341 | 133 |", "| paths | durations | 341 |", "| is.W.8 | 341 | intervals |", "| is.W.8 | 341 | 10µs |"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %s in\n%s", want, &out)
 		}

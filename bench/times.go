@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os/exec"
+	"time"
 
 	"github.com/reprise-trace/reprise/internal/recorded"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -34,7 +35,7 @@ func reportTimes(w io.Writer, dir string) error {
 		}
 	}
 	summaryTable(w, long)
-	for _, table := range []func(io.Writer, []*recorded.Rank) error{statisticsTable, runTable, peerTable} {
+	for _, table := range []func(io.Writer, []*recorded.Rank) error{statisticsTable, runTable, startsTable, peerTable} {
 		if err := table(w, ranks); err != nil {
 			return err
 		}
@@ -223,6 +224,81 @@ func runTable(w io.Writer, ranks []*recorded.Rank) error {
 		}
 	}
 	return nil
+}
+
+// startsTable reports what bounds of starts take, run by run.
+func startsTable(w io.Writer, ranks []*recorded.Rank) error {
+	fmt.Fprintf(w, "\n### Bounds of starts, bits per call\n\n")
+	fmt.Fprintf(w, "The series of gaps of the table before with a further bound of starts, as `--error start=10us` has it, and how far starts are off on average and at most.\n\n")
+	heads(w, "run", "calls", "bound", "as a series", "more", "mean error, µs", "worst error, µs")
+	for _, run := range byRun(ranks) {
+		least := 0.0
+		for _, bound := range []time.Duration{0, time.Millisecond, 100 * time.Microsecond, 10 * time.Microsecond, time.Microsecond} {
+			bits, mean, worst, err := measureStarts(run, bound)
+			if err != nil {
+				return err
+			}
+			text := bound.String()
+			if bound == 0 {
+				least, text = bits, "–"
+			}
+			fmt.Fprintf(w, "| %s | %d | %s | %.3f | %.3f | %.2f | %.2f |\n", run[0].Run, calls(run), text, bits, bits-least, mean/1e3, worst/1e3)
+		}
+	}
+	return nil
+}
+
+// measureStarts returns the bits per call of a series of gaps with a bound of starts, and how many nanoseconds
+// these are off.
+func measureStarts(run []*recorded.Rank, bound time.Duration) (bits, mean, worst float64, err error) {
+	entropy, err := timing.NewEntropy(epsilon)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	codec := timing.NewSeriesCodec(entropy, entropy, timing.Gaps)
+	codec.Starts = int64(bound)
+	size, sum := 0, 0.0
+	for _, r := range run {
+		b := codec.NewBuilder(0)
+		for i, terminal := range r.Terminals {
+			b.Append(terminal, r.Starts[i], r.Durations[i])
+		}
+		data := b.Finish(nil)
+		size += len(data)
+		series, err := codec.Parse(data, timing.Options{})
+		if err != nil {
+			return 0, 0, 0, err
+		}
+		starts, err := startsOf(series, r.Terminals)
+		if err != nil {
+			return 0, 0, 0, err
+		}
+		for i, start := range starts {
+			off := math.Abs(float64(start - r.Starts[i]))
+			sum, worst = sum+off, max(worst, off)
+		}
+	}
+	n := float64(calls(run))
+	return float64(8*size) / n, sum / n, worst, nil
+}
+
+// startsOf returns the starts of a series.
+func startsOf(s *timing.Series, terminals []uint32) ([]int64, error) {
+	var starts []int64
+	for i := range s.Blocks() {
+		d, err := s.Block(i)
+		if err != nil {
+			return nil, err
+		}
+		times := make([]timing.Time, d.Len())
+		if err := d.Decode(times, terminals[len(starts):][:d.Len()]); err != nil {
+			return nil, err
+		}
+		for _, t := range times {
+			starts = append(starts, t.Start)
+		}
+	}
+	return starts, nil
 }
 
 // runBits are the bits per call that Entropy takes for a run.

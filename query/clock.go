@@ -70,7 +70,7 @@ func (t *Times) Clock(r *reprise.Rank) (*Clock, error) {
 		if err != nil {
 			return nil, err
 		}
-		slack := t.slackOf(shape.grammar.FirstUse(), shape.signature, s.Guarantee())
+		slack := t.slackOf(shape.grammar.FirstUse(), shape.signature, s.Guarantee(), s.Starts())
 		c.source, c.clock = Series, newSeriesClock(r, s, slack)
 		return c, nil
 	}

@@ -9,21 +9,25 @@ import (
 
 // TestTimesGuarantee asks traces of ranks with several codecs for the weakest guarantee.
 func TestTimesGuarantee(t *testing.T) {
-	rough := func(epsilon float64) tracer.Options {
+	rough := func(epsilon float64, starts int64) tracer.Options {
 		codec, err := timing.NewEntropy(epsilon)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return tracer.Options{Series: timing.NewSeriesCodec(codec, codec, timing.Gaps)}
+		c := timing.NewSeriesCodec(codec, codec, timing.Gaps)
+		c.Starts = starts
+		return tracer.Options{Series: c}
 	}
 	for name, c := range map[string]struct {
 		options []tracer.Options // by rank
 		want    timing.Guarantee
+		starts  int64
 	}{
-		"statistics": {[]tracer.Options{{}, {}}, timing.Exact},
-		"exact":      {[]tracer.Options{{Series: exactSeries()}, {Series: exactSeries()}}, timing.Exact},
-		"some":       {[]tracer.Options{{}, rough(0.02), {}}, 0.02},
-		"several":    {[]tracer.Options{rough(0.02), {Series: exactSeries()}, rough(0.1), rough(0.05)}, 0.1},
+		"statistics": {[]tracer.Options{{}, {}}, timing.Exact, 0},
+		"exact":      {[]tracer.Options{{Series: exactSeries()}, {Series: exactSeries()}}, timing.Exact, 0},
+		"some":       {[]tracer.Options{{}, rough(0.02, 0), {}}, 0.02, 0},
+		"several":    {[]tracer.Options{rough(0.02, 7), {Series: exactSeries()}, rough(0.1, 0), rough(0.05, 7)}, 0.1, 0},
+		"bounded":    {[]tracer.Options{{}, rough(0.02, 7), {Series: exactSeries()}, rough(0.1, 9)}, 0.1, 9},
 	} {
 		ranks := make([][]timedCall, len(c.options))
 		for i := range ranks {
@@ -35,6 +39,12 @@ func TestTimesGuarantee(t *testing.T) {
 		}
 		if got, err := times.Guarantee(); err != nil || got != c.want {
 			t.Errorf("%s: %v, want %v (%v)", name, got, c.want, err)
+		}
+		if got := times.starts(); got != c.starts {
+			t.Errorf("%s: starts within %d, want %d", name, got, c.starts)
+		}
+		if off := times.startError(c.want); c.starts > 0 && off != c.starts {
+			t.Errorf("%s: starts are %d off, want %d", name, off, c.starts)
 		}
 	}
 }

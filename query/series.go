@@ -309,10 +309,11 @@ type slack struct {
 	unknown bool // there are no statistics: calls may be anywhere
 }
 
-// slackOf returns the slack of a series of a guarantee of calls of signatures. It is as
-// small as the statistics of these calls on all ranks tell: where no call overlaps the
+// slackOf returns the slack of a series of a guarantee, and with a bound of starts unless that is 0, of
+// calls of signatures. It is as small as the statistics of these calls on all ranks tell: where no call
+// overlaps the
 // one before, as in one thread without calls in calls, and the series is exact, it is 0.
-func (t *Times) slackOf(signatures []sequitur.Symbol, timed func(sequitur.Symbol) int, g timing.Guarantee) slack {
+func (t *Times) slackOf(signatures []sequitur.Symbol, timed func(sequitur.Symbol) int, g timing.Guarantee, starts int64) slack {
 	var s slack
 	longest, most := 0.0, 0.0 // the longest gap, and duration
 	for _, n := range signatures {
@@ -331,6 +332,9 @@ func (t *Times) slackOf(signatures []sequitur.Symbol, timed func(sequitur.Symbol
 	}
 	if g != timing.Exact {
 		s.start = ceiling(longest * min(float64(g), 1))
+		if starts > 0 {
+			s.start = min(s.start, starts)
+		}
 		s.duration = ceiling(most * float64(g))
 	}
 	return s
@@ -352,11 +356,13 @@ func (t *Times) startError(g timing.Guarantee) int64 {
 	if g == timing.Exact {
 		return 0
 	}
-	s, ok := t.slack(g)
-	if !ok {
-		return maxTime
+	if s, ok := t.slack(g); ok {
+		return s.start
 	}
-	return s.start
+	if starts := t.starts(); starts > 0 {
+		return starts
+	}
+	return maxTime
 }
 
 // durationError returns how far durations are off at most, as startError.
@@ -394,7 +400,7 @@ func (t *Times) slack(g timing.Guarantee) (slack, bool) {
 			signatures = append(signatures, sequitur.Symbol(n))
 		}
 	}
-	s := t.slackOf(signatures, func(n sequitur.Symbol) int { return int(n) }, g)
+	s := t.slackOf(signatures, func(n sequitur.Symbol) int { return int(n) }, g, t.starts())
 	return s, !s.unknown && len(signatures) > 0
 }
 

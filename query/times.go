@@ -51,6 +51,7 @@ type Times struct {
 	means     [2][]atomic.Uint64
 	anyPath   func() [2][]timing.Statistics // by signature, if paths
 	begin     func() (int64, error)
+	starts    func() int64 // the bound that starts have, see startsOf
 
 	firstBegin int64            // of the ranks of ranks
 	ranks      *merge.RankTimes // nil if there are none
@@ -86,12 +87,13 @@ func OpenTimes(t *reprise.Trace) (*Times, error) {
 		}
 	}
 	times.begin = sync.OnceValues(times.firstStart)
+	times.starts = sync.OnceValue(times.startsOf)
 	return times.with([2]merge.Summary{d, g}), nil
 }
 
 // with returns times of the same trace with other summaries.
 func (t *Times) with(summaries [2]merge.Summary) *Times {
-	times := &Times{trace: t.trace, begin: t.begin, summaries: summaries, ranks: t.ranks, firstBegin: t.firstBegin}
+	times := &Times{trace: t.trace, begin: t.begin, starts: t.starts, summaries: summaries, ranks: t.ranks, firstBegin: t.firstBegin}
 	for i, s := range summaries {
 		times.paths = times.paths || s.Histograms != nil && s.Histograms.PathSensitive()
 		times.means[i] = make([]atomic.Uint64, t.trace.Signatures())
@@ -342,15 +344,35 @@ func (t *Times) timedSignatures(g *sequitur.Grammar, rank int) (map[sequitur.Sym
 // see [Clock.Guarantee]; exact if there are none. It reads one rank for each codec.
 func (t *Times) Guarantee() (timing.Guarantee, error) {
 	weakest := timing.Exact
+	err := t.eachCodec(func(s *timing.Series) { weakest = max(weakest, s.Guarantee()) })
+	return weakest, err
+}
+
+// startsOf returns the bound of starts that all series have, in nanoseconds, 0 if one has none.
+func (t *Times) startsOf() int64 {
+	weakest, every := int64(0), true
+	err := t.eachCodec(func(s *timing.Series) {
+		if s.Guarantee() != timing.Exact {
+			weakest, every = max(weakest, s.Starts()), every && s.Starts() > 0
+		}
+	})
+	if err != nil || !every {
+		return 0
+	}
+	return weakest
+}
+
+// eachCodec calls use with the series of one rank for each codec.
+func (t *Times) eachCodec(use func(*timing.Series)) error {
 	ranks, codecs, err := t.trace.SeriesRanks()
 	if err != nil {
-		return weakest, err
+		return err
 	}
 	seen := make(map[string]bool)
 	for _, rank := range ranks.All() {
 		name, err := t.trace.SeriesCodec(int(rank))
 		if err != nil {
-			return weakest, err
+			return err
 		}
 		if seen[name] {
 			continue
@@ -360,12 +382,12 @@ func (t *Times) Guarantee() (timing.Guarantee, error) {
 			continue // that of another rank may be readable
 		}
 		seen[name] = true
-		weakest = max(weakest, s.Guarantee())
+		use(s)
 		if len(seen) == len(codecs) {
 			break
 		}
 	}
-	return weakest, nil
+	return nil
 }
 
 // Mean returns how long the calls of a signature of the trace take on average, and the

@@ -13,6 +13,7 @@ import (
 type drift struct {
 	clock     clock
 	guarantee Guarantee
+	starts    int64   // a further bound, if it is above 0
 	longest   float64 // gap of the block
 	calls     []placed
 	found     []int64 // corrections of the calls, in units
@@ -65,6 +66,9 @@ func (d *drift) encode(unit uint64) []byte {
 // number.
 func (d *drift) corrections() (unit uint64, count int) {
 	bound := math.Nextafter(d.longest*min(float64(d.guarantee), 1), 0)
+	if d.starts > 0 {
+		bound = min(bound, float64(d.starts))
+	}
 	// A correction leaves the clock no farther from the truth than half the unit.
 	// Smaller units take more bits, and larger ones corrections sooner again.
 	unit = uint64(max(1, min(1.5*bound, 0x1p61)))

@@ -31,17 +31,29 @@ type Time struct {
 type SeriesCodec struct {
 	Durations, Deltas Codec
 	Form              Form // what deltas are
+
+	// Starts is a further bound of starts, in nanoseconds, if it is above 0. A start is
+	// then no farther from the truth than either bound says, at the cost of more corrections.
+	Starts int64
 }
 
 // NewSeriesCodec returns a codec of series from codecs of durations and deltas.
 func NewSeriesCodec(durations, deltas Codec, form Form) *SeriesCodec {
-	return &SeriesCodec{durations, deltas, form}
+	return &SeriesCodec{Durations: durations, Deltas: deltas, Form: form}
 }
 
-// Name returns the form, and the names of the codecs of durations and deltas.
+// Name returns the form, with the bound of starts if there is one, and the names of the
+// codecs of durations and deltas.
 func (c *SeriesCodec) Name() string {
-	return fmt.Sprintf("%s;%s;%s", c.Form, c.Durations.Name(), c.Deltas.Name())
+	starts := ""
+	if c.Starts > 0 {
+		starts = fmt.Sprintf("%s%d", startsName, c.Starts)
+	}
+	return fmt.Sprintf("%s%s;%s;%s", c.Form, starts, c.Durations.Name(), c.Deltas.Name())
 }
+
+// startsName comes before the bound of starts in a name.
+const startsName = ",starts="
 
 // Guarantee returns the guarantee for every duration and every delta: that of
 // the codec whose is the weaker.
@@ -75,7 +87,7 @@ func (c *SeriesCodec) newEncoder() *seriesEncoder {
 		durations: c.Durations.NewEncoder(),
 		deltas:    c.Deltas.NewEncoder(),
 		truth:     clock{form: c.Form},
-		drift:     drift{clock: clock{form: c.Form}, guarantee: c.Guarantee()},
+		drift:     drift{clock: clock{form: c.Form}, guarantee: c.Guarantee(), starts: c.Starts},
 	}
 }
 

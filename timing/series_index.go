@@ -249,6 +249,10 @@ func (x *SeriesIndex) Find(call uint64) (block int, first uint64) {
 // Guarantee returns that of the codec.
 func (s *Series) Guarantee() Guarantee { return s.codec.Guarantee() }
 
+// Starts returns the bound of starts of the codec, in nanoseconds, 0 if there is none but that
+// by the longest gap.
+func (s *Series) Starts() int64 { return s.codec.Starts }
+
 // Form returns what deltas are.
 func (s *Series) Form() Form { return s.codec.Form }
 

@@ -21,6 +21,11 @@ func seriesCodecs(t rapid.TB) []*SeriesCodec {
 		for _, c := range []Codec{newExponential(t, 0.001), newExponential(t, MaxEpsilon), newHIST(t, HISTOptions{}), newEntropy(t, 0.1)} {
 			all = append(all, NewSeriesCodec(c, newExponential(t, 0.1), form))
 		}
+		for _, starts := range []int64{1, 1000, math.MaxInt64} {
+			c := NewSeriesCodec(newEntropy(t, 0.1), newExponential(t, 0.5), form)
+			c.Starts = starts
+			all = append(all, c)
+		}
 	}
 	return all
 }
@@ -78,6 +83,9 @@ func testSeries(t *rapid.T, c *SeriesCodec) {
 			longest = max(longest, math.Abs(float64(l)))
 		}
 		bound := longest * float64(c.Guarantee())
+		if c.Starts > 0 {
+			bound = min(bound, float64(c.Starts))
+		}
 		for i, call := range block {
 			checkGuarantee(t, c.Guarantee(), []int64{got[i].Duration, got[i].Delta}, []int64{call.duration, deltas[i]})
 			if failure := distance(got[i].Start, call.start); failure > bound {

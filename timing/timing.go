@@ -3,6 +3,7 @@ package timing
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -157,8 +158,9 @@ func asCodec(c Codec, err error) (Codec, error) {
 func ParseSeriesCodec(name string, codec func(name string) (Codec, error)) (*SeriesCodec, error) {
 	parts := strings.Split(name, ";")
 	if len(parts) == 3 {
+		word, starts, _ := strings.Cut(parts[0], startsName)
 		for _, form := range []Form{Gaps, Intervals} {
-			if parts[0] != form.String() {
+			if word != form.String() {
 				continue
 			}
 			durations, err := codec(parts[1])
@@ -169,7 +171,12 @@ func ParseSeriesCodec(name string, codec func(name string) (Codec, error)) (*Ser
 			if err != nil {
 				return nil, err
 			}
-			return NewSeriesCodec(durations, deltas, form), nil
+			c := NewSeriesCodec(durations, deltas, form)
+			c.Starts, _ = strconv.ParseInt(starts, 10, 64)
+			if !strings.HasPrefix(c.Name(), parts[0]+";") {
+				break
+			}
+			return c, nil
 		}
 	}
 	return nil, fmt.Errorf("timing: no codec of series is called %q", name)

@@ -49,7 +49,9 @@ func New(o Options) (*Recorder, error) {
 	}
 	if s := o.Series; s != nil {
 		if len(o.DurationsOf) > 0 {
-			s = timing.NewSeriesCodec(merge.CodecByFunction(s.Durations, o.DurationsOf, r.functionOf), s.Deltas, s.Form)
+			own := *s
+			own.Durations = merge.CodecByFunction(s.Durations, o.DurationsOf, r.functionOf)
+			s = &own
 		}
 		if err := merge.CheckCodec(s); err != nil {
 			return nil, err

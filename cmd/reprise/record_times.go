@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +17,7 @@ import (
 // A timesFlag is what --times and --error say.
 type timesFlag struct {
 	words  string
-	errors []string // as 0.1, 10% or MPI_Waitall=1%
+	errors []string // as 0.1, 10%, MPI_Waitall=1% or start=10us
 }
 
 func (t *timesFlag) addTo(cmd *cobra.Command) {
@@ -125,7 +126,7 @@ func codecOf(word string) *timesCodec {
 
 // addSeries adds the codec of the times of every call, and those of functions.
 func (t *timesFlag) addSeries(o *collect.Options, chosen timesCodec, form timing.Form) error {
-	epsilon, own := defaultError, chosen
+	epsilon, own, starts := defaultError, chosen, time.Duration(0)
 	if chosen.lossy == nil {
 		own.lossy = newEntropy // of functions whose times need not be exact
 	}
@@ -133,6 +134,13 @@ func (t *timesFlag) addSeries(o *collect.Options, chosen timesCodec, form timing
 		function, value, ok := strings.Cut(text, "=")
 		if !ok {
 			function, value = "", text
+		}
+		if function == startOf {
+			var err error
+			if starts, err = parseStart(value); err != nil {
+				return err
+			}
+			continue
 		}
 		e, err := parseError(value)
 		switch {
@@ -162,8 +170,24 @@ func (t *timesFlag) addSeries(o *collect.Options, chosen timesCodec, form timing
 	codec, err := chosen.codec(epsilon)
 	if err == nil {
 		o.Times.Series = timing.NewSeriesCodec(codec, codec, form)
+		o.Times.Series.Starts = int64(starts)
+	}
+	if err == nil && starts > 0 && chosen.lossy == nil && len(o.Times.DurationsOf) == 0 {
+		return fmt.Errorf("--times %s is exact, and so are starts: --error %s=%v does not go with it", t.words, startOf, starts)
 	}
 	return err
+}
+
+// startOf is the name for which --error has the absolute error of starts.
+const startOf = "start"
+
+// parseStart returns the error of starts that is given as 10us.
+func parseStart(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("--error %s is a time above 0, such as 10us, not %q", startOf, text)
+	}
+	return d, nil
 }
 
 // parseError returns the relative error that is given as 0.1 or 10%: 0, or one that

@@ -24,6 +24,7 @@ func TestTimesWords(t *testing.T) {
 		"intervals;lossless,compressor=zstd;lossless,compressor=zstd":                                                "zstd,intervals",
 		"gaps;bins,epsilon=0.1;lossless,compressor=lz4":                                                              "exponential,gaps=lz4",
 		`gaps;functions{"a"=bins,epsilon=0.01|"b"=lossless,compressor=zstd|grammar,epsilon=0.1};grammar,epsilon=0.1`: "grammar a=1% b=0",
+		"gaps,starts=10000;entropy,epsilon=0.1;entropy,epsilon=0.1":                                                  "entropy start=10µs",
 		"another": "another",
 	} {
 		if got := layout.SeriesWords(name); got != want {
@@ -58,6 +59,7 @@ func TestTimesFlag(t *testing.T) {
 		{flags: "--times statistics,all,intervals", series: "intervals;entropy,epsilon=0.1;entropy,epsilon=0.1"},
 		{flags: "--times all --error 20% --error MPI_Waitall=1% --error MPI_Init=0", series: "gaps;entropy,epsilon=0.2;entropy,epsilon=0.2",
 			functions: map[string]string{"MPI_Waitall": "entropy,epsilon=0.01", "MPI_Init": "lossless,compressor=zstd"}},
+		{flags: "--times all --error start=10us --error 5%", series: "gaps,starts=10000;entropy,epsilon=0.05;entropy,epsilon=0.05"},
 		{flags: "--times exact --error MPI_Test=0.5", series: "gaps;lossless,compressor=zstd;lossless,compressor=zstd",
 			functions: map[string]string{"MPI_Test": "entropy,epsilon=0.5"}},
 	} {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/timing/grammar"
@@ -82,14 +83,17 @@ func SeriesCodec(name string, function func(terminal uint32) string) (*timing.Se
 }
 
 // SeriesWords returns the name of a codec of series in the words of reprise record: those
-// of --times and, of functions with codecs of their own, those of --error, as in
-// entropy,intervals MPI_Wait=1%.
+// of --times and, of functions with codecs of their own and of starts with a bound, those of
+// --error, as in entropy,intervals MPI_Wait=1% start=10µs.
 func SeriesWords(name string) string {
 	parts := strings.Split(name, ";")
 	if len(parts) != 3 {
 		return name
 	}
-	durations, own := parts[1], ""
+	durations, own, starts := parts[1], "", ""
+	if form, bound, ok := strings.Cut(parts[0], ",starts="); ok {
+		parts[0], starts = form, startWords(bound)
+	}
 	if body, ok := strings.CutPrefix(durations, OfFunctions); ok {
 		functions := strings.Split(strings.TrimSuffix(body, "}"), "|")
 		last := len(functions) - 1
@@ -105,7 +109,16 @@ func SeriesWords(name string) string {
 	case parts[0] == timing.Intervals.String():
 		words += "," + parts[0]
 	}
-	return words + own
+	return words + own + starts
+}
+
+// startWords returns the bound of starts, as in 10000, in words.
+func startWords(nanoseconds string) string {
+	n, err := strconv.ParseInt(nanoseconds, 10, 64)
+	if err != nil {
+		return ""
+	}
+	return " start=" + time.Duration(n).String()
 }
 
 // functionWords returns the codec of a function, as in "MPI_Wait"=bins,epsilon=0.01, in
