@@ -80,6 +80,9 @@ func (s *statement) forcedTest(line string) (string, error) {
 	if requests == "" {
 		requests, count = s.argumentText("array_of_requests"), s.argumentText("count")
 	} else if requests[0] != '&' {
+		if requests == nulls["request"] {
+			return line, nil // which is complete, and no variable of the program
+		}
 		requests = "&" + requests
 	}
 	if requests == "NULL" {
