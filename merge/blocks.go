@@ -30,6 +30,10 @@ const (
 	// maxPlain is how many symbols the grammars of one have at the most.
 	maxPlain = 1 << 17
 
+	// fewTerminals is how often a terminal of these is used at the least, on average: where arguments
+	// hardly come again, nothing is shorter without streams.
+	fewTerminals = 32
+
 	// streamsSave is the part of a trace with streams by which it is smaller without them at the least, if
 	// it is written without them.
 	streamsSave = 10
@@ -68,7 +72,7 @@ func (a *Accumulator) unstretched(ctx context.Context, shapes []*shape, order *s
 	if ctx.Err() != nil {
 		return e, nil
 	}
-	if err := e.model.mix(ctx, &e.sections, a); err != nil || ctx.Err() != nil {
+	if err := e.model.mix(ctx, &e.sections, a, math.MaxInt); err != nil || ctx.Err() != nil {
 		return e, err
 	}
 	e.bytes = 0
@@ -77,7 +81,8 @@ func (a *Accumulator) unstretched(ctx context.Context, shapes []*shape, order *s
 	if stretched == united || terminalsOf(shapes) > maxWeighed {
 		return e, nil
 	}
-	if stretched && (storedSize(e.sections.streams) < minStreams || symbolsOf(shapes) > maxPlain) {
+	symbols := symbolsOf(shapes)
+	if stretched && (storedSize(e.sections.streams) < minStreams || symbols > maxPlain || terminalsOf(shapes) > symbols/fewTerminals) {
 		return e, nil
 	}
 	if !e.model.usesGroups {
@@ -92,17 +97,17 @@ func (a *Accumulator) unstretched(ctx context.Context, shapes []*shape, order *s
 	if stretched {
 		most -= most / streamsSave // as streams tell which arguments vary
 	}
-	if err := apart.model.mix(ctx, &apart.sections, a); err == nil && apart.sections.size() < most {
+	if err := apart.model.mix(ctx, &apart.sections, a, most); err == nil && apart.sections.size() < most {
 		apart.grouped, apart.grammars = e.grouped, e.grammars
 		return apart, nil
 	}
 	return e, nil
 }
 
-// mix writes the grammars of c as blocks, if that makes the trace smaller, of signatures in the
+// mix writes the grammars of c as blocks, if that makes the trace smaller and c shorter than most bytes, of signatures in the
 // order of their arguments if that does: blocks do not need them in that of their first use. It
 // returns an error if the trace could not be read, because it exceeds a limit.
-func (m *model) mix(ctx context.Context, c *sections, a *Accumulator) error {
+func (m *model) mix(ctx context.Context, c *sections, a *Accumulator, most int) error {
 	if _, err := m.parseTable(c); err != nil {
 		return err
 	}
@@ -120,7 +125,8 @@ func (m *model) mix(ctx context.Context, c *sections, a *Accumulator) error {
 	if saved <= 0 {
 		sorted, s, saved = *m, *c, 0
 	}
-	switch ok, err := sorted.toBlocks(ctx, &s, a, size+saved-max(size/8, minSaved)); {
+	most = min(most-(s.size()-storedSize(s.grammars)), size+saved-max(size/8, minSaved))
+	switch ok, err := sorted.toBlocks(ctx, &s, a, most); {
 	case err != nil:
 		return err
 	case !ok:
