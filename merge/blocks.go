@@ -72,7 +72,7 @@ func (a *Accumulator) unstretched(ctx context.Context, shapes []*shape, order *s
 	if ctx.Err() != nil {
 		return e, nil
 	}
-	if err := e.model.mix(ctx, &e.sections, a, math.MaxInt); err != nil || ctx.Err() != nil {
+	if err := e.model.mix(ctx, &e.sections, a); err != nil || ctx.Err() != nil {
 		return e, err
 	}
 	e.bytes = 0
@@ -97,17 +97,17 @@ func (a *Accumulator) unstretched(ctx context.Context, shapes []*shape, order *s
 	if stretched {
 		most -= most / streamsSave // as streams tell which arguments vary
 	}
-	if err := apart.model.mix(ctx, &apart.sections, a, most); err == nil && apart.sections.size() < most {
+	if err := apart.model.mix(ctx, &apart.sections, a); err == nil && apart.sections.size() < most {
 		apart.grouped, apart.grammars = e.grouped, e.grammars
 		return apart, nil
 	}
 	return e, nil
 }
 
-// mix writes the grammars of c as blocks, if that makes the trace smaller and c shorter than most bytes, of signatures in the
+// mix writes the grammars of c as blocks, if that makes the trace smaller, of signatures in the
 // order of their arguments if that does: blocks do not need them in that of their first use. It
 // returns an error if the trace could not be read, because it exceeds a limit.
-func (m *model) mix(ctx context.Context, c *sections, a *Accumulator, most int) error {
+func (m *model) mix(ctx context.Context, c *sections, a *Accumulator) error {
 	if _, err := m.parseTable(c); err != nil {
 		return err
 	}
@@ -125,8 +125,7 @@ func (m *model) mix(ctx context.Context, c *sections, a *Accumulator, most int) 
 	if saved <= 0 {
 		sorted, s, saved = *m, *c, 0
 	}
-	most = min(most-(s.size()-storedSize(s.grammars)), size+saved-max(size/8, minSaved))
-	switch ok, err := sorted.toBlocks(ctx, &s, a, most); {
+	switch ok, err := sorted.toBlocks(ctx, &s, a, size+saved-max(size/8, minSaved)); {
 	case err != nil:
 		return err
 	case !ok:
