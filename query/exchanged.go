@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"slices"
-	"sync"
 
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -70,7 +69,7 @@ type UniformPairs struct {
 	Higher       bool                    `json:"higher,omitzero"` // only to those with a higher rank in the communicator, as in MPI_Scan
 	Blocks                               // of each pair
 
-	members []int // if Higher, in the order of their ranks in the communicator
+	members []int // if Higher, in the order of their ranks in the communicator; nil if that is the order of To
 }
 
 // pairs returns the number of pairs.
@@ -79,12 +78,29 @@ func (u *UniformPairs) pairs() uint64 {
 		return uint64(u.From.Len())*uint64(u.To.Len()) - uint64(u.From.Intersection(u.To).Len())
 	}
 	n := uint64(0)
+	if u.members == nil {
+		for first, last := range u.From.Ranges() {
+			n += u.higherWithin(first, last, u.To.Len()-1)
+		}
+		return n
+	}
 	for k, rank := range u.members {
 		if u.From.Contains(rank) {
 			n += uint64(len(u.members) - 1 - k)
 		}
 	}
 	return n
+}
+
+// higherWithin returns the number of pairs of a rank from first to last and a higher one of To, up to a rank. To is 0 and the ranks
+// that follow it.
+func (u *UniformPairs) higherWithin(first, last, upTo int) uint64 {
+	upTo = min(upTo, u.To.Len()-1)
+	if last = min(last, upTo); first > last {
+		return 0
+	}
+	a, b := uint64(upTo-last), uint64(upTo-first) // so many are higher than last, and than first
+	return (b + a) * (b - a + 1) / 2
 }
 
 // All returns what goes between all of the pairs.
@@ -96,13 +112,16 @@ func (u *UniformPairs) Ascending() bool { return slices.IsSorted(u.members) }
 
 // eachOf calls f with the ranks, from least to most, to which there is something from a rank of From.
 func (u *UniformPairs) eachOf(rank, least, most int, f func(to int)) {
-	if u.Higher {
+	if u.Higher && u.members != nil {
 		for _, to := range u.members[slices.Index(u.members, rank)+1:] {
 			if to >= least && to <= most {
 				f(to)
 			}
 		}
 		return
+	}
+	if u.Higher {
+		least = max(least, rank+1)
 	}
 	for low, high := range u.To.Ranges() {
 		for to := max(low, least); to <= min(high, most); to++ {
@@ -113,30 +132,41 @@ func (u *UniformPairs) eachOf(rank, least, most int, f func(to int)) {
 	}
 }
 
-// A groupKey is a group of a communicator.
+// A groupKey is a group of a communicator. The members of MPI_COMM_WORLD are not listed: they cost the same however many a
+// trace claims to have.
 type groupKey struct {
 	communicator *semantics.Communicator
 	group        int
 }
 
-// A groupTable has the members of groups.
-type groupTable struct {
-	mu   sync.Mutex
-	list map[groupKey][]int
+// listed returns the members in the order of their ranks in the communicator, nil if these are the ranks in the run.
+func (k groupKey) listed() []int {
+	if k.communicator.InRunOrder() {
+		return nil
+	}
+	return k.communicator.Members(k.group)
 }
 
-func (t *groupTable) members(k groupKey) []int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.list == nil {
-		t.list = make(map[groupKey][]int)
+func (k groupKey) size() int {
+	if k.communicator.InRunOrder() {
+		return k.communicator.Size()
 	}
-	list, ok := t.list[k]
-	if !ok {
-		list = k.communicator.Members(k.group)
-		t.list[k] = list
+	return len(k.listed())
+}
+
+// member returns the rank in the run of a member.
+func (k groupKey) member(rank int) int {
+	if list := k.listed(); list != nil {
+		return list[rank]
 	}
-	return list
+	return rank
+}
+
+func (k groupKey) set() rankenc.Set {
+	if k.communicator.InRunOrder() {
+		return rankenc.World(k.size())
+	}
+	return rankenc.SetOf(k.listed()...)
 }
 
 // A uniformKey says with whom a rank exchanges the same.
@@ -150,7 +180,6 @@ type uniformKey struct {
 // few others.
 type rankExchange struct {
 	rank    int
-	groups  *groupTable
 	uniform map[uniformKey]Blocks
 	lists   map[groupKey][]Blocks // what the rank gives to each member
 }
@@ -159,17 +188,16 @@ type rankExchange struct {
 // returns all of it.
 func (e *rankExchange) with(x *semantics.Exchange, c *semantics.Communicator, count uint64) (all Blocks) {
 	k := groupKey{c, x.Group}
-	members := e.groups.members(k)
-	if x.Blocks != nil {
+	if x.Blocks != nil { // as many as there are members
 		list := e.lists[k]
 		if list == nil {
-			if list = make([]Blocks, len(members)); e.lists == nil {
+			if list = make([]Blocks, len(x.Blocks)); e.lists == nil {
 				e.lists = make(map[groupKey][]Blocks)
 			}
 			e.lists[k] = list
 		}
-		for i, size := range x.Blocks[:min(len(x.Blocks), len(list))] {
-			if members[i] != e.rank {
+		for i, size := range x.Blocks {
+			if k.member(i) != e.rank {
 				list[i].add(count, size)
 				all.add(count, size)
 			}
@@ -182,7 +210,7 @@ func (e *rankExchange) with(x *semantics.Exchange, c *semantics.Communicator, co
 		e.uniform = make(map[uniformKey]Blocks)
 	}
 	e.uniform[u] = sum
-	others := len(members)
+	others := k.size()
 	switch {
 	case u.higher:
 		others -= 1 + x.Rank
@@ -222,10 +250,9 @@ func (f *rankFlows) addExchange(r *semantics.Rank, o *semantics.Operation, count
 // listPairs adds the pairs that are in lists.
 func (f *rankFlows) listPairs() {
 	for k, list := range f.exchange.lists {
-		members := f.exchange.groups.members(k)
 		for i, b := range list {
 			if b.Blocks > 0 {
-				f.pairs = append(f.pairs, Pair{f.exchange.rank, members[i], Volume{Exchanged: b}})
+				f.pairs = append(f.pairs, Pair{f.exchange.rank, k.member(i), Volume{Exchanged: b}})
 			}
 		}
 	}
@@ -233,7 +260,7 @@ func (f *rankFlows) listPairs() {
 }
 
 // uniformOf returns the uniform pairs of all ranks, those of equal amounts together.
-func uniformOf(found []*rankFlows, groups *groupTable) []UniformPairs {
+func uniformOf(found []*rankFlows) []UniformPairs {
 	type one struct {
 		uniformKey
 		Blocks
@@ -267,7 +294,7 @@ func uniformOf(found []*rankFlows, groups *groupTable) []UniformPairs {
 		}
 		set, ok := sets[first.groupKey]
 		if !ok {
-			set = rankenc.SetOf(groups.members(first.groupKey)...)
+			set = first.set()
 			sets[first.groupKey] = set
 		}
 		u := UniformPairs{Communicator: first.communicator, From: b.Finish(), To: set, Higher: first.higher, Blocks: first.Blocks}
@@ -275,7 +302,7 @@ func uniformOf(found []*rankFlows, groups *groupTable) []UniformPairs {
 			u.From, u.To = u.To, u.From
 		}
 		if u.Higher {
-			u.members = groups.members(first.groupKey)
+			u.members = first.listed()
 		}
 		list = append(list, u)
 	}

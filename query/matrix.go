@@ -83,12 +83,12 @@ func (m *Matrix) addUniform(list []UniformPairs) {
 	for i := range list {
 		u := &list[i]
 		m.Exchanged.plus(u.All())
-		if u.Higher {
+		if u.Higher && u.members != nil {
 			m.addHigher(u)
 			continue
 		}
-		self := m.count(u.From.Intersection(u.To))
 		from, to := m.count(u.From), m.count(u.To)
+		within := m.within(u)
 		for source, n := range from {
 			if n == 0 {
 				continue
@@ -96,8 +96,11 @@ func (m *Matrix) addUniform(list []UniformPairs) {
 			row := m.row(source)
 			for destination, k := range to {
 				pairs := n * k
-				if source == destination {
-					pairs -= self[source]
+				switch {
+				case source == destination:
+					pairs = within[source]
+				case u.Higher && source > destination:
+					pairs = 0
 				}
 				if pairs > 0 {
 					row[destination].plus(u.times(pairs))
@@ -124,18 +127,40 @@ func (m *Matrix) addHigher(u *UniformPairs) {
 	}
 }
 
+// within returns how many of the pairs have both ranks in a bin, by bin.
+func (m *Matrix) within(u *UniformPairs) []uint64 {
+	n := make([]uint64, m.Bins)
+	if !u.Higher {
+		self, to := m.count(u.From.Intersection(u.To)), m.count(u.To)
+		for bin, from := range m.count(u.From) {
+			n[bin] = from*to[bin] - self[bin]
+		}
+		return n
+	}
+	m.eachBin(u.From, func(bin, first, last int) {
+		_, end := m.Range(bin)
+		n[bin] += u.higherWithin(first, last, end)
+	})
+	return n
+}
+
 // count returns how many ranks of a set are in each bin.
 func (m *Matrix) count(set rankenc.Set) []uint64 {
 	n := make([]uint64, m.Bins)
+	m.eachBin(set, func(bin, first, last int) { n[bin] += uint64(last - first + 1) })
+	return n
+}
+
+// eachBin calls f with each run of consecutive ranks of a set that are in one bin.
+func (m *Matrix) eachBin(set rankenc.Set, f func(bin, first, last int)) {
 	for first, last := range set.Ranges() {
 		for bin := m.bin(first); first <= last; bin++ {
 			_, end := m.Range(bin)
 			end = min(end, last)
-			n[bin] += uint64(end - first + 1)
+			f(bin, first, end)
 			first = end + 1
 		}
 	}
-	return n
 }
 
 // bin returns the number of the bin of a rank of the run.

@@ -51,12 +51,11 @@ func messagesWithin(ctx context.Context, m *semantics.Model, bins int, most int6
 	}
 	var mu sync.Mutex // of all.Matrix
 	found := make([]*rankFlows, len(ranks))
-	groups := new(groupTable)
 	var pairs atomic.Int64
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	err := o.eachRank(ctx, m, ranks, func(i int, r *semantics.Rank) {
-		found[i] = flowsOf(ranks[i], r, size, groups)
+		found[i] = flowsOf(ranks[i], r, size)
 		if all.Matrix != nil {
 			mu.Lock()
 			defer mu.Unlock()
@@ -70,7 +69,7 @@ func messagesWithin(ctx context.Context, m *semantics.Model, bins int, most int6
 	}
 	found = slices.DeleteFunc(found, func(f *rankFlows) bool { return f == nil })
 	all.Sizes, all.Communicators = sizesOf(found), usesOf(found)
-	uniform := uniformOf(found, groups)
+	uniform := uniformOf(found)
 	if all.Matrix != nil {
 		all.Matrix.addUniform(uniform)
 		return all, nil
@@ -102,11 +101,11 @@ type rankFlows struct {
 	uncounted uint64 // calls of collective operations, as in Traffic
 }
 
-func flowsOf(rank int, r *semantics.Rank, ranks int, groups *groupTable) *rankFlows {
+func flowsOf(rank int, r *semantics.Rank, ranks int) *rankFlows {
 	f := &rankFlows{
 		ranks: ranks, at: make(map[[2]int]int), sizes: make(map[int64]uint64),
 		uses:     make(map[*semantics.Communicator]*CommunicatorUse),
-		exchange: rankExchange{rank: rank, groups: groups},
+		exchange: rankExchange{rank: rank},
 	}
 	for o := range r.All() {
 		f.addCall(o.Operation, o.Count)
