@@ -64,7 +64,7 @@ func (s *sample) fitInteriors(try func(params)) {
 		most  = 6 // products of three sizes that follow each other
 	)
 	k := squareRoot(s.size)
-	if k < least || int64(len(s.ranks)) != s.size || s.distinct(most) < 2 || slices.Min(s.values) <= 0 {
+	if k < least || int64(len(s.ranks)) != s.size || s.distinct(most) < 3 || slices.Min(s.values) <= 0 {
 		return
 	}
 	var found []innerBlocks
@@ -113,7 +113,7 @@ func residueSums(values []int64, f factors, k int64) []int64 {
 func interiorOf(sums []int64, f factors) (innerBlocks, bool) {
 	k := int64(len(sums))
 	distinct := slices.Compact(slices.Sorted(slices.Values(sums)))
-	if len(distinct) < 2 || len(distinct) > 3 {
+	if len(distinct) != 3 { // with two, they are blocks, too
 		return innerBlocks{}, false
 	}
 	unit, n := distinct[1]-distinct[0], int64(2)
