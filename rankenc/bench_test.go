@@ -156,3 +156,32 @@ func BenchmarkSet(b *testing.B) {
 		run("Union", len(tt.ranks), func(int) { s.Union(other) })
 	}
 }
+
+// BenchmarkSetLimit combines sets of 2²² runs, the most that the shapes of a trace have.
+func BenchmarkSetLimit(b *testing.B) {
+	const runs = 1 << 22
+	every := func(first, stride int) Set {
+		return newSet([]item{{start: uint32(first), length: 1, depth: 1, dims: [maxDepth]dim{{uint32(stride), runs}}}})
+	}
+	s := every(0, 2)
+	for _, other := range []struct {
+		name string
+		set  Set
+	}{{"regular", every(1, 3)}, {"irregular", SetOf(random(2*runs, 0.5)...)}} {
+		for _, operation := range []struct {
+			name string
+			of   func(s, t Set) Set
+		}{{"union", func(s, t Set) Set { return s.Union(t) }}, {"intersection", Set.Intersection}, {"difference", Set.Difference}} {
+			b.Run(operation.name+"/with="+other.name, func(b *testing.B) {
+				for b.Loop() {
+					operation.of(s, other.set)
+				}
+			})
+			b.Run(operation.name+"/of="+other.name, func(b *testing.B) {
+				for b.Loop() {
+					operation.of(other.set, s)
+				}
+			})
+		}
+	}
+}

@@ -81,24 +81,25 @@ func (it *item) locate(off int) (int, bool) {
 // ranks, until it returns false, and reports whether it never did.
 func (it *item) ranges(yield func(lo, hi int) bool) bool {
 	var digits [maxDepth]uint32
-	lo := int(it.start)
-	for {
-		if !yield(lo, lo+int(it.length)-1) {
+	for off, more := 0, true; more; off, more = it.step(&digits, off) {
+		if lo := int(it.start) + off; !yield(lo, lo+int(it.length)-1) {
 			return false
 		}
-		k := 0
-		for ; k < it.depth; k++ {
-			if digits[k]++; digits[k] < it.dims[k].count {
-				lo += int(it.dims[k].stride)
-				break
-			}
-			lo -= int(it.dims[k].stride) * int(digits[k]-1)
-			digits[k] = 0
-		}
-		if k == it.depth {
-			return true
-		}
 	}
+	return true
+}
+
+// step returns where the run of consecutive ranks begins that follows the one at an offset, from the first rank of it, and whether
+// there is one. It keeps digits, of which each says how often its dimension was repeated; behind the last run they are zero.
+func (it *item) step(digits *[maxDepth]uint32, off int) (int, bool) {
+	for k := range it.depth {
+		if digits[k]++; digits[k] < it.dims[k].count {
+			return off + int(it.dims[k].stride), true
+		}
+		off -= int(it.dims[k].stride) * int(digits[k]-1)
+		digits[k] = 0
+	}
+	return 0, false
 }
 
 // truncated returns the last block of it that has at most k dimensions.

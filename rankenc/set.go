@@ -169,62 +169,14 @@ func (s Set) Union(others ...Set) Set {
 	case s.n == 0:
 		return others[0]
 	}
-	t := others[0]
-	next, stop := iter.Pull2(t.Ranges())
-	defer stop()
-	var b SetBuilder
-	tlo, thi, more := next()
-	add := func(lo, hi int) {
-		if lo = max(lo, b.next); lo <= hi {
-			b.AddRange(lo, hi)
-		}
-	}
-	for lo, hi := range s.Ranges() {
-		for more && tlo <= lo {
-			add(tlo, thi)
-			tlo, thi, more = next()
-		}
-		add(lo, hi)
-	}
-	for more {
-		add(tlo, thi)
-		tlo, thi, more = next()
-	}
-	return b.Finish()
+	return s.unite(others[0])
 }
 
 // Intersection returns the set of the ranks that are in s and in t.
-func (s Set) Intersection(t Set) Set { return s.choose(t, true) }
+func (s Set) Intersection(t Set) Set { return s.combine(t, false, true, false) }
 
 // Difference returns the set of the ranks that are in s and not in t.
-func (s Set) Difference(t Set) Set { return s.choose(t, false) }
-
-// choose returns the ranks of s that are in t, or those that are not.
-func (s Set) choose(t Set, in bool) Set {
-	next, stop := iter.Pull2(t.Ranges())
-	defer stop()
-	var b SetBuilder
-	tlo, thi, more := next()
-	for lo, hi := range s.Ranges() {
-		for more && thi < lo {
-			tlo, thi, more = next()
-		}
-		for ; more && tlo <= hi; tlo, thi, more = next() {
-			if in {
-				b.AddRange(max(lo, tlo), min(hi, thi))
-			} else {
-				b.AddRange(lo, tlo-1)
-			}
-			if lo = thi + 1; lo > hi {
-				break
-			}
-		}
-		if !in {
-			b.AddRange(lo, hi)
-		}
-	}
-	return b.Finish()
-}
+func (s Set) Difference(t Set) Set { return s.combine(t, true, false, false) }
 
 // String returns the ranks as text, such as "0-15, 20, 32-62:2", where "a-b:c"
 // is every c-th rank from a to b and "(x)+c×k" stands for k copies of x at
