@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,9 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/atomicfile"
 )
+
+// faults are the errors of operations that fail: the disk is full, it is broken, or less was written than was to be.
+var faults = []error{syscall.ENOSPC, syscall.EIO, io.ErrShortWrite}
 
 // TestFaults lets each operation fail with which commands write their output, one after the other: the
 // output is the old one, of all files if there are several, and the error says which file it is of.
@@ -64,35 +68,42 @@ func TestFaultsOfDirectories(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeWritten(t, 1)
 	for _, command := range directoryCommands {
-		command := commandOf(command, 0)
-		names := fileNames(t)
-		for nth := 1; ; nth++ {
-			operations := 0
-			end := atomicfile.Inject(func(string) error {
-				if operations++; operations == nth {
-					return syscall.ENOSPC
-				}
-				return nil
-			})
-			r := invoke(t, "", command...)
-			end()
-			if operations < nth {
-				if nth < 4 || r.status != exitOK || fileNames(t) != "OUT "+names {
-					t.Errorf("%s: %d operations, %+v, %s", command, operations, r, fileNames(t))
-				}
-				break
-			}
-			if r.status != exitFailure || !strings.Contains(r.stderr, "OUT: no space left on device") || fileNames(t) != names {
-				t.Errorf("%s, operation %d: %+v, left %s", command, nth, r, fileNames(t))
-			}
-		}
-		if err := os.RemoveAll("OUT"); err != nil {
-			t.Fatal(err)
+		for _, fault := range faults {
+			checkDirectoryFaults(t, commandOf(command, 0), fault)
 		}
 	}
 	writeFile(t, "file", "")
 	if r := invoke(t, "", "cat", "in0.lines.rpz", "--split", filepath.Join("file", "OUT")); r.status != exitFailure || !strings.Contains(r.stderr, "file/OUT") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// checkDirectoryFaults is checkFaults for a command that writes the directory OUT, and one error.
+func checkDirectoryFaults(t *testing.T, command []string, fault error) {
+	t.Helper()
+	names := fileNames(t)
+	for nth := 1; ; nth++ {
+		operations := 0
+		end := atomicfile.Inject(func(string) error {
+			if operations++; operations == nth {
+				return fault
+			}
+			return nil
+		})
+		r := invoke(t, "", command...)
+		end()
+		if operations < nth {
+			if nth < 4 || r.status != exitOK || fileNames(t) != "OUT "+names {
+				t.Errorf("%s: %d operations, %+v, %s", command, operations, r, fileNames(t))
+			}
+			break
+		}
+		if r.status != exitFailure || !strings.Contains(r.stderr, "OUT: "+fault.Error()) || fileNames(t) != names {
+			t.Errorf("%s, operation %d, %v: %+v, left %s", command, nth, fault, r, fileNames(t))
+		}
+	}
+	if err := os.RemoveAll("OUT"); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -113,8 +124,16 @@ func outputsOf(t *testing.T, command []string) map[string]string {
 }
 
 // checkFaults runs a command that writes outputs, in which the first operation fails, then the second, and
-// so on, until it makes fewer. It leaves the outputs.
+// so on, until it makes fewer, with each of the errors. It leaves the outputs.
 func checkFaults(t *testing.T, command []string, outputs map[string]string) {
+	t.Helper()
+	for _, fault := range faults {
+		checkFault(t, command, outputs, fault)
+	}
+}
+
+// checkFault is checkFaults with one error.
+func checkFault(t *testing.T, command []string, outputs map[string]string, fault error) {
 	t.Helper()
 	names := fileNames(t)
 	for nth := 1; ; nth++ {
@@ -128,7 +147,7 @@ func checkFaults(t *testing.T, command []string, outputs map[string]string) {
 			}
 			if operations++; operations == nth {
 				failed = operation
-				return syscall.ENOSPC
+				return fault
 			}
 			return nil
 		})
@@ -140,8 +159,8 @@ func checkFaults(t *testing.T, command []string, outputs map[string]string) {
 			}
 			return
 		}
-		if r.status != exitFailure || !strings.Contains(r.stderr, "no space left on device") || !strings.Contains(r.stderr, "OUT") {
-			t.Errorf("%s, operation %d, %s: %+v", command, nth, failed, r)
+		if r.status != exitFailure || !strings.Contains(r.stderr, fault.Error()) || !strings.Contains(r.stderr, "OUT") {
+			t.Errorf("%s, operation %d, %s, %v: %+v", command, nth, failed, fault, r)
 		}
 		if got := fileNames(t); got != names {
 			t.Errorf("%s, operation %d, %s: left %s", command, nth, failed, got)
