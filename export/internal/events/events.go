@@ -21,8 +21,9 @@
 // and [Rank.TimesLabel] how exact times are that were recorded.
 //
 // Calls come in the order in which they returned. Those of one thread lie one after
-// another, or one in another, as those that a callback makes do: what a clock that was
-// set back says otherwise is cut off at the beginning of the later call.
+// another, or one in another, as those that a callback makes do. Where durations are not
+// exact, a call ends where the next one begins at the latest, as starts are nearer to the
+// truth; what a clock that was set back says otherwise is cut off at the beginning of the later call.
 //
 // # Cost
 //
@@ -297,7 +298,7 @@ func (r *Rank) events(wanted func(thread int32) bool, yield func(Event, error) b
 		thread int32
 		in     = r.trace.in
 	)
-	for c, err := range r.clock.calls(in) {
+	for c, err := range r.cut(r.clock.calls(in)) {
 		if err != nil {
 			yield(Event{}, err)
 			return

@@ -1,6 +1,7 @@
 package events_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -219,6 +220,46 @@ func TestTimesLabel(t *testing.T) {
 			t.Errorf("rank %d: %q", r.Number, got)
 		}
 	}
+}
+
+// TestStarts checks that starts stay what they are where durations are not exact, and seem to reach beyond
+// the next call of their thread.
+func TestStarts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		codec, err := timing.NewExponential(0.5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		series := timing.NewSeriesCodec(codec, codec, timing.Gaps)
+		series.Starts = 1
+		recorder, err := tracer.New(tracer.Options{Series: series})
+		if err != nil {
+			t.Fatal(err)
+		}
+		type call struct{ thread, start, end int64 }
+		var calls []call
+		for thread := range rapid.Int64Range(1, 3).Draw(t, "threads") {
+			at := rapid.Int64Range(0, 1000).Draw(t, "begin")
+			for range rapid.IntRange(1, 50).Draw(t, "calls") {
+				at += rapid.Int64Range(2, 100).Draw(t, "gap")
+				end := at + rapid.Int64Range(2, 100_000).Draw(t, "duration")
+				calls = append(calls, call{thread, at, end})
+				at = end
+			}
+		}
+		slices.SortFunc(calls, func(a, b call) int { return cmp.Compare(a.end, b.end) })
+		fn := recorder.Declare(threaded)
+		for i, c := range calls {
+			recorder.CallAt(fn, c.start, c.end-c.start, cst.Int(c.thread), cst.Int(int64(i)))
+		}
+		trace := testtrace.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{recorder.Finish(0)})
+		begin := slices.MinFunc(calls, func(a, b call) int { return cmp.Compare(a.start, b.start) }).start
+		for i, e := range all(t, trace, 0, export.Options{}) {
+			if off := e.Start - (calls[i].start - begin); off < -2 || off > 2 {
+				t.Fatalf("call %d begins at %d, not at %d of %+v", i, e.Start, calls[i].start-begin, calls)
+			}
+		}
+	})
 }
 
 // TestArgumentNames checks that no two arguments of a call have one name, nor one that of
