@@ -348,6 +348,10 @@ func (t *Times) Guarantee() (timing.Guarantee, error) {
 	return weakest, err
 }
 
+// Starts returns the bound of starts that the series of all ranks have besides that by the longest gap, in
+// nanoseconds, 0 if one has none; see [timing.SeriesCodec].
+func (t *Times) Starts() int64 { return t.starts() }
+
 // startsOf returns the bound of starts that all series have, in nanoseconds, 0 if one has none.
 func (t *Times) startsOf() int64 {
 	weakest, every := int64(0), true

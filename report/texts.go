@@ -92,17 +92,20 @@ func (m *timelineMaker) about() string {
 		return "The trace has no times: calls stand side by side, each as wide as any other." + advice(m.trace, "to see how long they take") +
 			strings.ReplaceAll(stacks, "its time is spent in calls", "it consists of calls")
 	case m.worst == query.Series:
-		return seriesAbout(m.guarantee) + stacks
+		return seriesAbout(m.guarantee, m.page.times.Starts()) + stacks
 	}
 	return fmt.Sprintf("Hatched, because it is an estimate: the trace has %s of times, not those of every call. Each call is drawn as long as its like took on average, so that the ranks seem more regular than they were.", m.worst) + stacks
 }
 
-// seriesAbout says how exact the times of every call are.
-func seriesAbout(g timing.Guarantee) string {
+// seriesAbout says how exact the times of every call are, with a bound of starts unless that is 0.
+func seriesAbout(g timing.Guarantee, starts int64) string {
 	if g == timing.Exact {
 		return "The trace has the times of every call, as they were measured."
 	}
 	most := percentOff(g)
+	if starts > 0 {
+		return fmt.Sprintf("The trace has the times of every call, with an error: durations are at most %s off, and starts by at most %s of the longest gap between calls nearby, and %s.", most, most, text.Duration(starts))
+	}
 	return fmt.Sprintf("The trace has the times of every call, with an error: durations are at most %s off, and starts by at most %s of the longest gap between calls nearby.", most, most)
 }
 
