@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/timing"
 )
 
 // MaxExact is of how many calls a page takes the times of every call to tell the imbalance
@@ -81,9 +82,10 @@ func (p *page) addImbalance(ctx context.Context, trace *reprise.Trace, _ Options
 	if exact {
 		times = p.exact
 	}
-	if exact || times.HasRanks(p.query()) {
+	if kept := times.HasRanks(p.query()); exact || kept {
 		var err error
-		if p.byRank, err = times.ByRank(ctx, p.profile, exact, p.query()); err != nil {
+		series := exact && (!kept || p.guarantee == timing.Exact) // else what is kept is nearer to the truth
+		if p.byRank, err = times.ByRank(ctx, p.profile, series, p.query()); err != nil {
 			return err
 		}
 	}

@@ -134,8 +134,15 @@ func (a *profileAnswer) readTimes(q *question, by string, timed rankenc.Set, ser
 	}
 	whole := query.Options{Ranks: q.ranks}
 	kept := !series && times.HasRanks(whole) && (by == "rank" || by == "function" && !a.Timed)
+	if kept && ranks.Len() == a.Ranks && calls <= maxUnasked {
+		exact, err := exactSeries(q, timed)
+		if err != nil {
+			return err
+		}
+		kept = by == "rank" && !exact // as sums of durations that are not exact are farther from the truth
+	}
 	switch {
-	case kept && (ranks.Len() < a.Ranks || calls > maxUnasked):
+	case kept:
 		return a.readRanks(q, times, by, false, whole)
 	case by != "rank" && a.Timed && !series:
 		exact, err := exactSeries(q, timed)
