@@ -3,6 +3,7 @@ package main
 import (
 	"maps"
 	"math"
+	"strconv"
 	"testing"
 
 	"github.com/reprise-trace/reprise"
@@ -94,7 +95,7 @@ func checkGrammar(t *testing.T, path string, w truth, exact, series bool) {
 		t.Fatalf("grammar: %d ranks", len(a.Grammars))
 	}
 	var p profileAnswer
-	decodeJSON(t, &p, "profile", "--json", "--by", "rank", path)
+	decodeJSON(t, &p, "profile", "--json", "--by", "rank", "--series="+strconv.FormatBool(series), path)
 	for rank, g := range a.Grammars {
 		if g.Rank == nil || *g.Rank != rank || series != (g.Source == "series") || g.Source == "none" {
 			t.Fatalf("grammar: rank %d: %v, %s", rank, g.Rank, g.Source)
