@@ -77,11 +77,8 @@ func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
 		if err := json.Unmarshal([]byte(o.origin), &options.Origin); err != nil {
 			return usageError{fmt.Errorf("--origin: %w", err)}
 		}
-	} else if made, err := os.ReadFile(filepath.Join(spool, originFile)); err == nil {
-		if err := json.Unmarshal(made, &options.Origin); err != nil {
-			warn(cmd.ErrOrStderr(), "the trace does not say who made it: %v", fileError(filepath.Join(spool, originFile), err))
-			options.Origin = merge.Origin{}
-		}
+	} else if options.Origin, err = spoolOrigin(spool); err != nil {
+		warn(cmd.ErrOrStderr(), "the trace does not say who made it: %v", fileError(filepath.Join(spool, originFile), err))
 	}
 	if !o.live {
 		if isLeftover(spool) || !collect.IsSpool(spool) {

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/reprise-trace/reprise/internal/atomicfile"
+	"github.com/reprise-trace/reprise/internal/regular"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
 )
@@ -121,6 +122,34 @@ func startHelper(spool string, o *recordOptions, made merge.Origin) (*helper, er
 
 // originFile is who records, as JSON, in a spool: for what collects it if record is killed.
 const originFile = "origin.json"
+
+// maxOrigin is how many bytes of it are read.
+const maxOrigin = 1 << 20
+
+// spoolOrigin reads who made a spool, which says nothing if there is no such file. What record does not
+// write there is left out.
+func spoolOrigin(directory string) (merge.Origin, error) {
+	f, err := regular.Open(filepath.Join(directory, originFile))
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return merge.Origin{}, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxOrigin+1))
+	if err == nil && len(data) > maxOrigin {
+		err = fmt.Errorf("it is longer than %d bytes", maxOrigin)
+	}
+	var o merge.Origin
+	if err == nil {
+		err = json.Unmarshal(data, &o)
+	}
+	if err != nil {
+		return merge.Origin{}, err
+	}
+	return merge.Origin{Jobs: o.Jobs, Commands: o.Commands, Hosts: o.Hosts, Versions: o.Versions, Began: o.Began}, nil
+}
 
 // firstExtra is the number of the first of further files that a process is given.
 const firstExtra = 3

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/reprise-trace/reprise/internal/regular"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/symbolic"
 	"github.com/reprise-trace/reprise/tracer"
@@ -336,7 +337,7 @@ func (s *stream) open() (bool, error) {
 	if next {
 		path = s.segment(s.opened)
 	}
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
 	switch {
 	case errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE):
 		return false, nil // another time

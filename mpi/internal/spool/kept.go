@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/internal/compress"
+	"github.com/reprise-trace/reprise/internal/regular"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -149,7 +150,7 @@ func (r *KeptReader) More() bool {
 // open opens the file, and reads the header of the next chunk. The error is [io.EOF] if that is
 // not all there.
 func (r *KeptReader) open() (*os.File, error) {
-	f, err := os.Open(r.path)
+	f, err := regular.Open(r.path)
 	if err != nil {
 		return nil, err
 	}
