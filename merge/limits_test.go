@@ -5,6 +5,7 @@ import (
 	. "github.com/reprise-trace/reprise/merge"
 
 	"errors"
+	"io"
 	"math"
 	"runtime"
 	"strings"
@@ -293,5 +294,27 @@ func TestOrderTooLong(t *testing.T) {
 	}
 	if err := a.Write(new(strings.Builder)); err == nil || !strings.HasPrefix(err.Error(), "merge: ") {
 		t.Errorf("err = %v", err)
+	}
+}
+
+// TestMostRuns writes shapes of more runs of consecutive ranks than are read.
+func TestMostRuns(t *testing.T) {
+	if testing.Short() || Racing {
+		t.Skip("takes memory for millions of ranks")
+	}
+	var a Accumulator
+	for rank := range 2*layout.MaxRuns + 2 {
+		f := cst.Function{Name: "other"}
+		if rank%2 > 0 {
+			f = barrier
+		}
+		if err := a.Add(oneCall(rank, f)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, err := range map[string]error{"trace": a.Write(io.Discard), "part": a.WritePart(io.Discard)} {
+		if !errors.Is(err, layout.ErrLimit) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -33,6 +34,11 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 	a.renumber()
 	shapes := slices.Collect(maps.Values(a.shapes))
 	sortShapes(shapes)
+	for i := range shapes {
+		if err := checkRuns(shapes[i : i+1]); err != nil {
+			return fmt.Errorf("merge: the part is too large to be read: %w", err)
+		}
+	}
 	slices.SortFunc(a.orders, compareOrders)
 	head := wire.AppendUvarint(nil, uint64(a.size))
 	head = layout.AppendTexts(head, a.sources)

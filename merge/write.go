@@ -64,11 +64,26 @@ func (a *Accumulator) drafted(ctx context.Context) (draft, error) {
 	}
 	shapes := slices.Collect(maps.Values(a.shapes))
 	sortShapes(shapes)
-	e, err := a.mixed(ctx, shapes, order)
+	var e draft
+	if err = checkRuns(shapes); err == nil {
+		e, err = a.mixed(ctx, shapes, order)
+	}
 	if err != nil {
 		return draft{}, fmt.Errorf("merge: the trace is too large to be read: %w", err)
 	}
 	return e, nil
+}
+
+// checkRuns returns an error if the sets of ranks of shapes have more runs of consecutive ranks than are read.
+func checkRuns(shapes []*shape) error {
+	runs := 0
+	for _, s := range shapes {
+		runs += len(s.ranks)
+	}
+	if runs > layout.MaxRuns {
+		return fmt.Errorf("%w: %d runs of consecutive ranks in %d shapes, more than %d", layout.ErrLimit, runs, len(shapes), layout.MaxRuns)
+	}
+	return nil
 }
 
 // complete adds to the sections of e what they lack. It need not have done so if ctx is done.

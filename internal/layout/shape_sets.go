@@ -55,16 +55,16 @@ func AppendShapes(dst []byte, shapes []rankenc.Set, size int, bytes uint64) (app
 	return appended, false
 }
 
-// maxRuns is how many runs of consecutive ranks a set of a file has at most, and the shapes of a run together: a few bytes can
+// MaxRuns is how many runs of consecutive ranks a set of a file has at most, and the shapes of a run together: a few bytes can
 // say a billion, and what unites or intersects sets goes through all of them.
-const maxRuns = 1 << 22
+const MaxRuns = 1 << 22
 
 // DecodeRanks reads a set of ranks.
 func DecodeRanks(d *wire.Decoder) rankenc.Set {
 	at := d.Offset()
 	s := rankenc.DecodeSet(d)
-	if s.Runs() > maxRuns {
-		d.Limit(at, "ranks", "more than %d runs of consecutive ranks", maxRuns)
+	if s.Runs() > MaxRuns {
+		d.Limit(at, "ranks", "more than %d runs of consecutive ranks", MaxRuns)
 		return rankenc.Set{}
 	}
 	return s
@@ -89,8 +89,8 @@ func DecodeShapes(d *wire.Decoder, size int, column bool, bytes uint64) []ranken
 			d.Corrupt(at, "shape", "ranks %v in a run of %d", s, size)
 			break
 		}
-		if runs += s.Runs(); runs > maxRuns {
-			d.Limit(at, "shape", "more than %d runs of consecutive ranks in %d shapes", maxRuns, i+1)
+		if runs += s.Runs(); runs > MaxRuns {
+			d.Limit(at, "shape", "more than %d runs of consecutive ranks in %d shapes", MaxRuns, i+1)
 			break
 		}
 		if int(s.At(0)) <= first {

@@ -119,7 +119,7 @@ func TestBlocks(t *testing.T) {
 
 // TestManyRuns reads two shapes of every other rank, of which each alone has as many runs of consecutive ranks as may be.
 func TestManyRuns(t *testing.T) {
-	const ranks = maxRuns/2 + 1
+	const ranks = MaxRuns/2 + 1
 	var data []byte
 	for _, first := range []int{0, 1} {
 		var b rankenc.SetBuilder
@@ -129,13 +129,13 @@ func TestManyRuns(t *testing.T) {
 		data, _ = b.Finish().AppendBinary(data)
 	}
 	var every rankenc.SetBuilder // other rank
-	for i := range maxRuns + 1 {
+	for i := range MaxRuns + 1 {
 		every.Add(2 * i)
 	}
 	enc, _ := every.Finish().AppendBinary(nil)
 	d := wire.NewDecoder("layout", enc)
 	if DecodeRanks(&d); !errors.Is(d.Err(), wire.ErrLimit) {
-		t.Errorf("%d runs: %v", maxRuns+1, d.Err())
+		t.Errorf("%d runs: %v", MaxRuns+1, d.Err())
 	}
 	for n, want := range []error{1: nil, 2: wire.ErrLimit} {
 		d := wire.NewDecoder("layout", append([]byte{byte(n)}, data...))
