@@ -384,7 +384,7 @@ func (t *Times) knownStartError(g timing.Guarantee, from, to int64) *int64 {
 		if c.Error < 0 {
 			return nil
 		}
-		clocks = max(clocks, c.ErrorBetween(from, to))
+		clocks = max(clocks, c.ErrorBetween(wire.SubTimes(from, off), wire.AddTimes(to, off))) // where the starts may have been
 	}
 	if off = wire.AddTimes(off, clocks); off < maxTime {
 		return &off

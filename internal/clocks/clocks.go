@@ -14,6 +14,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/timing"
 )
 
@@ -100,6 +101,16 @@ func (a *Aligned) raise(time, off int64) {
 	}
 }
 
+// doubt doubles the errors of clocks of one piece: times that are not exact may hide that they do not run evenly, and then
+// they are between the same limits as the line, so off by twice as much at most.
+func doubt(all []Aligned) {
+	for i := range all {
+		if len(all[i].Errors) == 0 && all[i].Error > 0 {
+			all[i].Error = wire.AddTimes(all[i].Error, all[i].Error)
+		}
+	}
+}
+
 // Align returns the alignments of all clocks, by times each of which may be off by so many nanoseconds. That of the first is none.
 // It also returns whether all messages arrive after they are sent. If they do not, the clocks do not run evenly: those of NewWhole have
 // pieces then.
@@ -127,6 +138,9 @@ func (c *Clocks) Align(inexact int64) ([]Aligned, bool) {
 				all[clock].raise(time, early)
 			}
 		})
+	}
+	if inexact > 0 {
+		doubt(all)
 	}
 	even := c.early(all, placed, nil) <= tolerance(inexact)
 	c.byRealTime(all, placed, inexact)

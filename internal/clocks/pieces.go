@@ -205,26 +205,29 @@ func hullOf(list []bound, sign float64) []bound {
 
 // joined returns the pieces of a clock. Each begins as late as it can so that time does not stand still where its limits are. The
 // clock may not run evenly within a piece: then it is between the same limits as the line, so off by twice as much at most, and near
-// where a piece begins that could begin elsewhere, by as much as the other piece.
+// where a piece begins that could begin elsewhere, by as much as the other piece and what is between both lines.
 func joined(lines []placedLine) (a Aligned) {
 	a = Aligned{Alignment: lines[0].alignment(), Error: lines[0].error}
 	if len(lines) == 1 {
 		return a
 	}
 	before := a.Alignment
+	jumps := make([]int64, len(lines)) // from a line to the next, where it begins
 	for i, l := range lines[1:] {
 		next := l.alignment()
 		since := max(wire.AddTimes(lines[i].to, 1), notAfter(before, l.from, next.Apply(l.from)))
+		jumps[i] = wire.SubTimes(next.Apply(since), before.Apply(since))
+		jumps[i] = max(jumps[i], wire.SubTimes(0, jumps[i]))
 		next = timing.Alignment{Offset: wire.SubTimes(next.Apply(since), since), Rate: next.Rate, Since: since}
 		a.Later, before = append(a.Later, next), next
 	}
 	for i, l := range lines {
 		off := l.error
 		if i > 0 && lines[i-1].unsure {
-			off = max(off, lines[i-1].error)
+			off = wire.AddTimes(max(off, lines[i-1].error), jumps[i-1])
 		}
 		if l.unsure {
-			off = max(off, lines[i+1].error)
+			off = wire.AddTimes(max(off, lines[i+1].error), jumps[i])
 		}
 		a.Errors = append(a.Errors, wire.AddTimes(off, off))
 	}
