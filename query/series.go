@@ -311,8 +311,7 @@ type slack struct {
 
 // slackOf returns the slack of a series of a guarantee, and with a bound of starts unless that is 0, of
 // calls of signatures. It is as small as the statistics of these calls on all ranks tell: where no call
-// overlaps the
-// one before, as in one thread without calls in calls, and the series is exact, it is 0.
+// overlaps the one before, as in one thread without calls in calls, and the series is exact, it is 0.
 func (t *Times) slackOf(signatures []sequitur.Symbol, timed func(sequitur.Symbol) int, g timing.Guarantee, starts int64) slack {
 	var s slack
 	longest, most := 0.0, 0.0 // the longest gap, and duration
@@ -333,7 +332,7 @@ func (t *Times) slackOf(signatures []sequitur.Symbol, timed func(sequitur.Symbol
 	if g != timing.Exact {
 		s.start = ceiling(longest * min(float64(g), 1))
 		if starts > 0 {
-			s.start = min(s.start, starts)
+			s.start = min(s.start, t.aligned(starts))
 		}
 		s.duration = ceiling(most * float64(g))
 	}
@@ -360,9 +359,18 @@ func (t *Times) startError(g timing.Guarantee) int64 {
 		return s.start
 	}
 	if starts := t.starts(); starts > 0 {
-		return starts
+		return t.aligned(starts)
 	}
 	return maxTime
+}
+
+// aligned returns how long a time is at most once clocks are aligned, the fastest of which may be slowed down by
+// less than a hundredth.
+func (t *Times) aligned(time int64) int64 {
+	if len(t.trace.Run().Clocks) == 0 {
+		return time
+	}
+	return wire.AddTimes(time, time/100+1)
 }
 
 // durationError returns how far durations are off at most, as startError.

@@ -64,7 +64,7 @@ func AppendMixed(ctx context.Context, dst []byte, members []Member, a Alphabet, 
 	return append(dst, block...), true
 }
 
-// MixedLen returns about how many bytes [AppendMixed] appends, in half the time, and whether it appends
+// MixedLen returns about how many bytes [AppendMixed] appends, of a block in the first form, in half the time, and whether it appends
 // anything: to compare what could be done with sequences.
 func MixedLen(ctx context.Context, members []Member, a Alphabet) (n int, ok bool) {
 	w := mixedWriter{ctx: ctx, members: members, alphabet: a, most: math.MaxInt}
