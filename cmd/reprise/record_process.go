@@ -131,7 +131,7 @@ const maxOrigin = 1 << 20
 func spoolOrigin(directory string) (merge.Origin, error) {
 	f, err := regular.Open(filepath.Join(directory, originFile))
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			err = nil
 		}
 		return merge.Origin{}, err
