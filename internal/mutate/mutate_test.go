@@ -1,6 +1,7 @@
 package mutate
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,6 +37,9 @@ func FuzzBody(f *testing.F) {
 	f.Add([]byte("added"), uint64(7), "text", false, 5)
 	executions, lasting := 0, make(map[string]bool)
 	f.Cleanup(func() {
+		if fuzz := flag.Lookup("test.fuzz"); fuzz != nil && fuzz.Value.String() != "" {
+			return // other processes run the body
+		}
 		if executions < 2*batch || !lasting["cached\xff"] || !lasting["added"] || lasting["older"] || len(lasting) < 100 {
 			f.Errorf("%d executions, %d inputs", executions, len(lasting))
 		}
