@@ -10,29 +10,34 @@ import (
 // factors of −1, 0 or 1, w(i) being how many of n points are in the i-th of k blocks: n/k, and one more in the first
 // n mod k. Such are the faces of the cells of a multipartition. If a' and b' are 0, the second width is left out. The
 // parameters are k, the factors as those of residuesFamily, c, c', n and the factor.
-var blocksFamily = family{
-	form:    "product of block sizes",
-	params:  6,
-	extents: 1,
-	fit:     func(s *sample, try func(params)) { s.fitBlocks(try) },
-	eval: func(p params, rank, _ int64) int64 {
-		k, f := p[0], factorsOf(p[1])
-		y := floorDiv(rank, k)
-		x := rank - y*k
-		v := p[5] * blockSize(p[4], k, floorMod(f[0].of(x, y)+p[2], k))
-		if f[1] != (factors{}) {
-			v *= blockSize(p[4], k, floorMod(f[1].of(x, y)+p[3], k))
-		}
-		return v
-	},
-	text: func(p params) string {
-		f := factorsOf(p[1])
-		text := fmt.Sprintf("%d·block(%s)", p[5], f[0].text(p[2]))
-		if f[1] != (factors{}) {
-			text += fmt.Sprintf("·block(%s)", f[1].text(p[3]))
-		}
-		return text + fmt.Sprintf(" of %d in %d blocks", p[4], p[0])
-	},
+var blocksFamily = facesFamily("product of block sizes", "block", blockSize, (*sample).fitBlocks)
+
+// facesFamily returns the family of products of two sizes of blocks, each of which is called a word.
+func facesFamily(form, word string, size func(n, k, i int64) int64, fit func(s *sample, try func(params))) family {
+	return family{
+		form:    form,
+		params:  6,
+		extents: 1,
+		fit:     fit,
+		eval: func(p params, rank, _ int64) int64 {
+			k, f := p[0], factorsOf(p[1])
+			y := floorDiv(rank, k)
+			x := rank - y*k
+			v := p[5] * size(p[4], k, floorMod(f[0].of(x, y)+p[2], k))
+			if f[1] != (factors{}) {
+				v *= size(p[4], k, floorMod(f[1].of(x, y)+p[3], k))
+			}
+			return v
+		},
+		text: func(p params) string {
+			f := factorsOf(p[1])
+			text := fmt.Sprintf("%d·%s(%s)", p[5], word, f[0].text(p[2]))
+			if f[1] != (factors{}) {
+				text += fmt.Sprintf("·%s(%s)", word, f[1].text(p[3]))
+			}
+			return text + fmt.Sprintf(" of %d in %d blocks", p[4], p[0])
+		},
+	}
 }
 
 // blockSize returns how many of n points are in block i of k.
@@ -51,15 +56,7 @@ func (s *sample) fitBlocks(try func(params)) {
 	if k < least || int64(len(s.ranks)) != s.size {
 		return
 	}
-	var distinct []int64 // ascending
-	for _, v := range s.values {
-		if at, ok := slices.BinarySearch(distinct, v); !ok {
-			if len(distinct) == 3 {
-				return
-			}
-			distinct = slices.Insert(distinct, at, v)
-		}
-	}
+	distinct := s.distinct(3)
 	if len(distinct) < 2 || distinct[0] <= 0 {
 		return
 	}
@@ -127,21 +124,47 @@ func (s *sample) fitTwoBlocks(k, size, factor int64, distinct []int64, try func(
 // largeBlocks finds the residues of so many factors of coordinates at which large adds up to at least so much, which must
 // follow each other, and returns what is to be added to get them from 0 on, and how many they are.
 func largeBlocks(large []int64, f factors, k, least int64) (c, n int64, ok bool) {
+	return oneRun(residueSums(large, f, k), func(v int64) bool { return v >= least })
+}
+
+// residueSums returns the sums of the values of all ranks of a square grid of k columns by the residue that factors of
+// coordinates have.
+func residueSums(values []int64, f factors, k int64) []int64 {
 	sums := make([]int64, k)
-	for rank, v := range large {
+	for rank, v := range values {
 		y := int64(rank) / k
 		sums[floorMod(f.of(int64(rank)-y*k, y), k)] += v
 	}
-	begins := int64(0)
-	for i, v := range sums {
-		if v < least {
+	return sums
+}
+
+// oneRun reports whether some values by residue, but not all, are such that is holds, one after the other, and returns what is to be
+// added to get their residues from 0 on, and how many they are.
+func oneRun(values []int64, is func(v int64) bool) (c, n int64, ok bool) {
+	k, begins := int64(len(values)), 0
+	for i, v := range values {
+		if !is(v) {
 			continue
 		}
 		n++
-		if before := sums[(int64(i)+k-1)%k]; before < least {
+		if !is(values[(int64(i)+k-1)%k]) {
 			begins++
 			c = floorMod(-int64(i), k)
 		}
 	}
-	return c, n, begins == 1 && n < k
+	return c, n, begins == 1
+}
+
+// distinct returns the values that s has, in ascending order, or none if they are more than most.
+func (s *sample) distinct(most int) []int64 {
+	var list []int64
+	for _, v := range s.values {
+		if at, ok := slices.BinarySearch(list, v); !ok {
+			if len(list) == most {
+				return nil
+			}
+			list = slices.Insert(list, at, v)
+		}
+	}
+	return list
 }

@@ -1,6 +1,9 @@
 package rankenc
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // cellsFamily is factor·(S − w((a·x + b·y + c) mod k)·w((a'·x + b'·y + c') mod k)), of coordinates x and y in a grid of k columns:
 // how many points the faces of the k cells of a rank have in all, but for the one at the rim. S is the sum of w(i)·w(j) of
@@ -114,33 +117,17 @@ type rim struct {
 
 // rimOf returns the rim whose sizes are missing in sums by residue, which add up to total.
 func rimOf(sums []int64, total int64) (r rim, ok bool) {
-	k := int64(len(sums))
-	large, low, high := make([]int64, k), sums[0], sums[0]
-	for _, v := range sums {
-		low, high = min(low, v), max(high, v)
+	k, low, high := int64(len(sums)), slices.Min(sums), slices.Max(sums)
+	if slices.ContainsFunc(sums, func(v int64) bool { return v != low && v != high }) {
+		return rim{}, false
 	}
-	step, count := high-low, int64(0) // the factor times the points
-	for i, v := range sums {
-		switch v {
-		case low:
-			large[i] = 1
-			count++
-		case high:
-		default:
-			return rim{}, false
-		}
-	}
+	step := high - low // the factor times the points
 	if step <= 0 || total <= 0 || step > total || total/step%(k-1) != 0 {
 		return rim{}, false
 	}
 	r.n = total / step / (k - 1)
 	r.factor = step / r.n
-	begins := 0
-	for i, v := range large {
-		if v == 1 && large[(int64(i)+k-1)%k] == 0 {
-			begins++
-			r.c = floorMod(-int64(i), k)
-		}
-	}
-	return r, begins == 1 && floorMod(r.n, k) == count && r.factor*r.n == step
+	c, large, ok := oneRun(sums, func(v int64) bool { return v == low })
+	r.c = c
+	return r, ok && floorMod(r.n, k) == large && r.factor*r.n == step
 }

@@ -1,37 +1,11 @@
 package rankenc
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // interiorsFamily is blocksFamily without the points at both ends: the first of the k blocks has one less, and so has the
 // last. Such are the faces of the cells of a multipartition that solves in the interior of a cube only. The parameters are those of
 // blocksFamily.
-var interiorsFamily = family{
-	form:    "product of sizes of interiors",
-	params:  6,
-	extents: 1,
-	fit:     func(s *sample, try func(params)) { s.fitInteriors(try) },
-	eval: func(p params, rank, _ int64) int64 {
-		k, f := p[0], factorsOf(p[1])
-		y := floorDiv(rank, k)
-		x := rank - y*k
-		v := p[5] * interiorSize(p[4], k, floorMod(f[0].of(x, y)+p[2], k))
-		if f[1] != (factors{}) {
-			v *= interiorSize(p[4], k, floorMod(f[1].of(x, y)+p[3], k))
-		}
-		return v
-	},
-	text: func(p params) string {
-		f := factorsOf(p[1])
-		text := fmt.Sprintf("%d·interior(%s)", p[5], f[0].text(p[2]))
-		if f[1] != (factors{}) {
-			text += fmt.Sprintf("·interior(%s)", f[1].text(p[3]))
-		}
-		return text + fmt.Sprintf(" of %d in %d blocks", p[4], p[0])
-	},
-}
+var interiorsFamily = facesFamily("product of sizes of interiors", "interior", interiorSize, (*sample).fitInteriors)
 
 // interiorSize returns how many of the n−2 points that are not the first or the last of n are in block i of k.
 func interiorSize(n, k, i int64) int64 {
@@ -64,7 +38,10 @@ func (s *sample) fitInteriors(try func(params)) {
 		most  = 6 // products of three sizes that follow each other
 	)
 	k := squareRoot(s.size)
-	if k < least || int64(len(s.ranks)) != s.size || s.distinct(most) < 3 || slices.Min(s.values) <= 0 {
+	if k < least || int64(len(s.ranks)) != s.size {
+		return
+	}
+	if values := s.distinct(most); len(values) < 3 || values[0] <= 0 {
 		return
 	}
 	var found []innerBlocks
@@ -83,30 +60,6 @@ func (s *sample) fitInteriors(try func(params)) {
 			}
 		}
 	}
-}
-
-// distinct returns how many values s has, or most+1 if they are more than most.
-func (s *sample) distinct(most int) int {
-	var list []int64
-	for _, v := range s.values {
-		if !slices.Contains(list, v) {
-			if list = append(list, v); len(list) > most {
-				break
-			}
-		}
-	}
-	return len(list)
-}
-
-// residueSums returns the sums of the values of all ranks of a square grid of k columns by the residue that factors of
-// coordinates have.
-func residueSums(values []int64, f factors, k int64) []int64 {
-	sums := make([]int64, k)
-	for rank, v := range values {
-		y := int64(rank) / k
-		sums[floorMod(f.of(int64(rank)-y*k, y), k)] += v
-	}
-	return sums
 }
 
 // interiorOf returns the interior whose sizes sums are, times a number, with factors or their negatives.

@@ -135,7 +135,7 @@ func (a *profileAnswer) readTimes(q *question, by string, timed rankenc.Set, ser
 	whole := query.Options{Ranks: q.ranks}
 	kept := !series && times.HasRanks(whole) && (by == "rank" || by == "function" && !a.Timed)
 	if kept && ranks.Len() == a.Ranks && calls <= maxUnasked {
-		exact, err := exactSeries(q, timed)
+		exact, err := exactSeries(times, timed)
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (a *profileAnswer) readTimes(q *question, by string, timed rankenc.Set, ser
 	case kept:
 		return a.readRanks(q, times, by, false, whole)
 	case by != "rank" && a.Timed && !series:
-		exact, err := exactSeries(q, timed)
+		exact, err := exactSeries(times, timed)
 		if err != nil || !exact || ranks.Len() < a.Ranks || calls > maxUnasked {
 			return err // statistics will do
 		}
@@ -204,13 +204,9 @@ func (a *profileAnswer) readRanks(q *question, times *query.Times, by string, se
 
 // exactSeries reports whether the trace has exact times of every call of some ranks, and
 // none that are not exact.
-func exactSeries(q *question, timed rankenc.Set) (bool, error) {
+func exactSeries(times *query.Times, timed rankenc.Set) (bool, error) {
 	if timed.Len() == 0 {
 		return false, nil
-	}
-	times, err := query.OpenTimes(q.trace)
-	if err != nil {
-		return false, err
 	}
 	g, err := times.Guarantee()
 	return g == timing.Exact, err

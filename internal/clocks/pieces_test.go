@@ -230,3 +230,32 @@ func TestNotAfter(t *testing.T) {
 		}
 	})
 }
+
+// TestDoubt checks the error of a clock that runs unevenly by less than times may be off, so that it has one line.
+func TestDoubt(t *testing.T) {
+	lines := 0
+	for _, inexact := range []int64{1000, 5000, 20_000, 100_000} {
+		for _, drift := range []float64{1e-6, 3e-6, 1e-5, 3e-5, 1e-4} {
+			u := unevenClock{machine: machine{3_000_000_000, 1e-4}, at: 5e8, rate: 1e-4 + drift}
+			c := NewWhole(2)
+			for i := range 200 {
+				at, took := 5e6*float64(i), 1000.0
+				c.Add(0, 1, int64(at), u.now(at+took))
+				c.Add(1, 0, u.now(at+2*took), int64(at+3*took))
+			}
+			all, _ := c.Align(inexact)
+			if len(all[1].Later) > 0 {
+				continue
+			}
+			lines++
+			for at := 0.0; at < 1e9; at += 1e6 {
+				if off := all[1].Apply(u.now(at)) - int64(at); off > all[1].Error || -off > all[1].Error {
+					t.Fatalf("inexact by %d, %v more: off by %d at %v, %d told", inexact, drift, off, at, all[1].Error)
+				}
+			}
+		}
+	}
+	if lines < 5 {
+		t.Errorf("%d clocks with one line", lines)
+	}
+}

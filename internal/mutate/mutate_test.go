@@ -2,6 +2,7 @@ package mutate
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,7 +17,7 @@ func set(t *testing.F, d time.Duration, directory string) {
 	t.Cleanup(func() { *duration, *cached = oldDuration, oldCached })
 }
 
-// FuzzBody runs a body that fails for none, and skips many: inputs are those that are known, with changes, and none twice in a row.
+// FuzzBody runs a body that fails for none, and skips many: inputs are those that are known, with changes, and few twice in a row.
 func FuzzBody(f *testing.F) {
 	if testing.Short() {
 		f.Skip("short: takes time")
@@ -35,18 +36,23 @@ func FuzzBody(f *testing.F) {
 	}
 	set(f, 50*time.Millisecond, found)
 	f.Add([]byte("added"), uint64(7), "text", false, 5)
-	executions, lasting := 0, make(map[string]bool)
+	executions, repeated, lasting, last := 0, 0, make(map[string]bool), ""
 	f.Cleanup(func() {
 		if fuzz := flag.Lookup("test.fuzz"); fuzz != nil && fuzz.Value.String() != "" {
 			return // other processes run the body
 		}
-		if executions < 2*batch || !lasting["cached\xff"] || !lasting["added"] || lasting["older"] || len(lasting) < 100 {
-			f.Errorf("%d executions, %d inputs", executions, len(lasting))
+		if executions < 2*batch || repeated > executions/4 || !lasting["cached\xff"] || !lasting["added"] || lasting["older"] || len(lasting) < 100 {
+			f.Errorf("%d executions, %d of them of the input before, %d inputs", executions, repeated, len(lasting))
 		}
 	})
 	Fuzz(f, func(t *testing.T, b []byte, n uint64, s string, is bool, i int) {
 		executions++
 		lasting[string(b)] = true
+		input := fmt.Sprintf("%q %d %q %t %d", b, n, s, is, i)
+		if input == last {
+			repeated++
+		}
+		last = input
 		if len(b) > maxBytes || len(s) > maxBytes {
 			t.Errorf("%d and %d bytes", len(b), len(s))
 		}
