@@ -32,15 +32,9 @@ func (m *Match) align(ctx context.Context, times *Times, o Options) ([]merge.Clo
 	if err != nil {
 		return nil, err
 	}
-	var aligned []clocks.Aligned
-	for _, empty := range []func(int) *clocks.Clocks{clocks.New, clocks.NewWhole} {
-		a.clocks = empty(len(list))
-		a.addAll(channels, jobs)
-		even := false
-		if aligned, even = a.clocks.Align(times.startError(guarantee)); even {
-			break
-		}
-	}
+	a.clocks = clocks.New(len(list))
+	a.addAll(channels, jobs)
+	aligned, _ := a.clocks.Align(times.startError(guarantee))
 	for i, c := range aligned {
 		list[i].Alignment, list[i].Later, list[i].Contradicted = c.Alignment, c.Later, c.Contradicted
 		list[i].Error, list[i].Errors, list[i].Early = c.Error, c.Errors, c.Early

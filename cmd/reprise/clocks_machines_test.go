@@ -264,22 +264,38 @@ func room(to, from []sighting, begin, end int64) int64 {
 	return int64(max(reach(to1, from3, begin)+reach(from1, to3, begin), reach(to3, from1, end)+reach(from3, to1, end)))
 }
 
-// mostTold returns the most that the error of a clock may be said to be: as messages leave it, and twice as much if it is stepped and so has pieces. Of
-// one that drifts otherwise from some time on, it is not known which messages a piece has.
+// mostTold returns the most that the error of a clock may be said to be: as all messages leave it, or those of a sixteenth of the time alone, of the best; with pieces,
+// as those of a piece leave it. Of one that drifts otherwise from some time on, it is not known which messages a piece has.
 func (s *shift) mostTold(k int, calls [4][]event) int64 {
 	const reading = 1000 // the clocks
 	to, from := s.sightings(k, calls)
 	begin, end := min(to[0].at, from[0].at), max(to[len(to)-1].at, from[len(from)-1].at)
+	least := int64(math.MaxInt64)
+	for i := range int64(31) {
+		at := func(i int64) int64 { return begin + i*(end-begin)/32 }
+		if to, from := within(to, at(i), at(i+2)), within(from, at(i), at(i+2)); len(to) > 2 && len(from) > 2 {
+			least = min(least, room(to, from, at(i), at(i+2)))
+		}
+	}
 	switch m := s.machines[k]; {
 	case m.laterFast != 0:
 		return math.MaxInt64
 	case m.laterAhead == 0:
-		return room(to, from, begin, end) + reading
+		return max(least, room(to, from, begin, end)) + reading
 	}
 	since := s.at(k, s.second+s.real)
-	i, _ := slices.BinarySearchFunc(to, since, func(a sighting, at int64) int { return cmp.Compare(a.at, at) })
-	j, _ := slices.BinarySearchFunc(from, since, func(a sighting, at int64) int { return cmp.Compare(a.at, at) })
-	return 2 * (max(room(to[:i], from[:j], begin, max(to[i-1].at, from[j-1].at)), room(to[i:], from[j:], min(to[i].at, from[j].at), end)) + reading)
+	to1, from1, to2, from2 := within(to, begin, since), within(from, begin, since), within(to, since, end+1), within(from, since, end+1)
+	first := room(to1, from1, begin, max(to1[len(to1)-1].at, from1[len(from1)-1].at))
+	return max(least, first, room(to2, from2, min(to2[0].at, from2[0].at), end)) + 2*reading
+}
+
+// within returns those from one time to before another.
+func within(list []sighting, from, to int64) []sighting {
+	at := func(time int64) int {
+		i, _ := slices.BinarySearchFunc(list, time, func(a sighting, at int64) int { return cmp.Compare(a.at, at) })
+		return i
+	}
+	return list[at(from):max(at(from), at(to))]
 }
 
 // hidden returns a function that reports whether nothing tells of a time of a clock which piece it is of: no message is between it and where a piece of the clock or of its

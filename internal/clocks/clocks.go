@@ -11,6 +11,7 @@
 package clocks
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -23,36 +24,29 @@ type message struct{ sent, received int64 }
 
 // Clocks are those of several machines. Messages are added, and then they are aligned.
 type Clocks struct {
-	messages map[[2]int]*envelope // by the clocks of the sender and the receiver; n is real time
+	messages map[[2]int]*channel // by the clocks of the sender and the receiver; n is real time
 	n        int
 	width    []int64 // of the tightest reading of each; −1 without any
-	whole    bool    // all messages are kept
 }
 
 // New returns n clocks, of which there is one at least, of which nothing is known.
 func New(n int) *Clocks {
-	c := &Clocks{messages: make(map[[2]int]*envelope), n: n, width: make([]int64, n)}
+	c := &Clocks{messages: make(map[[2]int]*channel), n: n, width: make([]int64, n)}
 	for i := range c.width {
 		c.width[i] = -1
 	}
 	return c
 }
 
-// NewWhole returns n clocks that are aligned by pieces if no lines fit them, which takes memory for all messages.
-func NewWhole(n int) *Clocks {
-	c := New(n)
-	c.whole = true
-	return c
-}
-
 // Add adds a message from one clock to another, which differ.
 func (c *Clocks) Add(from, to int, sent, received int64) {
-	e := c.messages[[2]int{from, to}]
-	if e == nil {
-		e = &envelope{whole: c.whole}
-		c.messages[[2]int{from, to}] = e
+	of := c.messages[[2]int{from, to}]
+	if of == nil {
+		of = new(channel)
+		c.messages[[2]int{from, to}] = of
 	}
-	e.add(message{sent, received})
+	of.list = append(of.list, message{sent, received})
+	of.outer.add(message{sent, received})
 }
 
 // An Aligned is what makes the times of a clock those of the first.
@@ -101,19 +95,29 @@ func (a *Aligned) raise(time, off int64) {
 	}
 }
 
-// doubt doubles the errors of clocks of one piece: times that are not exact may hide that they do not run evenly, and then
-// they are between the same limits as the line, so off by twice as much at most.
+// raiseAll makes all errors so much at least.
+func (a *Aligned) raiseAll(off int64) {
+	a.Error = max(a.Error, off)
+	for i := range a.Errors {
+		a.Errors[i] = max(a.Errors[i], off)
+	}
+}
+
+// doubt doubles errors: times that are not exact may hide that clocks do not run evenly, and then they are between the same limits
+// as the lines, so off by twice as much at most.
 func doubt(all []Aligned) {
 	for i := range all {
-		if len(all[i].Errors) == 0 && all[i].Error > 0 {
-			all[i].Error = wire.AddTimes(all[i].Error, all[i].Error)
+		if a := &all[i]; a.Error > 0 {
+			a.Error = wire.AddTimes(a.Error, a.Error)
+			for j, off := range a.Errors {
+				a.Errors[j] = wire.AddTimes(off, off)
+			}
 		}
 	}
 }
 
 // Align returns the alignments of all clocks, by times each of which may be off by so many nanoseconds. That of the first is none.
-// It also returns whether all messages arrive after they are sent. If they do not, the clocks do not run evenly: those of NewWhole have
-// pieces then.
+// It also returns whether all messages arrive after they are sent. If they do not, there are no lines, nor pieces of lines, that fit the clocks.
 func (c *Clocks) Align(inexact int64) ([]Aligned, bool) {
 	all := make([]Aligned, c.n+1)
 	links := c.links()
@@ -130,7 +134,7 @@ func (c *Clocks) Align(inexact int64) ([]Aligned, bool) {
 	}
 	if c.early(all, placed, nil) > 2*inexact { // more than that times are off may explain
 		c.relax(all, placed, inexact)
-		if c.whole && c.early(all, placed, nil) > tolerance(inexact) {
+		if c.early(all, placed, nil) > tolerance(inexact) {
 			c.byPieces(links, all, placed, inexact)
 		}
 		c.early(all, placed, func(clock int, time, early int64) {
@@ -156,7 +160,7 @@ func (c *Clocks) countEarly(all []Aligned, placed []bool, tolerance int64) {
 		if max(pair[0], pair[1]) == c.n || !placed[pair[0]] || !placed[pair[1]] {
 			continue
 		}
-		for _, m := range e.kept() {
+		for _, m := range e.list {
 			if all[pair[0]].Apply(m.sent)-all[pair[1]].Apply(m.received) > tolerance {
 				all[pair[1]].Early++
 			}
@@ -171,7 +175,11 @@ func tolerance(inexact int64) int64 { return 2*inexact + 2 }
 // place returns the line of a clock by those that are placed; false if they do not tell.
 func (c *Clocks) place(clock int, links []int, all []Aligned, placed []bool, inexact int64) (line, bool) {
 	p := c.bounds(clock, links, all, placed)
-	return p.solve(float64(c.off(links, all, placed)) + float64(inexact))
+	l, ok := p.solve(float64(c.off(links, all, placed)) + float64(inexact))
+	if ok && clock < c.n {
+		l.error = max(l.error, c.alone(clock, links, all, placed, inexact))
+	}
+	return l, ok
 }
 
 // off returns how far off those of some clocks may be that are placed.
@@ -250,7 +258,7 @@ func (c *Clocks) early(all []Aligned, placed []bool, f func(clock int, time, ear
 		if max(pair[0], pair[1]) == c.n || !placed[pair[0]] || !placed[pair[1]] {
 			continue
 		}
-		for _, m := range e.kept() {
+		for _, m := range e.list {
 			early := all[pair[0]].Apply(m.sent) - all[pair[1]].Apply(m.received)
 			worst = max(worst, early)
 			if early > 0 && f != nil {
@@ -262,56 +270,51 @@ func (c *Clocks) early(all []Aligned, placed []bool, f func(clock int, time, ear
 	return worst
 }
 
+// A channel has the messages from one clock to another.
+type channel struct {
+	list  []message
+	outer envelope // of all
+}
+
+// all returns the messages.
+func (c *channel) all() []message {
+	if c == nil {
+		return nil
+	}
+	return c.list
+}
+
+// hull returns those that bound the difference of the clocks.
+func (c *channel) hull() []message {
+	if c == nil {
+		return nil
+	}
+	return c.outer.hull()
+}
+
 // An envelope holds the messages that bound the difference of two clocks: the lower convex hull of
 // how long they took over when they were sent, as both clocks have it.
 type envelope struct {
 	list   []message // not yet in the hull behind the first sorted ones
 	sorted int
-
-	whole bool      // list keeps all
-	outer []message // then, the hull
 }
 
 // add adds a message.
 func (e *envelope) add(m message) {
-	e.list = append(e.list, m)
-	if !e.whole && len(e.list) >= 2*e.sorted+1024 {
+	if e.list = append(e.list, m); len(e.list) >= 2*e.sorted+1024 {
 		e.hull()
 	}
 }
 
-// kept returns the messages that there are: all, or those of the hull.
-func (e *envelope) kept() []message {
-	if e != nil && e.whole {
-		return e.list
-	}
-	return e.hull()
-}
-
 // hull returns the messages of the hull by when they were sent.
 func (e *envelope) hull() []message {
-	switch {
-	case e == nil:
-		return nil
-	case e.whole && e.sorted == len(e.list):
-		return e.outer
-	case e.sorted == len(e.list):
+	if e.sorted == len(e.list) {
 		return e.list
 	}
 	slices.SortFunc(e.list, func(a, b message) int {
-		switch {
-		case a.sent != b.sent && a.sent < b.sent, a.sent == b.sent && a.received < b.received:
-			return -1
-		case a == b:
-			return 0
-		}
-		return 1
+		return cmp.Or(cmp.Compare(a.sent, b.sent), cmp.Compare(a.received, b.received))
 	})
-	hull := e.list[:0]
-	if e.whole {
-		hull = nil
-	}
-	first := e.list[0]
+	hull, first := e.list[:0], e.list[0]
 	for _, m := range e.list {
 		if n := len(hull); n > 0 && hull[n-1].sent == m.sent {
 			continue
@@ -321,11 +324,7 @@ func (e *envelope) hull() []message {
 		}
 		hull = append(hull, m)
 	}
-	if e.whole {
-		e.outer, e.sorted = hull, len(e.list)
-	} else {
-		e.list, e.sorted = hull, len(hull)
-	}
+	e.list, e.sorted = hull, len(hull)
 	return hull
 }
 

@@ -117,7 +117,7 @@ func TestAlignInexact(t *testing.T) {
 	machines := []machine{{0, 0}, {3_000_000_000, 1e-4}, {-2_000_000_000, -1e-4}}
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 2))
-		c := NewWhole(len(machines))
+		c := New(len(machines))
 		for i := range 2000 {
 			p := [][2]int{{0, 1}, {1, 2}, {2, 0}}[i%3]
 			from, to := p[i/3%2], p[1-i/3%2]

@@ -32,7 +32,10 @@ func (c *Clocks) byPieces(links [][]int, all []Aligned, placed []bool, inexact i
 		if len(lines) == 0 || len(lines) > timing.MaxPieces {
 			return
 		}
+		least := c.alone(k, links[k], pieces, done, inexact)
 		pieces[k], done[k] = joined(lines), true
+		pieces[k].unsure(lines, limits, float64(inexact))
+		pieces[k].raiseAll(least)
 	}
 	if c.early(pieces, done, nil) < c.early(all, placed, nil) {
 		copy(all, pieces)
@@ -45,10 +48,10 @@ func (c *Clocks) limits(clock int, others []int, all []Aligned, placed []bool) (
 		if !placed[other] {
 			continue
 		}
-		for _, m := range c.messages[[2]int{other, clock}].list {
+		for _, m := range c.messages[[2]int{other, clock}].all() {
 			list = append(list, limit{m.received, all[other].Apply(m.sent), true, all[other].errorAt(m.sent)})
 		}
-		for _, m := range c.messages[[2]int{clock, other}].list {
+		for _, m := range c.messages[[2]int{clock, other}].all() {
 			list = append(list, limit{m.sent, all[other].Apply(m.received), false, all[other].errorAt(m.received)})
 		}
 	}
@@ -59,50 +62,63 @@ func (c *Clocks) limits(clock int, others []int, all []Aligned, placed []bool) (
 // A placedLine is a line from the first of its limits to the last.
 type placedLine struct {
 	line
-	from, to int64
-	unsure   bool // the next could begin elsewhere
+	from, to    int64
+	begin, end  int // its limits
+	least, most int // the limit that the next line begins with, at the earliest and at the latest
 }
 
-// cut returns lines that limits allow, which may be missed by a tolerance: each for as many as it can be, but for those that the
+// cut returns lines that limits allow, each of which may be missed by a tolerance: each line for as many as it can be, but for those that the
 // next allows as well. Limits may be off by so much more than they are because of the other clock.
 func cut(limits []limit, tolerance, inexact float64) (lines []placedLine) {
-	fits := func(list []limit) bool { return problemOf(list).fits(tolerance / 2) }
+	fits := func(list []limit) bool { return problemOf(list).fits(tolerance) }
 	last := line{error: -1}
-	solve := func(list []limit, of int) line { // for the first of them
-		p := problemOf(list)
-		p.last = float64(list[of-1].x - p.x0)
-		off := slices.MaxFunc(list[:of], func(a, b limit) int { return cmp.Compare(a.off, b.off) }).off
-		l, ok := p.solve(float64(off) + inexact)
-		if !ok {
-			return p.touch(last)
+	begin := 0
+	var floor []limit // what the line before says of the next
+	for begin < len(limits) && len(lines) <= timing.MaxPieces {
+		rest := slices.Concat(floor, limits[begin:])
+		first := len(floor)
+		n := longest(rest, fits)
+		l := solve(rest[:n], n, last, inexact)
+		if n == len(rest) {
+			return append(lines, placedLine{line: l, from: rest[0].x, to: rest[n-1].x, begin: begin, end: len(limits)})
 		}
-		// Later limits that are less certain do not make the error less.
-		certain := slices.DeleteFunc(slices.Clone(list), func(l limit) bool { return l.off > off })
-		if len(certain) < len(list) {
-			p = problemOf(certain)
-			p.last = float64(list[of-1].x - p.x0)
-			l.error = p.errorOf(l, float64(off)+inexact)
+		m := n + longest(rest[n:], fits)
+		least := max(first+1, n-search(n, func(more int) bool { return fits(rest[n-more : m]) }))
+		at, from, to := boundary(rest, least, n, l, solve(rest[least:m], m-least, l, inexact))
+		last = solve(rest[:n], at, last, inexact) // which is the same line, for as long as it holds
+		end := begin + at - first
+		lines = append(lines, placedLine{last, rest[0].x, rest[at-1].x, begin, end, begin + from - first, begin + to - first})
+		floor = []limit{{rest[at].x, last.alignment().Apply(rest[at-1].x), true, rest[at].off}} // time does not go back
+		if !fits(slices.Concat(floor, rest[at:m])) {
+			floor = nil
 		}
-		return l
-	}
-	for len(limits) > 0 && len(lines) <= timing.MaxPieces {
-		n := longest(limits, fits)
-		l := solve(limits[:n], n)
-		if n == len(limits) {
-			return append(lines, placedLine{l, limits[0].x, limits[n-1].x, false})
-		}
-		m := n + longest(limits[n:], fits)
-		least := n - search(n, func(more int) bool { return fits(limits[n-more : m]) })
-		last = l
-		at, sure := boundary(limits, max(1, least), n, l, solve(limits[least:m], m-least))
-		l = solve(limits[:n], at) // which is the same line, for as long as it holds
-		lines = append(lines, placedLine{l, limits[0].x, limits[at-1].x, !sure})
-		floor := limit{limits[at].x, l.alignment().Apply(limits[at-1].x), true, limits[at].off} // time does not go back
-		if limits = limits[at:]; fits(append([]limit{floor}, limits[:m-at]...)) {
-			limits = slices.Insert(limits, 0, floor)
-		}
+		begin = end
 	}
 	return lines
+}
+
+// solve returns the line in the middle of what limits leave, with its error for the first of them, or the last line, moved, if they leave all.
+func solve(list []limit, of int, last line, inexact float64) line {
+	p := problemOf(list)
+	p.last = float64(list[of-1].x - p.x0)
+	off := mostOff(list[:of])
+	l, ok := p.solve(float64(off) + inexact)
+	if !ok {
+		return p.touch(last)
+	}
+	// Later limits that are less certain do not make the error less.
+	certain := slices.DeleteFunc(slices.Clone(list), func(l limit) bool { return l.off > off })
+	if len(certain) < len(list) {
+		p = problemOf(certain)
+		p.last = float64(list[of-1].x - p.x0)
+		l.error = p.errorOf(l, float64(off)+inexact)
+	}
+	return l
+}
+
+// mostOff returns how far off the other clocks of limits may be.
+func mostOff(list []limit) int64 {
+	return slices.MaxFunc(list, func(a, b limit) int { return cmp.Compare(a.off, b.off) }).off
 }
 
 // longest returns how many limits from the first on fit, those with the x of the first at least.
@@ -123,10 +139,10 @@ func longest(limits []limit, fits func([]limit) bool) int {
 }
 
 // boundary returns the first limit of the next line, from least to most: where time goes back least, and then where the lines are
-// closest. It is sure if time goes back more at all others.
-func boundary(limits []limit, least, most int, before, next line) (best int, sure bool) {
+// closest. It also returns the first and the last where time may not go back, as far as is known of both lines.
+func boundary(limits []limit, least, most int, before, next line) (best, first, last int) {
 	a, b := before.alignment(), next.alignment()
-	best, sure = most, true
+	best = most
 	var back, jump int64
 	for at := most; at >= least; at-- {
 		from, to := limits[at].x, limits[at-1].x
@@ -136,14 +152,19 @@ func boundary(limits []limit, least, most int, before, next line) (best int, sur
 		by := wire.SubTimes(a.Apply(from), b.Apply(from))
 		by = max(by, wire.SubTimes(0, by))
 		over := max(0, wire.SubTimes(a.Apply(to), b.Apply(from)))
-		if at < most {
-			sure = over != back && (sure || over < back)
-		}
 		if at == most || over < back || over == back && by < jump {
 			best, back, jump = at, over, by
 		}
+		if over <= wire.AddTimes(before.error, next.error) {
+			if first = at; last == 0 {
+				last = at
+			}
+		}
 	}
-	return best, sure
+	if last == 0 {
+		return best, best, best
+	}
+	return best, min(best, first), max(best, last)
 }
 
 // touch returns a line that is moved until it meets bounds of one side.
@@ -203,36 +224,70 @@ func hullOf(list []bound, sign float64) []bound {
 	return hull
 }
 
-// joined returns the pieces of a clock. Each begins as late as it can so that time does not stand still where its limits are. The
-// clock may not run evenly within a piece: then it is between the same limits as the line, so off by twice as much at most, and near
-// where a piece begins that could begin elsewhere, by as much as the other piece and what is between both lines.
+// joined returns the pieces of a clock. Each begins as late as it can so that time does not stand still where its limits are.
 func joined(lines []placedLine) (a Aligned) {
 	a = Aligned{Alignment: lines[0].alignment(), Error: lines[0].error}
 	if len(lines) == 1 {
 		return a
 	}
 	before := a.Alignment
-	jumps := make([]int64, len(lines)) // from a line to the next, where it begins
-	for i, l := range lines[1:] {
+	for i, l := range lines {
+		a.Errors = append(a.Errors, l.error)
+		if i == 0 {
+			continue
+		}
 		next := l.alignment()
-		since := max(wire.AddTimes(lines[i].to, 1), notAfter(before, l.from, next.Apply(l.from)))
-		jumps[i] = wire.SubTimes(next.Apply(since), before.Apply(since))
-		jumps[i] = max(jumps[i], wire.SubTimes(0, jumps[i]))
+		since := max(wire.AddTimes(lines[i-1].to, 1), notAfter(before, l.from, next.Apply(l.from)))
 		next = timing.Alignment{Offset: wire.SubTimes(next.Apply(since), since), Rate: next.Rate, Since: since}
 		a.Later, before = append(a.Later, next), next
 	}
-	for i, l := range lines {
-		off := l.error
-		if i > 0 && lines[i-1].unsure {
-			off = wire.AddTimes(max(off, lines[i-1].error), jumps[i-1])
-		}
-		if l.unsure {
-			off = wire.AddTimes(max(off, lines[i+1].error), jumps[i])
-		}
-		a.Errors = append(a.Errors, wire.AddTimes(off, off))
-	}
 	a.Error = slices.Max(a.Errors)
 	return a
+}
+
+// maxParts is into how many parts limits are divided, at most, that may be of either of two pieces.
+const maxParts = 8
+
+// unsure raises the errors of pieces where it is not known which of two lines limits are of: wherever the next line begins, the clock is within what
+// limits of the one before it, up to there, or those of the next, from there on, leave.
+func (a *Aligned) unsure(lines []placedLine, limits []limit, inexact float64) {
+	for i, l := range lines[:len(lines)-1] {
+		// What is certainly of each of both, if anything is.
+		first, last := l.begin, lines[i+1].end
+		if i > 0 && lines[i-1].most < l.least {
+			first = lines[i-1].most
+		}
+		if i+2 < len(lines) && lines[i+1].least > l.most {
+			last = lines[i+1].least
+		}
+		for _, half := range [][2]int{{l.least, l.end}, {l.end, l.most}} {
+			for part := range maxParts {
+				n := half[1] - half[0]
+				from, to := half[0]+part*n/maxParts, half[0]+(part+1)*n/maxParts
+				if from == to {
+					continue
+				}
+				x, y := limits[from].x, limits[to-1].x
+				off := max(a.within(limits[first:from], x, y, inexact), a.within(limits[to:last], x, y, inexact))
+				a.raise(x, off)
+				a.raise(y, off)
+			}
+		}
+	}
+}
+
+// within returns how far the clock may be off at two times and between, if it is within what limits leave.
+func (a *Aligned) within(limits []limit, x, y int64, inexact float64) int64 {
+	p := problemOf(limits)
+	if len(p.lower) == 0 || len(p.upper) == 0 {
+		return 0
+	}
+	p.first, p.last = float64(x-p.x0), float64(y-p.x0)
+	at, rate := float64(a.Apply(x)-x-p.y0), 0.0
+	if x < y {
+		rate = (float64(a.Apply(y)-y-p.y0) - at) / float64(y-x)
+	}
+	return p.errorOf(line{x0: p.x0, y0: p.y0, at: at - rate*p.first, rate: rate}, float64(mostOff(limits))+inexact)
 }
 
 // notAfter returns a time, at most so late, that an alignment makes no later than another time: the latest, or some nanoseconds earlier.

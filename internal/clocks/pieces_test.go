@@ -2,6 +2,7 @@ package clocks
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -53,12 +54,7 @@ func TestPieces(t *testing.T) {
 				if name == "pair" {
 					clocks = clocks[:2]
 				}
-				hulls := New(len(clocks))
-				exchangeUneven(hulls, clocks, pairs, 2000)
-				if _, even := hulls.Align(0); even {
-					t.Error("these clocks run evenly")
-				}
-				c := NewWhole(len(clocks))
+				c := New(len(clocks))
 				sent, received, of := exchangeUneven(c, clocks, pairs, 2000)
 				all, even := c.Align(0)
 				checkPieces(t, clocks, all)
@@ -106,14 +102,14 @@ func checkPieces(t *testing.T, clocks []unevenClock, all []Aligned) {
 // TestPieceError checks that the error of a piece is that of its own messages, though the next of those to the clock, which are a second later by it, fits as well.
 func TestPieceError(t *testing.T) {
 	u := unevenClock{machine: machine{3_000_000_000, 1e-4}, at: 4e8 - 1, step: 1e9}
-	c := NewWhole(2)
+	c := New(2)
 	for i := range 200 {
 		at := 5e6 * float64(i)
 		c.Add(0, 1, int64(at), u.now(at+1000))
 		c.Add(1, 0, u.now(at+2000), int64(at)+3000)
 	}
-	// Two microseconds are between the messages to the clock and those from it. Twice as much, as it may not run evenly within a piece.
-	if all, even := c.Align(0); !even || len(all[1].Later) != 1 || all[1].Error > 2*2100 {
+	// Two microseconds are between the messages to the clock and those from it.
+	if all, even := c.Align(0); !even || len(all[1].Later) != 1 || all[1].Error > 2100 {
 		t.Errorf("%+v, %t", all, even)
 	}
 }
@@ -123,7 +119,7 @@ func TestPieceError(t *testing.T) {
 func TestPieceErrors(t *testing.T) {
 	u := unevenClock{machine: machine{3_000_000_000, 1e-4}, at: 5e8 - 1, step: 1e9}
 	last := unevenClock{at: 5e8 - 1, step: 2e9}
-	c := NewWhole(3)
+	c := New(3)
 	for i := range 200 {
 		at, took := 5e6*float64(i), 1000.0
 		if i >= 100 {
@@ -140,7 +136,7 @@ func TestPieceErrors(t *testing.T) {
 	if !even || len(all[1].Errors) != 2 || len(all[2].Errors) != 2 {
 		t.Fatalf("%+v, %t", all, even)
 	}
-	for k, most := range map[int][2]int64{1: {4500, 42_000}, 2: {13_000, 130_000}} {
+	for k, most := range map[int][2]int64{1: {2250, 21_000}, 2: {6500, 65_000}} {
 		errors := all[k].Errors
 		if errors[0] < 1000 || errors[0] > most[0] || errors[1] < 10_000 || errors[1] > most[1] || all[k].Error != errors[1] {
 			t.Errorf("clock %d: the errors are %d, and %d", k, errors, all[k].Error)
@@ -152,22 +148,126 @@ func TestPieceErrors(t *testing.T) {
 	}
 }
 
-// TestUnsurePieces checks that where a clock begins to drift otherwise, at a time that messages do not tell exactly, both pieces have the error of the worse.
+// TestUnsurePieces checks the errors where a clock begins to drift otherwise, at a time that messages do not tell exactly, as the earlier ones take much longer: what
+// the clock may have done until then counts for the later piece, too.
 func TestUnsurePieces(t *testing.T) {
 	u := unevenClock{machine: machine{3_000_000_000, 1e-4}, at: 5e8, rate: 3e-4}
-	c := NewWhole(2)
-	for i := range 200 {
-		at, took := 5e6*float64(i), 100_000.0
-		if i >= 100 {
-			took = 1000
+	for changed := range 40 {
+		u.at = 4e8 + 5e6*float64(changed)
+		c := New(2)
+		times := func(i int) (at, took float64) {
+			if at, took = 5e6*float64(i), 100_000; i >= 100 {
+				took = 1000
+			}
+			return at, took
 		}
-		c.Add(0, 1, int64(at), u.now(at+took))
-		c.Add(1, 0, u.now(at+2*took), int64(at+3*took))
+		for i := range 200 {
+			at, took := times(i)
+			c.Add(0, 1, int64(at), u.now(at+took))
+			c.Add(1, 0, u.now(at+2*took), int64(at+3*took))
+		}
+		all, even := c.Align(0)
+		if !even || len(all[1].Errors) != 2 {
+			t.Fatalf("%+v, %t", all[1], even)
+		}
+		for i := range 200 {
+			for answer := range 2 {
+				at, took := times(i)
+				at += float64(answer+1) * took
+				if off, told := all[1].Apply(u.now(at))-int64(at), all[1].errorAt(u.now(at)); max(off, -off) > told {
+					t.Fatalf("changed at %g: off by %d ns at %g, %d told: %+v", u.at, off, at, told, all[1])
+				}
+			}
+		}
 	}
-	all, even := c.Align(0)
-	if errors := all[1].Errors; !even || len(errors) != 2 || errors[0] != errors[1] {
-		t.Errorf("%+v, %t", all[1], even)
+}
+
+// TestUnevenErrors aligns clocks of which one is stepped or begins to drift otherwise, by anything from next to nothing to a second and 500 ppm, with messages that are
+// few or many and take long or not, by times that are exact or not: whenever a message is sent or arrives, the clocks agree within what is told, in all but 1 of 100
+// runs, and within twice as much in all. Between the messages around where it is stepped, nothing tells.
+func TestUnevenErrors(t *testing.T) {
+	const runs = 400
+	shapes := [][][2]int{{{0, 1}}, {{0, 1}, {1, 2}}, {{0, 1}, {0, 2}}, {{0, 1}, {1, 2}, {2, 0}}}
+	beyond := 0
+	for seed := range uint64(runs) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		between := func(least, most float64) float64 { return least * math.Pow(most/least, r.Float64()) }
+		u := unevenClock{machine: machine{3_000_000_000, 1e-4}, at: 1e9 * (0.1 + 0.8*r.Float64())}
+		if seed%3 > 0 {
+			u.step = between(1e3, 1e9)
+		}
+		if seed%3 < 2 {
+			u.rate = between(1e-6, 5e-4) * float64(1-2*r.IntN(2))
+		}
+		inexact := []int64{0, 0, 0, 500, 5_000, 50_000, 500_000}[seed%7]
+		clocks := []unevenClock{{}, u, {machine: machine{-2_000_000_000, -1e-4}}}
+		c := New(len(clocks))
+		sights := exchangeRandomly(c, inexact, r, clocks, shapes[r.IntN(len(shapes))], int(between(40, 2000)), between(500, 2e4), between(500, 1e5))
+		all, _ := c.Align(inexact)
+		worst, last, first := 0.0, make([]int64, len(all)), make([]int64, len(all))
+		for k := range all {
+			if len(all[k].Later) > 0 {
+				last[k], first[k] = c.unseen(k, clocks[k].now(u.at), all)
+			}
+		}
+		for _, s := range sights {
+			x := clocks[s.clock].now(s.at)
+			off := math.Abs(float64(all[s.clock].Apply(x) - clocks[0].now(s.at)))
+			if x <= last[s.clock] || x >= first[s.clock] {
+				worst = max(worst, (off-2)/float64(1+all[s.clock].errorAt(x)))
+			}
+		}
+		if worst > 2 {
+			t.Errorf("seed %d: off by %.2f of what is told: %+v", seed, worst, all)
+		}
+		if worst > 1 {
+			beyond++
+		}
 	}
+	if beyond > runs/100 {
+		t.Errorf("%d of %d runs are off by more than is told", beyond, runs)
+	}
+}
+
+// A sight is a true time at which a clock sends or receives a message.
+type sight struct {
+	clock int
+	at    float64
+}
+
+// exchangeRandomly has messages between pairs of clocks over a second, which take so long at least, and so much longer on average, by times that are off by so much at most.
+func exchangeRandomly(c *Clocks, inexact int64, r *rand.Rand, clocks []unevenClock, pairs [][2]int, n int, least, longer float64) (sights []sight) {
+	read := func(clock int, at float64) int64 { return clocks[clock].now(at) + r.Int64N(2*inexact+1) - inexact }
+	for i := range n {
+		at := 1e9 * float64(i) / float64(n)
+		for _, p := range pairs {
+			from, to := p[i%2], p[1-i%2]
+			arrival := at + least + r.ExpFloat64()*longer
+			c.Add(from, to, read(from, at), read(to, arrival))
+			sights = append(sights, sight{from, at}, sight{to, arrival})
+		}
+	}
+	return sights
+}
+
+// unseen returns the last limit of a clock before a time and the first one after, by clocks that were placed before it.
+func (c *Clocks) unseen(clock int, time int64, all []Aligned) (last, first int64) {
+	links, placed := c.links(), make([]bool, len(all))
+	for _, k := range breadthFirst(links, 0) {
+		if k == clock {
+			break
+		}
+		placed[k] = true
+	}
+	last, first = math.MinInt64, math.MaxInt64
+	for _, l := range c.limits(clock, links[clock], all, placed) {
+		if l.x < time {
+			last = l.x
+		} else {
+			first = min(first, l.x)
+		}
+	}
+	return last, first
 }
 
 // TestUncertainLimits checks that the error of a line is not less by a later limit that fits as well, of a clock that may be off by more.
@@ -192,7 +292,7 @@ func TestUncertainLimits(t *testing.T) {
 // TestEarly checks what is said of a clock that no pieces fit, as it is stepped back and forth after every message: the messages that arrive before they are sent are
 // counted, and the errors are as much as that.
 func TestEarly(t *testing.T) {
-	c := NewWhole(2)
+	c := New(2)
 	times := func(i int) (at, clock int64) { return 1e6 * int64(i), 1e6*int64(i) + 300_000*int64(i%2) }
 	for i := range 400 {
 		at, clock := times(i)
@@ -237,7 +337,7 @@ func TestDoubt(t *testing.T) {
 	for _, inexact := range []int64{1000, 5000, 20_000, 100_000} {
 		for _, drift := range []float64{1e-6, 3e-6, 1e-5, 3e-5, 1e-4} {
 			u := unevenClock{machine: machine{3_000_000_000, 1e-4}, at: 5e8, rate: 1e-4 + drift}
-			c := NewWhole(2)
+			c := New(2)
 			for i := range 200 {
 				at, took := 5e6*float64(i), 1000.0
 				c.Add(0, 1, int64(at), u.now(at+took))

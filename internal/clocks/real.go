@@ -135,7 +135,7 @@ func (c *Clocks) refine(all []Aligned, placed []bool, inexact int64) {
 func (c *Clocks) earlyAt(clock int, others []int, all []Aligned, placed []bool) (worst int64) {
 	for _, other := range others {
 		for _, pair := range [][2]int{{clock, other}, {other, clock}} {
-			for _, m := range c.messages[pair].kept() {
+			for _, m := range c.messages[pair].all() {
 				if placed[other] {
 					worst = max(worst, all[pair[0]].Apply(m.sent)-all[pair[1]].Apply(m.received))
 				}
