@@ -19,6 +19,7 @@ func reportColumns(w io.Writer) error {
 	for _, q := range []int{16, 32, 64} {
 		list = append(list, programs.Multipartition(q, 200), programs.TaggedMultipartition(q, 200), programs.Pentadiagonal(q, 13*q-1, 200))
 	}
+	list = append(list, programs.Multipartition(128, 20), programs.TaggedMultipartition(128, 20), programs.Pentadiagonal(128, 13*128-1, 20), programs.Multipartition(256, 20))
 	for _, ranks := range []int{1024, 4096} {
 		list = append(list, programs.Refinement(ranks, 10, 1000, 1))
 	}

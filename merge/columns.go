@@ -133,6 +133,7 @@ func (c *column) absorb(n, rank int, r run, remaining int) int {
 // appendValues appends the values for all ranks of a shape to dst.
 func (c column) appendValues(dst []int64, ranks spans) []int64 {
 	v := values{column: c}
+	dst = slices.Grow(dst, ranks.len())
 	ranks.each(func(position, rank int) {
 		dst = append(dst, v.at(position, rank))
 	})

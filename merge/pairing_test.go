@@ -48,6 +48,43 @@ func TestPairing(t *testing.T) {
 	})
 }
 
+// TestFollow checks that a grammar follows another one where each symbol of that comes with one of its own, and with which.
+func TestFollow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		period := rapid.IntRange(1, 5).Draw(t, "period")
+		with := rapid.SliceOfN(rapid.IntRange(0, 2), period, period).Draw(t, "with")
+		n := rapid.IntRange(1, 200).Draw(t, "n")
+		var x, y []sequitur.Symbol
+		for i := range n {
+			x = append(x, sequitur.Symbol(i%period))
+			y = append(y, sequitur.Symbol(with[i%period]))
+		}
+		if other := rapid.IntRange(0, 4*n).Draw(t, "other"); other < n {
+			y[other] = 3
+		}
+		forbidden := pair{sequitur.Symbol(rapid.IntRange(0, 9).Draw(t, "x")), sequitur.Symbol(rapid.IntRange(0, 9).Draw(t, "y"))}
+		p := newPairing(fold(x), fold(y))
+		p.equal = func(x, y sequitur.Symbol) bool { return pair{x, y} != forbidden }
+		terminals := min(n, period) + rapid.SampledFrom([]int{0, 0, 1}).Draw(t, "unused")
+		seconds, followed := p.follow(terminals)
+		g, joined := p.join()
+		if want := joined && len(p.pairs) == terminals && terminals == min(n, period); followed != want {
+			t.Fatalf("followed: %v, want %v", followed, want)
+		}
+		if !followed {
+			return
+		}
+		for k, s := range seconds {
+			if p.pairs[k] != (pair{sequitur.Symbol(k), s}) {
+				t.Fatalf("%d comes with %d, not %v", k, s, p.pairs[k])
+			}
+		}
+		if !g.Equal(p.grammars[0]) {
+			t.Fatalf("joined to %v, which is not %v", g, p.grammars[0])
+		}
+	})
+}
+
 // TestPairingTime joins loops that are too long to be read.
 func TestPairingTime(t *testing.T) {
 	var grammars [2]*sequitur.Grammar

@@ -20,6 +20,7 @@ type unifier struct {
 	signatures []*signature
 	byFunction map[int]*index
 	key        []byte
+	fitter     *fitter // of the shape that is added, once it is needed
 }
 
 // An index finds the signatures of one function that a terminal may have: those
@@ -70,6 +71,7 @@ func unify(ctx context.Context, columns *shapeColumns, functions []cst.Function,
 // add adds the signatures of a shape.
 func (u *unifier) add(ctx context.Context, number int) {
 	var together signatureAllocator
+	u.fitter = nil
 	forms := u.columns.shapes[number].forms
 	if u.signatures == nil {
 		u.signatures = make([]*signature, 0, len(forms))
@@ -197,8 +199,10 @@ func (u *unifier) fitRun(s *shape, c column, kind layout.SlotKind) (fit fits, ex
 	if kind&layout.Element != 0 {
 		return 0, expr // arrays are stored as they are
 	}
-	domain := rankenc.Over(s.ranks.set(), int(u.size))
-	e, ok := rankenc.Fit(domain, c.appendValues(nil, s.ranks), rankenc.Options{Ranks: kind == layout.Rank})
+	if u.fitter == nil {
+		u.fitter = newFitter(s, u.size)
+	}
+	e, ok := u.fitter.fit(c, kind)
 	if !ok {
 		return 0, expr
 	}

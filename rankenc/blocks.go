@@ -128,12 +128,17 @@ func largeBlocks(large []int64, f factors, k, least int64) (c, n int64, ok bool)
 }
 
 // residueSums returns the sums of the values of all ranks of a square grid of k columns by the residue that factors of
-// coordinates have.
+// coordinates have, of which that of x is 0 or 1.
 func residueSums(values []int64, f factors, k int64) []int64 {
 	sums := make([]int64, k)
-	for rank, v := range values {
-		y := int64(rank) / k
-		sums[floorMod(f.of(int64(rank)-y*k, y), k)] += v
+	for y := range int64(len(values)) / k {
+		at := floorMod(f.of(0, y), k)
+		for _, v := range values[y*k : (y+1)*k] {
+			sums[at] += v
+			if at += f.x; at == k {
+				at = 0
+			}
+		}
 	}
 	return sums
 }

@@ -287,8 +287,10 @@ func (s *sample) planes(k int64, same func(i, j int) bool) []int64 {
 			for s.ranks[j] < s.ranks[i]-lag {
 				j++
 			}
-			row := floorDiv(s.ranks[i], k)
-			if s.ranks[j] == s.ranks[i]-lag && (len(rows) == 0 || rows[len(rows)-1] != row) && !same(i, j) {
+			if s.ranks[j] != s.ranks[i]-lag || same(i, j) {
+				continue
+			}
+			if row := floorDiv(s.ranks[i], k); len(rows) == 0 || rows[len(rows)-1] != row {
 				rows = append(rows, row)
 			}
 		}

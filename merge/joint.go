@@ -1,0 +1,175 @@
+package merge
+
+import (
+	"slices"
+
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// unite returns one shape of the ranks of all shapes, which is possible if their
+// sequences are of one length and have signatures of equal forms at equal
+// positions. It refuses if it would have more terminals than all of them
+// together, and does not change the shapes.
+func unite(shapes []*shape) (*shape, bool) {
+	s := shapes[0]
+	j := joint{grammar: s.grammar, forms: s.forms, most: terminalsOf(shapes), parts: []jointPart{{shape: s}}}
+	for _, s := range shapes[1:] {
+		if !j.add(s) {
+			return nil, false
+		}
+		if len(j.parts)-j.merged == maxUnmerged {
+			j.merge(j.merged)
+			j.merged++
+		}
+	}
+	j.merge(0)
+	return j.parts[0].shape, true
+}
+
+// maxUnmerged is how many shapes are joined before they become one. What is kept until then grows with the
+// terminals of the joint shape for each; after that, with the runs of its columns.
+const maxUnmerged = 256
+
+// A joint is the shape that several shapes become. Its grammar is that of the tuples of
+// terminals that they have at the same positions. Equal tuples are one terminal; these are
+// numbered in the order of their first use.
+type joint struct {
+	grammar *sequitur.Grammar
+	forms   []form // of the terminals
+	most    int    // terminals
+	parts   []jointPart
+	merged  int // how many of parts are several shapes each
+}
+
+// A jointPart is a shape of a joint. The terminals of the joint were told apart further when it was added, and
+// perhaps since.
+type jointPart struct {
+	shape *shape
+	own   []uint32 // of the joint's terminals when it was added, those of the shape; nil if they are the same
+	past  []uint32 // of the joint's terminals when it was added, those before; nil if they are the same
+}
+
+// add adds a shape to those joined, and reports whether its signatures have the
+// same forms in the same order. Where the grammars of both are in a loop, it
+// looks at one period.
+func (j *joint) add(s *shape) bool {
+	p := newPairing(j.grammar, s.grammar)
+	p.most = j.most
+	p.equal = func(x, y sequitur.Symbol) bool { return j.forms[x].equal(s.forms[y]) }
+	if own, ok := p.follow(len(j.forms)); ok {
+		j.parts = append(j.parts, jointPart{shape: s, own: own})
+		return true
+	}
+	g, ok := p.join()
+	if !ok {
+		return false
+	}
+	part := jointPart{s, make([]uint32, len(p.pairs)), make([]uint32, len(p.pairs))}
+	forms := make([]form, len(p.pairs))
+	for n, k := range p.pairs {
+		forms[n] = j.forms[k.x]
+		part.past[n], part.own[n] = k.x, k.y
+	}
+	j.grammar, j.forms, j.parts = g, forms, append(j.parts, part)
+	return true
+}
+
+// merge makes one part of those from a number on.
+func (j *joint) merge(from int) {
+	parts := j.parts[from:]
+	shapes, of := make([]*shape, len(parts)), make([][]uint32, len(parts))
+	var now []uint32 // of the joint's terminals, those when a part was added
+	for i := len(parts) - 1; i >= 0; i-- {
+		shapes[i] = parts[i].shape
+		of[i] = compose(now, parts[i].own)
+		if of[i] == nil {
+			of[i] = sameTerminals(len(j.forms))
+		}
+		now = compose(now, parts[i].past)
+	}
+	j.parts = append(j.parts[:from:from], jointPart{shape: mergeViews(shapes, of, j.grammar), past: now})
+}
+
+// compose returns what terminals to are of those that are from; nil stands for the same.
+func compose(from, to []uint32) []uint32 {
+	if from == nil || to == nil {
+		return slices.Concat(from, to)
+	}
+	of := make([]uint32, len(from))
+	for i, n := range from {
+		of[i] = to[n]
+	}
+	return of
+}
+
+// sameTerminals returns the first n terminals.
+func sameTerminals(n int) []uint32 {
+	list := make([]uint32, n)
+	for i := range list {
+		list[i] = uint32(i)
+	}
+	return list
+}
+
+// mergeViews returns the shape of the ranks of all shapes with a grammar over
+// other terminals, of which to says which of each shape they are.
+func mergeViews(shapes []*shape, to [][]uint32, g *sequitur.Grammar) *shape {
+	n := len(shapes)
+	switch {
+	case n == 1:
+		return shapes[0].view(g, to[0])
+	case areRanks(shapes):
+		return viewRanks(shapes, to, g)
+	}
+	return mergeViews(shapes[:n/2], to[:n/2], g).merge(mergeViews(shapes[n/2:], to[n/2:], g))
+}
+
+// areRanks reports whether shapes are of one rank each, in ascending order.
+func areRanks(shapes []*shape) bool {
+	last := -1
+	for _, s := range shapes {
+		if s.ranks.len() > 1 || int(s.ranks[0].first) <= last {
+			return false
+		}
+		last = s.ranks.last()
+	}
+	return true
+}
+
+// viewRanks is mergeViews for shapes of one rank each, in ascending order.
+func viewRanks(shapes []*shape, to [][]uint32, g *sequitur.Grammar) *shape {
+	var (
+		v      = &shape{grammar: g, forms: make([]form, len(to[0]))}
+		begins = make([][]int, len(shapes))
+		values = make([][]int64, len(shapes))
+		ranks  = make([]int, len(shapes))
+		own    = make([][]int64, len(shapes)) // values of a terminal
+		c      column
+	)
+	for i, s := range shapes {
+		begins[i], values[i], ranks[i] = s.begins(), s.values, s.ranks.last()
+		for _, c := range s.columns {
+			values[i] = append(values[i], c[0].first)
+		}
+		v.ranks = v.ranks.add(ranks[i], ranks[i])
+		times := s.times.Rename(firstOf(to[i], len(s.forms)))
+		v.times.Merge(&times)
+	}
+	for t := range v.forms {
+		v.forms[t] = shapes[0].forms[to[0][t]]
+		for i := range own {
+			own[i] = values[i][begins[i][to[i][t]]:]
+		}
+		for k := range v.forms[t].slots {
+			first := own[0][k]
+			c = append(c[:0], run{rank: int32(ranks[0]), first: first})
+			if slices.ContainsFunc(own, func(v []int64) bool { return v[k] != first }) {
+				for i := 1; i < len(own); i++ {
+					c.push(i, ranks[i], own[i][k])
+				}
+			}
+			v.columns = append(v.columns, slices.Clone(c))
+		}
+	}
+	return v
+}
