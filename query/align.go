@@ -175,10 +175,17 @@ func (a *aligner) addOperations(j *skewJob) {
 	}
 }
 
-// clockErrors say how far the clocks of machines may be off.
-type clockErrors struct{ run merge.Run }
+// clockErrors say how far the clocks of machines may be off, at times that may themselves be off by so much.
+type clockErrors struct {
+	run merge.Run
+	off int64
+}
 
-func (t *Times) clocks() clockErrors { return clockErrors{t.trace.Run()} }
+// clocks returns the errors of the clocks at times of the weakest guarantee.
+func (t *Times) clocks() (clockErrors, error) {
+	guarantee, err := t.Guarantee()
+	return clockErrors{t.trace.Run(), t.startError(guarantee)}, err
+}
 
 // explain reports whether a difference between times of two ranks may be none, by how far their clocks may be off then.
 func (e clockErrors) explain(rank int, time int64, other int, otherTime int64, difference float64) bool {
@@ -192,6 +199,10 @@ func (e clockErrors) explain(rank int, time int64, other int, otherTime int64, d
 	case i < 0 || j < 0 || e.run.Clocks[i].Error < 0 || e.run.Clocks[j].Error < 0:
 		return true
 	}
-	off, otherOff := e.run.Clocks[i].ErrorBetween(time, time), e.run.Clocks[j].ErrorBetween(otherTime, otherTime)
-	return math.Abs(difference) <= float64(off)+float64(otherOff)
+	return math.Abs(difference) <= e.at(i, time)+e.at(j, otherTime)
+}
+
+// at returns how far a clock may be off at a time.
+func (e clockErrors) at(clock int, time int64) float64 {
+	return float64(e.run.Clocks[clock].ErrorBetween(wire.SubTimes(time, e.off), wire.AddTimes(time, e.off)))
 }

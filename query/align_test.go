@@ -481,18 +481,19 @@ func TestClockErrors(t *testing.T) {
 // TestClockErrorsOfPieces checks that a difference is explained by the errors of the clocks at its times.
 func TestClockErrorsOfPieces(t *testing.T) {
 	pieces := merge.Clock{Machine: "b", Ranks: rankenc.SetOf(1), Later: []timing.Alignment{{Offset: 50, Since: 1000}}, Errors: []int64{10, 500}, Error: 500}
-	e := clockErrors{merge.Run{Ranks: 4, Clocks: []merge.Clock{
+	run := merge.Run{Ranks: 4, Clocks: []merge.Clock{
 		{Machine: "a", Ranks: rankenc.SetOf(0, 3)}, pieces, {Machine: "c", Ranks: rankenc.SetOf(2), Error: -1},
-	}}}
+	}}
 	for _, tt := range []struct {
 		rank, other      int
 		time, difference int64
+		off              int64 // how far times may be off
 		want             bool
 	}{
-		{0, 1, 100, 10, true}, {0, 1, 100, 11, false}, {1, 0, 100, -11, false}, {0, 1, 2000, 500, true}, {0, 1, 2000, 501, false},
-		{0, 3, 100, 0, false}, {0, 2, 100, 1e9, true},
+		{0, 1, 100, 10, 0, true}, {0, 1, 100, 11, 0, false}, {1, 0, 100, -11, 0, false}, {0, 1, 2000, 500, 0, true}, {0, 1, 2000, 501, 0, false},
+		{0, 1, 100, 11, 2000, true}, {0, 1, 100, 11, 500, false}, {0, 3, 100, 0, 2000, false}, {0, 2, 100, 1e9, 0, true},
 	} {
-		if got := e.explain(tt.rank, tt.time, tt.other, tt.time, float64(tt.difference)); got != tt.want {
+		if got := (clockErrors{run, tt.off}).explain(tt.rank, tt.time, tt.other, tt.time, float64(tt.difference)); got != tt.want {
 			t.Errorf("%+v: got %t", tt, got)
 		}
 	}

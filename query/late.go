@@ -55,7 +55,11 @@ func (m *Match) LateSenders(ctx context.Context, times *Times, o Options) ([]Lat
 	if err != nil {
 		return nil, err
 	}
-	list := lateSenders(channels, times.clocks())
+	clocks, err := times.clocks()
+	if err != nil {
+		return nil, err
+	}
+	list := lateSenders(channels, clocks)
 	for i := range list {
 		list[i].StartError = times.knownStartError(list[i].Guarantee, minTime, maxTime)
 	}

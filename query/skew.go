@@ -68,9 +68,13 @@ func (m *Match) Skew(ctx context.Context, times *Times, o Options) ([]Skew, erro
 	if err != nil {
 		return nil, err
 	}
+	clocks, err := times.clocks()
+	if err != nil {
+		return nil, err
+	}
 	var list []Skew
 	for _, j := range jobs {
-		list = append(list, j.skews(times.clocks())...)
+		list = append(list, j.skews(clocks)...)
 	}
 	begin, err := times.Begin()
 	if err != nil {
