@@ -71,12 +71,11 @@ type placedLine struct {
 // next allows as well. Limits may be off by so much more than they are because of the other clock.
 func cut(limits []limit, tolerance, inexact float64) (lines []placedLine) {
 	fits := func(list []limit) bool { return problemOf(list).fits(tolerance) }
+	limits = slices.Clone(limits)
 	last := line{error: -1}
-	begin := 0
-	var floor []limit // what the line before says of the next
+	begin, first := 0, 0 // and how many of the rest are what the line before says, in the place of its last limit
 	for begin < len(limits) && len(lines) <= timing.MaxPieces {
-		rest := slices.Concat(floor, limits[begin:])
-		first := len(floor)
+		rest := limits[begin-first:]
 		n := longest(rest, fits)
 		l := solve(rest[:n], n, last, inexact)
 		if n == len(rest) {
@@ -88,9 +87,10 @@ func cut(limits []limit, tolerance, inexact float64) (lines []placedLine) {
 		last = solve(rest[:n], at, last, inexact) // which is the same line, for as long as it holds
 		end := begin + at - first
 		lines = append(lines, placedLine{last, rest[0].x, rest[at-1].x, begin, end, begin + from - first, begin + to - first})
-		floor = []limit{{rest[at].x, last.alignment().Apply(rest[at-1].x), true, rest[at].off}} // time does not go back
-		if !fits(slices.Concat(floor, rest[at:m])) {
-			floor = nil
+		first = 0
+		rest[at-1] = limit{rest[at].x, last.alignment().Apply(rest[at-1].x), true, rest[at].off} // time does not go back
+		if fits(rest[at-1 : m]) {
+			first = 1
 		}
 		begin = end
 	}
