@@ -152,18 +152,25 @@ func (m *Match) Hang(ctx context.Context, o Options) (*Hang, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.find()
-	s.release()
-	return s.answer(&o), nil
+	if err := s.find(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.release(ctx); err != nil {
+		return nil, err
+	}
+	return s.answer(ctx, &o)
 }
 
 // answer returns what was found, with groups of the chosen ranks.
-func (s *stop) answer(o *Options) *Hang {
+func (s *stop) answer(ctx context.Context, o *Options) (*Hang, error) {
 	h := noHang()
 	h.Cycles = s.cycles()
 	var in, outside, ended, deadlocked []int
 	groups := make(map[string]*hangGroup)
 	for i, rank := range s.ranks {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		at := &s.of[i]
 		switch {
 		case len(at.flights) > 0:
@@ -188,10 +195,10 @@ func (s *stop) answer(o *Options) *Hang {
 	}
 	h.InCall, h.Outside, h.Ended, h.Deadlocked = rankenc.SetOf(in...), rankenc.SetOf(outside...), rankenc.SetOf(ended...), rankenc.SetOf(deadlocked...)
 	for _, g := range groups {
-		h.Groups = append(h.Groups, g.finish(s))
+		h.Groups = append(h.Groups, g.finish(h.Ended))
 	}
 	slices.SortFunc(h.Groups, compareGroups)
-	return h
+	return h, nil
 }
 
 // compareGroups orders groups as a [Hang] has them.
@@ -210,7 +217,7 @@ func compareGroups(a, b HangGroup) int {
 type hangGroup struct {
 	HangGroup
 	ranks []int
-	waits [][]int
+	waits []rankenc.SetBuilder
 }
 
 // group adds a rank to the group of its call, or of its last if there is none.
@@ -233,7 +240,7 @@ func (s *stop) group(groups map[string]*hangGroup, rank int, deadlocked bool, f 
 	}
 	known := groups[k.String()]
 	if known == nil {
-		known = &hangGroup{HangGroup: g, waits: make([][]int, len(waits))}
+		known = &hangGroup{HangGroup: g, waits: make([]rankenc.SetBuilder, len(waits))}
 		for _, w := range waits {
 			known.Waits = append(known.Waits, w.HangWait)
 		}
@@ -245,29 +252,25 @@ func (s *stop) group(groups map[string]*hangGroup, rank int, deadlocked bool, f 
 		if len(known.ranks) > 1 && (w.For == ForMembers && w.needed == everybody || w.Any) {
 			continue // the same for all
 		}
-		known.waits[i] = append(known.waits[i], w.ranks...)
+		for lo, hi := range w.ranks.ranks.Ranges() {
+			known.waits[i].AddRange(lo, hi)
+		}
 	}
 }
 
 // finish returns the group with what its ranks wait for.
-func (g *hangGroup) finish(s *stop) HangGroup {
+func (g *hangGroup) finish(ended rankenc.Set) HangGroup {
 	g.Ranks = rankenc.SetOf(g.ranks...)
 	for i := range g.Waits {
 		w := &g.Waits[i]
 		if w.Instance == atEnd {
 			w.Instance = 0
 		}
-		w.Ranks = rankenc.SetOf(g.waits[i]...)
+		w.Ranks = g.waits[i].Finish()
 		if len(g.ranks) == 1 && w.Any {
 			w.Ranks = w.Ranks.Difference(g.Ranks)
 		}
-		var ended []int
-		for _, rank := range w.Ranks.All() {
-			if j, ok := s.index[rank]; ok && s.of[j].ended {
-				ended = append(ended, rank)
-			}
-		}
-		w.Ended = rankenc.SetOf(ended...)
+		w.Ended = w.Ranks.Intersection(ended)
 	}
 	return g.HangGroup
 }

@@ -13,7 +13,7 @@ type waitGraph struct {
 // graph returns that of the deadlocked ranks.
 func (s *stop) graph() *waitGraph {
 	g := &waitGraph{edges: make([][]int32, len(s.of)), ranks: len(s.of)}
-	lists := make(map[*int]int32)
+	lists := make(map[*awaited]int32)
 	for i := range s.of {
 		if s.isDeadlocked(i) {
 			g.edges[i] = s.edges(g, lists, i)
@@ -25,16 +25,16 @@ func (s *stop) graph() *waitGraph {
 func (s *stop) isDeadlocked(i int) bool { return !s.of[i].released && !s.of[i].ended }
 
 // edges returns those of a rank, and adds lists that are new.
-func (s *stop) edges(g *waitGraph, lists map[*int]int32, i int) (edges []int32) {
+func (s *stop) edges(g *waitGraph, lists map[*awaited]int32, i int) (edges []int32) {
 	for _, f := range s.of[i].flights {
 		for _, w := range f.waits {
 			if s.satisfied(w) {
 				continue
 			}
-			n, known := lists[&w.ranks[0]]
+			n, known := lists[w.ranks]
 			if !known {
 				n = int32(len(g.edges))
-				lists[&w.ranks[0]] = n
+				lists[w.ranks] = n
 				g.edges = append(g.edges, s.targets(w.ranks))
 			}
 			edges = append(edges, n)
@@ -44,10 +44,10 @@ func (s *stop) edges(g *waitGraph, lists map[*int]int32, i int) (edges []int32) 
 }
 
 // targets returns the deadlocked ones of ranks.
-func (s *stop) targets(ranks []int) (targets []int32) {
-	for _, rank := range ranks {
-		if j, ok := s.index[rank]; ok && s.isDeadlocked(j) {
-			targets = append(targets, int32(j))
+func (s *stop) targets(ranks *awaited) (targets []int32) {
+	for _, i := range ranks.calling {
+		if s.isDeadlocked(int(i)) {
+			targets = append(targets, i)
 		}
 	}
 	return targets

@@ -2,6 +2,9 @@ package query
 
 import (
 	"bytes"
+	"context"
+	"math"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/spec"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/symbolic"
 	"github.com/reprise-trace/reprise/tracer"
@@ -25,6 +29,13 @@ func drawStop(t *rapid.T) *stop {
 	for i := range n {
 		s.ranks = append(s.ranks, 3*i)
 		s.index[3*i] = i
+	}
+	s.set = rankenc.SetOf(s.ranks...)
+	var shared []*awaited
+	for _, list := range lists {
+		shared = append(shared, s.await(rankenc.SetOf(list...)))
+	}
+	for i := range n {
 		at := &s.of[i]
 		at.threads = rapid.IntRange(1, 2).Draw(t, "threads")
 		if rapid.IntRange(0, 5).Draw(t, "state") == 0 {
@@ -35,10 +46,10 @@ func drawStop(t *rapid.T) *stop {
 			var f flight
 			f.Any = rapid.Bool().Draw(t, "any call")
 			for range rapid.IntRange(0, 3).Draw(t, "waits") {
-				w := stopWait{ranks: rapid.SampledFrom(lists).Draw(t, "list")}
+				w := stopWait{ranks: rapid.SampledFrom(shared).Draw(t, "list")}
 				w.Any = rapid.Bool().Draw(t, "any")
 				if rapid.Bool().Draw(t, "own") {
-					w.ranks = []int{rank.Draw(t, "rank")}
+					w.ranks = s.await(rankenc.SetOf(rank.Draw(t, "rank")))
 				}
 				f.waits = append(f.waits, w)
 			}
@@ -54,7 +65,9 @@ func TestRelease(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawStop(t)
 		want := releaseSlowly(t, s)
-		s.release()
+		if err := s.release(context.Background()); err != nil {
+			t.Fatal(err)
+		}
 		for i := range s.of {
 			if s.of[i].released != want[i] {
 				t.Fatalf("rank %d: released %t, want %t", s.ranks[i], s.of[i].released, want[i])
@@ -94,12 +107,12 @@ func releaseSlowly(t *rapid.T, s *stop) []bool {
 	}
 	done := func(w stopWait) bool {
 		n := 0
-		for _, rank := range w.ranks {
+		for _, rank := range w.ranks.ranks.All() {
 			if goes(rank) {
 				n++
 			}
 		}
-		return n == len(w.ranks) || w.Any && n > 0
+		return n == w.ranks.ranks.Len() || w.Any && n > 0
 	}
 	can := func(at *stopped) bool {
 		if len(at.flights) < at.threads {
@@ -133,7 +146,7 @@ func releaseSlowly(t *rapid.T, s *stop) []bool {
 func waitsFor(s *stop, i, rank int) bool {
 	for _, f := range s.of[i].flights {
 		for _, w := range f.waits {
-			if !s.satisfied(w) && slices.Contains(w.ranks, rank) && rank != s.ranks[i] {
+			if !s.satisfied(w) && w.ranks.ranks.Contains(rank) && rank != s.ranks[i] {
 				return true
 			}
 		}
@@ -182,8 +195,14 @@ type hungCall struct {
 // openHung returns what OpenHang says of ranks that make calls.
 func openHung(t *testing.T, ranks ...[]hungCall) *Hang {
 	t.Helper()
+	return openHungOf(t, len(ranks), ranks...)
+}
+
+// openHungOf is openHung of a run that has more ranks than make calls.
+func openHungOf(t *testing.T, size int, ranks ...[]hungCall) *Hang {
+	t.Helper()
 	var a merge.Accumulator
-	if err := a.Describe(merge.Run{Source: "MPI", Ranks: len(ranks)}); err != nil {
+	if err := a.Describe(merge.Run{Source: "MPI", Ranks: size}); err != nil {
 		t.Fatal(err)
 	}
 	param := func(name string, t cst.Type) cst.Param { return cst.Param{Name: name, Type: t} }
@@ -269,5 +288,32 @@ func TestHangNeeds(t *testing.T) {
 				t.Errorf("deadlocked %v, cycles %v: %+v", h.Deadlocked, h.Cycles, h.Groups)
 			}
 		})
+	}
+}
+
+// TestHangOfHuge asks for what ranks wait for others of a run of as many as there can be, two of which make calls: memory follows these.
+func TestHangOfHuge(t *testing.T) {
+	const size, rest = math.MaxInt32, "2-2147483646"
+	for _, call := range []hungCall{{"MPI_Barrier", 0, true}, {"MPI_Recv", semantics.AnySource, true}, {"MPI_Reduce", 0, true}, {"MPI_Finalize", 0, true}} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		h := openHungOf(t, size, []hungCall{call}, []hungCall{{"MPI_Barrier", 0, false}})
+		runtime.ReadMemStats(&after)
+		if len(h.Groups) != 2 || len(h.Groups[0].Waits) != 1 {
+			t.Fatalf("%s: %+v", call.name, h.Groups)
+		}
+		want := rest
+		switch call.name {
+		case "MPI_Reduce", "MPI_Recv":
+			want = "1-2147483646"
+		case "MPI_Finalize":
+			want = "1"
+		}
+		if w := h.Groups[0].Waits[0]; w.Ranks.String() != want || h.Deadlocked.Len() > 0 {
+			t.Errorf("%s: waits for %v, %v are deadlocked", call.name, w.Ranks, h.Deadlocked)
+		}
+		if got := after.TotalAlloc - before.TotalAlloc; got > 32<<20 {
+			t.Errorf("%s: %d bytes were allocated", call.name, got)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise/mpi/spec"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
@@ -16,14 +18,15 @@ type stop struct {
 	match *Match
 	times *Times
 	ranks []int
-	of    []stopped // by index in ranks
+	set   rankenc.Set // of ranks
+	of    []stopped   // by index in ranks
 	index map[int]int
-	sent  map[[2]int][]Channel // messages that nobody receives, by source and destination
+	sent  map[int][]Channel    // messages that nobody receives, by destination, in the order of their sources
 	left  map[int][]*Unmatched // by rank
 	calls map[*semantics.Communicator]*Instances
 
 	mutex  sync.Mutex
-	groups map[*semantics.Communicator]map[bool][]int // see peers
+	groups map[*semantics.Communicator][2]*awaited // see peers
 }
 
 // A stopped rank is one of a stop.
@@ -48,9 +51,29 @@ type flight struct {
 // A stopWait is one thing that a call waits for.
 type stopWait struct {
 	HangWait
-	ranks  []int // in ascending order
-	needed need  // of members
+	ranks  *awaited // one for all waits that share it
+	needed need     // of members
 	root   int
+}
+
+// An awaited is ranks that others wait for. Those without calls are in no list, however many they are.
+type awaited struct {
+	ranks   rankenc.Set
+	calling []int32 // those of the stop, by index, in ascending order
+}
+
+// await returns a set of ranks to be waited for.
+func (s *stop) await(ranks rankenc.Set) *awaited {
+	a := &awaited{ranks: ranks}
+	if ranks.Len() > len(s.ranks) {
+		ranks = ranks.Intersection(s.set)
+	}
+	for _, rank := range ranks.All() {
+		if i, ok := s.index[rank]; ok {
+			a.calling = append(a.calling, int32(i))
+		}
+	}
+	return a
 }
 
 // A need says which members must have made the call of a collective operation before it can
@@ -65,9 +88,9 @@ const (
 
 func newStop(m *Match, times *Times, ranks []int) *stop {
 	s := &stop{
-		match: m, times: times, ranks: ranks, of: make([]stopped, len(ranks)), index: make(map[int]int),
-		sent: make(map[[2]int][]Channel), calls: make(map[*semantics.Communicator]*Instances),
-		groups: make(map[*semantics.Communicator]map[bool][]int), left: make(map[int][]*Unmatched),
+		match: m, times: times, ranks: ranks, set: rankenc.SetOf(ranks...), of: make([]stopped, len(ranks)), index: make(map[int]int),
+		sent: make(map[int][]Channel), calls: make(map[*semantics.Communicator]*Instances),
+		groups: make(map[*semantics.Communicator][2]*awaited), left: make(map[int][]*Unmatched),
 	}
 	for i, rank := range ranks {
 		s.index[rank] = i
@@ -76,9 +99,11 @@ func newStop(m *Match, times *Times, ranks []int) *stop {
 		u := &m.Unmatched[i]
 		s.left[u.Rank] = append(s.left[u.Rank], u)
 		if u.Direction == semantics.Send {
-			k := [2]int{u.Source, u.Destination}
-			s.sent[k] = append(s.sent[k], u.Channel)
+			s.sent[u.Destination] = append(s.sent[u.Destination], u.Channel)
 		}
+	}
+	for _, sent := range s.sent {
+		slices.SortStableFunc(sent, func(a, b Channel) int { return cmp.Compare(a.Source, b.Source) })
 	}
 	for i := range m.Instances {
 		s.calls[m.Instances[i].Communicator] = &m.Instances[i]
@@ -215,7 +240,7 @@ func (s *stop) message(o *semantics.Operation, rank int, r *matchRank, position 
 	if m.Direction == semantics.Receive {
 		return s.sought(m, rank), true, nil
 	}
-	w := &stopWait{HangWait: HangWait{For: ForReceiver, Communicator: m.Communicator, Tag: m.Tag}, ranks: []int{m.Peer}}
+	w := &stopWait{HangWait: HangWait{For: ForReceiver, Communicator: m.Communicator, Tag: m.Tag}, ranks: s.await(rankenc.SetOf(m.Peer))}
 	sure := m.Mode == "synchronous" || m.Blocking && len(o.Messages) == 1
 	return w, sure, nil
 }
@@ -234,40 +259,44 @@ func (s *stop) sought(m *semantics.Message, rank int) *stopWait {
 	if m.Communicator == nil || m.Peer == semantics.NoPeer {
 		return nil
 	}
-	w := &stopWait{HangWait: HangWait{For: ForMessage, Communicator: m.Communicator, Tag: m.Tag}, ranks: []int{m.Peer}}
+	w := &stopWait{HangWait: HangWait{For: ForMessage, Communicator: m.Communicator, Tag: m.Tag}}
 	if m.Peer == semantics.AnySource {
 		w.Any, w.ranks = true, s.peers(m.Communicator, rank)
+	} else {
+		w.ranks = s.await(rankenc.SetOf(m.Peer))
 	}
-	for _, peer := range w.ranks {
-		for _, c := range s.sent[[2]int{peer, rank}] {
-			if c.Communicator == m.Communicator && (m.Tag < 0 || c.Tag == m.Tag) {
-				return nil
-			}
+	for _, c := range s.sent[rank] {
+		switch {
+		case !w.ranks.ranks.Contains(c.Source):
+		case c.Communicator == m.Communicator && (m.Tag < 0 || c.Tag == m.Tag):
+			return nil
+		default:
 			w.Sent = append(w.Sent, c)
 		}
 	}
 	return w
 }
 
-// peers returns the ranks that a rank may receive from on a communicator. They are one list
-// for all that may receive from the same.
-func (s *stop) peers(c *semantics.Communicator, rank int) []int {
+// peers returns the ranks that a rank may receive from on a communicator. They are one for
+// all that may receive from the same.
+func (s *stop) peers(c *semantics.Communicator, rank int) *awaited {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if s.groups[c] == nil {
-		local, remote := c.Groups(rank)
-		if remote == nil {
-			remote = local
-		}
-		s.groups[c] = map[bool][]int{true: remote}
+	groups, known := s.groups[c]
+	if !known {
 		if c.IsInter() {
-			s.groups[c][false] = local
+			for i := range groups {
+				groups[i] = s.await(rankenc.SetOf(c.Members(i)...))
+			}
+		} else {
+			groups[0] = s.await(c.RankSet())
 		}
+		s.groups[c] = groups
 	}
-	if list := s.groups[c][true]; !c.IsInter() || !slices.Contains(list, rank) {
-		return list
+	if c.IsInter() && groups[0].ranks.Contains(rank) {
+		return groups[1]
 	}
-	return s.groups[c][false]
+	return groups[0]
 }
 
 // members returns the wait of a rank for the other members of a communicator to make the call
@@ -291,14 +320,17 @@ const atEnd = math.MaxUint64
 
 // find finds the members of communicators that others wait for: those that have not made the
 // call of an operation, or have made another call in its place.
-func (s *stop) find() {
+func (s *stop) find(ctx context.Context) error {
 	type key struct {
 		of    *semantics.Communicator
 		k     uint64
 		other bool
 	}
-	missing := make(map[key][]int)
+	missing := make(map[key]*awaited)
 	for i := range s.of {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		for j := range s.of[i].flights {
 			for k := range s.of[i].flights[j].waits {
 				w := &s.of[i].flights[j].waits[k]
@@ -307,28 +339,29 @@ func (s *stop) find() {
 				}
 				of := key{w.Communicator, w.Instance, s.differs(w.Communicator, w.Instance, s.ranks[i])}
 				if _, ok := missing[of]; !ok {
-					missing[of] = s.missing(of.of, of.k, of.other)
+					missing[of] = s.await(s.missing(of.of, of.k, of.other))
 				}
-				w.choose(missing[of])
+				s.choose(w, missing[of])
 			}
 		}
 	}
 	for i := range s.of {
 		for j := range s.of[i].flights {
 			f := &s.of[i].flights[j]
-			f.waits = slices.DeleteFunc(f.waits, func(w stopWait) bool { return len(w.ranks) == 0 })
+			f.waits = slices.DeleteFunc(f.waits, func(w stopWait) bool { return w.ranks.ranks.Len() == 0 })
 		}
 	}
+	return nil
 }
 
-// choose has the wait be for those of the members that have not made the call that must have
+// choose has a wait be for those of the members that have not made the call that must have
 // for it to end, or perhaps for all of these.
-func (w *stopWait) choose(missing []int) {
+func (s *stop) choose(w *stopWait, missing *awaited) {
 	w.ranks = missing
 	switch w.needed {
 	case theRoot:
-		if w.Perhaps = !slices.Contains(missing, w.root); !w.Perhaps {
-			w.ranks = []int{w.root}
+		if w.Perhaps = !missing.ranks.Contains(w.root); !w.Perhaps {
+			w.ranks = s.await(rankenc.SetOf(w.root))
 		}
 	case nobody:
 		w.Perhaps = true
@@ -344,61 +377,55 @@ func (s *stop) differs(c *semantics.Communicator, k uint64, rank int) bool {
 
 // missing returns the members of a communicator that have not made the call of an operation
 // that most others have made, or of another one.
-func (s *stop) missing(c *semantics.Communicator, k uint64, other bool) []int {
+func (s *stop) missing(c *semantics.Communicator, k uint64, other bool) rankenc.Set {
 	if k == atEnd {
 		return s.before()
 	}
 	n := s.calls[c]
 	if n == nil {
-		return nil
+		return rankenc.Set{}
 	}
-	var list []int
-	for _, rank := range n.Absent.All() {
-		list = append(list, rank)
-	}
-	different := make(map[int]bool)
+	var different, list []int
 	for _, d := range n.Different {
-		if different[d.Rank] = true; d.Count <= k || d.Instance <= k && !other {
+		different = append(different, d.Rank)
+		if d.Count <= k || d.Instance <= k && !other {
 			list = append(list, d.Rank)
 		}
 	}
+	missing := n.Absent.Union(rankenc.SetOf(list...))
 	if n.Count <= k || other {
-		for _, rank := range n.Members.All() {
-			if !different[rank] {
-				list = append(list, rank)
-			}
-		}
+		missing = missing.Union(n.Members.Difference(rankenc.SetOf(different...)))
 	}
-	slices.Sort(list)
-	return list
+	return missing
 }
 
 // before returns the ranks that have not called MPI_Finalize.
-func (s *stop) before() []int {
-	var list []int
+func (s *stop) before() rankenc.Set {
+	var list rankenc.SetBuilder
 	for i, rank := range s.ranks {
 		if at := &s.of[i]; !at.ended && !slices.ContainsFunc(at.flights, func(f flight) bool { return f.Role.Ends }) {
-			list = append(list, rank)
+			list.Add(rank)
 		}
 	}
-	return list
+	return list.Finish()
 }
 
 // release finds the ranks that can go on.
-func (s *stop) release() {
+func (s *stop) release(ctx context.Context) error {
 	for i := range s.of {
 		at := &s.of[i]
 		at.released = !at.ended && len(at.flights) < max(at.threads, 1)
 	}
 	for changed := true; changed; {
 		changed = false
-		for i := range s.of { // forwards, then backwards: most wait for those beside them
-			changed = s.try(i) || changed
-		}
-		for i := range slices.Backward(s.of) {
-			changed = s.try(i) || changed
+		for i := range 2 * len(s.of) { // forwards, then backwards: most wait for those beside them
+			if i%checkEvery == 0 && ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			changed = s.try(min(i, 2*len(s.of)-1-i)) || changed
 		}
 	}
+	return nil
 }
 
 // try releases a rank if one of its calls can end, and reports whether it did.
@@ -418,18 +445,14 @@ func (s *stop) canEnd(f flight) bool {
 	return !slices.ContainsFunc(f.waits, func(w stopWait) bool { return !s.satisfied(w) })
 }
 
+// satisfied reports whether a wait can end. A rank without calls goes on, or may: nothing is known of it.
 func (s *stop) satisfied(w stopWait) bool {
 	if w.Perhaps {
 		return true
 	}
+	goesOn := func(i int32) bool { return s.of[i].released }
 	if w.Any {
-		return slices.ContainsFunc(w.ranks, s.goesOn)
+		return len(w.ranks.calling) < w.ranks.ranks.Len() || slices.ContainsFunc(w.ranks.calling, goesOn)
 	}
-	return !slices.ContainsFunc(w.ranks, func(rank int) bool { return !s.goesOn(rank) })
-}
-
-// goesOn reports whether a rank can go on, or may: nothing is known of one without calls.
-func (s *stop) goesOn(rank int) bool {
-	i, ok := s.index[rank]
-	return !ok || s.of[i].released
+	return !slices.ContainsFunc(w.ranks.calling, func(i int32) bool { return !goesOn(i) })
 }

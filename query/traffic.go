@@ -82,6 +82,15 @@ func (t *Traffic) sum() {
 	}
 }
 
+// Most returns how many pairs [Traffic.All] has at most.
+func (t *Traffic) Most() uint64 {
+	n := uint64(len(t.Pairs))
+	for i := range t.Uniform {
+		n = wire.AddSat(n, t.Uniform[i].pairs())
+	}
+	return n
+}
+
 // rowWindow is of how many destinations All holds what goes to them.
 const rowWindow = 1 << 16
 

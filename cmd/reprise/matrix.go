@@ -29,7 +29,11 @@ type matrixOptions struct {
 	format          *choice
 	kind, of, scale *choice
 	bins            int
+	force           bool // to write any number of lines
 }
+
+// mostLines is how many lines of CSV are written unless they are forced to be.
+const mostLines = 10_000_000
 
 // Kinds of communication.
 const (
@@ -53,6 +57,7 @@ func newMatrix() *cobra.Command {
 	addChoice(q.Command, o.of, "of", "what to draw")
 	addChoice(q.Command, o.scale, "scale", "scale of the colours")
 	f.IntVar(&o.bins, "bins", fewBins, "the largest `number` of rows and columns of a picture")
+	f.BoolVar(&o.force, "force", false, fmt.Sprintf("with --format csv, write more than %s lines", text.Count(mostLines)))
 	return q.Command
 }
 
@@ -68,6 +73,9 @@ func (o *matrixOptions) check(q *question) error {
 		if err := o.format.Set(strings.ToLower(strings.TrimPrefix(filepath.Ext(o.output), "."))); err != nil || o.format.value == "" {
 			return fmt.Errorf("%s is not named .svg, .png or .csv: choose one with --format", o.output)
 		}
+	}
+	if o.format.value != "csv" && o.force {
+		return errors.New("--force goes with --format csv")
 	}
 	for _, name := range []string{"of", "scale", "bins"} {
 		if o.format.value == "csv" && q.Flags().Changed(name) {
@@ -104,6 +112,12 @@ func matrix(q *question, o matrixOptions) error {
 			return tooManyPairs(err)
 		}
 		if m.Traffic != nil {
+			if o.kind.value == kindP2P {
+				m.Traffic.Uniform = nil
+			}
+			if n := m.Traffic.Most(); n > mostLines && !o.force {
+				return usageError{fmt.Errorf("there would be up to %s lines, one for each pair of ranks; --force writes them, a picture has --bins", text.Count(n))}
+			}
 			write = func(w io.Writer) error { return writePairs(q.Context(), w, m.Traffic, o.kind.value) }
 			return nil
 		}

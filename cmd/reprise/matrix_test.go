@@ -16,7 +16,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 
+	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/merge"
 )
 
 // TestMatrixPicture checks the colours of a picture: where there is something, where
@@ -164,6 +166,7 @@ func TestMatrixErrors(t *testing.T) {
 		{"matrix empty.rpz -o m.png", exitFailure, "empty.rpz: no rank sends anything to another: there is nothing to draw"},
 		{"matrix empty.rpz -o m.png --kind p2p", exitFailure, "empty.rpz: no rank sends a message: there is nothing to draw"},
 		{"matrix empty.rpz -o m.png --kind collective", exitFailure, "empty.rpz: collective operations exchange no data: there is nothing to draw"},
+		{"matrix ring.rpz -o m.png --force", exitUsage, "--force goes with --format csv"},
 		{"matrix ring.rpz -o m.png --kind all", exitUsage, `invalid argument "all" for "--kind" flag: must be both, p2p or collective`},
 		{"matrix timed.rpz -o m.png", exitFailure, "timed.rpz: its functions are not those of MPI or of SimGrid"},
 	} {
@@ -174,6 +177,32 @@ func TestMatrixErrors(t *testing.T) {
 	}
 	if strings.Contains(fileNames(t), "m.png") {
 		t.Error("there is a file of what failed")
+	}
+}
+
+// TestMatrixOfHuge asks for a line for each pair of ranks of which a small file claims that there are billions.
+func TestMatrixOfHuge(t *testing.T) {
+	t.Chdir(t.TempDir())
+	scan := []testtrace.Call{testtrace.MPICall("MPI_Scan", "sendbuf", 1, "recvbuf", 2, "count", 2, "datatype", "MPI_INT", "op", "MPI_SUM", "comm", "MPI_COMM_WORLD")}
+	write := func(ranks int) {
+		run := merge.Run{Ranks: ranks, Source: "MPI"}
+		writeFile(t, "F", describedAs(t, testtrace.Record(t, run, false, [][]testtrace.Call{scan, scan}), run))
+	}
+	write(math.MaxInt32)
+	r := invoke(t, "", "matrix", "F", "-o", "m.csv")
+	if want := "up to 4,294,967,291 lines, one for each pair of ranks; --force writes them"; r.status != exitUsage || !strings.Contains(r.stderr, want) || fileNames(t) != "F" {
+		t.Errorf("%+v, %s", r, fileNames(t))
+	}
+	mustMatrix(t, "m.png: matrix of 2,147,483,647 ranks, point-to-point and collective", "F", "-o", "m.png")
+	write(mostLines/2 + 4)
+	if r := invoke(t, "", "matrix", "F", "-o", "m.csv"); r.status != exitUsage {
+		t.Errorf("%+v", r)
+	}
+	must(t, "matrix", "F", "-o", "m.csv", "--kind", "p2p")
+	write(3)
+	must(t, "matrix", "F", "-o", "m.csv", "--force")
+	if got := readFile(t, "m.csv"); strings.Count(got, "\n") != 1+3 {
+		t.Errorf("%q", got)
 	}
 }
 
