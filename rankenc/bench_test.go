@@ -163,6 +163,12 @@ func BenchmarkSetLimit(b *testing.B) {
 	every := func(first, stride int) Set {
 		return newSet([]item{{start: uint32(first), length: 1, depth: 1, dims: [maxDepth]dim{{uint32(stride), runs}}}})
 	}
+	b.Run("shapes", func(b *testing.B) {
+		s, t := newSet([]item{{start: 0, length: 1, depth: 1, dims: [maxDepth]dim{{4, runs / 2}}}}), newSet([]item{{start: 1, length: 1, depth: 1, dims: [maxDepth]dim{{6, runs / 2}}}})
+		for b.Loop() {
+			s.Union(t)
+		}
+	})
 	s := every(0, 2)
 	for _, other := range []struct {
 		name string

@@ -167,6 +167,9 @@ func (it *item) canonical() bool {
 	return true
 }
 
+// maxPlain is how many items a SetBuilder holds before it encodes them, which takes a tenth of the memory: most sets of more are bitmaps.
+const maxPlain = 1 << 12
+
 // A SetBuilder makes a [Set] of ranks. The zero SetBuilder is empty and ready for
 // use. For ranks that ascend it holds memory in proportion to the items of the
 // nested ranklist, not to their number, and for ranks that come after a larger one
@@ -174,6 +177,7 @@ func (it *item) canonical() bool {
 type SetBuilder struct {
 	next    int // one more than the largest rank
 	pending [maxDepth + 1]item
+	full    itemList // those before items; empty up to maxPlain of them
 	items   []item
 	late    *roaring.Bitmap // ranks that came after a larger one; nil if there are none
 }
@@ -221,6 +225,10 @@ func (b *SetBuilder) push(k int) {
 	}
 	b.pending[k] = item{}
 	if k == maxDepth {
+		if len(b.items) == maxPlain {
+			b.full.add(b.items)
+			b.items = b.items[:0]
+		}
 		b.items = append(b.items, it)
 		return
 	}
@@ -241,7 +249,14 @@ func (b *SetBuilder) Finish() Set {
 	for k := range b.pending {
 		b.push(k)
 	}
-	s, late := newSet(b.items), b.late
+	var s Set
+	if b.full.count == 0 {
+		s = newSet(b.items)
+	} else {
+		b.full.add(b.items)
+		s = b.full.set()
+	}
+	late := b.late
 	*b = SetBuilder{}
 	if late == nil {
 		return s

@@ -24,13 +24,23 @@ type Set struct {
 
 // newSet returns the set of items that a SetBuilder made or would make.
 func newSet(items []item) Set {
+	var list itemList
+	list.add(items)
+	s := setOfItems(items)
+	if list.tryBitmap() {
+		if b := list.smallerBitmap(s.Ranges()); b != nil {
+			return Set{bitmap: b, n: s.n}
+		}
+	}
+	return s
+}
+
+// setOfItems returns the set of items, which are not tried as a bitmap.
+func setOfItems(items []item) Set {
 	s := Set{items: items, before: make([]int, len(items))}
 	for i := range items {
 		s.before[i] = s.n
 		s.n += items[i].size()
-	}
-	if b := s.smallerBitmap(); b != nil {
-		return Set{bitmap: b, n: s.n}
 	}
 	return s
 }

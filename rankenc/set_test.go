@@ -218,7 +218,7 @@ func itemsOf(ranks []int) []item {
 	for k := range b.pending {
 		b.push(k)
 	}
-	return b.items
+	return append(slices.Collect(b.full.all()), b.items...)
 }
 
 // TestSetLarge checks that the largest regular sets take constant space.
@@ -272,6 +272,43 @@ func TestSetBuilder(t *testing.T) {
 			t.Fatalf("%v after Finish", s)
 		}
 	})
+}
+
+// TestSetOfMany builds sets of more items than a builder holds plain, of runs so long that they are a list, and so short that they are a bitmap.
+func TestSetOfMany(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		runs   int
+		length int // of the shortest run; those side by side differ, so that none is a repetition
+		bitmap bool
+	}{{"long", 3 * maxPlain, 100, false}, {"short", 3 * maxPlain, 1, true}, {"as many", maxPlain, 100, false}, {"one more", maxPlain + 1, 100, false}} {
+		var b SetBuilder
+		var ranks []int
+		for i := range tt.runs {
+			lo := b.next + 2
+			hi := lo + tt.length + i%3
+			b.AddRange(lo, hi)
+			for rank := lo; rank <= hi; rank++ {
+				ranks = append(ranks, rank)
+			}
+		}
+		s := b.Finish()
+		if (s.bitmap != nil) != tt.bitmap || !tt.bitmap && len(s.items) != tt.runs {
+			t.Errorf("%s: %d items, a bitmap: %t", tt.name, len(s.items), s.bitmap != nil)
+		}
+		enc, _ := s.AppendBinary(nil)
+		if read, err := ParseSet(enc); err != nil || !read.Equal(s) || s.Len() != len(ranks) {
+			t.Errorf("%s: %d ranks, want %d: %v", tt.name, s.Len(), len(ranks), err)
+		}
+		for i, rank := range s.All() {
+			if at, ok := s.Index(rank); rank != ranks[i] || at != i || !ok {
+				t.Fatalf("%s: number %d is %d, want %d; its index is %d, %t", tt.name, i, rank, ranks[i], at, ok)
+			}
+		}
+		if b.Add(7); b.Finish().String() != "7" {
+			t.Errorf("%s: something is left in the builder", tt.name)
+		}
+	}
 }
 
 func TestSetBuilderPanics(t *testing.T) {

@@ -2,7 +2,10 @@ package rankenc
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -31,10 +34,25 @@ func (s Set) AppendBinary(dst []byte) ([]byte, error) {
 }
 
 func appendItems(dst []byte, items []item) []byte {
-	dst = wire.AppendUvarint(dst, uint64(len(items))<<1)
-	least := uint64(0) // smallest rank the item could start with
+	list := itemList{data: wire.AppendUvarint(dst, uint64(len(items))<<1)}
+	list.add(items)
+	return list.data
+}
+
+// An itemList is items as they are encoded, without their number.
+type itemList struct {
+	data  []byte
+	count int
+	ranks int
+	least uint64 // smallest rank the next item could start with
+}
+
+// add adds items.
+func (l *itemList) add(items []item) {
+	dst, least := l.data, l.least
 	for i := range items {
 		it := &items[i]
+		l.ranks += it.size()
 		dst = wire.AppendUvarint(dst, (uint64(it.start)-least)<<2|uint64(it.depth))
 		dst = wire.AppendUvarint(dst, uint64(it.length-1))
 		span := uint64(it.length - 1)
@@ -45,7 +63,39 @@ func appendItems(dst []byte, items []item) []byte {
 		}
 		least = it.last() + 2
 	}
-	return dst
+	l.data, l.least = dst, least
+	l.count += len(items)
+}
+
+// all returns an iterator over the items of a list.
+func (l *itemList) all() iter.Seq[item] {
+	return func(yield func(item) bool) {
+		d := wire.NewDecoder("rankenc", l.data)
+		for least := uint64(0); d.Rest() > 0; {
+			it := decodeItem(&d, least)
+			if !yield(it) {
+				return
+			}
+			least = it.last() + 2
+		}
+	}
+}
+
+// set returns the set of the items of a list.
+func (l *itemList) set() Set {
+	ranges := func(yield func(int, int) bool) {
+		for it := range l.all() {
+			if !it.ranges(yield) {
+				return
+			}
+		}
+	}
+	if l.tryBitmap() {
+		if b := l.smallerBitmap(ranges); b != nil {
+			return Set{bitmap: b, n: l.ranks}
+		}
+	}
+	return setOfItems(slices.AppendSeq(make([]item, 0, l.count), l.all()))
 }
 
 func appendBitmap(dst []byte, b *roaring.Bitmap) []byte {
@@ -57,26 +107,35 @@ func appendBitmap(dst []byte, b *roaring.Bitmap) []byte {
 	return append(dst, buf.Bytes()...)
 }
 
-// smallerBitmap returns the ranks of s as a bitmap if they are few enough for
-// their list and the bitmap takes fewer bytes, and nil otherwise. The result
-// depends on the ranks alone.
-func (s Set) smallerBitmap() *roaring.Bitmap {
-	size := len(appendItems(nil, s.items))
-	if size <= minBitmap || s.n > maxSparse*size {
-		return nil
-	}
+// size returns that of the encoding of a set of the items.
+func (l *itemList) size() int {
+	var number [binary.MaxVarintLen64]byte
+	return len(wire.AppendUvarint(number[:0], uint64(l.count)<<1)) + len(l.data)
+}
+
+// tryBitmap reports whether a bitmap may be smaller: whether there are few enough ranks for it.
+func (l *itemList) tryBitmap() bool {
+	size := l.size()
+	return size > minBitmap && l.ranks <= maxSparse*size
+}
+
+// smallerBitmap returns the ranks of a list, which are in ranges, as a bitmap if that
+// takes fewer bytes, and nil otherwise. The result depends on the ranks alone.
+func (l *itemList) smallerBitmap(ranges iter.Seq2[int, int]) *roaring.Bitmap {
 	b := roaring.New()
 	buf := make([]uint32, 0, 1024)
-	for _, r := range s.All() {
-		if len(buf) == cap(buf) {
-			b.AddMany(buf)
-			buf = buf[:0]
+	for lo, hi := range ranges {
+		for r := lo; r <= hi; r++ {
+			if len(buf) == cap(buf) {
+				b.AddMany(buf)
+				buf = buf[:0]
+			}
+			buf = append(buf, uint32(r))
 		}
-		buf = append(buf, uint32(r))
 	}
 	b.AddMany(buf)
 	b.RunOptimize()
-	if len(appendBitmap(nil, b)) >= size {
+	if len(appendBitmap(nil, b)) >= l.size() {
 		return nil
 	}
 	return b
