@@ -337,11 +337,28 @@ func typed(s os.Signal) bool {
 	return err == nil && foreground == unix.Getpgrp()
 }
 
-// How long the collector waits before it looks for more.
+// How long the collector waits before it looks for more: at most, and while the program writes a lot.
 const (
 	idle = 50 * time.Millisecond
 	busy = 2 * time.Millisecond
 )
+
+// worth is how many bytes of records are worth a look. Smaller amounts can wait, as looking for them costs more than reading them.
+const worth = 256 << 10
+
+// nextWait returns how long the collector waits that has waited and found so many bytes: it waits for about as many as
+// are worth a look.
+func nextWait(wait time.Duration, found int64) time.Duration {
+	switch {
+	case found >= 8*worth:
+		return busy
+	case found >= 2*worth:
+		return max(wait/2, busy)
+	case found < worth:
+		return min(2*wait, idle)
+	}
+	return wait
+}
 
 // collectUntil collects until a channel is closed, and calls look each time. An error need not
 // last.
@@ -353,16 +370,13 @@ func collectUntil(stop <-chan struct{}, collector *collect.Collector, stderr io.
 			return
 		case <-time.After(wait):
 		}
-		some, err := collector.Poll()
+		found, err := collector.Poll()
 		if err != nil && !complained {
 			warn(stderr, "%v", err)
 			complained = true
 		}
-		if look(); !some {
-			wait = idle
-		} else {
-			wait = busy
-		}
+		look()
+		wait = nextWait(wait, found)
 	}
 }
 

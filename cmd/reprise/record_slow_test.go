@@ -161,3 +161,27 @@ func TestBuilding(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestNextWait checks how long the collector waits: as little as it may where much comes, soon as long as it may where nothing does, and
+// in between for an amount that is worth a look.
+func TestNextWait(t *testing.T) {
+	if got := nextWait(idle, 100*worth); got != busy {
+		t.Errorf("much comes: %v", got)
+	}
+	wait := busy
+	for range 5 {
+		wait = nextWait(wait, 0)
+	}
+	if wait != idle || nextWait(idle, 0) != idle || nextWait(busy, 3*worth) != busy {
+		t.Errorf("nothing comes: %v", wait)
+	}
+	for _, start := range []time.Duration{busy, idle} {
+		wait := start
+		for range 20 {
+			wait = nextWait(wait, int64(wait/time.Millisecond)*worth/8) // bytes come at a constant rate
+		}
+		if wait < 6*time.Millisecond || wait > 17*time.Millisecond {
+			t.Errorf("from %v on: %v", start, wait)
+		}
+	}
+}

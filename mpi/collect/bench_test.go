@@ -83,8 +83,8 @@ func BenchmarkKeeping(b *testing.B) {
 					b.Fatal(err)
 				}
 				b.StartTimer()
-				for more := true; more; {
-					if more, err = c.Poll(); err != nil {
+				for read := int64(1); read > 0; {
+					if read, err = c.Poll(); err != nil {
 						b.Fatal(err)
 					}
 				}

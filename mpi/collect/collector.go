@@ -193,9 +193,25 @@ func IsSpool(directory string) bool {
 }
 
 // Poll takes what the processes have written since it was last called, up to so much
-// of each that it takes some tenths of a second, and reports whether there was
-// anything. After an error, it can be called again.
-func (c *Collector) Poll() (bool, error) { return c.poll(false) }
+// of each that it takes some tenths of a second, and returns how many bytes that
+// were. After an error, it can be called again.
+func (c *Collector) Poll() (read int64, err error) {
+	before := c.bytes()
+	_, err = c.poll(false)
+	return c.bytes() - before, err
+}
+
+// bytes returns how many bytes of the spool were read so far.
+func (c *Collector) bytes() (n int64) {
+	for _, p := range c.processes {
+		for _, t := range p.threads {
+			n += t.bytes
+		}
+	}
+	return n
+}
+
+// poll is Poll, and reports whether there may be more. If all processes have ended, it reads from several at once.
 
 func (c *Collector) poll(ended bool) (bool, error) {
 	listed := now()

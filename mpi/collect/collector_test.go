@@ -3,6 +3,7 @@ package collect
 import (
 	"encoding/binary"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -548,5 +549,33 @@ func TestLongCall(t *testing.T) {
 	}
 	if last != want[len(want)-1] || !strings.Contains(last, "1234") {
 		t.Errorf("%s, want %s", last, want[len(want)-1])
+	}
+}
+
+// TestIdle looks for what has come, where nothing has, of a thread whose segment has little space left: it costs no memory for records.
+func TestIdle(t *testing.T) {
+	directory := t.TempDir()
+	stencilSpool(t, directory, 1, 1, 10, 1)
+	path := pathsOf(t, directory, "*")[0]
+	if err := os.Truncate(path, int64(len(readFile(t, path)))+window/2); err != nil {
+		t.Fatal(err)
+	}
+	c, err := New(directory, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := c.Poll(); err != nil || n == 0 {
+		t.Fatalf("%d bytes, %v", n, err)
+	}
+	const polls = 100
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range polls {
+		if n, err := c.Poll(); err != nil || n != 0 {
+			t.Fatalf("%d bytes, %v", n, err)
+		}
+	}
+	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > polls*8<<10 {
+		t.Errorf("%d bytes a look", (after.TotalAlloc-before.TotalAlloc)/polls)
 	}
 }

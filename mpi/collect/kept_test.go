@@ -200,8 +200,8 @@ func TestKeptWithoutFiles(t *testing.T) {
 		if steps++; steps < calls/each {
 			return // so that the thread has left the segment when it is read
 		}
-		for more := true; more; {
-			if more, err = c.Poll(); err != nil {
+		for read := int64(1); read > 0; {
+			if read, err = c.Poll(); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -401,6 +401,11 @@ func (s *stream) read() (bool, error) {
 		}
 	}
 	left := s.header.State == spool.Continued
+	if !left {
+		if some, err := s.grown(); err != nil || !some {
+			return false, err
+		}
+	}
 	// The decoder refers to the records before until it knows of these.
 	s.records, s.spare = s.spare, s.records
 	n, err := s.find()
@@ -422,6 +427,15 @@ func (s *stream) read() (bool, error) {
 		}
 	}
 	return true, s.decode(s.records[:n])
+}
+
+// grown reports whether there is a record behind those that were read. It reads nothing else, as most threads do nothing most of the time.
+func (s *stream) grown() (bool, error) {
+	var size [4]byte
+	if _, err := s.file.ReadAt(size[:], s.offset); err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	return binary.LittleEndian.Uint32(size[:]) != 0, nil
 }
 
 // begin begins a segment, of which the header was read.
@@ -517,7 +531,9 @@ func (s *stream) fill(n int) (int, error) {
 		if n > maxRecord {
 			return 0, fmt.Errorf("%w: a record has %d bytes", spool.ErrLimit, n)
 		}
-		s.records = make([]byte, max(n, min(s.window, int(left))))
+		if n > len(s.records) {
+			s.records = make([]byte, max(n, min(s.window, int(left))))
+		}
 	}
 	have, err := s.file.ReadAt(s.records[:min(n, len(s.records))], s.offset)
 	if errors.Is(err, io.EOF) {
