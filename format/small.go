@@ -96,6 +96,9 @@ func readSmall(r io.ReaderAt, size int64, o Options) (*Reader, error) {
 	case size < headerLen+wire.ChecksumLen:
 		return nil, corrupt(size, "sections", "%d bytes: %w", size, ErrSmall)
 	case size > maxSmallFile:
+		if end, err := endBefore(r, size); err != nil || end > 0 {
+			return nil, followed(end, size, err)
+		}
 		return nil, corrupt(int64(len(magic)), "header", "version %d, in a file of %d bytes", Version, size)
 	}
 	file := make([]byte, size)
@@ -107,6 +110,9 @@ func readSmall(r io.ReaderAt, size int64, o Options) (*Reader, error) {
 	if have, sum := binary.LittleEndian.Uint32(file[len(covered):]), wire.Checksum(covered); sum != have && !o.SkipChecksum {
 		if bytes.HasPrefix(file[headerLen:], []byte(marker)) {
 			return nil, corrupt(int64(len(magic)), "header", "version %d, before a record", Version)
+		}
+		if end, err := endBefore(r, size); err != nil || end > 0 {
+			return nil, followed(end, size, err)
 		}
 		return nil, corrupt(headerLen, "sections", "checksum is %08x, computed %08x: %w", have, sum, ErrSmall)
 	}
@@ -132,6 +138,37 @@ func readSmall(r io.ReaderAt, size int64, o Options) (*Reader, error) {
 	return fr, nil
 }
 
+// endField is the field of the error about a small container that other bytes follow, whose offset is where it ends.
+const endField = "end"
+
+func followed(end, size int64, err error) error {
+	if err != nil {
+		return err
+	}
+	return corrupt(end, endField, "%d bytes follow the container", size-end)
+}
+
+// endBefore returns where a small container ends that other bytes follow in a file: where a checksum holds; 0 if nowhere.
+func endBefore(r io.ReaderAt, size int64) (int64, error) {
+	file := make([]byte, min(size, maxSmallFile+1))
+	if err := readAt(r, file, 0); err != nil {
+		return 0, err
+	}
+	copy(file, smallHeader)
+	chances := 4 // checksums that hold by accident, of what is no container
+	sum := wire.Checksum(file[:headerLen])
+	for n := int(headerLen); n+wire.ChecksumLen < len(file) && chances > 0; n++ {
+		if binary.LittleEndian.Uint32(file[n:]) == sum {
+			if _, err := primed.Parse(file[headerLen:n], maxSmall); err == nil {
+				return int64(n + wire.ChecksumLen), nil
+			}
+			chances--
+		}
+		sum = wire.UpdateChecksum(sum, file[n:n+1])
+	}
+	return 0, nil
+}
+
 // smallContent returns a copy of the content of a section of a small container.
 func (r *Reader) smallContent(e *entry) ([]byte, error) {
 	if e.length > r.o.MaxContent {
@@ -140,7 +177,7 @@ func (r *Reader) smallContent(e *entry) ([]byte, error) {
 	return bytes.Clone(r.small[e.first]), nil
 }
 
-// salvageSmall is [Salvage] of a small container, of which nothing but the header may be damaged. If it is none,
+// salvageSmall is [Salvage] of a small container, of which nothing but the header may be damaged, and that other bytes may follow. If it is none,
 // there is no Reader, and if it looks like one the reason.
 func salvageSmall(r io.ReaderAt, size int64, o Options) (whole *Reader, losses []Loss, reason, err error) {
 	head := make([]byte, min(size, headerLen))
@@ -152,8 +189,13 @@ func salvageSmall(r io.ReaderAt, size int64, o Options) (whole *Reader, losses [
 		o.SkipChecksum = false
 	}
 	whole, err = readSmall(r, size, o)
-	if pe := (*ParseError)(nil); err != nil && !errors.As(err, &pe) {
+	var pe *ParseError
+	if err != nil && !errors.As(err, &pe) {
 		return nil, nil, nil, err
+	}
+	if err != nil && small && pe.Field == endField {
+		losses = []Loss{{Offset: pe.Offset, Len: size - pe.Offset, Err: err}}
+		whole, err = readSmall(io.NewSectionReader(r, 0, pe.Offset), pe.Offset, o)
 	}
 	switch {
 	case whole == nil && small:

@@ -105,6 +105,29 @@ func TestSmallDamage(t *testing.T) {
 	}
 }
 
+// TestSmallFollowed reads and salvages small containers that other bytes follow, few or more than a small container has: those are lost,
+// and nothing else. What is followed and damaged is not read.
+func TestSmallFollowed(t *testing.T) {
+	file := write(t, Options{Encoding: Primed}, samples)
+	for _, more := range []int{1, 2, 3, 4, 5, 100, int(maxSmallFile) - len(file), int(maxSmallFile), 100_000} {
+		for name, junk := range map[string][]byte{"noise": noise(more), "zeros": make([]byte, more), "again": bytes.Repeat(file, more/len(file)+1)[:more]} {
+			long := slices.Concat(file, junk)
+			_, err := NewReader(bytes.NewReader(long), int64(len(long)), Options{})
+			if pe := (*ParseError)(nil); !errors.As(err, &pe) || pe.Offset != int64(len(file)) || !errors.Is(err, ErrCorrupt) || errors.Is(err, ErrSmall) {
+				t.Errorf("%s, %d bytes: %v", name, more, err)
+			}
+			r, losses := salvageOf(t, long, Options{})
+			if checkItems(t, r, samples); len(losses) != 1 || losses[0].Offset != int64(len(file)) || losses[0].Len != int64(more) {
+				t.Errorf("%s, %d bytes: losses %v", name, more, losses)
+			}
+			long[headerLen+3] ^= 1
+			if _, _, err := Salvage(bytes.NewReader(long), int64(len(long)), Options{}); name != "again" && !errors.Is(err, ErrCorrupt) {
+				t.Errorf("%s, %d bytes: %v", name, more, err)
+			}
+		}
+	}
+}
+
 // TestSmallLimit reads a small container that holds more than one may.
 func TestSmallLimit(t *testing.T) {
 	zeros := make([]byte, maxSmall-2)

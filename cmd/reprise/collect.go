@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/reprise-trace/reprise/internal/regular"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
@@ -174,13 +176,24 @@ func (o *collectOutput) part(first int) string {
 	return filepath.Join(o.parts, fmt.Sprintf("rank%07d.part.rpz", first))
 }
 
-// partIsFree returns an error if there is a part file with a name: it is of another run, and
+// partIsFree returns an error if there is a part file with a name: it may be of another run, and
 // parts of two runs must not be mixed.
 func partIsFree(name string) error {
 	if _, err := os.Lstat(name); err == nil {
-		return fmt.Errorf("%s: is there already, from another run: take a new directory, or remove it", name)
+		return fmt.Errorf("%s: is there already: take a new directory, or remove it", name)
 	}
 	return nil
+}
+
+// hasWritten reports whether a part file has this content: one that was killed when it had written it did so.
+func hasWritten(name string, file []byte) bool {
+	f, err := regular.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	there, err := io.ReadAll(io.LimitReader(f, int64(len(file))+1))
+	return err == nil && bytes.Equal(there, file)
 }
 
 var errNothing = errors.New("no call of MPI was recorded")
@@ -224,12 +237,16 @@ func (o *collectOutput) write(cmd *cobra.Command, collector *collect.Collector, 
 			return err
 		}
 	}
+	written := false
 	if o.parts != "" {
-		if err = partIsFree(s.Output); err != nil && alone != "" {
+		switch err = partIsFree(s.Output); {
+		case err != nil && alone != "":
 			err = errors.New(alone)
+		case err != nil && hasWritten(s.Output, file):
+			written, err = true, nil
 		}
 	}
-	if err == nil {
+	if err == nil && !written {
 		err = writeOutput(cmd, s.Output, nil, func(w io.Writer) error {
 			_, err := w.Write(file)
 			return err

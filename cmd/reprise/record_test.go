@@ -249,7 +249,7 @@ func TestRecordParts(t *testing.T) {
 		again := exec.CommandContext(t.Context(), line[0], line[1:]...)
 		again.Env = cmd.Env
 		// The launcher may end the job before all recorders have said it.
-		if got := outcome(t, again); got.status == 0 || !regexp.MustCompile(`rank000000\d\.part\.rpz: is there already, from another run: `).MatchString(got.stderr) || strings.Contains(got.stderr, "the trace is in") {
+		if got := outcome(t, again); got.status == 0 || !regexp.MustCompile(`rank000000\d\.part\.rpz: is there already: `).MatchString(got.stderr) || strings.Contains(got.stderr, "the trace is in") {
 			t.Errorf("a second run with these parts: %+v", got)
 		}
 		checkRunsApart(t, m, parts, program)
@@ -307,9 +307,13 @@ func TestCollectParts(t *testing.T) {
 		t.Errorf("%+v, want %s", got, want)
 	}
 	first := readFile(t, part)
+	got = invoke(t, "", "collect", raw, "--parts", parts, "-q", "--times", "all", "--error", "MPI_Foo=1%", "--error", "MPI_Init=1%", "--error", "Bar=0")
+	if got.status != exitOK || readFile(t, part) != first {
+		t.Errorf("what is there is what would be written: %+v", got)
+	}
 	t.Setenv("TMPDIR", directory)
 	got = invoke(t, "", "collect", raw, "--parts", parts, "-q")
-	name, elsewhere, _ := strings.Cut(strings.TrimSpace(got.stderr), ": is there already, from another run: take a new directory, or remove it; the trace is in ")
+	name, elsewhere, _ := strings.Cut(strings.TrimSpace(got.stderr), ": is there already: take a new directory, or remove it; the trace is in ")
 	if got.status != exitFailure || name != "reprise: "+part || infoOf(t, elsewhere).Calls != infoOf(t, part).Calls || readFile(t, part) != first {
 		t.Errorf("%+v", got)
 	}
