@@ -75,6 +75,27 @@ func TestSlice(t *testing.T) {
 	}
 }
 
+// TestFaultsOfSlice is TestFaults for the program and the library that slice writes, of one error.
+func TestFaultsOfSlice(t *testing.T) {
+	if err := slicing.Missing(); err != nil {
+		t.Skip(err)
+	}
+	if testing.Short() {
+		t.Skip("short: it compiles for each operation")
+	}
+	source, err := filepath.Abs(filepath.Join("testdata", "slice", "converge.c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	command := []string{"slice", "--mpicc", theMPI(t).CC, "-o", "OUT", "--", source, "-lm"}
+	outputs := outputsOf(t, command)
+	if len(outputs) != 2 {
+		t.Errorf("%d files", len(outputs))
+	}
+	checkFault(t, command, outputs, faults[0])
+}
+
 // TestSliceOpen checks what is said of a program that receives from any source.
 func TestSliceOpen(t *testing.T) {
 	if err := slicing.Missing(); err != nil {
