@@ -58,8 +58,11 @@ func addHelp(root *cobra.Command) {
 	help := newCommand("help")
 	help.RunE = func(cmd *cobra.Command, args []string) error {
 		about, rest, err := cmd.Root().Find(args)
-		if err != nil || len(rest) > 0 {
+		if err != nil || len(rest) > 0 && len(args) == 1 {
 			return noCommand(cmd.Root(), args[0])
+		}
+		if len(rest) > 0 {
+			return usageError{fmt.Errorf("help is about one command: reprise help %s", about.Name())}
 		}
 		about.InitDefaultHelpFlag()
 		return about.Help()

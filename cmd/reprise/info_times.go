@@ -179,15 +179,24 @@ func (i *timeInfo) printCodecs(q *question) {
 		t.Row("unreadable", "", text.Long(i.Unreadable.String()), "", "", "")
 	}
 	t.Close()
+	for _, c := range i.Codecs {
+		if c.Starts > 0 {
+			q.printf("\nstarts of the calls of %s: at most %s off\n", text.Ranks(c.Ranks), text.Duration(c.Starts))
+		}
+	}
 }
 
 // A codecInfo is the series that have one codec.
 type codecInfo struct {
 	Codec string           `json:"codec"`          // in the words of record
 	Error timing.Guarantee `json:"relative_error"` // of values, at most
-	Ranks rankenc.Set      `json:"rank_set"`
-	Calls uint64           `json:"calls"`
-	Bytes int64            `json:"content_bytes"` // of the series, before sections are compressed
+
+	// Starts is how far starts of calls are off, at most; nothing if there is no such bound.
+	Starts query.Nanoseconds `json:"start_error_ns,omitzero"`
+
+	Ranks rankenc.Set `json:"rank_set"`
+	Calls uint64      `json:"calls"`
+	Bytes int64       `json:"content_bytes"` // of the series, before sections are compressed
 }
 
 // readSeries fills in what is known of the series of ranks.
@@ -212,7 +221,7 @@ func (i *timeInfo) readSeries(q *question) error {
 		}
 		c := codecs[name]
 		if c == nil {
-			c = &codecInfo{Error: s.Guarantee()}
+			c = &codecInfo{Error: s.Guarantee(), Starts: query.Nanoseconds(s.Starts())}
 			codecs[name] = c
 		}
 		c.Calls = wire.AddSat(c.Calls, s.Len())

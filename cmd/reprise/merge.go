@@ -231,7 +231,23 @@ func partFiles(paths []string) ([]string, error) {
 			files = append(files, filepath.Join(p, name))
 		}
 	}
-	return files, nil
+	return files, refuseTwice(files)
+}
+
+// refuseTwice returns an error if one of the files is named twice, such as by itself and by the directory it is in.
+func refuseTwice(files []string) error {
+	seen := make(map[string]string)
+	for _, file := range files {
+		path, err := filepath.Abs(file)
+		if err != nil {
+			return err
+		}
+		if other, twice := seen[path]; twice {
+			return fmt.Errorf("%s: is given twice, the first time as %s: by itself, or in its directory", file, other)
+		}
+		seen[path] = file
+	}
+	return nil
 }
 
 // refuseInside returns an error if the output is to be a *.rpz file in one of the

@@ -6,7 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -99,5 +101,53 @@ func TestTimesFlag(t *testing.T) {
 				t.Errorf("%q passed on is %q, %v", flag.args(), same.args(), err)
 			}
 		})
+	}
+}
+
+// TestInfoStarts checks that info says how far starts are off where that is bounded, and nothing of them elsewhere.
+func TestInfoStarts(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, tt := range []struct{ flags, want string }{
+		{"--times all --error start=10us", "\nstarts of the calls of ranks 0-1: at most 10.0 µs off\n"},
+		{"--times all", ""},
+	} {
+		var flag timesFlag
+		cmd := new(cobra.Command)
+		flag.addTo(cmd)
+		if err := cmd.ParseFlags(strings.Fields(tt.flags)); err != nil {
+			t.Fatal(err)
+		}
+		o, err := flag.options()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var parts []merge.Part
+		for rank := range 2 {
+			r, err := tracer.New(o.Times)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := r.Declare(cst.Function{Name: "f"})
+			for i := range int64(100) {
+				r.CallAt(f, 1e6*i+7*i*i, 300+i)
+			}
+			parts = append(parts, r.Finish(rank))
+		}
+		writeTrace(t, "run.rpz", merge.Run{Ranks: 2, Source: "test"}, parts...)
+		got := must(t, "info", "run.rpz")
+		if tt.want == "" && strings.Contains(got, "starts of") || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %q is not in\n%s", tt.flags, tt.want, got)
+		}
+		var i struct {
+			Times struct {
+				Codecs []struct {
+					Starts *float64 `json:"start_error_ns"`
+				}
+			}
+		}
+		decodeJSON(t, &i, "info", "run.rpz", "--json")
+		if c := i.Times.Codecs; len(c) != 1 || (c[0].Starts != nil) != (tt.want != "") || c[0].Starts != nil && *c[0].Starts != 10_000 {
+			t.Errorf("%s: %+v", tt.flags, c)
+		}
 	}
 }
