@@ -259,8 +259,10 @@ func (f *damageFinder) findGrammars() {
 		return // the file is malformed
 	}
 	for number, ranks := range f.all {
-		if d := f.damaged(layout.KindGrammars, uint64(g.section(number))); d != nil {
-			d.Ranks = d.Ranks.Union(ranks)
+		for section, end := g.inSections(number); section < end; section++ {
+			if d := f.damaged(layout.KindGrammars, uint64(section)); d != nil {
+				d.Ranks = d.Ranks.Union(ranks)
+			}
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/merge"
@@ -189,4 +190,47 @@ func readSeries(t *Trace, rank int) error {
 		}
 	}
 	return nil
+}
+
+// TestDamagedPart damages each block of grammars of a trace with a rank whose calls take two: that rank cannot be read
+// if one of them is damaged, while another one can.
+func TestDamagedPart(t *testing.T) {
+	number := numbered("f", cst.Type{Kind: cst.KindInt})
+	var parts []merge.Part
+	for rank, calls := range []int{400_000, 1000} {
+		parts = append(parts, recordedCalls(rank, calls, func(i int) (cst.Function, cst.Value) {
+			return number, cst.Int(int64(irregular(rank, i) % 4))
+		}))
+	}
+	file := writeTrace(t, 2, parts...)
+	whole := openBytes(t, file)
+	var blocks []format.Section
+	for _, s := range whole.file.All() {
+		if s.Kind == layout.KindGrammars {
+			blocks = append(blocks, s)
+		}
+	}
+	if len(blocks) != 3 {
+		t.Fatalf("%d blocks", len(blocks))
+	}
+	for i, readable := range [][]int{nil, {1}, {0}} {
+		damaged := bytes.Clone(file)
+		damaged[blocks[i].Offset+blocks[i].Size-1] ^= 1
+		trace := openBytes(t, damaged)
+		list := trace.Damage()
+		if len(list) != 1 || list[0].Ranks.Len() != 2-len(readable) {
+			t.Fatalf("block %d: %v", i, list)
+		}
+		for rank := range 2 {
+			if got, want := !list[0].Ranks.Contains(rank), slices.Contains(readable, rank); got != want {
+				t.Errorf("block %d: rank %d is readable: %v, not %v", i, rank, got, want)
+			}
+		}
+		for _, rank := range readable {
+			r, err := trace.Rank(rank)
+			if err != nil || r.Len() != parts[rank].Grammar.Len() {
+				t.Errorf("block %d: rank %d: %v", i, rank, err)
+			}
+		}
+	}
 }

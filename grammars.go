@@ -8,7 +8,7 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// keptBlocks is how many blocks a Trace keeps once they are read: all, as they take long to read.
+// keptBlocks is how many runs of blocks a Trace keeps once they are read: all, as they take long to read.
 const keptBlocks = layout.MaxBlocks
 
 // Grammars say where the grammars of shapes are: in blocks, or in the pieces of a forest.
@@ -23,22 +23,24 @@ type grammars struct {
 
 type place struct{ section, offset, size int }
 
-// A readBlock is a block that was read.
+// A readBlock is a block that was read, or a run of blocks that are read together.
 type readBlock struct {
 	number  int
 	members []sequitur.Member // nil if none was
 }
 
-// section returns the number of the section with the grammar of a shape.
-func (g *grammars) section(shape int) int {
+// inSections returns the sections with the grammar of a shape, from first to before end.
+func (g *grammars) inSections(shape int) (first, end int) {
 	switch {
 	case g.blocks != nil:
-		block, _ := g.blocks.Of(shape)
-		return block
+		run, _ := g.blocks.Of(shape)
+		first, end, _ = g.blocks.Run(run)
+		return first, end
 	case shape < g.shared.Len():
-		return 0
+		return 0, 1
 	}
-	return g.places[shape-g.shared.Len()].section
+	first = g.places[shape-g.shared.Len()].section
+	return first, first + 1
 }
 
 func (t *Trace) readGrammars() (*grammars, error) {
@@ -90,10 +92,10 @@ func (t *Trace) readGrammar(number int) (sequitur.Member, error) {
 		return sequitur.Member{}, err
 	}
 	var g *sequitur.Grammar
-	switch section := all.section(number); {
+	switch {
 	case all.blocks != nil:
 		return t.readOfBlock(all, number)
-	case section == 0:
+	case number < all.shared.Len():
 		g, err = all.shared.ParseMember(nil, number)
 		if err == nil {
 			err = t.checkGrammar(g)
@@ -119,41 +121,54 @@ func (t *Trace) readGrammar(number int) (sequitur.Member, error) {
 
 // readOfBlock reads the block with the grammar of a shape, unless it was read of late.
 func (t *Trace) readOfBlock(all *grammars, number int) (sequitur.Member, error) {
-	block, place := all.blocks.Of(number)
+	run, place := all.blocks.Of(number)
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	for _, b := range all.read {
-		if b.number == block && b.members != nil {
+		if b.number == run && b.members != nil {
 			return b.members[place], nil
 		}
 	}
-	list, err := t.readBlock(all.blocks, block)
+	list, err := t.readBlocks(all.blocks, run)
 	if err != nil {
 		return sequitur.Member{}, err
 	}
 	copy(all.read[1:], all.read[:])
-	all.read[0] = readBlock{block, list}
+	all.read[0] = readBlock{run, list}
 	return list[place], nil
 }
 
-// readBlock reads a block of grammars.
-func (t *Trace) readBlock(blocks *layout.Blocks, number int) (list []sequitur.Member, err error) {
-	err = t.sections.Read(layout.KindGrammars, uint64(number), func(data []byte) (err error) {
-		data, shapes, offset := blocks.Block(data, number)
-		if list, err = sequitur.ParseMixed(data, t.alphabet()); err != nil {
-			return layout.AtOffset(err, offset)
-		}
-		if len(list) != shapes {
-			return layout.Corrupt("%d grammars in a block of %d", len(list), shapes)
-		}
-		for _, x := range list {
-			if err := t.checkGrammar(x.Grammar); err != nil {
+// readBlocks reads a run of blocks of grammars.
+func (t *Trace) readBlocks(blocks *layout.Blocks, run int) (list []sequitur.Member, err error) {
+	first, end, shapes := blocks.Run(run)
+	p := sequitur.NewMixedParser(t.alphabet())
+	for number := first; number < end && err == nil; number++ {
+		err = t.sections.Read(layout.KindGrammars, uint64(number), func(data []byte) (err error) {
+			data, offset := blocks.Block(data, number)
+			if err := p.Parse(data); err != nil || number < end-1 {
+				return layout.AtOffset(err, offset)
+			}
+			list, err = p.Members()
+			if err != nil {
 				return err
 			}
-		}
-		return nil
-	})
+			return t.checkMembers(list, shapes)
+		})
+	}
 	return list, err
+}
+
+// checkMembers checks the grammars of blocks, which are those of so many shapes.
+func (t *Trace) checkMembers(list []sequitur.Member, shapes int) error {
+	if len(list) != shapes {
+		return layout.Corrupt("%d grammars in a block of %d", len(list), shapes)
+	}
+	for _, x := range list {
+		if err := t.checkGrammar(x.Grammar); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkGrammar checks the grammar of a shape.

@@ -288,12 +288,18 @@ func (m *model) blocks(ctx context.Context, most int, alphabet sequitur.Alphabet
 		all    int
 	)
 	for members := range m.blockMembers() {
-		block, ok := sequitur.AppendMixed(ctx, nil, members, alphabet, most-all)
-		if !ok || len(blocks) == layout.MaxBlocks || ctx.Err() != nil {
+		before := len(blocks)
+		var ok bool
+		blocks, ok = sequitur.AppendMixed(ctx, blocks, members, alphabet, most-all)
+		if !ok || len(blocks) > layout.MaxBlocks || ctx.Err() != nil {
 			return nil
 		}
-		all += len(block)
-		blocks, sizes = append(blocks, block), append(sizes, len(members))
+		for i, block := range blocks[before:] {
+			all += len(block)
+			if sizes = append(sizes, 0); i == 0 {
+				sizes[before] = len(members)
+			}
+		}
 	}
 	blocks[0] = append(layout.AppendBlocks(nil, sizes), blocks[0]...)
 	if storedSize(blocks) > most {

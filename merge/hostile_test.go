@@ -403,11 +403,11 @@ func TestRefuseBlocks(t *testing.T) {
 		for _, g := range grammars {
 			members = append(members, sequitur.Member{Grammar: g})
 		}
-		b, ok := sequitur.AppendMixed(context.Background(), nil, members, alphabet, math.MaxInt)
+		blocks, ok := sequitur.AppendMixed(context.Background(), nil, members, alphabet, math.MaxInt)
 		if !ok {
 			t.Fatal("no block")
 		}
-		return string(b)
+		return string(blocks[0])
 	}
 	one := string(layout.AppendBlocks(nil, []int{1}))
 	refuse := func(name, first string, err error, text string) refusal {

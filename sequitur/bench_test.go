@@ -287,7 +287,7 @@ func BenchmarkMixed(b *testing.B) {
 		x.Grammar = build(sequence)
 		list = append(list, x)
 	}
-	block, ok := AppendMixed(b.Context(), nil, list, a, math.MaxInt)
+	block, ok := one(AppendMixed(b.Context(), nil, list, a, math.MaxInt))
 	if !ok {
 		b.Fatal("not written")
 	}

@@ -159,7 +159,7 @@ func FuzzParseMixed(f *testing.F) {
 				}
 			}
 		}
-		block, ok := AppendMixed(context.Background(), nil, members, alphabet, math.MaxInt)
+		block, ok := one(AppendMixed(context.Background(), nil, members, alphabet, math.MaxInt))
 		if !ok {
 			return // a sequence with more items than may be written
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/reprise-trace/reprise/internal/wire"
 )
@@ -18,12 +19,13 @@ const (
 	itemsPerByte  = 1 << 11 // and those for each of its bytes
 	roundsPerItem = 1 << 4  // runs that are appended for each item of a member
 	fewRounds     = 1 << 12 // and those besides
+	maxParts      = 1 << 2  // blocks for members that are too long for one
 )
 
-// Flags in the head of a block, whose other bits are those of a table's number of bits << 1.
+// What the head of a block holds besides a table's number of bits << 1.
 const (
-	headTwins = 1 << 0
-	headKept  = 1 << 6
+	headTwins = 1 << 0 // if there are twins
+	headLevel = 6      // level << headLevel
 )
 
 // mostItems returns how many items a block of so many bytes may have, with the ends of members, the
@@ -44,35 +46,40 @@ type Member struct {
 // AppendMixed appends a block with sequences, each predicted by what came before it in the
 // block, and returns the extended slice. It is smaller than a [Forest] where
 // sequences nearly repeat, or differ in little, and takes a microsecond or two for each
-// symbol of a sequence as nested loops, to write and to read. The Alphabet has all symbols.
-// It reports false, and appends nothing, if the block is longer than most bytes, if a sequence
+// symbol of a sequence as nested loops, to write and to read. If sequences are too long for a block, it
+// appends up to four, each predicted alone. The Alphabet has all symbols.
+// It reports false, and appends nothing, if the blocks are longer than most bytes, if a sequence
 // is too long as nested loops, or if its grammar is not the one that a Builder makes of it: then
 // it cannot be read from such a block. It also does if ctx is done.
 //
 // A bit is predicted in several contexts, and the predictions are mixed, as in M. Mahoney,
 // "Adaptive Weighing of Context Models for Lossless Data Compression", TR CS-2005-16,
 // Florida Institute of Technology, 2005.
-func AppendMixed(ctx context.Context, dst []byte, members []Member, a Alphabet, most int) (block []byte, ok bool) {
+func AppendMixed(ctx context.Context, dst [][]byte, members []Member, a Alphabet, most int) (blocks [][]byte, ok bool) {
 	w := mixedWriter{ctx: ctx, members: members, alphabet: a, most: most}
-	if !w.prepare() {
+	if !w.prepare(maxParts) {
 		return dst, false
 	}
 	w.choose()
-	if block, ok = w.fitting(); !ok {
+	blocks, ok = w.blocks(w.parts(maxItems))
+	if !ok {
 		return dst, false
 	}
-	return append(dst, block...), true
+	return append(dst, blocks...), true
 }
 
 // MixedLen returns about how many bytes [AppendMixed] appends, of a block in the first form, in half the time, and whether it appends
 // anything: to compare what could be done with sequences.
 func MixedLen(ctx context.Context, members []Member, a Alphabet) (n int, ok bool) {
 	w := mixedWriter{ctx: ctx, members: members, alphabet: a, most: math.MaxInt}
-	if !w.prepare() {
+	if !w.prepare(1) {
 		return 0, false
 	}
-	block, ok := w.fitting()
-	return len(block), ok
+	blocks, ok := w.blocks(w.parts(maxItems))
+	if !ok {
+		return 0, false
+	}
+	return len(blocks[0]), true
 }
 
 // A mixedWriter writes blocks.
@@ -81,14 +88,17 @@ type mixedWriter struct {
 	members  []Member
 	alphabet Alphabet
 	form
-	most    int  // bytes of a block: what is longer is cut off
-	values  int  // in the last block
-	tooMany bool // there are more items or values than there may be, or they take too many steps
+	mostParts int   // blocks there may be
+	most      int   // bytes of all of them: what is longer is cut off
+	values    int   // in the last block
+	taken     []int // how many values of each stream there were of the last member
+	tooMany   bool  // there are more items or values than there may be, or they take too many steps
 }
 
-// prepare makes lists of the items of members, and reports whether they can be written.
-func (w *mixedWriter) prepare() bool {
-	lists, n, ok := w.itemsOf(fewTimes)
+// prepare makes lists of the items of members, and reports whether they can be written in so many blocks.
+func (w *mixedWriter) prepare(parts int) bool {
+	w.mostParts = parts
+	lists, n, ok := w.itemsOf(folding{unrolled: fewTimes})
 	if !ok || !w.rebuild(lists) {
 		return false
 	}
@@ -101,12 +111,12 @@ func (w *mixedWriter) prepare() bool {
 	return true
 }
 
-// itemsOf returns the items of all members, the loops written out that repeat no more often than unrolled,
-// and how many they are, with the ends of members and streams, and whether a block may have so many.
-func (w *mixedWriter) itemsOf(unrolled uint64) (lists [][]item, n int, ok bool) {
+// itemsOf returns the items of all members, and how many they are, with the ends of members and streams, and
+// whether there may be so many.
+func (w *mixedWriter) itemsOf(how folding) (lists [][]item, n int, ok bool) {
 	for _, x := range w.members {
-		list, ok := x.Grammar.items(maxItems, unrolled)
-		if n += countItems(list) + 1 + len(x.Streams); !ok || n > maxItems || w.ctx.Err() != nil {
+		list, ok := x.Grammar.items(w.mostParts*maxItems, how)
+		if n += countItems(list) + 1 + len(x.Streams); !ok || n > w.mostParts*maxItems || w.ctx.Err() != nil {
 			return nil, 0, false
 		}
 		w.alphabet.markTakes(list)
@@ -125,21 +135,77 @@ func (w *mixedWriter) rebuild(lists [][]item) bool {
 	return true
 }
 
+// A part is what one block has of the items.
+type part struct {
+	pieces [][]item // of members one after the other
+	first  int      // the member of the first
+	taken  []int    // how many values of each of its streams blocks before have
+	items  int      // with the ends of pieces, and streams
+	goesOn bool     // the last piece is not the last of its member
+}
+
+// parts divides the items between items that are in no loop, if they are more than most: then into parts that are about
+// as large, but for what an item takes.
+func (w *mixedWriter) parts(most int) []part {
+	ends := 1 + len(w.alphabet.Values)
+	enough := w.items
+	if w.items > most {
+		n := (w.items-1)/(most-most/64) + 1
+		enough = w.items/n + 1 + ends
+	}
+	var parts []part
+	var p part
+	for i, list := range w.lists {
+		p.items += ends
+		begin := 0
+		for k := range list {
+			if p.items >= enough && k > begin {
+				p.pieces, p.goesOn = append(p.pieces, list[begin:k]), true
+				parts = append(parts, p)
+				p, begin = part{first: i, items: ends}, k
+			}
+			p.items += countItems(list[k : k+1])
+		}
+		p.pieces = append(p.pieces, list[begin:])
+	}
+	return append(parts, p)
+}
+
+// blocks returns the blocks of parts, and whether they can be read.
+func (w *mixedWriter) blocks(parts []part) (blocks [][]byte, ok bool) {
+	ok = len(parts) <= w.mostParts
+	for i := 0; i < len(parts) && ok; i++ {
+		var block []byte
+		if i > 0 {
+			parts[i].taken = w.taken
+		}
+		block, ok = w.fitting(&parts[i])
+		blocks = append(blocks, block)
+		w.most -= len(block)
+	}
+	return blocks, ok
+}
+
 // fitting returns a block with a table that suits its items, or of as many places as it may have, and
 // whether it can be read.
-func (w *mixedWriter) fitting() (block []byte, ok bool) {
-	total := w.items
-	for _, x := range w.members {
-		for _, values := range x.Streams {
-			total += len(values)
-		}
-	}
-	size := tableOf(total)
-	for block = w.block(size); 1<<size > mostPlaces(len(block)) && w.ctx.Err() == nil; size-- {
-		block = w.block(size - 1)
+func (w *mixedWriter) fitting(p *part) (block []byte, ok bool) {
+	size := tableOf(w.items + w.valuesLen())
+	for block = w.block(p, size); 1<<size > mostPlaces(len(block)) && w.ctx.Err() == nil; size-- {
+		block = w.block(p, size-1)
 	}
 	n := len(block)
-	return block, w.ctx.Err() == nil && n <= w.most && !w.tooMany && w.items+w.values <= mostItems(n)
+	return block, w.ctx.Err() == nil && n <= w.most && !w.tooMany && p.items+w.values <= mostItems(n)
+}
+
+// valuesLen returns how many values all streams have.
+func (w *mixedWriter) valuesLen() int {
+	n := 0
+	for _, x := range w.members {
+		for _, values := range x.Streams {
+			n += len(values)
+		}
+	}
+	return n
 }
 
 // tableOf returns how large a table of contexts suits so many items and values, 2^size places.
@@ -166,18 +232,15 @@ func rebuilds(g *Grammar, list []item, n int) bool {
 	return b.left >= 0 && b.Finish().Equal(g)
 }
 
-// begin begins a block, with a table of 2^size places.
-func (w *mixedWriter) begin(size int) *sequenceModel {
-	head := uint64(size) << 1
+// begin begins a block of n members, with a table of 2^size places.
+func (w *mixedWriter) begin(n, size int) *sequenceModel {
+	head := uint64(w.level)<<headLevel | uint64(size)<<1
 	if w.twins != nil {
 		head |= headTwins
 	}
-	if w.kept {
-		head |= headKept
-	}
 	dst := wire.AppendUvarint(nil, head)
-	dst = wire.AppendUvarint(dst, uint64(len(w.lists)))
-	m := newSequenceModel(w.alphabet, size, maxItems, w.kept)
+	dst = wire.AppendUvarint(dst, uint64(n))
+	m := newSequenceModel(w.alphabet, size, maxItems, w.level)
 	m.Write(dst)
 	if w.twins != nil {
 		m.codeTwins(w.twins)
@@ -185,20 +248,28 @@ func (w *mixedWriter) begin(size int) *sequenceModel {
 	return m
 }
 
-// block returns a block, with a table of 2^size places.
-func (w *mixedWriter) block(size int) []byte {
-	m := w.begin(size)
-	for i, list := range w.lists {
-		m.value.begin(w.members[i].Streams)
-		for k := range list {
-			m.item(list[k : k+1])
+// block returns the block of a part, with a table of 2^size places.
+func (w *mixedWriter) block(p *part, size int) []byte {
+	m := w.begin(len(p.pieces), size)
+	for i, x := range p.pieces {
+		m.value.begin(w.members[p.first+i].Streams)
+		if i == 0 {
+			copy(m.value.next, p.taken)
 		}
-		if m.mark(markEnd); m.Len() > w.most || w.ctx.Err() != nil {
+		for k := range x {
+			m.item(x[k : k+1])
+		}
+		end := uint32(markEnd)
+		if i == len(p.pieces)-1 && p.goesOn {
+			end = markNext
+		}
+		if m.mark(end); m.Len() > w.most || w.ctx.Err() != nil {
 			break
 		}
 	}
 	m.table.free()
 	w.values, w.tooMany = m.value.count, m.value.tooMany()
+	w.taken = slices.Clone(m.value.next)
 	return m.Finish()
 }
 
@@ -223,137 +294,6 @@ func (m *sequenceModel) write(list []item) {
 		m.write(x.body)
 		m.mark(markClose)
 	}
-}
-
-// ParseMixed reads a block that [AppendMixed] made with the same Alphabet. An error from
-// ParseMixed is a [*ParseError].
-func ParseMixed(data []byte, a Alphabet) ([]Member, error) {
-	d := wire.NewDecoder(pkg, data)
-	at := d.Offset()
-	head := d.Uvarint("table")
-	size := head &^ headKept >> 1
-	if size < minTable || size > maxTable || 1<<size > mostPlaces(len(data)) {
-		d.Limit(at, "table", "2^%d places of %d bytes", size, len(data))
-	}
-	at = d.Offset()
-	n := d.Uvarint("members")
-	if n > uint64(mostItems(len(data))) {
-		d.Limit(at, "members", "%d in %d bytes", n, len(data))
-	}
-	if d.Err() != nil {
-		return nil, d.Err()
-	}
-	r := mixedReader{sequenceModel: newSequenceModel(a, int(size), mostItems(len(data)), head&headKept != 0), left: mostItems(len(data)), d: &d}
-	at = d.Offset()
-	defer r.table.free()
-	r.Read(data[at:])
-	if head&headTwins != 0 {
-		r.codeTwins(nil)
-	}
-	var members []Member
-	for ; n > 0 && d.Err() == nil; n-- {
-		r.value.begin(nil)
-		if g := r.grammar(at); d.Err() == nil {
-			members = append(members, Member{g, r.value.streams})
-		}
-	}
-	if d.Err() == nil && !r.Finished() {
-		d.Corrupt(at, "members", "another end than expected")
-	}
-	if d.Err() != nil {
-		return nil, d.Err()
-	}
-	return members, nil
-}
-
-// A mixedReader reads members.
-type mixedReader struct {
-	*sequenceModel
-	d    *wire.Decoder
-	left int // items and streams there may be, and values in all
-}
-
-// grammar reads a member.
-func (r *mixedReader) grammar(at int) *Grammar {
-	r.left -= len(r.alphabet.Values)
-	before := r.left
-	list := r.read(at)
-	if r.d.Err() != nil {
-		return nil
-	}
-	b := nestBuilder{left: fewRounds + roundsPerItem*(before-r.left-1)}
-	if b.append(list); b.left < 0 {
-		r.d.Limit(at, "member", "takes more than %d rounds for each item", roundsPerItem)
-		return nil
-	}
-	return b.Finish()
-}
-
-// read reads the items of a member.
-func (r *mixedReader) read(at int) []item {
-	var (
-		open  []item // the loops that are read
-		lists = [][]item{nil}
-	)
-	for {
-		top := &lists[len(lists)-1]
-		if r.left--; r.left < r.value.count || r.Ended() || r.value.tooMany() {
-			r.d.Limit(at, "member", "more items or values than there may be")
-			return nil
-		}
-		switch s := r.mark(0); {
-		case r.value.outside:
-			r.d.Corrupt(at, "member", "a value that there is not")
-			return nil
-		case s == markOpen:
-			open = append(open, item{count: r.count(0)})
-			lists = append(lists, nil)
-			if len(open) > maxNesting {
-				r.d.Limit(at, "member", "loops in %d loops", maxNesting)
-				return nil
-			}
-		case s == markClose && len(open) > 0 && len(*top) > 0:
-			x := open[len(open)-1]
-			x.body = *top
-			if x.length = lengthOf(x.body); !fits(x.length, x.count) {
-				r.d.Corrupt(at, "member", "longer than 2⁶³−1 symbols")
-				return nil
-			}
-			open, lists = open[:len(open)-1], lists[:len(lists)-1]
-			r.add(lists, x)
-		case s == markEnd && len(open) == 0:
-			if !fits(lengthOf(*top), 1) {
-				r.d.Corrupt(at, "member", "longer than 2⁶³−1 symbols")
-			}
-			return *top
-		case s >= firstClass && s < uint32(len(r.lastAt)):
-			symbol := r.member(s-firstClass, 0)
-			if symbol > MaxSymbol {
-				r.d.Corrupt(at, "member", "no such symbol of class %d", s-firstClass)
-				return nil
-			}
-			r.add(lists, item{symbol: symbol, count: r.count(0)})
-		default:
-			r.d.Corrupt(at, "member", "mark %d", s)
-			return nil
-		}
-	}
-}
-
-// add adds an item to the last of lists, and reads its values if it is in no loop.
-func (r *mixedReader) add(lists [][]item, x item) {
-	x.takes = r.alphabet.takes(&x)
-	last := len(lists) - 1
-	lists[last] = append(lists[last], x)
-	if last == 0 {
-		r.values(lists[0][len(lists[0])-1:])
-	}
-}
-
-// fits reports whether a sequence may have so many times so many symbols.
-func fits(length, times uint64) bool {
-	hi, n := bits.Mul64(length, times)
-	return hi == 0 && n <= maxLen
 }
 
 // lengthOf returns the number of symbols in a list, saturated at the largest uint64.

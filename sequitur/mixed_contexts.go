@@ -115,13 +115,17 @@ type mixer struct {
 	adaptive.Coder
 	table   contextTable
 	weights []adaptive.ManyWeights
+	learned []uint32 // how often weights did that settle, nil if they do not
 	found   [mixedContexts]*[7]adaptive.Bit
 	mixed   [mixedContexts]*adaptive.Bit
 }
 
 // newMixer returns a mixer with a table of 2^size places, and so many sets of weights.
-func newMixer(size, sets int, paired bool) mixer {
-	m := mixer{table: newContextTable(size, paired), weights: make([]adaptive.ManyWeights, sets)}
+func newMixer(size, sets int, l level) mixer {
+	m := mixer{table: newContextTable(size, l >= levelKept), weights: make([]adaptive.ManyWeights, sets)}
+	if l >= levelLong {
+		m.learned = make([]uint32, sets)
+	}
 	for i := range m.weights {
 		m.weights[i] = adaptive.NewManyWeights(mixedContexts)
 	}
@@ -160,5 +164,10 @@ func (m *mixer) code(bit uint32, node, set int) uint32 {
 	for i, bits := range m.found {
 		m.mixed[i] = &bits[node]
 	}
-	return m.MixMany(bit, m.mixed[:], &m.weights[set])
+	gain := int64(adaptive.GainOfMany)
+	if m.learned != nil {
+		gain = adaptive.SettlingGain(m.learned[set])
+		m.learned[set]++
+	}
+	return m.MixMany(bit, m.mixed[:], &m.weights[set], gain)
 }

@@ -1,6 +1,10 @@
 package sequitur
 
-import "github.com/reprise-trace/reprise/internal/wire"
+import (
+	"slices"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+)
 
 const (
 	// twinItems and loopItems are about how many items are written to see in which form they are smaller.
@@ -27,13 +31,16 @@ type form struct {
 	lists [][]item
 	items int      // in all lists, with the ends of members, and streams
 	twins []uint32 // of all classes, nil if there are none
-	kept  bool     // matches are kept after a miss
+	level level
 }
 
-// choose chooses the form of the block: matches are kept if it is large, and there are twins, and more
-// loops that are written out, if a sample is smaller then.
+// choose chooses the form of the block: its level is the last if it is large, and there are twins, and other loops, if
+// a sample is smaller then.
 func (w *mixedWriter) choose() {
-	w.kept = w.items >= manyItems
+	large := w.items >= manyItems
+	if large {
+		w.level = levelLong
+	}
 	f := w.form
 	if f.twins = findTwins(f.lists, &w.alphabet); f.twins != nil {
 		symbols, _ := symbolsOf(f.lists, twinItems)
@@ -41,17 +48,41 @@ func (w *mixedWriter) choose() {
 			w.form = f
 		}
 	}
-	f = w.form
-	ok := w.kept
-	if ok {
-		f.lists, f.items, ok = w.itemsOf(manyTimes)
+	if large {
+		w.chooseTurned()
+		w.chooseMore()
 	}
-	if !ok || f.items < w.items+w.items/moreItems || f.items > mostMore*w.items || !w.rebuild(f.lists) {
+}
+
+// chooseTurned chooses loops that are turned, if that makes fewer items and a smaller sample.
+func (w *mixedWriter) chooseTurned() {
+	isLoop := func(x item) bool { return x.body != nil }
+	if !slices.ContainsFunc(w.lists, func(list []item) bool { return slices.ContainsFunc(list, isLoop) }) {
 		return
 	}
+	f, ok := w.form, false
+	f.lists, f.items, ok = w.itemsOf(folding{fewTimes, true})
+	if ok && f.items <= w.items-w.items/moreItems && w.rebuild(f.lists) {
+		w.chooseSmaller(f, 0)
+	}
+}
+
+// chooseMore chooses more loops that are written out, if a sample is smaller by longerSaves then.
+func (w *mixedWriter) chooseMore() {
+	f, ok := w.form, false
+	f.lists, f.items, ok = w.itemsOf(folding{unrolled: manyTimes})
+	if ok && f.items >= w.items+w.items/moreItems && f.items <= mostMore*w.items && w.rebuild(f.lists) {
+		w.chooseSmaller(f, longerSaves)
+	}
+}
+
+// chooseSmaller chooses a form if a sample is smaller then, by a part of it if that is not 0.
+func (w *mixedWriter) chooseSmaller(f form, part int) {
 	symbols, all := symbolsOf(w.lists, loopItems)
 	least := w.measure(w.form, symbols, !all)
-	least.bytes -= least.bytes / longerSaves
+	if part > 0 {
+		least.bytes -= least.bytes / part
+	}
 	if w.measure(f, symbols, !all).smaller(least) {
 		w.form = f
 	}
@@ -73,7 +104,7 @@ func (s sample) smaller(t sample) bool {
 func (w mixedWriter) measure(f form, symbols uint64, half bool) sample {
 	w.form = f
 	var whole, first sample
-	m := w.begin(tableOf(min(f.items, 2*loopItems)))
+	m := w.begin(len(f.lists), tableOf(min(f.items, 2*loopItems)))
 	for i, list := range f.lists {
 		if whole.symbols >= symbols {
 			break

@@ -45,23 +45,26 @@ func noisyMembers() ([]Member, Alphabet) {
 	return members, a
 }
 
-// TestOldForm reads a block that was written when blocks had no other form, and writes it again.
-func TestOldForm(t *testing.T) {
+// TestOldForms reads blocks that were written when no other levels were, and writes them again.
+func TestOldForms(t *testing.T) {
 	members, a := noisyMembers()
-	old, err := os.ReadFile("testdata/first.block")
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, err := ParseMixed(old, a)
-	if err != nil || !slices.EqualFunc(read, members, equalMembers) {
-		t.Errorf("other members are read: %v", err)
-	}
-	w := mixedWriter{ctx: context.Background(), members: members, alphabet: a, most: math.MaxInt}
-	if !w.prepare() {
-		t.Fatal("not written")
-	}
-	if block, ok := w.fitting(); !ok || !bytes.Equal(block, old) {
-		t.Errorf("%d bytes, others than the %d before", len(block), len(old))
+	for name, l := range map[string]level{"first": levelFirst, "kept": levelKept} {
+		old, err := os.ReadFile("testdata/" + name + ".block")
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := ParseMixed(old, a)
+		if err != nil || !slices.EqualFunc(read, members, equalMembers) {
+			t.Errorf("%s: other members are read: %v", name, err)
+		}
+		w := mixedWriter{ctx: context.Background(), members: members, alphabet: a, most: math.MaxInt}
+		if !w.prepare(1) {
+			t.Fatal("not written")
+		}
+		w.level = l
+		if block, ok := one(w.blocks(w.parts(maxItems))); !ok || !bytes.Equal(block, old) {
+			t.Errorf("%s: %d bytes, others than the %d before", name, len(block), len(old))
+		}
 	}
 }
 
@@ -69,15 +72,16 @@ func TestOldForm(t *testing.T) {
 func eachForm(t rapid.TB, members []Member, a Alphabet, do func(block []byte)) {
 	t.Helper()
 	w := mixedWriter{ctx: context.Background(), members: members, alphabet: a, most: math.MaxInt}
-	for _, rounds := range []uint64{fewTimes, manyTimes} {
-		lists, items, ok := w.itemsOf(rounds)
+	w.mostParts = 1
+	for _, how := range []folding{{unrolled: fewTimes}, {unrolled: manyTimes}, {fewTimes, true}} {
+		lists, items, ok := w.itemsOf(how)
 		if !ok || !w.rebuild(lists) {
 			t.Fatal("cannot be written")
 		}
 		for _, twins := range [][]uint32{nil, findTwins(lists, &a)} {
-			for _, kept := range []bool{false, true} {
-				w.form = form{lists, items, twins, kept}
-				block, ok := w.fitting()
+			for _, l := range []level{levelFirst, levelKept, levelLong} {
+				w.form = form{lists, items, twins, l}
+				block, ok := one(w.blocks(w.parts(maxItems)))
 				if !ok {
 					t.Fatal("not written")
 				}
@@ -158,7 +162,7 @@ func TestIrregularSizes(t *testing.T) {
 		{"body", noisy.Finish(), 1000*8.97 + 49_000*noise, 1.2},
 		{"trips", trips.Finish(), 5000 * 1.585, 1.2},
 	} {
-		block, ok := AppendMixed(context.Background(), nil, membersOf(tt.g), Plain(symbols), math.MaxInt)
+		block, ok := one(AppendMixed(context.Background(), nil, membersOf(tt.g), Plain(symbols), math.MaxInt))
 		if most := tt.most * tt.bits / 8; !ok || float64(len(block)) > most {
 			t.Errorf("%s: %d bytes, more than %.0f", tt.name, len(block), most)
 		}

@@ -10,8 +10,10 @@ const (
 	markOpen   = iota // a loop begins
 	markClose         // the body of a loop ends
 	markEnd           // a member ends
-	markNone          // before the first class, and of what has no twin
+	markNext          // the block ends in the middle of a member
 	firstClass = iota
+
+	markNone = markNext // before the first class, and of what has no twin
 )
 
 // Sets of weights, by what is coded.
@@ -24,9 +26,19 @@ const (
 	setKept    = setValue + 9*valueSets
 	weightSets = setKept + keptStates*otherStates
 
-	valueSets    = 8  // streams that have sets of their own
-	matchBuckets = 16 // lengths of matches that are told apart
-	longMatch    = 12 // from this length on, what is expected is asked for first
+	valueSets    = 8   // streams that have sets of their own
+	matchBuckets = 16  // lengths of matches that are told apart
+	mostSince    = 255 // items since a loop that are told apart
+	longMatch    = 12  // from this length on, what is expected is asked for first
+)
+
+// A level is how much a model has. Blocks are written in the first or the last.
+type level uint8
+
+const (
+	levelFirst level = iota
+	levelKept        // matches that are kept, and pairs of places
+	levelLong        // contexts of up to six items and of the place behind a loop, and weights that settle, too
 )
 
 // A sequenceModel codes the items of sequences, each predicted by those before it. It reads
@@ -45,6 +57,9 @@ type sequenceModel struct {
 	lastAt  []int      // by class: where it stands in the history, −1 before it does
 	twins   []uint32   // by class: the one in whose place something alike happened before
 
+	long  bool // contexts are those of levelLong
+	since int  // items since a loop ended, or the member began
+
 	position int    // in the body of the loop
 	outer    []int  // the positions of the loops around it
 	first    uint32 // the first symbol of the last loop
@@ -59,17 +74,18 @@ type sequenceModel struct {
 }
 
 // newSequenceModel returns the model of an alphabet with a table of contexts of 2^size places, of so many
-// values at most, and with matches that are kept, or none.
-func newSequenceModel(a Alphabet, size, values int, kept bool) *sequenceModel {
+// values at most.
+func newSequenceModel(a Alphabet, size, values int, l level) *sequenceModel {
 	m := &sequenceModel{
-		mixer: newMixer(size, weightSets, kept), alphabet: a, history: newMatcher(max(8, size-6)),
+		mixer: newMixer(size, weightSets, l), alphabet: a, history: newMatcher(max(8, size-6)),
 		lastAt: make([]int, len(a.Group)+firstClass), twins: make([]uint32, len(a.Group)+firstClass),
 		lastCounts: make(map[uint64][2]uint64), following: make(map[uint64]uint32), lastOf: make(map[uint32]uint32), first: markNone,
 		value: newValueModel(len(a.Values), values),
 	}
-	if kept {
+	if l >= levelKept {
 		m.kept = newKeptMatch(max(minTable, size-4))
 	}
+	m.long = l >= levelLong
 	m.groups = newMarkGroups(&a)
 	m.variants, m.symbols = a.members()
 	for i := range m.lastAt {
@@ -119,6 +135,9 @@ func (m *sequenceModel) question(expected uint32, ok bool, bucket int) (q questi
 
 // markContexts returns the contexts of a mark, but for that of the match.
 func (m *sequenceModel) markContexts() contexts {
+	if m.long {
+		return m.longContexts()
+	}
 	h := &m.history
 	last, position := h.before(1), uint64(m.position)
 	group := uint64(1) << 32
@@ -142,6 +161,30 @@ func (m *sequenceModel) markContexts() contexts {
 		hash(9, position),
 		hash(10, alike, last),
 		hash(11, uint64(m.first), group),
+	}
+}
+
+// longContexts is markContexts where no class has a twin.
+func (m *sequenceModel) longContexts() contexts {
+	h := &m.history
+	var orders [7]uint64 // hashes of the last items, of none to six
+	for i := 1; i < len(orders); i++ {
+		orders[i] = hashNext(orders[i-1], h.before(i))
+	}
+	last, position, since := h.before(1), uint64(m.position), hash(uint64(min(m.since, mostSince)), uint64(len(m.outer)))
+	return contexts{
+		hash(0),
+		hash(1, orders[1]),
+		hash(2, orders[2]),
+		hash(3, orders[3]),
+		hash(4),
+		hash(5, position, last),
+		hash(6, h.before(2)),
+		hash(7, orders[4]),
+		hash(8, orders[6]),
+		hash(9, since),
+		hash(10, since, last),
+		hash(11, orders[5]),
 	}
 }
 
@@ -268,16 +311,18 @@ func (m *sequenceModel) enter(s uint32) {
 	}
 	m.counts = append(m.counts, 1)
 	m.position++
+	m.since++
 	switch s {
 	case markOpen:
 		m.outer = append(m.outer, m.position)
 		m.position = 0
 	case markClose:
+		m.since = 0
 		if last := len(m.outer) - 1; last >= 0 {
 			m.position, m.outer = m.outer[last], m.outer[:last]
 		}
 	case markEnd:
-		m.position, m.outer = 0, m.outer[:0]
+		m.position, m.since, m.outer = 0, 0, m.outer[:0]
 	}
 }
 

@@ -77,6 +77,14 @@ func membersOf(grammars ...*Grammar) []Member {
 	return members
 }
 
+// one returns the one block there is.
+func one(blocks [][]byte, ok bool) ([]byte, bool) {
+	if len(blocks) != 1 {
+		return nil, false
+	}
+	return blocks[0], ok
+}
+
 // equalMembers reports whether members have equal grammars and equal streams.
 func equalMembers(x, y Member) bool {
 	return x.Grammar.Equal(y.Grammar) && slices.EqualFunc(x.Streams, y.Streams, slices.Equal[[]uint32])
@@ -104,11 +112,11 @@ func TestMixed(t *testing.T) {
 				members[i].Streams = drawStreams(t, members[i].Grammar, a)
 			}
 		}
-		block, ok := AppendMixed(context.Background(), []byte("before"), members, a, math.MaxInt)
-		if !ok {
+		blocks, ok := AppendMixed(context.Background(), [][]byte{[]byte("before")}, members, a, math.MaxInt)
+		if !ok || len(blocks) != 2 || string(blocks[0]) != "before" {
 			t.Fatal("not written")
 		}
-		read, err := ParseMixed(block[len("before"):], a)
+		read, err := ParseMixed(blocks[1], a)
 		if err != nil || len(read) != len(members) {
 			t.Fatalf("%d members, not %d: %v", len(read), len(members), err)
 		}
@@ -167,7 +175,7 @@ func TestMixedSmaller(t *testing.T) {
 			for i := range members {
 				list = append(list, tt.member(i))
 			}
-			block, ok := AppendMixed(context.Background(), nil, membersOf(list...), Plain(5), math.MaxInt)
+			block, ok := one(AppendMixed(context.Background(), nil, membersOf(list...), Plain(5), math.MaxInt))
 			if most := tt.most*tt.bits*members/8 + 100; !ok || float64(len(block)) > most {
 				t.Errorf("%d bytes, more than %.0f", len(block), most)
 			}
@@ -179,7 +187,7 @@ func TestMixedSmaller(t *testing.T) {
 func TestRefuseMixed(t *testing.T) {
 	var b Builder
 	b.AppendLoop([]Run{{0, 1}, {1, 1}}, 1<<40)
-	good, ok := AppendMixed(context.Background(), nil, membersOf(b.Finish()), Plain(2), math.MaxInt)
+	good, ok := one(AppendMixed(context.Background(), nil, membersOf(b.Finish()), Plain(2), math.MaxInt))
 	if !ok {
 		t.Fatal("not written")
 	}
@@ -192,7 +200,7 @@ func TestRefuseMixed(t *testing.T) {
 		{"Empty", nil, io.ErrUnexpectedEOF, "table at offset 0"},
 		{"TableTooLarge", append([]byte{2 * maxTable}, good[1:]...), ErrLimit, "table at offset 0"},
 		{"TableTooSmall", append([]byte{2}, good[1:]...), ErrLimit, "table at offset 0"},
-		{"AnotherForm", wire.AppendUvarint(nil, 2*headKept|2*minTable), ErrLimit, "table at offset 0"},
+		{"AnotherForm", wire.AppendUvarint(nil, uint64(levelLong+1)<<headLevel|2*minTable), ErrLimit, "table at offset 0"},
 		{"MembersTooMany", wire.AppendUvarint([]byte{2 * minTable}, 1<<40), ErrLimit, "members at offset 1"},
 		{"NoEnd", []byte{2 * minTable, 1}, ErrCorrupt, "member"},
 		{"ByteMore", append(slices.Clone(good), 1), ErrCorrupt, "another end than expected"},
@@ -217,7 +225,7 @@ func TestManyMembers(t *testing.T) {
 		list = append(list, b.Finish())
 	}
 	for _, n := range []int{1 << 14, 1 << 16} {
-		block, ok := AppendMixed(context.Background(), nil, membersOf(list[:n]...), Plain(1), math.MaxInt)
+		block, ok := one(AppendMixed(context.Background(), nil, membersOf(list[:n]...), Plain(1), math.MaxInt))
 		if !ok {
 			continue
 		}
@@ -229,7 +237,7 @@ func TestManyMembers(t *testing.T) {
 
 // TestMostItems checks that a block has no more items than are written, however long it is.
 func TestMostItems(t *testing.T) {
-	m := newSequenceModel(Plain(2), minTable, 0, false)
+	m := newSequenceModel(Plain(2), minTable, 0, levelFirst)
 	m.Write([]byte{2 * minTable, 1})
 	for i := range maxItems + 2 {
 		m.mark(firstClass + uint32(i&1))
@@ -259,7 +267,7 @@ func TestLongRules(t *testing.T) {
 	}
 	g := b.Finish()
 	if n := testing.AllocsPerRun(1, func() {
-		if _, ok := g.items(maxItems, fewTimes); ok {
+		if _, ok := g.items(maxItems, folding{unrolled: fewTimes}); ok {
 			t.Error("written out")
 		}
 	}); n > 100 {
@@ -290,12 +298,12 @@ func TestMixedCanceled(t *testing.T) {
 	}
 	moments := 0
 	for ; ; moments++ {
-		block, ok := AppendMixed(&asked{context.Background(), moments}, []byte("before"), membersOf(list...), Plain(2), math.MaxInt)
+		blocks, ok := AppendMixed(&asked{context.Background(), moments}, [][]byte{[]byte("before")}, membersOf(list...), Plain(2), math.MaxInt)
 		if ok {
 			break
 		}
-		if string(block) != "before" {
-			t.Fatalf("moment %d: %d bytes", moments, len(block))
+		if len(blocks) != 1 || string(blocks[0]) != "before" {
+			t.Fatalf("moment %d: %d blocks", moments, len(blocks))
 		}
 	}
 	if moments < 2*len(list) {

@@ -87,6 +87,7 @@ func (t *twinCounter) add(x uint32) {
 
 // codeTwins codes the twins of all classes.
 func (m *sequenceModel) codeTwins(twins []uint32) {
+	m.long = false
 	n := len(m.alphabet.Group)
 	size := bits.Len(uint(n))
 	var none, next [2]adaptive.Bit

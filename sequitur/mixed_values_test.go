@@ -54,7 +54,7 @@ func TestMixedValues(t *testing.T) {
 					x.Streams[stream] = append(x.Streams[stream], before)
 				}
 			}
-			block, ok := AppendMixed(context.Background(), nil, []Member{x}, a, math.MaxInt)
+			block, ok := one(AppendMixed(context.Background(), nil, []Member{x}, a, math.MaxInt))
 			if most := tt.most*tt.bits*symbols/8 + 150; !ok || float64(len(block)) > most {
 				t.Errorf("%d bytes, more than %.0f", len(block), most)
 			}
@@ -73,7 +73,7 @@ func TestRefuseValues(t *testing.T) {
 		return a
 	}
 	block := func(values int, loop uint64) []byte {
-		m := newSequenceModel(alphabet(values), minTable, math.MaxInt, false)
+		m := newSequenceModel(alphabet(values), minTable, math.MaxInt, levelFirst)
 		m.Write([]byte{2 * minTable, 1})
 		m.mark(markOpen)
 		m.count(loop)
@@ -118,7 +118,7 @@ func TestRefuseStreams(t *testing.T) {
 	a := Plain(1)
 	a.Streams, a.Values = [][]int{nil}, make([][]int64, streams)
 	block := func(members int) []byte {
-		m := newSequenceModel(a, minTable, math.MaxInt, false)
+		m := newSequenceModel(a, minTable, math.MaxInt, levelFirst)
 		m.Write(wire.AppendUvarint([]byte{2 * minTable}, uint64(members)))
 		for range members {
 			m.mark(firstClass)
@@ -144,7 +144,7 @@ func TestRefuseStreams(t *testing.T) {
 func TestValuesCollide(t *testing.T) {
 	a := Plain(1)
 	a.Streams, a.Values = [][]int{{0}}, [][]int64{{3, 5}}
-	m := newSequenceModel(a, minTable, 1, false)
+	m := newSequenceModel(a, minTable, 1, levelFirst)
 	m.Write(nil)
 	m.value.begin([][]uint32{{1}})
 	m.value.lastOf[hash(0, 0, 0)] = 3

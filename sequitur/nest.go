@@ -11,19 +11,30 @@ import (
 // follow each other.
 type item struct {
 	symbol Symbol
+	takes  bool // there are values for it in a block
 	body   []item
 	length uint64 // of the body, in symbols
 	count  uint64
-	takes  bool // there are values for it in a block
 }
 
-// maxNesting is how many loops there may be inside one another.
-const maxNesting = 1 << 8
+const (
+	// maxNesting is how many loops there may be inside one another.
+	maxNesting = 1 << 8
+
+	// beforeFolding is how many times the items that a sequence may have there are at most before they are folded.
+	beforeFolding = 2
+)
+
+// A folding is how a sequence is written as nested loops.
+type folding struct {
+	unrolled uint64 // how often a loop repeats, at the most, that is written out as items
+	turned   bool   // loops are alike wherever they begin, as addTurned says
+}
 
 // items returns the sequence of g as nested loops, with the symbols on right-hand sides
-// that repeat a rule more often than unrolled as loops, and whether these are most items in all at
-// most, a loop being two more than its body, and no more loops inside one another than there may be.
-func (g *Grammar) items(most int, unrolled uint64) ([]item, bool) {
+// that repeat a rule more often than unrolled as loops, and whether these are few enough before they are folded, a
+// loop being two more than its body: no more than twice most, and no more loops inside one another than there may be.
+func (g *Grammar) items(most int, how folding) ([]item, bool) {
 	if len(g.ends) == 0 {
 		return nil, true
 	}
@@ -39,7 +50,7 @@ func (g *Grammar) items(most int, unrolled uint64) ([]item, bool) {
 			switch {
 			case t.Rule < 0:
 				size++
-			case t.Count > unrolled:
+			case t.Count > how.unrolled:
 				size = wire.AddSat(size, sizes[t.Rule]+2)
 				depth[r] = max(depth[r], depth[t.Rule]+1)
 			default:
@@ -47,7 +58,7 @@ func (g *Grammar) items(most int, unrolled uint64) ([]item, bool) {
 				depth[r] = max(depth[r], depth[t.Rule])
 			}
 		}
-		if size > uint64(most) || depth[r] > maxNesting/2 { // folding may add a loop to each
+		if size > beforeFolding*uint64(most) || depth[r] > maxNesting/2 { // folding may add a loop to each
 			return nil, false
 		}
 		sizes[r] = size
@@ -56,7 +67,7 @@ func (g *Grammar) items(most int, unrolled uint64) ([]item, bool) {
 		order[s] = i
 	}
 	for r := range g.ends {
-		f := folder{make([]item, 0, sizes[r]), order, unrolled}
+		f := folder{folding: how, list: make([]item, 0, min(sizes[r], maxItems)), order: order, loop: -1}
 		g.foldRule(&f, r, lists)
 		lists[r] = f.list
 	}
@@ -78,9 +89,10 @@ func (g *Grammar) foldRule(f *folder, r int, lists [][]item) {
 // grammar has folded it in different ways: a loop has all of its iterations, the first and
 // the last ones, too, and few iterations are no loop.
 type folder struct {
-	list     []item
-	order    map[Symbol]int // of the first uses of symbols
-	unrolled uint64         // how often a loop repeats, at the most, that is written out as items
+	folding
+	list  []item
+	order map[Symbol]int // of the first uses of symbols
+	loop  int            // where the last loop was added, −1 before one was
 }
 
 const (
@@ -102,6 +114,9 @@ const (
 
 // turn returns how many items of a body stand before the one with which it should begin.
 func (f *folder) turn(body []item) int {
+	if f.turned {
+		return f.leastTurn(body)
+	}
 	if len(body) > maxTurned {
 		return 0
 	}
@@ -119,32 +134,46 @@ func (f *folder) turn(body []item) int {
 
 // add adds an item.
 func (f *folder) add(x item) {
-	switch last := len(f.list) - 1; {
-	case x.body != nil && x.count <= f.unrolled:
+	last := len(f.list) - 1
+	switch {
+	case x.body != nil:
+		f.addLoop(x)
+		return
+	case last >= 0 && f.list[last].body == nil && f.list[last].symbol == x.symbol:
+		f.list[last].count += x.count
+	default:
+		f.list = append(f.list, x)
+	}
+	f.fold()
+}
+
+// addLoop adds a loop, or what it stands for.
+func (f *folder) addLoop(x item) {
+	if f.turned {
+		x = whole(x)
+	}
+	if x.count <= f.unrolled {
 		for range x.count {
 			for _, y := range x.body {
 				f.add(y)
 			}
 		}
 		return
-	case x.body != nil && f.turn(x.body) > 0:
-		f.addTurned(x, f.turn(x.body))
-		return
-	case x.body != nil:
-		for f.endsWith(x.body) {
-			f.list = f.list[:len(f.list)-len(x.body)]
-			x.count++
-		}
-		if last = len(f.list) - 1; last >= 0 && equalBodies(f.list[last].body, x.body) {
-			f.list[last].count += x.count
-			return
-		}
-		f.list = append(f.list, x)
-	case last >= 0 && f.list[last].body == nil && f.list[last].symbol == x.symbol:
-		f.list[last].count += x.count
-	default:
-		f.list = append(f.list, x)
 	}
+	if k := f.turn(x.body); k > 0 {
+		f.addTurned(x, k)
+		return
+	}
+	for f.endsWith(x.body) {
+		f.list = f.list[:len(f.list)-len(x.body)]
+		x.count++
+	}
+	if last := len(f.list) - 1; last >= 0 && equalBodies(f.list[last].body, x.body) {
+		f.list[last].count += x.count
+		return
+	}
+	f.loop = len(f.list)
+	f.list = append(f.list, x)
 	f.fold()
 }
 
@@ -167,6 +196,9 @@ func (f *folder) endsWith(body []item) bool {
 
 // fold makes a loop of the last items if they are iterations of one, or of the loop before them.
 func (f *folder) fold() {
+	if f.turned && f.endsIteration() {
+		return
+	}
 	end := len(f.list)
 	for n := 1; n <= maxFolded && n < end; n++ {
 		body := f.list[end-n:]
@@ -176,14 +208,15 @@ func (f *folder) fold() {
 			return
 		}
 		least := int(f.unrolled) + 1
-		if n == 1 && body[0].body == nil || end < least*n || f.turn(body) > 0 {
+		if n == 1 && body[0].body == nil || end < least*n {
 			continue
 		}
 		times := 1
 		for times < least && equalItems(f.list[end-(times+1)*n:end-times*n], body) {
 			times++
 		}
-		if times == least {
+		if times == least && f.turn(body) == 0 {
+			f.loop = end - times*n
 			f.list = append(f.list[:end-times*n], item{body: slices.Clone(body), length: lengthOf(body), count: uint64(times)})
 			return
 		}

@@ -50,14 +50,14 @@ func TestNest(t *testing.T) {
 		var b Builder
 		appendAll(&b, list)
 		want := b.Finish()
-		for _, unrolled := range []uint64{fewTimes, manyTimes} {
+		for _, how := range []folding{{unrolled: fewTimes}, {unrolled: manyTimes}, {fewTimes, true}, {manyTimes, true}} {
 			nest := nestBuilder{left: math.MaxInt}
 			nest.append(list)
 			if got := nest.Finish(); !got.Equal(want) {
 				t.Fatalf("%v, not %v", got, want)
 			}
 			var ok bool
-			if list, ok = want.items(math.MaxInt, unrolled); !ok {
+			if list, ok = want.items(math.MaxInt, how); !ok {
 				t.Fatal("no items")
 			}
 		}

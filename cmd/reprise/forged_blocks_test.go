@@ -133,11 +133,11 @@ func TestHugeBlocks(t *testing.T) {
 	for range 250_000 {
 		b.Append(sequitur.Symbol(r.IntN(2)))
 	}
-	block, ok := sequitur.AppendMixed(context.Background(), nil, []sequitur.Member{{Grammar: b.Finish()}}, sequitur.Plain(2), math.MaxInt)
+	blocks, ok := sequitur.AppendMixed(context.Background(), nil, []sequitur.Member{{Grammar: b.Finish()}}, sequitur.Plain(2), math.MaxInt)
 	if !ok {
 		t.Fatal("no block")
 	}
-	writeFile(t, "F", string(forgedBlocks(t, layout.MaxBlocks/5, block)))
+	writeFile(t, "F", string(forgedBlocks(t, layout.MaxBlocks/5, blocks[0])))
 	checkBounded(t, blockCommands, 12*time.Second)
 }
 

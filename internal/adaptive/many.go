@@ -3,9 +3,23 @@ package adaptive
 // MaxMany is how many Bits MixMany mixes at most.
 const MaxMany = 12
 
-// gainOfMany is the gain of the weights of MixMany. It and those that they begin with are what
+// GainOfMany is a gain of the weights of MixMany, in 16ths. It and those that they begin with are what
 // made grammars the smallest, of traces whose sequences nearly repeat.
-const gainOfMany = 12
+const GainOfMany = 12 * 16
+
+// settlingGains are gains that get smaller the longer weights learn: of 64 times each, and from the last on.
+var settlingGains [1 << 9]int64
+
+func init() {
+	for i := range settlingGains {
+		settlingGains[i] = 32 + 160*16/int64(i+16)
+	}
+}
+
+// SettlingGain returns the gain, from GainOfMany down to a sixth of it, of weights that learned so many times.
+func SettlingGain(times uint32) int64 {
+	return settlingGains[min(times>>6, uint32(len(settlingGains)-1))]
+}
 
 // ManyWeights are the weights of a MixMany: of each Bit, one that always counts, and one
 // that does while it has seen the same bit only.
@@ -39,8 +53,8 @@ func (b Bit) sure() bool {
 }
 
 // MixMany codes a bit that several Bits predict, at most MaxMany. They and the weights
-// learn the bit. A Bit of 0 does not count, and begins as Even.
-func (c *Coder) MixMany(bit uint32, mixed []*Bit, weights *ManyWeights) uint32 {
+// learn the bit, these by a gain in 16ths. A Bit of 0 does not count, and begins as Even.
+func (c *Coder) MixMany(bit uint32, mixed []*Bit, weights *ManyWeights, gain int64) uint32 {
 	var (
 		inputs [2 * MaxMany]int64
 		sum    int64
@@ -60,9 +74,9 @@ func (c *Coder) MixMany(bit uint32, mixed []*Bit, weights *ManyWeights) uint32 {
 	}
 	p := squash(sum >> 20)
 	bit = c.Code(bit, p)
-	err := (int64(bit)<<16 - int64(p)) * gainOfMany
+	err := (int64(bit)<<16 - int64(p)) * gain
 	for i, x := range inputs[:2*len(mixed)] {
-		weights[i] += x * err >> 14
+		weights[i] += x * err >> 18
 	}
 	for _, b := range mixed {
 		*b = b.Learned(bit)

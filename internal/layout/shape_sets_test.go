@@ -92,7 +92,7 @@ func TestRefuseShapes(t *testing.T) {
 
 // TestBlocks checks where grammars in blocks are, and that other numbers of shapes are refused.
 func TestBlocks(t *testing.T) {
-	data := append(AppendBlocks(nil, []int{2, 1, 3}), "block"...)
+	data := append(AppendBlocks(nil, []int{2, 1, 0, 0, 3}), "block"...)
 	b, err := ParseBlocks(data, 6)
 	if err != nil || b.Len() != 3 {
 		t.Fatalf("%d blocks: %v", b.Len(), err)
@@ -102,8 +102,16 @@ func TestBlocks(t *testing.T) {
 			t.Errorf("shape %d: block %d, place %d", shape, block, place)
 		}
 	}
-	if block, shapes, offset := b.Block(data, 0); string(block) != "block" || shapes != 2 || offset != len(data)-len(block) {
-		t.Errorf("%q of %d shapes, from %d", block, shapes, offset)
+	if block, offset := b.Block(data, 0); string(block) != "block" || offset != len(data)-len(block) {
+		t.Errorf("%q, from %d", block, offset)
+	}
+	if block, offset := b.Block(data, 1); string(block) != string(data) || offset != 0 {
+		t.Errorf("%q, from %d", block, offset)
+	}
+	for run, want := range [][3]int{{0, 1, 2}, {1, 4, 1}, {4, 5, 3}} {
+		if first, end, shapes := b.Run(run); [3]int{first, end, shapes} != want {
+			t.Errorf("run %d: %d shapes in sections %d to %d", run, shapes, first, end)
+		}
 	}
 	for _, shapes := range []int{0, 5, 7} {
 		if _, err := ParseBlocks(data, shapes); err == nil {

@@ -163,7 +163,7 @@ func (m *model) bit(c *adaptive.Coder, kind uint32, found *[contexts]*bucket, no
 			state = 2
 		}
 	}
-	bit = c.MixMany(bit, list[:], &m.weights[state][kind])
+	bit = c.MixMany(bit, list[:], &m.weights[state][kind], adaptive.GainOfMany)
 	if state > 0 {
 		*going = going.Learned(1 ^ bit ^ want)
 	}
