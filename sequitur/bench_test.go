@@ -304,7 +304,7 @@ func BenchmarkMixed(b *testing.B) {
 			return ok
 		}},
 		{"read", func() bool {
-			_, err := ParseMixed(block, a)
+			_, err := parseMixed(block, a)
 			return err == nil
 		}},
 	} {

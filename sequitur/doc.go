@@ -65,9 +65,9 @@
 //
 // A few bytes of a forest's pieces can stand for many symbols. [ParseShared] and
 // [Shared.ParseMember] accept at most [Options.MaxSymbols] for a piece, and then
-// the same holds as for Parse. What they compare tokens with is bounded. [ParseMixed] accepts
-// as many items of nested loops as its input, of some bytes, may have: 2¹⁶, and 2¹¹ for each
-// byte, but 2¹⁸ at most. A [MixedParser] does of each block that it is given.
+// the same holds as for Parse. What they compare tokens with is bounded. A [MixedParser] accepts
+// as many items of nested loops as a block, of some bytes, may have: 2¹⁶, and 2¹¹ for each
+// byte, but 2¹⁸ at most.
 //
 // # Source
 //

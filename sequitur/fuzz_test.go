@@ -147,7 +147,7 @@ func FuzzParseMixed(f *testing.F) {
 		if streams {
 			alphabet = elastic
 		}
-		members, err := ParseMixed(data, alphabet)
+		members, err := parseMixed(data, alphabet)
 		if err != nil {
 			return
 		}
@@ -163,7 +163,7 @@ func FuzzParseMixed(f *testing.F) {
 		if !ok {
 			return // a sequence with more items than may be written
 		}
-		again, err := ParseMixed(block, alphabet)
+		again, err := parseMixed(block, alphabet)
 		if err != nil || len(again) != len(members) {
 			t.Fatalf("%d members, not %d: %v", len(again), len(members), err)
 		}

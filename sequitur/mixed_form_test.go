@@ -53,7 +53,7 @@ func TestOldForms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		read, err := ParseMixed(old, a)
+		read, err := parseMixed(old, a)
 		if err != nil || !slices.EqualFunc(read, members, equalMembers) {
 			t.Errorf("%s: other members are read: %v", name, err)
 		}
@@ -119,7 +119,7 @@ func TestForms(t *testing.T) {
 			members = append(members, Member{Grammar: build(sequence)})
 		}
 		eachForm(t, members, a, func(block []byte) {
-			if read, err := ParseMixed(block, a); err != nil || !slices.EqualFunc(read, members, equalMembers) {
+			if read, err := parseMixed(block, a); err != nil || !slices.EqualFunc(read, members, equalMembers) {
 				t.Fatalf("other members are read: %v", err)
 			}
 		})

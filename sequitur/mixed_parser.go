@@ -6,16 +6,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// ParseMixed reads the one block that [AppendMixed] made with the same Alphabet. An error from
-// ParseMixed is a [*ParseError].
-func ParseMixed(data []byte, a Alphabet) ([]Member, error) {
-	p := NewMixedParser(a)
-	if err := p.Parse(data); err != nil {
-		return nil, err
-	}
-	return p.Members()
-}
-
 // A MixedParser reads the blocks that [AppendMixed] appended at once, one after the other.
 type MixedParser struct {
 	alphabet Alphabet

@@ -85,6 +85,15 @@ func one(blocks [][]byte, ok bool) ([]byte, bool) {
 	return blocks[0], ok
 }
 
+// parseMixed reads members of one block.
+func parseMixed(data []byte, a Alphabet) ([]Member, error) {
+	p := NewMixedParser(a)
+	if err := p.Parse(data); err != nil {
+		return nil, err
+	}
+	return p.Members()
+}
+
 // equalMembers reports whether members have equal grammars and equal streams.
 func equalMembers(x, y Member) bool {
 	return x.Grammar.Equal(y.Grammar) && slices.EqualFunc(x.Streams, y.Streams, slices.Equal[[]uint32])
@@ -116,7 +125,7 @@ func TestMixed(t *testing.T) {
 		if !ok || len(blocks) != 2 || string(blocks[0]) != "before" {
 			t.Fatal("not written")
 		}
-		read, err := ParseMixed(blocks[1], a)
+		read, err := parseMixed(blocks[1], a)
 		if err != nil || len(read) != len(members) {
 			t.Fatalf("%d members, not %d: %v", len(read), len(members), err)
 		}
@@ -207,7 +216,7 @@ func TestRefuseMixed(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := ParseMixed(tt.block, Plain(2))
+			_, err := parseMixed(tt.block, Plain(2))
 			if !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.text) {
 				t.Errorf("%v, not %v: %s", err, tt.err, tt.text)
 			}
@@ -229,7 +238,7 @@ func TestManyMembers(t *testing.T) {
 		if !ok {
 			continue
 		}
-		if read, err := ParseMixed(block, Plain(1)); err != nil || len(read) != n {
+		if read, err := parseMixed(block, Plain(1)); err != nil || len(read) != n {
 			t.Errorf("%d members, not %d: %v", len(read), n, err)
 		}
 	}
@@ -246,7 +255,7 @@ func TestMostItems(t *testing.T) {
 	}
 	m.mark(markEnd)
 	block := append(m.Finish(), make([]byte, 1<<20)...)
-	if _, err := ParseMixed(block, Plain(2)); !errors.Is(err, ErrLimit) {
+	if _, err := parseMixed(block, Plain(2)); !errors.Is(err, ErrLimit) {
 		t.Errorf("%v, not %v", err, ErrLimit)
 	}
 }

@@ -58,7 +58,7 @@ func TestMixedValues(t *testing.T) {
 			if most := tt.most*tt.bits*symbols/8 + 150; !ok || float64(len(block)) > most {
 				t.Errorf("%d bytes, more than %.0f", len(block), most)
 			}
-			if read, err := ParseMixed(block, a); err != nil || !equalMembers(read[0], x) {
+			if read, err := parseMixed(block, a); err != nil || !equalMembers(read[0], x) {
 				t.Errorf("other values are read: %v", err)
 			}
 		})
@@ -102,12 +102,12 @@ func TestRefuseValues(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := ParseMixed(tt.data, alphabet(3)); !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.text) {
+			if _, err := parseMixed(tt.data, alphabet(3)); !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.text) {
 				t.Errorf("%v, not %v: %s", err, tt.err, tt.text)
 			}
 		})
 	}
-	if x, err := ParseMixed(block(3, 100), alphabet(3)); err != nil || len(x[0].Streams[0]) != 100 {
+	if x, err := parseMixed(block(3, 100), alphabet(3)); err != nil || len(x[0].Streams[0]) != 100 {
 		t.Errorf("100 values of a loop are refused: %v", err)
 	}
 }
@@ -127,11 +127,11 @@ func TestRefuseStreams(t *testing.T) {
 		}
 		return m.Finish()
 	}
-	if _, err := ParseMixed(block(members), a); !errors.Is(err, ErrLimit) {
+	if _, err := parseMixed(block(members), a); !errors.Is(err, ErrLimit) {
 		t.Errorf("%d streams of %d members: %v", streams, members, err)
 	}
 	few := Member{build([]Symbol{0}), make([][]uint32, streams)}
-	if list, err := ParseMixed(block(20), a); err != nil || len(list) != 20 || !equalMembers(list[0], few) {
+	if list, err := parseMixed(block(20), a); err != nil || len(list) != 20 || !equalMembers(list[0], few) {
 		t.Errorf("20 members are refused: %v", err)
 	}
 	if _, ok := AppendMixed(context.Background(), nil, slices.Repeat([]Member{few}, members), a, math.MaxInt); ok {
