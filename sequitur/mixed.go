@@ -173,7 +173,7 @@ func (w *mixedWriter) parts(most int) []part {
 
 // blocks returns the blocks of parts, and whether they can be read.
 func (w *mixedWriter) blocks(parts []part) (blocks [][]byte, ok bool) {
-	ok = len(parts) <= w.mostParts
+	ok = len(parts) <= w.mostParts && w.rebuildParts(parts)
 	for i := 0; i < len(parts) && ok; i++ {
 		var block []byte
 		if i > 0 {
@@ -230,6 +230,30 @@ func rebuilds(g *Grammar, list []item, n int) bool {
 	b := nestBuilder{left: fewRounds + roundsPerItem*n}
 	b.append(list)
 	return b.left >= 0 && b.Finish().Equal(g)
+}
+
+// rebuildParts reports whether members are those that are made of their pieces, each of which takes no more runs than
+// may be appended for its items.
+func (w *mixedWriter) rebuildParts(parts []part) bool {
+	if len(parts) == 1 { // with pieces that are whole members
+		return true
+	}
+	var b nestBuilder
+	for _, p := range parts {
+		for i, list := range p.pieces {
+			b.left = fewRounds + roundsPerItem*countItems(list)
+			if b.append(list); b.left < 0 || w.ctx.Err() != nil {
+				return false
+			}
+			if p.goesOn && i == len(p.pieces)-1 {
+				continue
+			}
+			if !b.Finish().Equal(w.members[p.first+i].Grammar) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // begin begins a block of n members, with a table of 2^size places.

@@ -36,12 +36,26 @@ func (p *MixedParser) Members() ([]Member, error) {
 // Parse reads the next block. An error from Parse is a [*ParseError], and there are no members then.
 func (p *MixedParser) Parse(data []byte) error {
 	d := wire.NewDecoder(pkg, data)
+	members, last := p.parse(&d, data)
+	if err := d.Err(); err != nil {
+		*p = MixedParser{alphabet: p.alphabet}
+		return err
+	}
+	p.members, p.last = members, last
+	return nil
+}
+
+// parse returns the members after the next block, and the last one if it goes on.
+func (p *MixedParser) parse(d *wire.Decoder, data []byte) (members []Member, last *openMember) {
 	at := d.Offset()
 	head := d.Uvarint("table")
-	l := level(head >> headLevel)
 	size := head & (1<<headLevel - 1) >> 1
-	if head >= (uint64(levelLong)+1)<<headLevel || size < minTable || size > maxTable || 1<<size > mostPlaces(len(data)) {
-		d.Limit(at, "table", "2^%d places of %d bytes", head>>1, len(data))
+	switch l := head >> headLevel; {
+	case d.Err() != nil:
+	case l > uint64(levelLong):
+		d.Corrupt(at, "table", "a block of form %d, of which this version knows those up to %d", l, levelLong)
+	case size < minTable || size > maxTable || 1<<size > mostPlaces(len(data)):
+		d.Limit(at, "table", "2^%d places of %d bytes", size, len(data))
 	}
 	at = d.Offset()
 	n := d.Uvarint("members")
@@ -49,16 +63,16 @@ func (p *MixedParser) Parse(data []byte) error {
 		d.Limit(at, "members", "%d in %d bytes", n, len(data))
 	}
 	if d.Err() != nil {
-		return d.Err()
+		return nil, nil
 	}
-	r := mixedReader{sequenceModel: newSequenceModel(p.alphabet, int(size), mostItems(len(data)), l), left: mostItems(len(data)), d: &d}
+	r := mixedReader{sequenceModel: newSequenceModel(p.alphabet, int(size), mostItems(len(data)), level(head>>headLevel)), left: mostItems(len(data)), d: d}
 	at = d.Offset()
 	defer r.table.free()
 	r.Read(data[at:])
 	if head&headTwins != 0 {
 		r.codeTwins(nil)
 	}
-	members, last := p.members, p.last
+	members, last = p.members, p.last
 	for ; n > 0 && d.Err() == nil; n-- {
 		if last == nil {
 			last = &openMember{}
@@ -70,12 +84,7 @@ func (p *MixedParser) Parse(data []byte) error {
 	if d.Err() == nil && !r.Finished() {
 		d.Corrupt(at, "members", "another end than expected")
 	}
-	if d.Err() != nil {
-		*p = MixedParser{alphabet: p.alphabet}
-		return d.Err()
-	}
-	p.members, p.last = members, last
-	return nil
+	return members, last
 }
 
 // A mixedReader reads members.

@@ -209,7 +209,7 @@ func TestRefuseMixed(t *testing.T) {
 		{"Empty", nil, io.ErrUnexpectedEOF, "table at offset 0"},
 		{"TableTooLarge", append([]byte{2 * maxTable}, good[1:]...), ErrLimit, "table at offset 0"},
 		{"TableTooSmall", append([]byte{2}, good[1:]...), ErrLimit, "table at offset 0"},
-		{"AnotherForm", wire.AppendUvarint(nil, uint64(levelLong+1)<<headLevel|2*minTable), ErrLimit, "table at offset 0"},
+		{"AnotherForm", wire.AppendUvarint(nil, uint64(levelLong+1)<<headLevel|2*minTable), ErrCorrupt, "a block of form 3, of which this version knows those up to 2"},
 		{"MembersTooMany", wire.AppendUvarint([]byte{2 * minTable}, 1<<40), ErrLimit, "members at offset 1"},
 		{"NoEnd", []byte{2 * minTable, 1}, ErrCorrupt, "member"},
 		{"ByteMore", append(slices.Clone(good), 1), ErrCorrupt, "another end than expected"},
