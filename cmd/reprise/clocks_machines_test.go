@@ -270,11 +270,13 @@ func (s *shift) mostTold(k int, calls [4][]event) int64 {
 	const reading = 1000 // the clocks
 	to, from := s.sightings(k, calls)
 	begin, end := min(to[0].at, from[0].at), max(to[len(to)-1].at, from[len(from)-1].at)
-	least := int64(math.MaxInt64)
+	least := int64(0) // if no sixteenth has enough messages
 	for i := range int64(31) {
 		at := func(i int64) int64 { return begin + i*(end-begin)/32 }
 		if to, from := within(to, at(i), at(i+2)), within(from, at(i), at(i+2)); len(to) > 2 && len(from) > 2 {
-			least = min(least, room(to, from, at(i), at(i+2)))
+			if far := room(to, from, at(i), at(i+2)); least == 0 || far < least {
+				least = far
+			}
 		}
 	}
 	switch m := s.machines[k]; {

@@ -6,22 +6,25 @@ import (
 	"slices"
 )
 
-// parts is into how many parts the time of a clock is divided, two of which are a window.
+// parts is into how many parts the time of a clock is divided. A window is two of them at least.
 const parts = 32
 
-// alone returns the error that a clock had if there were the messages of one window alone, of the window of which that is least; 0 if none tells. All messages
-// together leave less, which they may do because the clock does not run evenly, though a line just fits: so its error is not less than that.
+// alone returns the error that a clock had if there were the messages of one window alone, of the window of which that is least, among the shortest that
+// tell; 0 if none does. All messages together leave less, which they may do because the clock does not run evenly, though a line just fits: so its
+// error is not less than that.
 func (c *Clocks) alone(clock int, links []int, all []Aligned, placed []bool, inexact int64) (least int64) {
 	limits := c.byPart(clock, links, all, placed)
-	for i := range parts - 1 {
-		window := slices.Concat(limits[i], limits[i+1])
-		slices.SortFunc(window, func(a, b limit) int { return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.time, b.time)) })
-		p := problemOf(window)
-		if len(p.lower) == 0 || len(p.upper) == 0 || !p.fits(float64(tolerance(inexact))) {
-			continue
-		}
-		if l, _ := p.solve(float64(mostOff(window)) + float64(inexact)); least == 0 || l.error < least {
-			least = l.error
+	for n := 2; n < parts && least == 0; n *= 2 {
+		for i := 0; i+n <= parts; i += n / 2 {
+			window := slices.Concat(limits[i : i+n]...)
+			slices.SortFunc(window, func(a, b limit) int { return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.time, b.time)) })
+			p := problemOf(window)
+			if len(p.lower) == 0 || len(p.upper) == 0 || !p.fits(float64(tolerance(inexact))) {
+				continue
+			}
+			if l, _ := p.solve(float64(mostOff(window)) + float64(inexact)); least == 0 || l.error < least {
+				least = l.error
+			}
 		}
 	}
 	return least

@@ -268,7 +268,7 @@ func (a *Aligned) unsure(lines []placedLine, limits []limit, inexact float64) {
 					continue
 				}
 				x, y := limits[from].x, limits[to-1].x
-				off := max(a.within(limits[first:from], x, y, inexact), a.within(limits[to:last], x, y, inexact))
+				off := max(a.within(limits[first:from], l.line, x, y, inexact), a.within(limits[to:last], lines[i+1].line, x, y, inexact))
 				a.raise(x, off)
 				a.raise(y, off)
 			}
@@ -276,18 +276,23 @@ func (a *Aligned) unsure(lines []placedLine, limits []limit, inexact float64) {
 	}
 }
 
-// within returns how far the clock may be off at two times and between, if it is within what limits leave.
-func (a *Aligned) within(limits []limit, x, y int64, inexact float64) int64 {
+// within returns how far the clock may be off at two times and between, if it is within what limits leave, of which the line is in the middle.
+func (a *Aligned) within(limits []limit, middle line, x, y int64, inexact float64) int64 {
 	p := problemOf(limits)
-	if len(p.lower) == 0 || len(p.upper) == 0 {
-		return 0
+	if len(p.lower) == 0 || len(p.upper) == 0 { // then as far as the line may be
+		m := middle.alignment()
+		far := func(time int64) int64 {
+			off := wire.SubTimes(m.Apply(time), a.Apply(time))
+			return max(off, wire.SubTimes(0, off))
+		}
+		return wire.AddTimes(max(far(x), far(y)), middle.error)
 	}
 	p.first, p.last = float64(x-p.x0), float64(y-p.x0)
 	at, rate := float64(a.Apply(x)-x-p.y0), 0.0
 	if x < y {
 		rate = (float64(a.Apply(y)-y-p.y0) - at) / float64(y-x)
 	}
-	return p.errorOf(line{x0: p.x0, y0: p.y0, at: at - rate*p.first, rate: rate}, float64(mostOff(limits))+inexact)
+	return p.errorOf(line{x0: p.x0, y0: p.y0, at: at - float64(rate*p.first), rate: rate}, float64(mostOff(limits))+inexact)
 }
 
 // notAfter returns a time, at most so late, that an alignment makes no later than another time: the latest, or some nanoseconds earlier.
