@@ -192,7 +192,7 @@ func (l *Loops) share() {
 		of := &l.Rules[r]
 		switch {
 		case whole.Time > 0:
-			of.Share = min(1, float64(of.Time)*float64(of.Iterations)/float64(whole.Time))
+			of.Share = min(1, max(0, float64(of.Time)*float64(of.Iterations)/float64(whole.Time))) // calls may overlap
 		case l.Source == None:
 			of.Share = min(1, float64(of.Calls)*float64(of.Iterations)/float64(whole.Calls))
 		}

@@ -110,7 +110,7 @@ func checkLoops(t *rapid.T, times *Times, l *Loops, source Source) {
 		if !near(float64(of.InCalls), sum[durations]/n) || !near(float64(of.Time), (sum[durations]+sum[gaps])/n) {
 			t.Fatalf("rule %d: %+v, want %g and %g", r, of, sum[durations]/n, sum[gaps]/n)
 		}
-		if whole > 1e-6 && !near(of.Share, (sum[durations]+sum[gaps])/whole) {
+		if whole > 1e-6 && !near(of.Share, min(1, max(0, (sum[durations]+sum[gaps])/whole))) {
 			t.Fatalf("rule %d: %+v of %g", r, of, whole)
 		}
 		calls := make(map[string]uint64)
