@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/reprise-trace/reprise/sequitur"
@@ -115,57 +116,95 @@ func sameTerminals(n int) []uint32 {
 // other terminals, of which to says which of each shape they are.
 func mergeViews(shapes []*shape, to [][]uint32, g *sequitur.Grammar) *shape {
 	n := len(shapes)
-	switch {
-	case n == 1:
+	if n == 1 {
 		return shapes[0].view(g, to[0])
-	case areRanks(shapes):
-		return viewRanks(shapes, to, g)
+	}
+	if pieces := piecesOf(shapes); len(pieces) > pieces[len(pieces)-1].end()/2 {
+		return viewPieces(shapes, to, g, pieces)
 	}
 	return mergeViews(shapes[:n/2], to[:n/2], g).merge(mergeViews(shapes[n/2:], to[n/2:], g))
 }
 
-// areRanks reports whether shapes are of one rank each, in ascending order.
-func areRanks(shapes []*shape) bool {
-	last := -1
-	for _, s := range shapes {
-		if s.ranks.len() > 1 || int(s.ranks[0].first) <= last {
-			return false
-		}
-		last = s.ranks.last()
-	}
-	return true
+// A shapePiece is consecutive ranks of one of several shapes.
+type shapePiece struct {
+	span      // with the number of ranks before it in all shapes
+	shape int // its number
+	at    int // position in that shape
 }
 
-// viewRanks is mergeViews for shapes of one rank each, in ascending order.
-func viewRanks(shapes []*shape, to [][]uint32, g *sequitur.Grammar) *shape {
+// piecesOf returns the ranks of shapes, of which none is in two, in ascending order.
+func piecesOf(shapes []*shape) []shapePiece {
+	var pieces []shapePiece
+	for i, s := range shapes {
+		for _, p := range s.ranks {
+			pieces = append(pieces, shapePiece{p, i, int(p.position)})
+		}
+	}
+	slices.SortFunc(pieces, func(p, q shapePiece) int { return cmp.Compare(p.first, q.first) })
+	before := int32(0)
+	for i := range pieces {
+		pieces[i].position = before
+		before = int32(pieces[i].end())
+	}
+	return pieces
+}
+
+// viewPieces is mergeViews for shapes whose ranks are short pieces: it takes time in proportion to the ranks, not to the
+// runs of columns, but looks at each once.
+func viewPieces(shapes []*shape, to [][]uint32, g *sequitur.Grammar, pieces []shapePiece) *shape {
 	var (
-		v      = &shape{grammar: g, forms: make([]form, len(to[0]))}
-		begins = make([][]int, len(shapes))
-		values = make([][]int64, len(shapes))
-		ranks  = make([]int, len(shapes))
-		own    = make([][]int64, len(shapes)) // values of a terminal
-		c      column
+		v       = &shape{grammar: g, forms: make([]form, len(to[0]))}
+		begins  = make([][]int, len(shapes))
+		own     = make([][]int64, len(shapes))  // values of a terminal of a shape of one rank
+		columns = make([][]column, len(shapes)) // of one of several ranks
+		read    = make([]values, len(shapes))   // of one of its slots
+		c       column
 	)
 	for i, s := range shapes {
-		begins[i], values[i], ranks[i] = s.begins(), s.values, s.ranks.last()
-		for _, c := range s.columns {
-			values[i] = append(values[i], c[0].first)
-		}
-		v.ranks = v.ranks.add(ranks[i], ranks[i])
+		begins[i] = s.begins()
 		times := s.times.Rename(firstOf(to[i], len(s.forms)))
 		v.times.Merge(&times)
 	}
+	for _, p := range pieces {
+		v.ranks = v.ranks.add(int(p.first), int(p.last))
+	}
 	for t := range v.forms {
 		v.forms[t] = shapes[0].forms[to[0][t]]
-		for i := range own {
-			own[i] = values[i][begins[i][to[i][t]]:]
+		for i, s := range shapes {
+			if begin := begins[i][to[i][t]]; len(s.values) > 0 {
+				own[i] = s.values[begin:]
+			} else {
+				columns[i] = s.columns[begin:]
+			}
 		}
 		for k := range v.forms[t].slots {
-			first := own[0][k]
-			c = append(c[:0], run{rank: int32(ranks[0]), first: first})
-			if slices.ContainsFunc(own, func(v []int64) bool { return v[k] != first }) {
-				for i := 1; i < len(own); i++ {
-					c.push(i, ranks[i], own[i][k])
+			constant, first := true, int64(0)
+			for i := range shapes {
+				value, same := int64(0), true
+				if columns[i] != nil {
+					read[i] = values{column: columns[i][k]}
+					value, same = columns[i][k].constant()
+				} else {
+					value = own[i][k]
+				}
+				if i == 0 {
+					first = value
+				}
+				constant = constant && same && value == first
+			}
+			if constant {
+				v.columns = append(v.columns, column{{rank: pieces[0].first, first: first}})
+				continue
+			}
+			c = c[:0]
+			for _, p := range pieces {
+				if columns[p.shape] == nil {
+					c.push(int(p.position), int(p.first), own[p.shape][k])
+					continue
+				}
+				for rank := int(p.first); rank <= int(p.last); rank++ {
+					before := rank - int(p.first)
+					c.push(int(p.position)+before, rank, read[p.shape].at(p.at+before, rank))
 				}
 			}
 			v.columns = append(v.columns, slices.Clone(c))
@@ -173,3 +212,6 @@ func viewRanks(shapes []*shape, to [][]uint32, g *sequitur.Grammar) *shape {
 	}
 	return v
 }
+
+// constant returns the first value of c, and whether it is the only one.
+func (c column) constant() (int64, bool) { return c[0].first, len(c) == 1 && c[0].step == 0 }

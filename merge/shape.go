@@ -72,8 +72,7 @@ func (s *shape) constant(slot int) (int64, bool) {
 	if len(s.values) > 0 {
 		return s.values[slot], true
 	}
-	c := s.columns[slot]
-	return c[0].first, len(c) == 1 && c[0].step == 0
+	return s.columns[slot].constant()
 }
 
 // copyColumns adds those of some slots of t, of the same ranks, to s.
