@@ -152,14 +152,8 @@ func piecesOf(shapes []*shape) []shapePiece {
 // viewPieces is mergeViews for shapes whose ranks are short pieces: it takes time in proportion to the ranks, not to the
 // runs of columns, but looks at each once.
 func viewPieces(shapes []*shape, to [][]uint32, g *sequitur.Grammar, pieces []shapePiece) *shape {
-	var (
-		v       = &shape{grammar: g, forms: make([]form, len(to[0]))}
-		begins  = make([][]int, len(shapes))
-		own     = make([][]int64, len(shapes))  // values of a terminal of a shape of one rank
-		columns = make([][]column, len(shapes)) // of one of several ranks
-		read    = make([]values, len(shapes))   // of one of its slots
-		c       column
-	)
+	v := &shape{grammar: g, forms: make([]form, len(to[0]))}
+	begins := make([][]int, len(shapes))
 	for i, s := range shapes {
 		begins[i] = s.begins()
 		times := s.times.Rename(firstOf(to[i], len(s.forms)))
@@ -168,49 +162,68 @@ func viewPieces(shapes []*shape, to [][]uint32, g *sequitur.Grammar, pieces []sh
 	for _, p := range pieces {
 		v.ranks = v.ranks.add(int(p.first), int(p.last))
 	}
+	sources := make([]slotSource, len(shapes))
+	var c column
 	for t := range v.forms {
 		v.forms[t] = shapes[0].forms[to[0][t]]
 		for i, s := range shapes {
-			if begin := begins[i][to[i][t]]; len(s.values) > 0 {
-				own[i] = s.values[begin:]
-			} else {
-				columns[i] = s.columns[begin:]
-			}
+			sources[i].begin(s, begins[i][to[i][t]])
 		}
 		for k := range v.forms[t].slots {
-			constant, first := true, int64(0)
-			for i := range shapes {
-				value, same := int64(0), true
-				if columns[i] != nil {
-					read[i] = values{column: columns[i][k]}
-					value, same = columns[i][k].constant()
-				} else {
-					value = own[i][k]
-				}
-				if i == 0 {
-					first = value
-				}
-				constant = constant && same && value == first
-			}
-			if constant {
-				v.columns = append(v.columns, column{{rank: pieces[0].first, first: first}})
-				continue
-			}
-			c = c[:0]
-			for _, p := range pieces {
-				if columns[p.shape] == nil {
-					c.push(int(p.position), int(p.first), own[p.shape][k])
-					continue
-				}
-				for rank := int(p.first); rank <= int(p.last); rank++ {
-					before := rank - int(p.first)
-					c.push(int(p.position)+before, rank, read[p.shape].at(p.at+before, rank))
-				}
-			}
+			c = joinSlot(c[:0], sources, pieces, k)
 			v.columns = append(v.columns, slices.Clone(c))
 		}
 	}
 	return v
+}
+
+// A slotSource reads the slots of a terminal of a shape.
+type slotSource struct {
+	own     []int64  // of a shape of one rank
+	columns []column // else
+	values  values   // of the slot that is read
+}
+
+// begin begins the slots of s from one on.
+func (r *slotSource) begin(s *shape, slot int) {
+	if len(s.values) > 0 {
+		r.own = s.values[slot:]
+	} else {
+		r.columns = s.columns[slot:]
+	}
+}
+
+// slot begins slot k. It returns its first value, and whether all are the same.
+func (r *slotSource) slot(k int) (first int64, constant bool) {
+	if r.columns == nil {
+		return r.own[k], true
+	}
+	r.values = values{column: r.columns[k]}
+	return r.columns[k].constant()
+}
+
+// joinSlot appends to c, which is empty, the column of slot k of all sources.
+func joinSlot(c column, sources []slotSource, pieces []shapePiece, k int) column {
+	first, constant := sources[0].slot(k)
+	for i := range sources[1:] {
+		value, same := sources[1+i].slot(k)
+		constant = constant && same && value == first
+	}
+	if constant {
+		return append(c, run{rank: pieces[0].first, first: first})
+	}
+	for _, p := range pieces {
+		r := &sources[p.shape]
+		if r.columns == nil {
+			c.push(int(p.position), int(p.first), r.own[k])
+			continue
+		}
+		for rank := int(p.first); rank <= int(p.last); rank++ {
+			before := rank - int(p.first)
+			c.push(int(p.position)+before, rank, r.values.at(p.at+before, rank))
+		}
+	}
+	return c
 }
 
 // constant returns the first value of c, and whether it is the only one.
