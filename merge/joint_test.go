@@ -20,6 +20,7 @@ func TestUniteMany(t *testing.T) {
 			count  = rapid.SampledFrom([]int{2, 3, maxUnmerged, maxUnmerged + 1, 2*maxUnmerged + 2}).Draw(t, "shapes")
 			length = rapid.IntRange(1, 8).Draw(t, "length")
 			pairs  = rapid.IntRange(1, 4).Draw(t, "pairs") // each so many shapes, one of two ranks
+			next   = rapid.Bool().Draw(t, "next to each other")
 			apart  = rapid.IntRange(0, count/2+1).Draw(t, "apart")
 			names  = rapid.SliceOfN(rapid.IntRange(0, 2), 3*length, 3*length).Draw(t, "names")
 
@@ -30,9 +31,12 @@ func TestUniteMany(t *testing.T) {
 		for i := range count {
 			ranks := []int{rank}
 			rank++
-			if i%pairs == 0 && i%2 == 0 {
+			if next && i%pairs == 0 {
+				ranks = append(ranks, rank)
+				rank++
+			} else if i%pairs == 0 && i%2 == 0 {
 				ranks = append(ranks, rank+1) // the one between is of the next shape
-			} else if i > 0 && (i-1)%pairs == 0 && (i-1)%2 == 0 {
+			} else if !next && i > 0 && (i-1)%pairs == 0 && (i-1)%2 == 0 {
 				rank++
 			}
 			row := names[:length]
@@ -64,7 +68,7 @@ func TestUniteMany(t *testing.T) {
 	})
 }
 
-// callsShape returns a shape of ranks that call f with the numbers in names times 1,000, plus their rank, and adds what each
+// callsShape returns a shape of ranks that call f with the numbers in names times 1,000, plus the square of their rank, and adds what each
 // calls to calls.
 func callsShape(f int, ranks, names []int, calls map[int][]int64) *shape {
 	s := &shape{}
@@ -78,7 +82,7 @@ func callsShape(f int, ranks, names []int, calls map[int][]int64) *shape {
 		s.forms = append(s.forms, form{function: f, slots: 1})
 		var c column
 		for i, rank := range ranks {
-			c.push(i, rank, int64(1000*n+rank))
+			c.push(i, rank, int64(1000*n+rank*rank))
 		}
 		s.columns = append(s.columns, c)
 	}
@@ -86,7 +90,7 @@ func callsShape(f int, ranks, names []int, calls map[int][]int64) *shape {
 	for _, n := range names {
 		b.Append(sequitur.Symbol(slices.Index(terminals, n)))
 		for _, rank := range ranks {
-			calls[rank] = append(calls[rank], int64(1000*n+rank))
+			calls[rank] = append(calls[rank], int64(1000*n+rank*rank))
 		}
 	}
 	s.grammar = b.Finish()
