@@ -47,18 +47,30 @@ const (
 // streams in these if that does. It returns an error if the trace could not be read, because it
 // exceeds a limit.
 func (a *Accumulator) mixed(ctx context.Context, shapes []*shape, order *sequitur.Grammar) (draft, error) {
+	t := a.tryStreams(ctx, shapes, order)
+	if t.clearly && t.stretchInBlocks(ctx, a, shapes, order, t.plain-t.plain/clear) {
+		return t.draft, nil
+	}
+	return a.smallestOf(ctx, shapes, order, &t)
+}
+
+// smallestOf is mixed where it is known which streams there can be in blocks.
+func (a *Accumulator) smallestOf(ctx context.Context, shapes []*shape, order *sequitur.Grammar, t *streamTrial) (draft, error) {
 	e, err := a.unstretched(ctx, shapes, order)
-	if err != nil || ctx.Err() != nil || a.condensed {
+	if err != nil || ctx.Err() != nil {
 		return e, err
 	}
 	if !e.grouped {
-		return a.stretchInBlocks(ctx, shapes, e), nil
+		if len(t.arguments) > 0 && worthStretching(shapes, &e) && t.stretchInBlocks(ctx, a, shapes, order, e.size()) {
+			return t.draft, nil
+		}
+		return e, nil
 	}
 	if e.grammars < minSaved {
 		return e, nil
 	}
 	// What groups save where grammars are a forest may be less than what blocks save without them.
-	without, err := a.mixed(ctx, a.withoutGroups(shapes), order)
+	without, err := a.smallestOf(ctx, a.withoutGroups(shapes), order, t)
 	if err != nil || ctx.Err() != nil || e.size() <= without.size() {
 		return e, nil
 	}

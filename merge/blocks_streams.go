@@ -20,50 +20,86 @@ const (
 
 	// sampleSymbols is how many symbols the grammars have, at the most, of the shapes that are written
 	// to see which arguments should be elastic, unless there is one.
-	sampleSymbols = 1 << 13
+	sampleSymbols = 1 << 12
 
 	// little is the part of the size of a sample that it is smaller by at the least for each argument or
 	// pair: calls that have some are expanded to be read.
 	little = 1 << 8
+
+	// clear is the part by which a trace is smaller with streams in blocks than with a forest, at the least, for
+	// nothing else to be tried, as each trial takes as long, and clearInSample that by which a sample is smaller than in blocks without streams.
+	clear         = 1 << 4
+	clearInSample = 1 << 7
 )
 
-// stretchInBlocks returns the trace of shapes with streams in its blocks, if that is smaller than
-// best. They are those of arguments that make a sample smaller, one after the other. None is tried where
-// grammars take next to nothing, as streams would have to say the order of calls, or where a symbol of
-// them takes less than a bit of the trace: then all of it is predicted already.
-func (a *Accumulator) stretchInBlocks(ctx context.Context, shapes []*shape, best draft) draft {
-	if symbols := symbolsOf(shapes); symbols > min(maxStretched, 8*best.size()) || storedSize(best.sections.grammars) < worth(best.size()) {
-		return best
+// A streamTrial is what is known of streams in blocks before anything else is tried.
+type streamTrial struct {
+	arguments []layout.StreamArgument // that make a sample smaller, none if streams are not worth it
+	clearly   bool                    // the sample is clearly smaller
+	plain     int                     // size of the trace with a forest, and without streams
+	draft     draft                   // the trace with streams in blocks, without a model if it was not made
+}
+
+// tryStreams looks for the arguments that are to have streams in blocks, in a sample of shapes.
+func (a *Accumulator) tryStreams(ctx context.Context, shapes []*shape, order *sequitur.Grammar) (t streamTrial) {
+	if a.condensed || symbolsOf(shapes) > maxStretched {
+		return t
 	}
-	shapes = a.withoutGroups(shapes)
-	candidates := elasticCandidates(shapes, a.functions.Functions(), true)
+	without := a.withoutGroups(shapes)
+	candidates := elasticCandidates(without, a.functions.Functions(), true)
 	if len(candidates) == 0 {
-		return best
+		return t
 	}
-	arguments := a.elasticInBlocks(ctx, sampleOf(shapes), candidates[:min(len(candidates), maxInBlocks)])
+	plain := a.factored(ctx, shapes, nil)
+	if ctx.Err() != nil || !worthStretching(without, &plain) {
+		return t
+	}
+	plain.setOrder(ctx, a, order)
+	arguments, size, least := a.elasticInBlocks(ctx, sampleOf(without), candidates[:min(len(candidates), maxInBlocks)])
 	if len(arguments) == 0 || ctx.Err() != nil {
-		return best
+		return t
 	}
-	e, ok := a.draftInBlocks(ctx, shapes, arguments)
-	if ok && best.sections.order != nil {
-		e.sections.order = best.sections.order
-		e.sections.run = e.model.appendRun(nil, a, layout.FlagBlocks|layout.FlagInterleaved, e.sections.grammarBytes())
+	t = streamTrial{arguments: arguments, plain: plain.size()}
+	if least >= size-size/clearInSample || len(shapes) != len(without) {
+		return t
 	}
-	if !ok || e.size() >= best.size() {
-		return best
+	if slices.ContainsFunc(shapes, (*shape).isGrouped) {
+		size = a.sizeInBlocks(ctx, sampleOf(shapes), nil)
 	}
-	return e
+	t.clearly = least < size-size/clearInSample
+	return t
+}
+
+// stretchInBlocks makes the trace of shapes with streams in its blocks, and reports whether it is smaller than most
+// bytes.
+func (t *streamTrial) stretchInBlocks(ctx context.Context, a *Accumulator, shapes []*shape, order *sequitur.Grammar, most int) bool {
+	if t.draft.model == nil {
+		e, ok := a.draftInBlocks(ctx, a.withoutGroups(shapes), t.arguments)
+		if !ok {
+			return false
+		}
+		if order != nil {
+			e.sections.order, _ = order.AppendBinary(nil)
+			e.sections.run = e.model.appendRun(nil, a, layout.FlagBlocks|layout.FlagInterleaved, e.sections.grammarBytes())
+		}
+		t.draft = e
+	}
+	return t.draft.size() < most
+}
+
+// worthStretching reports whether streams in blocks are tried of shapes, whose trace without them is e. They are not
+// where grammars take next to nothing, as streams would have to say the order of calls, or where a symbol of
+// them takes less than a bit of the trace: then all of it is predicted already.
+func worthStretching(shapes []*shape, e *draft) bool {
+	return symbolsOf(shapes) <= min(maxStretched, 8*e.size()) && storedSize(e.sections.grammars) >= worth(e.size())
 }
 
 // elasticInBlocks returns the arguments that make the trace of shapes smaller in blocks, each by a little
 // at least, and all by what streams are worth, or none: of the candidates, those without which there are
-// fewest signatures are tried first.
-func (a *Accumulator) elasticInBlocks(ctx context.Context, shapes []*shape, candidates []candidate) []layout.StreamArgument {
-	var (
-		taken []layout.StreamArgument
-		plain = a.sizeInBlocks(ctx, shapes, nil)
-		least = plain
-	)
+// fewest signatures are tried first. Plain is the size without streams, and least that with these.
+func (a *Accumulator) elasticInBlocks(ctx context.Context, shapes []*shape, candidates []candidate) (taken []layout.StreamArgument, plain, least int) {
+	plain = a.sizeInBlocks(ctx, shapes, nil)
+	least = plain
 	for _, c := range candidates {
 		with := slices.Clone(taken)
 		for _, e := range c.arguments() {
@@ -79,9 +115,9 @@ func (a *Accumulator) elasticInBlocks(ctx context.Context, shapes []*shape, cand
 		}
 	}
 	if plain-least < worth(plain) {
-		return nil
+		return nil, plain, plain
 	}
-	return taken
+	return taken, plain, least
 }
 
 // draftInBlocks returns the trace of shapes with streams of arguments in blocks, rank by rank, and whether

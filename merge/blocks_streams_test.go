@@ -104,6 +104,35 @@ func TestStretchInBlocksSmaller(t *testing.T) {
 	}
 }
 
+// TestClearlyStreams checks that a trace takes hardly more where it is clear that streams in blocks make it smaller, and
+// nothing else is tried, and that this is not clear of calls that need none.
+func TestClearlyStreams(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		part    func(rank int) Part
+		clearly bool
+	}{
+		{"polling", func(rank int) Part { return polling(rank, 600) }, true},
+		{"steps", func(rank int) Part {
+			return uniquePart(rank, 600, func(_, i int) (tag, count int64) { return int64(i % 2), 4 })
+		}, false},
+	} {
+		var a Accumulator
+		for rank := range 4 {
+			if err := a.Add(test.part(rank)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all, clearly := a.SizeOfAll()
+		if clearly != test.clearly {
+			t.Errorf("%s: clear: %v", test.name, clearly)
+		}
+		if n := a.SizeWithoutSlices(); n > all+all/100 {
+			t.Errorf("%s: %d bytes, %d where all is tried", test.name, n, all)
+		}
+	}
+}
+
 // TestPollingPrograms checks every call of programs with some of these functions in any order.
 func TestPollingPrograms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -203,18 +203,21 @@ const valuesPerByte = 16
 // calls of a rank with streams have to be expanded when it is read.
 func worth(size int) int { return min(size/8, minSaved) }
 
-// stretchSmaller returns what encode makes of shapes, factored, with streams for
+// factored returns the trace of shapes, of which some are united where that makes it smaller.
+func (a *Accumulator) factored(ctx context.Context, shapes []*shape, x *streams) draft {
+	return a.draft(ctx, factor(ctx, shapes, func(s []*shape) int {
+		e := a.draft(ctx, s, x)
+		return e.size()
+	}), x)
+}
+
+// stretchSmaller returns the trace of shapes, factored, with streams for
 // arguments as long as each makes the trace smaller by what it is worth.
-func stretchSmaller(ctx context.Context, shapes []*shape, functions []cst.Function, encode func([]*shape, *streams) draft) draft {
-	factored := func(shapes []*shape, x *streams) draft {
-		return encode(factor(ctx, shapes, func(s []*shape) int {
-			e := encode(s, x)
-			return e.size()
-		}), x)
-	}
+func (a *Accumulator) stretchSmaller(ctx context.Context, shapes []*shape) draft {
 	var (
+		functions  = a.functions.Functions()
 		candidates = elasticCandidates(shapes, functions, false) // while there is little in memory
-		best       = factored(shapes, nil)
+		best       = a.factored(ctx, shapes, nil)
 		taken      []layout.StreamArgument
 	)
 	for _, c := range candidates[:min(len(candidates), maxElastic)] {
@@ -227,13 +230,13 @@ func stretchSmaller(ctx context.Context, shapes []*shape, functions []cst.Functi
 			best = draft{bytes: least} // it is made again should it be the best
 		}
 		stretched, x := stretch(shapes, functions, append(slices.Clone(taken), c.arguments()...), false)
-		e := factored(stretched, x)
+		e := a.factored(ctx, stretched, x)
 		if e.size() < most {
 			best, taken = e, x.arguments
 		}
 	}
 	if best.model == nil {
-		return factored(shapes, nil)
+		return a.factored(ctx, shapes, nil)
 	}
 	return best
 }

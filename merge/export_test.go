@@ -36,6 +36,16 @@ func (a *Accumulator) SizeWithoutSlices() int {
 	return e.size()
 }
 
+// SizeOfAll returns the size of the trace when all that there is is tried, also where it is clear that streams in blocks
+// make it smaller, and whether that is so.
+func (a *Accumulator) SizeOfAll() (size int, clearly bool) {
+	shapes := slices.Collect(maps.Values(a.shapes))
+	sortShapes(shapes)
+	t := a.tryStreams(context.Background(), shapes, nil)
+	e, _ := a.smallestOf(context.Background(), shapes, nil, &t)
+	return e.size(), t.clearly
+}
+
 // Flags returns the flags of the section of the run of the trace that a would write.
 func (a *Accumulator) Flags() byte {
 	shapes := slices.Collect(maps.Values(a.shapes))

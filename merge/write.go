@@ -169,9 +169,7 @@ func (a *Accumulator) smallest(ctx context.Context, shapes []*shape, order *sequ
 // stretched returns the trace of shapes, factored and with streams for elastic
 // arguments as far as that makes it smaller.
 func (a *Accumulator) stretched(ctx context.Context, shapes []*shape, order *sequitur.Grammar) draft {
-	e := stretchSmaller(ctx, shapes, a.functions.Functions(), func(shapes []*shape, x *streams) draft {
-		return a.draft(ctx, shapes, x)
-	})
+	e := a.stretchSmaller(ctx, shapes)
 	e.setOrder(ctx, a, order)
 	return e
 }

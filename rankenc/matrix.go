@@ -60,6 +60,12 @@ func NewMatrix(d Domain, rows [][]int64, others []Matrix, o Options) Matrix {
 		}
 	}
 	for i := range others {
+		if len(rows) > 0 && least <= minMatrix {
+			break
+		}
+		if !others[i].begins(rows) {
+			continue
+		}
 		for _, refer := range references {
 			if b := refer(d, rows, others, i); b != nil {
 				try(b)
@@ -67,11 +73,23 @@ func NewMatrix(d Domain, rows [][]int64, others []Matrix, o Options) Matrix {
 		}
 	}
 	for _, encode := range ownEncodings {
+		if len(rows) > 0 && least <= minMatrix {
+			break
+		}
 		if b := encode(d, rows, o, least); b != nil {
 			try(b)
 		}
 	}
 	return Matrix{d, len(rows), best}
+}
+
+// minMatrix is how many bytes any encoding of some rows takes at the least.
+const minMatrix = 2
+
+// begins reports whether the first of rows is as long as that of m: an encoding of rows that refers to m
+// needs that.
+func (m Matrix) begins(rows [][]int64) bool {
+	return m.body != nil && m.len() == len(rows) && (len(rows) == 0 || m.body.rowLen(0) == len(rows[0]))
 }
 
 // references lists functions that return an encoding of rows which refers to
@@ -84,7 +102,7 @@ var references = []func(d Domain, rows [][]int64, others []Matrix, i int) matrix
 }
 
 // ownEncodings lists functions that return an encoding of rows which refers to
-// nothing, or nil if there is none of less than limit bytes. The last one always
+// nothing, or nil if there is none of less than limit bytes. One of the first and the last always
 // returns one if limit is large enough.
 var ownEncodings = []func(d Domain, rows [][]int64, o Options, limit int) matrixBody{
 	newEqualRows,
@@ -281,6 +299,9 @@ type flat struct {
 const startStep = 256
 
 func newFlat(d Domain, rows [][]int64, o Options, limit int) matrixBody {
+	if len(rows) == 1 {
+		return nil // as equalRows takes less
+	}
 	lengths := make([]int64, len(rows))
 	for i, r := range rows {
 		lengths[i] = int64(len(r))

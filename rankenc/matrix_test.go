@@ -228,6 +228,7 @@ func testMatrix(t *rapid.T) {
 		}
 		m := NewMatrix(d, rows, others, Options{})
 		checkMatrix(t, d, rows, others, m)
+		checkFirstSmallest(t, d, rows, others, m)
 		for _, encode := range ownEncodings { // each, not only the smallest
 			if b := encode(d, rows, Options{}, 1<<30); b != nil {
 				checkMatrix(t, d, rows, others, Matrix{d, d.len(), b})
@@ -241,6 +242,36 @@ func testMatrix(t *rapid.T) {
 		others = append(others, m)
 	}
 	checkSources(t, others)
+}
+
+// checkFirstSmallest checks that m is the first of the smallest encodings, of all that refer to others and its own.
+func checkFirstSmallest(t rapid.TB, d Domain, rows [][]int64, others []Matrix, m Matrix) {
+	var want []byte
+	least := math.MaxInt
+	try := func(b matrixBody) {
+		if b == nil {
+			return
+		}
+		enc := b.append(nil)
+		n := len(enc)
+		if _, ok := b.(*counted); ok {
+			n += n / 8
+		}
+		if n < least {
+			want, least = enc, n
+		}
+	}
+	for i := range others {
+		for _, refer := range references {
+			try(refer(d, rows, others, i))
+		}
+	}
+	for _, encode := range ownEncodings {
+		try(encode(d, rows, Options{}, least))
+	}
+	if got, _ := m.AppendBinary(nil); !bytes.Equal(got, want) {
+		t.Fatalf("%x of %v, want %x", got, rows, want)
+	}
 }
 
 // checkSources checks that rows of one source are equal.
