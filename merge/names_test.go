@@ -25,7 +25,7 @@ import (
 var genName = rapid.Custom(func(t *rapid.T) layout.Name {
 	n := layout.Name{Kind: rapid.SampledFrom([]cst.Kind{cst.KindInt, cst.KindRank, cst.KindTag, cst.KindHandle, cst.KindPointer}).Draw(t, "kind")}
 	if n.Kind == cst.KindHandle {
-		n.Class = rapid.SampledFrom([]string{"", "comm", "datatype", "\xff"}).Draw(t, "class")
+		n.Class = rapid.SampledFrom([]string{"", "comm", "datatype", "\xff", "site"}).Draw(t, "class")
 	}
 	n.Value = rapid.OneOf(rapid.Int64Range(-5, 5), rapid.Int64(), rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64})).Draw(t, "value")
 	n.Name = rapid.SampledFrom([]string{

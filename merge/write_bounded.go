@@ -10,7 +10,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
 )
 
@@ -339,7 +338,7 @@ func (a *Accumulator) dropSites() {
 	}
 	left := make(names, len(a.names))
 	for v, name := range a.names {
-		if v.kind != cst.KindHandle || v.class != layout.Site.Type.Class || used[v.value] {
+		if !v.isSite() || used[v.value] {
 			left[v] = name
 		}
 	}

@@ -51,10 +51,7 @@ func (s Sites) name(site int64) string { return cmp.Or(s[site], fmt.Sprintf("%#x
 // Frames returns the places in the name of one: that of the call and, if the trace says so, those
 // that led to it, the innermost first. What tells several calls on a line apart is left out.
 func Frames(site string) []string {
-	if i := strings.LastIndex(site, " #"); i >= 0 && strings.Trim(site[i+2:], "0123456789") == "" {
-		site = site[:i]
-	}
-	return strings.Split(site, " < ")
+	return strings.Split(layout.SiteName(site), " < ")
 }
 
 // HasSites reports whether a trace says where calls were made.

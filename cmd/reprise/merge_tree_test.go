@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -239,6 +240,37 @@ func TestRecordMerge(t *testing.T) {
 			if got.status == 0 || !strings.Contains(got.stderr, "merged of 3 parts in ") || !strings.Contains(got.stderr, "the trace ends early") {
 				t.Errorf("%s: %+v", way, got)
 			}
+		}
+	})
+}
+
+// TestRecordMergeLines checks that calls of one line that different ranks make are told apart as one recorder of all tells them.
+func TestRecordMergeLines(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		t.Chdir(t.TempDir())
+		line := m.Launch(3, m.Build(t, "oneline.c"))
+		sites := make(map[string]string) // of all calls
+		for name, more := range map[string][]string{"one.rpz": nil, "merged.rpz": {"--merge", "mpi"}, "finalized.rpz": {"--merge", "finalize"}} {
+			if got := outcome(t, recorder(t, m, append([]string{"--times", "none", "-q", "-o", name}, more...), line...)); got.status != 0 {
+				t.Fatalf("%+v", got)
+			}
+			site := regexp.MustCompile(`(MPI_\w+)\(.*site=(".*?"|[^,)]+)`)
+			for _, call := range site.FindAllStringSubmatch(must(t, "cat", name, "--format", "text"), -1) {
+				sites[name] += call[1] + " " + call[2] + "\n"
+			}
+		}
+		for name, list := range sites {
+			if list != sites["one.rpz"] {
+				t.Errorf("%s:\n%swant\n%s", name, list, sites["one.rpz"])
+			}
+		}
+		names := regexp.MustCompile(`MPI_(?:Send|Recv|Barrier) "oneline\.c:8 turn(.*)"`).FindAllStringSubmatch(sites["one.rpz"], -1)
+		ordinals := make(map[string]bool)
+		for _, name := range names {
+			ordinals[name[1]] = true
+		}
+		if want := map[string]bool{"": true, " #2": true, " #3": true}; !maps.Equal(ordinals, want) || len(names) != len(want) {
+			t.Errorf("%v of\n%s", ordinals, sites["one.rpz"])
 		}
 	})
 }

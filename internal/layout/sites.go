@@ -2,6 +2,7 @@ package layout
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
 )
@@ -28,4 +29,24 @@ func Place(site int64) int64 {
 // SiteOf returns which parameter of f is the site, −1 if there is none.
 func SiteOf(f *cst.Function) int {
 	return slices.IndexFunc(f.Params, func(p cst.Param) bool { return p.Name == Site.Name && p.Type.Equal(Site.Type) })
+}
+
+// MaxSiteName is the largest length of the name of a site, less what tells several of one name apart.
+const MaxSiteName = cst.MaxName - 16
+
+// SiteName returns the name of a site without what tells several of one name apart, such as " #2".
+// A name that is too long even so is returned as it is.
+func SiteName(name string) string {
+	short := name
+	for {
+		i := strings.LastIndex(short, " #")
+		if i <= 0 || i+2 == len(short) || strings.Trim(short[i+2:], "0123456789") != "" {
+			break
+		}
+		short = short[:i]
+	}
+	if len(short) > MaxSiteName {
+		return name
+	}
+	return short
 }

@@ -2,7 +2,6 @@ package collect
 
 import (
 	"encoding/binary"
-	"fmt"
 	"hash/fnv"
 	"maps"
 	"path"
@@ -162,7 +161,8 @@ func moduleOf(file string) uint64 {
 	return h.Sum64() >> (64 - moduleBits)
 }
 
-// siteNames returns what the sites of processes are called.
+// siteNames returns what the sites of processes are called. Several calls of one line are told apart
+// when the names of all processes are there, by package merge.
 func siteNames(list []*process) []merge.Name {
 	paths := make(map[int64][]sourceSite)
 	unknown := false
@@ -175,14 +175,9 @@ func siteNames(list []*process) []merge.Name {
 		}
 	}
 	lines := linesOf(paths)
-	calls := make(map[string]int) // of one line, in the order of their addresses
 	var names []merge.Name
 	for _, id := range slices.Sorted(maps.Keys(paths)) {
-		name := pathName(paths[id], lines, id&layout.PathBit != 0)
-		if calls[name]++; calls[name] > 1 {
-			name = fmt.Sprintf("%s #%d", name, calls[name])
-		}
-		names = append(names, siteName(id, name))
+		names = append(names, siteName(id, pathName(paths[id], lines, id&layout.PathBit != 0)))
 	}
 	if unknown {
 		names = append(names, siteName(unknownSite, "code in no file"))
@@ -214,9 +209,6 @@ func linesOf(paths map[int64][]sourceSite) map[sourceSite][]string {
 	return lines
 }
 
-// maxPathName is the largest length of the name of a site, less what tells it from others.
-const maxPathName = cst.MaxName - 16
-
 // calledFrom stands between a call and the one that led to it.
 const calledFrom = " < "
 
@@ -232,7 +224,7 @@ func pathName(path []sourceSite, lines map[sourceSite][]string, all bool) string
 			if all && len(names) == 0 && i+1 < len(path) && wrapper.MatchString(name) {
 				continue
 			}
-			if length += len(name) + len(calledFrom); length <= maxPathName {
+			if length += len(name) + len(calledFrom); length <= layout.MaxSiteName {
 				names = append(names, name)
 			}
 		}
