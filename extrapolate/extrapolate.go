@@ -93,7 +93,7 @@ func Make(ctx context.Context, traces []*reprise.Trace, o Options) (*Result, err
 		}
 	}
 	run := traces[len(traces)-1].Run()
-	if err := r.parts.Describe(merge.Run{Ranks: o.Ranks, Source: run.Source, Names: run.Names, Origin: run.Origin}); err != nil {
+	if err := r.parts.Describe(merge.Run{Ranks: o.Ranks, Source: run.Source, Names: run.Names, Origin: originOf(run.Origin, o.Ranks)}); err != nil {
 		return nil, err
 	}
 	switch err := r.check(ctx, traces[len(traces)-1]); {
@@ -104,6 +104,16 @@ func Make(ctx context.Context, traces []*reprise.Trace, o Options) (*Result, err
 		return nil, err
 	}
 	return r, nil
+}
+
+// originOf returns what of who made the largest trace holds of a run on another number of ranks: which recording it is, when
+// and where is of that trace alone.
+func originOf(o merge.Origin, ranks int) merge.Origin {
+	made := merge.Origin{Commands: o.Commands, Versions: o.Versions, Assumptions: o.Assumptions}
+	if o.World > 0 {
+		made.World = ranks
+	}
+	return made
 }
 
 // Describe adds a description of the run.
@@ -128,6 +138,8 @@ func (s *solver) read(t *reprise.Trace) error {
 		return errors.New("extrapolate: a trace was made to fit a size, and not all of its calls are as they were: record without --bounded")
 	case t.RankSet().Len() != t.Ranks():
 		return fmt.Errorf("extrapolate: a trace has calls of %d of %d ranks, and all are needed", t.RankSet().Len(), t.Ranks())
+	case len(t.Run().Origin.Missing) > 0:
+		return errors.New("extrapolate: calls of a trace could not be recorded, and all are needed")
 	case len(t.Run().Worlds) > 0:
 		return errors.New("extrapolate: processes were spawned: a run of several worlds is not extrapolated")
 	}

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/extrapolate"
@@ -139,5 +141,48 @@ func TestPatterns(t *testing.T) {
 				t.Fatal(d)
 			}
 		})
+	}
+}
+
+// TestOrigin checks what a trace that is made says of who made it: what holds of the program and of what recorded it, not when and where
+// a run on another number of ranks was.
+func TestOrigin(t *testing.T) {
+	recorded := func(world bool) (traces []*reprise.Trace) {
+		for _, n := range []int{4, 8, 16, 32} {
+			p := programs.Gather(programs.Binomial, n, 10)
+			run := p.Run()
+			run.Origin = merge.Origin{
+				Runs: []string{fmt.Sprint("run ", n)}, Jobs: []string{fmt.Sprint("Slurm ", n)}, Commands: []string{fmt.Sprint("mpirun -n ", n)}, Hosts: []string{fmt.Sprint("host ", n)},
+				Versions: []string{"MPICH"}, Began: time.Unix(int64(n), 0).UTC(), Assumptions: []string{"a.c:1 is never true"},
+			}
+			if world {
+				run.Origin.World = n
+			}
+			traces = append(traces, open(t, run, p.Parts()))
+		}
+		return traces
+	}
+	for _, world := range []bool{true, false} {
+		got, _, err := extrapolated(t, recorded(world), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := merge.Origin{Commands: []string{"mpirun -n 32"}, Versions: []string{"MPICH"}, Assumptions: []string{"a.c:1 is never true"}}
+		if world {
+			want.World = 64
+		}
+		if o := got.Run().Origin; !reflect.DeepEqual(o, want) {
+			t.Errorf("%+v, want %+v", o, want)
+		}
+	}
+}
+
+// TestMissing checks that a trace without some of its calls is refused.
+func TestMissing(t *testing.T) {
+	p := programs.Gather(programs.Binomial, 4, 10)
+	run := p.Run()
+	run.Origin.Missing = []merge.Missing{{Rank: 1, Records: 5, Since: time.Unix(1, 0)}}
+	if _, _, err := extrapolated(t, []*reprise.Trace{open(t, run, p.Parts())}, 8); err == nil || !strings.Contains(err.Error(), "calls of a trace could not be recorded") {
+		t.Error(err)
 	}
 }
