@@ -51,8 +51,9 @@ type HangGroup struct {
 	Call      string `json:"call,omitempty"` // in words, which who prints it has to set
 	Position  uint64 `json:"position"`       // of that of the lowest of the ranks
 
-	// How long the calls had lasted, at least and at most; nothing of those outside, and where
-	// the trace has no times. They are means where it has statistics alone.
+	// How long the calls had lasted, at least and at most, as far as it is known: nothing of those
+	// outside, where the trace has no times, and of calls that began after all that was recorded
+	// of a run that was killed. They are means where it has statistics alone.
 	Least  Nanoseconds `json:"least_ns,omitzero"`
 	Most   Nanoseconds `json:"most_ns,omitzero"`
 	Source Source      `json:"source"`
@@ -247,7 +248,10 @@ func (s *stop) group(groups map[string]*hangGroup, rank int, deadlocked bool, f 
 		groups[k.String()] = known
 	}
 	known.ranks = append(known.ranks, rank)
-	known.Least, known.Most = min(known.Least, g.Least), max(known.Most, g.Most)
+	if known.Least == 0 || g.Least > 0 && g.Least < known.Least {
+		known.Least = g.Least
+	}
+	known.Most = max(known.Most, g.Most)
 	for i, w := range waits {
 		if len(known.ranks) > 1 && (w.For == ForMembers && w.needed == everybody || w.Any) {
 			continue // the same for all

@@ -317,3 +317,31 @@ func TestHangOfHuge(t *testing.T) {
 		}
 	}
 }
+
+// TestHangDurations checks that a group says how long its calls had lasted of those of which it is known.
+func TestHangDurations(t *testing.T) {
+	for _, tt := range []struct {
+		durations   []int64
+		least, most Nanoseconds
+	}{
+		{[]int64{0, 0}, 0, 0},
+		{[]int64{0, 7, 0, 5}, 5, 7},
+		{[]int64{5, 0}, 5, 5},
+		{[]int64{9, 5, 7}, 5, 9},
+	} {
+		s := &stop{of: make([]stopped, len(tt.durations)), index: make(map[int]int)}
+		groups := make(map[string]*hangGroup)
+		for rank, duration := range tt.durations {
+			s.index[rank] = rank
+			s.group(groups, rank, false, &flight{duration: duration, source: Series})
+		}
+		if len(groups) != 1 {
+			t.Fatalf("%d groups", len(groups))
+		}
+		for _, g := range groups {
+			if g.Least != tt.least || g.Most != tt.most {
+				t.Errorf("%v: from %v to %v, want from %v to %v", tt.durations, g.Least, g.Most, tt.least, tt.most)
+			}
+		}
+	}
+}

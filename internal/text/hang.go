@@ -75,9 +75,9 @@ func HangPlace(g *query.HangGroup) string {
 	return thread + "in " + g.Call
 }
 
-// HangDuration says how long ranks had been in their calls.
+// HangDuration says how long ranks had been in their calls; nothing if it is not known.
 func HangDuration(g *query.HangGroup) string {
-	if g.State != query.InCall || g.Source == query.None {
+	if g.State != query.InCall || g.Source == query.None || g.Most == 0 {
 		return ""
 	}
 	least, most := Duration(int64(g.Least)), Duration(int64(g.Most))
