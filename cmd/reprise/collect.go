@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/reprise-trace/reprise/internal/regular"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
@@ -183,17 +181,6 @@ func partIsFree(name string) error {
 		return fmt.Errorf("%s: is there already: take a new directory, or remove it", name)
 	}
 	return nil
-}
-
-// hasWritten reports whether a part file has this content: one that was killed when it had written it did so.
-func hasWritten(name string, file []byte) bool {
-	f, err := regular.Open(name)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	there, err := io.ReadAll(io.LimitReader(f, int64(len(file))+1))
-	return err == nil && bytes.Equal(there, file)
 }
 
 var errNothing = errors.New("no call of MPI was recorded")

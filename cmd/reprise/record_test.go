@@ -16,8 +16,10 @@ import (
 	"time"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/mpitest"
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/merge"
 )
 
 // recorder returns the command record as a process of its own. The spool is to be
@@ -311,12 +313,50 @@ func TestCollectParts(t *testing.T) {
 	if got.status != exitOK || readFile(t, part) != first {
 		t.Errorf("what is there is what would be written: %+v", got)
 	}
+	live := partOfSynchronised(t, first, 2)
+	writeFile(t, part, live)
+	got = invoke(t, "", "collect", raw, "--parts", parts, "-q", "--times", "all", "--error", "MPI_Foo=1%", "--error", "MPI_Init=1%", "--error", "Bar=0")
+	if got.status != exitOK || readFile(t, part) != live {
+		t.Errorf("what is there has readings of the clock, too: %+v", got)
+	}
 	t.Setenv("TMPDIR", directory)
 	got = invoke(t, "", "collect", raw, "--parts", parts, "-q")
 	name, elsewhere, _ := strings.Cut(strings.TrimSpace(got.stderr), ": is there already: take a new directory, or remove it; the trace is in ")
-	if got.status != exitFailure || name != "reprise: "+part || infoOf(t, elsewhere).Calls != infoOf(t, part).Calls || readFile(t, part) != first {
+	if got.status != exitFailure || name != "reprise: "+part || infoOf(t, elsewhere).Calls != infoOf(t, part).Calls || readFile(t, part) != live {
 		t.Errorf("%+v", got)
 	}
+}
+
+// partOfSynchronised returns a part with as many readings of its clock, as what collects while a program runs takes where the clock
+// is synchronised.
+func partOfSynchronised(t *testing.T, part string, readings int) string {
+	t.Helper()
+	r, err := format.NewReader(strings.NewReader(part), int64(len(part)), format.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := merge.ReadPart(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clocks := a.Clocks()
+	if len(clocks) != 1 || len(clocks[0].Readings) != 0 {
+		t.Fatalf("%+v", clocks)
+	}
+	for i := range readings {
+		clocks[0].Readings = append(clocks[0].Readings, merge.ClockReading{Time: int64(i+1) << 60, Offset: -5, Error: 3})
+	}
+	if err := a.Describe(merge.Run{Clocks: clocks}); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := a.WritePart(&b); err != nil {
+		t.Fatal(err)
+	}
+	if b.String() == part {
+		t.Fatal("no readings were added")
+	}
+	return b.String()
 }
 
 // TestRecordDying records programs of which a rank dies: what it called before is in

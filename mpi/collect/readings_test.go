@@ -1,11 +1,16 @@
 package collect
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
 	"testing"
 
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 )
 
@@ -125,5 +130,59 @@ func TestMachines(t *testing.T) {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestReadingsApart checks that readings change nothing of a part but the section of clocks, and that they are all that differs there.
+func TestReadingsApart(t *testing.T) {
+	directory := t.TempDir()
+	w := newSpoolWriter(0, 0)
+	binary.LittleEndian.PutUint64(w.data[offsetMachine:], 7)
+	w.call(10, "MPI_Barrier", world)
+	w.write(t, directory)
+	part := func(measure bool) (sections map[format.Section]string, clocks []merge.Clock) {
+		c, err := New(directory, Options{Machine: "0000000000000007", Measure: measure, Keep: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.readings, c.read = nil, func() (clockReading, bool) { return clockReading{1, 2, 3}, true }
+		a, _, err := c.Finish(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := a.WritePart(&b); err != nil {
+			t.Fatal(err)
+		}
+		r, err := format.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()), format.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sections = make(map[format.Section]string)
+		for _, s := range r.All() {
+			content, err := r.Content(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sections[format.Section{Kind: s.Kind, Key: s.Key}] = string(content)
+		}
+		return sections, a.Clocks()
+	}
+	live, liveClocks := part(true)
+	later, laterClocks := part(false)
+	if len(liveClocks) != 1 || len(liveClocks[0].Readings) == 0 || len(laterClocks) != 1 || len(laterClocks[0].Readings) > 0 {
+		t.Fatalf("%+v and %+v", liveClocks, laterClocks)
+	}
+	clocks := format.Section{Kind: layout.KindClocks}
+	if live[clocks] == later[clocks] {
+		t.Error("the same clocks")
+	}
+	delete(live, clocks)
+	delete(later, clocks)
+	if !maps.Equal(live, later) {
+		t.Errorf("%q, want %q", live, later)
+	}
+	if liveClocks[0].Readings = nil; !reflect.DeepEqual(liveClocks, laterClocks) {
+		t.Errorf("%+v, want %+v", liveClocks, laterClocks)
 	}
 }
