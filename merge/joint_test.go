@@ -19,7 +19,7 @@ func TestUniteMany(t *testing.T) {
 		var (
 			count  = rapid.SampledFrom([]int{2, 3, maxUnmerged, maxUnmerged + 1, 2*maxUnmerged + 2}).Draw(t, "shapes")
 			length = rapid.IntRange(1, 8).Draw(t, "length")
-			pairs  = rapid.IntRange(1, 4).Draw(t, "pairs") // each so many shapes, one of two ranks
+			pairs  = rapid.IntRange(1, 4).Draw(t, "pairs") // each so many shapes, one of two or three ranks
 			next   = rapid.Bool().Draw(t, "next to each other")
 			apart  = rapid.IntRange(0, count/2+1).Draw(t, "apart")
 			names  = rapid.SliceOfN(rapid.IntRange(0, 2), 3*length, 3*length).Draw(t, "names")
@@ -32,8 +32,8 @@ func TestUniteMany(t *testing.T) {
 			ranks := []int{rank}
 			rank++
 			if next && i%pairs == 0 {
-				ranks = append(ranks, rank)
-				rank++
+				ranks = append(ranks, rank, rank+1)
+				rank += 2
 			} else if i%pairs == 0 && i%2 == 0 {
 				ranks = append(ranks, rank+1) // the one between is of the next shape
 			} else if !next && i > 0 && (i-1)%pairs == 0 && (i-1)%2 == 0 {
