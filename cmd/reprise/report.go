@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -21,12 +22,21 @@ func newReport() *cobra.Command {
 		if path == "" {
 			return errors.New("report needs -o, the name of the report, or - for standard output")
 		}
-		return nil
+		return isPageName(path)
 	}, func(q *question) error { return writeReport(q, path, int(budget)) }, optRanks)
 	q.Flags().StringVarP(&path, "output", "o", "", "the `file` to write, or - for standard output")
 	q.Flags().Var(&budget, "budget", "how large the page may become to have the times of every call")
 	q.Flags().Lookup("ranks").DefValue = "some"
 	return q.Command
+}
+
+// isPageName returns an error for a file that, by its name, is something else: it would be overwritten.
+func isPageName(path string) error {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case "", ".html", ".htm", ".xhtml":
+		return nil
+	}
+	return fmt.Errorf("%s: a report is a page of HTML: give it a name that ends in .html", path)
 }
 
 func writeReport(q *question, path string, budget int) error {

@@ -34,9 +34,13 @@ func TestReportDamaged(t *testing.T) {
 	if page := readFile(t, "flipped.html"); !strings.Contains(page, "Left out, because they cannot be read: ranks") {
 		t.Error("the page does not say what it leaves out")
 	}
-	for _, args := range [][]string{{"report", "noisy.rpz"}, {"report", "-o", "x.html"}, {"report", "noisy.rpz", "-o", "x.html", "--ranks", "x"}} {
+	writeFile(t, "program.c", "int main;\n")
+	for _, args := range [][]string{{"report", "noisy.rpz", "-o", "program.c"}, {"report", "noisy.rpz"}, {"report", "-o", "x.html"}, {"report", "noisy.rpz", "-o", "x.html", "--ranks", "x"}} {
 		if r := invoke(t, "", args...); r.status != exitUsage {
 			t.Errorf("%v: status %d: %s", args, r.status, r.stderr)
 		}
+	}
+	if source := readFile(t, "program.c"); source != "int main;\n" {
+		t.Errorf("the source is now %q", source)
 	}
 }
