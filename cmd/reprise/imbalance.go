@@ -170,10 +170,6 @@ func (a *imbalanceAnswer) print(q *question) {
 	q.printf("%s: %s in calls", text.Printable(q.path), text.Around(a.Total, a.Error))
 	if a.alone {
 		q.printf("\none rank cannot be compared with others: choose several, or see its calls with profile --ranks\n")
-		if !a.Exact && len(a.Sites) > 0 { // of a run of one rank
-			q.printf("\nby signature%s\n", about)
-			a.printSites(q)
-		}
 		a.printGroups(q)
 		a.printLate(q)
 		return

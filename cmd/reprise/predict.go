@@ -284,8 +284,8 @@ func (a *predictAnswer) print(q *question) {
 		query.Statistics.String(): "the means of each signature",
 		query.None.String():       "none, as the trace has no times",
 	}[a.Computing])
-	if a.Slowest != nil && len(a.Ranks) > 1 {
-		q.printf("rank %d is the slowest: it computes %s, where the mean is %s\n", a.Slowest.Rank, text.Duration(a.Slowest.Computing), text.Duration(a.Slowest.Mean))
+	if s := a.Slowest; s != nil && len(a.Ranks) > 1 && text.Duration(s.Computing) != text.Duration(s.Mean) {
+		q.printf("rank %d is the slowest: it computes %s, where the mean is %s\n", s.Rank, text.Duration(s.Computing), text.Duration(s.Mean))
 	}
 	q.printf("\nranks, those first that compute longest\n\n")
 	t := q.table("rank", "ends", "computing", "", "sending", "", "waiting", "")

@@ -244,3 +244,14 @@ func TestMachineErrors(t *testing.T) {
 		t.Errorf("status %d, %s", r.status, r.stderr)
 	}
 }
+
+// TestPredictEqual checks that no rank is called the slowest whose computing is that of all, as far as it is shown.
+func TestPredictEqual(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeInputs(t)
+	for name, want := range map[string]bool{"scale4.sums.rpz": false, "scale4.rpz": true} {
+		if text := must(t, "predict", name); strings.Contains(text, " is the slowest: ") != want {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
