@@ -150,7 +150,7 @@ type rankMessages struct {
 }
 
 func (all *operations) messages() rankMessages {
-	found := rankMessages{read: true, counts: make(map[messageKey]uint64), cancelled: make(map[messageKey]uint64)}
+	found := rankMessages{read: true}
 	for _, o := range all.list {
 		for i := range o.Operation.Messages {
 			m := &o.Operation.Messages[i]
@@ -160,14 +160,22 @@ func (all *operations) messages() rankMessages {
 				found.unknown = wire.AddSat(found.unknown, o.Count)
 			default:
 				k := keyOf(m)
-				found.counts[k] = wire.AddSat(found.counts[k], o.Count)
+				addTo(&found.counts, k, o.Count)
 				if m.Cancelled {
-					found.cancelled[k] = wire.AddSat(found.cancelled[k], o.Count)
+					addTo(&found.cancelled, k, o.Count)
 				}
 			}
 		}
 	}
 	return found
+}
+
+// addTo adds a count to that of a key, in a map that is made when it is needed: many ranks have none.
+func addTo[K comparable](counts *map[K]uint64, k K, n uint64) {
+	if *counts == nil {
+		*counts = make(map[K]uint64)
+	}
+	(*counts)[k] = wire.AddSat((*counts)[k], n)
 }
 
 // An end is the messages of a channel at one of its ranks.

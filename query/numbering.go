@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -35,39 +36,55 @@ func OpenNumbering(ctx context.Context, model *semantics.Model, o Options) (*Num
 	n.match.numbering = n
 	ranks := o.ranks(model.Trace())
 	found := make([]rankMessages, len(ranks))
-	begun := make([]map[*semantics.Communicator]uint64, len(ranks))
+	var begun mostBegun
 	err := o.eachRank(ctx, model, ranks, func(i int, r *semantics.Rank) {
 		if all, err := n.match.operationsOf(ctx, r); err == nil {
-			found[i], begun[i] = all.messages(), all.begun()
+			found[i] = all.messages()
+			begun.add(all.begun())
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	n.numberCollectives(begun)
+	n.numberCollectives(begun.counts)
 	return n, n.match.pair(ctx, ranks, found)
 }
 
 // begun returns how many collective operations the rank begins, by communicator.
 func (all *operations) begun() map[*semantics.Communicator]uint64 {
-	counts := make(map[*semantics.Communicator]uint64)
+	var counts map[*semantics.Communicator]uint64
 	for _, o := range all.list {
 		for _, p := range operationsOn(o.Operation, nil) {
-			counts[p.Communicator] = wire.AddSat(counts[p.Communicator], o.Count)
+			addTo(&counts, p.Communicator, o.Count)
 		}
 	}
 	return counts
 }
 
+// A mostBegun has how many collective operations the rank that begins most begins, by communicator.
+type mostBegun struct {
+	mutex  sync.Mutex
+	counts map[*semantics.Communicator]uint64
+}
+
+// add adds those of a rank.
+func (m *mostBegun) add(counts map[*semantics.Communicator]uint64) {
+	if len(counts) == 0 {
+		return
+	}
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if m.counts == nil {
+		m.counts = make(map[*semantics.Communicator]uint64)
+	}
+	for c, n := range counts {
+		m.counts[c] = max(m.counts[c], n)
+	}
+}
+
 // numberCollectives gives each communicator as many numbers as one of its members needs at
 // most, in the order of their names.
-func (n *Numbering) numberCollectives(begun []map[*semantics.Communicator]uint64) {
-	most := make(map[*semantics.Communicator]uint64)
-	for _, counts := range begun {
-		for c, count := range counts {
-			most[c] = max(most[c], count)
-		}
-	}
+func (n *Numbering) numberCollectives(most map[*semantics.Communicator]uint64) {
 	list := slices.SortedFunc(maps.Keys(most), func(a, b *semantics.Communicator) int { return cmp.Compare(a.Name, b.Name) })
 	n.collectives = make(map[*semantics.Communicator]uint64, len(list))
 	next := uint64(1)

@@ -59,6 +59,9 @@ func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o export.Options)
 	if err != nil {
 		return Messages{}, err
 	}
+	if err := checkTasks(choice, maxTasks); err != nil {
+		return Messages{}, err
+	}
 	if err := choice.NumberMessages(false); err != nil {
 		return Messages{}, err
 	}
@@ -85,6 +88,20 @@ func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o export.Options)
 	}
 	err = out.out.finish()
 	return Messages{Sent: out.messages.sent, Written: out.out.messages}, err
+}
+
+// maxTasks is how many ranks there may be: each takes some kilobytes until all is written.
+const maxTasks = 1 << 17
+
+// checkTasks returns an error if more ranks are chosen than there may be.
+func checkTasks(choice *events.Trace, most int) error {
+	tasks := 0
+	for range choice.Choice().Numbers() {
+		if tasks++; tasks > most {
+			return fmt.Errorf("more than %d ranks with calls, all of which are read at once for a Paraver file: choose some of them", most)
+		}
+	}
+	return nil
 }
 
 // open returns the threads of the ranks that are chosen, by tasks, and how many tasks

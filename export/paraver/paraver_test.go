@@ -475,6 +475,21 @@ func TestNoCalls(t *testing.T) {
 	}
 }
 
+// TestTasks checks that ranks without calls do not count among those that there may be.
+func TestTasks(t *testing.T) {
+	calls := []testtrace.Call{{Function: cst.Function{Name: "MPI_Finalize"}}}
+	trace := testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{calls, nil, calls, nil, calls})
+	choice, err := events.Open(t.Context(), trace, export.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for most, want := range map[int]bool{2: false, 3: true} {
+		if err := checkTasks(choice, most); (err == nil) != want {
+			t.Errorf("%d ranks at most: %v", most, err)
+		}
+	}
+}
+
 func TestBounds(t *testing.T) { exporttest.CheckBounds(t, write) }
 
 func BenchmarkWrite(b *testing.B) { exporttest.BenchmarkWrite(b, write) }
