@@ -362,8 +362,9 @@ func (a *matchAnswer) printSkews(q *question) {
 		if s.Root >= 0 {
 			name += fmt.Sprintf(" with root %d", s.Root)
 		}
-		t.Row(text.Duration(s.Mean), text.Duration(s.Median), text.Duration(s.Max), s.MaxInstance, text.ID(s.MaxStraggler), s.MaxPosition,
-			time.Duration(s.MaxStart), s.Instances, s.Sampled, text.ID(s.Straggler), text.Percent(s.StragglerShare, 1),
+		straggler, mostly, share := stragglersOf(&s)
+		t.Row(text.Duration(s.Mean), text.Duration(s.Median), text.Duration(s.Max), s.MaxInstance, straggler, s.MaxPosition,
+			time.Duration(s.MaxStart), s.Instances, s.Sampled, mostly, share,
 			name+" on "+text.Printable(s.Communicator.Name))
 	}
 	others := sumSkews(a.Skews[each:])
@@ -375,6 +376,15 @@ func (a *matchAnswer) printSkews(q *question) {
 	if len(others) > 0 {
 		q.printf("\nthe largest by communicator, the others by function: --all shows each\n")
 	}
+}
+
+// stragglersOf returns which member is the straggler of the largest skew, and which mostly, in what share: dashes if starts are so far off that any
+// may be.
+func stragglersOf(s *query.Skew) (straggler, mostly, share any) {
+	if s.StartError != nil && s.Max <= *s.StartError {
+		return "–", "–", "–"
+	}
+	return text.ID(s.MaxStraggler), text.ID(s.Straggler), text.Percent(s.StragglerShare, 1)
 }
 
 // A startError is how far starts of calls may be off.
