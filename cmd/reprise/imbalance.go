@@ -75,11 +75,7 @@ func imbalance(q *question, all bool) error {
 		if a.Sites, err = read.Imbalance(); err != nil {
 			return err
 		}
-		a.Total, a.Error = 0, 0
-	}
-	for i := range a.Sites {
-		a.Sites[i].Call = call(a.Sites[i].Signature)
-		a.Total, a.Error = a.Total+a.Sites[i].Total, a.Error+a.Sites[i].Error
+		a.sum(call)
 	}
 	if exact {
 		if err := a.addLate(q, times, call); err != nil {
@@ -87,6 +83,22 @@ func imbalance(q *question, all bool) error {
 		}
 	}
 	return q.answer(a, func() { a.print(q) })
+}
+
+// sum names the signatures and sums up their times, unless the sums that are kept of the same calls are nearer.
+func (a *imbalanceAnswer) sum(call func(int) string) {
+	total, off, calls := query.Nanoseconds(0), query.Nanoseconds(0), uint64(0)
+	for i := range a.Sites {
+		s := &a.Sites[i]
+		s.Call = call(s.Signature)
+		total, off, calls = total+s.Total, off+s.Error, calls+s.Calls
+	}
+	for _, f := range a.Functions {
+		calls -= f.Calls
+	}
+	if calls != 0 || off <= a.Error {
+		a.Total, a.Error = total, off
+	}
 }
 
 // addRanks adds what the trace keeps of the times of ranks.
