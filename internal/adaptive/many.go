@@ -16,7 +16,7 @@ func init() {
 	}
 }
 
-// SettlingGain returns the gain, from GainOfMany down to a sixth of it, of weights that learned so many times.
+// SettlingGain returns the gain, from GainOfMany down to 3/16 of it, of weights that learned so many times.
 func SettlingGain(times uint32) int64 {
 	return settlingGains[min(times>>6, uint32(len(settlingGains)-1))]
 }

@@ -212,7 +212,6 @@ func (c *Collector) bytes() (n int64) {
 }
 
 // poll is Poll, and reports whether there may be more. If all processes have ended, it reads from several at once.
-
 func (c *Collector) poll(ended bool) (bool, error) {
 	listed := now()
 	threads, err := spool.List(c.directory)
