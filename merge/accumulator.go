@@ -436,9 +436,9 @@ func isMoved(numbers []int64) bool {
 }
 
 // replace returns the column of the values to[v] for the values v of c.
-func (c column) replace(to []int64, ranks spans) column {
+func (c *column) replace(to []int64, ranks spans) column {
 	var replaced column
-	v := values{column: c}
+	v := c.values()
 	ranks.each(func(position, rank int) {
 		replaced.push(position, rank, to[v.at(position, rank)])
 	})

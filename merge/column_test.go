@@ -25,7 +25,7 @@ func (c *drawnColumn) push(rank int, value int64) {
 }
 
 func (c *drawnColumn) shape() *shape {
-	return &shape{grammar: &sequitur.Grammar{}, ranks: slices.Clone(c.ranks), columns: []column{slices.Clone(c.column)}}
+	return &shape{grammar: &sequitur.Grammar{}, ranks: slices.Clone(c.ranks), columns: []column{c.column.clone()}}
 }
 
 // drawColumns draws a column and two that hold its values, those of the lower
@@ -79,7 +79,7 @@ func TestColumns(t *testing.T) {
 		}
 		for _, pair := range [][2]*shape{{low.shape(), high.shape()}, {high.shape(), low.shape()}} {
 			s := pair[0].merge(pair[1])
-			if !slices.Equal(s.columns[0], all.column) || !slices.Equal(s.ranks, all.ranks) {
+			if !s.columns[0].equal(&all.column) || !slices.Equal(s.ranks, all.ranks) {
 				t.Fatalf("%v of %v, want %v of %v", s.columns[0], s.ranks, all.column, all.ranks)
 			}
 		}
@@ -92,18 +92,18 @@ func TestColumnRuns(t *testing.T) {
 		name   string
 		ranks  []int
 		values []int64
-		want   column
+		want   []run
 	}{
-		{"Constant", []int{0, 1, 5, 9}, []int64{7, 7, 7, 7}, column{{0, 0, 7, 0}}},
-		{"Line", []int{2, 3, 6}, []int64{4, 6, 12}, column{{0, 2, 4, 2}}},
-		{"NoLine", []int{2, 4, 6}, []int64{4, 5, 6}, column{{0, 2, 4, 0}, {1, 4, 5, 0}, {2, 6, 6, 0}}},
-		{"LineThenLine", []int{0, 1, 2, 3, 4}, []int64{0, 1, 2, 9, 8}, column{{0, 0, 0, 1}, {3, 3, 9, -1}}},
-		{"FarApart", []int{0, 2}, []int64{math.MinInt64, math.MaxInt64 - 1}, column{{0, 0, math.MinInt64, math.MaxInt64}}},
-		{"FarDown", []int{0, 1, 2}, []int64{math.MaxInt64, -1, math.MinInt64}, column{{0, 0, math.MaxInt64, math.MinInt64}, {2, 2, math.MinInt64, 0}}},
+		{"Constant", []int{0, 1, 5, 9}, []int64{7, 7, 7, 7}, []run{{0, 0, 7, 0}}},
+		{"Line", []int{2, 3, 6}, []int64{4, 6, 12}, []run{{0, 2, 4, 2}}},
+		{"NoLine", []int{2, 4, 6}, []int64{4, 5, 6}, []run{{0, 2, 4, 0}, {1, 4, 5, 0}, {2, 6, 6, 0}}},
+		{"LineThenLine", []int{0, 1, 2, 3, 4}, []int64{0, 1, 2, 9, 8}, []run{{0, 0, 0, 1}, {3, 3, 9, -1}}},
+		{"FarApart", []int{0, 2}, []int64{math.MinInt64, math.MaxInt64 - 1}, []run{{0, 0, math.MinInt64, math.MaxInt64}}},
+		{"FarDown", []int{0, 1, 2}, []int64{math.MaxInt64, -1, math.MinInt64}, []run{{0, 0, math.MaxInt64, math.MinInt64}, {2, 2, math.MinInt64, 0}}},
 		// Values that wrap around are on no line: what is left of it would not be the same line.
-		{"TooFarApart", []int{0, 1}, []int64{math.MinInt64, math.MaxInt64}, column{{0, 0, math.MinInt64, 0}, {1, 1, math.MaxInt64, 0}}},
-		{"WrapsAround", []int{0, 1, 2}, []int64{0, 1 << 62, math.MinInt64}, column{{0, 0, 0, 1 << 62}, {2, 2, math.MinInt64, 0}}},
-		{"WrapsAroundBelow", []int{0, 1, 2}, []int64{-2, math.MinInt64 + 1, 4}, column{{0, 0, -2, math.MinInt64 + 3}, {2, 2, 4, 0}}},
+		{"TooFarApart", []int{0, 1}, []int64{math.MinInt64, math.MaxInt64}, []run{{0, 0, math.MinInt64, 0}, {1, 1, math.MaxInt64, 0}}},
+		{"WrapsAround", []int{0, 1, 2}, []int64{0, 1 << 62, math.MinInt64}, []run{{0, 0, 0, 1 << 62}, {2, 2, math.MinInt64, 0}}},
+		{"WrapsAroundBelow", []int{0, 1, 2}, []int64{-2, math.MinInt64 + 1, 4}, []run{{0, 0, -2, math.MinInt64 + 3}, {2, 2, 4, 0}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -111,8 +111,12 @@ func TestColumnRuns(t *testing.T) {
 			for i, rank := range tt.ranks {
 				c.push(rank, tt.values[i])
 			}
-			if !slices.Equal(c.column, tt.want) {
-				t.Errorf("runs %v, want %v", c.column, tt.want)
+			var runs []run
+			for r := range c.column.runs(len(tt.ranks)) {
+				runs = append(runs, r)
+			}
+			if !slices.Equal(runs, tt.want) {
+				t.Errorf("runs %v, want %v", runs, tt.want)
 			}
 		})
 	}
@@ -128,7 +132,7 @@ func TestReplace(t *testing.T) {
 			c.push(2*rank, v)
 			want.push(2*rank, to[v])
 		}
-		if got := c.column.replace(to, c.ranks); !slices.Equal(got, want.column) {
+		if got := c.column.replace(to, c.ranks); !got.equal(&want.column) {
 			t.Fatalf("%v, want %v", got, want.column)
 		}
 	})

@@ -1,22 +1,27 @@
 package merge
 
 import (
-	"cmp"
+	"bytes"
+	"encoding/binary"
+	"iter"
 	"math"
 	"math/bits"
 	"slices"
-	"sort"
 
-	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/internal/wire"
 )
 
 // A column holds the values that the ranks of a shape have in one slot, as runs
 // that are linear in the rank: the constant and the shifted ones, of which a
-// program has most, take one run however many ranks there are.
+// program has most, take one run however many ranks there are. Of irregular values, nearly every
+// second one begins a run, so runs that are complete are kept encoded: they take some five bytes each.
 //
 // Invariant: the runs are what [column.push] makes of the values one by one, so
 // that a column is a function of its values.
-type column []run
+type column struct {
+	complete []byte // the runs before the last, see appendRun
+	last     run
+}
 
 // A run holds values first + step·(r−rank) for the ranks r from rank on, up to
 // the position where the next run begins. No value overflows: if they wrapped
@@ -44,22 +49,6 @@ func (r run) reaches(rank int) bool {
 // holds reports whether the line of r has a value for a rank.
 func (r run) holds(rank int, value int64) bool { return r.at(rank) == value && r.reaches(rank) }
 
-// push adds a value for a rank above those before it, which are n.
-func (c *column) push(n, rank int, value int64) {
-	if k := len(*c) - 1; k >= 0 {
-		last := &(*c)[k]
-		if n-int(last.position) > 1 {
-			if last.holds(rank, value) {
-				return
-			}
-		} else if step, ok := last.stepTo(rank, value); ok {
-			last.step = step
-			return
-		}
-	}
-	*c = append(*c, run{int32(n), int32(rank), value, 0})
-}
-
 // stepTo returns the step of a run of r's one value and another.
 func (r run) stepTo(rank int, value int64) (int64, bool) {
 	distance := uint64(int64(rank) - int64(r.rank))
@@ -71,38 +60,108 @@ func (r run) stepTo(rank int, value int64) (int64, bool) {
 	return int64(difference / distance), difference%distance == 0 && difference/distance < 1<<63
 }
 
+// constantColumn returns the column of a value that all ranks have, of which the first is given.
+func constantColumn(rank int32, value int64) column {
+	return column{last: run{rank: rank, first: value}}
+}
+
+// single reports whether c has one run.
+func (c *column) single() bool { return len(c.complete) == 0 }
+
+// constant returns the first value of c, and whether it is the only one.
+func (c *column) constant() (int64, bool) {
+	return c.begin().first, c.single() && c.last.step == 0
+}
+
+// begin returns the first run.
+func (c *column) begin() run {
+	if c.single() {
+		return c.last
+	}
+	return c.values().run
+}
+
+// equal reports whether c and d have the same values, for the same ranks.
+func (c *column) equal(d *column) bool {
+	return c.last == d.last && bytes.Equal(c.complete, d.complete)
+}
+
+// clone returns a column that shares no memory with c.
+func (c *column) clone() column { return column{slices.Clone(c.complete), c.last} }
+
+// push adds a value for a rank above those before it, which are n.
+func (c *column) push(n, rank int, value int64) {
+	if n == 0 {
+		*c = column{c.complete[:0], run{0, int32(rank), value, 0}}
+		return
+	}
+	if last := &c.last; n-int(last.position) > 1 {
+		if last.holds(rank, value) {
+			return
+		}
+	} else if step, ok := last.stepTo(rank, value); ok {
+		last.step = step
+		return
+	}
+	c.add(run{int32(n), int32(rank), value, 0})
+}
+
+// add adds a run, with which the last one is complete.
+func (c *column) add(r run) {
+	if c.single() {
+		c.complete = wire.AppendUvarint(c.complete, uint64(c.last.rank))
+		c.complete = wire.AppendVarint(c.complete, c.last.first)
+	}
+	c.complete = appendRun(c.complete, c.last, r)
+	c.last = r
+}
+
+// appendRun appends what a run is to its beginning, and the difference from that to the beginning of the
+// next one: what follows it does not depend on what comes before it.
+func appendRun(dst []byte, r, next run) []byte {
+	length := next.position - r.position
+	gaps := next.rank - r.rank - length
+	head := uint64(length) << 1
+	if gaps > 0 {
+		head |= 1
+	}
+	dst = wire.AppendUvarint(dst, head)
+	if gaps > 0 {
+		dst = wire.AppendUvarint(dst, uint64(gaps))
+	}
+	if length > 1 {
+		dst = wire.AppendVarint(dst, r.step)
+	}
+	return wire.AppendVarint(dst, next.first-r.first)
+}
+
 // concat adds the values of d, which are for ranks above those before it, which
 // are n. What it takes does not depend on how many values the runs hold.
-func (c *column) concat(n int, d column, ranks spans) {
-	for i, r := range d {
-		end := ranks.len()
-		if i+1 < len(d) {
-			end = int(d[i+1].position)
+func (c *column) concat(n int, d *column, ranks spans) {
+	v := d.values()
+	for p := 0; p < ranks.len(); {
+		end := min(v.end, ranks.len())
+		rank := int(v.run.rank)
+		if p > int(v.run.position) {
+			rank = ranks.at(p)
 		}
-		for p := int(r.position); p < end; {
-			rank := int(r.rank)
-			if p > int(r.position) {
-				rank = ranks.at(p)
+		if took := c.absorb(n+p, rank, v.run, end-p); took > 0 {
+			if p += took; p == end {
+				v.next()
 			}
-			if took := c.absorb(n+p, rank, r, end-p); took > 0 {
-				p += took
-				continue
-			}
-			rest := run{int32(n + p), int32(rank), r.at(rank), 0}
-			if end-p > 1 {
-				rest.step = r.step
-			}
-			*c = append(slices.Grow(*c, len(d)-i), rest)
-			if p == int(r.position) || end-p > 1 {
-				// From here on, the runs of d are what push makes of its values.
-				for _, r := range d[i+1:] {
-					r.position += int32(n)
-					*c = append(*c, r)
-				}
-				return
-			}
-			p++
+			continue
 		}
+		rest := run{int32(n + p), int32(rank), v.run.at(rank), 0}
+		if end-p > 1 {
+			rest.step = v.run.step
+		}
+		c.add(rest)
+		if p == int(v.run.position) || end-p > 1 {
+			c.addAfter(&v, n) // from here on, the runs of d are what push makes of its values
+			return
+		}
+		v.next()
+		p++
 	}
 }
 
@@ -110,11 +169,7 @@ func (c *column) concat(n int, d column, ranks spans) {
 // can of the remaining values of r, from that for rank on, and returns how many
 // that were.
 func (c *column) absorb(n, rank int, r run, remaining int) int {
-	k := len(*c) - 1
-	if k < 0 {
-		return 0
-	}
-	last, value := &(*c)[k], r.at(rank)
+	last, value := &c.last, r.at(rank)
 	if n-int(last.position) > 1 {
 		if !last.holds(rank, value) {
 			return 0
@@ -130,9 +185,22 @@ func (c *column) absorb(n, rank int, r run, remaining int) int {
 	return remaining
 }
 
+// addAfter adds the runs after that at which v is, n positions farther.
+func (c *column) addAfter(v *values, n int) {
+	if v.end == math.MaxInt {
+		return
+	}
+	next := v.after
+	next.position += int32(n)
+	c.add(next)
+	c.complete = append(c.complete, v.rest...)
+	c.last = v.last
+	c.last.position += int32(n)
+}
+
 // appendValues appends the values for all ranks of a shape to dst.
-func (c column) appendValues(dst []int64, ranks spans) []int64 {
-	v := values{column: c}
+func (c *column) appendValues(dst []int64, ranks spans) []int64 {
+	v := c.values()
 	dst = slices.Grow(dst, ranks.len())
 	ranks.each(func(position, rank int) {
 		dst = append(dst, v.at(position, rank))
@@ -140,163 +208,76 @@ func (c column) appendValues(dst []int64, ranks spans) []int64 {
 	return dst
 }
 
+// runs returns an iterator over the runs of a column of n values, and the position of each one's end.
+func (c *column) runs(n int) iter.Seq2[run, int] {
+	return func(yield func(run, int) bool) {
+		for v := c.values(); yield(v.run, min(v.end, n)) && v.end != math.MaxInt; {
+			v.next()
+		}
+	}
+}
+
 // Values reads a column at ascending positions.
 type values struct {
-	column column
-	run    int // the run of the position asked for last
+	run   run // of the position asked for last
+	end   int // where the next run begins; math.MaxInt for none
+	after run // that one, without its step
+	rest  []byte
+	last  run
+}
+
+// values returns a reader of c.
+func (c *column) values() values {
+	v := values{rest: c.complete, last: c.last}
+	if !c.single() {
+		v.after.rank = int32(v.uvarint())
+		v.after.first = v.varint()
+	}
+	v.next()
+	return v
 }
 
 func (v *values) at(position, rank int) int64 {
-	for v.run+1 < len(v.column) && int(v.column[v.run+1].position) <= position {
-		v.run++
+	for position >= v.end {
+		v.next()
 	}
-	return v.column[v.run].at(rank)
+	return v.run.at(rank)
 }
 
-// Spans are ranks as runs of consecutive ones, ascending, as long as they can
-// be.
-type spans []span
-
-// A span is the ranks from first on, up to the next gap.
-type span struct {
-	first, last int32
-	position    int32 // number of ranks before
+// next goes to the next run.
+func (v *values) next() {
+	if len(v.rest) == 0 {
+		v.run, v.end = v.last, math.MaxInt
+		return
+	}
+	v.run = v.after
+	head := v.uvarint()
+	length := int32(head >> 1)
+	v.after.position += length
+	v.after.rank += length
+	if head&1 == 1 {
+		v.after.rank += int32(v.uvarint())
+	}
+	if length > 1 {
+		v.run.step = v.varint()
+	}
+	v.after.first += v.varint()
+	v.end = int(v.after.position)
 }
 
-// len returns the number of ranks.
-func (s spans) len() int {
-	if len(s) == 0 {
-		return 0
+// uvarint reads a number.
+func (v *values) uvarint() uint64 {
+	if x := v.rest[0]; x < 0x80 {
+		v.rest = v.rest[1:]
+		return uint64(x)
 	}
-	return s[len(s)-1].end()
+	x, n := binary.Uvarint(v.rest)
+	v.rest = v.rest[n:]
+	return x
 }
 
-// end returns the number of ranks before the end of the span.
-func (s span) end() int { return int(s.position) + int(s.last-s.first) + 1 }
-
-// last returns the last rank, or −1 if there is none.
-func (s spans) last() int {
-	if len(s) == 0 {
-		return -1
-	}
-	return int(s[len(s)-1].last)
-}
-
-// at returns the rank at a position.
-func (s spans) at(position int) int {
-	i := sort.Search(len(s), func(i int) bool { return int(s[i].position) > position }) - 1
-	return int(s[i].first) + position - int(s[i].position)
-}
-
-// contains reports whether rank is one of s.
-func (s spans) contains(rank int) bool {
-	i := sort.Search(len(s), func(i int) bool { return int(s[i].first) > rank }) - 1
-	return i >= 0 && rank <= int(s[i].last)
-}
-
-// add returns s with the ranks from first to last, which lie above all others.
-func (s spans) add(first, last int) spans {
-	if n := len(s); n > 0 && int(s[n-1].last)+1 == first {
-		s[n-1].last = int32(last)
-		return s
-	}
-	return append(s, span{int32(first), int32(last), int32(s.len())})
-}
-
-// each calls f for each rank, with its position.
-func (s spans) each(f func(position, rank int)) {
-	for _, p := range s {
-		for r := p.first; ; r++ {
-			f(int(p.position+r-p.first), int(r))
-			if r == p.last {
-				break
-			}
-		}
-	}
-}
-
-// set returns the ranks as a set.
-func (s spans) set() rankenc.Set {
-	var b rankenc.SetBuilder
-	for _, p := range s {
-		b.AddRange(int(p.first), int(p.last))
-	}
-	return b.Finish()
-}
-
-// A piece is consecutive ranks that come from one of two shapes.
-type piece struct {
-	second      bool
-	position    int // in that shape
-	first, last int
-}
-
-// interleave returns the ranks of s and t in ascending order, and the first
-// rank that is in both, or −1.
-func interleave(s, t spans) (pieces []piece, twice int) {
-	add := func(second bool, p span, first, last int) {
-		pieces = append(pieces, piece{second, int(p.position) + first - int(p.first), first, last})
-	}
-	next := 0 // no rank below it is still to come
-	for len(s) > 0 || len(t) > 0 {
-		second := len(s) == 0 || len(t) > 0 && max(int(t[0].first), next) < max(int(s[0].first), next)
-		mine, other := &s, &t
-		if second {
-			mine, other = other, mine
-		}
-		p := (*mine)[0]
-		first, last := max(int(p.first), next), int(p.last)
-		if len(*other) > 0 {
-			o := max(int((*other)[0].first), next)
-			if o == first {
-				return nil, first
-			}
-			last = min(last, o-1)
-		}
-		add(second, p, first, last)
-		if next = last + 1; last == int(p.last) {
-			*mine = (*mine)[1:]
-		}
-	}
-	return pieces, -1
-}
-
-// union returns the ranks of s and t, of which none is in both, and whether
-// that holds. It may use the memory of s, but not that of t.
-func (s spans) union(t spans) (union spans, disjoint bool) {
-	if len(s) > 0 && len(t) > 0 && s.last() < int(t[0].first) {
-		union = slices.Grow(s, len(t))
-		for _, p := range t {
-			union = union.add(int(p.first), int(p.last))
-		}
-		return union, true
-	}
-	pieces, twice := interleave(s, t)
-	if twice >= 0 {
-		return nil, false
-	}
-	for _, p := range pieces {
-		union = union.add(p.first, p.last)
-	}
-	return union, true
-}
-
-// unionOf returns the ranks of all of list, and the first that is twice in them,
-// or −1. It takes time in proportion to the spans, and to sort them.
-func unionOf(list []spans) (union spans, twice int) {
-	for _, s := range list {
-		union = append(union, s...)
-	}
-	slices.SortFunc(union, func(p, q span) int { return cmp.Compare(p.first, q.first) })
-	all := union
-	union = union[:0] // is never longer than what was read of all
-	last := int32(-1)
-	for _, p := range all {
-		if p.first <= last {
-			return nil, int(p.first)
-		}
-		last = p.last
-		union = union.add(int(p.first), int(p.last))
-	}
-	return union, -1
+// varint reads a number that may be negative.
+func (v *values) varint() int64 {
+	x := v.uvarint()
+	return int64(x>>1) ^ -int64(x&1)
 }

@@ -131,7 +131,7 @@ func (x *streams) withStreams(s *shape, g *sequitur.Grammar, of []int, slots map
 			if len(s.values) > 0 {
 				stretched.values[len(stretched.values)+at] = number
 			} else {
-				stretched.columns[len(stretched.columns)+at][0].first = number
+				stretched.columns[len(stretched.columns)+at].last.first = number
 			}
 		}
 		stretched.forms = append(stretched.forms, f)

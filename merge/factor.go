@@ -99,23 +99,30 @@ func sizeApart(shapes []*shape) int {
 func (s *shape) size() int {
 	enc, _ := s.grammar.AppendBinary(nil)
 	n := len(enc)
-	var r columnReader
-	for k := range len(s.columns) + len(s.values) {
-		n += r.column(s, k).size()
+	for _, v := range s.values {
+		n += numberSize(v)
+	}
+	for i := range s.columns {
+		n += s.columns[i].size()
 	}
 	return n
 }
 
 // size returns about as many bytes as the column takes in a file.
-func (c column) size() int {
-	n := 0
-	var last int64
-	for _, r := range c {
-		n += 1 + bits.Len64(uint64((r.first-last)<<1^(r.first-last)>>63))/8
-		last = r.first
+func (c *column) size() int {
+	if c.single() {
+		return numberSize(c.last.first)
+	}
+	n, first := 0, int64(0)
+	for r := range c.runs(0) {
+		n += numberSize(r.first - first)
+		first = r.first
 	}
 	return n
 }
+
+// numberSize returns about as many bytes as a number takes.
+func numberSize(v int64) int { return 1 + bits.Len64(uint64(v<<1^v>>63))/8 }
 
 // A skeleton is a hash of the forms of a sequence of signatures, without their
 // values. Equal sequences have equal skeletons. Different ones have not, but for

@@ -15,7 +15,7 @@ import (
 func shapeOf(rank int, g *sequitur.Grammar, forms []form, values ...int64) *shape {
 	s := &shape{grammar: g, forms: forms, ranks: spans{{first: int32(rank), last: int32(rank)}}}
 	for _, v := range values {
-		s.columns = append(s.columns, column{{rank: int32(rank), first: v}})
+		s.columns = append(s.columns, constantColumn(int32(rank), v))
 	}
 	return s
 }
@@ -65,7 +65,7 @@ func TestUnite(t *testing.T) {
 	for rank, want := range map[int][]int64{0: {5, 6, 5, 7, 5, 6}, 3: {8, 9, 9, 9, 8, 9}} {
 		var got []int64
 		for _, terminal := range s.grammar.All() {
-			v := values{column: s.columns[terminal]}
+			v := s.columns[terminal].values()
 			position := 0
 			if rank == 3 {
 				position = 1

@@ -1,8 +1,7 @@
 package merge
 
 import (
-	"math/bits"
-	"slices"
+	"hash/maphash"
 
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -29,27 +28,27 @@ func newFitter(s *shape, size int64) *fitter {
 }
 
 // fit returns what [rankenc.Fit] does for a column of the shape.
-func (f *fitter) fit(c column, kind layout.SlotKind) (rankenc.Expr, bool) {
+func (f *fitter) fit(c *column, kind layout.SlotKind) (rankenc.Expr, bool) {
 	hash, ranks := c.hash(), kind == layout.Rank
 	for _, x := range f.known[hash] {
-		if x.ranks == ranks && slices.Equal(x.column, c) {
+		if x.ranks == ranks && c.equal(&x.column) {
 			return x.expr, x.ok
 		}
 	}
 	f.values = c.appendValues(f.values[:0], f.ranks)
 	expr, ok := rankenc.Fit(f.domain, f.values, rankenc.Options{Ranks: ranks})
-	f.known[hash] = append(f.known[hash], fitted{c, ranks, expr, ok})
+	f.known[hash] = append(f.known[hash], fitted{*c, ranks, expr, ok})
 	return expr, ok
 }
 
 // hash returns a number that equal columns have in common.
-func (c column) hash() uint64 {
-	h := uint64(len(c))
-	for _, r := range c {
-		for _, v := range [...]uint64{uint64(r.position), uint64(r.first), uint64(r.step)} {
-			hi, lo := bits.Mul64(h^v^0x9e3779b97f4a7c15, 0xd6e8feb86659fd93)
-			h = hi ^ lo
-		}
+func (c *column) hash() uint64 {
+	h := mix(mix(uint64(c.last.position), uint64(c.last.first)), uint64(c.last.step))
+	if c.single() {
+		return h
 	}
-	return h
+	return mix(h, maphash.Bytes(columnSeed, c.complete))
 }
+
+// columnSeed is another in each process, as seeds are.
+var columnSeed = maphash.MakeSeed()

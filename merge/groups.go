@@ -12,12 +12,12 @@ import (
 
 // yields reports whether the values of a column, which is one of those of a
 // signature, are those of e.
-func yields(e layout.Formula, c column, columns []column, ranks spans, size int64) bool {
+func yields(e layout.Formula, c *column, columns []column, ranks spans, size int64) bool {
 	if !e.Grouped {
 		return c.satisfies(e.Expr, ranks, size)
 	}
 	g, same := groupOf(columns), true
-	v := values{column: c}
+	v := c.values()
 	ranks.each(func(position, rank int) {
 		same = same && e.Eval(g.at(position, rank)) == v.at(position, rank)
 	})
@@ -31,7 +31,7 @@ type groupReader struct{ ranks, sizes values }
 // groupOf returns a reader of the group of a signature that has one.
 func groupOf(columns []column) groupReader {
 	n := len(columns)
-	return groupReader{values{column: columns[n-2]}, values{column: columns[n-1]}}
+	return groupReader{columns[n-2].values(), columns[n-1].values()}
 }
 
 func (g *groupReader) at(position, rank int) (of, size int64) {
@@ -47,7 +47,7 @@ func fitGroup(s *shape, columns []column, k int, kind layout.SlotKind, others bo
 		return 0, expr // what holds for several ranks in the run is preferred
 	}
 	if single {
-		if size := columns[len(columns)-1][0].first; size < 0 || kind != layout.Rank || columns[k][0].first < 0 {
+		if size := columns[len(columns)-1].last.first; size < 0 || kind != layout.Rank || columns[k].last.first < 0 {
 			return 0, expr // or nothing is known
 		}
 		return fitsGroupShift, expr
@@ -103,7 +103,7 @@ func (a *Accumulator) withoutGroups(shapes []*shape) []*shape {
 // cloneColumns makes columns of s that share no memory with those of other shapes.
 func (s *shape) cloneColumns() {
 	for i, c := range s.columns {
-		s.columns[i] = slices.Clone(c)
+		s.columns[i] = c.clone()
 	}
 }
 

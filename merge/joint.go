@@ -163,15 +163,16 @@ func viewPieces(shapes []*shape, to [][]uint32, g *sequitur.Grammar, pieces []sh
 		v.ranks = v.ranks.add(int(p.first), int(p.last))
 	}
 	sources := make([]slotSource, len(shapes))
-	var c column
+	var scratch []byte
 	for t := range v.forms {
 		v.forms[t] = shapes[0].forms[to[0][t]]
 		for i, s := range shapes {
 			sources[i].begin(s, begins[i][to[i][t]])
 		}
 		for k := range v.forms[t].slots {
-			c = joinSlot(c[:0], sources, pieces, k)
-			v.columns = append(v.columns, slices.Clone(c))
+			c := joinSlot(scratch, sources, pieces, k)
+			scratch = c.complete
+			v.columns = append(v.columns, c.clone())
 		}
 	}
 	return v
@@ -193,25 +194,30 @@ func (r *slotSource) begin(s *shape, slot int) {
 	}
 }
 
-// slot begins slot k. It returns its first value, and whether all are the same.
+// slot returns the first value of slot k, and whether all are the same.
 func (r *slotSource) slot(k int) (first int64, constant bool) {
 	if r.columns == nil {
 		return r.own[k], true
 	}
-	r.values = values{column: r.columns[k]}
 	return r.columns[k].constant()
 }
 
-// joinSlot appends to c, which is empty, the column of slot k of all sources.
-func joinSlot(c column, sources []slotSource, pieces []shapePiece, k int) column {
+// joinSlot returns the column of slot k of all sources, in the memory of scratch.
+func joinSlot(scratch []byte, sources []slotSource, pieces []shapePiece, k int) column {
 	first, constant := sources[0].slot(k)
 	for i := range sources[1:] {
 		value, same := sources[1+i].slot(k)
 		constant = constant && same && value == first
 	}
 	if constant {
-		return append(c, run{rank: pieces[0].first, first: first})
+		return column{scratch[:0], run{rank: pieces[0].first, first: first}}
 	}
+	for i := range sources {
+		if r := &sources[i]; r.columns != nil {
+			r.values = r.columns[k].values()
+		}
+	}
+	c := column{complete: scratch[:0]}
 	for _, p := range pieces {
 		r := &sources[p.shape]
 		if r.columns == nil {
@@ -225,6 +231,3 @@ func joinSlot(c column, sources []slotSource, pieces []shapePiece, k int) column
 	}
 	return c
 }
-
-// constant returns the first value of c, and whether it is the only one.
-func (c column) constant() (int64, bool) { return c[0].first, len(c) == 1 && c[0].step == 0 }

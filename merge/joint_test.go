@@ -58,7 +58,7 @@ func TestUniteMany(t *testing.T) {
 		united.ranks.each(func(position, rank int) {
 			var got []int64
 			for _, terminal := range united.grammar.All() {
-				v := values{column: united.columns[terminal]}
+				v := united.columns[terminal].values()
 				got = append(got, v.at(position, rank))
 			}
 			if !slices.Equal(got, calls[rank]) {
@@ -109,7 +109,7 @@ func TestFitter(t *testing.T) {
 		for range rapid.IntRange(1, 12).Draw(t, "columns") {
 			var c column
 			if i := rapid.IntRange(0, 2*len(known)+1).Draw(t, "known"); i < len(known) {
-				c = slices.Clone(known[i])
+				c = known[i].clone()
 			} else {
 				step, rim := rapid.IntRange(-2, 2).Draw(t, "step"), rapid.IntRange(-1, n).Draw(t, "rim")
 				for rank := range n {
@@ -122,7 +122,7 @@ func TestFitter(t *testing.T) {
 				known = append(known, c)
 			}
 			kind := rapid.SampledFrom([]layout.SlotKind{layout.Rank, layout.Number}).Draw(t, "kind")
-			got, ok := f.fit(c, kind)
+			got, ok := f.fit(&c, kind)
 			want, wantOK := rankenc.Fit(f.domain, c.appendValues(nil, f.ranks), rankenc.Options{Ranks: kind == layout.Rank})
 			if ok != wantOK || got != want {
 				t.Fatalf("%v is %v, %v, want %v, %v", c, got, ok, want, wantOK)

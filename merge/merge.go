@@ -203,19 +203,15 @@ func (a *Accumulator) HighestPeer() (highest Peer, ok bool) {
 
 // highest returns the highest value of c, which has values for these ranks, and
 // the lowest rank that has it.
-func (c column) highest(ranks spans) Peer {
+func (c *column) highest(ranks spans) Peer {
 	var highest Peer
-	for i, r := range c {
-		end := ranks.len()
-		if i+1 < len(c) {
-			end = int(c[i+1].position)
-		}
+	for r, end := range c.runs(ranks.len()) {
 		peer := Peer{Rank: r.first, Caller: int(r.rank)}
 		if r.step > 0 {
 			peer.Caller = ranks.at(end - 1)
 			peer.Rank = r.at(peer.Caller)
 		}
-		if i == 0 || peer.compare(highest) > 0 {
+		if r.position == 0 || peer.compare(highest) > 0 {
 			highest = peer
 		}
 	}

@@ -37,15 +37,17 @@ func (s *shape) append(dst []byte) []byte {
 }
 
 // append appends the encoding of the n values of c.
-func (c column) append(dst []byte, n int) []byte {
+func (c *column) append(dst []byte, n int) []byte {
 	if n > 1 {
-		dst = wire.AppendUvarint(dst, uint64(len(c)-1))
+		further := -1
+		for range c.runs(n) {
+			further++
+		}
+		dst = wire.AppendUvarint(dst, uint64(further))
 	}
 	var before int64
-	for i, r := range c {
-		end := n
-		if i+1 < len(c) {
-			end = int(c[i+1].position)
+	for r, end := range c.runs(n) {
+		if end < n {
 			dst = wire.AppendUvarint(dst, uint64(end-int(r.position)-1))
 		}
 		dst = wire.AppendVarint(dst, r.first-before)
@@ -100,14 +102,14 @@ func (p *shapeParser) shape() (*shape, digest, error) {
 		for k, kind := range f.layout(declared) {
 			at := p.Offset()
 			c := p.column(s.ranks, kind)
-			if p.Err() == nil && k == site && !f.setPlace(c, s.ranks) {
+			if p.Err() == nil && k == site && !f.setPlace(&c, s.ranks) {
 				p.Corrupt(at, "site", "not of the same place in all ranks of a shape")
 			}
 			if p.Err() != nil {
 				return nil, digest{}, p.Err()
 			}
 			if s.ranks.len() == 1 {
-				s.values = append(s.values, c[0].first)
+				s.values = append(s.values, c.last.first)
 			} else {
 				s.columns = append(s.columns, c)
 			}
@@ -185,7 +187,7 @@ func (p *shapeParser) column(ranks spans, kind layout.SlotKind) column {
 	if n > 1 {
 		runs += p.Count("runs", 2)
 	}
-	c := make(column, 0, runs)
+	var c column
 	position := 0
 	var before int64
 	for i := 0; i < runs && p.Err() == nil; i++ {
@@ -203,31 +205,34 @@ func (p *shapeParser) column(ranks spans, kind layout.SlotKind) column {
 		if length > 1 {
 			r.step = p.Varint("step")
 		}
-		p.checkRun(at, c, r, ranks.at(position+length-1))
-		c = append(c, r)
+		p.checkRun(at, &c, r, ranks.at(position+length-1))
+		if i == 0 {
+			c.last = r
+		} else {
+			c.add(r)
+		}
 		before, position = r.first, position+length
 	}
 	switch kind &^ layout.Element {
 	case layout.Text:
-		p.checkValues("text", c, ranks, 0, int64(len(p.a.texts.list))-1)
+		p.checkValues("text", &c, ranks, 0, int64(len(p.a.texts.list))-1)
 	case layout.GroupRank:
-		p.checkValues("group rank", c, ranks, -1, layout.MaxRanks)
+		p.checkValues("group rank", &c, ranks, -1, layout.MaxRanks)
 	case layout.GroupSize:
-		p.checkValues("group size", c, ranks, -1, layout.MaxRanks)
+		p.checkValues("group size", &c, ranks, -1, layout.MaxRanks)
 	}
 	return c
 }
 
 // checkRun checks that r, whose last rank is given, does not overflow and does
 // not continue the last run of c.
-func (p *shapeParser) checkRun(at int, c column, r run, last int) {
+func (p *shapeParser) checkRun(at int, c *column, r run, last int) {
 	if !r.reaches(last) {
 		p.Corrupt(at, "value", "%d steps of %d overflow", last-int(r.rank), r.step)
 	}
-	if k := len(c) - 1; k >= 0 && p.Err() == nil {
-		d := slices.Clone(c[k:])
-		d.push(int(r.position), int(r.rank), r.first)
-		if len(d) == 1 {
+	if r.position > 0 && p.Err() == nil {
+		d := column{last: c.last}
+		if d.push(int(r.position), int(r.rank), r.first); d.single() {
 			p.Corrupt(at, "value", "continues the run before it")
 		}
 	}
@@ -235,15 +240,11 @@ func (p *shapeParser) checkRun(at int, c column, r run, last int) {
 
 // checkValues checks that the values of a column are from least to most. Those of a run
 // are if its ends are, as it does not overflow.
-func (p *shapeParser) checkValues(field string, c column, ranks spans, least, most int64) {
+func (p *shapeParser) checkValues(field string, c *column, ranks spans, least, most int64) {
 	if p.Err() != nil {
 		return
 	}
-	for i, r := range c {
-		end := ranks.len()
-		if i+1 < len(c) {
-			end = int(c[i+1].position)
-		}
+	for r, end := range c.runs(ranks.len()) {
 		last := r.at(ranks.at(end - 1))
 		if min(r.first, last) < least || max(r.first, last) > most {
 			p.Corrupt(p.Offset(), "value", "%s %d or %d, not from %d to %d", field, r.first, last, least, most)

@@ -52,9 +52,7 @@ func (r *remainders) hash(t int, without []int) uint64 {
 			h = mix(h, uint64(r.shape.values[r.begins[t]+k]))
 			continue
 		}
-		for _, x := range r.shape.columns[r.begins[t]+k] {
-			h = mix(mix(mix(h, uint64(x.position)), uint64(x.first)), uint64(x.step))
-		}
+		h = mix(h, r.shape.columns[r.begins[t]+k].hash())
 	}
 	return h
 }
@@ -89,7 +87,7 @@ func (r *remainders) equal(t, u int, without []int) bool {
 			continue
 		}
 		i, j := r.begins[t]+k, r.begins[u]+k
-		if len(s.values) > 0 && s.values[i] != s.values[j] || len(s.values) == 0 && !slices.Equal(s.columns[i], s.columns[j]) {
+		if len(s.values) > 0 && s.values[i] != s.values[j] || len(s.values) == 0 && !s.columns[i].equal(&s.columns[j]) {
 			return false
 		}
 	}

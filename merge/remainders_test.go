@@ -56,7 +56,7 @@ func TestRemainders(t *testing.T) {
 		}
 		if ranks == 1 {
 			for _, c := range s.columns {
-				s.values = append(s.values, c[0].first)
+				s.values = append(s.values, c.last.first)
 			}
 			s.columns = nil
 		}

@@ -44,10 +44,7 @@ func (s *shape) spread() {
 }
 
 // A columnReader reads columns of shapes.
-type columnReader struct {
-	runs []run
-	list []column
-}
+type columnReader struct{ list []column }
 
 // columns returns those of some slots of s, which hold until the next call, and must
 // not be changed.
@@ -55,16 +52,15 @@ func (r *columnReader) columns(s *shape, begin, end int) []column {
 	if len(s.values) == 0 {
 		return s.columns[begin:end]
 	}
-	r.runs, r.list = slices.Grow(r.runs[:0], end-begin), slices.Grow(r.list[:0], end-begin)
-	for i, v := range s.values[begin:end] {
-		r.runs = append(r.runs, run{0, s.ranks[0].first, v, 0})
-		r.list = append(r.list, r.runs[i:i+1:i+1])
+	r.list = slices.Grow(r.list[:0], end-begin)
+	for _, v := range s.values[begin:end] {
+		r.list = append(r.list, constantColumn(s.ranks[0].first, v))
 	}
 	return r.list
 }
 
 // column returns that of a slot of s, which holds until the next call.
-func (r *columnReader) column(s *shape, slot int) column { return r.columns(s, slot, slot+1)[0] }
+func (r *columnReader) column(s *shape, slot int) *column { return &r.columns(s, slot, slot+1)[0] }
 
 // constant returns the value of a slot of s that all ranks have, if they have the
 // same.
@@ -82,7 +78,7 @@ func (s *shape) copyColumns(t *shape, begin, end int) {
 		return
 	}
 	for _, c := range t.columns[begin:end] {
-		s.columns = append(s.columns, slices.Clone(c))
+		s.columns = append(s.columns, c.clone())
 	}
 }
 
@@ -92,7 +88,7 @@ func (s *shape) concat(t *shape) {
 	t.spread()
 	n := s.ranks.len()
 	for i := range s.columns {
-		s.columns[i].concat(n, t.columns[i], t.ranks)
+		s.columns[i].concat(n, &t.columns[i], t.ranks)
 	}
 	s.ranks, _ = s.ranks.union(t.ranks)
 	s.times.Merge(&t.times)
@@ -116,7 +112,7 @@ func (s *shape) merge(t *shape) *shape {
 		merged.ranks = merged.ranks.add(p.first, p.last)
 	}
 	for i := range merged.columns {
-		merged.columns[i] = mergeColumns(s.columns[i], t.columns[i], pieces)
+		merged.columns[i] = mergeColumns(&s.columns[i], &t.columns[i], pieces)
 	}
 	merged.times = s.times
 	merged.times.Merge(&t.times)
@@ -125,12 +121,12 @@ func (s *shape) merge(t *shape) *shape {
 
 // mergeColumns returns the column of the values of c and d in the order of
 // pieces.
-func mergeColumns(c, d column, pieces []piece) column {
+func mergeColumns(c, d *column, pieces []piece) column {
 	if line, ok := sameLine(c, d); ok {
 		return line
 	}
 	var merged column
-	n, first, second := 0, values{column: c}, values{column: d}
+	n, first, second := 0, c.values(), d.values()
 	for _, p := range pieces {
 		v := &first
 		if p.second {
@@ -141,22 +137,21 @@ func mergeColumns(c, d column, pieces []piece) column {
 			n++
 		}
 	}
-	return slices.Clip(merged)
+	merged.complete = slices.Clip(merged.complete)
+	return merged
 }
 
 // sameLine returns the column of the values of c and d if these are one run each
 // that continue each other, whatever their ranks.
-func sameLine(c, d column) (column, bool) {
-	if len(c) > 1 || len(d) > 1 {
-		return nil, false
+func sameLine(c, d *column) (line column, ok bool) {
+	if !c.single() || !d.single() {
+		return line, false
 	}
-	if c[0].rank > d[0].rank {
-		c, d = d, c
+	r, s := c.last, d.last
+	if r.rank > s.rank {
+		r, s = s, r
 	}
-	if c[0].step != d[0].step || !c[0].holds(int(d[0].rank), d[0].first) {
-		return nil, false
-	}
-	return c, true
+	return column{last: r}, r.step == s.step && r.holds(int(s.rank), s.first)
 }
 
 // view returns the shape with another grammar, over terminals of which to says
@@ -231,13 +226,9 @@ func (f form) streamSlots(functions []cst.Function) []int {
 }
 
 // setPlace sets the place to that of the sites of ranks, and reports whether all are of one.
-func (f *form) setPlace(sites column, ranks spans) bool {
-	f.place = layout.Place(sites[0].first)
-	for i, r := range sites {
-		end := ranks.len()
-		if i+1 < len(sites) {
-			end = int(sites[i+1].position)
-		}
+func (f *form) setPlace(sites *column, ranks spans) bool {
+	f.place = layout.Place(sites.begin().first)
+	for r, end := range sites.runs(ranks.len()) {
 		if layout.Place(r.first) != f.place || layout.Place(r.at(ranks.at(end-1))) != f.place {
 			return false
 		}

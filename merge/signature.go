@@ -85,7 +85,7 @@ func (c *shapeColumns) of(u use) []column {
 
 // slot returns the column of a slot of a terminal, which holds until columns are
 // asked for again.
-func (c *shapeColumns) slot(u use, slot int) column {
+func (c *shapeColumns) slot(u use, slot int) *column {
 	return c.reader.column(c.shapes[u.shape], c.begins[u.shape][u.terminal]+slot)
 }
 
@@ -95,7 +95,7 @@ func (c *shapeColumns) first(u use, slot int) run {
 	if len(s.values) > 0 {
 		return run{0, s.ranks[0].first, s.values[k], 0}
 	}
-	return s.columns[k][0]
+	return s.columns[k].begin()
 }
 
 // formula returns one of those that fit a slot of x.

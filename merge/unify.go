@@ -142,10 +142,11 @@ func (u *unifier) candidates(list *index, mask uint64, columns []column) *candid
 		if mask>>k&1 == 0 {
 			continue
 		}
-		if c := columns[k]; len(c) > 1 || c[0].step != 0 {
+		v, constant := columns[k].constant()
+		if !constant {
 			return nil
 		}
-		u.key = wire.AppendVarint(u.key, columns[k][0].first)
+		u.key = wire.AppendVarint(u.key, v)
 	}
 	return list.byMask[mask][string(u.key)]
 }
@@ -157,7 +158,7 @@ func (u *unifier) fit(x *signature, columns []column) {
 	s := u.columns.shapes[x.uses[0].shape]
 	streams := x.streamSlots(u.functions)
 	for k, kind := range u.layout(x.form) {
-		fit, e := u.fitRun(s, columns[k], kind)
+		fit, e := u.fitRun(s, &columns[k], kind)
 		if fit == fitsOther {
 			x.store(k, layout.Formula{Expr: e, Grouped: false})
 		}
@@ -175,22 +176,22 @@ func (u *unifier) fit(x *signature, columns []column) {
 // fitRun returns which expressions of the rank in the run each yield the values of a
 // column of s: none, or one, or several if there is one value that may be constant or
 // go with the rank. Expr is the one that must be stored, if there is one.
-func (u *unifier) fitRun(s *shape, c column, kind layout.SlotKind) (fit fits, expr rankenc.Expr) {
+func (u *unifier) fitRun(s *shape, c *column, kind layout.SlotKind) (fit fits, expr rankenc.Expr) {
 	if kind == layout.GroupRank || kind == layout.GroupSize {
 		return 0, expr // what they are depends on who uses them
 	}
-	if len(c) == 1 {
+	if r := c.last; c.single() {
 		switch {
-		case s.ranks.len() == 1 && c[0].first >= 0 && (kind == layout.Rank || kind == layout.Text):
+		case s.ranks.len() == 1 && r.first >= 0 && (kind == layout.Rank || kind == layout.Text):
 			fit = fitsConstant | fitsShift
-			if kind == layout.Rank && c[0].first < u.size {
+			if kind == layout.Rank && r.first < u.size {
 				fit |= fitsRing
 			}
 			return fit, expr
-		case s.ranks.len() == 1 || c[0].step == 0:
+		case s.ranks.len() == 1 || r.step == 0:
 			return fitsConstant, expr
-		case c[0].step == 1 && c[0].first >= 0:
-			if kind == layout.Rank && c[0].at(s.ranks.last()) < u.size {
+		case r.step == 1 && r.first >= 0:
+			if kind == layout.Rank && r.at(s.ranks.last()) < u.size {
 				return fitsShift | fitsRing, expr
 			}
 			return fitsShift, expr
@@ -274,7 +275,7 @@ func (u *unifier) fitting(x *signature, slot int, columns []column, s *shape) fi
 	var fitting fits
 	for left := x.fits[slot]; left != 0; left &= left - 1 {
 		which := left & -left
-		if e := u.columns.formula(x, slot, which); yields(e, columns[slot], columns, s.ranks, u.size) {
+		if e := u.columns.formula(x, slot, which); yields(e, &columns[slot], columns, s.ranks, u.size) {
 			fitting |= which
 		}
 	}
@@ -291,19 +292,19 @@ func (u *unifier) narrow(x *signature, columns []column, s *shape) {
 }
 
 // satisfies reports whether the values of c are those of e.
-func (c column) satisfies(e rankenc.Expr, ranks spans, size int64) bool {
-	if e.Eval(int64(c[0].rank), size) != c[0].first {
+func (c *column) satisfies(e rankenc.Expr, ranks spans, size int64) bool {
+	if r := c.begin(); e.Eval(int64(r.rank), size) != r.first {
 		return false
 	}
-	if len(c) == 1 {
+	if c.single() {
 		if _, ok := e.Constant(); ok {
-			return c[0].step == 0
+			return c.last.step == 0
 		}
 		if _, ok := e.Shift(); ok {
-			return c[0].step == 1 || ranks.len() == 1
+			return c.last.step == 1 || ranks.len() == 1
 		}
 	}
-	v := values{column: c}
+	v := c.values()
 	for _, p := range ranks {
 		for r := int(p.first); r <= int(p.last); r++ {
 			if e.Eval(int64(r), size) != v.at(int(p.position)+r-int(p.first), r) {

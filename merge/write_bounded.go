@@ -225,7 +225,7 @@ func (a *Accumulator) lone() []loneRank {
 	for _, s := range a.shapes {
 		readers := make([]values, len(s.columns))
 		for i, c := range s.columns {
-			readers[i] = values{column: c}
+			readers[i] = c.values()
 		}
 		s.ranks.each(func(position, rank int) {
 			own := &shape{grammar: s.grammar, forms: s.forms, ranks: spans{{first: int32(rank), last: int32(rank)}}, values: s.values}
@@ -348,6 +348,6 @@ func (a *Accumulator) dropSites() {
 // eachValue calls f for the values of a slot.
 func (s *shape) eachValue(slot int, f func(int64)) {
 	var r columnReader
-	v := values{column: r.column(s, slot)}
+	v := r.column(s, slot).values()
 	s.ranks.each(func(position, rank int) { f(v.at(position, rank)) })
 }

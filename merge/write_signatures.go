@@ -368,7 +368,7 @@ func (w *signatureWriter) domain(s *signature) int {
 func (w *signatureWriter) valuesOf(s *signature, slot int, d *layout.Domain) []int64 {
 	all := make([]int64, d.Len())
 	for k, u := range s.uses {
-		v := values{column: w.columns.slot(u, slot)}
+		v := w.columns.slot(u, slot).values()
 		w.columns.shapes[u.shape].ranks.each(func(position, rank int) {
 			all[d.Position(k, position, rank)] = v.at(position, rank)
 		})
