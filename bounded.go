@@ -12,7 +12,7 @@ import (
 
 // readBounded reads what is not as it was recorded, if the run says that there is something.
 func (t *Trace) readBounded() (err error) {
-	t.run.Bounded, err = layout.ReadBounded(t.file, len(t.Functions()), t.RankSet())
+	t.run.Bounded, err = layout.ReadBounded(t.file, len(t.Functions()), t.active)
 	if err == nil && t.bounded != (t.run.Bounded != nil) {
 		err = layout.Damaged(layout.KindBounded, 0, layout.Corrupt("the run says that there is one: %v", t.bounded))
 	}

@@ -132,7 +132,7 @@ func (t *Trace) LeaveOutDamage(ctx context.Context) error {
 	for i := range t.sets {
 		t.sets[i] = t.sets[i].Difference(report.unreadable)
 	}
-	t.index = newRankIndex(t.sets)
+	t.index, t.active = newRankIndex(t.sets), unionOf(t.sets)
 	clear(t.shapes.shapes)
 	t.shapes.size = 0
 	order, err := without(ctx, t.run.Interleaving, report.unreadable)

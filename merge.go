@@ -1,13 +1,11 @@
 package reprise
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/reprise-trace/reprise/format"
@@ -77,8 +75,7 @@ func PartFiles(out string, parts ...string) ([]string, error) {
 
 // checkParts returns an error if part files are of different runs, or two of them have a rank.
 func checkParts(files []string) error {
-	type stretch struct{ first, last, file int }
-	var stretches []stretch
+	var shared layout.SharedRanks
 	origins := make([]merge.Origin, len(files))
 	for i, path := range files {
 		err := withContainer(path, func(file *format.Reader) error {
@@ -86,9 +83,7 @@ func checkParts(files []string) error {
 			if err != nil {
 				return err
 			}
-			for first, last := range ranks.Ranges() {
-				stretches = append(stretches, stretch{first, last, i})
-			}
+			shared.Add(ranks)
 			origins[i], err = layout.ReadOrigin(file)
 			return err
 		})
@@ -101,13 +96,31 @@ func checkParts(files []string) error {
 		return fmt.Errorf("reprise: parts of %d runs: %s is of %s, %s of %s", len(runs),
 			files[a], runOf(origins[a]), files[b], runOf(origins[b]))
 	}
-	slices.SortFunc(stretches, func(a, b stretch) int { return cmp.Or(a.first-b.first, a.file-b.file) })
-	for i := 1; i < len(stretches); i++ {
-		if a, b := stretches[i-1], stretches[i]; b.first <= a.last {
-			return fmt.Errorf("reprise: rank %d is in %s and in %s", b.first, files[a.file], files[b.file])
-		}
+	if ranks := shared.Ranks(); ranks.Len() > 0 {
+		return errShared(files, ranks.At(0))
 	}
 	return nil
+}
+
+// errShared returns the error that a rank is in two of some files.
+func errShared(files []string, rank int) error {
+	var in []string
+	for _, path := range files {
+		err := withContainer(path, func(file *format.Reader) error {
+			_, ranks, err := merge.ReadPartRanks(file)
+			if err == nil && ranks.Contains(rank) {
+				in = append(in, path)
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		if len(in) == 2 {
+			break
+		}
+	}
+	return fmt.Errorf("reprise: rank %d is in %s", rank, strings.Join(in, " and in "))
 }
 
 // runOf returns what tells a run from others.

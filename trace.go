@@ -53,6 +53,8 @@ type Trace struct {
 	all         []rankenc.Set // of the ranks of each shape, as the file has them
 	sets        []rankenc.Set // those that are not left out
 	index       rankIndex
+	recorded    func() rankenc.Set // the ranks of all
+	active      func() rankenc.Set // those of sets
 	signatures  *layout.Table
 	calls       map[sequitur.Symbol]uint64 // of each rank, as the interleaving has them; nil without one
 
@@ -189,13 +191,28 @@ func (t *Trace) Active() iter.Seq[int] {
 }
 
 // RankSet returns the ranks that made calls.
-func (t *Trace) RankSet() rankenc.Set {
-	return rankenc.Set{}.Union(t.sets...) // which have ranks in common if the file contradicts itself
-}
+func (t *Trace) RankSet() rankenc.Set { return t.active() }
 
 // RecordedRanks returns the ranks that made calls and those that [Trace.LeaveOutDamage]
 // left out. [Trace.Summaries] are of them all.
-func (t *Trace) RecordedRanks() rankenc.Set { return rankenc.Set{}.Union(t.all...) }
+func (t *Trace) RecordedRanks() rankenc.Set { return t.recorded() }
+
+// unionOf returns what unites sets when it is asked for: they have ranks in common if the file contradicts itself.
+func unionOf(sets []rankenc.Set) func() rankenc.Set {
+	return sync.OnceValue(func() rankenc.Set { return rankenc.Set{}.Union(sets...) })
+}
+
+// Memory returns how many bytes what is made of t may take: see [OpenFile].
+func (t *Trace) Memory() uint64 { return t.file.Memory() }
+
+// CheckMemory returns a [*MemoryError] if so many things that take size bytes each are more than t may take: see [OpenFile]. It
+// is for whoever holds something for each rank, of which a few bytes of a file can name a billion.
+func (t *Trace) CheckMemory(what string, n, size uint64) error {
+	if err := layout.CheckMemory(what, n, size, t.Memory()); err != nil {
+		return t.named(err)
+	}
+	return nil
+}
 
 // Functions returns the functions of the calls of all ranks. The result and
 // what it refers to must not be changed.

@@ -22,6 +22,9 @@ var forgeries = []struct {
 	{"340,000 signatures, which 512 MiB have room for", func() ([]byte, error) { return forged.ManySignatures(340_000) }},
 	{"2,147,483,647 ranks, one with calls", func() ([]byte, error) { return forged.Endless(math.MaxInt32, 1, 1000) }},
 	{"9,223,372,036,854,775,807 calls on each of 3 ranks", func() ([]byte, error) { return forged.Endless(3, 3, math.MaxInt64) }},
+	{"4,194,304 ranks in two shapes, no two of them next to each other", forged.ManyRuns},
+	{"2,147,483,647 ranks, all with calls", func() ([]byte, error) { return forged.AllCalling(math.MaxInt32) }},
+	{"524,288 ranks with calls, which 512 MiB have room for", func() ([]byte, error) { return forged.AllCalling(1 << 19) }},
 	{"2^60 calls, in rules 60 deep", forged.DeepRules},
 }
 
@@ -45,6 +48,7 @@ codecs TRACE
 predict TRACE
 proxy TRACE -o OUT
 repair TRACE -o OUT.rpz
+merge TRACE -o OUT.rpz
 report TRACE -o OUT.html
 export TRACE -o OUT.parquet
 export TRACE -o OUT.csv

@@ -108,7 +108,7 @@ func lowest(g *sequitur.Grammar) sequitur.Symbol {
 func ReadPart(file *format.Reader) (*Accumulator, error) {
 	a, without, err := SalvagePart(file)
 	if err == nil && without.Len() > 0 {
-		err = layout.Damaged(layout.KindSeries, 0, layout.Corrupt("the series of ranks %v are not all in the file", without))
+		err = layout.Damaged(layout.KindSeries, 0, layout.Corrupt("the series of ranks %s are not all in the file", without.Abbreviated(layout.MaxNamed)))
 	}
 	if err != nil {
 		return nil, err
@@ -208,7 +208,7 @@ func (p *partReader) readWorlds() (err error) {
 // readBounded reads what is not as it was recorded, if there is anything.
 func (p *partReader) readBounded() error {
 	n := len(p.a.functions.Functions())
-	b, err := layout.ReadBounded(p.file, n, p.a.RankSet())
+	b, err := layout.ReadBounded(p.file, n, p.a.RankSet)
 	if err != nil || b == nil {
 		return err
 	}

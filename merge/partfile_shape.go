@@ -151,7 +151,7 @@ func (p *shapeParser) ranks() spans {
 	case p.Err() != nil:
 		return nil
 	case set.Len() == 0 || int(set.At(set.Len()-1)) >= p.a.size:
-		p.Corrupt(at, "ranks", "%v in a run of %d", set, p.a.size)
+		p.Corrupt(at, "ranks", "%s in a run of %d", set.Abbreviated(layout.MaxNamed), p.a.size)
 		return nil
 	case set.Len() > p.most:
 		p.Limit(at, "ranks", "more than %d", maxPartRanks)

@@ -287,7 +287,7 @@ func (a *Accumulator) AddTimes(placed []PlacedTimes, series []RankSeries, times 
 	ranks := a.RankSet()
 	if times != nil {
 		if twice := times.Ranks().Intersection(ranks).Intersection(a.rankTimes.Ranks()); twice.Len() > 0 {
-			return fmt.Errorf("merge: times of ranks %v, which have some", twice)
+			return fmt.Errorf("merge: times of ranks %s, which have some", twice.Abbreviated(layout.MaxNamed))
 		}
 	}
 	counts := a.callCounts()

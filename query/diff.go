@@ -89,7 +89,14 @@ type DiffOptions struct {
 func OpenDiff(ctx context.Context, a, b *reprise.Trace, o DiffOptions) (*Diff, error) {
 	d := newDiffer(a, b, &o.Ignore)
 	result := &Diff{A: DiffSide{Ranks: a.Ranks()}, B: DiffSide{Ranks: b.Ranks()}, Reordered: reordered(a, b)}
-	ranksA, ranksB := o.ranks(a), o.ranks(b)
+	ranksA, err := o.ranks(a, rankMemory)
+	if err != nil {
+		return nil, err
+	}
+	ranksB, err := o.ranks(b, rankMemory)
+	if err != nil {
+		return nil, err
+	}
 	var both, different []int
 	for _, rank := range ranksA {
 		if _, ok := b.ShapeOf(rank); ok {
@@ -102,7 +109,7 @@ func OpenDiff(ctx context.Context, a, b *reprise.Trace, o DiffOptions) (*Diff, e
 	slices.Sort(all)
 	found := make([]*comparedRank, len(all))
 	done := progress{tell: o.Progress}
-	err := o.each(ctx, len(all), func(i int) (err error) {
+	err = o.each(ctx, len(all), func(i int) (err error) {
 		defer done.add(1)
 		found[i], err = d.rank(all[i])
 		return err

@@ -148,7 +148,11 @@ func (m *Match) Hang(ctx context.Context, o Options) (*Hang, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newStop(m, times, (&Options{}).ranks(trace))
+	ranks, err := (&Options{}).ranks(trace, rankMemory)
+	if err != nil {
+		return nil, err
+	}
+	s := newStop(m, times, ranks)
 	err = o.each(ctx, len(s.ranks), func(i int) error { return s.read(ctx, i) })
 	if err != nil {
 		return nil, err

@@ -74,7 +74,11 @@ func (m *Match) receives(ctx context.Context, times *Times, o Options, chosen fu
 		return nil, err
 	}
 	o.Progress = nil
-	ranks := slices.DeleteFunc(o.ranks(times.trace), func(rank int) bool { return !timed.Contains(rank) })
+	ranks, err := o.ranks(times.trace, rankMemory)
+	if err != nil {
+		return nil, err
+	}
+	ranks = slices.DeleteFunc(ranks, func(rank int) bool { return !timed.Contains(rank) })
 	found := make([][]*lateChannel, len(ranks))
 	err = o.each(ctx, len(ranks), func(i int) (err error) {
 		found[i], err = m.lateChannels(ctx, ranks[i], ranks, chosen)

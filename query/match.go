@@ -96,12 +96,15 @@ type place struct {
 // channel. Only where one communicator after the other has the same id does it go through
 // the calls on them, but for those that repeat what others do.
 func OpenMatch(ctx context.Context, model *semantics.Model, o Options) (*Match, error) {
-	ranks := o.ranks(model.Trace())
+	ranks, err := o.ranks(model.Trace(), rankMemory)
+	if err != nil {
+		return nil, err
+	}
 	m := newMatch(model)
 	found := make([]rankMessages, len(ranks))
 	sums := make([]rankSequences, len(ranks))
 	switching := make([]bool, len(ranks))
-	err := o.eachRank(ctx, model, ranks, func(i int, r *semantics.Rank) {
+	err = o.eachRank(ctx, model, ranks, func(i int, r *semantics.Rank) {
 		switching[i] = r.SwitchesRecording()
 		all, err := m.operationsOf(ctx, r)
 		if err == nil {
@@ -143,14 +146,13 @@ func keyOf(m *semantics.Message) messageKey {
 
 // rankMessages are how many messages of each kind a rank sends and receives.
 type rankMessages struct {
-	read      bool
 	counts    map[messageKey]uint64
 	cancelled map[messageKey]uint64 // of receives in counts
 	unknown   uint64
 }
 
 func (all *operations) messages() rankMessages {
-	found := rankMessages{read: true}
+	var found rankMessages
 	for _, o := range all.list {
 		for i := range o.Operation.Messages {
 			m := &o.Operation.Messages[i]
@@ -209,13 +211,11 @@ func channelOf(k messageKey, rank int) Channel {
 	return Channel{k.communicator, rank, k.peer, k.tag}
 }
 
-// pair matches the messages of all ranks.
+// pair matches the messages of ranks, which are those that can be read, in ascending order.
 func (m *Match) pair(ctx context.Context, ranks []int, found []rankMessages) error {
-	readable := make(map[int]bool, len(ranks))
-	for i, rank := range ranks {
-		if found[i].read {
-			readable[rank] = true
-		}
+	readable := func(rank int) bool {
+		_, ok := slices.BinarySearch(ranks, rank)
+		return ok
 	}
 	order := orderOf(found)
 	var ends []*end
@@ -223,7 +223,7 @@ func (m *Match) pair(ctx context.Context, ranks []int, found []rankMessages) err
 		f := &found[i]
 		m.Unknown = wire.AddSat(m.Unknown, f.unknown)
 		for k, n := range f.counts {
-			if k.peer >= 0 && !readable[k.peer] {
+			if k.peer >= 0 && !readable(k.peer) {
 				m.Outside = wire.AddSat(m.Outside, n)
 				continue
 			}

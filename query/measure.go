@@ -32,12 +32,11 @@ func (t *Times) ReadSeries(ctx context.Context, o Options) (*Times, error) {
 	if err != nil {
 		return nil, err
 	}
-	var ranks []int
-	for _, rank := range o.ranks(t.trace) {
-		if timed.Contains(rank) {
-			ranks = append(ranks, rank)
-		}
+	ranks, err := o.ranks(t.trace, fewPerRank)
+	if err != nil {
+		return nil, err
 	}
+	ranks = slices.DeleteFunc(ranks, func(rank int) bool { return !timed.Contains(rank) })
 	n := t.trace.Signatures()
 	m := t.with([2]merge.Summary{{Statistics: make([]timing.Statistics, n)}, {Statistics: make([]timing.Statistics, n)}})
 	m.measured = make([]*measured, n)

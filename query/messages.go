@@ -41,10 +41,13 @@ func OpenMessages(ctx context.Context, m *semantics.Model, bins int, o Options) 
 
 // messagesWithin is OpenMessages with another limit for pairs.
 func messagesWithin(ctx context.Context, m *semantics.Model, bins int, most int64, o Options) (*Messages, error) {
-	ranks, size := o.ranks(m.Trace()), m.Trace().Ranks()
+	ranks, err := o.ranks(m.Trace(), rankMemory)
+	if err != nil {
+		return nil, err
+	}
+	size := m.Trace().Ranks()
 	all := new(Messages)
 	if bins != 0 {
-		var err error
 		if all.Matrix, err = newMatrix(size, bins); err != nil {
 			return nil, err
 		}
@@ -54,7 +57,7 @@ func messagesWithin(ctx context.Context, m *semantics.Model, bins int, most int6
 	var pairs atomic.Int64
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	err := o.eachRank(ctx, m, ranks, func(i int, r *semantics.Rank) {
+	err = o.eachRank(ctx, m, ranks, func(i int, r *semantics.Rank) {
 		found[i] = flowsOf(ranks[i], r, size)
 		if all.Matrix != nil {
 			mu.Lock()

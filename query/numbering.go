@@ -34,10 +34,13 @@ type numbered struct{ first, count uint64 }
 func OpenNumbering(ctx context.Context, model *semantics.Model, o Options) (*Numbering, error) {
 	n := &Numbering{match: newMatch(model), channels: make(map[Channel]numbered)}
 	n.match.numbering = n
-	ranks := o.ranks(model.Trace())
+	ranks, err := o.ranks(model.Trace(), fewPerRank)
+	if err != nil {
+		return nil, err
+	}
 	found := make([]rankMessages, len(ranks))
 	var begun mostBegun
-	err := o.eachRank(ctx, model, ranks, func(i int, r *semantics.Rank) {
+	err = o.eachRank(ctx, model, ranks, func(i int, r *semantics.Rank) {
 		if all, err := n.match.operationsOf(ctx, r); err == nil {
 			found[i] = all.messages()
 			begun.add(all.begun())

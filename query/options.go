@@ -36,16 +36,24 @@ func (o *Options) among(set rankenc.Set) rankenc.Set {
 	return set.Intersection(*o.Ranks)
 }
 
+// What queries hold for a rank, in bytes: numbers alone, a few of them, or what it does.
+const (
+	fewPerRank = 1 << 7
+	rankMemory = 1 << 10
+)
+
 // ranks returns the ranks of a trace that made calls and that the query is about, in
-// ascending order.
-func (o *Options) ranks(t *reprise.Trace) []int {
-	var list []int
-	for rank := range t.Active() {
-		if o.chosen(rank) {
-			list = append(list, rank)
-		}
+// ascending order. Of each of them size bytes are to be held: an error is a [*reprise.MemoryError].
+func (o *Options) ranks(t *reprise.Trace, size uint64) ([]int, error) {
+	set := o.among(t.RankSet())
+	if err := t.CheckMemory("ranks", uint64(set.Len()), size); err != nil {
+		return nil, err
 	}
-	return list
+	list := make([]int, 0, set.Len())
+	for _, rank := range set.All() {
+		list = append(list, rank)
+	}
+	return list, nil
 }
 
 // each calls do for the numbers below n, several at once, and returns the first error

@@ -57,7 +57,7 @@ func checkProfile(t *testing.T, trace *reprise.Trace, ranks *rankenc.Set) {
 	functions, signatures := make(map[string]*counted), make(map[int]*counted)
 	byRank := make(map[int]map[string]*counted)
 	calls := uint64(0)
-	for _, rank := range o.ranks(trace) {
+	for _, rank := range ranksOf(t, trace, o) {
 		byRank[rank] = make(map[string]*counted)
 		r := readRank(t, trace, rank)
 		for c, err := range r.Calls() {

@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"context"
-	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -77,9 +76,8 @@ func (t *Times) HasRanks(o Options) bool {
 	if t.ranks == nil {
 		return false
 	}
-	all := o.ranks(t.trace)
-	kept := t.ranks.Ranks()
-	return len(all) > 0 && !slices.ContainsFunc(all, func(rank int) bool { return !kept.Contains(rank) })
+	all := o.among(t.trace.RankSet())
+	return all.Len() > 0 && all.Difference(t.ranks.Ranks()).Len() == 0
 }
 
 // ByRank returns what the ranks of p spend their time in: by what the trace keeps of each of
@@ -88,16 +86,13 @@ func (t *Times) HasRanks(o Options) bool {
 func (t *Times) ByRank(ctx context.Context, p *Profile, series bool, o Options) (*ByRank, error) {
 	b := &ByRank{Source: Statistics}
 	var bounds map[string]*timing.Statistics // of rounded sums
-	calls := make(map[int]*ShapeProfile)     // of ranks
-	for i := range p.Shapes {
-		for _, rank := range p.Shapes[i].Ranks.All() {
-			calls[rank] = &p.Shapes[i]
-		}
-	}
-	var err error
-	if series {
+	calls := newShapesOfRanks(t.trace, p)
+	err := t.trace.CheckMemory("ranks", uint64(calls.ranks.Len()), rankMemory)
+	switch {
+	case err != nil:
+	case series:
 		err = b.readSeries(ctx, t, calls, o)
-	} else if t.ranks != nil {
+	case t.ranks != nil:
 		bounds = p.boundsOfFunctions()
 		b.addKept(t, calls, bounds)
 	}
@@ -108,11 +103,37 @@ func (t *Times) ByRank(ctx context.Context, p *Profile, series bool, o Options) 
 	return b, nil
 }
 
+// ShapesOfRanks are what the ranks of a profile call, which those of a shape have in common.
+type shapesOfRanks struct {
+	trace   *reprise.Trace
+	byShape map[int]*ShapeProfile
+	ranks   rankenc.Set
+}
+
+func newShapesOfRanks(trace *reprise.Trace, p *Profile) *shapesOfRanks {
+	s := &shapesOfRanks{trace: trace, byShape: make(map[int]*ShapeProfile, len(p.Shapes))}
+	sets := make([]rankenc.Set, len(p.Shapes))
+	for i := range p.Shapes {
+		s.byShape[p.Shapes[i].Shape], sets[i] = &p.Shapes[i], p.Shapes[i].Ranks
+	}
+	s.ranks = rankenc.Set{}.Union(sets...)
+	return s
+}
+
+// of returns what a rank calls, nil if it is not one of the profile.
+func (s *shapesOfRanks) of(rank int) *ShapeProfile {
+	number, ok := s.trace.ShapeOf(rank)
+	if shape := s.byShape[number]; ok && shape != nil && shape.Ranks.Contains(rank) {
+		return shape
+	}
+	return nil
+}
+
 // addKept adds what the trace keeps of ranks.
-func (b *ByRank) addKept(t *Times, calls map[int]*ShapeProfile, bounds map[string]*timing.Statistics) {
+func (b *ByRank) addKept(t *Times, calls *shapesOfRanks, bounds map[string]*timing.Statistics) {
 	for i := range t.ranks.Len() {
 		of := t.ranks.At(i)
-		shape := calls[of.Rank]
+		shape := calls.of(of.Rank)
 		if shape == nil {
 			continue
 		}
@@ -216,12 +237,12 @@ func both(time, off, low, high Nanoseconds) (Nanoseconds, Nanoseconds) {
 }
 
 // readSeries adds ranks by the times of their calls.
-func (b *ByRank) readSeries(ctx context.Context, t *Times, calls map[int]*ShapeProfile, o Options) error {
+func (b *ByRank) readSeries(ctx context.Context, t *Times, calls *shapesOfRanks, o Options) error {
 	timed, _, err := t.trace.SeriesRanks()
 	if err != nil {
 		return err
 	}
-	chosen := rankenc.SetOf(slices.Collect(maps.Keys(calls))...).Intersection(timed)
+	chosen := calls.ranks.Intersection(timed)
 	o.Ranks = &chosen
 	activity, err := t.Activity(ctx, math.MinInt64, math.MaxInt64, o)
 	if err != nil {
@@ -249,7 +270,7 @@ func (b *ByRank) readSeries(ctx context.Context, t *Times, calls map[int]*ShapeP
 			known.Time, known.Error, known.Max = known.Time+d.Total, known.Error+d.Error, max(known.Max, Nanoseconds(d.Max))
 		}
 		r.Time = 0
-		r.setFunctions(functions, calls[r.Rank], nil)
+		r.setFunctions(functions, calls.of(r.Rank), nil)
 		r.OutsideError = r.Error
 		r.Start, err = t.startOf(r.Rank)
 		mu.Lock()

@@ -44,7 +44,7 @@ func TestByRank(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if some := times.HasRanks(o); some != (len(o.ranks(trace)) > 0) {
+			if some := times.HasRanks(o); some != (len(ranksOf(t, trace, o)) > 0) {
 				t.Fatalf("the trace has times of the ranks: %v", some)
 			}
 			checkByRank(t, b, ranks, o)

@@ -265,7 +265,7 @@ func checkMessages(t *testing.T, trace *reprise.Trace) {
 	some := rankenc.SetOf(1, 2, 5)
 	model := openModel(t, trace)
 	for _, o := range []Options{{}, {Ranks: &some, Workers: 1}} {
-		want := countSlowly(t, model, o.ranks(trace))
+		want := countSlowly(t, model, ranksOf(t, trace, o))
 		all := openMessages(t, model, 0, o)
 		checkTraffic(t, all.Traffic, want)
 		checkExchanged(t, all, want.exchanged, want.uncounted)

@@ -232,7 +232,10 @@ func (t *Times) At(ctx context.Context, time int64, o Options) ([]RankPlace, err
 	if err != nil {
 		return nil, err
 	}
-	ranks := o.ranks(t.trace)
+	ranks, err := o.ranks(t.trace, rankMemory)
+	if err != nil {
+		return nil, err
+	}
 	places := make([]RankPlace, len(ranks))
 	err = t.eachClock(ctx, ranks, o, func(i int, c *Clock) error {
 		place, err := c.At(wire.AddTimes(begin, time))
@@ -355,8 +358,11 @@ func (t *Times) Activity(ctx context.Context, from, to int64, o Options) (*Activ
 		a          = &Activity{From: from, Begin: first, Source: Series}
 		signatures = make(map[int]Usage)
 		functions  = make(map[string]*FunctionUsage)
-		ranks      = o.ranks(t.trace)
 	)
+	ranks, err := o.ranks(t.trace, fewPerRank)
+	if err != nil {
+		return nil, err
+	}
 	from = wire.AddTimes(first, from)
 	if to < maxTime {
 		a.To = new(int64)

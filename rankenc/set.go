@@ -1,11 +1,13 @@
 package rankenc
 
 import (
+	"bytes"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"sort"
-	"strings"
+	"strconv"
 
 	"github.com/RoaringBitmap/roaring/v2"
 )
@@ -191,22 +193,55 @@ func (s Set) Difference(t Set) Set { return s.combine(t, true, false, false) }
 // String returns the ranks as text, such as "0-15, 20, 32-62:2", where "a-b:c"
 // is every c-th rank from a to b and "(x)+c×k" stands for k copies of x at
 // distance c.
-func (s Set) String() string {
-	var text []string
-	if s.bitmap != nil {
-		for lo, hi := range s.Ranges() {
-			it := item{start: uint32(lo), length: uint32(hi - lo + 1)}
-			text = append(text, it.String())
-		}
+func (s Set) String() string { return string(s.appendText(nil, math.MaxInt)) }
+
+// Abbreviated returns what String does, cut off behind the last comma of its first bytes, with "…" there, if it is longer than most
+// bytes. It takes memory and time for what it returns.
+func (s Set) Abbreviated(most int) string {
+	text := s.appendText(nil, most)
+	if len(text) <= most {
+		return string(text)
 	}
-	for i := range s.items {
-		text = append(text, s.items[i].String())
+	if end := bytes.LastIndex(text[:most], []byte(", ")); end >= 0 {
+		most = end + len(", ")
 	}
-	return strings.Join(text, ", ")
+	return string(text[:most]) + "…"
 }
 
 // MarshalText returns what String does.
-func (s Set) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (s Set) MarshalText() ([]byte, error) { return s.appendText([]byte{}, math.MaxInt), nil }
+
+// appendText appends the ranks as text, item by item, until there are more than most bytes.
+func (s Set) appendText(dst []byte, most int) []byte {
+	for it := range s.allItems() {
+		if len(dst) > most {
+			break
+		}
+		if len(dst) > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = it.appendText(dst)
+	}
+	return dst
+}
+
+// allItems returns an iterator over the items of s: over its runs of consecutive ranks if it is a bitmap.
+func (s Set) allItems() iter.Seq[*item] {
+	return func(yield func(*item) bool) {
+		if s.bitmap != nil {
+			for lo, hi := range s.Ranges() {
+				if !yield(&item{start: uint32(lo), length: uint32(hi - lo + 1)}) {
+					return
+				}
+			}
+		}
+		for i := range s.items {
+			if !yield(&s.items[i]) {
+				return
+			}
+		}
+	}
+}
 
 // UnmarshalText reads what MarshalText writes, the empty set too.
 func (s *Set) UnmarshalText(text []byte) (err error) {
@@ -217,17 +252,26 @@ func (s *Set) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-func (it *item) String() string {
-	text := fmt.Sprint(it.start)
+func (it *item) String() string { return string(it.appendText(nil)) }
+
+func (it *item) appendText(dst []byte) []byte {
+	begin := len(dst)
+	dst = strconv.AppendUint(dst, uint64(it.start), 10)
 	if it.length > 1 {
-		text = fmt.Sprintf("%d-%d", it.start, it.start+it.length-1)
+		dst = appendTo(dst, '-', it.start+it.length-1)
 	}
 	for k, d := range it.dims[:it.depth] {
 		if k == 0 && it.length == 1 {
-			text = fmt.Sprintf("%d-%d:%d", it.start, it.start+d.stride*(d.count-1), d.stride)
+			dst = appendTo(appendTo(dst, '-', it.start+d.stride*(d.count-1)), ':', d.stride)
 			continue
 		}
-		text = fmt.Sprintf("(%s)+%d×%d", text, d.stride, d.count)
+		dst = slices.Insert(dst, begin, '(')
+		dst = appendTo(append(dst, ')'), '+', d.stride)
+		dst = strconv.AppendUint(append(dst, "×"...), uint64(d.count), 10)
 	}
-	return text
+	return dst
+}
+
+func appendTo(dst []byte, sign byte, n uint32) []byte {
+	return strconv.AppendUint(append(dst, sign), uint64(n), 10)
 }

@@ -513,3 +513,33 @@ func TestSetOfTextInverse(t *testing.T) {
 		}
 	})
 }
+
+// TestAbbreviated cuts lists off, of items and of a bitmap, which takes nothing for what is left out.
+func TestAbbreviated(t *testing.T) {
+	for _, tt := range []struct {
+		ranks []int
+		most  int
+		want  string
+	}{
+		{nil, 0, ""},
+		{[]int{7}, 1, "7"},
+		{[]int{0, 10, 11, 12, 17}, 8, "0, …"},
+		{[]int{0, 10, 11, 12, 17}, 12, "0, 10-12, 17"},
+		{[]int{0, 10, 11, 12, 17}, 11, "0, 10-12, …"},
+	} {
+		if got := SetOf(tt.ranks...).Abbreviated(tt.most); got != tt.want {
+			t.Errorf("%v in %d bytes: %q, want %q", tt.ranks, tt.most, got, tt.want)
+		}
+	}
+	var b SetBuilder
+	for i := range 1 << 20 {
+		b.Add(4*i + i*i%3)
+	}
+	s := b.Finish()
+	if got := s.Abbreviated(12); got != s.String()[:9]+"…" {
+		t.Errorf("%q of %q", got, s.String()[:20])
+	}
+	if n := testing.AllocsPerRun(10, func() { s.Abbreviated(200) }); n > 300 {
+		t.Errorf("%.0f allocations", n)
+	}
+}

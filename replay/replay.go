@@ -189,6 +189,9 @@ type engine struct {
 	messages, collectives, unknown, outside uint64
 }
 
+// rankMemory is what is held for a rank at least, in bytes.
+const rankMemory = 1 << 12
+
 func newEngine(ctx context.Context, model *semantics.Model, m Machine) (*engine, error) {
 	e := &engine{
 		ctx: ctx, model: model, machine: m,
@@ -197,8 +200,12 @@ func newEngine(ctx context.Context, model *semantics.Model, m Machine) (*engine,
 	if !model.Known() {
 		return nil, errors.New("replay: it is not known what the functions of the trace mean: they are neither MPI's nor SimGrid's")
 	}
+	all := model.Trace().RecordedRanks()
+	if err := model.Trace().CheckMemory("ranks", uint64(all.Len()), rankMemory); err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
 	e.simGrid = !slices.ContainsFunc(model.Trace().Functions(), func(f cst.Function) bool { return spec.Base(f.Name) != f.Name })
-	for _, number := range model.Trace().RecordedRanks().All() {
+	for _, number := range all.All() {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}

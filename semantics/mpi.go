@@ -63,10 +63,14 @@ func isMPI(functions []cst.Function) bool {
 // cannot resolve.
 func newMPI(ctx context.Context, m *Model, o groups.Options) (d *mpiDialect, unresolved, err error) {
 	functions := m.trace.Functions()
+	worlds, err := m.worlds()
+	if err != nil {
+		return nil, nil, err
+	}
 	d = &mpiDialect{
 		model: m, roles: make([]*spec.Role, len(functions)), outcomes: make([]spec.Outcome, len(functions)), makes: make([][]int, len(functions)),
 		constants: constantsOf(m.trace.Run().Names),
-		run:       m.trace.Run(), worlds: m.worlds(),
+		run:       m.trace.Run(), worlds: worlds,
 		communicators: make(map[*symbolic.Group]*Communicator), selves: make(map[int]*Communicator),
 	}
 	resolve := false
@@ -143,11 +147,15 @@ func constantsOf(names []merge.Name) mpiConstants {
 // absent is the number of a constant that a trace does not have.
 const absent = -1 << 63
 
-// worlds returns what MPI_COMM_WORLD is, which is one communicator or several.
-func (m *Model) worlds() []*Communicator {
+// worlds returns what MPI_COMM_WORLD is, which is one communicator or several. Of several, it lists the members.
+func (m *Model) worlds() ([]*Communicator, error) {
 	run := m.trace.Run()
 	if len(run.Worlds) < 2 {
-		return []*Communicator{m.world}
+		return []*Communicator{m.world}, nil
+	}
+	const memberMemory = 16
+	if err := m.trace.CheckMemory("ranks of the run", uint64(run.Ranks), memberMemory); err != nil {
+		return nil, err
 	}
 	list := make([]*Communicator, len(run.Worlds))
 	for i, w := range run.Worlds {
@@ -157,7 +165,7 @@ func (m *Model) worlds() []*Communicator {
 			list[i].members[k] = first + k
 		}
 	}
-	return list
+	return list, nil
 }
 
 // communicator returns the Communicator of a group.

@@ -241,7 +241,7 @@ func (d *diffAnswer) print(q *question) {
 		}
 	}
 	if n := d.Different.Len(); n > 0 {
-		q.printf("\n%s of %s differ: %s\n", text.Count(n), text.Plural(d.Compared, "rank"), text.CutList(d.Different.String(), maxListText))
+		q.printf("\n%s of %s differ: %s\n", text.Count(n), text.Plural(d.Compared, "rank"), d.Different.Abbreviated(maxListText))
 	} else if d.Compared > 0 {
 		q.printf("\nthe calls of %s are equal%s\n", text.Plural(d.Compared, "rank"), d.but())
 	}

@@ -217,7 +217,7 @@ func (s shapeInfo) print(w io.Writer) {
 	if n := s.Ranks.Len(); n != 1 {
 		ranks = fmt.Sprintf("%s with %s each", text.Plural(n, "rank"), text.Plural(s.Calls, "call"))
 	}
-	fmt.Fprintf(w, "shape %d: %s: %s\n", s.Shape, ranks, text.CutList(s.Ranks.String(), maxListText))
+	fmt.Fprintf(w, "shape %d: %s: %s\n", s.Shape, ranks, s.Ranks.Abbreviated(maxListText))
 	printSome(w, "without ", cutNames(w, s.Without))
 	printSome(w, "with ", cutNames(w, s.With))
 	var often []string

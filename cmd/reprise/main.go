@@ -46,8 +46,8 @@ func arguments(args []string) []string {
 // running is set while a command runs that signals are for.
 var running atomic.Bool
 
-// impatient is set once a command reads a trace to answer something about it: then nothing is
-// lost if the program ends in the midst of it.
+// impatient is set once a command reads a trace or a part: then nothing is lost if the program ends in the midst of it, as
+// what it writes is not in its place until it is whole.
 var impatient atomic.Bool
 
 // lateEnd is how long such a command may take to notice that it is cancelled.

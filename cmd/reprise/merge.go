@@ -84,6 +84,7 @@ type mergeSummary struct {
 
 // mergeFiles merges the parts that s names, and fills in the rest of s.
 func mergeFiles(cmd *cobra.Command, s *mergeSummary) error {
+	impatient.Store(true)
 	if err := refuseInside(s.Output, s.Input); err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ import (
 // have, unless size is 0.
 func checkParts(ctx context.Context, paths []string, size int, progress func(done int)) error {
 	var wrong leafProblems
-	var stretches []stretch
+	var shared layout.SharedRanks
 	origins := make([]merge.Origin, len(paths))
 	for i, path := range paths {
 		if err := ctx.Err(); err != nil {
@@ -33,9 +33,7 @@ func checkParts(ctx context.Context, paths []string, size int, progress func(don
 			if err != nil {
 				return err
 			}
-			for first, last := range ranks.Ranges() {
-				stretches = append(stretches, stretch{first, last, i})
-			}
+			shared.Add(ranks)
 			if size > 0 && n > size {
 				return fmt.Errorf("is of a run of at least %s, not %s", text.Plural(n, "rank"), text.Count(size))
 			}
@@ -47,7 +45,45 @@ func checkParts(ctx context.Context, paths []string, size int, progress func(don
 	if runs := layout.SplitRuns(origins); len(runs) > 1 {
 		return problems(append(wrong.list, mixed(runs, origins, paths))).err()
 	}
-	return problems(append(wrong.list, twice(stretches, paths)...)).err()
+	if ranks := shared.Ranks(); ranks.Len() > 0 {
+		stretches, err := stretchesOf(ctx, paths, firstRuns(ranks))
+		if err != nil {
+			return err
+		}
+		wrong.list = append(wrong.list, twice(stretches, paths)...)
+	}
+	return problems(wrong.list).err()
+}
+
+// firstRuns returns the first runs of consecutive ranks of a set, all but in sets that nobody reads to their end.
+func firstRuns(ranks rankenc.Set) rankenc.Set {
+	const most = 1 << 18
+	var first rankenc.SetBuilder
+	n := 0
+	for lo, hi := range ranks.Ranges() {
+		if n++; n > most {
+			break
+		}
+		first.AddRange(lo, hi)
+	}
+	return first.Finish()
+}
+
+// stretchesOf returns where some ranks are in files.
+func stretchesOf(ctx context.Context, paths []string, among rankenc.Set) (stretches []stretch, err error) {
+	for i, path := range paths {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		_ = openPart(ctx, path, func(file *format.Reader) error { // its errors were seen before
+			_, ranks, err := ranksOf(file)
+			for first, last := range ranks.Intersection(among).Ranges() {
+				stretches = append(stretches, stretch{first, last, i})
+			}
+			return err
+		})
+	}
+	return stretches, nil
 }
 
 // mixed returns the error of files that are of several runs, which names these.

@@ -76,6 +76,7 @@ func isCutOff(err error) bool {
 // openTrace opens the trace at path. All its errors and those of the trace name
 // the path.
 func openTrace(ctx context.Context, path string) (*reprise.Trace, error) {
+	impatient.Store(true)
 	if err := checkSeekable(path); err != nil {
 		return nil, err
 	}
@@ -97,7 +98,6 @@ func openTrace(ctx context.Context, path string) (*reprise.Trace, error) {
 // it: it warns of what is damaged, and leaves that out. When the command is done, it
 // fails with what damageOf returns.
 func openReadable(cmd *cobra.Command, path string) (*reprise.Trace, error) {
-	impatient.Store(true)
 	trace, err := openTrace(cmd.Context(), path)
 	if err != nil {
 		return nil, err

@@ -49,6 +49,7 @@ func newRepair() *cobra.Command {
 
 // repair writes what is intact of the trace at path to output.
 func repair(cmd *cobra.Command, path, output string) (*repairResult, error) {
+	impatient.Store(true)
 	if err := checkSeekable(path); err != nil {
 		return nil, err
 	}

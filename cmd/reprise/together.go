@@ -153,6 +153,6 @@ func (p programInfo) print(q *question) {
 	if p.Shapes.Len() > 1 {
 		what = "shapes"
 	}
-	q.printf("program of %s %s, %s: %s\n\n", what, text.CutList(p.Shapes.String(), maxListText), text.Ranks(p.Ranks), text.Plural(p.Calls, "call"))
+	q.printf("program of %s %s, %s: %s\n\n", what, p.Shapes.Abbreviated(maxListText), text.Ranks(p.Ranks), text.Plural(p.Calls, "call"))
 	text.WriteParts(q.OutOrStdout(), p.Parts)
 }

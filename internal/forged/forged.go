@@ -85,6 +85,58 @@ func Endless(ranks, calling int, n uint64) ([]byte, error) {
 	return file.Bytes(), err
 }
 
+// ManyRuns returns the trace of 2²² ranks in two shapes, of which no two follow each other: as many runs of ranks as a trace may have.
+func ManyRuns() ([]byte, error) {
+	const runs = layout.MaxRuns / 2
+	var parts []merge.Part
+	for rank, names := range [][]string{{"init", "finalize"}, {"init", "barrier", "finalize"}} {
+		var table cst.Table
+		var calls sequitur.Builder
+		for _, name := range names {
+			calls.Append(table.Intern(table.Declare(cst.Function{Name: name})))
+		}
+		parts = append(parts, merge.Part{Rank: rank, Table: &table, Grammar: calls.Finish()})
+	}
+	run := merge.Run{Ranks: 6 * runs, Source: ti.Source}
+	var file bytes.Buffer
+	if err := merge.Write(&file, run, parts); err != nil {
+		return nil, err
+	}
+	var every [2]rankenc.SetBuilder
+	for i := range runs {
+		every[0].Add(4 * i)
+		every[1].Add(6*i + 1)
+	}
+	return withShapes(file.Bytes(), run.Ranks, []rankenc.Set{rankenc.SetOf(0), rankenc.SetOf(1)}, []rankenc.Set{every[0].Finish(), every[1].Finish()})
+}
+
+// AllCalling returns the trace of some ranks, all of which make the same two calls.
+func AllCalling(ranks int) ([]byte, error) {
+	var table cst.Table
+	var calls sequitur.Builder
+	for _, name := range []string{"init", "finalize"} {
+		calls.Append(table.Intern(table.Declare(cst.Function{Name: name})))
+	}
+	var file bytes.Buffer
+	err := merge.Write(&file, merge.Run{Ranks: ranks, Source: ti.Source}, []merge.Part{{Table: &table, Grammar: calls.Finish()}})
+	if err != nil {
+		return nil, err
+	}
+	return withShapes(file.Bytes(), ranks, []rankenc.Set{rankenc.SetOf(0)}, []rankenc.Set{rankenc.World(ranks)})
+}
+
+// withShapes returns a file of so many ranks with other ranks in its shapes.
+func withShapes(file []byte, ranks int, shapes, others []rankenc.Set) ([]byte, error) {
+	few, _ := layout.AppendShapes(nil, shapes, ranks, 0)
+	many, _ := layout.AppendShapes(nil, others, ranks, 0)
+	return Rewritten(file, func(w *format.Writer, s format.Section, content []byte) {
+		if s.Kind == layout.KindRun {
+			content = bytes.Replace(content, few, many, 1)
+		}
+		w.Add(s.Kind, s.Key, content)
+	})
+}
+
 // Depth is how many rules the grammar of [DeepRules] has.
 const Depth = 60
 

@@ -108,14 +108,14 @@ func (b *Bounded) Append(dst []byte) []byte {
 }
 
 // ReadBounded reads what [Bounded.Append] appended for a trace or a part file, of so many
-// functions and with calls of these ranks; nil if there is nothing. An error is a
+// functions and with calls of the ranks that a function returns, which is called if there is something; nil if there is nothing. An error is a
 // [*SectionError].
-func ReadBounded(file *format.Reader, functions int, ranks rankenc.Set) (b *Bounded, err error) {
+func ReadBounded(file *format.Reader, functions int, ranks func() rankenc.Set) (b *Bounded, err error) {
 	if _, ok := file.Lookup(KindBounded, 0); !ok {
 		return nil, nil
 	}
 	err = ReadSection(file, KindBounded, 0, func(data []byte) (err error) {
-		b, err = ParseBounded(data, functions, ranks)
+		b, err = ParseBounded(data, functions, ranks())
 		return err
 	})
 	return b, err
@@ -178,7 +178,7 @@ func (b *Bounded) decodeRanks(d *wire.Decoder, ranks rankenc.Set) {
 		return
 	}
 	if more := set.Difference(ranks); more.Len() > 0 {
-		d.Corrupt(at, "ranks", "%v make no calls", more)
+		d.Corrupt(at, "ranks", "%s make no calls", more.Abbreviated(MaxNamed))
 		return
 	}
 	for _, rank := range set.All() {

@@ -139,7 +139,7 @@ func CheckClocks(list []Clock, ranks int) error {
 	for i, c := range list {
 		switch n := c.Ranks.Len(); {
 		case n == 0 || c.Ranks.At(n-1) >= ranks:
-			return Corrupt("clock %d is of ranks %v", i, c.Ranks)
+			return Corrupt("clock %d is of ranks %s", i, c.Ranks.Abbreviated(MaxNamed))
 		case c.Machine == "" || machines[c.Machine]:
 			return Corrupt("clock %d is of machine %q", i, c.Machine)
 		case slices.ContainsFunc(c.Pieces(), func(a timing.Alignment) bool { return a.Rate > timing.MaxRate || a.Rate < -timing.MaxRate }) || c.Error < -1 || c.Error < 0 && (c.Contradicted || c.Early > 0) || c.Error < 0 && c.Pieces() != nil:
@@ -276,7 +276,7 @@ func parseClocks(data []byte) ([]Clock, error) {
 		at := d.Offset()
 		c := Clock{Ranks: DecodeRanks(&d)}
 		if d.Err() == nil && c.Ranks.Len() == 0 || len(list) > 0 && d.Err() == nil && c.Ranks.At(0) <= list[len(list)-1].Ranks.At(0) {
-			d.Corrupt(at, "ranks", "%v of clock %d", c.Ranks, len(list))
+			d.Corrupt(at, "ranks", "%s of clock %d", c.Ranks.Abbreviated(MaxNamed), len(list))
 		}
 		c.Machine = string(d.String("machine"))
 		at = d.Offset()

@@ -161,7 +161,7 @@ func (t *Table) CheckSlots(signatures []sequitur.Symbol) error {
 			return fmt.Errorf("merge: %w: a rank has more than %d values in its signatures", ErrLimit, MaxRankSlots)
 		}
 	}
-	return checkMemory("values in the signatures of a rank", uint64(slots), slotMemory, t.memory)
+	return CheckMemory("values in the signatures of a rank", uint64(slots), slotMemory, t.memory)
 }
 
 // matrices reads the numbers of the matrices of an array parameter of type t.

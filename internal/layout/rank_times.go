@@ -346,10 +346,10 @@ func ParseRankTimes(data []byte, n int, among rankenc.Set) (*RankTimes, error) {
 	at := d.Offset()
 	ranks := DecodeRanks(&d)
 	if d.Err() == nil && (ranks.Len() == 0 || ranks.At(ranks.Len()-1) >= MaxRanks) {
-		d.Corrupt(at, "ranks", "%v", ranks)
+		d.Corrupt(at, "ranks", "%s", ranks.Abbreviated(MaxNamed))
 	}
 	if others := ranks.Difference(among); d.Err() == nil && others.Len() > 0 {
-		d.Corrupt(at, "ranks", "times of ranks %v, which made no calls", others)
+		d.Corrupt(at, "ranks", "times of ranks %s, which made no calls", others.Abbreviated(MaxNamed))
 	}
 	at = d.Offset()
 	base := d.Varint("begin")

@@ -44,7 +44,7 @@ func ParseSeriesTable(data []byte, size int) (*SeriesTable, error) {
 	s.Ranks = DecodeRanks(&d)
 	n := s.Ranks.Len()
 	if d.Err() == nil && (n == 0 || int(s.Ranks.At(n-1)) >= size) {
-		d.Corrupt(at, "ranks", "%v in a run of %d", s.Ranks, size)
+		d.Corrupt(at, "ranks", "%s in a run of %d", s.Ranks.Abbreviated(MaxNamed), size)
 	}
 	for _, list := range []*Numbers{&s.Codec, &s.sections, &s.offsets} {
 		if d.Err() == nil {

@@ -59,6 +59,9 @@ func AppendShapes(dst []byte, shapes []rankenc.Set, size int, bytes uint64) (app
 // say a billion, and what unites or intersects sets goes through all of them.
 const MaxRuns = 1 << 22
 
+// MaxNamed is how long the list of ranks in an error is, in bytes.
+const MaxNamed = 100
+
 // DecodeRanks reads a set of ranks.
 func DecodeRanks(d *wire.Decoder) rankenc.Set {
 	at := d.Offset()
@@ -86,7 +89,7 @@ func DecodeShapes(d *wire.Decoder, size int, column bool, bytes uint64) []ranken
 			break
 		}
 		if ranks += s.Len(); s.Len() == 0 || ranks > size || int(s.At(s.Len()-1)) >= size {
-			d.Corrupt(at, "shape", "ranks %v in a run of %d", s, size)
+			d.Corrupt(at, "shape", "ranks %s in a run of %d", s.Abbreviated(MaxNamed), size)
 			break
 		}
 		if runs += s.Runs(); runs > MaxRuns {

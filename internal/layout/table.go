@@ -40,8 +40,8 @@ func (e *MemoryError) Error() string {
 
 func (e *MemoryError) Unwrap() error { return ErrLimit }
 
-// checkMemory returns a MemoryError if n things that take size bytes each need more than most bytes.
-func checkMemory(what string, n, size, most uint64) error {
+// CheckMemory returns a MemoryError if n things that take size bytes each need more than most bytes.
+func CheckMemory(what string, n, size, most uint64) error {
 	if need := wire.MulSat(n, size); need > most {
 		return &MemoryError{what, n, need, most}
 	}
@@ -131,7 +131,7 @@ func (p *signatureParser) parseFunctions() []int {
 		p.Limit(at, "signatures", "%d are more than %d", n, max(maxSignatures, p.size))
 		return nil
 	}
-	if err := checkMemory("signatures", n, signatureMemory, p.memory); err != nil {
+	if err := CheckMemory("signatures", n, signatureMemory, p.memory); err != nil {
 		p.Fail(at, "signatures", err)
 		return nil
 	}

@@ -68,7 +68,7 @@ func (r *PairRow) From() string {
 	if r.uniform == nil {
 		return strconv.Itoa(r.Source)
 	}
-	return CutList(r.uniform.From.String(), maxSet)
+	return r.uniform.From.Abbreviated(maxSet)
 }
 
 // To names the destinations.
@@ -82,7 +82,7 @@ func (r *PairRow) To() string {
 	case u.From.Equal(u.To):
 		return "each other"
 	case u.From.Intersection(u.To).Len() > 0:
-		return "others of " + CutList(u.To.String(), maxSet)
+		return "others of " + u.To.Abbreviated(maxSet)
 	}
-	return CutList(u.To.String(), maxSet)
+	return u.To.Abbreviated(maxSet)
 }

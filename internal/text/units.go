@@ -176,7 +176,7 @@ func Ranks(set rankenc.Set) string {
 	if set.Len() == 1 {
 		return "rank " + set.String()
 	}
-	return "ranks " + CutList(set.String(), maxList)
+	return "ranks " + set.Abbreviated(maxList)
 }
 
 // CutList returns a list that is separated by commas, cut off after an element if

@@ -31,17 +31,25 @@ func (e *LimitError) Unwrap() error { return ErrLimit }
 // Options configures [Resolve]. The zero Options is the default configuration.
 type Options struct {
 	// MaxCalls is the largest number of calls, of all processes, that create or free
-	// objects. Zero means 1<<22, which take some hundred bytes each.
+	// objects. Zero means 1<<22, or as many as the memory that the trace may take has room for, if these are
+	// fewer.
 	MaxCalls uint64
 
 	// MaxRanks is the largest number of ranks of a run. Zero means 1<<24, which take
-	// 8 bytes each.
+	// 8 bytes each, and of ranks that make calls as many as the memory has room for.
 	MaxRanks int
 }
 
-func (o Options) withDefaults() Options {
+// What is held for a call that creates or frees an object, and for a rank that makes calls, in bytes.
+const (
+	callMemory = 640
+	rankMemory = 1 << 11
+)
+
+// withDefaults returns o with what suits so much memory, if so many ranks make calls.
+func (o Options) withDefaults(memory, ranks uint64) Options {
 	if o.MaxCalls == 0 {
-		o.MaxCalls = 1 << 22
+		o.MaxCalls = min(1<<22, (memory-min(memory, rankMemory*ranks))/callMemory)
 	}
 	if o.MaxRanks == 0 {
 		o.MaxRanks = 1 << 24
@@ -56,9 +64,13 @@ func (o Options) withDefaults() Options {
 // error, which is one of reading the trace, a [*LimitError], or of ctx being done, nothing
 // is.
 func Resolve(ctx context.Context, t *reprise.Trace, o Options) (*symbolic.Groups, error) {
-	o = o.withDefaults()
+	calling := uint64(t.RankSet().Len())
+	o = o.withDefaults(t.Memory(), calling)
 	if n := t.Ranks(); n > o.MaxRanks {
 		return nil, &LimitError{fmt.Sprintf("%d ranks", n)}
+	}
+	if calling > t.Memory()/rankMemory {
+		return nil, &LimitError{fmt.Sprintf("%d ranks that make calls", calling)}
 	}
 	r := run{Run: t.Run(), plans: plansOf(t.Functions())}
 	for _, f := range t.Functions() {

@@ -125,6 +125,10 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	}
 	stopping, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	const rankMemory = 1 << 12 // as that of a replay
+	if err := trace.CheckMemory("ranks", uint64(trace.Ranks()), rankMemory); err != nil {
+		return nil, err
+	}
 	m := &ideal{trace: trace, times: times, phases: phases, ranks: make([]*rank, trace.Ranks()), stop: stop, most: most, progress: o.Progress}
 	if m.recorded, err = replay.NewRecorded(trace); err != nil {
 		return nil, err

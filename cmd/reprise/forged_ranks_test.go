@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/forged"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// TestForgedRanks asks for all of small files that name more ranks than there is memory for: those that hold something for each are
+// refused, with what allows them.
+func TestForgedRanks(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, file := range map[string]func() ([]byte, error){
+		"all ranks call": func() ([]byte, error) { return forged.AllCalling(math.MaxInt32) },
+		"many runs":      forged.ManyRuns,
+		"two worlds": func() ([]byte, error) {
+			var r tracer.Recorder
+			for _, name := range []string{"MPI_Init", "MPI_Finalize"} {
+				r.Call(r.Declare(cst.Function{Name: name}))
+			}
+			run := merge.Run{Ranks: math.MaxInt32, Source: "MPI", Worlds: []merge.World{{Parent: -1}, {First: 5}}}
+			var file bytes.Buffer
+			err := merge.Write(&file, run, []merge.Part{r.Finish(0)})
+			return file.Bytes(), err
+		},
+	} {
+		data, err := file()
+		if err != nil || len(data) > 200 {
+			t.Fatalf("%s: %d bytes, %v", name, len(data), err)
+		}
+		writeFile(t, "F", string(data))
+		for _, command := range []string{"messages F", "match F", "matrix F -o out.csv", "diff F F", "at F 1ms", "predict F", "report F -o out.html", "export F -o out.csv"} {
+			if name == "two worlds" && (strings.HasPrefix(command, "diff") || strings.HasPrefix(command, "at")) {
+				continue // which need no messages, and one rank makes calls
+			}
+			if name == "many runs" && strings.HasPrefix(command, "export") {
+				continue // which has room for so many
+			}
+			var r result
+			got := allocatedBy(func() { r = invoke(t, "", strings.Fields(command)...) })
+			if r.status != exitFailure || !strings.Contains(r.stderr, "; --memory ") || got > 128<<20 {
+				t.Errorf("%s: reprise %s: status %d, %d bytes, %s", name, command, r.status, got, r.stderr)
+			}
+		}
+		if r := invoke(t, "", "profile", "F"); r.status != exitOK {
+			t.Errorf("%s: profile: %+v", name, r)
+		}
+	}
+}
+
+// TestImpatient checks that commands that read traces or parts do not wait, once they are interrupted, for what does not notice it.
+func TestImpatient(t *testing.T) {
+	t.Chdir(t.TempDir())
+	file, err := forged.AllCalling(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "F", string(file))
+	before := impatient.Load()
+	defer impatient.Store(before)
+	for _, command := range []string{"info F", "cat F", "export F -o out.csv", "repair F -o out.rpz", "merge F -o out.rpz"} {
+		impatient.Store(false)
+		must(t, strings.Fields(command)...)
+		if !impatient.Load() {
+			t.Errorf("reprise %s waits", command)
+		}
+	}
+}
