@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/text"
@@ -122,7 +123,7 @@ func endsAsTrace(f *os.File) bool {
 	if info.Size() > small {
 		return false
 	}
-	file, _, err := format.Salvage(f, info.Size(), format.Options{})
+	file, _, err := format.Salvage(f, info.Size(), reprise.FileOptions(info.Size()))
 	if err != nil {
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/forged"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/tracer"
@@ -52,6 +53,40 @@ func TestForgedRanks(t *testing.T) {
 			t.Errorf("%s: profile: %+v", name, r)
 		}
 	}
+}
+
+// TestRepairExpanding repairs a file of a section that expands to more than memory has room for, which is left out.
+func TestRepairExpanding(t *testing.T) {
+	t.Chdir(t.TempDir())
+	file, err := forged.AllCalling(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := format.NewReader(bytes.NewReader(file), int64(len(file)), format.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w := format.NewWriter(&out, format.Options{Encoding: format.Zstd})
+	for _, s := range of.All() {
+		content, err := of.Content(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Add(s.Kind, s.Key, content)
+	}
+	const unknown = 77 // a kind of section
+	w.Add(unknown, 0, make([]byte, 128<<20))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "F", out.String())
+	var r result
+	got := allocatedBy(func() { r = invoke(t, "", "repair", "F", "-o", "out.rpz") })
+	if r.status != exitOK || !strings.Contains(r.stdout, "4 of 4 ranks saved") || !strings.Contains(r.stdout, "exceeds limit") || got > 64<<20 {
+		t.Errorf("status %d, %d bytes, %s%s", r.status, got, r.stdout, r.stderr)
+	}
+	must(t, "profile", "out.rpz")
 }
 
 // TestImpatient checks that commands that read traces or parts do not wait, once they are interrupted, for what does not notice it.

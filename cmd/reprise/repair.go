@@ -62,7 +62,7 @@ func repair(cmd *cobra.Command, path, output string) (*repairResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, losses, err := format.Salvage(f, stat.Size(), format.Options{Memory: memoryOf(cmd.Context())})
+	file, losses, err := format.Salvage(f, stat.Size(), fileOptions(cmd.Context(), stat.Size()))
 	if errors.Is(err, format.ErrFormat) {
 		err = noTrace(path) // nor is there anything of one
 		if other := (notTrace{}); errors.As(err, &other) && other.content == damagedBeginning {
