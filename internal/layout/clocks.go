@@ -272,9 +272,14 @@ func parseClocks(data []byte) ([]Clock, error) {
 	d := wire.NewDecoder("merge", data)
 	n := d.Count("clocks", 5)
 	var list []Clock
+	runs := 0
 	for len(list) < n && d.Err() == nil {
 		at := d.Offset()
 		c := Clock{Ranks: DecodeRanks(&d)}
+		if runs += c.Ranks.Runs(); runs > MaxRuns {
+			d.Limit(at, "ranks", "more than %d runs of consecutive ranks in %d clocks", MaxRuns, len(list)+1)
+			break
+		}
 		if d.Err() == nil && c.Ranks.Len() == 0 || len(list) > 0 && d.Err() == nil && c.Ranks.At(0) <= list[len(list)-1].Ranks.At(0) {
 			d.Corrupt(at, "ranks", "%s of clock %d", c.Ranks.Abbreviated(MaxNamed), len(list))
 		}

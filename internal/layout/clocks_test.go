@@ -3,6 +3,7 @@ package layout
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"math"
 	"reflect"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/mutate"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -226,4 +228,22 @@ func FuzzClocks(f *testing.F) {
 			t.Fatalf("%+v merged with itself is %+v", list, merged)
 		}
 	})
+}
+
+// TestClocksRuns reads clocks of two machines whose ranks are interleaved, as many as may be and two more.
+func TestClocksRuns(t *testing.T) {
+	for _, tt := range []struct {
+		ranks int // of a machine
+		want  error
+	}{{MaxRuns / 2, nil}, {MaxRuns/2 + 1, wire.ErrLimit}} {
+		var every [2]rankenc.SetBuilder
+		for i := range tt.ranks {
+			every[0].Add(4 * i)
+			every[1].Add(4*i + 2)
+		}
+		data := AppendClocks(nil, []Clock{{Ranks: every[0].Finish(), Machine: "a", Error: -1}, {Ranks: every[1].Finish(), Machine: "b", Error: -1}})
+		if _, err := parseClocks(data); !errors.Is(err, tt.want) {
+			t.Errorf("%d ranks of each: %v", tt.ranks, err)
+		}
+	}
 }
