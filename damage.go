@@ -128,11 +128,11 @@ func (t *Trace) LeaveOutDamage(ctx context.Context) error {
 	if report.unreadable.Len() == 0 {
 		return nil
 	}
-	t.sets = slices.Clone(t.all)
-	for i := range t.sets {
-		t.sets[i] = t.sets[i].Difference(report.unreadable)
+	sets := slices.Clone(t.all)
+	for i := range sets {
+		sets[i] = sets[i].Difference(report.unreadable)
 	}
-	t.index, t.active = newRankIndex(t.sets), unionOf(t.sets)
+	t.setRanks(sets)
 	clear(t.shapes.shapes)
 	t.shapes.size = 0
 	order, err := without(ctx, t.run.Interleaving, report.unreadable)

@@ -388,7 +388,7 @@ func TestSignatureContradiction(t *testing.T) {
 		t.Errorf("signature is %v, %v", text, err)
 	}
 	set := rankenc.SetOf(3, 9)
-	trace.sets = []rankenc.Set{rankenc.World(5), set}
+	trace.setRanks([]rankenc.Set{rankenc.World(5), set})
 	if got := trace.RankSet().String(); got != "0-4, 9" {
 		t.Errorf("ranks %s", got)
 	}

@@ -165,8 +165,8 @@ func (t *Trace) parseRun(data []byte) error {
 	if d.Err() != nil {
 		return d.Err()
 	}
-	t.sets, t.index, t.recorded = t.all, newRankIndex(t.all), unionOf(t.all)
-	t.active = t.recorded
+	t.setRanks(t.all)
+	t.recorded = t.active
 	parse, err := cst.ParseFunctions, error(nil)
 	if flags&layout.FlagKnown != 0 {
 		parse = layout.ParseFunctions

@@ -197,9 +197,10 @@ func (t *Trace) RankSet() rankenc.Set { return t.active() }
 // left out. [Trace.Summaries] are of them all.
 func (t *Trace) RecordedRanks() rankenc.Set { return t.recorded() }
 
-// unionOf returns what unites sets when it is asked for: they have ranks in common if the file contradicts itself.
-func unionOf(sets []rankenc.Set) func() rankenc.Set {
-	return sync.OnceValue(func() rankenc.Set { return rankenc.Set{}.Union(sets...) })
+// setRanks sets the ranks of the shapes. They are united when that is asked for: they have ranks in common if the file contradicts itself.
+func (t *Trace) setRanks(sets []rankenc.Set) {
+	t.sets, t.index = sets, newRankIndex(sets)
+	t.active = sync.OnceValue(func() rankenc.Set { return rankenc.Set{}.Union(sets...) })
 }
 
 // Memory returns how many bytes what is made of t may take: see [OpenFile].
