@@ -14,6 +14,11 @@ import (
 type PrintOptions struct {
 	// Absolute has ranks written as numbers, not as expressions.
 	Absolute bool
+
+	// Pooled has an argument of a signature that varies from call to call written with
+	// the values of all calls of the function, not with those of the signature: then it
+	// is the same text wherever that argument varies.
+	Pooled bool
 }
 
 // A Printer writes the calls of a trace as people write them:

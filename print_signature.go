@@ -51,7 +51,8 @@ func (s Signature) String() string {
 // regular, as {rank+1 on 0-30, 0 on 31}; the displacements, if they are few, as
 // rank+{-8, -1, 1, 8}; the few values that there are, as {18, 33}; or the smallest and
 // the largest, as {18 … 33}. Values that vary from call to call are likewise
-// {18 … 33 by call}, always of all ranks. An expression of the rank in the group that
+// {18 … 33 by call}: of the calls that the signature is of, if calls of ranks with such
+// values are no more than 1,048,576, or else of all calls of the function. An expression of the rank in the group that
 // the call names, not in the run, is as (rank+1) mod N in group, N being the size of
 // that group. An array that is not the same for all ranks is the number of its elements,
 // as [64 by rank].
@@ -250,10 +251,30 @@ func (s *Signature) inGroup(v Value) (number int64, text string, err error) {
 	return number, "", nil
 }
 
-// stream returns the text of the values that the k-th number of an argument has
-// anywhere.
-func (p *printing) stream(a Argument, k int) string {
-	values := a.of.streamValues(a.first + k)
+// Varying returns the text of a parameter that is a Stream in each of several signatures
+// of one function: of the values that it has in calls of any of these. There must be one.
+func (p *Printer) Varying(args ...Argument) string {
+	var values []int64
+	for _, a := range args {
+		values = append(values, p.streamed(a, 0)...)
+	}
+	x := printing{Printer: p}
+	return x.varying(args[0], 0, values)
+}
+
+// streamed returns the values that stand for the k-th number of an argument, a stream.
+func (p *Printer) streamed(a Argument, k int) []int64 {
+	if p.options.Pooled {
+		return a.of.streamValues(a.first + k)
+	}
+	return a.of.rangeOf(a.first + k)
+}
+
+// stream returns the text of the k-th number of an argument, a stream.
+func (p *printing) stream(a Argument, k int) string { return p.varying(a, k, p.streamed(a, k)) }
+
+// varying returns the text of a stream that has these values.
+func (p *printing) varying(a Argument, k int, values []int64) string {
 	if len(values) == 0 || len(values) > maxLooked {
 		return "{by call}"
 	}

@@ -86,7 +86,8 @@ type Rank struct {
 	of       []uint32
 	varied   []int64
 	variedAt []uint32
-	several  map[uint32]bool // terminals that stand for signatures with different expressions, too
+	several  map[uint32]bool    // terminals that stand for signatures with different expressions, too
+	others   map[[2]uint32]bool // terminals with streams, and signatures that they stand for, too
 
 	calls   []atomic.Pointer[Call] // by terminal, nil until it is decoded
 	series  *timing.Series         // nil if there is none

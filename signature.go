@@ -180,21 +180,22 @@ func (a Argument) At(rank int) (cst.Value, error) {
 	return t.value(a.Type, slots, a.Lengths), nil
 }
 
-// Stream returns the different values that an argument has in calls of any rank if one
-// number is all that it is, and that is a Stream, and nothing otherwise. The result must
-// not be changed.
+// Stream returns the different values that an argument has in calls of the signature if
+// one number is all that it is, and that is a Stream, and nothing otherwise. Of traces
+// with many such calls, they are those of all calls of the function, as
+// [Printer.Arguments] says. The result must not be changed.
 func (a Argument) Stream() []cst.Value {
 	if len(a.Values) != 1 || a.Values[0].Form != Stream {
 		return nil
 	}
 	var values []cst.Value
-	for _, v := range a.of.streamValues(a.first) {
+	for _, v := range a.of.rangeOf(a.first) {
 		values = append(values, a.of.trace.value(a.Type, []int64{v}, nil))
 	}
 	return values
 }
 
-// streamValues returns the values that a slot of s with streams has anywhere.
+// streamValues returns the values that a slot of s with streams has in calls of the function.
 func (s *Signature) streamValues(slot int) []int64 {
 	table := s.trace.signatures.Streams
 	i := slices.Index(table.Arguments, layout.StreamArgument{Function: s.trace.FunctionOf(s.Number), Slot: slot})

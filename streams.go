@@ -20,10 +20,9 @@ type expander struct {
 	// Terminals differ in the values of their streams. They are found from the
 	// signature of the shape, a state, by the number of one value after the other, each
 	// of which leads to another state.
-	states    pairmap.Map        // by value and state
-	firsts    []uint32           // of the signatures, those that are the same for the rank; nil if all differ
-	terminals []sequitur.Symbol  // by state, unknown where there is none
-	noted     map[[2]uint32]bool // terminals, and signatures of which it is noted that they stand for these, too
+	states    pairmap.Map       // by value and state
+	firsts    []uint32          // of the signatures, those that are the same for the rank; nil if all differ
+	terminals []sequitur.Symbol // by state, unknown where there is none
 }
 
 // unknown is no terminal.
@@ -187,12 +186,12 @@ func (e *expander) next(x sequitur.Symbol) (sequitur.Symbol, error) {
 		t = sequitur.Symbol(len(e.of))
 		e.addTerminal(x)
 		e.terminals[state] = t
-	} else if at := [2]uint32{t, x}; e.firsts != nil && e.of[t] != x && !e.noted[at] {
+	} else if at := [2]uint32{t, x}; e.firsts != nil && e.of[t] != x && !e.others[at] {
 		e.noteSeveral(t, int(e.of[t]), int(x))
-		if e.noted == nil {
-			e.noted = make(map[[2]uint32]bool)
+		if e.others == nil {
+			e.others = make(map[[2]uint32]bool)
 		}
-		e.noted[at] = true
+		e.others[at] = true
 	}
 	if e.firsts != nil && len(e.opened[x]) == 0 {
 		e.terminals[x] = t // it is not asked for again

@@ -65,6 +65,7 @@ type Trace struct {
 	spread    func() (layout.Summaries, error) // those of functions at all of their signatures
 	rankTimes func() (*layout.RankTimes, error)
 	series    func() (*layout.SeriesTable, error)
+	ranges    func() []ranges
 	columns   columnCache
 	shapes    shapeCache
 	damage    func() *damageReport
@@ -155,6 +156,7 @@ func OpenContainer(file *format.Reader) (*Trace, error) {
 	t.summaries = sync.OnceValues(t.readSummaries)
 	t.spread = sync.OnceValues(t.spreadSummaries)
 	t.rankTimes = sync.OnceValues(t.readRankTimes)
+	t.ranges = sync.OnceValue(t.readRanges)
 	t.series = sync.OnceValues(func() (*layout.SeriesTable, error) { return t.sections.SeriesTable(t.run.Ranks) })
 	t.damage = sync.OnceValue(t.findDamage)
 	return t, nil

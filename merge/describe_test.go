@@ -228,6 +228,65 @@ func TestElasticSignature(t *testing.T) {
 	}
 }
 
+// TestRanges checks that an argument that varies from call to call is described with the
+// values of the calls of a signature, of all ranks or those of a shape, not with those of
+// all calls of the function, unless these are asked for.
+func TestRanges(t *testing.T) {
+	f := cst.Function{Name: "compute", Params: []cst.Param{{Name: "unit", Type: cst.Type{Kind: cst.KindInt}}, {Name: "flops", Type: cst.Type{Kind: cst.KindInt}}}}
+	var parts []Part
+	for rank := range 4 {
+		var table cst.Table
+		var grammar sequitur.Builder
+		for i := range 800 {
+			x := uint64(rank*800+i+1) * 0x9e3779b97f4a7c15
+			flops := int64((x ^ x>>29) * 0xbf58476d1ce4e5b9 >> 32 % 60)
+			unit := i % 2
+			flops += int64(1000 * unit)
+			if rank == 3 {
+				flops += 100
+			}
+			grammar.Append(table.Intern(table.Declare(f), cst.Int(int64(unit)), cst.Int(flops)))
+			if rank < 3 {
+				grammar.Append(table.Intern(table.Declare(cst.Function{Name: "barrier"})))
+			}
+		}
+		parts = append(parts, Part{Rank: rank, Table: &table, Grammar: grammar.Finish()})
+	}
+	trace := openParts(t, 4, parts)
+	if n := trace.Signatures(); n != 3 || trace.Shapes() != 2 {
+		t.Fatalf("%d signatures of %d shapes", n, trace.Shapes())
+	}
+	shape, err := trace.Shape(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pooled := trace.Printer(reprise.PrintOptions{Pooled: true})
+	var varying []reprise.Argument
+	for unit, want := range [][3]string{
+		{"{0 … 159 by call}", "{100 … 159 by call}", "{0 … 1159 by call}"},
+		{"{1000 … 1159 by call}", "{1100 … 1159 by call}", "{0 … 1159 by call}"},
+	} {
+		n := 2 * unit // the barrier is between them
+		s := trace.Signature(n)
+		all, err := pooled.Signature(nil, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, got := range []string{s.String(), shape.Signature(n).String(), all} {
+			if want := fmt.Sprintf("compute(unit=%d, flops=%s)", unit, want[k]); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		}
+		if n := len(s.Args[1].Stream()); n != 120 {
+			t.Errorf("unit %d has %d values", unit, n)
+		}
+		varying = append(varying, s.Args[1])
+	}
+	if got := trace.Printer(reprise.PrintOptions{}).Varying(varying...); got != "{0 … 1159 by call}" {
+		t.Errorf("both are %s", got)
+	}
+}
+
 // TestFormsLost checks what is said of a trace of which the columns are lost.
 func TestFormsLost(t *testing.T) {
 	f := cst.Function{Name: "f", Params: []cst.Param{{Name: "x", Type: cst.Type{Kind: cst.KindInt}}}}
@@ -283,6 +342,7 @@ func TestSignatureProperty(t *testing.T) {
 			}
 			texts[n] = text
 		}
+		checkStreams(t, trace)
 		if p.ranks > 1 {
 			return
 		}
@@ -294,6 +354,44 @@ func TestSignatureProperty(t *testing.T) {
 			}
 		}
 	})
+}
+
+// checkStreams checks that the values of arguments that vary from call to call are those of
+// the calls: all that calls of the signature have, and of the function no others.
+func checkStreams(t *rapid.T, trace *reprise.Trace) {
+	type slot struct{ of, arg int }
+	values, ofFunction := make(map[slot][]cst.Value), make(map[slot][]cst.Value)
+	for rank := range trace.Ranks() {
+		r, err := trace.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for terminal := range uint32(r.Terminals()) {
+			for i, v := range r.Call(terminal).Args {
+				values[slot{r.Signature(terminal), i}] = append(values[slot{r.Signature(terminal), i}], v)
+				ofFunction[slot{r.Function(terminal), i}] = append(ofFunction[slot{r.Function(terminal), i}], v)
+			}
+		}
+	}
+	in := func(list []cst.Value, v cst.Value) bool { return slices.ContainsFunc(list, v.Equal) }
+	for n := range trace.Signatures() {
+		for i, a := range trace.Signature(n).Args {
+			stream := a.Stream()
+			if stream == nil {
+				continue
+			}
+			for _, v := range values[slot{n, i}] {
+				if !in(stream, v) {
+					t.Fatalf("argument %d of signature %d is %v in a call, not of %v", i, n, v, stream)
+				}
+			}
+			for _, v := range stream {
+				if !in(ofFunction[slot{trace.FunctionOf(n), i}], v) {
+					t.Fatalf("argument %d of signature %d is said to be %v, which no call has", i, n, v)
+				}
+			}
+		}
+	}
 }
 
 func TestShapeOf(t *testing.T) {

@@ -115,7 +115,7 @@ func (s Sites) siteOf(signature reprise.Signature, ranks []int, common map[int64
 	if v, ok := a.Constant(); ok {
 		return s.name(v.Int())
 	}
-	values := a.Stream() // of all signatures of the function
+	values := a.Stream()
 	for _, rank := range ranks {
 		if v, err := a.At(rank); err == nil {
 			values = append(values, v)

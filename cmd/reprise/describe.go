@@ -21,6 +21,7 @@ import (
 type describer struct {
 	trace    *reprise.Trace
 	printer  *reprise.Printer
+	pooled   *reprise.Printer // of what is compared
 	programs []skeleton.Program
 	known    map[sequitur.Symbol]*lookup
 	of       map[sequitur.Symbol]int // the rank that alone calls it, or −1
@@ -28,7 +29,7 @@ type describer struct {
 }
 
 func newDescriber(t *reprise.Trace, programs []skeleton.Program) *describer {
-	d := &describer{trace: t, printer: t.Printer(reprise.PrintOptions{}), programs: programs,
+	d := &describer{trace: t, printer: t.Printer(reprise.PrintOptions{}), pooled: t.Printer(reprise.PrintOptions{Pooled: true}), programs: programs,
 		known: make(map[sequitur.Symbol]*lookup), of: make(map[sequitur.Symbol]int)}
 	for _, p := range programs {
 		for s := range p.Grammar.Occurrences() {
@@ -45,7 +46,7 @@ func newDescriber(t *reprise.Trace, programs []skeleton.Program) *describer {
 // A lookup is what is looked up of a signature.
 type lookup struct {
 	reprise.Signature
-	args  []string // as all ranks have them
+	args  []string // as all ranks have them, where they vary by call as all calls of the function
 	away  []away   // of each, if it is a rank
 	fails bool     // it is a test that fails
 }
@@ -62,7 +63,7 @@ func (d *describer) look(s sequitur.Symbol) *lookup {
 	}
 	k := &lookup{Signature: d.trace.Signature(int(s))}
 	var err error
-	if k.args, err = d.printer.Arguments(nil, k.Signature); err != nil {
+	if k.args, err = d.pooled.Arguments(nil, k.Signature); err != nil {
 		d.err = cmp.Or(d.err, err)
 		k.args = make([]string, len(k.Args))
 	}
@@ -185,17 +186,6 @@ func (d *describer) kinds(tells func(f *cst.Function, arg int) bool) func(sequit
 	}
 }
 
-// same returns the text of an argument that all signatures have, or … if there is none.
-func (d *describer) same(signatures []sequitur.Symbol, arg int) string {
-	text := d.look(signatures[0]).args[arg]
-	for _, s := range signatures {
-		if d.look(s).args[arg] != text {
-			return "…"
-		}
-	}
-	return text
-}
-
 // call writes the call of a node, and reports whether it is a test that fails.
 func (d *describer) call(n *skeleton.Node) (words string, fails bool) {
 	var signatures []sequitur.Symbol
@@ -216,21 +206,33 @@ func (d *describer) call(n *skeleton.Node) (words string, fails bool) {
 		if p.Type.Kind == cst.KindRank {
 			value = d.fit(n, i)
 		}
-		if value == "" && dependent(p.Type) {
-			value = d.same(signatures, i)
-		}
 		if value == "" {
-			var texts []string
-			for _, s := range signatures {
-				if arg := d.look(s).args[i]; !slices.Contains(texts, arg) {
-					texts = append(texts, arg)
-				}
-			}
-			value = alternatives(texts)
+			value = d.value(signatures, i)
 		}
 		args = append(args, text.Printable(p.Name)+"="+value)
 	}
 	return text.Printable(function.Name) + "(" + strings.Join(args, ", ") + ")", d.look(signatures[0]).fails
+}
+
+// value writes an argument that several signatures have.
+func (d *describer) value(signatures []sequitur.Symbol, arg int) string {
+	var varying []reprise.Argument
+	var texts []string
+	for _, s := range signatures {
+		a := d.look(s).Args[arg]
+		if len(a.Values) == 1 && a.Values[0].Form == reprise.Stream {
+			varying = append(varying, a)
+		} else if text := d.look(s).args[arg]; !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	if len(varying) > 0 {
+		texts = append(texts, d.printer.Varying(varying...))
+	}
+	if dependent(*d.look(signatures[0]).Args[arg].Type) && len(texts) > 1 {
+		return "…"
+	}
+	return alternatives(texts)
 }
 
 // alternatives writes the values of an argument that differs.
