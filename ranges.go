@@ -21,21 +21,6 @@ type ranges map[signatureSlot][]int64
 // streams, or some cannot be read.
 func (t *Trace) readRanges() []ranges {
 	var calls uint64
-	for number, ranks := range t.sets {
-		if ranks.Len() == 0 {
-			continue
-		}
-		s, err := t.shape(number)
-		if err != nil {
-			return nil
-		}
-		if s.template().streams {
-			calls = wire.AddSat(calls, wire.MulSat(s.Grammar.Len(), uint64(ranks.Len())))
-		}
-		if calls > maxRanged {
-			return nil
-		}
-	}
 	all := make([]ranges, len(t.sets))
 	for number, ranks := range t.sets {
 		if ranks.Len() == 0 {
@@ -43,6 +28,12 @@ func (t *Trace) readRanges() []ranges {
 		}
 		s, err := t.shape(number)
 		if err != nil {
+			return nil
+		}
+		if !s.template().streams {
+			continue
+		}
+		if calls = wire.AddSat(calls, wire.MulSat(s.Grammar.Len(), uint64(ranks.Len()))); calls > maxRanged {
 			return nil
 		}
 		if all[number], err = s.ranges(); err != nil {
@@ -54,9 +45,6 @@ func (t *Trace) readRanges() []ranges {
 
 // ranges returns the ranges of s.
 func (s *Shape) ranges() (ranges, error) {
-	if !s.template().streams {
-		return nil, nil
-	}
 	of := make(ranges)
 	for _, rank := range s.Ranks.All() {
 		r, err := s.trace.readRank(int(rank))

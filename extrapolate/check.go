@@ -31,7 +31,7 @@ func (r *Result) check(ctx context.Context, from *reprise.Trace) error {
 	if err != nil || len(known) > 0 {
 		return err
 	}
-	return &Error{wrong}
+	return &Error{Problems: wrong}
 }
 
 // faults returns which calls of a run have no partner, or else which wait for ever.

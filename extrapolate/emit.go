@@ -48,7 +48,7 @@ func (m *made) make() error {
 		}
 	}
 	if m.forced = problems; len(problems) > 0 && !m.solver.forced {
-		return &Error{problems}
+		return &Error{Problems: problems}
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func (w *writer) rank(number int) error {
 			w.problem(fmt.Sprintf("no trace has ranks in the place of some of %d (%s): they do what others do (%s)", w.o.Ranks, name, next.name))
 		}
 		if next == nil {
-			return &Error{[]string{fmt.Sprintf("the calls of rank %d of %d: no trace has a rank in its place (%s)", number, w.o.Ranks, name)}}
+			return &Error{Problems: []string{fmt.Sprintf("the calls of rank %d of %d: no trace has a rank in its place (%s)", number, w.o.Ranks, name)}}
 		}
 		w.class = next
 	}

@@ -42,7 +42,11 @@ type Fit struct {
 }
 
 // An Error says what of a run does not follow from the traces.
-type Error struct{ Problems []string }
+type Error struct {
+	Problems []string
+	Ranks    int  // a trace of so many, too, would show what these do not; 0 if none is known
+	NoGrid   bool // no place in a grid says which calls ranks make
+}
 
 const maxProblems = 10 // that a text has
 
@@ -50,6 +54,9 @@ func (e *Error) Error() string {
 	text := "extrapolate: not determined: " + strings.Join(e.Problems[:min(len(e.Problems), maxProblems)], "; ")
 	if more := len(e.Problems) - maxProblems; more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
+	}
+	if e.Ranks > 0 {
+		text += fmt.Sprintf("; a trace of %d ranks, too, would show more", e.Ranks)
 	}
 	return text
 }

@@ -110,7 +110,7 @@ func TestNamed(t *testing.T) {
 		traces = append(traces, run(t, n, program))
 	}
 	_, _, err := extrapolated(t, traces, 32)
-	for _, want := range []string{"2 in all traces, and 4 on 32 ranks: perhaps ", "count of MPI_Send", "iterations of the loop of MPI_Send", "a trace of 64 ranks, too, would show all that"} {
+	for _, want := range []string{"2 in all traces, and 4 on 32 ranks: perhaps ", "count of MPI_Send", "iterations of the loop of MPI_Send", "; a trace of 64 ranks, too, would show more"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in %v", want, err)
 		}

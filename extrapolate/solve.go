@@ -64,7 +64,7 @@ func (s *solver) force() (best *made, err error) {
 			}
 			if failed != nil {
 				if why == nil {
-					why = &Error{[]string{failed.class + ": " + failed.what}}
+					why = &Error{Problems: []string{failed.class + ": " + failed.what}}
 				}
 				continue
 			}
@@ -108,7 +108,7 @@ func (s *solver) solve() (*made, error) {
 	case plane == nil && err != nil:
 		return nil, err
 	case plane == nil && space == nil:
-		return nil, &Error{[]string{why1, why2, why3}}
+		return nil, &Error{Problems: []string{why1, why2, why3}, NoGrid: true}
 	case plane == nil:
 		return space, nil
 	case space == nil && err == nil:
@@ -120,7 +120,7 @@ func (s *solver) solve() (*made, error) {
 	case err != nil:
 		return nil, err
 	case plane == nil:
-		return nil, &Error{[]string{why2}}
+		return nil, &Error{Problems: []string{why2}, NoGrid: true}
 	}
 	return s.alone(plane, 3)
 }
@@ -157,7 +157,7 @@ func (s *solver) solveIn(dims, most int) (first *made, why string, err error) {
 			continue
 		}
 		if g.thin {
-			open = &Error{[]string{fmt.Sprintf("the grid of the ranks: %s holds for the traces, and has one rank in a dimension in some", g.name)}}
+			open = &Error{Problems: []string{fmt.Sprintf("the grid of the ranks: %s holds for the traces, and has one rank in a dimension in some", g.name)}}
 			continue
 		}
 		if first == nil {
@@ -189,7 +189,7 @@ func (s *solver) agree(known *made, dims int) error {
 }
 
 func (s *solver) differ(a, b *made) error {
-	return &Error{[]string{fmt.Sprintf("the grid of the ranks: %s and %s both hold for the traces, and differ on %d ranks", a.grid.name, b.grid.name, s.o.Ranks)}}
+	return &Error{Problems: []string{fmt.Sprintf("the grid of the ranks: %s and %s both hold for the traces, and differ on %d ranks", a.grid.name, b.grid.name, s.o.Ranks)}}
 }
 
 // seen returns an error if what may depend on the number of ranks, or on extents of grids of at most so many dimensions, does
@@ -203,8 +203,9 @@ func (s *solver) seen(m *made, err error) error {
 	if m != nil {
 		alike = m.alike
 	}
-	if problems := slices.Concat(unseen(s.ranks, alike), wrong.Problems); len(problems) > 0 {
-		return &Error{problems}
+	problems, ranks := unseen(s.ranks, alike)
+	if problems = append(problems, wrong.Problems...); len(problems) > 0 {
+		return &Error{Problems: problems, Ranks: ranks, NoGrid: wrong.NoGrid}
 	}
 	return nil
 }
@@ -216,9 +217,9 @@ const maxNamed = 5
 const maxSuggested = 1024
 
 // unseen returns which extents of grids, logarithms and roots are the same on all numbers of ranks but the last: what depends on
-// them is not seen. It says which numbers alike returns for the value, as these may depend on it, and what trace shows that, if
-// there is one.
-func unseen(numbers []int64, alike func(value int64) []string) (problems []string) {
+// them is not seen. It says which numbers alike returns for the value, as these may depend on it, and of how many ranks a trace
+// shows that, 0 if none does.
+func unseen(numbers []int64, alike func(value int64) []string) (problems []string, ranks int) {
 	last := len(numbers) - 1
 	constants(numbers, func(x feature, values []int64) {
 		problem := fmt.Sprintf("what depends on %s: %d in all traces, and %d on %d ranks", x.name, values[0], values[last], numbers[last])
@@ -230,7 +231,7 @@ func unseen(numbers []int64, alike func(value int64) []string) (problems []strin
 		problems = append(problems, problem)
 	})
 	if len(problems) == 0 {
-		return nil
+		return nil, 0
 	}
 	for _, powers := range []bool{true, false} {
 		for n := numbers[0] + 1; n <= maxSuggested; n++ {
@@ -240,12 +241,11 @@ func unseen(numbers []int64, alike func(value int64) []string) (problems []strin
 			open := false
 			constants(append([]int64{n}, numbers...), func(feature, []int64) { open = true })
 			if !open {
-				problems[len(problems)-1] += fmt.Sprintf(": a trace of %d ranks, too, would show all that", n)
-				return problems
+				return problems, int(n)
 			}
 		}
 	}
-	return problems
+	return problems, 0
 }
 
 // constants yields what is the same on all numbers of ranks but the last, those of the same values once.

@@ -105,7 +105,7 @@ func (e *extrapolation) make(q *question, paths []string, ranks int, force bool)
 	}
 	if err != nil {
 		if undetermined := new(extrapolate.Error); errors.As(err, &undetermined) {
-			return nil, undeterminedError{undetermined, q.all}
+			return nil, undeterminedError{undetermined, ranks, q.all}
 		}
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "extrapolate: "))
 	}
@@ -149,13 +149,14 @@ func (a *extrapolateAnswer) extrapolate(q *question) error {
 
 // An undeterminedError is an [extrapolate.Error] in the words of the command.
 type undeterminedError struct {
-	err *extrapolate.Error
-	all bool
+	err   *extrapolate.Error
+	ranks int
+	all   bool
 }
 
 func (e undeterminedError) Error() string {
 	var b strings.Builder
-	b.WriteString("the run is not determined:")
+	fmt.Fprintf(&b, "the run is not determined: %s:", e.advice())
 	list := e.err.Problems
 	if !e.all {
 		list = list[:min(len(list), maxDifferences)]
@@ -167,6 +168,18 @@ func (e undeterminedError) Error() string {
 		fmt.Fprintf(&b, "\nand %d more, which --all shows", more)
 	}
 	return b.String()
+}
+
+// advice says what would determine the run.
+func (e undeterminedError) advice() string {
+	more := "traces of more numbers of ranks"
+	if n := e.err.Ranks; n > 0 {
+		more = fmt.Sprintf("a trace of %s, too,", text.Plural(uint64(n), "rank"))
+	}
+	if e.err.NoGrid {
+		return fmt.Sprintf("give %s or record it on %s, as places in a grid do not say which calls ranks make", more, text.Plural(uint64(e.ranks), "rank"))
+	}
+	return fmt.Sprintf("give %s or take what is nearest with --force", more)
 }
 
 func (e undeterminedError) Unwrap() error { return e.err }
