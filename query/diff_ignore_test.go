@@ -102,5 +102,22 @@ func TestDiffIgnore(t *testing.T) {
 		test(poll, open(poll, []cst.Param{flag}, cst.Int(0)), none, Ignored{Polls: true}, true)
 		test(poll, open(poll, []cst.Param{flag}, cst.Int(1)), none, Ignored{Polls: true}, false)
 	}
+	status := func(d cst.Direction) []cst.Param {
+		return []cst.Param{{Name: "status", Type: cst.Type{Kind: cst.KindStatus}, Direction: d}}
+	}
+	of := func(source int64) cst.Value { return cst.StatusOf(cst.Status{Source: source}) }
+	x, y = open("MPI_Recv", status(cst.Out), of(1)), open("MPI_Recv", status(cst.Out), of(2))
+	test("statuses", x, y, Ignored{Polls: true}, false)
+	test("statuses", x, y, Ignored{Completions: true}, true)
+	test("a receive and none", x, none, Ignored{Completions: true}, false)
+	test("a count and none", open("MPI_Get_count", status(cst.In), of(1)), none, Ignored{Completions: true}, true)
+	for name, up := range map[string]bool{"MPI_Waitany": true, "MPI_Testany": true, "MPI_Wait": false, "MPI_Startall": false} {
+		index := []cst.Param{{Name: "index", Type: cst.Type{Kind: cst.KindInt}, Direction: cst.Out}}
+		if name == "MPI_Wait" {
+			index[0].Name = "request"
+		}
+		test(name, open(name, index, cst.Int(0)), none, Ignored{Polls: true}, false)
+		test(name, open(name, index, cst.Int(0)), none, Ignored{Completions: true}, up)
+	}
 	test("no poll", open("MPI_Initialized", []cst.Param{flag}, cst.Int(0)), none, Ignored{Polls: true}, false)
 }

@@ -35,7 +35,7 @@ func newDiff() *cobra.Command {
 }
 
 // ignorable are the words that --ignore takes.
-var ignorable = []string{"addresses", "sites", "files", "polls"}
+var ignorable = []string{"addresses", "sites", "files", "polls", "completions"}
 
 // An ignoreFlag is what does not count.
 type ignoreFlag struct {
@@ -58,6 +58,8 @@ func (f *ignoreFlag) Set(value string) error {
 			f.Files = true
 		case word == "polls":
 			f.Polls = true
+		case word == "completions":
+			f.Completions = true
 		case strings.HasPrefix(word, "MPI"):
 			f.Functions = append(f.Functions, word)
 		default:
@@ -276,7 +278,7 @@ func printFirst(q *question, f *query.Difference, what string) {
 const maxRanksText = 30
 
 func (d *diffAnswer) printCounts(q *question, what string, rows []query.CountDifference) {
-	t := d.rows(q, len(rows), "calls in A", "calls in B", "difference", "ranks", what)
+	t := d.rows(q, len(rows), "calls in A", "calls in B", "difference", "ranks", what).Wrapped() // what differs may be anywhere
 	for _, c := range rows {
 		ranks := c.Ranks.String()
 		if len(ranks) > maxRanksText {
