@@ -115,9 +115,10 @@ func (s *statement) handles(p *spec.Param, v *values, class string) (string, err
 	s.before = append(s.before, fmt.Sprintf("const int *numbers = %s;", numbers), fmt.Sprintf("MPI_Request list[%d];", count),
 		fmt.Sprintf("take(list, request, numbers, %s);", length))
 	if chosen != "" {
-		s.chose, s.possible = true, fmt.Sprintf("choose(list, %s, %s, %s)", length, chosen, completed)
+		list := fmt.Sprintf("(list, %s, %s, %s)", length, chosen, completed)
+		s.chose, s.possible = true, "choose"+list
 		if !tests(s.function.Name) {
-			s.before = append(s.before, s.possible+";")
+			s.before = append(s.before, "choose_or_wait"+list+";")
 		}
 	}
 	s.after = append(s.after, fmt.Sprintf("put(list, request, numbers, %s);", length))

@@ -359,6 +359,15 @@ int choose(MPI_Request *list, int n, const int *indices, int completed)
     return completed > 0 || none;
 }
 
+void choose_or_wait(MPI_Request *list, int n, const int *indices, int completed)
+{
+    int others = completed != 1;
+    for (int i = 0; i < n && !others; i++)
+        others = i != indices[0] && list[i] != MPI_REQUEST_NULL && !idle(list[i]);
+    if (others)
+        choose(list, n, indices, completed);
+}
+
 void put(const MPI_Request *list, MPI_Request *requests, const int *numbers, int n)
 {
     for (int i = 0; i < n; i++)

@@ -72,6 +72,9 @@ int cancel_request(void *state, int complete);
    complete and would come first, but none that are not started. If none is to be completed it says whether none is complete. */
 void take(MPI_Request *list, const MPI_Request *requests, const int *numbers, int n);
 int choose(MPI_Request *list, int n, const int *indices, int completed);
+
+/* The same for a call that waits: where it can complete nothing else, the call itself does the waiting. */
+void choose_or_wait(MPI_Request *list, int n, const int *indices, int completed);
 void put(const MPI_Request *list, MPI_Request *requests, const int *numbers, int n);
 
 /* An address as MPI has it. */
