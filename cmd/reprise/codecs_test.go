@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,12 +68,24 @@ func TestCodecsInputs(t *testing.T) {
 		}
 	}
 	text := must(t, "codecs", "lines.txt", "--error", "1%")
-	if !strings.Contains(text, "lines.txt: 2,000 values, ") || strings.Count(text, "mean error") != 1 {
+	if !strings.Contains(text, "lines.txt: 2,000 values, 16.0 kB as they are; codecs with an error: at most 1 % off\n") || strings.Count(text, "mean error") != 1 {
 		t.Errorf("printed\n%s", text)
 	}
 	for word := range strings.FieldsSeq("exponential hist grammar entropy zstd lz4 statistics histograms paths") {
 		if !strings.Contains(text, "  "+word+"\n") {
 			t.Errorf("no %s in\n%s", word, text)
+		}
+	}
+}
+
+// TestCodecsFew checks that only codecs without an error are called exact, also of values that all
+// come back.
+func TestCodecsFew(t *testing.T) {
+	exact := []string{"zstd", "lz4"}
+	for line := range strings.Lines(invoke(t, "1000\n", "codecs", "-").stdout) {
+		fields := strings.Fields(line)
+		if codec := fields[len(fields)-1]; slices.Contains(exact, codec) != strings.Contains(line, "exact") {
+			t.Errorf("%s", line)
 		}
 	}
 }
@@ -90,7 +103,7 @@ func TestCodecsFirstLine(t *testing.T) {
 	} {
 		r := invoke(t, "", append([]string{"codecs", "--json"}, strings.Fields(args)...)...)
 		if want == 0 {
-			if !strings.Contains(r.stderr, `line 1: "took" is not a time`) {
+			if !strings.Contains(r.stderr, `line 1: "took" is not a time, such as 1500 or 1.5us`) {
 				t.Errorf("codecs %s: %+v", args, r)
 			}
 		} else if !strings.Contains(r.stdout, fmt.Sprintf(`"values": %d,`, want)) {
@@ -186,7 +199,8 @@ func TestCodecsErrors(t *testing.T) {
 		{"empty --unit h", exitUsage, `invalid argument "h" for "--unit" flag: must be ns, us, ms or s`},
 		{"empty --error 0", exitUsage, "--error is not 0: exact codecs are compared as well"},
 		{"empty --error x", exitUsage, "--error is from 0.0001 to 0.5, not x"},
-		{"missing", exitFailure, "open missing: no such file or directory"},
+		{"missing", exitFailure, "missing: no such file or directory"},
+		{".", exitFailure, ".: this is a directory; codecs reads traces, text with a time on each line, and CSV with --column"},
 		{"empty", exitFailure, "empty: no times in it"},
 		{"table.csv", exitFailure, "table.csv: line 1 has several fields: --column chooses one"},
 		{"table.csv --column c", exitFailure, `table.csv: no column "c": there are a, b`},
@@ -196,7 +210,7 @@ func TestCodecsErrors(t *testing.T) {
 		{"trace.rpz --column 1", exitUsage, "--column does not go with a trace"},
 		{"trace.rpz --unit s", exitUsage, "--unit does not go with a trace"},
 		{"table.csv --column b", exitFailure, `table.csv: line 3 has no column "b"`},
-		{"-", exitFailure, `-: line 2: "1e300" is not a time`},
+		{"-", exitFailure, `-: line 2: "1e300" is not a time, such as 1500 or 1.5us`},
 	} {
 		r := invoke(t, "1\n1e300\n", append([]string{"codecs"}, strings.Fields(tt.args)...)...)
 		if line, _, _ := strings.Cut(r.stderr, "\n"); r.status != tt.status || line != "reprise: "+tt.want || r.stdout != "" {

@@ -176,6 +176,9 @@ func addCompletion(root *cobra.Command) {
 
 // writeMan writes a man page of each command into a directory, which it makes.
 func writeMan(root *cobra.Command, dir string) error {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s: this is a file; man pages are written into a directory", dir)
+	}
 	if err := os.MkdirAll(filepath.Clean(dir), 0o777); err != nil {
 		return err
 	}
