@@ -336,7 +336,7 @@ func (s *collectSummary) print(w io.Writer, asJSON, quiet bool) error {
 		fmt.Fprintf(w, ", merged of %s in %.1f s\n", text.Plural(s.Parts, "part"), s.After.Seconds())
 	default:
 		fmt.Fprintf(w, " (%s raw)\n", text.Bytes(*s.Raw))
-		fmt.Fprintf(w, "reprise: cost: %.2f %% of the time, %.1f s of compressing, %.1f s at the end\n",
+		fmt.Fprintf(w, "reprise: cost: %.2f %% of the time, %.1f s of collecting, %.1f s at the end\n",
 			100**s.Overhead, s.Collector.Seconds(), s.After.Seconds())
 	}
 	if s.Run != nil {

@@ -42,6 +42,10 @@ type differ struct {
 	names map[sequitur.Symbol]callName
 	most  *reprise.Shape // the one of most ranks
 
+	// The last rank that its calls were compared with alone, and their names on that.
+	aloneOn int
+	alone   map[string]string
+
 	// As the ranks of s have it, or all ranks if s is nil.
 	signature func(s *reprise.Shape, n int) (words, error)
 }
@@ -64,6 +68,65 @@ func (d *differ) name(n sequitur.Symbol) callName {
 	}
 	d.names[n] = name
 	return name
+}
+
+// nameIn returns the name of a call of a shape, full or brief. A call of a single rank has the
+// brief name of one in the shape of most ranks that would be the same on it: rank+1 is 1 on rank 0.
+func (d *differ) nameIn(s *reprise.Shape, n sequitur.Symbol, brief bool) string {
+	if !brief {
+		return d.name(n).full
+	}
+	if s != d.most && s.Ranks.Len() == 1 {
+		rank := s.Ranks.At(0)
+		if key, ok := d.keyOn(rank, n); ok {
+			if name, ok := d.onRank(rank)[key]; ok {
+				return name
+			}
+		}
+	}
+	return d.name(n).brief
+}
+
+// onRank returns the brief names of the calls of the shape of most ranks, by what they are on a rank,
+// without those of which several are one.
+func (d *differ) onRank(rank int) map[string]string {
+	if d.alone == nil || d.aloneOn != rank {
+		d.aloneOn, d.alone = rank, make(map[string]string)
+		several := make(map[string]bool)
+		for n := range d.most.Grammar.Occurrences() {
+			if key, ok := d.keyOn(rank, n); ok {
+				name := d.name(n).brief
+				several[key] = several[key] || d.alone[key] != "" && d.alone[key] != name
+				d.alone[key] = name
+			}
+		}
+		for key, many := range several {
+			if many {
+				delete(d.alone, key)
+			}
+		}
+	}
+	return d.alone
+}
+
+// keyOn returns what a brief name says of a call on a rank, if that is known.
+func (d *differ) keyOn(rank int, n sequitur.Symbol) (key string, ok bool) {
+	s := d.trace.Signature(int(n))
+	key = s.Function.Name
+	for i, p := range s.Function.Params {
+		if p.Type.Kind != cst.KindRank {
+			continue
+		}
+		switch v := s.Args[i].Values[0]; {
+		case v.Form == reprise.Constant:
+			key += fmt.Sprintf(" %d", v.Number)
+		case v.Form == reprise.Expression && !v.InGroup:
+			key += fmt.Sprintf(" %d", v.Expr.Eval(int64(rank), int64(d.trace.Ranks())))
+		default:
+			return "", false
+		}
+	}
+	return key, true
 }
 
 // words are a signature in the words of cat.
@@ -102,10 +165,7 @@ func (s words) brief() string {
 func (d *differ) count(s *reprise.Shape, brief bool) map[string]uint64 {
 	calls := make(map[string]uint64)
 	for n, times := range s.Grammar.Occurrences() {
-		name := d.name(n).full
-		if brief {
-			name = d.name(n).brief
-		}
+		name := d.nameIn(s, n, brief)
 		calls[name] = wire.AddSat(calls[name], times)
 	}
 	return calls
@@ -116,7 +176,7 @@ func (d *differ) count(s *reprise.Shape, brief bool) map[string]uint64 {
 func (d *differ) shown(s *reprise.Shape, name string, brief bool) string {
 	as := ""
 	for n := range s.Grammar.Occurrences() {
-		if known := d.name(n); known.full != name && !brief || known.brief != name && brief {
+		if d.nameIn(s, n, brief) != name {
 			continue
 		}
 		signature, err := d.signature(s, int(n))
@@ -186,7 +246,7 @@ func describeShapes(trace *reprise.Trace, shapes []*reprise.Shape, most int) []s
 	if len(order) == 0 {
 		return list
 	}
-	d := differ{trace, make(map[sequitur.Symbol]callName), shapes[order[0]], signaturesOf(trace)}
+	d := differ{trace: trace, names: make(map[sequitur.Symbol]callName), most: shapes[order[0]], signature: signaturesOf(trace)}
 	for _, number := range order[:min(len(order), most)] {
 		s := d.describe(shapes[number])
 		s.Shape, s.Ranks = number, shapes[number].Ranks
@@ -257,10 +317,9 @@ const maxListText = 200
 // cutName returns a name that stands among others in a line, cut if the line has an end and
 // the name is long.
 func cutName(w io.Writer, name string) string {
-	const most = 80
 	r := text.RulerOf(w)
 	if r.Columns() == 0 {
 		return name
 	}
-	return r.Cut(name, min(most, r.Columns()-len("  without ")))
+	return r.Cut(name, r.Columns()-len("  without "))
 }

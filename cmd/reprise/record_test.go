@@ -87,7 +87,7 @@ func TestRecord(t *testing.T) {
 			for _, pattern := range []string{
 				fmt.Sprintf(`(?m)^2 ranks know of %d bytes$`, 2*len(input)),
 				fmt.Sprintf(`(?m)^reprise: %s: %s calls of 2 ranks in %d bytes \(.* raw\)$`, trace, text.Count(info.Calls), info.Bytes),
-				`(?m)^reprise: cost: \d.*% of the time, .* s of compressing, .* s at the end$`,
+				`(?m)^reprise: cost: \d.*% of the time, .* s of collecting, .* s at the end$`,
 				`(?m)^reprise: the command ended with status 3$`,
 			} {
 				if !regexp.MustCompile(pattern).MatchString(got.stderr) {

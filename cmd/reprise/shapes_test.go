@@ -96,6 +96,45 @@ shape 3: 1 rank with 5 calls: 5
 	}
 }
 
+// TestShapeOfOneRank checks that a rank whose calls have numbers where those of others have
+// expressions of the rank is not said to make other calls if the numbers are what these give.
+func TestShapeOfOneRank(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var text strings.Builder
+	for r := range 5 {
+		fmt.Fprintf(&text, "%d init\n", r)
+		size := 8
+		if r == 0 {
+			size = 16 // so that this send is another
+		}
+		if r < 4 {
+			fmt.Fprintf(&text, "%d send %d 0 %d 1\n", r, r+1, size)
+		}
+		if r > 0 {
+			fmt.Fprintf(&text, "%d recv %d 0 8 1\n", r, r-1)
+		}
+		if r == 4 {
+			fmt.Fprintf(&text, "%d send 2 0 8 1\n", r)
+		}
+	}
+	for r := range 5 {
+		fmt.Fprintf(&text, "%d finalize\n", r)
+	}
+	writeFile(t, "in.txt", text.String())
+	must(t, "compress", "in.txt", "-o", "in.rpz")
+	const want = `
+shape 1: 3 ranks with 4 calls each: 1-3
+shape 0: 1 rank with 3 calls: 0
+  without recv(rank-1)
+shape 2: 1 rank with 4 calls: 4
+  without send(rank+1)
+  with send(2)
+`
+	if got := must(t, "info", "in.rpz"); !strings.Contains(got, want) {
+		t.Errorf("info gives %s\nwant %s", got, want)
+	}
+}
+
 // TestManyShapes checks how many shapes are shown, and how much of a list.
 func TestManyShapes(t *testing.T) {
 	t.Chdir(t.TempDir())
