@@ -24,7 +24,8 @@ type PairRow struct {
 // PairRows returns the rows of a table, those with most bytes first: so many at most, unless
 // that is [All], and how many there are in all.
 func PairRows(pairs []query.Pair, uniform []query.UniformPairs, most int) (rows []PairRow, all int) {
-	all = len(uniform) + len(pairs)
+	joined := joinUniform(uniform)
+	all = len(joined) + len(pairs)
 	if most == All {
 		most = all
 	}
@@ -44,15 +45,41 @@ func PairRows(pairs []query.Pair, uniform []query.UniformPairs, most int) (rows 
 	if most == all {
 		add = func(r PairRow) { rows = append(rows, r) }
 	}
-	for i := range uniform {
-		u := &uniform[i]
-		add(PairRow{u.From.At(0), u.To.At(0), query.Volume{Exchanged: u.All()}, u})
+	for _, r := range joined {
+		add(r)
 	}
 	for _, p := range pairs {
 		add(PairRow{p.Source, p.Destination, p.Volume, nil})
 	}
 	slices.SortStableFunc(rows, comparePairRows)
 	return rows, all
+}
+
+// joinUniform returns the rows of uniform pairs, those of the same ranks together: they may be of
+// several communicators.
+func joinUniform(uniform []query.UniformPairs) []PairRow {
+	type key struct {
+		from, to, first int
+		higher          bool
+	}
+	var rows []PairRow
+	known := make(map[key][]int) // rows
+	for i := range uniform {
+		u := &uniform[i]
+		r := PairRow{u.From.At(0), u.To.At(0), query.Volume{Exchanged: u.All()}, u}
+		k := key{u.From.Len(), u.To.Len(), r.Source, u.Higher}
+		at := slices.IndexFunc(known[k], func(n int) bool {
+			v := rows[n].uniform
+			return v.From.Equal(u.From) && v.To.Equal(u.To) && (!u.Higher || u.Ascending() && v.Ascending())
+		})
+		if at >= 0 {
+			rows[known[k][at]].Add(r.Volume)
+			continue
+		}
+		known[k] = append(known[k], len(rows))
+		rows = append(rows, r)
+	}
+	return rows
 }
 
 // comparePairRows orders rows by bytes, then by messages and blocks, the largest first.

@@ -41,6 +41,25 @@ func TestPairRows(t *testing.T) {
 	})
 }
 
+// TestPairRowsTogether checks that uniform pairs of the same ranks are one row.
+func TestPairRowsTogether(t *testing.T) {
+	even, odd := rankenc.SetOf(0, 2, 4), rankenc.SetOf(1, 3, 5)
+	of := func(from, to rankenc.Set, higher bool, bytes uint64) query.UniformPairs {
+		return query.UniformPairs{From: from, To: to, Higher: higher, Blocks: query.Blocks{Blocks: 1, Bytes: bytes}}
+	}
+	rows, n := text.PairRows(nil, []query.UniformPairs{
+		of(even, even, false, 4), of(odd, odd, false, 8), of(even, even, false, 16), of(rankenc.World(3), rankenc.World(3), true, 1), of(even, odd, false, 2), of(odd, odd, false, 8),
+	}, text.All)
+	var got []string
+	for i := range rows {
+		got = append(got, fmt.Sprint(rows[i].From(), " ", rows[i].To(), " ", rows[i].Exchanged.Blocks, " ", rows[i].Exchanged.Bytes))
+	}
+	want := []string{"0-4:2 each other 12 120", "1-5:2 each other 12 96", "0-4:2 1-5:2 9 18", "0-2 each higher 3 3"}
+	if n != len(want) || !slices.Equal(got, want) {
+		t.Errorf("%d rows: %q, want %q", n, got, want)
+	}
+}
+
 func TestPairRowNames(t *testing.T) {
 	all, some := rankenc.World(4), rankenc.SetOf(1, 2)
 	for _, tt := range []struct {
