@@ -136,15 +136,16 @@ func (t *Trace) seriesOf(rank int, calls uint64, read func() (*Rank, error)) (*t
 	if n := r.Index.Len(); n != calls {
 		return nil, r.Error(layout.Corrupt("the series of rank %d is of %d calls, not %d", rank, n, calls))
 	}
-	return codec.Open(r.Index, r.Block, timing.Options{Alignment: t.alignmentOf(rank)}), nil
+	return codec.Open(r.Index, r.Block, t.alignmentOf(rank)), nil
 }
 
 // alignmentOf returns what makes the times of a rank those of the clock of the first.
-func (t *Trace) alignmentOf(rank int) timing.Pieces {
+func (t *Trace) alignmentOf(rank int) timing.Options {
 	if c := t.run.ClockOf(rank); c >= 0 {
-		return t.run.Clocks[c].Pieces()
+		clock := &t.run.Clocks[c]
+		return timing.Options{Alignment: clock.Pieces(), Jumps: clock.Jumps}
 	}
-	return nil
+	return timing.Options{}
 }
 
 // codecOf returns the codec with a name, of the series of a rank that read reads.

@@ -37,7 +37,7 @@ func (m *Match) align(ctx context.Context, times *Times, o Options) ([]merge.Clo
 	aligned, _ := a.clocks.Align(times.startError(guarantee))
 	for i, c := range aligned {
 		list[i].Alignment, list[i].Later, list[i].Contradicted = c.Alignment, c.Later, c.Contradicted
-		list[i].Error, list[i].Errors, list[i].Early = c.Error, c.Errors, c.Early
+		list[i].Error, list[i].Errors, list[i].Early, list[i].Jumps = c.Error, c.Errors, c.Early, c.Jumps
 	}
 	return list, nil
 }

@@ -71,11 +71,14 @@ func magnitude(v int64) uint64 {
 	return uint64(v)
 }
 
+// move returns a time once it is moved.
+func (o *Options) move(time int64) int64 { return o.Jumps.Apply(o.Alignment.Apply(time)) }
+
 // align moves a call to the other clock.
-func (p Pieces) align(t *Time) {
-	if len(p) > 0 {
-		end := p.Apply(wire.AddTimes(t.Start, t.Duration))
-		t.Start = p.Apply(t.Start)
+func (o *Options) align(t *Time) {
+	if len(o.Alignment) > 0 || len(o.Jumps) > 0 {
+		end := o.move(wire.AddTimes(t.Start, t.Duration))
+		t.Start = o.move(t.Start)
 		t.Duration = wire.SubTimes(end, t.Start)
 	}
 }

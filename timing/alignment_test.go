@@ -70,7 +70,7 @@ func TestPiecesOrder(t *testing.T) {
 	})
 }
 
-// TestSeriesAlignment checks that a series that is opened with an Alignment has the starts and ends that it makes of those
+// TestSeriesAlignment checks that a series that is opened with an Alignment, and Jumps, has the starts and ends that they make of those
 // without.
 func TestSeriesAlignment(t *testing.T) {
 	codec := NewSeriesCodec(NewLossless(Zstd), NewLossless(Zstd), Gaps)
@@ -80,11 +80,20 @@ func TestSeriesAlignment(t *testing.T) {
 	}
 	a := Alignment{Offset: 5_000_000_000, Rate: 112_589_990_684, Since: 500_000} // 100 ppm
 	data := b.Finish(nil)
+	testSeriesAlignment(t, codec, data, Options{Alignment: Pieces{a}}, 600_058, a.Apply)
+	for _, j := range []Jumps{{{Since: 3_000_000, Ahead: 70_000}}, {{Since: 5_003_000_000, Ahead: 70_000}}} {
+		testSeriesAlignment(t, codec, data, Options{Jumps: j}, 580_000, j.Apply)
+		testSeriesAlignment(t, codec, data, Options{Alignment: Pieces{a}, Jumps: j}, 580_000, func(time int64) int64 { return j.Apply(a.Apply(time)) })
+	}
+}
+
+func testSeriesAlignment(t *testing.T, codec *SeriesCodec, data []byte, o Options, least int64, apply func(int64) int64) {
+	t.Helper()
 	plain, err := codec.Parse(data, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	aligned, err := codec.Parse(data, Options{Alignment: Pieces{a}})
+	aligned, err := codec.Parse(data, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,13 +107,13 @@ func TestSeriesAlignment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if q.Start != a.Apply(p.Start) || q.Start+q.Duration != a.Apply(p.Start+p.Duration) || q.Duration < 600_058 {
+		if q.Start != apply(p.Start) || q.Start+q.Duration != apply(p.Start+p.Duration) || q.Duration < least {
 			t.Errorf("call %d: %+v of %+v", i, q, p)
 		}
 	}
 	for i := range 4 {
 		p, _ := plain.Start(i)
-		if q, err := aligned.Start(i); err != nil || q != a.Apply(p) {
+		if q, err := aligned.Start(i); err != nil || q != apply(p) {
 			t.Errorf("block %d: %d of %d, %v", i, q, p, err)
 		}
 	}

@@ -207,9 +207,9 @@ type SeriesDecoder struct {
 	size    int // of the block in bytes
 
 	corrections correctionReader
-	before      int64 // with gaps, the duration of the last call
-	alignment   Pieces
-	err         error // sticks: the clock is wrong after it
+	before      int64   // with gaps, the duration of the last call
+	options     Options // of which the Alignment and the Jumps count
+	err         error   // sticks: the clock is wrong after it
 }
 
 // portionLen is how many values of a column are decoded at once where they go
@@ -227,7 +227,7 @@ type column struct {
 // NewDecoder returns a Decoder of a block. The error is a [*ParseError].
 func (c *SeriesCodec) newDecoder(block []byte, o Options) (*SeriesDecoder, error) {
 	w := wire.NewDecoder("timing", block)
-	d := &SeriesDecoder{clock: clock{form: c.Form}, size: len(block), calls: decodeCount(&w, o), alignment: o.Alignment}
+	d := &SeriesDecoder{clock: clock{form: c.Form}, size: len(block), calls: decodeCount(&w, o), options: o}
 	if d.calls == 0 {
 		w.End("values")
 		return d, w.Err()
@@ -305,7 +305,7 @@ func (d *SeriesDecoder) Decode(dst []Time, terminals []uint32) error {
 		for i := range dst[:n] {
 			dst[i] = Time{Duration: d.columns[0].values[i], Delta: d.columns[1].values[i]}
 			d.place(&dst[i], terminals[i])
-			d.alignment.align(&dst[i])
+			d.options.align(&dst[i])
 		}
 		d.err = d.corrections.check(d.decoded == d.calls)
 		dst, terminals = dst[n:], terminals[n:]

@@ -298,7 +298,7 @@ func (s *Series) At(call uint64, terminals func(dst []uint32, first uint64)) (Ti
 }
 
 // Start returns when the first call of a block, i < s.Blocks(), began, which is exact
-// whatever the codec, but for an Alignment. It decodes nothing else. The error is a [*ParseError], or one of
+// whatever the codec, but for an Alignment and Jumps. It decodes nothing else. The error is a [*ParseError], or one of
 // who reads the blocks.
 func (s *Series) Start(i int) (int64, error) {
 	block, err := s.block(i)
@@ -313,5 +313,5 @@ func (s *Series) Start(i int) (int64, error) {
 	if w.Err() != nil {
 		return 0, locate(w.Err(), s.starts[i], "block")
 	}
-	return s.options.Alignment.Apply(start), nil
+	return s.options.move(start), nil
 }

@@ -73,6 +73,9 @@ type Options struct {
 
 	// Alignment moves the starts and the ends of the calls of a series, and nothing else.
 	Alignment Pieces
+
+	// Jumps move them once more.
+	Jumps Jumps
 }
 
 // DefaultMaxValues is the number of values to accept in a block where [Options]

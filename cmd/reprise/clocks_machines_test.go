@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 )
 
@@ -32,6 +34,8 @@ type shift struct {
 	begin, second int64  // second is zero if there is none
 	real          int64  // by how much real time is ahead of the monotonic clock
 	say           string // what merge and info say besides
+
+	most, every int64 // how far machines but the first wander, from one such time to the next
 }
 
 // environment returns what tells the library of the machines.
@@ -41,7 +45,25 @@ func (s *shift) environment(library, file string) []string {
 		m := s.machines[k]
 		text += fmt.Sprint(" ", k+1, m.ahead, m.fast, m.laterAhead, m.laterFast)
 	}
-	return []string{"LD_PRELOAD=" + library, "MACHINES=" + text, "MACHINES_FILE=" + file}
+	list := []string{"LD_PRELOAD=" + library, "MACHINES=" + text, "MACHINES_FILE=" + file}
+	if s.every > 0 {
+		list = append(list, fmt.Sprint("MACHINES_WANDER=", s.most, " ", s.every))
+	}
+	return list
+}
+
+// wandered returns by how much a machine has wandered at a time since the begin, as machines.c does.
+func (s *shift) wandered(k int, since int64) int64 {
+	if k == 0 || s.every == 0 || since < 0 {
+		return 0
+	}
+	ahead := func(n uint64) int64 {
+		n = (n ^ n>>7) * 0x9e3779b97f4a7c15
+		return int64((n ^ n>>32) * 0xd6e8feb86659fd93 % uint64(s.most))
+	}
+	n := since / s.every
+	from, to := ahead(uint64(n)), ahead(uint64(n+1))
+	return from + (to-from)*(since%s.every)/s.every
 }
 
 // at returns what the clock of a machine says at a time of the real clock.
@@ -52,16 +74,25 @@ func (s *shift) at(k int, time int64) int64 {
 	if s.second > 0 && time >= s.second {
 		shift += m.laterAhead + int64(float64(time-s.second)*float64(m.laterFast)/1e9)
 	}
-	return time + shift + s.real
+	return time + shift + s.wandered(k, time-s.begin) + s.real
 }
 
 // truth returns the time of the real clock when the clock of a machine says so.
 func (s *shift) truth(k int, time int64) int64 {
+	if s.every > 0 {
+		return s.search(k, time)
+	}
 	m, base, rate := s.machines[k], s.begin+s.real, float64(s.machines[k].fast)
 	if second := s.second + s.real; s.second > 0 && time >= s.at(k, second) {
 		base, rate = second, rate+float64(m.laterFast)
 	}
 	return base + int64(float64(time-s.at(k, base))/(1+rate/1e9))
+}
+
+// search is truth for a clock that wanders.
+func (s *shift) search(k int, time int64) int64 {
+	low := time - 1e10
+	return low + int64(sort.Search(2e10, func(i int) bool { return s.at(k, low+int64(i)) >= time }))
 }
 
 // now returns the monotonic clock, and by how much real time is ahead of it.
@@ -113,6 +144,53 @@ func TestMachines(t *testing.T) {
 	}
 }
 
+// TestMachinesWander records a program on two machines of which one has a clock that gains or loses up to 150 µs every five milliseconds, which no 64 pieces follow: the clocks jump, so that
+// no message arrives before it is sent, all times are right within what is told, and merge, info and its JSON say so.
+func TestMachinesWander(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		t.Chdir(t.TempDir())
+		s := shift{of: [4]int{0, 0, 1, 1}, machines: []shifted{{}, {ahead: 3e9, fast: 100_000}}, most: 150_000, every: 5e6}
+		recordShifted(t, m, &s, false)
+		run := opened(t, "run.rpz")
+		clocks, jumps, pieces := run.Run().Clocks, 0, 0
+		for _, c := range clocks {
+			jumps, pieces = jumps+len(c.Jumps), pieces+len(c.Later)
+		}
+		var raw, calls [4][]event
+		for rank := range s.of {
+			raw[rank], calls[rank] = eventsOf(t, opened(t, fmt.Sprint(rank, ".rpz")), rank), eventsOf(t, run, rank)
+		}
+		must(t, "merge", "--part", "parts/rank0000003.part.rpz", "parts/rank0000001.part.rpz", "-o", "odd.part.rpz")
+		must(t, "merge", "--part", "parts/rank0000000.part.rpz", "parts/rank0000002.part.rpz", "-o", "even.part.rpz")
+		must(t, "merge", "odd.part.rpz", "even.part.rpz", "-o", "tree.rpz")
+		if readFile(t, "run.rpz") != readFile(t, "tree.rpz") {
+			t.Error("merged in two steps, it is another trace")
+		}
+		if jumps == 0 || pieces > 0 {
+			t.Skip("messages took too long to tell that a clock wanders") // as on a busy machine
+		}
+		checkOrder(t, calls)
+		for rank, k := range s.of {
+			checkEvents(t, &s, rank, raw, calls[rank], clocks[k])
+			if clocks[k].Early > 0 {
+				t.Errorf("%d messages arrive before they are sent", clocks[k].Early)
+			}
+		}
+		said := fmt.Sprintf("jump ahead %s, by ", text.Plural(jumps, "time"))
+		if got := must(t, "info", "run.rpz"); !strings.Contains(got, said) {
+			t.Error(got)
+		}
+		if got := must(t, "merge", "parts", "-o", "other.rpz"); !strings.Contains(got, said) {
+			t.Error(got)
+		} else {
+			t.Log(got)
+		}
+		if got := must(t, "info", "--json", "run.rpz"); strings.Count(got, `"ahead_ns"`) != jumps {
+			t.Errorf("%d jumps: %s", jumps, got)
+		}
+	})
+}
+
 // TestMachinesCollected collects the records of processes on several machines at one place: the trace is that which a merge makes of the part.
 func TestMachinesCollected(t *testing.T) {
 	m := theMPI(t)
@@ -146,7 +224,11 @@ func buildMachines(t *testing.T, m *mpitest.MPI) string {
 // recordShifted records clocks.c on machines into the directory parts, and merges these to run.rpz and each alone to 0.rpz and so on.
 func recordShifted(t *testing.T, m *mpitest.MPI, s *shift, counter bool) {
 	t.Helper()
-	program := []string{m.Build(t, "clocks.c"), "200"}
+	rounds := "200"
+	if s.every > 0 {
+		rounds = "500" // so that clocks change more often than there are pieces
+	}
+	program := []string{m.Build(t, "clocks.c"), rounds}
 	writeFile(t, "second", strings.Repeat("\x00", 16))
 	if last := s.machines[1]; last.laterAhead != 0 || last.laterFast != 0 {
 		program = append(program, "second")

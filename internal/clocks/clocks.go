@@ -8,6 +8,11 @@
 // arrive before they were sent, on a ring of machines, it moves all clocks at once by the relaxation method of S. Agmon,
 // "The relaxation method for linear inequalities", Canadian Journal of Mathematics 6, 1954. If that is not enough, clocks do not run
 // evenly, and each gets several lines, one after the other, as few as there can be. Readings of real time tell of clocks that messages do not tell of.
+//
+// The last resort is the controlled logical clock of R. Rabenseifner, "The controlled logical clock - a global time for trace based software monitoring of parallel
+// applications running in workstation clusters", PDP 1997, and D. Becker, R. Rabenseifner, F. Wolf and J. Linford, "Scalable timestamp synchronization for
+// event traces of message-passing applications", Parallel Computing 35, 2009: a clock jumps ahead where a message arrives too early, and is led back
+// slowly. This package departs from that: the clock is that of a machine, not of a process; what was before the jump stays; and how far ahead it gets has a limit.
 package clocks
 
 import (
@@ -59,14 +64,16 @@ type Aligned struct {
 
 	Contradicted bool   // its readings do not count, as messages contradict them
 	Early        uint64 // messages to the clock that arrive before they are sent all the same
+
+	Jumps timing.Jumps // move times once more, so that fewer messages do
 }
 
 // Apply returns a time of the first clock.
 func (a Aligned) Apply(time int64) int64 {
 	if len(a.Later) == 0 {
-		return a.Alignment.Apply(time)
+		return a.Jumps.Apply(a.Alignment.Apply(time))
 	}
-	return append(timing.Pieces{a.Alignment}, a.Later...).Apply(time)
+	return a.Jumps.Apply(append(timing.Pieces{a.Alignment}, a.Later...).Apply(time))
 }
 
 // piece returns which piece a time of the clock is of.
@@ -86,8 +93,12 @@ func (a Aligned) errorAt(time int64) int64 {
 	return a.Errors[a.piece(time)]
 }
 
+// more returns an error that is so much greater, which is one that can be told.
+func more(off, by int64) int64 { return min(wire.AddTimes(off, by), math.MaxInt64-1) }
+
 // raise makes the error at a time of the clock so much at least.
 func (a *Aligned) raise(time, off int64) {
+	off = more(off, 0)
 	a.Error = max(a.Error, off)
 	if len(a.Errors) > 0 {
 		at := &a.Errors[a.piece(time)]
@@ -108,16 +119,16 @@ func (a *Aligned) raiseAll(off int64) {
 func doubt(all []Aligned) {
 	for i := range all {
 		if a := &all[i]; a.Error > 0 {
-			a.Error = wire.AddTimes(a.Error, a.Error)
+			a.Error = more(a.Error, a.Error)
 			for j, off := range a.Errors {
-				a.Errors[j] = wire.AddTimes(off, off)
+				a.Errors[j] = more(off, off)
 			}
 		}
 	}
 }
 
-// Align returns the alignments of all clocks, by times each of which may be off by so many nanoseconds. That of the first is none.
-// It also returns whether all messages arrive after they are sent. If they do not, there are no lines, nor pieces of lines, that fit the clocks.
+// Align returns the alignments of all clocks, by times each of which may be off by so many nanoseconds. That of the first is none, but for jumps.
+// It also returns whether all messages arrive after they are sent without jumps. If they do not, there are no lines, nor pieces of lines, that fit the clocks.
 func (c *Clocks) Align(inexact int64) ([]Aligned, bool) {
 	all := make([]Aligned, c.n+1)
 	links := c.links()
@@ -148,24 +159,26 @@ func (c *Clocks) Align(inexact int64) ([]Aligned, bool) {
 	}
 	even := c.early(all, placed, nil) <= tolerance(inexact)
 	c.byRealTime(all, placed, inexact)
-	if !even {
-		c.countEarly(all, placed, tolerance(inexact))
+	if c.early(all, placed, nil) > tolerance(inexact) {
+		c.mend(all, placed, inexact)
 	}
 	return all[:c.n], even
 }
 
-// countEarly counts the messages between clocks that are placed which arrive too early by more than a tolerance.
-func (c *Clocks) countEarly(all []Aligned, placed []bool, tolerance int64) {
+// countEarly returns how many messages between clocks that are placed arrive too early by more than a tolerance, by the clock that they arrive at.
+func (c *Clocks) countEarly(all []Aligned, placed []bool, tolerance int64) []uint64 {
+	count := make([]uint64, c.n)
 	for pair, e := range c.messages {
 		if max(pair[0], pair[1]) == c.n || !placed[pair[0]] || !placed[pair[1]] {
 			continue
 		}
 		for _, m := range e.list {
-			if all[pair[0]].Apply(m.sent)-all[pair[1]].Apply(m.received) > tolerance {
-				all[pair[1]].Early++
+			if wire.SubTimes(all[pair[0]].Apply(m.sent), all[pair[1]].Apply(m.received)) > tolerance {
+				count[pair[1]]++
 			}
 		}
 	}
+	return count
 }
 
 // tolerance returns by how much messages may arrive before they are sent if times may be off by so much: sending and receiving is, and alignments
@@ -259,7 +272,7 @@ func (c *Clocks) early(all []Aligned, placed []bool, f func(clock int, time, ear
 			continue
 		}
 		for _, m := range e.list {
-			early := all[pair[0]].Apply(m.sent) - all[pair[1]].Apply(m.received)
+			early := wire.SubTimes(all[pair[0]].Apply(m.sent), all[pair[1]].Apply(m.received))
 			worst = max(worst, early)
 			if early > 0 && f != nil {
 				f(pair[0], m.sent, early)

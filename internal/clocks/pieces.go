@@ -20,7 +20,7 @@ type limit struct {
 // byPieces places all clocks that are placed again, each by as few lines as its messages allow, one after the other, if that has
 // messages arrive less early.
 func (c *Clocks) byPieces(links [][]int, all []Aligned, placed []bool, inexact int64) {
-	pieces := make([]Aligned, len(all))
+	pieces := slices.Clone(all)
 	done := make([]bool, len(placed))
 	done[0] = true
 	for _, k := range breadthFirst(links, 0)[1:] {

@@ -318,6 +318,17 @@ func TestEarly(t *testing.T) {
 	}
 }
 
+// TestPiecesUnplaced checks that a clock of which nothing is known is not said to be aligned where another is stepped.
+func TestPiecesUnplaced(t *testing.T) {
+	u := unevenClock{machine: machine{3_000_000_000, 1e-4}, at: 4e8, step: 1e9}
+	c := New(3)
+	exchangeUneven(c, []unevenClock{{}, u}, [][2]int{{0, 1}}, 200)
+	c.Add(0, 2, 1000, 2000)
+	if all, _ := c.Align(0); len(all[1].Later) == 0 || all[2].Error != -1 {
+		t.Errorf("%+v", all)
+	}
+}
+
 // TestNotAfter checks that the time is not too late, also of a clock that runs much slower, and not much too early.
 func TestNotAfter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -43,6 +43,10 @@ type Clock struct {
 	// Early is how many of the messages to the clock that were looked at arrive before they are sent though clocks are aligned. They are left as they are, and
 	// the errors of both clocks are as much as that at least.
 	Early uint64 `json:"early_messages,omitempty"`
+
+	// Jumps move aligned times once more, so that messages arrive after they are sent though neither a line nor pieces fit. Times between are not
+	// better for it: the errors of the pieces are as much more as the times are ahead.
+	Jumps timing.Jumps `json:"jumps,omitempty"`
 }
 
 // A Reading is what a clock and real time were at one instant.
@@ -75,7 +79,7 @@ func (c Clock) Pieces() timing.Pieces {
 }
 
 // Apply returns a time of the clock of the first rank.
-func (c Clock) Apply(time int64) int64 { return c.Pieces().Apply(time) }
+func (c Clock) Apply(time int64) int64 { return c.Jumps.Apply(c.Pieces().Apply(time)) }
 
 // ErrorBetween returns how far aligned times may be off, from one to another, as both are once they are aligned; −1 if the clock is not aligned.
 func (c Clock) ErrorBetween(from, to int64) int64 {
@@ -83,9 +87,10 @@ func (c Clock) ErrorBetween(from, to int64) int64 {
 		return c.Error
 	}
 	off, p := int64(0), c.Pieces()
+	begin := func(i int) int64 { return c.Jumps.Apply(p.Apply(p[i].Since)) }
 	for i, e := range c.Errors {
-		begins := i == 0 || p.Apply(p[i].Since) <= to
-		ends := i+1 == len(p) || p.Apply(p[i+1].Since) >= from // between them there is no time
+		begins := i == 0 || begin(i) <= to
+		ends := i+1 == len(p) || begin(i+1) >= from // between them there is no time
 		if begins && ends {
 			off = max(off, e)
 		}
@@ -98,7 +103,10 @@ func (c Clock) compareAligned(d Clock) int {
 	return cmp.Or(cmp.Compare(uint64(c.Error), uint64(d.Error)), // −1 is the greatest
 		slices.CompareFunc(c.Pieces(), d.Pieces(), func(a, b timing.Alignment) int {
 			return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Rate, b.Rate), cmp.Compare(a.Since, b.Since))
-		}), slices.Compare(c.Errors, d.Errors), cmp.Compare(c.Early, d.Early))
+		}), slices.Compare(c.Errors, d.Errors), cmp.Compare(c.Early, d.Early),
+		slices.CompareFunc(c.Jumps, d.Jumps, func(a, b timing.Jump) int {
+			return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.Ahead, b.Ahead))
+		}))
 }
 
 // MergeClocks returns a, which it may change, with clocks added. A clock for each machine is left, in the order of machines.
@@ -147,10 +155,26 @@ func CheckClocks(list []Clock, ranks int) error {
 		case len(c.Errors) > 0 && (len(c.Later) == 0 || len(c.Errors) != 1+len(c.Later) || slices.Min(c.Errors) < 0 || slices.Max(c.Errors) != c.Error):
 			return Corrupt("clock %d has the errors %d of %d pieces, and %d", i, c.Errors, 1+len(c.Later), c.Error)
 		}
+		if err := checkJumps(c); err != nil {
+			return err
+		}
 		sets, sum, machines[c.Machine] = append(sets, c.Ranks), sum+c.Ranks.Len(), true
 	}
 	if all := (rankenc.Set{}).Union(sets...); all.Len() != sum {
 		return Corrupt("clocks have ranks in common")
+	}
+	return nil
+}
+
+// checkJumps returns an error if the jumps of a clock are too many, not in order or more than its error.
+func checkJumps(c Clock) error {
+	if len(c.Jumps) > timing.MaxJumps || c.Jumps.Most() > max(0, c.Error) {
+		return Corrupt("clock of machine %q jumps %d times, ahead by %d, with the error %d", c.Machine, len(c.Jumps), c.Jumps.Most(), c.Error)
+	}
+	for i, j := range c.Jumps {
+		if i > 0 && j.Since <= c.Jumps[i-1].Since || j.Ahead <= c.Jumps[:i].Ahead(j.Since) {
+			return Corrupt("clock of machine %q jumps to %+v", c.Machine, j)
+		}
 	}
 	return nil
 }
@@ -168,6 +192,9 @@ func AppendClocks(dst []byte, list []Clock) []byte {
 		if c.Early > 0 {
 			readings |= 8
 		}
+		if len(c.Jumps) > 0 {
+			readings |= 16
+		}
 		dst = wire.AppendUvarint(dst, readings)
 		if c.Early > 0 {
 			dst = wire.AppendUvarint(dst, c.Early)
@@ -178,6 +205,22 @@ func AppendClocks(dst []byte, list []Clock) []byte {
 			dst = wire.AppendUvarint(dst, uint64(r.Error))
 		}
 		dst = appendPieces(dst, c)
+		if len(c.Jumps) > 0 {
+			dst = appendJumps(dst, c.Jumps)
+		}
+	}
+	return dst
+}
+
+// appendJumps appends the jumps of a clock, of which there are some.
+func appendJumps(dst []byte, list timing.Jumps) []byte {
+	dst = wire.AppendUvarint(dst, uint64(len(list)))
+	dst = wire.AppendVarint(dst, list[0].Since)
+	for i, j := range list {
+		if i > 0 {
+			dst = wire.AppendUvarint(dst, uint64(j.Since)-uint64(list[i-1].Since)-1)
+		}
+		dst = wire.AppendUvarint(dst, uint64(j.Ahead-list[:i].Ahead(j.Since)-1))
 	}
 	return dst
 }
@@ -267,6 +310,34 @@ func parsePieces(d *wire.Decoder, c *Clock) {
 	}
 }
 
+// parseJumps reads the jumps of a clock.
+func parseJumps(d *wire.Decoder) (list timing.Jumps) {
+	at := d.Offset()
+	n := d.Count("jumps", 2)
+	if d.Err() == nil && (n == 0 || n > timing.MaxJumps) {
+		d.Corrupt(at, "jumps", "%d of a clock", n)
+	}
+	// above reads by how much more than one a number is above another, and returns it.
+	above := func(field string, v int64) int64 {
+		at := d.Offset()
+		more, most := d.Uvarint(field), uint64(math.MaxInt64)-uint64(v)
+		if d.Err() == nil && more >= most {
+			d.Corrupt(at, field, "%d above %d", more, v)
+		}
+		return v + 1 + int64(more)
+	}
+	since := d.Varint("jump")
+	for len(list) < n && d.Err() == nil {
+		if len(list) > 0 {
+			since = above("jump", since)
+		}
+		if ahead := above("ahead", list.Ahead(since)); d.Err() == nil {
+			list = append(list, timing.Jump{Since: since, Ahead: ahead})
+		}
+	}
+	return list
+}
+
 // parseClocks reads what [AppendClocks] has appended.
 func parseClocks(data []byte) ([]Clock, error) {
 	d := wire.NewDecoder("merge", data)
@@ -285,19 +356,23 @@ func parseClocks(data []byte) ([]Clock, error) {
 		}
 		c.Machine = string(d.String("machine"))
 		at = d.Offset()
-		readings := d.UvarintMax("readings", 13)
+		readings := d.UvarintMax("readings", 29)
 		if readings&8 > 0 {
 			if c.Early = d.Uvarint("early messages"); c.Early == 0 && d.Err() == nil {
 				d.Corrupt(at, "readings", "no early messages")
 			}
 		}
-		if readings &^= 8; readings > 5 {
+		jumps := readings&16 > 0
+		if readings &^= 8 | 16; readings > 5 {
 			d.Corrupt(at, "readings", "%d readings", readings>>1)
 			readings = 0
 		}
 		c.Readings, c.Contradicted = parseReadings(&d, readings>>1), readings&1 > 0
 		if c.Error = int64(d.UvarintMax("error", math.MaxInt64)) - 1; c.Error >= 0 {
 			parsePieces(&d, &c)
+		}
+		if jumps {
+			c.Jumps = parseJumps(&d)
 		}
 		list = append(list, c)
 	}

@@ -46,6 +46,9 @@ func clocksOf(t *rapid.T, ranks int) []Clock {
 				list[i].Error = slices.Max(list[i].Errors)
 			}
 			list[i].Contradicted = rapid.Bool().Draw(t, "contradicted")
+			if rapid.Bool().Draw(t, "jumps") {
+				list[i].Jumps = jumpsUpTo(t, list[i].Error)
+			}
 			if rapid.Bool().Draw(t, "early") {
 				list[i].Early = rapid.Uint64().Draw(t, "messages")
 			}
@@ -55,6 +58,18 @@ func clocksOf(t *rapid.T, ranks int) []Clock {
 		}), 0, 3).Draw(t, "readings")
 		if len(readings) > 0 {
 			list[i].Readings = mergeReadings(readings, nil)
+		}
+	}
+	return list
+}
+
+// jumpsUpTo draws jumps that are ahead by so much at most.
+func jumpsUpTo(t *rapid.T, most int64) (list timing.Jumps) {
+	times := rapid.SliceOfNDistinct(rapid.OneOf(rapid.Int64(), rapid.Int64Range(0, 1000)), 0, 4, rapid.ID).Draw(t, "times")
+	slices.Sort(times)
+	for _, since := range times {
+		if left := list.Ahead(since); left < most {
+			list = append(list, timing.Jump{Since: since, Ahead: rapid.Int64Range(left+1, most).Draw(t, "ahead")})
 		}
 	}
 	return list
@@ -121,7 +136,7 @@ func TestClocksOlder(t *testing.T) {
 	if early.Error, early.Early = -1, 1; CheckClocks([]Clock{early}, 2) == nil {
 		t.Error("messages are early by a clock that is not aligned")
 	}
-	for _, bad := range []string{"\x08\x00", "\x06", "\x0e\x01"} {
+	for _, bad := range []string{"\x08\x00", "\x06", "\x0e\x01", "\x16", "\x20"} {
 		if got, err := parseClocks([]byte("\x01\x02\x00\x00\x01a" + bad + "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00")); err == nil || !strings.Contains(err.Error(), "readings") {
 			t.Errorf("%x: %+v, %v", bad, got, err)
 		}
@@ -131,6 +146,39 @@ func TestClocksOlder(t *testing.T) {
 		if CheckClocks(list, 2) == nil {
 			t.Errorf("accepted %d", errors)
 		}
+	}
+}
+
+// TestClockJumps checks the encoding of jumps, which is that of other clocks and what follows, and which are refused.
+func TestClockJumps(t *testing.T) {
+	c := Clock{Machine: "b", Ranks: rankenc.SetOf(1), Alignment: timing.Alignment{Offset: 1}, Error: 200}
+	plain := AppendClocks(nil, []Clock{c})
+	c.Jumps = timing.Jumps{{Since: -5, Ahead: 100}, {Since: 3195, Ahead: 1}, {Since: 3200, Ahead: 200}}
+	data := AppendClocks(nil, []Clock{c})
+	// Three from −5 on, by 100; of which nothing is left 3,200 later, and 1 by which that is ahead 5 later.
+	want := bytes.Replace(append(plain, "\x03\x09\x63\xff\x18\x00\x04\xc6\x01"...), []byte("\x01b\x00"), []byte("\x01b\x10"), 1)
+	if !bytes.Equal(data, want) {
+		t.Errorf("%x, want %x", data, want)
+	}
+	if list, err := parseClocks(data); err != nil || !reflect.DeepEqual(list, []Clock{c}) {
+		t.Errorf("%+v, %v", list, err)
+	}
+	for _, bad := range []string{"\x00\x09", "\x01\x09\xff\xff\xff\xff\xff\xff\xff\xff\x7f", "\x02\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00\x00\x00"} {
+		if list, err := parseClocks(append(bytes.Clone(want[:len(want)-9]), bad...)); err == nil {
+			t.Errorf("%x: %+v", bad, list)
+		}
+	}
+	for _, jumps := range []timing.Jumps{
+		{{Since: 1, Ahead: 201}}, {{Since: 1, Ahead: 0}}, {{Since: 1, Ahead: -1}}, {{Since: 1, Ahead: 5}, {Since: 1, Ahead: 6}}, {{Since: 1, Ahead: 5}, {Since: 0, Ahead: 6}},
+		{{Since: 0, Ahead: 100}, {Since: 32, Ahead: 99}}, make(timing.Jumps, timing.MaxJumps+1),
+	} {
+		c.Jumps = jumps
+		if CheckClocks([]Clock{c}, 2) == nil {
+			t.Errorf("accepted %+v", jumps[:min(3, len(jumps))])
+		}
+	}
+	if c.Jumps, c.Alignment, c.Error = (timing.Jumps{{Since: 1, Ahead: 1}}), (timing.Alignment{}), -1; CheckClocks([]Clock{c}, 2) == nil {
+		t.Error("a clock jumps that is not aligned")
 	}
 }
 
@@ -144,6 +192,12 @@ func TestErrorBetween(t *testing.T) {
 	} {
 		if got := c.ErrorBetween(tt[0], tt[1]); got != tt[2] {
 			t.Errorf("from %d to %d it is %d, want %d", tt[0], tt[1], got, tt[2])
+		}
+	}
+	c.Jumps = timing.Jumps{{Since: 1090, Ahead: 10}} // so that those from 100 become 1110 and so on
+	for _, tt := range [][3]int64{{0, 99, 5}, {0, 1109, 5}, {0, 1110, 9}, {1110, 1110, 9}} {
+		if got := c.ErrorBetween(tt[0], tt[1]); got != tt[2] {
+			t.Errorf("with a jump, from %d to %d it is %d, want %d", tt[0], tt[1], got, tt[2])
 		}
 	}
 	if got := (Clock{Error: -1}).ErrorBetween(1, 2); got != -1 {
@@ -161,6 +215,11 @@ func TestMergeAlignments(t *testing.T) {
 		if len(a) != 1 || a[0].Offset != 7 || a[0].Ranks.Len() != 2 || !reflect.DeepEqual(a, b) {
 			t.Errorf("%+v and %+v", a, b)
 		}
+	}
+	jumping := []Clock{clock(0, 0, 5), clock(1, 0, 5)}
+	jumping[0].Jumps, jumping[1].Jumps = timing.Jumps{{Since: 1, Ahead: 2}}, timing.Jumps{{Since: 1, Ahead: 3}}
+	if a, b := MergeClocks(nil, jumping), MergeClocks(nil, []Clock{jumping[1], jumping[0]}); a[0].Jumps[0].Ahead != 2 || b[0].Jumps[0].Ahead != 2 {
+		t.Errorf("%+v and %+v", a, b)
 	}
 	counted := []Clock{clock(0, 0, 5), clock(1, 0, 5)}
 	counted[0].Early = 3
@@ -215,6 +274,7 @@ func FuzzClocks(f *testing.F) {
 		{Machine: "d", Ranks: rankenc.SetOf(4), Later: []timing.Alignment{{Offset: 1, Since: math.MinInt64 + 1}, {Rate: 3, Since: math.MaxInt64}}},
 		{Machine: "c", Ranks: rankenc.SetOf(MaxRanks - 1), Error: -1},
 		{Machine: "e", Ranks: rankenc.SetOf(5), Later: []timing.Alignment{{Offset: 1, Since: -5}, {Rate: 3, Since: 7}}, Errors: []int64{0, math.MaxInt64 - 1, 8}, Error: math.MaxInt64 - 1, Early: math.MaxUint64},
+		{Machine: "f", Ranks: rankenc.SetOf(6), Error: math.MaxInt64 - 1, Jumps: timing.Jumps{{Since: math.MinInt64, Ahead: 9}, {Since: math.MinInt64 + 32, Ahead: 9}, {Since: math.MaxInt64, Ahead: math.MaxInt64 - 1}}},
 	}))
 	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		list, err := parseClocks(data)
@@ -226,6 +286,18 @@ func FuzzClocks(f *testing.F) {
 		}
 		if merged := ClocksOf(MergeClocks(MergeClocks(nil, list), list), rankenc.World(MaxRanks)); len(merged) != len(list) {
 			t.Fatalf("%+v merged with itself is %+v", list, merged)
+		}
+		for _, c := range list {
+			last := int64(math.MinInt64)
+			for _, j := range c.Jumps {
+				for _, time := range []int64{wire.SubTimes(j.Since, 1), j.Since} {
+					at := c.Jumps.Apply(time)
+					if at < last {
+						t.Fatalf("%d becomes %d, and before it was %d, by %+v", time, at, last, c.Jumps)
+					}
+					last = at
+				}
+			}
 		}
 	})
 }

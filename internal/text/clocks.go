@@ -18,12 +18,16 @@ func Clocks(list []merge.Clock) string {
 		said = fmt.Sprintf("of %d machines, %d of them aligned to %s", len(list), aligned, Duration(float64(off)))
 	}
 	contradicted, uneven, jump := 0, 0, int64(0)
+	jumping, jumps, ahead := 0, 0, int64(0)
 	var errors []int64
 	early := uint64(0)
 	for _, c := range list {
 		if len(c.Later) > 0 {
 			uneven, jump = uneven+1, max(jump, c.Pieces().Jump())
 			errors = append(errors, c.Errors...)
+		}
+		if len(c.Jumps) > 0 {
+			jumping, jumps, ahead = jumping+1, jumps+len(c.Jumps), max(ahead, c.Jumps.Most())
 		}
 		early += c.Early
 		if c.Contradicted {
@@ -39,6 +43,9 @@ func Clocks(list []merge.Clock) string {
 		if len(errors) > 0 {
 			said += fmt.Sprintf("; the errors of %s pieces are %s to %s", their, Duration(float64(slices.Min(errors))), Duration(float64(slices.Max(errors))))
 		}
+	}
+	if jumping > 0 {
+		said += fmt.Sprintf("; times of %s jump ahead %s, by %s at most, so that messages arrive after they are sent", Plural(jumping, "machine"), Plural(jumps, "time"), Duration(float64(ahead)))
 	}
 	if early > 0 {
 		said += fmt.Sprintf("; %s still arrive before they are sent", Plural(early, "message"))

@@ -6,6 +6,9 @@
  * nanoseconds the clocks are ahead at a time, by how many parts in a thousand million they are fast, and both from a
  * second time on, besides. In front of all is the first time. The second is in the file that MACHINES_FILE names, as soon
  * as the program writes it there; zero before. Both are those of the real monotonic clock.
+ *
+ * With MACHINES_WANDER, which has two numbers of nanoseconds, clocks but for those of the first machine wander from one time to the next that are
+ * as far apart as the second says: each time they are ahead by another amount below the first.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,7 +25,7 @@
 #include <unistd.h>
 
 static int machine; /* zero if the process has no rank */
-static int64_t begin, ahead, fast, later_ahead, later_fast;
+static int64_t begin, ahead, fast, later_ahead, later_fast, most, every;
 static _Atomic int64_t none;
 static _Atomic int64_t *second = &none;
 
@@ -43,6 +46,10 @@ __attribute__((constructor)) static void find_machine(void)
 			if (sscanf(all, "%lld%n", &p[k], &n) != 1)
 				return;
 		}
+	const char *wander = getenv("MACHINES_WANDER");
+	long long amount[2];
+	if (wander && p[0] > 1 && sscanf(wander, "%lld %lld", &amount[0], &amount[1]) == 2)
+		most = amount[0], every = amount[1];
 	begin = first, ahead = p[1], fast = p[2], later_ahead = p[3], later_fast = p[4];
 	int file = path ? really_open(path, O_RDONLY | O_CLOEXEC, 0) : -1;
 	if (file >= 0) {
@@ -54,13 +61,29 @@ __attribute__((constructor)) static void find_machine(void)
 	machine = p[0];
 }
 
+/* Returns by how much the clocks are ahead at one of the times that they wander between. */
+static int64_t ahead_at(uint64_t n)
+{
+	n = (n ^ n >> 7) * 0x9e3779b97f4a7c15u;
+	return (n ^ n >> 32) * 0xd6e8feb86659fd93u % most;
+}
+
+/* Returns by how much the clocks of the machine have wandered. */
+static int64_t wandered(int64_t since)
+{
+	if (!every || since < 0)
+		return 0;
+	int64_t n = since / every, from = ahead_at(n), to = ahead_at(n + 1);
+	return from + (to - from) * (since % every) / every;
+}
+
 /* Returns by how much the clocks of the machine are ahead. */
 static int64_t shift_at(int64_t monotonic)
 {
 	int64_t shift = ahead + (int64_t)((double)(monotonic - begin) * fast / 1e9), from = atomic_load(second);
 	if (from && monotonic >= from)
 		shift += later_ahead + (int64_t)((double)(monotonic - from) * later_fast / 1e9);
-	return shift;
+	return shift + wandered(monotonic - begin);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *t)

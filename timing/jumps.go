@@ -1,0 +1,47 @@
+package timing
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+)
+
+// A Jump is that times are later by Ahead from the time Since on, and are led back to what they were: by a nanosecond in 32.
+type Jump struct {
+	Since int64 `json:"since_ns"`
+	Ahead int64 `json:"ahead_ns"` // above 0
+}
+
+// Jumps move times that are moved by [Pieces] already, where a message arrived before it was sent even so. They are in ascending order of
+// Since, which differ, and the Ahead of each is more than what is left of the one before.
+type Jumps []Jump
+
+// MaxJumps is how many Jumps there are at most.
+const MaxJumps = 1 << 16
+
+// leadBack is the logarithm of how many nanoseconds it takes to lead times back by one.
+const leadBack = 5
+
+// Ahead returns by how much a time is later.
+func (j Jumps) Ahead(time int64) int64 {
+	i, found := slices.BinarySearchFunc(j, time, func(jump Jump, time int64) int { return cmp.Compare(jump.Since, time) })
+	if !found {
+		i--
+	}
+	if i < 0 {
+		return 0
+	}
+	return max(0, j[i].Ahead-wire.SubTimes(time, j[i].Since)>>leadBack)
+}
+
+// Apply returns a time once it is moved. Later times stay later or become equal.
+func (j Jumps) Apply(time int64) int64 { return wire.AddTimes(time, j.Ahead(time)) }
+
+// Most returns the greatest Ahead.
+func (j Jumps) Most() (most int64) {
+	for _, jump := range j {
+		most = max(most, jump.Ahead)
+	}
+	return most
+}
