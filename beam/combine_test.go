@@ -21,7 +21,12 @@ import (
 
 func init() { register.Function1x2(groupOf) }
 
-func TestMain(m *testing.M) { ptest.MainWithDefault(m, "prism") }
+func TestMain(m *testing.M) {
+	if most := os.Getenv(asWorker); most != "" {
+		work(most, os.Args[1:])
+	}
+	ptest.MainWithDefault(m, "prism")
+}
 
 // writeParts writes part files of so many ranks each, and returns their paths and the trace that reprise.Merge makes of them.
 func writeParts(t testing.TB, p programs.Program, ofFile int) (paths []string, trace []byte) {
