@@ -60,13 +60,14 @@ func (a *Accumulator) smallestOf(ctx context.Context, shapes []*shape, order *se
 	if err != nil || ctx.Err() != nil {
 		return e, err
 	}
+	streams := len(t.arguments) > 0 && worthStretching(shapes, &e)
 	if !e.grouped {
-		if len(t.arguments) > 0 && worthStretching(shapes, &e) && t.stretchInBlocks(ctx, a, shapes, order, e.size()) {
+		if streams && t.stretchInBlocks(ctx, a, shapes, order, e.size()) {
 			return t.draft, nil
 		}
 		return e, nil
 	}
-	if e.grammars < minSaved {
+	if e.grammars < minSaved && !streams {
 		return e, nil
 	}
 	// What groups save where grammars are a forest may be less than what blocks save without them.
