@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"testing"
 
@@ -91,8 +90,15 @@ func (s *shift) truth(k int, time int64) int64 {
 
 // search is truth for a clock that wanders.
 func (s *shift) search(k int, time int64) int64 {
-	low := time - 1e10
-	return low + int64(sort.Search(2e10, func(i int) bool { return s.at(k, low+int64(i)) >= time }))
+	low, high := time-1e10, time+1e10
+	for low < high {
+		if middle := low + (high-low)/2; s.at(k, middle) >= time {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	return low
 }
 
 // now returns the monotonic clock, and by how much real time is ahead of it.
