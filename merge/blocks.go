@@ -60,14 +60,13 @@ func (a *Accumulator) smallestOf(ctx context.Context, shapes []*shape, order *se
 	if err != nil || ctx.Err() != nil {
 		return e, err
 	}
-	streams := len(t.arguments) > 0 && worthStretching(shapes, &e)
 	if !e.grouped {
-		if streams && t.stretchInBlocks(ctx, a, shapes, order, e.size()) {
+		if len(t.arguments) > 0 && (t.sampled || worthStretching(shapes, &e)) && t.stretchInBlocks(ctx, a, shapes, order, e.size()) {
 			return t.draft, nil
 		}
 		return e, nil
 	}
-	if e.grammars < minSaved && !streams {
+	if e.grammars < minSaved && len(t.arguments) == 0 {
 		return e, nil
 	}
 	// What groups save where grammars are a forest may be less than what blocks save without them.

@@ -35,7 +35,8 @@ const (
 // A streamTrial is what is known of streams in blocks before anything else is tried.
 type streamTrial struct {
 	arguments []layout.StreamArgument // that make a sample smaller, none if streams are not worth it
-	clearly   bool                    // the sample is clearly smaller
+	sampled   bool                    // the sample is clearly smaller with these than without groups,
+	clearly   bool                    // and than with them
 	plain     int                     // size of the trace with a forest, and without streams
 	draft     draft                   // the trace with streams in blocks, without a model if it was not made
 }
@@ -51,7 +52,8 @@ func (a *Accumulator) tryStreams(ctx context.Context, shapes []*shape, order *se
 		return t
 	}
 	plain := a.factored(ctx, shapes, nil)
-	if ctx.Err() != nil || !worthStretching(without, &plain) {
+	grouped := slices.ContainsFunc(shapes, (*shape).isGrouped)
+	if ctx.Err() != nil || !worthStretching(without, &plain) && !(grouped && nearlyWorth(&plain)) {
 		return t
 	}
 	plain.setOrder(ctx, a, order)
@@ -59,11 +61,11 @@ func (a *Accumulator) tryStreams(ctx context.Context, shapes []*shape, order *se
 	if len(arguments) == 0 || ctx.Err() != nil {
 		return t
 	}
-	t = streamTrial{arguments: arguments, plain: plain.size()}
-	if least >= size-size/clearInSample || len(shapes) != len(without) {
+	t = streamTrial{arguments: arguments, plain: plain.size(), sampled: least < size-size/clearInSample}
+	if !t.sampled || len(shapes) != len(without) {
 		return t
 	}
-	if slices.ContainsFunc(shapes, (*shape).isGrouped) {
+	if grouped {
 		size = a.sizeInBlocks(ctx, sampleOf(shapes), nil)
 	}
 	t.clearly = least < size-size/clearInSample
@@ -93,6 +95,10 @@ func (t *streamTrial) stretchInBlocks(ctx context.Context, a *Accumulator, shape
 func worthStretching(shapes []*shape, e *draft) bool {
 	return symbolsOf(shapes) <= min(maxStretched, 8*e.size()) && storedSize(e.sections.grammars) >= worth(e.size())
 }
+
+// nearlyWorth reports whether streams in blocks may be worth trying without groups, where e has groups: without them its grammars are hardly
+// more than twice as large.
+func nearlyWorth(e *draft) bool { return 2*storedSize(e.sections.grammars) >= worth(e.size()) }
 
 // elasticInBlocks returns the arguments that make the trace of shapes smaller in blocks, each by a little
 // at least, and all by what streams are worth, or none: of the candidates, those without which there are
