@@ -83,7 +83,9 @@ func (s *session) rounds(ctx context.Context, packages []fuzzed) error {
 		for i, p := range packages {
 			binary := filepath.Join(s.directory, strconv.Itoa(i)+".test")
 			if round == 0 {
-				if err := p.build(ctx, binary, s.mutate); err != nil {
+				if err := p.build(ctx, binary, s.mutate); ctx.Err() != nil {
+					return s.end(ctx)
+				} else if err != nil {
 					return err
 				}
 			}
