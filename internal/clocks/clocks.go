@@ -96,9 +96,16 @@ func (a Aligned) errorAt(time int64) int64 {
 // more returns an error that is so much greater, which is one that can be told.
 func more(off, by int64) int64 { return min(wire.AddTimes(off, by), math.MaxInt64-1) }
 
+// limit makes errors such as can be told.
+func (a *Aligned) limit() {
+	a.Error = more(a.Error, 0)
+	for i, off := range a.Errors {
+		a.Errors[i] = more(off, 0)
+	}
+}
+
 // raise makes the error at a time of the clock so much at least.
 func (a *Aligned) raise(time, off int64) {
-	off = more(off, 0)
 	a.Error = max(a.Error, off)
 	if len(a.Errors) > 0 {
 		at := &a.Errors[a.piece(time)]
@@ -149,7 +156,7 @@ func (c *Clocks) Align(inexact int64) ([]Aligned, bool) {
 			c.byPieces(links, all, placed, inexact)
 		}
 		c.early(all, placed, func(clock int, time, early int64) {
-			if early > 2*inexact {
+			if early > tolerance(inexact) || early > 2*inexact && clock > 0 { // alignments are rounded, but times of the first have none
 				all[clock].raise(time, early)
 			}
 		})
@@ -161,6 +168,9 @@ func (c *Clocks) Align(inexact int64) ([]Aligned, bool) {
 	c.byRealTime(all, placed, inexact)
 	if c.early(all, placed, nil) > tolerance(inexact) {
 		c.mend(all, placed, inexact)
+	}
+	for i := range all {
+		all[i].limit()
 	}
 	return all[:c.n], even
 }

@@ -268,7 +268,8 @@ func (a *Aligned) unsure(lines []placedLine, limits []limit, inexact float64) {
 					continue
 				}
 				x, y := limits[from].x, limits[to-1].x
-				off := max(a.within(limits[first:from], l.line, x, y, inexact), a.within(limits[to:last], lines[i+1].line, x, y, inexact))
+				before, after := limits[min(first, from):from], limits[to:max(last, to)] // none where a line goes beyond those next to it
+				off := max(a.within(before, l.line, x, y, inexact), a.within(after, lines[i+1].line, x, y, inexact))
 				a.raise(x, off)
 				a.raise(y, off)
 			}
