@@ -374,3 +374,19 @@ func TestDoubt(t *testing.T) {
 		t.Errorf("%d clocks with one line", lines)
 	}
 }
+
+// TestPiecesBeyond has messages of which a line is found that goes on beyond the limits that the one after it is of.
+func TestPiecesBeyond(t *testing.T) {
+	c := New(3)
+	for _, m := range [][4]int64{
+		{0, 1, 0, 0}, {0, 1, 0, 0}, {0, 2, 575, 412}, {0, 1, 0, 0}, {0, 1, 0, 0}, {0, 1, 0, 0}, {1, 2, 0, 0},
+		{1, 0, -1, -10}, {1, 2, 0, 352}, {1, 2, 0, 532}, {0, 1, 0, 0}, {1, 2, 0, 0}, {1, 2, 0, 0}, {0, 1, -10, 0},
+		{0, 2, -4744, -2}, {1, 2, 0, 0}, {0, 2, 7, 5646}, {0, 1, 0, 0}, {1, 2, 0, -173}, {2, 1, 1484, 0},
+		{1, 0, math.MinInt64, -5}, {0, 1, 0, 0}, {0, 1, 0, 0}, {2, 0, 353, 0},
+	} {
+		c.Add(int(m[0]), int(m[1]), m[2], m[3])
+	}
+	if all, even := c.Align(0); even || all[1].Error <= 0 {
+		t.Errorf("%+v, %t", all, even)
+	}
+}
