@@ -68,9 +68,9 @@ func constantColumn(rank int32, value int64) column {
 // single reports whether c has one run.
 func (c *column) single() bool { return len(c.complete) == 0 }
 
-// constant returns the first value of c, and whether it is the only one.
+// constant returns the value that all ranks have, if they have the same.
 func (c *column) constant() (int64, bool) {
-	return c.begin().first, c.single() && c.last.step == 0
+	return c.last.first, c.single() && c.last.step == 0
 }
 
 // begin returns the first run.

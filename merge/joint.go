@@ -194,8 +194,8 @@ func (r *slotSource) begin(s *shape, slot int) {
 	}
 }
 
-// slot returns the first value of slot k, and whether all are the same.
-func (r *slotSource) slot(k int) (first int64, constant bool) {
+// constant returns the value of slot k that all ranks of the source have, if they have the same.
+func (r *slotSource) constant(k int) (int64, bool) {
 	if r.columns == nil {
 		return r.own[k], true
 	}
@@ -204,9 +204,9 @@ func (r *slotSource) slot(k int) (first int64, constant bool) {
 
 // joinSlot returns the column of slot k of all sources, in the memory of scratch.
 func joinSlot(scratch []byte, sources []slotSource, pieces []shapePiece, k int) column {
-	first, constant := sources[0].slot(k)
+	first, constant := sources[0].constant(k)
 	for i := range sources[1:] {
-		value, same := sources[1+i].slot(k)
+		value, same := sources[1+i].constant(k)
 		constant = constant && same && value == first
 	}
 	if constant {

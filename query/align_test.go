@@ -396,8 +396,8 @@ func TestAlignJumps(t *testing.T) {
 	r.checkJumped(t, files[0], list)
 }
 
-// checkJumped checks that calls of an aligned trace begin and end when the clocks say.
-func (r *machineRun) checkJumped(t *testing.T, file []byte, list []merge.Clock) {
+// eachCall calls f for each call of an aligned trace, with the clock of its rank and the call as it was recorded.
+func (r *machineRun) eachCall(t *testing.T, file []byte, f func(clock int, call reprise.Call, recorded testtrace.Call)) {
 	t.Helper()
 	_, trace, err := openTrace(file)
 	if err != nil {
@@ -409,50 +409,47 @@ func (r *machineRun) checkJumped(t *testing.T, file []byte, list []merge.Clock) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, i := list[run.ClockOf(number)], 0
+		if rank.Len() != uint64(len(calls)) {
+			t.Fatalf("%d calls of rank %d, %d expected", rank.Len(), number, len(calls))
+		}
 		for call, err := range rank.Calls() {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if begin, end := c.Apply(calls[i].Start), c.Apply(calls[i].Start+calls[i].Duration); call.Start != begin || call.Start+call.Duration != end {
-				t.Fatalf("rank %d, call %d is from %d to %d, want %d to %d", number, i, call.Start, call.Start+call.Duration, begin, end)
-			}
-			i++
+			f(run.ClockOf(number), call, calls[call.Position])
 		}
 	}
+}
+
+// checkJumped checks that calls of an aligned trace begin and end when the clocks say.
+func (r *machineRun) checkJumped(t *testing.T, file []byte, list []merge.Clock) {
+	t.Helper()
+	r.eachCall(t, file, func(clock int, call reprise.Call, recorded testtrace.Call) {
+		begin, end := list[clock].Apply(recorded.Start), list[clock].Apply(recorded.Start+recorded.Duration)
+		if call.Start != begin || call.Start+call.Duration != end {
+			t.Fatalf("rank %d, call %d is from %d to %d, want %d to %d", call.Rank, call.Position, call.Start, call.Start+call.Duration, begin, end)
+		}
+	})
 }
 
 // checkStarts checks that calls of an aligned trace start when they started, but for some around the step of the clock.
 func (r *machineRun) checkStarts(t *testing.T, file []byte, list []merge.Clock) {
 	t.Helper()
-	_, trace, err := openTrace(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := trace.Run()
-	for number, calls := range r.calls {
-		rank, err := trace.Rank(number)
-		if err != nil {
-			t.Fatal(err)
+	off := make([]int, len(r.calls))
+	r.eachCall(t, file, func(clock int, call reprise.Call, recorded testtrace.Call) {
+		k := r.of[call.Rank]
+		start := recorded.Start - r.clocks[k].offset
+		if r.clocks[k].step != 0 && start-1_700_000_000_000_000_000 >= r.clocks[k].begun+r.clocks[k].step {
+			start -= r.clocks[k].step
 		}
-		i, off := 0, 0
-		for call, err := range rank.Calls() {
-			if err != nil {
-				t.Fatal(err)
-			}
-			k := r.of[number]
-			start := calls[i].Start - r.clocks[k].offset
-			if r.clocks[k].step != 0 && start-1_700_000_000_000_000_000 >= r.clocks[k].begun+r.clocks[k].step {
-				start -= r.clocks[k].step
-			}
-			start -= int64(float64(start-1_700_000_000_000_000_000) * r.clocks[k].rate)
-			if by := max(call.Start-start, start-call.Start); by > list[run.ClockOf(number)].Error+4 {
-				off++
-			}
-			i++
+		start -= int64(float64(start-1_700_000_000_000_000_000) * r.clocks[k].rate)
+		if by := max(call.Start-start, start-call.Start); by > list[clock].Error+4 {
+			off[call.Rank]++
 		}
-		if i != len(calls) || off > 8 {
-			t.Errorf("%d of %d calls of rank %d are off, %d expected: %+v", off, i, number, len(calls), list)
+	})
+	for rank, n := range off {
+		if n > 8 {
+			t.Errorf("%d of %d calls of rank %d are off: %+v", n, len(r.calls[rank]), rank, list)
 		}
 	}
 }

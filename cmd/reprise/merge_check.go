@@ -55,7 +55,7 @@ func checkParts(ctx context.Context, paths []string, size int, progress func(don
 	return problems(wrong.list).err()
 }
 
-// firstRuns returns the first runs of consecutive ranks of a set, all but in sets that nobody reads to their end.
+// firstRuns returns the first 262,144 runs of consecutive ranks of a set: nobody reads a list of more.
 func firstRuns(ranks rankenc.Set) rankenc.Set {
 	const most = 1 << 18
 	var first rankenc.SetBuilder

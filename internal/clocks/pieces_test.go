@@ -390,3 +390,16 @@ func TestPiecesBeyond(t *testing.T) {
 		t.Errorf("%+v, %t", all, even)
 	}
 }
+
+// TestRounded has messages that contradict each other by two nanoseconds, as where times are rounded: the clocks run evenly, and the first, whose times are as they
+// were, is right.
+func TestRounded(t *testing.T) {
+	c := New(2)
+	for at := int64(0); at < 1e9; at += 1e7 {
+		c.Add(0, 1, at, at-1)
+		c.Add(1, 0, at+1, at)
+	}
+	if all, even := c.Align(0); !even || all[0].Error != 0 || all[1].Error <= 0 {
+		t.Errorf("%+v, %t", all, even)
+	}
+}

@@ -90,12 +90,7 @@ func ManyRuns() ([]byte, error) {
 	const runs = layout.MaxRuns / 2
 	var parts []merge.Part
 	for rank, names := range [][]string{{"init", "finalize"}, {"init", "barrier", "finalize"}} {
-		var table cst.Table
-		var calls sequitur.Builder
-		for _, name := range names {
-			calls.Append(table.Intern(table.Declare(cst.Function{Name: name})))
-		}
-		parts = append(parts, merge.Part{Rank: rank, Table: &table, Grammar: calls.Finish()})
+		parts = append(parts, partOf(rank, names...))
 	}
 	run := merge.Run{Ranks: 6 * runs, Source: ti.Source}
 	var file bytes.Buffer
@@ -112,17 +107,22 @@ func ManyRuns() ([]byte, error) {
 
 // AllCalling returns the trace of some ranks, all of which make the same two calls.
 func AllCalling(ranks int) ([]byte, error) {
-	var table cst.Table
-	var calls sequitur.Builder
-	for _, name := range []string{"init", "finalize"} {
-		calls.Append(table.Intern(table.Declare(cst.Function{Name: name})))
-	}
 	var file bytes.Buffer
-	err := merge.Write(&file, merge.Run{Ranks: ranks, Source: ti.Source}, []merge.Part{{Table: &table, Grammar: calls.Finish()}})
+	err := merge.Write(&file, merge.Run{Ranks: ranks, Source: ti.Source}, []merge.Part{partOf(0, "init", "finalize")})
 	if err != nil {
 		return nil, err
 	}
 	return withShapes(file.Bytes(), ranks, []rankenc.Set{rankenc.SetOf(0)}, []rankenc.Set{rankenc.World(ranks)})
+}
+
+// partOf returns a rank that calls functions without arguments.
+func partOf(rank int, functions ...string) merge.Part {
+	var table cst.Table
+	var calls sequitur.Builder
+	for _, name := range functions {
+		calls.Append(table.Intern(table.Declare(cst.Function{Name: name})))
+	}
+	return merge.Part{Rank: rank, Table: &table, Grammar: calls.Finish()}
 }
 
 // withShapes returns a file of so many ranks with other ranks in its shapes.
