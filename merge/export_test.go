@@ -25,6 +25,14 @@ var IsRankByRank = isRankByRank
 // ForgetSeries removes the times of every call.
 func (a *Accumulator) ForgetSeries() { a.series = nil }
 
+// Stretch makes ranks from 0 to before n of the only rank that is in a.
+func (a *Accumulator) Stretch(n int) {
+	a.size, a.ranks = n, a.ranks[:0].add(0, n-1)
+	for _, s := range a.shapes {
+		s.ranks = s.ranks[:0].add(0, n-1)
+	}
+}
+
 // MergeContext is Merge that can be cancelled.
 func (a *Accumulator) MergeContext(ctx context.Context, b *Accumulator) error { return a.merge(ctx, b) }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -311,6 +312,30 @@ func TestMostRuns(t *testing.T) {
 		if err := a.Add(oneCall(rank, f)); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for name, err := range map[string]error{"trace": a.Write(io.Discard), "part": a.WritePart(io.Discard)} {
+		if !errors.Is(err, layout.ErrLimit) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestMostClockRuns writes ranks that are placed in turn on two machines, more than are read.
+func TestMostClockRuns(t *testing.T) {
+	var a Accumulator
+	if err := a.Add(oneCall(0, barrier)); err != nil {
+		t.Fatal(err)
+	}
+	const ranks = layout.MaxRuns + 2
+	a.Stretch(ranks)
+	var every [2]rankenc.SetBuilder
+	for rank := range ranks {
+		every[rank%2].Add(rank)
+	}
+	if err := a.Describe(Run{Clocks: []Clock{
+		{Ranks: every[0].Finish(), Machine: "a", Error: -1}, {Ranks: every[1].Finish(), Machine: "b", Error: -1},
+	}}); err != nil {
+		t.Fatal(err)
 	}
 	for name, err := range map[string]error{"trace": a.Write(io.Discard), "part": a.WritePart(io.Discard)} {
 		if !errors.Is(err, layout.ErrLimit) {

@@ -39,6 +39,10 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 			return fmt.Errorf("merge: the part is too large to be read: %w", err)
 		}
 	}
+	clocks := a.Clocks()
+	if err := checkClockRuns(clocks); err != nil {
+		return fmt.Errorf("merge: the part is too large to be read: %w", err)
+	}
 	slices.SortFunc(a.orders, compareOrders)
 	head := wire.AppendUvarint(nil, uint64(a.size))
 	head = layout.AppendTexts(head, a.sources)
@@ -58,8 +62,8 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 	if len(a.worlds) > 0 {
 		out.Add(layout.KindWorlds, 0, layout.AppendWorlds(nil, a.worlds))
 	}
-	if len(a.Clocks()) > 0 {
-		out.Add(layout.KindClocks, 0, layout.AppendClocks(nil, a.Clocks()))
+	if len(clocks) > 0 {
+		out.Add(layout.KindClocks, 0, layout.AppendClocks(nil, clocks))
 	}
 	if b := a.bounded.list(); b != nil {
 		out.Add(layout.KindBounded, 0, b.Append(nil))

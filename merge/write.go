@@ -65,7 +65,11 @@ func (a *Accumulator) drafted(ctx context.Context) (draft, error) {
 	shapes := slices.Collect(maps.Values(a.shapes))
 	sortShapes(shapes)
 	var e draft
-	if err = checkRuns(shapes); err == nil {
+	err = checkRuns(shapes)
+	if err == nil {
+		err = checkClockRuns(a.Clocks())
+	}
+	if err == nil {
 		e, err = a.mixed(ctx, shapes, order)
 	}
 	if err != nil {
@@ -82,6 +86,18 @@ func checkRuns(shapes []*shape) error {
 	}
 	if runs > layout.MaxRuns {
 		return fmt.Errorf("%w: %d runs of consecutive ranks in %d shapes, more than %d", layout.ErrLimit, runs, len(shapes), layout.MaxRuns)
+	}
+	return nil
+}
+
+// checkClockRuns is checkRuns for the ranks of clocks.
+func checkClockRuns(clocks []Clock) error {
+	runs := 0
+	for _, c := range clocks {
+		runs += c.Ranks.Runs()
+	}
+	if runs > layout.MaxRuns {
+		return fmt.Errorf("%w: %d runs of consecutive ranks in %d clocks, more than %d", layout.ErrLimit, runs, len(clocks), layout.MaxRuns)
 	}
 	return nil
 }
