@@ -86,6 +86,13 @@ func (c *column) equal(d *column) bool {
 	return c.last == d.last && bytes.Equal(c.complete, d.complete)
 }
 
+// appendKey appends what tells c from other columns of the same ranks.
+func (c *column) appendKey(dst []byte) []byte {
+	dst = append(wire.AppendUvarint(dst, uint64(len(c.complete))), c.complete...)
+	dst = wire.AppendUvarint(wire.AppendUvarint(dst, uint64(c.last.position)), uint64(c.last.rank))
+	return wire.AppendVarint(wire.AppendVarint(dst, c.last.first), c.last.step)
+}
+
 // clone returns a column that shares no memory with c.
 func (c *column) clone() column { return column{slices.Clone(c.complete), c.last} }
 

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"crypto/sha256"
+	"math/bits"
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/layout"
@@ -9,17 +10,21 @@ import (
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
-// maxEncoded is how many bytes encodings take, at the most, that are kept.
-const maxEncoded = 1 << 22
+// How many bytes encodings take, at the most, that are kept.
+const (
+	maxEncoded  = 1 << 22
+	maxMatrices = 1 << 26 // of matrices
+)
 
 // Encodings are those of numbers, columns and matrices that were written: a trace is written several
 // times to see what makes it smallest, and most of the signatures are the same each time. What is
 // written does not depend on them. They are nil if none are kept.
 type encodings struct {
-	numbers  map[digest][]byte
-	matrices map[digest]storedMatrix
-	bytes    int
-	scratch  []byte
+	numbers       map[digest][]byte
+	matrices      map[digest]storedMatrix
+	bytes         int // of numbers
+	matricesBytes int
+	scratch       []byte
 }
 
 func newEncodings() *encodings {
@@ -40,7 +45,6 @@ const (
 	encodedNumbers byte = iota
 	encodedColumn
 	encodedRanks // a column of ranks
-	encodedMatrix
 )
 
 // key returns what tells values of a domain from others.
@@ -59,13 +63,13 @@ func (e *encodings) key(what byte, domain digest, values []int64) (key digest) {
 	return key
 }
 
-// room reports whether an encoding of n bytes is kept, too.
-func (e *encodings) room(n int) bool {
+// room reports whether n bytes more are kept of at most so many, of which some are used, and counts them.
+func room(used *int, n, most int) bool {
 	const besides = 96 // bytes of a key and what is kept with it
-	if e.bytes+n+besides > maxEncoded {
+	if n > most-besides-*used {
 		return false
 	}
-	e.bytes += n + besides
+	*used += n + besides
 	return true
 }
 
@@ -80,7 +84,7 @@ func (e *encodings) appendNumbers(dst []byte, numbers []int64) []byte {
 	}
 	before := len(dst)
 	dst = layout.AppendNumbers(dst, numbers)
-	if e.room(len(dst) - before) {
+	if room(&e.bytes, len(dst)-before, maxEncoded) {
 		e.numbers[key] = slices.Clone(dst[before:])
 	}
 	return dst
@@ -102,7 +106,7 @@ func (e *encodings) column(d rankenc.Domain, domain digest, values []int64, o ra
 	key := e.key(what, domain, values)
 	enc, ok := e.numbers[key]
 	if !ok {
-		if enc = encode(); e.room(len(enc)) {
+		if enc = encode(); room(&e.bytes, len(enc), maxEncoded) {
 			e.numbers[key] = enc
 		}
 	}
@@ -113,28 +117,40 @@ func (e *encodings) column(d rankenc.Domain, domain digest, values []int64, o ra
 type storedMatrix struct {
 	matrix rankenc.Matrix
 	data   []byte
+	memory int // about how many bytes both take
 }
 
 // newStoredMatrix returns the matrix of rows as it follows from others.
 func newStoredMatrix(d rankenc.Domain, rows [][]int64, others []rankenc.Matrix) storedMatrix {
 	m := rankenc.NewMatrix(d, rows, others, rankenc.Options{})
 	enc, _ := m.AppendBinary(nil)
-	return storedMatrix{m, enc}
+	return storedMatrix{m, enc, len(enc) + packed(rows)}
 }
 
-// matrix returns the matrix of rows, whose values are all, as it follows from others, and a key of it and
-// of these. Before is the key of the last one of them.
-func (e *encodings) matrix(d rankenc.Domain, domain, before digest, all []int64, rows [][]int64, others []rankenc.Matrix) (storedMatrix, digest) {
-	if e == nil {
-		return newStoredMatrix(d, rows, others), digest{}
+// packed returns how many bytes rows take with as many bits for each value as the largest one needs, which is about what a matrix of
+// them takes in memory at the most.
+func packed(rows [][]int64) int {
+	var all uint64
+	values := 0
+	for _, row := range rows {
+		values += len(row)
+		for _, v := range row {
+			all |= uint64(v ^ v>>63)
+		}
 	}
-	key := e.key(encodedMatrix, domain, all)
-	key = sha256.Sum256(append(key[:], before[:]...))
+	return (bits.Len64(all)*values + 7) / 8
+}
+
+// matrix returns the matrix that has a key, which encode makes.
+func (e *encodings) matrix(key digest, encode func() storedMatrix) storedMatrix {
+	if e == nil {
+		return encode()
+	}
 	m, ok := e.matrices[key]
 	if !ok {
-		if m = newStoredMatrix(d, rows, others); e.room(len(m.data) + 8*len(all)) {
+		if m = encode(); room(&e.matricesBytes, m.memory, maxMatrices) {
 			e.matrices[key] = m
 		}
 	}
-	return m, key
+	return m
 }

@@ -3,13 +3,14 @@ package merge
 import (
 	"bytes"
 	"crypto/sha256"
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // TestEncodings checks that what is kept is what is written without it, whether there is room for more
@@ -43,30 +44,53 @@ func TestEncodings(t *testing.T) {
 	})
 }
 
-// TestEncodingsOfMatrices checks that a matrix is that which follows from those before it.
+// TestEncodingsOfMatrices checks that a trace of arrays that are alike is what it is without what is kept, whose ranks
+// are of several shapes.
 func TestEncodingsOfMatrices(t *testing.T) {
+	exchange := cst.Function{Name: "exchange", Params: []cst.Param{{Name: "counts", Type: cst.ArrayOf(cst.Type{Kind: cst.KindInt})}}}
+	kept := 0
 	rapid.Check(t, func(t *rapid.T) {
-		const ranks, length = 3, 2
-		d := rankenc.Over(rankenc.World(ranks), ranks)
-		lists := rapid.SliceOfN(rapid.SliceOfN(rapid.Int64Range(-3, 3), ranks*length, ranks*length), 1, 3).Draw(t, "lists")
-		write := func(e *encodings, numbers []int) (enc []byte) {
-			var (
-				others []rankenc.Matrix
-				before digest
-				m      storedMatrix
-			)
-			for _, n := range numbers {
-				m, before = e.matrix(d, digest{}, before, lists[n], slices.Collect(slices.Chunk(lists[n], length)), others)
-				others, enc = append(others, m.matrix), append(enc, m.data...)
+		ranks := rapid.IntRange(2, 9).Draw(t, "ranks")
+		lists := rapid.SliceOfN(rapid.SliceOfN(rapid.Int64Range(0, 3), 8, 8), 1, 6).Draw(t, "lists")
+		other := rapid.SliceOfN(rapid.Bool(), ranks, ranks).Draw(t, "other control flow")
+		calls := rapid.IntRange(1, 5).Draw(t, "calls")
+		var a Accumulator
+		for rank := range ranks {
+			var table cst.Table
+			var grammar sequitur.Builder
+			for range calls {
+				var counts []cst.Value
+				for _, n := range rapid.SampledFrom(lists).Draw(t, "list") {
+					counts = append(counts, cst.Int(n))
+				}
+				grammar.Append(table.Intern(table.Declare(exchange), cst.Array(counts...)))
+				if other[rank] {
+					grammar.Append(table.Intern(table.Declare(cst.Function{Name: "other"})))
+				}
 			}
-			return enc
+			if err := a.Add(Part{Rank: rank, Table: &table, Grammar: grammar.Finish()}); err != nil {
+				t.Fatal(err)
+			}
 		}
-		e := newEncodings()
-		for range 5 {
-			numbers := rapid.SliceOfN(rapid.IntRange(0, len(lists)-1), 1, 5).Draw(t, "numbers")
-			if got, want := write(e, numbers), write(nil, numbers); !bytes.Equal(got, want) {
-				t.Fatalf("%x, not %x", got, want)
-			}
+		e, err := a.drafted(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.complete(t.Context(), &e)
+		var got, want bytes.Buffer
+		if err := e.sections.write(&want); err != nil {
+			t.Fatal(err)
+		}
+		a.encodings = newEncodings()
+		if err := a.Write(&got); err != nil {
+			t.Fatal(err)
+		}
+		kept += len(a.encodings.matrices)
+		if !bytes.Equal(got.Bytes(), want.Bytes()) {
+			t.Fatalf("%x, not %x", got.Bytes(), want.Bytes())
 		}
 	})
+	if kept == 0 {
+		t.Error("no matrix was kept")
+	}
 }

@@ -290,53 +290,13 @@ func (w *signatureWriter) column(s *signature, slot int, kind layout.SlotKind) i
 // domain.
 func (w *signatureWriter) encodeColumn(s *signature, slot int, kind layout.SlotKind) (domain int, enc []byte) {
 	d := w.domain(s)
-	values := w.valuesOf(s, slot, w.domains[d])
+	values := w.appendValues(nil, s, slot, w.domains[d])
 	return d, w.encodings.column(w.domains[d].Columns(), w.domainKeys[d], values, rankenc.Options{Ranks: kind == layout.Rank})
 }
 
 // columnKey returns what tells a column from others.
 func columnKey(domain int, enc []byte) string {
 	return string(wire.AppendUvarint(enc[:len(enc):len(enc)], uint64(domain)))
-}
-
-// matrix returns the number of the matrix of n slots from one on.
-func (w *signatureWriter) matrix(s *signature, slot, n int) int64 {
-	d := w.domain(s)
-	rows := make([][]int64, w.domains[d].Len())
-	all := make([]int64, n*len(rows))
-	for i := range rows {
-		rows[i] = all[i*n : (i+1)*n : (i+1)*n]
-	}
-	for k := range n {
-		for i, v := range w.valuesOf(s, slot+k, w.domains[d]) {
-			rows[i][k] = v
-		}
-	}
-	others := w.matricesOf(d)
-	matrices := make([]rankenc.Matrix, len(others))
-	for i, k := range others {
-		matrices[i] = w.stored[k].rows
-	}
-	before := w.matrixKeys[d]
-	if len(others) == 0 {
-		before = digest{}
-	}
-	m, key := w.encodings.matrix(w.domains[d].Columns(), w.domainKeys[d], before, all, rows, matrices)
-	number := len(w.stored)
-	w.matrices[d], w.matrixKeys[d] = append(w.matrices[d], number), key
-	w.stored = append(w.stored, storedColumn{domain: d, matrix: true, data: m.data, rows: m.matrix})
-	if other, ok := m.matrix.Reference(); ok {
-		w.stored[number].referred, w.stored[others[other]].referred = true, true
-	}
-	return int64(number)
-}
-
-// matricesOf returns the numbers of the matrices to which the next one of a domain
-// may refer: those since the last whose place in the domain is a multiple of
-// matricesTogether.
-func (w *signatureWriter) matricesOf(domain int) []int {
-	all := w.matrices[domain]
-	return all[len(all)/layout.MatricesTogether*layout.MatricesTogether:]
 }
 
 // domain returns the number of the domain of the ranks of all uses of s.
@@ -364,14 +324,15 @@ func (w *signatureWriter) domain(s *signature) int {
 	return n
 }
 
-// valuesOf returns the values of a slot over its domain.
-func (w *signatureWriter) valuesOf(s *signature, slot int, d *layout.Domain) []int64 {
-	all := make([]int64, d.Len())
+// appendValues appends the values of a slot over its domain to dst.
+func (w *signatureWriter) appendValues(dst []int64, s *signature, slot int, d *layout.Domain) []int64 {
+	dst = slices.Grow(dst, d.Len())[:len(dst)+d.Len()]
+	all := dst[len(dst)-d.Len():]
 	for k, u := range s.uses {
 		v := w.columns.slot(u, slot).values()
 		w.columns.shapes[u.shape].ranks.each(func(position, rank int) {
 			all[d.Position(k, position, rank)] = v.at(position, rank)
 		})
 	}
-	return all
+	return dst
 }

@@ -217,10 +217,10 @@ func newColumns(d Domain, rows [][]int64, o Options, limit int) matrixBody {
 		}
 		return NewColumn(d, values, o)
 	}
-	if mean, ok := irregular(len(numbers), column); ok {
-		if mean > limit/len(numbers) {
-			return nil
-		}
+	switch mean, how := irregular(len(numbers), limit, column); {
+	case how == tooLarge || how == allPlain && mean > limit/len(numbers):
+		return nil
+	case how == allPlain:
 		o.Plain = true
 	}
 	for j := range numbers {
@@ -244,24 +244,35 @@ func newColumns(d Domain, rows [][]int64, o Options, limit int) matrixBody {
 // sampled is how many columns are looked at to tell what many are.
 const sampled = 16
 
-// irregular looks at some of many columns, and reports whether all of these differ and are
-// plain: then it is likely that all are. Mean is how many bytes one of them takes.
-func irregular(n int, column func(j int) Column) (mean int, ok bool) {
+// What some of many columns are like.
+const (
+	regular  = iota // some are equal, or expressions
+	allPlain        // all differ and are plain
+	tooLarge        // a plain one takes more than all may
+)
+
+// irregular looks at some of many columns, and returns what they are like: if all of these differ and are
+// plain, it is likely that all are. Mean is how many bytes one of them takes then. If one of these alone is plain and takes limit
+// bytes, others are not looked at.
+func irregular(n, limit int, column func(j int) Column) (mean, how int) {
 	if n < 4*sampled {
-		return 0, false
+		return 0, regular
 	}
 	known := make(map[string]bool)
 	var enc []byte
 	for k := range sampled {
 		c := column((2*k + 1) * n / (2 * sampled))
 		enc, _ = c.AppendBinary(enc[:0])
-		if !c.Plain() || known[string(enc)] {
-			return 0, false
+		switch {
+		case !c.Plain() || known[string(enc)]:
+			return 0, regular
+		case len(enc) >= limit:
+			return 0, tooLarge
 		}
 		known[string(enc)] = true
 		mean += len(enc)
 	}
-	return mean / sampled, true
+	return mean / sampled, allPlain
 }
 
 func (b *columns) rowLen(int) int    { return b.number.Len() }
@@ -309,7 +320,10 @@ func newFlat(d Domain, rows [][]int64, o Options, limit int) matrixBody {
 	b := &flat{lengths: NewColumn(d, lengths, Options{})}
 	total, _ := b.index(math.MaxInt)
 	values := slices.Concat(rows...)
-	if _, ok := irregular(len(rows), func(i int) Column { return NewColumn(elements(len(rows[i])), rows[i], o) }); ok {
+	switch _, how := irregular(len(rows), limit, func(i int) Column { return NewColumn(elements(len(rows[i])), rows[i], o) }); how {
+	case tooLarge:
+		return nil
+	case allPlain:
 		body, _ := smallestPlain(values, nil, limit)
 		if body == nil {
 			return nil

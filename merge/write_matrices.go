@@ -1,0 +1,91 @@
+package merge
+
+import (
+	"crypto/sha256"
+
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+// matrix returns the number of the matrix of n slots from one on.
+func (w *signatureWriter) matrix(s *signature, slot, n int) int64 {
+	d := w.domain(s)
+	others := w.matricesOf(d)
+	var key digest
+	if w.encodings != nil {
+		key = w.matrixKey(s, slot, n, d, len(others) > 0)
+	}
+	m := w.encodings.matrix(key, func() storedMatrix {
+		matrices := make([]rankenc.Matrix, len(others))
+		for i, k := range others {
+			matrices[i] = w.stored[k].rows
+		}
+		return newStoredMatrix(w.domains[d].Columns(), w.rows(s, slot, n, w.domains[d]), matrices)
+	})
+	number := len(w.stored)
+	w.matrices[d], w.matrixKeys[d] = append(w.matrices[d], number), key
+	w.stored = append(w.stored, storedColumn{domain: d, matrix: true, data: m.data, rows: m.matrix})
+	if other, ok := m.matrix.Reference(); ok {
+		w.stored[number].referred, w.stored[others[other]].referred = true, true
+	}
+	return int64(number)
+}
+
+// matricesOf returns the numbers of the matrices to which the next one of a domain
+// may refer: those since the last whose place in the domain is a multiple of
+// matricesTogether.
+func (w *signatureWriter) matricesOf(domain int) []int {
+	all := w.matrices[domain]
+	return all[len(all)/layout.MatricesTogether*layout.MatricesTogether:]
+}
+
+// matrixKey returns what tells the matrix of n slots from one on from others, and from the same one as it follows from other
+// matrices: values of a column are told by its runs.
+func (w *signatureWriter) matrixKey(s *signature, slot, n, domain int, follows bool) (key digest) {
+	h := sha256.New()
+	var before digest
+	if follows {
+		before = w.matrixKeys[domain]
+	}
+	h.Write(w.domainKeys[domain][:])
+	h.Write(before[:])
+	var scratch []byte
+	for _, u := range s.uses {
+		ranks := w.columns.shapes[u.shape].ranks
+		scratch = wire.AppendUvarint(wire.AppendUvarint(scratch[:0], uint64(n)), uint64(len(ranks)))
+		for _, p := range ranks {
+			scratch = wire.AppendUvarint(wire.AppendUvarint(scratch, uint64(p.first)), uint64(p.last))
+		}
+		h.Write(scratch)
+		for k := range n {
+			scratch = w.columns.slot(u, slot+k).appendKey(scratch[:0])
+			h.Write(scratch)
+		}
+	}
+	h.Sum(key[:0])
+	return key
+}
+
+// rows returns the rows of n slots from one on over their domain.
+func (w *signatureWriter) rows(s *signature, slot, n int, d *layout.Domain) [][]int64 {
+	rows := make([][]int64, d.Len())
+	all := make([]int64, n*len(rows))
+	for i := range rows {
+		rows[i] = all[i*n : (i+1)*n : (i+1)*n]
+	}
+	const together = 8 // columns are read before they are written to the rows, as many values as a line of the cache has
+	var columns [together][]int64
+	for k := 0; k < n; k += together {
+		some := columns[:min(together, n-k)]
+		for j := range some {
+			some[j] = w.appendValues(some[j][:0], s, slot+k+j, d)
+		}
+		for i, row := range rows {
+			for j, values := range some {
+				row[k+j] = values[i]
+			}
+		}
+	}
+	return rows
+}
