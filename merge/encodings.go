@@ -13,7 +13,7 @@ import (
 // How many bytes encodings take, at the most, that are kept.
 const (
 	maxEncoded  = 1 << 22
-	maxMatrices = 1 << 26 // of matrices
+	maxMatrices = 1 << 25 // of matrices
 )
 
 // Encodings are those of numbers, columns and matrices that were written: a trace is written several
@@ -124,8 +124,14 @@ type storedMatrix struct {
 func newStoredMatrix(d rankenc.Domain, rows [][]int64, others []rankenc.Matrix) storedMatrix {
 	m := rankenc.NewMatrix(d, rows, others, rankenc.Options{})
 	enc, _ := m.AppendBinary(nil)
+	if _, ok := m.Reference(); ok {
+		return storedMatrix{m, enc, referredMemory * len(enc)}
+	}
 	return storedMatrix{m, enc, len(enc) + packed(rows)}
 }
+
+// referredMemory is about how many bytes of memory a matrix takes that refers to another, for each byte of its encoding.
+const referredMemory = 16
 
 // packed returns how many bytes rows take with as many bits for each value as the largest one needs, which is about what a matrix of
 // them takes in memory at the most.

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"crypto/sha256"
+	"slices"
 
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -67,10 +68,11 @@ func (w *signatureWriter) matrixKey(s *signature, slot, n, domain int, follows b
 	return key
 }
 
-// rows returns the rows of n slots from one on over their domain.
+// rows returns the rows of n slots from one on over their domain, until it is called again.
 func (w *signatureWriter) rows(s *signature, slot, n int, d *layout.Domain) [][]int64 {
 	rows := make([][]int64, d.Len())
-	all := make([]int64, n*len(rows))
+	w.elements = slices.Grow(w.elements[:0], n*len(rows))
+	all := w.elements[:n*len(rows)]
 	for i := range rows {
 		rows[i] = all[i*n : (i+1)*n : (i+1)*n]
 	}

@@ -29,8 +29,9 @@ type signatureWriter struct {
 	domainKeys    []digest       // of the sets of ranks of each domain
 	matrixKeys    map[int]digest // of the last matrix of each domain
 
-	written []int64 // scratch of appendSlot
-	values  [layout.Expression][]int64
+	written  []int64 // scratch of appendSlot
+	values   [layout.Expression][]int64
+	elements []int64 // scratch of rows
 
 	names          []layout.Name
 	lists          layout.HandleLists // which of these signatures have by their places

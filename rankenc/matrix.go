@@ -319,11 +319,12 @@ func newFlat(d Domain, rows [][]int64, o Options, limit int) matrixBody {
 	}
 	b := &flat{lengths: NewColumn(d, lengths, Options{})}
 	total, _ := b.index(math.MaxInt)
-	values := slices.Concat(rows...)
-	switch _, how := irregular(len(rows), limit, func(i int) Column { return NewColumn(elements(len(rows[i])), rows[i], o) }); how {
-	case tooLarge:
+	_, how := irregular(len(rows), limit, func(i int) Column { return NewColumn(elements(len(rows[i])), rows[i], o) })
+	if how == tooLarge {
 		return nil
-	case allPlain:
+	}
+	values := slices.Concat(rows...)
+	if how == allPlain {
 		body, _ := smallestPlain(values, nil, limit)
 		if body == nil {
 			return nil
