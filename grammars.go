@@ -8,8 +8,9 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// keptBlocks is how many runs of blocks a Trace keeps once they are read: all, as they take long to read.
-const keptBlocks = layout.MaxBlocks
+// symbolMemory is how many bytes are counted for each symbol of a grammar in a block, and for each value of a stream there: a question
+// may hold all grammars, and some bytes of such a block make 2¹⁸ symbols. Package merge writes 2¹⁹ in all at most.
+const symbolMemory = 256
 
 // Grammars say where the grammars of shapes are: in blocks, or in the pieces of a forest.
 type grammars struct {
@@ -17,16 +18,17 @@ type grammars struct {
 	shared *sequitur.Shared // the first shapes of a forest
 	places []place          // of the pieces of the others
 
-	mu   sync.Mutex            // while a block is read: whoever else needs it waits for it
-	read [keptBlocks]readBlock // those that were read last, the last one first
+	mu      sync.Mutex        // while a block is read: whoever else needs it waits for it
+	read    map[int]readBlock // the runs of blocks that were read, as they take long to read
+	symbols uint64            // in these
 }
 
 type place struct{ section, offset, size int }
 
 // A readBlock is a block that was read, or a run of blocks that are read together.
 type readBlock struct {
-	number  int
-	members []sequitur.Member // nil if none was
+	members []sequitur.Member
+	err     error
 }
 
 // inSections returns the sections with the grammar of a shape, from first to before end.
@@ -48,7 +50,7 @@ func (t *Trace) readGrammars() (*grammars, error) {
 	err := t.sections.Read(layout.KindGrammars, 0, func(data []byte) error {
 		if t.blocked {
 			blocks, err := layout.ParseBlocks(data, len(t.all))
-			g.blocks = &blocks
+			g.blocks, g.read = &blocks, make(map[int]readBlock)
 			return err
 		}
 		d := wire.NewDecoder("sequitur", data)
@@ -119,32 +121,29 @@ func (t *Trace) readGrammar(number int) (sequitur.Member, error) {
 	return sequitur.Member{Grammar: g}, err
 }
 
-// readOfBlock reads the block with the grammar of a shape, unless it was read of late.
+// readOfBlock reads the block with the grammar of a shape, unless it was read before.
 func (t *Trace) readOfBlock(all *grammars, number int) (sequitur.Member, error) {
 	run, place := all.blocks.Of(number)
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	for _, b := range all.read {
-		if b.number == run && b.members != nil {
-			return b.members[place], nil
-		}
+	b, ok := all.read[run]
+	if !ok {
+		b.members, b.err = t.readBlocks(all, run)
+		all.read[run] = b
 	}
-	list, err := t.readBlocks(all.blocks, run)
-	if err != nil {
-		return sequitur.Member{}, err
+	if b.err != nil {
+		return sequitur.Member{}, b.err
 	}
-	copy(all.read[1:], all.read[:])
-	all.read[0] = readBlock{run, list}
-	return list[place], nil
+	return b.members[place], nil
 }
 
 // readBlocks reads a run of blocks of grammars.
-func (t *Trace) readBlocks(blocks *layout.Blocks, run int) (list []sequitur.Member, err error) {
-	first, end, shapes := blocks.Run(run)
+func (t *Trace) readBlocks(all *grammars, run int) (list []sequitur.Member, err error) {
+	first, end, shapes := all.blocks.Run(run)
 	p := sequitur.NewMixedParser(t.alphabet())
 	for number := first; number < end && err == nil; number++ {
 		err = t.sections.Read(layout.KindGrammars, uint64(number), func(data []byte) (err error) {
-			data, offset := blocks.Block(data, number)
+			data, offset := all.blocks.Block(data, number)
 			if err := p.Parse(data); err != nil || number < end-1 {
 				return layout.AtOffset(err, offset)
 			}
@@ -152,22 +151,34 @@ func (t *Trace) readBlocks(blocks *layout.Blocks, run int) (list []sequitur.Memb
 			if err != nil {
 				return err
 			}
-			return t.checkMembers(list, shapes)
+			return t.checkMembers(all, list, shapes)
 		})
 	}
-	return list, err
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
 }
 
 // checkMembers checks the grammars of blocks, which are those of so many shapes.
-func (t *Trace) checkMembers(list []sequitur.Member, shapes int) error {
+func (t *Trace) checkMembers(all *grammars, list []sequitur.Member, shapes int) error {
 	if len(list) != shapes {
 		return layout.Corrupt("%d grammars in a block of %d", len(list), shapes)
 	}
+	symbols := all.symbols
 	for _, x := range list {
 		if err := t.checkGrammar(x.Grammar); err != nil {
 			return err
 		}
+		symbols += uint64(x.Grammar.Symbols())
+		for _, values := range x.Streams {
+			symbols += uint64(len(values))
+		}
 	}
+	if err := layout.CheckMemory("symbols of grammars in blocks", symbols, symbolMemory, t.Memory()); err != nil {
+		return err
+	}
+	all.symbols = symbols
 	return nil
 }
 

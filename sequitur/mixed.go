@@ -19,8 +19,11 @@ const (
 	itemsPerByte  = 1 << 11 // and those for each of its bytes
 	roundsPerItem = 1 << 4  // runs that are appended for each item of a member
 	fewRounds     = 1 << 12 // and those besides
-	maxParts      = 1 << 2  // blocks for members that are too long for one
+	maxBits       = 1 << 23 // bits that are predicted, each of which takes some 0.1 µs
 )
+
+// MaxParts is how many blocks there are at most for members that are too long for one.
+const MaxParts = 1 << 2
 
 // What the head of a block holds besides a table's number of bits << 1.
 const (
@@ -57,7 +60,7 @@ type Member struct {
 // Florida Institute of Technology, 2005.
 func AppendMixed(ctx context.Context, dst [][]byte, members []Member, a Alphabet, most int) (blocks [][]byte, ok bool) {
 	w := mixedWriter{ctx: ctx, members: members, alphabet: a, most: most}
-	if !w.prepare(maxParts) {
+	if !w.prepare(MaxParts) {
 		return dst, false
 	}
 	w.choose()
@@ -92,7 +95,7 @@ type mixedWriter struct {
 	most      int   // bytes of all of them: what is longer is cut off
 	values    int   // in the last block
 	taken     []int // how many values of each stream there were of the last member
-	tooMany   bool  // there are more items or values than there may be, or they take too many steps
+	tooMany   bool  // there are more items or values than there may be, or they take too many steps or bits
 }
 
 // prepare makes lists of the items of members, and reports whether they can be written in so many blocks.
@@ -292,7 +295,7 @@ func (w *mixedWriter) block(p *part, size int) []byte {
 		}
 	}
 	m.table.free()
-	w.values, w.tooMany = m.value.count, m.value.tooMany()
+	w.values, w.tooMany = m.value.count, m.value.tooMany() || m.coded > maxBits
 	w.taken = slices.Clone(m.value.next)
 	return m.Finish()
 }

@@ -118,6 +118,7 @@ type mixer struct {
 	learned []uint32 // how often weights did that settle, nil if they do not
 	found   [mixedContexts]*[7]adaptive.Bit
 	mixed   [mixedContexts]*adaptive.Bit
+	coded   int // bits
 }
 
 // newMixer returns a mixer with a table of 2^size places, and so many sets of weights.
@@ -161,6 +162,7 @@ func (m *mixer) findInPairs(in *contexts) {
 // code codes a bit in the contexts that were looked up, with a set of weights. The node says
 // which of the bits it is that have places there, from 0 to 6.
 func (m *mixer) code(bit uint32, node, set int) uint32 {
+	m.coded++
 	for i, bits := range m.found {
 		m.mixed[i] = &bits[node]
 	}

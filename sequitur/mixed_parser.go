@@ -54,6 +54,8 @@ func (p *MixedParser) parse(d *wire.Decoder, data []byte) (members []Member, las
 	case d.Err() != nil:
 	case l > uint64(levelLong):
 		d.Corrupt(at, "table", "a block of form %d, of which this version knows those up to %d", l, levelLong)
+	case head&headTwins != 0 && len(p.alphabet.Group) > maxTwinClasses:
+		d.Limit(at, "table", "twins of %d classes, more than %d", len(p.alphabet.Group), maxTwinClasses)
 	case size < minTable || size > maxTable || 1<<size > mostPlaces(len(data)):
 		d.Limit(at, "table", "2^%d places of %d bytes", size, len(data))
 	}
@@ -127,6 +129,10 @@ func (r *mixedReader) read(at int) (list []item, ends bool) {
 		top := &lists[len(lists)-1]
 		if r.left--; r.left < r.value.count || r.Ended() || r.value.tooMany() {
 			r.d.Limit(at, "member", "more items or values than there may be")
+			return nil, false
+		}
+		if r.coded > maxBits {
+			r.d.Limit(at, "member", "more than %d bits in its block", maxBits)
 			return nil, false
 		}
 		switch s := r.mark(0); {

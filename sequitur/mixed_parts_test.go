@@ -16,7 +16,7 @@ import (
 func blocksOf(t rapid.TB, members []Member, a Alphabet, items int) [][]byte {
 	t.Helper()
 	w := mixedWriter{ctx: context.Background(), members: members, alphabet: a, most: math.MaxInt}
-	if !w.prepare(maxParts) {
+	if !w.prepare(MaxParts) {
 		t.Fatal("cannot be written")
 	}
 	w.choose()
@@ -76,7 +76,7 @@ func TestLongMember(t *testing.T) {
 		b.Append(random.Uint32N(4))
 	}
 	g := b.Finish()
-	items, _ := g.items(maxParts*maxItems, folding{unrolled: fewTimes})
+	items, _ := g.items(MaxParts*maxItems, folding{unrolled: fewTimes})
 	blocks, ok := AppendMixed(context.Background(), nil, membersOf(g), Plain(4), math.MaxInt)
 	if !ok || len(blocks) != 2 || countItems(items) <= maxItems {
 		t.Fatalf("%d blocks for %d items", len(blocks), countItems(items))

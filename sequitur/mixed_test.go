@@ -260,6 +260,51 @@ func TestMostItems(t *testing.T) {
 	}
 }
 
+// TestMostBits checks that counts of many bits, which are predicted well enough to take a few bytes, are neither read nor written where they
+// take too long.
+func TestMostBits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: millions of bits")
+	}
+	const items, count = 100_000, 1 << 44 // 87 bits each
+	m := newSequenceModel(Plain(2), minTable, 0, levelFirst)
+	m.Write([]byte{2 * minTable, 1})
+	var b Builder
+	for i := range items {
+		s, n := Symbol(i&1), uint64(count+i)
+		b.AppendRun(s, n)
+		m.mark(firstClass + s)
+		m.member(s, s)
+		m.count(n)
+	}
+	m.mark(markEnd)
+	if m.coded <= maxBits {
+		t.Fatalf("%d bits", m.coded)
+	}
+	block := append(m.Finish(), make([]byte, 1<<10)...)
+	if _, err := parseMixed(block, Plain(2)); !errors.Is(err, ErrLimit) || !strings.Contains(err.Error(), "bits in its block") {
+		t.Errorf("%v, not %v", err, ErrLimit)
+	}
+	w := mixedWriter{ctx: context.Background(), members: membersOf(b.Finish()), alphabet: Plain(2), most: math.MaxInt}
+	if !w.prepare(1) {
+		t.Fatal("not prepared")
+	}
+	if w.block(&w.parts(maxItems)[0], minTable); !w.tooMany {
+		t.Error("written")
+	}
+}
+
+// TestManyTwins checks that there are no twins of more classes than are looked at for them.
+func TestManyTwins(t *testing.T) {
+	m := newSequenceModel(Plain(maxTwinClasses+1), minTable, 0, levelFirst)
+	m.Write([]byte{2*minTable | headTwins, 0})
+	m.codeTwins(make([]uint32, maxTwinClasses+1))
+	block := m.Finish()
+	if _, err := parseMixed(block, Plain(maxTwinClasses+1)); !errors.Is(err, ErrLimit) || !strings.Contains(err.Error(), "table at offset 0") {
+		t.Errorf("%v, not %v", err, ErrLimit)
+	}
+}
+
 // TestLongRules checks that rules of a sequence that is too long are not written out.
 func TestLongRules(t *testing.T) {
 	const parts, size, orders = 8, 1 << 12, 24

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/forged"
@@ -139,6 +141,61 @@ func TestHugeBlocks(t *testing.T) {
 	}
 	writeFile(t, "F", string(forgedBlocks(t, layout.MaxBlocks/5, blocks[0])))
 	checkBounded(t, blockCommands, 12*time.Second)
+}
+
+// TestManySymbols asks for traces whose blocks have more symbols together than memory has room for: what needs all of them is refused, with what
+// allows it.
+func TestManySymbols(t *testing.T) {
+	const ranks, symbols = 8, 1000
+	t.Chdir(t.TempDir())
+	var b sequitur.Builder
+	for i := range uint64(symbols) {
+		b.AppendRun(sequitur.Symbol(i&1), 1+i/2) // which repeats nowhere
+	}
+	blocks, ok := sequitur.AppendMixed(context.Background(), nil, []sequitur.Member{{Grammar: b.Finish()}}, sequitur.Plain(2), math.MaxInt)
+	if !ok || len(blocks) != 1 {
+		t.Fatal("no block")
+	}
+	writeFile(t, "F", string(forgedBlocks(t, ranks, blocks[0])))
+	must(t, "info", "F")
+	must(t, "grammar", "F", "--ranks", "7", "--memory", "1MiB")
+	r := invoke(t, "", "info", "F", "--memory", "1MiB")
+	if r.status != exitFailure || !strings.Contains(r.stderr, "symbols of grammars in blocks") || !strings.Contains(r.stderr, "; --memory 2MiB allows it") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestWrongBlock checks that a block that cannot be read is read once, not for each of its shapes.
+func TestWrongBlock(t *testing.T) {
+	const symbols = 10_000
+	t.Chdir(t.TempDir())
+	var b sequitur.Builder
+	for i := range uint64(symbols) {
+		b.AppendRun(sequitur.Symbol(i&1), 1+i/2)
+	}
+	blocks, ok := sequitur.AppendMixed(context.Background(), nil, []sequitur.Member{{Grammar: b.Finish()}}, sequitur.Plain(2), math.MaxInt)
+	if !ok {
+		t.Fatal("no block")
+	}
+	file := rewritten(t, forgedBlocks(t, 2, blocks[0]), func(w *format.Writer, s format.Section, content []byte) {
+		switch {
+		case s.Kind == layout.KindGrammars && s.Key == 0:
+			content = append(layout.AppendBlocks(nil, []int{2}), blocks[0]...) // which is of one
+		case s.Kind == layout.KindGrammars:
+			return
+		}
+		w.Add(s.Kind, s.Key, content)
+	})
+	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rank, most := range []uint64{math.MaxUint64, 1 << 16} {
+		var err error
+		if got := allocatedBy(func() { _, err = trace.Rank(rank) }); !errors.Is(err, reprise.ErrCorrupt) || got > most {
+			t.Errorf("rank %d: %d bytes, %v", rank, got, err)
+		}
+	}
 }
 
 // TestMutatedBlocks asks for all of traces with bytes of their blocks changed, in files that are

@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // Blocks say in which blocks of package sequitur the grammar of a shape is: in one, or in several that are read
@@ -15,7 +16,7 @@ type Blocks struct {
 	offset   int   // where the first block begins
 }
 
-// MaxBlocks is how many blocks a trace may have, as each takes up to half a second to read and some
+// MaxBlocks is how many blocks a trace may have, as each takes a second or two to read if it was made to be slow and some
 // megabytes once it is read.
 const MaxBlocks = 40
 
@@ -39,6 +40,7 @@ func ParseBlocks(data []byte, shapes int) (Blocks, error) {
 		d.Limit(0, "blocks", "%d, more than %d", n, MaxBlocks)
 		return b, d.Err()
 	}
+	together := 0 // of the blocks before, those that are read together with the next if that goes on
 	for i := range int(n) {
 		at := d.Offset()
 		of := d.UvarintMax("shapes of a block", uint64(shapes-all))
@@ -47,9 +49,14 @@ func ParseBlocks(data []byte, shapes int) (Blocks, error) {
 			return b, d.Err()
 		case of > 0:
 			b.firsts, b.sections = append(b.firsts, all), append(b.sections, i)
+			together = 0
 		case i == 0:
 			d.Corrupt(at, "shapes of a block", "0 of the first")
+		case together == sequitur.MaxParts:
+			d.Limit(at, "shapes of a block", "more than %d blocks that are read together", sequitur.MaxParts)
+			return b, d.Err()
 		}
+		together++
 		all += int(of)
 	}
 	b.firsts, b.sections = append(b.firsts, all), append(b.sections, int(n))
