@@ -49,6 +49,9 @@ type Clock struct {
 	Jumps timing.Jumps `json:"jumps,omitempty"`
 }
 
+// clockMemory is how many bytes are counted for a clock, with what merging traces takes for it.
+const clockMemory = 2 << 10
+
 // A Reading is what a clock and real time were at one instant.
 type Reading struct {
 	Time   int64 `json:"time_ns"`   // of the clock
@@ -111,18 +114,38 @@ func (c Clock) compareAligned(d Clock) int {
 
 // MergeClocks returns a, which it may change, with clocks added. A clock for each machine is left, in the order of machines.
 func MergeClocks(a, added []Clock) []Clock {
+	var others []Clock // of machines of which a has no clock
 	for _, c := range added {
-		i, found := slices.BinarySearchFunc(a, c, func(c, d Clock) int { return strings.Compare(c.Machine, d.Machine) })
-		if !found {
-			a = slices.Insert(a, i, c)
-			continue
+		if i, found := slices.BinarySearchFunc(a, c, compareMachines); found {
+			a[i] = mergeClock(a[i], c)
+		} else {
+			others = append(others, c)
 		}
-		ranks, readings := a[i].Ranks.Union(c.Ranks), mergeReadings(a[i].Readings, c.Readings)
-		if c.compareAligned(a[i]) < 0 {
-			a[i] = c
-		}
-		a[i].Ranks, a[i].Readings = ranks, readings
 	}
+	slices.SortStableFunc(others, compareMachines)
+	first := len(a)
+	for _, c := range others {
+		if last := len(a) - 1; last >= first && a[last].Machine == c.Machine {
+			a[last] = mergeClock(a[last], c)
+		} else {
+			a = append(a, c)
+		}
+	}
+	if first > 0 && len(a) > first {
+		slices.SortFunc(a, compareMachines)
+	}
+	return a
+}
+
+func compareMachines(c, d Clock) int { return strings.Compare(c.Machine, d.Machine) }
+
+// mergeClock returns the clock of a machine of which two are known.
+func mergeClock(a, c Clock) Clock {
+	ranks, readings := a.Ranks.Union(c.Ranks), mergeReadings(a.Readings, c.Readings)
+	if c.compareAligned(a) < 0 {
+		a = c
+	}
+	a.Ranks, a.Readings = ranks, readings
 	return a
 }
 
@@ -256,6 +279,12 @@ func ReadClocks(file *format.Reader, ranks int) (list []Clock, err error) {
 		return nil, nil
 	}
 	err = ReadSection(file, KindClocks, 0, func(data []byte) (err error) {
+		d := wire.NewDecoder("merge", data)
+		if n := d.Uvarint("clocks"); d.Err() == nil {
+			if err := CheckMemory("clocks", n, clockMemory, file.Memory()); err != nil {
+				return err
+			}
+		}
 		if list, err = parseClocks(data); err == nil {
 			err = CheckClocks(list, ranks)
 		}

@@ -4,14 +4,17 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/mutate"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -316,6 +319,40 @@ func TestClocksRuns(t *testing.T) {
 		data := AppendClocks(nil, []Clock{{Ranks: every[0].Finish(), Machine: "a", Error: -1}, {Ranks: every[1].Finish(), Machine: "b", Error: -1}})
 		if _, err := parseClocks(data); !errors.Is(err, tt.want) {
 			t.Errorf("%d ranks of each: %v", tt.ranks, err)
+		}
+	}
+}
+
+// TestManyClocks checks that as many clocks as a small file may have are merged in no time, in whatever order they are, and that more of
+// them are refused.
+func TestManyClocks(t *testing.T) {
+	const n = 1 << 16
+	list := make([]Clock, n)
+	for i := range list {
+		list[i] = Clock{Machine: fmt.Sprintf("%06d", n-i), Ranks: rankenc.SetOf(i), Error: -1}
+	}
+	begin := time.Now()
+	merged := MergeClocks(MergeClocks(nil, list[:n/2]), list)
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("merged in %v", took)
+	}
+	if len(merged) != n || !slices.IsSortedFunc(merged, compareMachines) {
+		t.Errorf("%d clocks, or in another order", len(merged))
+	}
+	var out bytes.Buffer
+	w := format.NewWriter(&out, format.Options{})
+	w.Add(KindClocks, 0, AppendClocks(nil, list))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for memory, ok := range map[int64]bool{n * clockMemory: true, n*clockMemory - 1: false} {
+		file, err := format.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()), format.Options{Memory: memory})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var refused *MemoryError
+		if _, err := ReadClocks(file, n); ok != (err == nil) || !ok && !errors.As(err, &refused) {
+			t.Errorf("%d bytes of memory: %v", memory, err)
 		}
 	}
 }
