@@ -266,12 +266,12 @@ func TestMostBits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: millions of bits")
 	}
-	const items, count = 100_000, 1 << 44 // 87 bits each
+	const items, count = 100_000, uint64(1) << 44 // 87 bits each
 	m := newSequenceModel(Plain(2), minTable, 0, levelFirst)
 	m.Write([]byte{2 * minTable, 1})
 	var b Builder
 	for i := range items {
-		s, n := Symbol(i&1), uint64(count+i)
+		s, n := Symbol(i&1), count+uint64(i)
 		b.AppendRun(s, n)
 		m.mark(firstClass + s)
 		m.member(s, s)
