@@ -109,7 +109,18 @@ func (c Clock) compareAligned(d Clock) int {
 		}), slices.Compare(c.Errors, d.Errors), cmp.Compare(c.Early, d.Early),
 		slices.CompareFunc(c.Jumps, d.Jumps, func(a, b timing.Jump) int {
 			return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.Ahead, b.Ahead))
-		}))
+		}), compareBools(c.Contradicted, d.Contradicted))
+}
+
+// compareBools orders false before true.
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }
 
 // MergeClocks returns a, which it may change, with clocks added. A clock for each machine is left, in the order of machines.

@@ -229,6 +229,11 @@ func TestMergeAlignments(t *testing.T) {
 	if a, b := MergeClocks(nil, counted), MergeClocks(nil, []Clock{counted[1], counted[0]}); a[0].Early != 0 || b[0].Early != 0 {
 		t.Errorf("%+v and %+v", a, b)
 	}
+	contradicted := []Clock{clock(0, 0, 5), clock(1, 0, 5)}
+	contradicted[0].Contradicted = true
+	if a, b := MergeClocks(nil, contradicted), MergeClocks(nil, []Clock{contradicted[1], contradicted[0]}); a[0].Contradicted || b[0].Contradicted {
+		t.Errorf("%+v and %+v", a, b)
+	}
 	pieces := func(rank int, first, second int64) Clock {
 		c := clock(rank, 0, max(first, second))
 		c.Later, c.Errors = []timing.Alignment{{Since: 1}}, []int64{first, second}
