@@ -147,16 +147,16 @@ func packed(rows [][]int64) int {
 	return (bits.Len64(all)*values + 7) / 8
 }
 
-// matrix returns the matrix that has a key, which encode makes.
-func (e *encodings) matrix(key digest, encode func() storedMatrix) storedMatrix {
+// matrix returns the matrix that has a key, which encode makes, and whether it is kept.
+func (e *encodings) matrix(key digest, encode func() storedMatrix) (m storedMatrix, kept bool) {
 	if e == nil {
-		return encode()
+		return encode(), false
 	}
-	m, ok := e.matrices[key]
-	if !ok {
+	m, kept = e.matrices[key]
+	if !kept {
 		if m = encode(); room(&e.matricesBytes, m.memory, maxMatrices) {
-			e.matrices[key] = m
+			e.matrices[key], kept = m, true
 		}
 	}
-	return m
+	return m, kept
 }

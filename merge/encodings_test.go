@@ -3,6 +3,8 @@ package merge
 import (
 	"bytes"
 	"crypto/sha256"
+	"io"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -92,5 +94,40 @@ func TestEncodingsOfMatrices(t *testing.T) {
 	})
 	if kept == 0 {
 		t.Error("no matrix was kept")
+	}
+}
+
+// TestEncodingsReferred checks that a matrix that refers to another is kept only if that is, which it holds in memory.
+func TestEncodingsReferred(t *testing.T) {
+	counts := cst.Param{Name: "counts", Type: cst.ArrayOf(cst.Type{Kind: cst.KindInt})}
+	displacements := cst.Param{Name: "displacements", Type: counts.Type}
+	exchange := cst.Function{Name: "exchange", Params: []cst.Param{counts, displacements}}
+	const ranks = 64
+	r := rand.New(rand.NewPCG(1, 2))
+	var a Accumulator
+	for rank := range ranks {
+		var table cst.Table
+		var grammar sequitur.Builder
+		var list, sums []cst.Value
+		sum := int64(0)
+		for range ranks {
+			n := r.Int64N(1 << 32)
+			list, sums = append(list, cst.Int(n)), append(sums, cst.Int(sum))
+			sum += n
+		}
+		grammar.Append(table.Intern(table.Declare(exchange), cst.Array(list...), cst.Array(sums...)))
+		if err := a.Add(Part{Rank: rank, Table: &table, Grammar: grammar.Finish()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct{ room, want int }{{maxMatrices, 2}, {ranks * ranks * 4, 0}} { // for all, and not for the counts
+		a.encodings = newEncodings()
+		a.encodings.matricesBytes = maxMatrices - tt.room
+		if err := a.Write(io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(a.encodings.matrices); n != tt.want {
+			t.Errorf("with room for %d bytes, %d matrices are kept, not %d", tt.room, n, tt.want)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"crypto/sha256"
+	"math"
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/layout"
@@ -17,16 +18,20 @@ func (w *signatureWriter) matrix(s *signature, slot, n int) int64 {
 	if w.encodings != nil {
 		key = w.matrixKey(s, slot, n, d, len(others) > 0)
 	}
-	m := w.encodings.matrix(key, func() storedMatrix {
+	m, kept := w.encodings.matrix(key, func() storedMatrix {
 		matrices := make([]rankenc.Matrix, len(others))
 		for i, k := range others {
 			matrices[i] = w.stored[k].rows
 		}
-		return newStoredMatrix(w.domains[d].Columns(), w.rows(s, slot, n, w.domains[d]), matrices)
+		m := newStoredMatrix(w.domains[d].Columns(), w.rows(s, slot, n, w.domains[d]), matrices)
+		if other, ok := m.matrix.Reference(); ok && !w.stored[others[other]].kept {
+			m.memory = math.MaxInt // it would hold the other, too
+		}
+		return m
 	})
 	number := len(w.stored)
 	w.matrices[d], w.matrixKeys[d] = append(w.matrices[d], number), key
-	w.stored = append(w.stored, storedColumn{domain: d, matrix: true, data: m.data, rows: m.matrix})
+	w.stored = append(w.stored, storedColumn{domain: d, matrix: true, data: m.data, rows: m.matrix, kept: kept})
 	if other, ok := m.matrix.Reference(); ok {
 		w.stored[number].referred, w.stored[others[other]].referred = true, true
 	}

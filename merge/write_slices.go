@@ -18,6 +18,7 @@ type storedColumn struct {
 	ranks    bool           // the values of the column are ranks
 	rows     rankenc.Matrix // the matrix; not kept if it is not long
 	referred bool           // another matrix refers to this one, or this one to another
+	kept     bool           // the matrix is kept in encodings
 	slices   []columnSlice  // in place of data; nil if it is not in slices
 }
 
