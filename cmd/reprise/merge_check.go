@@ -21,12 +21,21 @@ import (
 // read, parts of several runs or else ranks that are in two of them, and ranks that a run of size ranks does not
 // have, unless size is 0.
 func checkParts(ctx context.Context, paths []string, size int, progress func(done int)) error {
+	unreadable, contradictions, err := lookAtParts(ctx, paths, size, progress)
+	if err != nil {
+		return err
+	}
+	return problems(append(unreadable, contradictions...)).err()
+}
+
+// lookAtParts returns what checkParts does, apart what is wrong with single files.
+func lookAtParts(ctx context.Context, paths []string, size int, progress func(done int)) (unreadable, contradictions []error, err error) {
 	var wrong leafProblems
 	var shared layout.SharedRanks
 	origins := make([]merge.Origin, len(paths))
 	for i, path := range paths {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, nil, err
 		}
 		wrong.add(openPart(ctx, path, func(file *format.Reader) error {
 			n, ranks, err := ranksOf(file)
@@ -43,16 +52,16 @@ func checkParts(ctx context.Context, paths []string, size int, progress func(don
 		progress(i + 1)
 	}
 	if runs := layout.SplitRuns(origins); len(runs) > 1 {
-		return problems(append(wrong.list, mixed(runs, origins, paths))).err()
+		return wrong.list, []error{mixed(runs, origins, paths)}, nil
 	}
 	if ranks := shared.Ranks(); ranks.Len() > 0 {
 		stretches, err := stretchesOf(ctx, paths, firstRuns(ranks))
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		wrong.list = append(wrong.list, twice(stretches, paths)...)
+		contradictions = twice(stretches, paths)
 	}
-	return problems(wrong.list).err()
+	return wrong.list, contradictions, nil
 }
 
 // firstRuns returns the first 262,144 runs of consecutive ranks of a set: nobody reads a list of more.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -108,6 +109,9 @@ func mergeWithMPI(cmd *cobra.Command, launcher []string, s *mergeSummary, o *tre
 			fmt.Fprintf(cmd.ErrOrStderr(), "reprise: %s\n", again)
 			return e
 		}
+		if e := contradictionsIn(cmd.Context(), s.Input[0]); e != nil {
+			return fmt.Errorf("merging with MPI: %w", e)
+		}
 		return fmt.Errorf("merging with MPI: %w; %s", err, again)
 	}
 	if after, err := os.Stat(s.Output); err != nil || after.Mode().IsRegular() && os.SameFile(before, after) {
@@ -115,6 +119,19 @@ func mergeWithMPI(cmd *cobra.Command, launcher []string, s *mergeSummary, o *tre
 	}
 	s.Parts = max(s.Parts, 0)
 	return s.describeFile()
+}
+
+// contradictionsIn returns an error if parts in a directory are of several runs, or two of them have a rank, as far as this machine has them.
+func contradictionsIn(ctx context.Context, directory string) error {
+	paths, err := partFiles([]string{directory})
+	if err != nil {
+		return nil // it may be on other nodes only
+	}
+	_, contradictions, err := lookAtParts(ctx, paths, 0, func(int) {})
+	if err != nil {
+		return err
+	}
+	return problems(contradictions).err()
 }
 
 // again says how parts are merged that are still there.

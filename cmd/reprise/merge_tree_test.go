@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"os"
@@ -14,7 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // writeParts writes the parts of n ranks that send around a ring to directories, one after the other, as record names them.
@@ -134,8 +138,13 @@ func TestMergeTreeMissing(t *testing.T) {
 	}
 	writeFile(t, "parts/rank0000003.part.rpz", readFile(t, "parts/rank0000002.part.rpz"))
 	got = outcome(t, mergeTree(t, m, 4, "parts", "-o", "out.rpz"))
-	if got.status != exitFailure || !strings.Contains(got.stderr, "rank 2") || !strings.Contains(got.stderr, "the parts are still in parts, and this merges them: reprise merge parts -o out.rpz -- ") {
+	if got.status != exitFailure || !strings.Contains(got.stderr, "rank 2 is in parts/rank0000002.part.rpz and in parts/rank0000003.part.rpz\n") || strings.Contains(got.stderr, "this merges them") {
 		t.Errorf("a rank twice: %+v", got)
+	}
+	writeRuns(t, "runs")
+	got = outcome(t, mergeTree(t, m, 2, "runs", "-o", "out.rpz"))
+	if got.status != exitFailure || !strings.Contains(got.stderr, "x in runs/rank0000000.part.rpz; y in runs/rank0000001.part.rpz\n") || strings.Contains(got.stderr, "this merges them") {
+		t.Errorf("two runs: %+v", got)
 	}
 	if readFile(t, "out.rpz") != readFile(t, "alone.rpz") {
 		t.Error("the output was changed")
@@ -146,8 +155,33 @@ func TestMergeTreeMissing(t *testing.T) {
 			t.Errorf("a launcher that starts nothing: %+v", got)
 		}
 	}
-	if names, err := filepath.Glob("*"); err != nil || len(names) != 4 {
+	if names, err := filepath.Glob("*"); err != nil || len(names) != 5 {
 		t.Errorf("%v: %v", names, err)
+	}
+}
+
+// writeRuns writes parts of the runs x and y to a directory.
+func writeRuns(t *testing.T, directory string) {
+	t.Helper()
+	if err := os.Mkdir(directory, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for rank, run := range []string{"x", "y"} {
+		var table cst.Table
+		var grammar sequitur.Builder
+		grammar.Append(table.Intern(table.Declare(cst.Function{Name: "MPI_Init"})))
+		var a merge.Accumulator
+		if err := a.Add(merge.Part{Rank: rank, Table: &table, Grammar: grammar.Finish()}); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Describe(merge.Run{Origin: merge.Origin{Runs: []string{run}}}); err != nil {
+			t.Fatal(err)
+		}
+		var part bytes.Buffer
+		if err := a.WritePart(&part); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(directory, fmt.Sprintf("rank%07d.part.rpz", rank)), part.String())
 	}
 }
 
