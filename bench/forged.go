@@ -58,6 +58,9 @@ export TRACE -o OUT.prv
 export TRACE -o OUT.ti
 export TRACE -o OUT.pb.gz`), "\n")
 
+// mostResident is how many bytes of memory a command may have. A limit of its addresses would not do, as Go reserves more than it uses.
+const mostResident = 1 << 30
+
 // patient is how long a command may go on until it is interrupted.
 const patient = 2 * time.Second
 
@@ -133,6 +136,9 @@ func (c *command) bounded(line, trace string) (took, after time.Duration, reside
 	}
 	if err != nil && (cmd.ProcessState == nil || cmd.ProcessState.ExitCode() < 0 || errors.Len() == 0 && cmd.ProcessState.ExitCode() != 1 || strings.Contains(errors.String(), "goroutine ")) {
 		return took, after, resident, fmt.Errorf("%w: %s", err, &errors)
+	}
+	if resident > mostResident {
+		return took, after, resident, fmt.Errorf("%d MB resident", resident/1e6)
 	}
 	return took, after, resident, nil
 }
