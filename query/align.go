@@ -202,6 +202,20 @@ func (e clockErrors) explain(rank int, time int64, other int, otherTime int64, d
 	return math.Abs(difference) <= e.at(i, time)+e.at(j, otherTime)
 }
 
+// onClock returns times of two ranks that are as far from each other as the clock says that both have: where it jumps, so that messages arrive after they are
+// sent, it tells no other difference between them. Those of different clocks stay as they are.
+func (e clockErrors) onClock(rank int, time int64, other int, otherTime int64) (int64, int64) {
+	if len(e.run.Clocks) == 0 {
+		return time, otherTime
+	}
+	i := e.run.ClockOf(rank)
+	if i < 0 || i != e.run.ClockOf(other) || len(e.run.Clocks[i].Jumps) == 0 {
+		return time, otherTime
+	}
+	jumps := e.run.Clocks[i].Jumps
+	return jumps.Undo(time), jumps.Undo(otherTime)
+}
+
 // at returns how far a clock may be off at a time.
 func (e clockErrors) at(clock int, time int64) float64 {
 	return float64(e.run.Clocks[clock].ErrorBetween(wire.SubTimes(time, e.off), wire.AddTimes(time, e.off)))

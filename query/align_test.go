@@ -592,6 +592,43 @@ func TestClockErrorsOfPieces(t *testing.T) {
 	}
 }
 
+// TestSameClockJumps checks that a clock that jumps between calls of two of its ranks neither makes a sender late nor a skew, and that what it says itself counts.
+func TestSameClockJumps(t *testing.T) {
+	const ahead = 200_000
+	r := newMachineRun(1, []machineClock{{}}, make([]int, 4))
+	var jumps timing.Jumps
+	for _, late := range []int64{1, 300} {
+		begin := slices.Max(r.now) + 100*ahead
+		r.now[0], r.now[1] = begin, begin+late
+		r.call(1, begin+late+100, "MPI_Send", "count", 1, "datatype", "MPI_INT", "dest", 0, "tag", 0)
+		r.call(0, begin+late+latency, "MPI_Recv", "count", 1, "datatype", "MPI_INT", "source", 1, "tag", 0)
+		jumps = append(jumps, timing.Jump{Since: r.calls[1][len(r.calls[1])-1].Start, Ahead: ahead})
+		begin += 100 * ahead
+		r.now[0], r.now[1], r.now[2], r.now[3] = begin, begin, begin+late, begin
+		for rank := range 4 {
+			r.call(rank, begin+40_000, "MPI_Barrier")
+		}
+		jumps = append(jumps, timing.Jump{Since: r.calls[2][len(r.calls[2])-1].Start, Ahead: ahead})
+	}
+	run := merge.Run{Clocks: []merge.Clock{
+		{Machine: "a", Ranks: rankenc.SetOf(0, 1, 2), Jumps: jumps, Error: ahead}, {Machine: "b", Ranks: rankenc.SetOf(3), Error: ahead},
+	}}
+	trace := testtrace.Record(t, run, true, r.calls)
+	times, err := OpenTimes(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := openMatch(t, trace)
+	late, err := m.LateSenders(t.Context(), times, Options{})
+	if err != nil || len(late) != 1 || late[0].Late != 2 || late[0].Wait != 301 {
+		t.Errorf("%+v, %v", late, err)
+	}
+	skews, err := m.Skew(t.Context(), times, Options{})
+	if err != nil || len(skews) != 1 || skews[0].Max != 300 {
+		t.Errorf("%+v, %v", skews, err)
+	}
+}
+
 // TestEndOf checks that calls had ended by then if their durations are as far off as they can be.
 func TestEndOf(t *testing.T) {
 	for _, tt := range []struct {

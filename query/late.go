@@ -263,7 +263,8 @@ func lateSenders(channels []*lateChannel, clocks clockErrors) []LateSender {
 			s.Sampled++
 			s.receives += each
 			s.Guarantee = max(s.Guarantee, c.off[0], c.off[1])
-			wait := min(elapsed(c.received[i].start, c.sent[i].start), float64(c.received[i].duration))
+			received, sent := clocks.onClock(c.destination, c.received[i].start, c.source, c.sent[i].start)
+			wait := min(elapsed(received, sent), float64(c.received[i].duration))
 			if wait > 0 && !clocks.explain(c.source, c.sent[i].start, c.destination, c.received[i].start, wait) {
 				s.Late++
 				s.Wait += Nanoseconds(each * wait)

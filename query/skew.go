@@ -314,7 +314,8 @@ func (j *skewJob) skews(clocks clockErrors) []Skew {
 		}
 		latest := j.starts[last][i]
 		earliest := j.starts[first][i].start
-		width := latest.start - earliest
+		from, to := clocks.onClock(j.members[first], earliest, j.members[last], latest.start)
+		width := to - from
 		if clocks.explain(j.members[first], earliest, j.members[last], latest.start, float64(width)) {
 			width, s.hidden = 0, s.hidden+1
 		}

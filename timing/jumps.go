@@ -38,6 +38,28 @@ func (j Jumps) Ahead(time int64) int64 {
 // Apply returns a time once it is moved. Later times stay later or become equal.
 func (j Jumps) Apply(time int64) int64 { return wire.AddTimes(time, j.Ahead(time)) }
 
+// Undo returns a time that Apply makes this one, or else nearly so.
+func (j Jumps) Undo(moved int64) int64 {
+	i, found := slices.BinarySearchFunc(j, moved, func(jump Jump, moved int64) int {
+		return cmp.Compare(wire.AddTimes(jump.Since, jump.Ahead), moved)
+	})
+	if !found {
+		i--
+	}
+	time := moved
+	if i >= 0 {
+		// Of 32 nanoseconds since the jump, 31 are left, until times are what they were.
+		since := wire.SubTimes(moved, wire.AddTimes(j[i].Since, j[i].Ahead))
+		if since = wire.AddTimes(since, since/(1<<leadBack-1)); since>>leadBack < j[i].Ahead {
+			time = wire.AddTimes(j[i].Since, since)
+		}
+	}
+	if i+1 < len(j) {
+		time = min(time, j[i+1].Since-1)
+	}
+	return time
+}
+
 // Most returns the greatest Ahead.
 func (j Jumps) Most() (most int64) {
 	for _, jump := range j {

@@ -46,6 +46,9 @@ func TestJumpsOrder(t *testing.T) {
 				}
 				ago = at
 			}
+			if undone := j.Undo(at); j.Apply(undone) != at || undone < time-1 || undone > time+1 {
+				t.Fatalf("%d becomes %d, and that %d", time, at, undone)
+			}
 			last = at
 		}
 		if time := since[len(since)-1] + 32*j.Most(); j.Apply(time) != time {
