@@ -147,35 +147,47 @@ func (s *Shape) firsts(rank int, stored storedValues) []uint32 {
 	}()
 	e.rank, e.size = rank, s.trace.run.Ranks
 	for _, l := range s.alike() {
-		for _, members := range e.split(l.members, func(key []byte, i int) []byte {
-			return s.appendBegin(key, e, i, l.streams, stored)
-		}) {
-			same := [][]int{members}
-			if t := s.template(); t.rows[members[0]] < t.rows[members[0]+1] {
-				e.sources = e.sources[:0]
-				same = e.split(members, func(key []byte, i int) []byte { return s.appendRows(key, e, i, stored) })
-			}
-			for _, members := range same {
-				for _, i := range members[1:] {
-					if firsts == nil {
-						firsts = make([]uint32, len(s.signatures))
-						for i := range firsts {
-							firsts[i] = uint32(i)
-						}
+		for _, members := range s.same(e, l, stored) {
+			for _, i := range members[1:] {
+				if firsts == nil {
+					firsts = make([]uint32, len(s.signatures))
+					for i := range firsts {
+						firsts[i] = uint32(i)
 					}
-					firsts[i] = uint32(members[0])
 				}
+				firsts[i] = uint32(members[0])
 			}
 		}
 	}
 	return firsts
 }
 
+// same returns those of l that are the same for the rank of e, until e is used again. What tells most of them apart is compared first:
+// slots, and then the first elements of one array after the other.
+func (s *Shape) same(e *comparison, l lookalike, stored storedValues) [][]int {
+	t := s.template()
+	e.members = append(e.members[:0], l.members...)
+	e.groups = append(e.groups[:0], e.members)
+	e.split(func(key []byte, i int) []byte { return s.appendSlots(key, e, i, l.streams, stored) })
+	arrays := int(t.rows[l.members[0]+1] - t.rows[l.members[0]])
+	for k := range arrays {
+		e.split(func(key []byte, i int) []byte { return e.appendBegin(key, &stored.rows[int(t.rows[i])+k]) })
+	}
+	if arrays > 0 {
+		e.sources = e.sources[:0]
+		e.split(func(key []byte, i int) []byte { return s.appendRows(key, e, i, stored) })
+	}
+	return e.groups
+}
+
 // A comparison compares signatures of a shape as a rank has them.
 type comparison struct {
 	evaluation
-	keys  []byte // of those that are split
-	order []keyed
+	members []int   // that are compared
+	groups  [][]int // of these, those that are the same as far as they were compared
+	before  [][]int // as they were before that
+	keys    []byte  // of a group that is split
+	order   []keyed
 
 	// Of the signature whose arrays were hashed last.
 	elements []byte
@@ -186,34 +198,34 @@ type comparison struct {
 // comparisons keeps the memory of comparisons.
 var comparisons = sync.Pool{New: func() any { return new(comparison) }}
 
-// split returns the members that have a key in common with others, together, where key
+// split makes groups of the members of each group that have a key in common with others of it, where appendKey
 // appends the one of a member.
-func (e *comparison) split(members []int, appendKey func(key []byte, i int) []byte) [][]int {
-	var groups [][]int
-	keys, order := e.keys[:0], e.order[:0]
-	for _, i := range members {
-		begin := len(keys)
-		keys = appendKey(keys, i)
-		order = append(order, keyed{i, begin, len(keys)})
-	}
-	e.keys, e.order = keys, order
-	compare := func(a, b keyed) int { return bytes.Compare(keys[a.begin:a.end], keys[b.begin:b.end]) }
-	slices.SortStableFunc(order, compare)
-	for len(order) > 0 {
-		n := 1
-		for n < len(order) && compare(order[0], order[n]) == 0 {
-			n++
+func (e *comparison) split(appendKey func(key []byte, i int) []byte) {
+	groups := e.groups
+	e.groups, e.before = e.before[:0], groups
+	for _, members := range groups {
+		e.keys, e.order = e.keys[:0], e.order[:0]
+		for _, i := range members {
+			begin := len(e.keys)
+			e.keys = appendKey(e.keys, i)
+			e.order = append(e.order, keyed{i, begin, len(e.keys)})
 		}
-		if n > 1 {
-			group := make([]int, n)
-			for k := range group {
-				group[k] = order[k].member
+		compare := func(a, b keyed) int { return bytes.Compare(e.keys[a.begin:a.end], e.keys[b.begin:b.end]) }
+		slices.SortStableFunc(e.order, compare)
+		for k, o := range e.order {
+			members[k] = o.member
+		}
+		for n := 0; n < len(members); {
+			end := n + 1
+			for end < len(members) && compare(e.order[n], e.order[end]) == 0 {
+				end++
 			}
-			groups = append(groups, group)
+			if end-n > 1 {
+				e.groups = append(e.groups, members[n:end])
+			}
+			n = end
 		}
-		order = order[n:]
 	}
-	return groups
 }
 
 // A keyed is a member with a key.
@@ -225,21 +237,22 @@ var hashSeeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 // comparedFirst is how many elements of arrays are compared before others are decoded.
 const comparedFirst = 4
 
-// appendBegin appends what the i-th signature of s has in slots without streams, and the
-// first elements of its arrays.
-func (s *Shape) appendBegin(key []byte, e *comparison, i int, streams uint64, stored storedValues) []byte {
-	t := s.template()
-	e.evaluate(s.signature(i, &e.scratch), stored.scalars[t.scalars[i]:])
+// appendSlots appends what the i-th signature of s has in slots without streams.
+func (s *Shape) appendSlots(key []byte, e *comparison, i int, streams uint64, stored storedValues) []byte {
+	e.evaluate(s.signature(i, &e.scratch), stored.scalars[s.template().scalars[i]:])
 	for k, v := range e.slots {
 		if streams>>k&1 == 0 {
 			key = binary.AppendVarint(key, v)
 		}
 	}
-	for k := t.rows[i]; k < t.rows[i+1]; k++ {
-		e.rows = stored.rows[k].appendBegin(e.rows[:0], comparedFirst)
-		for _, v := range e.rows {
-			key = binary.AppendVarint(key, v)
-		}
+	return key
+}
+
+// appendBegin appends the first elements of an array.
+func (e *comparison) appendBegin(key []byte, row *storedRow) []byte {
+	e.rows = row.appendBegin(e.rows[:0], comparedFirst)
+	for _, v := range e.rows {
+		key = binary.AppendVarint(key, v)
 	}
 	return key
 }
