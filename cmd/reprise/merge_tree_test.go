@@ -128,12 +128,13 @@ func TestMergeTreeMissing(t *testing.T) {
 	}
 	must(t, "merge", "parts", "-o", "alone.rpz", "--json")
 	writeFile(t, "parts/rank0000003.part.rpz", damaged[:len(damaged)/2])
+	writeFile(t, "parts/rank16777216.part.rpz", damaged)
 	got := outcome(t, mergeTree(t, m, 4, "parts", "-o", "out.rpz", "--remove")) // not if a part was left out
-	want := regexp.MustCompile(`^reprise: warning: \S+: left out: parts/rank0000003\.part\.rpz: .*\nreprise: warning: in no part: ranks 3-7:4\n$`)
+	want := regexp.MustCompile(`^reprise: warning: left out: parts/rank16777216\.part\.rpz: a run has at most 16777216 ranks\nreprise: warning: \S+: left out: parts/rank0000003\.part\.rpz: .*\nreprise: warning: in no part: ranks 3-7:4\n$`)
 	if got.status != 0 || !want.MatchString(got.stderr) || readFile(t, "out.rpz") != readFile(t, "alone.rpz") {
 		t.Errorf("%+v", got)
 	}
-	if names, err := filepath.Glob("parts/rank*"); err != nil || len(names) != 8 {
+	if names, err := filepath.Glob("parts/rank*"); err != nil || len(names) != 9 {
 		t.Errorf("%v: %v", names, err)
 	}
 	writeFile(t, "parts/rank0000003.part.rpz", readFile(t, "parts/rank0000002.part.rpz"))

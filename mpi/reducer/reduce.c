@@ -67,9 +67,11 @@ static void add(struct files *f, int number)
 	f->numbers[f->n++] = number;
 }
 
-/* list returns the part files in a directory. There are none if no recorder made it here. */
+/* list returns the part files in a directory. There are none if no recorder made it here. Others of such names that
+ * no recorder gives would take memory by their number. */
 static struct files list(const char *directory)
 {
+	enum { RANKS = 1 << 24 }; /* of parts that can be merged */
 	struct files f = {0};
 	DIR *d = opendir(directory);
 	if (d == NULL && errno == ENOENT)
@@ -78,8 +80,12 @@ static struct files list(const char *directory)
 		fail(directory);
 	for (struct dirent *e; (e = readdir(d)) != NULL;) {
 		int number, end = 0;
-		if (sscanf(e->d_name, "rank%d.part.rpz%n", &number, &end) == 1 && end > 0 && e->d_name[end] == '\0' && number >= 0)
+		if (sscanf(e->d_name, "rank%d.part.rpz%n", &number, &end) != 1 || end == 0 || e->d_name[end] != '\0' || number < 0)
+			continue;
+		if (number < RANKS)
 			add(&f, number);
+		else
+			fprintf(stderr, "reprise: warning: left out: %s/%s: a run has at most %d ranks\n", directory, e->d_name, RANKS);
 	}
 	closedir(d);
 	return f;
