@@ -20,7 +20,7 @@ const (
 
 	// sampleSymbols is how many symbols the grammars have, at the most, of the shapes that are written
 	// to see which arguments should be elastic, unless there is one.
-	sampleSymbols = 1 << 12
+	sampleSymbols = 1 << 13
 
 	// little is the part of the size of a sample that it is smaller by at the least for each argument or
 	// pair: calls that have some are expanded to be read.
