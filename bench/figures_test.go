@@ -234,3 +234,24 @@ func TestIrregularPrograms(t *testing.T) {
 		}
 	}
 }
+
+// TestIrregularTraces checks that traces with amounts of computation are smaller than zpaq -m5 makes their calls as numbers.
+func TestIrregularTraces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: makes large traces")
+	}
+	zpaq := map[string]int{"cg.S.16.compute": 33_762, "mg.S.16.compute": 18_999}
+	for _, tr := range sharedTraces(t) {
+		most, ok := zpaq[tr.name]
+		if !ok {
+			continue
+		}
+		file, err := tr.compress()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(file) > most {
+			t.Errorf("%s: %d bytes, want at most %d", tr.name, len(file), most)
+		}
+	}
+}
