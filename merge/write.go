@@ -84,10 +84,7 @@ func checkRuns(shapes []*shape) error {
 	for _, s := range shapes {
 		runs += len(s.ranks)
 	}
-	if runs > layout.MaxRuns {
-		return fmt.Errorf("%w: %d runs of consecutive ranks in %d shapes, more than %d", layout.ErrLimit, runs, len(shapes), layout.MaxRuns)
-	}
-	return nil
+	return checkRunsOf(runs, len(shapes), "shapes")
 }
 
 // checkClockRuns is checkRuns for the ranks of clocks.
@@ -96,8 +93,12 @@ func checkClockRuns(clocks []Clock) error {
 	for _, c := range clocks {
 		runs += c.Ranks.Runs()
 	}
+	return checkRunsOf(runs, len(clocks), "clocks")
+}
+
+func checkRunsOf(runs, n int, what string) error {
 	if runs > layout.MaxRuns {
-		return fmt.Errorf("%w: %d runs of consecutive ranks in %d clocks, more than %d", layout.ErrLimit, runs, len(clocks), layout.MaxRuns)
+		return fmt.Errorf("%w: %d runs of consecutive ranks in %d %s, more than %d", layout.ErrLimit, runs, n, what, layout.MaxRuns)
 	}
 	return nil
 }

@@ -130,7 +130,7 @@ func TestMergeTreeMissing(t *testing.T) {
 	writeFile(t, "parts/rank0000003.part.rpz", damaged[:len(damaged)/2])
 	writeFile(t, "parts/rank16777216.part.rpz", damaged)
 	got := outcome(t, mergeTree(t, m, 4, "parts", "-o", "out.rpz", "--remove")) // not if a part was left out
-	want := regexp.MustCompile(`^reprise: warning: left out: parts/rank16777216\.part\.rpz: a run has at most 16777216 ranks\nreprise: warning: \S+: left out: parts/rank0000003\.part\.rpz: .*\nreprise: warning: in no part: ranks 3-7:4\n$`)
+	want := regexp.MustCompile(`^reprise: warning: left out: parts/rank16777216\.part\.rpz: processes merge parts of ranks below 16777216\nreprise: warning: \S+: left out: parts/rank0000003\.part\.rpz: .*\nreprise: warning: in no part: ranks 3-7:4\n$`)
 	if got.status != 0 || !want.MatchString(got.stderr) || readFile(t, "out.rpz") != readFile(t, "alone.rpz") {
 		t.Errorf("%+v", got)
 	}

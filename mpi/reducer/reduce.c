@@ -67,11 +67,11 @@ static void add(struct files *f, int number)
 	f->numbers[f->n++] = number;
 }
 
-/* list returns the part files in a directory. There are none if no recorder made it here. Others of such names that
- * no recorder gives would take memory by their number. */
+/* list returns the part files in a directory. There are none if no recorder made it here. Numbers
+ * that no recorder gives would take memory. */
 static struct files list(const char *directory)
 {
-	enum { RANKS = 1 << 24 }; /* of parts that can be merged */
+	enum { RANKS = 1 << 24 }; /* more than parts may have */
 	struct files f = {0};
 	DIR *d = opendir(directory);
 	if (d == NULL && errno == ENOENT)
@@ -85,7 +85,7 @@ static struct files list(const char *directory)
 		if (number < RANKS)
 			add(&f, number);
 		else
-			fprintf(stderr, "reprise: warning: left out: %s/%s: a run has at most %d ranks\n", directory, e->d_name, RANKS);
+			fprintf(stderr, "reprise: warning: left out: %s/%s: processes merge parts of ranks below %d\n", directory, e->d_name, RANKS);
 	}
 	closedir(d);
 	return f;
