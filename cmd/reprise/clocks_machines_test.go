@@ -352,8 +352,8 @@ func room(to, from []sighting, begin, end int64) int64 {
 	return int64(max(reach(to1, from3, begin)+reach(from1, to3, begin), reach(to3, from1, end)+reach(from3, to1, end)))
 }
 
-// mostTold returns the most that the error of a clock may be said to be: as all messages leave it, or those of a sixteenth of the time alone, of the best; with pieces,
-// as those of a piece leave it. Of one that drifts otherwise from some time on, it is not known which messages a piece has.
+// mostTold returns the most that the error of a clock may be said to be: as all messages leave it, or those of a sixteenth of the time alone, of the best, or those of the first quarter
+// of the time, the half in the middle, or the last quarter, of the worst; with pieces, as those of a piece leave it. Of one that drifts otherwise from some time on, it is not known which messages a piece has.
 func (s *shift) mostTold(k int, calls [4][]event) int64 {
 	const reading = 1000 // the clocks
 	to, from := s.sightings(k, calls)
@@ -365,6 +365,12 @@ func (s *shift) mostTold(k int, calls [4][]event) int64 {
 			if far := room(to, from, at(i), at(i+2)); least == 0 || far < least {
 				least = far
 			}
+		}
+	}
+	for _, w := range [][2]int64{{0, 8}, {8, 24}, {24, 33}} {
+		first, last := begin+w[0]*(end-begin)/32, begin+w[1]*(end-begin)/32
+		if to, from := within(to, first, last), within(from, first, last); len(to) > 2 && len(from) > 2 {
+			least = max(least, room(to, from, min(to[0].at, from[0].at), max(to[len(to)-1].at, from[len(from)-1].at)))
 		}
 	}
 	switch m := s.machines[k]; {

@@ -200,7 +200,9 @@ func (c *Clocks) place(clock int, links []int, all []Aligned, placed []bool, ine
 	p := c.bounds(clock, links, all, placed)
 	l, ok := p.solve(float64(c.off(links, all, placed)) + float64(inexact))
 	if ok && clock < c.n {
-		l.error = max(l.error, c.alone(clock, links, all, placed, inexact))
+		limits := c.byPart(clock, links, all, placed)
+		l.error = max(l.error, alone(limits, inexact))
+		l.error = max(l.error, min(inQuarters(l, limits, inexact), 4*l.error))
 	}
 	return l, ok
 }

@@ -3,6 +3,7 @@ package clocks
 import (
 	"math"
 
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/timing"
 )
 
@@ -48,6 +49,13 @@ type line struct {
 // alignment returns the line as an Alignment.
 func (l line) alignment() timing.Alignment {
 	return timing.Alignment{Offset: l.y0 + int64(math.Round(l.at)), Rate: int64(math.Round(l.rate * (1 << 50))), Since: l.x0}
+}
+
+// from returns the same line, from another point on.
+func (l line) from(x0, y0 int64) line {
+	l.at += float64(wire.SubTimes(l.y0, y0)) + float64(l.rate*float64(wire.SubTimes(x0, l.x0)))
+	l.x0, l.y0 = x0, y0
+	return l
 }
 
 // ends returns between which values at x0 a line of some rate is, by the bounds; from may be above to if there is no

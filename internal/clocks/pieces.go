@@ -32,7 +32,7 @@ func (c *Clocks) byPieces(links [][]int, all []Aligned, placed []bool, inexact i
 		if len(lines) == 0 || len(lines) > timing.MaxPieces {
 			return
 		}
-		least := c.alone(k, links[k], pieces, done, inexact)
+		least := alone(c.byPart(k, links[k], pieces, done), inexact)
 		pieces[k], done[k] = joined(lines), true
 		pieces[k].unsure(lines, limits, float64(inexact))
 		pieces[k].raiseAll(least)

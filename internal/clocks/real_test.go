@@ -115,7 +115,7 @@ func TestReadingsContradicted(t *testing.T) {
 			check(t, machines[:4], all[:4])
 		}
 		for k, a := range all[1:4] {
-			if least := unread[k+1].Error; a.Error > min(least, 9000) {
+			if least := unread[k+1].Error; a.Error > min(least, 10_000) {
 				t.Errorf("clock %d: the error is %d ns, without readings %d", k+1, a.Error, least)
 			}
 		}
