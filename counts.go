@@ -62,7 +62,7 @@ func (s *Shape) count(ctx context.Context, ranks rankenc.Set, each []uint64, sum
 		}
 		var firsts []uint32
 		if stored, err := s.readStored(rank); err == nil {
-			firsts = s.firsts(rank, stored)
+			firsts = s.union(rank, stored).firsts
 		}
 		for i := range sums {
 			if !differs[i] {

@@ -17,7 +17,10 @@ func TestExchanges(t *testing.T) {
 		for _, held := range []int{maxHeld, 600, 0} {
 			trace := openBytes(t, file)
 			trace.columns.held = held
-			for rank, events := range m.ranks {
+			trace.shapes.unions = rapid.SampledFrom([]int{maxUnions, 20, 0, -1 << 20}).Draw(t, "room for unions")
+			for at := range 2 * len(m.ranks) { // each of them twice
+				rank := at % len(m.ranks)
+				events := m.ranks[rank]
 				r := readRank(t, trace, rank)
 				if held == 0 {
 					for _, row := range r.stored.rows {

@@ -132,52 +132,17 @@ func (t *Trace) readRank(rank int) (*Rank, error) {
 	if r.stored, err = s.readStored(rank); err != nil {
 		return nil, err
 	}
-	firsts := s.firsts(rank, r.stored)
+	u := s.union(rank, r.stored)
 	if r.template.streams {
-		err = r.expand(firsts)
+		err = r.expand(u.firsts)
 	} else {
-		r.unite(firsts)
+		r.grammar, r.of, r.several = u.grammar, u.of, u.several
 	}
 	if err != nil {
 		return nil, err
 	}
 	r.calls = make([]atomic.Pointer[Call], r.Terminals())
 	return r, nil
-}
-
-// unite makes the terminals of r of the signatures of its shape, of which firsts tells
-// the first that is the same for r, nil if all differ.
-func (r *Rank) unite(firsts []uint32) {
-	r.grammar = r.template.grammar
-	if firsts == nil {
-		return
-	}
-	terminals := make([]sequitur.Symbol, len(firsts))
-	for i, first := range firsts {
-		if int(first) == i {
-			terminals[i] = sequitur.Symbol(len(r.of))
-			r.of = append(r.of, first)
-			continue
-		}
-		terminals[i] = terminals[first]
-		r.noteSeveral(terminals[i], int(first), i)
-	}
-	r.grammar = r.grammar.Rewrite(func(x sequitur.Symbol) sequitur.Symbol { return terminals[x] })
-}
-
-// noteSeveral takes note that a terminal of the i-th signature of the shape stands for
-// the k-th, too.
-func (r *Rank) noteSeveral(terminal uint32, i, k int) {
-	var scratch [2]layout.Signature
-	x, y := r.shape.signature(i, &scratch[0]), r.shape.signature(k, &scratch[1])
-	for param := range r.trace.Functions()[x.Function].Params {
-		if r.trace.expression(x, param) != r.trace.expression(y, param) {
-			if r.several == nil {
-				r.several = make(map[uint32]bool)
-			}
-			r.several[terminal] = true
-		}
-	}
 }
 
 // signatureOf returns the signature of the shape, its i-th, that a terminal stands for:

@@ -27,6 +27,7 @@ type Shape struct {
 	streams    [][]uint32        // the values of each argument, by their numbers, if they are in blocks
 	template   func() *template
 	alike      func() []lookalike
+	unions     unions
 }
 
 // A template is what the ranks of a shape have in common, for making the calls of
@@ -53,6 +54,7 @@ type shapeCache struct {
 	shapes map[int]*Shape
 	size   int // of these
 	most   int // largest size
+	unions int // maxUnions
 }
 
 func (x *shapeCache) get(number int) *Shape {

@@ -187,7 +187,12 @@ func (e *expander) next(x sequitur.Symbol) (sequitur.Symbol, error) {
 		e.addTerminal(x)
 		e.terminals[state] = t
 	} else if at := [2]uint32{t, x}; e.firsts != nil && e.of[t] != x && !e.others[at] {
-		e.noteSeveral(t, int(e.of[t]), int(x))
+		if e.shape.severalForms(int(e.of[t]), int(x)) {
+			if e.several == nil {
+				e.several = make(map[uint32]bool)
+			}
+			e.several[t] = true
+		}
 		if e.others == nil {
 			e.others = make(map[[2]uint32]bool)
 		}

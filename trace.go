@@ -145,7 +145,7 @@ func OpenContainer(file *format.Reader) (*Trace, error) {
 	t := &Trace{
 		file: file, listed: file, sections: layout.NewSections(file),
 		columns: columnCache{columns: make(map[int]*rankColumn), most: maxColumns, held: maxHeld},
-		shapes:  shapeCache{shapes: make(map[int]*Shape), most: maxSize},
+		shapes:  shapeCache{shapes: make(map[int]*Shape), most: maxSize, unions: maxUnions},
 	}
 	if err := t.readHead(); err != nil {
 		return nil, err
