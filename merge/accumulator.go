@@ -190,6 +190,9 @@ func (a *Accumulator) Add(p Part) error {
 		return nil
 	}
 	a.addTimes(s, p, order)
+	if s.addRow(p.Rank, a.scratch.slots) {
+		return nil
+	}
 	s.spread()
 	n := s.ranks.len()
 	for i, v := range a.scratch.slots {
@@ -411,18 +414,31 @@ func (s *shape) renumberFunctions(to []int) {
 }
 
 func (s *shape) renumberTexts(declared []cst.Function, to []int64) {
+	var slots []int
 	k := 0
 	for _, f := range s.forms {
 		for _, slot := range f.layout(declared) {
-			switch {
-			case slot&^layout.Element != layout.Text:
-			case len(s.values) > 0:
-				s.values[k] = to[s.values[k]]
-			default:
-				s.columns[k] = s.columns[k].replace(to, s.ranks)
+			if slot&^layout.Element == layout.Text {
+				slots = append(slots, k)
 			}
 			k++
 		}
+	}
+	for _, k := range slots {
+		switch {
+		case len(s.values) > 0:
+			s.values[k] = to[s.values[k]]
+		case len(s.columns) > 0:
+			s.columns[k] = s.columns[k].replace(to, s.ranks)
+		}
+	}
+	var values []int64
+	for i := range s.rows {
+		values = s.rows[i].append(values[:0], 0, k)
+		for _, k := range slots {
+			values[k] = to[values[k]]
+		}
+		s.rows[i] = packRow(values)
 	}
 }
 

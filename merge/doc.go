@@ -21,8 +21,9 @@
 //   - Ranks with equal grammars over terminals in the order of their first use, and with
 //     equal functions and lengths of arrays in these, are one shape. In it, every integer
 //     of every signature, its slot, is a column over the ranks. An Accumulator holds columns
-//     as runs that are linear in the rank. Where a call says in which place of the program it
-//     was made, that place must be equal, too, but not the calls that led there.
+//     as runs that are linear in the rank or, if ranks differ in many slots, the values of each
+//     rank, packed. Where a call says in which place of the program it was made, that place must
+//     be equal, too, but not the calls that led there.
 //   - Factoring: shapes that differ in values alone, in which ranks call the same functions
 //     in the same order, are united, as far as it makes the trace smaller. Signatures that
 //     are apart in one of them are then apart in all.

@@ -121,21 +121,23 @@ func (x *streams) slotsOf(s *shape, begins []int) map[int][]int {
 // numbers in their slots.
 func (x *streams) withStreams(s *shape, g *sequitur.Grammar, of []int, slots map[int][]int, begins []int, streams map[layout.StreamArgument]int64) *shape {
 	stretched := &shape{grammar: g, ranks: slices.Clone(s.ranks), forms: make([]form, 0, len(of))}
+	var (
+		ranges  = make([]slotRange, 0, len(of))
+		numbers []slotValue
+		before  = 0 // slots
+	)
 	for _, t := range of {
 		f := s.forms[t]
-		stretched.copyColumns(s, begins[t], begins[t]+f.slots)
+		ranges = append(ranges, slotRange{begins[t], begins[t] + f.slots})
 		for _, k := range slots[f.function] {
 			f.streams |= 1 << k
 			number := streams[layout.StreamArgument{Function: f.function, Slot: k}]
-			at := layout.ScalarSlot(x.functions[f.function], f.lengths, k) - f.slots
-			if len(s.values) > 0 {
-				stretched.values[len(stretched.values)+at] = number
-			} else {
-				stretched.columns[len(stretched.columns)+at].last.first = number
-			}
+			numbers = append(numbers, slotValue{before + layout.ScalarSlot(x.functions[f.function], f.lengths, k), number})
 		}
+		before += f.slots
 		stretched.forms = append(stretched.forms, f)
 	}
+	stretched.copySlots(s, ranges, numbers)
 	return stretched
 }
 

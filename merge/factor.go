@@ -102,8 +102,8 @@ func (s *shape) size() int {
 	for _, v := range s.values {
 		n += numberSize(v)
 	}
-	for i := range s.columns {
-		n += s.columns[i].size()
+	if len(s.values) == 0 {
+		s.eachColumn(func(c *column) { n += c.size() })
 	}
 	return n
 }

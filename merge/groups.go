@@ -102,6 +102,7 @@ func (a *Accumulator) withoutGroups(shapes []*shape) []*shape {
 
 // cloneColumns makes columns of s that share no memory with those of other shapes.
 func (s *shape) cloneColumns() {
+	s.rows = slices.Clone(s.rows)
 	for i, c := range s.columns {
 		s.columns[i] = c.clone()
 	}
@@ -113,18 +114,21 @@ func (s *shape) withoutGroups() *shape {
 	begins := s.begins()
 	u := &shape{grammar: s.grammar, ranks: slices.Clone(s.ranks), times: s.times.Clone()}
 	u.forms, u.columns, u.values = make([]form, 0, len(s.forms)), make([]column, 0, len(s.columns)), make([]int64, 0, len(s.values))
+	slots := make([]slotRange, 0, len(s.forms))
 	for t, f := range s.forms {
 		if f.grouped {
 			f.grouped = false
 			f.slots -= groupSlots
 		}
 		u.forms = append(u.forms, f)
+		slots = append(slots, slotRange{begins[t], begins[t] + f.slots})
 		if end := begins[t] + f.slots; len(s.values) > 0 {
 			u.values = append(u.values, s.values[begins[t]:end]...)
-		} else {
+		} else if len(s.columns) > 0 {
 			u.columns = append(u.columns, s.columns[begins[t]:end]...)
 		}
 	}
+	u.rows = chooseRows(s.rows, slots, nil)
 	return u
 }
 

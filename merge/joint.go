@@ -162,10 +162,15 @@ func viewPieces(shapes []*shape, to [][]uint32, g *sequitur.Grammar, pieces []sh
 	for _, p := range pieces {
 		v.ranks = v.ranks.add(int(p.first), int(p.last))
 	}
+	for t := range v.forms {
+		v.forms[t] = shapes[0].forms[to[0][t]]
+	}
+	if v.rows = viewRows(shapes, to, begins, pieces); v.rows != nil {
+		return v
+	}
 	sources := make([]slotSource, len(shapes))
 	var scratch []byte
 	for t := range v.forms {
-		v.forms[t] = shapes[0].forms[to[0][t]]
 		for i, s := range shapes {
 			sources[i].begin(s, begins[i][to[i][t]])
 		}
@@ -178,28 +183,62 @@ func viewPieces(shapes []*shape, to [][]uint32, g *sequitur.Grammar, pieces []sh
 	return v
 }
 
+// viewRows is viewPieces for rows. It returns nil if no shape has some, or one has columns.
+func viewRows(shapes []*shape, to [][]uint32, begins [][]int, pieces []shapePiece) []packedRow {
+	ranks, slots, some := 0, 0, false
+	for _, s := range shapes {
+		if len(s.columns) > 0 {
+			return nil
+		}
+		ranks, some = ranks+s.ranks.len(), some || len(s.rows) > 0
+	}
+	for _, t := range to[0] {
+		slots += shapes[0].forms[t].slots
+	}
+	if !some || ranks > maxRows || slots > maxRowSlots {
+		return nil
+	}
+	rows := make([]packedRow, ranks)
+	of := make([][]packedRow, len(shapes))
+	for i, s := range shapes {
+		var some []slotRange
+		for _, t := range to[i] {
+			some = append(some, slotRange{begins[i][t], begins[i][t+1]})
+		}
+		of[i] = chooseRows(s.packed(), some, nil)
+	}
+	for _, p := range pieces {
+		copy(rows[p.position:], of[p.shape][p.at:p.at+p.end()-int(p.position)])
+	}
+	return rows
+}
+
 // A slotSource reads the slots of a terminal of a shape.
 type slotSource struct {
-	own     []int64  // of a shape of one rank
-	columns []column // else
-	values  values   // of the slot that is read
+	shape  *shape
+	slot   int
+	values values // of the slot that is read, if there are columns
 }
 
 // begin begins the slots of s from one on.
 func (r *slotSource) begin(s *shape, slot int) {
-	if len(s.values) > 0 {
-		r.own = s.values[slot:]
-	} else {
-		r.columns = s.columns[slot:]
-	}
+	r.shape, r.slot = s, slot
 }
 
 // constant returns the value of slot k that all ranks of the source have, if they have the same.
 func (r *slotSource) constant(k int) (int64, bool) {
-	if r.columns == nil {
-		return r.own[k], true
+	return r.shape.constant(r.slot + k)
+}
+
+// at returns the value in slot k, which is the one that is read, for a rank and its position.
+func (r *slotSource) at(k, position, rank int) int64 {
+	switch s := r.shape; {
+	case len(s.values) > 0:
+		return s.values[r.slot+k]
+	case len(s.rows) > 0:
+		return s.rows[position].at(r.slot + k)
 	}
-	return r.columns[k].constant()
+	return r.values.at(position, rank)
 }
 
 // joinSlot returns the column of slot k of all sources, in the memory of scratch.
@@ -213,20 +252,16 @@ func joinSlot(scratch []byte, sources []slotSource, pieces []shapePiece, k int) 
 		return column{scratch[:0], run{rank: pieces[0].first, first: first}}
 	}
 	for i := range sources {
-		if r := &sources[i]; r.columns != nil {
-			r.values = r.columns[k].values()
+		if r := &sources[i]; len(r.shape.columns) > 0 {
+			r.values = r.shape.columns[r.slot+k].values()
 		}
 	}
 	c := column{complete: scratch[:0]}
 	for _, p := range pieces {
 		r := &sources[p.shape]
-		if r.columns == nil {
-			c.push(int(p.position), int(p.first), r.own[k])
-			continue
-		}
 		for rank := int(p.first); rank <= int(p.last); rank++ {
 			before := rank - int(p.first)
-			c.push(int(p.position)+before, rank, r.values.at(p.at+before, rank))
+			c.push(int(p.position)+before, rank, r.at(k, p.at+before, rank))
 		}
 	}
 	return c

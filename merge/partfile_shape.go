@@ -29,8 +29,8 @@ func (s *shape) append(dst []byte) []byte {
 	for _, v := range s.values {
 		dst = wire.AppendVarint(dst, v)
 	}
-	for _, c := range s.columns {
-		dst = c.append(dst, s.ranks.len())
+	if len(s.values) == 0 {
+		s.eachColumn(func(c *column) { dst = c.append(dst, s.ranks.len()) })
 	}
 	dst, _ = s.grammar.AppendBinary(dst)
 	return dst
@@ -94,6 +94,11 @@ func (p *shapeParser) shape() (*shape, digest, error) {
 	}
 	if p.Err() != nil {
 		return nil, digest{}, p.Err()
+	}
+	if s.ranks.len() == 1 {
+		s.values = make([]int64, 0, slots)
+	} else {
+		s.columns = make([]column, 0, slots)
 	}
 	var forms []byte // for the key
 	for i := range s.forms {

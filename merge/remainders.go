@@ -15,6 +15,7 @@ type remainders struct {
 	begins  []int       // of the columns of each terminal
 	of      []int       // the first terminal of each number
 	numbers pairmap.Map // of hashes, and how many of the same hash come before
+	values  []int64     // scratch of hash
 }
 
 func newRemainders(s *shape, begins []int) *remainders { return &remainders{shape: s, begins: begins} }
@@ -44,7 +45,19 @@ func (r *remainders) hash(t int, without []int) uint64 {
 	for _, n := range f.lengths {
 		h = mix(h, uint64(n))
 	}
-	for k := range r.slots(f) {
+	slots := r.slots(f)
+	for i := range r.shape.rows {
+		r.values = r.shape.rows[i].append(r.values[:0], r.begins[t], r.begins[t]+slots)
+		for k, v := range r.values {
+			if !slices.Contains(without, k) {
+				h = mix(h, uint64(v))
+			}
+		}
+	}
+	if len(r.shape.rows) > 0 {
+		return h
+	}
+	for k := range slots {
 		if slices.Contains(without, k) {
 			continue
 		}
@@ -87,7 +100,23 @@ func (r *remainders) equal(t, u int, without []int) bool {
 			continue
 		}
 		i, j := r.begins[t]+k, r.begins[u]+k
-		if len(s.values) > 0 && s.values[i] != s.values[j] || len(s.values) == 0 && !s.columns[i].equal(&s.columns[j]) {
+		if !s.equalSlots(i, j) {
+			return false
+		}
+	}
+	return true
+}
+
+// equalSlots reports whether all ranks have the same in two slots.
+func (s *shape) equalSlots(i, j int) bool {
+	switch {
+	case len(s.values) > 0:
+		return s.values[i] == s.values[j]
+	case len(s.columns) > 0:
+		return s.columns[i].equal(&s.columns[j])
+	}
+	for k := range s.rows {
+		if s.rows[k].at(i) != s.rows[k].at(j) {
 			return false
 		}
 	}

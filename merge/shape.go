@@ -17,8 +17,9 @@ type shape struct {
 	grammar *sequitur.Grammar
 	forms   []form
 	ranks   spans
-	columns []column // those of the slots of all terminals, in order
-	values  []int64  // in place of columns, if there is one rank: what it has in the slots
+	columns []column    // those of the slots of all terminals, in order
+	values  []int64     // in place of columns, if there is one rank: what it has in the slots
+	rows    []packedRow // in place of columns, if there are several ranks that differ: what each has in the slots
 	times   layout.Summaries
 
 	ungrouped bool     // what the ranks are in groups tells no terminals apart
@@ -35,21 +36,48 @@ func (s *shape) begins() []int {
 	return begins
 }
 
-// spread makes columns of the values of one rank, so that there can be more.
+// slots returns the number of slots of all terminals.
+func (s *shape) slots() int {
+	n := 0
+	for i := range s.forms {
+		n += s.forms[i].slots
+	}
+	return n
+}
+
+// spread makes columns of the values of ranks, so that there can be more.
 func (s *shape) spread() {
-	if len(s.values) > 0 {
+	if len(s.values) > 0 || len(s.rows) > 0 {
 		var r columnReader
-		s.columns, s.values = r.columns(s, 0, len(s.values)), nil
+		s.columns, s.values, s.rows = r.columns(s, 0, s.slots()), nil, nil
+	}
+}
+
+// eachColumn calls f for each column of s.
+func (s *shape) eachColumn(f func(c *column)) {
+	const together = 64
+	var r columnReader
+	for begin, slots := 0, s.slots(); begin < slots; begin += together {
+		list := r.columns(s, begin, min(begin+together, slots))
+		for i := range list {
+			f(&list[i])
+		}
 	}
 }
 
 // A columnReader reads columns of shapes.
-type columnReader struct{ list []column }
+type columnReader struct {
+	list   []column
+	values []int64 // scratch of rowColumns
+}
 
 // columns returns those of some slots of s, which hold until the next call, and must
 // not be changed.
 func (r *columnReader) columns(s *shape, begin, end int) []column {
-	if len(s.values) == 0 {
+	switch {
+	case len(s.rows) > 0:
+		return r.rowColumns(s, begin, end)
+	case len(s.values) == 0:
 		return s.columns[begin:end]
 	}
 	r.list = slices.Grow(r.list[:0], end-begin)
@@ -68,29 +96,57 @@ func (s *shape) constant(slot int) (int64, bool) {
 	if len(s.values) > 0 {
 		return s.values[slot], true
 	}
-	return s.columns[slot].constant()
+	if len(s.rows) == 0 {
+		return s.columns[slot].constant()
+	}
+	value := s.rows[0].at(slot)
+	for i := range s.rows[1:] {
+		if s.rows[1+i].at(slot) != value {
+			return value, false
+		}
+	}
+	return value, true
 }
 
-// copyColumns adds those of some slots of t, of the same ranks, to s.
-func (s *shape) copyColumns(t *shape, begin, end int) {
-	if len(t.values) > 0 {
-		s.values = append(s.values, t.values[begin:end]...)
-		return
+// copySlots makes the slots of s, which has none yet, those of t, of the same ranks, in the order of some of these, but for
+// values that all ranks have in some.
+func (s *shape) copySlots(t *shape, of []slotRange, set []slotValue) {
+	s.rows = chooseRows(t.rows, of, set)
+	for _, p := range of {
+		if len(t.values) > 0 {
+			s.values = append(s.values, t.values[p.begin:p.end]...)
+		} else if len(t.columns) > 0 {
+			for _, c := range t.columns[p.begin:p.end] {
+				s.columns = append(s.columns, c.clone())
+			}
+		}
 	}
-	for _, c := range t.columns[begin:end] {
-		s.columns = append(s.columns, c.clone())
+	for _, x := range set {
+		if len(t.values) > 0 {
+			s.values[x.slot] = x.value
+		} else if len(t.columns) > 0 {
+			s.columns[x.slot] = constantColumn(s.ranks[0].first, x.value)
+		}
 	}
 }
 
 // concat adds the ranks of t, which lie above those of s.
 func (s *shape) concat(t *shape) {
-	s.spread()
-	t.spread()
-	n := s.ranks.len()
-	for i := range s.columns {
-		s.columns[i].concat(n, &t.columns[i], t.ranks)
+	n, m := s.ranks.len(), t.ranks.len()
+	rows := s.joinsRows(t)
+	if rows {
+		s.rows, s.values = append(s.packed(), t.packed()...), nil
+	} else {
+		s.spread()
+		t.spread()
+		for i := range s.columns {
+			s.columns[i].concat(n, &t.columns[i], t.ranks)
+		}
 	}
 	s.ranks, _ = s.ranks.union(t.ranks)
+	if rows {
+		s.keepRows(max(n, m))
+	}
 	s.times.Merge(&t.times)
 }
 
@@ -104,19 +160,38 @@ func (s *shape) merge(t *shape) *shape {
 		s.concat(t)
 		return s
 	}
-	s.spread()
-	t.spread()
 	pieces, _ := interleave(s.ranks, t.ranks)
-	merged := &shape{grammar: s.grammar, forms: s.forms, columns: make([]column, len(s.columns))}
+	merged := &shape{grammar: s.grammar, forms: s.forms}
 	for _, p := range pieces {
 		merged.ranks = merged.ranks.add(p.first, p.last)
 	}
-	for i := range merged.columns {
-		merged.columns[i] = mergeColumns(&s.columns[i], &t.columns[i], pieces)
+	if s.joinsRows(t) {
+		merged.rows = mergeRows(s.packed(), t.packed(), pieces)
+		merged.keepRows(max(s.ranks.len(), t.ranks.len()))
+	} else {
+		s.spread()
+		t.spread()
+		merged.columns = make([]column, len(s.columns))
+		for i := range merged.columns {
+			merged.columns[i] = mergeColumns(&s.columns[i], &t.columns[i], pieces)
+		}
 	}
 	merged.times = s.times
 	merged.times.Merge(&t.times)
 	return merged
+}
+
+// mergeRows returns the rows of two shapes in the order of pieces.
+func mergeRows(first, second []packedRow, pieces []piece) []packedRow {
+	rows := make([]packedRow, 0, len(first)+len(second))
+	for _, p := range pieces {
+		from := first
+		if p.second {
+			from = second
+		}
+		rows = append(rows, from[p.position:p.position+p.last-p.first+1]...)
+	}
+	return rows
 }
 
 // mergeColumns returns the column of the values of c and d in the order of
@@ -161,10 +236,12 @@ func (s *shape) view(g *sequitur.Grammar, to []uint32) *shape {
 	begins := s.begins()
 	v := &shape{grammar: g, forms: make([]form, len(to)), ranks: slices.Clone(s.ranks)}
 	v.times = s.times.Rename(firstOf(to, len(s.forms)))
+	slots := make([]slotRange, len(to))
 	for i, t := range to {
 		v.forms[i] = s.forms[t]
-		v.copyColumns(s, begins[t], begins[t+1])
+		slots[i] = slotRange{begins[t], begins[t+1]}
 	}
+	v.copySlots(s, slots, nil)
 	return v
 }
 

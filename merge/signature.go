@@ -95,6 +95,9 @@ func (c *shapeColumns) first(u use, slot int) run {
 	if len(s.values) > 0 {
 		return run{0, s.ranks[0].first, s.values[k], 0}
 	}
+	if len(s.rows) > 0 {
+		return run{0, s.ranks[0].first, s.rows[0].at(k), 0}
+	}
 	return s.columns[k].begin()
 }
 

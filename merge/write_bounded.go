@@ -229,6 +229,9 @@ func (a *Accumulator) lone() []loneRank {
 		}
 		s.ranks.each(func(position, rank int) {
 			own := &shape{grammar: s.grammar, forms: s.forms, ranks: spans{{first: int32(rank), last: int32(rank)}}, values: s.values}
+			if len(s.rows) > 0 {
+				own.values = s.rows[position].append(nil, 0, s.slots())
+			}
 			if len(s.columns) > 0 {
 				own.values = make([]int64, len(readers))
 				for i := range readers {

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"crypto/sha256"
+	"io"
 	"math"
 	"slices"
 
@@ -63,7 +64,13 @@ func (w *signatureWriter) matrixKey(s *signature, slot, n, domain int, follows b
 		for _, p := range ranks {
 			scratch = wire.AppendUvarint(wire.AppendUvarint(scratch, uint64(p.first)), uint64(p.last))
 		}
-		h.Write(scratch)
+		s, begin := w.columns.shapes[u.shape], w.columns.begins[u.shape][u.terminal]+slot
+		if len(s.rows) > 0 {
+			h.Write(append(scratch, 1))
+			w.writeRows(h, s.rows, begin, begin+n)
+			continue
+		}
+		h.Write(append(scratch, 0))
 		for k := range n {
 			scratch = w.columns.slot(u, slot+k).appendKey(scratch[:0])
 			h.Write(scratch)
@@ -73,6 +80,21 @@ func (w *signatureWriter) matrixKey(s *signature, slot, n, domain int, follows b
 	return key
 }
 
+// writeRows writes what tells the values of rows in some slots from others.
+func (w *signatureWriter) writeRows(to io.Writer, rows []packedRow, begin, end int) {
+	var scratch []byte
+	for i := range rows {
+		w.elements = rows[i].append(w.elements[:0], begin, end)
+		before := int64(0)
+		for _, v := range w.elements {
+			scratch = wire.AppendVarint(scratch, v-before)
+			before = v
+		}
+		to.Write(scratch)
+		scratch = scratch[:0]
+	}
+}
+
 // rows returns the rows of n slots from one on over their domain, until it is called again.
 func (w *signatureWriter) rows(s *signature, slot, n int, d *layout.Domain) [][]int64 {
 	rows := make([][]int64, d.Len())
@@ -80,6 +102,9 @@ func (w *signatureWriter) rows(s *signature, slot, n int, d *layout.Domain) [][]
 	all := w.elements[:n*len(rows)]
 	for i := range rows {
 		rows[i] = all[i*n : (i+1)*n : (i+1)*n]
+	}
+	if w.appendRows(s, slot, n, d, rows) {
+		return rows
 	}
 	const together = 8 // columns are read before they are written to the rows, as many values as a line of the cache has
 	var columns [together][]int64
@@ -95,4 +120,23 @@ func (w *signatureWriter) rows(s *signature, slot, n int, d *layout.Domain) [][]
 		}
 	}
 	return rows
+}
+
+// appendRows fills in rows if all shapes have rows, or one rank.
+func (w *signatureWriter) appendRows(s *signature, slot, n int, d *layout.Domain, rows [][]int64) bool {
+	if slices.ContainsFunc(s.uses, func(u use) bool { return len(w.columns.shapes[u.shape].columns) > 0 }) {
+		return false
+	}
+	for k, u := range s.uses {
+		of, begin := w.columns.shapes[u.shape], w.columns.begins[u.shape][u.terminal]+slot
+		of.ranks.each(func(position, rank int) {
+			row := rows[d.Position(k, position, rank)]
+			if len(of.values) > 0 {
+				copy(row, of.values[begin:begin+n])
+			} else {
+				of.rows[position].append(row[:0], begin, begin+n)
+			}
+		})
+	}
+	return true
 }

@@ -330,6 +330,12 @@ func (w *signatureWriter) appendValues(dst []int64, s *signature, slot int, d *l
 	dst = slices.Grow(dst, d.Len())[:len(dst)+d.Len()]
 	all := dst[len(dst)-d.Len():]
 	for k, u := range s.uses {
+		if of, at := w.columns.shapes[u.shape], w.columns.begins[u.shape][u.terminal]+slot; len(of.rows) > 0 {
+			of.ranks.each(func(position, rank int) {
+				all[d.Position(k, position, rank)] = of.rows[position].at(at)
+			})
+			continue
+		}
 		v := w.columns.slot(u, slot).values()
 		w.columns.shapes[u.shape].ranks.each(func(position, rank int) {
 			all[d.Position(k, position, rank)] = v.at(position, rank)
