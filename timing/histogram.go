@@ -154,8 +154,11 @@ func (h *Histogram) grid() (cells []cell, level uint8) {
 	return []cell{{cellIndex(h.statistics.Min), h.statistics.Count}}, 0
 }
 
+// perBin is how many values there are for each bin that is kept in the end, at least: fewer are told in as many bytes one by one.
+const perBin = 16
+
 // Reduce returns a histogram of the same values with at most so many bins, of at
-// least 2 and at most [maxHistogramBins]: neighbours with the fewest values
+// least 2 and at most [maxHistogramBins], and no more than one for each 16 values, but two: neighbours with the fewest values
 // become one until there are not more. It is what to keep of a merged
 // histogram in the end. Merged again, it counts as a series.
 func (h *Histogram) Reduce(n int) *Histogram {
@@ -172,6 +175,7 @@ func (h *Histogram) Reduce(n int) *Histogram {
 	for i := range spans {
 		bins[i] = spans[i].bin()
 	}
+	n = int(max(2, min(uint64(n), h.statistics.Count/perBin)))
 	for len(bins) > n {
 		i := emptiest(bins, -1)
 		bins[i].merge(&bins[i+1])
