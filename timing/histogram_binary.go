@@ -51,8 +51,8 @@ func appendSpans(dst []byte, spans []span) []byte {
 			dst = wire.AppendUvarint(dst, s.count-1)
 		}
 		if s.width() > 0 {
-			dst = wire.AppendUint32(dst, math.Float32bits(s.mean))
-			dst = append(dst, byte(s.shape-minShape))
+			mean := math.Float32bits(s.mean) >> 16
+			dst = append(dst, byte(mean), byte(mean>>8), byte(s.shape-minShape))
 		}
 	}
 	return dst
@@ -107,7 +107,7 @@ func farther(d *wire.Decoder, v int64, more uint64, field string) int64 {
 
 func (s *span) decodeMoments(d *wire.Decoder) {
 	at := d.Offset()
-	u := d.Uint32("mean")
+	u := uint32(d.Byte("mean"))<<16 | uint32(d.Byte("mean"))<<24
 	if u > math.Float32bits(1) {
 		d.Corrupt(at, "mean", "%v is not from 0 to 1", math.Float32frombits(u))
 	}

@@ -20,7 +20,7 @@ type span struct {
 	low, high int64   // low ≤ high
 	count     uint64  // at least 1
 	before    uint64  // number of values in the spans before
-	mean      float32 // (mean−low)/(high−low)
+	mean      float32 // (mean−low)/(high−low), of 16 bits
 	shape     int8    // t = 2^shape; minShape ≤ shape ≤ maxShape
 }
 
@@ -61,7 +61,7 @@ func newSpan(low, high int64, bin growingBin) span {
 		return s
 	}
 	below := bin.mean - float64(low)
-	s.mean = float32(max(0, min(below/s.width(), 1)))
+	s.mean = half(max(0, min(below/s.width(), 1)))
 	t := shapeOf(below, float64(high)-bin.mean, bin.squares/float64(bin.count))
 	fraction, exponent := math.Frexp(t)
 	if fraction < math.Sqrt2/2 {
@@ -69,6 +69,11 @@ func newSpan(low, high int64, bin growingBin) span {
 	}
 	s.shape = int8(max(minShape, exponent))
 	return s
+}
+
+// half returns the number from 0 to 1 of which a float32 needs the upper half of its bits, that is nearest.
+func half(x float64) float32 {
+	return math.Float32frombits((math.Float32bits(float32(x)) + 1<<15) &^ (1<<16 - 1))
 }
 
 // bin is the inverse of newSpan.

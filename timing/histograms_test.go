@@ -164,11 +164,11 @@ func TestParseHistogramErrors(t *testing.T) {
 		{"TooWide", head + "\x00\x02\x0b\x00\x00\x00\x00\x00\x00\x00", 11, ErrCorrupt},
 		{"WidthOverflows", head + "\x00\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00\x00\x00", 11, ErrCorrupt},
 		{"GapTooWide", head + "\x00\x02\x00\x00\x0b\x00\x00\x00\x00\x00", 13, ErrCorrupt},
-		{"MeanAboveOne", head + "\x00\x01\x01\x00\x80\x3f\x00", 11, ErrCorrupt},
-		{"MeanBelowZero", head + "\x00\x01\x00\x00\x00\x80\x00", 11, ErrCorrupt},
-		{"MeanCutOff", head + "\x00\x01\x00\x00\x80", 11, io.ErrUnexpectedEOF},
-		{"ShapeTooLarge", head + "\x00\x01\x00\x00\x80\x3e\x10", 15, ErrCorrupt},
-		{"Trailing", head + "\x00\x01\x00\x00\x80\x3e\x00\x00", 16, ErrCorrupt},
+		{"MeanAboveOne", head + "\x00\x01\x81\x3f\x00", 11, ErrCorrupt},
+		{"MeanBelowZero", head + "\x00\x01\x00\x80\x00", 11, ErrCorrupt},
+		{"MeanCutOff", head + "\x00\x01\x80", 12, io.ErrUnexpectedEOF},
+		{"ShapeTooLarge", head + "\x00\x01\x80\x3e\x10", 13, ErrCorrupt},
+		{"Trailing", head + "\x00\x01\x80\x3e\x00\x00", 14, ErrCorrupt},
 		{"FewCellsOnLevel", head + "\x02\x00\x00", 10, ErrCorrupt},
 		{"TooManyCells", head + "\x01\xff\x03" + string(make([]byte, 2000)), 10, ErrCorrupt},
 		{"CellsCutOff", head + "\x01\x02\x00", 10, ErrCorrupt},
@@ -189,11 +189,11 @@ func TestParseHistogramErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	full = append(full, "\x00\x02\xfe\xff\xff\xff\xff\xff\xff\xff\x7f\x00\x00\x00\x80\x3e\x00\x00\x00\x00\x80\x3e\x00"...)
+	full = append(full, "\x00\x02\xfe\xff\xff\xff\xff\xff\xff\xff\x7f\x00\x80\x3e\x00\x00\x80\x3e\x00"...)
 	if _, err := parseHistogram(full); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "gap") {
 		t.Errorf("%v, want a gap after the largest integer to be rejected", err)
 	}
-	for _, data := range []string{head + "\x00\x01\x00\x00\x80\x3e\x00", head + "\x01\x00\x03", head + "\x01\x01\x00\x08\x02"} {
+	for _, data := range []string{head + "\x00\x01\x80\x3e\x00", head + "\x01\x00\x03", head + "\x01\x01\x00\x08\x02"} {
 		h, err := parseHistogram([]byte(data))
 		if err != nil {
 			t.Fatalf("%x: %v", data, err)
