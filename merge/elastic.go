@@ -75,18 +75,19 @@ func (x *streams) stretch(s *shape) *shape {
 		}
 		number[t] = place.number(t, without)
 	}
-	values := make(map[layout.StreamArgument][]int64)
+	lists, of := x.elastic(s, slots, begins)
 	var b sequitur.Builder
 	for _, r := range s.grammar.Runs() {
 		b.AppendRun(number[r.Symbol], r.Count)
-		f := s.forms[r.Symbol].function
-		for _, k := range slots[f] {
-			e := layout.StreamArgument{Function: f, Slot: k}
-			v, _ := s.scalar(int(r.Symbol), k, begins, x.functions)
+		for _, e := range of[r.Symbol] {
 			for range r.Count {
-				values[e] = append(values[e], v)
+				*e.list = append(*e.list, e.value)
 			}
 		}
+	}
+	values := make(map[layout.StreamArgument][]int64, len(lists))
+	for e, list := range lists {
+		values[e] = *list
 	}
 	stretched := x.withStreams(s, b.Finish(), place.of, slots, begins, x.add(values))
 	stretched.times = s.times.Rename(number)
@@ -94,6 +95,38 @@ func (x *streams) stretch(s *shape) *shape {
 		x.inBlocks[stretched] = values
 	}
 	return stretched
+}
+
+// An elasticValue is one that a call of a terminal adds to the values of an argument.
+type elasticValue struct {
+	list  *[]int64
+	value int64
+}
+
+// elastic returns the lists of the values of elastic arguments, which are empty and have room for all, and what calls of each terminal of s add to them.
+func (x *streams) elastic(s *shape, slots map[int][]int, begins []int) (lists map[layout.StreamArgument]*[]int64, of [][]elasticValue) {
+	lists = make(map[layout.StreamArgument]*[]int64)
+	of = make([][]elasticValue, len(s.forms))
+	for t, f := range s.forms {
+		for _, k := range slots[f.function] {
+			e := layout.StreamArgument{Function: f.function, Slot: k}
+			if lists[e] == nil {
+				lists[e] = new([]int64)
+			}
+			v, _ := s.scalar(t, k, begins, x.functions)
+			of[t] = append(of[t], elasticValue{lists[e], v})
+		}
+	}
+	sizes := make(map[*[]int64]uint64, len(lists))
+	for t, n := range s.grammar.Occurrences() {
+		for _, e := range of[t] {
+			sizes[e.list] += n
+		}
+	}
+	for list, n := range sizes {
+		*list = make([]int64, 0, n)
+	}
+	return lists, of
 }
 
 // slotsOf returns the slots of each function that become streams in its terminals.
