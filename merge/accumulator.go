@@ -34,6 +34,7 @@ type Accumulator struct {
 	digests   []digest // of the functions
 	texts     texts
 	shapes    map[digest]*shape
+	forms     formTable            // of the shapes
 	ranks     spans                // with calls
 	series    []layout.RankSeries  // in no order
 	placed    []PlacedTimes        // likewise
@@ -206,7 +207,41 @@ func (a *Accumulator) put(key digest, s *shape) {
 	if a.shapes == nil {
 		a.shapes = make(map[digest]*shape)
 	}
+	if a.shapes[key] == nil {
+		s.forms = a.forms.of(s.forms)
+	}
 	a.shapes[key] = s
+}
+
+// A formTable has lists of forms, which are not changed, once: those of shapes are often equal.
+type formTable struct {
+	lists map[uint64][]form // by their hashes, one of each
+}
+
+// of returns forms that are equal to these.
+func (t *formTable) of(forms []form) []form {
+	if len(forms) == 0 {
+		return forms
+	}
+	h := uint64(0)
+	for i := range forms {
+		f := &forms[i]
+		h = mix(mix(h, uint64(f.function)), uint64(f.place))
+		for _, n := range f.lengths {
+			h = mix(h, uint64(n))
+		}
+	}
+	known, ok := t.lists[h]
+	switch {
+	case !ok && t.lists == nil:
+		t.lists = make(map[uint64][]form)
+		fallthrough
+	case !ok:
+		t.lists[h] = forms
+	case &known[0] == &forms[0] || slices.EqualFunc(known, forms, form.equal):
+		return known
+	}
+	return forms
 }
 
 // declare adds the functions of t and sets scratch.functions.
@@ -302,8 +337,8 @@ func (a *Accumulator) newShape(rank int, g *sequitur.Grammar) *shape {
 		grammar: g,
 		forms:   own(&a.scratch.forms),
 		ranks:   spans{{first: int32(rank), last: int32(rank)}},
-		values:  own(&a.scratch.slots),
 	}
+	s.setValues(a.scratch.slots)
 	for i := range s.forms {
 		s.forms[i].lengths = slices.Clone(s.forms[i].lengths)
 	}

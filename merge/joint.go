@@ -169,10 +169,15 @@ func viewPieces(shapes []*shape, to [][]uint32, g *sequitur.Grammar, pieces []sh
 		return v
 	}
 	sources := make([]slotSource, len(shapes))
+	for i, s := range shapes {
+		if len(s.rows) == 1 && begins[i][len(s.forms)] <= maxUnpacked {
+			sources[i].all = s.ofRank(nil)
+		}
+	}
 	var scratch []byte
 	for t := range v.forms {
 		for i, s := range shapes {
-			sources[i].begin(s, begins[i][to[i][t]])
+			sources[i].begin(s, begins[i][to[i][t]], v.forms[t].slots)
 		}
 		for k := range v.forms[t].slots {
 			c := joinSlot(scratch, sources, pieces, k)
@@ -183,14 +188,14 @@ func viewPieces(shapes []*shape, to [][]uint32, g *sequitur.Grammar, pieces []sh
 	return v
 }
 
-// viewRows is viewPieces for rows. It returns nil if no shape has some, or one has columns.
+// viewRows is viewPieces for rows. It returns nil if no shape has several, or one has columns.
 func viewRows(shapes []*shape, to [][]uint32, begins [][]int, pieces []shapePiece) []packedRow {
 	ranks, slots, some := 0, 0, false
 	for _, s := range shapes {
 		if len(s.columns) > 0 {
 			return nil
 		}
-		ranks, some = ranks+s.ranks.len(), some || len(s.rows) > 0
+		ranks, some = ranks+s.ranks.len(), some || len(s.rows) > 1
 	}
 	for _, t := range to[0] {
 		slots += shapes[0].forms[t].slots
@@ -213,32 +218,46 @@ func viewRows(shapes []*shape, to [][]uint32, begins [][]int, pieces []shapePiec
 	return rows
 }
 
+// maxUnpacked is how many slots a rank has at most of which the values are unpacked at once.
+const maxUnpacked = 1 << 12
+
 // A slotSource reads the slots of a terminal of a shape.
 type slotSource struct {
-	shape  *shape
-	slot   int
-	values values // of the slot that is read, if there are columns
+	own     []int64     // of a shape of one rank
+	all     []int64     // of all terminals of that, if they are few
+	scratch []int64     // memory of own, if these are packed and not few
+	rows    []packedRow // of a shape of several that has some
+	first   int         // slot, in rows
+	columns []column    // else
+	values  values      // of the slot that is read
 }
 
-// begin begins the slots of s from one on.
-func (r *slotSource) begin(s *shape, slot int) {
-	r.shape, r.slot = s, slot
+// begin begins n slots of s from one on.
+func (r *slotSource) begin(s *shape, slot, n int) {
+	switch {
+	case r.all != nil:
+		r.own = r.all[slot:]
+	case len(s.values) > 0:
+		r.own = s.values[slot:]
+	case len(s.rows) == 1:
+		r.scratch = s.rows[0].append(r.scratch[:0], slot, slot+n)
+		r.own = r.scratch
+	case len(s.rows) > 1:
+		r.rows, r.first = s.rows, slot
+	default:
+		r.columns = s.columns[slot:]
+	}
 }
 
 // constant returns the value of slot k that all ranks of the source have, if they have the same.
 func (r *slotSource) constant(k int) (int64, bool) {
-	return r.shape.constant(r.slot + k)
-}
-
-// at returns the value in slot k, which is the one that is read, for a rank and its position.
-func (r *slotSource) at(k, position, rank int) int64 {
-	switch s := r.shape; {
-	case len(s.values) > 0:
-		return s.values[r.slot+k]
-	case len(s.rows) > 0:
-		return s.rows[position].at(r.slot + k)
+	switch {
+	case r.own != nil:
+		return r.own[k], true
+	case r.columns != nil:
+		return r.columns[k].constant()
 	}
-	return r.values.at(position, rank)
+	return constantOf(r.rows, r.first+k)
 }
 
 // joinSlot returns the column of slot k of all sources, in the memory of scratch.
@@ -252,16 +271,24 @@ func joinSlot(scratch []byte, sources []slotSource, pieces []shapePiece, k int) 
 		return column{scratch[:0], run{rank: pieces[0].first, first: first}}
 	}
 	for i := range sources {
-		if r := &sources[i]; len(r.shape.columns) > 0 {
-			r.values = r.shape.columns[r.slot+k].values()
+		if r := &sources[i]; r.columns != nil {
+			r.values = r.columns[k].values()
 		}
 	}
 	c := column{complete: scratch[:0]}
 	for _, p := range pieces {
 		r := &sources[p.shape]
+		if r.own != nil {
+			c.push(int(p.position), int(p.first), r.own[k])
+			continue
+		}
 		for rank := int(p.first); rank <= int(p.last); rank++ {
 			before := rank - int(p.first)
-			c.push(int(p.position)+before, rank, r.at(k, p.at+before, rank))
+			if r.columns == nil {
+				c.push(int(p.position)+before, rank, r.rows[p.at+before].at(r.first+k))
+			} else {
+				c.push(int(p.position)+before, rank, r.values.at(p.at+before, rank))
+			}
 		}
 	}
 	return c

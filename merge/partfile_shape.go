@@ -95,11 +95,10 @@ func (p *shapeParser) shape() (*shape, digest, error) {
 	if p.Err() != nil {
 		return nil, digest{}, p.Err()
 	}
-	if s.ranks.len() == 1 {
-		s.values = make([]int64, 0, slots)
-	} else {
+	if s.ranks.len() > 1 {
 		s.columns = make([]column, 0, slots)
 	}
+	values := p.a.scratch.slots[:0]
 	var forms []byte // for the key
 	for i := range s.forms {
 		f := &s.forms[i]
@@ -114,12 +113,15 @@ func (p *shapeParser) shape() (*shape, digest, error) {
 				return nil, digest{}, p.Err()
 			}
 			if s.ranks.len() == 1 {
-				s.values = append(s.values, c.last.first)
+				values = append(values, c.last.first)
 			} else {
 				s.columns = append(s.columns, c)
 			}
 		}
 		forms = f.appendKey(forms, p.a.digests)
+	}
+	if p.a.scratch.slots = values; s.ranks.len() == 1 {
+		s.setValues(values)
 	}
 	return p.grammar(s, forms)
 }

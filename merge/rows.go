@@ -13,6 +13,7 @@ const (
 	minRowSlots = 1 << 10 // of shapes with rows
 	maxRowSlots = 1 << 28 // whose bytes have positions of 32 bits
 	maxRows     = 1 << 12 // of one shape: columns are read across them
+	minPacked   = 1 << 6  // slots of a rank alone, of which fewer are not packed
 	rowBlockLen = 64      // slots that are packed alike
 )
 
@@ -103,17 +104,25 @@ func (r *packedRow) append(dst []int64, begin, end int) []int64 {
 		n := min(rowBlockLen-i, end-begin)
 		some := dst[len(dst):][:n]
 		data := r.data[b.begin:][i*int(b.width):]
-		for j := range some {
-			switch b.width {
-			case 0:
+		switch b.width {
+		case 0:
+			for j := range some {
 				some[j] = b.least
-			case 1:
-				some[j] = b.least + int64(data[j])
-			case 2:
+			}
+		case 1:
+			for j, v := range data[:n] {
+				some[j] = b.least + int64(v)
+			}
+		case 2:
+			for j := range some {
 				some[j] = b.least + int64(binary.LittleEndian.Uint16(data[2*j:]))
-			case 4:
+			}
+		case 4:
+			for j := range some {
 				some[j] = b.least + int64(binary.LittleEndian.Uint32(data[4*j:]))
-			case 8:
+			}
+		case 8:
+			for j := range some {
 				some[j] = b.least + int64(binary.LittleEndian.Uint64(data[8*j:]))
 			}
 		}
@@ -137,10 +146,32 @@ func differ(v, w []int64) bool {
 	return n >= len(v)/4
 }
 
+// setValues makes values, which it does not keep, those of the only rank of s.
+func (s *shape) setValues(values []int64) {
+	if len(values) < minPacked || len(values) > maxRowSlots {
+		s.values = slices.Clone(values)
+	} else {
+		s.rows = []packedRow{packRow(values)}
+	}
+}
+
+// ofRank returns the values of the only rank of s, of which it has no columns, in the memory of dst.
+func (s *shape) ofRank(dst []int64) []int64 {
+	if len(s.rows) == 0 {
+		return s.values
+	}
+	return s.rows[0].append(dst[:0], 0, s.slots())
+}
+
+// mayHaveRows reports whether s has rows, or one rank of which it has no columns.
+func (s *shape) mayHaveRows() bool {
+	return len(s.columns) == 0 && (len(s.rows) > 0 || s.ranks.len() == 1)
+}
+
 // addRow adds a rank with these values, which lies above those of s, and reports whether that is so: if not, s is to have columns.
 func (s *shape) addRow(rank int, values []int64) bool {
 	n := s.ranks.len()
-	if len(s.rows) == 0 && (len(s.values) == 0 || !differ(s.values, values)) || n == maxRows {
+	if !s.mayHaveRows() || n == maxRows || n == 1 && (len(values) < minRowSlots || !differ(s.ofRank(nil), values)) {
 		return false
 	}
 	s.rows, s.values = append(s.packed(), packRow(values)), nil
@@ -159,13 +190,11 @@ func (s *shape) packed() []packedRow {
 
 // joinsRows reports whether s and t, which have no slots in common but are of the same forms, may have rows together.
 func (s *shape) joinsRows(t *shape) bool {
-	switch n, m := len(s.rows), len(t.rows); {
-	case len(s.columns) > 0 || len(t.columns) > 0 || s.ranks.len()+t.ranks.len() > maxRows:
+	n := s.ranks.len() + t.ranks.len()
+	if !s.mayHaveRows() || !t.mayHaveRows() || n > maxRows {
 		return false
-	case n == 0 && m == 0:
-		return differ(s.values, t.values)
 	}
-	return true
+	return n > 2 || s.slots() >= minRowSlots && differ(s.ofRank(nil), t.ofRank(nil))
 }
 
 // keepRows makes columns of the rows of s, of which n or fewer were together before, if these have few runs. It looks at that whenever

@@ -77,6 +77,24 @@ func TestIrregularMemory(t *testing.T) {
 	runtime.KeepAlive(p)
 }
 
+// TestDifferingMemory checks how much memory ranks take of which each is a shape of its own.
+func TestDifferingMemory(t *testing.T) {
+	const q, bytesOfRank = 24, 5000
+	p := programs.Multipartition(q, 20)
+	before := inUse()
+	a := new(Accumulator)
+	for rank := range p.Ranks {
+		if err := a.Add(p.Part(rank)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := (inUse() - before) / q / q; a.Shapes() < q*q-q || n > bytesOfRank {
+		t.Errorf("%d bytes for each rank, more than %d, in %d shapes", n, bytesOfRank, a.Shapes())
+	}
+	runtime.KeepAlive(a)
+	runtime.KeepAlive(p)
+}
+
 // inUse returns how many bytes are in use.
 func inUse() int64 {
 	runtime.GC()

@@ -19,7 +19,7 @@ type shape struct {
 	ranks   spans
 	columns []column    // those of the slots of all terminals, in order
 	values  []int64     // in place of columns, if there is one rank: what it has in the slots
-	rows    []packedRow // in place of columns, if there are several ranks that differ: what each has in the slots
+	rows    []packedRow // likewise, packed, of one rank or of several that differ: what each has in the slots
 	times   layout.Summaries
 
 	ungrouped bool     // what the ranks are in groups tells no terminals apart
@@ -75,14 +75,22 @@ type columnReader struct {
 // not be changed.
 func (r *columnReader) columns(s *shape, begin, end int) []column {
 	switch {
-	case len(s.rows) > 0:
+	case len(s.rows) > 1:
 		return r.rowColumns(s, begin, end)
+	case len(s.rows) == 1:
+		r.values = s.rows[0].append(r.values[:0], begin, end)
+		return r.constants(s.ranks[0].first, r.values)
 	case len(s.values) == 0:
 		return s.columns[begin:end]
 	}
-	r.list = slices.Grow(r.list[:0], end-begin)
-	for _, v := range s.values[begin:end] {
-		r.list = append(r.list, constantColumn(s.ranks[0].first, v))
+	return r.constants(s.ranks[0].first, s.values[begin:end])
+}
+
+// constants returns the columns of values of one rank, which hold until the next call.
+func (r *columnReader) constants(rank int32, values []int64) []column {
+	r.list = slices.Grow(r.list[:0], len(values))
+	for _, v := range values {
+		r.list = append(r.list, constantColumn(rank, v))
 	}
 	return r.list
 }
@@ -99,9 +107,14 @@ func (s *shape) constant(slot int) (int64, bool) {
 	if len(s.rows) == 0 {
 		return s.columns[slot].constant()
 	}
-	value := s.rows[0].at(slot)
-	for i := range s.rows[1:] {
-		if s.rows[1+i].at(slot) != value {
+	return constantOf(s.rows, slot)
+}
+
+// constantOf returns the value that all rows have in a slot, if they have the same.
+func constantOf(rows []packedRow, slot int) (int64, bool) {
+	value := rows[0].at(slot)
+	for i := range rows[1:] {
+		if rows[1+i].at(slot) != value {
 			return value, false
 		}
 	}

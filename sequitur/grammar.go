@@ -163,6 +163,14 @@ func (a *assembler) add(body []run, start bool) {
 	a.g.ends = append(a.g.ends, uint32(len(a.g.symbols)))
 }
 
+// exact returns list in no more memory than it takes.
+func exact[T any](list []T) []T {
+	if len(list) == cap(list) {
+		return list
+	}
+	return append(make([]T, 0, len(list)), list...)
+}
+
 // Rewrite returns a grammar of the sequence in which every terminal s of g is
 // replaced by to(s), which must not exceed [MaxSymbol]. It is called once for
 // each symbol of a right-hand side. The cost is that of reading the grammar. If
@@ -275,5 +283,5 @@ func (b *Builder) grammar() *Grammar {
 			path[len(path)-1] = n.next
 		}
 	}
-	return &a.g
+	return &Grammar{exact(a.g.symbols), exact(a.g.ends)}
 }
