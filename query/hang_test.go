@@ -195,11 +195,11 @@ type hungCall struct {
 // openHung returns what OpenHang says of ranks that make calls.
 func openHung(t *testing.T, ranks ...[]hungCall) *Hang {
 	t.Helper()
-	return openHungOf(t, len(ranks), ranks...)
+	return askHung(t, hungTrace(t, len(ranks), ranks...))
 }
 
-// openHungOf is openHung of a run that has more ranks than make calls.
-func openHungOf(t *testing.T, size int, ranks ...[]hungCall) *Hang {
+// hungTrace returns a trace of ranks that make calls, of a run that may have more.
+func hungTrace(t *testing.T, size int, ranks ...[]hungCall) *reprise.Trace {
 	t.Helper()
 	var a merge.Accumulator
 	if err := a.Describe(merge.Run{Source: "MPI", Ranks: size}); err != nil {
@@ -253,6 +253,12 @@ func openHungOf(t *testing.T, size int, ranks ...[]hungCall) *Hang {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return trace
+}
+
+// askHung asks why a run hangs.
+func askHung(t *testing.T, trace *reprise.Trace) *Hang {
+	t.Helper()
 	h, err := OpenHang(t.Context(), openModel(t, trace), Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -296,8 +302,9 @@ func TestHangOfHuge(t *testing.T) {
 	const size, rest = math.MaxInt32, "2-2147483646"
 	for _, call := range []hungCall{{"MPI_Barrier", 0, true}, {"MPI_Recv", semantics.AnySource, true}, {"MPI_Reduce", 0, true}, {"MPI_Finalize", 0, true}} {
 		var before, after runtime.MemStats
+		trace := hungTrace(t, size, []hungCall{call}, []hungCall{{"MPI_Barrier", 0, false}})
 		runtime.ReadMemStats(&before)
-		h := openHungOf(t, size, []hungCall{call}, []hungCall{{"MPI_Barrier", 0, false}})
+		h := askHung(t, trace)
 		runtime.ReadMemStats(&after)
 		if len(h.Groups) != 2 || len(h.Groups[0].Waits) != 1 {
 			t.Fatalf("%s: %+v", call.name, h.Groups)
