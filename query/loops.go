@@ -1,6 +1,7 @@
 package query
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"sync"
@@ -241,4 +242,35 @@ func (l *Loops) Mean(s sequitur.Symbol) (duration, gap float64) {
 	n := l.signature(s)
 	means := l.scale(s, [2]float64{l.times.meanOf(durations, n), l.times.meanOf(gaps, n)})
 	return means[durations], means[gaps]
+}
+
+// A CallMean is how long a call takes on average, and the gap before it, in nanoseconds.
+type CallMean struct{ Duration, Gap float64 }
+
+// Means returns [Loops.Mean] of all symbols of the grammar, with gaps that are not negative and come to
+// the sum of those in the loops, which depend on what is before each call. There is none before the first call.
+func (l *Loops) Means() iter.Seq2[sequitur.Symbol, CallMean] {
+	return func(yield func(sequitur.Symbol, CallMean) bool) {
+		if len(l.Rules) == 0 {
+			return
+		}
+		sum, factor := 0.0, 1.0
+		for s, n := range l.Grammar.Occurrences() {
+			if s == l.Grammar.At(0) {
+				n--
+			}
+			_, gap := l.Mean(s)
+			sum += float64(n) * max(0, gap)
+		}
+		whole := l.Rules[len(l.Rules)-1]
+		if gaps := float64(whole.Time - whole.InCalls); sum > 0 && gaps > 0 {
+			factor = gaps / sum
+		}
+		for s := range l.Grammar.Occurrences() {
+			duration, gap := l.Mean(s)
+			if !yield(s, CallMean{duration, max(0, gap) * factor}) {
+				return
+			}
+		}
+	}
 }

@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"math"
+
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -44,19 +46,20 @@ func (r *Recorded) drawn(c *Call, signature int) (gap, duration Time) {
 		previous = timing.NoPrevious
 	}
 	d.before[k] = int64(signature)
+	ownGap, ownDuration := r.meansOfCall(c, signature)
 	if c.Position > 0 {
-		gap = r.drawnOf(&r.gaps, c, signature, previous, minGap, maxGap)
+		gap = r.drawnOf(&r.gaps, c, signature, previous, ownGap, minGap, maxGap)
 	}
 	if c.Local {
-		duration = r.drawnOf(&r.durations, c, signature, previous, minDuration, maxDuration)
+		duration = r.drawnOf(&r.durations, c, signature, previous, ownDuration, minDuration, maxDuration)
 	}
 	return gap, duration
 }
 
-// drawnOf draws a value of a call from those of a summary.
-func (r *Recorded) drawnOf(s *merge.Summary, c *Call, signature int, previous int64, low, high extremes) Time {
+// drawnOf draws a value of a call from those of a summary, as much larger as the rank's own mean is.
+func (r *Recorded) drawnOf(s *merge.Summary, c *Call, signature int, previous int64, own Time, low, high extremes) Time {
 	if s.Histograms == nil || signature >= len(s.Statistics) || s.Statistics[signature].Count == 0 {
-		return meanOf(s, signature)
+		return own
 	}
 	of, given := &s.Statistics[signature], r.draws.given[signature]
 	switch rank := uint32(c.Rank.Number()); {
@@ -72,9 +75,13 @@ func (r *Recorded) drawnOf(s *merge.Summary, c *Call, signature int, previous in
 	}
 	h := s.Histograms.Find(timing.Path{Previous: previous, Terminal: uint32(signature)})
 	if h == nil {
-		return meanOf(s, signature)
+		return own
 	}
-	return picoseconds(h.Sample(hashed(r.draws.seed, uint64(c.Rank.Number()), c.Position, uint64(low))))
+	drawn := picoseconds(h.Sample(hashed(r.draws.seed, uint64(c.Rank.Number()), c.Position, uint64(low))))
+	if mean := meanOf(s, signature); own != mean && mean > 0 {
+		return Time(min(math.Round(float64(drawn)*(float64(own)/float64(mean))), 1<<62))
+	}
+	return drawn
 }
 
 // A hash is a source of one number.

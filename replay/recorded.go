@@ -21,6 +21,8 @@ type Recorded struct {
 	Instant
 	durations, gaps merge.Summary
 	known           map[int]twoMeans // by signature
+	own             func(*reprise.Rank) iter.Seq2[uint32, Mean]
+	owned           map[*reprise.Rank][]twoMeans // by terminal; nil if the rank has none of its own
 	threads         map[threadKey]*clock
 	draws           *draws // nil if means are taken
 	speed           int64  // of hosts, in floating-point operations a second
@@ -89,7 +91,7 @@ func (r *Recorded) Compute(c *Call) (before, within Time) {
 		if r.draws != nil {
 			return r.drawn(c, signature)
 		}
-		gap, duration = r.meansOf(signature)
+		gap, duration = r.meansOfCall(c, signature)
 		if c.Position == 0 {
 			gap = 0
 		}
@@ -159,6 +161,45 @@ func picoseconds(ns int64) Time {
 		return 0
 	}
 	return Time(min(ns, int64(endOfTime/Nanosecond))) * Nanosecond
+}
+
+// A Mean is how long calls take, and the gaps before them, in nanoseconds.
+type Mean struct{ Duration, Gap float64 }
+
+// Scale has the calls of a rank take the means that own returns for its terminals, instead of those of the signature in
+// all ranks, and times that are drawn be as much longer or shorter, but for extremes. Own returns nil for a rank of which it knows none.
+func (r *Recorded) Scale(own func(*reprise.Rank) iter.Seq2[uint32, Mean]) { r.own = own }
+
+// meansOfCall returns the means of the signature of a call, of its rank if they are known.
+func (r *Recorded) meansOfCall(c *Call, signature int) (gap, duration Time) {
+	if r.own == nil {
+		return r.meansOf(signature)
+	}
+	means, ok := r.owned[c.Rank.Rank]
+	if !ok {
+		if own := r.own(c.Rank.Rank); own != nil {
+			means = make([]twoMeans, c.Rank.Terminals())
+			for terminal, m := range own {
+				means[terminal] = twoMeans{rounded(m.Gap), rounded(m.Duration)}
+			}
+		}
+		if r.owned == nil {
+			r.owned = make(map[*reprise.Rank][]twoMeans)
+		}
+		r.owned[c.Rank.Rank] = means
+	}
+	if means == nil {
+		return r.meansOf(signature)
+	}
+	return means[c.Terminal].gap, means[c.Terminal].duration
+}
+
+// rounded returns nanoseconds as a Time, none if they are negative.
+func rounded(ns float64) Time {
+	if ns > 0 {
+		return Time(min(math.Round(ns*float64(Nanosecond)), 1<<62))
+	}
+	return 0
 }
 
 // A twoMeans is the means of the gaps before calls, and of how long these take.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
@@ -36,6 +37,7 @@ type imbalanceAnswer struct {
 
 	overlapping bool // calls of a rank overlap
 	alone       bool // of one rank
+	untimed     bool // no rank has the times of every call, so that late senders are not known
 }
 
 func imbalance(q *question, all bool) error {
@@ -55,6 +57,7 @@ func imbalance(q *question, all bool) error {
 		return err
 	}
 	a := &imbalanceAnswer{header: q.header(), Exact: exact, alone: q.ranks != nil && q.ranks.Len() == 1 || q.trace.RankSet().Len() == 1}
+	a.untimed = timed.Len() == 0 && q.trace.Run().Source == collect.Source
 	if kept {
 		if err := a.addRanks(q, times, o); err != nil {
 			return err
@@ -266,6 +269,9 @@ func (a *imbalanceAnswer) printGroups(q *question) {
 }
 
 func (a *imbalanceAnswer) printLate(q *question) {
+	if a.untimed {
+		q.printf("\nno late senders: %v\n", errNoSeries)
+	}
 	if len(a.Late) == 0 {
 		return
 	}

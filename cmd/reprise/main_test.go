@@ -139,6 +139,8 @@ func TestUsage(t *testing.T) {
 		{"matrix in.rpz -o m.csv --scale linear", "--scale does not go with --format csv, which is not a picture"},
 		{"matrix in.rpz -o m.csv --bins 7", "--bins does not go with --format csv, which is not a picture"},
 		{"record -o out.rpz --parts parts -- true", "the output is -o OUT.rpz or --parts DIR, not both"},
+		{"record -- true", "the output is -o OUT.rpz, or --parts DIR: reprise record -o run.rpz -- mpirun -n 4 ./app"},
+		{"record -n 4 ./app", "unknown shorthand flag: 'n' in -n; a launcher and its flags stand behind those of record: reprise record -o run.rpz -- mpirun -n 4 ./app"},
 		{"collect raw", "the output is -o OUT.rpz, or --parts DIR"},
 		{"cat in.rpz --ranks=", `--ranks: "": names no rank`},
 		{"cat in.rpz --ranks x", `--ranks: "x": "x" is no rank`},

@@ -80,7 +80,7 @@ func (a *matchAnswer) fillSkews(q *question, o query.Options) error {
 	case len(q.trace.Run().Clocks) > 0:
 		a.why = "no skew of collective operations is larger than the clocks of the machines may be off"
 	default:
-		a.why = "no skew of collective operations: the trace does not have the times of every call"
+		a.why = "no skew of collective operations: " + errNoSeries.Error()
 	}
 	return nil
 }

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
@@ -63,6 +65,7 @@ type predictAnswer struct {
 	Ranks     []predictedRank    `json:"by_rank"`
 	Path      *predictedPath     `json:"critical_path"` // null if it was not followed
 
+	scaled    bool     // the means are those of each rank
 	described []string // of the machine
 	speed     string   // likewise
 	result    *replay.Result
@@ -180,6 +183,11 @@ func (p *prediction) run(q *question, a *predictAnswer, parameters loggps.Parame
 	if a.Computing, err = computingOf(q); err != nil {
 		return err
 	}
+	if a.Computing == query.Statistics.String() || a.Computing == query.Histograms.String() {
+		if a.scaled, err = scaleToRanks(q, recorded); err != nil {
+			return err
+		}
+	}
 	machine, err := loggps.New(parameters, q.trace.Ranks(), recorded)
 	if err != nil {
 		return err
@@ -195,6 +203,33 @@ func (p *prediction) run(q *question, a *predictAnswer, parameters loggps.Parame
 		return ofDeadlock(err)
 	}
 	return recorded.Close()
+}
+
+// scaleToRanks has the means of a rank come to the sums that the trace keeps of it, and reports whether it keeps any. Those of
+// a rank with several threads do not say how long each of them computes.
+func scaleToRanks(q *question, recorded *replay.Recorded) (bool, error) {
+	kept, err := q.trace.RankTimes()
+	if kept == nil || err != nil || hasThreads(q.trace) {
+		return false, err
+	}
+	times, err := query.OpenTimes(q.trace)
+	if err != nil {
+		return false, err
+	}
+	recorded.Scale(func(rank *reprise.Rank) iter.Seq2[uint32, replay.Mean] {
+		loops := times.RankLoops(rank)
+		if !loops.Scaled {
+			return nil
+		}
+		return func(yield func(uint32, replay.Mean) bool) {
+			for terminal, m := range loops.Means() {
+				if !yield(terminal, replay.Mean(m)) {
+					return
+				}
+			}
+		}
+	})
+	return true, nil
 }
 
 // amountsOfComputing is from what it is known how long ranks compute if the trace says how much that is.
@@ -277,11 +312,15 @@ func (a *predictAnswer) print(q *question) {
 	for _, line := range a.described {
 		q.printf("%s\n", line)
 	}
+	scaled := ""
+	if a.scaled {
+		scaled = ", scaled to the sums of each rank"
+	}
 	q.printf("computing: %s\n", map[string]string{
 		amountsOfComputing:        "the amounts that the trace has, at " + a.speed + " flops",
 		query.Series.String():     "the times of every call",
-		query.Histograms.String(): "drawn from histograms",
-		query.Statistics.String(): "the means of each signature",
+		query.Histograms.String(): "drawn from histograms" + scaled,
+		query.Statistics.String(): "the means of each signature" + scaled,
 		query.None.String():       "none, as the trace has no times",
 	}[a.Computing])
 	if s := a.Slowest; s != nil && len(a.Ranks) > 1 && text.Duration(s.Computing) != text.Duration(s.Mean) {

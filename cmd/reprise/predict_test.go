@@ -9,7 +9,11 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/replay"
+	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/tracer"
 )
 
 // commandBlock is a block of a document that shows commands.
@@ -249,9 +253,54 @@ func TestMachineErrors(t *testing.T) {
 func TestPredictEqual(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
-	for name, want := range map[string]bool{"scale4.sums.rpz": false, "scale4.rpz": true} {
+	writeSlowRank(t, "equal.rpz", tracer.Options{}, 1)
+	for name, want := range map[string]bool{"equal.rpz": false, "scale4.sums.rpz": true, "scale4.rpz": true} {
 		if text := must(t, "predict", name); strings.Contains(text, " is the slowest: ") != want {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
+}
+
+// TestPredictSlowest checks that the slowest rank is the one that computed longest, also if the trace has only statistics or
+// histograms of all ranks together.
+func TestPredictSlowest(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, o := range map[string]tracer.Options{"statistics.rpz": {}, "histograms.rpz": {Histograms: &timing.HistogramOptions{}}} {
+		writeSlowRank(t, name, o, 3)
+		a := predicted(t, name)
+		if a.Slowest == nil || a.Slowest.Rank != 2 {
+			t.Errorf("%s: slowest %+v", name, a.Slowest)
+			continue
+		}
+		if c := int64(a.Slowest.Computing); c < 270_000_000 || c > 330_000_000 { // 100 times 3 ms
+			t.Errorf("%s: rank 2 computes %d ns", name, c)
+		}
+		if text := must(t, "predict", name); !strings.Contains(text, ", scaled to the sums of each rank\n") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// writeSlowRank writes a trace of four ranks that compute for 1 ms before each of 100 barriers, and rank 2 for so many.
+func writeSlowRank(t *testing.T, name string, o tracer.Options, slow int64) {
+	t.Helper()
+	var parts []merge.Part
+	for rank := range 4 {
+		r, err := tracer.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := testtrace.MPICall("MPI_Barrier", "comm", "MPI_COMM_WORLD")
+		barrier, compute := r.Declare(call.Function), int64(1_000_000)
+		if rank == 2 {
+			compute *= slow
+		}
+		r.CallAt(barrier, 0, 1000, call.Args...)
+		for i := range int64(100) {
+			at := 1000 + i*3_001_000
+			r.CallAt(barrier, at+compute, 3_001_000-compute, call.Args...)
+		}
+		parts = append(parts, r.Finish(rank))
+	}
+	writeFile(t, name, string(testtrace.File(t, merge.Run{Ranks: 4}, parts)))
 }

@@ -22,11 +22,21 @@ import (
 	"github.com/reprise-trace/reprise/mpi"
 )
 
+// recordExample is how most runs are recorded.
+const recordExample = "reprise record -o run.rpz -- mpirun -n 4 ./app"
+
 func newRecord() *cobra.Command {
 	o := recordOptions{onTimeout: newChoice("continue", "kill"), sites: newChoice("caller", "stack", "none"), merge: newChoice("", "mpi", "finalize")}
 	cmd := newCommand("record")
 	cmd.Args = func(_ *cobra.Command, args []string) error { return o.check(args) }
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return record(cmd, args, &o) }
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		var unknown *pflag.NotExistError
+		if errors.As(err, &unknown) { // perhaps one of a launcher
+			err = fmt.Errorf("%w; a launcher and its flags stand behind those of record: %s", err, recordExample)
+		}
+		return cmd.Root().FlagErrorFunc()(cmd, err)
+	})
 	f := cmd.Flags()
 	o.output.addTo(f)
 	o.times.addTo(cmd)
@@ -89,6 +99,9 @@ func (o *recordOptions) check(args []string) error {
 		return usageError{errors.New("--keep-raw is the spool: it does not go with --spool")}
 	case o.merge.value != "" && (o.output.parts != "" || o.timeout > 0 || o.raw != ""):
 		return usageError{errors.New("--merge goes with -o OUT.rpz, and not with --parts, --timeout or --keep-raw")}
+	}
+	if o.output.path == "" && o.output.parts == "" {
+		return usageError{errors.New("the output is -o OUT.rpz, or --parts DIR: " + recordExample)}
 	}
 	if err := o.output.named(); err != nil {
 		return err

@@ -118,13 +118,21 @@ func (t *Table) Close() error {
 			l.write(&b, cells, l.rows)
 		}
 		if out := l.leftOut(t); len(out) > 0 {
-			fmt.Fprintf(&b, "\n%s\n", l.ruler.style("no room for "+strings.Join(out, ", ")+": --wide shows them", Aside))
+			fmt.Fprintf(&b, "\n%s\n", l.ruler.style("no room for "+strings.Join(out, ", ")+": --wide shows "+them(len(out)), Aside))
 		}
 		if _, err := io.WriteString(t.w, b.String()); err != nil {
 			return err
 		}
 	}
 	return More(t.w, t.rows, t.most)
+}
+
+// them returns the word for so many columns.
+func them(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
 }
 
 // More writes how many of some rows are not shown if at most so many are.

@@ -92,6 +92,8 @@ func TestCut(t *testing.T) {
 		{"MPI_Send(buf=heap#0, count=1, comm=MPI_COMM_WORLD, site=\"a.c:26 main\")", 40, "MPI_Send(buf=heap#0,…site=\"a.c:26 main\")"},
 		{"MPI_Send(buf=heap#0, count=1, comm=MPI_COMM_WORLD, site=\"a.c:26 main\")", 25, "MPI_Send(bu…a.c:26 main\")"},
 		{"MPI_Send(buf=heap#0, count=1, comm=MPI_COMM_WORLD, site=\"a.c:26 main\")", 18, "MPI_Send(b…a.c:26…"},
+		{"before MPI_Isend(buf=heap#0+32768, count=1, site=\"halo.c:19 main\")", 34, "before MPI_Isend(…halo.c:19 main\")"},
+		{"before MPI_Isend(buf=heap#0+32768, count=1, site=\"halo.c:19 main\")", 33, "before MPI_Isend(buf=h…halo.c:19…"},
 		{"MPI_Send(buf=heap#0)", 20, "MPI_Send(buf=heap#0)"},
 		{"MPI_Send(buf=heap#0)", 19, "MPI_Send(buf…eap#0)"[:12] + "…" + "eap#0)"},
 		{"compute(flops={1001…1300 by call})", 30, "compute(flops={1001…by call})"},

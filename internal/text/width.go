@@ -83,7 +83,7 @@ func isASCII(s string) bool {
 
 // Cut returns a text that takes at most so many columns: as it is, or with … for its
 // middle. What stands behind is its end from its last comma on, such as the site of a call, or
-// if there is no room for that, the text in it, or the first word of this. Of a text without
+// if there is no room for that and for the name of a call, the text in it, or the first word of this. Of a text without
 // commas it is the last words.
 func (r Ruler) Cut(s string, columns int) string {
 	if r.Width(s) <= columns {
@@ -97,9 +97,9 @@ func (r Ruler) Cut(s string, columns int) string {
 		end := r.lastWords(s, (columns-1)/3)
 		return r.withEnd(s, end, columns)
 	}
-	end := s[comma+len(", "):]
+	end, name := s[comma+len(", "):], r.Width(s[:strings.IndexByte(s, '(')+1])
 	for _, short := range []func(string) string{valueOf, firstWord} {
-		if r.Width(end) > (columns-1)*2/3 {
+		if w := r.Width(end); w > (columns-1)*2/3 || w > columns-1-name {
 			end = short(end)
 		}
 	}

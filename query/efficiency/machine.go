@@ -216,22 +216,11 @@ func (m *ideal) rank(of *reprise.Rank) *rank {
 	return r
 }
 
-// setMeans sets the means of calls and of the gaps before them. The sum of gaps is that of the loops, which know what is
-// before each call.
+// setMeans sets the means of calls and of the gaps before them.
 func (r *rank) setMeans(loops *query.Loops, of *reprise.Rank) {
 	r.scaled, r.means = loops.Scaled, make([]mean, of.Terminals())
-	sum, whole := 0.0, loops.Rules[len(loops.Rules)-1]
-	for s, n := range of.Occurrences() {
-		_, gap := loops.Mean(s)
-		sum += float64(n) * max(0, gap)
-	}
-	factor := 1.0
-	if gaps := float64(whole.Time - whole.InCalls); sum > 0 && gaps > 0 {
-		factor = gaps / sum
-	}
-	for s := range of.Occurrences() {
-		duration, gap := loops.Mean(s)
-		r.means[s] = mean{picoseconds(gap * factor), picoseconds(duration)}
+	for s, m := range loops.Means() {
+		r.means[s] = mean{picoseconds(m.Gap), picoseconds(m.Duration)}
 	}
 }
 
