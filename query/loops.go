@@ -254,9 +254,9 @@ func (l *Loops) Means() iter.Seq2[sequitur.Symbol, CallMean] {
 		if len(l.Rules) == 0 {
 			return
 		}
-		sum, factor := 0.0, 1.0
+		sum, factor, first := 0.0, 1.0, l.Grammar.At(0)
 		for s, n := range l.Grammar.Occurrences() {
-			if s == l.Grammar.At(0) {
+			if s == first {
 				n--
 			}
 			_, gap := l.Mean(s)

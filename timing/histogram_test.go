@@ -348,6 +348,22 @@ func TestHistogramOptions(t *testing.T) {
 	}
 }
 
+// TestReduceFew checks that a histogram of few values has few bins in the end.
+func TestReduceFew(t *testing.T) {
+	for values, most := range map[int]int{10: 2, 40: 5, 96: 12, 800: 16} { // in each of two series
+		var b histogramBuilder
+		merged := new(Histogram)
+		for i := range values {
+			b.add(int64(1000 + 37*i))
+		}
+		merged.Merge(b.histogram(0))
+		merged.Merge(b.histogram(1))
+		if got := len(merged.Reduce(16).Bins()); got > most {
+			t.Errorf("%d bins of %d values", got, 2*values)
+		}
+	}
+}
+
 // TestHistogramBytes checks that histograms and samples are the same on every
 // machine: the sums are those of the first.
 func TestHistogramBytes(t *testing.T) {

@@ -1,7 +1,6 @@
 package clocks
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -41,7 +40,7 @@ func inQuarters(l line, limits [parts][]limit, inexact int64) (most int64) {
 // window returns the problem that limits of some parts are, and by how much they may be off; false if they tell nothing, or no line fits.
 func window(limits [][]limit, inexact int64) (p *problem, off float64, ok bool) {
 	list := slices.Concat(limits...)
-	slices.SortFunc(list, func(a, b limit) int { return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.time, b.time)) })
+	slices.SortFunc(list, compareLimits)
 	p = problemOf(list)
 	if len(p.lower) == 0 || len(p.upper) == 0 || !p.fits(float64(tolerance(inexact))) {
 		return nil, 0, false

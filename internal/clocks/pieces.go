@@ -17,6 +17,10 @@ type limit struct {
 	off     int64
 }
 
+func compareLimits(a, b limit) int {
+	return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.time, b.time))
+}
+
 // byPieces places all clocks that are placed again, each by as few lines as its messages allow, one after the other, if that has
 // messages arrive less early.
 func (c *Clocks) byPieces(links [][]int, all []Aligned, placed []bool, inexact int64) {
@@ -55,7 +59,7 @@ func (c *Clocks) limits(clock int, others []int, all []Aligned, placed []bool) (
 			list = append(list, limit{m.sent, all[other].Apply(m.received), false, all[other].errorAt(m.received)})
 		}
 	}
-	slices.SortFunc(list, func(a, b limit) int { return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.time, b.time)) })
+	slices.SortFunc(list, compareLimits)
 	return list
 }
 
