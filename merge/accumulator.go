@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -262,11 +264,31 @@ func (a *Accumulator) declare(t *cst.Table) {
 	}
 }
 
+// functionDigest returns what tells f from other functions.
 func functionDigest(f cst.Function) digest {
+	type known struct {
+		function cst.Function
+		digest   digest
+	}
+	if k, ok := functionDigests.Load(f.Name); ok && k.(known).function.Equal(f) {
+		return k.(known).digest
+	}
 	var t cst.Table
 	t.Declare(f)
-	return sha256.Sum256(t.AppendFunctions(nil))
+	d := sha256.Sum256(t.AppendFunctions(nil))
+	if functionsKnown.Add(1) <= maxFunctionsKnown {
+		functionDigests.Store(f.Name, known{t.Functions()[0], d})
+	}
+	return d
 }
+
+// The digests of functions by their names, as those of part files are mostly the same.
+var (
+	functionDigests sync.Map
+	functionsKnown  atomic.Int64
+)
+
+const maxFunctionsKnown = 1 << 10
 
 // scan sets scratch.slots to the slots of all signatures of p, in order, and
 // scratch.forms to their forms. It returns a digest of what p must share with other

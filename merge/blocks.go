@@ -48,7 +48,7 @@ const (
 // exceeds a limit.
 func (a *Accumulator) mixed(ctx context.Context, shapes []*shape, order *sequitur.Grammar) (draft, error) {
 	t := a.tryStreams(ctx, shapes, order)
-	if t.clearly && t.stretchInBlocks(ctx, a, shapes, order, t.plain-t.plain/clear) {
+	if t.clearly && t.stretchInBlocks(ctx, a, shapes, order, t.plain-t.plain/clearPart) {
 		return t.draft, nil
 	}
 	return a.smallestOf(ctx, shapes, order, &t)

@@ -26,9 +26,9 @@ const (
 	// pair: calls that have some are expanded to be read.
 	little = 1 << 8
 
-	// clear is the part by which a trace is smaller with streams in blocks than with a forest, at the least, for
+	// clearPart is the part by which a trace is smaller with streams in blocks than with a forest, at the least, for
 	// nothing else to be tried, as each trial takes as long, and clearInSample that by which a sample is smaller than in blocks without streams.
-	clear         = 1 << 4
+	clearPart     = 1 << 4
 	clearInSample = 1 << 7
 )
 

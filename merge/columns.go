@@ -145,6 +145,9 @@ func appendRun(dst []byte, r, next run) []byte {
 // concat adds the values of d, which are for ranks above those before it, which
 // are n. What it takes does not depend on how many values the runs hold.
 func (c *column) concat(n int, d *column, ranks spans) {
+	if value, ok := d.constant(); ok && c.last.step == 0 && c.last.first == value {
+		return // it goes on with the last run
+	}
 	v := d.values()
 	for p := 0; p < ranks.len(); {
 		end := min(v.end, ranks.len())

@@ -11,35 +11,75 @@ import (
 // sequences are of one length and have signatures of equal forms at equal
 // positions. It refuses if it would have more terminals than all of them
 // together, and does not change the shapes.
+//
+// To add a shape to others takes time in proportion to what the sequence of all has become, which may be much more than each has.
+// So those whose sequence has grown are complete, and are added together to others of their kind.
 func unite(shapes []*shape) (*shape, bool) {
-	s := shapes[0]
-	j := joint{grammar: s.grammar, forms: s.forms, most: terminalsOf(shapes), parts: []jointPart{{shape: s}}}
-	for _, s := range shapes[1:] {
-		if !j.add(s) {
+	u := uniter{most: terminalsOf(shapes)}
+	for _, s := range shapes {
+		if of, ok := sequenceOf(s.grammar); !ok || !u.add(0, s, of) {
 			return nil, false
 		}
-		if len(j.parts)-j.merged == maxUnmerged {
-			j.merge(j.merged)
-			j.merged++
+	}
+	for level := range u.levels {
+		s, of := u.levels[level].finish()
+		if level+1 == len(u.levels) {
+			s.grammar = of.grammar()
+			return s, true
+		}
+		if s != nil && !u.add(level+1, s, of) {
+			return nil, false
 		}
 	}
-	j.merge(0)
-	return j.parts[0].shape, true
+	return nil, false
+}
+
+// A uniter unites shapes.
+type uniter struct {
+	most    int     // terminals
+	levels  []joint // of the shapes, of joints of these, and so on: those that are not complete
+	pairing pairing
 }
 
 // maxUnmerged is how many shapes are joined before they become one. What is kept until then grows with the
 // terminals of the joint shape for each; after that, with the runs of its columns.
 const maxUnmerged = 256
 
-// A joint is the shape that several shapes become. Its grammar is that of the tuples of
+// add adds a shape with a sequence to the joint of a level, and reports whether that can be. It may change the sequence.
+func (u *uniter) add(level int, s *shape, of sequence) bool {
+	if level == len(u.levels) {
+		u.levels = append(u.levels, joint{})
+	}
+	j := &u.levels[level]
+	if len(j.parts) == 0 {
+		*j = joint{sequence: of, forms: s.forms, parts: []jointPart{{shape: s}}, first: len(s.forms)}
+		return true
+	}
+	u.pairing.most = u.most
+	if !j.add(s, of, &u.pairing) {
+		return false
+	}
+	const grown = 8 // times
+	if len(j.forms) > grown*j.first {
+		s, of := j.finish()
+		return u.add(level+1, s, of)
+	}
+	if len(j.parts)-j.merged == maxUnmerged {
+		j.merge(j.merged)
+		j.merged++
+	}
+	return true
+}
+
+// A joint is the shape that several shapes become. Its sequence is that of the tuples of
 // terminals that they have at the same positions. Equal tuples are one terminal; these are
 // numbered in the order of their first use.
 type joint struct {
-	grammar *sequitur.Grammar
-	forms   []form // of the terminals
-	most    int    // terminals
-	parts   []jointPart
-	merged  int // how many of parts are several shapes each
+	sequence sequence
+	forms    []form // of the terminals
+	parts    []jointPart
+	merged   int // how many of parts are several shapes each
+	first    int // terminals of the first shape
 }
 
 // A jointPart is a shape of a joint. The terminals of the joint were told apart further when it was added, and
@@ -50,29 +90,40 @@ type jointPart struct {
 	past  []uint32 // of the joint's terminals when it was added, those before; nil if they are the same
 }
 
-// add adds a shape to those joined, and reports whether its signatures have the
-// same forms in the same order. Where the grammars of both are in a loop, it
-// looks at one period.
-func (j *joint) add(s *shape) bool {
-	p := newPairing(j.grammar, s.grammar)
-	p.most = j.most
+// add adds a shape with a sequence to those joined, and reports whether its signatures have the
+// same forms in the same order. If not, the joint is of no more use.
+func (j *joint) add(s *shape, of sequence, p *pairing) bool {
 	p.equal = func(x, y sequitur.Symbol) bool { return j.forms[x].equal(s.forms[y]) }
-	if own, ok := p.follow(len(j.forms)); ok {
-		j.parts = append(j.parts, jointPart{shape: s, own: own})
-		return true
-	}
-	g, ok := p.join()
-	if !ok {
+	if !p.join(&j.sequence, of, len(j.forms)) {
 		return false
 	}
-	part := jointPart{s, make([]uint32, len(p.pairs)), make([]uint32, len(p.pairs))}
-	forms := make([]form, len(p.pairs))
+	part := jointPart{shape: s, own: make([]uint32, len(p.pairs))}
 	for n, k := range p.pairs {
-		forms[n] = j.forms[k.x]
-		part.past[n], part.own[n] = k.x, k.y
+		part.own[n] = k.y
 	}
-	j.grammar, j.forms, j.parts = g, forms, append(j.parts, part)
+	if !p.same(len(j.forms)) {
+		part.past = make([]uint32, len(p.pairs))
+		forms := make([]form, len(p.pairs))
+		for n, k := range p.pairs {
+			forms[n] = j.forms[k.x]
+			part.past[n] = k.x
+		}
+		j.forms = forms
+	}
+	j.parts = append(j.parts, part)
 	return true
+}
+
+// finish returns the shape that all that were added become, without its grammar, and its sequence, and begins anew. It returns nil if none
+// were added.
+func (j *joint) finish() (*shape, sequence) {
+	if len(j.parts) == 0 {
+		return nil, sequence{}
+	}
+	j.merge(0)
+	s, of := j.parts[0].shape, j.sequence
+	*j = joint{}
+	return s, of
 }
 
 // merge makes one part of those from a number on.
@@ -88,7 +139,7 @@ func (j *joint) merge(from int) {
 		}
 		now = compose(now, parts[i].past)
 	}
-	j.parts = append(j.parts[:from:from], jointPart{shape: mergeViews(shapes, of, j.grammar), past: now})
+	j.parts = append(j.parts[:from:from], jointPart{shape: mergeViews(shapes, of, nil), past: now})
 }
 
 // compose returns what terminals to are of those that are from; nil stands for the same.
@@ -119,10 +170,63 @@ func mergeViews(shapes []*shape, to [][]uint32, g *sequitur.Grammar) *shape {
 	if n == 1 {
 		return shapes[0].view(g, to[0])
 	}
+	if inOrder(shapes) {
+		return viewInOrder(shapes, to, g)
+	}
 	if pieces := piecesOf(shapes); len(pieces) > pieces[len(pieces)-1].end()/2 {
 		return viewPieces(shapes, to, g, pieces)
 	}
 	return mergeViews(shapes[:n/2], to[:n/2], g).merge(mergeViews(shapes[n/2:], to[n/2:], g))
+}
+
+// inOrder reports whether all shapes have columns, and the ranks of each lie above those of the one before.
+func inOrder(shapes []*shape) bool {
+	last := -1
+	for _, s := range shapes {
+		if len(s.columns) == 0 || int(s.ranks[0].first) <= last {
+			return false
+		}
+		last = s.ranks.last()
+	}
+	return true
+}
+
+// viewInOrder is mergeViews for shapes that are in order: it takes time in proportion to the runs of columns.
+func viewInOrder(shapes []*shape, to [][]uint32, g *sequitur.Grammar) *shape {
+	v := newView(shapes, to, g)
+	begins := make([][]int, len(shapes))
+	for i, s := range shapes {
+		begins[i] = s.begins()
+		v.ranks, _ = v.ranks.union(s.ranks)
+	}
+	var scratch []byte
+	for t := range v.forms {
+		for k := range v.forms[t].slots {
+			first := &shapes[0].columns[begins[0][to[0][t]]+k]
+			c := column{append(scratch[:0], first.complete...), first.last}
+			n := shapes[0].ranks.len()
+			for i, s := range shapes[1:] {
+				c.concat(n, &s.columns[begins[1+i][to[1+i][t]]+k], s.ranks)
+				n += s.ranks.len()
+			}
+			scratch = c.complete
+			v.columns = append(v.columns, c.clone())
+		}
+	}
+	return v
+}
+
+// newView returns a shape without ranks and columns, of the forms and times of mergeViews.
+func newView(shapes []*shape, to [][]uint32, g *sequitur.Grammar) *shape {
+	v := &shape{grammar: g, forms: make([]form, len(to[0]))}
+	for t := range v.forms {
+		v.forms[t] = shapes[0].forms[to[0][t]]
+	}
+	for i, s := range shapes {
+		times := s.times.Rename(firstOf(to[i], len(s.forms)))
+		v.times.Merge(&times)
+	}
+	return v
 }
 
 // A shapePiece is consecutive ranks of one of several shapes.
@@ -152,18 +256,13 @@ func piecesOf(shapes []*shape) []shapePiece {
 // viewPieces is mergeViews for shapes whose ranks are short pieces: it takes time in proportion to the ranks, not to the
 // runs of columns, but looks at each once.
 func viewPieces(shapes []*shape, to [][]uint32, g *sequitur.Grammar, pieces []shapePiece) *shape {
-	v := &shape{grammar: g, forms: make([]form, len(to[0]))}
+	v := newView(shapes, to, g)
 	begins := make([][]int, len(shapes))
 	for i, s := range shapes {
 		begins[i] = s.begins()
-		times := s.times.Rename(firstOf(to[i], len(s.forms)))
-		v.times.Merge(&times)
 	}
 	for _, p := range pieces {
 		v.ranks = v.ranks.add(int(p.first), int(p.last))
-	}
-	for t := range v.forms {
-		v.forms[t] = shapes[0].forms[to[0][t]]
 	}
 	if v.rows = viewRows(shapes, to, begins, pieces); v.rows != nil {
 		return v

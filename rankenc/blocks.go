@@ -96,8 +96,12 @@ func (s *sample) fitTwoBlocks(k, size, factor int64, distinct []int64, try func(
 	large := make([]int64, len(s.values)) // of the two blocks
 	all := int64(0)
 	for i, v := range s.values {
-		n, _ := slices.BinarySearch(distinct, v)
-		large[i] = int64(n)
+		switch v {
+		case distinct[1]:
+			large[i] = 1
+		case distinct[2]:
+			large[i] = 2
+		}
 		all += large[i]
 	}
 	number := all / (2 * k) // of large blocks
@@ -163,7 +167,10 @@ func oneRun(values []int64, is func(v int64) bool) (c, n int64, ok bool) {
 // distinct returns the values that s has, in ascending order, or none if they are more than most.
 func (s *sample) distinct(most int) []int64 {
 	var list []int64
-	for _, v := range s.values {
+	for i, v := range s.values {
+		if i > 0 && v == s.values[i-1] {
+			continue // as in most columns
+		}
 		if at, ok := slices.BinarySearch(list, v); !ok {
 			if len(list) == most {
 				return nil

@@ -1,0 +1,152 @@
+package merge
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// drawLoops returns symbols in loops, some of them inside others, some longer than is written out at once.
+func drawLoops(t *rapid.T, depth int) []sequitur.Symbol {
+	var list []sequitur.Symbol
+	for range rapid.IntRange(1, 4).Draw(t, "parts") {
+		begin := len(list)
+		if depth > 0 && rapid.Bool().Draw(t, "nested") {
+			list = append(list, drawLoops(t, depth-1)...)
+		} else {
+			for range rapid.IntRange(1, 5).Draw(t, "length") {
+				list = append(list, sequitur.Symbol(rapid.IntRange(0, 3).Draw(t, "symbol")))
+			}
+		}
+		list = repeat(list, begin, rapid.SampledFrom([]uint64{1, 1, 2, 5, 30, 100}).Draw(t, "times"))
+		if len(list) > 5000 {
+			return list[:5000]
+		}
+	}
+	return list
+}
+
+// all returns the symbols of s.
+func (s *sequence) all() []sequitur.Symbol {
+	var list []sequitur.Symbol
+	body := s.symbols
+	for _, l := range s.loops {
+		for i := range l.length {
+			list = append(list, body[i%uint64(l.period)])
+		}
+		body = body[l.period:]
+	}
+	return list
+}
+
+// TestSequence compares the sequence of a grammar with the symbols that it was made of, and the sequences of two grammars in
+// the loops that both have with those.
+func TestSequence(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x, y := drawLoops(t, 3), drawLoops(t, 3)
+		n := min(len(x), len(y))
+		x, y = x[:n], y[:n]
+		if rapid.Bool().Draw(t, "alike") {
+			y = slices.Clone(x)
+			for range rapid.IntRange(0, 3).Draw(t, "others") {
+				y[rapid.IntRange(0, n-1).Draw(t, "at")] = 9
+			}
+		}
+		first, ok := sequenceOf(fold(x))
+		second, also := sequenceOf(fold(y))
+		if !ok || !also || !slices.Equal(first.all(), x) || !slices.Equal(second.all(), y) {
+			t.Fatalf("%v of\n%v, %v of\n%v", first, x, second, y)
+		}
+		if first.len() != uint64(n) || !first.grammar().Equal(fold(x)) {
+			t.Fatalf("%d symbols and %v, not those of %v", first.len(), first.grammar(), x)
+		}
+		loops, ok := commonLoops(first.loops, second.loops)
+		if !ok {
+			t.Fatalf("%v and %v have no loops in common", first.loops, second.loops)
+		}
+		if a, b := first.reshape(loops), second.reshape(loops); !slices.Equal(a.all(), x) || !slices.Equal(b.all(), y) {
+			t.Fatalf("%v in %v of\n%v, or of\n%v", a, loops, x, y)
+		}
+	})
+}
+
+// TestSequenceLoops checks that a loop is found from where it begins to where it ends, wherever its body begins in the
+// grammar, also if there are loops in it.
+func TestSequenceLoops(t *testing.T) {
+	body := []sequitur.Symbol{1, 2, 3}
+	body = repeat(append(body, 4, 5), 3, 40)
+	body = append(repeat(append(body, 6, 7, 8, 9), len(body)+1, 70), 10)
+	for shift := range len(body) {
+		want := sequence{loops: []loop{{period: len(body), length: 20*uint64(len(body)) - uint64(shift)}}}
+		want.symbols = append(slices.Clone(body[shift:]), body[:shift]...)
+		got, ok := sequenceOf(fold(want.all()))
+		if !ok || !slices.Equal(got.loops, want.loops) || !slices.Equal(got.symbols, want.symbols) {
+			t.Fatalf("from %d on: loops %v, want %v", shift, got.loops, want.loops)
+		}
+	}
+}
+
+// TestSequenceLong checks that loops of any length are one, that those with long bodies are written out, and that what would be
+// too long is refused.
+func TestSequenceLong(t *testing.T) {
+	var b sequitur.Builder
+	b.AppendRun(1, 1e15)
+	b.AppendLoop([]sequitur.Run{{Symbol: 2, Count: 1e9}, {Symbol: 3, Count: 1}}, 50)
+	s, ok := sequenceOf(b.Finish())
+	if !ok || s.len() != 1e15+50*(1e9+1) || len(s.symbols) > 200 {
+		t.Errorf("%v: %d symbols of %d", ok, len(s.symbols), s.len())
+	}
+	b = sequitur.Builder{}
+	for i := range 1 << 20 {
+		b.Append(sequitur.Symbol(i))
+	}
+	if s, ok := sequenceOf(b.Finish()); !ok || len(s.symbols) != 1<<20 {
+		t.Errorf("%v: %d symbols", ok, len(s.symbols))
+	}
+	b = sequitur.Builder{}
+	var runs []sequitur.Run
+	for i := range sequitur.Symbol(1 << 20) {
+		runs = append(runs, sequitur.Run{Symbol: i, Count: 1})
+	}
+	b.AppendLoop(runs, 100)
+	if _, ok := sequenceOf(b.Finish()); ok {
+		t.Error("a sequence was written out that is too long")
+	}
+	list := repeat([]sequitur.Symbol{1, 2, 3}, 0, maxPeriod/3+1)
+	list = append(list, 4)
+	if s, ok := sequenceOf(fold(repeat(list, 0, 3))); !ok || !slices.Equal(s.all(), repeat(slices.Clone(list), 0, 3)) {
+		t.Errorf("%v: %v", ok, s.loops)
+	}
+}
+
+// TestSequenceForged checks that a grammar that no Builder makes, of rules that go on with a loop again and again, takes no more time than
+// is allowed.
+func TestSequenceForged(t *testing.T) {
+	const rule, counted = 2, 1 // flags
+	data := wire.AppendUvarint(nil, 3)
+	data = append(data, 2, 0<<2, 1<<2)
+	data = wire.AppendUvarint(data, maxPeriod+2)
+	for i := range byte(2) {
+		data = append(data, i<<2)
+	}
+	for i := range maxPeriod {
+		data = append(data, byte(i%2)<<2)
+	}
+	data = append(data, 2)
+	data = wire.AppendUvarint(append(data, 1<<2|rule|counted), 1e5-2)
+	data = wire.AppendUvarint(append(data, 0<<2|rule|counted), 1e12-2)
+	g, err := sequitur.Parse(data, sequitur.Options{MaxLen: 1 << 62})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.Len() < 1e12 {
+		t.Fatalf("%d symbols", g.Len())
+	}
+	if s, ok := sequenceOf(g); ok {
+		t.Errorf("written out as %v", s.loops)
+	}
+}
