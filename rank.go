@@ -72,7 +72,7 @@ type Rank struct {
 	trace    *Trace
 	shape    *Shape // nil if the rank made no calls
 	template *template
-	stored   storedValues
+	values   func() *storedValues
 
 	// The calls are a grammar over terminals or, if that is likely to be longer, the
 	// terminals call by call, of which a grammar is made when it is asked for.
@@ -129,10 +129,10 @@ func (t *Trace) readRank(rank int) (*Rank, error) {
 		return nil, err
 	}
 	r.shape, r.template = s, s.template()
-	if r.stored, err = s.readStored(rank); err != nil {
+	u, err := r.readValues()
+	if err != nil {
 		return nil, err
 	}
-	u := s.union(rank, r.stored)
 	if r.template.streams {
 		err = r.expand(u.firsts)
 	} else {
@@ -143,6 +143,25 @@ func (t *Trace) readRank(rank int) (*Rank, error) {
 	}
 	r.calls = make([]atomic.Pointer[Call], r.Terminals())
 	return r, nil
+}
+
+// readValues reads the stored values of r, or, if it was read before, leaves them until they are asked for, and returns its union.
+func (r *Rank) readValues() (*union, error) {
+	s := r.shape
+	u, kept := s.unions.of(r.number), s.kept.Load()
+	if u != nil && kept != nil && len(kept.columns) > 0 {
+		r.values = sync.OnceValue(func() *storedValues {
+			v := kept.stored(s, r.number)
+			return &v
+		})
+		return u, nil
+	}
+	v, err := s.readStored(r.number)
+	if err != nil {
+		return nil, err
+	}
+	r.values = func() *storedValues { return &v }
+	return s.union(r.number, v), nil
 }
 
 // signatureOf returns the signature of the shape, its i-th, that a terminal stands for:
@@ -297,11 +316,11 @@ func (r *Rank) arguments(args []cst.Value, e *evaluation, terminal uint32) []cst
 	i := r.signatureOf(terminal)
 	s := r.shape.signature(i, &e.scratch)
 	e.rank, e.size = r.number, r.trace.run.Ranks
-	e.evaluate(s, r.stored.scalars[r.template.scalars[i]:])
+	e.evaluate(s, r.values().scalars[r.template.scalars[i]:])
 	if s.Streams != 0 {
 		r.setVaried(e.slots, s.Streams, terminal)
 	}
-	e.decodeRows(r.stored.rows[r.template.rows[i]:r.template.rows[i+1]])
+	e.decodeRows(r.values().rows[r.template.rows[i]:r.template.rows[i+1]])
 	return r.trace.rebuild(args, e, s)
 }
 
@@ -342,7 +361,7 @@ func (t *Trace) rebuild(args []cst.Value, e *evaluation, s *layout.Signature) []
 func (r *Rank) group(terminal uint32) (merge.Group, bool) {
 	i := r.signatureOf(terminal)
 	e := evaluation{rank: r.number, size: r.trace.run.Ranks}
-	e.evaluate(r.shape.signature(i, &e.scratch), r.stored.scalars[r.template.scalars[i]:])
+	e.evaluate(r.shape.signature(i, &e.scratch), r.values().scalars[r.template.scalars[i]:])
 	return e.group, e.grouped
 }
 

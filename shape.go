@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/pairmap"
@@ -28,6 +29,7 @@ type Shape struct {
 	template   func() *template
 	alike      func() []lookalike
 	unions     unions
+	kept       atomic.Pointer[keptColumns] // nil before a rank was read
 }
 
 // A template is what the ranks of a shape have in common, for making the calls of

@@ -80,6 +80,66 @@ func appendUses(dst []columnUse, x *layout.Signature) []columnUse {
 	return dst
 }
 
+// Kept columns are those that the ranks of a shape use, use by use, of one slice each, and all together no more than the rows of
+// a rank may keep decoded: so the values of a rank are there without a look into the file.
+type keptColumns struct {
+	uses    []columnUse
+	columns []*rankColumn // none if they cannot be kept
+	places  []int         // of the shape in the domain of each
+}
+
+// keep keeps the columns that a rank of s uses, if that can be.
+func (s *Shape) keep(k keptColumns) {
+	x := s.trace.signatures
+	size := 0
+	for i, use := range k.uses {
+		place := &x.Columns[use.column]
+		if size += k.columns[i].size; place.Sliced() || size > s.trace.columns.held {
+			k = keptColumns{}
+			break
+		}
+		at, _ := x.Shapes[place.Domain].Index(s.number)
+		k.places = append(k.places, at)
+	}
+	s.kept.Store(&k)
+}
+
+// stored returns the values of a rank of s, which has these columns.
+func (k *keptColumns) stored(s *Shape, rank int) storedValues {
+	t, x := s.template(), s.trace.signatures
+	last := len(s.signatures)
+	v := storedValues{make([]int64, 0, t.scalars[last]), make([]storedRow, 0, t.rows[last])}
+	position, _ := s.trace.all[s.number].Index(rank)
+	domain, at := -1, 0 // of the column before, and where the rank is in it
+	for i, c := range k.columns {
+		if d := x.Columns[k.uses[i].column].Domain; d != domain {
+			domain, at = d, x.Domains[d].Position(k.places[i], position, rank)
+		}
+		if k.uses[i].slots == 0 {
+			v.scalars = append(v.scalars, c.value(at))
+		} else {
+			v.rows = append(v.rows, storedRow{column: c, at: at})
+		}
+	}
+	return v
+}
+
+// checked is stored for a rank whose rows may not have the lengths that they must.
+func (k *keptColumns) checked(s *Shape, rank int) (storedValues, error) {
+	v := k.stored(s, rank)
+	row := 0
+	for i, use := range k.uses {
+		if use.slots == 0 {
+			continue
+		}
+		if err := s.trace.checkRow(k.columns[i], use.column, v.rows[row].at, use.slots); err != nil {
+			return v, err
+		}
+		row++
+	}
+	return v, nil
+}
+
 // readStored reads the values of a rank of s that are stored in columns and matrices. The
 // rows of matrices are found, and have the lengths that they must.
 func (s *Shape) readStored(rank int) (storedValues, error) {
@@ -88,6 +148,10 @@ func (s *Shape) readStored(rank int) (storedValues, error) {
 	last := len(s.signatures)
 	if t.scalars[last] == 0 && t.rows[last] == 0 {
 		return v, nil
+	}
+	known := s.kept.Load()
+	if known != nil && len(known.columns) > 0 {
+		return known.checked(s, rank)
 	}
 	position, _ := s.trace.all[s.number].Index(rank)
 	v.scalars = make([]int64, 0, t.scalars[last])
@@ -98,6 +162,7 @@ func (s *Shape) readStored(rank int) (storedValues, error) {
 		held    int
 		domain  = -1 // of the column before, in which the rank is
 		at      int  // there
+		kept    keptColumns
 	)
 	for i := range s.signatures {
 		if t.scalars[i] == t.scalars[i+1] && t.rows[i] == t.rows[i+1] {
@@ -118,17 +183,23 @@ func (s *Shape) readStored(rank int) (storedValues, error) {
 				return v, err
 			case use.slots == 0:
 				v.scalars = append(v.scalars, c.value(at))
-				continue
+			default:
+				if err := s.trace.checkRow(c, use.column, at, use.slots); err != nil {
+					return v, err
+				}
+				row := storedRow{column: c, at: at}
+				if held += c.size; held > s.trace.columns.held {
+					row = storedRow{values: c.appendRow(make([]int64, 0, use.slots), at)}
+				}
+				v.rows = append(v.rows, row)
 			}
-			if err := s.trace.checkRow(c, use.column, at, use.slots); err != nil {
-				return v, err
+			if known == nil {
+				kept.uses, kept.columns = append(kept.uses, use), append(kept.columns, c)
 			}
-			row := storedRow{column: c, at: at}
-			if held += c.size; held > s.trace.columns.held {
-				row = storedRow{values: c.appendRow(make([]int64, 0, use.slots), at)}
-			}
-			v.rows = append(v.rows, row)
 		}
+	}
+	if known == nil {
+		s.keep(kept)
 	}
 	return v, nil
 }

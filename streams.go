@@ -93,7 +93,7 @@ func (e *expander) end() error {
 
 // open opens the streams.
 func (e *expander) open() error {
-	return e.shape.eachStream(e.number, e.stored, func(i int, argument layout.StreamArgument, number int64) error {
+	return e.shape.eachStream(e.number, *e.values(), func(i int, argument layout.StreamArgument, number int64) error {
 		if e.streams[argument] == nil {
 			var err error
 			if e.streams[argument], err = e.shape.stream(number, argument); err != nil {

@@ -35,14 +35,17 @@ func (s *Shape) union(rank int, stored storedValues) *union {
 	if len(s.alike()) == 0 {
 		return &union{grammar: s.template().grammar}
 	}
-	x := &s.unions
-	x.mu.Lock()
-	u := x.byRank[rank]
-	x.mu.Unlock()
-	if u != nil {
+	if u := s.unions.of(rank); u != nil {
 		return u
 	}
 	return s.keepUnion(rank, s.firsts(rank, stored))
+}
+
+// of returns the union of a rank, if it is kept.
+func (x *unions) of(rank int) *union {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.byRank[rank]
 }
 
 // keepUnion returns the union of a rank, and keeps it if there is room.
