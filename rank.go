@@ -72,7 +72,8 @@ type Rank struct {
 	trace    *Trace
 	shape    *Shape // nil if the rank made no calls
 	template *template
-	values   func() *storedValues
+	kept     *keptColumns                 // of a rank that was read before: what is stored is there
+	stored   atomic.Pointer[storedValues] // nil until it is found
 
 	// The calls are a grammar over terminals or, if that is likely to be longer, the
 	// terminals call by call, of which a grammar is made when it is asked for.
@@ -150,18 +151,25 @@ func (r *Rank) readValues() (*union, error) {
 	s := r.shape
 	u, kept := s.unions.of(r.number), s.kept.Load()
 	if u != nil && kept != nil && len(kept.columns) > 0 {
-		r.values = sync.OnceValue(func() *storedValues {
-			v := kept.stored(s, r.number)
-			return &v
-		})
+		r.kept = kept
 		return u, nil
 	}
 	v, err := s.readStored(r.number)
 	if err != nil {
 		return nil, err
 	}
-	r.values = func() *storedValues { return &v }
+	r.stored.Store(&v)
 	return s.union(r.number, v), nil
+}
+
+// values returns the stored values.
+func (r *Rank) values() *storedValues {
+	if v := r.stored.Load(); v != nil {
+		return v
+	}
+	v := r.kept.stored(r.shape, r.number)
+	r.stored.Store(&v) // equal to what another goroutine may have stored
+	return &v
 }
 
 // signatureOf returns the signature of the shape, its i-th, that a terminal stands for:
