@@ -247,7 +247,8 @@ func (a *Accumulator) factored(ctx context.Context, shapes []*shape, x *streams)
 }
 
 // stretchSmaller returns the trace of shapes, factored, with streams for
-// arguments as long as each makes the trace smaller by what it is worth.
+// arguments as long as each makes the trace smaller by what it is worth: none where grammars take next to nothing, as streams would
+// have to say the order of calls.
 func (a *Accumulator) stretchSmaller(ctx context.Context, shapes []*shape) draft {
 	var (
 		functions  = a.functions.Functions()
@@ -255,6 +256,9 @@ func (a *Accumulator) stretchSmaller(ctx context.Context, shapes []*shape) draft
 		best       = a.factored(ctx, shapes, nil)
 		taken      []layout.StreamArgument
 	)
+	if len(candidates) > 0 && storedSize(best.sections.grammars) < worth(best.size()) {
+		return best
+	}
 	for _, c := range candidates[:min(len(candidates), maxElastic)] {
 		least := best.size()
 		most := least - worth(least)
