@@ -86,22 +86,20 @@ type keptColumns struct {
 	uses    []columnUse
 	columns []*rankColumn // none if they cannot be kept
 	places  []int         // of the shape in the domain of each
+	size    int           // of all columns, as that of one counts
 }
 
-// keep keeps the columns that a rank of s uses, if that can be.
-func (s *Shape) keep(k keptColumns) {
+// add adds the column of a use, and reports whether those that there are can be kept.
+func (k *keptColumns) add(s *Shape, use columnUse, c *rankColumn) bool {
 	x := s.trace.signatures
-	size := 0
-	for i, use := range k.uses {
-		place := &x.Columns[use.column]
-		if size += k.columns[i].size; place.Sliced() || size > s.trace.columns.held {
-			k = keptColumns{}
-			break
-		}
-		at, _ := x.Shapes[place.Domain].Index(s.number)
-		k.places = append(k.places, at)
+	place := &x.Columns[use.column]
+	if k.size += c.size; place.Sliced() || k.size > s.trace.columns.held {
+		*k = keptColumns{}
+		return false
 	}
-	s.kept.Store(&k)
+	at, _ := x.Shapes[place.Domain].Index(s.number)
+	k.uses, k.columns, k.places = append(k.uses, use), append(k.columns, c), append(k.places, at)
+	return true
 }
 
 // stored returns the values of a rank of s, which has these columns.
@@ -163,6 +161,7 @@ func (s *Shape) readStored(rank int) (storedValues, error) {
 		domain  = -1 // of the column before, in which the rank is
 		at      int  // there
 		kept    keptColumns
+		keep    = known == nil
 	)
 	for i := range s.signatures {
 		if t.scalars[i] == t.scalars[i+1] && t.rows[i] == t.rows[i+1] {
@@ -193,13 +192,11 @@ func (s *Shape) readStored(rank int) (storedValues, error) {
 				}
 				v.rows = append(v.rows, row)
 			}
-			if known == nil {
-				kept.uses, kept.columns = append(kept.uses, use), append(kept.columns, c)
-			}
+			keep = keep && kept.add(s, use, c)
 		}
 	}
 	if known == nil {
-		s.keep(kept)
+		s.kept.Store(&kept)
 	}
 	return v, nil
 }

@@ -275,9 +275,13 @@ func functionDigest(f cst.Function) digest {
 	}
 	var t cst.Table
 	t.Declare(f)
-	d := sha256.Sum256(t.AppendFunctions(nil))
-	if functionsKnown.Add(1) <= maxFunctionsKnown {
-		functionDigests.Store(f.Name, known{t.Functions()[0], d})
+	enc := t.AppendFunctions(nil)
+	d := sha256.Sum256(enc)
+	if len(enc) > maxFunctionKnown || len(f.Params) > maxParamsKnown || functionsKnown.Load() >= maxFunctionsKnown {
+		return d
+	}
+	if _, there := functionDigests.LoadOrStore(f.Name, known{t.Functions()[0], d}); !there {
+		functionsKnown.Add(1)
 	}
 	return d
 }
@@ -288,7 +292,11 @@ var (
 	functionsKnown  atomic.Int64
 )
 
-const maxFunctionsKnown = 1 << 10
+const (
+	maxFunctionsKnown = 1 << 10
+	maxFunctionKnown  = 1 << 12 // bytes, encoded
+	maxParamsKnown    = 1 << 6
+)
 
 // scan sets scratch.slots to the slots of all signatures of p, in order, and
 // scratch.forms to their forms. It returns a digest of what p must share with other

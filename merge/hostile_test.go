@@ -19,6 +19,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -250,6 +251,11 @@ func TestRefuseSignatures(t *testing.T) {
 		{"ColumnBroken", func(f *forgedTrace) { f.inline = broken + f.inline[1:] }, layout.ErrCorrupt, "encoding at offset 0: corrupt input: 47"},
 		{"MatrixBroken", func(f *forgedTrace) { f.inline = c1 + "\x2f\x02" + c3 }, layout.ErrCorrupt, "encoding at offset 0: corrupt input: 47"},
 		{"RowTooShort", func(f *forgedTrace) { f.inline = c1 + "\x03\x01" + c3 }, layout.ErrCorrupt, "column 1 has a row of 1, not 2"},
+		{"SecondRowTooShort", func(f *forgedTrace) {
+			m, _ := rankenc.NewMatrix(rankenc.Over(rankenc.SetOf(0, 2), 3), [][]int64{{5, 6}, {5}}, nil, rankenc.Options{}).AppendBinary(nil)
+			f.columns = "\x02" + "\x00\x01" + "\x01" + uvarint(uint64(len(m)))
+			f.inline = c1 + string(m)
+		}, layout.ErrCorrupt, "column 1 has a row of 1, not 2"},
 		{"ShapeNotInDomain", func(f *forgedTrace) {
 			f.shapes = "\x02" + "\x02\x00\x00" + "\x02\x08\x00"
 			f.grammars = sharedGrammars(orderOf(0, 1, 2, 3, 3), orderOf(0, 1, 2, 3, 3))

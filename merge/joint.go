@@ -21,7 +21,7 @@ func unite(shapes []*shape) (*shape, bool) {
 			return nil, false
 		}
 	}
-	for level := range u.levels {
+	for level := 0; level < len(u.levels); level++ { // there may be one more then
 		s, of := u.levels[level].finish()
 		if level+1 == len(u.levels) {
 			s.grammar = of.grammar()
@@ -139,7 +139,7 @@ func (j *joint) merge(from int) {
 		}
 		now = compose(now, parts[i].past)
 	}
-	j.parts = append(j.parts[:from:from], jointPart{shape: mergeViews(shapes, of, nil), past: now})
+	j.parts = append(j.parts[:from:from], jointPart{shape: mergeViews(shapes, of), past: now})
 }
 
 // compose returns what terminals to are of those that are from; nil stands for the same.
@@ -163,20 +163,20 @@ func sameTerminals(n int) []uint32 {
 	return list
 }
 
-// mergeViews returns the shape of the ranks of all shapes with a grammar over
+// mergeViews returns the shape of the ranks of all shapes, without a grammar, over
 // other terminals, of which to says which of each shape they are.
-func mergeViews(shapes []*shape, to [][]uint32, g *sequitur.Grammar) *shape {
+func mergeViews(shapes []*shape, to [][]uint32) *shape {
 	n := len(shapes)
 	if n == 1 {
-		return shapes[0].view(g, to[0])
+		return shapes[0].view(nil, to[0])
 	}
 	if inOrder(shapes) {
-		return viewInOrder(shapes, to, g)
+		return viewInOrder(shapes, to)
 	}
 	if pieces := piecesOf(shapes); len(pieces) > pieces[len(pieces)-1].end()/2 {
-		return viewPieces(shapes, to, g, pieces)
+		return viewPieces(shapes, to, pieces)
 	}
-	return mergeViews(shapes[:n/2], to[:n/2], g).merge(mergeViews(shapes[n/2:], to[n/2:], g))
+	return mergeViews(shapes[:n/2], to[:n/2]).merge(mergeViews(shapes[n/2:], to[n/2:]))
 }
 
 // inOrder reports whether all shapes have columns, and the ranks of each lie above those of the one before.
@@ -192,8 +192,8 @@ func inOrder(shapes []*shape) bool {
 }
 
 // viewInOrder is mergeViews for shapes that are in order: it takes time in proportion to the runs of columns.
-func viewInOrder(shapes []*shape, to [][]uint32, g *sequitur.Grammar) *shape {
-	v := newView(shapes, to, g)
+func viewInOrder(shapes []*shape, to [][]uint32) *shape {
+	v := newView(shapes, to)
 	begins := make([][]int, len(shapes))
 	for i, s := range shapes {
 		begins[i] = s.begins()
@@ -217,8 +217,8 @@ func viewInOrder(shapes []*shape, to [][]uint32, g *sequitur.Grammar) *shape {
 }
 
 // newView returns a shape without ranks and columns, of the forms and times of mergeViews.
-func newView(shapes []*shape, to [][]uint32, g *sequitur.Grammar) *shape {
-	v := &shape{grammar: g, forms: make([]form, len(to[0]))}
+func newView(shapes []*shape, to [][]uint32) *shape {
+	v := &shape{forms: make([]form, len(to[0]))}
 	for t := range v.forms {
 		v.forms[t] = shapes[0].forms[to[0][t]]
 	}
@@ -255,8 +255,8 @@ func piecesOf(shapes []*shape) []shapePiece {
 
 // viewPieces is mergeViews for shapes whose ranks are short pieces: it takes time in proportion to the ranks, not to the
 // runs of columns, but looks at each once.
-func viewPieces(shapes []*shape, to [][]uint32, g *sequitur.Grammar, pieces []shapePiece) *shape {
-	v := newView(shapes, to, g)
+func viewPieces(shapes []*shape, to [][]uint32, pieces []shapePiece) *shape {
+	v := newView(shapes, to)
 	begins := make([][]int, len(shapes))
 	for i, s := range shapes {
 		begins[i] = s.begins()

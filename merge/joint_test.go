@@ -130,3 +130,43 @@ func TestFitter(t *testing.T) {
 		}
 	})
 }
+
+// TestUniteLevels unites shapes that tell so much apart that they are united in levels, and of which the last ones are not enough for
+// a level of their own.
+func TestUniteLevels(t *testing.T) {
+	const calls = 120
+	row := func(name func(i int) int) []int {
+		list := make([]int, calls)
+		for i := range list {
+			list[i] = name(i)
+		}
+		return list
+	}
+	of := make(map[int][]int64)
+	shapes := []*shape{
+		callsShape(7, []int{0}, row(func(int) int { return 0 }), of),
+		callsShape(7, []int{1}, row(func(i int) int { return i % 9 }), of),
+	}
+	for k := range 14 {
+		shapes = append(shapes, callsShape(7, []int{2 + k}, row(func(i int) int {
+			if i == 100+k {
+				return (i + 1) % 10
+			}
+			return i % 10
+		}), of))
+	}
+	united, ok := unite(shapes)
+	if !ok {
+		t.Fatal("not united")
+	}
+	united.ranks.each(func(position, rank int) {
+		var got []int64
+		for _, terminal := range united.grammar.All() {
+			v := united.columns[terminal].values()
+			got = append(got, v.at(position, rank))
+		}
+		if !slices.Equal(got, of[rank]) {
+			t.Fatalf("rank %d has %v, want %v", rank, got, of[rank])
+		}
+	})
+}

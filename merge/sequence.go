@@ -30,19 +30,38 @@ func (s *sequence) len() uint64 {
 }
 
 const (
-	// maxPeriod is how many symbols a loop has at most that is one of a sequence. Longer ones are written out.
-	maxPeriod = 1 << 16
-
 	// maxWritten is how many symbols the bodies of a sequence have at most, and maxAdded how many are looked at to make one.
 	maxWritten = 1 << 24
 	maxAdded   = 1 << 26
+
+	// maxPeriod is how many symbols a loop has at most that is one of a sequence. Longer ones are written out.
+	maxPeriod = maxWritten
+
+	maxLoops  = 1 << 20 // of a sequence
+	maxNested = 1 << 12 // rules inside one another; a Builder makes some sixty of them
 )
 
-// sequenceOf returns the sequence of a grammar, and whether it has few enough symbols.
+// sequenceOf returns the sequence of a grammar, and whether it is within the limits.
 func sequenceOf(g *sequitur.Grammar) (sequence, bool) {
 	var s sequencer
-	ok := g.Rules() == 0 || s.addRule(g, g.Rules()-1)
+	ok := nested(g) <= maxNested && (g.Rules() == 0 || s.addRule(g, g.Rules()-1))
 	return s.sequence, ok
+}
+
+// nested returns how many rules of a grammar are inside one another.
+func nested(g *sequitur.Grammar) int {
+	depths := make([]int, g.Rules()) // rules come before those that use them
+	most := 0
+	for r := range depths {
+		for t := range g.Body(r) {
+			if t.Rule >= 0 {
+				depths[r] = max(depths[r], depths[t.Rule])
+			}
+		}
+		depths[r]++
+		most = max(most, depths[r])
+	}
+	return most
 }
 
 // A sequencer makes a sequence such that it hardly depends on how a grammar folds it: a loop begins where its first
@@ -53,7 +72,7 @@ type sequencer struct {
 	body  []sequitur.Symbol // scratch
 }
 
-// addRule adds what a rule of a grammar generates, and reports whether that is few enough symbols.
+// addRule adds what a rule of a grammar generates, and reports whether that is within the limits.
 func (s *sequencer) addRule(g *sequitur.Grammar, rule int) bool {
 	for t := range g.Body(rule) {
 		switch {
@@ -70,7 +89,7 @@ func (s *sequencer) addRule(g *sequitur.Grammar, rule int) bool {
 				}
 			}
 		}
-		if len(s.symbols) > maxWritten || s.added > maxAdded {
+		if len(s.symbols) > maxWritten || len(s.loops) > maxLoops || s.added > maxAdded {
 			return false
 		}
 	}
