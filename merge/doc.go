@@ -58,7 +58,7 @@
 // Adding a part takes time in proportion to its size. Writing a trace takes time in
 // proportion to the shapes, and to the ranks where no run of a column covers them, but not
 // to the number of calls: those of a shape are looked at one by one only where its grammar is
-// not much shorter, and where shapes are united that are in no loop together. Memory is in
+// not much shorter, and where shapes are united, of each loop once. Memory is in
 // proportion to the shapes and the runs of their columns.
 //
 // # Source

@@ -38,7 +38,7 @@ const (
 	maxPeriod = maxWritten
 
 	maxLoops  = 1 << 20 // of a sequence
-	maxNested = 1 << 12 // rules inside one another; a Builder makes some sixty of them
+	maxNested = 1 << 16 // rules inside one another, which in a grammar that a Builder makes has half the square of that in symbols at least
 )
 
 // sequenceOf returns the sequence of a grammar, and whether it is within the limits.
