@@ -250,15 +250,15 @@ func (a *Accumulator) factored(ctx context.Context, shapes []*shape, x *streams)
 // arguments as long as each makes the trace smaller by what it is worth: none where grammars take next to nothing, as streams would
 // have to say the order of calls.
 func (a *Accumulator) stretchSmaller(ctx context.Context, shapes []*shape) draft {
-	var (
-		functions  = a.functions.Functions()
-		candidates = elasticCandidates(shapes, functions, false) // while there is little in memory
-		best       = a.factored(ctx, shapes, nil)
-		taken      []layout.StreamArgument
-	)
-	if len(candidates) > 0 && storedSize(best.sections.grammars) < worth(best.size()) {
+	best := a.factored(ctx, shapes, nil)
+	if storedSize(best.sections.grammars) < worth(best.size()) {
 		return best
 	}
+	var (
+		functions  = a.functions.Functions()
+		candidates = elasticCandidates(shapes, functions, false)
+		taken      []layout.StreamArgument
+	)
 	for _, c := range candidates[:min(len(candidates), maxElastic)] {
 		least := best.size()
 		most := least - worth(least)
