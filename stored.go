@@ -21,7 +21,7 @@ type storedRow struct {
 }
 
 // maxHeld is how many bytes of encoded columns, and columnOverhead for each, the rows of a
-// rank keep decoded.
+// rank keep decoded, and each shape that is in memory.
 const maxHeld = 1 << 20
 
 // len returns the number of elements.
