@@ -15,13 +15,13 @@ import (
 // To add a shape to others takes time in proportion to what the sequence of all has become, which may be much more than each has.
 // So those whose sequence has grown are complete, and are added together to others of their kind.
 func unite(shapes []*shape) (*shape, bool) {
-	u := uniter{most: terminalsOf(shapes)}
+	u := uniter{pairing: pairing{most: terminalsOf(shapes)}}
 	for _, s := range shapes {
 		if of, ok := sequenceOf(s.grammar); !ok || !u.add(0, s, of) {
 			return nil, false
 		}
 	}
-	for level := 0; level < len(u.levels); level++ { // there may be one more then
+	for level := 0; ; level++ { // there may be one more of them then
 		s, of := u.levels[level].finish()
 		if level+1 == len(u.levels) {
 			s.grammar = of.grammar()
@@ -31,12 +31,10 @@ func unite(shapes []*shape) (*shape, bool) {
 			return nil, false
 		}
 	}
-	return nil, false
 }
 
 // A uniter unites shapes.
 type uniter struct {
-	most    int     // terminals
 	levels  []joint // of the shapes, of joints of these, and so on: those that are not complete
 	pairing pairing
 }
@@ -55,7 +53,6 @@ func (u *uniter) add(level int, s *shape, of sequence) bool {
 		*j = joint{sequence: of, forms: s.forms, parts: []jointPart{{shape: s}}, first: len(s.forms)}
 		return true
 	}
-	u.pairing.most = u.most
 	if !j.add(s, of, &u.pairing) {
 		return false
 	}

@@ -55,16 +55,21 @@ func TestUniteMany(t *testing.T) {
 		if united.ranks.len() != len(calls) {
 			t.Fatalf("%d ranks, want %d", united.ranks.len(), len(calls))
 		}
-		united.ranks.each(func(position, rank int) {
-			var got []int64
-			for _, terminal := range united.grammar.All() {
-				v := united.columns[terminal].values()
-				got = append(got, v.at(position, rank))
-			}
-			if !slices.Equal(got, calls[rank]) {
-				t.Fatalf("rank %d has %v, want %v", rank, got, calls[rank])
-			}
-		})
+		checkUnited(t, united, calls)
+	})
+}
+
+// checkUnited compares the calls of each rank of a shape.
+func checkUnited(t rapid.TB, united *shape, calls map[int][]int64) {
+	united.ranks.each(func(position, rank int) {
+		var got []int64
+		for _, terminal := range united.grammar.All() {
+			v := united.columns[terminal].values()
+			got = append(got, v.at(position, rank))
+		}
+		if !slices.Equal(got, calls[rank]) {
+			t.Fatalf("rank %d has %v, want %v", rank, got, calls[rank])
+		}
 	})
 }
 
@@ -159,14 +164,5 @@ func TestUniteLevels(t *testing.T) {
 	if !ok {
 		t.Fatal("not united")
 	}
-	united.ranks.each(func(position, rank int) {
-		var got []int64
-		for _, terminal := range united.grammar.All() {
-			v := united.columns[terminal].values()
-			got = append(got, v.at(position, rank))
-		}
-		if !slices.Equal(got, of[rank]) {
-			t.Fatalf("rank %d has %v, want %v", rank, got, of[rank])
-		}
-	})
+	checkUnited(t, united, of)
 }

@@ -114,7 +114,7 @@ func TestSequenceLong(t *testing.T) {
 }
 
 // TestSequenceForged checks that grammars that no Builder makes take no more time, memory and stack than is allowed: of rules that go on
-// with a loop again and again, of very many loops, and of very many rules inside one another.
+// with a loop again and again, of very many loops, of very many rules inside one another, and of many symbols that a loop goes on with.
 func TestSequenceForged(t *testing.T) {
 	const rule, counted = 2, 1 // flags
 	repeated := func(dst []byte, back byte, n uint64) []byte {
@@ -131,12 +131,27 @@ func TestSequenceForged(t *testing.T) {
 	loops = append(wire.AppendUvarint(loops, maxPeriod), 1<<2)
 	loops = repeated(append(loops, 1), 0, 1e7)
 
+	const half = 1 << 19
+	absorbed := wire.AppendUvarint(nil, 5) // two halves of a body, the body, twenty of them, and the body twice before many times these
+	for last := range byte(2) {
+		absorbed = wire.AppendUvarint(absorbed, half)
+		for i := range uint32(half) {
+			last = (last + 1 + byte(i*i>>9&1)) % 3
+			absorbed = append(absorbed, last<<2)
+		}
+	}
+	absorbed = append(absorbed, 2, 1<<2|rule, 0<<2|rule, 40)
+	for range 20 {
+		absorbed = append(absorbed, 2<<2|rule, 1<<2|rule)
+	}
+	absorbed = repeated(repeated(append(absorbed, 2), 1, 2), 0, 1e9)
+
 	const depth = 1 << 20
 	deep := append(wire.AppendUvarint(nil, depth), 2, 0<<2, 1<<2)
 	for i := 1; i < depth; i++ {
 		deep = append(deep, 2, 0<<2|rule, byte(i%2)<<2)
 	}
-	for name, data := range map[string][]byte{"goes on": goesOn, "loops": loops, "deep": deep} {
+	for name, data := range map[string][]byte{"goes on": goesOn, "loops": loops, "deep": deep, "absorbed": absorbed} {
 		g, err := sequitur.Parse(data, sequitur.Options{MaxLen: 1 << 62})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
