@@ -96,6 +96,7 @@ func TestMergeRuns(t *testing.T) {
 	write("old", 2, merge.Origin{})
 	write("d", 0, merge.Origin{World: 4})
 	write("e", 1, merge.Origin{World: 8})
+	write("f", 3, merge.Origin{World: 4})
 	for _, tt := range []struct {
 		parts []string
 		want  string
@@ -112,12 +113,23 @@ func TestMergeRuns(t *testing.T) {
 			t.Errorf("%v: %v, want %q", tt.parts, err, tt.want)
 		}
 	}
-	trace, err := Open("out.rpz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer trace.Close()
-	if o := trace.Run().Origin; !o.IsZero() {
-		t.Errorf("a trace of parts that only say which run they are of says %+v", o)
+	for _, tt := range []struct {
+		parts      []string
+		unrecorded string
+	}{{[]string{"a", "b", "old"}, ""}, {[]string{"old", "c"}, "0"}, {[]string{"d", "f"}, "1-2"}} {
+		if err := Merge("out.rpz", tt.parts...); err != nil {
+			t.Fatal(err)
+		}
+		trace, err := Open("out.rpz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer trace.Close()
+		if got := trace.UnrecordedRanks().String(); got != tt.unrecorded {
+			t.Errorf("%v: nothing was recorded of ranks %s, want %s", tt.parts, got, tt.unrecorded)
+		}
+		if o := trace.Run().Origin; tt.unrecorded == "" && !o.IsZero() {
+			t.Errorf("a trace of parts that only say which run they are of says %+v", o)
+		}
 	}
 }

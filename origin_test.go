@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -69,6 +70,9 @@ func TestOrigin(t *testing.T) {
 					Rank: rapid.IntRange(0, 3).Draw(t, "rank"), Records: rapid.Uint64().Draw(t, "records"), Since: time.Unix(0, rapid.Int64().Draw(t, "from")).UTC(),
 				})
 			}
+			if rapid.Bool().Draw(t, "off") {
+				o.Off = rankenc.SetOf(rapid.IntRange(3, 5).Draw(t, "rank"))
+			}
 			if rapid.Bool().Draw(t, "time") {
 				o.Began = time.Unix(0, rapid.Int64().Draw(t, "began")).UTC()
 			}
@@ -94,6 +98,9 @@ func TestOrigin(t *testing.T) {
 		}
 		if !slices.Equal(got.Missing, want.Missing) {
 			t.Fatalf("missing %v, want %v", got.Missing, want.Missing)
+		}
+		if got.Off.String() != want.Off.String() {
+			t.Fatalf("off %v, want %v", got.Off, want.Off)
 		}
 		if !got.Began.Equal(want.Began) {
 			t.Fatalf("began %v, want %v", got.Began, want.Began)

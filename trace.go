@@ -199,6 +199,22 @@ func (t *Trace) RankSet() rankenc.Set { return t.active() }
 // left out. [Trace.Summaries] are of them all.
 func (t *Trace) RecordedRanks() rankenc.Set { return t.recorded() }
 
+// UnrecordedRanks returns the ranks of MPI_COMM_WORLD of which nothing was recorded, as far as the trace tells: each made calls, at
+// least one that begins, and none is here..
+func (t *Trace) UnrecordedRanks() rankenc.Set {
+	if t.run.Origin.World == 0 {
+		return rankenc.Set{}
+	}
+	others := rankenc.World(t.run.Ranks).Difference(t.recorded())
+	if t.run.Origin.Off.Len() > 0 {
+		others = others.Difference(t.run.Origin.Off)
+	}
+	if others.Len() == 0 {
+		return rankenc.Set{}
+	}
+	return others
+}
+
 // setRanks sets the ranks of the shapes. They are united when that is asked for: they have ranks in common if the file contradicts itself.
 func (t *Trace) setRanks(sets []rankenc.Set) {
 	t.sets, t.index = sets, newRankIndex(sets)

@@ -28,6 +28,7 @@ type Hang struct {
 	Ended   rankenc.Set `json:"finalized_rank_set"` // which have
 
 	Deadlocked rankenc.Set `json:"deadlocked_rank_set"`
+	Unrecorded rankenc.Set `json:"unrecorded_rank_set,omitzero"` // see [reprise.Trace.UnrecordedRanks]
 
 	// Cycles are ranks of which each waits for the next, and the last for the first: of each
 	// set of ranks that wait for each other, directly or not, a shortest one from the lowest
@@ -124,7 +125,7 @@ func (r HangReason) MarshalText() ([]byte, error) { return []byte(r.String()), n
 // then no ranks are said to be anywhere.
 func OpenHang(ctx context.Context, model *semantics.Model, o Options) (*Hang, error) {
 	if !model.InFlight() {
-		return noHang(), nil
+		return noHang(model), nil
 	}
 	all := o
 	all.Ranks = nil
@@ -136,13 +137,15 @@ func OpenHang(ctx context.Context, model *semantics.Model, o Options) (*Hang, er
 	return m.Hang(ctx, o)
 }
 
-func noHang() *Hang { return &Hang{Cycles: [][]int{}, Groups: []HangGroup{}} }
+func noHang(m *semantics.Model) *Hang {
+	return &Hang{Unrecorded: m.Trace().UnrecordedRanks(), Cycles: [][]int{}, Groups: []HangGroup{}}
+}
 
 // Hang is [OpenHang] for who has matched all ranks of a trace.
 func (m *Match) Hang(ctx context.Context, o Options) (*Hang, error) {
 	trace := m.model.Trace()
 	if !m.model.InFlight() {
-		return noHang(), nil
+		return noHang(m.model), nil
 	}
 	times, err := OpenTimes(trace)
 	if err != nil {
@@ -168,7 +171,7 @@ func (m *Match) Hang(ctx context.Context, o Options) (*Hang, error) {
 
 // answer returns what was found, with groups of the chosen ranks.
 func (s *stop) answer(ctx context.Context, o *Options) (*Hang, error) {
-	h := noHang()
+	h := noHang(s.match.model)
 	h.Cycles = s.cycles()
 	var in, outside, ended, deadlocked []int
 	groups := make(map[string]*hangGroup)

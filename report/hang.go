@@ -28,6 +28,9 @@ type hangText struct {
 func (p *page) addEnd(ctx context.Context, trace *reprise.Trace, m *query.Match) error {
 	h, err := m.Hang(ctx, query.Options{})
 	if err != nil || h.InCall.Len() == 0 && p.unfinished.Len() == 0 {
+		if h != nil && h.Unrecorded.Len() > 0 {
+			p.Banner = "Missing: " + printable(text.Unrecorded(h.Unrecorded)) + "."
+		}
 		return err
 	}
 	t := &hangText{About: "When the recording ended, " + text.HangSummary(h) + ". The command reprise hang says the same.", Table: newTable("row", maxHangRows, "Place", "Ranks", "For")}
@@ -39,6 +42,9 @@ func (p *page) addEnd(ctx context.Context, trace *reprise.Trace, m *query.Match)
 		p.Banner = "The run did not come to its end: when the recording ended, " + text.HangSummary(h) + "."
 	default:
 		p.Banner = "The run did not come to its end: ranks " + printable(p.unfinished.String()) + " did not come to MPI_Finalize, or it was not recorded."
+	}
+	if suspects := text.HangSuspects(h); suspects != "" {
+		p.Banner += " N" + printable(suspects[1:]) + "."
 	}
 	for i, cycle := range h.Cycles {
 		if i < maxCycles {

@@ -199,6 +199,9 @@ func (o *collectOutput) write(cmd *cobra.Command, collector *collect.Collector, 
 		return errNothing
 	}
 	s.Output = o.path
+	if o.parts == "" && collected.Unrecorded.Len() > 0 {
+		s.Problems = append(s.Problems, fmt.Sprintf("nothing was recorded of %s: is there space for the spool, and did they load the library?", text.Ranks(collected.Unrecorded)))
+	}
 	alone := ""
 	if o.parts != "" {
 		s.Output = o.part(collected.First)

@@ -48,11 +48,15 @@ func openHang(q *question, o query.Options) (*hangAnswer, error) {
 }
 
 func (a *hangAnswer) print(q *question) {
+	suspects := text.HangSuspects(a.Hang)
+	if suspects != "" {
+		suspects += "\n"
+	}
 	if a.InCall.Len() == 0 {
-		q.printf("%s: no rank was in a call when the recording ended\n", text.Printable(q.path))
+		q.printf("%s: no rank was in a call when the recording ended\n%s", text.Printable(q.path), suspects)
 		return
 	}
-	q.printf("%s: when the recording ended, %s\n", text.Printable(q.path), text.HangSummary(a.Hang))
+	q.printf("%s: when the recording ended, %s\n%s", text.Printable(q.path), text.HangSummary(a.Hang), suspects)
 	printDeadlocks(q.OutOrStdout(), a.Hang, q.most())
 	q.printf("\n")
 	t := q.table("ranks", "for", "<place").Wrapped()

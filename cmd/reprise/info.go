@@ -269,8 +269,8 @@ func (a *infoAnswer) print(q *question) {
 		from = ", from " + text.Printable(a.Source)
 	}
 	q.printf("%s: %s%s, %s%s\n", text.Printable(q.path), what, rankCount(a.Size, a.Active), text.Plural(a.Calls, "call"), from)
-	if a.Silent.Len() > 0 {
-		q.printf("without calls: %s\n", text.Ranks(a.Silent))
+	if silent := a.Silent.Difference(a.Unrecorded); silent.Len() > 0 {
+		q.printf("without calls: %s\n", text.Ranks(silent))
 	}
 	a.printMadeBy(q)
 	a.printWorlds(q)

@@ -444,12 +444,14 @@ func hasThreads(trace *reprise.Trace) bool {
 type recorded struct {
 	Unfinished rankenc.Set `json:"unfinished_rank_set"`
 	InCall     rankenc.Set `json:"in_call_rank_set"`
+	Unrecorded rankenc.Set `json:"unrecorded_rank_set,omitzero"` // of which there is no record
 
 	inFinalize rankenc.Set // those in MPI_Finalize
 }
 
 // recorded finds the ranks among the chosen ones.
 func (q *question) recorded() (r recorded, err error) {
+	r.Unrecorded = q.trace.UnrecordedRanks()
 	if q.trace.Run().Source == collect.Source {
 		o := query.Options{Ranks: q.ranks}
 		if r.Unfinished, err = query.RanksWithout(q.Context(), q.trace, "MPI_Finalize", o); err == nil {
@@ -464,6 +466,9 @@ func (q *question) recorded() (r recorded, err error) {
 
 // print names the ranks, if there are any.
 func (r recorded) print(w io.Writer) {
+	if r.Unrecorded.Len() > 0 {
+		fmt.Fprintf(w, "missing: %s\n", text.Unrecorded(r.Unrecorded))
+	}
 	if r.Unfinished.Len() > 0 {
 		fmt.Fprintf(w, "without MPI_Finalize, not reached or not recorded: %s\n", text.Ranks(r.Unfinished))
 	}

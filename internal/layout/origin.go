@@ -7,14 +7,15 @@ import (
 
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // An Origin says who made a trace. All of it is optional: the zero Origin says nothing.
 // Two runs that do the same differ in their Origin only, and comparisons leave it out.
 //
 // Each list is ascending, without repetitions. Where parts are merged, the trace has what
-// any of them has, the largest world, and the earliest time. A trace has none if all that is known is Runs and World:
-// part files have these in any case.
+// any of them has, the largest world, and the earliest time. A trace has none if all that is known is Runs and World, and
+// all ranks have calls: part files have these in any case.
 type Origin struct {
 	Runs     []string  `json:"runs,omitempty"`     // ids of the recordings; more than one if a run has several MPI_COMM_WORLD
 	Jobs     []string  `json:"jobs,omitempty"`     // of schedulers, such as "Slurm 1234"
@@ -29,6 +30,10 @@ type Origin struct {
 
 	// Missing are the calls that could not be recorded, by rank and time.
 	Missing []Missing `json:"missing,omitempty"`
+
+	// Off are ranks that have no call because recording was off all the time: of other ranks of a world without a call,
+	// nothing was recorded.
+	Off rankenc.Set `json:"off_rank_set,omitzero"`
 }
 
 // Missing says which calls of a rank could not be recorded, as there was no space for them.
@@ -41,7 +46,7 @@ type Missing struct {
 // Identifies reports whether o says nothing but which run it is, and how many ranks that has: a part file
 // needs this, so that parts of two runs are told apart, and a trace does not.
 func (o *Origin) Identifies() bool {
-	return o.Began.IsZero() && len(o.Jobs)+len(o.Commands)+len(o.Hosts)+len(o.Versions)+len(o.Assumptions)+len(o.Missing) == 0
+	return o.Began.IsZero() && len(o.Jobs)+len(o.Commands)+len(o.Hosts)+len(o.Versions)+len(o.Assumptions)+len(o.Missing)+o.Off.Len() == 0
 }
 
 // IsZero reports whether o says nothing.
@@ -49,10 +54,11 @@ func (o *Origin) IsZero() bool {
 	return o.Identifies() && o.World == 0 && len(o.Runs) == 0
 }
 
-// What is added to the size of the world if assumptions follow, and what is missing.
+// What is added to the size of the world if assumptions follow, what is missing, and ranks that were not recorded.
 const (
 	assumes = 1 << 31
 	misses  = 1 << 32
+	offs    = 1 << 33
 )
 
 // lists returns the lists, in the order in which they are encoded.
@@ -72,6 +78,9 @@ func (o *Origin) Merge(p Origin) {
 		o.Missing = slices.Concat(o.Missing, p.Missing)
 		slices.SortFunc(o.Missing, compareMissing)
 		o.Missing = slices.Compact(o.Missing)
+	}
+	if p.Off.Len() > 0 {
+		o.Off = o.Off.Union(p.Off)
 	}
 	o.World = max(o.World, p.World)
 	if t := p.Began; !t.IsZero() && t.Equal(time.Unix(0, t.UnixNano())) && (o.Began.IsZero() || t.Before(o.Began)) {
@@ -95,6 +104,9 @@ func (o *Origin) Append(dst []byte) []byte {
 	if len(o.Missing) > 0 {
 		world += misses
 	}
+	if o.Off.Len() > 0 {
+		world += offs
+	}
 	dst = wire.AppendUvarint(dst, world)
 	if len(o.Assumptions) > 0 {
 		dst = AppendTexts(dst, o.Assumptions)
@@ -104,6 +116,9 @@ func (o *Origin) Append(dst []byte) []byte {
 	}
 	for _, m := range o.Missing {
 		dst = wire.AppendVarint(wire.AppendUvarint(wire.AppendUvarint(dst, uint64(m.Rank)), m.Records), m.Since.UnixNano())
+	}
+	if o.Off.Len() > 0 {
+		dst, _ = o.Off.AppendBinary(dst) // which has no errors
 	}
 	if o.Began.IsZero() {
 		return dst
@@ -157,7 +172,7 @@ func ReadOrigin(file *format.Reader) (o Origin, err error) {
 		}
 		at := d.Offset()
 		world := d.Uvarint("world")
-		if world >= 2*misses {
+		if world >= 2*offs {
 			d.Corrupt(at, "world", "%d", world)
 		}
 		o.World = int(world % assumes)
@@ -168,6 +183,11 @@ func ReadOrigin(file *format.Reader) (o Origin, err error) {
 		}
 		if d.Err() == nil && world&misses != 0 {
 			o.readMissing(&d)
+		}
+		if at = d.Offset(); d.Err() == nil && world&offs != 0 {
+			if o.Off = DecodeRanks(&d); d.Err() == nil && o.Off.Len() == 0 {
+				d.Corrupt(at, "ranks", "there are none")
+			}
 		}
 		if d.Err() == nil && d.Rest() > 0 {
 			o.Began = time.Unix(0, d.Varint("time")).UTC()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
 )
 
@@ -43,6 +44,26 @@ func HangSummary(a *query.Hang) string {
 		parts = append(parts, Count(n)+" after MPI_Finalize")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// Unrecorded says of which ranks nothing was recorded.
+func Unrecorded(ranks rankenc.Set) string {
+	return "all calls of " + Ranks(ranks) + ": nothing was recorded of " + itOrThem(ranks)
+}
+
+func itOrThem(ranks rankenc.Set) string {
+	if ranks.Len() == 1 {
+		return "it"
+	}
+	return "them"
+}
+
+// HangSuspects says what ranks without a record may have to do with a run that hangs, "" if there are none.
+func HangSuspects(a *query.Hang) string {
+	if a.Unrecorded.Len() == 0 {
+		return ""
+	}
+	return "nothing was recorded of " + Ranks(a.Unrecorded) + ": where " + itOrThem(a.Unrecorded) + " is waited for, that may be the cause"
 }
 
 // Cycle writes ranks that wait for each other, of many the first and the last.

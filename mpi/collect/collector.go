@@ -116,6 +116,7 @@
 package collect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,6 +130,7 @@ import (
 
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -291,6 +293,10 @@ type Summary struct {
 	Bytes      int64 // of the spool
 	Unfinished []int // ranks that did not call MPI_Finalize
 
+	// Unrecorded are the ranks of MPI_COMM_WORLD of which there is no record: all those that others have collected, or that
+	// could not write any.
+	Unrecorded rankenc.Set
+
 	// Overhead is the share of the processes' time that recording took in them, as
 	// far as the processes know what a record costs.
 	Overhead float64
@@ -334,16 +340,17 @@ func (c *Collector) Snapshot(ctx context.Context) (*merge.Accumulator, Summary, 
 // have not returned last until the time given, in nanoseconds since 1970.
 func (c *Collector) parts(ctx context.Context, until int64, end bool, problem error) (*merge.Accumulator, Summary, error) {
 	var s Summary
-	problems := []error{problem}
 	a := new(merge.Accumulator)
 	run := merge.Run{Source: Source, Origin: c.options.Origin}
 	called := make(naming)
 	uncalled := maps.Clone(c.options.Times.DurationsOf)
 	var cost, duration float64 // ns
 	list := c.ranked()
+	problems := append(c.unranked(), problem)
 	run.Worlds = worldsOf(list)
+	var recorded, off rankenc.SetBuilder
 	added := make([]*process, 0, len(list))
-	if s.Processes = len(list); len(list) > 0 {
+	if len(list) > 0 {
 		s.First = list[0].rank
 	}
 	for _, p := range list {
@@ -351,7 +358,7 @@ func (c *Collector) parts(ctx context.Context, until int64, end bool, problem er
 			return nil, s, err
 		}
 		problem := p.problems()
-		if !p.ended && problem == nil {
+		if !p.ended && problem == nil && p.calls > 0 {
 			s.Unfinished = append(s.Unfinished, p.rank)
 			if !end && !p.exists() {
 				s.Gone = append(s.Gone, p.rank)
@@ -363,11 +370,20 @@ func (c *Collector) parts(ctx context.Context, until int64, end bool, problem er
 		problems = append(problems, problem)
 		cost += p.cost()
 		duration += p.duration()
-		run.Ranks = max(run.Ranks, p.rank+1)
+		run.Ranks = max(run.Ranks, p.rank+1, p.rank-p.place.Rank+p.size)
 		run.Origin.Merge(p.origin())
-		if len(run.Worlds) == 0 {
-			run.Ranks = max(run.Ranks, p.size)
+		if p.calls > 0 || p.hidden {
+			recorded.Add(p.rank)
 		}
+		if p.calls == 0 {
+			if problem == nil && p.hidden {
+				off.Add(p.rank)
+			} else if problem == nil {
+				problems = append(problems, fmt.Errorf("rank %d: %s has no call", p.rank, p.threads[0].segment(0)))
+			}
+			continue
+		}
+		s.Processes++
 		part, err := p.part(until, end)
 		if err != nil {
 			problems = append(problems, err)
@@ -393,6 +409,10 @@ func (c *Collector) parts(ctx context.Context, until int64, end bool, problem er
 	if duration > 0 {
 		s.Overhead = cost / duration
 	}
+	if run.Origin.World > 0 {
+		s.Unrecorded = rankenc.World(run.Ranks).Difference(recorded.Finish())
+	}
+	run.Origin.Merge(merge.Origin{Off: off.Finish()})
 	s.Ranks, s.Uncalled, s.Problems = run.Ranks, slices.Sorted(maps.Keys(uncalled)), errors.Join(problems...)
 	if err := a.Describe(run); err != nil {
 		return nil, s, err
@@ -465,7 +485,7 @@ func (c *Collector) Processes() int { return len(c.processes) }
 
 // ranked returns the processes that made calls, by rank. If several have one rank,
 // because the run had several worlds, those of the first world come first, and so
-// on. Those that do not know their rank come last.
+// on. Those that do not know their rank come last, and are left out if they made no calls.
 func (c *Collector) ranked() []*process {
 	var list []*process
 	for _, p := range c.processes {
@@ -475,26 +495,40 @@ func (c *Collector) ranked() []*process {
 			p.size = max(p.size, t.header.Size)
 			p.job = max(p.job, t.header.Job)
 		}
-		if p.calls > 0 || p.problems() != nil {
+		if p.calls > 0 || p.rank >= 0 {
 			list = append(list, p)
 		}
 	}
 	sortByWorld(list)
-	offset, next := 0, 0
+	offset, next := 0, 0 // next is that of those that do not know their rank
+	sizes := worldSizes(list)
 	for i, p := range list {
 		if i > 0 && p.world != list[i-1].world {
-			offset = next
+			offset += sizes[list[i-1].world]
 		}
 		if p.rank < 0 {
-			p.rank = next
+			p.rank = offset + next
+			next++
 		} else {
 			p.place.Rank = p.rank
 			p.rank += offset
 		}
-		next = p.rank + 1
 	}
-	setPlaces(list)
+	setPlaces(list, sizes)
 	return list
+}
+
+// unranked returns what is wrong with processes that made no calls and do not know their rank.
+func (c *Collector) unranked() (problems []error) {
+	ids := slices.SortedFunc(maps.Keys(c.processes), func(a, b spool.Process) int {
+		return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.Loaded, b.Loaded))
+	})
+	for _, id := range ids {
+		if p := c.processes[id]; p.rank < 0 && p.calls == 0 {
+			problems = append(problems, p.problems())
+		}
+	}
+	return problems
 }
 
 // origin returns what the process knows of the run.
@@ -503,7 +537,9 @@ func (p *process) origin() merge.Origin {
 	if p.job != 0 {
 		o.Runs = []string{fmt.Sprintf("%016x", p.job)}
 	}
-	o.Merge(merge.Origin{Missing: p.missing()})
+	if p.calls > 0 { // else all are missing, as those of ranks without a record
+		o.Merge(merge.Origin{Missing: p.missing()})
+	}
 	return o
 }
 

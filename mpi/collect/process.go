@@ -269,26 +269,47 @@ func (p *process) duration() float64 { return float64(p.latest - p.first) }
 // problems returns what was lost of the records.
 func (p *process) problems() error {
 	var problems []error
+	whose := fmt.Sprintf("rank %d", p.rank)
+	if p.rank < 0 {
+		whose = fmt.Sprintf("process %d", p.id.PID)
+	}
 	if p.fault != nil {
-		problems = append(problems, fmt.Errorf("calls of rank %d are lost: %w", p.rank, p.fault))
+		problems = append(problems, fmt.Errorf("calls of %s are lost: %w", whose, p.fault))
 	}
 	for _, t := range p.threads {
 		if t.overwritten {
-			problems = append(problems, fmt.Errorf("rank %d: %s was overwritten: the program writes where it has no memory; what the file said before counts, calls may be wrong", p.rank, t.segment(t.opened-1)))
+			problems = append(problems, fmt.Errorf("%s: %s was overwritten: the program writes where it has no memory; what the file said before counts, calls may be wrong", whose, t.segment(t.opened-1)))
 		}
 		switch {
+		case t.empty():
+			problems = append(problems, fmt.Errorf("calls of %s are lost: %s is empty", whose, t.path))
 		case t.err != nil:
-			problems = append(problems, fmt.Errorf("calls of rank %d are lost: %w", p.rank, t.err))
+			problems = append(problems, fmt.Errorf("calls of %s are lost: %w", whose, t.err))
 		case t.cut() && t.wasKept:
-			problems = append(problems, fmt.Errorf("calls of rank %d are lost: %s is missing, as %s", p.rank, t.segment(t.opened), readBefore))
+			problems = append(problems, fmt.Errorf("calls of %s are lost: %s is missing, as %s", whose, t.segment(t.opened), readBefore))
 		case t.cut():
-			problems = append(problems, fmt.Errorf("calls of rank %d are lost: %s is missing", p.rank, t.segment(t.opened)))
+			problems = append(problems, fmt.Errorf("calls of %s are lost: %s is missing", whose, t.segment(t.opened)))
 		case t.lost() > 0 || t.header.State == spool.Broken:
-			problems = append(problems, fmt.Errorf("rank %d could not write %d or more records: is there space for the spool?", p.rank, t.lost()))
+			problems = append(problems, fmt.Errorf("%s could not write %d or more records: is there space for the spool?", whose, t.lost()))
 		}
+	}
+	if n := p.absent(); n > 0 {
+		problems = append(problems, fmt.Errorf("calls of %s are lost: there is no record of %d of its threads", whose, n))
 	}
 	return errors.Join(problems...)
 }
+
+// absent returns the number of threads of which there is no file, though there was one or was to be one.
+func (p *process) absent() int {
+	n := uint32(0)
+	for _, t := range p.threads {
+		n = max(n, t.header.Threads)
+	}
+	return max(int(n)-len(p.threads), 0)
+}
+
+// empty reports whether not even the header of a segment is there.
+func (t *thread) empty() bool { return t.path != "" && t.offset == 0 && t.err == nil }
 
 // cut reports whether a segment is missing.
 func (t *thread) cut() bool { return t.path == "" && t.opened > 0 && t.header.State == spool.Continued }
@@ -303,7 +324,7 @@ func (p *process) missing() (list []merge.Missing) {
 	}
 	for _, t := range p.threads {
 		switch {
-		case t.err != nil || t.cut():
+		case t.err != nil || t.cut() || t.empty() || t.late && t.opened == 0:
 			add(t, 0, t.taken)
 		case t.lost() > 0:
 			add(t, t.lost(), cmp.Or(t.full, t.taken))
@@ -311,6 +332,9 @@ func (p *process) missing() (list []merge.Missing) {
 	}
 	if p.fault != nil {
 		add(p.threads[0], 0, p.latest)
+	}
+	if p.absent() > 0 {
+		add(p.threads[0], 0, p.first)
 	}
 	return list
 }

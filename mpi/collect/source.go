@@ -188,6 +188,7 @@ func (s *source) add(directory string, found spool.Thread, o *Options) {
 		return
 	}
 	t := &thread{lane: found.Thread, number: -1}
+	t.owner, t.header.Rank = found, -1
 	t.kept = found.Kept(directory)
 	t.late = !slices.Contains(found.Paths, found.Segment(directory, 0))
 	if t.keep = o.Keep; o.Recoverable && !o.Keep {
@@ -251,6 +252,7 @@ type stream struct {
 	decoder spool.Decoder
 	keep    bool                         // the segments, when they are read
 	segment func(sequence uint32) string // its path
+	owner   spool.Thread                 // of the segments
 	opened  uint32                       // segments
 	late    bool                         // there were segments, but not the first one
 	path    string                       // of the latest
@@ -475,6 +477,9 @@ func (s *stream) setHeader(data [headerSize]byte) error {
 	case s.offset > 0 && (err != nil || !h.Follows(known)):
 		s.overwritten = true
 		return nil
+	case s.offset == 0 && (h.Process != s.owner.Process || h.Thread != s.owner.Thread || h.Sequence != s.opened-1):
+		return fmt.Errorf("%w: these are the records of process %d, thread %d, segment %d: the file is a copy, or has the name of another",
+			spool.ErrCorrupt, h.Process.PID, h.Thread, h.Sequence)
 	case s.opened > 1 && known.Rank >= 0 && h.Rank != known.Rank:
 		s.overwritten = true
 		h.Rank, h.Size = known.Rank, known.Size

@@ -9,13 +9,19 @@ import (
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 )
 
-// setPlaces completes the places of the processes in their worlds, if there are
-// several: MPI_COMM_WORLD is not all of the run then.
-func setPlaces(list []*process) {
+// worldSizes returns how many ranks worlds have, as processes say or as many as there must be: there may be ranks without
+// a record.
+func worldSizes(list []*process) map[worldID]int {
 	sizes := make(map[worldID]int)
 	for _, p := range list {
-		sizes[p.world] = max(sizes[p.world], p.place.Rank+1)
+		sizes[p.world] = max(sizes[p.world], p.rank+1, p.size)
 	}
+	return sizes
+}
+
+// setPlaces completes the places of the processes in their worlds, if there are
+// several: MPI_COMM_WORLD is not all of the run then.
+func setPlaces(list []*process, sizes map[worldID]int) {
 	for _, p := range list {
 		if len(sizes) > 1 && p.world != unranked {
 			p.place.Size = sizes[p.world]
