@@ -6,12 +6,11 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/reprise-trace/reprise/internal/atomicfile"
 )
 
 // linkingPrefix begins the names of temporary directories in which a program is linked.
@@ -19,8 +18,12 @@ const linkingPrefix = "reprise-link-"
 
 // Compiler returns the compiler command of the MPI that the program uses: one that links with
 // the same library. If no argument of the command is linked with MPI, as with a script, it
-// goes by the name of the launcher.
-func (c *Command) Compiler(ctx context.Context) (string, error) {
+// goes by the name of the launcher. What compiler commands link with is kept in cacheDir, see [BuildInterposer].
+func (c *Command) Compiler(ctx context.Context, cacheDir string) (string, error) {
+	return c.compiler(ctx, cache{directory: cacheDir})
+}
+
+func (c *Command) compiler(ctx context.Context, k cache) (string, error) {
 	if len(c.arguments) == 0 {
 		return "", errors.New("mpi: no command")
 	}
@@ -33,13 +36,10 @@ func (c *Command) Compiler(ctx context.Context) (string, error) {
 	if c.Library == "" {
 		return candidates[0], nil
 	}
-	directory, remove, err := atomicfile.TemporaryDirectory(linkingPrefix)
-	if err != nil {
-		return "", temporaryError(err)
-	}
-	defer remove()
 	for _, mpicc := range candidates {
-		if linksWith(ctx, mpicc, c.Library, directory) {
+		if library, err := k.links(ctx, mpicc); err != nil {
+			return "", err
+		} else if library == c.Library {
 			return mpicc, nil
 		}
 	}
@@ -50,17 +50,19 @@ func (c *Command) Compiler(ctx context.Context) (string, error) {
 }
 
 // CheckCompiler returns an error if the program is linked with another MPI than that of a
-// compiler command.
-func (c *Command) CheckCompiler(ctx context.Context, mpicc string) error {
+// compiler command. What that links with is kept in cacheDir, see [BuildInterposer].
+func (c *Command) CheckCompiler(ctx context.Context, mpicc, cacheDir string) error {
+	return c.checkCompiler(ctx, mpicc, cache{directory: cacheDir})
+}
+
+func (c *Command) checkCompiler(ctx context.Context, mpicc string, k cache) error {
 	if c.Library == "" {
 		return nil
 	}
-	directory, remove, err := atomicfile.TemporaryDirectory(linkingPrefix)
+	library, err := k.links(ctx, mpicc)
 	if err != nil {
-		return temporaryError(err)
+		return err
 	}
-	defer remove()
-	library := linked(ctx, mpicc, directory)
 	if library == "" || library == c.Library {
 		return nil // the build of the interposer says what is wrong with a compiler
 	}
@@ -152,19 +154,20 @@ func interpreter(file *elf.File) string {
 	return string(bytes.TrimRight(path, "\x00"))
 }
 
-// linksWith reports whether a compiler command links with a library of MPI. What it
-// links is in a directory.
-func linksWith(ctx context.Context, mpicc, library, directory string) bool {
-	return linked(ctx, mpicc, directory) == library
-}
-
-// linked returns the library of MPI that a compiler command links with, or "".
-func linked(ctx context.Context, mpicc, directory string) string {
-	output := filepath.Join(directory, "link.so")
-	c := exec.CommandContext(ctx, mpicc, "-shared", "-fPIC", "-w", "-o", output, "-x", "c", "-")
+// linked returns the library of MPI that a compiler command links with, or "", and the files that it compiles. What it links is
+// in a directory.
+func linked(ctx context.Context, mpicc, directory string) (library string, files []string) {
+	output, list := filepath.Join(directory, "link.so"), filepath.Join(directory, "files")
+	c := exec.CommandContext(ctx, mpicc, "-shared", "-fPIC", "-w", "-MD", "-MF", list, "-o", output, "-x", "c", "-")
 	c.Stdin = bytes.NewReader([]byte("#include <mpi.h>\nint f(void) { return MPI_Finalize(); }\n"))
 	if c.Run() != nil {
-		return ""
+		return "", nil
 	}
-	return mpiLibrary(ctx, output)
+	text, _ := os.ReadFile(list)
+	for _, file := range strings.Fields(string(text)) {
+		if filepath.IsAbs(file) && !strings.HasSuffix(file, ":") { // which ends the target
+			files = append(files, file)
+		}
+	}
+	return mpiLibrary(ctx, output), files
 }

@@ -24,7 +24,7 @@ func TestCompiler(t *testing.T) {
 				if source != script {
 					program = m.Build(t, source)
 				}
-				got, err := compilerOf(t, m.Command(2, t.TempDir(), program))
+				got, err := compilerOf(t, m.Command(2, t.TempDir(), program), mpitest.Cache())
 				if err != nil || executable(got) != executable(m.CC) {
 					t.Errorf("found %q, %v, want %s", got, err, m.CC)
 				}
@@ -34,20 +34,21 @@ func TestCompiler(t *testing.T) {
 }
 
 // compilerOf returns the compiler command of the MPI of a command.
-func compilerOf(t *testing.T, command []string) (string, error) {
+func compilerOf(t *testing.T, command []string, cache string) (string, error) {
 	c, err := Inspect(t.Context(), command)
 	if err != nil {
 		return "", err
 	}
-	return c.Compiler(t.Context())
+	return c.Compiler(t.Context(), cache)
 }
 
 // TestCompilerErrors says what is missing.
 func TestCompilerErrors(t *testing.T) {
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
 		program := m.Build(t, "loop.c")
+		cache := t.TempDir()
 		t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
-		if got, err := compilerOf(t, []string{program}); err == nil || !strings.Contains(err.Error(), "TMPDIR") {
+		if got, err := compilerOf(t, []string{program}, cache); err == nil || !strings.Contains(err.Error(), "TMPDIR") {
 			t.Errorf("found %q, %v", got, err)
 		}
 	})

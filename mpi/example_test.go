@@ -17,7 +17,7 @@ func ExampleBuildInterposer() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	mpicc, err := inspected.Compiler(ctx)
+	mpicc, err := inspected.Compiler(ctx, "cache")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -54,12 +54,19 @@ type Interposer struct {
 // a directory of the user's below that for temporary files, which must be safe in the same way.
 // So the program is to use the Path. This is checked before each use.
 //
+// What the compiler command says is kept there as well, with the times and sizes of the files that it depends on: as long as they are the
+// same, no compiler is run.
+//
 // Building takes some seconds to half a minute: where it has to, it calls building first, unless
 // that is nil, with the name of the MPI.
 func BuildInterposer(ctx context.Context, mpicc, cacheDir string, building func(mpi string)) (*Interposer, error) {
-	h, err := header.Read(ctx, mpicc)
+	return cache{directory: cacheDir}.interposer(ctx, mpicc, building)
+}
+
+func (c cache) interposer(ctx context.Context, mpicc string, building func(mpi string)) (*Interposer, error) {
+	h, err := c.header(ctx, mpicc)
 	if err != nil {
-		return nil, fmt.Errorf("mpi: %w", err)
+		return nil, err
 	}
 	source, library, err := interposerSource(h)
 	if err != nil {
@@ -70,7 +77,7 @@ func BuildInterposer(ctx context.Context, mpicc, cacheDir string, building func(
 	fmt.Fprintf(hash, "%q\n%q\n%x\n", command, symbolVersions, h.Digest)
 	hash.Write(source)
 	name := fmt.Sprintf("libreprise-%x.so", hash.Sum(nil)[:8])
-	library.Path, err = buildOnce(ctx, cacheDir, name, func() {
+	library.Path, err = buildOnce(ctx, c, name, func() {
 		if building != nil {
 			building(library.MPI)
 		}
@@ -81,16 +88,19 @@ func BuildInterposer(ctx context.Context, mpicc, cacheDir string, building func(
 	return library, nil
 }
 
-// buildOnce returns the path of a file in cacheDir, or in another directory where that is not safe. Unless it is there, it
+// buildOnce returns the path of a file in a cache, or in another directory where that is not safe. Unless it is there, it
 // waits until no other process builds there, and if it still is not there, calls begin and has build make it.
-func buildOnce(ctx context.Context, cacheDir, name string, begin func(), build func(path string) error) (string, error) {
-	directory, err := privateDirectory(cacheDir)
+func buildOnce(ctx context.Context, c cache, name string, begin func(), build func(path string) error) (string, error) {
+	directory, err := privateDirectory(c.directory)
 	if err != nil {
 		return "", err
 	}
 	path := filepath.Join(directory, name)
 	if isPrivate(path, 0) {
 		return path, nil
+	}
+	if c.kept {
+		return "", errNotKept
 	}
 	unlock, err := lock(ctx, directory)
 	if err != nil {
@@ -141,13 +151,7 @@ func compileTo(ctx context.Context, what string, command, libraries []string, so
 	if message, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("mpi: building %s: %s: %w\n%s", what, command[0], err, message)
 	}
-	if err := os.Chmod(output.Name(), 0o755); err != nil {
-		return fmt.Errorf("mpi: %w", err)
-	}
-	if err := os.Rename(output.Name(), path); err != nil {
-		return fmt.Errorf("mpi: %w", err)
-	}
-	return nil
+	return install(output.Name(), path)
 }
 
 // interposerSource returns the source of the interposer for what an mpi.h
@@ -291,6 +295,9 @@ func isPrivate(path string, kind fs.FileMode) bool {
 	status, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(status.Uid) == os.Getuid()
 }
+
+// IsPrivate reports whether a file is there that nobody but the user, and root, can have written, and no symbolic link.
+func IsPrivate(path string) bool { return isPrivate(path, 0) }
 
 // isSafe reports whether nobody but the user and root can rename what is in a directory and
 // belongs to the user: the directory and all above are theirs, and others may write to none of

@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	_ "embed" // for the reducer
 	"fmt"
-
-	"github.com/reprise-trace/reprise/internal/header"
 )
 
 // A Program is one that was built for an MPI.
@@ -19,9 +17,10 @@ type Program struct {
 // flag such as -O2. It builds it where and as [BuildInterposer] does; its name there says what it does. If it must build it,
 // it first calls building, unless that is nil.
 func BuildProgram(ctx context.Context, mpicc, cacheDir, does, flag string, source []byte, building func()) (*Program, error) {
-	h, err := header.Read(ctx, mpicc)
+	c := cache{directory: cacheDir}
+	h, err := c.header(ctx, mpicc)
 	if err != nil {
-		return nil, fmt.Errorf("mpi: %w", err)
+		return nil, err
 	}
 	command := []string{mpicc, flag, "-std=gnu11", "-w"}
 	hash := sha256.New()
@@ -31,7 +30,7 @@ func BuildProgram(ctx context.Context, mpicc, cacheDir, does, flag string, sourc
 	if building == nil {
 		building = func() {}
 	}
-	path, err := buildOnce(ctx, cacheDir, name, building, func(path string) error {
+	path, err := buildOnce(ctx, c, name, building, func(path string) error {
 		return compileTo(ctx, "the program to "+does, command, nil, source, path)
 	})
 	if err != nil {

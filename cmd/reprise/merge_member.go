@@ -20,7 +20,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/mpi"
 )
 
 // A member is a process of a tree that merges parts. Its program of MPI, see [mpi.BuildReducer], tells it what to
@@ -50,11 +49,11 @@ type tidings struct {
 
 // mergeAsMember is what each process of a tree does.
 func mergeAsMember(cmd *cobra.Command, s *mergeSummary, o *treeOptions) error {
-	program, err := mpi.BuildReducer(cmd.Context(), o.mpicc, cacheDirectory(), nil)
+	program, err := o.handed.take(cmd.Context())
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", host(), err)
 	}
-	c := exec.CommandContext(cmd.Context(), program.Path, s.Input[0], strconv.Itoa(o.radix))
+	c := exec.CommandContext(cmd.Context(), program, s.Input[0], strconv.Itoa(o.radix))
 	socket, theirs, err := socketPair()
 	if err != nil {
 		return err

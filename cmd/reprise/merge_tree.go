@@ -24,8 +24,9 @@ import (
 type treeOptions struct {
 	radix  int
 	mpicc  string
-	member bool // this is one of the processes
-	remove bool // the directory of the parts, once the trace is written
+	member bool   // this is one of the processes
+	remove bool   // the directory of the parts, once the trace is written
+	handed handed // to a member: the program that exchanges parts
 }
 
 // defaultRadix is the radix of a tree unless another is named.
@@ -36,7 +37,8 @@ func (o *treeOptions) addTo(f *pflag.FlagSet) {
 	f.StringVar(&o.mpicc, "mpicc", "", "the compiler `command` of the launcher's MPI")
 	f.BoolVar(&o.member, "member", false, "merge as a process that the launcher started")
 	f.BoolVar(&o.remove, "remove", false, "remove the directory when the trace is written")
-	for _, name := range []string{"member", "remove"} {
+	f.Var(&o.handed, "program", "take the program that another process has built, as JSON says")
+	for _, name := range []string{"member", "remove", "program"} {
 		if err := f.MarkHidden(name); err != nil {
 			panic(err)
 		}
@@ -71,7 +73,12 @@ var ofRecord = regexp.MustCompile(`^rank\d{7,}\.part\.rpz$`)
 // mergeWithMPI has the processes that a launcher starts merge the parts in a directory, which may be another one on each
 // node, and fills in the rest of s.
 func mergeWithMPI(cmd *cobra.Command, launcher []string, s *mergeSummary, o *treeOptions) error {
-	args, err := o.commandLine(cmd, launcher, s)
+	beside, finish, err := handing(s.Output)
+	if err != nil {
+		return err
+	}
+	defer finish()
+	args, err := o.commandLine(cmd, launcher, s, beside)
 	if err != nil {
 		return err
 	}
@@ -143,8 +150,8 @@ func (s *mergeSummary) again(launcher []string) string {
 	return fmt.Sprintf("the parts are still in %s, and this merges them: reprise merge %[1]s -o %s%s -- %s", quoted(s.Input[0]), quoted(s.Output), bounded, strings.Join(launcher, " "))
 }
 
-// commandLine returns the command line that starts the processes.
-func (o *treeOptions) commandLine(cmd *cobra.Command, launcher []string, s *mergeSummary) ([]string, error) {
+// commandLine returns the command line that starts the processes. Their program lies in a directory as well.
+func (o *treeOptions) commandLine(cmd *cobra.Command, launcher []string, s *mergeSummary, beside string) ([]string, error) {
 	ctx := cmd.Context()
 	command, err := mpi.Inspect(ctx, launcher)
 	if err != nil {
@@ -161,6 +168,10 @@ func (o *treeOptions) commandLine(cmd *cobra.Command, launcher []string, s *merg
 	if _, err := mpi.Inspect(ctx, append(launcher[:len(launcher):len(launcher)], program.Path)); err != nil { // as the launcher may be of another MPI
 		return nil, err
 	}
+	handed, err := hand(program.Path, program.MPI, beside)
+	if err != nil {
+		return nil, err
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -169,7 +180,7 @@ func (o *treeOptions) commandLine(cmd *cobra.Command, launcher []string, s *merg
 	if err != nil {
 		return nil, err
 	}
-	args := append(launcher[:len(launcher):len(launcher)], self, "merge", "--member", "--mpicc", mpicc, "--radix", strconv.Itoa(o.radix), "-o", output)
+	args := append(launcher[:len(launcher):len(launcher)], self, "merge", "--member", "--program", handed.String(), "--radix", strconv.Itoa(o.radix), "-o", output)
 	if o.remove {
 		args = append(args, "--remove")
 	}

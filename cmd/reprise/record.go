@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -51,7 +50,8 @@ func newRecord() *cobra.Command {
 	addChoice(cmd, o.merge, "merge", "have the nodes of a run merge their parts with this")
 	f.BoolVar(&o.lock, "lock", false, "hold the lock of the directory of parts until the part is there")
 	f.Var(&o.finalize, "finalize", "have the processes of the program merge their parts in MPI_Finalize, as JSON says")
-	for _, name := range []string{"lock", "finalize"} {
+	f.Var(&o.handed, "library", "take the library that another process has built, as JSON says")
+	for _, name := range []string{"lock", "finalize", "library"} {
 		if err := f.MarkHidden(name); err != nil {
 			panic(err)
 		}
@@ -81,6 +81,7 @@ type recordOptions struct {
 	merge            *choice
 	lock             bool // of the directory of parts
 	finalize         finalizing
+	handed           handed // the library
 }
 
 func (o *recordOptions) check(args []string) error {
@@ -141,10 +142,18 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) error {
 	if o.merge.value != "" {
 		return recordAndMerge(cmd, inspected, args, o)
 	}
-	library, err := interposer(cmd, inspected, o)
+	library, shared, err := o.library(cmd, inspected)
+	defer shared()
 	if err != nil {
-		return err
+		if cmd.Context().Err() != nil || !underLauncher() {
+			return err
+		}
+		if o.finalize.wanted() { // the others would wait for it in MPI_Finalize
+			return fmt.Errorf("%s: %w; --merge mpi would run the program, and not record it here", host(), err)
+		}
+		return runUnrecorded(cmd, args, err)
 	}
+	o.handed.markStarted()
 	var (
 		spool  string
 		remove func()
@@ -218,45 +227,6 @@ func recordersOfLauncher() int {
 		}
 	}
 	return 0
-}
-
-// interposer builds the library that records, or finds it.
-func interposer(cmd *cobra.Command, command *mpi.Command, o *recordOptions) (*mpi.Interposer, error) {
-	ctx := cmd.Context()
-	mpicc, err := compilerOf(ctx, command, o.mpicc)
-	if err != nil {
-		return nil, err
-	}
-	cache := cacheDirectory()
-	b := building{stderr: cmd.ErrOrStderr()}
-	defer b.end()
-	if o.quiet || o.json {
-		return mpi.BuildInterposer(ctx, mpicc, cache, nil)
-	}
-	return mpi.BuildInterposer(ctx, mpicc, cache, b.begin)
-}
-
-// compilerOf returns the compiler command of the MPI that a command line starts programs of, which is named unless it is
-// empty.
-func compilerOf(ctx context.Context, command *mpi.Command, named string) (string, error) {
-	mpicc := cmp.Or(named, os.Getenv("MPICC"))
-	if mpicc != "" {
-		return mpicc, command.CheckCompiler(ctx, mpicc)
-	}
-	mpicc, err := command.Compiler(ctx)
-	if err != nil {
-		return "", fmt.Errorf("%w; name it with --mpicc", err)
-	}
-	return mpicc, nil
-}
-
-// cacheDirectory returns the directory for what is built for an MPI.
-func cacheDirectory() string {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return filepath.Join(os.TempDir(), fmt.Sprintf("reprise-%d", os.Getuid()))
-	}
-	return filepath.Join(cache, "reprise")
 }
 
 // schedulers have the id of the job in the environment.

@@ -27,8 +27,9 @@ func recordAndMerge(cmd *cobra.Command, command *mpi.Command, args []string, o *
 	if info, err := os.Stat(o.output.path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a regular file, which --merge needs", o.output.path)
 	}
-	// Built here, the library and the program are there for all nodes that see the directory.
-	if _, err := interposer(cmd, command, o); err != nil {
+	// Built here, the library and the program are there for all nodes.
+	library, err := interposer(cmd, command, o)
+	if err != nil {
 		return err
 	}
 	mpicc, err := compilerOf(cmd.Context(), command, o.mpicc)
@@ -36,6 +37,15 @@ func recordAndMerge(cmd *cobra.Command, command *mpi.Command, args []string, o *
 		return err
 	}
 	if _, err := mpi.BuildReducer(cmd.Context(), mpicc, cacheDirectory(), nil); err != nil {
+		return err
+	}
+	beside, finish, err := handing(o.output.path)
+	if err != nil {
+		return err
+	}
+	defer finish()
+	handed, err := hand(library.Path, library.MPI, beside)
+	if err != nil {
 		return err
 	}
 	self, err := os.Executable()
@@ -57,7 +67,7 @@ func recordAndMerge(cmd *cobra.Command, command *mpi.Command, args []string, o *
 		o.finalize.Bounded, o.finalize.Remove = int64(o.output.bounded), true
 	}
 	before, _ := os.Stat(o.output.path) // if there is none, none is the same
-	recorders := slices.Concat(launcher, []string{self, "record", "--quiet", "--lock", "--parts", parts, "--spool", spool, "--mpicc", mpicc},
+	recorders := slices.Concat(launcher, []string{self, "record", "--quiet", "--lock", "--parts", parts, "--spool", spool, "--library", handed.String()},
 		o.passedOn(), []string{"--"}, program)
 	begin := time.Now()
 	status, err := runCommand(cmd.Context(), recorders, os.Environ(), nil, nil)
@@ -65,6 +75,10 @@ func recordAndMerge(cmd *cobra.Command, command *mpi.Command, args []string, o *
 		return notStarted(cmd, args[0], err)
 	}
 	ran, begin := time.Since(begin), time.Now()
+	if !exists(filepath.Join(beside, startedFile)) && status != 0 && !exists(parts) {
+		notice(cmd.ErrOrStderr(), "reprise:", text.Failure, fmt.Sprintf("%s ended with status %d before a recorder had started the program: there are no parts", quoted(args[0]), status))
+		return exitStatus(status)
+	}
 	m := mergeSummary{Input: []string{parts}, Output: o.output.path, bound: int64(o.output.bounded)}
 	said := collectSummary{Status: status, Command: ran}
 	var failure error
@@ -89,6 +103,12 @@ func recordAndMerge(cmd *cobra.Command, command *mpi.Command, args []string, o *
 	return failure
 }
 
+// exists reports whether anything is at a path.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
 // splitLauncher returns the launcher of a command line, and the program with its arguments.
 func splitLauncher(command *mpi.Command, args []string) (launcher, program []string, err error) {
 	i := slices.Index(args, command.Program)
@@ -108,7 +128,7 @@ const byHand = "LAUNCHER reprise record --parts DIR -- PROGRAM, then reprise mer
 
 // underLauncher reports whether a launcher of MPI has started this process as one of several.
 func underLauncher() bool {
-	return slices.ContainsFunc([]string{"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"}, func(name string) bool { return os.Getenv(name) != "" })
+	return slices.ContainsFunc([]string{"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_STEP_NUM_TASKS", "FLUX_TASK_RANK"}, func(name string) bool { return os.Getenv(name) != "" })
 }
 
 // passedOn returns the options for the recorders of all processes.

@@ -3,9 +3,11 @@ package header
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -15,11 +17,12 @@ type Header struct {
 	Constants []Constant
 	Version   string            // of the implementation, such as "MPICH 4.0.2"
 	Digest    [sha256.Size]byte // of the whole mpi.h
+	Files     []string          // that it was read from: mpi.h and those that it includes
 }
 
 // Read reads the mpi.h of a compiler command.
 func Read(ctx context.Context, mpicc string) (*Header, error) {
-	source, err := preprocess(ctx, mpicc, "-E", "-P")
+	source, err := preprocess(ctx, mpicc, "-E")
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +34,20 @@ func Read(ctx context.Context, mpicc string) (*Header, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Header{functions, ParseConstants(macros), version(macros), sha256.Sum256([]byte(source + macros))}, nil
+	return &Header{functions, ParseConstants(macros), version(macros), sha256.Sum256([]byte(source + macros)), filesOf(source)}, nil
+}
+
+// marker matches the lines in which a preprocessor says what file follows.
+var marker = regexp.MustCompile(`(?m)^#(?:line)? \d+ "(/[^"\n]*)"`)
+
+// filesOf returns the files that a preprocessed source was read from.
+func filesOf(source string) (files []string) {
+	for _, match := range marker.FindAllStringSubmatch(source, -1) {
+		if !slices.Contains(files, match[1]) {
+			files = append(files, match[1])
+		}
+	}
+	return files
 }
 
 var versionMacro = regexp.MustCompile(`(?m)^#define (MPICH_VERSION|OMPI_(?:MAJOR|MINOR|RELEASE)_VERSION) "?([0-9.]+)`)
@@ -51,6 +67,14 @@ func version(macros string) string {
 	return "another MPI"
 }
 
+// said returns what a compiler has said as an error, nil if nothing.
+func said(message string) error {
+	if message = strings.TrimSpace(message); message == "" {
+		return nil
+	}
+	return errors.New(message)
+}
+
 func preprocess(ctx context.Context, mpicc string, flags ...string) (string, error) {
 	command := exec.CommandContext(ctx, mpicc, append(flags, "-x", "c", "-")...)
 	command.Stdin = strings.NewReader("#include <mpi.h>\n")
@@ -58,7 +82,7 @@ func preprocess(ctx context.Context, mpicc string, flags ...string) (string, err
 	command.Stderr = &message
 	output, err := command.Output()
 	if err != nil {
-		return "", fmt.Errorf("header: %s: %w\n%s", command, err, message.String())
+		return "", fmt.Errorf("header: %s: %w", command, errors.Join(err, said(message.String())))
 	}
 	return string(output), nil
 }

@@ -1,0 +1,297 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise/internal/atomicfile"
+	"github.com/reprise-trace/reprise/internal/regular"
+	"github.com/reprise-trace/reprise/mpi"
+)
+
+// A handed library or program is one that a process built for those on other nodes, which build nothing. They
+// are passed it as JSON.
+type handed struct {
+	Files  []string `json:"files"` // where it may be; the first has its name
+	Digest string   `json:"digest"`
+	MPI    string   `json:"mpi,omitempty"`
+}
+
+// String, Set and Type make a value of a flag of it.
+func (h *handed) String() string {
+	if h == nil || !h.wanted() {
+		return ""
+	}
+	text, _ := json.Marshal(h)
+	return string(text)
+}
+
+func (h *handed) Set(text string) error { return json.Unmarshal([]byte(text), h) }
+
+func (h *handed) Type() string { return "json" }
+
+// wanted reports whether anything is handed.
+func (h *handed) wanted() bool { return h.Digest != "" }
+
+// hand lays a copy of a file in a directory, for nodes that do not see the file itself.
+func hand(path, mpiName, directory string) (handed, error) {
+	file, err := os.ReadFile(path)
+	if err != nil {
+		return handed{}, err
+	}
+	copied := filepath.Join(directory, filepath.Base(path))
+	if err := os.WriteFile(copied, file, 0o600); err != nil {
+		return handed{}, err
+	}
+	return handed{Files: []string{path, copied}, Digest: mpi.Digest(file), MPI: mpiName}, nil
+}
+
+// take returns the path of the file on this node.
+func (h *handed) take(ctx context.Context) (string, error) {
+	path, err := mpi.Take(ctx, h.Digest, h.Files, cacheDirectory())
+	if err != nil {
+		err = fmt.Errorf("%w: all nodes must see one of these files: their directories are those of XDG_CACHE_HOME and of the output", err)
+	}
+	return path, err
+}
+
+// handing makes a directory beside an output for what is handed. It is removed when all is done.
+func handing(output string) (directory string, finish func(), err error) {
+	remove := func() { os.RemoveAll(directory) }
+	done, err := unfinished.begin(func() (func(), error) {
+		if directory, err = os.MkdirTemp(filepath.Dir(output), ".reprise-"); err == nil {
+			directory, err = filepath.Abs(directory)
+		}
+		return remove, err
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	return directory, func() { remove(); done() }, nil
+}
+
+// startedFile is made beside a library that was handed when a process has started its program with it.
+const startedFile = "started"
+
+// markStarted makes that file.
+func (h *handed) markStarted() {
+	if h.wanted() {
+		_ = os.WriteFile(filepath.Join(filepath.Dir(h.Files[len(h.Files)-1]), startedFile), nil, 0o600)
+	}
+}
+
+// library returns the interposer: the one that another process hands over, or lays beside the parts, or the one that it finds or
+// builds. Afterwards, done is to be called.
+func (o *recordOptions) library(cmd *cobra.Command, command *mpi.Command) (library *mpi.Interposer, done func(), err error) {
+	done = func() {}
+	switch {
+	case o.handed.wanted():
+		library = &mpi.Interposer{MPI: o.handed.MPI}
+		library.Path, err = o.handed.take(cmd.Context())
+	case o.output.parts != "" && underLauncher():
+		s := sharing{cmd: cmd, command: command, o: o, directory: filepath.Join(o.output.parts, sharedDirectory), done: done}
+		library, err = s.library()
+		done = s.done
+	default:
+		library, err = interposer(cmd, command, o)
+	}
+	return library, done, err
+}
+
+// A sharing is how the recorders that a launcher starts come to a library, of which the first builds one and lays it beside the parts.
+type sharing struct {
+	cmd       *cobra.Command
+	command   *mpi.Command
+	o         *recordOptions
+	directory string
+	failed    bool // to build here
+	done      func()
+}
+
+// sharedDirectory is in that of the parts while the program runs.
+const sharedDirectory = ".recorder"
+
+// An attempt to build the library has failed.
+type attempt struct {
+	Host  string `json:"host"`
+	Error string `json:"error"`
+}
+
+// mostAttempts is how many recorders try to build the library before all give up.
+const mostAttempts = 3
+
+// How long a recorder waits for a library that is being built, and for another node to begin if its own cannot.
+const (
+	buildingTime = 3 * time.Minute
+	claimingTime = 5 * time.Second
+)
+
+// library returns the library. It is looked for without a compiler first; one process at a time tries to build it.
+func (s *sharing) library() (*mpi.Interposer, error) {
+	if kept, ok := mpi.KeptInterposer(s.cmd.Context(), s.command, cmp.Or(s.o.mpicc, os.Getenv("MPICC")), cacheDirectory()); ok {
+		s.lay(kept)
+		return kept, nil
+	}
+	if err := os.MkdirAll(s.directory, 0o700); err != nil {
+		return nil, err
+	}
+	begun := time.Now()
+	active := begun // when another process was last seen to build
+	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		if h, ok := s.laid(); ok {
+			path, err := h.take(s.cmd.Context())
+			return &mpi.Interposer{Path: path, MPI: h.MPI}, err
+		}
+		library, building, failures := s.try()
+		if library != nil {
+			s.lay(library)
+			return library, nil
+		}
+		if building {
+			active = time.Now()
+		}
+		if len(failures) >= mostAttempts || time.Since(active) > claimingTime || time.Since(begun) > buildingTime {
+			s.done = s.remove
+			return nil, errors.Join(append(failures, fmt.Errorf("no recorder has laid the library in %s", s.directory))...)
+		}
+		select {
+		case <-s.cmd.Context().Done():
+			return nil, s.cmd.Context().Err()
+		case <-time.After(wait):
+		}
+	}
+}
+
+// try builds the library if nobody does, and this machine has not failed to yet. Else it says whether another builds, and why others
+// could not.
+func (s *sharing) try() (library *mpi.Interposer, building bool, failures []error) {
+	for i := range mostAttempts {
+		claim := filepath.Join(s.directory, fmt.Sprint("attempt-", i))
+		var a attempt
+		if text, err := regular.ReadFile(claim+".failed", maxOrigin); err == nil && json.Unmarshal(text, &a) == nil {
+			s.failed = s.failed || a.Host == host()
+			failures = append(failures, fmt.Errorf("%s: %s", a.Host, a.Error))
+			continue
+		}
+		if s.failed {
+			_, err := os.Lstat(claim)
+			return nil, err == nil, failures
+		}
+		f, err := os.OpenFile(claim, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			return nil, true, failures
+		}
+		if err == nil {
+			f.Close()
+			if library, err = interposer(s.cmd, s.command, s.o); err == nil {
+				return library, false, nil
+			}
+		}
+		s.failed = true
+		if text, err := json.Marshal(attempt{host(), err.Error()}); err == nil {
+			_ = writeWhole(claim+".failed", text)
+		}
+		failures = append(failures, fmt.Errorf("%s: %w", host(), err))
+	}
+	return nil, false, failures
+}
+
+// remove removes the directory, once the program has ended.
+func (s *sharing) remove() { os.RemoveAll(s.directory) }
+
+// lay lays the library beside the parts, unless another has. The directory is removed when the program has ended.
+func (s *sharing) lay(library *mpi.Interposer) {
+	if err := os.MkdirAll(s.directory, 0o700); err != nil {
+		return // nobody else gets it, and says so
+	}
+	f, err := os.OpenFile(filepath.Join(s.directory, "laying"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return
+	}
+	f.Close()
+	s.done = s.remove
+	h, err := hand(library.Path, library.MPI, s.directory)
+	if err == nil {
+		_ = writeWhole(filepath.Join(s.directory, laidFile), []byte(h.String()))
+	}
+}
+
+// laidFile says what was laid, as JSON.
+const laidFile = "library.json"
+
+// laid returns what was laid. Only the user can have written it.
+func (s *sharing) laid() (h handed, ok bool) {
+	path := filepath.Join(s.directory, laidFile)
+	text, err := regular.ReadFile(path, maxOrigin)
+	return h, err == nil && mpi.IsPrivate(path) && json.Unmarshal(text, &h) == nil && h.wanted()
+}
+
+// writeWhole writes a file that is complete when it is there.
+func writeWhole(path string, text []byte) error {
+	return atomicfile.Write(path, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// runUnrecorded runs a command without a recorder, for want of the library.
+func runUnrecorded(cmd *cobra.Command, args []string, cause error) error {
+	warn(cmd.ErrOrStderr(), "%s: the program runs and is not recorded here: %v", host(), cause)
+	status, err := runCommand(cmd.Context(), args, os.Environ(), nil, nil)
+	if err != nil {
+		return notStarted(cmd, args[0], err)
+	}
+	if status != 0 {
+		return exitStatus(status)
+	}
+	return nil
+}
+
+// interposer builds the library that records, or finds it.
+func interposer(cmd *cobra.Command, command *mpi.Command, o *recordOptions) (*mpi.Interposer, error) {
+	ctx := cmd.Context()
+	mpicc, err := compilerOf(ctx, command, o.mpicc)
+	if err != nil {
+		return nil, err
+	}
+	cache := cacheDirectory()
+	b := building{stderr: cmd.ErrOrStderr()}
+	defer b.end()
+	if o.quiet || o.json {
+		return mpi.BuildInterposer(ctx, mpicc, cache, nil)
+	}
+	return mpi.BuildInterposer(ctx, mpicc, cache, b.begin)
+}
+
+// compilerOf returns the compiler command of the MPI that a command line starts programs of, which is named unless it is
+// empty.
+func compilerOf(ctx context.Context, command *mpi.Command, named string) (string, error) {
+	mpicc := cmp.Or(named, os.Getenv("MPICC"))
+	if mpicc != "" {
+		return mpicc, command.CheckCompiler(ctx, mpicc, cacheDirectory())
+	}
+	mpicc, err := command.Compiler(ctx, cacheDirectory())
+	if err != nil {
+		return "", fmt.Errorf("%w; name it with --mpicc", err)
+	}
+	return mpicc, nil
+}
+
+// cacheDirectory returns the directory for what is built for an MPI.
+func cacheDirectory() string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return filepath.Join(os.TempDir(), fmt.Sprintf("reprise-%d", os.Getuid()))
+	}
+	return filepath.Join(cache, "reprise")
+}
