@@ -83,9 +83,8 @@
 // the buffer for receiving if MPI_IN_PLACE says so. Only what MPI_Reduce_scatter gives on
 // an intercommunicator is known to the receiver alone. Operations without data of the program,
 // as those that make communicators, windows and files, and collective access to files give
-// nothing. Neighbours in copies and parts of a topology, and where MPI_Dist_graph_create let one process name
-// the neighbours of another, are not known; nor those that processes named before MPI reordered
-// their ranks.
+// nothing. Neighbours are followed through copies and parts of a topology. Those that others named in MPI_Dist_graph_create, or that
+// processes named before MPI reordered their ranks, are known where the trace has what MPI says they are.
 //
 // # SimGrid
 //

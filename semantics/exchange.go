@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
@@ -162,17 +161,13 @@ func (c *collect) blocks(a spec.Amount) (each int64, list []int64) {
 
 // withNeighbours returns x with the neighbours that the caller gives to in the topology.
 func (c *collect) withNeighbours(x Exchange) Exchange {
-	comm, ok := c.find("comm", cst.KindHandle)
-	if !ok || c.call == nil {
-		return Exchange{With: SomeUnknown}
-	}
-	neighbours, ok := c.call.neighbours(comm.Int(), c.scope)
-	if !ok || x.Blocks != nil && len(x.Blocks) != len(neighbours) {
+	n, ok := c.neighbours()
+	if !ok || !n.placed || x.Blocks != nil && len(x.Blocks) != len(n.out) {
 		return Exchange{With: SomeUnknown}
 	}
 	blocks := x.Blocks
 	x.With, x.Blocks = Listed, nil
-	for i, rank := range neighbours {
+	for i, rank := range n.out {
 		if rank == nobody || rank == int64(c.scope.self) {
 			continue
 		}

@@ -1,6 +1,8 @@
 package semantics
 
 import (
+	"strings"
+
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
@@ -48,12 +50,12 @@ func (e *evaluation) collect(p *spec.Role, args arguments, s scope) (c collect, 
 	return c, true
 }
 
-// neighbourhood returns how many neighbours the caller has.
-func (c *collect) neighbourhood() degrees {
-	if v, ok := c.find("comm", cst.KindHandle); ok && c.call != nil {
-		return c.call.degrees(v.Int(), c.scope)
+// neighbours returns those of the caller in the topology of the communicator.
+func (c *collect) neighbours() (n neighbourhood, ok bool) {
+	if v, found := c.find("comm", cst.KindHandle); found && c.call != nil {
+		return c.call.neighbours(v.Int(), c.scope)
 	}
-	return noDegrees
+	return n, false
 }
 
 // inPlace reports whether an argument is MPI_IN_PLACE.
@@ -65,7 +67,7 @@ func (e *evaluation) inPlace(args arguments, name string) bool {
 // bytes returns what the caller gives and gets.
 func (c *collect) bytes(p *spec.Role) (sent, received int64) {
 	gives, gets := c.amounts(p)
-	return c.amount(gives, true), c.amount(gets, false)
+	return c.amount(p, gives, true), c.amount(p, gets, false)
 }
 
 // amounts returns the parameters that say what the caller gives and gets.
@@ -96,8 +98,8 @@ func partOf(of, other spec.Amount) spec.Amount {
 	return of
 }
 
-// amount returns how many bytes the caller gives, or gets.
-func (c *collect) amount(a spec.Amount, gives bool) int64 {
+// amount returns how many bytes the caller of a function of a role gives, or gets.
+func (c *collect) amount(p *spec.Role, a spec.Amount, gives bool) int64 {
 	switch {
 	case a.Parts == "":
 		return 0
@@ -114,16 +116,14 @@ func (c *collect) amount(a spec.Amount, gives bool) int64 {
 	case a.Of == "root":
 		return 0
 	}
+	if strings.HasPrefix(p.Data, "Neighbor_") && a.Parts != "once" {
+		return c.withEach(a, gives)
+	}
 	switch a.Parts {
 	case "once":
 		return c.each(1, a)
 	case "members":
 		return c.each(c.scope.size(), a)
-	case "neighbours":
-		if gives {
-			return c.each(c.neighbourhood().out, a)
-		}
-		return c.each(c.neighbourhood().in, a)
 	case "own":
 		if c.scope.communicator == nil {
 			return Unknown
@@ -134,6 +134,29 @@ func (c *collect) amount(a spec.Amount, gives bool) int64 {
 	}
 	n, _ := c.sum(a.Count)
 	return product(n, c.sizeOf(a.Type))
+}
+
+// withEach returns the bytes that the caller gives to its neighbours, or gets from them: nobody takes or gives none.
+func (c *collect) withEach(a spec.Amount, gives bool) int64 {
+	n, ok := c.neighbours()
+	each, list := c.blocks(a)
+	with := n.in
+	if gives {
+		with = n.out
+	}
+	if !ok || list != nil && len(list) != len(with) {
+		return Unknown
+	}
+	sum := int64(0)
+	for i, rank := range with {
+		if list != nil {
+			each = list[i]
+		}
+		if rank != nobody {
+			sum = plus(sum, each)
+		}
+	}
+	return sum
 }
 
 // each returns the bytes of so many times what a count and a datatype say.

@@ -174,6 +174,21 @@ static slow int64_t degree(MPI_Comm comm, int out)
 static inline int64_t in_degree(MPI_Comm comm) { return degree(comm, 0); }
 static inline int64_t out_degree(MPI_Comm comm) { return degree(comm, 1); }
 
+/* The neighbours of the process in a graph, which others may have named: those of one
+   direction, and behind them what nobody asks for. */
+static slow int *graph_neighbours(MPI_Comm comm, int out)
+{
+	int n[2] = {(int)in_degree(comm), (int)out_degree(comm)};
+	size_t all = (size_t)n[0] + (size_t)n[1];
+	int *list = malloc((2 * all + 1) * sizeof *list), *other = list ? list + n[out] : NULL;
+	if (list)
+		REAL(MPI_Dist_graph_neighbors)(comm, n[0], out ? other : list, list + all, n[1], out ? list : other, list + all + n[0]);
+	return list;
+}
+
+static inline int *new_sources(MPI_Comm comm) { return graph_neighbours(comm, 0); }
+static inline int *new_destinations(MPI_Comm comm) { return graph_neighbours(comm, 1); }
+
 static slow int64_t content(MPI_Datatype datatype, int which)
 {
 	int n[3] = {0, 0, 0}, combiner;

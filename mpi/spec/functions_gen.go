@@ -756,6 +756,8 @@ var functions = []Function{
 		{Name: "reorder", Type: integer, Direction: cst.In, Form: ByValue},
 		{Name: "comm_dist_graph", Type: cst.HandleOf("comm"), Direction: cst.Out, Form: Indirect},
 		{Name: "newrank", Type: rank, Direction: cst.Out, Form: Indirect, Given: "reorder && *comm_dist_graph != MPI_COMM_NULL", Asked: "rank_in(*comm_dist_graph)"},
+		{Name: "newsources", Type: cst.ArrayOf(rank), Direction: cst.Out, Form: Array, Length: "in_degree(*comm_dist_graph)", Given: "*comm_dist_graph != MPI_COMM_NULL", Asked: "new_sources(*comm_dist_graph)"},
+		{Name: "newdestinations", Type: cst.ArrayOf(rank), Direction: cst.Out, Form: Array, Length: "out_degree(*comm_dist_graph)", Given: "*comm_dist_graph != MPI_COMM_NULL", Asked: "new_destinations(*comm_dist_graph)"},
 	}},
 	{Name: "MPI_Dist_graph_create_adjacent", Params: []Param{
 		{Name: "comm_old", Type: cst.HandleOf("comm"), Direction: cst.In, Form: ByValue},
@@ -769,6 +771,8 @@ var functions = []Function{
 		{Name: "reorder", Type: integer, Direction: cst.In, Form: ByValue},
 		{Name: "comm_dist_graph", Type: cst.HandleOf("comm"), Direction: cst.Out, Form: Indirect},
 		{Name: "newrank", Type: rank, Direction: cst.Out, Form: Indirect, Given: "reorder && *comm_dist_graph != MPI_COMM_NULL", Asked: "rank_in(*comm_dist_graph)"},
+		{Name: "newsources", Type: cst.ArrayOf(rank), Direction: cst.Out, Form: Array, Length: "in_degree(*comm_dist_graph)", Given: "reorder && *comm_dist_graph != MPI_COMM_NULL", Asked: "new_sources(*comm_dist_graph)"},
+		{Name: "newdestinations", Type: cst.ArrayOf(rank), Direction: cst.Out, Form: Array, Length: "out_degree(*comm_dist_graph)", Given: "reorder && *comm_dist_graph != MPI_COMM_NULL", Asked: "new_destinations(*comm_dist_graph)"},
 	}},
 	{Name: "MPI_Dist_graph_neighbors", Params: []Param{
 		{Name: "comm", Type: cst.HandleOf("comm"), Direction: cst.In, Form: ByValue},

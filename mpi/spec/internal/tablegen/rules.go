@@ -158,7 +158,7 @@ var lengths = rules{
 }
 
 // asked are values that are no arguments, for the functions that make a
-// communicator of which the arguments do not say who is where in it.
+// communicator of which the arguments do not say who is where in it, or who is whose neighbour.
 var asked = []struct {
 	function string // regular expression for the whole name
 	column
@@ -178,6 +178,10 @@ var asked = []struct {
 	{`MPI_Cart_create`, newrank("comm_cart")},
 	{`MPI_Graph_create`, newrank("comm_graph")},
 	{`MPI_Dist_graph_create(_adjacent)?`, newrank("comm_dist_graph")},
+	{`MPI_Dist_graph_create`, newNeighbours("sources", "in_degree", "")},
+	{`MPI_Dist_graph_create`, newNeighbours("destinations", "out_degree", "")},
+	{`MPI_Dist_graph_create_adjacent`, newNeighbours("sources", "in_degree", "reorder && ")},
+	{`MPI_Dist_graph_create_adjacent`, newNeighbours("destinations", "out_degree", "reorder && ")},
 	{`MPI_Intercomm_merge`, column{
 		name: "newrank", kind: "rank", direction: "Out", form: "Indirect",
 		given: "*newintracomm != MPI_COMM_NULL", asked: "rank_in(*newintracomm)",
@@ -189,6 +193,14 @@ func newrank(comm string) column {
 	return column{
 		name: "newrank", kind: "rank", direction: "Out", form: "Indirect",
 		given: "reorder && *" + comm + " != MPI_COMM_NULL", asked: "rank_in(*" + comm + ")",
+	}
+}
+
+// newNeighbours are the neighbours of the process in a graph, where others may have named them.
+func newNeighbours(name, degree, condition string) column {
+	return column{
+		name: "new" + name, kind: "cst.ArrayOf(rank)", direction: "Out", form: "Array", length: degree + "(*comm_dist_graph)",
+		given: condition + "*comm_dist_graph != MPI_COMM_NULL", asked: "new_" + name + "(*comm_dist_graph)",
 	}
 }
 
