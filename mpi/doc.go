@@ -52,8 +52,9 @@
 // on. So does MPI_Info_set, on any info object, with the key "reprise_record" and
 // the value "off" or "on". The environment variable REPRISE_RECORD=off has it off
 // at the start. While it is off, memory is recorded all the same, and so are the
-// calls that make or free an object other than a request, marked as hidden:
-// otherwise the objects would be unknown when it is on again.
+// calls that later ones depend on, marked as hidden: see [spec.Function.RecordedOff]. Calls that
+// complete requests are, too, from the first on that makes a communicator of which a request says when
+// it is there: see [spec.Function.Pends].
 //
 // # Source
 //

@@ -85,7 +85,7 @@ type wrapper struct {
 	Result, Declared, Arguments string
 	Handles                     []string // declarations of the handles among the arguments
 	ResultWord                  string
-	Always                      int      // recorded even while recording is off
+	Always                      string   // whether it is recorded even while recording is off
 	Starts                      bool     // may be the first call of MPI
 	Early                       bool     // may come before it
 	Fortran                     bool     // may be called from the function of Fortran
@@ -122,7 +122,7 @@ func (r *record) Words() string { return strings.Join(r.words, " + ") }
 
 func newWrapper(number int, declared header.Function) wrapper {
 	f := &functions[number]
-	w := wrapper{Number: number, Name: f.Name, Result: declared.Result, ResultWord: "WORD(result_)"}
+	w := wrapper{Number: number, Name: f.Name, Result: declared.Result, ResultWord: "WORD(result_)", Always: "0"}
 	// A header and the ticks, and after the call its result.
 	w.Before, w.After = &record{words: []string{"2"}}, &record{words: []string{"3"}}
 	var parameters, arguments []string
@@ -187,16 +187,22 @@ func newWrapper(number int, declared header.Function) wrapper {
 
 // special adds what the functions do that tell or change what is recorded.
 func (w *wrapper) special(f *spec.Function) {
-	if f.Outlives() {
-		w.Always = 1
-	}
 	role := spec.RoleOf(f.Name)
+	switch {
+	case f.RecordedOff():
+		w.Always = "1"
+	case role.Requests == spec.Waits || role.Requests == spec.Tests:
+		w.Always = "objects_pend()"
+	}
+	if f.Pends() {
+		w.First = append(w.First, "note_pending_object();")
+	}
+	if slices.ContainsFunc(f.Params, func(p spec.Param) bool { return p.Direction == cst.Out && p.Type.Class == "message" }) {
+		w.First = append(w.First, "note_message();")
+	}
 	w.Starts, w.Early = role.Begins != "", role.Early
 	if source, tag := asked(f); source != "" {
 		w.First = append(w.First, fmt.Sprintf("note_wildcard(%s, %s);", source, tag))
-	}
-	if role.Begins == "world" || role.Begins == "session" || role.Ends || role.Switches {
-		w.Always = 1
 	}
 	succeeded := func(statement string) []string { return []string{"if (result_ == MPI_SUCCESS)", "\t" + statement} }
 	switch {

@@ -60,7 +60,7 @@ func (h *Handles) Declare(raw uint64, id int64) {
 // return a constant instead, such as the null handle: Create returns its id then.
 func (h *Handles) Create(raw uint64) int64 { return h.create(raw, &h.pool, 0) }
 
-// CreateUnseen is [Handles.Create] for an object whose creation will not be known to who
+// CreateUnseen is [Handles.Create] for an object whose creation is not known to who
 // reads the ids. Its id, from 1<<32 on, is never that of an object that Create has made,
 // so that it is not taken for one.
 func (h *Handles) CreateUnseen(raw uint64) int64 { return h.create(raw, &h.unseen, firstUnseen) }

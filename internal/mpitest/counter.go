@@ -14,6 +14,7 @@ import (
 	"text/template"
 
 	"github.com/reprise-trace/reprise/internal/header"
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 //go:embed counter.tmpl
@@ -58,7 +59,7 @@ func (c Counts) Differences(other Counts) []string {
 // Counter builds a library that counts the calls of MPI of a process, at any
 // depth: those that the program makes, those in its callbacks, and those that MPI
 // makes through the names that a program uses. Calls are not counted while the
-// program has switched recording off. The library is to be loaded in front of any
+// program has switched recording off, unless they are recorded all the same. The library is to be loaded in front of any
 // other that takes the place of MPI, into a process that has the environment
 // variable that [CountIn] returns.
 func (m *MPI) Counter(t testing.TB) string {
@@ -88,6 +89,7 @@ func CountIn(directory string) string { return "MPITEST_COUNTS=" + directory }
 type counted struct {
 	Name, Result, Parameters, Arguments string
 	Switches                            bool
+	Always                              bool // counted while recording is off, too
 }
 
 func (m *MPI) counterSource() ([]byte, error) {
@@ -110,12 +112,19 @@ func (m *MPI) counterSource() ([]byte, error) {
 		}
 		functions = append(functions, counted{
 			f.Name, f.Result, strings.Join(parameters, ", "), strings.Join(arguments, ", "),
-			f.Name == "MPI_Pcontrol" || f.Name == "MPI_Info_set",
+			f.Name == "MPI_Pcontrol" || f.Name == "MPI_Info_set", isRecordedOff(f.Name),
 		})
 	}
 	var source bytes.Buffer
 	err = counterTemplate.Execute(&source, functions)
 	return source.Bytes(), err
+}
+
+// isRecordedOff reports whether all calls of a function are recorded while recording is off.
+func isRecordedOff(name string) bool {
+	n, ok := spec.Lookup(name)
+	role := spec.RoleOf(name)
+	return ok && spec.Functions()[n].RecordedOff() && !role.Switches && role.Requests != spec.Releases
 }
 
 // ReadCounts returns what the counters of processes have written to a directory,

@@ -20,6 +20,10 @@ func (p *process) call(t *thread, r *spool.Record) {
 	if f.begins && !t.entered(r) {
 		p.enter(t, r)
 	}
+	if f.begins && t.waiting[len(t.waiting)-1].unseen {
+		p.leave(t, r)
+		return
+	}
 	p.gain(f, r)
 	p.ofMPI = f.role.Allocates
 	p.translate(t, f, r)
@@ -40,20 +44,23 @@ func (p *process) call(t *thread, r *spool.Record) {
 }
 
 // isRecorded reports whether a call is one of the trace: one that was made while
-// recording was on, or switches it on.
+// recording was on, or that is recorded all the same. Of those that switch recording while it is
+// off, it is one that switches it on.
 func isRecorded(f *plan, r *spool.Record) bool {
 	switch {
 	case !r.Hidden:
 		return true
-	case !f.role.Switches || r.Result != 0:
-		return false
+	case f.takesRequests: // of which one is followed
+		return f.recordedOff || f.role.Requests == spec.Waits || f.role.Requests == spec.Tests
+	case !f.role.Switches:
+		return f.recordedOff
+	}
+	if level := f.argument(r, "level"); level.Presence == spool.Given {
+		return r.Result == 0 && (level.Int() == 1 || level.Int() == 2)
 	}
 	key, value := f.argument(r, "key"), f.argument(r, "value")
-	if key.Presence != spool.Given || value.Presence != spool.Given {
-		level := f.argument(r, "level")
-		return level.Presence == spool.Given && (level.Int() == 1 || level.Int() == 2)
-	}
-	return string(key.Text()) == "reprise_record" && string(value.Text()) == "on"
+	return key.Presence != spool.Given || string(key.Text()) != "reprise_record" ||
+		r.Result == 0 && value.Presence == spool.Given && string(value.Text()) == "on"
 }
 
 // learnClass takes note of the class of an error code, where a call tells.

@@ -93,10 +93,11 @@
 //
 // # Switching
 //
-// While recording is off, only calls that make and free objects are known. The call
+// Of what is called while recording is off, the trace has the calls that later ones depend on: see
+// [github.com/reprise-trace/reprise/mpi/spec.Function.RecordedOff], and those that complete a request which says when a communicator is there. The call
 // that switches it on is in the trace, as the one that switches it off is.
 //
-// An object that was made while recording was off has an id from 1<<32
+// An object of which no call tells that it was made has an id from 1<<32
 // on, so that it is not taken for one that the trace tells of.
 //
 // A request that was made while recording was off has an id of a pool of its own, and

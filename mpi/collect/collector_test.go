@@ -145,36 +145,63 @@ func (w *spoolWriter) switchedOff(at int64) {
 	w.end(at+60, flagOutermost|flagHidden, "MPI_Pcontrol", 1)
 }
 
-// TestObjectsMadeUnseen has a datatype that is freed while recording is off, and others
-// that are made then, with its handle and others: they have none of the ids that the
-// trace tells of.
-func TestObjectsMadeUnseen(t *testing.T) {
-	hidden := func(w *spoolWriter, at int64, name string, values ...any) {
-		w.begin(at, flagOutermost|flagHidden, name, values...)
-		w.end(at+10, flagOutermost|flagHidden, name, values...)
-	}
+// hidden appends a call that was made while recording was off.
+func (w *spoolWriter) hidden(at int64, name string, values ...any) {
+	w.begin(at, flagOutermost|flagHidden, name, values...)
+	w.end(at+10, flagOutermost|flagHidden, name, values...)
+}
+
+// TestMadeWhileOff has a datatype that is freed while recording is off, and others
+// that are made then, with its handle and others: the trace has all of it, and not what
+// nothing depends on. Objects of which no call tells who made them have ids of their own.
+func TestMadeWhileOff(t *testing.T) {
 	gone := int(constantValue("MPI_DATATYPE_NULL"))
 	w := newSpoolWriter(0, 0)
 	w.call(100, "MPI_Type_contiguous", 3, integers, 9000)
 	w.call(200, "MPI_Pcontrol", 0)
-	hidden(w, 300, "MPI_Type_free", changes{9000, gone})
-	hidden(w, 400, "MPI_Type_contiguous", 7, integers, 9000)
-	hidden(w, 500, "MPI_Comm_group", world, 9500)
-	hidden(w, 600, "MPI_Pcontrol", 1)
+	w.hidden(300, "MPI_Type_free", changes{9000, gone})
+	w.hidden(350, "MPI_Barrier", world)
+	w.hidden(400, "MPI_Type_contiguous", 7, integers, 9000)
+	w.hidden(500, "MPI_Comm_group", world, 9500)
+	w.hidden(600, "MPI_Pcontrol", 1)
 	w.call(700, "MPI_Type_commit", changes{9000, 9000})
 	w.call(800, "MPI_Type_contiguous", 3, integers, 9100)
 	w.call(900, "MPI_Comm_group", world, 9500)
 	w.call(1000, "MPI_Type_free", changes{9000, gone})
-	w.call(1100, "MPI_Type_contiguous", 3, integers, 9000)
+	w.call(1100, "MPI_Type_contiguous", 3, 9200, 9000)
 	checkCalls(t, w,
 		"MPI_Type_contiguous(count=3, oldtype=-33, newtype=0)",
 		"MPI_Pcontrol(level=0)",
+		"MPI_Type_free(datatype=0)",
+		"MPI_Type_contiguous(count=7, oldtype=-33, newtype=0)",
+		"MPI_Comm_group(comm=-3, group=0)",
 		"MPI_Pcontrol(level=1)",
-		"MPI_Type_commit(datatype=4294967296)",
-		"MPI_Type_contiguous(count=3, oldtype=-33, newtype=0)",
-		"MPI_Comm_group(comm=-3, group=4294967296)",
-		"MPI_Type_free(datatype=4294967296)",
+		"MPI_Type_commit(datatype=0)",
 		"MPI_Type_contiguous(count=3, oldtype=-33, newtype=1)",
+		"MPI_Comm_group(comm=-3, group=0)",
+		"MPI_Type_free(datatype=0)",
+		"MPI_Type_contiguous(count=3, oldtype=4294967296, newtype=0)",
+	)
+}
+
+// TestRequestsWhileOff has a persistent request and a communicator that is duplicated meanwhile, both
+// begun while recording is off, and other requests: calls count that free the one and complete the other.
+func TestRequestsWhileOff(t *testing.T) {
+	w := newSpoolWriter(0, 0)
+	w.hidden(300, "MPI_Send_init", 0x400000, 1, integers, 1, 2, world, 7000)
+	w.hidden(400, "MPI_Comm_idup", world, 9000, 7100)
+	w.hidden(500, "MPI_Wait", changes{7200, noRequest}, nothing{})
+	w.hidden(600, "MPI_Waitall", 2, changes{words{7200, 7100}, words{int64(noRequest), int64(noRequest)}}, nothing{})
+	w.hidden(700, "MPI_Request_free", changes{7300, noRequest})
+	w.hidden(800, "MPI_Request_free", changes{7000, noRequest})
+	w.hidden(900, "MPI_Wait", changes{7100, noRequest}, nothing{})
+	w.call(1000, "MPI_Wait", changes{7300, noRequest}, nothing{})
+	checkCalls(t, w,
+		"MPI_Send_init(buf=seg-1024+0, count=1, datatype=-33, dest=1, tag=2, comm=-3, request=0)",
+		"MPI_Comm_idup(comm=-3, newcomm=0, request=8)",
+		"MPI_Waitall(count=2, array_of_requests=[16 8], array_of_statuses=-1)",
+		"MPI_Request_free(request=0)",
+		"MPI_Wait(request=16, status=-1)",
 	)
 }
 

@@ -82,11 +82,11 @@ func TestObjects(t *testing.T) {
 		"MPI_Comm_dup(comm=-3, newcomm=0)",
 		"MPI_Comm_dup(comm=-3, newcomm=2)",
 		"MPI_Comm_dup(comm=-3, newcomm=1)",
-		"MPI_Barrier(comm=3)",
+		"MPI_Barrier(comm=4294967296)",
 		// The value of MPI_UNDEFINED is a number of the test's.
 		"MPI_Comm_split(comm=-3, color="+fmt.Sprint(constantValue("MPI_UNDEFINED"))+", key=0, newcomm=-1)",
-		"MPI_Type_commit(datatype=0)",
-		"MPI_Type_commit(datatype=0)",
+		"MPI_Type_commit(datatype=4294967296)",
+		"MPI_Type_commit(datatype=4294967296)",
 	)
 }
 

@@ -15,14 +15,14 @@ func (p *process) inFlight(t *thread, until int64) (found spool.Record, ok bool)
 		return found, false
 	}
 	for r := range t.decoder.Unfinished() {
-		found, ok = *r, r.Depth == 0 && !r.Hidden
+		found, ok = *r, r.Depth == 0 && isRecorded(&plans[r.Function], r)
 		break
 	}
 	if !ok {
 		return found, false
 	}
 	if plans[found.Function].begins {
-		ok = len(t.waiting) > 0 && t.waiting[0].function == found.Function && t.waiting[0].depth == 0
+		ok = len(t.waiting) > 0 && t.waiting[0].function == found.Function && t.waiting[0].depth == 0 && !t.waiting[0].unseen
 	}
 	found.End = found.Start + max(0, until-p.since1970(t, found.Start))
 	return found, ok

@@ -48,8 +48,8 @@ func (h *numberHeap) Pop() any {
 // knownObjects are the objects of one class.
 type knownObjects struct {
 	numbers
-	unseen    numbers // of objects that were made while recording was off
-	off       *bool   // recording is off
+	unseen    numbers // of objects that were made out of sight
+	nobody    bool    // no call makes such objects
 	constants map[int64]int64
 	live      map[int64]*knownObject // by handle
 }
@@ -68,26 +68,27 @@ func (k *knownObjects) find(raw int64) int64 {
 	if o := k.live[raw]; o != nil {
 		return o.id
 	}
-	return k.create(raw)
+	if k.nobody {
+		return k.create(raw)
+	}
+	return k.add(raw, func() int64 { return firstUnseen + k.unseen.take() })
 }
 
-// firstUnseen is the lowest id of an object that was made while recording was off.
+// firstUnseen is the lowest id of an object that was made out of sight.
 const firstUnseen = 4294967296
 
 // create returns the id of an object that is new.
-func (k *knownObjects) create(raw int64) int64 {
+func (k *knownObjects) create(raw int64) int64 { return k.add(raw, k.take) }
+
+// add gives an object that is new the next id.
+func (k *knownObjects) add(raw int64, next func() int64) int64 {
 	if id, ok := k.constants[raw]; ok {
 		return id
 	}
 	if old := k.live[raw]; old != nil && old.handles > 0 {
 		k.giveBack(old.id)
 	}
-	o := &knownObject{handles: 1}
-	if *k.off {
-		o.id = firstUnseen + k.unseen.take()
-	} else {
-		o.id = k.take()
-	}
+	o := &knownObject{id: next(), handles: 1}
 	if k.live == nil {
 		k.live = make(map[int64]*knownObject)
 	}

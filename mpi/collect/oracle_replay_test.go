@@ -66,7 +66,7 @@ func (m *replay) constantsOf(class string) map[int64]int64 {
 
 func (m *replay) objectsOf(class string) *knownObjects {
 	if m.objects[class] == nil {
-		m.objects[class] = &knownObjects{off: &m.off, constants: m.constantsOf(class)}
+		m.objects[class] = &knownObjects{nobody: class == "function" || class == "site", constants: m.constantsOf(class)}
 	}
 	return m.objects[class]
 }
@@ -131,6 +131,10 @@ func (m *replay) call(t *thread, r *spool.Record, c *tracedCall) {
 	var given *requestCall
 	if f.requests >= 0 {
 		given = m.requests.current(t, r)
+		if given.unseen {
+			m.requests.leave(t, r)
+			return
+		}
 		m.requests.settle(t, given, handlesIn(c.argument(f.Params[f.requests].Name)))
 	}
 	s := m.memory.made(f, r)
@@ -481,6 +485,7 @@ func (m *replay) start(t *thread, f *knownFunction, r *spool.Record, raw int64, 
 	}
 	q := m.requests.add(t, raw, fmt.Sprint(t.lane, " ", key), traced)
 	q.persistent = f.persistent()
+	q.lasts = q.persistent || f.Outlives()
 	q.asked = m.asked(f, r)
 	return q.id
 }

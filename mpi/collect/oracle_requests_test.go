@@ -16,6 +16,7 @@ type knownRequest struct {
 	maker      *thread // whose call made it
 	inCall     bool    // a call waits for it or tests it
 	persistent bool
+	lasts      bool // followed even while recording is off
 	stale      bool // recording was off since it was made: it may be gone
 	gone       bool
 	asked      messageAsked
@@ -53,6 +54,7 @@ type requestCall struct {
 	function, depth int
 	raws            []int64
 	requests        []*knownRequest // nil for constants
+	unseen          bool            // recording is off, and none of the requests is followed all the same
 }
 
 func (k *knownRequests) pool(key string) int {
@@ -168,7 +170,15 @@ func (k *knownRequests) enter(t *thread, r *spool.Record) {
 			c.raws = append(c.raws, v.Index(i))
 		}
 	}
+	c.unseen = r.Hidden && !slices.ContainsFunc(c.raws, func(raw int64) bool {
+		_, constant := k.constants[raw]
+		q := k.first(t, raw, true)
+		return !constant && q != nil && q.lasts
+	})
 	for _, raw := range c.raws {
+		if c.unseen {
+			break
+		}
 		if _, constant := k.constants[raw]; constant {
 			c.requests = append(c.requests, nil)
 			continue

@@ -183,7 +183,7 @@ func (m *comparison) fetch(thread int64) *tracedCall {
 
 // take follows a record, and compares it if it is that of a call in the trace.
 func (m *comparison) take(t *thread, r *spool.Record) {
-	if r.Type != spool.Call || !inTrace(r) {
+	if r.Type != spool.Call || !inTrace(r) || m.isUnseen(t, r) {
 		m.follow(t, r, nil)
 		m.expect(t)
 		return
@@ -271,8 +271,14 @@ func (m *comparison) compareMemory(t *thread) {
 	m.position += uint64(len(want))
 }
 
+// isUnseen reports whether a call was made while recording was off and given requests, none of which is
+// followed all the same.
+func (m *comparison) isUnseen(t *thread, r *spool.Record) bool {
+	return knownFunctions[r.Function].requests >= 0 && m.requests.current(t, r).unseen
+}
+
 // inTrace reports whether a call is in the trace: one that was made while recording was
-// on, or that switched it on.
+// on, or that switched it on, or that others depend on.
 func inTrace(r *spool.Record) bool {
 	f, a := &knownFunctions[r.Function], r.Arguments
 	switch {
@@ -281,12 +287,14 @@ func inTrace(r *spool.Record) bool {
 	case f.Name == "MPI_Pcontrol":
 		level := f.before(r, "level")
 		return level == 1 || level == 2
-	case f.Name == "MPI_Info_set" && !r.Failed:
+	case f.Name == "MPI_Info_set":
 		key, value := a[f.parameter("key")].Before, a[f.parameter("value")].Before
-		return key.Presence == spool.Given && value.Presence == spool.Given &&
-			string(key.Text()) == "reprise_record" && string(value.Text()) == "on"
+		return key.Presence != spool.Given || string(key.Text()) != "reprise_record" ||
+			!r.Failed && value.Presence == spool.Given && string(value.Text()) == "on"
+	case f.requests >= 0:
+		return !looking(f)
 	}
-	return false
+	return f.RecordedOff()
 }
 
 // A wantedArgument is an argument that a call in the trace must have.

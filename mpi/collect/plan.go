@@ -60,6 +60,8 @@ type plan struct {
 	makesRequest  bool
 	begins        bool // there is a record of the beginning
 	persistent    bool // the request that it makes
+	lasts         bool // that request is followed even while recording is off
+	recordedOff   bool // calls are recorded even then
 	frees         bool // the request that it is given
 	looks         bool // at the requests that it is given, which stay as they are
 	statuses      statusSource
@@ -76,7 +78,21 @@ type plan struct {
 var (
 	classes = classNames()
 	plans   = makePlans()
+	makable = makableClasses()
 )
+
+// makableClasses reports by class whether there are calls that make such objects.
+func makableClasses() []bool {
+	list := make([]bool, len(classes))
+	for i := range plans {
+		for _, q := range plans[i].params {
+			if q.operation == created || q.operation == shared {
+				list[q.class] = true
+			}
+		}
+	}
+	return list
+}
 
 func classNames() []string {
 	var names []string
@@ -145,6 +161,8 @@ func newPlan(f *spec.Function) plan {
 		}
 	}
 	p.persistent = p.role.Persistent
+	p.lasts = p.persistent || f.Pends()
+	p.recordedOff = f.RecordedOff()
 	p.begins = f.Begins()
 	switch p.role.Requests {
 	case spec.Waits, spec.Tests:

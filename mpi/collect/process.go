@@ -72,13 +72,14 @@ type process struct {
 type question struct {
 	receives    bool
 	source, tag int64
+	lasts       bool // the request is followed even while recording is off
 }
 
 // unasked is a source or tag that nothing is equal to.
 const unasked = math.MinInt64
 
 // unseen is the question of requests that were made while recording was off.
-var unseen = question{true, unasked, unasked}
+var unseen = question{receives: true, source: unasked, tag: unasked}
 
 func newProcess(id spool.Process, o Options) (*process, error) {
 	if _, err := tracer.New(o.Times); err != nil {

@@ -16,6 +16,7 @@ type waiting struct {
 	from            int         // of their ids in thread.given
 	raw             uint64      // of an object to be freed
 	base            cst.Pointer // of memory to be freed
+	unseen          bool        // recording is off, and none of the requests is one that is followed then
 }
 
 // enter takes note that a call begins that is given requests, or frees something.
@@ -27,6 +28,8 @@ func (p *process) enter(t *thread, r *spool.Record) {
 	f := &plans[r.Function]
 	w := waiting{function: r.Function, depth: r.Depth, from: len(t.given)}
 	switch {
+	case f.takesRequests && r.Hidden && !p.follows(r.Arguments[f.requests].Before, f.params[f.requests].Form == spec.Array):
+		w.unseen = true
 	case f.takesRequests:
 		p.enterRequests(t, f, r.Arguments[f.requests].Before)
 	case f.freed >= 0 && r.Arguments[f.freed].Before.Presence == spool.Given:
@@ -46,6 +49,25 @@ func (p *process) enter(t *thread, r *spool.Record) {
 		p.memory.Free(uint64(base))
 	}
 	t.waiting = append(t.waiting, w)
+}
+
+// follows reports whether one of the requests that a call is given is followed while recording is off.
+func (p *process) follows(v spool.Value, many bool) bool {
+	n := 1
+	if many {
+		n = v.Len()
+	}
+	for k := 0; k < n && v.Presence == spool.Given; k++ {
+		raw := v.Int()
+		if many {
+			raw = v.Index(k)
+		}
+		id, known := p.requests.Lookup(uint64(raw))
+		if pool, _ := symbolic.SplitRequest(id); known && pool >= 0 && pool < int64(len(p.asked)) && p.asked[pool].lasts {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *process) enterRequests(t *thread, f *plan, v spool.Value) {
@@ -76,7 +98,7 @@ func (p *process) leave(t *thread, r *spool.Record) {
 	f := &plans[w.function]
 	given := t.given[w.from:]
 	switch {
-	case f.looks:
+	case f.looks || w.unseen:
 	case f.takesRequests:
 		p.leaveRequests(f, r, given)
 	case len(given) > 0:
@@ -190,10 +212,11 @@ func (p *process) makeRequest(f *plan, raw uint64) int64 {
 
 // question returns what the call asks for.
 func (p *process) question(f *plan) question {
+	q := question{f.role.Reports, unasked, unasked, f.lasts}
 	if f.source < 0 {
-		return question{f.role.Reports, unasked, unasked}
+		return q
 	}
-	q := question{true, p.values[f.source].Int(), unasked}
+	q.receives, q.source = true, p.values[f.source].Int()
 	if f.tag >= 0 {
 		q.tag = p.values[f.tag].Int()
 	}

@@ -83,11 +83,8 @@ func (p *process) word(q *parameter, raw int64) cst.Value {
 	case object:
 		return cst.Handle(p.lookup(q.class, uint64(raw)))
 	case created:
-		return cst.Handle(p.create(q.class, uint64(raw)))
+		return cst.Handle(p.handles[q.class].Create(uint64(raw)))
 	case shared:
-		if _, known := p.handles[q.class].Lookup(uint64(raw)); !known {
-			return cst.Handle(p.create(q.class, uint64(raw)))
-		}
 		return cst.Handle(p.handles[q.class].Acquire(uint64(raw)))
 	}
 	return cst.Int(raw)
@@ -113,18 +110,13 @@ func (p *process) pointer(raw int64) cst.Pointer {
 }
 
 // lookup returns the id of an object. One that is not known was made by a call that
-// was not seen.
+// was not seen, if calls make such objects.
 func (p *process) lookup(class int, raw uint64) int64 {
 	id, known := p.handles[class].Lookup(raw)
-	if !known {
-		id = p.create(class, raw)
-	}
-	return id
-}
-
-// create returns the id of an object that is new.
-func (p *process) create(class int, raw uint64) int64 {
-	if p.hidden {
+	switch {
+	case known:
+		return id
+	case makable[class]:
 		return p.handles[class].CreateUnseen(raw)
 	}
 	return p.handles[class].Create(raw)
@@ -196,7 +188,7 @@ func (p *process) questionOf(t *thread, f *plan, r *spool.Record, k int, q *para
 	case q.Direction != cst.Out:
 		return question{}
 	case f.statuses == anywhere:
-		return question{true, unasked, unasked}
+		return unseen
 	case f.statuses == arguments:
 		return p.question(f)
 	case f.statuses == inSelected:

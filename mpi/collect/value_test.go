@@ -26,14 +26,14 @@ func TestSmallAddresses(t *testing.T) {
 	w.send(800, inPlace)
 	w.send(900, 8)
 	set := func(value string) string {
-		return "MPI_Comm_set_attr(comm=-3, comm_keyval=0, attribute_val=" + value + ")"
+		return "MPI_Comm_set_attr(comm=-3, comm_keyval=4294967296, attribute_val=" + value + ")"
 	}
 	send := func(value string) string {
 		return "MPI_Send(buf=" + value + ", count=1, datatype=-33, dest=1, tag=1, comm=-3)"
 	}
 	checkCalls(t, w,
 		set("seg-15+40"), set("seg-15+0"), set("seg-15-1"), set(fmt.Sprint("seg-15+", inPlace)), set("seg-1024+0"),
-		"MPI_Comm_create_keyval(comm_copy_attr_fn=-1, comm_delete_attr_fn=0, comm_keyval=1, extra_state=seg-15+7)",
+		"MPI_Comm_create_keyval(comm_copy_attr_fn=-1, comm_delete_attr_fn=0, comm_keyval=0, extra_state=seg-15+7)",
 		send("seg-1+0"), send("seg-2+0"), send("seg-15+8"),
 	)
 	if got := nameOf(constantKey{cst.KindPointer, "", absolute}); got != "NULL" {

@@ -109,6 +109,20 @@ static inline void note_wildcard(int source, int tag)
 		atomic_store_explicit(&wildcards, 1, memory_order_relaxed);
 }
 
+/* A message that a probe finds while recording is off has left both open for who receives it. */
+static inline void note_message(void)
+{
+	if (!atomic_load_explicit(&level, memory_order_relaxed))
+		atomic_store_explicit(&wildcards, 1, memory_order_relaxed);
+}
+
+/* Whether a call has made an object that is there when a request is complete: what completes requests
+   is recorded from then on even while recording is off. */
+static _Atomic int pending_objects;
+
+static inline int objects_pend(void) { return atomic_load_explicit(&pending_objects, memory_order_relaxed); }
+static inline void note_pending_object(void) { atomic_store_explicit(&pending_objects, 1, memory_order_relaxed); }
+
 static inline int any_wildcard(void) { return unlikely(atomic_load_explicit(&wildcards, memory_order_relaxed)); }
 
 /* How many statuses of our own are on the stack of the thread, which may be small. */

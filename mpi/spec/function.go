@@ -143,8 +143,7 @@ func (f *Function) Declared() []Param {
 }
 
 // Outlives reports whether the function makes or frees an object other than
-// a request or a message. Such calls are recorded even while recording is off,
-// so that the objects are known when it is on again.
+// a request or a message.
 func (f *Function) Outlives() bool {
 	for i := range f.Params {
 		p := &f.Params[i]

@@ -83,6 +83,7 @@ type Role struct {
 	Early bool
 
 	Switches bool // recording off or on, by level or by key and value
+	Sets     bool // what is so for later calls: memory to use, views of files, and properties of objects
 	Clock    bool // the result is the time, which a trace has anyway
 }
 
@@ -327,6 +328,12 @@ func (t roleTable) addOthers() {
 		t.of(name).Allocates = true
 	}
 	t.of("Free_mem").FreesMemory = true
+	for name := range strings.FieldsSeq("Buffer_attach Buffer_detach Win_attach Win_detach File_set_view Info_delete " +
+		"Comm_set_errhandler Win_set_errhandler File_set_errhandler Session_set_errhandler Errhandler_set " +
+		"Comm_set_attr Type_set_attr Win_set_attr Attr_put Comm_delete_attr Type_delete_attr Win_delete_attr Attr_delete " +
+		"Comm_set_name Type_set_name Win_set_name") {
+		t.of(name).Sets = true
+	}
 	t.of("Win_create_dynamic").Attaches = true
 	t.of("Wtime").Clock = true
 }

@@ -2,6 +2,20 @@ package spec
 
 import "github.com/reprise-trace/reprise/cst"
 
+// RecordedOff reports whether calls of the function are recorded even while recording is off,
+// since later calls depend on what they make, free or set: objects, persistent requests, memory,
+// MPI itself. Of the functions that free requests, only calls that free a persistent one are.
+func (f *Function) RecordedOff() bool {
+	r := RoleOf(f.Name)
+	return f.Outlives() || r.Persistent || r.Requests == Releases || r.Sets || r.Allocates || r.FreesMemory ||
+		r.Begins != "" || r.Ends || r.Switches
+}
+
+// Pends reports whether the function makes an object that is there when the request is complete
+// that the function makes, too. Calls that complete such a request are recorded even while
+// recording is off.
+func (f *Function) Pends() bool { return RoleOf(f.Name).Nonblocking && f.Outlives() }
+
 // SwitchesRecording reports whether a call of a function that has a role which switches does
 // switch recording off or on, as package mpi says: by MPI_Pcontrol, or by a key of an info.
 func SwitchesRecording(f *cst.Function, args []cst.Value) bool {
