@@ -185,6 +185,7 @@ func interposerSource(h *header.Header) ([]byte, *Interposer, error) {
 		"Count":       len(functions),
 		"Functions":   wrappers,
 		"Constants":   named,
+		"Datatypes":   slices.DeleteFunc(slices.Clone(named), func(c numbered) bool { return constants[c.Number].Class != "datatype" }),
 	})
 	return source.Bytes(), &library, err
 }

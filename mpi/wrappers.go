@@ -32,6 +32,8 @@ var (
 	loadSource string
 	//go:embed interposer/questions.c
 	questionsSource string
+	//go:embed interposer/datatypes.c
+	datatypesSource string
 	//go:embed interposer/finalize.c
 	finalizeSource string
 	//go:embed reducer/tree.c
@@ -64,6 +66,7 @@ var sources = func() *template.Template {
 		"values":    valuesSource,
 		"load":      loadSource,
 		"questions": questionsSource,
+		"datatypes": datatypesSource,
 		"finalize":  finalizeSource,
 		"tree":      treeSource,
 		"fortran":   fortranSource,
@@ -95,6 +98,9 @@ type wrapper struct {
 	Own                         *ownStatuses
 	Before, After               *record
 	First, Finally              []string // around the call
+	Sizes                       []string // after it, to ask for sizes of datatypes
+	Opens                       []string // likewise, to take note of datatypes of which no call tells the size
+	OpensUnseen                 bool     // even where the call is not recorded
 }
 
 // ownStatuses says of a function when it is given statuses of the interposer in place of
@@ -182,7 +188,71 @@ func newWrapper(number int, declared header.Function) wrapper {
 		}
 	}
 	w.special(f)
+	w.datatypes(f)
 	return w
+}
+
+// datatypes adds what is to be known of datatypes of which no recorded call tells the size.
+func (w *wrapper) datatypes(f *spec.Function) {
+	if strings.HasPrefix(f.Name, "MPI_T_") {
+		return // its datatypes are constants
+	}
+	told := spec.RoleOf(f.Name).TellsTypeSize()
+	for i := range f.Declared() {
+		p := &f.Params[i]
+		if p.Element().Class != "datatype" {
+			continue
+		}
+		length := "1"
+		if p.Form == spec.Array {
+			length = "at_least_none(" + p.Length + ")"
+		}
+		switch {
+		case p.Direction == cst.In && p.Form == spec.ByValue:
+			w.Sizes = append(w.Sizes, significant(f, p)+"ask_size(lane_, "+p.Name+");")
+		case p.Direction == cst.In:
+			w.Sizes = append(w.Sizes, fmt.Sprintf("%sask_sizes(lane_, %s, %s);", significant(f, p), length, p.Name))
+		case p.Direction == cst.InOut && f.FreesObject():
+			w.First, w.OpensUnseen = append(w.First, fmt.Sprintf("close_type(*%s);", p.Name)), true
+		case p.Direction == cst.Out && p.Form == spec.Array:
+			w.Opens = append(w.Opens, "if (result_ == MPI_SUCCESS && lane_)", fmt.Sprintf("\tfor (int64_t i_ = %s; i_-- > 0; )", length), "\t\topen_type("+p.Name+"[i_]);")
+		case p.Direction == cst.Out && told:
+			w.Opens, w.OpensUnseen = append(w.Opens, "if (result_ == MPI_SUCCESS)", fmt.Sprintf("\tlane_ ? close_type(*%s) : open_type(*%s);", p.Name, p.Name)), true
+		case p.Direction == cst.Out:
+			w.Opens, w.OpensUnseen = append(w.Opens, "if (result_ == MPI_SUCCESS)", fmt.Sprintf("\topen_type(*%s);", p.Name)), true
+		}
+	}
+}
+
+// significant returns the condition, as the beginning of a statement, for a datatype to be one that MPI has looked at.
+func significant(f *spec.Function, p *spec.Param) string {
+	condition := ""
+	and := func(c string) {
+		if condition != "" {
+			condition += " && "
+		}
+		condition += c
+	}
+	if p.Given != "" {
+		and("(" + p.Given + ")")
+	}
+	for i := range f.Params {
+		q := &f.Params[i]
+		in := strings.HasPrefix(p.Name, "send") && q.Name == "sendbuf" || strings.HasPrefix(p.Name, "recv") && q.Name == "recvbuf"
+		if in && q.Type.Kind == cst.KindPointer {
+			and(q.Name + " != MPI_IN_PLACE")
+		}
+		if q.Name == "op" && strings.HasPrefix(p.Name, "origin_") {
+			and("op != MPI_NO_OP")
+		}
+		if q.Name == "root" {
+			and("root != MPI_PROC_NULL")
+		}
+	}
+	if condition == "" {
+		return ""
+	}
+	return "if (" + condition + ") "
 }
 
 // special adds what the functions do that tell or change what is recorded.

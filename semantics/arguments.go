@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // arguments are those of a call, found by the names of their parameters.
@@ -67,6 +68,30 @@ func (a arguments) numbers(name string) (list []int64, ok bool) {
 	return list, true
 }
 
+// toldSize returns the size of a datatype that is an argument, or of the i-th of several, where the
+// trace has it beside the argument.
+func (a arguments) toldSize(name string, i int) (int64, bool) {
+	if v, ok := a.find(spec.SizeParam(name), cst.KindInt); ok {
+		return v.Int(), v.Int() >= 0
+	}
+	size := a.element(spec.SizeParam(name), i)
+	return size, size >= 0
+}
+
+// sizesOf returns the sizes of the datatypes in an argument that is an array, as the trace tells them or
+// as they follow from their ids.
+func (a arguments) sizesOf(name string, size func(id int64) int64) (list []int64, ok bool) {
+	list, ok = a.numbers(name)
+	for i, id := range list {
+		if told, ok := a.toldSize(name, i); ok {
+			list[i] = told
+		} else {
+			list[i] = size(id)
+		}
+	}
+	return list, ok
+}
+
 // sum returns the sum of the elements of an argument that is an array, and how many there
 // are; Unknown and −1 if there is none.
 func (a arguments) sum(name string) (sum int64, length int) {
@@ -83,13 +108,13 @@ func (a arguments) sum(name string) (sum int64, length int) {
 // structure returns the bytes of counts in an array that have a datatype each, in another.
 func (a arguments) structure(counts, types string, size func(id int64) int64) int64 {
 	numbers, ok := a.numbers(counts)
-	ids, also := a.numbers(types)
-	if !ok || !also || len(numbers) != len(ids) {
+	sizes, also := a.sizesOf(types, size)
+	if !ok || !also || len(numbers) != len(sizes) {
 		return Unknown
 	}
 	sum := int64(0)
 	for i, n := range numbers {
-		sum = plus(sum, product(n, size(ids[i])))
+		sum = plus(sum, product(n, sizes[i]))
 	}
 	return sum
 }

@@ -140,8 +140,8 @@ func (c *collect) blocks(a spec.Amount) (each int64, list []int64) {
 		return product(c.element(a.Count, c.scope.self), c.sizeOf(a.Type)), nil
 	case "sum", "typed":
 		list, ok := c.numbers(a.Count)
-		types, typed := c.numbers(a.Type)
-		if !ok || a.Parts == "typed" && (!typed || len(types) != len(list)) {
+		sizes, typed := c.sizesOf(a.Type, c.size)
+		if !ok || a.Parts == "typed" && (!typed || len(sizes) != len(list)) {
 			return Unknown, nil
 		}
 		size := int64(Unknown)
@@ -150,7 +150,7 @@ func (c *collect) blocks(a spec.Amount) (each int64, list []int64) {
 		}
 		for i, n := range list {
 			if a.Parts == "typed" {
-				size = c.size(types[i])
+				size = sizes[i]
 			}
 			list[i] = product(n, size)
 		}

@@ -166,6 +166,9 @@ func (c *collect) each(times int, a spec.Amount) int64 {
 
 // sizeOf returns the size of a datatype that is an argument.
 func (c *collect) sizeOf(name string) int64 {
+	if size, ok := c.toldSize(name, 0); ok {
+		return size
+	}
 	if v, ok := c.find(name, cst.KindHandle); ok {
 		return c.size(v.Int())
 	}

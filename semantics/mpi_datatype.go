@@ -125,12 +125,19 @@ func (d *datatypes) made(terminal uint32, id int64, known func(id int64) (size i
 	composition := d.rank.roles[d.rank.function(terminal)].Datatype
 	switch composition {
 	case "":
+		// It is a handle of a datatype that another call has made, or the calls that use it tell the size.
+		if size, found := known(id); found && d.rank.roles[d.rank.function(terminal)].Shares {
+			return size, true
+		}
 		return Unknown, true
 	case "chosen":
 		return d.told(id), true
 	case "struct":
 		size = args.structure("array_of_blocklengths", "array_of_types", of)
 		return size, ok
+	}
+	if told, known := args.toldSize("oldtype", 0); known {
+		return product(elementsOf(composition, args), told), true
 	}
 	old, found := args.find("oldtype", cst.KindHandle)
 	if !found {

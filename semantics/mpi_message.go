@@ -112,6 +112,9 @@ func takes(p *spec.Role) bool { return p.Receives != nil && p.Receives.Peer == "
 
 // sizeOf returns the size of a datatype that is an argument.
 func (e *evaluation) sizeOf(args arguments, name string) int64 {
+	if size, ok := args.toldSize(name, 0); ok {
+		return size
+	}
 	v, ok := args.find(name, cst.KindHandle)
 	if !ok {
 		return Unknown

@@ -57,7 +57,7 @@ func (c Counts) Differences(other Counts) []string {
 }
 
 // Counter builds a library that counts the calls of MPI of a process, at any
-// depth: those that the program makes, those in its callbacks, and those that MPI
+// depth: those that the program makes, also in its callbacks, and not those that MPI
 // makes through the names that a program uses. Calls are not counted while the
 // program has switched recording off, unless they are recorded all the same. The library is to be loaded in front of any
 // other that takes the place of MPI, into a process that has the environment

@@ -11,6 +11,7 @@ import (
 
 // call records a call that has returned.
 func (p *process) call(t *thread, r *spool.Record) {
+	defer func() { t.sized = t.sized[:0] }()
 	f := &plans[r.Function]
 	if r.Hidden && !p.hidden {
 		p.epoch++
@@ -113,6 +114,11 @@ func (p *process) translate(t *thread, f *plan, r *spool.Record) {
 		case q.operation != began:
 			p.values[i] = p.value(q, v)
 		}
+		if s == given && q.class == classOfDatatypes && q.Direction == cst.In && len(t.sized) > 0 {
+			if sizes, ok := p.sizes(t, q, v); ok {
+				s, p.after[i] = sized, sizes
+			}
+		}
 		if s == given && q.both && a.After.Presence == spool.Given {
 			if p.after[i] = p.value(q, a.After); !p.after[i].Equal(p.values[i]) {
 				s = changed
@@ -120,6 +126,34 @@ func (p *process) translate(t *thread, f *plan, r *spool.Record) {
 		}
 		p.presence = append(p.presence, s)
 	}
+}
+
+// A sizedType is a datatype by its handle, and its size.
+type sizedType struct{ raw, size int64 }
+
+// maxSized is of how many datatypes of a call the sizes are kept.
+const maxSized = 1 << 16
+
+// sizes returns the sizes of the datatypes that an argument is, −1 for those that MPI was not asked about, and whether it
+// was asked about any.
+func (p *process) sizes(t *thread, q *parameter, v spool.Value) (cst.Value, bool) {
+	asked := make(map[int64]int64, len(t.sized))
+	for _, s := range t.sized {
+		asked[s.raw] = s.size
+	}
+	if q.Form != spec.Array {
+		size, ok := asked[v.Int()]
+		return cst.Int(size), ok
+	}
+	from, any := len(p.elements), false
+	for k := range v.Len() {
+		size, ok := asked[v.Index(k)]
+		if any = any || ok; !ok {
+			size = -1
+		}
+		p.elements = append(p.elements, cst.Int(size))
+	}
+	return cst.Array(p.elements[from:]...), any
 }
 
 func grow(values []cst.Value, n int) []cst.Value {
@@ -208,6 +242,7 @@ const (
 	changed               // its values from before and after the call
 	pointing              // addresses in place of distances
 	told                  // what stands for it, and the statuses that the program did not ask for
+	sized                 // its value, and the sizes of the datatypes that it is
 )
 
 // A function is one of the table as it was declared in a trace: once for each
@@ -253,7 +288,7 @@ func (p *process) record(t *thread, f *plan, r *spool.Record, key uint64) {
 		if s != absent {
 			p.args = append(p.args, p.values[i])
 		}
-		if s == changed || s == told {
+		if s == changed || s == told || s == sized {
 			p.args = append(p.args, p.after[i])
 		}
 	}
@@ -359,6 +394,13 @@ func (f *plan) declaration(key uint64) cst.Function {
 		case told:
 			add(q.Name, cst.HandleOf(spec.PlaceholderClass), q.Direction)
 			add(q.Name+"_out", t, cst.Out)
+		case sized:
+			add(q.Name, t, q.Direction)
+			size := cst.Type{Kind: cst.KindInt}
+			if q.Form == spec.Array {
+				size = cst.ArrayOf(size)
+			}
+			add(spec.SizeParam(q.Name), size, cst.In)
 		}
 	}
 	if key&sited != 0 {

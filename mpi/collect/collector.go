@@ -25,6 +25,9 @@
 //     something, it is there as status_out, and several as array_of_statuses_out.
 //   - A number or an array of numbers that the call has changed is there twice, as
 //     name and as name_out.
+//   - A datatype of which no call tells the size has that behind it, as datatype_size: MPI was asked. So it is for one that
+//     MPI has chosen, or made for an array section of Fortran, or that a library made by PMPI. An array of datatypes
+//     has an array of sizes, with −1 for those that calls tell.
 //   - Displacements that are addresses are pointers: in a datatype, and in a window with
 //     memory that is attached, where the process has memory at the address itself. An
 //     address that it has from another process is a number, as it is in no two runs.

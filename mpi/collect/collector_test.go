@@ -184,6 +184,26 @@ func TestMadeWhileOff(t *testing.T) {
 	)
 }
 
+// TestSized has datatypes of which MPI said the size when a call had used them, and others.
+func TestSized(t *testing.T) {
+	w := newSpoolWriter(0, 0)
+	sized := func(raw, size uint64) { w.words(recordSized, 0, 0, raw, size) }
+	w.call(100, "MPI_Type_contiguous", 3, integers, 9000)
+	w.begin(200, flagOutermost, "MPI_Type_contiguous", 5, 9100, 9200)
+	sized(9100, 24)
+	w.end(210, flagOutermost, "MPI_Type_contiguous", 5, 9100, 9200)
+	w.begin(300, flagOutermost, "MPI_Type_create_struct", 2, words{1, 2}, words{0, 8}, words{9000, 9100}, 9300)
+	sized(9100, 48)
+	w.end(310, flagOutermost, "MPI_Type_create_struct", 2, words{1, 2}, words{0, 8}, words{9000, 9100}, 9300)
+	w.call(400, "MPI_Type_contiguous", 5, 9100, 9400)
+	checkCalls(t, w,
+		"MPI_Type_contiguous(count=3, oldtype=-33, newtype=0)",
+		"MPI_Type_contiguous(count=5, oldtype=4294967296, oldtype_size=24, newtype=1)",
+		"MPI_Type_create_struct(count=2, array_of_blocklengths=[1 2], array_of_displacements=[0 8], array_of_types=[0 4294967296], array_of_types_size=[-1 48], newtype=2)",
+		"MPI_Type_contiguous(count=5, oldtype=4294967296, newtype=3)",
+	)
+}
+
 // TestRequestsWhileOff has a persistent request and a communicator that is duplicated meanwhile, both
 // begun while recording is off, and other requests: calls count that free the one and complete the other.
 func TestRequestsWhileOff(t *testing.T) {

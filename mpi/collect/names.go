@@ -163,8 +163,11 @@ func constantNames() map[constantKey]string {
 	return m
 }
 
-// classOfWindows is the position of the class among all.
-var classOfWindows = classOf("win")
+// Positions of classes among all.
+var (
+	classOfWindows   = classOf("win")
+	classOfDatatypes = classOf("datatype")
+)
 
 // Ids of communicators that every process has.
 var (

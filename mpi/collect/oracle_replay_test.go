@@ -30,6 +30,7 @@ type replay struct {
 	dynamic   map[int64]bool             // windows that memory is attached to, by id
 	loaded    map[*thread][]loadedObject // the latest last
 	callers   map[*thread]map[uint64][]uint64
+	sizes     map[*thread]map[int64]int64 // of datatypes of the next call, by handle
 
 	inFlight bool             // calls that follow have not returned
 	wanted   []wantedArgument // of the latest call
@@ -44,6 +45,7 @@ func newReplay() *replay {
 		dynamic:   make(map[int64]bool),
 		loaded:    make(map[*thread][]loadedObject),
 		callers:   make(map[*thread]map[uint64][]uint64),
+		sizes:     make(map[*thread]map[int64]int64),
 	}
 	m.constantsOf("function")[0] = -1 // NULL
 	m.memory.windows = make(map[int64]span)
@@ -80,6 +82,11 @@ func (m *replay) follow(t *thread, r *spool.Record, c *tracedCall) {
 		m.declare(r.Function, r.Result)
 	case spool.Module:
 		m.loaded[t] = append(m.loaded[t], loadedObject{r.Address, r.Size, r.Base, string(r.Path.Text())})
+	case spool.Sized:
+		if m.sizes[t] == nil {
+			m.sizes[t] = make(map[int64]int64)
+		}
+		m.sizes[t][r.Result] = int64(r.Size)
 	case spool.Callers:
 		if m.callers[t] == nil {
 			m.callers[t] = make(map[uint64][]uint64)
@@ -102,6 +109,7 @@ func (m *replay) follow(t *thread, r *spool.Record, c *tracedCall) {
 		m.frees(t, r)
 	case spool.Call:
 		m.call(t, r, c)
+		delete(m.sizes, t)
 	}
 }
 
@@ -285,6 +293,36 @@ func (m *replay) parameter(t *thread, f *knownFunction, r *spool.Record, given *
 		}
 	}
 	m.want(p.Name, typ, p.Direction, v)
+	if p.Element().Class == "datatype" && p.Direction == cst.In {
+		m.wantSizes(t, p, raw)
+	}
+}
+
+// wantSizes appends the sizes of datatypes that MPI was asked about.
+func (m *replay) wantSizes(t *thread, p *spec.Param, raw spool.Value) {
+	size := func(handle int64) (cst.Value, bool) {
+		n, ok := m.sizes[t][handle]
+		if !ok {
+			n = -1
+		}
+		return cst.Int(n), ok
+	}
+	number := cst.Type{Kind: cst.KindInt}
+	if p.Form != spec.Array {
+		if v, ok := size(raw.Int()); ok {
+			m.want(p.Name+"_size", number, cst.In, v)
+		}
+		return
+	}
+	any := false
+	list := m.list(raw, func(handle int64) cst.Value {
+		v, ok := size(handle)
+		any = any || ok
+		return v
+	})
+	if any {
+		m.want(p.Name+"_size", cst.ArrayOf(number), cst.In, list)
+	}
 }
 
 // saysNothing reports whether a status, or each of several, is what was asked for.

@@ -152,6 +152,10 @@ func (p *process) take(t *thread, r *spool.Record) {
 		t.sites.addCallers(r)
 	case spool.Known:
 		p.declare(r.Function, r.Result)
+	case spool.Sized:
+		if len(t.sized) < maxSized {
+			t.sized = append(t.sized, sizedType{r.Result, int64(r.Size)})
+		}
 	case spool.Assumed:
 		p.assumptions = append(p.assumptions, string(r.Path.Text()))
 	}

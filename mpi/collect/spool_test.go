@@ -29,6 +29,7 @@ const (
 	recordResize   = 5
 	recordConstant = 7
 	recordRegion   = 8
+	recordSized    = 13
 	flagFailed     = 1
 	flagHidden     = 2
 	flagOutermost  = 4

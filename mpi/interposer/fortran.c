@@ -117,10 +117,54 @@ static slow void find_callers(unsigned number, struct callers *c)
 	atomic_store_explicit(&c->known, 1, memory_order_release);
 }
 
+static struct { uintptr_t from, size; } library; /* of the functions of MPI, once a call was made */
+
+static slow void find_library(void)
+{
+	uintptr_t bounds[2] = {(uintptr_t)find_symbol("PMPI_Initialized")};
+	if (!library.size && bounds[0] && dl_iterate_phdr(is_in_object, bounds)) {
+		library.from = bounds[0];
+		library.size = bounds[1] - bounds[0];
+	}
+}
+
 static inline int from_fortran(unsigned number, const void *caller)
 {
 	struct callers *c = &callers[number];
 	if (unlikely(!atomic_load_explicit(&c->known, memory_order_acquire)))
 		find_callers(number, c);
 	return (uintptr_t)caller - c->in[0].from < c->in[0].size || (uintptr_t)caller - c->in[1].from < c->in[1].size;
+}
+
+/* The object that the thread last looked at as one that calls are made from inside MPI. */
+static __thread struct { uintptr_t from, size; unsigned closed; int of_mpi; } looked_at __attribute__((tls_model("initial-exec")));
+
+/* Reports whether a call of a function is made by MPI itself: by its library, unless the function of Fortran
+   makes it that the program has called, or, inside of a call, by one of its components. */
+static slow int is_of_mpi(unsigned number, uintptr_t caller)
+{
+	Dl_info info;
+	if (caller - library.from < library.size)
+		return !from_fortran(number, (const void *)caller);
+	if (caller - looked_at.from < looked_at.size && looked_at.closed == atomic_load(&closed))
+		return looked_at.of_mpi;
+	uintptr_t bounds[2] = {caller};
+	int saved = errno;
+	if (!dladdr((void *)caller, &info) || !dl_iterate_phdr(is_in_object, bounds)) {
+		errno = saved;
+		return 0;
+	}
+	errno = saved;
+	const char *base = strrchr(info.dli_fname, '/');
+	looked_at.from = bounds[0];
+	looked_at.size = bounds[1] - bounds[0];
+	looked_at.closed = atomic_load(&closed);
+	looked_at.of_mpi = !strncmp(base ? base + 1 : info.dli_fname, "mca_", 4);
+	return looked_at.of_mpi;
+}
+
+/* The program makes few calls inside of others: those of its callbacks. */
+static inline int by_mpi(unsigned number, const void *caller)
+{
+	return unlikely((uintptr_t)caller - library.from < library.size || self.depth) && is_of_mpi(number, (uintptr_t)caller);
 }

@@ -83,6 +83,8 @@ static void in_child(void)
 	lane_count = 0;
 	pthread_mutex_init(&lanes_lock, NULL);
 	pthread_mutex_init(&path_lock, NULL);
+	pthread_mutex_init(&telling_lock, NULL);
+	pthread_mutex_init(&open_lock, NULL);
 	atomic_store(&world_rank, -1);
 	atomic_store(&world_size, 0);
 	main_thread = pthread_self();
@@ -117,6 +119,7 @@ static inline void publish(struct lane *lane, uint64_t *at, uint64_t *end, unsig
 }
 
 static void tell_process(struct lane *lane);
+static void find_library(void);
 
 static slow void calibrate(struct lane *lane)
 {
@@ -143,6 +146,18 @@ static inline struct lane *enter(int always)
 		lose(lane);
 		return NULL;
 	}
+	return lane;
+}
+
+static void tell_constants(struct lane *lane);
+
+/* Returns the lane to record a call of MPI in, or NULL. The spool has the constants before the first,
+   whatever that is: handles are told by them. */
+static inline struct lane *enter_call(int always)
+{
+	struct lane *lane = enter(always);
+	if (lane && unlikely(!self.told))
+		tell_constants(lane);
 	return lane;
 }
 

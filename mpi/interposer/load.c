@@ -191,6 +191,8 @@ static void control_by_info(const char *key, const char *value)
 		atomic_store(&level, 0);
 }
 
+static _Atomic uint64_t constant_types[256]; /* the datatypes among the constants */
+
 static void put_constant(struct lane *lane, unsigned number, uint64_t value)
 {
 	uint64_t *at = reserve(lane, 2);

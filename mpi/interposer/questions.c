@@ -277,15 +277,31 @@ static void put_assumptions(struct lane *lane)
 	}
 }
 
+/* Tells the spool of the constants, if no thread has. Others wait until it has them, so that no call
+   comes before. */
+static slow void tell_constants(struct lane *lane)
+{
+	self.told = 1;
+	pthread_mutex_lock(&telling_lock);
+	if (told_constants != loaded) {
+		uint64_t lost = atomic_load(&lane->lost);
+		find_library();
+		put_constants(lane);
+		if (atomic_load(&lane->lost) == lost)
+			told_constants = loaded;
+	}
+	pthread_mutex_unlock(&telling_lock);
+}
+
 /* Tells the spool of the constants, the regions and the assumptions, if nobody has and MPI is
    initialized. */
 static void tell_process(struct lane *lane)
 {
+	tell_constants(lane);
 	uint64_t told = atomic_load(&told_process);
 	if (told == loaded || !atomic_load(&running) || !atomic_compare_exchange_strong(&told_process, &told, loaded))
 		return;
 	uint64_t lost = atomic_load(&lane->lost);
-	put_constants(lane);
 	put_regions(lane);
 	put_assumptions(lane);
 	if (atomic_load(&lane->lost) != lost)

@@ -3,7 +3,6 @@
  * addresses lie in. A lane tells of an object before the first call from it. Calls that
  * come through a library of MPI, as those of Fortran do, are made where that is called.
  */
-static _Atomic unsigned closed; /* objects that were closed: what lanes know may be gone */
 
 struct site {
 	struct lane *lane;

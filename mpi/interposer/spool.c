@@ -3,7 +3,7 @@
  *
  * The files of this directory and the wrappers that are generated from the table of
  * functions make up one translation unit, in the order spool, segments, lanes, cost,
- * regions, job, values, load, questions, finalize, fortran, sites, callers, memory, mappings, devices, wrappers. The package
+ * regions, job, values, load, questions, datatypes, finalize, fortran, sites, callers, memory, mappings, devices, wrappers. The package
  * documentation of mpi describes the spool.
  *
  * The library refers to no symbol of MPI: it finds the functions at run time. So
@@ -48,8 +48,8 @@
 #define slow __attribute__((noinline, cold))
 
 /* Types and flags of records. */
-enum { BEGIN = 1, END, ALLOCATE, RELEASE, RESIZE, CLOCK, CONSTANT, REGION, MODULE, CALLERS, UNMAP, ASSUMPTION };
-enum { FAILED = 1, HIDDEN = 2, OUTERMOST = 4, SITED = 8 };
+enum { BEGIN = 1, END, ALLOCATE, RELEASE, RESIZE, CLOCK, CONSTANT, REGION, MODULE, CALLERS, UNMAP, ASSUMPTION, SIZED };
+enum { FAILED = 1, HIDDEN = 2, OUTERMOST = 4, LOCATED = 8 };
 
 /* What stands for the length of a value that is not there. */
 enum { ABSENT = -1, IGNORED = -2, UNUSED = -3, EMPTY = -4 };
@@ -130,6 +130,7 @@ static __thread struct {
 	int busy;       /* the thread is changing its lane */
 	int ending;     /* how often the thread was told that it ends */
 	int done;       /* the thread has left its lane for good */
+	int told;       /* the spool has the constants, which are known before any call */
 } self __attribute__((tls_model("initial-exec")));
 
 /* Whether there is a spool to write to. The flag has a page for itself, which is
@@ -140,6 +141,7 @@ static union {
 } active __attribute__((aligned(4096)));
 
 static _Atomic int level = 1; /* what the program wants to be recorded */
+static _Atomic unsigned closed; /* objects that were closed: what is known of addresses may be wrong */
 static int foreign; /* the process uses another MPI than the library was built for */
 static int invariant;
 static unsigned sites; /* 1 if the addresses that calls return to are recorded, */
@@ -147,7 +149,10 @@ static int stacks; /* and those that their callers return to */
 static char program_name[4096];
 static size_t smallest = (size_t)256 << 10, largest = (size_t)4 << 20; /* sizes of segments */
 static char directory[4096 - 128];
-static _Atomic uint64_t told_process; /* of which the constants and regions are in the spool */
+static _Atomic uint64_t told_process; /* of which the regions are in the spool */
+static uint64_t told_constants; /* and of which the constants are; with telling_lock */
+static pthread_mutex_t telling_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER; /* of the set of datatypes */
 static uint64_t loaded, load_ticks, load_monotonic;
 static int forked; /* the process is a child of one that was recorded */
 static uint64_t job, machine;

@@ -2,6 +2,10 @@ package spec
 
 import "github.com/reprise-trace/reprise/cst"
 
+// SizeParam returns the name of the parameter that follows one with a datatype, or several, where MPI was asked
+// for their sizes as no call of the trace tells. It is −1 for those that it was not asked about.
+func SizeParam(datatype string) string { return datatype + "_size" }
+
 // An Outcome is what became of a call. A trace tells it by the last parameter of the function:
 // calls of other outcomes are calls of functions with other parameters.
 type Outcome uint8

@@ -78,8 +78,8 @@ type Role struct {
 	Begins string
 	Ends   bool
 
-	// Early is set if programs ask before they begin anything: whether MPI is initialized,
-	// or which it is.
+	// Early is set if programs may call the function before they begin anything: to ask whether MPI
+	// is initialized, or which it is, and to make what they begin with.
 	Early bool
 
 	Switches bool // recording off or on, by level or by key and value
@@ -136,6 +136,11 @@ const (
 	Releases // frees them
 )
 
+// TellsTypeSize reports whether the size of a datatype that the function makes follows from its arguments.
+func (r *Role) TellsTypeSize() bool {
+	return r.Datatype != "" && r.Datatype != "chosen" && r.Datatype != "darray"
+}
+
 var noRole Role
 
 // RoleOf returns what the function of a name does, which need not be in the table. The
@@ -187,6 +192,11 @@ func (t roleTable) derive(f *Function) {
 	base := Base(f.Name)
 	if strings.HasPrefix(base, "T_") {
 		t.of(base).Shares = true
+	}
+	for _, early := range []string{"T_", "Info_", "Session_", "Errhandler_", "Error_", "Add_error_"} {
+		if strings.HasPrefix(base, early) && t.of(base).Begins == "" {
+			t[base].Early = true
+		}
 	}
 	for i := range f.Params {
 		p := &f.Params[i]

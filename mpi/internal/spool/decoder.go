@@ -23,6 +23,7 @@ const (
 	recordCallers
 	recordUnmap
 	recordAssumption
+	recordSized
 
 	flagFailed    = 1
 	flagHidden    = 2
@@ -259,6 +260,12 @@ func (d *Decoder) decode(data []byte, kind, number int, flags uint64) (bool, err
 		c.read(&r.Path, layoutText)
 		if c.err == nil && r.Path.Presence != Given {
 			return false, fmt.Errorf("%w: an assumption without a text", ErrCorrupt)
+		}
+		r.Start, r.End = d.latest, d.latest
+	case recordSized:
+		*r = Record{Type: Sized, Arguments: r.Arguments[:0], Result: c.word(), Size: uint64(c.word())}
+		if c.err == nil && r.Size > math.MaxInt64 {
+			return false, fmt.Errorf("%w: a datatype of %d bytes", ErrCorrupt, r.Size)
 		}
 		r.Start, r.End = d.latest, d.latest
 	default:

@@ -86,6 +86,7 @@ func sample(t testing.TB) *segmentBuilder {
 	b.add(recordEnd, number(t, "MPI_Wtime"), 0, 6200, int64(0x4008000000000000))
 	b.add(recordModule, 0, 0, 0x400000, 0x1000, 0x3ff000, "/bin/app")
 	b.add(recordCallers, 0, 0, 77, 0x400123, 0x400456)
+	b.add(recordSized, 0, 0, 9000, 40)
 	b.add(recordBegin, number(t, "MPI_Finalize"), flagOutermost|flagSited, 6300, 77)
 	return b
 }
@@ -134,6 +135,7 @@ func TestDecoder(t *testing.T) {
 		`52550..52600 MPI_Wtime() = 4613937818241073152 at depth 0, hidden false, failed false 3`,
 		`module "/bin/app": 0x400000, 4096 bytes, base 0x3ff000`,
 		`callers 0x4d: [0x400123 0x400456]`,
+		`datatype 9000: 40 bytes`,
 		`unfinished 52650..0 MPI_Finalize() = 0 at depth 0, hidden false, failed false, site 0x4d 0`,
 	}
 	for i := range max(len(got), len(want)) {
@@ -213,7 +215,9 @@ func TestDecoderErrors(t *testing.T) {
 		{"SizeOdd", &segmentBuilder{append(newSegment(0).data, 9, 0, 0, 0, 0, 0, 3, 0)}, 128, ErrCorrupt},
 		{"SizeSmall", &segmentBuilder{append(newSegment(0).data, 0, 0, 0, 0, 0, 0, 3, 0)}, 128, ErrCorrupt},
 		{"SizeLarge", &segmentBuilder{append(newSegment(0).data, 16, 0, 0, 0, 0, 0, 3, 0)}, 128, io.ErrUnexpectedEOF},
-		{"Type", newSegment(0).add(13, 0, 0), 128, ErrCorrupt},
+		{"Type", newSegment(0).add(14, 0, 0), 128, ErrCorrupt},
+		{"SizedCut", newSegment(0).add(recordSized, 0, 0, 1), 128, io.ErrUnexpectedEOF},
+		{"SizedNegative", newSegment(0).add(recordSized, 0, 0, 1, -1), 128, ErrCorrupt},
 		{"RegionNumber", newSegment(0).add(recordRegion, 0, 0, 1, 2, -15), 128, ErrCorrupt},
 		{"RegionSize", newSegment(0).add(recordRegion, 0, 0, 2, -1, -16), 128, ErrCorrupt},
 		{"RegionCut", newSegment(0).add(recordRegion, 0, 0, 2, 3), 128, io.ErrUnexpectedEOF},

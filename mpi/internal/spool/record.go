@@ -27,6 +27,7 @@ const (
 	Callers                         // where the function that makes calls was called, and so on
 	Unmapped                        // a range of addresses that is about to be unmapped
 	Assumed                         // what the program was assumed to do when it was sliced
+	Sized                           // the size of a datatype that the call is given which is the next Call
 )
 
 // The numbers of regions. A region replaces an earlier one of its number: a thread
@@ -75,7 +76,7 @@ type Record struct {
 	Failed bool
 
 	// Result is the result of a Call as an integer; see [Record.Float]. Of a Known,
-	// it is the value.
+	// it is the value, and of a Sized the datatype.
 	Result int64
 
 	// Class is the class of the error code that a Call returned, or zero if MPI was
@@ -86,7 +87,7 @@ type Record struct {
 	// has only those from before the call.
 	Arguments []Argument
 
-	Address, Old, Size uint64 // of memory; Old is not that of a Region
+	Address, Old, Size uint64 // of memory; Old is not that of a Region; Size may be that of a datatype
 
 	// Device is that of what was Allocated: 0 for the host, and one more than its number
 	// for others.
@@ -206,6 +207,8 @@ func (r *Record) String() string {
 		return fmt.Sprintf("module %q: %#x, %d bytes, base %#x", r.Path.Text(), r.Address, r.Size, r.Base)
 	case Assumed:
 		return fmt.Sprintf("assumed: %q", r.Path.Text())
+	case Sized:
+		return fmt.Sprintf("datatype %d: %d bytes", r.Result, r.Size)
 	case Known:
 		return fmt.Sprintf("%s = %d", constants[r.Function].Name, r.Result)
 	}
