@@ -337,11 +337,11 @@ func (g *generator) makefile() string {
 func (g *generator) readme(p *Program) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "This program makes the MPI calls of the trace %s.\n\n    %s\n\nmake CC=... takes another compiler of MPI. main.c has the calls, in the loops of the trace.\n",
-		quote(g.options.Name), strings.Replace(p.Command, " && ", "\n    ", 1))
+		text.Quoted(g.options.Name), strings.Replace(p.Command, " && ", "\n    ", 1))
 	if list := g.trace.Run().Origin.Assumptions; len(list) > 0 {
 		b.WriteString("\nThe trace is that of a program that was sliced, on conditions that nobody has checked:\n\n")
 		for _, a := range list {
-			fmt.Fprintf(&b, "    %s\n", quote(a))
+			fmt.Fprintf(&b, "    %s\n", text.Quoted(a))
 		}
 	}
 	if len(p.LeftOut) > 0 {
@@ -354,7 +354,11 @@ func (g *generator) readme(p *Program) string {
 }
 
 // launchers are what starts the programs of an MPI that has a compiler beside it.
-var launchers = regexp.MustCompile(`^([A-Za-z0-9_/+-][A-Za-z0-9_./+-]*/)?(mpirun|mpiexec)([.-][A-Za-z0-9_.-]+)?$`)
+var launchers = regexp.MustCompile(`^(/[A-Za-z0-9_./+-]*/)?(mpirun|mpiexec)([.-][A-Za-z0-9_.-]+)?$`)
+
+// systemDirectories are those whose programs nobody writes but who installs them: a command names no other program by its
+// path because a trace has it.
+var systemDirectories = regexp.MustCompile(`^/(usr|opt)/`)
 
 // command returns what builds and runs the program, with the launcher and the compiler of the MPI that was recorded as far as the trace tells.
 func (g *generator) command() string {
@@ -362,7 +366,10 @@ func (g *generator) command() string {
 	for _, c := range g.trace.Run().Origin.Commands {
 		first, _, _ := strings.Cut(strings.TrimSpace(c), " ")
 		if parts := launchers.FindStringSubmatch(first); parts != nil {
-			launcher = first
+			if !systemDirectories.MatchString(parts[1]) || path.Clean(parts[1])+"/" != parts[1] {
+				parts[1] = ""
+			}
+			launcher = parts[1] + parts[2] + parts[3]
 			if parts[1]+parts[3] != "" {
 				make = fmt.Sprintf("make CC=%smpicc%s", parts[1], parts[3])
 			}

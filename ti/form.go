@@ -18,6 +18,7 @@ type form struct {
 	text     bool // one parameter takes all of the other fields, blanks included
 	blank    bool // a blank ends the line
 	loose    bool // the last parameter is the text that is written, of which the others tell
+	ended    bool // the last parameter is the text that is written after the fields
 
 	// Invariant: arrays == 0 or !text.
 }
@@ -34,6 +35,18 @@ func (f form) loosened() (form, bool) {
 	f.loose = true
 	f.function.Params = append(slices.Clip(f.function.Params), spelled)
 	return f, true
+}
+
+// lineEnd is the parameter that a form has after the others of lines that end in CR LF, as Windows and its editors write them: the CR.
+var lineEnd = field("end", cst.KindString)
+
+const carriageReturn = "\r"
+
+// ending returns the form of lines that f would write but for a CR before the line feed.
+func (f form) ending() form {
+	f.ended = true
+	f.function.Params = append(slices.Clip(f.function.Params), lineEnd)
+	return f
 }
 
 func makeForm(action string, fields []cst.Param) form {
@@ -58,6 +71,9 @@ func makeForm(action string, fields []cst.Param) form {
 // parse returns the arguments of the call that s writes: an action and its
 // fields. It accepts s only if append writes it again, byte for byte.
 func (f *form) parse(s string) (args []cst.Value, ok bool) {
+	if f.ended {
+		return f.parseEnded(s)
+	}
 	rest, ok := strings.CutPrefix(s, f.function.Name)
 	if !ok || rest != "" && rest[0] != ' ' {
 		return nil, false
@@ -77,13 +93,28 @@ func (f *form) parse(s string) (args []cst.Value, ok bool) {
 	return args, string(f.append(scratch[:0], args)) == s
 }
 
+// parseEnded is parse for a form with an end.
+func (f *form) parseEnded(s string) (args []cst.Value, ok bool) {
+	line, ok := strings.CutSuffix(s, carriageReturn)
+	if !ok {
+		return nil, false
+	}
+	plain := *f
+	plain.ended = false
+	plain.function.Params = f.function.Params[:len(f.function.Params)-1]
+	if args, ok = plain.parse(line); ok {
+		args = append(args, cst.String(carriageReturn))
+	}
+	return args, ok
+}
+
 // parseLoosely is parse for a loose form, of what follows the action.
 func (f *form) parseLoosely(rest string) (args []cst.Value, ok bool) {
 	if rest == "" {
 		return nil, false
 	}
 	var fields strings.Builder
-	for field := range strings.SplitSeq(rest, " ") {
+	for field := range strings.SplitSeq(strings.TrimSuffix(rest, carriageReturn), " ") {
 		if field != "" {
 			fields.WriteString(" " + field)
 		}
@@ -188,6 +219,11 @@ func cutText(s string, n int) (v cst.Value, rest string, ok bool) {
 // append appends the action and the fields. The arguments have the declared
 // types.
 func (f *form) append(dst []byte, args []cst.Value) []byte {
+	if f.ended {
+		plain, last := *f, len(args)-1
+		plain.ended = false
+		return append(plain.append(dst, args[:last]), args[last].Text()...)
+	}
 	dst = append(dst, f.function.Name...)
 	if f.loose {
 		return append(append(dst, ' '), args[len(args)-1].Text()...)
@@ -358,7 +394,7 @@ const (
 )
 
 // forms are the functions in the order of their indexes: the two that keep lines,
-// then those of table, then the loose ones of these.
+// then those of table, then the loose ones of these, then those of table with an end.
 var forms = makeForms()
 
 func makeForms() []form {
@@ -372,27 +408,34 @@ func makeForms() []form {
 			list = append(list, makeForm(action, r.fields))
 		}
 	}
-	for _, f := range list[actions:] {
+	written := list[actions:]
+	for _, f := range written {
 		if f, ok := f.loosened(); ok {
 			list = append(list, f)
 		}
 	}
+	for _, f := range written {
+		list = append(list, f.ending())
+	}
 	return list
 }
 
-// byWord lists, for the first word of an action, the indexes of its forms.
+// byWord lists, for the first word of an action, the indexes of its forms: the loose ones last, as they take more lines.
 var byWord = func() map[string][]int {
 	m := make(map[string][]int)
-	for i := actions; i < len(forms); i++ {
-		w := firstWord(forms[i].function.Name)
-		m[w] = append(m[w], i)
+	for _, loose := range []bool{false, true} {
+		for i := actions; i < len(forms); i++ {
+			if w := firstWord(forms[i].function.Name); forms[i].loose == loose {
+				m[w] = append(m[w], i)
+			}
+		}
 	}
 	return m
 }()
 
 func firstWord(s string) string {
 	w, _, _ := strings.Cut(s, " ")
-	return w
+	return strings.TrimSuffix(w, carriageReturn)
 }
 
 // Functions returns the functions that calls refer to, in the order of their

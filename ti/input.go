@@ -18,6 +18,7 @@ type input struct {
 	text   io.Reader // nil if there is no more
 	file   *os.File  // nil if the file is not ours
 	raw    *bufio.Reader
+	taken  int64         // bytes of all files so far, as they are stored
 	zstd   *zstd.Decoder // kept for the next file, or nil
 	offset int64         // number of bytes of text read
 	err    error         // of the last read, sticks
@@ -37,7 +38,7 @@ func (r *Reader) open() error {
 	r.pos, r.end, r.line, r.rank, r.state = 0, 0, 0, -1, nil
 	src := r.options.Stdin
 	if path != "-" {
-		f, err := os.Open(path)
+		f, err := r.openFile(path)
 		if err != nil {
 			return readError(path, err)
 		}
@@ -75,7 +76,7 @@ func (in *input) start(src io.Reader) error {
 	if in.raw == nil {
 		in.raw = bufio.NewReaderSize(nil, 64<<10)
 	}
-	in.raw.Reset(src)
+	in.raw.Reset(&counted{src, &in.taken})
 	in.offset, in.err = 0, nil
 	begin, err := in.raw.Peek(10)
 	if err != nil && err != io.EOF {
@@ -90,6 +91,18 @@ func (in *input) start(src io.Reader) error {
 		in.text, err = in.raw, otherContent(begin)
 	}
 	return err
+}
+
+// A counted counts the bytes that are read.
+type counted struct {
+	r io.Reader
+	n *int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	*c.n += int64(n)
+	return n, err
 }
 
 // A contentError names what a file holds instead of text, as [ReadError] does.

@@ -30,6 +30,9 @@ import (
 // a rank; any other list is an error, which the Reader finds when it opens it. So
 // is a file that is given twice. [Reader.Report] says what else directories hold.
 //
+// Of what lists and directories name, only regular files below them are read: else it is an error that is [ErrOutside], unless
+// Options.Outside allows it.
+//
 // Open opens the first file; the others are opened when the Reader comes to them,
 // one at a time.
 func Open(paths []string, o Options) (*Reader, error) {
@@ -150,7 +153,9 @@ func isComment(line string) bool { return line[0] == '#' || strings.Trim(line, "
 // place.
 func (r *Reader) readList() error {
 	list := r.files[0]
+	dir := filepath.Dir(list)
 	var files []string
+	below := make(map[string]string)
 	err := r.eachListed(func(name string) error {
 		path, err := locate(list, name)
 		if err != nil {
@@ -159,14 +164,18 @@ func (r *Reader) readList() error {
 			}
 			return r.syntaxError(0, "rank %d: %w", len(files), err)
 		}
+		if err := r.refuseOutside(dir, path); err != nil {
+			return r.syntaxError(0, "rank %d: %s: %w", len(files), name, err)
+		}
 		files = append(files, path)
+		below[path] = dir
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	r.input.close()
-	r.files, r.listed, r.size, r.next, r.stats = files, true, len(files), 0, Stats{}
+	r.files, r.below, r.listed, r.size, r.next, r.stats = files, below, true, len(files), 0, Stats{}
 	return nil
 }
 
@@ -253,6 +262,9 @@ func (r *Reader) expand(paths []string) error {
 			return err
 		}
 		r.files = append(r.files, files...)
+		for _, file := range files {
+			r.below[file] = p
+		}
 		expanded = true
 	}
 	if expanded && len(paths) > 1 {

@@ -74,6 +74,33 @@ func TestCalls(t *testing.T) {
 	})
 }
 
+// TestCarriageReturns checks that a line that ends in CR LF is the call that it is without the CR, and comes back with it.
+func TestCarriageReturns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lines := strings.SplitAfter(strings.TrimSuffix(write(t, rapid.SliceOfN(callGen, 1, 10).Draw(t, "calls")), "\n")+"\n", "\n")
+		lines = lines[:len(lines)-1]
+		ended := rapid.SliceOfN(rapid.Bool(), len(lines), len(lines)).Draw(t, "ended")
+		plain := readText(t, strings.Join(lines, ""))
+		for i, line := range lines {
+			if ended[i] {
+				lines[i] = strings.TrimSuffix(line, "\n") + "\r\n"
+			}
+		}
+		text := strings.Join(lines, "")
+		calls := readText(t, text)
+		for i, c := range calls {
+			want := plain[i]
+			if f, g := forms[c.Function].function, forms[want.Function].function; f.Name != g.Name || (len(c.Args) > len(want.Args)) != ended[i] ||
+				!slices.EqualFunc(c.Args[:len(want.Args)], want.Args, cst.Value.Equal) {
+				t.Fatalf("%q is %s, want %s", lines[i], describe(c), describe(want))
+			}
+		}
+		if again := write(t, calls); again != text {
+			t.Fatalf("written back as %q, want %q", again, text)
+		}
+	})
+}
+
 // textGen draws traces with damage: lines of the grammar, some of them changed.
 var textGen = rapid.Custom(func(t *rapid.T) string {
 	var text []byte
@@ -85,7 +112,7 @@ var textGen = rapid.Custom(func(t *rapid.T) string {
 		if rapid.IntRange(0, 2).Draw(t, "change") == 0 {
 			at := rapid.IntRange(0, len(line)).Draw(t, "at")
 			end := rapid.IntRange(at, min(at+2, len(line))).Draw(t, "end")
-			with := rapid.SampledFrom([]string{"", " ", "  ", "0", "-", "+", ".", "e", "\t", "\r", "\n", "#", "ö", "x", "\n\n"})
+			with := rapid.SampledFrom([]string{"", " ", "  ", "0", "-", "+", ".", "e", "\t", "\r", "\n", "\r\n", "#", "ö", "x", "\n\n"})
 			line = slices.Replace(line, at, end, []byte(with.Draw(t, "with"))...)
 		}
 		text = append(text, line...)

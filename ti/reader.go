@@ -20,6 +20,14 @@ type Options struct {
 	// Zero means that all is kept.
 	Bounded int64
 
+	// Memory is how many bytes what [Record] holds may take. Zero means 512 MiB or, if that is more, 512 times what was read of
+	// the files as they are stored.
+	Memory int64
+
+	// Outside lets lists and directories name files that are not regular files below them, as pipes are, and what symbolic
+	// links lead to elsewhere.
+	Outside bool
+
 	// Stdin is what [Open] reads for the path "-". Nil means os.Stdin.
 	Stdin io.Reader
 
@@ -52,12 +60,13 @@ func (o Options) withDefaults() Options {
 // the other. It must not be used by two goroutines at once.
 type Reader struct {
 	options Options
-	files   []string // paths of the inputs
-	listed  bool     // file i is that of rank i
-	size    int      // number of files that a list names, 0 if there is none
-	ignored []string // paths of other files in directories
-	next    int      // number of files opened
-	input   input    // of files[next-1]
+	files   []string          // paths of the inputs
+	below   map[string]string // of files that a list or a directory names: the directory that they must be in
+	listed  bool              // file i is that of rank i
+	size    int               // number of files that a list names, 0 if there is none
+	ignored []string          // paths of other files in directories
+	next    int               // number of files opened
+	input   input             // of files[next-1]
 
 	// buf[pos:end] is text not yet read, 0 ≤ pos ≤ end ≤ len(buf).
 	buf      []byte
@@ -91,7 +100,7 @@ func NewReader(r io.Reader, o Options) *Reader {
 }
 
 func newReader(o Options, files []string) *Reader {
-	return &Reader{options: o.withDefaults(), files: files, rank: -1, ranks: make(map[int]*history)}
+	return &Reader{options: o.withDefaults(), files: files, rank: -1, ranks: make(map[int]*history), below: make(map[string]string)}
 }
 
 // Read returns the next call, or io.EOF after the last. All errors stick: that a file

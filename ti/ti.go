@@ -33,6 +33,8 @@
 // 1e9 for 1e+09, or without the blank at its end, is a call of the same name with one
 // more parameter, text: what follows the action and a blank, and is written again.
 //
+// A line that ends in CR LF is the call that it is without the CR, with one more parameter, end, which is the CR.
+//
 // The number of ranks in a vector of counts is not written. It follows from the
 // number of fields, which all vectors of a line share in equal parts.
 //
@@ -88,7 +90,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
-	"github.com/reprise-trace/reprise/tracer"
 )
 
 // A Call is one line of a trace.
@@ -225,19 +226,62 @@ func splitRank(line []byte) (rank uint64, n int) {
 // Source is the source that [Record] names for a run.
 const Source = "SimGrid TI"
 
+// A Recording is what was read of a trace: the run and, until they are taken, the calls of each rank.
+type Recording struct {
+	Run   merge.Run
+	ranks []*rankRecorder // ascending
+	lost  bool            // the order of the ranks
+}
+
+// Len returns the number of ranks that have lines.
+func (r *Recording) Len() int { return len(r.ranks) }
+
+// Part returns the part of the i-th of these, in the order of their numbers. It may be asked for once; for those of different
+// ranks, by several goroutines at once.
+func (r *Recording) Part(i int) merge.Part {
+	p := r.ranks[i].finish()
+	r.ranks[i] = nil
+	if r.lost && p.Bounded == nil {
+		p.Bounded = new(merge.Bounded)
+	}
+	if r.lost {
+		p.Bounded.Unordered = true
+	}
+	return p
+}
+
 // Record reads r to its end and returns the run and the parts of its ranks, for
-// [merge.Write]. What it holds grows with the structure found, not with the
-// number of calls; with [Options].Bounded, it does not grow with either. The run has the ranks up to the last that has lines, or as many
-// as [Reader.Ranks] says. Record calls progress, unless that is nil, after every few
-// thousand calls and stops with its error. An error of r is returned as it is.
+// [merge.Write]. It is [ReadRanks] for who wants all parts at once.
 func Record(r *Reader, progress func() error) (merge.Run, []merge.Part, error) {
+	recording, err := ReadRanks(r, progress)
+	if err != nil {
+		return merge.Run{}, nil, err
+	}
+	parts := make([]merge.Part, recording.Len())
+	for i := range parts {
+		parts[i] = recording.Part(i)
+	}
+	return recording.Run, parts, nil
+}
+
+// ReadRanks reads r to its end. What it holds grows with the structure found, not with the
+// number of calls; with [Options].Bounded, it does not grow with either. If it is more than
+// [Options].Memory allows, the error is a [*layout.MemoryError]. The run has the ranks up to the last that has lines, or as many
+// as [Reader.Ranks] says. ReadRanks calls progress, unless that is nil, after every few
+// thousand calls and stops with its error. An error of r is returned as it is.
+func ReadRanks(r *Reader, progress func() error) (*Recording, error) {
 	const callsPerStep = 4096
 	var (
 		functions = Functions()
 		ranks     = make(map[int]*rankRecorder)
 		order     = rankOrder{bound: r.options.Bounded}
 		last      *rankRecorder
+		held      uint64 // bytes
+		ask       = uint64(leastMemory)
 	)
+	if m := r.options.Memory; m > 0 {
+		ask = min(ask, uint64(m))
+	}
 	for calls := 0; ; calls++ {
 		c, err := r.Read()
 		if err == io.EOF {
@@ -247,32 +291,30 @@ func Record(r *Reader, progress func() error) (merge.Run, []merge.Part, error) {
 			err = progress()
 		}
 		if err != nil {
-			return merge.Run{}, nil, err
+			return nil, err
 		}
 		if last == nil || c.Rank != last.rank {
 			if last = ranks[c.Rank]; last == nil {
-				last = newRankRecorder(c.Rank, r.options.Bounded)
+				last = &rankRecorder{rank: c.Rank, bound: r.options.Bounded}
 				ranks[c.Rank] = last
+				held += rankMemory
 			}
 		}
-		last.call(functions, c)
+		held += last.call(functions, c)
 		order.append(c.Rank)
+		if all := held + order.held(); all > ask {
+			if err := r.checkMemory(len(ranks), all); err != nil {
+				return nil, err
+			}
+		}
 	}
-	run := merge.Run{Ranks: r.Ranks(), Source: Source, Interleaving: order.finish()}
-	parts := make([]merge.Part, 0, len(ranks))
+	recording := &Recording{lost: order.lost}
+	recording.Run = merge.Run{Ranks: r.Ranks(), Source: Source, Interleaving: order.finish()}
 	for _, rank := range slices.Sorted(maps.Keys(ranks)) {
-		p := ranks[rank].Finish(rank)
-		if order.lost && p.Bounded == nil {
-			p.Bounded = new(merge.Bounded)
-		}
-		if order.lost {
-			p.Bounded.Unordered = true
-		}
-		parts = append(parts, p)
-		delete(ranks, rank)
-		run.Ranks = max(run.Ranks, rank+1)
+		recording.ranks = append(recording.ranks, ranks[rank])
+		recording.Run.Ranks = max(recording.Run.Ranks, rank+1)
 	}
-	return run, parts, nil
+	return recording, nil
 }
 
 // A rankOrder has the rank of each line, unless that is more than a trace with a bound can have.
@@ -293,37 +335,13 @@ func (o *rankOrder) append(rank int) {
 	}
 }
 
+// held returns how many bytes the order takes.
+func (o *rankOrder) held() uint64 { return symbolMemory * uint64(o.ranks.Symbols()) }
+
 // finish returns the order, nil if it was lost.
 func (o *rankOrder) finish() *sequitur.Grammar {
 	if o.lost {
 		return nil
 	}
 	return o.ranks.Finish()
-}
-
-// A rankRecorder records the calls of one rank.
-type rankRecorder struct {
-	*tracer.Recorder
-	rank int
-
-	// numbers holds, by index of Functions, the number in the Recorder plus one,
-	// or 0. It reaches to the last function of the rank: a run may have many ranks
-	// of few calls.
-	numbers []uint16
-}
-
-// newRankRecorder returns one for a trace of so many bytes, 0 if there is no bound.
-func newRankRecorder(rank int, bound int64) *rankRecorder {
-	r, _ := tracer.New(tracer.Options{Bounded: bound}) // which has no errors without times
-	return &rankRecorder{Recorder: r, rank: rank}
-}
-
-func (r *rankRecorder) call(functions []cst.Function, c Call) {
-	if more := c.Function + 1 - len(r.numbers); more > 0 {
-		r.numbers = append(r.numbers, make([]uint16, more)...)
-	}
-	if r.numbers[c.Function] == 0 {
-		r.numbers[c.Function] = uint16(r.Declare(functions[c.Function]) + 1)
-	}
-	r.Call(int(r.numbers[c.Function])-1, c.Args...)
 }

@@ -13,7 +13,8 @@ func TestForeign(t *testing.T) {
 		name, text, want string // empty: none
 	}{
 		{"None", "# a\n\n0 init\n", ""},
-		{"CRLF", "0 init\r\n0 finalize\r\n", `input:1: "0 init\r"`},
+		{"CRLF", "0 init\r\n0 finalize\r\n", ""},
+		{"CRCRLF", "0 init\r\r\n0 finalize\r\r\n", `input:1: "0 init\r\r"`},
 		{"ByteOrderMark", "\ufeff0 init\n0  init\n", `input:1: "\ufeff0 init"`},
 		{"Later", "# a\n0 init\n0 init\n0 dance\n0 dance\n", `input:4: "0 dance"`},
 		{"Remembered", "#\n0 init\n1 dance\n0 dance\n", `input:3: "1 dance"`},

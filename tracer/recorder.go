@@ -89,6 +89,12 @@ func (r *Recorder) Len() uint64 {
 	return n
 }
 
+// Held returns about how many bytes what was recorded takes, with what the garbage collector leaves of it: all but times.
+func (r *Recorder) Held() uint64 {
+	const least, signature, symbol = 4 << 10, 96, 64
+	return least + uint64(2*r.table.Size()+signature*r.table.Len()+symbol*r.grammar.Symbols())
+}
+
 // Err returns an error if calls were left out, or functions refused, since the Recorder
 // was made: how many, and why the first was. It is nil if there were none. Finish does
 // not clear it.

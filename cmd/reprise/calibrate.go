@@ -165,7 +165,7 @@ func (a *calibrateAnswer) measure(cmd *cobra.Command, named string, args []strin
 		return nil, err
 	}
 	args = withoutProgram(args, command)
-	a.Command, a.MPI = strings.Join(args, " "), program.MPI
+	a.Command, a.MPI = text.ShellLine(args), program.MPI
 	args = append(args, program.Path)
 	if _, err := mpi.Inspect(ctx, args); err != nil { // as the launcher may be of another MPI
 		return nil, err

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -84,6 +85,7 @@ type codecsOfTimes struct {
 const codecsRounds = 5
 
 func compareCodecs(cmd *cobra.Command, paths []string, o *codecsOptions) error {
+	impatient.Store(true)
 	var codecs []timing.Codec
 	for _, c := range timesCodecs {
 		codec, err := c.codec(o.epsilon)
@@ -166,6 +168,9 @@ func (o *codecsOptions) unused(cmd *cobra.Command, paths []string) error {
 
 // isTrace reports whether a file is a trace, by its beginning or its name.
 func isTrace(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // what is read of a pipe is gone
+		return strings.HasSuffix(path, ".rpz")
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return strings.HasSuffix(path, ".rpz")
@@ -178,7 +183,8 @@ func isTrace(path string) bool {
 
 // readColumns reads the columns of a file.
 func readColumns(cmd *cobra.Command, path string, o *codecsOptions) ([]userColumn, error) {
-	r := bufio.NewReader(cmd.InOrStdin())
+	in := io.Reader(cmd.InOrStdin())
+	room := &valueRoom{most: max(leastRoom, memoryOf(cmd.Context()))}
 	if path != "-" {
 		if isTrace(path) {
 			return readTraceColumns(cmd, path, o)
@@ -188,7 +194,10 @@ func readColumns(cmd *cobra.Command, path string, o *codecsOptions) ([]userColum
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		defer f.Close()
-		r.Reset(f)
+		in = f
+		if info, err := f.Stat(); err == nil && memoryOf(cmd.Context()) == 0 {
+			room.most = max(room.most, roomPerByte*info.Size())
+		}
 	}
 	column := userColumn{name: path}
 	var (
@@ -196,10 +205,10 @@ func readColumns(cmd *cobra.Command, path string, o *codecsOptions) ([]userColum
 		err    error
 	)
 	if o.column == "" {
-		values, err = readText(r, o.unit)
+		values, err = readText(in, o.unit, room)
 	} else {
 		column.name += ", column " + o.column
-		values, err = readCSV(r, o)
+		values, err = readCSV(in, o, room)
 	}
 	if err == nil && len(values) == 0 {
 		err = errors.New("no times in it")
@@ -209,6 +218,39 @@ func readColumns(cmd *cobra.Command, path string, o *codecsOptions) ([]userColum
 	}
 	column.parts = []timing.Column[int64]{{Values: values}}
 	return []userColumn{column}, nil
+}
+
+// A valueRoom is how many times there may be of a file.
+type valueRoom struct{ most int64 } // bytes that they take
+
+const (
+	valueMemory = 128       // bytes that a time takes, with what is made of it
+	leastRoom   = 512 << 20 // as a trace has
+	roomPerByte = 512
+	maxRecord   = 4 << 20 // bytes of a line of CSV, which may have several in quotes
+)
+
+// add adds a time.
+func (r *valueRoom) add(values []int64, v int64) ([]int64, error) {
+	if n := int64(len(values)); n >= r.most/valueMemory {
+		return nil, &reprise.MemoryError{What: "times so far", N: uint64(n), Need: uint64(n) * valueMemory, Most: uint64(r.most), Grows: true}
+	}
+	return append(values, v), nil
+}
+
+// A limited is a reader of so many bytes, until there may be more.
+type limited struct {
+	r    io.Reader
+	left int
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, fmt.Errorf("a line has more than %s", text.Bytes(int64(maxRecord)))
+	}
+	n, err := l.r.Read(p[:min(len(p), l.left)])
+	l.left -= n
+	return n, err
 }
 
 // openTimes opens a file that is no trace.
@@ -245,6 +287,7 @@ func readTraceColumns(cmd *cobra.Command, path string, o *codecsOptions) ([]user
 		ranks = *chosen
 	}
 	durations, gaps := userColumn{name: path + ", durations"}, userColumn{name: path + ", gaps"}
+	calls := uint64(0)
 	for _, number := range ranks.All() {
 		rank, err := trace.Rank(number)
 		if err != nil {
@@ -255,6 +298,11 @@ func readTraceColumns(cmd *cobra.Command, path string, o *codecsOptions) ([]user
 		}
 		var d, g timing.Column[int64]
 		var last timing.Time // of the call before
+		if calls = wire.AddSat(calls, rank.Len()); calls > 0 {
+			if err := trace.CheckMemory("calls with times", calls, valueMemory); err != nil {
+				return nil, err
+			}
+		}
 		walk := rank.Walk(0)
 		run := walk.Next()
 		for at, err := range rank.Times(0) {
@@ -277,7 +325,7 @@ func readTraceColumns(cmd *cobra.Command, path string, o *codecsOptions) ([]user
 }
 
 // readText reads a time from each line that has one.
-func readText(r io.Reader, unit string) ([]int64, error) {
+func readText(r io.Reader, unit string, room *valueRoom) ([]int64, error) {
 	var values []int64
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
@@ -292,13 +340,17 @@ func readText(r io.Reader, unit string) ([]int64, error) {
 			}
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
-		values = append(values, v)
+		if values, err = room.add(values, v); err != nil {
+			return nil, err
+		}
 	}
 	return values, lines.Err()
 }
 
 // readCSV reads a column of times. The first line has names if none of its fields is a time.
-func readCSV(r *bufio.Reader, o *codecsOptions) ([]int64, error) {
+func readCSV(in io.Reader, o *codecsOptions, room *valueRoom) ([]int64, error) {
+	record := &limited{in, maxRecord}
+	r := bufio.NewReader(record)
 	begin, _ := r.Peek(r.Size())
 	head, _, _ := strings.Cut(string(begin), "\n")
 	c := csv.NewReader(r)
@@ -310,6 +362,7 @@ func readCSV(r *bufio.Reader, o *codecsOptions) ([]int64, error) {
 	}
 	var values []int64
 	for column := -1; ; {
+		record.left = maxRecord
 		fields, err := c.Read()
 		if err == io.EOF {
 			return values, nil
@@ -337,7 +390,9 @@ func readCSV(r *bufio.Reader, o *codecsOptions) ([]int64, error) {
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", line, err)
 		}
-		values = append(values, v)
+		if values, err = room.add(values, v); err != nil {
+			return nil, err
+		}
 	}
 }
 

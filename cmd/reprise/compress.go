@@ -64,14 +64,25 @@ func newWriter(name, inputs string, write func(cmd *cobra.Command, args []string
 }
 
 func newCompress() *cobra.Command {
-	return newWriter("compress", "the files of a trace", compressFiles)
+	var outside bool
+	cmd := newWriter("compress", "the files of a trace", func(cmd *cobra.Command, paths []string, o *writeOptions) error {
+		return compressFiles(cmd, paths, o, outside)
+	})
+	addOutside(cmd.Flags(), &outside)
+	return cmd
 }
 
-func compressFiles(cmd *cobra.Command, paths []string, o *writeOptions) error {
+// addOutside adds the flag that lets lists name any file.
+func addOutside(f *pflag.FlagSet, outside *bool) {
+	f.BoolVar(outside, "outside", false, "read what a list or a directory names elsewhere, and pipes, too")
+}
+
+func compressFiles(cmd *cobra.Command, paths []string, o *writeOptions, outside bool) error {
+	impatient.Store(true)
 	if err := checkInputs(paths); err != nil {
 		return err
 	}
-	in, err := ti.Open(paths, ti.Options{Ranks: o.size, Bounded: int64(o.bounded), Stdin: cmd.InOrStdin()})
+	in, err := ti.Open(paths, ti.Options{Ranks: o.size, Bounded: int64(o.bounded), Memory: memoryOf(cmd.Context()), Outside: outside, Stdin: cmd.InOrStdin()})
 	if err != nil {
 		return err
 	}
@@ -100,7 +111,7 @@ func compressFiles(cmd *cobra.Command, paths []string, o *writeOptions) error {
 // −1, and fills in what is known of them. If there are none, it fails.
 func (s *summary) compress(cmd *cobra.Command, in *ti.Reader, total int64) ([]byte, error) {
 	bar := newProgress(cmd.Context(), cmd.ErrOrStderr(), "compress", total)
-	run, parts, err := ti.Record(in, func() error { return bar.at(in.Stats().Bytes) })
+	ranks, err := ti.ReadRanks(in, func() error { return bar.at(in.Stats().Bytes) })
 	bar.done()
 	if err != nil {
 		return nil, err
@@ -108,14 +119,14 @@ func (s *summary) compress(cmd *cobra.Command, in *ti.Reader, total int64) ([]by
 	if in.Stats().Calls == 0 {
 		return nil, fmt.Errorf("%s: there is no line to compress", s.inputs())
 	}
-	s.Ranks, s.Active = run.Ranks, len(parts)
+	s.Ranks, s.Active = ranks.Run.Ranks, ranks.Len()
 	s.describe(in)
-	a, err := accumulate(cmd, run, parts)
+	a, err := accumulate(cmd, ranks)
 	if err != nil {
 		return nil, err
 	}
 	if !s.Part {
-		s.Beyond = highestPeer(a).beyond(run.Ranks)
+		s.Beyond = highestPeer(a).beyond(s.Ranks)
 	}
 	file, err := encodeTrace(cmd, a, s.Part, s.bound)
 	s.TraceBytes = int64(len(file))
@@ -313,24 +324,25 @@ func describeRun(a *merge.Accumulator, run merge.Run) error {
 // with others.
 const ranksPerLeaf = 256
 
-// accumulate merges parts, which ascend, on all cores.
-func accumulate(cmd *cobra.Command, run merge.Run, parts []merge.Part) (*merge.Accumulator, error) {
-	leaves := (len(parts) + ranksPerLeaf - 1) / ranksPerLeaf
-	bar := newCounter(cmd.Context(), cmd.ErrOrStderr(), "merge", int64(len(parts)), "ranks")
+// accumulate merges the parts of ranks on all cores.
+func accumulate(cmd *cobra.Command, ranks *ti.Recording) (*merge.Accumulator, error) {
+	all := ranks.Len()
+	leaves := (all + ranksPerLeaf - 1) / ranksPerLeaf
+	bar := newCounter(cmd.Context(), cmd.ErrOrStderr(), "merge", int64(all), "ranks")
 	defer bar.done()
 	a, err := merge.Tree(cmd.Context(), leaves, func(_ context.Context, i int) (*merge.Accumulator, error) {
 		var a merge.Accumulator
-		for _, p := range parts[i*ranksPerLeaf : min(len(parts), (i+1)*ranksPerLeaf)] {
-			if err := a.Add(p); err != nil {
+		for k := i * ranksPerLeaf; k < min(all, (i+1)*ranksPerLeaf); k++ {
+			if err := a.Add(ranks.Part(k)); err != nil {
 				return nil, err
 			}
 		}
 		return &a, nil
-	}, merge.TreeOptions{Progress: func(done int) { bar.show(uint64(min(done*ranksPerLeaf, len(parts)))) }})
+	}, merge.TreeOptions{Progress: func(done int) { bar.show(uint64(min(done*ranksPerLeaf, all))) }})
 	if err != nil {
 		return nil, err
 	}
-	return a, a.Describe(run)
+	return a, a.Describe(ranks.Run)
 }
 
 // encode returns what write writes, or an error as soon as the work is cancelled:

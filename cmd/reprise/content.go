@@ -2,13 +2,11 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/gzip"
@@ -37,31 +35,12 @@ func (e notTrace) Error() string { return "this is " + e.what }
 // hint returns what helps.
 func (e notTrace) hint() string { return strings.ReplaceAll(e.cure, "FILE", quoted(e.path)) }
 
-// quoted returns a name as a shell takes it, in quotes of the form of bash if there is in it what a terminal might take for
-// more than text.
+// quoted returns the name of a file as a shell takes it, and a command as a name.
 func quoted(name string) string {
-	if regexp.MustCompile(`^[\pL\pN_./+:@%=,~-]+$`).MatchString(name) {
-		return name
+	if strings.HasPrefix(name, "-") && name != "-" {
+		name = "./" + name
 	}
-	if text.Printable(name) == name {
-		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
-	}
-	var b strings.Builder
-	for len(name) > 0 {
-		r, n := utf8.DecodeRuneInString(name)
-		switch {
-		case r == '\\' || r == '\'':
-			b.WriteString(`\` + name[:n])
-		case unicode.IsPrint(r) && r != unicode.ReplacementChar:
-			b.WriteString(name[:n])
-		default:
-			for _, c := range []byte(name[:n]) {
-				fmt.Fprintf(&b, `\x%02x`, c)
-			}
-		}
-		name = name[n:]
-	}
-	return "$'" + b.String() + "'"
+	return text.Shell(name)
 }
 
 // What helps with files that reprise cannot use.

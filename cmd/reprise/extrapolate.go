@@ -109,7 +109,7 @@ func (e *extrapolation) make(q *question, paths []string, ranks int, force bool)
 		}
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "extrapolate: "))
 	}
-	origin := merge.Origin{Commands: []string{fmt.Sprintf("reprise extrapolate %s --ranks %d", strings.Join(paths, " "), ranks)}}
+	origin := merge.Origin{Commands: []string{fmt.Sprintf("reprise extrapolate %s --ranks %d", text.ShellLine(paths), ranks)}}
 	for _, t := range traces {
 		origin.Merge(merge.Origin{Assumptions: t.Run().Origin.Assumptions})
 	}

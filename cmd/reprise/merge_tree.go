@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi"
 )
 
@@ -147,7 +148,7 @@ func (s *mergeSummary) again(launcher []string) string {
 	if s.bound > 0 {
 		bounded = fmt.Sprintf(" --bounded %d", s.bound)
 	}
-	return fmt.Sprintf("the parts are still in %s, and this merges them: reprise merge %[1]s -o %s%s -- %s", quoted(s.Input[0]), quoted(s.Output), bounded, strings.Join(launcher, " "))
+	return fmt.Sprintf("the parts are still in %s, and this merges them: reprise merge %[1]s -o %s%s -- %s", quoted(s.Input[0]), quoted(s.Output), bounded, text.ShellLine(launcher))
 }
 
 // commandLine returns the command line that starts the processes. Their program lies in a directory as well.

@@ -193,6 +193,10 @@ func hint(command string, err error) string {
 		version *format.VersionError
 	)
 	switch {
+	case errors.As(err, &memory) && memory.Grows:
+		return fmt.Sprintf("; --memory %dMiB, or more, allows it", memory.Need>>19)
+	case errors.Is(err, ti.ErrOutside):
+		return "; --outside reads all files that are named"
 	case errors.As(err, &memory):
 		return fmt.Sprintf("; --memory %dMiB allows it", memory.Need>>20+1)
 	case errors.As(err, &read) && read.Content != "":
@@ -225,6 +229,7 @@ func contentHint(command, file, content string) string {
 	if file == "input" { // as package ti calls standard input
 		file = "FILE"
 	}
+	file = quoted(file)
 	rest := "compress - -o OUT.rpz"
 	if command == "verify" {
 		rest = "verify TRACE.rpz -"

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,20 +53,16 @@ type largerFile struct {
 	Bandwidth any `toml:"bandwidth"`
 }
 
-// readMachine reads the parameters in a file.
-func readMachine(path string) (loggps.Parameters, error) {
+// parseMachine returns the parameters that the text of a file has.
+func parseMachine(path string, data []byte) (loggps.Parameters, error) {
 	p := loggps.Default()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return p, fileError(path, err)
-	}
 	var (
 		file machineFile
 		raw  map[string]any
 	)
 	read, err := toml.Decode(string(data), &raw)
 	if err == nil {
-		if err := checkTables(path, read); err != nil {
+		if err := checkTables(path, data, read); err != nil {
 			return p, err
 		}
 		read, err = toml.Decode(string(data), &file)
@@ -79,11 +74,11 @@ func readMachine(path string) (loggps.Parameters, error) {
 		return p, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "toml: "))
 	}
 	if unknown := read.Undecoded(); len(unknown) > 0 {
-		return p, fmt.Errorf("%s: no parameter is called %s: docs/predict.md has them", lineOf(path, unknown[0]), unknown[0])
+		return p, fmt.Errorf("%s: no parameter is called %s: docs/predict.md has them", lineOf(path, data, unknown[0]), unknown[0])
 	}
 	err = file.set(&p)
 	if wrong := new(keyError); errors.As(err, &wrong) {
-		return p, fmt.Errorf("%s: %w", lineOf(path, wrong.key), err)
+		return p, fmt.Errorf("%s: %w", lineOf(path, data, wrong.key), err)
 	}
 	if err == nil {
 		_, err = loggps.New(p, 1, nil)
@@ -95,14 +90,14 @@ func readMachine(path string) (loggps.Parameters, error) {
 }
 
 // checkTables returns an error if a file has something else where a table belongs.
-func checkTables(path string, read toml.MetaData) error {
+func checkTables(path string, data []byte, read toml.MetaData) error {
 	for _, key := range read.Keys() {
 		name := key.String()
 		switch {
 		case slices.Contains([]string{"between", "within", "compute", "compute.ranks", "compute.functions", "collectives", "besides"}, name),
 			len(key) == 2 && key[0] == "besides":
 			if read.Type(key...) != "Hash" {
-				return fmt.Errorf("%s: %s is a table: docs/predict.md shows what is in it", lineOf(path, key), name)
+				return fmt.Errorf("%s: %s is a table: docs/predict.md shows what is in it", lineOf(path, data, key), name)
 			}
 		}
 	}

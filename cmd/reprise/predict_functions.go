@@ -33,9 +33,9 @@ func (m *machineFlags) checkFunctions(q *question, factors map[string]loggps.Fac
 			if near := nearest(name, names); near != "" {
 				hint = ": did you mean " + near + "?"
 			}
-			return named(fmt.Errorf("%s: compute.functions: no function is called %s%s", lineOf(m.file, []string{"compute", "functions", name}), text.Printable(name), hint))
+			return named(fmt.Errorf("%s: compute.functions: no function is called %s%s", m.at("compute", "functions", name), text.Printable(name), hint))
 		case i >= called:
-			warn(q.ErrOrStderr(), "%s: compute.functions: the trace has no calls of %s", lineOf(m.file, []string{"compute", "functions", name}), name)
+			warn(q.ErrOrStderr(), "%s: compute.functions: the trace has no calls of %s", m.at("compute", "functions", name), name)
 		}
 	}
 	return nil
@@ -46,7 +46,7 @@ func (m *machineFlags) checkRanks(q *question, factors []loggps.RankFactor) {
 	for _, f := range factors {
 		if f.Ranks.Intersection(q.trace.RankSet()).Len() == 0 {
 			set := f.Ranks.String()
-			warn(q.ErrOrStderr(), "%s: compute.ranks: the trace has none of ranks %s: it has %s", lineOf(m.file, []string{"compute", "ranks", set}), set, text.Plural(q.trace.Ranks(), "rank"))
+			warn(q.ErrOrStderr(), "%s: compute.ranks: the trace has none of ranks %s: it has %s", m.at("compute", "ranks", set), set, text.Plural(q.trace.Ranks(), "rank"))
 		}
 	}
 }

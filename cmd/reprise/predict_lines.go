@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -31,10 +30,9 @@ func ofKey(name string, err error) error {
 // nth returns how a table is called of which there are several: the first is [0].
 func nth(name string, i int) string { return fmt.Sprintf("%s[%d]", name, i) }
 
-// lineOf returns the name of a machine file with the number of the line that has a key, or the last of the tables around it if
-// none has. It knows how such files are written, not all of TOML.
-func lineOf(path string, key []string) string {
-	data, _ := os.ReadFile(path) // it has been read before
+// lineOf returns the name of a machine file of that text with the number of the line that has a key, or the last of the tables
+// around it if none has. It knows how such files are written, not all of TOML.
+func lineOf(path string, data []byte, key []string) string {
 	path = text.Printable(path)
 	table, seen := []string{}, make(map[string]int)
 	best, common := 0, 0 // the line that has most of the key

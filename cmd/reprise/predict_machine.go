@@ -17,6 +17,7 @@ import (
 // A machineFlags says what machine a run is predicted for.
 type machineFlags struct {
 	file                        string
+	text                        []byte // of the file, once it is read
 	compute, latency, bandwidth string // what of the machine is multiplied
 }
 
@@ -33,7 +34,10 @@ func (m *machineFlags) parameters() (loggps.Parameters, []string, error) {
 	p, name := loggps.Default(), "a default machine"
 	if m.file != "" {
 		var err error
-		if p, err = readMachine(m.file); err != nil {
+		if m.text, err = readMachineText(m.file); err == nil {
+			p, err = parseMachine(m.file, m.text)
+		}
+		if err != nil {
 			return p, nil, named(err)
 		}
 		name = text.Printable(m.file)
@@ -56,6 +60,9 @@ func (m *machineFlags) parameters() (loggps.Parameters, []string, error) {
 	}
 	return p, lines, nil
 }
+
+// at returns the name of the machine file with the line of a key.
+func (m *machineFlags) at(key ...string) string { return lineOf(m.file, m.text, key) }
 
 // change applies the flags, and returns what they change.
 func (m *machineFlags) change(p *loggps.Parameters) (changed []string, err error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/replay"
+	"github.com/reprise-trace/reprise/replay/loggps"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -303,4 +304,13 @@ func writeSlowRank(t *testing.T, name string, o tracer.Options, slow int64) {
 		parts = append(parts, r.Finish(rank))
 	}
 	writeFile(t, name, string(testtrace.File(t, merge.Run{Ranks: 4}, parts)))
+}
+
+// readMachine reads the parameters in a file.
+func readMachine(path string) (loggps.Parameters, error) {
+	data, err := readMachineText(path)
+	if err != nil {
+		return loggps.Parameters{}, err
+	}
+	return parseMachine(path, data)
 }

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/replay"
 	"github.com/reprise-trace/reprise/timing"
@@ -84,13 +84,13 @@ func (p *predictedTrace) ended(c *replay.Call, start, end replay.Time) {
 
 // predictedBy returns the command line that a prediction is of, without what does not matter to what is predicted.
 func predictedBy(cmd *cobra.Command, path string) string {
-	line := []string{"reprise predict", path}
+	line := []string{"reprise", "predict", path}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if f.Name != "output" && f.Name != "json" && f.Name != "all" {
 			line = append(line, "--"+f.Name+"="+f.Value.String())
 		}
 	})
-	return strings.Join(line, " ")
+	return text.ShellLine(line)
 }
 
 // encode returns the trace, which says that it is a prediction, and of what.

@@ -34,6 +34,12 @@ func TestMain(m *testing.M) {
 				return nil
 			})
 		}
+		if path := os.Getenv(peakIn); path != "" {
+			go watchPeak(path)
+			status := run(interruptible(), arguments(os.Args), os.Stdin, os.Stdout, os.Stderr)
+			writePeak(path)
+			os.Exit(status)
+		}
 		main()
 	}
 	os.Exit(m.Run())

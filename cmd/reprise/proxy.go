@@ -175,8 +175,8 @@ func writeProxy(q *question, directory string, from *extrapolatedRun, o proxy.Op
 		for _, c := range conditions {
 			q.printf("conditional on %s\n", text.Printable(c))
 		}
-		next := strings.Replace(p.Command, "make", "make -C "+quoted(directory), 1)
-		q.printf("next: %s\n", strings.Replace(next, "./proxy", quoted(filepath.Join(directory, "proxy")), 1))
+		command := strings.TrimSuffix(strings.TrimPrefix(p.Command, "make"), "./proxy")
+		q.printf("next: make -C %s%s%s\n", quoted(directory), command, quoted(filepath.Join(directory, "proxy")))
 	})
 }
 

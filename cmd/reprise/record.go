@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -240,7 +239,7 @@ func (o *recordOptions) origin(args []string, library *mpi.Interposer) (made mer
 		return made
 	}
 	made = merge.Origin{
-		Commands: []string{strings.Join(args, " ")},
+		Commands: []string{text.ShellLine(args)},
 		Versions: []string{"reprise " + version(), library.MPI},
 		Began:    time.Now(),
 	}

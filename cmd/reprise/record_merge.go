@@ -118,7 +118,7 @@ func splitLauncher(command *mpi.Command, args []string) (launcher, program []str
 	case slices.Contains(args[i:], ":"):
 		return nil, nil, errors.New("--merge takes one program, not several with : between. Or: " + byHand)
 	case i == 0 && underLauncher():
-		return nil, nil, fmt.Errorf("--merge starts the launcher: reprise record --merge mpi -o OUT.rpz -- LAUNCHER %s", args[0])
+		return nil, nil, fmt.Errorf("--merge starts the launcher: reprise record --merge mpi -o OUT.rpz -- LAUNCHER %s", quoted(args[0]))
 	}
 	return args[:i:i], args[i:], nil
 }

@@ -203,12 +203,12 @@ func (p *performance) run(q *question, a *replayAnswer, program *proxy.Program, 
 		return named(err)
 	}
 	args = withoutProgram(args, command)
-	a.Command = strings.Join(args, " ")
+	a.Command = text.ShellLine(args)
 	o := &recordOptions{times: p.times, mpicc: p.mpicc, quiet: true, onTimeout: newChoice("continue"), sites: newChoice("none"), merge: newChoice("")}
 	o.output.path = output
 	err = record(q.Command, append(args, built.Path), o)
 	if status := new(exitStatus); errors.As(err, status) && *status == otherRanks {
-		fmt.Fprintf(q.ErrOrStderr(), "reprise: the launcher has to start as many ranks as the trace has, such as: reprise replay %s -- mpirun -n %d\n", q.path, a.Ranks)
+		fmt.Fprintf(q.ErrOrStderr(), "reprise: the launcher has to start as many ranks as the trace has, such as: reprise replay %s -- mpirun -n %d\n", quoted(q.path), a.Ranks)
 	}
 	return named(err)
 }

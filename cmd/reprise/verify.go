@@ -22,12 +22,15 @@ import (
 )
 
 func newVerify() *cobra.Command {
-	var inputs []string
+	var (
+		inputs  []string
+		outside bool
+	)
 	q := newQuestion("verify", nil, func(q *question) error {
 		if len(inputs) == 1 && collect.IsSpool(inputs[0]) {
 			return verifySpool(q, inputs[0])
 		}
-		return verify(q, inputs)
+		return verify(q, inputs, outside)
 	}, optJSON)
 	q.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) < 2 {
@@ -36,6 +39,7 @@ func newVerify() *cobra.Command {
 		inputs = args[1:]
 		return nil
 	}
+	addOutside(q.Flags(), &outside)
 	return q.Command
 }
 
@@ -49,8 +53,8 @@ type verifyAnswer struct {
 	Difference any         `json:"difference"` // null if there is none
 }
 
-func verify(q *question, inputs []string) error {
-	in, err := ti.Open(inputs, ti.Options{Stdin: q.InOrStdin()})
+func verify(q *question, inputs []string, outside bool) error {
+	in, err := ti.Open(inputs, ti.Options{Memory: memoryOf(q.Context()), Outside: outside, Stdin: q.InOrStdin()})
 	if err != nil {
 		return named(err)
 	}
@@ -268,6 +272,8 @@ type comparison struct {
 	unreadable   rankenc.Set // nothing of these ranks is compared
 	skippedCalls uint64      // of these ranks, in the input
 	skippedRanks int         // of these ranks, those in the input
+
+	budget *reprise.Budget // all ranks are held until the end
 }
 
 func newComparison(trace *reprise.Trace) *comparison {
@@ -279,7 +285,7 @@ func newComparison(trace *reprise.Trace) *comparison {
 type comparedRank struct {
 	*reprise.Rank // nil if it cannot be read
 	table         *cst.Table
-	numbers       []int // by index of ti.Functions, the number in table plus one, or 0
+	numbers       []uint16 // by index of ti.Functions, up to the last that is called: the number in table plus one, or 0
 	walk          *sequitur.Walker
 	run           sequitur.Run // what is left of it
 	position      uint64
@@ -292,6 +298,10 @@ type comparedRank struct {
 func (c *comparison) compare(in *ti.Reader, bar *progress) error {
 	c.order.begin(c.trace)
 	defer c.order.stop()
+	var err error
+	if c.budget, err = c.trace.Budget(c.trace.RankSet().Len()); err != nil {
+		return err
+	}
 	for {
 		call, err := in.Read()
 		if err == io.EOF {
@@ -309,6 +319,12 @@ func (c *comparison) compare(in *ti.Reader, bar *progress) error {
 	}
 }
 
+// What is held of a rank besides it, and of each of its signatures, in bytes.
+const (
+	comparedMemory    = 3 << 10
+	comparedSignature = 128
+)
+
 // rank returns the place in a rank of the trace, or nil if there is no such rank.
 func (c *comparison) rank(rank int) (*comparedRank, error) {
 	if r := c.ranks[rank]; r != nil || rank >= c.trace.Ranks() {
@@ -322,14 +338,15 @@ func (c *comparison) rank(rank int) (*comparedRank, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.budget.Take(r, comparedMemory+comparedSignature*uint64(r.Terminals())); err != nil {
+		return nil, err
+	}
 	table := new(cst.Table)
-	for _, f := range c.trace.Functions() {
-		table.Declare(f)
-	}
 	for terminal := range uint32(r.Terminals()) {
-		table.Intern(r.Function(terminal), r.Call(terminal).Args...)
+		call := r.Call(terminal)
+		table.Intern(table.Declare(*call.Function), call.Args...)
 	}
-	c.ranks[rank] = &comparedRank{Rank: r, table: table, numbers: make([]int, len(c.functions)), walk: r.Walk(0)}
+	c.ranks[rank] = &comparedRank{Rank: r, table: table, walk: r.Walk(0)}
 	return c.ranks[rank], nil
 }
 
@@ -383,10 +400,13 @@ func (c *comparison) call(call ti.Call, in *ti.Reader) error {
 
 // terminal returns what stands for the signature of a call in the rank's table.
 func (r *comparedRank) terminal(functions []cst.Function, call ti.Call) sequitur.Symbol {
-	if r.numbers[call.Function] == 0 {
-		r.numbers[call.Function] = r.table.Declare(functions[call.Function]) + 1
+	if more := call.Function + 1 - len(r.numbers); more > 0 {
+		r.numbers = append(r.numbers, make([]uint16, more)...)
 	}
-	return r.table.Intern(r.numbers[call.Function]-1, call.Args...)
+	if r.numbers[call.Function] == 0 {
+		r.numbers[call.Function] = uint16(r.table.Declare(functions[call.Function]) + 1)
+	}
+	return r.table.Intern(int(r.numbers[call.Function])-1, call.Args...)
 }
 
 // inTurn reports whether the next call of the trace is one of this rank, and goes on

@@ -10,8 +10,9 @@
 // integers as in JSON.
 //
 // Text that a spreadsheet would take for a formula has an apostrophe before it: text that begins with
-// =, +, - or @ and is no number. So has text that begins with an apostrophe, so
-// that a reader may take it away again.
+// =, +, − or @, or after spaces, and is no number. So has what follows a semicolon, a tab or a line break in a text, which a spreadsheet
+// may take for the end of a field, and so has an apostrophe in these places. A reader that takes one apostrophe away at the beginning of a text, and
+// after each semicolon, tab and line break in it, has the text again.
 //
 // What does not differ from call to call, all but position, times and numbers, is put into words
 // once for each different call of a rank, up to some megabytes of text.
@@ -21,9 +22,12 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export"
@@ -221,10 +225,8 @@ func appendCell(dst []byte, t rows.Type, c rows.Cell) []byte {
 
 // appendText appends a field of text.
 func appendText(dst []byte, s string) []byte {
-	if isFormula(s) {
-		s = "'" + s
-	}
-	if s != "" && s[0] != ' ' && s[len(s)-1] != ' ' && !strings.ContainsAny(s, ",\"\r\n") {
+	s = withoutFormulas(s)
+	if s != "" && s[0] != ' ' && s[len(s)-1] != ' ' && !strings.ContainsAny(s, ",;\t\"\r\n") {
 		return append(dst, s...)
 	}
 	dst = append(dst, '"')
@@ -237,11 +239,39 @@ func appendText(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// isFormula reports whether text needs an apostrophe before it, so that a spreadsheet shows it as it is.
-func isFormula(s string) bool {
-	if s == "" || strings.IndexByte("=+-@'", s[0]) < 0 {
-		return false
+// separators are what ends a field where a spreadsheet is told so, or guesses.
+const separators = ";\t\r\n"
+
+// withoutFormulas returns text with an apostrophe before each place that a spreadsheet would take for the beginning of a formula.
+func withoutFormulas(s string) string {
+	if strings.IndexAny(s, "=+-@'−＝＋－＠") < 0 || number.MatchString(s) {
+		return s
 	}
-	_, err := strconv.ParseFloat(s, 64)
-	return err != nil
+	var b strings.Builder
+	for len(s) > 0 {
+		if startsFormula(s) {
+			b.WriteByte('\'')
+		}
+		end := strings.IndexAny(s, separators) + 1
+		if end == 0 {
+			end = len(s)
+		}
+		b.WriteString(s[:end])
+		s = s[end:]
+	}
+	return b.String()
+}
+
+// number matches what spreadsheets take for a number, whatever sign it has.
+var number = regexp.MustCompile(`^[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?$`)
+
+// startsFormula reports whether a field is a formula for a spreadsheet, which may leave out spaces, or begins with an apostrophe.
+func startsFormula(field string) bool {
+	if strings.HasPrefix(field, "'") {
+		return true
+	}
+	c, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(field, func(c rune) bool {
+		return !strings.ContainsRune(separators, c) && (unicode.IsSpace(c) || !unicode.IsPrint(c))
+	}))
+	return strings.ContainsRune("=+-@−＝＋－＠", c)
 }

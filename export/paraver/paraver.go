@@ -7,9 +7,9 @@
 // # Cost
 //
 // All ranks that are chosen are read at a time, each as often as it has threads. Held are
-// some 13 kB for each thread, the signatures and grammars of the ranks, up to 2¹⁸ messages
+// some 14 kB for each thread of a rank with more than a few calls, the signatures and grammars of the ranks, up to 2¹⁸ messages
 // that are under way, and the records that wait. If there are more messages, those that are
-// under way then are left out.
+// under way then are left out. Ranks that take more memory than the trace may are a [*reprise.MemoryError].
 //
 // # Source
 //
@@ -59,7 +59,8 @@ func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o export.Options)
 	if err != nil {
 		return Messages{}, err
 	}
-	if err := checkTasks(choice, maxTasks); err != nil {
+	budget, err := budgetOf(choice)
+	if err != nil {
 		return Messages{}, err
 	}
 	if err := choice.NumberMessages(false); err != nil {
@@ -67,7 +68,7 @@ func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o export.Options)
 	}
 	out := &writer{functions: functionsOf(t), list: t.Functions(), out: &delay{w: bufio.NewWriterSize(w, 64<<10)}}
 	out.messages = newMatching(out.out)
-	threads, tasks, err := out.open(choice)
+	threads, tasks, err := out.open(choice, budget)
 	defer func() {
 		for _, s := range threads {
 			s.stop()
@@ -90,23 +91,15 @@ func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o export.Options)
 	return Messages{Sent: out.messages.sent, Written: out.out.messages}, err
 }
 
-// maxTasks is how many ranks there may be: each takes some kilobytes until all is written.
-const maxTasks = 1 << 17
-
-// checkTasks returns an error if more ranks are chosen than there may be.
-func checkTasks(choice *events.Trace, most int) error {
-	tasks := 0
-	for range choice.Choice().Numbers() {
-		if tasks++; tasks > most {
-			return fmt.Errorf("more than %d ranks with calls, all of which are read at once for a Paraver file: choose some of them", most)
-		}
-	}
-	return nil
+// budgetOf returns the memory that the ranks that are chosen may take.
+func budgetOf(choice *events.Trace) (*reprise.Budget, error) {
+	c := choice.Choice()
+	return c.Trace.Budget(c.Ranks.Intersection(c.Trace.RankSet()).Len())
 }
 
 // open returns the threads of the ranks that are chosen, by tasks, and how many tasks
 // there are.
-func (w *writer) open(choice *events.Trace) (threads []*thread, tasks int, err error) {
+func (w *writer) open(choice *events.Trace, budget *reprise.Budget) (threads []*thread, tasks int, err error) {
 	for rank, err := range choice.Ranks() {
 		if err != nil {
 			return threads, tasks, err
@@ -120,8 +113,15 @@ func (w *writer) open(choice *events.Trace) (threads []*thread, tasks int, err e
 		p := &process{writer: w, rank: rank, task: tasks, calls: make([]*call, rank.Terminals())}
 		w.messages.add(rank)
 		numbers := slices.Sorted(rank.Threads())
+		if err := budget.Take(rank.Rank, uint64(len(numbers))*heldOf(rank.Len())); err != nil {
+			return threads, tasks, err
+		}
 		for i, number := range numbers {
-			threads = append(threads, newThread(p, i+1, number, len(numbers) > 1))
+			s, err := newThread(p, i+1, number, len(numbers) > 1)
+			if err != nil {
+				return threads, tasks, err
+			}
+			threads = append(threads, s)
 		}
 	}
 	return threads, tasks, nil

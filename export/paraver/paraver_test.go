@@ -475,17 +475,27 @@ func TestNoCalls(t *testing.T) {
 	}
 }
 
-// TestTasks checks that ranks without calls do not count among those that there may be.
-func TestTasks(t *testing.T) {
+// TestBudget checks that ranks without calls do not count among those that are held, and that what is held is bounded.
+func TestBudget(t *testing.T) {
 	calls := []testtrace.Call{{Function: cst.Function{Name: "MPI_Finalize"}}}
 	trace := testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{calls, nil, calls, nil, calls})
 	choice, err := events.Open(t.Context(), trace, export.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for most, want := range map[int]bool{2: false, 3: true} {
-		if err := checkTasks(choice, most); (err == nil) != want {
-			t.Errorf("%d ranks at most: %v", most, err)
+	budget, err := budgetOf(choice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rank, err := range choice.Ranks() {
+		if err := errors.Join(err, budget.Take(rank.Rank, 100<<20)); (err == nil) != (rank.Number < 4) && rank.Number == 0 {
+			t.Errorf("rank %d: %v", rank.Number, err)
+		}
+	}
+	var memory *reprise.MemoryError
+	for rank, err := range choice.Ranks() {
+		if err := errors.Join(err, budget.Take(rank.Rank, 300<<20)); !errors.As(err, &memory) || memory.Need <= memory.Most {
+			t.Errorf("600 MiB more: %v", err)
 		}
 	}
 }

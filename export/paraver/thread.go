@@ -43,11 +43,11 @@ type thread struct {
 	number  int    // among those of the task
 
 	pull  func() ([]events.Event, error, bool)
-	stop  func()
+	stop  func()         // ends pull
 	batch []events.Event // that were pulled, and not taken
 
 	ahead []events.Event // that have not begun, in the order of their beginnings, in room
-	room  []events.Event // of 2·look calls
+	room  []events.Event // of 2·look calls, or as many as there are
 	stack []open         // calls that have begun, and not ended
 	now   int64          // time of the next point, if there are more
 	more  bool
@@ -64,21 +64,44 @@ type open struct {
 // look is how many calls are looked at to find one that begins earlier, and ends later.
 const look = 64
 
+// heldOf returns about how many bytes a thread takes until all is written, of a rank with so many calls: most of it is the
+// stack on which these are found, and the calls that are looked at.
+func heldOf(calls uint64) uint64 {
+	const least, each, pulling = 2 << 10, 128, 14 << 10
+	if calls <= look {
+		return least + each*calls
+	}
+	return least + pulling
+}
+
 // newThread returns a thread of a process. If there are several, it is the one of that
 // number in the rank.
-func newThread(p *process, number int, inRank int32, several bool) *thread {
-	s := &thread{process: p, number: number, room: make([]events.Event, 0, 2*look)}
+func newThread(p *process, number int, inRank int32, several bool) (*thread, error) {
+	s := &thread{process: p, number: number, stop: func() {}}
 	s.place = strconv.AppendInt(append(s.place, ":0:1:"...), int64(p.task), 10)
 	s.place = append(strconv.AppendInt(append(s.place, ':'), int64(number), 10), ':')
-	s.pull, s.stop = iter.Pull2(batches(p.rank, inRank, several))
-	return s
+	calls := batches(p.rank, inRank, several)
+	if p.rank.Len() > look {
+		s.room = make([]events.Event, 0, 2*look)
+		s.pull, s.stop = iter.Pull2(calls)
+		return s, nil
+	}
+	s.room = make([]events.Event, 0, p.rank.Len()+1)
+	s.pull = func() ([]events.Event, error, bool) { return nil, nil, false }
+	for batch, err := range calls {
+		if err != nil {
+			return nil, err
+		}
+		s.batch = slices.Clone(batch) // the only one
+	}
+	return s, nil
 }
 
 // batches yields the calls of a rank, of one of its threads if it has several, some at a
 // time.
 func batches(r *events.Rank, thread int32, several bool) iter.Seq2[[]events.Event, error] {
 	return func(yield func([]events.Event, error) bool) {
-		batch := make([]events.Event, 0, look)
+		batch := make([]events.Event, 0, min(look, r.Len()))
 		calls := r.All()
 		if several {
 			calls = r.Of(thread)

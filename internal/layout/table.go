@@ -32,6 +32,8 @@ type MemoryError struct {
 	N    uint64 // of these
 	Need uint64 // an estimate of their memory, in bytes
 	Most uint64 // allowed
+
+	Grows bool // there may be more of them, and Need is what those so far take
 }
 
 func (e *MemoryError) Error() string {
@@ -43,7 +45,7 @@ func (e *MemoryError) Unwrap() error { return ErrLimit }
 // CheckMemory returns a MemoryError if n things that take size bytes each need more than most bytes.
 func CheckMemory(what string, n, size, most uint64) error {
 	if need := wire.MulSat(n, size); need > most {
-		return &MemoryError{what, n, need, most}
+		return &MemoryError{What: what, N: n, Need: need, Most: most}
 	}
 	return nil
 }
