@@ -33,9 +33,10 @@ func (s *statement) array(p *spec.Param, v *values) (string, error) {
 		case nested || p.Name == "ranges": // MPI has arrays of arrays
 			text = "(void *)(" + text + ")"
 		case p.Direction == cst.InOut:
-			n := v.of[0][0].Len()
+			n := 1
+			v.each(func(x cst.Value) { n = max(n, x.Len()) })
 			s.block = true
-			s.before = append(s.before, fmt.Sprintf("%s %s[%d];", typ, identifier(p.Name), max(1, n)),
+			s.before = append(s.before, fmt.Sprintf("%s %s[%d];", typ, identifier(p.Name), n),
 				fmt.Sprintf("memcpy(%s, %s, sizeof %s);", identifier(p.Name), text, identifier(p.Name)))
 			text = identifier(p.Name)
 		}
@@ -70,8 +71,8 @@ func (s *statement) handles(p *spec.Param, v *values, class string) (string, err
 	o := s.objects[class]
 	count, length := 0, ""
 	v.each(func(x cst.Value) { count = max(count, x.Len()) })
-	if count == 0 {
-		return "NULL", nil
+	if count == 0 { // which is not the same as no array
+		return fmt.Sprintf("(%s[]){%s}", classes[class], nulls[class]), nil
 	}
 	x, same := v.same()
 	if length = fmt.Sprint(count); !same {

@@ -46,8 +46,8 @@ func isInit(name string) bool {
 	return name == "MPI_Init" || name == "MPI_Init_thread" || name == "init"
 }
 
-// argument returns the values of a parameter, or nil if the trace has none.
-func (c *call) argument(name string) *values {
+// recorded returns what the trace has of a parameter, or nil if it has nothing.
+func (c *call) recorded(name string) *values {
 	for i, p := range c.signature.Function.Params {
 		if p.Name == name {
 			return c.args[i]
@@ -56,16 +56,26 @@ func (c *call) argument(name string) *values {
 	return nil
 }
 
-// placeholder returns the name of what stands for an argument that is not there, or nothing.
-func placeholder(v *values) string {
-	x, ok := v.same()
-	if !ok || x.Kind() != cst.KindHandle || x.Int() >= 0 {
-		return ""
+// argument returns the values of a parameter, or nil if the trace has none, or what stands for an argument that is not there.
+func (c *call) argument(name string) *values {
+	if c.typeOf(name).Class == spec.PlaceholderClass {
+		return nil
 	}
-	if n := -1 - x.Int(); n < int64(len(spec.Placeholders())) {
-		return spec.Placeholders()[n]
+	return c.recorded(name)
+}
+
+// placeholder returns the name of what stands for an argument that is not there, or nothing if it is there.
+func (c *call) placeholder(p *spec.Param) (string, error) {
+	if c.typeOf(p.Name).Class != spec.PlaceholderClass {
+		return "", nil
 	}
-	return ""
+	x, _ := c.recorded(p.Name).same()
+	for i, name := range spec.Placeholders() {
+		if x.Equal(cst.Handle(int64(-1-i))) && p.Form != spec.ByValue && (i == 0 || slices.Contains(p.Ignored(), name)) {
+			return name, nil
+		}
+	}
+	return "", errKind
 }
 
 // typeOf returns the type of a parameter in the trace.
@@ -157,23 +167,21 @@ func (s *statement) unused() string {
 
 // parameter returns what is written for a parameter.
 func (s *statement) parameter(p *spec.Param) (string, error) {
-	v := s.argument(p.Name)
-	if v == nil {
-		return s.absent(p), nil
+	switch name, err := s.placeholder(p); {
+	case err != nil:
+		return "", err
+	case standInNames[name] != "":
+		return standInNames[name], nil
+	case name != "":
+		return name, nil
 	}
-	if s.typeOf(p.Name).Class == spec.PlaceholderClass {
-		switch name := placeholder(v); name {
-		case "":
-			return "", errKind
-		case "MPI_STATUSES_IGNORE":
-			return "no_statuses", nil
-		case "MPI_UNWEIGHTED":
-			return "unweighted", nil
-		case "MPI_WEIGHTS_EMPTY":
-			return "empty_weights", nil
-		default:
-			return name, nil
-		}
+	v := s.argument(p.Name)
+	switch {
+	case v != nil:
+	case p.Direction != cst.Out && p.Form != spec.ByValue && p.Given == "":
+		return "", refusal("has no argument " + p.Name + " in the trace")
+	default:
+		return s.absent(p), nil
 	}
 	switch p.Form {
 	case spec.ByValue:
@@ -190,6 +198,9 @@ func (s *statement) parameter(p *spec.Param) (string, error) {
 	}
 	return "", errKind
 }
+
+// standInNames are the variables of a program that have the values of placeholders: compilers warn of some of these.
+var standInNames = map[string]string{"MPI_STATUSES_IGNORE": "no_statuses", "MPI_UNWEIGHTED": "unweighted", "MPI_WEIGHTS_EMPTY": "empty_weights"}
 
 // absent returns what is written for a parameter that does not count, or is only written to.
 func (s *statement) absent(p *spec.Param) string {

@@ -12,19 +12,22 @@ import (
 )
 
 // TestForced checks the proxy of a program whose calls depend on what comes first.
-func TestForced(t *testing.T) {
-	source, err := filepath.Abs("testdata/forced.c")
+func TestForced(t *testing.T) { testProxyOf(t, "forced.c", 3) }
+
+// testProxyOf checks the proxy of a program in testdata, run by so many ranks.
+func testProxyOf(t *testing.T, name string, ranks int) {
+	source, err := filepath.Abs(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
-		program := filepath.Join(t.TempDir(), "forced")
-		if out, err := exec.Command(m.CC, "-o", program, source).CombinedOutput(); err != nil {
+		program := filepath.Join(t.TempDir(), "program")
+		if out, err := exec.Command(m.CC, "-w", "-o", program, source).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 		trace := recorded.Trace(t, m, func(o mpitest.Options) {
-			o.Ranks, o.Limit = 3, limit
+			o.Ranks, o.Limit = ranks, limit
 			if output := m.Run(t, o, program); output.Status != 0 {
 				t.Fatalf("status %d: %s", output.Status, output.Rest)
 			}

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -99,8 +100,8 @@ func syntax(t *testing.T, files []File) string {
 			t.Fatal(err)
 		}
 	}
-	// Functions that MPI has declared as deprecated are called as the program called them.
-	c := exec.Command(compiler, "-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wno-deprecated-declarations", "main.c")
+	// Functions that MPI has declared as deprecated, or removed, are called as the program called them.
+	c := exec.Command(compiler, "-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wno-deprecated-declarations", "-DOMPI_OMIT_MPI1_COMPAT_DECLS=0", "main.c")
 	c.Dir = directory
 	out, err := c.CombinedOutput()
 	if err == nil {
@@ -148,10 +149,33 @@ func FuzzSource(f *testing.F) {
 		if strings.Contains(main, "??") || strings.ContainsFunc(main, func(r rune) bool { return r != '\n' && (r < ' ' || r > '~') }) {
 			t.Errorf("bytes that mean something else in\n%s", main)
 		}
-		for line := range strings.SplitSeq(syntax(t, p.Files), "\n") {
-			if strings.Contains(line, "error:") && !missing.MatchString(line) {
-				t.Errorf("%s\n%s", line, main)
-			}
-		}
+		checkSyntax(t, p)
 	})
+}
+
+// checkSyntax checks that a compiler takes a program, but for what its MPI does not have.
+func checkSyntax(t *testing.T, p *Program) {
+	t.Helper()
+	for line := range strings.SplitSeq(syntax(t, p.Files), "\n") {
+		if strings.Contains(line, "error:") && !missing.MatchString(line) {
+			t.Errorf("%s\n%s", line, p.Files[0].Text)
+		}
+	}
+}
+
+// TestSpecialSource writes the proxies of traces that hold each function of MPI with special values of its parameters, and compiles them.
+func TestSpecialSource(t *testing.T) {
+	r := rand.New(rand.NewPCG(43, 8))
+	for round := range 8 {
+		at := 0
+		forms := func(n int) int { at++; return (round + at*at) % n }
+		trace := testtrace.Record(t, merge.Run{}, false, testtrace.SpecialRanks(testtrace.SpecialFunctions(), forms, r.IntN))
+		p, err := Generate(t.Context(), trace, Options{Name: "special.rpz"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !testing.Short() {
+			checkSyntax(t, p)
+		}
+	}
 }

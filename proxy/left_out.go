@@ -101,7 +101,7 @@ func (c *call) handles(use func(p *spec.Param, v *values)) {
 	for _, p := range c.function.Declared() {
 		v := c.argument(p.Name)
 		t := p.Element()
-		if v == nil || t.Kind != cst.KindHandle || classes[t.Class] == "" || c.typeOf(p.Name).Class == spec.PlaceholderClass {
+		if v == nil || t.Kind != cst.KindHandle || classes[t.Class] == "" {
 			continue
 		}
 		use(&p, v)

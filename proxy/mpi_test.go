@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/mpitest"
 	"github.com/reprise-trace/reprise/internal/mpitest/recorded"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/proxy"
 )
 
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) { os.Exit(mpitest.Main(m)) }
 
 var all = flag.Bool("all", false, "try the proxies of all programs, which takes minutes")
 
-// callTexts returns the calls of a rank without what a proxy does not have: addresses, call sites
+// callTexts returns the calls of a rank without what a proxy does not have: addresses that are no constants, call sites
 // and the arguments of the program.
 func callTexts(t *testing.T, trace *reprise.Trace, rank int) []string {
 	t.Helper()
@@ -41,7 +42,8 @@ func callTexts(t *testing.T, trace *reprise.Trace, rank int) []string {
 		var b strings.Builder
 		b.WriteString(call.Function.Name)
 		for i, p := range call.Function.Params {
-			if p.Name == "argc" || p.Name == "argv" || isAddress(p.Type) || p.Name == "filename" || p.Type.Class == "site" {
+			constant := p.Type.Kind == cst.KindPointer && slices.Contains(addresses, call.Args[i].Pointer().Segment)
+			if p.Name == "argc" || p.Name == "argv" || isAddress(p.Type) && !constant || p.Name == "filename" || p.Type.Class == "site" {
 				continue
 			}
 			fmt.Fprintf(&b, " %s=%v", p.Name, call.Args[i])
@@ -50,6 +52,9 @@ func callTexts(t *testing.T, trace *reprise.Trace, rank int) []string {
 	}
 	return texts
 }
+
+// addresses are the segments of those that are constants.
+var addresses = []int64{spec.ID("MPI_BOTTOM"), spec.ID("MPI_IN_PLACE")}
 
 // isAddress reports whether arguments of a type are addresses.
 func isAddress(t cst.Type) bool {

@@ -72,6 +72,9 @@ func (s *statement) forced(line string) (string, error) {
 
 // forcedTest returns a test of one or of all of some requests so that it finds what it found in the trace.
 func (s *statement) forcedTest(line string) (string, error) {
+	if !s.mayHaveRequests() {
+		return line, nil // which finds the same each time
+	}
 	flag, err := s.flag()
 	if err != nil {
 		return "", err
@@ -80,13 +83,7 @@ func (s *statement) forcedTest(line string) (string, error) {
 	if requests == "" {
 		requests, count = s.argumentText("array_of_requests"), s.argumentText("count")
 	} else if requests[0] != '&' {
-		if requests == nulls["request"] {
-			return line, nil // which is complete, and no variable of the program
-		}
 		requests = "&" + requests
-	}
-	if requests == "NULL" {
-		return line, nil
 	}
 	waits := fmt.Sprintf("until_complete(%s, %s)", requests, count)
 	possible := fmt.Sprintf("!complete(%s, %s)", requests, count)
@@ -123,6 +120,17 @@ func (s *statement) forcedTest(line string) (string, error) {
 	return fmt.Sprintf("if (%s) %s", possible, line), nil
 }
 
+// mayHaveRequests reports whether some call had a request in the trace.
+func (s *statement) mayHaveRequests() bool {
+	some := false
+	for _, name := range []string{"request", "array_of_requests"} {
+		if v := s.argument(name); v != nil {
+			v.each(func(x cst.Value) { some = some || hasRequest(x) })
+		}
+	}
+	return some
+}
+
 // haveRequests reports whether each array of requests of a call had one in the trace.
 func (s *statement) haveRequests() bool {
 	list := s.argument("array_of_requests")
@@ -130,14 +138,14 @@ func (s *statement) haveRequests() bool {
 		return false
 	}
 	all := true
-	list.each(func(x cst.Value) {
-		some := false
-		for i := range x.Len() {
-			some = some || isObject(x.Index(i).Int())
-		}
-		all = all && some
-	})
+	list.each(func(x cst.Value) { all = all && hasRequest(x) })
 	return all
+}
+
+// hasRequest reports whether a request, or one of several, is one.
+func hasRequest(x cst.Value) (some bool) {
+	eachNumber(x, func(x cst.Value) { some = some || isObject(x.Int()) })
+	return some
 }
 
 // noRequest returns an expression in C for whether the request of a call was MPI_REQUEST_NULL in the trace.

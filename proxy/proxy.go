@@ -207,7 +207,7 @@ func (g *generator) collect() {
 						}
 					}
 				})
-				if e := p.Element(); p.Form == spec.Array && e.Kind == cst.KindHandle && classes[e.Class] != "" && c.typeOf(p.Name).Class != spec.PlaceholderClass {
+				if e := p.Element(); p.Form == spec.Array && e.Kind == cst.KindHandle && classes[e.Class] != "" {
 					if _, same := v.same(); !same {
 						v.each(func(x cst.Value) {
 							eachHandle(&p, x, func(class string, id int64, _ bool) { g.objects[class].add(id) })
@@ -215,7 +215,7 @@ func (g *generator) collect() {
 					}
 				}
 				class := p.Type.Class
-				if p.Type.Kind != cst.KindHandle || classes[class] == "" || c.typeOf(p.Name).Class == spec.PlaceholderClass {
+				if p.Type.Kind != cst.KindHandle || classes[class] == "" {
 					continue
 				}
 				if _, same := v.same(); !same { // constants, too, if some ranks have objects in their place

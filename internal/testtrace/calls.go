@@ -22,17 +22,29 @@ var exact = tracer.Options{Series: timing.NewSeriesCodec(timing.NewLossless(timi
 // as many ranks, unless it says more.
 func Record(t TB, run merge.Run, timed bool, ranks [][]Call) *reprise.Trace {
 	t.Helper()
+	return Open(t, RecordFile(t, run, timed, ranks))
+}
+
+// RecordFile returns the file of a trace that [Record] returns.
+func RecordFile(t TB, run merge.Run, timed bool, ranks [][]Call) []byte {
+	t.Helper()
+	run.Ranks = max(run.Ranks, len(ranks))
 	if timed {
-		return record(t, run, &exact, ranks)
+		return File(t, run, partsOf(t, &exact, ranks))
 	}
-	return record(t, run, nil, ranks)
+	return File(t, run, partsOf(t, nil, ranks))
 }
 
 // record is Record with what is to be kept of times, nil for nothing.
 func record(t TB, run merge.Run, times *tracer.Options, ranks [][]Call) *reprise.Trace {
 	t.Helper()
 	run.Ranks = max(run.Ranks, len(ranks))
-	var parts []merge.Part
+	return Write(t, run, partsOf(t, times, ranks))
+}
+
+// partsOf returns the parts of calls by rank.
+func partsOf(t TB, times *tracer.Options, ranks [][]Call) (parts []merge.Part) {
+	t.Helper()
 	for rank, calls := range ranks {
 		r := &tracer.Recorder{}
 		if times != nil {
@@ -50,7 +62,7 @@ func record(t TB, run merge.Run, times *tracer.Options, ranks [][]Call) *reprise
 		}
 		parts = append(parts, r.Finish(rank))
 	}
-	return Write(t, run, parts)
+	return parts
 }
 
 // Function returns a function: its parameters are name and kind in turn, a class for a
