@@ -166,7 +166,11 @@ func checkSyntax(t *testing.T, p *Program) {
 // TestSpecialSource writes the proxies of traces that hold each function of MPI with special values of its parameters, and compiles them.
 func TestSpecialSource(t *testing.T) {
 	r := rand.New(rand.NewPCG(43, 8))
-	for round := range 8 {
+	rounds := 8
+	if testing.Short() {
+		rounds = 1
+	}
+	for round := range rounds {
 		at := 0
 		forms := func(n int) int { at++; return (round + at*at) % n }
 		trace := testtrace.Record(t, merge.Run{}, false, testtrace.SpecialRanks(testtrace.SpecialFunctions(), forms, r.IntN))
