@@ -14,9 +14,10 @@
 // argument as C has it, inputs before the call and outputs after it. Handles and
 // addresses are raw values; [spec.Constants] are recorded once, so that those with
 // names can be told. Of a buffer it is the address. An output of a call that
-// returned an error is not looked at, unless the error is MPI_ERR_IN_STATUS. The
-// error code of a status is that of MPI only in this case: MPI leaves it as it
-// was in all others.
+// returned an error is not looked at, unless the error is MPI_ERR_IN_STATUS, or MPI_ERR_TRUNCATE of
+// a receive or of what completes one: its status says where the message came from. The
+// error code of a status is that of MPI only with MPI_ERR_IN_STATUS: MPI leaves it as it
+// was in all other cases.
 //
 // Of a function that makes a communicator, also the rank of the process in it and its size; and where the
 // arguments do not say who is where in it, what does: see [spec.Param.Asked].

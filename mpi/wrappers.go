@@ -94,6 +94,7 @@ type wrapper struct {
 	Fortran                     bool     // may be called from the function of Fortran
 	Fails                       bool     // returns an error code
 	Statuses                    bool     // which may be that the statuses say what failed
+	Truncates                   bool     // which may be that there was no room for all of a message: the outputs are there all the same
 	Entries                     []string // parameters of which the value before the call is needed after it
 	Own                         *ownStatuses
 	Before, After               *record
@@ -180,6 +181,8 @@ func newWrapper(number int, declared header.Function) wrapper {
 			errors := "0"
 			if p.Type.Kind != cst.KindStatus && p.Element().Kind == cst.KindStatus {
 				w.Statuses, errors = true, "errors_"
+			} else if w.Own != nil {
+				w.Truncates = w.Fails
 			}
 			w.After.add(p, declared.Params[i], w.Fails, statusWords{errors, w.Own != nil})
 		}

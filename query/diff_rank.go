@@ -39,6 +39,7 @@ func newDiffer(a, b *reprise.Trace, ignore *Ignored) *differ {
 		a: newDiffSide(a, ignore), b: newDiffSide(b, ignore),
 		known: make(map[sameComparison]*comparedGrammars), calls: make(map[string]*countedCall), functions: make(map[string]*rankenc.SetBuilder),
 	}
+	d.a.matchFunctions(nil)
 	d.b.matchFunctions(d.a)
 	if maps.Equal(d.a.names, d.b.names) {
 		d.a.names, d.b.names = nil, nil
@@ -86,17 +87,23 @@ func (d *differ) rank(rank int) (*comparedRank, error) {
 		return nil, fmt.Errorf("second trace: %w", err)
 	}
 	ids := make(map[string]uint32)
-	ofX, ofY := d.a.identify(x, ids), d.b.identify(y, ids)
+	ofX, ofY := d.a.identify(x, ids, false), d.b.identify(y, ids, false)
 	r := &comparedRank{both: x != nil && y != nil}
 	if r.both {
-		r.prefix = d.prefix(x, y, ofX, ofY)
+		prefix := d.prefix
 		end := positions{x.Len(), y.Len()}
+		if r.prefix = prefix(x, y, ofX, ofY); r.prefix != end && d.a.ignore.renames() {
+			ids = make(map[string]uint32)
+			ofX, ofY = d.a.identify(x, ids, true), d.b.identify(y, ids, true)
+			prefix = d.renamedPrefix
+			r.prefix = prefix(x, y, ofX, ofY)
+		}
 		if r.equal = r.prefix == end; r.equal {
 			return r, nil
 		}
 		r.otherwise, r.differsOtherwise = r.prefix, true
 		if r.frame = d.isFrame(x, y, r.prefix); r.frame {
-			r.otherwise = d.prefix(x, y, d.a.withoutFrame(x, ofX, len(ids)), d.b.withoutFrame(y, ofY, len(ids)))
+			r.otherwise = prefix(x, y, d.a.withoutFrame(x, ofX, len(ids)), d.b.withoutFrame(y, ofY, len(ids)))
 			r.differsOtherwise = r.otherwise != end
 		}
 	}
@@ -319,26 +326,35 @@ func (s *diffSide) calls(rank int) (*reprise.Rank, error) {
 	return s.trace.Rank(rank)
 }
 
-// matchFunctions gives functions that another trace has, too, the ids that they have
-// there.
+// matchFunctions gives functions that another trace has, too, the ids that they have there, and those that are equal
+// in what counts one id.
 func (s *diffSide) matchFunctions(other *diffSide) {
-	byName := make(map[string][]int)
-	for i, f := range other.trace.Functions() {
-		byName[f.Name] = append(byName[f.Name], i)
+	type known struct {
+		function cst.Function
+		id       uint32
+	}
+	byName := make(map[string][]known)
+	first := uint32(0)
+	if other != nil {
+		for i, f := range other.trace.Functions() {
+			byName[f.Name] = append(byName[f.Name], known{s.ignore.compared(f), other.functions[i]})
+		}
+		first = uint32(len(other.functions))
 	}
 	for i, f := range s.trace.Functions() {
-		s.functions[i] += uint32(len(other.functions))
-		for _, k := range byName[f.Name] {
-			if s.ignore.compared(other.trace.Functions()[k]).Equal(s.ignore.compared(f)) {
-				s.functions[i] = other.functions[k]
-			}
+		s.functions[i] += first
+		f = s.ignore.compared(f)
+		if k := slices.IndexFunc(byName[f.Name], func(k known) bool { return k.function.Equal(f) }); k >= 0 {
+			s.functions[i] = byName[f.Name][k].id
+		} else {
+			byName[f.Name] = append(byName[f.Name], known{f, s.functions[i]})
 		}
 	}
 }
 
 // identify returns an id for each terminal of calls, the one that ids has for an equal
-// call or a new one.
-func (s *diffSide) identify(calls *reprise.Rank, ids map[string]uint32) []uint32 {
+// call or a new one. Calls may be equal that name other requests, if that is said.
+func (s *diffSide) identify(calls *reprise.Rank, ids map[string]uint32, renamed bool) []uint32 {
 	if calls == nil {
 		return nil
 	}
@@ -353,7 +369,13 @@ func (s *diffSide) identify(calls *reprise.Rank, ids map[string]uint32) []uint32
 		fn, args := calls.Function(uint32(terminal)), call.Args
 		key = binary.LittleEndian.AppendUint32(key[:0], s.functions[fn])
 		for i, p := range s.trace.Functions()[fn].Params {
-			if !s.ignore.parameter(p) {
+			switch {
+			case s.ignore.parameter(p):
+			case s.ignore.Addresses && isNothing(&call, i):
+				key = append(key, nothing)
+			case renamed && isRenamed(p):
+				key = s.appendRenamed(key, &p.Type, args[i])
+			default:
 				key = s.appendKey(key, &p.Type, args[i])
 			}
 		}
@@ -367,14 +389,33 @@ func (s *diffSide) identify(calls *reprise.Rank, ids map[string]uint32) []uint32
 	return list
 }
 
+// What keys of arguments begin with.
+const (
+	plain byte = iota
+	named
+	array
+	nothing
+	renamed
+)
+
+// appendRenamed appends the key of requests or messages of which only null ones count.
+func (s *diffSide) appendRenamed(key []byte, t *cst.Type, v cst.Value) []byte {
+	switch {
+	case t.Kind == cst.KindArray:
+		key = binary.AppendUvarint(append(key, array), uint64(v.Len()))
+		for i := range v.Len() {
+			key = s.appendRenamed(key, t.Elem, v.Index(i))
+		}
+		return key
+	case v.Int() < 0:
+		return s.appendKey(key, t, v)
+	}
+	return append(key, renamed)
+}
+
 // appendKey appends what is equal for equal arguments of a type only: a number that has a
 // name as that name.
 func (s *diffSide) appendKey(key []byte, t *cst.Type, v cst.Value) []byte {
-	const (
-		plain byte = iota
-		named
-		array
-	)
 	if t.Kind == cst.KindPointer && s.ignore.Addresses && !isConstant(v) {
 		return append(key, plain)
 	}

@@ -210,7 +210,7 @@ func (d *mpiDialect) rank(read *reprise.Rank, number int) (meanings, error) {
 
 // happened reports whether a call that did not succeed means what others do. One that failed does
 // if it received a message, of which there was no room for all, if it waited for one
-// operation, which is what failed, or if it has a status for each of several operations. One
+// operation, which is what failed, or if it says what became of several operations. One
 // that has not returned has begun what it does, but completed nothing.
 func happened(p *spec.Role, outcome spec.Outcome, args arguments, truncate int64) bool {
 	switch {
@@ -218,6 +218,11 @@ func happened(p *spec.Role, outcome spec.Outcome, args arguments, truncate int64
 		return p.Class != spec.Completion && p.Class != spec.Probe
 	case p.Class == spec.Completion:
 		_, single := args.find("request", cst.KindHandle)
+		for _, output := range []string{"flag", "index"} {
+			if _, told := args.find(output, cst.KindInt); told {
+				return true
+			}
+		}
 		_, told := args.told("array_of_statuses", cst.KindArray)
 		return told || single && p.Requests == spec.Waits
 	}

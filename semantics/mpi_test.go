@@ -496,6 +496,21 @@ func TestTruncatedMessages(t *testing.T) {
 	compare(t, mpiModel(t, 3, program), 0, append([]string{"MPI_Recv: nothing", "MPI_Sendrecv: nothing"}, rest("-1")...)...)
 }
 
+// A call that completes any of several requests and failed as its message was too long says which one, and where that came from.
+func TestTruncatedAny(t *testing.T) {
+	const truncate = 14
+	a, b := request(0, 0), request(1, 0)
+	m := namedTrace(t, 3, []merge.Name{{Kind: cst.KindHandle, Class: "error", Value: truncate, Name: "MPI_ERR_TRUNCATE"}}, func(_ int, r *recording) {
+		for _, id := range []int{a, b} {
+			r.receive("MPI_Irecv", 1, "MPI_CHAR", "MPI_ANY_SOURCE", 7, world, "request", id)
+		}
+		r.call("MPI_Waitany", "count", 2, "array_of_requests", []any{a, b}, "index", 1, "status", from(2, -9), "error", truncate)
+		r.call("MPI_Test", "request", a, "flag", 1, "status", from(1, -9), "error", truncate)
+	})
+	compare(t, modelOf(t, m), 0, "MPI_Irecv: point-to-point on world; receive 1 tag 7: 1 elements, 1 bytes",
+		"MPI_Irecv: point-to-point on world; receive 2 tag 7: 1 elements, 1 bytes", "MPI_Waitany: completion", "MPI_Test: completion")
+}
+
 func TestSwitchesRecording(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

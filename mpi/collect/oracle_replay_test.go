@@ -578,7 +578,10 @@ func (m *replay) status(f *knownFunction, r *spool.Record, given *requestCall, i
 	case f.base == "MPI_Mrecv":
 		asked = messageAsked{true, open, open}
 	}
-	if asked.any && s.Error == 0 {
+	class := int64(raw.StatusClass(k))
+	id, named := m.constantsOf("error")[class]
+	truncated := named && class != 0 && id == spec.ID("MPI_ERR_TRUNCATE")
+	if asked.any && (s.Error == 0 || truncated) {
 		if source := m.canonical("rank", s.Source); source != asked.source {
 			kept.Source = source
 		}

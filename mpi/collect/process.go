@@ -56,6 +56,7 @@ type process struct {
 	noRequest   uint64                 // the null request
 	numerals    []merge.Name           // numbers that have a name
 	errors      []merge.Name           // classes of errors that have one
+	truncate    int64                  // the class of the error that there was no room for all of a message
 	classes     map[int64]int64        // of errors, by code
 	called      map[int64][]sourceSite // sites with their callers, by id
 
@@ -192,6 +193,9 @@ func (p *process) declare(n int, raw int64) {
 	case "int":
 		p.numerals = append(p.numerals, merge.Name{Kind: cst.KindInt, Value: raw, Name: c.Name})
 	case "error":
+		if c.Name == "MPI_ERR_TRUNCATE" {
+			p.truncate = raw
+		}
 		p.errors = append(p.errors, merge.Name{Kind: cst.KindHandle, Class: "error", Value: raw, Name: c.Name})
 	case "request":
 		p.requests.Declare(uint64(raw), id)

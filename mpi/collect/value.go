@@ -148,10 +148,10 @@ func (p *process) status(t *thread, f *plan, q *parameter, r *spool.Record, v sp
 }
 
 // outcome returns what is news in a status. That of an operation that failed or is
-// pending need not have a source.
+// pending need not have a source, but for one that received a message of which there was no room for all.
 func (p *process) outcome(asked question, s cst.Status, class int) cst.Value {
 	kept := cst.Status{Source: implied, Tag: implied, Error: int64(class)}
-	if asked.receives && s.Error == 0 {
+	if asked.receives && (s.Error == 0 || class != 0 && int64(class) == p.truncate) {
 		kept.Source = news(asked.source, resolve(p.ranks, s.Source))
 		kept.Tag = news(asked.tag, resolve(p.tags, s.Tag))
 	}

@@ -240,6 +240,13 @@ static inline int in_status(uint64_t error)
 	return error >> 32 == MPI_ERR_IN_STATUS;
 }
 
+/* Likewise of one that received a message for which there was not room enough: its status
+   says where that came from. */
+static inline int is_truncated(uint64_t error)
+{
+	return error >> 32 == MPI_ERR_TRUNCATE;
+}
+
 static inline uint64_t float_word(double x)
 {
 	uint64_t word;

@@ -1,0 +1,141 @@
+package query
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/spec"
+	"github.com/reprise-trace/reprise/symbolic"
+)
+
+// A timedRun records one run of a program: what is up to time and to addresses is drawn for each run, all else is the program's.
+type timedRun struct {
+	*rapid.T
+	testtrace.Recording
+	free []int64 // numbers of requests that are not in use, in the order of this run
+}
+
+func (r *timedRun) begin() int {
+	k := rapid.IntRange(0, len(r.free)-1).Draw(r.T, "request")
+	id := r.free[k]
+	r.free[k] = r.free[len(r.free)-1]
+	r.free = r.free[:len(r.free)-1]
+	return int(id)
+}
+
+// address is where a buffer of so many elements is.
+func (r *timedRun) address(count int) cst.Value {
+	if count == 0 && rapid.Bool().Draw(r.T, "NULL") {
+		return cst.PointerTo(cst.Pointer{Segment: -1})
+	}
+	return cst.PointerTo(cst.Pointer{Segment: 5, Displacement: int64(rapid.IntRange(0, 3).Draw(r.T, "address"))})
+}
+
+// A timedStep is a part of the program: receives that are begun, of so many elements each, and waited for in an order, or messages from
+// sources that probes find, which are answered.
+type timedStep struct {
+	counts  []int
+	waits   []int
+	sources []int
+	none    bool // a wait for nothing
+}
+
+func drawStep(t *rapid.T) timedStep {
+	if rapid.IntRange(0, 5).Draw(t, "none") == 0 {
+		return timedStep{none: true}
+	}
+	if rapid.Bool().Draw(t, "probes") {
+		return timedStep{sources: rapid.Permutation([]int{1, 2, 3}).Draw(t, "sources")[:rapid.IntRange(1, 3).Draw(t, "messages")]}
+	}
+	s := timedStep{counts: rapid.SliceOfN(rapid.IntRange(0, 2), 1, 4).Draw(t, "counts")}
+	for i := range s.counts {
+		s.waits = append(s.waits, i)
+	}
+	s.waits = rapid.Permutation(s.waits).Draw(t, "waits")
+	return s
+}
+
+func (r *timedRun) step(s timedStep) {
+	switch {
+	case s.none:
+		typ, requests := cst.ArrayOf(cst.HandleOf("request")), cst.Array()
+		if rapid.Bool().Draw(r.T, "NULL") {
+			typ, requests = cst.HandleOf(spec.PlaceholderClass), cst.Handle(spec.ID("NULL"))
+		}
+		r.Call(r.Declare(cst.Function{Name: "MPI_Waitall", Params: []cst.Param{
+			{Name: "count", Type: cst.Type{Kind: cst.KindInt}}, {Name: "array_of_requests", Type: typ, Direction: cst.InOut},
+		}}), cst.Int(0), requests)
+		return
+	case s.sources != nil:
+		for _, source := range rapid.Permutation(s.sources).Draw(r.T, "order") {
+			for range rapid.IntRange(0, 2).Draw(r.T, "polls") {
+				r.MPI(1, "MPI_Iprobe", "source", "MPI_ANY_SOURCE", "tag", 4, "comm", "MPI_COMM_WORLD", "flag", 0)
+			}
+			r.MPI(1, "MPI_Iprobe", "source", "MPI_ANY_SOURCE", "tag", 4, "comm", "MPI_COMM_WORLD", "flag", 1, "status", cst.Status{Source: int64(source), Tag: -9})
+			r.MPI(1, "MPI_Recv", "buf", r.address(source), "count", source, "datatype", "MPI_INT", "source", source, "tag", 4, "comm", "MPI_COMM_WORLD")
+			r.MPI(1, "MPI_Send", "buf", r.address(1), "count", 1, "datatype", "MPI_INT", "dest", source, "tag", 5, "comm", "MPI_COMM_WORLD")
+		}
+		return
+	}
+	var requests []int
+	for _, n := range s.counts {
+		id := r.begin()
+		requests = append(requests, id)
+		r.MPI(1, "MPI_Irecv", "buf", r.address(n), "count", n, "datatype", "MPI_INT", "source", 1, "tag", 2, "comm", "MPI_COMM_WORLD", "request", id)
+	}
+	for _, k := range s.waits {
+		r.MPI(1, "MPI_Wait", "request", requests[k])
+	}
+	for _, id := range requests {
+		r.free = append(r.free, int64(id))
+	}
+}
+
+func runOf(t *rapid.T, steps []timedStep) *reprise.Trace {
+	r := &timedRun{T: t}
+	for i := range 6 {
+		r.free = append(r.free, symbolic.JoinRequest(int64(i%3), int64(i/3)))
+	}
+	for _, s := range steps {
+		r.step(s)
+	}
+	return openParts(t, merge.Run{Ranks: 4}, []merge.Part{r.Finish(0)})
+}
+
+// TestDiffRuns compares two runs of a program, which differ in addresses, numbers of requests and the order of messages that probes find, and
+// not equal programs: with another wait, another message or another answer.
+func TestDiffRuns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		steps := rapid.SliceOfN(rapid.Custom(drawStep), 1, 6).Draw(t, "program")
+		ignore := Ignored{Addresses: true, Completions: true, Polls: true}
+		a := runOf(t, steps)
+		d, err := OpenDiff(t.Context(), a, runOf(t, steps), DiffOptions{Ignore: ignore})
+		if err != nil || !d.Equal() {
+			t.Fatalf("runs of one program differ: %v, %v", d.First, err)
+		}
+		k := rapid.IntRange(0, len(steps)-1).Draw(t, "changed")
+		other := append([]timedStep(nil), steps...)
+		s := other[k]
+		switch {
+		case s.none:
+			other = append(other, s)
+		case s.sources != nil:
+			s.sources = append([]int{3}, s.sources...)
+		case len(s.waits) > 1: // waits for another request first
+			s.waits = append([]int{s.waits[1], s.waits[0]}, s.waits[2:]...)
+		default:
+			s.counts = []int{s.counts[0] + 1}
+		}
+		if !s.none {
+			other[k] = s
+		}
+		if d, err = OpenDiff(t.Context(), a, runOf(t, other), DiffOptions{Ignore: ignore}); err != nil || d.Equal() {
+			t.Fatalf("runs of two programs are equal: %v", err)
+		}
+	})
+}
