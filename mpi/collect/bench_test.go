@@ -1,7 +1,6 @@
 package collect
 
 import (
-	"encoding/binary"
 	"os"
 	"runtime"
 	"testing"
@@ -25,7 +24,7 @@ func stencilSpool(b testing.TB, directory string, processes, threads, rounds, ta
 			w.call(at+400, "MPI_Waitall", 4, changes{words{7000, 7008, 7016, 7024}, words{null, null, null, null}}, nothing{})
 			if len(w.data) > 4<<20 || i == rounds-1 {
 				if i < rounds-1 {
-					binary.LittleEndian.PutUint32(w.data[offsetState:], uint32(spool.Continued))
+					w.set(offsetState, uint32(spool.Continued))
 				}
 				path := spool.Thread{Process: w.id, Thread: lane}.Segment(directory, w.sequence)
 				if err := os.WriteFile(path, w.data, 0o600); err != nil {

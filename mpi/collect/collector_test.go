@@ -339,7 +339,7 @@ func TestLive(t *testing.T) {
 	next.isend(100000, 1, 7000)
 	whole := t.TempDir()
 	w.write(t, whole)
-	binary.LittleEndian.PutUint32(w.data[offsetState:], 1) // continued
+	w.set(offsetState, 1) // continued
 	w.write(t, whole)
 	next.write(t, whole)
 	want := list(t, whole)
@@ -352,14 +352,14 @@ func TestLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	binary.LittleEndian.PutUint32(w.data[offsetState:], 0)
+	w.set(offsetState, 0)
 	path := spool.Thread{Process: w.id}.Segment(directory, 0)
 	record := headerSize // where the record begins that is being written
 	for n := 0; n < len(w.data); n += 8 {
 		file := make([]byte, len(w.data)+64)
 		if n >= headerSize {
 			copy(file, w.data[:n])
-			if size := int(binary.LittleEndian.Uint32(w.data[record:])); n == record+size {
+			if size := spool.SizeOf(binary.LittleEndian.Uint64(w.data[record:])); n == record+size {
 				record = n
 			}
 			clear(file[record:min(record+8, n)]) // the first word comes last
@@ -375,7 +375,7 @@ func TestLive(t *testing.T) {
 		}
 	}
 	next.write(t, directory)
-	binary.LittleEndian.PutUint32(w.data[offsetState:], 1)
+	w.set(offsetState, 1)
 	w.write(t, directory)
 	if _, err := c.Poll(); err != nil {
 		t.Fatal(err)
@@ -416,6 +416,7 @@ func TestWorlds(t *testing.T) {
 				w.id = spool.Process{PID: uint32(200 + i), Loaded: 1e18 + uint64(i)}
 				w.header(p.rank)
 				binary.LittleEndian.PutUint64(w.data[offsetJob:], p.job)
+				w.check()
 				w.constants()
 				w.call(100, "MPI_Comm_size", world, i)
 				w.write(t, directory)
@@ -453,10 +454,10 @@ func TestVariants(t *testing.T) {
 
 // TestOverwritten has a program that writes over the headers of its segments.
 func TestOverwritten(t *testing.T) {
-	for offset, value := range map[int]byte{72: 7, 75: 0xff, 108: 9, 28: 1, 0: 0, 0x10: 0xfe} {
+	for offset, value := range map[int]byte{offsetRank: 7, offsetRank + 7: 1, offsetSize: 9, 28: 1, 0: 0, 0x10: 0xfe} {
 		directory := t.TempDir()
 		w := newSpoolWriter(3, 0)
-		w.data[108] = 4 // the size of MPI_COMM_WORLD
+		w.set(offsetSize, 4) // the size of MPI_COMM_WORLD
 		w.call(1000, "MPI_Barrier", world)
 		w.write(t, directory)
 		c, err := New(directory, Options{Untimed: true, Keep: true})
@@ -487,17 +488,16 @@ func TestMissing(t *testing.T) {
 		w := newSpoolWriter(3, 0)
 		w.call(1000, "MPI_Barrier", world)
 		w.call(2000, "MPI_Barrier", world)
-		const offsetLost = 80
 		if later {
-			w.data[offsetState] = byte(spool.Continued)
+			w.set(offsetState, uint32(spool.Continued))
 			w.write(t, directory)
 			w.sequence++
 			w.header(3)
 			w.call(7000, "MPI_Barrier", world)
 		} else {
-			w.data[offsetState] = byte(spool.Broken)
+			w.set(offsetState, uint32(spool.Broken))
 		}
-		w.data[offsetLost] = 5
+		w.set(offsetLost, 5)
 		w.write(t, directory)
 		c, err := New(directory, Options{Untimed: true, Keep: true})
 		if err != nil {

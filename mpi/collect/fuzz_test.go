@@ -34,6 +34,7 @@ func FuzzCollector(f *testing.F) {
 			w := &spoolWriter{id: spool.Process{PID: 1, Loaded: 1}, lane: uint32(lane)}
 			w.header(0)
 			w.data = append(w.data, body...)
+			seal(w.data[headerSize:], headerSize)
 			if lane == 0 || len(body) > 0 {
 				path := spool.Thread{Process: w.id, Thread: w.lane}.Segment(directory, 0)
 				if err := os.WriteFile(path, w.data, 0o600); err != nil {

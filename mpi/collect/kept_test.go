@@ -22,8 +22,7 @@ func writeSegments(t *testing.T, directory string, calls, each int, step func())
 			w.begin(at, flagOutermost, "MPI_Recv", 4096, 1, integers, 3, i%5, world, nothing{})
 			w.write(t, directory)
 			step()
-			order := binary.LittleEndian
-			order.PutUint32(w.data[offsetState:], uint32(spool.Continued))
+			w.set(offsetState, uint32(spool.Continued))
 			w.write(t, directory)
 			w.sequence++
 			w.header(0)
@@ -139,7 +138,7 @@ func TestRecoveredInPart(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			writeFile(t, kept[0], tt.kept)
 			if tt.third {
-				binary.LittleEndian.PutUint32(segments[2][offsetState:], uint32(spool.Continued))
+				(&spoolWriter{data: segments[2]}).set(offsetState, uint32(spool.Continued))
 				writeFile(t, third, segments[2])
 				defer os.Remove(third)
 			}

@@ -32,6 +32,7 @@ type process struct {
 	epoch   int  // how often it was switched off
 	ended   bool // MPI_Finalize was called
 	fault   error
+	over    bool // the process has ended, and no more is to be read
 
 	functions []function // by number
 	variants  int
@@ -120,6 +121,7 @@ func (p *process) round(ended bool, listed int64) (more bool) {
 			p.fault, more = fmt.Errorf("the collector failed: %v", fault), false
 		}
 	}()
+	p.over = ended
 	return p.consume(ended, listed, p.take)
 }
 
@@ -290,10 +292,12 @@ func (p *process) problems() error {
 			problems = append(problems, fmt.Errorf("%s: %s was overwritten: the program writes where it has no memory; what the file said before counts, calls may be wrong", whose, t.segment(t.opened-1)))
 		}
 		switch {
-		case t.empty():
+		case p.over && t.empty():
 			problems = append(problems, fmt.Errorf("calls of %s are lost: %s is empty", whose, t.path))
 		case t.err != nil:
 			problems = append(problems, fmt.Errorf("calls of %s are lost: %w", whose, t.err))
+		case p.over && t.ended() != nil:
+			problems = append(problems, fmt.Errorf("calls of %s are lost: %s: %w", whose, t.path, t.ended()))
 		case t.cut() && t.wasKept:
 			problems = append(problems, fmt.Errorf("calls of %s are lost: %s is missing, as %s", whose, t.segment(t.opened), readBefore))
 		case t.cut():
@@ -333,7 +337,7 @@ func (p *process) missing() (list []merge.Missing) {
 	}
 	for _, t := range p.threads {
 		switch {
-		case t.err != nil || t.cut() || t.empty() || t.late && t.opened == 0:
+		case t.err != nil || t.cut() || p.over && (t.empty() || t.ended() != nil) || t.late && t.opened == 0:
 			add(t, 0, t.taken)
 		case t.lost() > 0:
 			add(t, t.lost(), cmp.Or(t.full, t.taken))

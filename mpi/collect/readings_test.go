@@ -33,6 +33,7 @@ func TestMeasure(t *testing.T) {
 				w := newSpoolWriter(int32(rank), 0)
 				w.id.Loaded += 7 * uint64(rank)
 				binary.LittleEndian.PutUint64(w.data[16:], w.id.Loaded)
+				w.check()
 				w.call(10, "MPI_Barrier", world)
 				w.write(t, directory)
 			}
@@ -109,6 +110,7 @@ func TestMachines(t *testing.T) {
 			for rank, machine := range tt.machines {
 				w := newSpoolWriter(int32(rank), 0)
 				binary.LittleEndian.PutUint64(w.data[offsetMachine:], machine)
+				w.check()
 				w.call(10, "MPI_Barrier", world)
 				w.write(t, directory)
 			}
@@ -138,6 +140,7 @@ func TestReadingsApart(t *testing.T) {
 	directory := t.TempDir()
 	w := newSpoolWriter(0, 0)
 	binary.LittleEndian.PutUint64(w.data[offsetMachine:], 7)
+	w.check()
 	w.call(10, "MPI_Barrier", world)
 	w.write(t, directory)
 	part := func(measure bool) (sections map[format.Section]string, clocks []merge.Clock) {

@@ -235,7 +235,7 @@ func timeOf(r *spool.Record) int64 {
 }
 
 const (
-	headerSize = 128     // bytes before the first record of a segment
+	headerSize = 160     // bytes before the first record of a segment
 	window     = 1 << 18 // bytes that are read at once, if there are few threads
 	maxRecord  = 1 << 30 // bytes of the largest record
 )
@@ -327,10 +327,21 @@ func (s *stream) more() (bool, error) {
 			s.release()
 			return false, nil
 		}
+		if err := s.ended(); err != nil {
+			return false, err
+		}
 		if err := s.close(); err != nil {
 			return false, err
 		}
 	}
+}
+
+// ended returns an error if more was written to the segment than was read, when there is no more to come.
+func (s *stream) ended() error {
+	if s.inKept || s.wasKept || s.path == "" || s.offset >= s.header.Written {
+		return nil
+	}
+	return spool.ErrorOfEnd(s.offset, s.header.Written)
 }
 
 // open opens the segment that is being read, or the next one, and reports whether
@@ -424,6 +435,9 @@ func (s *stream) read() (bool, error) {
 	if _, err := s.readHeader(); err != nil { // for the threads that there are by now
 		return false, err
 	}
+	if n = spool.Intact(s.records[:n], s.offset); n == 0 {
+		return false, spool.ErrorOfRecord(s.offset)
+	}
 	if s.keeper != nil && !s.keep {
 		if s.keeper.Add(s.head[:], s.records[:n]); s.keeper.Len() >= s.window {
 			s.keepRead(false)
@@ -434,15 +448,22 @@ func (s *stream) read() (bool, error) {
 
 // grown reports whether there is a record behind those that were read. It reads nothing else, as most threads do nothing most of the time.
 func (s *stream) grown() (bool, error) {
-	var size [4]byte
-	if _, err := s.file.ReadAt(size[:], s.offset); err != nil && !errors.Is(err, io.EOF) {
+	var first [8]byte
+	if _, err := s.file.ReadAt(first[:], s.offset); err != nil && !errors.Is(err, io.EOF) {
 		return false, err
 	}
-	return binary.LittleEndian.Uint32(size[:]) != 0, nil
+	return binary.LittleEndian.Uint64(first[:]) != 0, nil
 }
 
 // begin begins a segment, of which the header was read.
 func (s *stream) begin() error {
+	if s.file != nil {
+		if info, err := s.file.Stat(); err != nil {
+			return err
+		} else if info.Size() < s.header.Length {
+			return spool.ErrorOfLength(info.Size(), s.header.Length)
+		}
+	}
 	s.offset = headerSize
 	return s.decoder.Segment(s.head[:])
 }
@@ -459,11 +480,16 @@ func (s *stream) decode(records []byte) error {
 // segment may be being made.
 func (s *stream) readHeader() (there bool, err error) {
 	var data [headerSize]byte
-	if _, err := s.file.ReadAt(data[:], 0); err != nil && !errors.Is(err, io.EOF) {
-		return false, err
-	}
-	if data[0] == 0 && s.offset == 0 {
-		return false, nil
+	for try := range 2 {
+		if _, err := s.file.ReadAt(data[:], 0); err != nil && !errors.Is(err, io.EOF) {
+			return false, err
+		}
+		if data[0] == 0 && s.offset == 0 {
+			return false, nil
+		}
+		if _, err := spool.ParseSegmentHeader(data[:]); err == nil || try > 0 {
+			break // else it may be changing
+		}
 	}
 	return true, s.setHeader(data)
 }
@@ -504,12 +530,13 @@ func (s *stream) find() (int, error) {
 	}
 	end := 0
 	for have-end >= 8 {
-		size := int(binary.LittleEndian.Uint32(s.records[end:]))
+		first := binary.LittleEndian.Uint64(s.records[end:])
+		size := spool.SizeOf(first)
 		switch {
-		case size == 0:
+		case first == 0:
 			return end, nil
-		case size < 8 || size%8 != 0:
-			return have, nil // the decoder says what is wrong
+		case size == 0:
+			return have, nil // which is not intact
 		case size > have-end && end > 0:
 			return end, nil
 		case size > have:

@@ -1,7 +1,6 @@
 package collect
 
 import (
-	"encoding/binary"
 	"slices"
 	"testing"
 
@@ -17,7 +16,7 @@ func twoThreads() (first, second *spoolWriter) {
 	second.isend(begun+100, 2, 7001)
 	first.isend(begun+200, 3, 7002)
 	for _, w := range []*spoolWriter{first, second} {
-		binary.LittleEndian.PutUint32(w.data[offsetThreads:], 2)
+		w.set(offsetThreads, 2)
 	}
 	return first, second
 }

@@ -37,10 +37,16 @@ const (
 
 // Offsets in the header of a segment.
 const (
-	offsetState   = 76
-	offsetMachine = 112
-	offsetJob     = 96
-	offsetThreads = 104
+	offsetJob     = 80
+	offsetMachine = 88
+	offsetLength  = 96
+	offsetCheck   = 104
+	offsetRank    = 112
+	offsetSize    = 120
+	offsetState   = 128
+	offsetLost    = 136
+	offsetThreads = 144
+	offsetWritten = 152
 )
 
 func newSpoolWriter(rank int32, lane uint32) *spoolWriter {
@@ -53,14 +59,54 @@ func newSpoolWriter(rank int32, lane uint32) *spoolWriter {
 func (w *spoolWriter) header(rank int32) {
 	w.data = make([]byte, headerSize)
 	order := binary.LittleEndian
-	copy(w.data, "reprisp\x01")
+	copy(w.data, "reprisp\x02")
 	order.PutUint64(w.data[8:], spool.Fingerprint())
 	order.PutUint64(w.data[16:], w.id.Loaded)
 	order.PutUint32(w.data[24:], w.id.PID)
 	order.PutUint32(w.data[28:], w.lane)
 	order.PutUint32(w.data[32:], w.sequence)
-	order.PutUint32(w.data[72:], uint32(rank))
-	order.PutUint32(w.data[offsetState:], uint32(spool.Open))
+	for _, at := range []int{offsetSize, offsetState, offsetLost, offsetThreads} {
+		w.set(at, 0)
+	}
+	w.set(offsetRank, uint32(rank))
+	order.PutUint64(w.data[offsetWritten:], headerSize)
+	w.check()
+}
+
+// set sets what changes in a header, which says it twice.
+func (w *spoolWriter) set(offset int, value uint32) {
+	binary.LittleEndian.PutUint64(w.data[offset:], uint64(value)|uint64(^value)<<32)
+}
+
+// check sets the check of what does not change in the header.
+func (w *spoolWriter) check() {
+	check := uint64(0)
+	for at := 8; at < offsetCheck; at += 8 {
+		check = addWord(check, binary.LittleEndian.Uint64(w.data[at:]))
+	}
+	binary.LittleEndian.PutUint64(w.data[offsetCheck:], check*mixer)
+}
+
+const mixer = 0x9e3779b97f4a7c15
+
+func addWord(check, word uint64) uint64 { return check<<13 ^ check>>51 ^ word }
+
+// seal sets the checks of records that stand in a segment from some offset on, as far as there are any.
+func seal(records []byte, offset int) {
+	order := binary.LittleEndian
+	for len(records) >= 8 {
+		first := order.Uint64(records) & (1<<46 - 1)
+		size := 8 * int(first&(1<<27-1))
+		if size == 0 || size > len(records) {
+			return
+		}
+		check := uint64(offset) + first
+		for at := 8; at < size; at += 8 {
+			check = addWord(check, order.Uint64(records[at:]))
+		}
+		order.PutUint64(records, first|check*mixer>>46<<46)
+		records, offset = records[size:], offset+size
+	}
 }
 
 func (w *spoolWriter) function(name string) int {
@@ -73,11 +119,12 @@ func (w *spoolWriter) function(name string) int {
 
 // words appends a record.
 func (w *spoolWriter) words(kind, number int, flags uint64, words ...uint64) {
-	first := uint64(8+8*len(words)) | uint64(number)<<32 | uint64(kind)<<48 | flags<<56
-	w.data = binary.LittleEndian.AppendUint64(w.data, first)
+	at := len(w.data)
+	w.data = binary.LittleEndian.AppendUint64(w.data, uint64(1+len(words))|uint64(number)<<27|uint64(kind)<<38|flags<<42)
 	for _, x := range words {
 		w.data = binary.LittleEndian.AppendUint64(w.data, x)
 	}
+	seal(w.data[at:], at)
 }
 
 // constants tells of all constants: the value of one is its number, and that of a
@@ -250,6 +297,9 @@ func (w *spoolWriter) release(at int64, address uint64) {
 // write writes the segment to a spool directory.
 func (w *spoolWriter) write(t testing.TB, directory string) {
 	t.Helper()
+	binary.LittleEndian.PutUint64(w.data[offsetLength:], uint64(len(w.data)+64))
+	binary.LittleEndian.PutUint64(w.data[offsetWritten:], uint64(len(w.data)))
+	w.check()
 	path := spool.Thread{Process: w.id, Thread: w.lane}.Segment(directory, w.sequence)
 	if err := os.WriteFile(path, append(w.data, make([]byte, 64)...), 0o600); err != nil {
 		t.Fatal(err)

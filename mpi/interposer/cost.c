@@ -25,7 +25,7 @@ static __attribute__((noinline)) void record_trial(struct lane *lane, uint64_t v
 static slow void measure_cost(struct header *header)
 {
 	uint64_t *from = (uint64_t *)(header + 1), best = UINT64_MAX;
-	struct lane lane = {.at = from, .end = (uint64_t *)((char *)header + smallest)};
+	struct lane lane = {.header = header, .at = from, .end = (uint64_t *)((char *)header + smallest)};
 	for (int batch = 0; batch < COST_BATCHES; batch++) {
 		uint64_t before = nanoseconds(CLOCK_MONOTONIC);
 		for (uint64_t i = 0; i < COST_CALLS; i++)

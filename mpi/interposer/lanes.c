@@ -11,7 +11,7 @@ static slow void tell_threads(void)
 {
 	for (struct lane *l = lanes; l; l = l->next)
 		if (l->header)
-			atomic_store(&l->header->threads, lane_count);
+			atomic_store(&l->header->threads, doubled(lane_count));
 }
 
 /* Gives the thread a lane: one that an ended thread has left, or a new one. */
@@ -108,12 +108,22 @@ static inline uint64_t *reserve(struct lane *lane, size_t words)
 	return lane->at;
 }
 
-/* Publishes the record from at to end: its first word is written last. */
+enum { NUMBER_AT = 27, TYPE_AT = 38, FLAGS_AT = 42, CHECK_AT = 46 };
+
+/* Publishes the record from at to end: its first word is written last, and has a check of all and of where it is. */
 static inline void publish(struct lane *lane, uint64_t *at, uint64_t *end, unsigned type, unsigned number, unsigned flags)
 {
-	uint64_t word = (uint64_t)((end - at) * 8) | (uint64_t)number << 32 | (uint64_t)type << 48 | (uint64_t)flags << 56;
+	uint64_t word = (uint64_t)(end - at) | (uint64_t)number << NUMBER_AT | (uint64_t)type << TYPE_AT | (uint64_t)flags << FLAGS_AT;
+	uint64_t from = (uint64_t)((char *)lane->header), check = (uint64_t)(char *)at - from + word;
+	const uint64_t *w = at + 1;
+	if ((end - w) & 1)
+		check = add_word(check, *w++);
+	for (; w < end; w += 2)
+		check = add_word(add_word(check, w[0]), w[1]);
+	check = mix(check);
 	lane->at = end;
-	atomic_store_explicit((_Atomic uint64_t *)at, word, memory_order_release);
+	atomic_store_explicit((_Atomic uint64_t *)at, word | check >> CHECK_AT << CHECK_AT, memory_order_release);
+	atomic_store_explicit(&lane->header->written, (uint64_t)(char *)end - from, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	self.busy = 0;
 }

@@ -265,8 +265,8 @@ static slow void tell_rank(int rank, int size)
 	for (struct lane *l = lanes; l; l = l->next) {
 		if (!l->header)
 			continue;
-		atomic_store(&l->header->size, (uint32_t)size);
-		atomic_store(&l->header->rank, rank);
+		atomic_store(&l->header->size, doubled((uint32_t)size));
+		atomic_store(&l->header->rank, doubled((uint32_t)rank));
 	}
 	pthread_mutex_unlock(&lanes_lock);
 	atomic_signal_fence(memory_order_seq_cst);

@@ -51,24 +51,33 @@ static struct header *map_segment(const struct lane *lane, size_t size)
 /* How many records are lost until it is tried again to have a segment. */
 enum { TRY_AGAIN = 1024 };
 
+static void tell_lost(struct lane *lane)
+{
+	uint64_t lost = atomic_load(&lane->lost);
+	atomic_store(&lane->header->lost, doubled(lost < UINT32_MAX ? (uint32_t)lost : UINT32_MAX));
+}
+
 /* Counts a record that is not written. */
 static slow void lose(struct lane *lane)
 {
 	atomic_fetch_add(&lane->lost, 1);
 	if (lane->header)
-		atomic_fetch_add(&lane->header->lost, 1);
+		tell_lost(lane);
 }
 
 static slow int give_up(struct lane *lane)
 {
 	complain(directory);
 	if (lane->header)
-		atomic_store_explicit(&lane->header->state, BROKEN, memory_order_release);
+		atomic_store_explicit(&lane->header->state, doubled(BROKEN), memory_order_release);
 	lane->at = lane->end = NULL;
 	lane->broken = 1;
 	lane->tries = 0;
 	return 0;
 }
+
+/* A record has fewer words. */
+enum { MOST_WORDS = (1 << 27) - 1 };
 
 static void measure_cost(struct header *header);
 
@@ -100,23 +109,29 @@ static slow int begin_segment(struct lane *lane, size_t words)
 	header->invariant = (uint32_t)invariant;
 	header->ticks[0] = load_ticks;
 	header->monotonic[0] = load_monotonic;
+	header->length = size;
+	atomic_store(&header->written, sizeof *header);
 	both_clocks(&header->ticks[1], &header->monotonic[1]);
+	for (const uint64_t *w = &header->table; w < &header->check; w++)
+		header->check = add_word(header->check, *w);
+	header->check = mix(header->check);
 	/* What there was no space for before is made up for soon. */
 	lane->calibrated = lane->broken ? 0 : header->ticks[1];
 	lane->broken = 0;
 	/* Another thread may be telling the rank, or that it is there. */
 	pthread_mutex_lock(&lanes_lock);
-	atomic_store(&header->size, atomic_load(&world_size));
-	atomic_store(&header->rank, atomic_load(&world_rank));
-	atomic_store(&header->threads, lane_count);
-	atomic_store(&header->lost, atomic_load(&lane->lost));
+	atomic_store(&header->size, doubled(atomic_load(&world_size)));
+	atomic_store(&header->rank, doubled((uint32_t)atomic_load(&world_rank)));
+	atomic_store(&header->threads, doubled(lane_count));
+	atomic_store(&header->state, doubled(OPEN));
 	lane->header = header;
+	tell_lost(lane);
 	pthread_mutex_unlock(&lanes_lock);
 	/* The magic comes last: a segment with one has a whole header. */
 	atomic_thread_fence(memory_order_release);
-	memcpy(header->magic, "reprisp\1", 8);
+	memcpy(header->magic, "reprisp\2", 8);
 	if (old) {
-		atomic_store_explicit(&old->state, CONTINUED, memory_order_release);
+		atomic_store_explicit(&old->state, doubled(CONTINUED), memory_order_release);
 		unmap_pages(old, lane->size);
 	}
 	lane->size = size;
@@ -130,7 +145,7 @@ static slow int begin_segment(struct lane *lane, size_t words)
 static slow int next_segment(struct lane *lane, size_t words)
 {
 	int saved = errno, state;
-	if (lane->broken && ++lane->tries % TRY_AGAIN) {
+	if (words > MOST_WORDS || lane->broken && ++lane->tries % TRY_AGAIN) {
 		lose(lane);
 		return 0;
 	}

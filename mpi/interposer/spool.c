@@ -70,17 +70,28 @@ struct header {
 	uint32_t invariant;  /* nonzero if ticks are those of a counter */
 	uint64_t ticks[2];   /* at two instants, */
 	uint64_t monotonic[2]; /* and the monotonic clock at these, ns */
-	_Atomic int32_t rank; /* in MPI_COMM_WORLD, -1 as long as it is unknown */
-	_Atomic uint32_t state;
-	_Atomic uint64_t lost; /* records of the lane that were not written */
 	uint64_t cost; /* of recording a call, ps */
 	uint64_t job;  /* that the process belongs to, zero if it is unknown */
-	_Atomic uint32_t threads; /* lanes of the process */
-	_Atomic uint32_t size; /* of MPI_COMM_WORLD, 0 as long as it is unknown */
 	uint64_t machine; /* and runs on, since that was started; zero if it is unknown */
-	uint32_t reserved[2];
+	uint64_t length;  /* of the file, bytes */
+	uint64_t check;   /* of what is above but the magic */
+	/* What changes is in the lower half, and its complement in the upper. */
+	_Atomic uint64_t rank; /* in MPI_COMM_WORLD, -1 as long as it is unknown */
+	_Atomic uint64_t size; /* of MPI_COMM_WORLD, 0 as long as it is unknown */
+	_Atomic uint64_t state;
+	_Atomic uint64_t lost;    /* records of the lane that were not written, as far as there are 32 bits for them */
+	_Atomic uint64_t threads; /* lanes of the process */
+	_Atomic uint64_t written; /* bytes with the header, at least; without a complement */
 };
-_Static_assert(sizeof(struct header) == 128, "the header of a segment has 128 bytes");
+_Static_assert(sizeof(struct header) == 160, "the header of a segment has 160 bytes");
+
+static inline uint64_t doubled(uint32_t value) { return value | (uint64_t)~value << 32; }
+
+/* A check of words: each is added to those before, and then the bits are mixed, so that any that is another changes the
+   upper ones. */
+static inline uint64_t add_word(uint64_t check, uint64_t word) { return (check << 13 | check >> 51) ^ word; }
+
+static inline uint64_t mix(uint64_t check) { return check * UINT64_C(0x9e3779b97f4a7c15); }
 
 /* Maps memory for the interposer itself, whose functions of that name record what the program
    maps. */

@@ -161,7 +161,7 @@ func (d *Decoder) Next() (*Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		known, err := d.decode(data, int(word>>48&0xff), int(word>>32&0xffff), word>>56)
+		known, err := d.decode(data, typeOf(word), numberOf(word), flagsOf(word))
 		if err != nil {
 			d.err = parseError(d.base+int64(d.off), "record", err)
 			return nil, d.err
@@ -186,8 +186,8 @@ func (d *Decoder) next() ([]byte, uint64, error) {
 	if word == 0 {
 		return nil, 0, io.EOF
 	}
-	size := int64(uint32(word))
-	if size < 8 || size%8 != 0 {
+	size := int64(SizeOf(word))
+	if size == 0 {
 		return nil, 0, parseError(d.base+int64(d.off), "record", fmt.Errorf("%w: size %d", ErrCorrupt, size))
 	}
 	if size > int64(len(rest)) {

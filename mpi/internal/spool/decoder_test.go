@@ -32,11 +32,26 @@ func newSegment(sequence uint32) *segmentBuilder {
 	for i, word := range []uint64{1000, 3000, 50000, 51000} {
 		order.PutUint64(data[offsetTicks+8*i:], word)
 	}
-	order.PutUint32(data[offsetRank:], 5)
+	for _, at := range []int{offsetSize, offsetState, offsetLost, offsetThreads} {
+		double(data, at, 0)
+	}
+	double(data, offsetRank, 5)
+	order.PutUint64(data[offsetWritten:], headerSize)
 	order.PutUint64(data[offsetCost:], 87500)
 	order.PutUint64(data[offsetJob:], 1<<63+9)
 	order.PutUint64(data[offsetMachine:], 1<<63+10)
+	checked(data)
 	return &segmentBuilder{data}
+}
+
+// double writes what a header says twice.
+func double(data []byte, offset int, value uint32) {
+	binary.LittleEndian.PutUint64(data[offset:], uint64(value)|uint64(^value)<<32)
+}
+
+// checked writes the check of a header.
+func checked(data []byte) {
+	binary.LittleEndian.PutUint64(data[offsetCheck:], headerCheck(data))
 }
 
 // add appends a record. A string among the words is a text with its length.
@@ -55,9 +70,16 @@ func (b *segmentBuilder) add(kind, number, flags int, words ...any) *segmentBuil
 			b.data = append(b.data, make([]byte, -len(word)&7)...)
 		}
 	}
-	word := uint64(len(b.data)-at) | uint64(number)<<32 | uint64(kind)<<48 | uint64(flags)<<56
-	binary.LittleEndian.PutUint64(b.data[at:], word)
+	binary.LittleEndian.PutUint64(b.data[at:], firstWord((len(b.data)-at)/8, number, kind, flags))
+	seal(b.data, at)
 	return b
+}
+
+// seal writes the check of the record of a segment that begins at an offset.
+func seal(segment []byte, at int) {
+	record := segment[at:]
+	first := binary.LittleEndian.Uint64(record) & uncheckedMask
+	binary.LittleEndian.PutUint64(record, first|checkOf(record[:SizeOf(first)], int64(at))<<checkAt)
 }
 
 // sample returns a segment with a record of each type and a value of each form.
@@ -185,6 +207,7 @@ func TestSegments(t *testing.T) {
 	}
 	other := newSegment(2)
 	other.data[offsetThread]++
+	checked(other.data)
 	if err := d.Segment(other.data); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("segment of another thread: error %v", err)
 	}
@@ -208,43 +231,42 @@ func TestDecoderErrors(t *testing.T) {
 		{"NoHeader", &segmentBuilder{newSegment(0).data[:100]}, 100, io.ErrUnexpectedEOF},
 		{"Magic", header(func(b []byte) { b[7]++ }), 0, ErrCorrupt},
 		{"Table", header(func(b []byte) { b[offsetTable]++ }), offsetTable, ErrCorrupt},
-		{"State", header(func(b []byte) { b[offsetState] = 3 }), offsetState, ErrCorrupt},
-		{"Rank", header(func(b []byte) { b[offsetRank+3] = 0xff }), offsetRank, ErrCorrupt},
-		{"ClockStandsStill", header(func(b []byte) { copy(b[offsetTicks:], b[offsetTicks+8:offsetTicks+16]) }), offsetTicks, ErrCorrupt},
-		{"HalfAWord", &segmentBuilder{append(newSegment(0).data, 1, 0, 0)}, 128, io.ErrUnexpectedEOF},
-		{"SizeOdd", &segmentBuilder{append(newSegment(0).data, 9, 0, 0, 0, 0, 0, 3, 0)}, 128, ErrCorrupt},
-		{"SizeSmall", &segmentBuilder{append(newSegment(0).data, 0, 0, 0, 0, 0, 0, 3, 0)}, 128, ErrCorrupt},
-		{"SizeLarge", &segmentBuilder{append(newSegment(0).data, 16, 0, 0, 0, 0, 0, 3, 0)}, 128, io.ErrUnexpectedEOF},
-		{"Type", newSegment(0).add(14, 0, 0), 128, ErrCorrupt},
-		{"SizedCut", newSegment(0).add(recordSized, 0, 0, 1), 128, io.ErrUnexpectedEOF},
-		{"SizedNegative", newSegment(0).add(recordSized, 0, 0, 1, -1), 128, ErrCorrupt},
-		{"RegionNumber", newSegment(0).add(recordRegion, 0, 0, 1, 2, -15), 128, ErrCorrupt},
-		{"RegionSize", newSegment(0).add(recordRegion, 0, 0, 2, -1, -16), 128, ErrCorrupt},
-		{"RegionCut", newSegment(0).add(recordRegion, 0, 0, 2, 3), 128, io.ErrUnexpectedEOF},
-		{"ModuleSize", newSegment(0).add(recordModule, 0, 0, 2, -1, 0, "app"), 128, ErrCorrupt},
-		{"ModulePath", newSegment(0).add(recordModule, 0, 0, 2, 3, 0, -1), 128, ErrCorrupt},
-		{"ModulePathCut", newSegment(0).add(recordModule, 0, 0, 2, 3, 0, int64(1)<<40), 128, ErrCorrupt},
-		{"ModuleCut", newSegment(0).add(recordModule, 0, 0, 2, 3), 128, io.ErrUnexpectedEOF},
-		{"AssumptionAbsent", newSegment(0).add(recordAssumption, 0, 0, -1), 128, ErrCorrupt},
-		{"AssumptionCut", newSegment(0).add(recordAssumption, 0, 0, int64(1)<<40), 128, ErrCorrupt},
-		{"CallersCut", newSegment(0).add(recordCallers, 0, 0), 128, io.ErrUnexpectedEOF},
-		{"UnmapCut", newSegment(0).add(recordUnmap, 0, 0, 1, 2), 128, io.ErrUnexpectedEOF},
-		{"SiteCut", newSegment(0).add(recordBegin, barrier, flagSited, 3200), 128, io.ErrUnexpectedEOF},
-		{"Function", begun(len(functions), 1), 128, ErrCorrupt},
-		{"Constant", newSegment(0).add(recordConstant, len(constants), 0, 1), 128, ErrCorrupt},
-		{"TooShort", begun(barrier, 1), 128, io.ErrUnexpectedEOF},
-		{"TooLong", begun(barrier, 1, 2, 3), 128, ErrCorrupt},
-		{"Length", begun(waitall, 1, 1, int64(1)<<60), 128, ErrCorrupt},
-		{"LengthOverflows", begun(name, 1, 1, int64(1<<63-1)), 128, ErrCorrupt},
-		{"LengthNegative", begun(waitall, 1, 1, -5), 128, ErrCorrupt},
-		{"Single", begun(test, 1, 5).add(recordEnd, test, 0, 2, 0, 5, 1, 2, 1, 1, 1, 1, 1, 1), 128 + 24, ErrCorrupt},
-		{"SingleNone", begun(test, 1, 5).add(recordEnd, test, 0, 2, 0, 5, 1, 0), 128 + 24, ErrCorrupt},
-		{"EndOfFunction", begun(barrier, 1, 2).add(recordEnd, len(functions), 0, 2, 3), 128 + 24, ErrCorrupt},
-		{"CannotFail", begun(wtime, 1).add(recordEnd, wtime, flagFailed, 2, 3), 128 + 16, ErrCorrupt},
-		{"Rank", begun(get, 1).add(recordEnd, get, 0, 2, 0, -2, 1, 5), 128 + 16, ErrCorrupt},
-		{"Size", begun(get, 1).add(recordEnd, get, 0, 2, 0, 0, int64(1)<<31, 5), 128 + 16, ErrCorrupt},
-		{"NoGroup", begun(get, 1).add(recordEnd, get, 0, 2, 0, 0), 128 + 16, io.ErrUnexpectedEOF},
-		{"ClockGoesBack", newSegment(0).add(recordClock, 0, 0, 900, 60000), 128, ErrCorrupt},
+		{"State", header(func(b []byte) { double(b, offsetState, 3) }), offsetState, ErrCorrupt},
+		{"Rank", header(func(b []byte) { double(b, offsetRank, 0xff000005) }), offsetRank, ErrCorrupt},
+		{"ClockStandsStill", header(func(b []byte) { copy(b[offsetTicks:], b[offsetTicks+8:offsetTicks+16]); checked(b) }), offsetTicks, ErrCorrupt},
+		{"HalfAWord", &segmentBuilder{append(newSegment(0).data, 1, 0, 0)}, headerSize, io.ErrUnexpectedEOF},
+		{"SizeNone", &segmentBuilder{append(newSegment(0).data, 0, 0, 0, 0, 0, 3, 0, 0)}, headerSize, ErrCorrupt},
+		{"SizeLarge", &segmentBuilder{append(newSegment(0).data, 2, 0, 0, 0, 0, 3, 0, 0)}, headerSize, io.ErrUnexpectedEOF},
+		{"Type", newSegment(0).add(14, 0, 0), headerSize, ErrCorrupt},
+		{"SizedCut", newSegment(0).add(recordSized, 0, 0, 1), headerSize, io.ErrUnexpectedEOF},
+		{"SizedNegative", newSegment(0).add(recordSized, 0, 0, 1, -1), headerSize, ErrCorrupt},
+		{"RegionNumber", newSegment(0).add(recordRegion, 0, 0, 1, 2, -15), headerSize, ErrCorrupt},
+		{"RegionSize", newSegment(0).add(recordRegion, 0, 0, 2, -1, -16), headerSize, ErrCorrupt},
+		{"RegionCut", newSegment(0).add(recordRegion, 0, 0, 2, 3), headerSize, io.ErrUnexpectedEOF},
+		{"ModuleSize", newSegment(0).add(recordModule, 0, 0, 2, -1, 0, "app"), headerSize, ErrCorrupt},
+		{"ModulePath", newSegment(0).add(recordModule, 0, 0, 2, 3, 0, -1), headerSize, ErrCorrupt},
+		{"ModulePathCut", newSegment(0).add(recordModule, 0, 0, 2, 3, 0, int64(1)<<40), headerSize, ErrCorrupt},
+		{"ModuleCut", newSegment(0).add(recordModule, 0, 0, 2, 3), headerSize, io.ErrUnexpectedEOF},
+		{"AssumptionAbsent", newSegment(0).add(recordAssumption, 0, 0, -1), headerSize, ErrCorrupt},
+		{"AssumptionCut", newSegment(0).add(recordAssumption, 0, 0, int64(1)<<40), headerSize, ErrCorrupt},
+		{"CallersCut", newSegment(0).add(recordCallers, 0, 0), headerSize, io.ErrUnexpectedEOF},
+		{"UnmapCut", newSegment(0).add(recordUnmap, 0, 0, 1, 2), headerSize, io.ErrUnexpectedEOF},
+		{"SiteCut", newSegment(0).add(recordBegin, barrier, flagSited, 3200), headerSize, io.ErrUnexpectedEOF},
+		{"Function", begun(len(functions), 1), headerSize, ErrCorrupt},
+		{"Constant", newSegment(0).add(recordConstant, len(constants), 0, 1), headerSize, ErrCorrupt},
+		{"TooShort", begun(barrier, 1), headerSize, io.ErrUnexpectedEOF},
+		{"TooLong", begun(barrier, 1, 2, 3), headerSize, ErrCorrupt},
+		{"Length", begun(waitall, 1, 1, int64(1)<<60), headerSize, ErrCorrupt},
+		{"LengthOverflows", begun(name, 1, 1, int64(1<<63-1)), headerSize, ErrCorrupt},
+		{"LengthNegative", begun(waitall, 1, 1, -5), headerSize, ErrCorrupt},
+		{"Single", begun(test, 1, 5).add(recordEnd, test, 0, 2, 0, 5, 1, 2, 1, 1, 1, 1, 1, 1), headerSize + 24, ErrCorrupt},
+		{"SingleNone", begun(test, 1, 5).add(recordEnd, test, 0, 2, 0, 5, 1, 0), headerSize + 24, ErrCorrupt},
+		{"EndOfFunction", begun(barrier, 1, 2).add(recordEnd, len(functions), 0, 2, 3), headerSize + 24, ErrCorrupt},
+		{"CannotFail", begun(wtime, 1).add(recordEnd, wtime, flagFailed, 2, 3), headerSize + 16, ErrCorrupt},
+		{"Rank", begun(get, 1).add(recordEnd, get, 0, 2, 0, -2, 1, 5), headerSize + 16, ErrCorrupt},
+		{"Size", begun(get, 1).add(recordEnd, get, 0, 2, 0, 0, int64(1)<<31, 5), headerSize + 16, ErrCorrupt},
+		{"NoGroup", begun(get, 1).add(recordEnd, get, 0, 2, 0, 0), headerSize + 16, io.ErrUnexpectedEOF},
+		{"ClockGoesBack", newSegment(0).add(recordClock, 0, 0, 900, 60000), headerSize, ErrCorrupt},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -390,7 +412,7 @@ func TestBegan(t *testing.T) {
 func TestLost(t *testing.T) {
 	barrier, reduce, name := number(t, "MPI_Barrier"), number(t, "MPI_Reduce_local"), number(t, "MPI_Comm_set_name")
 	b := newSegment(0)
-	binary.LittleEndian.PutUint64(b.data[offsetLost:], 5)
+	double(b.data, offsetLost, 5)
 	b.add(recordEnd, barrier, flagOutermost, 3000, 0)
 	b.add(recordBegin, name, 0, 3100, 1, "in a call whose begin is lost")
 	b.add(recordEnd, name, 0, 3200, 0)

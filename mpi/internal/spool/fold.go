@@ -37,7 +37,7 @@ type templates struct {
 
 // timed reports whether the word after the first one of a record is a time.
 func timed(first uint64) bool {
-	kind := first >> 48 & 0xff
+	kind := typeOf(first)
 	return kind >= recordBegin && kind <= recordClock || kind == recordUnmap
 }
 
@@ -58,7 +58,7 @@ func (s *templates) add(first uint64) {
 		s.number = make(map[uint64]int)
 	}
 	s.number[first] = len(s.list)
-	s.list = append(s.list, template{first: first, words: make([]uint64, uint32(first)/8-1)})
+	s.list = append(s.list, template{first: first, words: make([]uint64, SizeOf(first)/8-1)})
 }
 
 // use takes note that a record has the template with a number.
@@ -76,14 +76,14 @@ func sized(data []byte) (int, bool) {
 	if len(data) < 8 {
 		return len(data), false
 	}
-	size := uint64(binary.LittleEndian.Uint32(data))
-	if size < 8 || size%8 != 0 || size > uint64(len(data)) {
+	size := SizeOf(binary.LittleEndian.Uint64(data))
+	if size == 0 || size > len(data) {
 		return len(data), false
 	}
-	return int(size), size <= 8+8*maxTemplate
+	return size, size <= 8+8*maxTemplate
 }
 
-// fold appends records in short.
+// fold appends records in short, without their checks.
 func (s *templates) fold(dst, records []byte) []byte {
 	for len(records) > 0 {
 		size, ok := sized(records)
@@ -99,7 +99,7 @@ func (s *templates) fold(dst, records []byte) []byte {
 }
 
 func (s *templates) foldOne(dst, record []byte) []byte {
-	first := binary.LittleEndian.Uint64(record)
+	first := binary.LittleEndian.Uint64(record) & uncheckedMask
 	n := s.next()
 	if n < len(s.list) && s.list[n].first == first {
 		dst = append(dst, tagNext)
@@ -178,7 +178,7 @@ func (u *unfolding) one(dst []byte, s *templates, tag uint64) []byte {
 			return dst
 		}
 		first := binary.LittleEndian.Uint64(word)
-		if size := uint32(first); size < 8 || size%8 != 0 || size > 8+8*maxTemplate {
+		if size := SizeOf(first); size == 0 || size > 8+8*maxTemplate {
 			u.err = fmt.Errorf("%w: a template of %d bytes", ErrCorrupt, size)
 			return dst
 		}

@@ -26,7 +26,7 @@ func recordsGen(t *rapid.T) (records []byte) {
 			records = append(records, rapid.SliceOfN(rapid.Byte(), 1, 20).Draw(t, "bytes")...)
 		}
 		n := kind % (maxTemplate + 4)
-		first := uint64(8+8*n) | uint64(kind)<<32 | uint64(kind%14)<<48
+		first := firstWord(1+n, kind, kind%14, 0)
 		if words[first] == nil {
 			words[first] = make([]uint64, n)
 		}
@@ -127,7 +127,7 @@ func TestKeptForged(t *testing.T) {
 	directory := t.TempDir()
 	k := Thread{}.NewKeeper(directory)
 	header := make([]byte, headerSize)
-	template := binary.LittleEndian.AppendUint64([]byte{tagNew}, 8+8*maxTemplate)
+	template := binary.LittleEndian.AppendUint64([]byte{tagNew}, 1+maxTemplate)
 	large := append(template, make([]byte, 8+maxUnfolded/500*9)...) // of no change
 	for _, tt := range []struct {
 		name    string
@@ -138,8 +138,8 @@ func TestKeptForged(t *testing.T) {
 		{"Short", header[1:], 0, io.ErrUnexpectedEOF},
 		{"NoTemplate", append(header, tagNext), 0, ErrCorrupt},
 		{"Template", append(header, tagTemplate), 0, ErrCorrupt},
-		{"TemplateSize", append(header, tagNew, 7, 0, 0, 0, 0, 0, 0, 0), 0, ErrCorrupt},
-		{"TemplateEnds", append(header, tagNew, 16), 0, io.ErrUnexpectedEOF},
+		{"TemplateSize", append(header, tagNew, 0, 0, 0, 0, 0, 0, 0, 0), 0, ErrCorrupt},
+		{"TemplateEnds", append(header, tagNew, 2), 0, io.ErrUnexpectedEOF},
 		{"RecordEnds", append(header, template...), 0, io.ErrUnexpectedEOF},
 		{"BytesEnd", append(header, tagBytes, 9), 0, io.ErrUnexpectedEOF},
 		{"Large", append(header, large...), 0, ErrCorrupt},

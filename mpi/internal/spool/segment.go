@@ -52,7 +52,9 @@ type SegmentHeader struct {
 	Rank     int    // in MPI_COMM_WORLD, −1 if it was not known yet
 	Size     int    // of MPI_COMM_WORLD, 0 if it was not known yet
 	State    SegmentState
-	Lost     uint64 // records of the thread that could not be written, up to now
+	Lost     uint64 // records of the thread that could not be written, up to now, as far as there are 32 bits for them
+	Length   int64  // bytes that the file has
+	Written  int64  // bytes that were written to it, at least
 
 	// Cost is the time that recording adds to a call with six arguments, in
 	// nanoseconds, as the process measured it when it began its first segment: what
@@ -85,15 +87,15 @@ type SegmentHeader struct {
 // stays, and counts grow. If not, something else wrote to the segment, such as the program.
 func (h SegmentHeader) Follows(before SegmentHeader) bool {
 	same := h
-	same.Rank, same.Size, same.State, same.Lost, same.Threads = before.Rank, before.Size, before.State, before.Lost, before.Threads
+	same.Rank, same.Size, same.State, same.Lost, same.Threads, same.Written = before.Rank, before.Size, before.State, before.Lost, before.Threads, before.Written
 	return same == before &&
 		(before.Rank < 0 || h.Rank == before.Rank) && (before.Size == 0 || h.Size == before.Size) &&
-		(before.State != Continued || h.State == Continued) && h.Lost >= before.Lost && h.Threads >= before.Threads
+		(before.State != Continued || h.State == Continued) && h.Lost >= before.Lost && h.Threads >= before.Threads && h.Written >= before.Written
 }
 
 // Layout of the header of a segment.
 const (
-	segmentMagic = "reprisp\x01"
+	segmentMagic = "reprisp\x02"
 
 	offsetTable     = 8
 	offsetProcess   = 16
@@ -103,15 +105,18 @@ const (
 	offsetInvariant = 36
 	offsetTicks     = 40
 	offsetMonotonic = 56
-	offsetRank      = 72
-	offsetState     = 76
-	offsetLost      = 80
-	offsetCost      = 88
-	offsetJob       = 96
-	offsetThreads   = 104
-	offsetSize      = 108
-	offsetMachine   = 112
-	headerSize      = 128
+	offsetCost      = 72
+	offsetJob       = 80
+	offsetMachine   = 88
+	offsetLength    = 96
+	offsetCheck     = 104
+	offsetRank      = 112
+	offsetSize      = 120
+	offsetState     = 128
+	offsetLost      = 136
+	offsetThreads   = 144
+	offsetWritten   = 152
+	headerSize      = 160
 )
 
 // ParseSegmentHeader decodes the header of the segment that begins data.
@@ -127,22 +132,34 @@ func ParseSegmentHeader(data []byte) (SegmentHeader, error) {
 		return SegmentHeader{}, parseError(offsetTable, "table",
 			fmt.Errorf("%w: the interposer has another table of functions, %#x", ErrCorrupt, table))
 	}
+	if err := checkHeader(data); err != nil {
+		return SegmentHeader{}, err
+	}
+	u := undoubled{data: data}
 	h := SegmentHeader{
 		Process:  Process{order.Uint32(data[offsetPID:]), order.Uint64(data[offsetProcess:])},
 		Thread:   order.Uint32(data[offsetThread:]),
 		Sequence: order.Uint32(data[offsetSequence:]),
-		Rank:     int(int32(order.Uint32(data[offsetRank:]))),
-		Size:     int(order.Uint32(data[offsetSize:])),
-		State:    SegmentState(order.Uint32(data[offsetState:])),
-		Lost:     order.Uint64(data[offsetLost:]),
+		Rank:     int(int32(u.read(offsetRank, "rank"))),
+		Size:     int(u.read(offsetSize, "size")),
+		State:    SegmentState(u.read(offsetState, "state")),
+		Lost:     uint64(u.read(offsetLost, "lost")),
+		Length:   lengthOf(order.Uint64(data[offsetLength:])),
+		Written:  lengthOf(order.Uint64(data[offsetWritten:])),
 		Cost:     float64(order.Uint64(data[offsetCost:])) / 1000,
 		Job:      order.Uint64(data[offsetJob:]),
-		Threads:  order.Uint32(data[offsetThreads:]),
+		Threads:  u.read(offsetThreads, "threads"),
 		Machine:  order.Uint64(data[offsetMachine:]),
 
 		Monotonic: int64(order.Uint64(data[offsetMonotonic:]) & math.MaxInt64),
 
 		begun: int64(min(order.Uint64(data[offsetMonotonic+8:]), 1<<61)),
+	}
+	if u.err != nil {
+		return SegmentHeader{}, u.err
+	}
+	if h.Written < headerSize {
+		return SegmentHeader{}, parseError(offsetWritten, "written", fmt.Errorf("%w: %d bytes", ErrCorrupt, h.Written))
 	}
 	if h.State > Broken {
 		return SegmentHeader{}, parseError(offsetState, "state", fmt.Errorf("%w: %d", ErrCorrupt, h.State))
@@ -290,6 +307,7 @@ const maxSegment = 1 << 30
 type ThreadReader struct {
 	decoder Decoder
 	paths   []string
+	damage  error // of the segment, behind what is decoded
 }
 
 // Open returns a reader of the records of t.
@@ -300,6 +318,9 @@ func (t Thread) Open() *ThreadReader { return &ThreadReader{paths: t.Paths} }
 func (r *ThreadReader) Next() (*Record, error) {
 	for {
 		record, err := r.decoder.Next()
+		if errors.Is(err, io.EOF) && r.damage != nil {
+			return nil, r.damage
+		}
 		if !errors.Is(err, io.EOF) || len(r.paths) == 0 {
 			return record, err
 		}
@@ -322,7 +343,30 @@ func (r *ThreadReader) open(path string) error {
 	if err != nil {
 		return err
 	}
-	return r.decoder.Segment(data)
+	h, err := ParseSegmentHeader(data)
+	if err != nil {
+		return err
+	}
+	n := headerSize + Intact(data[headerSize:], headerSize)
+	switch {
+	case int64(len(data)) < h.Length:
+		r.damage = fmt.Errorf("%s: %w", path, ErrorOfLength(int64(len(data)), h.Length))
+	case len(data)-n >= 8 && binary.LittleEndian.Uint64(data[n:]) != 0:
+		r.damage = fmt.Errorf("%s: %w", path, ErrorOfRecord(int64(n)))
+	case int64(n) < h.Written:
+		r.damage = fmt.Errorf("%s: %w", path, ErrorOfEnd(int64(n), h.Written))
+	}
+	return r.decoder.Segment(data[:n])
+}
+
+// ErrorOfLength returns the error of a segment that is shorter than it was made.
+func ErrorOfLength(is, was int64) error {
+	return parseError(is, "records", fmt.Errorf("%w: the file was made with %d bytes", io.ErrUnexpectedEOF, was))
+}
+
+// ErrorOfEnd returns the error of a segment of which more was written than there are records.
+func ErrorOfEnd(at, written int64) error {
+	return parseError(at, "record", fmt.Errorf("%w: %d bytes were written, and zeros follow", ErrCorrupt, written))
 }
 
 // Decoder returns the decoder that the reader uses, for the header of the segment
