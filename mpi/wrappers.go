@@ -282,7 +282,9 @@ func (w *wrapper) special(f *spec.Function) {
 	case role.Begins == "world":
 		w.Finally = append(succeeded("initialized_world();"), succeeded("prepare_merge();")...)
 	case role.Begins == "session":
-		w.Finally = succeeded("initialized_session(*session);")
+		w.Finally = append(succeeded("keep_session(*session);"), succeeded("initialized_session(*session);")...)
+	case role.EndsSession:
+		w.First = append(w.First, "forget_session(*session);")
 	case role.Ends:
 		w.First = append(w.First, "atomic_store(&running, 0);")
 	case role.Switches:

@@ -311,11 +311,19 @@ func RanksInCalls(ctx context.Context, t *reprise.Trace, function string, o Opti
 }
 
 // RanksWithout returns the ranks that made calls but none of a function: without
-// MPI_Finalize, those that did not come to it, or did not record it. It reads the
-// grammars of shapes, no ranks.
+// MPI_Finalize, those that did not come to it, or did not record it, but for ranks that use sessions alone and have
+// ended some. It reads the grammars of shapes, no ranks.
 func RanksWithout(ctx context.Context, t *reprise.Trace, function string, o Options) (rankenc.Set, error) {
 	return ranksWhose(ctx, t, o, func(functions []*cst.Function) bool {
-		return !slices.ContainsFunc(functions, func(f *cst.Function) bool { return f.Name == function })
+		began, ended := false, false
+		for _, f := range functions {
+			role := spec.RoleOf(f.Name)
+			if began = began || role.Begins == "world"; f.Name == function {
+				return false
+			}
+			ended = ended || role.EndsSession && spec.OutcomeOf(f) == spec.Succeeded
+		}
+		return !spec.RoleOf(function).Ends || began || !ended
 	})
 }
 

@@ -38,9 +38,25 @@ func (p *process) call(t *thread, r *spool.Record) {
 	if f.role.Makes == symbolic.Spawn && isRecorded(f, r) && !r.Failed {
 		p.spawns = append(p.spawns, spawn{p.since1970(t, r.Start), p.since1970(t, r.End), f.started(r)})
 	}
-	p.ended = p.ended || f.role.Ends
+	p.end(f, r)
 	if isRecorded(f, r) {
 		p.record(t, f, r, 0)
+	}
+}
+
+// end takes note of what a call begins or ends.
+func (p *process) end(f *plan, r *spool.Record) {
+	switch {
+	case f.role.Begins == "world":
+		p.begun, p.ended = true, false
+	case f.role.Begins == "session" && !r.Failed:
+		p.open++
+		p.ended = p.ended && p.begun
+	case f.role.EndsSession && !r.Failed:
+		p.open--
+		p.ended = p.ended || !p.begun && p.open <= 0
+	case f.role.Ends:
+		p.ended = true
 	}
 }
 

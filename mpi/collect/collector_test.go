@@ -184,6 +184,39 @@ func TestMadeWhileOff(t *testing.T) {
 	)
 }
 
+// TestSessionsEnd checks that a process has ended well whose sessions have, or which called MPI_Finalize.
+func TestSessionsEnd(t *testing.T) {
+	null := int(constantValue("MPI_SESSION_NULL"))
+	for calls, want := range map[string]bool{"s": false, "sf": true, "ssf": false, "ssff": true, "sfs": false, "i": false, "isf": false, "isfe": true, "ie": true} {
+		directory, w := t.TempDir(), newSpoolWriter(0, 0)
+		for i, c := range calls {
+			at := int64(100 * (i + 1))
+			switch c {
+			case 's':
+				w.call(at, "MPI_Session_init", 1, 2, 9000+i)
+			case 'f':
+				w.call(at, "MPI_Session_finalize", changes{9000, null})
+			case 'i':
+				w.call(at, "MPI_Init", nothing{}, nothing{})
+			case 'e':
+				w.begin(at, flagOutermost, "MPI_Finalize")
+				w.words(recordEnd, w.function("MPI_Finalize"), flagOutermost, uint64(at+10), 0)
+			}
+		}
+		w.write(t, directory)
+		c, err := New(directory, Options{Untimed: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.ranked()[0].ended; got != want {
+			t.Errorf("%s: ended %v, want %v", calls, got, want)
+		}
+	}
+}
+
 // TestSized has datatypes of which MPI said the size when a call had used them, and others.
 func TestSized(t *testing.T) {
 	w := newSpoolWriter(0, 0)

@@ -30,7 +30,9 @@ type process struct {
 	calls   uint64
 	hidden  bool // recording is off
 	epoch   int  // how often it was switched off
-	ended   bool // MPI_Finalize was called
+	begun   bool // MPI_Init was called
+	open    int  // sessions
+	ended   bool // MPI_Finalize was called, or without MPI_Init the last session ended
 	fault   error
 	over    bool // the process has ended, and no more is to be read
 

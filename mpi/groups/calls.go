@@ -2,6 +2,7 @@ package groups
 
 import (
 	"context"
+	"hash/fnv"
 	"slices"
 
 	"github.com/reprise-trace/reprise"
@@ -134,6 +135,9 @@ func (p *plan) creation(values []cst.Value) symbolic.Creation {
 			c.Members = append(c.Members, int(m))
 		}
 		c.Tag = a.number("tag")
+		if v, _, ok := a.find("stringtag", cst.KindString); ok && p.On == "" {
+			c.Parent, c.Tag = world, tagOf(v.Text())
+		}
 	case symbolic.IntercommCreate:
 		c.Leader, c.RemoteLeader = int(a.number("local_leader")), int(a.number("remote_leader"))
 		c.Peer, c.Tag = a.object("peer_comm"), a.number("tag")
@@ -146,6 +150,14 @@ func (p *plan) creation(values []cst.Value) symbolic.Creation {
 		}
 	}
 	return c
+}
+
+// tagOf returns a number for a tag that is a string: negative, as no other tag is, and with high probability another for
+// another string.
+func tagOf(text string) int64 {
+	h := fnv.New64a()
+	h.Write([]byte(text))
+	return int64(h.Sum64() | 1<<63)
 }
 
 // A found is what a terminal does.

@@ -31,7 +31,8 @@
 // of MPI_Comm_spawn a world began, so that its intercommunicator, and that of
 // MPI_Comm_get_parent, are known. Those of MPI_Comm_accept and MPI_Comm_connect meet at the name of
 // a port, if no more than one group accepts there and no more than one connects.
-// What MPI_Comm_join and sessions make is not resolved, nor what is created from it.
+// Those of MPI_Comm_create_from_group, as of sessions, follow from members, ranks in the world, and the tag, which is a string.
+// What MPI_Comm_join and MPI_Intercomm_create_from_groups make is not resolved, nor what is created from it.
 //
 // # Limits
 //

@@ -124,6 +124,51 @@ static slow int *ranks_in(MPI_Comm parent, MPI_Group group)
 	return ranks;
 }
 
+#ifdef HAVE_MPI_Group_from_session_pset
+enum { SESSIONS = 64 };
+static MPI_Session sessions[SESSIONS]; /* that there are, of which some may be forgotten */
+static int session_count;
+static pthread_mutex_t sessions_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static slow void keep_session(MPI_Session session)
+{
+	pthread_mutex_lock(&sessions_lock);
+	if (session_count < SESSIONS)
+		sessions[session_count++] = session;
+	pthread_mutex_unlock(&sessions_lock);
+}
+
+static slow void forget_session(MPI_Session session)
+{
+	pthread_mutex_lock(&sessions_lock);
+	for (int i = 0; i < session_count; i++)
+		if (sessions[i] == session)
+			sessions[i] = sessions[--session_count];
+	pthread_mutex_unlock(&sessions_lock);
+}
+
+/* The ranks among all processes of the program, as one of its sessions has them, of the members of a group. */
+static slow int *ranks_in_world(MPI_Group group)
+{
+	int64_t n = group_members(group);
+	int *ranks = n > 0 ? malloc(2 * (size_t)n * sizeof *ranks) : NULL, known = 0;
+	MPI_Group all;
+	pthread_mutex_lock(&sessions_lock);
+	if (ranks && session_count)
+		known = REAL(MPI_Group_from_session_pset)(sessions[0], "mpi://WORLD", &all) == MPI_SUCCESS;
+	pthread_mutex_unlock(&sessions_lock);
+	for (int i = 0; ranks && i < n; i++) {
+		ranks[n + i] = i;
+		ranks[i] = -1;
+	}
+	if (known) {
+		REAL(MPI_Group_translate_ranks)(group, (int)n, ranks + n, all, ranks);
+		REAL(MPI_Group_free)(&all);
+	}
+	return ranks;
+}
+#endif
+
 static inline void discard(int **asked) { free(*asked); }
 
 static int64_t dimensions(MPI_Comm comm)

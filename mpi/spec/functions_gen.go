@@ -578,6 +578,7 @@ var functions = []Function{
 		{Name: "info", Type: cst.HandleOf("info"), Direction: cst.In, Form: ByValue},
 		{Name: "errhandler", Type: cst.HandleOf("errhandler"), Direction: cst.In, Form: ByValue},
 		{Name: "newcomm", Type: cst.HandleOf("comm"), Direction: cst.Out, Form: Indirect},
+		{Name: "members", Type: cst.ArrayOf(rank), Direction: cst.Out, Form: Array, Length: "group_members(group)", Given: "*newcomm != MPI_COMM_NULL", Asked: "ranks_in_world(group)"},
 	}},
 	{Name: "MPI_Comm_create_group", Params: []Param{
 		{Name: "comm", Type: cst.HandleOf("comm"), Direction: cst.In, Form: ByValue},

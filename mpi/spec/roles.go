@@ -78,6 +78,8 @@ type Role struct {
 	Begins string
 	Ends   bool
 
+	EndsSession bool // the function ends a session
+
 	// Early is set if programs may call the function before they begin anything: to ask whether MPI
 	// is initialized, or which it is, and to make what they begin with.
 	Early bool
@@ -277,7 +279,7 @@ func (t roleTable) addCollectives() {
 	t.addData()
 	add := func(on, names string) { t.add(names, Role{Class: Collective, On: on, Collective: true}) }
 	add("comm", "Comm_set_info Comm_agree")
-	add("", "Comm_create_from_group Intercomm_create_from_groups")
+	add("", "Intercomm_create_from_groups")
 	add("win", "Win_fence Win_set_info")
 	add("fh", "File_set_view File_set_size File_preallocate File_set_info File_set_atomicity File_sync File_seek_shared")
 }
@@ -294,6 +296,7 @@ func (t roleTable) addObjects() {
 	add(symbolic.SplitType, "comm", "Comm_split_type Comm_shrink")
 	add(symbolic.Create, "comm", "Comm_create")
 	add(symbolic.CreateGroup, "comm", "Comm_create_group")
+	add(symbolic.CreateGroup, "", "Comm_create_from_group") // of all processes of the world
 	add(symbolic.Topology, "comm_old", "Cart_create Graph_create Dist_graph_create Dist_graph_create_adjacent")
 	add(symbolic.IntercommCreate, "local_comm", "Intercomm_create")
 	add(symbolic.IntercommMerge, "intercomm", "Intercomm_merge")
@@ -333,6 +336,7 @@ func (t roleTable) addOthers() {
 	t.add("Session_init", Role{Begins: "session"})
 	t.add("T_init_thread", Role{Begins: "tools"})
 	t.add("Finalize", Role{Ends: true})
+	t.add("Session_finalize", Role{EndsSession: true})
 	t.add("Pcontrol Info_set", Role{Switches: true})
 	for _, name := range []string{"Alloc_mem", "Win_allocate", "Win_allocate_shared"} {
 		t.of(name).Allocates = true

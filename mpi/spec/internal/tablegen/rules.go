@@ -175,6 +175,10 @@ var asked = []struct {
 		name: "members", kind: "cst.ArrayOf(rank)", direction: "Out", form: "Array", length: "group_members(group)",
 		given: "*newcomm != MPI_COMM_NULL", asked: "ranks_in(comm, group)",
 	}},
+	{`MPI_Comm_create_from_group`, column{
+		name: "members", kind: "cst.ArrayOf(rank)", direction: "Out", form: "Array", length: "group_members(group)",
+		given: "*newcomm != MPI_COMM_NULL", asked: "ranks_in_world(group)",
+	}},
 	{`MPI_Cart_create`, newrank("comm_cart")},
 	{`MPI_Graph_create`, newrank("comm_graph")},
 	{`MPI_Dist_graph_create(_adjacent)?`, newrank("comm_dist_graph")},
