@@ -13,7 +13,7 @@ import (
 // Read reads the text of a module. An error is an *Error that says in which line.
 func Read(text []byte) (*Module, error) {
 	r := reader{m: &Module{
-		lines: strings.Split(string(text), "\n"), types: map[string]*irType{}, named: map[string]any{},
+		lines: withoutAliases(strings.Split(string(text), "\n")), types: map[string]*irType{}, named: map[string]any{},
 		metadata: map[string]string{},
 	}}
 	r.m.readMetadata() // first, so that errors have lines of the sources

@@ -74,6 +74,7 @@ func newSlice() *cobra.Command {
 		if missing != nil {
 			return missing
 		}
+		p.Warnings = cmd.ErrOrStderr()
 		build := p.Build
 		if asCompiler {
 			build = func(ctx context.Context) (*fact.Slice, error) {

@@ -55,6 +55,9 @@ func isInput(arg string) bool {
 
 // passOn runs the compiler.
 func (p *Program) passOn(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	if err := p.checkCompiler(); err != nil {
+		return err
+	}
 	b := &builder{Program: p}
 	c := exec.CommandContext(ctx, p.compiler(), args...)
 	c.Env, c.Stdout, c.Stderr = b.environment(), stdout, stderr

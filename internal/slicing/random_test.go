@@ -175,6 +175,8 @@ func TestPrograms(t *testing.T) {
 		{"addresses.c", "Bcast"},
 		{"text.c", ""},
 		{"wildcards.c", "messages open"},
+		{"aliases.cc", ""},
+		{"implicit.c", ""},
 	} {
 		t.Run(tt.program, func(t *testing.T) {
 			if isFortran(tt.program) {

@@ -53,6 +53,7 @@ type Program struct {
 	Output     string        // the program; the library that stands in for MPI is beside it, with .so behind
 	Whole      bool          // leave nothing out
 	ExecuteAll bool          // execute all operations
+	Warnings   io.Writer     // of what is an error to this compiler alone; nil for nowhere
 
 	Assume         []fact.Assumption
 	AssumeNoErrors bool              // no condition leads to an end of the program with an error
@@ -169,7 +170,7 @@ type builder struct {
 }
 
 func newBuilder(ctx context.Context, p *Program) (*builder, error) {
-	if err := cmp.Or(p.check(), Missing()); err != nil {
+	if err := cmp.Or(p.check(), Missing(), p.checkCompiler()); err != nil {
 		return nil, err
 	}
 	directory, remove, err := atomicfile.TemporaryDirectory("reprise-slice-")
@@ -179,8 +180,41 @@ func newBuilder(ctx context.Context, p *Program) (*builder, error) {
 	return &builder{Program: p, ctx: ctx, directory: directory, remove: remove, mpicc: p.compiler()}, nil
 }
 
-// compiler returns the compiler command of the MPI.
-func (p *Program) compiler() string { return cmp.Or(p.MPICC, os.Getenv("MPICC"), "mpicc") }
+// compiler returns the compiler command of the MPI. What make exports as $MPICC may be this program, which is no compiler of MPI.
+func (p *Program) compiler() string {
+	named := os.Getenv("MPICC")
+	if isItself(named) {
+		named = ""
+	}
+	return cmp.Or(p.MPICC, named, "mpicc")
+}
+
+// checkCompiler returns an error if the compiler command of the MPI is this program.
+func (p *Program) checkCompiler() error {
+	if command := p.compiler(); isItself(command) {
+		return fmt.Errorf("%s is this command, not the compiler of the MPI: name that with --mpicc", command)
+	}
+	return nil
+}
+
+// isItself reports whether a command runs this program.
+func isItself(command string) bool {
+	words := strings.Fields(command)
+	if len(words) == 0 {
+		return false
+	}
+	path, err := exec.LookPath(words[0])
+	if err != nil {
+		return false
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return false
+	}
+	one, err := os.Stat(path)
+	two, err2 := os.Stat(self)
+	return err == nil && err2 == nil && os.SameFile(one, two)
+}
 
 // file returns the path of a file in the directory.
 func (b *builder) file(name string) string { return filepath.Join(b.directory, name) }
@@ -202,18 +236,29 @@ func (b *builder) output(what, command string, args ...string) ([]byte, error) {
 }
 
 func (b *builder) outputIn(directory, what, command string, args ...string) ([]byte, error) {
+	said, _, err := b.start(directory, what, command, args...)
+	return said, err
+}
+
+// saidIn runs a command in a directory, and returns what it says besides what it prints.
+func (b *builder) saidIn(directory, what, command string, args ...string) ([]byte, error) {
+	_, message, err := b.start(directory, what, command, args...)
+	return message, err
+}
+
+func (b *builder) start(directory, what, command string, args ...string) (printed, said []byte, err error) {
 	c := exec.CommandContext(b.ctx, command, args...)
 	c.Dir = directory
 	c.Env = b.environment()
-	var said, message bytes.Buffer
-	c.Stdout, c.Stderr = &said, &message
+	var output, message bytes.Buffer
+	c.Stdout, c.Stderr = &output, &message
 	if err := c.Run(); err != nil {
 		if message.Len() == 0 {
-			message = said
+			message = output
 		}
-		return nil, fmt.Errorf("%s: %s: %w\n%s", what, command, err, bytes.TrimSpace(message.Bytes()))
+		return nil, nil, fmt.Errorf("%s: %s: %w\n%s", what, command, err, bytes.TrimSpace(message.Bytes()))
 	}
-	return said.Bytes(), nil
+	return output.Bytes(), message.Bytes(), nil
 }
 
 func (b *builder) environment() []string {
@@ -301,10 +346,22 @@ func (b *builder) compile(c Compilation, output string) error {
 	return b.compileC(c, output)
 }
 
+// lenient are the flags for what is an error to clang and a warning to GCC 12, and to other versions of clang: that is said, and nothing else.
+var lenient = []string{"-Wno-everything", "-Wno-error", "-Wimplicit-function-declaration", "-Wno-error=implicit-function-declaration", "-Wimplicit-int", "-Wno-error=implicit-int",
+	"-Wint-conversion", "-Wno-error=int-conversion", "-Wincompatible-function-pointer-types", "-Wno-error=incompatible-function-pointer-types"}
+
 func (b *builder) compileC(c Compilation, output string) error {
-	return b.runIn(c.Directory, "compiling "+c.Source, b.mpicc, slices.Concat(c.Flags, []string{
+	args := slices.Concat(c.Flags, []string{
 		"-O0", "-Xclang", "-disable-O0-optnone", "-gline-tables-only", "-fdebug-compilation-dir=.", "-S", "-emit-llvm", "-Qunused-arguments", "-o", output, c.Source,
-	})...)
+	})
+	if !isCPlusPlus(c.Source) {
+		args = append(args, lenient...)
+	}
+	said, err := b.saidIn(c.Directory, "compiling "+c.Source, b.mpicc, args...)
+	if err == nil && b.Warnings != nil {
+		_, err = b.Warnings.Write(said)
+	}
+	return err
 }
 
 // slice writes the slice of a module.
