@@ -68,17 +68,26 @@ type collectOptions struct {
 }
 
 func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
+	var note spoolNote
+	if o.origin == "" {
+		var err error
+		if note, err = spoolOrigin(spool); err == nil {
+			err = note.apply(cmd.Flags())
+		}
+		if err != nil {
+			warn(cmd.ErrOrStderr(), "the trace does not say who made it, or keeps other times than were asked for: %v", fileError(filepath.Join(spool, originFile), err))
+		}
+	}
 	options, err := o.times.options()
 	if err != nil {
 		return usageError{err}
 	}
+	options.Origin = note.Origin
 	options.Keep, options.Allocations = o.keep || !o.live, o.allocations
 	if o.origin != "" {
 		if err := json.Unmarshal([]byte(o.origin), &options.Origin); err != nil {
 			return usageError{fmt.Errorf("--origin: %w", err)}
 		}
-	} else if options.Origin, err = spoolOrigin(spool); err != nil {
-		warn(cmd.ErrOrStderr(), "the trace does not say who made it: %v", fileError(filepath.Join(spool, originFile), err))
 	}
 	if !o.live {
 		if isLeftover(spool) || !collect.IsSpool(spool) {

@@ -141,10 +141,25 @@ func mergeAll(cmd *cobra.Command, paths []string, size int) (*merge.Accumulator,
 	a, err := merge.Tree(cmd.Context(), len(paths), func(ctx context.Context, i int) (*merge.Accumulator, error) {
 		return readLeaf(ctx, paths[i])
 	}, merge.TreeOptions{Progress: func(done int) { bar.show(uint64(done)) }})
-	if err != nil {
+	if errors.As(err, new(leafError)) && cmd.Context().Err() == nil {
+		return nil, unreadableParts(cmd.Context(), paths)
+	} else if err != nil {
 		return nil, err
 	}
 	return a, a.Describe(merge.Run{Ranks: size})
+}
+
+// unreadableParts returns the errors of all parts that cannot be read to their end, of which a merge has met one.
+func unreadableParts(ctx context.Context, paths []string) error {
+	var wrong leafProblems
+	for _, path := range paths {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		_, err := readLeaf(ctx, path)
+		wrong.add(err)
+	}
+	return problems(wrong.list).err()
 }
 
 // encodeAligned is encodeTrace of a trace that has the clocks of its machines aligned, by the calls in it.

@@ -13,10 +13,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
 	"github.com/reprise-trace/reprise/internal/atomicfile"
@@ -55,17 +57,21 @@ func startHelper(spool string, o *recordOptions, made merge.Origin) (*helper, er
 	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(spool, originFile), origin, 0o600); err != nil {
+	note, err := json.Marshal(spoolNote{made, o.kept()})
+	if err != nil {
 		return nil, err
 	}
-	args := append([]string{"collect", "--origin", string(origin)}, o.times.args()...)
-	for flag, set := range map[string]bool{"--json": o.json, "--quiet": o.quiet, "--allocations": o.allocations} {
+	if err := os.WriteFile(filepath.Join(spool, originFile), note, 0o600); err != nil {
+		return nil, err
+	}
+	args := []string{"collect", "--origin", string(origin)}
+	for _, f := range o.kept() {
+		args = append(args, "--"+f.Name+"="+f.Value)
+	}
+	for flag, set := range map[string]bool{"--json": o.json, "--quiet": o.quiet} {
 		if set {
 			args = append(args, flag)
 		}
-	}
-	if o.output.bounded > 0 {
-		args = append(args, "--bounded", strconv.FormatInt(int64(o.output.bounded), 10))
 	}
 	var extra []*os.File
 	if o.output.parts != "" {
@@ -120,6 +126,57 @@ func startHelper(spool string, o *recordOptions, made merge.Origin) (*helper, er
 	return h, nil
 }
 
+// A keptFlag is a flag of record that says what the trace is to keep, as collect takes it.
+type keptFlag struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// keptFlags are the names of those flags.
+var keptFlags = []string{"times", "error", "allocations", "bounded"}
+
+// kept returns what was asked for. What is asked of the processes, such as --sites, is in their records.
+func (o *recordOptions) kept() []keptFlag {
+	list := []keptFlag{{"times", o.times.words}}
+	for _, e := range o.times.errors {
+		list = append(list, keptFlag{"error", e})
+	}
+	if o.allocations {
+		list = append(list, keptFlag{"allocations", "true"})
+	}
+	if o.output.bounded > 0 {
+		list = append(list, keptFlag{"bounded", strconv.FormatInt(int64(o.output.bounded), 10)})
+	}
+	return list
+}
+
+// A spoolNote is what record writes into a spool.
+type spoolNote struct {
+	merge.Origin
+	Keep []keptFlag `json:"keep,omitempty"`
+}
+
+// apply sets flags of collect as those of record were, unless any of them is given.
+func (n *spoolNote) apply(f *pflag.FlagSet) error {
+	for _, name := range keptFlags {
+		if f.Changed(name) {
+			return nil
+		}
+	}
+	for _, k := range n.Keep {
+		if !slices.Contains(keptFlags, k.Name) {
+			return fmt.Errorf("it keeps %q, which is none of %s", k.Name, strings.Join(keptFlags, ", "))
+		}
+		if k.Name == "bounded" && f.Changed("parts") {
+			continue // a trace is made to fit when its parts are merged
+		}
+		if err := f.Set(k.Name, k.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // originFile is who records, as JSON, in a spool: for what collects it if record is killed.
 const originFile = "origin.json"
 
@@ -128,27 +185,28 @@ const maxOrigin = 1 << 20
 
 // spoolOrigin reads who made a spool, which says nothing if there is no such file. What record does not
 // write there is left out.
-func spoolOrigin(directory string) (merge.Origin, error) {
+func spoolOrigin(directory string) (spoolNote, error) {
 	f, err := regular.Open(filepath.Join(directory, originFile))
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			err = nil
 		}
-		return merge.Origin{}, err
+		return spoolNote{}, err
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxOrigin+1))
 	if err == nil && len(data) > maxOrigin {
 		err = fmt.Errorf("it is longer than %d bytes", maxOrigin)
 	}
-	var o merge.Origin
+	var o spoolNote
 	if err == nil {
 		err = json.Unmarshal(data, &o)
 	}
 	if err != nil {
-		return merge.Origin{}, err
+		return spoolNote{}, err
 	}
-	return merge.Origin{Jobs: o.Jobs, Commands: o.Commands, Hosts: o.Hosts, Versions: o.Versions, Began: o.Began}, nil
+	o.Origin = merge.Origin{Jobs: o.Jobs, Commands: o.Commands, Hosts: o.Hosts, Versions: o.Versions, Began: o.Began}
+	return o, nil
 }
 
 // firstExtra is the number of the first of further files that a process is given.

@@ -25,6 +25,22 @@ func TestSpoolOrigin(t *testing.T) {
 	if o, err := spoolOrigin(dir); err != nil || len(o.Commands) != 1 || len(o.Missing)+len(o.Runs)+o.World != 0 {
 		t.Errorf("forged: %+v, %v", o, err)
 	}
+	writeFile(t, path, `{"keep":[{"name":"times","value":"all"},{"name":"error","value":"2%"}]}`)
+	cmd := newCollect()
+	if o, err := spoolOrigin(dir); err != nil || o.apply(cmd.Flags()) != nil || cmd.Flags().Lookup("times").Value.String() != "all" || cmd.Flags().Lookup("error").Value.String() != "[2%]" {
+		t.Errorf("kept: %+v, %v", o, err)
+	}
+	cmd = newCollect()
+	if err := cmd.Flags().Set("times", "none"); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := spoolOrigin(dir); err != nil || o.apply(cmd.Flags()) != nil || cmd.Flags().Lookup("times").Value.String() != "none" {
+		t.Errorf("given: %+v, %v", o, err)
+	}
+	writeFile(t, path, `{"keep":[{"name":"output","value":"/etc/passwd"}]}`)
+	if o, err := spoolOrigin(dir); err != nil || o.apply(newCollect().Flags()) == nil {
+		t.Errorf("forged: %+v, %v", o, err)
+	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
