@@ -25,6 +25,24 @@ func checkParts(ctx context.Context, paths []string, size int, progress func(don
 	if err != nil {
 		return err
 	}
+	if len(unreadable)+len(contradictions) > 0 {
+		known := make(map[string]bool)
+		for _, err := range unreadable {
+			if p := (*leafProblem)(nil); errors.As(err, &p) {
+				for _, path := range p.paths {
+					known[path] = true
+				}
+			}
+		}
+		// Of the others, only the heads were looked at.
+		others := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return known[path] })
+		var deeper problems
+		if err := unreadableParts(ctx, others); errors.As(err, &deeper) {
+			unreadable = append(unreadable, deeper...)
+		} else if err != nil {
+			unreadable = append(unreadable, err)
+		}
+	}
 	return problems(append(unreadable, contradictions...)).err()
 }
 
