@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/programs"
@@ -81,9 +83,7 @@ func checkPart(t *testing.T, r *Rank, want merge.Part) {
 // TestOneRankOfAMillion checks how much of the trace of a million ranks is read for
 // one of them: kilobytes, be the peers regular or not.
 func TestOneRankOfAMillion(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes traces of a million ranks")
-	}
+	tier.Long(t, "makes traces of a million ranks")
 	for _, p := range []programs.Program{
 		programs.PermutationSend(1<<20, 10, 1),
 		programs.Stencil2D(1024, 1024, 1000),
@@ -110,9 +110,7 @@ func TestOneRankOfAMillion(t *testing.T) {
 // TestLostSlice checks that damage to a slice of a long column costs the ranks whose
 // values it has, and no other.
 func TestLostSlice(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes a trace of many ranks")
-	}
+	tier.Long(t, "makes a trace of many ranks")
 	p := programs.PermutationSend(1<<16, 10, 1)
 	whole := foldProgram(t, p)
 	checkLostSlice(t, p, whole)

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -200,7 +202,7 @@ func TestRecordedTimes(t *testing.T) {
 	}
 	for name, ranks := range runs {
 		t.Run(name, func(t *testing.T) {
-			if len(ranks[0].Starts) > 20_000 && testing.Short() {
+			if len(ranks[0].Starts) > 20_000 && !tier.Nightly {
 				t.Skip("a long run")
 			}
 			checkRecorded(t, epsilon, codec, ranks)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"github.com/reprise-trace/reprise/internal/recorded"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -74,9 +76,7 @@ func TestConditionalEntropy(t *testing.T) {
 // TestTimes checks that the report and the picture have everything they name, and
 // say so where there are no runs.
 func TestTimes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: reads all columns of real times")
-	}
+	tier.Long(t, "reads all columns of real times")
 	dir := t.TempDir()
 	if err := reportTimes(new(strings.Builder), dir); !errors.Is(err, ErrNoTraces) {
 		t.Errorf("err = %v, want %v", err, ErrNoTraces)
@@ -112,9 +112,7 @@ func TestTimes(t *testing.T) {
 // TestCodecGuarantees checks the guarantee of the codecs whose size is drawn, with
 // every error, for every value of every recorded run.
 func TestCodecGuarantees(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: reads all columns of real times")
-	}
+	tier.Long(t, "reads all columns of real times")
 	ranks := recordedRanks(t)
 	for _, epsilon := range errorsToShow {
 		t.Run(fmt.Sprint(epsilon), func(t *testing.T) {
@@ -143,9 +141,7 @@ func TestCodecGuarantees(t *testing.T) {
 // corrections and index included, keeps the bounds of durations and lapses alone:
 // 0.72 of SZ3 in the median of the runs, and 0.9 at most.
 func TestSeriesSizes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: reads all columns of real times")
-	}
+	tier.Long(t, "reads all columns of real times")
 	ranks := recordedRanks(t)
 	for _, form := range []timing.Form{timing.Gaps, timing.Intervals} {
 		var ratios []float64
@@ -178,7 +174,7 @@ func TestShortRuns(t *testing.T) {
 	}
 	bins, entropy := list[0], list[3]
 	ranks := recorded.Shipped(t)
-	if !testing.Short() {
+	if tier.Nightly {
 		ranks = recordedRanks(t)
 	}
 	for _, r := range ranks {
@@ -210,9 +206,7 @@ func TestShortRuns(t *testing.T) {
 // after the other, from which zstd learns more than from one, it is not reached for
 // hpcc.4, 23 %, and is.W.8, which is 4 % larger; what is tested is rank by rank.
 func TestLosslessSizes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: reads all columns of real times")
-	}
+	tier.Long(t, "reads all columns of real times")
 	ranks := recordedRanks(t)
 	zstd := contender{"lossless-zstd", timing.NewLossless(timing.Zstd), true}
 	for _, run := range byRun(ranks) {

@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/testtrace"
@@ -31,9 +33,7 @@ func foldTest(t *testing.T, p programs.Program) folded {
 // processes and several at each side; where a kind has one process, all of its
 // arguments are constants, and the trace is smaller.
 func TestConstantSize(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: makes large traces")
-	}
+	tier.Long(t, "makes large traces")
 	const compression = 16
 	stencil2D := func(side int, n uint64) programs.Program { return programs.Stencil2D(side, side, n) }
 	stencil3D := func(side int, n uint64) programs.Program { return programs.Stencil3D(side, side, side, n) }
@@ -128,9 +128,7 @@ func TestNearlyEqual(t *testing.T) {
 // TestGather checks that ranks that some calls need absolute and others relative
 // make a trace grow with the logarithm of their number at most.
 func TestGather(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: makes large traces")
-	}
+	tier.Long(t, "makes large traces")
 	const perDoubling = 64 // bytes
 	for _, tree := range trees {
 		first := 0
@@ -154,9 +152,7 @@ func TestGather(t *testing.T) {
 // TestTraceSizes checks the sizes of real traces against those of a prototype,
 // which had no container, no index and no names of functions.
 func TestTraceSizes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: makes large traces")
-	}
+	tier.Long(t, "makes large traces")
 	prototype := map[string]int{
 		"cg.S.16": 198, "cg.S.64": 232, "is.S.16": 1699, "is.S.64": 7410, "lu.W.16": 990, "lu.W.64": 1005,
 		"mg.S.16": 618, "mg.S.64": 1308, "sp.S.16": 499,
@@ -245,8 +241,6 @@ func TestIrregularPrograms(t *testing.T) {
 
 // TestIrregularTraces checks that traces with amounts of computation are smaller than zpaq -m5 makes their calls as numbers.
 func TestIrregularTraces(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: makes large traces")
-	}
+	tier.Long(t, "makes large traces")
 	checkTraceSizes(t, map[string]int{"cg.S.16.compute": 33_762, "mg.S.16.compute": 18_999})
 }

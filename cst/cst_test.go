@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
 )
 
 // nested returns the type of arrays of arrays of … of elem.

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"testing"
 
-	"pgregory.net/rapid"
+	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
 
-	_ "github.com/reprise-trace/reprise/internal/fewchecks"
+	"pgregory.net/rapid"
 )
 
 // write returns a file of items.

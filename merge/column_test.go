@@ -5,9 +5,10 @@ import (
 	"slices"
 	"testing"
 
+	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
+
 	"pgregory.net/rapid"
 
-	_ "github.com/reprise-trace/reprise/internal/fewchecks"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 

@@ -2,6 +2,8 @@ package merge_test
 
 import (
 	"bytes"
+
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	. "github.com/reprise-trace/reprise/merge"
 
 	"errors"
@@ -72,9 +74,7 @@ func oneLong(n, others uint64) string {
 // TestTraceLimits checks that a small file takes little memory, or as much as a
 // limit says. What these files once took is seconds to years.
 func TestTraceLimits(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: measures memory")
-	}
+	tier.Long(t, "measures memory")
 	if Racing {
 		t.Skip("measures memory")
 	}
@@ -300,7 +300,7 @@ func TestOrderTooLong(t *testing.T) {
 
 // TestMostRuns writes shapes of more runs of consecutive ranks than are read.
 func TestMostRuns(t *testing.T) {
-	if testing.Short() || Racing {
+	if !tier.Nightly || Racing {
 		t.Skip("takes memory for millions of ranks")
 	}
 	var a Accumulator

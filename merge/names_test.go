@@ -2,6 +2,7 @@ package merge_test
 
 import (
 	"github.com/reprise-trace/reprise/internal/mutate"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	. "github.com/reprise-trace/reprise/merge"
 
 	"bytes"
@@ -131,9 +132,7 @@ func TestDescribeNames(t *testing.T) {
 
 // TestManyNames checks that no more names are kept than a file may have.
 func TestManyNames(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: a million names")
-	}
+	tier.Long(t, "a million names")
 	list := make([]layout.Name, layout.MaxNames)
 	for i := range list {
 		list[i] = layout.Name{Kind: cst.KindHandle, Class: "comm", Value: int64(i), Name: "n"}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/merge"
@@ -31,7 +33,7 @@ func TestRealTraces(t *testing.T) {
 		}
 		for _, path := range paths {
 			t.Run(filepath.Base(path), func(t *testing.T) {
-				if testing.Short() && !strings.Contains(path, ".16.ti") && !strings.Contains(path, "kinds") {
+				if !tier.Nightly && !strings.Contains(path, ".16.ti") && !strings.Contains(path, "kinds") {
 					t.Skip("short: a large trace")
 				}
 				testRealTrace(t, path)

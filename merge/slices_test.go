@@ -1,6 +1,7 @@
 package merge_test
 
 import (
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	. "github.com/reprise-trace/reprise/merge"
 
 	"bytes"
@@ -122,7 +123,7 @@ func (p longProgram) accumulate(t testing.TB) (*Accumulator, []Part) {
 func TestSlices(t *testing.T) {
 	for _, p := range longPrograms {
 		t.Run(p.name, func(t *testing.T) {
-			if Racing && p.ranks > 20_000 || testing.Short() && p.name != "Array" {
+			if Racing && p.ranks > 20_000 || !tier.Nightly && p.name != "Array" {
 				t.Skip("takes long")
 			}
 			a, parts := p.accumulate(t)
@@ -171,7 +172,7 @@ func TestSlices(t *testing.T) {
 // TestSlicesLost loses each section of columns in turn: the ranks that can be read
 // are those whose values are in the others.
 func TestSlicesLost(t *testing.T) {
-	if Racing || testing.Short() {
+	if Racing || !tier.Nightly {
 		t.Skip("takes long")
 	}
 	a, parts := longPrograms[0].accumulate(t)

@@ -1,6 +1,7 @@
 package merge_test
 
 import (
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	. "github.com/reprise-trace/reprise/merge"
 
 	"bytes"
@@ -13,7 +14,7 @@ import (
 // added after writing.
 func TestWriteUnique(t *testing.T) {
 	n := MaxHeld + 3
-	if Racing || testing.Short() {
+	if Racing || !tier.Nightly {
 		n /= 16
 	}
 	for _, tt := range []struct{ program, ranks int }{{0, 1}, {0, 2}, {1, 1}, {2, 1}} {

@@ -3,6 +3,8 @@ package merge
 import (
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -11,9 +13,7 @@ import (
 // reader would refuse for it, are not written: in the shared piece, and in a
 // piece of their own behind one that is long enough to fill the shared one.
 func TestWriteLimits(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: grammars of millions of symbols")
-	}
+	tier.Long(t, "grammars of millions of symbols")
 	ascending := func(symbols int) *sequitur.Grammar {
 		var b sequitur.Builder
 		for s := range symbols {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/header"
 	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/e2e"
 )
 
 // quickCompiler makes a compiler command that is quick, for it writes nothing but a
@@ -173,6 +174,7 @@ func TestBuildInterposerErrors(t *testing.T) {
 	if _, err := BuildInterposer(context.Background(), "/no/such/mpicc", t.TempDir(), nil); err == nil {
 		t.Error("built without a compiler")
 	}
+	e2e.Programs(t)
 	if _, err := exec.LookPath("cc"); err != nil {
 		t.Skip(err)
 	}

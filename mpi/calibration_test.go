@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
 )
 
 // calibrated is what a calibrator writes, behind what launchers write.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/e2e"
 )
 
 // TestCompiler starts programs as users do: those in Fortran need not be linked
@@ -56,6 +57,7 @@ func TestCompilerErrors(t *testing.T) {
 
 // TestStatic finds a program that has MPI in itself.
 func TestStatic(t *testing.T) {
+	e2e.Programs(t)
 	directory := t.TempDir()
 	source := filepath.Join(directory, "program.c")
 	if err := os.WriteFile(source, []byte("int PMPI_Init(void) { return 0; }\nint main(void) { return PMPI_Init(); }\n"), 0o600); err != nil {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/e2e"
+
 	"github.com/reprise-trace/reprise/internal/header"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
@@ -14,9 +16,7 @@ import (
 // if there is none.
 func compilers(t testing.TB) []string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("short: compiles and runs MPI programs")
-	}
+	e2e.Programs(t)
 	var found []string
 	for _, name := range []string{"mpicc.mpich", "mpicc.openmpi"} {
 		if _, err := exec.LookPath(name); err == nil {

@@ -8,10 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
+
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
-	_ "github.com/reprise-trace/reprise/internal/fewchecks"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 )

@@ -13,6 +13,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/mutate"
+	"github.com/reprise-trace/reprise/internal/test/e2e"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/spec"
@@ -90,6 +91,7 @@ func (d *drawn) call() testtrace.Call {
 // syntax returns what a compiler of MPI says of files, or skips the test if there is none.
 func syntax(t *testing.T, files []File) string {
 	t.Helper()
+	e2e.Programs(t)
 	compiler, err := exec.LookPath("mpicc")
 	if err != nil {
 		t.Skip(err)

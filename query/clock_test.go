@@ -9,12 +9,13 @@ import (
 	"slices"
 	"testing"
 
+	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
+
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
-	_ "github.com/reprise-trace/reprise/internal/fewchecks"
 	sections "github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/mutate"
 	"github.com/reprise-trace/reprise/internal/testtrace"

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
@@ -109,7 +111,7 @@ func TestMatchTooMany(t *testing.T) {
 // each of them.
 func TestMatchManyCommunicators(t *testing.T) {
 	n := 20_000
-	if testing.Short() {
+	if !tier.Nightly {
 		n /= 10
 	}
 	trace := duplicates(t, n)

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise"
@@ -118,9 +120,7 @@ func testBoundedPrograms(t *rapid.T, drawn *int) {
 }
 
 func TestBoundedPrograms(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: traces are written many times to fit")
-	}
+	tier.Long(t, "traces are written many times to fit")
 	drawn := 0
 	rapid.Check(t, func(t *rapid.T) { testBoundedPrograms(t, &drawn) })
 	if t.Log(drawn, "traces with calls that are drawn"); drawn < 10 {
@@ -159,9 +159,7 @@ func TestBoundedTags(t *testing.T) {
 
 // TestBoundedMessages replays programs that send at random, made to fit: what is received is what is sent.
 func TestBoundedMessages(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: traces are written many times to fit")
-	}
+	tier.Long(t, "traces are written many times to fit")
 	for _, p := range []programs.Program{programs.RandomMessages(8, 300, 1), programs.RandomAlltoallv(8, 80, 1)} {
 		whole := testtrace.Write(t, p.Run(), p.Parts())
 		exact, err := replay.Run(ctx, open(t, whole), cluster(t, whole))

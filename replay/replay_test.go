@@ -7,10 +7,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise"
-	_ "github.com/reprise-trace/reprise/internal/fewchecks"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/replay"
 	"github.com/reprise-trace/reprise/semantics"
@@ -187,7 +188,7 @@ func (o *observer) end(res *replay.Result) {
 func TestReal(t *testing.T) {
 	for _, name := range []string{"cg.S.16", "cg.S.64", "is.S.16", "is.S.64", "lu.W.16", "lu.W.64", "mg.S.16", "mg.S.64", "sp.S.16"} {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && name[len(name)-2:] == "64" {
+			if !tier.Nightly && name[len(name)-2:] == "64" {
 				t.Skip("short: a large trace")
 			}
 			model := open(t, testtrace.Real(t, "ti/"+name+".ti.zst"))

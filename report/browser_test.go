@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/internal/test/e2e"
+
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
@@ -99,9 +101,7 @@ func open(t *testing.T, path string, w window) *tab {
 // visit opens a page by its address, which may request what is below that.
 func visit(t *testing.T, address string, w window) *tab {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("short: runs a browser")
-	}
+	e2e.Programs(t)
 	running.once.Do(startBrowser)
 	switch {
 	case running.err != nil:

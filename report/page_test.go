@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/programs"
@@ -129,9 +131,7 @@ func write(t testing.TB, html []byte) string {
 
 // TestWriteLarge bounds the page of a run that does not repeat itself.
 func TestWriteLarge(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: measures a large page")
-	}
+	tier.Long(t, "measures a large page")
 	html := render(t, program(t, programs.RandomPartners(16, 4000, 1)), report.Options{})
 	t.Logf("%d bytes", len(html))
 	if len(html) > 5_000_000 {

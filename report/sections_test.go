@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -223,9 +225,7 @@ func TestMatrixKinds(t *testing.T) {
 
 // TestMatrixBins compares the matrix of a run of more ranks than pairs are counted of.
 func TestMatrixBins(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes a run of 25,600 ranks")
-	}
+	tier.Long(t, "makes a run of 25,600 ranks")
 	trace := program(t, programs.Stencil2D(160, 160, 10))
 	model, err := semantics.Open(context.Background(), trace)
 	if err != nil {

@@ -5,11 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
+
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	_ "github.com/reprise-trace/reprise/internal/fewchecks"
 	"github.com/reprise-trace/reprise/internal/mutate"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/spec"

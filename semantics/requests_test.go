@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise"
@@ -198,7 +200,7 @@ func FuzzRequests(f *testing.F) { mutate.Fuzz(f, rapid.MakeFuzz(testRequests)) }
 // TestBegunLongAgo has a request that is active while very many others are.
 func TestBegunLongAgo(t *testing.T) {
 	rounds := uint64(1 << 20)
-	if testing.Short() {
+	if !tier.Nightly {
 		rounds >>= 6
 	}
 	long, short := request(0, 0), request(1, 0)

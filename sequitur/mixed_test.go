@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -263,9 +265,7 @@ func TestMostItems(t *testing.T) {
 // TestMostBits checks that counts of many bits, which are predicted well enough to take a few bytes, are neither read nor written where they
 // take too long.
 func TestMostBits(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: millions of bits")
-	}
+	tier.Long(t, "millions of bits")
 	const items, count = 100_000, uint64(1) << 44 // 87 bits each
 	m := newSequenceModel(Plain(2), minTable, 0, levelFirst)
 	m.Write([]byte{2 * minTable, 1})

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/reprise-trace/reprise/internal/streams"
@@ -138,9 +140,7 @@ func suffixes(m int) []Symbol {
 // its grammar, while it grows and when it has shrunk, and no more in a steady
 // loop however long it is.
 func TestMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: measures memory")
-	}
+	tier.Long(t, "measures memory")
 	inputs := map[string][]Symbol{"Suffixes": suffixes(1500)}
 	for _, st := range streams.All {
 		inputs[st.Name] = st.Gen(1_000_000)

@@ -5,14 +5,14 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
 // TestRecordBounded records lines of random ranks with random sizes: what is held stays within
 // bounds, and nothing is lost but the order.
 func TestRecordBounded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: many lines")
-	}
+	tier.Long(t, "many lines")
 	const lines, ranks = 600_000, 4
 	random := rand.New(rand.NewPCG(1, 2))
 	var text strings.Builder

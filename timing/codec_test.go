@@ -10,9 +10,9 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
+	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
 
-	_ "github.com/reprise-trace/reprise/internal/fewchecks"
+	"pgregory.net/rapid"
 )
 
 // A call is what a codec is given of one.

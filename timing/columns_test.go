@@ -3,6 +3,8 @@ package timing
 import (
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"github.com/reprise-trace/reprise/internal/recorded"
 )
 
@@ -20,9 +22,7 @@ type realRank struct {
 // ranks, and skips the test where the runs are missing.
 func realRanks(t testing.TB) []*realRank {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("short: reads all columns of real times")
-	}
+	tier.Long(t, "reads all columns of real times")
 	if raceEnabled {
 		t.Skip("one goroutine reads millions of values: there is nothing for the race detector to find")
 	}

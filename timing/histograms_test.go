@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/mutate"
@@ -308,7 +310,7 @@ func TestParseHistogramsDamaged(t *testing.T) {
 			}
 		}
 		step := 1
-		if raceEnabled || testing.Short() {
+		if raceEnabled || !tier.Nightly {
 			step = 17
 		}
 		for bit := 0; bit < len(enc)*8; bit += step {

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/mutate"
+	"github.com/reprise-trace/reprise/internal/test/e2e"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -104,6 +105,7 @@ func checkLossless(t *testing.T, c Codec, calls []call, most float64) {
 func TestLosslessReal(t *testing.T) {
 	testRealColumns(t, NewLossless(Zstd), "duration", "gap")
 	testRealColumns(t, NewLossless(LZ4), "duration", "gap")
+	e2e.Programs(t)
 	if _, err := exec.LookPath("zstd"); err != nil {
 		t.Skip("no command zstd to compare with")
 	}

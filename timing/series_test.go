@@ -8,6 +8,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/mutate"
@@ -162,7 +164,7 @@ func TestSeries(t *testing.T) {
 // error of no start is larger than the error that the worst gap may have.
 func TestNoDrift(t *testing.T) {
 	n := 10_000_000
-	if testing.Short() || raceEnabled {
+	if !tier.Nightly || raceEnabled {
 		n = 1_000_000
 	}
 	for _, form := range []Form{Gaps, Intervals} {

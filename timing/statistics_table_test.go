@@ -10,6 +10,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/mutate"
@@ -314,7 +316,7 @@ func TestStatisticsTableDamaged(t *testing.T) {
 	durations, gaps = durations[:40], gaps[:40]
 	enc := checkTable(t, 40, durations, gaps)
 	refused, step := 0, 1
-	if testing.Short() {
+	if !tier.Nightly {
 		step = 17
 	}
 	for i := 0; i < 8*len(enc); i += step {

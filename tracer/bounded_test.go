@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
@@ -75,9 +77,7 @@ func boundedTrace(t *testing.T, part merge.Part, size int64) *reprise.Trace {
 // TestBoundedMemory records a run that never repeats: what is held stays within its limit, and
 // the trace has the messages and bytes of each pair of ranks, and the times of all calls together.
 func TestBoundedMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: many calls")
-	}
+	tier.Long(t, "many calls")
 	const calls, size = 200_000, 2000
 	for _, o := range []Options{{Bounded: size}, {Bounded: size, Series: exactSeries(), Histograms: &timing.HistogramOptions{}}} {
 		r, err := New(o)
@@ -164,9 +164,7 @@ func TestBoundedSeries(t *testing.T) {
 
 // TestBoundedProcess records what several threads of a process do.
 func TestBoundedProcess(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: many calls")
-	}
+	tier.Long(t, "many calls")
 	const calls, size = 60_000, 4000
 	path := filepath.Join(t.TempDir(), "part.rpz")
 	p, err := Open(Config{Path: path, Rank: 1, Ranks: 2, Options: Options{Bounded: size, Series: exactSeries()}})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/reprise-trace/reprise/internal/test/e2e"
 	"github.com/reprise-trace/reprise/internal/text"
 )
 
@@ -167,6 +168,7 @@ func TestStatusWords(t *testing.T) {
 
 // TestQuotedNames checks that bash takes quoted names for what they are, and that a terminal is shown nothing else.
 func TestQuotedNames(t *testing.T) {
+	e2e.Programs(t)
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip(err)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
@@ -135,7 +137,7 @@ func TestElasticAnswers(t *testing.T) {
 		times testtrace.Times
 		seeds []uint64
 	}{{testtrace.Series, []uint64{1, 2}}, {"", []uint64{0, 10}}, {testtrace.Statistics, []uint64{0}}}
-	if testing.Short() {
+	if !tier.Nightly {
 		programs = programs[:1]
 		programs[0].seeds = programs[0].seeds[:1]
 	}

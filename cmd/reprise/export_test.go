@@ -12,6 +12,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/foreign"
+	"github.com/reprise-trace/reprise/internal/test/e2e"
 	"github.com/reprise-trace/reprise/internal/text"
 )
 
@@ -138,6 +139,7 @@ func TestExportFormats(t *testing.T) {
 // TestHelpOnReplay runs what the help says that replays a trace, and checks what is said
 // of a part of one.
 func TestHelpOnReplay(t *testing.T) {
+	e2e.Programs(t)
 	if _, err := exec.LookPath("smpirun"); err != nil {
 		t.Skip("SimGrid, which is Debian's libsimgrid-dev, is not installed: ", err)
 	}

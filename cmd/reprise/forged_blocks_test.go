@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
@@ -126,7 +128,7 @@ func checkBounded(t *testing.T, commands []string, most time.Duration) {
 // TestHugeBlocks asks for all of a trace with blocks as large as there may be, a fifth of as many as
 // there may be, which take 6 s: 30 s for all.
 func TestHugeBlocks(t *testing.T) {
-	if testing.Short() || slow > 1 {
+	if !tier.Nightly || slow > 1 {
 		t.Skip("short: blocks that take long to read")
 	}
 	t.Chdir(t.TempDir())
@@ -205,7 +207,7 @@ func TestMutatedBlocks(t *testing.T) {
 	run, parts := testtrace.Nearly(t, 0, 20, testtrace.Statistics)
 	file := testtrace.File(t, run, parts)
 	mutations := 15
-	if testing.Short() {
+	if !tier.Nightly {
 		mutations = 4
 	}
 	r := rand.New(rand.NewPCG(3, 4))

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
@@ -95,9 +97,7 @@ var forgeries = []forgery{
 // TestForgedSections forges each section of several traces in every way, with a right checksum, and runs commands: in
 // turn, so that each is run on every kind of section and of forgery. They end soon, in little memory, and without a panic.
 func TestForgedSections(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: many commands")
-	}
+	tier.Long(t, "many commands")
 	t.Chdir(t.TempDir())
 	writeInputs(t)
 	p := programs.Stencil2D(4, 4, 10).Timed()

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/merge"
@@ -44,7 +46,7 @@ func TestLostRanks(t *testing.T) {
 // TestRepairSlice checks that damage to a slice of a long column costs the ranks whose
 // values it has, and no other, although all ranks are of one shape.
 func TestRepairSlice(t *testing.T) {
-	if testing.Short() || slow > 1 {
+	if !tier.Nightly || slow > 1 {
 		t.Skip("makes a trace of many ranks")
 	}
 	t.Chdir(t.TempDir())

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
 // writeNodes writes the files of the ranks of the demonstration's trace into the
@@ -45,7 +47,7 @@ func TestNodes(t *testing.T) {
 		return paths
 	}
 	orders := [][]string{append(glob("b/*_rank-*"), "a"), {"a", "b"}, {"b", "a"}, append(glob("a/*_rank-*"), glob("b/*_rank-*")...)}
-	if testing.Short() {
+	if !tier.Nightly {
 		orders = orders[:1]
 	}
 	for _, paths := range orders {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/test/e2e"
 )
 
 // runCells runs the cells of code on standard input, a list of texts, and prints what each
@@ -31,9 +33,7 @@ json.dump(shown, sys.stdout)
 // TestNotebook runs the notebook in examples and compares what it shows, but for spaces, which
 // differ from one version of pandas to another.
 func TestNotebook(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: runs another program")
-	}
+	e2e.Programs(t)
 	python := ""
 	for _, name := range []string{"python3", "/usr/bin/python3"} {
 		if exec.Command(name, "-c", "import pandas").Run() == nil {

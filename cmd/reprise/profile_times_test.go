@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
@@ -18,9 +20,7 @@ import (
 // TestProfileMany checks that the times of more calls than are read unasked are not, and
 // that those of some ranks are.
 func TestProfileMany(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: reads 5,000,000 calls")
-	}
+	tier.Long(t, "reads 5,000,000 calls")
 	t.Chdir(t.TempDir())
 	const ranks = 50
 	lossless := timing.NewLossless(timing.LZ4)
@@ -240,9 +240,7 @@ func TestLostRankTimes(t *testing.T) {
 // TestRankTimesLeftOut makes a trace of which the times of each rank are too many to be kept,
 // and checks that this is said when it is written and read.
 func TestRankTimesLeftOut(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: merges 2,800 ranks")
-	}
+	tier.Long(t, "merges 2,800 ranks")
 	t.Chdir(t.TempDir())
 	const functions, first, all = 3000, 100, 2800
 	name := func(f int) string { return fmt.Sprintf("f%d", f) }

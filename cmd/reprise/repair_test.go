@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -147,7 +149,7 @@ func TestRepair(t *testing.T) {
 			r := newRepaired(t, tt.name)
 			r.check(t, "whole", r.data)
 			step := tt.step
-			if testing.Short() {
+			if !tier.Nightly {
 				step *= 7
 			}
 			for i := 0; i < len(r.data); i += step {

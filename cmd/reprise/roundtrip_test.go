@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -272,9 +274,7 @@ func (g *generator) Read(p []byte) (int, error) {
 // TestCompressMemory checks that what compress holds does not follow the length
 // of its input.
 func TestCompressMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: measures memory")
-	}
+	tier.Long(t, "measures memory")
 	t.Chdir(t.TempDir())
 	const (
 		text  = 50 << 20 / slow

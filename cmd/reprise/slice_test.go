@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/e2e"
+
 	"github.com/reprise-trace/reprise/fact"
 	"github.com/reprise-trace/reprise/internal/mpitest"
 	"github.com/reprise-trace/reprise/internal/slicing"
@@ -80,9 +82,7 @@ func TestFaultsOfSlice(t *testing.T) {
 	if err := slicing.Missing(); err != nil {
 		t.Skip(err)
 	}
-	if testing.Short() {
-		t.Skip("short: it compiles for each operation")
-	}
+	e2e.Programs(t)
 	source, err := filepath.Abs(filepath.Join("testdata", "slice", "converge.c"))
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
@@ -329,7 +331,7 @@ func TestRepairTimed(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
 	step := slow
-	if testing.Short() {
+	if !tier.Nightly {
 		step *= 7
 	}
 	for _, name := range []string{"timed.rpz", "timed-0.part.rpz"} {

@@ -15,6 +15,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/e2e"
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
@@ -62,6 +65,7 @@ var readers = map[string]func(t *testing.T, path string) (names []string, rows i
 		return table(records)
 	},
 	"Python": func(t *testing.T, path string) ([]string, int, func(int, string) (string, bool)) {
+		e2e.Programs(t)
 		python, err := exec.LookPath("python3")
 		if err != nil {
 			t.Skip("no python3: ", err)
@@ -263,9 +267,7 @@ func TestCancel(t *testing.T) {
 
 // TestMemory checks that what is held does not grow with the number of calls.
 func TestMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: 10⁷ calls")
-	}
+	tier.Long(t, "10⁷ calls")
 	p := programs.Stencil2D(2, 2, 300_000)
 	trace := testtrace.Write(t, p.Run(), p.Parts())
 	var first, last, next uint64

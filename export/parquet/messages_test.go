@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/parquet"
 	"github.com/reprise-trace/reprise/internal/programs"
@@ -14,9 +16,7 @@ import (
 // TestMessagesMemory checks that what is held does not grow with the number of messages, once
 // there are all buffers, of two groups of rows.
 func TestMessagesMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: 4·10⁶ messages")
-	}
+	tier.Long(t, "4·10⁶ messages")
 	p := programs.Stencil2D(2, 2, 500_000)
 	trace := testtrace.Write(t, p.Run(), p.Parts())
 	var second, last, n uint64

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	reader "github.com/parquet-go/parquet-go"
 
 	"github.com/reprise-trace/reprise"
@@ -84,7 +86,7 @@ func TestDictionaries(t *testing.T) {
 	name := strings.Repeat("x", 200)
 	f := cst.Function{Name: "f", Params: []cst.Param{{Name: "s", Type: cst.Type{Kind: cst.KindString}}}}
 	n := 1_200_000
-	if testing.Short() {
+	if !tier.Nightly {
 		n = 200_000
 	}
 	var calls []testtrace.Call

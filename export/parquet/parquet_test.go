@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	reader "github.com/parquet-go/parquet-go"
 
 	"github.com/reprise-trace/reprise"
@@ -94,7 +96,7 @@ func TestReaders(t *testing.T) {
 					exporttest.Compare(t, names, want, n, got)
 				})
 				t.Run("DuckDB", func(t *testing.T) {
-					if testing.Short() && len(want) > 10_000 {
+					if !tier.Nightly && len(want) > 10_000 {
 						t.Skip("short: a large file")
 					}
 					path := filepath.Join(t.TempDir(), "file.parquet")
@@ -329,7 +331,7 @@ func TestRealTrace(t *testing.T) {
 // TestDeterministic checks that the number of processors does not change the file.
 func TestDeterministic(t *testing.T) {
 	calls := 300_000
-	if testing.Short() {
+	if !tier.Nightly {
 		calls /= 4
 	}
 	trace := distinct(t, calls)
@@ -388,9 +390,7 @@ func TestCancel(t *testing.T) {
 
 // TestMemory checks that what is held does not grow with the number of calls.
 func TestMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: 10⁷ calls")
-	}
+	tier.Long(t, "10⁷ calls")
 	p := programs.Stencil2D(2, 2, 1_000_000/3)
 	trace := testtrace.Write(t, p.Run(), p.Parts())
 	var held []uint64 // after each row group

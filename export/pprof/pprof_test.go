@@ -22,6 +22,7 @@ import (
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/pprof"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/e2e"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
@@ -233,6 +234,7 @@ func TestLoops(t *testing.T) {
 
 // TestTool has the samples that go tool pprof finds added up.
 func TestTool(t *testing.T) {
+	e2e.Programs(t)
 	goTool, err := exec.LookPath("go")
 	if err != nil {
 		t.Skip("no go: ", err)

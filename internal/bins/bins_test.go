@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
 )
 
 var epsilons = []float64{MinEpsilon, 0.001, 0.0123, 0.05, 0.1, 0.2, 0.25, 0.3, 0.499, MaxEpsilon}

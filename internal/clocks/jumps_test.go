@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/timing"
@@ -204,7 +206,7 @@ func TestJumpsMend(t *testing.T) {
 func TestJumpsTold(t *testing.T) {
 	runs, most, middle, early, left := 0, 0, 0, uint64(0), uint64(0)
 	seeds := uint64(100)
-	if testing.Short() {
+	if !tier.Nightly {
 		seeds = 30
 	}
 	for seed := range seeds {

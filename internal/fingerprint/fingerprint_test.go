@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
 )
 
 func of(list []uint64) Print {

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/reprise-trace/reprise/internal/test/e2e"
 )
 
 //go:embed traceprocessor.mjs
@@ -150,9 +152,7 @@ func DuckDB(t testing.TB, query string) Result {
 // skipShort skips what runs other programs, in short runs.
 func skipShort(t testing.TB) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("short: runs another program")
-	}
+	e2e.Programs(t)
 }
 
 // Replay has SimGrid's smpirun replay a file with the actions of all ranks on a platform, and returns

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
 // TestFind checks that all targets of a package are found, and nothing that is none.
@@ -45,9 +47,7 @@ func module(t *testing.T, body string) {
 
 // TestRun checks what it says of a target that fails, and of one that does not.
 func TestRun(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: fuzzes")
-	}
+	tier.Long(t, "fuzzes")
 	for _, tt := range []struct {
 		body   string
 		status int
@@ -67,9 +67,7 @@ func TestRun(t *testing.T) {
 
 // TestMutate runs a target without the fuzzer.
 func TestMutate(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: builds a test")
-	}
+	tier.Long(t, "builds a test")
 	var out, errs bytes.Buffer
 	const target = "github.com/reprise-trace/reprise/internal/mutate"
 	status := run(t.Context(), []string{"-mutate", "-time", "20ms", target}, &out, &errs)

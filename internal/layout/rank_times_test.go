@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/mutate"
@@ -247,9 +249,7 @@ func TestRankTimesRefused(t *testing.T) {
 
 // TestRankTimesMemory reads the longest table there may be, of equal ranks, which is short.
 func TestRankTimesMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it writes 8 million numbers")
-	}
+	tier.Long(t, "it writes 8 million numbers")
 	const functions = 20
 	r := new(RankTimes)
 	for rank := range maxRankNumbers / (4 + 2*functions) {

@@ -20,6 +20,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/reprise-trace/reprise/internal/test/e2e"
 )
 
 // An MPI is an installed implementation of MPI.
@@ -72,9 +74,7 @@ func find(suffix string) (*MPI, error) {
 // there is none, and in short runs: to compile and run programs takes minutes.
 func Installed(t testing.TB) []*MPI {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("short: compiles and runs MPI programs")
-	}
+	e2e.Programs(t)
 	found, missing := installed()
 	if len(found) == 0 {
 		t.Skip("no MPI:", missing)

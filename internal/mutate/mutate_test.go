@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
 // set sets what the flags say.
@@ -19,9 +21,7 @@ func set(t *testing.F, d time.Duration, directory string) {
 
 // FuzzBody runs a body that fails for none, and skips many: inputs are those that are known, with changes, and few twice in a row.
 func FuzzBody(f *testing.F) {
-	if testing.Short() {
-		f.Skip("short: takes time")
-	}
+	tier.Long(f, "takes time")
 	found := f.TempDir()
 	if err := os.MkdirAll(filepath.Join(found, "FuzzBody"), 0o777); err != nil {
 		f.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
 )
 
 func TestRoundTrip(t *testing.T) {

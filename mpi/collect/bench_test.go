@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 )
 
@@ -104,9 +106,7 @@ func BenchmarkKeeping(b *testing.B) {
 // TestMemory collects from sixteen processes, and from many threads, and looks at what
 // that holds. What is read of 64 processes with 256 threads each takes no more than 128 MiB.
 func TestMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: measures memory")
-	}
+	tier.Long(t, "measures memory")
 	for _, tt := range []struct {
 		processes, threads, rounds int
 		limit                      int64

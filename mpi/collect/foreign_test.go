@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/e2e"
+
 	"github.com/reprise-trace/reprise/internal/mpitest"
 	"github.com/reprise-trace/reprise/mpi"
 	"github.com/reprise-trace/reprise/mpi/collect"
@@ -63,9 +65,7 @@ func source(t *testing.T, name string) string {
 // and the trace has the calls that an independent counter counts, as the raw records have
 // them, with all messages and collective operations matched.
 func TestForeign(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: runs programs")
-	}
+	e2e.Programs(t)
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
 		if m.Name != "openmpi" {
 			return

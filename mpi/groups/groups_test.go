@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
+
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise"
@@ -286,7 +288,7 @@ func TestCartSub(t *testing.T) {
 func TestLongRuns(t *testing.T) {
 	const rounds = 50
 	barriers := 3 << 20
-	if testing.Short() {
+	if !tier.Nightly {
 		barriers >>= 6
 	}
 	trace := traceOf(t, 2, func(rank int, r *recording) {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/test/e2e"
 )
 
 // program has functions whose calls of mark are on lines of their own.
@@ -34,6 +36,7 @@ int main(void)
 // build compiles the program, and returns the file and the lines that end in a word.
 func build(t *testing.T, flags ...string) (file string, lines func(word string) []int) {
 	t.Helper()
+	e2e.Programs(t)
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip(err)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
+
 	"github.com/reprise-trace/reprise/internal/compress"
 	"github.com/reprise-trace/reprise/internal/mutate"
 )

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/e2e"
+
 	"github.com/reprise-trace/reprise/internal/header"
 )
 
@@ -58,9 +60,7 @@ func TestDescribeErrors(t *testing.T) {
 // TestUpToDate compares the table in the repository with what the generator
 // writes where both implementations of MPI and the manual are installed.
 func TestUpToDate(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: reads all manual pages of MPI")
-	}
+	e2e.Programs(t)
 	compilers := []string{"mpicc.mpich", "mpicc.openmpi"}
 	const pages = "/usr/share/man/man3"
 	for _, name := range compilers {

@@ -1,0 +1,5 @@
+//go:build nightly
+
+package tier
+
+const nightly = 1

@@ -1,0 +1,51 @@
+// Package tier says how much a run of the tests checks. There are three tiers, chosen by build tags:
+//
+//	go test work                        pure Go, small, no other programs: two minutes
+//	go test -tags e2e work              also what runs other programs, see package e2e
+//	go test -tags e2e,nightly work      also what takes long, and ten times as many drawn cases
+//
+// A test package that draws with rapid imports tier, if for nothing else, so that its properties are
+// checked as often as the tier says. The flag -rapid.checks takes precedence.
+package tier
+
+import (
+	"flag"
+	"strconv"
+	"testing"
+
+	_ "pgregory.net/rapid" // for its flag
+)
+
+// Checks is how many cases a property is checked on. The race detector makes tests some thirty times as
+// slow; what depends on how goroutines take turns shows with few cases.
+const Checks = gateChecks*(1-nightly) + 1000*nightly - race*(1-nightly)*(gateChecks-raceChecks)
+
+const gateChecks, raceChecks = 20, 10
+
+// Nightly tells that tests may take long: see [Long].
+const Nightly = nightly == 1
+
+// Race tells that tests run under the race detector.
+const Race = race == 1
+
+func init() {
+	if testing.Testing() {
+		_ = flag.Set("rapid.checks", strconv.Itoa(Checks))
+	}
+}
+
+// Long skips a test that takes too long for a change to wait for, unless the run is a nightly one.
+func Long(t testing.TB, why string) {
+	t.Helper()
+	if !Nightly {
+		t.Skip("nightly: " + why)
+	}
+}
+
+// Draws returns n cases or rounds, a tenth of it, but at least one, unless the run is a nightly one.
+func Draws(n int) int {
+	if Nightly {
+		return n
+	}
+	return max(1, n/10)
+}
