@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/mutate"
 	"github.com/reprise-trace/reprise/internal/test/e2e"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/spec"
@@ -169,7 +170,7 @@ func checkSyntax(t *testing.T, p *Program) {
 func TestSpecialSource(t *testing.T) {
 	r := rand.New(rand.NewPCG(43, 8))
 	rounds := 8
-	if testing.Short() {
+	if !tier.Nightly {
 		rounds = 1
 	}
 	for round := range rounds {
@@ -180,7 +181,7 @@ func TestSpecialSource(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !testing.Short() {
+		if e2e.Enabled {
 			checkSyntax(t, p)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/reprise-trace/reprise/internal/forged"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
 // peakIn names the environment variable with the file that gets the most memory that a process was in, in kB.
@@ -138,11 +139,11 @@ func TestBoundedMachines(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
 	size, few := maxMachine-2048, map[string]bool{"a key of many parts": true, "behind quotes": true, "tables in tables": true}
-	if testing.Short() {
+	if !tier.Nightly {
 		size = 64 << 10
 	}
 	for name, text := range hostileMachines(size) {
-		if testing.Short() && !few[name] {
+		if !tier.Nightly && !few[name] {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -188,7 +189,7 @@ func TestBoundedTraces(t *testing.T) {
 	others := []string{"info F", "info F --compare", "profile F", "profile F --by rank", "grammar F", "grammar F --together", "cat F --count 100000", "messages F", "match F", "matrix F -o o.svg", "hang F",
 		"imbalance F", "efficiency F", "predict F", "at F 1ms", "diff F F", "codecs F", "proxy F -o o.proxy", "repair F -o o.rpz", "merge F -o o.rpz", "report F -o o.html", "extrapolate F F F --ranks 9 -o o.rpz", "verify F -",
 		"cat F --split o.split --force", "export F -o o.csv --by message", "export F -o o.csv --by signature"}
-	if testing.Short() {
+	if !tier.Nightly {
 		writeFile(t, "many.rpz", string(files["many.rpz"]))
 		for _, command := range []string{"export F -o o.prv", "verify F -"} {
 			bounded(t, strings.NewReader("0 init\n"), strings.Fields(strings.ReplaceAll(command, "F", "many.rpz"))...)
@@ -262,12 +263,12 @@ func TestBoundedText(t *testing.T) {
 		{"rows", false, "codecs - --column 1", func() io.Reader { return endlessly("", "1,2\n") }},
 	}
 	for _, i := range inputs {
-		if testing.Short() && !i.short {
+		if !tier.Nightly && !i.short {
 			continue
 		}
 		t.Run(i.name, func(t *testing.T) { bounded(t, i.in(), strings.Fields(i.args)...) })
 	}
-	if testing.Short() {
+	if !tier.Nightly {
 		return
 	}
 	times, err := os.Create("times.txt")
@@ -296,7 +297,7 @@ func TestPatience(t *testing.T) {
 	}
 	writeFile(t, "list", "pipe\n")
 	commands := []string{"compress pipe -o o.rpz", "verify long.rpz pipe", "predict long.rpz -m pipe", "codecs pipe"}
-	if !testing.Short() {
+	if tier.Nightly {
 		commands = append(commands, "compress list --outside -o o.rpz", "compress - -o o.rpz", "verify long.rpz -", "codecs -")
 	}
 	for _, command := range commands {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/forged"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -48,7 +49,7 @@ func TestPaste(t *testing.T) {
 		{"trace", "matrix t.rpz -o NAME --format csv"}, {"mpi", "proxy m.rpz -o NAME"}, {"mpi", "proxy NAME -o o.proxy"}, {"directory", "info NAME"}, {"directory", "collect NAME -o o.rpz"}, {"spool", "info NAME"},
 	}
 	each := 20
-	if testing.Short() {
+	if !tier.Nightly {
 		each = 1
 	}
 	for k := range each * len(cases) {

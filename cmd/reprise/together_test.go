@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/tracer"
@@ -107,7 +108,7 @@ func TestTogetherTimes(t *testing.T) {
 // TestTogetherCounts checks that programs with differences have as many calls as all ranks make.
 func TestTogetherCounts(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, p := range programs.All(16) {
+	for _, p := range tier.Some(programs.All(16), 4) {
 		writeTrace(t, "in.rpz", p.Run(), p.Parts()...)
 		want := make(map[string]uint64)
 		var info struct{ Functions []query.FunctionCount }

@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/exporttest"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -35,7 +36,7 @@ func TestMessages(t *testing.T) {
 
 // TestPrograms checks the rows of messages, and the texts of calls, of programs of all kinds.
 func TestPrograms(t *testing.T) {
-	for _, p := range programs.All(9) {
+	for _, p := range tier.Some(programs.All(9), 5) {
 		t.Run(p.Name, func(t *testing.T) {
 			trace := testtrace.Write(t, p.Run(), p.Parts())
 			some := rankenc.SetOf(1, 2, 5)

@@ -42,10 +42,14 @@ func Long(t testing.TB, why string) {
 	}
 }
 
-// Draws returns n cases or rounds, a tenth of it, but at least one, unless the run is a nightly one.
-func Draws(n int) int {
+// Some returns each nth of a list, from the first on, and the whole list in a nightly run.
+func Some[T any](all []T, n int) []T {
 	if Nightly {
-		return n
+		return all
 	}
-	return max(1, n/10)
+	var some []T
+	for i := 0; i < len(all); i += n {
+		some = append(some, all[i])
+	}
+	return some
 }
