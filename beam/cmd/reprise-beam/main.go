@@ -259,7 +259,7 @@ func (s *summary) describe(ctx context.Context, path string) error {
 		}
 		s.Calls = wire.AddSat(s.Calls, wire.MulSat(uint64(shape.Ranks.Len()), shape.Grammar.Len()))
 	}
-	if s.Beyond, err = beyondOf(ctx, trace); err != nil {
+	if s.Beyond, err = beyondOf(ctx, path, trace); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
@@ -267,15 +267,23 @@ func (s *summary) describe(ctx context.Context, path string) error {
 
 // beyondOf returns the call that names the highest rank, if that is none of the run. Where parts say how many ranks MPI_COMM_WORLD has, it does not
 // look, which takes longer than merging.
-func beyondOf(ctx context.Context, trace *reprise.Trace) (*beyond, error) {
+func beyondOf(ctx context.Context, path string, trace *reprise.Trace) (*beyond, error) {
 	if trace.Run().Origin.World > 0 {
 		return nil, nil
 	}
-	var all merge.Accumulator
-	if err := trace.AddTo(ctx, &all); err != nil {
+	file, err := os.ReadFile(path)
+	if err != nil {
 		return nil, err
 	}
-	if p, ok := all.HighestPeer(); ok && p.Rank >= int64(trace.Ranks()) {
+	p, ok, known := rbeam.HighestPeer(file)
+	if !known { // another process has made it
+		var all merge.Accumulator
+		if err := trace.AddTo(ctx, &all); err != nil {
+			return nil, err
+		}
+		p, ok = all.HighestPeer()
+	}
+	if ok && p.Rank >= int64(trace.Ranks()) {
 		return &beyond{p.Rank, p.Caller, p.Function}, nil
 	}
 	return nil, nil
