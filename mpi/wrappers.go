@@ -105,8 +105,8 @@ type wrapper struct {
 }
 
 // ownStatuses says of a function when it is given statuses of the interposer in place of
-// those that the program does not ask for: where a receive has left open what it receives,
-// only they tell.
+// those that the program does not ask for: where a receive has left open what it receives, or a file may end before
+// all is read, only they tell.
 type ownStatuses struct {
 	Name, Ignored string // the parameter, and what the program passes
 	Length        string // of an array, as an expression, "" for a single status
@@ -318,6 +318,8 @@ func newOwnStatuses(f *spec.Function, p *spec.Param) *ownStatuses {
 	switch role := spec.RoleOf(f.Name); {
 	case source != "":
 		o.Open = fmt.Sprintf("is_wildcard(%s, %s)", source, tag)
+	case role.Class == spec.Access && role.Reads && requests < 0:
+		o.Open = "1" // it says whether the file ended before
 	case requests < 0 && role.Receives == nil:
 		return nil // the status of a file, or of what has no message
 	}
@@ -351,7 +353,7 @@ func (r *record) ask(p *spec.Param) {
 	if p.Form == spec.Array {
 		r.Lengths = append(r.Lengths, fmt.Sprintf("int *asked_%s __attribute__((cleanup(discard))) = %s ? %s : NULL;", p.Name, given, p.Asked))
 	} else {
-		r.Lengths = append(r.Lengths, fmt.Sprintf("int asked_%s[1] = {%s ? %s : 0};", p.Name, given, p.Asked))
+		r.Lengths = append(r.Lengths, fmt.Sprintf("int64_t asked_%s[1] = {%s ? %s : 0};", p.Name, given, p.Asked))
 	}
 	r.add(p, header.Param{}, true, statusWords{errors: "0"})
 }

@@ -76,7 +76,9 @@ func (e *evaluation) begun(terminal uint32, p *spec.Role, args arguments) *Opera
 		e.collective(o, p, args, s)
 		o.data = &dataCall{e.position, terminal, e.extent == everywhere}
 	case p.Class == spec.Access && p.Reads:
-		o.Received = product(args.number("count", cst.KindInt), e.sizeOf(args, "datatype"))
+		if o.Received = args.number("bytes", cst.KindInt); o.Received == Unknown { // the file did not end before
+			o.Received = product(args.number("count", cst.KindInt), e.sizeOf(args, "datatype"))
+		}
 	case p.Class == spec.Access && p.Writes:
 		o.Sent = product(args.number("count", cst.KindInt), e.sizeOf(args, "datatype"))
 	case p.Class == spec.OneSided:

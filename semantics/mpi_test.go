@@ -567,6 +567,7 @@ func TestMPICollectives(t *testing.T) {
 		r.call("MPI_File_open", "comm", world, "fh", 0)
 		r.call("MPI_File_write_all", "fh", 0, "count", 3, "datatype", "MPI_INT")
 		r.call("MPI_File_read", "fh", 0, "count", 3, "datatype", "MPI_INT")
+		r.call("MPI_File_read", "fh", 0, "count", 3, "datatype", "MPI_INT", "bytes", 5)
 		r.call("MPI_File_open", "comm", world, "fh", 0, "error", 38)
 	})
 	compare(t, m, 1,
@@ -588,7 +589,7 @@ func TestMPICollectives(t *testing.T) {
 		"MPI_Reduce_scatter_block: collective on world 24→8",
 		"MPI_Neighbor_alltoall: collective on world -1→-1",
 		"MPI_File_open: collective on world",
-		"MPI_File_write_all: file access on world/0 12→0", "MPI_File_read: file access 0→12", "MPI_File_open: nothing",
+		"MPI_File_write_all: file access on world/0 12→0", "MPI_File_read: file access 0→12", "MPI_File_read: file access 0→5", "MPI_File_open: nothing",
 	)
 	if m.Unresolved() == nil {
 		t.Error("a file that one rank opens is resolved")

@@ -169,6 +169,22 @@ static slow int *ranks_in_world(MPI_Group group)
 }
 #endif
 
+/* How many bytes a status says were read, and whether these are less than were asked for. */
+static slow int64_t bytes_of(const MPI_Status *status)
+{
+	MPI_Count n = -1;
+	if (status == MPI_STATUS_IGNORE || REAL(MPI_Get_elements_x)(status, MPI_BYTE, &n) != MPI_SUCCESS)
+		return -1;
+	return n;
+}
+
+static slow int is_short(const MPI_Status *status, int64_t count, MPI_Datatype datatype)
+{
+	MPI_Count size = 0;
+	int64_t n = bytes_of(status);
+	return n >= 0 && REAL(MPI_Type_size_x)(datatype, &size) == MPI_SUCCESS && n < count * size;
+}
+
 static inline void discard(int **asked) { free(*asked); }
 
 static int64_t dimensions(MPI_Comm comm)

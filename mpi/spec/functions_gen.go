@@ -1105,6 +1105,7 @@ var functions = []Function{
 		{Name: "count", Type: integer, Direction: cst.In, Form: ByValue},
 		{Name: "datatype", Type: cst.HandleOf("datatype"), Direction: cst.In, Form: ByValue},
 		{Name: "status", Type: status, Direction: cst.Out, Form: Indirect},
+		{Name: "bytes", Type: integer, Direction: cst.Out, Form: Indirect, Given: "is_short(status, count, datatype)", Asked: "bytes_of(status)"},
 	}},
 	{Name: "MPI_File_read_all", Params: []Param{
 		{Name: "fh", Type: cst.HandleOf("file"), Direction: cst.In, Form: ByValue},
@@ -1112,6 +1113,7 @@ var functions = []Function{
 		{Name: "count", Type: integer, Direction: cst.In, Form: ByValue},
 		{Name: "datatype", Type: cst.HandleOf("datatype"), Direction: cst.In, Form: ByValue},
 		{Name: "status", Type: status, Direction: cst.Out, Form: Indirect},
+		{Name: "bytes", Type: integer, Direction: cst.Out, Form: Indirect, Given: "is_short(status, count, datatype)", Asked: "bytes_of(status)"},
 	}},
 	{Name: "MPI_File_read_all_begin", Params: []Param{
 		{Name: "fh", Type: cst.HandleOf("file"), Direction: cst.In, Form: ByValue},
@@ -1131,6 +1133,7 @@ var functions = []Function{
 		{Name: "count", Type: integer, Direction: cst.In, Form: ByValue},
 		{Name: "datatype", Type: cst.HandleOf("datatype"), Direction: cst.In, Form: ByValue},
 		{Name: "status", Type: status, Direction: cst.Out, Form: Indirect},
+		{Name: "bytes", Type: integer, Direction: cst.Out, Form: Indirect, Given: "is_short(status, count, datatype)", Asked: "bytes_of(status)"},
 	}},
 	{Name: "MPI_File_read_all_end", Params: []Param{
 		{Name: "fh", Type: cst.HandleOf("file"), Direction: cst.In, Form: ByValue},
@@ -1144,6 +1147,7 @@ var functions = []Function{
 		{Name: "count", Type: integer, Direction: cst.In, Form: ByValue},
 		{Name: "datatype", Type: cst.HandleOf("datatype"), Direction: cst.In, Form: ByValue},
 		{Name: "status", Type: status, Direction: cst.Out, Form: Indirect},
+		{Name: "bytes", Type: integer, Direction: cst.Out, Form: Indirect, Given: "is_short(status, count, datatype)", Asked: "bytes_of(status)"},
 	}},
 	{Name: "MPI_File_read_at_all", Params: []Param{
 		{Name: "fh", Type: cst.HandleOf("file"), Direction: cst.In, Form: ByValue},
@@ -1152,6 +1156,7 @@ var functions = []Function{
 		{Name: "count", Type: integer, Direction: cst.In, Form: ByValue},
 		{Name: "datatype", Type: cst.HandleOf("datatype"), Direction: cst.In, Form: ByValue},
 		{Name: "status", Type: status, Direction: cst.Out, Form: Indirect},
+		{Name: "bytes", Type: integer, Direction: cst.Out, Form: Indirect, Given: "is_short(status, count, datatype)", Asked: "bytes_of(status)"},
 	}},
 	{Name: "MPI_File_read_at_all_begin", Params: []Param{
 		{Name: "fh", Type: cst.HandleOf("file"), Direction: cst.In, Form: ByValue},
@@ -1174,6 +1179,7 @@ var functions = []Function{
 		{Name: "count", Type: integer, Direction: cst.In, Form: ByValue},
 		{Name: "datatype", Type: cst.HandleOf("datatype"), Direction: cst.In, Form: ByValue},
 		{Name: "status", Type: status, Direction: cst.Out, Form: Indirect},
+		{Name: "bytes", Type: integer, Direction: cst.Out, Form: Indirect, Given: "is_short(status, count, datatype)", Asked: "bytes_of(status)"},
 	}},
 	{Name: "MPI_File_read_at_all_end", Params: []Param{
 		{Name: "fh", Type: cst.HandleOf("file"), Direction: cst.In, Form: ByValue},
@@ -1187,6 +1193,7 @@ var functions = []Function{
 		{Name: "count", Type: integer, Direction: cst.In, Form: ByValue},
 		{Name: "datatype", Type: cst.HandleOf("datatype"), Direction: cst.In, Form: ByValue},
 		{Name: "status", Type: status, Direction: cst.Out, Form: Indirect},
+		{Name: "bytes", Type: integer, Direction: cst.Out, Form: Indirect, Given: "is_short(status, count, datatype)", Asked: "bytes_of(status)"},
 	}},
 	{Name: "MPI_File_read_c", Params: []Param{
 		{Name: "fh", Type: cst.HandleOf("file"), Direction: cst.In, Form: ByValue},
@@ -1194,6 +1201,7 @@ var functions = []Function{
 		{Name: "count", Type: integer, Direction: cst.In, Form: ByValue},
 		{Name: "datatype", Type: cst.HandleOf("datatype"), Direction: cst.In, Form: ByValue},
 		{Name: "status", Type: status, Direction: cst.Out, Form: Indirect},
+		{Name: "bytes", Type: integer, Direction: cst.Out, Form: Indirect, Given: "is_short(status, count, datatype)", Asked: "bytes_of(status)"},
 	}},
 	{Name: "MPI_File_read_ordered", Params: []Param{
 		{Name: "fh", Type: cst.HandleOf("file"), Direction: cst.In, Form: ByValue},
@@ -1201,6 +1209,7 @@ var functions = []Function{
 		{Name: "count", Type: integer, Direction: cst.In, Form: ByValue},
 		{Name: "datatype", Type: cst.HandleOf("datatype"), Direction: cst.In, Form: ByValue},
 		{Name: "status", Type: status, Direction: cst.Out, Form: Indirect},
+		{Name: "bytes", Type: integer, Direction: cst.Out, Form: Indirect, Given: "is_short(status, count, datatype)", Asked: "bytes_of(status)"},
 	}},
 	{Name: "MPI_File_read_ordered_begin", Params: []Param{
 		{Name: "fh", Type: cst.HandleOf("file"), Direction: cst.In, Form: ByValue},
@@ -1220,6 +1229,7 @@ var functions = []Function{
 		{Name: "count", Type: integer, Direction: cst.In, Form: ByValue},
 		{Name: "datatype", Type: cst.HandleOf("datatype"), Direction: cst.In, Form: ByValue},
 		{Name: "status", Type: status, Direction: cst.Out, Form: Indirect},
+		{Name: "bytes", Type: integer, Direction: cst.Out, Form: Indirect, Given: "is_short(status, count, datatype)", Asked: "bytes_of(status)"},
 	}},
 	{Name: "MPI_File_read_ordered_end", Params: []Param{
 		{Name: "fh", Type: cst.HandleOf("file"), Direction: cst.In, Form: ByValue},
@@ -1232,6 +1242,7 @@ var functions = []Function{
 		{Name: "count", Type: integer, Direction: cst.In, Form: ByValue},
 		{Name: "datatype", Type: cst.HandleOf("datatype"), Direction: cst.In, Form: ByValue},
 		{Name: "status", Type: status, Direction: cst.Out, Form: Indirect},
+		{Name: "bytes", Type: integer, Direction: cst.Out, Form: Indirect, Given: "is_short(status, count, datatype)", Asked: "bytes_of(status)"},
 	}},
 	{Name: "MPI_File_read_shared_c", Params: []Param{
 		{Name: "fh", Type: cst.HandleOf("file"), Direction: cst.In, Form: ByValue},
@@ -1239,6 +1250,7 @@ var functions = []Function{
 		{Name: "count", Type: integer, Direction: cst.In, Form: ByValue},
 		{Name: "datatype", Type: cst.HandleOf("datatype"), Direction: cst.In, Form: ByValue},
 		{Name: "status", Type: status, Direction: cst.Out, Form: Indirect},
+		{Name: "bytes", Type: integer, Direction: cst.Out, Form: Indirect, Given: "is_short(status, count, datatype)", Asked: "bytes_of(status)"},
 	}},
 	{Name: "MPI_File_seek", Params: []Param{
 		{Name: "fh", Type: cst.HandleOf("file"), Direction: cst.In, Form: ByValue},

@@ -158,7 +158,8 @@ var lengths = rules{
 }
 
 // asked are values that are no arguments, for the functions that make a
-// communicator of which the arguments do not say who is where in it, or who is whose neighbour.
+// communicator of which the arguments do not say who is where in it, or who is whose neighbour, and for
+// those that read a file, which may end.
 var asked = []struct {
 	function string // regular expression for the whole name
 	column
@@ -182,6 +183,7 @@ var asked = []struct {
 	{`MPI_Cart_create`, newrank("comm_cart")},
 	{`MPI_Graph_create`, newrank("comm_graph")},
 	{`MPI_Dist_graph_create(_adjacent)?`, newrank("comm_dist_graph")},
+	{`MPI_File_read(_at|_all|_at_all|_shared|_ordered)?(_c)?`, short},
 	{`MPI_Dist_graph_create`, newNeighbours("sources", "in_degree", "")},
 	{`MPI_Dist_graph_create`, newNeighbours("destinations", "out_degree", "")},
 	{`MPI_Dist_graph_create_adjacent`, newNeighbours("sources", "in_degree", "reorder && ")},
@@ -190,6 +192,11 @@ var asked = []struct {
 		name: "newrank", kind: "rank", direction: "Out", form: "Indirect",
 		given: "*newintracomm != MPI_COMM_NULL", asked: "rank_in(*newintracomm)",
 	}},
+}
+
+// short is how many bytes a function has read, if the file ended before all was.
+var short = column{
+	name: "bytes", kind: "integer", direction: "Out", form: "Indirect", given: "is_short(status, count, datatype)", asked: "bytes_of(status)",
 }
 
 // newrank is the rank in a communicator with a topology, if MPI may have chosen it.

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reprise-trace/reprise/internal/mpitest"
+)
+
+// TestShortReads records a program that reads a file beyond its end: the bytes that it reads are those that it was given.
+func TestShortReads(t *testing.T) {
+	for _, m := range mpitest.Installed(t) {
+		mpitest.SkipUnderRace(t)
+		dir := t.TempDir()
+		trace, table := filepath.Join(dir, "run.rpz"), filepath.Join(dir, "run.csv")
+		line := append(m.Launch(1, m.Build(t, "shortreads.c")), filepath.Join(dir, "data"))
+		got := outcome(t, recorder(t, m, []string{"-o", trace}, line...))
+		if got.status != 0 {
+			t.Fatalf("%+v", got)
+		}
+		must(t, "export", trace, "-o", table, "--columns", "file_read_bytes")
+		text, err := os.ReadFile(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0
+		for row := range strings.Lines(string(text)) {
+			n := 0
+			fmt.Sscan(row, &n)
+			sum += n
+		}
+		if fmt.Sprint(sum) != strings.TrimSpace(got.stdout) {
+			t.Errorf("%s: %d bytes, want %s", m.Name, sum, got.stdout)
+		}
+	}
+}
