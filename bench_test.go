@@ -55,7 +55,7 @@ func BenchmarkOpen(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(file)))
 			for b.Loop() {
-				trace, err := OpenReader(bytes.NewReader(file), int64(len(file)))
+				trace, err := OpenReader(bytes.NewReader(file), int64(len(file)), 0)
 				if err != nil {
 					b.Fatal(err)
 				}

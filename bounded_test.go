@@ -117,7 +117,7 @@ func TestBoundedForged(t *testing.T) {
 		"not a section": replaceSection(t, file, layout.KindBounded, []byte{255}),
 	} {
 		var section *merge.SectionError
-		if _, err := OpenReader(bytes.NewReader(forged), int64(len(forged))); !errors.As(err, &section) || section.Kind != layout.KindBounded {
+		if _, err := OpenReader(bytes.NewReader(forged), int64(len(forged)), 0); !errors.As(err, &section) || section.Kind != layout.KindBounded {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

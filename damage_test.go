@@ -67,7 +67,7 @@ func TestDamage(t *testing.T) {
 			what := fmt.Sprintf("%s: %s, number %d", name, layout.KindName(s.Kind), s.Key)
 			damaged := bytes.Clone(file)
 			damaged[s.Offset+s.Size-1] ^= 1
-			trace, err := OpenReader(bytes.NewReader(damaged), int64(len(damaged)))
+			trace, err := OpenReader(bytes.NewReader(damaged), int64(len(damaged)), 0)
 			if err != nil {
 				continue
 			}

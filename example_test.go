@@ -88,7 +88,7 @@ func openRing() *reprise.Trace {
 	if err := writeRing(&file); err != nil {
 		log.Fatal(err)
 	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func Example_record() {
 		log.Fatal(err)
 	}
 
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -287,7 +287,7 @@ func Example_times() {
 		log.Fatal(err)
 	}
 
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -343,7 +343,7 @@ func ExampleTrace_Damage() {
 	data := file.Bytes()
 	data[len(data)/2] ^= 1 // a flipped bit
 
-	trace, err := reprise.OpenReader(bytes.NewReader(data), int64(len(data)))
+	trace, err := reprise.OpenReader(bytes.NewReader(data), int64(len(data)), 0)
 	if err != nil {
 		log.Fatal(err) // what concerns the run as a whole is damaged
 	}
@@ -396,7 +396,7 @@ func ExamplePrinter() {
 		log.Fatal(err)
 	}
 
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func (f *failing) ReadAt(p []byte, at int64) (int, error) {
 
 // readAll returns all calls of a trace, with what else its ranks have.
 func readAll(file io.ReaderAt, size int64) (string, error) {
-	trace, err := OpenReader(file, size)
+	trace, err := OpenReader(file, size, 0)
 	if err != nil {
 		return "", err
 	}

@@ -72,7 +72,7 @@ func TestLostTexts(t *testing.T) {
 			t.Fatal(err)
 		}
 		without := replaceSection(t, file.Bytes(), layout.KindTexts, nil)
-		_, err := OpenReader(bytes.NewReader(without), int64(len(without)))
+		_, err := OpenReader(bytes.NewReader(without), int64(len(without)), 0)
 		var section *merge.SectionError
 		if lost := errors.As(err, &section) && section.Kind == layout.KindTexts && errors.Is(err, ErrCorrupt); lost != tt.lost || err != nil != tt.lost {
 			t.Errorf("%v: %v", tt.typ, err)
@@ -199,7 +199,7 @@ func describe(trace *Trace, limit int) (string, error) {
 // another.
 func TestDamaged(t *testing.T) {
 	read := func(data []byte) (string, error) {
-		trace, err := OpenReader(bytes.NewReader(data), int64(len(data)))
+		trace, err := OpenReader(bytes.NewReader(data), int64(len(data)), 0)
 		if err != nil {
 			return "", err
 		}
@@ -361,7 +361,7 @@ func TestBombs(t *testing.T) {
 				var err error
 				got := allocated(func() {
 					var trace *Trace
-					if trace, err = OpenReader(bytes.NewReader(data), int64(len(data))); err == nil {
+					if trace, err = OpenReader(bytes.NewReader(data), int64(len(data)), 0); err == nil {
 						_, err = trace.Rank(0)
 					}
 				})
@@ -402,7 +402,7 @@ func TestPartFile(t *testing.T) {
 	for i := range file.Len() {
 		bad := bytes.Clone(file.Bytes())
 		bad[i] ^= 1
-		if _, err := OpenReader(bytes.NewReader(bad), int64(len(bad))); err == nil {
+		if _, err := OpenReader(bytes.NewReader(bad), int64(len(bad)), 0); err == nil {
 			t.Errorf("accepted a change of byte %d", i)
 		}
 	}

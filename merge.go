@@ -17,7 +17,8 @@ import (
 // Merge merges part files, which processes wrote with package tracer, to a trace at the
 // path out, in place of what is there. Of a directory among the parts it takes all files
 // whose names end in .rpz, but neither those that begin with a dot nor out. Each rank must be in one of
-// the files only, and all must be of one run, as far as they say that. If Merge fails, out is as it was.
+// the files only, and all must be of one run, as far as they say that. If Merge fails, out is as it was, unless the error
+// wraps a [*MemoryError]: then out is the trace, which readers refuse that are not given as much memory as that says.
 //
 // The order of parts does not matter: the same parts give the same bytes. Merge uses all
 // cores. It does not align the clocks of several machines: AlignFile of package query does that for the trace, as the command
@@ -37,7 +38,15 @@ func Merge(out string, parts ...string) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(out, func(w io.Writer) error { return all.Write(w) })
+	var unread error
+	err = atomicfile.Write(out, func(w io.Writer) (err error) {
+		unread, err = layout.Unread(all.Write(w))
+		return err
+	})
+	if err == nil && unread != nil {
+		err = fmt.Errorf("%s: %w", out, unread)
+	}
+	return err
 }
 
 // PartFiles returns the paths of the files that [Merge] merges, or the error that it gives for what they say of ranks and runs: it
@@ -151,7 +160,7 @@ func withContainer(path string, read func(*format.Reader) error) error {
 	if err != nil {
 		return err
 	}
-	file, err := format.NewReader(f, info.Size(), FileOptions(info.Size()))
+	file, err := format.NewReader(f, info.Size(), FileOptions(info.Size(), 0))
 	if err != nil {
 		return err
 	}

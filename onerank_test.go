@@ -92,7 +92,7 @@ func TestOneRankOfAMillion(t *testing.T) {
 			file := foldProgram(t, p)
 			for _, rank := range []int{0, 1<<19 + 12_345, 1<<20 - 1} {
 				r := countingReader{ReaderAt: bytes.NewReader(file)}
-				trace, err := OpenReader(&r, int64(len(file)))
+				trace, err := OpenReader(&r, int64(len(file)), 0)
 				if err != nil {
 					t.Fatal(err)
 				}

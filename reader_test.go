@@ -63,7 +63,7 @@ func writeTrace(t rapid.TB, ranks int, parts ...merge.Part) []byte {
 
 func openTrace(t rapid.TB, file []byte) *Trace {
 	t.Helper()
-	trace, err := OpenReader(bytes.NewReader(file), int64(len(file)))
+	trace, err := OpenReader(bytes.NewReader(file), int64(len(file)), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func openPart(file *format.Reader) (*Trace, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	if err := a.Write(&b); err != nil {
+	if _, err := layout.Unread(a.Write(&b)); err != nil { // it is read with what the file may take
 		return nil, err
 	}
 	whole, err := format.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()), format.Options{Memory: int64(min(file.Memory(), math.MaxInt64))})

@@ -29,7 +29,7 @@ func TestSumErrors(t *testing.T) {
 		if err := merge.Write(&b, merge.Run{Ranks: ranks}, []merge.Part{r.Finish(rank)}); err != nil {
 			t.Fatal(err)
 		}
-		trace, err := reprise.OpenReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
+		trace, err := reprise.OpenReader(bytes.NewReader(b.Bytes()), int64(b.Len()), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestSumErrors(t *testing.T) {
 	if !bytes.Equal(first.Bytes(), second.Bytes()) {
 		t.Error("part files give another trace")
 	}
-	trace, err := reprise.OpenReader(bytes.NewReader(first.Bytes()), int64(first.Len()))
+	trace, err := reprise.OpenReader(bytes.NewReader(first.Bytes()), int64(first.Len()), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

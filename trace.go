@@ -33,8 +33,9 @@ var (
 // one of the errors above.
 type ParseError = wire.Error
 
-// A MemoryError reports that a trace would take more memory than it may, which
-// [format.Options] says. It wraps ErrLimit.
+// A MemoryError reports that a trace takes more memory than it may, see [OpenFile]. It wraps ErrLimit.
+// From a writer, [merge.Write] or tracer.Process.Close, it says that the trace was written, but that readers refuse it
+// unless they are given as much as it needs.
 type MemoryError = layout.MemoryError
 
 // A Trace is an open trace. Its methods may be called from several goroutines at
@@ -99,28 +100,22 @@ func openFile(f *os.File, memory int64) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openReader(f, info.Size(), memory)
+	return OpenReader(f, info.Size(), memory)
 }
 
-// FileOptions returns the limits under which a file of size bytes is opened: a
-// section whose content is more than 256 times as long as the whole file, and
-// longer than 16 MiB, is refused with ErrLimit. No trace is as regular as that and
+// FileOptions returns the limits under which a file of size bytes is opened that may take
+// so many bytes of memory, zero for what suits its size. A
+// section whose content is more than 256 times as long as the whole file, longer
+// than 16 MiB, and more than a 32nd of the memory, is refused. No trace is as regular as that and
 // as long, but a file made to exhaust memory is.
-func FileOptions(size int64) format.Options {
-	const most = 1 << 30
-	return format.Options{MaxContent: max(16<<20, min(size, most/256)*256)}
-}
+func FileOptions(size, memory int64) format.Options { return layout.FileOptions(size, memory) }
 
 // OpenReader opens the trace in the size bytes that r reads, under the limits of
-// [FileOptions]. Ranks are read from r when they are asked for. A trace that has
+// [FileOptions] with that memory. Ranks are read from r when they are asked for. A trace that has
 // lost the order of the calls of different ranks is refused. Use [OpenContainer]
 // for other limits, and for what is left of a trace.
-func OpenReader(r io.ReaderAt, size int64) (*Trace, error) { return openReader(r, size, 0) }
-
-func openReader(r io.ReaderAt, size, memory int64) (*Trace, error) {
-	o := FileOptions(size)
-	o.Memory = memory
-	file, err := format.NewReader(r, size, o)
+func OpenReader(r io.ReaderAt, size, memory int64) (*Trace, error) {
+	file, err := format.NewReader(r, size, FileOptions(size, memory))
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func (e placed) check(t rapid.TB, c Call) {
 // openBytes opens a trace in memory.
 func openBytes(t rapid.TB, file []byte) *Trace {
 	t.Helper()
-	trace, err := OpenReader(bytes.NewReader(file), int64(len(file)))
+	trace, err := OpenReader(bytes.NewReader(file), int64(len(file)), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"log"
 	"math"
 	"os"
 	"reflect"
@@ -17,6 +18,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/atomicfile"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
@@ -55,14 +57,12 @@ type parts struct{ all *merge.Accumulator }
 
 func encode(p parts) ([]byte, error) {
 	var file bytes.Buffer
-	err := p.all.WritePart(&file)
+	_, err := layout.Unread(p.all.WritePart(&file))
 	return file.Bytes(), err
 }
 
 func decode(file []byte) (parts, error) {
-	options := reprise.FileOptions(int64(len(file)))
-	options.Memory = math.MaxInt64 // as a worker has written it
-	return decodePart(file, options)
+	return decodePart(file, reprise.FileOptions(int64(len(file)), math.MaxInt64)) // as a worker has written it
 }
 
 func decodePart(file []byte, options format.Options) (parts, error) {
@@ -106,7 +106,7 @@ func (*Combine) CreateAccumulator() parts { return parts{new(merge.Accumulator)}
 
 // AddInput adds the parts in a file to a.
 func (*Combine) AddInput(a parts, f File) (parts, error) {
-	p, err := decodePart(f.Content, reprise.FileOptions(int64(len(f.Content))))
+	p, err := decodePart(f.Content, reprise.FileOptions(int64(len(f.Content)), 0))
 	if err == nil {
 		err = a.all.Merge(p.all)
 	}
@@ -129,7 +129,11 @@ func (c *Combine) ExtractOutput(a parts) ([]byte, error) {
 	a.all.Align(nil) // what traces say is by the messages of each alone
 	severalClocks := len(a.all.Clocks()) > 1
 	var file bytes.Buffer
-	if err := a.all.WriteContext(ctx, &file); err != nil {
+	unread, err := layout.Unread(a.all.WriteContext(ctx, &file))
+	if unread != nil {
+		log.Printf("reprise: %v", unread)
+	}
+	if err != nil {
 		return nil, err
 	}
 	trace := file.Bytes()

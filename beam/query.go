@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"math"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/semantics"
 )
@@ -73,9 +73,5 @@ func (c *Combine) trace(a parts) (*reprise.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	container, err := format.NewReader(bytes.NewReader(file), int64(len(file)), reprise.FileOptions(int64(len(file))))
-	if err != nil {
-		return nil, err
-	}
-	return reprise.OpenContainer(container)
+	return reprise.OpenReader(bytes.NewReader(file), int64(len(file)), math.MaxInt64) // as it was made here
 }

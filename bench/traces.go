@@ -133,7 +133,7 @@ func (t trace) compress() ([]byte, error) {
 
 // open opens a trace file.
 func open(file []byte) (*reprise.Trace, error) {
-	return reprise.OpenReader(bytes.NewReader(file), int64(len(file)))
+	return reprise.OpenReader(bytes.NewReader(file), int64(len(file)), 0)
 }
 
 // expand goes through the calls of all ranks of a trace file, one rank after the

@@ -79,14 +79,15 @@ type ParseError = wire.Error
 
 const packageName = "cst"
 
-// maxValues is the largest number of values in one signature, counting each array and
-// each of its elements. A value takes 32 bytes of memory when it is decoded.
-const maxValues = 1 << 24
+// MaxValues is the largest number of values in one signature, counting each array and
+// each of its elements: more are neither interned nor parsed. A value takes 32 bytes of memory
+// when it is decoded.
+const MaxValues = 1 << 24
 
 // Parse decodes a table that fills data. It does not retain data. What it
 // returns is safe to use whoever wrote data: there is no Validate to call.
 // An error from Parse is a [*ParseError].
-func Parse(data []byte) (*Table, error) { return parse(data, maxValues) }
+func Parse(data []byte) (*Table, error) { return parse(data, MaxValues) }
 
 func parse(data []byte, maxValues uint64) (*Table, error) {
 	d := wire.NewDecoder(packageName, data)
@@ -291,7 +292,7 @@ func appendSignature(dst []byte, fn int, f *Function, args []Value) ([]byte, err
 		return dst, f.arityError(args)
 	}
 	dst = wire.AppendUvarint(dst, uint64(fn))
-	params := f.Params[:len(args)]
+	params, left := f.Params[:len(args)], MaxValues-len(args)
 	for i := range args {
 		v, t := &args[i], &params[i].Type
 		if v.head.kind != t.Kind {
@@ -302,10 +303,13 @@ func appendSignature(dst []byte, fn int, f *Function, args []Value) ([]byte, err
 			dst = wire.AppendVarint(dst, v.a)
 		default:
 			ok := true
-			if dst, ok = appendValue(dst, t, v); !ok {
-				return dst, f.kindError(i, *v)
+			if dst, ok = appendValue(dst, t, v, &left); !ok {
+				return dst, f.valueError(i, *v, left)
 			}
 		}
+	}
+	if left < 0 {
+		return dst, f.manyError()
 	}
 	return dst, nil
 }
@@ -318,6 +322,18 @@ func (f *Function) arityError(args []Value) error {
 func (f *Function) kindError(i int, v Value) error {
 	p := &f.Params[i]
 	return fmt.Errorf("cst: %s for parameter %s of %s, which is %v", describeKinds(v), p.Name, f.Name, p.Type)
+}
+
+// valueError is the error of a value that could not be appended, when so many more were allowed.
+func (f *Function) valueError(i int, v Value, left int) error {
+	if left < 0 {
+		return f.manyError()
+	}
+	return f.kindError(i, v)
+}
+
+func (f *Function) manyError() error {
+	return fmt.Errorf("cst: more than %d values in one call of %s: arrays as long as that must be cut, or given as what tells them apart, such as a length and a hash", MaxValues, f.Name)
 }
 
 // describeKinds names the kind of a value and, of an array, those of its elements.
@@ -337,8 +353,8 @@ func describeKinds(v Value) string {
 }
 
 // appendValue appends v, whose kind is that of t. It reports whether the elements of
-// arrays are what t says.
-func appendValue(dst []byte, t *Type, v *Value) (_ []byte, ok bool) {
+// arrays are what t says, and no more than are left, from which it takes them.
+func appendValue(dst []byte, t *Type, v *Value, left *int) (_ []byte, ok bool) {
 	switch v.head.kind {
 	case KindInt, KindRank, KindTag, KindHandle:
 		return wire.AppendVarint(dst, v.a), true
@@ -350,6 +366,9 @@ func appendValue(dst []byte, t *Type, v *Value) (_ []byte, ok bool) {
 		dst = wire.AppendVarint(dst, v.a)
 		dst = wire.AppendVarint(dst, v.b)
 		return wire.AppendVarint(dst, v.third()), true
+	}
+	if *left -= int(v.a); *left < 0 {
+		return dst, false
 	}
 	dst = wire.AppendUvarint(dst, uint64(v.a))
 	if numbers, ok := v.packed(); ok {
@@ -363,7 +382,7 @@ func appendValue(dst []byte, t *Type, v *Value) (_ []byte, ok bool) {
 		if list[i].head.kind != t.Elem.Kind {
 			return dst, false
 		}
-		if dst, ok = appendValue(dst, t.Elem, &list[i]); !ok {
+		if dst, ok = appendValue(dst, t.Elem, &list[i], left); !ok {
 			return dst, false
 		}
 	}

@@ -108,6 +108,38 @@ func TestParseMaxValues(t *testing.T) {
 	}
 }
 
+// TestMostValues interns and parses as many values in a signature as there may be, and one more.
+func TestMostValues(t *testing.T) {
+	for _, typ := range []Type{{Kind: KindInt}, {Kind: KindPointer}} {
+		var table Table
+		fn := table.Declare(function(nested(2, typ), Type{Kind: KindInt}))
+		some := make([]Value, 1<<20-1)
+		for i := range some {
+			if some[i] = Int(0); typ.Kind == KindPointer {
+				some[i] = PointerTo(Pointer{})
+			}
+		}
+		inner := make([]Value, MaxValues/(len(some)+1))
+		for i := range inner {
+			inner[i] = Array(some...)
+		}
+		inner[0] = Array(some[2:]...) // but for the outer array and the number
+		terminal, err := table.TryIntern(fn, Array(inner...), Int(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if enc, _ := table.AppendBinary(nil); typ.Kind == KindInt {
+			if _, err := Parse(enc); err != nil {
+				t.Errorf("terminal %d: %v", terminal, err)
+			}
+		}
+		inner[0] = Array(some[1:]...)
+		if _, err := table.TryIntern(fn, Array(inner...), Int(0)); err == nil || !strings.Contains(err.Error(), "more than 16777216 values") || table.Len() != 1 {
+			t.Errorf("one value too many: %v", err)
+		}
+	}
+}
+
 // tableOfAll returns a table that uses every kind, class and direction.
 func tableOfAll() *Table {
 	var table Table

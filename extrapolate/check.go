@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/replay"
 	"github.com/reprise-trace/reprise/semantics"
@@ -16,10 +18,10 @@ import (
 // does neither.
 func (r *Result) check(ctx context.Context, from *reprise.Trace) error {
 	var file bytes.Buffer
-	if err := r.parts.WriteContext(ctx, &file); err != nil {
+	if _, err := layout.Unread(r.parts.WriteContext(ctx, &file)); err != nil {
 		return err
 	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), int64(min(from.Memory(), math.MaxInt64)))
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func shift(ranks int) *reprise.Trace {
 	if err := merge.Write(&file, merge.Run{Ranks: ranks}, parts); err != nil {
 		log.Fatal(err)
 	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func Example() {
 	if err := result.Write(&file); err != nil {
 		log.Fatal(err)
 	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func open(t interface{ Fatal(...any) }, run merge.Run, parts []merge.Part) *repr
 }
 
 func opened(t interface{ Fatal(...any) }, file []byte) *reprise.Trace {
-	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)))
+	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

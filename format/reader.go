@@ -143,15 +143,20 @@ func (r *Reader) version() int {
 // Memory returns how many bytes what is made of the file may take. The Reader itself does
 // not need it: it is for packages that expand what sections hold.
 func (r *Reader) Memory() uint64 {
-	const (
-		least   = 512 << 20
-		perByte = 512
-	)
 	if r.o.Memory > 0 {
 		return uint64(r.o.Memory)
 	}
-	return max(least, wire.MulSat(perByte, uint64(max(0, r.size))))
+	return DefaultMemory(r.size)
 }
+
+// DefaultMemory returns how many bytes what is made of a file of size bytes may take if [Options] do not say.
+func DefaultMemory(size int64) uint64 {
+	const perByte = 512
+	return max(wire.LeastMemory, wire.MulSat(perByte, uint64(max(0, size))))
+}
+
+// MaxContent returns the length of the longest content that r reads, in bytes.
+func (r *Reader) MaxContent() int64 { return r.o.MaxContent }
 
 // All returns an iterator over the sections in the order they were added, with
 // their positions in it.

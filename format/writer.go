@@ -24,6 +24,7 @@ type Writer struct {
 	scratch []byte
 	held    []item // sections that may become a small container
 	room    int    // for more of them
+	longest int64  // content
 	err     error  // the first failure, or errClosed
 }
 
@@ -98,6 +99,7 @@ func (w *Writer) admit(n name, content []byte) error {
 		return fmt.Errorf("format: %w: more than %d sections", ErrLimit, len(w.names))
 	}
 	w.names[n] = struct{}{}
+	w.longest = max(w.longest, int64(len(content)))
 	return nil
 }
 
@@ -179,7 +181,7 @@ func (w *Writer) Close() error {
 		return nil
 	}
 	if w.closeSmall() {
-		*w = Writer{err: errClosed}
+		w.end()
 		return nil
 	}
 	w.begin()
@@ -200,6 +202,15 @@ func (w *Writer) Close() error {
 	if err := w.write(appendFooter(index, w.offset, content)); err != nil {
 		return err
 	}
-	*w = Writer{err: errClosed}
+	w.end()
 	return nil
 }
+
+// end frees what w holds.
+func (w *Writer) end() {
+	*w = Writer{err: errClosed, offset: w.offset, longest: w.longest}
+}
+
+// Written returns how many bytes were written, and the length of the longest content. What is read is compared with them,
+// see [Options].
+func (w *Writer) Written() (size, longest int64) { return w.offset, w.longest }

@@ -120,7 +120,7 @@ func (a *Accumulator) unstretched(ctx context.Context, shapes []*shape, order *s
 // order of their arguments if that does: blocks do not need them in that of their first use. It
 // returns an error if the trace could not be read, because it exceeds a limit.
 func (m *model) mix(ctx context.Context, c *sections, a *Accumulator) error {
-	if _, err := m.parseTable(c); err != nil {
+	if _, err := m.parseTable(c, math.MaxUint64); err != nil {
 		return err
 	}
 	size := storedSize(c.grammars)
@@ -150,7 +150,7 @@ func (m *model) mix(ctx context.Context, c *sections, a *Accumulator) error {
 // toBlocks sets the sections of c that say what the sequences are to blocks, and reports whether these
 // take no more than most bytes. It returns an error if the signatures could not be read.
 func (m *model) toBlocks(ctx context.Context, c *sections, a *Accumulator, most int) (bool, error) {
-	table, err := m.parseTable(c)
+	table, err := m.parseTable(c, math.MaxUint64)
 	if err != nil {
 		return false, err
 	}
@@ -167,10 +167,10 @@ func (m *model) toBlocks(ctx context.Context, c *sections, a *Accumulator, most 
 	return true, nil
 }
 
-// parseTable reads the signatures as a reader will.
-func (m *model) parseTable(c *sections) (*layout.Table, error) {
+// parseTable reads the signatures as a reader will that has so much memory.
+func (m *model) parseTable(c *sections, memory uint64) (*layout.Table, error) {
 	signatures, _ := c.table.contents()
-	return layout.ParseTable(signatures, m.functions, m.sets, m.size, c.table.lists, math.MaxUint64)
+	return layout.ParseTable(signatures, m.functions, m.sets, m.size, c.table.lists, memory)
 }
 
 // symbols returns the number of symbols in all grammars.

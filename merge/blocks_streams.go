@@ -143,7 +143,7 @@ func (a *Accumulator) sizeInBlocks(ctx context.Context, shapes []*shape, argumen
 	if !ok {
 		return math.MaxInt
 	}
-	table, err := e.model.parseTable(&e.sections)
+	table, err := e.model.parseTable(&e.sections, math.MaxUint64)
 	if err != nil {
 		return math.MaxInt
 	}

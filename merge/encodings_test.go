@@ -80,7 +80,7 @@ func TestEncodingsOfMatrices(t *testing.T) {
 		}
 		a.complete(t.Context(), &e)
 		var got, want bytes.Buffer
-		if err := e.sections.write(&want); err != nil {
+		if _, _, err := e.sections.write(&want); err != nil {
 			t.Fatal(err)
 		}
 		a.encodings = newEncodings()

@@ -33,7 +33,7 @@ func ExampleWrite() {
 		log.Fatal(err)
 	}
 
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -13,7 +13,7 @@ var Racing = false
 
 // Limits that tests look at.
 const (
-	MaxPartRanks     = maxPartRanks
+	PartRankMemory   = partRankMemory
 	MaxSlice         = maxSlice
 	MaxSlicedStorage = maxSlicedStorage
 	MaxHeld          = maxHeld

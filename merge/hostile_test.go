@@ -206,7 +206,7 @@ func TestRefuseSignatures(t *testing.T) {
 		{"LengthsTooMany", func(f *forgedTrace) { f.vectorLengths = uvarint(1<<24 + 1) }, layout.ErrLimit, "lengths at offset 32"},
 		{"LengthsBroken", func(f *forgedTrace) { f.vectorLengths = "\x01" + broken }, layout.ErrCorrupt, "encoding at offset 33"},
 		{"LengthNegative", func(f *forgedTrace) { f.vectorLengths = "\x01\x4f" }, layout.ErrCorrupt, "an array of -1 elements"},
-		{"LengthTooLarge", func(f *forgedTrace) { f.vectorLengths = "\x01\x00" + uvarint(2*(layout.MaxSlots+1)) }, layout.ErrCorrupt, "an array of 16777217 elements"},
+		{"LengthTooLarge", func(f *forgedTrace) { f.vectorLengths = "\x01\x00" + uvarint(2*(layout.MaxSlots+1)) }, layout.ErrCorrupt, "an array of 50331649 elements"},
 		{"LengthMissing", func(f *forgedTrace) { f.vectorLengths = "\x00" + "\x50" }, layout.ErrCorrupt, "0 do not suit 1 signatures of vector"},
 		{"LengthTooMany", func(f *forgedTrace) { f.vectorLengths = "\x02" + c2 }, layout.ErrCorrupt, "1 more than 1 signatures of vector have"},
 		{"MaskBroken", func(f *forgedTrace) { f.sendMask = broken }, layout.ErrCorrupt, "encoding at offset 29"},

@@ -76,11 +76,10 @@ func joinTimes(threads []Part, numbers [][]uint32, untimed bool) (*Times, error)
 			begin, end = min(begin, own.Begin), max(end, own.End)
 		}
 		own := layout.Summaries{p.Times.Durations, p.Times.Gaps}
-		own = own.Rename(numbers[i])
 		if own.Kind() != layout.NoHistograms && all.Kind() != layout.NoHistograms && own.Kind() != all.Kind() {
 			return nil, errors.New("merge: threads with histograms by call and by pair of calls")
 		}
-		all.Merge(&own)
+		all.MergeAs(&own, numbers[i])
 		if p.Times.Series == nil || untimed {
 			continue
 		}

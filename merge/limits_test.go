@@ -4,6 +4,8 @@ import (
 	"bytes"
 
 	"github.com/reprise-trace/reprise/internal/test/tier"
+	"cmp"
+
 	. "github.com/reprise-trace/reprise/merge"
 
 	"errors"
@@ -79,32 +81,37 @@ func TestTraceLimits(t *testing.T) {
 		t.Skip("measures memory")
 	}
 	integers := cst.ArrayOf(cst.Type{Kind: cst.KindInt})
-	const none = "\x00\x00" // domains and columns
+	const (
+		none  = "\x00\x00" // domains and columns
+		usual = 512 << 20  // memory
+	)
 	tests := []struct {
 		name string
 		file func() forgedTrace
 		read func(*format.Reader) error
 		most uint64 // bytes
 		want error
+
+		memory int64 // that it may take; zero means any
 	}{
 		{"Signatures", func() forgedTrace {
 			f := alone(barrier)
 			f.signatures = uvarint(1<<22<<1) + c0 + none
 			return f
-		}, readTrace, 40 << 20, nil},
+		}, readTrace, 40 << 20, nil, 0},
 		{"LongArrays", func() forgedTrace { // 2⁴⁴ elements
 			f := alone(vector)
 			f.signatures = uvarint(1<<20<<1) + c0 + "\x01\x02\x00\x00" + "\x01" + "\x01\x06"
 			f.vectorLengths = uvarint(1<<20) + "\x00" + uvarint(2*layout.MaxSlots) + c0
 			f.inline = "\x03" + uvarint(layout.MaxSlots) + c0
 			return f
-		}, openOnly, 64 << 20, nil},
+		}, openOnly, 64 << 20, nil, 0},
 		{"NestedArrays", func() forgedTrace { // in each of many parameters
 			f := alone(manyParams(1000, cst.ArrayOf(integers)))
 			f.signatures = uvarint(1<<1) + c0 + none
 			f.vectorLengths = oneLong(1<<20, 999) + strings.Repeat(c0, 1000)
 			return f
-		}, openOnly, 24 << 20, nil},
+		}, openOnly, 24 << 20, nil, 0},
 		{"LengthsOfManyFunctions", func() forgedTrace {
 			list := []cst.Function{{Name: "a"}, {Name: "b"}, {Name: "c"}}
 			for i := range list {
@@ -114,14 +121,14 @@ func TestTraceLimits(t *testing.T) {
 			f.signatures = uvarint(3<<1) + ascending + none
 			f.vectorLengths = strings.Repeat(oneLong(1<<24/2+1, 0)+c0, 3)
 			return f
-		}, openOnly, 256 << 20, layout.ErrLimit},
+		}, openOnly, 256 << 20, layout.ErrLimit, usual},
 		{"ColumnNumbers", func() forgedTrace { // one of two columns, by 1 bit of the position
-			f := alone(manyParams(5, cst.Type{Kind: cst.KindInt}))
-			f.signatures = uvarint(1<<22<<1) + c0 + "\x01\x02\x00\x00" + "\x02\x00\x01\x00\x01"
-			f.sendValues = strings.Repeat(c2+"\x06\x01\x00\x02\x00", 5)
+			f := alone(manyParams(65, cst.Type{Kind: cst.KindInt}))
+			f.signatures = uvarint(1<<18<<1) + c0 + "\x01\x02\x00\x00" + "\x02\x00\x01\x00\x01"
+			f.sendValues = strings.Repeat(c2+"\x06\x01\x00\x02\x00", 65)
 			f.inline = c0 + c1
 			return f
-		}, openOnly, 64 << 20, layout.ErrLimit},
+		}, openOnly, 64 << 20, layout.ErrLimit, usual},
 		{"Domains", func() forgedTrace {
 			const shapes = 2100
 			f := alone(barrier)
@@ -131,21 +138,21 @@ func TestTraceLimits(t *testing.T) {
 			}
 			f.signatures = uvarint(1<<1) + c0 + uvarint(shapes) + strings.Repeat("\x02\x00"+uvarint(shapes-1), shapes)
 			return f
-		}, openOnly, 400 << 20, layout.ErrLimit},
+		}, openOnly, 400 << 20, layout.ErrLimit, usual},
 		{"Parameters", func() forgedTrace { // 2²⁶ and some values of a rank
 			f := alone(manyParams(1<<10, cst.Type{Kind: cst.KindInt}))
 			f.signatures = uvarint((1<<16+1)<<1) + c0 + none
 			f.sendValues = strings.Repeat(c0+ascending, 1<<10)
 			f.grammars = sharedGrammars(countTo(1<<16 + 1))
 			return f
-		}, readTrace, 64 << 20, layout.ErrLimit},
+		}, readTrace, 64 << 20, layout.ErrLimit, 4 << 30},
 		{"ParametersOfARank", func() forgedTrace { // 2²³ values
 			f := alone(manyParams(1<<9, cst.Type{Kind: cst.KindInt}))
 			f.signatures = uvarint(1<<14<<1) + c0 + none
 			f.sendValues = strings.Repeat(c0+ascending, 1<<9)
 			f.grammars = sharedGrammars(countTo(1 << 14))
 			return f
-		}, readTrace, 192 << 20, nil},
+		}, readTrace, 192 << 20, nil, 0},
 		{"ValuesOfArrays", func() forgedTrace {
 			f := alone(vector)
 			f.signatures = uvarint(5<<1) + c0 + "\x01\x02\x00\x00" + "\x01" + "\x01\x06"
@@ -153,12 +160,12 @@ func TestTraceLimits(t *testing.T) {
 			f.inline = "\x03" + uvarint(layout.MaxSlots) + c0
 			f.grammars = sharedGrammars(orderOf(0, 1, 2, 3, 4))
 			return f
-		}, readTrace, 1 << 20, layout.ErrLimit},
+		}, readTrace, 1 << 20, layout.ErrLimit, 4 << 30},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			file := tt.file().file(t)
-			reader, err := format.NewReader(bytes.NewReader(file), int64(len(file)), format.Options{Memory: math.MaxInt64})
+			reader, err := format.NewReader(bytes.NewReader(file), int64(len(file)), format.Options{Memory: cmp.Or(tt.memory, math.MaxInt64)})
 			if err != nil {
 				t.Fatal(err)
 			}

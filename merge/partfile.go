@@ -17,9 +17,9 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// maxPartRanks is the largest number of ranks of which a part file may have
-// calls. It bounds the memory that a few bytes of hostile input can take.
-const maxPartRanks = 1 << 24
+// partRankMemory is how many bytes of memory are counted for a rank of which a part file has calls: a few bytes of
+// hostile input can have many.
+const partRankMemory = 1 << 5
 
 // IsPart reports whether a container is a part file: one that
 // [Accumulator.WritePart] wrote.
@@ -29,7 +29,8 @@ func IsPart(file *format.Reader) bool {
 }
 
 // WritePart writes a to w, as a file that [ReadPart] reads to be merged with
-// others. More can be added to a afterwards.
+// others. More can be added to a afterwards. What it accepts can be read, as with [Write]: a part whose ranks all make the
+// same calls, of one rank above all, can be opened as a trace, too, and one of more can if its trace can.
 func (a *Accumulator) WritePart(w io.Writer) error {
 	a.renumber()
 	shapes := slices.Collect(maps.Values(a.shapes))
@@ -94,7 +95,11 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 	if err := layout.AddSeries(out, layout.AppendSeries(context.Background(), a.series)); err != nil {
 		return err
 	}
-	return out.Close() // errors of Add stick
+	if err := out.Close(); err != nil { // errors of Add stick
+		return err
+	}
+	size, longest := out.Written()
+	return a.partReadable(size, longest)
 }
 
 // compareOrders orders interleavings by their lowest ranks.
@@ -152,8 +157,8 @@ func (p *partReader) readHead() error {
 		for i := 0; i < sources && d.Err() == nil; i++ {
 			p.a.addSource(string(d.String("source")))
 		}
-		p.shapes = int(d.UvarintMax("shapes", maxPartRanks))
-		p.orders = int(d.UvarintMax("interleavings", maxPartRanks))
+		p.shapes = int(d.UvarintMax("shapes", layout.MaxRanks))
+		p.orders = int(d.UvarintMax("interleavings", layout.MaxRanks))
 		if d.Err() != nil {
 			return d.Err()
 		}
@@ -232,7 +237,7 @@ func (p *partReader) readShapes() error {
 	for i := range p.shapes {
 		var read *shape
 		err := layout.ReadSection(p.file, layout.KindShape, uint64(i), func(data []byte) error {
-			d := shapeParser{Decoder: wire.NewDecoder("merge", data), a: &p.a, most: maxPartRanks - n}
+			d := shapeParser{Decoder: wire.NewDecoder("merge", data), a: &p.a, before: n, memory: p.file.Memory()}
 			s, key, err := d.shape()
 			if err != nil {
 				return err

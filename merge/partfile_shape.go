@@ -62,8 +62,9 @@ func (c *column) append(dst []byte, n int) []byte {
 // A shapeParser decodes a shape.
 type shapeParser struct {
 	wire.Decoder
-	a    *Accumulator
-	most int // ranks
+	a      *Accumulator
+	before int    // ranks of other shapes
+	memory uint64 // that they may take
 }
 
 func (p *shapeParser) shape() (*shape, digest, error) {
@@ -160,8 +161,9 @@ func (p *shapeParser) ranks() spans {
 	case set.Len() == 0 || int(set.At(set.Len()-1)) >= p.a.size:
 		p.Corrupt(at, "ranks", "%s in a run of %d", set.Abbreviated(layout.MaxNamed), p.a.size)
 		return nil
-	case set.Len() > p.most:
-		p.Limit(at, "ranks", "more than %d", maxPartRanks)
+	}
+	if err := checkPartRanks(p.before+set.Len(), p.memory); err != nil {
+		p.Fail(at, "ranks", err)
 		return nil
 	}
 	var s spans
@@ -270,12 +272,12 @@ func ReadPartRanks(file *format.Reader) (size int, ranks rankenc.Set, err error)
 		return 0, rankenc.Set{}, err
 	}
 	var list []spans
-	left := maxPartRanks
+	n := 0
 	for i := range p.shapes {
 		err := layout.ReadSection(file, layout.KindShape, uint64(i), func(data []byte) error {
-			d := shapeParser{Decoder: wire.NewDecoder("merge", data), a: &p.a, most: left}
+			d := shapeParser{Decoder: wire.NewDecoder("merge", data), a: &p.a, before: n, memory: file.Memory()}
 			s := d.ranks()
-			left -= s.len()
+			n += s.len()
 			list = append(list, s)
 			return d.Err()
 		})

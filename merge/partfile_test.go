@@ -74,7 +74,9 @@ func TestRefuseShape(t *testing.T) {
 		{"RanksBroken", func(f *forgedFile) { f.ranks = "\xfe\x01" }, layout.ErrCorrupt, "set at offset 0"},
 		{"NoRanks", func(f *forgedFile) { f.ranks = "\x00" }, layout.ErrCorrupt, "ranks at offset 0"},
 		{"RankBeyondRun", func(f *forgedFile) { f.ranks = "\x02\x0c\x00" }, layout.ErrCorrupt, "ranks at offset 0: corrupt input: 3 in a run of 3"},
-		{"RanksTooMany", func(f *forgedFile) { f.size, f.ranks = uvarint(layout.MaxRanks), "\x02\x00"+uvarint(MaxPartRanks) }, layout.ErrLimit, "ranks at offset 0: input exceeds limit: more than 16777216"},
+		{"RanksTooMany", func(f *forgedFile) {
+			f.size, f.ranks = uvarint(layout.MaxRanks), "\x02\x00"+uvarint(512<<20/PartRankMemory)
+		}, layout.ErrLimit, "ranks at offset 0: 16777217 ranks in a part file take some 513 MiB of memory, more than 512 MiB"},
 		{"TerminalsTooMany", func(f *forgedFile) { f.forms = huge }, layout.ErrCorrupt, "terminals at offset 5"},
 		{"NoSuchFunction", func(f *forgedFile) { f.forms = "\x03\x06\x04\x02\x02" }, layout.ErrCorrupt, "function at offset 6: corrupt input: 3 of 3"},
 		{"LengthTooLarge", func(f *forgedFile) { f.forms = "\x03" + "\x00" + "\x04" + "\x02" + huge }, layout.ErrCorrupt, "length at offset 9"},

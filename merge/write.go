@@ -20,6 +20,9 @@ import (
 // most, and an interleaving must have every rank as often as the rank has calls.
 // If it has not, Write writes nothing. Equal runs and parts give equal bytes,
 // in whatever order the parts stand.
+//
+// What Write accepts can be read. A trace that takes more memory than readers take by default is written all the same,
+// and the error wraps a *reprise.MemoryError: who gives readers as much reads it. Any other error means that it cannot be read.
 func Write(w io.Writer, run Run, parts []Part) error {
 	var a Accumulator
 	if err := a.Describe(run); err != nil {
@@ -52,7 +55,11 @@ func (a *Accumulator) WriteContext(ctx context.Context, w io.Writer) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return e.sections.write(w)
+	size, longest, err := e.sections.write(w)
+	if err != nil {
+		return err
+	}
+	return e.readable(size, longest)
 }
 
 // drafted returns the trace of all ranks in a, but for times and names.
@@ -125,7 +132,7 @@ func (a *Accumulator) complete(ctx context.Context, e *draft) {
 		c.worlds = layout.AppendWorlds(nil, a.worlds)
 	}
 	if clocks := a.Clocks(); len(clocks) > 1 && c.series != nil {
-		c.clocks = layout.AppendClocks(nil, clocks)
+		c.clocks, e.clocks = layout.AppendClocks(nil, clocks), len(clocks)
 	}
 	if b := a.bounded.list(); b != nil {
 		c.bounded = b.Append(nil)
@@ -138,6 +145,7 @@ type draft struct {
 	model    *model
 	sections sections
 	bytes    int // of the file, if it is known
+	clocks   int // in its section, if it has one
 
 	// Grouped is set if groups made the trace smaller while its grammars were a forest, of so many bytes
 	// with them or without, whichever was larger.
@@ -283,12 +291,12 @@ func (c *sections) grammarBytes() uint64 {
 // size returns the size of the file.
 func (c sections) size() int {
 	var n layout.Counter
-	c.write(&n) // a counter does not fail
+	_, _, _ = c.write(&n) // a counter does not fail
 	return int(n)
 }
 
-// write writes a trace.
-func (c sections) write(w io.Writer) error {
+// write writes a trace, and returns its size and the length of its longest section.
+func (c sections) write(w io.Writer) (size, longest int64, err error) {
 	out := format.NewWriter(w, format.Options{Encoding: format.Primed}) // of which errors stick
 	out.Add(layout.KindRun, 0, c.run)
 	if c.texts != nil {
@@ -317,7 +325,7 @@ func (c sections) write(w io.Writer) error {
 	}{{layout.KindColumns, columns}, {layout.KindStreams, c.streams}, {layout.KindGrammars, c.grammars}} {
 		for i, content := range list.contents {
 			if err := out.Add(list.kind, uint64(i), content); err != nil {
-				return err
+				return 0, 0, err
 			}
 		}
 	}
@@ -331,9 +339,11 @@ func (c sections) write(w io.Writer) error {
 		out.Add(layout.KindRankTimes, 0, c.rankTimes)
 	}
 	if err := layout.AddSeries(out, c.series); err != nil {
-		return err
+		return 0, 0, err
 	}
-	return out.Close()
+	err = out.Close()
+	size, longest = out.Written()
+	return size, longest, err
 }
 
 // A model is what a trace file holds of the ranks.

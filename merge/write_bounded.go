@@ -36,14 +36,17 @@ func (a *Accumulator) WriteBounded(ctx context.Context, w io.Writer, size int64)
 	if err != nil {
 		return err
 	}
-	_, err = w.Write(file)
-	return err
+	if _, err = w.Write(file.data); err != nil {
+		return err
+	}
+	return file.readable
 }
 
 // A boundedFile is a trace of all ranks, and how many bytes it has without the times of calls.
 type boundedFile struct {
 	data     []byte
 	timeless int
+	readable error // see Write
 }
 
 // fileOf returns the trace of all ranks in a.
@@ -57,10 +60,13 @@ func (a *Accumulator) fileOf(ctx context.Context) (f boundedFile, err error) {
 		return f, context.Cause(ctx)
 	}
 	var file bytes.Buffer
-	err = e.sections.write(&file)
+	size, longest, err := e.sections.write(&file)
+	if err != nil {
+		return f, err
+	}
 	timeless := e.sections
 	timeless.summaries, timeless.series = nil, nil
-	return boundedFile{file.Bytes(), timeless.size()}, err
+	return boundedFile{file.Bytes(), timeless.size(), e.readable(size, longest)}, nil
 }
 
 // The ways in which calls give way, one after the other, and how many values distributions have.
@@ -73,7 +79,7 @@ var (
 
 // bounds returns the trace of all ranks in a, of size bytes at most. It does not look at the one without
 // times if that is too large: the calls are the same there, but for their order.
-func (a *Accumulator) bounds(ctx context.Context, size int64) ([]byte, error) {
+func (a *Accumulator) bounds(ctx context.Context, size int64) (boundedFile, error) {
 	smallest := int64(math.MaxInt64) // of those that do not fit
 	fits := func(file boundedFile) bool {
 		n := int64(len(file.data))
@@ -82,16 +88,16 @@ func (a *Accumulator) bounds(ctx context.Context, size int64) ([]byte, error) {
 	}
 	file, err := a.fileOf(ctx)
 	if err != nil || fits(file) {
-		return file.data, err
+		return file, err
 	}
 	if len(a.orders) > 0 || len(a.series) > 0 && int64(file.timeless) <= size {
 		if file, err = a.untimed().fileOf(ctx); err != nil || fits(file) {
-			return file.data, err
+			return file, err
 		}
 	}
 	if a.hasTimes() && int64(file.timeless) <= size {
 		if file, err = a.timedByFunction().fileOf(ctx); err != nil || fits(file) {
-			return file.data, err
+			return file, err
 		}
 	}
 	try := func(d degree, values int) (boundedFile, error) {
@@ -104,7 +110,7 @@ func (a *Accumulator) bounds(ctx context.Context, size int64) ([]byte, error) {
 			least = 0
 		}
 		if file, err = try(way, least); err != nil {
-			return nil, err
+			return file, err
 		}
 		if !fits(file) {
 			continue
@@ -113,7 +119,7 @@ func (a *Accumulator) bounds(ctx context.Context, size int64) ([]byte, error) {
 		for low, high := least+1, len(distributions); low < high; {
 			middle := (low + high) / 2
 			if file, err = try(way, middle); err != nil {
-				return nil, err
+				return file, err
 			}
 			if fits(file) {
 				best, low = file, middle+1
@@ -121,9 +127,9 @@ func (a *Accumulator) bounds(ctx context.Context, size int64) ([]byte, error) {
 				high = middle
 			}
 		}
-		return best.data, nil
+		return best, nil
 	}
-	return nil, &BoundError{Size: size, Least: smallest}
+	return file, &BoundError{Size: size, Least: smallest}
 }
 
 // untimed returns an accumulator with what a has, but for the times of every call and the order of

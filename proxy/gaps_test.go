@@ -16,7 +16,7 @@ import (
 // heatGaps is the sum of the gaps before all calls of all ranks but MPI_Finalize, in nanoseconds.
 func heatGaps(t *testing.T, data []byte) (sum int64, most int64) {
 	t.Helper()
-	trace, err := reprise.OpenReader(bytes.NewReader(data), int64(len(data)))
+	trace, err := reprise.OpenReader(bytes.NewReader(data), int64(len(data)), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

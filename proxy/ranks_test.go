@@ -94,7 +94,7 @@ func checkExtrapolation(t *testing.T, m *mpitest.MPI, source string, arguments [
 	if err := r.Write(&file); err != nil {
 		t.Fatal(err)
 	}
-	made, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	made, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

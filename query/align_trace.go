@@ -83,9 +83,7 @@ func AlignTrace(ctx context.Context, file []byte) ([]byte, []merge.Clock, error)
 // openTrace opens a trace in memory.
 func openTrace(file []byte) (*format.Reader, *reprise.Trace, error) {
 	n := int64(len(file))
-	options := reprise.FileOptions(n)
-	options.Memory = math.MaxInt64
-	container, err := format.NewReader(bytes.NewReader(file), n, options)
+	container, err := format.NewReader(bytes.NewReader(file), n, reprise.FileOptions(n, math.MaxInt64))
 	if err != nil {
 		return nil, nil, err
 	}

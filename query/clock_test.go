@@ -619,7 +619,7 @@ func TestLostSeries(t *testing.T) {
 			file[s.Offset+s.Size-10] ^= 1
 		}
 	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)))
+	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -249,7 +249,7 @@ func hungTrace(t *testing.T, size int, ranks ...[]hungCall) *reprise.Trace {
 	if err := a.Write(&file); err != nil {
 		t.Fatal(err)
 	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func TestManyRanks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)))
+	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func boundedTo(t testtrace.TB, whole *reprise.Trace, share int64) *reprise.Trace
 			t.Fatal(err)
 		}
 	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)))
+	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ import (
 // no text or chart is wider than the window, and the colours are those asked for.
 func TestLooks(t *testing.T) {
 	nasty := hostile(t)
-	names, err := reprise.OpenReader(nasty, nasty.Size())
+	names, err := reprise.OpenReader(nasty, nasty.Size(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestLooksLinks(t *testing.T) {
 // TestHostile points at calls and at bars whose names try to be more than text.
 func TestHostile(t *testing.T) {
 	nasty := hostile(t)
-	names, err := reprise.OpenReader(nasty, nasty.Size())
+	names, err := reprise.OpenReader(nasty, nasty.Size(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func boundedTrace(t *testing.T, part merge.Part, size int64) *reprise.Trace {
 	if err := a.WriteBounded(context.Background(), &file, size); err != nil || int64(file.Len()) > size {
 		t.Fatalf("%d bytes, %v", file.Len(), err)
 	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,10 @@
 //
 //	reprise grammar program.rpz --ranks 0
 //
+// A goroutine that ends before the program, as of a request, gives its thread back with
+// [Thread.Release], for the next one: otherwise every request is a thread of the trace, and the
+// process holds what each has recorded by itself.
+//
 // A [Process] records the calls of its goroutines, with their times, and writes them to a
 // part file. [Func1] and its relatives declare functions with arguments that the compiler
 // checks, [Func] any others. Several processes of one run, each with a rank of its own,

@@ -15,6 +15,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/atomicfile"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/symbolic"
 )
@@ -198,7 +199,8 @@ type Thread struct {
 	taken    bool
 }
 
-// Thread returns a Thread with the lowest number that no other one has. A Thread that was
+// Thread returns a Thread with the lowest number that no other one has. A goroutine that ends gives it back by
+// [Thread.Release]. A Thread that was
 // released goes on where it ended. That of a nil Process is nil.
 func (p *Process) Thread() *Thread {
 	if p == nil {
@@ -387,7 +389,8 @@ func (p *Process) checkpoints() {
 }
 
 // Close ends the recording and writes the part file. Its error says why the file could
-// not be written, and how many calls were left out because they were recorded wrongly.
+// not be written, and how many calls were left out because they were recorded wrongly. If it wraps a
+// *reprise.MemoryError, the file is there, but reading it takes more memory than readers take by default.
 // Calls that end after Close are left out, too: the error of another Close counts them.
 func (p *Process) Close() error {
 	if p == nil {
@@ -430,7 +433,8 @@ func (p *Process) misused() error {
 	return all.err()
 }
 
-// write writes the part file, which is complete or as it was before.
+// write writes the part file, which is complete or as it was before. Its error wraps a *reprise.MemoryError if it is
+// complete, but readers refuse it that are not given more memory.
 func (p *Process) write(part merge.Part) error {
 	var a merge.Accumulator
 	if err := a.Describe(merge.Run{Ranks: max(p.config.Ranks, p.config.Rank+1), Source: p.config.Source, Origin: p.origin}); err != nil {
@@ -439,5 +443,13 @@ func (p *Process) write(part merge.Part) error {
 	if err := a.Add(part); err != nil {
 		return err
 	}
-	return atomicfile.Write(p.config.Path, func(w io.Writer) error { return a.WritePart(w) })
+	var unread error
+	err := atomicfile.Write(p.config.Path, func(w io.Writer) (err error) {
+		unread, err = layout.Unread(a.WritePart(w))
+		return err
+	})
+	if err == nil && unread != nil {
+		err = fmt.Errorf("%s: %w", p.config.Path, unread)
+	}
+	return err
 }

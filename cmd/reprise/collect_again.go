@@ -32,7 +32,7 @@ func samePart(a, b []byte) bool {
 	contents := make([]map[format.Section][]byte, 2)
 	for i, file := range [][]byte{a, b} {
 		n := int64(len(file))
-		r, err := format.NewReader(bytes.NewReader(file), n, reprise.FileOptions(n))
+		r, err := format.NewReader(bytes.NewReader(file), n, reprise.FileOptions(n, 0))
 		if err != nil || !merge.IsPart(r) {
 			return false
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/ti"
@@ -357,6 +358,10 @@ func encode(cmd *cobra.Command, write func(io.Writer) error) ([]byte, error) {
 	case <-cmd.Context().Done():
 		return nil, cmd.Context().Err()
 	case err := <-done:
+		if large := new(reprise.MemoryError); errors.As(err, &large) {
+			warn(cmd.ErrOrStderr(), "reading this takes more memory than by default: %v; give --memory %dMiB to whatever reads it", large, large.Need>>20+1)
+			err = nil
+		}
 		return file.Bytes(), err
 	}
 }

@@ -102,7 +102,7 @@ func endsAsTrace(f *os.File) bool {
 	if info.Size() > small {
 		return false
 	}
-	file, _, err := format.Salvage(f, info.Size(), reprise.FileOptions(info.Size()))
+	file, _, err := format.Salvage(f, info.Size(), reprise.FileOptions(info.Size(), 0))
 	if err != nil {
 		return false
 	}

@@ -60,7 +60,7 @@ func withoutLoops(p merge.Part) merge.Part {
 func flagsOf(t *testing.T, path string) (flags byte) {
 	t.Helper()
 	data := readFile(t, path)
-	file, err := format.NewReader(strings.NewReader(data), int64(len(data)), reprise.FileOptions(int64(len(data))))
+	file, err := format.NewReader(strings.NewReader(data), int64(len(data)), reprise.FileOptions(int64(len(data)), 0))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -188,7 +188,7 @@ func TestWrongBlock(t *testing.T) {
 		}
 		w.Add(s.Kind, s.Key, content)
 	})
-	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)))
+	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

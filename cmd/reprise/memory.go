@@ -58,18 +58,10 @@ func memoryOf(ctx context.Context) int64 {
 
 // fileOptions returns the options for reading a file of size bytes.
 func fileOptions(ctx context.Context, size int64) format.Options {
-	o := reprise.FileOptions(size)
-	o.Memory = memoryOf(ctx)
-	return o
+	return reprise.FileOptions(size, memoryOf(ctx))
 }
 
 // reopen opens a trace that the program itself has just made: it may take any memory.
 func reopen(file []byte) (*reprise.Trace, error) {
-	o := reprise.FileOptions(int64(len(file)))
-	o.Memory = math.MaxInt64
-	container, err := format.NewReader(bytes.NewReader(file), int64(len(file)), o)
-	if err != nil {
-		return nil, err
-	}
-	return reprise.OpenContainer(container)
+	return reprise.OpenReader(bytes.NewReader(file), int64(len(file)), math.MaxInt64)
 }

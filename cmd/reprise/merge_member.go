@@ -218,9 +218,7 @@ func (m *member) take(from io.Reader) error {
 		return nil
 	}
 	n := int64(given.Len())
-	options := reprise.FileOptions(n)
-	options.Memory = math.MaxInt64 // as this program has written it
-	file, err := format.NewReader(bytes.NewReader(given.Bytes()), n, options)
+	file, err := format.NewReader(bytes.NewReader(given.Bytes()), n, reprise.FileOptions(n, math.MaxInt64)) // as this program has written it
 	if err != nil {
 		return err
 	}
@@ -244,7 +242,7 @@ func (m *member) give(to io.Writer) error {
 	}
 	given := bytes.NewBuffer(append(line, '\n'))
 	if m.tells.Failure == "" && m.all.RankSet().Len() > 0 {
-		if err := m.all.WritePart(given); err != nil {
+		if _, err := layout.Unread(m.all.WritePart(given)); err != nil {
 			return err
 		}
 	}

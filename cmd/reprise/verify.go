@@ -14,6 +14,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -155,7 +156,7 @@ func collectAgain(ctx context.Context, spool string, allocations bool) (*reprise
 		return nil, summary.Problems
 	}
 	var file bytes.Buffer
-	if err := a.Write(&file); err != nil {
+	if _, err := layout.Unread(a.Write(&file)); err != nil {
 		return nil, err
 	}
 	return reopen(file.Bytes())

@@ -17,7 +17,7 @@ import (
 
 // Rewritten returns a sound file of what write makes of each section of one.
 func Rewritten(file []byte, write func(w *format.Writer, s format.Section, content []byte)) ([]byte, error) {
-	f, err := format.NewReader(bytes.NewReader(file), int64(len(file)), reprise.FileOptions(int64(len(file))))
+	f, err := format.NewReader(bytes.NewReader(file), int64(len(file)), reprise.FileOptions(int64(len(file)), 0))
 	if err != nil {
 		return nil, err
 	}

@@ -283,6 +283,9 @@ func appendPieces(dst []byte, c Clock) []byte {
 	return dst
 }
 
+// CheckClockMemory returns a [*MemoryError] if so many clocks take more memory than there may be.
+func CheckClockMemory(n, memory uint64) error { return CheckMemory("clocks", n, clockMemory, memory) }
+
 // ReadClocks reads the clocks of a trace or a part file of a run of so many ranks, which need not have any. An
 // error is a [*SectionError].
 func ReadClocks(file *format.Reader, ranks int) (list []Clock, err error) {
@@ -292,7 +295,7 @@ func ReadClocks(file *format.Reader, ranks int) (list []Clock, err error) {
 	err = ReadSection(file, KindClocks, 0, func(data []byte) (err error) {
 		d := wire.NewDecoder("merge", data)
 		if n := d.Uvarint("clocks"); d.Err() == nil {
-			if err := CheckMemory("clocks", n, clockMemory, file.Memory()); err != nil {
+			if err := CheckClockMemory(n, file.Memory()); err != nil {
 				return err
 			}
 		}

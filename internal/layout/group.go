@@ -1,10 +1,10 @@
 package layout
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -99,12 +99,11 @@ func (p *signatureParser) masks(f cst.Function, n int) Numbers {
 func (p *signatureParser) lengths(f cst.Function, n int) FunctionGroup {
 	at := p.Offset()
 	total := p.Uvarint("lengths")
-	if most := max(maxIndex, indexPerByte*p.size); total > uint64(most) {
-		p.Limit(at, "lengths", "%d are more than %d", total, most)
+	if p.look(at, "lengths", total); p.Err() != nil {
 		return FunctionGroup{}
 	}
 	column := p.numbers(int(total))
-	if p.look(at, "lengths", int(total)); p.Err() != nil {
+	if p.Err() != nil {
 		return FunctionGroup{}
 	}
 	g := FunctionGroup{lengths: make([]int, 0, total), starts: make([]int, 0, n+1)}
@@ -135,9 +134,15 @@ func (p *signatureParser) lengths(f cst.Function, n int) FunctionGroup {
 }
 
 // look counts numbers that are to be looked at one by one.
-func (p *signatureParser) look(at int, field string, n int) {
-	if p.indexed += n; p.indexed > max(maxIndex, indexPerByte*p.size) {
-		p.Limit(at, field, "more than %d numbers", max(maxIndex, indexPerByte*p.size))
+func (p *signatureParser) look(at int, field string, n uint64) {
+	p.indexed = wire.AddSat(p.indexed, n)
+	if p.indexed > MaxRanks {
+		p.Limit(at, field, "more than %d numbers", MaxRanks)
+		return
+	}
+	most := max(p.memory, uint64(p.size)*indexPerByte*indexMemory)
+	if err := CheckMemory("lengths of arrays and numbers of columns", p.indexed, indexMemory, most); err != nil {
+		p.Fail(at, field, err)
 	}
 }
 
@@ -156,9 +161,6 @@ func (t *Table) CheckSlots(signatures []sequitur.Symbol) error {
 					slots += of
 				}
 			}
-		}
-		if slots > MaxRankSlots {
-			return fmt.Errorf("merge: %w: a rank has more than %d values in its signatures", ErrLimit, MaxRankSlots)
 		}
 	}
 	return CheckMemory("values in the signatures of a rank", uint64(slots), slotMemory, t.memory)
@@ -191,7 +193,7 @@ func (p *signatureParser) checkColumns(at int, n Numbers, matrix bool) {
 	}
 	_, constant := constantOf(n)
 	if !constant {
-		p.look(at, "column", n.Len())
+		p.look(at, "column", uint64(n.Len()))
 	}
 	for _, v := range n.All() {
 		if v < 0 || v >= int64(len(p.Columns)) || p.Columns[v].Matrix != matrix {
@@ -215,7 +217,7 @@ func (p *signatureParser) slot(n int) SlotReader {
 	if all, ok := constantOf(r.Written); ok && all >= 0 && all <= Expression {
 		counts[all] = n
 	} else {
-		if p.look(at, "slot", n); p.Err() != nil {
+		if p.look(at, "slot", uint64(n)); p.Err() != nil {
 			return r
 		}
 		r.index = make([]uint32, n)
@@ -245,7 +247,7 @@ func (p *signatureParser) slot(n int) SlotReader {
 // places of, but for numbers of streams.
 func (p *signatureParser) resolve(r *SlotReader, g *FunctionGroup, list []int64, n int) {
 	at := p.Offset()
-	if p.look(at, "constants", n); p.Err() != nil {
+	if p.look(at, "constants", uint64(n)); p.Err() != nil {
 		return
 	}
 	r.handles = make([]int64, 0, r.Values[Constant].Len())

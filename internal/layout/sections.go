@@ -125,7 +125,11 @@ func ReadSection(file *format.Reader, kind format.Kind, key uint64, parse func([
 	if !ok {
 		return &SectionError{kind, key, -1, Corrupt("the file has no such section")}
 	}
-	data, err := file.Content(s)
+	err := CheckContent(s.Len, file.MaxContent())
+	var data []byte
+	if err == nil {
+		data, err = file.Content(s)
+	}
 	if err == nil {
 		err = parse(data)
 	}

@@ -60,7 +60,7 @@ func CountSlots(n int, t cst.Type, lengths *[]int) (int, bool) {
 		*lengths = (*lengths)[1:]
 		if t.Elem.Kind != cst.KindArray {
 			of, _ := CountSlots(0, *t.Elem, nil)
-			n += k * of // at most 3·2²⁴ more
+			n += k * of // at most 3·MaxSlots more
 			return n, n <= MaxSlots
 		}
 		for range k {

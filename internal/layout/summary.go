@@ -268,6 +268,18 @@ func (s *Summary) merge(o *Summary) {
 	}
 }
 
+// mergeAs is merge of o over other terminals, of which to says which they are: it takes time in proportion to o.
+func (s *Summary) mergeAs(o *Summary, to []uint32) {
+	for t := range o.Statistics {
+		if of := &o.Statistics[t]; of.Count > 0 {
+			s.Of(to[t]).Merge(of)
+		}
+	}
+	if o.Histograms != nil && o.Histograms.Len() > 0 {
+		s.merge(&Summary{Histograms: o.Histograms.Rename(func(t uint32) uint32 { return to[t] })})
+	}
+}
+
 // rename returns s over other terminals, of which to says which they are; those
 // that become the same are merged.
 func (s *Summary) rename(to []uint32) Summary {
@@ -331,6 +343,13 @@ func (s *Summaries) IsZero() bool { return s[0].IsZero() && s[1].IsZero() }
 func (s *Summaries) Merge(o *Summaries) {
 	for i := range s {
 		s[i].merge(&o[i])
+	}
+}
+
+// MergeAs is Merge of o over other terminals, of which to says which they are. It takes time in proportion to o.
+func (s *Summaries) MergeAs(o *Summaries, to []uint32) {
+	for i := range s {
+		s[i].mergeAs(&o[i], to)
 	}
 }
 

@@ -1,54 +1,24 @@
 package layout
 
 import (
-	"fmt"
-
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
-// Limits of what is read of signatures.
+// MaxSlots is how many slots a signature has at most: a value of a [cst.Table] has three at most.
+const MaxSlots = 3 * cst.MaxValues
+
+// What is counted in bytes of memory. It covers what reading takes and what commands make of it, such as lines of a
+// profile.
 const (
-	maxSignatures   = 1 << 22
-	maxIndex        = 1 << 24 // numbers looked at one by one, such as lengths of arrays
-	indexPerByte    = 16      // of these, if the section is so long that they are more than maxIndex
-	MaxSlots        = 1 << 24 // of a signature
-	maxDomainShapes = 1 << 22 // of all domains together
-	MaxRankSlots    = 1 << 26 // of all signatures of a rank, arrays included
+	signatureMemory   = 3 << 9
+	slotMemory        = 1 << 6 // of the signatures of a rank, arrays included
+	indexMemory       = 1 << 5 // for a number that is looked at by itself, such as the length of an array
+	domainShapeMemory = 1 << 7 // for a shape of a domain
+
+	indexPerByte = 16 // numbers that are looked at by themselves, for each byte of the section whatever the memory
 )
-
-// What is counted for a signature and for a value in it, in bytes. It covers what reading takes and
-// what commands make of them, such as lines of a profile.
-const (
-	signatureMemory = 3 << 9
-	slotMemory      = 1 << 6
-)
-
-// A MemoryError reports that a trace would take more memory than it may. It wraps [ErrLimit].
-// [format.Options] has the option that allows more.
-type MemoryError struct {
-	What string // that takes the memory, such as signatures
-	N    uint64 // of these
-	Need uint64 // an estimate of their memory, in bytes
-	Most uint64 // allowed
-
-	Grows bool // there may be more of them, and Need is what those so far take
-}
-
-func (e *MemoryError) Error() string {
-	return fmt.Sprintf("%d %s take some %d MiB of memory, more than %d MiB", e.N, e.What, e.Need>>20, e.Most>>20)
-}
-
-func (e *MemoryError) Unwrap() error { return ErrLimit }
-
-// CheckMemory returns a MemoryError if n things that take size bytes each need more than most bytes.
-func CheckMemory(what string, n, size, most uint64) error {
-	if need := wire.MulSat(n, size); need > most {
-		return &MemoryError{What: what, N: n, Need: need, Most: most}
-	}
-	return nil
-}
 
 // A signatureTable reads the signatures of a trace.
 type Table struct {
@@ -91,7 +61,7 @@ type signatureParser struct {
 	size    int  // of the section
 	elastic bool // there are streams
 	lists   HandleLists
-	indexed int // numbers that were looked at one by one
+	indexed uint64 // numbers that were looked at one by one
 }
 
 // ParseTable decodes the section of the signatures of a run of size ranks and of shapes of the
@@ -129,8 +99,8 @@ func (p *signatureParser) parseFunctions() []int {
 	at := p.Offset()
 	n := p.Uvarint("signatures")
 	p.elastic = n&1 == 1
-	if n >>= 1; n > uint64(max(maxSignatures, p.size)) {
-		p.Limit(at, "signatures", "%d are more than %d", n, max(maxSignatures, p.size))
+	if n >>= 1; n > MaxRanks {
+		p.Limit(at, "signatures", "%d are more than %d", n, MaxRanks)
 		return nil
 	}
 	if err := CheckMemory("signatures", n, signatureMemory, p.memory); err != nil {
@@ -173,8 +143,9 @@ func (p *signatureParser) parseDomains(sets []rankenc.Set, size int) {
 			p.Corrupt(at, "domain", "of shapes %v of %d", shapes, len(sets))
 			return
 		}
-		if all += shapes.Len(); all > maxDomainShapes {
-			p.Limit(at, "domain", "more than %d shapes", maxDomainShapes)
+		all += shapes.Len()
+		if err := CheckMemory("shapes in the domains of columns", uint64(all), domainShapeMemory, p.memory); err != nil {
+			p.Fail(at, "domain", err)
 			return
 		}
 		of := make([]rankenc.Set, 0, shapes.Len())

@@ -31,6 +31,10 @@ var (
 	ErrLimit   = errors.New("input exceeds limit")
 )
 
+// LeastMemory is how many bytes of memory readers take by default if a file is short. It is a variable so that tests of what is
+// too large need not be large.
+var LeastMemory uint64 = 512 << 20
+
 // An Error reports where and why input was rejected.
 type Error struct {
 	Package string // that rejected it

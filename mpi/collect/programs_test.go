@@ -217,7 +217,7 @@ func written(t *testing.T, a *merge.Accumulator) ([]byte, *reprise.Trace) {
 	if err := a.Write(&file); err != nil {
 		t.Fatal(err)
 	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

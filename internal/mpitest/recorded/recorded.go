@@ -32,7 +32,7 @@ func Trace(t *testing.T, m *mpitest.MPI, run func(o mpitest.Options)) *reprise.T
 	if err := a.Write(&file); err != nil {
 		t.Fatal(err)
 	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
