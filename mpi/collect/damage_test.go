@@ -74,7 +74,7 @@ func collectWorld(t rapid.TB, directory string) (c worldCalls) {
 	if err := all.Write(&file); err != nil {
 		t.Fatal(err)
 	}
-	if c.trace, err = reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len())); err != nil {
+	if c.trace, err = reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0); err != nil {
 		t.Fatal(err)
 	}
 	printer := c.trace.Printer(reprise.PrintOptions{})
