@@ -49,7 +49,7 @@ func (t *Trace) Part(rank int) (merge.Part, error) {
 // their times, and the names, but nothing else of the description of the run. It fails if
 // t has times of calls that no rank makes, unless ranks were left out of it.
 func (t *Trace) AddTo(ctx context.Context, a *merge.Accumulator) error {
-	if err := a.Describe(merge.Run{Names: t.run.Names, Origin: t.run.Origin, Worlds: t.run.Worlds, Clocks: t.run.Clocks}); err != nil {
+	if err := a.Describe(merge.Run{Names: t.run.Names, Origin: t.run.Origin, ThreadsUnordered: t.run.ThreadsUnordered, Worlds: t.run.Worlds, Clocks: t.run.Clocks}); err != nil {
 		return err
 	}
 	first := true

@@ -90,8 +90,12 @@ type Rank struct {
 	several  map[uint32]bool    // terminals that stand for signatures with different expressions, too
 	others   map[[2]uint32]bool // terminals with streams, and signatures that they stand for, too
 
-	calls   []atomic.Pointer[Call] // by terminal, nil until it is decoded
-	series  *timing.Series         // nil if there is none
+	calls  []atomic.Pointer[Call] // by terminal, nil until it is decoded
+	series *timing.Series         // nil if there is none
+
+	weaveOnce sync.Once
+	woven     *weave // nil if calls stand thread by thread
+
 	printed atomic.Pointer[printedRank]
 }
 
@@ -428,7 +432,7 @@ func (r *Rank) Select(position uint64, keep func(Call) bool) iter.Seq2[Call, err
 			call.Position = at
 			var err error
 			if times != nil {
-				times.seek(r, at)
+				times.seek(at)
 				err = r.setTime(&call, times)
 			}
 			if !yield(call, err) {

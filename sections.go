@@ -160,6 +160,7 @@ func (t *Trace) parseRun(data []byte) error {
 		d.Corrupt(at, "flags", "%#x", flags)
 	}
 	t.bounded = flags&layout.FlagBounded != 0
+	t.run.ThreadsUnordered = flags&layout.FlagThreadsUnordered != 0
 	t.interleaved, t.blocked = flags&layout.FlagInterleaved != 0, flags&layout.FlagBlocks != 0
 	t.all = layout.DecodeShapes(&d, t.run.Ranks, flags&layout.FlagShapes != 0, t.grammarBytes())
 	if d.Err() != nil {

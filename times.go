@@ -209,11 +209,69 @@ func (r *Rank) setTime(call *Call, t *timeReader) error {
 // A timeReader reads the times of the calls of a rank, which must be timed, in
 // order.
 type timeReader struct {
+	rank  *Rank
+	at    uint64       // position of the next call
+	weave *weave       // nil if times stand as the calls do
+	times *threadTimes // if so
+
+	threads []*threadTimes // otherwise, by thread; nil before the first call of one
+	walk    *sequitur.Walker
+	run     sequitur.Run // what is left of it
+}
+
+func newTimeReader(r *Rank, position uint64) *timeReader {
+	t := &timeReader{rank: r, at: position, weave: r.weaveOf()}
+	if t.weave == nil {
+		t.times = newThreadTimes(r, position)
+		return t
+	}
+	t.threads, t.walk = make([]*threadTimes, len(t.weave.firsts)-1), r.Walk(position)
+	return t
+}
+
+// seek moves on to a position, without decoding the blocks that are before its own.
+func (t *timeReader) seek(position uint64) {
+	if t.at = position; t.weave == nil {
+		t.times.seek(position)
+		return
+	}
+	t.walk, t.run = t.rank.Walk(position), sequitur.Run{}
+	for thread, times := range t.threads {
+		if times != nil {
+			times.seek(t.placeOf(thread))
+		}
+	}
+}
+
+// placeOf returns the place of the next call of a thread in the series.
+func (t *timeReader) placeOf(thread int) uint64 {
+	return t.weave.firsts[thread] + t.rank.callsOf(t.weave, thread).before(t.at)
+}
+
+// read returns the time of the next call. There must be one.
+func (t *timeReader) read() (Time, error) {
+	if t.weave == nil {
+		return t.times.read()
+	}
+	if t.run.Count == 0 {
+		t.run = t.walk.Next()
+	}
+	t.run.Count--
+	thread := t.weave.threads[t.run.Symbol]
+	if t.threads[thread] == nil {
+		t.threads[thread] = newThreadTimes(t.rank, t.placeOf(thread))
+	}
+	t.at++
+	return t.threads[thread].read()
+}
+
+// threadTimes read the times of a series in order.
+type threadTimes struct {
+	rank   *Rank
 	series *timing.Series
-	at     uint64 // position of the next call
-	walk   *sequitur.Walker
-	run    sequitur.Run // what is left of it
-	next   int          // block
+	at     uint64 // of the next time
+	walk   *threadWalker
+	next   int // block
 	block  *timing.SeriesDecoder
 	err    error  // why block cannot be read
 	left   uint64 // calls of block
@@ -225,27 +283,33 @@ type timeReader struct {
 	terminals [256]uint32
 }
 
-func newTimeReader(r *Rank, position uint64) *timeReader {
-	t := &timeReader{series: r.series, at: position}
-	if position < r.series.Len() {
-		block, first := r.series.Find(position)
-		t.next, t.skip, t.walk, t.ahead = block, position-first, r.Walk(first), r.series.Len()-first
+// newThreadTimes returns one at the n-th time.
+func newThreadTimes(r *Rank, n uint64) *threadTimes {
+	t := &threadTimes{rank: r, series: r.series, at: n}
+	if n < r.series.Len() {
+		block, first := r.series.Find(n)
+		t.next, t.skip, t.walk, t.ahead = block, n-first, newThreadWalker(r, first), r.series.Len()-first
 	}
 	return t
 }
 
-// seek moves on to a position, without decoding the blocks that are before its own.
-func (t *timeReader) seek(r *Rank, position uint64) {
-	if _, first := t.series.Find(position); first > t.at {
-		*t = *newTimeReader(r, position)
+// seek moves on to the n-th time, without decoding the blocks that are before its own.
+func (t *threadTimes) seek(n uint64) {
+	if n >= t.series.Len() {
+		t.skip += n - t.at
+		t.at = n
 		return
 	}
-	t.skip += position - t.at
-	t.at = position
+	if _, first := t.series.Find(n); first > t.at {
+		*t = *newThreadTimes(t.rank, n)
+		return
+	}
+	t.skip += n - t.at
+	t.at = n
 }
 
-// read returns the time of the next call. There must be one.
-func (t *timeReader) read() (Time, error) {
+// read returns the next time. There must be one.
+func (t *threadTimes) read() (Time, error) {
 	t.at++
 	for uint64(len(t.times)) <= t.skip {
 		t.skip -= uint64(len(t.times))
@@ -260,7 +324,7 @@ func (t *timeReader) read() (Time, error) {
 }
 
 // decode decodes the next times, or sets t.err.
-func (t *timeReader) decode() {
+func (t *threadTimes) decode() {
 	if t.left == 0 {
 		t.left = t.series.First(t.next+1) - t.series.First(t.next)
 		t.ahead -= t.left
@@ -269,11 +333,7 @@ func (t *timeReader) decode() {
 	}
 	n := int(min(t.left, uint64(len(t.buffer))))
 	for i := range n {
-		if t.run.Count == 0 {
-			t.run = t.walk.Next()
-		}
-		t.terminals[i] = t.run.Symbol
-		t.run.Count--
+		_, t.terminals[i] = t.walk.next()
 	}
 	t.left -= uint64(n)
 	t.times = t.buffer[:n]

@@ -25,28 +25,30 @@ import (
 // is empty and ready for use. An Accumulator must not be used by two goroutines
 // at once.
 type Accumulator struct {
-	size      int      // of the run, in ranks
-	sources   []string // ascending, each once
-	names     names
-	origin    Origin
-	worlds    []World
-	clocks    []Clock
-	orders    []*sequitur.Grammar
-	functions cst.Table
-	digests   []digest // of the functions
-	texts     texts
-	shapes    map[digest]*shape
-	forms     formTable            // of the shapes
-	ranks     spans                // with calls
-	series    []layout.RankSeries  // in no order
-	placed    []PlacedTimes        // likewise
-	rankTimes layout.RankTimes     // over functions
-	kind      layout.HistogramKind // of those of all ranks
-	bounded   bounded              // what gave way
-	condensed bool                 // arguments that vary gave way: none need streams in blocks
-	late      *roaring.Bitmap      // further ones; nil if there are none
-	scratch   scratch
-	encodings *encodings // while a trace is written
+	size    int      // of the run, in ranks
+	sources []string // ascending, each once
+	names   names
+	origin  Origin
+
+	threadsUnordered bool // see Run
+	worlds           []World
+	clocks           []Clock
+	orders           []*sequitur.Grammar
+	functions        cst.Table
+	digests          []digest // of the functions
+	texts            texts
+	shapes           map[digest]*shape
+	forms            formTable            // of the shapes
+	ranks            spans                // with calls
+	series           []layout.RankSeries  // in no order
+	placed           []PlacedTimes        // likewise
+	rankTimes        layout.RankTimes     // over functions
+	kind             layout.HistogramKind // of those of all ranks
+	bounded          bounded              // what gave way
+	condensed        bool                 // arguments that vary gave way: none need streams in blocks
+	late             *roaring.Bitmap      // further ones; nil if there are none
+	scratch          scratch
+	encodings        *encodings // while a trace is written
 }
 
 // A digest is a hash of what ranks of a shape have in common.
@@ -110,6 +112,7 @@ func (a *Accumulator) Describe(run Run) error {
 	a.worlds = layout.MergeWorlds(a.worlds, run.Worlds)
 	a.clocks = layout.MergeClocks(a.clocks, run.Clocks)
 	a.size = max(a.size, run.Ranks)
+	a.threadsUnordered = a.threadsUnordered || run.ThreadsUnordered
 	a.origin.Merge(run.Origin)
 	if run.Source != "" {
 		a.addSource(run.Source)
@@ -177,6 +180,7 @@ func (a *Accumulator) Add(p Part) error {
 		return err
 	}
 	a.declare(p.Table)
+	a.threadsUnordered = a.threadsUnordered || p.ThreadsUnordered
 	if p.Bounded != nil {
 		a.bounded.add(p.Bounded, a.scratch.functions)
 	}
@@ -428,6 +432,7 @@ func (a *Accumulator) merge(ctx context.Context, b *Accumulator) error {
 	a.worlds = layout.MergeWorlds(a.worlds, b.worlds)
 	a.clocks = layout.MergeClocks(a.clocks, b.clocks)
 	a.ranks, a.size = ranks, max(a.size, b.size)
+	a.threadsUnordered = a.threadsUnordered || b.threadsUnordered
 	for _, s := range b.sources {
 		a.addSource(s)
 	}

@@ -15,7 +15,7 @@ func testCondense(t *rapid.T) {
 	parts = parts[:min(3, len(parts))]
 	var condensed, whole []Part
 	join := func(a, b Part) Part {
-		joined, err := Join(a.Rank, a, b)
+		joined, err := Join(a.Rank, nil, a, b)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
@@ -13,29 +12,40 @@ import (
 )
 
 // Join returns the part of a rank from those of its threads, each with a table, a grammar
-// and times of its own: the calls of one thread after those of the other. Each thread's
-// loops are found, however the threads interleave. The order between threads is that of
-// their times, where these are kept, and is not kept otherwise. Parts must agree in the
+// and times of its own: the calls of one thread after those of the other, but where the order, which numbers
+// threads as they are given, says that calls come after those of another thread. So each thread's
+// loops are found, however the threads interleave. Without an order it is not known, and the part is Unordered; so it is
+// if the order matters and parts are [Bounded]. Times stand thread by thread. Parts must agree in the
 // codec of their series, and in the length of its blocks; if one has left out its series, see
 // [Bounded], none is kept. Join does not change them, and the result may share memory with them.
 //
-// Signatures should tell threads apart, as by an argument with the number of the thread,
-// so that the statistics of a signature are those of one thread.
-func Join(rank int, threads ...Part) (Part, error) {
-	threads = slices.DeleteFunc(slices.Clone(threads), func(p Part) bool { return p.Grammar.Len() == 0 })
+// Signatures must tell threads apart if there are an order and series, by an argument with the number of the thread,
+// in ascending order of the threads. They should in any case, so that the statistics of a signature are those of one thread.
+func Join(rank int, order *ThreadOrder, threads ...Part) (Part, error) {
+	of := make([]int, len(threads)) // the number of each among those with calls
+	calling := make([]Part, 0, len(threads))
+	bounded := false
+	for i, p := range threads {
+		of[i] = len(calling)
+		if p.Grammar.Len() > 0 {
+			calling = append(calling, p)
+		}
+		bounded = bounded || p.Bounded != nil
+	}
+	apart := order == nil || order.isThreadByThread(len(threads))
+	threads = calling
 	if len(threads) == 1 {
 		p := threads[0]
 		joined := Part{Rank: rank, Table: p.Table, Grammar: p.Grammar, Groups: p.Groups, Times: p.Times}
 		joined.Bounded = joinBounded(rank, p.Table, threads)
 		return joined, nil
 	}
-	joined := Part{Rank: rank}
+	joined := Part{Rank: rank, ThreadsUnordered: len(threads) > 1 && (order == nil || bounded && !apart)}
 	tables, grammars := make([]*cst.Table, len(threads)), make([]*sequitur.Grammar, len(threads))
 	for i, p := range threads {
 		tables[i] = p.Table
 	}
 	table, numbers := mergeTables(tables)
-	joined.Table = table
 	for i, p := range threads {
 		grammars[i] = p.Grammar.Rewrite(func(s sequitur.Symbol) sequitur.Symbol { return numbers[i][s] })
 		for h, g := range p.Groups {
@@ -45,7 +55,12 @@ func Join(rank int, threads ...Part) (Part, error) {
 			joined.Groups[h] = g
 		}
 	}
-	joined.Grammar = sequitur.Concat(grammars...)
+	if apart || bounded {
+		joined.Grammar = sequitur.Concat(grammars...)
+	} else {
+		table, joined.Grammar = sortedByUse(table, order.weave(grammars, of), numbers)
+	}
+	joined.Table = table
 	joined.Bounded = joinBounded(rank, table, threads)
 	var err error
 	joined.Times, err = joinTimes(threads, numbers, joined.Bounded != nil && joined.Bounded.Untimed)
@@ -53,6 +68,34 @@ func Join(rank int, threads ...Part) (Part, error) {
 		return Part{}, err
 	}
 	return joined, nil
+}
+
+// sortedByUse returns a table and a grammar whose terminals are numbered in the order of their first use, as those of one
+// thread are, and changes the numbers of terminals to these.
+func sortedByUse(table *cst.Table, g *sequitur.Grammar, numbers [][]uint32) (*cst.Table, *sequitur.Grammar) {
+	sorted, number := new(cst.Table), make([]uint32, table.Len())
+	for _, f := range table.Functions() {
+		sorted.Declare(f)
+	}
+	used := make([]bool, table.Len())
+	add := func(s sequitur.Symbol) {
+		fn, args := table.Signature(s)
+		number[s], used[s] = sorted.InternRun(fn, table.Count(s), args...), true
+	}
+	for _, s := range g.FirstUse() {
+		add(s)
+	}
+	for s := range used {
+		if !used[s] {
+			add(sequitur.Symbol(s))
+		}
+	}
+	for _, list := range numbers {
+		for i, n := range list {
+			list[i] = number[n]
+		}
+	}
+	return sorted, g.Rewrite(func(s sequitur.Symbol) sequitur.Symbol { return number[s] })
 }
 
 // joinTimes returns the times of threads, whose terminals have these numbers in the part of all. Untimed says

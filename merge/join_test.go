@@ -31,7 +31,7 @@ func TestJoin(t *testing.T) {
 	a, b, c := threadPart("f", 1, 2, 1), threadPart("g"), threadPart("f", 2, 3)
 	a.Groups = map[GroupHandle]Group{{"comm", 1}: {0, 2}}
 	c.Groups = map[GroupHandle]Group{{"comm", 2}: {1, 3}}
-	p, err := Join(7, a, b, c)
+	p, err := Join(7, nil, a, b, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,10 +49,10 @@ func TestJoin(t *testing.T) {
 	if err := new(Accumulator).Add(p); err != nil {
 		t.Error(err)
 	}
-	if p, err := Join(7, b, c); err != nil || p.Rank != 7 || p.Grammar.Len() != 2 || p.Groups[GroupHandle{"comm", 2}] != c.Groups[GroupHandle{"comm", 2}] || p.Times.Durations.Statistics[1].Max != 30 {
+	if p, err := Join(7, nil, b, c); err != nil || p.Rank != 7 || p.Grammar.Len() != 2 || p.Groups[GroupHandle{"comm", 2}] != c.Groups[GroupHandle{"comm", 2}] || p.Times.Durations.Statistics[1].Max != 30 {
 		t.Errorf("one thread with calls: %+v, %v", p, err)
 	}
-	if p, err := Join(1); err != nil || p.Grammar.Len() != 0 || new(Accumulator).Add(p) != nil {
+	if p, err := Join(1, nil); err != nil || p.Grammar.Len() != 0 || new(Accumulator).Add(p) != nil {
 		t.Errorf("no threads: %+v, %v", p, err)
 	}
 	series := func(codec string) Part {
@@ -63,10 +63,10 @@ func TestJoin(t *testing.T) {
 		p.Times.Codec, p.Times.Series = codec, b.Finish(nil)
 		return p
 	}
-	if _, err := Join(0, series("x"), series("y")); err == nil {
+	if _, err := Join(0, nil, series("x"), series("y")); err == nil {
 		t.Error("series of two codecs")
 	}
-	if _, err := Join(0, series("x"), a); err == nil {
+	if _, err := Join(0, nil, series("x"), a); err == nil {
 		t.Error("a thread without a series")
 	}
 }

@@ -29,6 +29,10 @@ type Part struct {
 	// Bounded says what is not as it was recorded; nil means that all is.
 	Bounded *Bounded
 
+	// ThreadsUnordered is set if the rank has several threads and it is not known in which order they made their calls,
+	// which then stand thread by thread.
+	ThreadsUnordered bool
+
 	// CallGroups are the groups that calls name, by terminal, as far as a trace has them
 	// from which the part was read. They count for more than Groups.
 	CallGroups map[uint32]Group
@@ -111,6 +115,10 @@ type Run struct {
 	// Bounded says what of the trace is not what was recorded, of the functions of the
 	// trace; nil means that all is. Where parts are merged, theirs counts.
 	Bounded *Bounded
+
+	// ThreadsUnordered is set if there are ranks of which it is not known in which order their threads made their calls, see
+	// [Part]. Where parts are merged, those of all count.
+	ThreadsUnordered bool
 
 	// Worlds are those of a run that has several, in ascending order; nil means that
 	// all ranks are of one. Where parts are merged, those of all count.

@@ -45,7 +45,11 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 		return fmt.Errorf("merge: the part is too large to be read: %w", err)
 	}
 	slices.SortFunc(a.orders, compareOrders)
-	head := wire.AppendUvarint(nil, uint64(a.size))
+	var flags byte
+	if a.threadsUnordered {
+		flags = layout.FlagThreadsUnordered
+	}
+	head := wire.AppendUvarint([]byte{flags}, uint64(a.size))
 	head = layout.AppendTexts(head, a.sources)
 	head = wire.AppendUvarint(head, uint64(len(shapes)))
 	head = wire.AppendUvarint(head, uint64(len(a.orders)))
@@ -152,6 +156,11 @@ type partReader struct {
 func (p *partReader) readHead() error {
 	return layout.ReadSection(p.file, layout.KindPart, 0, func(data []byte) error {
 		d := wire.NewDecoder("merge", data)
+		flags := d.Byte("flags")
+		if flags&^layout.FlagThreadsUnordered != 0 {
+			d.Corrupt(0, "flags", "%#x", flags)
+		}
+		p.a.threadsUnordered = flags != 0
 		p.a.size = int(d.UvarintMax("ranks", layout.MaxRanks))
 		sources := d.Count("sources", 1)
 		for i := 0; i < sources && d.Err() == nil; i++ {

@@ -413,6 +413,9 @@ func (m *model) appendRun(dst []byte, a *Accumulator, flags byte, bytes uint64) 
 	if a.bounded.any {
 		flags |= layout.FlagBounded
 	}
+	if a.threadsUnordered {
+		flags |= layout.FlagThreadsUnordered
+	}
 	dst, column := layout.AppendShapes(append(dst, flags), m.sets, a.size, bytes)
 	if column {
 		dst[at] |= layout.FlagShapes

@@ -136,7 +136,7 @@ func (a *Accumulator) bounds(ctx context.Context, size int64) (boundedFile, erro
 // calls of different ranks. It shares memory with a.
 func (a *Accumulator) untimed() *Accumulator {
 	b := &Accumulator{
-		size: a.size, sources: a.sources, names: a.names, origin: a.origin, worlds: a.worlds, clocks: a.clocks,
+		size: a.size, sources: a.sources, names: a.names, origin: a.origin, threadsUnordered: a.threadsUnordered, worlds: a.worlds, clocks: a.clocks,
 		functions: a.functions, digests: a.digests, texts: a.texts, ranks: a.ranks, shapes: a.shapes,
 		rankTimes: a.rankTimes, kind: a.kind, placed: a.placed, encodings: a.encodings,
 	}

@@ -63,6 +63,10 @@ type Match struct {
 	Instances          []Instances `json:"communicators"`
 	UnknownCollectives uint64      `json:"collectives_of_unknown_communicators,omitzero"`
 
+	// ThreadsUnordered is set if there are ranks of which it is not known in which order their threads made their calls:
+	// members that make as many collective operations as others are not told apart then.
+	ThreadsUnordered bool `json:"threads_unordered,omitzero"`
+
 	// Switching are the ranks with calls that switch recording off or on, as
 	// [semantics.Rank.SwitchesRecording] says.
 	Switching rankenc.Set `json:"switching_rank_set"`
@@ -129,7 +133,7 @@ func OpenMatch(ctx context.Context, model *semantics.Model, o Options) (*Match, 
 }
 
 func newMatch(model *semantics.Model) *Match {
-	return &Match{model: model, inexact: make(map[place][]Channel), abandoned: make(map[Channel]bool), full: make(map[Channel]bool), opened: make(map[int]*matchRank), maxStarts: maxStarts, maxReceives: maxReceives}
+	return &Match{ThreadsUnordered: model.Trace().Run().ThreadsUnordered, model: model, inexact: make(map[place][]Channel), abandoned: make(map[Channel]bool), full: make(map[Channel]bool), opened: make(map[int]*matchRank), maxStarts: maxStarts, maxReceives: maxReceives}
 }
 
 // A messageKey says what is alike about messages of one rank.

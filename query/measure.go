@@ -79,10 +79,10 @@ func (t *Times) measure(ctx context.Context, rank int) (map[int]*rankSite, error
 		walk  = r.Walk(0)
 		run   sequitur.Run
 		site  *rankSite
-		last  timing.Time // of the call before
-		first = true
+		ends  = make(map[int]int64) // of the last call of each thread
 		calls uint64
 	)
+	thread := 0
 	for at, err := range r.Times(0) {
 		if err != nil {
 			return nil, err
@@ -90,6 +90,7 @@ func (t *Times) measure(ctx context.Context, rank int) (map[int]*rankSite, error
 		if run.Count == 0 {
 			run = walk.Next()
 			n := r.Signature(run.Symbol)
+			thread = r.Call(run.Symbol).Thread()
 			if site = sites[n]; site == nil {
 				site = new(rankSite)
 				sites[n] = site
@@ -98,14 +99,14 @@ func (t *Times) measure(ctx context.Context, rank int) (map[int]*rankSite, error
 		run.Count--
 		site.statistics[durations].Add(uint32(rank), at.Duration)
 		site.bins.add(at.Duration)
-		if !first {
-			gap := wire.SubTimes(wire.SubTimes(at.Start, last.Start), last.Duration)
+		if end, ok := ends[thread]; ok {
+			gap := wire.SubTimes(at.Start, end)
 			if r.Series().Form() == timing.Gaps {
 				gap = at.Delta // to which the error of a long call before does not add
 			}
 			site.statistics[gaps].Add(uint32(rank), gap)
 		}
-		last, first = at, false
+		ends[thread] = wire.AddTimes(at.Start, at.Duration)
 		if calls++; calls%4096 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // A seriesClock is a clock by the times of every call. Each thread that has a piece of
-// the series of its own has a seriesClock.
+// the series of its own has a seriesClock. It numbers calls as the series does, thread by thread.
 type seriesClock struct {
 	rank       *reprise.Rank
 	series     *timing.Series
@@ -64,12 +64,21 @@ func (s *seriesClock) earliest(most uint64) (int64, error) {
 }
 
 func (s *seriesClock) end() (int64, error) {
-	start, duration, err := s.at(s.first(s.til) - 1)
+	start, duration, err := s.at(s.rank.Timed(s.first(s.til) - 1))
 	return wire.AddTimes(start, duration), err
 }
 
-// positions looks at the blocks that may have such calls, from both sides.
+// positions returns the positions of what numbers finds.
 func (s *seriesClock) positions(from, to int64) (first, end uint64, err error) {
+	first, end, err = s.numbers(from, to)
+	if err != nil || first == end {
+		return 0, 0, err
+	}
+	return s.rank.Timed(first), s.rank.Timed(end-1) + 1, nil
+}
+
+// numbers looks at the blocks that may have such calls, from both sides.
+func (s *seriesClock) numbers(from, to int64) (first, end uint64, err error) {
 	low, high, err := s.blocks(from, to)
 	if err != nil {
 		return 0, 0, err
@@ -98,30 +107,30 @@ func (s *seriesClock) positions(from, to int64) (first, end uint64, err error) {
 	return first, last + 1, err
 }
 
-// times returns an iterator over the times of the calls first ≤ position < end, which
+// times returns an iterator over the times of the calls first ≤ n < end, which
 // ends with an error.
-func (s *seriesClock) times(first, end uint64, err *error) iter.Seq2[uint64, reprise.Time] {
-	return func(yield func(uint64, reprise.Time) bool) {
+func (s *seriesClock) times(first, end uint64, err *error) iter.Seq2[uint64, reprise.TimedCall] {
+	return func(yield func(uint64, reprise.TimedCall) bool) {
 		if first >= end {
 			return
 		}
-		position := first
-		for t, e := range s.rank.Times(first) {
+		n := first
+		for t, e := range s.rank.InSeries(first) {
 			if e != nil {
 				*err = e
 				return
 			}
-			if !yield(position, t) {
+			if !yield(n, t) {
 				return
 			}
-			if position++; position == end {
+			if n++; n == end {
 				return
 			}
 		}
 	}
 }
 
-// first returns the first position of a block, or the length if it is the number of
+// first returns the number of the first call of a block, or the length if it is the number of
 // blocks.
 func (s *seriesClock) first(block int) uint64 { return s.series.First(block) }
 
@@ -169,16 +178,16 @@ func (s *seriesClock) where(time int64) (Place, error) {
 	}
 	none := s.rank.Len()
 	of := Place{Position: none}
-	for position, t := range s.times(s.first(low), s.first(s.til), &err) {
-		if position >= s.first(high) && of.Position < none {
+	for n, t := range s.times(s.first(low), s.first(s.til), &err) {
+		if n >= s.first(high) && of.Position < none {
 			break
 		}
 		switch {
 		case wire.AddTimes(t.Start, t.Duration) <= time:
 		case t.Start <= time && (!of.Inside || t.Start >= of.Start):
-			of = Place{position, true, t.Start, t.Duration}
+			of = Place{t.Position, true, t.Start, t.Duration}
 		case of.Position == none:
-			of = Place{position, false, t.Start, t.Duration}
+			of = Place{t.Position, false, t.Start, t.Duration}
 		}
 	}
 	if err == nil && of.Position == none {
@@ -191,7 +200,7 @@ func (s *seriesClock) calls(from uint64) iter.Seq2[reprise.Call, error] {
 	return s.rank.CallsFrom(from)
 }
 
-// threadClocks are the clocks of the threads of a rank whose calls stand thread by thread.
+// threadClocks are the clocks of the threads of a rank.
 type threadClocks []*seriesClock
 
 func (c threadClocks) at(position uint64) (start, duration int64, err error) {
@@ -240,7 +249,7 @@ func (c threadClocks) positions(from, to int64) (first, end uint64, err error) {
 		if first == end {
 			first = f
 		}
-		end = e
+		first, end = min(first, f), max(end, e)
 	}
 	return first, end, nil
 }
@@ -278,7 +287,11 @@ func (c threadClocks) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
 	known := true
 	for _, s := range c {
 		var own cover
-		if err := s.addUsage(w, found, &own); err != nil {
+		first, end, err := s.numbers(w.From, w.To)
+		if err == nil {
+			err = s.addUsage(w, first, end, found, &own)
+		}
+		if err != nil {
 			return nil, err
 		}
 		spans = append(spans, own.spans...)

@@ -44,7 +44,7 @@ func TestJoinedThreads(t *testing.T) {
 		if len(recorded) == 0 {
 			return
 		}
-		part, err := merge.Join(0, parts...)
+		part, err := merge.Join(0, nil, parts...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -131,27 +131,17 @@ func (e *rankEstimate) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
 func (s *seriesClock) usage(w *Window) (map[sequitur.Symbol]Usage, error) {
 	found := make(map[sequitur.Symbol]Usage)
 	var all cover
-	err := s.addUsage(w, found, &all)
+	err := s.addUsage(w, w.First, w.End, found, &all)
 	w.Covered = all.total()
 	return found, err
 }
 
-// addUsage adds the calls of the window that are those of the clock.
-func (s *seriesClock) addUsage(w *Window, found map[sequitur.Symbol]Usage, all *cover) error {
-	first, end := max(w.First, s.first(s.begin)), min(w.End, s.first(s.til))
-	if first >= end {
-		return nil
-	}
-	walk := s.rank.Walk(first)
-	run := walk.Next()
+// addUsage adds the calls of the window, first ≤ n < end, that are those of the clock.
+func (s *seriesClock) addUsage(w *Window, first, end uint64, found map[sequitur.Symbol]Usage, all *cover) error {
 	var err error
 	for _, t := range s.times(first, end, &err) {
-		for run.Count == 0 {
-			run = walk.Next()
-		}
-		run.Count--
 		if Overlaps(t.Start, t.Duration, w.From, w.To) {
-			n := sequitur.Symbol(s.rank.Signature(run.Symbol))
+			n := sequitur.Symbol(s.rank.Signature(t.Terminal))
 			u := found[n]
 			u.Calls++
 			u.Time += w.within(t.Start, t.Duration)

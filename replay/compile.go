@@ -32,6 +32,9 @@ type op struct {
 	probed *message // that has to be there
 	found  int32    // the slot of the message that a probe takes out of its channel, or −1
 	waits  tiWait
+
+	turns          []*turns // at what threads take turns
+	looked, turned bool     // it is known whether there are any, and they are set
 }
 
 type opKind uint8
@@ -77,8 +80,10 @@ type rank struct {
 	index   int // among the ranks of the engine
 	calls   *semantics.Rank
 	strands []*strand
-	told    []uint64 // positions of the calls that ended is called with, if these are some
-	sum     *Time    // that the machine adds up, or nil
+	threads []int              // by terminal, nil if there is one
+	turns   map[turnKey]*turns // nil if there are none
+	told    []uint64           // positions of the calls that ended is called with, if these are some
+	sum     *Time              // that the machine adds up, or nil
 
 	ops    []*op // by terminal; nil until it is needed
 	varied map[variant]*op
@@ -161,6 +166,11 @@ func (r *rank) newStrands() {
 		return
 	}
 	r.queues = true
+	of := make([]int, r.calls.Terminals())
+	for terminal := range of {
+		of[terminal] = r.threadOf(uint32(terminal))
+	}
+	r.threads = of
 	calls := make([]uint64, threads)
 	for terminal, n := range r.calls.Occurrences() {
 		calls[r.threadOf(terminal)] += n
@@ -177,6 +187,9 @@ func (r *rank) newStrands() {
 const maxThreads = 1 << 12
 
 func (r *rank) threadOf(terminal uint32) int {
+	if r.threads != nil {
+		return r.threads[terminal]
+	}
 	return max(0, min(r.calls.Call(terminal).Thread(), maxThreads-1))
 }
 
@@ -268,6 +281,7 @@ func (r *rank) compile(meaning *semantics.Operation, terminal uint32) *op {
 	case len(o.begins)+len(o.completes)+len(o.messages)+len(o.collectives) > 0:
 		o.kind = opSimple
 	}
+	r.setTurns(o)
 	return o
 }
 

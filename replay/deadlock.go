@@ -166,6 +166,9 @@ func ranksText(s rankenc.Set) string {
 
 // deadlock returns what the strands wait for that cannot go on.
 func (e *engine) deadlock() error {
+	if e.unordered {
+		return ErrThreadsUnordered
+	}
 	waits := make(map[*strand][]Wait)
 	e.waitsForMessages(waits)
 	e.waitsForMembers(waits)

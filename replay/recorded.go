@@ -130,13 +130,15 @@ func (r *Recorded) exact(c *Call) (gap, duration Time, ok bool) {
 	if t == nil {
 		return 0, 0, false
 	}
-	follows := t.at == c.Position
-	if t.next == nil || !follows { // other threads are between
+	if t.next == nil || t.at > c.Position || c.Position-t.at > maxPassed {
 		if t.next != nil {
 			t.stop()
 		}
 		t.next, t.stop = iter.Pull2(c.Rank.Times(c.Position))
 		t.at = c.Position
+	}
+	for ; t.at < c.Position; t.at++ { // calls of other threads
+		t.next()
 	}
 	at, err, more := t.next()
 	if t.at++; err != nil || !more {
@@ -146,7 +148,7 @@ func (r *Recorded) exact(c *Call) (gap, duration Time, ok bool) {
 		return 0, 0, false
 	}
 	switch {
-	case t.begun && t.gaps && follows:
+	case t.begun && t.gaps:
 		gap = picoseconds(at.Delta)
 	case t.begun:
 		gap = picoseconds(at.Start - t.end)
@@ -154,6 +156,9 @@ func (r *Recorded) exact(c *Call) (gap, duration Time, ok bool) {
 	t.begun, t.end = true, at.Start+at.Duration
 	return gap, picoseconds(at.Duration), true
 }
+
+// maxPassed is how many calls of other threads are passed over: it costs less than to begin anew.
+const maxPassed = 1 << 16
 
 // picoseconds returns a time in nanoseconds as a Time, none if it is negative.
 func picoseconds(ns int64) Time {

@@ -156,15 +156,17 @@ type engine struct {
 	locks map[lockKey]*lock // that ranks may wait for
 
 	simGrid bool // the calls are SimGrid's, not MPI's
-	drawn   bool // the order of some calls is drawn
-	seed    uint64
-	ordered bool // strands go on in the order of their clocks
-	ready   queue
-	later   timeQueue
-	rounds  *rounds // nil if loops are not skipped
-	surveys uint64  // of the state
-	steps   int
-	parked  []*strand // that have sent far ahead, see patience
+
+	unordered bool // there are ranks with threads whose order is not known
+	drawn     bool // the order of some calls is drawn
+	seed      uint64
+	ordered   bool // strands go on in the order of their clocks
+	ready     queue
+	later     timeQueue
+	rounds    *rounds // nil if loops are not skipped
+	surveys   uint64  // of the state
+	steps     int
+	parked    []*strand // that have sent far ahead, see patience
 
 	progress func(calls uint64) // of Options; nil for none
 	calls    uint64             // that are executed, or skipped
@@ -229,6 +231,9 @@ func newEngine(ctx context.Context, model *semantics.Model, m Machine) (*engine,
 		e.ordered = e.ordered || r.choosesMessages()
 		if len(r.strands) > 1 {
 			r.findForeign()
+			if e.unordered = model.Trace().Run().ThreadsUnordered; !e.unordered && !e.drawn {
+				r.findTurns()
+			}
 		}
 	}
 	return e, nil

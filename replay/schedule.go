@@ -160,6 +160,10 @@ func (e *engine) step(s *strand) bool {
 	var at Time
 	switch s.state {
 	case starting:
+		if !s.hasTurn(s.op) {
+			return false
+		}
+		s.takeTurns(s.op)
 		if s.execute(s.op); s.state == blocked {
 			return false
 		}

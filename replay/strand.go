@@ -12,6 +12,7 @@ const (
 	between  state = iota // of two calls
 	starting              // ordered: its next call starts at a moment that is in the queue
 	blocked               // in a call that waits
+	queued                // ordered: its next call starts when it is its turn
 	ending                // ordered: its call ends at a moment that is in the queue
 	ended
 )
@@ -74,6 +75,11 @@ func (s *strand) next() *op {
 		} else {
 			if s.run.Count == 0 {
 				s.run = s.walk.Next()
+			}
+			if s.rank.threads != nil && s.stretchAt > s.position+s.run.Count && s.rank.threads[s.run.Symbol] != s.thread {
+				s.position += s.run.Count
+				s.run.Count = 0
+				continue
 			}
 			s.run.Count--
 			symbol, s.at.Position = s.run.Symbol, s.position

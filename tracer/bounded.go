@@ -75,7 +75,7 @@ func (r *Recorder) take(rank int, table *cst.Table, grammar *sequitur.Grammar, t
 	if len(r.bound.condensed) == 0 {
 		return p
 	}
-	joined, err := merge.Join(rank, ofRank(rank, r.bound.condensed[0]), p)
+	joined, err := merge.Join(rank, new(merge.ThreadOrder), ofRank(rank, r.bound.condensed[0]), p)
 	if err != nil { // as above
 		r.misuse.add(err)
 	}

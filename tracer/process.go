@@ -337,7 +337,7 @@ func (p *Process) part(take func(*Thread) merge.Part) (merge.Part, error) {
 		parts = append(parts, take(t))
 		t.mu.Unlock()
 	}
-	part, err := merge.Join(p.config.Rank, parts...)
+	part, err := merge.Join(p.config.Rank, nil, parts...)
 	part.Groups = groups
 	return part, err
 }

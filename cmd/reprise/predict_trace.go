@@ -33,9 +33,11 @@ type predictedTimes struct {
 
 // A predictedThread is what was last of a thread, and the times of its calls.
 type predictedThread struct {
-	first, next uint64 // position of its first call, and after its last
-	end         int64
-	series      *timing.SeriesBuilder
+	number     int
+	next       uint64 // position after its last call
+	disordered bool   // calls did not come in the order of their positions
+	end        int64
+	series     *timing.SeriesBuilder
 }
 
 func newPredictedTrace(t *reprise.Trace, exact bool) *predictedTrace {
@@ -48,7 +50,7 @@ func newPredictedTrace(t *reprise.Trace, exact bool) *predictedTrace {
 }
 
 // errThreads is the error of times of every call that are not in the order of the positions.
-var errThreads = errors.New("the calls of the threads of a rank stand between each other in the trace: --times exact cannot keep their times, --times statistics can")
+var errThreads = errors.New("the calls of a thread do not end in the order in which they stand in the trace: --times exact cannot keep their times, --times statistics can")
 
 // ended adds a call.
 func (p *predictedTrace) ended(c *replay.Call, start, end replay.Time) {
@@ -62,7 +64,7 @@ func (p *predictedTrace) ended(c *replay.Call, start, end replay.Time) {
 	rank := uint32(c.Rank.Number())
 	t := r.threads[c.Thread]
 	if t == nil {
-		t = &predictedThread{first: c.Position, next: c.Position}
+		t = &predictedThread{number: c.Thread, next: c.Position}
 		if p.exact != nil {
 			t.series = p.exact.NewBuilder(0)
 		}
@@ -74,9 +76,7 @@ func (p *predictedTrace) ended(c *replay.Call, start, end replay.Time) {
 	r.durations[c.Terminal].Add(rank, to-from)
 	t.end, r.end = to, max(r.end, to)
 	if p.exact != nil {
-		if t.next != c.Position {
-			t.first = ^uint64(0) // not in one piece
-		}
+		t.disordered = t.disordered || c.Position < t.next
 		t.series.Append(c.Terminal, from, to-from)
 	}
 	t.next = c.Position + 1
@@ -139,13 +139,11 @@ func (p *predictedTrace) part(number int) (merge.Part, error) {
 		return part, nil
 	}
 	var list [][]byte
-	next := uint64(0)
-	slices.SortFunc(times.order, func(a, b *predictedThread) int { return cmp.Compare(a.first, b.first) })
+	slices.SortFunc(times.order, func(a, b *predictedThread) int { return cmp.Compare(a.number, b.number) })
 	for _, t := range times.order {
-		if t.first != next {
+		if t.disordered {
 			return part, errThreads
 		}
-		next = t.next
 		list = append(list, t.series.Finish(nil))
 	}
 	part.Times.Codec = p.exact.Name()

@@ -39,7 +39,7 @@ func Nearly(t TB, seed uint64, ranks int, times Times) (merge.Run, []merge.Part)
 			}
 			threads = append(threads, r.recorder.Finish(rank))
 		}
-		part, err := merge.Join(rank, threads...)
+		part, err := merge.Join(rank, new(merge.ThreadOrder), threads...)
 		if err != nil {
 			t.Fatal(err)
 		}

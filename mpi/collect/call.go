@@ -320,6 +320,9 @@ func (p *process) record(t *thread, f *plan, r *spool.Record, key uint64) {
 		key |= failing
 		p.args = append(p.args, cst.Int(errorOf(r)))
 	}
+	if key&pending == 0 {
+		p.placeCall(t, f, r)
+	}
 	n := p.variant(t, r.Function, key)
 	if p.timed {
 		t.recorder.CallAt(n, p.since1970(t, r.Start), r.End-r.Start, p.args...)

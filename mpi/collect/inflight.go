@@ -55,7 +55,7 @@ func (p *process) snapshot(t *thread, until int64) (merge.Part, error) {
 	}()
 	t.recorder, t.declared, t.declaredChanges, p.peeking = newRecorder(p.times), nil, nil, true
 	p.addInFlight(t, until)
-	return merge.Join(p.rank, part, t.recorder.Finish(p.rank))
+	return merge.Join(p.rank, new(merge.ThreadOrder), part, t.recorder.Finish(p.rank))
 }
 
 // newRecorder returns one with options that are known to be sound.

@@ -36,6 +36,7 @@ type process struct {
 	fault   error
 	over    bool // the process has ended, and no more is to be read
 
+	ordering  ordering   // of the calls of threads
 	functions []function // by number
 	variants  int
 	handles   []symbolic.Handles
@@ -224,16 +225,18 @@ func (p *process) setGroup(class string, id int64, g merge.Group) {
 
 // part returns what was recorded, with the call that each thread is in at a time, in
 // nanoseconds since 1970: the calls of one thread after those of the other, in the order in
-// which threads made their first. It ends the recording if that is said.
+// which threads made their first, but where that is not the order of calls that use one thing. It ends the recording if that is said.
 func (p *process) part(until int64, end bool) (part merge.Part, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("calls of rank %d are lost: the collector failed: %v", p.rank, fault)
 		}
 	}()
+	var pending []int
 	for _, t := range p.threads {
 		if _, ok := p.inFlight(t, until); ok {
 			p.number(t)
+			pending = append(pending, int(t.number))
 		}
 	}
 	parts := make([]merge.Part, p.numbers)
@@ -253,7 +256,7 @@ func (p *process) part(until int64, end bool) (part merge.Part, err error) {
 		p.addInFlight(t, until)
 		parts[t.number] = t.recorder.Finish(p.rank)
 	}
-	return merge.Join(p.rank, parts...)
+	return merge.Join(p.rank, p.ordering.order.Ending(pending), parts...)
 }
 
 // since1970 returns a time of the records of a thread in nanoseconds since 1970.

@@ -52,6 +52,7 @@ type thread struct {
 	stream
 	lane   uint32
 	number int64 // among those that made calls, −1 for one that has made none
+	epoch  int   // up to which it has waited for others, see ordering
 
 	recorder *tracer.Recorder // of its calls, nil if it has made none
 	declared []int            // numbers in it of the variants of functions of the process, or −1
