@@ -45,11 +45,7 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 		return fmt.Errorf("merge: the part is too large to be read: %w", err)
 	}
 	slices.SortFunc(a.orders, compareOrders)
-	var flags byte
-	if a.threadsUnordered {
-		flags = layout.FlagThreadsUnordered
-	}
-	head := wire.AppendUvarint([]byte{flags}, uint64(a.size))
+	head := wire.AppendUvarint(nil, uint64(a.size))
 	head = layout.AppendTexts(head, a.sources)
 	head = wire.AppendUvarint(head, uint64(len(shapes)))
 	head = wire.AppendUvarint(head, uint64(len(a.orders)))
@@ -69,6 +65,9 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 	}
 	if len(clocks) > 0 {
 		out.Add(layout.KindClocks, 0, layout.AppendClocks(nil, clocks))
+	}
+	if a.threadsUnordered {
+		out.Add(layout.KindThreadsUnordered, 0, nil)
 	}
 	if b := a.bounded.list(); b != nil {
 		out.Add(layout.KindBounded, 0, b.Append(nil))
@@ -156,11 +155,7 @@ type partReader struct {
 func (p *partReader) readHead() error {
 	return layout.ReadSection(p.file, layout.KindPart, 0, func(data []byte) error {
 		d := wire.NewDecoder("merge", data)
-		flags := d.Byte("flags")
-		if flags&^layout.FlagThreadsUnordered != 0 {
-			d.Corrupt(0, "flags", "%#x", flags)
-		}
-		p.a.threadsUnordered = flags != 0
+		_, p.a.threadsUnordered = p.file.Lookup(layout.KindThreadsUnordered, 0)
 		p.a.size = int(d.UvarintMax("ranks", layout.MaxRanks))
 		sources := d.Count("sources", 1)
 		for i := 0; i < sources && d.Err() == nil; i++ {

@@ -62,16 +62,18 @@ const (
 	KindGrammars     format.Kind = 5
 	KindInterleaving format.Kind = 6
 	KindPart         format.Kind = 7
-	KindShape        format.Kind = 8
-	KindStreams      format.Kind = 9
-	KindSummaries    format.Kind = 10
-	KindSeries       format.Kind = 11
-	KindNames        format.Kind = 12
-	KindOrigin       format.Kind = 13
-	KindWorlds       format.Kind = 14
-	KindRankTimes    format.Kind = 15
-	KindBounded      format.Kind = 16
-	KindClocks       format.Kind = 17
+
+	KindThreadsUnordered format.Kind = 18 // of a part file, empty: see FlagThreadsUnordered
+	KindShape            format.Kind = 8
+	KindStreams          format.Kind = 9
+	KindSummaries        format.Kind = 10
+	KindSeries           format.Kind = 11
+	KindNames            format.Kind = 12
+	KindOrigin           format.Kind = 13
+	KindWorlds           format.Kind = 14
+	KindRankTimes        format.Kind = 15
+	KindBounded          format.Kind = 16
+	KindClocks           format.Kind = 17
 )
 
 // KindName returns the name of a kind of section.
