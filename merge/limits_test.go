@@ -2,12 +2,7 @@ package merge_test
 
 import (
 	"bytes"
-
-	"github.com/reprise-trace/reprise/internal/test/tier"
 	"cmp"
-
-	. "github.com/reprise-trace/reprise/merge"
-
 	"errors"
 	"io"
 	"math"
@@ -18,7 +13,9 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/internal/testtrace"
+	. "github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )

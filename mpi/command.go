@@ -1,18 +1,23 @@
 package mpi
 
 import (
+	"bytes"
 	"context"
 	"debug/elf"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
+
+	"github.com/reprise-trace/reprise/internal/regular"
 )
 
 // A Command is a command line that starts an MPI program, such as mpirun -n 4 ./app, with what
@@ -24,6 +29,7 @@ type Command struct {
 	Program, Library string
 
 	arguments []string
+	within    []string // words of shell scripts among them
 }
 
 // Inspect looks at the files of a command line. The error says why the processes of the
@@ -47,8 +53,103 @@ func Inspect(ctx context.Context, arguments []string) (*Command, error) {
 			return c, c.checkLauncher(ctx)
 		}
 	}
+	c.within = wordsOf(arguments)
+	for _, word := range c.within {
+		path := executable(word)
+		if path == "" || isStaticMPI(path) {
+			continue
+		}
+		if library := mpiLibrary(ctx, path); library != "" {
+			c.Program, c.Library = word, library
+			break
+		}
+	}
 	return c, nil
 }
+
+// mostWords is how many words of scripts are looked at.
+const mostWords = 1000
+
+// wordsOf returns the words of shell scripts among the arguments of a command line: of what stands behind -c, and of files.
+func wordsOf(arguments []string) (words []string) {
+	for i, a := range arguments {
+		if script := scriptOf(arguments[:i], a); script != "" {
+			words = append(words, strings.FieldsFunc(script, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(";|&()<>'\"`", r) })...)
+		}
+	}
+	return words[:min(len(words), mostWords)]
+}
+
+// scriptOf returns the text of an argument that is a shell script, or a file with one, and "" of others.
+func scriptOf(before []string, argument string) string {
+	if n := len(before); n > 0 && strings.HasPrefix(before[n-1], "-") && strings.HasSuffix(before[n-1], "c") && strings.ContainsAny(argument, " ;=") {
+		return argument
+	}
+	path := executable(argument)
+	if path == "" {
+		path = argument // of sh FILE
+	}
+	text, err := regular.ReadFile(path, 1<<20)
+	if err != nil || !bytes.HasPrefix(text, []byte("#!")) || bytes.IndexByte(text, 0) >= 0 {
+		return ""
+	}
+	return string(text)
+}
+
+// launchers are the words of the command that may be launchers, the first behind all others.
+func (c *Command) launchers() (names []string) {
+	for _, word := range append(c.arguments[1:len(c.arguments):len(c.arguments)], c.within...) {
+		name, _, _ := strings.Cut(filepath.Base(word), ".")
+		if slices.Contains(launcherNames, name) {
+			names = append(names, word)
+		}
+	}
+	return names
+}
+
+// launcherNames are those of launchers that belong to an MPI.
+var launcherNames = []string{"mpirun", "mpiexec", "orterun", "prterun"}
+
+// sanitizer matches what the dynamic linker lists of the libraries of sanitizers that have to be the first that are loaded.
+var sanitizer = regexp.MustCompile(`(?m)^\s*lib(?:a|l|t|hwa)san\.so\S* => (/\S+) `)
+
+// Line returns the command line that starts the processes with libraries that LD_PRELOAD names. Programs with a sanitizer get its
+// library in front of these; launchers do not, which it would look for leaks in.
+func (c *Command) Line(ctx context.Context, preload string) (line []string) {
+	for i, a := range c.arguments {
+		path := executable(a)
+		if path != "" && (i == 0 || !strings.HasPrefix(c.arguments[i-1], "-")) {
+			if file, err := elf.Open(path); err == nil {
+				list := listLibraries(ctx, file, path)
+				file.Close()
+				if found := sanitizer.FindSubmatch(list); found != nil {
+					line = append(line, "env", "LD_PRELOAD="+string(found[1])+":"+preload)
+				}
+			}
+		}
+		line = append(line, a)
+	}
+	return line
+}
+
+// preloads returns the part of the command that sets LD_PRELOAD itself, "" if none does.
+func (c *Command) preloads() string {
+	for i, a := range c.arguments {
+		script := scriptOf(c.arguments[:i], a)
+		switch {
+		case strings.HasPrefix(a, "LD_PRELOAD="):
+			return a
+		case setsPreload.MatchString(script):
+			return strings.TrimSpace(setsPreload.FindString(script))
+		case a == "LD_PRELOAD":
+			return strings.Join(c.arguments[max(i-1, 0):min(i+2, len(c.arguments))], " ")
+		}
+	}
+	return ""
+}
+
+// setsPreload matches where a script sets LD_PRELOAD without what it was.
+var setsPreload = regexp.MustCompile(`(?m)(?:^|[\s;&|('"])(?:unset\s+LD_PRELOAD|(?:LD_PRELOAD=|setenv\s+LD_PRELOAD\s)[^\s;&|$]*)(?:$|[\s;&|)'"])`)
 
 // isStaticMPI reports whether a file is a program that has MPI in itself.
 func isStaticMPI(path string) bool {
@@ -137,7 +238,7 @@ func (c *Command) checkLauncher(ctx context.Context) error {
 func launcherOf(ctx context.Context, command string) string {
 	path := executable(command)
 	name, _, _ := strings.Cut(filepath.Base(command), ".") // without that of the MPI, as Debian has it
-	if path == "" || !slices.Contains([]string{"mpirun", "mpiexec", "orterun", "prterun"}, name) {
+	if path == "" || !slices.Contains(launcherNames, name) {
 		return ""
 	}
 	switch real := filepath.Base(path); {
@@ -172,9 +273,12 @@ func (c *Command) packages() string {
 // Nothing says why no call of MPI may have been recorded of the command, which ended with a
 // status.
 func (c *Command) Nothing(status int) string {
+	preloads := c.preloads()
 	switch {
 	case status != 0:
 		return fmt.Sprintf("the command failed with status %d before any process called MPI", status)
+	case preloads != "":
+		return fmt.Sprintf("the command sets LD_PRELOAD itself (%s), in place of the recorder's: leave it out there, and set it for record, which adds its own: LD_PRELOAD=LIBRARY reprise record …", preloads)
 	case c.Program == "":
 		return fmt.Sprintf("no program of %q is linked with MPI, and none has loaded it", strings.Join(c.arguments, " "))
 	}

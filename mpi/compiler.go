@@ -28,6 +28,11 @@ func (c *Command) compiler(ctx context.Context, k cache) (string, error) {
 		return "", errors.New("mpi: no command")
 	}
 	candidates := besides(c.arguments[0])
+	if !slices.Contains(launcherNames, strings.SplitN(filepath.Base(c.arguments[0]), ".", 2)[0]) {
+		for _, launcher := range c.launchers() {
+			candidates = append(besides(launcher), candidates...)
+		}
+	}
 	candidates = append(candidates, "mpicc", "mpicc.openmpi", "mpicc.mpich")
 	candidates = slices.DeleteFunc(candidates, func(c string) bool { return executable(c) == "" })
 	if len(candidates) == 0 {
@@ -120,20 +125,24 @@ func mpiLibrary(ctx context.Context, path string) string {
 	if i := slices.IndexFunc(libraries, isMPI); i >= 0 {
 		return libraries[i]
 	}
-	linker := interpreter(file)
-	if linker == "" {
-		return ""
-	}
-	// The dynamic linker lists them and does not run the program.
-	list, err := exec.CommandContext(ctx, linker, "--list", path).Output()
-	if err != nil {
-		return ""
-	}
-	libraries = strings.Fields(string(list))
+	libraries = strings.Fields(string(listLibraries(ctx, file, path)))
 	if i := slices.IndexFunc(libraries, isMPI); i >= 0 {
 		return libraries[i]
 	}
 	return ""
+}
+
+// listLibraries has the dynamic linker list the libraries of a program, without running it.
+func listLibraries(ctx context.Context, file *elf.File, path string) []byte {
+	linker := interpreter(file)
+	if linker == "" {
+		return nil
+	}
+	list, err := exec.CommandContext(ctx, linker, "--list", path).Output()
+	if err != nil {
+		return nil
+	}
+	return list
 }
 
 func isMPI(library string) bool {

@@ -16,6 +16,10 @@ import (
 var (
 	//go:embed interposer/spool.c
 	spoolSource string
+	//go:embed interposer/lookup.c
+	lookupSource string
+	//go:embed interposer/lookups.c
+	lookupsSource string
 	//go:embed interposer/segments.c
 	segmentsSource string
 	//go:embed interposer/lanes.c
@@ -58,6 +62,8 @@ var sources = func() *template.Template {
 	t := template.Must(template.New("wrappers").Parse(wrappersSource))
 	for name, source := range map[string]string{
 		"spool":     spoolSource,
+		"lookup":    lookupSource,
+		"lookups":   lookupsSource,
 		"segments":  segmentsSource,
 		"lanes":     lanesSource,
 		"cost":      costSource,

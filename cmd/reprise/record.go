@@ -176,17 +176,30 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) error {
 		return err
 	}
 	begin := time.Now()
-	status, err := runCommand(cmd.Context(), args, o.environment(library.Path, spool), o.finalize.files(), helper.hangs)
+	status, err := runCommand(cmd.Context(), inspected.Line(cmd.Context(), preload(library.Path)), o.environment(library.Path, spool), o.finalize.files(), helper.hangs)
 	if err != nil {
 		helper.abandon()
 		return notStarted(cmd, args[0], err)
 	}
 	failure := helper.finish(ending{Status: status, Ran: time.Since(begin), Nothing: inspected.Nothing(status)})
 	left = helper.left
-	if status != 0 {
-		return exitStatus(status)
+	if errors.Is(failure, errNothing) {
+		notice(cmd.ErrOrStderr(), "reprise:", text.Failure, failure.Error())
+		failure = nil
+	}
+	var told exitStatus
+	if status != 0 || errors.As(failure, &told) && told == exitNothing {
+		return statusError(status)
 	}
 	return failure
+}
+
+// statusError returns the error of a command that ended with a status, nil if that is 0.
+func statusError(status int) error {
+	if status == 0 {
+		return nil
+	}
+	return exitStatus(status)
 }
 
 // notStarted returns the error of a command that did not start.
@@ -283,13 +296,17 @@ func (o *recordOptions) makeSpool() (path string, remove func(), err error) {
 	return path, func() {}, err
 }
 
+// preload returns the libraries that are loaded into the processes of the command.
+func preload(library string) string {
+	if old := os.Getenv("LD_PRELOAD"); old != "" {
+		return library + ":" + old
+	}
+	return library
+}
+
 // environment returns the environment of the command.
 func (o *recordOptions) environment(library, spool string) []string {
-	preload := library
-	if old := os.Getenv("LD_PRELOAD"); old != "" {
-		preload += ":" + old
-	}
-	env := append(os.Environ(), "LD_PRELOAD="+preload, "REPRISE_SPOOL="+spool)
+	env := append(os.Environ(), "LD_PRELOAD="+preload(library), "REPRISE_SPOOL="+spool)
 	env = append(env, "REPRISE_SITES="+o.sites.value)
 	if o.off {
 		env = append(env, "REPRISE_RECORD=off")

@@ -251,10 +251,7 @@ func runUnrecorded(cmd *cobra.Command, args []string, cause error) error {
 	if err != nil {
 		return notStarted(cmd, args[0], err)
 	}
-	if status != 0 {
-		return exitStatus(status)
-	}
-	return nil
+	return statusError(status)
 }
 
 // interposer builds the library that records, or finds it.

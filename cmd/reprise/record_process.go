@@ -23,6 +23,7 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/regular"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
 )
@@ -335,8 +336,15 @@ func collectLive(cmd *cobra.Command, collector *collect.Collector, o *collectOpt
 	if !o.keep && (err == nil || told != nil) { // else record does it
 		atomicfile.Discard(spool)
 	}
+	if errors.Is(err, errNothing) && told == nil {
+		notice(cmd.ErrOrStderr(), "reprise:", text.Failure, err.Error())
+		return exitStatus(exitNothing)
+	}
 	return err
 }
+
+// exitNothing is the status of a helper that has said that nothing was recorded.
+const exitNothing = 99
 
 // forwarded are the signals that go on to the command.
 var forwarded = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1,

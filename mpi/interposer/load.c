@@ -48,10 +48,15 @@ static slow void *find_in_objects(const char *name)
 	return found;
 }
 
+/* The library of MPI, if the program has looked it up there; it may be in no scope, or in another namespace. */
+static void *mpi_handle;
+
 /* Finds what another library has. */
 static slow void *find_symbol(const char *name)
 {
-	void *found = dlsym(RTLD_NEXT, name);
+	void *found = mpi_handle ? dlsym(mpi_handle, name) : NULL;
+	if (!found)
+		found = dlsym(RTLD_NEXT, name);
 	return found ? found : find_in_objects(name);
 }
 
@@ -59,7 +64,7 @@ static slow void *find_symbol(const char *name)
 static slow void *find_variable(const char *name)
 {
 	void *found = dlsym(RTLD_DEFAULT, name);
-	return found ? found : find_in_objects(name);
+	return found ? found : find_symbol(name);
 }
 
 static slow void *find_function(const char *name)
@@ -133,7 +138,7 @@ static slow void check_implementation(void)
 {
 #if defined(OPEN_MPI) || defined(MPICH_VERSION)
 	const char *name = "ompi_mpi_comm_world";
-	int open_mpi = dlsym(RTLD_NEXT, name) || !dlsym(RTLD_NEXT, "PMPI_Init") && find_in_objects(name);
+	int open_mpi = mpi_handle ? dlsym(mpi_handle, name) != NULL : dlsym(RTLD_NEXT, name) || !dlsym(RTLD_NEXT, "PMPI_Init") && find_in_objects(name);
 #ifdef OPEN_MPI
 	foreign = !open_mpi;
 #else
@@ -142,12 +147,20 @@ static slow void check_implementation(void)
 #endif
 }
 
+#ifdef OPEN_MPI
+#define OWN_MPI "Open MPI"
+#define OTHER_COMPILER "mpicc.mpich"
+#else
+#define OWN_MPI "MPICH"
+#define OTHER_COMPILER "mpicc.openmpi"
+#endif
+
 static slow void refuse(void)
 {
 	static _Atomic int once;
 	if (!atomic_exchange(&once, 1))
-		fprintf(stderr, "reprise: process %d uses another MPI than the interposer was built for; its calls are not recorded\n",
-			(int)getpid());
+		fprintf(stderr, "reprise: process %d uses another MPI than the interposer was built for, which is " OWN_MPI "; its calls are not recorded: "
+			"name the compiler command of its MPI, as in record --mpicc " OTHER_COMPILER "\n", (int)getpid());
 }
 
 /* Starts the recording in a process that has MPI. */

@@ -2,8 +2,9 @@
  * The interposer of Reprise: records the calls of an MPI program in a spool.
  *
  * The files of this directory and the wrappers that are generated from the table of
- * functions make up one translation unit, in the order spool, segments, lanes, cost,
- * regions, job, values, load, questions, datatypes, finalize, fortran, sites, callers, memory, mappings, devices, wrappers. The package
+ * functions make up one translation unit, in the order spool, lookup, segments, lanes, cost,
+ * regions, job, values, load, questions, datatypes, finalize, fortran, sites, callers, memory, mappings, devices,
+ * wrappers, lookups. The package
  * documentation of mpi describes the spool.
  *
  * The library refers to no symbol of MPI: it finds the functions at run time. So
