@@ -362,11 +362,7 @@ func runCommand(ctx context.Context, args, env []string, files []*os.File, stop 
 	running.Store(true)
 	defer running.Store(false)
 	signals := make(chan os.Signal, 16)
-	for _, s := range forwarded {
-		if !signal.Ignored(s) { // as nohup has it
-			signal.Notify(signals, s)
-		}
-	}
+	notify(signals)
 	defer signal.Stop(signals)
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -376,14 +372,19 @@ func runCommand(ctx context.Context, args, env []string, files []*os.File, stop 
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
+	end, handed := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(handed)
+		handOn(signals, c.Process, end)
+	}()
+	defer func() {
+		close(end)
+		<-handed
+	}()
 	for {
 		select {
 		case err := <-ended:
 			return statusOf(c, err)
-		case s := <-signals:
-			if !typed(s) {
-				_ = c.Process.Signal(s)
-			}
 		case <-stop:
 			stop = nil
 			_ = c.Process.Signal(syscall.SIGTERM)
@@ -391,16 +392,6 @@ func runCommand(ctx context.Context, args, env []string, files []*os.File, stop 
 			defer kill.Stop()
 		}
 	}
-}
-
-// typed reports whether a signal may come from the keyboard of a terminal, which
-// sends it to the command as well.
-func typed(s os.Signal) bool {
-	if s != os.Interrupt && s != syscall.SIGQUIT && s != syscall.SIGWINCH {
-		return false
-	}
-	foreground, err := unix.IoctlGetInt(int(os.Stdin.Fd()), unix.TIOCGPGRP)
-	return err == nil && foreground == unix.Getpgrp()
 }
 
 // How long the collector waits before it looks for more: at most, and while the program writes a lot.
