@@ -61,7 +61,7 @@ func hybridTrace(t *rapid.T, calls []hybridCall, threads int) *reprise.Trace {
 	if err := a.Write(&buf); err != nil {
 		t.Fatal(err)
 	}
-	trace, err := reprise.OpenReader(bytes.NewReader(buf.Bytes()), int64(buf.Len()))
+	trace, err := reprise.OpenReader(bytes.NewReader(buf.Bytes()), int64(buf.Len()), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
