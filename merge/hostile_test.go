@@ -121,7 +121,7 @@ func TestRefuseRun(t *testing.T) {
 		{"RunEmpty", []section{{layout.KindRun, 0, ""}}, layout.KindRun, 0, false, io.ErrUnexpectedEOF, "ranks at offset 0"},
 		corrupt("RanksTooMany", "ranks at offset 0: corrupt input: 2147483648", run(func(f *forgedTrace) { f.ranks = uvarint(1 << 31) })...),
 		corrupt("SourceTooLong", "source at offset 1", run(func(f *forgedTrace) { f.source = huge })...),
-		corrupt("Flags", "flags at offset 6: corrupt input: 0x20", run(func(f *forgedTrace) { f.flags = "\x20" })...),
+		corrupt("Flags", "flags at offset 6: corrupt input: 0x40", run(func(f *forgedTrace) { f.flags = "\x40" })...),
 		corrupt("FunctionUnknown", "function at offset 16: corrupt input: function 0 has number 16383", run(func(f *forgedTrace) { f.flags, f.functions = "\x10", "\x01\xff\x7f\x00\x00" })...),
 		corrupt("ShapesTooMany", "shapes at offset 7", run(func(f *forgedTrace) { f.shapes = huge })...),
 		corrupt("ShapeBroken", "set at offset 8", two("\x01\xfe\x01")...),

@@ -79,7 +79,7 @@ func (t *Times) measure(ctx context.Context, rank int) (map[int]*rankSite, error
 		walk  = r.Walk(0)
 		run   sequitur.Run
 		site  *rankSite
-		ends  = make(map[int]int64) // of the last call of each thread
+		lasts = make(map[int]timing.Time) // the last call of each thread
 		calls uint64
 	)
 	thread := 0
@@ -99,14 +99,14 @@ func (t *Times) measure(ctx context.Context, rank int) (map[int]*rankSite, error
 		run.Count--
 		site.statistics[durations].Add(uint32(rank), at.Duration)
 		site.bins.add(at.Duration)
-		if end, ok := ends[thread]; ok {
-			gap := wire.SubTimes(at.Start, end)
+		if last, ok := lasts[thread]; ok {
+			gap := wire.SubTimes(wire.SubTimes(at.Start, last.Start), last.Duration)
 			if r.Series().Form() == timing.Gaps {
 				gap = at.Delta // to which the error of a long call before does not add
 			}
 			site.statistics[gaps].Add(uint32(rank), gap)
 		}
-		ends[thread] = wire.AddTimes(at.Start, at.Duration)
+		lasts[thread] = at
 		if calls++; calls%4096 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -308,7 +308,7 @@ func ReadRanks(r *Reader, progress func() error) (*Recording, error) {
 			}
 		}
 	}
-	recording := &Recording{lost: order.lost}
+	recording := &Recording{lost: order.lost, ranks: make([]*rankRecorder, 0, len(ranks))}
 	recording.Run = merge.Run{Ranks: r.Ranks(), Source: Source, Interleaving: order.finish()}
 	for _, rank := range slices.Sorted(maps.Keys(ranks)) {
 		recording.ranks = append(recording.ranks, ranks[rank])

@@ -80,12 +80,14 @@ func interruptible() context.Context {
 		if impatient.Load() {
 			late = time.After(lateEnd)
 		}
+		said := ""
 		select {
 		case <-ended:
 		case <-late:
-			fmt.Fprintln(os.Stderr, "reprise: interrupted")
+			said = "reprise: interrupted\n"
 		}
-		unfinished.abandon()
+		unfinished.abandon() // the line of progress, too
+		fmt.Fprint(os.Stderr, said)
 		os.Exit(exitInterrupted)
 	}()
 	return ctx

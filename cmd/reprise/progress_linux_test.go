@@ -232,7 +232,7 @@ func TestProgressSignal(t *testing.T) {
 	}
 	for _, tt := range []struct{ args, want string }{
 		{"compress - -o out.rpz", "reprise: interrupted"},
-		{"compress in.txt pipe -o out.rpz", ""},
+		{"compress in.txt pipe -o out.rpz", "reprise: interrupted"},
 	} {
 		master, terminal := openTerminal(t)
 		cmd := process(t, strings.Fields(tt.args)...)

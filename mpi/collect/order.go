@@ -40,16 +40,30 @@ const (
 	allReceives              // on a communicator
 )
 
-// A use is one of a thing: calls that change it stand in their order, those that do not between two that do.
+// A use is one of a thing. Uses that are alike may stand in any order, but between those before and after them that are not.
 type use struct {
 	thing
-	changes bool
+	alike alike
 }
+
+// An alike is what uses have in common whose order means nothing: such as the count and datatype of messages. MPI does not say
+// which of two messages is first that threads send at once; if they are alike, nobody can tell, but by the times of calls.
+type alike struct {
+	is       int8 // 0: no other use is alike
+	count    int64
+	datatype int64
+}
+
+var (
+	ordered = alike{}
+	reading = alike{is: 1}
+)
 
 // A usage says which calls used a thing last.
 type usage struct {
-	changed turn
-	read    []turn // since then, the last of each thread
+	alike  alike
+	last   []turn // of the uses that are alike, the last of each thread
+	before []turn // likewise, of those before them
 }
 
 // A turn is the end of the first so many calls of a thread.
@@ -82,10 +96,10 @@ func (p *process) placeCall(t *thread, f *plan, r *spool.Record) {
 	for _, u := range o.uses {
 		of := o.things[u.thing]
 		if of == nil {
-			of = &usage{changed: turn{thread: -1}}
+			of = &usage{}
 			o.things[u.thing] = of
 		}
-		of.use(&o.order, turn{int(t.number), at + 1}, u.changes)
+		of.use(&o.order, turn{int(t.number), at + 1}, u.alike)
 	}
 }
 
@@ -99,26 +113,22 @@ func (p *process) await(t *thread, at uint64) {
 }
 
 // use takes note of a use by the last of the first calls of a thread.
-func (u *usage) use(o *merge.ThreadOrder, now turn, changes bool) {
-	if u.changed.thread >= 0 && u.changed.thread != now.thread {
-		o.After(now.thread, now.calls-1, u.changed.thread, u.changed.calls)
+func (u *usage) use(o *merge.ThreadOrder, now turn, as alike) {
+	if as == ordered || as != u.alike {
+		u.before, u.last, u.alike = u.last, u.before[:0], as
 	}
-	if changes {
-		for _, r := range u.read {
-			if r.thread != now.thread {
-				o.After(now.thread, now.calls-1, r.thread, r.calls)
-			}
+	for _, b := range u.before {
+		if b.thread != now.thread {
+			o.After(now.thread, now.calls-1, b.thread, b.calls)
 		}
-		u.changed, u.read = now, u.read[:0]
-		return
 	}
-	for i := range u.read {
-		if u.read[i].thread == now.thread {
-			u.read[i] = now
+	for i := range u.last {
+		if u.last[i].thread == now.thread {
+			u.last[i] = now
 			return
 		}
 	}
-	u.read = append(u.read, now)
+	u.last = append(u.last, now)
 }
 
 // usesOf appends what a call uses whose values are set.
@@ -133,12 +143,16 @@ func (p *process) usesOf(list []use, f *plan, r *spool.Record) []use {
 		}
 		switch q.operation {
 		case object, created, shared, freed:
-			list = p.usesOfHandles(list, thing{kind: anObject, class: q.class}, p.values[i], q.operation != object)
+			as := ordered
+			if q.operation == object {
+				as = reading
+			}
+			list = p.usesOfHandles(list, thing{kind: anObject, class: q.class}, p.values[i], as)
 		case began:
-			list = p.usesOfHandles(list, thing{kind: aRequest}, p.values[i], true)
+			list = p.usesOfHandles(list, thing{kind: aRequest}, p.values[i], ordered)
 		case request:
 			if p.finds(f, r) {
-				list = p.usesOfHandles(list, thing{kind: aRequest}, p.values[i], true)
+				list = p.usesOfHandles(list, thing{kind: aRequest}, p.values[i], ordered)
 			}
 		}
 	}
@@ -176,17 +190,17 @@ func (p *process) finds(f *plan, r *spool.Record) bool {
 }
 
 // usesOfHandles appends the uses of a handle, or of several, but of constants.
-func (p *process) usesOfHandles(list []use, of thing, v cst.Value, changes bool) []use {
+func (p *process) usesOfHandles(list []use, of thing, v cst.Value, as alike) []use {
 	if v.Kind() == cst.KindArray {
 		for k := range v.Len() {
-			list = p.usesOfHandles(list, of, v.Index(k), changes)
+			list = p.usesOfHandles(list, of, v.Index(k), as)
 		}
 		return list
 	}
 	if of.id = v.Int(); of.id < 0 {
 		return list
 	}
-	return append(list, use{of, changes})
+	return append(list, use{of, as})
 }
 
 // usesOfGroup appends what a call uses of the communicator, window or file that it is on.
@@ -198,11 +212,11 @@ func (p *process) usesOfGroup(list []use, f *plan, r *spool.Record) []use {
 	of := thing{class: f.params[on].class, id: p.values[on].Int()}
 	if f.role.Collective {
 		of.kind = theCollectives
-		list = append(list, use{of, true})
+		list = append(list, use{of, ordered})
 	}
 	if s := f.role.Sends; s != nil {
 		if peer, tag, ok := p.endOf(f, s.Peer, s.Tag); ok {
-			list = append(list, use{thing{kind: theSends, class: of.class, id: of.id, peer: peer, tag: tag}, true})
+			list = append(list, use{thing{kind: theSends, class: of.class, id: of.id, peer: peer, tag: tag}, p.messages(f, s)})
 		}
 	}
 	receives := f.role.Receives
@@ -218,9 +232,9 @@ func (p *process) usesOfGroup(list []use, f *plan, r *spool.Record) []use {
 	}
 	of.kind = allReceives
 	if tag < 0 || peer < 0 {
-		return append(list, use{of, true})
+		return append(list, use{of, ordered})
 	}
-	return append(list, use{of, false}, use{thing{kind: theReceives, class: of.class, id: of.id, peer: peer, tag: tag}, true})
+	return append(list, use{of, reading}, use{thing{kind: theReceives, class: of.class, id: of.id, peer: peer, tag: tag}, p.messages(f, receives)})
 }
 
 // endOf returns the other rank and the tag of a message, which may be from any source or with any tag, by the names of
@@ -235,6 +249,16 @@ func (p *process) endOf(f *plan, peer, tag string) (rank, number int64, ok bool)
 	}
 	rank = p.values[i].Int()
 	return rank, number, rank != noProcess
+}
+
+// messages returns what is alike in messages of a count and datatype. Where the trace has the time of every call, none are:
+// their order shows which was first.
+func (p *process) messages(f *plan, of *spec.Transfer) alike {
+	count, datatype := f.position(of.Count), f.position(of.Type)
+	if p.times.Series != nil || count < 0 || datatype < 0 || p.presence[count] != given || p.presence[datatype] != given {
+		return ordered
+	}
+	return alike{is: 2, count: p.values[count].Int(), datatype: p.values[datatype].Int()}
 }
 
 // noProcess is the rank that stands for no process.
