@@ -9,6 +9,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"hash/fnv"
 	"io"
 	"os/exec"
 	"path/filepath"
@@ -58,6 +59,25 @@ func find(ctx context.Context, patterns []string) ([]fuzzed, error) {
 			all = append(all, p)
 		}
 	}
+}
+
+// choose returns one in n targets, with their packages; a text says which of the n shares.
+func choose(packages []fuzzed, n int, text string) []fuzzed {
+	h := fnv.New32a()
+	_, _ = io.WriteString(h, text) // which has no errors
+	var chosen []fuzzed
+	for i := int(h.Sum32() % uint32(n)); len(packages) > 0; packages = packages[1:] {
+		p := packages[0]
+		all := p.targets
+		p.targets = nil
+		for ; i < len(all); i += n {
+			p.targets = append(p.targets, all[i])
+		}
+		if i -= len(all); p.targets != nil {
+			chosen = append(chosen, p)
+		}
+	}
+	return chosen
 }
 
 // targetsOf returns the names of the fuzz targets of a file.

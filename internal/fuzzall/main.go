@@ -1,6 +1,7 @@
 // Command fuzzall runs every fuzz target of every module of the repository, one after the other.
 //
 //	go run ./internal/fuzzall -time 4s          # each for four seconds
+//	go run ./internal/fuzzall -time 4s -one-in 8 -by "$(git rev-parse HEAD)" # an eighth of the targets, which the text chooses
 //	go run ./internal/fuzzall -total 8h         # all of them in rounds of a minute each, for eight hours
 //	go run ./internal/fuzzall -time 1m ./format/... ./timing/...
 //	go run ./internal/fuzzall -mutate -total 8h # without the fuzzer, see internal/mutate: many times as many inputs, of which nothing is learned
@@ -38,6 +39,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	each := flags.Duration("time", time.Minute, "how long each target runs in a round")
 	total := flags.Duration("total", 0, "how long all of them run, in rounds; 0 is one round")
+	oneIn := flags.Int("one-in", 1, "run one in so many targets")
+	by := flags.String("by", "", "which ones: any text, such as the hash of a commit")
 	mutate := flags.Bool("mutate", false, "mutate what the fuzzer has found, without it")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -47,6 +50,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "fuzzall:", err)
 		return 1
 	}
+	packages = choose(packages, max(1, *oneIn), *by)
 	directory, err := os.MkdirTemp("", "fuzzall")
 	if err != nil {
 		fmt.Fprintln(stderr, "fuzzall:", err)

@@ -2,9 +2,12 @@ package main
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -83,5 +86,24 @@ func TestUsage(t *testing.T) {
 	}
 	if status := run(t.Context(), []string{"./nothing/..."}, &out, &errs); status != 1 {
 		t.Errorf("status %d: %s", status, &errs)
+	}
+}
+
+// TestChoose checks that the shares have each target once.
+func TestChoose(t *testing.T) {
+	packages := []fuzzed{{Dir: "a", targets: []string{"1", "2", "3"}}, {Dir: "b", targets: []string{"4"}}, {Dir: "c", targets: []string{"5", "6", "7", "8", "9"}}}
+	shares := make(map[string]string) // by the targets
+	for text := range 100 {
+		var share []string
+		for _, p := range choose(packages, 4, strconv.Itoa(text)) {
+			if len(p.targets) == 0 {
+				t.Errorf("%s without a target", p.Dir)
+			}
+			share = append(share, p.targets...)
+		}
+		shares[strings.Join(share, "")] = ""
+	}
+	if got := slices.Sorted(maps.Keys(shares)); !slices.Equal(got, []string{"159", "26", "37", "48"}) {
+		t.Errorf("shares %q", got)
 	}
 }
