@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/mpitest"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -86,6 +87,14 @@ func TestMergeTreeNodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		program, err := mpi.BuildReducer(t.Context(), m.CC, mpitest.Cache(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		handed, err := hand(program.Path, program.MPI, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, tt := range []struct{ nodes, directory, wrapper string }{
 			{"MPIR_CVAR_ODD_EVEN_CLIQUES=1", "shared", `exec "$@"`},
 			{"MPIR_CVAR_NOLOCAL=1", "shared", `exec "$@"`},
@@ -95,7 +104,7 @@ func TestMergeTreeNodes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			line := m.Launch(5, "sh", "-c", tt.wrapper, "sh", self, "merge", "--member", "--remove", "--mpicc", m.CC, "-o", output, tt.directory)
+			line := m.Launch(5, "sh", "-c", tt.wrapper, "sh", self, "merge", "--member", "--remove", "--program", handed.String(), "-o", output, tt.directory)
 			cmd := exec.CommandContext(t.Context(), line[0], line[1:]...)
 			cmd.Env = append(mpitest.Environment(t), runMain+"=1", tt.nodes)
 			if got := outcome(t, cmd); got.status != 0 || got.stdout != "reprise-merged\t7\n" || got.stderr != "" {

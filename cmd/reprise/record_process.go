@@ -329,7 +329,7 @@ func collectLive(cmd *cobra.Command, collector *collect.Collector, o *collectOpt
 	case err == nil:
 		err = s.print(cmd.ErrOrStderr(), o.json, o.quiet)
 	case errors.Is(err, errNothing) && collector.Processes() > 0:
-		err = fmt.Errorf("%w: the program made none, or recording was off all the time", err)
+		err = fmt.Errorf("%w: the program made none", err)
 	case errors.Is(err, errNothing) && e.Nothing != "":
 		err = fmt.Errorf("%w: %s", err, e.Nothing)
 	}

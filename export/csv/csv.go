@@ -244,7 +244,7 @@ const separators = ";\t\r\n"
 
 // withoutFormulas returns text with an apostrophe before each place that a spreadsheet would take for the beginning of a formula.
 func withoutFormulas(s string) string {
-	if strings.IndexAny(s, "=+-@'−＝＋－＠") < 0 || number.MatchString(s) {
+	if !strings.ContainsAny(s, "=+-@'−＝＋－＠") || number.MatchString(s) {
 		return s
 	}
 	var b strings.Builder
