@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/mpitest"
 	"github.com/reprise-trace/reprise/internal/mpitest/recorded"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/ti"
@@ -128,7 +129,7 @@ func addSides(r *semantics.Rank, rank int, o semantics.Occurrence, got, want map
 // TestExchangedText compares what ranks exchange in SimGrid traces with what their text says,
 // call by call.
 func TestExchangedText(t *testing.T) {
-	for _, path := range realTraces(t, "ti/*.16.ti.zst") {
+	for _, path := range tier.Some(realTraces(t, "ti/*.16.ti.zst"), 4) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			const ranks = 16
 			sizes := map[int64]int64{0: 8, 1: 4, 2: 1, 23: 4} // of the datatypes that there are

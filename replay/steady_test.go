@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/replay"
 	"github.com/reprise-trace/reprise/replay/loggps"
@@ -77,7 +78,7 @@ func (c counted) Compute(call *replay.Call) (before, within replay.Time) {
 // TestSkipReal compares replays that skip loops with those that do not, of real runs.
 func TestSkipReal(t *testing.T) {
 	paths, _ := filepath.Glob("../../shared/traces/ti/*.ti.zst")
-	for _, path := range paths {
+	for _, path := range tier.Some(paths, 4) {
 		name := strings.TrimSuffix(filepath.Base(path), ".ti.zst")
 		t.Run(name, func(t *testing.T) {
 			model := open(t, testtrace.Real(t, "ti/"+name+".ti.zst"))

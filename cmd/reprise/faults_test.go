@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/atomicfile"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
 // faults are the errors of operations that fail: the disk is full, it is broken, or less was written than was to be.
@@ -19,7 +20,7 @@ var faults = []error{syscall.ENOSPC, syscall.EIO, io.ErrShortWrite}
 func TestFaults(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeWritten(t, 1)
-	for _, command := range writingCommands {
+	for _, command := range tier.Some(writingCommands, 3) {
 		command := commandOf(command, 0)
 		outputs := outputsOf(t, command)
 		if len(outputs) == 0 {

@@ -244,7 +244,7 @@ func (l *loops) ownTimes(q *question, times *query.Times, g *sequitur.Grammar) (
 }
 
 // addedNote says what times of loops are where a rank has several threads.
-const addedNote = "threads stand one after another, and their times are added up: this may be longer than the run"
+const addedNote = "the times of threads are added up: this may be longer than the run"
 
 func (l *loops) print(q *question) {
 	g := l.Grammar
