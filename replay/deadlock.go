@@ -167,7 +167,7 @@ func ranksText(s rankenc.Set) string {
 // deadlock returns what the strands wait for that cannot go on.
 func (e *engine) deadlock() error {
 	if e.unordered {
-		return ErrThreadsUnordered
+		return errThreadsUnordered
 	}
 	waits := make(map[*strand][]Wait)
 	e.waitsForMessages(waits)
