@@ -68,6 +68,9 @@ func (r *repeat) Read(p []byte) (int, error) {
 // bounded runs a command as a process of its own, with what a stranger gives on its standard input, and returns how it ended.
 func bounded(t *testing.T, stdin io.Reader, args ...string) result {
 	t.Helper()
+	if tier.Race {
+		t.Skip("the race detector takes memory of its own")
+	}
 	path := filepath.Join(t.TempDir(), "peak")
 	cmd := process(t, args...)
 	cmd.Env = append(cmd.Env, peakIn+"="+path)
