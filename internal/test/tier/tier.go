@@ -1,6 +1,6 @@
 // Package tier says how much a run of the tests checks. There are three tiers, chosen by build tags:
 //
-//	go test work                        pure Go, small, no other programs: two minutes
+//	go test work                        pure Go, small, no other programs: meant to take two minutes
 //	go test -tags e2e work              also what runs other programs, see package e2e
 //	go test -tags e2e,nightly work      also what takes long, and ten times as many drawn cases
 //
@@ -18,9 +18,7 @@ import (
 
 // Checks is how many cases a property is checked on. The race detector makes tests some thirty times as
 // slow; what depends on how goroutines take turns shows with few cases.
-const Checks = gateChecks*(1-nightly) + 1000*nightly - race*(1-nightly)*(gateChecks-raceChecks)
-
-const gateChecks, raceChecks = 20, 10
+const Checks = (20-10*race)*(1-nightly) + 1000*nightly
 
 // Nightly tells that tests may take long: see [Long].
 const Nightly = nightly == 1
