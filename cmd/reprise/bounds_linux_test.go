@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -33,6 +34,9 @@ func peak() int {
 	return kB
 }
 
+// writing is held while the file with the peak is written, and until the end when the last peak is.
+var writing sync.Mutex
+
 func writePeak(path string) { os.WriteFile(path, []byte(strconv.Itoa(peak())), 0o666) }
 
 // watchPeak ends the process before it takes what others need.
@@ -40,7 +44,9 @@ func watchPeak(path string) {
 	for last := 0; ; time.Sleep(20 * time.Millisecond) {
 		now := peak()
 		if now > last+now/64 { // it may be killed
+			writing.Lock()
 			writePeak(path)
+			writing.Unlock()
 			last = now
 		}
 		if now > 2*maxPeak {
