@@ -76,7 +76,7 @@ func (e *evaluation) begun(terminal uint32, p *spec.Role, args arguments) *Opera
 		e.collective(o, p, args, s)
 		o.data = &dataCall{e.position, terminal, e.extent == everywhere}
 	case p.Class == spec.Access && p.Reads:
-		if o.Received = args.number("bytes", cst.KindInt); o.Received == Unknown { // the file did not end before
+		if o.Received = args.number("bytes", cst.KindInt); o.Received < 0 { // the file did not end before
 			o.Received = product(args.number("count", cst.KindInt), e.sizeOf(args, "datatype"))
 		}
 	case p.Class == spec.Access && p.Writes:
