@@ -115,7 +115,7 @@ func TestNearlyEqual(t *testing.T) {
 		{programs.Pentadiagonal(16, 207, 200), 0, 900},    // 2,200 if sizes of interiors and of the faces of all cells are not found
 		{programs.TaggedMultipartition(16, 200), 0, 1000}, // 2,100 if sizes are not found to be those of blocks, 3,100 if tags are not found to follow from cells
 	}
-	for _, tt := range tier.Some(tests, 3) {
+	for _, tt := range tier.Some(tests, 5) {
 		f := foldTest(t, tt.program)
 		most := tt.times*tt.program.Entropy/8 + float64(tt.besides)
 		t.Logf("%s: %d bytes, %.0f at most", tt.program.Name, f.size, most)

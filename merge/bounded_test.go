@@ -17,6 +17,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/semantics"
@@ -193,7 +194,7 @@ func TestBounded(t *testing.T) { rapid.Check(t, testBounded) }
 // TestBoundedLeast checks that a trace fits the size that is said to be the least, also if all that there is takes less than what calls give way to.
 func TestBoundedLeast(t *testing.T) {
 	larger := 0
-	for _, p := range programs.All(4) {
+	for _, p := range tier.Some(programs.All(4), 4) {
 		whole := traceFile(t, accumulate(t, p.Run(), p.Parts()))
 		smallest := least(t, accumulate(t, p.Run(), p.Parts()))
 		if n := len(bounded(t, accumulate(t, p.Run(), p.Parts()), smallest)); int64(n) > smallest || smallest > int64(len(whole)) {

@@ -1,6 +1,7 @@
 package merge_test
 
 import (
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	. "github.com/reprise-trace/reprise/merge"
 
 	"bytes"
@@ -36,7 +37,7 @@ func TestWriteCanceled(t *testing.T) {
 		}
 	}
 	want := traceFile(t, &a)
-	moments, step := 0, 3
+	moments, step := 0, tier.Number(31, 3)
 	if Racing {
 		step = 211
 	}

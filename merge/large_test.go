@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -98,7 +99,7 @@ var largePrograms = []struct {
 // TestLargePrograms checks every call of large runs, read by several goroutines at
 // once in random order, and twice.
 func TestLargePrograms(t *testing.T) {
-	for _, tt := range largePrograms {
+	for _, tt := range tier.Some(largePrograms, 2) {
 		t.Run(tt.name, func(t *testing.T) {
 			var parts []Part
 			for rank := range tt.ranks {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
@@ -122,10 +123,10 @@ func textTraffic(t *testing.T, path string) (map[[2]int]Flow, map[uint64]uint64)
 
 // TestMessages compares the queries about messages with what calls mean, one by one.
 func TestMessages(t *testing.T) {
-	for _, p := range programs.All(9) {
+	for _, p := range tier.Some(programs.All(9), 3) {
 		t.Run(p.Name, func(t *testing.T) { checkMessages(t, openProgram(t, p)) })
 	}
-	for _, path := range realTraces(t, "ti/*.16.ti.zst", "kinds/*.ti.txt") {
+	for _, path := range tier.Some(realTraces(t, "ti/*.16.ti.zst", "kinds/*.ti.txt"), 3) {
 		t.Run(filepath.Base(path), func(t *testing.T) { checkMessages(t, openTI(t, path)) })
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/replay"
 )
@@ -317,7 +318,7 @@ func takesOut(rank int, r *testtrace.Recording) {
 
 // TestSynthetic replays programs whose messages nobody knows the sender of, and others.
 func TestSynthetic(t *testing.T) {
-	for _, p := range programs.All(16) {
+	for _, p := range tier.Some(programs.All(16), 4) {
 		t.Run(p.Name, func(t *testing.T) {
 			model := open(t, testtrace.Write(t, p.Run(), p.Parts()))
 			compareSkipped(t, model, mixed{seed: 1})

@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/replay"
 	"github.com/reprise-trace/reprise/semantics"
@@ -127,7 +128,7 @@ func TestPath(t *testing.T) {
 
 // TestPathLong follows the path of programs that are long enough for its chains to be summed up.
 func TestPathLong(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(tier.Number(1, 3)) {
 		trace, _ := newProgram(seeded(seed), 1500).trace(t)
 		for _, synchronous := range []bool{false, true} {
 			testPath(t, open(t, trace), uneven{synchronous: synchronous})

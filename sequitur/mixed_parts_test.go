@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
 // blocksOf returns the blocks of members, of about as many items each, or nil if they cannot be written.
@@ -69,6 +71,7 @@ func TestParts(t *testing.T) {
 // TestLongMember checks that a sequence with more items than a block may have is written in some, that are
 // about as large as what is in them.
 func TestLongMember(t *testing.T) {
+	tier.Long(t, "a grammar of more than a block")
 	const n = maxItems * 3 / 2
 	random := rand.New(rand.NewPCG(5, 5))
 	var b Builder

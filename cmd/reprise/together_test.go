@@ -19,7 +19,7 @@ import (
 // one loop in which there are more or fewer messages.
 func TestTogetherRefinement(t *testing.T) {
 	t.Chdir(t.TempDir())
-	p := programs.Refinement(64, 4, 100, 1)
+	p := programs.Refinement(tier.Number(16, 64), 4, 100, 1)
 	writeTrace(t, "mesh.rpz", p.Run(), p.Parts()...)
 	got := loopsOf(must(t, "grammar", "mesh.rpz", "--wide"))
 	const want = "400 × loop\nMPI_Irecv\nMPI_Isend\nMPI_Waitall\nMPI_Allreduce\n"

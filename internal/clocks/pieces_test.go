@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/timing"
 )
 
@@ -186,7 +187,7 @@ func TestUnsurePieces(t *testing.T) {
 // few or many, go to and fro or up to eight one way first, and take long or not, by times that are exact or not: whenever a message is sent or arrives, the clocks agree within what is told, in all but 1 of 100
 // runs, and within twice as much in all. Between the messages around where it is stepped, nothing tells.
 func TestUnevenErrors(t *testing.T) {
-	const runs = 400
+	runs := tier.Number(100, 400)
 	shapes := [][][2]int{{{0, 1}}, {{0, 1}, {1, 2}}, {{0, 1}, {0, 2}}, {{0, 1}, {1, 2}, {2, 0}}}
 	beyond := 0
 	for seed := range uint64(runs) {

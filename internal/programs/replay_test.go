@@ -1,11 +1,15 @@
 package programs
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/reprise-trace/reprise/internal/test/tier"
+)
 
 // TestReplay runs every program to its end.
 func TestReplay(t *testing.T) {
 	for _, ranks := range sizes {
-		for _, p := range All(ranks) {
+		for _, p := range tier.Some(All(ranks), 3) {
 			t.Run(p.Name, func(t *testing.T) { replay(t, p) })
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 )
 
@@ -63,7 +64,7 @@ func TestRecoverable(t *testing.T) {
 	if s.Calls != calls || s.Problems != nil {
 		t.Fatalf("%+v", s)
 	}
-	for killed := range 4*calls/each + 1 {
+	for killed := 0; killed <= 4*calls/each; killed += tier.Number(5, 1) {
 		small := killed > 2*calls/each
 		killed %= 2*calls/each + 1
 		directory := t.TempDir()

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 )
 
@@ -12,7 +13,7 @@ func TestSpans(t *testing.T) {
 	for _, name := range []string{"halves.exact", "messages.exact", "startall.exact", "stencil.exact", "wildcard.exact"} {
 		t.Run(name, func(t *testing.T) { testSpans(t, testtrace.Recorded(t, name)) })
 	}
-	for _, name := range []string{"cg.S.16", "cg.S.64", "is.S.16", "lu.W.16", "lu.W.64", "mg.S.16", "mg.S.64", "sp.S.16"} {
+	for _, name := range tier.Some([]string{"cg.S.16", "cg.S.64", "is.S.16", "lu.W.16", "lu.W.64", "mg.S.16", "mg.S.64", "sp.S.16"}, 3) {
 		t.Run(name, func(t *testing.T) { testSpans(t, testtrace.Real(t, "ti/"+name+".ti.zst")) })
 	}
 }

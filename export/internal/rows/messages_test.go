@@ -36,7 +36,7 @@ func TestMessages(t *testing.T) {
 
 // TestPrograms checks the rows of messages, and the texts of calls, of programs of all kinds.
 func TestPrograms(t *testing.T) {
-	for _, p := range tier.Some(programs.All(9), 5) {
+	for _, p := range tier.Some(programs.All(9), 10) {
 		t.Run(p.Name, func(t *testing.T) {
 			trace := testtrace.Write(t, p.Run(), p.Parts())
 			some := rankenc.SetOf(1, 2, 5)

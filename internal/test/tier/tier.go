@@ -18,7 +18,7 @@ import (
 
 // Checks is how many cases a property is checked on. The race detector makes tests some thirty times as
 // slow; what depends on how goroutines take turns shows with few cases.
-const Checks = (20-10*race)*(1-nightly) + 1000*nightly
+const Checks = (10-5*race)*(1-nightly) + 1000*nightly
 
 // Nightly tells that tests may take long: see [Long].
 const Nightly = nightly == 1
@@ -38,6 +38,14 @@ func Long(t testing.TB, why string) {
 	if !Nightly {
 		t.Skip("nightly: " + why)
 	}
+}
+
+// Number returns how many there are of what a test repeats: few, and many in a nightly run.
+func Number(few, many int) int {
+	if Nightly {
+		return many
+	}
+	return few
 }
 
 // Some returns each nth of a list, from the first on, and the whole list in a nightly run.
