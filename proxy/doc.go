@@ -8,7 +8,7 @@
 // [github.com/reprise-trace/reprise/mpi/spec].
 //
 // What cannot be made again is left out, with a comment, and listed in
-// [Program.LeftOut]: calls that failed, attributes, error handlers, sessions, processes
+// [Program.LeftOut]: calls that failed, attributes, processes
 // that were spawned. docs/proxy.md says more.
 //
 // The source is safe to compile whoever wrote the trace: its texts are escaped, and tables

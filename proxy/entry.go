@@ -7,32 +7,29 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
-// checkInit checks that a shape begins MPI, and notes how.
-func (g *generator) checkInit(number int) error {
-	for _, n := range slices.Sorted(maps.Keys(g.calls[number])) {
-		c := g.calls[number][n]
-		if !isInit(c.signature.Function.Name) {
-			continue
-		}
-		line := "MPI_Init(&argc, &argv);"
-		if c.signature.Function.Name == "MPI_Init_thread" {
-			s := &statement{generator: g, call: c}
-			required, err := s.number(c.argument("required"), s.key(), "required", cst.Value.Int, s.constantName(&spec.Param{Name: "required"}))
-			if err != nil || strings.Contains(required, "[") {
-				required = "MPI_THREAD_SINGLE"
-			}
-			line = fmt.Sprintf("int provided;\n    MPI_Init_thread(&argc, &argv, %s, &provided);", required)
-		}
-		if g.init == "" {
-			g.init = line
-		}
-		return nil
+// initLine returns the call of a function that begins MPI_COMM_WORLD, with what main was given.
+func (g *generator) initLine(c *call, argc, argv string) string {
+	if c.signature.Function.Name != "MPI_Init_thread" {
+		return fmt.Sprintf("MPI_Init(&%s, &%s);", argc, argv)
 	}
-	return fmt.Errorf("proxy: MPI_Init is not among the calls of %s: MPI was there before, or it is no trace of an MPI program", text.Ranks(g.trace.ShapeRanks(number)))
+	s := &statement{generator: g, call: c}
+	required, err := s.number(c.argument("required"), s.key(), "required", cst.Value.Int, s.constantName(&spec.Param{Name: "required"}))
+	if err != nil || strings.Contains(required, "[") {
+		required = "MPI_THREAD_SINGLE"
+	}
+	return fmt.Sprintf("MPI_Init_thread(&%s, &%s, %s, &provided);", argc, argv, required)
+}
+
+// findInit notes how a shape begins MPI_COMM_WORLD, if none before did.
+func (g *generator) findInit(number int) {
+	for _, n := range slices.Sorted(maps.Keys(g.calls[number])) {
+		if c := g.calls[number][n]; isInit(c.signature.Function.Name) && g.init == "" {
+			g.init = g.initLine(c, "argc", "argv")
+		}
+	}
 }
 
 // asks are the functions that only ask for what is known before MPI_Init.
@@ -91,7 +88,7 @@ func (g *generator) entry(names []string, early string) string {
 	if early != "" {
 		b.add(strings.Split(early, "\n")...)
 	}
-	b.add(g.init, "begin(RANKS);")
+	b.add(g.beginLines()...)
 	for i := range g.files {
 		b.add(fmt.Sprintf("forget(%s);", quote(scratch(i))))
 	}
@@ -112,6 +109,9 @@ func (g *generator) entry(names []string, early string) string {
 		}
 	}
 	g.choose(&b, names)
+	if g.begins.sessionBefore {
+		b.add("end_session();")
+	}
 	b.add("return 0;")
 	b.indent--
 	b.add("}")

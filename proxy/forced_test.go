@@ -14,8 +14,8 @@ import (
 // TestForced checks the proxy of a program whose calls depend on what comes first.
 func TestForced(t *testing.T) { testProxyOf(t, "forced.c", 3) }
 
-// testProxyOf checks the proxy of a program in testdata, run by so many ranks.
-func testProxyOf(t *testing.T, name string, ranks int) {
+// testProxyOf checks the proxy of a program in testdata, run by so many ranks: it makes all calls.
+func testProxyOf(t *testing.T, name string, ranks int, arguments ...string) {
 	source, err := filepath.Abs(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
@@ -28,10 +28,11 @@ func testProxyOf(t *testing.T, name string, ranks int) {
 		}
 		trace := recorded.Trace(t, m, func(o mpitest.Options) {
 			o.Ranks, o.Limit = ranks, limit
-			if output := m.Run(t, o, program); output.Status != 0 {
+			if output := m.Run(t, o, program, arguments...); output.Status != 0 {
 				t.Fatalf("status %d: %s", output.Status, output.Rest)
 			}
 		})
+		checkWhole(t, trace)
 		checkSanitized(t, m, trace)
 		checkProxy(t, m, trace)
 	})

@@ -21,8 +21,9 @@ var apart = []string{
 var standIns = map[string]string{
 	"MPI_Op_create user_fn":                         "operation",
 	"MPI_Comm_create_errhandler comm_errhandler_fn": "comm_error", "MPI_File_create_errhandler file_errhandler_fn": "file_error",
-	"MPI_Win_create_errhandler win_errhandler_fn": "win_error",
-	"MPI_Grequest_start query_fn":                 "query_request", "MPI_Grequest_start free_fn": "free_request", "MPI_Grequest_start cancel_fn": "cancel_request",
+	"MPI_Win_create_errhandler win_errhandler_fn":         "win_error",
+	"MPI_Session_create_errhandler session_errhandler_fn": "session_error",
+	"MPI_Grequest_start query_fn":                         "query_request", "MPI_Grequest_start free_fn": "free_request", "MPI_Grequest_start cancel_fn": "cancel_request",
 }
 
 // unable says why a call cannot be made, or nothing, from its function alone.

@@ -94,8 +94,9 @@ type generator struct {
 	written     int             // calls and loops
 	refused     int             // calls that turned out to have arguments that are not made again
 	init        string
-	early       int      // calls before MPI_Init
-	simgrid     bool     // the trace is one of SimGrid
+	early       int  // calls before MPI_Init
+	simgrid     bool // the trace is one of SimGrid
+	begins      beginnings
 	files       []string // that are opened, by their names in the trace
 	texts       []string // those that differ between ranks or calls, as they are written
 	textNumbers map[string]int64
@@ -144,6 +145,9 @@ func Generate(ctx context.Context, trace *reprise.Trace, o Options) (*Program, e
 	}
 	if g.simgrid {
 		p.Files = append(p.Files, File{"simgrid.h", simgridHeader})
+	}
+	if g.begins.session {
+		p.Files = append(p.Files, File{"sessions.h", sessionsHeader})
 	}
 	return p, nil
 }

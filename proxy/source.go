@@ -188,6 +188,9 @@ func (w *shapeWriter) call(b *body, c *call) error {
 	name := c.signature.Function.Name
 	if isInit(name) {
 		w.begun = true
+		if w.begins.sessionBefore {
+			b.add(w.initLine(c, "argument_count", "argument_list"))
+		}
 		return nil
 	}
 	if !w.begun && w.early > 0 {
@@ -245,14 +248,15 @@ func (w *shapeWriter) site(c *call) string {
 
 // main returns the source of the program.
 func (g *generator) main() (string, error) {
+	if err := g.findBeginnings(); err != nil {
+		return "", err
+	}
 	g.early = g.countEarly()
 	var names []string
 	for number := range g.calls {
 		name := ""
 		if len(g.calls[number]) > 0 {
-			if err := g.checkInit(number); err != nil {
-				return "", err
-			}
+			g.findInit(number)
 			var err error
 			if name, err = g.writeShape(number); err != nil {
 				return "", err
@@ -277,6 +281,16 @@ func (g *generator) main() (string, error) {
 	fmt.Fprintf(&b, "enum { RANKS = %d };\n\n", g.size)
 	if g.simgrid {
 		b.WriteString("#include \"simgrid.h\"\n")
+	}
+	if g.begins.session {
+		b.WriteString("#include \"sessions.h\"\n")
+	}
+	entry := g.entry(names, early)
+	if g.begins.sessionBefore && g.begins.world {
+		b.WriteString("static int argument_count;\nstatic char **argument_list;\n")
+	}
+	if strings.Contains(functions+entry, "&provided") {
+		b.WriteString("static int provided;\n")
 	}
 	for _, class := range sortedClasses() {
 		if n := len(g.objects[class].ids); n > 0 {
@@ -309,7 +323,6 @@ func (g *generator) main() (string, error) {
 	} else if g.tables.text.Len() > 0 {
 		fmt.Fprintf(&b, "\n%s", g.tables.text.String())
 	}
-	entry := g.entry(names, early)
 	fmt.Fprintf(&b, "\n%s%s%s", g.functions.String(), g.kinds(entry), entry)
 	return b.String(), nil
 }

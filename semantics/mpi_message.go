@@ -52,8 +52,14 @@ func (e *evaluation) scopeOf(p *spec.Role, args arguments) scope {
 	switch {
 	case takes(p):
 		return e.probed(args)
-	case p.Class == spec.Access && !p.Collective, p.Makes == symbolic.CreateGroup:
+	case p.Class == spec.Access && !p.Collective:
 		// Not all members take part.
+	case p.Makes == symbolic.CreateGroup, p.Makes != 0 && p.On == "": // of the members of what it makes
+		for _, name := range []string{"newcomm", "newintercomm"} {
+			if v, ok := args.find(name, cst.KindHandle); ok && v.Int() >= 0 {
+				return e.scope(args.class(name), v.Int())
+			}
+		}
 	case p.On != "":
 		if v, ok := args.find(p.On, cst.KindHandle); ok {
 			return e.scope(args.class(p.On), v.Int())

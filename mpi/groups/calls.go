@@ -18,6 +18,8 @@ const (
 	commClass = "comm"
 	winClass  = "win"
 	fileClass = "file"
+
+	sideClass = "side" // a local group that an intercommunicator is made of; no handle stands for it
 )
 
 // A plan is what a function of a trace does to group objects.
@@ -141,6 +143,10 @@ func (p *plan) creation(values []cst.Value) symbolic.Creation {
 	case symbolic.IntercommCreate:
 		c.Leader, c.RemoteLeader = int(a.number("local_leader")), int(a.number("remote_leader"))
 		c.Peer, c.Tag = a.object("peer_comm"), a.number("tag")
+		if v, _, ok := a.find("stringtag", cst.KindString); ok && p.On == "" {
+			c.Parent, c.Peer = symbolic.Local{Class: sideClass, ID: c.Result.ID}, world
+			c.RemoteLeader, c.Tag = int(a.number("newleader")), tagOf(v.Text())
+		}
 	case symbolic.IntercommMerge:
 		c.High = a.number("high") != 0
 	case symbolic.Accept, symbolic.Connect:
@@ -150,6 +156,18 @@ func (p *plan) creation(values []cst.Value) symbolic.Creation {
 		}
 	}
 	return c
+}
+
+// side returns the creation of the group that is a side of an intercommunicator that a call makes of groups, nil for other calls.
+func (p *plan) side(values []cst.Value, c symbolic.Creation) *symbolic.Creation {
+	if c.Parent.Class != sideClass {
+		return nil
+	}
+	side := &symbolic.Creation{Kind: symbolic.CreateGroup, Parent: world, Result: c.Parent, Tag: c.Tag}
+	for _, m := range (arguments{p.function.Params, values}).numbers("members") {
+		side.Members = append(side.Members, int(m))
+	}
+	return side
 }
 
 // tagOf returns a number for a tag that is a string: negative, as no other tag is, and with high probability another for
@@ -164,8 +182,9 @@ func tagOf(text string) int64 {
 type found struct {
 	plan     *plan
 	creation symbolic.Creation
-	dims     []int64 // of MPI_Cart_create
-	keep     []bool  // of MPI_Cart_sub
+	side     *symbolic.Creation // before it, if it is of groups
+	dims     []int64            // of MPI_Cart_create
+	keep     []bool             // of MPI_Cart_sub
 }
 
 // scan finds the events of a process, at most some.
@@ -185,7 +204,11 @@ func (r *run) scan(ctx context.Context, read *reprise.Rank, p *process, most uin
 	grids := make(map[symbolic.Local][]int64)
 	spawned := 0
 	for position, terminal := range read.Find(0, func(s sequitur.Symbol) bool { return terminals[s] != nil }) {
-		e := terminals[terminal].event(position, grids)
+		f := terminals[terminal]
+		if f.side != nil {
+			p.events = append(p.events, event{position: position, creation: *f.side})
+		}
+		e := f.event(position, grids)
 		if e.creation.Kind == symbolic.Spawn {
 			e.creation.Members = r.started(p.rank, spawned)
 			spawned++
@@ -226,6 +249,7 @@ func (r *run) look(read *reprise.Rank, terminal uint32) *found {
 	}
 	values := read.Call(terminal).Args
 	f := &found{plan: p, creation: p.creation(values)}
+	f.side = p.side(values, f.creation)
 	switch c := &f.creation; {
 	case c.Kind == symbolic.SpawnedBy:
 		if c.Result.Class == "" {

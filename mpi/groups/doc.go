@@ -32,7 +32,8 @@
 // MPI_Comm_get_parent, are known. Those of MPI_Comm_accept and MPI_Comm_connect meet at the name of
 // a port, if no more than one group accepts there and no more than one connects.
 // Those of MPI_Comm_create_from_group, as of sessions, follow from members, ranks in the world, and the tag, which is a string.
-// What MPI_Comm_join and MPI_Intercomm_create_from_groups make is not resolved, nor what is created from it.
+// So do the two sides of those of MPI_Intercomm_create_from_groups, which meet at their leaders, ranks in the world, too.
+// What MPI_Comm_join makes is not resolved, nor what is created from it.
 //
 // # Limits
 //

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { os.Exit(mpitest.Main(m)) }
 // TestPrograms records programs and checks that, of each communicator that one asks
 // for its rank and size, what was resolved is what MPI said.
 func TestPrograms(t *testing.T) {
-	programs := []string{"comms.c", "topologies.c", "rma.c", "io.c", "threads.c", "errors.c", "usempif08.f90"}
+	programs := []string{"comms.c", "topologies.c", "rma.c", "io.c", "threads.c", "errors.c", "mpi4.c", "usempif08.f90"}
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
 		var asked atomic.Int64
 		t.Cleanup(func() {

@@ -147,25 +147,51 @@ static slow void forget_session(MPI_Session session)
 	pthread_mutex_unlock(&sessions_lock);
 }
 
-/* The ranks among all processes of the program, as one of its sessions has them, of the members of a group. */
+/* All processes of the program, as one of its sessions or MPI_COMM_WORLD has them; says whether there is either. */
+static slow int world_group(MPI_Group *all)
+{
+	int known = 0, begun = 0, ended = 0;
+	pthread_mutex_lock(&sessions_lock);
+	if (session_count)
+		known = REAL(MPI_Group_from_session_pset)(sessions[0], "mpi://WORLD", all) == MPI_SUCCESS;
+	pthread_mutex_unlock(&sessions_lock);
+	if (known)
+		return 1;
+	REAL(MPI_Initialized)(&begun);
+	REAL(MPI_Finalized)(&ended);
+	return begun && !ended && REAL(MPI_Comm_group)(MPI_COMM_WORLD, all) == MPI_SUCCESS;
+}
+
+/* The ranks among all processes of the program of the members of a group. */
 static slow int *ranks_in_world(MPI_Group group)
 {
 	int64_t n = group_members(group);
-	int *ranks = n > 0 ? malloc(2 * (size_t)n * sizeof *ranks) : NULL, known = 0;
+	int *ranks = n > 0 ? malloc(2 * (size_t)n * sizeof *ranks) : NULL;
 	MPI_Group all;
-	pthread_mutex_lock(&sessions_lock);
-	if (ranks && session_count)
-		known = REAL(MPI_Group_from_session_pset)(sessions[0], "mpi://WORLD", &all) == MPI_SUCCESS;
-	pthread_mutex_unlock(&sessions_lock);
 	for (int i = 0; ranks && i < n; i++) {
 		ranks[n + i] = i;
 		ranks[i] = -1;
 	}
-	if (known) {
+	if (ranks && world_group(&all)) {
 		REAL(MPI_Group_translate_ranks)(group, (int)n, ranks + n, all, ranks);
 		REAL(MPI_Group_free)(&all);
 	}
 	return ranks;
+}
+
+/* The rank among all processes of the program of one of the remote group of an intercommunicator. */
+static slow int remote_in_world(MPI_Comm comm, int rank)
+{
+	int world = -1;
+	MPI_Group all, remote;
+	if (!world_group(&all))
+		return world;
+	if (REAL(MPI_Comm_remote_group)(comm, &remote) == MPI_SUCCESS) {
+		REAL(MPI_Group_translate_ranks)(remote, 1, &rank, all, &world);
+		REAL(MPI_Group_free)(&remote);
+	}
+	REAL(MPI_Group_free)(&all);
+	return world;
 }
 #endif
 

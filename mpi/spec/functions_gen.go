@@ -2191,6 +2191,8 @@ var functions = []Function{
 		{Name: "info", Type: cst.HandleOf("info"), Direction: cst.In, Form: ByValue},
 		{Name: "errhandler", Type: cst.HandleOf("errhandler"), Direction: cst.In, Form: ByValue},
 		{Name: "newintercomm", Type: cst.HandleOf("comm"), Direction: cst.Out, Form: Indirect},
+		{Name: "members", Type: cst.ArrayOf(rank), Direction: cst.Out, Form: Array, Length: "group_members(local_group)", Given: "*newintercomm != MPI_COMM_NULL", Asked: "ranks_in_world(local_group)"},
+		{Name: "newleader", Type: rank, Direction: cst.Out, Form: Indirect, Given: "*newintercomm != MPI_COMM_NULL", Asked: "remote_in_world(*newintercomm, remote_leader)"},
 	}},
 	{Name: "MPI_Intercomm_merge", Params: []Param{
 		{Name: "intercomm", Type: cst.HandleOf("comm"), Direction: cst.In, Form: ByValue},

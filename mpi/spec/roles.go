@@ -279,7 +279,6 @@ func (t roleTable) addCollectives() {
 	t.addData()
 	add := func(on, names string) { t.add(names, Role{Class: Collective, On: on, Collective: true}) }
 	add("comm", "Comm_set_info Comm_agree")
-	add("", "Intercomm_create_from_groups")
 	add("win", "Win_fence Win_set_info")
 	add("fh", "File_set_view File_set_size File_preallocate File_set_info File_set_atomicity File_sync File_seek_shared")
 }
@@ -299,6 +298,7 @@ func (t roleTable) addObjects() {
 	add(symbolic.CreateGroup, "", "Comm_create_from_group") // of all processes of the world
 	add(symbolic.Topology, "comm_old", "Cart_create Graph_create Dist_graph_create Dist_graph_create_adjacent")
 	add(symbolic.IntercommCreate, "local_comm", "Intercomm_create")
+	add(symbolic.IntercommCreate, "", "Intercomm_create_from_groups")
 	add(symbolic.IntercommMerge, "intercomm", "Intercomm_merge")
 	add(symbolic.Spawn, "comm", "Comm_spawn Comm_spawn_multiple")
 	add(symbolic.Accept, "comm", "Comm_accept")

@@ -12,6 +12,7 @@
 #define LARGE ((size_t)1 << 20)
 
 int rank, size;
+static MPI_Comm everyone;
 MPI_Status *no_statuses = MPI_STATUSES_IGNORE;
 int *unweighted, *empty_weights;
 
@@ -58,12 +59,14 @@ static void pass(double seconds)
 #endif
 
 /* MPI is asked by its PMPI names, so that no tool records it. */
-void begin(int processes)
+void begin(MPI_Comm all, int processes)
 {
+    int begun;
+    everyone = all;
     unweighted = MPI_UNWEIGHTED; /* a variable, for some */
     empty_weights = MPI_WEIGHTS_EMPTY;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    PMPI_Comm_rank(everyone, &rank);
+    PMPI_Comm_size(everyone, &size);
 #ifndef PROXY_SLEEP
     calibrate();
 #endif
@@ -71,7 +74,9 @@ void begin(int processes)
         return;
     if (rank == 0)
         fprintf(stderr, "proxy: run by %d processes, not the recorded %d\n", size, processes);
-    PMPI_Finalize();
+    PMPI_Initialized(&begun);
+    if (begun)
+        PMPI_Finalize();
     exit(2);
 }
 
@@ -118,7 +123,7 @@ void forget(const char *name)
 {
     if (rank == 0)
         unlink(name);
-    PMPI_Barrier(MPI_COMM_WORLD);
+    PMPI_Barrier(everyone);
 }
 
 void provide(const char *name)
@@ -310,7 +315,7 @@ void take(MPI_Request *list, const MPI_Request *requests, const int *numbers, in
     free(hidden);
     hidden = calloc((size_t)n, 1);
     if (hidden == NULL)
-        PMPI_Abort(MPI_COMM_WORLD, 1);
+        PMPI_Abort(everyone, 1);
     for (int i = 0; i < n; i++)
         list[i] = requests[numbers[i]];
 }

@@ -5,7 +5,7 @@
 #include <mpi.h>
 #include <stddef.h>
 
-extern int rank, size; /* of the process in MPI_COMM_WORLD, and of that */
+extern int rank, size; /* of the process among all processes, and how many these are */
 
 /* MPI_STATUSES_IGNORE, of which compilers believe that it points to no statuses. */
 extern MPI_Status *no_statuses;
@@ -13,8 +13,8 @@ extern MPI_Status *no_statuses;
 /* MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY, of which they believe the same. */
 extern int *unweighted, *empty_weights;
 
-/* Sets rank and size. The program ends unless it is run by so many processes. */
-void begin(int processes);
+/* Sets rank and size, as a communicator of all processes has them. The program ends unless these are so many. */
+void begin(MPI_Comm all, int processes);
 
 /* Returns an address with so many bytes before and after it, which are zeros. */
 #define UNKNOWN (1LL << 31) /* bytes where the trace does not say how many are used */

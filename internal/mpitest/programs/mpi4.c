@@ -160,9 +160,24 @@ static void session(void)
 	CHECK(handler != MPI_ERRHANDLER_NULL);
 	OK(MPI_Group_from_session_pset(session, "mpi://WORLD", &group));
 	OK(MPI_Comm_create_from_group(group, "here", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm));
-	OK(MPI_Group_free(&group));
 	OK(MPI_Comm_size(comm, &n));
 	CHECK(n == size);
+	if (size > 1) {
+		MPI_Group mine, others;
+		MPI_Comm between;
+		int first = 0;
+		OK(rank == 0 ? MPI_Group_incl(group, 1, &first, &mine) : MPI_Group_excl(group, 1, &first, &mine));
+		OK(rank == 0 ? MPI_Group_excl(group, 1, &first, &others) : MPI_Group_incl(group, 1, &first, &others));
+		OK(MPI_Intercomm_create_from_groups(mine, 0, others, 0, "between", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &between));
+		OK(MPI_Comm_rank(between, &n));
+		CHECK(n == (rank == 0 ? 0 : rank - 1));
+		OK(MPI_Comm_size(between, &n));
+		CHECK(n == (rank == 0 ? 1 : size - 1));
+		OK(MPI_Comm_free(&between));
+		OK(MPI_Group_free(&mine));
+		OK(MPI_Group_free(&others));
+	}
+	OK(MPI_Group_free(&group));
 	OK(MPI_Allreduce(&rank, &n, 1, MPI_INT, MPI_MAX, comm));
 	CHECK(n == size - 1);
 	OK(MPI_Comm_disconnect(&comm));

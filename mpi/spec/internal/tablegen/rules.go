@@ -180,6 +180,14 @@ var asked = []struct {
 		name: "members", kind: "cst.ArrayOf(rank)", direction: "Out", form: "Array", length: "group_members(group)",
 		given: "*newcomm != MPI_COMM_NULL", asked: "ranks_in_world(group)",
 	}},
+	{`MPI_Intercomm_create_from_groups`, column{
+		name: "members", kind: "cst.ArrayOf(rank)", direction: "Out", form: "Array", length: "group_members(local_group)",
+		given: "*newintercomm != MPI_COMM_NULL", asked: "ranks_in_world(local_group)",
+	}},
+	{`MPI_Intercomm_create_from_groups`, column{ // the remote group counts at the leader only
+		name: "newleader", kind: "rank", direction: "Out", form: "Indirect",
+		given: "*newintercomm != MPI_COMM_NULL", asked: "remote_in_world(*newintercomm, remote_leader)",
+	}},
 	{`MPI_Cart_create`, newrank("comm_cart")},
 	{`MPI_Graph_create`, newrank("comm_graph")},
 	{`MPI_Dist_graph_create(_adjacent)?`, newrank("comm_dist_graph")},
