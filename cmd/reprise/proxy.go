@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -156,7 +154,7 @@ func writeProxy(q *question, directory string, from *extrapolatedRun, o proxy.Op
 	if err != nil {
 		return fmt.Errorf("%s: %w", q.path, err)
 	}
-	if err := writeProgram(directory, p.Files); err != nil {
+	if err := writeProgram(q.Command, directory, p.Files); err != nil {
 		return err
 	}
 	conditions := append([]string{}, q.trace.Run().Origin.Assumptions...)
@@ -191,40 +189,4 @@ type proxyAnswer struct {
 	LeftOut      []leftOut        `json:"left_out"`
 	Conditions   []string         `json:"conditional_on"`
 	Extrapolated *extrapolatedRun `json:"extrapolated"`
-}
-
-// writeProgram writes files to a directory, as [writeDirectory] does. Those that are there already are not replaced: they may be somebody's
-// own work. What was written is removed if the rest cannot be.
-func writeProgram(directory string, files []proxy.File) error {
-	if err := os.MkdirAll(filepath.Dir(filepath.Clean(directory)), 0o777); err != nil {
-		return fileError(directory, err)
-	}
-	return writeDirectory(directory, func(directory string) error { return writeFiles(directory, files) })
-}
-
-func writeFiles(directory string, files []proxy.File) (err error) {
-	var written []string
-	defer func() {
-		for _, name := range written {
-			if err != nil {
-				os.Remove(name)
-			}
-		}
-	}()
-	for _, file := range files {
-		name := filepath.Join(directory, file.Name)
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("%s: is there already: take a new directory, or remove it", name)
-		}
-		if err != nil {
-			return fileError(name, err)
-		}
-		written = append(written, name)
-		_, err = f.WriteString(file.Text)
-		if err = errors.Join(err, f.Close()); err != nil {
-			return fileError(name, err)
-		}
-	}
-	return nil
 }

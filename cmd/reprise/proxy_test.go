@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,6 +29,64 @@ func TestProxyFiles(t *testing.T) {
 		t.Errorf("%v %v", got, err)
 	}
 	must(t, "proxy", "heat.rpz", "-o", filepath.Join("new", "proxy"))
+}
+
+// TestProxyAgain checks that a proxy replaces an earlier one, but nothing that somebody has changed or written.
+func TestProxyAgain(t *testing.T) {
+	heat, lu := readFile(t, heatTrace), readFile(t, filepath.Join("testdata", "lu.W.16.ti.zst"))
+	t.Chdir(t.TempDir())
+	writeFile(t, "heat.rpz", heat)
+	writeFile(t, "lu.ti.zst", lu)
+	must(t, "compress", "lu.ti.zst", "-o", "lu.rpz") // of SimGrid: with a header of its own
+	list := func(directory string) (names []string) {
+		entries, err := os.ReadDir(directory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			names = append(names, e.Name()+" "+readFile(t, filepath.Join(directory, e.Name())))
+		}
+		return names
+	}
+	must(t, "proxy", "heat.rpz", "-o", "fresh")
+	must(t, "proxy", "lu.rpz", "-o", "p")
+	if n := len(list("p")); n != len(list("fresh"))+1 {
+		t.Errorf("%d files", n)
+	}
+	must(t, "proxy", "heat.rpz", "-o", "p")
+	if got, want := list("p"), list("fresh"); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for _, name := range []string{"main.c", "README", ".reprise-proxy"} {
+		before := list("p")
+		text := readFile(t, filepath.Join("p", name))
+		writeFile(t, filepath.Join("p", name), text+"/* mine */")
+		changed := list("p")
+		r := invoke(t, "", "proxy", "lu.rpz", "-o", "p")
+		if name == ".reprise-proxy" { // the list itself says nothing of its line
+			if r.status != exitOK {
+				t.Errorf("%s: %+v", name, r)
+			}
+			must(t, "proxy", "heat.rpz", "-o", "p")
+			continue
+		}
+		if r.status != exitFailure || !strings.Contains(r.stderr, filepath.Join("p", name)+": was changed since proxy wrote it: take a new directory, or remove it") || !slices.Equal(list("p"), changed) {
+			t.Errorf("%s: %+v", name, r)
+		}
+		writeFile(t, filepath.Join("p", name), text)
+		if !slices.Equal(list("p"), before) {
+			t.Fatal("not as before")
+		}
+	}
+	own := filepath.Join("p", "simgrid.h") // of which the list of p says nothing
+	writeFile(t, own, "mine")
+	if r := invoke(t, "", "proxy", "lu.rpz", "-o", "p"); r.status != exitFailure || !strings.Contains(r.stderr, own+": is there already") || readFile(t, own) != "mine" {
+		t.Errorf("%+v", r)
+	}
+	must(t, "proxy", "heat.rpz", "-o", "p")
+	if readFile(t, own) != "mine" {
+		t.Error("a file that is not of the proxy is gone")
+	}
 }
 
 // TestProxyWithoutTimes checks that a trace without times is said to have none, if a proxy is to compute.
