@@ -3,92 +3,198 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
-// TestHandOn sends signals to this process alone, to a group, and to both, as timeout does: a command in the group gets each once, and one in
-// another group those that are for it.
+// handingOn names the environment variable that makes TestHandOn the process that hands signals on, and handedOn the one that makes it the command.
+const handingOn, handedOn = "REPRISE_TEST_HANDING_ON", "REPRISE_TEST_HANDED_ON"
+
+// TestHandOn sends signals to a process that hands them on, to its group, to both, as timeout does, and to every process, as batch systems do:
+// a command in the group gets those that it would have had without record, and one in a group of its own each once.
 func TestHandOn(t *testing.T) {
-	if path := os.Getenv("HAND_ON"); path != "" {
-		handOnHere(t, path)
+	switch {
+	case os.Getenv(handedOn) != "":
+		sayWhatComes(t)
+		return
+	case os.Getenv(handingOn) != "":
+		handOnHere(t)
 		return
 	}
 	for _, tt := range []struct {
-		name, command string
-		alone, group  int
-		want          int
+		name   string
+		apart  bool
+		to     string // a letter for each signal: a for record alone, g for its group, e for every process, . waits until one has come
+		signal syscall.Signal
+		want   int
 	}{
-		{"Alone", "", 1, 0, 1},
-		{"Group", "", 0, 1, 1},
-		{"Both", "", 1, 1, 1},
-		{"OtherGroup", "other", 0, 1, 1},
-		{"Twice", "", 2, 0, 2},
+		{"Alone", false, "a", syscall.SIGUSR1, 1},
+		{"Group", false, "g", syscall.SIGTERM, 1},
+		{"Both", false, "ag", syscall.SIGHUP, 1},
+		{"Twice", false, "a.a", syscall.SIGINT, 2},
+		{"GroupTwice", false, "g.g", syscall.SIGUSR1, 2},
+		{"ApartAlone", true, "a", syscall.SIGTERM, 1},
+		{"ApartGroup", true, "g", syscall.SIGXCPU, 1},
+		{"ApartStops", true, "g", syscall.SIGTSTP, 1},
+		{"ApartBoth", true, "gag", syscall.SIGTERM, 1},
+		{"ApartTwice", true, "g.g.a", syscall.SIGUSR1, 3},
+		{"ApartEvery", true, "e", syscall.SIGTERM, 1},
+		{"Every", false, "e", syscall.SIGTERM, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			path := filepath.Join(t.TempDir(), "got")
-			self := process(t).Path
-			c := exec.CommandContext(t.Context(), self, "-test.run=^TestHandOn$")
-			c.Env = append(os.Environ(), "HAND_ON="+path, "HAND_ON_GROUP="+tt.command)
-			c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-			if err := c.Start(); err != nil {
-				t.Fatal(err)
-			}
-			waitForFile(t, path+".ready")
-			for range tt.alone {
-				_ = c.Process.Signal(syscall.SIGUSR1)
-				if tt.alone > 1 {
-					time.Sleep(4 * settling)
+			h := startHandingOn(t, tt.apart)
+			for _, to := range tt.to {
+				switch to {
+				case '.':
+					h.await(t, tt.signal)
+				case 'a':
+					h.send(t, h.pid, tt.signal)
+				case 'g':
+					h.send(t, -h.pid, tt.signal)
+				case 'e':
+					for _, pid := range append(childrenOf(t, h.pid), h.pid) {
+						h.send(t, pid, tt.signal)
+					}
 				}
 			}
-			for range tt.group {
-				_ = syscall.Kill(-c.Process.Pid, syscall.SIGUSR1)
+			for h.had[tt.signal] < tt.want {
+				h.await(t, tt.signal)
 			}
-			time.Sleep(6 * settling)
-			got, _ := os.ReadFile(path)
-			_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
-			_ = c.Wait()
-			if n := strings.Count(string(got), "x"); n != tt.want {
+			h.send(t, h.pid, syscall.SIGWINCH) // comes after what else is handed on
+			h.await(t, syscall.SIGWINCH)
+			if n := h.had[tt.signal]; n != tt.want {
 				t.Errorf("the command has had %d signals, want %d", n, tt.want)
 			}
 		})
 	}
+	t.Run("ApartKilled", func(t *testing.T) {
+		t.Parallel()
+		h := startHandingOn(t, true)
+		h.send(t, h.pid, syscall.SIGKILL)
+		if _, err := io.Copy(io.Discard, h.says); err != nil { // until the command has ended
+			t.Error(err)
+		}
+	})
 }
 
-// handOnHere is the process that hands signals on to a shell, which writes an x for each.
-func handOnHere(t *testing.T, path string) {
-	script := fmt.Sprintf(`trap 'printf x >>%s' USR1; : >%s.ready; n=0; while [ $n -lt 400 ]; do sleep 0.05; n=$((n+1)); done`, path, path)
-	signals := make(chan os.Signal, 16)
-	notify(signals)
-	defer signal.Stop(signals)
-	c := exec.Command("sh", "-c", script)
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: os.Getenv("HAND_ON_GROUP") != ""}
+// A passing is a process that hands signals on to a command, which says what it gets.
+type passing struct {
+	pid  int
+	says *bufio.Reader
+	had  map[syscall.Signal]int
+}
+
+func startHandingOn(t *testing.T, apart bool) *passing {
+	c := exec.CommandContext(t.Context(), process(t).Path, "-test.run=^TestHandOn$")
+	c.Env = append(os.Environ(), handingOn+"="+strconv.FormatBool(apart))
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	says, theirs, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Stdout = theirs
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	end := make(chan struct{})
-	go func() {
+	theirs.Close()
+	h := &passing{c.Process.Pid, bufio.NewReader(says), make(map[syscall.Signal]int)}
+	t.Cleanup(func() {
+		for _, pid := range append(childrenOf(t, h.pid), -h.pid) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
 		_ = c.Wait()
-		close(end)
-	}()
-	handOn(signals, c.Process, end)
+		says.Close()
+	})
+	h.await(t, 0) // until it is there
+	return h
 }
 
-// waitForFile waits until a file is there.
-func waitForFile(t *testing.T, path string) {
+func (h *passing) send(t *testing.T, pid int, which syscall.Signal) {
 	t.Helper()
-	for !exists(path) {
-		if t.Context().Err() != nil {
-			t.Fatal(path, "is not there")
-		}
-		time.Sleep(5 * time.Millisecond)
+	if err := syscall.Kill(pid, which); err != nil {
+		t.Error(err)
 	}
+}
+
+// await waits until the command has had a signal.
+func (h *passing) await(t *testing.T, which syscall.Signal) {
+	t.Helper()
+	for {
+		line, err := h.says.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := strconv.Atoi(strings.TrimSpace(line))
+		if err != nil {
+			continue
+		}
+		h.had[syscall.Signal(n)]++
+		if syscall.Signal(n) == which {
+			return
+		}
+	}
+}
+
+// handOnHere is the process that hands signals on.
+func handOnHere(t *testing.T) {
+	apart := os.Getenv(handingOn) == "true"
+	signals := make(chan os.Signal, 16)
+	notify(signals, apart)
+	defer signal.Stop(signals)
+	c := exec.Command(process(t).Path, "-test.run=^TestHandOn$")
+	c.Env = append(os.Environ(), handedOn+"=1")
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: apart}
+	c.Stdout = os.Stdout
+	ready, mine, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.ExtraFiles = []*os.File{mine}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	mine.Close()
+	if _, err := io.Copy(io.Discard, ready); err != nil { // until it takes signals
+		t.Fatal(err)
+	}
+	r := newRelay(c.Process)
+	fmt.Println(0)
+	r.handOn(signals, nil)
+}
+
+// sayWhatComes is the command: it prints the number of each signal that it gets.
+func sayWhatComes(t *testing.T) {
+	signals := make(chan os.Signal, 16)
+	notify(signals, true)
+	os.NewFile(firstExtra, "ready").Close()
+	for s := range signals {
+		fmt.Println(int(s.(syscall.Signal)))
+	}
+}
+
+// childrenOf returns the processes that a process has started.
+func childrenOf(t *testing.T, pid int) (children []int) {
+	t.Helper()
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		return nil // it has ended
+	}
+	for _, thread := range threads {
+		list, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, thread.Name()))
+		for child := range strings.FieldsSeq(string(list)) {
+			if n, err := strconv.Atoi(child); err == nil {
+				children = append(children, n)
+			}
+		}
+	}
+	return children
 }

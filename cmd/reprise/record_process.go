@@ -348,7 +348,7 @@ const exitNothing = 99
 
 // forwarded are the signals that go on to the command.
 var forwarded = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1,
-	syscall.SIGUSR2, syscall.SIGCONT, syscall.SIGWINCH}
+	syscall.SIGUSR2, syscall.SIGCONT, syscall.SIGWINCH, syscall.SIGALRM, syscall.SIGXCPU, syscall.SIGTSTP}
 
 // patience is how long a command may take to end that was asked to.
 const patience = 10 * time.Second
@@ -362,7 +362,9 @@ func runCommand(ctx context.Context, args, env []string, files []*os.File, stop 
 	running.Store(true)
 	defer running.Store(false)
 	signals := make(chan os.Signal, 16)
-	notify(signals)
+	alone := apart()
+	notify(signals, alone)
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: alone}
 	defer signal.Stop(signals)
 	if err := ctx.Err(); err != nil {
 		return 0, err
@@ -375,7 +377,9 @@ func runCommand(ctx context.Context, args, env []string, files []*os.File, stop 
 	end, handed := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(handed)
-		handOn(signals, c.Process, end)
+		relay := newRelay(c.Process)
+		defer relay.end()
+		relay.handOn(signals, end)
 	}()
 	defer func() {
 		close(end)
