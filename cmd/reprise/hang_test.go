@@ -5,10 +5,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
 // hangOf returns what hang says of a trace, by the ranks of each group.
@@ -125,6 +127,48 @@ func TestHangGone(t *testing.T) {
 		}
 		if g := groups["0-2:2"]; len(g.Waits) != 1 || g.Waits[0].For != "members" || g.Waits[0].Ranks != "1" {
 			t.Errorf("%+v", h)
+		}
+	})
+}
+
+// TestHangStuck records programs of which every second rank waits for the next one, in any operation that may.
+func TestHangStuck(t *testing.T) {
+	kinds := []struct{ name, call, reason string }{
+		{"Alltoallv", "MPI_Alltoallv", "members"},
+		{"Neighbor_alltoallv", "MPI_Neighbor_alltoallv", "members"},
+		{"Gatherv", "MPI_Gatherv", "members"},
+		{"Ialltoallw", "MPI_Waitall", "members"},
+		{"waitany", "MPI_Waitany", "message"},
+		{"Alltoallw", "MPI_Alltoallw", "members"},
+		{"Allgatherv", "MPI_Allgatherv", "members"},
+		{"Scatterv", "MPI_Scatterv", "members"},
+		{"Reduce_scatter", "MPI_Reduce_scatter", "members"},
+		{"Neighbor_allgatherv", "MPI_Neighbor_allgatherv", "members"},
+		{"Neighbor_alltoallw", "MPI_Neighbor_alltoallw", "members"},
+		{"Igatherv", "MPI_Wait", "members"},
+		{"Ineighbor_alltoallv", "MPI_Waitany", "members"},
+		{"waitall", "MPI_Waitall", "message"},
+		{"waitsome", "MPI_Waitsome", "message"},
+	}
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		for some := range slices.Chunk(tier.Some(kinds, 3), 5) {
+			var names []string
+			for _, k := range some {
+				names = append(names, k.name)
+			}
+			t.Run(strings.Join(names, " "), func(t *testing.T) {
+				m.Parallel(t)
+				trace := filepath.Join(t.TempDir(), "run.rpz")
+				outcome(t, recorder(t, m, []string{"-o", trace, "--timeout", "4s", "--on-timeout", "kill"}, m.Launch(2*len(some), m.Build(t, "stuck.c"), names...)...))
+				h, groups := hangOf(t, trace)
+				for i, k := range some {
+					waits, idle := strconv.Itoa(2*i), strconv.Itoa(2*i+1)
+					g, ok := groups[waits]
+					if !ok || !strings.HasPrefix(g.Call, k.call+"(") || len(g.Waits) != 1 || g.Waits[0].For != k.reason || g.Waits[0].Ranks != idle {
+						t.Errorf("%s, rank %s: %+v\n%+v", k.name, waits, g, h)
+					}
+				}
+			})
 		}
 	})
 }

@@ -405,7 +405,7 @@ func (k *knownFunction) takesBare(p *spec.Param) bool {
 }
 
 func (k *knownFunction) handleRole(p *spec.Param, class string) role {
-	asInput := p.Form == spec.ByValue || p.Direction != cst.Out && !p.Late
+	asInput := p.Form == spec.ByValue || p.Direction != cst.Out
 	switch {
 	case class == "request" && asInput:
 		return waitedFor

@@ -1,6 +1,6 @@
 /*
- * The lengths that the table of functions speaks of. Each question is asked of MPI
- * only after the function has accepted its arguments, and every answer is local.
+ * The lengths that the table of functions speaks of. Those of inputs are asked before the function has looked at its
+ * arguments, which may be what it refuses: there is no error of MPI that the function would not have. Every answer is local.
  */
 static inline void *real_function(unsigned number)
 {
@@ -32,17 +32,36 @@ static int64_t pointers(char *const *list)
 	return n;
 }
 
+/* Whether MPI may be asked anything. */
+static _Atomic int running;
+
+static slow int is_running(void)
+{
+	int begun = 0, ended = 0;
+	REAL(MPI_Initialized)(&begun);
+	REAL(MPI_Finalized)(&ended);
+	return begun && !ended;
+}
+
+/* Whether MPI may be asked about a communicator. */
+static inline int has_members(MPI_Comm comm)
+{
+	return comm != MPI_COMM_NULL && (likely(atomic_load_explicit(&running, memory_order_relaxed)) || is_running());
+}
+
 static int64_t members(MPI_Comm comm)
 {
 	int n = 0;
-	REAL(MPI_Comm_size)(comm, &n);
+	if (has_members(comm))
+		REAL(MPI_Comm_size)(comm, &n);
 	return n;
 }
 
 static int is_inter(MPI_Comm comm)
 {
 	int flag = 0;
-	REAL(MPI_Comm_test_inter)(comm, &flag);
+	if (has_members(comm))
+		REAL(MPI_Comm_test_inter)(comm, &flag);
 	return flag;
 }
 
@@ -61,7 +80,7 @@ static int at_root(int root, MPI_Comm comm)
 	int rank = -1;
 	if (root == MPI_ROOT)
 		return 1;
-	if (root < 0 || is_inter(comm))
+	if (root < 0 || !has_members(comm) || is_inter(comm))
 		return 0;
 	REAL(MPI_Comm_rank)(comm, &rank);
 	return rank == root;
@@ -213,10 +232,19 @@ static slow int is_short(const MPI_Status *status, int64_t count, MPI_Datatype d
 
 static inline void discard(int **asked) { free(*asked); }
 
+static int topology(MPI_Comm comm)
+{
+	int kind = MPI_UNDEFINED;
+	if (has_members(comm))
+		REAL(MPI_Topo_test)(comm, &kind);
+	return kind;
+}
+
 static int64_t dimensions(MPI_Comm comm)
 {
 	int n = 0;
-	REAL(MPI_Cartdim_get)(comm, &n);
+	if (topology(comm) == MPI_CART)
+		REAL(MPI_Cartdim_get)(comm, &n);
 	return n;
 }
 
@@ -243,9 +271,8 @@ static int64_t graph_degree(MPI_Comm comm, int rank)
 
 static slow int64_t degree(MPI_Comm comm, int out)
 {
-	int kind = MPI_UNDEFINED, rank = 0, n[2] = {0, 0}, weighted;
-	REAL(MPI_Topo_test)(comm, &kind);
-	switch (kind) {
+	int rank = 0, n[2] = {0, 0}, weighted;
+	switch (topology(comm)) {
 	case MPI_CART:
 		return 2 * dimensions(comm);
 	case MPI_GRAPH:
@@ -307,9 +334,6 @@ static inline int64_t large_datatypes(MPI_Datatype datatype) { return large_cont
 #else
 #define FORTRAN_STATUS ((int64_t)(sizeof(MPI_Status) / sizeof(int)))
 #endif
-
-/* Whether MPI may be asked anything. */
-static _Atomic int running;
 
 /* An error code, with its class above it: codes may differ between runs. */
 static slow uint64_t error_word(int code)

@@ -44,11 +44,6 @@ type Param struct {
 	// of an Array a pointer to memory to be freed. Such parameters come last. They
 	// say what the arguments leave open, such as the members of a communicator.
 	Asked string
-
-	// Late is set for an input that is recorded after the call, because it takes
-	// a question to MPI to know its length: the question is asked only once the
-	// function has accepted its arguments.
-	Late bool
 }
 
 // A Form says how C passes an argument.
@@ -78,12 +73,12 @@ const (
 
 // Before reports whether a record holds the value from before the call.
 func (p *Param) Before() bool {
-	return p.Form == ByValue || p.Direction != cst.Out && !p.Late
+	return p.Form == ByValue || p.Direction != cst.Out
 }
 
 // After reports whether a record holds the value from after the call.
 func (p *Param) After() bool {
-	return p.Form != ByValue && (p.Direction != cst.In || p.Late)
+	return p.Form != ByValue && p.Direction != cst.In
 }
 
 // Counted reports whether the value has its length in front of it in a record.

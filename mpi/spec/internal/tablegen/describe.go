@@ -18,7 +18,6 @@ type row struct {
 
 type column struct {
 	name, kind, direction, form, use, length, given, asked string
-	late                                                   bool
 }
 
 func describe(f header.Function, m manual) (row, error) {
@@ -95,7 +94,6 @@ func describeParam(function string, p header.Param, m manual) (column, error) {
 	} else if c.kind == "pointer" && c.form == "Indirect" {
 		c.use = "Word"
 	}
-	c.late = c.form != "ByValue" && c.direction == "In" && asks.MatchString(c.length+" "+c.given)
 	return c, nil
 }
 
@@ -214,9 +212,6 @@ func (r row) write(text *bytes.Buffer) {
 		}
 		if c.asked != "" {
 			fmt.Fprintf(text, ", Asked: %q", c.asked)
-		}
-		if c.late {
-			text.WriteString(", Late: true")
 		}
 		text.WriteString("},\n")
 	}

@@ -233,9 +233,6 @@ var names = rules{
 	{`MPI_T_pvar_.*`, `session`, "pe_session", ""},
 }
 
-// asks matches the lengths that take a question to MPI.
-var asks = regexp.MustCompile(`\b(at_root|peers|members|dimensions|(in|out)_degree|(graph|content|large)_\w+)\(`)
-
 // A rule gives what holds for the parameters whose names match.
 type rule struct {
 	function, param string // regular expressions for the whole name
