@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -85,30 +86,14 @@ func mergeWithMPI(cmd *cobra.Command, launcher []string, s *mergeSummary, o *tre
 	}
 	p := newProgress(cmd.Context(), cmd.ErrOrStderr(), "merge", -1)
 	defer p.done()
-	c := exec.CommandContext(cmd.Context(), args[0], args[1:]...)
-	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
-	c.WaitDelay = patience
-	c.Stderr = cmd.ErrOrStderr()
-	stdout, err := c.StdoutPipe()
-	if err != nil {
-		return err
-	}
 	before, _ := os.Stat(s.Output)
-	if err := c.Start(); err != nil {
-		return notStarted(cmd, args[0], err)
-	}
 	s.Parts = -1 // nothing is said
-	lines := bufio.NewScanner(stdout)
-	for lines.Scan() {
-		// A launcher may write something in front of each line.
-		if _, parts, ok := strings.Cut(lines.Text(), mergedParts); ok {
-			s.Parts, _ = strconv.Atoi(strings.TrimSpace(parts))
-		} else {
-			fmt.Fprintln(cmd.ErrOrStderr(), lines.Text())
+	if err := s.launch(cmd, args); err != nil {
+		var late lateError
+		if errors.As(err, &late) && s.Parts > 0 {
+			warn(cmd.ErrOrStderr(), "%s %v; the trace is complete, and parts may be left in %s of the nodes: rm -r %[3]s", quoted(launcher[0]), err, quoted(s.Input[0]))
+			return s.describeFile()
 		}
-	}
-	_, _ = io.Copy(io.Discard, stdout)
-	if err := c.Wait(); err != nil {
 		if s.Parts == 0 {
 			return exitStatus(exitFailure) // the root has said that there are no parts
 		}
@@ -116,6 +101,10 @@ func mergeWithMPI(cmd *cobra.Command, launcher []string, s *mergeSummary, o *tre
 		if e := cmd.Context().Err(); e != nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "reprise: %s\n", again)
 			return e
+		}
+		var told exitStatus
+		if errors.As(err, &told) {
+			return err
 		}
 		if e := contradictionsIn(cmd.Context(), s.Input[0]); e != nil {
 			return fmt.Errorf("merging with MPI: %w", e)
@@ -127,6 +116,68 @@ func mergeWithMPI(cmd *cobra.Command, launcher []string, s *mergeSummary, o *tre
 	}
 	s.Parts = max(s.Parts, 0)
 	return s.describeFile()
+}
+
+// How long a launcher may take to merge parts, and to end when the trace is there: one of which a process hangs, as in MPI_Init or in
+// MPI_Finalize, would keep its job for ever.
+var (
+	mergeTime = 30 * time.Minute
+	endTime   = time.Minute
+)
+
+// A lateError is that of a launcher that was ended because it took too long.
+type lateError struct{ after time.Duration }
+
+func (e lateError) Error() string {
+	return fmt.Sprintf("had not ended after %v, and was ended", e.after)
+}
+
+// launch runs a launcher of members, passes on what it prints, and takes from it how many parts the root says that it has merged. A launcher that
+// takes too long is ended with its group of processes.
+func (s *mergeSummary) launch(cmd *cobra.Command, args []string) error {
+	ctx, cancel := context.WithCancelCause(cmd.Context())
+	defer cancel(nil)
+	c := exec.CommandContext(ctx, args[0], args[1:]...)
+	c.Stderr, c.SysProcAttr = cmd.ErrOrStderr(), &syscall.SysProcAttr{Setpgid: true}
+	stdout, err := c.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	defer close(ended)
+	c.Cancel = func() error {
+		go func() {
+			select {
+			case <-ended:
+			case <-time.After(patience):
+				_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
+				stdout.Close() // which others may have open
+			}
+		}()
+		return c.Process.Signal(syscall.SIGTERM)
+	}
+	if err := c.Start(); err != nil {
+		return notStarted(cmd, args[0], err)
+	}
+	late := time.AfterFunc(mergeTime, func() { cancel(lateError{mergeTime}) })
+	defer func() { late.Stop() }()
+	lines := bufio.NewScanner(stdout)
+	for lines.Scan() {
+		// A launcher may write something in front of each line.
+		if _, parts, ok := strings.Cut(lines.Text(), mergedParts); ok {
+			s.Parts, _ = strconv.Atoi(strings.TrimSpace(parts))
+			late.Stop()
+			late = time.AfterFunc(endTime, func() { cancel(lateError{endTime}) })
+		} else {
+			fmt.Fprintln(cmd.ErrOrStderr(), lines.Text())
+		}
+	}
+	_, _ = io.Copy(io.Discard, stdout)
+	err = c.Wait()
+	if e := (lateError{}); err != nil && errors.As(context.Cause(ctx), &e) {
+		return e
+	}
+	return err
 }
 
 // contradictionsIn returns an error if parts in a directory are of several runs, or two of them have a rank, as far as this machine has them.

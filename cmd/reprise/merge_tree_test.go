@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -71,6 +73,68 @@ func TestMergeTree(t *testing.T) {
 			t.Errorf("%v: %v", names, err)
 		}
 	})
+}
+
+// TestMergeTreeLate checks that launchers are ended that take too long, before and after the trace is there, also those that do not end when they are
+// told to, with what they have started.
+func TestMergeTreeLate(t *testing.T) {
+	defer func(m, e, p time.Duration) { mergeTime, endTime, patience = m, e, p }(mergeTime, endTime, patience)
+	const hangs, stays = "exec sleep 1000", "trap '' TERM; sleep 1000 & wait; sleep 1000"
+	said := "echo '[1] " + mergedParts + "3'; "
+	for _, tt := range []struct {
+		name, script string
+		end          time.Duration // the other time is long
+		late         bool
+		parts        int
+	}{
+		{"Ends", said, time.Hour, false, 3},
+		{"NoTrace", hangs, 0, true, -1},
+		{"NoTraceStays", stays, 0, true, -1},
+		{"Trace", said + hangs, time.Millisecond, true, 3},
+		{"TraceStays", said + stays, time.Millisecond, true, 3},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			mergeTime, endTime, patience = time.Hour, tt.end, 20*time.Millisecond
+			if tt.end == 0 {
+				mergeTime = time.Millisecond
+			}
+			cmd := newCommand("merge")
+			cmd.SetContext(t.Context())
+			s := mergeSummary{Parts: -1}
+			err := s.launch(cmd, []string{"sh", "-c", tt.script})
+			if late := errors.As(err, new(lateError)); late != tt.late || !late && err != nil || s.Parts != tt.parts {
+				t.Errorf("%v, %d parts", err, s.Parts)
+			}
+		})
+	}
+}
+
+// TestMergeTreeHangs merges with a launcher that hangs when the trace is there, as in MPI_Finalize.
+func TestMergeTreeHangs(t *testing.T) {
+	defer func(e time.Duration) { endTime = e }(endTime)
+	endTime = time.Millisecond
+	m := theMPI(t)
+	t.Setenv("MPICC", m.CC)
+	t.Chdir(t.TempDir())
+	writeParts(t, 3, "parts")
+	must(t, "merge", "parts", "-o", "alone.rpz")
+	self := process(t)
+	t.Setenv(runMain, "1")
+	launch := m.Launch(2, "")
+	script := text.ShellLine(launch[:len(launch)-1]) + ` "$@"; exec sleep 1000`
+	var stderr bytes.Buffer
+	cmd := newCommand("merge")
+	cmd.SetContext(t.Context())
+	cmd.SetErr(&stderr)
+	s := mergeSummary{Input: []string{"parts"}, Output: "out.rpz"}
+	for _, e := range mpitest.LaunchEnvironment(t) {
+		name, value, _ := strings.Cut(e, "=")
+		t.Setenv(name, value)
+	}
+	err := mergeWithMPI(cmd, []string{"sh", "-c", script, self.Path}, &s, &treeOptions{radix: 2, mpicc: m.CC})
+	if err != nil || readFile(t, "out.rpz") != readFile(t, "alone.rpz") || !strings.Contains(stderr.String(), "sh had not ended after 1ms, and was ended; the trace is complete, and parts may be left in parts of the nodes: rm -r parts") {
+		t.Errorf("%v: %s", err, &stderr)
+	}
 }
 
 // TestMergeTreeNodes merges parts of two nodes: what MPICH takes for such, with one directory for both and with one for each.

@@ -351,7 +351,7 @@ var forwarded = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, sysca
 	syscall.SIGUSR2, syscall.SIGCONT, syscall.SIGWINCH, syscall.SIGALRM, syscall.SIGXCPU, syscall.SIGTSTP}
 
 // patience is how long a command may take to end that was asked to.
-const patience = 10 * time.Second
+var patience = 10 * time.Second
 
 // runCommand runs a command, hands signals on to it, and returns its exit status. It ends
 // the command when a channel is closed.
