@@ -103,7 +103,7 @@ func TestErrors(t *testing.T) {
 		is   error
 		as   any
 	}{
-		{"empty.rpz", nil, "header", io.ErrUnexpectedEOF, &parseError},
+		{"empty.rpz", nil, "header", format.ErrFormat, &parseError},
 		{"text.rpz", []byte("a text, which is longer than any header"), "not a container", format.ErrFormat, &parseError},
 		{"later.rpz", later, "version 3", nil, &versionError},
 		{"cut.rpz", file[:len(file)-5], "salvaged", ErrCorrupt, &parseError},

@@ -177,7 +177,17 @@ func (t *Table) Size() int { return len(t.arena) }
 func (t *Table) Len() int { return len(t.entries) }
 
 // Count returns the number of calls of a terminal.
-func (t *Table) Count(terminal uint32) uint64 { return t.entries[terminal].count }
+func (t *Table) Count(terminal uint32) uint64 {
+	t.check(terminal)
+	return t.entries[terminal].count
+}
+
+// check panics if there is no such terminal.
+func (t *Table) check(terminal uint32) {
+	if int64(terminal) >= int64(len(t.entries)) {
+		panic(fmt.Sprintf("cst: terminal %d of %d", terminal, len(t.entries)))
+	}
+}
 
 // encoded returns the encoded signature of a terminal. The result must not be
 // changed, and stays valid whatever is added to t.
@@ -191,13 +201,14 @@ func (t *Table) encoded(terminal uint32) []byte {
 
 // Signature returns the function number and the arguments of a terminal. It
 // decodes them anew each time, into at most 32 bytes of memory for each byte of
-// its encoding.
+// its encoding. It panics if there is no such terminal, as Count does.
 func (t *Table) Signature(terminal uint32) (fn int, args []Value) {
 	return t.AppendSignature(nil, terminal)
 }
 
 // AppendSignature is Signature with the arguments appended to dst.
 func (t *Table) AppendSignature(dst []Value, terminal uint32) (fn int, args []Value) {
+	t.check(terminal)
 	d := wire.NewDecoder(packageName, t.encoded(terminal))
 	fn = int(d.Uvarint("function"))
 	params := t.functions[fn].Params
@@ -229,7 +240,7 @@ func (t *Table) All() iter.Seq2[int, []Value] {
 // Equal reports whether t and u hold the same functions, signatures and counts
 // in the same order, which is to say, have the same encoding.
 func (t *Table) Equal(u *Table) bool {
-	return slices.EqualFunc(t.functions, u.functions, Function.Equal) &&
+	return u != nil && slices.EqualFunc(t.functions, u.functions, Function.Equal) &&
 		slices.Equal(t.entries, u.entries) && bytes.Equal(t.arena, u.arena)
 }
 
@@ -237,8 +248,11 @@ func (t *Table) Equal(u *Table) bool {
 // and the sums of their counts. Terminals and functions are numbered in a's
 // order, followed by what only b has in b's order. Terminal i of a is terminal
 // fromA[i] of merged, and of b, fromB[i]; fromA is the identity, so that callers
-// can treat both alike. Merge changes neither a nor b.
+// can treat both alike. Merge changes neither a nor b. It panics if one of them is nil.
 func Merge(a, b *Table) (merged *Table, fromA, fromB []uint32) {
+	if a == nil || b == nil {
+		panic("cst: merging no table")
+	}
 	merged = &Table{
 		functions: slices.Clip(a.functions),
 		arena:     slices.Clone(a.arena),

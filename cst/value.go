@@ -217,6 +217,9 @@ func (v Value) Len() int {
 // kind or i is out of range.
 func (v Value) Index(i int) Value {
 	v.must(KindArray, "Index")
+	if i < 0 || i >= int(v.a) {
+		panic(fmt.Sprintf("cst: element %d of %d", i, v.a))
+	}
 	return v.index(i)
 }
 

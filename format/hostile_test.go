@@ -87,7 +87,7 @@ func TestNewReaderErrors(t *testing.T) {
 		field string
 		want  error
 	}{
-		{"Empty", nil, 0, "header", io.ErrUnexpectedEOF},
+		{"Empty", nil, 0, "header", ErrFormat},
 		{"HalfHeader", valid[:4], 4, "header", io.ErrUnexpectedEOF},
 		{"OnlyHeader", valid[:8], 8, "footer", io.ErrUnexpectedEOF},
 		{"Short", []byte("PK"), 0, "header", ErrFormat},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -30,11 +31,16 @@ type Reader struct {
 // the index of some hundred sections.
 const tailLen = 4 << 10
 
+var errNoFile = errors.New("format: no file to read")
+
 // NewReader returns a Reader of the file of the given size that r reads. It
 // reads the header, the footer and the index, and sections only if they have few bytes. A file of a later
 // version gives a [*VersionError], one that is no container, is damaged or
 // exceeds a limit a [*ParseError].
 func NewReader(r io.ReaderAt, size int64, o Options) (*Reader, error) {
+	if r == nil {
+		return nil, errNoFile
+	}
 	o = o.withDefaults()
 	head := make([]byte, max(0, min(size, headerLen)))
 	if err := readAt(r, head, 0); err != nil {

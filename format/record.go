@@ -144,6 +144,9 @@ func uvarintLen(v uint64) int {
 // checkHeader checks the first bytes of a file. They may be fewer than a header
 // has only if the file is that short.
 func checkHeader(b []byte) error {
+	if len(b) == 0 {
+		return fail(0, "header", ErrFormat, "the file is empty")
+	}
 	if len(b) < len(header) && strings.HasPrefix(header, string(b)) {
 		return fail(int64(len(b)), "header", io.ErrUnexpectedEOF, "the file has %d bytes", len(b))
 	}

@@ -50,6 +50,9 @@ func (l Loss) String() string {
 // later version. If the limit is exceeded, Salvage returns what it found so far
 // with an error that wraps [ErrLimit]. Failures of r are wrapped, never losses.
 func Salvage(r io.ReaderAt, size int64, o Options) (*Reader, []Loss, error) {
+	if r == nil {
+		return nil, nil, errNoFile
+	}
 	size = max(size, 0)
 	whole, losses, smallErr, err := salvageSmall(r, size, o.withDefaults())
 	if whole != nil || err != nil {

@@ -58,8 +58,12 @@ func TestPrefixes(t *testing.T) {
 		}
 		r, losses, err := Salvage(cut, int64(n), Options{})
 		if n < int(headerLen) {
-			if !errors.Is(err, io.ErrUnexpectedEOF) {
-				t.Fatalf("first %d bytes: %v, want %v", n, err, io.ErrUnexpectedEOF)
+			want := io.ErrUnexpectedEOF
+			if n == 0 {
+				want = ErrFormat // nothing tells what it was
+			}
+			if !errors.Is(err, want) {
+				t.Fatalf("first %d bytes: %v, want %v", n, err, want)
 			}
 			continue
 		}

@@ -37,7 +37,7 @@ type name struct {
 var errClosed = errors.New("format: use of a closed Writer")
 
 // NewWriter returns a Writer that writes to w, nothing before the first Add.
-// An invalid option is reported by the first Add or by Close.
+// An invalid option, and that there is no w, is reported by the first Add or by Close.
 func NewWriter(w io.Writer, o Options) *Writer {
 	fw := &Writer{
 		w:     w,
@@ -45,7 +45,9 @@ func NewWriter(w io.Writer, o Options) *Writer {
 		names: make(map[name]struct{}),
 		first: make(map[[sha256.Size]byte]int32),
 	}
-	if o.Encoding == Primed {
+	if w == nil {
+		fw.err = errors.New("format: a Writer to nothing")
+	} else if o.Encoding == Primed {
 		fw.room = maxSmall
 	} else if o.Encoding > LZ4 {
 		fw.err = fmt.Errorf("format: cannot write: %w: %v", ErrEncoding, o.Encoding)

@@ -409,12 +409,15 @@ func inOrderOfUse(g *sequitur.Grammar, n int) (*sequitur.Grammar, []uint32) {
 
 // Merge adds what b holds to a. None of the ranks of b may be in a. Merge takes
 // over the memory of b, which is empty afterwards; if it fails, neither is of
-// further use.
+// further use. It panics if b is nil, or a itself.
 func (a *Accumulator) Merge(b *Accumulator) error { return a.merge(context.Background(), b) }
 
 // merge is Merge, but fails with the cause if ctx is done before all shapes are
 // merged.
 func (a *Accumulator) merge(ctx context.Context, b *Accumulator) error {
+	if b == nil || a == b {
+		panic("merge: an Accumulator is merged with none, or with itself")
+	}
 	a.settle()
 	b.settle()
 	ranks, ok := a.ranks.union(b.ranks)

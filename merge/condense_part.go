@@ -57,7 +57,12 @@ const (
 )
 
 // Held returns the number of symbols of the grammar and of bytes of the signatures.
-func (p Part) Held() int { return p.Grammar.Symbols() + p.Table.Size() }
+func (p Part) Held() int {
+	if p.Table == nil || p.Grammar == nil {
+		return 0
+	}
+	return p.Grammar.Symbols() + p.Table.Size()
+}
 
 // onlyPart returns the part of the only rank of a, which was condensed.
 func (a *Accumulator) onlyPart() Part {

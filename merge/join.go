@@ -26,6 +26,9 @@ func Join(rank int, order *ThreadOrder, threads ...Part) (Part, error) {
 	calling := make([]Part, 0, len(threads))
 	bounded := false
 	for i, p := range threads {
+		if err := p.check(); err != nil {
+			return Part{}, fmt.Errorf("merge: rank %d: thread %d: %w", rank, i, err)
+		}
 		of[i] = len(calling)
 		if p.Grammar.Len() > 0 {
 			calling = append(calling, p)

@@ -24,6 +24,7 @@ const partRankMemory = 1 << 5
 // IsPart reports whether a container is a part file: one that
 // [Accumulator.WritePart] wrote.
 func IsPart(file *format.Reader) bool {
+	mustFile(file)
 	_, ok := file.Lookup(layout.KindPart, 0)
 	return ok
 }
@@ -132,6 +133,7 @@ func ReadPart(file *format.Reader) (*Accumulator, error) {
 // times may be missing. It returns the ranks whose series are not there: all, if the section
 // that says where series are is missing.
 func SalvagePart(file *format.Reader) (a *Accumulator, without rankenc.Set, err error) {
+	mustFile(file)
 	if _, ok := file.Lookup(layout.KindRun, 0); ok && !IsPart(file) {
 		return nil, without, errors.New("merge: the file is a trace, not a part file; its parts can be read one by one with Open and Trace.Part")
 	}
@@ -384,4 +386,11 @@ func (p *partReader) readOrders() error {
 		}
 	}
 	return nil
+}
+
+// mustFile panics if there is no file.
+func mustFile(file *format.Reader) {
+	if file == nil {
+		panic("merge: no file to read")
+	}
 }

@@ -267,6 +267,7 @@ func (p *shapeParser) checkValues(field string, c *column, ranks spans, least, m
 // sections of the shapes for damage, but does not parse the calls in them. An
 // error about the file is a [*SectionError].
 func ReadPartRanks(file *format.Reader) (size int, ranks rankenc.Set, err error) {
+	mustFile(file)
 	p := partReader{file: file}
 	if err := p.readHead(); err != nil {
 		return 0, rankenc.Set{}, err

@@ -30,6 +30,9 @@ type TreeOptions struct {
 // ranks ascend with their numbers are merged fastest. The result is nil only if
 // there is an error.
 func Tree(ctx context.Context, n int, leaf func(ctx context.Context, i int) (*Accumulator, error), o TreeOptions) (*Accumulator, error) {
+	if leaf == nil {
+		panic("merge: a tree without leaves")
+	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -32,6 +33,9 @@ func (e *BoundError) Error() string {
 // and pair of ranks. Equal runs and parts give equal bytes, in whatever order they came.
 func (a *Accumulator) WriteBounded(ctx context.Context, w io.Writer, size int64) error {
 	defer a.keepEncodings()()
+	if w == nil {
+		return errors.New("merge: writing to nothing")
+	}
 	file, err := a.bounds(ctx, size)
 	if err != nil {
 		return err

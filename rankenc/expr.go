@@ -81,7 +81,13 @@ func Constant(value int64) Expr { return Expr{constantNumber, params{value}} }
 func Shift(c int64) Expr { return Expr{shiftNumber, params{c}} }
 
 // Ring returns the expression (rank + c) mod N, for groups of size processes.
-func Ring(c, size int64) Expr { return Expr{ringNumber, params{center(c, size)}} }
+// It panics if there are none.
+func Ring(c, size int64) Expr {
+	if size <= 0 {
+		panic(fmt.Sprintf("rankenc: a ring of %d processes", size))
+	}
+	return Expr{ringNumber, params{center(c, size)}}
+}
 
 // Eval returns the value for rank in a group of size processes. Arithmetic wraps
 // around on overflow.

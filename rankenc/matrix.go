@@ -137,7 +137,9 @@ func (m Matrix) AppendRow(dst []int64, i int) []int64 {
 // AppendRowBegin is like [Matrix.AppendRow], but appends the first n elements of a row that
 // has more.
 func (m Matrix) AppendRowBegin(dst []int64, i, n int) []int64 {
-	m.check(i)
+	if m.check(i); n < 0 {
+		panic(fmt.Sprintf("rankenc: the first %d values of a row", n))
+	}
 	return m.body.appendRow(dst, i, min(n, m.body.rowLen(i)))
 }
 

@@ -198,6 +198,7 @@ func (s Set) String() string { return string(s.appendText(nil, math.MaxInt)) }
 // Abbreviated returns what String does, cut off behind the last comma of its first bytes, with "…" there, if it is longer than most
 // bytes. It takes memory and time for what it returns.
 func (s Set) Abbreviated(most int) string {
+	most = max(most, 0)
 	text := s.appendText(nil, most)
 	if len(text) <= most {
 		return string(text)

@@ -1,6 +1,9 @@
 package sequitur
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // An Alphabet is what is known of symbols besides that they differ, and helps to predict
 // them. Both who writes and who reads a sequence must know it.
@@ -28,6 +31,9 @@ type Alphabet struct {
 
 // Plain returns the Alphabet of n symbols of which nothing is known.
 func Plain(n int) Alphabet {
+	if n < 0 {
+		panic(fmt.Sprintf("sequitur: an alphabet of %d symbols", n))
+	}
 	a := Alphabet{Class: make([]uint32, n), Variant: make([]uint32, n), Group: make([]uint32, n)}
 	for i := range a.Class {
 		a.Class[i] = uint32(i)

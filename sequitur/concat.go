@@ -6,6 +6,7 @@ package sequitur
 // sequences that share no terminals, such as those of the threads of a process, where
 // it has the rules and the symbols of all, with one start rule.
 func Concat(gs ...*Grammar) *Grammar {
+	mustAll(gs)
 	var (
 		a     assembler
 		start []run

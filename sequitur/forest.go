@@ -1,7 +1,9 @@
 package sequitur
 
 import (
+	"fmt"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/reprise-trace/reprise/internal/pairmap"
@@ -27,10 +29,11 @@ type Forest struct {
 }
 
 // NewForest returns a forest of grammars. It retains the grammars, not the
-// slice.
+// slice. It panics if one of them is nil.
 func NewForest(grammars []*Grammar) *Forest { return newForest(grammars, maxHistory) }
 
 func newForest(grammars []*Grammar, most int) *Forest {
+	mustAll(grammars)
 	f := &Forest{members: append([]*Grammar(nil), grammars...), most: most}
 	for tokens := 0; tokens < most && f.shared < len(f.members); f.shared++ {
 		for range f.members[f.shared].tokens() {
@@ -44,7 +47,24 @@ func newForest(grammars []*Grammar, most int) *Forest {
 func (f *Forest) Len() int { return len(f.members) }
 
 // Grammar returns member i.
-func (f *Forest) Grammar(i int) *Grammar { return f.members[i] }
+func (f *Forest) Grammar(i int) *Grammar {
+	checkMember(i, len(f.members))
+	return f.members[i]
+}
+
+// checkMember panics if there is no member i of n.
+func checkMember(i, n int) {
+	if i < 0 || i >= n {
+		panic(fmt.Sprintf("sequitur: member %d of %d", i, n))
+	}
+}
+
+// mustAll panics if one of the grammars is nil.
+func mustAll(grammars []*Grammar) {
+	if slices.Contains(grammars, nil) {
+		panic("sequitur: no grammar")
+	}
+}
 
 // FirstUse lists the terminals in the order in which they occur for the first
 // time in the sequences of the members, one member after the other. The encoding

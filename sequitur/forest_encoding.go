@@ -1,6 +1,7 @@
 package sequitur
 
 import (
+	"fmt"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -42,6 +43,7 @@ func (f *Forest) encodeShared() {
 // AppendMember appends the piece of member i to dst and returns the extended
 // slice. There is nothing to append if the member is in the shared piece.
 func (f *Forest) AppendMember(dst []byte, i int) []byte {
+	checkMember(i, len(f.members))
 	if i < f.shared {
 		return dst
 	}
@@ -174,6 +176,9 @@ func (s *Shared) Len() int { return len(s.members) }
 // walk through the sequence leaves them, which is the order that a Builder gives
 // them. An error from ParseMember is a [*ParseError].
 func (s *Shared) ParseMember(data []byte, i int) (*Grammar, error) {
+	if i < 0 {
+		panic(fmt.Sprintf("sequitur: member %d", i))
+	}
 	d := wire.NewDecoder(pkg, data)
 	g := s.decodeMember(&d, i)
 	d.End("token")

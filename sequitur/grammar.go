@@ -2,6 +2,7 @@ package sequitur
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"iter"
 	"slices"
 	"sort"
@@ -65,10 +66,21 @@ func (g *Grammar) Rules() int { return len(g.ends) }
 func (g *Grammar) Symbols() int { return len(g.symbols) }
 
 // RuleLen reports the number of symbols that rule r generates.
-func (g *Grammar) RuleLen(r int) uint64 { return g.length(ruleRef(uint32(r))) }
+func (g *Grammar) RuleLen(r int) uint64 {
+	g.checkRule(r)
+	return g.length(ruleRef(uint32(r)))
+}
+
+// checkRule panics if there is no rule r.
+func (g *Grammar) checkRule(r int) {
+	if r < 0 || r >= g.Rules() {
+		panic(fmt.Sprintf("sequitur: rule %d of %d", r, g.Rules()))
+	}
+}
 
 // Body returns an iterator over the right-hand side of rule r.
 func (g *Grammar) Body(r int) iter.Seq[Term] {
+	g.checkRule(r)
 	return func(yield func(Term) bool) {
 		begin, end := g.span(uint32(r))
 		for _, s := range g.symbols[begin:end] {
@@ -116,7 +128,7 @@ func (g *Grammar) locate(r uint32, i uint64) (at uint32, offset uint64) {
 // Equal reports whether g and h have the same rules in the same order. Equal
 // sequences, appended in any portions to Builders, give equal grammars.
 func (g *Grammar) Equal(h *Grammar) bool {
-	return slices.Equal(g.symbols, h.symbols) && slices.Equal(g.ends, h.ends)
+	return h != nil && slices.Equal(g.symbols, h.symbols) && slices.Equal(g.ends, h.ends)
 }
 
 // Hash returns the SHA-256 of the encoding of g.

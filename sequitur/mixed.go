@@ -53,12 +53,15 @@ type Member struct {
 // appends up to four, each predicted alone. The Alphabet has all symbols.
 // It reports false, and appends nothing, if the blocks are longer than most bytes, if a sequence
 // is too long as nested loops, or if its grammar is not the one that a Builder makes of it: then
-// it cannot be read from such a block. It also does if ctx is done.
+// it cannot be read from such a block. It also does if ctx is done. It panics if a member has no grammar.
 //
 // A bit is predicted in several contexts, and the predictions are mixed, as in M. Mahoney,
 // "Adaptive Weighing of Context Models for Lossless Data Compression", TR CS-2005-16,
 // Florida Institute of Technology, 2005.
 func AppendMixed(ctx context.Context, dst [][]byte, members []Member, a Alphabet, most int) (blocks [][]byte, ok bool) {
+	for _, m := range members {
+		mustAll([]*Grammar{m.Grammar})
+	}
 	w := mixedWriter{ctx: ctx, members: members, alphabet: a, most: most}
 	if !w.prepare(MaxParts) {
 		return dst, false

@@ -427,6 +427,7 @@ func (s *Sum[M]) From(position uint64) iter.Seq2[uint64, Symbol] {
 // that are not are taken for equal with a probability below n²/2¹²⁰, whoever chose them:
 // the fingerprints are drawn anew for each program that runs.
 func (g *Grammar) CommonPrefix(h *Grammar, to func(Symbol) Symbol) uint64 {
+	mustAll([]*Grammar{h})
 	same := func(s Symbol) Symbol { return s }
 	if to == nil {
 		to = same

@@ -8,15 +8,17 @@ import (
 )
 
 // A Column is the values of calls, in the order of the calls: durations, say. V may
-// be [time.Duration].
+// be [time.Duration]. What uses a column panics if it has not as many terminals as values.
 type Column[V ~int64] struct {
 	Values    []V
 	Terminals []uint32 // of the calls; nil if nothing is known of these
 }
 
 // Encode returns the blocks of a column, each of [DefaultBlockLen] values but for
-// the last.
+// the last. It panics if there is no codec.
 func (c Column[V]) Encode(codec Codec) [][]byte {
+	c.check()
+	checkCodec(codec)
 	e := codec.NewEncoder()
 	var blocks [][]byte
 	for first := 0; first < len(c.Values); first += DefaultBlockLen {
@@ -31,12 +33,20 @@ func (c Column[V]) Encode(codec Codec) [][]byte {
 }
 
 // Decode sets the values to those in the blocks that Encode returned for a column of
-// as many values with these terminals. The error is a [*ParseError].
+// as many values with these terminals. The error is a [*ParseError]. Decode panics if there is no codec.
 func (c Column[V]) Decode(codec Codec, blocks [][]byte) error {
+	c.check()
+	checkCodec(codec)
+	if want := (len(c.Values) + DefaultBlockLen - 1) / DefaultBlockLen; len(blocks) != want {
+		return lengthError("%d blocks of %d values, which are in %d", len(blocks), len(c.Values), want)
+	}
 	for i, block := range blocks {
 		first := i * DefaultBlockLen
 		last := min(first+DefaultBlockLen, len(c.Values))
 		d, err := codec.NewDecoder(block, Options{})
+		if err == nil && d.Len() > last-first {
+			err = lengthError("%d values, where %d are expected", d.Len(), last-first)
+		}
 		if err == nil {
 			err = decodeInto(d, c.Values[first:last], c.terminals(first, last))
 		}
@@ -64,6 +74,32 @@ func decodeInto[V ~int64](d Decoder, dst []V, terminals []uint32) error {
 		dst, terminals = dst[n:], terminals[n:]
 	}
 	return nil
+}
+
+// lengthError is the error of a block, or blocks, of more or fewer values than are asked for.
+func lengthError(format string, args ...any) error {
+	return &ParseError{Package: "timing", Field: "values", Err: fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...)}
+}
+
+// check panics if the column has not as many terminals as values.
+func (c Column[V]) check() {
+	if c.Terminals != nil {
+		checkTerminals(len(c.Values), c.Terminals)
+	}
+}
+
+// checkTerminals panics if there are not as many terminals as values.
+func checkTerminals(values int, terminals []uint32) {
+	if len(terminals) != values {
+		panic(fmt.Sprintf("timing: %d terminals of %d values", len(terminals), values))
+	}
+}
+
+// checkCodec panics if there is no codec.
+func checkCodec(c Codec) {
+	if c == nil {
+		panic("timing: no codec")
+	}
 }
 
 // noTerminals are the terminals of a block of which nothing is known.
@@ -206,6 +242,7 @@ func (s *errorSum) errors(values int) *Errors {
 func Summarize[V ~int64](columns []Column[V], o CompareOptions) []Comparison {
 	all := []Comparison{{Codec: "statistics"}, {Codec: "histograms"}, {Codec: "paths"}}
 	for rank, c := range columns {
+		c.check()
 		for i := range all {
 			all[i].Values += len(c.Values)
 			var enc []byte

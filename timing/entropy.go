@@ -147,6 +147,7 @@ type entropyDecoder struct {
 }
 
 func (d *entropyDecoder) Decode(dst []int64, terminals []uint32) error {
+	checkTerminals(len(dst), terminals)
 	if d.err != nil {
 		return d.err
 	}

@@ -135,7 +135,8 @@ type exponentialDecoder struct {
 	packed  [groupLen*4 + 8]byte
 }
 
-func (d *exponentialDecoder) Decode(dst []int64, _ []uint32) error {
+func (d *exponentialDecoder) Decode(dst []int64, terminals []uint32) error {
+	checkTerminals(len(dst), terminals)
 	for len(dst) > 0 {
 		if len(d.symbols) == 0 && !d.readGroup() {
 			if err := d.wire.Err(); err != nil {

@@ -340,6 +340,7 @@ type histDecoder struct {
 }
 
 func (d *histDecoder) Decode(dst []int64, terminals []uint32) error {
+	checkTerminals(len(dst), terminals)
 	for i := range dst {
 		if d.err != nil {
 			return d.err

@@ -26,8 +26,13 @@ type losslessCodec struct{ compressor Compressor }
 // NewLossless returns the codec that keeps every bit. It clusters the values of a
 // signature, divides them by the resolution of the clock if they show one,
 // subtracts the least of the cluster, and compresses the bytes of each
-// significance apart.
-func NewLossless(c Compressor) Codec { return &losslessCodec{c} }
+// significance apart. It panics if there is no such compressor.
+func NewLossless(c Compressor) Codec {
+	if c > LZ4 {
+		panic(fmt.Sprintf("timing: compressor %d", c))
+	}
+	return &losslessCodec{c}
+}
 
 // Name returns "lossless" and the compressor.
 func (c *losslessCodec) Name() string { return "lossless,compressor=" + c.compressor.String() }
@@ -240,6 +245,7 @@ type losslessDecoder struct {
 }
 
 func (d *losslessDecoder) Decode(dst []int64, terminals []uint32) error {
+	checkTerminals(len(dst), terminals)
 	for i := range dst {
 		k := 0
 		if len(d.rest) != 1 {

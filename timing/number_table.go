@@ -10,21 +10,33 @@ import (
 // AppendNumberTable appends an encoding of columns of equal length to dst, and returns the
 // extended slice: each number as its distance from what those above it let expect. So it is
 // short where the numbers of a column are similar. A decoder has to know the numbers of rows
-// and columns, and of each column a class: numbers of a class are likely to be as similar.
+// and columns, and of each column a class: numbers of a class are likely to be as similar. It panics
+// if columns have different lengths, or there is no class.
 func AppendNumberTable(dst []byte, class func(column int) uint32, columns ...[]uint32) []byte {
 	rows := 0
 	if len(columns) > 0 {
 		rows = len(columns[0])
 	}
+	checkClass(class == nil)
 	c := newNumberCoder(rows, len(columns))
 	c.coder.Write(dst)
 	for i, column := range columns {
+		if len(column) != rows {
+			panic(fmt.Sprintf("timing: a table of columns of %d and %d numbers", rows, len(column)))
+		}
 		c.begin(i, class(i))
 		for _, n := range column {
 			c.next(n)
 		}
 	}
 	return c.coder.Finish()
+}
+
+// checkClass panics if a table is given no classes of its rows or columns.
+func checkClass(missing bool) {
+	if missing {
+		panic("timing: a table without classes")
+	}
 }
 
 // ParseNumberTable returns the columns in data, of so many rows. The error is a

@@ -37,9 +37,20 @@ type SeriesCodec struct {
 	Starts int64
 }
 
-// NewSeriesCodec returns a codec of series from codecs of durations and deltas.
+// NewSeriesCodec returns a codec of series from codecs of durations and deltas. It panics if
+// one of them is nil, or there is no such form.
 func NewSeriesCodec(durations, deltas Codec, form Form) *SeriesCodec {
-	return &SeriesCodec{Durations: durations, Deltas: deltas, Form: form}
+	c := &SeriesCodec{Durations: durations, Deltas: deltas, Form: form}
+	c.check()
+	return c
+}
+
+func (c *SeriesCodec) check() {
+	checkCodec(c.Durations)
+	checkCodec(c.Deltas)
+	if c.Form > Intervals {
+		panic(fmt.Sprintf("timing: a series of form %d", c.Form))
+	}
 }
 
 // Name returns the form, with the bound of starts if there is one, and the names of the
@@ -288,10 +299,11 @@ func locate(err error, offset int, field string) error {
 func (d *SeriesDecoder) Len() int { return d.calls }
 
 // Decode sets dst to the times of the next len(dst) calls of the block, which
-// have these terminals; len(terminals) must be len(dst). The error is a
+// have these terminals; len(terminals) must be len(dst), or Decode panics. The error is a
 // [*ParseError], and wraps [io.ErrUnexpectedEOF] if the block has fewer calls.
 // What dst holds after an error is not defined.
 func (d *SeriesDecoder) Decode(dst []Time, terminals []uint32) error {
+	checkTerminals(len(dst), terminals)
 	if len(dst) > d.calls-d.decoded {
 		return endOfBlock(d.size)
 	}

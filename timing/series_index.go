@@ -34,6 +34,7 @@ type timedCall struct {
 // the last. Zero and less mean [DefaultBlockLen], and more than [DefaultMaxValues]
 // means that many: a block with more could not be decoded.
 func (c *SeriesCodec) NewBuilder(blockLen int) *SeriesBuilder {
+	c.check()
 	blockLen = cmp.Or(max(blockLen, 0), DefaultBlockLen)
 	return &SeriesBuilder{encoder: c.newEncoder(), blockLen: min(blockLen, DefaultMaxValues)}
 }
@@ -219,8 +220,18 @@ func (x *SeriesIndex) Len() uint64 { return x.firsts[x.Blocks()] }
 func (x *SeriesIndex) Blocks() int { return len(x.starts) - 1 }
 
 // First returns the first call of a block, i ≤ x.Blocks(): of that number, the number
-// of calls.
-func (x *SeriesIndex) First(i int) uint64 { return x.firsts[i] }
+// of calls. Another number panics, as it does in other methods.
+func (x *SeriesIndex) First(i int) uint64 {
+	x.check(i, x.Blocks()+1)
+	return x.firsts[i]
+}
+
+// check panics if block i is not one of n.
+func (x *SeriesIndex) check(i, n int) {
+	if i < 0 || i >= n {
+		panic(fmt.Sprintf("timing: block %d of %d", i, x.Blocks()))
+	}
+}
 
 // Pieces returns the blocks that begin a piece: of one thread after the other, see
 // [JoinSeries]. Times do not go on from one piece to the next.
@@ -228,7 +239,10 @@ func (x *SeriesIndex) Pieces() []int { return slices.Clip(x.pieces) }
 
 // Range returns where a block, i < x.Blocks(), is in the series, in bytes from its
 // beginning.
-func (x *SeriesIndex) Range(i int) (begin, end int) { return x.starts[i], x.starts[i+1] }
+func (x *SeriesIndex) Range(i int) (begin, end int) {
+	x.check(i, x.Blocks())
+	return x.starts[i], x.starts[i+1]
+}
 
 // IndexSize returns the size of the index in bytes.
 func (x *SeriesIndex) IndexSize() int { return x.starts[0] }
@@ -259,6 +273,7 @@ func (s *Series) Form() Form { return s.codec.Form }
 // Block returns a Decoder of a block. The error is a [*ParseError], or one of who
 // reads the blocks.
 func (s *Series) Block(i int) (*SeriesDecoder, error) {
+	s.check(i, s.Blocks())
 	block, err := s.block(i)
 	if err != nil {
 		return nil, err
@@ -301,6 +316,7 @@ func (s *Series) At(call uint64, terminals func(dst []uint32, first uint64)) (Ti
 // whatever the codec, but for an Alignment and Jumps. It decodes nothing else. The error is a [*ParseError], or one of
 // who reads the blocks.
 func (s *Series) Start(i int) (int64, error) {
+	s.check(i, s.Blocks())
 	block, err := s.block(i)
 	if err != nil {
 		return 0, err

@@ -1,6 +1,7 @@
 package timing
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -9,13 +10,29 @@ import (
 // A splitCodec is that of NewSplit.
 type splitCodec struct {
 	codecs []Codec
-	which  func(terminal uint32) int
+	choose func(terminal uint32) int
+}
+
+// which returns the number of the codec of a terminal.
+func (c *splitCodec) which(terminal uint32) int {
+	i := c.choose(terminal)
+	if i < 0 || i >= len(c.codecs) {
+		panic(fmt.Sprintf("timing: codec %d of %d for terminal %d", i, len(c.codecs), terminal))
+	}
+	return i
 }
 
 // NewSplit returns a codec that encodes a column with several: the values of a
 // terminal with the codec which(terminal) of codecs, for instance those of one function
-// with a smaller error. What decodes must be given the same.
+// with a smaller error. What decodes must be given the same. NewSplit panics if there are no
+// codecs, one of them is nil, or which is; the codec panics if which returns another number.
 func NewSplit(codecs []Codec, which func(terminal uint32) int) Codec {
+	if len(codecs) == 0 || which == nil {
+		panic("timing: a split by nothing, or into nothing")
+	}
+	for _, c := range codecs {
+		checkCodec(c)
+	}
 	return &splitCodec{codecs, which}
 }
 
@@ -111,6 +128,7 @@ type splitPart struct {
 func (d *splitDecoder) Len() int { return d.values }
 
 func (d *splitDecoder) Decode(dst []int64, terminals []uint32) error {
+	checkTerminals(len(dst), terminals)
 	for len(dst) > 0 && d.err == nil {
 		k, n := d.which(terminals[0]), 1
 		for n < len(dst) && d.which(terminals[n]) == k {

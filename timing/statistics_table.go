@@ -15,7 +15,7 @@ import (
 // and up to two columns, such as those of durations and of gaps, of which each may
 // end early. A decoder has to know n, the number of columns, and of each row a
 // class, such as the function that was called: rows of a class are likely to have
-// similar values.
+// similar values. It panics if a column is longer than n, or there is no class.
 //
 // Counts, extremes and ranks are kept as they are. Sums are rounded where there are
 // more than two values, such that the mean moves by at most 1/4096 of its distance
@@ -23,8 +23,12 @@ import (
 // What was read from a table is encoded as it was: [Statistics.SumError] bounds the error
 // of its sums, and the table tells how much larger that is where they were rounded before.
 func AppendStatisticsTable(dst []byte, n int, class func(row int) uint32, columns ...[]Statistics) []byte {
+	checkClass(class == nil)
 	var top uint32
 	for _, column := range columns {
+		if len(column) > n {
+			panic(fmt.Sprintf("timing: a column of %d statistics in a table of %d rows", len(column), n))
+		}
 		for i := range column {
 			top = max(top, column[i].MinRank, column[i].MaxRank)
 		}

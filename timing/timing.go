@@ -58,7 +58,7 @@ type Decoder interface {
 	Len() int
 
 	// Decode sets dst to the next len(dst) values of the block, those of calls
-	// with these terminals; len(terminals) must be len(dst). The error is a
+	// with these terminals; len(terminals) must be len(dst), or Decode panics. The error is a
 	// [*ParseError], and wraps [io.ErrUnexpectedEOF] if the block has fewer
 	// values. What dst holds after an error is not defined.
 	Decode(dst []int64, terminals []uint32) error

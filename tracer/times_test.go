@@ -134,7 +134,7 @@ func TestTimesAreOver(t *testing.T) {
 		t.Errorf("%d calls, times %+v", p.Grammar.Len(), p.Times)
 	}
 	split := timing.NewSplit([]timing.Codec{timing.NewLossless(timing.LZ4)}, func(uint32) int { return 0 })
-	for _, c := range []*timing.SeriesCodec{timing.NewSeriesCodec(split, split, timing.Gaps), timing.NewSeriesCodec(nil, split, timing.Gaps)} {
+	for _, c := range []*timing.SeriesCodec{timing.NewSeriesCodec(split, split, timing.Gaps), {Deltas: split}} {
 		if _, err := New(Options{Series: c}); err == nil {
 			t.Error("a codec that no trace can have")
 		}
