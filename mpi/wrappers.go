@@ -20,6 +20,8 @@ var (
 	lookupSource string
 	//go:embed interposer/lookups.c
 	lookupsSource string
+	//go:embed interposer/spares.c
+	sparesSource string
 	//go:embed interposer/segments.c
 	segmentsSource string
 	//go:embed interposer/lanes.c
@@ -64,6 +66,7 @@ var sources = func() *template.Template {
 		"spool":     spoolSource,
 		"lookup":    lookupSource,
 		"lookups":   lookupsSource,
+		"spares":    sparesSource,
 		"segments":  segmentsSource,
 		"lanes":     lanesSource,
 		"cost":      costSource,

@@ -353,6 +353,12 @@ func (s *stream) open() (bool, error) {
 		path = s.segment(s.opened)
 	}
 	file, err := regular.Open(path)
+	if next && errors.Is(err, fs.ErrNotExist) {
+		if spare := s.owner.Spare(filepath.Dir(path), s.opened); spare != "" {
+			path = spare
+			file, err = regular.Open(path)
+		}
+	}
 	switch {
 	case errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE):
 		return false, nil // another time

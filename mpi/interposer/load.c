@@ -109,6 +109,7 @@ static slow void start_in(const char *wanted)
 		machine = find_machine();
 		both_clocks(&load_ticks, &load_monotonic);
 		loaded = real_time_at(load_monotonic);
+		open_spares();
 		/* The first segment needs the rate of the ticks. */
 		while (invariant && nanoseconds(CLOCK_MONOTONIC) - load_monotonic < 200000)
 			;

@@ -17,8 +17,10 @@ static slow void complain(const char *what)
 static char path[sizeof directory + 128];
 static pthread_mutex_t path_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct header *map_segment(const struct lane *lane, size_t size)
+/* Maps a new file of a size, which may become larger. */
+static struct header *map_segment(const struct lane *lane, size_t *wanted)
 {
+	size_t size = *wanted;
 	struct rlimit limit;
 	/* Beyond the limit, the kernel would send a signal. */
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && size > limit.rlim_cur) {
@@ -26,12 +28,16 @@ static struct header *map_segment(const struct lane *lane, size_t size)
 		return NULL;
 	}
 	pthread_mutex_lock(&path_lock);
-	snprintf(path, sizeof path, "%s/%u-%llx.%u.%u.spool", directory, (unsigned)getpid(),
+	int n = snprintf(path, sizeof path, "%s/", directory);
+	snprintf(path + n, sizeof path - (size_t)n, "%u-%llx.%u.%u.spool", (unsigned)getpid(),
 		(unsigned long long)loaded, lane->thread, lane->sequence);
-	int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), error;
+	int in = is_held(&held_directory), error;
+	int file = is_filtered() ? -1 : openat(in ? held_directory.file : AT_FDCWD, in ? path + n : path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	void *memory = MAP_FAILED;
 	if (file < 0) {
+		memory = map_spare(wanted);
 		error = errno;
+		memory = memory ? memory : MAP_FAILED;
 	} else {
 		/* Without blocks of its own, the file would kill the program on a full disk. */
 		error = posix_fallocate(file, 0, (off_t)size);
@@ -41,7 +47,7 @@ static struct header *map_segment(const struct lane *lane, size_t size)
 		}
 		close(file);
 		if (memory == MAP_FAILED)
-			unlink(path);
+			unlinkat(in ? held_directory.file : AT_FDCWD, in ? path + n : path, 0);
 	}
 	pthread_mutex_unlock(&path_lock);
 	errno = error;
@@ -90,10 +96,10 @@ static slow int begin_segment(struct lane *lane, size_t words)
 	size_t needed = sizeof(struct header) + 8 * (words + 1);
 	if (size < needed)
 		size = (needed + 0xffff) & ~(size_t)0xffff;
-	struct header *header = map_segment(lane, size), *old = lane->header;
+	struct header *header = map_segment(lane, &size), *old = lane->header;
 	/* What is left of a full disk may be enough for a smaller one. */
 	while (!header && (errno == ENOSPC || errno == EFBIG) && size > smallest && size / 2 >= needed)
-		header = map_segment(lane, size /= 2);
+		size /= 2, header = map_segment(lane, &size);
 	if (!header)
 		return give_up(lane);
 	if (!cost)

@@ -2,7 +2,7 @@
  * The interposer of Reprise: records the calls of an MPI program in a spool.
  *
  * The files of this directory and the wrappers that are generated from the table of
- * functions make up one translation unit, in the order spool, lookup, segments, lanes, cost,
+ * functions make up one translation unit, in the order spool, lookup, spares, segments, lanes, cost,
  * regions, job, values, load, questions, datatypes, finalize, fortran, sites, callers, memory, mappings, devices,
  * wrappers, lookups. The package
  * documentation of mpi describes the spool.
@@ -27,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

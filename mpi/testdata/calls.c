@@ -140,14 +140,14 @@ static void collectives(void)
 		list[i] = MPI_INT;
 	}
 	MPI_Alltoallv(data, counts, displs, MPI_INT, into, counts, displs, MPI_INT, MPI_COMM_WORLD);
-	say("MPI_Alltoallv sendbuf<%lld sendcounts>%s sdispls>%s recvbuf<%lld recvcounts>%s rdispls>%s",
+	say("MPI_Alltoallv sendbuf<%lld sendcounts<%s sdispls<%s recvbuf<%lld recvcounts<%s rdispls<%s",
 		H(data), ints(counts, size), ints(displs, size), H(into), ints(counts, size), ints(displs, size));
 	MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, into, counts, displs, MPI_INT, MPI_COMM_WORLD);
-	say("MPI_Alltoallv sendbuf<%lld sendcounts>unused sdispls>unused recvcounts>%s", H(MPI_IN_PLACE), ints(counts, size));
+	say("MPI_Alltoallv sendbuf<%lld sendcounts<unused sdispls<unused recvcounts<%s", H(MPI_IN_PLACE), ints(counts, size));
 	for (int i = 0; i < size; i++)
 		displs[i] = 4 * i;
 	MPI_Ialltoallw(data, counts, displs, list, into, counts, displs, list, MPI_COMM_WORLD, &request);
-	say("MPI_Ialltoallw sendtypes>%s sdispls>%s request>%lld", types(list, size), ints(displs, size), H(request));
+	say("MPI_Ialltoallw sendtypes<%s sdispls<%s request>%lld", types(list, size), ints(displs, size), H(request));
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 	say("MPI_Wait status>ignored");
 	for (int i = 0; i < size; i++)
@@ -155,13 +155,13 @@ static void collectives(void)
 	/* Only the root's counts may be looked at. */
 	int *there = rank == 1 ? counts : (int *)8, *where = rank == 1 ? displs : (int *)8;
 	MPI_Gatherv(data, 1, MPI_INT, into, there, where, MPI_INT, 1, MPI_COMM_WORLD);
-	say("MPI_Gatherv recvcounts>%s displs>%s root<1", rank == 1 ? ints(counts, size) : "unused", rank == 1 ? ints(displs, size) : "unused");
+	say("MPI_Gatherv recvcounts<%s displs<%s root<1", rank == 1 ? ints(counts, size) : "unused", rank == 1 ? ints(displs, size) : "unused");
 	MPI_Scatterv(data, there, where, MPI_INT, into, 1, MPI_INT, 1, MPI_COMM_WORLD);
-	say("MPI_Scatterv sendcounts>%s recvcount<1", rank == 1 ? ints(counts, size) : "unused");
+	say("MPI_Scatterv sendcounts<%s recvcount<1", rank == 1 ? ints(counts, size) : "unused");
 	MPI_Allgatherv(&rank, 1, MPI_INT, into, counts, displs, MPI_INT, MPI_COMM_WORLD);
-	say("MPI_Allgatherv recvcounts>%s displs>%s", ints(counts, size), ints(displs, size));
+	say("MPI_Allgatherv recvcounts<%s displs<%s", ints(counts, size), ints(displs, size));
 	MPI_Reduce_scatter(data, into, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-	say("MPI_Reduce_scatter recvcounts>%s op<%lld", ints(counts, size), H(MPI_SUM));
+	say("MPI_Reduce_scatter recvcounts<%s op<%lld", ints(counts, size), H(MPI_SUM));
 	MPI_Allreduce(MPI_IN_PLACE, data, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
 	say("MPI_Allreduce sendbuf<%lld recvbuf<%lld", H(MPI_IN_PLACE), H(data));
 	free(counts);
@@ -229,15 +229,15 @@ static void communicators(void)
 	MPI_Cart_coords(cart, rank, 2, coords);
 	say("MPI_Cart_coords rank<%d coords>%s", rank, ints(coords, 2));
 	MPI_Cart_rank(cart, coords, &n);
-	say("MPI_Cart_rank coords>%s rank>%d", ints(coords, 2), rank);
+	say("MPI_Cart_rank coords<%s rank>%d", ints(coords, 2), rank);
 	int remain[2] = {0, 1};
 	MPI_Cart_sub(cart, remain, &row);
-	say("MPI_Cart_sub remain_dims>[0,1] newcomm>%lld made>{%d,%d}", H(row), coords[1], dims[1]);
+	say("MPI_Cart_sub remain_dims<[0,1] newcomm>%lld made>{%d,%d}", H(row), coords[1], dims[1]);
 	int next = (rank + 1) % size, previous = (rank + size - 1) % size, counts[2] = {1, 1}, zeros[2] = {0, 0}, data[2] = {0}, into[2];
 	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &previous, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &adjacent);
 	say("MPI_Dist_graph_create_adjacent sources<[%d] sourceweights<ignored destinations<[%d] comm_dist_graph>%lld", previous, next, H(adjacent));
 	MPI_Neighbor_alltoallv(data, counts, zeros, MPI_INT, into, counts, zeros, MPI_INT, adjacent);
-	say("MPI_Neighbor_alltoallv sendcounts>[1] sdispls>[0] recvcounts>[1]");
+	say("MPI_Neighbor_alltoallv sendcounts<[1] sdispls<[0] recvcounts<[1]");
 	int *index = malloc(size * sizeof(int)), *edges = malloc(size * sizeof(int));
 	for (int i = 0; i < size; i++) {
 		index[i] = i + 1;
@@ -372,10 +372,10 @@ static void intercommunicators(void)
 		displs[i] = i;
 	}
 	MPI_Allgatherv(mine, 1, MPI_INT, into, counts, displs, MPI_INT, both);
-	say("MPI_Allgatherv recvcounts>%s displs>%s", ints(counts, others), ints(displs, others));
+	say("MPI_Allgatherv recvcounts<%s displs<%s", ints(counts, others), ints(displs, others));
 	int root = first ? MPI_ROOT : 0;
 	MPI_Gatherv(mine, 1, MPI_INT, into, first ? counts : NULL, first ? displs : NULL, MPI_INT, root, both);
-	say("MPI_Gatherv root<%d recvcounts>%s", root, first ? ints(counts, others) : "unused");
+	say("MPI_Gatherv root<%d recvcounts<%s", root, first ? ints(counts, others) : "unused");
 	MPI_Comm merged;
 	MPI_Intercomm_merge(both, first, &merged);
 	say("MPI_Intercomm_merge high<%d newintracomm>%lld made>{%d,%d} newrank>%d", first, H(merged),
@@ -405,7 +405,7 @@ static void large_counts(void)
 	}
 	int into[8];
 	MPI_Allgatherv_c(&value, 1, MPI_INT, into, counts, displs, MPI_INT, MPI_COMM_WORLD);
-	say("MPI_Allgatherv_c sendcount<1 recvcounts>%s displs>%s", aints((MPI_Aint *)counts, size), aints(displs, size));
+	say("MPI_Allgatherv_c sendcount<1 recvcounts<%s displs<%s", aints((MPI_Aint *)counts, size), aints(displs, size));
 	MPI_Datatype type;
 	MPI_Type_contiguous_c(5000000000, MPI_INT, &type);
 	say("MPI_Type_contiguous_c count<5000000000 newtype>%lld", H(type));

@@ -102,11 +102,11 @@ program main
   displs = (/(i, i=0, 7)/)
   call MPI_Gatherv(value, 1, MPI_INTEGER, into, counts, displs, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
   if (rank == 0) then
-    write (9, '(a,7(i0,:,","))', advance='no') 'MPI_Gatherv recvcounts>[', counts(1:size)
+    write (9, '(a,7(i0,:,","))', advance='no') 'MPI_Gatherv recvcounts<[', counts(1:size)
     write (9, '(a)') ']'
     call check(all(into(1:size) == displs(1:size)), 'Gatherv')
   else
-    write (9, '(a)') 'MPI_Gatherv recvcounts>unused displs>unused'
+    write (9, '(a)') 'MPI_Gatherv recvcounts<unused displs<unused'
   end if
   call MPI_Allgather(value, 1, MPI_INTEGER, into, 1, MPI_INTEGER, MPI_COMM_WORLD, ierr)
   write (9, '(a)') 'MPI_Allgather'

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/reprise-trace/reprise/internal/regular"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -235,6 +237,8 @@ func List(directory string) ([]Thread, error) {
 	for _, e := range entries {
 		if s, ok := parseSegmentName(e.Name()); ok {
 			segments = append(segments, s)
+		} else if s, ok := spareName(directory, e); ok {
+			segments = append(segments, s)
 		} else if t, ok := parseKeptName(e.Name()); ok {
 			kept = append(kept, t)
 		}
@@ -246,7 +250,7 @@ func List(directory string) ([]Thread, error) {
 			threads = append(threads, Thread{Process: s.process, Thread: s.thread})
 		}
 		last := &threads[len(threads)-1]
-		last.Paths = append(last.Paths, filepath.Join(directory, s.name()))
+		last.Paths = append(last.Paths, filepath.Join(directory, cmp.Or(s.spare, s.name())))
 	}
 	for _, t := range kept {
 		if at, found := slices.BinarySearchFunc(threads, t, Thread.compare); !found {
@@ -257,19 +261,69 @@ func List(directory string) ([]Thread, error) {
 }
 
 func (t Thread) compare(u Thread) int {
-	return segmentName{t.Process, t.Thread, 0}.compare(segmentName{u.Process, u.Thread, 0})
+	return segmentName{process: t.Process, thread: t.Thread}.compare(segmentName{process: u.Process, thread: u.Thread})
 }
 
 // Segment returns the path of a segment of t in a spool directory, which may not
 // exist.
 func (t Thread) Segment(directory string, sequence uint32) string {
-	return filepath.Join(directory, segmentName{t.Process, t.Thread, sequence}.name())
+	return filepath.Join(directory, segmentName{process: t.Process, thread: t.Thread, sequence: sequence}.name())
+}
+
+// Spare returns the path of the spare file in a spool directory that has a segment of t, "" if there is none. A process takes such
+// files where it cannot make others.
+func (t Thread) Spare(directory string, sequence uint32) string {
+	wanted := segmentName{process: t.Process, thread: t.Thread, sequence: sequence}
+	for i := range spares {
+		name := fmt.Sprintf(spareFormat, t.Process.PID, t.Process.Loaded, i)
+		if s, ok := readSpare(directory, name); ok && s.compare(wanted) == 0 {
+			return filepath.Join(directory, name)
+		}
+	}
+	return ""
+}
+
+// The interposer opens some spare files when a process starts. They are empty until one is a segment, which its header says.
+const (
+	spares      = 2
+	spareSuffix = ".spare"
+	spareFormat = "%d-%x.%d" + spareSuffix
+)
+
+// spareName returns the name of the segment that an entry of a directory is, if that is a spare file with one.
+func spareName(directory string, e fs.DirEntry) (segmentName, bool) {
+	if !strings.HasSuffix(e.Name(), spareSuffix) {
+		return segmentName{}, false
+	}
+	if info, err := e.Info(); err != nil || info.Size() == 0 {
+		return segmentName{}, false
+	}
+	return readSpare(directory, e.Name())
+}
+
+// readSpare returns the name of the segment that a spare file has, if it has one.
+func readSpare(directory, name string) (segmentName, bool) {
+	file, err := regular.Open(filepath.Join(directory, name))
+	if err != nil {
+		return segmentName{}, false
+	}
+	defer file.Close()
+	head := make([]byte, headerSize)
+	if _, err := io.ReadFull(file, head); err != nil {
+		return segmentName{}, false
+	}
+	h, err := ParseSegmentHeader(head)
+	if err != nil || !strings.HasPrefix(name, fmt.Sprintf("%d-%x.", h.Process.PID, h.Process.Loaded)) {
+		return segmentName{}, false
+	}
+	return segmentName{h.Process, h.Thread, h.Sequence, name}, true
 }
 
 // A segmentName is what the name of a segment's file says.
 type segmentName struct {
 	process          Process
 	thread, sequence uint32
+	spare            string // the name of the file, if it is a spare one
 }
 
 func (s segmentName) name() string {
@@ -294,7 +348,7 @@ func parseSegmentName(name string) (segmentName, bool) {
 	loaded, err2 := strconv.ParseUint(part[1], 16, 64)
 	thread, err3 := strconv.ParseUint(part[2], 10, 32)
 	sequence, err4 := strconv.ParseUint(part[3], 10, 32)
-	s := segmentName{Process{uint32(pid), loaded}, uint32(thread), uint32(sequence)}
+	s := segmentName{Process{uint32(pid), loaded}, uint32(thread), uint32(sequence), ""}
 	return s, cmp.Or(err1, err2, err3, err4) == nil && s.name() == name
 }
 
