@@ -20,16 +20,18 @@ import (
 // the files only, and all must be of one run, as far as they say that. If Merge fails, out is as it was, unless the error
 // wraps a [*MemoryError]: then out is the trace, which readers refuse that are not given as much memory as that says.
 //
+// Memory bounds what a part may take, as that of [OpenFile] does for a trace: 0 is the default.
+//
 // The order of parts does not matter: the same parts give the same bytes. Merge uses all
 // cores. It does not align the clocks of several machines: AlignFile of package query does that for the trace, as the command
 // does. For a context, progress, or parts in memory, see [merge.Tree].
-func Merge(out string, parts ...string) error {
-	files, err := PartFiles(out, parts...)
+func Merge(out string, memory int64, parts ...string) error {
+	files, err := PartFiles(out, memory, parts...)
 	if err != nil {
 		return err
 	}
 	all, err := merge.Tree(context.Background(), len(files), func(_ context.Context, i int) (*merge.Accumulator, error) {
-		a, err := readPart(files[i])
+		a, err := readPart(files[i], memory)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", files[i], err)
 		}
@@ -51,7 +53,7 @@ func Merge(out string, parts ...string) error {
 
 // PartFiles returns the paths of the files that [Merge] merges, or the error that it gives for what they say of ranks and runs: it
 // does not read their calls. It is for those who then merge on an engine of their own, as package beam does.
-func PartFiles(out string, parts ...string) ([]string, error) {
+func PartFiles(out string, memory int64, parts ...string) ([]string, error) {
 	var files []string
 	dir, _ := os.Stat(filepath.Dir(out)) // an error is left to who writes there
 	for _, path := range parts {
@@ -79,15 +81,15 @@ func PartFiles(out string, parts ...string) ([]string, error) {
 	if len(files) == 0 {
 		return nil, fmt.Errorf("reprise: %s: no parts to merge", out)
 	}
-	return files, checkParts(files)
+	return files, checkParts(files, memory)
 }
 
 // checkParts returns an error if part files are of different runs, or two of them have a rank.
-func checkParts(files []string) error {
+func checkParts(files []string, memory int64) error {
 	var shared layout.SharedRanks
 	origins := make([]merge.Origin, len(files))
 	for i, path := range files {
-		err := withContainer(path, func(file *format.Reader) error {
+		err := withContainer(path, memory, func(file *format.Reader) error {
 			_, ranks, err := merge.ReadPartRanks(file)
 			if err != nil {
 				return err
@@ -106,16 +108,16 @@ func checkParts(files []string) error {
 			files[a], runOf(origins[a]), files[b], runOf(origins[b]))
 	}
 	if ranks := shared.Ranks(); ranks.Len() > 0 {
-		return errShared(files, ranks.At(0))
+		return errShared(files, memory, ranks.At(0))
 	}
 	return nil
 }
 
 // errShared returns the error that a rank is in two of some files.
-func errShared(files []string, rank int) error {
+func errShared(files []string, memory int64, rank int) error {
 	var in []string
 	for _, path := range files {
-		err := withContainer(path, func(file *format.Reader) error {
+		err := withContainer(path, memory, func(file *format.Reader) error {
 			_, ranks, err := merge.ReadPartRanks(file)
 			if err == nil && ranks.Contains(rank) {
 				in = append(in, path)
@@ -141,8 +143,8 @@ func runOf(o merge.Origin) string {
 }
 
 // readPart reads a part file.
-func readPart(path string) (a *merge.Accumulator, err error) {
-	err = withContainer(path, func(file *format.Reader) error {
+func readPart(path string, memory int64) (a *merge.Accumulator, err error) {
+	err = withContainer(path, memory, func(file *format.Reader) error {
 		a, err = merge.ReadPart(file)
 		return err
 	})
@@ -150,7 +152,7 @@ func readPart(path string) (a *merge.Accumulator, err error) {
 }
 
 // withContainer opens a part file and calls read.
-func withContainer(path string, read func(*format.Reader) error) error {
+func withContainer(path string, memory int64, read func(*format.Reader) error) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -160,7 +162,7 @@ func withContainer(path string, read func(*format.Reader) error) error {
 	if err != nil {
 		return err
 	}
-	file, err := format.NewReader(f, info.Size(), FileOptions(info.Size(), 0))
+	file, err := format.NewReader(f, info.Size(), FileOptions(info.Size(), memory))
 	if err != nil {
 		return err
 	}

@@ -47,13 +47,13 @@ func TestMergeAgain(t *testing.T) {
 		{"parts/run.rpz", absolute},
 	} {
 		for range 2 {
-			if err := Merge(tt.out, tt.parts); err != nil {
+			if err := Merge(tt.out, 0, tt.parts); err != nil {
 				t.Errorf("%s of %s: %v", tt.out, tt.parts, err)
 			}
 		}
 	}
 	t.Chdir("parts")
-	if err := Merge("run.rpz", "."); err != nil {
+	if err := Merge("run.rpz", 0, "."); err != nil {
 		t.Error(err)
 	}
 	trace, err := Open("run.rpz")
@@ -108,7 +108,7 @@ func TestMergeRuns(t *testing.T) {
 		{[]string{"d", "e"}, "parts of 2 runs: d is of a run of 4 ranks, e of a run of 8 ranks"},
 		{[]string{"b", "a", "b"}, "rank 1 is in b and in b"},
 	} {
-		err := Merge("out.rpz", tt.parts...)
+		err := Merge("out.rpz", 0, tt.parts...)
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%v: %v, want %q", tt.parts, err, tt.want)
 		}
@@ -117,7 +117,7 @@ func TestMergeRuns(t *testing.T) {
 		parts      []string
 		unrecorded string
 	}{{[]string{"a", "b", "old"}, ""}, {[]string{"old", "c"}, "0"}, {[]string{"d", "f"}, "1-2"}} {
-		if err := Merge("out.rpz", tt.parts...); err != nil {
+		if err := Merge("out.rpz", 0, tt.parts...); err != nil {
 			t.Fatal(err)
 		}
 		trace, err := Open("out.rpz")

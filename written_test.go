@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -27,7 +28,23 @@ func largeGen(size uint64) *rapid.Generator[int] {
 
 // drawLarge records calls of which some are large, and returns the part.
 func drawLarge(t *rapid.T, rank int) merge.Part {
-	var r tracer.Recorder
+	var o tracer.Options
+	if rapid.Bool().Draw(t, "times of every call") {
+		exact := timing.NewLossless(timing.Zstd)
+		o.Series = timing.NewSeriesCodec(exact, exact, timing.Gaps)
+	}
+	if rapid.Bool().Draw(t, "histograms") {
+		o.Histograms = &timing.HistogramOptions{}
+	}
+	r, err := tracer.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock := int64(0)
+	call := func(fn int, args ...cst.Value) {
+		clock += 10
+		r.CallAt(fn, clock, 5, args...)
+	}
 	number := cst.Type{Kind: cst.KindInt}
 	texts := r.Declare(numbered("text", cst.Type{Kind: cst.KindString}))
 	lists := r.Declare(numbered("list", cst.ArrayOf(number)))
@@ -36,11 +53,11 @@ func drawLarge(t *rapid.T, rank int) merge.Part {
 	numbers := r.Declare(numbered("number", number))
 	for range rapid.IntRange(1, 4).Draw(t, "kinds") {
 		times := rapid.SampledFrom([]int{1, 1, 2, 20}).Draw(t, "times")
-		switch rapid.IntRange(0, 5).Draw(t, "kind") {
+		switch rapid.IntRange(0, 9).Draw(t, "kind") {
 		case 0: // content
 			n := largeGen(32).Draw(t, "length") / times
 			for i := range times {
-				r.Call(texts, cst.String(fmt.Sprint(i)+strings.Repeat("x", n)))
+				call(texts, cst.String(fmt.Sprint(i)+strings.Repeat("x", n)))
 			}
 		case 1: // slots
 			n := largeGen(64).Draw(t, "elements") / times
@@ -49,27 +66,69 @@ func drawLarge(t *rapid.T, rank int) merge.Part {
 				if n > 0 {
 					list[i%n] = int64(i)
 				}
-				r.Call(lists, cst.Numbers(cst.KindInt, list))
+				call(lists, cst.Numbers(cst.KindInt, list))
 			}
 		case 2:
-			r.Call(pointers, cst.Array(repeated(cst.PointerTo(cst.Pointer{Segment: 1}), largeGen(3*64).Draw(t, "pointers"))...))
+			call(pointers, cst.Array(repeated(cst.PointerTo(cst.Pointer{Segment: 1}), largeGen(3*64).Draw(t, "pointers"))...))
 		case 3: // lengths
-			r.Call(nested, cst.Array(repeated(cst.Array(), largeGen(32).Draw(t, "lists"))...))
+			call(nested, cst.Array(repeated(cst.Array(), largeGen(32).Draw(t, "lists"))...))
 		case 4: // signatures
 			for i := range largeGen(1536).Draw(t, "signatures") {
-				r.Call(numbers, cst.Int(int64(irregular(i, rank))))
+				call(numbers, cst.Int(int64(irregular(i, rank))))
 			}
 		case 5:
 			for i := range largeGen(1536).Draw(t, "texts") {
-				r.Call(texts, cst.String(fmt.Sprint(i)))
+				call(texts, cst.String(fmt.Sprint(i)))
+			}
+		case 6: // functions, with names of any length
+			name := strings.Repeat("f", rapid.SampledFrom([]int{1, 100, cst.MaxName - 9}).Draw(t, "name"))
+			for i := range largeGen(256+uint64(len(name))).Draw(t, "functions") / times {
+				call(r.Declare(numbered(fmt.Sprint(name, i), number)), cst.Int(1))
+			}
+		case 7: // a grammar, and values of each call in its order
+			for i := range largeGen(64).Draw(t, "order") {
+				call(numbers, cst.Int(int64(irregular(i, rank)%5)))
+			}
+		case 8: // times that nothing foretells
+			for i := range largeGen(64).Draw(t, "timed") {
+				x := int64(irregular(i, rank))
+				clock += x
+				r.CallAt(numbers, clock, x%1000, cst.Int(x%2))
+				clock += x % 1000
+			}
+		case 9: // groups
+			for i := range largeGen(256).Draw(t, "groups") / times {
+				r.SetGroup("comm", int64(i), merge.Group{Rank: rank, Size: 2 + i})
 			}
 		}
 	}
-	r.Call(numbers, cst.Int(0))
+	call(numbers, cst.Int(0))
 	if err := r.Err(); err != nil {
 		t.Fatal(err)
 	}
 	return r.Finish(rank)
+}
+
+// drawRun draws what a trace says besides calls: many ranks without any, names, texts about who made it.
+func drawRun(t *rapid.T) merge.Run {
+	run := merge.Run{Ranks: rapid.SampledFrom([]int{2, 1 << 10, 1 << 20, 1<<31 - 1}).Draw(t, "ranks"), Source: "test"}
+	switch rapid.IntRange(0, 4).Draw(t, "run") {
+	case 1:
+		for i := range largeGen(512).Draw(t, "names") {
+			run.Names = append(run.Names, merge.Name{Kind: cst.KindHandle, Class: "comm", Value: int64(i), Name: fmt.Sprint("communicator ", i)})
+		}
+	case 2: // as stacks of calls are
+		for i := range largeGen(cst.MaxName).Draw(t, "sites") {
+			run.Names = append(run.Names, merge.Name{Kind: cst.KindPointer, Value: int64(i), Name: fmt.Sprint(i, strings.Repeat("s", cst.MaxName-9))})
+		}
+	case 3:
+		run.Origin.Commands = []string{strings.Repeat("x", largeGen(32).Draw(t, "command"))}
+	case 4:
+		for i := range largeGen(256).Draw(t, "hosts") {
+			run.Origin.Hosts = append(run.Origin.Hosts, fmt.Sprint("host", i))
+		}
+	}
+	return run
 }
 
 func repeated(v cst.Value, n int) []cst.Value {
@@ -133,8 +192,16 @@ func TestWrittenIsReadable(t *testing.T) {
 				return err
 			}
 			for rank := range trace.Active() {
-				if _, err := trace.Rank(rank); err != nil {
+				read, err := trace.Rank(rank)
+				if err != nil {
 					return err
+				}
+				if read.Series() != nil {
+					for _, err := range read.Times(0) {
+						if err != nil {
+							return err
+						}
+					}
 				}
 				checkCallsOf(t, trace, parts[rank])
 			}
@@ -145,6 +212,9 @@ func TestWrittenIsReadable(t *testing.T) {
 			if err := a.Add(p); err != nil {
 				t.Fatal(err)
 			}
+		}
+		if err := a.Describe(drawRun(t)); err != nil {
+			t.Fatal(err)
 		}
 		checkWritten(t, a.Write, openAll)
 		if len(parts) == 1 {

@@ -53,7 +53,7 @@ func writeParts(t testing.TB, p programs.Program, ofFile int) (paths []string, t
 		}
 	}
 	out := filepath.Join(dir, "run.trace")
-	if err := reprise.Merge(out, paths...); err != nil {
+	if err := reprise.Merge(out, 0, paths...); err != nil {
 		t.Fatal(err)
 	}
 	return paths, readFile(t, out)
@@ -97,7 +97,7 @@ func TestTracePerKey(t *testing.T) {
 	}
 	for _, group := range byKey {
 		out := filepath.Join(dir, "out")
-		if err := reprise.Merge(out, group...); err != nil {
+		if err := reprise.Merge(out, 0, group...); err != nil {
 			t.Fatal(err)
 		}
 		want = append(want, readFile(t, out))

@@ -1,7 +1,7 @@
 // Package beam merges part files of Reprise in pipelines of Apache Beam, on engines
 // such as Flink and Spark.
 //
-//	paths, err := reprise.PartFiles("run.rpz", "run.parts")
+//	paths, err := reprise.PartFiles("run.rpz", 0, "run.parts")
 //	…
 //	pipeline, scope := beam.NewPipelineWithRoot() // of the SDK
 //	trace := rbeam.Trace(scope, rbeam.Read(scope, paths))

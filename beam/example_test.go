@@ -14,7 +14,7 @@ import (
 // The parts in a directory become a trace.
 func Example() {
 	beam.Init()
-	paths, err := reprise.PartFiles("run.rpz", "run.parts")
+	paths, err := reprise.PartFiles("run.rpz", 0, "run.parts")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -41,25 +41,28 @@ func (e *draft) read(size, longest, memory int64) error {
 // partReadable returns a [*layout.MemoryError] if readers take more memory for the part file of a, of size bytes, whose
 // longest section is given, than they do by default. If it has one shape, they make a trace of it.
 func (a *Accumulator) partReadable(size, longest int64) error {
-	err := needs(size, func(memory int64) error {
-		o := layout.FileOptions(size, memory)
-		if err := layout.CheckContent(longest, o.MaxContent); err != nil {
+	var e *draft // of the trace, if it is of interest
+	if len(a.shapes) == 1 && !a.surelyReadable() {
+		defer a.keepEncodings()()
+		draft, err := a.drafted(context.Background())
+		if err != nil {
+			return fmt.Errorf("as a trace: %w", err)
+		}
+		e = &draft
+	}
+	return needs(size, func(memory int64) error {
+		most := memoryOf(size, memory)
+		if err := layout.CheckContent(longest, layout.FileOptions(size, memory).MaxContent); err != nil {
 			return err
 		}
-		if err := layout.CheckClockMemory(uint64(len(a.Clocks())), memoryOf(size, memory)); err != nil {
+		if err := layout.CheckClockMemory(uint64(len(a.Clocks())), most); err != nil {
 			return err
 		}
-		return checkPartRanks(a.ranks.len(), memoryOf(size, memory))
+		if err := checkPartRanks(a.ranks.len(), most); err != nil || e == nil {
+			return err
+		}
+		return e.read(0, 0, int64(min(most, math.MaxInt64)))
 	})
-	if err != nil || len(a.shapes) != 1 || a.surelyReadable() {
-		return err
-	}
-	defer a.keepEncodings()()
-	e, err := a.drafted(context.Background())
-	if err != nil {
-		return fmt.Errorf("as a trace: %w", err)
-	}
-	return needs(size, func(memory int64) error { return e.read(0, 0, int64(min(memoryOf(size, memory), math.MaxInt64))) })
 }
 
 // checkPartRanks returns a [*layout.MemoryError] if a part file has calls of too many ranks for so much memory.

@@ -11,7 +11,7 @@ import (
 
 // Parts of several machines are merged, and then their clocks are aligned.
 func ExampleAlignFile() {
-	if err := reprise.Merge("run.rpz", "run.parts"); err != nil {
+	if err := reprise.Merge("run.rpz", 0, "run.parts"); err != nil {
 		log.Fatal(err)
 	}
 	clocks, err := query.AlignFile(context.Background(), "run.rpz")

@@ -159,7 +159,7 @@ func Example_processes() {
 	}
 
 	path := filepath.Join(dir, "run.rpz")
-	if err := reprise.Merge(path, dir); err != nil {
+	if err := reprise.Merge(path, 0, dir); err != nil {
 		log.Fatal(err)
 	}
 	trace, err := reprise.Open(path)

@@ -29,7 +29,7 @@ func TestOrigin(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := reprise.Merge(run+".rpz", parts...); err != nil {
+		if err := reprise.Merge(run+".rpz", 0, parts...); err != nil {
 			t.Fatal(err)
 		}
 	}

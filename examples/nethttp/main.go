@@ -138,5 +138,5 @@ func run(output string) error {
 	if err := server.Wait(); err != nil {
 		return err
 	}
-	return reprise.Merge(output, dir)
+	return reprise.Merge(output, 0, dir)
 }

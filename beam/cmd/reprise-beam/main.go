@@ -164,7 +164,7 @@ func (s *summary) merge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	paths, err := reprise.PartFiles(out, s.Input...)
+	paths, err := reprise.PartFiles(out, 0, s.Input...)
 	if err != nil {
 		return err
 	}

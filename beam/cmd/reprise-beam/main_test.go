@@ -87,7 +87,7 @@ func TestMerge(t *testing.T) {
 	for rank := range 15 {
 		writePart(t, fmt.Sprintf("parts/rank%d.rpz", rank), p, merge.Origin{}, rank)
 	}
-	if err := reprise.Merge("want.rpz", "parts"); err != nil {
+	if err := reprise.Merge("want.rpz", 0, "parts"); err != nil {
 		t.Fatal(err)
 	}
 	cmd, stdout, stderr := command("--query", "profile", "-o", "run.json", "parts")
