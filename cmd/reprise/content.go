@@ -131,8 +131,11 @@ func contentOf(path string) content {
 	if hasActions(path) {
 		return actions
 	}
+	if n > 0 && bytes.Count(begin, []byte{0}) == n {
+		return content{"a file of zeros, as where a disk was full or a copy went wrong", ownTraces}
+	}
 	for _, e := range endings {
-		if strings.HasSuffix(path, e.end) {
+		if strings.HasSuffix(path, e.end) && !isText(begin) {
 			return e.content
 		}
 	}

@@ -51,6 +51,7 @@ func lookAtParts(ctx context.Context, paths []string, size int, progress func(do
 	var wrong leafProblems
 	var shared layout.SharedRanks
 	origins := make([]merge.Origin, len(paths))
+	world := 0 // ranks of the run
 	for i, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -65,6 +66,7 @@ func lookAtParts(ctx context.Context, paths []string, size int, progress func(do
 				return fmt.Errorf("is of a run of at least %s, not %s", text.Plural(n, "rank"), text.Count(size))
 			}
 			origins[i], err = layout.ReadOrigin(file)
+			world = max(world, n, origins[i].World)
 			return err
 		}))
 		progress(i + 1)
@@ -78,6 +80,9 @@ func lookAtParts(ctx context.Context, paths []string, size int, progress func(do
 			return nil, nil, err
 		}
 		contradictions = twice(stretches, paths)
+	}
+	if absent := rankenc.World(world).Difference(shared.All()); absent.Len() > 0 && len(wrong.list)+len(contradictions) > 0 {
+		contradictions = append(contradictions, fmt.Errorf("in no part that can be read: %s", text.Ranks(absent)))
 	}
 	return wrong.list, contradictions, nil
 }

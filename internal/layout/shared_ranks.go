@@ -24,13 +24,21 @@ func (s *SharedRanks) Add(set rankenc.Set) {
 
 // Ranks returns the ranks that are in more than one of the sets that were added.
 func (s *SharedRanks) Ranks() rankenc.Set {
+	return s.sum().shared
+}
+
+// All returns the ranks that are in one of the sets that were added.
+func (s *SharedRanks) All() rankenc.Set { return s.sum().all }
+
+// sum returns what the sets have together.
+func (s *SharedRanks) sum() sharedSum {
 	if len(s.sums) == 0 {
-		return rankenc.Set{}
+		return sharedSum{}
 	}
 	for len(s.sums) > 1 {
 		s.unite()
 	}
-	return s.sums[0].shared
+	return s.sums[0]
 }
 
 // unite unites the last two sums.
