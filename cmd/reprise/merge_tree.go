@@ -199,7 +199,7 @@ func (s *mergeSummary) again(launcher []string) string {
 	if s.bound > 0 {
 		bounded = fmt.Sprintf(" --bounded %d", s.bound)
 	}
-	return fmt.Sprintf("the parts are still in %s, and this merges them: reprise merge %[1]s -o %s%s -- %s", quoted(s.Input[0]), quoted(s.Output), bounded, text.ShellLine(launcher))
+	return fmt.Sprintf("the parts are still in %s, and this merges them, if no host is gone that the launcher names: reprise merge %[1]s -o %s%s -- %s", quoted(s.Input[0]), quoted(s.Output), bounded, text.ShellLine(launcher))
 }
 
 // commandLine returns the command line that starts the processes. Their program lies in a directory as well.
