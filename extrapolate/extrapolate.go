@@ -73,6 +73,11 @@ func Make(ctx context.Context, traces []*reprise.Trace, o Options) (*Result, err
 		if i > 0 && t.Ranks() == traces[i-1].Ranks() {
 			return nil, fmt.Errorf("extrapolate: two traces of %d ranks: they must be of different numbers of ranks", t.Ranks())
 		}
+		// All of a rank is in memory, and what its grammar and its arguments are compared with.
+		const rankMemory = 4 << 10
+		if err := t.CheckMemory("ranks", uint64(t.RankSet().Len()), rankMemory); err != nil {
+			return nil, err
+		}
 		if err := s.read(t); err != nil {
 			return nil, err
 		}

@@ -134,9 +134,6 @@ func ReadPart(file *format.Reader) (*Accumulator, error) {
 // that says where series are is missing.
 func SalvagePart(file *format.Reader) (a *Accumulator, without rankenc.Set, err error) {
 	mustFile(file)
-	if _, ok := file.Lookup(layout.KindRun, 0); ok && !IsPart(file) {
-		return nil, without, errors.New("merge: the file is a trace, not a part file; its parts can be read one by one with Open and Trace.Part")
-	}
 	p := partReader{file: file}
 	for _, step := range []func() error{p.readHead, p.readTexts, p.readNames, p.readOrigin, p.readWorlds, p.readClocks, p.readShapes, p.readBounded, p.readOrders, p.readPlaced, p.readRankTimes, p.readSeries} {
 		if err := step(); err != nil {
@@ -155,6 +152,9 @@ type partReader struct {
 }
 
 func (p *partReader) readHead() error {
+	if _, ok := p.file.Lookup(layout.KindRun, 0); ok && !IsPart(p.file) {
+		return errors.New("merge: the file is a trace, not a part file; its parts can be read one by one with Open and Trace.Part")
+	}
 	return layout.ReadSection(p.file, layout.KindPart, 0, func(data []byte) error {
 		d := wire.NewDecoder("merge", data)
 		_, p.a.threadsUnordered = p.file.Lookup(layout.KindThreadsUnordered, 0)
