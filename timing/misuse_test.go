@@ -103,7 +103,7 @@ func TestMisuse(t *testing.T) {
 				p timing.Pieces
 				s timing.Statistics
 			)
-			a.Apply(1)
+			_ = a.Apply(1)
 			j.Apply(j.Undo(j.Ahead(j.Most())))
 			p.Apply(p.Jump())
 			s.Merge(&timing.Statistics{})
