@@ -99,9 +99,12 @@ func (s *statement) handles(p *spec.Param, v *values, class string) (string, err
 	if class != "request" {
 		return s.list(p, v, class, count)
 	}
-	chosen, completed, err := s.chosen()
-	if err != nil {
-		return "", err
+	var chosen, completed string
+	if !s.sure {
+		var err error
+		if chosen, completed, err = s.chosen(); err != nil {
+			return "", err
+		}
 	}
 	if same && chosen == "" {
 		if first, ok := consecutive(o, x); ok {

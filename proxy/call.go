@@ -31,6 +31,8 @@ type call struct {
 	lacks  map[string]bool // the classes of these objects
 	fits   *reach          // what may come where a receive is smaller, from any source; nil for others
 	maybe  bool            // missed is not counted, but the most that it can be
+	vain   uint64          // calls of all ranks that found nothing and are not made
+	sure   bool            // it asks, and finds the same each time
 }
 
 // usesWords reports whether addresses that are no buffers count for a function.

@@ -106,6 +106,9 @@ func (g *generator) entry(names []string, early string) string {
 			if name := constants[class][id]; name != "" && name != nulls[class] {
 				b.add(fmt.Sprintf("%s[%d] = %s;", class, i, name))
 			}
+			if of := g.foreign[id]; of != "" && class == "errhandler" {
+				b.add(fmt.Sprintf("PMPI_%s_create_errhandler(%s_error, &errhandler[%d]);", of, strings.ToLower(of), i))
+			}
 		}
 	}
 	g.choose(&b, names)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -94,6 +95,9 @@ func (g *generator) classesOf(calls map[uint32]*call) [][]uint32 {
 
 // foldKey appends what calls that become one have in common.
 func (c *call) foldKey(key []byte) []byte {
+	if key = append(key, 0); c.sure {
+		key[len(key)-1] = 1
+	}
 	for i, p := range c.signature.Function.Params {
 		v := c.args[i]
 		element := p.Type
@@ -171,13 +175,14 @@ func join(calls map[uint32]*call, to map[uint32]uint32, list []uint32) {
 		c := calls[n]
 		j := joined[first]
 		if j == nil {
-			j = &call{shape: c.shape, signature: calls[first].signature, function: c.function, ranks: c.ranks}
+			j = &call{shape: c.shape, signature: calls[first].signature, function: c.function, ranks: c.ranks, sure: c.sure}
 			for range c.args {
 				j.args = append(j.args, &values{ranks: c.ranks, of: make([][]cst.Value, len(c.ranks))})
 			}
 			joined[first] = j
 		}
 		j.times += c.times
+		j.vain = wire.AddSat(j.vain, c.vain)
 		j.members = append(j.members, n)
 	}
 	at := make(map[uint32]int) // how many calls of a signature there were

@@ -91,9 +91,15 @@ func checkFolded(t rapid.TB, g *generator, number int, want [][]testtrace.Call) 
 				got = append(got, fmt.Sprint(x))
 			}
 			at[n]++
+			for i < len(want[rank]) && foundNone(want[rank][i]) && fmt.Sprint(got) != fmt.Sprint(want[rank][i].Args) {
+				i++ // it is left out
+			}
 			if i == len(want[rank]) || c.signature.Function.Name != want[rank][i].Function.Name || fmt.Sprint(got) != fmt.Sprint(want[rank][i].Args) {
 				t.Fatalf("rank %d, call %d: %s%v", rank, i, c.signature.Function.Name, got)
 			}
+			i++
+		}
+		for i < len(want[rank]) && foundNone(want[rank][i]) {
 			i++
 		}
 		if i != len(want[rank]) {
@@ -101,4 +107,9 @@ func checkFolded(t rapid.TB, g *generator, number int, want [][]testtrace.Call) 
 		}
 		k++
 	}
+}
+
+// foundNone reports whether a call is a test that completed nothing.
+func foundNone(c testtrace.Call) bool {
+	return c.Function.Name == "MPI_Test" && c.Args[1].Int() == 0
 }

@@ -131,6 +131,9 @@ func (g *generator) leaveOut() {
 			clear(o.made)
 			clear(o.got)
 		}
+		for id := range g.foreign {
+			g.objects["errhandler"].made[id], g.objects["errhandler"].got[id] = true, true
+		}
 		for _, shape := range g.calls {
 			for _, c := range shape {
 				if c.left == "" {
@@ -186,7 +189,11 @@ func (g *generator) count(p *Program) {
 			}
 			key := LeftOut{Function: c.signature.Function.Name, Reason: c.left}
 			if c.left == "" {
-				p.Calls = wire.AddSat(p.Calls, calls-c.missed)
+				p.Calls = wire.AddSat(p.Calls, calls-c.missed-min(c.vain, calls-c.missed))
+				if c.vain > 0 {
+					vain := LeftOut{Function: key.Function, Reason: foundNothing}
+					list[vain] = wire.AddSat(list[vain], c.vain)
+				}
 				if calls = c.missed; calls == 0 {
 					continue
 				}

@@ -36,7 +36,7 @@ func (c *call) needs(class string) bool {
 func (g *generator) follow() (bool, error) {
 	found, budget := false, uint64(maxValues)
 	for number, calls := range g.calls {
-		doubtful := doubtfulOf(calls)
+		doubtful := g.doubtfulOf(calls)
 		for _, c := range calls {
 			c.missed, c.lacks, c.maybe = 0, nil, false
 		}
@@ -59,7 +59,7 @@ func (g *generator) follow() (bool, error) {
 			if err := g.ctx.Err(); err != nil {
 				return false, err
 			}
-			followRank(calls, g.folded[number], list, k)
+			g.followRank(calls, g.folded[number], list, k)
 		}
 		for c := range doubtful {
 			if c.missed > 0 && c.missed == wire.MulSat(c.times, uint64(len(c.ranks))) {
@@ -71,9 +71,18 @@ func (g *generator) follow() (bool, error) {
 	return found, nil
 }
 
+// atStart returns the objects that are there before the first call.
+func (g *generator) atStart() map[object]bool {
+	there := make(map[object]bool)
+	for id := range g.foreign {
+		there[object{"errhandler", id}] = true
+	}
+	return there
+}
+
 // doubtfulOf returns the calls of a shape that may need an object that was not made, and the classes of these objects.
-func doubtfulOf(calls map[uint32]*call) map[*call]map[string]bool {
-	made, lost := make(map[object]bool), make(map[object]bool)
+func (g *generator) doubtfulOf(calls map[uint32]*call) map[*call]map[string]bool {
+	made, lost := g.atStart(), make(map[object]bool)
 	doubtful := make(map[*call]map[string]bool)
 	for again := true; again; { // what such calls make may not be there either
 		again = false
@@ -105,8 +114,8 @@ func doubtfulOf(calls map[uint32]*call) map[*call]map[string]bool {
 }
 
 // followRank goes through a list of calls of the k-th rank of a shape.
-func followRank(calls map[uint32]*call, folded map[uint32]uint32, list []uint32, k int) {
-	there := make(map[object]bool)
+func (g *generator) followRank(calls map[uint32]*call, folded map[uint32]uint32, list []uint32, k int) {
+	there := g.atStart()
 	at := make(map[*call]int)
 	for _, n := range list {
 		if first, ok := folded[n]; ok {

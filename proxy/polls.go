@@ -9,7 +9,7 @@ import (
 )
 
 // How a call that asks MPI whether something has happened is made again: what it found in the trace is waited
-// for before it, and when it found nothing it is made if nothing is there yet.
+// for before it, and when it found nothing it is made if it can find nothing here.
 
 // tests reports whether a function asks for requests, and sets a flag if they are complete.
 func tests(name string) bool {
@@ -34,6 +34,8 @@ func repeats(name string) bool {
 func (s *statement) forced(line string) (string, error) {
 	name := s.signature.Function.Name
 	switch {
+	case s.sure && tests(name):
+		return line, nil
 	case tests(name) && s.chose:
 		return fmt.Sprintf("if (%s) %s", s.possible, line), nil
 	case tests(name):
@@ -49,7 +51,7 @@ func (s *statement) forced(line string) (string, error) {
 		}
 		switch flag {
 		case "0":
-			return fmt.Sprintf("if (!arrived(%s, %s, %s)) %s", source, tag, comm, line), nil
+			return line, nil // nothing is there at any time
 		case "1":
 			s.before = append(s.before, fmt.Sprintf("until_arrived(%s, %s, %s);", source, tag, comm))
 			return line, nil
@@ -60,8 +62,8 @@ func (s *statement) forced(line string) (string, error) {
 		switch {
 		case err != nil:
 			return "", err
-		case flag == "0":
-			return "", nil
+		case flag == "0": // nothing is there at any time
+			return line, nil
 		case flag == "1":
 			return "do " + line + " while (!flag);", nil
 		}
@@ -112,7 +114,7 @@ func (s *statement) forcedTest(line string) (string, error) {
 	case flag == "1":
 		possible = waits
 	case flag != "0":
-		possible = fmt.Sprintf("%s ? %s : %s", flag, waits, possible)
+		possible = fmt.Sprintf("%s && %s", flag, waits)
 	}
 	if none != "0" {
 		possible = fmt.Sprintf("%s || (%s)", none, possible)

@@ -97,8 +97,9 @@ type generator struct {
 	early       int  // calls before MPI_Init
 	simgrid     bool // the trace is one of SimGrid
 	begins      beginnings
-	files       []string // that are opened, by their names in the trace
-	texts       []string // those that differ between ranks or calls, as they are written
+	foreign     map[int64]string // handlers of errors that are there from the start, and of what
+	files       []string         // that are opened, by their names in the trace
+	texts       []string         // those that differ between ranks or calls, as they are written
 	textNumbers map[string]int64
 }
 

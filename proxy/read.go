@@ -67,11 +67,17 @@ func (g *generator) read() error {
 				c.left = "switches recording off or on, so that calls are missing"
 			}
 		}
+		for _, c := range calls {
+			if c.left == "" {
+				c.countVain(calls)
+			}
+		}
 		g.grammars[number], g.folded[number] = g.fold(shape, calls)
 		if g.written += g.grammars[number].Symbols(); g.written > maxSource {
 			return fmt.Errorf("%w: loops of more than %d calls", errLimit, maxSource)
 		}
 	}
+	g.findForeign()
 	return g.readGaps()
 }
 

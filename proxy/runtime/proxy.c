@@ -133,7 +133,7 @@ void provide(const char *name)
         close(file);
 }
 
-int complete(const MPI_Request *requests, int n)
+static int complete(const MPI_Request *requests, int n)
 {
     int done = 1;
     for (int i = 0; i < n && done; i++)
@@ -153,13 +153,12 @@ int until_complete(const MPI_Request *requests, int n)
 
 int reached(int flag, const MPI_Request *requests, int n)
 {
-    if (!flag)
-        return !complete(requests, n);
-    until_complete(requests, n);
-    return 1;
+    if (flag)
+        until_complete(requests, n);
+    return flag;
 }
 
-int arrived(int source, int tag, MPI_Comm comm)
+static int arrived(int source, int tag, MPI_Comm comm)
 {
     int there;
     PMPI_Iprobe(source, tag, comm, &there, MPI_STATUS_IGNORE);
@@ -174,10 +173,9 @@ void until_arrived(int source, int tag, MPI_Comm comm)
 
 int found(int flag, int source, int tag, MPI_Comm comm)
 {
-    if (!flag)
-        return !arrived(source, tag, comm);
-    until_arrived(source, tag, comm);
-    return 1;
+    if (flag)
+        until_arrived(source, tag, comm);
+    return flag;
 }
 
 /* The source of the message that a receive from any would get, if one is there. */
@@ -339,7 +337,7 @@ static int is_one_of(int i, const int *indices, int n)
 
 int choose(MPI_Request *list, int n, const int *indices, int completed)
 {
-    int last = 0, none = 1;
+    int last = 0;
     for (int k = 0; k < completed; k++) {
         if (indices[k] < 0 || indices[k] >= n)
             continue;
@@ -354,14 +352,13 @@ int choose(MPI_Request *list, int n, const int *indices, int completed)
         for (int i = 0; i < n; i++) {
             if (list[i] == MPI_REQUEST_NULL || is_one_of(i, indices, completed) || !complete(&list[i], 1) || idle(list[i]))
                 continue;
-            none = 0;
             if (i < last) {
                 found = hidden[i] = 1;
                 list[i] = MPI_REQUEST_NULL;
             }
         }
     }
-    return completed > 0 || none;
+    return completed != 0;
 }
 
 void choose_or_wait(MPI_Request *list, int n, const int *indices, int completed)

@@ -32,14 +32,12 @@ void forget(const char *name);
 /* Makes a file unless it is there. */
 void provide(const char *name);
 
-/* Whether all of the requests are complete; waits until they are, and says whether there is any; either, as a flag
-   says: then the test that is to set the flag may follow. */
-int complete(const MPI_Request *requests, int n);
+/* Waits until all of the requests are complete, and says whether there is any; the same if a flag is set, and says that: then the test that
+   is to set the flag may follow. */
 int until_complete(const MPI_Request *requests, int n);
 int reached(int flag, const MPI_Request *requests, int n);
 
 /* The same for a message. */
-int arrived(int source, int tag, MPI_Comm comm);
 void until_arrived(int source, int tag, MPI_Comm comm);
 int found(int flag, int source, int tag, MPI_Comm comm);
 
@@ -69,7 +67,7 @@ int cancel_request(void *state, int complete);
 
 /* Makes a list of requests, and puts them back. Between the two, choose sees to it that a call which
    completes some of them completes those of the indices: it waits for these, and hides others that are
-   complete and would come first, but none that are not started. If none is to be completed it says whether none is complete. */
+   complete and would come first, but none that are not started. It says whether there are any. */
 void take(MPI_Request *list, const MPI_Request *requests, const int *numbers, int n);
 int choose(MPI_Request *list, int n, const int *indices, int completed);
 
