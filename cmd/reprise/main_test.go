@@ -238,7 +238,7 @@ func TestFailures(t *testing.T) {
 		{"merge ring.txt -o out.rpz", "ring.txt: this is SimGrid's text of a trace; reprise compress ring.txt -o OUT.rpz makes a trace of it"},
 		{"merge empty.txt -o out.rpz", "empty.txt: the file is empty: whatever wrote it did not come to its end"},
 		{"merge dir -o out.rpz", "dir: no files named ….rpz"},
-		{"merge even.part.rpz flipped.part.rpz -o out.rpz", "flipped.part.rpz: shape, number 0, section at offset *"},
+		{"merge even.part.rpz flipped.part.rpz -o out.rpz", "2 problems:\n  flipped.part.rpz: shape, number 0, section at offset *\n  in no part that can be read: rank 1"},
 		{"merge flipped.rpz -o out.rpz", "flipped.rpz: columns, number 0, section at offset *; reprise repair may save the rest"},
 		{"merge disordered.rpz -o out.rpz", "disordered.rpz: interleaving, section at offset *; reprise repair may save the rest"},
 		{"merge even.part.rpz odd.part.rpz even.part.rpz -o out.rpz", "even.part.rpz: is given twice, the first time as even.part.rpz: by itself, or in its directory"},

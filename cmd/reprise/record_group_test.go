@@ -51,6 +51,9 @@ func TestHandOn(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
+			if signal.Ignored(tt.signal) {
+				t.Skip("ignored here, as by nohup, and so by the command")
+			}
 			h := startHandingOn(t, tt.apart)
 			for _, to := range tt.to {
 				switch to {

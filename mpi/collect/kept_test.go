@@ -64,9 +64,9 @@ func TestRecoverable(t *testing.T) {
 	if s.Calls != calls || s.Problems != nil {
 		t.Fatalf("%+v", s)
 	}
-	for killed := 0; killed <= 4*calls/each; killed += tier.Number(5, 1) {
-		small := killed > 2*calls/each
-		killed %= 2*calls/each + 1
+	for run := 0; run <= 4*calls/each; run += tier.Number(5, 1) {
+		small := run > 2*calls/each
+		killed := run % (2*calls/each + 1)
 		directory := t.TempDir()
 		c, err := New(directory, Options{Recoverable: true})
 		if err != nil {

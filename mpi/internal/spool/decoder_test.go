@@ -96,8 +96,8 @@ func sample(t testing.TB) *segmentBuilder {
 	b.add(recordBegin, number(t, "MPI_Comm_set_name"), 0, 5300, 9, "a name")
 	b.add(recordEnd, number(t, "MPI_Comm_set_name"), flagFailed, 5400, 13)
 	b.add(recordEnd, number(t, "MPI_Reduce_local"), 0, 5500, 0)
-	b.add(recordBegin, number(t, "MPI_Comm_spawn"), flagOutermost, 5600, 1, 2, 0, 3)
-	b.add(recordEnd, number(t, "MPI_Comm_spawn"), 0, 5700, 0, 1, 8, "app", 2, "-n", "twelve bytes", 44, -2)
+	b.add(recordBegin, number(t, "MPI_Comm_spawn"), flagOutermost, 5600, "app", 2, "-n", "twelve bytes", 1, 2, 0, 3)
+	b.add(recordEnd, number(t, "MPI_Comm_spawn"), 0, 5700, 0, 1, 8, 44, -2)
 	b.add(recordRelease, 0, 0, 5800, 0x6000)
 	b.add(recordUnmap, 0, 0, 5850, 0x7000, 8192)
 	b.add(recordBegin, number(t, "MPI_Test"), flagOutermost, 5900, 31)
@@ -147,7 +147,7 @@ func TestDecoder(t *testing.T) {
 		`51250..51300 type 5: 0x5000, 0x6000, 128 bytes`,
 		`52150..52200 MPI_Comm_set_name(comm<9 comm_name<"a name") = 13 at depth 1, hidden false, failed true 6.4e-323`,
 		`52100..52250 MPI_Reduce_local(inbuf<1 inoutbuf<2 count<3 datatype<4 op<5) = 0 at depth 0, hidden true, failed false 0`,
-		`52300..52350 MPI_Comm_spawn(command>"app" argv>["-n","twelve bytes"] maxprocs<1 info<2 root<0 comm<3 intercomm>44 array_of_errcodes>ignored) = 0 at depth 0, hidden false, failed false, rank 1, size 8 0`,
+		`52300..52350 MPI_Comm_spawn(command<"app" argv<["-n","twelve bytes"] maxprocs<1 info<2 root<0 comm<3 intercomm>44 array_of_errcodes>ignored) = 0 at depth 0, hidden false, failed false, rank 1, size 8 0`,
 		`52400..52400 type 4: 0x6000, 0x0, 0 bytes`,
 		`52425..52425 type 10: 0x7000, 0x0, 8192 bytes`,
 		`52450 MPI_Test(request<31 request>missing flag>missing status>missing) = 0 at depth 0, hidden false, failed false began`,
