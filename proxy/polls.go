@@ -88,20 +88,15 @@ func (s *statement) forcedTest(line string) (string, error) {
 		requests = "&" + requests
 	}
 	waits := fmt.Sprintf("until_complete(%s, %s)", requests, count)
-	possible := fmt.Sprintf("!complete(%s, %s)", requests, count)
 	if spec.Base(s.function.Name) != "Test" {
-		switch flag {
-		case "0":
-		case "1":
-			if s.haveRequests() { // one that found nothing in the trace may have completed them here
-				return fmt.Sprintf("if (%s) %s", waits, line), nil
-			}
-			s.before = append(s.before, waits+";")
-			return line, nil
-		default:
-			possible = fmt.Sprintf("reached(%s, %s, %s)", flag, requests, count)
+		switch {
+		case flag != "1":
+			return fmt.Sprintf("if (reached(%s, %s, %s)) %s", flag, requests, count, line), nil
+		case s.haveRequests(): // one that found nothing in the trace may have completed them here
+			return fmt.Sprintf("if (%s) %s", waits, line), nil
 		}
-		return fmt.Sprintf("if (%s) %s", possible, line), nil
+		s.before = append(s.before, waits+";")
+		return line, nil
 	}
 	// One that found nothing in the trace may have completed the request here: then there is none to be tested any more, but
 	// where there was none in the trace, either.
@@ -111,15 +106,13 @@ func (s *statement) forcedTest(line string) (string, error) {
 		return "", err
 	case none == "1":
 		return line, nil
-	case flag == "1":
-		possible = waits
-	case flag != "0":
-		possible = fmt.Sprintf("%s && %s", flag, waits)
+	case flag != "1":
+		waits = fmt.Sprintf("%s && %s", flag, waits)
 	}
 	if none != "0" {
-		possible = fmt.Sprintf("%s || (%s)", none, possible)
+		waits = fmt.Sprintf("%s || (%s)", none, waits)
 	}
-	return fmt.Sprintf("if (%s) %s", possible, line), nil
+	return fmt.Sprintf("if (%s) %s", waits, line), nil
 }
 
 // mayHaveRequests reports whether some call had a request in the trace.

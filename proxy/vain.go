@@ -24,7 +24,11 @@ func (c *call) countVain(calls map[uint32]*call) {
 		found = c.argument("outcount")
 	}
 	c.sure = !c.mayFind(calls)
-	if found == nil || c.sure {
+	if c.sure {
+		return
+	}
+	if found == nil { // as of a call that did not return
+		c.left = foundNothing
 		return
 	}
 	never := true

@@ -4,6 +4,10 @@
 
 #include "proxy.h"
 
+#if MPI_VERSION < 4
+#error "the program has sessions: build its proxy with an MPI of version 4 or later, as MPICH 4"
+#endif
+
 static MPI_Session session_of_proxy;
 static MPI_Comm all_of_proxy;
 
