@@ -34,7 +34,7 @@ type numbered struct{ first, count uint64 }
 func OpenNumbering(ctx context.Context, model *semantics.Model, o Options) (*Numbering, error) {
 	n := &Numbering{match: newMatch(model), channels: make(map[Channel]numbered)}
 	n.match.numbering = n
-	ranks, err := o.ranks(model.Trace(), fewPerRank)
+	ranks, err := o.ranks(model.Trace(), messagesPerRank)
 	if err != nil {
 		return nil, err
 	}

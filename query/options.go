@@ -36,10 +36,11 @@ func (o *Options) among(set rankenc.Set) rankenc.Set {
 	return set.Intersection(*o.Ranks)
 }
 
-// What queries hold for a rank, in bytes: numbers alone, a few of them, or what it does.
+// What queries hold for a rank, in bytes: numbers alone, those of its messages, or what it does.
 const (
-	fewPerRank = 1 << 7
-	rankMemory = 1 << 10
+	fewPerRank      = 1 << 7
+	messagesPerRank = 1 << 8
+	rankMemory      = 1 << 10
 )
 
 // ranks returns the ranks of a trace that made calls and that the query is about, in

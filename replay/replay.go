@@ -192,7 +192,7 @@ type engine struct {
 }
 
 // rankMemory is what is held for a rank at least, in bytes.
-const rankMemory = 1 << 12
+const rankMemory = 5 << 10
 
 func newEngine(ctx context.Context, model *semantics.Model, m Machine) (*engine, error) {
 	e := &engine{

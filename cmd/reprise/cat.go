@@ -290,6 +290,10 @@ func split(q *question, o *catOptions) error {
 }
 
 func (o *catOptions) splitInto(q *question, dir string, toTI func(reprise.Call) ti.Call) error {
+	const rankMemory = 160 // of a file's name and its text
+	if err := q.trace.CheckMemory("files, one a rank,", uint64(q.trace.Ranks()), rankMemory); err != nil {
+		return err
+	}
 	w, err := ti.CreateRanks(dir, strings.TrimSuffix(filepath.Base(q.path), ".rpz"), q.trace.Ranks())
 	if err != nil {
 		return named(err)

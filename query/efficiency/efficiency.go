@@ -125,7 +125,7 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	}
 	stopping, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	const rankMemory = 1 << 12 // as that of a replay
+	const rankMemory = 5 << 10 // as that of a replay
 	if err := trace.CheckMemory("ranks", uint64(trace.Ranks()), rankMemory); err != nil {
 		return nil, err
 	}
