@@ -73,7 +73,7 @@ func TestReadFaults(t *testing.T) {
 		}
 		for _, half := range []bool{false, true}[:tier.Number(1, 2)] {
 			failed := 0
-			for at := 0; ; at += 1 + at/tier.Number(1, 8) {
+			for at := 0; ; at += 1 + at*tier.Number(3, 1)/tier.Number(1, 8) {
 				f := &failing{bytes.NewReader(file), at, half}
 				got, err := readAll(f, size)
 				if f.left >= 0 {

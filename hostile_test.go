@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -349,7 +350,7 @@ func TestMemory(t *testing.T) {
 func TestBombs(t *testing.T) {
 	file := ringModel(4, 5).record(t)
 	for _, kind := range []format.Kind{layout.KindRun, layout.KindSignatures, layout.KindGrammars} {
-		for _, fill := range []byte{0, 1, 0x7f, 0xff} {
+		for _, fill := range tier.Some([]byte{0, 0xff, 1, 0x7f}, 3) {
 			for _, tt := range []struct {
 				size int
 				most uint64

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -110,7 +111,7 @@ func TestParseMaxValues(t *testing.T) {
 
 // TestMostValues interns and parses as many values in a signature as there may be, and one more.
 func TestMostValues(t *testing.T) {
-	for _, typ := range []Type{{Kind: KindInt}, {Kind: KindPointer}} {
+	for _, typ := range tier.Some([]Type{{Kind: KindInt}, {Kind: KindPointer}}, 2) {
 		var table Table
 		fn := table.Declare(function(nested(2, typ), Type{Kind: KindInt}))
 		some := make([]Value, 1<<20-1)

@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-trace/reprise/export/perfetto"
 	"github.com/reprise-trace/reprise/export/pprof"
 	"github.com/reprise-trace/reprise/export/simgrid"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/query/efficiency"
@@ -180,7 +181,7 @@ func TestConcurrent(t *testing.T) {
 		}
 		shared := open(t, name) // that nobody has asked anything yet
 		var all sync.WaitGroup
-		for range 64 {
+		for range tier.Number(16, 64) {
 			all.Go(func() {
 				done := 0
 				for what, read := range readers { // in another order each time

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/extrapolate"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
 // counted is a context that is cancelled when it has been asked so often.
@@ -31,7 +32,7 @@ func TestCancelled(t *testing.T) {
 		traces = append(traces, chain(t, ranks, func(rank int) bool { return rank%2 == 1 }, never))
 	}
 	cancelled := 0
-	for asked := int64(0); ; asked += 1 + asked/16 {
+	for asked := int64(0); ; asked += 1 + asked/int64(tier.Number(2, 16)) {
 		ctx := counted{context.Background(), new(atomic.Int64)}
 		ctx.left.Store(asked)
 		r, err := extrapolate.Make(ctx, traces, extrapolate.Options{Ranks: 12})

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/extrapolate"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
 )
@@ -73,7 +74,7 @@ func TestPrograms(t *testing.T) {
 	if raceDetector {
 		t.Skip("long with the race detector, and in one goroutine")
 	}
-	for _, tt := range []struct {
+	for _, tt := range tier.Some([]struct {
 		name    string
 		program func(ranks int) programs.Program
 		numbers []int
@@ -92,7 +93,7 @@ func TestPrograms(t *testing.T) {
 		{"GatherBinomial", func(n int) programs.Program { return programs.Gather(programs.Binomial, n, 10) }, []int{4, 8, 16, 32, 64, 256}, ""},
 		{"TripCounts", func(n int) programs.Program { return programs.TripCounts(n, 50) }, []int{4, 8, 16, 32, 64}, ""},
 		{"RandomTrips", func(n int) programs.Program { return programs.RandomTrips(n, 1) }, []int{4, 16, 64}, "no"},
-	} {
+	}, 2) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var traces []*reprise.Trace
@@ -122,7 +123,7 @@ func TestPatterns(t *testing.T) {
 	if raceDetector {
 		t.Skip("long with the race detector, and in one goroutine")
 	}
-	for _, tt := range all {
+	for _, tt := range tier.Some(all, 3) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			var traces []*reprise.Trace

@@ -169,10 +169,10 @@ func TestRivals(t *testing.T) {
 						t.Error(name, d, r.Fits)
 					}
 				}
-				for _, s := range tier.Some(scales, 4) {
+				for _, s := range tier.Some(scales, 6) {
 					one(s.name, func(p *process) { p.allreduce(s.of(p.n)) })
 				}
-				for _, s := range tier.Some(placed, 4) {
+				for _, s := range tier.Some(placed, 6) {
 					one(s.name, func(p *process) { p.allreduce(s.of(p.rank, p.n)) })
 				}
 			})

@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/reprise-trace/reprise/internal/compress"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -274,14 +275,15 @@ func allocated(f func()) uint64 {
 // file and from what they decode to, not from the numbers in them.
 func TestMemory(t *testing.T) {
 	const decoder = 20 << 20 // tables and a window of zstd
-	zeros := make([]byte, 256<<20)
-	bomb := blocks(zeros)
-	if len(bomb) > 28<<10 {
+	const most = 256 << 20
+	size := uint64(tier.Number(most/4, most))
+	bomb := blocks(make([]byte, size))
+	if uint64(len(bomb)) > 28<<10*size/most {
 		t.Fatalf("the bomb has %d bytes", len(bomb))
 	}
 	// As many blocks as the bomb has, but the first is no block: its type is
 	// compressed, its length one byte.
-	dud := []byte(runs(2048))
+	dud := []byte(runs(int(2048 * size / most)))
 	dud[0], dud[1], dud[2] = 2<<1|1<<3, 0, 0
 	tests := []struct {
 		name  string
@@ -291,10 +293,10 @@ func TestMemory(t *testing.T) {
 		max   uint64
 		ok    bool
 	}{
-		{"Bomb", entry{form: Zstd, length: 256 << 20}, bomb, Options{}, 3*256<<20 + decoder, true},
-		{"BombRefused", entry{form: Zstd, length: 256 << 20}, bomb, Options{MaxContent: 100 << 20}, 64 << 10, false},
+		{"Bomb", entry{form: Zstd, length: int64(size)}, bomb, Options{}, 3*size + decoder, true},
+		{"BombRefused", entry{form: Zstd, length: int64(size)}, bomb, Options{MaxContent: 50 << 20}, 64 << 10, false},
 		{"BombDeclaredShort", entry{form: Zstd, length: 1 << 20}, bomb, Options{}, 2<<20 + decoder, false},
-		{"Dud", entry{form: Zstd, length: 256 << 20}, string(dud), Options{}, 2<<20 + decoder, false},
+		{"Dud", entry{form: Zstd, length: int64(size)}, string(dud), Options{}, 2<<20 + decoder, false},
 		{"Huge", entry{form: Zstd, length: 1 << 29}, blocks([]byte(strings.Repeat("tiny", 20))), Options{}, 64 << 10, false},
 		{"HugeLZ4", entry{form: LZ4, length: 1 << 29}, "\x1f0\x01\x00", Options{}, 64 << 10, false},
 	}

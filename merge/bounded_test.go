@@ -213,7 +213,7 @@ func TestBoundedLeast(t *testing.T) {
 // pair of ranks are those of the run.
 func TestBoundedMessages(t *testing.T) {
 	const size = 4000
-	for _, p := range []programs.Program{programs.RandomMessages(8, 300, 1), programs.RandomAlltoallv(8, 80, 1)} {
+	for _, p := range tier.Some([]programs.Program{programs.RandomAlltoallv(8, 80, 1), programs.RandomMessages(8, 300, 1)}, 2) {
 		parts := p.Parts()
 		whole := traceFile(t, accumulate(t, p.Run(), parts))
 		file := bounded(t, accumulate(t, p.Run(), parts), size)
@@ -253,7 +253,7 @@ func pairsOf(t *testing.T, trace *Trace) []query.Pair {
 
 // TestBoundedReal makes traces of recorded programs fit sizes from their own to the least.
 func TestBoundedReal(t *testing.T) {
-	for _, name := range []string{"stencil.exact", "stencil.statistics", "messages.exact", "wildcard.exact", "startall.exact"} {
+	for _, name := range tier.Some([]string{"stencil.exact", "stencil.statistics", "messages.exact", "wildcard.exact", "startall.exact"}, 3) {
 		whole := testtrace.Recorded(t, name)
 		parts, err := readAll(whole)
 		if err != nil {

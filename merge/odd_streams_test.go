@@ -48,7 +48,7 @@ var oddValues = []struct {
 func TestOddStreams(t *testing.T) {
 	const ranks, rounds = 3, 900
 	number := cst.Type{Kind: cst.KindInt}
-	for _, odd := range tier.Some(oddValues, 3) {
+	for _, odd := range tier.Some(oddValues, 6) {
 		t.Run(odd.name, func(t *testing.T) {
 			f := cst.Function{Name: "odd", Params: []cst.Param{
 				{Name: "lists", Type: cst.ArrayOf(cst.ArrayOf(number))},

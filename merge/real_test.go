@@ -33,7 +33,7 @@ func TestRealTraces(t *testing.T) {
 		}
 		for _, path := range paths {
 			t.Run(filepath.Base(path), func(t *testing.T) {
-				if !tier.Nightly && !strings.Contains(path, ".16.ti") && !strings.Contains(path, "kinds") {
+				if !tier.Nightly && !strings.Contains(path, "S.16.ti") && !strings.Contains(path, "kinds") {
 					t.Skip("short: a large trace")
 				}
 				testRealTrace(t, path)

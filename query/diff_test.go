@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/tracer"
@@ -247,7 +248,7 @@ func TestDiffPrograms(t *testing.T) {
 		}
 		return d
 	}
-	for _, p := range programs.All(9) {
+	for _, p := range tier.Some(programs.All(9), 4) {
 		if d := diff(t, openProgram(t, p), openProgram(t, p)); !d.Equal() || d.Compared != p.Ranks || d.First != nil {
 			t.Errorf("%s differs from itself: %v", p.Name, d.First)
 		}
@@ -281,7 +282,7 @@ func TestDiffPrograms(t *testing.T) {
 
 // TestDiffReal compares traces of real runs.
 func TestDiffReal(t *testing.T) {
-	for _, path := range realTraces(t, "ti/cg.S.16.ti.zst", "ti/mg.S.16.compute.ti.zst", "kinds/*.ti.txt") {
+	for _, path := range tier.Some(realTraces(t, "kinds/*.ti.txt", "ti/cg.S.16.ti.zst", "ti/mg.S.16.compute.ti.zst"), 3) {
 		a, b := openTI(t, path), openTI(t, path)
 		if d, err := OpenDiff(t.Context(), a, b, DiffOptions{}); err != nil || !d.Equal() {
 			t.Errorf("%s differs from itself: %v", path, err)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/timing"
 )
 
@@ -48,7 +49,7 @@ var distributions = []struct {
 // TestGroups finds groups in values of known distributions.
 func TestGroups(t *testing.T) {
 	for _, d := range distributions {
-		for _, n := range []int{100, 1000, 20000} {
+		for _, n := range tier.Some([]int{100, 20000, 1000}, 2)[:tier.Number(1, 3)] {
 			t.Run(fmt.Sprintf("%s/%d", d.name, n), func(t *testing.T) {
 				wrong := map[string]int{}
 				const tries = 50

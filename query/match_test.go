@@ -37,7 +37,7 @@ func openMatch(t tester, trace *reprise.Trace) *Match {
 func TestMatchReal(t *testing.T) {
 	for _, path := range realTraces(t, "ti/*.ti.zst") {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			if !tier.Nightly && !strings.HasSuffix(path, ".16.ti.zst") {
+			if !tier.Nightly && !strings.HasSuffix(path, "S.16.ti.zst") {
 				t.Skip("short: a large trace")
 			}
 			trace := openTI(t, path)

@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
@@ -22,7 +23,7 @@ import (
 // TestProfile compares profiles with counts of the calls one by one.
 func TestProfile(t *testing.T) {
 	some := rankenc.SetOf(0, 3, 4, 7)
-	for _, p := range programs.All(9) {
+	for _, p := range tier.Some(programs.All(9), 3) {
 		trace := openProgram(t, p)
 		for name, ranks := range map[string]*rankenc.Set{"all": nil, "none": {}, "some": &some} {
 			t.Run(p.Name+" "+name, func(t *testing.T) { checkProfile(t, trace, ranks) })

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -15,7 +16,7 @@ import (
 // for a root that all others send to.
 func TestProgramsAlike(t *testing.T) {
 	list := append(programs.All(16), programs.TripCounts(64, 50), programs.RandomTrips(64, 1), programs.Refinement(64, 3, 20, 1))
-	for _, p := range list {
+	for _, p := range tier.Some(list, 5) {
 		trace := openProgram(t, p)
 		got, err := Programs(t.Context(), trace)
 		if strings.HasPrefix(p.Name, "Gather") {

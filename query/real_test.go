@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/recorded"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
@@ -35,6 +36,9 @@ func TestReal(t *testing.T) {
 			continue
 		}
 		t.Run(r.Run, func(t *testing.T) {
+			if !tier.Nightly && len(r.Starts) > 20_000 {
+				t.Skip("nightly: a long run")
+			}
 			checkReal(t, r, openClock(t, realTrace(t, r, tracer.Options{Series: exactSeries()}), 0))
 			length := len(r.Starts)
 			whole := float64(r.Starts[length-1] + r.Durations[length-1] - r.Starts[0])

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -614,7 +615,7 @@ func TestFitGrids(t *testing.T) {
 					want = tt.wraps
 				}
 				found, total := 0, 0
-				for range 1000 {
+				for range tier.Number(250, 1000) {
 					k, m := 2+rnd.IntN(9), 2+rnd.IntN(9)
 					n := k * m * (2 + rnd.IntN(5))
 					value := neighbour(n, wrap, []int{k, m}, rnd.IntN(5)-2, rnd.IntN(5)-2, rnd.IntN(5)-2)

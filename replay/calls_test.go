@@ -349,7 +349,7 @@ func TestMemory(t *testing.T) {
 // TestAhead checks that a rank that makes fewer calls than others for a message, or for a
 // collective operation, is not so far ahead that these fill the memory.
 func TestAhead(t *testing.T) {
-	const rounds = 100_000
+	rounds := tier.Number(25_000, 100_000)
 	for name, call := range map[string]func(rank int, r *testtrace.Recording){
 		"Send": func(rank int, r *testtrace.Recording) {
 			if rank == 0 {

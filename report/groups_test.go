@@ -19,6 +19,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/e2e"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/report"
@@ -63,6 +64,7 @@ func length(t *testing.T, tr *reprise.Trace) float64 {
 // TestGroups compares which ranks are in which groups with the trace, of pages that have calls,
 // sums of these, or asks for them.
 func TestGroups(t *testing.T) {
+	e2e.Programs(t)
 	tr := retimed(t, program(t, programs.Stencil2D(4, 4, 40)))
 	first, whole := firstStart(t, tr), length(t, tr)
 	most, share := make(map[int]string), make(map[int]int)
@@ -150,6 +152,7 @@ func inCalls(t *testing.T, tr *reprise.Trace, rank int) (sum int64) {
 // TestGroupSums compares what the row of a group that is folded draws and tells with the sums
 // of the calls of its ranks.
 func TestGroupSums(t *testing.T) {
+	e2e.Programs(t)
 	tr := retimed(t, program(t, programs.Stencil2D(4, 4, 40)))
 	first := firstStart(t, tr)
 	for name, budget := range map[string]int{"calls": 0, "bins": 1} {
@@ -243,6 +246,7 @@ func TestGroupSums(t *testing.T) {
 // TestGroupLinks goes to calls of ranks that are folded: their groups unfold. Arrows to
 // ranks that are folded end at the rows of their groups.
 func TestGroupLinks(t *testing.T) {
+	e2e.Programs(t)
 	tr := retimed(t, program(t, programs.Stencil2D(4, 4, 8)))
 	for name, address := range map[string]string{"file": "file://" + file(t, tr, report.Options{}), "view": serve(t, tr, report.Options{}).URL + "/"} {
 		t.Run(name, func(t *testing.T) {
@@ -293,6 +297,7 @@ func TestGroupLinks(t *testing.T) {
 // TestGroupLater goes to ranks that a view does not show yet, of groups that depend on their
 // times: they come into the groups that they belong to, once, and in the order that is chosen.
 func TestGroupLater(t *testing.T) {
+	e2e.Programs(t)
 	tr := retimed(t, program(t, programs.Stencil2D(6, 6, 20)))
 	b := visit(t, serve(t, tr, report.Options{}).URL+"/", desktop)
 	b.show("timeline")
@@ -348,6 +353,7 @@ func TestGroupLater(t *testing.T) {
 
 // TestGroupUnknown folds ranks of which one cannot be read: their row is the mean of the others.
 func TestGroupUnknown(t *testing.T) {
+	e2e.Programs(t)
 	b := visit(t, serve(t, retimed(t, program(t, programs.Stencil2D(4, 4, 8))), report.Options{}).URL+"/", desktop)
 	b.show("timeline")
 	b.wait("document.querySelector('#timeline [data-group] [value=most]')")
@@ -529,6 +535,7 @@ func TestGroupLooks(t *testing.T) {
 
 // TestGroupPrint prints groups, of which some are folded: headings are where their rows are.
 func TestGroupPrint(t *testing.T) {
+	e2e.Programs(t)
 	b := open(t, file(t, retimed(t, program(t, programs.Stencil2D(6, 6, 20))), report.Options{}), window{width: 1200, height: 600, dark: true})
 	b.show("timeline")
 	b.arrange("group", "flow")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/e2e"
 	"github.com/reprise-trace/reprise/report"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -167,6 +168,7 @@ func TestPrint(t *testing.T) {
 
 // TestFirstPaint measures how soon there is something to be seen of a page of 10⁸ calls.
 func TestFirstPaint(t *testing.T) {
+	e2e.Programs(t)
 	p := programs.Stencil2D(16, 16, 43_403) // 9 calls a round
 	tr := program(t, p.Timed())
 	calls := uint64(0)
@@ -209,6 +211,7 @@ func TestAlone(t *testing.T) {
 // TestZoom measures how long it takes to go to single calls in a page of 10⁶ calls, each with
 // its exact times, and compares the last with the trace.
 func TestZoom(t *testing.T) {
+	e2e.Programs(t)
 	tr := timed(t, 16, 1_000_000/16/8+1, exact())
 	html := render(t, tr, report.Options{Budget: 8_000_000}) // times at random take more than most
 	b := open(t, write(t, html), desktop)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/e2e"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/report"
@@ -50,6 +51,7 @@ func TestViewEmptyRank(t *testing.T) {
 
 // TestViewRough points at a row of which, zoomed out, only sums of the whole are known yet.
 func TestViewRough(t *testing.T) {
+	e2e.Programs(t)
 	b := visit(t, serve(t, timed(t, 2, 60_000, exact()), report.Options{}).URL+"/", desktop)
 	b.show("timeline")
 	const timeline = "report.figures.get('timeline')"
@@ -83,6 +85,7 @@ func TestViewThreads(t *testing.T) {
 
 // TestViewReceipts compares when receipts end, as a view and as a file tell it.
 func TestViewReceipts(t *testing.T) {
+	e2e.Programs(t)
 	tr := retimed(t, program(t, programs.Stencil2D(3, 3, 8)))
 	tell := func(b *tab, position int) string {
 		const timeline = "report.figures.get('timeline')"

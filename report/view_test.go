@@ -12,6 +12,8 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/e2e"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/report"
 )
@@ -59,7 +61,7 @@ type servedWindow struct {
 // TestViewWindow compares windows of all widths with the calls of the trace: calls are
 // those that are there, and sums are theirs.
 func TestViewWindow(t *testing.T) {
-	tr := timed(t, 2, 60_000, exact()) // 486,000 calls a rank, more than are decoded at once
+	tr := timed(t, 2, tier.Number(20_000, 60_000), exact()) // 162,000 calls a rank, more than are decoded at once
 	s := serve(t, tr, report.Options{})
 	first := firstStart(t, tr)
 	r, err := tr.Rank(1)
@@ -152,6 +154,7 @@ func TestViewRefuses(t *testing.T) {
 // TestView looks at a served page as a person would: it zooms in to a call, searches,
 // selects, and goes to the other end of a message, on ranks that it has shown and on others.
 func TestView(t *testing.T) {
+	e2e.Programs(t)
 	tr := retimed(t, program(t, programs.Stencil2D(5, 5, 40)))
 	s := serve(t, tr, report.Options{})
 	b := visit(t, s.URL+"/", desktop)

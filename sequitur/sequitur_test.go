@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
 // build folds symbols into a grammar.
@@ -181,7 +183,7 @@ func TestEveryAppend(t *testing.T) {
 
 // TestShortInputs checks every input of a small alphabet and length.
 func TestShortInputs(t *testing.T) {
-	for _, tt := range []struct{ alphabet, length int }{{2, 15}, {3, 9}, {4, 7}} {
+	for _, tt := range []struct{ alphabet, length int }{{2, tier.Number(12, 15)}, {3, tier.Number(8, 9)}, {4, tier.Number(6, 7)}} {
 		in := make([]Symbol, tt.length)
 		for {
 			for _, noCursor := range []bool{false, true} {

@@ -156,7 +156,7 @@ func TestElasticAnswers(t *testing.T) {
 					t.Fatalf("%q, program %d: %s have blocks: %v", times, seed, w.name, got)
 				}
 			}
-			for _, command := range tier.Some(elasticCommands, 3) {
+			for _, command := range tier.Some(elasticCommands, 6) {
 				var want string
 				for i, w := range ways {
 					t.Chdir(filepath.Join(root, w.name))

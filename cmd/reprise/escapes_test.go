@@ -82,7 +82,7 @@ func TestEscapes(t *testing.T) {
 
 func testEscapes(t *testing.T, path string, trace *reprise.Trace) {
 	writeEvil(t, path, trace)
-	for _, command := range tier.Some(escapeCommands, 4) {
+	for _, command := range tier.Some(escapeCommands, 9) {
 		var args []string
 		for _, arg := range strings.Fields(command) {
 			args = append(args, strings.NewReplacer("OUT", "out"+evil, "F", path, "EVIL", evil).Replace(arg))

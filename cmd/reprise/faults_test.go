@@ -20,7 +20,7 @@ var faults = []error{syscall.ENOSPC, syscall.EIO, io.ErrShortWrite}
 func TestFaults(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeWritten(t, 1)
-	for _, command := range tier.Some(writingCommands, 3) {
+	for _, command := range tier.Some(writingCommands, 6) {
 		command := commandOf(command, 0)
 		outputs := outputsOf(t, command)
 		if len(outputs) == 0 {

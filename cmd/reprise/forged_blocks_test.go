@@ -208,7 +208,7 @@ func TestMutatedBlocks(t *testing.T) {
 	file := testtrace.File(t, run, parts)
 	mutations := 15
 	if !tier.Nightly {
-		mutations = 2
+		mutations = 1
 	}
 	r := rand.New(rand.NewPCG(3, 4))
 	for range mutations {

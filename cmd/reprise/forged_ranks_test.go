@@ -37,7 +37,7 @@ func TestForgedRanks(t *testing.T) {
 			t.Fatalf("%s: %d bytes, %v", name, len(data), err)
 		}
 		writeFile(t, "F", string(data))
-		for _, command := range tier.Some([]string{"messages F", "match F", "matrix F -o out.csv", "diff F F", "at F 1ms", "predict F", "report F -o out.html", "export F -o out.csv"}, 3) {
+		for _, command := range tier.Some([]string{"messages F", "match F", "matrix F -o out.csv", "diff F F", "at F 1ms", "predict F", "report F -o out.html", "export F -o out.csv"}, 5) {
 			if name == "two worlds" && (strings.HasPrefix(command, "diff") || strings.HasPrefix(command, "at")) {
 				continue // which need no messages, and one rank makes calls
 			}

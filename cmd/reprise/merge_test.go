@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
 // group writes the lines of some ranks, rank by rank as they stand in lines, and
@@ -31,7 +33,7 @@ func TestMerge(t *testing.T) {
 	writeInputs(t)
 	writeFile(t, "few.txt", strings.Join(noisy(20), ""))
 	must(t, "compress", "few.txt", "-o", "few.rpz")
-	for seed := range uint64(64 / slow) {
+	for seed := range uint64(tier.Number(16, 64) / min(slow, 4)) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		name := []string{"ring", "few"}[seed%2]
 		lines := strings.SplitAfter(readFile(t, name+".txt"), "\n")

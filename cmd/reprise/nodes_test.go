@@ -107,6 +107,10 @@ func TestMissingRanks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, name := range files { // who is named shows in the first calls
+		lines := strings.SplitAfter(readFile(t, name), "\n")
+		writeFile(t, name, strings.Join(append(lines[:2000:2000], lines[len(lines)-2:]...), ""))
+	}
 	for _, tt := range []struct {
 		command string
 		files   []string

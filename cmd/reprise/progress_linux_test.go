@@ -232,10 +232,10 @@ func TestProgressSignal(t *testing.T) {
 	if err := syscall.Mkfifo("pipe", 0o666); err != nil {
 		t.Skip("no named pipes: ", err)
 	}
-	for _, tt := range []struct{ args, want string }{
+	for _, tt := range tier.Some([]struct{ args, want string }{
 		{"compress - -o out.rpz", "reprise: interrupted"},
 		{"compress in.txt pipe -o out.rpz", "reprise: interrupted"},
-	} {
+	}, 2) {
 		master, terminal := openTerminal(t)
 		cmd := process(t, strings.Fields(tt.args)...)
 		cmd.Stderr = terminal

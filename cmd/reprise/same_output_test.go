@@ -24,7 +24,7 @@ func TestSameOutput(t *testing.T) {
 	const writers = 3
 	writeWritten(t, writers)
 	before := fileNames(t)
-	for _, command := range tier.Some(slices.Concat(writingCommands, directoryCommands), 12) {
+	for _, command := range tier.Some(slices.Concat(writingCommands, directoryCommands), 18) {
 		var want []string
 		for i := range writers {
 			if r := invoke(t, "", commandOf(command, i)...); r.status != exitOK {

@@ -108,10 +108,10 @@ func TestWidth(t *testing.T) {
 			command = fmt.Sprintf(command, name)
 			widths := []int{40, 80, 120}
 			if k := i + j; !tier.Nightly {
-				if k%24 > 0 {
+				if k%48 > 0 {
 					continue
 				}
-				widths = widths[k/24%3:][:1]
+				widths = widths[k/48%3:][:1]
 			}
 			for _, columns := range widths {
 				r := invokeIn(t, columns, strings.Fields(command)...)

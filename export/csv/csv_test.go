@@ -105,7 +105,7 @@ func table(records [][]string) ([]string, int, func(int, string) (string, bool))
 func TestReaders(t *testing.T) {
 	for name, trace := range map[string]*reprise.Trace{
 		"Recorded": testtrace.Stencil(t, "exact"), "Statistics": testtrace.Stencil(t, "statistics"), "Hostile": testtrace.HostileTable(t),
-		"Timed": testtrace.Timed(t, 3, 6_000, testtrace.Series), "Empty": testtrace.Write(t, merge.Run{Source: "test"}, nil),
+		"Timed": testtrace.Timed(t, 3, tier.Number(500, 6_000), testtrace.Series), "Empty": testtrace.Write(t, merge.Run{Source: "test"}, nil),
 	} {
 		for _, by := range []export.By{export.Calls, export.Signatures} {
 			o := export.TableOptions{By: by}

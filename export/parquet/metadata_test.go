@@ -87,14 +87,14 @@ func TestDictionaries(t *testing.T) {
 	f := cst.Function{Name: "f", Params: []cst.Param{{Name: "s", Type: cst.Type{Kind: cst.KindString}}}}
 	n := 1_200_000
 	if !tier.Nightly {
-		n = 200_000
+		n = 60_000
 	}
 	var calls []testtrace.Call
 	for i := range n {
 		calls = append(calls, testtrace.Call{Function: f, Args: []cst.Value{cst.String(name + string(rune('a'+i%20)) + string(rune('a'+i/20%1000)))}})
 	}
 	many := testtrace.Record(t, merge.Run{Source: "test"}, false, [][]testtrace.Call{calls})
-	p := programs.Stencil2D(2, 2, 20_000)
+	p := programs.Stencil2D(2, 2, uint64(tier.Number(4_000, 20_000)))
 	stencil := testtrace.Write(t, p.Run(), p.Parts())
 	for name, trace := range map[string]*reprise.Trace{"arg_s": many, "arg_comm": stencil} {
 		data := write(t, trace, export.TableOptions{Columns: []string{"function", "call", name}})

@@ -37,13 +37,13 @@ func traces(t testing.TB) map[string]*reprise.Trace {
 	t.Helper()
 	return map[string]*reprise.Trace{
 		"Recorded": testtrace.Stencil(t, "exact"), "Statistics": testtrace.Stencil(t, "statistics"),
-		"Hostile": testtrace.HostileTable(t), "Distinct": distinct(t, 150_000), "Empty": testtrace.Write(t, merge.Run{Source: "test"}, nil),
-		"Timed": testtrace.Timed(t, 3, 12_000, testtrace.Series),
+		"Hostile": testtrace.HostileTable(t), "Distinct": distinct(t, tier.Number(85_000, 150_000)), "Empty": testtrace.Write(t, merge.Run{Source: "test"}, nil),
+		"Timed": testtrace.Timed(t, 3, tier.Number(1_000, 12_000), testtrace.Series),
 	}
 }
 
-// distinct returns a trace of n calls of two ranks that all differ, so that dictionaries
-// overflow.
+// distinct returns a trace of n calls of two ranks that all differ, most of them of one rank, so that
+// its dictionaries overflow.
 func distinct(t testing.TB, n int) *reprise.Trace {
 	t.Helper()
 	f := cst.Function{Name: "f", Params: []cst.Param{
@@ -54,7 +54,7 @@ func distinct(t testing.TB, n int) *reprise.Trace {
 	for rank := range 2 {
 		var r tracer.Recorder
 		f, g := r.Declare(f), r.Declare(g)
-		for i := range n / 2 {
+		for i := range []int{n * 9 / 10, n / 10}[rank] {
 			if i%5 == 0 {
 				r.Call(g, cst.Int(int64(-i)))
 				continue

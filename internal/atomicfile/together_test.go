@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
 // endAt is a variable of the environment with the operation at which [TestMain] ends, and the directory.
@@ -173,7 +175,7 @@ func TestWrittenSince(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for nth := 1; ; nth++ {
+	for nth := 1; ; nth += tier.Number(3, 1) {
 		for i := range paths {
 			before(t, paths)
 			cmd := exec.Command(program)

@@ -182,7 +182,7 @@ func TestJumpsExtreme(t *testing.T) {
 // TestJumpsMend checks clocks that wander by some microseconds every few milliseconds, which no 64 pieces follow: no message arrives early any more, though most did not fit before, and in no
 // run are times off by more, at most or in the middle of all.
 func TestJumpsMend(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range uint64(tier.Number(6, 12)) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		clocks := wander(r, 2+int(seed%3)*3, []float64{1e6, 5e6}[seed%2], 5e3*float64(1+seed%2*3), []float64{1, 100}[seed/2%2], seed/4%2 == 0)
 		list := post(r, clocks, 5000, 0)
@@ -207,7 +207,7 @@ func TestJumpsTold(t *testing.T) {
 	runs, most, middle, early, left := 0, 0, 0, uint64(0), uint64(0)
 	seeds := uint64(100)
 	if !tier.Nightly {
-		seeds = 30
+		seeds = 10
 	}
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 9))

@@ -237,7 +237,7 @@ func TestUnevenErrors(t *testing.T) {
 // fits them: then the clock is off by more than is told in no more than 1 of 20 such runs, and in none by 2.5 times as much.
 func TestBentErrors(t *testing.T) {
 	fits, beyond := 0, 0
-	for seed := range uint64(400) {
+	for seed := range uint64(tier.Number(100, 400)) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		u := unevenClock{machine: machine{3_000_000_000, 1e-4}, at: 3e7 + 2e8*r.Float64(), rate: 1e-4 * float64(1+seed%5)}
 		longer, apart := 1e4*float64(1+seed%16), math.Exp(r.NormFloat64())
@@ -268,7 +268,7 @@ func TestBentErrors(t *testing.T) {
 		}
 	}
 	t.Logf("of %d, %d are off by more than is told", fits, beyond)
-	if fits < 50 || beyond > fits/20 {
+	if fits < tier.Number(12, 50) || beyond > fits/20 {
 		t.Errorf("%d of %d are off by more than is told", beyond, fits)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/mutate"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
@@ -331,7 +332,7 @@ func TestClocksRuns(t *testing.T) {
 // TestManyClocks checks that as many clocks as a small file may have are merged in no time, in whatever order they are, and that more of
 // them are refused.
 func TestManyClocks(t *testing.T) {
-	const n = 1 << 16
+	n := tier.Number(1<<13, 1<<16)
 	list := make([]Clock, n)
 	for i := range list {
 		list[i] = Clock{Machine: fmt.Sprintf("%06d", n-i), Ranks: rankenc.SetOf(i), Error: -1}
@@ -350,7 +351,7 @@ func TestManyClocks(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for memory, ok := range map[int64]bool{n * clockMemory: true, n*clockMemory - 1: false} {
+	for memory, ok := range map[int64]bool{int64(n) * clockMemory: true, int64(n)*clockMemory - 1: false} {
 		file, err := format.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()), format.Options{Memory: memory})
 		if err != nil {
 			t.Fatal(err)
