@@ -14,7 +14,7 @@ import (
 // RankWriter did not create, if opening fails before it is known to exist.
 func TestRankWriterKeepsOthers(t *testing.T) {
 	dir := files(t, map[string]string{"t_rank-1.txt": "precious"})
-	w, err := CreateRanks(dir, "t", 2)
+	w, err := CreateRanks(t.Context(), dir, "t", 2)
 	if err != nil {
 		t.Fatal(err)
 	}

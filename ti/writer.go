@@ -2,6 +2,7 @@ package ti
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,11 +16,12 @@ import (
 // one file for each rank and a list of these files. It must not be used by two goroutines
 // at once.
 type Writer struct {
-	dst       io.Writer  // of the one file; nil if every rank has one
-	dir, name string     // of the files of the ranks
-	files     []textFile // by rank, or one
-	size      int        // bytes of text held
-	limit     int        // of size
+	dst       io.Writer       // of the one file; nil if every rank has one
+	ctx       context.Context // of the files of the ranks, which may be many
+	dir, name string          // of these files
+	files     []textFile      // by rank, or one
+	size      int             // bytes of text held
+	limit     int             // of size
 	line      []byte
 	err       error // sticks
 }
@@ -48,16 +50,16 @@ func NewWriter(w io.Writer) *Writer {
 // CreateRanks returns a Writer of a file for each of a number of ranks and a list of these
 // files, in the names and the order that SimGrid uses: the list NAME.txt, and
 // NAME_rank-1.txt for rank 0. They are in a directory, which must exist. It replaces no
-// file. If writing fails, every file that was created is removed. The Writer keeps no file
+// file. If writing fails, also as the context is done, every file that was created is removed. The Writer keeps no file
 // open, and at most 64 MiB of text.
-func CreateRanks(dir, name string, ranks int) (*Writer, error) {
+func CreateRanks(ctx context.Context, dir, name string, ranks int) (*Writer, error) {
 	if !filepath.IsLocal(name) || name != filepath.Base(name) {
 		return nil, fmt.Errorf("ti: %q is not the name of a file", name)
 	}
 	if ranks < 0 || ranks > defaultMaxRanks {
 		return nil, fmt.Errorf("ti: %w: %d ranks", wire.ErrLimit, ranks)
 	}
-	w := &Writer{dir: dir, name: name, limit: maxRankText}
+	w := &Writer{ctx: ctx, dir: dir, name: name, limit: maxRankText}
 	if opened, err := appendFile(w.list(), os.O_CREATE|os.O_EXCL, nil); err != nil {
 		if opened {
 			os.Remove(w.list())
@@ -128,6 +130,10 @@ func (w *Writer) flush(n int) {
 	if w.dst != nil {
 		_, w.err = w.dst.Write(f.buf)
 		f.buf = f.buf[:0]
+		return
+	}
+	if w.ctx.Err() != nil {
+		w.remove(context.Cause(w.ctx))
 		return
 	}
 	flags := os.O_APPEND

@@ -111,7 +111,7 @@ func TestRankWriter(t *testing.T) {
 		if err := os.Mkdir(sub, 0o777); err != nil {
 			t.Fatal(err)
 		}
-		w, err := CreateRanks(sub, "t", ranks)
+		w, err := CreateRanks(t.Context(), sub, "t", ranks)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func TestRankWriter(t *testing.T) {
 func TestRankWriterLarge(t *testing.T) {
 	const ranks, long = 40, 60_000
 	dir := t.TempDir()
-	w, err := CreateRanks(dir, "t", ranks)
+	w, err := CreateRanks(t.Context(), dir, "t", ranks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestRankWriterRemoves(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := files(t, map[string]string{tt.file: "precious"})
-			w, err := CreateRanks(dir, "t", 4)
+			w, err := CreateRanks(t.Context(), dir, "t", 4)
 			if tt.end != nil {
 				if err != nil {
 					t.Fatal(err)
@@ -224,16 +224,16 @@ func TestRankWriterRemoves(t *testing.T) {
 
 func TestCreateRanksErrors(t *testing.T) {
 	for _, name := range []string{"", "a/b", "../a", "/"} {
-		if _, err := CreateRanks(t.TempDir(), name, 1); err == nil {
+		if _, err := CreateRanks(t.Context(), t.TempDir(), name, 1); err == nil {
 			t.Errorf("accepted name %q", name)
 		}
 	}
 	for _, ranks := range []int{-1, defaultMaxRanks + 1} {
-		if _, err := CreateRanks(t.TempDir(), "t", ranks); !errors.Is(err, wire.ErrLimit) {
+		if _, err := CreateRanks(t.Context(), t.TempDir(), "t", ranks); !errors.Is(err, wire.ErrLimit) {
 			t.Errorf("%d ranks: %v", ranks, err)
 		}
 	}
-	w, err := CreateRanks(t.TempDir(), "t", 1)
+	w, err := CreateRanks(t.Context(), t.TempDir(), "t", 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -277,16 +277,7 @@ func split(q *question, o *catOptions) error {
 	if err != nil {
 		return err
 	}
-	ended := make(chan struct{})
-	finish, err := unfinished.begin(func() (undo func(), err error) {
-		return func() { <-ended }, nil // which is soon, as writing notices that it was cancelled
-	})
-	if err != nil {
-		return err
-	}
-	defer finish()
-	defer close(ended)
-	return writeDirectory(o.split, func(dir string) error { return o.splitInto(q, dir, toTI) })
+	return writeDirectory(q.Context(), o.split, func(dir string) error { return o.splitInto(q, dir, toTI) })
 }
 
 func (o *catOptions) splitInto(q *question, dir string, toTI func(reprise.Call) ti.Call) error {
@@ -294,7 +285,7 @@ func (o *catOptions) splitInto(q *question, dir string, toTI func(reprise.Call) 
 	if err := q.trace.CheckMemory("files, one a rank,", uint64(q.trace.Ranks()), rankMemory); err != nil {
 		return err
 	}
-	w, err := ti.CreateRanks(dir, strings.TrimSuffix(filepath.Base(q.path), ".rpz"), q.trace.Ranks())
+	w, err := ti.CreateRanks(q.Context(), dir, strings.TrimSuffix(filepath.Base(q.path), ".rpz"), q.trace.Ranks())
 	if err != nil {
 		return named(err)
 	}

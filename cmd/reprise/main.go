@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,7 +33,9 @@ const (
 )
 
 func main() {
-	os.Exit(run(interruptible(), arguments(os.Args), os.Stdin, os.Stdout, os.Stderr))
+	status := run(interruptible(), arguments(os.Args), os.Stdin, os.Stdout, os.Stderr)
+	unfinished.end()
+	os.Exit(status)
 }
 
 // arguments returns the arguments of the command. If its own name is that of a compiler, it slices what that links.
@@ -98,36 +101,50 @@ var unfinished works
 
 // Works are what must be undone if the program ends in the midst of it.
 type works struct {
-	mu   sync.Mutex
-	list map[*func()]bool // what undoes each
+	mu        sync.Mutex
+	list      []*func() // what undoes each
+	abandoned bool
 }
 
 // begin calls start, which begins a work and returns what undoes it, and returns
 // a function to be called when the work is finished or undone. Once works are
-// abandoned it waits for the end of the program.
+// abandoned, none begins.
 func (w *works) begin(start func() (undo func(), err error)) (finish func(), err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.abandoned {
+		return nil, context.Canceled
+	}
 	undo, err := start()
 	if err != nil {
 		return nil, err
 	}
-	if w.list == nil {
-		w.list = make(map[*func()]bool)
-	}
-	w.list[&undo] = true
+	w.list = append(w.list, &undo)
 	return func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		delete(w.list, &undo)
+		w.list = slices.DeleteFunc(w.list, func(u *func()) bool { return u == &undo })
 	}, nil
 }
 
-// abandon undoes all works. None begins or finishes afterwards.
+// abandon undoes all works, the last first.
 func (w *works) abandon() {
-	w.mu.Lock() // and leaves it so
-	for undo := range w.list {
+	w.mu.Lock()
+	list := slices.Clone(w.list)
+	w.abandoned = true
+	w.mu.Unlock()
+	for _, undo := range slices.Backward(list) {
 		(*undo)()
+	}
+}
+
+// end waits for the end of the program if works are abandoned: they are being undone.
+func (w *works) end() {
+	w.mu.Lock()
+	abandoned := w.abandoned
+	w.mu.Unlock()
+	if abandoned {
+		select {}
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -170,8 +171,9 @@ func (r *replacements) stop() {
 }
 
 // writeDirectory writes files into a directory. If there is none, it is put in its place when write has written all of them, and if that
-// fails there is none; else they are written to the one that is there, of which write replaces nothing.
-func writeDirectory(path string, write func(directory string) error) error {
+// fails there is none; else they are written to the one that is there, of which write replaces nothing. It removes what it has
+// written there if it fails, as when it is cancelled.
+func writeDirectory(ctx context.Context, path string, write func(directory string) error) error {
 	path = filepath.Clean(path)
 	atomicfile.RemoveLeftovers(path)
 	var d *atomicfile.Directory
@@ -180,7 +182,7 @@ func writeDirectory(path string, write func(directory string) error) error {
 		return func() { d.Abandon() }, err
 	})
 	if errors.Is(err, fs.ErrExist) {
-		return write(path)
+		return writeInto(path, write)
 	}
 	if err != nil {
 		return fileError(path, err)
@@ -190,7 +192,19 @@ func writeDirectory(path string, write func(directory string) error) error {
 	if err := write(d.Path()); err != nil {
 		return renamed{err, d.Path(), path}
 	}
-	return fileError(path, d.Commit())
+	return fileError(path, d.Commit(ctx))
+}
+
+// writeInto writes files into a directory that is there. Whoever abandons that waits until it has ended.
+func writeInto(directory string, write func(directory string) error) error {
+	ended := make(chan struct{})
+	finish, err := unfinished.begin(func() (undo func(), err error) { return func() { <-ended }, nil })
+	if err != nil {
+		return err
+	}
+	defer finish()
+	defer close(ended)
+	return write(directory)
 }
 
 // A renamed is an error in which a path has another name.

@@ -41,7 +41,7 @@ func writeProgram(cmd *cobra.Command, directory string, files []proxy.File) erro
 		fmt.Fprintf(&list, "%s  %s\n", digestOf(f.Text), f.Name)
 	}
 	files = append(slices.Clip(files), proxy.File{Name: proxyList, Text: list.String()})
-	return writeDirectory(directory, func(into string) error {
+	return writeDirectory(cmd.Context(), directory, func(into string) error {
 		if into == filepath.Clean(directory) { // which is there
 			return replaceProgram(cmd, into, files)
 		}

@@ -1,6 +1,7 @@
 package atomicfile
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"math/rand/v2"
@@ -40,12 +41,12 @@ func CreateDirectory(path string) (*Directory, error) {
 // Path returns the path that the directory has until it is in its place.
 func (d *Directory) Path() string { return d.name }
 
-// Commit puts the directory in its place, with its files on the disk. If that fails, there is nothing.
-func (d *Directory) Commit() error {
+// Commit puts the directory in its place, with its files on the disk. If that fails, or the context is done before, there is nothing.
+func (d *Directory) Commit(ctx context.Context) error {
 	defer d.Abandon()
 	entries, err := d.d.ReadDir(-1)
 	if err == nil {
-		err = syncAll(d.name, entries)
+		err = syncAll(ctx, d.name, entries)
 	}
 	if err == nil {
 		_ = d.d.Sync()
@@ -55,18 +56,23 @@ func (d *Directory) Commit() error {
 }
 
 // syncAll has the files of a directory on the disk. It syncs many at once, which the disk writes together.
-func syncAll(directory string, entries []fs.DirEntry) error {
+func syncAll(ctx context.Context, directory string, entries []fs.DirEntry) error {
 	const together = 64
 	errs := make([]error, min(together, len(entries)))
 	var all sync.WaitGroup
 	for i := range errs {
 		all.Go(func() {
 			for n := i; n < len(entries) && errs[i] == nil; n += len(errs) {
-				errs[i] = syncFile(filepath.Join(directory, entries[n].Name()))
+				if errs[i] = ctx.Err(); errs[i] == nil {
+					errs[i] = syncFile(filepath.Join(directory, entries[n].Name()))
+				}
 			}
 		})
 	}
 	all.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	return errors.Join(errs...)
 }
 

@@ -260,7 +260,7 @@ func TestDirectory(t *testing.T) {
 		})
 		d, err := CreateDirectory(path)
 		if err == nil {
-			err = errors.Join(os.WriteFile(filepath.Join(d.Path(), "a"), nil, 0o600), d.Commit())
+			err = errors.Join(os.WriteFile(filepath.Join(d.Path(), "a"), nil, 0o600), d.Commit(t.Context()))
 		}
 		end()
 		if names := namesIn(t, parent); !errors.Is(err, failure) || len(names) != 0 {
@@ -278,7 +278,7 @@ func TestDirectory(t *testing.T) {
 	if names := namesIn(t, parent); len(names) != 0 && hold(fill().d) {
 		t.Errorf("left %q", names)
 	}
-	if err := fill().Commit(); err != nil || contents([]string{filepath.Join(path, "a")}) != "text" {
+	if err := fill().Commit(t.Context()); err != nil || contents([]string{filepath.Join(path, "a")}) != "text" {
 		t.Errorf("%v, %q", err, namesIn(t, parent))
 	}
 	if _, err := CreateDirectory(path); !errors.Is(err, os.ErrExist) {
