@@ -30,6 +30,18 @@ const maxProxyList = 1 << 16
 // digestOf returns the digest of a text.
 func digestOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
 
+// digestOfFile returns the digest of what a file has.
+func digestOfFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return fmt.Sprintf("%x", h.Sum(nil)), err
+}
+
 // writeProgram writes files to a directory, as [writeDirectory] does. Those that are there already are replaced, all or none, if they are
 // an earlier proxy that nobody has changed.
 func writeProgram(cmd *cobra.Command, directory string, files []proxy.File) error {
@@ -117,11 +129,11 @@ func (w written) check(path string) error {
 	if digest == "" || !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: is there already: take a new directory, or remove it", path)
 	}
-	text, err := os.ReadFile(path)
+	is, err := digestOfFile(path)
 	if err != nil {
 		return fileError(path, err)
 	}
-	if digestOf(string(text)) != digest {
+	if is != digest {
 		return fmt.Errorf("%s: was changed since proxy wrote it: take a new directory, or remove it", path)
 	}
 	return nil

@@ -352,9 +352,8 @@ func parseSegmentName(name string) (segmentName, bool) {
 	return s, cmp.Or(err1, err2, err3, err4) == nil && s.name() == name
 }
 
-// maxSegment is the largest segment that a ThreadReader reads. A segment is as
-// large as the one call that did not fit another.
-const maxSegment = 1 << 30
+// maxRecord is the largest record that a ThreadReader reads. That of a call has all of its arguments.
+const maxRecord = 1 << 28
 
 // A ThreadReader reads the records of one thread from the files of a spool that
 // nobody writes to.
@@ -386,14 +385,16 @@ func (r *ThreadReader) Next() (*Record, error) {
 }
 
 func (r *ThreadReader) open(path string) error {
-	info, err := os.Stat(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return err
 	}
-	if info.Size() > maxSegment {
-		return parseError(0, "segment", fmt.Errorf("%w: %d bytes", ErrLimit, info.Size()))
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
 	}
-	data, err := os.ReadFile(path)
+	data, n, err := readIntact(f, info.Size())
 	if err != nil {
 		return err
 	}
@@ -401,16 +402,46 @@ func (r *ThreadReader) open(path string) error {
 	if err != nil {
 		return err
 	}
-	n := headerSize + Intact(data[headerSize:], headerSize)
 	switch {
-	case int64(len(data)) < h.Length:
-		r.damage = fmt.Errorf("%s: %w", path, ErrorOfLength(int64(len(data)), h.Length))
+	case info.Size() < h.Length:
+		r.damage = fmt.Errorf("%s: %w", path, ErrorOfLength(info.Size(), h.Length))
 	case len(data)-n >= 8 && binary.LittleEndian.Uint64(data[n:]) != 0:
 		r.damage = fmt.Errorf("%s: %w", path, ErrorOfRecord(int64(n)))
 	case int64(n) < h.Written:
 		r.damage = fmt.Errorf("%s: %w", path, ErrorOfEnd(int64(n), h.Written))
 	}
 	return r.decoder.Segment(data[:n])
+}
+
+// readIntact reads the header of a segment, its records up to the end or to the first one that is not as it was written, which begins at n, and
+// some bytes more. However large the file is, it holds twice what is intact at most, and one record.
+func readIntact(r io.ReaderAt, size int64) (data []byte, n int, err error) {
+	const few = 1 << 20
+	n = headerSize
+	for want := int64(few); ; want = max(want, 2*int64(len(data))) {
+		begin := len(data)
+		data = append(data, make([]byte, min(want, size)-int64(begin))...)
+		if _, err := r.ReadAt(data[begin:], int64(begin)); err != nil && err != io.EOF {
+			return nil, 0, err
+		}
+		if len(data) < headerSize {
+			return data, n, nil
+		}
+		n += Intact(data[n:], int64(n))
+		if int64(len(data)) == size {
+			return data, n, nil
+		}
+		want = int64(n) + 8
+		if len(data)-n >= 8 {
+			record := int64(SizeOf(binary.LittleEndian.Uint64(data[n:])))
+			if want = int64(n) + record; record == 0 || want <= int64(len(data)) {
+				return data, n, nil
+			}
+			if record > maxRecord {
+				return nil, 0, parseError(int64(n), "record", fmt.Errorf("%w: %d bytes", ErrLimit, record))
+			}
+		}
+	}
 }
 
 // ErrorOfLength returns the error of a segment that is shorter than it was made.
