@@ -197,36 +197,6 @@ func claims(t *testing.T, names ...string) map[string][]byte {
 	return files
 }
 
-// TestBoundedTraces asks all commands that read traces for all of those that claim much.
-func TestBoundedTraces(t *testing.T) {
-	t.Chdir(t.TempDir())
-	var names []string
-	if !tier.Nightly {
-		names = []string{"few.rpz", "many.rpz"}
-	}
-	files := claims(t, names...)
-	for name, file := range files {
-		writeFile(t, name, string(file))
-	}
-	exports := []string{"export F -o o.prv", "export F -o o.parquet", "export F -o o.csv", "export F -o o.pftrace", "export F -o o.json", "export F -o o.ti", "export F -o o.pprof"}
-	others := []string{"info F", "info F --compare", "profile F", "profile F --by rank", "grammar F", "grammar F --together", "cat F --count 100000", "messages F", "match F", "matrix F -o o.svg", "hang F",
-		"imbalance F", "efficiency F", "predict F", "at F 1ms", "diff F F", "codecs F", "proxy F -o o.proxy", "repair F -o o.rpz", "merge F -o o.rpz", "report F -o o.html", "extrapolate F F F --ranks 9 -o o.rpz", "verify F -",
-		"cat F --split o.split --force", "export F -o o.csv --by message", "export F -o o.csv --by signature"}
-	if !tier.Nightly {
-		for _, command := range []string{"export few.rpz -o o.prv", "verify many.rpz -"} {
-			bounded(t, strings.NewReader("0 init\n"), strings.Fields(command)...)
-		}
-		return
-	}
-	for name := range files {
-		for _, command := range append(exports, others...) {
-			bounded(t, strings.NewReader("0 init\n"), strings.Fields(strings.ReplaceAll(command, " F", " "+name))...)
-			os.RemoveAll("o.split")
-			os.RemoveAll("o.proxy")
-		}
-	}
-}
-
 // TestBoundedText compresses texts of strangers, and compares their times.
 func TestBoundedText(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -335,6 +305,12 @@ func TestPatience(t *testing.T) {
 
 // interrupted runs a command that gets nothing from its standard input, sends it one signal after a while, and returns its exit status.
 func interrupted(t *testing.T, wait time.Duration, args ...string) int {
+	status, _ := interruptedAfter(t, wait, args...)
+	return status
+}
+
+// interruptedAfter says besides how long after the signal the command has ended.
+func interruptedAfter(t *testing.T, wait time.Duration, args ...string) (status int, after time.Duration) {
 	cmd := process(t, args...)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -347,10 +323,11 @@ func interrupted(t *testing.T, wait time.Duration, args ...string) int {
 	kill := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
 	defer kill.Stop()
 	time.Sleep(wait)
+	begin := time.Now()
 	cmd.Process.Signal(syscall.SIGINT)
 	cmd.Wait()
-	if kill.Stop() {
-		return cmd.ProcessState.ExitCode()
+	if after = time.Since(begin); kill.Stop() {
+		return cmd.ProcessState.ExitCode(), after
 	}
-	return -2
+	return -2, after
 }

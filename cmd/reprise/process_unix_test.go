@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 		if path := os.Getenv(peakIn); path != "" {
 			go watchPeak(path)
 			status := run(interruptible(), arguments(os.Args), os.Stdin, os.Stdout, os.Stderr)
+			unfinished.end()
 			writing.Lock() // the exit must not meet the other writer between truncating and writing
 			writePeak(path)
 			os.Exit(status)

@@ -115,6 +115,22 @@ func AllCalling(ranks int) ([]byte, error) {
 	return withShapes(file.Bytes(), ranks, []rankenc.Set{rankenc.SetOf(0)}, []rankenc.Set{rankenc.World(ranks)})
 }
 
+// PartOfMany returns a part file of some ranks, all of which make the same two calls.
+func PartOfMany(ranks int) ([]byte, error) {
+	var all merge.Accumulator
+	if err := all.Describe(merge.Run{Ranks: ranks, Source: ti.Source}); err != nil {
+		return nil, err
+	}
+	for rank := range ranks {
+		if err := all.Add(partOf(rank, "init", "finalize")); err != nil {
+			return nil, err
+		}
+	}
+	var file bytes.Buffer
+	err := all.WritePart(&file)
+	return file.Bytes(), err
+}
+
 // partOf returns a rank that calls functions without arguments.
 func partOf(rank int, functions ...string) merge.Part {
 	var table cst.Table
