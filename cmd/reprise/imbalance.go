@@ -38,6 +38,8 @@ type imbalanceAnswer struct {
 	overlapping bool // calls of a rank overlap
 	alone       bool // of one rank
 	untimed     bool // no rank has the times of every call, so that late senders are not known
+
+	Unordered bool `json:"threads_unordered,omitzero"` // which message a receive got is not known, nor who was late
 }
 
 func imbalance(q *question, all bool) error {
@@ -57,6 +59,7 @@ func imbalance(q *question, all bool) error {
 		return err
 	}
 	a := &imbalanceAnswer{header: q.header(), Exact: exact, alone: q.ranks != nil && q.ranks.Len() == 1 || q.trace.RankSet().Len() == 1}
+	a.Unordered = q.trace.Run().ThreadsUnordered
 	a.untimed = timed.Len() == 0 && q.trace.Run().Source == collect.Source
 	if kept {
 		if err := a.addRanks(q, times, o); err != nil {
@@ -80,7 +83,7 @@ func imbalance(q *question, all bool) error {
 		}
 		a.sum(call)
 	}
-	if exact {
+	if exact && !a.Unordered {
 		if err := a.addLate(q, times, call); err != nil {
 			return err
 		}
@@ -269,7 +272,10 @@ func (a *imbalanceAnswer) printGroups(q *question) {
 }
 
 func (a *imbalanceAnswer) printLate(q *question) {
-	if a.untimed {
+	switch {
+	case a.Unordered:
+		q.printf("\nno late senders: %s\n", unorderedNote)
+	case a.untimed:
 		q.printf("\nno late senders: %v\n", errNoSeries)
 	}
 	if len(a.Late) == 0 {
