@@ -19,7 +19,7 @@ import (
 // TestThreads records threads that communicate at once, some with the numbers of
 // others that have ended.
 func TestThreads(t *testing.T) {
-	forEachMPI(t, func(t *testing.T, m *implementation) {
+	forOneMPI(t, func(t *testing.T, m *implementation) {
 		spool := t.TempDir()
 		m.run(t, "2", spool, m.build(t, "events.c"), "threads")
 		byRank := threads(t, spool)
@@ -64,7 +64,7 @@ func TestThreads(t *testing.T) {
 
 // TestMemory compares what a program says of its memory with the records.
 func TestMemory(t *testing.T) {
-	forEachMPI(t, func(t *testing.T, m *implementation) {
+	forOneMPI(t, func(t *testing.T, m *implementation) {
 		program := m.build(t, "events.c")
 		compareMemory(t, m, program, "memory")
 		compareMemory(t, m, program, "callback")
@@ -104,7 +104,7 @@ func compareMemory(t *testing.T, m *implementation, program, argument string) {
 // TestRegions checks that what a program says of its static data and its stacks
 // lies in the regions that are recorded.
 func TestRegions(t *testing.T) {
-	forEachMPI(t, func(t *testing.T, m *implementation) {
+	forOneMPI(t, func(t *testing.T, m *implementation) {
 		spool := t.TempDir()
 		said := m.run(t, "1", spool, m.build(t, "events.c"), "regions")
 		regions := make(map[string][]Record)
@@ -149,7 +149,7 @@ func TestRegions(t *testing.T) {
 
 // TestBig records a call that is larger than a segment.
 func TestBig(t *testing.T) {
-	forEachMPI(t, func(t *testing.T, m *implementation) {
+	forOneMPI(t, func(t *testing.T, m *implementation) {
 		spool := t.TempDir()
 		m.run(t, "1", spool, m.build(t, "events.c"), "big")
 		var names []string
@@ -183,7 +183,7 @@ func number(t testing.TB, name string) int {
 // TestKilled kills a process inside a call: what came before is there, and so is
 // what is known of the call.
 func TestKilled(t *testing.T) {
-	forEachMPI(t, func(t *testing.T, m *implementation) {
+	forOneMPI(t, func(t *testing.T, m *implementation) {
 		spool := t.TempDir()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
@@ -214,7 +214,7 @@ func TestKilled(t *testing.T) {
 
 // TestForked checks that children leave the spool alone.
 func TestForked(t *testing.T) {
-	forEachMPI(t, func(t *testing.T, m *implementation) {
+	forOneMPI(t, func(t *testing.T, m *implementation) {
 		spool := t.TempDir()
 		if said := m.run(t, "1", spool, m.build(t, "events.c"), "forked"); said != "child 7\nshell 5\n" {
 			t.Errorf("the program says %q", said)
@@ -268,7 +268,7 @@ func TestJumped(t *testing.T) {
 // TestJobs runs two programs at once with one spool, which start more processes: those
 // of each, and those that each starts, have a job of their own.
 func TestJobs(t *testing.T) {
-	forEachMPI(t, func(t *testing.T, m *implementation) {
+	forOneMPI(t, func(t *testing.T, m *implementation) {
 		spool, program := t.TempDir(), m.build(t, "events.c")
 		does, want := "spawn", 4
 		if output, err := m.command(t.Context(), t, "2", "", program, does).CombinedOutput(); err != nil {
@@ -333,7 +333,7 @@ func TestNoSpool(t *testing.T) {
 // TestFull records a program that may not write files as large as one call takes: it
 // goes on, and so does the recording after a while.
 func TestFull(t *testing.T) {
-	forEachMPI(t, func(t *testing.T, m *implementation) {
+	forOneMPI(t, func(t *testing.T, m *implementation) {
 		spool := t.TempDir()
 		script := `ulimit -f $((5 * 1024 * 1024 / 512)); exec "$0" "$@"` // of 512 bytes each in sh
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -14,7 +14,7 @@ import (
 // TestFortran records a program by way of each of the three interfaces of Fortran:
 // it computes the same, and its calls are those of C with their values.
 func TestFortran(t *testing.T) {
-	forEachMPI(t, func(t *testing.T, m *implementation) {
+	forOneMPI(t, func(t *testing.T, m *implementation) {
 		mpifort := strings.Replace(m.mpicc, "mpicc", "mpifort", 1)
 		if _, err := exec.LookPath(mpifort); err != nil {
 			t.Skip(err)

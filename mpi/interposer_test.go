@@ -28,7 +28,7 @@ func TestCalls(t *testing.T) {
 
 // TestLoaded does the same for a program that an interpreter loads.
 func TestLoaded(t *testing.T) {
-	forEachMPI(t, func(t *testing.T, m *implementation) {
+	forOneMPI(t, func(t *testing.T, m *implementation) {
 		said, spool := t.TempDir(), t.TempDir()
 		m.run(t, "2", spool, loader(t), m.build(t, "calls.c", "-shared", "-fPIC"), said)
 		compareCalls(t, 2, said, spool)

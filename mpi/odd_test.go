@@ -29,7 +29,7 @@ func TestOdd(t *testing.T) {
 		{"child", nil},
 		{"session", map[string]int{"MPI_Session_init": 1, "MPI_Session_finalize": 1}},
 	}
-	forEachMPI(t, func(t *testing.T, m *implementation) {
+	forOneMPI(t, func(t *testing.T, m *implementation) {
 		program := m.build(t, "odd.c")
 		for _, test := range tests {
 			if test.name == "session" && strings.Contains(m.name, "openmpi") {
@@ -67,7 +67,7 @@ func TestOdd(t *testing.T) {
 // TestThrown leaves calls by exceptions: those that follow are not inside them, and
 // memory is recorded again.
 func TestThrown(t *testing.T) {
-	forEachMPI(t, func(t *testing.T, m *implementation) {
+	forOneMPI(t, func(t *testing.T, m *implementation) {
 		mpicxx := strings.Replace(m.mpicc, "mpicc", "mpicxx", 1)
 		if _, err := exec.LookPath(mpicxx); err != nil {
 			t.Skip(err)

@@ -3,6 +3,7 @@ package mpi
 import (
 	"context"
 	"errors"
+	"hash/fnv"
 	"io"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	. "github.com/reprise-trace/reprise/mpi/internal/spool"
 )
 
@@ -35,8 +37,25 @@ func TestMain(m *testing.M) { os.Exit(mpitest.Main(m)) }
 // there is none, and under the race detector.
 func forEachMPI(t *testing.T, test func(*testing.T, *implementation)) {
 	t.Helper()
+	forMPIs(t, compilers(t), test)
+}
+
+// forOneMPI is forEachMPI in a nightly run, and runs a test with one that its name chooses in others.
+func forOneMPI(t *testing.T, test func(*testing.T, *implementation)) {
+	t.Helper()
+	all := compilers(t)
+	if h := fnv.New32a(); !tier.Nightly {
+		h.Write([]byte(t.Name()))
+		i := int(h.Sum32() % uint32(len(all)))
+		all = all[i : i+1]
+	}
+	forMPIs(t, all, test)
+}
+
+func forMPIs(t *testing.T, compilers []string, test func(*testing.T, *implementation)) {
+	t.Helper()
 	mpitest.SkipUnderRace(t)
-	for _, mpicc := range compilers(t) {
+	for _, mpicc := range compilers {
 		mpirun := strings.Replace(mpicc, "mpicc", "mpirun", 1)
 		if _, err := exec.LookPath(mpirun); err != nil {
 			t.Skip(err)

@@ -15,7 +15,7 @@ import (
 // TestSites finds the function that each call was made in, by the address that it
 // returns to, and none where nobody asked.
 func TestSites(t *testing.T) {
-	forEachMPI(t, func(t *testing.T, m *implementation) {
+	forOneMPI(t, func(t *testing.T, m *implementation) {
 		program := m.build(t, "sites.c", "-fno-inline")
 		want := []string{"ones", "ones", "ones", "others", "others"}
 		if got := sitesOf(t, m, program, "caller"); !slices.Equal(got, want) {
@@ -29,7 +29,7 @@ func TestSites(t *testing.T) {
 
 // TestFortranSites does the same for calls by way of each of the three interfaces of Fortran.
 func TestFortranSites(t *testing.T) {
-	forEachMPI(t, func(t *testing.T, m *implementation) {
+	forOneMPI(t, func(t *testing.T, m *implementation) {
 		mpifort := strings.Replace(m.mpicc, "mpicc", "mpifort", 1)
 		if _, err := exec.LookPath(mpifort); err != nil {
 			t.Skip(err)
@@ -46,7 +46,7 @@ func TestFortranSites(t *testing.T) {
 // TestClosedSites does the same for libraries that are closed, after which others are in their
 // place.
 func TestClosedSites(t *testing.T) {
-	forEachMPI(t, func(t *testing.T, m *implementation) {
+	forOneMPI(t, func(t *testing.T, m *implementation) {
 		first := m.build(t, "plugin.c", "-shared", "-fPIC", "-DNAME=first")
 		second := m.build(t, "plugin.c", "-shared", "-fPIC", "-DNAME=second")
 		program := m.build(t, "plugin.c", `-DFIRST="`+first+`"`, `-DSECOND="`+second+`"`)

@@ -18,7 +18,7 @@ func TestAlike(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		program := filepath.Join(t.TempDir(), "alike")
 		if out, err := exec.Command(m.CC, "-o", program, source).CombinedOutput(); err != nil {

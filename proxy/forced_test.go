@@ -20,7 +20,7 @@ func testProxyOf(t *testing.T, name string, ranks int, arguments ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		program := filepath.Join(t.TempDir(), "program")
 		if out, err := exec.Command(m.CC, "-w", "-o", program, source).CombinedOutput(); err != nil {

@@ -16,7 +16,7 @@ import (
 // TestExchangedMPI records a program of which it is known how much each process gives each
 // other.
 func TestExchangedMPI(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		trace := recorded.Trace(t, m, func(o mpitest.Options) {
 			o.Ranks = 3
 			if out := m.Run(t, o, m.Build(t, "exchanged.c")); out.Status != 0 {
@@ -43,7 +43,7 @@ func TestExchangedMPI(t *testing.T) {
 // TestExchangedBothSides compares what the arguments of the givers say with those of the
 // receivers, in programs that check what they compute.
 func TestExchangedBothSides(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		for _, source := range []string{"exchanged.c", "collectives.c", "icollectives.c"} {
 			trace := recorded.Trace(t, m, func(o mpitest.Options) {
 				o.Ranks = 3

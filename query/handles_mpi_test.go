@@ -17,7 +17,7 @@ import (
 // TestHandlesMPI runs programs that make and free handles of all kinds at random, before MPI_Init, while recording is on
 // and off and by PMPI, and use them: the messages and blocks of their traces are those that the generator knows of.
 func TestHandlesMPI(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		for seed := range uint64(4) {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {
 				m.Parallel(t)

@@ -27,7 +27,7 @@ func launcher(m *mpitest.MPI, ranks int) []string {
 // TestCalibrate checks that what each MPI takes is measured, and that the file is a machine. Times depend on what else
 // runs: bounds are wide.
 func TestCalibrate(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		file := filepath.Join(t.TempDir(), "m.toml")
 		calibrate := func(line []string) result {
 			cmd := process(t, append([]string{"calibrate", "--json", "-o", file, "--"}, line...)...)

@@ -140,7 +140,7 @@ func TestMachines(t *testing.T) {
 		{"Drifting", shift{of: [4]int{0, 0, 1, 2}, machines: three(shifted{ahead: 3e9, fast: 100_000, laterFast: 500_000})}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+			mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 				t.Chdir(t.TempDir())
 				s := tt.shift
 				recordShifted(t, m, &s, tt.counter)
@@ -153,7 +153,7 @@ func TestMachines(t *testing.T) {
 // TestMachinesWander records a program on two machines of which one has a clock that gains or loses up to 150 µs every five milliseconds, which no 64 pieces follow: the clocks jump, so that
 // no message arrives before it is sent, all times are right within what is told, and merge, info and its JSON say so.
 func TestMachinesWander(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		t.Chdir(t.TempDir())
 		s := shift{of: [4]int{0, 0, 1, 1}, machines: []shifted{{}, {ahead: 3e9, fast: 100_000}}, most: 150_000, every: 5e6}
 		recordShifted(t, m, &s, false)

@@ -15,7 +15,7 @@ import (
 // TestDiffRecorded records a program twice, once with times: the traces are equal. With
 // another number of ranks they are not.
 func TestDiffRecorded(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		directory := t.TempDir()
 		record := func(name, times string, ranks int) string {
 			trace := filepath.Join(directory, name)
@@ -61,7 +61,7 @@ type messagesWithNames struct {
 // TestMessagesRecorded records a ring of which each rank sends a number to both
 // neighbours in each round, and every tenth adds one up.
 func TestMessagesRecorded(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		const ranks, rounds = 3, 100
 		trace := filepath.Join(t.TempDir(), "run.rpz")
 		cmd := recorder(t, m, []string{"-o", trace}, m.Launch(ranks, m.Build(t, "loop.c"), "100")...)

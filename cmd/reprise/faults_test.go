@@ -129,15 +129,15 @@ func outputsOf(t *testing.T, command []string) map[string]string {
 func checkFaults(t *testing.T, command []string, outputs map[string]string) {
 	t.Helper()
 	for _, fault := range faults {
-		checkFault(t, command, outputs, fault)
+		checkFault(t, command, outputs, fault, 1)
 	}
 }
 
 // checkFault is checkFaults with one error.
-func checkFault(t *testing.T, command []string, outputs map[string]string, fault error) {
+func checkFault(t *testing.T, command []string, outputs map[string]string, fault error, step int) {
 	t.Helper()
 	names := fileNames(t)
-	for nth := 1; ; nth++ {
+	for nth := 1; ; nth += step {
 		for name := range outputs {
 			writeFile(t, name, "old")
 		}

@@ -53,7 +53,7 @@ type groupJSON struct {
 
 // TestHang records a program that hangs in several ways at once, and ends it.
 func TestHang(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		trace := filepath.Join(t.TempDir(), "run.rpz")
 		got := outcome(t, recorder(t, m, []string{"-o", trace, "--timeout", "5s", "--on-timeout", "kill"}, m.Launch(12, m.Build(t, "hang.c"), "pairs")...))
@@ -117,7 +117,7 @@ func TestHang(t *testing.T) {
 
 // TestHangGone records a program of which a rank dies while others wait for it.
 func TestHangGone(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		trace := filepath.Join(t.TempDir(), "run.rpz")
 		outcome(t, recorder(t, m, []string{"-o", trace}, m.Launch(3, m.Build(t, "hang.c"), "gone")...))
@@ -150,7 +150,7 @@ func TestHangStuck(t *testing.T) {
 		{"waitall", "MPI_Waitall", "message"},
 		{"waitsome", "MPI_Waitsome", "message"},
 	}
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		for some := range slices.Chunk(tier.Some(kinds, 3), 5) {
 			var names []string
 			for _, k := range some {

@@ -13,7 +13,7 @@ import (
 // TestPredictAcross records operations between the halves of a run, and checks who waits for whom: what others than the root
 // in its half compute makes nobody wait, but for the other half in an operation of all.
 func TestPredictAcross(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		trace := filepath.Join(t.TempDir(), "run.rpz")
 		if r := outcome(t, recorder(t, m, []string{"-o", trace, "--times", "exact"}, m.Launch(4, m.Build(t, "sides.c"))...)); r.status != 0 {

@@ -38,7 +38,7 @@ func TestRecordConfined(t *testing.T) {
 
 // TestRecordSpares checks that no file is left of those that are kept ready for programs that can open none.
 func TestRecordSpares(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		directory := t.TempDir()
 		raw := filepath.Join(directory, "raw")
 		got := outcome(t, recorder(t, m, []string{"-o", filepath.Join(directory, "run.rpz"), "--keep-raw", raw}, m.Launch(2, m.Build(t, "p2p.c"))...))

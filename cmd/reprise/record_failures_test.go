@@ -221,7 +221,7 @@ func otherMPI(t *testing.T, m *mpitest.MPI) *mpitest.MPI {
 
 // TestRecordFind leaves it to the recorder to find the MPI of a program.
 func TestRecordFind(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		trace := filepath.Join(t.TempDir(), "run.rpz")
 		cmd := recorder(t, m, []string{"-q", "-o", trace}, m.Launch(1, m.Build(t, "loop.c"), "10")...)
 		cmd.Env = append(cmd.Env, "MPICC=")

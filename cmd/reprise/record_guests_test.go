@@ -18,7 +18,7 @@ import (
 // TestRecordHandled ends a recorder by a signal that the program handles: it comes to its
 // own end, and its trace and status are those of a program that ended well.
 func TestRecordHandled(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		directory := t.TempDir()
 		trace, said := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "said")
@@ -42,7 +42,7 @@ func TestRecordHandled(t *testing.T) {
 // TestRecordOutlived records a program that goes on when its launcher has ended: the
 // trace is that of the calls until then, and the program comes to its end.
 func TestRecordOutlived(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		directory := t.TempDir()
 		trace, printed, said := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "printed"), filepath.Join(directory, "said")
@@ -87,7 +87,7 @@ func await(t *testing.T, path, want string) {
 
 // TestRecordMade records calls from code that a program makes while it runs.
 func TestRecordMade(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		for _, sites := range []string{"caller", "stack"} {
 			trace := filepath.Join(t.TempDir(), "run.rpz")

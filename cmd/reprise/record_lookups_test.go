@@ -14,7 +14,7 @@ import (
 
 // TestLookups records programs that are not linked with MPI, and look up its functions in each way that the loader has.
 func TestLookups(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		directory := t.TempDir()
 		program, plugin := filepath.Join(directory, "lookups"), filepath.Join(directory, "plugin.so")
 		for _, line := range [][]string{

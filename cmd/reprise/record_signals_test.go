@@ -17,7 +17,7 @@ import (
 
 // TestSignalsOfRanks sends signals to a launcher and to its group, and to record and to its group: ranks get as many in both.
 func TestSignalsOfRanks(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		program := m.Build(t, "delivered.c")
 		for _, which := range tier.Some([]syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1, syscall.SIGHUP}, 4) {
 			for _, group := range []bool{false, true} {

@@ -19,7 +19,7 @@ import (
 // TestRecordSlow records a program with a slow rank, with the options that there are by default
 // and with histograms, and looks for it: profile, imbalance and the clocks of ranks tell it apart.
 func TestRecordSlow(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		mpitest.SkipUnderRace(t)
 		for slow, times := range []string{"statistics", "histograms", "none"} {
 			trace := filepath.Join(t.TempDir(), "run.rpz")

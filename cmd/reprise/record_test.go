@@ -226,7 +226,7 @@ func TestRecordTimes(t *testing.T) {
 
 // TestRecordParts starts a recorder for each process, and merges what they leave.
 func TestRecordParts(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		program, directory := m.Build(t, "comms.c"), t.TempDir()
 		one, parts, joined := filepath.Join(directory, "one.rpz"), filepath.Join(directory, "parts"), filepath.Join(directory, "joined.rpz")
@@ -362,7 +362,7 @@ func partOfSynchronised(t *testing.T, part string, readings int) string {
 // TestRecordDying records programs of which a rank dies: what it called before is in
 // the trace, which says that there is no more.
 func TestRecordDying(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		program := m.Build(t, "kill.c")
 		for _, how := range []string{"kill", "abort", "exit"} {
 			t.Run(how, func(t *testing.T) {
@@ -525,7 +525,7 @@ func TestRecordOrigin(t *testing.T) {
 // TestRecordSites records where calls are made, which profile counts by and the export to pprof
 // has frames of; a trace without sites says how to get them.
 func TestRecordSites(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		directory := t.TempDir()
 		trace, plain := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "plain.rpz")
@@ -570,7 +570,7 @@ func TestRecordSites(t *testing.T) {
 // TestRecordAllocations records what becomes of the memory that calls use, with each MPI, and
 // compares it with the raw records.
 func TestRecordAllocations(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		trace, raw := filepath.Join(t.TempDir(), "run.rpz"), filepath.Join(t.TempDir(), "raw")
 		line := m.Launch(2, m.Build(t, "memory.c"))
@@ -606,7 +606,7 @@ func TestRecordAllocations(t *testing.T) {
 // records of another run, of which the whole does not fit, with each MPI. If no trace fits, the whole
 // is saved.
 func TestRecordBounded(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		directory := t.TempDir()
 		whole, trace, again, raw := filepath.Join(directory, "whole.rpz"), filepath.Join(directory, "run.rpz"), filepath.Join(directory, "again.rpz"), filepath.Join(directory, "raw")

@@ -15,7 +15,7 @@ import (
 // TestReplay replays a run, and checks the numbers of calls, the trace that it keeps, and what is said of a launcher that
 // starts other numbers of ranks.
 func TestReplay(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		mpitest.SkipUnderRace(t)
 		directory := t.TempDir()
 		trace, again := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "again.rpz")

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/test/e2e"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 
 	"github.com/reprise-trace/reprise/fact"
 	"github.com/reprise-trace/reprise/internal/mpitest"
@@ -26,7 +27,7 @@ func TestSlice(t *testing.T) {
 	mpitest.SkipUnderRace(t)
 	mpis := mpitest.Installed(t)
 	hasCPlusPlus := exec.Command("clang-16", "-x", "c++", "-include", "vector", "-fsyntax-only", "/dev/null").Run() == nil
-	for k, tt := range []struct {
+	for k, tt := range tier.Some([]struct {
 		program string
 		ranks   int
 		explain string
@@ -36,7 +37,7 @@ func TestSlice(t *testing.T) {
 		{"lengths.f", 2, "lengths.f:42", []string{"5 of 9 calls of MPI executed", "lengths.f:42: nothing of it is kept\n"}},
 		{"domains.cc", 3, "domains.cc:20", []string{"6 of 7 calls of MPI executed", "domains.cc:20 is kept"}},
 		{"converge.c", 2, "converge.c:38", []string{"11 of 12 calls of MPI executed", "converge.c:38: nothing of it is kept\n"}},
-	} {
+	}, 3) {
 		t.Run(tt.program, func(t *testing.T) {
 			m := mpis[k%len(mpis)]
 			if strings.HasSuffix(tt.program, ".cc") && !hasCPlusPlus {
@@ -93,7 +94,7 @@ func TestFaultsOfSlice(t *testing.T) {
 	if len(outputs) != 2 {
 		t.Errorf("%d files", len(outputs))
 	}
-	checkFault(t, command, outputs, faults[0])
+	checkFault(t, command, outputs, faults[0], tier.Number(5, 1))
 }
 
 // TestSliceOpen checks what is said of a program that receives from any source.

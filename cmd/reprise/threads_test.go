@@ -16,7 +16,7 @@ import (
 // TestRecordThreads records threads whose calls overlap: no rank waits for longer than its calls
 // take, also if these take longer than the run, and answers say that they may.
 func TestRecordThreads(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		trace := filepath.Join(t.TempDir(), "run.rpz")
 		if got := outcome(t, recorder(t, m, []string{"-q", "-o", trace}, m.Launch(2, m.Build(t, "threads.c"))...)); got.status != 0 {
 			t.Fatalf("%+v", got)
@@ -61,7 +61,7 @@ func TestRecordThreads(t *testing.T) {
 
 // TestRecordThreadTimes records the times of every call of threads: they are within their error.
 func TestRecordThreadTimes(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		dir := t.TempDir()
 		trace, raw := filepath.Join(dir, "run.rpz"), filepath.Join(dir, "raw")
 		if got := outcome(t, recorder(t, m, []string{"-q", "--times", "all", "--keep-raw", raw, "-o", trace}, m.Launch(2, m.Build(t, "threads.c"))...)); got.status != 0 {

@@ -1,6 +1,7 @@
 // Package mpitest compiles MPI programs and runs them, for tests.
 //
-// [ForEach] runs a test with each installed implementation of MPI, an [MPI].
+// [ForEach] runs a test with each installed implementation of MPI, an [MPI], and [ForOne]
+// with one of them, unless the run is a nightly one.
 // [Programs] lists programs that use all parts of MPI; each checks what it
 // computes and prints it. [MPI.RunProgram] runs one and returns what each of its
 // ranks printed. [MPI.Counter] builds a library that counts the calls of a process:
@@ -12,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +24,7 @@ import (
 	"time"
 
 	"github.com/reprise-trace/reprise/internal/test/e2e"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
 // An MPI is an installed implementation of MPI.
@@ -90,6 +93,27 @@ func ForEach(t *testing.T, test func(*testing.T, *MPI)) {
 	for _, m := range Installed(t) {
 		t.Run(m.Name, func(t *testing.T) { test(t, m) })
 	}
+}
+
+// ForOne is [ForEach] in a nightly run. In others it runs the test with one of the
+// implementations, which the name of the test chooses, see [MPI.Turn].
+func ForOne(t *testing.T, test func(*testing.T, *MPI)) {
+	t.Helper()
+	SkipUnderRace(t)
+	for _, m := range Installed(t) {
+		if m.Turn(t.Name()) {
+			t.Run(m.Name, func(t *testing.T) { test(t, m) })
+		}
+	}
+}
+
+// Turn tells whether a case of a name is for this implementation: each is for one of
+// those that are installed, and for all in a nightly run.
+func (m *MPI) Turn(name string) bool {
+	found, _ := installed()
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return tier.Nightly || m == found[h.Sum32()%uint32(len(found))]
 }
 
 // SkipUnderRace skips a test of which the race detector sees nothing that it does

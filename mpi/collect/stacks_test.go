@@ -23,7 +23,7 @@ func TestStacks(t *testing.T) {
 	}
 	want = append(want, want...)
 	line := regexp.MustCompile(`[^ ]*:[0-9]+ | #[0-9]+`)
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		for _, flags := range [][]string{{"-O2", "-g"}, {"-O1", "-g", "-fno-omit-frame-pointer"}} {
 			r := recordSites(t, m, mpitest.Program{Source: "stacks.c", Ranks: 1, Flags: append(flags, "-pthread")}, "stack")
@@ -75,7 +75,7 @@ func checkProfile(t *testing.T, r *recording, want query.SiteProfile) {
 
 // TestStacksOfOneShape checks that processes which differ in outer frames only are of one shape.
 func TestStacksOfOneShape(t *testing.T) {
-	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		r := recordSites(t, m, mpitest.Program{Source: "paths.c", Ranks: 4}, "stack")
 		if n := r.trace.Shapes(); n != 1 {
