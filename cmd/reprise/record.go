@@ -40,6 +40,7 @@ func newRecord() *cobra.Command {
 	o.times.addTo(cmd)
 	f.StringVar(&o.mpicc, "mpicc", "", "the compiler `command` of the program's MPI")
 	f.StringVar(&o.spool, "spool", "", "make the spool in this `directory`")
+	f.Var(&o.processors, "cpu", "the processors on which calls are collected, such as 31: those that no rank has (default any)")
 	f.StringVar(&o.raw, "keep-raw", "", "keep the raw records in a new `directory`")
 	f.BoolVar(&o.anonymous, "anonymous", false, "leave out who made the trace: command, host, date, versions")
 	f.DurationVar(&o.timeout, "timeout", 0, "write the trace, and say who waits for whom, when no call returns for this `time`")
@@ -71,6 +72,7 @@ type recordOptions struct {
 	times            timesFlag
 	mpicc            string
 	spool, raw       string
+	processors       processors // of the helper
 	off, quiet, json bool
 	anonymous        bool
 	allocations      bool

@@ -137,6 +137,9 @@ func (o *recordOptions) passedOn() []string {
 	if o.finalize.wanted() {
 		args = append(args, "--finalize", o.finalize.String())
 	}
+	if on := o.processors.String(); on != "" {
+		args = append(args, "--cpu", on)
+	}
 	for _, flag := range []struct {
 		name string
 		set  bool

@@ -115,7 +115,7 @@ func startHelper(spool string, o *recordOptions, made merge.Origin) (*helper, er
 	if err != nil {
 		return nil, err
 	}
-	if err := h.cmd.Start(); err != nil {
+	if err := o.processors.start(h.cmd); err != nil {
 		return nil, err
 	}
 	go func() {
