@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -31,14 +32,14 @@ const maxProxyList = 1 << 16
 func digestOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
 
 // digestOfFile returns the digest of what a file has.
-func digestOfFile(path string) (string, error) {
+func digestOfFile(ctx context.Context, path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
 	h := sha256.New()
-	_, err = io.Copy(h, f)
+	_, err = io.Copy(h, &input{ctx: ctx, r: f})
 	return fmt.Sprintf("%x", h.Sum(nil)), err
 }
 
@@ -76,7 +77,7 @@ func replaceProgram(cmd *cobra.Command, directory string, files []proxy.File) er
 	var outputs []outputFile
 	for _, f := range files {
 		path := filepath.Join(directory, f.Name)
-		if err := before.check(path); err != nil {
+		if err := before.check(cmd.Context(), path); err != nil {
 			return err
 		}
 		outputs = append(outputs, outputFile{path, func(w io.Writer) error {
@@ -87,7 +88,7 @@ func replaceProgram(cmd *cobra.Command, directory string, files []proxy.File) er
 	if err := writeOutputs(cmd, outputs, nil); err != nil {
 		return err
 	}
-	return before.removeBut(directory, files)
+	return before.removeBut(cmd.Context(), directory, files)
 }
 
 // A written is the digests of files of an earlier proxy, by name.
@@ -117,7 +118,7 @@ func earlierProxy(directory string) (written, error) {
 }
 
 // check returns an error if a file is there and is not as an earlier proxy was written.
-func (w written) check(path string) error {
+func (w written) check(ctx context.Context, path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -129,7 +130,7 @@ func (w written) check(path string) error {
 	if digest == "" || !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: is there already: take a new directory, or remove it", path)
 	}
-	is, err := digestOfFile(path)
+	is, err := digestOfFile(ctx, path)
 	if err != nil {
 		return fileError(path, err)
 	}
@@ -143,11 +144,11 @@ func (w written) check(path string) error {
 var proxyHeaders = []string{"tables.h", "simgrid.h", "sessions.h"}
 
 // removeBut removes the files of an earlier proxy, as it was written, that the new one does not have.
-func (w written) removeBut(directory string, files []proxy.File) error {
+func (w written) removeBut(ctx context.Context, directory string, files []proxy.File) error {
 	for _, name := range proxyHeaders {
 		path := filepath.Join(directory, name)
 		isNew := slices.ContainsFunc(files, func(f proxy.File) bool { return f.Name == name })
-		if isNew || w[name] == "" || w.check(path) != nil {
+		if isNew || w[name] == "" || w.check(ctx, path) != nil {
 			continue
 		}
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -177,6 +178,7 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) error {
 	if err != nil {
 		return err
 	}
+	debug.FreeOSMemory() // ranks may need it that looking at the program took
 	begin := time.Now()
 	status, err := runCommand(cmd.Context(), inspected.Line(cmd.Context(), preload(library.Path)), o.environment(library.Path, spool), o.finalize.files(), helper.hangs)
 	if err != nil {
