@@ -353,7 +353,13 @@ func hostile(t *testing.T) *bytes.Reader {
 
 // layouts are the windows in which a page is looked at.
 var layouts = map[string]window{
-	"desktop": desktop, "dark": {width: 1200, height: 900, dark: true}, "phone": telephone, "phone-dark": {width: 375, height: 740, phone: true, dark: true},
+	"dark": {width: 1200, height: 900, dark: true}, "phone": telephone,
+}
+
+func init() {
+	if tier.Nightly {
+		layouts["desktop"], layouts["phone-dark"] = desktop, window{width: 375, height: 740, phone: true, dark: true}
+	}
 }
 
 // TestLoopsOpen opens a loop whose lines stand elsewhere, and a loop in it.

@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
@@ -61,7 +62,7 @@ func TestTimelineClock(t *testing.T) {
 		{"tenth", tenth(t), 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			trace := timed(t, 3, 300, c.options)
+			trace := timed(t, 3, tier.Number(100, 300), c.options)
 			b := open(t, file(t, trace, report.Options{}), desktop)
 			b.show("timeline")
 			first := firstStart(t, trace)
