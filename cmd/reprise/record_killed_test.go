@@ -19,10 +19,11 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
 )
 
-var kills = flag.Int("kills", 2, "how often TestKilledAnywhere kills in each of its ways")
+var kills = flag.Int("kills", tier.Number(1, 2), "how often TestKilledAnywhere kills in each of its ways")
 
 // A role is what a process does in a recording.
 type role uint8
