@@ -22,6 +22,7 @@ import (
 	"github.com/reprise-trace/reprise/export/simgrid"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/semantics"
 )
 
 // An exportFormat is what a trace can be exported to.
@@ -160,6 +161,11 @@ func exportTrace(q *question, o exportOptions) error {
 	if err != nil {
 		return named(err)
 	}
+	if x.by == export.Messages {
+		if err := x.noteUnreceived(done); err != nil {
+			return named(err)
+		}
+	}
 	out := summaryOf(q.Command, o.output)
 	fmt.Fprintf(out, "%s: %s, %s\n", text.Printable(o.output), text.Plural(done, unit), text.Plural(int64(size), "byte"))
 	for _, n := range x.notes {
@@ -239,6 +245,31 @@ func (x *exporting) table() (export.TableOptions, error) {
 		x.estimated(query.Statistics)
 	}
 	return o, nil
+}
+
+// noteUnreceived notes how many messages calls send that have no row, if all calls are chosen.
+func (x *exporting) noteUnreceived(rows uint64) error {
+	if x.ranks != nil || x.window.set {
+		return nil
+	}
+	model, err := semantics.Open(x.Context(), x.trace)
+	if err != nil || !model.Known() {
+		return err
+	}
+	m, err := query.OpenMessages(x.Context(), model, 1, query.Options{})
+	if err != nil {
+		return err
+	}
+	sent := uint64(0)
+	if m.Traffic != nil {
+		sent = m.Traffic.Volume.Messages
+	} else {
+		sent = m.Matrix.Volume.Messages
+	}
+	if sent > rows {
+		x.notes = append(x.notes, fmt.Sprintf("of %s that calls send: those that nobody receives, or of which it is not known who does, have no row; see reprise match", text.Plural(sent, "message")))
+	}
+	return nil
 }
 
 func (x *exporting) estimated(from query.Source) {
