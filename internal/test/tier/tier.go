@@ -1,8 +1,8 @@
 // Package tier says how much a run of the tests checks. There are three tiers, chosen by build tags:
 //
 //	go test work                        pure Go, small, no other programs: meant to take two minutes
-//	go test -tags e2e work              also what runs other programs, see package e2e
-//	go test -tags e2e,nightly work      also what takes long, and ten times as many drawn cases
+//	go test -tags e2e work              also what runs other programs, see package e2e, most of it with one MPI
+//	go test -tags e2e,nightly work      also what takes long, with each MPI, and a hundred times as many drawn cases
 //
 // A test package that draws with rapid imports tier, if for nothing else, so that its properties are
 // checked as often as the tier says. The flag -rapid.checks takes precedence.
