@@ -41,12 +41,20 @@ func newMerge() *cobra.Command {
 			if err := mergeFiles(cmd, &s); err != nil {
 				return err
 			}
+			if tree.remove {
+				if err := s.removeParts(); err != nil {
+					return err
+				}
+			}
 		}
 		out := summaryOf(cmd, o.output)
 		if o.json {
 			return printJSON(out, s)
 		}
 		s.print(out, cmd.ErrOrStderr())
+		if len(launcher) > 0 && !tree.remove {
+			fmt.Fprintf(out, "the parts are still in %s of the nodes: --remove removes them once the trace is written\n", quoted(s.Input[0]))
+		}
 		return nil
 	})
 	tree.addTo(cmd.Flags())
@@ -78,8 +86,9 @@ type mergeSummary struct {
 
 	Clocks []merge.Clock `json:"clocks,omitempty"` // of machines, if there are several and times of every call
 
-	size  int   // of the run, in ranks; 0 if it was not given
-	bound int64 // of the bytes of the trace; 0 if there is none
+	paths []string // of the files that were merged here
+	size  int      // of the run, in ranks; 0 if it was not given
+	bound int64    // of the bytes of the trace; 0 if there is none
 }
 
 // mergeFiles merges the parts that s names, and fills in the rest of s.
@@ -95,7 +104,7 @@ func mergeFiles(cmd *cobra.Command, s *mergeSummary) error {
 	if err != nil {
 		return err
 	}
-	s.Parts = len(paths)
+	s.Parts, s.paths = len(paths), paths
 	return writeOutput(cmd, s.Output, paths, func(w io.Writer) error {
 		a, err := mergeAll(cmd, paths, s.size)
 		if err != nil {
@@ -108,6 +117,21 @@ func mergeFiles(cmd *cobra.Command, s *mergeSummary) error {
 		_, err = w.Write(file)
 		return err
 	})
+}
+
+// removeParts removes the files that were merged, and directories that have nothing else.
+func (s *mergeSummary) removeParts() error {
+	for _, path := range s.paths {
+		if err := os.Remove(path); err != nil {
+			return fileError(path, err)
+		}
+	}
+	for _, path := range s.Input {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			_ = os.Remove(path) // unless something else is in it
+		}
+	}
+	return nil
 }
 
 // encode returns the file of all parts, and fills in the rest of s.

@@ -38,9 +38,9 @@ func (o *treeOptions) addTo(f *pflag.FlagSet) {
 	f.IntVar(&o.radix, "radix", defaultRadix, "`number` of processes whose parts one merges at each level, with a launcher behind --")
 	f.StringVar(&o.mpicc, "mpicc", "", "the compiler `command` of the launcher's MPI")
 	f.BoolVar(&o.member, "member", false, "merge as a process that the launcher started")
-	f.BoolVar(&o.remove, "remove", false, "remove the directory when the trace is written")
+	f.BoolVar(&o.remove, "remove", false, "remove the parts once the trace is written; with a launcher, their directory on each node")
 	f.Var(&o.handed, "program", "take the program that another process has built, as JSON says")
-	for _, name := range []string{"member", "remove", "program"} {
+	for _, name := range []string{"member", "program"} {
 		if err := f.MarkHidden(name); err != nil {
 			panic(err)
 		}

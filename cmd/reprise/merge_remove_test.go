@@ -1,0 +1,43 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestMergeRemove merges parts that are to be removed: they are gone once the trace is written, with their directory unless something else is in it,
+// and stay if it is not written.
+func TestMergeRemove(t *testing.T) {
+	for _, tt := range []struct {
+		name, beside string // a file in the directory
+		fails        bool
+		left         int
+	}{{"Alone", "", false, -1}, {"Note", "note.txt", false, 1}, {"Fails", "flipped.part.rpz", true, 3}} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			writeInputs(t)
+			if err := os.Mkdir("parts", 0o777); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{"even.part.rpz", "odd.part.rpz", tt.beside} {
+				if content, err := os.ReadFile(name); err == nil {
+					writeFile(t, filepath.Join("parts", name), string(content))
+				} else if name != "" {
+					writeFile(t, filepath.Join("parts", name), "note")
+				}
+			}
+			r := invoke(t, "", "merge", "parts", "-o", "out.rpz", "--remove")
+			if (r.status != exitOK) != tt.fails {
+				t.Fatalf("%+v", r)
+			}
+			left, err := os.ReadDir("parts")
+			if err != nil {
+				left = make([]os.DirEntry, 0)
+			}
+			if n := len(left); tt.left >= 0 && n != tt.left || (err != nil) != (tt.left < 0) {
+				t.Errorf("left %v, %v", left, err)
+			}
+		})
+	}
+}
