@@ -189,10 +189,11 @@ func (g *generator) count(p *Program) {
 			}
 			key := LeftOut{Function: c.signature.Function.Name, Reason: c.left}
 			if c.left == "" {
-				p.Calls = wire.AddSat(p.Calls, calls-c.missed-min(c.vain, calls-c.missed))
-				if c.vain > 0 {
+				inVain := min(c.vain, calls-c.missed)
+				p.Calls = wire.AddSat(p.Calls, calls-c.missed-inVain)
+				if inVain > 0 {
 					vain := LeftOut{Function: key.Function, Reason: foundNothing}
-					list[vain] = wire.AddSat(list[vain], c.vain)
+					list[vain] = wire.AddSat(list[vain], inVain)
 				}
 				if calls = c.missed; calls == 0 {
 					continue

@@ -12,6 +12,9 @@ import (
 // foundNothing is why such a call is left out.
 const foundNothing = "found nothing, and may find something here"
 
+// noOutcome is why a call is left out of which the trace does not say what it found.
+const noOutcome = "the trace does not say what it found"
+
 // asksNow reports whether a function asks whether something has happened, without waiting for it.
 func asksNow(name string) bool { return tests(name) || repeats(name) || spec.Base(name) == "Iprobe" }
 
@@ -28,7 +31,7 @@ func (c *call) countVain(calls map[uint32]*call) {
 		return
 	}
 	if found == nil { // as of a call that did not return
-		c.left = foundNothing
+		c.left = noOutcome
 		return
 	}
 	never := true

@@ -142,6 +142,9 @@ func exportTrace(q *question, o exportOptions) error {
 	if err := x.choose(); err != nil {
 		return err
 	}
+	if x.by != export.Signatures && !slices.Contains([]string{"pprof", "simgrid"}, o.format.value) {
+		q.warnUnordered()
+	}
 	var size counter
 	bar := newCounter(q.Context(), q.ErrOrStderr(), "export", q.totalCalls(), "calls")
 	var done uint64
@@ -162,9 +165,7 @@ func exportTrace(q *question, o exportOptions) error {
 		return named(err)
 	}
 	if x.by == export.Messages {
-		if err := x.noteUnreceived(done); err != nil {
-			return named(err)
-		}
+		x.noteUnreceived(done)
 	}
 	out := summaryOf(q.Command, o.output)
 	fmt.Fprintf(out, "%s: %s, %s\n", text.Printable(o.output), text.Plural(done, unit), text.Plural(int64(size), "byte"))
@@ -247,29 +248,22 @@ func (x *exporting) table() (export.TableOptions, error) {
 	return o, nil
 }
 
-// noteUnreceived notes how many messages calls send that have no row, if all calls are chosen.
-func (x *exporting) noteUnreceived(rows uint64) error {
+// noteUnreceived notes how many messages calls send that have no row, if all calls are chosen and they can be counted: the table is there without
+// that.
+func (x *exporting) noteUnreceived(rows uint64) {
 	if x.ranks != nil || x.window.set {
-		return nil
+		return
 	}
 	model, err := semantics.Open(x.Context(), x.trace)
 	if err != nil || !model.Known() {
-		return err
+		return
 	}
 	m, err := query.OpenMessages(x.Context(), model, 1, query.Options{})
-	if err != nil {
-		return err
+	if err != nil || m.Matrix.Volume.Messages <= rows {
+		return
 	}
-	sent := uint64(0)
-	if m.Traffic != nil {
-		sent = m.Traffic.Volume.Messages
-	} else {
-		sent = m.Matrix.Volume.Messages
-	}
-	if sent > rows {
-		x.notes = append(x.notes, fmt.Sprintf("of %s that calls send: those that nobody receives, or of which it is not known who does, have no row; see reprise match", text.Plural(sent, "message")))
-	}
-	return nil
+	x.notes = append(x.notes, fmt.Sprintf("of %s that calls send: those that nobody receives, or of which it is not known who does, have no row; see reprise match",
+		text.Plural(m.Matrix.Volume.Messages, "message")))
 }
 
 func (x *exporting) estimated(from query.Source) {

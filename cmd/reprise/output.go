@@ -132,13 +132,17 @@ func nameOf(err error, files []outputFile, targets []string) string {
 
 // Replacements are files that are being written.
 type replacements struct {
-	mu    sync.Mutex
-	files []*atomicfile.File
+	mu      sync.Mutex
+	files   []*atomicfile.File
+	stopped bool
 }
 
 func (r *replacements) create(path string) (io.Writer, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.stopped {
+		return nil, context.Canceled
+	}
 	f, err := atomicfile.Create(path)
 	if err != nil {
 		return nil, err
@@ -150,6 +154,9 @@ func (r *replacements) create(path string) (io.Writer, error) {
 func (r *replacements) commit() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.stopped {
+		return context.Canceled
+	}
 	return atomicfile.Commit(r.files...)
 }
 
@@ -161,10 +168,11 @@ func (r *replacements) abandon() {
 	}
 }
 
-// stop removes the files, but waits while they are put in their places. None begins or is put there afterwards, as the program
-// ends.
+// stop removes the files, but waits while they are put in their places. None begins or is put there afterwards.
 func (r *replacements) stop() {
-	r.mu.Lock() // and leaves it so
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stopped = true
 	for _, f := range r.files {
 		f.Abandon()
 	}

@@ -85,6 +85,9 @@ func replaceProgram(cmd *cobra.Command, directory string, files []proxy.File) er
 			return err
 		}})
 	}
+	if err := cmd.Context().Err(); err != nil {
+		return err
+	}
 	if err := writeOutputs(cmd, outputs, nil); err != nil {
 		return err
 	}
@@ -148,7 +151,7 @@ func (w written) removeBut(ctx context.Context, directory string, files []proxy.
 	for _, name := range proxyHeaders {
 		path := filepath.Join(directory, name)
 		isNew := slices.ContainsFunc(files, func(f proxy.File) bool { return f.Name == name })
-		if isNew || w[name] == "" || w.check(ctx, path) != nil {
+		if isNew || w[name] == "" || w.check(context.WithoutCancel(ctx), path) != nil {
 			continue
 		}
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -72,8 +72,8 @@ func newQuestion(name string, check func() error, ask func(q *question) error, o
 		if err := q.checkExact(q.path, q.trace); err != nil {
 			return err
 		}
-		if q.trace.Run().ThreadsUnordered && showsPairs[q.Name()] {
-			warn(q.ErrOrStderr(), "%s: %s: messages and operations may be joined to others", q.path, unorderedNote)
+		if q.Name() == "report" || q.Name() == "view" {
+			q.warnUnordered()
 		}
 		if err := ask(q); err != nil {
 			return q.fail(err)
@@ -533,8 +533,12 @@ func firstRanks(trace *reprise.Trace) []*reprise.Rank {
 	return ranks
 }
 
-// showsPairs has the commands that show which receive got which message, and which calls are one collective operation, among other things.
-var showsPairs = map[string]bool{"export": true, "report": true, "view": true}
+// warnUnordered warns where an answer shows which receive got which message, and which calls are one collective operation, among other things.
+func (q *question) warnUnordered() {
+	if q.trace.Run().ThreadsUnordered {
+		warn(q.ErrOrStderr(), "%s: %s: messages and operations may be joined to others", q.path, unorderedNote)
+	}
+}
 
 // unorderedNote says what is not known of a trace whose threads have no order.
 const unorderedNote = "the order in which threads of a rank made their calls is not known, and so not who sent or received first"

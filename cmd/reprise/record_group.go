@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -47,25 +46,16 @@ func startSentinel(script string, group int) *sentinel {
 	}
 	runtime.LockOSThread() // whose mask the process inherits
 	defer runtime.UnlockOSThread()
-	var blocked, before unix.Sigset_t
-	for _, f := range forwarded {
-		n := uint(f.(syscall.Signal)) - 1
-		blocked.Val[n/64] |= 1 << (n % 64)
-	}
-	if !setMask(unix.SIG_BLOCK, &blocked, &before) {
+	restore, ok := blockForwarded()
+	if !ok {
 		return nil
 	}
 	err = s.cmd.Start()
-	setMask(unix.SIG_SETMASK, &before, nil)
+	restore()
 	if err != nil {
 		return nil
 	}
 	return s
-}
-
-func setMask(how int, set, old *unix.Sigset_t) bool {
-	_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, uintptr(how), uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(old)), 8, 0, 0)
-	return errno == 0
 }
 
 // had reports whether the group has been sent a signal since the sentinel was started.

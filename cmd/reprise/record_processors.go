@@ -2,21 +2,15 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os/exec"
 	"runtime"
 	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // Processors are the value of a flag: those that a process may run on, any if it is not given.
 type processors struct{ set rankenc.Set }
-
-// mostProcessors is how many Linux has at most.
-const mostProcessors = len(unix.CPUSet{}) * 64
 
 func (p *processors) String() string {
 	if p.set.Len() == 0 {
@@ -45,17 +39,13 @@ func (p *processors) start(c *exec.Cmd) error {
 		return c.Start()
 	}
 	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var before, wanted unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &before); err != nil {
-		return fmt.Errorf("--cpu: %w", err)
+	restore, err := runOn(p.set)
+	if err == nil {
+		err = c.Start()
+		if !restore() {
+			return err // with this thread locked: no other work may get it
+		}
 	}
-	for _, n := range p.set.All() {
-		wanted.Set(n)
-	}
-	if err := unix.SchedSetaffinity(0, &wanted); err != nil {
-		return fmt.Errorf("--cpu %s: there is none of these that processes of this job may use: %w", p.set, err)
-	}
-	defer func() { _ = unix.SchedSetaffinity(0, &before) }()
-	return c.Start()
+	runtime.UnlockOSThread()
+	return err
 }

@@ -155,11 +155,15 @@ func (p *performance) replay(q *question, args []string) error {
 	a.LeftOut = leftOutOf(program)
 	output := p.output
 	if output == "" {
-		directory, remove, err := atomicfile.TemporaryDirectory("reprise-replay-")
-		if err != nil {
-			return err
-		}
-		finish, err := unfinished.begin(func() (func(), error) { return remove, nil })
+		var (
+			directory string
+			remove    func()
+		)
+		finish, err := unfinished.begin(func() (func(), error) {
+			var err error
+			directory, remove, err = atomicfile.TemporaryDirectory("reprise-replay-")
+			return remove, err
+		})
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,9 @@ import (
 type Directory struct {
 	d          *os.File // holds it
 	name, path string
+
+	mu        sync.Mutex
+	abandoned bool
 }
 
 // CreateDirectory begins a directory that is to be at a path, where nothing may be: the error is then [fs.ErrExist].
@@ -35,7 +38,7 @@ func CreateDirectory(path string) (*Directory, error) {
 		return nil, errorOf(path, err)
 	}
 	hold(d)
-	return &Directory{d, name, path}, nil
+	return &Directory{d: d, name: name, path: path}, nil
 }
 
 // Path returns the path that the directory has until it is in its place.
@@ -50,9 +53,22 @@ func (d *Directory) Commit(ctx context.Context) error {
 	}
 	if err == nil {
 		_ = d.d.Sync()
-		err = rename(d.name, d.path) // which does not replace a directory
+		err = d.place(ctx)
 	}
 	return errorOf(d.path, err)
+}
+
+// place puts the directory in its place, whole, unless it is abandoned.
+func (d *Directory) place(ctx context.Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case d.abandoned:
+		return context.Canceled
+	}
+	return rename(d.name, d.path) // which does not replace a directory
 }
 
 // syncAll has the files of a directory on the disk. It syncs many at once, which the disk writes together.
@@ -89,6 +105,13 @@ func syncFile(path string) error {
 
 // Abandon removes the directory and what is in it, unless it is in its place. It may be called more than once.
 func (d *Directory) Abandon() {
-	os.RemoveAll(d.name)
+	d.mu.Lock()
+	d.abandoned = true
+	d.mu.Unlock()
+	for range 3 { // as whoever fills it may not have noticed yet
+		if os.RemoveAll(d.name) == nil {
+			break
+		}
+	}
 	d.d.Close()
 }

@@ -414,7 +414,8 @@ func (r *ThreadReader) open(path string) error {
 }
 
 // readIntact reads the header of a segment, its records up to the end or to the first one that is not as it was written, which begins at n, and
-// some bytes more. However large the file is, it holds twice what is intact at most, and one record.
+// some bytes more. However large the file is, it holds some four times what is intact at most, and one record of at most
+// maxRecord.
 func readIntact(r io.ReaderAt, size int64) (data []byte, n int, err error) {
 	const few = 1 << 20
 	n = headerSize
@@ -434,11 +435,8 @@ func readIntact(r io.ReaderAt, size int64) (data []byte, n int, err error) {
 		want = int64(n) + 8
 		if len(data)-n >= 8 {
 			record := int64(SizeOf(binary.LittleEndian.Uint64(data[n:])))
-			if want = int64(n) + record; record == 0 || want <= int64(len(data)) {
+			if want = int64(n) + record; record == 0 || record > maxRecord || want <= int64(len(data)) || want > size {
 				return data, n, nil
-			}
-			if record > maxRecord {
-				return nil, 0, parseError(int64(n), "record", fmt.Errorf("%w: %d bytes", ErrLimit, record))
 			}
 		}
 	}
