@@ -2,8 +2,8 @@ package proxy
 
 import "strings"
 
-// Handlers of errors that no call had made when one used them: MPI has some of its own, such as that of the C++ bindings which throws
-// exceptions. The program makes some that do nothing in their place.
+// Handlers of errors that no call had made when one used them: MPI has some of its own, such as that of
+// the C++ bindings which throws exceptions. The program makes some that do nothing in their place.
 
 // findForeign notes such handlers, and the kind of function that makes one.
 func (g *generator) findForeign() {

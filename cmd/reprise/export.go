@@ -248,8 +248,8 @@ func (x *exporting) table() (export.TableOptions, error) {
 	return o, nil
 }
 
-// noteUnreceived notes how many messages calls send that have no row, if all calls are chosen and they can be counted: the table is there without
-// that.
+// noteUnreceived notes how many messages calls send that have no row, if all calls are chosen and they
+// can be counted: the table is there without that.
 func (x *exporting) noteUnreceived(rows uint64) {
 	if x.ranks != nil || x.window.set {
 		return
@@ -262,8 +262,8 @@ func (x *exporting) noteUnreceived(rows uint64) {
 	if err != nil || m.Matrix.Volume.Messages <= rows {
 		return
 	}
-	x.notes = append(x.notes, fmt.Sprintf("of %s that calls send: those that nobody receives, or of which it is not known who does, have no row; see reprise match",
-		text.Plural(m.Matrix.Volume.Messages, "message")))
+	x.notes = append(x.notes, fmt.Sprintf("of %s that calls send: "+
+		"those that nobody receives, or of which it is not known who does, have no row; see reprise match", text.Plural(m.Matrix.Volume.Messages, "message")))
 }
 
 func (x *exporting) estimated(from query.Source) {

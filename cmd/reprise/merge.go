@@ -28,6 +28,8 @@ func newMerge() *cobra.Command {
 		files, launcher := behindDash(cmd, args)
 		s := mergeSummary{Schema: schema, Input: files, Output: o.output, Part: o.part, size: o.size, bound: int64(o.bounded)}
 		switch {
+		case tree.remove && o.bounded > 0 && !tree.member:
+			return usageError{errors.New("--remove does not go with --bounded: the parts have what the trace leaves out")}
 		case tree.member:
 			return mergeAsMember(cmd, &s, &tree)
 		case len(launcher) > 0:
@@ -53,7 +55,8 @@ func newMerge() *cobra.Command {
 		}
 		s.print(out, cmd.ErrOrStderr())
 		if len(launcher) > 0 && !tree.remove {
-			fmt.Fprintf(out, "the parts are still in %s of the nodes: --remove removes them once the trace is written\n", quoted(s.Input[0]))
+			fmt.Fprintf(out, "the parts are still in %s of the nodes: --remove removes them once the trace is written\n",
+				quoted(s.Input[0]))
 		}
 		return nil
 	})

@@ -6,14 +6,15 @@ import (
 	"testing"
 )
 
-// TestMergeRemove merges parts that are to be removed: they are gone once the trace is written, with their directory unless something else is in it,
-// and stay if it is not written.
+// TestMergeRemove merges parts that are to be removed: they are gone once the trace is written, with
+// their directory unless something else is in it, and stay if it is not written, or if it leaves
+// something out.
 func TestMergeRemove(t *testing.T) {
 	for _, tt := range []struct {
 		name, beside string // a file in the directory
 		fails        bool
 		left         int
-	}{{"Alone", "", false, -1}, {"Note", "note.txt", false, 1}, {"Fails", "flipped.part.rpz", true, 3}} {
+	}{{"Alone", "", false, -1}, {"Note", "note.txt", false, 1}, {"Fails", "flipped.part.rpz", true, 3}, {"Bounded", "note.txt", true, 3}} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			writeInputs(t)
@@ -27,7 +28,11 @@ func TestMergeRemove(t *testing.T) {
 					writeFile(t, filepath.Join("parts", name), "note")
 				}
 			}
-			r := invoke(t, "", "merge", "parts", "-o", "out.rpz", "--remove")
+			args := []string{"merge", "parts", "-o", "out.rpz", "--remove"}
+			if tt.name == "Bounded" {
+				args = append(args, "--bounded", "16kB")
+			}
+			r := invoke(t, "", args...)
 			if (r.status != exitOK) != tt.fails {
 				t.Fatalf("%+v", r)
 			}

@@ -178,9 +178,9 @@ func (r *replacements) stop() {
 	}
 }
 
-// writeDirectory writes files into a directory. If there is none, it is put in its place when write has written all of them, and if that
-// fails there is none; else they are written to the one that is there, of which write replaces nothing. It removes what it has
-// written there if it fails, as when it is cancelled.
+// writeDirectory writes files into a directory. If there is none, it is put in its place when write has
+// written all of them, and if that fails there is none; else they are written to the one that is there,
+// from which write removes what it has written if it fails, as when it is cancelled.
 func writeDirectory(ctx context.Context, path string, write func(directory string) error) error {
 	path = filepath.Clean(path)
 	atomicfile.RemoveLeftovers(path)

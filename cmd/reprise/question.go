@@ -533,12 +533,13 @@ func firstRanks(trace *reprise.Trace) []*reprise.Rank {
 	return ranks
 }
 
-// warnUnordered warns where an answer shows which receive got which message, and which calls are one collective operation, among other things.
+// warnUnordered warns where an answer shows which receive got which message, and which calls are one
+// collective operation, among other things.
 func (q *question) warnUnordered() {
 	if q.trace.Run().ThreadsUnordered {
 		warn(q.ErrOrStderr(), "%s: %s: messages and operations may be joined to others", q.path, unorderedNote)
 	}
 }
 
-// unorderedNote says what is not known of a trace whose threads have no order.
+// unorderedNote is for traces whose threads have no order.
 const unorderedNote = "the order in which threads of a rank made their calls is not known, and so not who sent or received first"

@@ -44,7 +44,8 @@ func CreateDirectory(path string) (*Directory, error) {
 // Path returns the path that the directory has until it is in its place.
 func (d *Directory) Path() string { return d.name }
 
-// Commit puts the directory in its place, with its files on the disk. If that fails, or the context is done before, there is nothing.
+// Commit puts the directory in its place, with its files on the disk. If that fails, or the context is
+// done before, there is nothing.
 func (d *Directory) Commit(ctx context.Context) error {
 	defer d.Abandon()
 	entries, err := d.d.ReadDir(-1)

@@ -413,9 +413,9 @@ func (r *ThreadReader) open(path string) error {
 	return r.decoder.Segment(data[:n])
 }
 
-// readIntact reads the header of a segment, its records up to the end or to the first one that is not as it was written, which begins at n, and
-// some bytes more. However large the file is, it holds some four times what is intact at most, and one record of at most
-// maxRecord.
+// readIntact reads the header of a segment, its records up to the end or to the first one that is not
+// as it was written, which begins at n, and some bytes more. However large the file is, it holds some
+// four times what is intact at most, and one record of at most maxRecord.
 func readIntact(r io.ReaderAt, size int64) (data []byte, n int, err error) {
 	const few = 1 << 20
 	n = headerSize
