@@ -23,7 +23,7 @@ func TestExportUnreceived(t *testing.T) {
 		second := []testtrace.Call{message("MPI_Recv", "source", 0)}
 		writeFile(t, "run.rpz", string(testtrace.RecordFile(t, merge.Run{Source: collect.Source}, false, [][]testtrace.Call{first, second})))
 		text := must(t, "export", "run.rpz", "-o", "out.csv", "--by", "message")
-		if said := strings.Contains(text, " messages that calls send: those that nobody receives"); said != (sent > 1) || !strings.Contains(text, "1 message,") {
+		if said := strings.Contains(text, " that calls send: those that nobody receives"); said != (sent > 1) || !strings.Contains(text, "1 message,") {
 			t.Errorf("%d sent: %s", sent, text)
 		}
 	}
