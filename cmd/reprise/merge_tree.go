@@ -143,23 +143,21 @@ func (s *mergeSummary) launch(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	ended := make(chan struct{})
-	defer close(ended)
+	var kill *time.Timer // set while c waits for what ctx asks for
 	c.Cancel = func() error {
-		go func() {
-			select {
-			case <-ended:
-			case <-time.After(patience):
-				_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
-				stdout.Close() // which others may have open
-			}
-		}()
+		kill = time.AfterFunc(patience, func() {
+			_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
+			stdout.Close() // which others may have open
+		})
 		return c.Process.Signal(syscall.SIGTERM)
 	}
 	if err := c.Start(); err != nil {
 		return notStarted(cmd, args[0], err)
 	}
-	late := time.AfterFunc(mergeTime, func() { cancel(lateError{mergeTime}) })
+	endAfter := func(d time.Duration) *time.Timer {
+		return time.AfterFunc(d, func() { cancel(lateError{d}) })
+	}
+	late := endAfter(mergeTime)
 	defer func() { late.Stop() }()
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() {
@@ -167,13 +165,16 @@ func (s *mergeSummary) launch(cmd *cobra.Command, args []string) error {
 		if _, parts, ok := strings.Cut(lines.Text(), mergedParts); ok {
 			s.Parts, _ = strconv.Atoi(strings.TrimSpace(parts))
 			late.Stop()
-			late = time.AfterFunc(endTime, func() { cancel(lateError{endTime}) })
+			late = endAfter(endTime)
 		} else {
 			fmt.Fprintln(cmd.ErrOrStderr(), lines.Text())
 		}
 	}
 	_, _ = io.Copy(io.Discard, stdout)
 	err = c.Wait()
+	if kill != nil {
+		kill.Stop()
+	}
 	if e := (lateError{}); err != nil && errors.As(context.Cause(ctx), &e) {
 		return e
 	}
