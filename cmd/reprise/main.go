@@ -79,10 +79,13 @@ func interruptible() context.Context {
 			next()
 			close(ended)
 		}()
-		var late <-chan time.Time
-		if impatient.Load() {
-			late = time.After(lateEnd)
-		}
+		late := make(chan bool)
+		go func() {
+			for time.Sleep(lateEnd); !impatient.Load(); time.Sleep(lateEnd) {
+				continue // it may read a trace a moment after the signal
+			}
+			close(late)
+		}()
 		said := ""
 		select {
 		case <-ended:
