@@ -21,8 +21,9 @@ type Ignored struct {
 
 	// Completions are which messages and requests come first, which is up to time, too:
 	// what statuses say, calls that are given a status, such as MPI_Get_count, waits
-	// for any or some of several requests, tests, and probes that find a message. Of what such a probe finds, the receive
-	// and what is sent back to its source may come in any order, but not another number of times.
+	// and tests for any or some of several requests, and probes that find a message. Of what such a probe finds, the receive
+	// and what is sent back to its source may come in any order, but not another number of times; so may tests
+	// that find all of their requests complete, and, among these calls, questions such as MPI_Comm_rank.
 	Completions bool
 
 	Functions []string // all of their calls
@@ -106,6 +107,21 @@ func isUpToCompletion(f *cst.Function) bool {
 	return slices.ContainsFunc(f.Params, func(p cst.Param) bool {
 		return isStatus(p) && p.Direction == cst.In || completes && (p.Name == "index" || p.Name == "outcount")
 	})
+}
+
+// isQuestion reports whether a function only says what MPI knows, as MPI_Comm_rank does.
+func isQuestion(f *cst.Function) bool {
+	answers := 0
+	for _, p := range f.Params {
+		switch {
+		case p.Type.Class == "site", p.Direction == cst.In:
+		case p.Direction == cst.Out && (p.Type.Kind == cst.KindInt || p.Type.Kind == cst.KindRank || p.Type.Kind == cst.KindString):
+			answers++
+		default:
+			return false
+		}
+	}
+	return answers > 0 && spec.RoleOf(f.Name).Class == spec.Local
 }
 
 // found reports whether a call probed for a message and found one.

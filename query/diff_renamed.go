@@ -40,6 +40,9 @@ type renamedCall struct {
 	receives bool // one from there
 	takes    bool // one that a probe gave
 	sends    bool // one to there
+	polls    bool // for messages or operations
+	tests    bool // operations, which are complete
+	asks     bool // for what MPI knows, and changes nothing
 	place    messagePlace
 }
 
@@ -51,7 +54,7 @@ type renamedSide struct {
 	run    sequitur.Run
 	at     uint64
 	found  map[messagePlace]bool // by probes, and not received yet
-	source *messagePlace         // of the message that was received last, if nothing that counts came since
+	source *messagePlace         // of the message that was received last, if nothing came since but questions
 	free   map[int64]bool        // handles that calls made whose order does not count
 	passed *uint64               // the first of these calls
 }
@@ -87,13 +90,18 @@ func appendUses(list []handleUse, v cst.Value, made bool) []handleUse {
 	return list
 }
 
-// completes sets what a call has to do with messages that probes find.
+// completes sets what a call has to do with messages that probes find, and with what is complete.
 func (c *renamedCall) completes(call *reprise.Call) {
 	role := spec.RoleOf(call.Function.Name)
 	peer, tag := "source", "tag"
+	c.asks = isQuestion(call.Function)
 	switch {
+	case role.Class == spec.Completion:
+		c.polls = role.Requests == spec.Tests
+		c.tests = c.polls && !foundNothing(call)
+		return
 	case role.Class == spec.Probe:
-		c.finds = !foundNothing(call)
+		c.polls, c.finds = true, !foundNothing(call)
 	case role.Persistent || role.Sends != nil && role.Receives != nil:
 		return
 	case role.Receives != nil:
@@ -130,6 +138,9 @@ func (x *renamedSide) next() {
 		c := &x.calls[x.run.Symbol]
 		switch {
 		case x.ids[x.run.Symbol] == ignoredCall:
+			if c.polls {
+				x.source = nil
+			}
 			if c.finds {
 				x.found[c.place] = true
 			}
@@ -165,14 +176,19 @@ func (x *renamedSide) pass() {
 	x.run.Count--
 }
 
-// answers goes past a call that sends something back to the source of the message that was received last, if it is next.
-func (x *renamedSide) answers() bool {
-	if x.run.Count == 0 || x.source == nil {
+// passes goes past the next call if its order does not count: it sends something back to the source of the message that was received last,
+// or it is a test that finds operations complete, or a question.
+func (x *renamedSide) passes() bool {
+	if x.run.Count == 0 {
 		return false
 	}
 	c := &x.calls[x.run.Symbol]
-	if !c.sends || (messagePlace{comm: c.place.comm, peer: c.place.peer}) != *x.source {
+	answers := c.sends && x.source != nil && (messagePlace{comm: c.place.comm, peer: c.place.peer}) == *x.source
+	if !answers && !c.tests && !c.asks {
 		return false
+	}
+	if c.tests {
+		x.source = nil
 	}
 	x.pass()
 	x.next()
@@ -181,7 +197,9 @@ func (x *renamedSide) answers() bool {
 
 // take goes past as many calls that stand for those of the other trace.
 func (x *renamedSide) take(n uint64) {
-	x.source = nil
+	if !x.calls[x.run.Symbol].asks {
+		x.source = nil
+	}
 	x.at += n
 	if x.run.Count -= n; x.run.Count == 0 {
 		x.next()
@@ -217,12 +235,15 @@ func (d *differ) renamedPrefix(x, y *reprise.Rank, ofX, ofY []uint32) positions 
 	}
 	for a.run.Count > 0 || b.run.Count > 0 {
 		if a.run.Count == 0 || b.run.Count == 0 || ofX[a.run.Symbol] != ofY[b.run.Symbol] {
-			if a.answers() || b.answers() {
+			if a.passes() || b.passes() {
 				continue
 			}
 			return positions{a.at, b.at}
 		}
 		if !slices.EqualFunc(a.calls[a.run.Symbol].uses, b.calls[b.run.Symbol].uses, same) {
+			if a.calls[a.run.Symbol].tests && a.passes() {
+				continue
+			}
 			return positions{a.at, b.at}
 		}
 		n := min(a.run.Count, b.run.Count)

@@ -36,13 +36,15 @@ func (r *timedRun) address(count int) cst.Value {
 	return cst.PointerTo(cst.Pointer{Segment: 5, Displacement: int64(rapid.IntRange(0, 3).Draw(r.T, "address"))})
 }
 
-// A timedStep is a part of the program: receives that are begun, of so many elements each, and waited for in an order, or messages from
-// sources that probes find, which are answered.
+// A timedStep is a part of the program: receives that are begun, of so many elements each, and waited for in an order; or messages from
+// sources that probes find, which are answered, perhaps after a question, while tests find out when a request is complete.
 type timedStep struct {
 	counts  []int
 	waits   []int
 	sources []int
-	none    bool // a wait for nothing
+	asks    bool
+	tested  []int // how many elements the receives have that are tested
+	none    bool  // a wait for nothing
 }
 
 func drawStep(t *rapid.T) timedStep {
@@ -50,7 +52,11 @@ func drawStep(t *rapid.T) timedStep {
 		return timedStep{none: true}
 	}
 	if rapid.Bool().Draw(t, "probes") {
-		return timedStep{sources: rapid.Permutation([]int{1, 2, 3}).Draw(t, "sources")[:rapid.IntRange(1, 3).Draw(t, "messages")]}
+		return timedStep{
+			sources: rapid.Permutation([]int{1, 2, 3}).Draw(t, "sources")[:rapid.IntRange(1, 3).Draw(t, "messages")],
+			asks:    rapid.Bool().Draw(t, "asks"),
+			tested:  rapid.SliceOfN(rapid.IntRange(0, 2), 0, 2).Draw(t, "tested"),
+		}
 	}
 	s := timedStep{counts: rapid.SliceOfN(rapid.IntRange(0, 2), 1, 4).Draw(t, "counts")}
 	for i := range s.counts {
@@ -72,28 +78,57 @@ func (r *timedRun) step(s timedStep) {
 		}}), cst.Int(0), requests)
 		return
 	case s.sources != nil:
-		for _, source := range rapid.Permutation(s.sources).Draw(r.T, "order") {
-			for range rapid.IntRange(0, 2).Draw(r.T, "polls") {
-				r.MPI(1, "MPI_Iprobe", "source", "MPI_ANY_SOURCE", "tag", 4, "comm", "MPI_COMM_WORLD", "flag", 0)
-			}
-			r.MPI(1, "MPI_Iprobe", "source", "MPI_ANY_SOURCE", "tag", 4, "comm", "MPI_COMM_WORLD", "flag", 1, "status", cst.Status{Source: int64(source), Tag: -9})
-			r.MPI(1, "MPI_Recv", "buf", r.address(source), "count", source, "datatype", "MPI_INT", "source", source, "tag", 4, "comm", "MPI_COMM_WORLD")
-			r.MPI(1, "MPI_Send", "buf", r.address(1), "count", 1, "datatype", "MPI_INT", "dest", source, "tag", 5, "comm", "MPI_COMM_WORLD")
-		}
+		r.serve(s)
 		return
 	}
-	var requests []int
-	for _, n := range s.counts {
+	requests := r.receive(s.counts)
+	for _, k := range s.waits {
+		r.MPI(1, "MPI_Wait", "request", requests[k])
+	}
+	r.end(requests...)
+}
+
+// receive begins receives of so many elements each.
+func (r *timedRun) receive(counts []int) (requests []int) {
+	for _, n := range counts {
 		id := r.begin()
 		requests = append(requests, id)
 		r.MPI(1, "MPI_Irecv", "buf", r.address(n), "count", n, "datatype", "MPI_INT", "source", 1, "tag", 2, "comm", "MPI_COMM_WORLD", "request", id)
 	}
-	for _, k := range s.waits {
-		r.MPI(1, "MPI_Wait", "request", requests[k])
-	}
+	return requests
+}
+
+func (r *timedRun) end(requests ...int) {
 	for _, id := range requests {
 		r.free = append(r.free, int64(id))
 	}
+}
+
+// serve receives and answers messages of the sources of a step as they come, and tests each of its requests until it is complete.
+func (r *timedRun) serve(s timedStep) {
+	tested := r.receive(s.tested)
+	events := append([]int(nil), s.sources...)
+	for range tested {
+		events = append(events, -1)
+	}
+	next := 0
+	for _, source := range rapid.Permutation(events).Draw(r.T, "order") {
+		for range rapid.IntRange(0, 2).Draw(r.T, "polls") {
+			r.MPI(1, "MPI_Iprobe", "source", "MPI_ANY_SOURCE", "tag", 4, "comm", "MPI_COMM_WORLD", "flag", 0)
+		}
+		if source < 0 {
+			r.MPI(1, "MPI_Test", "request", tested[next], "flag", 1)
+			next++
+			continue
+		}
+		r.MPI(1, "MPI_Iprobe", "source", "MPI_ANY_SOURCE", "tag", 4, "comm", "MPI_COMM_WORLD", "flag", 1, "status", cst.Status{Source: int64(source), Tag: -9})
+		r.MPI(1, "MPI_Recv", "buf", r.address(source), "count", source, "datatype", "MPI_INT", "source", source, "tag", 4, "comm", "MPI_COMM_WORLD")
+		if s.asks {
+			r.MPI(1, "MPI_Comm_rank", "comm", "MPI_COMM_WORLD", "rank", 0)
+		}
+		r.MPI(1, "MPI_Send", "buf", r.address(1), "count", 1, "datatype", "MPI_INT", "dest", source, "tag", 5, "comm", "MPI_COMM_WORLD")
+	}
+	r.end(tested...)
 }
 
 func runOf(t *rapid.T, steps []timedStep) *reprise.Trace {
@@ -107,8 +142,8 @@ func runOf(t *rapid.T, steps []timedStep) *reprise.Trace {
 	return openParts(t, merge.Run{Ranks: 4}, []merge.Part{r.Finish(0)})
 }
 
-// TestDiffRuns compares two runs of a program, which differ in addresses, numbers of requests and the order of messages that probes find, and
-// not equal programs: with another wait, another message or another answer.
+// TestDiffRuns compares two runs of a program, which differ in addresses, numbers of requests, the order of messages that probes find and the
+// time that requests are complete, and not equal programs: with another wait, another message, another answer or another question.
 func TestDiffRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		steps := rapid.SliceOfN(rapid.Custom(drawStep), 1, 6).Draw(t, "program")
@@ -124,6 +159,8 @@ func TestDiffRuns(t *testing.T) {
 		switch {
 		case s.none:
 			other = append(other, s)
+		case s.sources != nil && rapid.Bool().Draw(t, "other question"):
+			s.asks = !s.asks
 		case s.sources != nil:
 			s.sources = append([]int{3}, s.sources...)
 		case len(s.waits) > 1: // waits for another request first
