@@ -11,6 +11,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -107,6 +108,7 @@ func TestStretchInBlocksSmaller(t *testing.T) {
 // TestClearlyStreams checks that a trace takes hardly more where it is clear that streams in blocks make it smaller, and
 // nothing else is tried, and that this is not clear of calls that need none.
 func TestClearlyStreams(t *testing.T) {
+	tier.SlowRace(t)
 	for _, test := range []struct {
 		name    string
 		part    func(rank int) Part
@@ -135,6 +137,7 @@ func TestClearlyStreams(t *testing.T) {
 
 // TestPollingPrograms checks every call of programs with some of these functions in any order.
 func TestPollingPrograms(t *testing.T) {
+	tier.SlowRace(t)
 	rapid.Check(t, func(t *rapid.T) {
 		ranks := rapid.IntRange(1, 3).Draw(t, "ranks")
 		var parts []Part

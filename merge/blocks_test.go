@@ -1,6 +1,7 @@
 package merge_test
 
 import (
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	. "github.com/reprise-trace/reprise/merge"
 
 	"math"
@@ -15,6 +16,7 @@ import (
 // of the grammar, but need no signatures in the order of their first use, and where streams save more of the
 // grammar than of blocks.
 func TestIrregularSmall(t *testing.T) {
+	tier.SlowRace(t)
 	const calls = 40_000
 	f := cst.Function{Name: "work", Params: []cst.Param{{Name: "x", Type: cst.Type{Kind: cst.KindInt}}}}
 	random := rand.New(rand.NewPCG(7, 8))

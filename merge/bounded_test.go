@@ -189,7 +189,10 @@ func testBounded(t *rapid.T) {
 
 func sameBounded(a, b *Bounded) bool { return fmt.Sprintf("%+v", a) == fmt.Sprintf("%+v", b) }
 
-func TestBounded(t *testing.T) { rapid.Check(t, testBounded) }
+func TestBounded(t *testing.T) {
+	tier.SlowRace(t)
+	rapid.Check(t, testBounded)
+}
 
 // TestBoundedLeast checks that a trace fits the size that is said to be the least, also if all that there is takes less than what calls give way to.
 func TestBoundedLeast(t *testing.T) {

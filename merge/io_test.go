@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -184,6 +185,7 @@ func TestReadFails(t *testing.T) {
 // trace opens without an interleaving, columns, streams and pieces of grammars,
 // and reads the ranks that need none of them.
 func TestLost(t *testing.T) {
+	tier.SlowRace(t)
 	f := newForgedTrace()
 	trace := open(t, forge(t, replaced(f.sections(), section{layout.KindInterleaving, 0, gone})...))
 	if !trace.LostInterleaving() || trace.Run().Interleaving != nil {

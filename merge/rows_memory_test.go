@@ -61,6 +61,7 @@ func TestIrregularOrder(t *testing.T) {
 
 // TestIrregularMemory checks how much memory the parts of a sort take in an accumulator.
 func TestIrregularMemory(t *testing.T) {
+	tier.SlowRace(t)
 	const ranks, iterations, bytesOfValue = 512, 10, 4
 	p := programs.IntegerSort(ranks, 1000, iterations, 1)
 	before := inUse()

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -116,6 +117,7 @@ func TestSequenceLong(t *testing.T) {
 // TestSequenceForged checks that grammars that no Builder makes take no more time, memory and stack than is allowed: of rules that go on
 // with a loop again and again, of very many loops, of very many rules inside one another, and of many symbols that a loop goes on with.
 func TestSequenceForged(t *testing.T) {
+	tier.SlowRace(t)
 	const rule, counted = 2, 1 // flags
 	repeated := func(dst []byte, back byte, n uint64) []byte {
 		return wire.AppendUvarint(append(dst, back<<2|rule|counted), n-2)

@@ -13,6 +13,7 @@ import (
 // which there are so many that large versions of the trace are not held, and what is
 // added after writing.
 func TestWriteUnique(t *testing.T) {
+	tier.SlowRace(t)
 	n := MaxHeld + 3
 	if Racing || !tier.Nightly {
 		n /= 16

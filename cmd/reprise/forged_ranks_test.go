@@ -17,6 +17,7 @@ import (
 // TestForgedRanks asks for all of small files that name more ranks than there is memory for: those that hold something for each are
 // refused, with what allows them.
 func TestForgedRanks(t *testing.T) {
+	tier.SlowRace(t)
 	t.Chdir(t.TempDir())
 	for name, file := range map[string]func() ([]byte, error){
 		"all ranks call": func() ([]byte, error) { return forged.AllCalling(math.MaxInt32) },

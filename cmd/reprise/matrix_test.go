@@ -25,6 +25,7 @@ import (
 // TestMatrixPicture checks the colours of a picture: where there is something, where
 // there is most, and where there is nothing.
 func TestMatrixPicture(t *testing.T) {
+	tier.SlowRace(t)
 	for _, tt := range tier.Some([]struct{ ranks, bins int }{{4, 4}, {64, 64}, {100_000, 700}, {1, 1}, {1000, 1000}}, 2) {
 		value := func(from, to int) uint64 {
 			switch to - from {

@@ -95,6 +95,7 @@ func TestNodes(t *testing.T) {
 // TestMissingRanks checks what is said of ranks at the end of which nothing is
 // there, with and without their number.
 func TestMissingRanks(t *testing.T) {
+	tier.SlowRace(t)
 	t.Chdir(t.TempDir())
 	writeNodes(t)
 	const (

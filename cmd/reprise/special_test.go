@@ -89,7 +89,10 @@ func testSpecial(t *testing.T, rounds, oneIn int, seed uint64) {
 }
 
 // TestSpecialArguments runs each command on some of these traces.
-func TestSpecialArguments(t *testing.T) { testSpecial(t, 1, tier.Number(48, 16), 43) }
+func TestSpecialArguments(t *testing.T) {
+	tier.SlowRace(t)
+	testSpecial(t, 1, tier.Number(48, 16), 43)
+}
 
 // TestSpecialAmounts checks what messages says of calls of all functions whose counts are all 0, and of those whose messages nobody gets.
 func TestSpecialAmounts(t *testing.T) {

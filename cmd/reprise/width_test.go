@@ -97,6 +97,7 @@ func nest(r *tracer.Recorder, f int, depth int) {
 // TestWidth checks that no line of a table or another answer is wider than the output,
 // unless it has a single word that is, and that nothing is cut with --wide.
 func TestWidth(t *testing.T) {
+	tier.SlowRace(t)
 	t.Chdir(t.TempDir())
 	writeInputs(t)
 	for i, name := range writeWide(t) {

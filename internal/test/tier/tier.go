@@ -40,6 +40,15 @@ func Long(t testing.TB, why string) {
 	}
 }
 
+// SlowRace skips a test that the race detector slows down so much that a change should not wait for it, and whose
+// goroutines other tests start as well, unless the run is a nightly one.
+func SlowRace(t testing.TB) {
+	t.Helper()
+	if Race && !Nightly {
+		t.Skip("nightly: takes long with the race detector; its goroutines are those of other tests, too")
+	}
+}
+
 // Number returns how many there are of what a test repeats: few, and many in a nightly run.
 func Number(few, many int) int {
 	if Nightly {
