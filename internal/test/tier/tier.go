@@ -40,12 +40,12 @@ func Long(t testing.TB, why string) {
 	}
 }
 
-// SlowRace skips a test that the race detector slows down so much that a change should not wait for it, and whose
-// goroutines other tests start as well, unless the run is a nightly one.
+// SlowRace skips a test in short runs with the race detector, which slows it down so much that a change should not
+// wait for it, and whose goroutines other tests start as well.
 func SlowRace(t testing.TB) {
 	t.Helper()
-	if Race && !Nightly {
-		t.Skip("nightly: takes long with the race detector; its goroutines are those of other tests, too")
+	if Race && testing.Short() {
+		t.Skip("not short with the race detector; its goroutines are those of other tests, too")
 	}
 }
 
