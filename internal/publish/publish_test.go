@@ -1,8 +1,12 @@
 package main
 
 import (
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -139,4 +143,67 @@ func must(t *testing.T, in shell, name string, arguments ...string) string {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// TestRequirements checks that each module requires those of the repository that its packages and tests import: in a workspace they are found
+// without, but not once they are published.
+func TestRequirements(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules, err := modulesOf(shell{dir: root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range modules {
+		for path, file := range importsOf(t, filepath.Join(root, m.dir)) {
+			of := moduleOf(modules, path)
+			if of != "" && of != m.path && !slices.Contains(m.requires, of) {
+				t.Errorf("%s imports %s: %s/go.mod does not require %s", file, path, m.dir, of)
+			}
+		}
+	}
+}
+
+// moduleOf returns the path of the module that a package is of, or "".
+func moduleOf(modules []module, path string) (of string) {
+	for _, m := range modules {
+		if (path == m.path || strings.HasPrefix(path, m.path+"/")) && len(m.path) > len(of) {
+			of = m.path
+		}
+	}
+	return of
+}
+
+// importsOf returns what the packages of a module import, with a file that does.
+func importsOf(t *testing.T, dir string) map[string]string {
+	imports := make(map[string]string)
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			_, err := os.Stat(filepath.Join(path, "go.mod"))
+			if path != dir && (err == nil || entry.Name() == "testdata" || strings.HasPrefix(entry.Name(), ".")) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if filepath.Ext(path) != ".go" {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, i := range file.Imports {
+			imports[strings.Trim(i.Path.Value, `"`)] = path
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return imports
 }

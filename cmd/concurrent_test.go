@@ -1,4 +1,4 @@
-package export_test
+package cmd_test
 
 import (
 	"bytes"
