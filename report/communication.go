@@ -278,6 +278,8 @@ func (p *page) addCommunicators(uses []query.CommunicatorUse) {
 		called, size, sent := cell{Text: "not told by the trace", Name: true}, flowSize(u.Flow), text.Bytes(u.Collectives.Sent)
 		if u.Communicator != nil {
 			called.Text = printable(u.Communicator.Name)
+		}
+		if u.Communicator != nil && len(t.Rows) < maxCommunicators {
 			called.Find = p.first(func(o *semantics.Operation) bool { return o.Communicator == u.Communicator })
 		}
 		switch {
