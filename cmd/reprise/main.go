@@ -53,6 +53,9 @@ var running atomic.Bool
 // what it writes is not in its place until it is whole.
 var impatient atomic.Bool
 
+// toldOfInterrupt is set when the command says itself that it was interrupted.
+var toldOfInterrupt atomic.Bool
+
 // lateEnd is how long such a command may take to notice that it is cancelled.
 const lateEnd = 150 * time.Millisecond
 
@@ -86,14 +89,15 @@ func interruptible() context.Context {
 			}
 			close(late)
 		}()
-		said := ""
 		select {
 		case <-ended:
 		case <-late:
-			said = "reprise: interrupted\n"
+			late = nil
 		}
 		unfinished.abandon() // the line of progress, too
-		fmt.Fprint(os.Stderr, said)
+		if late == nil && !toldOfInterrupt.Load() {
+			fmt.Fprintln(os.Stderr, "reprise: interrupted")
+		}
 		os.Exit(exitInterrupted)
 	}()
 	return ctx
@@ -182,6 +186,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case errors.As(err, &status):
 		return int(status) // of the command that record ran
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		toldOfInterrupt.Store(true)
 		fmt.Fprintln(stderr, "reprise: interrupted")
 		return exitInterrupted
 	case errors.Is(out.err, syscall.EPIPE):
