@@ -230,7 +230,7 @@ func compareCommunicators(a, b *semantics.Communicator) int {
 }
 
 func useOf(all map[*semantics.Communicator]*CommunicatorUse, c *semantics.Communicator) *CommunicatorUse {
-	if all[c] == nil {
+	if c = c.Whole(); all[c] == nil {
 		all[c] = &CommunicatorUse{Communicator: c}
 	}
 	return all[c]

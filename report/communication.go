@@ -280,7 +280,7 @@ func (p *page) addCommunicators(uses []query.CommunicatorUse) {
 			called.Text = printable(u.Communicator.Name)
 		}
 		if u.Communicator != nil && len(t.Rows) < maxCommunicators {
-			called.Find = p.first(func(o *semantics.Operation) bool { return o.Communicator == u.Communicator })
+			called.Find = p.first(func(o *semantics.Operation) bool { return o.Communicator.Whole() == u.Communicator })
 		}
 		switch {
 		case u.Collectives.Calls == 0:

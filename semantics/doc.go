@@ -77,7 +77,8 @@
 //	MPI_Neighbor_…                 each member to each neighbour that it sends to, the block for it
 //	MPI_Barrier                    nothing
 //
-// Nonblocking forms count where they begin, persistent ones where they are started. On an
+// Nonblocking forms count where they begin, persistent ones where they are started, and each
+// kind of persistent ones for itself, as MPI lets members start them in any order. On an
 // intercommunicator the members of one group give to those of the other, or the root to the
 // other group or from it. Bytes are those that the arguments of the giver say, of what is in
 // the buffer for receiving if MPI_IN_PLACE says so. Only what MPI_Reduce_scatter gives on

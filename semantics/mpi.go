@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/reprise-trace/reprise"
@@ -40,6 +41,14 @@ type mpiDialect struct {
 	mutex         sync.Mutex
 	communicators map[*symbolic.Group]*Communicator
 	selves        map[int]*Communicator
+	persistent    map[persistentKey]*Communicator
+}
+
+// A persistentKey is a kind of persistent collective operations on a communicator.
+type persistentKey struct {
+	of   *Communicator
+	role *spec.Role
+	root int
 }
 
 // mpiConstants are numbers that a trace has names for.
@@ -71,7 +80,7 @@ func newMPI(ctx context.Context, m *Model, o groups.Options) (d *mpiDialect, unr
 		model: m, roles: make([]*spec.Role, len(functions)), outcomes: make([]spec.Outcome, len(functions)), makes: make([][]int, len(functions)),
 		constants: constantsOf(m.trace.Run().Names),
 		run:       m.trace.Run(), worlds: worlds,
-		communicators: make(map[*symbolic.Group]*Communicator), selves: make(map[int]*Communicator),
+		communicators: make(map[*symbolic.Group]*Communicator), selves: make(map[int]*Communicator), persistent: make(map[persistentKey]*Communicator),
 	}
 	resolve := false
 	for i := range functions {
@@ -185,6 +194,26 @@ func (d *mpiDialect) communicator(g *symbolic.Group) *Communicator {
 		}
 	}
 	d.communicators[g] = c
+	return c
+}
+
+// kindOf returns the Communicator on which persistent operations such as o are counted, which a function begins.
+func (d *mpiDialect) kindOf(o *Operation, function string) *Communicator {
+	k := persistentKey{o.Communicator, o.Role, -1}
+	name := k.of.Name + ", persistent " + strings.TrimSuffix(function, "_init")
+	if o.Root >= 0 && !k.of.IsInter() {
+		k.root = o.Root
+		name += fmt.Sprintf(" of %d", o.Root)
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	c := d.persistent[k]
+	if c == nil {
+		kind := *k.of
+		kind.Name, kind.of = name, k.of
+		c = &kind
+		d.persistent[k] = c
+	}
 	return c
 }
 

@@ -307,7 +307,7 @@ func (e *evaluation) requestBegun(id int64) *Operation {
 	}
 	if len(makers) == 1 {
 		made := evaluation{mpiRank: e.mpiRank, position: e.position, extent: everywhere}
-		if o := made.begun(makers[0], e.role(makers[0]), e.arguments(makers[0])); made.extent == everywhere {
+		if o := made.persistent(makers[0]); made.extent == everywhere {
 			return o
 		}
 	}
@@ -317,5 +317,15 @@ func (e *evaluation) requestBegun(id int64) *Operation {
 		return nil
 	}
 	made := evaluation{mpiRank: e.mpiRank, position: position, extent: everywhere}
-	return made.begun(terminal, e.role(terminal), e.arguments(terminal))
+	return made.persistent(terminal)
+}
+
+// persistent returns what a persistent request is that a call makes.
+func (e *evaluation) persistent(terminal uint32) *Operation {
+	args := e.arguments(terminal)
+	o := e.begun(terminal, e.role(terminal), args)
+	if o.Class == spec.Collective && o.Communicator != nil {
+		o.Communicator = e.kindOf(o, args.function.Name)
+	}
+	return o
 }

@@ -298,7 +298,7 @@ func TestPersistentRequests(t *testing.T) {
 	round := func(comm string) []string {
 		return []string{
 			"MPI_Comm_dup: collective on world", "MPI_Send_init: nothing", "MPI_Recv_init: nothing", "MPI_Bcast_init: nothing",
-			"MPI_Startall: collective on world root 0 4→0; send 1 tag 7: 3 elements, 12 bytes on " + comm + "; receive 1 tag 7: 3 elements, 12 bytes",
+			"MPI_Startall: collective on world, persistent MPI_Bcast of 0 root 0 4→0; send 1 tag 7: 3 elements, 12 bytes on " + comm + "; receive 1 tag 7: 3 elements, 12 bytes on world",
 			"MPI_Waitall: completion",
 			"MPI_Start: point-to-point on world; receive 0 tag 7: 3 elements, 12 bytes", "MPI_Wait: completion",
 			"MPI_Start: point-to-point on " + comm + "; send 1 tag 7: 3 elements, 12 bytes", "MPI_Wait: completion",

@@ -235,15 +235,15 @@ func (a *matchAnswer) printCommunicators(q *question) {
 	if len(a.Instances) == 0 {
 		return
 	}
-	var operations, communicators uint64
+	operations, communicators := uint64(0), make(map[*semantics.Communicator]bool)
 	all := make([]relative, len(a.Instances))
 	for i, n := range a.Instances {
 		all[i] = relativeOf(n.Communicator)
 		operations += n.Count
-		communicators++
+		communicators[n.Communicator.Whole()] = true
 	}
 	families, differ, absent := a.families(q, all)
-	q.printf("\n%s on %s", text.Plural(operations, "collective operation"), text.Plural(communicators, "communicator"))
+	q.printf("\n%s on %s", text.Plural(operations, "collective operation"), text.Plural(len(communicators), "communicator"))
 	if !differ && !absent {
 		q.printf(": all members make the same calls")
 		if a.Unfinished.Len() > 0 {
