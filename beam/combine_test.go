@@ -206,3 +206,27 @@ func sent(t *rapid.T, a parts) parts {
 	}
 	return a
 }
+
+// BenchmarkMerge merges the part files of a stencil with the Prism runner and without Beam, with and without times: what Beam
+// costs is the quotient of the two.
+func BenchmarkMerge(b *testing.B) {
+	for name, p := range map[string]programs.Program{"times=none": programs.Stencil2D(128, 128, 100), "times=all": programs.Stencil2D(32, 32, 100).Timed()} {
+		paths, _ := writeParts(b, p, p.Ranks/64)
+		b.Run(name+"/engine=prism", func(b *testing.B) {
+			for b.Loop() {
+				pipeline, s := beam.NewPipelineWithRoot()
+				Write(s, filepath.Join(b.TempDir(), "run.trace"), Trace(s, Read(s, paths)))
+				if err := ptest.Run(pipeline); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(name+"/engine=none", func(b *testing.B) {
+			for b.Loop() {
+				if err := reprise.Merge(filepath.Join(b.TempDir(), "run.trace"), 0, paths...); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
