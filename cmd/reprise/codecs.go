@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/content"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -176,9 +177,9 @@ func isTrace(path string) bool {
 		return strings.HasSuffix(path, ".rpz")
 	}
 	defer f.Close()
-	begin := make([]byte, len(traceBegin))
+	begin := make([]byte, len(content.TraceBegin))
 	n, _ := io.ReadFull(f, begin)
-	return string(begin[:n]) == traceBegin || strings.HasSuffix(path, ".rpz")
+	return string(begin[:n]) == content.TraceBegin || strings.HasSuffix(path, ".rpz")
 }
 
 // readColumns reads the columns of a file.
@@ -265,9 +266,6 @@ func openTimes(path string) (*os.File, error) {
 	}
 	return f, err
 }
-
-// traceBegin is what a trace begins with.
-const traceBegin = "\x8frpz"
 
 // readTraceColumns returns the durations and the gaps of a trace.
 func readTraceColumns(cmd *cobra.Command, path string, o *codecsOptions) ([]userColumn, error) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/content"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
@@ -189,7 +190,7 @@ func TestCodecsErrors(t *testing.T) {
 	writeFile(t, "table.csv", "a,b\n1,2\n3\n")
 	writeFile(t, "empty", "\n\n")
 	writeFile(t, "numbers.csv", "1,2\n3,4\n")
-	writeFile(t, "trace.rpz", traceBegin)
+	writeFile(t, "trace.rpz", content.TraceBegin)
 	for _, tt := range []struct {
 		args   string
 		status int

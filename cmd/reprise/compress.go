@@ -233,9 +233,11 @@ func warnIgnored(stderr io.Writer, paths []string) {
 	}
 }
 
-// firstOf returns the first of some names, and how many there are more.
-func firstOf(names []string) string {
-	const most = 5
+// firstOf returns the first five of some names, and how many there are more.
+func firstOf(names []string) string { return listOf(names, 5) }
+
+// listOf returns so many of some names at most, and how many there are more.
+func listOf(names []string, most int) string {
 	list := strings.Join(names[:min(len(names), most)], ", ")
 	if n := len(names) - most; n > 0 {
 		list += fmt.Sprintf(" and %s more", text.Count(n))

@@ -201,7 +201,7 @@ func TestFailures(t *testing.T) {
 		want string // of standard error, which is one line, * being anything
 	}{
 		{"compress missing.txt -o out.rpz", "missing.txt: no such file or directory"},
-		{"compress dir -o out.rpz", "dir: no files named …_rank-1.txt and so on"},
+		{"compress dir -o out.rpz", "dir: this is a directory with no files named …_rank-1.txt and so on"},
 		{"compress binary.txt -o out.rpz", "binary.txt:2:3: corrupt input: control byte 0x00"},
 		{"compress cut.gz -o out.rpz", "cut.gz: unexpected EOF"},
 		{"compress ring.txt -o missing/out.rpz", "missing/out.rpz: no such file or directory"},
@@ -237,7 +237,7 @@ func TestFailures(t *testing.T) {
 		{"merge missing.rpz -o out.rpz", "missing.rpz: no such file or directory"},
 		{"merge ring.txt -o out.rpz", "ring.txt: this is SimGrid's text of a trace; reprise compress ring.txt -o OUT.rpz makes a trace of it"},
 		{"merge empty.txt -o out.rpz", "empty.txt: the file is empty: whatever wrote it did not come to its end"},
-		{"merge dir -o out.rpz", "dir: no files named ….rpz"},
+		{"merge dir -o out.rpz", "dir: this is a directory with no files named ….rpz"},
 		{"merge even.part.rpz flipped.part.rpz -o out.rpz", "2 problems:\n  flipped.part.rpz: shape, number 0, section at offset *\n  in no part that can be read: rank 1"},
 		{"merge flipped.rpz -o out.rpz", "flipped.rpz: columns, number 0, section at offset *; reprise repair may save the rest"},
 		{"merge disordered.rpz -o out.rpz", "disordered.rpz: interleaving, section at offset *; reprise repair may save the rest"},

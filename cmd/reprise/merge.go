@@ -15,9 +15,11 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/content"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -100,14 +102,16 @@ func mergeFiles(cmd *cobra.Command, s *mergeSummary) error {
 	if err := refuseInside(s.Output, s.Input); err != nil {
 		return err
 	}
-	if err := checkInputs(s.Input); err != nil {
-		return err
-	}
-	paths, err := partFiles(s.Input)
-	if err != nil {
-		return err
-	}
+	paths, wrong := partFiles(s.Input)
 	s.Parts, s.paths = len(paths), paths
+	if len(wrong) > 0 {
+		more := checkParts(cmd.Context(), paths, s.size, func(int) {})
+		var list problems
+		if more != nil && !errors.As(more, &list) {
+			list = problems{more}
+		}
+		return append(wrong, list...).err()
+	}
 	return writeOutput(cmd, s.Output, paths, func(w io.Writer) error {
 		a, err := mergeAll(cmd, paths, s.size)
 		if err != nil {
@@ -247,26 +251,17 @@ func (s *mergeSummary) print(stdout, stderr io.Writer) {
 }
 
 // partFiles returns paths with the *.rpz files of a directory in its place, in
-// the order of the numbers in their names.
-func partFiles(paths []string) ([]string, error) {
-	var files []string
+// the order of the numbers in their names, each once, and what is wrong with directories and with what is named twice.
+func partFiles(paths []string) (files []string, wrong problems) {
 	for _, p := range paths {
 		if info, err := os.Stat(p); err != nil || !info.IsDir() {
 			files = append(files, p)
 			continue
 		}
-		entries, err := os.ReadDir(p)
+		names, err := partsIn(p)
 		if err != nil {
-			return nil, fileError(p, err)
-		}
-		var names []string
-		for _, e := range entries {
-			if name := e.Name(); !e.IsDir() && isPartName(name) {
-				names = append(names, name)
-			}
-		}
-		if len(names) == 0 {
-			return nil, fmt.Errorf("%s: no files named ….rpz", p)
+			wrong = append(wrong, err)
+			continue
 		}
 		// Ranks that ascend are merged fastest.
 		slices.SortFunc(names, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
@@ -274,23 +269,46 @@ func partFiles(paths []string) ([]string, error) {
 			files = append(files, filepath.Join(p, name))
 		}
 	}
-	return files, refuseTwice(files)
+	files, again := onlyOnce(files)
+	return files, append(wrong, again...)
 }
 
-// refuseTwice returns an error if one of the files is named twice, such as by itself and by the directory it is in.
-func refuseTwice(files []string) error {
+// partsIn returns the names of the parts in a directory, with those of directories that are in the place of a part.
+func partsIn(directory string) (names []string, err error) {
+	if collect.IsSpool(directory) {
+		return nil, named(contentIn(directory, content.OfDirectory(directory)))
+	}
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		return nil, fileError(directory, err)
+	}
+	for _, e := range entries {
+		if name := e.Name(); isPartName(name) && (!e.IsDir() || ofRecord.MatchString(name)) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s: this is a directory with no files named ….rpz", directory)
+	}
+	return names, nil
+}
+
+// onlyOnce returns files without those that are named again, such as by themselves and by the directory they are in, and an error for each of these.
+func onlyOnce(files []string) (once []string, again problems) {
 	seen := make(map[string]string)
 	for _, file := range files {
 		path, err := filepath.Abs(file)
 		if err != nil {
-			return err
+			return nil, problems{err}
 		}
 		if other, twice := seen[path]; twice {
-			return fmt.Errorf("%s: is given twice, the first time as %s: by itself, or in its directory", file, other)
+			again = append(again, fmt.Errorf("%s: is given twice, the first time as %s: by itself, or in its directory", file, other))
+			continue
 		}
 		seen[path] = file
+		once = append(once, file)
 	}
-	return nil
+	return once, again
 }
 
 // refuseInside returns an error if the output is to be a *.rpz file in one of the
@@ -368,7 +386,7 @@ func openPart(ctx context.Context, path string, read func(*format.Reader) error)
 	case err == nil:
 		return nil
 	case errors.Is(err, format.ErrFormat):
-		err = noTrace(path)
+		err = content.NoTrace(path)
 	}
 	return leafError{path, fileError(path, err)}
 }

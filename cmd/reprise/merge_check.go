@@ -72,19 +72,39 @@ func lookAtParts(ctx context.Context, paths []string, size int, progress func(do
 		progress(i + 1)
 	}
 	if runs := layout.SplitRuns(origins); len(runs) > 1 {
-		return wrong.list, []error{mixed(runs, origins, paths)}, nil
-	}
-	if ranks := shared.Ranks(); ranks.Len() > 0 {
-		stretches, err := stretchesOf(ctx, paths, firstRuns(ranks))
-		if err != nil {
-			return nil, nil, err
+		contradictions = append(contradictions, mixed(runs, origins, paths))
+		for _, run := range runs {
+			list, err := sharedBy(ctx, pathsOf(run, paths))
+			if err != nil {
+				return nil, nil, err
+			}
+			contradictions = append(contradictions, list...)
 		}
-		contradictions = twice(stretches, paths)
+		return wrong.list, contradictions, nil
+	}
+	if contradictions, err = twice(ctx, paths, shared.Ranks()); err != nil {
+		return nil, nil, err
 	}
 	if absent := rankenc.World(world).Difference(shared.All()); absent.Len() > 0 && len(wrong.list)+len(contradictions) > 0 {
 		contradictions = append(contradictions, fmt.Errorf("in no part that can be read: %s", text.Ranks(absent)))
 	}
 	return wrong.list, contradictions, nil
+}
+
+// sharedBy returns an error for every file of a run that has ranks in common with others of it.
+func sharedBy(ctx context.Context, paths []string) ([]error, error) {
+	var shared layout.SharedRanks
+	for _, path := range paths {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		_ = openPart(ctx, path, func(file *format.Reader) error { // its errors were seen before
+			_, ranks, err := ranksOf(file)
+			shared.Add(ranks)
+			return err
+		})
+	}
+	return twice(ctx, paths, shared.Ranks())
 }
 
 // firstRuns returns the first 262,144 runs of consecutive ranks of a set: nobody reads a list of more.
@@ -118,18 +138,27 @@ func stretchesOf(ctx context.Context, paths []string, among rankenc.Set) (stretc
 	return stretches, nil
 }
 
-// mixed returns the error of files that are of several runs, which names these.
+// mixed returns the error of files that are of several runs, which names these: all files but those of a run that has more than each of the others.
 func mixed(runs [][]int, origins []merge.Origin, paths []string) error {
-	const most = 5
+	sizes := make([]int, len(runs))
+	for i, run := range runs {
+		sizes[i] = len(run)
+	}
+	slices.Sort(sizes)
+	largest, second := sizes[len(sizes)-1], sizes[len(sizes)-2]
 	var list []string
-	for _, run := range runs[:min(len(runs), most)] {
+	for _, run := range runs[:min(len(runs), mostNamed)] {
 		var o merge.Origin
 		for _, i := range run {
 			o.Merge(origins[i])
 		}
-		list = append(list, fmt.Sprintf("%s in %s", runName(o), firstOf(pathsOf(run, paths))))
+		files := listOf(pathsOf(run, paths), mostNamed)
+		if len(run) == largest && largest > second {
+			files = "the other " + text.Plural(len(run), "file")
+		}
+		list = append(list, fmt.Sprintf("%s in %s", runName(o), files))
 	}
-	if n := len(runs) - most; n > 0 {
+	if n := len(runs) - mostNamed; n > 0 {
 		list = append(list, text.Count(n)+" more")
 	}
 	return fmt.Errorf("the files are of %d runs: merge those of one at a time: %s", len(runs), strings.Join(list, "; "))
@@ -207,9 +236,16 @@ func overlaps(stretches []stretch) []*overlap {
 	return list
 }
 
-// twice returns an error for every file that has ranks in common with others: of
+// twice returns an error for every file that has some of the ranks in common with others: of
 // two, for the one of which that is true of more files.
-func twice(stretches []stretch, paths []string) []error {
+func twice(ctx context.Context, paths []string, among rankenc.Set) ([]error, error) {
+	if among.Len() == 0 {
+		return nil, nil
+	}
+	stretches, err := stretchesOf(ctx, paths, firstRuns(among))
+	if err != nil {
+		return nil, err
+	}
 	list := overlaps(stretches)
 	times := make(map[int]int)
 	for _, o := range list {
@@ -242,9 +278,9 @@ func twice(stretches []stretch, paths []string) []error {
 		if s.ranks.Len() == 1 {
 			verb = "is"
 		}
-		wrong = append(wrong, fmt.Errorf("%s %s in %s and in %s", text.Ranks(s.ranks), verb, paths[file], firstOf(s.others)))
+		wrong = append(wrong, fmt.Errorf("%s %s in %s and in %s", text.Ranks(s.ranks), verb, paths[file], listOf(s.others, mostNamed)))
 	}
-	return wrong
+	return wrong, nil
 }
 
 // LeafProblems are the errors of parts, those with one cause together.
@@ -263,7 +299,7 @@ func (p *leafProblem) Error() string {
 	if len(p.paths) == 1 {
 		return p.first.Error()
 	}
-	return firstOf(p.paths) + ": " + p.first.cause()
+	return listOf(p.paths, mostNamed) + ": " + p.first.cause()
 }
 
 func (p *leafProblem) Unwrap() error { return p.first }
@@ -286,6 +322,9 @@ func (l *leafProblems) add(err error) {
 	p.paths = append(p.paths, leaf.path)
 }
 
+// mostNamed is how many problems are listed, and how many files are named in one.
+const mostNamed = 1000
+
 // Problems are an error that says several things.
 type problems []error
 
@@ -301,12 +340,11 @@ func (p problems) err() error {
 }
 
 func (p problems) Error() string {
-	const most = 20
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:", text.Plural(len(p), "problem"))
 	for i, err := range p {
-		if i == most {
-			fmt.Fprintf(&b, "\nand %s more", text.Count(len(p)-most))
+		if i == mostNamed {
+			fmt.Fprintf(&b, "\nand %s more", text.Count(len(p)-mostNamed))
 			break
 		}
 		fmt.Fprintf(&b, "\n%v%s", err, hint("merge", err))

@@ -178,8 +178,11 @@ func TestProblems(t *testing.T) {
 		writeFile(t, many[i], whole[:7]+string(rune(i+3))+whole[8:]) // of a later version
 	}
 	r = invoke(t, "", append([]string{"merge", "-o", "out.rpz"}, many...)...)
-	if lines := strings.Split(r.stderr, "\n"); len(lines) != 23 || lines[0] != "reprise: 25 problems:" || lines[21] != "  and 5 more" {
+	if lines := strings.Split(r.stderr, "\n"); len(lines) != 27 || lines[0] != "reprise: 25 problems:" || !strings.HasPrefix(lines[25], "  24.rpz: ") {
 		t.Errorf("%d lines: %s", len(lines), r.stderr)
+	}
+	if lines := strings.Split(make(problems, mostNamed+5).Error(), "\n"); len(lines) != mostNamed+2 || lines[mostNamed+1] != "and 5 more" {
+		t.Errorf("%d lines: %s", len(lines), lines[len(lines)-1])
 	}
 }
 
@@ -202,11 +205,11 @@ func TestEqualProblems(t *testing.T) {
 		want string
 	}{
 		{merge, "reprise: 0, 1, 2: no such file or directory\n"},
-		{append(append(merge, "3", "4", "5", "6"), parts...), "reprise: 0, 1, 2, 3, 4 and 2 more: no such file or directory\n"},
+		{append(append(merge, "3", "4", "5", "6"), parts...), "reprise: 0, 1, 2, 3, 4, 5, 6: no such file or directory\n"},
 		{append(append(append(merge, "all.rpz", "ring.txt"), parts...), "list.txt"), `reprise: 3 problems:
   0, 1, 2: no such file or directory
   ring.txt, list.txt: this is SimGrid's text of a trace; reprise compress ring.txt -o OUT.rpz makes a trace of it
-  ranks 0-7 are in all.rpz and in 0.part.rpz, 1.part.rpz, 2.part.rpz, 3.part.rpz, 4.part.rpz and 3 more
+  ranks 0-7 are in all.rpz and in 0.part.rpz, 1.part.rpz, 2.part.rpz, 3.part.rpz, 4.part.rpz, 5.part.rpz, 6.part.rpz, 7.part.rpz
 `},
 	} {
 		if r := invoke(t, "", tt.args...); r.status != exitFailure || r.stderr != tt.want {

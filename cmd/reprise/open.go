@@ -14,15 +14,13 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/content"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/ti"
 )
-
-// traceEnd is what a trace ends in.
-const traceEnd = "\x8fzpr"
 
 // A damagedError is the error of a trace that is cut off, or whose parts cannot be found
 // as it is damaged.
@@ -51,9 +49,9 @@ func (e damagedError) cutOff() (end int64, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	last := make([]byte, len(traceEnd))
+	last := make([]byte, len(content.TraceEnd))
 	f.ReadAt(last, max(0, info.Size()-int64(len(last))))
-	return info.Size(), string(last) != traceEnd
+	return info.Size(), string(last) != content.TraceEnd
 }
 
 // detail returns where damage was seen, or nothing.
@@ -85,7 +83,7 @@ func openTrace(ctx context.Context, path string) (*reprise.Trace, error) {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return nil, fileError(path, err)
 	case errors.Is(err, format.ErrFormat):
-		return nil, fmt.Errorf("%s: %w", path, noTrace(path))
+		return nil, fmt.Errorf("%s: %w", path, content.NoTrace(path))
 	case errors.Is(err, format.ErrSmall):
 		return nil, fileError(path, format.ErrSmall)
 	case isCutOff(err):
@@ -167,17 +165,7 @@ func checkSeekable(path string) error {
 	if path == "-" {
 		return usageError{errors.New("a trace is read in any order: it cannot come from standard input")}
 	}
-	switch info, err := os.Stat(path); {
-	case err != nil:
-		return nil
-	case info.IsDir():
-		return contentIn(path, contentOfDirectory(path))
-	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s: is not a regular file: a trace is read in any order, so copy it to a file first", path)
-	case info.Size() == 0:
-		return fmt.Errorf("%s: the file is empty: whatever wrote it did not come to its end", path)
-	}
-	return nil
+	return fileError(path, content.Check(path))
 }
 
 // hint returns what to add to an error of a command to say what helps, or an
@@ -189,7 +177,7 @@ func hint(command string, err error) string {
 		section *merge.SectionError
 		damaged damagedError
 		memory  *reprise.MemoryError
-		other   notTrace
+		other   content.Error
 		version *format.VersionError
 	)
 	switch {
@@ -203,10 +191,10 @@ func hint(command string, err error) string {
 		return contentHint(command, read.File, read.Content)
 	case command == "cat" && errors.As(err, new(notTextError)):
 		return "; reprise cat --format text, or json, writes its calls"
-	case errors.As(err, &other) && command == "verify" && other.content == actions:
+	case errors.As(err, &other) && command == "verify" && other.Content == content.Actions:
 		return "; the trace comes first, then what it was made from"
 	case errors.As(err, &other):
-		return "; " + other.hint()
+		return "; " + other.Hint()
 	case errors.Is(err, format.ErrSmall):
 		return "; make the trace again"
 	case errors.As(err, &version) && command == "repair":

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/content"
 )
 
 // TestBeginning checks what is said of files that do not begin as a trace, and that
@@ -17,7 +19,7 @@ func TestBeginning(t *testing.T) {
 	const (
 		ours    = ": this is a trace whose beginning is damaged; reprise repair FILE -o saved.rpz saves what can be read\n"
 		actions = ": this is SimGrid's text of a trace; reprise compress FILE -o OUT.rpz makes a trace of it\n"
-		other   = ": this is a text file; " + ownTraces + "\n"
+		other   = ": this is a text file; " + content.OwnTraces + "\n"
 	)
 	writeFile(t, "program.c", "// a program\nint main(void) { return 0; }\n")
 	for _, tt := range []struct{ name, want string }{

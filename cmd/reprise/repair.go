@@ -12,6 +12,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/content"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
@@ -64,8 +65,8 @@ func repair(cmd *cobra.Command, path, output string) (*repairResult, error) {
 	}
 	file, losses, err := format.Salvage(f, stat.Size(), fileOptions(cmd.Context(), stat.Size()))
 	if errors.Is(err, format.ErrFormat) {
-		err = noTrace(path) // nor is there anything of one
-		if other := (notTrace{}); errors.As(err, &other) && other.content == damagedBeginning {
+		err = content.NoTrace(path) // nor is there anything of one
+		if other := (content.Error{}); errors.As(err, &other) && other.Content == content.DamagedBeginning {
 			err = errors.New("there is nothing in it that can be read")
 		}
 	}

@@ -38,6 +38,14 @@ func Shell(word string) string {
 	return "$'" + b.String() + "'"
 }
 
+// ShellFile returns the name of a file as a shell, and a command as a name, take it.
+func ShellFile(name string) string {
+	if strings.HasPrefix(name, "-") && name != "-" {
+		name = "./" + name
+	}
+	return Shell(name)
+}
+
 // Quoted returns a text in quotes as [Shell] has it, for sentences that somebody may paste with the commands beside them.
 func Quoted(s string) string {
 	if word := Shell(s); word != s {
