@@ -67,7 +67,14 @@ func (e *evaluation) inPlace(args arguments, name string) bool {
 // bytes returns what the caller gives and gets.
 func (c *collect) bytes(p *spec.Role) (sent, received int64) {
 	gives, gets := c.amounts(p)
-	return c.amount(p, gives, true), c.amount(p, gets, false)
+	sent, received = c.amount(p, gives, true), c.amount(p, gets, false)
+	switch known := c.scope.communicator != nil; {
+	case p.Data == "Exscan" && !known && received > 0:
+		received = Unknown
+	case p.Data == "Exscan" && known && c.scope.self == 0: // nobody is before it
+		received = 0
+	}
+	return sent, received
 }
 
 // amounts returns the parameters that say what the caller gives and gets.
