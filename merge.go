@@ -2,6 +2,7 @@ package reprise
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/regular"
 	"github.com/reprise-trace/reprise/merge"
 )
 
@@ -84,8 +86,19 @@ func PartFiles(out string, memory int64, parts ...string) ([]string, error) {
 	return files, checkParts(files, memory)
 }
 
-// checkParts returns an error if part files are of different runs, or two of them have a rank.
+// A PartError is the error of a file that is to be merged and cannot be read.
+type PartError struct {
+	Path string
+	Err  error
+}
+
+func (e *PartError) Error() string { return e.Path + ": " + e.Err.Error() }
+
+func (e *PartError) Unwrap() error { return e.Err }
+
+// checkParts returns the [*PartError]s of all files that cannot be read, joined, or an error if part files are of different runs, or two of them have a rank.
 func checkParts(files []string, memory int64) error {
+	var unreadable []error
 	var shared layout.SharedRanks
 	origins := make([]merge.Origin, len(files))
 	for i, path := range files {
@@ -99,8 +112,11 @@ func checkParts(files []string, memory int64) error {
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			unreadable = append(unreadable, &PartError{path, err})
 		}
+	}
+	if len(unreadable) > 0 {
+		return errors.Join(unreadable...)
 	}
 	if runs := layout.SplitRuns(origins); len(runs) > 1 {
 		a, b := runs[0][0], runs[1][0]
@@ -153,8 +169,10 @@ func readPart(path string, memory int64) (a *merge.Accumulator, err error) {
 
 // withContainer opens a part file and calls read.
 func withContainer(path string, memory int64, read func(*format.Reader) error) error {
-	f, err := os.Open(path)
-	if err != nil {
+	f, err := regular.Open(path)
+	if errors.Is(err, regular.ErrIrregular) {
+		return regular.ErrIrregular
+	} else if err != nil {
 		return err
 	}
 	defer f.Close()

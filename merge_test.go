@@ -133,3 +133,19 @@ func TestMergeRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestMergeNamesAll merges files that are no parts: all of them are named.
+func TestMergeNamesAll(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"a", "b"} {
+		if err := os.WriteFile(name, []byte("a note"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := Merge("out", 0, "a", "b", "none")
+	for _, name := range []string{"a", "b", "none"} {
+		if err == nil || strings.Count("\n"+err.Error(), "\n"+name+": ") != 1 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

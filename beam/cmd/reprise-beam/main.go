@@ -33,6 +33,8 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	rbeam "github.com/reprise-trace/reprise/beam"
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/content"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
@@ -166,7 +168,7 @@ func (s *summary) merge(ctx context.Context) error {
 	}
 	paths, err := reprise.PartFiles(out, 0, s.Input...)
 	if err != nil {
-		return err
+		return saying(err)
 	}
 	s.Parts = len(paths)
 	there, _ := os.Stat(out)
@@ -191,6 +193,33 @@ func (s *summary) merge(ctx context.Context) error {
 		return nil
 	}
 	return s.describe(ctx, out)
+}
+
+// saying returns the errors of parts with what files are that are no parts, as reprise merge says it, a line for each.
+func saying(err error) error {
+	list, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return err
+	}
+	var lines []string
+	for _, err := range list.Unwrap() {
+		var part *reprise.PartError
+		line := err.Error()
+		if errors.As(err, &part) {
+			said := content.Check(part.Path)
+			if said == nil && errors.Is(err, format.ErrFormat) {
+				said = content.NoTrace(part.Path)
+			}
+			if said != nil {
+				line = part.Path + ": " + said.Error()
+			}
+			if what := (content.Error{}); errors.As(said, &what) {
+				line += "; " + what.Hint()
+			}
+		}
+		lines = append(lines, text.Escape(line))
+	}
+	return errors.New(strings.Join(lines, "\nreprise-beam: "))
 }
 
 // patience is how long a job server has to take a connection.

@@ -200,7 +200,7 @@ func TestRefused(t *testing.T) {
 	writePart(t, "d", p, merge.Origin{}, 2)
 	damaged := readFile(t, "a")
 	damaged[len(damaged)/2] ^= 1
-	for name, content := range map[string][]byte{"damaged": damaged, "out": []byte("before")} {
+	for name, content := range map[string][]byte{"damaged": damaged, "out": []byte("before"), "note": []byte("a note\n")} {
 		if err := os.WriteFile(name, content, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -213,6 +213,7 @@ func TestRefused(t *testing.T) {
 		{[]string{"-o", "out", "a", "b"}, 1, "a is of run x, b of run y"},
 		{[]string{"-o", "out", "c", "d"}, 1, "rank 2 is in c and in d"},
 		{[]string{"-o", "out", "c", "damaged"}, 1, "damaged: "},
+		{[]string{"-o", "out", "note"}, 1, "note: this is a text file; "},
 		{[]string{"-o", "out", "none"}, 1, "none: no such file"},
 		{[]string{"-o", "none/out", "a"}, 1, "none"},
 		{[]string{"-o", "a", "a"}, 1, "a is an input"},
