@@ -131,6 +131,8 @@ func (c *collect) amount(p *spec.Role, a spec.Amount, gives bool) int64 {
 		return c.each(1, a)
 	case "members":
 		return c.each(c.scope.size(), a)
+	case "group":
+		return c.each(c.scope.groupSize(), a)
 	case "own":
 		if c.scope.communicator == nil {
 			return Unknown

@@ -502,6 +502,14 @@ func (s scope) size() int {
 	return -1
 }
 
+// groupSize returns how many members the group of the caller has, −1 if that is not known.
+func (s scope) groupSize() int {
+	if s.communicator != nil && s.communicator.IsInter() {
+		return s.communicator.Size() - len(s.peers)
+	}
+	return s.size()
+}
+
 // world returns the rank in the run of a rank in the scope, [NoPeer] if it is not known.
 func (s scope) world(rank int64) int {
 	switch n := int64(s.size()); {

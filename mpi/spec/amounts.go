@@ -8,7 +8,8 @@ type Amount struct {
 	Count, Type string // names of parameters: of arrays for some Parts
 
 	// Parts says of what a count and a datatype are the size: "once" of all; "members" of what
-	// there is for each member, or of an intercommunicator for each of the other group;
+	// there is for each member, or of an intercommunicator for each of the other group; "group"
+	// likewise, but for each of the group of the process;
 	// "neighbours" likewise, of those that the process gives to or gets from; "sum" of all, as
 	// the counts in an array are; "own" of all, as the count of the process in an array;
 	// "typed" as "sum" with a datatype for each.
@@ -38,7 +39,7 @@ var dataRows = func() []dataRow {
 		{"Reduce", amount("once", ""), amount("once", "root")},
 		{"Allreduce Scan Exscan", amount("once", ""), amount("once", "")},
 		{"Reduce_scatter", counts("sum"), counts("own")},
-		{"Reduce_scatter_block", block("members"), block("once")},
+		{"Reduce_scatter_block", block("group"), block("once")},
 		{"Gather", give("once", ""), get("members", "root")},
 		{"Gatherv", give("once", ""), get("sum", "root")},
 		{"Scatter", give("members", "root"), get("once", "")},
