@@ -247,7 +247,7 @@ func happened(p *spec.Role, outcome spec.Outcome, args arguments, truncate int64
 		return p.Class != spec.Completion && p.Class != spec.Probe
 	case p.Class == spec.Completion:
 		_, single := args.find("request", cst.KindHandle)
-		for _, output := range []string{"flag", "index"} {
+		for _, output := range []string{"flag", "index", "outcount"} {
 			if _, told := args.find(output, cst.KindInt); told {
 				return true
 			}

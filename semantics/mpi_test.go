@@ -511,6 +511,24 @@ func TestTruncatedAny(t *testing.T) {
 		"MPI_Irecv: point-to-point on world; receive 2 tag 7: 1 elements, 1 bytes", "MPI_Waitany: completion", "MPI_Test: completion")
 }
 
+// MPI_Waitsome says which it completed, also if one failed and nobody asked for statuses.
+func TestTruncatedSome(t *testing.T) {
+	a, b := request(0, 0), request(1, 0)
+	m := mpiModel(t, 3, func(_ int, r *recording) {
+		for _, id := range []int{a, b} {
+			r.receive("MPI_Irecv", 1, "MPI_CHAR", 1, 7, world, "request", id)
+		}
+		r.call("MPI_Waitsome", "incount", 2, "array_of_requests", []any{a, b}, "outcount", 1, "array_of_indices", []any{1}, "error", 17)
+	})
+	r, err := m.Rank(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := r.At(2, r.Walk(2).Next().Symbol); o == nil || len(o.Completes) != 1 || o.Completes[0] != int64(b) {
+		t.Errorf("completed is %v, want %d", o, b)
+	}
+}
+
 func TestSwitchesRecording(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
