@@ -56,8 +56,8 @@ func TestHang(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		trace := filepath.Join(t.TempDir(), "run.rpz")
-		got := outcome(t, recorder(t, m, []string{"-o", trace, "--timeout", "5s", "--on-timeout", "kill"}, m.Launch(12, m.Build(t, "hang.c"), "pairs")...))
-		if got.status == 0 || !strings.Contains(got.stderr, "no call has returned for 5s\n") || !strings.Contains(got.stderr, "  4 → 5 → 4\n") {
+		got := outcome(t, recorder(t, m, []string{"-o", trace, "--timeout", "10s", "--on-timeout", "kill"}, m.Launch(12, m.Build(t, "hang.c"), "pairs")...))
+		if got.status == 0 || !strings.Contains(got.stderr, "no call has returned for 10s\n") || !strings.Contains(got.stderr, "  4 → 5 → 4\n") {
 			t.Errorf("%+v", got)
 		}
 		h, groups := hangOf(t, trace)
