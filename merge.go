@@ -96,7 +96,8 @@ func (e *PartError) Error() string { return e.Path + ": " + e.Err.Error() }
 
 func (e *PartError) Unwrap() error { return e.Err }
 
-// checkParts returns the [*PartError]s of all files that cannot be read, joined, or an error if part files are of different runs, or two of them have a rank.
+// checkParts returns the [*PartError]s of all files that cannot be read, joined, or an error if part files are
+// of different runs, or two of them have a rank.
 func checkParts(files []string, memory int64) error {
 	var unreadable []error
 	var shared layout.SharedRanks

@@ -207,10 +207,12 @@ func sent(t *rapid.T, a parts) parts {
 	return a
 }
 
-// BenchmarkMerge merges the part files of a stencil with the Prism runner and without Beam, with and without times: what Beam
-// costs is the quotient of the two.
+// BenchmarkMerge merges the part files of a stencil with the Prism runner and without Beam, with and without
+// times: the quotient of the two is the cost of Beam.
 func BenchmarkMerge(b *testing.B) {
-	for name, p := range map[string]programs.Program{"times=none": programs.Stencil2D(128, 128, 100), "times=all": programs.Stencil2D(32, 32, 100).Timed()} {
+	for name, p := range map[string]programs.Program{
+		"times=none": programs.Stencil2D(128, 128, 100), "times=all": programs.Stencil2D(32, 32, 100).Timed(),
+	} {
 		paths, _ := writeParts(b, p, p.Ranks/64)
 		b.Run(name+"/engine=prism", func(b *testing.B) {
 			for b.Loop() {

@@ -21,9 +21,10 @@ type Ignored struct {
 
 	// Completions are which messages and requests come first, which is up to time, too:
 	// what statuses say, calls that are given a status, such as MPI_Get_count, waits
-	// and tests for any or some of several requests, and probes that find a message. Of what such a probe finds, the receive
-	// and what is sent back to its source may come in any order, but not another number of times; so may tests
-	// that find all of their requests complete, and, among these calls, questions such as MPI_Comm_rank.
+	// and tests for any or some of several requests, and probes that find a message. The
+	// receive of such a message, what is sent back to its source at once, tests that find all
+	// of their requests complete, and questions such as MPI_Comm_rank may come in any order,
+	// but not another number of times.
 	Completions bool
 
 	Functions []string // all of their calls
@@ -111,11 +112,12 @@ func isUpToCompletion(f *cst.Function) bool {
 
 // isQuestion reports whether a function only says what MPI knows, as MPI_Comm_rank does.
 func isQuestion(f *cst.Function) bool {
+	kinds := []cst.Kind{cst.KindInt, cst.KindRank, cst.KindString}
 	answers := 0
 	for _, p := range f.Params {
 		switch {
 		case p.Type.Class == "site", p.Direction == cst.In:
-		case p.Direction == cst.Out && (p.Type.Kind == cst.KindInt || p.Type.Kind == cst.KindRank || p.Type.Kind == cst.KindString):
+		case p.Direction == cst.Out && slices.Contains(kinds, p.Type.Kind):
 			answers++
 		default:
 			return false

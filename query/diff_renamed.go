@@ -176,8 +176,8 @@ func (x *renamedSide) pass() {
 	x.run.Count--
 }
 
-// passes goes past the next call if its order does not count: it sends something back to the source of the message that was received last,
-// or it is a test that finds operations complete, or a question.
+// passes goes past the next call if its order does not count: it sends something back to the source of
+// the message that was received last, or it is a test that finds operations complete, or a question.
 func (x *renamedSide) passes() bool {
 	if x.run.Count == 0 {
 		return false

@@ -36,14 +36,16 @@ func (r *timedRun) address(count int) cst.Value {
 	return cst.PointerTo(cst.Pointer{Segment: 5, Displacement: int64(rapid.IntRange(0, 3).Draw(r.T, "address"))})
 }
 
-// A timedStep is a part of the program: receives that are begun, of so many elements each, and waited for in an order; or messages from
-// sources that probes find, which are answered, perhaps after a question, while tests find out when a request is complete.
+// A timedStep is a part of the program: receives that are begun, of so many elements each, and waited for in an
+// order; or messages from sources that probes find, which are answered, perhaps after a question, while tests
+// find out when a request is complete.
 type timedStep struct {
 	counts  []int
 	waits   []int
 	sources []int
 	asks    bool
 	tested  []int // how many elements the receives have that are tested
+	works   int   // messages that are sent meanwhile, to one of the sources
 	none    bool  // a wait for nothing
 }
 
@@ -56,6 +58,7 @@ func drawStep(t *rapid.T) timedStep {
 			sources: rapid.Permutation([]int{1, 2, 3}).Draw(t, "sources")[:rapid.IntRange(1, 3).Draw(t, "messages")],
 			asks:    rapid.Bool().Draw(t, "asks"),
 			tested:  rapid.SliceOfN(rapid.IntRange(0, 2), 0, 2).Draw(t, "tested"),
+			works:   rapid.IntRange(0, 2).Draw(t, "works"),
 		}
 	}
 	s := timedStep{counts: rapid.SliceOfN(rapid.IntRange(0, 2), 1, 4).Draw(t, "counts")}
@@ -104,21 +107,35 @@ func (r *timedRun) end(requests ...int) {
 	}
 }
 
-// serve receives and answers messages of the sources of a step as they come, and tests each of its requests until it is complete.
+// serve receives and answers messages of the sources of a step as they come, and tests each of its requests
+// until it is complete.
 func (r *timedRun) serve(s timedStep) {
 	tested := r.receive(s.tested)
+	const test, work = -1, -2
 	events := append([]int(nil), s.sources...)
 	for range tested {
-		events = append(events, -1)
+		events = append(events, test)
 	}
-	next := 0
+	for range s.works {
+		events = append(events, work)
+	}
+	next, last := 0, work
 	for _, source := range rapid.Permutation(events).Draw(r.T, "order") {
-		for range rapid.IntRange(0, 2).Draw(r.T, "polls") {
+		polls := rapid.IntRange(0, 2).Draw(r.T, "polls")
+		if source == work && last != test {
+			polls++ // before its next step it asks whether there is something, so that this is no answer
+		}
+		last = source
+		for range polls {
 			r.MPI(1, "MPI_Iprobe", "source", "MPI_ANY_SOURCE", "tag", 4, "comm", "MPI_COMM_WORLD", "flag", 0)
 		}
-		if source < 0 {
+		switch source {
+		case test:
 			r.MPI(1, "MPI_Test", "request", tested[next], "flag", 1)
 			next++
+			continue
+		case work:
+			r.MPI(1, "MPI_Send", "buf", r.address(2), "count", 2, "datatype", "MPI_INT", "dest", 1, "tag", 6, "comm", "MPI_COMM_WORLD")
 			continue
 		}
 		r.MPI(1, "MPI_Iprobe", "source", "MPI_ANY_SOURCE", "tag", 4, "comm", "MPI_COMM_WORLD", "flag", 1, "status", cst.Status{Source: int64(source), Tag: -9})
@@ -142,8 +159,9 @@ func runOf(t *rapid.T, steps []timedStep) *reprise.Trace {
 	return openParts(t, merge.Run{Ranks: 4}, []merge.Part{r.Finish(0)})
 }
 
-// TestDiffRuns compares two runs of a program, which differ in addresses, numbers of requests, the order of messages that probes find and the
-// time that requests are complete, and not equal programs: with another wait, another message, another answer or another question.
+// TestDiffRuns compares two runs of a program, which differ in addresses, numbers of requests, the order of
+// messages that probes find and the time that requests are complete, and programs that are not equal: with
+// another wait, another message, another answer or another question.
 func TestDiffRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		steps := rapid.SliceOfN(rapid.Custom(drawStep), 1, 6).Draw(t, "program")

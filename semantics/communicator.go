@@ -23,12 +23,13 @@ type Communicator struct {
 
 	reordered bool // a topology whose ranks are not those of the communicator it was made on
 
-	of *Communicator // for persistent operations; nil if it is for all others
+	of *Communicator // the whole one, of persistent operations of a kind; nil for others
 }
 
-// Whole returns the communicator of the program that c is, or is a part of: the persistent collective operations of a kind,
-// by function and root, have a Communicator of their own, such as "world, persistent MPI_Bcast of 0", on which the members count
-// them. They may be started in any order, and only those who make the requests do so in one (MPI-4.1, §6.13).
+// Whole returns the communicator of the program that c is, or is a part of. The persistent collective
+// operations of one function and root have a Communicator of their own, such as "world, persistent
+// MPI_Bcast of 0", because members may start them in any order; they make the requests in one order
+// (MPI-4.1, §6.13).
 func (c *Communicator) Whole() *Communicator {
 	if c != nil && c.of != nil {
 		return c.of

@@ -80,7 +80,8 @@ func newMPI(ctx context.Context, m *Model, o groups.Options) (d *mpiDialect, unr
 		model: m, roles: make([]*spec.Role, len(functions)), outcomes: make([]spec.Outcome, len(functions)), makes: make([][]int, len(functions)),
 		constants: constantsOf(m.trace.Run().Names),
 		run:       m.trace.Run(), worlds: worlds,
-		communicators: make(map[*symbolic.Group]*Communicator), selves: make(map[int]*Communicator), persistent: make(map[persistentKey]*Communicator),
+		communicators: make(map[*symbolic.Group]*Communicator), selves: make(map[int]*Communicator),
+		persistent: make(map[persistentKey]*Communicator),
 	}
 	resolve := false
 	for i := range functions {

@@ -529,6 +529,29 @@ func TestTruncatedSome(t *testing.T) {
 	}
 }
 
+// The first rank of MPI_Exscan gets nothing. MPI_Reduce_scatter_block gives a block for each process of the
+// caller's own group, on an intercommunicator of two groups of different sizes as well.
+func TestOwnGroup(t *testing.T) {
+	m := mpiModel(t, 3, func(rank int, r *recording) {
+		r.call("MPI_Exscan", "count", 1, "datatype", "MPI_INT", "comm", world)
+		r.call("MPI_Comm_split", "comm", world, "color", rank/2, "key", 0, "newcomm", 0)
+		r.call("MPI_Intercomm_create", "local_comm", 0, "local_leader", 0, "peer_comm", world, "remote_leader", 2-rank/2*2,
+			"tag", 1, "newintercomm", 1)
+		r.call("MPI_Reduce_scatter_block", "recvcount", 2+rank/2*2, "datatype", "MPI_INT", "comm", 1)
+	})
+	for rank, want := range [][4]int64{{4, 0, 16, 8}, {4, 4, 16, 8}, {4, 4, 16, 16}} {
+		var got []int64
+		each(t, m, rank, func(_ uint64, c reprise.Call, o *semantics.Operation) {
+			if o != nil && o.Role.Data != "" {
+				got = append(got, o.Sent, o.Received)
+			}
+		})
+		if !slices.Equal(got, want[:]) {
+			t.Errorf("rank %d gives and gets %v bytes, want %v", rank, got, want)
+		}
+	}
+}
+
 func TestSwitchesRecording(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

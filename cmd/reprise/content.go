@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -63,6 +64,8 @@ func spoolBelow(path string) string {
 	return ""
 }
 
+const noRecords = "a directory without raw records of MPI calls"
+
 // notSpool returns the error of what is given as a directory of raw records and is none.
 func notSpool(path string) error {
 	info, err := os.Stat(path)
@@ -70,14 +73,16 @@ func notSpool(path string) error {
 	case err != nil:
 		return fileError(path, err)
 	case isLeftover(path):
-		return contentIn(path, content.Content{What: "what is left of raw records whose trace is written", Cure: "it may be removed"})
+		c := content.Content{What: "a leftover of raw records that are in a trace already", Cure: "it may be removed"}
+		return contentIn(path, c)
 	case info.IsDir():
 		c := content.OfDirectory(path)
 		if below := spoolBelow(path); below != "" {
-			c = content.Content{What: "a directory without raw records of MPI calls", Cure: "they are in " + quoted(below) + ": reprise collect " + quoted(below) + " -o OUT.rpz"}
+			cure := fmt.Sprintf("they are in %[1]s: reprise collect %[1]s -o OUT.rpz", quoted(below))
+			c = content.Content{What: noRecords, Cure: cure}
 		}
 		if c.Cure == content.OwnTraces {
-			c = content.Content{What: "a directory without raw records of MPI calls", Cure: "reprise record --keep-raw DIR writes them"}
+			c = content.Content{What: noRecords, Cure: "reprise record --keep-raw DIR writes them"}
 		}
 		return contentIn(path, c)
 	case info.Mode().IsRegular() && info.Size() == 0:

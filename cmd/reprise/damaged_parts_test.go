@@ -23,7 +23,7 @@ type partDamage struct {
 	says string                                      // of it, as a regular expression
 }
 
-// partDamages are of files. What is not known in detail says at least where it is damaged.
+// partDamages are of files. An error without details still says where the damage is.
 var partDamages = []partDamage{
 	{"empty", func(t *rapid.T, path string, _ []byte) { put(t, path, nil) }, "the file is empty"},
 	{"cut", func(t *rapid.T, path string, whole []byte) {
@@ -85,8 +85,8 @@ func partOfRun(t rapid.TB, run string, rank int, trace bool) []byte {
 	return []byte(file.String())
 }
 
-// TestDamagedParts partDamages some of the parts of a run, each in another way, and checks that merge names each of these once, says what it
-// is, names no other, and writes nothing.
+// TestDamagedParts damages some of the parts of a run, each in another way, and checks that merge names each
+// of these once, says what it is, names no other, and writes nothing.
 func TestDamagedParts(t *testing.T) {
 	t.Chdir(t.TempDir())
 	test := t

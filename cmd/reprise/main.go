@@ -89,14 +89,15 @@ func interruptible() context.Context {
 			}
 			close(late)
 		}()
+		said := ""
 		select {
 		case <-ended:
 		case <-late:
-			late = nil
+			said = "reprise: interrupted\n"
 		}
 		unfinished.abandon() // the line of progress, too
-		if late == nil && !toldOfInterrupt.Load() {
-			fmt.Fprintln(os.Stderr, "reprise: interrupted")
+		if !toldOfInterrupt.Load() {
+			fmt.Fprint(os.Stderr, said)
 		}
 		os.Exit(exitInterrupted)
 	}()

@@ -293,7 +293,8 @@ func partsIn(directory string) (names []string, err error) {
 	return names, nil
 }
 
-// onlyOnce returns files without those that are named again, such as by themselves and by the directory they are in, and an error for each of these.
+// onlyOnce returns files without those that are named again, such as by themselves and by the directory they
+// are in, and an error for each of these.
 func onlyOnce(files []string) (once []string, again problems) {
 	seen := make(map[string]string)
 	for _, file := range files {

@@ -138,7 +138,8 @@ func stretchesOf(ctx context.Context, paths []string, among rankenc.Set) (stretc
 	return stretches, nil
 }
 
-// mixed returns the error of files that are of several runs, which names these: all files but those of a run that has more than each of the others.
+// mixed returns the error of files that are of several runs. It names all of them, but not those of a run that
+// has more files than each of the others.
 func mixed(runs [][]int, origins []merge.Origin, paths []string) error {
 	sizes := make([]int, len(runs))
 	for i, run := range runs {

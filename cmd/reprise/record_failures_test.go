@@ -313,7 +313,7 @@ func TestRecordKilledRemoving(t *testing.T) {
 			if tt.name == "Both" { // what collects goes on, and is killed later
 				waitFor(t, func() bool { s := spools(); return len(s) == 1 && isLeftover(s[0]) })
 				left := filepath.Join(spool, spools()[0])
-				if r := invoke(t, "", "collect", left, "-o", "again.rpz"); r.status != exitFailure || !strings.Contains(r.stderr, "what is left of raw records whose trace is written") {
+				if r := invoke(t, "", "collect", left, "-o", "again.rpz"); r.status != exitFailure || !strings.Contains(r.stderr, "this is a leftover of raw records that are in a trace already") {
 					t.Errorf("%+v", r)
 				}
 			} else if got.status != 0 || len(spools()) > 0 || !strings.Contains(got.stderr, "signal: killed, when the trace was written") || strings.Contains(got.stderr, "again") {

@@ -145,8 +145,8 @@ func must(t *testing.T, in shell, name string, arguments ...string) string {
 	return out
 }
 
-// TestRequirements checks that each module requires those of the repository that its packages and tests import: in a workspace they are found
-// without, but not once they are published.
+// TestRequirements checks that each module requires those of the repository that its packages and tests
+// import: in a workspace they are found without, but not once they are published.
 func TestRequirements(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {

@@ -9,8 +9,8 @@ type Amount struct {
 
 	// Parts says of what a count and a datatype are the size: "once" of all; "members" of what
 	// there is for each member, or of an intercommunicator for each of the other group; "group"
-	// likewise, but for each of the group of the process;
-	// "neighbours" likewise, of those that the process gives to or gets from; "sum" of all, as
+	// of the part for each member of the process's own group; "neighbours" of the part for each
+	// neighbour that the process gives to or gets from; "sum" of all, as
 	// the counts in an array are; "own" of all, as the count of the process in an array;
 	// "typed" as "sum" with a datatype for each.
 	Parts string
