@@ -182,6 +182,10 @@ func (u *unfolding) one(dst []byte, s *templates, tag uint64) []byte {
 			u.err = fmt.Errorf("%w: a template of %d bytes", ErrCorrupt, size)
 			return dst
 		}
+		if first&^uncheckedMask != 0 {
+			u.err = fmt.Errorf("%w: a template with a check", ErrCorrupt)
+			return dst
+		}
 		s.add(first)
 		n = len(s.list) - 1
 	case tag >= tagTemplate:

@@ -91,7 +91,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// FuzzKept reads what anyone may have written: it takes memory in proportion, and what it gives is read again when it is kept.
+// FuzzKept reads what anyone may have written: it takes memory in proportion, and what it gives is read again when it is kept,
+// but for checks of records that were not folded.
 func FuzzKept(f *testing.F) {
 	thread := Thread{}
 	k := thread.NewKeeper(f.TempDir())
@@ -102,6 +103,8 @@ func FuzzKept(f *testing.F) {
 	f.Add(bytes.Clone(k.content), true)
 	f.Add(bytes.Clone(k.content), false)
 	f.Add(k.content[:headerSize-1], true)
+	checked := s[headerSize:][:16:16] // a record that has its check
+	f.Add(append(append(bytes.Clone(s[:headerSize]), tagBytes, 16), checked...), true)
 	mutate.Fuzz(f, func(t *testing.T, content []byte, last bool) {
 		directory := t.TempDir()
 		k := thread.NewKeeper(directory)
@@ -116,9 +119,9 @@ func FuzzKept(f *testing.F) {
 		if is != last || len(records) > len(content)+maxUnfolded {
 			t.Fatalf("%d bytes of %d, %t", len(records), len(content), is)
 		}
-		var of templates
-		again, err := new(templates).unfold(nil, of.fold(nil, records), len(records))
-		if err != nil || !bytes.Equal(again, records) {
+		folded := new(templates).fold(nil, records)
+		again, err := new(templates).unfold(nil, folded, len(records))
+		if err != nil || len(again) != len(records) || !bytes.Equal(new(templates).fold(nil, again), folded) {
 			t.Fatalf("folded again: %v\n%x\n%x", err, again, records)
 		}
 	})
@@ -141,6 +144,7 @@ func TestKeptForged(t *testing.T) {
 		{"NoTemplate", append(header, tagNext), 0, ErrCorrupt},
 		{"Template", append(header, tagTemplate), 0, ErrCorrupt},
 		{"TemplateSize", append(header, tagNew, 0, 0, 0, 0, 0, 0, 0, 0), 0, ErrCorrupt},
+		{"TemplateChecked", append(header, tagNew, 1, 0, 0, 0, 0, 0, 0, 1), 0, ErrCorrupt},
 		{"TemplateEnds", append(header, tagNew, 2), 0, io.ErrUnexpectedEOF},
 		{"RecordEnds", append(header, template...), 0, io.ErrUnexpectedEOF},
 		{"BytesEnd", append(header, tagBytes, 9), 0, io.ErrUnexpectedEOF},
