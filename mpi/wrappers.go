@@ -38,6 +38,8 @@ var (
 	loadSource string
 	//go:embed interposer/questions.c
 	questionsSource string
+	//go:embed interposer/reads.c
+	readsSource string
 	//go:embed interposer/datatypes.c
 	datatypesSource string
 	//go:embed interposer/finalize.c
@@ -75,6 +77,7 @@ var sources = func() *template.Template {
 		"values":    valuesSource,
 		"load":      loadSource,
 		"questions": questionsSource,
+		"reads":     readsSource,
 		"datatypes": datatypesSource,
 		"finalize":  finalizeSource,
 		"tree":      treeSource,
@@ -105,6 +108,8 @@ type wrapper struct {
 	Statuses                    bool     // which may be that the statuses say what failed
 	Truncates                   bool     // which may be that there was no room for all of a message: the outputs are there all the same
 	Entries                     []string // parameters of which the value before the call is needed after it
+	Reads                       string   // the arguments of take_reads, "" if the function completes no requests
+	Tells                       string   // what they have read, as a statement
 	Own                         *ownStatuses
 	Before, After               *record
 	First, Finally              []string // around the call
@@ -119,7 +124,7 @@ type wrapper struct {
 type ownStatuses struct {
 	Name, Ignored string // the parameter, and what the program passes
 	Length        string // of an array, as an expression, "" for a single status
-	Open          string // whether the sender or the tag was left open, as an expression
+	Open          string // how they are used, if at all: whether they are told, or asked how much was read, as an expression
 }
 
 // onlyC matches the functions that Fortran does not have, or calls only to convert
@@ -275,6 +280,9 @@ func (w *wrapper) special(f *spec.Function) {
 		w.Always = "1"
 	case role.Requests == spec.Waits || role.Requests == spec.Tests:
 		w.Always = "objects_pend()"
+		w.completes(f)
+	case role.Requests == spec.Releases:
+		w.First = append(w.First, "if (reads_pend())", "\tforget_read(*request);")
 	}
 	if f.Pends() {
 		w.First = append(w.First, "note_pending_object();")
@@ -288,6 +296,8 @@ func (w *wrapper) special(f *spec.Function) {
 	}
 	succeeded := func(statement string) []string { return []string{"if (result_ == MPI_SUCCESS)", "\t" + statement} }
 	switch {
+	case role.Class == spec.Access && role.Reads && role.Nonblocking:
+		w.Finally = []string{"if (lane_ && result_ == MPI_SUCCESS)", "\tnote_read(*request);"}
 	case role.Begins == "world":
 		w.Finally = append(succeeded("initialized_world();"), succeeded("prepare_merge();")...)
 	case role.Begins == "session":
@@ -301,6 +311,27 @@ func (w *wrapper) special(f *spec.Function) {
 			w.Finally = succeeded("control_by_info(key, value);")
 		}
 	}
+}
+
+// completes adds what a function does that completes requests, of which some may be of reads of files.
+func (w *wrapper) completes(f *spec.Function) {
+	n, requests, told, indices, status, condition := "1", "request", "1", "NULL", "status", ""
+	for i := range f.Params {
+		switch p := &f.Params[i]; p.Name {
+		case "array_of_requests":
+			n, requests, told = p.Length, p.Name, p.Length
+		case "index":
+			told, indices = "1", p.Name
+		case "array_of_indices":
+			told, indices = p.Length, p.Name
+		case "array_of_statuses":
+			status = p.Name
+		case "flag":
+			condition = "if (*flag) "
+		}
+	}
+	w.Reads = n + ", " + requests
+	w.Tells = fmt.Sprintf("%stell_reads(lane_, &reads_, %s, %s, %s);", condition, told, indices, status)
 }
 
 // asked returns the parameters by which a function asks for a message, "" if it does not.
@@ -321,14 +352,16 @@ func asked(f *spec.Function) (source, tag string) {
 
 // newOwnStatuses returns when a function is given statuses of the interposer, nil if never.
 func newOwnStatuses(f *spec.Function, p *spec.Param) *ownStatuses {
-	o := &ownStatuses{Name: p.Name, Ignored: p.Ignored()[0], Open: "any_wildcard()"}
+	o := &ownStatuses{Name: p.Name, Ignored: p.Ignored()[0], Open: "any_wildcard() ? OURS_TOLD : NOT_OURS"}
 	source, tag := asked(f)
 	requests := slices.IndexFunc(f.Params, func(q spec.Param) bool { return q.Element().Class == "request" && q.Before() })
 	switch role := spec.RoleOf(f.Name); {
 	case source != "":
-		o.Open = fmt.Sprintf("is_wildcard(%s, %s)", source, tag)
+		o.Open = fmt.Sprintf("is_wildcard(%s, %s) ? OURS_TOLD : NOT_OURS", source, tag)
 	case role.Class == spec.Access && role.Reads && requests < 0:
-		o.Open = "1" // it says whether the file ended before
+		o.Open = "OURS_TOLD" // it says whether the file ended before
+	case role.Requests == spec.Waits || role.Requests == spec.Tests:
+		o.Open = "ours(&reads_)"
 	case requests < 0 && role.Receives == nil:
 		return nil // the status of a file, or of what has no message
 	}

@@ -76,11 +76,14 @@ func (e *evaluation) begun(terminal uint32, p *spec.Role, args arguments) *Opera
 	switch {
 	case p.Requests == spec.Waits || p.Requests == spec.Tests:
 		o.Completes = e.completed(p, args)
+		o.Received = readBytes(args)
 	case p.Requests == spec.Releases:
 		o.Frees = requestsOf(args)
 	case p.Data != "":
 		e.collective(o, p, args, s)
 		o.data = &dataCall{e.position, terminal, e.extent == everywhere}
+	case p.Class == spec.Access && p.Reads && (p.Nonblocking || p.Split):
+		// What completes it tells how much it has read.
 	case p.Class == spec.Access && p.Reads:
 		if o.Received = args.number("bytes", cst.KindInt); o.Received < 0 { // the file did not end before
 			o.Received = product(args.number("count", cst.KindInt), e.sizeOf(args, "datatype"))
@@ -108,6 +111,20 @@ func (e *evaluation) begun(terminal uint32, p *spec.Role, args arguments) *Opera
 		}
 	}
 	return o
+}
+
+// readBytes returns how many bytes the reads of files have got that a call completes.
+func readBytes(args arguments) (sum int64) {
+	if v, ok := args.find(spec.SizeParam("request"), cst.KindInt); ok {
+		return max(v.Int(), Unknown)
+	}
+	list, _ := args.numbers(spec.SizeParam("array_of_requests"))
+	for _, n := range list {
+		if n != -1 { // of something else
+			sum = plus(sum, n)
+		}
+	}
+	return sum
 }
 
 // activeOf returns those of some requests that are no null requests.

@@ -609,6 +609,14 @@ func TestMPICollectives(t *testing.T) {
 		r.call("MPI_File_write_all", "fh", 0, "count", 3, "datatype", "MPI_INT")
 		r.call("MPI_File_read", "fh", 0, "count", 3, "datatype", "MPI_INT")
 		r.call("MPI_File_read", "fh", 0, "count", 3, "datatype", "MPI_INT", "bytes", 5)
+		r.call("MPI_File_read_all_begin", "fh", 0, "count", 3, "datatype", "MPI_INT")
+		r.call("MPI_File_read_all_end", "fh", 0, "bytes", 5)
+		r.call("MPI_File_read_all_end", "fh", 0)
+		r.call("MPI_File_iread", "fh", 0, "count", 3, "datatype", "MPI_INT", "request", 0)
+		r.call("MPI_Wait", "request", 0, "request_size", 5)
+		for _, sizes := range [][]any{{5, -1, 7}, {5, -1, -2}, {-1, -1, -1}} {
+			r.call("MPI_Waitall", "array_of_requests", []any{-1, -1, -1}, "array_of_requests_size", sizes)
+		}
 		r.call("MPI_File_open", "comm", world, "fh", 0, "error", 38)
 	})
 	compare(t, m, 1,
@@ -630,7 +638,12 @@ func TestMPICollectives(t *testing.T) {
 		"MPI_Reduce_scatter_block: collective on world 24→8",
 		"MPI_Neighbor_alltoall: collective on world -1→-1",
 		"MPI_File_open: collective on world",
-		"MPI_File_write_all: file access on world/0 12→0", "MPI_File_read: file access 0→12", "MPI_File_read: file access 0→5", "MPI_File_open: nothing",
+		"MPI_File_write_all: file access on world/0 12→0", "MPI_File_read: file access 0→12", "MPI_File_read: file access 0→5",
+		"MPI_File_read_all_begin: file access on world/0", "MPI_File_read_all_end: file access on world/0 0→5",
+		"MPI_File_read_all_end: file access on world/0 0→-1",
+		"MPI_File_iread: file access", "MPI_Wait: completion 0→5",
+		"MPI_Waitall: completion 0→12", "MPI_Waitall: completion 0→-1", "MPI_Waitall: completion",
+		"MPI_File_open: nothing",
 	)
 	if m.Unresolved() == nil {
 		t.Error("a file that one rank opens is resolved")

@@ -2,6 +2,7 @@ package testtrace
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
@@ -41,6 +42,10 @@ func mpiCall(name string, pairs ...any) (cst.Function, []cst.Value) {
 		p := cst.Param{Name: pairs[i].(string), Type: cst.Type{Kind: cst.KindInt}, Direction: cst.Out}
 		if k >= 0 {
 			p.Type, p.Direction = spec.Functions()[n].Params[k].Type, spec.Functions()[n].Params[k].Direction
+		} else if of, ok := strings.CutSuffix(p.Name, "_size"); ok && slices.ContainsFunc(f.Params, func(p cst.Param) bool { return p.Name == of }) {
+			if _, several := pairs[i+1].([]any); several {
+				p.Type = cst.ArrayOf(p.Type)
+			}
 		} else if p.Name != "error" && p.Name != reprise.ThreadParam {
 			panic(p.Name)
 		}

@@ -130,7 +130,7 @@ func (p *process) translate(t *thread, f *plan, r *spool.Record) {
 		case q.operation != began:
 			p.values[i] = p.value(q, v)
 		}
-		if s == given && q.class == classOfDatatypes && q.Direction == cst.In && len(t.sized) > 0 {
+		if s == given && len(t.sized) > 0 && (q.class == classOfDatatypes && q.Direction == cst.In || q.operation == request) {
 			if sizes, ok := p.sizes(t, q, v); ok {
 				s, p.after[i] = sized, sizes
 			}
@@ -144,13 +144,13 @@ func (p *process) translate(t *thread, f *plan, r *spool.Record) {
 	}
 }
 
-// A sizedType is a datatype by its handle, and its size.
-type sizedType struct{ raw, size int64 }
+// A sizedObject is a datatype by its handle, and its size; or the request of a read of a file, and how much that has read.
+type sizedObject struct{ raw, size int64 }
 
-// maxSized is of how many datatypes of a call the sizes are kept.
+// maxSized is of how many objects of a call the sizes are kept.
 const maxSized = 1 << 16
 
-// sizes returns the sizes of the datatypes that an argument is, −1 for those that MPI was not asked about, and whether it
+// sizes returns the sizes of the objects that an argument is, −1 for those that MPI was not asked about, and whether it
 // was asked about any.
 func (p *process) sizes(t *thread, q *parameter, v spool.Value) (cst.Value, bool) {
 	asked := make(map[int64]int64, len(t.sized))
@@ -258,7 +258,7 @@ const (
 	changed               // its values from before and after the call
 	pointing              // addresses in place of distances
 	told                  // what stands for it, and the statuses that the program did not ask for
-	sized                 // its value, and the sizes of the datatypes that it is
+	sized                 // its value, and the sizes of the objects that it is
 )
 
 // A function is one of the table as it was declared in a trace: once for each

@@ -28,6 +28,8 @@
 //   - A datatype of which no call tells the size has that behind it, as datatype_size: MPI was asked. So it is for one that
 //     MPI has chosen, or made for an array section of Fortran, or that a library made by PMPI. An array of datatypes
 //     has an array of sizes, with −1 for those that calls tell.
+//   - A request of which a call has completed the read of a file has the bytes behind it that were read, as
+//     request_size, −2 if MPI does not say; an array of requests has an array of these, with −1 for what is none.
 //   - Displacements that are addresses are pointers: in a datatype, and in a window with
 //     memory that is attached, where the process has memory at the address itself. An
 //     address that it has from another process is a number, as it is in no two runs.

@@ -160,7 +160,7 @@ func (p *process) take(t *thread, r *spool.Record) {
 		p.declare(r.Function, r.Result)
 	case spool.Sized:
 		if len(t.sized) < maxSized {
-			t.sized = append(t.sized, sizedType{r.Result, int64(r.Size)})
+			t.sized = append(t.sized, sizedObject{r.Result, int64(r.Size)})
 		}
 	case spool.Assumed:
 		p.assumptions = append(p.assumptions, string(r.Path.Text()))

@@ -58,8 +58,8 @@ type thread struct {
 	declared []int            // numbers in it of the variants of functions of the process, or −1
 
 	record  *spool.Record
-	given   []int64     // ids of what the calls that are waiting were given
-	sized   []sizedType // datatypes that MPI was asked about for the next call
+	given   []int64       // ids of what the calls that are waiting were given
+	sized   []sizedObject // objects that MPI was asked about for the next call
 	waiting []waiting
 	step    step
 	moved   symbolic.Allocation // after the first step

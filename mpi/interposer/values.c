@@ -13,10 +13,14 @@
 
 static slow uint64_t error_word(int code);
 
-/* Statuses of our own, which stand in for those that the program does not ask for, are
-   told by their length: what stands for no array, and that. */
+/* Statuses of our own stand in for those that the program does not ask for: they are told, by their
+   length, what stands for no array, and that; or are only asked how much was read. */
+enum { NOT_OURS, OURS_TOLD, OURS_ASKED };
+
 static inline uint64_t *put_statuses(uint64_t *at, int64_t n, const MPI_Status *statuses, int errors, int own)
 {
+	if (own == OURS_ASKED && n >= 0)
+		n = IGNORED;
 	*at++ = (uint64_t)(own && n >= 0 ? INT64_MIN + n : n);
 	for (int64_t i = 0; i < n; i++) {
 		*at++ = WORD(statuses[i].MPI_SOURCE);

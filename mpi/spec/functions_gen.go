@@ -1139,6 +1139,7 @@ var functions = []Function{
 		{Name: "fh", Type: cst.HandleOf("file"), Direction: cst.In, Form: ByValue},
 		{Name: "buf", Type: pointer, Direction: cst.Out, Form: ByValue},
 		{Name: "status", Type: status, Direction: cst.Out, Form: Indirect},
+		{Name: "bytes", Type: integer, Direction: cst.Out, Form: Indirect, Given: "status != MPI_STATUS_IGNORE", Asked: "bytes_of(status)"},
 	}},
 	{Name: "MPI_File_read_at", Params: []Param{
 		{Name: "fh", Type: cst.HandleOf("file"), Direction: cst.In, Form: ByValue},
@@ -1185,6 +1186,7 @@ var functions = []Function{
 		{Name: "fh", Type: cst.HandleOf("file"), Direction: cst.In, Form: ByValue},
 		{Name: "buf", Type: pointer, Direction: cst.Out, Form: ByValue},
 		{Name: "status", Type: status, Direction: cst.Out, Form: Indirect},
+		{Name: "bytes", Type: integer, Direction: cst.Out, Form: Indirect, Given: "status != MPI_STATUS_IGNORE", Asked: "bytes_of(status)"},
 	}},
 	{Name: "MPI_File_read_at_c", Params: []Param{
 		{Name: "fh", Type: cst.HandleOf("file"), Direction: cst.In, Form: ByValue},
@@ -1235,6 +1237,7 @@ var functions = []Function{
 		{Name: "fh", Type: cst.HandleOf("file"), Direction: cst.In, Form: ByValue},
 		{Name: "buf", Type: pointer, Direction: cst.Out, Form: ByValue},
 		{Name: "status", Type: status, Direction: cst.Out, Form: Indirect},
+		{Name: "bytes", Type: integer, Direction: cst.Out, Form: Indirect, Given: "status != MPI_STATUS_IGNORE", Asked: "bytes_of(status)"},
 	}},
 	{Name: "MPI_File_read_shared", Params: []Param{
 		{Name: "fh", Type: cst.HandleOf("file"), Direction: cst.In, Form: ByValue},

@@ -3,8 +3,9 @@ package spec
 import "github.com/reprise-trace/reprise/cst"
 
 // SizeParam returns the name of the parameter that follows one with a datatype, or several, where MPI was asked
-// for their sizes as no call of the trace tells. It is −1 for those that it was not asked about.
-func SizeParam(datatype string) string { return datatype + "_size" }
+// for their sizes as no call of the trace tells; or one with requests, where the call has completed reads of
+// files: how many bytes they have read, −2 if MPI does not say. It is −1 for those that it was not asked about.
+func SizeParam(param string) string { return param + "_size" }
 
 // An Outcome is what became of a call. A trace tells it by the last parameter of the function:
 // calls of other outcomes are calls of functions with other parameters.

@@ -42,6 +42,10 @@ type Role struct {
 	// Others are complete when the call returns.
 	Nonblocking, Persistent bool
 
+	// Split is set if the operation is complete when another function, of the same name with
+	// _end for _begin, returns. That tells how much it has read.
+	Split bool
+
 	// Requests is what the function does with requests that it is given. Some is set if it
 	// returns when not all of them are complete.
 	Requests Requests
@@ -316,14 +320,17 @@ func (t roleTable) addObjects() {
 func (t roleTable) addFiles() {
 	for _, verb := range []string{"read", "write"} {
 		r := Role{Class: Access, On: "fh", Reads: verb == "read", Writes: verb == "write"}
-		all, end := r, Role{Class: Access, On: "fh", Collective: true}
+		all, end := r, Role{Class: Access, On: "fh", Collective: true, Reads: r.Reads}
 		all.Collective = true
+		begin := all
+		begin.Split = true
 		for _, suffix := range []string{"", "_at", "_shared"} {
 			t.add("File_"+verb+suffix+" File_i"+verb+suffix, r)
 		}
 		t.add("File_i"+verb+"_all File_i"+verb+"_at_all", all)
 		for _, suffix := range []string{"_all", "_at_all", "_ordered"} {
-			t.add("File_"+verb+suffix+" File_"+verb+suffix+"_begin", all)
+			t.add("File_"+verb+suffix, all)
+			t.add("File_"+verb+suffix+"_begin", begin)
 			t.add("File_"+verb+suffix+"_end", end)
 		}
 	}

@@ -262,8 +262,8 @@ func meaningColumns() []*Column {
 			return known(o.Sent)
 		})
 		add(of.received, Int, func(o *semantics.Operation) Cell {
-			if o.Class != of.class {
-				return Cell{}
+			if o.Class != of.class && (of.class != spec.Access || o.Class != spec.Completion || o.Received == 0) {
+				return Cell{} // a completion that has read nothing is of something else
 			}
 			return known(o.Received)
 		})

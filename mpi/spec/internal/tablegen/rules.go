@@ -192,6 +192,7 @@ var asked = []struct {
 	{`MPI_Graph_create`, newrank("comm_graph")},
 	{`MPI_Dist_graph_create(_adjacent)?`, newrank("comm_dist_graph")},
 	{`MPI_File_read(_at|_all|_at_all|_shared|_ordered)?(_c)?`, short},
+	{`MPI_File_read_(all|at_all|ordered)_end`, read("status != MPI_STATUS_IGNORE", "bytes_of(status)")},
 	{`MPI_Dist_graph_create`, newNeighbours("sources", "in_degree", "")},
 	{`MPI_Dist_graph_create`, newNeighbours("destinations", "out_degree", "")},
 	{`MPI_Dist_graph_create_adjacent`, newNeighbours("sources", "in_degree", "reorder && ")},
@@ -203,8 +204,11 @@ var asked = []struct {
 }
 
 // short is how many bytes a function has read, if the file ended before all was.
-var short = column{
-	name: "bytes", kind: "integer", direction: "Out", form: "Indirect", given: "is_short(status, count, datatype)", asked: "bytes_of(status)",
+var short = read("is_short(status, count, datatype)", "bytes_of(status)")
+
+// read is how many bytes a function has read.
+func read(given, asked string) column {
+	return column{name: "bytes", kind: "integer", direction: "Out", form: "Indirect", given: given, asked: asked}
 }
 
 // newrank is the rank in a communicator with a topology, if MPI may have chosen it.
