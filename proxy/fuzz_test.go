@@ -193,8 +193,9 @@ func TestSpecialSource(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e2e.Enabled {
+		t.Run("Compile", func(t *testing.T) {
+			e2e.Programs(t)
 			checkSyntax(t, p)
-		}
+		})
 	}
 }

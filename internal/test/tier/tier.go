@@ -18,7 +18,7 @@ import (
 
 // Checks is how many cases a property is checked on. The race detector makes tests some thirty times as
 // slow; what depends on how goroutines take turns shows with few cases.
-const Checks = (10-5*race)*(1-nightly) + 1000*nightly
+const Checks = (6-2*race)*(1-nightly) + 1000*nightly
 
 // Nightly tells that tests may take long: see [Long].
 const Nightly = nightly == 1
