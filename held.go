@@ -1,6 +1,9 @@
 package reprise
 
-import "github.com/reprise-trace/reprise/cst"
+import (
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/need"
+)
 
 // A Budget counts what is held of many ranks at a time, for who goes through all of them at once: of each, a file may have a
 // few bits.
@@ -18,6 +21,7 @@ func (t *Trace) Budget(ranks int) (*Budget, error) {
 
 // Take counts another rank, all of whose signatures are read with that, and so many bytes besides.
 func (b *Budget) Take(r *Rank, besides uint64) error {
+	need.That(r != nil, "reprise: no rank")
 	b.taken++
 	if b.held += r.held() + besides; b.held <= b.trace.Memory() {
 		return nil

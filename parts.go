@@ -5,6 +5,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -49,6 +50,7 @@ func (t *Trace) Part(rank int) (merge.Part, error) {
 // their times, and the names, but nothing else of the description of the run. It fails if
 // t has times of calls that no rank makes, unless ranks were left out of it.
 func (t *Trace) AddTo(ctx context.Context, a *merge.Accumulator) error {
+	need.That(a != nil, "reprise: no accumulator")
 	if err := a.Describe(merge.Run{Names: t.run.Names, Origin: t.run.Origin, ThreadsUnordered: t.run.ThreadsUnordered, Worlds: t.run.Worlds, Clocks: t.run.Clocks}); err != nil {
 		return err
 	}
@@ -81,6 +83,7 @@ func (t *Trace) AddTo(ctx context.Context, a *merge.Accumulator) error {
 // series, the times of each rank, and the summaries of signatures that one of the ranks has. It returns how many
 // values of summaries are of others. If AddTimes fails, nothing is added.
 func (t *Trace) AddTimes(a *merge.Accumulator) (rest uint64, err error) {
+	need.That(a != nil, "reprise: no accumulator")
 	ranks := a.RankSet()
 	placed, rest, err := t.placeTimes(ranks)
 	if err != nil {

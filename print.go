@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/symbolic"
 )
 
@@ -118,12 +119,15 @@ type printedRank struct {
 // slice.
 func (p *Printer) AppendCall(dst []byte, c Call) []byte {
 	if c.of == nil {
+		c.check()
 		return p.append(dst, nil, nil, c.Function, c.Args, 0)
 	}
 	r := p.printed(c.of)
+	need.That(uint(c.Terminal) < uint(len(r.texts)), "reprise: terminal out of range")
 	if text := r.texts[c.Terminal].Load(); text != nil {
 		return append(dst, *text...)
 	}
+	c.check()
 	begin := len(dst)
 	dst = p.append(dst, r, c.of, c.Function, c.Args, c.Terminal)
 	if n := int64(len(dst) - begin); r.kept.Add(n) <= maxPrinted {
@@ -178,6 +182,8 @@ func (p printing) write(f func(*printing)) []byte {
 // AppendArgument appends the i-th argument of a call that was read from the trace, as
 // AppendCall writes its value, and returns the extended slice.
 func (p *Printer) AppendArgument(dst []byte, c Call, i int) []byte {
+	c.check()
+	need.Index(i, len(c.Args), "reprise: argument")
 	x := printing{Printer: p, of: c.of, function: c.Function, args: c.Args, terminal: c.Terminal, dst: dst}
 	if c.of != nil {
 		x.pools = p.printed(c.of).pools

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/symbolic"
 )
 
@@ -34,6 +35,7 @@ func newCanonical(t *Trace) *canonical {
 // functions make, on different ranks, is as request#7. What cannot be read of a damaged
 // trace is {by rank}. Some megabytes of texts are kept, and others made again.
 func (p *Printer) Canonical(n int) string {
+	need.Index(n, p.canonical.trace.Signatures(), "reprise: signature")
 	c := p.canonical
 	known := &c.texts()[n]
 	if text := known.Load(); text != nil {

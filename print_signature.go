@@ -11,6 +11,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -37,6 +38,7 @@ func (p *Printer) Signature(r *Rank, s Signature) (string, error) {
 // String returns s as [Printer.Signature] writes it, or the name of the function if
 // that fails.
 func (s Signature) String() string {
+	need.That(s.trace != nil, "reprise: not a signature of a trace")
 	text, err := s.trace.Printer(PrintOptions{}).Signature(nil, s)
 	if err != nil {
 		return fmt.Sprintf("%s(cannot be read: %v)", s.Function.Name, err)
@@ -61,6 +63,7 @@ func (s Signature) String() string {
 // signature is of, or nil: then all are as request#7. It reads columns, if they are not
 // too long.
 func (p *Printer) Arguments(r *Rank, s Signature) ([]string, error) {
+	need.That(s.trace != nil && len(s.Args) == len(s.Function.Params), "reprise: not a signature of a trace")
 	x := printing{Printer: p, of: r}
 	if r != nil {
 		x.pools = p.printed(r).pools
@@ -109,6 +112,7 @@ func (p *printing) constant(t *cst.Type, v cst.Value) string {
 
 // overRanks returns the text of an argument.
 func (p *printing) overRanks(a Argument) (string, error) {
+	a.check()
 	if a.Type.Kind == cst.KindArray {
 		return p.arrayOverRanks(a)
 	}
@@ -255,7 +259,9 @@ func (s *Signature) inGroup(v Value) (number int64, text string, err error) {
 // of one function: of the values that it has in calls of any of these. There must be one.
 func (p *Printer) Varying(args ...Argument) string {
 	var values []int64
+	need.That(len(args) > 0, "reprise: varying of no argument")
 	for _, a := range args {
+		a.check()
 		values = append(values, p.streamed(a, 0)...)
 	}
 	x := printing{Printer: p}

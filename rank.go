@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
@@ -40,6 +41,7 @@ type Call struct {
 // be of kind Handle and class constant where the argument is a null pointer or the
 // like; see package mpi/collect.
 func (c Call) Arg(name string) (value cst.Value, ok bool) {
+	c.check()
 	for i := range c.Function.Params {
 		if c.Function.Params[i].Name == name {
 			return c.Args[i], true
@@ -48,10 +50,19 @@ func (c Call) Arg(name string) (value cst.Value, ok bool) {
 	return cst.Value{}, false
 }
 
+// check panics unless c is a call of a function, with an argument for each of its parameters.
+func (c *Call) check() {
+	need.That(c.Function != nil && len(c.Args) == len(c.Function.Params), "reprise: not a call with all arguments")
+}
+
 // Thread returns the number of the thread that made the call: zero for the first, and
 // if the trace does not say it.
 func (c Call) Thread() int {
-	if len(c.Args) > 0 && c.Function.Params[0].Name == ThreadParam && c.Args[0].Kind() == cst.KindInt {
+	if len(c.Args) == 0 {
+		return 0
+	}
+	c.check()
+	if c.Function.Params[0].Name == ThreadParam && c.Args[0].Kind() == cst.KindInt {
 		return int(c.Args[0].Int())
 	}
 	return 0
@@ -63,7 +74,10 @@ const ThreadParam = "thread"
 
 // String returns the call as it is written in listings, such as
 // MPI_Send(count=1, dest=2, tag=0).
-func (c Call) String() string { return string(cst.AppendCall(nil, *c.Function, c.Args)) }
+func (c Call) String() string {
+	c.check()
+	return string(cst.AppendCall(nil, *c.Function, c.Args))
+}
 
 // A Rank is what one rank of a run called. Its methods may be called from
 // several goroutines at once.
@@ -243,6 +257,7 @@ func (r *Rank) Walk(position uint64) *sequitur.Walker {
 // terminal. What is between such calls is skipped as [sequitur.Sum.From] does; of
 // calls whose arguments vary without a pattern, it is gone through.
 func (r *Rank) Find(position uint64, keep func(terminal sequitur.Symbol) bool) iter.Seq2[uint64, sequitur.Symbol] {
+	need.That(keep != nil, "reprise: nothing says which calls to keep")
 	if r.list == nil {
 		return r.grammar.Measure(func(x sequitur.Symbol) uint64 {
 			if keep(x) {
@@ -284,12 +299,15 @@ func (r *Rank) Occurrences() iter.Seq2[sequitur.Symbol, uint64] {
 // several. [Trace.Signature] describes it, and [Trace.Summaries] has the times of its
 // calls.
 func (r *Rank) Signature(terminal uint32) int {
+	need.That(uint(terminal) < uint(r.Terminals()), "reprise: terminal out of range")
 	return int(r.shape.signatures[r.signatureOf(terminal)])
 }
 
 // Function returns the number of the function, in [Trace.Functions], of the calls of a
 // terminal, terminal < r.Terminals().
-func (r *Rank) Function(terminal uint32) int { return r.trace.FunctionOf(r.Signature(terminal)) }
+func (r *Rank) Function(terminal uint32) int {
+	return int(r.trace.signatures.Functions[r.Signature(terminal)])
+}
 
 // Call returns the call that a terminal stands for. It panics unless terminal is
 // less than r.Terminals(). Each call is decoded once and then kept, in some 32 bytes
@@ -298,6 +316,7 @@ func (r *Rank) Call(terminal uint32) Call { return *r.call(terminal) }
 
 // call is Call with a result that must not be changed.
 func (r *Rank) call(terminal uint32) *Call {
+	need.That(uint(terminal) < uint(len(r.calls)), "reprise: terminal out of range")
 	if c := r.calls[terminal].Load(); c != nil {
 		return c
 	}
@@ -422,6 +441,7 @@ func (r *Rank) timedCalls(position uint64, yield func(Call, error) bool) {
 // The cost is that of [Rank.Find], and of decoding the blocks of times in which calls
 // are that are kept.
 func (r *Rank) Select(position uint64, keep func(Call) bool) iter.Seq2[Call, error] {
+	need.That(keep != nil, "reprise: nothing says which calls to keep")
 	return func(yield func(Call, error) bool) {
 		var times *timeReader
 		if r.series != nil {

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/pairmap"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -88,7 +89,10 @@ func (t *Trace) Shapes() int { return len(t.sets) }
 // ShapeRanks returns the ranks of a shape, number < t.Shapes(), none if all were left
 // out by [Trace.LeaveOutDamage], without reading
 // the shape.
-func (t *Trace) ShapeRanks(number int) rankenc.Set { return t.sets[number] }
+func (t *Trace) ShapeRanks(number int) rankenc.Set {
+	need.Index(number, len(t.sets), "reprise: shape")
+	return t.sets[number]
+}
 
 // ShapeOf returns the number of the shape of a rank, and whether it has one:
 // whether it made calls.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -51,6 +52,9 @@ const (
 
 // String returns the name of f, such as constant.
 func (f Form) String() string {
+	if f > Stream {
+		return "invalid"
+	}
 	return [...]string{"constant", "expression", "column", "stream"}[f]
 }
 
@@ -95,6 +99,7 @@ func (t *Trace) Signature(n int) Signature { return t.signature(n, nil) }
 func (s *Shape) Signature(n int) Signature { return s.trace.signature(n, s) }
 
 func (t *Trace) signature(n int, shape *Shape) Signature {
+	need.Index(n, t.Signatures(), "reprise: signature")
 	var x layout.Signature
 	t.signatures.Signature(&x, n)
 	s := &Signature{Number: n, Function: &t.Functions()[x.Function], trace: t, shape: shape}
@@ -117,9 +122,13 @@ func (t *Trace) signature(n int, shape *Shape) Signature {
 	return *s
 }
 
+// check panics unless a is of a signature of a trace.
+func (a *Argument) check() { need.That(a.of != nil, "reprise: an argument of no signature") }
+
 // Constant returns the value of an argument that all ranks have, if there is one that
 // follows from constants. An array has one if it has no elements.
 func (a Argument) Constant() (value cst.Value, ok bool) {
+	a.check()
 	slots := make([]int64, len(a.Values))
 	for i, v := range a.Values {
 		if v.Form != Constant {
@@ -142,6 +151,7 @@ func (t *Trace) value(typ *cst.Type, slots []int64, lengths []int) cst.Value {
 // At returns the value that a rank has, which must be one of those that make the call.
 // It fails for an argument with a stream, and if a column cannot be read.
 func (a Argument) At(rank int) (cst.Value, error) {
+	a.check()
 	t := a.of.trace
 	number, ok := t.index.find(rank)
 	if !ok || a.of.shape != nil && number != a.of.shape.number {
@@ -185,6 +195,7 @@ func (a Argument) At(rank int) (cst.Value, error) {
 // with many such calls, they are those of all calls of the function, as
 // [Printer.Arguments] says. The result must not be changed.
 func (a Argument) Stream() []cst.Value {
+	a.check()
 	if len(a.Values) != 1 || a.Values[0].Form != Stream {
 		return nil
 	}

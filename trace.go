@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -238,7 +239,10 @@ func (t *Trace) Signatures() int { return len(t.signatures.Functions) }
 
 // FunctionOf returns the number of the function of a signature,
 // n < t.Signatures(), in [Trace.Functions].
-func (t *Trace) FunctionOf(n int) int { return int(t.signatures.Functions[n]) }
+func (t *Trace) FunctionOf(n int) int {
+	need.That(uint(n) < uint(len(t.signatures.Functions)), "reprise: signature out of range")
+	return int(t.signatures.Functions[n])
+}
 
 // Sections returns an iterator over the sections of the file, which package
 // merge describes.
