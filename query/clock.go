@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
@@ -61,6 +62,7 @@ type clock interface {
 // grammar of the rank; ranks of a shape share it if the trace keeps no times of each, or if that
 // is too much.
 func (t *Times) Clock(r *reprise.Rank) (*Clock, error) {
+	need.That(r != nil, "query: no rank")
 	c := &Clock{rank: r}
 	if r.Len() == 0 {
 		return c, nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
 )
@@ -87,6 +88,7 @@ type DiffOptions struct {
 // goes through the calls. Errors of ranks begin with the trace that has them. That messages
 // cannot be counted is no error.
 func OpenDiff(ctx context.Context, a, b *reprise.Trace, o DiffOptions) (*Diff, error) {
+	need.That(a != nil && b != nil, "query: no trace")
 	d := newDiffer(a, b, &o.Ignore)
 	result := &Diff{A: DiffSide{Ranks: a.Ranks()}, B: DiffSide{Ranks: b.Ranks()}, Reordered: reordered(a, b)}
 	ranksA, err := o.ranks(a, rankMemory)

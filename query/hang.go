@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
 )
@@ -75,7 +76,7 @@ const (
 
 var hangStates = [...]string{InCall: "in call", Outside: "outside", Ended: "finalized"}
 
-func (s HangState) String() string { return hangStates[s] }
+func (s HangState) String() string { return nameOf(hangStates[:], s) }
 
 // MarshalText returns what String does.
 func (s HangState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
@@ -114,7 +115,15 @@ const (
 
 var hangReasons = [...]string{ForMessage: "message", ForReceiver: "receiver", ForMembers: "members"}
 
-func (r HangReason) String() string { return hangReasons[r] }
+func (r HangReason) String() string { return nameOf(hangReasons[:], r) }
+
+// nameOf returns the name of a number, or invalid.
+func nameOf[N ~uint8](names []string, n N) string {
+	if int(n) >= len(names) {
+		return "invalid"
+	}
+	return names[n]
+}
 
 // MarshalText returns what String does.
 func (r HangReason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
@@ -124,6 +133,7 @@ func (r HangReason) MarshalText() ([]byte, error) { return []byte(r.String()), n
 // does, and something for each call that has not returned; nothing if there are none, and
 // then no ranks are said to be anywhere.
 func OpenHang(ctx context.Context, model *semantics.Model, o Options) (*Hang, error) {
+	need.That(model != nil, "query: no model")
 	if !model.InFlight() {
 		return noHang(model), nil
 	}

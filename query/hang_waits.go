@@ -52,7 +52,7 @@ type flight struct {
 type stopWait struct {
 	HangWait
 	ranks  *awaited // one for all waits that share it
-	needed need     // of members
+	needed quorum   // of members
 	root   int
 }
 
@@ -76,14 +76,14 @@ func (s *stop) await(ranks rankenc.Set) *awaited {
 	return a
 }
 
-// A need says which members must have made the call of a collective operation before it can
+// A quorum says which members must have made the call of a collective operation before it can
 // end for a member.
-type need uint8
+type quorum uint8
 
 const (
-	everybody need = iota
-	theRoot        // it has the data
-	nobody         // that is sure: the member gives data to the root, or to some others
+	everybody quorum = iota
+	theRoot          // it has the data
+	nobody           // that is sure: the member gives data to the root, or to some others
 )
 
 func newStop(m *Match, times *Times, ranks []int) *stop {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -51,6 +52,7 @@ const maxReceives = 1 << 19
 // channels, and 16 at least on each; channels are left out where there are too many. It costs
 // what [Match.Skew] does.
 func (m *Match) LateSenders(ctx context.Context, times *Times, o Options) ([]LateSender, error) {
+	need.That(times != nil, "query: no times")
 	channels, err := m.receives(ctx, times, o, nil)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -54,6 +55,7 @@ type Loop struct {
 
 // RankLoops returns the loops of a rank. It takes time in proportion to its grammar.
 func (t *Times) RankLoops(r *reprise.Rank) *Loops {
+	need.That(r != nil, "query: no rank")
 	return t.loops(r.Grammar(), func(s sequitur.Symbol) int { return r.Signature(s) }, t.ownOf(r))
 }
 
@@ -204,6 +206,7 @@ func (l *Loops) share() {
 // frequent first. The first time, it takes time in proportion to the grammar and to the
 // number of functions.
 func (l *Loops) Functions(rule int) []FunctionCount {
+	need.Index(rule, len(l.Rules), "query: rule")
 	l.once.Do(func() {
 		l.functions = make([][]FunctionCount, len(l.Rules))
 		for r := range l.functions { // rules refer to those below them

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
@@ -100,6 +101,7 @@ type place struct {
 // channel. Only where one communicator after the other has the same id does it go through
 // the calls on them, but for those that repeat what others do.
 func OpenMatch(ctx context.Context, model *semantics.Model, o Options) (*Match, error) {
+	need.That(model != nil, "query: no model")
 	ranks, err := o.ranks(model.Trace(), rankMemory)
 	if err != nil {
 		return nil, err

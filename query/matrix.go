@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -171,12 +172,15 @@ func (m *Matrix) bin(rank int) int {
 
 // Range returns the first and the last rank of a bin.
 func (m *Matrix) Range(bin int) (first, last int) {
+	need.Index(bin, m.Bins, "query: bin")
 	begin := func(b int) int { return int((uint64(b)*uint64(m.Ranks) + uint64(m.Bins) - 1) / uint64(m.Bins)) }
 	return begin(bin), begin(bin+1) - 1
 }
 
 // At returns what goes from the ranks of one bin to those of another.
 func (m *Matrix) At(source, destination int) Volume {
+	need.Index(source, m.Bins, "query: bin")
+	need.Index(destination, m.Bins, "query: bin")
 	at := source*m.Bins + destination
 	v := Volume{Flow: m.flows[at]}
 	if m.exchanged != nil {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
@@ -41,6 +42,7 @@ func OpenMessages(ctx context.Context, m *semantics.Model, bins int, o Options) 
 
 // messagesWithin is OpenMessages with another limit for pairs.
 func messagesWithin(ctx context.Context, m *semantics.Model, bins int, most int64, o Options) (*Messages, error) {
+	need.That(m != nil, "query: no model")
 	ranks, err := o.ranks(m.Trace(), rankMemory)
 	if err != nil {
 		return nil, err

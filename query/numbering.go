@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/semantics"
 )
@@ -32,6 +33,7 @@ type numbered struct{ first, count uint64 }
 // OpenNumbering numbers the messages between ranks. It costs what [OpenMatch] does for
 // messages, and holds something for each channel.
 func OpenNumbering(ctx context.Context, model *semantics.Model, o Options) (*Numbering, error) {
+	need.That(model != nil, "query: no model")
 	n := &Numbering{match: newMatch(model), channels: make(map[Channel]numbered)}
 	n.match.numbering = n
 	ranks, err := o.ranks(model.Trace(), messagesPerRank)
@@ -122,6 +124,7 @@ func (n *Numbering) Rank(ctx context.Context, rank int) (*semantics.Rank, error)
 // Of returns the numbers of the messages of a rank, which was read from the trace. It
 // costs what [semantics.Model.Of] does.
 func (n *Numbering) Of(ctx context.Context, read *reprise.Rank, rank int) (*Numbers, error) {
+	need.That(read != nil, "query: no rank")
 	r, err := n.match.model.Of(read, rank)
 	if err != nil {
 		return nil, err
@@ -183,6 +186,7 @@ type numberedCall struct {
 // valid until the next call of At. Of calls in ascending order, without others between
 // them, each takes constant time; after others, what finding a call does for each channel.
 func (n *Numbers) At(position uint64, terminal uint32) (*semantics.Operation, []uint64) {
+	need.That(uint(terminal) < uint(len(n.alike)), "query: terminal out of range")
 	if position != n.next {
 		n.jumps++
 	}
@@ -210,6 +214,7 @@ func (n *Numbers) Collectives() []uint64 { return n.instances }
 // Partner returns the other end of a message that has a number: of the i-th of the operation
 // of a call. Its Rank is −1 if there is none.
 func (n *Numbers) Partner(position uint64, o *semantics.Operation, i int) (Partner, error) {
+	need.That(o != nil && uint(i) < uint(len(o.Messages)), "query: message out of range")
 	return n.numbering.match.partner(n.read, n.rank, position, o, i)
 }
 

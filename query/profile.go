@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/spec"
@@ -144,6 +145,7 @@ type FunctionCount struct {
 // OpenProfile counts the calls of a trace. It reads the grammars of shapes, and of ranks
 // only what [reprise.Shape.Counts] does.
 func OpenProfile(ctx context.Context, t *reprise.Trace, o Options) (*Profile, error) {
+	need.That(t != nil, "query: no trace")
 	p, err := countCalls(ctx, t, o)
 	if err != nil || p.Ranks < t.RecordedRanks().Len() {
 		return p, err
@@ -265,7 +267,10 @@ func addProduct(sum, n uint64, times int) uint64 {
 
 // SetTimes sets the durations of the calls to those of times of the same ranks, as
 // [Times.ReadSeries] reads them.
-func (p *Profile) SetTimes(t *Times) { p.addTimes(t.summaries[durations], t.trace) }
+func (p *Profile) SetTimes(t *Times) {
+	need.That(t != nil, "query: no times")
+	p.addTimes(t.summaries[durations], t.trace)
+}
 
 // addTimes adds the durations of all calls of the trace: statistics or, if there are
 // none, those of the values in histograms.
@@ -303,6 +308,7 @@ func (p *Profile) addTimes(durations merge.Summary, t *reprise.Trace) {
 // RanksInCalls returns the ranks with a call that had not returned when the recording ended, of one function or, if
 // its name is empty, of any. It reads the grammars of shapes, no ranks.
 func RanksInCalls(ctx context.Context, t *reprise.Trace, function string, o Options) (rankenc.Set, error) {
+	need.That(t != nil, "query: no trace")
 	return ranksWhose(ctx, t, o, func(functions []*cst.Function) bool {
 		return slices.ContainsFunc(functions, func(f *cst.Function) bool {
 			return (function == "" || f.Name == function) && spec.OutcomeOf(f) == spec.InFlight
@@ -314,6 +320,7 @@ func RanksInCalls(ctx context.Context, t *reprise.Trace, function string, o Opti
 // MPI_Finalize, those that did not come to it, or did not record it, but for ranks that use sessions alone and have
 // ended some. It reads the grammars of shapes, no ranks.
 func RanksWithout(ctx context.Context, t *reprise.Trace, function string, o Options) (rankenc.Set, error) {
+	need.That(t != nil, "query: no trace")
 	return ranksWhose(ctx, t, o, func(functions []*cst.Function) bool {
 		began, ended := false, false
 		for _, f := range functions {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -26,6 +27,7 @@ const maxPrograms = 64
 // it, where a step is a function and the next one that a rank calls. Shapes whose ranks were left
 // out are in no program. It takes the time of reading the grammars.
 func Programs(ctx context.Context, t *reprise.Trace) ([]Program, error) {
+	need.That(t != nil, "query: no trace")
 	type group struct {
 		steps  []step // of the first shape
 		shapes rankenc.SetBuilder

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -84,6 +85,7 @@ func (t *Times) HasRanks(o Options) bool {
 // them or, if series is set, by the times of every call, which takes as long as
 // [Times.ReadSeries]. Ranks without such times are left out.
 func (t *Times) ByRank(ctx context.Context, p *Profile, series bool, o Options) (*ByRank, error) {
+	need.That(p != nil, "query: no profile")
 	b := &ByRank{Source: Statistics}
 	var bounds map[string]*timing.Statistics // of rounded sums
 	calls := newShapesOfRanks(t.trace, p)

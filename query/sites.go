@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -28,6 +29,7 @@ type Sites map[int64]string
 
 // SitesOf returns the names of the places that a trace has.
 func SitesOf(t *reprise.Trace) Sites {
+	need.That(t != nil, "query: no trace")
 	names := make(Sites)
 	for _, n := range t.Run().Names {
 		if n.Kind == cst.KindHandle && n.Class == layout.Site.Type.Class {
@@ -40,6 +42,7 @@ func SitesOf(t *reprise.Trace) Sites {
 // Of returns the place where a call was made, such as solver.f90:212 exchange_; empty if the
 // trace does not say it.
 func (s Sites) Of(c *reprise.Call) string {
+	need.That(c != nil && c.Function != nil, "query: no call")
 	if i := layout.SiteOf(c.Function); i >= 0 {
 		return s.name(c.Args[i].Int())
 	}
@@ -56,6 +59,7 @@ func Frames(site string) []string {
 
 // HasSites reports whether a trace says where calls were made.
 func HasSites(t *reprise.Trace) bool {
+	need.That(t != nil, "query: no trace")
 	return slices.ContainsFunc(t.Functions(), func(f cst.Function) bool { return layout.SiteOf(&f) >= 0 })
 }
 

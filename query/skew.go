@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
@@ -64,6 +65,7 @@ const (
 // 16 at least. Each costs every member the decoding of a block of times, and all of them at
 // most that of all. Communicators of few operations are left out where there are too many.
 func (m *Match) Skew(ctx context.Context, times *Times, o Options) ([]Skew, error) {
+	need.That(times != nil, "query: no times")
 	jobs, err := m.operations(ctx, times, o)
 	if err != nil {
 		return nil, err

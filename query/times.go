@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -27,7 +28,7 @@ const (
 
 var sources = []string{"none", "statistics", "histograms", "series"}
 
-func (s Source) String() string { return sources[s] }
+func (s Source) String() string { return nameOf(sources, s) }
 
 // MarshalText returns what String does.
 func (s Source) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
@@ -71,6 +72,7 @@ const (
 // OpenTimes reads the summaries of times of a trace. Those of every call are read
 // with the clocks of their ranks.
 func OpenTimes(t *reprise.Trace) (*Times, error) {
+	need.That(t != nil, "query: no trace")
 	d, g, err := t.Summaries()
 	if err != nil {
 		return nil, err
@@ -398,5 +400,6 @@ func (t *Times) eachCodec(use func(*timing.Series)) error {
 // gaps before them, in nanoseconds, whatever the call before is and on all ranks that
 // make the call: by statistics or histograms, and 0 where there are none.
 func (t *Times) Mean(signature int) (duration, gap float64) {
+	need.Index(signature, len(t.means[durations]), "query: signature")
 	return t.meanOf(durations, signature), t.meanOf(gaps, signature)
 }

@@ -3,6 +3,7 @@ package semantics
 import (
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -53,6 +54,7 @@ func (c *Communicator) InRunOrder() bool { return c.members == nil }
 // Member returns the rank in the run of a member of a communicator that is no intercommunicator, by its rank
 // in c, 0 ≤ rank < c.Size().
 func (c *Communicator) Member(rank int) int {
+	need.Index(rank, c.size, "semantics: member")
 	if c.members == nil && rank < c.size {
 		return rank
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
@@ -44,6 +45,7 @@ const (
 // Exchange returns the data that an operation of the rank exchanges. That of others in
 // [Operation.More] is theirs. It costs what reading the arguments costs, and is not kept.
 func (r *Rank) Exchange(o *Operation) Exchange {
+	need.That(o != nil, "semantics: no operation")
 	if o.data == nil {
 		return Exchange{}
 	}

@@ -3,6 +3,7 @@ package semantics
 import (
 	"strconv"
 
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
@@ -66,6 +67,7 @@ type Operation struct {
 // Request returns the id of the request by which a message of Messages is completed; false
 // if it has none.
 func (o *Operation) Request(message int) (id int64, ok bool) {
+	need.That(message >= 0, "semantics: a message before the first")
 	if message >= len(o.requests) {
 		return 0, false
 	}

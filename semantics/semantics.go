@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/mpi/groups"
 )
 
@@ -48,6 +49,7 @@ func Open(ctx context.Context, t *reprise.Trace) (*Model, error) {
 }
 
 func open(ctx context.Context, t *reprise.Trace, o groups.Options) (*Model, error) {
+	need.That(t != nil, "semantics: no trace")
 	m := &Model{trace: t}
 	m.world = &Communicator{Name: "world", size: t.Ranks()}
 	switch functions := t.Functions(); {
@@ -90,6 +92,7 @@ func (m *Model) Rank(rank int) (*Rank, error) {
 
 // Of returns what the calls of a rank mean that was read from the trace.
 func (m *Model) Of(read *reprise.Rank, rank int) (*Rank, error) {
+	need.That(read != nil, "semantics: no rank")
 	r := &Rank{Rank: read}
 	if m.dialect == nil {
 		return r, nil
@@ -109,6 +112,7 @@ type Rank struct {
 // At returns what the call at a position means, whose terminal must be the one given;
 // nil if it means nothing to other processes.
 func (r *Rank) At(position uint64, terminal uint32) *Operation {
+	need.That(uint(terminal) < uint(r.Terminals()), "semantics: terminal out of range")
 	if r.meanings == nil {
 		return nil
 	}
@@ -118,6 +122,7 @@ func (r *Rank) At(position uint64, terminal uint32) *Operation {
 // Same returns what all calls with a terminal mean, nil if that is nothing to other processes;
 // ok is false if it depends on the position.
 func (r *Rank) Same(terminal uint32) (o *Operation, ok bool) {
+	need.That(uint(terminal) < uint(r.Terminals()), "semantics: terminal out of range")
 	if r.meanings == nil {
 		return nil, true
 	}

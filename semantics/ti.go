@@ -6,6 +6,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/ti"
 )
@@ -117,6 +118,7 @@ func HasAmount(f cst.Function) bool {
 
 // AmountOf returns how much a call computes, nothing if its function has no amount.
 func AmountOf(call *reprise.Call) Amount {
+	need.That(call != nil && call.Function != nil, "semantics: no call")
 	if !HasAmount(*call.Function) {
 		return Amount{}
 	}

@@ -1,0 +1,37 @@
+package query_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/misuse"
+	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// TestMisuse calls all of the package as it must not be called.
+func TestMisuse(t *testing.T) {
+	p := programs.Stencil2D(2, 2, 4).Timed()
+	file := testtrace.File(t, p.Run(), p.Parts())
+	trace := testtrace.Open(t, file)
+	model, err := semantics.Open(context.Background(), trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rank, err := trace.Rank(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := rank.Call(0)
+	misuse.Walk{
+		Package: "query",
+		Functions: []any{
+			query.AlignFile, query.AlignTrace, query.Overlaps, query.OpenDiff, query.OpenHang, query.OpenMatch,
+			query.OpenMessages, query.OpenNumbering, query.DurationsOf, query.OpenProfile, query.RanksInCalls,
+			query.RanksWithout, query.Programs, query.SitesOf, query.Frames, query.HasSites, query.OpenTimes,
+		},
+		Values: []any{trace, model, rank, &call, file, query.InCall, query.ForMessage, query.Matrix{}, new(query.Source)},
+	}.Run(t)
+}
