@@ -31,7 +31,7 @@ func TestMisuse(t *testing.T) {
 		Values: []any{
 			trace, rank, bytes.NewReader(file), new(merge.Accumulator), trace.Calls(0), signature, signature.Args[0],
 			call, call.Function, call.Args[0], reprise.Call{}, reprise.Call{Function: call.Function},
-			reprise.Call{Args: call.Args}, reprise.Argument{}, reprise.Form(9), &reprise.Damage{},
+			reprise.Call{Args: call.Args}, reprise.Argument{}, reprise.Constant, &reprise.Damage{},
 			&reprise.PartError{Err: io.EOF},
 		},
 	}.Run(t)

@@ -259,9 +259,10 @@ func (s *Signature) inGroup(v Value) (number int64, text string, err error) {
 // of one function: of the values that it has in calls of any of these. There must be one.
 func (p *Printer) Varying(args ...Argument) string {
 	var values []int64
-	need.That(len(args) > 0, "reprise: varying of no argument")
+	need.That(len(args) > 0, "reprise: no argument")
 	for _, a := range args {
 		a.check()
+		need.That(len(a.Values) == 1 && a.Values[0].Form == Stream, "reprise: an argument that is no stream")
 		values = append(values, p.streamed(a, 0)...)
 	}
 	x := printing{Printer: p}

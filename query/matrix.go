@@ -35,6 +35,7 @@ func newMatrix(ranks, bins int) (*Matrix, error) {
 
 // Matrix returns the traffic by so many bins, or by ranks if these are fewer.
 func (t *Traffic) Matrix(bins int) (*Matrix, error) {
+	need.That(t.Ranks >= 0, "query: traffic of fewer than 0 ranks")
 	m, err := newMatrix(t.Ranks, bins)
 	if err != nil {
 		return nil, err
@@ -62,6 +63,8 @@ func (m *Matrix) addUnknown(unplaced Flow, uncounted uint64) {
 func (m *Matrix) addPairs(list []Pair) {
 	for i := range list {
 		p := &list[i]
+		need.Index(p.Source, m.Ranks, "query: rank")
+		need.Index(p.Destination, m.Ranks, "query: rank")
 		m.Add(p.Volume)
 		source, destination := m.bin(p.Source), m.bin(p.Destination)
 		m.flows[source*m.Bins+destination].plus(p.Flow)

@@ -291,6 +291,7 @@ func (p *Profile) addTimes(durations merge.Summary, t *reprise.Trace) {
 	byName := make(map[string]*timing.Statistics)
 	for i := range p.Signatures {
 		s := &p.Signatures[i]
+		need.Index(s.Signature, len(all), "query: signature")
 		of := &all[s.Signature]
 		s.Time, s.statistics = DurationsOf(of), of
 		if byName[s.Function] == nil {

@@ -44,7 +44,7 @@ func (w Walk) Run(t *testing.T) {
 	for _, f := range w.Functions {
 		name := nameOf(f)
 		known[name] = true
-		w.call(t, p, name, reflect.ValueOf(f))
+		w.call(t, p, name, func() reflect.Value { return reflect.ValueOf(f) })
 	}
 	for n := 0; n < len(p.order); n++ { // which grows
 		receiver := p.order[n]
@@ -60,7 +60,7 @@ func (w Walk) Run(t *testing.T) {
 			method := name + "." + receiver.Type().Method(i).Name
 			known[method] = true
 			if w.Left[method] == "" && w.Left[name] == "" && !wrong[method] {
-				wrong[method] = !w.call(t, p, method, receiver.Method(i))
+				wrong[method] = !w.call(t, p, method, func() reflect.Value { return p.receiver(receiver).Method(i) })
 			}
 		}
 	}
@@ -75,18 +75,16 @@ func (w Walk) Run(t *testing.T) {
 var ownText = regexp.MustCompile(`^[a-z]+: `)
 
 // call calls a function some times, and reports the first call that ends as it must not: then it is false.
-func (w Walk) call(t *testing.T, p *pool, name string, f reflect.Value) bool {
+func (w Walk) call(t *testing.T, p *pool, name string, choose func() reflect.Value) bool {
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	p.rand = rand.New(rand.NewPCG(h.Sum64(), 1))
 	most := 40
 	if tier.Nightly {
-		most = 4000
-	}
-	if f.Type().NumIn() == 0 {
-		most = 1
+		most = 2000
 	}
 	for range most {
+		f := choose()
 		args := make([]reflect.Value, f.Type().NumIn())
 		for i := range args {
 			args[i] = p.draw(f.Type().In(i), 0)
@@ -284,6 +282,11 @@ func (p *pool) draw(t reflect.Type, depth int) reflect.Value {
 		v.Set(sound[p.rand.IntN(len(sound))])
 		return v
 	}
+	return p.fill(t, depth)
+}
+
+// fill returns a value of a type that need not be sound.
+func (p *pool) fill(t reflect.Type, depth int) reflect.Value {
 	v := reflect.New(t).Elem()
 	if depth > 4 {
 		return v
@@ -348,6 +351,24 @@ func (p *pool) sound(t reflect.Type) []reflect.Value {
 		}
 	}
 	return list
+}
+
+// receiver returns a value, or another one of its type if anybody may fill that in.
+func (p *pool) receiver(v reflect.Value) reflect.Value {
+	t := v.Type()
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	_, isError := v.Interface().(error)
+	if t.Kind() != reflect.Struct || !open(t) || isError || p.rand.IntN(2) == 0 {
+		return v
+	}
+	other := reflect.New(t)
+	other.Elem().Set(p.fill(t, 0))
+	if v.Kind() == reflect.Pointer {
+		return other
+	}
+	return other.Elem()
 }
 
 // open reports whether a type is one that anybody may fill in.
