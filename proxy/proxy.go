@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -105,6 +106,7 @@ type generator struct {
 
 // Generate returns a program that makes the calls of a trace.
 func Generate(ctx context.Context, trace *reprise.Trace, o Options) (*Program, error) {
+	need.That(trace != nil, "proxy: no trace")
 	g := &generator{ctx: ctx, trace: trace, options: o, size: trace.Ranks(), objects: make(map[string]*objects)}
 	if o.Scale == 0 {
 		g.options.Scale = 1

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
 )
@@ -85,6 +86,7 @@ func (e *DeadlockError) Error() string {
 
 // String returns the call and what it waits for in words.
 func (w Waiting) String() string {
+	need.That(w.Call.Rank != nil, "replay: waiting in no call")
 	var b strings.Builder
 	fmt.Fprintf(&b, "rank %d", w.Call.Rank.Number())
 	if w.Call.Thread > 0 {
@@ -120,6 +122,7 @@ func (w Wait) String() string {
 	case ForComplete:
 		return ranks + " to call MPI_Win_complete"
 	case ForLock:
+		need.That(w.Communicator != nil, "replay: a lock of no window")
 		return fmt.Sprintf("the lock of rank %d in window %s, which %s %s", w.Target, w.Communicator.Name, ranks, have(w.Ranks))
 	case ForMessage:
 		b.WriteString("a message from " + ranks)
@@ -142,7 +145,7 @@ func (w Wait) String() string {
 			break
 		}
 		fmt.Fprintf(&b, " (rank %d sent one with tag %d", m.From, m.Tag)
-		if m.Communicator != w.Communicator {
+		if m.Communicator != w.Communicator && m.Communicator != nil {
 			b.WriteString(" on " + m.Communicator.Name)
 		}
 		b.WriteString(", which it does not receive)")

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
 )
@@ -126,7 +127,9 @@ type Collective struct {
 // On an intercommunicator, data are those of the other group: members that need all need only those of the other group. Others
 // of the root's group than it take no part in an operation with a root. They leave at once, and are never in Leaving.
 func (c *Collective) Earliest() {
+	need.That(c != nil && c.Role != nil, "replay: no collective operation")
 	for _, i := range c.Leaving {
+		need.Index(i, min(len(c.Enter), len(c.Leave)), "replay: member")
 		c.Leave[i] = c.earliest(i)
 	}
 }
@@ -139,6 +142,7 @@ func (c *Collective) earliest(member int) Time {
 		return max(c.Enter[member], c.last[1-c.group(member)])
 	case needsRoot:
 		if c.Root >= 0 {
+			need.Index(c.Root, len(c.Enter), "replay: root")
 			return max(c.Enter[member], c.Enter[c.Root])
 		}
 	}
@@ -163,21 +167,21 @@ func (c *Collective) size(group int) int {
 	return len(c.Enter) * (1 - group)
 }
 
-// A need says which members must have made the call of a collective operation before it can
+// A quorum says which members must have made the call of a collective operation before it can
 // end for a member.
-type need uint8
+type quorum uint8
 
 const (
-	needsAll    need = iota
-	needsOthers      // all of the other group of an intercommunicator
+	needsAll    quorum = iota
+	needsOthers        // all of the other group of an intercommunicator
 	needsRoot
 	needsNone // that is sure: the member gives data to the root, or to some others
 )
 
-func (c *Collective) needOf(member int) need { return needOn(c.isInter(), c.Role, c.Root == member) }
+func (c *Collective) needOf(member int) quorum { return needOn(c.isInter(), c.Role, c.Root == member) }
 
 // needOn returns what a member needs, perhaps on an intercommunicator.
-func needOn(inter bool, p *spec.Role, isRoot bool) need {
+func needOn(inter bool, p *spec.Role, isRoot bool) quorum {
 	need := needOf(p, isRoot)
 	if need == needsAll && inter && p.Data != "" {
 		return needsOthers
@@ -188,7 +192,7 @@ func needOn(inter bool, p *spec.Role, isRoot bool) need {
 // isRooted reports whether an operation has a root.
 func isRooted(p *spec.Role) bool { return p.Gives.Of == "root" || p.Gets.Of == "root" }
 
-func needOf(p *spec.Role, isRoot bool) need {
+func needOf(p *spec.Role, isRoot bool) quorum {
 	switch {
 	case p.Gives.Of == "root" && !isRoot:
 		return needsRoot

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/timing"
@@ -48,6 +49,7 @@ type clock struct {
 
 // NewRecorded returns the computing of a trace. Close has to be called.
 func NewRecorded(t *reprise.Trace) (*Recorded, error) {
+	need.That(t != nil, "replay: no trace")
 	r := &Recorded{threads: make(map[threadKey]*clock)}
 	for _, f := range t.Functions() {
 		r.amounts = append(r.amounts, semantics.HasAmount(f))
@@ -82,6 +84,7 @@ func (r *Recorded) Close() error {
 
 // Compute returns what the trace says of a call.
 func (r *Recorded) Compute(c *Call) (before, within Time) {
+	need.That(c != nil && c.Rank != nil, "replay: no call")
 	gap, duration, ok := r.exact(c)
 	if !ok {
 		signature := c.Rank.Signature(c.Terminal)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/semantics"
 )
@@ -93,6 +94,7 @@ type Options struct {
 
 // RunWith is [Run], and tells what the Options ask for.
 func RunWith(ctx context.Context, model *semantics.Model, m Machine, o Options) (*Result, error) {
+	need.That(model != nil && m != nil, "replay: no model or no machine")
 	e, err := newEngine(ctx, model, m)
 	if err != nil {
 		return nil, err
@@ -119,6 +121,7 @@ func RunWith(ctx context.Context, model *semantics.Model, m Machine, o Options) 
 // comes to them, which is the same each time. An error ends it, as those of [Run]. Events are valid
 // until the next. It takes several times as long as [Run], and comes to the same.
 func Events(ctx context.Context, model *semantics.Model, m Machine) iter.Seq2[*Event, error] {
+	need.That(model != nil && m != nil, "replay: no model or no machine")
 	return func(yield func(*Event, error) bool) {
 		e, err := newEngine(ctx, model, m)
 		if err == nil {

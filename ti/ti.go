@@ -87,6 +87,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -239,6 +240,8 @@ func (r *Recording) Len() int { return len(r.ranks) }
 // Part returns the part of the i-th of these, in the order of their numbers. It may be asked for once; for those of different
 // ranks, by several goroutines at once.
 func (r *Recording) Part(i int) merge.Part {
+	need.Index(i, len(r.ranks), "ti: part")
+	need.That(r.ranks[i] != nil, "ti: a part that was taken")
 	p := r.ranks[i].finish()
 	r.ranks[i] = nil
 	if r.lost && p.Bounded == nil {
@@ -270,6 +273,7 @@ func Record(r *Reader, progress func() error) (merge.Run, []merge.Part, error) {
 // as [Reader.Ranks] says. ReadRanks calls progress, unless that is nil, after every few
 // thousand calls and stops with its error. An error of r is returned as it is.
 func ReadRanks(r *Reader, progress func() error) (*Recording, error) {
+	need.That(r != nil, "ti: no reader")
 	const callsPerStep = 4096
 	var (
 		functions = Functions()
