@@ -22,7 +22,6 @@ import (
 	"github.com/reprise-trace/reprise/export/simgrid"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/semantics"
 )
 
 // An exportFormat is what a trace can be exported to.
@@ -164,9 +163,6 @@ func exportTrace(q *question, o exportOptions) error {
 	if err != nil {
 		return named(err)
 	}
-	if x.by == export.Messages {
-		x.noteUnreceived(done)
-	}
 	out := summaryOf(q.Command, o.output)
 	fmt.Fprintf(out, "%s: %s, %s\n", text.Printable(o.output), text.Plural(done, unit), text.Plural(int64(size), "byte"))
 	for _, n := range x.notes {
@@ -246,24 +242,6 @@ func (x *exporting) table() (export.TableOptions, error) {
 		x.estimated(query.Statistics)
 	}
 	return o, nil
-}
-
-// noteUnreceived notes how many messages calls send that have no row, if all calls are chosen and they
-// can be counted: the table is there without that.
-func (x *exporting) noteUnreceived(rows uint64) {
-	if x.ranks != nil || x.window.set {
-		return
-	}
-	model, err := semantics.Open(x.Context(), x.trace)
-	if err != nil || !model.Known() {
-		return
-	}
-	m, err := query.OpenMessages(x.Context(), model, 1, query.Options{})
-	if err != nil || m.Matrix.Volume.Messages <= rows {
-		return
-	}
-	x.notes = append(x.notes, fmt.Sprintf("of %s that calls send: "+
-		"those that nobody receives, or of which it is not known who does, have no row; see reprise match", text.Plural(m.Matrix.Volume.Messages, "message")))
 }
 
 func (x *exporting) estimated(from query.Source) {

@@ -1,7 +1,10 @@
 package rows
 
 import (
+	"cmp"
 	"iter"
+	"maps"
+	"slices"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/query"
@@ -9,8 +12,9 @@ import (
 )
 
 // Rows that are messages come by the rank that receives them, in the order in which the calls
-// return that complete their receipt. The other end is found by the number of the message on
-// its channel, not by going through the calls of all ranks at once.
+// return that complete their receipt, and behind them those that no call completes. The other end
+// is found by the number of the message on its channel, not by going through the calls of all ranks
+// at once. A message that has none has a row among those of its sender, at the call that sends it.
 
 // A message is what messages have in common that are of one code.
 type message struct {
@@ -26,9 +30,10 @@ type message struct {
 // A messageKey tells messages of one receiving rank apart.
 type messageKey struct {
 	from                           int
-	sender, receiver, completer    uint32 // terminals
-	sent, received                 *semantics.Operation
-	numberOfSent, numberOfReceived int // of the message in these
+	sender, receiver, completer    uint32               // terminals
+	sent, received                 *semantics.Operation // nil if the message is not received
+	numberOfSent, numberOfReceived int                  // of the message in these
+	completed                      bool
 }
 
 // A column of rows that are messages, which is unique.
@@ -46,17 +51,21 @@ const (
 
 // messageRows are the unique columns of rows that are messages.
 type messageRows struct {
-	ints  [messageInts][]int64
-	sent  []bool // whether there is the time of the call that sends
-	timed []bool // of those that receive
-	both  []bool
+	ints      [messageInts][]int64
+	received  []bool // whether there is a receive
+	completed []bool // and a call that completes it
+	sent      []bool // whether there is the time of the call that sends
+	begun     []bool // of the one that begins to receive
+	ended     []bool // of the one that completes that
+	both      []bool // of those that begin to send and to receive
 }
 
 func (m *messageRows) reset() {
 	for i := range m.ints {
 		m.ints[i] = m.ints[i][:0]
 	}
-	m.sent, m.timed, m.both = m.sent[:0], m.timed[:0], m.both[:0]
+	m.received, m.completed = m.received[:0], m.completed[:0]
+	m.sent, m.begun, m.ended, m.both = m.sent[:0], m.begun[:0], m.ended[:0], m.both[:0]
 }
 
 // messageColumns returns the columns of rows that are messages.
@@ -71,21 +80,22 @@ func (t *Table) messageColumns() []*Column {
 			}}
 	}
 	text := func(s string) Cell { return Cell{Valid: s != "", Text: s} }
+	received, completed := func(g *Group) []bool { return g.messages.received }, func(g *Group) []bool { return g.messages.completed }
 	columns := []*Column{
-		unique("message", messageNumber, nil),
+		unique("message", messageNumber, received),
 		cell("send_rank", Int, false, func(m *message) Cell { return intCell(int64(m.from)) }),
 		cell("recv_rank", Int, false, func(m *message) Cell { return intCell(int64(m.to)) }),
 		cell("tag", Int, true, func(m *message) Cell { return known(m.tag) }),
 		cell("communicator", Text, true, func(m *message) Cell { return text(m.communicator) }),
 		cell("bytes", Int, true, func(m *message) Cell { return known(m.bytes) }),
 		cell("send_function", Text, false, func(m *message) Cell { return textCell(m.sender) }),
-		cell("recv_function", Text, false, func(m *message) Cell { return textCell(m.receiver) }),
-		cell("complete_function", Text, false, func(m *message) Cell { return textCell(m.completer) }),
+		cell("recv_function", Text, true, func(m *message) Cell { return text(m.receiver) }),
+		cell("complete_function", Text, true, func(m *message) Cell { return text(m.completer) }),
 		cell("send_signature", Int, false, func(m *message) Cell { return intCell(int64(m.sendSignature)) }),
-		cell("recv_signature", Int, false, func(m *message) Cell { return intCell(int64(m.receiveSignature)) }),
+		cell("recv_signature", Int, true, func(m *message) Cell { return Cell{Valid: m.receiver != "", Int: int64(m.receiveSignature)} }),
 		unique("send_position", sendPosition, nil),
-		unique("recv_position", receivePosition, nil),
-		unique("complete_position", completePosition, nil),
+		unique("recv_position", receivePosition, received),
+		unique("complete_position", completePosition, completed),
 	}
 	if query.HasSites(t.trace) {
 		columns = append(columns,
@@ -96,7 +106,7 @@ func (t *Table) messageColumns() []*Column {
 	if t.choice.Times == nil {
 		return columns
 	}
-	sent, timed := func(g *Group) []bool { return g.messages.sent }, func(g *Group) []bool { return g.messages.timed }
+	sent := func(g *Group) []bool { return g.messages.sent }
 	if t.dated {
 		columns = append(columns, &Column{Name: "send_start", Type: Time, Optional: true, Unique: true, numbered: true, there: sent,
 			ints: func(g *Group, begin, end int, dst []int64) []int64 {
@@ -105,7 +115,8 @@ func (t *Table) messageColumns() []*Column {
 	}
 	return append(columns,
 		unique("send_start_ns", sendStart, sent), unique("send_end_ns", sendEnd, sent),
-		unique("recv_start_ns", receiveStart, timed), unique("recv_end_ns", receiveEnd, timed),
+		unique("recv_start_ns", receiveStart, func(g *Group) []bool { return g.messages.begun }),
+		unique("recv_end_ns", receiveEnd, func(g *Group) []bool { return g.messages.ended }),
 		&Column{Name: "late_ns", Type: Int, Optional: true, Unique: true, numbered: true, there: func(g *Group) []bool { return g.messages.both },
 			ints: func(g *Group, begin, end int, dst []int64) []int64 {
 				for i := begin; i < end; i++ {
@@ -130,35 +141,57 @@ type receipt struct {
 }
 
 // messages adds a row for each message that a rank receives and that a call completes among
-// those first ≤ position < end of a source.
+// those first ≤ position < end of a source, for each that no call completes whose receive is among
+// them, and for each that one of them sends and nobody receives.
 func (f *filler) messages(s *source, first, end uint64) error {
 	if s.ops == nil {
 		return nil
 	}
 	s.messages = make(map[messageKey]uint32)
 	pending := make(map[int64]receipt) // by request
-	var done []receipt
+	var done, open []receipt           // open are those that no call completes
 	f.begin(s, 0)
 	for call, err := range f.walk(s) {
 		if err != nil {
 			return err
 		}
-		if call.Position == end || call.Position%cancelled == 0 && f.ctx.Err() != nil {
+		later := call.Position >= end // where those only count that complete receives from before
+		if later && len(pending) == 0 || call.Position%cancelled == 0 && f.ctx.Err() != nil {
 			break
 		}
 		o, numbers := s.ops.numbers.At(call.Position, call.Terminal)
 		if o == nil {
 			continue
 		}
-		if done = receipts(done[:0], pending, call, o, numbers); len(done) == 0 || call.Position < first || !f.wanted(s, &call) {
+		if later {
+			numbers = nil
+		}
+		done, open = receipts(done[:0], open, pending, call, o, numbers)
+		if call.Position < first || later || !f.wanted(s, &call) {
 			continue
 		}
 		for i := range done {
-			if err := f.message(s, &done[i], call); err != nil {
+			if more, err := f.received(s, &done[i], &call); err != nil || !more {
 				return err
 			}
-			if f.group.full() && !f.next(s, 0) {
-				return nil
+		}
+		for i := range o.Messages {
+			if o.Messages[i].Direction != semantics.Send || o.Messages[i].Peer < 0 || numbers != nil && numbers[i] > 0 {
+				continue
+			}
+			if more, err := f.unreceived(s, &call, o, i); err != nil || !more {
+				return err
+			}
+		}
+	}
+	open = slices.AppendSeq(open, maps.Values(pending))
+	slices.SortFunc(open, func(a, b receipt) int {
+		return cmp.Or(cmp.Compare(a.call.Position, b.call.Position), a.message-b.message)
+	})
+	for i := range open {
+		if r := &open[i]; r.call.Position >= first && f.wanted(s, &r.call) {
+			if more, err := f.received(s, r, nil); err != nil || !more {
+				return err
 			}
 		}
 	}
@@ -174,8 +207,8 @@ func (f *filler) walk(s *source) iter.Seq2[reprise.Call, error] {
 	return s.read.Calls()
 }
 
-// receipts returns those that a call completes, and takes note of those that it begins.
-func receipts(done []receipt, pending map[int64]receipt, call reprise.Call, o *semantics.Operation, numbers []uint64) []receipt {
+// receipts returns those that a call completes, adds those that none will to open, and takes note of those that it begins.
+func receipts(done, open []receipt, pending map[int64]receipt, call reprise.Call, o *semantics.Operation, numbers []uint64) (_, _ []receipt) {
 	for _, id := range o.Completes {
 		if r, ok := pending[id]; ok {
 			done = append(done, r)
@@ -183,6 +216,9 @@ func receipts(done []receipt, pending map[int64]receipt, call reprise.Call, o *s
 		delete(pending, id)
 	}
 	for _, id := range o.Frees {
+		if r, ok := pending[id]; ok {
+			open = append(open, r)
+		}
 		delete(pending, id)
 	}
 	for i, n := range numbers {
@@ -191,50 +227,91 @@ func receipts(done []receipt, pending map[int64]receipt, call reprise.Call, o *s
 		}
 		r := receipt{call, o, i, n}
 		if id, ok := o.Request(i); ok && !o.Messages[i].Blocking {
+			if lost, ok := pending[id]; ok {
+				open = append(open, lost)
+			}
 			pending[id] = r
 		} else {
 			done = append(done, r)
 		}
 	}
-	return done
+	return done, open
 }
 
-// message adds the row of a message whose receipt ends with a call.
-func (f *filler) message(s *source, r *receipt, end reprise.Call) error {
+// A row is what is unique in the row of a message.
+type row struct {
+	number    uint64 // of the message, if it is received
+	sentAt    uint64 // position of the call that sends
+	sent      reprise.Time
+	timed     bool          // whether there is that time
+	begun     *reprise.Call // of the receive, and
+	completed *reprise.Call // what completes it; nil if nothing does
+}
+
+// received adds the row of a message whose receipt ends with a call, or with none. It returns false if no more are wanted.
+func (f *filler) received(s *source, r *receipt, end *reprise.Call) (bool, error) {
 	p, err := s.ops.numbers.Partner(r.call.Position, r.operation, r.message)
 	if err != nil || p.Rank < 0 {
-		return err
+		return true, err
 	}
 	from, err := f.sender(p.Rank)
 	if err != nil {
-		return err
+		return false, err
 	}
 	terminal := from.rank.Grammar().At(p.Position)
-	k := messageKey{p.Rank, terminal, r.call.Terminal, end.Terminal, from.rank.At(p.Position, terminal), r.operation, p.Other, r.message}
+	k := messageKey{from: p.Rank, sender: terminal, receiver: r.call.Terminal, sent: from.rank.At(p.Position, terminal), received: r.operation,
+		numberOfSent: p.Other, numberOfReceived: r.message, completed: end != nil}
+	if end != nil {
+		k.completer = end.Terminal
+	}
+	at, err := f.senders.time(from, k, p.Position)
+	if err != nil {
+		return false, err
+	}
+	return f.message(s, from, k, row{r.number, p.Position, at, from.timed(), &r.call, end}), nil
+}
+
+// unreceived adds the row of a message of a call that sends, which nobody receives, or of which it is not known who does.
+// It returns false if no more are wanted.
+func (f *filler) unreceived(s *source, call *reprise.Call, o *semantics.Operation, i int) (bool, error) {
+	from, err := f.sender(s.rank)
+	if err != nil {
+		return false, err
+	}
+	k := messageKey{from: s.rank, sender: call.Terminal, sent: o, numberOfSent: i}
+	return f.message(s, from, k, row{sentAt: call.Position, sent: reprise.Time{Start: call.Start, Duration: call.Duration}, timed: call.Timed}), nil
+}
+
+// message adds a row. It returns false if no more are wanted.
+func (f *filler) message(s *source, from *sender, k messageKey, r row) bool {
 	n, ok := s.messages[k]
 	if !ok {
 		n = uint32(len(s.codes))
 		s.messages[k] = n
-		s.codes = append(s.codes, code{source: s, terminal: r.call.Terminal, operation: r.operation, message: f.newMessage(s, from, k)})
-	}
-	at, err := f.senders.time(from, k, p.Position)
-	if err != nil {
-		return err
+		c := code{source: s, terminal: k.sender, operation: k.sent, message: f.newMessage(s, from, k)}
+		if k.received != nil {
+			c.terminal, c.operation = k.receiver, k.received
+		}
+		s.codes = append(s.codes, c)
 	}
 	g := f.group
 	g.numbers = append(g.numbers, n)
 	g.bytes += heldByMessage
 	m := &g.messages
-	for i, v := range [messageInts]int64{
-		messageNumber: number(r.number), sendPosition: number(p.Position), receivePosition: number(r.call.Position), completePosition: number(end.Position),
-		sendStart: f.since(at.Start), sendEnd: add(f.since(at.Start), at.Duration),
-		receiveStart: f.since(r.call.Start), receiveEnd: add(f.since(end.Start), end.Duration),
-	} {
+	ints := [messageInts]int64{messageNumber: number(r.number), sendPosition: number(r.sentAt), sendStart: f.since(r.sent.Start), sendEnd: add(f.since(r.sent.Start), r.sent.Duration)}
+	if r.begun != nil {
+		ints[receivePosition], ints[receiveStart] = number(r.begun.Position), f.since(r.begun.Start)
+	}
+	if r.completed != nil {
+		ints[completePosition], ints[receiveEnd] = number(r.completed.Position), add(f.since(r.completed.Start), r.completed.Duration)
+	}
+	for i, v := range ints {
 		m.ints[i] = append(m.ints[i], v)
 	}
-	sent, here := from.timed(), r.call.Timed && end.Timed
-	m.sent, m.timed, m.both = append(m.sent, sent), append(m.timed, here), append(m.both, sent && here)
-	return nil
+	begun, ended := r.begun != nil && r.begun.Timed, r.completed != nil && r.completed.Timed
+	m.received, m.completed = append(m.received, r.begun != nil), append(m.completed, r.completed != nil)
+	m.sent, m.begun, m.ended, m.both = append(m.sent, r.timed), append(m.begun, begun), append(m.ended, ended), append(m.both, r.timed && begun)
+	return !g.full() || f.next(s, 0)
 }
 
 // heldByMessage is about how many bytes the row of a message takes.
@@ -242,18 +319,28 @@ const heldByMessage = 100
 
 // newMessage returns what messages of a key have in common.
 func (f *filler) newMessage(s *source, from *sender, k messageKey) *message {
-	calls := [...]reprise.Call{from.rank.Call(k.sender), s.read.Call(k.receiver), s.read.Call(k.completer)}
-	sent, received := &k.sent.Messages[k.numberOfSent], &k.received.Messages[k.numberOfReceived]
+	call, sent := from.rank.Call(k.sender), &k.sent.Messages[k.numberOfSent]
 	m := &message{
-		from: k.from, to: s.rank, tag: received.Tag, bytes: sent.Bytes, communicator: plain(received.Communicator.Name),
-		sender: plain(calls[0].Function.Name), receiver: plain(calls[1].Function.Name), completer: plain(calls[2].Function.Name),
-		sendSignature: from.rank.Signature(k.sender), receiveSignature: s.read.Signature(k.receiver),
+		from: k.from, to: sent.Peer, tag: sent.Tag, bytes: sent.Bytes,
+		sender: plain(call.Function.Name), sendSignature: from.rank.Signature(k.sender), sendSite: plain(f.sites.Of(&call)),
 	}
-	for i, to := range []*string{&m.sendSite, &m.receiveSite, &m.doneSite} {
-		*to = plain(f.sites.Of(&calls[i]))
+	if sent.Communicator != nil {
+		m.communicator = plain(sent.Communicator.Name)
 	}
-	if from.clock != nil && s.clock != nil {
-		m.source = min(from.clock.Source(), s.clock.Source())
+	if from.clock != nil {
+		m.source = from.clock.Source()
+	}
+	if k.received == nil {
+		return m
+	}
+	call = s.read.Call(k.receiver)
+	m.receiver, m.receiveSignature, m.receiveSite = plain(call.Function.Name), s.read.Signature(k.receiver), plain(f.sites.Of(&call))
+	if m.to, m.tag = s.rank, k.received.Messages[k.numberOfReceived].Tag; s.clock != nil {
+		m.source = min(m.source, s.clock.Source())
+	}
+	if k.completed {
+		call = s.read.Call(k.completer)
+		m.completer, m.doneSite = plain(call.Function.Name), plain(f.sites.Of(&call))
 	}
 	return m
 }

@@ -53,9 +53,13 @@ func checkMessages(t *testing.T, trace *reprise.Trace, o export.Options) {
 	all.Between = nil
 	_, calls := exporttest.Read(t, newTable(t, trace, export.TableOptions{Options: all}))
 	sends, ends := make(map[string]exporttest.Row), make(map[string]exporttest.Row)
+	unreceived := make(map[string]exporttest.Row) // by rank and position
 	for _, row := range calls {
 		for _, n := range integers.FindAllString(row["send_messages"], -1) {
 			sends[n] = row
+		}
+		if row["send_to"] != "" && row["send_messages"] == "" {
+			unreceived[row["rank"]+" "+row["position"]] = row
 		}
 		for _, n := range integers.FindAllString(row["recv_messages"], -1) {
 			ends[n] = row
@@ -75,6 +79,11 @@ func checkMessages(t *testing.T, trace *reprise.Trace, o export.Options) {
 			want++
 		}
 	}
+	for at := range unreceived {
+		if among[at] {
+			want++
+		}
+	}
 	_, got := exporttest.Read(t, newTable(t, trace, export.TableOptions{Options: o, By: export.Messages}))
 	if len(got) != want {
 		t.Fatalf("%d messages, want %d", len(got), want)
@@ -82,6 +91,12 @@ func checkMessages(t *testing.T, trace *reprise.Trace, o export.Options) {
 	for _, m := range got {
 		send, end := sends[m["message"]], ends[m["message"]]
 		delete(sends, m["message"])
+		if m["message"] == "" {
+			at := m["send_rank"] + " " + m["send_position"]
+			send = unreceived[at]
+			end = exporttest.Row{"rank": send["send_to"], "time_source": send["time_source"]}
+			delete(unreceived, at)
+		}
 		for column, v := range map[string]string{
 			"send_rank": send["rank"], "send_position": send["position"], "send_start_ns": send["start_ns"], "send_function": send["function"],
 			"recv_rank": end["rank"], "complete_position": end["position"], "complete_function": end["function"], "time_source": end["time_source"],
