@@ -6,6 +6,8 @@ import (
 	"iter"
 	"slices"
 	"sort"
+
+	"github.com/reprise-trace/reprise/internal/need"
 )
 
 // A Grammar is an immutable grammar that generates one sequence of symbols. Its
@@ -189,6 +191,7 @@ func exact[T any](list []T) []T {
 // to maps different terminals to one, the result may be larger than what a
 // Builder would make of the sequence.
 func (g *Grammar) Rewrite(to func(Symbol) Symbol) *Grammar {
+	need.That(to != nil || len(g.symbols) == 0, "sequitur: nothing says what symbols become")
 	var body []run
 	a := assembler{
 		g:     Grammar{make([]symbol, 0, len(g.symbols)), make([]uint32, 0, len(g.ends))},

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/fingerprint"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -67,6 +68,7 @@ type Monoid[M any] interface {
 // are all that matters: then values are left as they are. Of is called once for each
 // terminal on a right-hand side; terminals must stand for one sum each.
 func NewSum[M any](g *Grammar, monoid Monoid[M], of func(Symbol) Weighed[M]) *Sum[M] {
+	need.That(g != nil && (of != nil || len(g.symbols) == 0), "sequitur: no grammar, or nothing says what symbols stand for")
 	s := &Sum[M]{grammar: g, monoid: monoid, ends: g.ends}
 	s.makeTerms(len(g.symbols))
 	begin := uint32(0)
@@ -89,6 +91,7 @@ func NewSum[M any](g *Grammar, monoid Monoid[M], of func(Symbol) Weighed[M]) *Su
 
 // Measure returns the Sum of a weight of each terminal, without values.
 func (g *Grammar) Measure(weight func(Symbol) uint64) *Measure {
+	need.That(weight != nil || len(g.symbols) == 0, "sequitur: nothing says what symbols weigh")
 	return NewSum(g, nil, func(s Symbol) Weighed[struct{}] { return Weighed[struct{}]{Weight: weight(s)} })
 }
 
@@ -116,6 +119,7 @@ func (g *Grammar) Places() *Places {
 // NewSumAt returns a [Sum] of some terminals: all others weigh nothing, and have the value of
 // no symbols.
 func NewSumAt[M any](p *Places, monoid Monoid[M], of map[Symbol]Weighed[M]) *Sum[M] {
+	need.That(p != nil, "sequitur: no places")
 	g := p.grammar
 	s := &Sum[M]{grammar: g, monoid: monoid, sparse: true, places: p.above(maps.Keys(of))}
 	s.makeTerms(len(s.places))

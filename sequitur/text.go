@@ -6,6 +6,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/reprise-trace/reprise/internal/need"
 )
 
 // decimal is how terminals are written where no other way is given.
@@ -26,6 +28,7 @@ func (g *Grammar) String() string {
 //	S → 0 (1 2 (3 4)^5)^100 R2 5 R2
 //	R2 → 6 7
 func (g *Grammar) WriteText(w io.Writer, name func(Symbol) string) error {
+	need.That(w != nil, "sequitur: nothing to write to")
 	if name == nil {
 		name = decimal
 	}
@@ -116,6 +119,7 @@ func (t *texter) count(n uint64) {
 // from each symbol to the rule it refers to. Terminals are written by name; nil
 // means as numbers.
 func (g *Grammar) WriteDOT(w io.Writer, name func(Symbol) string) error {
+	need.That(w != nil, "sequitur: nothing to write to")
 	if name == nil {
 		name = decimal
 	}
