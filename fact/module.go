@@ -14,6 +14,7 @@ type Module struct {
 	named     map[string]any    // *global or *function, by name with its @
 	metadata  map[string]string // by number with its !
 	units     *units
+	cut       bool
 }
 
 // A global is a variable.

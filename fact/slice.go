@@ -3,6 +3,8 @@ package fact
 import (
 	"maps"
 	"slices"
+
+	"github.com/reprise-trace/reprise/internal/need"
 )
 
 // Options configures [Cut]. The zero Options is the default configuration.
@@ -50,6 +52,8 @@ type slicer struct {
 // Cut finds what is needed of a module, which must not be used for anything else. An error is an
 // *Error that names what is not supported.
 func Cut(m *Module, o Options) (*Slice, error) {
+	need.That(m != nil && !m.cut, "fact: no module, or one that was cut")
+	m.cut = true
 	main, ok := m.named["@main"].(*function)
 	if !ok || len(main.blocks) == 0 {
 		main, ok = m.named["@_QQmain"].(*function) // of Fortran
