@@ -42,9 +42,13 @@ func newMerge() *cobra.Command {
 				return err
 			}
 		default:
-			if err := mergeFiles(cmd, &s); err != nil {
+			if err := tree.collectLeft(cmd, s.Input); err != nil {
 				return err
 			}
+			if err := mergeFiles(cmd, &s); err != nil {
+				return withLeft(err, s.Input)
+			}
+			s.Raw = leftOf(s.Input)
 			if tree.remove {
 				if err := s.removeParts(); err != nil {
 					return err
@@ -88,6 +92,8 @@ type mergeSummary struct {
 	Shapes  int         `json:"number_of_shapes"`
 	Bytes   int64       `json:"trace_bytes"`
 	Beyond  *beyond     `json:"beyond"` // null if calls name only ranks of the run
+
+	Raw []string `json:"raw_records,omitempty"` // where there are some that may be of ranks without a part
 
 	Clocks []merge.Clock `json:"clocks,omitempty"` // of machines, if there are several and times of every call
 
@@ -135,6 +141,7 @@ func (s *mergeSummary) removeParts() error {
 	}
 	for _, path := range s.Input {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			_ = os.Remove(filepath.Join(path, collectingLock))
 			_ = os.Remove(path) // unless something else is in it
 		}
 	}
@@ -246,6 +253,9 @@ func (s *mergeSummary) print(stdout, stderr io.Writer) {
 	}
 	if s.Missing.Len() > 0 {
 		warn(stderr, "in no part: %s", text.Ranks(s.Missing))
+	}
+	for _, raw := range s.Raw {
+		warn(stderr, "%s", raw)
 	}
 	s.Beyond.warn(stderr, s.size > 0)
 }

@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -44,12 +45,16 @@ type member struct {
 type tidings struct {
 	Parts   int      `json:"parts"`
 	Left    []string `json:"left_out,omitempty"` // what is wrong with parts, which are left out
+	Raw     []string `json:"raw,omitempty"`      // where raw records may be of which there is no part
 	Failure string   `json:"failure,omitempty"`  // why there is no trace
 }
 
 // mergeAsMember is what each process of a tree does.
 func mergeAsMember(cmd *cobra.Command, s *mergeSummary, o *treeOptions) error {
 	program, err := o.handed.take(cmd.Context())
+	if err == nil {
+		err = o.collectLeft(cmd, s.Input)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", host(), err)
 	}
@@ -65,6 +70,7 @@ func mergeAsMember(cmd *cobra.Command, s *mergeSummary, o *treeOptions) error {
 		return err
 	}
 	m := &member{cmd: cmd, summary: s, directory: s.Input[0], told: cmd.OutOrStdout()}
+	m.tells.Raw = leftOf(s.Input)
 	err = m.serve(bufio.NewReader(socket), socket)
 	socket.Close() // if there is an error, the program aborts
 	e := c.Wait()
@@ -211,6 +217,7 @@ func (m *member) take(from io.Reader) error {
 	}
 	m.tells.Parts += tells.Parts
 	m.tells.Left = append(m.tells.Left, tells.Left...)
+	m.tells.Raw = append(m.tells.Raw, tells.Raw...) // each process of a node names them
 	if m.tells.Failure == "" {
 		m.tells.Failure = tells.Failure
 	}
@@ -264,6 +271,10 @@ func (m *member) write() error {
 		}
 		warn(stderr, "%s", left)
 	}
+	slices.Sort(m.tells.Raw)
+	for _, raw := range slices.Compact(m.tells.Raw) {
+		warn(stderr, "%s", raw)
+	}
 	switch {
 	case m.tells.Failure != "":
 		return errors.New(m.tells.Failure)
@@ -298,14 +309,14 @@ func (m *member) say() error {
 	return err
 }
 
-var errNoParts = errors.New("no node has a part in it: no call of MPI was recorded, or the recorders were killed. Then raw records are in reprise-spool-* of the directory for temporary files, or of --spool, on each node: reprise collect makes parts of them")
+var errNoParts = errors.New("no node has a part in it: no call of MPI was recorded, or the recorders were killed. Then raw records are in reprise-spool-* of the directory for temporary files, or of --spool, on each node: merge --collect makes parts of them")
 
 // mergedParts is what the root writes in front of the number of parts that were merged.
 const mergedParts = "reprise-merged\t"
 
 // done reports whether no part is needed any more.
 func (m *member) done() bool {
-	return m.root == nil && len(m.tells.Left) == 0 || errors.Is(m.root, errNoParts)
+	return len(m.tells.Raw) == 0 && (m.root == nil && len(m.tells.Left) == 0 || errors.Is(m.root, errNoParts))
 }
 
 // mostLeft is how many parts that were left out are told of.

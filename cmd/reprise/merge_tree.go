@@ -28,6 +28,7 @@ type treeOptions struct {
 	mpicc  string
 	member bool   // this is one of the processes
 	remove bool   // the directory of the parts, once the trace is written
+	raw    bool   // collect what recorders left that were killed
 	handed handed // to a member: the program that exchanges parts
 }
 
@@ -39,6 +40,7 @@ func (o *treeOptions) addTo(f *pflag.FlagSet) {
 	f.StringVar(&o.mpicc, "mpicc", "", "the compiler `command` of the launcher's MPI")
 	f.BoolVar(&o.member, "member", false, "merge as a process that the launcher started")
 	f.BoolVar(&o.remove, "remove", false, "remove the parts once the trace is written; with a launcher, their directory on each node")
+	f.BoolVar(&o.raw, "collect", false, "collect raw records before, of recorders that were killed, on this machine or, with a launcher, on each node")
 	f.Var(&o.handed, "program", "take the program that another process has built, as JSON says")
 	for _, name := range []string{"member", "program"} {
 		if err := f.MarkHidden(name); err != nil {
@@ -236,6 +238,9 @@ func (o *treeOptions) commandLine(cmd *cobra.Command, launcher []string, s *merg
 	args := append(launcher[:len(launcher):len(launcher)], self, "merge", "--member", "--program", handed.String(), "--radix", strconv.Itoa(o.radix), "-o", output)
 	if o.remove {
 		args = append(args, "--remove")
+	}
+	if o.raw {
+		args = append(args, "--collect")
 	}
 	if s.size > 0 {
 		args = append(args, "--size", strconv.Itoa(s.size))

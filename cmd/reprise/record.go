@@ -81,7 +81,8 @@ type recordOptions struct {
 	onTimeout        *choice
 	sites            *choice
 	merge            *choice
-	lock             bool // of the directory of parts
+	lock             bool     // of the directory of parts
+	place            *os.File // in the directory of parts, which says where the raw records are
 	finalize         finalizing
 	handed           handed // the library
 }
@@ -281,8 +282,10 @@ func (o *recordOptions) makeSpool() (path string, remove func(), err error) {
 		if path, err = os.MkdirTemp(o.spool, spoolPrefix); err != nil {
 			return "", nil, err
 		}
-		path, err = filepath.Abs(path)
-		return path, func() { atomicfile.Discard(path) }, err
+		if path, err = filepath.Abs(path); err == nil && o.output.parts != "" {
+			o.place, err = keepPlace(o.output.parts, path)
+		}
+		return path, func() { o.discard(path) }, err
 	}
 	if err := os.MkdirAll(o.raw, 0o700); err != nil {
 		return "", nil, err
@@ -298,6 +301,15 @@ func (o *recordOptions) makeSpool() (path string, remove func(), err error) {
 		path, err = filepath.Abs(o.raw)
 	}
 	return path, func() {}, err
+}
+
+// discard removes a spool.
+func (o *recordOptions) discard(path string) {
+	atomicfile.Discard(path)
+	if o.place != nil {
+		os.Remove(o.place.Name())
+		o.place.Close()
+	}
 }
 
 // preload returns the libraries that are loaded into the processes of the command.

@@ -95,6 +95,9 @@ func startHelper(spool string, o *recordOptions, made merge.Origin) (*helper, er
 		}
 		extra = append(extra, h.lock)
 	}
+	if o.place != nil {
+		extra = append(extra, o.place)
+	}
 	if o.finalize.wanted() {
 		mine, theirs, err := socketPair()
 		if err != nil {
