@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // Options say what is made.
@@ -63,8 +64,11 @@ func (e *Error) Error() string {
 
 // Make makes the trace of a run of a program from others, on different numbers of ranks.
 func Make(ctx context.Context, traces []*reprise.Trace, o Options) (*Result, error) {
-	if o.Ranks < 1 || len(traces) == 0 {
+	if o.Ranks < 1 || len(traces) == 0 || slices.Contains(traces, nil) {
 		return nil, errors.New("extrapolate: no ranks, or no trace")
+	}
+	if o.Ranks-1 > rankenc.MaxRank {
+		return nil, fmt.Errorf("extrapolate: %d ranks, and a run has no more than %d", o.Ranks, rankenc.MaxRank+1)
 	}
 	traces = slices.Clone(traces)
 	slices.SortStableFunc(traces, func(a, b *reprise.Trace) int { return cmp.Compare(a.Ranks(), b.Ranks()) })

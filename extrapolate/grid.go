@@ -82,7 +82,7 @@ func balanced(n int64, dims int) []int64 {
 	for len(best) < dims {
 		best = append(best, 1)
 	}
-	list := make([]int64, dims)
+	list, all := make([]int64, dims), factors(n)
 	var try func(d int, rest, most int64)
 	try = func(d int, rest, most int64) {
 		if d == dims-1 {
@@ -94,8 +94,8 @@ func balanced(n int64, dims int) []int64 {
 			}
 			return
 		}
-		for f := int64(1); f <= min(rest, most); f++ {
-			if rest%f == 0 {
+		for _, f := range all {
+			if f <= most && rest%f == 0 {
 				list[d] = f
 				try(d+1, rest/f, f)
 			}
@@ -105,6 +105,21 @@ func balanced(n int64, dims int) []int64 {
 		try(0, n, n)
 	}
 	return best
+}
+
+// factors returns the factors of n, ascending.
+func factors(n int64) []int64 {
+	var low, high []int64
+	for f := int64(1); f*f <= n; f++ {
+		if n%f == 0 {
+			low = append(low, f)
+			if f*f < n {
+				high = append(high, n/f)
+			}
+		}
+	}
+	slices.Reverse(high)
+	return append(low, high...)
 }
 
 // halved returns the powers of two that make up n if the first gets the first factor of 2, and so on; 0 if n is none.
