@@ -32,6 +32,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/events"
+	"github.com/reprise-trace/reprise/internal/need"
 )
 
 // errNoCalls means that no rank that was chosen made calls: Paraver needs one at least.
@@ -55,6 +56,7 @@ type Messages struct {
 // Write writes the records of the calls of t that o chooses, and returns of how many
 // messages there are records.
 func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o export.Options) (Messages, error) {
+	need.That(t != nil && w != nil, "export: no trace, or nothing to write to")
 	choice, err := events.Open(ctx, t, o)
 	if err != nil {
 		return Messages{}, err
@@ -201,6 +203,7 @@ func (w *writer) function(f *cst.Function) function {
 
 // WriteRows writes the names of the tasks and threads that Write writes with the same o.
 func WriteRows(ctx context.Context, w io.Writer, t *reprise.Trace, o export.Options) error {
+	need.That(t != nil && w != nil, "export: no trace, or nothing to write to")
 	o.Progress = nil
 	choice, err := events.Open(ctx, t, o)
 	if err != nil {
@@ -224,6 +227,7 @@ func WriteRows(ctx context.Context, w io.Writer, t *reprise.Trace, o export.Opti
 
 // WriteConfig writes what states, types and values of events are called.
 func WriteConfig(w io.Writer, t *reprise.Trace) error {
+	need.That(t != nil && w != nil, "export: no trace, or nothing to write to")
 	b := bufio.NewWriter(w)
 	b.WriteString("DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\nLOOK_BACK           100\nSPEED               1\n" +
 		"FLAG_ICONS          ENABLED\nNUM_OF_STATE_COLORS 1000\nYMAX_SCALE          37\n\n\nDEFAULT_SEMANTIC\n\nTHREAD_FUNC          State As Is\n\n\nSTATES\n")

@@ -33,6 +33,7 @@ import (
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/events"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -44,6 +45,7 @@ const maxRanks = 1024
 // Write writes the profile of the calls of a trace that o chooses, compressed by gzip as
 // pprof has it. Of estimated times, calls are between two times by [query.Clock.Positions].
 func Write(ctx context.Context, w io.Writer, trace *reprise.Trace, o export.Options) error {
+	need.That(trace != nil && w != nil, "export: no trace, or nothing to write to")
 	choice, err := events.Choose(ctx, trace, o)
 	if err != nil {
 		return err

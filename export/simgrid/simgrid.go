@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/events"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/ti"
 )
@@ -35,6 +36,7 @@ var errUnknown = errors.New("simgrid: the calls are neither of MPI nor actions o
 // Write writes the calls of t that o chooses. What it holds grows with the signatures,
 // the grammar and the requests of a rank, not with the number of calls.
 func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o Options) error {
+	need.That(t != nil && w != nil, "export: no trace, or nothing to write to")
 	choice, err := events.Open(ctx, t, o.Options)
 	if err != nil {
 		return err
