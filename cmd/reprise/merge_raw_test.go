@@ -79,7 +79,9 @@ func TestMergeRawOthers(t *testing.T) {
 		want  string // of what is said
 	}{
 		{"OtherHost", func(spool string) spoolPlace { return spoolPlace{Host: "else\x1bwhere", Spool: spool} }, `a recorder on "else\x1bwhere" has not made its part`},
-		{"OtherDirectory", func(spool string) spoolPlace { return spoolPlace{Host: host(), Spool: filepath.Join(filepath.Dir(spool), "spool0")} }, ""},
+		{"OtherDirectory", func(spool string) spoolPlace {
+			return spoolPlace{Host: host(), Spool: filepath.Join(filepath.Dir(spool), "spool0")}
+		}, ""},
 		{"Gone", func(spool string) spoolPlace { return spoolPlace{Host: host(), Spool: spool + "2"} }, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
