@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/semantics"
@@ -40,6 +41,7 @@ type Options struct {
 // Write writes a page about a trace. Of one that was opened with
 // [reprise.Trace.LeaveOutDamage], the page says what it lacks.
 func Write(ctx context.Context, w io.Writer, trace *reprise.Trace, o Options) error {
+	need.That(w != nil, "report: nothing to write to")
 	p, err := gather(ctx, trace, o.filled(), false)
 	if err != nil {
 		return err

@@ -188,9 +188,13 @@ func TestMessages(t *testing.T) {
 			want, _, _ := expectedEnds(t, trace)
 			calls := files(t, name, trace, export.TableOptions{})
 			for format, table := range files(t, name, trace, export.TableOptions{By: export.Messages}) {
-				got := rowsOf(t, "SELECT send_rank, send_position, recv_rank, recv_position, complete_position FROM "+table)
+				got := rowsOf(t, "SELECT send_rank, send_position, recv_rank, recv_position, complete_position FROM "+table+" WHERE message IS NOT NULL")
 				if !slices.Equal(got, want) {
 					t.Errorf("%s: %d messages, want %d: %.200v, want %.200v", format, len(got), len(want), got, want)
+				}
+				if wrong := rowsOf(t, "SELECT send_rank, send_position FROM "+table+` WHERE message IS NULL AND coalesce(recv_function, complete_function,
+					recv_signature::TEXT, recv_position::TEXT, complete_position::TEXT, recv_start_ns::TEXT, recv_end_ns::TEXT, late_ns::TEXT) IS NOT NULL`); len(wrong) > 0 {
+					t.Errorf("%s: messages that nobody receives have a receive: %.100v", format, wrong)
 				}
 				wrong := rowsOf(t, `SELECT m.message FROM `+table+` AS m
 					JOIN `+calls[format]+` AS s ON s.rank = m.send_rank AND s.position = m.send_position

@@ -293,12 +293,12 @@ func (m *replay) parameter(t *thread, f *knownFunction, r *spool.Record, given *
 		}
 	}
 	m.want(p.Name, typ, p.Direction, v)
-	if p.Element().Class == "datatype" && p.Direction == cst.In {
+	if class := p.Element().Class; class == "datatype" && p.Direction == cst.In || class == "request" && p.Before() {
 		m.wantSizes(t, p, raw)
 	}
 }
 
-// wantSizes appends the sizes of datatypes that MPI was asked about.
+// wantSizes appends the sizes of datatypes that MPI was asked about, or how much the reads of files have read of which these are requests.
 func (m *replay) wantSizes(t *thread, p *spec.Param, raw spool.Value) {
 	size := func(handle int64) (cst.Value, bool) {
 		n, ok := m.sizes[t][handle]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/spec"
@@ -64,6 +65,7 @@ func (o Options) withDefaults(memory, ranks uint64) Options {
 // error, which is one of reading the trace, a [*LimitError], or of ctx being done, nothing
 // is.
 func Resolve(ctx context.Context, t *reprise.Trace, o Options) (*symbolic.Groups, error) {
+	need.That(t != nil, "groups: no trace")
 	calling := uint64(t.RankSet().Len())
 	o = o.withDefaults(t.Memory(), calling)
 	if n := t.Ranks(); n > o.MaxRanks {

@@ -50,7 +50,7 @@ func ID(name string) int64 {
 	if i := slices.Index(placeholders, name); i >= 0 {
 		return int64(-1 - i)
 	}
-	panic("mpi/spec: the table has no constant " + name)
+	panic("spec: the table has no constant " + name)
 }
 
 // PlaceholderClass is the class of handles that stand for arguments that are not there.

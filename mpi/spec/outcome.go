@@ -1,6 +1,9 @@
 package spec
 
-import "github.com/reprise-trace/reprise/cst"
+import (
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/need"
+)
 
 // SizeParam returns the name of the parameter that follows one with a datatype, or several, where MPI was asked
 // for their sizes as no call of the trace tells; or one with requests, where the call has completed reads of
@@ -33,6 +36,7 @@ func (o Outcome) Param() cst.Param {
 
 // OutcomeOf returns the outcome of the calls of a function of a trace.
 func OutcomeOf(f *cst.Function) Outcome {
+	need.That(f != nil, "spec: no function")
 	n := len(f.Params)
 	if n == 0 || f.Params[n-1].Direction != cst.Out {
 		return Succeeded

@@ -1,6 +1,9 @@
 package spec
 
-import "github.com/reprise-trace/reprise/cst"
+import (
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/need"
+)
 
 // RecordedOff reports whether calls of the function are recorded even while recording is off,
 // since later calls depend on what they make, free or set: objects, persistent requests, memory,
@@ -19,6 +22,7 @@ func (f *Function) Pends() bool { return RoleOf(f.Name).Nonblocking && f.Outlive
 // SwitchesRecording reports whether a call of a function that has a role which switches does
 // switch recording off or on, as package mpi says: by MPI_Pcontrol, or by a key of an info.
 func SwitchesRecording(f *cst.Function, args []cst.Value) bool {
+	need.That(f != nil && len(args) == len(f.Params), "spec: a call has one argument for each parameter of its function")
 	var key, value string
 	for i, p := range f.Params {
 		x := args[i]

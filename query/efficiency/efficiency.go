@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -97,6 +98,7 @@ type Phase struct {
 // recorded, with times, each with the calls of one thread. If calls wait for what never happens, as in a run that was
 // cut short, it is a [*replay.DeadlockError]. Without times it is [ErrNoTimes].
 func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) {
+	need.That(model != nil, "efficiency: no model")
 	trace := model.Trace()
 	if err := check(trace); err != nil {
 		return nil, err
@@ -267,6 +269,7 @@ type Scaling struct {
 // scalability is the computing of all ranks of the reference over that of r, for a problem of one size; with weak, for a
 // problem that grows with the ranks, it is that of their means.
 func (r *Run) Scaling(reference *Run, weak bool) *Scaling {
+	need.That(reference != nil, "efficiency: no run to compare with")
 	if r.Factors == nil || reference.Factors == nil {
 		return nil
 	}

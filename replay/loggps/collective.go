@@ -4,12 +4,14 @@ import (
 	"math/bits"
 	"strings"
 
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/replay"
 )
 
 // Collective sets when members leave an operation.
 func (m *Machine) Collective(c *replay.Collective) {
+	need.That(c != nil, "loggps: no collective operation")
 	n := len(c.Enter)
 	for _, i := range c.Leaving {
 		c.Leave[i] = c.Enter[i]

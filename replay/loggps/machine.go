@@ -1,6 +1,7 @@
 package loggps
 
 import (
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/replay"
 	"github.com/reprise-trace/reprise/semantics"
@@ -57,6 +58,7 @@ func (m *Machine) node(rank int) int {
 
 // Message returns what a message costs.
 func (m *Machine) Message(message *replay.Message) replay.Cost {
+	need.That(message != nil, "loggps: no message")
 	link := &m.Between
 	if message.From >= 0 && message.To >= 0 && m.node(message.From) == m.node(message.To) {
 		link = &m.Within

@@ -2,10 +2,10 @@
 // their median, and exported names and examples by package, and it lists the
 // exported names that nobody uses.
 //
-//	go run ./internal/surface            # the table
-//	go run ./internal/surface -unused    # also the names without a caller
-//	go run ./internal/surface -check     # fails if a name has no caller or a package no example
-//	go run ./internal/surface -limits    # fails if the house is larger than it should be
+//	go run ./internal/test/surface            # the table
+//	go run ./internal/test/surface -unused    # also the names without a caller
+//	go run ./internal/test/surface -check     # fails if a name has no caller or a package no example
+//	go run ./internal/test/surface -budget budget.txt -tests FILE    # fails if a folder has more than its budget
 //
 // A name is a package-level name or a method of an exported type, of a package that
 // others can import. Fields of structs and methods of interfaces are counted apart. A
@@ -16,6 +16,9 @@
 // exceptions.txt, each with a reason.
 //
 // The check fails also if an exception is not needed.
+//
+// Budgets are a ratchet: a change may lower a number of budget.txt, and raise one only with a reason on
+// the row. Of FILE, what go test printed, the seconds are those that it says of each package.
 package main
 
 import (
@@ -32,13 +35,6 @@ import (
 	"text/tabwriter"
 )
 
-// limits of the house.
-const (
-	maxLines  = 60000
-	maxNames  = 600
-	minMedian = 200
-)
-
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -50,8 +46,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 	listUnused := flags.Bool("unused", false, "list exported names without a caller")
 	listNames := flags.Bool("names", false, "list all exported names")
 	check := flags.Bool("check", false, "exit with 1 if a name has no caller or a package has no example")
-	limits := flags.Bool("limits", false, "exit with 1 if there are too many lines or names, or the median file is too small")
-	exceptions := flags.String("exceptions", "internal/surface/exceptions.txt", "`file` of names that may have no caller, inside the repository")
+	budgets := flags.String("budget", "", "exit with 1 if a folder has more than this `file` says, inside the repository")
+	tests := flags.String("tests", "", "`file` of what go test printed, for the seconds of tests")
+	write := flags.Bool("write", false, "print a file of budgets that are just kept")
+	exceptions := flags.String("exceptions", "internal/test/surface/exceptions.txt", "`file` of names that may have no caller, inside the repository")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -92,8 +90,19 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if !*check {
 		problems = nil
 	}
-	if *limits {
-		problems = append(problems, total.exceeded()...)
+	seconds, err := readSeconds(*tests, r.module)
+	has := total.folders(seconds)
+	if err == nil && *write {
+		err = printBudgets(stdout, has)
+	}
+	if err == nil && *budgets != "" {
+		var may map[string]budget
+		may, err = readBudgets(filepath.Join(*dir, filepath.FromSlash(*budgets)))
+		problems = append(problems, exceeding(has, may)...)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "surface:", err)
+		return 1
 	}
 	if len(problems) > 0 {
 		fmt.Fprintln(stderr, "surface:", strings.Join(problems, "\n"))
@@ -178,20 +187,6 @@ func (s *summary) print(w io.Writer) (problems []string) {
 func (s *summary) median() int {
 	slices.Sort(s.sizes)
 	return s.sizes[(len(s.sizes)-1)/2]
-}
-
-// exceeded returns which limits of the house are exceeded.
-func (s *summary) exceeded() (problems []string) {
-	if s.total.lines > maxLines {
-		problems = append(problems, fmt.Sprintf("%d lines: more than %d", s.total.lines, maxLines))
-	}
-	if s.total.names > maxNames {
-		problems = append(problems, fmt.Sprintf("%d exported names: more than %d", s.total.names, maxNames))
-	}
-	if median := s.median(); median < minMedian {
-		problems = append(problems, fmt.Sprintf("the median file has %d lines: fewer than %d", median, minMedian))
-	}
-	return problems
 }
 
 // except marks the names that may have no caller, and says which exceptions are not

@@ -23,6 +23,7 @@ import (
 
 // A repository is the packages of all modules of one.
 type repository struct {
+	module  string // import path of its root
 	sources []*source
 	files   []goFile
 }
@@ -73,7 +74,7 @@ func load(dir string) (*repository, error) {
 	inside := func(path string) string {
 		return cmp.Or(strings.TrimPrefix(strings.TrimPrefix(path, root), "/"), ".")
 	}
-	r := &repository{}
+	r := &repository{module: root}
 	all, own := make(map[string]*listed), make(map[string]*listed)
 	for decoder := json.NewDecoder(bytes.NewReader(output)); ; {
 		p := new(listed)

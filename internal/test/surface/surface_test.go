@@ -86,6 +86,9 @@ func Example() { house.Shown() }
 	"surface/allowed.txt":  "# why\n\nhouse.Least  it is there for Most\n",
 	"surface/toomany.txt":  "house.Most it has a caller\n",
 	"surface/unproven.txt": "house.Least\n",
+	"surface/budget.txt":   "# folder lines names fields seconds\n. 44 24 5 1\ndoor 12 1 0 3.5 # it grew\ngone 1 1 1 1\nall 60 25 5 5\n",
+	"surface/tests.txt":    "ok  \texample.com/house\t0.500s\nok  \texample.com/house/door/side\t3.600s\t[no tests to run]\n?   \texample.com/house/door\t[no test files]\n",
+	"surface/wrong.txt":    "door 12 1 0\n",
 }
 
 func writeHouse(t *testing.T) string {
@@ -109,7 +112,7 @@ func writeHouse(t *testing.T) string {
 func TestHouse(t *testing.T) {
 	dir := writeHouse(t)
 	var out, errs bytes.Buffer
-	if status := run([]string{"-C", dir, "-check", "-limits", "-exceptions", "surface/allowed.txt"}, &out, &errs); status != 1 {
+	if status := run([]string{"-C", dir, "-check", "-budget", "surface/budget.txt", "-tests", filepath.Join(dir, "surface/tests.txt"), "-exceptions", "surface/allowed.txt"}, &out, &errs); status != 1 {
 		t.Fatalf("exit status %d, want 1\n%s%s", status, &out, &errs)
 	}
 	var got []string
@@ -133,10 +136,18 @@ func TestHouse(t *testing.T) {
 	for _, want := range []string{
 		"7 exported names have no caller",
 		"package door/side has no example",
-		"the median file has 5 lines",
+		"door: 13 lines, more than its budget of 12",
+		"door: 4 seconds of tests, more than its budget of 3.5",
+		"internal has no budget",
+		"gone has a budget, and is not there",
 	} {
 		if !strings.Contains(errs.String(), want) {
 			t.Errorf("errors lack %q:\n%s", want, &errs)
+		}
+	}
+	for _, kept := range []string{".: ", "all: "} {
+		if strings.Contains(errs.String(), kept) {
+			t.Errorf("a budget that is kept:\n%s", &errs)
 		}
 	}
 	// Lines, files, names, names without a caller, fields, examples.
@@ -167,5 +178,14 @@ func TestExceptions(t *testing.T) {
 		if status := run([]string{"-C", dir, "-check", "-exceptions", file}, &out, &errs); status != 1 || !strings.Contains(errs.String(), want) {
 			t.Errorf("%s: exit status %d, want 1 and %q:\n%s", file, status, want, &errs)
 		}
+	}
+}
+
+// TestBudgets refuses rows that are none.
+func TestBudgets(t *testing.T) {
+	dir := writeHouse(t)
+	var out, errs bytes.Buffer
+	if status := run([]string{"-C", dir, "-budget", "surface/wrong.txt"}, &out, &errs); status != 1 || !strings.Contains(errs.String(), "wrong.txt:1: a row is a folder") {
+		t.Errorf("exit status %d:\n%s", status, &errs)
 	}
 }

@@ -1,0 +1,20 @@
+package groups_test
+
+import (
+	"testing"
+
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/misuse"
+	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/mpi/groups"
+)
+
+// TestMisuse calls all of the package as it must not be called.
+func TestMisuse(t *testing.T) {
+	p := programs.Stencil2D(2, 2, 4)
+	misuse.Walk{
+		Package:   "groups",
+		Functions: []any{groups.Resolve, groups.WorldName},
+		Values:    []any{testtrace.Write(t, p.Run(), p.Parts()), &groups.LimitError{}},
+	}.Run(t)
+}

@@ -1,0 +1,26 @@
+package efficiency_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/misuse"
+	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/query/efficiency"
+	"github.com/reprise-trace/reprise/semantics"
+)
+
+// TestMisuse calls all of the package as it must not be called.
+func TestMisuse(t *testing.T) {
+	p := programs.Stencil2D(2, 2, 4).Timed()
+	model, err := semantics.Open(context.Background(), testtrace.Write(t, p.Run(), p.Parts()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	misuse.Walk{
+		Package:   "efficiency",
+		Functions: []any{efficiency.Open},
+		Values:    []any{model, efficiency.Options{}, efficiency.Factors{}, efficiency.Part{}, efficiency.Phase{}, efficiency.Scaling{}},
+	}.Run(t)
+}
