@@ -77,6 +77,7 @@ func length(v uint64) int { return len(wire.AppendUvarint(nil, v)) }
 // TestPermutation checks that an irregular peer costs its information and a tenth
 // of that, over what the same program takes with one rank, and makes no shapes.
 func TestPermutation(t *testing.T) {
+	tier.SlowRace(t)
 	tests := []struct {
 		program func(ranks int, iterations, seed uint64) programs.Program
 		columns float64
@@ -227,6 +228,7 @@ func TestRelativeStencil(t *testing.T) {
 
 // TestIrregularPrograms checks sizes of irregular sequences that are smaller in blocks without streams.
 func TestIrregularPrograms(t *testing.T) {
+	tier.SlowRace(t)
 	for _, p := range irregularPrograms {
 		most, ok := map[string]int{"inner loop of 1 to 3 iterations": 3460, "loop of 20 calls, 0.1 % others": 4000}[p.name] // of xz, and what is known
 		if !ok {

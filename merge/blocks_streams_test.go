@@ -60,6 +60,7 @@ func polling(rank, rounds int) Part {
 // TestStretchInBlocks checks which arguments have streams in blocks, and that the calls are the same in
 // whatever order the parts come.
 func TestStretchInBlocks(t *testing.T) {
+	tier.SlowRace(t)
 	const ranks = 4
 	var parts []Part
 	for rank := range ranks {

@@ -333,6 +333,7 @@ func TestMostRuns(t *testing.T) {
 
 // TestMostClockRuns writes ranks that are placed in turn on two machines, more than are read.
 func TestMostClockRuns(t *testing.T) {
+	tier.SlowRace(t)
 	var a Accumulator
 	if err := a.Add(oneCall(0, barrier)); err != nil {
 		t.Fatal(err)

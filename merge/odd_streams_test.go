@@ -46,6 +46,7 @@ var oddValues = []struct {
 // TestOddStreams checks every call of programs with streams in blocks of values such as these, which
 // follow each other at random, after an array of arrays and more slots than may have streams.
 func TestOddStreams(t *testing.T) {
+	tier.SlowRace(t)
 	const ranks, rounds = 3, 900
 	number := cst.Type{Kind: cst.KindInt}
 	for _, odd := range tier.Some(oddValues, 6) {

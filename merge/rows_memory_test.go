@@ -26,6 +26,7 @@ func accumulated(t testing.TB, parts []Part) *Accumulator {
 // TestIrregularOrder merges the parts of a sort, in which ranks exchange other numbers each, in several orders and through part files,
 // and compares the bytes and the calls.
 func TestIrregularOrder(t *testing.T) {
+	tier.SlowRace(t)
 	parts := programs.IntegerSort(64, 1000, 10, 1).Parts()
 	want := traceFile(t, accumulated(t, parts))
 	checkCalls(t, open(t, want), parts)

@@ -93,6 +93,7 @@ func TestSequenceLoops(t *testing.T) {
 
 // TestSequenceLong checks that loops of any length are one, and that what does not repeat is written out.
 func TestSequenceLong(t *testing.T) {
+	tier.SlowRace(t)
 	var b sequitur.Builder
 	b.AppendRun(1, 1e15)
 	b.AppendLoop([]sequitur.Run{{Symbol: 2, Count: 1e9}, {Symbol: 3, Count: 1}}, 50)

@@ -3,6 +3,7 @@ package merge_test
 import (
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/mutate"
+	"github.com/reprise-trace/reprise/internal/test/tier"
 	. "github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 
@@ -237,6 +238,7 @@ func (c clock) checkSeries(t rapid.TB, trace *Trace, p Part) {
 // TestTimes merges the parts of a program with times in random order and grouping,
 // and compares the files, and what they have of times.
 func TestTimes(t *testing.T) {
+	tier.SlowRace(t)
 	rapid.Check(t, func(t *rapid.T) {
 		c := genClock.Draw(t, "clock")
 		var parts []Part

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
 var update = flag.Bool("update", false, "rewrite the transcripts in testdata")
@@ -21,6 +23,7 @@ var seconds = regexp.MustCompile(`[0-9]+\.[0-9]{2} s\b`)
 // print. In these files, what follows a line with a command is its standard
 // output, then its standard error, then its status if that is not 0.
 func TestTranscripts(t *testing.T) {
+	tier.SlowRace(t)
 	paths, err := filepath.Glob(filepath.Join("testdata", "*.txt"))
 	if err != nil || len(paths) == 0 {
 		t.Fatal("there are no transcripts: ", err)

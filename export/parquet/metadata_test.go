@@ -83,6 +83,7 @@ func TestStart(t *testing.T) {
 // TestDictionaries checks that texts that repeat have a dictionary in all row groups, also where
 // they are many.
 func TestDictionaries(t *testing.T) {
+	tier.SlowRace(t)
 	name := strings.Repeat("x", 200)
 	f := cst.Function{Name: "f", Params: []cst.Param{{Name: "s", Type: cst.Type{Kind: cst.KindString}}}}
 	n := 1_200_000

@@ -79,6 +79,7 @@ func write(t testing.TB, trace *reprise.Trace, o export.TableOptions) []byte {
 // TestReaders reads every value of files back with two libraries, and compares what they
 // read with the rows of the table.
 func TestReaders(t *testing.T) {
+	tier.SlowRace(t)
 	for name, trace := range traces(t) {
 		for _, by := range []export.By{export.Calls, export.Signatures} {
 			if name == "Distinct" && by == export.Signatures {
