@@ -205,6 +205,7 @@ func newWrapper(number int, declared header.Function) wrapper {
 		}
 	}
 	w.special(f)
+	w.reuses(f)
 	w.datatypes(f)
 	return w
 }
@@ -282,7 +283,7 @@ func (w *wrapper) special(f *spec.Function) {
 		w.Always = "objects_pend()"
 		w.completes(f)
 	case role.Requests == spec.Releases:
-		w.First = append(w.First, "if (reads_pend())", "\tforget_read(*request);")
+		w.First = append(w.First, "if (reads_pend())", "\tforget_read(request);")
 	}
 	if f.Pends() {
 		w.First = append(w.First, "note_pending_object();")
@@ -311,6 +312,15 @@ func (w *wrapper) special(f *spec.Function) {
 			w.Finally = succeeded("control_by_info(key, value);")
 		}
 	}
+}
+
+// reuses adds what a function does whose request may have been that of a read, which a library has completed by PMPI.
+func (w *wrapper) reuses(f *spec.Function) {
+	i := slices.IndexFunc(f.Params, func(p spec.Param) bool { return p.Element().Class == "request" && p.Direction == cst.Out })
+	if i < 0 {
+		return
+	}
+	w.Finally = append([]string{"if (reads_pend() && result_ == MPI_SUCCESS)", "\tforget_read(" + f.Params[i].Name + ");"}, w.Finally...)
 }
 
 // completes adds what a function does that completes requests, of which some may be of reads of files.

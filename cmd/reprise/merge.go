@@ -141,7 +141,6 @@ func (s *mergeSummary) removeParts() error {
 	}
 	for _, path := range s.Input {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			_ = os.Remove(filepath.Join(path, collectingLock))
 			_ = os.Remove(path) // unless something else is in it
 		}
 	}

@@ -3,17 +3,19 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/regular"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/collect"
@@ -32,8 +34,8 @@ type spoolPlace struct {
 // placePattern matches the names of these files.
 const placePattern = ".records-*.json"
 
-// collectingLock is a file in a directory of parts that is locked while raw records are collected.
-const collectingLock = ".collecting"
+// collectingLock begins the name of a file in a directory of parts that is locked while raw records of a machine are collected.
+const collectingLock = ".collecting-"
 
 // maxPlace is how many bytes of one are read.
 const maxPlace = 1 << 16
@@ -48,7 +50,7 @@ func keepPlace(parts, spool string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = unix.Flock(int(f.Fd()), unix.LOCK_SH) // where files cannot be locked, a recorder that is there seems to be killed
+	_ = unix.Flock(int(f.Fd()), unix.LOCK_EX) // where files cannot be locked, it is not known of a recorder that it was killed
 	if _, err := f.Write(data); err != nil {
 		f.Close()
 		os.Remove(f.Name())
@@ -75,7 +77,7 @@ func leftPlace(path string) (p spoolPlace, ok bool) {
 		return p, false
 	}
 	defer f.Close()
-	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+	if unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) != nil {
 		return p, false
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxPlace))
@@ -83,6 +85,9 @@ func leftPlace(path string) (p spoolPlace, ok bool) {
 		return p, false
 	}
 	p.path = path
+	if _, err := os.Lstat(p.Spool); p.Host == host() && errors.Is(err, fs.ErrNotExist) {
+		_ = os.Remove(path) // the recorder was killed, and what collects was not
+	}
 	return p, p.Host != host() || strings.HasPrefix(filepath.Base(p.Spool), spoolPrefix) && collect.IsSpool(p.Spool) && !isLeftover(p.Spool)
 }
 
@@ -127,17 +132,17 @@ func (o *treeOptions) collectLeft(cmd *cobra.Command, inputs []string) error {
 	return nil
 }
 
-// collectLeft makes parts of the raw records on this machine whose recorders were killed, and removes the records.
+// collectLeft makes parts of the raw records on this machine whose recorders were killed. The records stay, as a process of the
+// program may still write some. One that cannot be collected keeps no other from that.
 func collectLeft(ctx context.Context, parts string, stderr io.Writer) error {
 	if len(leftRecords(parts)) == 0 {
 		return nil
 	}
-	lock, err := os.OpenFile(filepath.Join(parts, collectingLock), os.O_RDWR|os.O_CREATE, 0o600)
+	unlock, err := lockCollecting(ctx, parts)
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
-	_ = unix.Flock(int(lock.Fd()), unix.LOCK_EX) // one process of a node does, and the others wait
+	defer unlock()
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -149,11 +154,36 @@ func collectLeft(ctx context.Context, parts string, stderr io.Writer) error {
 		c := exec.CommandContext(ctx, self, "collect", "--quiet", "--parts", parts, "--", p.Spool)
 		c.Stderr = stderr
 		c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
-		if err := c.Run(); err != nil {
-			return fmt.Errorf("collecting %s: %w", quoted(p.Spool), err)
+		err := c.Run()
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
-		atomicfile.Discard(p.Spool)
+		if err != nil {
+			warn(stderr, "%s is not collected: %v", quoted(p.Spool), err)
+			continue
+		}
+		fmt.Fprintf(stderr, "reprise: %s: collected into %s; once no process of the program is left on %s, this removes it: rm -r %[1]s\n", quoted(p.Spool), quoted(parts), text.Printable(p.Host))
 		_ = os.Remove(p.path)
 	}
 	return nil
+}
+
+// lockCollecting takes a lock of those that collect what is left on this machine: one process of a node does, and others wait.
+func lockCollecting(ctx context.Context, parts string) (unlock func(), err error) {
+	f, err := os.OpenFile(filepath.Join(parts, collectingLock+text.Printable(host())), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB), unix.EWOULDBLOCK) {
+		select {
+		case <-ctx.Done():
+			f.Close()
+			return nil, ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return func() {
+		_ = os.Remove(f.Name()) // who waits for it finds nothing left
+		f.Close()
+	}, nil
 }

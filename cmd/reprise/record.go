@@ -283,7 +283,7 @@ func (o *recordOptions) makeSpool() (path string, remove func(), err error) {
 			return "", nil, err
 		}
 		if path, err = filepath.Abs(path); err == nil && o.output.parts != "" {
-			o.place, err = keepPlace(o.output.parts, path)
+			o.place, _ = keepPlace(o.output.parts, path) // without it, merge does not know of the records
 		}
 		return path, func() { o.discard(path) }, err
 	}

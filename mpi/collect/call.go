@@ -11,7 +11,7 @@ import (
 
 // call records a call that has returned.
 func (p *process) call(t *thread, r *spool.Record) {
-	defer func() { t.sized = t.sized[:0] }()
+	defer func() { t.sized, t.unsized = t.sized[:0], false }()
 	f := &plans[r.Function]
 	if r.Hidden && !p.hidden {
 		p.epoch++
@@ -157,6 +157,10 @@ func (p *process) sizes(t *thread, q *parameter, v spool.Value) (cst.Value, bool
 	for _, s := range t.sized {
 		asked[s.raw] = s.size
 	}
+	none := int64(-1)
+	if t.unsized {
+		none = -2 // it is not known which were left out
+	}
 	if q.Form != spec.Array {
 		size, ok := asked[v.Int()]
 		return cst.Int(size), ok
@@ -165,7 +169,7 @@ func (p *process) sizes(t *thread, q *parameter, v spool.Value) (cst.Value, bool
 	for k := range v.Len() {
 		size, ok := asked[v.Index(k)]
 		if any = any || ok; !ok {
-			size = -1
+			size = none
 		}
 		p.elements = append(p.elements, cst.Int(size))
 	}

@@ -161,6 +161,8 @@ func (p *process) take(t *thread, r *spool.Record) {
 	case spool.Sized:
 		if len(t.sized) < maxSized {
 			t.sized = append(t.sized, sizedObject{r.Result, int64(r.Size)})
+		} else {
+			t.unsized = true
 		}
 	case spool.Assumed:
 		p.assumptions = append(p.assumptions, string(r.Path.Text()))

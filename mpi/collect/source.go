@@ -60,6 +60,7 @@ type thread struct {
 	record  *spool.Record
 	given   []int64       // ids of what the calls that are waiting were given
 	sized   []sizedObject // objects that MPI was asked about for the next call
+	unsized bool          // there were more
 	waiting []waiting
 	step    step
 	moved   symbolic.Allocation // after the first step

@@ -30,16 +30,6 @@ static void keep_read(struct read *read)
 	pthread_mutex_unlock(&reads_lock);
 }
 
-/* Takes note of a read that has begun. */
-static slow void note_read(MPI_Request request)
-{
-	struct read *read = request == MPI_REQUEST_NULL ? NULL : malloc(sizeof *read);
-	if (read) {
-		read->request = request;
-		keep_read(read);
-	}
-}
-
 /* The read of a request, which is not kept any more; NULL if it is of anything else. */
 static struct read *take_read(MPI_Request request)
 {
@@ -57,7 +47,22 @@ static struct read *take_read(MPI_Request request)
 	return found;
 }
 
-static slow void forget_read(MPI_Request request) { free(take_read(request)); }
+/* Forgets a read whose request was freed, or is that of something else by now, as a library that calls PMPI has completed it. */
+static slow void forget_read(const MPI_Request *request)
+{
+	if (request)
+		free(take_read(*request));
+}
+
+/* Takes note of a read that has begun. */
+static slow void note_read(MPI_Request request)
+{
+	struct read *read = request == MPI_REQUEST_NULL ? NULL : malloc(sizeof *read);
+	if (read) {
+		read->request = request;
+		keep_read(read);
+	}
+}
 
 enum { NOT_TOLD = -2 }; /* what stands for a number of bytes that MPI does not say */
 
@@ -73,7 +78,7 @@ struct reads {
 static slow void take_reads(struct reads *reads, int64_t n, const MPI_Request *requests)
 {
 	int any = 0;
-	struct read **at = n > 0 ? calloc((size_t)n, sizeof *at) : NULL;
+	struct read **at = n > 0 && requests ? calloc((size_t)n, sizeof *at) : NULL;
 	for (int64_t i = 0; at && i < n; i++)
 		any |= (at[i] = take_read(requests[i])) != NULL;
 	if (any)

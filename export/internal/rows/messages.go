@@ -176,7 +176,8 @@ func (f *filler) messages(s *source, first, end uint64) error {
 			}
 		}
 		for i := range o.Messages {
-			if o.Messages[i].Direction != semantics.Send || o.Messages[i].Peer < 0 || numbers != nil && numbers[i] > 0 {
+			m := &o.Messages[i] // between ranks that are both chosen, as others have no number
+			if m.Direction != semantics.Send || numbers != nil && numbers[i] > 0 || !f.choice.Ranks.Contains(m.Peer) {
 				continue
 			}
 			if more, err := f.unreceived(s, &call, o, i); err != nil || !more {

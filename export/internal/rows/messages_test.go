@@ -58,7 +58,7 @@ func checkMessages(t *testing.T, trace *reprise.Trace, o export.Options) {
 		for _, n := range integers.FindAllString(row["send_messages"], -1) {
 			sends[n] = row
 		}
-		if row["send_to"] != "" && row["send_messages"] == "" {
+		if to, err := strconv.Atoi(row["send_to"]); err == nil && row["send_messages"] == "" && (o.Ranks == nil || o.Ranks.Contains(to)) {
 			unreceived[row["rank"]+" "+row["position"]] = row
 		}
 		for _, n := range integers.FindAllString(row["recv_messages"], -1) {
