@@ -65,6 +65,23 @@ static void background(MPI_File f, int offset)
 	}
 }
 
+/* A read that a library completes by PMPI, which does not count, and whose request is then that of a message; and requests that are not there. */
+static void odd(MPI_File f)
+{
+	static char data[80];
+	MPI_Request request, *none = NULL;
+	int sent = 1, got;
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	MPI_File_iread_at(f, 0, data, 80, MPI_BYTE, &request);
+	MPI_Wait(none, MPI_STATUS_IGNORE);
+	MPI_Waitall(2, none, MPI_STATUSES_IGNORE);
+	MPI_Request_free(none);
+	PMPI_Wait(&request, MPI_STATUS_IGNORE);
+	MPI_Irecv(&got, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request);
+	MPI_Send(&sent, 1, MPI_INT, 0, 0, MPI_COMM_SELF);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char **argv)
 {
 	int buffer[64] = {0};
@@ -97,6 +114,7 @@ int main(int argc, char **argv)
 		add(&status, 80);
 		background(f, offset);
 	}
+	odd(f);
 	MPI_File_close(&f);
 	MPI_Finalize();
 	printf("%lld\n", given);
