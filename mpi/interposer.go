@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/header"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
@@ -321,23 +321,14 @@ func isSafe(directory string) bool {
 	}
 }
 
-// lock waits until no other process has the lock of a directory, and returns the
-// function that gives it back. Where files cannot be locked, it does not wait.
+// lock waits until no other process has the lock of a directory, and returns the function that gives it back.
 func lock(ctx context.Context, directory string) (unlock func(), err error) {
-	file, err := os.OpenFile(filepath.Join(directory, "lock"), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	unlock, err = atomicfile.Lock(ctx, filepath.Join(directory, "lock"))
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("mpi: another process builds in %s: %w", directory, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("mpi: %w", err)
 	}
-	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
-		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil || !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
-			return func() { file.Close() }, nil
-		}
-		select {
-		case <-ctx.Done():
-			file.Close()
-			return nil, fmt.Errorf("mpi: another process builds in %s: %w", directory, ctx.Err())
-		case <-time.After(wait):
-		}
-	}
+	return unlock, nil
 }

@@ -124,7 +124,7 @@ type wrapper struct {
 type ownStatuses struct {
 	Name, Ignored string // the parameter, and what the program passes
 	Length        string // of an array, as an expression, "" for a single status
-	Open          string // how they are used, if at all: whether they are told, or asked how much was read, as an expression
+	Open          string // an expression for their use: NOT_OURS, OURS_TOLD or OURS_ASKED
 }
 
 // onlyC matches the functions that Fortran does not have, or calls only to convert
@@ -314,13 +314,14 @@ func (w *wrapper) special(f *spec.Function) {
 	}
 }
 
-// reuses adds what a function does whose request may have been that of a read, which a library has completed by PMPI.
+// reuses forgets a read when its request comes back as that of another operation: a library has completed the read
+// by PMPI.
 func (w *wrapper) reuses(f *spec.Function) {
-	i := slices.IndexFunc(f.Params, func(p spec.Param) bool { return p.Element().Class == "request" && p.Direction == cst.Out })
-	if i < 0 {
-		return
+	made := func(p spec.Param) bool { return p.Element().Class == "request" && p.Direction == cst.Out }
+	if i := slices.IndexFunc(f.Params, made); i >= 0 {
+		forget := []string{"if (reads_pend() && result_ == MPI_SUCCESS)", "\tforget_read(" + f.Params[i].Name + ");"}
+		w.Finally = append(forget, w.Finally...)
 	}
-	w.Finally = append([]string{"if (reads_pend() && result_ == MPI_SUCCESS)", "\tforget_read(" + f.Params[i].Name + ");"}, w.Finally...)
 }
 
 // completes adds what a function does that completes requests, of which some may be of reads of files.

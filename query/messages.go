@@ -316,7 +316,8 @@ func (s *Sizes) Classes() []SizeClass {
 	if len(s.List) == 0 {
 		return nil
 	}
-	need.That(slices.IsSortedFunc(s.List, func(a, b SizeCount) int { return cmp.Compare(a.Bytes, b.Bytes) }), "query: sizes that do not ascend")
+	ascend := func(a, b SizeCount) int { return cmp.Compare(a.Bytes, b.Bytes) }
+	need.That(slices.IsSortedFunc(s.List, ascend), "query: sizes that do not ascend")
 	first, last := bits.Len64(s.List[0].Bytes), bits.Len64(s.List[len(s.List)-1].Bytes)
 	classes := make([]SizeClass, last-first+1)
 	for i := range classes {

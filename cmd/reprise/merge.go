@@ -93,7 +93,7 @@ type mergeSummary struct {
 	Bytes   int64       `json:"trace_bytes"`
 	Beyond  *beyond     `json:"beyond"` // null if calls name only ranks of the run
 
-	Raw []string `json:"raw_records,omitempty"` // where there are some that may be of ranks without a part
+	Raw []string `json:"raw_records,omitempty"` // sentences about killed recorders
 
 	Clocks []merge.Clock `json:"clocks,omitempty"` // of machines, if there are several and times of every call
 

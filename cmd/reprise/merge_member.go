@@ -45,7 +45,7 @@ type member struct {
 type tidings struct {
 	Parts   int      `json:"parts"`
 	Left    []string `json:"left_out,omitempty"` // what is wrong with parts, which are left out
-	Raw     []string `json:"raw,omitempty"`      // where raw records may be of which there is no part
+	Raw     []string `json:"raw,omitempty"`      // sentences about killed recorders
 	Failure string   `json:"failure,omitempty"`  // why there is no trace
 }
 
@@ -309,7 +309,9 @@ func (m *member) say() error {
 	return err
 }
 
-var errNoParts = errors.New("no node has a part in it: no call of MPI was recorded, or the recorders were killed. Then raw records are in reprise-spool-* of the directory for temporary files, or of --spool, on each node: merge --collect makes parts of them")
+var errNoParts = errors.New("no node has a part in it: no call of MPI was recorded, or the recorders were killed. " +
+	"Then raw records are in reprise-spool-* of the directory for temporary files, or of --spool, on each node: " +
+	"merge --collect, or reprise collect, makes parts of them")
 
 // mergedParts is what the root writes in front of the number of parts that were merged.
 const mergedParts = "reprise-merged\t"

@@ -11,19 +11,19 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/regular"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/collect"
 )
 
-// A spoolPlace says where raw records are of which a part is to come into a directory. It is there, as a file, from before
-// the program runs until the records are removed, and whoever will make the part holds a lock of it. If nobody does and the
-// records are there, the recorder was killed.
+// A spoolPlace says where the raw records of a part are. It is a file in the directory of the parts. record makes it
+// before the program runs, and removes it with the records. Until then record, and the process that collects, hold
+// the lock of the file: if nobody holds it and the records are there, both were killed.
 type spoolPlace struct {
 	Host  string `json:"host"`
 	Spool string `json:"spool"`
@@ -34,7 +34,7 @@ type spoolPlace struct {
 // placePattern matches the names of these files.
 const placePattern = ".records-*.json"
 
-// collectingLock begins the name of a file in a directory of parts that is locked while raw records of a machine are collected.
+// collectingLock begins the name of the file in a directory of parts that is locked while a machine collects.
 const collectingLock = ".collecting-"
 
 // maxPlace is how many bytes of one are read.
@@ -50,7 +50,7 @@ func keepPlace(parts, spool string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = unix.Flock(int(f.Fd()), unix.LOCK_EX) // where files cannot be locked, it is not known of a recorder that it was killed
+	_ = unix.Flock(int(f.Fd()), unix.LOCK_EX) // without locks, no merge says that the recorder was killed
 	if _, err := f.Write(data); err != nil {
 		f.Close()
 		os.Remove(f.Name())
@@ -59,8 +59,8 @@ func keepPlace(parts, spool string) (*os.File, error) {
 	return f, nil
 }
 
-// leftRecords returns where raw records may be whose recorder was killed, of parts of a directory. Of other machines it is not
-// known whether they are still there.
+// leftRecords returns the places of the raw records of killed recorders, for the parts of a directory. Records on
+// other machines may be gone.
 func leftRecords(parts string) (list []spoolPlace) {
 	paths, _ := filepath.Glob(filepath.Join(parts, placePattern))
 	for _, path := range paths {
@@ -88,17 +88,21 @@ func leftPlace(path string) (p spoolPlace, ok bool) {
 	if _, err := os.Lstat(p.Spool); p.Host == host() && errors.Is(err, fs.ErrNotExist) {
 		_ = os.Remove(path) // the recorder was killed, and what collects was not
 	}
-	return p, p.Host != host() || strings.HasPrefix(filepath.Base(p.Spool), spoolPrefix) && collect.IsSpool(p.Spool) && !isLeftover(p.Spool)
+	ours := strings.HasPrefix(filepath.Base(p.Spool), spoolPrefix) && collect.IsSpool(p.Spool) && !isLeftover(p.Spool)
+	return p, ours || p.Host != host()
 }
 
 func (p *spoolPlace) String() string {
+	where, spool := text.Printable(p.Host), quoted(p.Spool)
 	if p.Host != host() {
-		return fmt.Sprintf("a recorder on %s has not made its part: if it was killed, its raw records are there in %s, and merge --collect makes a part of them, there or with a launcher behind --", text.Printable(p.Host), quoted(p.Spool))
+		return fmt.Sprintf("a recorder on %s has not made its part: if it was killed, its raw records are there in %s, "+
+			"and merge --collect makes a part of them, there or with a launcher behind --", where, spool)
 	}
-	return fmt.Sprintf("a recorder on %s was killed before it removed its raw records, which are in %s; merge --collect merges them, too", text.Printable(p.Host), quoted(p.Spool))
+	return fmt.Sprintf("a recorder on %s was killed before it removed its raw records, which are in %s; "+
+		"merge --collect merges them, too", where, spool)
 }
 
-// leftOf returns what is said of the raw records of which parts are missing in directories.
+// leftOf returns a sentence about each killed recorder, for the parts of some directories.
 func leftOf(directories []string) (list []string) {
 	for _, directory := range directories {
 		for _, p := range leftRecords(directory) {
@@ -108,7 +112,7 @@ func leftOf(directories []string) (list []string) {
 	return list
 }
 
-// withLeft adds to an error of merging directories where raw records are.
+// withLeft adds the sentences of leftOf to an error of merging.
 func withLeft(err error, directories []string) error {
 	for _, left := range leftOf(directories) {
 		err = fmt.Errorf("%w; %s", err, left)
@@ -132,17 +136,20 @@ func (o *treeOptions) collectLeft(cmd *cobra.Command, inputs []string) error {
 	return nil
 }
 
-// collectLeft makes parts of the raw records on this machine whose recorders were killed. The records stay, as a process of the
-// program may still write some. One that cannot be collected keeps no other from that.
+// collectLeft makes parts of the raw records of killed recorders on this machine. The records stay: a process of the
+// program may still write some. If some cannot be collected, it warns and goes on.
 func collectLeft(ctx context.Context, parts string, stderr io.Writer) error {
 	if len(leftRecords(parts)) == 0 {
 		return nil
 	}
-	unlock, err := lockCollecting(ctx, parts)
+	// One process of a node does it, and the others wait and find nothing left.
+	lock := filepath.Join(parts, collectingLock+text.Printable(host()))
+	unlock, err := atomicfile.Lock(ctx, lock)
 	if err != nil {
 		return err
 	}
 	defer unlock()
+	defer os.Remove(lock)
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -162,28 +169,9 @@ func collectLeft(ctx context.Context, parts string, stderr io.Writer) error {
 			warn(stderr, "%s is not collected: %v", quoted(p.Spool), err)
 			continue
 		}
-		fmt.Fprintf(stderr, "reprise: %s: collected into %s; once no process of the program is left on %s, this removes it: rm -r %[1]s\n", quoted(p.Spool), quoted(parts), text.Printable(p.Host))
+		fmt.Fprintf(stderr, "reprise: %s: collected into %s; once the program has ended, this removes it: rm -r %[1]s\n",
+			quoted(p.Spool), quoted(parts))
 		_ = os.Remove(p.path)
 	}
 	return nil
-}
-
-// lockCollecting takes a lock of those that collect what is left on this machine: one process of a node does, and others wait.
-func lockCollecting(ctx context.Context, parts string) (unlock func(), err error) {
-	f, err := os.OpenFile(filepath.Join(parts, collectingLock+text.Printable(host())), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	for errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB), unix.EWOULDBLOCK) {
-		select {
-		case <-ctx.Done():
-			f.Close()
-			return nil, ctx.Err()
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-	return func() {
-		_ = os.Remove(f.Name()) // who waits for it finds nothing left
-		f.Close()
-	}, nil
 }

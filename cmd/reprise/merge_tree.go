@@ -28,7 +28,7 @@ type treeOptions struct {
 	mpicc  string
 	member bool   // this is one of the processes
 	remove bool   // the directory of the parts, once the trace is written
-	raw    bool   // collect what recorders left that were killed
+	raw    bool   // collect the raw records of killed recorders
 	handed handed // to a member: the program that exchanges parts
 }
 
@@ -40,7 +40,7 @@ func (o *treeOptions) addTo(f *pflag.FlagSet) {
 	f.StringVar(&o.mpicc, "mpicc", "", "the compiler `command` of the launcher's MPI")
 	f.BoolVar(&o.member, "member", false, "merge as a process that the launcher started")
 	f.BoolVar(&o.remove, "remove", false, "remove the parts once the trace is written; with a launcher, their directory on each node")
-	f.BoolVar(&o.raw, "collect", false, "collect raw records before, of recorders that were killed, on this machine or, with a launcher, on each node")
+	f.BoolVar(&o.raw, "collect", false, "before, collect the raw records of killed recorders, on this machine or, with a launcher, on each node")
 	f.Var(&o.handed, "program", "take the program that another process has built, as JSON says")
 	for _, name := range []string{"member", "program"} {
 		if err := f.MarkHidden(name); err != nil {

@@ -2,13 +2,19 @@
 
 package atomicfile
 
-import "os"
+import (
+	"context"
+	"os"
+)
 
 // hold reports that it cannot lock a file.
 func hold(*os.File) bool { return false }
 
 // wait does not wait.
 func wait(*os.File) {}
+
+// Lock does not wait.
+func Lock(context.Context, string) (unlock func(), err error) { return func() {}, nil }
 
 // isMine reports that nothing is known to be of the user.
 func isMine(os.FileInfo) bool { return false }

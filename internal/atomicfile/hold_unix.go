@@ -3,8 +3,11 @@
 package atomicfile
 
 import (
+	"context"
+	"errors"
 	"os"
 	"syscall"
+	"time"
 )
 
 // hold takes the lock of a file, until it is closed, and reports whether nobody else has it.
@@ -17,6 +20,27 @@ func hold(f *os.File) bool {
 func wait(f *os.File) {
 	for syscall.Flock(int(f.Fd()), syscall.LOCK_EX) == syscall.EINTR {
 		continue
+	}
+}
+
+// Lock waits until no other process has the lock of a file, which it makes, and returns the function that gives
+// it back. Where files cannot be locked, it does not wait.
+func Lock(ctx context.Context, path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil || !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			return func() { f.Close() }, nil
+		}
+		select {
+		case <-ctx.Done():
+			f.Close()
+			return nil, ctx.Err()
+		case <-time.After(wait):
+		}
 	}
 }
 

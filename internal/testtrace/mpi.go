@@ -2,7 +2,6 @@ package testtrace
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
@@ -42,7 +41,7 @@ func mpiCall(name string, pairs ...any) (cst.Function, []cst.Value) {
 		p := cst.Param{Name: pairs[i].(string), Type: cst.Type{Kind: cst.KindInt}, Direction: cst.Out}
 		if k >= 0 {
 			p.Type, p.Direction = spec.Functions()[n].Params[k].Type, spec.Functions()[n].Params[k].Direction
-		} else if of, ok := strings.CutSuffix(p.Name, "_size"); ok && slices.ContainsFunc(f.Params, func(p cst.Param) bool { return p.Name == of }) {
+		} else if isSizeOf(p.Name, f.Params) {
 			if _, several := pairs[i+1].([]any); several {
 				p.Type = cst.ArrayOf(p.Type)
 			}
@@ -56,6 +55,11 @@ func mpiCall(name string, pairs ...any) (cst.Function, []cst.Value) {
 		args = append(args, value(p.Type, pairs[i+1]))
 	}
 	return f, args
+}
+
+// isSizeOf reports whether a name is that of the sizes of one of some parameters: see [spec.SizeParam].
+func isSizeOf(name string, params []cst.Param) bool {
+	return slices.ContainsFunc(params, func(p cst.Param) bool { return spec.SizeParam(p.Name) == name })
 }
 
 func value(t cst.Type, v any) cst.Value {

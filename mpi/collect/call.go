@@ -130,7 +130,8 @@ func (p *process) translate(t *thread, f *plan, r *spool.Record) {
 		case q.operation != began:
 			p.values[i] = p.value(q, v)
 		}
-		if s == given && len(t.sized) > 0 && (q.class == classOfDatatypes && q.Direction == cst.In || q.operation == request) {
+		isSized := q.class == classOfDatatypes && q.Direction == cst.In || q.operation == request
+		if s == given && len(t.sized) > 0 && isSized {
 			if sizes, ok := p.sizes(t, q, v); ok {
 				s, p.after[i] = sized, sizes
 			}
@@ -144,13 +145,14 @@ func (p *process) translate(t *thread, f *plan, r *spool.Record) {
 	}
 }
 
-// A sizedObject is a datatype by its handle, and its size; or the request of a read of a file, and how much that has read.
+// A sizedObject is a datatype by its handle, and its size; or the request of a read of a file, and the bytes that it
+// has read.
 type sizedObject struct{ raw, size int64 }
 
 // maxSized is of how many objects of a call the sizes are kept.
 const maxSized = 1 << 16
 
-// sizes returns the sizes of the objects that an argument is, −1 for those that MPI was not asked about, and whether it
+// sizes returns the sizes of the objects in an argument, −1 for those that MPI was not asked about, and whether it
 // was asked about any.
 func (p *process) sizes(t *thread, q *parameter, v spool.Value) (cst.Value, bool) {
 	asked := make(map[int64]int64, len(t.sized))

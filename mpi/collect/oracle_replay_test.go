@@ -298,7 +298,8 @@ func (m *replay) parameter(t *thread, f *knownFunction, r *spool.Record, given *
 	}
 }
 
-// wantSizes appends the sizes of datatypes that MPI was asked about, or how much the reads of files have read of which these are requests.
+// wantSizes appends the sizes of datatypes that MPI was asked about, or, for requests of reads of files, the
+// bytes that these have read.
 func (m *replay) wantSizes(t *thread, p *spec.Param, raw spool.Value) {
 	size := func(handle int64) (cst.Value, bool) {
 		n, ok := m.sizes[t][handle]

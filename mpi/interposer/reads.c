@@ -1,6 +1,6 @@
 /*
- * Reads of files in the background: how much one has read, the status of the call tells that completes
- * it. Their requests are kept until then, as a status of anything else says nothing of the kind.
+ * Reads of files in the background. The call that completes one has a status with the bytes that it has read.
+ * Requests of reads are kept until then: statuses of other operations do not tell bytes.
  */
 struct read {
 	MPI_Request request;
@@ -47,7 +47,8 @@ static struct read *take_read(MPI_Request request)
 	return found;
 }
 
-/* Forgets a read whose request was freed, or is that of something else by now, as a library that calls PMPI has completed it. */
+/* Forgets the read of a request that is freed, or that is of another operation by now: a library has completed
+   the read by PMPI. */
 static slow void forget_read(const MPI_Request *request)
 {
 	if (request)
@@ -105,9 +106,10 @@ static inline void return_reads(struct reads *reads)
 	free(reads->at);
 }
 
-/* Says how much the reads have read that a call has completed. Each of n statuses is of the request of an index; without
-   indices they are those of all requests. */
-static slow void tell_reads(struct lane *lane, const struct reads *reads, int64_t n, const int *indices, const MPI_Status *statuses)
+/* Records the bytes of the reads that a call has completed. Each of n statuses is of the request with an index;
+   without indices they are those of all requests. */
+static slow void tell_reads(struct lane *lane, const struct reads *reads, int64_t n, const int *indices,
+		const MPI_Status *statuses)
 {
 	for (int64_t k = 0; k < n; k++) {
 		int64_t i = indices ? indices[k] : k;
@@ -122,4 +124,7 @@ static slow void tell_reads(struct lane *lane, const struct reads *reads, int64_
 }
 
 /* How a call that completes requests uses statuses of our own. */
-static inline int ours(const struct reads *reads) { return any_wildcard() ? OURS_TOLD : reads->at ? OURS_ASKED : NOT_OURS; }
+static inline int ours(const struct reads *reads)
+{
+	return any_wildcard() ? OURS_TOLD : reads->at ? OURS_ASKED : NOT_OURS;
+}

@@ -80,7 +80,8 @@ func (t *Table) messageColumns() []*Column {
 			}}
 	}
 	text := func(s string) Cell { return Cell{Valid: s != "", Text: s} }
-	received, completed := func(g *Group) []bool { return g.messages.received }, func(g *Group) []bool { return g.messages.completed }
+	received := func(g *Group) []bool { return g.messages.received }
+	completed := func(g *Group) []bool { return g.messages.completed }
 	columns := []*Column{
 		unique("message", messageNumber, received),
 		cell("send_rank", Int, false, func(m *message) Cell { return intCell(int64(m.from)) }),
@@ -92,7 +93,9 @@ func (t *Table) messageColumns() []*Column {
 		cell("recv_function", Text, true, func(m *message) Cell { return text(m.receiver) }),
 		cell("complete_function", Text, true, func(m *message) Cell { return text(m.completer) }),
 		cell("send_signature", Int, false, func(m *message) Cell { return intCell(int64(m.sendSignature)) }),
-		cell("recv_signature", Int, true, func(m *message) Cell { return Cell{Valid: m.receiver != "", Int: int64(m.receiveSignature)} }),
+		cell("recv_signature", Int, true, func(m *message) Cell {
+			return Cell{Valid: m.receiver != "", Int: int64(m.receiveSignature)}
+		}),
 		unique("send_position", sendPosition, nil),
 		unique("recv_position", receivePosition, received),
 		unique("complete_position", completePosition, completed),
@@ -208,8 +211,11 @@ func (f *filler) walk(s *source) iter.Seq2[reprise.Call, error] {
 	return s.read.Calls()
 }
 
-// receipts returns those that a call completes, adds those that none will to open, and takes note of those that it begins.
-func receipts(done, open []receipt, pending map[int64]receipt, call reprise.Call, o *semantics.Operation, numbers []uint64) (_, _ []receipt) {
+// receipts adds to done those that a call completes, to open those that no call will complete any more, and to
+// pending those that the call begins.
+func receipts(
+	done, open []receipt, pending map[int64]receipt, call reprise.Call, o *semantics.Operation, numbers []uint64,
+) (_, _ []receipt) {
 	for _, id := range o.Completes {
 		if r, ok := pending[id]; ok {
 			done = append(done, r)
@@ -249,7 +255,8 @@ type row struct {
 	completed *reprise.Call // what completes it; nil if nothing does
 }
 
-// received adds the row of a message whose receipt ends with a call, or with none. It returns false if no more are wanted.
+// received adds the row of a message whose receipt ends with a call, or with none. It returns false if no more rows
+// are wanted.
 func (f *filler) received(s *source, r *receipt, end *reprise.Call) (bool, error) {
 	p, err := s.ops.numbers.Partner(r.call.Position, r.operation, r.message)
 	if err != nil || p.Rank < 0 {
@@ -260,8 +267,10 @@ func (f *filler) received(s *source, r *receipt, end *reprise.Call) (bool, error
 		return false, err
 	}
 	terminal := from.rank.Grammar().At(p.Position)
-	k := messageKey{from: p.Rank, sender: terminal, receiver: r.call.Terminal, sent: from.rank.At(p.Position, terminal), received: r.operation,
-		numberOfSent: p.Other, numberOfReceived: r.message, completed: end != nil}
+	k := messageKey{
+		from: p.Rank, sender: terminal, sent: from.rank.At(p.Position, terminal), numberOfSent: p.Other,
+		receiver: r.call.Terminal, received: r.operation, numberOfReceived: r.message, completed: end != nil,
+	}
 	if end != nil {
 		k.completer = end.Terminal
 	}
@@ -272,15 +281,16 @@ func (f *filler) received(s *source, r *receipt, end *reprise.Call) (bool, error
 	return f.message(s, from, k, row{r.number, p.Position, at, from.timed(), &r.call, end}), nil
 }
 
-// unreceived adds the row of a message of a call that sends, which nobody receives, or of which it is not known who does.
-// It returns false if no more are wanted.
+// unreceived adds the row of a message that a call sends and that has no known receive. It returns false if no more
+// rows are wanted.
 func (f *filler) unreceived(s *source, call *reprise.Call, o *semantics.Operation, i int) (bool, error) {
 	from, err := f.sender(s.rank)
 	if err != nil {
 		return false, err
 	}
 	k := messageKey{from: s.rank, sender: call.Terminal, sent: o, numberOfSent: i}
-	return f.message(s, from, k, row{sentAt: call.Position, sent: reprise.Time{Start: call.Start, Duration: call.Duration}, timed: call.Timed}), nil
+	sent := reprise.Time{Start: call.Start, Duration: call.Duration}
+	return f.message(s, from, k, row{sentAt: call.Position, sent: sent, timed: call.Timed}), nil
 }
 
 // message adds a row. It returns false if no more are wanted.
@@ -299,19 +309,24 @@ func (f *filler) message(s *source, from *sender, k messageKey, r row) bool {
 	g.numbers = append(g.numbers, n)
 	g.bytes += heldByMessage
 	m := &g.messages
-	ints := [messageInts]int64{messageNumber: number(r.number), sendPosition: number(r.sentAt), sendStart: f.since(r.sent.Start), sendEnd: add(f.since(r.sent.Start), r.sent.Duration)}
+	sent := f.since(r.sent.Start)
+	ints := [messageInts]int64{
+		messageNumber: number(r.number), sendPosition: number(r.sentAt), sendStart: sent, sendEnd: add(sent, r.sent.Duration),
+	}
 	if r.begun != nil {
 		ints[receivePosition], ints[receiveStart] = number(r.begun.Position), f.since(r.begun.Start)
 	}
 	if r.completed != nil {
-		ints[completePosition], ints[receiveEnd] = number(r.completed.Position), add(f.since(r.completed.Start), r.completed.Duration)
+		ints[completePosition] = number(r.completed.Position)
+		ints[receiveEnd] = add(f.since(r.completed.Start), r.completed.Duration)
 	}
 	for i, v := range ints {
 		m.ints[i] = append(m.ints[i], v)
 	}
 	begun, ended := r.begun != nil && r.begun.Timed, r.completed != nil && r.completed.Timed
 	m.received, m.completed = append(m.received, r.begun != nil), append(m.completed, r.completed != nil)
-	m.sent, m.begun, m.ended, m.both = append(m.sent, r.timed), append(m.begun, begun), append(m.ended, ended), append(m.both, r.timed && begun)
+	m.sent, m.both = append(m.sent, r.timed), append(m.both, r.timed && begun)
+	m.begun, m.ended = append(m.begun, begun), append(m.ended, ended)
 	return !g.full() || f.next(s, 0)
 }
 
@@ -335,7 +350,8 @@ func (f *filler) newMessage(s *source, from *sender, k messageKey) *message {
 		return m
 	}
 	call = s.read.Call(k.receiver)
-	m.receiver, m.receiveSignature, m.receiveSite = plain(call.Function.Name), s.read.Signature(k.receiver), plain(f.sites.Of(&call))
+	m.receiver, m.receiveSite = plain(call.Function.Name), plain(f.sites.Of(&call))
+	m.receiveSignature = s.read.Signature(k.receiver)
 	if m.to, m.tag = s.rank, k.received.Messages[k.numberOfReceived].Tag; s.clock != nil {
 		m.source = min(m.source, s.clock.Source())
 	}

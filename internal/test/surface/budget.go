@@ -29,7 +29,8 @@ func (b budget) add(other budget) budget {
 // everything is the row for all folders together.
 const everything = "all"
 
-// readBudgets reads a file with a row for each folder: its name, the four numbers, and after # why one of them was raised.
+// readBudgets reads a file with a row for each folder: its name, the four numbers, and after # the reason if one was
+// raised.
 func readBudgets(path string) (map[string]budget, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -53,7 +54,8 @@ func readBudgets(path string) (map[string]budget, error) {
 			b.seconds, errs[3] = strconv.ParseFloat(fields[4], 64)
 		}
 		if _, twice := budgets[fields[0]]; twice || len(fields) != 5 || errors.Join(errs[:]...) != nil {
-			return nil, fmt.Errorf("%s:%d: a row is a folder, which has no other row, its lines, names, fields and seconds", path, number)
+			return nil, fmt.Errorf("%s:%d: a row is a folder, which has no other row, its lines, names, fields and seconds",
+				path, number)
 		}
 		budgets[fields[0]] = b
 	}
@@ -92,7 +94,8 @@ func exceeding(has, may map[string]budget) (problems []string) {
 			{"exported fields", float64(h.fields), float64(m.fields)}, {"seconds of tests", h.seconds, m.seconds},
 		} {
 			if ok && what.has > what.may {
-				problems = append(problems, fmt.Sprintf("%s: %v %s, more than its budget of %v", folder, math.Ceil(what.has), what.name, what.may))
+				problems = append(problems, fmt.Sprintf("%s: %v %s, more than its budget of %v",
+					folder, math.Ceil(what.has), what.name, what.may))
 			}
 		}
 	}
@@ -104,7 +107,7 @@ func exceeding(has, may map[string]budget) (problems []string) {
 	return problems
 }
 
-// tested matches what go test prints of a package whose tests it has run, and captures the package and how long that took.
+// tested matches the line of go test for a package with its seconds.
 var tested = regexp.MustCompile(`(?m)^ok  \t(\S+)\t([0-9.]+)s`)
 
 // readSeconds reads what go test printed: the seconds of each package, by its directory.
