@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/reprise-trace/reprise/internal/need"
 )
 
 //go:embed calibrator/calibrate.c
@@ -62,6 +64,7 @@ const Batch = 20
 
 // ReadCalibration reads what a calibrator writes, and writes to others what others have written to the same output.
 func ReadCalibration(r io.Reader, others io.Writer) (*Calibration, error) {
+	need.That(r != nil && others != nil, "mpi: nothing to read from, or nothing to write to")
 	c := &Calibration{}
 	ended := false
 	lines := bufio.NewScanner(r)

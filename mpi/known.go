@@ -13,6 +13,7 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/header"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/regular"
 )
 
@@ -170,6 +171,7 @@ func keyOf(mpicc string) (key [sha256.Size]byte, files []string, err error) {
 // KeptInterposer returns the interposer that [Command.Compiler], or [Command.CheckCompiler] of a compiler command that is named, and
 // [BuildInterposer] return, if it is there and is known to be the right one, and runs no compiler.
 func KeptInterposer(ctx context.Context, command *Command, named, cacheDir string) (*Interposer, bool) {
+	need.That(command != nil, "mpi: no command")
 	c := cache{cacheDir, true}
 	mpicc, err := named, error(nil)
 	if named == "" {

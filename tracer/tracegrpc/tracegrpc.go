@@ -28,6 +28,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -41,6 +42,7 @@ var (
 // UnaryClient returns an interceptor that records the unary calls of a client.
 func UnaryClient(p *tracer.Process) grpc.UnaryClientInterceptor {
 	return func(ctx context.Context, method string, in, out any, c *grpc.ClientConn, call grpc.UnaryInvoker, o ...grpc.CallOption) error {
+		need.That(call != nil, "tracegrpc: no invoker")
 		thread := p.Thread()
 		defer thread.Release()
 		begun := thread.Begin()
@@ -53,6 +55,7 @@ func UnaryClient(p *tracer.Process) grpc.UnaryClientInterceptor {
 // UnaryServer returns an interceptor that records the unary calls that a server answers.
 func UnaryServer(p *tracer.Process) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, in any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (out any, err error) {
+		need.That(info != nil && handle != nil, "tracegrpc: no information on the call, or no handler")
 		thread := p.Thread()
 		defer thread.Release()
 		begun := thread.Begin()
@@ -67,6 +70,7 @@ func UnaryServer(p *tracer.Process) grpc.UnaryServerInterceptor {
 // StreamServer returns an interceptor that records the streams that a server answers.
 func StreamServer(p *tracer.Process) grpc.StreamServerInterceptor {
 	return func(service any, s grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+		need.That(info != nil && handle != nil, "tracegrpc: no information on the stream, or no handler")
 		thread := p.Thread()
 		defer thread.Release()
 		begun := thread.Begin()
@@ -109,6 +113,7 @@ func (s *serverStream) RecvMsg(m any) error {
 // thread. A stream that is open when the process is closed is left out.
 func StreamClient(p *tracer.Process) grpc.StreamClientInterceptor {
 	return func(ctx context.Context, desc *grpc.StreamDesc, c *grpc.ClientConn, method string, open grpc.Streamer, o ...grpc.CallOption) (grpc.ClientStream, error) {
+		need.That(desc != nil && open != nil, "tracegrpc: no description of the stream, or no streamer")
 		s := &clientStream{thread: p.Thread(), method: method, single: !desc.ServerStreams}
 		s.begun = s.thread.Begin()
 		// Not by the context of the stream: to ask for it turns retries off, and it ends

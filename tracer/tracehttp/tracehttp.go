@@ -17,6 +17,7 @@ import (
 	"net"
 	"net/http"
 
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -30,8 +31,11 @@ func exchange(name string) tracer.Function5[string, string, int64, int, int64] {
 }
 
 // Transport returns a [http.RoundTripper] that records the requests that it sends with
-// base: until the head of the response is there.
+// base, or with [http.DefaultTransport] if that is nil: until the head of the response is there.
 func Transport(base http.RoundTripper, p *tracer.Process) http.RoundTripper {
+	if base == nil {
+		base = http.DefaultTransport
+	}
 	return &transport{base, p}
 }
 
@@ -73,6 +77,7 @@ func pathOf(r *http.Request) string {
 // panics, the call ends there, and the panic goes on. The status is what next wrote: 0 if it
 // panicked before, or took the connection over.
 func Handler(next http.Handler, p *tracer.Process) http.Handler {
+	need.That(next != nil, "tracehttp: no handler")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		method, path, size := r.Method, pathOf(r), r.ContentLength
 		thread := p.Thread()

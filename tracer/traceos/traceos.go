@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -114,9 +115,18 @@ type File struct {
 	id    handle
 }
 
+// call calls do with the file on a thread of its own. In place of nil, which an open that failed returned, it is one of
+// which os says that it is none.
+func (f *File) call(do func(f *File, t *tracer.Thread, begun tracer.Moment)) {
+	if f == nil {
+		f = &File{id: none}
+	}
+	f.files.call(func(t *tracer.Thread, begun tracer.Moment) { do(f, t, begun) })
+}
+
 // Read is [os.File.Read].
 func (f *File) Read(b []byte) (n int, err error) {
-	f.files.call(func(t *tracer.Thread, begun tracer.Moment) {
+	f.call(func(f *File, t *tracer.Thread, begun tracer.Moment) {
 		n, err = f.File.Read(b)
 		read.End(t, begun, f.id, len(b), n, text(err))
 	})
@@ -125,7 +135,7 @@ func (f *File) Read(b []byte) (n int, err error) {
 
 // ReadAt is [os.File.ReadAt].
 func (f *File) ReadAt(b []byte, offset int64) (n int, err error) {
-	f.files.call(func(t *tracer.Thread, begun tracer.Moment) {
+	f.call(func(f *File, t *tracer.Thread, begun tracer.Moment) {
 		n, err = f.File.ReadAt(b, offset)
 		readAt.End(t, begun, f.id, len(b), offset, n, text(err))
 	})
@@ -134,7 +144,7 @@ func (f *File) ReadAt(b []byte, offset int64) (n int, err error) {
 
 // Write is [os.File.Write].
 func (f *File) Write(b []byte) (n int, err error) {
-	f.files.call(func(t *tracer.Thread, begun tracer.Moment) {
+	f.call(func(f *File, t *tracer.Thread, begun tracer.Moment) {
 		n, err = f.File.Write(b)
 		write.End(t, begun, f.id, len(b), text(err))
 	})
@@ -146,7 +156,7 @@ func (f *File) WriteString(s string) (n int, err error) { return f.Write([]byte(
 
 // WriteAt is [os.File.WriteAt].
 func (f *File) WriteAt(b []byte, offset int64) (n int, err error) {
-	f.files.call(func(t *tracer.Thread, begun tracer.Moment) {
+	f.call(func(f *File, t *tracer.Thread, begun tracer.Moment) {
 		n, err = f.File.WriteAt(b, offset)
 		wrAt.End(t, begun, f.id, len(b), offset, text(err))
 	})
@@ -155,17 +165,19 @@ func (f *File) WriteAt(b []byte, offset int64) (n int, err error) {
 
 // ReadFrom copies what r has to the file, by way of Write.
 func (f *File) ReadFrom(r io.Reader) (int64, error) {
+	need.That(r != nil, "traceos: nothing to read from")
 	return io.Copy(struct{ io.Writer }{f}, r)
 }
 
 // WriteTo copies what is left of the file to w, by way of Read.
 func (f *File) WriteTo(w io.Writer) (int64, error) {
+	need.That(w != nil, "traceos: nothing to write to")
 	return io.Copy(w, struct{ io.Reader }{f})
 }
 
 // Seek is [os.File.Seek].
 func (f *File) Seek(offset int64, whence int) (at int64, err error) {
-	f.files.call(func(t *tracer.Thread, begun tracer.Moment) {
+	f.call(func(f *File, t *tracer.Thread, begun tracer.Moment) {
 		at, err = f.File.Seek(offset, whence)
 		seek.End(t, begun, f.id, offset, whence, at, text(err))
 	})
@@ -174,7 +186,7 @@ func (f *File) Seek(offset int64, whence int) (at int64, err error) {
 
 // Sync is [os.File.Sync].
 func (f *File) Sync() (err error) {
-	f.files.call(func(t *tracer.Thread, begun tracer.Moment) {
+	f.call(func(f *File, t *tracer.Thread, begun tracer.Moment) {
 		err = f.File.Sync()
 		sync.End(t, begun, f.id, text(err))
 	})
@@ -183,7 +195,7 @@ func (f *File) Sync() (err error) {
 
 // Close is [os.File.Close]. The handle is free after it.
 func (f *File) Close() (err error) {
-	f.files.call(func(t *tracer.Thread, begun tracer.Moment) {
+	f.call(func(f *File, t *tracer.Thread, begun tracer.Moment) {
 		err = f.File.Close()
 		shut.End(t, begun, f.id, text(err))
 		if err == nil {

@@ -22,6 +22,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -62,7 +63,10 @@ func (s namedSource) Connect(context.Context) (driver.Conn, error) { return s.dr
 func (s namedSource) Driver() driver.Driver                        { return s.driver }
 
 // Connector returns a connector whose connections record their statements, for [sql.OpenDB].
-func Connector(c driver.Connector, p *tracer.Process) driver.Connector { return connector{c, p} }
+func Connector(c driver.Connector, p *tracer.Process) driver.Connector {
+	need.That(c != nil, "tracesql: no connector")
+	return connector{c, p}
+}
 
 type connector struct {
 	driver.Connector
