@@ -43,6 +43,19 @@ func recordsGen(t *rapid.T) (records []byte) {
 	return records
 }
 
+// withoutChecks returns records as they are kept. Behind bytes that are none, any word may be taken for the first of one.
+func withoutChecks(records []byte) []byte {
+	kept := bytes.Clone(records)
+	for left := kept; len(left) > 0; {
+		size, ok := sized(left)
+		if ok {
+			binary.LittleEndian.PutUint64(left, binary.LittleEndian.Uint64(left)&uncheckedMask)
+		}
+		left = left[size:]
+	}
+	return kept
+}
+
 // TestKept keeps any records in any pieces, and reads them.
 func TestKept(t *testing.T) {
 	directory := t.TempDir()
@@ -55,7 +68,7 @@ func TestKept(t *testing.T) {
 		for i := range rapid.IntRange(1, 8).Draw(t, "pieces") {
 			records := recordsGen(t)
 			k.Add(bytes.Repeat([]byte{byte(i)}, headerSize), records)
-			want = append(want, records...)
+			want = append(want, withoutChecks(records)...)
 			if last := rapid.Bool().Draw(t, "last"); last || rapid.Bool().Draw(t, "flush") {
 				if _, err := k.Flush(last); err != nil {
 					t.Fatal(err)
