@@ -203,7 +203,7 @@ func (o *collectOutput) write(cmd *cobra.Command, collector *collect.Collector, 
 	}
 	s.fill(collected)
 	if collected.Calls == 0 && collected.Problems != nil {
-		return fmt.Errorf("%w: %w", errNothing, collected.Problems)
+		return fmt.Errorf("%w: %s", errNothing, strings.Join(s.Problems, "\n"))
 	} else if collected.Calls == 0 {
 		return errNothing
 	}
@@ -311,17 +311,30 @@ func (s *collectSummary) fill(c collect.Summary) {
 	}
 }
 
-// problemsOf returns what errors say that were joined.
+// problemsOf returns what errors say that were joined, and what is in the place of raw records that cannot be read.
 func problemsOf(err error) (list []string) {
+	for _, e := range leavesOf(err) {
+		if of := new(collect.RecordsError); errors.As(e, &of) {
+			if said := inPlaceOfRecords(of.Path); said != nil {
+				e = &collect.RecordsError{Of: of.Of, Path: of.Path, Err: said}
+			}
+		}
+		list = append(list, e.Error())
+	}
+	return list
+}
+
+// leavesOf returns the errors that were joined.
+func leavesOf(err error) (list []error) {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
-		return []string{err.Error()}
+		return []error{err}
 	}
 	for _, e := range joined.Unwrap() {
-		list = append(list, problemsOf(e)...)
+		list = append(list, leavesOf(e)...)
 	}
-	if strings.Join(list, "\n") != err.Error() { // it says more than they
-		return []string{err.Error()}
+	if errors.Join(list...).Error() != err.Error() { // it says more than they
+		return []error{err}
 	}
 	return list
 }

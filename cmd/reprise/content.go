@@ -66,6 +66,8 @@ func spoolBelow(path string) string {
 
 const noRecords = "a directory without raw records of MPI calls"
 
+var aTrace = content.Content{What: "a trace already", Cure: "reprise info FILE describes it"}
+
 // notSpool returns the error of what is given as a directory of raw records and is none.
 func notSpool(path string) error {
 	info, err := os.Stat(path)
@@ -88,7 +90,24 @@ func notSpool(path string) error {
 	case info.Mode().IsRegular() && info.Size() == 0:
 		return checkSeekable(path)
 	case isTrace(path):
-		return contentIn(path, content.Content{What: "a trace already", Cure: "reprise info FILE describes it"})
+		return contentIn(path, aTrace)
 	}
 	return contentIn(path, content.Of(path))
+}
+
+// inPlaceOfRecords returns the error of what is in the place of a file of raw records, nil if it may be such a file that is damaged.
+func inPlaceOfRecords(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil || !info.IsDir() && !info.Mode().IsRegular():
+		return nil
+	case info.IsDir() || info.Size() == 0:
+		return content.Check(path)
+	case isTrace(path):
+		return content.Error{Path: path, Content: aTrace}
+	}
+	if c := content.Of(path); c != content.RawRecords && c != content.Unknown {
+		return content.Error{Path: path, Content: c}
+	}
+	return nil
 }

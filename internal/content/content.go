@@ -54,8 +54,14 @@ var DamagedBeginning = Content{"a trace whose beginning is damaged", "reprise re
 // Actions is what compress takes.
 var Actions = Content{"SimGrid's text of a trace", "reprise compress FILE -o OUT.rpz makes a trace of it"}
 
-// rawRecords is what lies in the directory that collect takes.
-var rawRecords = Content{"raw records of MPI calls", "reprise collect DIR -o OUT.rpz makes a trace of all in their directory"}
+// Unknown is what files are that are nothing else here.
+var Unknown = Content{"no trace", OwnTraces}
+
+// recordsBegin is what raw records begin with.
+const recordsBegin = "reprisp"
+
+// RawRecords is what lies in the directory that collect takes.
+var RawRecords = Content{"raw records of MPI calls", "reprise collect DIR -o OUT.rpz makes a trace of all in their directory"}
 
 // beginnings are what files begin with.
 var beginnings = []struct {
@@ -71,7 +77,7 @@ var beginnings = []struct {
 	{"SQLite format 3\x00", Content{"an SQLite database", OwnTraces}},
 	{"PK\x03\x04", Content{"a zip archive", "unpack it first"}},
 	{"\xfd7zXZ\x00", Content{"compressed by xz", "decompress it first: xz -d FILE"}},
-	{"reprisp", rawRecords},
+	{recordsBegin, RawRecords},
 	{"BZh", Content{"compressed by bzip2", "decompress it first: bzip2 -d FILE"}},
 }
 
@@ -81,8 +87,8 @@ var endings = []struct {
 	Content
 }{
 	{".rpz", DamagedBeginning},
-	{".spool", rawRecords},
-	{".kept", rawRecords},
+	{".spool", RawRecords},
+	{".kept", RawRecords},
 	{".pftrace", Content{"a Perfetto trace", onlyWrite}},
 	{".perfetto-trace", Content{"a Perfetto trace", onlyWrite}},
 	{".pprof", Content{"a profile of pprof", onlyWrite}},
@@ -137,7 +143,7 @@ func endsAsTrace(f *os.File) bool {
 func Of(path string) Content {
 	f, err := os.Open(path)
 	if err != nil {
-		return Content{"no trace", OwnTraces}
+		return Unknown
 	}
 	defer f.Close()
 	begin := make([]byte, 4096)
@@ -156,7 +162,7 @@ func Of(path string) Content {
 		return Content{"a file of zeros, as where a disk was full or a copy went wrong", OwnTraces}
 	}
 	for _, e := range endings {
-		if strings.HasSuffix(path, e.end) && !isText(begin) {
+		if strings.HasSuffix(path, e.end) && (!isText(begin) || strings.HasPrefix(recordsBegin, string(begin))) {
 			return e.Content
 		}
 	}
@@ -174,7 +180,7 @@ func Of(path string) Content {
 	if isText(begin) {
 		return Content{"a text file", OwnTraces}
 	}
-	return Content{"no trace", OwnTraces}
+	return Unknown
 }
 
 // Known returns what begins so.

@@ -11,7 +11,7 @@ import (
 // nanoseconds since 1970, or to its Start if that is later. Where records of the thread are
 // lost, its call may have returned: then there is none.
 func (p *process) inFlight(t *thread, until int64) (found spool.Record, ok bool) {
-	if t.err != nil || t.overwritten || t.header.Lost > 0 || t.header.State == spool.Broken {
+	if t.err != nil || p.over && t.ended() != nil || t.overwritten || t.header.Lost > 0 || t.header.State == spool.Broken {
 		return found, false
 	}
 	for r := range t.decoder.Unfinished() {

@@ -1,6 +1,7 @@
 package collect_test
 
 import (
+	"io"
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/test/misuse"
@@ -16,6 +17,6 @@ func TestMisuse(t *testing.T) {
 	misuse.Walk{
 		Package:   "collect",
 		Functions: []any{collect.New, collect.IsSpool},
-		Values:    []any{collector, new(collect.Collector)},
+		Values:    []any{collector, new(collect.Collector), &collect.RecordsError{Err: io.EOF}},
 	}.Run(t)
 }

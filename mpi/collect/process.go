@@ -284,6 +284,24 @@ func (p *process) cost() float64 { return float64(p.calls) * p.threads[0].header
 // duration returns the time from the first to the last record.
 func (p *process) duration() float64 { return float64(p.latest - p.first) }
 
+// A RecordsError is the error of a file of raw records that cannot be read, or not to its end.
+type RecordsError struct {
+	Of   string // whose calls are lost: a rank, or a process where that is not known
+	Path string
+	Err  error
+}
+
+func (e *RecordsError) Error() string {
+	return fmt.Sprintf("calls of %s are lost: %s: %v", e.Of, e.Path, e.Err)
+}
+
+func (e *RecordsError) Unwrap() error { return e.Err }
+
+var (
+	errUnwritten = errors.New("nothing was written to it")
+	errUnopened  = errors.New("it was there, and cannot be opened: a link may lead nowhere")
+)
+
 // problems returns what was lost of the records.
 func (p *process) problems() error {
 	var problems []error
@@ -300,11 +318,13 @@ func (p *process) problems() error {
 		}
 		switch {
 		case p.over && t.empty():
-			problems = append(problems, fmt.Errorf("calls of %s are lost: %s is empty", whose, t.path))
+			problems = append(problems, &RecordsError{whose, t.path, errUnwritten})
 		case t.err != nil:
-			problems = append(problems, fmt.Errorf("calls of %s are lost: %w", whose, t.err))
+			problems = append(problems, &RecordsError{whose, cmp.Or(t.path, t.segment(t.opened)), t.err})
+		case p.over && t.unopened():
+			problems = append(problems, &RecordsError{whose, t.segment(0), errUnopened})
 		case p.over && t.ended() != nil:
-			problems = append(problems, fmt.Errorf("calls of %s are lost: %s: %w", whose, t.path, t.ended()))
+			problems = append(problems, &RecordsError{whose, t.path, t.ended()})
 		case t.cut() && t.wasKept:
 			problems = append(problems, fmt.Errorf("calls of %s are lost: %s is missing, as %s", whose, t.segment(t.opened), readBefore))
 		case t.cut():
@@ -331,6 +351,9 @@ func (p *process) absent() int {
 // empty reports whether not even the header of a segment is there.
 func (t *thread) empty() bool { return t.path != "" && t.offset == 0 && t.err == nil }
 
+// unopened reports whether there was a first segment that could not be opened.
+func (t *thread) unopened() bool { return t.opened == 0 && !t.late && t.err == nil }
+
 // cut reports whether a segment is missing.
 func (t *thread) cut() bool { return t.path == "" && t.opened > 0 && t.header.State == spool.Continued }
 
@@ -344,7 +367,7 @@ func (p *process) missing() (list []merge.Missing) {
 	}
 	for _, t := range p.threads {
 		switch {
-		case t.err != nil || t.cut() || p.over && (t.empty() || t.ended() != nil) || t.late && t.opened == 0:
+		case t.err != nil || t.cut() || p.over && (t.empty() || t.unopened() || t.ended() != nil) || t.late && t.opened == 0:
 			add(t, 0, t.taken)
 		case t.lost() > 0:
 			add(t, t.lost(), cmp.Or(t.full, t.taken))

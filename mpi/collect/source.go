@@ -269,6 +269,7 @@ type stream struct {
 	header  spool.SegmentHeader          // as it was read last,
 	head    [headerSize]byte             // and its bytes
 	offset  int64                        // in the segment, behind the records that were read
+	cutAt   int64                        // the length of its file if that is shorter than it was made, else 0
 	window  int
 	records []byte // those that were read last, and more
 	spare   []byte
@@ -304,7 +305,12 @@ func (s *stream) next() *spool.Record {
 
 // fail ends the stream: what follows cannot be read.
 func (s *stream) fail(err error) {
-	s.err = fmt.Errorf("%s: %w", s.path, err)
+	if of := new(fs.PathError); errors.As(err, &of) { // who says it names the file
+		err = of.Err
+	} else if errors.Is(err, regular.ErrIrregular) {
+		err = regular.ErrIrregular
+	}
+	s.err = err
 	s.release()
 }
 
@@ -338,12 +344,17 @@ func (s *stream) more() (bool, error) {
 	}
 }
 
-// ended returns an error if more was written to the segment than was read, when there is no more to come.
+// ended returns an error if more was, or may have been, written to the segment than was read, when there is no more to come.
 func (s *stream) ended() error {
-	if s.inKept || s.wasKept || s.path == "" || s.offset >= s.header.Written {
+	switch {
+	case s.inKept || s.wasKept || s.path == "":
 		return nil
+	case s.cutAt > 0:
+		return spool.ErrorOfLength(s.cutAt, s.header.Length)
+	case s.offset < s.header.Written:
+		return spool.ErrorOfEnd(s.offset, s.header.Written)
 	}
-	return spool.ErrorOfEnd(s.offset, s.header.Written)
+	return nil
 }
 
 // open opens the segment that is being read, or the next one, and reports whether
@@ -374,7 +385,7 @@ func (s *stream) open() (bool, error) {
 		s.file, s.kept, s.wasKept = file, nil, false // what was kept of it is not all
 	}
 	if next {
-		s.path, s.offset, s.header.State, s.last = path, 0, spool.Open, false
+		s.path, s.offset, s.cutAt, s.header.State, s.last = path, 0, 0, spool.Open, false
 		s.opened++
 	}
 	return true, nil
@@ -444,6 +455,9 @@ func (s *stream) read() (bool, error) {
 		return false, err
 	}
 	if n = spool.Intact(s.records[:n], s.offset); n == 0 {
+		if s.cutAt > 0 {
+			return false, s.ended()
+		}
 		return false, spool.ErrorOfRecord(s.offset)
 	}
 	if s.keeper != nil && !s.keep {
@@ -469,7 +483,7 @@ func (s *stream) begin() error {
 		if info, err := s.file.Stat(); err != nil {
 			return err
 		} else if info.Size() < s.header.Length {
-			return spool.ErrorOfLength(info.Size(), s.header.Length)
+			s.cutAt = info.Size()
 		}
 	}
 	s.offset = headerSize
@@ -489,11 +503,16 @@ func (s *stream) decode(records []byte) error {
 func (s *stream) readHeader() (there bool, err error) {
 	var data [headerSize]byte
 	for try := range 2 {
-		if _, err := s.file.ReadAt(data[:], 0); err != nil && !errors.Is(err, io.EOF) {
+		n, err := s.file.ReadAt(data[:], 0)
+		if err != nil && !errors.Is(err, io.EOF) {
 			return false, err
 		}
 		if data[0] == 0 && s.offset == 0 {
 			return false, nil
+		}
+		if n < headerSize && s.offset == 0 { // a process gives it the length first
+			_, err := spool.ParseSegmentHeader(data[:n])
+			return false, err
 		}
 		if _, err := spool.ParseSegmentHeader(data[:]); err == nil || try > 0 {
 			break // else it may be changing
