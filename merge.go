@@ -1,6 +1,7 @@
 package reprise
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ func Merge(out string, memory int64, parts ...string) error {
 		return a, nil
 	}, merge.TreeOptions{})
 	if err != nil {
-		return err
+		return cmp.Or(Unreadable(context.Background(), memory, files...), err)
 	}
 	var unread error
 	err = atomicfile.Write(out, func(w io.Writer) (err error) {
@@ -54,9 +55,10 @@ func Merge(out string, memory int64, parts ...string) error {
 }
 
 // PartFiles returns the paths of the files that [Merge] merges, or the error that it gives for what they say of ranks and runs: it
-// does not read their calls. It is for those who then merge on an engine of their own, as package beam does.
+// does not read their calls, unless there is such an error. It is for those who then merge on an engine of their own, as package beam does.
 func PartFiles(out string, memory int64, parts ...string) ([]string, error) {
 	var files []string
+	var wrong []error
 	dir, _ := os.Stat(filepath.Dir(out)) // an error is left to who writes there
 	for _, path := range parts {
 		info, err := os.Stat(path)
@@ -77,8 +79,11 @@ func PartFiles(out string, memory int64, parts ...string) ([]string, error) {
 			}
 		}
 		if len(files) == n {
-			return nil, fmt.Errorf("reprise: %s: no part files, whose names end in .rpz", path)
+			wrong = append(wrong, &PartError{path, errors.New("no part files, whose names end in .rpz")})
 		}
+	}
+	if len(wrong) > 0 {
+		return nil, errors.Join(append(wrong, unreadable(context.Background(), memory, files)...)...)
 	}
 	if len(files) == 0 {
 		return nil, fmt.Errorf("reprise: %s: no parts to merge", out)
@@ -99,7 +104,8 @@ func (e *PartError) Unwrap() error { return e.Err }
 // checkParts returns the [*PartError]s of all files that cannot be read, joined, or an error if part files are
 // of different runs, or two of them have a rank.
 func checkParts(files []string, memory int64) error {
-	var unreadable []error
+	var wrong []error
+	var others []string
 	var shared layout.SharedRanks
 	origins := make([]merge.Origin, len(files))
 	for i, path := range files {
@@ -113,11 +119,13 @@ func checkParts(files []string, memory int64) error {
 			return err
 		})
 		if err != nil {
-			unreadable = append(unreadable, &PartError{path, err})
+			wrong = append(wrong, &PartError{path, err})
+		} else {
+			others = append(others, path)
 		}
 	}
-	if len(unreadable) > 0 {
-		return errors.Join(unreadable...)
+	if len(wrong) > 0 { // of the others, only what they say of ranks and runs was looked at
+		return errors.Join(append(wrong, unreadable(context.Background(), memory, others)...)...)
 	}
 	if runs := layout.SplitRuns(origins); len(runs) > 1 {
 		a, b := runs[0][0], runs[1][0]
@@ -128,6 +136,24 @@ func checkParts(files []string, memory int64) error {
 		return errShared(files, memory, ranks.At(0))
 	}
 	return nil
+}
+
+// Unreadable returns the [*PartError]s of all files that cannot be read to their end, joined: a merge on an engine of one's own
+// ends at the first of them.
+func Unreadable(ctx context.Context, memory int64, files ...string) error {
+	return errors.Join(unreadable(ctx, memory, files)...)
+}
+
+func unreadable(ctx context.Context, memory int64, files []string) (list []error) {
+	for _, path := range files {
+		if ctx.Err() != nil {
+			return []error{context.Cause(ctx)}
+		}
+		if _, err := readPart(path, memory); err != nil {
+			list = append(list, &PartError{path, err})
+		}
+	}
+	return list
 }
 
 // errShared returns the error that a rank is in two of some files.

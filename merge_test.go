@@ -2,12 +2,18 @@ package reprise
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -134,7 +140,8 @@ func TestMergeRuns(t *testing.T) {
 	}
 }
 
-// TestMergeNamesAll merges files that are no parts: all of them are named.
+// TestMergeNamesAll merges files that are no parts, parts that are damaged inside, and a directory without any: all of them are
+// named, where no head of a file says what is wrong, too.
 func TestMergeNamesAll(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"a", "b"} {
@@ -142,10 +149,67 @@ func TestMergeNamesAll(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	err := Merge("out", 0, "a", "b", "none")
-	for _, name := range []string{"a", "b", "none"} {
-		if err == nil || strings.Count("\n"+err.Error(), "\n"+name+": ") != 1 {
-			t.Errorf("%s: %v", name, err)
+	var whole []string
+	var damaged []string
+	for rank := range 4 {
+		a := new(merge.Accumulator)
+		var file bytes.Buffer
+		p := programs.Stencil2D(2, 2, 10)
+		if err := errors.Join(a.Describe(p.Run()), a.Add(p.Part(rank)), a.WritePart(&file)); err != nil {
+			t.Fatal(err)
+		}
+		name, data := fmt.Sprintf("part%d", rank), file.Bytes()
+		whole = append(whole, name)
+		if rank%2 == 1 { // in calls, of which the heads say nothing
+			damaged = append(damaged, name)
+			data = damagedInside(t, data)
+		}
+		if err := os.WriteFile(name, data, 0o666); err != nil {
+			t.Fatal(err)
 		}
 	}
+	if err := os.Mkdir("directory", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ parts, named []string }{
+		{[]string{"a", "b", "none"}, []string{"a", "b", "none"}},
+		{whole, damaged},
+		{append(whole, "a"), append(damaged, "a")},
+		{append(whole, "directory", "b"), append(damaged, "directory", "b")},
+	} {
+		err := Merge("out", 0, tt.parts...)
+		for _, name := range tt.parts {
+			want := 0
+			if slices.Contains(tt.named, name) {
+				want = 1
+			}
+			if err == nil || strings.Count("\n"+err.Error(), "\n"+name+": ") != want {
+				t.Errorf("%s of %v: %v", name, tt.parts, err)
+			}
+		}
+	}
+}
+
+// damagedInside returns a part file that is damaged where only who merges it looks.
+func damagedInside(t *testing.T, part []byte) []byte {
+	t.Helper()
+	for at := range part {
+		damaged := slices.Clone(part)
+		damaged[at] ^= 1
+		file, err := format.NewReader(bytes.NewReader(damaged), int64(len(damaged)), FileOptions(int64(len(damaged)), 0))
+		if err != nil {
+			continue
+		}
+		if _, _, err := merge.ReadPartRanks(file); err != nil {
+			continue
+		}
+		if _, err := layout.ReadOrigin(file); err != nil {
+			continue
+		}
+		if _, err := merge.ReadPart(file); err != nil {
+			return damaged
+		}
+	}
+	t.Fatal("no bit of the part is looked at later")
+	return nil
 }

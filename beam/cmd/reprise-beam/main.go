@@ -35,9 +35,11 @@ import (
 	rbeam "github.com/reprise-trace/reprise/beam"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/content"
+	"github.com/reprise-trace/reprise/internal/regular"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -171,6 +173,7 @@ func (s *summary) merge(ctx context.Context) error {
 		return saying(err)
 	}
 	s.Parts = len(paths)
+	files := slices.Clone(paths) // as they were named
 	there, _ := os.Stat(out)
 	for i, path := range paths {
 		if paths[i], err = filepath.Abs(path); err != nil {
@@ -187,6 +190,11 @@ func (s *summary) merge(ctx context.Context) error {
 		return err
 	}
 	if _, err := beam.Run(ctx, runner, pipeline); err != nil {
+		if ctx.Err() == nil {
+			if damaged := reprise.Unreadable(ctx, 0, files...); damaged != nil { // of which the pipeline has met one
+				return saying(damaged)
+			}
+		}
 		return causeOf(err)
 	}
 	if *asked != "" {
@@ -207,8 +215,11 @@ func saying(err error) error {
 		line := err.Error()
 		if errors.As(err, &part) {
 			said := content.Check(part.Path)
-			if said == nil && errors.Is(err, format.ErrFormat) {
+			switch info, err := os.Stat(part.Path); {
+			case said == nil && errors.Is(part, format.ErrFormat):
 				said = content.NoTrace(part.Path)
+			case err == nil && info.IsDir() && !errors.Is(part, regular.ErrIrregular) && !collect.IsSpool(part.Path):
+				said = nil // a directory is right, but it has no parts
 			}
 			if said != nil {
 				line = part.Path + ": " + said.Error()

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -232,6 +234,63 @@ func TestRefused(t *testing.T) {
 		}
 		if got := readFile(t, "out"); string(got) != "before" {
 			t.Errorf("%v: out is %q", tt.args, got)
+		}
+	}
+}
+
+// damageInside damages a part where only who merges it looks.
+func damageInside(t *testing.T, name string) {
+	t.Helper()
+	whole := readFile(t, name)
+	for at := range whole {
+		damaged := slices.Clone(whole)
+		damaged[at] ^= 1
+		if err := os.WriteFile(name, damaged, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := reprise.PartFiles("out", 0, name); err == nil && reprise.Unreadable(t.Context(), 0, name) != nil {
+			return
+		}
+	}
+	t.Fatal("no bit of the part is looked at later")
+}
+
+// TestNamesAll merges several inputs that are damaged inside or are no parts: each is named in a line, with what it is.
+func TestNamesAll(t *testing.T) {
+	t.Chdir(t.TempDir())
+	p := programs.Stencil2D(2, 3, 10)
+	parts := []string{"a", "b", "c", "d"}
+	for rank, name := range parts {
+		writePart(t, name, p, merge.Origin{}, rank)
+	}
+	for _, name := range []string{"b", "d"} {
+		damageInside(t, name)
+	}
+	records := []byte("reprisp\x02 and what a process recorded")
+	name := filepath.Join("spool", "7-a.0.0.spool")
+	if err := errors.Join(os.Mkdir("spool", 0o777), os.Mkdir("nothing", 0o777), os.WriteFile(name, records, 0o666), os.WriteFile("empty", nil, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	damaged := map[string]string{"b": "", "d": ""}
+	for _, more := range []map[string]string{
+		nil,
+		{"empty": "the file is empty", name: "this is raw records of MPI calls; reprise collect DIR"},
+		{"spool": "this is a directory of raw records; reprise collect spool -o OUT.rpz", "nothing": "no part files, whose names end in .rpz"},
+	} {
+		want := maps.Clone(damaged)
+		maps.Copy(want, more)
+		cmd, _, stderr := command(slices.Concat([]string{"-o", "out"}, parts, slices.Sorted(maps.Keys(more)))...)
+		if err := cmd.Run(); err == nil {
+			t.Errorf("%v: no error", more)
+		}
+		lines := slices.Collect(strings.Lines(stderr.String()))
+		for name, says := range want {
+			if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "reprise-beam: "+name+": "+says) }) {
+				t.Errorf("%s is not named with %q", name, says)
+			}
+		}
+		if len(lines) != len(want) {
+			t.Errorf("%d lines, want %d:\n%s", len(lines), len(want), stderr)
 		}
 	}
 }
