@@ -29,7 +29,8 @@
 //     MPI has chosen, or made for an array section of Fortran, or that a library made by PMPI. An array of datatypes
 //     has an array of sizes, with −1 for those that calls tell.
 //   - A request of which a call has completed the read of a file has the bytes behind it that were read, as
-//     request_size, −2 if MPI does not say; an array of requests has an array of these, with −1 for what is none.
+//     request_size, −2 if MPI does not say; an array of requests has an array of these, with −1 for what is none. Of a
+//     call that completes more than 65,536 reads, that many have their bytes, and all other requests −2.
 //   - Displacements that are addresses are pointers: in a datatype, and in a window with
 //     memory that is attached, where the process has memory at the address itself. An
 //     address that it has from another process is a number, as it is in no two runs.
