@@ -21,6 +21,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/reprise-trace/reprise/internal/need"
 )
 
 // Input is what a report is made of.
@@ -33,6 +35,7 @@ type Input struct {
 // Report measures, and writes the report to w. It says so where there is nothing to
 // measure.
 func Report(w io.Writer, in Input) error {
+	need.That(w != nil, "bench: nothing to write to")
 	fmt.Fprintf(w, "# Results\n\nPrinted by `go run ./bench/cmd/report`. Machine: %s, %d processors, %s/%s, %s.\n", processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 	section, row, _ := strings.Cut(in.Only, "/")
 	fmt.Fprintf(w, "Times are medians of ten rounds in which the rows take turns, with their range; one goroutine.\n")
