@@ -15,13 +15,13 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 func init() {
@@ -62,7 +62,7 @@ func encode(p parts) ([]byte, error) {
 }
 
 func decode(file []byte) (parts, error) {
-	return decodePart(file, reprise.FileOptions(int64(len(file)), math.MaxInt64)) // as a worker has written it
+	return decodePart(file, trace.FileOptions(int64(len(file)), math.MaxInt64)) // as a worker has written it
 }
 
 func decodePart(file []byte, options format.Options) (parts, error) {
@@ -82,15 +82,15 @@ func Trace(s beam.Scope, files beam.PCollection) beam.PCollection {
 
 // Write writes the trace of a collection to the file at path, in place of what is there. The worker that does it must
 // see that path. The file is whole, or what was there before, also if a worker dies.
-func Write(s beam.Scope, path string, trace beam.PCollection) {
-	beam.ParDo0(s.Scope("reprise.Write"), &write{path}, trace)
+func Write(s beam.Scope, path string, tr beam.PCollection) {
+	beam.ParDo0(s.Scope("reprise.Write"), &write{path}, tr)
 }
 
 type write struct{ Path string }
 
-func (w *write) ProcessElement(trace []byte) error {
+func (w *write) ProcessElement(tr []byte) error {
 	return atomicfile.Write(w.Path, func(file io.Writer) error {
-		_, err := file.Write(trace)
+		_, err := file.Write(tr)
 		return err
 	})
 }
@@ -106,7 +106,7 @@ func (*Combine) CreateAccumulator() parts { return parts{new(merge.Accumulator)}
 
 // AddInput adds the parts in a file to a.
 func (*Combine) AddInput(a parts, f File) (parts, error) {
-	p, err := decodePart(f.Content, reprise.FileOptions(int64(len(f.Content)), 0))
+	p, err := decodePart(f.Content, trace.FileOptions(int64(len(f.Content)), 0))
 	if err == nil {
 		err = a.all.Merge(p.all)
 	}
@@ -136,15 +136,15 @@ func (c *Combine) ExtractOutput(a parts) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	trace := file.Bytes()
+	tr := file.Bytes()
 	if severalClocks {
 		var err error
-		if trace, _, err = query.AlignTrace(ctx, trace); err != nil {
+		if tr, _, err = query.AlignTrace(ctx, tr); err != nil {
 			return nil, err
 		}
 	}
-	made.Store(&madeTrace{sha256.Sum256(trace), peer, names})
-	return trace, nil
+	made.Store(&madeTrace{sha256.Sum256(tr), peer, names})
+	return tr, nil
 }
 
 // A madeTrace is what is known of a trace besides what is in it.
@@ -159,9 +159,9 @@ var made atomic.Pointer[madeTrace]
 
 // HighestPeer returns what [merge.Accumulator.HighestPeer] does of the parts of a trace, if this process made it last: if the pipeline runs in
 // it. To find it in the trace takes longer than to make that.
-func HighestPeer(trace []byte) (peer merge.Peer, names, known bool) {
+func HighestPeer(tr []byte) (peer merge.Peer, names, known bool) {
 	m := made.Load()
-	if m == nil || m.digest != sha256.Sum256(trace) {
+	if m == nil || m.digest != sha256.Sum256(tr) {
 		return merge.Peer{}, false, false
 	}
 	return m.peer, m.names, true

@@ -16,9 +16,9 @@ import (
 
 	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
 
-	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 func init() { register.Function1x2(groupOf) }
@@ -30,8 +30,8 @@ func TestMain(m *testing.M) {
 	ptest.MainWithDefault(m, "prism")
 }
 
-// writeParts writes part files of so many ranks each, and returns their paths and the trace that reprise.Merge makes of them.
-func writeParts(t testing.TB, p programs.Program, ofFile int) (paths []string, trace []byte) {
+// writeParts writes part files of so many ranks each, and returns their paths and the trace that trace.Merge makes of them.
+func writeParts(t testing.TB, p programs.Program, ofFile int) (paths []string, tr []byte) {
 	t.Helper()
 	dir := t.TempDir()
 	for first := 0; first < p.Ranks; first += ofFile {
@@ -53,7 +53,7 @@ func writeParts(t testing.TB, p programs.Program, ofFile int) (paths []string, t
 		}
 	}
 	out := filepath.Join(dir, "run.trace")
-	if err := reprise.Merge(out, 0, paths...); err != nil {
+	if err := trace.Merge(out, 0, paths...); err != nil {
 		t.Fatal(err)
 	}
 	return paths, readFile(t, out)
@@ -97,7 +97,7 @@ func TestTracePerKey(t *testing.T) {
 	}
 	for _, group := range byKey {
 		out := filepath.Join(dir, "out")
-		if err := reprise.Merge(out, 0, group...); err != nil {
+		if err := trace.Merge(out, 0, group...); err != nil {
 			t.Fatal(err)
 		}
 		want = append(want, readFile(t, out))
@@ -141,12 +141,12 @@ func TestAnyOrder(t *testing.T) {
 	var all [][]File
 	var traces [][]byte
 	for _, p := range []programs.Program{programs.Stencil2D(4, 4, 100), programs.RandomPartners(12, 10, 1).Timed()} {
-		paths, trace := writeParts(t, p, 1)
+		paths, tr := writeParts(t, p, 1)
 		var files []File
 		for _, path := range paths {
 			files = append(files, File{path, readFile(t, path)})
 		}
-		all, traces = append(all, files), append(traces, trace)
+		all, traces = append(all, files), append(traces, tr)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		program := rapid.IntRange(0, len(all)-1).Draw(t, "program")
@@ -178,7 +178,7 @@ func TestAnyOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got, traces[program]) {
-			t.Fatalf("%d bytes, not the %d of reprise.Merge", len(got), len(traces[program]))
+			t.Fatalf("%d bytes, not the %d of trace.Merge", len(got), len(traces[program]))
 		}
 	})
 }
@@ -225,7 +225,7 @@ func BenchmarkMerge(b *testing.B) {
 		})
 		b.Run(name+"/engine=none", func(b *testing.B) {
 			for b.Loop() {
-				if err := reprise.Merge(filepath.Join(b.TempDir(), "run.trace"), 0, paths...); err != nil {
+				if err := trace.Merge(filepath.Join(b.TempDir(), "run.trace"), 0, paths...); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -7,14 +7,14 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 
-	"github.com/reprise-trace/reprise"
 	rbeam "github.com/reprise-trace/reprise/beam"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // The parts in a directory become a trace.
 func Example() {
 	beam.Init()
-	paths, err := reprise.PartFiles("run.rpz", 0, "run.parts")
+	paths, err := trace.PartFiles("run.rpz", 0, "run.parts")
 	if err != nil {
 		log.Fatal(err)
 	}

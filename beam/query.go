@@ -9,9 +9,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 func init() {
@@ -36,11 +36,11 @@ type CombineProfile struct{ Combine }
 
 // ExtractOutput returns the profile.
 func (c *CombineProfile) ExtractOutput(a parts) ([]byte, error) {
-	trace, err := c.trace(a)
+	tr, err := c.trace(a)
 	if err != nil {
 		return nil, err
 	}
-	profile, err := query.OpenProfile(context.Background(), trace, query.Options{})
+	profile, err := query.OpenProfile(context.Background(), tr, query.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -52,11 +52,11 @@ type CombineTraffic struct{ Combine }
 
 // ExtractOutput returns the traffic. More than 8 million pairs of ranks with traffic that is not uniform are an error.
 func (c *CombineTraffic) ExtractOutput(a parts) ([]byte, error) {
-	trace, err := c.trace(a)
+	tr, err := c.trace(a)
 	if err != nil {
 		return nil, err
 	}
-	model, err := semantics.Open(context.Background(), trace)
+	model, err := semantics.Open(context.Background(), tr)
 	if err != nil {
 		return nil, err
 	}
@@ -68,10 +68,10 @@ func (c *CombineTraffic) ExtractOutput(a parts) ([]byte, error) {
 }
 
 // trace returns the trace of parts.
-func (c *Combine) trace(a parts) (*reprise.Trace, error) {
+func (c *Combine) trace(a parts) (*trace.Trace, error) {
 	file, err := c.ExtractOutput(a)
 	if err != nil {
 		return nil, err
 	}
-	return reprise.OpenReader(bytes.NewReader(file), int64(len(file)), math.MaxInt64) // as it was made here
+	return trace.OpenReader(bytes.NewReader(file), int64(len(file)), math.MaxInt64) // as it was made here
 }

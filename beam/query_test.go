@@ -9,11 +9,11 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/passert"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // TestQueries checks the answers of pipelines against those about the trace of all parts.
@@ -24,15 +24,15 @@ func TestQueries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		trace, err := reprise.OpenContainer(container)
+		tr, err := trace.OpenContainer(container)
 		if err != nil {
 			t.Fatal(err)
 		}
-		profile, err := query.OpenProfile(t.Context(), trace, query.Options{})
+		profile, err := query.OpenProfile(t.Context(), tr, query.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		model, err := semantics.Open(t.Context(), trace)
+		model, err := semantics.Open(t.Context(), tr)
 		if err != nil {
 			t.Fatal(err)
 		}

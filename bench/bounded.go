@@ -12,11 +12,11 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/mpi/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // boundedSize is the most that the traces of the section take, in bytes.
@@ -147,17 +147,17 @@ func (s sizes) bytes() (n uint64) {
 // contentOf returns that of the trace in a file. Blocks of collective operations with another for each rank
 // count as messages.
 func contentOf(file []byte) (*traceContent, error) {
-	trace, err := open(file)
+	tr, err := open(file)
 	if err != nil {
 		return nil, err
 	}
-	model, err := semantics.Open(context.Background(), trace)
+	model, err := semantics.Open(context.Background(), tr)
 	if err != nil {
 		return nil, err
 	}
 	c := &traceContent{functions: make(map[string]uint64), pairs: make(map[string]sizes)}
-	for rank := range trace.Active() {
-		if err := c.add(trace, model, rank); err != nil {
+	for rank := range tr.Active() {
+		if err := c.add(tr, model, rank); err != nil {
 			return nil, err
 		}
 	}
@@ -165,12 +165,12 @@ func contentOf(file []byte) (*traceContent, error) {
 }
 
 // add adds a rank.
-func (c *traceContent) add(trace *reprise.Trace, model *semantics.Model, rank int) error {
+func (c *traceContent) add(tr *trace.Trace, model *semantics.Model, rank int) error {
 	r, err := model.Rank(rank)
 	if err != nil {
 		return err
 	}
-	calls, err := trace.Rank(rank)
+	calls, err := tr.Rank(rank)
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (c *traceContent) add(trace *reprise.Trace, model *semantics.Model, rank in
 	}
 	for o := range r.All() {
 		add := func(peer int, bytes int64) {
-			key := fmt.Sprint(trace.Functions()[calls.Function(o.Terminal)].Name, rank, peer)
+			key := fmt.Sprint(tr.Functions()[calls.Function(o.Terminal)].Name, rank, peer)
 			if c.pairs[key] == nil {
 				c.pairs[key] = make(sizes)
 			}

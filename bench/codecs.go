@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/bins"
-	"github.com/reprise-trace/reprise/internal/recorded"
+	"github.com/reprise-trace/reprise/internal/test/recorded"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/timing/grammar"
 )

@@ -11,7 +11,7 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
-	"github.com/reprise-trace/reprise/internal/recorded"
+	"github.com/reprise-trace/reprise/internal/test/recorded"
 	"github.com/reprise-trace/reprise/timing"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-trace/reprise/format"
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/merge"
 )
 

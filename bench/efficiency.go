@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"slices"
 
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/merge"
 )
 
@@ -27,7 +27,7 @@ func reportEfficiency(w io.Writer, dir string) error {
 	}
 	heads(w, "trace", "calls", "statistics, ms", "MB", "times of every call, ms", "MB")
 	for _, name := range []string{"lu.W.16", "lu.W.64", "cg.S.64"} {
-		at := slices.IndexFunc(traces, func(t trace) bool { return t.name == name })
+		at := slices.IndexFunc(traces, func(t traceText) bool { return t.name == name })
 		if at < 0 {
 			return fmt.Errorf("%s: %w", name, ErrNoTraces)
 		}
@@ -64,7 +64,7 @@ func (c *command) efficiencyRow(w io.Writer, name string, every bool) error {
 }
 
 // writeTimed writes a trace with statistics of times that are made up.
-func (c *command) writeTimed(t trace) error {
+func (c *command) writeTimed(t traceText) error {
 	run, parts, err := t.record()
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.name, err)

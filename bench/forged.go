@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-trace/reprise/internal/forged"
+	"github.com/reprise-trace/reprise/internal/test/forged"
 )
 
 // forgeries are small files that claim much.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -174,7 +174,7 @@ func benchParts(b *testing.B, run merge.Run, parts []merge.Part) {
 var tracesDir = filepath.Join("..", "..", "shared", "traces", "ti")
 
 // sharedTraces returns the shared traces, and skips the test if there are none.
-func sharedTraces(t testing.TB) []trace {
+func sharedTraces(t testing.TB) []traceText {
 	traces, err := readTraces(tracesDir)
 	if err != nil {
 		t.Skip("no traces: ", err)
@@ -183,7 +183,7 @@ func sharedTraces(t testing.TB) []trace {
 }
 
 // shippedTraces returns the traces in testdata.
-func shippedTraces(b *testing.B) []trace {
+func shippedTraces(b *testing.B) []traceText {
 	traces, err := readTraces(filepath.Join("testdata", "ti"))
 	if err != nil {
 		b.Fatal(err)

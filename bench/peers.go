@@ -3,7 +3,7 @@ package bench
 import (
 	"slices"
 
-	"github.com/reprise-trace/reprise/internal/recorded"
+	"github.com/reprise-trace/reprise/internal/test/recorded"
 )
 
 // A peer is what other programs make of the columns of a kind of all ranks of a

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/reprise-trace/reprise/proxy"
+	"github.com/reprise-trace/reprise/mpi/proxy"
 )
 
 // reportProxies reports how long the sources of proxies are, of the traces in a directory.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/merge"
 )
 
@@ -169,7 +169,7 @@ func (c *command) writeLU(dir string) error {
 	if err != nil {
 		return err
 	}
-	at := slices.IndexFunc(traces, func(t trace) bool { return t.name == "lu.W.64" })
+	at := slices.IndexFunc(traces, func(t traceText) bool { return t.name == "lu.W.64" })
 	if at < 0 {
 		return fmt.Errorf("lu.W.64: %w", ErrNoTraces)
 	}

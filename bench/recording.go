@@ -16,8 +16,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/reprise-trace/reprise/mpi"
 	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/mpi/interpose"
 )
 
 // errNoMPI is returned by reportRecording if no MPI is installed.
@@ -119,7 +119,7 @@ func findMPI(name string) *implementation {
 }
 
 func (m *implementation) build(directory string) error {
-	library, err := mpi.BuildInterposer(context.Background(), m.mpicc, directory, nil)
+	library, err := interpose.Build(context.Background(), m.mpicc, directory, nil)
 	if err != nil {
 		return err
 	}

@@ -11,10 +11,10 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/reprise-trace/reprise/internal/foreign"
-	"github.com/reprise-trace/reprise/replay"
-	"github.com/reprise-trace/reprise/replay/loggps"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/internal/test/foreign"
+	"github.com/reprise-trace/reprise/mpi/replay"
+	"github.com/reprise-trace/reprise/mpi/replay/loggps"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 )
 
 // simGridRounds is how often SimGrid and package replay run a trace, in turn.
@@ -43,7 +43,7 @@ func reportSimGrid(w io.Writer, dir string) error {
 }
 
 // simGridRow returns the cells of a trace: the medians of rounds.
-func simGridRow(t *trace) (string, error) {
+func simGridRow(t *traceText) (string, error) {
 	dir, err := os.MkdirTemp("", "reprise-simgrid-*")
 	if err != nil {
 		return "", err

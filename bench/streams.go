@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/reprise-trace/reprise/internal/streams"
+	"github.com/reprise-trace/reprise/internal/test/streams"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 

@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/reprise-trace/reprise/internal/recorded"
+	"github.com/reprise-trace/reprise/internal/test/recorded"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/timing"
 )

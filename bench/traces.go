@@ -12,13 +12,13 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/ti"
+	"github.com/reprise-trace/reprise/mpi/simgrid"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A trace is a real trace as text.
-type trace struct {
+type traceText struct {
 	name string
 	text []byte
 }
@@ -27,7 +27,7 @@ type trace struct {
 var ErrNoTraces = errors.New("no traces")
 
 // readTraces reads the SimGrid traces in a directory, files named *.ti.zst.
-func readTraces(dir string) ([]trace, error) {
+func readTraces(dir string) ([]traceText, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.ti.zst"))
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func readTraces(dir string) ([]trace, error) {
 		return nil, err
 	}
 	defer dec.Close()
-	var traces []trace
+	var traces []traceText
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
 		if err != nil {
@@ -50,15 +50,15 @@ func readTraces(dir string) ([]trace, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		traces = append(traces, trace{strings.TrimSuffix(filepath.Base(path), ".ti.zst"), text})
+		traces = append(traces, traceText{strings.TrimSuffix(filepath.Base(path), ".ti.zst"), text})
 	}
 	return traces, nil
 }
 
-func (t trace) record() (merge.Run, []merge.Part, error) {
-	r := ti.NewReader(bytes.NewReader(t.text), ti.Options{})
+func (t traceText) record() (merge.Run, []merge.Part, error) {
+	r := simgrid.NewReader(bytes.NewReader(t.text), simgrid.Options{})
 	defer r.Close()
-	return ti.Record(r, nil)
+	return simgrid.Record(r, nil)
 }
 
 // reportSizes reports the sizes of the traces in a directory: as text, compressed by
@@ -119,7 +119,7 @@ func compressedLen(program []string, data []byte) (int, error) {
 }
 
 // compress makes a trace file of the text of a trace.
-func (t trace) compress() ([]byte, error) {
+func (t traceText) compress() ([]byte, error) {
 	run, parts, err := t.record()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.name, err)
@@ -132,20 +132,20 @@ func (t trace) compress() ([]byte, error) {
 }
 
 // open opens a trace file.
-func open(file []byte) (*reprise.Trace, error) {
-	return reprise.OpenReader(bytes.NewReader(file), int64(len(file)), 0)
+func open(file []byte) (*trace.Trace, error) {
+	return trace.OpenReader(bytes.NewReader(file), int64(len(file)), 0)
 }
 
 // expand goes through the calls of all ranks of a trace file, one rank after the
 // other, without making text of them, and returns their number.
 func expand(file []byte) (uint64, error) {
-	trace, err := open(file)
+	tr, err := open(file)
 	if err != nil {
 		return 0, err
 	}
 	calls := uint64(0)
-	for rank := range trace.Active() {
-		r, err := trace.Rank(rank)
+	for rank := range tr.Active() {
+		r, err := tr.Rank(rank)
 		if err != nil {
 			return 0, err
 		}
@@ -160,13 +160,13 @@ func expand(file []byte) (uint64, error) {
 // signatures, in which ranks and whatever differs between them are expressions and
 // columns, and returns how many they are.
 func expandStructure(file []byte) (uint64, error) {
-	trace, err := open(file)
+	tr, err := open(file)
 	if err != nil {
 		return 0, err
 	}
 	calls := uint64(0)
-	for number := range trace.Shapes() {
-		s, err := trace.Shape(number)
+	for number := range tr.Shapes() {
+		s, err := tr.Shape(number)
 		if err != nil {
 			return 0, err
 		}

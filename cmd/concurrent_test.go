@@ -9,7 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/chrome"
 	"github.com/reprise-trace/reprise/export/csv"
@@ -18,17 +17,18 @@ import (
 	"github.com/reprise-trace/reprise/export/perfetto"
 	"github.com/reprise-trace/reprise/export/pprof"
 	"github.com/reprise-trace/reprise/export/simgrid"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/internal/test/tier"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/query/efficiency"
 	"github.com/reprise-trace/reprise/report"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // readers are what is asked of a trace, and write their answers.
-var readers = map[string]func(ctx context.Context, w io.Writer, t *reprise.Trace) error{
-	"calls": func(_ context.Context, w io.Writer, t *reprise.Trace) error {
+var readers = map[string]func(ctx context.Context, w io.Writer, t *trace.Trace) error{
+	"calls": func(_ context.Context, w io.Writer, t *trace.Trace) error {
 		for rank := range t.Ranks() {
 			r, err := t.Rank(rank)
 			if err != nil {
@@ -43,7 +43,7 @@ var readers = map[string]func(ctx context.Context, w io.Writer, t *reprise.Trace
 		}
 		return nil
 	},
-	"profile": func(ctx context.Context, w io.Writer, t *reprise.Trace) error {
+	"profile": func(ctx context.Context, w io.Writer, t *trace.Trace) error {
 		p, err := query.OpenProfile(ctx, t, query.Options{})
 		return encode(w, p, err)
 	},
@@ -67,15 +67,15 @@ var readers = map[string]func(ctx context.Context, w io.Writer, t *reprise.Trace
 	"efficiency": ofModel(func(ctx context.Context, m *semantics.Model) (any, error) {
 		return efficiency.Open(ctx, m, efficiency.Options{})
 	}),
-	"programs": func(ctx context.Context, w io.Writer, t *reprise.Trace) error {
+	"programs": func(ctx context.Context, w io.Writer, t *trace.Trace) error {
 		p, err := query.Programs(ctx, t)
 		return encode(w, p, err)
 	},
-	"without": func(ctx context.Context, w io.Writer, t *reprise.Trace) error {
+	"without": func(ctx context.Context, w io.Writer, t *trace.Trace) error {
 		without, err := query.RanksWithout(ctx, t, "MPI_Finalize", query.Options{})
 		return encode(w, without.String(), err)
 	},
-	"times": func(ctx context.Context, w io.Writer, t *reprise.Trace) error {
+	"times": func(ctx context.Context, w io.Writer, t *trace.Trace) error {
 		times, err := query.OpenTimes(t)
 		if err != nil {
 			return err
@@ -111,42 +111,42 @@ var readers = map[string]func(ctx context.Context, w io.Writer, t *reprise.Trace
 		skew, err := match.Skew(ctx, times, query.Options{})
 		return []any{late, skew}, err
 	}),
-	"report": func(ctx context.Context, w io.Writer, t *reprise.Trace) error {
+	"report": func(ctx context.Context, w io.Writer, t *trace.Trace) error {
 		return report.Write(ctx, w, t, report.Options{})
 	},
-	"diff": func(ctx context.Context, w io.Writer, t *reprise.Trace) error {
+	"diff": func(ctx context.Context, w io.Writer, t *trace.Trace) error {
 		d, err := query.OpenDiff(ctx, t, t, query.DiffOptions{})
 		return encode(w, d, err)
 	},
-	"chrome": func(ctx context.Context, w io.Writer, t *reprise.Trace) error {
+	"chrome": func(ctx context.Context, w io.Writer, t *trace.Trace) error {
 		return chrome.Write(ctx, w, t, export.Options{})
 	},
-	"perfetto": func(ctx context.Context, w io.Writer, t *reprise.Trace) error {
+	"perfetto": func(ctx context.Context, w io.Writer, t *trace.Trace) error {
 		return perfetto.Write(ctx, w, t, export.Options{})
 	},
-	"pprof": func(ctx context.Context, w io.Writer, t *reprise.Trace) error {
+	"pprof": func(ctx context.Context, w io.Writer, t *trace.Trace) error {
 		return pprof.Write(ctx, w, t, export.Options{})
 	},
-	"simgrid": func(ctx context.Context, w io.Writer, t *reprise.Trace) error {
+	"simgrid": func(ctx context.Context, w io.Writer, t *trace.Trace) error {
 		return simgrid.Write(ctx, w, t, simgrid.Options{})
 	},
 	"calls, csv": table(csv.Write, export.Calls), "signatures, csv": table(csv.Write, export.Signatures), "messages, csv": table(csv.Write, export.Messages),
 	"parquet": table(parquet.Write, export.Calls),
-	"paraver": func(ctx context.Context, w io.Writer, t *reprise.Trace) error {
+	"paraver": func(ctx context.Context, w io.Writer, t *trace.Trace) error {
 		_, err := paraver.Write(ctx, w, t, export.Options{})
 		return err
 	},
 }
 
-func table(write func(context.Context, io.Writer, *reprise.Trace, export.TableOptions) error, by export.By) func(context.Context, io.Writer, *reprise.Trace) error {
-	return func(ctx context.Context, w io.Writer, t *reprise.Trace) error {
+func table(write func(context.Context, io.Writer, *trace.Trace, export.TableOptions) error, by export.By) func(context.Context, io.Writer, *trace.Trace) error {
+	return func(ctx context.Context, w io.Writer, t *trace.Trace) error {
 		return write(ctx, w, t, export.TableOptions{By: by})
 	}
 }
 
 // ofModel returns what writes an answer about what calls do.
-func ofModel(ask func(context.Context, *semantics.Model) (any, error)) func(context.Context, io.Writer, *reprise.Trace) error {
-	return func(ctx context.Context, w io.Writer, t *reprise.Trace) error {
+func ofModel(ask func(context.Context, *semantics.Model) (any, error)) func(context.Context, io.Writer, *trace.Trace) error {
+	return func(ctx context.Context, w io.Writer, t *trace.Trace) error {
 		model, err := semantics.Open(ctx, t)
 		if err != nil {
 			return err
@@ -167,7 +167,7 @@ func encode(w io.Writer, answer any, err error) error {
 func TestConcurrent(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		open func(t testing.TB, times string) *reprise.Trace
+		open func(t testing.TB, times string) *trace.Trace
 	}{{"exact", testtrace.Stencil}, {"statistics", testtrace.Stencil}, {"exact", testtrace.SmallStencil}, {"statistics", testtrace.SmallStencil}} {
 		name, open := c.name, c.open
 		file := open(t, name)

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise/internal/mutate"
+	"github.com/reprise-trace/reprise/internal/test/mutate"
 )
 
 // fuzzOptions let a fuzzer past the checksums and keep it fast.

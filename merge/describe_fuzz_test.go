@@ -1,9 +1,9 @@
 package merge_test
 
 import (
-	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/internal/mutate"
+	"github.com/reprise-trace/reprise/internal/test/mutate"
 	. "github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 
 	"bytes"
 	"errors"
@@ -28,18 +28,18 @@ func FuzzShapeSignature(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		trace, err := Open(file)
+		tr, err := Open(file)
 		if err != nil {
 			return
 		}
-		for number := range min(trace.Shapes(), 4) {
-			shape, err := trace.Shape(number)
+		for number := range min(tr.Shapes(), 4) {
+			shape, err := tr.Shape(number)
 			if err != nil || shape.Ranks.Len() > 1<<8 {
 				continue
 			}
 			for _, n := range shape.Grammar.FirstUse()[:min(len(shape.Grammar.FirstUse()), 8)] {
 				s := shape.Signature(int(n))
-				args, err := trace.Printer(reprise.PrintOptions{}).Arguments(nil, s)
+				args, err := tr.Printer(trace.PrintOptions{}).Arguments(nil, s)
 				if err != nil && !errors.As(err, new(*layout.SectionError)) || err == nil && len(args) != len(s.Function.Params) {
 					t.Fatalf("signature %d of shape %d is %v, %v", n, number, s, err)
 				}

@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // TestShapeSignature checks how an argument of one call is described for the ranks
@@ -47,17 +47,17 @@ func TestShapeSignature(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := cst.Function{Name: "f", Params: []cst.Param{{Name: "x", Type: tt.typ}}}
-			trace := threeShapes(t, f, func(rank int) cst.Value {
+			tr := threeShapes(t, f, func(rank int) cst.Value {
 				if tt.typ.Kind == cst.KindRank {
 					return cst.Rank(tt.value(rank))
 				}
 				return cst.Int(tt.value(rank))
 			})
-			if trace.Shapes() != 3 {
-				t.Fatalf("%d shapes", trace.Shapes())
+			if tr.Shapes() != 3 {
+				t.Fatalf("%d shapes", tr.Shapes())
 			}
 			for i, want := range tt.want {
-				if got := shapeSignature(t, trace, i); got != "f(x="+want+")" {
+				if got := shapeSignature(t, tr, i); got != "f(x="+want+")" {
 					t.Errorf("shape %d: signature is %s, want x=%s", i, got, want)
 				}
 			}
@@ -78,9 +78,9 @@ func threeShapes(t testing.TB, f cst.Function, value func(rank int) cst.Value) *
 }
 
 // shapeSignature returns the first signature of a shape.
-func shapeSignature(t testing.TB, trace *Trace, number int) string {
+func shapeSignature(t testing.TB, tr *Trace, number int) string {
 	t.Helper()
-	shape, err := trace.Shape(number)
+	shape, err := tr.Shape(number)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,9 +104,9 @@ func TestShapeSignatureOfParts(t *testing.T) {
 			return cst.StatusOf(cst.Status{Source: int64(rank) + 1, Tag: int64(rank / 20)})
 		}, [3]string{"{source=rank+1, tag=0}", "{source=rank+1, tag=1}", "{source=40, tag=1}"}},
 	} {
-		trace := threeShapes(t, cst.Function{Name: "f", Params: []cst.Param{{Name: "x", Type: tt.typ}}}, tt.value)
+		tr := threeShapes(t, cst.Function{Name: "f", Params: []cst.Param{{Name: "x", Type: tt.typ}}}, tt.value)
 		for i, want := range tt.want {
-			if got := shapeSignature(t, trace, i); got != "f(x="+want+")" {
+			if got := shapeSignature(t, tr, i); got != "f(x="+want+")" {
 				t.Errorf("%s: signature of shape %d is %s, want x=%s", tt.name, i, got, want)
 			}
 		}
@@ -118,14 +118,14 @@ func TestShapeSignatureOfParts(t *testing.T) {
 func TestShapeSignatureProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := genProgram.Draw(t, "program")
-		trace := openParts(t, p.ranks, p.parts())
-		printer := trace.Printer(reprise.PrintOptions{Absolute: true})
-		for number := range trace.Shapes() {
-			shape, err := trace.Shape(number)
+		tr := openParts(t, p.ranks, p.parts())
+		printer := tr.Printer(trace.PrintOptions{Absolute: true})
+		for number := range tr.Shapes() {
+			shape, err := tr.Shape(number)
 			if err != nil {
 				t.Fatal(err)
 			}
-			rank, err := trace.Rank(int(shape.Ranks.At(0)))
+			rank, err := tr.Rank(int(shape.Ranks.At(0)))
 			if err != nil {
 				t.Fatal(err)
 			}

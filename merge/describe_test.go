@@ -1,8 +1,8 @@
 package merge_test
 
 import (
-	"github.com/reprise-trace/reprise"
 	. "github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 
 	"bytes"
 	"fmt"
@@ -15,7 +15,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -44,11 +44,11 @@ func openTrace(t rapid.TB, file []byte) *Trace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace, err := Open(r)
+	tr, err := Open(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return trace
+	return tr
 }
 
 // TestSignature checks how the argument of one call is described, of which the
@@ -109,11 +109,11 @@ func TestSignature(t *testing.T) {
 			for rank := range 40 {
 				parts = append(parts, oneCall(rank, f, tt.value(rank)))
 			}
-			trace := openParts(t, 40, parts)
-			if trace.Signatures() != 1 {
-				t.Fatalf("%d signatures", trace.Signatures())
+			tr := openParts(t, 40, parts)
+			if tr.Signatures() != 1 {
+				t.Fatalf("%d signatures", tr.Signatures())
 			}
-			if s, want := trace.Signature(0).String(), "f(x="+tt.want+")"; s != want {
+			if s, want := tr.Signature(0).String(), "f(x="+tt.want+")"; s != want {
 				t.Errorf("signature is %v, want %s", s, want)
 			}
 		})
@@ -132,19 +132,19 @@ func TestSignatureTexts(t *testing.T) {
 		}
 		parts = append(parts, p)
 	}
-	trace := openParts(t, 40, parts)
-	if trace.Shapes() != 2 {
-		t.Fatalf("%d shapes", trace.Shapes())
+	tr := openParts(t, 40, parts)
+	if tr.Shapes() != 2 {
+		t.Fatalf("%d shapes", tr.Shapes())
 	}
-	for n := range trace.Signatures() {
-		if trace.Functions()[trace.FunctionOf(n)].Name != "f" {
+	for n := range tr.Signatures() {
+		if tr.Functions()[tr.FunctionOf(n)].Name != "f" {
 			continue
 		}
-		s := trace.Signature(n).String()
+		s := tr.Signature(n).String()
 		if want := `f(x={"x" on 0-18:2, "xx" on 1-19:2})`; s != want {
 			t.Errorf("signature is %v, want %s", s, want)
 		}
-		shape, err := trace.Shape(0)
+		shape, err := tr.Shape(0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,17 +179,17 @@ func TestForms(t *testing.T) {
 			parts = append(parts, oneCall(rank, f, cst.Int(7), cst.Int(x+1), cst.Int((x+1)%int64(ranks)), cst.Int(irregular),
 				cst.StatusOf(cst.Status{Source: x}), cst.Array(cst.Int(irregular))))
 		}
-		trace := openParts(t, ranks, parts)
-		want := []Form{{Name: "constant", Count: 3, Bytes: 0}, {Name: "rank+c", Count: 2, Bytes: 0}, {Name: "(rank+c) mod N", Count: 1, Bytes: 0}, {Name: reprise.FormArray, Count: 1, Bytes: 0}, {Name: reprise.FormColumn, Count: 1, Bytes: 0}}
-		if got := trace.ArgumentForms(); !slices.Equal(got, want) {
+		tr := openParts(t, ranks, parts)
+		want := []Form{{Name: "constant", Count: 3, Bytes: 0}, {Name: "rank+c", Count: 2, Bytes: 0}, {Name: "(rank+c) mod N", Count: 1, Bytes: 0}, {Name: trace.FormArray, Count: 1, Bytes: 0}, {Name: trace.FormColumn, Count: 1, Bytes: 0}}
+		if got := tr.ArgumentForms(); !slices.Equal(got, want) {
 			t.Errorf("%d ranks: arguments %v, want %v", ranks, got, want)
 		}
-		forms := trace.ColumnForms()
+		forms := tr.ColumnForms()
 		if len(forms) != 2 || forms[0].Count != 1 || forms[1].Count != 1 || forms[0].Bytes < int64(ranks) ||
 			!strings.HasPrefix(forms[0].Name+forms[1].Name, "array: ") {
 			t.Errorf("%d ranks: columns %v", ranks, forms)
 		}
-		if inline := trace.InlineColumns(); (inline > 0) != (ranks == 40) || inline > 0 && int64(inline) != forms[0].Bytes+forms[1].Bytes {
+		if inline := tr.InlineColumns(); (inline > 0) != (ranks == 40) || inline > 0 && int64(inline) != forms[0].Bytes+forms[1].Bytes {
 			t.Errorf("%d ranks: %d bytes of columns with the signatures, %v", ranks, inline, forms)
 		}
 	}
@@ -211,19 +211,19 @@ func TestElasticSignature(t *testing.T) {
 		}
 		parts = append(parts, Part{Rank: rank, Table: &table, Grammar: grammar.Finish()})
 	}
-	trace := openParts(t, 4, parts)
-	if n := trace.Signatures(); n != 2 {
+	tr := openParts(t, 4, parts)
+	if n := tr.Signatures(); n != 2 {
 		t.Fatalf("%d signatures", n)
 	}
-	s := trace.Signature(0)
+	s := tr.Signature(0)
 	if want := "compute(unit=1, flops={0 … 29.5 by call})"; s.String() != want || len(s.Args[1].Stream()) != 60 {
 		t.Errorf("signature is %v, want %s", s, want)
 	}
-	want := []Form{{Name: "constant", Count: 1, Bytes: 0}, {Name: reprise.FormStream, Count: 1, Bytes: 0}}
-	if got := trace.ArgumentForms(); !slices.Equal(got, want) {
+	want := []Form{{Name: "constant", Count: 1, Bytes: 0}, {Name: trace.FormStream, Count: 1, Bytes: 0}}
+	if got := tr.ArgumentForms(); !slices.Equal(got, want) {
 		t.Errorf("arguments %v, want %v", got, want)
 	}
-	if got := trace.ColumnForms(); len(got) != 1 || got[0].Name != "by call: packed" || got[0].Count != 4 || got[0].Bytes < 4*300 {
+	if got := tr.ColumnForms(); len(got) != 1 || got[0].Name != "by call: packed" || got[0].Count != 4 || got[0].Bytes < 4*300 {
 		t.Errorf("columns %v", got)
 	}
 }
@@ -252,22 +252,22 @@ func TestRanges(t *testing.T) {
 		}
 		parts = append(parts, Part{Rank: rank, Table: &table, Grammar: grammar.Finish()})
 	}
-	trace := openParts(t, 4, parts)
-	if n := trace.Signatures(); n != 3 || trace.Shapes() != 2 {
-		t.Fatalf("%d signatures of %d shapes", n, trace.Shapes())
+	tr := openParts(t, 4, parts)
+	if n := tr.Signatures(); n != 3 || tr.Shapes() != 2 {
+		t.Fatalf("%d signatures of %d shapes", n, tr.Shapes())
 	}
-	shape, err := trace.Shape(1)
+	shape, err := tr.Shape(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pooled := trace.Printer(reprise.PrintOptions{Pooled: true})
-	var varying []reprise.Argument
+	pooled := tr.Printer(trace.PrintOptions{Pooled: true})
+	var varying []trace.Argument
 	for unit, want := range [][3]string{
 		{"{0 … 159 by call}", "{100 … 159 by call}", "{0 … 1159 by call}"},
 		{"{1000 … 1159 by call}", "{1100 … 1159 by call}", "{0 … 1159 by call}"},
 	} {
 		n := 2 * unit // the barrier is between them
-		s := trace.Signature(n)
+		s := tr.Signature(n)
 		all, err := pooled.Signature(nil, s)
 		if err != nil {
 			t.Fatal(err)
@@ -282,7 +282,7 @@ func TestRanges(t *testing.T) {
 		}
 		varying = append(varying, s.Args[1])
 	}
-	if got := trace.Printer(reprise.PrintOptions{}).Varying(varying...); got != "{0 … 1159 by call}" {
+	if got := tr.Printer(trace.PrintOptions{}).Varying(varying...); got != "{0 … 1159 by call}" {
 		t.Errorf("both are %s", got)
 	}
 }
@@ -309,11 +309,11 @@ func TestFormsLost(t *testing.T) {
 		t.Fatal("no columns")
 	}
 	data[s.Offset+s.Size-1] ^= 1
-	trace := openTrace(t, data)
-	if forms := trace.ColumnForms(); len(forms) != 1 || forms[0].Name != reprise.FormLost || forms[0].Count != 1 {
+	tr := openTrace(t, data)
+	if forms := tr.ColumnForms(); len(forms) != 1 || forms[0].Name != trace.FormLost || forms[0].Count != 1 {
 		t.Errorf("columns %v", forms)
 	}
-	if s, err := trace.Printer(reprise.PrintOptions{}).Signature(nil, trace.Signature(0)); err == nil {
+	if s, err := tr.Printer(trace.PrintOptions{}).Signature(nil, tr.Signature(0)); err == nil {
 		t.Errorf("signature is %v", s)
 	}
 }
@@ -324,15 +324,15 @@ func TestFormsLost(t *testing.T) {
 func TestSignatureProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := genProgram.Draw(t, "program")
-		trace := openParts(t, p.ranks, p.parts())
-		texts := make([]string, trace.Signatures())
-		printer := trace.Printer(reprise.PrintOptions{Absolute: true})
-		rank, err := trace.Rank(0)
+		tr := openParts(t, p.ranks, p.parts())
+		texts := make([]string, tr.Signatures())
+		printer := tr.Printer(trace.PrintOptions{Absolute: true})
+		rank, err := tr.Rank(0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n := range trace.Signatures() {
-			s := trace.Signature(n)
+		for n := range tr.Signatures() {
+			s := tr.Signature(n)
 			if len(s.Args) != len(s.Function.Params) {
 				t.Fatalf("signature %d is %v", n, s)
 			}
@@ -342,7 +342,7 @@ func TestSignatureProperty(t *testing.T) {
 			}
 			texts[n] = text
 		}
-		checkStreams(t, trace)
+		checkStreams(t, tr)
 		if p.ranks > 1 {
 			return
 		}
@@ -358,11 +358,11 @@ func TestSignatureProperty(t *testing.T) {
 
 // checkStreams checks that the values of arguments that vary from call to call are those of
 // the calls: all that calls of the signature have, and of the function no others.
-func checkStreams(t *rapid.T, trace *reprise.Trace) {
+func checkStreams(t *rapid.T, tr *trace.Trace) {
 	type slot struct{ of, arg int }
 	values, ofFunction := make(map[slot][]cst.Value), make(map[slot][]cst.Value)
-	for rank := range trace.Ranks() {
-		r, err := trace.Rank(rank)
+	for rank := range tr.Ranks() {
+		r, err := tr.Rank(rank)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -374,8 +374,8 @@ func checkStreams(t *rapid.T, trace *reprise.Trace) {
 		}
 	}
 	in := func(list []cst.Value, v cst.Value) bool { return slices.ContainsFunc(list, v.Equal) }
-	for n := range trace.Signatures() {
-		for i, a := range trace.Signature(n).Args {
+	for n := range tr.Signatures() {
+		for i, a := range tr.Signature(n).Args {
 			stream := a.Stream()
 			if stream == nil {
 				continue
@@ -386,7 +386,7 @@ func checkStreams(t *rapid.T, trace *reprise.Trace) {
 				}
 			}
 			for _, v := range stream {
-				if !in(ofFunction[slot{trace.FunctionOf(n), i}], v) {
+				if !in(ofFunction[slot{tr.FunctionOf(n), i}], v) {
 					t.Fatalf("argument %d of signature %d is said to be %v, which no call has", i, n, v)
 				}
 			}
@@ -397,9 +397,9 @@ func checkStreams(t *rapid.T, trace *reprise.Trace) {
 func TestShapeOf(t *testing.T) {
 	f, g := cst.Function{Name: "f"}, cst.Function{Name: "g"}
 	parts := []Part{oneCall(1, f), oneCall(2, g), oneCall(4, f), oneCall(5, g)}
-	trace := openParts(t, 7, parts)
+	tr := openParts(t, 7, parts)
 	for rank, want := range []int{-1, 0, 1, -1, 0, 1, -1} {
-		if got, ok := trace.ShapeOf(rank); ok != (want >= 0) || ok && got != want {
+		if got, ok := tr.ShapeOf(rank); ok != (want >= 0) || ok && got != want {
 			t.Errorf("rank %d has shape %d, %v, want %d", rank, got, ok, want)
 		}
 	}
@@ -409,7 +409,7 @@ func TestShapeOf(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, ranks := range []rankenc.Set{a.RankSet(), trace.RankSet()} {
+	for _, ranks := range []rankenc.Set{a.RankSet(), tr.RankSet()} {
 		if got := ranks.String(); got != "(1-2)+3×2" {
 			t.Errorf("ranks %s", got)
 		}

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -33,12 +33,12 @@ func ExampleWrite() {
 		log.Fatal(err)
 	}
 
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(trace.Run().Ranks, "ranks of", trace.Shapes(), "shape")
-	part, err := trace.Part(7)
+	fmt.Println(tr.Run().Ranks, "ranks of", tr.Shapes(), "shape")
+	part, err := tr.Part(7)
 	if err != nil {
 		log.Fatal(err)
 	}

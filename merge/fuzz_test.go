@@ -1,7 +1,7 @@
 package merge_test
 
 import (
-	"github.com/reprise-trace/reprise/internal/mutate"
+	"github.com/reprise-trace/reprise/internal/test/mutate"
 	. "github.com/reprise-trace/reprise/merge"
 
 	"bytes"

@@ -2,8 +2,8 @@ package merge_test
 
 import (
 	"context"
-	"github.com/reprise-trace/reprise"
 	. "github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 
 	"bytes"
 	"errors"
@@ -41,12 +41,12 @@ func contents(t rapid.TB, file []byte) []section {
 
 // TestForged checks that the forged files are sound, and what they are meant to be.
 func TestForged(t *testing.T) {
-	trace := open(t, forge(t, replaced(newForgedTrace().sections(), section{99, 7, "a kind of a later version"})...))
-	checkRun(t, trace.Run(), Run{
+	tr := open(t, forge(t, replaced(newForgedTrace().sections(), section{99, 7, "a kind of a later version"})...))
+	checkRun(t, tr.Run(), Run{
 		Ranks: 3, Source: "test", Interleaving: orderOf(0, 2, 0, 2, 0, 2, 0, 2, 0, 2),
 		Names: []layout.Name{{Kind: cst.KindRank, Class: "", Value: -2, Name: "n"}, {Kind: cst.KindRank, Class: "", Value: 3, Name: "no"}, {Kind: cst.KindHandle, Class: "c", Value: 0, Name: "w"}},
 	})
-	checkCalls(t, trace, []Part{forgedPart(0), forgedPart(2)})
+	checkCalls(t, tr, []Part{forgedPart(0), forgedPart(2)})
 	checkCalls(t, open(t, forge(t, slicedTrace().sections()...)), []Part{forgedPart(0), forgedPart(2)})
 
 	sections := newForgedFile().sections()
@@ -90,9 +90,9 @@ func (r refusal) check(t *testing.T, sections []section, read func(*format.Reade
 
 // readTrace reads all of a trace.
 func readTrace(f *format.Reader) error {
-	trace, err := Open(f)
+	tr, err := Open(f)
 	if err == nil {
-		_, err = readAll(trace)
+		_, err = readAll(tr)
 	}
 	return err
 }
@@ -443,8 +443,8 @@ func TestNoSuchText(t *testing.T) {
 	for text, want := range map[string]string{c0: "a", c1: "", "\x4f": ""} {
 		f.signatures = uvarint(1<<1) + c0 + "\x00\x00"
 		f.sendValues = c0 + text
-		trace := open(t, forge(t, append(present(f.sections()...), section{layout.KindTexts, 0, "\x01\x01a"})...))
-		if _, args := readPart(t, trace, 0).Table.Signature(0); args[0].Text() != want {
+		tr := open(t, forge(t, append(present(f.sections()...), section{layout.KindTexts, 0, "\x01\x01a"})...))
+		if _, args := readPart(t, tr, 0).Table.Signature(0); args[0].Text() != want {
 			t.Errorf("text %x is %v, want %q", text, args[0], want)
 		}
 	}
@@ -485,16 +485,16 @@ func describe(file []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	trace, err := Open(f)
+	tr, err := Open(f)
 	if err != nil {
 		return "", err
 	}
-	parts, err := readAll(trace)
+	parts, err := readAll(tr)
 	if err != nil {
 		return "", err
 	}
-	run := trace.Run()
-	text := fmt.Sprintf("%d ranks of %q, lost %v, names %v\n", run.Ranks, run.Source, trace.LostInterleaving(), run.Names)
+	run := tr.Run()
+	text := fmt.Sprintf("%d ranks of %q, lost %v, names %v\n", run.Ranks, run.Source, tr.LostInterleaving(), run.Names)
 	if run.Interleaving != nil {
 		text += run.Interleaving.String()
 	}
@@ -558,17 +558,17 @@ func TestFlippedContent(t *testing.T) {
 // again. Of runs of many ranks or calls it looks at a few.
 func checkAccepted(t rapid.TB, file []byte) {
 	t.Helper()
-	trace, err := Open(container(t, file))
+	tr, err := Open(container(t, file))
 	if err != nil {
 		return
 	}
 	const most = 16 // ranks
 	var parts []Part
-	for rank := range trace.Active() {
+	for rank := range tr.Active() {
 		if len(parts) == most {
 			break
 		}
-		p, err := trace.Part(rank)
+		p, err := tr.Part(rank)
 		if err != nil {
 			var se *layout.SectionError
 			if !errors.As(err, &se) {
@@ -581,18 +581,18 @@ func checkAccepted(t rapid.TB, file []byte) {
 		}
 		parts = append(parts, p)
 	}
-	for n := range min(trace.Signatures(), most) {
-		if _, err := trace.Printer(reprise.PrintOptions{}).Signature(nil, trace.Signature(n)); err != nil {
+	for n := range min(tr.Signatures(), most) {
+		if _, err := tr.Printer(trace.PrintOptions{}).Signature(nil, tr.Signature(n)); err != nil {
 			var se *layout.SectionError
 			if !errors.As(err, &se) {
 				t.Fatalf("signature %d: %v", n, err)
 			}
 		}
 	}
-	trace.ArgumentForms()
-	trace.ColumnForms()
-	again := open(t, write(t, Run{Ranks: trace.Run().Ranks, Names: trace.Run().Names}, parts))
-	if got, want := again.Run().Names, trace.Run().Names; !slices.Equal(got, want) {
+	tr.ArgumentForms()
+	tr.ColumnForms()
+	again := open(t, write(t, Run{Ranks: tr.Run().Ranks, Names: tr.Run().Names}, parts))
+	if got, want := again.Run().Names, tr.Run().Names; !slices.Equal(got, want) {
 		t.Fatalf("names %v, written again %v", want, got)
 	}
 	for _, p := range parts {

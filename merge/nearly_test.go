@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 )
 
 // TestNearlyEqual merges the parts of programs whose ranks nearly have the same control flow, in

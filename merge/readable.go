@@ -110,5 +110,5 @@ func needs(size int64, read func(memory int64) error) error {
 		return nil
 	}
 	most.Most = format.DefaultMemory(size)
-	return fmt.Errorf("merge: all is written, but whoever reads it must be given more memory than readers take by default, as by reprise.OpenFile or --memory of the command: %w", most)
+	return fmt.Errorf("merge: all is written, but whoever reads it must be given more memory than readers take by default, as by trace.OpenFile or --memory of the command: %w", most)
 }

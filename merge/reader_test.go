@@ -4,30 +4,30 @@ import (
 	"math"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/trace"
 )
 
-// What is written is read with package reprise.
+// What is written is read with package trace.
 type (
-	Trace = reprise.Trace
-	Form  = reprise.FormCount
+	Trace = trace.Trace
+	Form  = trace.FormCount
 )
 
 var (
-	Open       = reprise.OpenContainer
-	ErrCorrupt = reprise.ErrCorrupt
-	ErrLimit   = reprise.ErrLimit
+	Open       = trace.OpenContainer
+	ErrCorrupt = trace.ErrCorrupt
+	ErrLimit   = trace.ErrLimit
 )
 
 // tableOf returns the table of the signatures of a trace, in a file.
 func tableOf(t testing.TB, file []byte) *layout.Table {
 	t.Helper()
-	trace := open(t, file)
+	tr := open(t, file)
 	var sets []rankenc.Set
-	for number := range trace.Shapes() {
-		sets = append(sets, trace.ShapeRanks(number))
+	for number := range tr.Shapes() {
+		sets = append(sets, tr.ShapeRanks(number))
 	}
 	_, lists, err := layout.ReadNames(container(t, file))
 	if err != nil {
@@ -35,7 +35,7 @@ func tableOf(t testing.TB, file []byte) *layout.Table {
 	}
 	var table *layout.Table
 	err = layout.ReadSection(container(t, file), layout.KindSignatures, 0, func(data []byte) (err error) {
-		table, err = layout.ParseTable(data, trace.Functions(), sets, trace.Ranks(), lists, math.MaxUint64)
+		table, err = layout.ParseTable(data, tr.Functions(), sets, tr.Ranks(), lists, math.MaxUint64)
 		return err
 	})
 	if err != nil {
@@ -45,7 +45,7 @@ func tableOf(t testing.TB, file []byte) *layout.Table {
 }
 
 // summariesOf returns what a trace has of times by signature.
-func summariesOf(trace *Trace) (layout.Summaries, error) {
-	durations, gaps, err := trace.Summaries()
+func summariesOf(tr *Trace) (layout.Summaries, error) {
+	durations, gaps, err := tr.Summaries()
 	return layout.Summaries{durations, gaps}, err
 }

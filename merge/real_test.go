@@ -13,10 +13,10 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/ti"
+	"github.com/reprise-trace/reprise/mpi/simgrid"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -44,7 +44,7 @@ func TestRealTraces(t *testing.T) {
 
 func testRealTrace(t *testing.T, path string) {
 	parts := readTI(t, path)
-	run := merge.Run{Source: ti.Source}
+	run := merge.Run{Source: simgrid.Source}
 	for _, p := range parts {
 		run.Ranks = max(run.Ranks, p.Rank+1)
 	}
@@ -57,12 +57,12 @@ func testRealTrace(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace, err := reprise.OpenContainer(container)
+	tr, err := trace.OpenContainer(container)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range parts {
-		got, err := trace.Part(want.Rank)
+		got, err := tr.Part(want.Rank)
 		if err == nil {
 			err = sameCalls(got, want)
 		}
@@ -78,7 +78,7 @@ func testRealTrace(t *testing.T, path string) {
 			t.Fatalf("seed %d: %d bytes, %d when all parts are added in order", seed, len(again), len(file))
 		}
 	}
-	t.Logf("%d ranks, %d shapes, %d bytes", run.Ranks, trace.Shapes(), len(file))
+	t.Logf("%d ranks, %d shapes, %d bytes", run.Ranks, tr.Shapes(), len(file))
 }
 
 // mergeAtRandom returns the trace of parts that are merged in random order and
@@ -127,14 +127,14 @@ func mergeAtRandom(t *testing.T, run merge.Run, parts []merge.Part, rng *rand.Ra
 // readTI returns the parts of a SimGrid trace.
 func readTI(t *testing.T, path string) []merge.Part {
 	t.Helper()
-	in, err := ti.Open([]string{path}, ti.Options{})
+	in, err := simgrid.Open([]string{path}, simgrid.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer in.Close()
 	ranks := make(map[int]*tracer.Recorder)
 	for {
-		var c ti.Call
+		var c simgrid.Call
 		if c, err = in.Read(); err != nil {
 			break
 		}
@@ -142,7 +142,7 @@ func readTI(t *testing.T, path string) []merge.Part {
 		if r == nil {
 			r = new(tracer.Recorder)
 			ranks[c.Rank] = r
-			for _, f := range ti.Functions() {
+			for _, f := range simgrid.Functions() {
 				r.Declare(f)
 			}
 		}

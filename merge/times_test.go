@@ -2,7 +2,7 @@ package merge_test
 
 import (
 	"github.com/reprise-trace/reprise/format"
-	"github.com/reprise-trace/reprise/internal/mutate"
+	"github.com/reprise-trace/reprise/internal/test/mutate"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	. "github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"

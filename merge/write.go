@@ -22,7 +22,7 @@ import (
 // in whatever order the parts stand.
 //
 // What Write accepts can be read. A trace that takes more memory than readers take by default is written all the same,
-// and the error wraps a *reprise.MemoryError: who gives readers as much reads it. Any other error means that it cannot be read.
+// and the error wraps a *trace.MemoryError: who gives readers as much reads it. Any other error means that it cannot be read.
 func Write(w io.Writer, run Run, parts []Part) error {
 	var a Accumulator
 	if err := a.Describe(run); err != nil {

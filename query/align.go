@@ -8,7 +8,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/clocks"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/timing"
 )
 

@@ -11,12 +11,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/symbolic"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -165,7 +165,7 @@ func (r *machineRun) run() merge.Run {
 }
 
 // trace returns the trace, of which clocks are known.
-func (r *machineRun) trace(t tester) *reprise.Trace {
+func (r *machineRun) trace(t tester) *trace.Trace {
 	t.Helper()
 	if r.codec == nil {
 		return testtrace.Record(t, r.run(), true, r.calls)
@@ -193,13 +193,13 @@ func newMachineRun(seed uint64, clocks []machineClock, of []int) *machineRun {
 	return &machineRun{random: rand.New(rand.NewPCG(seed, 1)), clocks: clocks, of: of, now: make([]int64, len(of)), calls: make([][]testtrace.Call, len(of))}
 }
 
-func align(t tester, trace *reprise.Trace) []merge.Clock {
+func align(t tester, tr *trace.Trace) []merge.Clock {
 	t.Helper()
-	times, err := OpenTimes(trace)
+	times, err := OpenTimes(tr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := openMatch(t, trace).align(t.Context(), times, Options{})
+	list, err := openMatch(t, tr).align(t.Context(), times, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,13 +299,13 @@ func testAlignTrace(t *testing.T, stepped int64) {
 	for i := range 30 {
 		r.step([]string{"blocking", "barrier", "rooted"}[i%3])
 	}
-	trace := r.trace(t)
+	tr := r.trace(t)
 	write := func(clocks []merge.Clock) []byte {
 		var a merge.Accumulator
-		if err := a.Describe(trace.Run()); err != nil {
+		if err := a.Describe(tr.Run()); err != nil {
 			t.Fatal(err)
 		}
-		if err := trace.AddTo(t.Context(), &a); err != nil {
+		if err := tr.AddTo(t.Context(), &a); err != nil {
 			t.Fatal(err)
 		}
 		a.Align(clocks)
@@ -320,7 +320,7 @@ func testAlignTrace(t *testing.T, stepped int64) {
 	if err != nil || len(list) != 3 || !bytes.Equal(aligned, write(list)) {
 		t.Fatalf("another trace, %+v, %v", list, err)
 	}
-	if !reflect.DeepEqual(list, align(t, trace)) || len(list[1].Later) == 0 && stepped != 0 {
+	if !reflect.DeepEqual(list, align(t, tr)) || len(list[1].Later) == 0 && stepped != 0 {
 		t.Errorf("other clocks: %+v", list)
 	}
 	r.checkStarts(t, aligned, list)
@@ -397,15 +397,15 @@ func TestAlignJumps(t *testing.T) {
 }
 
 // eachCall calls f for each call of an aligned trace, with the clock of its rank and the call as it was recorded.
-func (r *machineRun) eachCall(t *testing.T, file []byte, f func(clock int, call reprise.Call, recorded testtrace.Call)) {
+func (r *machineRun) eachCall(t *testing.T, file []byte, f func(clock int, call trace.Call, recorded testtrace.Call)) {
 	t.Helper()
-	_, trace, err := openTrace(file)
+	_, tr, err := openTrace(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := trace.Run()
+	run := tr.Run()
 	for number, calls := range r.calls {
-		rank, err := trace.Rank(number)
+		rank, err := tr.Rank(number)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -424,7 +424,7 @@ func (r *machineRun) eachCall(t *testing.T, file []byte, f func(clock int, call 
 // checkJumped checks that calls of an aligned trace begin and end when the clocks say.
 func (r *machineRun) checkJumped(t *testing.T, file []byte, list []merge.Clock) {
 	t.Helper()
-	r.eachCall(t, file, func(clock int, call reprise.Call, recorded testtrace.Call) {
+	r.eachCall(t, file, func(clock int, call trace.Call, recorded testtrace.Call) {
 		begin, end := list[clock].Apply(recorded.Start), list[clock].Apply(recorded.Start+recorded.Duration)
 		if call.Start != begin || call.Start+call.Duration != end {
 			t.Fatalf("rank %d, call %d is from %d to %d, want %d to %d", call.Rank, call.Position, call.Start, call.Start+call.Duration, begin, end)
@@ -436,7 +436,7 @@ func (r *machineRun) checkJumped(t *testing.T, file []byte, list []merge.Clock) 
 func (r *machineRun) checkStarts(t *testing.T, file []byte, list []merge.Clock) {
 	t.Helper()
 	off := make([]int, len(r.calls))
-	r.eachCall(t, file, func(clock int, call reprise.Call, recorded testtrace.Call) {
+	r.eachCall(t, file, func(clock int, call trace.Call, recorded testtrace.Call) {
 		k := r.of[call.Rank]
 		start := recorded.Start - r.clocks[k].offset
 		if r.clocks[k].step != 0 && start-1_700_000_000_000_000_000 >= r.clocks[k].begun+r.clocks[k].step {
@@ -479,7 +479,7 @@ func TestAlignInexact(t *testing.T) {
 
 // TestAlignTraceAlone checks that nothing is done where nothing is known of clocks.
 func TestAlignTraceAlone(t *testing.T) {
-	file, err := os.ReadFile(filepath.Join("..", "internal", "testtrace", "testdata", "stencil.exact.rpz"))
+	file, err := os.ReadFile(filepath.Join("..", "internal", "test", "testtrace", "testdata", "stencil.exact.rpz"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -547,12 +547,12 @@ func TestClockErrors(t *testing.T) {
 			r.call(0, begin+40_000, "MPI_Barrier")
 			r.call(1, begin+40_000, "MPI_Barrier")
 		}
-		trace := testtrace.Record(t, run, true, r.calls)
-		times, err := OpenTimes(trace)
+		tr := testtrace.Record(t, run, true, r.calls)
+		times, err := OpenTimes(tr)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := openMatch(t, trace)
+		m := openMatch(t, tr)
 		late, err := m.LateSenders(t.Context(), times, Options{})
 		if err != nil || len(late) != 1 || late[0].Late != tt.late || late[0].Sampled != 2 {
 			t.Errorf("%s: %+v, %v", tt.name, late, err)
@@ -613,12 +613,12 @@ func TestSameClockJumps(t *testing.T) {
 	run := merge.Run{Clocks: []merge.Clock{
 		{Machine: "a", Ranks: rankenc.SetOf(0, 1, 2), Jumps: jumps, Error: ahead}, {Machine: "b", Ranks: rankenc.SetOf(3), Error: ahead},
 	}}
-	trace := testtrace.Record(t, run, true, r.calls)
-	times, err := OpenTimes(trace)
+	tr := testtrace.Record(t, run, true, r.calls)
+	times, err := OpenTimes(tr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := openMatch(t, trace)
+	m := openMatch(t, tr)
 	late, err := m.LateSenders(t.Context(), times, Options{})
 	if err != nil || len(late) != 1 || late[0].Late != 2 || late[0].Wait != 301 {
 		t.Errorf("%+v, %v", late, err)

@@ -7,16 +7,16 @@ import (
 	"math"
 	"os"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/mpi/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // AlignFile aligns the clocks in the trace at a path, as [AlignTrace] does, and replaces the file: what to do after
-// [reprise.Merge] if parts are of several machines. If it fails, the file is as it was.
+// [trace.Merge] if parts are of several machines. If it fails, the file is as it was.
 func AlignFile(ctx context.Context, path string) ([]merge.Clock, error) {
 	file, err := os.ReadFile(path)
 	if err != nil {
@@ -43,12 +43,12 @@ func AlignFile(ctx context.Context, path string) ([]merge.Clock, error) {
 // encoding calls and times again. It is the file itself, without clocks, if the trace is of one machine or has no times of every
 // call. AlignTrace takes the memory that it needs, whatever the file says.
 func AlignTrace(ctx context.Context, file []byte) ([]byte, []merge.Clock, error) {
-	container, trace, err := openTrace(file)
-	if err != nil || len(trace.Run().Clocks) == 0 {
+	container, tr, err := openTrace(file)
+	if err != nil || len(tr.Run().Clocks) == 0 {
 		return file, nil, err
 	}
-	unaligned := trace.Run().Clocks
-	if aligned, _ := trace.Run().Aligned(); aligned > 0 {
+	unaligned := tr.Run().Clocks
+	if aligned, _ := tr.Run().Aligned(); aligned > 0 {
 		for i := range unaligned {
 			c := unaligned[i]
 			unaligned[i] = merge.Clock{Machine: c.Machine, Ranks: c.Ranks, Readings: c.Readings, Error: -1}
@@ -56,11 +56,11 @@ func AlignTrace(ctx context.Context, file []byte) ([]byte, []merge.Clock, error)
 		if file, err = withClocks(container, unaligned); err != nil {
 			return nil, nil, err
 		}
-		if container, trace, err = openTrace(file); err != nil {
+		if container, tr, err = openTrace(file); err != nil {
 			return nil, nil, err
 		}
 	}
-	model, err := semantics.Open(ctx, trace)
+	model, err := semantics.Open(ctx, tr)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -68,7 +68,7 @@ func AlignTrace(ctx context.Context, file []byte) ([]byte, []merge.Clock, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	times, err := OpenTimes(trace)
+	times, err := OpenTimes(tr)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -81,14 +81,14 @@ func AlignTrace(ctx context.Context, file []byte) ([]byte, []merge.Clock, error)
 }
 
 // openTrace opens a trace in memory.
-func openTrace(file []byte) (*format.Reader, *reprise.Trace, error) {
+func openTrace(file []byte) (*format.Reader, *trace.Trace, error) {
 	n := int64(len(file))
-	container, err := format.NewReader(bytes.NewReader(file), n, reprise.FileOptions(n, math.MaxInt64))
+	container, err := format.NewReader(bytes.NewReader(file), n, trace.FileOptions(n, math.MaxInt64))
 	if err != nil {
 		return nil, nil, err
 	}
-	trace, err := reprise.OpenContainer(container)
-	return container, trace, err
+	tr, err := trace.OpenContainer(container)
+	return container, tr, err
 }
 
 // withClocks returns a trace with other clocks.

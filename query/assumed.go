@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 )
 
 // A pairing matches what arrives at one rank on one communicator, where receives do not

@@ -8,9 +8,9 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // writeProgram writes the trace of a program to a file, and returns its path.
@@ -70,11 +70,11 @@ func BenchmarkTimes(b *testing.B) {
 			runtime.ReadMemStats(&before)
 			calls := uint64(0)
 			for b.Loop() {
-				trace, err := reprise.Open(path)
+				tr, err := trace.Open(path)
 				if err != nil {
 					b.Fatal(err)
 				}
-				t, err := OpenTimes(trace)
+				t, err := OpenTimes(tr)
 				if err == nil {
 					err = q.ask(t)
 				}
@@ -82,11 +82,11 @@ func BenchmarkTimes(b *testing.B) {
 					b.Fatal(err)
 				}
 				calls = 0
-				for number := range trace.Shapes() {
-					s, _ := trace.Shape(number)
+				for number := range tr.Shapes() {
+					s, _ := tr.Shape(number)
 					calls += s.Grammar.Len() * uint64(s.Ranks.Len())
 				}
-				trace.Close()
+				tr.Close()
 			}
 			runtime.ReadMemStats(&after)
 			b.ReportMetric(float64(calls), "calls")
@@ -100,12 +100,12 @@ func BenchmarkTimes(b *testing.B) {
 func BenchmarkFind(b *testing.B) {
 	for _, iterations := range []uint64{1e3, 1e6, 1e9, 1e12} {
 		b.Run(fmt.Sprintf("iterations=%.0e", float64(iterations)), func(b *testing.B) {
-			trace, err := reprise.Open(writeProgram(b, programs.Stencil2D(3, 3, iterations).Timed()))
+			tr, err := trace.Open(writeProgram(b, programs.Stencil2D(3, 3, iterations).Timed()))
 			if err != nil {
 				b.Fatal(err)
 			}
-			defer trace.Close()
-			c := openClock(b, trace, 4)
+			defer tr.Close()
+			c := openClock(b, tr, 4)
 			_, end, err := c.Span()
 			if err != nil {
 				b.Fatal(err)
@@ -123,12 +123,12 @@ func BenchmarkFind(b *testing.B) {
 
 // BenchmarkCalls reads the calls of a rank by an estimated clock.
 func BenchmarkCalls(b *testing.B) {
-	trace, err := reprise.Open(writeProgram(b, programs.Stencil2D(3, 3, 100_000).Timed()))
+	tr, err := trace.Open(writeProgram(b, programs.Stencil2D(3, 3, 100_000).Timed()))
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer trace.Close()
-	c := openClock(b, trace, 4)
+	defer tr.Close()
+	c := openClock(b, tr, 4)
 	for b.Loop() {
 		for range c.Calls(0) {
 		}

@@ -3,11 +3,11 @@ package query
 import (
 	"iter"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A Clock says when the calls of a rank began, and how long they took, in
@@ -18,7 +18,7 @@ import (
 // histograms of all calls of a signature, on all ranks: each call takes the mean of
 // these, and comes as long after the end of the call before as they do on average;
 // after that call, if histograms are by pairs of calls. If the trace keeps times of the
-// rank, see [reprise.Trace.RankTimes], the means of each function are multiplied by what makes
+// rank, see [trace.Trace.RankTimes], the means of each function are multiplied by what makes
 // their sum that of the rank, and the gaps by what makes it run as long as it did.
 // If calls overlap, and such a
 // gap is negative, ends do not go back, and the clock runs more slowly, so that it
@@ -29,7 +29,7 @@ import (
 //
 // Times are those of the recording: those of every call may count from any time.
 type Clock struct {
-	rank   *reprise.Rank
+	rank   *trace.Rank
 	source Source
 	clock  // nil if source is None
 }
@@ -51,7 +51,7 @@ type clock interface {
 	// end returns when the last call ended.
 	end() (int64, error)
 
-	calls(from uint64) iter.Seq2[reprise.Call, error]
+	calls(from uint64) iter.Seq2[trace.Call, error]
 
 	// usage returns the calls of a window that is not empty, by signature, and sets how
 	// long they are if that is known.
@@ -61,7 +61,7 @@ type clock interface {
 // Clock returns the clock of a rank of the trace. An estimate takes time in proportion to the
 // grammar of the rank; ranks of a shape share it if the trace keeps no times of each, or if that
 // is too much.
-func (t *Times) Clock(r *reprise.Rank) (*Clock, error) {
+func (t *Times) Clock(r *trace.Rank) (*Clock, error) {
 	need.That(r != nil, "query: no rank")
 	c := &Clock{rank: r}
 	if r.Len() == 0 {
@@ -91,7 +91,7 @@ func (t *Times) Clock(r *reprise.Rank) (*Clock, error) {
 }
 
 // estimateOf returns the estimate of a rank of a shape.
-func (t *Times) estimateOf(r *reprise.Rank, shape *shapeTimes) (*estimate, error) {
+func (t *Times) estimateOf(r *trace.Rank, shape *shapeTimes) (*estimate, error) {
 	if shape.grammar.Symbols() <= maxOwnSymbols/shape.ranks {
 		if own := t.ownOf(r); own != nil {
 			return t.newEstimate(shape, own)
@@ -114,7 +114,7 @@ func (c *Clock) Guarantee() timing.Guarantee {
 }
 
 // Rank returns the rank whose clock it is.
-func (c *Clock) Rank() *reprise.Rank { return c.rank }
+func (c *Clock) Rank() *trace.Rank { return c.rank }
 
 // Time returns when a call began, and how long it took. It takes O(depth · log symbols
 // of a rule) steps of the grammar in an estimate, and otherwise decodes the calls before
@@ -203,10 +203,10 @@ func (c *Clock) Positions(from, to int64) (first, end uint64, err error) {
 }
 
 // Calls returns an iterator over the calls of the rank, in order, from a
-// position on, as [reprise.Rank.CallsFrom] does, with Start and Duration wherever the
+// position on, as [trace.Rank.CallsFrom] does, with Start and Duration wherever the
 // clock has them: all are Timed then, which takes some nanoseconds for each call of an
 // estimate.
-func (c *Clock) Calls(from uint64) iter.Seq2[reprise.Call, error] {
+func (c *Clock) Calls(from uint64) iter.Seq2[trace.Call, error] {
 	if c.clock == nil {
 		return c.rank.CallsFrom(from)
 	}

@@ -13,15 +13,15 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	sections "github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/internal/mutate"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/mutate"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -68,7 +68,7 @@ func exactSeries() *timing.SeriesCodec {
 }
 
 // record returns a trace of the calls of ranks.
-func record(t rapid.TB, o func(rank int) tracer.Options, ranks [][]timedCall) *reprise.Trace {
+func record(t rapid.TB, o func(rank int) tracer.Options, ranks [][]timedCall) *trace.Trace {
 	t.Helper()
 	return openFile(t, recordFile(t, o, ranks))
 }
@@ -100,12 +100,12 @@ func writeFile(t rapid.TB, run merge.Run, parts []merge.Part) []byte {
 	return testtrace.File(t, run, parts)
 }
 
-func write(t rapid.TB, run merge.Run, parts []merge.Part) *reprise.Trace {
+func write(t rapid.TB, run merge.Run, parts []merge.Part) *trace.Trace {
 	t.Helper()
 	return openFile(t, writeFile(t, run, parts))
 }
 
-func openFile(t rapid.TB, file []byte) *reprise.Trace {
+func openFile(t rapid.TB, file []byte) *trace.Trace {
 	t.Helper()
 	return testtrace.Open(t, file)
 }
@@ -123,22 +123,22 @@ func drawOptions(t *rapid.T) (tracer.Options, Source) {
 	return tracer.Options{}, Statistics
 }
 
-func openRank(t rapid.TB, trace *reprise.Trace, rank int) *reprise.Rank {
+func openRank(t rapid.TB, tr *trace.Trace, rank int) *trace.Rank {
 	t.Helper()
-	r, err := trace.Rank(rank)
+	r, err := tr.Rank(rank)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func openClock(t rapid.TB, trace *reprise.Trace, rank int) *Clock {
+func openClock(t rapid.TB, tr *trace.Trace, rank int) *Clock {
 	t.Helper()
-	times, err := OpenTimes(trace)
+	times, err := OpenTimes(tr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := times.Clock(openRank(t, trace, rank))
+	c, err := times.Clock(openRank(t, tr, rank))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,9 +158,9 @@ func testClock(t *rapid.T) {
 	if !kept {
 		file = leaveOut(t, file, sections.KindRankTimes)
 	}
-	trace := openFile(t, file)
+	tr := openFile(t, file)
 	for rank, recorded := range ranks {
-		c := openClock(t, trace, rank)
+		c := openClock(t, tr, rank)
 		if len(recorded) == 0 {
 			if c.Source() != None || c.rank.Len() != 0 {
 				t.Fatalf("a clock by %v of %d calls without calls", c.Source(), c.rank.Len())
@@ -170,7 +170,7 @@ func testClock(t *rapid.T) {
 		if c.Source() != source || c.rank.Len() != uint64(len(recorded)) {
 			t.Fatalf("a clock by %v of %d calls, want %v and %d", c.Source(), c.rank.Len(), source, len(recorded))
 		}
-		var calls []reprise.Call
+		var calls []trace.Call
 		from := rapid.Uint64Range(0, c.rank.Len()).Draw(t, "from")
 		for call, err := range c.Calls(0) {
 			if err != nil {
@@ -202,16 +202,16 @@ func testClock(t *rapid.T) {
 				}
 			}
 		} else if kept {
-			checkOwn(t, trace, c, calls, ranks, rank)
+			checkOwn(t, tr, c, calls, ranks, rank)
 		} else {
-			checkMeans(t, trace, c, calls)
+			checkMeans(t, tr, c, calls)
 		}
 		checkTimes(t, c, calls)
 		for range 10 {
 			checkAt(t, c, calls)
 		}
 		if !overlap || source == Series {
-			checkBetween(t, c, calls, signatures(t, c, trace))
+			checkBetween(t, c, calls, signatures(t, c, tr))
 		}
 	}
 }
@@ -221,10 +221,10 @@ func TestClock(t *testing.T) { rapid.Check(t, testClock) }
 func FuzzClock(f *testing.F) { mutate.Fuzz(f, rapid.MakeFuzz(testClock)) }
 
 // signatures returns those of the calls of a rank.
-func signatures(t *rapid.T, c *Clock, trace *reprise.Trace) []sequitur.Symbol {
+func signatures(t *rapid.T, c *Clock, tr *trace.Trace) []sequitur.Symbol {
 	t.Helper()
-	number, _ := trace.ShapeOf(c.Rank().Call(0).Rank)
-	shape, err := trace.Shape(number)
+	number, _ := tr.ShapeOf(c.Rank().Call(0).Rank)
+	shape, err := tr.Shape(number)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,10 +232,10 @@ func signatures(t *rapid.T, c *Clock, trace *reprise.Trace) []sequitur.Symbol {
 }
 
 // checkMeans compares the calls of an estimate with the sums of means.
-func checkMeans(t *rapid.T, trace *reprise.Trace, c *Clock, calls []reprise.Call) {
+func checkMeans(t *rapid.T, tr *trace.Trace, c *Clock, calls []trace.Call) {
 	t.Helper()
-	all := signatures(t, c, trace)
-	shapes, err := OpenTimes(trace)
+	all := signatures(t, c, tr)
+	shapes, err := OpenTimes(tr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +266,7 @@ func checkMeans(t *rapid.T, trace *reprise.Trace, c *Clock, calls []reprise.Call
 		}
 		return any.Mean()
 	}
-	d, g, err := trace.Summaries()
+	d, g, err := tr.Summaries()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,9 +324,9 @@ func leaveOut(t rapid.TB, file []byte, kind format.Kind) []byte {
 // checkOwn compares the calls of an estimate with those of the rank that were recorded: their sums
 // are as near to these as the trace says, and so are its beginning and its end, where no calls
 // overlap.
-func checkOwn(t *rapid.T, trace *reprise.Trace, c *Clock, calls []reprise.Call, ranks [][]timedCall, rank int) {
+func checkOwn(t *rapid.T, tr *trace.Trace, c *Clock, calls []trace.Call, ranks [][]timedCall, rank int) {
 	t.Helper()
-	all, err := trace.RankTimes()
+	all, err := tr.RankTimes()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -378,7 +378,7 @@ func checkOwn(t *rapid.T, trace *reprise.Trace, c *Clock, calls []reprise.Call, 
 	}
 }
 
-func checkTimes(t *rapid.T, c *Clock, calls []reprise.Call) {
+func checkTimes(t *rapid.T, c *Clock, calls []trace.Call) {
 	t.Helper()
 	for i, call := range calls {
 		start, duration, err := c.Time(uint64(i))
@@ -399,13 +399,13 @@ func checkTimes(t *rapid.T, c *Clock, calls []reprise.Call) {
 }
 
 // drawTime draws a time at or near that of a call.
-func drawTime(t *rapid.T, calls []reprise.Call, label string) int64 {
+func drawTime(t *rapid.T, calls []trace.Call, label string) int64 {
 	c := calls[rapid.IntRange(0, len(calls)-1).Draw(t, label+" call")]
 	near := rapid.Int64Range(-2, 2).Draw(t, label+" near")
 	return rapid.SampledFrom([]int64{c.Start + near, c.Start + c.Duration + near, minTime, maxTime}).Draw(t, label)
 }
 
-func checkAt(t *rapid.T, c *Clock, calls []reprise.Call) {
+func checkAt(t *rapid.T, c *Clock, calls []trace.Call) {
 	t.Helper()
 	at := drawTime(t, calls, "time")
 	last := calls[len(calls)-1]
@@ -428,13 +428,13 @@ func checkAt(t *rapid.T, c *Clock, calls []reprise.Call) {
 	}
 }
 
-func checkBetween(t *rapid.T, c *Clock, calls []reprise.Call, signatures []sequitur.Symbol) {
+func checkBetween(t *rapid.T, c *Clock, calls []trace.Call, signatures []sequitur.Symbol) {
 	t.Helper()
 	from, to := drawTime(t, calls, "from"), drawTime(t, calls, "to")
 	from, to = min(from, to), max(from, to)
 	want := make(map[int]Usage)
 	first, end := -1, -1
-	var in []reprise.Call
+	var in []trace.Call
 	for i, call := range calls {
 		if !Overlaps(call.Start, call.Duration, from, to) {
 			continue
@@ -473,8 +473,8 @@ func checkBetween(t *rapid.T, c *Clock, calls []reprise.Call, signatures []sequi
 }
 
 // coveredBy returns how much of the time between two times is that of calls.
-func coveredBy(calls []reprise.Call, from, to int64) float64 {
-	slices.SortFunc(calls, func(a, b reprise.Call) int { return cmp.Compare(a.Start, b.Start) })
+func coveredBy(calls []trace.Call, from, to int64) float64 {
+	slices.SortFunc(calls, func(a, b trace.Call) int { return cmp.Compare(a.Start, b.Start) })
 	sum, at := int64(0), from
 	for _, c := range calls {
 		begin, end := max(at, c.Start), min(c.Start+c.Duration, to)
@@ -535,8 +535,8 @@ func TestExtremeTimes(t *testing.T) {
 			calls = append(calls, timedCall{0, rapid.Int64Range(0, 1).Draw(t, "kind"),
 				rapid.SampledFrom(extremes).Draw(t, "start"), rapid.SampledFrom(extremes).Draw(t, "duration")})
 		}
-		trace := record(t, func(int) tracer.Options { return o }, [][]timedCall{calls})
-		c := openClock(t, trace, 0)
+		tr := record(t, func(int) tracer.Options { return o }, [][]timedCall{calls})
+		c := openClock(t, tr, 0)
 		if _, _, err := c.Span(); err != nil {
 			t.Fatal(err)
 		}
@@ -561,7 +561,7 @@ func TestExtremeTimes(t *testing.T) {
 				}
 			}
 		}
-		times, err := OpenTimes(trace)
+		times, err := OpenTimes(tr)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -619,15 +619,15 @@ func TestLostSeries(t *testing.T) {
 			file[s.Offset+s.Size-10] ^= 1
 		}
 	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file), int64(len(file)), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var section *merge.SectionError
-	if _, err := trace.Rank(0); !errors.As(err, &section) || section.Kind != sections.KindSeries {
+	if _, err := tr.Rank(0); !errors.As(err, &section) || section.Kind != sections.KindSeries {
 		t.Fatal(err)
 	}
-	times, err := OpenTimes(trace)
+	times, err := OpenTimes(tr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -637,13 +637,13 @@ func TestLostSeries(t *testing.T) {
 	if _, err := times.ReadSeries(context.Background(), Options{}); !errors.As(err, &section) || section.Kind != sections.KindSeries {
 		t.Fatal(err)
 	}
-	if err := trace.LeaveOutDamage(context.Background()); err != nil {
+	if err := tr.LeaveOutDamage(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if c := openClock(t, trace, 0); c.Source() != Statistics {
+	if c := openClock(t, tr, 0); c.Source() != Statistics {
 		t.Fatalf("a clock by %v", c.Source())
 	}
-	if times, err = OpenTimes(trace); err != nil {
+	if times, err = OpenTimes(tr); err != nil {
 		t.Fatal(err)
 	}
 	places, err := times.At(context.Background(), 0, Options{})

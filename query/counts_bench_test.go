@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
 )
 
 // BenchmarkCounts asks about 10⁹ calls of 1,024 ranks, and about 10⁶ calls of as many:

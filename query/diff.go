@@ -6,10 +6,10 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A Diff says in what the calls of two traces, A and B, differ, whenever they were made
@@ -36,7 +36,7 @@ type Diff struct {
 	Reordered bool `json:"other_order_of_ranks"`
 
 	// Functions are those that are called another number of times, over all ranks, and
-	// Calls calls as a [reprise.Printer] writes them: only those of a rank are counted that
+	// Calls calls as a [trace.Printer] writes them: only those of a rank are counted that
 	// it makes another number of times in the other trace. The largest differences come
 	// first. There are none if no difference was found.
 	Functions []CountDifference `json:"functions"`
@@ -72,7 +72,7 @@ type Difference struct {
 	Rank      int    `json:"rank"`
 	Position  uint64 `json:"position"`   // in A
 	PositionB uint64 `json:"b_position"` // another one if calls are ignored
-	A         string `json:"a_call"`     // the call, as a [reprise.Printer] writes it; nothing if the rank has no more
+	A         string `json:"a_call"`     // the call, as a [trace.Printer] writes it; nothing if the rank has no more
 	B         string `json:"b_call"`
 }
 
@@ -87,7 +87,7 @@ type DiffOptions struct {
 // both; only of ranks whose arguments vary without a pattern, and if calls are ignored, it
 // goes through the calls. Errors of ranks begin with the trace that has them. That messages
 // cannot be counted is no error.
-func OpenDiff(ctx context.Context, a, b *reprise.Trace, o DiffOptions) (*Diff, error) {
+func OpenDiff(ctx context.Context, a, b *trace.Trace, o DiffOptions) (*Diff, error) {
 	need.That(a != nil && b != nil, "query: no trace")
 	d := newDiffer(a, b, &o.Ignore)
 	result := &Diff{A: DiffSide{Ranks: a.Ranks()}, B: DiffSide{Ranks: b.Ranks()}, Reordered: reordered(a, b)}
@@ -143,7 +143,7 @@ func OpenDiff(ctx context.Context, a, b *reprise.Trace, o DiffOptions) (*Diff, e
 
 // reordered reports whether two traces do not have the same order of the calls of their
 // ranks.
-func reordered(a, b *reprise.Trace) bool {
+func reordered(a, b *trace.Trace) bool {
 	x, y := a.Run().Interleaving, b.Run().Interleaving
 	if x == nil || y == nil {
 		return x != y
@@ -257,11 +257,11 @@ type SizeDifference struct {
 }
 
 // summarize counts what two traces have.
-func (d *Diff) summarize(ctx context.Context, a, b *reprise.Trace, o Options) error {
+func (d *Diff) summarize(ctx context.Context, a, b *trace.Trace, o Options) error {
 	o.Progress = nil
 	var calls [2]uint64
 	var functions [2]map[string]uint64
-	for i, t := range []*reprise.Trace{a, b} {
+	for i, t := range []*trace.Trace{a, b} {
 		p, err := countCalls(ctx, t, o)
 		if err != nil {
 			return err
@@ -278,9 +278,9 @@ func (d *Diff) summarize(ctx context.Context, a, b *reprise.Trace, o Options) er
 
 // countMessages fills in what differs in messages. It returns an error only if the work
 // was cancelled.
-func (d *Diff) countMessages(ctx context.Context, a, b *reprise.Trace, o Options) error {
+func (d *Diff) countMessages(ctx context.Context, a, b *trace.Trace, o Options) error {
 	var counted [2]*Messages
-	for i, t := range []*reprise.Trace{a, b} {
+	for i, t := range []*trace.Trace{a, b} {
 		if counted[i], d.Uncounted[i] = countMessages(ctx, t, o); ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -295,7 +295,7 @@ func (d *Diff) countMessages(ctx context.Context, a, b *reprise.Trace, o Options
 }
 
 // countMessages returns nil if the messages of a trace are not known.
-func countMessages(ctx context.Context, t *reprise.Trace, o Options) (*Messages, error) {
+func countMessages(ctx context.Context, t *trace.Trace, o Options) (*Messages, error) {
 	model, err := semantics.Open(ctx, t)
 	if err != nil || !model.Known() {
 		return nil, err

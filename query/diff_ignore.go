@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/mpi/spec"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // Ignored is what does not count when traces are compared.
@@ -59,7 +59,7 @@ var amounts = map[string][]string{
 
 // isNothing reports whether an argument of a call is an address at which there is nothing, as the count is 0, or an array without elements:
 // programs pass NULL or any address. MPI_IN_PLACE is neither.
-func isNothing(c *reprise.Call, i int) bool {
+func isNothing(c *trace.Call, i int) bool {
 	p, v := &c.Function.Params[i], c.Args[i]
 	switch {
 	case p.Type.Kind == cst.KindArray:
@@ -92,7 +92,7 @@ func isNothing(c *reprise.Call, i int) bool {
 }
 
 // call reports whether a call does not count.
-func (g *Ignored) call(c *reprise.Call) bool {
+func (g *Ignored) call(c *trace.Call) bool {
 	return slices.Contains(g.Functions, c.Function.Name) || g.Polls && foundNothing(c) || g.Completions && (isUpToCompletion(c.Function) || found(c))
 }
 
@@ -127,12 +127,12 @@ func isQuestion(f *cst.Function) bool {
 }
 
 // found reports whether a call probed for a message and found one.
-func found(c *reprise.Call) bool {
+func found(c *trace.Call) bool {
 	return spec.RoleOf(c.Function.Name).Class == spec.Probe && !foundNothing(c)
 }
 
 // foundNothing reports whether a call asked whether something has happened, and it had not.
-func foundNothing(c *reprise.Call) bool {
+func foundNothing(c *trace.Call) bool {
 	role := spec.RoleOf(c.Function.Name)
 	switch role.Class {
 	case spec.Completion, spec.Probe, spec.Synchronization:

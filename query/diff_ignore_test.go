@@ -6,9 +6,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -69,7 +69,7 @@ func TestDiffIgnore(t *testing.T) {
 	flag := cst.Param{Name: "flag", Type: cst.Type{Kind: cst.KindInt}, Direction: cst.Out}
 	name := cst.Param{Name: "filename", Type: cst.Type{Kind: cst.KindString}}
 	at := func(segment int64) cst.Value { return cst.PointerTo(cst.Pointer{Segment: segment}) }
-	open := func(name string, params []cst.Param, args ...cst.Value) *reprise.Trace {
+	open := func(name string, params []cst.Param, args ...cst.Value) *trace.Trace {
 		r := new(tracer.Recorder)
 		if args != nil {
 			r.Call(r.Declare(cst.Function{Name: name, Params: params}), args...)
@@ -77,7 +77,7 @@ func TestDiffIgnore(t *testing.T) {
 		r.Call(r.Declare(cst.Function{Name: "MPI_Finalize"}))
 		return openParts(t, merge.Run{Ranks: 1}, []merge.Part{r.Finish(0)})
 	}
-	test := func(what string, a, b *reprise.Trace, ignore Ignored, equal bool) {
+	test := func(what string, a, b *trace.Trace, ignore Ignored, equal bool) {
 		t.Helper()
 		d, err := OpenDiff(t.Context(), a, b, DiffOptions{Ignore: ignore})
 		if err != nil || d.Equal() != equal {

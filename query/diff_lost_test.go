@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	sections "github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -36,7 +36,7 @@ func TestDiffDamaged(t *testing.T) {
 // TestDiffManyCommunicators compares runs that make more communicators than are resolved:
 // the first difference is known, whatever is of the messages.
 func TestDiffManyCommunicators(t *testing.T) {
-	open := func(rounds uint64) *reprise.Trace {
+	open := func(rounds uint64) *trace.Trace {
 		comm := cst.HandleOf("comm")
 		r := new(tracer.Recorder)
 		dup := r.Declare(cst.Function{Name: "MPI_Comm_dup", Params: []cst.Param{{Name: "comm", Type: comm}, {Name: "newcomm", Type: comm, Direction: cst.Out}}})
@@ -69,7 +69,7 @@ func TestDiffManyCommunicators(t *testing.T) {
 
 // TestDiffLost compares runs that send on a communicator which the trace does not tell.
 func TestDiffLost(t *testing.T) {
-	open := func(sends int) *reprise.Trace {
+	open := func(sends int) *trace.Trace {
 		integer := cst.Type{Kind: cst.KindInt}
 		r := new(tracer.Recorder)
 		send := r.Declare(cst.Function{Name: "MPI_Send", Params: []cst.Param{

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A differ compares the calls of ranks.
@@ -34,7 +34,7 @@ type countedCall struct {
 	ranks rankenc.SetBuilder
 }
 
-func newDiffer(a, b *reprise.Trace, ignore *Ignored) *differ {
+func newDiffer(a, b *trace.Trace, ignore *Ignored) *differ {
 	d := &differ{
 		a: newDiffSide(a, ignore), b: newDiffSide(b, ignore),
 		known: make(map[sameComparison]*comparedGrammars), calls: make(map[string]*countedCall), functions: make(map[string]*rankenc.SetBuilder),
@@ -111,7 +111,7 @@ func (d *differ) rank(rank int) (*comparedRank, error) {
 }
 
 // prefix returns after how many calls two ranks first differ, by the ids of calls.
-func (d *differ) prefix(x, y *reprise.Rank, ofX, ofY []uint32) positions {
+func (d *differ) prefix(x, y *trace.Rank, ofX, ofY []uint32) positions {
 	if x.Listed() || y.Listed() || slices.Contains(ofX, ignoredCall) || slices.Contains(ofY, ignoredCall) {
 		return commonWalk(x.Walk(0), y.Walk(0), ofX, ofY)
 	}
@@ -120,7 +120,7 @@ func (d *differ) prefix(x, y *reprise.Rank, ofX, ofY []uint32) positions {
 }
 
 // isFrame reports whether calls at a position begin, or end, MPI in both traces.
-func (d *differ) isFrame(x, y *reprise.Rank, at positions) bool {
+func (d *differ) isFrame(x, y *trace.Rank, at positions) bool {
 	a, b := x.Walk(at.a).Next(), y.Walk(at.b).Next()
 	if a.Count == 0 || b.Count == 0 {
 		return false
@@ -131,9 +131,9 @@ func (d *differ) isFrame(x, y *reprise.Rank, at positions) bool {
 
 // count adds the calls that a rank makes another number of times. There are n ids. Either
 // of x and y may be nil.
-func (d *differ) count(rank int, x, y *reprise.Rank, ofX, ofY []uint32, n int) error {
+func (d *differ) count(rank int, x, y *trace.Rank, ofX, ofY []uint32, n int) error {
 	counts := make([][2]uint64, n)
-	for k, calls := range []*reprise.Rank{x, y} {
+	for k, calls := range []*trace.Rank{x, y} {
 		if calls == nil {
 			continue
 		}
@@ -148,7 +148,7 @@ func (d *differ) count(rank int, x, y *reprise.Rank, ofX, ofY []uint32, n int) e
 		of  *diffSide
 		ids []uint32
 	}{{d.a, ofX}, {d.b, ofY}} {
-		var read *reprise.Rank
+		var read *trace.Rank
 		for terminal, id := range side.ids {
 			if id == ignoredCall {
 				continue
@@ -274,9 +274,9 @@ func commonWalk(x, y *sequitur.Walker, ofX, ofY []uint32) (at positions) {
 
 // A diffSide is one of the traces that are compared.
 type diffSide struct {
-	trace     *reprise.Trace
+	trace     *trace.Trace
 	ignore    *Ignored
-	printer   *reprise.Printer
+	printer   *trace.Printer
 	functions []uint32              // the id of each
 	frames    []frame               // what each begins or ends
 	names     map[merge.Name]string // nil if numbers say as much
@@ -285,8 +285,8 @@ type diffSide struct {
 // A frame says whether a function begins or ends MPI.
 type frame struct{ begins, ends bool }
 
-func newDiffSide(t *reprise.Trace, ignore *Ignored) *diffSide {
-	s := &diffSide{trace: t, ignore: ignore, printer: t.Printer(reprise.PrintOptions{}), functions: make([]uint32, len(t.Functions())), names: make(map[merge.Name]string)}
+func newDiffSide(t *trace.Trace, ignore *Ignored) *diffSide {
+	s := &diffSide{trace: t, ignore: ignore, printer: t.Printer(trace.PrintOptions{}), functions: make([]uint32, len(t.Functions())), names: make(map[merge.Name]string)}
 	for i, f := range t.Functions() {
 		s.functions[i] = uint32(i)
 		role := spec.RoleOf(f.Name)
@@ -299,13 +299,13 @@ func newDiffSide(t *reprise.Trace, ignore *Ignored) *diffSide {
 }
 
 // frameOf returns what a call begins or ends.
-func (s *diffSide) frameOf(calls *reprise.Rank, terminal uint32) frame {
+func (s *diffSide) frameOf(calls *trace.Rank, terminal uint32) frame {
 	return s.frames[calls.Function(terminal)]
 }
 
 // withoutFrame returns the ids of terminals with others, from n on, for calls that begin or
 // end MPI.
-func (s *diffSide) withoutFrame(calls *reprise.Rank, ids []uint32, n int) []uint32 {
+func (s *diffSide) withoutFrame(calls *trace.Rank, ids []uint32, n int) []uint32 {
 	ids = slices.Clone(ids)
 	for terminal := range ids {
 		if f := s.frameOf(calls, uint32(terminal)); f != (frame{}) {
@@ -319,7 +319,7 @@ func (s *diffSide) withoutFrame(calls *reprise.Rank, ids []uint32, n int) []uint
 }
 
 // calls reads what a rank called, nil if it made no calls.
-func (s *diffSide) calls(rank int) (*reprise.Rank, error) {
+func (s *diffSide) calls(rank int) (*trace.Rank, error) {
 	if _, ok := s.trace.ShapeOf(rank); !ok {
 		return nil, nil
 	}
@@ -354,7 +354,7 @@ func (s *diffSide) matchFunctions(other *diffSide) {
 
 // identify returns an id for each terminal of calls, the one that ids has for an equal
 // call or a new one. Calls may be equal that name other requests, if that is said.
-func (s *diffSide) identify(calls *reprise.Rank, ids map[string]uint32, renamed bool) []uint32 {
+func (s *diffSide) identify(calls *trace.Rank, ids map[string]uint32, renamed bool) []uint32 {
 	if calls == nil {
 		return nil
 	}

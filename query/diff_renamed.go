@@ -3,10 +3,10 @@ package query
 import (
 	"slices"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // Where addresses, or which messages and requests come first, do not count, the numbers of requests do not either: calls of two
@@ -60,7 +60,7 @@ type renamedSide struct {
 }
 
 // renamedCalls returns a rank of the side.
-func (s *diffSide) renamedCalls(r *reprise.Rank, ids []uint32) *renamedSide {
+func (s *diffSide) renamedCalls(r *trace.Rank, ids []uint32) *renamedSide {
 	x := &renamedSide{walker: r.Walk(0), ids: ids, calls: make([]renamedCall, r.Terminals()), found: make(map[messagePlace]bool), free: make(map[int64]bool)}
 	for terminal := range x.calls {
 		call := r.Call(uint32(terminal))
@@ -91,7 +91,7 @@ func appendUses(list []handleUse, v cst.Value, made bool) []handleUse {
 }
 
 // completes sets what a call has to do with messages that probes find, and with what is complete.
-func (c *renamedCall) completes(call *reprise.Call) {
+func (c *renamedCall) completes(call *trace.Call) {
 	role := spec.RoleOf(call.Function.Name)
 	peer, tag := "source", "tag"
 	c.asks = isQuestion(call.Function)
@@ -207,7 +207,7 @@ func (x *renamedSide) take(n uint64) {
 }
 
 // renamedPrefix returns after how many calls two ranks first differ, by the ids of calls and by which requests they name.
-func (d *differ) renamedPrefix(x, y *reprise.Rank, ofX, ofY []uint32) positions {
+func (d *differ) renamedPrefix(x, y *trace.Rank, ofX, ofY []uint32) positions {
 	a, b := d.a.renamedCalls(x, ofX), d.b.renamedCalls(y, ofY)
 	toB, toA := make(map[int64]int64), make(map[int64]int64)
 	same := func(u, v handleUse) bool {
@@ -265,7 +265,7 @@ func passedAt(x *renamedSide) uint64 {
 }
 
 // sameCounts reports whether two ranks make the calls of each id equally often.
-func sameCounts(x, y *reprise.Rank, ofX, ofY []uint32) bool {
+func sameCounts(x, y *trace.Rank, ofX, ofY []uint32) bool {
 	counts := make(map[uint32]int64)
 	for s, n := range x.Occurrences() {
 		counts[ofX[s]] += int64(n)

@@ -5,12 +5,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/symbolic"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A timedRun records one run of a program: what is up to time and to addresses is drawn for each run, all else is the program's.
@@ -148,7 +148,7 @@ func (r *timedRun) serve(s timedStep) {
 	r.end(tested...)
 }
 
-func runOf(t *rapid.T, steps []timedStep) *reprise.Trace {
+func runOf(t *rapid.T, steps []timedStep) *trace.Trace {
 	r := &timedRun{T: t}
 	for i := range 6 {
 		r.free = append(r.free, symbolic.JoinRequest(int64(i%3), int64(i/3)))

@@ -9,12 +9,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -26,7 +26,7 @@ type diffCall struct {
 
 // diffTrace writes a trace of what ranks call. Functions are declared in an order, and
 // numbers from 100 on have names.
-func diffTrace(t testing.TB, ranks [][]diffCall, order []string, shift int64) *reprise.Trace {
+func diffTrace(t testing.TB, ranks [][]diffCall, order []string, shift int64) *trace.Trace {
 	t.Helper()
 	run := merge.Run{Ranks: len(ranks), Names: []merge.Name{{Kind: cst.KindInt, Value: 100 + shift, Name: "WORLD"}, {Kind: cst.KindInt, Value: 200 + shift, Name: "SELF"}}}
 	var parts []merge.Part
@@ -51,15 +51,15 @@ func diffTrace(t testing.TB, ranks [][]diffCall, order []string, shift int64) *r
 	return openParts(t, run, parts)
 }
 
-func rapidTrace(t *rapid.T, ranks [][]diffCall, order []string, shift int64) *reprise.Trace {
-	var trace *reprise.Trace
+func rapidTrace(t *rapid.T, ranks [][]diffCall, order []string, shift int64) *trace.Trace {
+	var tr *trace.Trace
 	if err := func() (err error) {
-		trace = diffTrace(&quiet{fail: func(e error) { err = e }}, ranks, order, shift)
+		tr = diffTrace(&quiet{fail: func(e error) { err = e }}, ranks, order, shift)
 		return err
 	}(); err != nil {
 		t.Fatal(err)
 	}
-	return trace
+	return tr
 }
 
 // quiet is a testing.TB for what cannot fail.
@@ -240,7 +240,7 @@ func checkDiffCounts(t *rapid.T, s *Diff, a, b [][]diffCall) {
 
 // TestDiffPrograms compares programs with themselves and with others.
 func TestDiffPrograms(t *testing.T) {
-	diff := func(t *testing.T, a, b *reprise.Trace) *Diff {
+	diff := func(t *testing.T, a, b *trace.Trace) *Diff {
 		t.Helper()
 		d, err := OpenDiff(t.Context(), a, b, DiffOptions{})
 		if err != nil {

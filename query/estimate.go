@@ -8,10 +8,10 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 const (
@@ -277,18 +277,18 @@ func (e *estimate) find(time int64) (position uint64, at pair, before uint64) {
 // A rankEstimate is an estimate for a rank.
 type rankEstimate struct {
 	*estimate
-	rank *reprise.Rank
+	rank *trace.Rank
 }
 
-func (e *rankEstimate) calls(from uint64) iter.Seq2[reprise.Call, error] {
-	return func(yield func(reprise.Call, error) bool) {
+func (e *rankEstimate) calls(from uint64) iter.Seq2[trace.Call, error] {
+	return func(yield func(trace.Call, error) bool) {
 		if from >= e.rank.Len() {
 			return
 		}
 		at, weight := e.pairs.at(from)
 		position, signatures, w := from, e.pairs.grammar.Walk(from), e.rank.Walk(from)
 		var run sequitur.Run
-		var call reprise.Call
+		var call trace.Call
 		for signature := signatures.Next(); signature.Count > 0; signature = signatures.Next() {
 			at.terminal = signature.Symbol
 			c := e.costs.of(at)

@@ -5,22 +5,22 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
-const stencil = "../internal/testtrace/testdata/stencil.exact.rpz"
+const stencil = "../internal/test/testtrace/testdata/stencil.exact.rpz"
 
 // Which call receives what rank 0 sends first, and which calls of other ranks are one
 // collective operation with the first of rank 0.
 func ExampleMatch() {
-	trace, err := reprise.Open(stencil)
+	tr, err := trace.Open(stencil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer trace.Close()
-	model, err := semantics.Open(context.Background(), trace)
+	defer tr.Close()
+	model, err := semantics.Open(context.Background(), tr)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -73,16 +73,16 @@ func ExampleMatch() {
 
 // What a rank does in the second half of the run.
 func ExampleClock() {
-	trace, err := reprise.Open(stencil)
+	tr, err := trace.Open(stencil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer trace.Close()
-	times, err := query.OpenTimes(trace)
+	defer tr.Close()
+	times, err := query.OpenTimes(tr)
 	if err != nil {
 		log.Fatal(err)
 	}
-	rank, err := trace.Rank(0)
+	rank, err := tr.Rank(0)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/semantics"
 )
 
 // Blocks are an amount of data that ranks exchange in collective operations. A block is what

@@ -5,12 +5,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/mpitest"
-	"github.com/reprise-trace/reprise/internal/mpitest/recorded"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/mpitest/recorded"
 	"github.com/reprise-trace/reprise/internal/test/tier"
+	"github.com/reprise-trace/reprise/mpi/semantics"
+	"github.com/reprise-trace/reprise/mpi/simgrid"
 	"github.com/reprise-trace/reprise/mpi/spec"
-	"github.com/reprise-trace/reprise/semantics"
-	"github.com/reprise-trace/reprise/ti"
 )
 
 // TestExchangedMPI records a program of which it is known how much each process gives each
@@ -143,7 +143,7 @@ func TestExchangedText(t *testing.T) {
 				}
 			}
 			for c := range tiCalls(t, path) {
-				f := ti.Functions()[c.Function]
+				f := simgrid.Functions()[c.Function]
 				argument := func(name string) (n int64) {
 					for i, p := range f.Params {
 						if p.Name == name {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 

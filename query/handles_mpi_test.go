@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/mpitest"
-	"github.com/reprise-trace/reprise/internal/mpitest/recorded"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/mpitest/recorded"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 )
 
 // TestHandlesMPI runs programs that make and free handles of all kinds at random, before MPI_Init, while recording is on

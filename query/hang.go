@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/semantics"
 )
 
 // A Hang says what the ranks of a run did when its recording ended early: which were in
@@ -29,7 +29,7 @@ type Hang struct {
 	Ended   rankenc.Set `json:"finalized_rank_set"` // which have
 
 	Deadlocked rankenc.Set `json:"deadlocked_rank_set"`
-	Unrecorded rankenc.Set `json:"unrecorded_rank_set,omitzero"` // see [reprise.Trace.UnrecordedRanks]
+	Unrecorded rankenc.Set `json:"unrecorded_rank_set,omitzero"` // see [trace.Trace.UnrecordedRanks]
 
 	// Cycles are ranks of which each waits for the next, and the last for the first: of each
 	// set of ranks that wait for each other, directly or not, a shortest one from the lowest

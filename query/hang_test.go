@@ -10,13 +10,13 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/symbolic"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -199,7 +199,7 @@ func openHung(t *testing.T, ranks ...[]hungCall) *Hang {
 }
 
 // hungTrace returns a trace of ranks that make calls, of a run that may have more.
-func hungTrace(t *testing.T, size int, ranks ...[]hungCall) *reprise.Trace {
+func hungTrace(t *testing.T, size int, ranks ...[]hungCall) *trace.Trace {
 	t.Helper()
 	var a merge.Accumulator
 	if err := a.Describe(merge.Run{Source: "MPI", Ranks: size}); err != nil {
@@ -249,17 +249,17 @@ func hungTrace(t *testing.T, size int, ranks ...[]hungCall) *reprise.Trace {
 	if err := a.Write(&file); err != nil {
 		t.Fatal(err)
 	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return trace
+	return tr
 }
 
 // askHung asks why a run hangs.
-func askHung(t *testing.T, trace *reprise.Trace) *Hang {
+func askHung(t *testing.T, tr *trace.Trace) *Hang {
 	t.Helper()
-	h, err := OpenHang(t.Context(), openModel(t, trace), Options{})
+	h, err := OpenHang(t.Context(), openModel(t, tr), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,9 +302,9 @@ func TestHangOfHuge(t *testing.T) {
 	const size, rest = math.MaxInt32, "2-2147483646"
 	for _, call := range []hungCall{{"MPI_Barrier", 0, true}, {"MPI_Recv", semantics.AnySource, true}, {"MPI_Reduce", 0, true}, {"MPI_Finalize", 0, true}} {
 		var before, after runtime.MemStats
-		trace := hungTrace(t, size, []hungCall{call}, []hungCall{{"MPI_Barrier", 0, false}})
+		tr := hungTrace(t, size, []hungCall{call}, []hungCall{{"MPI_Barrier", 0, false}})
 		runtime.ReadMemStats(&before)
-		h := askHung(t, trace)
+		h := askHung(t, tr)
 		runtime.ReadMemStats(&after)
 		if len(h.Groups) != 2 || len(h.Groups[0].Waits) != 1 {
 			t.Fatalf("%s: %+v", call.name, h.Groups)

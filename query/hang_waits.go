@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/semantics"
 )
 
 // A stop is the state of all ranks when a recording ended.

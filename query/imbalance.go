@@ -11,7 +11,7 @@ import (
 // A Site is a call as the ranks make it, a signature of the trace, and how the durations
 // of these calls differ, in nanoseconds.
 type Site struct {
-	Signature int    `json:"signature"` // of the trace, see [reprise.Trace.Signature]
+	Signature int    `json:"signature"` // of the trace, see [trace.Trace.Signature]
 	Function  string `json:"function"`
 	Call      string `json:"call,omitempty"` // in words, which who prints it has to set
 	Ranks     int    `json:"ranks"`          // that make the call; of a Site that is Exact, those whose times were read

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/semantics"
 )
 
 // Instances are the collective operations on a communicator. The members call them in one

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/need"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/timing"
 )
 

@@ -4,16 +4,16 @@ import (
 	"math"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
 // lateRun returns a run of three ranks in which rank 1 receives, in each round, from rank 0,
 // which sends 300 ns late, and from rank 2, which sends 700 ns late in odd rounds, where
 // the receive lasts 400 ns, and early in others. A receive that does not block is not late.
-func lateRun(t *testing.T, rounds int) *reprise.Trace {
+func lateRun(t *testing.T, rounds int) *trace.Trace {
 	t.Helper()
 	var parts []merge.Part
 	for rank := range 3 {
@@ -53,12 +53,12 @@ func lateRun(t *testing.T, rounds int) *reprise.Trace {
 func TestLateSenders(t *testing.T) {
 	const maxSamples = 256
 	for _, rounds := range []int{1, 6, maxSamples, 20 * maxSamples} {
-		trace := lateRun(t, rounds)
-		times, err := OpenTimes(trace)
+		tr := lateRun(t, rounds)
+		times, err := OpenTimes(tr)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := openMatch(t, trace)
+		m := openMatch(t, tr)
 		m.maxReceives = 2 * maxSamples
 		list, err := m.LateSenders(t.Context(), times, Options{})
 		if err != nil || len(list) != 2 {

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // Loops are the loops of a rank, or of the ranks of a shape: the rules of their
@@ -27,7 +27,7 @@ type Loops struct {
 	Source Source
 
 	// Scaled says that the times are those of all ranks times what makes them those of the rank:
-	// the trace has its sums, see [reprise.Trace.RankTimes].
+	// the trace has its sums, see [trace.Trace.RankTimes].
 	Scaled bool
 
 	Rules []Loop // the rules of Grammar; the last is the whole
@@ -54,13 +54,13 @@ type Loop struct {
 }
 
 // RankLoops returns the loops of a rank. It takes time in proportion to its grammar.
-func (t *Times) RankLoops(r *reprise.Rank) *Loops {
+func (t *Times) RankLoops(r *trace.Rank) *Loops {
 	need.That(r != nil, "query: no rank")
 	return t.loops(r.Grammar(), func(s sequitur.Symbol) int { return r.Signature(s) }, t.ownOf(r))
 }
 
 // ownOf returns what the trace keeps of the times of a rank, nil if that is nothing or has no end.
-func (t *Times) ownOf(r *reprise.Rank) *merge.RankTime {
+func (t *Times) ownOf(r *trace.Rank) *merge.RankTime {
 	if t.ranks == nil {
 		return nil
 	}
@@ -220,10 +220,10 @@ func (l *Loops) Functions(rule int) []FunctionCount {
 // known of the rules below it.
 func (l *Loops) countFunctions(rule int) []FunctionCount {
 	calls := make(map[string]uint64)
-	trace := l.times.trace
+	tr := l.times.trace
 	for s := range l.Grammar.Body(rule) {
 		if s.Rule < 0 {
-			f := trace.Functions()[l.function(s.Symbol)].Name
+			f := tr.Functions()[l.function(s.Symbol)].Name
 			calls[f] = wire.AddSat(calls[f], s.Count)
 			continue
 		}

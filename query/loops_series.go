@@ -5,10 +5,10 @@ import (
 	"math"
 	"sync"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // ReadSeries sets how long iterations take to the means of these themselves, by the times of every
@@ -119,7 +119,7 @@ func (w *loopTimes) next() {
 }
 
 // read reads the calls of a rank.
-func (w *loopTimes) read(ctx context.Context, r *reprise.Rank) error {
+func (w *loopTimes) read(ctx context.Context, r *trace.Rank) error {
 	end, gaps := int64(math.MinInt64), r.Series() != nil && r.Series().Form() == timing.Gaps
 	position := uint64(0)
 	for at, err := range r.Times(0) {

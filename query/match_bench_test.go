@@ -3,7 +3,7 @@ package query
 import (
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
 )
 
 // BenchmarkMatch matches all messages and collective operations of a stencil of 1,024 ranks

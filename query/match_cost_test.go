@@ -10,17 +10,17 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/groups"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
 // duplicates returns the trace of two ranks that make n communicators one after the other,
 // which all have the same id, in no loop: what they do between is a sequence without cubes.
-func duplicates(t tester, n int) *reprise.Trace {
+func duplicates(t tester, n int) *trace.Trace {
 	var parts []merge.Part
 	for rank := range 2 {
 		var r tracer.Recorder
@@ -39,7 +39,7 @@ func duplicates(t tester, n int) *reprise.Trace {
 }
 
 // looped returns the trace of two ranks that repeat the calls of some rounds so many times.
-func looped(t tester, rounds uint64, record func(rank int, call func(function int, args ...cst.Value))) *reprise.Trace {
+func looped(t tester, rounds uint64, record func(rank int, call func(function int, args ...cst.Value))) *trace.Trace {
 	var parts []merge.Part
 	for rank := range 2 {
 		var r tracer.Recorder
@@ -114,9 +114,9 @@ func TestMatchManyCommunicators(t *testing.T) {
 	if !tier.Nightly {
 		n /= 10
 	}
-	trace := duplicates(t, n)
+	tr := duplicates(t, n)
 	begin := time.Now()
-	m := openMatch(t, trace)
+	m := openMatch(t, tr)
 	if took := time.Since(begin); took > 20*time.Second {
 		t.Errorf("%d communicators took %v", n, took)
 	}

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/mpitest"
-	"github.com/reprise-trace/reprise/internal/mpitest/recorded"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/mpitest/recorded"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 )
 
 func TestMain(m *testing.M) { os.Exit(mpitest.Main(m)) }

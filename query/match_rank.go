@@ -6,7 +6,7 @@ import (
 	"sort"
 	"sync"
 
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 

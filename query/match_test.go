@@ -14,18 +14,18 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
-func openMatch(t tester, trace *reprise.Trace) *Match {
+func openMatch(t tester, tr *trace.Trace) *Match {
 	t.Helper()
-	m, err := OpenMatch(t.Context(), openModel(t, trace), Options{})
+	m, err := OpenMatch(t.Context(), openModel(t, tr), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,8 +40,8 @@ func TestMatchReal(t *testing.T) {
 			if !tier.Nightly && !strings.HasSuffix(path, "S.16.ti.zst") {
 				t.Skip("short: a large trace")
 			}
-			trace := openTI(t, path)
-			m := openMatch(t, trace)
+			tr := openTI(t, path)
+			m := openMatch(t, tr)
 			if len(m.Unmatched) > 0 || m.Unknown+m.Outside+m.Assumed+m.Cancelled+m.UnknownCollectives > 0 {
 				t.Errorf("%v unmatched, %d unknown, %d outside, %d guessed", m.Unmatched, m.Unknown, m.Outside, m.Assumed)
 			}
@@ -50,7 +50,7 @@ func TestMatchReal(t *testing.T) {
 					t.Errorf("%s: %v, %v absent, of %d", n.Communicator.Name, n.Different, n.Absent, n.Count)
 				}
 			}
-			if trace.Ranks() <= 16 {
+			if tr.Ranks() <= 16 {
 				checkMatch(t, m, 997)
 			}
 		})

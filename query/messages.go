@@ -13,8 +13,8 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/mpi/spec"
-	"github.com/reprise-trace/reprise/semantics"
 )
 
 // Messages are what ranks send and receive, by pairs of ranks, by communicator and by size.

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/mpi/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A Numbering numbers the messages that are sent and received, from 1 on, for what goes
@@ -123,7 +123,7 @@ func (n *Numbering) Rank(ctx context.Context, rank int) (*semantics.Rank, error)
 
 // Of returns the numbers of the messages of a rank, which was read from the trace. It
 // costs what [semantics.Model.Of] does.
-func (n *Numbering) Of(ctx context.Context, read *reprise.Rank, rank int) (*Numbers, error) {
+func (n *Numbering) Of(ctx context.Context, read *trace.Rank, rank int) (*Numbers, error) {
 	need.That(read != nil, "query: no rank")
 	r, err := n.match.model.Of(read, rank)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // Options says what a query is about and how it is answered. The zero Options is
@@ -44,8 +44,8 @@ const (
 )
 
 // ranks returns the ranks of a trace that made calls and that the query is about, in
-// ascending order. Of each of them size bytes are to be held: an error is a [*reprise.MemoryError].
-func (o *Options) ranks(t *reprise.Trace, size uint64) ([]int, error) {
+// ascending order. Of each of them size bytes are to be held: an error is a [*trace.MemoryError].
+func (o *Options) ranks(t *trace.Trace, size uint64) ([]int, error) {
 	set := o.among(t.RankSet())
 	if err := t.CheckMemory("ranks", uint64(set.Len()), size); err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -15,6 +14,7 @@ import (
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A Profile says how often ranks of a trace made which calls, and how long that took.
@@ -27,7 +27,7 @@ type Profile struct {
 	// Functions of one name, with other parameters, are one.
 	Functions []FunctionProfile `json:"functions,omitzero"`
 
-	// Signatures are those of [reprise.Trace.Signature] with calls, in their order.
+	// Signatures are those of [trace.Trace.Signature] with calls, in their order.
 	Signatures []SignatureProfile `json:"signatures,omitzero"`
 
 	// Shapes are those of the ranks, in their order: ranks of one shape make each
@@ -121,7 +121,7 @@ type SignatureProfile struct {
 
 	// Time is as in FunctionProfile. Where a rank has equal calls under several
 	// signatures, the first has all of them, with their times, and the others none, as
-	// [reprise.Shape.Counts] and [reprise.Trace.Summaries] say.
+	// [trace.Shape.Counts] and [trace.Trace.Summaries] say.
 	Time *Durations `json:"time,omitempty"`
 
 	statistics *timing.Statistics // of Time
@@ -143,8 +143,8 @@ type FunctionCount struct {
 }
 
 // OpenProfile counts the calls of a trace. It reads the grammars of shapes, and of ranks
-// only what [reprise.Shape.Counts] does.
-func OpenProfile(ctx context.Context, t *reprise.Trace, o Options) (*Profile, error) {
+// only what [trace.Shape.Counts] does.
+func OpenProfile(ctx context.Context, t *trace.Trace, o Options) (*Profile, error) {
 	need.That(t != nil, "query: no trace")
 	p, err := countCalls(ctx, t, o)
 	if err != nil || p.Ranks < t.RecordedRanks().Len() {
@@ -159,9 +159,9 @@ func OpenProfile(ctx context.Context, t *reprise.Trace, o Options) (*Profile, er
 }
 
 // countCalls returns the profile of a trace without times.
-func countCalls(ctx context.Context, t *reprise.Trace, o Options) (*Profile, error) {
+func countCalls(ctx context.Context, t *trace.Trace, o Options) (*Profile, error) {
 	merged := t
-	p := profiler{trace: merged, shapes: make([]ShapeProfile, merged.Shapes()), signatures: make([][]reprise.SignatureCount, merged.Shapes())}
+	p := profiler{trace: merged, shapes: make([]ShapeProfile, merged.Shapes()), signatures: make([][]trace.SignatureCount, merged.Shapes())}
 	done := progress{tell: o.Progress}
 	err := o.each(ctx, merged.Shapes(), func(number int) error {
 		ranks := o.among(merged.ShapeRanks(number))
@@ -179,9 +179,9 @@ func countCalls(ctx context.Context, t *reprise.Trace, o Options) (*Profile, err
 
 // A profiler holds what the shapes of a trace have.
 type profiler struct {
-	trace      *reprise.Trace
+	trace      *trace.Trace
 	shapes     []ShapeProfile
-	signatures [][]reprise.SignatureCount // of each shape
+	signatures [][]trace.SignatureCount // of each shape
 }
 
 // shape counts the calls of ranks of a shape.
@@ -274,7 +274,7 @@ func (p *Profile) SetTimes(t *Times) {
 
 // addTimes adds the durations of all calls of the trace: statistics or, if there are
 // none, those of the values in histograms.
-func (p *Profile) addTimes(durations merge.Summary, t *reprise.Trace) {
+func (p *Profile) addTimes(durations merge.Summary, t *trace.Trace) {
 	if durations.IsZero() {
 		return
 	}
@@ -308,7 +308,7 @@ func (p *Profile) addTimes(durations merge.Summary, t *reprise.Trace) {
 
 // RanksInCalls returns the ranks with a call that had not returned when the recording ended, of one function or, if
 // its name is empty, of any. It reads the grammars of shapes, no ranks.
-func RanksInCalls(ctx context.Context, t *reprise.Trace, function string, o Options) (rankenc.Set, error) {
+func RanksInCalls(ctx context.Context, t *trace.Trace, function string, o Options) (rankenc.Set, error) {
 	need.That(t != nil, "query: no trace")
 	return ranksWhose(ctx, t, o, func(functions []*cst.Function) bool {
 		return slices.ContainsFunc(functions, func(f *cst.Function) bool {
@@ -320,7 +320,7 @@ func RanksInCalls(ctx context.Context, t *reprise.Trace, function string, o Opti
 // RanksWithout returns the ranks that made calls but none of a function: without
 // MPI_Finalize, those that did not come to it, or did not record it, but for ranks that use sessions alone and have
 // ended some. It reads the grammars of shapes, no ranks.
-func RanksWithout(ctx context.Context, t *reprise.Trace, function string, o Options) (rankenc.Set, error) {
+func RanksWithout(ctx context.Context, t *trace.Trace, function string, o Options) (rankenc.Set, error) {
 	need.That(t != nil, "query: no trace")
 	return ranksWhose(ctx, t, o, func(functions []*cst.Function) bool {
 		began, ended := false, false
@@ -336,7 +336,7 @@ func RanksWithout(ctx context.Context, t *reprise.Trace, function string, o Opti
 }
 
 // ranksWhose returns the ranks that made calls of functions for which is holds.
-func ranksWhose(ctx context.Context, t *reprise.Trace, o Options, is func([]*cst.Function) bool) (rankenc.Set, error) {
+func ranksWhose(ctx context.Context, t *trace.Trace, o Options, is func([]*cst.Function) bool) (rankenc.Set, error) {
 	chosen := make([]rankenc.Set, t.Shapes())
 	err := o.each(ctx, t.Shapes(), func(number int) error {
 		if o.among(t.ShapeRanks(number)).Len() == 0 {

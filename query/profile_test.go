@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 
 	"pgregory.net/rapid"
@@ -24,9 +24,9 @@ import (
 func TestProfile(t *testing.T) {
 	some := rankenc.SetOf(0, 3, 4, 7)
 	for _, p := range tier.Some(programs.All(9), 3) {
-		trace := openProgram(t, p)
+		tr := openProgram(t, p)
 		for name, ranks := range map[string]*rankenc.Set{"all": nil, "none": {}, "some": &some} {
-			t.Run(p.Name+" "+name, func(t *testing.T) { checkProfile(t, trace, ranks) })
+			t.Run(p.Name+" "+name, func(t *testing.T) { checkProfile(t, tr, ranks) })
 		}
 	}
 	for _, path := range realTraces(t, "ti/*.16.ti.zst", "kinds/*.ti.txt") {
@@ -48,19 +48,19 @@ func count[K comparable](counts map[K]*counted, key K, rank int) {
 	counts[key].ranks[rank] = true
 }
 
-func checkProfile(t *testing.T, trace *reprise.Trace, ranks *rankenc.Set) {
+func checkProfile(t *testing.T, tr *trace.Trace, ranks *rankenc.Set) {
 	done := 0
 	o := Options{Ranks: ranks, Progress: func(n int) { done = n }}
-	p, err := OpenProfile(t.Context(), trace, o)
+	p, err := OpenProfile(t.Context(), tr, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	functions, signatures := make(map[string]*counted), make(map[int]*counted)
 	byRank := make(map[int]map[string]*counted)
 	calls := uint64(0)
-	for _, rank := range ranksOf(t, trace, o) {
+	for _, rank := range ranksOf(t, tr, o) {
 		byRank[rank] = make(map[string]*counted)
-		r := readRank(t, trace, rank)
+		r := readRank(t, tr, rank)
 		for c, err := range r.Calls() {
 			if err != nil {
 				t.Fatal(err)
@@ -132,8 +132,8 @@ func TestProfileTimes(t *testing.T) {
 		r.CallAt(other, 5000, 100)
 		parts = append(parts, r.Finish(rank))
 	}
-	trace := openParts(t, run, parts)
-	p, err := OpenProfile(t.Context(), trace, Options{})
+	tr := openParts(t, run, parts)
+	p, err := OpenProfile(t.Context(), tr, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestProfileTimes(t *testing.T) {
 			t.Errorf("signature %d: %v, want %v", i, got, want)
 		}
 	}
-	p, err = OpenProfile(t.Context(), trace, Options{Ranks: of(rankenc.World(2))})
+	p, err = OpenProfile(t.Context(), tr, Options{Ranks: of(rankenc.World(2))})
 	if err != nil || p.Timed || p.Functions[0].Time != nil {
 		t.Errorf("of some ranks: timed %v, %v", p.Timed, err)
 	}
@@ -186,8 +186,8 @@ func testSumError(t *rapid.T, o tracer.Options) {
 		}
 		ranks = append(ranks, calls)
 	}
-	trace := record(t, func(int) tracer.Options { return o }, ranks)
-	p, err := OpenProfile(context.Background(), trace, Options{})
+	tr := record(t, func(int) tracer.Options { return o }, ranks)
+	p, err := OpenProfile(context.Background(), tr, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func testSumError(t *rapid.T, o tracer.Options) {
 	if o.Series == nil {
 		return
 	}
-	times, err := OpenTimes(trace)
+	times, err := OpenTimes(tr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,14 +231,14 @@ func TestProfileCancel(t *testing.T) {
 // TestProfileSeries compares the times of a profile of one rank with those recorded.
 func TestProfileSeries(t *testing.T) {
 	ranks := [][]timedCall{{{0, 0, 0, 5}, {1, 1, 10, 7}}, {{0, 0, 0, 50}, {1, 1, 100, 70}, {0, 0, 200, 51}}}
-	trace := record(t, func(int) tracer.Options { return tracer.Options{Series: exactSeries()} }, ranks)
-	times, err := OpenTimes(trace)
+	tr := record(t, func(int) tracer.Options { return tracer.Options{Series: exactSeries()} }, ranks)
+	times, err := OpenTimes(tr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	one := rankenc.SetOf(1)
 	o := Options{Ranks: &one}
-	p, err := OpenProfile(t.Context(), trace, o)
+	p, err := OpenProfile(t.Context(), tr, o)
 	if err != nil || p.Timed {
 		t.Fatalf("%+v, %v", p, err)
 	}
@@ -293,30 +293,30 @@ func testProfileEqualCalls(t *testing.T, o tracer.Options, summarized bool) {
 				}
 				parts = append(parts, r.Finish(int(rank)))
 			}
-			trace := write(t, merge.Run{Ranks: ranks, Source: "test"}, parts)
-			shape, err := trace.Shape(0)
+			tr := write(t, merge.Run{Ranks: ranks, Source: "test"}, parts)
+			shape, err := tr.Shape(0)
 			if err != nil {
 				t.Fatal(err)
 			}
 			equal := false
 			for _, rank := range shape.Ranks.All() {
-				equal = equal || readRank(t, trace, int(rank)).Terminals() < len(shape.Grammar.FirstUse())
+				equal = equal || readRank(t, tr, int(rank)).Terminals() < len(shape.Grammar.FirstUse())
 			}
 			if !equal {
 				t.Fatal("no rank has equal calls under several signatures: the trace tells nothing")
 			}
-			checkProfileCounts(t, trace, summarized)
+			checkProfileCounts(t, tr, summarized)
 		})
 	}
 }
 
 // checkProfileCounts compares the signatures of a profile with the calls of ranks, and with
 // the numbers of their times.
-func checkProfileCounts(t *testing.T, trace *reprise.Trace, summarized bool) {
+func checkProfileCounts(t *testing.T, tr *trace.Trace, summarized bool) {
 	t.Helper()
 	signatures := make(map[int]*counted)
-	for rank := range trace.Ranks() {
-		r := readRank(t, trace, rank)
+	for rank := range tr.Ranks() {
+		r := readRank(t, tr, rank)
 		for c, err := range r.Calls() {
 			if err != nil {
 				t.Fatal(err)
@@ -324,15 +324,15 @@ func checkProfileCounts(t *testing.T, trace *reprise.Trace, summarized bool) {
 			count(signatures, r.Signature(c.Terminal), rank)
 		}
 	}
-	p, err := OpenProfile(t.Context(), trace, Options{})
+	p, err := OpenProfile(t.Context(), tr, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(p.Signatures) != len(signatures) {
 		t.Errorf("%d signatures, want %d", len(p.Signatures), len(signatures))
 	}
-	checkActivityCounts(t, trace, signatures)
-	times, err := OpenTimes(trace)
+	checkActivityCounts(t, tr, signatures)
+	times, err := OpenTimes(tr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,9 +348,9 @@ func checkProfileCounts(t *testing.T, trace *reprise.Trace, summarized bool) {
 }
 
 // checkActivityCounts does so with those of all of the run.
-func checkActivityCounts(t *testing.T, trace *reprise.Trace, want map[int]*counted) {
+func checkActivityCounts(t *testing.T, tr *trace.Trace, want map[int]*counted) {
 	t.Helper()
-	times, err := OpenTimes(trace)
+	times, err := OpenTimes(tr)
 	if err != nil {
 		t.Fatal(err)
 	}

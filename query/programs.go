@@ -6,9 +6,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A Program is shapes whose ranks nearly have the same control flow: trip counts differ, or some
@@ -26,7 +26,7 @@ const maxPrograms = 64
 // to the first program with whose first shape it has half of its steps in common, and that with
 // it, where a step is a function and the next one that a rank calls. Shapes whose ranks were left
 // out are in no program. It takes the time of reading the grammars.
-func Programs(ctx context.Context, t *reprise.Trace) ([]Program, error) {
+func Programs(ctx context.Context, t *trace.Trace) ([]Program, error) {
 	need.That(t != nil, "query: no trace")
 	type group struct {
 		steps  []step // of the first shape
@@ -71,7 +71,7 @@ func Programs(ctx context.Context, t *reprise.Trace) ([]Program, error) {
 type step uint64
 
 // stepsOf returns the steps of a shape in ascending order, and these as bytes.
-func stepsOf(t *reprise.Trace, s *reprise.Shape) (steps []step, key string) {
+func stepsOf(t *trace.Trace, s *trace.Shape) (steps []step, key string) {
 	found := make(map[step]bool)
 	for p := range countPairs(s.Grammar, s.Grammar.Len()) {
 		before := 0

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"

@@ -7,18 +7,18 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A ByRank is what each of some ranks spends its time in.
 type ByRank struct {
 	// Source is Series if the times of every call were read, and Statistics if the times are those
-	// that a trace keeps of each rank, which are rounded: see [reprise.Trace.RankTimes].
+	// that a trace keeps of each rank, which are rounded: see [trace.Trace.RankTimes].
 	Source Source `json:"source"`
 
 	// Guarantee is the weakest of those of the times of every call, if the Source is Series.
@@ -107,13 +107,13 @@ func (t *Times) ByRank(ctx context.Context, p *Profile, series bool, o Options) 
 
 // ShapesOfRanks are what the ranks of a profile call, which those of a shape have in common.
 type shapesOfRanks struct {
-	trace   *reprise.Trace
+	trace   *trace.Trace
 	byShape map[int]*ShapeProfile
 	ranks   rankenc.Set
 }
 
-func newShapesOfRanks(trace *reprise.Trace, p *Profile) *shapesOfRanks {
-	s := &shapesOfRanks{trace: trace, byShape: make(map[int]*ShapeProfile, len(p.Shapes))}
+func newShapesOfRanks(tr *trace.Trace, p *Profile) *shapesOfRanks {
+	s := &shapesOfRanks{trace: tr, byShape: make(map[int]*ShapeProfile, len(p.Shapes))}
 	sets := make([]rankenc.Set, len(p.Shapes))
 	for i := range p.Shapes {
 		s.byShape[p.Shapes[i].Shape], sets[i] = &p.Shapes[i], p.Shapes[i].Ranks
@@ -145,7 +145,7 @@ func (b *ByRank) addKept(t *Times, calls *shapesOfRanks, bounds map[string]*timi
 		for _, f := range of.Functions {
 			fn := &t.trace.Functions()[f.Function]
 			name := fn.Name
-			threads = threads || len(fn.Params) > 0 && fn.Params[0].Name == reprise.ThreadParam
+			threads = threads || len(fn.Params) > 0 && fn.Params[0].Name == trace.ThreadParam
 			known := functions[name]
 			if known == nil {
 				known = &RankFunction{Name: name}

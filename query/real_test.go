@@ -6,17 +6,17 @@ import (
 	"sort"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/recorded"
+	"github.com/reprise-trace/reprise/internal/test/recorded"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
 // realTrace returns the trace of a rank of a recorded run, with times as o keeps them.
-func realTrace(t *testing.T, r *recorded.Rank, o tracer.Options) *reprise.Trace {
+func realTrace(t *testing.T, r *recorded.Rank, o tracer.Options) *trace.Trace {
 	t.Helper()
 	recorder, err := tracer.New(o)
 	if err != nil {

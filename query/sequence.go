@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise/internal/fingerprint"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/mpi/spec"
-	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 

@@ -7,23 +7,23 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A seriesClock is a clock by the times of every call. Each thread that has a piece of
 // the series of its own has a seriesClock. It numbers calls as the series does, thread by thread.
 type seriesClock struct {
-	rank       *reprise.Rank
+	rank       *trace.Rank
 	series     *timing.Series
 	slack      slack
 	begin, til int // blocks
 }
 
 // newSeriesClock returns the clock of a series.
-func newSeriesClock(r *reprise.Rank, s *timing.Series, slack slack) clock {
+func newSeriesClock(r *trace.Rank, s *timing.Series, slack slack) clock {
 	pieces := append(s.Pieces(), s.Blocks())
 	var clocks threadClocks
 	for i, til := range pieces[1:] {
@@ -109,8 +109,8 @@ func (s *seriesClock) numbers(from, to int64) (first, end uint64, err error) {
 
 // times returns an iterator over the times of the calls first ≤ n < end, which
 // ends with an error.
-func (s *seriesClock) times(first, end uint64, err *error) iter.Seq2[uint64, reprise.TimedCall] {
-	return func(yield func(uint64, reprise.TimedCall) bool) {
+func (s *seriesClock) times(first, end uint64, err *error) iter.Seq2[uint64, trace.TimedCall] {
+	return func(yield func(uint64, trace.TimedCall) bool) {
 		if first >= end {
 			return
 		}
@@ -196,7 +196,7 @@ func (s *seriesClock) where(time int64) (Place, error) {
 	return of, err
 }
 
-func (s *seriesClock) calls(from uint64) iter.Seq2[reprise.Call, error] {
+func (s *seriesClock) calls(from uint64) iter.Seq2[trace.Call, error] {
 	return s.rank.CallsFrom(from)
 }
 
@@ -278,7 +278,7 @@ func (c threadClocks) end() (int64, error) {
 	return last, nil
 }
 
-func (c threadClocks) calls(from uint64) iter.Seq2[reprise.Call, error] { return c[0].calls(from) }
+func (c threadClocks) calls(from uint64) iter.Seq2[trace.Call, error] { return c[0].calls(from) }
 
 // usage knows what is covered as long as the covers keep all spans.
 func (c threadClocks) usage(w *Window) (map[sequitur.Symbol]Usage, error) {

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A SiteProfile is what ranks did in calls of a function that were made in one place of the
@@ -28,7 +28,7 @@ type SiteProfile struct {
 type Sites map[int64]string
 
 // SitesOf returns the names of the places that a trace has.
-func SitesOf(t *reprise.Trace) Sites {
+func SitesOf(t *trace.Trace) Sites {
 	need.That(t != nil, "query: no trace")
 	names := make(Sites)
 	for _, n := range t.Run().Names {
@@ -41,7 +41,7 @@ func SitesOf(t *reprise.Trace) Sites {
 
 // Of returns the place where a call was made, such as solver.f90:212 exchange_; empty if the
 // trace does not say it.
-func (s Sites) Of(c *reprise.Call) string {
+func (s Sites) Of(c *trace.Call) string {
 	need.That(c != nil && c.Function != nil, "query: no call")
 	if i := layout.SiteOf(c.Function); i >= 0 {
 		return s.name(c.Args[i].Int())
@@ -58,14 +58,14 @@ func Frames(site string) []string {
 }
 
 // HasSites reports whether a trace says where calls were made.
-func HasSites(t *reprise.Trace) bool {
+func HasSites(t *trace.Trace) bool {
 	need.That(t != nil, "query: no trace")
 	return slices.ContainsFunc(t.Functions(), func(f cst.Function) bool { return layout.SiteOf(&f) >= 0 })
 }
 
 // Sites returns the profile by the places where calls were made, of a trace that says it: those
 // of the profile's signatures, with their times.
-func (p *Profile) Sites(t *reprise.Trace) []SiteProfile {
+func (p *Profile) Sites(t *trace.Trace) []SiteProfile {
 	names := SitesOf(t)
 	common := names.common()
 	type key struct{ site, function string }
@@ -110,7 +110,7 @@ func (p *Profile) Sites(t *reprise.Trace) []SiteProfile {
 // siteOf returns the name of the place where ranks make the calls of a signature, of which some
 // are given: if what led there differs, what is the same of it. It is empty if the signature has
 // none, or it is not known to be one.
-func (s Sites) siteOf(signature reprise.Signature, ranks []int, common map[int64]string) string {
+func (s Sites) siteOf(signature trace.Signature, ranks []int, common map[int64]string) string {
 	i := layout.SiteOf(signature.Function)
 	if i < 0 {
 		return ""

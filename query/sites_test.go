@@ -8,7 +8,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/tracer"

@@ -5,12 +5,12 @@ import (
 	"context"
 	"slices"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A Skew says how far apart the members of a communicator begin what is one collective
@@ -235,7 +235,7 @@ func (m *Match) starts(ctx context.Context, rank int, parts []skewPart) error {
 
 // readTimes reads when calls of a rank began that has the times of every call, and how
 // long they took. Each block of these is decoded once.
-func readTimes(r *reprise.Rank, wanted []*callTime) error {
+func readTimes(r *trace.Rank, wanted []*callTime) error {
 	slices.SortFunc(wanted, func(a, b *callTime) int { return cmp.Compare(a.position, b.position) })
 	for len(wanted) > 0 {
 		at := wanted[0].position

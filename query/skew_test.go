@@ -7,10 +7,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -37,12 +37,12 @@ func testSkew(t *rapid.T) {
 		}
 		parts = append(parts, r.Finish(rank))
 	}
-	trace := openParts(t, merge.Run{Ranks: ranks}, parts)
-	times, err := OpenTimes(trace)
+	tr := openParts(t, merge.Run{Ranks: ranks}, parts)
+	times, err := OpenTimes(tr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := openMatch(t, trace)
+	m := openMatch(t, tr)
 	m.maxStarts = 600 * ranks
 	list, err := m.Skew(t.Context(), times, Options{})
 	if err != nil || len(list) != 2 {
@@ -52,7 +52,7 @@ func testSkew(t *rapid.T) {
 	all := rounds * (barriers + 1)
 	sampled := 0
 	for _, s := range list {
-		checkMaxStraggler(t, trace, s)
+		checkMaxStraggler(t, tr, s)
 		if sampled += s.Sampled; s.StartError == nil || *s.StartError != 0 {
 			t.Fatalf("%+v, by exact times", s)
 		}
@@ -85,9 +85,9 @@ func TestSkew(t *testing.T) { rapid.Check(t, testSkew) }
 
 // checkMaxStraggler checks that the call is at its place with which the last member begins the
 // operation of the largest skew.
-func checkMaxStraggler(t tester, trace *reprise.Trace, s Skew) {
+func checkMaxStraggler(t tester, tr *trace.Trace, s Skew) {
 	t.Helper()
-	times, err := OpenTimes(trace)
+	times, err := OpenTimes(tr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,9 +96,9 @@ func checkMaxStraggler(t tester, trace *reprise.Trace, s Skew) {
 		t.Fatal(err)
 	}
 	least, number := int64(math.MaxInt64), uint64(0)
-	for rank := range trace.Ranks() {
+	for rank := range tr.Ranks() {
 		n := uint64(0)
-		for c, err := range readRank(t, trace, rank).Calls() {
+		for c, err := range readRank(t, tr, rank).Calls() {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -137,12 +137,12 @@ func TestSkewError(t *testing.T) {
 		}
 		parts = append(parts, r.Finish(rank))
 	}
-	trace := openParts(t, merge.Run{Ranks: 3}, parts)
-	times, err := OpenTimes(trace)
+	tr := openParts(t, merge.Run{Ranks: 3}, parts)
+	times, err := OpenTimes(tr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := openMatch(t, trace).Skew(t.Context(), times, Options{})
+	list, err := openMatch(t, tr).Skew(t.Context(), times, Options{})
 	if err != nil || len(list) != 1 {
 		t.Fatal(list, err)
 	}

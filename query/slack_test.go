@@ -7,9 +7,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/internal/mutate"
+	"github.com/reprise-trace/reprise/internal/test/mutate"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -50,16 +50,16 @@ func testThreads(t *rapid.T) {
 	if relative := rapid.SampledFrom([]float64{0, 0.01, 0.1, 0.5}).Draw(t, "error"); relative > 0 {
 		o.Series = lossySeries(t, relative, rapid.SampledFrom([]timing.Form{timing.Gaps, timing.Intervals}).Draw(t, "form"))
 	}
-	trace := record(t, func(int) tracer.Options { return o }, [][]timedCall{drawThreads(t)})
-	c := openClock(t, trace, 0)
-	var calls []reprise.Call
+	tr := record(t, func(int) tracer.Options { return o }, [][]timedCall{drawThreads(t)})
+	c := openClock(t, tr, 0)
+	var calls []trace.Call
 	for call, err := range c.Calls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		calls = append(calls, call)
 	}
-	all := signatures(t, c, trace)
+	all := signatures(t, c, tr)
 	for range 20 {
 		checkAt(t, c, calls)
 		checkBetween(t, c, calls, all)

@@ -6,9 +6,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -48,9 +48,9 @@ func TestJoinedThreads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		trace := write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{part})
-		c := openClock(t, trace, 0)
-		var calls []reprise.Call
+		tr := write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{part})
+		c := openClock(t, tr, 0)
+		var calls []trace.Call
 		begin, end := int64(math.MaxInt64), int64(math.MinInt64)
 		for call, err := range c.Calls(0) {
 			if err != nil {
@@ -77,14 +77,14 @@ func TestJoinedThreads(t *testing.T) {
 		}
 		for range 10 {
 			checkThreadsAt(t, c, calls, ends)
-			checkBetween(t, c, calls, signatures(t, c, trace))
+			checkBetween(t, c, calls, signatures(t, c, tr))
 		}
 	})
 }
 
 // checkThreadsAt looks for the call that began last of those under way or else, of the
 // first calls of all threads that end later, for the one that begins first.
-func checkThreadsAt(t *rapid.T, c *Clock, calls []reprise.Call, ends []int) {
+func checkThreadsAt(t *rapid.T, c *Clock, calls []trace.Call, ends []int) {
 	at := drawTime(t, calls, "time")
 	want := Place{Position: c.rank.Len(), Start: math.MinInt64}
 	first := 0

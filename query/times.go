@@ -8,12 +8,12 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A Source says what times are known by. Those further down are more exact.
@@ -46,7 +46,7 @@ func (s *Source) UnmarshalText(text []byte) error {
 // Times are what a trace has of the times of calls, to be read with the ranks of that
 // trace. Their methods may be called from several goroutines at once.
 type Times struct {
-	trace     *reprise.Trace
+	trace     *trace.Trace
 	summaries [2]merge.Summary // of durations and of gaps
 	paths     bool             // whether histograms are by a call and the one before it
 	means     [2][]atomic.Uint64
@@ -71,7 +71,7 @@ const (
 
 // OpenTimes reads the summaries of times of a trace. Those of every call are read
 // with the clocks of their ranks.
-func OpenTimes(t *reprise.Trace) (*Times, error) {
+func OpenTimes(t *trace.Trace) (*Times, error) {
 	need.That(t != nil, "query: no trace")
 	d, g, err := t.Summaries()
 	if err != nil {
@@ -281,7 +281,7 @@ type shapeTimes struct {
 const maxSymbols = 1 << 20
 
 // shapeOf returns the times of the shape of a rank that has calls.
-func (t *Times) shapeOf(r *reprise.Rank) (*shapeTimes, error) {
+func (t *Times) shapeOf(r *trace.Rank) (*shapeTimes, error) {
 	number, _ := t.trace.ShapeOf(r.Call(0).Rank)
 	return t.shape(number)
 }
@@ -326,7 +326,7 @@ func (t *Times) timedSignatures(g *sequitur.Grammar, rank int) (map[sequitur.Sym
 	if t.summaries[durations].IsZero() && t.summaries[gaps].IsZero() {
 		return timed, nil
 	}
-	var r *reprise.Rank
+	var r *trace.Rank
 	for position, s := range g.FirstUses() {
 		if t.source(int(s)) != None {
 			continue

@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/ti"
+	"github.com/reprise-trace/reprise/mpi/simgrid"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -26,12 +26,12 @@ type tester interface {
 }
 
 // openParts returns the trace of parts.
-func openParts(t tester, run merge.Run, parts []merge.Part) *reprise.Trace {
+func openParts(t tester, run merge.Run, parts []merge.Part) *trace.Trace {
 	t.Helper()
 	return testtrace.Write(t, run, parts)
 }
 
-func openProgram(t tester, p programs.Program) *reprise.Trace {
+func openProgram(t tester, p programs.Program) *trace.Trace {
 	t.Helper()
 	return openParts(t, p.Run(), p.Parts())
 }
@@ -52,19 +52,19 @@ func realTraces(t tester, patterns ...string) []string {
 }
 
 // openTI returns the trace of a SimGrid trace.
-func openTI(t tester, path string) *reprise.Trace {
+func openTI(t tester, path string) *trace.Trace {
 	t.Helper()
 	ranks := make(map[int]*tracer.Recorder)
 	for c := range tiCalls(t, path) {
 		if ranks[c.Rank] == nil {
 			ranks[c.Rank] = new(tracer.Recorder)
-			for _, f := range ti.Functions() {
+			for _, f := range simgrid.Functions() {
 				ranks[c.Rank].Declare(f)
 			}
 		}
 		ranks[c.Rank].Call(c.Function, c.Args...)
 	}
-	run := merge.Run{Source: ti.Source}
+	run := merge.Run{Source: simgrid.Source}
 	var parts []merge.Part
 	for _, rank := range slices.Sorted(maps.Keys(ranks)) {
 		parts = append(parts, ranks[rank].Finish(rank))
@@ -74,15 +74,15 @@ func openTI(t tester, path string) *reprise.Trace {
 }
 
 // openText returns the trace of a SimGrid trace that is a text.
-func openText(t tester, text string) *reprise.Trace {
+func openText(t tester, text string) *trace.Trace {
 	t.Helper()
 	return testtrace.TI(t, text)
 }
 
 // tiCalls returns an iterator over the calls in a SimGrid trace.
-func tiCalls(t tester, path string) func(yield func(ti.Call) bool) {
-	return func(yield func(ti.Call) bool) {
-		in, err := ti.Open([]string{path}, ti.Options{})
+func tiCalls(t tester, path string) func(yield func(simgrid.Call) bool) {
+	return func(yield func(simgrid.Call) bool) {
+		in, err := simgrid.Open([]string{path}, simgrid.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,9 +103,9 @@ func tiCalls(t tester, path string) func(yield func(ti.Call) bool) {
 }
 
 // readRank reads a rank of a trace.
-func readRank(t tester, trace *reprise.Trace, rank int) *reprise.Rank {
+func readRank(t tester, tr *trace.Trace, rank int) *trace.Rank {
 	t.Helper()
-	r, err := trace.Rank(rank)
+	r, err := tr.Rank(rank)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/semantics"
 )
 
 // A Flow is an amount of messages. Numbers that exceed 2⁶⁴−1 are 2⁶⁴−1.

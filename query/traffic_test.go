@@ -15,17 +15,17 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/tier"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
-func openModel(t tester, trace *reprise.Trace) *semantics.Model {
+func openModel(t tester, tr *trace.Trace) *semantics.Model {
 	t.Helper()
-	m, err := semantics.Open(t.Context(), trace)
+	m, err := semantics.Open(t.Context(), tr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,11 +262,11 @@ func addOne(f *Flow, bytes int64) {
 	}
 }
 
-func checkMessages(t *testing.T, trace *reprise.Trace) {
+func checkMessages(t *testing.T, tr *trace.Trace) {
 	some := rankenc.SetOf(1, 2, 5)
-	model := openModel(t, trace)
+	model := openModel(t, tr)
 	for _, o := range []Options{{}, {Ranks: &some, Workers: 1}} {
-		want := countSlowly(t, model, ranksOf(t, trace, o))
+		want := countSlowly(t, model, ranksOf(t, tr, o))
 		all := openMessages(t, model, 0, o)
 		checkTraffic(t, all.Traffic, want)
 		checkExchanged(t, all, want.exchanged, want.uncounted)

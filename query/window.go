@@ -8,10 +8,10 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A Window is what a rank does between two times.
@@ -29,7 +29,7 @@ type Window struct {
 // A Usage is how often calls are made that are of one signature, and how much time
 // goes by in them.
 type Usage struct {
-	Signature int         `json:"signature"`      // of the trace, see [reprise.Trace.Signature]: of equal calls under several, the first
+	Signature int         `json:"signature"`      // of the trace, see [trace.Trace.Signature]: of equal calls under several, the first
 	Call      string      `json:"call,omitempty"` // in words, which who prints it has to set
 	Calls     uint64      `json:"calls"`
 	Time      Nanoseconds `json:"time_ns"` // a whole number, exact below 2⁵³
@@ -210,7 +210,7 @@ type RankPlace struct {
 	StartError *int64 `json:"start_error_ns,omitzero"`
 
 	Place
-	Call reprise.Call `json:"-"` // at the position, with its times, if there is one
+	Call trace.Call `json:"-"` // at the position, with its times, if there is one
 }
 
 // At returns where each rank of the options is at a time, which like those of the places

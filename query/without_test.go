@@ -3,7 +3,7 @@ package query
 import (
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 

@@ -6,9 +6,9 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // An arrow is a message between two ranks: by whom and in which call it is sent and
@@ -106,7 +106,7 @@ func (m *timelineMaker) endsOf(ctx context.Context, numbering *query.Numbering, 
 }
 
 // positions returns an iterator over the calls of a rank.
-func positions(r *reprise.Rank) func(yield func(uint64, uint32) bool) {
+func positions(r *trace.Rank) func(yield func(uint64, uint32) bool) {
 	return func(yield func(uint64, uint32) bool) {
 		walk, position := r.Walk(0), uint64(0)
 		for run := walk.Next(); run.Count > 0; run = walk.Next() {

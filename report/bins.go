@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A binRow is how long the calls of a row take in each of many spans of time of one
@@ -113,7 +113,7 @@ func (b *binRow) appendBin(out []byte, i int) []byte {
 
 // binRows returns the bins of the rows of a rank, by thread: of all calls from one time to
 // another, in so many bins.
-func binRows(ctx context.Context, r *reprise.Rank, class func(terminal int) int, from, to int64, bins int) (map[int]*binRow, error) {
+func binRows(ctx context.Context, r *trace.Rank, class func(terminal int) int, from, to int64, bins int) (map[int]*binRow, error) {
 	rows := make(map[int]*binRow)
 	classOf, rowOf := make([]int, r.Terminals()), make([]*binRow, r.Terminals())
 	for t := range classOf {

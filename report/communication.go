@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // Limits of the section about communication.
@@ -38,8 +38,8 @@ type communicationText struct {
 const unknownFunctions = "The functions of this trace are not those of MPI or of SimGrid: which of them send messages is not known."
 
 // addCommunication adds who communicates with whom, and the sizes of messages.
-func (p *page) addCommunication(ctx context.Context, trace *reprise.Trace, _ Options) error {
-	model, err := semantics.Open(ctx, trace)
+func (p *page) addCommunication(ctx context.Context, tr *trace.Trace, _ Options) error {
+	model, err := semantics.Open(ctx, tr)
 	if err != nil {
 		return err
 	}

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/mpi/replay"
 	"github.com/reprise-trace/reprise/query/efficiency"
-	"github.com/reprise-trace/reprise/replay"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // maxPhaseRows is how many phases the table of efficiencies has.
@@ -23,8 +23,8 @@ type efficiencyText struct {
 }
 
 // addEfficiency adds the efficiencies of the run and its phases, if the trace has times and not too many calls have to be executed.
-func (p *page) addEfficiency(ctx context.Context, trace *reprise.Trace, _ Options) error {
-	if p.model == nil || !p.model.Known() || !trace.IsExact() {
+func (p *page) addEfficiency(ctx context.Context, tr *trace.Trace, _ Options) error {
+	if p.model == nil || !p.model.Known() || !tr.IsExact() {
 		return nil
 	}
 	r, err := efficiency.Open(ctx, p.model, efficiency.Options{MaxCalls: MaxExact})

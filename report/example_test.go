@@ -5,23 +5,23 @@ import (
 	"log"
 	"os"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/report"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // Writes the report of a trace.
 func ExampleWrite() {
-	trace, err := reprise.Open("run.rpz")
+	tr, err := trace.Open("run.rpz")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer trace.Close()
+	defer tr.Close()
 	page, err := os.Create("run.html")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer page.Close()
-	if err := report.Write(context.Background(), page, trace, report.Options{}); err != nil {
+	if err := report.Write(context.Background(), page, tr, report.Options{}); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 

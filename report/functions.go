@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // Limits of what a page lists.
@@ -28,8 +28,8 @@ type functionText struct {
 }
 
 // addFunctions adds the functions.
-func (p *page) addFunctions(ctx context.Context, trace *reprise.Trace, _ Options) error {
-	profile, err := query.OpenProfile(ctx, trace, p.query())
+func (p *page) addFunctions(ctx context.Context, tr *trace.Trace, _ Options) error {
+	profile, err := query.OpenProfile(ctx, tr, p.query())
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (p *page) addFunctions(ctx context.Context, trace *reprise.Trace, _ Options
 	for _, f := range list {
 		t.Table.row(append([]any{cell{Text: printable(f.Name), Name: true, Find: "function=" + printable(f.Name)}}, p.profileCells(f.Calls, f.Ranks, f.Time)...)...)
 	}
-	p.addPlaces(trace)
+	p.addPlaces(tr)
 	for _, f := range list[:min(len(list), maxFunctions)] {
 		d := functionData{Name: printable(f.Name), Calls: f.Calls}
 		if profile.Timed {
@@ -95,11 +95,11 @@ func roundedBy(list []query.FunctionProfile) (off float64) {
 }
 
 // addPlaces adds the places in the program where calls are made.
-func (p *page) addPlaces(trace *reprise.Trace) {
-	if !query.HasSites(trace) {
+func (p *page) addPlaces(tr *trace.Trace) {
+	if !query.HasSites(tr) {
 		return
 	}
-	list := p.profile.Sites(trace)
+	list := p.profile.Sites(tr)
 	if p.profile.Timed {
 		slices.SortStableFunc(list, func(a, b query.SiteProfile) int { return cmp.Compare(timeOf(b.Time), timeOf(a.Time)) })
 	}

@@ -16,13 +16,13 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/test/e2e"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/report"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 const timeline = "report.figures.get('timeline')"
@@ -55,7 +55,7 @@ func offered(b *tab) []string {
 }
 
 // length returns how long the timeline is, in nanoseconds.
-func length(t *testing.T, tr *reprise.Trace) float64 {
+func length(t *testing.T, tr *trace.Trace) float64 {
 	t.Helper()
 	first, last := spanOf(t, tr)
 	return float64(last - first)
@@ -134,7 +134,7 @@ func TestGroups(t *testing.T) {
 }
 
 // inCalls returns how long a rank is in calls, in nanoseconds.
-func inCalls(t *testing.T, tr *reprise.Trace, rank int) (sum int64) {
+func inCalls(t *testing.T, tr *trace.Trace, rank int) (sum int64) {
 	t.Helper()
 	r, err := tr.Rank(rank)
 	if err != nil {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // How many rows the table of calls that did not return has, and how many cycles of ranks that
@@ -25,7 +25,7 @@ type hangText struct {
 
 // addEnd adds where ranks were when the recording ended, if a recorded run did not come to its
 // end: the calls that had not returned, and the last calls of other ranks.
-func (p *page) addEnd(ctx context.Context, trace *reprise.Trace, m *query.Match) error {
+func (p *page) addEnd(ctx context.Context, tr *trace.Trace, m *query.Match) error {
 	h, err := m.Hang(ctx, query.Options{})
 	if err != nil || h.InCall.Len() == 0 && p.unfinished.Len() == 0 {
 		if h != nil && h.Unrecorded.Len() > 0 {
@@ -51,7 +51,7 @@ func (p *page) addEnd(ctx context.Context, trace *reprise.Trace, m *query.Match)
 			t.Deadlocks = append(t.Deadlocks, text.Cycle(cycle))
 		}
 	}
-	text.HangCalls(trace, h)
+	text.HangCalls(tr, h)
 	for i := range h.Groups {
 		g := &h.Groups[i]
 		place := cell{Text: printable(text.HangPlace(g)), Name: true, Code: true, Find: fmt.Sprintf("call=%d,%d", g.Ranks.At(0), g.Position)}

@@ -7,11 +7,11 @@ import (
 	"math"
 	"strings"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // MaxExact is of how many calls a page takes the times of every call to tell the imbalance
@@ -72,7 +72,7 @@ func (p *page) addRanks() {
 }
 
 // addImbalance adds what is unevenly distributed over the ranks.
-func (p *page) addImbalance(ctx context.Context, trace *reprise.Trace, _ Options) error {
+func (p *page) addImbalance(ctx context.Context, tr *trace.Trace, _ Options) error {
 	p.Imbalance = new(imbalanceText)
 	if p.profile.Calls == 0 {
 		p.Imbalance.About = "There are no calls in this trace."
@@ -89,13 +89,13 @@ func (p *page) addImbalance(ctx context.Context, trace *reprise.Trace, _ Options
 			return err
 		}
 	}
-	p.addLoad(trace)
+	p.addLoad(tr)
 	p.addRanks()
-	return p.addSites(trace, times, exact)
+	return p.addSites(tr, times, exact)
 }
 
 // addSites adds the calls in which most time is lost.
-func (p *page) addSites(trace *reprise.Trace, times *query.Times, exact bool) error {
+func (p *page) addSites(tr *trace.Trace, times *query.Times, exact bool) error {
 	t := p.Imbalance
 	sites, err := times.Imbalance()
 	if err != nil {
@@ -107,7 +107,7 @@ func (p *page) addSites(trace *reprise.Trace, times *query.Times, exact bool) er
 	}
 	switch {
 	case len(sites) == 0:
-		t.About = "The trace has no times to show the calls in which ranks wait for others." + advice(trace, "to see it")
+		t.About = "The trace has no times to show the calls in which ranks wait for others." + advice(tr, "to see it")
 		return nil
 	case lossy == 0:
 		t.About = "No call takes longer on one rank than on another."
@@ -118,7 +118,7 @@ func (p *page) addSites(trace *reprise.Trace, times *query.Times, exact bool) er
 	default:
 		t.About = "The calls that may have most wait time. The wait time is an upper bound: the time of all calls beyond the shortest, which is more than the time beyond the mean of the fastest rank."
 	}
-	words := signatureWords(trace)
+	words := signatureWords(tr)
 	t.Table = newTable("call", maxSites, "Call", "Calls", "Mean", "Least", "on rank", "Most", "on rank", wait)
 	t.Table.more = max(0, lossy-maxSites)
 	for _, s := range sites[:min(lossy, maxSites)] {
@@ -143,14 +143,14 @@ func groupText(s query.Site) string {
 
 // signatureWords returns a function that writes the signatures of a trace: requests as
 // a rank calls them that makes the call.
-func signatureWords(trace *reprise.Trace) func(int) string {
-	words, p := make(map[int]func(int) string), trace.Printer(reprise.PrintOptions{})
-	for number := range trace.Shapes() {
-		shape, err := trace.Shape(number)
+func signatureWords(tr *trace.Trace) func(int) string {
+	words, p := make(map[int]func(int) string), tr.Printer(trace.PrintOptions{})
+	for number := range tr.Shapes() {
+		shape, err := tr.Shape(number)
 		if err != nil {
 			continue
 		}
-		of := wordsOf(trace, shape, p, trace.Signature)
+		of := wordsOf(tr, shape, p, tr.Signature)
 		for n := range shape.Grammar.Occurrences() {
 			if words[int(n)] == nil {
 				words[int(n)] = of
@@ -159,7 +159,7 @@ func signatureWords(trace *reprise.Trace) func(int) string {
 	}
 	return func(n int) string {
 		if words[n] == nil {
-			return unreadable(trace, n)
+			return unreadable(tr, n)
 		}
 		return words[n](n)
 	}
@@ -167,8 +167,8 @@ func signatureWords(trace *reprise.Trace) func(int) string {
 
 // addLoad adds what each rank has to do: the time in its calls if that is known, and otherwise
 // their number, unless it is the same for all.
-func (p *page) addLoad(trace *reprise.Trace) {
-	ranks, timed := trace.Ranks(), p.byRank != nil && len(p.byRank.Ranks) == trace.RankSet().Len()
+func (p *page) addLoad(tr *trace.Trace) {
+	ranks, timed := tr.Ranks(), p.byRank != nil && len(p.byRank.Ranks) == tr.RankSet().Len()
 	l := &loadData{Ranks: ranks, Bins: min(ranks, maxLoads), Timed: timed}
 	sums, counts := make([]float64, l.Bins), make([]float64, l.Bins)
 	least, most := rankValue{}, rankValue{rank: -1}

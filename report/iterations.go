@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // Limits of the section about iterations.
@@ -125,7 +125,7 @@ func newIterations(rounds int) *iterations {
 }
 
 // add adds a rank.
-func (n *iterations) add(ctx context.Context, r *reprise.Rank, l mainLoop) error {
+func (n *iterations) add(ctx context.Context, r *trace.Rank, l mainLoop) error {
 	n.ranks++
 	var (
 		covered cover // by the calls of the round

@@ -7,11 +7,11 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/report"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -56,7 +56,7 @@ func TestIterations(t *testing.T) {
 
 // roundOf returns how long some calls take from the first to the one after them, or the end
 // of the last of the rank, and how long they are themselves.
-func roundOf(t *testing.T, r *reprise.Rank, first, calls uint64) (whole, in float64) {
+func roundOf(t *testing.T, r *trace.Rank, first, calls uint64) (whole, in float64) {
 	t.Helper()
 	begin, end, position := int64(0), int64(0), first
 	for c, err := range r.CallsFrom(first) {

@@ -9,12 +9,12 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
-	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/report"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -142,7 +142,7 @@ func TestTip(t *testing.T) {
 }
 
 // retimed returns a trace of the same calls with exact times, which are made up.
-func retimed(t testing.TB, tr *reprise.Trace) *reprise.Trace {
+func retimed(t testing.TB, tr *trace.Trace) *trace.Trace {
 	t.Helper()
 	ranks := make([][]testtrace.Call, tr.Ranks())
 	for rank := range ranks {

@@ -13,10 +13,10 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
-	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/test/e2e"
+	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/report"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -24,7 +24,7 @@ import (
 // no text or chart is wider than the window, and the colours are those asked for.
 func TestLooks(t *testing.T) {
 	nasty := hostile(t)
-	names, err := reprise.OpenReader(nasty, nasty.Size(), 0)
+	names, err := trace.OpenReader(nasty, nasty.Size(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestLooks(t *testing.T) {
 		"program": render(t, program(t, programs.Stencil2D(6, 6, 1000)), report.Options{Name: "stencil.rpz", Bytes: 1234}),
 		"timed":   render(t, timed(t, 8, 200, tracer.Options{}), report.Options{Name: "timed.rpz", Bytes: 5678}),
 		"hostile": render(t, names, report.Options{Name: "</title><script>console.log(5)</script>"}),
-		"empty":   render(t, trace(t, programs.Stencil2D(2, 2, 1).Run(), nil), report.Options{}),
+		"empty":   render(t, opened(t, programs.Stencil2D(2, 2, 1).Run(), nil), report.Options{}),
 	} {
 		path := write(t, html)
 		for layout, w := range layouts {
@@ -91,7 +91,7 @@ func TestLooksLinks(t *testing.T) {
 // TestHostile points at calls and at bars whose names try to be more than text.
 func TestHostile(t *testing.T) {
 	nasty := hostile(t)
-	names, err := reprise.OpenReader(nasty, nasty.Size(), 0)
+	names, err := trace.OpenReader(nasty, nasty.Size(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

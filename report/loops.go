@@ -7,10 +7,10 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // Limits of the section about loops.
@@ -48,8 +48,8 @@ type loopNode struct {
 }
 
 // addLoops adds the loops of the shapes of most ranks.
-func (p *page) addLoops(ctx context.Context, trace *reprise.Trace, _ Options) error {
-	t := trace
+func (p *page) addLoops(ctx context.Context, tr *trace.Trace, _ Options) error {
+	t := tr
 	order := shapesByRanks(t)
 	if len(order) == 0 {
 		return nil
@@ -81,7 +81,7 @@ func (p *page) addLoops(ctx context.Context, trace *reprise.Trace, _ Options) er
 				return err
 			}
 		}
-		shape, used, err := shapeLoops(trace, l, number, min(left, maxShapeNodes))
+		shape, used, err := shapeLoops(tr, l, number, min(left, maxShapeNodes))
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (p *page) addLoops(ctx context.Context, trace *reprise.Trace, _ Options) er
 
 // timesOfShape returns the times of the ranks of a shape alone if the times of every call
 // are read, and otherwise those of all ranks.
-func (p *page) timesOfShape(ctx context.Context, t *reprise.Trace, number int) (*query.Times, error) {
+func (p *page) timesOfShape(ctx context.Context, t *trace.Trace, number int) (*query.Times, error) {
 	switch {
 	case p.exact == nil:
 		return p.times, nil
@@ -135,12 +135,12 @@ type loopWriter struct {
 
 // shapeLoops returns the loops of a shape, in at most so many lines, and how many there
 // are.
-func shapeLoops(trace *reprise.Trace, l *query.Loops, number, most int) (loopShape, int, error) {
-	shape, err := trace.Shape(number)
+func shapeLoops(tr *trace.Trace, l *query.Loops, number, most int) (loopShape, int, error) {
+	shape, err := tr.Shape(number)
 	if err != nil {
 		return loopShape{}, 0, err
 	}
-	words := wordsOf(trace, shape, trace.Printer(reprise.PrintOptions{}), shape.Signature)
+	words := wordsOf(tr, shape, tr.Printer(trace.PrintOptions{}), shape.Signature)
 	g := l.Grammar
 	w := loopWriter{Loops: l, words: words, seen: make([]bool, g.Rules()), shape: number, left: most, open: g.Symbols() <= openNodes}
 	ranks := shape.Ranks
@@ -217,12 +217,12 @@ func (w *loopWriter) node(t sequitur.Term, depth int) loopNode {
 
 // wordsOf returns a function that writes signatures as the ranks of a shape make the
 // calls.
-func wordsOf(trace *reprise.Trace, shape *reprise.Shape, p *reprise.Printer, signature func(int) reprise.Signature) func(int) string {
-	rank := sync.OnceValue(func() *reprise.Rank {
+func wordsOf(tr *trace.Trace, shape *trace.Shape, p *trace.Printer, signature func(int) trace.Signature) func(int) string {
+	rank := sync.OnceValue(func() *trace.Rank {
 		if shape.Ranks.Len() == 0 {
 			return nil
 		}
-		r, _ := trace.Rank(int(shape.Ranks.At(0))) // nil if it cannot be read
+		r, _ := tr.Rank(int(shape.Ranks.At(0))) // nil if it cannot be read
 		return r
 	})
 	known := make(map[int]string)
@@ -232,7 +232,7 @@ func wordsOf(trace *reprise.Trace, shape *reprise.Shape, p *reprise.Printer, sig
 			if s, err := p.Signature(rank(), signature(n)); err == nil {
 				text = printable(s)
 			} else {
-				text = unreadable(trace, n)
+				text = unreadable(tr, n)
 			}
 			known[n] = text
 		}
@@ -241,18 +241,18 @@ func wordsOf(trace *reprise.Trace, shape *reprise.Shape, p *reprise.Printer, sig
 }
 
 // unreadable stands for a signature that cannot be read.
-func unreadable(trace *reprise.Trace, n int) string {
-	return printable(trace.Functions()[trace.FunctionOf(n)].Name) + "(cannot be read)"
+func unreadable(tr *trace.Trace, n int) string {
+	return printable(tr.Functions()[tr.FunctionOf(n)].Name) + "(cannot be read)"
 }
 
 // shapesByRanks returns the shapes of a trace that have ranks, those of most ranks first.
-func shapesByRanks(trace *reprise.Trace) []int {
+func shapesByRanks(tr *trace.Trace) []int {
 	var order []int
-	for i := range trace.Shapes() {
-		if trace.ShapeRanks(i).Len() > 0 {
+	for i := range tr.Shapes() {
+		if tr.ShapeRanks(i).Len() > 0 {
 			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(trace.ShapeRanks(b).Len(), trace.ShapeRanks(a).Len()) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(tr.ShapeRanks(b).Len(), tr.ShapeRanks(a).Len()) })
 	return order
 }

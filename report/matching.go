@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/semantics"
 )
 
 // maxMatchRows is how many rows each table of the section about matching has.

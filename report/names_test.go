@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/report"
@@ -92,7 +92,7 @@ func TestTimelineDeep(t *testing.T) {
 	var grammar sequitur.Builder
 	grammar.AppendLoop(body, 1<<61)
 	parts := []merge.Part{{Rank: 0, Table: table, Grammar: grammar.Finish()}}
-	b := open(t, file(t, trace(t, merge.Run{Ranks: 1}, parts), report.Options{}), desktop)
+	b := open(t, file(t, opened(t, merge.Run{Ranks: 1}, parts), report.Options{}), desktop)
 	b.show("timeline")
 	rects := eval[int](b, `(() => {
 		const t = report.figures.get('timeline');

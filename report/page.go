@@ -12,9 +12,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/timing"
 )
 

@@ -11,31 +11,31 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/report"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
 // trace returns a trace of parts.
-func trace(t testing.TB, run merge.Run, parts []merge.Part) *reprise.Trace {
+func opened(t testing.TB, run merge.Run, parts []merge.Part) *trace.Trace {
 	t.Helper()
 	return testtrace.Write(t, run, parts)
 }
 
-func program(t testing.TB, p programs.Program) *reprise.Trace {
+func program(t testing.TB, p programs.Program) *trace.Trace {
 	t.Helper()
-	return trace(t, p.Run(), p.Parts())
+	return opened(t, p.Run(), p.Parts())
 }
 
 // timed returns a trace of ranks that call three functions in loops, and whose calls take
 // times drawn at random, some much longer than others.
-func timed(t testing.TB, ranks, rounds int, o tracer.Options) *reprise.Trace {
+func timed(t testing.TB, ranks, rounds int, o tracer.Options) *trace.Trace {
 	t.Helper()
 	var parts []merge.Part
 	for rank := range ranks {
@@ -68,7 +68,7 @@ func timed(t testing.TB, ranks, rounds int, o tracer.Options) *reprise.Trace {
 		}
 		parts = append(parts, r.Finish(rank))
 	}
-	return trace(t, merge.Run{Ranks: ranks, Source: "test"}, parts)
+	return opened(t, merge.Run{Ranks: ranks, Source: "test"}, parts)
 }
 
 func exact() tracer.Options {
@@ -77,24 +77,24 @@ func exact() tracer.Options {
 }
 
 // render returns the page of a trace.
-func render(t testing.TB, trace *reprise.Trace, o report.Options) []byte {
+func render(t testing.TB, tr *trace.Trace, o report.Options) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := report.Write(context.Background(), &out, trace, o); err != nil {
+	if err := report.Write(context.Background(), &out, tr, o); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
 }
 
 // file writes the page of a trace to a file.
-func file(t testing.TB, trace *reprise.Trace, o report.Options) string {
+func file(t testing.TB, tr *trace.Trace, o report.Options) string {
 	t.Helper()
-	return write(t, render(t, trace, o))
+	return write(t, render(t, tr, o))
 }
 
 // TestWriteSame compares two pages of a trace.
 func TestWriteSame(t *testing.T) {
-	for name, tr := range map[string]*reprise.Trace{
+	for name, tr := range map[string]*trace.Trace{
 		"program": program(t, programs.Stencil2D(6, 6, 50)),
 		"times":   timed(t, 5, 100, tracer.Options{}),
 		"series":  timed(t, 3, 100, exact()),
@@ -166,7 +166,7 @@ func TestCutShort(t *testing.T) {
 			}
 			parts = append(parts, r.Finish(rank))
 		}
-		page := render(t, trace(t, merge.Run{Ranks: 3, Source: source}, parts), report.Options{})
+		page := render(t, opened(t, merge.Run{Ranks: 3, Source: source}, parts), report.Options{})
 		for _, text := range []string{"The run did not come to its end: ranks 1-2 did not come to MPI_Finalize, or it was not recorded.", "What does not match may be for calls"} {
 			if bytes.Contains(page, []byte(text)) != want {
 				t.Errorf("of a run from %q, %q is on the page, or not", source, text)

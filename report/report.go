@@ -4,11 +4,11 @@ import (
 	"context"
 	"io"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // DefaultBudget is how many bytes a page may have for the timeline to hold the times of all
@@ -39,10 +39,10 @@ type Options struct {
 }
 
 // Write writes a page about a trace. Of one that was opened with
-// [reprise.Trace.LeaveOutDamage], the page says what it lacks.
-func Write(ctx context.Context, w io.Writer, trace *reprise.Trace, o Options) error {
+// [trace.Trace.LeaveOutDamage], the page says what it lacks.
+func Write(ctx context.Context, w io.Writer, tr *trace.Trace, o Options) error {
 	need.That(w != nil, "report: nothing to write to")
-	p, err := gather(ctx, trace, o.filled(), false)
+	p, err := gather(ctx, tr, o.filled(), false)
 	if err != nil {
 		return err
 	}
@@ -62,11 +62,11 @@ func (o Options) filled() Options {
 
 // gather puts together what the page is about. If it is served, it has no times of calls:
 // it asks for them.
-func gather(ctx context.Context, trace *reprise.Trace, o Options, served bool) (*page, error) {
+func gather(ctx context.Context, tr *trace.Trace, o Options, served bool) (*page, error) {
 	p := &page{Title: printable(o.Name), served: served, searched: make(map[int]*semantics.Rank)}
 	for _, part := range []struct {
 		what string
-		add  func(context.Context, *reprise.Trace, Options) error
+		add  func(context.Context, *trace.Trace, Options) error
 	}{
 		{"times", p.addTimes},
 		{"functions", p.addFunctions},
@@ -80,14 +80,14 @@ func gather(ctx context.Context, trace *reprise.Trace, o Options, served bool) (
 		if o.Progress != nil {
 			p.progress = func(ranks int) { o.Progress(part.what, ranks) }
 		}
-		if err := part.add(ctx, trace, o); err != nil {
+		if err := part.add(ctx, tr, o); err != nil {
 			return nil, err
 		}
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
 		}
 	}
-	p.summarize(trace, o)
+	p.summarize(tr, o)
 	return p, nil
 }
 
@@ -95,16 +95,16 @@ func gather(ctx context.Context, trace *reprise.Trace, o Options, served bool) (
 func (p *page) query() query.Options { return query.Options{Progress: p.progress} }
 
 // addTimes opens what the trace has of times.
-func (p *page) addTimes(_ context.Context, trace *reprise.Trace, _ Options) error {
+func (p *page) addTimes(_ context.Context, tr *trace.Trace, _ Options) error {
 	var err error
-	if p.times, err = query.OpenTimes(trace); err != nil {
+	if p.times, err = query.OpenTimes(tr); err != nil {
 		return err
 	}
-	series, _, err := trace.SeriesRanks()
+	series, _, err := tr.SeriesRanks()
 	if err != nil {
 		return err
 	}
-	p.hasSeries = series.Len() > 0 && series.Equal(trace.RankSet())
+	p.hasSeries = series.Len() > 0 && series.Equal(tr.RankSet())
 	p.guarantee, err = p.times.Guarantee()
 	return err
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/report"
 	"github.com/reprise-trace/reprise/sequitur"
 )

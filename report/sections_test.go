@@ -17,12 +17,12 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/report"
-	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -278,7 +278,7 @@ func TestPlaces(t *testing.T) {
 		}
 		parts = append(parts, r.Finish(rank))
 	}
-	b := open(t, file(t, trace(t, run, parts), report.Options{}), desktop)
+	b := open(t, file(t, opened(t, run, parts), report.Options{}), desktop)
 	got := eval[[]string](b, "[...document.querySelectorAll('#places tbody tr')].flatMap((r) => [...r.cells].slice(0, 5).map((c) => c.textContent))")
 	want := []string{"step.c:80 stepexchange", "18", "50.0 %", "3", "198 ns", "<b>.c:7 haloexchange", "18", "50.0 %", "3", "180 ns"}
 	if !slices.Equal(got, want) {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/klauspost/compress/flate"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // exactTime is up to where a browser tells nanoseconds apart: 104 days.
@@ -19,7 +19,7 @@ const exactTime = 1 << 53
 // by terminal, and of a terminal in the order of the calls. A gap is the time from the end
 // of the call before, as the trace has them in order; that of the first call from first on.
 // It returns nil if times are farther from first than a browser can count.
-func packCalls(r *reprise.Rank, first int64) ([]byte, error) {
+func packCalls(r *trace.Rank, first int64) ([]byte, error) {
 	gaps, durations := make([][]byte, r.Terminals()), make([][]byte, r.Terminals())
 	end := first
 	for call, err := range callTimes(r) {
@@ -61,7 +61,7 @@ type callTime struct {
 
 // callTimes returns an iterator over the calls of a rank that has the times of every call,
 // as the trace has them in order.
-func callTimes(r *reprise.Rank) func(yield func(callTime, error) bool) {
+func callTimes(r *trace.Rank) func(yield func(callTime, error) bool) {
 	return func(yield func(callTime, error) bool) {
 		walk, run := r.Walk(0), sequitur.Run{}
 		for t, err := range r.Times(0) {

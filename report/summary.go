@@ -4,32 +4,32 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // summarize writes the summary, which answers how long the run was, where the time is, who is
 // slow, and whether it came to its end; and what is in the file.
-func (p *page) summarize(trace *reprise.Trace, o Options) {
-	active := trace.RankSet().Len()
-	p.Lead = fmt.Sprintf("%s by %s, from %s", text.Plural(p.profile.Calls, "call"), text.Plural(active, "rank"), printable(trace.Run().Source))
+func (p *page) summarize(tr *trace.Trace, o Options) {
+	active := tr.RankSet().Len()
+	p.Lead = fmt.Sprintf("%s by %s, from %s", text.Plural(p.profile.Calls, "call"), text.Plural(active, "rank"), printable(tr.Run().Source))
 	if p.Banner != "" {
 		p.Facts = append(p.Facts, fact{"End", "cut short", p.Banner})
 	}
 	p.summarizeTimes(active)
-	if recorded(trace) && p.Banner == "" {
+	if recorded(tr) && p.Banner == "" {
 		p.Facts = append(p.Facts, fact{"End", "complete", "all ranks came to MPI_Finalize"})
 	}
-	p.summarizeFile(trace, o)
-	if set := trace.RecordedRanks().Difference(trace.RankSet()); set.Len() > 0 {
+	p.summarizeFile(tr, o)
+	if set := tr.RecordedRanks().Difference(tr.RankSet()); set.Len() > 0 {
 		p.Remarks = append(p.Remarks, "Left out, because they cannot be read: ranks "+printable(set.String())+".")
 	}
-	if !trace.IsExact() {
+	if !tr.IsExact() {
 		p.Remarks = append(p.Remarks, "The trace was made to fit a size. Calls by function and rank are exact, and so are messages and bytes by function and pair of ranks. "+
 			"Other arguments are of distributions, and the order of calls is not kept where it has no pattern.")
 	}
-	for _, d := range trace.Damage() {
+	for _, d := range tr.Damage() {
 		p.Remarks = append(p.Remarks, "Damaged in the file: "+printable(d.What)+" of ranks "+printable(d.Ranks.String())+".")
 	}
 	p.Foot = "Written by reprise report. The charts are drawn by Apache ECharts (Apache License 2.0), a part of which is in this page."
@@ -102,8 +102,8 @@ func (p *page) summarizeRanks() {
 }
 
 // summarizeFile adds what is in the file.
-func (p *page) summarizeFile(trace *reprise.Trace, o Options) {
-	run, active := trace.Run(), trace.RankSet().Len()
+func (p *page) summarizeFile(tr *trace.Trace, o Options) {
+	run, active := tr.Run(), tr.RankSet().Len()
 	ranks := fact{"Ranks", text.Count(run.Ranks), ""}
 	if active < run.Ranks {
 		ranks.Note = text.Count(active) + " made calls"
@@ -112,13 +112,13 @@ func (p *page) summarizeFile(trace *reprise.Trace, o Options) {
 	if active > 0 {
 		calls.Note = "about " + text.Count(p.profile.Calls/uint64(active)) + " by each rank"
 	}
-	shapes := fact{"Shapes", text.Count(trace.Shapes()), "of control flow"}
+	shapes := fact{"Shapes", text.Count(tr.Shapes()), "of control flow"}
 	if p.programs > 0 {
 		shapes.Note = "of " + text.Plural(p.programs, "program")
 	}
 	p.File = append(p.File, ranks, calls,
 		fact{"Functions", text.Count(len(p.profile.Functions)), ""},
-		fact{"Different calls", text.Count(trace.Signatures()), "by their arguments"},
+		fact{"Different calls", text.Count(tr.Signatures()), "by their arguments"},
 		shapes)
 	if o.Bytes > 0 {
 		file := fact{"File", text.Bytes(o.Bytes), ""}
@@ -127,15 +127,15 @@ func (p *page) summarizeFile(trace *reprise.Trace, o Options) {
 		}
 		p.File = append(p.File, file)
 	}
-	p.File = append(p.File, p.timesFact(trace))
-	if run := trace.Run(); len(run.Clocks) > 0 {
+	p.File = append(p.File, p.timesFact(tr))
+	if run := tr.Run(); len(run.Clocks) > 0 {
 		p.File = append(p.File, fact{"Clocks", text.Count(len(run.Clocks)), text.Clocks(run.Clocks)})
 	}
 }
 
 // timesFact says what times the trace has.
-func (p *page) timesFact(trace *reprise.Trace) fact {
-	t := trace
+func (p *page) timesFact(tr *trace.Trace) fact {
+	t := tr
 	series, _, err := t.SeriesRanks()
 	switch {
 	case err == nil && series.Len() > 0 && series.Len() == t.RankSet().Len():
@@ -151,7 +151,7 @@ func (p *page) timesFact(trace *reprise.Trace) fact {
 		return fact{"Times", "histograms", "of each signature"}
 	case durations.IsZero() && gaps.IsZero():
 		none := fact{"Times", "none", ""}
-		if recorded(trace) {
+		if recorded(tr) {
 			none.Note = "record with --times statistics"
 		}
 		return none

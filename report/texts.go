@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A timelineText is what is written about the timeline.
@@ -21,12 +21,12 @@ type timelineText struct {
 
 // addTimeline adds the timeline, to which everything else must have been added: it has the
 // room that is left.
-func (p *page) addTimeline(ctx context.Context, trace *reprise.Trace, o Options) error {
-	ranks, of := chooseRanks(trace, o.Ranks)
+func (p *page) addTimeline(ctx context.Context, tr *trace.Trace, o Options) error {
+	ranks, of := chooseRanks(tr, o.Ranks)
 	if len(ranks) == 0 {
 		return nil
 	}
-	m, err := p.openTimeline(ctx, trace, ranks)
+	m, err := p.openTimeline(ctx, tr, ranks)
 	if err != nil {
 		return err
 	}
@@ -121,21 +121,21 @@ func errorNote(g timing.Guarantee) string {
 }
 
 // recorded reports whether reprise record made a trace, which is asked for times.
-func recorded(trace *reprise.Trace) bool { return trace.Run().Source == collect.Source }
+func recorded(tr *trace.Trace) bool { return tr.Run().Source == collect.Source }
 
 // advice says what to do about a trace without times, and what for, if there is anything
 // to do.
-func advice(trace *reprise.Trace, purpose string) string {
-	if !recorded(trace) {
+func advice(tr *trace.Trace, purpose string) string {
+	if !recorded(tr) {
 		return ""
 	}
 	return " Record with --times statistics, or all, " + purpose + "."
 }
 
 // addUnfinished finds the ranks that did not come to MPI_Finalize.
-func (p *page) addUnfinished(ctx context.Context, trace *reprise.Trace, _ Options) (err error) {
-	if recorded(trace) {
-		p.unfinished, err = query.RanksWithout(ctx, trace, "MPI_Finalize", query.Options{})
+func (p *page) addUnfinished(ctx context.Context, tr *trace.Trace, _ Options) (err error) {
+	if recorded(tr) {
+		p.unfinished, err = query.RanksWithout(ctx, tr, "MPI_Finalize", query.Options{})
 	}
 	return err
 }

@@ -7,11 +7,11 @@ import (
 	"math"
 	"slices"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // Limits of a timeline, which keep a page small and quick.
@@ -34,9 +34,9 @@ const (
 
 // A timelineMaker puts together the timeline.
 type timelineMaker struct {
-	trace   *reprise.Trace
+	trace   *trace.Trace
 	times   *query.Times
-	printer *reprise.Printer
+	printer *trace.Printer
 	page    *page
 	data    *timelineData
 	begin   int64 // of the first call of all ranks
@@ -58,26 +58,26 @@ type timelineMaker struct {
 
 // A rankTrack is a rank that is shown, and by what its times are known.
 type rankTrack struct {
-	*reprise.Rank
+	*trace.Rank
 	clock  *query.Clock
 	number int // in timelineData.Ranks
 }
 
 // openTimeline returns a timeline of some ranks, without the times of their calls.
-func (p *page) openTimeline(ctx context.Context, trace *reprise.Trace, ranks []int) (*timelineMaker, error) {
+func (p *page) openTimeline(ctx context.Context, tr *trace.Trace, ranks []int) (*timelineMaker, error) {
 	m := &timelineMaker{
-		page: p, trace: trace, times: p.times, printer: trace.Printer(reprise.PrintOptions{Absolute: true}), worst: query.Series,
+		page: p, trace: tr, times: p.times, printer: tr.Printer(trace.PrintOptions{Absolute: true}), worst: query.Series,
 		data:     &timelineData{Texts: []string{}, Grammars: [][][]int64{}, Programs: []programData{}, Ranks: []rankData{}},
 		grammars: make(map[[32]byte]int), texts: make(map[string]int),
 	}
-	if worlds := trace.Run().Worlds; len(worlds) > 1 {
+	if worlds := tr.Run().Worlds; len(worlds) > 1 {
 		for _, w := range worlds {
 			m.data.Worlds = append(m.data.Worlds, w.First)
 		}
 	}
 	tracks := make([]rankTrack, 0, len(ranks))
 	for _, rank := range ranks {
-		r, err := trace.Rank(rank)
+		r, err := tr.Rank(rank)
 		if err != nil {
 			return nil, err
 		}
@@ -172,14 +172,14 @@ func (m *timelineMaker) add(t rankTrack) error {
 }
 
 // fits reports whether there is room for the grammar of a rank, and for its calls in words.
-func (m *timelineMaker) fits(r *reprise.Rank) bool {
+func (m *timelineMaker) fits(r *trace.Rank) bool {
 	g := r.Grammar()
 	_, known := m.grammars[g.Hash()]
 	return (known || m.symbols+g.Symbols() <= maxSymbols) && m.terminals+r.Terminals() <= maxTerminals
 }
 
 // programOf returns what the calls of a rank are, by the number of its grammar.
-func (m *timelineMaker) programOf(r *reprise.Rank, grammar int) programData {
+func (m *timelineMaker) programOf(r *trace.Rank, grammar int) programData {
 	p := programData{Grammar: grammar, Functions: make([]int, r.Terminals()), Signatures: make([]int, r.Terminals())}
 	threads := make([]int, r.Terminals())
 	for terminal := range p.Functions {
@@ -413,7 +413,7 @@ func (m *timelineMaker) program(p programData) int {
 }
 
 // text returns the number of a call in words, −1 if there is no more room.
-func (m *timelineMaker) text(call reprise.Call) int {
+func (m *timelineMaker) text(call trace.Call) int {
 	text := printable(string(m.printer.AppendCall(nil, call)))
 	if i, ok := m.texts[text]; ok {
 		return i
@@ -457,8 +457,8 @@ func steps(list []int64) []int64 {
 // chooseRanks returns the ranks of a timeline, in ascending order: those that are asked
 // for and made calls, as many as there is room for, and how many there are. If none are
 // asked for, they are some of each of the shapes of most ranks, and others evenly.
-func chooseRanks(trace *reprise.Trace, asked *rankenc.Set) (ranks []int, of int) {
-	active := trace.RankSet()
+func chooseRanks(tr *trace.Trace, asked *rankenc.Set) (ranks []int, of int) {
+	active := tr.RankSet()
 	if asked != nil {
 		for _, rank := range asked.All() {
 			if active.Contains(int(rank)) {
@@ -472,7 +472,7 @@ func chooseRanks(trace *reprise.Trace, asked *rankenc.Set) (ranks []int, of int)
 	of = active.Len()
 	chosen := make(map[int]bool)
 	if of > shownRanks {
-		for _, rank := range firstOfShapes(trace, shownRanks/2) {
+		for _, rank := range firstOfShapes(tr, shownRanks/2) {
 			chosen[rank] = true
 		}
 	}
@@ -491,11 +491,11 @@ func chooseRanks(trace *reprise.Trace, asked *rankenc.Set) (ranks []int, of int)
 }
 
 // firstOfShapes returns the first rank of each of the shapes of most ranks.
-func firstOfShapes(trace *reprise.Trace, most int) []int {
-	order := shapesByRanks(trace)
+func firstOfShapes(tr *trace.Trace, most int) []int {
+	order := shapesByRanks(tr)
 	var ranks []int
 	for _, shape := range order[:min(len(order), most)] {
-		ranks = append(ranks, trace.ShapeRanks(shape).At(0))
+		ranks = append(ranks, tr.ShapeRanks(shape).At(0))
 	}
 	return ranks
 }

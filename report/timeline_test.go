@@ -10,16 +10,16 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/internal/test/tier"
-	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/report"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -30,13 +30,13 @@ type shownCall struct {
 	Text            string
 }
 
-func clockOf(t *testing.T, trace *reprise.Trace, rank int) *query.Clock {
+func clockOf(t *testing.T, tr *trace.Trace, rank int) *query.Clock {
 	t.Helper()
-	r, err := trace.Rank(rank)
+	r, err := tr.Rank(rank)
 	if err != nil {
 		t.Fatal(err)
 	}
-	times, err := query.OpenTimes(trace)
+	times, err := query.OpenTimes(tr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,12 +62,12 @@ func TestTimelineClock(t *testing.T) {
 		{"tenth", tenth(t), 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			trace := timed(t, 3, tier.Number(100, 300), c.options)
-			b := open(t, file(t, trace, report.Options{}), desktop)
+			tr := timed(t, 3, tier.Number(100, 300), c.options)
+			b := open(t, file(t, tr, report.Options{}), desktop)
 			b.show("timeline")
-			first := firstStart(t, trace)
+			first := firstStart(t, tr)
 			for rank := range 3 {
-				clock := clockOf(t, trace, rank)
+				clock := clockOf(t, tr, rank)
 				begin, end, err := clock.Span()
 				if err != nil {
 					t.Fatal(err)
@@ -94,18 +94,18 @@ func TestTimelineClock(t *testing.T) {
 }
 
 // firstStart returns when the first call of all ranks began.
-func firstStart(t *testing.T, trace *reprise.Trace) int64 {
+func firstStart(t *testing.T, tr *trace.Trace) int64 {
 	t.Helper()
-	first, _ := spanOf(t, trace)
+	first, _ := spanOf(t, tr)
 	return first
 }
 
 // spanOf returns when the first call of all ranks began, and the last one ended.
-func spanOf(t *testing.T, trace *reprise.Trace) (first, last int64) {
+func spanOf(t *testing.T, tr *trace.Trace) (first, last int64) {
 	t.Helper()
 	first, last = math.MaxInt64, math.MinInt64
-	for rank := range trace.Active() {
-		begin, end, err := clockOf(t, trace, rank).Span()
+	for rank := range tr.Active() {
+		begin, end, err := clockOf(t, tr, rank).Span()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,10 +120,10 @@ func spanOf(t *testing.T, trace *reprise.Trace) (first, last int64) {
 func TestTimelineSums(t *testing.T) {
 	for name, budget := range map[string]int{"calls": 0, "bins": 1} {
 		t.Run(name, func(t *testing.T) {
-			trace := timed(t, 2, 400, exact())
-			b := open(t, file(t, trace, report.Options{Budget: budget}), desktop)
+			tr := timed(t, 2, 400, exact())
+			b := open(t, file(t, tr, report.Options{Budget: budget}), desktop)
 			b.show("timeline")
-			first := firstStart(t, trace)
+			first := firstStart(t, tr)
 			random := rand.New(rand.NewPCG(5, 5))
 			whole := eval[[2]float64](b, "(s => [s.low, s.high])(report.figures.get('timeline').span)")
 			for round := range 12 {
@@ -154,7 +154,7 @@ func TestTimelineSums(t *testing.T) {
 					});
 					return { span: [t.span.low, t.span.high], drawn, usage: t.selection.usage };
 				})(report.figures.get('timeline'))`, from, to)
-				calls, sums := sumsOf(t, trace, 0, first, got.Span[0], got.Span[1])
+				calls, sums := sumsOf(t, tr, 0, first, got.Span[0], got.Span[1])
 				grain := eval[float64](b, "report.figures.get('timeline').rows[0].track.grain")
 				for _, u := range got.Usage {
 					if math.Abs(u.Time-sums[u.Name]) > 2*grain+1e-3 {
@@ -179,9 +179,9 @@ func TestTimelineSums(t *testing.T) {
 
 // sumsOf returns how many calls of each function a rank makes between two times, which count
 // from the first, and how much of their time is there.
-func sumsOf(t *testing.T, trace *reprise.Trace, rank int, first int64, from, to float64) (calls map[string]uint64, sums map[string]float64) {
+func sumsOf(t *testing.T, tr *trace.Trace, rank int, first int64, from, to float64) (calls map[string]uint64, sums map[string]float64) {
 	t.Helper()
-	r, err := trace.Rank(rank)
+	r, err := tr.Rank(rank)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,19 +202,19 @@ func sumsOf(t *testing.T, trace *reprise.Trace, rank int, first int64, from, to 
 // TestTimelineZoom zooms in with buttons, keys, the wheel and by hand, down to a single
 // call, and reads it.
 func TestTimelineZoom(t *testing.T) {
-	trace := program(t, programs.Stencil2D(4, 4, 100_000))
-	b := open(t, file(t, trace, report.Options{}), desktop)
+	tr := program(t, programs.Stencil2D(4, 4, 100_000))
+	b := open(t, file(t, tr, report.Options{}), desktop)
 	b.show("timeline")
 	span := func() [2]float64 {
 		return eval[[2]float64](b, "(s => [s.low, s.high])(report.figures.get('timeline').span)")
 	}
-	rank, err := trace.Rank(0)
+	rank, err := tr.Rank(0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	longest := 0.0
-	for r := range trace.Active() {
-		other, err := trace.Rank(r)
+	for r := range tr.Active() {
+		other, err := tr.Rank(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -267,7 +267,7 @@ func TestTimelineZoom(t *testing.T) {
 	found := false
 	for p := position - min(position, 1); p <= position+1; p++ { // as the pointer is on whole pixels
 		call := rank.Call(rank.Grammar().At(p))
-		if text := string(trace.Printer(reprise.PrintOptions{Absolute: true}).AppendCall(nil, call)); text == shown {
+		if text := string(tr.Printer(trace.PrintOptions{Absolute: true}).AppendCall(nil, call)); text == shown {
 			found = true
 		}
 	}
@@ -300,11 +300,11 @@ func TestTimelineBegin(t *testing.T) {
 	call := func(thread, start, duration int64) testtrace.Call {
 		return testtrace.Call{Function: f, Args: []cst.Value{cst.Int(thread)}, Start: start, Duration: duration}
 	}
-	trace := testtrace.Record(t, merge.Run{}, true, [][]testtrace.Call{
+	tr := testtrace.Record(t, merge.Run{}, true, [][]testtrace.Call{
 		{call(0, 2e9, 1e9), call(1, 1e9, 5e9)}, {call(0, 8e9, 1e9), call(0, 10e9, 1e9)},
 	})
 	ranks := rankenc.SetOf(1)
-	if html := string(render(t, trace, report.Options{Ranks: &ranks})); !strings.Contains(html, "10.0 s") {
+	if html := string(render(t, tr, report.Options{Ranks: &ranks})); !strings.Contains(html, "10.0 s") {
 		t.Error("the run is not 10 s from its first call")
 	}
 }

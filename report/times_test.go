@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/report"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -53,7 +53,7 @@ func TestErrorOfTimes(t *testing.T) {
 
 // unequal returns a trace of two ranks of which the second takes three times as long for
 // the calls that both make.
-func unequal(t testing.TB, o tracer.Options) *reprise.Trace {
+func unequal(t testing.TB, o tracer.Options) *trace.Trace {
 	t.Helper()
 	var parts []merge.Part
 	for rank, took := range []int64{10_000, 30_000} {
@@ -70,7 +70,7 @@ func unequal(t testing.TB, o tracer.Options) *reprise.Trace {
 		r.CallAt(1+rank, 6_000_000, 1000)
 		parts = append(parts, r.Finish(rank))
 	}
-	return trace(t, merge.Run{Ranks: 2, Source: "test"}, parts)
+	return opened(t, merge.Run{Ranks: 2, Source: "test"}, parts)
 }
 
 // TestLoopTimes compares the times of the loops of two shapes: by the times of every call

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A View serves the report of a trace to a browser, and with it what the timeline shows of
@@ -25,13 +25,13 @@ import (
 // shown, by decoding all of its calls. It keeps some 96 MB of these sums, and of the times
 // that it has decoded last.
 type View struct {
-	trace *reprise.Trace
+	trace *trace.Trace
 	page  *page
 	html  []byte
 	begin int64 // of the first call of the run
 	match func() (*matched, error)
 
-	printer *reprise.Printer
+	printer *trace.Printer
 
 	mu    sync.Mutex
 	ranks map[int]*viewRank
@@ -52,15 +52,15 @@ const maxKept = 96 << 20
 const rankBytes = 64 << 10
 
 // OpenView makes the report of a trace, which must stay open while it is viewed.
-func OpenView(ctx context.Context, trace *reprise.Trace, o Options) (*View, error) {
-	p, err := gather(ctx, trace, o.filled(), true)
+func OpenView(ctx context.Context, tr *trace.Trace, o Options) (*View, error) {
+	p, err := gather(ctx, tr, o.filled(), true)
 	if err != nil {
 		return nil, err
 	}
-	v := &View{trace: trace, page: p, ranks: make(map[int]*viewRank), begin: p.begin, printer: trace.Printer(reprise.PrintOptions{Absolute: true})}
+	v := &View{trace: tr, page: p, ranks: make(map[int]*viewRank), begin: p.begin, printer: tr.Printer(trace.PrintOptions{Absolute: true})}
 	v.match = sync.OnceValues(func() (*matched, error) {
 		ctx := context.WithoutCancel(ctx) // it may be asked for at any time
-		model, err := semantics.Open(ctx, trace)
+		model, err := semantics.Open(ctx, tr)
 		if err != nil {
 			return nil, err
 		}

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/test/e2e"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/report"
 	"github.com/reprise-trace/reprise/tracer"

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A viewRank is a rank that is viewed.
@@ -23,7 +23,7 @@ type viewRank struct {
 
 	once     sync.Once
 	err      error
-	read     *reprise.Rank
+	read     *trace.Rank
 	clock    *query.Clock
 	end      int64 // of its last call
 	classOf  []int // by terminal

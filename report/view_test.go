@@ -10,15 +10,15 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/test/e2e"
+	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/report"
+	"github.com/reprise-trace/reprise/trace"
 )
 
-func serve(t testing.TB, tr *reprise.Trace, o report.Options) *httptest.Server {
+func serve(t testing.TB, tr *trace.Trace, o report.Options) *httptest.Server {
 	t.Helper()
 	v, err := report.OpenView(t.Context(), tr, o)
 	if err != nil {
@@ -205,7 +205,7 @@ func TestView(t *testing.T) {
 }
 
 // large returns a trace of about so many calls, all with times.
-func large(t testing.TB, calls int) *reprise.Trace {
+func large(t testing.TB, calls int) *trace.Trace {
 	t.Helper()
 	const ranks = 16
 	return timed(t, ranks, calls/ranks/8, exact())

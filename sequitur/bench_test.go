@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/streams"
+	"github.com/reprise-trace/reprise/internal/test/streams"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 

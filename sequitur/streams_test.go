@@ -12,7 +12,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/reprise-trace/reprise/internal/streams"
+	"github.com/reprise-trace/reprise/internal/test/streams"
 )
 
 // A trace is the calls of every rank of a real run, numbered by first use.

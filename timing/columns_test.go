@@ -5,7 +5,7 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
-	"github.com/reprise-trace/reprise/internal/recorded"
+	"github.com/reprise-trace/reprise/internal/test/recorded"
 )
 
 // A realRank holds the calls of one rank of a recorded run.

@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise/internal/mutate"
+	"github.com/reprise-trace/reprise/internal/test/mutate"
 )
 
 func classOfColumn(column int) uint32 { return uint32(column % 3) }

@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise/internal/mutate"
+	"github.com/reprise-trace/reprise/internal/test/mutate"
 )
 
 // testSeriesIndex checks a series against its blocks, encoded one by one, from

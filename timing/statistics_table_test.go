@@ -14,8 +14,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise/internal/mutate"
-	"github.com/reprise-trace/reprise/internal/recorded"
+	"github.com/reprise-trace/reprise/internal/test/mutate"
+	"github.com/reprise-trace/reprise/internal/test/recorded"
 )
 
 // classOfRow is the class of each row in tests.

@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise/internal/mutate"
+	"github.com/reprise-trace/reprise/internal/test/mutate"
 )
 
 // A ranked is a value and the rank it occurred in.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 var (
@@ -57,7 +57,7 @@ func random(calls int, record func(i int, f cst.Function, duration int64, args .
 }
 
 // boundedTrace returns the trace of a part in so many bytes at most.
-func boundedTrace(t *testing.T, part merge.Part, size int64) *reprise.Trace {
+func boundedTrace(t *testing.T, part merge.Part, size int64) *trace.Trace {
 	t.Helper()
 	var a merge.Accumulator
 	if err := a.Add(part); err != nil {
@@ -67,11 +67,11 @@ func boundedTrace(t *testing.T, part merge.Part, size int64) *reprise.Trace {
 	if err := a.WriteBounded(context.Background(), &file, size); err != nil || int64(file.Len()) > size {
 		t.Fatalf("%d bytes, %v", file.Len(), err)
 	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return trace
+	return tr
 }
 
 // TestBoundedMemory records a run that never repeats: what is held stays within its limit, and
@@ -112,12 +112,12 @@ func TestBoundedMemory(t *testing.T) {
 		if b := part.Bounded; b == nil || !b.ByFunction || b.Untimed != (o.Series != nil) || part.Times.Series != nil || len(b.Ranks) != 1 || b.Ranks[0].Rank != 5 {
 			t.Errorf("bounded: %+v", b)
 		}
-		trace := boundedTrace(t, part, size)
-		again, err := trace.Part(5)
+		tr := boundedTrace(t, part, size)
+		again, err := tr.Part(5)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := trafficOf(again); !maps.Equal(got, want) || trace.IsExact() {
+		if got := trafficOf(again); !maps.Equal(got, want) || tr.IsExact() {
 			t.Errorf("the trace: %v, not %v", got, want)
 		}
 	}
@@ -157,7 +157,7 @@ func TestBoundedSeries(t *testing.T) {
 	if b := part.Bounded; b == nil || !b.Untimed || b.ByFunction || part.Times.Series != nil || len(part.Times.Durations.Statistics) != 1 {
 		t.Errorf("bounded: %+v", b)
 	}
-	if trace := boundedTrace(t, part, 1000); !trace.IsExact() {
+	if tr := boundedTrace(t, part, 1000); !tr.IsExact() {
 		t.Error("not all calls are exact")
 	}
 }
@@ -184,12 +184,12 @@ func TestBoundedProcess(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	trace, err := reprise.Open(path)
+	tr, err := trace.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer trace.Close()
-	part, err := trace.Part(1)
+	defer tr.Close()
+	part, err := tr.Part(1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -44,12 +44,12 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	trace, err := reprise.Open(path)
+	tr, err := trace.Open(path)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer trace.Close()
-	rank, err := trace.Rank(0)
+	defer tr.Close()
+	rank, err := tr.Rank(0)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -121,12 +121,12 @@ func ExampleFunc() {
 		log.Fatal(err)
 	}
 
-	trace, err := reprise.Open(path)
+	tr, err := trace.Open(path)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer trace.Close()
-	rank, err := trace.Rank(2)
+	defer tr.Close()
+	rank, err := tr.Rank(2)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -159,19 +159,19 @@ func Example_processes() {
 	}
 
 	path := filepath.Join(dir, "run.rpz")
-	if err := reprise.Merge(path, 0, dir); err != nil {
+	if err := trace.Merge(path, 0, dir); err != nil {
 		log.Fatal(err)
 	}
-	trace, err := reprise.Open(path)
+	tr, err := trace.Open(path)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer trace.Close()
-	rank, err := trace.Rank(99)
+	defer tr.Close()
+	rank, err := tr.Rank(99)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(trace.Ranks(), "ranks call", trace.Signature(0))
+	fmt.Println(tr.Ranks(), "ranks call", tr.Signature(0))
 	fmt.Println("rank 99 called", rank.Call(0), rank.Len(), "times")
 	// Output:
 	// 100 ranks call send(dest=(rank+1) mod N)

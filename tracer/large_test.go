@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // TestLargeArguments records arguments that readers refuse by default, and more values than a call may have.
@@ -32,19 +32,19 @@ func TestLargeArguments(t *testing.T) {
 	}
 	thread.End(lists, thread.Begin(), cst.Array(some...))
 	err = process.Close()
-	large := new(reprise.MemoryError)
+	large := new(trace.MemoryError)
 	if !errors.As(err, &large) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "1 calls or declarations left out") {
 		t.Fatalf("Close: %v", err)
 	}
-	if _, err := reprise.Open(path); !errors.As(err, new(*reprise.MemoryError)) {
+	if _, err := trace.Open(path); !errors.As(err, new(*trace.MemoryError)) {
 		t.Errorf("Open: %v", err)
 	}
-	trace, err := reprise.OpenFile(path, int64(large.Need))
+	tr, err := trace.OpenFile(path, int64(large.Need))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer trace.Close()
-	if rank, err := trace.Rank(0); err != nil || rank.Len() != 1 {
+	defer tr.Close()
+	if rank, err := tr.Rank(0); err != nil || rank.Len() != 1 {
 		t.Errorf("%v, %v", rank, err)
 	}
 }

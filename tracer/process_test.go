@@ -17,15 +17,15 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // openPart reads the part file of a process.
-func openPart(t testing.TB, path string) *reprise.Trace {
+func openPart(t testing.TB, path string) *trace.Trace {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -35,11 +35,11 @@ func openPart(t testing.TB, path string) *reprise.Trace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace, err := reprise.OpenContainer(file)
+	tr, err := trace.OpenContainer(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return trace
+	return tr
 }
 
 // counting returns a clock that goes on by ten nanoseconds whenever it is read.
@@ -83,16 +83,16 @@ func TestProcess(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	trace := openPart(t, p.config.Path)
-	if run := trace.Run(); run.Ranks != 8 || run.Source != "test" {
+	tr := openPart(t, p.config.Path)
+	if run := tr.Run(); run.Ranks != 8 || run.Source != "test" {
 		t.Errorf("%+v", run)
 	}
-	part, err := trace.Part(3)
+	part, err := tr.Part(3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	next := make(map[int64]int64) // call of each thread
-	times, err := trace.Series(3)
+	times, err := tr.Series(3)
 	if err != nil || times == nil || times.Len() != threads*calls {
 		t.Fatalf("series %v, %v", times, err)
 	}
@@ -184,8 +184,8 @@ func TestCheckpoint(t *testing.T) {
 	if err := p.Checkpoint(); err != nil {
 		t.Fatal(err)
 	}
-	trace := openPart(t, p.config.Path)
-	if s, err := trace.Series(0); err != nil || s.Len() != 101 {
+	tr := openPart(t, p.config.Path)
+	if s, err := tr.Series(0); err != nil || s.Len() != 101 {
 		t.Errorf("series %v, %v", s, err)
 	}
 	if err := p.Close(); err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/foreign"
+	"github.com/reprise-trace/reprise/internal/test/foreign"
 )
 
 // queryBlock is a query in a document, with its answer if it has one.

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 func newAt() *cobra.Command {
@@ -88,7 +88,7 @@ func placesAt(q *question, at timeFlag) error {
 	if err != nil {
 		return err
 	}
-	printer := q.trace.Printer(reprise.PrintOptions{})
+	printer := q.trace.Printer(trace.PrintOptions{})
 	timed := false
 	for _, p := range places {
 		a.Places = append(a.Places, newPlace(p, printer))
@@ -102,7 +102,7 @@ func placesAt(q *question, at timeFlag) error {
 	return q.answer(a, func() { a.print(q) })
 }
 
-func newPlace(p query.RankPlace, printer *reprise.Printer) place {
+func newPlace(p query.RankPlace, printer *trace.Printer) place {
 	at := place{RankPlace: p}
 	switch {
 	case p.Source == query.None:

@@ -6,10 +6,10 @@ import (
 	"math/bits"
 	"strings"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // needsEach has the commands that say something of single calls, or of their order.
@@ -17,7 +17,7 @@ var needsEach = map[string]bool{"at": true, "diff": true, "efficiency": true, "e
 
 // checkExact returns an error if a trace was made to fit a size and the command needs each call
 // as it was. It warns if the answer is of calls that are not all exact.
-func (q *question) checkExact(path string, t *reprise.Trace) error {
+func (q *question) checkExact(path string, t *trace.Trace) error {
 	if t.IsExact() {
 		return nil
 	}
@@ -62,7 +62,7 @@ type transition struct {
 }
 
 // describeBounded returns what is not exact in a trace, nil if all is.
-func describeBounded(t *reprise.Trace) *boundedInfo {
+func describeBounded(t *trace.Trace) *boundedInfo {
 	b := t.Run().Bounded
 	if b == nil {
 		return nil

@@ -17,7 +17,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/reprise-trace/reprise/internal/forged"
+	"github.com/reprise-trace/reprise/internal/test/forged"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 

@@ -14,15 +14,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/interpose"
+	"github.com/reprise-trace/reprise/mpi/replay"
+	"github.com/reprise-trace/reprise/mpi/replay/loggps"
+	"github.com/reprise-trace/reprise/mpi/semantics"
+	"github.com/reprise-trace/reprise/mpi/simgrid"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/replay"
-	"github.com/reprise-trace/reprise/replay/loggps"
-	"github.com/reprise-trace/reprise/semantics"
-	"github.com/reprise-trace/reprise/ti"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 func newCalibrate() *cobra.Command {
@@ -147,12 +147,12 @@ type calibratedCollective struct {
 }
 
 // measure runs the program that measures, behind the arguments of a launcher.
-func (a *calibrateAnswer) measure(cmd *cobra.Command, named string, args []string) (*mpi.Calibration, error) {
+func (a *calibrateAnswer) measure(cmd *cobra.Command, named string, args []string) (*interpose.Calibration, error) {
 	ctx := cmd.Context()
 	if _, err := exec.LookPath(args[0]); err != nil {
 		return nil, notStarted(cmd, args[0], err)
 	}
-	command, err := mpi.Inspect(ctx, args)
+	command, err := interpose.Inspect(ctx, args)
 	if err != nil {
 		return nil, err
 	}
@@ -160,14 +160,14 @@ func (a *calibrateAnswer) measure(cmd *cobra.Command, named string, args []strin
 	if err != nil {
 		return nil, err
 	}
-	program, err := mpi.BuildCalibrator(ctx, mpicc, cacheDirectory())
+	program, err := interpose.BuildCalibrator(ctx, mpicc, cacheDirectory())
 	if err != nil {
 		return nil, err
 	}
 	args = withoutProgram(args, command)
 	a.Command, a.MPI = text.ShellLine(args), program.MPI
 	args = append(args, program.Path)
-	if _, err := mpi.Inspect(ctx, args); err != nil { // as the launcher may be of another MPI
+	if _, err := interpose.Inspect(ctx, args); err != nil { // as the launcher may be of another MPI
 		return nil, err
 	}
 	run := exec.CommandContext(ctx, args[0], args[1:]...)
@@ -179,7 +179,7 @@ func (a *calibrateAnswer) measure(cmd *cobra.Command, named string, args []strin
 	if err := run.Start(); err != nil {
 		return nil, notStarted(cmd, args[0], err)
 	}
-	measured, failure := mpi.ReadCalibration(stdout, cmd.ErrOrStderr())
+	measured, failure := interpose.ReadCalibration(stdout, cmd.ErrOrStderr())
 	_, _ = io.Copy(io.Discard, stdout)
 	if err := run.Wait(); err != nil {
 		if ctx.Err() != nil {
@@ -189,7 +189,7 @@ func (a *calibrateAnswer) measure(cmd *cobra.Command, named string, args []strin
 	}
 	switch {
 	case failure != nil:
-		return nil, fmt.Errorf("%s: %s: calibrate takes the launcher of MPI with its flags, such as: reprise calibrate -- mpirun -n 2", a.Command, strings.TrimPrefix(failure.Error(), "mpi: "))
+		return nil, fmt.Errorf("%s: %s: calibrate takes the launcher of MPI with its flags, such as: reprise calibrate -- mpirun -n 2", a.Command, strings.TrimPrefix(failure.Error(), "interpose: "))
 	case len(measured.Nodes) < 2:
 		return nil, fmt.Errorf("%s started one rank: messages need two, such as: reprise calibrate -- mpirun -n 2", a.Command)
 	}
@@ -197,7 +197,7 @@ func (a *calibrateAnswer) measure(cmd *cobra.Command, named string, args []strin
 }
 
 // fit sets the parameters.
-func (a *calibrateAnswer) fit(ctx context.Context, m *mpi.Calibration) error {
+func (a *calibrateAnswer) fit(ctx context.Context, m *interpose.Calibration) error {
 	a.parameters = loggps.Default()
 	p := &a.parameters
 	a.Ranks = len(m.Nodes)
@@ -245,7 +245,7 @@ func (a *calibrateAnswer) fit(ctx context.Context, m *mpi.Calibration) error {
 const maxDelayed = 0.05
 
 // doubt sets why what was measured may be of other things that run.
-func (a *calibrateAnswer) doubt(m *mpi.Calibration, onNode int) {
+func (a *calibrateAnswer) doubt(m *interpose.Calibration, onNode int) {
 	a.Doubts = []string{}
 	switch {
 	case onNode > m.Processors:
@@ -257,7 +257,7 @@ func (a *calibrateAnswer) doubt(m *mpi.Calibration, onNode int) {
 
 // besidesOf returns what collective operations take besides their messages. The root of a broadcast does not wait for others: it
 // tells nothing of them.
-func besidesOf(list []mpi.CollectiveTime, messages []query.Nanoseconds) map[string]loggps.Besides {
+func besidesOf(list []interpose.CollectiveTime, messages []query.Nanoseconds) map[string]loggps.Besides {
 	besides := make(map[string]loggps.Besides)
 	for i, c := range list { // the smallest sizes first
 		if c.Operation != "bcast" {
@@ -277,7 +277,7 @@ func picoseconds(ns float64) replay.Time {
 }
 
 // fitLink sets the parameters of a link: of every second size of messages, and the others tell how well they fit.
-func (a *calibrateAnswer) fitLink(name string, link *loggps.Link, m *mpi.LinkTimes) {
+func (a *calibrateAnswer) fitLink(name string, link *loggps.Link, m *interpose.LinkTimes) {
 	fitted := func(bytes int64) bool { return bytes&(bytes-1) == 0 || bytes == 4000 }
 	measured := loggps.Measured{
 		Send: picoseconds(m.Send), Receive: picoseconds(m.Receive), Gap: picoseconds(m.Gap),
@@ -324,7 +324,7 @@ func limitOf(n int64) *int64 {
 }
 
 // predictCollectives returns how long collective operations take by the parameters, each among a batch on rank 0.
-func (a *calibrateAnswer) predictCollectives(ctx context.Context, list []mpi.CollectiveTime) ([]query.Nanoseconds, error) {
+func (a *calibrateAnswer) predictCollectives(ctx context.Context, list []interpose.CollectiveTime) ([]query.Nanoseconds, error) {
 	var times []query.Nanoseconds
 	for _, c := range list {
 		const double = 8
@@ -339,20 +339,20 @@ func (a *calibrateAnswer) predictCollectives(ctx context.Context, list []mpi.Col
 		}
 		var lines strings.Builder
 		for rank := range a.Ranks {
-			fmt.Fprintf(&lines, "%d init\n%s%[1]d finalize\n", rank, strings.Repeat(fmt.Sprintf("%d %s\n", rank, action), mpi.Batch))
+			fmt.Fprintf(&lines, "%d init\n%s%[1]d finalize\n", rank, strings.Repeat(fmt.Sprintf("%d %s\n", rank, action), interpose.Batch))
 		}
 		result, err := replayLines(ctx, lines.String(), a.parameters)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Operation, err)
 		}
-		times = append(times, nanoseconds(result.Ranks[0].End)/mpi.Batch)
+		times = append(times, nanoseconds(result.Ranks[0].End)/interpose.Batch)
 	}
 	return times, nil
 }
 
 // replayLines replays the lines of a trace of SimGrid.
 func replayLines(ctx context.Context, lines string, p loggps.Parameters) (*replay.Result, error) {
-	run, parts, err := ti.Record(ti.NewReader(strings.NewReader(lines), ti.Options{}), nil)
+	run, parts, err := simgrid.Record(simgrid.NewReader(strings.NewReader(lines), simgrid.Options{}), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -360,15 +360,15 @@ func replayLines(ctx context.Context, lines string, p loggps.Parameters) (*repla
 	if err := merge.Write(&file, run, parts); err != nil {
 		return nil, err
 	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
 	if err != nil {
 		return nil, err
 	}
-	model, err := semantics.Open(ctx, trace)
+	model, err := semantics.Open(ctx, tr)
 	if err != nil {
 		return nil, err
 	}
-	machine, err := loggps.New(p, trace.Ranks(), nil)
+	machine, err := loggps.New(p, tr.Ranks(), nil)
 	if err != nil {
 		return nil, err
 	}

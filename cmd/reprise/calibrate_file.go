@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/internal/text"
-	"github.com/reprise-trace/reprise/replay"
+	"github.com/reprise-trace/reprise/mpi/replay"
 )
 
 // machineFile returns the parameters as [parseMachine] reads them.

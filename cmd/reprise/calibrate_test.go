@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/mpitest"
-	"github.com/reprise-trace/reprise/mpi"
-	"github.com/reprise-trace/reprise/replay"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
+	"github.com/reprise-trace/reprise/mpi/interpose"
+	"github.com/reprise-trace/reprise/mpi/replay"
 )
 
 // launcher returns the command line that starts some ranks, without the program.
@@ -86,22 +86,22 @@ func TestCalibrate(t *testing.T) {
 
 // TestMachineFile checks that the file has the parameters exactly, within a node and between nodes.
 func TestMachineFile(t *testing.T) {
-	link := func(times ...float64) *mpi.LinkTimes {
-		l := &mpi.LinkTimes{Send: 61.5, Receive: 40.25, Gap: 70, Alone: 8000, Together: 50000, EagerLimit: 4096}
+	link := func(times ...float64) *interpose.LinkTimes {
+		l := &interpose.LinkTimes{Send: 61.5, Receive: 40.25, Gap: 70, Alone: 8000, Together: 50000, EagerLimit: 4096}
 		for i, t := range times {
-			l.OneWay = append(l.OneWay, mpi.MessageTime{Bytes: 64 << i, Nanoseconds: t, Lower: t - 1, Higher: t + 1})
+			l.OneWay = append(l.OneWay, interpose.MessageTime{Bytes: 64 << i, Nanoseconds: t, Lower: t - 1, Higher: t + 1})
 		}
 		return l
 	}
 	all := link(900, 950, 1500)
 	all.EagerLimit = -1
 	all.OneWay[1].Nanoseconds = 0 // a clock may be coarse
-	all.OneWay = append(all.OneWay, mpi.MessageTime{Bytes: 3000})
+	all.OneWay = append(all.OneWay, interpose.MessageTime{Bytes: 3000})
 	unlimited := link(400, 500, 700, 1000)
 	unlimited.Unlimited = true
-	for _, c := range []mpi.Calibration{
+	for _, c := range []interpose.Calibration{
 		{Nodes: []int{0, 0}, Processors: 4, Within: link(400, 410, 430, 480, 600, 800, 1200, 9000, 9100, 9300, 9700, 12000, 18000, 29000)},
-		{Nodes: []int{0, 1, 0, 1}, Processors: 1, Within: unlimited, Between: all, Collectives: []mpi.CollectiveTime{{Operation: "barrier", Nanoseconds: 5000}, {Operation: "alltoall", Bytes: 8, Nanoseconds: 1e4}}},
+		{Nodes: []int{0, 1, 0, 1}, Processors: 1, Within: unlimited, Between: all, Collectives: []interpose.CollectiveTime{{Operation: "barrier", Nanoseconds: 5000}, {Operation: "alltoall", Bytes: 8, Nanoseconds: 1e4}}},
 	} {
 		c.Delayed = 0.3
 		a := &calibrateAnswer{Schema: schema, Command: "mpirun -n 2", MPI: "an\nMPI"}

@@ -13,12 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/mpi/simgrid"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/ti"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A catOptions is which calls cat writes, and how.
@@ -122,7 +122,7 @@ func cat(q *question, o *catOptions) error {
 	bar := o.progress(q, progressOfOutput(q.Command))
 	defer bar.done()
 	done := uint64(0)
-	err = o.copy(q, func(position uint64, c reprise.Call) error {
+	err = o.copy(q, func(position uint64, c trace.Call) error {
 		if err := exact(c); err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func cat(q *question, o *catOptions) error {
 }
 
 // exact returns an error if a call is not as it was recorded.
-func exact(c reprise.Call) error {
+func exact(c trace.Call) error {
 	if c.Exact() {
 		return nil
 	}
@@ -162,23 +162,23 @@ func progressOfOutput(cmd *cobra.Command) io.Writer {
 
 // newLineWriter returns a function that writes a call as a line of a format, and
 // one to call at the end.
-func newLineWriter(o *catOptions, trace *reprise.Trace, w io.Writer) (write callWriter, flush func() error, err error) {
+func newLineWriter(o *catOptions, tr *trace.Trace, w io.Writer) (write callWriter, flush func() error, err error) {
 	if o.format == "ti" {
-		toTI, err := newConverter(trace)
+		toTI, err := newConverter(tr)
 		if err != nil {
 			return nil, nil, err
 		}
-		out := ti.NewWriter(w)
+		out := simgrid.NewWriter(w)
 		return tiWriter(out, toTI), out.Close, nil
 	}
-	ranks, _, err := trace.SeriesRanks()
+	ranks, _, err := tr.SeriesRanks()
 	if err != nil {
 		return nil, nil, err
 	}
-	timed := ranks.Len() > 0 || damages(trace, layout.KindSeries)
+	timed := ranks.Len() > 0 || damages(tr, layout.KindSeries)
 	begin := int64(0)
 	if ranks.Len() > 0 && !o.clock {
-		times, err := query.OpenTimes(trace)
+		times, err := query.OpenTimes(tr)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -188,12 +188,12 @@ func newLineWriter(o *catOptions, trace *reprise.Trace, w io.Writer) (write call
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
 	if o.format == "json" {
-		return newJSONWriter(out, trace, begin), out.Flush, nil
+		return newJSONWriter(out, tr, begin), out.Flush, nil
 	}
-	printer := trace.Printer(reprise.PrintOptions{Absolute: o.absolute})
-	lines := newCallLines(func(dst []byte, c reprise.Call) ([]byte, error) { return append(printer.AppendCall(dst, c), '\n'), nil })
+	printer := tr.Printer(trace.PrintOptions{Absolute: o.absolute})
+	lines := newCallLines(func(dst []byte, c trace.Call) ([]byte, error) { return append(printer.AppendCall(dst, c), '\n'), nil })
 	var line []byte
-	write = func(position uint64, c reprise.Call) error {
+	write = func(position uint64, c trace.Call) error {
 		line = append(strconv.AppendInt(line[:0], int64(c.Rank), 10), '\t')
 		line = append(strconv.AppendUint(line, position, 10), '\t')
 		if timed {
@@ -211,9 +211,9 @@ func newLineWriter(o *catOptions, trace *reprise.Trace, w io.Writer) (write call
 }
 
 // tiWriter returns a function that writes calls as lines of SimGrid's traces.
-func tiWriter(w *ti.Writer, toTI func(reprise.Call) ti.Call) callWriter {
-	lines := newCallLines(func(dst []byte, c reprise.Call) ([]byte, error) { return ti.AppendCall(dst, toTI(c)) })
-	return func(_ uint64, c reprise.Call) error {
+func tiWriter(w *simgrid.Writer, toTI func(trace.Call) simgrid.Call) callWriter {
+	lines := newCallLines(func(dst []byte, c trace.Call) ([]byte, error) { return simgrid.AppendCall(dst, toTI(c)) })
+	return func(_ uint64, c trace.Call) error {
 		line, err := lines.of(c)
 		if err != nil {
 			return err
@@ -224,7 +224,7 @@ func tiWriter(w *ti.Writer, toTI func(reprise.Call) ti.Call) callWriter {
 
 // appendTime appends the start since begin and the duration of a call, in seconds,
 // each with a tab.
-func appendTime(dst []byte, c reprise.Call, begin int64) []byte {
+func appendTime(dst []byte, c trace.Call, begin int64) []byte {
 	if !c.Timed {
 		return append(dst, "-\t-\t"...)
 	}
@@ -248,22 +248,22 @@ type notTextError struct{ error }
 func (e notTextError) Unwrap() error { return e.error }
 
 // newConverter returns a function that turns calls of a trace into those of
-// package ti, or a notTextError if the trace has functions that SimGrid's traces
+// package simgrid, or a notTextError if the trace has functions that SimGrid's traces
 // have not.
-func newConverter(trace *reprise.Trace) (func(reprise.Call) ti.Call, error) {
-	for _, f := range trace.Functions() {
-		if _, ok := ti.Lookup(f); !ok {
+func newConverter(tr *trace.Trace) (func(trace.Call) simgrid.Call, error) {
+	for _, f := range tr.Functions() {
+		if _, ok := simgrid.Lookup(f); !ok {
 			return nil, notTextError{fmt.Errorf("a SimGrid trace cannot hold the function %s", text.Printable(f.Name))}
 		}
 	}
 	numbers := make(map[*cst.Function]int)
-	return func(c reprise.Call) ti.Call {
+	return func(c trace.Call) simgrid.Call {
 		n, ok := numbers[c.Function]
 		if !ok {
-			n, _ = ti.Lookup(*c.Function)
+			n, _ = simgrid.Lookup(*c.Function)
 			numbers[c.Function] = n
 		}
-		return ti.Call{Rank: c.Rank, Function: n, Args: c.Args}
+		return simgrid.Call{Rank: c.Rank, Function: n, Args: c.Args}
 	}, nil
 }
 
@@ -280,12 +280,12 @@ func split(q *question, o *catOptions) error {
 	return writeDirectory(q.Context(), o.split, func(dir string) error { return o.splitInto(q, dir, toTI) })
 }
 
-func (o *catOptions) splitInto(q *question, dir string, toTI func(reprise.Call) ti.Call) error {
+func (o *catOptions) splitInto(q *question, dir string, toTI func(trace.Call) simgrid.Call) error {
 	const rankMemory = 160 // of a file's name and its text
 	if err := q.trace.CheckMemory("files, one a rank,", uint64(q.trace.Ranks()), rankMemory); err != nil {
 		return err
 	}
-	w, err := ti.CreateRanks(q.Context(), dir, strings.TrimSuffix(filepath.Base(q.path), ".rpz"), q.trace.Ranks())
+	w, err := simgrid.CreateRanks(q.Context(), dir, strings.TrimSuffix(filepath.Base(q.path), ".rpz"), q.trace.Ranks())
 	if err != nil {
 		return named(err)
 	}
@@ -293,7 +293,7 @@ func (o *catOptions) splitInto(q *question, dir string, toTI func(reprise.Call) 
 	bar := o.progress(q, q.ErrOrStderr())
 	defer bar.done()
 	done, write := uint64(0), tiWriter(w, toTI)
-	err = o.copyRanks(q, func(position uint64, c reprise.Call) error {
+	err = o.copyRanks(q, func(position uint64, c trace.Call) error {
 		if err := exact(c); err != nil {
 			return err
 		}

@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A callWriter writes a call that stands at a position.
-type callWriter func(position uint64, c reprise.Call) error
+type callWriter func(position uint64, c trace.Call) error
 
 // copy gives the calls that o selects to write: of ranks that are chosen, or by time,
 // rank by rank; else in the order in which they were read.
@@ -34,7 +34,7 @@ func (o *catOptions) copy(q *question, write callWriter) error {
 
 // copyCalls copies calls in the order in which they were read, all of which it goes through:
 // an order of ranks does not say which calls have a function.
-func (o *catOptions) copyCalls(calls *reprise.CallReader, write callWriter) error {
+func (o *catOptions) copyCalls(calls *trace.CallReader, write callWriter) error {
 	left := o.count
 	for position := o.first; left > 0; position++ {
 		c, err := calls.Read()
@@ -56,9 +56,9 @@ func (o *catOptions) copyCalls(calls *reprise.CallReader, write callWriter) erro
 }
 
 // known returns the error of functions that the trace does not have.
-func (o *catOptions) known(trace *reprise.Trace) error {
+func (o *catOptions) known(tr *trace.Trace) error {
 	var names []string
-	for _, f := range trace.Functions() {
+	for _, f := range tr.Functions() {
 		names = append(names, f.Name)
 	}
 	for _, name := range o.functions {
@@ -72,13 +72,13 @@ func (o *catOptions) known(trace *reprise.Trace) error {
 }
 
 // keeps reports whether a call is of a function that is chosen.
-func (o *catOptions) keeps(c reprise.Call) bool {
+func (o *catOptions) keeps(c trace.Call) bool {
 	return o.functions == nil || slices.Contains(o.functions, c.Function.Name)
 }
 
 // calls returns the calls of a rank from a position on that are of the functions that are
-// chosen: the others are skipped as [reprise.Rank.Select] does.
-func (o *catOptions) calls(rank *reprise.Rank, position uint64) iter.Seq2[reprise.Call, error] {
+// chosen: the others are skipped as [trace.Rank.Select] does.
+func (o *catOptions) calls(rank *trace.Rank, position uint64) iter.Seq2[trace.Call, error] {
 	if o.functions == nil {
 		return rank.CallsFrom(position)
 	}
@@ -161,7 +161,7 @@ func (o *catOptions) copyChosen(q *question, write callWriter) error {
 
 // between returns the positions of the calls between two times, from o.first on. It warns
 // once if the times are estimates.
-func (o *catOptions) between(q *question, times *query.Times, rank *reprise.Rank, from, to int64) (first, end uint64, err error) {
+func (o *catOptions) between(q *question, times *query.Times, rank *trace.Rank, from, to int64) (first, end uint64, err error) {
 	clock, err := times.Clock(rank)
 	if err != nil {
 		return 0, 0, err

@@ -7,9 +7,9 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A jsonCall is a call as --json writes it. Integers are written in full, those
@@ -34,11 +34,11 @@ type jsonArg struct {
 
 // newJSONWriter returns a function that writes a call as an object on a line, with
 // times since begin.
-func newJSONWriter(w *bufio.Writer, trace *reprise.Trace, begin int64) callWriter {
+func newJSONWriter(w *bufio.Writer, tr *trace.Trace, begin int64) callWriter {
 	var b bytes.Buffer
 	e := newEncoder(&b)
-	names := newJSONNames(trace)
-	lines := newCallLines(func(dst []byte, c reprise.Call) ([]byte, error) {
+	names := newJSONNames(tr)
+	lines := newCallLines(func(dst []byte, c trace.Call) ([]byte, error) {
 		j := jsonCall{Schema: schema, Function: c.Function.Name, Args: make([]jsonArg, len(c.Args))}
 		for i, v := range c.Args {
 			p := &c.Function.Params[i]
@@ -50,7 +50,7 @@ func newJSONWriter(w *bufio.Writer, trace *reprise.Trace, begin int64) callWrite
 	})
 	begun := fmt.Sprintf(`{"schema":%d,"rank":`, schema)
 	var line []byte
-	return func(position uint64, c reprise.Call) error {
+	return func(position uint64, c trace.Call) error {
 		line = append(strconv.AppendInt(append(line[:0], begun...), int64(c.Rank), 10), `,"position":`...)
 		line = strconv.AppendUint(line, position, 10)
 		if c.Timed {
@@ -119,9 +119,9 @@ func jsonValue(v cst.Value) any {
 // jsonNames are the names of numbers.
 type jsonNames map[merge.Name]string
 
-func newJSONNames(trace *reprise.Trace) jsonNames {
+func newJSONNames(tr *trace.Trace) jsonNames {
 	names := make(jsonNames)
-	for _, n := range trace.Run().Names {
+	for _, n := range tr.Run().Names {
 		names[merge.Name{Kind: n.Kind, Class: n.Class, Value: n.Value}] = n.Name
 	}
 	return names

@@ -3,13 +3,13 @@ package main
 import (
 	"bytes"
 
-	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // callLines are the texts of calls. Equal calls of a rank have one terminal, so that each text is made once; or twice, as what
 // comes once is not kept.
 type callLines struct {
-	format func(dst []byte, c reprise.Call) ([]byte, error)
+	format func(dst []byte, c trace.Call) ([]byte, error)
 
 	ranks map[int][][]byte // texts by terminal, not nil but empty where a call came once
 	rank  int
@@ -23,14 +23,14 @@ const (
 	maxTerminal = 1 << 16  // that texts are kept of
 )
 
-func newCallLines(format func(dst []byte, c reprise.Call) ([]byte, error)) *callLines {
+func newCallLines(format func(dst []byte, c trace.Call) ([]byte, error)) *callLines {
 	return &callLines{format: format, ranks: make(map[int][][]byte), rank: -1}
 }
 
 var once = []byte{}
 
 // of returns the text of a call, until the next.
-func (l *callLines) of(c reprise.Call) ([]byte, error) {
+func (l *callLines) of(c trace.Call) ([]byte, error) {
 	if c.Rank != l.rank {
 		l.rank, l.lines = c.Rank, l.ranks[c.Rank]
 	}

@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // TestCallLines asks for the texts of calls of several ranks, more than are kept.
 func TestCallLines(t *testing.T) {
 	made := 0
 	long := strings.Repeat("x", 10_000)
-	lines := newCallLines(func(dst []byte, c reprise.Call) ([]byte, error) {
+	lines := newCallLines(func(dst []byte, c trace.Call) ([]byte, error) {
 		made++
 		return fmt.Appendf(dst, "%d %d %s", c.Rank, c.Terminal, long), nil
 	})
@@ -22,7 +22,7 @@ func TestCallLines(t *testing.T) {
 			for terminal := range uint32(300) {
 				for range 3 {
 					calls++
-					got, err := lines.of(reprise.Call{Rank: rank, Terminal: terminal * 300})
+					got, err := lines.of(trace.Call{Rank: rank, Terminal: terminal * 300})
 					if want := fmt.Sprintf("%d %d %s", rank, terminal*300, long); err != nil || string(got) != want {
 						t.Fatalf("round %d: %.20s, want %.20s: %v", round, got, want, err)
 					}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
 )
 
 // filtered returns the lines that are of some functions, which function finds in a line.

@@ -16,10 +16,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A shifted is a machine as machines.c has it: how many nanoseconds its clocks are ahead when recording begins, by how many parts in a thousand million they are fast,
@@ -289,9 +289,9 @@ type event struct {
 }
 
 // eventsOf returns the calls of a rank from the first MPI_Barrier to the last.
-func eventsOf(t *testing.T, trace *reprise.Trace, rank int) (list []event) {
+func eventsOf(t *testing.T, tr *trace.Trace, rank int) (list []event) {
 	t.Helper()
-	r, err := trace.Rank(rank)
+	r, err := tr.Rank(rank)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -501,12 +501,12 @@ func checkOrder(t *testing.T, calls [4][]event) {
 	}
 }
 
-func opened(t *testing.T, name string) *reprise.Trace {
+func opened(t *testing.T, name string) *trace.Trace {
 	t.Helper()
-	trace, err := openTrace(t.Context(), name)
+	tr, err := openTrace(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { trace.Close() })
-	return trace
+	t.Cleanup(func() { tr.Close() })
+	return tr
 }

@@ -8,22 +8,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
 // moved writes the part of a rank of a trace as a machine would have recorded it whose clock is moved.
-func moved(t *testing.T, trace *reprise.Trace, rank int, machine string, clock func(int64) int64, path string, readings ...merge.ClockReading) {
+func moved(t *testing.T, tr *trace.Trace, rank int, machine string, clock func(int64) int64, path string, readings ...merge.ClockReading) {
 	t.Helper()
 	exact := timing.NewLossless(timing.Zstd)
 	recorder, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(exact, exact, timing.Gaps)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := trace.Rank(rank)
+	r, err := tr.Rank(rank)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func moved(t *testing.T, trace *reprise.Trace, rank int, machine string, clock f
 		recorder.CallAt(recorder.Declare(*call.Function), start, clock(call.Start+call.Duration)-start, call.Args...)
 	}
 	var a merge.Accumulator
-	run := merge.Run{Ranks: trace.Ranks(), Source: trace.Run().Source, Names: trace.Run().Names}
+	run := merge.Run{Ranks: tr.Ranks(), Source: tr.Run().Source, Names: tr.Run().Names}
 	if machine != "" {
 		run.Clocks = []merge.Clock{{Machine: machine, Ranks: rankenc.SetOf(rank), Error: -1, Readings: readings}}
 	}
@@ -58,9 +58,9 @@ func moved(t *testing.T, trace *reprise.Trace, rank int, machine string, clock f
 }
 
 // timesOf returns the times of the calls of a rank between the first and the last MPI_Barrier, and of these.
-func timesOf(t *testing.T, trace *reprise.Trace, rank int) (all, barriers []reprise.Time) {
+func timesOf(t *testing.T, tr *trace.Trace, rank int) (all, barriers []trace.Time) {
 	t.Helper()
-	r, err := trace.Rank(rank)
+	r, err := tr.Rank(rank)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func timesOf(t *testing.T, trace *reprise.Trace, rank int) (all, barriers []repr
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := reprise.Time{Start: call.Start, Duration: call.Duration}
+		at := trace.Time{Start: call.Start, Duration: call.Duration}
 		if call.Function.Name == "MPI_Barrier" {
 			barriers = append(barriers, at)
 		}
@@ -87,7 +87,7 @@ func TestMergeClocks(t *testing.T) {
 	if got := outcome(t, recorder(t, m, []string{"--times", "exact", "-q", "-o", "one.rpz"}, m.Launch(4, m.Build(t, "clocks.c"), "200")...)); got.status != 0 {
 		t.Fatal(got.stderr)
 	}
-	one, err := reprise.Open("one.rpz")
+	one, err := trace.Open("one.rpz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,12 +168,12 @@ func checkReadings(t *testing.T) {
 		t.Error(got)
 	}
 	clocks := func(name string) []merge.Clock {
-		trace, err := reprise.Open(name)
+		tr, err := trace.Open(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer trace.Close()
-		return trace.Run().Clocks
+		defer tr.Close()
+		return tr.Run().Clocks
 	}
 	want := clocks("run.rpz")[1]
 	for _, name := range []string{"read.rpz", "wrong.rpz"} {
@@ -200,7 +200,7 @@ func checkClocksBounded(t *testing.T, parts, all string) {
 
 // checkAligned checks that a trace, of which ranks 2 and 3 have another clock, has the times of another within the error that it tells, and that nobody
 // leaves a barrier before all have entered.
-func checkAligned(t *testing.T, one *reprise.Trace, name string) {
+func checkAligned(t *testing.T, one *trace.Trace, name string) {
 	t.Helper()
 	var info infoAnswer
 	if err := json.Unmarshal([]byte(must(t, "info", "--json", name)), &info); err != nil {
@@ -209,7 +209,7 @@ func checkAligned(t *testing.T, one *reprise.Trace, name string) {
 	if len(info.Clocks) != 2 || info.Clocks[0].Error != 0 || info.Clocks[1].Error <= 0 || info.Clocks[1].Error > 1_000_000_000 {
 		t.Fatalf("clocks %+v", info.Clocks)
 	}
-	run, err := reprise.Open(name)
+	run, err := trace.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,22 +243,22 @@ func checkAligned(t *testing.T, one *reprise.Trace, name string) {
 // onMachines writes a trace as if its even ranks had been recorded on one machine and others on another, whose clock is three seconds and 100 ppm off.
 func onMachines(t *testing.T, name, to string) {
 	t.Helper()
-	trace, err := reprise.Open(name)
+	tr, err := trace.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer trace.Close()
-	run := trace.Run()
+	defer tr.Close()
+	run := tr.Run()
 	var ranks [2][]int
-	for rank := range trace.Ranks() {
+	for rank := range tr.Ranks() {
 		ranks[rank%2] = append(ranks[rank%2], rank)
 	}
 	run.Clocks = []merge.Clock{
 		{Machine: "a", Ranks: rankenc.SetOf(ranks[0]...)},
 		{Machine: "b", Ranks: rankenc.SetOf(ranks[1]...), Alignment: timing.Alignment{Offset: 3e9, Rate: 112_589_990_684}, Error: 1000},
 	}
-	writeFile(t, to, describedAs(t, trace, run))
-	aligned, err := reprise.Open(to)
+	writeFile(t, to, describedAs(t, tr, run))
+	aligned, err := trace.Open(to)
 	if err != nil {
 		t.Fatal(err)
 	}

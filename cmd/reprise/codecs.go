@@ -17,12 +17,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/content"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 func newCodecs() *cobra.Command {
@@ -234,7 +234,7 @@ const (
 // add adds a time.
 func (r *valueRoom) add(values []int64, v int64) ([]int64, error) {
 	if n := int64(len(values)); n >= r.most/valueMemory {
-		return nil, &reprise.MemoryError{What: "times so far", N: uint64(n), Need: uint64(n) * valueMemory, Most: uint64(r.most), Grows: true}
+		return nil, &trace.MemoryError{What: "times so far", N: uint64(n), Need: uint64(n) * valueMemory, Most: uint64(r.most), Grows: true}
 	}
 	return append(values, v), nil
 }
@@ -269,16 +269,16 @@ func openTimes(path string) (*os.File, error) {
 
 // readTraceColumns returns the durations and the gaps of a trace.
 func readTraceColumns(cmd *cobra.Command, path string, o *codecsOptions) ([]userColumn, error) {
-	trace, err := openReadable(cmd, path)
+	tr, err := openReadable(cmd, path)
 	if err != nil {
 		return nil, err
 	}
-	defer trace.Close()
-	if err := damageOf(path, trace); err != nil {
+	defer tr.Close()
+	if err := damageOf(path, tr); err != nil {
 		return nil, err // what is left is another column
 	}
-	ranks, chosen := trace.RankSet(), (*rankenc.Set)(nil)
-	if chosen, err = chosenRanks(cmd, o.ranks, trace, path); err != nil {
+	ranks, chosen := tr.RankSet(), (*rankenc.Set)(nil)
+	if chosen, err = chosenRanks(cmd, o.ranks, tr, path); err != nil {
 		return nil, err
 	}
 	if chosen != nil {
@@ -287,7 +287,7 @@ func readTraceColumns(cmd *cobra.Command, path string, o *codecsOptions) ([]user
 	durations, gaps := userColumn{name: path + ", durations"}, userColumn{name: path + ", gaps"}
 	calls := uint64(0)
 	for _, number := range ranks.All() {
-		rank, err := trace.Rank(number)
+		rank, err := tr.Rank(number)
 		if err != nil {
 			return nil, err
 		}
@@ -297,7 +297,7 @@ func readTraceColumns(cmd *cobra.Command, path string, o *codecsOptions) ([]user
 		var d, g timing.Column[int64]
 		var last timing.Time // of the call before
 		if calls = wire.AddSat(calls, rank.Len()); calls > 0 {
-			if err := trace.CheckMemory("calls with times", calls, valueMemory); err != nil {
+			if err := tr.CheckMemory("calls with times", calls, valueMemory); err != nil {
 				return nil, err
 			}
 		}

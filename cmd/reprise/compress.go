@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/ti"
+	"github.com/reprise-trace/reprise/mpi/simgrid"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A writeOptions is how compress and merge write a trace.
@@ -83,7 +83,7 @@ func compressFiles(cmd *cobra.Command, paths []string, o *writeOptions, outside 
 	if err := checkInputs(paths); err != nil {
 		return err
 	}
-	in, err := ti.Open(paths, ti.Options{Ranks: o.size, Bounded: int64(o.bounded), Memory: memoryOf(cmd.Context()), Outside: outside, Stdin: cmd.InOrStdin()})
+	in, err := simgrid.Open(paths, simgrid.Options{Ranks: o.size, Bounded: int64(o.bounded), Memory: memoryOf(cmd.Context()), Outside: outside, Stdin: cmd.InOrStdin()})
 	if err != nil {
 		return err
 	}
@@ -110,9 +110,9 @@ func compressFiles(cmd *cobra.Command, paths []string, o *writeOptions, outside 
 
 // compress returns the trace of the calls of in, which are total bytes of text or
 // −1, and fills in what is known of them. If there are none, it fails.
-func (s *summary) compress(cmd *cobra.Command, in *ti.Reader, total int64) ([]byte, error) {
+func (s *summary) compress(cmd *cobra.Command, in *simgrid.Reader, total int64) ([]byte, error) {
 	bar := newProgress(cmd.Context(), cmd.ErrOrStderr(), "compress", total)
-	ranks, err := ti.ReadRanks(in, func() error { return bar.at(in.Stats().Bytes) })
+	ranks, err := simgrid.ReadRanks(in, func() error { return bar.at(in.Stats().Bytes) })
 	bar.done()
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (s *summary) compress(cmd *cobra.Command, in *ti.Reader, total int64) ([]by
 }
 
 // describe fills in what is known of lines that were read.
-func (s *summary) describe(in *ti.Reader) {
+func (s *summary) describe(in *simgrid.Reader) {
 	stats := in.Stats()
 	s.Calls, s.TextBytes = stats.Calls, stats.Bytes
 	s.Foreign, s.Comments = stats.Foreign, stats.Comments
@@ -328,7 +328,7 @@ func describeRun(a *merge.Accumulator, run merge.Run) error {
 const ranksPerLeaf = 256
 
 // accumulate merges the parts of ranks on all cores.
-func accumulate(cmd *cobra.Command, ranks *ti.Recording) (*merge.Accumulator, error) {
+func accumulate(cmd *cobra.Command, ranks *simgrid.Recording) (*merge.Accumulator, error) {
 	all := ranks.Len()
 	leaves := (all + ranksPerLeaf - 1) / ranksPerLeaf
 	bar := newCounter(cmd.Context(), cmd.ErrOrStderr(), "merge", int64(all), "ranks")
@@ -360,7 +360,7 @@ func encode(cmd *cobra.Command, write func(io.Writer) error) ([]byte, error) {
 	case <-cmd.Context().Done():
 		return nil, cmd.Context().Err()
 	case err := <-done:
-		if large := new(reprise.MemoryError); errors.As(err, &large) {
+		if large := new(trace.MemoryError); errors.As(err, &large) {
 			warn(cmd.ErrOrStderr(), "reading this takes more memory than by default: %v; give --memory %dMiB to whatever reads it", large, large.Need>>20+1)
 			err = nil
 		}

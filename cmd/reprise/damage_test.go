@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // TestEverySection flips a bit in each section of several traces, and runs each command:
@@ -33,7 +33,7 @@ func TestEverySection(t *testing.T) {
 	onMachines(t, "codecs.rpz", "machines.rpz")
 	for _, name := range []string{"stencil.rpz", "timed.rpz", "noisy.rpz", "mixed.rpz", "codecs.rpz", "machines.rpz"} {
 		data := readFile(t, name)
-		whole, err := reprise.Open(name)
+		whole, err := trace.Open(name)
 		if err != nil {
 			t.Fatal(err)
 		}

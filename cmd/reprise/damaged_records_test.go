@@ -10,9 +10,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // recordDamages are of files of raw records: those of parts, and what is said otherwise of these.
@@ -74,22 +74,22 @@ func TestDamagedSpool(t *testing.T) {
 			}
 			return
 		}
-		trace, err := reprise.Open("out.rpz")
+		tr, err := trace.Open("out.rpz")
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer trace.Close()
-		unrecorded := trace.UnrecordedRanks()
-		if lost := "nothing was recorded of " + text.Ranks(unrecorded) + ":"; trace.Ranks() != ranks || strings.Contains(said.stderr, lost) != (unrecorded.Len() > 0) {
-			t.Fatalf("%d ranks, no record of %v:\n%s", trace.Ranks(), unrecorded, said.stderr)
+		defer tr.Close()
+		unrecorded := tr.UnrecordedRanks()
+		if lost := "nothing was recorded of " + text.Ranks(unrecorded) + ":"; tr.Ranks() != ranks || strings.Contains(said.stderr, lost) != (unrecorded.Len() > 0) {
+			t.Fatalf("%d ranks, no record of %v:\n%s", tr.Ranks(), unrecorded, said.stderr)
 		}
 		for rank, d := range damaged {
-			r, err := trace.Rank(rank)
+			r, err := tr.Rank(rank)
 			if err != nil {
 				t.Fatal(err)
 			}
 			whole := r.Len() == uint64(2+rank)
-			missing := unrecorded.Contains(rank) || slices.ContainsFunc(trace.Run().Origin.Missing, func(m merge.Missing) bool { return m.Rank == rank })
+			missing := unrecorded.Contains(rank) || slices.ContainsFunc(tr.Run().Origin.Missing, func(m merge.Missing) bool { return m.Rank == rank })
 			behind := d != nil && (d.name == "cut" || d.name == "bit") // all records, where nothing tells that there were no more
 			if !whole && (!missing || d == nil) || whole && missing && !behind {
 				t.Fatalf("rank %d: %+v; %d calls, missing %t:\n%s", rank, d, r.Len(), missing, said.stderr)

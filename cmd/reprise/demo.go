@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/mpi/simgrid"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/ti"
 )
 
 // demoTrace is a run of the NAS benchmark LU, class W, on 16 processes.
@@ -30,7 +30,7 @@ func demo(cmd *cobra.Command) error {
 	fmt.Fprintln(out, "The NAS benchmark LU, class W, on 16 processes, as SimGrid recorded it")
 
 	var s summary
-	in := ti.NewReader(bytes.NewReader(demoTrace), ti.Options{})
+	in := simgrid.NewReader(bytes.NewReader(demoTrace), simgrid.Options{})
 	defer in.Close()
 	begin := time.Now()
 	file, err := s.compress(cmd, in, -1)
@@ -43,7 +43,7 @@ func demo(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	again := ti.NewReader(bytes.NewReader(demoTrace), ti.Options{})
+	again := simgrid.NewReader(bytes.NewReader(demoTrace), simgrid.Options{})
 	defer again.Close()
 	begin = time.Now()
 	err = withProgress(cmd, "verify", func(bar *progress) error { return newComparison(trace).compare(again, bar) })

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/skeleton"
@@ -15,21 +14,22 @@ import (
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A describer puts calls into words that several signatures stand for.
 type describer struct {
-	trace    *reprise.Trace
-	printer  *reprise.Printer
-	pooled   *reprise.Printer // of what is compared
+	trace    *trace.Trace
+	printer  *trace.Printer
+	pooled   *trace.Printer // of what is compared
 	programs []skeleton.Program
 	known    map[sequitur.Symbol]*lookup
 	of       map[sequitur.Symbol]int // the rank that alone calls it, or −1
 	err      error                   // the first
 }
 
-func newDescriber(t *reprise.Trace, programs []skeleton.Program) *describer {
-	d := &describer{trace: t, printer: t.Printer(reprise.PrintOptions{}), pooled: t.Printer(reprise.PrintOptions{Pooled: true}), programs: programs,
+func newDescriber(t *trace.Trace, programs []skeleton.Program) *describer {
+	d := &describer{trace: t, printer: t.Printer(trace.PrintOptions{}), pooled: t.Printer(trace.PrintOptions{Pooled: true}), programs: programs,
 		known: make(map[sequitur.Symbol]*lookup), of: make(map[sequitur.Symbol]int)}
 	for _, p := range programs {
 		for s := range p.Grammar.Occurrences() {
@@ -45,7 +45,7 @@ func newDescriber(t *reprise.Trace, programs []skeleton.Program) *describer {
 
 // A lookup is what is looked up of a signature.
 type lookup struct {
-	reprise.Signature
+	trace.Signature
 	args  []string // as all ranks have them, where they vary by call as all calls of the function
 	away  []away   // of each, if it is a rank
 	fails bool     // it is a test that fails
@@ -77,32 +77,32 @@ func (d *describer) look(s sequitur.Symbol) *lookup {
 
 // fails reports whether calls of a signature test whether something is complete, or there is a
 // message, and it is not so.
-func fails(s reprise.Signature) bool {
+func fails(s trace.Signature) bool {
 	role := spec.RoleOf(s.Function.Name)
 	if role.Class != spec.Completion && role.Class != spec.Probe {
 		return false
 	}
 	for i, p := range s.Function.Params {
 		done := p.Name == "flag" || p.Name == "outcount" && role.Requests == spec.Tests
-		if v := s.Args[i].Values; done && p.Type.Kind == cst.KindInt && v[0].Form == reprise.Constant && v[0].Number == 0 {
+		if v := s.Args[i].Values; done && p.Type.Kind == cst.KindInt && v[0].Form == trace.Constant && v[0].Number == 0 {
 			return true
 		}
 	}
 	return false
 }
 
-func (d *describer) awayOf(s sequitur.Symbol, a reprise.Argument) away {
+func (d *describer) awayOf(s sequitur.Symbol, a trace.Argument) away {
 	if a.Type.Kind != cst.KindRank || a.Values[0].InGroup {
 		return away{}
 	}
 	v, rank := a.Values[0], int64(d.of[s])
 	switch {
-	case v.Form == reprise.Expression && rank < 0:
+	case v.Form == trace.Expression && rank < 0:
 		by, ok := v.Expr.Shift()
 		return away{by, ok}
-	case v.Form == reprise.Expression:
+	case v.Form == trace.Expression:
 		return away{v.Expr.Eval(rank, int64(d.trace.Ranks())) - rank, true}
-	case v.Form == reprise.Constant && v.Number >= 0 && rank >= 0:
+	case v.Form == trace.Constant && v.Number >= 0 && rank >= 0:
 		return away{v.Number - rank, true}
 	}
 	return away{}
@@ -216,11 +216,11 @@ func (d *describer) call(n *skeleton.Node) (words string, fails bool) {
 
 // value writes an argument that several signatures have.
 func (d *describer) value(signatures []sequitur.Symbol, arg int) string {
-	var varying []reprise.Argument
+	var varying []trace.Argument
 	var texts []string
 	for _, s := range signatures {
 		a := d.look(s).Args[arg]
-		if len(a.Values) == 1 && a.Values[0].Form == reprise.Stream {
+		if len(a.Values) == 1 && a.Values[0].Form == trace.Stream {
 			varying = append(varying, a)
 		} else if text := d.look(s).args[arg]; !slices.Contains(texts, text) {
 			texts = append(texts, text)
@@ -272,8 +272,8 @@ func (d *describer) fit(n *skeleton.Node, arg int) string {
 		for _, rank := range ranks.All() {
 			number := v.Number
 			switch v.Form {
-			case reprise.Constant:
-			case reprise.Expression:
+			case trace.Constant:
+			case trace.Expression:
 				number = v.Expr.Eval(int64(rank), int64(d.trace.Ranks()))
 			default:
 				return ""

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 func newDiff() *cobra.Command {
@@ -147,12 +147,12 @@ func diff(q *question, pathA, pathB string, ignore *ignoreFlag) error {
 
 // profile fills in the numbers of calls and, if both traces have statistics, the times
 // of functions.
-func (d *diffAnswer) profile(q *question, a, b *reprise.Trace) error {
+func (d *diffAnswer) profile(q *question, a, b *trace.Trace) error {
 	o := query.Options{Ranks: q.ranks}
 	var profiles [2]*query.Profile
-	for k, trace := range []*reprise.Trace{a, b} {
+	for k, tr := range []*trace.Trace{a, b} {
 		var err error
-		if profiles[k], err = query.OpenProfile(q.Context(), trace, o); err != nil {
+		if profiles[k], err = query.OpenProfile(q.Context(), tr, o); err != nil {
 			return err
 		}
 	}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query/efficiency"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 func newEfficiency() *cobra.Command {
@@ -95,9 +95,9 @@ func efficiencyOf(q *question, path string) (*efficiency.Run, error) {
 }
 
 // functionsOf returns the names of the functions of a trace, sorted.
-func functionsOf(trace *reprise.Trace) []string {
+func functionsOf(tr *trace.Trace) []string {
 	var names []string
-	for _, f := range trace.Functions() {
+	for _, f := range tr.Functions() {
 		names = append(names, f.Name)
 	}
 	slices.Sort(names)

@@ -5,15 +5,15 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/internal/test/tier"
-	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // evil is what a terminal obeys, what turns the direction of text, and what begins a line.
@@ -23,27 +23,27 @@ const (
 )
 
 // writeEvil writes a trace again that says evil things of its run.
-func writeEvil(t *testing.T, to string, trace *reprise.Trace) {
+func writeEvil(t *testing.T, to string, tr *trace.Trace) {
 	t.Helper()
-	run := trace.Run()
+	run := tr.Run()
 	run.Source += evil
 	run.Origin = merge.Origin{
 		Runs: []string{evil}, Jobs: []string{evil}, Commands: []string{evil}, Hosts: []string{evil}, Versions: []string{evil}, Assumptions: []string{evil},
 	}
-	if trace.Ranks() > 1 {
-		half := []rankenc.Set{rankenc.SetOf(0), rankenc.World(trace.Ranks()).Difference(rankenc.SetOf(0))}
-		if timed, _, err := trace.SeriesRanks(); err == nil && timed.Len() > 0 {
+	if tr.Ranks() > 1 {
+		half := []rankenc.Set{rankenc.SetOf(0), rankenc.World(tr.Ranks()).Difference(rankenc.SetOf(0))}
+		if timed, _, err := tr.SeriesRanks(); err == nil && timed.Len() > 0 {
 			run.Clocks = []merge.Clock{{Machine: "a" + evil, Ranks: half[0]}, {Machine: evil, Ranks: half[1], Alignment: timing.Alignment{Offset: 3e9}, Error: 1000}}
 		}
 	}
 	for class, value := range map[string]int64{"comm": 0, "comm" + evil: 1, "datatype": 3, evil: 7} {
 		run.Names = append(run.Names, layout.Name{Kind: cst.KindHandle, Class: class, Value: value, Name: evil})
 	}
-	writeFile(t, to, describedAs(t, trace, run))
+	writeFile(t, to, describedAs(t, tr, run))
 }
 
 // evilCalls returns a trace of an MPI program with evil strings, names and classes.
-func evilCalls(t *testing.T) *reprise.Trace {
+func evilCalls(t *testing.T) *trace.Trace {
 	var ranks [][]testtrace.Call
 	for rank := range int64(4) {
 		at := int64(0)
@@ -66,7 +66,7 @@ func evilCalls(t *testing.T) *reprise.Trace {
 // TestEscapes checks that no command writes to a terminal what a trace says to it, or what the name of its file says.
 func TestEscapes(t *testing.T) {
 	stencil := programs.Stencil2D(2, 2, 4).Timed()
-	for name, trace := range map[string]*reprise.Trace{
+	for name, tr := range map[string]*trace.Trace{
 		"stencil": testtrace.Write(t, stencil.Run(), stencil.Parts()),
 		"calls":   evilCalls(t),
 		"hostile": testtrace.Hostile(t, true),
@@ -75,13 +75,13 @@ func TestEscapes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir()) // so that all begin without outputs
-			testEscapes(t, name+evil+".rpz", trace)
+			testEscapes(t, name+evil+".rpz", tr)
 		})
 	}
 }
 
-func testEscapes(t *testing.T, path string, trace *reprise.Trace) {
-	writeEvil(t, path, trace)
+func testEscapes(t *testing.T, path string, tr *trace.Trace) {
+	writeEvil(t, path, tr)
 	for _, command := range tier.Some(escapeCommands, 9) {
 		var args []string
 		for _, arg := range strings.Fields(command) {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/chrome"
 	"github.com/reprise-trace/reprise/export/csv"
@@ -22,6 +21,7 @@ import (
 	"github.com/reprise-trace/reprise/export/simgrid"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // An exportFormat is what a trace can be exported to.
@@ -216,12 +216,12 @@ func (x *exporting) choose() error {
 }
 
 // isTimedAtAll reports whether a trace has times of any kind.
-func isTimedAtAll(trace *reprise.Trace) (bool, error) {
-	durations, gaps, err := trace.Summaries()
+func isTimedAtAll(tr *trace.Trace) (bool, error) {
+	durations, gaps, err := tr.Summaries()
 	if err != nil || !durations.IsZero() || !gaps.IsZero() {
 		return err == nil, err
 	}
-	ranks, _, err := trace.SeriesRanks()
+	ranks, _, err := tr.SeriesRanks()
 	return ranks.Len() > 0, err
 }
 
@@ -251,7 +251,7 @@ func (x *exporting) estimated(from query.Source) {
 func exportParquet(x *exporting, w io.Writer) error { return exportTable(x, w, parquet.Write) }
 func exportCSV(x *exporting, w io.Writer) error     { return exportTable(x, w, csv.Write) }
 
-func exportTable(x *exporting, w io.Writer, write func(context.Context, io.Writer, *reprise.Trace, export.TableOptions) error) error {
+func exportTable(x *exporting, w io.Writer, write func(context.Context, io.Writer, *trace.Trace, export.TableOptions) error) error {
 	o, err := x.table()
 	if err != nil {
 		return err
@@ -312,7 +312,7 @@ func exportSimGrid(x *exporting, w io.Writer) error {
 }
 
 // exportEvents writes the calls as write has them.
-func exportEvents(x *exporting, w io.Writer, write func(context.Context, io.Writer, *reprise.Trace, export.Options) error) error {
+func exportEvents(x *exporting, w io.Writer, write func(context.Context, io.Writer, *trace.Trace, export.Options) error) error {
 	o, err := x.events()
 	if err != nil {
 		return err

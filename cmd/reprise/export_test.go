@@ -10,25 +10,25 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/internal/foreign"
 	"github.com/reprise-trace/reprise/internal/test/e2e"
+	"github.com/reprise-trace/reprise/internal/test/foreign"
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // recordedRun is the trace of a run of an MPI program with the time of every call.
-var recordedRun = filepath.Join("..", "..", "internal", "testtrace", "testdata", "stencil.exact.rpz")
+var recordedRun = filepath.Join("..", "..", "internal", "test", "testtrace", "testdata", "stencil.exact.rpz")
 
 // TestExportChoice checks that the options choose the calls of a recorded run that they
 // say, and that DuckDB finds the same in both tables.
 func TestExportChoice(t *testing.T) {
-	trace, err := reprise.Open(recordedRun)
+	tr, err := trace.Open(recordedRun)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer trace.Close()
+	defer tr.Close()
 	const from, to = 267_500_000, 270_000_000
-	want := wantChoice(t, trace, from, to, 1, 3)
+	want := wantChoice(t, tr, from, to, 1, 3)
 	if len(want) < 10 {
 		t.Fatalf("%d calls", len(want))
 	}
@@ -64,11 +64,11 @@ func TestExportChoice(t *testing.T) {
 
 // wantChoice returns the calls of ranks that are between two times after the first call
 // of the run.
-func wantChoice(t *testing.T, trace *reprise.Trace, from, to int64, ranks ...int) []string {
+func wantChoice(t *testing.T, tr *trace.Trace, from, to int64, ranks ...int) []string {
 	t.Helper()
 	begin := int64(0)
-	for number := range trace.Ranks() {
-		r, err := trace.Rank(number)
+	for number := range tr.Ranks() {
+		r, err := tr.Rank(number)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func wantChoice(t *testing.T, trace *reprise.Trace, from, to int64, ranks ...int
 	}
 	var want []string
 	for _, number := range ranks {
-		r, err := trace.Rank(number)
+		r, err := tr.Rank(number)
 		if err != nil {
 			t.Fatal(err)
 		}

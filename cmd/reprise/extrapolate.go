@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/extrapolate"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/extrapolate"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 func newExtrapolate() *cobra.Command {
@@ -85,7 +85,7 @@ type extrapolation struct {
 
 // make makes the trace of a run on so many ranks of those at paths.
 func (e *extrapolation) make(q *question, paths []string, ranks int, force bool) (file []byte, err error) {
-	var traces []*reprise.Trace
+	var traces []*trace.Trace
 	for _, path := range paths {
 		t, err := openReadable(q.Command, path)
 		if err != nil {

@@ -15,15 +15,15 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
-	"github.com/reprise-trace/reprise/internal/forged"
 	"github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/forged"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/simgrid"
 	"github.com/reprise-trace/reprise/sequitur"
-	"github.com/reprise-trace/reprise/ti"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -42,13 +42,13 @@ func forgedBlocks(t *testing.T, ranks int, block []byte) []byte {
 		parts = append(parts, r.Finish(rank))
 	}
 	var file bytes.Buffer
-	if err := merge.Write(&file, merge.Run{Ranks: ranks, Source: ti.Source}, parts); err != nil {
+	if err := merge.Write(&file, merge.Run{Ranks: ranks, Source: simgrid.Source}, parts); err != nil {
 		t.Fatal(err)
 	}
 	return rewritten(t, file.Bytes(), func(w *format.Writer, s format.Section, content []byte) {
 		switch {
 		case s.Kind == layout.KindRun:
-			at := 1 + 1 + len(ti.Source) // behind the number of ranks and the source
+			at := 1 + 1 + len(simgrid.Source) // behind the number of ranks and the source
 			content[at] |= layout.FlagBlocks
 		case s.Kind == layout.KindGrammars && s.Key == 0:
 			for key := 1; key < ranks; key++ {
@@ -188,13 +188,13 @@ func TestWrongBlock(t *testing.T) {
 		}
 		w.Add(s.Kind, s.Key, content)
 	})
-	trace, err := reprise.OpenReader(bytes.NewReader(file), int64(len(file)), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file), int64(len(file)), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for rank, most := range []uint64{math.MaxUint64, 1 << 16} {
 		var err error
-		if got := allocatedBy(func() { _, err = trace.Rank(rank) }); !errors.Is(err, reprise.ErrCorrupt) || got > most {
+		if got := allocatedBy(func() { _, err = tr.Rank(rank) }); !errors.Is(err, trace.ErrCorrupt) || got > most {
 			t.Errorf("rank %d: %d bytes, %v", rank, got, err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
-	"github.com/reprise-trace/reprise/internal/forged"
+	"github.com/reprise-trace/reprise/internal/test/forged"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/tracer"

@@ -11,11 +11,11 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // forgedCommands are all that is asked of a trace that was forged.
@@ -113,7 +113,7 @@ func TestForgedSections(t *testing.T) {
 	onMachines(t, "codecs.rpz", "machines.rpz")
 	for _, name := range []string{"stencil.rpz", "timed.rpz", "noisy.rpz", "mixed.rpz", "codecs.rpz", "machines.rpz"} {
 		data := []byte(readFile(t, name))
-		whole, err := reprise.Open(name)
+		whole, err := trace.Open(name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/forged"
+	"github.com/reprise-trace/reprise/internal/test/forged"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/simgrid"
 	"github.com/reprise-trace/reprise/sequitur"
-	"github.com/reprise-trace/reprise/ti"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -39,7 +39,7 @@ func TestHugeTrace(t *testing.T) {
 		calls.AppendRun(0, math.MaxInt64)
 		parts = append(parts, merge.Part{Rank: rank, Table: &table, Grammar: calls.Finish()})
 	}
-	writeTrace(t, "huge.rpz", merge.Run{Ranks: math.MaxInt32, Source: ti.Source}, parts...)
+	writeTrace(t, "huge.rpz", merge.Run{Ranks: math.MaxInt32, Source: simgrid.Source}, parts...)
 
 	var got struct {
 		Calls     uint64

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/mpi/replay"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/replay"
 )
 
 func newHang() *cobra.Command {

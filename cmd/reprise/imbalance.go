@@ -9,9 +9,9 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/semantics"
 )
 
 func newImbalance() *cobra.Command {

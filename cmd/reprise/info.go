@@ -18,16 +18,16 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/groups"
+	"github.com/reprise-trace/reprise/mpi/simgrid"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/ti"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 func newInfo() *cobra.Command {
@@ -84,7 +84,7 @@ type form struct {
 	Content int64  `json:"content_bytes,omitempty"` // of columns
 }
 
-func formsOf(list []reprise.FormCount) []form {
+func formsOf(list []trace.FormCount) []form {
 	forms := []form{}
 	for _, f := range list {
 		forms = append(forms, form{f.Name, f.Count, f.Bytes})
@@ -173,10 +173,10 @@ func (a *infoAnswer) count(q *question) error {
 
 // sections sums up the sections by kind. What no section takes, the header and
 // the index, is the container.
-func (a *infoAnswer) sections(trace *reprise.Trace) {
+func (a *infoAnswer) sections(tr *trace.Trace) {
 	kinds := make(map[format.Kind]*sectionSize)
 	rest := a.Bytes
-	for _, s := range trace.Sections() {
+	for _, s := range tr.Sections() {
 		size := kinds[s.Kind]
 		if size == nil {
 			size = &sectionSize{Kind: layout.KindName(s.Kind)}
@@ -329,35 +329,35 @@ func (q *question) section(titles ...string) *text.Table {
 
 // isTI reports whether a trace was made from a SimGrid trace, or merged from
 // several, and holds nothing else.
-func isTI(trace *reprise.Trace) bool {
-	if !slices.Contains(strings.Split(trace.Run().Source, sourceSeparator), ti.Source) {
+func isTI(tr *trace.Trace) bool {
+	if !slices.Contains(strings.Split(tr.Run().Source, sourceSeparator), simgrid.Source) {
 		return false
 	}
-	_, err := newConverter(trace)
+	_, err := newConverter(tr)
 	return err == nil
 }
 
 // A callCounter counts the calls of a trace from its grammars, without expanding
 // them.
 type callCounter struct {
-	trace *reprise.Trace
+	trace *trace.Trace
 	bar   *progress
 
-	shapes    []*reprise.Shape // those that have ranks, nil for the others
-	done      int              // ranks that were looked at
-	functions []uint64         // calls of each function
+	shapes    []*trace.Shape // those that have ranks, nil for the others
+	done      int            // ranks that were looked at
+	functions []uint64       // calls of each function
 
-	toTI func(reprise.Call) ti.Call // nil: no text
-	text uint64                     // bytes of the calls as text
+	toTI func(trace.Call) simgrid.Call // nil: no text
+	text uint64                        // bytes of the calls as text
 	line []byte
 }
 
-func newCallCounter(trace *reprise.Trace, bar *progress) *callCounter {
+func newCallCounter(tr *trace.Trace, bar *progress) *callCounter {
 	c := &callCounter{
-		trace: trace, bar: bar, shapes: make([]*reprise.Shape, trace.Shapes()), functions: make([]uint64, len(trace.Functions())),
+		trace: tr, bar: bar, shapes: make([]*trace.Shape, tr.Shapes()), functions: make([]uint64, len(tr.Functions())),
 	}
-	if isTI(trace) {
-		c.toTI, _ = newConverter(trace)
+	if isTI(tr) {
+		c.toTI, _ = newConverter(tr)
 	}
 	return c
 }
@@ -402,7 +402,7 @@ func (c *callCounter) rank(rank int) error {
 		if c.toTI == nil {
 			break
 		}
-		if c.line, err = ti.AppendCall(c.line[:0], c.toTI(r.Call(s))); err != nil {
+		if c.line, err = simgrid.AppendCall(c.line[:0], c.toTI(r.Call(s))); err != nil {
 			c.toTI = nil // a call that is not a line: there is no text
 			break
 		}
@@ -438,7 +438,7 @@ type textSizes struct {
 
 // compress writes the trace as text through gzip and zstd and counts what comes
 // out. Each runs in a goroutine of its own.
-func (t *textSizes) compress(ctx context.Context, trace *reprise.Trace, bar *progress) error {
+func (t *textSizes) compress(ctx context.Context, tr *trace.Trace, bar *progress) error {
 	var gz, zs, plain counter
 	gzipped, err := gzip.NewWriterLevel(&gz, gzip.BestCompression)
 	if err != nil {
@@ -450,12 +450,12 @@ func (t *textSizes) compress(ctx context.Context, trace *reprise.Trace, bar *pro
 	}
 	zstdIn, stop := inBackground(zstded)
 	out := bufio.NewWriterSize(io.MultiWriter(gzipped, zstdIn, &plain), 64<<10)
-	write, flush, err := newLineWriter(&catOptions{format: "ti"}, trace, out)
+	write, flush, err := newLineWriter(&catOptions{format: "ti"}, tr, out)
 	if err != nil {
 		return err
 	}
 	all := catOptions{count: math.MaxUint64}
-	err = all.copyCalls(trace.Calls(0), func(position uint64, c reprise.Call) error {
+	err = all.copyCalls(tr.Calls(0), func(position uint64, c trace.Call) error {
 		if err := cmp.Or(ctx.Err(), write(position, c)); err != nil {
 			return err
 		}

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A shapeInfo is what info tells of a shape, and how it differs from the one of
@@ -38,16 +38,16 @@ type countDifferent struct {
 
 // A differ tells shapes apart.
 type differ struct {
-	trace *reprise.Trace
+	trace *trace.Trace
 	names map[sequitur.Symbol]callName
-	most  *reprise.Shape // the one of most ranks
+	most  *trace.Shape // the one of most ranks
 
 	// The last rank that its calls were compared with alone, and their names on that.
 	aloneOn int
 	alone   map[string]string
 
 	// As the ranks of s have it, or all ranks if s is nil.
-	signature func(s *reprise.Shape, n int) (words, error)
+	signature func(s *trace.Shape, n int) (words, error)
 }
 
 // A callName is what a call is named. The brief name has only the ranks of its
@@ -72,7 +72,7 @@ func (d *differ) name(n sequitur.Symbol) callName {
 
 // nameIn returns the name of a call of a shape, full or brief. A call of a single rank has the
 // brief name of one in the shape of most ranks that would be the same on it: rank+1 is 1 on rank 0.
-func (d *differ) nameIn(s *reprise.Shape, n sequitur.Symbol, brief bool) string {
+func (d *differ) nameIn(s *trace.Shape, n sequitur.Symbol, brief bool) string {
 	if !brief {
 		return d.name(n).full
 	}
@@ -118,9 +118,9 @@ func (d *differ) keyOn(rank int, n sequitur.Symbol) (key string, ok bool) {
 			continue
 		}
 		switch v := s.Args[i].Values[0]; {
-		case v.Form == reprise.Constant:
+		case v.Form == trace.Constant:
 			key += fmt.Sprintf(" %d", v.Number)
-		case v.Form == reprise.Expression && !v.InGroup:
+		case v.Form == trace.Expression && !v.InGroup:
 			key += fmt.Sprintf(" %d", v.Expr.Eval(int64(rank), int64(d.trace.Ranks())))
 		default:
 			return "", false
@@ -137,7 +137,7 @@ type words struct {
 }
 
 // inWords returns the words of a signature, of which r, unless it is nil, is a rank.
-func inWords(p *reprise.Printer, r *reprise.Rank, s reprise.Signature) (words, error) {
+func inWords(p *trace.Printer, r *trace.Rank, s trace.Signature) (words, error) {
 	text, err := p.Signature(r, s)
 	if err != nil {
 		return words{}, err
@@ -162,7 +162,7 @@ func (s words) brief() string {
 
 // count returns how often the ranks of a shape make each call, by brief or by
 // full name.
-func (d *differ) count(s *reprise.Shape, brief bool) map[string]uint64 {
+func (d *differ) count(s *trace.Shape, brief bool) map[string]uint64 {
 	calls := make(map[string]uint64)
 	for n, times := range s.Grammar.Occurrences() {
 		name := d.nameIn(s, n, brief)
@@ -173,7 +173,7 @@ func (d *differ) count(s *reprise.Shape, brief bool) map[string]uint64 {
 
 // shown returns the name of a call as the ranks of a shape make it: with the values
 // of these ranks, unless several calls of that name have different ones.
-func (d *differ) shown(s *reprise.Shape, name string, brief bool) string {
+func (d *differ) shown(s *trace.Shape, name string, brief bool) string {
 	as := ""
 	for n := range s.Grammar.Occurrences() {
 		if d.nameIn(s, n, brief) != name {
@@ -196,7 +196,7 @@ func (d *differ) shown(s *reprise.Shape, name string, brief bool) string {
 }
 
 // describe returns how a shape differs from the one of most ranks.
-func (d *differ) describe(s *reprise.Shape) shapeInfo {
+func (d *differ) describe(s *trace.Shape) shapeInfo {
 	i := shapeInfo{Calls: s.Grammar.Len(), Without: []string{}, With: []string{}, Often: []countDifferent{}}
 	if s == d.most {
 		return i
@@ -234,7 +234,7 @@ func byTimes(calls map[string]uint64) []string {
 
 // describeShapes returns what tells shapes apart, those of most ranks first, and
 // of at most so many of them. Those that are nil are left out.
-func describeShapes(trace *reprise.Trace, shapes []*reprise.Shape, most int) []shapeInfo {
+func describeShapes(tr *trace.Trace, shapes []*trace.Shape, most int) []shapeInfo {
 	var order []int
 	for i, s := range shapes {
 		if s != nil {
@@ -246,7 +246,7 @@ func describeShapes(trace *reprise.Trace, shapes []*reprise.Shape, most int) []s
 	if len(order) == 0 {
 		return list
 	}
-	d := differ{trace: trace, names: make(map[sequitur.Symbol]callName), most: shapes[order[0]], signature: signaturesOf(trace)}
+	d := differ{trace: tr, names: make(map[sequitur.Symbol]callName), most: shapes[order[0]], signature: signaturesOf(tr)}
 	for _, number := range order[:min(len(order), most)] {
 		s := d.describe(shapes[number])
 		s.Shape, s.Ranks = number, shapes[number].Ranks
@@ -257,15 +257,15 @@ func describeShapes(trace *reprise.Trace, shapes []*reprise.Shape, most int) []s
 
 // signaturesOf returns a function that describes the signatures of a trace, in the
 // words of cat.
-func signaturesOf(trace *reprise.Trace) func(s *reprise.Shape, n int) (words, error) {
-	p := trace.Printer(reprise.PrintOptions{})
-	known := make(map[*reprise.Shape]func(reprise.Signature) (words, error))
-	return func(s *reprise.Shape, n int) (words, error) {
+func signaturesOf(tr *trace.Trace) func(s *trace.Shape, n int) (words, error) {
+	p := tr.Printer(trace.PrintOptions{})
+	known := make(map[*trace.Shape]func(trace.Signature) (words, error))
+	return func(s *trace.Shape, n int) (words, error) {
 		if s == nil {
-			return inWords(p, nil, trace.Signature(n))
+			return inWords(p, nil, tr.Signature(n))
 		}
 		if known[s] == nil {
-			known[s] = wordsOf(trace, p, s)
+			known[s] = wordsOf(tr, p, s)
 		}
 		return known[s](s.Signature(n))
 	}

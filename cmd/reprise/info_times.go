@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -15,6 +14,7 @@ import (
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A timeInfo is what info tells of the times of calls.
@@ -94,7 +94,7 @@ func describeHistograms(durations, gaps *timing.Histograms) *histogramInfo {
 
 // timesByFunction sums up durations or gaps by the name of the function: statistics
 // or, if there are none, histograms.
-func timesByFunction(t *reprise.Trace, s merge.Summary) []functionTimes {
+func timesByFunction(t *trace.Trace, s merge.Summary) []functionTimes {
 	all := make([]timing.Statistics, len(t.Functions()))
 	of := make([]*timing.Statistics, len(all)) // that of the first of the name
 	byName := make(map[string]*timing.Statistics)

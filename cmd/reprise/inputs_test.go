@@ -13,16 +13,16 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/mpi/simgrid"
 	"github.com/reprise-trace/reprise/mpi/spec"
-	"github.com/reprise-trace/reprise/ti"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -232,7 +232,7 @@ func makeInputs(t testing.TB) {
 func writeEmpty(t testing.TB) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := merge.Write(&b, merge.Run{Source: ti.Source}, nil); err != nil {
+	if err := merge.Write(&b, merge.Run{Source: simgrid.Source}, nil); err != nil {
 		t.Fatal(err)
 	}
 	writeFile(t, "empty.rpz", b.String())
@@ -431,15 +431,15 @@ func writeDamaged(t testing.TB) {
 }
 
 // withoutKind returns a copy of a trace without the sections of a kind.
-func withoutKind(t testing.TB, trace string, kind format.Kind) string {
+func withoutKind(t testing.TB, tr string, kind format.Kind) string {
 	t.Helper()
-	return without(t, trace, func(s format.Section) bool { return s.Kind == kind })
+	return without(t, tr, func(s format.Section) bool { return s.Kind == kind })
 }
 
 // without returns a copy of a trace without some sections.
-func without(t testing.TB, trace string, drop func(format.Section) bool) string {
+func without(t testing.TB, tr string, drop func(format.Section) bool) string {
 	t.Helper()
-	r, err := format.NewReader(strings.NewReader(trace), int64(len(trace)), format.Options{})
+	r, err := format.NewReader(strings.NewReader(tr), int64(len(tr)), format.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -461,9 +461,9 @@ func without(t testing.TB, trace string, drop func(format.Section) bool) string 
 }
 
 // section returns a section of a trace.
-func section(t testing.TB, trace string, kind format.Kind, key uint64) format.Section {
+func section(t testing.TB, tr string, kind format.Kind, key uint64) format.Section {
 	t.Helper()
-	r, err := format.NewReader(strings.NewReader(trace), int64(len(trace)), format.Options{})
+	r, err := format.NewReader(strings.NewReader(tr), int64(len(tr)), format.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -475,13 +475,13 @@ func section(t testing.TB, trace string, kind format.Kind, key uint64) format.Se
 }
 
 // describedAs returns the calls of a trace as those of another run.
-func describedAs(t testing.TB, trace *reprise.Trace, run merge.Run) string {
+func describedAs(t testing.TB, tr *trace.Trace, run merge.Run) string {
 	t.Helper()
 	var a merge.Accumulator
 	if err := a.Describe(run); err != nil {
 		t.Fatal(err)
 	}
-	if err := trace.AddTo(t.Context(), &a); err != nil {
+	if err := tr.AddTo(t.Context(), &a); err != nil {
 		t.Fatal(err)
 	}
 	var file bytes.Buffer
@@ -492,30 +492,30 @@ func describedAs(t testing.TB, trace *reprise.Trace, run merge.Run) string {
 }
 
 // records returns a copy of a trace with a record for each section, however small they are.
-func records(t testing.TB, trace string) string {
+func records(t testing.TB, tr string) string {
 	t.Helper()
-	return string(testtrace.Records(t, []byte(trace)))
+	return string(testtrace.Records(t, []byte(tr)))
 }
 
 // flip returns a copy of a trace, with records, in which a bit of a section is changed.
-func flip(t testing.TB, trace string, kind format.Kind, key uint64) string {
+func flip(t testing.TB, tr string, kind format.Kind, key uint64) string {
 	t.Helper()
-	return flipAt(t, trace, kind, key, func(s format.Section) int64 { return s.Offset + s.Size - 1 })
+	return flipAt(t, tr, kind, key, func(s format.Section) int64 { return s.Offset + s.Size - 1 })
 }
 
 // flipHead is flip where the section begins: only the index has what it is.
-func flipHead(t testing.TB, trace string, kind format.Kind, key uint64) string {
+func flipHead(t testing.TB, tr string, kind format.Kind, key uint64) string {
 	t.Helper()
-	return flipAt(t, trace, kind, key, func(s format.Section) int64 { return s.Offset })
+	return flipAt(t, tr, kind, key, func(s format.Section) int64 { return s.Offset })
 }
 
-func flipAt(t testing.TB, trace string, kind format.Kind, key uint64, at func(format.Section) int64) string {
+func flipAt(t testing.TB, tr string, kind format.Kind, key uint64, at func(format.Section) int64) string {
 	t.Helper()
-	if trace[7] == format.Version {
-		trace = records(t, trace)
+	if tr[7] == format.Version {
+		tr = records(t, tr)
 	}
-	data := []byte(trace)
-	data[at(section(t, trace, kind, key))] ^= 1
+	data := []byte(tr)
+	data[at(section(t, tr, kind, key))] ^= 1
 	return string(data)
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise/fact"
+	"github.com/reprise-trace/reprise/mpi/slice"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -139,7 +139,7 @@ func TestJSONNames(t *testing.T) {
 	}
 	c.object("replay", string(replayed))
 	c.object("proxy", invoke(t, "", "proxy", heatTrace, "-o", t.TempDir(), "--json").stdout)
-	sliced, err := json.Marshal(sliceAnswer{Schema: schema, Files: []fact.Count{{}}, Calls: []fact.Call{{}}, Open: &fact.Opening{}, Needed: []fact.Needed{{}}, Assumed: []fact.Assumption{{}}, Lines: []keptLine{{Steps: []fact.Step{{}}}}})
+	sliced, err := json.Marshal(sliceAnswer{Schema: schema, Files: []slice.Count{{}}, Calls: []slice.Call{{}}, Open: &slice.Opening{}, Needed: []slice.Needed{{}}, Assumed: []slice.Assumption{{}}, Lines: []keptLine{{Steps: []slice.Step{{}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

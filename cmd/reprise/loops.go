@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // maxTimedCalls is of how many calls the command grammar reads the times.
@@ -120,7 +120,7 @@ func chosenLoops(q *question, shape int) ([]*loops, error) {
 }
 
 // loopsOfRank returns the loops of a rank.
-func loopsOfRank(q *question, r *reprise.Rank, rank int) (*loops, error) {
+func loopsOfRank(q *question, r *trace.Rank, rank int) (*loops, error) {
 	l := &loops{rank: &rank, ranks: rankenc.SetOf(rank), different: r.Terminals()}
 	l.title = fmt.Sprintf("rank %d of %s: ", rank, text.Count(q.trace.Ranks()))
 	l.LoopTree.Call = callsOfRank(q.trace, r)
@@ -128,8 +128,8 @@ func loopsOfRank(q *question, r *reprise.Rank, rank int) (*loops, error) {
 }
 
 // callsOfRank returns a function that writes the calls of a rank.
-func callsOfRank(trace *reprise.Trace, r *reprise.Rank) func(sequitur.Symbol) string {
-	p := trace.Printer(reprise.PrintOptions{})
+func callsOfRank(tr *trace.Trace, r *trace.Rank) func(sequitur.Symbol) string {
+	p := tr.Printer(trace.PrintOptions{})
 	return func(s sequitur.Symbol) string { return string(p.AppendCall(nil, r.Call(s))) }
 }
 
@@ -149,7 +149,7 @@ func loopsOfShape(q *question, number int) (*loops, error) {
 	if err != nil {
 		return nil, err
 	}
-	words := wordsOf(q.trace, q.trace.Printer(reprise.PrintOptions{}), shape)
+	words := wordsOf(q.trace, q.trace.Printer(trace.PrintOptions{}), shape)
 	texts := make(map[sequitur.Symbol]string)
 	for n := range shape.Grammar.Occurrences() {
 		c, err := words(shape.Signature(int(n)))
@@ -166,15 +166,15 @@ func loopsOfShape(q *question, number int) (*loops, error) {
 
 // wordsOf returns a function that puts a signature of a shape into the words of a
 // Printer.
-func wordsOf(trace *reprise.Trace, p *reprise.Printer, s *reprise.Shape) func(reprise.Signature) (words, error) {
-	rank := sync.OnceValue(func() *reprise.Rank {
+func wordsOf(tr *trace.Trace, p *trace.Printer, s *trace.Shape) func(trace.Signature) (words, error) {
+	rank := sync.OnceValue(func() *trace.Rank {
 		for first := range s.Ranks.Ranges() {
-			r, _ := trace.Rank(first) // nil if it cannot be read
+			r, _ := tr.Rank(first) // nil if it cannot be read
 			return r
 		}
 		return nil
 	})
-	return func(signature reprise.Signature) (words, error) { return inWords(p, rank(), signature) }
+	return func(signature trace.Signature) (words, error) { return inWords(p, rank(), signature) }
 }
 
 // read sets the loops with the times of their ranks, if the trace has those of every

@@ -8,7 +8,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
 	"github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/merge"
 )
 

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // memoryFlag is the name of the flag that says how much memory a trace may take.
@@ -58,10 +58,10 @@ func memoryOf(ctx context.Context) int64 {
 
 // fileOptions returns the options for reading a file of size bytes.
 func fileOptions(ctx context.Context, size int64) format.Options {
-	return reprise.FileOptions(size, memoryOf(ctx))
+	return trace.FileOptions(size, memoryOf(ctx))
 }
 
 // reopen opens a trace that the program itself has just made: it may take any memory.
-func reopen(file []byte) (*reprise.Trace, error) {
-	return reprise.OpenReader(bytes.NewReader(file), int64(len(file)), math.MaxInt64)
+func reopen(file []byte) (*trace.Trace, error) {
+	return trace.OpenReader(bytes.NewReader(file), int64(len(file)), math.MaxInt64)
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/forged"
+	"github.com/reprise-trace/reprise/internal/test/forged"
 )
 
 // TestMemoryLimit asks for all of a file whose claims would take gigabytes, which is refused before

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/content"
 	"github.com/reprise-trace/reprise/internal/text"
@@ -22,6 +21,7 @@ import (
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 func newMerge() *cobra.Command {
@@ -216,20 +216,20 @@ func encodeAligned(cmd *cobra.Command, a *merge.Accumulator, part bool, bound in
 // describe fills in what is known of the file that was made, which has calls of
 // these ranks.
 func (s *mergeSummary) describe(file []byte, ranks rankenc.Set) error {
-	trace, err := reopen(file)
+	tr, err := reopen(file)
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.Output, err)
 	}
-	s.Ranks, s.Active, s.Shapes, s.Bytes = trace.Ranks(), ranks.Len(), trace.Shapes(), int64(len(file))
-	for i := range trace.Shapes() {
-		shape, err := trace.Shape(i)
+	s.Ranks, s.Active, s.Shapes, s.Bytes = tr.Ranks(), ranks.Len(), tr.Shapes(), int64(len(file))
+	for i := range tr.Shapes() {
+		shape, err := tr.Shape(i)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.Output, err)
 		}
 		s.Calls = wire.AddSat(s.Calls, wire.MulSat(uint64(shape.Ranks.Len()), shape.Grammar.Len()))
 	}
 	if !s.Part {
-		s.Clocks = trace.Run().Clocks
+		s.Clocks = tr.Run().Clocks
 		s.Missing = rankenc.World(s.Ranks).Difference(ranks)
 	}
 	return nil
@@ -402,24 +402,24 @@ func openPart(ctx context.Context, path string, read func(*format.Reader) error)
 }
 
 // openWhole opens a trace that has not lost the order of its calls.
-func openWhole(file *format.Reader) (*reprise.Trace, error) {
-	trace, err := reprise.OpenContainer(file)
-	if err == nil && trace.LostInterleaving() {
+func openWhole(file *format.Reader) (*trace.Trace, error) {
+	tr, err := trace.OpenContainer(file)
+	if err == nil && tr.LostInterleaving() {
 		return nil, errors.New("the order of the calls of different ranks is lost; reprise repair may save the rest")
 	}
-	return trace, err
+	return tr, err
 }
 
 // readTrace reads all ranks of a trace. One that is lost, or whose place among the
 // others is, is an error.
 func readTrace(ctx context.Context, file *format.Reader) (*merge.Accumulator, error) {
-	trace, err := openWhole(file)
+	tr, err := openWhole(file)
 	if err != nil {
 		return nil, err
 	}
 	a := new(merge.Accumulator)
-	if err := describeRun(a, trace.Run()); err != nil {
+	if err := describeRun(a, tr.Run()); err != nil {
 		return nil, err
 	}
-	return a, trace.AddTo(ctx, a)
+	return a, tr.AddTo(ctx, a)
 }

@@ -16,14 +16,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 )
 
-// A member is a process of a tree that merges parts. Its program of MPI, see [mpi.BuildReducer], tells it what to
+// A member is a process of a tree that merges parts. Its program of MPI, see [interpose.BuildReducer], tells it what to
 // read and what to merge, and passes on what it has.
 type member struct {
 	cmd       *cobra.Command
@@ -225,7 +225,7 @@ func (m *member) take(from io.Reader) error {
 		return nil
 	}
 	n := int64(given.Len())
-	file, err := format.NewReader(bytes.NewReader(given.Bytes()), n, reprise.FileOptions(n, math.MaxInt64)) // as this program has written it
+	file, err := format.NewReader(bytes.NewReader(given.Bytes()), n, trace.FileOptions(n, math.MaxInt64)) // as this program has written it
 	if err != nil {
 		return err
 	}

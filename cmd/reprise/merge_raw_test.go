@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/mpitest"
 	"github.com/reprise-trace/reprise/internal/test/e2e"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
 
 // orphan makes a directory of parts of two ranks in which that of rank 1 is missing, as its recorder was killed, and returns

@@ -19,7 +19,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/reprise-trace/reprise/internal/text"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/interpose"
 )
 
 // A treeOptions is how processes that a launcher starts merge parts along a tree.
@@ -208,7 +208,7 @@ func (s *mergeSummary) again(launcher []string) string {
 // commandLine returns the command line that starts the processes. Their program lies in a directory as well.
 func (o *treeOptions) commandLine(cmd *cobra.Command, launcher []string, s *mergeSummary, beside string) ([]string, error) {
 	ctx := cmd.Context()
-	command, err := mpi.Inspect(ctx, launcher)
+	command, err := interpose.Inspect(ctx, launcher)
 	if err != nil {
 		return nil, err
 	}
@@ -216,11 +216,11 @@ func (o *treeOptions) commandLine(cmd *cobra.Command, launcher []string, s *merg
 	if err != nil {
 		return nil, err
 	}
-	program, err := mpi.BuildReducer(ctx, mpicc, cacheDirectory(), nil)
+	program, err := interpose.BuildReducer(ctx, mpicc, cacheDirectory(), nil)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := mpi.Inspect(ctx, append(launcher[:len(launcher):len(launcher)], program.Path)); err != nil { // as the launcher may be of another MPI
+	if _, err := interpose.Inspect(ctx, append(launcher[:len(launcher):len(launcher)], program.Path)); err != nil { // as the launcher may be of another MPI
 		return nil, err
 	}
 	handed, err := hand(program.Path, program.MPI, beside)

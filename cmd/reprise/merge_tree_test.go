@@ -17,11 +17,11 @@ import (
 	"time"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/interpose"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -154,7 +154,7 @@ func TestMergeTreeNodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		program, err := mpi.BuildReducer(t.Context(), m.CC, mpitest.Cache(), nil)
+		program, err := interpose.BuildReducer(t.Context(), m.CC, mpitest.Cache(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

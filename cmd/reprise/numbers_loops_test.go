@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A grammarTruth is what grammar prints of a rank or a shape.
@@ -129,12 +129,12 @@ func checkGrammar(t *testing.T, path string, w truth, exact, series bool) {
 // keptSums returns between what the times lie that a trace keeps of the calls of a rank.
 func keptSums(t *testing.T, path string, rank int) (low, high float64) {
 	t.Helper()
-	trace, err := reprise.Open(path)
+	tr, err := trace.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer trace.Close()
-	times, err := trace.RankTimes()
+	defer tr.Close()
+	times, err := tr.RankTimes()
 	if err != nil {
 		t.Fatal(err)
 	}

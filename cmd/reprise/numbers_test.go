@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
 
 // A tally is what an independent sum over the calls of a run has of some of them.

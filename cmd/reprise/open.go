@@ -12,14 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/content"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/simgrid"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/ti"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A damagedError is the error of a trace that is cut off, or whose parts cannot be found
@@ -56,7 +56,7 @@ func (e damagedError) cutOff() (end int64, ok bool) {
 
 // detail returns where damage was seen, or nothing.
 func (e damagedError) detail() string {
-	var parse *reprise.ParseError
+	var parse *trace.ParseError
 	if !errors.As(e.err, &parse) {
 		return ""
 	}
@@ -66,19 +66,19 @@ func (e damagedError) detail() string {
 // isCutOff reports whether an error is of a file whose end, which says where its parts
 // are, is not what it should be.
 func isCutOff(err error) bool {
-	var parse *reprise.ParseError
+	var parse *trace.ParseError
 	return errors.As(err, &parse) && parse.Package == "format" && (parse.Field == "footer" || parse.Field == "index") &&
-		(errors.Is(err, reprise.ErrCorrupt) || errors.Is(err, io.ErrUnexpectedEOF))
+		(errors.Is(err, trace.ErrCorrupt) || errors.Is(err, io.ErrUnexpectedEOF))
 }
 
 // openTrace opens the trace at path. All its errors and those of the trace name
 // the path.
-func openTrace(ctx context.Context, path string) (*reprise.Trace, error) {
+func openTrace(ctx context.Context, path string) (*trace.Trace, error) {
 	impatient.Store(true)
 	if err := checkSeekable(path); err != nil {
 		return nil, err
 	}
-	trace, err := reprise.OpenFile(path, memoryOf(ctx))
+	tr, err := trace.OpenFile(path, memoryOf(ctx))
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return nil, fileError(path, err)
@@ -89,33 +89,33 @@ func openTrace(ctx context.Context, path string) (*reprise.Trace, error) {
 	case isCutOff(err):
 		return nil, damagedError{path, err}
 	}
-	return trace, err
+	return tr, err
 }
 
 // openReadable opens the trace at path for a command, which is to use what can be read of
 // it: it warns of what is damaged, and leaves that out. When the command is done, it
 // fails with what damageOf returns.
-func openReadable(cmd *cobra.Command, path string) (*reprise.Trace, error) {
-	trace, err := openTrace(cmd.Context(), path)
+func openReadable(cmd *cobra.Command, path string) (*trace.Trace, error) {
+	tr, err := openTrace(cmd.Context(), path)
 	if err != nil {
 		return nil, err
 	}
-	warnOfDamage(cmd.ErrOrStderr(), path, trace.Damage())
-	if err = trace.LeaveOutDamage(cmd.Context()); err == nil && trace.RankSet().Len() == 0 {
-		err = damageOf(path, trace)
+	warnOfDamage(cmd.ErrOrStderr(), path, tr.Damage())
+	if err = tr.LeaveOutDamage(cmd.Context()); err == nil && tr.RankSet().Len() == 0 {
+		err = damageOf(path, tr)
 	}
 	if err != nil {
-		trace.Close()
+		tr.Close()
 		return nil, err
 	}
-	return trace, nil
+	return tr, nil
 }
 
 // maxDamages is how many damaged sections a command warns of one by one.
 const maxDamages = 20
 
 // warnOfDamage says which sections of the trace at path are damaged.
-func warnOfDamage(stderr io.Writer, path string, list []reprise.Damage) {
+func warnOfDamage(stderr io.Writer, path string, list []trace.Damage) {
 	for i, d := range list {
 		if i == maxDamages {
 			warn(stderr, "%s: %s more cannot be read", path, text.Plural(len(list)-i, "section"))
@@ -126,7 +126,7 @@ func warnOfDamage(stderr io.Writer, path string, list []reprise.Damage) {
 }
 
 // partOf says what a section holds, and of which ranks.
-func partOf(d *reprise.Damage, ranks rankenc.Set) string {
+func partOf(d *trace.Damage, ranks rankenc.Set) string {
 	if ranks.Len() == 0 || d.Key == 0 && d.Kind != layout.KindColumns && d.Kind != layout.KindStreams { // it is of all ranks
 		return d.What
 	}
@@ -134,21 +134,21 @@ func partOf(d *reprise.Damage, ranks rankenc.Set) string {
 }
 
 // unreadable returns the ranks of a trace whose calls cannot be read.
-func unreadable(trace *reprise.Trace) rankenc.Set {
-	return trace.RecordedRanks().Difference(trace.RankSet())
+func unreadable(tr *trace.Trace) rankenc.Set {
+	return tr.RecordedRanks().Difference(tr.RankSet())
 }
 
 // damageOf returns the error of the trace at path if it is damaged.
-func damageOf(path string, trace *reprise.Trace) error {
+func damageOf(path string, tr *trace.Trace) error {
 	var parts []string
-	if ranks := unreadable(trace); ranks.Len() > 0 {
+	if ranks := unreadable(tr); ranks.Len() > 0 {
 		parts = append(parts, text.Ranks(ranks))
 	}
 	untimed := make(map[string]rankenc.Set)
-	for _, d := range trace.Damage() {
+	for _, d := range tr.Damage() {
 		untimed[d.What] = untimed[d.What].Union(d.Ranks)
 	}
-	for _, d := range trace.Damage() {
+	for _, d := range tr.Damage() {
 		if what := partOf(&d, untimed[d.What]); (d.Times || d.Ranks.Len() == 0) && !slices.Contains(parts, what) {
 			parts = append(parts, what)
 		}
@@ -172,18 +172,18 @@ func checkSeekable(path string) error {
 // empty string.
 func hint(command string, err error) string {
 	var (
-		read    *ti.ReadError
-		parse   *reprise.ParseError
+		read    *simgrid.ReadError
+		parse   *trace.ParseError
 		section *merge.SectionError
 		damaged damagedError
-		memory  *reprise.MemoryError
+		memory  *trace.MemoryError
 		other   content.Error
 		version *format.VersionError
 	)
 	switch {
 	case errors.As(err, &memory) && memory.Grows:
 		return fmt.Sprintf("; --memory %dMiB, or more, allows it", memory.Need>>19)
-	case errors.Is(err, ti.ErrOutside):
+	case errors.Is(err, simgrid.ErrOutside):
 		return "; --outside reads all files that are named"
 	case errors.As(err, &memory):
 		return fmt.Sprintf("; --memory %dMiB allows it", memory.Need>>20+1)
@@ -206,7 +206,7 @@ func hint(command string, err error) string {
 		return fmt.Sprintf("; reprise repair %s -o saved.rpz saves what can be read", quoted(damaged.path))
 	case errors.As(err, &section) && (section.Kind == layout.KindPart || section.Kind == layout.KindShape): // of a part file
 	case !errors.As(err, &parse) && section == nil: // not about a trace
-	case errors.Is(err, reprise.ErrCorrupt), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, trace.ErrCorrupt), errors.Is(err, io.ErrUnexpectedEOF):
 		return "; reprise repair may save the rest"
 	}
 	return ""
@@ -214,7 +214,7 @@ func hint(command string, err error) string {
 
 // contentHint returns how a file that holds something else than text is used.
 func contentHint(command, file, content string) string {
-	if file == "input" { // as package ti calls standard input
+	if file == "input" { // as package simgrid calls standard input
 		file = "FILE"
 	}
 	file = quoted(file)

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/forged"
+	"github.com/reprise-trace/reprise/internal/test/forged"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/tracer"

@@ -11,13 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/mpi/replay"
+	"github.com/reprise-trace/reprise/mpi/replay/loggps"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/replay"
-	"github.com/reprise-trace/reprise/replay/loggps"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A prediction is what predict is asked for.
@@ -216,7 +216,7 @@ func scaleToRanks(q *question, recorded *replay.Recorded) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	recorded.Scale(func(rank *reprise.Rank) iter.Seq2[uint32, replay.Mean] {
+	recorded.Scale(func(rank *trace.Rank) iter.Seq2[uint32, replay.Mean] {
 		loops := times.RankLoops(rank)
 		if !loops.Scaled {
 			return nil

@@ -12,9 +12,9 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/reprise-trace/reprise/mpi/replay"
+	"github.com/reprise-trace/reprise/mpi/replay/loggps"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/replay"
-	"github.com/reprise-trace/reprise/replay/loggps"
 )
 
 // A machineFile is the parameters of a machine as a file has them. What it does not have is as in

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/mpi/replay/loggps"
+	"github.com/reprise-trace/reprise/mpi/simgrid"
 	"github.com/reprise-trace/reprise/mpi/spec"
-	"github.com/reprise-trace/reprise/replay/loggps"
-	"github.com/reprise-trace/reprise/ti"
 )
 
 // checkFunctions returns an error if a machine has a factor of a function that is neither one of the trace nor one of MPI or
@@ -23,7 +23,7 @@ func (m *machineFlags) checkFunctions(q *question, factors map[string]loggps.Fac
 	for _, f := range spec.Functions() {
 		names = append(names, f.Name)
 	}
-	for _, f := range ti.Functions() {
+	for _, f := range simgrid.Functions() {
 		names = append(names, f.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(factors)) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
 )
 
 // TestMachineFunctions checks what is said of functions with factors that there are not, or that the trace does not call.

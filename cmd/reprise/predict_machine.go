@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/mpi/replay"
+	"github.com/reprise-trace/reprise/mpi/replay/loggps"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/replay"
-	"github.com/reprise-trace/reprise/replay/loggps"
 )
 
 // A machineFlags says what machine a run is predicted for.

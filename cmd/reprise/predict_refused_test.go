@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -18,7 +18,7 @@ import (
 func TestPredictDamaged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeScaling(t)
-	whole, err := reprise.Open("scale4.rpz")
+	whole, err := trace.Open("scale4.rpz")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/replay"
-	"github.com/reprise-trace/reprise/replay/loggps"
+	"github.com/reprise-trace/reprise/mpi/replay"
+	"github.com/reprise-trace/reprise/mpi/replay/loggps"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -84,7 +84,7 @@ func TestPredictAgain(t *testing.T) {
 	if made := must(t, "info", "exact.rpz"); !strings.Contains(made, "reprise predict heat.rpz --times=exact") {
 		t.Errorf("info does not say that it is a prediction: %s", made)
 	}
-	made, err := reprise.Open("exact.rpz")
+	made, err := trace.Open("exact.rpz")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,16 +9,16 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/replay"
+	"github.com/reprise-trace/reprise/mpi/replay"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A predictedTrace is a trace with the times of a replay in place of its own.
 type predictedTrace struct {
-	trace *reprise.Trace
+	trace *trace.Trace
 	exact *timing.SeriesCodec // of the times of every call; nil for statistics alone
 	ranks map[int]*predictedTimes
 }
@@ -40,7 +40,7 @@ type predictedThread struct {
 	series     *timing.SeriesBuilder
 }
 
-func newPredictedTrace(t *reprise.Trace, exact bool) *predictedTrace {
+func newPredictedTrace(t *trace.Trace, exact bool) *predictedTrace {
 	p := &predictedTrace{trace: t, ranks: make(map[int]*predictedTimes)}
 	if exact {
 		codec := timing.NewLossless(timing.Zstd)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -17,6 +16,7 @@ import (
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/report"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 
 	"github.com/spf13/cobra"
 )
@@ -247,7 +247,7 @@ func noTimes(q *question) string {
 }
 
 // leftOutText says why a trace with statistics has no times of each rank, if that is known.
-func leftOutText(t *reprise.Trace) string {
+func leftOutText(t *trace.Trace) string {
 	if !t.LeavesOutRankTimes() {
 		return ""
 	}

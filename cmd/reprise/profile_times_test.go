@@ -12,7 +12,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/ti"
+	"github.com/reprise-trace/reprise/mpi/simgrid"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -171,12 +171,12 @@ func TestImbalanceLate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := ti.NewReader(strings.NewReader(fmt.Sprintf("%d %s %d 0 10 1\n", rank, name, 1-rank)), ti.Options{})
+		in := simgrid.NewReader(strings.NewReader(fmt.Sprintf("%d %s %d 0 10 1\n", rank, name, 1-rank)), simgrid.Options{})
 		call, err := in.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range ti.Functions() {
+		for _, f := range simgrid.Functions() {
 			r.Declare(f)
 		}
 		for i := range int64(10) {
@@ -189,7 +189,7 @@ func TestImbalanceLate(t *testing.T) {
 		parts = append(parts, r.Finish(rank))
 	}
 	var b bytes.Buffer
-	if err := merge.Write(&b, merge.Run{Ranks: 2, Source: ti.Source}, parts); err != nil {
+	if err := merge.Write(&b, merge.Run{Ranks: 2, Source: simgrid.Source}, parts); err != nil {
 		t.Fatal(err)
 	}
 	writeFile(t, "late.rpz", b.String())

@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/text"
-	"github.com/reprise-trace/reprise/proxy"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/mpi/proxy"
+	"github.com/reprise-trace/reprise/mpi/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 func newProxy() *cobra.Command {
@@ -129,9 +129,9 @@ func recordedOn(cmd *cobra.Command, paths []string, ranks int) (string, error) {
 }
 
 // hasTimes reports whether a trace says how long gaps are: it has their times, or is one of SimGrid, with amounts of computing.
-func hasTimes(trace *reprise.Trace) (bool, error) {
-	_, gaps, err := trace.Summaries()
-	return len(gaps.Statistics) > 0 || slices.ContainsFunc(trace.Functions(), semantics.HasAmount), err
+func hasTimes(tr *trace.Trace) (bool, error) {
+	_, gaps, err := tr.Summaries()
+	return len(gaps.Statistics) > 0 || slices.ContainsFunc(tr.Functions(), semantics.HasAmount), err
 }
 
 // An extrapolatedRun says of what a run is made.

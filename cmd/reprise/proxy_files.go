@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise/proxy"
+	"github.com/reprise-trace/reprise/mpi/proxy"
 )
 
 // How a proxy replaces an earlier one: a list beside its files has their digests, and those that are as they were written are replaced. What

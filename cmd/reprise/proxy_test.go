@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 )
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
@@ -22,6 +21,7 @@ import (
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A question is what the commands that ask about a trace have in common: the
@@ -29,7 +29,7 @@ import (
 type question struct {
 	*cobra.Command
 	path  string
-	trace *reprise.Trace
+	trace *trace.Trace
 
 	json, all bool
 	rankText  string       // of --ranks
@@ -264,7 +264,7 @@ func addSeries(q *question, series *bool) {
 
 // chosenRanks returns the ranks of the option, which must be some of those of the
 // trace at path: nil for all of them.
-func chosenRanks(cmd *cobra.Command, list string, trace *reprise.Trace, path string) (*rankenc.Set, error) {
+func chosenRanks(cmd *cobra.Command, list string, tr *trace.Trace, path string) (*rankenc.Set, error) {
 	if f := cmd.Flags().Lookup("ranks"); f == nil || !f.Changed || list == "all" {
 		return nil, nil
 	}
@@ -273,13 +273,13 @@ func chosenRanks(cmd *cobra.Command, list string, trace *reprise.Trace, path str
 		return nil, usageError{errors.New("--ranks: " + strings.TrimPrefix(err.Error(), "rankenc: ranks "))}
 	}
 	for first, last := range set.Ranges() {
-		if last >= trace.Ranks() { // which depends on the trace: the command line is as it should be
-			return nil, noRank(path, max(first, trace.Ranks()), trace.Ranks())
+		if last >= tr.Ranks() { // which depends on the trace: the command line is as it should be
+			return nil, noRank(path, max(first, tr.Ranks()), tr.Ranks())
 		}
 	}
-	readable := set.Difference(unreadable(trace))
+	readable := set.Difference(unreadable(tr))
 	if readable.Len() == 0 && set.Len() > 0 {
-		return nil, damageOf(path, trace)
+		return nil, damageOf(path, tr)
 	}
 	return &readable, nil
 }
@@ -390,8 +390,8 @@ func (w *window) check(cmd *cobra.Command) error {
 }
 
 // times returns the times of w by the clock of the trace.
-func (w *window) times(trace *reprise.Trace) (from, to int64, err error) {
-	t, err := query.OpenTimes(trace)
+func (w *window) times(tr *trace.Trace) (from, to int64, err error) {
+	t, err := query.OpenTimes(tr)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -410,22 +410,22 @@ func addTime(begin int64, t timeFlag) int64 {
 }
 
 // damages reports whether sections of some kinds are damaged.
-func damages(trace *reprise.Trace, kinds ...format.Kind) bool {
-	return slices.ContainsFunc(trace.Damage(), func(d reprise.Damage) bool { return slices.Contains(kinds, d.Kind) })
+func damages(tr *trace.Trace, kinds ...format.Kind) bool {
+	return slices.ContainsFunc(tr.Damage(), func(d trace.Damage) bool { return slices.Contains(kinds, d.Kind) })
 }
 
 // damagesTimes reports whether times of calls are damaged.
-func damagesTimes(trace *reprise.Trace) bool {
-	return damages(trace, layout.KindSeries, layout.KindSummaries, layout.KindRankTimes)
+func damagesTimes(tr *trace.Trace) bool {
+	return damages(tr, layout.KindSeries, layout.KindSummaries, layout.KindRankTimes)
 }
 
 // errNoTimes returns the error of a question about times that the trace has not, or that
 // are damaged.
-func errNoTimes(path string, trace *reprise.Trace) error {
-	if damagesTimes(trace) {
-		return damageOf(path, trace)
+func errNoTimes(path string, tr *trace.Trace) error {
+	if damagesTimes(tr) {
+		return damageOf(path, tr)
 	}
-	if trace.Run().Source == collect.Source {
+	if tr.Run().Source == collect.Source {
 		return errors.New("the trace has no times: reprise record --times statistics, or all, keeps them")
 	}
 	return errors.New("the trace has no times: reprise predict -o writes one with those of a machine")
@@ -436,9 +436,9 @@ const threadsNote = "estimates put the calls of all threads of a rank one after 
 
 // hasThreads reports whether functions of a trace say which thread called them, as
 // those do that other threads than the first call.
-func hasThreads(trace *reprise.Trace) bool {
-	return slices.ContainsFunc(trace.Functions(), func(f cst.Function) bool {
-		return len(f.Params) > 0 && f.Params[0].Name == reprise.ThreadParam && f.Params[0].Type.Kind == cst.KindInt
+func hasThreads(tr *trace.Trace) bool {
+	return slices.ContainsFunc(tr.Functions(), func(f cst.Function) bool {
+		return len(f.Params) > 0 && f.Params[0].Name == trace.ThreadParam && f.Params[0].Type.Kind == cst.KindInt
 	})
 }
 
@@ -487,10 +487,10 @@ func (r recorded) print(w io.Writer) {
 // calls returns a function that writes a signature of the trace as a call. Requests are called
 // what they are called in the first rank that makes the call.
 func (q *question) calls() func(signature int) string {
-	p := q.trace.Printer(reprise.PrintOptions{})
-	first := sync.OnceValue(func() []*reprise.Rank { return firstRanks(q.trace) })
+	p := q.trace.Printer(trace.PrintOptions{})
+	first := sync.OnceValue(func() []*trace.Rank { return firstRanks(q.trace) })
 	return func(n int) string {
-		s, r := q.trace.Signature(n), (*reprise.Rank)(nil)
+		s, r := q.trace.Signature(n), (*trace.Rank)(nil)
 		if slices.ContainsFunc(s.Function.Params, isRequest) {
 			r = first()[n]
 		}
@@ -513,15 +513,15 @@ func isRequest(p cst.Param) bool {
 
 // firstRanks returns, for each signature, a rank of the first shape that makes the call; nil
 // if it cannot be read.
-func firstRanks(trace *reprise.Trace) []*reprise.Rank {
-	ranks := make([]*reprise.Rank, trace.Signatures())
-	for number := range trace.Shapes() {
-		s, err := trace.Shape(number)
+func firstRanks(tr *trace.Trace) []*trace.Rank {
+	ranks := make([]*trace.Rank, tr.Signatures())
+	for number := range tr.Shapes() {
+		s, err := tr.Shape(number)
 		if err != nil || s.Ranks.Len() == 0 {
 			continue
 		}
-		rank := sync.OnceValue(func() *reprise.Rank {
-			r, _ := trace.Rank(s.Ranks.At(0))
+		rank := sync.OnceValue(func() *trace.Rank {
+			r, _ := tr.Rank(s.Ranks.At(0))
 			return r
 		})
 		for n := range s.Grammar.Occurrences() {

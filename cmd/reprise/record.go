@@ -18,7 +18,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/interpose"
 )
 
 // recordExample is how most runs are recorded.
@@ -138,7 +138,7 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) error {
 	if _, err := exec.LookPath(args[0]); err != nil {
 		return notStarted(cmd, args[0], err)
 	}
-	inspected, err := mpi.Inspect(cmd.Context(), args)
+	inspected, err := interpose.Inspect(cmd.Context(), args)
 	if err != nil {
 		return err
 	}
@@ -252,7 +252,7 @@ var schedulers = [...]struct{ name, variable string }{
 }
 
 // origin returns what the trace says of who made it.
-func (o *recordOptions) origin(args []string, library *mpi.Interposer) (made merge.Origin) {
+func (o *recordOptions) origin(args []string, library *interpose.Interposer) (made merge.Origin) {
 	if o.anonymous {
 		return made
 	}

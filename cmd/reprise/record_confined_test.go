@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
 
 // TestRecordConfined records programs that can open no files any more, and then make more calls than the segments hold that there are by then.

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
 
 // TestRecordSignals interrupts a recorder, in some cases more than once: the program

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
 
 // TestRecordHandled ends a recorder by a signal that the program handles: it comes to its

@@ -17,10 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 var kills = flag.Int("kills", tier.Number(1, 2), "how often TestKilledAnywhere kills in each of its ways")
@@ -69,10 +69,10 @@ func (way *killing) check(t *testing.T, m *mpitest.MPI, program string, after ti
 	t.Helper()
 	const ranks = 2
 	directory, returned, spool := t.TempDir(), t.TempDir(), t.TempDir()
-	raw, trace := filepath.Join(directory, "raw"), filepath.Join(directory, "run.rpz")
-	flags := []string{"record", "-q", "--sites", "none", "-o", trace, "--spool", spool, "--"}
+	raw, tr := filepath.Join(directory, "raw"), filepath.Join(directory, "run.rpz")
+	flags := []string{"record", "-q", "--sites", "none", "-o", tr, "--spool", spool, "--"}
 	if way.raw {
-		flags = []string{"record", "-q", "--sites", "none", "-o", trace, "--keep-raw", raw, "--"}
+		flags = []string{"record", "-q", "--sites", "none", "-o", tr, "--keep-raw", raw, "--"}
 	}
 	mark := fmt.Sprintf("REPRISE_TEST_KILL=%d.%d", os.Getpid(), time.Now().UnixNano())
 	cmd := process(t, append(flags, m.Launch(ranks, program, returned)...)...)
@@ -124,15 +124,15 @@ func (way *killing) check(t *testing.T, m *mpitest.MPI, program string, after ti
 		return false
 	}
 	for _, raw := range left {
-		if r := invoke(t, "", "collect", raw, "-o", trace); r.status != exitOK {
+		if r := invoke(t, "", "collect", raw, "-o", tr); r.status != exitOK {
 			t.Fatalf("killed after %v: %s", after, r.stderr)
 		}
 	}
-	if made := opened(t, trace).Run().Origin; len(made.Commands) != 1 || !strings.Contains(made.Commands[0], program) || len(made.Hosts) != 1 {
+	if made := opened(t, tr).Run().Origin; len(made.Commands) != 1 || !strings.Contains(made.Commands[0], program) || len(made.Hosts) != 1 {
 		t.Errorf("killed after %v: made by %+v", after, made)
 	}
 	for rank, n := range want {
-		got := countOfRank(t, trace, rank) // and MPI_Init, MPI_Comm_rank, MPI_Comm_size, and one that had not returned, or just
+		got := countOfRank(t, tr, rank) // and MPI_Init, MPI_Comm_rank, MPI_Comm_size, and one that had not returned, or just
 		if got < n+3 || got > n+3+2 {
 			t.Errorf("killed after %v: %d calls of rank %d in the trace, and %d had returned\n%s", after, got, rank, n, &output)
 		}
@@ -227,13 +227,13 @@ func namesIn(t *testing.T, directory string) (names []string) {
 // countOfRank returns how many calls of a rank are in a trace, none if there is no such trace.
 func countOfRank(t *testing.T, path string, number int) uint64 {
 	t.Helper()
-	trace, err := reprise.Open(path)
+	tr, err := trace.Open(path)
 	if err != nil {
 		t.Error(err)
 		return 0
 	}
-	defer trace.Close()
-	rank, err := trace.Rank(number)
+	defer tr.Close()
+	rank, err := tr.Rank(number)
 	if err != nil {
 		t.Error(err)
 		return 0

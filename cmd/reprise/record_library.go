@@ -16,7 +16,7 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/regular"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/interpose"
 )
 
 // A handed library or program is one that a process built for those on other nodes, which build nothing. They
@@ -53,12 +53,12 @@ func hand(path, mpiName, directory string) (handed, error) {
 	if err := os.WriteFile(copied, file, 0o600); err != nil {
 		return handed{}, err
 	}
-	return handed{Files: []string{path, copied}, Digest: mpi.Digest(file), MPI: mpiName}, nil
+	return handed{Files: []string{path, copied}, Digest: interpose.Digest(file), MPI: mpiName}, nil
 }
 
 // take returns the path of the file on this node.
 func (h *handed) take(ctx context.Context) (string, error) {
-	path, err := mpi.Take(ctx, h.Digest, h.Files, cacheDirectory())
+	path, err := interpose.Take(ctx, h.Digest, h.Files, cacheDirectory())
 	if err != nil {
 		err = fmt.Errorf("%w: all nodes must see one of these files: their directories are those of XDG_CACHE_HOME and of the output", err)
 	}
@@ -92,11 +92,11 @@ func (h *handed) markStarted() {
 
 // library returns the interposer: the one that another process hands over, or lays beside the parts, or the one that it finds or
 // builds. Afterwards, done is to be called.
-func (o *recordOptions) library(cmd *cobra.Command, command *mpi.Command) (library *mpi.Interposer, done func(), err error) {
+func (o *recordOptions) library(cmd *cobra.Command, command *interpose.Command) (library *interpose.Interposer, done func(), err error) {
 	done = func() {}
 	switch {
 	case o.handed.wanted():
-		library = &mpi.Interposer{MPI: o.handed.MPI}
+		library = &interpose.Interposer{MPI: o.handed.MPI}
 		library.Path, err = o.handed.take(cmd.Context())
 	case o.output.parts != "" && underLauncher():
 		s := sharing{cmd: cmd, command: command, o: o, directory: filepath.Join(o.output.parts, sharedDirectory), done: done}
@@ -111,7 +111,7 @@ func (o *recordOptions) library(cmd *cobra.Command, command *mpi.Command) (libra
 // A sharing is how the recorders that a launcher starts come to a library, of which the first builds one and lays it beside the parts.
 type sharing struct {
 	cmd       *cobra.Command
-	command   *mpi.Command
+	command   *interpose.Command
 	o         *recordOptions
 	directory string
 	failed    bool // to build here
@@ -137,8 +137,8 @@ const (
 )
 
 // library returns the library. It is looked for without a compiler first; one process at a time tries to build it.
-func (s *sharing) library() (*mpi.Interposer, error) {
-	if kept, ok := mpi.KeptInterposer(s.cmd.Context(), s.command, cmp.Or(s.o.mpicc, os.Getenv("MPICC")), cacheDirectory()); ok {
+func (s *sharing) library() (*interpose.Interposer, error) {
+	if kept, ok := interpose.Kept(s.cmd.Context(), s.command, cmp.Or(s.o.mpicc, os.Getenv("MPICC")), cacheDirectory()); ok {
 		s.lay(kept)
 		return kept, nil
 	}
@@ -150,7 +150,7 @@ func (s *sharing) library() (*mpi.Interposer, error) {
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		if h, ok := s.laid(); ok {
 			path, err := h.take(s.cmd.Context())
-			return &mpi.Interposer{Path: path, MPI: h.MPI}, err
+			return &interpose.Interposer{Path: path, MPI: h.MPI}, err
 		}
 		library, building, failures := s.try()
 		if library != nil {
@@ -174,7 +174,7 @@ func (s *sharing) library() (*mpi.Interposer, error) {
 
 // try builds the library if nobody does, and this machine has not failed to yet. Else it says whether another builds, and why others
 // could not.
-func (s *sharing) try() (library *mpi.Interposer, building bool, failures []error) {
+func (s *sharing) try() (library *interpose.Interposer, building bool, failures []error) {
 	for i := range mostAttempts {
 		claim := filepath.Join(s.directory, fmt.Sprint("attempt-", i))
 		var a attempt
@@ -210,7 +210,7 @@ func (s *sharing) try() (library *mpi.Interposer, building bool, failures []erro
 func (s *sharing) remove() { os.RemoveAll(s.directory) }
 
 // lay lays the library beside the parts, unless another has. The directory is removed when the program has ended.
-func (s *sharing) lay(library *mpi.Interposer) {
+func (s *sharing) lay(library *interpose.Interposer) {
 	if err := os.MkdirAll(s.directory, 0o700); err != nil {
 		return // nobody else gets it, and says so
 	}
@@ -233,7 +233,7 @@ const laidFile = "library.json"
 func (s *sharing) laid() (h handed, ok bool) {
 	path := filepath.Join(s.directory, laidFile)
 	text, err := regular.ReadFile(path, maxOrigin)
-	return h, err == nil && mpi.IsPrivate(path) && json.Unmarshal(text, &h) == nil && h.wanted()
+	return h, err == nil && interpose.IsPrivate(path) && json.Unmarshal(text, &h) == nil && h.wanted()
 }
 
 // writeWhole writes a file that is complete when it is there.
@@ -255,7 +255,7 @@ func runUnrecorded(cmd *cobra.Command, args []string, cause error) error {
 }
 
 // interposer builds the library that records, or finds it.
-func interposer(cmd *cobra.Command, command *mpi.Command, o *recordOptions) (*mpi.Interposer, error) {
+func interposer(cmd *cobra.Command, command *interpose.Command, o *recordOptions) (*interpose.Interposer, error) {
 	ctx := cmd.Context()
 	mpicc, err := compilerOf(ctx, command, o.mpicc)
 	if err != nil {
@@ -265,14 +265,14 @@ func interposer(cmd *cobra.Command, command *mpi.Command, o *recordOptions) (*mp
 	b := building{stderr: cmd.ErrOrStderr()}
 	defer b.end()
 	if o.quiet || o.json {
-		return mpi.BuildInterposer(ctx, mpicc, cache, nil)
+		return interpose.Build(ctx, mpicc, cache, nil)
 	}
-	return mpi.BuildInterposer(ctx, mpicc, cache, b.begin)
+	return interpose.Build(ctx, mpicc, cache, b.begin)
 }
 
 // compilerOf returns the compiler command of the MPI that a command line starts programs of, which is named unless it is
 // empty.
-func compilerOf(ctx context.Context, command *mpi.Command, named string) (string, error) {
+func compilerOf(ctx context.Context, command *interpose.Command, named string) (string, error) {
 	mpicc := cmp.Or(named, os.Getenv("MPICC"))
 	if mpicc != "" {
 		return mpicc, command.CheckCompiler(ctx, mpicc, cacheDirectory())

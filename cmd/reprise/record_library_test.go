@@ -10,15 +10,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/mpitest"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
+	"github.com/reprise-trace/reprise/mpi/interpose"
 )
 
 // countedCompiler makes a compiler command that writes a line to a file each time that it is run. The interposer it copies, as it takes
 // long to build.
 func countedCompiler(t *testing.T, m *mpitest.MPI, directory string) (mpicc, count string) {
 	t.Helper()
-	library, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache(), nil)
+	library, err := interpose.Build(t.Context(), m.CC, mpitest.Cache(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,14 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise/internal/text"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/interpose"
 	"github.com/reprise-trace/reprise/query"
 )
 
 // recordAndMerge records a run on any number of nodes, in two steps with one launcher: each process has a recorder that writes
 // a part to a directory of its node, then as many processes merge the parts. If those of the program are to merge them, the
 // second step is only for what they could not.
-func recordAndMerge(cmd *cobra.Command, command *mpi.Command, args []string, o *recordOptions) error {
+func recordAndMerge(cmd *cobra.Command, command *interpose.Command, args []string, o *recordOptions) error {
 	launcher, program, err := splitLauncher(command, args)
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func recordAndMerge(cmd *cobra.Command, command *mpi.Command, args []string, o *
 	if err != nil {
 		return err
 	}
-	if _, err := mpi.BuildReducer(cmd.Context(), mpicc, cacheDirectory(), nil); err != nil {
+	if _, err := interpose.BuildReducer(cmd.Context(), mpicc, cacheDirectory(), nil); err != nil {
 		return err
 	}
 	beside, finish, err := handing(o.output.path)
@@ -110,7 +110,7 @@ func exists(path string) bool {
 }
 
 // splitLauncher returns the launcher of a command line, and the program with its arguments.
-func splitLauncher(command *mpi.Command, args []string) (launcher, program []string, err error) {
+func splitLauncher(command *interpose.Command, args []string) (launcher, program []string, err error) {
 	i := slices.Index(args, command.Program)
 	switch {
 	case i < 0 || i > 0 && args[i-1] == "-c": // of a shell

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 

@@ -15,11 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
-	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // recorder returns the command record as a process of its own. The spool is to be
@@ -68,13 +68,13 @@ func TestRecord(t *testing.T) {
 		t.Run(m.Name, func(t *testing.T) {
 			m.Parallel(t)
 			directory := t.TempDir()
-			trace, raw := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "raw")
+			tr, raw := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "raw")
 			if err := os.Mkdir(raw, 0o755); err != nil {
 				t.Fatal(err)
 			}
 			input := strings.Repeat("comes in and goes out\n", 1000) // launchers lose more
 			line := append([]string{"sh", "-c", `"$@" && exit 3`, "sh"}, m.Launch(2, m.Build(t, "filter.c"), "busy")...)
-			cmd := recorder(t, m, []string{"-o", trace, "--keep-raw", raw}, line...)
+			cmd := recorder(t, m, []string{"-o", tr, "--keep-raw", raw}, line...)
 			cmd.Stdin = strings.NewReader(input)
 			got := outcome(t, cmd)
 			if got.stdout != input || got.status != 3 {
@@ -83,10 +83,10 @@ func TestRecord(t *testing.T) {
 			if s, err := os.Stat(raw); err != nil || s.Mode().Perm() != 0o700 {
 				t.Errorf("%v, %v", s.Mode(), err)
 			}
-			info := infoOf(t, trace)
+			info := infoOf(t, tr)
 			for _, pattern := range []string{
 				fmt.Sprintf(`(?m)^2 ranks know of %d bytes$`, 2*len(input)),
-				fmt.Sprintf(`(?m)^reprise: %s: %s calls of 2 ranks in %d bytes \(.* raw\)$`, trace, text.Count(info.Calls), info.Bytes),
+				fmt.Sprintf(`(?m)^reprise: %s: %s calls of 2 ranks in %d bytes \(.* raw\)$`, tr, text.Count(info.Calls), info.Bytes),
 				`(?m)^reprise: cost: \d.*% of the time, .* s of collecting, .* s at the end$`,
 				`(?m)^reprise: the command ended with status 3$`,
 			} {
@@ -100,10 +100,10 @@ func TestRecord(t *testing.T) {
 			if info.Source != "MPI" || info.Size != 2 || callsOf(info, "MPI_Finalize") != 2 || callsOf(info, "MPI_Bcast") < 6 || info.Calls < 40000 {
 				t.Errorf("%+v", info)
 			}
-			if listed, want := must(t, "cat", trace, "--format", "text"), "MPI_Bcast(buffer=stack, count=1, datatype=MPI_INT, root=0, comm=MPI_COMM_WORLD, site=\"filter.c:23 main\")\n"; !strings.Contains(listed, want) {
+			if listed, want := must(t, "cat", tr, "--format", "text"), "MPI_Bcast(buffer=stack, count=1, datatype=MPI_INT, root=0, comm=MPI_COMM_WORLD, site=\"filter.c:23 main\")\n"; !strings.Contains(listed, want) {
 				t.Errorf("no %s in\n%s", want, listed)
 			}
-			if got, want := must(t, "verify", trace, raw), fmt.Sprintf("equal: %s of 2 ranks\n", text.Plural(info.Calls, "call")); got != want {
+			if got, want := must(t, "verify", tr, raw), fmt.Sprintf("equal: %s of 2 ranks\n", text.Plural(info.Calls, "call")); got != want {
 				t.Errorf("verify says %q, want %q", got, want)
 			}
 			parts := filepath.Join(directory, "a", "parts")
@@ -112,7 +112,7 @@ func TestRecord(t *testing.T) {
 				t.Errorf("the part that is collected has %d calls of %d", i.Calls, info.Calls)
 			}
 			changeMark(t, raw)
-			if got := invoke(t, "", "verify", trace, raw); got.status != exitFailure || strings.Count(got.stderr, "the check is another, so that the file was changed or damaged") != 2 {
+			if got := invoke(t, "", "verify", tr, raw); got.status != exitFailure || strings.Count(got.stderr, "the check is another, so that the file was changed or damaged") != 2 {
 				t.Errorf("verify of what was changed: %+v", got)
 			}
 		})
@@ -120,9 +120,9 @@ func TestRecord(t *testing.T) {
 }
 
 // infoOf returns what info says of a trace.
-func infoOf(t *testing.T, trace string) (i infoAnswer) {
+func infoOf(t *testing.T, tr string) (i infoAnswer) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(must(t, "info", trace, "--json")), &i); err != nil {
+	if err := json.Unmarshal([]byte(must(t, "info", tr, "--json")), &i); err != nil {
 		t.Fatal(err)
 	}
 	return i
@@ -184,13 +184,13 @@ func TestRecordTimes(t *testing.T) {
 	program := m.Build(t, "loop.c")
 	directory := t.TempDir()
 	record := func(times, name string) (string, collectSummary) {
-		trace := filepath.Join(directory, name)
-		got := outcome(t, recorder(t, m, []string{"--anonymous", "--times", times, "--json", "-o", trace}, program, "20"))
+		tr := filepath.Join(directory, name)
+		got := outcome(t, recorder(t, m, []string{"--anonymous", "--times", times, "--json", "-o", tr}, program, "20"))
 		var s collectSummary
 		if err := json.Unmarshal([]byte(got.stderr), &s); err != nil || got.status != 0 {
 			t.Fatalf("%v: status %d\n%s", err, got.status, got.stderr)
 		}
-		return trace, s
+		return tr, s
 	}
 	for _, test := range []struct {
 		times              string
@@ -202,8 +202,8 @@ func TestRecordTimes(t *testing.T) {
 		{"all", true, false, true},
 		{"exact", true, false, true},
 	} {
-		trace, s := record(test.times, test.times+".rpz")
-		i := infoOf(t, trace)
+		tr, s := record(test.times, test.times+".rpz")
+		i := infoOf(t, tr)
 		timed := i.Times != nil
 		hists := timed && i.Times.Histograms != nil && i.Times.Histograms.Durations > 0
 		each := timed && i.Times.Ranks.String() == "0"
@@ -213,7 +213,7 @@ func TestRecordTimes(t *testing.T) {
 		if timed && numberOf(t, string(i.Times.Functions[0].Sum)) <= 0 {
 			t.Errorf("--times %s: calls take no time: %+v", test.times, i.Times.Functions)
 		}
-		if s.Output != trace || s.Ranks != 1 || s.Calls != i.Calls || s.Bytes != i.Bytes || *s.Raw <= 0 || s.Command <= 0 ||
+		if s.Output != tr || s.Ranks != 1 || s.Calls != i.Calls || s.Bytes != i.Bytes || *s.Raw <= 0 || s.Command <= 0 ||
 			*s.Overhead <= 0 || *s.Overhead >= 1 || *s.Collector <= 0 || s.Unfinished.Len() > 0 || s.Problems == nil || len(s.Problems) > 0 || s.Status != 0 {
 			t.Errorf("--times %s: %+v", test.times, s)
 		}
@@ -368,13 +368,13 @@ func TestRecordDying(t *testing.T) {
 			t.Run(how, func(t *testing.T) {
 				m.Parallel(t)
 				directory, counts := t.TempDir(), t.TempDir()
-				trace, status := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "status")
+				tr, status := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "status")
 				const (
 					tell  = `"$@"; status=$?; echo $status >"$0"; exit $status`
 					count = `LD_PRELOAD="$0:$LD_PRELOAD" exec "$@"`
 				)
 				line := m.Launch(2, "sh", "-c", count, m.Counter(t), program, "25", how)
-				cmd := recorder(t, m, []string{"-o", trace}, append([]string{"sh", "-c", tell, status}, line...)...)
+				cmd := recorder(t, m, []string{"-o", tr}, append([]string{"sh", "-c", tell, status}, line...)...)
 				cmd.Env = append(cmd.Env, mpitest.CountIn(counts))
 				got := outcome(t, cmd)
 				if want := strings.TrimSpace(readFile(t, status)); fmt.Sprint(got.status) != want || want == "0" {
@@ -383,10 +383,10 @@ func TestRecordDying(t *testing.T) {
 				if !regexp.MustCompile(`(?m)^reprise: the trace ends early: ranks? \S+ did not reach MPI_Finalize\nreprise: .* calls of `).MatchString(got.stderr) || strings.Contains(got.stderr, "slowest rank") {
 					t.Errorf("the summary says %s", got.stderr)
 				}
-				if i := infoOf(t, trace); i.Unfinished.String() != "0-1" {
+				if i := infoOf(t, tr); i.Unfinished.String() != "0-1" {
 					t.Errorf("info says that %q did not end", i.Unfinished)
 				}
-				compareWithCounts(t, trace, counts)
+				compareWithCounts(t, tr, counts)
 			})
 		}
 	})
@@ -394,13 +394,13 @@ func TestRecordDying(t *testing.T) {
 
 // compareWithCounts compares the calls of a trace with those that were counted when
 // they began. Each rank may have died in one, or in the one that one is made of.
-func compareWithCounts(t *testing.T, trace, counts string) {
+func compareWithCounts(t *testing.T, tr, counts string) {
 	t.Helper()
 	counted, err := mpitest.ReadCounts(counts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := reprise.Open(trace)
+	file, err := trace.Open(tr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -480,9 +480,9 @@ func TestRecordPartsOfCrash(t *testing.T) {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	trace := filepath.Join(t.TempDir(), "run.rpz")
-	must(t, "merge", parts, "-o", trace)
-	if i := infoOf(t, trace); i.Active != 2 || i.Unfinished.Len() == 0 {
+	tr := filepath.Join(t.TempDir(), "run.rpz")
+	must(t, "merge", parts, "-o", tr)
+	if i := infoOf(t, tr); i.Active != 2 || i.Unfinished.Len() == 0 {
 		t.Errorf("%d ranks, %q without MPI_Finalize", i.Active, i.Unfinished)
 	}
 }
@@ -528,9 +528,9 @@ func TestRecordSites(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		directory := t.TempDir()
-		trace, plain := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "plain.rpz")
+		tr, plain := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "plain.rpz")
 		program := m.Build(t, "traffic.c")
-		if got := outcome(t, recorder(t, m, []string{"-o", trace}, m.Launch(2, program)...)); got.status != exitOK {
+		if got := outcome(t, recorder(t, m, []string{"-o", tr}, m.Launch(2, program)...)); got.status != exitOK {
 			t.Fatalf("%+v", got)
 		}
 		if got := outcome(t, recorder(t, m, []string{"-o", plain, "--sites", "none"}, m.Launch(2, program)...)); got.status != exitOK {
@@ -544,7 +544,7 @@ func TestRecordSites(t *testing.T) {
 				Calls    uint64 `json:"calls"`
 			} `json:"by_site"`
 		}
-		if err := json.Unmarshal([]byte(must(t, "profile", "--by", "site", "--json", trace)), &p); err != nil {
+		if err := json.Unmarshal([]byte(must(t, "profile", "--by", "site", "--json", tr)), &p); err != nil {
 			t.Fatal(err)
 		}
 		calls, lines := uint64(0), 0
@@ -560,7 +560,7 @@ func TestRecordSites(t *testing.T) {
 			t.Errorf("%d of %d calls have sites, %d sites are lines of the program: %+v", calls, p.Calls, lines, p.Sites)
 		}
 		profile := filepath.Join(directory, "run.pprof")
-		must(t, "export", trace, "-o", profile)
+		must(t, "export", tr, "-o", profile)
 		if got := invoke(t, "", "profile", "--by", "site", plain); got.status != exitFailure || !strings.Contains(got.stderr, "record --sites caller keeps it") {
 			t.Errorf("%+v", got)
 		}
@@ -572,13 +572,13 @@ func TestRecordSites(t *testing.T) {
 func TestRecordAllocations(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
-		trace, raw := filepath.Join(t.TempDir(), "run.rpz"), filepath.Join(t.TempDir(), "raw")
+		tr, raw := filepath.Join(t.TempDir(), "run.rpz"), filepath.Join(t.TempDir(), "raw")
 		line := m.Launch(2, m.Build(t, "memory.c"))
-		got := outcome(t, recorder(t, m, []string{"-o", trace, "--allocations", "--sites", "none", "--keep-raw", raw}, line...))
+		got := outcome(t, recorder(t, m, []string{"-o", tr, "--allocations", "--sites", "none", "--keep-raw", raw}, line...))
 		if got.status != 0 {
 			t.Fatalf("%+v", got)
 		}
-		listed := must(t, "cat", trace, "--ranks", "0", "--format", "text")
+		listed := must(t, "cat", tr, "--ranks", "0", "--format", "text")
 		for _, pattern := range []string{
 			`malloc\(size=400\) = heap#0\+0\n.*malloc\(size=400\) = heap#1\+0\n.*MPI_Sendrecv\(sendbuf=heap#0\+0, .* recvbuf=heap#1\+0,`,
 			`realloc\(ptr=heap#5\+0, size=1638400\)\n.*MPI_Sendrecv\(sendbuf=heap#5\+1638000,`,
@@ -591,10 +591,10 @@ func TestRecordAllocations(t *testing.T) {
 				t.Errorf("no %s in\n%s", pattern, listed)
 			}
 		}
-		contains(t, must(t, "verify", trace, raw), "equal: ")
+		contains(t, must(t, "verify", tr, raw), "equal: ")
 		plain := filepath.Join(t.TempDir(), "plain.rpz")
 		must(t, "collect", raw, "-q", "-o", plain, "--allocations=false")
-		if with, without := infoOf(t, trace), infoOf(t, plain); callsOf(with, "malloc") == 0 || callsOf(with, "malloc")+callsOf(with, "realloc")+callsOf(with, "free") != with.Calls-without.Calls {
+		if with, without := infoOf(t, tr), infoOf(t, plain); callsOf(with, "malloc") == 0 || callsOf(with, "malloc")+callsOf(with, "realloc")+callsOf(with, "free") != with.Calls-without.Calls {
 			t.Errorf("%d calls with allocations, %d without", with.Calls, without.Calls)
 		}
 		must(t, "collect", raw, "-q", "-o", plain) // as record was asked to
@@ -609,7 +609,7 @@ func TestRecordBounded(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		directory := t.TempDir()
-		whole, trace, again, raw := filepath.Join(directory, "whole.rpz"), filepath.Join(directory, "run.rpz"), filepath.Join(directory, "again.rpz"), filepath.Join(directory, "raw")
+		whole, tr, again, raw := filepath.Join(directory, "whole.rpz"), filepath.Join(directory, "run.rpz"), filepath.Join(directory, "again.rpz"), filepath.Join(directory, "raw")
 		line := m.Launch(2, m.Build(t, "memory.c"))
 		if got := outcome(t, recorder(t, m, []string{"-o", whole, "--anonymous", "--keep-raw", raw}, line...)); got.status != 0 {
 			t.Fatalf("%+v", got)
@@ -617,11 +617,11 @@ func TestRecordBounded(t *testing.T) {
 		must(t, "collect", raw, "-q", "-o", whole)
 		size := infoOf(t, whole).Bytes * 9 / 10
 		bound := fmt.Sprint(size)
-		if got := outcome(t, recorder(t, m, []string{"-o", trace, "--anonymous", "--bounded", bound}, line...)); got.status != 0 {
+		if got := outcome(t, recorder(t, m, []string{"-o", tr, "--anonymous", "--bounded", bound}, line...)); got.status != 0 {
 			t.Fatalf("%+v", got)
 		}
 		must(t, "collect", raw, "-q", "-o", again, "--bounded", bound)
-		for _, path := range []string{trace, again} {
+		for _, path := range []string{tr, again} {
 			if got, want := infoOf(t, path), infoOf(t, whole); got.Bytes > size || got.Calls != want.Calls || got.Bounded == nil {
 				t.Errorf("%d calls in %d bytes, not %d in %d: %+v", got.Calls, got.Bytes, want.Calls, size, got.Bounded)
 			}

@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/content"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 func newRepair() *cobra.Command {
@@ -162,40 +162,40 @@ func (r *repairResult) salvage(cmd *cobra.Command, file *format.Reader) (*merge.
 	if merge.IsPart(file) {
 		return r.salvagePart(file)
 	}
-	trace, err := reprise.OpenContainer(file)
+	tr, err := trace.OpenContainer(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: no call can be saved: %w", r.Trace, err)
 	}
-	if err := trace.LeaveOutDamage(cmd.Context()); err != nil {
+	if err := tr.LeaveOutDamage(cmd.Context()); err != nil {
 		return nil, err
 	}
-	r.Ranks, r.Readable, r.Missing = trace.RecordedRanks().Len(), trace.RankSet().Len(), unreadable(trace)
+	r.Ranks, r.Readable, r.Missing = tr.RecordedRanks().Len(), tr.RankSet().Len(), unreadable(tr)
 	if r.Readable == 0 && r.Ranks > 0 {
-		return nil, fmt.Errorf("%s: no call can be saved: %w", r.Trace, &trace.Damage()[0])
+		return nil, fmt.Errorf("%s: no call can be saved: %w", r.Trace, &tr.Damage()[0])
 	}
 	a := new(merge.Accumulator)
-	if err := r.addRanks(cmd, trace, a); err != nil {
+	if err := r.addRanks(cmd, tr, a); err != nil {
 		return nil, fileError(r.Trace, err)
 	}
-	rest, err := trace.AddTimes(a)
+	rest, err := tr.AddTimes(a)
 	if err != nil {
 		return nil, fileError(r.Trace, err)
 	}
 	if rest > 0 {
 		r.Summaries = partly
 	}
-	for _, d := range trace.Damage() {
+	for _, d := range tr.Damage() {
 		switch {
 		case d.Kind == layout.KindSeries && d.Key == 0:
 			r.All = true
 		case d.Kind == layout.KindSeries:
-			r.Untimed = r.Untimed.Union(d.Ranks.Intersection(trace.RankSet()))
+			r.Untimed = r.Untimed.Union(d.Ranks.Intersection(tr.RankSet()))
 		}
 	}
-	if trace.LostInterleaving() {
+	if tr.LostInterleaving() {
 		r.Order = lost
 	}
-	if err := describeRun(a, trace.Run()); err != nil {
+	if err := describeRun(a, tr.Run()); err != nil {
 		return nil, err
 	}
 	return a, r.describeLoss(a)
@@ -220,16 +220,16 @@ func (r *repairResult) salvagePart(file *format.Reader) (a *merge.Accumulator, e
 }
 
 // addRanks adds the calls of the ranks of a trace to a.
-func (r *repairResult) addRanks(cmd *cobra.Command, trace *reprise.Trace, a *merge.Accumulator) error {
+func (r *repairResult) addRanks(cmd *cobra.Command, tr *trace.Trace, a *merge.Accumulator) error {
 	bar := newCounter(cmd.Context(), cmd.ErrOrStderr(), "repair", int64(r.Readable), "ranks")
 	defer bar.done()
 	done := uint64(0)
-	for rank := range trace.Active() {
+	for rank := range tr.Active() {
 		if err := bar.at(done); err != nil {
 			return err
 		}
 		done++
-		p, err := trace.Part(rank)
+		p, err := tr.Part(rank)
 		if err == nil {
 			err = a.Add(p)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 )
 

@@ -13,12 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/text"
-	"github.com/reprise-trace/reprise/mpi"
-	"github.com/reprise-trace/reprise/proxy"
+	"github.com/reprise-trace/reprise/mpi/interpose"
+	"github.com/reprise-trace/reprise/mpi/proxy"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A performance is what replay is asked for.
@@ -191,7 +191,7 @@ func (p *performance) run(q *question, a *replayAnswer, program *proxy.Program, 
 	if _, err := exec.LookPath(args[0]); err != nil {
 		return notStarted(q.Command, args[0], err)
 	}
-	command, err := mpi.Inspect(ctx, args)
+	command, err := interpose.Inspect(ctx, args)
 	if err != nil {
 		return named(err)
 	}
@@ -201,7 +201,7 @@ func (p *performance) run(q *question, a *replayAnswer, program *proxy.Program, 
 	}
 	b := building{stderr: q.ErrOrStderr()}
 	// A program of many tables takes a compiler that optimizes ten times as long, and makes no faster calls.
-	built, err := mpi.BuildProgram(ctx, mpicc, cacheDirectory(), "proxy", "-O0", []byte(program.OneFile()), func() { b.say("the proxy of " + text.Printable(q.path)) })
+	built, err := interpose.BuildProgram(ctx, mpicc, cacheDirectory(), "proxy", "-O0", []byte(program.OneFile()), func() { b.say("the proxy of " + text.Printable(q.path)) })
 	b.end()
 	if err != nil {
 		return named(err)
@@ -221,7 +221,7 @@ func (p *performance) run(q *question, a *replayAnswer, program *proxy.Program, 
 const otherRanks exitStatus = 2
 
 // withoutProgram returns the arguments of a launcher without the program of MPI that it starts, if there is one.
-func withoutProgram(args []string, command *mpi.Command) []string {
+func withoutProgram(args []string, command *interpose.Command) []string {
 	if i := slices.Index(args, command.Program); i >= 0 {
 		args = args[:i]
 	}
@@ -229,7 +229,7 @@ func withoutProgram(args []string, command *mpi.Command) []string {
 }
 
 // compare fills in the times.
-func (a *replayAnswer) compare(q *question, replayed *reprise.Trace) (err error) {
+func (a *replayAnswer) compare(q *question, replayed *trace.Trace) (err error) {
 	if a.Recorded, err = runTimesOf(q.Context(), q.trace); err != nil {
 		return err
 	}
@@ -237,8 +237,8 @@ func (a *replayAnswer) compare(q *question, replayed *reprise.Trace) (err error)
 		return err
 	}
 	functions := make(map[string]*replayedFunction)
-	for k, trace := range []*reprise.Trace{q.trace, replayed} {
-		profile, err := query.OpenProfile(q.Context(), trace, query.Options{})
+	for k, tr := range []*trace.Trace{q.trace, replayed} {
+		profile, err := query.OpenProfile(q.Context(), tr, query.Options{})
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
 
 // TestReplay replays a run, and checks the numbers of calls, the trace that it keeps, and what is said of a launcher that

@@ -4,8 +4,8 @@ import (
 	"context"
 	"math"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // runTimes are times of a run as it was recorded.
@@ -15,17 +15,17 @@ type runTimes struct {
 }
 
 // runTimesOf returns the times of a run, nil if the trace has no times of ranks.
-func runTimesOf(ctx context.Context, trace *reprise.Trace) (*runTimes, error) {
-	times, err := query.OpenTimes(trace)
+func runTimesOf(ctx context.Context, tr *trace.Trace) (*runTimes, error) {
+	times, err := query.OpenTimes(tr)
 	if err != nil {
 		return nil, err
 	}
-	timed, _, err := trace.SeriesRanks()
+	timed, _, err := tr.SeriesRanks()
 	kept := times.HasRanks(query.Options{})
-	if err != nil || !kept && timed.Len() < trace.RecordedRanks().Len() {
+	if err != nil || !kept && timed.Len() < tr.RecordedRanks().Len() {
 		return nil, err
 	}
-	profile, err := query.OpenProfile(ctx, trace, query.Options{})
+	profile, err := query.OpenProfile(ctx, tr, query.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
 )
 
 // TestSaturated asks for sums that exceed 64 bits: they are marked, and nothing is

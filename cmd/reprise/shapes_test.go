@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // TestDiffer checks what is said of a shape beside one that calls aabc, where A
@@ -18,15 +18,15 @@ func TestDiffer(t *testing.T) {
 		'a': {"a(rank+1, 8)", "a(rank+1)"}, 'A': {"a(rank+1, 9)", "a(rank+1)"},
 		'b': {"b()", "b()"}, 'c': {"c(rank-1)", "c(rank-1)"}, 'd': {"d(0, 5)", "d(0)"},
 	}
-	shape := func(calls string) *reprise.Shape {
+	shape := func(calls string) *trace.Shape {
 		var b sequitur.Builder
 		for _, c := range calls {
 			b.Append(sequitur.Symbol(c))
 		}
-		return &reprise.Shape{Grammar: b.Finish()}
+		return &trace.Shape{Grammar: b.Finish()}
 	}
-	d := differ{names: names, most: shape("aabc"), signature: func(*reprise.Shape, int) (words, error) {
-		return words{}, reprise.ErrCorrupt // which leaves the names
+	d := differ{names: names, most: shape("aabc"), signature: func(*trace.Shape, int) (words, error) {
+		return words{}, trace.ErrCorrupt // which leaves the names
 	}}
 	for _, tt := range []struct {
 		calls, want string

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
 
 // TestManyReads completes more reads of a file in one call than are kept: of that call it is not known how many bytes it read, and

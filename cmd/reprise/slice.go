@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise/fact"
 	"github.com/reprise-trace/reprise/internal/slicing"
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/mpi/slice"
 )
 
 func newSlice() *cobra.Command {
@@ -21,7 +21,7 @@ func newSlice() *cobra.Command {
 		p       slicing.Program
 		explain []string
 		assume  []string
-		lines   []fact.Position
+		lines   []slice.Position
 		asJSON  bool
 
 		asCompiler bool
@@ -77,15 +77,15 @@ func newSlice() *cobra.Command {
 		p.Warnings = cmd.ErrOrStderr()
 		build := p.Build
 		if asCompiler {
-			build = func(ctx context.Context) (*fact.Slice, error) {
+			build = func(ctx context.Context) (*slice.Slice, error) {
 				return p.AsCompiler(ctx, args, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
 		}
-		slice, err := build(cmd.Context())
-		if err != nil || slice == nil {
+		list, err := build(cmd.Context())
+		if err != nil || list == nil {
 			return err
 		}
-		a := newSliceAnswer(slice, &p, lines)
+		a := newSliceAnswer(list, &p, lines)
 		switch {
 		case asJSON:
 			return printJSON(cmd.OutOrStdout(), a)
@@ -99,29 +99,29 @@ func newSlice() *cobra.Command {
 
 // A sliceAnswer is what is left of a program.
 type sliceAnswer struct {
-	Schema   int           `json:"schema"`
-	Output   string        `json:"output"`
-	Files    []fact.Count  `json:"sources"`
-	Executed int           `json:"executed_calls"`
-	Calls    []fact.Call   `json:"call_sites"`
-	Open     *fact.Opening `json:"depends_on_order"`
-	Needed   []fact.Needed `json:"needed_data"`
-	Lines    []keptLine    `json:"explained"`
+	Schema   int            `json:"schema"`
+	Output   string         `json:"output"`
+	Files    []slice.Count  `json:"sources"`
+	Executed int            `json:"executed_calls"`
+	Calls    []slice.Call   `json:"call_sites"`
+	Open     *slice.Opening `json:"depends_on_order"`
+	Needed   []slice.Needed `json:"needed_data"`
+	Lines    []keptLine     `json:"explained"`
 
-	Assumed []fact.Assumption `json:"conditional_on"`
+	Assumed []slice.Assumption `json:"conditional_on"`
 }
 
 // A keptLine is why a line is kept.
 type keptLine struct {
-	fact.Position
-	Known string      `json:"known"` // "line", "file" if the program has no instruction of the line, or "none"
-	Steps []fact.Step `json:"steps"` // none if nothing of it is kept
+	slice.Position
+	Known string       `json:"known"` // "line", "file" if the program has no instruction of the line, or "none"
+	Steps []slice.Step `json:"steps"` // none if nothing of it is kept
 }
 
-func newSliceAnswer(s *fact.Slice, p *slicing.Program, lines []fact.Position) *sliceAnswer {
-	a := &sliceAnswer{Schema: schema, Output: p.Output, Files: append([]fact.Count{}, s.Counts()...), Calls: append([]fact.Call{}, s.Calls()...),
-		Needed: append([]fact.Needed{}, s.Needed()...), Lines: []keptLine{},
-		Assumed: append([]fact.Assumption{}, p.Assumed...)}
+func newSliceAnswer(s *slice.Slice, p *slicing.Program, lines []slice.Position) *sliceAnswer {
+	a := &sliceAnswer{Schema: schema, Output: p.Output, Files: append([]slice.Count{}, s.Counts()...), Calls: append([]slice.Call{}, s.Calls()...),
+		Needed: append([]slice.Needed{}, s.Needed()...), Lines: []keptLine{},
+		Assumed: append([]slice.Assumption{}, p.Assumed...)}
 	for k := range a.Files {
 		if p.Whole {
 			a.Files[k].Kept = a.Files[k].All
@@ -141,16 +141,16 @@ func newSliceAnswer(s *fact.Slice, p *slicing.Program, lines []fact.Position) *s
 		switch {
 		case s.Has(at):
 			known = "line"
-		case s.Has(fact.Position{File: at.File}):
+		case s.Has(slice.Position{File: at.File}):
 			known = "file"
 		}
-		a.Lines = append(a.Lines, keptLine{at, known, append([]fact.Step{}, s.Explain(at)...)})
+		a.Lines = append(a.Lines, keptLine{at, known, append([]slice.Step{}, s.Explain(at)...)})
 	}
 	return a
 }
 
 // parsePosition reads FILE:LINE.
-func parsePosition(s string) (at fact.Position, ok bool) {
+func parsePosition(s string) (at slice.Position, ok bool) {
 	at.File, at.Line, ok = cutNumber(s)
 	return at, ok
 }
@@ -166,7 +166,7 @@ func cutNumber(s string) (before string, n int, ok bool) {
 }
 
 // parseAssumption reads FILE:LINE[:COLUMN]=never|always.
-func parseAssumption(s string) (a fact.Assumption, ok bool) {
+func parseAssumption(s string) (a slice.Assumption, ok bool) {
 	equals := strings.LastIndexByte(s, '=')
 	if equals < 0 || s[equals+1:] != "never" && s[equals+1:] != "always" {
 		return a, false
@@ -200,13 +200,13 @@ func (a *sliceAnswer) print(w io.Writer) {
 
 // printFiles prints how much of files is kept, those of libraries as one.
 func (a *sliceAnswer) printFiles(w io.Writer) {
-	libraries, other, total := fact.Count{File: "headers of libraries"}, fact.Count{File: "what compilers add"}, fact.Count{File: "all files"}
-	print := func(c fact.Count) {
+	libraries, other, total := slice.Count{File: "headers of libraries"}, slice.Count{File: "what compilers add"}, slice.Count{File: "all files"}
+	print := func(c slice.Count) {
 		if c.All > 0 {
 			fmt.Fprintf(w, "%s: %d of %s kept\n", c.File, c.Kept, text.Plural(c.All, "instruction"))
 		}
 	}
-	add := func(to *fact.Count, c fact.Count) { to.Kept, to.All = to.Kept+c.Kept, to.All+c.All }
+	add := func(to *slice.Count, c slice.Count) { to.Kept, to.All = to.Kept+c.Kept, to.All+c.All }
 	for _, c := range a.Files {
 		switch add(&total, c); {
 		case c.File == "":

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/mpitest"
 	"github.com/reprise-trace/reprise/internal/slicing"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
 
 // TestSliceMake checks that make slices a program in C, with an archive, and one in Fortran, with a module, if it is given

@@ -13,9 +13,9 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/e2e"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
-	"github.com/reprise-trace/reprise/fact"
-	"github.com/reprise-trace/reprise/internal/mpitest"
 	"github.com/reprise-trace/reprise/internal/slicing"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
+	"github.com/reprise-trace/reprise/mpi/slice"
 )
 
 // TestSlice checks that sliced programs make the same traces as whole ones, each with one of the MPIs, and what
@@ -122,7 +122,7 @@ func TestSliceOpen(t *testing.T) {
 // TestSliceFiles checks that what is kept of headers of libraries, and of what no source has, is one line each.
 func TestSliceFiles(t *testing.T) {
 	var out strings.Builder
-	a := &sliceAnswer{Files: []fact.Count{{File: "", Kept: 1, All: 2}, {File: "/usr/include/c++/12/vector", Kept: 3, All: 4}, {File: "/usr/lib/x.h", Kept: 5, All: 6}, {File: "a.cc", Kept: 7, All: 8}}}
+	a := &sliceAnswer{Files: []slice.Count{{File: "", Kept: 1, All: 2}, {File: "/usr/include/c++/12/vector", Kept: 3, All: 4}, {File: "/usr/lib/x.h", Kept: 5, All: 6}, {File: "a.cc", Kept: 7, All: 8}}}
 	a.printFiles(&out)
 	if want := "a.cc: 7 of 8 instructions kept\nheaders of libraries: 8 of 10 instructions kept\nwhat compilers add: 1 of 2 instructions kept\nall files: 16 of 20 instructions kept\n"; out.String() != want {
 		t.Errorf("%s", out.String())

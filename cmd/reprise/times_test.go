@@ -12,13 +12,13 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -26,14 +26,14 @@ import (
 // by reading all.
 func untimed(t testing.TB, path string) string {
 	t.Helper()
-	trace, err := openTrace(t.Context(), path)
+	tr, err := openTrace(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer trace.Close()
+	defer tr.Close()
 	var list []int
-	for number := range trace.Active() {
-		rank, err := trace.Rank(number)
+	for number := range tr.Active() {
+		rank, err := tr.Rank(number)
 		if err == nil {
 			for _, err = range rank.Times(0) {
 				if err != nil {
@@ -368,7 +368,7 @@ func TestThreadsNote(t *testing.T) {
 	number := cst.Type{Kind: cst.KindInt}
 	var r tracer.Recorder
 	first := r.Declare(cst.Function{Name: "work"})
-	other := r.Declare(cst.Function{Name: "work", Params: []cst.Param{{Name: reprise.ThreadParam, Type: number}}})
+	other := r.Declare(cst.Function{Name: "work", Params: []cst.Param{{Name: trace.ThreadParam, Type: number}}})
 	r.CallAt(first, 0, 1000)
 	r.CallAt(other, 500, 1000, cst.Int(1))
 	path := filepath.Join(t.TempDir(), "threads.rpz")

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"errors"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/skeleton"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A programInfo is shapes as one program with differences.
@@ -139,7 +139,7 @@ func countParts(parts []*skeleton.Part) int {
 }
 
 // keepsTimes reports whether a trace has times of calls.
-func keepsTimes(t *reprise.Trace) bool {
+func keepsTimes(t *trace.Trace) bool {
 	for _, s := range t.Sections() {
 		if s.Kind == layout.KindSummaries || s.Kind == layout.KindSeries {
 			return true

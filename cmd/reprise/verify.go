@@ -12,14 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/mpi/simgrid"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
-	"github.com/reprise-trace/reprise/ti"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 func newVerify() *cobra.Command {
@@ -55,7 +55,7 @@ type verifyAnswer struct {
 }
 
 func verify(q *question, inputs []string, outside bool) error {
-	in, err := ti.Open(inputs, ti.Options{Memory: memoryOf(q.Context()), Outside: outside, Stdin: q.InOrStdin()})
+	in, err := simgrid.Open(inputs, simgrid.Options{Memory: memoryOf(q.Context()), Outside: outside, Stdin: q.InOrStdin()})
 	if err != nil {
 		return named(err)
 	}
@@ -143,7 +143,7 @@ func verifySpool(q *question, spool string) error {
 }
 
 // collectAgain returns the trace of raw records, which it leaves as they are.
-func collectAgain(ctx context.Context, spool string, allocations bool) (*reprise.Trace, error) {
+func collectAgain(ctx context.Context, spool string, allocations bool) (*trace.Trace, error) {
 	c, err := collect.New(spool, collect.Options{Untimed: true, Keep: true, Allocations: allocations})
 	if err != nil {
 		return nil, err
@@ -164,14 +164,14 @@ func collectAgain(ctx context.Context, spool string, allocations bool) (*reprise
 
 // compareRecorded compares the calls of a rank with those that were recorded, of which
 // there are some, and returns how many are equal and the first difference.
-func compareRecorded(ctx context.Context, trace, recorded *reprise.Trace, rank int) (uint64, *spoolDifference, error) {
+func compareRecorded(ctx context.Context, tr, recorded *trace.Trace, rank int) (uint64, *spoolDifference, error) {
 	want, err := recorded.Rank(rank)
 	if err != nil {
 		return 0, nil, err
 	}
-	next := func() (reprise.Call, error, bool) { return reprise.Call{}, nil, false }
-	if rank < trace.Ranks() {
-		r, err := trace.Rank(rank)
+	next := func() (trace.Call, error, bool) { return trace.Call{}, nil, false }
+	if rank < tr.Ranks() {
+		r, err := tr.Rank(rank)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -179,7 +179,7 @@ func compareRecorded(ctx context.Context, trace, recorded *reprise.Trace, rank i
 		next, stop = iter.Pull2(r.Calls())
 		defer stop()
 	}
-	p, q := trace.Printer(reprise.PrintOptions{Absolute: true}), recorded.Printer(reprise.PrintOptions{Absolute: true})
+	p, q := tr.Printer(trace.PrintOptions{Absolute: true}), recorded.Printer(trace.PrintOptions{Absolute: true})
 	for c, err := range want.Calls() {
 		i := c.Position
 		have, e, ok := next()
@@ -211,7 +211,7 @@ func compareRecorded(ctx context.Context, trace, recorded *reprise.Trace, rank i
 
 // otherArgument says which argument of a call is not as it was recorded, nothing if all
 // are. Each call comes with a printer.
-func otherArgument(p, q *reprise.Printer, have, want reprise.Call) string {
+func otherArgument(p, q *trace.Printer, have, want trace.Call) string {
 	for i, param := range want.Function.Params {
 		switch {
 		case i >= len(have.Args) || have.Function.Params[i].Name != param.Name:
@@ -264,7 +264,7 @@ func (d *difference) Error() string {
 
 // A comparison compares what is read with a trace.
 type comparison struct {
-	trace     *reprise.Trace
+	trace     *trace.Trace
 	functions []cst.Function
 	ranks     map[int]*comparedRank
 	order     order
@@ -274,29 +274,29 @@ type comparison struct {
 	skippedCalls uint64      // of these ranks, in the input
 	skippedRanks int         // of these ranks, those in the input
 
-	budget *reprise.Budget // all ranks are held until the end
+	budget *trace.Budget // all ranks are held until the end
 }
 
-func newComparison(trace *reprise.Trace) *comparison {
-	return &comparison{trace: trace, functions: ti.Functions(), ranks: make(map[int]*comparedRank), unreadable: unreadable(trace)}
+func newComparison(tr *trace.Trace) *comparison {
+	return &comparison{trace: tr, functions: simgrid.Functions(), ranks: make(map[int]*comparedRank), unreadable: unreadable(tr)}
 }
 
 // A comparedRank is how far a rank was compared. A signature of the input that
 // the table does not know gets a terminal that the grammar does not have.
 type comparedRank struct {
-	*reprise.Rank // nil if it cannot be read
-	table         *cst.Table
-	numbers       []uint16 // by index of ti.Functions, up to the last that is called: the number in table plus one, or 0
-	walk          *sequitur.Walker
-	run           sequitur.Run // what is left of it
-	position      uint64
+	*trace.Rank // nil if it cannot be read
+	table       *cst.Table
+	numbers     []uint16 // by index of simgrid.Functions, up to the last that is called: the number in table plus one, or 0
+	walk        *sequitur.Walker
+	run         sequitur.Run // what is left of it
+	position    uint64
 }
 
 // compare returns nil if the calls that in reads, and their order, are those of
 // the trace, a *difference if not. A difference of order is reported only if
 // every rank has the same calls: a call that is missing changes the order, too.
 // Ranks that cannot be read are left out, in the trace and in the input.
-func (c *comparison) compare(in *ti.Reader, bar *progress) error {
+func (c *comparison) compare(in *simgrid.Reader, bar *progress) error {
 	c.order.begin(c.trace)
 	defer c.order.stop()
 	var err error
@@ -353,7 +353,7 @@ func (c *comparison) rank(rank int) (*comparedRank, error) {
 
 // call compares the next call of the input, which in has read last, with that of
 // the trace.
-func (c *comparison) call(call ti.Call, in *ti.Reader) error {
+func (c *comparison) call(call simgrid.Call, in *simgrid.Reader) error {
 	r, err := c.rank(call.Rank)
 	if err != nil {
 		return err
@@ -400,7 +400,7 @@ func (c *comparison) call(call ti.Call, in *ti.Reader) error {
 }
 
 // terminal returns what stands for the signature of a call in the rank's table.
-func (r *comparedRank) terminal(functions []cst.Function, call ti.Call) sequitur.Symbol {
+func (r *comparedRank) terminal(functions []cst.Function, call simgrid.Call) sequitur.Symbol {
 	if more := call.Function + 1 - len(r.numbers); more > 0 {
 		r.numbers = append(r.numbers, make([]uint16, more)...)
 	}
@@ -471,11 +471,11 @@ type order struct {
 	stop   func()
 }
 
-func (o *order) begin(trace *reprise.Trace) {
-	if g := trace.Run().Interleaving; g != nil {
+func (o *order) begin(tr *trace.Trace) {
+	if g := tr.Run().Interleaving; g != nil {
 		o.walk = g.Walk(0)
 	}
-	o.active, o.stop = iter.Pull(trace.Active())
+	o.active, o.stop = iter.Pull(tr.Active())
 }
 
 // next goes on to the next turn, of which there must be one. Rank by rank, the

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // TestVerify checks that a difference is found, and named by rank and call.
@@ -86,12 +86,12 @@ func TestVerify(t *testing.T) {
 func TestOtherArgument(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeNamed(t)
-	trace, err := reprise.Open("named.rpz")
+	tr, err := trace.Open("named.rpz")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer trace.Close()
-	r, err := trace.Rank(1)
+	defer tr.Close()
+	r, err := tr.Rank(1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,15 +115,15 @@ func TestOtherArgument(t *testing.T) {
 		f.Params = slices.Clone(f.Params)
 		want.Function, want.Args = &f, slices.Clone(have.Args)
 		tt.change(&f, want.Args)
-		p := trace.Printer(reprise.PrintOptions{Absolute: true})
+		p := tr.Printer(trace.PrintOptions{Absolute: true})
 		if got := otherArgument(p, p, have, want); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}
 	f := *have.Function
 	f.Params = f.Params[:3]
-	fewer := reprise.Call{Function: &f, Args: have.Args[:3]}
-	p := trace.Printer(reprise.PrintOptions{Absolute: true})
+	fewer := trace.Call{Function: &f, Args: have.Args[:3]}
+	p := tr.Printer(trace.PrintOptions{Absolute: true})
 	if got, want := otherArgument(p, p, have, fewer), words+" has the argument comm, which was not recorded"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -136,14 +136,14 @@ func TestCompareRecorded(t *testing.T) {
 	if r := invoke(t, "", "compress", "last-missing.txt", "-o", "last-missing.rpz"); r.status != exitOK {
 		t.Fatal(r.stderr)
 	}
-	compare := func(trace, recorded string, rank int) (uint64, *spoolDifference) {
+	compare := func(tr, recorded string, rank int) (uint64, *spoolDifference) {
 		t.Helper()
-		a, err := reprise.Open(trace)
+		a, err := trace.Open(tr)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer a.Close()
-		b, err := reprise.Open(recorded)
+		b, err := trace.Open(recorded)
 		if err != nil {
 			t.Fatal(err)
 		}

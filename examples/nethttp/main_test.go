@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // TestMain makes the test program the example where it is started as one of its
@@ -27,14 +27,14 @@ func TestRun(t *testing.T) {
 	if err := run(path); err != nil {
 		t.Fatal(err)
 	}
-	trace, err := reprise.Open(path)
+	tr, err := trace.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer trace.Close()
+	defer tr.Close()
 	statuses := make(map[string]int)
-	for rank := range trace.Active() {
-		r, err := trace.Rank(rank)
+	for rank := range tr.Active() {
+		r, err := tr.Rank(rank)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,9 +9,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -51,12 +51,12 @@ func record(path string) {
 
 // show prints the first calls of rank 1, and all of them as the loops they are.
 func show(w io.Writer, path string) {
-	trace, err := reprise.Open(path)
+	tr, err := trace.Open(path)
 	check(err)
-	defer trace.Close()
-	rank, err := trace.Rank(1)
+	defer tr.Close()
+	rank, err := tr.Rank(1)
 	check(err)
-	fmt.Fprintf(w, "rank 1 of %d: %d calls\n", trace.Ranks(), rank.Len())
+	fmt.Fprintf(w, "rank 1 of %d: %d calls\n", tr.Ranks(), rank.Len())
 	for call, err := range rank.Calls() {
 		check(err)
 		if call.Position == 3 {

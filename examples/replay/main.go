@@ -9,9 +9,9 @@ import (
 	"log"
 	"os"
 
-	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/replay"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/mpi/replay"
+	"github.com/reprise-trace/reprise/mpi/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 type network struct{ *replay.Recorded }
@@ -32,12 +32,12 @@ func main() {
 
 // run replays the trace in a file.
 func run(out io.Writer, path string) {
-	trace, err := reprise.Open(path)
+	tr, err := trace.Open(path)
 	check(err)
-	defer trace.Close()
-	model, err := semantics.Open(context.Background(), trace)
+	defer tr.Close()
+	model, err := semantics.Open(context.Background(), tr)
 	check(err)
-	recorded, err := replay.NewRecorded(trace)
+	recorded, err := replay.NewRecorded(tr)
 	check(err)
 	result, err := replay.Run(context.Background(), model, network{recorded})
 	check(err)

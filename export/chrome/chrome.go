@@ -18,17 +18,17 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/events"
 	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // Write writes the calls of t that o chooses. What it holds grows with the signatures
 // and the grammar of a rank, and with the pairs of ranks that exchange messages, not with
 // the number of calls.
-func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o export.Options) error {
+func Write(ctx context.Context, w io.Writer, t *trace.Trace, o export.Options) error {
 	need.That(t != nil && w != nil, "export: no trace, or nothing to write to")
 	choice, err := events.Open(ctx, t, o)
 	if err != nil {

@@ -5,21 +5,21 @@ import (
 	"log"
 	"os"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/chrome"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 func Example() {
-	trace, err := reprise.Open("../../internal/testtrace/testdata/stencil.exact.rpz")
+	tr, err := trace.Open("../../internal/test/testtrace/testdata/stencil.exact.rpz")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer trace.Close()
+	defer tr.Close()
 	first := rankenc.World(1)
 	chosen := export.Options{Ranks: &first, Between: &export.Interval{To: 1000}}
-	if err := chrome.Write(context.Background(), os.Stdout, trace, chosen); err != nil {
+	if err := chrome.Write(context.Background(), os.Stdout, tr, chosen); err != nil {
 		log.Fatal(err)
 	}
 	// Output:

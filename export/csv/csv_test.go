@@ -18,32 +18,32 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/e2e"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/csv"
 	"github.com/reprise-trace/reprise/export/internal/exporttest"
 	"github.com/reprise-trace/reprise/export/internal/rows"
-	"github.com/reprise-trace/reprise/internal/foreign"
-	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/foreign"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
-func newTable(t testing.TB, trace *reprise.Trace, o export.TableOptions) *rows.Table {
+func newTable(t testing.TB, tr *trace.Trace, o export.TableOptions) *rows.Table {
 	t.Helper()
-	table, err := rows.New(t.Context(), trace, o)
+	table, err := rows.New(t.Context(), tr, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return table
 }
 
-func write(t testing.TB, trace *reprise.Trace, o export.TableOptions) string {
+func write(t testing.TB, tr *trace.Trace, o export.TableOptions) string {
 	t.Helper()
 	var b strings.Builder
-	if err := csv.Write(t.Context(), &b, trace, o); err != nil {
+	if err := csv.Write(t.Context(), &b, tr, o); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -103,15 +103,15 @@ func table(records [][]string) ([]string, int, func(int, string) (string, bool))
 // TestReaders reads every value back with three readers, and compares what they read with
 // the rows of the table.
 func TestReaders(t *testing.T) {
-	for name, trace := range map[string]*reprise.Trace{
+	for name, tr := range map[string]*trace.Trace{
 		"Recorded": testtrace.Stencil(t, "exact"), "Statistics": testtrace.Stencil(t, "statistics"), "Hostile": testtrace.HostileTable(t),
 		"Timed": testtrace.Timed(t, 3, tier.Number(500, 6_000), testtrace.Series), "Empty": testtrace.Write(t, merge.Run{Source: "test"}, nil),
 	} {
 		for _, by := range []export.By{export.Calls, export.Signatures} {
 			o := export.TableOptions{By: by}
-			columns, want := exporttest.Read(t, newTable(t, trace, o))
+			columns, want := exporttest.Read(t, newTable(t, tr, o))
 			path := filepath.Join(t.TempDir(), "file.csv")
-			if err := os.WriteFile(path, []byte(write(t, trace, o)), 0o600); err != nil {
+			if err := os.WriteFile(path, []byte(write(t, tr, o)), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			for reader, read := range readers {
@@ -157,8 +157,8 @@ func TestFormulas(t *testing.T) {
 	for _, text := range texts {
 		r.Call(f, cst.String(text))
 	}
-	trace := testtrace.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
-	all, err := reader.NewReader(strings.NewReader(write(t, trace, export.TableOptions{Columns: []string{"function", "arg_text"}}))).ReadAll()
+	tr := testtrace.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
+	all, err := reader.NewReader(strings.NewReader(write(t, tr, export.TableOptions{Columns: []string{"function", "arg_text"}}))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,14 +192,14 @@ wait(),1,1,1000,
 // TestGroups checks that rows do not change where a group of rows ends.
 func TestGroups(t *testing.T) {
 	p := programs.Stencil2D(2, 2, 60_000)
-	trace := testtrace.Write(t, p.Run(), p.Parts())
-	if got := write(t, trace, export.TableOptions{Columns: []string{"rank", "position", "arg_dest"}}); strings.Count(got, "\n") < rows.MaxRows {
+	tr := testtrace.Write(t, p.Run(), p.Parts())
+	if got := write(t, tr, export.TableOptions{Columns: []string{"rank", "position", "arg_dest"}}); strings.Count(got, "\n") < rows.MaxRows {
 		t.Fatal("one group only")
 	} else {
 		line := func(s string) string { return s[:strings.IndexByte(s, '\n')] }
 		rest := got[len(line(got))+1:]
-		for number := range trace.Ranks() {
-			r, err := trace.Rank(number)
+		for number := range tr.Ranks() {
+			r, err := tr.Rank(number)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -235,27 +235,27 @@ func (f *failing) Write(p []byte) (int, error) {
 }
 
 func TestErrors(t *testing.T) {
-	trace := testtrace.Timed(t, 2, 2000, testtrace.Series)
-	for _, n := range []int{0, 100_000, len(write(t, trace, export.TableOptions{})) - 1} {
+	tr := testtrace.Timed(t, 2, 2000, testtrace.Series)
+	for _, n := range []int{0, 100_000, len(write(t, tr, export.TableOptions{})) - 1} {
 		f := failing(n)
-		if err := csv.Write(t.Context(), &f, trace, export.TableOptions{}); err != io.ErrShortWrite {
+		if err := csv.Write(t.Context(), &f, tr, export.TableOptions{}); err != io.ErrShortWrite {
 			t.Errorf("after %d bytes: %v", n, err)
 		}
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(os.ErrClosed)
-	if err := csv.Write(ctx, io.Discard, trace, export.TableOptions{}); !errors.Is(err, os.ErrClosed) {
+	if err := csv.Write(ctx, io.Discard, tr, export.TableOptions{}); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
 
 // TestCancel cancels while rows are written.
 func TestCancel(t *testing.T) {
-	trace := testtrace.Timed(t, 2, 50_000, testtrace.Statistics)
+	tr := testtrace.Timed(t, 2, 50_000, testtrace.Statistics)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	var done []uint64
-	err := csv.Write(ctx, io.Discard, trace, export.TableOptions{Options: export.Options{Progress: func(n uint64) error {
+	err := csv.Write(ctx, io.Discard, tr, export.TableOptions{Options: export.Options{Progress: func(n uint64) error {
 		done = append(done, n)
 		cancel(os.ErrClosed)
 		return nil
@@ -269,9 +269,9 @@ func TestCancel(t *testing.T) {
 func TestMemory(t *testing.T) {
 	tier.Long(t, "10⁷ calls")
 	p := programs.Stencil2D(2, 2, 300_000)
-	trace := testtrace.Write(t, p.Run(), p.Parts())
+	tr := testtrace.Write(t, p.Run(), p.Parts())
 	var first, last, next uint64
-	err := csv.Write(t.Context(), io.Discard, trace, export.TableOptions{Options: export.Options{Progress: func(n uint64) error {
+	err := csv.Write(t.Context(), io.Discard, tr, export.TableOptions{Options: export.Options{Progress: func(n uint64) error {
 		if n < next {
 			return nil
 		}
@@ -299,11 +299,11 @@ func BenchmarkWrite(b *testing.B) {
 	b.Run("trace=lu.W.16", func(b *testing.B) { benchmarkWrite(b, testtrace.Real(b, "ti/lu.W.16.ti.zst")) })
 }
 
-func benchmarkWrite(b *testing.B, trace *reprise.Trace) {
+func benchmarkWrite(b *testing.B, tr *trace.Trace) {
 	var n uint64
 	o := export.TableOptions{Options: export.Options{Progress: func(rows uint64) error { n = rows; return nil }}}
 	for b.Loop() {
-		if err := csv.Write(b.Context(), io.Discard, trace, o); err != nil {
+		if err := csv.Write(b.Context(), io.Discard, tr, o); err != nil {
 			b.Fatal(err)
 		}
 	}

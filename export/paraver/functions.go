@@ -3,9 +3,9 @@ package paraver
 import (
 	"strings"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export/internal/events"
 	"github.com/reprise-trace/reprise/mpi/spec"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // Types of events.
@@ -91,7 +91,7 @@ type function struct {
 }
 
 // functionsOf returns what the functions of a trace are.
-func functionsOf(t *reprise.Trace) []function {
+func functionsOf(t *trace.Trace) []function {
 	list := t.Functions()
 	actions := events.AreActions(list)
 	all := make([]function, len(list))

@@ -5,8 +5,8 @@ import (
 	"strconv"
 
 	"github.com/reprise-trace/reprise/export/internal/events"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/semantics"
 )
 
 // A delay writes records in their order, of which some are not complete yet.

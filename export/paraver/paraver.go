@@ -9,7 +9,7 @@
 // All ranks that are chosen are read at a time, each as often as it has threads. Held are
 // some 14 kB for each thread of a rank with more than a few calls, the signatures and grammars of the ranks, up to 2¹⁸ messages
 // that are under way, and the records that wait. If there are more messages, those that are
-// under way then are left out. Ranks that take more memory than the trace may are a [*reprise.MemoryError].
+// under way then are left out. Ranks that take more memory than the trace may are a [*trace.MemoryError].
 //
 // # Source
 //
@@ -28,11 +28,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/events"
 	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // errNoCalls means that no rank that was chosen made calls: Paraver needs one at least.
@@ -55,7 +55,7 @@ type Messages struct {
 
 // Write writes the records of the calls of t that o chooses, and returns of how many
 // messages there are records.
-func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o export.Options) (Messages, error) {
+func Write(ctx context.Context, w io.Writer, t *trace.Trace, o export.Options) (Messages, error) {
 	need.That(t != nil && w != nil, "export: no trace, or nothing to write to")
 	choice, err := events.Open(ctx, t, o)
 	if err != nil {
@@ -94,14 +94,14 @@ func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o export.Options)
 }
 
 // budgetOf returns the memory that the ranks that are chosen may take.
-func budgetOf(choice *events.Trace) (*reprise.Budget, error) {
+func budgetOf(choice *events.Trace) (*trace.Budget, error) {
 	c := choice.Choice()
 	return c.Trace.Budget(c.Ranks.Intersection(c.Trace.RankSet()).Len())
 }
 
 // open returns the threads of the ranks that are chosen, by tasks, and how many tasks
 // there are.
-func (w *writer) open(choice *events.Trace, budget *reprise.Budget) (threads []*thread, tasks int, err error) {
+func (w *writer) open(choice *events.Trace, budget *trace.Budget) (threads []*thread, tasks int, err error) {
 	for rank, err := range choice.Ranks() {
 		if err != nil {
 			return threads, tasks, err
@@ -130,7 +130,7 @@ func (w *writer) open(choice *events.Trace, budget *reprise.Budget) (threads []*
 }
 
 // header writes the first line.
-func (w *writer) header(t *reprise.Trace, choice *events.Trace, threads []*thread, tasks int) {
+func (w *writer) header(t *trace.Trace, choice *events.Trace, threads []*thread, tasks int) {
 	began := time.Unix(0, 0).UTC()
 	if ns := choice.Begin(); ns > int64(1e18) { // since 1970
 		began = time.Unix(0, ns).UTC()
@@ -202,7 +202,7 @@ func (w *writer) function(f *cst.Function) function {
 }
 
 // WriteRows writes the names of the tasks and threads that Write writes with the same o.
-func WriteRows(ctx context.Context, w io.Writer, t *reprise.Trace, o export.Options) error {
+func WriteRows(ctx context.Context, w io.Writer, t *trace.Trace, o export.Options) error {
 	need.That(t != nil && w != nil, "export: no trace, or nothing to write to")
 	o.Progress = nil
 	choice, err := events.Open(ctx, t, o)
@@ -226,7 +226,7 @@ func WriteRows(ctx context.Context, w io.Writer, t *reprise.Trace, o export.Opti
 }
 
 // WriteConfig writes what states, types and values of events are called.
-func WriteConfig(w io.Writer, t *reprise.Trace) error {
+func WriteConfig(w io.Writer, t *trace.Trace) error {
 	need.That(t != nil && w != nil, "export: no trace, or nothing to write to")
 	b := bufio.NewWriter(w)
 	b.WriteString("DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\nLOOK_BACK           100\nSPEED               1\n" +

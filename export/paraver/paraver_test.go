@@ -15,15 +15,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/events"
 	"github.com/reprise-trace/reprise/export/internal/exporttest"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A record is a line of a trace: its numbers after the type.
@@ -104,10 +104,10 @@ func (p *parsed) place(t testing.TB, r record) [2]int64 {
 	return [2]int64{r[2], r[3]}
 }
 
-func written(t testing.TB, trace *reprise.Trace, o export.Options) string {
+func written(t testing.TB, tr *trace.Trace, o export.Options) string {
 	t.Helper()
 	var b bytes.Buffer
-	m, err := Write(context.Background(), &b, trace, o)
+	m, err := Write(context.Background(), &b, tr, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,9 +328,9 @@ func checkComms(t *testing.T, p parsed, c exporttest.Case) {
 }
 
 // chosenCalls returns an iterator over the calls that are chosen, by rank and position.
-func chosenCalls(t *testing.T, trace *reprise.Trace, o export.Options) iter.Seq2[[2]uint64, events.Event] {
+func chosenCalls(t *testing.T, tr *trace.Trace, o export.Options) iter.Seq2[[2]uint64, events.Event] {
 	t.Helper()
-	choice, err := events.Open(t.Context(), trace, o)
+	choice, err := events.Open(t.Context(), tr, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -363,12 +363,12 @@ func TestUnclear(t *testing.T) {
 // TestWindows checks the communications of parts of a run: in each, some messages were sent
 // before it, or are received after it.
 func TestWindows(t *testing.T) {
-	trace := testtrace.Stencil(t, "exact")
+	tr := testtrace.Stencil(t, "exact")
 	var all, between int
 	for from := int64(267_000_000); from < 270_000_000; from += 150_000 {
 		o := export.Options{Between: &export.Interval{From: from, To: from + 150_000}}
-		p := parse(t, written(t, trace, o))
-		checkComms(t, p, exporttest.Case{Trace: trace, Options: o})
+		p := parse(t, written(t, tr, o))
+		checkComms(t, p, exporttest.Case{Trace: tr, Options: o})
 		if between += len(p.comms); len(p.comms) > 0 {
 			all++
 		}
@@ -381,15 +381,15 @@ func TestWindows(t *testing.T) {
 // TestDelay checks that messages that wait for too long are left out, and nothing else.
 func TestDelay(t *testing.T) {
 	lines := "0 init\n0 isend 1 0 10 1\n" + strings.Repeat("0 bcast 10 0 0 \n", 1000) + "0 finalize\n1 init\n" + strings.Repeat("1 bcast 10 0 0 \n", 2000) + "1 recv 0 0 10 1\n1 finalize\n"
-	trace := testtrace.TI(t, lines)
-	text := written(t, trace, export.Options{})
+	tr := testtrace.TI(t, lines)
+	text := written(t, tr, export.Options{})
 	if n := len(parse(t, text).comms); n != 1 {
 		t.Fatalf("%d communications, want 1", n)
 	}
 	was := maxDelay
 	defer func() { maxDelay = was }()
 	maxDelay = 10_000
-	short := written(t, trace, export.Options{})
+	short := written(t, tr, export.Options{})
 	if n := len(parse(t, short).comms); n != 0 {
 		t.Fatalf("%d communications, want none", n)
 	}
@@ -469,8 +469,8 @@ func TestConfig(t *testing.T) {
 }
 
 func TestNoCalls(t *testing.T) {
-	trace := testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{nil, nil})
-	if _, err := Write(t.Context(), io.Discard, trace, export.Options{}); !errors.Is(err, errNoCalls) {
+	tr := testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{nil, nil})
+	if _, err := Write(t.Context(), io.Discard, tr, export.Options{}); !errors.Is(err, errNoCalls) {
 		t.Errorf("error %v, want %v", err, errNoCalls)
 	}
 }
@@ -478,8 +478,8 @@ func TestNoCalls(t *testing.T) {
 // TestBudget checks that ranks without calls do not count among those that are held, and that what is held is bounded.
 func TestBudget(t *testing.T) {
 	calls := []testtrace.Call{{Function: cst.Function{Name: "MPI_Finalize"}}}
-	trace := testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{calls, nil, calls, nil, calls})
-	choice, err := events.Open(t.Context(), trace, export.Options{})
+	tr := testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{calls, nil, calls, nil, calls})
+	choice, err := events.Open(t.Context(), tr, export.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -492,7 +492,7 @@ func TestBudget(t *testing.T) {
 			t.Errorf("rank %d: %v", rank.Number, err)
 		}
 	}
-	var memory *reprise.MemoryError
+	var memory *trace.MemoryError
 	for rank, err := range choice.Ranks() {
 		if err := errors.Join(err, budget.Take(rank.Rank, 300<<20)); !errors.As(err, &memory) || memory.Need <= memory.Most {
 			t.Errorf("600 MiB more: %v", err)
@@ -504,7 +504,7 @@ func TestBounds(t *testing.T) { exporttest.CheckBounds(t, write) }
 
 func BenchmarkWrite(b *testing.B) { exporttest.BenchmarkWrite(b, write) }
 
-func write(ctx context.Context, w io.Writer, t *reprise.Trace, o export.Options) error {
+func write(ctx context.Context, w io.Writer, t *trace.Trace, o export.Options) error {
 	_, err := Write(ctx, w, t, o)
 	return err
 }
@@ -535,10 +535,10 @@ func TestMemory(t *testing.T) {
 	const ranks, calls = 500, 2000
 	f := testtrace.Function("work")
 	list := slices.Repeat([]testtrace.Call{{Function: f}}, calls)
-	trace := testtrace.Record(t, merge.Run{}, false, slices.Repeat([][]testtrace.Call{list}, ranks))
+	tr := testtrace.Record(t, merge.Run{}, false, slices.Repeat([][]testtrace.Call{list}, ranks))
 	before := held()
 	g := &gauge{left: ranks * calls * 60} // about half of what is written
-	if _, err := Write(t.Context(), g, trace, export.Options{}); err != nil {
+	if _, err := Write(t.Context(), g, tr, export.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if g.held == 0 {

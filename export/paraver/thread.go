@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export/internal/events"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A process is a rank that is being written.
@@ -20,7 +20,7 @@ type process struct {
 
 // A call is what calls of a terminal have in common.
 type call struct {
-	reprise.Call
+	trace.Call
 	function
 }
 

@@ -6,19 +6,19 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/parquet"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 func Example() {
-	trace, err := reprise.Open("../../internal/testtrace/testdata/stencil.exact.rpz")
+	tr, err := trace.Open("../../internal/test/testtrace/testdata/stencil.exact.rpz")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer trace.Close()
+	defer tr.Close()
 	var file bytes.Buffer
-	if err := parquet.Write(context.Background(), &file, trace, export.TableOptions{}); err != nil {
+	if err := parquet.Write(context.Background(), &file, tr, export.TableOptions{}); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("%s\n", file.Bytes()[:4])

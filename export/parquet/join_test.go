@@ -7,22 +7,22 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/csv"
-	"github.com/reprise-trace/reprise/internal/foreign"
+	"github.com/reprise-trace/reprise/internal/test/foreign"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/internal/test/tier"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // recordedRuns are runs of MPI programs in which calls that send, receive and wait belong
 // together in all ways: requests one by one and several, persistent ones, and receives from
 // any source.
-func recordedRuns(t testing.TB) map[string]*reprise.Trace {
+func recordedRuns(t testing.TB) map[string]*trace.Trace {
 	t.Helper()
-	runs := map[string]*reprise.Trace{"stencil": testtrace.Stencil(t, "exact")}
+	runs := map[string]*trace.Trace{"stencil": testtrace.Stencil(t, "exact")}
 	for _, name := range tier.Some([]string{"startall", "messages", "wildcard", "halves"}, 2) {
 		runs[name] = testtrace.Recorded(t, name+".exact")
 	}
@@ -31,11 +31,11 @@ func recordedRuns(t testing.TB) map[string]*reprise.Trace {
 
 // files writes the tables of a trace, of one as text too, and returns what a query in DuckDB
 // reads them from.
-func files(t *testing.T, name string, trace *reprise.Trace, o export.TableOptions) map[string]string {
+func files(t *testing.T, name string, tr *trace.Trace, o export.TableOptions) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "run.parquet")
-	if err := os.WriteFile(path, write(t, trace, o), 0o600); err != nil {
+	if err := os.WriteFile(path, write(t, tr, o), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if name != "startall" {
@@ -46,7 +46,7 @@ func files(t *testing.T, name string, trace *reprise.Trace, o export.TableOption
 		t.Fatal(err)
 	}
 	defer text.Close()
-	if err := csv.Write(t.Context(), text, trace, o); err != nil {
+	if err := csv.Write(t.Context(), text, tr, o); err != nil {
 		t.Fatal(err)
 	}
 	return map[string]string{"Parquet": "'" + path + "'", "CSV": fmt.Sprintf("read_csv('%s', sample_size=-1)", text.Name())}
@@ -55,9 +55,9 @@ func files(t *testing.T, name string, trace *reprise.Trace, o export.TableOption
 // expectedEnds returns the messages of a trace as Match has them, with the call that sends, the
 // call that begins the receive and the one that completes it; and the requests, with the call
 // that begins each and the one that completes or frees it.
-func expectedEnds(t *testing.T, trace *reprise.Trace) (messages, requests []string, bytes int64) {
+func expectedEnds(t *testing.T, tr *trace.Trace) (messages, requests []string, bytes int64) {
 	t.Helper()
-	model, err := semantics.Open(t.Context(), trace)
+	model, err := semantics.Open(t.Context(), tr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func expectedEnds(t *testing.T, trace *reprise.Trace) (messages, requests []stri
 		request  int64
 	}
 	completed := make(map[receipt]uint64)
-	for number := range trace.Ranks() {
+	for number := range tr.Ranks() {
 		rank, err := model.Rank(number)
 		if err != nil {
 			t.Fatal(err)
@@ -89,7 +89,7 @@ func expectedEnds(t *testing.T, trace *reprise.Trace) (messages, requests []stri
 			}
 		}
 	}
-	for number := range trace.Ranks() {
+	for number := range tr.Ranks() {
 		rank, err := model.Rank(number)
 		if err != nil {
 			t.Fatal(err)
@@ -152,13 +152,13 @@ func rowsOf(t *testing.T, query string) []string {
 
 // TestJoin joins sends, receives and waits in DuckDB, and compares what it finds with Match.
 func TestJoin(t *testing.T) {
-	for name, trace := range recordedRuns(t) {
+	for name, tr := range recordedRuns(t) {
 		t.Run(name, func(t *testing.T) {
-			messages, requests, bytes := expectedEnds(t, trace)
+			messages, requests, bytes := expectedEnds(t, tr)
 			if len(messages) == 0 || len(requests) == 0 && name != "wildcard" {
 				t.Fatalf("%d messages and %d requests", len(messages), len(requests))
 			}
-			for format, table := range files(t, name, trace, export.TableOptions{}) {
+			for format, table := range files(t, name, tr, export.TableOptions{}) {
 				calls := "WITH calls AS (SELECT rank, position, send_messages::BIGINT[] AS sent, recv_messages::BIGINT[] AS received, requests::BIGINT[] AS requests, send_bytes FROM " + table + ") "
 				got := rowsOf(t, calls+`SELECT s.rank, s.position, r.rank, r.began, r.ended
 					FROM (SELECT rank, position, unnest(sent) AS message FROM calls) AS s
@@ -183,11 +183,11 @@ func TestJoin(t *testing.T) {
 // TestMessages checks the table of messages: that it has those that Match has, and what the
 // calls of the other table say of each.
 func TestMessages(t *testing.T) {
-	for name, trace := range recordedRuns(t) {
+	for name, tr := range recordedRuns(t) {
 		t.Run(name, func(t *testing.T) {
-			want, _, _ := expectedEnds(t, trace)
-			calls := files(t, name, trace, export.TableOptions{})
-			for format, table := range files(t, name, trace, export.TableOptions{By: export.Messages}) {
+			want, _, _ := expectedEnds(t, tr)
+			calls := files(t, name, tr, export.TableOptions{})
+			for format, table := range files(t, name, tr, export.TableOptions{By: export.Messages}) {
 				got := rowsOf(t, "SELECT send_rank, send_position, recv_rank, recv_position, complete_position FROM "+table+" WHERE message IS NOT NULL")
 				if !slices.Equal(got, want) {
 					t.Errorf("%s: %d messages, want %d: %.200v, want %.200v", format, len(got), len(want), got, want)

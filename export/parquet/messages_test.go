@@ -9,8 +9,8 @@ import (
 
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/parquet"
-	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 )
 
 // TestMessagesMemory checks that what is held does not grow with the number of messages, once

@@ -13,17 +13,17 @@ import (
 
 	reader "github.com/parquet-go/parquet-go"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
-	"github.com/reprise-trace/reprise/internal/foreign"
-	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/foreign"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // withOrigin returns a trace with times that tells who made it and when.
-func withOrigin(t testing.TB) *reprise.Trace {
+func withOrigin(t testing.TB) *trace.Trace {
 	t.Helper()
 	f := testtrace.Function("f", testtrace.Param("n", cst.KindInt))
 	run := merge.Run{Source: "test", Origin: merge.Origin{
@@ -97,8 +97,8 @@ func TestDictionaries(t *testing.T) {
 	many := testtrace.Record(t, merge.Run{Source: "test"}, false, [][]testtrace.Call{calls})
 	p := programs.Stencil2D(2, 2, uint64(tier.Number(4_000, 20_000)))
 	stencil := testtrace.Write(t, p.Run(), p.Parts())
-	for name, trace := range map[string]*reprise.Trace{"arg_s": many, "arg_comm": stencil} {
-		data := write(t, trace, export.TableOptions{Columns: []string{"function", "call", name}})
+	for name, tr := range map[string]*trace.Trace{"arg_s": many, "arg_comm": stencil} {
+		data := write(t, tr, export.TableOptions{Columns: []string{"function", "call", name}})
 		r, err := reader.OpenFile(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
 			t.Fatal(err)

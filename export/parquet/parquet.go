@@ -29,17 +29,17 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/rows"
 	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // Write writes the table of a trace as a Parquet file. If ctx is cancelled, or there is an
 // error, what was written is of no use.
-func Write(ctx context.Context, w io.Writer, trace *reprise.Trace, o export.TableOptions) error {
-	need.That(trace != nil && w != nil, "export: no trace, or nothing to write to")
-	t, err := rows.New(ctx, trace, o)
+func Write(ctx context.Context, w io.Writer, tr *trace.Trace, o export.TableOptions) error {
+	need.That(tr != nil && w != nil, "export: no trace, or nothing to write to")
+	t, err := rows.New(ctx, tr, o)
 	if err != nil {
 		return err
 	}

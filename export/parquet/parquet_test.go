@@ -19,23 +19,23 @@ import (
 
 	reader "github.com/parquet-go/parquet-go"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/exporttest"
 	"github.com/reprise-trace/reprise/export/internal/rows"
 	"github.com/reprise-trace/reprise/export/parquet"
-	"github.com/reprise-trace/reprise/internal/foreign"
-	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/foreign"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
 // traces returns traces of all kinds.
-func traces(t testing.TB) map[string]*reprise.Trace {
+func traces(t testing.TB) map[string]*trace.Trace {
 	t.Helper()
-	return map[string]*reprise.Trace{
+	return map[string]*trace.Trace{
 		"Recorded": testtrace.Stencil(t, "exact"), "Statistics": testtrace.Stencil(t, "statistics"),
 		"Hostile": testtrace.HostileTable(t), "Distinct": distinct(t, tier.Number(85_000, 150_000)), "Empty": testtrace.Write(t, merge.Run{Source: "test"}, nil),
 		"Timed": testtrace.Timed(t, 3, tier.Number(1_000, 12_000), testtrace.Series),
@@ -44,7 +44,7 @@ func traces(t testing.TB) map[string]*reprise.Trace {
 
 // distinct returns a trace of n calls of two ranks that all differ, most of them of one rank, so that
 // its dictionaries overflow.
-func distinct(t testing.TB, n int) *reprise.Trace {
+func distinct(t testing.TB, n int) *trace.Trace {
 	t.Helper()
 	f := cst.Function{Name: "f", Params: []cst.Param{
 		{Name: "i", Type: cst.Type{Kind: cst.KindInt}}, {Name: "x", Type: cst.Type{Kind: cst.KindFloat}}, {Name: "s", Type: cst.Type{Kind: cst.KindString}},
@@ -67,10 +67,10 @@ func distinct(t testing.TB, n int) *reprise.Trace {
 }
 
 // write returns a trace as a Parquet file.
-func write(t testing.TB, trace *reprise.Trace, o export.TableOptions) []byte {
+func write(t testing.TB, tr *trace.Trace, o export.TableOptions) []byte {
 	t.Helper()
 	var file bytes.Buffer
-	if err := parquet.Write(t.Context(), &file, trace, o); err != nil {
+	if err := parquet.Write(t.Context(), &file, tr, o); err != nil {
 		t.Fatal(err)
 	}
 	return file.Bytes()
@@ -80,18 +80,18 @@ func write(t testing.TB, trace *reprise.Trace, o export.TableOptions) []byte {
 // read with the rows of the table.
 func TestReaders(t *testing.T) {
 	tier.SlowRace(t)
-	for name, trace := range traces(t) {
+	for name, tr := range traces(t) {
 		for _, by := range []export.By{export.Calls, export.Signatures} {
 			if name == "Distinct" && by == export.Signatures {
 				continue
 			}
 			t.Run(fmt.Sprint(name, by), func(t *testing.T) {
-				table, err := rows.New(t.Context(), trace, export.TableOptions{By: by})
+				table, err := rows.New(t.Context(), tr, export.TableOptions{By: by})
 				if err != nil {
 					t.Fatal(err)
 				}
 				names, want := exporttest.Read(t, table)
-				file := write(t, trace, export.TableOptions{By: by})
+				file := write(t, tr, export.TableOptions{By: by})
 				t.Run("parquet-go", func(t *testing.T) {
 					n, got := readBack(t, file, table)
 					exporttest.Compare(t, names, want, n, got)
@@ -303,14 +303,14 @@ func checkIndex(t *testing.T, c reader.ColumnChunk) {
 
 // TestRealTrace checks the number of calls of each function of a large trace.
 func TestRealTrace(t *testing.T) {
-	trace := testtrace.Real(t, "ti/lu.W.16.ti.zst")
+	tr := testtrace.Real(t, "ti/lu.W.16.ti.zst")
 	path := filepath.Join(t.TempDir(), "lu.parquet")
-	if err := os.WriteFile(path, write(t, trace, export.TableOptions{}), 0o600); err != nil {
+	if err := os.WriteFile(path, write(t, tr, export.TableOptions{}), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	want := make(map[string]int)
-	for number := range trace.Ranks() {
-		r, err := trace.Rank(number)
+	for number := range tr.Ranks() {
+		r, err := tr.Rank(number)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -335,12 +335,12 @@ func TestDeterministic(t *testing.T) {
 	if !tier.Nightly {
 		calls /= 4
 	}
-	trace := distinct(t, calls)
+	tr := distinct(t, calls)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	one := write(t, trace, export.TableOptions{})
+	one := write(t, tr, export.TableOptions{})
 	for _, n := range []int{2, 7} {
 		runtime.GOMAXPROCS(n)
-		if !bytes.Equal(write(t, trace, export.TableOptions{}), one) {
+		if !bytes.Equal(write(t, tr, export.TableOptions{}), one) {
 			t.Errorf("another file with %d processors", n)
 		}
 	}
@@ -357,17 +357,17 @@ func (f *failing) Write(p []byte) (int, error) {
 }
 
 func TestErrors(t *testing.T) {
-	trace := testtrace.Timed(t, 2, 100, testtrace.Series)
-	size := len(write(t, trace, export.TableOptions{}))
+	tr := testtrace.Timed(t, 2, 100, testtrace.Series)
+	size := len(write(t, tr, export.TableOptions{}))
 	for _, n := range []int{0, 4, 100, size - 100, size - 1} {
 		f := failing(n)
-		if err := parquet.Write(t.Context(), &f, trace, export.TableOptions{}); err != io.ErrShortWrite {
+		if err := parquet.Write(t.Context(), &f, tr, export.TableOptions{}); err != io.ErrShortWrite {
 			t.Errorf("after %d bytes: %v", n, err)
 		}
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(os.ErrClosed)
-	if err := parquet.Write(ctx, io.Discard, trace, export.TableOptions{}); !errors.Is(err, os.ErrClosed) {
+	if err := parquet.Write(ctx, io.Discard, tr, export.TableOptions{}); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -375,11 +375,11 @@ func TestErrors(t *testing.T) {
 // TestCancel cancels after the first row group.
 func TestCancel(t *testing.T) {
 	p := programs.Stencil2D(2, 2, 200_000)
-	trace := testtrace.Write(t, p.Run(), p.Parts())
+	tr := testtrace.Write(t, p.Run(), p.Parts())
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	var done []uint64
-	err := parquet.Write(ctx, io.Discard, trace, export.TableOptions{Options: export.Options{Progress: func(n uint64) error {
+	err := parquet.Write(ctx, io.Discard, tr, export.TableOptions{Options: export.Options{Progress: func(n uint64) error {
 		done = append(done, n)
 		cancel(os.ErrClosed)
 		return nil
@@ -393,9 +393,9 @@ func TestCancel(t *testing.T) {
 func TestMemory(t *testing.T) {
 	tier.Long(t, "10⁷ calls")
 	p := programs.Stencil2D(2, 2, 1_000_000/3)
-	trace := testtrace.Write(t, p.Run(), p.Parts())
+	tr := testtrace.Write(t, p.Run(), p.Parts())
 	var held []uint64 // after each row group
-	err := parquet.Write(t.Context(), io.Discard, trace, export.TableOptions{Options: export.Options{Progress: func(uint64) error {
+	err := parquet.Write(t.Context(), io.Discard, tr, export.TableOptions{Options: export.Options{Progress: func(uint64) error {
 		var m runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&m)
@@ -414,22 +414,22 @@ func TestMemory(t *testing.T) {
 
 func BenchmarkWrite(b *testing.B) {
 	p := programs.Stencil2D(4, 4, 10_000)
-	for name, trace := range map[string]*reprise.Trace{
+	for name, tr := range map[string]*trace.Trace{
 		"trace=Stencil2D": testtrace.Write(b, p.Run(), p.Parts()),
 		"trace=Timed":     testtrace.Timed(b, 4, 200_000, testtrace.Series),
 		"trace=Estimated": testtrace.Timed(b, 4, 200_000, testtrace.Statistics),
 		"trace=Distinct":  distinct(b, 300_000),
 	} {
-		b.Run(name, func(b *testing.B) { benchmarkWrite(b, trace) })
+		b.Run(name, func(b *testing.B) { benchmarkWrite(b, tr) })
 	}
 	b.Run("trace=lu.W.64", func(b *testing.B) { benchmarkWrite(b, testtrace.Real(b, "ti/lu.W.64.ti.zst")) })
 }
 
-func benchmarkWrite(b *testing.B, trace *reprise.Trace) {
+func benchmarkWrite(b *testing.B, tr *trace.Trace) {
 	var n uint64
 	o := export.TableOptions{Options: export.Options{Progress: func(rows uint64) error { n = rows; return nil }}}
 	for b.Loop() {
-		if err := parquet.Write(b.Context(), io.Discard, trace, o); err != nil {
+		if err := parquet.Write(b.Context(), io.Discard, tr, o); err != nil {
 			b.Fatal(err)
 		}
 	}

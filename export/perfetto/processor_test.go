@@ -12,19 +12,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/chrome"
 	"github.com/reprise-trace/reprise/export/internal/events"
 	"github.com/reprise-trace/reprise/export/internal/exporttest"
 	"github.com/reprise-trace/reprise/export/perfetto"
-	"github.com/reprise-trace/reprise/internal/foreign"
+	"github.com/reprise-trace/reprise/internal/test/foreign"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/internal/test/tier"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A format is what the trace processor reads.
@@ -72,7 +72,7 @@ type arg struct{ process, position, name, value string }
 
 // checkSlices checks that the trace processor of Perfetto finds in a file the calls of a
 // trace that o chooses, with their times and arguments.
-func checkSlices(t testing.TB, p *foreign.TraceProcessor, path string, trace *reprise.Trace, o export.Options, f format) {
+func checkSlices(t testing.TB, p *foreign.TraceProcessor, path string, tr *trace.Trace, o export.Options, f format) {
 	t.Helper()
 	prefix := f.prefix
 	from := fmt.Sprintf("FROM slice JOIN (%s) AS place ON place.id = slice.track_id", f.tracks)
@@ -93,7 +93,7 @@ func checkSlices(t testing.TB, p *foreign.TraceProcessor, path string, trace *re
 			argsGot = append(argsGot, arg{text(r[0]), text(r[1]), text(r[2]), strings.TrimSuffix(text(r[3]), ".0")})
 		}
 	}
-	slicesWant, argsWant := model(t, trace, o)
+	slicesWant, argsWant := model(t, tr, o)
 	compare(t, "slice", slicesGot, slicesWant)
 	compare(t, "argument", argsGot, argsWant)
 }
@@ -106,9 +106,9 @@ func text(v any) string {
 }
 
 // model returns what a file must hold.
-func model(t testing.TB, trace *reprise.Trace, o export.Options) (all []slice, args []arg) {
+func model(t testing.TB, tr *trace.Trace, o export.Options) (all []slice, args []arg) {
 	t.Helper()
-	choice, err := events.Open(t.Context(), trace, o)
+	choice, err := events.Open(t.Context(), tr, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,9 +242,9 @@ func sorted(list []exchange) []exchange {
 
 // exchanges returns the messages between calls that are chosen, in order: it looks for the
 // other end of each that is sent.
-func exchanges(t *testing.T, trace *reprise.Trace, o export.Options) (list []exchange) {
+func exchanges(t *testing.T, tr *trace.Trace, o export.Options) (list []exchange) {
 	t.Helper()
-	model, err := semantics.Open(t.Context(), trace)
+	model, err := semantics.Open(t.Context(), tr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +252,7 @@ func exchanges(t *testing.T, trace *reprise.Trace, o export.Options) (list []exc
 	if err != nil {
 		t.Fatal(err)
 	}
-	choice, err := events.Open(t.Context(), trace, o)
+	choice, err := events.Open(t.Context(), tr, o)
 	if err != nil {
 		t.Fatal(err)
 	}

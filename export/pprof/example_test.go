@@ -8,19 +8,19 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/pprof"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 func Example() {
-	trace, err := reprise.Open("../../internal/testtrace/testdata/stencil.exact.rpz")
+	tr, err := trace.Open("../../internal/test/testtrace/testdata/stencil.exact.rpz")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer trace.Close()
+	defer tr.Close()
 	var file bytes.Buffer
-	if err := pprof.Write(context.Background(), &file, trace, export.Options{}); err != nil {
+	if err := pprof.Write(context.Background(), &file, tr, export.Options{}); err != nil {
 		log.Fatal(err)
 	}
 	p, err := profile.Parse(&file)

@@ -30,13 +30,13 @@ import (
 	"github.com/google/pprof/profile"
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/events"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // maxRanks is how many ranks have samples of their own.
@@ -44,13 +44,13 @@ const maxRanks = 1024
 
 // Write writes the profile of the calls of a trace that o chooses, compressed by gzip as
 // pprof has it. Of estimated times, calls are between two times by [query.Clock.Positions].
-func Write(ctx context.Context, w io.Writer, trace *reprise.Trace, o export.Options) error {
-	need.That(trace != nil && w != nil, "export: no trace, or nothing to write to")
-	choice, err := events.Choose(ctx, trace, o)
+func Write(ctx context.Context, w io.Writer, tr *trace.Trace, o export.Options) error {
+	need.That(tr != nil && w != nil, "export: no trace, or nothing to write to")
+	choice, err := events.Choose(ctx, tr, o)
 	if err != nil {
 		return err
 	}
-	b := &builder{Choice: choice, ctx: ctx, printer: trace.Printer(reprise.PrintOptions{}), sites: query.SitesOf(trace), loops: !query.HasSites(trace), index: make(map[key]int), shapes: make(map[int]*rankenc.SetBuilder)}
+	b := &builder{Choice: choice, ctx: ctx, printer: tr.Printer(trace.PrintOptions{}), sites: query.SitesOf(tr), loops: !query.HasSites(tr), index: make(map[key]int), shapes: make(map[int]*rankenc.SetBuilder)}
 	b.tree.nodes = []node{{}}
 	if b.from, b.to, b.between, err = choice.Between(); err != nil {
 		return err
@@ -89,7 +89,7 @@ func Write(ctx context.Context, w io.Writer, trace *reprise.Trace, o export.Opti
 type builder struct {
 	*events.Choice
 	ctx     context.Context
-	printer *reprise.Printer
+	printer *trace.Printer
 	sites   query.Sites
 	loops   bool // whether loops are frames
 	byRank  bool // whether ranks have samples of their own

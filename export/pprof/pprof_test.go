@@ -17,24 +17,24 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/pprof"
-	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/test/e2e"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
-func write(t testing.TB, trace *reprise.Trace, o export.Options) []byte {
+func write(t testing.TB, tr *trace.Trace, o export.Options) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := pprof.Write(t.Context(), &b, trace, o); err != nil {
+	if err := pprof.Write(t.Context(), &b, tr, o); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -74,14 +74,14 @@ func totals(p *profile.Profile) map[[3]string]total {
 }
 
 // expected sums up the calls of a trace one by one.
-func expected(t *testing.T, trace *reprise.Trace, wanted func(rank int) bool, between *export.Interval) map[[3]string]total {
+func expected(t *testing.T, tr *trace.Trace, wanted func(rank int) bool, between *export.Interval) map[[3]string]total {
 	t.Helper()
 	sums := make(map[[3]string]total)
 	add := func(k [3]string, calls, time int64) {
 		s := sums[k]
 		sums[k] = total{s.calls + calls, s.time + time}
 	}
-	times, err := query.OpenTimes(trace)
+	times, err := query.OpenTimes(tr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,12 +89,12 @@ func expected(t *testing.T, trace *reprise.Trace, wanted func(rank int) bool, be
 	if err != nil {
 		t.Fatal(err)
 	}
-	printer := trace.Printer(reprise.PrintOptions{})
-	for number := range trace.Ranks() {
+	printer := tr.Printer(trace.PrintOptions{})
+	for number := range tr.Ranks() {
 		if !wanted(number) {
 			continue
 		}
-		rank, err := trace.Rank(number)
+		rank, err := tr.Rank(number)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,17 +141,17 @@ func all(int) bool { return true }
 func TestTotals(t *testing.T) {
 	stencil := programs.Stencil2D(2, 3, 50)
 	odd := rankenc.SetOf(1, 3)
-	for name, trace := range map[string]*reprise.Trace{
+	for name, tr := range map[string]*trace.Trace{
 		"Recorded": testtrace.Stencil(t, "exact"), "Hostile": testtrace.HostileTable(t), "Timed": testtrace.Timed(t, 4, 100, testtrace.Series),
 		"Synthetic": testtrace.Write(t, stencil.Run(), stencil.Parts()), "Empty": testtrace.Write(t, merge.Run{Source: "test"}, nil),
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := totals(parse(t, write(t, trace, export.Options{})))
-			if want := expected(t, trace, all, nil); !maps.Equal(got, want) {
+			got := totals(parse(t, write(t, tr, export.Options{})))
+			if want := expected(t, tr, all, nil); !maps.Equal(got, want) {
 				t.Errorf("%v, want %v", got, want)
 			}
-			got = totals(parse(t, write(t, trace, export.Options{Ranks: &odd})))
-			if want := expected(t, trace, func(rank int) bool { return rank == 1 || rank == 3 }, nil); !maps.Equal(got, want) {
+			got = totals(parse(t, write(t, tr, export.Options{Ranks: &odd})))
+			if want := expected(t, tr, func(rank int) bool { return rank == 1 || rank == 3 }, nil); !maps.Equal(got, want) {
 				t.Errorf("ranks 1 and 3: %v, want %v", got, want)
 			}
 		})
@@ -159,10 +159,10 @@ func TestTotals(t *testing.T) {
 }
 
 func TestBetween(t *testing.T) {
-	trace := testtrace.Timed(t, 3, 100, testtrace.Series)
+	tr := testtrace.Timed(t, 3, 100, testtrace.Series)
 	for _, i := range []export.Interval{{To: 1e15}, {From: 100_000, To: 200_000}, {From: 4350, To: 4400}, {To: 1}} {
-		p := parse(t, write(t, trace, export.Options{Between: &i}))
-		got, want := totals(p), expected(t, trace, all, &i)
+		p := parse(t, write(t, tr, export.Options{Between: &i}))
+		got, want := totals(p), expected(t, tr, all, &i)
 		if !maps.Equal(got, want) {
 			t.Errorf("%v: %v, want %v", i, got, want)
 		}
@@ -176,8 +176,8 @@ func TestBetween(t *testing.T) {
 // the mean of its like.
 func TestEstimates(t *testing.T) {
 	for _, times := range []testtrace.Times{testtrace.Statistics, testtrace.Histograms, testtrace.Paths} {
-		trace := testtrace.Timed(t, 3, 100, times)
-		p := parse(t, write(t, trace, export.Options{}))
+		tr := testtrace.Timed(t, 3, 100, times)
+		p := parse(t, write(t, tr, export.Options{}))
 		if p.DefaultSampleType != "time" || len(p.SampleType) != 2 {
 			t.Errorf("%s: samples of %v", times, p.SampleType)
 		}
@@ -199,11 +199,11 @@ func TestEstimates(t *testing.T) {
 // TestExtremeTimes checks that a gap that is longer than times go counts as such, not as none.
 func TestExtremeTimes(t *testing.T) {
 	f := testtrace.Function("f")
-	trace := testtrace.Record(t, merge.Run{}, true, [][]testtrace.Call{{
+	tr := testtrace.Record(t, merge.Run{}, true, [][]testtrace.Call{{
 		{Function: f, Start: math.MinInt64 + 10, Duration: 5}, {Function: f, Start: math.MaxInt64 - 10, Duration: 5},
 	}})
 	longest := int64(0)
-	for _, s := range parse(t, write(t, trace, export.Options{})).Sample {
+	for _, s := range parse(t, write(t, tr, export.Options{})).Sample {
 		if s.Value[1] < 0 {
 			t.Errorf("%v takes %d ns", s, s.Value[1])
 		}
@@ -239,13 +239,13 @@ func TestTool(t *testing.T) {
 	if err != nil {
 		t.Skip("no go: ", err)
 	}
-	trace := testtrace.Stencil(t, "exact")
+	tr := testtrace.Stencil(t, "exact")
 	path := filepath.Join(t.TempDir(), "profile.pb.gz")
-	if err := os.WriteFile(path, write(t, trace, export.Options{}), 0o600); err != nil {
+	if err := os.WriteFile(path, write(t, tr, export.Options{}), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	want := make(map[string]int64)
-	for k, s := range expected(t, trace, all, nil) {
+	for k, s := range expected(t, tr, all, nil) {
 		want[k[1]] += s.calls
 	}
 	delete(want, outside)
@@ -275,8 +275,8 @@ func TestTool(t *testing.T) {
 // many.
 func TestManyRanks(t *testing.T) {
 	program := programs.Stencil2D(40, 40, 10)
-	trace := testtrace.Write(t, program.Run(), program.Parts())
-	p := parse(t, write(t, trace, export.Options{}))
+	tr := testtrace.Write(t, program.Run(), program.Parts())
+	p := parse(t, write(t, tr, export.Options{}))
 	calls := make(map[string]int64)
 	for _, s := range p.Sample {
 		if len(s.Label["ranks"]) != 1 || len(s.NumLabel) > 0 {
@@ -284,11 +284,11 @@ func TestManyRanks(t *testing.T) {
 		}
 		calls[s.Label["ranks"][0]] += s.Value[0]
 	}
-	if n := trace.Shapes(); len(calls) != n {
+	if n := tr.Shapes(); len(calls) != n {
 		t.Errorf("samples of %d shapes, want %d", len(calls), n)
 	}
-	for number := range trace.Shapes() {
-		shape, err := trace.Shape(number)
+	for number := range tr.Shapes() {
+		shape, err := tr.Shape(number)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -305,13 +305,13 @@ func TestManyRanks(t *testing.T) {
 // calls in the profile.
 func TestManyRanksChosen(t *testing.T) {
 	program := programs.Stencil2D(40, 40, 10)
-	trace := testtrace.Write(t, program.Run(), program.Parts())
+	tr := testtrace.Write(t, program.Run(), program.Parts())
 	chosen, err := rankenc.SetOfText("100-1399", 1600)
 	if err != nil {
 		t.Fatal(err)
 	}
 	calls := make(map[string]int64)
-	for _, s := range parse(t, write(t, trace, export.Options{Ranks: &chosen})).Sample {
+	for _, s := range parse(t, write(t, tr, export.Options{Ranks: &chosen})).Sample {
 		calls[s.Label["ranks"][0]] += s.Value[0]
 	}
 	ranks := 0
@@ -322,7 +322,7 @@ func TestManyRanksChosen(t *testing.T) {
 		}
 		want := int64(0)
 		for _, rank := range set.All() {
-			read, err := trace.Rank(int(rank))
+			read, err := tr.Rank(int(rank))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -351,19 +351,19 @@ func (f *failing) Write(p []byte) (int, error) {
 }
 
 func TestErrors(t *testing.T) {
-	trace := testtrace.Timed(t, 2, 10, testtrace.Series)
+	tr := testtrace.Timed(t, 2, 10, testtrace.Series)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(os.ErrClosed)
-	if err := pprof.Write(ctx, io.Discard, trace, export.Options{}); !errors.Is(err, os.ErrClosed) {
+	if err := pprof.Write(ctx, io.Discard, tr, export.Options{}); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("cancelled: %v", err)
 	}
 	for _, n := range []int{0, 10, 200} {
 		f := failing(n)
-		if err := pprof.Write(t.Context(), &f, trace, export.Options{}); err != io.ErrShortWrite {
+		if err := pprof.Write(t.Context(), &f, tr, export.Options{}); err != io.ErrShortWrite {
 			t.Errorf("after %d bytes: %v", n, err)
 		}
 	}
-	if a, b := write(t, trace, export.Options{}), write(t, trace, export.Options{}); !bytes.Equal(a, b) {
+	if a, b := write(t, tr, export.Options{}), write(t, tr, export.Options{}); !bytes.Equal(a, b) {
 		t.Error("two profiles of one trace differ")
 	}
 }
@@ -373,9 +373,9 @@ func BenchmarkWrite(b *testing.B) {
 	for _, n := range []uint64{1_000, 1_000_000} {
 		b.Run("iterations="+strconv.FormatUint(n, 10), func(b *testing.B) {
 			p := programs.Stencil2D(8, 8, n)
-			trace := testtrace.Write(b, p.Run(), p.Parts())
+			tr := testtrace.Write(b, p.Run(), p.Parts())
 			for b.Loop() {
-				if err := pprof.Write(b.Context(), io.Discard, trace, export.Options{}); err != nil {
+				if err := pprof.Write(b.Context(), io.Discard, tr, export.Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -394,8 +394,8 @@ func TestOverlap(t *testing.T) {
 	for _, call := range [][2]int64{{1000, 500}, {1100, 100}, {1300, 50}, {1600, 10}} {
 		r.CallAt(f, call[0], call[1])
 	}
-	trace := testtrace.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
-	got := totals(parse(t, write(t, trace, export.Options{})))
+	tr := testtrace.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
+	got := totals(parse(t, write(t, tr, export.Options{})))
 	if in, out := got[[3]string{"0", "f", "f()"}], got[[3]string{"0", outside, "f()"}]; in != (total{4, 660}) || out != (total{0, 100}) {
 		t.Errorf("%v in calls, %v outside", in, out)
 	}

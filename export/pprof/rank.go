@@ -3,12 +3,12 @@ package pprof
 import (
 	"math"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export/internal/events"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // outside is the function of what happens between calls.
@@ -48,7 +48,7 @@ func (b *builder) shares(shape, rank int) {
 // A ranked is a rank whose calls are added.
 type ranked struct {
 	*builder
-	read  *reprise.Rank
+	read  *trace.Rank
 	who   int
 	clock *query.Clock // nil if there are no times
 }

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -43,7 +43,7 @@ func TestSites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestSites(t *testing.T) {
 	want := map[line]int64{
 		{"exchange_", "solver.f90", 212}: 10, {"exchange_", "solver.f90", 220}: 1, {"exchange_+0x1f", "", 0}: 10, {"0x9", "", 0}: 10, {"f", "C:/a b/x.c", 5}: 10,
 	}
-	p := parse(t, write(t, trace, export.Options{}))
+	p := parse(t, write(t, tr, export.Options{}))
 	functions := make(map[[2]string]bool)
 	for _, f := range p.Function {
 		if k := [2]string{f.Name, f.Filename}; functions[k] {
@@ -91,11 +91,11 @@ func TestSites(t *testing.T) {
 func TestSitesOfGaps(t *testing.T) {
 	put := testtrace.Function("put", cst.Param{Name: "site", Type: cst.HandleOf("site")})
 	run := merge.Run{Names: []merge.Name{{Kind: cst.KindHandle, Class: "site", Value: 7, Name: "a.c:5 f < b.c:6 main"}}}
-	trace := testtrace.Record(t, run, true, [][]testtrace.Call{{
+	tr := testtrace.Record(t, run, true, [][]testtrace.Call{{
 		{Function: put, Args: []cst.Value{cst.Handle(7)}, Start: 100, Duration: 10}, {Function: put, Args: []cst.Value{cst.Handle(7)}, Start: 200, Duration: 10},
 	}})
 	got := make(map[string]int64)
-	for _, s := range parse(t, write(t, trace, export.Options{})).Sample {
+	for _, s := range parse(t, write(t, tr, export.Options{})).Sample {
 		stack := ""
 		for _, l := range s.Location {
 			stack += " " + l.Line[0].Function.Name

@@ -6,8 +6,8 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export/internal/events"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/mpi/spec"
-	"github.com/reprise-trace/reprise/semantics"
 )
 
 // A collective is how an operation on data is written.

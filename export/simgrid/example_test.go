@@ -6,21 +6,21 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/simgrid"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 func Example() {
-	trace, err := reprise.Open("../../internal/testtrace/testdata/stencil.exact.rpz")
+	tr, err := trace.Open("../../internal/test/testtrace/testdata/stencil.exact.rpz")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer trace.Close()
+	defer tr.Close()
 	first := rankenc.World(1)
 	var file bytes.Buffer
-	if err := simgrid.Write(context.Background(), &file, trace, simgrid.Options{Options: export.Options{Ranks: &first}}); err != nil {
+	if err := simgrid.Write(context.Background(), &file, tr, simgrid.Options{Options: export.Options{Ranks: &first}}); err != nil {
 		log.Fatal(err)
 	}
 	for range 4 {

@@ -2,8 +2,8 @@ package simgrid
 
 import (
 	"github.com/reprise-trace/reprise/export/internal/events"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/mpi/spec"
-	"github.com/reprise-trace/reprise/semantics"
 )
 
 // A request is what is to be waited for: the message that it is of, or both of

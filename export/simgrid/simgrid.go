@@ -14,13 +14,13 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/events"
 	"github.com/reprise-trace/reprise/internal/need"
-	"github.com/reprise-trace/reprise/semantics"
-	"github.com/reprise-trace/reprise/ti"
+	"github.com/reprise-trace/reprise/mpi/semantics"
+	"github.com/reprise-trace/reprise/mpi/simgrid"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // Options configure [Write]. The zero Options is the default configuration.
@@ -35,7 +35,7 @@ var errUnknown = errors.New("simgrid: the calls are neither of MPI nor actions o
 
 // Write writes the calls of t that o chooses. What it holds grows with the signatures,
 // the grammar and the requests of a rank, not with the number of calls.
-func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o Options) error {
+func Write(ctx context.Context, w io.Writer, t *trace.Trace, o Options) error {
 	need.That(t != nil && w != nil, "export: no trace, or nothing to write to")
 	choice, err := events.Open(ctx, t, o.Options)
 	if err != nil {
@@ -71,7 +71,7 @@ func Write(ctx context.Context, w io.Writer, t *reprise.Trace, o Options) error 
 // isTI reports whether functions are actions of SimGrid.
 func isTI(functions []cst.Function) bool {
 	return !slices.ContainsFunc(functions, func(f cst.Function) bool {
-		_, ok := ti.Lookup(f)
+		_, ok := simgrid.Lookup(f)
 		return !ok
 	})
 }
@@ -92,8 +92,8 @@ func (w *writer) actions(r *events.Rank) error {
 		line := lines[e.Terminal]
 		if line == nil {
 			c := r.Call(e.Terminal)
-			function, _ := ti.Lookup(*c.Function)
-			if line, err = ti.AppendCall(nil, ti.Call{Rank: r.Number, Function: function, Args: c.Args}); err != nil {
+			function, _ := simgrid.Lookup(*c.Function)
+			if line, err = simgrid.AppendCall(nil, simgrid.Call{Rank: r.Number, Function: function, Args: c.Args}); err != nil {
 				return err
 			}
 			lines[e.Terminal] = line

@@ -11,21 +11,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/exporttest"
-	"github.com/reprise-trace/reprise/internal/foreign"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/foreign"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/ti"
+	"github.com/reprise-trace/reprise/mpi/simgrid"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // actions returns what is written of a trace.
-func actions(t testing.TB, trace *reprise.Trace, o Options) string {
+func actions(t testing.TB, tr *trace.Trace, o Options) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(context.Background(), &b, trace, o); err != nil {
+	if err := Write(context.Background(), &b, tr, o); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -45,7 +45,7 @@ func replay(t testing.TB, lines string, ranks int) float64 {
 func TestReplay(t *testing.T) {
 	for _, c := range []struct {
 		name        string
-		trace       *reprise.Trace
+		trace       *trace.Trace
 		least, most float64 // of the simulated time, in seconds
 	}{
 		{"TI", testtrace.TI(t, exporttest.Lines), 0.001, 0.0011},
@@ -67,10 +67,10 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// checkLines checks that package ti understands every line.
+// checkLines checks that package simgrid understands every line.
 func checkLines(t testing.TB, lines string) {
 	t.Helper()
-	r := ti.NewReader(strings.NewReader(lines), ti.Options{})
+	r := simgrid.NewReader(strings.NewReader(lines), simgrid.Options{})
 	for {
 		_, err := r.Read()
 		if err == io.EOF {
@@ -88,9 +88,9 @@ func checkLines(t testing.TB, lines string) {
 // TestSpeed checks that computing takes the time that it took: on hosts of half the speed,
 // with half the flops, nothing changes.
 func TestSpeed(t *testing.T) {
-	trace := testtrace.Stencil(t, "exact")
+	tr := testtrace.Stencil(t, "exact")
 	sum := func(o Options) (flops float64) {
-		for line := range strings.Lines(actions(t, trace, o)) {
+		for line := range strings.Lines(actions(t, tr, o)) {
 			var rank int
 			var n float64
 			if _, err := fmt.Sscanf(line, "%d compute %f", &rank, &n); err == nil {
@@ -154,11 +154,11 @@ func TestUnsupported(t *testing.T) {
 	comm := cst.Param{Name: "comm", Type: cst.HandleOf("comm")}
 	datatype := cst.Param{Name: "datatype", Type: cst.HandleOf("datatype")}
 	count := testtrace.Param("count", cst.KindInt)
-	one := func(name string, params []cst.Param, args ...cst.Value) *reprise.Trace {
+	one := func(name string, params []cst.Param, args ...cst.Value) *trace.Trace {
 		call := testtrace.Call{Function: testtrace.Function(name, params...), Args: args}
 		return testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{{call}, {call}})
 	}
-	persistent := func() *reprise.Trace {
+	persistent := func() *trace.Trace {
 		request := cst.Param{Name: "request", Type: cst.HandleOf("request"), Direction: cst.Out}
 		made := testtrace.Call{Function: testtrace.Function("MPI_Barrier_init", comm, request), Args: []cst.Value{cst.Handle(-3), cst.Handle(1)}}
 		request.Direction = cst.InOut
@@ -167,7 +167,7 @@ func TestUnsupported(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		trace *reprise.Trace
+		trace *trace.Trace
 		want  string
 	}{
 		{"Halves", testtrace.Recorded(t, "halves.exact"), "this is of the communicator world"},
@@ -189,7 +189,7 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-func write(ctx context.Context, w io.Writer, t *reprise.Trace, o export.Options) error {
+func write(ctx context.Context, w io.Writer, t *trace.Trace, o export.Options) error {
 	return Write(ctx, w, t, Options{Options: o})
 }
 

@@ -5,11 +5,11 @@ import (
 	"math"
 	"strings"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export/internal/events"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A translation makes actions of calls of MPI.
@@ -42,7 +42,7 @@ type translator struct {
 
 // A call is what calls of a terminal have in common.
 type call struct {
-	reprise.Call
+	trace.Call
 	role *spec.Role
 	data string // collective operation, in lower case
 }

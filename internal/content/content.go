@@ -14,11 +14,11 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/collect"
-	"github.com/reprise-trace/reprise/ti"
+	"github.com/reprise-trace/reprise/mpi/simgrid"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A Content is what a file or a directory holds that is not a trace, and what helps: FILE in
@@ -129,7 +129,7 @@ func endsAsTrace(f *os.File) bool {
 	if info.Size() > small {
 		return false
 	}
-	file, _, err := format.Salvage(f, info.Size(), reprise.FileOptions(info.Size(), 0))
+	file, _, err := format.Salvage(f, info.Size(), trace.FileOptions(info.Size(), 0))
 	if err != nil {
 		return false
 	}
@@ -230,7 +230,7 @@ func isText(begin []byte) bool {
 // hasActions reports whether a file, or those that it lists, begins with actions of
 // SimGrid.
 func hasActions(path string) bool {
-	r, err := ti.Open([]string{path}, ti.Options{})
+	r, err := simgrid.Open([]string{path}, simgrid.Options{})
 	if err != nil {
 		return false
 	}

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/format"
-	"github.com/reprise-trace/reprise/internal/mutate"
+	"github.com/reprise-trace/reprise/internal/test/mutate"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/mutate"
+	"github.com/reprise-trace/reprise/internal/test/mutate"
 )
 
 // FuzzWorlds checks that what is accepted is encoded as it was, if by the shortest numbers, and

@@ -13,7 +13,7 @@ import (
 
 	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
 
-	"github.com/reprise-trace/reprise/internal/mutate"
+	"github.com/reprise-trace/reprise/internal/test/mutate"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 

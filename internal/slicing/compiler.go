@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-trace/reprise/fact"
+	"github.com/reprise-trace/reprise/mpi/slice"
 )
 
 // moduleSection is the section of an object that has the text of LLVM that it was made of.
@@ -22,7 +22,7 @@ const moduleSection = ".reprise.llvm"
 
 // AsCompiler does what a command line of a compiler asks for, and returns the slice if it links a program. Objects that it makes have the text of LLVM that they are
 // made of in them, and so it slices what it links: of objects and of archives. What neither compiles nor links is passed on.
-func (p *Program) AsCompiler(ctx context.Context, args []string, stdout, stderr io.Writer) (*fact.Slice, error) {
+func (p *Program) AsCompiler(ctx context.Context, args []string, stdout, stderr io.Writer) (*slice.Slice, error) {
 	if slices.ContainsFunc(args, func(arg string) bool { return slices.Contains([]string{"-E", "-S", "-M", "-MM"}, arg) }) ||
 		!slices.ContainsFunc(args, isInput) {
 		return nil, p.passOn(ctx, args, stdout, stderr)

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-trace/reprise/fact"
-	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/internal/test/tier"
+	"github.com/reprise-trace/reprise/mpi/slice"
 )
 
 var (
@@ -32,7 +32,7 @@ type bench struct {
 	directory string
 	calls     string // the library that writes calls
 	standin   string
-	options   fact.Options
+	options   slice.Options
 	limit     time.Duration // of a run
 }
 
@@ -99,7 +99,7 @@ func (b *bench) run(t *testing.T, build *builder, ranks int) (string, error) {
 }
 
 // compare slices a source, and returns the calls of the whole program and of the slice. Change may change the slice.
-func (b *bench) compare(t *testing.T, source string, ranks int, change func([]byte) []byte) (whole, sliced string, s *fact.Slice, err error) {
+func (b *bench) compare(t *testing.T, source string, ranks int, change func([]byte) []byte) (whole, sliced string, s *slice.Slice, err error) {
 	t.Helper()
 	build := b.builder(t, source)
 	text, err := build.module()

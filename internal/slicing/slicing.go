@@ -16,9 +16,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/reprise-trace/reprise/fact"
 	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/header"
+	"github.com/reprise-trace/reprise/mpi/slice"
 )
 
 // The commands of LLVM.
@@ -55,13 +55,13 @@ type Program struct {
 	ExecuteAll bool          // execute all operations
 	Warnings   io.Writer     // of what is an error to this compiler alone; nil for nowhere
 
-	Assume         []fact.Assumption
-	AssumeNoErrors bool              // no condition leads to an end of the program with an error
-	Assumed        []fact.Assumption // what Build assumes for both
+	Assume         []slice.Assumption
+	AssumeNoErrors bool               // no condition leads to an end of the program with an error
+	Assumed        []slice.Assumption // what Build assumes for both
 }
 
 // Build builds the program.
-func (p *Program) Build(ctx context.Context) (*fact.Slice, error) {
+func (p *Program) Build(ctx context.Context) (*slice.Slice, error) {
 	b, err := newBuilder(ctx, p)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (p *Program) Build(ctx context.Context) (*fact.Slice, error) {
 	return b.build()
 }
 
-func (b *builder) build() (*fact.Slice, error) {
+func (b *builder) build() (*slice.Slice, error) {
 	text, err := b.module()
 	if err != nil {
 		return nil, err
@@ -79,11 +79,11 @@ func (b *builder) build() (*fact.Slice, error) {
 	if err != nil {
 		return nil, err
 	}
-	slice, err := b.slice(text, options)
+	list, err := b.slice(text, options)
 	if err != nil {
 		return nil, err
 	}
-	return slice, b.finish()
+	return list, b.finish()
 }
 
 // finish makes the program and its library, or leaves what was there before.
@@ -285,7 +285,7 @@ func (b *builder) module() ([]byte, error) {
 	}
 	b.hasCPlusPlus = bytes.Contains(text, []byte("@_Z"))
 	if b.Assume != nil || b.AssumeNoErrors {
-		if text, b.Assumed, err = fact.Assume(text, b.Assume, b.AssumeNoErrors); err != nil {
+		if text, b.Assumed, err = slice.Assume(text, b.Assume, b.AssumeNoErrors); err != nil {
 			return nil, err
 		}
 	}
@@ -365,17 +365,17 @@ func (b *builder) compileC(c Compilation, output string) error {
 }
 
 // slice writes the slice of a module.
-func (b *builder) slice(text []byte, options fact.Options) (*fact.Slice, error) {
-	module, err := fact.Read(text)
+func (b *builder) slice(text []byte, options slice.Options) (*slice.Slice, error) {
+	module, err := slice.Read(text)
 	if err != nil {
 		return nil, err
 	}
 	options.ExecuteAll = b.ExecuteAll
-	slice, err := fact.Cut(module, options)
+	list, err := slice.Cut(module, options)
 	if err != nil {
 		return nil, err
 	}
-	sliced, err := slice.AppendText(nil)
+	sliced, err := list.AppendText(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -388,13 +388,13 @@ func (b *builder) slice(text []byte, options fact.Options) (*fact.Slice, error) 
 	if err := b.run("checking the slice", opt, "-passes=verify", "-disable-output", b.file("slice.ll")); err != nil {
 		return nil, err
 	}
-	return slice, nil
+	return list, nil
 }
 
 var wildcard = regexp.MustCompile(`@any_(source|tag) = .*i32 (-?\d+)`)
 
 // wildcards returns the values of MPI_ANY_SOURCE and MPI_ANY_TAG.
-func (b *builder) wildcards() (o fact.Options, err error) {
+func (b *builder) wildcards() (o slice.Options, err error) {
 	source, output := b.file("wildcards.c"), b.file("wildcards.ll")
 	text := "#include <mpi.h>\nint any_source = MPI_ANY_SOURCE, any_tag = MPI_ANY_TAG;\n"
 	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {

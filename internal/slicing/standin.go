@@ -6,8 +6,8 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/reprise-trace/reprise/fact"
 	"github.com/reprise-trace/reprise/internal/header"
+	"github.com/reprise-trace/reprise/mpi/slice"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
@@ -26,7 +26,7 @@ type stub struct {
 }
 
 // source returns the source of the library for the functions that an mpi.h declares, and with what is assumed.
-func source(h *header.Header, assumed []fact.Assumption) ([]byte, error) {
+func source(h *header.Header, assumed []slice.Assumption) ([]byte, error) {
 	var stubs []stub
 	for _, declared := range h.Functions {
 		number, ok := spec.Lookup(declared.Name)
@@ -72,6 +72,6 @@ func source(h *header.Header, assumed []fact.Assumption) ([]byte, error) {
 		}, a.String()))
 	}
 	var text bytes.Buffer
-	err := standin.Execute(&text, map[string]any{"Symbol": fact.ExecutedSymbol, "Functions": stubs, "Assumed": texts})
+	err := standin.Execute(&text, map[string]any{"Symbol": slice.ExecutedSymbol, "Functions": stubs, "Assumed": texts})
 	return text.Bytes(), err
 }

@@ -5,24 +5,24 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // HangCalls sets the calls of groups: as the rank made it if there is one, and otherwise as
 // the trace has it for all that make it.
-func HangCalls(trace *reprise.Trace, h *query.Hang) {
-	p := trace.Printer(reprise.PrintOptions{})
+func HangCalls(tr *trace.Trace, h *query.Hang) {
+	p := tr.Printer(trace.PrintOptions{})
 	for i := range h.Groups {
 		g := &h.Groups[i]
 		if g.Signature < 0 {
 			continue
 		}
-		s := trace.Signature(g.Signature)
+		s := tr.Signature(g.Signature)
 		g.Call = Printable(s.Function.Name)
-		r, err := trace.Rank(g.Ranks.At(0))
+		r, err := tr.Rank(g.Ranks.At(0))
 		if err != nil {
 			continue
 		}

@@ -14,7 +14,7 @@
 //
 // # Calls in a trace
 //
-// A function of the table of package mpi is one of the trace, with its parameters,
+// A function of the table of package mpi/spec is one of the trace, with its parameters,
 // their kinds and directions. Where the arguments of a call are not all there, it is
 // a call of another function of the same name, with other parameters:
 //

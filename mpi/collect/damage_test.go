@@ -12,8 +12,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // writeWorld writes the records of a world of three ranks: of rank 1 two threads, of rank 2 two segments.
@@ -53,7 +53,7 @@ func writeWorld(t testing.TB, directory string) {
 type worldCalls struct {
 	calls [][]string
 	said  string
-	trace *reprise.Trace
+	trace *trace.Trace
 }
 
 func collectWorld(t rapid.TB, directory string) (c worldCalls) {
@@ -74,10 +74,10 @@ func collectWorld(t rapid.TB, directory string) (c worldCalls) {
 	if err := all.Write(&file); err != nil {
 		t.Fatal(err)
 	}
-	if c.trace, err = reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0); err != nil {
+	if c.trace, err = trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0); err != nil {
 		t.Fatal(err)
 	}
-	printer := c.trace.Printer(reprise.PrintOptions{})
+	printer := c.trace.Printer(trace.PrintOptions{})
 	c.calls = make([][]string, c.trace.Ranks())
 	for rank := range c.trace.Active() {
 		r, err := c.trace.Rank(rank)

@@ -9,11 +9,11 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/test/e2e"
 
-	"github.com/reprise-trace/reprise/internal/mpitest"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/mpi/interpose"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/semantics"
 )
 
 // A foreign is a program that others wrote, or with a library that others wrote, as Debian
@@ -75,7 +75,7 @@ func TestForeign(t *testing.T) {
 				m.Parallel(t)
 				directory := t.TempDir()
 				results := []string{filepath.Join(directory, "plain"), filepath.Join(directory, "recorded")}
-				library, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache(), nil)
+				library, err := interpose.Build(t.Context(), m.CC, mpitest.Cache(), nil)
 				if err != nil {
 					t.Fatal(err)
 				}

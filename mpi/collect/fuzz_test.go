@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/mutate"
+	"github.com/reprise-trace/reprise/internal/test/mutate"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 )
 

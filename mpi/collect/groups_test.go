@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/mpi/interpose"
 )
 
 // TestGroups records rings in communicators with fewer processes than the run has, and in
@@ -19,7 +19,7 @@ func TestGroups(t *testing.T) {
 	program := programs[slices.IndexFunc(programs, func(p mpitest.Program) bool { return p.Source == "rings.c" })]
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
-		library, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache(), nil)
+		library, err := interpose.Build(t.Context(), m.CC, mpitest.Cache(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

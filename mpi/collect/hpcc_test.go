@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/internal/test/tier"
-	"github.com/reprise-trace/reprise/mpi"
 	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/mpi/interpose"
 )
 
 // hpccInput is the example of hpcc with a smaller problem: two lines of text, the
@@ -35,7 +35,7 @@ func TestHPCC(t *testing.T) {
 	if m == nil {
 		t.Skip("hpcc is linked with Open MPI, which is not installed")
 	}
-	library, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache(), nil)
+	library, err := interpose.Build(t.Context(), m.CC, mpitest.Cache(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-trace/reprise/internal/mpitest"
-	"github.com/reprise-trace/reprise/mpi"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/mpi/interpose"
 )
 
 // TestLiveThreads collects what two threads of each rank write while they give up
@@ -17,7 +17,7 @@ import (
 func TestLiveThreads(t *testing.T) {
 	for _, m := range mpitest.Installed(t) { // under the race detector as well
 		t.Run(m.Name, func(t *testing.T) {
-			library, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache(), nil)
+			library, err := interpose.Build(t.Context(), m.CC, mpitest.Cache(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,16 +12,16 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/mpi"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
+	"github.com/reprise-trace/reprise/mpi/interpose"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/mpi/spec"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 func TestMain(m *testing.M) { os.Exit(mpitest.Main(m)) }
@@ -154,7 +154,7 @@ type recording struct {
 	counts  mpitest.Counts
 	summary collect.Summary
 	file    []byte
-	trace   *reprise.Trace
+	trace   *trace.Trace
 }
 
 // record records a run of a program.
@@ -166,7 +166,7 @@ func record(t *testing.T, m *mpitest.MPI, p mpitest.Program) *recording {
 // recordSites records a run of a program with sites of some kind.
 func recordSites(t *testing.T, m *mpitest.MPI, p mpitest.Program, sites string) *recording {
 	t.Helper()
-	library, err := mpi.BuildInterposer(t.Context(), m.CC, mpitest.Cache(), nil)
+	library, err := interpose.Build(t.Context(), m.CC, mpitest.Cache(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,8 +191,8 @@ func checkAllocations(t *testing.T, r *recording) {
 	if err != nil || s.Problems != nil {
 		t.Fatal(err, s.Problems)
 	}
-	_, trace := written(t, a)
-	if n, err := collect.CompareAllocations(t.Context(), r.spool, callsOf(t, trace)); err != nil || n != s.Calls || n < r.summary.Calls {
+	_, tr := written(t, a)
+	if n, err := collect.CompareAllocations(t.Context(), r.spool, callsOf(t, tr)); err != nil || n != s.Calls || n < r.summary.Calls {
 		t.Errorf("with allocations, %d of %d calls are as recorded: %v", n, s.Calls, err)
 	}
 }
@@ -219,33 +219,33 @@ func collectRun(t *testing.T, spool, counts string) *recording {
 }
 
 // written returns the bytes of a trace and the trace in them.
-func written(t *testing.T, a *merge.Accumulator) ([]byte, *reprise.Trace) {
+func written(t *testing.T, a *merge.Accumulator) ([]byte, *trace.Trace) {
 	t.Helper()
 	var file bytes.Buffer
 	if err := a.Write(&file); err != nil {
 		t.Fatal(err)
 	}
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return file.Bytes(), trace
+	return file.Bytes(), tr
 }
 
 // countsOf returns the numbers of calls in a trace.
-func countsOf(t *testing.T, trace *reprise.Trace) mpitest.Counts {
+func countsOf(t *testing.T, tr *trace.Trace) mpitest.Counts {
 	counts := make(mpitest.Counts)
-	for rank := range trace.Ranks() {
-		for f := range callsOf(t, trace)(rank) {
+	for rank := range tr.Ranks() {
+		for f := range callsOf(t, tr)(rank) {
 			counts.Add(rank, f.Name, 1)
 		}
 	}
 	return counts
 }
 
-func callsOf(t *testing.T, trace *reprise.Trace) func(rank int) collect.Calls {
+func callsOf(t *testing.T, tr *trace.Trace) func(rank int) collect.Calls {
 	return func(rank int) collect.Calls {
-		r, err := trace.Rank(rank)
+		r, err := tr.Rank(rank)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,12 +261,12 @@ func callsOf(t *testing.T, trace *reprise.Trace) func(rank int) collect.Calls {
 
 // checkOwnRequests checks of a program, each of whose threads waits for what it has
 // begun, that the trace says so.
-func checkOwnRequests(t *testing.T, trace *reprise.Trace) {
+func checkOwnRequests(t *testing.T, tr *trace.Trace) {
 	t.Helper()
-	for rank := range trace.Ranks() {
+	for rank := range tr.Ranks() {
 		makers := make(map[int64]int64) // threads, by request
 		others := 0
-		for f, args := range callsOf(t, trace)(rank) {
+		for f, args := range callsOf(t, tr)(rank) {
 			thread := int64(0)
 			for i, p := range f.Params {
 				switch {
@@ -293,9 +293,9 @@ func checkOwnRequests(t *testing.T, trace *reprise.Trace) {
 
 // checkSenders checks that a trace has the sender and the tag of each message that the
 // program received with a wildcard, though it asked for no status.
-func checkSenders(t *testing.T, trace *reprise.Trace) {
+func checkSenders(t *testing.T, tr *trace.Trace) {
 	t.Helper()
-	model, err := semantics.Open(context.Background(), trace)
+	model, err := semantics.Open(context.Background(), tr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,19 +321,19 @@ func checkSenders(t *testing.T, trace *reprise.Trace) {
 				}
 				ordered++
 			default:
-				if n++; m.Peer != 1+int(m.Tag)%(trace.Ranks()-1) {
+				if n++; m.Peer != 1+int(m.Tag)%(tr.Ranks()-1) {
 					t.Errorf("%v: of rank %d with tag %d", call, m.Peer, m.Tag)
 				}
 			}
 		}
 	}
-	if n != 5*109 || ordered != 3*(trace.Ranks()-1) {
+	if n != 5*109 || ordered != 3*(tr.Ranks()-1) {
 		t.Errorf("%d and %d messages", n, ordered)
 	}
 }
 
 // firstDifference tells of the first calls of each rank that differ.
-func firstDifference(t *testing.T, a, b *reprise.Trace) {
+func firstDifference(t *testing.T, a, b *trace.Trace) {
 	for rank := range a.Ranks() {
 		next, stop := iter.Pull2(callsOf(t, b)(rank))
 		defer stop()

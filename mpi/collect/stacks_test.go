@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
 )

@@ -5,12 +5,12 @@ import (
 	"hash/fnv"
 	"slices"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/symbolic"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // Classes of handles of group objects.
@@ -188,7 +188,7 @@ type found struct {
 }
 
 // scan finds the events of a process, at most some.
-func (r *run) scan(ctx context.Context, read *reprise.Rank, p *process, most uint64) error {
+func (r *run) scan(ctx context.Context, read *trace.Rank, p *process, most uint64) error {
 	terminals, calls, threads := make(map[sequitur.Symbol]*found), uint64(0), false
 	for terminal, count := range read.Occurrences() {
 		threads = threads || r.threads[read.Function(terminal)]
@@ -242,7 +242,7 @@ func (p *process) disorder() {
 }
 
 // look returns what a terminal does, nil if it is nothing.
-func (r *run) look(read *reprise.Rank, terminal uint32) *found {
+func (r *run) look(read *trace.Rank, terminal uint32) *found {
 	p := r.plans[read.Function(terminal)]
 	if p == nil {
 		return nil

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/groups"
 	"github.com/reprise-trace/reprise/symbolic"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -32,15 +32,15 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	trace, err := reprise.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
 	if err != nil {
 		log.Fatal(err)
 	}
-	all, err := groups.Resolve(context.Background(), trace, groups.Options{})
+	all, err := groups.Resolve(context.Background(), tr, groups.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	for rank := range trace.Active() {
+	for rank := range tr.Active() {
 		m, _ := all.At(rank, symbolic.Local{Class: "comm", ID: 0}, 1)
 		fmt.Println(rank, "is", m.Rank, "of", m.Group.Members, "in", m.Group.Name())
 	}

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/symbolic"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // ErrLimit is what an error wraps that is about a limit, for use with [errors.Is].
@@ -64,7 +64,7 @@ func (o Options) withDefaults(memory, ranks uint64) Options {
 // creation that is, and what does not depend on these is returned. After any other
 // error, which is one of reading the trace, a [*LimitError], or of ctx being done, nothing
 // is.
-func Resolve(ctx context.Context, t *reprise.Trace, o Options) (*symbolic.Groups, error) {
+func Resolve(ctx context.Context, t *trace.Trace, o Options) (*symbolic.Groups, error) {
 	need.That(t != nil, "groups: no trace")
 	calling := uint64(t.RankSet().Len())
 	o = o.withDefaults(t.Memory(), calling)

@@ -12,14 +12,14 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/groups"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/symbolic"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -79,7 +79,7 @@ const (
 )
 
 // traceOf returns the trace of a run.
-func traceOf(t rapid.TB, ranks int, record func(rank int, r *recording)) *reprise.Trace {
+func traceOf(t rapid.TB, ranks int, record func(rank int, r *recording)) *trace.Trace {
 	t.Helper()
 	var parts []merge.Part
 	for rank := range ranks {
@@ -91,9 +91,9 @@ func traceOf(t rapid.TB, ranks int, record func(rank int, r *recording)) *repris
 }
 
 // resolve resolves the objects of a trace without errors.
-func resolve(t testing.TB, trace *reprise.Trace) *symbolic.Groups {
+func resolve(t testing.TB, tr *trace.Trace) *symbolic.Groups {
 	t.Helper()
-	all, err := groups.Resolve(context.Background(), trace, groups.Options{})
+	all, err := groups.Resolve(context.Background(), tr, groups.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,8 +213,8 @@ func TestWorlds(t *testing.T) {
 		parts = append(parts, r.Finish(rank))
 	}
 	worlds := []merge.World{{First: 0, Parent: -1}, {First: 2, Parent: 1, Spawn: 1}}
-	trace := testtrace.Write(t, merge.Run{Ranks: 4, Worlds: worlds}, parts)
-	all, err := groups.Resolve(context.Background(), trace, groups.Options{})
+	tr := testtrace.Write(t, merge.Run{Ranks: 4, Worlds: worlds}, parts)
+	all, err := groups.Resolve(context.Background(), tr, groups.Options{})
 	if want := "symbolic: rank 0: creation 1 on world0, spawn: call 2: which processes it starts is not recorded"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -291,7 +291,7 @@ func TestLongRuns(t *testing.T) {
 	if !tier.Nightly {
 		barriers >>= 6
 	}
-	trace := traceOf(t, 2, func(rank int, r *recording) {
+	tr := traceOf(t, 2, func(rank int, r *recording) {
 		for range rounds {
 			for i := range 4 {
 				r.call("MPI_Bcast", "root", i%2, "comm", world)
@@ -304,7 +304,7 @@ func TestLongRuns(t *testing.T) {
 		}
 		r.call("MPI_Comm_dup", "comm", world, "newcomm", 0)
 	})
-	all := resolve(t, trace)
+	all := resolve(t, tr)
 	dup := symbolic.Local{Class: "comm", ID: 0}
 	for k := range uint64(rounds) {
 		for i := range uint64(6) {
@@ -322,16 +322,16 @@ func TestLongRuns(t *testing.T) {
 		t.Errorf("%v, %v", m, ok)
 	}
 	for _, o := range []groups.Options{{MaxCalls: 2*(2*rounds+1) - 1}, {MaxRanks: 1}} {
-		if _, err := groups.Resolve(context.Background(), trace, o); !errors.Is(err, groups.ErrLimit) {
+		if _, err := groups.Resolve(context.Background(), tr, o); !errors.Is(err, groups.ErrLimit) {
 			t.Errorf("%+v: err = %v", o, err)
 		}
 	}
-	if _, err := groups.Resolve(context.Background(), trace, groups.Options{MaxCalls: 2 * (2*rounds + 1), MaxRanks: 2}); err != nil {
+	if _, err := groups.Resolve(context.Background(), tr, groups.Options{MaxCalls: 2 * (2*rounds + 1), MaxRanks: 2}); err != nil {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := groups.Resolve(ctx, trace, groups.Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := groups.Resolve(ctx, tr, groups.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v", err)
 	}
 }
@@ -382,7 +382,7 @@ func TestInconsistent(t *testing.T) {
 
 // looped returns the trace of a run of which each rank makes the calls of a round so many
 // times.
-func looped(t rapid.TB, ranks int, rounds uint64, record func(rank int, r *recording)) *reprise.Trace {
+func looped(t rapid.TB, ranks int, rounds uint64, record func(rank int, r *recording)) *trace.Trace {
 	t.Helper()
 	var parts []merge.Part
 	for rank := range ranks {
@@ -403,11 +403,11 @@ func looped(t rapid.TB, ranks int, rounds uint64, record func(rank int, r *recor
 
 // TestTooManyCalls checks that a loop of very many rounds ends with an error, at once.
 func TestTooManyCalls(t *testing.T) {
-	trace := looped(t, 2, 1<<40, func(_ int, r *recording) {
+	tr := looped(t, 2, 1<<40, func(_ int, r *recording) {
 		r.call("MPI_Comm_dup", "comm", world, "newcomm", 0)
 		r.call("MPI_Comm_free", "comm", 0)
 	})
-	all, err := groups.Resolve(context.Background(), trace, groups.Options{})
+	all, err := groups.Resolve(context.Background(), tr, groups.Options{})
 	var limit *groups.LimitError
 	if !errors.As(err, &limit) || !errors.Is(err, groups.ErrLimit) || all != nil {
 		t.Errorf("%v, %v", all, err)
@@ -418,7 +418,7 @@ func TestTooManyCalls(t *testing.T) {
 // freed, and makes others with an id that is used again: its calls stand behind those of the
 // first thread.
 func TestThreads(t *testing.T) {
-	trace := traceOf(t, 2, func(rank int, r *recording) {
+	tr := traceOf(t, 2, func(rank int, r *recording) {
 		r.call("MPI_Comm_dup", "comm", world, "newcomm", 0)
 		r.call("MPI_Comm_dup", "comm", 0, "newcomm", 1)
 		for range 2 {
@@ -431,7 +431,7 @@ func TestThreads(t *testing.T) {
 		r.call("MPI_Comm_dup", "thread", 1, "comm", 1, "newcomm", 2)
 		r.call("MPI_Comm_free", "thread", 1, "comm", 2)
 	})
-	all := resolve(t, trace)
+	all := resolve(t, tr)
 	for _, tt := range []struct {
 		id       int64
 		position uint64

@@ -3,9 +3,9 @@ package groups_test
 import (
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/test/misuse"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/mpi/groups"
 )
 

@@ -7,12 +7,12 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/internal/mpitest"
-	"github.com/reprise-trace/reprise/internal/mpitest/recorded"
+	"github.com/reprise-trace/reprise/internal/test/mpitest"
+	"github.com/reprise-trace/reprise/internal/test/mpitest/recorded"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/mpi/groups"
 	"github.com/reprise-trace/reprise/symbolic"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 func TestMain(m *testing.M) { os.Exit(mpitest.Main(m)) }
@@ -34,12 +34,12 @@ func TestPrograms(t *testing.T) {
 			}
 			t.Run(p.Name(), func(t *testing.T) {
 				m.Parallel(t)
-				trace := recorded.Trace(t, m, func(o mpitest.Options) { m.RunProgram(t, p, o) })
-				all, err := groups.Resolve(context.Background(), trace, groups.Options{})
+				tr := recorded.Trace(t, m, func(o mpitest.Options) { m.RunProgram(t, p, o) })
+				all, err := groups.Resolve(context.Background(), tr, groups.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
-				n := checkAnswers(t, trace, all)
+				n := checkAnswers(t, tr, all)
 				t.Logf("%d answers of MPI", n)
 				asked.Add(int64(n))
 			})
@@ -49,11 +49,11 @@ func TestPrograms(t *testing.T) {
 
 // checkAnswers compares what MPI said of communicators with what was resolved, and
 // returns how often it did.
-func checkAnswers(t *testing.T, trace *reprise.Trace, all *symbolic.Groups) int {
+func checkAnswers(t *testing.T, tr *trace.Trace, all *symbolic.Groups) int {
 	t.Helper()
 	n := 0
-	for rank := range trace.Active() {
-		r, err := trace.Rank(rank)
+	for rank := range tr.Active() {
+		r, err := tr.Rank(rank)
 		if err != nil {
 			t.Fatal(err)
 		}

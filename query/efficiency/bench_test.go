@@ -3,11 +3,11 @@ package efficiency_test
 import (
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
+	"github.com/reprise-trace/reprise/mpi/replay"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query/efficiency"
-	"github.com/reprise-trace/reprise/replay"
-	"github.com/reprise-trace/reprise/semantics"
 )
 
 // BenchmarkOpen finds the efficiency of a run with statistics, and replays it on the same times alone.

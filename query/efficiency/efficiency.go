@@ -6,14 +6,14 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/mpi/replay"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/replay"
-	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // ErrNoTimes means that a trace has no times of the calls of its ranks.
@@ -99,15 +99,15 @@ type Phase struct {
 // cut short, it is a [*replay.DeadlockError]. Without times it is [ErrNoTimes].
 func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) {
 	need.That(model != nil, "efficiency: no model")
-	trace := model.Trace()
-	if err := check(trace); err != nil {
+	tr := model.Trace()
+	if err := check(tr); err != nil {
 		return nil, err
 	}
-	times, err := query.OpenTimes(trace)
+	times, err := query.OpenTimes(tr)
 	if err != nil {
 		return nil, err
 	}
-	timed, _, err := trace.SeriesRanks()
+	timed, _, err := tr.SeriesRanks()
 	if err != nil {
 		return nil, err
 	}
@@ -116,11 +116,11 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	}
 	most := cmp.Or(o.MaxCalls, maxCalls)
 	if timed.Len() > 0 {
-		if err := checkCalls(trace, most); err != nil {
+		if err := checkCalls(tr, most); err != nil {
 			return nil, err
 		}
 	}
-	phases, err := findPhases(ctx, trace)
+	phases, err := findPhases(ctx, tr)
 	unphased := errors.Is(err, errTooLong)
 	if err != nil && !unphased {
 		return nil, err
@@ -128,11 +128,11 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	stopping, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	const rankMemory = 5 << 10 // as that of a replay
-	if err := trace.CheckMemory("ranks", uint64(trace.Ranks()), rankMemory); err != nil {
+	if err := tr.CheckMemory("ranks", uint64(tr.Ranks()), rankMemory); err != nil {
 		return nil, err
 	}
-	m := &ideal{trace: trace, times: times, phases: phases, ranks: make([]*rank, trace.Ranks()), stop: stop, most: most, progress: o.Progress}
-	if m.recorded, err = replay.NewRecorded(trace); err != nil {
+	m := &ideal{trace: tr, times: times, phases: phases, ranks: make([]*rank, tr.Ranks()), stop: stop, most: most, progress: o.Progress}
+	if m.recorded, err = replay.NewRecorded(tr); err != nil {
 		return nil, err
 	}
 	m.steady = m.recorded.Means() && !executeAll
@@ -140,7 +140,7 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	if err := cmp.Or(context.Cause(ctx), m.err, m.recorded.Close(), err); err != nil {
 		return nil, err
 	}
-	run := &Run{Ranks: trace.Ranks(), Source: query.Series, Scaled: true, Phases: []Phase{}, Unphased: unphased, Unknown: res.Unknown, Outside: res.Outside}
+	run := &Run{Ranks: tr.Ranks(), Source: query.Series, Scaled: true, Phases: []Phase{}, Unphased: unphased, Unknown: res.Unknown, Outside: res.Outside}
 	whole, parts := new(sums), make([]sums, len(phases))
 	for _, r := range m.ranks {
 		if r == nil { // it made no call
@@ -175,7 +175,7 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 var executeAll bool
 
 // check checks that efficiencies can be had of a trace.
-func check(t *reprise.Trace) error {
+func check(t *trace.Trace) error {
 	if !t.IsExact() {
 		return errors.New("efficiency: the trace was made to fit a size, and not all of its calls are as they were: record without --bounded")
 	}
@@ -190,7 +190,7 @@ func check(t *reprise.Trace) error {
 }
 
 // checkCalls checks that a trace has not too many calls to be executed one by one.
-func checkCalls(t *reprise.Trace, most uint64) error {
+func checkCalls(t *trace.Trace, most uint64) error {
 	calls := uint64(0)
 	for i := range t.Shapes() {
 		s, err := t.Shape(i)

@@ -13,14 +13,14 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/replay"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/query/efficiency"
-	"github.com/reprise-trace/reprise/replay"
-	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -80,7 +80,7 @@ var (
 	exact      = tracer.Options{Series: timing.NewSeriesCodec(timing.NewLossless(timing.Zstd), timing.NewLossless(timing.Zstd), timing.Gaps)}
 )
 
-func record(t tester, ranks [][]testtrace.Call, o tracer.Options) *reprise.Trace {
+func record(t tester, ranks [][]testtrace.Call, o tracer.Options) *trace.Trace {
 	t.Helper()
 	var parts []merge.Part
 	for rank, calls := range ranks {
@@ -96,9 +96,9 @@ func record(t tester, ranks [][]testtrace.Call, o tracer.Options) *reprise.Trace
 	return testtrace.Write(t, merge.Run{Ranks: len(ranks)}, parts)
 }
 
-func open(t tester, trace *reprise.Trace) *efficiency.Run {
+func open(t tester, tr *trace.Trace) *efficiency.Run {
 	t.Helper()
-	r, err := openRun(trace)
+	r, err := openRun(tr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,8 +109,8 @@ func open(t tester, trace *reprise.Trace) *efficiency.Run {
 	return r
 }
 
-func openRun(trace *reprise.Trace) (*efficiency.Run, error) {
-	model, err := semantics.Open(context.Background(), trace)
+func openRun(tr *trace.Trace) (*efficiency.Run, error) {
+	model, err := semantics.Open(context.Background(), tr)
 	if err != nil {
 		return nil, err
 	}
@@ -473,7 +473,7 @@ func TestErrors(t *testing.T) {
 	})
 	cut := [][]testtrace.Call{pair[0][:1], pair[1]} // without the send
 	threads := programOf(2, func(_ int, p *process) {
-		p.call(1, 1, "MPI_Comm_rank", reprise.ThreadParam, 1, "comm", world, "rank", 0)
+		p.call(1, 1, "MPI_Comm_rank", trace.ThreadParam, 1, "comm", world, "rank", 0)
 	})
 	var parts []merge.Part
 	for rank := range 2 {
@@ -483,7 +483,7 @@ func TestErrors(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name  string
-		trace *reprise.Trace
+		trace *trace.Trace
 		want  string
 	}{
 		{"NoTimes", testtrace.Record(t, merge.Run{}, false, pair), "no times"},
@@ -526,7 +526,7 @@ func TestErrors(t *testing.T) {
 }
 
 // bounded returns a trace that was made to fit a size, and whose calls are not as they were.
-func bounded(t *testing.T) *reprise.Trace {
+func bounded(t *testing.T) *trace.Trace {
 	var a merge.Accumulator
 	for rank := range 2 {
 		var r testtrace.Recording
@@ -541,9 +541,9 @@ func bounded(t *testing.T) *reprise.Trace {
 	if err := a.WriteBounded(t.Context(), &file, 1200); err != nil {
 		t.Fatal(err)
 	}
-	trace := testtrace.Open(t, file.Bytes())
-	if trace.IsExact() {
+	tr := testtrace.Open(t, file.Bytes())
+	if tr.IsExact() {
 		t.Fatal("the trace is exact")
 	}
-	return trace
+	return tr
 }

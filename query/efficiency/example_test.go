@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query/efficiency"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 func ExampleOpen() {
-	trace, err := reprise.Open("../../examples/notebook/heat.rpz")
+	tr, err := trace.Open("../../examples/notebook/heat.rpz")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer trace.Close()
-	model, err := semantics.Open(context.Background(), trace)
+	defer tr.Close()
+	model, err := semantics.Open(context.Background(), tr)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,20 +6,20 @@ import (
 	"math"
 	"slices"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/mpi/replay"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/replay"
-	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // An ideal is a machine on which ranks compute as long as they did, and nothing else takes time. It takes
 // note of when ranks come to where phases begin and end. If all times are means, it is a [replay.SteadyMachine].
 type ideal struct {
 	replay.Instant
-	trace    *reprise.Trace
+	trace    *trace.Trace
 	recorded *replay.Recorded
 	times    *query.Times
 	phases   []phase
@@ -172,7 +172,7 @@ func (r *rank) recorded(position uint64) (int64, error) {
 }
 
 // rank returns a rank before its first call, nil if it cannot be read.
-func (m *ideal) rank(of *reprise.Rank) *rank {
+func (m *ideal) rank(of *trace.Rank) *rank {
 	r := &rank{number: of.Number(), scaled: true, end: of.Len(), marked: make(map[uint64]moment), outside: make([]bool, of.Terminals())}
 	var err error
 	if r.clock, err = m.times.Clock(of); err == nil && r.clock.Source() == query.None {
@@ -217,7 +217,7 @@ func (m *ideal) rank(of *reprise.Rank) *rank {
 }
 
 // setMeans sets the means of calls and of the gaps before them.
-func (r *rank) setMeans(loops *query.Loops, of *reprise.Rank) {
+func (r *rank) setMeans(loops *query.Loops, of *trace.Rank) {
 	r.scaled, r.means = loops.Scaled, make([]mean, of.Terminals())
 	for s, m := range loops.Means() {
 		r.means[s] = mean{picoseconds(m.Gap), picoseconds(m.Duration)}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/test/misuse"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query/efficiency"
-	"github.com/reprise-trace/reprise/semantics"
 )
 
 // TestMisuse calls all of the package as it must not be called.

@@ -7,13 +7,13 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/skeleton"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A phase is one that was found in the control flows of ranks.
@@ -35,7 +35,7 @@ const (
 var errTooLong = errors.New("efficiency: the control flows of ranks are too long to be compared")
 
 // findPhases finds the phases of the programs of a trace, in their order.
-func findPhases(ctx context.Context, t *reprise.Trace) ([]phase, error) {
+func findPhases(ctx context.Context, t *trace.Trace) ([]phase, error) {
 	groups, err := query.Programs(ctx, t)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func findPhases(ctx context.Context, t *reprise.Trace) ([]phase, error) {
 
 // inCommon returns what programs have in common: calls of one function from one place are the same or, where
 // that is too much to be compared, all of one function.
-func inCommon(ctx context.Context, t *reprise.Trace, programs []skeleton.Program) (s *skeleton.Skeleton, err error) {
+func inCommon(ctx context.Context, t *trace.Trace, programs []skeleton.Program) (s *skeleton.Skeleton, err error) {
 	for _, sites := range []bool{true, false} {
 		s, err = skeleton.Make(ctx, programs, skeleton.Options{Kind: kinds(t, sites), MaxWork: maxWork})
 		if !errors.Is(err, skeleton.ErrLimit) {
@@ -82,7 +82,7 @@ func inCommon(ctx context.Context, t *reprise.Trace, programs []skeleton.Program
 
 // kinds returns a function that returns for a signature the first one of the same function, from the same place if
 // sites are told apart.
-func kinds(t *reprise.Trace, sites bool) func(sequitur.Symbol) sequitur.Symbol {
+func kinds(t *trace.Trace, sites bool) func(sequitur.Symbol) sequitur.Symbol {
 	type kind struct {
 		function int
 		site     int64
@@ -94,7 +94,7 @@ func kinds(t *reprise.Trace, sites bool) func(sequitur.Symbol) sequitur.Symbol {
 		}
 		k := kind{function: t.FunctionOf(int(s)), site: -1}
 		if i := layout.SiteOf(&t.Functions()[k.function]); sites && i >= 0 {
-			if v := t.Signature(int(s)).Args[i].Values; len(v) == 1 && v[0].Form == reprise.Constant {
+			if v := t.Signature(int(s)).Args[i].Values; len(v) == 1 && v[0].Form == trace.Constant {
 				k.site = v[0].Number
 			}
 		}
@@ -108,7 +108,7 @@ func kinds(t *reprise.Trace, sites bool) func(sequitur.Symbol) sequitur.Symbol {
 }
 
 // phasesOf returns the loops of a skeleton that are in no other. The programs are those of shapes, in their order.
-func phasesOf(t *reprise.Trace, s *skeleton.Skeleton, programs []skeleton.Program, shapes rankenc.Set) []phase {
+func phasesOf(t *trace.Trace, s *skeleton.Skeleton, programs []skeleton.Program, shapes rankenc.Set) []phase {
 	var phases []phase
 	at := make([]uint64, len(programs)) // where each has come to
 	for _, n := range s.Body {
@@ -125,7 +125,7 @@ func phasesOf(t *reprise.Trace, s *skeleton.Skeleton, programs []skeleton.Progra
 }
 
 // phaseOf returns what a node would be as a phase, and moves programs behind it.
-func phaseOf(t *reprise.Trace, n *skeleton.Node, programs []skeleton.Program, shapes rankenc.Set, at []uint64) phase {
+func phaseOf(t *trace.Trace, n *skeleton.Node, programs []skeleton.Program, shapes rankenc.Set, at []uint64) phase {
 	p := phase{spans: make(map[int]span)}
 	before := slices.Clone(at)
 	p.count(t, n, programs, at)
@@ -146,7 +146,7 @@ func phaseOf(t *reprise.Trace, n *skeleton.Node, programs []skeleton.Program, sh
 }
 
 // count adds the calls of a node to those of each program, and those of all ranks to functions.
-func (p *phase) count(t *reprise.Trace, n *skeleton.Node, programs []skeleton.Program, at []uint64) {
+func (p *phase) count(t *trace.Trace, n *skeleton.Node, programs []skeleton.Program, at []uint64) {
 	for _, c := range n.Calls {
 		at[c.Program] += c.Count
 		p.addFunction(t.Functions()[t.FunctionOf(int(c.Call))].Name, wire.MulSat(c.Count, uint64(programs[c.Program].Ranks.Len())))

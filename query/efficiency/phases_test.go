@@ -3,9 +3,9 @@ package efficiency
 import (
 	"testing"
 
-	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/internal/test/tier"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // TestSpans checks that the spans of phases have the calls of these, on recorded runs.
@@ -19,14 +19,14 @@ func TestSpans(t *testing.T) {
 }
 
 // testSpans checks that spans are apart and in order, and that they have the calls of each function.
-func testSpans(t *testing.T, trace *reprise.Trace) {
-	phases, err := findPhases(t.Context(), trace)
+func testSpans(t *testing.T, tr *trace.Trace) {
+	phases, err := findPhases(t.Context(), tr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var shapes []*reprise.Shape
-	for n := range trace.Shapes() {
-		s, err := trace.Shape(n)
+	var shapes []*trace.Shape
+	for n := range tr.Shapes() {
+		s, err := tr.Shape(n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func testSpans(t *testing.T, trace *reprise.Trace) {
 			for left > 0 {
 				run := walk.Next()
 				k := min(run.Count, left)
-				found[trace.Functions()[trace.FunctionOf(int(run.Symbol))].Name] += k * uint64(shapes[n].Ranks.Len())
+				found[tr.Functions()[tr.FunctionOf(int(run.Symbol))].Name] += k * uint64(shapes[n].Ranks.Len())
 				calls += k * uint64(shapes[n].Ranks.Len())
 				left -= k
 			}

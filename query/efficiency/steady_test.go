@@ -9,19 +9,19 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise"
-	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query/efficiency"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // compareExecuted checks that a run is the same to the picosecond whether loops are skipped or every call is executed, and
 // returns it, and how often progress is told of all calls and of those that are executed if loops are skipped.
-func compareExecuted(t tester, trace *reprise.Trace) (r *efficiency.Run, all, executed int) {
+func compareExecuted(t tester, tr *trace.Trace) (r *efficiency.Run, all, executed int) {
 	t.Helper()
-	model, err := semantics.Open(context.Background(), trace)
+	model, err := semantics.Open(context.Background(), tr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func (l *looping) step() {
 	}
 }
 
-func (l *looping) trace(t tester) *reprise.Trace {
+func (l *looping) trace(t tester) *trace.Trace {
 	var list [][]testtrace.Call
 	for _, p := range l.ranks {
 		list = append(list, p.calls)

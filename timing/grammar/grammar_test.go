@@ -11,8 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise/internal/mutate"
-	"github.com/reprise-trace/reprise/internal/recorded"
+	"github.com/reprise-trace/reprise/internal/test/mutate"
+	"github.com/reprise-trace/reprise/internal/test/recorded"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/timing"
 )

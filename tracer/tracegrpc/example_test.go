@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
-	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 	"github.com/reprise-trace/reprise/tracer/tracegrpc"
 )
@@ -60,12 +60,12 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	trace, err := reprise.Open(path)
+	tr, err := trace.Open(path)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer trace.Close()
-	rank, err := trace.Rank(0)
+	defer tr.Close()
+	rank, err := tr.Rank(0)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 	"github.com/reprise-trace/reprise/tracer/tracegrpc"
 )
@@ -47,12 +47,12 @@ func streams(t *testing.T, p *tracer.Process, path string) (list []string) {
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	trace, err := reprise.Open(path)
+	tr, err := trace.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer trace.Close()
-	rank, err := trace.Rank(0)
+	defer tr.Close()
+	rank, err := tr.Rank(0)
 	if err != nil {
 		t.Fatal(err)
 	}

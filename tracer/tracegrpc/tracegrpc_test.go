@@ -14,7 +14,7 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/test/bufconn"
 
-	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 	"github.com/reprise-trace/reprise/tracer/tracegrpc"
 )
@@ -87,12 +87,12 @@ func TestInterceptors(t *testing.T) {
 		if err := p.Close(); err != nil {
 			t.Fatal(err)
 		}
-		trace, err := reprise.Open(filepath.Join(dir, name))
+		tr, err := trace.Open(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer trace.Close()
-		rank, err := trace.Rank(0)
+		defer tr.Close()
+		rank, err := tr.Rank(0)
 		if err != nil {
 			t.Fatal(err)
 		}

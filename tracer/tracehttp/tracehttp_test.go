@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 	"github.com/reprise-trace/reprise/tracer/tracehttp"
 )
@@ -24,12 +24,12 @@ func calls(p *tracer.Process, path string) ([]string, error) {
 	if err := p.Close(); err != nil {
 		return nil, err
 	}
-	trace, err := reprise.Open(path)
+	tr, err := trace.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer trace.Close()
-	rank, err := trace.Rank(0)
+	defer tr.Close()
+	rank, err := tr.Rank(0)
 	if err != nil {
 		return nil, err
 	}

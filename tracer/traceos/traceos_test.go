@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 	"github.com/reprise-trace/reprise/tracer/traceos"
 )
@@ -56,12 +56,12 @@ func Example() {
 	if err := process.Close(); err != nil {
 		log.Fatal(err)
 	}
-	trace, err := reprise.Open(path)
+	tr, err := trace.Open(path)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer trace.Close()
-	rank, err := trace.Rank(0)
+	defer tr.Close()
+	rank, err := tr.Rank(0)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -121,12 +121,12 @@ func TestFiles(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	trace, err := reprise.Open(path)
+	tr, err := trace.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer trace.Close()
-	rank, err := trace.Rank(0)
+	defer tr.Close()
+	rank, err := tr.Rank(0)
 	if err != nil {
 		t.Fatal(err)
 	}

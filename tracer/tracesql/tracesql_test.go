@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 	"github.com/reprise-trace/reprise/tracer/tracesql"
 )
@@ -139,12 +139,12 @@ func record(t *testing.T, open func(p *tracer.Process) (*sql.DB, error)) []strin
 	if err := errors.Join(db.Close(), p.Close()); err != nil {
 		t.Fatal(err)
 	}
-	trace, err := reprise.Open(path)
+	tr, err := trace.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer trace.Close()
-	rank, err := trace.Rank(0)
+	defer tr.Close()
+	rank, err := tr.Rank(0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -424,12 +424,12 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	trace, err := reprise.Open(path)
+	tr, err := trace.Open(path)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer trace.Close()
-	rank, err := trace.Rank(0)
+	defer tr.Close()
+	rank, err := tr.Rank(0)
 	if err != nil {
 		log.Fatal(err)
 	}

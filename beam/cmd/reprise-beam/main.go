@@ -31,7 +31,6 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/spark"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal"
 
-	"github.com/reprise-trace/reprise"
 	rbeam "github.com/reprise-trace/reprise/beam"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/content"
@@ -41,6 +40,7 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 //go:embed help.txt
@@ -168,7 +168,7 @@ func (s *summary) merge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	paths, err := reprise.PartFiles(out, 0, s.Input...)
+	paths, err := trace.PartFiles(out, 0, s.Input...)
 	if err != nil {
 		return saying(err)
 	}
@@ -191,7 +191,7 @@ func (s *summary) merge(ctx context.Context) error {
 	}
 	if _, err := beam.Run(ctx, runner, pipeline); err != nil {
 		if ctx.Err() == nil {
-			if damaged := reprise.Unreadable(ctx, 0, files...); damaged != nil { // of which the pipeline has met one
+			if damaged := trace.Unreadable(ctx, 0, files...); damaged != nil { // of which the pipeline has met one
 				return saying(damaged)
 			}
 		}
@@ -211,7 +211,7 @@ func saying(err error) error {
 	}
 	var lines []string
 	for _, err := range list.Unwrap() {
-		var part *reprise.PartError
+		var part *trace.PartError
 		line := err.Error()
 		if errors.As(err, &part) {
 			said := content.Check(part.Path)
@@ -284,22 +284,22 @@ func (s *summary) describe(ctx context.Context, path string) error {
 	if err != nil {
 		return errors.Join(errors.New("workers do not write to a directory that is here, too"), err)
 	}
-	trace, err := reprise.Open(path)
+	tr, err := trace.Open(path)
 	if err != nil {
 		return err
 	}
-	defer trace.Close()
-	ranks := trace.RankSet()
-	s.Ranks, s.Active, s.Shapes, s.Bytes = trace.Ranks(), ranks.Len(), trace.Shapes(), info.Size()
+	defer tr.Close()
+	ranks := tr.RankSet()
+	s.Ranks, s.Active, s.Shapes, s.Bytes = tr.Ranks(), ranks.Len(), tr.Shapes(), info.Size()
 	s.Missing = rankenc.World(s.Ranks).Difference(ranks)
-	for i := range trace.Shapes() {
-		shape, err := trace.Shape(i)
+	for i := range tr.Shapes() {
+		shape, err := tr.Shape(i)
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 		s.Calls = wire.AddSat(s.Calls, wire.MulSat(uint64(shape.Ranks.Len()), shape.Grammar.Len()))
 	}
-	if s.Beyond, err = beyondOf(ctx, path, trace); err != nil {
+	if s.Beyond, err = beyondOf(ctx, path, tr); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
@@ -307,8 +307,8 @@ func (s *summary) describe(ctx context.Context, path string) error {
 
 // beyondOf returns the call that names the highest rank, if that is none of the run. Where parts say how many ranks MPI_COMM_WORLD has, it does not
 // look, which takes longer than merging.
-func beyondOf(ctx context.Context, path string, trace *reprise.Trace) (*beyond, error) {
-	if trace.Run().Origin.World > 0 {
+func beyondOf(ctx context.Context, path string, tr *trace.Trace) (*beyond, error) {
+	if tr.Run().Origin.World > 0 {
 		return nil, nil
 	}
 	file, err := os.ReadFile(path)
@@ -318,12 +318,12 @@ func beyondOf(ctx context.Context, path string, trace *reprise.Trace) (*beyond, 
 	p, ok, known := rbeam.HighestPeer(file)
 	if !known { // another process has made it
 		var all merge.Accumulator
-		if err := trace.AddTo(ctx, &all); err != nil {
+		if err := tr.AddTo(ctx, &all); err != nil {
 			return nil, err
 		}
 		p, ok = all.HighestPeer()
 	}
-	if ok && p.Rank >= int64(trace.Ranks()) {
+	if ok && p.Rank >= int64(tr.Ranks()) {
 		return &beyond{p.Rank, p.Caller, p.Function}, nil
 	}
 	return nil, nil

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi/simgrid"
 	"github.com/reprise-trace/reprise/mpi/spec"
-	"github.com/reprise-trace/reprise/ti"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // Categories of calls.
@@ -36,13 +36,13 @@ func RoleOf(name string) *spec.Role { return spec.RoleOf(named()[name]) }
 // AreActions reports whether functions are all actions of SimGrid.
 func AreActions(list []cst.Function) bool {
 	return !slices.ContainsFunc(list, func(f cst.Function) bool {
-		_, ok := ti.Lookup(f)
+		_, ok := simgrid.Lookup(f)
 		return !ok
 	})
 }
 
 // categories returns the categories of the functions of a trace.
-func categories(t *reprise.Trace) []string {
+func categories(t *trace.Trace) []string {
 	list := t.Functions()
 	actions := AreActions(list)
 	all := make([]string, len(list))

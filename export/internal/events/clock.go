@@ -9,12 +9,12 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // perCall is how long a call takes of which there are no times.
@@ -22,13 +22,13 @@ const perCall = 1000
 
 // A clock tells the times of the calls of a rank, since the run began.
 type clock struct {
-	rank  *reprise.Rank
+	rank  *trace.Rank
 	clock *query.Clock // nil if there are no times
 	begin int64        // of the run
 }
 
 // openClock returns the clock of a rank.
-func (t *Trace) openClock(r *reprise.Rank) (clock, error) {
+func (t *Trace) openClock(r *trace.Rank) (clock, error) {
 	if t.choice.Times == nil {
 		return clock{rank: r}, t.choice.ctx.Err()
 	}
@@ -189,7 +189,7 @@ const maxText = 1000
 // Name returns the name of the function that a terminal calls.
 func (r *Rank) Name(terminal uint32) string { return Readable(r.Call(terminal).Function.Name) }
 
-// Text returns the call that a terminal stands for as [reprise.Printer] writes it, cut
+// Text returns the call that a terminal stands for as [trace.Printer] writes it, cut
 // off if it is long.
 func (r *Rank) Text(terminal uint32) string {
 	return Readable(cut(string(r.trace.printer.AppendCall(nil, r.Call(terminal)))))
@@ -197,7 +197,7 @@ func (r *Rank) Text(terminal uint32) string {
 
 // Args returns the arguments of the calls that a terminal stands for, without the
 // number of the thread: integers, ranks and tags without a name, and floats, as numbers,
-// all else as [reprise.Printer] writes it, cut off if it is long. None is called position,
+// all else as [trace.Printer] writes it, cut off if it is long. None is called position,
 // as exports call what they add.
 func (r *Rank) Args(terminal uint32) []Arg {
 	c := r.Call(terminal)
@@ -210,7 +210,7 @@ func (r *Rank) Args(terminal uint32) []Arg {
 	return args
 }
 
-func (r *Rank) arg(c reprise.Call, i int, name string) Arg {
+func (r *Rank) arg(c trace.Call, i int, name string) Arg {
 	a := Arg{Name: name, Kind: cst.KindString}
 	v := c.Args[i]
 	if v.Kind() == cst.KindString {
@@ -251,7 +251,7 @@ func (t *Trace) argumentNames(f *cst.Function) []string {
 	}
 	list, taken := make([]string, len(f.Params)), naming{"position": 1}
 	for i, p := range f.Params {
-		if i > 0 || p.Name != reprise.ThreadParam || p.Type.Kind != cst.KindInt {
+		if i > 0 || p.Name != trace.ThreadParam || p.Type.Kind != cst.KindInt {
 			list[i] = taken.take(Readable(p.Name))
 		}
 	}

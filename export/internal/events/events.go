@@ -37,17 +37,17 @@ import (
 	"iter"
 	"math"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A Choice is what options choose of a trace, and the times that the trace has.
 type Choice struct {
-	Trace     *reprise.Trace
+	Trace     *trace.Trace
 	Ranks     rankenc.Set
 	Times     *query.Times     // nil if the trace has none
 	Series    bool             // whether it has the times of every call of a rank
@@ -58,7 +58,7 @@ type Choice struct {
 }
 
 // Choose returns what o chooses of t.
-func Choose(ctx context.Context, t *reprise.Trace, o export.Options) (*Choice, error) {
+func Choose(ctx context.Context, t *trace.Trace, o export.Options) (*Choice, error) {
 	if in := o.Between; in != nil && (in.From < 0 || in.To < in.From) {
 		return nil, fmt.Errorf("there is no time from %d to %d ns", in.From, in.To)
 	}
@@ -121,7 +121,7 @@ func (c *Choice) Done(calls uint64) error {
 type Trace struct {
 	choice  *Choice
 	in      export.Interval
-	printer *reprise.Printer
+	printer *trace.Printer
 	calls   uint64 // taken so far
 	passed  uint64 // those and others
 
@@ -132,7 +132,7 @@ type Trace struct {
 
 // Open returns what o chooses of t. When ctx is done, going through the calls ends
 // with its error.
-func Open(ctx context.Context, t *reprise.Trace, o export.Options) (*Trace, error) {
+func Open(ctx context.Context, t *trace.Trace, o export.Options) (*Trace, error) {
 	choice, err := Choose(ctx, t, o)
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func Open(ctx context.Context, t *reprise.Trace, o export.Options) (*Trace, erro
 	if o.Between != nil {
 		in = *o.Between
 	}
-	printer := t.Printer(reprise.PrintOptions{Absolute: true})
+	printer := t.Printer(trace.PrintOptions{Absolute: true})
 	return &Trace{choice: choice, in: in, printer: printer, names: make(map[*cst.Function][]string)}, nil
 }
 
@@ -149,7 +149,7 @@ func Open(ctx context.Context, t *reprise.Trace, o export.Options) (*Trace, erro
 func (t *Trace) Choice() *Choice { return t.choice }
 
 // Source returns the trace of which t is a choice.
-func (t *Trace) Source() *reprise.Trace { return t.choice.Trace }
+func (t *Trace) Source() *trace.Trace { return t.choice.Trace }
 
 // Ranks returns an iterator over the ranks that were chosen and made calls, in ascending
 // order. An error ends it.
@@ -203,7 +203,7 @@ func (t *Trace) step(taken bool) error {
 
 // A Rank is a rank that is being exported.
 type Rank struct {
-	*reprise.Rank
+	*trace.Rank
 	Number int
 	trace  *Trace
 	clock  clock

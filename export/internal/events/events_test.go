@@ -13,23 +13,23 @@ import (
 
 	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/events"
 	"github.com/reprise-trace/reprise/export/internal/exporttest"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
 // all returns the calls of a rank that o chooses.
-func all(t rapid.TB, trace *reprise.Trace, rank int, o export.Options) []events.Event {
+func all(t rapid.TB, tr *trace.Trace, rank int, o export.Options) []events.Event {
 	t.Helper()
-	choice, err := events.Open(context.Background(), trace, o)
+	choice, err := events.Open(context.Background(), tr, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,8 +66,8 @@ func TestNesting(t *testing.T) {
 			thread := int64(i % 3)
 			calls = append(calls, testtrace.Call{Function: threaded, Args: []cst.Value{cst.Int(thread), cst.Int(int64(i))}, Start: times[i], Duration: times[i+1]})
 		}
-		trace := testtrace.Record(t, merge.Run{}, true, [][]testtrace.Call{calls})
-		list := all(rt, trace, 0, export.Options{})
+		tr := testtrace.Record(t, merge.Run{}, true, [][]testtrace.Call{calls})
+		list := all(rt, tr, 0, export.Options{})
 		if len(list) != len(calls) {
 			rt.Fatalf("%d calls, want %d", len(list), len(calls))
 		}
@@ -94,9 +94,9 @@ func TestNesting(t *testing.T) {
 
 // timesOf returns what tells when the events of a rank were, as the trace has it, since
 // the run began.
-func timesOf(t *testing.T, trace *reprise.Trace, rank int) func(events.Event) (start, duration int64) {
+func timesOf(t *testing.T, tr *trace.Trace, rank int) func(events.Event) (start, duration int64) {
 	t.Helper()
-	times, err := query.OpenTimes(trace)
+	times, err := query.OpenTimes(tr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func timesOf(t *testing.T, trace *reprise.Trace, rank int) func(events.Event) (s
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := trace.Rank(rank)
+	read, err := tr.Rank(rank)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestChoice(t *testing.T) {
 }
 
 func TestRanks(t *testing.T) {
-	trace := testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{{{Function: work, Args: []cst.Value{cst.Int(0)}}}, nil, {{Function: work, Args: []cst.Value{cst.Int(1)}}}, nil})
+	tr := testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{{{Function: work, Args: []cst.Value{cst.Int(0)}}}, nil, {{Function: work, Args: []cst.Value{cst.Int(1)}}}, nil})
 	for _, c := range []struct{ ranks, want string }{{"", "[0 2]"}, {"0-1", "[0]"}, {"1-3", "[2]"}, {"3", "[]"}} {
 		o := export.Options{}
 		if c.ranks != "" {
@@ -161,7 +161,7 @@ func TestRanks(t *testing.T) {
 			}
 			o.Ranks = &ranks
 		}
-		choice, err := events.Open(t.Context(), trace, o)
+		choice, err := events.Open(t.Context(), tr, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,10 +179,10 @@ func TestRanks(t *testing.T) {
 }
 
 func TestTimesBy(t *testing.T) {
-	for want, trace := range map[query.Source]*reprise.Trace{
+	for want, tr := range map[query.Source]*trace.Trace{
 		query.Series: testtrace.Stencil(t, "exact"), query.Statistics: testtrace.Stencil(t, "statistics"), query.None: testtrace.TI(t, exporttest.Lines),
 	} {
-		choice, err := events.Open(t.Context(), trace, export.Options{})
+		choice, err := events.Open(t.Context(), tr, export.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,8 +209,8 @@ func TestTimesLabel(t *testing.T) {
 	}
 	r.Declare(cst.Function{Name: "f"})
 	r.CallAt(0, 1000, 1000)
-	trace := testtrace.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
-	choice, err := events.Open(t.Context(), trace, export.Options{})
+	tr := testtrace.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
+	choice, err := events.Open(t.Context(), tr, export.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,9 +254,9 @@ func TestStarts(t *testing.T) {
 		for i, c := range calls {
 			recorder.CallAt(fn, c.start, c.end-c.start, cst.Int(c.thread), cst.Int(int64(i)))
 		}
-		trace := testtrace.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{recorder.Finish(0)})
+		tr := testtrace.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{recorder.Finish(0)})
 		begin := slices.MinFunc(calls, func(a, b call) int { return cmp.Compare(a.start, b.start) }).start
-		for i, e := range all(t, trace, 0, export.Options{}) {
+		for i, e := range all(t, tr, 0, export.Options{}) {
 			if off := e.Start - (calls[i].start - begin); off < -2 || off > 2 {
 				t.Fatalf("call %d begins at %d, not at %d of %+v", i, e.Start, calls[i].start-begin, calls)
 			}
@@ -331,11 +331,11 @@ func TestReadable(t *testing.T) {
 
 // TestProgress checks that those calls are counted that are taken.
 func TestProgress(t *testing.T) {
-	trace := testtrace.SameStart(t)
+	tr := testtrace.SameStart(t)
 	for _, between := range []*export.Interval{nil, {From: 2000, To: 4000}, {}} {
 		calls, want := uint64(0), uint64(0)
 		o := export.Options{Between: between, Progress: func(n uint64) error { calls = n; return nil }}
-		choice, err := events.Open(t.Context(), trace, o)
+		choice, err := events.Open(t.Context(), tr, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -356,7 +356,7 @@ func TestProgress(t *testing.T) {
 			}
 		}
 		told := calls
-		if all := len(all(t, trace, 0, o)) + len(all(t, trace, 1, o)); told != want || want != uint64(all) {
+		if all := len(all(t, tr, 0, o)) + len(all(t, tr, 1, o)); told != want || want != uint64(all) {
 			t.Errorf("%+v: %d calls, want %d, or %d", between, told, want, all)
 		}
 	}
@@ -366,12 +366,12 @@ func TestProgress(t *testing.T) {
 // that returned after others.
 func TestBegin(t *testing.T) {
 	args := func(thread, n int64) []cst.Value { return []cst.Value{cst.Int(thread), cst.Int(n)} }
-	trace := testtrace.Record(t, merge.Run{}, true, [][]testtrace.Call{{
+	tr := testtrace.Record(t, merge.Run{}, true, [][]testtrace.Call{{
 		{Function: threaded, Args: args(0, 1), Start: 700, Duration: 10},
 		{Function: threaded, Args: args(1, 2), Start: 600, Duration: 500},
 	}})
 	starts := make(map[int32]int64)
-	for _, e := range all(t, trace, 0, export.Options{}) {
+	for _, e := range all(t, tr, 0, export.Options{}) {
 		starts[e.Thread] = e.Start
 	}
 	if starts[0] != 100 || starts[1] != 0 {

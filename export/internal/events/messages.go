@@ -1,9 +1,9 @@
 package events
 
 import (
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/semantics"
 )
 
 // NumberMessages has [Rank.Messages] and [Rank.Numbers] tell messages between the ranks that

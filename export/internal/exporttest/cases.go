@@ -9,17 +9,17 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export"
-	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A Case is a trace to export, and what of it.
 type Case struct {
 	Name    string
-	Trace   *reprise.Trace
+	Trace   *trace.Trace
 	Options export.Options
 }
 
@@ -60,7 +60,7 @@ const Lines = `0 init
 `
 
 // A Writer writes the calls of a trace.
-type Writer func(context.Context, io.Writer, *reprise.Trace, export.Options) error
+type Writer func(context.Context, io.Writer, *trace.Trace, export.Options) error
 
 // CheckBounds checks that what a Writer holds does not grow with the number of calls,
 // and that it stops when it is told to.
@@ -114,11 +114,11 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 // allocated returns how many bytes writing a trace of so many calls allocates.
 func allocated(t *testing.T, write Writer, calls uint64) uint64 {
 	t.Helper()
-	trace := Stencils(t, calls)
+	tr := Stencils(t, calls)
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	if err := write(t.Context(), io.Discard, trace, export.Options{}); err != nil {
+	if err := write(t.Context(), io.Discard, tr, export.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
@@ -126,7 +126,7 @@ func allocated(t *testing.T, write Writer, calls uint64) uint64 {
 }
 
 // Stencils returns a trace of about so many calls of four ranks.
-func Stencils(t testing.TB, calls uint64) *reprise.Trace {
+func Stencils(t testing.TB, calls uint64) *trace.Trace {
 	t.Helper()
 	p := programs.Stencil2D(2, 2, calls/24)
 	return testtrace.Write(t, p.Run(), p.Parts())

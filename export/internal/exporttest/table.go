@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/reprise-trace/reprise/export/internal/rows"
-	"github.com/reprise-trace/reprise/internal/foreign"
+	"github.com/reprise-trace/reprise/internal/test/foreign"
 	"pgregory.net/rapid"
 )
 

@@ -8,22 +8,22 @@ import (
 
 	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/exporttest"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/ti"
+	"github.com/reprise-trace/reprise/mpi/simgrid"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // checkCanonical checks that a signature has one text in all rows, so that there are no more
 // texts than signatures. It returns how many there are of each.
-func checkCanonical(t rapid.TB, trace *reprise.Trace) (texts, signatures int) {
+func checkCanonical(t rapid.TB, tr *trace.Trace) (texts, signatures int) {
 	t.Helper()
 	calls, all := make(map[string]string), make(map[string]bool)
 	for _, by := range []export.By{export.Calls, export.Signatures} {
-		_, got := exporttest.Read(t, newTable(t, trace, export.TableOptions{By: by, Columns: []string{"rank", "call", "signature"}}))
+		_, got := exporttest.Read(t, newTable(t, tr, export.TableOptions{By: by, Columns: []string{"rank", "call", "signature"}}))
 		for _, row := range got {
 			n, call := row["signature"], row["call"]
 			if other, ok := calls[n]; ok && other != call {
@@ -32,8 +32,8 @@ func checkCanonical(t rapid.TB, trace *reprise.Trace) (texts, signatures int) {
 			calls[n], all[call] = call, true
 		}
 	}
-	if len(all) > len(calls) || len(calls) > trace.Signatures() {
-		t.Fatalf("%d texts of %d signatures, of which the trace has %d", len(all), len(calls), trace.Signatures())
+	if len(all) > len(calls) || len(calls) > tr.Signatures() {
+		t.Fatalf("%d texts of %d signatures, of which the trace has %d", len(all), len(calls), tr.Signatures())
 	}
 	return len(all), len(calls)
 }
@@ -41,13 +41,13 @@ func checkCanonical(t rapid.TB, trace *reprise.Trace) (texts, signatures int) {
 // TestCanonical checks that calls have as many texts as there are signatures, in recorded
 // runs.
 func TestCanonical(t *testing.T) {
-	for name, trace := range map[string]*reprise.Trace{
+	for name, tr := range map[string]*trace.Trace{
 		"Stencil": testtrace.Stencil(t, "exact"), "Messages": testtrace.Recorded(t, "messages.exact"),
 		"Startall": testtrace.Recorded(t, "startall.exact"), "Wildcard": testtrace.Recorded(t, "wildcard.exact"),
 		"CG": shipped(t, "cg.S.16"), "IS": shipped(t, "is.S.16"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if texts, signatures := checkCanonical(t, trace); name == "Stencil" && (texts != 15 || signatures != 15) {
+			if texts, signatures := checkCanonical(t, tr); name == "Stencil" && (texts != 15 || signatures != 15) {
 				t.Errorf("%d texts of %d signatures, want 15 of 15", texts, signatures)
 			}
 		})
@@ -55,14 +55,14 @@ func TestCanonical(t *testing.T) {
 }
 
 // shipped returns a trace of a benchmark in the repository.
-func shipped(t *testing.T, name string) *reprise.Trace {
+func shipped(t *testing.T, name string) *trace.Trace {
 	t.Helper()
-	in, err := ti.Open([]string{"../../../bench/testdata/ti/" + name + ".ti.zst"}, ti.Options{})
+	in, err := simgrid.Open([]string{"../../../bench/testdata/ti/" + name + ".ti.zst"}, simgrid.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	run, parts, err := ti.Record(in, nil)
+	run, parts, err := simgrid.Record(in, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

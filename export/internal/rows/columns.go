@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/mpi/spec"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // MaxArguments is how many names of parameters have columns at most. What is beyond
@@ -43,7 +43,7 @@ func (t *Table) argumentColumns(others []*Column) []*Column {
 		seen := make(map[string]int)
 		for i := range functions[f].Params {
 			p := &functions[f].Params[i]
-			if i == 0 && p.Name == reprise.ThreadParam && p.Type.Kind == cst.KindInt || i > math.MaxInt16 {
+			if i == 0 && p.Name == trace.ThreadParam && p.Type.Kind == cst.KindInt || i > math.MaxInt16 {
 				continue
 			}
 			a := argument{p.Name, seen[p.Name]}
@@ -123,7 +123,7 @@ func (t *Table) argument(c *code, k int, typ Type) Cell {
 
 // argumentText returns the i-th argument of a call as a cell of a column of text has
 // it.
-func (t *Table) argumentText(call reprise.Call, i int) string {
+func (t *Table) argumentText(call trace.Call, i int) string {
 	v, typ := call.Args[i], &call.Function.Params[i].Type
 	switch {
 	case v.Kind() == cst.KindString:

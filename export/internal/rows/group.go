@@ -4,11 +4,11 @@ import (
 	"context"
 	"iter"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // Limits of a [Group].
@@ -84,7 +84,7 @@ func (t *Table) newGroup() *Group {
 // A source is what rows of a rank come from.
 type source struct {
 	rank  int
-	read  *reprise.Rank
+	read  *trace.Rank
 	clock *query.Clock    // nil if there are no times
 	means *semantics.Rank // nil if the functions are not known
 	ops   *operations     // nil if they are not numbered
@@ -299,7 +299,7 @@ func heldByValue(v cst.Value) int {
 }
 
 // addTime adds the time of a row.
-func (g *Group) addTime(c reprise.Call) {
+func (g *Group) addTime(c trace.Call) {
 	g.timed, g.starts, g.durations = append(g.timed, c.Timed), append(g.starts, g.table.since(c.Start)), append(g.durations, c.Duration)
 }
 
@@ -312,7 +312,7 @@ func (f *filler) calls(s *source, first, end uint64) {
 		for range min(run.Count, end-at) {
 			f.group.add(s, s.code(at, run.Symbol))
 			if f.choice.Times != nil {
-				f.group.addTime(reprise.Call{Start: f.runBegin})
+				f.group.addTime(trace.Call{Start: f.runBegin})
 			}
 			f.addPosition(at)
 			if at++; f.group.full() && at < end && !f.next(s, at) {
@@ -333,7 +333,7 @@ func (f *filler) addPosition(position uint64) {
 
 // wanted reports whether a call is between the times of the options, of calls of which
 // some are that stand before it, and after it. In an estimate all are.
-func (f *filler) wanted(s *source, call *reprise.Call) bool {
+func (f *filler) wanted(s *source, call *trace.Call) bool {
 	return !f.between || s.clock == nil || s.clock.Source() != query.Series || !call.Timed || query.Overlaps(call.Start, call.Duration, f.from, f.to)
 }
 

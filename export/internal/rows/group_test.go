@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/exporttest"
-	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/spec"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -64,7 +64,7 @@ func TestManyRanks(t *testing.T) {
 
 // datatypes returns a trace of MPI in which equal calls send different types: rounds
 // times, a type of n ints is made and freed again, for n from 1 on.
-func datatypes(t *testing.T, rounds int) *reprise.Trace {
+func datatypes(t *testing.T, rounds int) *trace.Trace {
 	t.Helper()
 	var ids = make(map[string]int64) // of constants
 	next := make(map[string]int64)
@@ -99,8 +99,8 @@ func datatypes(t *testing.T, rounds int) *reprise.Trace {
 
 // TestMeaningsChange checks calls that are equal, but do not mean the same.
 func TestMeaningsChange(t *testing.T) {
-	trace := datatypes(t, 5)
-	_, got := exporttest.Read(t, newTable(t, trace, export.TableOptions{}))
+	tr := datatypes(t, 5)
+	_, got := exporttest.Read(t, newTable(t, tr, export.TableOptions{}))
 	sends := 0
 	for i, row := range got {
 		if row["function"] != "MPI_Send" {
@@ -114,7 +114,7 @@ func TestMeaningsChange(t *testing.T) {
 	if sends != 10 {
 		t.Errorf("%d sends", sends)
 	}
-	_, got = exporttest.Read(t, newTable(t, trace, export.TableOptions{By: export.Signatures}))
+	_, got = exporttest.Read(t, newTable(t, tr, export.TableOptions{By: export.Signatures}))
 	for _, row := range got {
 		if class, ok := row["class"]; row["function"] == "MPI_Send" && (ok || row["calls"] != "10") {
 			t.Errorf("%s calls of class %q", row["calls"], class)

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/mpi/spec"
-	"github.com/reprise-trace/reprise/semantics"
 )
 
 // TestSeveralMessages checks the columns of operations of several messages: they have

@@ -6,9 +6,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // Rows that are messages come by the rank that receives them, in the order in which the calls
@@ -137,7 +137,7 @@ func (t *Table) messageColumns() []*Column {
 
 // A receipt is a message whose receive has begun.
 type receipt struct {
-	call      reprise.Call
+	call      trace.Call
 	operation *semantics.Operation
 	message   int // of the operation
 	number    uint64
@@ -204,7 +204,7 @@ func (f *filler) messages(s *source, first, end uint64) error {
 }
 
 // walk returns an iterator over the calls of a source, with times if there are some.
-func (f *filler) walk(s *source) iter.Seq2[reprise.Call, error] {
+func (f *filler) walk(s *source) iter.Seq2[trace.Call, error] {
 	if s.clock != nil {
 		return s.clock.Calls(0)
 	}
@@ -214,7 +214,7 @@ func (f *filler) walk(s *source) iter.Seq2[reprise.Call, error] {
 // receipts adds to done those that a call completes, to open those that no call will complete any more, and to
 // pending those that the call begins.
 func receipts(
-	done, open []receipt, pending map[int64]receipt, call reprise.Call, o *semantics.Operation, numbers []uint64,
+	done, open []receipt, pending map[int64]receipt, call trace.Call, o *semantics.Operation, numbers []uint64,
 ) (_, _ []receipt) {
 	for _, id := range o.Completes {
 		if r, ok := pending[id]; ok {
@@ -249,15 +249,15 @@ func receipts(
 type row struct {
 	number    uint64 // of the message, if it is received
 	sentAt    uint64 // position of the call that sends
-	sent      reprise.Time
-	timed     bool          // whether there is that time
-	begun     *reprise.Call // of the receive, and
-	completed *reprise.Call // what completes it; nil if nothing does
+	sent      trace.Time
+	timed     bool        // whether there is that time
+	begun     *trace.Call // of the receive, and
+	completed *trace.Call // what completes it; nil if nothing does
 }
 
 // received adds the row of a message whose receipt ends with a call, or with none. It returns false if no more rows
 // are wanted.
-func (f *filler) received(s *source, r *receipt, end *reprise.Call) (bool, error) {
+func (f *filler) received(s *source, r *receipt, end *trace.Call) (bool, error) {
 	p, err := s.ops.numbers.Partner(r.call.Position, r.operation, r.message)
 	if err != nil || p.Rank < 0 {
 		return true, err
@@ -283,13 +283,13 @@ func (f *filler) received(s *source, r *receipt, end *reprise.Call) (bool, error
 
 // unreceived adds the row of a message that a call sends and that has no known receive. It returns false if no more
 // rows are wanted.
-func (f *filler) unreceived(s *source, call *reprise.Call, o *semantics.Operation, i int) (bool, error) {
+func (f *filler) unreceived(s *source, call *trace.Call, o *semantics.Operation, i int) (bool, error) {
 	from, err := f.sender(s.rank)
 	if err != nil {
 		return false, err
 	}
 	k := messageKey{from: s.rank, sender: call.Terminal, sent: o, numberOfSent: i}
-	sent := reprise.Time{Start: call.Start, Duration: call.Duration}
+	sent := trace.Time{Start: call.Start, Duration: call.Duration}
 	return f.message(s, from, k, row{sentAt: call.Position, sent: sent, timed: call.Timed}), nil
 }
 

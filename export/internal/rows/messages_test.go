@@ -6,13 +6,13 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/exporttest"
-	"github.com/reprise-trace/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/internal/test/tier"
-	"github.com/reprise-trace/reprise/internal/testtrace"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 var integers = regexp.MustCompile("[0-9]+")
@@ -21,14 +21,14 @@ var integers = regexp.MustCompile("[0-9]+")
 // of calls.
 func TestMessages(t *testing.T) {
 	stencil := programs.Stencil2D(2, 3, 20)
-	for name, trace := range map[string]*reprise.Trace{
+	for name, tr := range map[string]*trace.Trace{
 		"Recorded": testtrace.Stencil(t, "exact"), "Statistics": testtrace.Stencil(t, "statistics"), "Messages": testtrace.Recorded(t, "messages.exact"),
 		"Synthetic": testtrace.Write(t, stencil.Run(), stencil.Parts()), "Unknown": testtrace.Timed(t, 3, 50, testtrace.Series),
 	} {
 		t.Run(name, func(t *testing.T) {
 			some := rankenc.SetOf(0, 1)
 			for _, o := range []export.Options{{}, {Ranks: &some}, {Between: &export.Interval{From: 267_500_000, To: 267_600_000}}} {
-				checkMessages(t, trace, o)
+				checkMessages(t, tr, o)
 			}
 		})
 	}
@@ -38,20 +38,20 @@ func TestMessages(t *testing.T) {
 func TestPrograms(t *testing.T) {
 	for _, p := range tier.Some(programs.All(9), 10) {
 		t.Run(p.Name, func(t *testing.T) {
-			trace := testtrace.Write(t, p.Run(), p.Parts())
+			tr := testtrace.Write(t, p.Run(), p.Parts())
 			some := rankenc.SetOf(1, 2, 5)
-			checkMessages(t, trace, export.Options{Ranks: &some})
-			checkMessages(t, trace, export.Options{})
-			checkCanonical(t, trace)
+			checkMessages(t, tr, export.Options{Ranks: &some})
+			checkMessages(t, tr, export.Options{})
+			checkCanonical(t, tr)
 		})
 	}
 }
 
-func checkMessages(t *testing.T, trace *reprise.Trace, o export.Options) {
+func checkMessages(t *testing.T, tr *trace.Trace, o export.Options) {
 	t.Helper()
 	all := o
 	all.Between = nil
-	_, calls := exporttest.Read(t, newTable(t, trace, export.TableOptions{Options: all}))
+	_, calls := exporttest.Read(t, newTable(t, tr, export.TableOptions{Options: all}))
 	sends, ends := make(map[string]exporttest.Row), make(map[string]exporttest.Row)
 	unreceived := make(map[string]exporttest.Row) // by rank and position
 	for _, row := range calls {
@@ -65,7 +65,7 @@ func checkMessages(t *testing.T, trace *reprise.Trace, o export.Options) {
 			ends[n] = row
 		}
 	}
-	_, chosen := exporttest.Read(t, newTable(t, trace, export.TableOptions{Options: o, Columns: []string{"rank", "position"}}))
+	_, chosen := exporttest.Read(t, newTable(t, tr, export.TableOptions{Options: o, Columns: []string{"rank", "position"}}))
 	among := make(map[string]bool)
 	for _, row := range chosen {
 		among[row["rank"]+" "+row["position"]] = true
@@ -84,7 +84,7 @@ func checkMessages(t *testing.T, trace *reprise.Trace, o export.Options) {
 			want++
 		}
 	}
-	_, got := exporttest.Read(t, newTable(t, trace, export.TableOptions{Options: o, By: export.Messages}))
+	_, got := exporttest.Read(t, newTable(t, tr, export.TableOptions{Options: o, By: export.Messages}))
 	if len(got) != want {
 		t.Fatalf("%d messages, want %d", len(got), want)
 	}
@@ -122,8 +122,8 @@ func sumOf(a, b string) string {
 // TestCollectives checks that the calls of one collective operation have one number, which no
 // other has.
 func TestCollectives(t *testing.T) {
-	trace := testtrace.Stencil(t, "exact")
-	_, calls := exporttest.Read(t, newTable(t, trace, export.TableOptions{}))
+	tr := testtrace.Stencil(t, "exact")
+	_, calls := exporttest.Read(t, newTable(t, tr, export.TableOptions{}))
 	of, next := make(map[string][]string), make(map[string]int)
 	order := make(map[string]int) // by number: which operation of its rank it is
 	for _, row := range calls {
@@ -146,7 +146,7 @@ func TestCollectives(t *testing.T) {
 		t.Fatalf("%d operations, of %d on rank 0", len(of), next["0"])
 	}
 	for n, list := range of {
-		if len(list) != trace.Ranks() {
+		if len(list) != tr.Ranks() {
 			t.Errorf("operation %s is called by %v", n, list)
 		}
 	}

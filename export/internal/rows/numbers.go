@@ -3,8 +3,8 @@ package rows
 import (
 	"math"
 
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/semantics"
 )
 
 // operations goes through the calls of a rank and tells which messages, requests and

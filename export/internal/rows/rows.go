@@ -18,22 +18,22 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/events"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A Table is a trace as a table. Its methods may be called from several goroutines at
 // once.
 type Table struct {
 	choice  *events.Choice
-	trace   *reprise.Trace
+	trace   *trace.Trace
 	options export.TableOptions
 	model   *semantics.Model
 	all     *summaries // nil if the trace has none, or they are not wanted
-	printer *reprise.Printer
+	printer *trace.Printer
 	sites   query.Sites
 	run     []events.Fact
 	columns []*Column
@@ -50,21 +50,21 @@ type Table struct {
 }
 
 // New returns the table of a trace.
-func New(ctx context.Context, trace *reprise.Trace, o export.TableOptions) (*Table, error) {
-	t := &Table{trace: trace, options: o, printer: trace.Printer(reprise.PrintOptions{}), sites: query.SitesOf(trace), free: make(chan *Group, 4)}
+func New(ctx context.Context, tr *trace.Trace, o export.TableOptions) (*Table, error) {
+	t := &Table{trace: tr, options: o, printer: tr.Printer(trace.PrintOptions{}), sites: query.SitesOf(tr), free: make(chan *Group, 4)}
 	var err error
-	if t.choice, err = events.Choose(ctx, trace, o.Options); err != nil {
+	if t.choice, err = events.Choose(ctx, tr, o.Options); err != nil {
 		return nil, err
 	}
 	if t.from, t.to, t.between, err = t.choice.Between(); err != nil {
 		return nil, err
 	}
-	if t.model, err = semantics.Open(ctx, trace); err != nil {
+	if t.model, err = semantics.Open(ctx, tr); err != nil {
 		return nil, err
 	}
 	durations, gaps := t.choice.Summaries[0], t.choice.Summaries[1]
 	if o.By == export.Signatures && !(durations.IsZero() && gaps.IsZero()) {
-		t.all = newSummaries(t.choice.Summaries, trace.Signatures())
+		t.all = newSummaries(t.choice.Summaries, tr.Signatures())
 	}
 	if t.run, err = t.choice.Run(); err != nil {
 		return nil, err
@@ -207,7 +207,7 @@ type code struct {
 }
 
 // call returns the call.
-func (c *code) call() reprise.Call { return c.read.Call(c.terminal) }
+func (c *code) call() trace.Call { return c.read.Call(c.terminal) }
 
 // allColumns returns all columns that the table can have.
 func (t *Table) allColumns() []*Column {

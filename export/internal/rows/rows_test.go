@@ -12,26 +12,26 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/exporttest"
 	"github.com/reprise-trace/reprise/export/internal/rows"
-	"github.com/reprise-trace/reprise/internal/programs"
-	"github.com/reprise-trace/reprise/internal/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/semantics"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
 // newTable returns the table of a trace.
-func newTable(t rapid.TB, trace *reprise.Trace, o export.TableOptions) *rows.Table {
+func newTable(t rapid.TB, tr *trace.Trace, o export.TableOptions) *rows.Table {
 	t.Helper()
-	table, err := rows.New(context.Background(), trace, o)
+	table, err := rows.New(context.Background(), tr, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,11 +39,11 @@ func newTable(t rapid.TB, trace *reprise.Trace, o export.TableOptions) *rows.Tab
 }
 
 // compare checks the rows of a table without what calls mean.
-func compare(t *testing.T, trace *reprise.Trace, o export.TableOptions, column func(f *cst.Function, i int) string, keep func(exporttest.Row) bool) {
+func compare(t *testing.T, tr *trace.Trace, o export.TableOptions, column func(f *cst.Function, i int) string, keep func(exporttest.Row) bool) {
 	t.Helper()
-	names, got := exporttest.Read(t, newTable(t, trace, o))
+	names, got := exporttest.Read(t, newTable(t, tr, o))
 	names = slices.DeleteFunc(names, isMeaning)
-	want := slices.DeleteFunc(wantedRows(t, trace, column), func(r exporttest.Row) bool { return !keep(r) })
+	want := slices.DeleteFunc(wantedRows(t, tr, column), func(r exporttest.Row) bool { return !keep(r) })
 	exporttest.Compare(t, names, want, len(got), func(i int, name string) (string, bool) { v, ok := got[i][name]; return v, ok })
 }
 
@@ -70,7 +70,7 @@ func isMeaning(name string) bool {
 
 func TestRows(t *testing.T) {
 	stencil := programs.Stencil2D(2, 3, 20)
-	for name, trace := range map[string]*reprise.Trace{
+	for name, tr := range map[string]*trace.Trace{
 		"Recorded":   testtrace.Stencil(t, "exact"),
 		"Statistics": testtrace.Stencil(t, "statistics"),
 		"Synthetic":  testtrace.Write(t, stencil.Run(), stencil.Parts()),
@@ -79,9 +79,9 @@ func TestRows(t *testing.T) {
 		"Paths":      testtrace.Timed(t, 3, 50, testtrace.Paths),
 	} {
 		t.Run(name, func(t *testing.T) {
-			compare(t, trace, export.TableOptions{}, plain, all)
+			compare(t, tr, export.TableOptions{}, plain, all)
 			some := rankenc.SetOf(1)
-			compare(t, trace, export.TableOptions{Options: export.Options{Ranks: &some}}, plain, func(r exporttest.Row) bool { return r["rank"] == "1" })
+			compare(t, tr, export.TableOptions{Options: export.Options{Ranks: &some}}, plain, func(r exporttest.Row) bool { return r["rank"] == "1" })
 		})
 	}
 	for _, name := range []string{"kinds/tikinds.np4.location.ti.txt", "ti/mg.S.16.compute.ti.zst"} {
@@ -92,13 +92,13 @@ func TestRows(t *testing.T) {
 // TestHostile checks the columns of names and values that a table may not be prepared
 // for.
 func TestHostile(t *testing.T) {
-	trace := testtrace.HostileTable(t)
-	compare(t, trace, export.TableOptions{}, testtrace.HostileColumn, all)
+	tr := testtrace.HostileTable(t)
+	compare(t, tr, export.TableOptions{}, testtrace.HostileColumn, all)
 	types := map[string]rows.Type{
 		"arg_": rows.Int, "arg_x_y": rows.Text, "arg_Count": rows.Int, "arg_count_2": rows.Float, "arg_rank": rows.Int, "arg_mixed": rows.Text,
 		"arg_f": rows.Float, "arg_list": rows.Text, "arg_size": rows.Int, "arg_tag": rows.Int, "arg_thread": rows.Int, "arg_n": rows.Text,
 	}
-	for _, c := range newTable(t, trace, export.TableOptions{}).Columns() {
+	for _, c := range newTable(t, tr, export.TableOptions{}).Columns() {
 		if want, ok := types[c.Name]; ok && c.Type != want {
 			t.Errorf("column %s is of type %d, want %d", c.Name, c.Type, want)
 		}
@@ -112,17 +112,17 @@ func TestHostile(t *testing.T) {
 // TestMeanings checks what calls mean against the operations of package semantics, one
 // call at a time.
 func TestMeanings(t *testing.T) {
-	trace := testtrace.Stencil(t, "exact")
-	model, err := semantics.Open(t.Context(), trace)
+	tr := testtrace.Stencil(t, "exact")
+	model, err := semantics.Open(t.Context(), tr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !model.Known() {
 		t.Fatal("the functions are not known")
 	}
-	_, got := exporttest.Read(t, newTable(t, trace, export.TableOptions{}))
+	_, got := exporttest.Read(t, newTable(t, tr, export.TableOptions{}))
 	next, sends := 0, 0
-	for number := range trace.Ranks() {
+	for number := range tr.Ranks() {
 		rank, err := model.Rank(number)
 		if err != nil {
 			t.Fatal(err)
@@ -184,13 +184,13 @@ func meaningOf(o *semantics.Operation) exporttest.Row {
 
 // TestSignatures checks sums against the calls one by one.
 func TestSignatures(t *testing.T) {
-	for name, trace := range map[string]*reprise.Trace{
+	for name, tr := range map[string]*trace.Trace{
 		"Series": testtrace.Timed(t, 3, 50, testtrace.Series), "Statistics": testtrace.Timed(t, 3, 50, testtrace.Statistics),
 		"Paths": testtrace.Timed(t, 3, 50, testtrace.Paths), "Recorded": testtrace.Stencil(t, "exact"), "Hostile": testtrace.HostileTable(t),
 	} {
 		t.Run(name, func(t *testing.T) {
-			testSignatures(t, trace, nil)
-			testSignatures(t, trace, &export.Interval{From: 10_000, To: 50_000})
+			testSignatures(t, tr, nil)
+			testSignatures(t, tr, &export.Interval{From: 10_000, To: 50_000})
 		})
 	}
 }
@@ -199,9 +199,9 @@ type sum struct {
 	calls, timed, total, least, most int64
 }
 
-func testSignatures(t *testing.T, trace *reprise.Trace, between *export.Interval) {
+func testSignatures(t *testing.T, tr *trace.Trace, between *export.Interval) {
 	t.Helper()
-	_, calls := exporttest.Read(t, newTable(t, trace, export.TableOptions{Options: export.Options{Between: between}}))
+	_, calls := exporttest.Read(t, newTable(t, tr, export.TableOptions{Options: export.Options{Between: between}}))
 	sums := make(map[string]*sum)
 	for _, c := range calls {
 		key := c["rank"] + " " + c["call"]
@@ -216,7 +216,7 @@ func testSignatures(t *testing.T, trace *reprise.Trace, between *export.Interval
 			s.timed, s.total, s.least, s.most = s.timed+1, s.total+d, min(s.least, d), max(s.most, d)
 		}
 	}
-	_, got := exporttest.Read(t, newTable(t, trace, export.TableOptions{By: export.Signatures, Options: export.Options{Between: between}}))
+	_, got := exporttest.Read(t, newTable(t, tr, export.TableOptions{By: export.Signatures, Options: export.Options{Between: between}}))
 	if len(got) != len(sums) {
 		t.Fatalf("%d rows, want %d", len(got), len(sums))
 	}
@@ -241,8 +241,8 @@ func testSignatures(t *testing.T, trace *reprise.Trace, between *export.Interval
 // TestSummaries checks the statistics of all ranks against those of the trace.
 func TestSummaries(t *testing.T) {
 	for _, times := range []testtrace.Times{testtrace.Statistics, testtrace.Histograms, testtrace.Paths} {
-		trace := testtrace.Timed(t, 4, 30, times)
-		_, got := exporttest.Read(t, newTable(t, trace, export.TableOptions{By: export.Signatures}))
+		tr := testtrace.Timed(t, 4, 30, times)
+		_, got := exporttest.Read(t, newTable(t, tr, export.TableOptions{By: export.Signatures}))
 		for _, row := range got {
 			// 30 waits of each of 4 ranks take 1000 + (i mod 7)·(rank+1).
 			if row["function"] != "wait" {
@@ -260,7 +260,7 @@ func TestSummaries(t *testing.T) {
 
 // overlapping returns a trace of a rank whose calls overlap: each tenth contains all since
 // the one before it, and its duration is not exact.
-func overlapping(t *testing.T) *reprise.Trace {
+func overlapping(t *testing.T) *trace.Trace {
 	t.Helper()
 	codec, err := timing.NewEntropy(0.3)
 	if err != nil {
@@ -281,17 +281,17 @@ func overlapping(t *testing.T) *reprise.Trace {
 
 // TestBetween checks the choice by time, and that it does not depend on the way there.
 func TestBetween(t *testing.T) {
-	for name, trace := range map[string]*reprise.Trace{
+	for name, tr := range map[string]*trace.Trace{
 		"Series":     testtrace.Timed(t, 3, 100, testtrace.Series),
 		"Statistics": testtrace.Timed(t, 3, 100, testtrace.Statistics),
 		"Threads":    overlapping(t),
 	} {
-		_, whole := exporttest.Read(t, newTable(t, trace, export.TableOptions{}))
+		_, whole := exporttest.Read(t, newTable(t, tr, export.TableOptions{}))
 		rapid.Check(t, func(t *rapid.T) {
 			in := export.Interval{From: rapid.Int64Range(0, 450_000).Draw(t, "from")}
 			in.To = in.From + rapid.Int64Range(0, 100_000).Draw(t, "length")
 			chosen := export.Options{Between: &in}
-			_, got := exporttest.Read(t, newTable(t, trace, export.TableOptions{Options: chosen}))
+			_, got := exporttest.Read(t, newTable(t, tr, export.TableOptions{Options: chosen}))
 			var want []exporttest.Row
 			for _, row := range whole {
 				start, _ := strconv.ParseInt(row["start_ns"], 10, 64)
@@ -303,7 +303,7 @@ func TestBetween(t *testing.T) {
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Fatalf("%s: %d rows, want %d", name, len(got), len(want))
 			}
-			_, sums := exporttest.Read(t, newTable(t, trace, export.TableOptions{By: export.Signatures, Options: chosen}))
+			_, sums := exporttest.Read(t, newTable(t, tr, export.TableOptions{By: export.Signatures, Options: chosen}))
 			calls := 0
 			for _, row := range sums {
 				n, _ := strconv.Atoi(row["calls"])
@@ -317,14 +317,14 @@ func TestBetween(t *testing.T) {
 }
 
 func TestColumns(t *testing.T) {
-	trace := testtrace.Timed(t, 2, 3, testtrace.Series)
-	names, got := exporttest.Read(t, newTable(t, trace, export.TableOptions{Columns: []string{"ARG_dest", "rank", "start_ns"}}))
+	tr := testtrace.Timed(t, 2, 3, testtrace.Series)
+	names, got := exporttest.Read(t, newTable(t, tr, export.TableOptions{Columns: []string{"ARG_dest", "rank", "start_ns"}}))
 	if !slices.Equal(names, []string{"arg_dest", "rank", "start_ns"}) || len(got) != 12 || len(got[0]) != 3 {
 		t.Errorf("columns %v of %d rows", names, len(got))
 	}
 	for _, wanted := range [][]string{{"rank", "dest"}, {"rank", "RANK"}, {""}} {
 		var e *export.ColumnError
-		if _, err := rows.New(t.Context(), trace, export.TableOptions{Columns: wanted}); !errors.As(err, &e) || e.Twice != (wanted[len(wanted)-1] == "RANK") {
+		if _, err := rows.New(t.Context(), tr, export.TableOptions{Columns: wanted}); !errors.As(err, &e) || e.Twice != (wanted[len(wanted)-1] == "RANK") {
 			t.Errorf("columns %q: %v", wanted, err)
 		}
 	}
@@ -340,8 +340,8 @@ func TestManyArguments(t *testing.T) {
 	}
 	var r tracer.Recorder
 	r.Call(r.Declare(f), args...)
-	trace := testtrace.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
-	names, got := exporttest.Read(t, newTable(t, trace, export.TableOptions{}))
+	tr := testtrace.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
+	names, got := exporttest.Read(t, newTable(t, tr, export.TableOptions{}))
 	if last := names[len(names)-1]; last != fmt.Sprint("arg_p", rows.MaxArguments-1) || got[0][last] != fmt.Sprint(rows.MaxArguments-1) {
 		t.Errorf("the last of %d columns is %s", len(names), last)
 	}
@@ -372,8 +372,8 @@ func TestCancel(t *testing.T) {
 // TestGroups checks that groups are bounded, and that there is none without rows.
 func TestGroups(t *testing.T) {
 	stencil := programs.Stencil2D(2, 2, 100_000)
-	trace := testtrace.Write(t, stencil.Run(), stencil.Parts())
-	table := newTable(t, trace, export.TableOptions{})
+	tr := testtrace.Write(t, stencil.Run(), stencil.Parts())
+	table := newTable(t, tr, export.TableOptions{})
 	total := 0
 	for g, err := range table.Groups(t.Context()) {
 		if err != nil || g.Len() == 0 || g.Len() > rows.MaxRows {
@@ -383,8 +383,8 @@ func TestGroups(t *testing.T) {
 		g.Release()
 	}
 	var want uint64
-	for number := range trace.Ranks() {
-		r, err := trace.Rank(number)
+	for number := range tr.Ranks() {
+		r, err := tr.Rank(number)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -399,8 +399,8 @@ func TestGroups(t *testing.T) {
 func TestSites(t *testing.T) {
 	put := testtrace.Function("put", cst.Param{Name: "site", Type: cst.HandleOf("site")})
 	run := merge.Run{Source: "test", Names: []merge.Name{{Kind: cst.KindHandle, Class: "site", Value: 7, Name: "solver.f90:212 exchange_ < main.c:12 main"}}}
-	trace := testtrace.Record(t, run, false, [][]testtrace.Call{{{Function: put, Args: []cst.Value{cst.Handle(7)}}, {Function: put, Args: []cst.Value{cst.Handle(8)}}}})
-	_, got := exporttest.Read(t, newTable(t, trace, export.TableOptions{Columns: []string{"arg_site"}}))
+	tr := testtrace.Record(t, run, false, [][]testtrace.Call{{{Function: put, Args: []cst.Value{cst.Handle(7)}}, {Function: put, Args: []cst.Value{cst.Handle(8)}}}})
+	_, got := exporttest.Read(t, newTable(t, tr, export.TableOptions{Columns: []string{"arg_site"}}))
 	if got[0]["arg_site"] != "solver.f90:212 exchange_ < main.c:12 main" || got[1]["arg_site"] != "0x8" {
 		t.Errorf("sites %v", got)
 	}

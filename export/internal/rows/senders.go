@@ -3,9 +3,9 @@ package rows
 import (
 	"iter"
 
-	"github.com/reprise-trace/reprise"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // senders are the ranks that sent messages, of which some are kept.
@@ -77,7 +77,7 @@ type cursorKey struct {
 
 // A cursor reads the times of every call of a rank onwards.
 type cursor struct {
-	next     func() (reprise.Time, error, bool)
+	next     func() (trace.Time, error, bool)
 	stop     func()
 	position uint64 // of the call that is next
 }
@@ -86,13 +86,13 @@ type cursor struct {
 const maxPassed = 1 << 13
 
 // time returns when the call at a position began that sent a message of a key.
-func (s *senders) time(from *sender, k messageKey, position uint64) (reprise.Time, error) {
+func (s *senders) time(from *sender, k messageKey, position uint64) (trace.Time, error) {
 	if !from.timed() {
-		return reprise.Time{}, nil
+		return trace.Time{}, nil
 	}
 	if from.clock.Source() != query.Series {
 		start, duration, err := from.clock.Time(position)
-		return reprise.Time{Start: start, Duration: duration}, err
+		return trace.Time{Start: start, Duration: duration}, err
 	}
 	m := &k.sent.Messages[k.numberOfSent]
 	key := cursorKey{k.from, m.Peer, m.Communicator, m.Tag}

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/semantics"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/timing"
 )
 

@@ -7,18 +7,18 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/reprise-trace/reprise"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export/internal/exporttest"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // wantedRows returns the rows that a table of the calls of a trace is to have, without what
 // calls mean to others, and with arguments by the names of columns, which of maps a
 // parameter of a function to. It goes through the calls one by one.
-func wantedRows(t testing.TB, trace *reprise.Trace, column func(f *cst.Function, param int) string) []exporttest.Row {
+func wantedRows(t testing.TB, tr *trace.Trace, column func(f *cst.Function, param int) string) []exporttest.Row {
 	t.Helper()
-	times, err := query.OpenTimes(trace)
+	times, err := query.OpenTimes(tr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,10 +26,10 @@ func wantedRows(t testing.TB, trace *reprise.Trace, column func(f *cst.Function,
 	if err != nil {
 		t.Fatal(err)
 	}
-	printer := trace.Printer(reprise.PrintOptions{})
+	printer := tr.Printer(trace.PrintOptions{})
 	var all []exporttest.Row
-	for number := range trace.Ranks() {
-		rank, err := trace.Rank(number)
+	for number := range tr.Ranks() {
+		rank, err := tr.Rank(number)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func wantedRows(t testing.TB, trace *reprise.Trace, column func(f *cst.Function,
 }
 
 // wantedArgument returns an argument as a column has it.
-func wantedArgument(p *reprise.Printer, c reprise.Call, i int, v cst.Value) string {
+func wantedArgument(p *trace.Printer, c trace.Call, i int, v cst.Value) string {
 	switch v.Kind() {
 	case cst.KindInt, cst.KindRank, cst.KindTag:
 		return strconv.FormatInt(v.Int(), 10)

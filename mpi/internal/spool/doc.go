@@ -1,4 +1,4 @@
-// Package spool reads what the interposer of package mpi writes: raw records of the calls
+// Package spool reads what the interposer of package interpose writes: raw records of the calls
 // and the memory of the threads of a process.
 //
 // [List] finds the files of each thread, and a [ThreadReader] reads those of a thread that

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/mutate"
+	"github.com/reprise-trace/reprise/internal/test/mutate"
 )
 
 // FuzzDecoder decodes any records behind a header that is in order, at once and as

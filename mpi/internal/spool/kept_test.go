@@ -14,7 +14,7 @@ import (
 	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
 
 	"github.com/reprise-trace/reprise/internal/compress"
-	"github.com/reprise-trace/reprise/internal/mutate"
+	"github.com/reprise-trace/reprise/internal/test/mutate"
 )
 
 // recordsGen draws records of a few first words, whose other words change little or much, and now and then bytes that are none.

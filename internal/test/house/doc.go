@@ -1,0 +1,3 @@
+// Package house has tests of the repository as a whole, and nothing else: whether its
+// documents are true.
+package house

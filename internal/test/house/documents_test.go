@@ -1,0 +1,162 @@
+package house
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// documents returns the texts that people read, by their paths.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob("docs/*.md")
+	if err != nil || len(paths) < 10 {
+		t.Fatalf("%d documents, %v", len(paths), err)
+	}
+	texts := make(map[string]string)
+	for _, path := range append(paths, "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/testdata/README.md") {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[path] = string(data)
+	}
+	return texts
+}
+
+// TestSnippets checks that the Go code in documents is compiled and run as part of an
+// example.
+func TestSnippets(t *testing.T) {
+	var code strings.Builder
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "example_test.go") {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		for line := range strings.Lines(string(data)) {
+			code.WriteString(strings.TrimPrefix(line, "\t"))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	snippets := 0
+	for path, text := range documents(t) {
+		for _, block := range strings.Split(text, "```go\n")[1:] {
+			snippets++
+			if snippet, _, _ := strings.Cut(block, "```"); !strings.Contains(code.String(), snippet) {
+				t.Errorf("%s: no example has the code\n%s", path, snippet)
+			}
+		}
+	}
+	if snippets < 3 {
+		t.Errorf("%d pieces of Go code in the documents", snippets)
+	}
+}
+
+// TestFigures checks that the tables between marks have the figures of the report.
+func TestFigures(t *testing.T) {
+	results, err := os.ReadFile("bench/RESULTS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for path, text := range documents(t) {
+		for _, name := range []string{"sizes", "times", "scale", "gather", "growth"} {
+			_, table, ok := strings.Cut(text, "<!-- "+name+" -->\n")
+			if !ok {
+				continue
+			}
+			found++
+			table, _, ok = strings.Cut(table, "<!-- /"+name+" -->\n")
+			if !ok {
+				t.Errorf("%s: %s has no end", path, name)
+			}
+			for line := range strings.Lines(table) {
+				if !hasRow(string(results), line) {
+					t.Errorf("%s: bench/RESULTS.md has no row with what is in %s", path, line)
+				}
+			}
+		}
+	}
+	if found != 5 {
+		t.Errorf("%d tables of figures, want 5", found)
+	}
+}
+
+// hasRow reports whether a row of a table in text has all cells of a row in order,
+// and perhaps others.
+func hasRow(text, row string) bool {
+	want := strings.Split(strings.Trim(row, "|\n"), "|")
+	for line := range strings.Lines(text) {
+		left := want
+		for _, cell := range strings.Split(strings.Trim(line, "|\n"), "|") {
+			if cell == left[0] {
+				if left = left[1:]; len(left) == 0 {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+var (
+	mdLink    = regexp.MustCompile(`\]\(([^)\s]*)\)`)
+	mdHeading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	mdOther   = regexp.MustCompile(`[^\pL\pN _-]`)
+)
+
+// TestLinks checks that what documents link to is in the repository, headings included.
+func TestLinks(t *testing.T) {
+	headings := func(path string) (anchors []string) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, m := range mdHeading.FindAllStringSubmatch(string(data), -1) {
+			name := mdOther.ReplaceAllString(strings.ToLower(m[1]), "")
+			anchors = append(anchors, strings.ReplaceAll(name, " ", "-"))
+		}
+		return anchors
+	}
+	for path, text := range documents(t) {
+		for _, m := range mdLink.FindAllStringSubmatch(text, -1) {
+			to, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(to, "://") {
+				continue
+			}
+			target := path
+			if to != "" {
+				target = filepath.Join(filepath.Dir(path), to)
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s links to %s: %v", path, m[1], err)
+			} else if anchor != "" && !slices.Contains(headings(target), anchor) {
+				t.Errorf("%s links to %s, which has no such heading", path, m[1])
+			}
+		}
+	}
+}
+
+// TestReadme checks that the README is short, and that it and .ci/run test by the same
+// command.
+func TestReadme(t *testing.T) {
+	readme := documents(t)["README.md"]
+	if n := strings.Count(readme, "\n"); n > 200 {
+		t.Errorf("README.md has %d lines", n)
+	}
+	ci, err := os.ReadFile(".ci/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const test = "\ngo test work\n"
+	if !strings.Contains(readme, test) || !strings.Contains(string(ci), test) {
+		t.Errorf("README.md and .ci/run do not both have %q", test)
+	}
+}

@@ -1,0 +1,47 @@
+// Package extrapolate makes the trace of a run on another number of ranks: from traces of one
+// program, with one input, on several numbers of ranks, that on M ranks.
+//
+//	result, err := extrapolate.Make(ctx, []*trace.Trace{on16, on64}, extrapolate.Options{Ranks: 1024})
+//	…
+//	err = result.Write(file)
+//
+// What it makes is a trace as any other. Nothing in it is guessed: trip counts of loops and
+// arguments of calls are expressions that hold for all ranks of all traces, and what has none is an
+// [Error] that names the calls.
+//
+// # How it works
+//
+// Ranks have places in a grid of one, two or three dimensions, whose extents are those of
+// MPI_Dims_create, or powers of two as the NAS benchmarks have them, with ranks in rows or in columns.
+// Grids are tried from one dimension on. All ranks are of one class at first. If that fails, a class
+// is split: rank 0 and the others; first, last and between in each dimension; these and
+// even and odd; second and last but one, too.
+//
+// The loops of a rank are those of equal calls, or else of calls that differ in ranks, or in anything.
+// All ranks of a class make the same calls but for trip counts. Each number among the arguments,
+// and each trip count, is fitted by the expressions of fewest terms in the number of ranks, the rank, its
+// coordinates and their extents, and in the iteration of loops and the index in an array: sums, products,
+// quotients, neighbours, butterflies, and blocks of what is divided with a remainder.
+//
+// The more terms an expression has, the more points must confirm it. If several of the fewest terms hold, they must be equal on M ranks. Of
+// what depends on the number of ranks alone, two traces show the number of ranks itself, neighbours, and sizes of groups that are extents; of
+// more traces, expressions of the extents of any grid are tried, and those of one and of two terms must be equal.
+// What few ranks show, as those at a corner or between, is taken from calls of other ranks at the same place of the program, if it holds.
+// What else programs have and is not found, as n·n/2 or the power of two below n, is a rival: if it holds, and is not much longer, it must be equal, too.
+// All grids of one dimension and of two must make the same, in full, and no extent, logarithm, root or remainder may be the
+// same in all traces and another on M ranks. At last the messages are matched, and the run is replayed.
+//
+// # Limits
+//
+// That expressions hold on all ranks of the traces does not prove that they hold on others: a program may do
+// something else from 100 ranks on. With [Options.Force], what is not determined is taken from the nearest rank of the largest trace, and
+// [Result.Forced] says so.
+//
+// Not found are trip counts that differ from iteration to iteration without an expression in the loops around, and extents that are
+// arguments of the program unless one is the same on any number of ranks. Times are left out.
+//
+// # Source
+//
+// Extrapolating traces of communication is due to X. Wu and F. Mueller, "ScalaExtrap: Trace-Based Communication Extrapolation for
+// SPMD Programs", PPoPP 2011. This package departs from it in refusing what is not determined.
+package extrapolate

@@ -1,0 +1,20 @@
+package proxy_test
+
+import (
+	"testing"
+
+	"github.com/reprise-trace/reprise/internal/test/misuse"
+	"github.com/reprise-trace/reprise/internal/test/programs"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
+	"github.com/reprise-trace/reprise/mpi/proxy"
+)
+
+// TestMisuse calls all of the package as it must not be called.
+func TestMisuse(t *testing.T) {
+	p := programs.Stencil2D(2, 2, 4)
+	misuse.Walk{
+		Package:   "proxy",
+		Functions: []any{proxy.Generate},
+		Values:    []any{testtrace.Write(t, p.Run(), p.Parts())},
+	}.Run(t)
+}

@@ -1,0 +1,137 @@
+package slice
+
+// An object is a piece of memory: a variable, what is allocated at one place of the program, or
+// what only functions outside of the module use.
+type object struct {
+	name     string
+	number   int
+	size     int64     // 0 if it is not known
+	function *function // that it is the code of
+	made     *instruction
+	cells    []*cell
+	readers  set // numbers of instructions of which more follows if more is stored in it
+	loads    []*load
+	escaped  bool // functions that are not known can reach it
+	isFile   bool
+	writes   []write
+}
+
+// A cell is what is stored in the bytes [lo, hi) of an object.
+type cell struct {
+	lo, hi int64
+	pts    *pointers // of the pool
+}
+
+// A rangeKey is bytes from places on.
+type rangeKey struct {
+	pts  *pointers
+	size int64
+}
+
+type storeKey struct {
+	rangeKey
+	what *pointers
+}
+
+// A load is what is stored in ranges of bytes.
+type load struct {
+	pts     *pointers
+	known   bool // nothing has been stored there since
+	readers set  // numbers of instructions that need it
+}
+
+// touch notes that what is stored in an object has changed.
+func (a *memory) touch(o *object) {
+	if a.queued.addAll(o.readers) {
+		a.changed = true
+	}
+	for _, l := range o.loads {
+		if l.known {
+			l.known = false
+			if a.queued.addAll(l.readers) {
+				a.changed = true
+			}
+		}
+	}
+}
+
+// fill adds what is stored in a cell.
+func (a *memory) fill(o *object, c *cell, pts *pointers) {
+	if both := a.join(c.pts, pts); both != c.pts {
+		c.pts = both
+		a.touch(o)
+	}
+}
+
+// store adds what is stored from a place on.
+func (a *memory) store(p place, size int64, pts *pointers) {
+	if pts.isEmpty() || p.object.function != nil {
+		return
+	}
+	b := p.bytes(size)
+	lo, hi, o := b.lo, b.hi, p.object
+	for _, c := range o.cells {
+		if c.lo <= lo && hi <= c.hi {
+			a.fill(o, c, pts)
+			return
+		}
+	}
+	if len(o.cells) == maxCells {
+		all := &cell{lo: -maxSize, hi: maxSize}
+		for _, c := range o.cells {
+			all.pts = a.join(all.pts, c.pts)
+		}
+		o.cells = []*cell{all}
+		a.touch(o)
+		a.fill(o, all, pts)
+		return
+	}
+	c := &cell{lo: lo, hi: hi}
+	o.cells = append(o.cells, c)
+	a.fill(o, c, pts)
+}
+
+// copyBytes stores what is in one place in another. Where in it, is not kept.
+func (a *memory) copyBytes(to, from *pointers, size int64) { a.storeAll(to, size, a.load(from, size)) }
+
+// storeAll stores from places on.
+func (a *memory) storeAll(to *pointers, size int64, pts *pointers) {
+	key := storeKey{rangeKey{a.one(to), size}, a.one(pts)}
+	if a.stored[key] { // and more may be there since
+		return
+	}
+	a.stored[key] = true
+	for t := range a.places(key.pts) {
+		a.store(t, size, key.what)
+	}
+}
+
+// load returns what is stored in ranges of bytes. More follows from the instruction at hand if more is stored there.
+func (a *memory) load(from *pointers, size int64) *pointers {
+	key := rangeKey{a.one(from), size}
+	l := a.loads[key]
+	if l == nil {
+		l = &load{}
+		a.loads[key] = l
+		for p := range a.places(key.pts) {
+			p.object.loads = append(p.object.loads, l)
+		}
+	}
+	if a.current != nil {
+		l.readers.add(a.current.number)
+	}
+	if !l.known {
+		l.known = true
+		pts := a.newUnion()
+		for p := range a.places(key.pts) {
+			b := p.bytes(size)
+			for _, c := range p.object.cells {
+				if c.lo < b.hi && b.lo < c.hi {
+					pts.add(c.pts)
+				}
+			}
+		}
+		l.pts = a.one(&pts.pointers)
+	}
+	return l.pts
+}

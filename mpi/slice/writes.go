@@ -1,0 +1,114 @@
+package slice
+
+import "slices"
+
+// A write is bytes of an object that instructions write.
+type write struct {
+	addresses
+	*writers
+}
+
+// Writers are instructions that write the same bytes.
+type writers struct {
+	by     []*instruction // but for some for which nothing more is needed
+	data   bool           // of a message, or a status: what only an operation that is executed writes
+	files  bool           // some of the bytes may be those of files
+	search int            // the last one that found it
+}
+
+type readKey struct {
+	access
+	by *instruction
+}
+
+// Written is what writes bytes that are read, in an object.
+type written struct {
+	*writers
+	in *object
+}
+
+// noteWrite notes what an instruction writes.
+func (s *slicer) noteWrite(w access, i *instruction) {
+	group := s.written[w]
+	if group == nil {
+		group = &writers{data: w.data}
+		s.written[w] = group
+		for o, bytes := range s.memory.ranges(w.pts, w.size) {
+			o.writes = append(o.writes, write{bytes, group})
+			group.files = group.files || o.isFile
+		}
+	}
+	group.by = append(group.by, i)
+}
+
+// needReads notes that what an instruction reads is needed, and so whatever may have written it.
+func (s *slicer) needReads(i *instruction, reads []access) {
+	for _, r := range reads {
+		if key := (readKey{r, i}); !s.read[key] {
+			s.read[key] = true
+			for _, w := range s.writesBefore(r) {
+				s.needWriters(w, i)
+			}
+		}
+	}
+}
+
+// writesBefore returns all that writes bytes that are read.
+func (s *slicer) writesBefore(r access) []written {
+	r.data = false
+	list, ok := s.before[r]
+	if ok {
+		return list
+	}
+	s.searches++
+	console := s.memory.hidden["console"]
+	for o, bytes := range s.memory.ranges(r.pts, r.size) {
+		if o == console {
+			continue
+		}
+		done := 0
+		for _, w := range o.writes {
+			if len(w.by) == 0 {
+				done++
+			} else if (w.search != s.searches || o.isFile) && w.overlap(bytes) {
+				w.search = s.searches
+				list = append(list, written{w.writers, o})
+			}
+		}
+		if 2*done > len(o.writes) {
+			o.writes = slices.DeleteFunc(o.writes, func(w write) bool { return len(w.by) == 0 })
+		}
+	}
+	s.before[r] = list
+	return list
+}
+
+// needWriters notes that instructions are needed that write what another one reads.
+func (s *slicer) needWriters(w written, reader *instruction) {
+	later := slices.ContainsFunc(reader.effects, func(e *effect) bool { return e.role != nil && e.role.Persistent }) // when it is started
+	shared := w.in.isFile                                                                                            // by all processes
+	done := 0
+	for _, i := range w.by {
+		if shared && slices.ContainsFunc(i.effects, func(e *effect) bool { return e.outputs }) {
+			s.executeAll(i, "what it writes is read, when messages say so")
+		}
+		if s.isDone(i, w.data) {
+			done++
+		} else if later || shared || s.order.precedes(i, reader) {
+			s.need(i, reader, "writes what it reads in "+w.in.name)
+			if w.data {
+				for _, e := range i.effects {
+					s.needData(e.group, i, reader)
+				}
+			}
+		}
+	}
+	if 2*done > len(w.by) && !w.files {
+		w.by = slices.DeleteFunc(slices.Clone(w.by), func(i *instruction) bool { return s.isDone(i, w.data) }) // others go through the list
+	}
+}
+
+// isDone reports whether nothing more is needed for an instruction if what it writes is.
+func (s *slicer) isDone(i *instruction, data bool) bool {
+	return i.kept && (!data || !slices.ContainsFunc(i.effects, func(e *effect) bool { return e.group != "" && !s.data[e.group] }))
+}

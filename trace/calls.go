@@ -1,0 +1,281 @@
+package trace
+
+import (
+	"cmp"
+	"container/heap"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// A CallReader reads the calls of all ranks of a trace. It must not be used by
+// two goroutines at once.
+type CallReader struct {
+	trace *Trace
+	at    *cursor // in the rank whose turn it is; nil before the first turn
+	turn  uint64  // calls of that rank that come before those of another rank
+	err   error   // sticks
+
+	// Rank by rank, the next turn is that of the first active rank from next on.
+	next int
+
+	// In an interleaving, turns are the runs of order. The cursor of a rank is
+	// made at its first turn, at the position that skip has for it.
+	order   *sequitur.Walker // nil if the order is rank by rank
+	skip    map[sequitur.Symbol]uint64
+	cursors map[sequitur.Symbol]*cursor
+}
+
+// A cursor is a place in the calls of a rank.
+type cursor struct {
+	rank *Rank
+	walk *sequitur.Walker
+	call *Call
+	left uint64 // how often call comes before walk goes on
+
+	position uint64      // of the next
+	times    *timeReader // nil if there are none
+}
+
+func newCursor(r *Rank, position uint64) *cursor {
+	c := &cursor{rank: r, walk: r.Walk(position), position: position}
+	if r.series != nil {
+		c.times = newTimeReader(r, position)
+	}
+	return c
+}
+
+// read returns the call at c and moves on. There must be one. If its time cannot be read,
+// it returns the call and the error.
+func (c *cursor) read() (Call, error) {
+	if c.left == 0 {
+		run := c.walk.Next()
+		c.call, c.left = c.rank.call(run.Symbol), run.Count
+	}
+	c.left--
+	call := *c.call
+	call.Position = c.position
+	c.position++
+	if c.times == nil {
+		return call, nil
+	}
+	err := c.rank.setTime(&call, c.times)
+	return call, err
+}
+
+// Calls returns a CallReader of the calls of all ranks in the order in which
+// they stood in the source of the trace, beginning at a position in that order.
+// Finding the position costs what the order and, if that is rank by rank, the
+// grammars of the ranks before it cost, not what their calls do. A CallReader
+// reads a rank when its first call is due. It holds one rank at a time, of an
+// interleaving all that had a turn.
+func (t *Trace) Calls(position uint64) *CallReader {
+	r := &CallReader{trace: t}
+	if g := t.Run().Interleaving; g != nil {
+		r.order = g.Walk(position)
+		r.skip = maps.Collect(g.OccurrencesBefore(position))
+		r.cursors = make(map[sequitur.Symbol]*cursor)
+	} else {
+		r.err = r.nextRank(position)
+	}
+	return r
+}
+
+// Read returns the next call, or io.EOF after the last. Errors stick, but for that of a
+// time which cannot be read: the call comes with it, without the time.
+func (r *CallReader) Read() (Call, error) {
+	if r.turn == 0 && r.err == nil {
+		r.err = r.nextTurn()
+	}
+	if r.err != nil {
+		return Call{}, r.err
+	}
+	r.turn--
+	return r.at.read()
+}
+
+// nextTurn goes on to the rank whose calls are next. A turn has no more calls
+// than its rank has left, because [Trace.Rank] counts them.
+func (r *CallReader) nextTurn() error {
+	if r.order == nil {
+		return r.nextRank(0)
+	}
+	turn := r.order.Next()
+	if turn.Count == 0 {
+		return io.EOF
+	}
+	c, ok := r.cursors[turn.Symbol]
+	if !ok {
+		rank, err := r.trace.Rank(int(turn.Symbol))
+		if err != nil {
+			return err
+		}
+		c = newCursor(rank, r.skip[turn.Symbol])
+		r.cursors[turn.Symbol] = c
+	}
+	r.at, r.turn = c, turn.Count
+	return nil
+}
+
+// nextRank goes on to a position in the calls of the ranks that follow, in the
+// order rank by rank.
+func (r *CallReader) nextRank(position uint64) error {
+	for {
+		number, ok := r.trace.index.next(r.next)
+		if !ok {
+			return io.EOF
+		}
+		rank, err := r.trace.Rank(number)
+		if err != nil {
+			return err
+		}
+		r.next = number + 1
+		if n := rank.Len(); position < n {
+			r.at, r.turn = newCursor(rank, position), n-position
+			return nil
+		}
+		position -= rank.Len()
+	}
+}
+
+// ErrUntimed is the error of what needs the times of every call, of a trace that does not
+// have them: reprise record --times all keeps them, and Options.Series of package tracer.
+var ErrUntimed = errors.New("the trace does not have the times of every call (tracer.Options.Series keeps them)")
+
+// ByTime returns an iterator over the calls of all ranks in the order in which they
+// began; of calls that began at once, the one of the lower rank comes first, and of one
+// rank the one before. It ends after an error, which wraps [ErrUntimed] if there is a rank
+// without times. All ranks are in memory at once, each with a block of its times, and a
+// rank of which the calls do not stand in the order of time, as those of its threads or
+// within callbacks, with all its times, 32 bytes a call.
+func (t *Trace) ByTime() iter.Seq2[Call, error] {
+	return func(yield func(Call, error) bool) {
+		var lines timelines
+		for _, rank := range t.RankSet().All() {
+			l, err := t.timeline(rank)
+			if err != nil {
+				yield(Call{}, err)
+				return
+			}
+			lines = append(lines, l)
+		}
+		heap.Init(&lines)
+		for len(lines) > 0 {
+			first := lines[0]
+			if !yield(first.next, nil) {
+				return
+			}
+			switch more, err := first.advance(); {
+			case err != nil:
+				yield(Call{}, err)
+				return
+			case more:
+				heap.Fix(&lines, 0)
+			default:
+				heap.Pop(&lines)
+			}
+		}
+	}
+}
+
+// A timeline is the calls of a rank in the order of time.
+type timeline struct {
+	next Call
+
+	cursor *cursor // nil if the calls do not stand in this order
+	left   uint64  // calls of cursor
+
+	sorted []timedCall // instead of cursor
+}
+
+// A timedCall is a call and its time.
+type timedCall struct {
+	call            *Call
+	position        uint64
+	start, duration int64
+}
+
+// timeline returns the timeline of a rank, at its first call.
+func (t *Trace) timeline(number int) (*timeline, error) {
+	r, err := t.Rank(number)
+	if err != nil {
+		return nil, err
+	}
+	if r.series == nil {
+		return nil, fmt.Errorf("trace: rank %d: %w", number, ErrUntimed)
+	}
+	ascend, last := true, int64(math.MinInt64)
+	for time, err := range r.Times(0) {
+		if err != nil {
+			return nil, err
+		}
+		if ascend, last = time.Start >= last, time.Start; !ascend {
+			break
+		}
+	}
+	l := &timeline{cursor: newCursor(r, 0), left: r.Len()}
+	if !ascend {
+		if err := l.sort(); err != nil {
+			return nil, err
+		}
+	}
+	_, err = l.advance()
+	return l, err
+}
+
+// sort reads all calls that are left.
+func (l *timeline) sort() error {
+	c := l.cursor
+	for ; l.left > 0; l.left-- {
+		call, err := c.read()
+		if err != nil {
+			return err
+		}
+		l.sorted = append(l.sorted, timedCall{c.call, call.Position, call.Start, call.Duration})
+	}
+	slices.SortStableFunc(l.sorted, func(x, y timedCall) int { return cmp.Compare(x.start, y.start) })
+	l.cursor = nil
+	return nil
+}
+
+// advance goes on to the next call, and reports whether there is one.
+func (l *timeline) advance() (more bool, err error) {
+	switch {
+	case l.left > 0:
+		l.left--
+		l.next, err = l.cursor.read()
+		return true, err
+	case len(l.sorted) > 0:
+		x := l.sorted[0]
+		l.sorted = l.sorted[1:]
+		l.next = *x.call
+		l.next.Position, l.next.Timed, l.next.Start, l.next.Duration = x.position, true, x.start, x.duration
+		return true, nil
+	}
+	return false, nil
+}
+
+// timelines are a heap of those that have a call.
+type timelines []*timeline
+
+func (t timelines) Len() int      { return len(t) }
+func (t timelines) Swap(i, j int) { t[i], t[j] = t[j], t[i] }
+func (t *timelines) Push(x any)   { *t = append(*t, x.(*timeline)) }
+
+func (t timelines) Less(i, j int) bool {
+	x, y := &t[i].next, &t[j].next
+	return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(x.Rank, y.Rank)) < 0
+}
+
+func (t *timelines) Pop() any {
+	old := *t
+	last := old[len(old)-1]
+	*t = old[:len(old)-1]
+	return last
+}

@@ -1,0 +1,226 @@
+package trace
+
+import (
+	"errors"
+	"sort"
+	"sync"
+	"sync/atomic"
+
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/merge"
+
+	"github.com/reprise-trace/reprise/rankenc"
+)
+
+// columnValue returns the value of a stored column for a rank.
+func (t *Trace) columnValue(n, shape, position, rank int) (int64, error) {
+	at, err := t.place(n, shape, position, rank)
+	if err != nil {
+		return 0, err
+	}
+	c, err := t.columnAt(n, at)
+	if err != nil {
+		return 0, err
+	}
+	return c.value(at), nil
+}
+
+// row appends the row of a stored matrix for a rank, which must be of a length.
+func (t *Trace) row(dst []int64, n, shape, position, rank, length int) ([]int64, error) {
+	at, err := t.place(n, shape, position, rank)
+	if err != nil {
+		return nil, err
+	}
+	c, err := t.columnAt(n, at)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.checkRow(c, n, at, length); err != nil {
+		return nil, err
+	}
+	return c.appendRow(dst, at), nil
+}
+
+// checkRow returns an error if the row of matrix n at a position of its domain, which is in
+// c, is not of a length.
+func (t *Trace) checkRow(c *rankColumn, n, at, length int) error {
+	if k := c.rowLen(at); k != length {
+		return t.columnError(c.slice, layout.Corrupt("column %d has a row of %d, not %d", n, k, length))
+	}
+	return nil
+}
+
+// place returns the position of a rank in the domain of a column.
+func (t *Trace) place(n, shape, position, rank int) (int, error) {
+	d := t.signatures.Columns[n].Domain
+	k, ok := t.signatures.Shapes[d].Index(shape)
+	if !ok {
+		return 0, layout.Damaged(layout.KindSignatures, 0, layout.Corrupt("shape %d is none of those of column %d", shape, n))
+	}
+	return t.signatures.Domains[d].Position(k, position, rank), nil
+}
+
+// A columnCache holds slices of columns and matrices that were read, by their
+// numbers.
+type columnCache struct {
+	places []atomic.Pointer[rankColumn] // of all slices; nil where it is not kept
+
+	mu      sync.Mutex
+	columns map[int]*rankColumn // that are kept
+	size    int                 // of the encodings of these, in bytes, and columnOverhead for each
+	most    int                 // largest size
+	held    int                 // bytes of these that the rows of a rank keep decoded
+}
+
+// maxColumns is how many bytes of encoded columns a Trace keeps decoded, where each
+// counts as some more.
+const (
+	maxColumns     = 32 << 20
+	columnOverhead = 500
+)
+
+// A rankColumn is a column or a matrix, or a slice of one.
+type rankColumn struct {
+	column rankenc.Column
+	matrix rankenc.Matrix
+	slice  int // number of the slice
+	begin  int // its first position in the domain
+	end    int // the one after its last
+	size   int // of the encoding, and columnOverhead
+}
+
+// value returns the value at a position of the domain that is in the slice.
+func (c *rankColumn) value(position int) int64 { return c.column.At(position - c.begin) }
+
+// rowLen returns the length of the row at a position of the domain that is in the
+// slice.
+func (c *rankColumn) rowLen(position int) int { return c.matrix.RowLen(position - c.begin) }
+
+// appendRow appends the row at a position of the domain that is in the slice.
+func (c *rankColumn) appendRow(dst []int64, position int) []int64 {
+	return c.matrix.AppendRow(dst, position-c.begin)
+}
+
+// appendRowBegin appends the first n elements of it, or all.
+func (c *rankColumn) appendRowBegin(dst []int64, position, n int) []int64 {
+	return c.matrix.AppendRowBegin(dst, position-c.begin, n)
+}
+
+// put keeps slice n in place of as many others as have to go. Which ones is left
+// to chance: where ranks are read one after the other and the columns of a rank
+// are too many, whichever was kept longest or used last is as likely to be needed.
+func (x *columnCache) put(n int, c *rankColumn) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if _, ok := x.columns[n]; ok {
+		return // another goroutine read it, too
+	}
+	x.size += c.size
+	for k, other := range x.columns {
+		if x.size <= x.most {
+			break
+		}
+		delete(x.columns, k)
+		x.places[k].Store(nil)
+		x.size -= other.size
+	}
+	x.columns[n] = c
+	x.places[n].Store(c)
+}
+
+// columnAt returns a column or a matrix, which must not be changed, or the slice of it that
+// has a position of its domain.
+func (t *Trace) columnAt(n, position int) (*rankColumn, error) {
+	p := &t.signatures.Columns[n]
+	k := p.First
+	if p.Sliced() {
+		k += sort.Search(p.End-p.First-1, func(i int) bool { return t.signatures.Slices[p.First+i].End > position })
+	}
+	if c := t.columns.places[k].Load(); c != nil {
+		return c, nil
+	}
+	data, err := t.sliceBytes(k)
+	if err != nil {
+		return nil, err
+	}
+	s := t.signatures.Slices[k]
+	c := &rankColumn{slice: k, begin: s.Begin, end: s.End, size: s.Size + columnOverhead}
+	domain := t.signatures.Domains[p.Domain].Slice(s.Begin, s.End)
+	if p.Matrix {
+		var others []rankenc.Matrix
+		if others, err = t.matrices(p, data); err == nil {
+			c.matrix, err = rankenc.ParseMatrix(data, domain, others)
+		}
+	} else {
+		c.column, err = rankenc.ParseColumn(data, domain)
+	}
+	if err != nil {
+		return nil, t.columnError(k, err)
+	}
+	t.columns.put(k, c)
+	return c, nil
+}
+
+// A sliceReader reads a column or a matrix slice by slice. The zero rankColumn is
+// before the first of them.
+type sliceReader struct {
+	trace  *Trace
+	number int // of the column
+	rankColumn
+}
+
+// seek reads the slice that has a position of the domain, unless it was the last.
+func (r *sliceReader) seek(position int) (err error) {
+	if position < r.begin || position >= r.end {
+		var c *rankColumn
+		if c, err = r.trace.columnAt(r.number, position); err == nil {
+			r.rankColumn = *c
+		}
+	}
+	return err
+}
+
+// columnError returns a SectionError about a slice of a column.
+func (t *Trace) columnError(slice int, err error) error {
+	var s *merge.SectionError
+	if errors.As(err, &s) {
+		return err
+	}
+	if t.signatures.Inline != nil {
+		return layout.Damaged(layout.KindSignatures, 0, err)
+	}
+	return layout.Damaged(layout.KindColumns, uint64(t.signatures.Slices[slice].Section), err)
+}
+
+// sliceBytes returns the encoding of a slice of a column, which must not be kept.
+func (t *Trace) sliceBytes(n int) ([]byte, error) {
+	s := t.signatures.Slices[n]
+	if t.signatures.Inline != nil {
+		return t.signatures.Inline[s.Offset : s.Offset+s.Size], nil
+	}
+	var data []byte
+	err := t.sections.ReadShared(layout.KindColumns, uint64(s.Section), func(content []byte) (err error) {
+		data, err = layout.ItemOf(content, s.Offset, s.Size)
+		return err
+	})
+	return data, err
+}
+
+// matrices returns the matrices to which one may refer, whose encoding is data: none if it
+// is in slices. It reads the one to which it refers, and has a zero one in place of others,
+// and of one in slices, to which nothing refers.
+func (t *Trace) matrices(p *layout.ColumnPlace, data []byte) ([]rankenc.Matrix, error) {
+	number, ok := rankenc.ReferenceOf(data, len(p.Others))
+	if p.Sliced() || !ok {
+		return nil, nil
+	}
+	matrices := make([]rankenc.Matrix, len(p.Others))
+	if n := p.Others[number]; !t.signatures.Columns[n].Sliced() {
+		c, err := t.columnAt(n, 0)
+		if err != nil {
+			return nil, err
+		}
+		matrices[number] = c.matrix
+	}
+	return matrices, nil
+}

@@ -1,0 +1,194 @@
+package trace
+
+import (
+	"sync"
+
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// symbolMemory is how many bytes are counted for each symbol of a grammar in a block, and for each value of a stream there: a question
+// may hold all grammars, and some bytes of such a block make 2¹⁸ symbols. Package merge writes 2¹⁹ in all at most.
+const symbolMemory = 256
+
+// Grammars say where the grammars of shapes are: in blocks, or in the pieces of a forest.
+type grammars struct {
+	blocks *layout.Blocks   // nil if they are in a forest
+	shared *sequitur.Shared // the first shapes of a forest
+	places []place          // of the pieces of the others
+
+	mu      sync.Mutex        // while a block is read: whoever else needs it waits for it
+	read    map[int]readBlock // the runs of blocks that were read, as they take long to read
+	symbols uint64            // in these
+}
+
+type place struct{ section, offset, size int }
+
+// A readBlock is a block that was read, or a run of blocks that are read together.
+type readBlock struct {
+	members []sequitur.Member
+	err     error
+}
+
+// inSections returns the sections with the grammar of a shape, from first to before end.
+func (g *grammars) inSections(shape int) (first, end int) {
+	switch {
+	case g.blocks != nil:
+		run, _ := g.blocks.Of(shape)
+		first, end, _ = g.blocks.Run(run)
+		return first, end
+	case shape < g.shared.Len():
+		return 0, 1
+	}
+	first = g.places[shape-g.shared.Len()].section
+	return first, first + 1
+}
+
+func (t *Trace) readGrammars() (*grammars, error) {
+	var g grammars
+	err := t.sections.Read(layout.KindGrammars, 0, func(data []byte) error {
+		if t.blocked {
+			blocks, err := layout.ParseBlocks(data, len(t.all))
+			g.blocks, g.read = &blocks, make(map[int]readBlock)
+			return err
+		}
+		d := wire.NewDecoder("sequitur", data)
+		g.shared = sequitur.DecodeShared(&d, sequitur.Options{MaxSymbols: layout.MostSymbols(t.grammarBytes())})
+		if d.Err() != nil {
+			return d.Err()
+		}
+		if g.shared.Len() > len(t.all) {
+			return layout.Corrupt("%d grammars of %d shapes", g.shared.Len(), len(t.all))
+		}
+		var p layout.Packer
+		for range len(t.all) - g.shared.Len() {
+			n := int(d.UvarintMax("size", layout.MaxColumn))
+			if d.Err() != nil {
+				return d.Err()
+			}
+			section, offset := p.Place(n)
+			g.places = append(g.places, place{section + 1, offset, n})
+		}
+		d.End("size")
+		return d.Err()
+	})
+	return &g, err
+}
+
+// grammarBytes returns the length of the sections of the grammars.
+func (t *Trace) grammarBytes() uint64 {
+	n := uint64(0)
+	for _, s := range t.file.All() {
+		if s.Kind == layout.KindGrammars {
+			n = wire.AddSat(n, uint64(s.Len))
+		}
+	}
+	return n
+}
+
+// readGrammar reads the grammar of a shape, and its streams if they are in blocks.
+func (t *Trace) readGrammar(number int) (sequitur.Member, error) {
+	all, err := t.grammars()
+	if err != nil {
+		return sequitur.Member{}, err
+	}
+	var g *sequitur.Grammar
+	switch {
+	case all.blocks != nil:
+		return t.readOfBlock(all, number)
+	case number < all.shared.Len():
+		g, err = all.shared.ParseMember(nil, number)
+		if err == nil {
+			err = t.checkGrammar(g)
+		}
+		if err != nil {
+			err = layout.Damaged(layout.KindGrammars, 0, err)
+		}
+		return sequitur.Member{Grammar: g}, err
+	}
+	p := all.places[number-all.shared.Len()]
+	err = t.sections.ReadShared(layout.KindGrammars, uint64(p.section), func(data []byte) error {
+		piece, err := layout.ItemOf(data, p.offset, p.size)
+		if err != nil {
+			return err
+		}
+		if g, err = all.shared.ParseMember(piece, number); err != nil {
+			return layout.AtOffset(err, p.offset)
+		}
+		return t.checkGrammar(g)
+	})
+	return sequitur.Member{Grammar: g}, err
+}
+
+// readOfBlock reads the block with the grammar of a shape, unless it was read before.
+func (t *Trace) readOfBlock(all *grammars, number int) (sequitur.Member, error) {
+	run, place := all.blocks.Of(number)
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	b, ok := all.read[run]
+	if !ok {
+		b.members, b.err = t.readBlocks(all, run)
+		all.read[run] = b
+	}
+	if b.err != nil {
+		return sequitur.Member{}, b.err
+	}
+	return b.members[place], nil
+}
+
+// readBlocks reads a run of blocks of grammars.
+func (t *Trace) readBlocks(all *grammars, run int) (list []sequitur.Member, err error) {
+	first, end, shapes := all.blocks.Run(run)
+	p := sequitur.NewMixedParser(t.alphabet())
+	for number := first; number < end && err == nil; number++ {
+		err = t.sections.Read(layout.KindGrammars, uint64(number), func(data []byte) (err error) {
+			data, offset := all.blocks.Block(data, number)
+			if err := p.Parse(data); err != nil || number < end-1 {
+				return layout.AtOffset(err, offset)
+			}
+			list, err = p.Members()
+			if err != nil {
+				return err
+			}
+			return t.checkMembers(all, list, shapes)
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// checkMembers checks the grammars of blocks, which are those of so many shapes.
+func (t *Trace) checkMembers(all *grammars, list []sequitur.Member, shapes int) error {
+	if len(list) != shapes {
+		return layout.Corrupt("%d grammars in a block of %d", len(list), shapes)
+	}
+	symbols := all.symbols
+	for _, x := range list {
+		if err := t.checkGrammar(x.Grammar); err != nil {
+			return err
+		}
+		symbols += uint64(x.Grammar.Symbols())
+		for _, values := range x.Streams {
+			symbols += uint64(len(values))
+		}
+	}
+	if err := layout.CheckMemory("symbols of grammars in blocks", symbols, symbolMemory, t.Memory()); err != nil {
+		return err
+	}
+	all.symbols = symbols
+	return nil
+}
+
+// checkGrammar checks the grammar of a shape.
+func (t *Trace) checkGrammar(g *sequitur.Grammar) error {
+	if n := layout.Terminals(g); n > uint64(len(t.signatures.Functions)) {
+		return layout.Corrupt("terminal %d of %d signatures", n-1, len(t.signatures.Functions))
+	}
+	if g.Len() == 0 {
+		return layout.Corrupt("no calls of ranks that made calls")
+	}
+	return nil
+}

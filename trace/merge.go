@@ -1,0 +1,215 @@
+package trace
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/atomicfile"
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/regular"
+	"github.com/reprise-trace/reprise/merge"
+)
+
+// Merge merges part files, which processes wrote with package tracer, to a trace at the
+// path out, in place of what is there. Of a directory among the parts it takes all files
+// whose names end in .rpz, but neither those that begin with a dot nor out. Each rank must be in one of
+// the files only, and all must be of one run, as far as they say that. If Merge fails, out is as it was, unless the error
+// wraps a [*MemoryError]: then out is the trace, which readers refuse that are not given as much memory as that says.
+//
+// Memory bounds what a part may take, as that of [OpenFile] does for a trace: 0 is the default.
+//
+// The order of parts does not matter: the same parts give the same bytes. Merge uses all
+// cores. It does not align the clocks of several machines: AlignFile of package query does that for the trace, as the command
+// does. For a context, progress, or parts in memory, see [merge.Tree].
+func Merge(out string, memory int64, parts ...string) error {
+	files, err := PartFiles(out, memory, parts...)
+	if err != nil {
+		return err
+	}
+	all, err := merge.Tree(context.Background(), len(files), func(_ context.Context, i int) (*merge.Accumulator, error) {
+		a, err := readPart(files[i], memory)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", files[i], err)
+		}
+		return a, nil
+	}, merge.TreeOptions{})
+	if err != nil {
+		return cmp.Or(Unreadable(context.Background(), memory, files...), err)
+	}
+	var unread error
+	err = atomicfile.Write(out, func(w io.Writer) (err error) {
+		unread, err = layout.Unread(all.Write(w))
+		return err
+	})
+	if err == nil && unread != nil {
+		err = fmt.Errorf("%s: %w", out, unread)
+	}
+	return err
+}
+
+// PartFiles returns the paths of the files that [Merge] merges, or the error that it gives for what they say of ranks and runs: it
+// does not read their calls, unless there is such an error. It is for those who then merge on an engine of their own, as package beam does.
+func PartFiles(out string, memory int64, parts ...string) ([]string, error) {
+	var files []string
+	var wrong []error
+	dir, _ := os.Stat(filepath.Dir(out)) // an error is left to who writes there
+	for _, path := range parts {
+		info, err := os.Stat(path)
+		if err != nil || !info.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return nil, err
+		}
+		n := len(files)
+		for _, e := range entries {
+			name := e.Name()
+			isOut := name == filepath.Base(out) && os.SameFile(info, dir)
+			if strings.HasSuffix(name, ".rpz") && !strings.HasPrefix(name, ".") && !isOut {
+				files = append(files, filepath.Join(path, name))
+			}
+		}
+		if len(files) == n {
+			wrong = append(wrong, &PartError{path, errors.New("no part files, whose names end in .rpz")})
+		}
+	}
+	if len(wrong) > 0 {
+		return nil, errors.Join(append(wrong, unreadable(context.Background(), memory, files)...)...)
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("trace: %s: no parts to merge", out)
+	}
+	return files, checkParts(files, memory)
+}
+
+// A PartError is the error of a file that is to be merged and cannot be read.
+type PartError struct {
+	Path string
+	Err  error
+}
+
+func (e *PartError) Error() string { return e.Path + ": " + e.Err.Error() }
+
+func (e *PartError) Unwrap() error { return e.Err }
+
+// checkParts returns the [*PartError]s of all files that cannot be read, joined, or an error if part files are
+// of different runs, or two of them have a rank.
+func checkParts(files []string, memory int64) error {
+	var wrong []error
+	var others []string
+	var shared layout.SharedRanks
+	origins := make([]merge.Origin, len(files))
+	for i, path := range files {
+		err := withContainer(path, memory, func(file *format.Reader) error {
+			_, ranks, err := merge.ReadPartRanks(file)
+			if err != nil {
+				return err
+			}
+			shared.Add(ranks)
+			origins[i], err = layout.ReadOrigin(file)
+			return err
+		})
+		if err != nil {
+			wrong = append(wrong, &PartError{path, err})
+		} else {
+			others = append(others, path)
+		}
+	}
+	if len(wrong) > 0 { // of the others, only what they say of ranks and runs was looked at
+		return errors.Join(append(wrong, unreadable(context.Background(), memory, others)...)...)
+	}
+	if runs := layout.SplitRuns(origins); len(runs) > 1 {
+		a, b := runs[0][0], runs[1][0]
+		return fmt.Errorf("trace: parts of %d runs: %s is of %s, %s of %s", len(runs),
+			files[a], runOf(origins[a]), files[b], runOf(origins[b]))
+	}
+	if ranks := shared.Ranks(); ranks.Len() > 0 {
+		return errShared(files, memory, ranks.At(0))
+	}
+	return nil
+}
+
+// Unreadable returns the [*PartError]s of all files that cannot be read to their end, joined: a merge on an engine of one's own
+// ends at the first of them.
+func Unreadable(ctx context.Context, memory int64, files ...string) error {
+	return errors.Join(unreadable(ctx, memory, files)...)
+}
+
+func unreadable(ctx context.Context, memory int64, files []string) (list []error) {
+	for _, path := range files {
+		if ctx.Err() != nil {
+			return []error{context.Cause(ctx)}
+		}
+		if _, err := readPart(path, memory); err != nil {
+			list = append(list, &PartError{path, err})
+		}
+	}
+	return list
+}
+
+// errShared returns the error that a rank is in two of some files.
+func errShared(files []string, memory int64, rank int) error {
+	var in []string
+	for _, path := range files {
+		err := withContainer(path, memory, func(file *format.Reader) error {
+			_, ranks, err := merge.ReadPartRanks(file)
+			if err == nil && ranks.Contains(rank) {
+				in = append(in, path)
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		if len(in) == 2 {
+			break
+		}
+	}
+	return fmt.Errorf("trace: rank %d is in %s", rank, strings.Join(in, " and in "))
+}
+
+// runOf returns what tells a run from others.
+func runOf(o merge.Origin) string {
+	if len(o.Runs) == 0 {
+		return fmt.Sprintf("a run of %d ranks", o.World)
+	}
+	return "run " + strings.Join(o.Runs, ", ")
+}
+
+// readPart reads a part file.
+func readPart(path string, memory int64) (a *merge.Accumulator, err error) {
+	err = withContainer(path, memory, func(file *format.Reader) error {
+		a, err = merge.ReadPart(file)
+		return err
+	})
+	return a, err
+}
+
+// withContainer opens a part file and calls read.
+func withContainer(path string, memory int64, read func(*format.Reader) error) error {
+	f, err := regular.Open(path)
+	if errors.Is(err, regular.ErrIrregular) {
+		return regular.ErrIrregular
+	} else if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	file, err := format.NewReader(f, info.Size(), FileOptions(info.Size(), memory))
+	if err != nil {
+		return err
+	}
+	return read(file)
+}

@@ -1,0 +1,179 @@
+package trace
+
+import (
+	"context"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// Part reads the part of a rank, to be merged again: its functions are those of
+// [Trace.Functions], and the counts of its signatures are zero, as the grammar has
+// these. It has no times, see [Trace.AddTimes], and no transitions, which are of all ranks. A rank that made no calls has no
+// signatures and an empty grammar.
+func (t *Trace) Part(rank int) (merge.Part, error) {
+	r, err := t.readRank(rank)
+	if err != nil {
+		return merge.Part{}, err
+	}
+	p := merge.Part{Rank: rank, Grammar: r.Grammar(), Bounded: r.bounded()}
+	p.Table, _, _ = cst.Merge(t.functions, &cst.Table{})
+	terminals := make([]sequitur.Symbol, r.Terminals())
+	var (
+		same = true
+		args []cst.Value
+		e    evaluation
+	)
+	for i := range terminals {
+		x := uint32(i)
+		args = r.arguments(args[:0], &e, x)
+		terminals[i] = p.Table.InternRun(r.Function(x), 0, args...)
+		same = same && terminals[i] == x
+		if e.grouped {
+			if p.CallGroups == nil {
+				p.CallGroups = make(map[uint32]merge.Group)
+			}
+			p.CallGroups[terminals[i]] = e.group
+		}
+	}
+	if !same { // which takes a file that has equal signatures for a rank that is alone
+		p.Grammar = p.Grammar.Rewrite(func(x sequitur.Symbol) sequitur.Symbol { return terminals[x] })
+	}
+	return p, nil
+}
+
+// AddTo adds all ranks of t to a, which must have none of them with calls, what t has of
+// their times, and the names, but nothing else of the description of the run. It fails if
+// t has times of calls that no rank makes, unless ranks were left out of it.
+func (t *Trace) AddTo(ctx context.Context, a *merge.Accumulator) error {
+	need.That(a != nil, "trace: no accumulator")
+	if err := a.Describe(merge.Run{Names: t.run.Names, Origin: t.run.Origin, ThreadsUnordered: t.run.ThreadsUnordered, Worlds: t.run.Worlds, Clocks: t.run.Clocks}); err != nil {
+		return err
+	}
+	first := true
+	for rank := range t.Active() {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		p, err := t.Part(rank)
+		if err == nil && first && p.Bounded != nil {
+			p.Bounded.Transitions = t.run.Bounded.Transitions
+		}
+		first = false
+		if err == nil {
+			err = a.Add(p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	rest, err := t.AddTimes(a)
+	if err == nil && rest > 0 && t.damage().unreadable.Len() == 0 {
+		err = layout.Damaged(layout.KindSummaries, 0, layout.Corrupt("%d values are of calls of ranks that are not there", rest))
+	}
+	return err
+}
+
+// AddTimes adds what t has of the times of calls to a, as far as a has the ranks,
+// which must have been added as [Trace.Part] returns them, and without times: each
+// series, the times of each rank, and the summaries of signatures that one of the ranks has. It returns how many
+// values of summaries are of others. If AddTimes fails, nothing is added.
+func (t *Trace) AddTimes(a *merge.Accumulator) (rest uint64, err error) {
+	need.That(a != nil, "trace: no accumulator")
+	ranks := a.RankSet()
+	placed, rest, err := t.placeTimes(ranks)
+	if err != nil {
+		return 0, err
+	}
+	series, err := t.seriesIn(ranks)
+	if err != nil {
+		return 0, err
+	}
+	own, err := t.RankTimes()
+	if err != nil {
+		return 0, err
+	}
+	return rest, a.AddTimes(placed, series, own, t.functions)
+}
+
+// placeTimes returns the summaries of t, those of each signature, or of two in a row,
+// at a shape that has them and has one of some ranks, and how many values are left.
+func (t *Trace) placeTimes(ranks rankenc.Set) (placed []merge.PlacedTimes, rest uint64, err error) {
+	all, err := t.summaries()
+	if err != nil || all.IsZero() {
+		return nil, 0, err
+	}
+	left := all.Clone()
+	for i := range t.Shapes() {
+		rank, ok := commonRank(t.ShapeRanks(i), ranks)
+		if !ok {
+			continue
+		}
+		s, err := t.shape(i)
+		if err != nil {
+			return nil, 0, err
+		}
+		if p := s.placeTimes(rank, &left); !p.Durations.IsZero() || !p.Gaps.IsZero() {
+			placed = append(placed, p)
+		}
+	}
+	return placed, left.Values(), nil
+}
+
+// commonRank returns a rank that is in both sets, if there is one.
+func commonRank(a, b rankenc.Set) (int, bool) {
+	for first, last := range a.Ranges() {
+		if k, _ := b.Index(first); k < b.Len() && int(b.At(k)) <= last {
+			return int(b.At(k)), true
+		}
+	}
+	return 0, false
+}
+
+// placeTimes returns the summaries of the signatures of a shape, of which rank is
+// one of the ranks, and removes them from those of the trace.
+func (s *Shape) placeTimes(rank int, of *layout.Summaries) merge.PlacedTimes {
+	p := merge.PlacedTimes{Rank: rank}
+	own := make(map[uint32]uint32)
+	for at, n := range s.Grammar.FirstUses() {
+		own[n] = uint32(len(p.Positions))
+		p.Positions = append(p.Positions, at)
+	}
+	times := of.Take(own)
+	p.Durations, p.Gaps = times[0], times[1]
+	return p
+}
+
+// seriesIn returns the series of the ranks that are in a set.
+func (t *Trace) seriesIn(ranks rankenc.Set) ([]merge.RankSeries, error) {
+	table, err := t.series()
+	if err != nil || table == nil {
+		return nil, err
+	}
+	var list []merge.RankSeries
+	err = t.sections.EachSeries(table, t.callsOf, func(s merge.RankSeries, err error) error {
+		if !ranks.Contains(s.Rank) || t.untimed.Contains(s.Rank) {
+			return nil
+		}
+		list = append(list, s)
+		return err
+	})
+	return list, err
+}
+
+// callsOf returns the number of calls of a rank, 0 if its shape cannot be read.
+func (t *Trace) callsOf(rank int) uint64 {
+	number, ok := t.index.find(rank)
+	if !ok {
+		return 0
+	}
+	s, err := t.shape(number)
+	if err != nil {
+		return 0
+	}
+	return s.Grammar.Len()
+}

@@ -1,0 +1,463 @@
+package trace
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// A Call is one call of a rank.
+type Call struct {
+	Rank     int
+	Function *cst.Function // must not be changed
+	Args     []cst.Value   // one for each parameter; shared, must not be changed
+	Terminal uint32        // equal calls of one rank have one terminal
+
+	// Position is that of the call among those of its rank, 0 if the call stands for all
+	// of a terminal.
+	Position uint64
+
+	// Start is when the call began, and Duration how long it took, in nanoseconds, if it is
+	// Timed. What is returned for a terminal is not. Start counts as the clock of the trace
+	// does: from 1970 if reprise recorded an MPI program, else from where the tracer that wrote
+	// it counts. The Begin of package query's Times is the start of the first call of the run.
+	Timed           bool
+	Start, Duration int64
+
+	of *Rank // from which it was read
+}
+
+// Arg returns the argument of the parameter with a name, and whether the function
+// has one. Of MPI, a parameter may be missing where it does not count in the call, and
+// be of kind Handle and class constant where the argument is a null pointer or the
+// like; see package mpi/collect.
+func (c Call) Arg(name string) (value cst.Value, ok bool) {
+	c.check()
+	for i := range c.Function.Params {
+		if c.Function.Params[i].Name == name {
+			return c.Args[i], true
+		}
+	}
+	return cst.Value{}, false
+}
+
+// check panics unless c is a call of a function, with an argument for each of its parameters.
+func (c *Call) check() {
+	need.That(c.Function != nil && len(c.Args) == len(c.Function.Params), "trace: not a call with all arguments")
+}
+
+// Thread returns the number of the thread that made the call: zero for the first, and
+// if the trace does not say it.
+func (c Call) Thread() int {
+	if len(c.Args) == 0 {
+		return 0
+	}
+	c.check()
+	if c.Function.Params[0].Name == ThreadParam && c.Args[0].Kind() == cst.KindInt {
+		return int(c.Args[0].Int())
+	}
+	return 0
+}
+
+// ThreadParam is the name of the first parameter of a function that says which thread
+// made the call, which must be a number. Calls of the first thread do without it.
+const ThreadParam = "thread"
+
+// String returns the call as it is written in listings, such as
+// MPI_Send(count=1, dest=2, tag=0).
+func (c Call) String() string {
+	c.check()
+	return string(cst.AppendCall(nil, *c.Function, c.Args))
+}
+
+// A Rank is what one rank of a run called. Its methods may be called from
+// several goroutines at once.
+type Rank struct {
+	number   int
+	trace    *Trace
+	shape    *Shape // nil if the rank made no calls
+	template *template
+	kept     *keptColumns                 // of a rank that was read before: what is stored is there
+	stored   atomic.Pointer[storedValues] // nil until it is found
+
+	// The calls are a grammar over terminals or, if that is likely to be longer, the
+	// terminals call by call, of which a grammar is made when it is asked for.
+	grammar *sequitur.Grammar
+	list    []sequitur.Symbol // nil if there is a grammar
+	once    sync.Once
+
+	// Which signature of the shape, its i-th, each terminal stands for: the one with its
+	// number if of is nil. Values of streams are the others' for a terminal whose
+	// signature has streams: they are in varied, from variedAt on.
+	of       []uint32
+	varied   []int64
+	variedAt []uint32
+	several  map[uint32]bool    // terminals that stand for signatures with different expressions, too
+	others   map[[2]uint32]bool // terminals with streams, and signatures that they stand for, too
+
+	calls  []atomic.Pointer[Call] // by terminal, nil until it is decoded
+	series *timing.Series         // nil if there is none
+
+	weaveOnce sync.Once
+	woven     *weave // nil if calls stand thread by thread
+
+	printed atomic.Pointer[printedRank]
+}
+
+// Rank reads what a rank called, and where the times of its calls are. It reads nothing
+// that concerns ranks of other shapes only. A rank that made no calls is empty.
+func (t *Trace) Rank(rank int) (*Rank, error) {
+	r, err := t.readRank(rank)
+	if err != nil {
+		return nil, t.named(err)
+	}
+	if r.series, err = t.openSeries(r); err != nil {
+		return nil, t.named(err)
+	}
+	return r, nil
+}
+
+// readRank is Rank without the times of the calls, and without the name of the file
+// in its errors.
+func (t *Trace) readRank(rank int) (*Rank, error) {
+	if rank < 0 || rank >= t.run.Ranks {
+		return nil, fmt.Errorf("trace: there is no rank %d in a run of %d", rank, t.run.Ranks)
+	}
+	r := &Rank{number: rank, trace: t, grammar: &sequitur.Grammar{}}
+	number, ok := t.index.find(rank)
+	if !ok {
+		return r, nil
+	}
+	s, err := t.shape(number)
+	if err != nil {
+		return nil, err
+	}
+	if n := s.Grammar.Len(); t.calls != nil && t.calls[sequitur.Symbol(rank)] != n {
+		return nil, layout.Damaged(layout.KindInterleaving, 0, layout.Corrupt("%d calls of rank %d, which has %d", t.calls[sequitur.Symbol(rank)], rank, n))
+	}
+	if err := r.checkStretches(s); err != nil {
+		return nil, err
+	}
+	r.shape, r.template = s, s.template()
+	u, err := r.readValues()
+	if err != nil {
+		return nil, err
+	}
+	if r.template.streams {
+		err = r.expand(u.firsts)
+	} else {
+		r.grammar, r.of, r.several = u.grammar, u.of, u.several
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.calls = make([]atomic.Pointer[Call], r.Terminals())
+	return r, nil
+}
+
+// readValues reads the stored values of r, or, if it was read before, leaves them until they are asked for, and returns its union.
+func (r *Rank) readValues() (*union, error) {
+	s := r.shape
+	u, kept := s.unions.of(r.number), s.kept.Load()
+	if u != nil && kept != nil && len(kept.columns) > 0 {
+		r.kept = kept
+		return u, nil
+	}
+	v, err := s.readStored(r.number)
+	if err != nil {
+		return nil, err
+	}
+	r.stored.Store(&v)
+	return s.union(r.number, v), nil
+}
+
+// values returns the stored values.
+func (r *Rank) values() *storedValues {
+	if v := r.stored.Load(); v != nil {
+		return v
+	}
+	v := r.kept.stored(r.shape, r.number)
+	r.stored.Store(&v) // equal to what another goroutine may have stored
+	return &v
+}
+
+// signatureOf returns the signature of the shape, its i-th, that a terminal stands for:
+// the first, if it stands for several.
+func (r *Rank) signatureOf(terminal uint32) int {
+	if r.of == nil {
+		return int(terminal)
+	}
+	return int(r.of[terminal])
+}
+
+// Number returns the number of the rank.
+func (r *Rank) Number() int { return r.number }
+
+// Len returns the number of calls.
+func (r *Rank) Len() uint64 {
+	if r.list != nil {
+		return uint64(len(r.list))
+	}
+	return r.grammar.Len()
+}
+
+// Terminals returns the number of terminals, which are numbered from 0 on in the order
+// of their first use: of calls that differ in their function or an argument.
+func (r *Rank) Terminals() int {
+	switch {
+	case r.of != nil:
+		return len(r.of)
+	case r.shape != nil:
+		return len(r.shape.signatures)
+	}
+	return 0
+}
+
+// Listed reports whether the calls are held one by one, as where their arguments vary
+// without a pattern: then [Rank.Walk] goes through them, but [Rank.Grammar] has to make
+// a grammar of them.
+func (r *Rank) Listed() bool { return r.list != nil }
+
+// Grammar returns the sequence of calls as a grammar over terminals. Where the
+// arguments of calls vary without a pattern, it is made call by call the first time,
+// and [Rank.Walk] does without it.
+func (r *Rank) Grammar() *sequitur.Grammar {
+	if r.list != nil {
+		r.once.Do(func() {
+			var b sequitur.Builder
+			for _, x := range r.list {
+				b.Append(x)
+			}
+			r.grammar = b.Finish()
+		})
+	}
+	return r.grammar
+}
+
+// Walk returns a Walker of the terminals of the calls from a position on, which
+// costs as much as [sequitur.Grammar.At] at most.
+func (r *Rank) Walk(position uint64) *sequitur.Walker {
+	if r.list != nil {
+		return sequitur.WalkSymbols(r.list[min(position, uint64(len(r.list))):])
+	}
+	return r.grammar.Walk(position)
+}
+
+// Find returns an iterator over the positions, from a given one on, of the calls whose
+// terminals are to be kept, and these terminals. Keep must always say the same of a
+// terminal. What is between such calls is skipped as [sequitur.Sum.From] does; of
+// calls whose arguments vary without a pattern, it is gone through.
+func (r *Rank) Find(position uint64, keep func(terminal sequitur.Symbol) bool) iter.Seq2[uint64, sequitur.Symbol] {
+	need.That(keep != nil, "trace: nothing says which calls to keep")
+	if r.list == nil {
+		return r.grammar.Measure(func(x sequitur.Symbol) uint64 {
+			if keep(x) {
+				return 1
+			}
+			return 0
+		}).From(position)
+	}
+	return func(yield func(uint64, sequitur.Symbol) bool) {
+		for ; position < uint64(len(r.list)); position++ {
+			if x := r.list[position]; keep(x) && !yield(position, x) {
+				return
+			}
+		}
+	}
+}
+
+// Occurrences returns an iterator over the terminals, in ascending order, and how
+// many calls each stands for. It does not need a grammar of the calls.
+func (r *Rank) Occurrences() iter.Seq2[sequitur.Symbol, uint64] {
+	if r.list == nil {
+		return r.grammar.Occurrences()
+	}
+	return func(yield func(sequitur.Symbol, uint64) bool) {
+		counts := make([]uint64, r.Terminals())
+		for _, x := range r.list {
+			counts[x]++
+		}
+		for x, n := range counts {
+			if !yield(sequitur.Symbol(x), n) {
+				return
+			}
+		}
+	}
+}
+
+// Signature returns the number of the signature of the trace, of all ranks, that a
+// terminal, terminal < r.Terminals(), stands for: the first, if it stands for
+// several. [Trace.Signature] describes it, and [Trace.Summaries] has the times of its
+// calls.
+func (r *Rank) Signature(terminal uint32) int {
+	need.That(uint(terminal) < uint(r.Terminals()), "trace: terminal out of range")
+	return int(r.shape.signatures[r.signatureOf(terminal)])
+}
+
+// Function returns the number of the function, in [Trace.Functions], of the calls of a
+// terminal, terminal < r.Terminals().
+func (r *Rank) Function(terminal uint32) int {
+	return int(r.trace.signatures.Functions[r.Signature(terminal)])
+}
+
+// Call returns the call that a terminal stands for. It panics unless terminal is
+// less than r.Terminals(). Each call is decoded once and then kept, in some 32 bytes
+// of memory for each argument and element.
+func (r *Rank) Call(terminal uint32) Call { return *r.call(terminal) }
+
+// call is Call with a result that must not be changed.
+func (r *Rank) call(terminal uint32) *Call {
+	need.That(uint(terminal) < uint(len(r.calls)), "trace: terminal out of range")
+	if c := r.calls[terminal].Load(); c != nil {
+		return c
+	}
+	return r.decode(terminal)
+}
+
+// A decodedCall is a call in one piece of memory with its arguments, if these are
+// few.
+type decodedCall struct {
+	Call
+	few [2]cst.Value
+}
+
+// decode is call for a terminal that was not decoded before.
+func (r *Rank) decode(terminal uint32) *Call {
+	d := &decodedCall{}
+	var few [12]int64
+	e := evaluation{slots: few[:0]}
+	fn := r.Function(terminal)
+	d.Call = Call{Rank: r.number, Function: &r.trace.Functions()[fn], Args: slices.Clip(r.arguments(d.few[:0], &e, terminal)), Terminal: terminal, of: r}
+	r.calls[terminal].Store(&d.Call) // equal to what another goroutine may have stored
+	return &d.Call
+}
+
+// arguments appends the arguments of the calls of a terminal to args, and sets e to
+// their evaluation, in the memory that it has.
+func (r *Rank) arguments(args []cst.Value, e *evaluation, terminal uint32) []cst.Value {
+	i := r.signatureOf(terminal)
+	s := r.shape.signature(i, &e.scratch)
+	e.rank, e.size = r.number, r.trace.run.Ranks
+	e.evaluate(s, r.values().scalars[r.template.scalars[i]:])
+	if s.Streams != 0 {
+		r.setVaried(e.slots, s.Streams, terminal)
+	}
+	e.decodeRows(r.values().rows[r.template.rows[i]:r.template.rows[i+1]])
+	return r.trace.rebuild(args, e, s)
+}
+
+// decodeRows sets e.rows to the elements of rows, in the memory that it has.
+func (e *evaluation) decodeRows(rows []storedRow) {
+	n := 0
+	for k := range rows {
+		n += rows[k].len()
+	}
+	e.rows = slices.Grow(e.rows[:0], n)
+	for k := range rows {
+		e.rows = rows[k].appendTo(e.rows)
+	}
+}
+
+// rebuild appends the arguments of a call to args, whose slots are those of e and, of
+// arrays, e.rows, which arrays of numbers keep.
+func (t *Trace) rebuild(args []cst.Value, e *evaluation, s *layout.Signature) []cst.Value {
+	fn := &t.Functions()[s.Function]
+	u := layout.Rebuilder{Slots: e.slots, Lengths: s.Lengths, Texts: t.texts, Elements: e.elements[:0]}
+	arrays, rows := s.Arrays, e.rows
+	for k := range fn.Params {
+		if fn.Params[k].Type.Kind != cst.KindArray {
+			args = append(args, u.Value(fn.Params[k].Type))
+			continue
+		}
+		others, n := u.Slots, arrays[0].Slots
+		u.Slots = rows[:n]
+		args = append(args, u.Value(fn.Params[k].Type))
+		u.Slots, arrays, rows = others, arrays[1:], rows[n:]
+	}
+	e.elements = u.Elements
+	return args
+}
+
+// group returns what r is in the group that the calls of a terminal name, if it is
+// known.
+func (r *Rank) group(terminal uint32) (merge.Group, bool) {
+	i := r.signatureOf(terminal)
+	e := evaluation{rank: r.number, size: r.trace.run.Ranks}
+	e.evaluate(r.shape.signature(i, &e.scratch), r.values().scalars[r.template.scalars[i]:])
+	return e.group, e.grouped
+}
+
+// Calls returns an iterator over the calls of the rank, in order. It expands lazily:
+// stopping after k calls costs O(k + depth of the grammar). If the trace has the times
+// of every call, they are decoded; [Rank.Walk] goes through the calls without them. A
+// call whose time cannot be read comes without it, and with the error: so do all of its
+// block of times, and none of the next.
+func (r *Rank) Calls() iter.Seq2[Call, error] { return r.CallsFrom(0) }
+
+// CallsFrom is like [Rank.Calls] but begins at a position, which costs as much
+// as [sequitur.Grammar.At], not as reading the calls before it. There is nothing
+// from r.Len() on.
+func (r *Rank) CallsFrom(position uint64) iter.Seq2[Call, error] {
+	return func(yield func(Call, error) bool) {
+		if r.series != nil {
+			r.timedCalls(position, yield)
+			return
+		}
+		w := r.Walk(position)
+		for run := w.Next(); run.Count > 0; run = w.Next() {
+			call := *r.call(run.Symbol)
+			for range run.Count {
+				call.Position = position
+				if !yield(call, nil) {
+					return
+				}
+				position++
+			}
+		}
+	}
+}
+
+// timedCalls yields the calls from a position on, with their times.
+func (r *Rank) timedCalls(position uint64, yield func(Call, error) bool) {
+	c := newCursor(r, position)
+	for range r.Len() - min(position, r.Len()) {
+		if !yield(c.read()) {
+			return
+		}
+	}
+}
+
+// Select is like [Rank.CallsFrom] but yields only calls that are to be kept, such as
+// those of some functions. Keep is called with what [Rank.Call] returns for a terminal.
+// The cost is that of [Rank.Find], and of decoding the blocks of times in which calls
+// are that are kept.
+func (r *Rank) Select(position uint64, keep func(Call) bool) iter.Seq2[Call, error] {
+	need.That(keep != nil, "trace: nothing says which calls to keep")
+	return func(yield func(Call, error) bool) {
+		var times *timeReader
+		if r.series != nil {
+			times = newTimeReader(r, position)
+		}
+		for at, terminal := range r.Find(position, func(x sequitur.Symbol) bool { return keep(*r.call(x)) }) {
+			call := *r.call(terminal)
+			call.Position = at
+			var err error
+			if times != nil {
+				times.seek(at)
+				err = r.setTime(&call, times)
+			}
+			if !yield(call, err) {
+				return
+			}
+		}
+	}
+}

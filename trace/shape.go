@@ -1,0 +1,247 @@
+package trace
+
+import (
+	"fmt"
+	"sort"
+	"sync"
+	"sync/atomic"
+
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/internal/pairmap"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// A Shape is ranks of the same control flow. It must not be changed.
+//
+// The terminals of its grammar are numbers of signatures of the trace.
+// [Shape.Signature] tells for each of them the function and, for each argument,
+// whether it is a constant, an expression of the rank, a column over the ranks of the
+// shape, or a stream of values that vary from call to call.
+type Shape struct {
+	Ranks   rankenc.Set
+	Grammar *sequitur.Grammar
+
+	trace      *Trace
+	number     int
+	signatures []sequitur.Symbol // in the order of their first use
+	streams    [][]uint32        // the values of each argument, by their numbers, if they are in blocks
+	template   func() *template
+	alike      func() []lookalike
+	unions     unions
+	kept       atomic.Pointer[keptColumns] // nil before a rank was read
+}
+
+// A template is what the ranks of a shape have in common, for making the calls of
+// each from it.
+type template struct {
+	grammar    *sequitur.Grammar  // over the signatures in the order of their first use
+	signatures []layout.Signature // nil if they are too large to be kept
+	scalars    []int              // where the values of each signature in columns begin, and the end
+	rows       []int              // likewise, the rows in matrices
+	streams    bool               // some of the signatures have streams
+}
+
+// A Trace keeps this many shapes in memory once they are read, and no more than
+// one, without the signatures of its template, if their sizes are more than maxSize
+// together.
+const (
+	maxShapes = 64
+	maxSize   = 1 << 21
+)
+
+// A shapeCache holds shapes that were read, by their numbers.
+type shapeCache struct {
+	mu     sync.Mutex
+	shapes map[int]*Shape
+	size   int // of these
+	most   int // largest size
+	unions int // maxUnions
+}
+
+func (x *shapeCache) get(number int) *Shape {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.shapes[number]
+}
+
+// put keeps a shape, and returns it, or the one that another goroutine put there.
+func (x *shapeCache) put(s *Shape) *Shape {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if other := x.shapes[s.number]; other != nil {
+		return other
+	}
+	size := s.size()
+	if x.size += size; len(x.shapes) >= maxShapes || x.size > x.most {
+		clear(x.shapes)
+		x.size = size
+	}
+	x.shapes[s.number] = s
+	return s
+}
+
+// Shapes returns the number of shapes. They are numbered in the order of their
+// lowest ranks.
+func (t *Trace) Shapes() int { return len(t.sets) }
+
+// ShapeRanks returns the ranks of a shape, number < t.Shapes(), none if all were left
+// out by [Trace.LeaveOutDamage], without reading
+// the shape.
+func (t *Trace) ShapeRanks(number int) rankenc.Set {
+	need.Index(number, len(t.sets), "trace: shape")
+	return t.sets[number]
+}
+
+// ShapeOf returns the number of the shape of a rank, and whether it has one:
+// whether it made calls.
+func (t *Trace) ShapeOf(rank int) (number int, ok bool) { return t.index.find(rank) }
+
+// Shape reads a shape.
+func (t *Trace) Shape(number int) (*Shape, error) {
+	s, err := t.shape(number)
+	if err != nil {
+		return nil, t.named(err)
+	}
+	return s, nil
+}
+
+// shape is Shape without the name of the file in its errors.
+func (t *Trace) shape(number int) (*Shape, error) {
+	if number < 0 || number >= len(t.sets) {
+		return nil, fmt.Errorf("trace: there is no shape %d of %d", number, len(t.sets))
+	}
+	if t.sets[number].Len() == 0 {
+		return nil, fmt.Errorf("trace: the ranks of shape %d are left out", number)
+	}
+	if s := t.shapes.get(number); s != nil {
+		return s, nil
+	}
+	g, err := t.readGrammar(number)
+	if err != nil {
+		return nil, err
+	}
+	s := &Shape{Ranks: t.sets[number], Grammar: g.Grammar, trace: t, number: number, signatures: g.Grammar.FirstUse(), streams: g.Streams}
+	s.template = sync.OnceValue(s.newTemplate)
+	s.alike = sync.OnceValue(s.lookalikes)
+	if err := t.signatures.CheckSlots(s.signatures); err != nil {
+		return nil, layout.Damaged(layout.KindSignatures, 0, err)
+	}
+	return t.shapes.put(s), nil
+}
+
+// size returns the number of symbols in the grammars of s and of what is in its
+// template, each being some 24 bytes.
+func (s *Shape) size() int {
+	const (
+		signature = 6 // in these
+		perValue  = 6 // values of streams in one
+	)
+	n := 2 * s.Grammar.Symbols()
+	for _, values := range s.streams {
+		n += len(values) / perValue
+	}
+	for _, x := range s.signatures {
+		fn := s.trace.signatures.Functions[x]
+		n += signature + s.trace.signatures.Groups[fn].Scalars + len(s.trace.Functions()[fn].Params)
+	}
+	return n
+}
+
+// newTemplate returns the template of s.
+func (s *Shape) newTemplate() *template {
+	t := &template{scalars: make([]int, len(s.signatures)+1), rows: make([]int, len(s.signatures)+1)}
+	if s.size() <= s.trace.shapes.most {
+		t.signatures = make([]layout.Signature, len(s.signatures))
+	}
+	var numbers pairmap.Map
+	var scratch layout.Signature
+	for i, n := range s.signatures {
+		numbers.Put(uint64(n), 0, uint32(i))
+		of := &scratch
+		if t.signatures != nil {
+			of = &t.signatures[i]
+		}
+		s.trace.signatures.Signature(of, int(n))
+		t.streams = t.streams || of.Streams != 0
+		scalars, rows := of.Stored()
+		t.scalars[i+1], t.rows[i+1] = t.scalars[i]+scalars, t.rows[i]+rows
+	}
+	t.grammar = s.Grammar.Rewrite(func(n sequitur.Symbol) sequitur.Symbol {
+		i, _ := numbers.Get(uint64(n), 0)
+		return i
+	})
+	return t
+}
+
+// signature returns the i-th signature of s, in scratch if s does not keep it.
+func (s *Shape) signature(i int, scratch *layout.Signature) *layout.Signature {
+	if t := s.template(); t.signatures != nil {
+		return &t.signatures[i]
+	}
+	s.trace.signatures.Signature(scratch, int(s.signatures[i]))
+	return scratch
+}
+
+// A rankIndex finds the shape of a rank.
+type rankIndex struct {
+	sets      []rankenc.Set
+	intervals []interval // the sets that are consecutive ranks, in ascending order
+	others    []int      // the numbers of the other sets
+}
+
+// An interval is the ranks of a shape.
+type interval struct{ first, last, shape int }
+
+func newRankIndex(sets []rankenc.Set) rankIndex {
+	x := rankIndex{sets: sets}
+	for i, s := range sets {
+		if s.Len() == 0 {
+			continue
+		}
+		first, last := int(s.At(0)), int(s.At(s.Len()-1))
+		if last-first+1 == s.Len() {
+			x.intervals = append(x.intervals, interval{first, last, i})
+		} else {
+			x.others = append(x.others, i)
+		}
+	}
+	return x
+}
+
+// find returns the number of the shape of a rank, and whether it has one. Where
+// sets have ranks in common, which takes a file that contradicts itself, it is
+// one of them.
+func (x *rankIndex) find(rank int) (shape int, ok bool) {
+	i := sort.Search(len(x.intervals), func(i int) bool { return x.intervals[i].first > rank }) - 1
+	if i >= 0 && rank <= x.intervals[i].last {
+		return x.intervals[i].shape, true
+	}
+	for _, i := range x.others {
+		if x.sets[i].Contains(rank) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// next returns the first rank of any shape from the given one on.
+func (x *rankIndex) next(from int) (rank int, ok bool) {
+	if _, ok := x.find(from); ok {
+		return from, true
+	}
+	i := sort.Search(len(x.intervals), func(i int) bool { return x.intervals[i].first > from })
+	if i < len(x.intervals) {
+		rank, ok = x.intervals[i].first, true
+	}
+	for _, i := range x.others {
+		s := x.sets[i]
+		if k, _ := s.Index(from); k < s.Len() {
+			if r := int(s.At(k)); !ok || r < rank {
+				rank, ok = r, true
+			}
+		}
+	}
+	return rank, ok
+}

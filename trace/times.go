@@ -1,0 +1,343 @@
+package trace
+
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// Summaries returns what the trace has of the times of calls by signature, in
+// place of the terminal: of how long they took, and of the gaps before them. They
+// are of the calls of all ranks. Where a rank has equal calls under several
+// signatures, the first has those of all. Means, sums and variances of statistics
+// are rounded, as [timing.AppendStatisticsTable] says; all else is exact. The result
+// must not be changed.
+func (t *Trace) Summaries() (durations, gaps merge.Summary, err error) {
+	s, err := t.spread()
+	return s[0], s[1], err
+}
+
+// readSummaries reads the section of the summaries, if there is one.
+func (t *Trace) readSummaries() (layout.Summaries, error) {
+	var s layout.Summaries
+	if !t.sections.Has(layout.KindSummaries) {
+		return s, nil
+	}
+	err := t.sections.Read(layout.KindSummaries, 0, func(data []byte) (err error) {
+		s, err = layout.ParseRounded(data, t.Signatures(), func(n int) uint32 { return uint32(t.FunctionOf(n)) })
+		return err
+	})
+	return s, err
+}
+
+// RankTimes returns what the trace has of the times of each rank, without those of single calls:
+// when its first call began, how long it ran, and the sum and the max of the durations of its
+// calls of each of [Trace.Functions]. Each is in a range, which is wider for functions that take
+// little of the time. It is nil if the trace has none, and of the ranks that had times. The
+// result must not be changed.
+func (t *Trace) RankTimes() (*merge.RankTimes, error) { return t.rankTimes() }
+
+// LeavesOutRankTimes reports whether the trace has statistics of times but not those of each of
+// so many ranks, which may have been too many to be kept.
+func (t *Trace) LeavesOutRankTimes() bool {
+	ranks := t.RecordedRanks().Len()
+	if !t.sections.Has(layout.KindSummaries) || !layout.MayNotFit(ranks, len(t.Functions())) {
+		return false
+	}
+	r, err := t.rankTimes()
+	if r == nil {
+		return err == nil && !t.sections.Has(layout.KindRankTimes) // they are not damaged
+	}
+	return r.Len() < ranks
+}
+
+// readRankTimes reads the section of the times of ranks, if there is one.
+func (t *Trace) readRankTimes() (*layout.RankTimes, error) {
+	return layout.ReadRankTimes(t.file, len(t.Functions()), t.RecordedRanks())
+}
+
+// SeriesRanks returns the ranks of which the trace has the times of every call,
+// and the names of the codecs.
+func (t *Trace) SeriesRanks() (ranks rankenc.Set, codecs []string, err error) {
+	s, err := t.series()
+	if err != nil || s == nil {
+		return rankenc.Set{}, nil, err
+	}
+	return s.Ranks.Difference(t.untimed), slices.Clone(s.Names), nil
+}
+
+// SeriesCodec returns the name of the codec of the times of a rank, nothing if the
+// trace does not have them.
+func (t *Trace) SeriesCodec(rank int) (string, error) {
+	s, err := t.series()
+	if err != nil || s == nil {
+		return "", err
+	}
+	i, ok := s.Ranks.Index(rank)
+	if !ok || t.untimed.Contains(rank) {
+		return "", nil
+	}
+	if k := s.Codec.At(i); k >= 0 && k < int64(len(s.Names)) {
+		return s.Names[k], nil
+	}
+	return "", layout.Damaged(layout.KindSeries, 0, layout.Corrupt("series %d has codec %d", i, s.Codec.At(i)))
+}
+
+// Series returns the times of the calls of a rank, nil if the trace does not have
+// them. They are those of the clock of the first rank, if [merge.Run] says how to align others with it. Its terminals are
+// those of [Trace.Rank]. Blocks are read when they are needed.
+// An error about the file, also of the methods of the series, is a
+// [*merge.SectionError], or a [*timing.ParseError] about a block.
+func (t *Trace) Series(rank int) (*timing.Series, error) {
+	number, ok := t.index.find(rank)
+	if !ok {
+		return nil, nil
+	}
+	s, err := t.shape(number)
+	if err != nil {
+		return nil, err
+	}
+	return t.seriesOf(rank, s.Grammar.Len(), func() (*Rank, error) { return t.readRank(rank) })
+}
+
+// openSeries returns the times of the calls of a rank that was read.
+func (t *Trace) openSeries(r *Rank) (*timing.Series, error) {
+	if r.shape == nil {
+		return nil, nil
+	}
+	return t.seriesOf(r.number, r.Len(), func() (*Rank, error) { return r, nil })
+}
+
+// seriesOf returns the times of the calls of a rank, which are so many. Read reads the
+// rank, if that is necessary.
+func (t *Trace) seriesOf(rank int, calls uint64, read func() (*Rank, error)) (*timing.Series, error) {
+	s, err := t.series()
+	if err != nil || s == nil {
+		return nil, err
+	}
+	i, ok := s.Ranks.Index(rank)
+	if !ok || t.untimed.Contains(rank) {
+		return nil, nil
+	}
+	r, err := t.sections.OpenSeries(s, i)
+	if err != nil {
+		return nil, err
+	}
+	codec, err := t.codecOf(s.Names[s.Codec.At(i)], read) // OpenSeries has checked it
+	if err != nil {
+		return nil, err
+	}
+	if n := r.Index.Len(); n != calls {
+		return nil, r.Error(layout.Corrupt("the series of rank %d is of %d calls, not %d", rank, n, calls))
+	}
+	return codec.Open(r.Index, r.Block, t.alignmentOf(rank)), nil
+}
+
+// alignmentOf returns what makes the times of a rank those of the clock of the first.
+func (t *Trace) alignmentOf(rank int) timing.Options {
+	if c := t.run.ClockOf(rank); c >= 0 {
+		clock := &t.run.Clocks[c]
+		return timing.Options{Alignment: clock.Pieces(), Jumps: clock.Jumps}
+	}
+	return timing.Options{}
+}
+
+// codecOf returns the codec with a name, of the series of a rank that read reads.
+func (t *Trace) codecOf(name string, read func() (*Rank, error)) (*timing.SeriesCodec, error) {
+	if !strings.Contains(name, layout.OfFunctions) {
+		c, err := layout.KnownCodecs.Get(name)
+		if err != nil {
+			return nil, layout.Damaged(layout.KindSeries, 0, layout.Corrupt("%v", err))
+		}
+		return c, nil
+	}
+	r, err := read()
+	if err != nil {
+		return nil, err
+	}
+	c, err := layout.SeriesCodec(name, func(terminal uint32) string { return t.Functions()[r.Function(terminal)].Name })
+	if err != nil {
+		return nil, layout.Damaged(layout.KindSeries, 0, layout.Corrupt("%v", err))
+	}
+	return c, nil
+}
+
+// A Time is when a call began and how long it took, in nanoseconds, and the time
+// since the call before, as the series of the rank has it.
+type Time = timing.Time
+
+// Series returns the times of the calls as they are encoded, nil if the trace does
+// not have them.
+func (r *Rank) Series() *timing.Series { return r.series }
+
+// Times returns an iterator over the times of the calls from a position on, in
+// order: none if the trace does not have them. Finding the position costs decoding
+// what is before it in its block. Errors are as those of [Rank.Calls].
+func (r *Rank) Times(position uint64) iter.Seq2[Time, error] {
+	return func(yield func(Time, error) bool) {
+		if r.series == nil {
+			return
+		}
+		for t := newTimeReader(r, position); position < r.Len(); position++ {
+			at, err := t.read()
+			if err != nil {
+				err = r.trace.named(err)
+			}
+			if !yield(at, err) {
+				return
+			}
+		}
+	}
+}
+
+// setTime sets the time of a call to the next one of t.
+func (r *Rank) setTime(call *Call, t *timeReader) error {
+	at, err := t.read()
+	if err != nil {
+		return r.trace.named(err)
+	}
+	call.Timed, call.Start, call.Duration = true, at.Start, at.Duration
+	return nil
+}
+
+// A timeReader reads the times of the calls of a rank, which must be timed, in
+// order.
+type timeReader struct {
+	rank  *Rank
+	at    uint64       // position of the next call
+	weave *weave       // nil if times stand as the calls do
+	times *threadTimes // if so
+
+	threads []*threadTimes // otherwise, by thread; nil before the first call of one
+	walk    *sequitur.Walker
+	run     sequitur.Run // what is left of it
+}
+
+func newTimeReader(r *Rank, position uint64) *timeReader {
+	t := &timeReader{rank: r, at: position, weave: r.weaveOf()}
+	if t.weave == nil {
+		t.times = newThreadTimes(r, position)
+		return t
+	}
+	t.threads, t.walk = make([]*threadTimes, len(t.weave.firsts)-1), r.Walk(position)
+	return t
+}
+
+// seek moves on to a position, without decoding the blocks that are before its own.
+func (t *timeReader) seek(position uint64) {
+	if t.at = position; t.weave == nil {
+		t.times.seek(position)
+		return
+	}
+	t.walk, t.run = t.rank.Walk(position), sequitur.Run{}
+	for thread, times := range t.threads {
+		if times != nil {
+			times.seek(t.placeOf(thread))
+		}
+	}
+}
+
+// placeOf returns the place of the next call of a thread in the series.
+func (t *timeReader) placeOf(thread int) uint64 {
+	return t.weave.firsts[thread] + t.rank.callsOf(t.weave, thread).before(t.at)
+}
+
+// read returns the time of the next call. There must be one.
+func (t *timeReader) read() (Time, error) {
+	if t.weave == nil {
+		return t.times.read()
+	}
+	if t.run.Count == 0 {
+		t.run = t.walk.Next()
+	}
+	t.run.Count--
+	thread := t.weave.threads[t.run.Symbol]
+	if t.threads[thread] == nil {
+		t.threads[thread] = newThreadTimes(t.rank, t.placeOf(thread))
+	}
+	t.at++
+	return t.threads[thread].read()
+}
+
+// threadTimes read the times of a series in order.
+type threadTimes struct {
+	rank   *Rank
+	series *timing.Series
+	at     uint64 // of the next time
+	walk   *threadWalker
+	next   int // block
+	block  *timing.SeriesDecoder
+	err    error  // why block cannot be read
+	left   uint64 // calls of block
+	ahead  uint64 // calls that come with the blocks from next on
+	skip   uint64 // calls to be left out
+
+	times     []Time // decoded, and not read; of no value if there is an error
+	buffer    [256]Time
+	terminals [256]uint32
+}
+
+// newThreadTimes returns one at the n-th time.
+func newThreadTimes(r *Rank, n uint64) *threadTimes {
+	t := &threadTimes{rank: r, series: r.series, at: n}
+	if n < r.series.Len() {
+		block, first := r.series.Find(n)
+		t.next, t.skip, t.walk, t.ahead = block, n-first, newThreadWalker(r, first), r.series.Len()-first
+	}
+	return t
+}
+
+// seek moves on to the n-th time, without decoding the blocks that are before its own.
+func (t *threadTimes) seek(n uint64) {
+	if n >= t.series.Len() {
+		t.skip += n - t.at
+		t.at = n
+		return
+	}
+	if _, first := t.series.Find(n); first > t.at {
+		*t = *newThreadTimes(t.rank, n)
+		return
+	}
+	t.skip += n - t.at
+	t.at = n
+}
+
+// read returns the next time. There must be one.
+func (t *threadTimes) read() (Time, error) {
+	t.at++
+	for uint64(len(t.times)) <= t.skip {
+		t.skip -= uint64(len(t.times))
+		t.decode()
+	}
+	at := t.times[t.skip]
+	t.times, t.skip = t.times[t.skip+1:], 0
+	if t.err != nil {
+		return Time{}, t.err
+	}
+	return at, nil
+}
+
+// decode decodes the next times, or sets t.err.
+func (t *threadTimes) decode() {
+	if t.left == 0 {
+		t.left = t.series.First(t.next+1) - t.series.First(t.next)
+		t.ahead -= t.left
+		t.block, t.err = t.series.Block(t.next)
+		t.next++
+	}
+	n := int(min(t.left, uint64(len(t.buffer))))
+	for i := range n {
+		_, t.terminals[i] = t.walk.next()
+	}
+	t.left -= uint64(n)
+	t.times = t.buffer[:n]
+	if t.err == nil {
+		t.err = t.block.Decode(t.times, t.terminals[:n])
+	}
+}

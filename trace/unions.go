@@ -1,0 +1,114 @@
+package trace
+
+import (
+	"encoding/binary"
+	"sync"
+
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// A union says which signatures of a shape a rank has as one.
+type union struct {
+	firsts []uint32 // for each signature, the first that is the same; nil if all differ
+
+	// The terminals that follow from it, of a shape without streams.
+	grammar *sequitur.Grammar
+	of      []uint32        // see Rank.of
+	several map[uint32]bool // see Rank.several
+}
+
+// Unions are those of ranks of a shape that were read. Most programs that read a trace read each rank several times, and many ranks have
+// the same union.
+type unions struct {
+	mu     sync.Mutex
+	byRank map[int]*union
+	known  map[string]*union // by firsts
+	room   int               // for more, as Shape.size counts
+}
+
+// maxUnions is how much larger than the shape what is kept of its unions may be.
+const maxUnions = 1 << 12
+
+// union returns the union of a rank, whose stored values these are. It is the same whoever asks.
+func (s *Shape) union(rank int, stored storedValues) *union {
+	if len(s.alike()) == 0 {
+		return &union{grammar: s.template().grammar}
+	}
+	if u := s.unions.of(rank); u != nil {
+		return u
+	}
+	return s.keepUnion(rank, s.firsts(rank, stored))
+}
+
+// of returns the union of a rank, if it is kept.
+func (x *unions) of(rank int) *union {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.byRank[rank]
+}
+
+// keepUnion returns the union of a rank, and keeps it if there is room.
+func (s *Shape) keepUnion(rank int, firsts []uint32) *union {
+	const perRank = 2
+	x := &s.unions
+	var key []byte
+	for _, first := range firsts {
+		key = binary.AppendUvarint(key, uint64(first))
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.byRank == nil {
+		x.byRank, x.known, x.room = make(map[int]*union), make(map[string]*union), s.size()+s.trace.shapes.unions
+	}
+	u := x.known[string(key)]
+	if u == nil {
+		u = s.newUnion(firsts)
+		if size := 2*u.grammar.Symbols() + 2*len(firsts); size <= x.room {
+			x.room -= size
+			x.known[string(key)] = u
+		}
+	}
+	if x.room >= perRank && x.known[string(key)] == u {
+		x.room -= perRank
+		x.byRank[rank] = u
+	}
+	return u
+}
+
+// newUnion returns the union that firsts are.
+func (s *Shape) newUnion(firsts []uint32) *union {
+	u := &union{firsts: firsts, grammar: s.template().grammar}
+	if firsts == nil || s.template().streams {
+		return u
+	}
+	terminals := make([]sequitur.Symbol, len(firsts))
+	for i, first := range firsts {
+		if int(first) == i {
+			terminals[i] = sequitur.Symbol(len(u.of))
+			u.of = append(u.of, first)
+			continue
+		}
+		terminals[i] = terminals[first]
+		if s.severalForms(int(first), i) {
+			if u.several == nil {
+				u.several = make(map[uint32]bool)
+			}
+			u.several[terminals[i]] = true
+		}
+	}
+	u.grammar = u.grammar.Rewrite(func(x sequitur.Symbol) sequitur.Symbol { return terminals[x] })
+	return u
+}
+
+// severalForms reports whether the i-th and the k-th signature have other expressions.
+func (s *Shape) severalForms(i, k int) bool {
+	var scratch [2]layout.Signature
+	x, y := s.signature(i, &scratch[0]), s.signature(k, &scratch[1])
+	for param := range s.trace.Functions()[x.Function].Params {
+		if s.trace.expression(x, param) != s.trace.expression(y, param) {
+			return true
+		}
+	}
+	return false
+}
