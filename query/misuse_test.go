@@ -28,7 +28,7 @@ func TestMisuse(t *testing.T) {
 	misuse.Walk{
 		Package: "query",
 		Functions: []any{
-			query.AlignFile, query.AlignTrace, query.Overlaps, query.OpenDiff, query.OpenHang, query.OpenMatch,
+			query.Faults, query.AlignFile, query.AlignTrace, query.Overlaps, query.OpenDiff, query.OpenHang, query.OpenMatch,
 			query.OpenMessages, query.OpenNumbering, query.DurationsOf, query.OpenProfile, query.RanksInCalls,
 			query.RanksWithout, query.Programs, query.SitesOf, query.Frames, query.HasSites, query.OpenTimes,
 		},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
@@ -176,12 +177,12 @@ func (p *page) describeTraffic(m *query.Messages) {
 		all       query.Volume
 		unplaced  query.Flow
 		uncounted uint64
-		rows      []text.PairRow
+		rows      []answers.PairRow
 		pairs     int
 	)
 	if t := m.Traffic; t != nil {
 		all, unplaced, uncounted = t.Volume, t.Unplaced, t.Uncounted
-		rows, pairs = text.PairRows(t.Pairs, t.Uniform, maxPairs)
+		rows, pairs = answers.PairRows(t.Pairs, t.Uniform, maxPairs)
 	} else {
 		all, unplaced, uncounted = m.Matrix.Volume, m.Matrix.Unplaced, m.Matrix.Uncounted
 	}
@@ -227,7 +228,7 @@ func (p *page) describeTraffic(m *query.Messages) {
 }
 
 // pairTable returns the table of the pairs between which most goes.
-func (p *page) pairTable(rows []text.PairRow, all int, exchanged bool) *table {
+func (p *page) pairTable(rows []answers.PairRow, all int, exchanged bool) *table {
 	titles := []string{"Source", "Destination", "Messages", "↓Bytes"}
 	if exchanged {
 		titles = []string{"Source", "Destination", "Messages", "Bytes", "Blocks", "Exchanged", "↓All bytes"}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/replay"
 	"github.com/reprise-trace/reprise/query/efficiency"
@@ -40,19 +41,19 @@ func (p *page) addEfficiency(ctx context.Context, tr *trace.Trace, _ Options) er
 	e := &efficiencyText{Table: newTable("phase", maxPhaseRows+1, "Part", "Time", "Parallel", "Load balance", "Communication", "Serialization", "Transfer")}
 	e.About = fmt.Sprintf("What limits how well the run scales. Parallel efficiency is load balance times communication efficiency, and that is serialization times transfer. "+
 		"The time of the run is %s from MPI_Init to MPI_Finalize, and would be %s on a network that takes no time. Times are %s. The command reprise efficiency says the same, and compares several runs.",
-		text.Duration(r.Time), text.Duration(r.Ideal), text.EfficiencyTimes(r))
+		text.Duration(r.Time), text.Duration(r.Ideal), answers.EfficiencyTimes(r))
 	e.row(name("The run"), &r.Part)
 	minor := 0
 	for i := range r.Phases {
 		phase := &r.Phases[i]
-		if phase.Time < text.MinorPhase*r.Time {
+		if phase.Time < answers.MinorPhase*r.Time {
 			minor++
 			continue
 		}
-		e.row(cell{Text: printable(text.Phase(phase, r.Ranks)), Name: true, Find: fmt.Sprintf("call=%d,%d", phase.Rank, phase.Position)}, &phase.Part)
+		e.row(cell{Text: printable(answers.Phase(phase, r.Ranks)), Name: true, Find: fmt.Sprintf("call=%d,%d", phase.Rank, phase.Position)}, &phase.Part)
 	}
-	if e.Notes = text.EfficiencyNotes(r); minor > 0 {
-		e.Notes = append(e.Notes, fmt.Sprintf("%s of less than %s of the time left out", text.Plural(minor, "phase"), text.Factor(text.MinorPhase)))
+	if e.Notes = answers.EfficiencyNotes(r); minor > 0 {
+		e.Notes = append(e.Notes, fmt.Sprintf("%s of less than %s of the time left out", text.Plural(minor, "phase"), answers.Factor(answers.MinorPhase)))
 	}
 	p.Efficiency = e
 	return nil
@@ -63,7 +64,7 @@ func (e *efficiencyText) row(part any, of *efficiency.Part) {
 	cells := []any{part, nanos(of.Time)}
 	if f := of.Factors; f != nil {
 		for _, factor := range []float64{f.Parallel, f.LoadBalance, f.Communication, f.Serialization, f.Transfer} {
-			cells = append(cells, valued(factor, text.Factor(factor)))
+			cells = append(cells, valued(factor, answers.Factor(factor)))
 		}
 	} else {
 		for range 5 {

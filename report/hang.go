@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/trace"
@@ -29,41 +30,41 @@ func (p *page) addEnd(ctx context.Context, tr *trace.Trace, m *query.Match) erro
 	h, err := m.Hang(ctx, query.Options{})
 	if err != nil || h.InCall.Len() == 0 && p.unfinished.Len() == 0 {
 		if h != nil && h.Unrecorded.Len() > 0 {
-			p.Banner = "Missing: " + printable(text.Unrecorded(h.Unrecorded)) + "."
+			p.Banner = "Missing: " + printable(answers.Unrecorded(h.Unrecorded)) + "."
 		}
 		return err
 	}
-	t := &hangText{About: "When the recording ended, " + text.HangSummary(h) + ". The command reprise hang says the same.", Table: newTable("row", maxHangRows, "Place", "Ranks", "For")}
+	t := &hangText{About: "When the recording ended, " + answers.HangSummary(h) + ". The command reprise hang says the same.", Table: newTable("row", maxHangRows, "Place", "Ranks", "For")}
 	switch {
 	case h.Deadlocked.Len() > 0:
 		p.Banner = "Deadlock: " + printable(text.Ranks(h.Deadlocked)) + " can never go on."
 		t.Deadlocks = append(t.Deadlocks, p.Banner)
 	case h.InCall.Len() > 0:
-		p.Banner = "The run did not come to its end: when the recording ended, " + text.HangSummary(h) + "."
+		p.Banner = "The run did not come to its end: when the recording ended, " + answers.HangSummary(h) + "."
 	default:
 		p.Banner = "The run did not come to its end: ranks " + printable(p.unfinished.String()) + " did not come to MPI_Finalize, or it was not recorded."
 	}
-	if suspects := text.HangSuspects(h); suspects != "" {
+	if suspects := answers.HangSuspects(h); suspects != "" {
 		p.Banner += " N" + printable(suspects[1:]) + "."
 	}
 	for i, cycle := range h.Cycles {
 		if i < maxCycles {
-			t.Deadlocks = append(t.Deadlocks, text.Cycle(cycle))
+			t.Deadlocks = append(t.Deadlocks, answers.Cycle(cycle))
 		}
 	}
-	text.HangCalls(tr, h)
+	answers.HangCalls(tr, h)
 	for i := range h.Groups {
 		g := &h.Groups[i]
-		place := cell{Text: printable(text.HangPlace(g)), Name: true, Code: true, Find: fmt.Sprintf("call=%d,%d", g.Ranks.At(0), g.Position)}
+		place := cell{Text: printable(answers.HangPlace(g)), Name: true, Code: true, Find: fmt.Sprintf("call=%d,%d", g.Ranks.At(0), g.Position)}
 		if g.State == query.InCall {
-			place.Note = "waits for " + printable(text.HangWaits(g))
+			place.Note = "waits for " + printable(answers.HangWaits(g))
 			for _, w := range g.Waits {
 				for k := range w.Sent[:min(len(w.Sent), maxCycles)] {
-					place.Note += "; " + printable(text.HangSent(g, &w.Sent[k]))
+					place.Note += "; " + printable(answers.HangSent(g, &w.Sent[k]))
 				}
 			}
 		}
-		t.Table.row(place, printable(g.Ranks.String()), valued(float64(g.Most), text.HangDuration(g)))
+		t.Table.row(place, printable(g.Ranks.String()), valued(float64(g.Most), answers.HangDuration(g)))
 	}
 	p.Hang = t
 	return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/trace"
@@ -129,7 +130,7 @@ func (p *page) summarizeFile(tr *trace.Trace, o Options) {
 	}
 	p.File = append(p.File, p.timesFact(tr))
 	if run := tr.Run(); len(run.Clocks) > 0 {
-		p.File = append(p.File, fact{"Clocks", text.Count(len(run.Clocks)), text.Clocks(run.Clocks)})
+		p.File = append(p.File, fact{"Clocks", text.Count(len(run.Clocks)), answers.Clocks(run.Clocks)})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/simgrid"
 	"github.com/reprise-trace/reprise/query"
@@ -68,7 +69,7 @@ func demo(cmd *cobra.Command) error {
 	}
 	fmt.Fprint(out, "\nRank 0: ")
 	q := &question{Command: cmd, trace: trace}
-	l := &loops{LoopTree: text.LoopTree{Loops: times.RankLoops(rank), Call: callsOfRank(trace, rank)}, different: rank.Terminals()}
+	l := &loops{LoopTree: answers.LoopTree{Loops: times.RankLoops(rank), Call: callsOfRank(trace, rank)}, different: rank.Terminals()}
 	q.folded(func() { l.print(q) })
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query/efficiency"
 	"github.com/reprise-trace/reprise/trace"
@@ -133,10 +134,10 @@ func (a *efficiencyAnswer) compare() {
 func (a *efficiencyAnswer) print(q *question) {
 	if len(a.Traces) == 1 {
 		r := a.Traces[0].Run
-		q.printf("%s: %s, %s\n", text.Printable(a.Traces[0].Trace), text.Plural(r.Ranks, "rank"), text.EfficiencyTimes(r))
+		q.printf("%s: %s, %s\n", text.Printable(a.Traces[0].Trace), text.Plural(r.Ranks, "rank"), answers.EfficiencyTimes(r))
 		a.printRuns(q)
 		printPhases(q, r)
-		for _, note := range text.EfficiencyNotes(r) {
+		for _, note := range answers.EfficiencyNotes(r) {
 			q.printf("\n%s\n", note)
 		}
 		return
@@ -149,17 +150,17 @@ func (a *efficiencyAnswer) print(q *question) {
 	}
 	times := make(map[string]bool)
 	for _, t := range a.Traces {
-		times[text.EfficiencyTimes(t.Run)] = true
+		times[answers.EfficiencyTimes(t.Run)] = true
 	}
 	if len(times) == 1 {
-		q.printf("%s\n", text.EfficiencyTimes(a.Traces[0].Run))
+		q.printf("%s\n", answers.EfficiencyTimes(a.Traces[0].Run))
 	}
 	q.printf("\n")
 	a.printRuns(q)
 	for _, t := range a.Traces {
-		notes := text.EfficiencyNotes(t.Run)
+		notes := answers.EfficiencyNotes(t.Run)
 		if len(times) > 1 {
-			notes = append([]string{text.EfficiencyTimes(t.Run)}, notes...)
+			notes = append([]string{answers.EfficiencyTimes(t.Run)}, notes...)
 		}
 		for _, note := range notes {
 			q.printf("\n%s: %s\n", text.Printable(t.Trace), note)
@@ -211,7 +212,7 @@ func (a *efficiencyAnswer) printRuns(q *question) {
 			if t.Factors == nil {
 				return "-"
 			}
-			return text.Factor(of(t.Factors))
+			return answers.Factor(of(t.Factors))
 		})
 	}
 	scaling := func(name string, of func(*efficiency.Scaling) string) {
@@ -237,9 +238,9 @@ func (a *efficiencyAnswer) printRuns(q *question) {
 		if !a.Weak {
 			scaling("speedup", func(s *efficiency.Scaling) string { return fmt.Sprintf("%.2f", s.Speedup) })
 		}
-		scaling("global efficiency", func(s *efficiency.Scaling) string { return text.Factor(s.Global) })
+		scaling("global efficiency", func(s *efficiency.Scaling) string { return answers.Factor(s.Global) })
 		indent = "  "
-		scaling(indent+"computation scalability", func(s *efficiency.Scaling) string { return text.Factor(s.ComputationScalability) })
+		scaling(indent+"computation scalability", func(s *efficiency.Scaling) string { return answers.Factor(s.ComputationScalability) })
 	}
 	factor(indent+"parallel efficiency", func(f *efficiency.Factors) float64 { return f.Parallel })
 	factor(indent+"  load balance", func(f *efficiency.Factors) float64 { return f.LoadBalance })
@@ -255,20 +256,20 @@ func printPhases(q *question, r *efficiency.Run) {
 	minor := 0
 	for i := range r.Phases {
 		p := &r.Phases[i]
-		if !q.all && p.Time < text.MinorPhase*r.Time {
+		if !q.all && p.Time < answers.MinorPhase*r.Time {
 			minor++
 			continue
 		}
 		cells := []any{text.Duration(p.Time), text.Percent(p.Time, r.Time)}
 		if f := p.Factors; f != nil {
-			cells = append(cells, text.Factor(f.Parallel), text.Factor(f.LoadBalance), text.Factor(f.Communication), text.Factor(f.Serialization), text.Factor(f.Transfer))
+			cells = append(cells, answers.Factor(f.Parallel), answers.Factor(f.LoadBalance), answers.Factor(f.Communication), answers.Factor(f.Serialization), answers.Factor(f.Transfer))
 		} else {
 			cells = append(cells, "-", "-", "-", "-", "-")
 		}
-		t.Row(append(cells, text.Phase(p, r.Ranks))...)
+		t.Row(append(cells, answers.Phase(p, r.Ranks))...)
 	}
 	t.Close()
 	if minor > 0 {
-		q.printf("\nand %s of less than %s of the time: --all shows them\n", text.Plural(minor, "phase"), text.Factor(text.MinorPhase))
+		q.printf("\nand %s of less than %s of the time: --all shows them\n", text.Plural(minor, "phase"), answers.Factor(answers.MinorPhase))
 	}
 }

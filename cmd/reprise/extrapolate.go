@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/extrapolate"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -98,7 +99,7 @@ func (e *extrapolation) make(q *question, paths []string, ranks int, force bool)
 		traces = append(traces, t)
 	}
 	bar := newCounter(q.Context(), q.ErrOrStderr(), "extrapolate", int64(ranks), "ranks")
-	r, err := extrapolate.Make(q.Context(), traces, extrapolate.Options{Ranks: ranks, Force: force, Progress: func(n int) { bar.show(uint64(n)) }})
+	r, err := extrapolate.Make(q.Context(), traces, extrapolate.Options{Ranks: ranks, Force: force, Check: query.Faults, Progress: func(n int) { bar.show(uint64(n)) }})
 	bar.done()
 	if err := q.Context().Err(); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/replay"
 	"github.com/reprise-trace/reprise/query"
@@ -43,12 +44,12 @@ func openHang(q *question, o query.Options) (*hangAnswer, error) {
 	if a.Hang, err = query.OpenHang(q.Context(), model, o); err != nil {
 		return nil, err
 	}
-	text.HangCalls(q.trace, a.Hang)
+	answers.HangCalls(q.trace, a.Hang)
 	return a, nil
 }
 
 func (a *hangAnswer) print(q *question) {
-	suspects := text.HangSuspects(a.Hang)
+	suspects := answers.HangSuspects(a.Hang)
 	if suspects != "" {
 		suspects += "\n"
 	}
@@ -56,18 +57,18 @@ func (a *hangAnswer) print(q *question) {
 		q.printf("%s: no rank was in a call when the recording ended\n%s", text.Printable(q.path), suspects)
 		return
 	}
-	q.printf("%s: when the recording ended, %s\n%s", text.Printable(q.path), text.HangSummary(a.Hang), suspects)
+	q.printf("%s: when the recording ended, %s\n%s", text.Printable(q.path), answers.HangSummary(a.Hang), suspects)
 	printDeadlocks(q.OutOrStdout(), a.Hang, q.most())
 	q.printf("\n")
 	t := q.table("ranks", "for", "<place").Wrapped()
 	for _, g := range a.Groups {
-		t.Row(text.Long(g.Ranks.String()), text.HangDuration(&g), text.HangPlace(&g))
+		t.Row(text.Long(g.Ranks.String()), answers.HangDuration(&g), answers.HangPlace(&g))
 		if g.State == query.InCall {
 			waits := "  waits for "
 			if g.Ranks.Len() > 1 {
 				waits = "  each waits for "
 			}
-			t.Row("", "", waits+text.HangWaits(&g))
+			t.Row("", "", waits+answers.HangWaits(&g))
 		}
 	}
 	t.Close()
@@ -97,7 +98,7 @@ func printDeadlocks(w io.Writer, h *query.Hang, most int) {
 			fmt.Fprintf(w, "  and %s\n", text.Plural(len(h.Cycles)-i, "more cycle"))
 			break
 		}
-		fmt.Fprintf(w, "  %s\n", text.Cycle(cycle))
+		fmt.Fprintf(w, "  %s\n", answers.Cycle(cycle))
 	}
 }
 
@@ -108,6 +109,6 @@ func (a *hangAnswer) printSent(q *question, g *query.HangGroup, w *query.HangWai
 			q.printf("and %s\n", text.Plural(len(w.Sent)-i, "more message"))
 			return
 		}
-		q.printf("%s\n", text.HangSent(g, &w.Sent[i]))
+		q.printf("%s\n", answers.HangSent(g, &w.Sent[i]))
 	}
 }

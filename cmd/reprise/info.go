@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -275,7 +276,7 @@ func (a *infoAnswer) print(q *question) {
 	a.printMadeBy(q)
 	a.printWorlds(q)
 	if len(a.Clocks) > 0 {
-		q.printf("clocks: %s\n", text.Clocks(a.Clocks))
+		q.printf("clocks: %s\n", answers.Clocks(a.Clocks))
 	}
 	a.Bounded.print(out)
 	a.recorded.print(out)

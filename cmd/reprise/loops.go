@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -77,7 +78,7 @@ func newGrammar() *cobra.Command {
 
 // Loops are a grammar with its calls and times.
 type loops struct {
-	text.LoopTree
+	answers.LoopTree
 	title     string
 	rank      *int // whose they are; nil for a shape
 	shape     *int

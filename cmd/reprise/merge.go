@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/content"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -243,7 +244,7 @@ func (s *mergeSummary) print(stdout, stderr io.Writer) {
 	fmt.Fprintf(stdout, "%s: %s, %s -> %s: %s, %s\n", text.Plural(s.Parts, "part"), ranks, text.Plural(s.Calls, "call"), text.Printable(s.Output),
 		text.Plural(s.Shapes, "shape"), text.Plural(s.Bytes, "byte"))
 	if len(s.Clocks) > 0 {
-		fmt.Fprintf(stdout, "clocks: %s\n", text.Clocks(s.Clocks))
+		fmt.Fprintf(stdout, "clocks: %s\n", answers.Clocks(s.Clocks))
 	}
 	for _, c := range s.Clocks {
 		if c.Contradicted {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/semantics"
@@ -164,7 +165,7 @@ func saturatedFlow(f query.Flow) bool {
 }
 
 func (a *messagesAnswer) printPairs(q *question) {
-	rows, all := text.PairRows(a.Pairs, a.Uniform, q.most())
+	rows, all := answers.PairRows(a.Pairs, a.Uniform, q.most())
 	if len(rows) > 0 {
 		q.printf("\n")
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/query/efficiency"
 )
 
@@ -60,7 +60,7 @@ func checkEfficiency(t *testing.T, page, path string, w truth, exact, series boo
 	}
 	want := []*efficiency.Part{&r.Part}
 	for i := range r.Phases {
-		if r.Phases[i].Time >= text.MinorPhase*r.Time {
+		if r.Phases[i].Time >= answers.MinorPhase*r.Time {
 			want = append(want, &r.Phases[i].Part)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -470,7 +471,7 @@ func (q *question) recorded() (r recorded, err error) {
 // print names the ranks, if there are any.
 func (r recorded) print(w io.Writer) {
 	if r.Unrecorded.Len() > 0 {
-		fmt.Fprintf(w, "missing: %s\n", text.Unrecorded(r.Unrecorded))
+		fmt.Fprintf(w, "missing: %s\n", answers.Unrecorded(r.Unrecorded))
 	}
 	if r.Unfinished.Len() > 0 {
 		fmt.Fprintf(w, "without MPI_Finalize, not reached or not recorded: %s\n", text.Ranks(r.Unfinished))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/skeleton"
 	"github.com/reprise-trace/reprise/internal/text"
@@ -154,5 +155,5 @@ func (p programInfo) print(q *question) {
 		what = "shapes"
 	}
 	q.printf("program of %s %s, %s: %s\n\n", what, p.Shapes.Abbreviated(maxListText), text.Ranks(p.Ranks), text.Plural(p.Calls, "call"))
-	text.WriteParts(q.OutOrStdout(), p.Parts)
+	answers.WriteParts(q.OutOrStdout(), p.Parts)
 }

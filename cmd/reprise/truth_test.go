@@ -48,7 +48,7 @@ func checkTruth(t *testing.T, m *mpitest.MPI, ranks int, phases []string) {
 	if got := outcome(t, recorder(t, m, []string{"-o", run}, line...)); got.status != 0 {
 		t.Fatalf("%q: %+v", line, got)
 	}
-	want, got := writtenDown(t, dir, ranks), answers(t, dir, run)
+	want, got := writtenDown(t, dir, ranks), movedBy(t, dir, run)
 	for _, name := range slices.Sorted(maps.Keys(got)) {
 		if _, ok := want[name]; !ok && got[name] != 0 {
 			want[name] = 0
@@ -89,8 +89,8 @@ func writtenDown(t *testing.T, dir string, ranks int) movedBytes {
 	return sums
 }
 
-// answers returns what the commands say of a run.
-func answers(t *testing.T, dir, run string) movedBytes {
+// movedBy returns what the commands say of a run.
+func movedBy(t *testing.T, dir, run string) movedBytes {
 	t.Helper()
 	sums := make(movedBytes)
 	for row := range rowsOf(t, filepath.Join(dir, "matrix.csv"), "matrix", run) {

@@ -286,7 +286,7 @@ func (l *layout) line(cells []string, first, end int, styles func(column int) (S
 			pad = ""
 		}
 		if style, ok := styles(i); ok && c != "" {
-			c = l.ruler.style(c, style)
+			c = l.ruler.Style(c, style)
 		}
 		line.WriteString("  " + pad + c)
 	}

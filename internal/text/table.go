@@ -118,7 +118,7 @@ func (t *Table) Close() error {
 			l.write(&b, cells, l.rows)
 		}
 		if out := l.leftOut(t); len(out) > 0 {
-			fmt.Fprintf(&b, "\n%s\n", l.ruler.style("no room for "+strings.Join(out, ", ")+": --wide shows "+them(len(out)), Aside))
+			fmt.Fprintf(&b, "\n%s\n", l.ruler.Style("no room for "+strings.Join(out, ", ")+": --wide shows "+them(len(out)), Aside))
 		}
 		if _, err := io.WriteString(t.w, b.String()); err != nil {
 			return err

@@ -1,4 +1,4 @@
-// Package text writes numbers with their units, tables and loop trees, as the
+// Package text writes numbers with their units and tables, as the
 // command and the report show them: one way for each, so that a reader learns
 // it once.
 package text
@@ -88,12 +88,12 @@ func Ratio(text, size uint64) string {
 	if text == 0 || size == 0 || Saturated(text) {
 		return "-"
 	}
-	return digits3(float64(text)/float64(size)) + ":1"
+	return ThreeDigits(float64(text)/float64(size)) + ":1"
 }
 
-// digits3 writes a number that is not negative with three digits, or with all that
+// ThreeDigits writes a number that is not negative with three digits, or with all that
 // stand before the point.
-func digits3(v float64) string {
+func ThreeDigits(v float64) string {
 	switch {
 	case v >= 99.95:
 		return commas(strconv.FormatFloat(v, 'f', 0, 64))
@@ -124,7 +124,7 @@ func Duration[N ~int64 | ~float64](ns N) string {
 	if unit == "ns" && v == math.Trunc(v) {
 		return fmt.Sprintf("%s%.0f ns", sign, v)
 	}
-	return sign + digits3(v) + " " + unit
+	return sign + ThreeDigits(v) + " " + unit
 }
 
 // Around writes nanoseconds like Duration, and how far they may be off if that is more than 1/20
@@ -152,7 +152,7 @@ func Bytes[N ~int64 | ~uint64](n N) string {
 		}
 		v, unit = v/1000, larger
 	}
-	text := digits3(v) + " " + unit
+	text := ThreeDigits(v) + " " + unit
 	if Saturated(uint64(n)) {
 		return AtLeast(text)
 	}

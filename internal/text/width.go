@@ -59,6 +59,9 @@ func RulerOf(w io.Writer) Ruler {
 // Columns returns how many columns lines have, 0 if they have no end.
 func (r Ruler) Columns() int { return r.columns }
 
+// Style returns s as the terminal shows what has a style.
+func (r Ruler) Style(s string, style Style) string { return r.style(s, style) }
+
 // Width returns how many columns a text takes.
 func (r Ruler) Width(s string) int {
 	if isASCII(s) {
@@ -184,7 +187,7 @@ func (f *Folder) Columns() int { return f.ruler.columns }
 func (f *Folder) Character(s string) (bytes, columns int) { return f.ruler.character(s) }
 
 // Style is that of the writer below.
-func (f *Folder) Style(s string, style Style) string { return f.ruler.style(s, style) }
+func (f *Folder) Style(s string, style Style) string { return f.ruler.Style(s, style) }
 
 func (f *Folder) Write(p []byte) (int, error) {
 	if f.ruler.columns == 0 {

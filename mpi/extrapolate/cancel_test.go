@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/mpi/extrapolate"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -35,7 +36,7 @@ func TestCancelled(t *testing.T) {
 	for asked := int64(0); ; asked += 1 + asked/int64(tier.Number(2, 16)) {
 		ctx := counted{context.Background(), new(atomic.Int64)}
 		ctx.left.Store(asked)
-		r, err := extrapolate.Make(ctx, traces, extrapolate.Options{Ranks: 12})
+		r, err := extrapolate.Make(ctx, traces, extrapolate.Options{Ranks: 12, Check: query.Faults})
 		switch {
 		case errors.Is(err, context.Canceled):
 			cancelled++

@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/extrapolate"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -56,7 +57,7 @@ func TestFaults(t *testing.T) {
 		{"no partner", never, func(rank int) bool { return rank == 3 }, "MPI_Ssend"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			list, err := extrapolate.Faults(context.Background(), chain(t, 8, tt.first, tt.lost))
+			list, err := query.Faults(context.Background(), chain(t, 8, tt.first, tt.lost))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,10 +73,10 @@ func TestForce(t *testing.T) {
 	const odd = 7919
 	program := func(p *process) { p.send(p.rank*odd%13*p.n%11, (p.rank+1)%p.n, 0) }
 	traces := []*trace.Trace{run(t, 4, program), run(t, 8, program), run(t, 32, program)}
-	if _, err := extrapolate.Make(context.Background(), traces, extrapolate.Options{Ranks: 64}); err == nil {
+	if _, err := extrapolate.Make(context.Background(), traces, extrapolate.Options{Ranks: 64, Check: query.Faults}); err == nil {
 		t.Fatal("made without force")
 	}
-	r, err := extrapolate.Make(context.Background(), traces, extrapolate.Options{Ranks: 64, Force: true})
+	r, err := extrapolate.Make(context.Background(), traces, extrapolate.Options{Ranks: 64, Force: true, Check: query.Faults})
 	if err != nil {
 		t.Fatal(err)
 	}

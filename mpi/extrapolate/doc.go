@@ -1,7 +1,7 @@
 // Package extrapolate makes the trace of a run on another number of ranks: from traces of one
 // program, with one input, on several numbers of ranks, that on M ranks.
 //
-//	result, err := extrapolate.Make(ctx, []*trace.Trace{on16, on64}, extrapolate.Options{Ranks: 1024})
+//	result, err := extrapolate.Make(ctx, []*trace.Trace{on16, on64}, extrapolate.Options{Ranks: 1024, Check: query.Faults})
 //	…
 //	err = result.Write(file)
 //

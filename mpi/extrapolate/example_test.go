@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/extrapolate"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -37,7 +38,7 @@ func shift(ranks int) *trace.Trace {
 }
 
 func Example() {
-	result, err := extrapolate.Make(context.Background(), []*trace.Trace{shift(4), shift(6), shift(32)}, extrapolate.Options{Ranks: 1200})
+	result, err := extrapolate.Make(context.Background(), []*trace.Trace{shift(4), shift(6), shift(32)}, extrapolate.Options{Ranks: 1200, Check: query.Faults})
 	if err != nil {
 		log.Fatal(err)
 	}

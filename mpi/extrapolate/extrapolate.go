@@ -19,6 +19,9 @@ import (
 type Options struct {
 	Ranks int  // of the run, at least 1
 	Force bool // what is not determined is taken from the nearest rank of the largest trace
+	// Check tells what cannot be right in a run, a text each, or is nil. What is made must pass it if the largest
+	// trace does. [github.com/reprise-trace/reprise/query.Faults] looks for messages that do not match, and deadlocks.
+	Check func(ctx context.Context, run *trace.Trace) (faults []string, err error)
 
 	Progress func(ranks int) // is called with how many ranks are made, unless it is nil
 }
@@ -112,7 +115,7 @@ func Make(ctx context.Context, traces []*trace.Trace, o Options) (*Result, error
 	if err := r.parts.Describe(merge.Run{Ranks: o.Ranks, Source: run.Source, Names: run.Names, Origin: originOf(run.Origin, o.Ranks)}); err != nil {
 		return nil, err
 	}
-	switch err := r.check(ctx, traces[len(traces)-1]); {
+	switch err := r.check(ctx, traces[len(traces)-1], o.Check); {
 	case err == nil:
 	case o.Force && errors.As(err, &wrong):
 		r.Forced = append(r.Forced, wrong.Problems...)

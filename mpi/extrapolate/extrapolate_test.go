@@ -35,7 +35,7 @@ func opened(t interface{ Fatal(...any) }, file []byte) *trace.Trace {
 
 // extrapolated returns a trace that is made of others.
 func extrapolated(t interface{ Fatal(...any) }, traces []*trace.Trace, ranks int) (*trace.Trace, *extrapolate.Result, error) {
-	r, err := extrapolate.Make(context.Background(), traces, extrapolate.Options{Ranks: ranks})
+	r, err := extrapolate.Make(context.Background(), traces, extrapolate.Options{Ranks: ranks, Check: query.Faults})
 	if err != nil {
 		return nil, nil, err
 	}

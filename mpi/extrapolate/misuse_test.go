@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/mpi/extrapolate"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -22,7 +23,7 @@ func TestMisuse(t *testing.T) {
 	refused := make(map[string]func() error)
 	add := func(what string, ranks int, of ...*trace.Trace) {
 		refused[what] = func() error {
-			_, err := extrapolate.Make(context.Background(), of, extrapolate.Options{Ranks: ranks})
+			_, err := extrapolate.Make(context.Background(), of, extrapolate.Options{Ranks: ranks, Check: query.Faults})
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/internal/test/mpitest/recorded"
 	"github.com/reprise-trace/reprise/mpi/extrapolate"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -86,7 +87,7 @@ func checkExtrapolation(t *testing.T, m *mpitest.MPI, source string, arguments [
 		}))
 	}
 	last := len(traces) - 1
-	r, err := extrapolate.Make(t.Context(), traces[:last], extrapolate.Options{Ranks: numbers[last]})
+	r, err := extrapolate.Make(t.Context(), traces[:last], extrapolate.Options{Ranks: numbers[last], Check: query.Faults})
 	if err != nil {
 		t.Fatal(err)
 	}

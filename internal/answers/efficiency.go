@@ -1,24 +1,25 @@
-package text
+package answers
 
 import (
 	"fmt"
 	"strings"
 
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/query/efficiency"
 )
 
 // Factor writes an efficiency.
-func Factor(f float64) string { return Percent(f, 1) }
+func Factor(f float64) string { return text.Percent(f, 1) }
 
 // maxPhaseFunctions is how many functions the name of a phase has.
 const maxPhaseFunctions = 3
 
 // Phase names a phase of a run of so many ranks: by its trip count and its most frequent functions.
 func Phase(p *efficiency.Phase, ranks int) string {
-	trips := Count(p.MinTrips)
+	trips := text.Count(p.MinTrips)
 	if p.MinTrips < p.MaxTrips {
-		trips += "…" + Count(p.MaxTrips)
+		trips += "…" + text.Count(p.MaxTrips)
 	}
 	var names []string
 	for i, f := range p.Functions {
@@ -26,11 +27,11 @@ func Phase(p *efficiency.Phase, ranks int) string {
 			names = append(names, "…")
 			break
 		}
-		names = append(names, Printable(f.Name))
+		names = append(names, text.Printable(f.Name))
 	}
 	name := trips + " × " + strings.Join(names, ", ")
 	if p.Ranks.Len() < ranks {
-		name += " on " + Ranks(p.Ranks)
+		name += " on " + text.Ranks(p.Ranks)
 	}
 	return name
 }
@@ -42,7 +43,7 @@ const MinorPhase = 0.01
 func EfficiencyTimes(r *efficiency.Run) string {
 	switch {
 	case r.Source == query.Series:
-		return "from the times of every call, " + Error(r.Guarantee)
+		return "from the times of every call, " + text.Error(r.Guarantee)
 	case r.Scaled:
 		return "from " + r.Source.String() + ", scaled to the sums of each rank: phases are estimates, serialization is rather too high, transfer too low"
 	}
@@ -66,7 +67,7 @@ func EfficiencyNotes(r *efficiency.Run) []string {
 	case r.Longer:
 		notes = append(notes, "transfer is above 100 %: the ideal run takes longer than the recorded one, as ranks wait in it for others that they did not wait for, or clocks of ranks differ"+inexact)
 	case longer > 0:
-		notes = append(notes, fmt.Sprintf("transfer is above 100 %% in %s: ranks come to it at times that are further apart in the ideal run%s", Plural(longer, "phase"), inexact))
+		notes = append(notes, fmt.Sprintf("transfer is above 100 %% in %s: ranks come to it at times that are further apart in the ideal run%s", text.Plural(longer, "phase"), inexact))
 	}
 	if r.Factors == nil {
 		notes = append(notes, "no rank computes for a time that is known: there are no efficiencies")
@@ -75,7 +76,7 @@ func EfficiencyNotes(r *efficiency.Run) []string {
 		notes = append(notes, "phases are not known: the control flows of the ranks are too long to be compared")
 	}
 	if n := r.Unknown + r.Outside; n > 0 {
-		notes = append(notes, fmt.Sprintf("in the ideal run nobody waits for %s with ranks that are not known: the ideal time may be too short", Count(n)+" messages or operations"))
+		notes = append(notes, fmt.Sprintf("in the ideal run nobody waits for %s with ranks that are not known: the ideal time may be too short", text.Count(n)+" messages or operations"))
 	}
 	return notes
 }

@@ -1,4 +1,4 @@
-package text
+package answers
 
 import (
 	"testing"

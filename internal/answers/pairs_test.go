@@ -1,4 +1,4 @@
-package text_test
+package answers_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
 
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -25,18 +26,18 @@ func TestPairRows(t *testing.T) {
 			pairs = append(pairs, p)
 		}
 		uniform := []query.UniformPairs{{From: rankenc.SetOf(0, 1), To: rankenc.World(3), Blocks: query.Blocks{Blocks: 1, Bytes: small.Draw(t, "n")}}}
-		write := func(rows []text.PairRow) (list []string) {
+		write := func(rows []answers.PairRow) (list []string) {
 			for i := range rows {
 				list = append(list, fmt.Sprint(rows[i].From(), " ", rows[i].To(), " ", rows[i].Volume))
 			}
 			return list
 		}
-		sorted, n := text.PairRows(pairs, uniform, text.All)
-		if n != len(pairs)+1 || n != len(sorted) || !slices.IsSortedFunc(sorted, func(a, b text.PairRow) int { return int(b.AllBytes()) - int(a.AllBytes()) }) {
+		sorted, n := answers.PairRows(pairs, uniform, text.All)
+		if n != len(pairs)+1 || n != len(sorted) || !slices.IsSortedFunc(sorted, func(a, b answers.PairRow) int { return int(b.AllBytes()) - int(a.AllBytes()) }) {
 			t.Fatalf("%d rows of %d: %v", len(sorted), n, write(sorted))
 		}
 		most := rapid.IntRange(1, 15).Draw(t, "most")
-		first, n := text.PairRows(pairs, uniform, most)
+		first, n := answers.PairRows(pairs, uniform, most)
 		if want := sorted[:min(most, len(sorted))]; n != len(sorted) || !slices.Equal(write(first), write(want)) {
 			t.Fatalf("the first %d of %d: %v\nwant %v", most, n, write(first), write(want))
 		}
@@ -49,7 +50,7 @@ func TestPairRowsTogether(t *testing.T) {
 	of := func(from, to rankenc.Set, higher bool, bytes uint64) query.UniformPairs {
 		return query.UniformPairs{From: from, To: to, Higher: higher, Blocks: query.Blocks{Blocks: 1, Bytes: bytes}}
 	}
-	rows, n := text.PairRows(nil, []query.UniformPairs{
+	rows, n := answers.PairRows(nil, []query.UniformPairs{
 		of(even, even, false, 4), of(odd, odd, false, 8), of(even, even, false, 16), of(rankenc.World(3), rankenc.World(3), true, 1), of(even, odd, false, 2), of(odd, odd, false, 8),
 	}, text.All)
 	var got []string
@@ -73,7 +74,7 @@ func TestPairRowNames(t *testing.T) {
 		{query.UniformPairs{From: rankenc.SetOf(0, 3), To: some}, "0-3:3", "1-2"},
 		{query.UniformPairs{From: all, To: all, Higher: true}, "0-3", "each higher"},
 	} {
-		rows, _ := text.PairRows(nil, []query.UniformPairs{tt.u}, text.All)
+		rows, _ := answers.PairRows(nil, []query.UniformPairs{tt.u}, text.All)
 		if rows[0].From() != tt.from || rows[0].To() != tt.to {
 			t.Errorf("%s to %s, want %s to %s", rows[0].From(), rows[0].To(), tt.from, tt.to)
 		}

@@ -1,9 +1,9 @@
-package text_test
+package answers_test
 
 import (
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/query"
 )
 
@@ -20,7 +20,7 @@ func TestHangDuration(t *testing.T) {
 		{"no times", query.HangGroup{Least: 2e9, Most: 2e9, Source: query.None}, ""},
 		{"outside", query.HangGroup{State: query.Outside, Least: 2e9, Most: 2e9, Source: query.Series}, ""},
 	} {
-		if got := text.HangDuration(&tt.group); got != tt.want {
+		if got := answers.HangDuration(&tt.group); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}

@@ -1,10 +1,11 @@
-package text
+package answers
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -21,7 +22,7 @@ func HangCalls(tr *trace.Trace, h *query.Hang) {
 			continue
 		}
 		s := tr.Signature(g.Signature)
-		g.Call = Printable(s.Function.Name)
+		g.Call = text.Printable(s.Function.Name)
 		r, err := tr.Rank(g.Ranks.At(0))
 		if err != nil {
 			continue
@@ -36,19 +37,19 @@ func HangCalls(tr *trace.Trace, h *query.Hang) {
 
 // HangSummary says how many ranks were where.
 func HangSummary(a *query.Hang) string {
-	parts := []string{Plural(a.InCall.Len(), "rank") + " " + were(a.InCall.Len()) + " in calls"}
+	parts := []string{text.Plural(a.InCall.Len(), "rank") + " " + were(a.InCall.Len()) + " in calls"}
 	if n := a.Outside.Len(); n > 0 {
-		parts = append(parts, Count(n)+" outside MPI")
+		parts = append(parts, text.Count(n)+" outside MPI")
 	}
 	if n := a.Ended.Len(); n > 0 {
-		parts = append(parts, Count(n)+" after MPI_Finalize")
+		parts = append(parts, text.Count(n)+" after MPI_Finalize")
 	}
 	return strings.Join(parts, ", ")
 }
 
 // Unrecorded says of which ranks nothing was recorded.
 func Unrecorded(ranks rankenc.Set) string {
-	return "all calls of " + Ranks(ranks) + ": nothing was recorded of " + itOrThem(ranks)
+	return "all calls of " + text.Ranks(ranks) + ": nothing was recorded of " + itOrThem(ranks)
 }
 
 func itOrThem(ranks rankenc.Set) string {
@@ -63,7 +64,7 @@ func HangSuspects(a *query.Hang) string {
 	if a.Unrecorded.Len() == 0 {
 		return ""
 	}
-	return "nothing was recorded of " + Ranks(a.Unrecorded) + ": where " + itOrThem(a.Unrecorded) + " is waited for, that may be the cause"
+	return "nothing was recorded of " + text.Ranks(a.Unrecorded) + ": where " + itOrThem(a.Unrecorded) + " is waited for, that may be the cause"
 }
 
 // Cycle writes ranks that wait for each other, of many the first and the last.
@@ -72,7 +73,7 @@ func Cycle(cycle []int) string {
 	var b strings.Builder
 	for i, rank := range cycle {
 		if i == most-2 && len(cycle) > most {
-			fmt.Fprintf(&b, "… %s more → ", Count(len(cycle)-most+1))
+			fmt.Fprintf(&b, "… %s more → ", text.Count(len(cycle)-most+1))
 		}
 		if i < most-2 || i == len(cycle)-1 || len(cycle) <= most {
 			fmt.Fprintf(&b, "%d → ", rank)
@@ -101,7 +102,7 @@ func HangDuration(g *query.HangGroup) string {
 	if g.State != query.InCall || g.Source == query.None || g.Most == 0 {
 		return ""
 	}
-	least, most := Duration(int64(g.Least)), Duration(int64(g.Most))
+	least, most := text.Duration(int64(g.Least)), text.Duration(int64(g.Most))
 	if least == most {
 		return most
 	}
@@ -124,7 +125,7 @@ func HangWaits(g *query.HangGroup) string {
 }
 
 func waitText(g *query.HangGroup, w *query.HangWait) string {
-	ranks := Ranks(w.Ranks)
+	ranks := text.Ranks(w.Ranks)
 	if w.Any && w.Ranks.Len() > 1 {
 		ranks = "any of " + ranks
 	}
@@ -154,7 +155,7 @@ func waitText(g *query.HangGroup, w *query.HangWait) string {
 		b.WriteString(", perhaps")
 	}
 	if w.Ended.Len() > 0 {
-		fmt.Fprintf(&b, " (%s after MPI_Finalize)", Ranks(w.Ended))
+		fmt.Fprintf(&b, " (%s after MPI_Finalize)", text.Ranks(w.Ended))
 	}
 	return b.String()
 }

@@ -1,10 +1,11 @@
-package text
+package answers
 
 import (
 	"cmp"
 	"slices"
 	"strconv"
 
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
 )
@@ -26,7 +27,7 @@ type PairRow struct {
 func PairRows(pairs []query.Pair, uniform []query.UniformPairs, most int) (rows []PairRow, all int) {
 	joined := joinUniform(uniform)
 	all = len(joined) + len(pairs)
-	if most == All {
+	if most == text.All {
 		most = all
 	}
 	add := func(r PairRow) { // behind those that are equal

@@ -1,4 +1,4 @@
-package text
+package answers
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -52,7 +53,7 @@ func (t *LoopTree) line(rule int, s sequitur.Term) Line {
 		l.Each, l.InCalls = query.Nanoseconds(duration+gap), query.Nanoseconds(duration)
 	} else {
 		of := t.Rules[s.Rule]
-		l.Text, l.Shared, l.Each, l.InCalls = Plural(of.Calls, "call"), of.Places > 1, of.Time, of.InCalls
+		l.Text, l.Shared, l.Each, l.InCalls = text.Plural(of.Calls, "call"), of.Places > 1, of.Time, of.InCalls
 		if s.Count > 1 || !l.Shared {
 			l.Text = "loop of " + l.Text
 		}
@@ -79,7 +80,7 @@ const minCall = 16
 
 // indent returns by how many columns a line is indented that is so deep in loops: not so
 // many that its text has no room.
-func (t *LoopTree) indent(r Ruler, depth int) int {
+func (t *LoopTree) indent(r text.Ruler, depth int) int {
 	times := 0
 	if t.Timed() {
 		times = timesWidth
@@ -88,10 +89,10 @@ func (t *LoopTree) indent(r Ruler, depth int) int {
 }
 
 // indentation is LoopTree.indent, with columns of times that are so wide.
-func indentation(r Ruler, depth, times int) int {
+func indentation(r text.Ruler, depth, times int) int {
 	most := maxIndent
-	if r.columns > 0 {
-		most = min(most, max(2, (r.columns-times-minCall)/2))
+	if r.Columns() > 0 {
+		most = min(most, max(2, (r.Columns()-times-minCall)/2))
 	}
 	return 2 * min(depth, most)
 }
@@ -103,15 +104,15 @@ func (t *LoopTree) Write(w io.Writer) {
 		return
 	}
 	if t.Timed() {
-		fmt.Fprintln(w, RulerOf(w).style(strings.TrimRight(fmt.Sprintf(loopColumns, "each", "in calls", "share"), " "), Title))
+		fmt.Fprintln(w, text.RulerOf(w).Style(strings.TrimRight(fmt.Sprintf(loopColumns, "each", "in calls", "share"), " "), text.Title))
 	}
 	seen := make(map[int]bool)
 	named := t.body(w, len(t.Rules)-1, nil, seen)
 	for i := 0; i < len(named); i++ {
 		of := t.Rules[named[i]]
-		fmt.Fprintf(w, "\nR%d, %s", named[i], Plural(of.Calls, "call"))
+		fmt.Fprintf(w, "\nR%d, %s", named[i], text.Plural(of.Calls, "call"))
 		if t.Timed() {
-			fmt.Fprintf(w, ", %s each, %s of the time", Duration(of.Time), Percent(of.Share, 1))
+			fmt.Fprintf(w, ", %s each, %s of the time", text.Duration(of.Time), text.Percent(of.Share, 1))
 		}
 		fmt.Fprintln(w, ":")
 		named = t.body(w, named[i], named, seen)
@@ -125,7 +126,7 @@ func (t *LoopTree) body(w io.Writer, rule int, named []int, seen map[int]bool) [
 		rule  int
 		terms []sequitur.Term // that are left
 	}
-	ruler := RulerOf(w)
+	ruler := text.RulerOf(w)
 	stack := []level{{rule, slices.Collect(t.Grammar.Body(rule))}}
 	for len(stack) > 0 {
 		top := &stack[len(stack)-1]
@@ -139,20 +140,20 @@ func (t *LoopTree) body(w io.Writer, rule int, named []int, seen map[int]bool) [
 		if t.Timed() {
 			share := "-"
 			if t.Rules[len(t.Rules)-1].Time > 0 {
-				share = Percent(l.Share, 1)
+				share = text.Percent(l.Share, 1)
 			}
-			line = fmt.Sprintf(loopColumns, Duration(l.Each), Duration(l.InCalls), share)
+			line = fmt.Sprintf(loopColumns, text.Duration(l.Each), text.Duration(l.InCalls), share)
 		}
 		line += strings.Repeat(" ", t.indent(ruler, len(stack)))
 		if l.Count > 1 {
-			line += Count(l.Count) + " × "
+			line += text.Count(l.Count) + " × "
 		}
 		fmt.Fprint(w, line)
 		switch {
-		case l.Rule < 0 && ruler.columns == 0:
+		case l.Rule < 0 && ruler.Columns() == 0:
 			fmt.Fprintln(w, l.Text)
 		case l.Rule < 0:
-			fmt.Fprintln(w, ruler.Cut(l.Text, max(1, ruler.columns-ruler.Width(line))))
+			fmt.Fprintln(w, ruler.Cut(l.Text, max(1, ruler.Columns()-ruler.Width(line))))
 		case l.Shared:
 			if !seen[l.Rule] {
 				named, seen[l.Rule] = append(named, l.Rule), true

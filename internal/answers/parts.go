@@ -1,4 +1,4 @@
-package text
+package answers
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/internal/skeleton"
+	"github.com/reprise-trace/reprise/internal/text"
 )
 
 // WriteParts writes the parts of one program with differences, a line each, nested by
@@ -13,7 +14,7 @@ import (
 func WriteParts(w io.Writer, parts []*skeleton.Part) { writeParts(w, parts, 1) }
 
 func writeParts(w io.Writer, parts []*skeleton.Part, depth int) {
-	ruler := RulerOf(w)
+	ruler := text.RulerOf(w)
 	for _, p := range parts {
 		line := strings.Repeat(" ", indentation(ruler, depth, 0))
 		line += presence(p) + trips(p)
@@ -28,10 +29,10 @@ func writeParts(w io.Writer, parts []*skeleton.Part, depth int) {
 		case p.Body != nil:
 			fmt.Fprintf(w, "%s%s:\n", line, loopText(p))
 			writeParts(w, p.Body, depth+1)
-		case ruler.columns == 0:
+		case ruler.Columns() == 0:
 			fmt.Fprintln(w, line+p.Call+after)
 		default:
-			fmt.Fprintln(w, line+ruler.Cut(p.Call, max(minCall, ruler.columns-ruler.Width(line+after)))+after)
+			fmt.Fprintln(w, line+ruler.Cut(p.Call, max(minCall, ruler.Columns()-ruler.Width(line+after)))+after)
 		}
 	}
 }
@@ -41,14 +42,14 @@ func presence(p *skeleton.Part) string {
 	const most = 24 // bytes of a list of ranks
 	var at []string
 	if p.SomeRanks {
-		ranks := Ranks(p.Ranks)
+		ranks := text.Ranks(p.Ranks)
 		if len(ranks) > most {
-			ranks = Plural(p.Ranks.Len(), "rank")
+			ranks = text.Plural(p.Ranks.Len(), "rank")
 		}
 		at = append(at, "on "+ranks)
 	}
 	if p.In < p.Iterations && !p.Varies() {
-		at = append(at, "in "+Percent(p.In, p.Iterations)+" of iterations")
+		at = append(at, "in "+text.Percent(p.In, p.Iterations)+" of iterations")
 	}
 	if len(at) == 0 {
 		return ""
@@ -62,13 +63,13 @@ func trips(p *skeleton.Part) string {
 	case t.Max == 1:
 		return ""
 	case p.Varies() && p.In < p.Iterations:
-		return "0…" + Count(t.Max) + " × "
+		return "0…" + text.Count(t.Max) + " × "
 	case t.Min == t.Max:
-		return Count(t.Min) + " × "
+		return text.Count(t.Min) + " × "
 	case t.Expression != "":
 		return t.Expression + " × "
 	default:
-		return Count(t.Min) + "…" + Count(t.Max) + " × "
+		return text.Count(t.Min) + "…" + text.Count(t.Max) + " × "
 	}
 }
 
@@ -79,7 +80,7 @@ func loopText(p *skeleton.Part) string {
 		what = "together " // not a loop, as it never comes twice
 	}
 	if p.Each > 0 {
-		what += Plural(p.Each, "call")
+		what += text.Plural(p.Each, "call")
 	} else {
 		what += mean(p.Calls, p.Total) + " calls on average"
 	}
@@ -92,7 +93,7 @@ func loopText(p *skeleton.Part) string {
 // mean writes a mean.
 func mean(sum, n uint64) string {
 	if n > 0 && sum%n == 0 {
-		return Count(sum / n)
+		return text.Count(sum / n)
 	}
-	return digits3(float64(sum) / float64(n))
+	return text.ThreeDigits(float64(sum) / float64(n))
 }
