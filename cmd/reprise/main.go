@@ -197,7 +197,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		fmt.Fprintf(stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
 		return exitUsage
 	}
-	message := strings.TrimPrefix(err.Error(), "simgrid: ") // the package is nothing to users
+	message := err.Error()
+	for _, name := range []string{"simgrid: ", "interpose: "} { // packages, which are nothing to users
+		message = strings.TrimPrefix(message, name)
+	}
 	notice(stderr, "reprise:", text.Failure, message+hint(cmd.Name(), err))
 	return exitFailure
 }

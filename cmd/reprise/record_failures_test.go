@@ -113,11 +113,11 @@ func TestRecordFailures(t *testing.T) {
 		{"PreloadsInScript", nil, []string{"-o", output}, []string{"sh", "-c", "unset LD_PRELOAD; exec " + program + " 20"}, 0,
 			`reprise: no call of MPI was recorded: the command sets LD_PRELOAD itself \(unset LD_PRELOAD;?\), `},
 		{"NoCompiler", []string{"MPICC=", "PATH=" + none}, []string{"-o", output}, []string{program}, exitFailure,
-			`^reprise: mpi: there is no mpicc: .* in lib(openmpi|mpich)-dev; .*; name it with --mpicc\n$`},
+			`^reprise: there is no mpicc: .* in lib(openmpi|mpich)-dev; .*; name it with --mpicc\n$`},
 		{"NoSuchCompiler", nil, []string{"--mpicc", "no-such-mpicc", "-o", output}, []string{program}, exitFailure,
-			`^reprise: mpi: .*"no-such-mpicc": executable file not found`},
+			`^reprise: .*"no-such-mpicc": executable file not found`},
 		{"CompilerWithoutMPI", nil, []string{"--mpicc", "cc", "-o", output}, []string{program}, exitFailure,
-			`^reprise: mpi: (.|\n)*mpi\.h`},
+			`^reprise: (.|\n)*mpi\.h`},
 		{"NoDirectory", nil, []string{"-o", filepath.Join(directory, "no", "run.rpz")}, []string{program}, exitFailure,
 			`^reprise: /.*/no/run.rpz: no such file or directory\n$`},
 		{"IsDirectory", nil, []string{"-o", directory}, []string{program}, exitFailure,
@@ -139,13 +139,13 @@ func TestRecordFailures(t *testing.T) {
 		tests = append(tests, tests[0], tests[0], tests[0])
 		test := &tests[len(tests)-3]
 		test.name, test.flags, test.line = "OtherMPI", []string{"--mpicc", other.CC, "-o", output}, []string{script}
-		test.status, test.stderr = exitFailure, `^reprise: mpi: /.*/loop is linked with libmpi\S+, and what .*mpicc\S* builds with libmpi\S+: take .*\n$`
+		test.status, test.stderr = exitFailure, `^reprise: /.*/loop is linked with libmpi\S+, and what .*mpicc\S* builds with libmpi\S+: take .*\n$`
 		test = &tests[len(tests)-2]
 		test.name, test.flags, test.line = "OtherCompiler", []string{"--mpicc", other.CC, "-o", output}, []string{program, "20"}
-		test.status, test.stderr = exitFailure, `^reprise: mpi: /.*/loop is linked with libmpi\S+, and what .*mpicc\S* builds with libmpi\S+: take .*\n$`
+		test.status, test.stderr = exitFailure, `^reprise: /.*/loop is linked with libmpi\S+, and what .*mpicc\S* builds with libmpi\S+: take .*\n$`
 		test = &tests[len(tests)-1]
 		test.name, test.flags, test.line = "OtherLauncher", []string{"-o", output}, append([]string{"env"}, other.Launch(2, program, "20")...)
-		test.status, test.stderr = exitFailure, `^reprise: mpi: /.*/loop is linked with (Open MPI|MPICH) .*: each process would be alone in a run of its own\. Start it with mpi.*\n$`
+		test.status, test.stderr = exitFailure, `^reprise: /.*/loop is linked with (Open MPI|MPICH) .*: each process would be alone in a run of its own\. Start it with mpi.*\n$`
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package slice
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -137,6 +138,42 @@ bb:
 			if _, open := s.Open(); open != tt.open {
 				t.Errorf("open: %v", open)
 			}
+		})
+	}
+}
+
+// BenchmarkFiles cuts modules in which all of some calls read what all of them write to files: the time of a call does not grow with
+// their number.
+func BenchmarkFiles(b *testing.B) {
+	for _, calls := range []int{1000, 10000} {
+		var text strings.Builder
+		text.WriteString(`@f = external global ptr
+@w = constant [2 x i8] c"w\00"
+declare i32 @fprintf(ptr, ptr, ...)
+declare i32 @fscanf(ptr, ptr, ...)
+declare i32 @MPI_Barrier(i32)
+define i32 @main() {
+bb:
+  %n = alloca i32
+  %s = call i32 @MPI_Barrier(i32 1)
+`)
+		for i := range calls {
+			fmt.Fprintf(&text, "  %%f%d = load ptr, ptr @f\n  %%w%d = call i32 (ptr, ptr, ...) @fprintf(ptr %%f%d, ptr @w)\n  %%r%d = call i32 (ptr, ptr, ...) @fscanf(ptr %%f%d, ptr @w, ptr %%n)\n", i, i, i, i, i)
+		}
+		text.WriteString("  %v = load i32, ptr %n\n  %b = call i32 @MPI_Barrier(i32 %v)\n  ret i32 0\n}\n")
+		b.Run(fmt.Sprintf("calls=%d", calls), func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				m, err := Read([]byte(text.String()))
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				if _, err := Cut(m, Options{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*calls), "ns/call")
 		})
 	}
 }

@@ -12,7 +12,9 @@ type write struct {
 type writers struct {
 	by     []*instruction // but for some for which nothing more is needed
 	data   bool           // of a message, or a status: what only an operation that is executed writes
-	files  bool           // some of the bytes may be those of files
+	files  []*instruction // all of them, if some of the bytes may be those of files
+	isFile bool           // some may
+	read   int            // how many of files are needed as a process reads a file
 	search int            // the last one that found it
 }
 
@@ -35,10 +37,13 @@ func (s *slicer) noteWrite(w access, i *instruction) {
 		s.written[w] = group
 		for o, bytes := range s.memory.ranges(w.pts, w.size) {
 			o.writes = append(o.writes, write{bytes, group})
-			group.files = group.files || o.isFile
+			group.isFile = group.isFile || o.isFile
 		}
 	}
 	group.by = append(group.by, i)
+	if group.isFile {
+		group.files = append(group.files, i)
+	}
 }
 
 // needReads notes that what an instruction reads is needed, and so whatever may have written it.
@@ -68,7 +73,7 @@ func (s *slicer) writesBefore(r access) []written {
 		}
 		done := 0
 		for _, w := range o.writes {
-			if len(w.by) == 0 {
+			if w.isDone() {
 				done++
 			} else if (w.search != s.searches || o.isFile) && w.overlap(bytes) {
 				w.search = s.searches
@@ -76,35 +81,51 @@ func (s *slicer) writesBefore(r access) []written {
 			}
 		}
 		if 2*done > len(o.writes) {
-			o.writes = slices.DeleteFunc(o.writes, func(w write) bool { return len(w.by) == 0 })
+			o.writes = slices.DeleteFunc(o.writes, func(w write) bool { return w.isDone() })
 		}
 	}
 	s.before[r] = list
 	return list
 }
 
+// isDone reports whether nothing more is needed of writers, whoever reads what they write.
+func (w *writers) isDone() bool { return len(w.by) == 0 && w.read == len(w.files) }
+
 // needWriters notes that instructions are needed that write what another one reads.
 func (s *slicer) needWriters(w written, reader *instruction) {
-	later := slices.ContainsFunc(reader.effects, func(e *effect) bool { return e.role != nil && e.role.Persistent }) // when it is started
-	shared := w.in.isFile                                                                                            // by all processes
-	done := 0
-	for _, i := range w.by {
-		if shared && slices.ContainsFunc(i.effects, func(e *effect) bool { return e.outputs }) {
-			s.executeAll(i, "what it writes is read, when messages say so")
-		}
-		if s.isDone(i, w.data) {
-			done++
-		} else if later || shared || s.order.precedes(i, reader) {
-			s.need(i, reader, "writes what it reads in "+w.in.name)
-			if w.data {
-				for _, e := range i.effects {
-					s.needData(e.group, i, reader)
-				}
+	if w.in.isFile { // which all processes share, so that nothing is written too late
+		for ; w.read < len(w.files); w.read++ {
+			i := w.files[w.read]
+			if slices.ContainsFunc(i.effects, func(e *effect) bool { return e.outputs }) {
+				s.executeAll(i, "what it writes is read, when messages say so")
+			}
+			if !s.isDone(i, w.data) {
+				s.needWriter(w, i, reader)
 			}
 		}
+		return
 	}
-	if 2*done > len(w.by) && !w.files {
+	later := slices.ContainsFunc(reader.effects, func(e *effect) bool { return e.role != nil && e.role.Persistent }) // when it is started
+	done := 0
+	for _, i := range w.by {
+		if s.isDone(i, w.data) {
+			done++
+		} else if later || s.order.precedes(i, reader) {
+			s.needWriter(w, i, reader)
+		}
+	}
+	if 2*done > len(w.by) {
 		w.by = slices.DeleteFunc(slices.Clone(w.by), func(i *instruction) bool { return s.isDone(i, w.data) }) // others go through the list
+	}
+}
+
+// needWriter notes that one of the instructions is needed, and what it writes.
+func (s *slicer) needWriter(w written, i, reader *instruction) {
+	s.need(i, reader, "writes what it reads in "+w.in.name)
+	if w.data {
+		for _, e := range i.effects {
+			s.needData(e.group, i, reader)
+		}
 	}
 }
 
