@@ -187,6 +187,9 @@ func (s *statement) parameter(p *spec.Param) (string, error) {
 	}
 	switch p.Form {
 	case spec.ByValue:
+		if p.Name == "tag" && probes(s.function.Name) {
+			return s.probedTag(p, v)
+		}
 		return s.byValue(p, v)
 	case spec.Indirect:
 		return s.indirect(p, v)

@@ -9,7 +9,7 @@ import (
 )
 
 // How a call that asks MPI whether something has happened is made again: what it found in the trace is waited
-// for before it, and when it found nothing it is made if it can find nothing here.
+// for before it. When it found nothing it is made if it can find nothing here: a probe asks for a tag that no message has.
 
 // tests reports whether a function asks for requests, and sets a flag if they are complete.
 func tests(name string) bool {
@@ -20,14 +20,65 @@ func tests(name string) bool {
 	return false
 }
 
-// repeats reports whether a function that sets a flag is called until it is set: nothing else says that it would be, or, of
-// MPI_Improbe, a call that is to find nothing could take a message that comes after it was asked for.
+// repeats reports whether a function that sets a flag is called until it is set: nothing else says that it would be.
 func repeats(name string) bool {
 	switch spec.Base(name) {
-	case "Parrived", "Win_test", "Improbe":
+	case "Parrived", "Win_test":
 		return true
 	}
 	return false
+}
+
+// probes reports whether a function probes for a message without waiting for it.
+func probes(name string) bool { return spec.Base(name) == "Iprobe" || spec.Base(name) == "Improbe" }
+
+// probedTag returns an expression in C for the tag of a probe: one that no message has where it found nothing, and could find something
+// here, as a message may come earlier than in the trace, and be one that nobody receives.
+func (s *statement) probedTag(p *spec.Param, v *values) (string, error) {
+	flag, err := s.flag()
+	if err != nil || flag == "0" && s.mayFindMessage(v) {
+		return "NO_TAG", err
+	}
+	tag, err := s.byValue(p, v)
+	if err != nil || flag == "0" || flag == "1" || !s.mayFindMessage(v) {
+		return tag, err
+	}
+	return fmt.Sprintf("%s ? %s : NO_TAG", flag, tag), nil
+}
+
+// mayFindMessage reports whether some message has one of the tags that a call asks for.
+func (g *generator) mayFindMessage(tags *values) bool {
+	some := false
+	tags.each(func(x cst.Value) {
+		some = some || g.tags[x.Int()] || len(g.tags) > 0 && x.Int() == spec.ID("MPI_ANY_TAG")
+	})
+	return some
+}
+
+// findTags finds the tags of messages.
+func (g *generator) findTags() {
+	g.tags = make(map[int64]bool)
+	for _, shape := range g.calls {
+		for _, c := range shape {
+			if sends := spec.RoleOf(c.signature.Function.Name).Sends; sends != nil && sends.Tag != "" {
+				if v := c.argument(sends.Tag); v != nil {
+					v.each(func(x cst.Value) { g.tags[x.Int()] = true })
+				}
+			}
+		}
+	}
+}
+
+// noTag returns a tag that no message has. Each MPI has those up to 32767.
+func (g *generator) noTag() int64 {
+	tag := int64(32767)
+	for tag > 0 && g.tags[tag] {
+		tag--
+	}
+	for g.tags[tag] {
+		tag++
+	}
+	return tag
 }
 
 // forced returns a call, as it is written, so that it finds what it found in the trace.
@@ -40,7 +91,7 @@ func (s *statement) forced(line string) (string, error) {
 		return fmt.Sprintf("if (%s) %s", s.possible, line), nil
 	case tests(name):
 		return s.forcedTest(line)
-	case spec.Base(name) == "Iprobe":
+	case probes(name):
 		flag, err := s.flag()
 		if err != nil {
 			return "", err
@@ -51,12 +102,12 @@ func (s *statement) forced(line string) (string, error) {
 		}
 		switch flag {
 		case "0":
-			return line, nil // nothing is there at any time
 		case "1":
 			s.before = append(s.before, fmt.Sprintf("until_arrived(%s, %s, %s);", source, tag, comm))
-			return line, nil
+		default:
+			s.before = append(s.before, fmt.Sprintf("found(%s, %s, %s, %s);", flag, source, tag, comm))
 		}
-		return fmt.Sprintf("if (found(%s, %s, %s, %s)) %s", flag, source, tag, comm, line), nil
+		return line, nil
 	case repeats(name):
 		flag, err := s.flag()
 		switch {

@@ -80,6 +80,7 @@ type generator struct {
 	calls    []map[uint32]*call // of each shape, by signature
 	grammars []*sequitur.Grammar
 	folded   []map[uint32]uint32 // the signature that another one is written as
+	tags     map[int64]bool      // of messages
 
 	objects map[string]*objects
 	buffers buffers
@@ -114,6 +115,7 @@ func Generate(ctx context.Context, tr *trace.Trace, o Options) (*Program, error)
 	if err := g.read(); err != nil {
 		return nil, err
 	}
+	g.findTags()
 	for _, shape := range g.calls {
 		for _, c := range shape {
 			g.simgrid = g.simgrid || c.function == nil && c.signature.Function.Name == "init"

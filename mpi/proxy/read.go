@@ -67,10 +67,10 @@ func (g *generator) read() error {
 				c.left = "switches recording off or on, so that calls are missing"
 			}
 		}
-		f := findableBy(calls)
+		own := ownRequests(calls)
 		for _, c := range calls {
 			if c.left == "" {
-				c.countVain(f)
+				c.countVain(own)
 			}
 		}
 		g.grammars[number], g.folded[number] = g.fold(shape, calls)

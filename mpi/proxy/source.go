@@ -279,6 +279,9 @@ func (g *generator) main() (string, error) {
 		b.WriteString("#include <string.h>\n\n")
 	}
 	fmt.Fprintf(&b, "enum { RANKS = %d };\n\n", g.size)
+	if strings.Contains(functions, "NO_TAG") {
+		fmt.Fprintf(&b, "enum { NO_TAG = %d }; /* which no message has: asked for where a probe found nothing, and may find something here */\n\n", g.noTag())
+	}
 	if g.simgrid {
 		b.WriteString("#include \"simgrid.h\"\n")
 	}
