@@ -2,8 +2,6 @@ package merge_test
 
 import (
 	"context"
-
-	"github.com/reprise-trace/reprise/internal/mixing"
 	. "github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/trace"
 
@@ -406,13 +404,13 @@ func TestRefuseGrammars(t *testing.T) {
 // TestRefuseBlocks does the same for grammars in blocks: the section of the run says that they are.
 func TestRefuseBlocks(t *testing.T) {
 	blocked := changedRun(func(f *forgedTrace) { f.flags = "\x02" })
-	alphabet := mixing.Plain(4)
+	alphabet := sequitur.Plain(4)
 	block := func(grammars ...*sequitur.Grammar) string {
-		var members []mixing.Member
+		var members []sequitur.Member
 		for _, g := range grammars {
-			members = append(members, mixing.Member{Grammar: g})
+			members = append(members, sequitur.Member{Grammar: g})
 		}
-		blocks, ok := mixing.Append(context.Background(), nil, members, alphabet, math.MaxInt)
+		blocks, ok := sequitur.AppendMixed(context.Background(), nil, members, alphabet, math.MaxInt)
 		if !ok {
 			t.Fatal("no block")
 		}

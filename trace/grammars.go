@@ -4,7 +4,6 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/internal/mixing"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -28,7 +27,7 @@ type place struct{ section, offset, size int }
 
 // A readBlock is a block that was read, or a run of blocks that are read together.
 type readBlock struct {
-	members []mixing.Member
+	members []sequitur.Member
 	err     error
 }
 
@@ -89,10 +88,10 @@ func (t *Trace) grammarBytes() uint64 {
 }
 
 // readGrammar reads the grammar of a shape, and its streams if they are in blocks.
-func (t *Trace) readGrammar(number int) (mixing.Member, error) {
+func (t *Trace) readGrammar(number int) (sequitur.Member, error) {
 	all, err := t.grammars()
 	if err != nil {
-		return mixing.Member{}, err
+		return sequitur.Member{}, err
 	}
 	var g *sequitur.Grammar
 	switch {
@@ -106,7 +105,7 @@ func (t *Trace) readGrammar(number int) (mixing.Member, error) {
 		if err != nil {
 			err = layout.Damaged(layout.KindGrammars, 0, err)
 		}
-		return mixing.Member{Grammar: g}, err
+		return sequitur.Member{Grammar: g}, err
 	}
 	p := all.places[number-all.shared.Len()]
 	err = t.sections.ReadShared(layout.KindGrammars, uint64(p.section), func(data []byte) error {
@@ -119,11 +118,11 @@ func (t *Trace) readGrammar(number int) (mixing.Member, error) {
 		}
 		return t.checkGrammar(g)
 	})
-	return mixing.Member{Grammar: g}, err
+	return sequitur.Member{Grammar: g}, err
 }
 
 // readOfBlock reads the block with the grammar of a shape, unless it was read before.
-func (t *Trace) readOfBlock(all *grammars, number int) (mixing.Member, error) {
+func (t *Trace) readOfBlock(all *grammars, number int) (sequitur.Member, error) {
 	run, place := all.blocks.Of(number)
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -133,15 +132,15 @@ func (t *Trace) readOfBlock(all *grammars, number int) (mixing.Member, error) {
 		all.read[run] = b
 	}
 	if b.err != nil {
-		return mixing.Member{}, b.err
+		return sequitur.Member{}, b.err
 	}
 	return b.members[place], nil
 }
 
 // readBlocks reads a run of blocks of grammars.
-func (t *Trace) readBlocks(all *grammars, run int) (list []mixing.Member, err error) {
+func (t *Trace) readBlocks(all *grammars, run int) (list []sequitur.Member, err error) {
 	first, end, shapes := all.blocks.Run(run)
-	p := mixing.NewParser(t.alphabet())
+	p := sequitur.NewMixedParser(t.alphabet())
 	for number := first; number < end && err == nil; number++ {
 		err = t.sections.Read(layout.KindGrammars, uint64(number), func(data []byte) (err error) {
 			data, offset := all.blocks.Block(data, number)
@@ -162,7 +161,7 @@ func (t *Trace) readBlocks(all *grammars, run int) (list []mixing.Member, err er
 }
 
 // checkMembers checks the grammars of blocks, which are those of so many shapes.
-func (t *Trace) checkMembers(all *grammars, list []mixing.Member, shapes int) error {
+func (t *Trace) checkMembers(all *grammars, list []sequitur.Member, shapes int) error {
 	if len(list) != shapes {
 		return layout.Corrupt("%d grammars in a block of %d", len(list), shapes)
 	}

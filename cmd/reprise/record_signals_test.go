@@ -3,6 +3,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,6 +43,48 @@ func TestSignalsOfRanks(t *testing.T) {
 	})
 }
 
+// TestSignalsOfTerminal presses Ctrl-C in a terminal of a launcher, and in one of record: ranks get as many signals in both.
+func TestSignalsOfTerminal(t *testing.T) {
+	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
+		m.Parallel(t)
+		program := m.Build(t, "delivered.c")
+		untraced, directory := t.TempDir(), t.TempDir()
+		line := m.Launch(2, program, untraced)
+		c := exec.CommandContext(t.Context(), line[0], line[1:]...)
+		c.Env = mpitest.LaunchEnvironment(t)
+		want := pressed(t, c, untraced)
+		got := pressed(t, recorder(t, m, []string{"-o", filepath.Join(t.TempDir(), "run.rpz")}, m.Launch(2, program, directory)...), directory)
+		if got != want {
+			t.Errorf("ranks got %q, and %q without record", got, want)
+		}
+	})
+}
+
+// pressed is delivered with a command in a terminal of its own, in which Ctrl-C is pressed.
+func pressed(t *testing.T, c *exec.Cmd, directory string) string {
+	t.Helper()
+	screen, terminal := openTerminal(t)
+	defer screen.Close()
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	c.Stdin, c.Stdout, c.Stderr = terminal, terminal, terminal
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	terminal.Close()
+	said := make(chan string)
+	go func() {
+		text, _ := io.ReadAll(screen) // which ends with an error when nobody has the terminal any more
+		said <- string(text)
+	}()
+	waitFor(t, func() bool { return exists(filepath.Join(directory, "0")) && exists(filepath.Join(directory, "1")) })
+	if _, err := screen.WriteString("\x03"); err != nil {
+		t.Error(err)
+	}
+	_ = c.Wait()
+	t.Logf("%v: %s", c.ProcessState, <-said)
+	return counted(t, directory)
+}
+
 // delivered runs a command that launches delivered.c with a directory, sends it a signal, and returns what the ranks got.
 func delivered(t *testing.T, c *exec.Cmd, which syscall.Signal, group bool, directory string) string {
 	t.Helper()
@@ -61,14 +104,21 @@ func delivered(t *testing.T, c *exec.Cmd, which syscall.Signal, group bool, dire
 		t.Error(err)
 	}
 	_ = c.Wait() // Open MPI ends with 1
+	list := counted(t, directory)
+	t.Logf("%s: %s", list, said.String())
+	return list
+}
+
+// counted returns how many signals ranks got.
+func counted(t *testing.T, directory string) string {
+	t.Helper()
 	var list []string
-	for _, path := range files {
-		got, err := os.ReadFile(path)
+	for _, rank := range []string{"0", "1"} {
+		got, err := os.ReadFile(filepath.Join(directory, rank))
 		if err != nil {
 			t.Fatal(err)
 		}
 		list = append(list, strconv.Itoa(len(got)))
 	}
-	t.Logf("%s: %s", list, said.String())
 	return strings.Join(list, " ")
 }

@@ -1,10 +1,8 @@
-package mixing
+package sequitur
 
 import (
 	"cmp"
 	"slices"
-
-	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // A folder that turns loops writes all of them alike that have the same iterations: none is a loop of equal
@@ -91,7 +89,7 @@ func (f *folder) compare(x, y *item) int {
 }
 
 // firstOf returns the first symbol of an item.
-func firstOf(x *item) sequitur.Symbol {
+func firstOf(x *item) Symbol {
 	for x.body != nil {
 		x = &x.body[0]
 	}

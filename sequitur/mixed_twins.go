@@ -1,4 +1,4 @@
-package mixing
+package sequitur
 
 import (
 	"math/bits"

@@ -1,10 +1,8 @@
-package mixing
+package sequitur
 
 import (
 	"math/bits"
 	"slices"
-
-	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // What is coded besides the classes of symbols, which follow.
@@ -49,7 +47,7 @@ type sequenceModel struct {
 	mixer
 	alphabet Alphabet
 	variants [][]uint32 // of each class
-	symbols  [][]sequitur.Symbol
+	symbols  [][]Symbol
 
 	groups  markGroups
 	history matcher
@@ -329,7 +327,7 @@ func (m *sequenceModel) enter(s uint32) {
 }
 
 // member codes which symbol of a class follows.
-func (m *sequenceModel) member(class uint32, s sequitur.Symbol) sequitur.Symbol {
+func (m *sequenceModel) member(class uint32, s Symbol) Symbol {
 	variants := m.variants[class]
 	group := m.alphabet.Group[class]
 	own, ok := m.lastOf[group]
@@ -343,7 +341,7 @@ func (m *sequenceModel) member(class uint32, s sequitur.Symbol) sequitur.Symbol 
 		i = m.memberBits(class, i, m.placeOf(variants, after), m.placeOf(variants, at), m.recentPlace(variants))
 	}
 	if i >= len(variants) {
-		return sequitur.MaxSymbol + 1
+		return MaxSymbol + 1
 	}
 	m.variant = variants[i]
 	m.lastOf[group] = m.variant
