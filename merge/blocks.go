@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/mixing"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -293,7 +294,7 @@ func storedSize(contents [][]byte) int {
 
 // blocks returns the sections of grammars in blocks, nil if they take more than most bytes, or are
 // more than a trace may have.
-func (m *model) blocks(ctx context.Context, most int, alphabet sequitur.Alphabet) [][]byte {
+func (m *model) blocks(ctx context.Context, most int, alphabet mixing.Alphabet) [][]byte {
 	var (
 		blocks [][]byte
 		sizes  []int
@@ -302,7 +303,7 @@ func (m *model) blocks(ctx context.Context, most int, alphabet sequitur.Alphabet
 	for members := range m.blockMembers() {
 		before := len(blocks)
 		var ok bool
-		blocks, ok = sequitur.AppendMixed(ctx, blocks, members, alphabet, most-all)
+		blocks, ok = mixing.Append(ctx, blocks, members, alphabet, most-all)
 		if !ok || len(blocks) > layout.MaxBlocks || ctx.Err() != nil {
 			return nil
 		}
@@ -321,9 +322,9 @@ func (m *model) blocks(ctx context.Context, most int, alphabet sequitur.Alphabet
 }
 
 // blockMembers returns an iterator over the members of each block.
-func (m *model) blockMembers() iter.Seq[[]sequitur.Member] {
-	return func(yield func([]sequitur.Member) bool) {
-		var members []sequitur.Member
+func (m *model) blockMembers() iter.Seq[[]mixing.Member] {
+	return func(yield func([]mixing.Member) bool) {
+		var members []mixing.Member
 		symbols, values := 0, 0
 		for i := range m.forest.Len() {
 			x, n := m.member(i), 0
@@ -344,8 +345,8 @@ func (m *model) blockMembers() iter.Seq[[]sequitur.Member] {
 }
 
 // member returns the grammar of a shape and its streams, as they stand in a block.
-func (m *model) member(shape int) sequitur.Member {
-	x := sequitur.Member{Grammar: m.forest.Grammar(shape)}
+func (m *model) member(shape int) mixing.Member {
+	x := mixing.Member{Grammar: m.forest.Grammar(shape)}
 	if m.streams != nil && m.streams.inBlocks != nil {
 		x.Streams = m.streams.ofMember(m.shapes[shape])
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/mixing"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -149,7 +150,7 @@ func (a *Accumulator) sizeInBlocks(ctx context.Context, shapes []*shape, argumen
 	}
 	size, alphabet := e.sections.size(), table.Alphabet()
 	for members := range e.model.blockMembers() {
-		n, ok := sequitur.MixedLen(ctx, members, alphabet)
+		n, ok := mixing.Len(ctx, members, alphabet)
 		if !ok {
 			return math.MaxInt
 		}

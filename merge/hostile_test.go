@@ -2,6 +2,8 @@ package merge_test
 
 import (
 	"context"
+
+	"github.com/reprise-trace/reprise/internal/mixing"
 	. "github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/trace"
 
@@ -404,13 +406,13 @@ func TestRefuseGrammars(t *testing.T) {
 // TestRefuseBlocks does the same for grammars in blocks: the section of the run says that they are.
 func TestRefuseBlocks(t *testing.T) {
 	blocked := changedRun(func(f *forgedTrace) { f.flags = "\x02" })
-	alphabet := sequitur.Plain(4)
+	alphabet := mixing.Plain(4)
 	block := func(grammars ...*sequitur.Grammar) string {
-		var members []sequitur.Member
+		var members []mixing.Member
 		for _, g := range grammars {
-			members = append(members, sequitur.Member{Grammar: g})
+			members = append(members, mixing.Member{Grammar: g})
 		}
-		blocks, ok := sequitur.AppendMixed(context.Background(), nil, members, alphabet, math.MaxInt)
+		blocks, ok := mixing.Append(context.Background(), nil, members, alphabet, math.MaxInt)
 		if !ok {
 			t.Fatal("no block")
 		}

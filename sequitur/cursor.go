@@ -167,13 +167,14 @@ func (b *Builder) AppendLoop(body []Run, n uint64) {
 		}
 		return
 	}
-	b.repeat(n, length, func() (predicted, more bool) { return b.appendRound(body), true })
+	b.Repeat(n, length, func() (predicted, more bool) { return b.appendRound(body), true })
 }
 
-// repeat adds a loop of n rounds, of length symbols each, that round adds. It reports, as
-// round does, whether the prediction held, so that nothing but the cursor and the count of
-// the open run changed. It stops if round says that there is no more.
-func (b *Builder) repeat(n, length uint64, round func() (predicted, more bool)) (predicted bool) {
+// Repeat adds a loop of n rounds, of length symbols each, that round adds: the same ones
+// each time it is called, which is a few times whatever n is once it reports that all of
+// them were predicted, as [Builder.AppendRun] and Repeat do. Repeat stops if round says
+// that there is no more.
+func (b *Builder) Repeat(n, length uint64, round func() (predicted, more bool)) (predicted bool) {
 	b.leaveFlat()
 	defer func(no bool) {
 		b.noFlat, b.flatLong = no, b.open.ref // to write it down again after each loop would take longer than the loop

@@ -22,8 +22,7 @@
 // A [Sum] adds something up over the sequence, in the time of reading the grammar: counts,
 // times, fingerprints, whatever is a monoid. It tells the sum before any position, and the
 // position of a sum. A [Forest] is several grammars that are encoded
-// together, so that what they have in common takes little room. [AppendMixed] makes that
-// smaller where they nearly repeat, and takes longer.
+// together, so that what they have in common takes little room.
 //
 // docs/format.md has the encodings.
 //
@@ -60,14 +59,11 @@
 // is longer than [Options.MaxLen], allocates memory in proportion to the bytes
 // it was given, and accepts only rules that make every level of an expansion
 // yield symbols, so that reading k symbols takes O(k + depth) steps whoever
-// wrote the grammar. No method recurses, but for those of nested loops, of which there are
-// 256 inside one another at most.
+// wrote the grammar. No method recurses.
 //
 // A few bytes of a forest's pieces can stand for many symbols. [ParseShared] and
 // [Shared.ParseMember] accept at most [Options.MaxSymbols] for a piece, and then
-// the same holds as for Parse. What they compare tokens with is bounded. A [MixedParser] accepts
-// as many items of nested loops as a block, of some bytes, may have: 2¹⁶, and 2¹¹ for each
-// byte, but 2¹⁸ at most.
+// the same holds as for Parse. What they compare tokens with is bounded.
 //
 // # Source
 //

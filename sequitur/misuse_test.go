@@ -1,7 +1,6 @@
 package sequitur_test
 
 import (
-	"context"
 	"math"
 	"testing"
 
@@ -48,10 +47,6 @@ func TestMisuse(t *testing.T) {
 		"summing up at no places":       func() { sequitur.NewSumAt[int](nil, nil, nil) },
 		"text to nothing":               func() { g.WriteText(nil, nil) },
 		"graph to nothing":              func() { g.WriteDOT(nil, nil) },
-		"alphabet of -1":                func() { sequitur.Plain(-1) },
-		"mixing members of nil": func() {
-			sequitur.AppendMixed(context.Background(), nil, []sequitur.Member{{}}, sequitur.Plain(4), 100)
-		},
 	})
 	misuse.Harmless(t, map[string]func(){
 		"after the end": func() {
@@ -104,9 +99,6 @@ func TestMisuse(t *testing.T) {
 			shared.ParseMember(nil, 9)
 			d := wire.NewDecoder("test", nil)
 			sequitur.DecodeShared(&d, sequitur.Options{})
-			sequitur.NewMixedParser(sequitur.Plain(0)).Parse(nil)
-			sequitur.NewMixedParser(sequitur.Plain(0)).Members()
-			sequitur.AppendMixed(context.Background(), nil, nil, sequitur.Plain(0), 0)
 		},
 	})
 }

@@ -88,11 +88,10 @@ func (b *Builder) appendNext(s Symbol) {
 
 // AppendRun adds s n times to the end of the input, in the same time whatever n
 // is. It panics if s exceeds [MaxSymbol] or the input becomes longer than
-// 2⁶³−1 symbols.
-func (b *Builder) AppendRun(s Symbol, n uint64) {
-	if n > 0 {
-		b.append(s, n)
-	}
+// 2⁶³−1 symbols. It reports whether the run was predicted: whether the grammar is
+// the same but for the count of its last symbol.
+func (b *Builder) AppendRun(s Symbol, n uint64) (predicted bool) {
+	return n == 0 || b.append(s, n)
 }
 
 // Symbols returns how many symbols b holds on right-hand sides, which is nearly what

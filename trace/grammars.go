@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/mixing"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -27,7 +28,7 @@ type place struct{ section, offset, size int }
 
 // A readBlock is a block that was read, or a run of blocks that are read together.
 type readBlock struct {
-	members []sequitur.Member
+	members []mixing.Member
 	err     error
 }
 
@@ -88,10 +89,10 @@ func (t *Trace) grammarBytes() uint64 {
 }
 
 // readGrammar reads the grammar of a shape, and its streams if they are in blocks.
-func (t *Trace) readGrammar(number int) (sequitur.Member, error) {
+func (t *Trace) readGrammar(number int) (mixing.Member, error) {
 	all, err := t.grammars()
 	if err != nil {
-		return sequitur.Member{}, err
+		return mixing.Member{}, err
 	}
 	var g *sequitur.Grammar
 	switch {
@@ -105,7 +106,7 @@ func (t *Trace) readGrammar(number int) (sequitur.Member, error) {
 		if err != nil {
 			err = layout.Damaged(layout.KindGrammars, 0, err)
 		}
-		return sequitur.Member{Grammar: g}, err
+		return mixing.Member{Grammar: g}, err
 	}
 	p := all.places[number-all.shared.Len()]
 	err = t.sections.ReadShared(layout.KindGrammars, uint64(p.section), func(data []byte) error {
@@ -118,11 +119,11 @@ func (t *Trace) readGrammar(number int) (sequitur.Member, error) {
 		}
 		return t.checkGrammar(g)
 	})
-	return sequitur.Member{Grammar: g}, err
+	return mixing.Member{Grammar: g}, err
 }
 
 // readOfBlock reads the block with the grammar of a shape, unless it was read before.
-func (t *Trace) readOfBlock(all *grammars, number int) (sequitur.Member, error) {
+func (t *Trace) readOfBlock(all *grammars, number int) (mixing.Member, error) {
 	run, place := all.blocks.Of(number)
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -132,15 +133,15 @@ func (t *Trace) readOfBlock(all *grammars, number int) (sequitur.Member, error) 
 		all.read[run] = b
 	}
 	if b.err != nil {
-		return sequitur.Member{}, b.err
+		return mixing.Member{}, b.err
 	}
 	return b.members[place], nil
 }
 
 // readBlocks reads a run of blocks of grammars.
-func (t *Trace) readBlocks(all *grammars, run int) (list []sequitur.Member, err error) {
+func (t *Trace) readBlocks(all *grammars, run int) (list []mixing.Member, err error) {
 	first, end, shapes := all.blocks.Run(run)
-	p := sequitur.NewMixedParser(t.alphabet())
+	p := mixing.NewParser(t.alphabet())
 	for number := first; number < end && err == nil; number++ {
 		err = t.sections.Read(layout.KindGrammars, uint64(number), func(data []byte) (err error) {
 			data, offset := all.blocks.Block(data, number)
@@ -161,7 +162,7 @@ func (t *Trace) readBlocks(all *grammars, run int) (list []sequitur.Member, err 
 }
 
 // checkMembers checks the grammars of blocks, which are those of so many shapes.
-func (t *Trace) checkMembers(all *grammars, list []sequitur.Member, shapes int) error {
+func (t *Trace) checkMembers(all *grammars, list []mixing.Member, shapes int) error {
 	if len(list) != shapes {
 		return layout.Corrupt("%d grammars in a block of %d", len(list), shapes)
 	}

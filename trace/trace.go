@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/mixing"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
@@ -62,7 +63,7 @@ type Trace struct {
 
 	sections  *layout.Sections
 	grammars  func() (*grammars, error)
-	alphabet  func() sequitur.Alphabet         // of the signatures
+	alphabet  func() mixing.Alphabet           // of the signatures
 	summaries func() (layout.Summaries, error) // as the file has them
 	spread    func() (layout.Summaries, error) // those of functions at all of their signatures
 	rankTimes func() (*layout.RankTimes, error)

@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/mixing"
 	"github.com/reprise-trace/reprise/internal/test/forged"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
@@ -137,7 +138,7 @@ func TestHugeBlocks(t *testing.T) {
 	for range 250_000 {
 		b.Append(sequitur.Symbol(r.IntN(2)))
 	}
-	blocks, ok := sequitur.AppendMixed(context.Background(), nil, []sequitur.Member{{Grammar: b.Finish()}}, sequitur.Plain(2), math.MaxInt)
+	blocks, ok := mixing.Append(context.Background(), nil, []mixing.Member{{Grammar: b.Finish()}}, mixing.Plain(2), math.MaxInt)
 	if !ok {
 		t.Fatal("no block")
 	}
@@ -154,7 +155,7 @@ func TestManySymbols(t *testing.T) {
 	for i := range uint64(symbols) {
 		b.AppendRun(sequitur.Symbol(i&1), 1+i/2) // which repeats nowhere
 	}
-	blocks, ok := sequitur.AppendMixed(context.Background(), nil, []sequitur.Member{{Grammar: b.Finish()}}, sequitur.Plain(2), math.MaxInt)
+	blocks, ok := mixing.Append(context.Background(), nil, []mixing.Member{{Grammar: b.Finish()}}, mixing.Plain(2), math.MaxInt)
 	if !ok || len(blocks) != 1 {
 		t.Fatal("no block")
 	}
@@ -175,7 +176,7 @@ func TestWrongBlock(t *testing.T) {
 	for i := range uint64(symbols) {
 		b.AppendRun(sequitur.Symbol(i&1), 1+i/2)
 	}
-	blocks, ok := sequitur.AppendMixed(context.Background(), nil, []sequitur.Member{{Grammar: b.Finish()}}, sequitur.Plain(2), math.MaxInt)
+	blocks, ok := mixing.Append(context.Background(), nil, []mixing.Member{{Grammar: b.Finish()}}, mixing.Plain(2), math.MaxInt)
 	if !ok {
 		t.Fatal("no block")
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/internal/mixing"
 )
 
 // How many signatures are compared for an Alphabet, and with the handles of how many classes left
@@ -19,7 +19,7 @@ const (
 // equal but for their handles of one class, such as requests, are of a class. It takes the
 // class of handles that makes the fewest classes of signatures. Signatures of a class have the
 // same streams.
-func (t *Table) Alphabet() sequitur.Alphabet {
+func (t *Table) Alphabet() mixing.Alphabet {
 	a := t.classes()
 	if t.Streams == nil || !t.Streams.InBlocks {
 		return a
@@ -35,9 +35,9 @@ func (t *Table) Alphabet() sequitur.Alphabet {
 }
 
 // classes returns the classes of signatures.
-func (t *Table) classes() sequitur.Alphabet {
+func (t *Table) classes() mixing.Alphabet {
 	if len(t.Functions) > maxAlphabet {
-		return sequitur.Plain(len(t.Functions))
+		return mixing.Plain(len(t.Functions))
 	}
 	best := t.alphabet("")
 	classes := t.handleClasses()
@@ -73,9 +73,9 @@ func handleClass(t cst.Type) string {
 }
 
 // alphabet is Alphabet with handles of a class.
-func (t *Table) alphabet(handles string) sequitur.Alphabet {
+func (t *Table) alphabet(handles string) mixing.Alphabet {
 	var (
-		a             = sequitur.Alphabet{Class: make([]uint32, len(t.Functions)), Variant: make([]uint32, len(t.Functions))}
+		a             = mixing.Alphabet{Class: make([]uint32, len(t.Functions)), Variant: make([]uint32, len(t.Functions))}
 		classes       = make(map[string]uint32)
 		variants      = make(map[string]uint32)
 		taken         = make(map[[2]uint32]bool)

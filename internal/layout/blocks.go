@@ -3,8 +3,8 @@ package layout
 import (
 	"sort"
 
+	"github.com/reprise-trace/reprise/internal/mixing"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // Blocks say in which blocks of package sequitur the grammar of a shape is: in one, or in several that are read
@@ -52,8 +52,8 @@ func ParseBlocks(data []byte, shapes int) (Blocks, error) {
 			together = 0
 		case i == 0:
 			d.Corrupt(at, "shapes of a block", "0 of the first")
-		case together == sequitur.MaxParts:
-			d.Limit(at, "shapes of a block", "more than %d blocks that are read together", sequitur.MaxParts)
+		case together == mixing.MaxParts:
+			d.Limit(at, "shapes of a block", "more than %d blocks that are read together", mixing.MaxParts)
 			return b, d.Err()
 		}
 		together++

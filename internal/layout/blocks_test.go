@@ -5,16 +5,16 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/mixing"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // TestBlocksTogether checks that no more blocks are read together than are written.
 func TestBlocksTogether(t *testing.T) {
-	for blocks := 1; blocks <= sequitur.MaxParts+1; blocks++ {
+	for blocks := 1; blocks <= mixing.MaxParts+1; blocks++ {
 		sizes := slices.Concat([]int{1, 2}, make([]int, blocks-1), []int{1})
 		b, err := ParseBlocks(AppendBlocks(nil, sizes), 4)
-		if blocks > sequitur.MaxParts {
+		if blocks > mixing.MaxParts {
 			if !errors.Is(err, wire.ErrLimit) {
 				t.Errorf("%d: %v", blocks, err)
 			}

@@ -1,8 +1,10 @@
-package sequitur
+package mixing
 
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // What is coded besides the classes of symbols, which follow.
@@ -47,7 +49,7 @@ type sequenceModel struct {
 	mixer
 	alphabet Alphabet
 	variants [][]uint32 // of each class
-	symbols  [][]Symbol
+	symbols  [][]sequitur.Symbol
 
 	groups  markGroups
 	history matcher
@@ -327,7 +329,7 @@ func (m *sequenceModel) enter(s uint32) {
 }
 
 // member codes which symbol of a class follows.
-func (m *sequenceModel) member(class uint32, s Symbol) Symbol {
+func (m *sequenceModel) member(class uint32, s sequitur.Symbol) sequitur.Symbol {
 	variants := m.variants[class]
 	group := m.alphabet.Group[class]
 	own, ok := m.lastOf[group]
@@ -341,7 +343,7 @@ func (m *sequenceModel) member(class uint32, s Symbol) Symbol {
 		i = m.memberBits(class, i, m.placeOf(variants, after), m.placeOf(variants, at), m.recentPlace(variants))
 	}
 	if i >= len(variants) {
-		return MaxSymbol + 1
+		return sequitur.MaxSymbol + 1
 	}
 	m.variant = variants[i]
 	m.lastOf[group] = m.variant

@@ -1,13 +1,15 @@
-package sequitur
+package mixing
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// A MixedParser reads the blocks that [AppendMixed] appended at once, one after the other.
-type MixedParser struct {
+// A Parser reads the blocks that [Append] appended at once, one after the other.
+type Parser struct {
 	alphabet Alphabet
 	members  []Member
 	last     *openMember // nil if it does not go on in the next block
@@ -20,25 +22,25 @@ type openMember struct {
 	length  uint64
 }
 
-// NewMixedParser returns a MixedParser for blocks that were made with the Alphabet.
-func NewMixedParser(a Alphabet) *MixedParser { return &MixedParser{alphabet: a} }
+// NewParser returns a Parser for blocks that were made with the Alphabet.
+func NewParser(a Alphabet) *Parser { return &Parser{alphabet: a} }
 
-// Members returns the members of the blocks that were read, or a [*ParseError] if the last one goes on in another block.
-func (p *MixedParser) Members() ([]Member, error) {
+// Members returns the members of the blocks that were read, or a [*wire.Error] if the last one goes on in another block.
+func (p *Parser) Members() ([]Member, error) {
 	if p.last != nil {
-		d := wire.NewDecoder(pkg, nil)
+		d := wire.NewDecoder("mixing", nil)
 		d.Corrupt(0, "members", "the last one goes on, but there are no more blocks")
 		return nil, d.Err()
 	}
 	return p.members, nil
 }
 
-// Parse reads the next block. An error from Parse is a [*ParseError], and there are no members then.
-func (p *MixedParser) Parse(data []byte) error {
-	d := wire.NewDecoder(pkg, data)
+// Parse reads the next block. An error from Parse is a [*wire.Error], and there are no members then.
+func (p *Parser) Parse(data []byte) error {
+	d := wire.NewDecoder("mixing", data)
 	members, last := p.parse(&d, data)
 	if err := d.Err(); err != nil {
-		*p = MixedParser{alphabet: p.alphabet}
+		*p = Parser{alphabet: p.alphabet}
 		return err
 	}
 	p.members, p.last = members, last
@@ -46,7 +48,7 @@ func (p *MixedParser) Parse(data []byte) error {
 }
 
 // parse returns the members after the next block, and the last one if it goes on.
-func (p *MixedParser) parse(d *wire.Decoder, data []byte) (members []Member, last *openMember) {
+func (p *Parser) parse(d *wire.Decoder, data []byte) (members []Member, last *openMember) {
 	at := d.Offset()
 	head := d.Uvarint("table")
 	size := head & (1<<headLevel - 1) >> 1
@@ -159,7 +161,7 @@ func (r *mixedReader) read(at int) (list []item, ends bool) {
 			return *top, s == markEnd
 		case s >= firstClass && s < uint32(len(r.lastAt)):
 			symbol := r.member(s-firstClass, 0)
-			if symbol > MaxSymbol {
+			if symbol > sequitur.MaxSymbol {
 				r.d.Corrupt(at, "member", "no such symbol of class %d", s-firstClass)
 				return nil, false
 			}
@@ -184,5 +186,5 @@ func (r *mixedReader) add(lists [][]item, x item) {
 // fits reports whether a sequence may have so many times so many symbols.
 func fits(length, times uint64) bool {
 	hi, n := bits.Mul64(length, times)
-	return hi == 0 && n <= maxLen
+	return hi == 0 && n <= math.MaxInt64
 }

@@ -1,4 +1,4 @@
-package sequitur
+package mixing
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // Limits of a block.
@@ -39,28 +40,23 @@ func mostItems(size int) int {
 
 // A Member is one of the sequences of a block.
 type Member struct {
-	Grammar *Grammar
+	Grammar *sequitur.Grammar
 
 	// Streams has the values of each stream of the [Alphabet], in the order of the symbols that
 	// take them. It is nil if there are no streams.
 	Streams [][]uint32
 }
 
-// AppendMixed appends a block with sequences, each predicted by what came before it in the
-// block, and returns the extended slice. It is smaller than a [Forest] where
-// sequences nearly repeat, or differ in little, and takes a microsecond or two for each
-// symbol of a sequence as nested loops, to write and to read. If sequences are too long for a block, it
-// appends up to four, each predicted alone. The Alphabet has all symbols.
+// Append appends a block with sequences to dst and returns the extended slice. If sequences are too long for a block, it
+// appends up to [MaxParts], each predicted alone. The Alphabet has all symbols.
 // It reports false, and appends nothing, if the blocks are longer than most bytes, if a sequence
-// is too long as nested loops, or if its grammar is not the one that a Builder makes of it: then
+// is too long as nested loops, or if its grammar is not the one that a [sequitur.Builder] makes of it: then
 // it cannot be read from such a block. It also does if ctx is done. It panics if a member has no grammar.
-//
-// A bit is predicted in several contexts, and the predictions are mixed, as in M. Mahoney,
-// "Adaptive Weighing of Context Models for Lossless Data Compression", TR CS-2005-16,
-// Florida Institute of Technology, 2005.
-func AppendMixed(ctx context.Context, dst [][]byte, members []Member, a Alphabet, most int) (blocks [][]byte, ok bool) {
+func Append(ctx context.Context, dst [][]byte, members []Member, a Alphabet, most int) (blocks [][]byte, ok bool) {
 	for _, m := range members {
-		mustAll([]*Grammar{m.Grammar})
+		if m.Grammar == nil {
+			panic("mixing: a member without a grammar")
+		}
 	}
 	w := mixedWriter{ctx: ctx, members: members, alphabet: a, most: most}
 	if !w.prepare(MaxParts) {
@@ -74,9 +70,9 @@ func AppendMixed(ctx context.Context, dst [][]byte, members []Member, a Alphabet
 	return append(dst, blocks...), true
 }
 
-// MixedLen returns about how many bytes [AppendMixed] appends, of a block in the first form, in half the time, and whether it appends
+// Len returns about how many bytes [Append] appends, of a block in the first form, in half the time, and whether it appends
 // anything: to compare what could be done with sequences.
-func MixedLen(ctx context.Context, members []Member, a Alphabet) (n int, ok bool) {
+func Len(ctx context.Context, members []Member, a Alphabet) (n int, ok bool) {
 	w := mixedWriter{ctx: ctx, members: members, alphabet: a, most: math.MaxInt}
 	if !w.prepare(1) {
 		return 0, false
@@ -121,7 +117,7 @@ func (w *mixedWriter) prepare(parts int) bool {
 // whether there may be so many.
 func (w *mixedWriter) itemsOf(how folding) (lists [][]item, n int, ok bool) {
 	for _, x := range w.members {
-		list, ok := x.Grammar.items(w.mostParts*maxItems, how)
+		list, ok := itemsOf(x.Grammar, w.mostParts*maxItems, how)
 		if n += countItems(list) + 1 + len(x.Streams); !ok || n > w.mostParts*maxItems || w.ctx.Err() != nil {
 			return nil, 0, false
 		}
@@ -232,7 +228,7 @@ func countItems(list []item) int {
 }
 
 // rebuilds reports whether g is the grammar that is made of n items.
-func rebuilds(g *Grammar, list []item, n int) bool {
+func rebuilds(g *sequitur.Grammar, list []item, n int) bool {
 	b := nestBuilder{left: fewRounds + roundsPerItem*n}
 	b.append(list)
 	return b.left >= 0 && b.Finish().Equal(g)

@@ -1,4 +1,4 @@
-package sequitur
+package mixing
 
 import (
 	"sync"

@@ -1,9 +1,10 @@
-package sequitur
+package mixing
 
 import (
 	"math"
 	"testing"
 
+	"github.com/reprise-trace/reprise/sequitur"
 	"pgregory.net/rapid"
 )
 
@@ -24,13 +25,13 @@ func drawItems(t *rapid.T, depth int) []item {
 			list = append(list, item{body: body, length: length, count: rapid.Uint64Range(1, 9).Draw(t, "rounds")})
 			continue
 		}
-		list = append(list, item{symbol: Symbol(rapid.IntRange(0, 4).Draw(t, "symbol")), count: rapid.Uint64Range(1, 3).Draw(t, "count")})
+		list = append(list, item{symbol: sequitur.Symbol(rapid.IntRange(0, 4).Draw(t, "symbol")), count: rapid.Uint64Range(1, 3).Draw(t, "count")})
 	}
 	return list
 }
 
 // appendAll appends what items stand for, run by run.
-func appendAll(b *Builder, list []item) {
+func appendAll(b *sequitur.Builder, list []item) {
 	for _, x := range list {
 		if x.body == nil {
 			b.AppendRun(x.symbol, x.count)
@@ -47,7 +48,7 @@ func appendAll(b *Builder, list []item) {
 func TestNest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := drawItems(t, 3)
-		var b Builder
+		var b sequitur.Builder
 		appendAll(&b, list)
 		want := b.Finish()
 		for _, how := range []folding{{unrolled: fewTimes}, {unrolled: manyTimes}, {fewTimes, true}, {manyTimes, true}} {
@@ -57,7 +58,7 @@ func TestNest(t *testing.T) {
 				t.Fatalf("%v, not %v", got, want)
 			}
 			var ok bool
-			if list, ok = want.items(math.MaxInt, how); !ok {
+			if list, ok = itemsOf(want, math.MaxInt, how); !ok {
 				t.Fatal("no items")
 			}
 		}

@@ -1,4 +1,4 @@
-package sequitur
+package mixing
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // numbers returns the values of a stream: multiples of a step.
@@ -46,7 +47,7 @@ func TestMixedValues(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			a := Plain(1)
 			a.Values, a.Streams = tt.values, [][]int{[]int{0, 1}[:len(tt.values)]}
-			x := Member{Grammar: build(make([]Symbol, symbols)), Streams: make([][]uint32, len(tt.values))}
+			x := Member{Grammar: build(make([]sequitur.Symbol, symbols)), Streams: make([][]uint32, len(tt.values))}
 			for i := range symbols {
 				before := uint32(0)
 				for stream, number := range tt.number {
@@ -54,7 +55,7 @@ func TestMixedValues(t *testing.T) {
 					x.Streams[stream] = append(x.Streams[stream], before)
 				}
 			}
-			block, ok := one(AppendMixed(context.Background(), nil, []Member{x}, a, math.MaxInt))
+			block, ok := one(Append(context.Background(), nil, []Member{x}, a, math.MaxInt))
 			if most := tt.most*tt.bits*symbols/8 + 150; !ok || float64(len(block)) > most {
 				t.Errorf("%d bytes, more than %.0f", len(block), most)
 			}
@@ -97,8 +98,8 @@ func TestRefuseValues(t *testing.T) {
 		err  error
 		text string
 	}{
-		{"TooMany", block(3, 1<<18), ErrLimit, "more items or values"},
-		{"Outside", block(4, 100), ErrCorrupt, "a value that there is not"},
+		{"TooMany", block(3, 1<<18), wire.ErrLimit, "more items or values"},
+		{"Outside", block(4, 100), wire.ErrCorrupt, "a value that there is not"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -127,14 +128,14 @@ func TestRefuseStreams(t *testing.T) {
 		}
 		return m.Finish()
 	}
-	if _, err := parseMixed(block(members), a); !errors.Is(err, ErrLimit) {
+	if _, err := parseMixed(block(members), a); !errors.Is(err, wire.ErrLimit) {
 		t.Errorf("%d streams of %d members: %v", streams, members, err)
 	}
-	few := Member{build([]Symbol{0}), make([][]uint32, streams)}
+	few := Member{build([]sequitur.Symbol{0}), make([][]uint32, streams)}
 	if list, err := parseMixed(block(20), a); err != nil || len(list) != 20 || !equalMembers(list[0], few) {
 		t.Errorf("20 members are refused: %v", err)
 	}
-	if _, ok := AppendMixed(context.Background(), nil, slices.Repeat([]Member{few}, members), a, math.MaxInt); ok {
+	if _, ok := Append(context.Background(), nil, slices.Repeat([]Member{few}, members), a, math.MaxInt); ok {
 		t.Errorf("%d members are written", members)
 	}
 }
@@ -157,9 +158,9 @@ func TestValuesCollide(t *testing.T) {
 func TestValuesHeld(t *testing.T) {
 	a := Plain(2)
 	a.Streams, a.Values = [][]int{{0}, nil}, [][]int64{{3, 5}}
-	g := build([]Symbol{0, 1, 0})
+	g := build([]sequitur.Symbol{0, 1, 0})
 	for _, streams := range [][][]uint32{nil, {{0}}, {{0, 1, 1}}, {{0, 2}}, {{0, 1}, {}}} {
-		if _, ok := AppendMixed(context.Background(), nil, []Member{{g, streams}}, a, math.MaxInt); ok {
+		if _, ok := Append(context.Background(), nil, []Member{{g, streams}}, a, math.MaxInt); ok {
 			t.Errorf("%v is written", streams)
 		}
 	}

@@ -1,10 +1,11 @@
-package sequitur
+package mixing
 
 import (
 	"math/bits"
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // maxSteps is how many steps there may be from one item to the next, and from the end of a loop to its
@@ -106,7 +107,7 @@ func (m *sequenceModel) values(list []item) {
 }
 
 // valuesOf codes the values that a symbol takes.
-func (m *sequenceModel) valuesOf(s Symbol) {
+func (m *sequenceModel) valuesOf(s sequitur.Symbol) {
 	v := &m.value
 	before := taken{stream: -1}
 	for _, stream := range m.alphabet.Streams[m.alphabet.Class[s]] {
@@ -178,7 +179,7 @@ func numberOf(values []int64, v int64) uint32 {
 }
 
 // valueOf codes a value of a stream, by its number in a Member. The symbol took the one before.
-func (m *sequenceModel) valueOf(stream int, s Symbol, before taken, n uint32) uint32 {
+func (m *sequenceModel) valueOf(stream int, s sequitur.Symbol, before taken, n uint32) uint32 {
 	class := m.alphabet.Class[s]
 	t := m.context(stream, class, before)
 	x, c, w := uint64(stream), uint64(class), hash(uint64(int64(before.stream)), uint64(before.number))

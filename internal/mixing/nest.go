@@ -1,16 +1,17 @@
-package sequitur
+package mixing
 
 import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // An item is a run of a symbol or, with a body, a loop. A list of items is a sequence as
 // nested loops: unlike a grammar, it does not say what parts have in common that do not
 // follow each other.
 type item struct {
-	symbol Symbol
+	symbol sequitur.Symbol
 	takes  bool // there are values for it in a block
 	body   []item
 	length uint64 // of the body, in symbols
@@ -31,20 +32,20 @@ type folding struct {
 	turned   bool   // loops are alike wherever they begin, as addTurned says
 }
 
-// items returns the sequence of g as nested loops, with the symbols on right-hand sides
+// itemsOf returns the sequence of g as nested loops, with the symbols on right-hand sides
 // that repeat a rule more often than unrolled as loops, and whether these are few enough before they are folded, a
 // loop being two more than its body: no more than twice most, and no more loops inside one another than there may be.
-func (g *Grammar) items(most int, how folding) ([]item, bool) {
-	if len(g.ends) == 0 {
+func itemsOf(g *sequitur.Grammar, most int, how folding) ([]item, bool) {
+	if g.Rules() == 0 {
 		return nil, true
 	}
 	var (
-		lists = make([][]item, len(g.ends))
-		sizes = make([]uint64, len(g.ends))
-		depth = make([]int, len(g.ends))
-		order = make(map[Symbol]int)
+		lists = make([][]item, g.Rules())
+		sizes = make([]uint64, g.Rules())
+		depth = make([]int, g.Rules())
+		order = make(map[sequitur.Symbol]int)
 	)
-	for r := range g.ends {
+	for r := range g.Rules() {
 		size := uint64(0)
 		for t := range g.Body(r) {
 			switch {
@@ -66,21 +67,21 @@ func (g *Grammar) items(most int, how folding) ([]item, bool) {
 	for i, s := range g.FirstUse() {
 		order[s] = i
 	}
-	for r := range g.ends {
+	for r := range g.Rules() {
 		f := folder{folding: how, list: make([]item, 0, min(sizes[r], maxItems)), order: order, loop: -1}
-		g.foldRule(&f, r, lists)
+		f.addRule(g, r, lists)
 		lists[r] = f.list
 	}
 	return lists[len(lists)-1], true
 }
 
-// foldRule adds what rule r generates, given that of those before it.
-func (g *Grammar) foldRule(f *folder, r int, lists [][]item) {
+// addRule adds what rule r generates, given that of those before it.
+func (f *folder) addRule(g *sequitur.Grammar, r int, lists [][]item) {
 	for t := range g.Body(r) {
 		if t.Rule < 0 {
 			f.add(item{symbol: t.Symbol, count: t.Count})
 		} else {
-			f.add(item{body: lists[t.Rule], length: g.length(ruleRef(uint32(t.Rule))), count: t.Count})
+			f.add(item{body: lists[t.Rule], length: g.RuleLen(t.Rule), count: t.Count})
 		}
 	}
 }
@@ -91,8 +92,8 @@ func (g *Grammar) foldRule(f *folder, r int, lists [][]item) {
 type folder struct {
 	folding
 	list  []item
-	order map[Symbol]int // of the first uses of symbols
-	loop  int            // where the last loop was added, −1 before one was
+	order map[sequitur.Symbol]int // of the first uses of symbols
+	loop  int                     // where the last loop was added, −1 before one was
 }
 
 const (
@@ -244,7 +245,7 @@ func equalBodies(x, y []item) bool {
 // A nestBuilder makes the grammar of nested loops that a Builder makes of the sequence. It
 // takes the time of a few rounds of each loop, unless the loops were made to keep it busy.
 type nestBuilder struct {
-	Builder
+	sequitur.Builder
 	left int // runs to append before it gives up
 }
 
@@ -256,10 +257,10 @@ func (b *nestBuilder) append(list []item) (predicted bool) {
 			return false
 		}
 		if x.body == nil {
-			predicted = b.Builder.append(x.symbol, x.count) && predicted
+			predicted = b.AppendRun(x.symbol, x.count) && predicted
 			continue
 		}
-		held := b.repeat(x.count, x.length, func() (predicted, more bool) {
+		held := b.Repeat(x.count, x.length, func() (predicted, more bool) {
 			predicted = b.append(x.body)
 			return predicted, b.left >= 0
 		})

@@ -1,4 +1,4 @@
-package sequitur
+package mixing
 
 // A matcher looks for what followed the last numbers of a list before.
 type matcher struct {

@@ -1,8 +1,10 @@
-package sequitur
+package mixing
 
 import (
 	"cmp"
 	"slices"
+
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // A folder that turns loops writes all of them alike that have the same iterations: none is a loop of equal
@@ -89,7 +91,7 @@ func (f *folder) compare(x, y *item) int {
 }
 
 // firstOf returns the first symbol of an item.
-func firstOf(x *item) Symbol {
+func firstOf(x *item) sequitur.Symbol {
 	for x.body != nil {
 		x = &x.body[0]
 	}

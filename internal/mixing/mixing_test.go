@@ -1,4 +1,4 @@
-package sequitur
+package mixing
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/test/tier"
+	"github.com/reprise-trace/reprise/sequitur"
 
 	"pgregory.net/rapid"
 
@@ -54,7 +55,7 @@ func drawTaken(t *rapid.T, a *Alphabet) {
 }
 
 // drawStreams draws the values that the symbols of g take.
-func drawStreams(t *rapid.T, g *Grammar, a Alphabet) [][]uint32 {
+func drawStreams(t *rapid.T, g *sequitur.Grammar, a Alphabet) [][]uint32 {
 	streams := make([][]uint32, len(a.Values))
 	number := make([]*rapid.Generator[uint32], len(a.Values))
 	for i, values := range a.Values {
@@ -71,7 +72,7 @@ func drawStreams(t *rapid.T, g *Grammar, a Alphabet) [][]uint32 {
 }
 
 // membersOf returns grammars as members without streams.
-func membersOf(grammars ...*Grammar) []Member {
+func membersOf(grammars ...*sequitur.Grammar) []Member {
 	var members []Member
 	for _, g := range grammars {
 		members = append(members, Member{Grammar: g})
@@ -89,7 +90,7 @@ func one(blocks [][]byte, ok bool) ([]byte, bool) {
 
 // parseMixed reads members of one block.
 func parseMixed(data []byte, a Alphabet) ([]Member, error) {
-	p := NewMixedParser(a)
+	p := NewParser(a)
 	if err := p.Parse(data); err != nil {
 		return nil, err
 	}
@@ -109,7 +110,7 @@ func TestMixed(t *testing.T) {
 		var members []Member
 		common := drawItems(t, 3)
 		for range rapid.IntRange(0, 4).Draw(t, "members") {
-			var b Builder
+			var b sequitur.Builder
 			if rapid.Bool().Draw(t, "common") {
 				appendAll(&b, common)
 			}
@@ -123,7 +124,7 @@ func TestMixed(t *testing.T) {
 				members[i].Streams = drawStreams(t, members[i].Grammar, a)
 			}
 		}
-		blocks, ok := AppendMixed(context.Background(), [][]byte{[]byte("before")}, members, a, math.MaxInt)
+		blocks, ok := Append(context.Background(), [][]byte{[]byte("before")}, members, a, math.MaxInt)
 		if !ok || len(blocks) != 2 || string(blocks[0]) != "before" {
 			t.Fatal("not written")
 		}
@@ -136,8 +137,8 @@ func TestMixed(t *testing.T) {
 				t.Fatalf("%v, not %v", x, members[i])
 			}
 		}
-		if n, ok := MixedLen(context.Background(), members, a); !ok || n < len(read) {
-			t.Fatalf("MixedLen = %d, %v", n, ok)
+		if n, ok := Len(context.Background(), members, a); !ok || n < len(read) {
+			t.Fatalf("Len = %d, %v", n, ok)
 		}
 	})
 }
@@ -148,19 +149,19 @@ func TestMixedSmaller(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	tests := []struct {
 		name   string
-		member func(i int) *Grammar
+		member func(i int) *sequitur.Grammar
 		bits   float64 // of information, of a member
 		most   float64 // times the information
 	}{
-		{"trip counts", func(i int) *Grammar {
-			var b Builder
+		{"trip counts", func(i int) *sequitur.Grammar {
+			var b sequitur.Builder
 			b.Append(0)
-			b.AppendLoop([]Run{{1, 1}, {2, 1}, {3, 1}}, uint64(50+i))
+			b.AppendLoop([]sequitur.Run{{Symbol: 1, Count: 1}, {Symbol: 2, Count: 1}, {Symbol: 3, Count: 1}}, uint64(50+i))
 			b.Append(4)
 			return b.Finish()
 		}, 0, 1},
-		{"optional", func(int) *Grammar {
-			var b Builder
+		{"optional", func(int) *sequitur.Grammar {
+			var b sequitur.Builder
 			for range 50 {
 				b.Append(1)
 				if random.IntN(3) == 0 {
@@ -170,11 +171,11 @@ func TestMixedSmaller(t *testing.T) {
 			}
 			return b.Finish()
 		}, 50 * 0.918, 1.4}, // where few are left out, what is left is taken for a loop
-		{"counts", func(int) *Grammar {
-			var b Builder
+		{"counts", func(int) *sequitur.Grammar {
+			var b sequitur.Builder
 			for range 20 {
 				b.Append(1)
-				b.AppendLoop([]Run{{2, 1}, {3, 1}}, uint64(1+random.IntN(16)))
+				b.AppendLoop([]sequitur.Run{{Symbol: 2, Count: 1}, {Symbol: 3, Count: 1}}, uint64(1+random.IntN(16)))
 			}
 			return b.Finish()
 		}, 20 * 4, 1.15},
@@ -182,11 +183,11 @@ func TestMixedSmaller(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			const members = 256
-			var list []*Grammar
+			var list []*sequitur.Grammar
 			for i := range members {
 				list = append(list, tt.member(i))
 			}
-			block, ok := one(AppendMixed(context.Background(), nil, membersOf(list...), Plain(5), math.MaxInt))
+			block, ok := one(Append(context.Background(), nil, membersOf(list...), Plain(5), math.MaxInt))
 			if most := tt.most*tt.bits*members/8 + 100; !ok || float64(len(block)) > most {
 				t.Errorf("%d bytes, more than %.0f", len(block), most)
 			}
@@ -196,9 +197,9 @@ func TestMixedSmaller(t *testing.T) {
 
 // TestRefuseMixed checks blocks that ask for more than they may.
 func TestRefuseMixed(t *testing.T) {
-	var b Builder
-	b.AppendLoop([]Run{{0, 1}, {1, 1}}, 1<<40)
-	good, ok := one(AppendMixed(context.Background(), nil, membersOf(b.Finish()), Plain(2), math.MaxInt))
+	var b sequitur.Builder
+	b.AppendLoop([]sequitur.Run{{Symbol: 0, Count: 1}, {Symbol: 1, Count: 1}}, 1<<40)
+	good, ok := one(Append(context.Background(), nil, membersOf(b.Finish()), Plain(2), math.MaxInt))
 	if !ok {
 		t.Fatal("not written")
 	}
@@ -209,12 +210,12 @@ func TestRefuseMixed(t *testing.T) {
 		text  string
 	}{
 		{"Empty", nil, io.ErrUnexpectedEOF, "table at offset 0"},
-		{"TableTooLarge", append([]byte{2 * maxTable}, good[1:]...), ErrLimit, "table at offset 0"},
-		{"TableTooSmall", append([]byte{2}, good[1:]...), ErrLimit, "table at offset 0"},
-		{"AnotherForm", wire.AppendUvarint(nil, uint64(levelLong+1)<<headLevel|2*minTable), ErrCorrupt, "a block of form 3, of which this version knows those up to 2"},
-		{"MembersTooMany", wire.AppendUvarint([]byte{2 * minTable}, 1<<40), ErrLimit, "members at offset 1"},
-		{"NoEnd", []byte{2 * minTable, 1}, ErrCorrupt, "member"},
-		{"ByteMore", append(slices.Clone(good), 1), ErrCorrupt, "another end than expected"},
+		{"TableTooLarge", append([]byte{2 * maxTable}, good[1:]...), wire.ErrLimit, "table at offset 0"},
+		{"TableTooSmall", append([]byte{2}, good[1:]...), wire.ErrLimit, "table at offset 0"},
+		{"AnotherForm", wire.AppendUvarint(nil, uint64(levelLong+1)<<headLevel|2*minTable), wire.ErrCorrupt, "a block of form 3, of which this version knows those up to 2"},
+		{"MembersTooMany", wire.AppendUvarint([]byte{2 * minTable}, 1<<40), wire.ErrLimit, "members at offset 1"},
+		{"NoEnd", []byte{2 * minTable, 1}, wire.ErrCorrupt, "member"},
+		{"ByteMore", append(slices.Clone(good), 1), wire.ErrCorrupt, "another end than expected"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -229,15 +230,15 @@ func TestRefuseMixed(t *testing.T) {
 // TestManyMembers checks that a block of many members that take next to nothing is read again, if
 // it is written.
 func TestManyMembers(t *testing.T) {
-	var list []*Grammar
+	var list []*sequitur.Grammar
 	sizes := tier.Some([]int{1 << 14, 1 << 16}, 2)
 	for range slices.Max(sizes) {
-		var b Builder
+		var b sequitur.Builder
 		b.Append(0)
 		list = append(list, b.Finish())
 	}
 	for _, n := range sizes {
-		block, ok := one(AppendMixed(context.Background(), nil, membersOf(list[:n]...), Plain(1), math.MaxInt))
+		block, ok := one(Append(context.Background(), nil, membersOf(list[:n]...), Plain(1), math.MaxInt))
 		if !ok {
 			continue
 		}
@@ -253,13 +254,13 @@ func TestMostItems(t *testing.T) {
 	m.Write([]byte{2 * minTable, 1})
 	for i := range maxItems + 2 {
 		m.mark(firstClass + uint32(i&1))
-		m.member(uint32(i&1), Symbol(i&1))
+		m.member(uint32(i&1), sequitur.Symbol(i&1))
 		m.count(1)
 	}
 	m.mark(markEnd)
 	block := append(m.Finish(), make([]byte, 1<<20)...)
-	if _, err := parseMixed(block, Plain(2)); !errors.Is(err, ErrLimit) {
-		t.Errorf("%v, not %v", err, ErrLimit)
+	if _, err := parseMixed(block, Plain(2)); !errors.Is(err, wire.ErrLimit) {
+		t.Errorf("%v, not %v", err, wire.ErrLimit)
 	}
 }
 
@@ -270,9 +271,9 @@ func TestMostBits(t *testing.T) {
 	const items, count = 100_000, uint64(1) << 44 // 87 bits each
 	m := newSequenceModel(Plain(2), minTable, 0, levelFirst)
 	m.Write([]byte{2 * minTable, 1})
-	var b Builder
+	var b sequitur.Builder
 	for i := range items {
-		s, n := Symbol(i&1), count+uint64(i)
+		s, n := sequitur.Symbol(i&1), count+uint64(i)
 		b.AppendRun(s, n)
 		m.mark(firstClass + s)
 		m.member(s, s)
@@ -283,8 +284,8 @@ func TestMostBits(t *testing.T) {
 		t.Fatalf("%d bits", m.coded)
 	}
 	block := append(m.Finish(), make([]byte, 1<<10)...)
-	if _, err := parseMixed(block, Plain(2)); !errors.Is(err, ErrLimit) || !strings.Contains(err.Error(), "bits in its block") {
-		t.Errorf("%v, not %v", err, ErrLimit)
+	if _, err := parseMixed(block, Plain(2)); !errors.Is(err, wire.ErrLimit) || !strings.Contains(err.Error(), "bits in its block") {
+		t.Errorf("%v, not %v", err, wire.ErrLimit)
 	}
 	w := mixedWriter{ctx: context.Background(), members: membersOf(b.Finish()), alphabet: Plain(2), most: math.MaxInt}
 	if !w.prepare(1) {
@@ -301,8 +302,8 @@ func TestManyTwins(t *testing.T) {
 	m.Write([]byte{2*minTable | headTwins, 0})
 	m.codeTwins(make([]uint32, maxTwinClasses+1))
 	block := m.Finish()
-	if _, err := parseMixed(block, Plain(maxTwinClasses+1)); !errors.Is(err, ErrLimit) || !strings.Contains(err.Error(), "table at offset 0") {
-		t.Errorf("%v, not %v", err, ErrLimit)
+	if _, err := parseMixed(block, Plain(maxTwinClasses+1)); !errors.Is(err, wire.ErrLimit) || !strings.Contains(err.Error(), "table at offset 0") {
+		t.Errorf("%v, not %v", err, wire.ErrLimit)
 	}
 }
 
@@ -310,19 +311,19 @@ func TestManyTwins(t *testing.T) {
 func TestLongRules(t *testing.T) {
 	const parts, size, orders = 8, 1 << 12, 24
 	random := rand.New(rand.NewPCG(1, 1))
-	var b Builder
+	var b sequitur.Builder
 	for n := range 2 * orders {
 		order := rand.New(rand.NewPCG(2, uint64(n%orders))).Perm(parts)
 		for _, p := range order {
 			for i := range size {
-				b.Append(Symbol(p*size + i))
+				b.Append(sequitur.Symbol(p*size + i))
 			}
 		}
-		b.Append(Symbol(parts*size + random.IntN(1<<20)))
+		b.Append(sequitur.Symbol(parts*size + random.IntN(1<<20)))
 	}
 	g := b.Finish()
 	if n := testing.AllocsPerRun(1, func() {
-		if _, ok := g.items(maxItems, folding{unrolled: fewTimes}); ok {
+		if _, ok := itemsOf(g, maxItems, folding{unrolled: fewTimes}); ok {
 			t.Error("written out")
 		}
 	}); n > 100 {
@@ -345,15 +346,15 @@ func (a *asked) Err() error {
 
 // TestMixedCanceled cancels the writing of a block at each moment.
 func TestMixedCanceled(t *testing.T) {
-	var list []*Grammar
+	var list []*sequitur.Grammar
 	for i := range 20 {
-		var b Builder
-		b.AppendLoop([]Run{{0, 1}, {1, 1}}, uint64(10+i))
+		var b sequitur.Builder
+		b.AppendLoop([]sequitur.Run{{Symbol: 0, Count: 1}, {Symbol: 1, Count: 1}}, uint64(10+i))
 		list = append(list, b.Finish())
 	}
 	moments := 0
 	for ; ; moments++ {
-		blocks, ok := AppendMixed(&asked{context.Background(), moments}, [][]byte{[]byte("before")}, membersOf(list...), Plain(2), math.MaxInt)
+		blocks, ok := Append(&asked{context.Background(), moments}, [][]byte{[]byte("before")}, membersOf(list...), Plain(2), math.MaxInt)
 		if ok {
 			break
 		}

@@ -1,4 +1,4 @@
-package sequitur
+package mixing
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/test/tier"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // blocksOf returns the blocks of members, of about as many items each, or nil if they cannot be written.
@@ -36,7 +38,7 @@ func TestParts(t *testing.T) {
 		a := drawAlphabet(t, 5)
 		var members []Member
 		for range rapid.IntRange(1, 4).Draw(t, "members") {
-			var b Builder
+			var b sequitur.Builder
 			appendAll(&b, drawItems(t, 1))
 			appendAll(&b, drawItems(t, 1))
 			members = append(members, Member{Grammar: b.Finish()})
@@ -52,12 +54,12 @@ func TestParts(t *testing.T) {
 		if blocks == nil {
 			t.Skip("a part of them takes too many runs")
 		}
-		p := NewMixedParser(a)
+		p := NewParser(a)
 		for i, block := range blocks {
 			if err := p.Parse(block); err != nil {
 				t.Fatalf("block %d of %d: %v", i, len(blocks), err)
 			}
-			if _, err := p.Members(); i < len(blocks)-1 && !errors.Is(err, ErrCorrupt) {
+			if _, err := p.Members(); i < len(blocks)-1 && !errors.Is(err, wire.ErrCorrupt) {
 				t.Fatalf("complete after block %d of %d: %v", i, len(blocks), err)
 			}
 		}
@@ -74,13 +76,13 @@ func TestLongMember(t *testing.T) {
 	tier.Long(t, "a grammar of more than a block")
 	const n = maxItems * 3 / 2
 	random := rand.New(rand.NewPCG(5, 5))
-	var b Builder
+	var b sequitur.Builder
 	for range n {
 		b.Append(random.Uint32N(4))
 	}
 	g := b.Finish()
-	items, _ := g.items(MaxParts*maxItems, folding{unrolled: fewTimes})
-	blocks, ok := AppendMixed(context.Background(), nil, membersOf(g), Plain(4), math.MaxInt)
+	items, _ := itemsOf(g, MaxParts*maxItems, folding{unrolled: fewTimes})
+	blocks, ok := Append(context.Background(), nil, membersOf(g), Plain(4), math.MaxInt)
 	if !ok || len(blocks) != 2 || countItems(items) <= maxItems {
 		t.Fatalf("%d blocks for %d items", len(blocks), countItems(items))
 	}
@@ -88,7 +90,7 @@ func TestLongMember(t *testing.T) {
 	if size > n/4+n/400 || len(blocks[0]) > len(blocks[1])*11/10 || len(blocks[1]) > len(blocks[0])*11/10 {
 		t.Errorf("%d bytes for %d symbols of 2 bits, %d of them in the first block", size, n, len(blocks[0]))
 	}
-	p := NewMixedParser(Plain(4))
+	p := NewParser(Plain(4))
 	for _, block := range blocks {
 		if err := p.Parse(block); err != nil {
 			t.Fatal(err)
@@ -97,8 +99,8 @@ func TestLongMember(t *testing.T) {
 	if read, err := p.Members(); err != nil || len(read) != 1 || !read[0].Grammar.Equal(g) {
 		t.Errorf("another sequence is read: %v", err)
 	}
-	if _, ok := MixedLen(context.Background(), membersOf(g), Plain(4)); ok {
-		t.Error("MixedLen measures what takes several blocks")
+	if _, ok := Len(context.Background(), membersOf(g), Plain(4)); ok {
+		t.Error("Len measures what takes several blocks")
 	}
 }
 
@@ -135,8 +137,8 @@ func TestRoundsOfParts(t *testing.T) {
 		b.append(list)
 	}
 	members := membersOf(b.Finish())
-	blocks, ok := AppendMixed(context.Background(), nil, members, Plain(200), math.MaxInt)
-	p := NewMixedParser(Plain(200))
+	blocks, ok := Append(context.Background(), nil, members, Plain(200), math.MaxInt)
+	p := NewParser(Plain(200))
 	for i, block := range blocks {
 		if err := p.Parse(block); err != nil {
 			t.Fatalf("block %d of %d: %v", i, len(blocks), err)
@@ -149,10 +151,10 @@ func TestRoundsOfParts(t *testing.T) {
 
 // TestRefuseParts checks blocks that do not follow each other.
 func TestRefuseParts(t *testing.T) {
-	var b Builder
+	var b sequitur.Builder
 	for i := range 100 {
-		b.Append(Symbol(i * i % 7))
-		b.Append(Symbol(i * i % 11))
+		b.Append(sequitur.Symbol(i * i % 7))
+		b.Append(sequitur.Symbol(i * i % 11))
 	}
 	long := membersOf(b.Finish())
 	parts := blocksOf(t, long, Plain(11), 100)
@@ -174,7 +176,7 @@ func TestRefuseParts(t *testing.T) {
 		{"NoHead", [][]byte{parts[0], {0xff, 0x7f}}, "a block of form"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := NewMixedParser(Plain(11))
+			p := NewParser(Plain(11))
 			var err error
 			for _, block := range tt.blocks {
 				if err == nil {
@@ -184,14 +186,14 @@ func TestRefuseParts(t *testing.T) {
 			if err == nil {
 				_, err = p.Members()
 			}
-			var parse *ParseError
-			if !errors.Is(err, ErrCorrupt) || !errors.As(err, &parse) || !strings.Contains(err.Error(), tt.text) {
+			var parse *wire.Error
+			if !errors.Is(err, wire.ErrCorrupt) || !errors.As(err, &parse) || !strings.Contains(err.Error(), tt.text) {
 				t.Errorf("%v, not %s", err, tt.text)
 			}
 		})
 	}
 	t.Run("FirstIsMissing", func(t *testing.T) { // what is left is another sequence, or none
-		p := NewMixedParser(Plain(11))
+		p := NewParser(Plain(11))
 		if err := p.Parse(parts[len(parts)-1]); err != nil {
 			return
 		}

@@ -1,4 +1,4 @@
-package sequitur
+package mixing
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-trace/reprise/sequitur"
 	"pgregory.net/rapid"
 )
 
@@ -20,14 +21,14 @@ func noisyMembers() ([]Member, Alphabet) {
 		Streams: [][]int{nil, nil, {0}, nil, {0, 1}}, Values: [][]int64{{-3, 0, 8, 16}, {7, 9}},
 	}
 	random := rand.New(rand.NewPCG(3, 4))
-	body := make([]Symbol, 40)
+	body := make([]sequitur.Symbol, 40)
 	for i := range body {
 		body[i] = random.Uint32N(6)
 	}
 	var members []Member
 	for range 5 {
 		x := Member{Streams: make([][]uint32, len(a.Values))}
-		var sequence []Symbol
+		var sequence []sequitur.Symbol
 		for range 6 {
 			for _, s := range body {
 				if random.Uint32N(30) == 0 {
@@ -97,14 +98,14 @@ func TestForms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := drawAlphabet(t, 12)
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		body := make([]Symbol, rapid.IntRange(1, 60).Draw(t, "body"))
+		body := make([]sequitur.Symbol, rapid.IntRange(1, 60).Draw(t, "body"))
 		for i := range body {
 			body[i] = random.Uint32N(12)
 		}
 		noise := rapid.Uint32Range(2, 200).Draw(t, "noise")
 		var members []Member
 		for range rapid.IntRange(1, 4).Draw(t, "members") {
-			var sequence []Symbol
+			var sequence []sequitur.Symbol
 			for range rapid.IntRange(1, 20).Draw(t, "rounds") {
 				for _, s := range body {
 					switch random.Uint32N(noise) {
@@ -131,11 +132,11 @@ func TestForms(t *testing.T) {
 func TestIrregularSizes(t *testing.T) {
 	const symbols = 500
 	random := rand.New(rand.NewPCG(9, 9))
-	body := make([]Symbol, 1000)
+	body := make([]sequitur.Symbol, 1000)
 	for i := range body {
 		body[i] = random.Uint32N(symbols)
 	}
-	var noisy, trips Builder
+	var noisy, trips sequitur.Builder
 	for range 50 {
 		for _, s := range body {
 			if random.Uint32N(100) == 0 {
@@ -155,14 +156,14 @@ func TestIrregularSizes(t *testing.T) {
 	const noise = 0.0808 + 0.01*8.97 // bits: whether there is one, and which
 	for _, tt := range []struct {
 		name string
-		g    *Grammar
+		g    *sequitur.Grammar
 		bits float64 // of information
 		most float64 // times that
 	}{
 		{"body", noisy.Finish(), 1000*8.97 + 49_000*noise, 1.2},
 		{"trips", trips.Finish(), 5000 * 1.585, 1.2},
 	} {
-		block, ok := one(AppendMixed(context.Background(), nil, membersOf(tt.g), Plain(symbols), math.MaxInt))
+		block, ok := one(Append(context.Background(), nil, membersOf(tt.g), Plain(symbols), math.MaxInt))
 		if most := tt.most * tt.bits / 8; !ok || float64(len(block)) > most {
 			t.Errorf("%s: %d bytes, more than %.0f", tt.name, len(block), most)
 		}

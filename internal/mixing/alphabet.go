@@ -1,8 +1,10 @@
-package sequitur
+package mixing
 
 import (
 	"fmt"
 	"slices"
+
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // An Alphabet is what is known of symbols besides that they differ, and helps to predict
@@ -32,7 +34,7 @@ type Alphabet struct {
 // Plain returns the Alphabet of n symbols of which nothing is known.
 func Plain(n int) Alphabet {
 	if n < 0 {
-		panic(fmt.Sprintf("sequitur: an alphabet of %d symbols", n))
+		panic(fmt.Sprintf("mixing: an alphabet of %d symbols", n))
 	}
 	a := Alphabet{Class: make([]uint32, n), Variant: make([]uint32, n), Group: make([]uint32, n)}
 	for i := range a.Class {
@@ -42,13 +44,13 @@ func Plain(n int) Alphabet {
 }
 
 // members returns the variants of each class, in ascending order, and the symbols.
-func (a *Alphabet) members() (variants [][]uint32, symbols [][]Symbol) {
-	variants, symbols = make([][]uint32, len(a.Group)), make([][]Symbol, len(a.Group))
-	order := make([]Symbol, len(a.Class))
+func (a *Alphabet) members() (variants [][]uint32, symbols [][]sequitur.Symbol) {
+	variants, symbols = make([][]uint32, len(a.Group)), make([][]sequitur.Symbol, len(a.Group))
+	order := make([]sequitur.Symbol, len(a.Class))
 	for i := range order {
-		order[i] = Symbol(i)
+		order[i] = sequitur.Symbol(i)
 	}
-	slices.SortStableFunc(order, func(x, y Symbol) int { return int(a.Variant[x]) - int(a.Variant[y]) })
+	slices.SortStableFunc(order, func(x, y sequitur.Symbol) int { return int(a.Variant[x]) - int(a.Variant[y]) })
 	for _, s := range order {
 		c := a.Class[s]
 		variants[c] = append(variants[c], a.Variant[s])
