@@ -1,5 +1,5 @@
 // Package merge folds what the ranks of a run recorded into one trace that does not grow
-// with their number. The root package reads it.
+// with their number. Package trace reads it.
 //
 //	var all merge.Accumulator
 //	for _, part := range parts { // what tracer.Recorder.Finish returned, of each rank

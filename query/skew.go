@@ -274,9 +274,17 @@ func (j *skewJob) name(o *operations, s sequence) {
 	}
 }
 
+// A skewSum adds up the skew of operations of one function and root.
+type skewSum struct {
+	Skew
+	widths []int64
+	last   map[int]float64 // nanoseconds, by rank
+	hidden int             // of widths, that clocks explain
+}
+
 // skews returns the skew of each function and root, but for those that may all come from the clocks alone: a
 // skew of one operation that may is none.
-func (j *skewJob) skews(clocks clockErrors) []Skew {
+func (j *skewJob) skews(clocks clockErrors) (list []Skew) {
 	var timed []int // members
 	for k, starts := range j.starts {
 		if starts != nil {
@@ -286,66 +294,65 @@ func (j *skewJob) skews(clocks clockErrors) []Skew {
 	if len(timed) < 2 {
 		return nil
 	}
-	type sum struct {
-		Skew
-		widths []int64
-		last   map[int]float64 // nanoseconds, by rank
-		hidden int             // of widths, that clocks explain
-	}
-	sums := make(map[CollectiveCall]*sum)
-	var order []*sum
-	for i, k := range j.samples {
-		c := j.calls[i]
+	sums := make(map[CollectiveCall]*skewSum)
+	var order []*skewSum
+	for i, c := range j.calls {
 		s := sums[c]
 		if s == nil {
-			s = &sum{Skew: Skew{Communicator: j.instances.Communicator, Function: c.Function, Root: c.Root, Instances: j.counts[c]}, last: make(map[int]float64)}
+			s = &skewSum{Skew: Skew{Communicator: j.instances.Communicator, Function: c.Function, Root: c.Root, Instances: j.counts[c]}, last: make(map[int]float64)}
 			sums[c] = s
 			order = append(order, s)
 		}
-		first, last := timed[0], timed[0]
-		for _, member := range timed {
-			if j.starts[member][i].start < j.starts[first][i].start {
-				first = member
-			}
-			if j.starts[member][i].start > j.starts[last][i].start {
-				last = member
-			}
-		}
-		for _, member := range timed {
-			s.Guarantee = max(s.Guarantee, j.off[member])
-		}
-		latest := j.starts[last][i]
-		earliest := j.starts[first][i].start
-		from, to := clocks.onClock(j.members[first], earliest, j.members[last], latest.start)
-		width := to - from
-		if clocks.explain(j.members[first], earliest, j.members[last], latest.start, float64(width)) {
-			width, s.hidden = 0, s.hidden+1
-		}
-		if width > s.Max || len(s.widths) == 0 {
-			s.Max, s.MaxInstance = width, k
-			s.MaxStraggler, s.MaxPosition, s.MaxStart = j.members[last], latest.position, latest.start
-		}
-		s.widths = append(s.widths, width)
-		s.last[j.members[last]] += float64(width)
+		j.addSkew(s, i, timed, clocks)
 	}
-	var list []Skew
 	for _, s := range order {
-		if s.hidden == len(s.widths) {
-			continue
+		if s.hidden < len(s.widths) {
+			list = append(list, s.finish())
 		}
-		slices.Sort(s.widths)
-		total := 0.0
-		for _, w := range s.widths {
-			total += float64(w)
-		}
-		s.Mean = Nanoseconds(total / float64(len(s.widths)))
-		s.Sampled, s.Median, s.Straggler = len(s.widths), Nanoseconds(s.widths[len(s.widths)/2]), -1
-		for rank, skew := range s.last {
-			if share := skew / max(total, 1); s.Straggler < 0 || share > s.StragglerShare || share == s.StragglerShare && rank < s.Straggler {
-				s.Straggler, s.StragglerShare = rank, share
-			}
-		}
-		list = append(list, s.Skew)
 	}
 	return list
+}
+
+// addSkew adds sample i of those members whose times are known.
+func (j *skewJob) addSkew(s *skewSum, i int, timed []int, clocks clockErrors) {
+	first, last := timed[0], timed[0]
+	for _, member := range timed {
+		if j.starts[member][i].start < j.starts[first][i].start {
+			first = member
+		}
+		if j.starts[member][i].start > j.starts[last][i].start {
+			last = member
+		}
+		s.Guarantee = max(s.Guarantee, j.off[member])
+	}
+	latest := j.starts[last][i]
+	earliest := j.starts[first][i].start
+	from, to := clocks.onClock(j.members[first], earliest, j.members[last], latest.start)
+	width := to - from
+	if clocks.explain(j.members[first], earliest, j.members[last], latest.start, float64(width)) {
+		width, s.hidden = 0, s.hidden+1
+	}
+	if width > s.Max || len(s.widths) == 0 {
+		s.Max, s.MaxInstance = width, j.samples[i]
+		s.MaxStraggler, s.MaxPosition, s.MaxStart = j.members[last], latest.position, latest.start
+	}
+	s.widths = append(s.widths, width)
+	s.last[j.members[last]] += float64(width)
+}
+
+// finish returns the skew of all operations that were added.
+func (s *skewSum) finish() Skew {
+	slices.Sort(s.widths)
+	total := 0.0
+	for _, w := range s.widths {
+		total += float64(w)
+	}
+	s.Mean = Nanoseconds(total / float64(len(s.widths)))
+	s.Sampled, s.Median, s.Straggler = len(s.widths), Nanoseconds(s.widths[len(s.widths)/2]), -1
+	for rank, skew := range s.last {
+		if share := skew / max(total, 1); s.Straggler < 0 || share > s.StragglerShare || share == s.StragglerShare && rank < s.Straggler {
+			s.Straggler, s.StragglerShare = rank, share
+		}
+	}
+	return s.Skew
 }

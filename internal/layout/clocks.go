@@ -184,9 +184,9 @@ func CheckClocks(list []Clock, ranks int) error {
 			return Corrupt("clock %d is of ranks %s", i, c.Ranks.Abbreviated(MaxNamed))
 		case c.Machine == "" || machines[c.Machine]:
 			return Corrupt("clock %d is of machine %q", i, c.Machine)
-		case slices.ContainsFunc(c.Pieces(), func(a timing.Alignment) bool { return a.Rate > timing.MaxRate || a.Rate < -timing.MaxRate }) || c.Error < -1 || c.Error < 0 && (c.Contradicted || c.Early > 0) || c.Error < 0 && c.Pieces() != nil:
+		case !c.hasAlignment():
 			return Corrupt("clock %d has the alignment %+v and the error %d", i, c.Alignment, c.Error)
-		case len(c.Errors) > 0 && (len(c.Later) == 0 || len(c.Errors) != 1+len(c.Later) || slices.Min(c.Errors) < 0 || slices.Max(c.Errors) != c.Error):
+		case !c.hasErrors():
 			return Corrupt("clock %d has the errors %d of %d pieces, and %d", i, c.Errors, 1+len(c.Later), c.Error)
 		}
 		if err := checkJumps(c); err != nil {
@@ -198,6 +198,25 @@ func CheckClocks(list []Clock, ranks int) error {
 		return Corrupt("clocks have ranks in common")
 	}
 	return nil
+}
+
+// hasAlignment reports whether rates can be, and a clock is aligned or not, which its error says: −1 if it is not.
+func (c *Clock) hasAlignment() bool {
+	for _, a := range c.Pieces() {
+		if a.Rate > timing.MaxRate || a.Rate < -timing.MaxRate {
+			return false
+		}
+	}
+	aligned := c.Pieces() != nil || c.Contradicted || c.Early > 0
+	return c.Error >= 0 || c.Error == -1 && !aligned
+}
+
+// hasErrors reports whether the error is the largest of those of the pieces, if there are any.
+func (c *Clock) hasErrors() bool {
+	if len(c.Errors) == 0 {
+		return true
+	}
+	return len(c.Later) > 0 && len(c.Errors) == 1+len(c.Later) && slices.Min(c.Errors) >= 0 && slices.Max(c.Errors) == c.Error
 }
 
 // checkJumps returns an error if the jumps of a clock are too many, not in order or more than its error.

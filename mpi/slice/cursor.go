@@ -385,93 +385,103 @@ func (c *cursor) constant(v *value, add func(value)) {
 		return
 	}
 	switch w {
-	case "true", "null", "zeroinitializer", "false":
-		v.isNumber = w != "zeroinitializer"
-		if w == "true" {
-			v.number = 1
-		}
-		return
-	case "undef", "poison", "none":
-		return
+	case "null", "false":
+		v.isNumber = true
+	case "true":
+		v.number, v.isNumber = 1, true
+	case "zeroinitializer", "undef", "poison", "none":
 	case "getelementptr":
-		c.takeWord("inbounds")
-		c.want("(")
-		element := c.typ()
-		c.want(",")
-		base := c.value(c.typ())
-		var indices []value
-		for c.take(",") {
-			c.takeWord("inrange")
-			indices = append(indices, c.value(c.typ()))
-		}
-		c.want(")")
-		if c.err == nil {
-			by := step(element, indices, false)
-			if base.global != "" && by.hi == by.lo+1 && !base.unbounded {
-				v.global, v.offset = base.global, base.offset+by.lo
-				return
-			}
-			base.unbounded = true
-			for i := range base.addresses {
-				base.addresses[i].unbounded = true
-			}
-			add(base)
-		}
-		return
+		c.addressConstant(v, add)
 	case "blockaddress":
 		c.err = cmp.Or(c.err, c.m.labelError(c.rest()))
-		return
 	case "dso_local_equivalent", "no_cfi", "asm":
 		c.failf("%s is not supported", w)
-		return
-	}
-	if slices.Contains(expressions, w) {
-		for slices.Contains(flags, c.peek()) {
+	default:
+		known := slices.Contains(expressions, w)
+		for known && slices.Contains(flags, c.peek()) {
 			c.word()
 		}
-	}
-	if c.next() != '(' { // a number of floating point
-		if strings.HasPrefix(w, "0x") || w[0] >= '0' && w[0] <= '9' || w[0] == '-' {
-			if c.take("+") { // as in 1.000000e+00
-				c.word()
-			}
-			return
+		switch {
+		case c.next() != '(':
+			c.float(w)
+		case known:
+			c.expression(v, w, add)
+		default:
+			c.failf("%q is no expression that is known", w)
 		}
+	}
+}
+
+// float takes what follows the first word of a number of floating point.
+func (c *cursor) float(w string) {
+	if !strings.HasPrefix(w, "0x") && (w[0] < '0' || w[0] > '9') && w[0] != '-' {
 		c.failf("%q is no value that is known", w)
 		return
 	}
-	if !slices.Contains(expressions, w) {
-		c.failf("%q is no expression that is known", w)
+	if c.take("+") { // as in 1.000000e+00
+		c.word()
+	}
+}
+
+// addressConstant takes what follows getelementptr: the address of a part of a global is one with an offset,
+// unless the part is one of several.
+func (c *cursor) addressConstant(v *value, add func(value)) {
+	c.takeWord("inbounds")
+	c.want("(")
+	element := c.typ()
+	c.want(",")
+	base := c.value(c.typ())
+	var indices []value
+	for c.take(",") {
+		c.takeWord("inrange")
+		indices = append(indices, c.value(c.typ()))
+	}
+	c.want(")")
+	if c.err != nil {
 		return
 	}
-	c.want("(")
-	first := c.value(c.typ())
-	v.constant = w == "inttoptr" && first.isNumber && first.number != 0
-	whole := w != "bitcast" && w != "ptrtoint" && w != "inttoptr"
-	parts := []value{first}
-	if c.takeWord("to") {
-		c.typ()
+	by := step(element, indices, false)
+	if base.global != "" && by.hi == by.lo+1 && !base.unbounded {
+		v.global, v.offset = base.global, base.offset+by.lo
+		return
 	}
-	for c.take(",") {
+	add(base.anywhere())
+}
+
+// expression takes the operands of an expression. A conversion of the address of a global is that address; what else is
+// computed of addresses may be any place in what they point to.
+func (c *cursor) expression(v *value, operator string, add func(value)) {
+	c.want("(")
+	var parts []value
+	for more := true; more; more = c.take(",") {
 		parts = append(parts, c.value(c.typ()))
 		if c.takeWord("to") {
 			c.typ()
 		}
 	}
 	c.want(")")
-	if !whole && first.global != "" {
+	first := parts[0]
+	v.constant = operator == "inttoptr" && first.isNumber && first.number != 0
+	conversion := operator == "bitcast" || operator == "ptrtoint" || operator == "inttoptr"
+	if conversion && first.global != "" {
 		v.global, v.offset, v.unbounded = first.global, first.offset, first.unbounded
 		return
 	}
 	for _, p := range parts {
-		if whole {
-			p.unbounded = true
-			for i := range p.addresses {
-				p.addresses[i].unbounded = true
-			}
+		if !conversion {
+			p = p.anywhere()
 		}
 		add(p)
 	}
+}
+
+// anywhere returns v as addresses of any place in what it points to.
+func (v value) anywhere() value {
+	v.unbounded = true
+	for i := range v.addresses {
+		v.addresses[i].unbounded = true
+	}
+	return v
 }
 
 var expressions = strings.Fields("ptrtoint inttoptr bitcast trunc zext sext add sub mul xor and or shl lshr ashr icmp select")

@@ -5,12 +5,46 @@ import (
 	"strings"
 )
 
-// The instructions by how they are read.
-var (
-	binary      = " add sub mul udiv sdiv urem srem shl lshr ashr and or xor fadd fsub fmul fdiv frem "
-	conversions = " trunc zext sext fptrunc fpext fptoui fptosi uitofp sitofp ptrtoint inttoptr bitcast "
-	qualifiers  = strings.Fields("nuw nsw exact nnan ninf nsz arcp contract afn reassoc fast inbounds")
-)
+// An instructionReader reads what stands behind the opcode of an instruction.
+type instructionReader func(c *cursor, i *instruction)
+
+// instructionReaders has those of all instructions that are supported, by opcode.
+var instructionReaders = readersOf(map[string]instructionReader{
+	"call":           (*cursor).call,
+	"alloca":         (*cursor).alloca,
+	"load":           (*cursor).load,
+	"store":          (*cursor).store,
+	"getelementptr":  (*cursor).address,
+	"phi":            (*cursor).phi,
+	"br":             (*cursor).branch,
+	"switch":         (*cursor).cases,
+	"ret":            (*cursor).result,
+	"unreachable":    func(*cursor, *instruction) {},
+	"icmp fcmp":      (*cursor).comparison,
+	"select":         (*cursor).choice,
+	"shufflevector":  (*cursor).choice,
+	"extractelement": (*cursor).extractElement,
+	"insertelement":  (*cursor).insertElement,
+	"extractvalue":   (*cursor).extractValue,
+	"insertvalue":    (*cursor).insertValue,
+	"freeze fneg":    (*cursor).unary,
+	"add sub mul udiv sdiv urem srem shl lshr ashr and or xor fadd fsub fmul fdiv frem":   (*cursor).binary,
+	"trunc zext sext fptrunc fpext fptoui fptosi uitofp sitofp ptrtoint inttoptr bitcast": (*cursor).conversion,
+})
+
+// readersOf returns readers by each of the opcodes in a key.
+func readersOf(list map[string]instructionReader) map[string]instructionReader {
+	readers := make(map[string]instructionReader)
+	for opcodes, read := range list {
+		for _, opcode := range strings.Fields(opcodes) {
+			readers[opcode] = read
+		}
+	}
+	return readers
+}
+
+// qualifiers may stand behind an opcode.
+var qualifiers = strings.Fields("nuw nsw exact nnan ninf nsz arcp contract afn reassoc fast inbounds")
 
 // instruction reads an instruction behind what it names.
 func (c *cursor) instruction(i *instruction) {
@@ -18,148 +52,165 @@ func (c *cursor) instruction(i *instruction) {
 	for i.op == "tail" || i.op == "musttail" || i.op == "notail" {
 		i.op = c.word()
 	}
-	switch i.op {
-	case "call":
-		c.call(i)
+	read := instructionReaders[i.op]
+	if read == nil {
+		c.failf("the instruction %s is not supported", i.op)
 		return
-	case "alloca":
-		i.element = c.typ()
-		i.typ = c.m.simpleType("ptr")
-		if c.take(",") && c.next() != '!' && !c.takeWord("align") {
-			c.operand(i)
-		}
-		return
-	case "load":
-		c.ordinary(i)
-		i.typ = c.typ()
-		c.want(",")
+	}
+	read(c, i)
+}
+
+func (c *cursor) alloca(i *instruction) {
+	i.element = c.typ()
+	i.typ = c.m.simpleType("ptr")
+	if c.take(",") && c.next() != '!' && !c.takeWord("align") {
 		c.operand(i)
-		return
-	case "store":
-		c.ordinary(i)
-		i.element = c.operand(i)
+	}
+}
+
+func (c *cursor) load(i *instruction) {
+	c.ordinary(i)
+	i.typ = c.typ()
+	c.want(",")
+	c.operand(i)
+}
+
+func (c *cursor) store(i *instruction) {
+	c.ordinary(i)
+	i.element = c.operand(i)
+	c.want(",")
+	c.operand(i)
+}
+
+func (c *cursor) address(i *instruction) {
+	c.qualifiers()
+	i.element = c.typ()
+	i.typ = c.m.simpleType("ptr")
+	for c.take(",") && c.next() != '!' {
+		if c.operand(i).kind == vectorType {
+			c.failf("vectors of addresses are not supported")
+		}
+	}
+	if len(i.operands) == 0 {
+		c.failf("getelementptr has no address")
+	}
+}
+
+func (c *cursor) phi(i *instruction) {
+	c.qualifiers()
+	i.typ = c.typ()
+	for c.take("[") {
+		i.operands = append(i.operands, c.value(i.typ))
 		c.want(",")
+		i.labels = append(i.labels, c.name("%"))
+		c.want("]")
+		c.take(",")
+	}
+}
+
+func (c *cursor) branch(i *instruction) {
+	if c.peek() != "label" {
 		c.operand(i)
-		return
-	case "getelementptr":
-		c.qualifiers()
-		i.element = c.typ()
-		i.typ = c.m.simpleType("ptr")
-		for c.take(",") && c.next() != '!' {
-			t := c.operand(i)
-			if t.kind == vectorType {
-				c.failf("vectors of addresses are not supported")
-			}
-		}
-		if len(i.operands) == 0 {
-			c.failf("getelementptr has no address")
-		}
-		return
-	case "phi":
-		c.qualifiers()
-		i.typ = c.typ()
-		for c.take("[") {
-			i.operands = append(i.operands, c.value(i.typ))
-			c.want(",")
-			i.labels = append(i.labels, c.name("%"))
-			c.want("]")
-			c.take(",")
-		}
-		return
-	case "br":
-		if c.peek() != "label" {
-			c.operand(i)
-			c.want(",")
-			c.label(i)
-			c.want(",")
-		}
+		c.want(",")
 		c.label(i)
-		return
-	case "switch":
-		c.operand(i)
+		c.want(",")
+	}
+	c.label(i)
+}
+
+func (c *cursor) cases(i *instruction) {
+	c.operand(i)
+	c.want(",")
+	c.label(i)
+	c.want("[")
+	for c.err == nil && !c.take("]") {
+		c.value(c.typ())
 		c.want(",")
 		c.label(i)
-		c.want("[")
-		for c.err == nil && !c.take("]") {
-			c.value(c.typ())
-			c.want(",")
-			c.label(i)
-		}
-		return
-	case "ret":
-		if !c.takeWord("void") {
-			c.operand(i)
-		}
-		return
-	case "unreachable":
-		return
-	case "icmp", "fcmp":
-		c.qualifiers()
-		c.word()
-		t := c.pair(i)
-		i.typ = c.m.simpleType("i1")
-		if t.kind == vectorType {
-			i.typ = &irType{kind: vectorType, length: t.length, elem: i.typ}
-		}
-		return
-	case "select", "extractelement", "insertelement", "shufflevector":
-		c.qualifiers()
+	}
+}
+
+func (c *cursor) result(i *instruction) {
+	if !c.takeWord("void") {
 		c.operand(i)
-		for c.take(",") && c.next() != '!' {
-			i.typ = c.operand(i)
-		}
-		switch {
-		case len(i.operands) < 2:
-			c.failf("%s has too few operands", i.op)
-		case i.op == "extractelement":
-			if i.typ = i.operands[0].typ.elem; i.typ == nil {
-				c.failf("extractelement takes a vector")
-			}
-		case i.op == "insertelement":
-			i.typ = i.operands[0].typ
-		}
-		return
-	case "extractvalue", "insertvalue":
+	}
+}
+
+func (c *cursor) comparison(i *instruction) {
+	c.qualifiers()
+	c.word()
+	t := c.pair(i)
+	i.typ = c.m.simpleType("i1")
+	if t.kind == vectorType {
+		i.typ = &irType{kind: vectorType, length: t.length, elem: i.typ}
+	}
+}
+
+// choice reads operands with their types, of which the last is that of the result.
+func (c *cursor) choice(i *instruction) {
+	c.qualifiers()
+	c.operand(i)
+	for c.take(",") && c.next() != '!' {
 		i.typ = c.operand(i)
-		if i.op == "insertvalue" {
-			c.want(",")
-			c.operand(i)
+	}
+	if len(i.operands) < 2 {
+		c.failf("%s has too few operands", i.op)
+	}
+}
+
+func (c *cursor) extractElement(i *instruction) {
+	if c.choice(i); c.err != nil {
+		return
+	}
+	if i.typ = i.operands[0].typ.elem; i.typ == nil {
+		c.failf("extractelement takes a vector")
+	}
+}
+
+func (c *cursor) insertElement(i *instruction) {
+	if c.choice(i); c.err == nil {
+		i.typ = i.operands[0].typ
+	}
+}
+
+func (c *cursor) extractValue(i *instruction) {
+	i.typ = c.operand(i)
+	for c.take(",") && c.next() != '!' {
+		t, n := i.typ.resolved(), c.number()
+		switch {
+		case t.kind == arrayType:
+			i.typ = t.elem
+		case t.kind == structType && n >= 0 && n < int64(len(t.fields)):
+			i.typ = t.fields[n]
+		default:
+			c.failf("extractvalue takes a part that is not there")
 			return
 		}
-		for c.take(",") && c.next() != '!' {
-			t, n := i.typ.resolved(), c.number()
-			switch {
-			case t.kind == arrayType:
-				i.typ = t.elem
-			case t.kind == structType && n >= 0 && n < int64(len(t.fields)):
-				i.typ = t.fields[n]
-			default:
-				c.failf("extractvalue takes a part that is not there")
-				return
-			}
-		}
-		return
-	case "freeze", "fneg":
-		c.qualifiers()
-		i.typ = c.operand(i)
-		return
-	case "va_arg":
-		c.failf("va_arg is not supported")
-		return
 	}
-	switch word := " " + i.op + " "; {
-	case strings.Contains(binary, word):
-		c.qualifiers()
-		i.typ = c.pair(i)
-	case strings.Contains(conversions, word):
-		c.operand(i)
-		if !c.takeWord("to") {
-			c.failf("to is expected at %q", c.rest())
-		}
-		i.typ = c.typ()
-	default:
-		c.failf("the instruction %s is not supported", i.op)
+}
+
+func (c *cursor) insertValue(i *instruction) {
+	i.typ = c.operand(i)
+	c.want(",")
+	c.operand(i)
+}
+
+func (c *cursor) unary(i *instruction) {
+	c.qualifiers()
+	i.typ = c.operand(i)
+}
+
+func (c *cursor) binary(i *instruction) {
+	c.qualifiers()
+	i.typ = c.pair(i)
+}
+
+func (c *cursor) conversion(i *instruction) {
+	c.operand(i)
+	if !c.takeWord("to") {
+		c.failf("to is expected at %q", c.rest())
 	}
+	i.typ = c.typ()
 }
 
 // operand reads a type and a value, and returns the type.

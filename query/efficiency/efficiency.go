@@ -29,6 +29,9 @@ type Options struct {
 
 	// MaxCalls is how many calls are executed at most, those that are skipped aside. Zero means 10¹⁰, which take some hours.
 	MaxCalls uint64
+
+	executeAll bool   // of tests: no call is skipped
+	every      uint64 // of tests: after how many executed calls Progress is called, unless it is zero
 }
 
 // A Run is the efficiency of a run.
@@ -131,11 +134,11 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	if err := tr.CheckMemory("ranks", uint64(tr.Ranks()), rankMemory); err != nil {
 		return nil, err
 	}
-	m := &ideal{trace: tr, times: times, phases: phases, ranks: make([]*rank, tr.Ranks()), stop: stop, most: most, progress: o.Progress}
+	m := &ideal{trace: tr, times: times, phases: phases, ranks: make([]*rank, tr.Ranks()), stop: stop, most: most, progress: o.Progress, every: cmp.Or(o.every, toldEvery)}
 	if m.recorded, err = replay.NewRecorded(tr); err != nil {
 		return nil, err
 	}
-	m.steady = m.recorded.Means() && !executeAll
+	m.steady = m.recorded.Means() && !o.executeAll
 	res, err := replay.RunWith(stopping, model, m, replay.Options{Ended: m.ended, EndedAt: m.endedAt, Sum: m.computingOf})
 	if err := cmp.Or(context.Cause(ctx), m.err, m.recorded.Close(), err); err != nil {
 		return nil, err
@@ -170,9 +173,6 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	}
 	return run, nil
 }
-
-// executeAll has tests execute every call of each trace.
-var executeAll bool
 
 // check checks that efficiencies can be had of a trace.
 func check(t *trace.Trace) error {

@@ -1,15 +1,13 @@
 package efficiency
 
-// SetExecuteAll has every call executed, or not, and returns what sets it back.
-func SetExecuteAll(all bool) func() {
-	before := executeAll
-	executeAll = all
-	return func() { executeAll = before }
+// ExecuteAll returns options with which every call is executed.
+func ExecuteAll(o Options) Options {
+	o.executeAll = true
+	return o
 }
 
-// SetEvery sets after how many executed calls progress is told, and returns what sets it back.
-func SetEvery(calls uint64) func() {
-	before := every
-	every = calls
-	return func() { every = before }
+// EachCall returns options with which progress is told after each executed call.
+func EachCall(o Options) Options {
+	o.every = 1
+	return o
 }

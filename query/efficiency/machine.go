@@ -18,6 +18,7 @@ import (
 // An ideal is a machine on which ranks compute as long as they did, and nothing else takes time. It takes
 // note of when ranks come to where phases begin and end. If all times are means, it is a [replay.SteadyMachine].
 type ideal struct {
+	every uint64 // calls, after which progress is told
 	replay.Instant
 	trace    *trace.Trace
 	recorded *replay.Recorded
@@ -64,8 +65,8 @@ type moment struct{ at, computing replay.Time }
 // Steady reports whether calls of one signature on a rank always take the same time.
 func (m *ideal) Steady() bool { return m.steady }
 
-// every is after how many calls progress is told.
-var every uint64 = 1 << 16
+// toldEvery is after how many calls progress is told.
+const toldEvery = 1 << 16
 
 // Compute returns what the trace says of a call.
 func (m *ideal) Compute(c *replay.Call) (before, within replay.Time) {
@@ -82,7 +83,7 @@ func (m *ideal) Compute(c *replay.Call) (before, within replay.Time) {
 	}
 	m.calls += c.Position + 1 - r.next
 	r.next = c.Position + 1
-	if m.executed++; m.progress != nil && m.executed%every == 0 {
+	if m.executed++; m.progress != nil && m.executed%m.every == 0 {
 		m.progress(m.calls)
 	}
 	if m.executed > m.most {

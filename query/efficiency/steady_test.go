@@ -25,12 +25,11 @@ func compareExecuted(t tester, tr *trace.Trace) (r *efficiency.Run, all, execute
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err = efficiency.Open(context.Background(), model, efficiency.Options{Progress: func(uint64) { executed++ }})
+	r, err = efficiency.Open(context.Background(), model, efficiency.EachCall(efficiency.Options{Progress: func(uint64) { executed++ }}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer efficiency.SetExecuteAll(true)()
-	want, err := efficiency.Open(context.Background(), model, efficiency.Options{Progress: func(uint64) { all++ }})
+	want, err := efficiency.Open(context.Background(), model, efficiency.ExecuteAll(efficiency.EachCall(efficiency.Options{Progress: func(uint64) { all++ }})))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,12 +225,11 @@ func TestSkipStencil(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer efficiency.SetEvery(1)()
 	told, last, calls := 0, uint64(0), uint64(0)
 	for rank := range p.Ranks {
 		calls += p.Part(rank).Grammar.Len()
 	}
-	r, err := efficiency.Open(stopping, model, efficiency.Options{Progress: func(calls uint64) { told, last = told+1, calls }})
+	r, err := efficiency.Open(stopping, model, efficiency.EachCall(efficiency.Options{Progress: func(calls uint64) { told, last = told+1, calls }}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +240,6 @@ func TestSkipStencil(t *testing.T) {
 
 // TestSkipLoops compares programs that are the same every time, and checks that loops are skipped.
 func TestSkipLoops(t *testing.T) {
-	defer efficiency.SetEvery(1)()
 	skipped, phases := 0, 0
 	for seed := range uint64(20) {
 		r, calls, executed := compareExecuted(t, drawLooping(rand.New(rand.NewPCG(seed, 1)).IntN).trace(t))
