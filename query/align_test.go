@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/piecewise"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -573,7 +574,7 @@ func TestClockErrors(t *testing.T) {
 
 // TestClockErrorsOfPieces checks that a difference is explained by the errors of the clocks at its times.
 func TestClockErrorsOfPieces(t *testing.T) {
-	pieces := merge.Clock{Machine: "b", Ranks: rankenc.SetOf(1), Later: []timing.Alignment{{Offset: 50, Since: 1000}}, Errors: []int64{10, 500}, Error: 500}
+	pieces := merge.Clock{Machine: "b", Ranks: rankenc.SetOf(1), Later: []piecewise.Alignment{{Offset: 50, Since: 1000}}, Errors: []int64{10, 500}, Error: 500}
 	run := merge.Run{Ranks: 4, Clocks: []merge.Clock{
 		{Machine: "a", Ranks: rankenc.SetOf(0, 3)}, pieces, {Machine: "c", Ranks: rankenc.SetOf(2), Error: -1},
 	}}
@@ -596,19 +597,19 @@ func TestClockErrorsOfPieces(t *testing.T) {
 func TestSameClockJumps(t *testing.T) {
 	const ahead = 200_000
 	r := newMachineRun(1, []machineClock{{}}, make([]int, 4))
-	var jumps timing.Jumps
+	var jumps piecewise.Jumps
 	for _, late := range []int64{1, 300} {
 		begin := slices.Max(r.now) + 100*ahead
 		r.now[0], r.now[1] = begin, begin+late
 		r.call(1, begin+late+100, "MPI_Send", "count", 1, "datatype", "MPI_INT", "dest", 0, "tag", 0)
 		r.call(0, begin+late+latency, "MPI_Recv", "count", 1, "datatype", "MPI_INT", "source", 1, "tag", 0)
-		jumps = append(jumps, timing.Jump{Since: r.calls[1][len(r.calls[1])-1].Start, Ahead: ahead})
+		jumps = append(jumps, piecewise.Jump{Since: r.calls[1][len(r.calls[1])-1].Start, Ahead: ahead})
 		begin += 100 * ahead
 		r.now[0], r.now[1], r.now[2], r.now[3] = begin, begin, begin+late, begin
 		for rank := range 4 {
 			r.call(rank, begin+40_000, "MPI_Barrier")
 		}
-		jumps = append(jumps, timing.Jump{Since: r.calls[2][len(r.calls[2])-1].Start, Ahead: ahead})
+		jumps = append(jumps, piecewise.Jump{Since: r.calls[2][len(r.calls[2])-1].Start, Ahead: ahead})
 	}
 	run := merge.Run{Clocks: []merge.Clock{
 		{Machine: "a", Ranks: rankenc.SetOf(0, 1, 2), Jumps: jumps, Error: ahead}, {Machine: "b", Ranks: rankenc.SetOf(3), Error: ahead},

@@ -97,15 +97,9 @@ func TestMisuse(t *testing.T) {
 	misuse.Harmless(t, map[string]func(){
 		"zero values": func() {
 			var (
-				a timing.Alignment
 				h timing.Histograms
-				j timing.Jumps
-				p timing.Pieces
 				s timing.Statistics
 			)
-			_ = a.Apply(1)
-			j.Apply(j.Undo(j.Ahead(j.Most())))
-			p.Apply(p.Jump())
 			s.Merge(&timing.Statistics{})
 			s.Mean()
 			s.Variance()

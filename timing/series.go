@@ -219,7 +219,7 @@ type SeriesDecoder struct {
 
 	corrections correctionReader
 	before      int64   // with gaps, the duration of the last call
-	options     Options // of which the Alignment and the Jumps count
+	options     Options // of which Move counts
 	err         error   // sticks: the clock is wrong after it
 }
 
@@ -317,12 +317,21 @@ func (d *SeriesDecoder) Decode(dst []Time, terminals []uint32) error {
 		for i := range dst[:n] {
 			dst[i] = Time{Duration: d.columns[0].values[i], Delta: d.columns[1].values[i]}
 			d.place(&dst[i], terminals[i])
-			d.options.align(&dst[i])
+			d.options.move(&dst[i])
 		}
 		d.err = d.corrections.check(d.decoded == d.calls)
 		dst, terminals = dst[n:], terminals[n:]
 	}
 	return d.err
+}
+
+// move moves a call to the other clock.
+func (o *Options) move(t *Time) {
+	if o.Move != nil {
+		end := o.Move(wire.AddTimes(t.Start, t.Duration))
+		t.Start = o.Move(t.Start)
+		t.Duration = wire.SubTimes(end, t.Start)
+	}
 }
 
 // place sets the start of the next call.

@@ -313,7 +313,7 @@ func (s *Series) At(call uint64, terminals func(dst []uint32, first uint64)) (Ti
 }
 
 // Start returns when the first call of a block, i < s.Blocks(), began, which is exact
-// whatever the codec, but for an Alignment and Jumps. It decodes nothing else. The error is a [*ParseError], or one of
+// whatever the codec, but for [Options.Move]. It decodes nothing else. The error is a [*ParseError], or one of
 // who reads the blocks.
 func (s *Series) Start(i int) (int64, error) {
 	s.check(i, s.Blocks())
@@ -329,5 +329,8 @@ func (s *Series) Start(i int) (int64, error) {
 	if w.Err() != nil {
 		return 0, locate(w.Err(), s.starts[i], "block")
 	}
-	return s.options.move(start), nil
+	if s.options.Move != nil {
+		start = s.options.Move(start)
+	}
+	return start, nil
 }

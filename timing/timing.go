@@ -71,11 +71,9 @@ type Options struct {
 	// Zero means DefaultMaxValues.
 	MaxValues int
 
-	// Alignment moves the starts and the ends of the calls of a series, and nothing else.
-	Alignment Pieces
-
-	// Jumps move them once more.
-	Jumps Jumps
+	// Move, if it is there, returns what a time of a series becomes, as of another clock. It moves the starts and the ends of
+	// calls, and no deltas. Several goroutines may call it at once. A later time must not become an earlier one.
+	Move func(time int64) int64
 }
 
 // DefaultMaxValues is the number of values to accept in a block where [Options]

@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/piecewise"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
@@ -21,7 +22,7 @@ import (
 )
 
 // moved is how the clock of the second machine of these tests is aligned: by three seconds and 100 ppm.
-var moved = timing.Alignment{Offset: -3_000_000_000, Rate: -112_589_990_684, Since: 1_000_000_000}
+var moved = piecewise.Alignment{Offset: -3_000_000_000, Rate: -112_589_990_684, Since: 1_000_000_000}
 
 // machines returns the file of a trace of three ranks on two machines, or without a word of machines.
 func machines(t *testing.T, several bool) []byte {
@@ -76,7 +77,7 @@ func TestClocks(t *testing.T) {
 	if plain.Run().Clocks != nil || len(aligned.Run().Clocks) != 2 {
 		t.Errorf("%+v and %+v", plain.Run().Clocks, aligned.Run().Clocks)
 	}
-	for rank, clock := range []timing.Alignment{{}, moved, {}} {
+	for rank, clock := range []piecewise.Alignment{{}, moved, {}} {
 		before, err := plain.Rank(rank)
 		if err != nil {
 			t.Fatal(err)
@@ -116,8 +117,8 @@ func TestDescribeClocks(t *testing.T) {
 	one := rankenc.SetOf(1)
 	for _, list := range [][]merge.Clock{
 		{{Machine: "a"}}, {{Ranks: one}}, {{Machine: "a", Ranks: one, Error: -2}},
-		{{Machine: "a", Ranks: one, Alignment: timing.Alignment{Rate: timing.MaxRate + 1}}},
-		{{Machine: "a", Ranks: one, Alignment: timing.Alignment{Rate: -timing.MaxRate - 1}}},
+		{{Machine: "a", Ranks: one, Alignment: piecewise.Alignment{Rate: piecewise.MaxRate + 1}}},
+		{{Machine: "a", Ranks: one, Alignment: piecewise.Alignment{Rate: -piecewise.MaxRate - 1}}},
 		{{Machine: "a", Ranks: one, Alignment: moved, Error: -1}},
 		{{Machine: "a", Ranks: one}, {Machine: "b", Ranks: one}}, {{Machine: "a", Ranks: one}, {Machine: "a", Ranks: rankenc.SetOf(2)}},
 	} {
@@ -172,7 +173,7 @@ func TestClockErrors(t *testing.T) {
 		"order":           encoded(func(c []merge.Clock) { c[0], c[1] = c[1], c[0] }),
 		"machine twice":   encoded(func(c []merge.Clock) { c[1].Machine = "a" }),
 		"no machine":      encoded(func(c []merge.Clock) { c[1].Machine = "" }),
-		"fast":            encoded(func(c []merge.Clock) { c[1].Rate = timing.MaxRate + 1 }),
+		"fast":            encoded(func(c []merge.Clock) { c[1].Rate = piecewise.MaxRate + 1 }),
 		"slow":            encoded(func(c []merge.Clock) { c[1].Rate = math.MinInt64 }),
 		"error too large": bytes.Replace(valid, wire.AppendUvarint(nil, 701), bytes.Repeat([]byte{0xff}, 9), 1),
 	}

@@ -142,8 +142,7 @@ func (t *Trace) seriesOf(rank int, calls uint64, read func() (*Rank, error)) (*t
 // alignmentOf returns what makes the times of a rank those of the clock of the first.
 func (t *Trace) alignmentOf(rank int) timing.Options {
 	if c := t.run.ClockOf(rank); c >= 0 {
-		clock := &t.run.Clocks[c]
-		return timing.Options{Alignment: clock.Pieces(), Jumps: clock.Jumps}
+		return timing.Options{Move: t.run.Clocks[c].Move()}
 	}
 	return timing.Options{}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/piecewise"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
@@ -255,7 +256,7 @@ func onMachines(t *testing.T, name, to string) {
 	}
 	run.Clocks = []merge.Clock{
 		{Machine: "a", Ranks: rankenc.SetOf(ranks[0]...)},
-		{Machine: "b", Ranks: rankenc.SetOf(ranks[1]...), Alignment: timing.Alignment{Offset: 3e9, Rate: 112_589_990_684}, Error: 1000},
+		{Machine: "b", Ranks: rankenc.SetOf(ranks[1]...), Alignment: piecewise.Alignment{Offset: 3e9, Rate: 112_589_990_684}, Error: 1000},
 	}
 	writeFile(t, to, describedAs(t, tr, run))
 	aligned, err := trace.Open(to)

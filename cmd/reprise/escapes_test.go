@@ -7,12 +7,12 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/piecewise"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -33,7 +33,7 @@ func writeEvil(t *testing.T, to string, tr *trace.Trace) {
 	if tr.Ranks() > 1 {
 		half := []rankenc.Set{rankenc.SetOf(0), rankenc.World(tr.Ranks()).Difference(rankenc.SetOf(0))}
 		if timed, _, err := tr.SeriesRanks(); err == nil && timed.Len() > 0 {
-			run.Clocks = []merge.Clock{{Machine: "a" + evil, Ranks: half[0]}, {Machine: evil, Ranks: half[1], Alignment: timing.Alignment{Offset: 3e9}, Error: 1000}}
+			run.Clocks = []merge.Clock{{Machine: "a" + evil, Ranks: half[0]}, {Machine: evil, Ranks: half[1], Alignment: piecewise.Alignment{Offset: 3e9}, Error: 1000}}
 		}
 	}
 	for class, value := range map[string]int64{"comm": 0, "comm" + evil: 1, "datatype": 3, evil: 7} {

@@ -3,18 +3,18 @@ package answers
 import (
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/piecewise"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/timing"
 )
 
 // TestClocks checks what is said of clocks.
 func TestClocks(t *testing.T) {
 	first, alone := merge.Clock{Machine: "a"}, merge.Clock{Machine: "d", Error: -1}
 	even := merge.Clock{Machine: "b", Error: 1560}
-	pieces := merge.Clock{Machine: "c", Error: 130_000, Errors: []int64{2000, 130_000}, Later: []timing.Alignment{{Offset: 1e9}}}
-	older := merge.Clock{Machine: "c", Error: 130_000, Later: []timing.Alignment{{Offset: 1e9}}}
+	pieces := merge.Clock{Machine: "c", Error: 130_000, Errors: []int64{2000, 130_000}, Later: []piecewise.Alignment{{Offset: 1e9}}}
+	older := merge.Clock{Machine: "c", Error: 130_000, Later: []piecewise.Alignment{{Offset: 1e9}}}
 	misfit := merge.Clock{Machine: "b", Error: 3_000_000, Early: 12}
-	jumping := merge.Clock{Machine: "b", Error: 5000, Jumps: timing.Jumps{{Since: 5, Ahead: 1500}, {Since: 7, Ahead: 3700}}}
+	jumping := merge.Clock{Machine: "b", Error: 5000, Jumps: piecewise.Jumps{{Since: 5, Ahead: 1500}, {Since: 7, Ahead: 3700}}}
 	wrong := merge.Clock{Machine: "b", Error: 1560, Contradicted: true}
 	const moved = "; that of 1 machine does not run evenly: its times are moved in pieces, which jump by 1.00 s at most"
 	for _, tt := range []struct {

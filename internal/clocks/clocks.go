@@ -20,8 +20,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/piecewise"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/timing"
 )
 
 // A message was sent at a time of one clock and received at a later one of another.
@@ -56,16 +56,16 @@ func (c *Clocks) Add(from, to int, sent, received int64) {
 
 // An Aligned is what makes the times of a clock those of the first.
 type Aligned struct {
-	timing.Alignment
-	Later []timing.Alignment // pieces after the Alignment, if no line fits
-	Error int64              // how far times from the first to the last message may be off, in nanoseconds; −1 if nothing tells
+	piecewise.Alignment
+	Later []piecewise.Alignment // pieces after the Alignment, if no line fits
+	Error int64                 // how far times from the first to the last message may be off, in nanoseconds; −1 if nothing tells
 
 	Errors []int64 // of the pieces, if there are several; the greatest is the Error
 
 	Contradicted bool   // its readings do not count, as messages contradict them
 	Early        uint64 // messages to the clock that arrive before they are sent all the same
 
-	Jumps timing.Jumps // move times once more, so that fewer messages do
+	Jumps piecewise.Jumps // move times once more, so that fewer messages do
 }
 
 // Apply returns a time of the first clock.
@@ -73,7 +73,7 @@ func (a Aligned) Apply(time int64) int64 {
 	if len(a.Later) == 0 {
 		return a.Jumps.Apply(a.Alignment.Apply(time))
 	}
-	return a.Jumps.Apply(append(timing.Pieces{a.Alignment}, a.Later...).Apply(time))
+	return a.Jumps.Apply(append(piecewise.Pieces{a.Alignment}, a.Later...).Apply(time))
 }
 
 // piece returns which piece a time of the clock is of.

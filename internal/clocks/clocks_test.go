@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/internal/piecewise"
 )
 
 // A machine is a clock as it is in tests.
@@ -39,7 +39,7 @@ func exchange(r *rand.Rand, machines []machine, pairs [][2]int, n int, latency f
 
 // check checks that clocks agree within what they say, while there are messages, and returns the most that they do not.
 func check(t interface{ Fatalf(string, ...any) }, machines []machine, all []Aligned) (most int64) {
-	if all[0].Alignment != (timing.Alignment{}) || all[0].Error != 0 {
+	if all[0].Alignment != (piecewise.Alignment{}) || all[0].Error != 0 {
 		t.Fatalf("the first clock is moved: %+v", all[0])
 	}
 	for k, a := range all {
@@ -167,7 +167,7 @@ func TestAlignAnything(t *testing.T) {
 		}
 		all, _ := c.Align(0)
 		for _, a := range all {
-			if a.Rate > timing.MaxRate || a.Rate < -timing.MaxRate {
+			if a.Rate > piecewise.MaxRate || a.Rate < -piecewise.MaxRate {
 				t.Fatalf("%+v", a)
 			}
 		}

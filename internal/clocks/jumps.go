@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/piecewise"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/timing"
 )
 
 // An event is that a clock sends or receives a message, at an aligned time.
@@ -32,7 +32,7 @@ func (e event) compare(f event) int {
 type course struct {
 	events []event // in their order
 	next   int     // the first that has not been followed
-	jumps  timing.Jumps
+	jumps  piecewise.Jumps
 }
 
 // A transit is a message on its way.
@@ -116,7 +116,7 @@ func sum(list []uint64) (n uint64) {
 }
 
 // jumps returns those of all clocks.
-func (c *Clocks) jumps(all []Aligned, placed []bool, inexact int64) []timing.Jumps {
+func (c *Clocks) jumps(all []Aligned, placed []bool, inexact int64) []piecewise.Jumps {
 	early := c.early(all, placed, nil)
 	l := &logical{clocks: make([]course, c.n), tolerance: tolerance(inexact), inexact: 2 * inexact, most: more(early, early)}
 	pairs := slices.SortedFunc(maps.Keys(c.messages), func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
@@ -130,7 +130,7 @@ func (c *Clocks) jumps(all []Aligned, placed []bool, inexact int64) []timing.Jum
 		l.ready = append(l.ready, k)
 	}
 	l.followAll()
-	list := make([]timing.Jumps, c.n)
+	list := make([]piecewise.Jumps, c.n)
 	for k := range list {
 		list[k] = l.clocks[k].jumps
 	}
@@ -202,13 +202,13 @@ func (l *logical) arrive(c *course, time, sent int64) {
 	case ahead <= c.jumps.Ahead(time):
 	case n > 0 && c.jumps[n-1].Since == time:
 		c.jumps[n-1].Ahead = ahead
-	case n < timing.MaxJumps:
-		c.jumps = append(c.jumps, timing.Jump{Since: time, Ahead: ahead})
+	case n < piecewise.MaxJumps:
+		c.jumps = append(c.jumps, piecewise.Jump{Since: time, Ahead: ahead})
 	}
 }
 
 // take makes jumps those of a clock.
-func (a *Aligned) take(jumps timing.Jumps) {
+func (a *Aligned) take(jumps piecewise.Jumps) {
 	if len(jumps) == 0 {
 		return
 	}

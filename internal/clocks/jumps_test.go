@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/internal/piecewise"
 )
 
 // A wanderer is a clock that is off by another amount in each part of the time, to which it goes at once, or in small steps.
@@ -260,7 +260,7 @@ func offOf(clocks []wanderer, all []Aligned, list []posted) (off []int64) {
 }
 
 // logicalOf returns the jumps of clocks that are aligned, by messages.
-func logicalOf(n int, inexact int64, list ...posted) []timing.Jumps {
+func logicalOf(n int, inexact int64, list ...posted) []piecewise.Jumps {
 	c := New(n)
 	for _, p := range list {
 		c.Add(p.from, p.to, p.message.sent, p.message.received)
@@ -280,29 +280,29 @@ func TestJumpsFollow(t *testing.T) {
 		name    string
 		inexact int64
 		list    []posted
-		want    map[int]timing.Jumps
+		want    map[int]piecewise.Jumps
 	}{
 		{"Fits", 0, []posted{at(0, 1, 0, 10), at(1, 2, 20, 30), at(2, 0, 40, 38)}, nil}, // but for 2
-		{"Early", 0, []posted{at(0, 1, 1000, 900)}, map[int]timing.Jumps{1: {{Since: 900, Ahead: 100}}}},
-		{"ToTheFirst", 0, []posted{at(1, 0, 1000, 900)}, map[int]timing.Jumps{0: {{Since: 900, Ahead: 100}}}},
-		{"Chain", 0, []posted{at(2, 1, 1000, 900), at(1, 0, 932, 1020), at(0, 3, 1052, 1058)}, map[int]timing.Jumps{
+		{"Early", 0, []posted{at(0, 1, 1000, 900)}, map[int]piecewise.Jumps{1: {{Since: 900, Ahead: 100}}}},
+		{"ToTheFirst", 0, []posted{at(1, 0, 1000, 900)}, map[int]piecewise.Jumps{0: {{Since: 900, Ahead: 100}}}},
+		{"Chain", 0, []posted{at(2, 1, 1000, 900), at(1, 0, 932, 1020), at(0, 3, 1052, 1058)}, map[int]piecewise.Jumps{
 			1: {{Since: 900, Ahead: 100}}, 0: {{Since: 1020, Ahead: 11}}, 3: {{Since: 1058, Ahead: 4}},
 		}},
-		{"SentBefore", 0, []posted{at(1, 2, 899, 900), at(0, 1, 1000, 900)}, map[int]timing.Jumps{1: {{Since: 900, Ahead: 100}}}},
-		{"SentThen", 0, []posted{at(1, 2, 900, 901), at(0, 1, 1000, 900)}, map[int]timing.Jumps{1: {{Since: 900, Ahead: 100}}, 2: {{Since: 901, Ahead: 99}}}},
-		{"LedBack", 0, []posted{at(0, 1, 1000, 900), at(1, 2, 900+31*32, 950+31*32), at(1, 2, 900+80*32, 880+80*32)}, map[int]timing.Jumps{
+		{"SentBefore", 0, []posted{at(1, 2, 899, 900), at(0, 1, 1000, 900)}, map[int]piecewise.Jumps{1: {{Since: 900, Ahead: 100}}}},
+		{"SentThen", 0, []posted{at(1, 2, 900, 901), at(0, 1, 1000, 900)}, map[int]piecewise.Jumps{1: {{Since: 900, Ahead: 100}}, 2: {{Since: 901, Ahead: 99}}}},
+		{"LedBack", 0, []posted{at(0, 1, 1000, 900), at(1, 2, 900+31*32, 950+31*32), at(1, 2, 900+80*32, 880+80*32)}, map[int]piecewise.Jumps{
 			1: {{Since: 900, Ahead: 100}}, 2: {{Since: 950 + 31*32, Ahead: 19}, {Since: 880 + 80*32, Ahead: 40}},
 		}},
-		{"TwiceAtOnce", 0, []posted{at(0, 1, 1000, 900), at(2, 1, 1050, 900)}, map[int]timing.Jumps{1: {{Since: 900, Ahead: 150}}}},
-		{"Inexact", 30, []posted{at(0, 1, 1000, 900), at(0, 2, 1000, 938)}, map[int]timing.Jumps{1: {{Since: 900, Ahead: 40}}}},
-		{"Limit", 0, []posted{at(0, 1, 1000, 900), at(1, 2, 900, 800), at(2, 3, 800, 700)}, map[int]timing.Jumps{
+		{"TwiceAtOnce", 0, []posted{at(0, 1, 1000, 900), at(2, 1, 1050, 900)}, map[int]piecewise.Jumps{1: {{Since: 900, Ahead: 150}}}},
+		{"Inexact", 30, []posted{at(0, 1, 1000, 900), at(0, 2, 1000, 938)}, map[int]piecewise.Jumps{1: {{Since: 900, Ahead: 40}}}},
+		{"Limit", 0, []posted{at(0, 1, 1000, 900), at(1, 2, 900, 800), at(2, 3, 800, 700)}, map[int]piecewise.Jumps{
 			1: {{Since: 900, Ahead: 100}}, 2: {{Since: 800, Ahead: 200}}, 3: {{Since: 700, Ahead: 200}}, // a hundred less than it takes
 		}},
 		// Two messages arrive before the other is sent: the one that arrives at 200 does so when it does.
 		{"Circle", 0, []posted{at(0, 1, 300, 400), at(1, 0, 500, 200)}, nil},
-		{"CircleEarly", 0, []posted{at(0, 1, 300, 280), at(1, 0, 500, 200)}, map[int]timing.Jumps{1: {{Since: 280, Ahead: 20}}}},
-		{"CircleThenEarly", 0, []posted{at(0, 1, 300, 400), at(1, 0, 500, 200), at(0, 1, 1000, 900)}, map[int]timing.Jumps{1: {{Since: 900, Ahead: 100}}}},
-		{"EarlyThenCircle", 0, []posted{at(1, 0, 100, 50), at(0, 1, 300, 400), at(1, 0, 500, 200), at(1, 2, 501, 502)}, map[int]timing.Jumps{0: {{Since: 50, Ahead: 50}}}},
+		{"CircleEarly", 0, []posted{at(0, 1, 300, 280), at(1, 0, 500, 200)}, map[int]piecewise.Jumps{1: {{Since: 280, Ahead: 20}}}},
+		{"CircleThenEarly", 0, []posted{at(0, 1, 300, 400), at(1, 0, 500, 200), at(0, 1, 1000, 900)}, map[int]piecewise.Jumps{1: {{Since: 900, Ahead: 100}}}},
+		{"EarlyThenCircle", 0, []posted{at(1, 0, 100, 50), at(0, 1, 300, 400), at(1, 0, 500, 200), at(1, 2, 501, 502)}, map[int]piecewise.Jumps{0: {{Since: 50, Ahead: 50}}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for range 2 {

@@ -3,8 +3,8 @@ package clocks
 import (
 	"math"
 
+	"github.com/reprise-trace/reprise/internal/piecewise"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/timing"
 )
 
 // maxDrift is how much faster a clock runs than another, at most: kernels allow 500 ppm for each.
@@ -47,8 +47,8 @@ type line struct {
 }
 
 // alignment returns the line as an Alignment.
-func (l line) alignment() timing.Alignment {
-	return timing.Alignment{Offset: l.y0 + int64(math.Round(l.at)), Rate: int64(math.Round(l.rate * (1 << 50))), Since: l.x0}
+func (l line) alignment() piecewise.Alignment {
+	return piecewise.Alignment{Offset: l.y0 + int64(math.Round(l.at)), Rate: int64(math.Round(l.rate * (1 << 50))), Since: l.x0}
 }
 
 // from returns the same line, from another point on.

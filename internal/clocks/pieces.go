@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/piecewise"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/timing"
 )
 
 // A limit is what a message or its answer says of a clock: at the time x, it is at least or at most so much once it is moved, which may be
@@ -33,7 +33,7 @@ func (c *Clocks) byPieces(links [][]int, all []Aligned, placed []bool, inexact i
 		}
 		limits := c.limits(k, links[k], pieces, done)
 		lines := cut(limits, float64(tolerance(inexact)), float64(inexact))
-		if len(lines) == 0 || len(lines) > timing.MaxPieces {
+		if len(lines) == 0 || len(lines) > piecewise.MaxPieces {
 			return
 		}
 		least := alone(c.byPart(k, links[k], pieces, done), inexact)
@@ -78,7 +78,7 @@ func cut(limits []limit, tolerance, inexact float64) (lines []placedLine) {
 	limits = slices.Clone(limits)
 	last := line{error: -1}
 	begin, first := 0, 0 // and how many of the rest are what the line before says, in the place of its last limit
-	for begin < len(limits) && len(lines) <= timing.MaxPieces {
+	for begin < len(limits) && len(lines) <= piecewise.MaxPieces {
 		rest := limits[begin-first:]
 		n := longest(rest, fits)
 		l := solve(rest[:n], n, last, inexact)
@@ -242,7 +242,7 @@ func joined(lines []placedLine) (a Aligned) {
 		}
 		next := l.alignment()
 		since := max(wire.AddTimes(lines[i-1].to, 1), notAfter(before, l.from, next.Apply(l.from)))
-		next = timing.Alignment{Offset: wire.SubTimes(next.Apply(since), since), Rate: next.Rate, Since: since}
+		next = piecewise.Alignment{Offset: wire.SubTimes(next.Apply(since), since), Rate: next.Rate, Since: since}
 		a.Later, before = append(a.Later, next), next
 	}
 	a.Error = slices.Max(a.Errors)
@@ -301,7 +301,7 @@ func (a *Aligned) within(limits []limit, middle line, x, y int64, inexact float6
 }
 
 // notAfter returns a time, at most so late, that an alignment makes no later than another time: the latest, or some nanoseconds earlier.
-func notAfter(a timing.Alignment, time, other int64) int64 {
+func notAfter(a piecewise.Alignment, time, other int64) int64 {
 	for range 4 { // each time, what is over gets less by a factor of at least 64
 		over := wire.SubTimes(a.Apply(time), other)
 		if over <= 0 {

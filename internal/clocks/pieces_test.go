@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/piecewise"
 	"github.com/reprise-trace/reprise/internal/test/tier"
-	"github.com/reprise-trace/reprise/timing"
 )
 
 // An unevenClock is one that is stepped, and whose drift changes, at a time.
@@ -91,7 +91,7 @@ func checkPieces(t *testing.T, clocks []unevenClock, all []Aligned) {
 			last = now
 		}
 		pieces += len(a.Later)
-		if !slices.IsSortedFunc(a.Later, func(x, y timing.Alignment) int { return map[bool]int{true: -1, false: 1}[x.Since < y.Since] }) {
+		if !slices.IsSortedFunc(a.Later, func(x, y piecewise.Alignment) int { return map[bool]int{true: -1, false: 1}[x.Since < y.Since] }) {
 			t.Errorf("%+v", a)
 		}
 	}
@@ -376,7 +376,7 @@ func TestPiecesUnplaced(t *testing.T) {
 // TestNotAfter checks that the time is not too late, also of a clock that runs much slower, and not much too early.
 func TestNotAfter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a := timing.Alignment{Offset: rapid.Int64Range(-1e12, 1e12).Draw(t, "offset"), Rate: rapid.Int64Range(-timing.MaxRate, timing.MaxRate).Draw(t, "rate")}
+		a := piecewise.Alignment{Offset: rapid.Int64Range(-1e12, 1e12).Draw(t, "offset"), Rate: rapid.Int64Range(-piecewise.MaxRate, piecewise.MaxRate).Draw(t, "rate")}
 		at := rapid.Int64Range(0, 1e15).Draw(t, "time")
 		other := a.Apply(at) - rapid.Int64Range(-1000, 1e12).Draw(t, "back")
 		got := notAfter(a, at, other)

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/piecewise"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/timing"
 )
 
 // A Clock is that of a machine, by which the times of some ranks were recorded.
@@ -21,10 +21,10 @@ type Clock struct {
 
 	// Alignment turns times of this clock into those of the clock of the first rank. A trace keeps times as they were
 	// recorded, and applies it where they are read.
-	timing.Alignment
+	piecewise.Alignment
 
 	// Later are the pieces after the Alignment, if no line fits the clock.
-	Later []timing.Alignment `json:"later,omitempty"`
+	Later []piecewise.Alignment `json:"later,omitempty"`
 
 	// Error is how far aligned times may be off, in nanoseconds, beside what the codec of the times adds; −1 if the clock
 	// is not aligned. If there are several pieces, it is the greatest of the Errors of all.
@@ -46,7 +46,7 @@ type Clock struct {
 
 	// Jumps move aligned times once more, so that messages arrive after they are sent though neither a line nor pieces fit. Times between are not
 	// better for it: the errors of the pieces are as much more as the times are ahead.
-	Jumps timing.Jumps `json:"jumps,omitempty"`
+	Jumps piecewise.Jumps `json:"jumps,omitempty"`
 }
 
 // clockMemory is how many bytes are counted for a clock, with what merging traces takes for it.
@@ -74,15 +74,24 @@ func mergeReadings(a, b []Reading) []Reading {
 }
 
 // Pieces returns the Alignment and those after it; nothing if times are not moved.
-func (c Clock) Pieces() timing.Pieces {
-	if c.Alignment == (timing.Alignment{}) && len(c.Later) == 0 {
+func (c Clock) Pieces() piecewise.Pieces {
+	if c.Alignment == (piecewise.Alignment{}) && len(c.Later) == 0 {
 		return nil
 	}
-	return append(timing.Pieces{c.Alignment}, c.Later...)
+	return append(piecewise.Pieces{c.Alignment}, c.Later...)
 }
 
 // Apply returns a time of the clock of the first rank.
 func (c Clock) Apply(time int64) int64 { return c.Jumps.Apply(c.Pieces().Apply(time)) }
+
+// Move returns what does as Apply, for many times; nil if times are not moved.
+func (c Clock) Move() func(time int64) int64 {
+	pieces, jumps := c.Pieces(), c.Jumps
+	if len(pieces) == 0 && len(jumps) == 0 {
+		return nil
+	}
+	return func(time int64) int64 { return jumps.Apply(pieces.Apply(time)) }
+}
 
 // ErrorBetween returns how far aligned times may be off, from one to another, as both are once they are aligned; −1 if the clock is not aligned.
 func (c Clock) ErrorBetween(from, to int64) int64 {
@@ -104,10 +113,10 @@ func (c Clock) ErrorBetween(from, to int64) int64 {
 // compareAligned orders clocks of a machine, aligned ones first.
 func (c Clock) compareAligned(d Clock) int {
 	return cmp.Or(cmp.Compare(uint64(c.Error), uint64(d.Error)), // −1 is the greatest
-		slices.CompareFunc(c.Pieces(), d.Pieces(), func(a, b timing.Alignment) int {
+		slices.CompareFunc(c.Pieces(), d.Pieces(), func(a, b piecewise.Alignment) int {
 			return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Rate, b.Rate), cmp.Compare(a.Since, b.Since))
 		}), slices.Compare(c.Errors, d.Errors), cmp.Compare(c.Early, d.Early),
-		slices.CompareFunc(c.Jumps, d.Jumps, func(a, b timing.Jump) int {
+		slices.CompareFunc(c.Jumps, d.Jumps, func(a, b piecewise.Jump) int {
 			return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.Ahead, b.Ahead))
 		}), compareBools(c.Contradicted, d.Contradicted))
 }
@@ -203,7 +212,7 @@ func CheckClocks(list []Clock, ranks int) error {
 // hasAlignment reports whether rates can be, and a clock is aligned or not, which its error says: −1 if it is not.
 func (c *Clock) hasAlignment() bool {
 	for _, a := range c.Pieces() {
-		if a.Rate > timing.MaxRate || a.Rate < -timing.MaxRate {
+		if a.Rate > piecewise.MaxRate || a.Rate < -piecewise.MaxRate {
 			return false
 		}
 	}
@@ -221,7 +230,7 @@ func (c *Clock) hasErrors() bool {
 
 // checkJumps returns an error if the jumps of a clock are too many, not in order or more than its error.
 func checkJumps(c Clock) error {
-	if len(c.Jumps) > timing.MaxJumps || c.Jumps.Most() > max(0, c.Error) {
+	if len(c.Jumps) > piecewise.MaxJumps || c.Jumps.Most() > max(0, c.Error) {
 		return Corrupt("clock of machine %q jumps %d times, ahead by %d, with the error %d", c.Machine, len(c.Jumps), c.Jumps.Most(), c.Error)
 	}
 	for i, j := range c.Jumps {
@@ -266,7 +275,7 @@ func AppendClocks(dst []byte, list []Clock) []byte {
 }
 
 // appendJumps appends the jumps of a clock, of which there are some.
-func appendJumps(dst []byte, list timing.Jumps) []byte {
+func appendJumps(dst []byte, list piecewise.Jumps) []byte {
 	dst = wire.AppendUvarint(dst, uint64(len(list)))
 	dst = wire.AppendVarint(dst, list[0].Since)
 	for i, j := range list {
@@ -282,13 +291,13 @@ func appendJumps(dst []byte, list timing.Jumps) []byte {
 func appendPieces(dst []byte, c Clock) []byte {
 	first, further := c.Error, uint64(len(c.Later))
 	if len(c.Errors) > 0 {
-		first, further = c.Errors[0], further+timing.MaxPieces
+		first, further = c.Errors[0], further+piecewise.MaxPieces
 	}
 	dst = wire.AppendUvarint(dst, uint64(first+1))
 	if first < 0 {
 		return dst
 	}
-	for i, a := range append([]timing.Alignment{c.Alignment}, c.Later...) {
+	for i, a := range append([]piecewise.Alignment{c.Alignment}, c.Later...) {
 		dst = wire.AppendVarint(dst, a.Offset)
 		dst = wire.AppendVarint(dst, a.Rate)
 		dst = wire.AppendVarint(dst, a.Since)
@@ -344,12 +353,12 @@ func parseReadings(d *wire.Decoder, n uint64) (list []Reading) {
 
 // parsePieces reads how a clock is aligned that has an error: the pieces after the first are in the order of when they begin.
 func parsePieces(d *wire.Decoder, c *Clock) {
-	c.Alignment = timing.Alignment{Offset: d.Varint("offset"), Rate: d.Varint("rate"), Since: d.Varint("since")}
+	c.Alignment = piecewise.Alignment{Offset: d.Varint("offset"), Rate: d.Varint("rate"), Since: d.Varint("since")}
 	at := d.Offset()
-	further := d.UvarintMax("pieces", 2*timing.MaxPieces-1)
-	own := further >= timing.MaxPieces
+	further := d.UvarintMax("pieces", 2*piecewise.MaxPieces-1)
+	own := further >= piecewise.MaxPieces
 	if own {
-		further -= timing.MaxPieces
+		further -= piecewise.MaxPieces
 		c.Errors = []int64{c.Error}
 		if further == 0 {
 			d.Corrupt(at, "pieces", "one, with an error of its own")
@@ -358,7 +367,7 @@ func parsePieces(d *wire.Decoder, c *Clock) {
 	begun := int64(math.MinInt64)
 	for range further {
 		at := d.Offset()
-		a := timing.Alignment{Offset: d.Varint("offset"), Rate: d.Varint("rate"), Since: d.Varint("since")}
+		a := piecewise.Alignment{Offset: d.Varint("offset"), Rate: d.Varint("rate"), Since: d.Varint("since")}
 		if d.Err() == nil && a.Since <= begun {
 			d.Corrupt(at, "since", "%d after %d", a.Since, begun)
 		}
@@ -373,10 +382,10 @@ func parsePieces(d *wire.Decoder, c *Clock) {
 }
 
 // parseJumps reads the jumps of a clock.
-func parseJumps(d *wire.Decoder) (list timing.Jumps) {
+func parseJumps(d *wire.Decoder) (list piecewise.Jumps) {
 	at := d.Offset()
 	n := d.Count("jumps", 2)
-	if d.Err() == nil && (n == 0 || n > timing.MaxJumps) {
+	if d.Err() == nil && (n == 0 || n > piecewise.MaxJumps) {
 		d.Corrupt(at, "jumps", "%d of a clock", n)
 	}
 	// above reads by how much more than one a number is above another, and returns it.
@@ -394,7 +403,7 @@ func parseJumps(d *wire.Decoder) (list timing.Jumps) {
 			since = above("jump", since)
 		}
 		if ahead := above("ahead", list.Ahead(since)); d.Err() == nil {
-			list = append(list, timing.Jump{Since: since, Ahead: ahead})
+			list = append(list, piecewise.Jump{Since: since, Ahead: ahead})
 		}
 	}
 	return list

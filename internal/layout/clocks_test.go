@@ -15,11 +15,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/piecewise"
 	"github.com/reprise-trace/reprise/internal/test/mutate"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/timing"
 )
 
 // clocksOf draws clocks of so many ranks, of machines with names of one letter.
@@ -37,14 +37,14 @@ func clocksOf(t *rapid.T, ranks int) []Clock {
 	list = ClocksOf(list, rankenc.World(ranks))
 	for i := range list {
 		if rapid.Bool().Draw(t, "aligned") {
-			list[i].Alignment = timing.Alignment{
-				Offset: rapid.Int64().Draw(t, "offset"), Rate: rapid.Int64Range(-timing.MaxRate, timing.MaxRate).Draw(t, "rate"), Since: rapid.Int64().Draw(t, "since"),
+			list[i].Alignment = piecewise.Alignment{
+				Offset: rapid.Int64().Draw(t, "offset"), Rate: rapid.Int64Range(-piecewise.MaxRate, piecewise.MaxRate).Draw(t, "rate"), Since: rapid.Int64().Draw(t, "since"),
 			}
 			list[i].Error = rapid.Int64Range(0, math.MaxInt64-1).Draw(t, "error")
 			for _, since := range rapid.SliceOfNDistinct(rapid.Int64Range(math.MinInt64+1, math.MaxInt64), 0, 3, rapid.ID).Draw(t, "later") {
-				list[i].Later = append(list[i].Later, timing.Alignment{Offset: rapid.Int64().Draw(t, "offset"), Since: since})
+				list[i].Later = append(list[i].Later, piecewise.Alignment{Offset: rapid.Int64().Draw(t, "offset"), Since: since})
 			}
-			slices.SortFunc(list[i].Later, func(a, b timing.Alignment) int { return cmp.Compare(a.Since, b.Since) })
+			slices.SortFunc(list[i].Later, func(a, b piecewise.Alignment) int { return cmp.Compare(a.Since, b.Since) })
 			if n := len(list[i].Later); n > 0 && rapid.Bool().Draw(t, "own") {
 				list[i].Errors = rapid.SliceOfN(rapid.Int64Range(0, math.MaxInt64-1), n+1, n+1).Draw(t, "errors")
 				list[i].Error = slices.Max(list[i].Errors)
@@ -68,12 +68,12 @@ func clocksOf(t *rapid.T, ranks int) []Clock {
 }
 
 // jumpsUpTo draws jumps that are ahead by so much at most.
-func jumpsUpTo(t *rapid.T, most int64) (list timing.Jumps) {
+func jumpsUpTo(t *rapid.T, most int64) (list piecewise.Jumps) {
 	times := rapid.SliceOfNDistinct(rapid.OneOf(rapid.Int64(), rapid.Int64Range(0, 1000)), 0, 4, rapid.ID).Draw(t, "times")
 	slices.Sort(times)
 	for _, since := range times {
 		if left := list.Ahead(since); left < most {
-			list = append(list, timing.Jump{Since: since, Ahead: rapid.Int64Range(left+1, most).Draw(t, "ahead")})
+			list = append(list, piecewise.Jump{Since: since, Ahead: rapid.Int64Range(left+1, most).Draw(t, "ahead")})
 		}
 	}
 	return list
@@ -116,7 +116,7 @@ func TestClocks(t *testing.T) {
 func TestClocksOlder(t *testing.T) {
 	older := []byte("\x02" + "\x02\x00\x00" + "\x01a" + "\x00" + "\x01\x00\x00\x00\x00" +
 		"\x02\x04\x00" + "\x01b" + "\x00" + "\x08\x02\x00\x00\x01" + "\x64\x00\xc8\x01")
-	want := Clock{Machine: "b", Ranks: rankenc.SetOf(1), Alignment: timing.Alignment{Offset: 1}, Later: []timing.Alignment{{Offset: 50, Since: 100}}, Error: 7}
+	want := Clock{Machine: "b", Ranks: rankenc.SetOf(1), Alignment: piecewise.Alignment{Offset: 1}, Later: []piecewise.Alignment{{Offset: 50, Since: 100}}, Error: 7}
 	list, err := parseClocks(older)
 	if err != nil || len(list) != 2 || !reflect.DeepEqual(list[1], want) {
 		t.Fatalf("%+v, %v", list, err)
@@ -155,9 +155,9 @@ func TestClocksOlder(t *testing.T) {
 
 // TestClockJumps checks the encoding of jumps, which is that of other clocks and what follows, and which are refused.
 func TestClockJumps(t *testing.T) {
-	c := Clock{Machine: "b", Ranks: rankenc.SetOf(1), Alignment: timing.Alignment{Offset: 1}, Error: 200}
+	c := Clock{Machine: "b", Ranks: rankenc.SetOf(1), Alignment: piecewise.Alignment{Offset: 1}, Error: 200}
 	plain := AppendClocks(nil, []Clock{c})
-	c.Jumps = timing.Jumps{{Since: -5, Ahead: 100}, {Since: 3195, Ahead: 1}, {Since: 3200, Ahead: 200}}
+	c.Jumps = piecewise.Jumps{{Since: -5, Ahead: 100}, {Since: 3195, Ahead: 1}, {Since: 3200, Ahead: 200}}
 	data := AppendClocks(nil, []Clock{c})
 	// Three from −5 on, by 100; of which nothing is left 3,200 later, and 1 by which that is ahead 5 later.
 	want := bytes.Replace(append(plain, "\x03\x09\x63\xff\x18\x00\x04\xc6\x01"...), []byte("\x01b\x00"), []byte("\x01b\x10"), 1)
@@ -172,16 +172,16 @@ func TestClockJumps(t *testing.T) {
 			t.Errorf("%x: %+v", bad, list)
 		}
 	}
-	for _, jumps := range []timing.Jumps{
+	for _, jumps := range []piecewise.Jumps{
 		{{Since: 1, Ahead: 201}}, {{Since: 1, Ahead: 0}}, {{Since: 1, Ahead: -1}}, {{Since: 1, Ahead: 5}, {Since: 1, Ahead: 6}}, {{Since: 1, Ahead: 5}, {Since: 0, Ahead: 6}},
-		{{Since: 0, Ahead: 100}, {Since: 32, Ahead: 99}}, make(timing.Jumps, timing.MaxJumps+1),
+		{{Since: 0, Ahead: 100}, {Since: 32, Ahead: 99}}, make(piecewise.Jumps, piecewise.MaxJumps+1),
 	} {
 		c.Jumps = jumps
 		if CheckClocks([]Clock{c}, 2) == nil {
 			t.Errorf("accepted %+v", jumps[:min(3, len(jumps))])
 		}
 	}
-	if c.Jumps, c.Alignment, c.Error = (timing.Jumps{{Since: 1, Ahead: 1}}), (timing.Alignment{}), -1; CheckClocks([]Clock{c}, 2) == nil {
+	if c.Jumps, c.Alignment, c.Error = (piecewise.Jumps{{Since: 1, Ahead: 1}}), (piecewise.Alignment{}), -1; CheckClocks([]Clock{c}, 2) == nil {
 		t.Error("a clock jumps that is not aligned")
 	}
 }
@@ -189,7 +189,7 @@ func TestClockJumps(t *testing.T) {
 // TestErrorBetween checks that the error at a time is that of its piece, and where two pieces meet, the greater one.
 func TestErrorBetween(t *testing.T) {
 	// Times to 99 stay, those from 100 become 1100 and so on, and those from 200 stand still at 1199 until 398.
-	c := Clock{Later: []timing.Alignment{{Offset: 1000, Since: 100}, {Offset: 800, Since: 200}}, Errors: []int64{5, 9, 2}, Error: 9}
+	c := Clock{Later: []piecewise.Alignment{{Offset: 1000, Since: 100}, {Offset: 800, Since: 200}}, Errors: []int64{5, 9, 2}, Error: 9}
 	for _, tt := range [][3]int64{
 		{0, 0, 5}, {99, 99, 5}, {0, 1100, 9}, {1100, 1100, 9}, {1101, 1101, 9}, {1199, 1199, 9}, {1200, 1200, 2}, {1200, math.MaxInt64, 2},
 		{math.MinInt64, 0, 5}, {math.MinInt64, math.MaxInt64, 9},
@@ -198,7 +198,7 @@ func TestErrorBetween(t *testing.T) {
 			t.Errorf("from %d to %d it is %d, want %d", tt[0], tt[1], got, tt[2])
 		}
 	}
-	c.Jumps = timing.Jumps{{Since: 1090, Ahead: 10}} // so that those from 100 become 1110 and so on
+	c.Jumps = piecewise.Jumps{{Since: 1090, Ahead: 10}} // so that those from 100 become 1110 and so on
 	for _, tt := range [][3]int64{{0, 99, 5}, {0, 1109, 5}, {0, 1110, 9}, {1110, 1110, 9}} {
 		if got := c.ErrorBetween(tt[0], tt[1]); got != tt[2] {
 			t.Errorf("with a jump, from %d to %d it is %d, want %d", tt[0], tt[1], got, tt[2])
@@ -212,7 +212,7 @@ func TestErrorBetween(t *testing.T) {
 // TestMergeAlignments checks that of two alignments of a clock the better counts, in either order.
 func TestMergeAlignments(t *testing.T) {
 	clock := func(rank int, offset, off int64) Clock {
-		return Clock{Machine: "a", Ranks: rankenc.SetOf(rank), Alignment: timing.Alignment{Offset: offset}, Error: off}
+		return Clock{Machine: "a", Ranks: rankenc.SetOf(rank), Alignment: piecewise.Alignment{Offset: offset}, Error: off}
 	}
 	for _, list := range [][]Clock{{clock(0, 0, -1), clock(1, 7, 3)}, {clock(0, 8, 9), clock(1, 7, 3)}, {clock(0, 8, 3), clock(1, 7, 3)}} {
 		a, b := MergeClocks(nil, list), MergeClocks(nil, []Clock{list[1], list[0]})
@@ -221,7 +221,7 @@ func TestMergeAlignments(t *testing.T) {
 		}
 	}
 	jumping := []Clock{clock(0, 0, 5), clock(1, 0, 5)}
-	jumping[0].Jumps, jumping[1].Jumps = timing.Jumps{{Since: 1, Ahead: 2}}, timing.Jumps{{Since: 1, Ahead: 3}}
+	jumping[0].Jumps, jumping[1].Jumps = piecewise.Jumps{{Since: 1, Ahead: 2}}, piecewise.Jumps{{Since: 1, Ahead: 3}}
 	if a, b := MergeClocks(nil, jumping), MergeClocks(nil, []Clock{jumping[1], jumping[0]}); a[0].Jumps[0].Ahead != 2 || b[0].Jumps[0].Ahead != 2 {
 		t.Errorf("%+v and %+v", a, b)
 	}
@@ -237,7 +237,7 @@ func TestMergeAlignments(t *testing.T) {
 	}
 	pieces := func(rank int, first, second int64) Clock {
 		c := clock(rank, 0, max(first, second))
-		c.Later, c.Errors = []timing.Alignment{{Since: 1}}, []int64{first, second}
+		c.Later, c.Errors = []piecewise.Alignment{{Since: 1}}, []int64{first, second}
 		return c
 	}
 	a, b := pieces(0, 2, 9), pieces(1, 1, 9)
@@ -279,11 +279,11 @@ func FuzzClocks(f *testing.F) {
 	f.Add([]byte("\x01\x00"))
 	f.Add(AppendClocks(nil, []Clock{
 		{Machine: "a", Ranks: rankenc.SetOf(0, 2), Readings: []Reading{{1, -2, 3}, {math.MaxInt64, math.MinInt64, math.MaxInt64}}},
-		{Machine: "b", Ranks: rankenc.SetOf(1, 3), Alignment: timing.Alignment{Offset: math.MinInt64, Rate: -timing.MaxRate, Since: math.MaxInt64}, Error: math.MaxInt64 - 1},
-		{Machine: "d", Ranks: rankenc.SetOf(4), Later: []timing.Alignment{{Offset: 1, Since: math.MinInt64 + 1}, {Rate: 3, Since: math.MaxInt64}}},
+		{Machine: "b", Ranks: rankenc.SetOf(1, 3), Alignment: piecewise.Alignment{Offset: math.MinInt64, Rate: -piecewise.MaxRate, Since: math.MaxInt64}, Error: math.MaxInt64 - 1},
+		{Machine: "d", Ranks: rankenc.SetOf(4), Later: []piecewise.Alignment{{Offset: 1, Since: math.MinInt64 + 1}, {Rate: 3, Since: math.MaxInt64}}},
 		{Machine: "c", Ranks: rankenc.SetOf(MaxRanks - 1), Error: -1},
-		{Machine: "e", Ranks: rankenc.SetOf(5), Later: []timing.Alignment{{Offset: 1, Since: -5}, {Rate: 3, Since: 7}}, Errors: []int64{0, math.MaxInt64 - 1, 8}, Error: math.MaxInt64 - 1, Early: math.MaxUint64},
-		{Machine: "f", Ranks: rankenc.SetOf(6), Error: math.MaxInt64 - 1, Jumps: timing.Jumps{{Since: math.MinInt64, Ahead: 9}, {Since: math.MinInt64 + 32, Ahead: 9}, {Since: math.MaxInt64, Ahead: math.MaxInt64 - 1}}},
+		{Machine: "e", Ranks: rankenc.SetOf(5), Later: []piecewise.Alignment{{Offset: 1, Since: -5}, {Rate: 3, Since: 7}}, Errors: []int64{0, math.MaxInt64 - 1, 8}, Error: math.MaxInt64 - 1, Early: math.MaxUint64},
+		{Machine: "f", Ranks: rankenc.SetOf(6), Error: math.MaxInt64 - 1, Jumps: piecewise.Jumps{{Since: math.MinInt64, Ahead: 9}, {Since: math.MinInt64 + 32, Ahead: 9}, {Since: math.MaxInt64, Ahead: math.MaxInt64 - 1}}},
 	}))
 	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		list, err := parseClocks(data)

@@ -1,4 +1,4 @@
-package timing
+package piecewise
 
 import (
 	"math"
@@ -68,53 +68,4 @@ func TestPiecesOrder(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestSeriesAlignment checks that a series that is opened with an Alignment, and Jumps, has the starts and ends that they make of those
-// without.
-func TestSeriesAlignment(t *testing.T) {
-	codec := NewSeriesCodec(NewLossless(Zstd), NewLossless(Zstd), Gaps)
-	b := codec.NewBuilder(3)
-	for i := range int64(10) {
-		b.Append(0, 1_000_000*i, 600_000)
-	}
-	a := Alignment{Offset: 5_000_000_000, Rate: 112_589_990_684, Since: 500_000} // 100 ppm
-	data := b.Finish(nil)
-	testSeriesAlignment(t, codec, data, Options{Alignment: Pieces{a}}, 600_058, a.Apply)
-	for _, j := range []Jumps{{{Since: 3_000_000, Ahead: 70_000}}, {{Since: 5_003_000_000, Ahead: 70_000}}} {
-		testSeriesAlignment(t, codec, data, Options{Jumps: j}, 580_000, j.Apply)
-		testSeriesAlignment(t, codec, data, Options{Alignment: Pieces{a}, Jumps: j}, 580_000, func(time int64) int64 { return j.Apply(a.Apply(time)) })
-	}
-}
-
-func testSeriesAlignment(t *testing.T, codec *SeriesCodec, data []byte, o Options, least int64, apply func(int64) int64) {
-	t.Helper()
-	plain, err := codec.Parse(data, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	aligned, err := codec.Parse(data, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	zeros := func(dst []uint32, _ uint64) { clear(dst) }
-	for i := range uint64(10) {
-		p, err := plain.At(i, zeros)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q, err := aligned.At(i, zeros)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if q.Start != apply(p.Start) || q.Start+q.Duration != apply(p.Start+p.Duration) || q.Duration < least {
-			t.Errorf("call %d: %+v of %+v", i, q, p)
-		}
-	}
-	for i := range 4 {
-		p, _ := plain.Start(i)
-		if q, err := aligned.Start(i); err != nil || q != apply(p) {
-			t.Errorf("block %d: %d of %d, %v", i, q, p, err)
-		}
-	}
 }

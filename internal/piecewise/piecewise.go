@@ -1,4 +1,6 @@
-package timing
+// Package piecewise moves times of one clock to be those of another, in pieces that are lines, and by jumps that are led
+// back. All is in whole numbers, so that it is the same on all machines.
+package piecewise
 
 import (
 	"math/bits"
@@ -69,16 +71,4 @@ func magnitude(v int64) uint64 {
 		return -uint64(v)
 	}
 	return uint64(v)
-}
-
-// move returns a time once it is moved.
-func (o *Options) move(time int64) int64 { return o.Jumps.Apply(o.Alignment.Apply(time)) }
-
-// align moves a call to the other clock.
-func (o *Options) align(t *Time) {
-	if len(o.Alignment) > 0 || len(o.Jumps) > 0 {
-		end := o.move(wire.AddTimes(t.Start, t.Duration))
-		t.Start = o.move(t.Start)
-		t.Duration = wire.SubTimes(end, t.Start)
-	}
 }
