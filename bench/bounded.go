@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/mpi/semantics"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -95,7 +96,7 @@ func boundedRow(w io.Writer, name string, a *merge.Accumulator) error {
 	if err := a.Write(&whole); err != nil {
 		return err
 	}
-	if err := a.WriteBounded(context.Background(), &bounded, boundedSize); err != nil {
+	if err := a.WriteBounded(context.Background(), &bounded, boundedSize, spec.Keep); err != nil {
 		return err
 	}
 	want, err := contentOf(whole.Bytes())

@@ -20,6 +20,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/mpi/semantics"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/query"
 )
 
@@ -27,7 +28,7 @@ import (
 func bounded(t rapid.TB, a *Accumulator, size int64) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := a.WriteBounded(context.Background(), &b, size); err != nil {
+	if err := a.WriteBounded(context.Background(), &b, size, spec.Keep); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -37,7 +38,7 @@ func bounded(t rapid.TB, a *Accumulator, size int64) []byte {
 func least(t rapid.TB, a *Accumulator) int64 {
 	t.Helper()
 	var b bytes.Buffer
-	err := a.WriteBounded(context.Background(), &b, 1)
+	err := a.WriteBounded(context.Background(), &b, 1, spec.Keep)
 	var bound *BoundError
 	if !errors.As(err, &bound) || b.Len() > 0 || bound.Size != 1 {
 		t.Fatalf("a trace of a byte: %d bytes, %v", b.Len(), err)

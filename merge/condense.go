@@ -9,7 +9,6 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -37,6 +36,7 @@ type condenser struct {
 	degree
 	functions []cst.Function
 	anchors   []bool // by function: calls that stay where they are
+	handles   []bool // by function: handles of calls stay, but those of requests
 	of        *shape // of one rank
 	begins    []int
 	terms     []placedTerm // of the start rule
@@ -55,33 +55,20 @@ type condenser struct {
 // undecided stands for a terminal of which no call stays as it is so far.
 const undecided = math.MaxUint32
 
-func newCondenser(d degree, functions []cst.Function) *condenser {
-	c := &condenser{degree: d, functions: functions, anchors: make([]bool, len(functions)),
+// A Keep says what of the calls of a function stays as it is in a trace of a bounded size: place, where they are among
+// others, as they decide what later calls mean; handles, their arguments that are handles, but requests.
+// With nil, nothing does.
+type Keep func(function string) (place, handles bool)
+
+func newCondenser(d degree, functions []cst.Function, keep Keep) *condenser {
+	c := &condenser{degree: d, functions: functions, anchors: make([]bool, len(functions)), handles: make([]bool, len(functions)),
 		params: make(map[int]uint64), transitions: make(map[[2]int]uint64)}
 	for i, f := range functions {
-		c.anchors[i] = isAnchor(f.Name)
+		if keep != nil {
+			c.anchors[i], c.handles[i] = keep(f.Name)
+		}
 	}
 	return c
-}
-
-// isAnchor reports whether calls of an MPI function decide what messages of later calls are: they
-// make or free what these name, or begin or end what they are in.
-func isAnchor(name string) bool {
-	n, ok := spec.Lookup(name)
-	if !ok {
-		return false
-	}
-	f, r := &spec.Functions()[n], spec.RoleOf(name)
-	if r != nil && (r.Persistent || r.Begins != "" || r.Ends) {
-		return true
-	}
-	return f.Outlives() && slices.ContainsFunc(f.Params, func(p spec.Param) bool {
-		switch p.Element().Class {
-		case "comm", "datatype", "group", "win", "file", "session":
-			return p.Direction != cst.In
-		}
-		return false
-	})
 }
 
 // condense returns the calls of a rank, of a shape of its own, with what gave way, and its

@@ -10,7 +10,11 @@ import (
 // A Condenser makes what a recorder holds of a rank smaller, again and again, so that it does not grow with a run that
 // never repeats; the recorder goes on, and [Join] appends what comes after. The zero
 // Condenser is ready for use.
-type Condenser struct{ way int }
+type Condenser struct {
+	Keep Keep // what stays as it is
+
+	way int
+}
 
 // Condense returns a part with the calls of p that takes less memory: as few of the arguments and
 // of the order of calls as possible give way, as in [Accumulator.WriteBounded], so that the symbols
@@ -39,7 +43,7 @@ func (c *Condenser) Condense(p Part, most int) (Part, error) {
 			continue
 		}
 		d.values = valuesWhileRecording
-		if condensed = a.condense(d).onlyPart(); condensed.Held() <= most {
+		if condensed = a.condense(d, c.Keep).onlyPart(); condensed.Held() <= most {
 			break
 		}
 	}

@@ -2,6 +2,7 @@ package merge_test
 
 import (
 	. "github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/spec"
 
 	"testing"
 
@@ -38,7 +39,7 @@ func testCondense(t *rapid.T) {
 }
 
 func mustCondense(t *rapid.T, p Part, most int) Part {
-	condensed, err := new(Condenser).Condense(p, most)
+	condensed, err := (&Condenser{Keep: spec.Keep}).Condense(p, most)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func TestCondense(t *testing.T) { rapid.Check(t, testCondense) }
 // TestCondenseTrace condenses a part that a trace may have.
 func TestCondenseTrace(t *testing.T) {
 	p := Part{CallGroups: map[uint32]Group{}}
-	if _, err := new(Condenser).Condense(p, 1); err == nil {
+	if _, err := (&Condenser{Keep: spec.Keep}).Condense(p, 1); err == nil {
 		t.Error("a part of a trace was condensed")
 	}
 }

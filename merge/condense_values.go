@@ -10,7 +10,6 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -361,12 +360,11 @@ func floatBlocks(values []countedValue, sizes []uint64) []int64 {
 // rolesOf returns the roles of the slots of a form.
 func (c *condenser) rolesOf(f *form) []role {
 	function := &c.functions[f.function]
-	_, known := spec.Lookup(function.Name)
 	roles := make([]role, 0, f.slots)
 	lengths := f.lengths
 	for k, p := range function.Params {
 		begin := len(roles)
-		roles = c.appendRoles(roles, p.Type, &lengths, known, false)
+		roles = c.appendRoles(roles, p.Type, &lengths, c.handles[f.function], false)
 		if k >= layout.MaxBoundedParams || k == 0 && p.Name == threadParam {
 			for i := range roles[begin:] {
 				roles[begin+i] = fixed
@@ -385,9 +383,8 @@ const requestClass = "request"
 // threadParam is the name of the first parameter of functions that say which thread calls.
 const threadParam = "thread"
 
-// appendRoles appends those of a value of type t. Known says that it is an argument of a
-// function of MPI, where only handles of requests do not matter to what a message is.
-func (c *condenser) appendRoles(roles []role, t cst.Type, lengths *[]int, known, element bool) []role {
+// appendRoles appends those of a value of type t. Handles says that they stay, but those of requests.
+func (c *condenser) appendRoles(roles []role, t cst.Type, lengths *[]int, handles, element bool) []role {
 	name := fixed // role of what calls are called
 	if c.names {
 		name = taken
@@ -403,7 +400,7 @@ func (c *condenser) appendRoles(roles []role, t cst.Type, lengths *[]int, known,
 		switch {
 		case t.Class == layout.Site.Type.Class && !c.sites:
 			return append(roles, fixed)
-		case known && t.Class != requestClass && t.Class != layout.Site.Type.Class:
+		case handles && t.Class != requestClass && t.Class != layout.Site.Type.Class:
 			return append(roles, fixed)
 		}
 		return append(roles, name)
@@ -418,7 +415,7 @@ func (c *condenser) appendRoles(roles []role, t cst.Type, lengths *[]int, known,
 		n := (*lengths)[0]
 		*lengths = (*lengths)[1:]
 		for range n {
-			roles = c.appendRoles(roles, *t.Elem, lengths, known, true)
+			roles = c.appendRoles(roles, *t.Elem, lengths, handles, true)
 		}
 		return roles
 	}

@@ -42,7 +42,7 @@ func TestMisuse(t *testing.T) {
 	for name, write := range map[string]func(a *merge.Accumulator) error{
 		"Write":        func(a *merge.Accumulator) error { return a.Write(nil) },
 		"WritePart":    func(a *merge.Accumulator) error { return a.WritePart(nil) },
-		"WriteBounded": func(a *merge.Accumulator) error { return a.WriteBounded(context.Background(), nil, 1<<20) },
+		"WriteBounded": func(a *merge.Accumulator) error { return a.WriteBounded(context.Background(), nil, 1<<20, nil) },
 		"merge.Write":  func(*merge.Accumulator) error { return merge.Write(nil, merge.Run{Ranks: 1}, []merge.Part{part}) },
 	} {
 		var one merge.Accumulator

@@ -28,15 +28,15 @@ func (e *BoundError) Error() string {
 // holds is no more, it is written as it is. Otherwise, first the times of every call are left
 // out, and the order of calls of different ranks; then statistics of times are by function; then
 // arguments that vary give way to distributions of their values, and then the order of calls
-// where it has no pattern, as little as possible. A [*BoundError] says that even all of that is not enough; nothing is written
+// where it has no pattern, as little as possible, but for what keep says. A [*BoundError] says that even all of that is not enough; nothing is written
 // then. Calls by function and rank are always exact, and so are messages and bytes by function
 // and pair of ranks. Equal runs and parts give equal bytes, in whatever order they came.
-func (a *Accumulator) WriteBounded(ctx context.Context, w io.Writer, size int64) error {
+func (a *Accumulator) WriteBounded(ctx context.Context, w io.Writer, size int64, keep Keep) error {
 	defer a.keepEncodings()()
 	if w == nil {
 		return errors.New("merge: writing to nothing")
 	}
-	file, err := a.bounds(ctx, size)
+	file, err := a.bounds(ctx, size, keep)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ var (
 
 // bounds returns the trace of all ranks in a, of size bytes at most. It does not look at the one without
 // times if that is too large: the calls are the same there, but for their order.
-func (a *Accumulator) bounds(ctx context.Context, size int64) (boundedFile, error) {
+func (a *Accumulator) bounds(ctx context.Context, size int64, keep Keep) (boundedFile, error) {
 	smallest := int64(math.MaxInt64) // of those that do not fit
 	fits := func(file boundedFile) bool {
 		n := int64(len(file.data))
@@ -106,7 +106,7 @@ func (a *Accumulator) bounds(ctx context.Context, size int64) (boundedFile, erro
 	}
 	try := func(d degree, values int) (boundedFile, error) {
 		d.values = distributions[values]
-		return a.condense(d).fileOf(ctx)
+		return a.condense(d, keep).fileOf(ctx)
 	}
 	for i, way := range ways {
 		least := fewestAccepted
@@ -180,10 +180,10 @@ func (a *Accumulator) timedByFunction() *Accumulator {
 }
 
 // condense returns timedByFunction, with calls condensed to a degree.
-func (a *Accumulator) condense(d degree) *Accumulator {
+func (a *Accumulator) condense(d degree, keep Keep) *Accumulator {
 	b := a.timedByFunction()
 	b.shapes, b.placed, b.condensed = nil, nil, true
-	c := newCondenser(d, a.functions.Functions())
+	c := newCondenser(d, a.functions.Functions(), keep)
 	ranks := a.lone()
 	for i, r := range ranks {
 		s, stretches := c.condense(r.shape, a.bounded.stretches[r.rank])

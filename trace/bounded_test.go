@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -49,7 +50,7 @@ func boundedFile(t *testing.T, size int64) []byte {
 		}
 	}
 	var file bytes.Buffer
-	if err := a.WriteBounded(context.Background(), &file, size); err != nil {
+	if err := a.WriteBounded(context.Background(), &file, size, spec.Keep); err != nil {
 		t.Fatal(err)
 	}
 	return file.Bytes()

@@ -28,8 +28,8 @@ const (
 	callsPerFit = 1 << 10 // after which what is held is looked at
 )
 
-func newBound(size int64) bound {
-	return bound{size: size, limit: max(leastHeld, heldPerByte*int(min(size, 1<<24)))}
+func newBound(size int64, keep merge.Keep) bound {
+	return bound{size: size, limit: max(leastHeld, heldPerByte*int(min(size, 1<<24))), condenser: merge.Condenser{Keep: keep}}
 }
 
 // fit condenses what is held if it is too much.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/test/tier"
+	"github.com/reprise-trace/reprise/mpi/spec"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
@@ -64,7 +65,7 @@ func boundedTrace(t *testing.T, part merge.Part, size int64) *trace.Trace {
 		t.Fatal(err)
 	}
 	var file bytes.Buffer
-	if err := a.WriteBounded(context.Background(), &file, size); err != nil || int64(file.Len()) > size {
+	if err := a.WriteBounded(context.Background(), &file, size, spec.Keep); err != nil || int64(file.Len()) > size {
 		t.Fatalf("%d bytes, %v", file.Len(), err)
 	}
 	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
@@ -79,7 +80,7 @@ func boundedTrace(t *testing.T, part merge.Part, size int64) *trace.Trace {
 func TestBoundedMemory(t *testing.T) {
 	tier.Long(t, "many calls")
 	const calls, size = 200_000, 2000
-	for _, o := range []Options{{Bounded: size}, {Bounded: size, Series: exactSeries(), Histograms: &timing.HistogramOptions{}}} {
+	for _, o := range []Options{{Bounded: size, Keep: spec.Keep}, {Bounded: size, Keep: spec.Keep, Series: exactSeries(), Histograms: &timing.HistogramOptions{}}} {
 		r, err := New(o)
 		if err != nil {
 			t.Fatal(err)
@@ -127,7 +128,7 @@ func TestBoundedMemory(t *testing.T) {
 func TestBoundedFits(t *testing.T) {
 	for _, calls := range []int{1000, 50_000} {
 		var parts []merge.Part
-		for _, o := range []Options{{Series: exactSeries()}, {Series: exactSeries(), Bounded: 4 << 20}} {
+		for _, o := range []Options{{Series: exactSeries()}, {Series: exactSeries(), Bounded: 4 << 20, Keep: spec.Keep}} {
 			r, err := New(o)
 			if err != nil {
 				t.Fatal(err)
@@ -145,7 +146,7 @@ func TestBoundedFits(t *testing.T) {
 
 // TestBoundedSeries records a loop for so long that the times of its calls do not fit: they alone are left out.
 func TestBoundedSeries(t *testing.T) {
-	r, err := New(Options{Series: exactSeries(), Bounded: 1000})
+	r, err := New(Options{Series: exactSeries(), Bounded: 1000, Keep: spec.Keep})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +168,7 @@ func TestBoundedProcess(t *testing.T) {
 	tier.Long(t, "many calls")
 	const calls, size = 60_000, 4000
 	path := filepath.Join(t.TempDir(), "part.rpz")
-	p, err := Open(Config{Path: path, Rank: 1, Ranks: 2, Options: Options{Bounded: size, Series: exactSeries()}})
+	p, err := Open(Config{Path: path, Rank: 1, Ranks: 2, Options: Options{Bounded: size, Keep: spec.Keep, Series: exactSeries()}})
 	if err != nil {
 		t.Fatal(err)
 	}

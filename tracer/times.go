@@ -36,6 +36,9 @@ type Options struct {
 	// signatures for each of them, or 65,536 if that is more: calls that do not repeat give way while they are
 	// recorded, if they would not fit the trace anyway. Zero means that all is kept.
 	Bounded int64
+
+	// Keep says what stays as it is if calls give way; see Bounded.
+	Keep merge.Keep
 }
 
 // New returns a Recorder with such options. It returns an error if one is invalid.
@@ -45,7 +48,7 @@ func New(o Options) (*Recorder, error) {
 	}
 	r := new(Recorder)
 	if o.Bounded > 0 {
-		r.bound = newBound(o.Bounded)
+		r.bound = newBound(o.Bounded, o.Keep)
 	}
 	if s := o.Series; s != nil {
 		if len(o.DurationsOf) > 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/simgrid"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -380,7 +381,7 @@ func encodeTrace(cmd *cobra.Command, a *merge.Accumulator, part bool, bound int6
 	if bound == 0 {
 		return encode(cmd, func(w io.Writer) error { return a.WriteContext(cmd.Context(), w) })
 	}
-	file, err := encode(cmd, func(w io.Writer) error { return a.WriteBounded(cmd.Context(), w, bound) })
+	file, err := encode(cmd, func(w io.Writer) error { return a.WriteBounded(cmd.Context(), w, bound, spec.Keep) })
 	if large := new(merge.BoundError); errors.As(err, &large) {
 		err = unboundedError{large}
 	}

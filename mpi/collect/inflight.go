@@ -3,6 +3,7 @@ package collect
 import (
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -60,6 +61,7 @@ func (p *process) snapshot(t *thread, until int64) (merge.Part, error) {
 
 // newRecorder returns one with options that are known to be sound.
 func newRecorder(o tracer.Options) *tracer.Recorder {
+	o.Keep = spec.Keep
 	r, _ := tracer.New(o)
 	return r
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/replay"
 	"github.com/reprise-trace/reprise/mpi/replay/loggps"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -31,7 +32,7 @@ func boundedTo(t testtrace.TB, whole *trace.Trace, share int64) *trace.Trace {
 			t.Fatal(err)
 		}
 		var file bytes.Buffer
-		err := a.WriteBounded(ctx, &file, size)
+		err := a.WriteBounded(ctx, &file, size, spec.Keep)
 		return file.Bytes(), err
 	}
 	_, err := write(1)
@@ -62,7 +63,7 @@ func condensed(t testtrace.TB, whole *trace.Trace, share int) *trace.Trace {
 	for rank := range whole.Ranks() {
 		p, err := whole.Part(rank)
 		if err == nil {
-			p, err = new(merge.Condenser).Condense(p, p.Held()*share/1000)
+			p, err = (&merge.Condenser{Keep: spec.Keep}).Condense(p, p.Held()*share/1000)
 		}
 		if err != nil {
 			t.Fatal(err)

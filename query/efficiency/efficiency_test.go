@@ -17,6 +17,7 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/replay"
 	"github.com/reprise-trace/reprise/mpi/semantics"
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/query/efficiency"
 	"github.com/reprise-trace/reprise/timing"
@@ -538,7 +539,7 @@ func bounded(t *testing.T) *trace.Trace {
 		}
 	}
 	var file bytes.Buffer
-	if err := a.WriteBounded(t.Context(), &file, 1200); err != nil {
+	if err := a.WriteBounded(t.Context(), &file, 1200, spec.Keep); err != nil {
 		t.Fatal(err)
 	}
 	tr := testtrace.Open(t, file.Bytes())
