@@ -12,10 +12,8 @@
 // events. [Pool] is what they take numbers from.
 //
 // Ids of one process suffice for a trace: group objects such as communicators have
-// equal ids on all members as long as these do the same. Where they do not, a
-// [Resolver] finds out afterwards, from what all processes recorded, which objects
-// are the same and who their members are, and gives them names that all agree on.
-// While the program runs, no process asks another.
+// equal ids on all members as long as these do the same. Where they do not, package mpi/resolve finds out
+// afterwards which objects are the same.
 //
 // # Ids
 //
@@ -31,24 +29,12 @@
 // Ids of handles and requests are taken when an object is made, those of segments
 // when a call first uses one. All are free again when the object is gone.
 //
-// # Names of groups
-//
-// All members of a group object call what creates another on it, in the same
-// order. So the name of the parent, how many were created on it before, and what
-// divides the members among several new objects, such as a color, are the same
-// for all members of one and for no others. The name is derived from that, and so
-// are the members: of a duplicate, those of the parent; of a split, those that
-// gave the same color, by key. Two creations are not called by all members of one
-// parent. One that only future members call is known by these, its tag, and how
-// many such there were before. The two groups of an intercommunicator know each
-// other by their leaders, the peer communicator, the tag, and again the order.
-//
 // # Limits
 //
-// Numbers of objects that exist at a time, of pools and of creations are below
+// Numbers of objects that exist at a time and of pools are below
 // 2³¹. Methods panic if the caller uses an id that it was not given, and on nothing
-// that a traced program does: handles that are freed twice or never, memory that
-// overlaps, and creations that other processes did not join are all provided for.
+// that a traced program does: handles that are freed twice or never, and memory that
+// overlaps, are provided for.
 //
 // # Source
 //
@@ -56,8 +42,7 @@
 // memory as segments of a search tree, are those of C. Wang, Y. Guo, P. Balaji and
 // M. Snir, "Near-Lossless MPI Tracing and Proxy Application Autogeneration", IEEE
 // TPDS 34(1), 2023, §2.3.3 and §2.4.2; recording only the freeing of segments that
-// calls used is §3.3.3. This package departs from it in names of communicators,
-// which there take additional collective communication; in allowing for several
+// calls used is §3.3.3. This package departs from it in allowing for several
 // requests with one handle; in keeping segments in a B+ tree and giving them ids
 // when they are first used; and in static data and stacks, where it keeps
 // displacements instead of an id for each address.

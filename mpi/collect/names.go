@@ -200,8 +200,8 @@ type numeral struct{ raw, id int64 }
 // taken for one.
 const strayed = -64
 
-// resolve returns the canonical form of a rank or a tag.
-func resolve(constants []numeral, raw int64) int64 {
+// canonical returns the canonical form of a rank or a tag.
+func canonical(constants []numeral, raw int64) int64 {
 	if raw >= 0 {
 		return raw
 	}

@@ -68,9 +68,9 @@ func (p *process) pointers(v spool.Value) cst.Value {
 func (p *process) word(q *parameter, raw int64) cst.Value {
 	switch q.operation {
 	case rank:
-		return cst.Rank(resolve(p.ranks, raw))
+		return cst.Rank(canonical(p.ranks, raw))
 	case tag:
-		return cst.Tag(resolve(p.tags, raw))
+		return cst.Tag(canonical(p.tags, raw))
 	case address:
 		if q.Use != spec.Word {
 			return cst.PointerTo(p.buffer(raw))
@@ -152,8 +152,8 @@ func (p *process) status(t *thread, f *plan, q *parameter, r *spool.Record, v sp
 func (p *process) outcome(asked question, s cst.Status, class int) cst.Value {
 	kept := cst.Status{Source: implied, Tag: implied, Error: int64(class)}
 	if asked.receives && (s.Error == 0 || class != 0 && int64(class) == p.truncate) {
-		kept.Source = news(asked.source, resolve(p.ranks, s.Source))
-		kept.Tag = news(asked.tag, resolve(p.tags, s.Tag))
+		kept.Source = news(asked.source, canonical(p.ranks, s.Source))
+		kept.Tag = news(asked.tag, canonical(p.tags, s.Tag))
 	}
 	return cst.StatusOf(kept)
 }

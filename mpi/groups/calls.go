@@ -7,9 +7,9 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/mpi/resolve"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/sequitur"
-	"github.com/reprise-trace/reprise/symbolic"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -56,7 +56,7 @@ func newPlan(r *spec.Role, f *cst.Function) *plan {
 			p.color = q.Name
 		}
 	}
-	p.cartSub = r.Makes == symbolic.Split && p.color == ""
+	p.cartSub = r.Makes == resolve.Split && p.color == ""
 	return p
 }
 
@@ -104,21 +104,21 @@ func (a arguments) numbers(name string) []int64 {
 }
 
 // object returns the group object that an argument is, the zero Local if it is none.
-func (a arguments) object(name string) symbolic.Local {
+func (a arguments) object(name string) resolve.Local {
 	v, typ, ok := a.find(name, cst.KindHandle)
 	if !ok {
-		return symbolic.Local{}
+		return resolve.Local{}
 	}
 	if !isObject(typ.Class) {
-		return symbolic.Local{}
+		return resolve.Local{}
 	}
-	return symbolic.Local{Class: typ.Class, ID: v.Int()}
+	return resolve.Local{Class: typ.Class, ID: v.Int()}
 }
 
 // creation returns what a call of a plan creates, or frees.
-func (p *plan) creation(values []cst.Value) symbolic.Creation {
+func (p *plan) creation(values []cst.Value) resolve.Creation {
 	a := arguments{p.function.Params, values}
-	c := symbolic.Creation{Kind: p.Makes, Parent: a.object(p.On)}
+	c := resolve.Creation{Kind: p.Makes, Parent: a.object(p.On)}
 	if p.Frees {
 		return c
 	}
@@ -132,7 +132,7 @@ func (p *plan) creation(values []cst.Value) symbolic.Creation {
 		c.Rank, c.Size = int(a.number("newrank")), -1
 	}
 	switch p.Makes {
-	case symbolic.CreateGroup:
+	case resolve.CreateGroup:
 		for _, m := range a.numbers("members") {
 			c.Members = append(c.Members, int(m))
 		}
@@ -140,16 +140,16 @@ func (p *plan) creation(values []cst.Value) symbolic.Creation {
 		if v, _, ok := a.find("stringtag", cst.KindString); ok && p.On == "" {
 			c.Parent, c.Tag = world, tagOf(v.Text())
 		}
-	case symbolic.IntercommCreate:
+	case resolve.IntercommCreate:
 		c.Leader, c.RemoteLeader = int(a.number("local_leader")), int(a.number("remote_leader"))
 		c.Peer, c.Tag = a.object("peer_comm"), a.number("tag")
 		if v, _, ok := a.find("stringtag", cst.KindString); ok && p.On == "" {
-			c.Parent, c.Peer = symbolic.Local{Class: sideClass, ID: c.Result.ID}, world
+			c.Parent, c.Peer = resolve.Local{Class: sideClass, ID: c.Result.ID}, world
 			c.RemoteLeader, c.Tag = int(a.number("newleader")), tagOf(v.Text())
 		}
-	case symbolic.IntercommMerge:
+	case resolve.IntercommMerge:
 		c.High = a.number("high") != 0
-	case symbolic.Accept, symbolic.Connect:
+	case resolve.Accept, resolve.Connect:
 		c.Leader = int(a.number("root"))
 		if v, _, ok := a.find("port_name", cst.KindString); ok {
 			c.Port = v.Text()
@@ -159,11 +159,11 @@ func (p *plan) creation(values []cst.Value) symbolic.Creation {
 }
 
 // side returns the creation of the group that is a side of an intercommunicator that a call makes of groups, nil for other calls.
-func (p *plan) side(values []cst.Value, c symbolic.Creation) *symbolic.Creation {
+func (p *plan) side(values []cst.Value, c resolve.Creation) *resolve.Creation {
 	if c.Parent.Class != sideClass {
 		return nil
 	}
-	side := &symbolic.Creation{Kind: symbolic.CreateGroup, Parent: world, Result: c.Parent, Tag: c.Tag}
+	side := &resolve.Creation{Kind: resolve.CreateGroup, Parent: world, Result: c.Parent, Tag: c.Tag}
 	for _, m := range (arguments{p.function.Params, values}).numbers("members") {
 		side.Members = append(side.Members, int(m))
 	}
@@ -181,10 +181,10 @@ func tagOf(text string) int64 {
 // A found is what a terminal does.
 type found struct {
 	plan     *plan
-	creation symbolic.Creation
-	side     *symbolic.Creation // before it, if it is of groups
-	dims     []int64            // of MPI_Cart_create
-	keep     []bool             // of MPI_Cart_sub
+	creation resolve.Creation
+	side     *resolve.Creation // before it, if it is of groups
+	dims     []int64           // of MPI_Cart_create
+	keep     []bool            // of MPI_Cart_sub
 }
 
 // scan finds the events of a process, at most some.
@@ -201,7 +201,7 @@ func (r *run) scan(ctx context.Context, read *trace.Rank, p *process, most uint6
 		return ErrLimit
 	}
 	p.events = make([]event, 0, calls)
-	grids := make(map[symbolic.Local][]int64)
+	grids := make(map[resolve.Local][]int64)
 	spawned := 0
 	for position, terminal := range read.Find(0, func(s sequitur.Symbol) bool { return terminals[s] != nil }) {
 		f := terminals[terminal]
@@ -209,7 +209,7 @@ func (r *run) scan(ctx context.Context, read *trace.Rank, p *process, most uint6
 			p.events = append(p.events, event{position: position, creation: *f.side})
 		}
 		e := f.event(position, grids)
-		if e.creation.Kind == symbolic.Spawn {
+		if e.creation.Kind == resolve.Spawn {
 			e.creation.Members = r.started(p.rank, spawned)
 			spawned++
 		}
@@ -228,7 +228,7 @@ func (r *run) scan(ctx context.Context, read *trace.Rank, p *process, most uint6
 // one of its threads stand after those of the other, so that a call may stand in front of
 // the one that makes its object, and behind the one that frees it.
 func (p *process) disorder() {
-	made := make(map[symbolic.Local]int)
+	made := make(map[resolve.Local]int)
 	for i := range p.events {
 		made[p.events[i].creation.Result]++
 	}
@@ -251,7 +251,7 @@ func (r *run) look(read *trace.Rank, terminal uint32) *found {
 	f := &found{plan: p, creation: p.creation(values)}
 	f.side = p.side(values, f.creation)
 	switch c := &f.creation; {
-	case c.Kind == symbolic.SpawnedBy:
+	case c.Kind == resolve.SpawnedBy:
 		if c.Result.Class == "" {
 			return nil
 		}
@@ -264,7 +264,7 @@ func (r *run) look(read *trace.Rank, terminal uint32) *found {
 		for _, n := range a.numbers("remain_dims") {
 			f.keep = append(f.keep, n != 0)
 		}
-	case p.Makes == symbolic.Topology:
+	case p.Makes == resolve.Topology:
 		f.dims = a.numbers("dims")
 	}
 	return f
@@ -272,7 +272,7 @@ func (r *run) look(read *trace.Rank, terminal uint32) *found {
 
 // event returns what the call at a position does, and keeps the grids up to date,
 // which communicators have that it creates.
-func (f *found) event(position uint64, grids map[symbolic.Local][]int64) event {
+func (f *found) event(position uint64, grids map[resolve.Local][]int64) event {
 	e := event{position: position, creation: f.creation}
 	c := &e.creation
 	var dims []int64
@@ -288,9 +288,9 @@ func (f *found) event(position uint64, grids map[symbolic.Local][]int64) event {
 				dims = append(dims, n)
 			}
 		}
-	case c.Kind == symbolic.Topology:
+	case c.Kind == resolve.Topology:
 		dims = f.dims
-	case c.Kind == symbolic.Duplicate:
+	case c.Kind == resolve.Duplicate:
 		dims = grids[c.Parent]
 	}
 	if dims != nil && c.Result.Class == commClass {

@@ -9,7 +9,7 @@
 //
 //	all, err := groups.Resolve(ctx, trace, groups.Options{})
 //	…
-//	m, ok := all.At(rank, symbolic.Local{Class: "comm", ID: 0}, position)
+//	m, ok := all.At(rank, resolve.Local{Class: "comm", ID: 0}, position)
 //
 // # Calls
 //

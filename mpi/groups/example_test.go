@@ -9,7 +9,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/groups"
-	"github.com/reprise-trace/reprise/symbolic"
+	"github.com/reprise-trace/reprise/mpi/resolve"
 	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -41,7 +41,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	for rank := range tr.Active() {
-		m, _ := all.At(rank, symbolic.Local{Class: "comm", ID: 0}, 1)
+		m, _ := all.At(rank, resolve.Local{Class: "comm", ID: 0}, 1)
 		fmt.Println(rank, "is", m.Rank, "of", m.Group.Members, "in", m.Group.Name())
 	}
 	// Output:

@@ -10,7 +10,7 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/test/mutate"
 	"github.com/reprise-trace/reprise/mpi/groups"
-	"github.com/reprise-trace/reprise/symbolic"
+	"github.com/reprise-trace/reprise/mpi/resolve"
 )
 
 // testAnything resolves calls that no program makes: whatever is resolved agrees on
@@ -55,13 +55,13 @@ func testAnything(t *rapid.T) {
 		}
 	})
 	all, err := groups.Resolve(context.Background(), trace, groups.Options{})
-	if all == nil || err != nil && !errors.As(err, new(*symbolic.GroupError)) {
+	if all == nil || err != nil && !errors.As(err, new(*resolve.GroupError)) {
 		t.Fatal(all, err)
 	}
 	for rank := range ranks {
 		for id := range int64(4) {
 			for position := range uint64(7) {
-				if m, ok := all.At(rank, symbolic.Local{Class: "comm", ID: id}, position); ok && m.Local()[m.Rank] != rank {
+				if m, ok := all.At(rank, resolve.Local{Class: "comm", ID: id}, position); ok && m.Local()[m.Rank] != rank {
 					t.Fatalf("rank %d is %d in %v", rank, m.Rank, m.Local())
 				}
 			}

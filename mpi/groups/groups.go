@@ -11,8 +11,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/resolve"
 	"github.com/reprise-trace/reprise/mpi/spec"
-	"github.com/reprise-trace/reprise/symbolic"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -60,11 +60,11 @@ func (o Options) withDefaults(memory, ranks uint64) Options {
 
 // Resolve returns the group objects of a run. MPI_COMM_WORLD is called world, world0 and so on
 // if the run has several, and MPI_COMM_SELF of rank 3 self3. If what processes recorded is inconsistent, as when
-// the calls of one are lost, the error has a [*symbolic.GroupError] for each
+// the calls of one are lost, the error has a [*resolve.GroupError] for each
 // creation that is, and what does not depend on these is returned. After any other
 // error, which is one of reading the trace, a [*LimitError], or of ctx being done, nothing
 // is.
-func Resolve(ctx context.Context, t *trace.Trace, o Options) (*symbolic.Groups, error) {
+func Resolve(ctx context.Context, t *trace.Trace, o Options) (*resolve.Groups, error) {
 	need.That(t != nil, "groups: no trace")
 	calling := uint64(t.RankSet().Len())
 	o = o.withDefaults(t.Memory(), calling)
@@ -117,8 +117,8 @@ type process struct {
 // An event is a call that creates or frees an object.
 type event struct {
 	position uint64
-	creation symbolic.Creation // if the kind is not 0; otherwise Parent is freed
-	drop     *dropped          // of MPI_Cart_sub
+	creation resolve.Creation // if the kind is not 0; otherwise Parent is freed
+	drop     *dropped         // of MPI_Cart_sub
 }
 
 // A dropped says by what a process is told from the others of a process grid that
@@ -147,8 +147,8 @@ func (d *dropped) color(rank int) int64 {
 
 // Communicators that every process has.
 var (
-	world = symbolic.Local{Class: commClass, ID: spec.ID("MPI_COMM_WORLD")}
-	self  = symbolic.Local{Class: commClass, ID: spec.ID("MPI_COMM_SELF")}
+	world = resolve.Local{Class: commClass, ID: spec.ID("MPI_COMM_WORLD")}
+	self  = resolve.Local{Class: commClass, ID: spec.ID("MPI_COMM_SELF")}
 )
 
 // WorldName returns the name of a world of a run.
@@ -187,7 +187,7 @@ func (r *run) started(rank, before int) []int {
 // resolve resolves all objects. Those that depend on coordinates in a grid are
 // resolved when that is: grids are made of parts of others, so it may take several
 // rounds, each of which makes more known.
-func (r *run) resolve() (*symbolic.Groups, error) {
+func (r *run) resolve() (*resolve.Groups, error) {
 	for {
 		groups, err := r.round()
 		if !r.learn(groups) {
@@ -209,13 +209,13 @@ func lacksCalls(err error) bool {
 	if list, ok := err.(interface{ Unwrap() []error }); ok {
 		return slices.ContainsFunc(list.Unwrap(), lacksCalls)
 	}
-	e, ok := err.(*symbolic.GroupError)
+	e, ok := err.(*resolve.GroupError)
 	return ok && strings.HasPrefix(e.Reason, "no such call")
 }
 
 // round resolves what is known so far.
-func (r *run) round() (*symbolic.Groups, error) {
-	var s symbolic.Resolver
+func (r *run) round() (*resolve.Groups, error) {
+	var s resolve.Resolver
 	for i := range max(len(r.Worlds), 1) {
 		s.Declare(world, WorldName(r.Run, i), r.members(i))
 	}
@@ -237,7 +237,7 @@ func (r *run) round() (*symbolic.Groups, error) {
 
 // learn finds out the coordinates of processes in grids that have been resolved. It
 // reports whether there are any that were not known before.
-func (r *run) learn(groups *symbolic.Groups) bool {
+func (r *run) learn(groups *resolve.Groups) bool {
 	more := false
 	for _, p := range r.processes {
 		for i := range p.events {
@@ -259,7 +259,7 @@ func (r *run) unknown() error {
 	for _, p := range r.processes {
 		for i := range p.events {
 			if e := &p.events[i]; e.drop != nil && !e.drop.known {
-				errs = append(errs, &symbolic.GroupError{
+				errs = append(errs, &resolve.GroupError{
 					Rank: p.rank, Kind: e.creation.Kind, Reason: fmt.Sprintf("call %d: the process grid is not known", e.position),
 				})
 			}

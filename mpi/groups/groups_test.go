@@ -16,9 +16,9 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/groups"
+	"github.com/reprise-trace/reprise/mpi/resolve"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/sequitur"
-	"github.com/reprise-trace/reprise/symbolic"
 	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -90,8 +90,8 @@ func traceOf(t rapid.TB, ranks int, record func(rank int, r *recording)) *trace.
 	return testtrace.Write(t, merge.Run{Ranks: ranks}, parts)
 }
 
-// resolve resolves the objects of a trace without errors.
-func resolve(t testing.TB, tr *trace.Trace) *symbolic.Groups {
+// resolved resolves the objects of a trace without errors.
+func resolved(t testing.TB, tr *trace.Trace) *resolve.Groups {
 	t.Helper()
 	all, err := groups.Resolve(context.Background(), tr, groups.Options{})
 	if err != nil {
@@ -102,8 +102,8 @@ func resolve(t testing.TB, tr *trace.Trace) *symbolic.Groups {
 
 // describe returns the name and the members of what a rank calls an object at the
 // end of its calls.
-func describe(all *symbolic.Groups, rank int, class string, id int64) string {
-	m, ok := all.At(rank, symbolic.Local{Class: class, ID: id}, 1<<40)
+func describe(all *resolve.Groups, rank int, class string, id int64) string {
+	m, ok := all.At(rank, resolve.Local{Class: class, ID: id}, 1<<40)
 	if !ok {
 		return "none"
 	}
@@ -185,7 +185,7 @@ func TestKinds(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			all := resolve(t, traceOf(t, 4, tt.record))
+			all := resolved(t, traceOf(t, 4, tt.record))
 			for rank, want := range tt.want {
 				if got := describe(all, rank, tt.class, 0); !strings.HasPrefix(got, want) {
 					t.Errorf("rank %d: %s, want %s", rank, got, want)
@@ -233,7 +233,7 @@ func TestWorlds(t *testing.T) {
 
 // TestMerge checks the order of an intercommunicator that is merged, as recorded.
 func TestMerge(t *testing.T) {
-	all := resolve(t, traceOf(t, 4, func(rank int, r *recording) {
+	all := resolved(t, traceOf(t, 4, func(rank int, r *recording) {
 		r.call("MPI_Comm_split", "comm", world, "color", rank%2, "key", 0, "newcomm", 0)
 		r.call("MPI_Intercomm_create", "local_comm", 0, "local_leader", 0, "peer_comm", world, "remote_leader", 1-rank%2, "tag", 9, "newintercomm", 1)
 		r.call("MPI_Intercomm_merge", "intercomm", 1, "high", 0, "newintracomm", 2, "newrank", 2*(1-rank%2)+rank/2)
@@ -254,7 +254,7 @@ func TestMerge(t *testing.T) {
 func TestCartSub(t *testing.T) {
 	const ranks = 12 // 2×3×2
 	for _, dup := range []bool{false, true} {
-		all := resolve(t, traceOf(t, ranks, func(rank int, r *recording) {
+		all := resolved(t, traceOf(t, ranks, func(rank int, r *recording) {
 			r.call("MPI_Cart_create", "comm_old", world, "ndims", 3, "dims", []int{2, 3, 2}, "reorder", 1, "comm_cart", 0, "newrank", ranks-1-rank)
 			grid := 0
 			if dup {
@@ -304,8 +304,8 @@ func TestLongRuns(t *testing.T) {
 		}
 		r.call("MPI_Comm_dup", "comm", world, "newcomm", 0)
 	})
-	all := resolve(t, tr)
-	dup := symbolic.Local{Class: "comm", ID: 0}
+	all := resolved(t, tr)
+	dup := resolve.Local{Class: "comm", ID: 0}
 	for k := range uint64(rounds) {
 		for i := range uint64(6) {
 			m, ok := all.At(1, dup, 6*k+i)
@@ -366,7 +366,7 @@ func TestInconsistent(t *testing.T) {
 				r.call("MPI_Comm_dup", "comm", world, "newcomm", 0)
 				tt.record(rank, r)
 			}), groups.Options{})
-			var ge *symbolic.GroupError
+			var ge *resolve.GroupError
 			if err == nil || !errors.As(err, &ge) || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("err = %v, want %s", err, tt.want)
 			}
@@ -431,18 +431,18 @@ func TestThreads(t *testing.T) {
 		r.call("MPI_Comm_dup", "thread", 1, "comm", 1, "newcomm", 2)
 		r.call("MPI_Comm_free", "thread", 1, "comm", 2)
 	})
-	all := resolve(t, tr)
+	all := resolved(t, tr)
 	for _, tt := range []struct {
 		id       int64
 		position uint64
 		want     string
 	}{{0, 8, "world/0"}, {1, 9, "world/0/0"}, {2, 3, "world/0/1"}, {2, 5, "world/0/2"}, {2, 10, "world/0/0/0"}, {0, 0, "world/0"}} {
-		m, ok := all.At(1, symbolic.Local{Class: "comm", ID: tt.id}, tt.position)
+		m, ok := all.At(1, resolve.Local{Class: "comm", ID: tt.id}, tt.position)
 		if !ok || m.Group.Name() != tt.want {
 			t.Errorf("%d at %d is %+v, %v, want %s", tt.id, tt.position, m.Group, ok, tt.want)
 		}
 	}
-	if _, ok := all.At(1, symbolic.Local{Class: "comm", ID: 2}, 8); ok {
+	if _, ok := all.At(1, resolve.Local{Class: "comm", ID: 2}, 8); ok {
 		t.Error("a communicator that is made several times is there when it is freed")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/mpitest/recorded"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/mpi/groups"
-	"github.com/reprise-trace/reprise/symbolic"
+	"github.com/reprise-trace/reprise/mpi/resolve"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -49,7 +49,7 @@ func TestPrograms(t *testing.T) {
 
 // checkAnswers compares what MPI said of communicators with what was resolved, and
 // returns how often it did.
-func checkAnswers(t *testing.T, tr *trace.Trace, all *symbolic.Groups) int {
+func checkAnswers(t *testing.T, tr *trace.Trace, all *resolve.Groups) int {
 	t.Helper()
 	n := 0
 	for rank := range tr.Active() {
@@ -62,14 +62,14 @@ func checkAnswers(t *testing.T, tr *trace.Trace, all *symbolic.Groups) int {
 				t.Fatal(err)
 			}
 			position := c.Position
-			var of func(m symbolic.Member) int
+			var of func(m resolve.Member) int
 			switch c.Function.Name {
 			case "MPI_Comm_rank":
-				of = func(m symbolic.Member) int { return m.Rank }
+				of = func(m resolve.Member) int { return m.Rank }
 			case "MPI_Comm_size":
-				of = func(m symbolic.Member) int { return len(m.Local()) }
+				of = func(m resolve.Member) int { return len(m.Local()) }
 			case "MPI_Comm_remote_size":
-				of = func(m symbolic.Member) int { return len(m.Peers()) }
+				of = func(m resolve.Member) int { return len(m.Peers()) }
 			default:
 				continue
 			}
@@ -81,7 +81,7 @@ func checkAnswers(t *testing.T, tr *trace.Trace, all *symbolic.Groups) int {
 			if params[last].Name == "error" {
 				continue
 			}
-			comm := symbolic.Local{Class: "comm", ID: c.Args[first].Int()}
+			comm := resolve.Local{Class: "comm", ID: c.Args[first].Int()}
 			m, ok := all.At(rank, comm, position)
 			if !ok {
 				t.Fatalf("rank %d, call %d, %v: not resolved", rank, position, c)

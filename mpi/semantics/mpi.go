@@ -11,8 +11,8 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/groups"
+	"github.com/reprise-trace/reprise/mpi/resolve"
 	"github.com/reprise-trace/reprise/mpi/spec"
-	"github.com/reprise-trace/reprise/symbolic"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -34,12 +34,12 @@ type mpiDialect struct {
 	roles     []*spec.Role    // by function
 	outcomes  []spec.Outcome  // by function: how its calls ended
 	constants mpiConstants
-	makes     [][]int          // by function: the parameters that are objects that it makes
-	cancels   bool             // whether there is a function that does
-	groups    *symbolic.Groups // nil if there are none, or too many
+	makes     [][]int         // by function: the parameters that are objects that it makes
+	cancels   bool            // whether there is a function that does
+	groups    *resolve.Groups // nil if there are none, or too many
 
 	mutex         sync.Mutex
-	communicators map[*symbolic.Group]*Communicator
+	communicators map[*resolve.Group]*Communicator
 	selves        map[int]*Communicator
 	persistent    map[persistentKey]*Communicator
 }
@@ -80,10 +80,10 @@ func newMPI(ctx context.Context, m *Model, o groups.Options) (d *mpiDialect, unr
 		model: m, roles: make([]*spec.Role, len(functions)), outcomes: make([]spec.Outcome, len(functions)), makes: make([][]int, len(functions)),
 		constants: constantsOf(m.trace.Run().Names),
 		run:       m.trace.Run(), worlds: worlds,
-		communicators: make(map[*symbolic.Group]*Communicator), selves: make(map[int]*Communicator),
+		communicators: make(map[*resolve.Group]*Communicator), selves: make(map[int]*Communicator),
 		persistent: make(map[persistentKey]*Communicator),
 	}
-	resolve := false
+	grouped := false
 	for i := range functions {
 		d.roles[i], d.outcomes[i] = spec.RoleOf(functions[i].Name), spec.OutcomeOf(&functions[i])
 		d.cancels = d.cancels || d.roles[i].Requests == spec.Cancels
@@ -93,11 +93,11 @@ func newMPI(ctx context.Context, m *Model, o groups.Options) (d *mpiDialect, unr
 			}
 			if t := element(p.Type); t.Kind == cst.KindHandle {
 				d.makes[i] = append(d.makes[i], k)
-				resolve = resolve || t.Class == commClass || t.Class == winClass || t.Class == fileClass
+				grouped = grouped || t.Class == commClass || t.Class == winClass || t.Class == fileClass
 			}
 		}
 	}
-	if resolve {
+	if grouped {
 		d.groups, err = groups.Resolve(ctx, m.trace, o)
 		if limit := (*groups.LimitError)(nil); err != nil && d.groups == nil && !errors.As(err, &limit) {
 			return nil, nil, fmt.Errorf("semantics: communicators: %w", err)
@@ -179,14 +179,14 @@ func (m *Model) worlds() ([]*Communicator, error) {
 }
 
 // communicator returns the Communicator of a group.
-func (d *mpiDialect) communicator(g *symbolic.Group) *Communicator {
+func (d *mpiDialect) communicator(g *resolve.Group) *Communicator {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	if c := d.communicators[g]; c != nil {
 		return c
 	}
 	c := &Communicator{Name: g.Name(), size: len(g.Members), members: g.Members, remote: g.Remote}
-	c.reordered = g.Parent != nil && g.Kind == symbolic.Topology && !slices.Equal(g.Members, g.Parent.Members)
+	c.reordered = g.Parent != nil && g.Kind == resolve.Topology && !slices.Equal(g.Members, g.Parent.Members)
 	if g.Parent == nil {
 		if w := slices.IndexFunc(d.worlds, func(w *Communicator) bool { return w.Name == c.Name }); w >= 0 {
 			c = d.worlds[w]

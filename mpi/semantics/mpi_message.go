@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi/resolve"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/symbolic"
 )
@@ -54,7 +55,7 @@ func (e *evaluation) scopeOf(p *spec.Role, args arguments) scope {
 		return e.probed(args)
 	case p.Class == spec.Access && !p.Collective:
 		// Not all members take part.
-	case p.Makes == symbolic.CreateGroup, p.Makes != 0 && p.On == "": // of the members of what it makes
+	case p.Makes == resolve.CreateGroup, p.Makes != 0 && p.On == "": // of the members of what it makes
 		for _, name := range []string{"newcomm", "newintercomm"} {
 			if v, ok := args.find(name, cst.KindHandle); ok && v.Int() >= 0 {
 				return e.scope(args.class(name), v.Int())

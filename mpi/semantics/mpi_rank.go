@@ -8,9 +8,9 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/mpi/resolve"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/sequitur"
-	"github.com/reprise-trace/reprise/symbolic"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -477,7 +477,7 @@ func (e *evaluation) scope(class string, id int64) scope {
 	case id < 0 || e.groups == nil || e.blind:
 		return scope{null: class == commClass && id == e.constants.null}
 	}
-	m, ok, first, last := e.groups.Span(e.number, symbolic.Local{Class: class, ID: id}, e.position)
+	m, ok, first, last := e.groups.Span(e.number, resolve.Local{Class: class, ID: id}, e.position)
 	if last < forever {
 		last++
 	}

@@ -2,8 +2,8 @@ package semantics
 
 import (
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi/resolve"
 	"github.com/reprise-trace/reprise/mpi/spec"
-	"github.com/reprise-trace/reprise/symbolic"
 )
 
 // nobody stands for a neighbour behind the rim of a grid.
@@ -92,7 +92,7 @@ func (e *evaluation) topologyOf(id int64, terminal uint32, calls int) (t topolog
 	switch {
 	case p == nil:
 		return t, false
-	case p.Makes == symbolic.Duplicate:
+	case p.Makes == resolve.Duplicate:
 		return e.topology(args.number("comm", cst.KindHandle), calls-1)
 	case spec.Base(args.function.Name) == "Cart_sub":
 		t, ok = e.topology(args.number("comm", cst.KindHandle), calls-1)
@@ -101,7 +101,7 @@ func (e *evaluation) topologyOf(id int64, terminal uint32, calls int) (t topolog
 			return t, false
 		}
 		return t.part(remain), true
-	case p.Makes != symbolic.Topology:
+	case p.Makes != resolve.Topology:
 		return t, false
 	}
 	if dims, grid := args.numbers("dims"); grid {

@@ -1,4 +1,4 @@
-package symbolic
+package resolve
 
 import (
 	"fmt"
@@ -29,18 +29,18 @@ func TestResolverWorlds(t *testing.T) {
 		{"NotAsked", [4][]Creation{{spawn(2, 3)}, {spawn()}, {}, {parent}}, nil, [4]string{"a/0 0", "a/0 1", "", "a/0 1 remote"}},
 		{"Unknown", [4][]Creation{{spawn()}, {spawn()}, {parent}, {}},
 			[]string{
-				"symbolic: rank 0: creation 0 on a, spawn: call 0: which processes it starts is not recorded",
-				"symbolic: rank 2: get parent: call 0: which processes started it is not recorded",
+				"resolve: rank 0: creation 0 on a, spawn: call 0: which processes it starts is not recorded",
+				"resolve: rank 2: get parent: call 0: which processes started it is not recorded",
 			}, [4]string{}},
 		{"Different", [4][]Creation{{spawn(2, 3)}, {spawn(3)}, {}, {}},
-			[]string{"symbolic: rank 1: creation 0 on a, spawn: call 0 starts other processes than that of another rank"}, [4]string{}},
+			[]string{"resolve: rank 1: creation 0 on a, spawn: call 0 starts other processes than that of another rank"}, [4]string{}},
 		{"Missing", [4][]Creation{{spawn(2, 3)}, {}, {}, {}},
-			[]string{"symbolic: rank 1: creation 0 on a, spawn: no such call, but rank 0 has one, call 0"}, [4]string{}},
+			[]string{"resolve: rank 1: creation 0 on a, spawn: no such call, but rank 0 has one, call 0"}, [4]string{}},
 		{"NobodySuch", [4][]Creation{{spawn(7, -1)}, {spawn()}, {}, {}}, nil, [4]string{"a/0 0", "a/0 1", "", ""}},
 		{"NoResult", [4][]Creation{{spawn(2, 3)}, {{Kind: Spawn, Parent: world}}, {}, {}},
-			[]string{"symbolic: rank 1: creation 0 on a, spawn: call 0 has no result"}, [4]string{}},
+			[]string{"resolve: rank 1: creation 0 on a, spawn: call 0 has no result"}, [4]string{}},
 		{"OtherClass", [4][]Creation{{spawn(2, 3)}, {spawn()}, {other}, {parent}},
-			[]string{"symbolic: rank 2: get parent: call 0: which processes started it is not recorded"},
+			[]string{"resolve: rank 2: get parent: call 0: which processes started it is not recorded"},
 			[4]string{"a/0 0", "a/0 1", "", "a/0 1 remote"}},
 	}
 	for _, tt := range tests {
@@ -102,15 +102,15 @@ func TestResolverPorts(t *testing.T) {
 		}, nil, [4]string{"s0/0 0", "", "s0/1 0 remote", ""}},
 		{"WhichMet", [4][]Creation{{at(Accept, self, "p", 0), at(Accept, self, "p", 1)}, {}, {at(Connect, self, "p", 0)}, {at(Connect, self, "p", 0)}},
 			[]string{
-				"symbolic: rank 0: creation 0 on s0, accept: call 0: which groups met at the port is not recorded",
-				"symbolic: rank 0: creation 1 on s0, accept: call 1: which groups met at the port is not recorded",
-				"symbolic: rank 2: creation 0 on s2, connect: call 0: which groups met at the port is not recorded",
-				"symbolic: rank 3: creation 0 on s3, connect: call 0: which groups met at the port is not recorded",
+				"resolve: rank 0: creation 0 on s0, accept: call 0: which groups met at the port is not recorded",
+				"resolve: rank 0: creation 1 on s0, accept: call 1: which groups met at the port is not recorded",
+				"resolve: rank 2: creation 0 on s2, connect: call 0: which groups met at the port is not recorded",
+				"resolve: rank 3: creation 0 on s3, connect: call 0: which groups met at the port is not recorded",
 			}, [4]string{}},
 		{"Alone", [4][]Creation{{accept}, {accept}, {}, {}},
-			[]string{"symbolic: rank 0: creation 0 on a, accept: call 0: nobody of the run met it at the port"}, [4]string{}},
+			[]string{"resolve: rank 0: creation 0 on a, accept: call 0: nobody of the run met it at the port"}, [4]string{}},
 		{"NoLeader", [4][]Creation{{{Kind: Accept, Parent: world, Leader: 2}}, {accept}, {}, {}},
-			[]string{"symbolic: rank 0: creation 0 on a, accept: call 0: no leader 2 in the parent"}, [4]string{}},
+			[]string{"resolve: rank 0: creation 0 on a, accept: call 0: no leader 2 in the parent"}, [4]string{}},
 	}
 	for _, tt := range tests {
 		var r Resolver

@@ -1,4 +1,4 @@
-package symbolic
+package resolve
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/symbolic"
 )
 
 // world is what processes call the group of them all.
@@ -37,7 +39,7 @@ func (o *simulated) members() []int { return slices.Concat(o.sides[0], o.sides[1
 // A simulation plays a program whose processes create and free group objects.
 type simulation struct {
 	ranks   int
-	pools   []map[string]*Pool // of each process, by class
+	pools   []map[string]*symbolic.Pool // of each process, by class
 	clocks  []uint64
 	events  [][]event
 	live    []*simulated
@@ -46,10 +48,10 @@ type simulation struct {
 }
 
 func newSimulation(ranks int) *simulation {
-	s := &simulation{ranks: ranks, pools: make([]map[string]*Pool, ranks), clocks: make([]uint64, ranks), events: make([][]event, ranks), current: make(map[Local]map[int]*truth)}
+	s := &simulation{ranks: ranks, pools: make([]map[string]*symbolic.Pool, ranks), clocks: make([]uint64, ranks), events: make([][]event, ranks), current: make(map[Local]map[int]*truth)}
 	o := &simulated{locals: make(map[int]Local)}
 	for rank := range ranks {
-		s.pools[rank] = map[string]*Pool{"comm": {}, "win": {}}
+		s.pools[rank] = map[string]*symbolic.Pool{"comm": {}, "win": {}}
 		o.sides[0] = append(o.sides[0], rank)
 		o.locals[rank] = world
 		s.know(rank, world, o)

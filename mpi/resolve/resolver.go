@@ -1,4 +1,4 @@
-package symbolic
+package resolve
 
 import (
 	"errors"
@@ -195,11 +195,11 @@ type GroupError struct {
 func (e *GroupError) Error() string {
 	switch {
 	case e.Kind == 0:
-		return fmt.Sprintf("symbolic: rank %d: %s", e.Rank, e.Reason)
+		return fmt.Sprintf("resolve: rank %d: %s", e.Rank, e.Reason)
 	case e.Parent == nil:
-		return fmt.Sprintf("symbolic: rank %d: %v: %s", e.Rank, e.Kind, e.Reason)
+		return fmt.Sprintf("resolve: rank %d: %v: %s", e.Rank, e.Kind, e.Reason)
 	default:
-		return fmt.Sprintf("symbolic: rank %d: creation %d on %s, %v: %s", e.Rank, e.Ordinal, e.Parent.Name(), e.Kind, e.Reason)
+		return fmt.Sprintf("resolve: rank %d: creation %d on %s, %v: %s", e.Rank, e.Ordinal, e.Parent.Name(), e.Kind, e.Reason)
 	}
 }
 
