@@ -1,14 +1,16 @@
 package header
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/reprise-trace/reprise/internal/group"
 )
 
 // A Header is what an mpi.h declares.
@@ -76,13 +78,13 @@ func said(message string) error {
 }
 
 func preprocess(ctx context.Context, mpicc string, flags ...string) (string, error) {
-	command := exec.CommandContext(ctx, mpicc, append(flags, "-x", "c", "-")...)
+	command := group.Command(ctx, mpicc, append(flags, "-x", "c", "-")...)
 	command.Stdin = strings.NewReader("#include <mpi.h>\n")
 	var message strings.Builder
 	command.Stderr = &message
 	output, err := command.Output()
 	if err != nil {
-		return "", fmt.Errorf("header: %s: %w", command, errors.Join(err, said(message.String())))
+		return "", fmt.Errorf("header: %s: %w", command, errors.Join(cmp.Or(ctx.Err(), err), said(message.String())))
 	}
 	return string(output), nil
 }

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/internal/atomicfile"
+	"github.com/reprise-trace/reprise/internal/group"
 	"github.com/reprise-trace/reprise/internal/header"
 	"github.com/reprise-trace/reprise/mpi/slice"
 )
@@ -247,7 +248,7 @@ func (b *builder) saidIn(directory, what, command string, args ...string) ([]byt
 }
 
 func (b *builder) start(directory, what, command string, args ...string) (printed, said []byte, err error) {
-	c := exec.CommandContext(b.ctx, command, args...)
+	c := group.Command(b.ctx, command, args...)
 	c.Dir = directory
 	c.Env = b.environment()
 	var output, message bytes.Buffer
@@ -256,7 +257,7 @@ func (b *builder) start(directory, what, command string, args ...string) (printe
 		if message.Len() == 0 {
 			message = output
 		}
-		return nil, nil, fmt.Errorf("%s: %s: %w\n%s", what, command, err, bytes.TrimSpace(message.Bytes()))
+		return nil, nil, fmt.Errorf("%s: %s: %w\n%s", what, command, cmp.Or(b.ctx.Err(), err), bytes.TrimSpace(message.Bytes()))
 	}
 	return output.Bytes(), message.Bytes(), nil
 }

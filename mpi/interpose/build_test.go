@@ -170,6 +170,44 @@ func TestLock(t *testing.T) {
 	unlock()
 }
 
+// TestInterruptedBuild checks that a build that is interrupted ends with all that the compiler command has started, and that the next one builds,
+// and removes what others left that were killed.
+func TestInterruptedBuild(t *testing.T) {
+	mpicc, built := quickCompiler(t)
+	cache := t.TempDir()
+	slow := filepath.Join(t.TempDir(), "mpicc")
+	started := slow + ".started"
+	script := fmt.Sprintf("#!/bin/sh\ncase \"$*\" in *-shared*) echo >%s; sleep 1000; exit;; esac\nexec %s \"$@\"\n", started, mpicc)
+	if err := os.WriteFile(slow, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		for _, err := os.Stat(started); err != nil && t.Context().Err() == nil; _, err = os.Stat(started) {
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	if _, err := Build(ctx, slow, cache, nil); !errors.Is(err, context.Canceled) {
+		t.Fatalf("interrupted: %v", err)
+	}
+	for _, name := range []string{unfinished + "1", unfinished + "versions-2"} {
+		if err := os.WriteFile(filepath.Join(cache, name), []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	library, err := Build(t.Context(), mpicc, cache, nil)
+	if err != nil || !isPrivate(library.Path, 0) {
+		t.Fatal(err)
+	}
+	if lines, err := os.ReadFile(built); err != nil || len(lines) != 1 {
+		t.Errorf("built %d times, %v", len(lines), err)
+	}
+	if left, err := filepath.Glob(filepath.Join(cache, unfinished+"*")); err != nil || left != nil {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
 func TestBuildInterposerErrors(t *testing.T) {
 	if _, err := Build(context.Background(), "/no/such/mpicc", t.TempDir(), nil); err == nil {
 		t.Error("built without a compiler")

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/reprise-trace/reprise/internal/group"
 )
 
 // linkingPrefix begins the names of temporary directories in which a program is linked.
@@ -167,7 +169,7 @@ func interpreter(file *elf.File) string {
 // in a directory.
 func linked(ctx context.Context, mpicc, directory string) (library string, files []string) {
 	output, list := filepath.Join(directory, "link.so"), filepath.Join(directory, "files")
-	c := exec.CommandContext(ctx, mpicc, "-shared", "-fPIC", "-w", "-MD", "-MF", list, "-o", output, "-x", "c", "-")
+	c := group.Command(ctx, mpicc, "-shared", "-fPIC", "-w", "-MD", "-MF", list, "-o", output, "-x", "c", "-")
 	c.Stdin = bytes.NewReader([]byte("#include <mpi.h>\nint f(void) { return MPI_Finalize(); }\n"))
 	if c.Run() != nil {
 		return "", nil

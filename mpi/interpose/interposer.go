@@ -2,13 +2,13 @@ package interpose
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/atomicfile"
+	"github.com/reprise-trace/reprise/internal/group"
 	"github.com/reprise-trace/reprise/internal/header"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
@@ -110,8 +111,23 @@ func buildOnce(ctx context.Context, c cache, name string, begin func(), build fu
 	if isPrivate(path, 0) {
 		return path, nil // another process has built it
 	}
+	removeUnfinished(directory)
 	begin()
 	return path, build(path)
+}
+
+// unfinished begins the names of files in a cache that are being made.
+const unfinished = "building-"
+
+// removeUnfinished removes what processes left in a cache that were interrupted while they built, as only one builds at a time. One that
+// keeps what a compiler says may lose that, and asks again.
+func removeUnfinished(directory string) {
+	files, _ := os.ReadDir(directory)
+	for _, f := range files {
+		if strings.HasPrefix(f.Name(), unfinished) {
+			os.Remove(filepath.Join(directory, f.Name()))
+		}
+	}
 }
 
 // compilerFlags build a library that exceptions of the program pass through.
@@ -126,7 +142,7 @@ var compilerFlags = []string{
 const symbolVersions = "GLIBC_2.2.5 {};\nGLIBC_2.17 {};\nGLIBC_2.27 {};\n"
 
 func compile(ctx context.Context, command []string, source []byte, path string) error {
-	versions, err := os.CreateTemp(filepath.Dir(path), "versions-*")
+	versions, err := os.CreateTemp(filepath.Dir(path), unfinished+"versions-*")
 	if err != nil {
 		return fmt.Errorf("interpose: %w", err)
 	}
@@ -140,16 +156,16 @@ func compile(ctx context.Context, command []string, source []byte, path string) 
 
 // compileTo compiles a source to a file, which is there when it is complete.
 func compileTo(ctx context.Context, what string, command, libraries []string, source []byte, path string) error {
-	output, err := os.CreateTemp(filepath.Dir(path), "building-*")
+	output, err := os.CreateTemp(filepath.Dir(path), unfinished+"*")
 	if err != nil {
 		return fmt.Errorf("interpose: %w", err)
 	}
 	defer os.Remove(output.Name())
 	output.Close()
-	c := exec.CommandContext(ctx, command[0], slices.Concat(command[1:], []string{"-o", output.Name(), "-x", "c", "-"}, libraries)...)
+	c := group.Command(ctx, command[0], slices.Concat(command[1:], []string{"-o", output.Name(), "-x", "c", "-"}, libraries)...)
 	c.Stdin = bytes.NewReader(source)
 	if message, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("interpose: building %s: %s: %w\n%s", what, command[0], err, message)
+		return fmt.Errorf("interpose: building %s: %s: %w\n%s", what, command[0], cmp.Or(ctx.Err(), err), message)
 	}
 	return install(output.Name(), path)
 }

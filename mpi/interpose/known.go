@@ -217,7 +217,7 @@ func Digest(file []byte) string { return fmt.Sprintf("%x", sha256.Sum256(file)) 
 
 // place makes a program of a file, which is there when it is complete.
 func place(path string, file []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "building-*")
+	f, err := os.CreateTemp(filepath.Dir(path), unfinished+"*")
 	if err != nil {
 		return err
 	}
