@@ -215,7 +215,7 @@ func TestWorlds(t *testing.T) {
 	worlds := []merge.World{{First: 0, Parent: -1}, {First: 2, Parent: 1, Spawn: 1}}
 	tr := testtrace.Write(t, merge.Run{Ranks: 4, Worlds: worlds}, parts)
 	all, err := groups.Resolve(context.Background(), tr, groups.Options{})
-	if want := "symbolic: rank 0: creation 1 on world0, spawn: call 2: which processes it starts is not recorded"; err == nil || err.Error() != want {
+	if want := "resolve: rank 0: creation 1 on world0, spawn: call 2: which processes it starts is not recorded"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	for id, want := range [][]string{
@@ -348,17 +348,17 @@ func TestInconsistent(t *testing.T) {
 			if rank == 0 {
 				r.call("MPI_Comm_split", "comm", world, "color", 1, "key", 1, "newcomm", 1)
 			}
-		}, "symbolic: rank 1: creation 1 on world, split: no such call"},
+		}, "resolve: rank 1: creation 1 on world, split: no such call"},
 		{"OtherRank", func(rank int, r *recording) {
 			r.call("MPI_Comm_create", "comm", world, "newcomm", 1, "leader", 0, "newrank", 0)
 		}, "call 1 makes it rank 0, not 1 of 2"},
 		{"NoGrid", func(rank int, r *recording) {
 			r.call("MPI_Cart_sub", "comm", world, "remain_dims", []int{1}, "newcomm", 1)
-		}, "symbolic: rank 0: split: call 1: the process grid is not known"},
+		}, "resolve: rank 0: split: call 1: the process grid is not known"},
 		{"Outside", func(rank int, r *recording) {
 			r.call("MPI_Comm_spawn", "maxprocs", 1, "comm", world, "intercomm", 1)
 			r.call("MPI_Comm_dup", "comm", 1, "newcomm", 2)
-		}, "symbolic: rank 0: creation 1 on world, spawn: call 1: which processes it starts is not recorded"},
+		}, "resolve: rank 0: creation 1 on world, spawn: call 1: which processes it starts is not recorded"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

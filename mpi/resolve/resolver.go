@@ -8,6 +8,9 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/need"
 )
 
 // A Local names a group object, such as a communicator, as one process does: by
@@ -167,6 +170,7 @@ type Member struct {
 
 // Local returns the ranks in the run of the members of the process's group.
 func (m Member) Local() []int {
+	need.That(m.Group != nil, "resolve: a member of no group")
 	if m.Remote {
 		return m.Group.Remote
 	}
@@ -177,6 +181,7 @@ func (m Member) Local() []int {
 // arguments of a call mean: of the remote group if m.Group is an
 // intercommunicator, else of the group.
 func (m Member) Peers() []int {
+	need.That(m.Group != nil, "resolve: a member of no group")
 	if m.Group.Remote == nil || m.Remote {
 		return m.Group.Members
 	}
@@ -270,7 +275,11 @@ type more struct {
 // Declare says that a group exists from the start, and what its members call it.
 // Members are ranks in the run, by rank in the group; they are kept. A group of
 // each process alone, such as MPI_COMM_SELF, is declared for each, with its name.
+// It panics if a rank is not one that a run may have.
 func (r *Resolver) Declare(local Local, name string, members []int) {
+	for _, rank := range members {
+		checkRank(rank)
+	}
 	g := &Group{declared: name, Class: local.Class, Members: members}
 	w := work{group: g}
 	for i, rank := range members {
@@ -283,8 +292,9 @@ func (r *Resolver) Declare(local Local, name string, members []int) {
 
 // Create says that the call of a process at a position, its number among all
 // calls of that process, created a group object. If the process knows another by
-// the name of the result, that one ends.
+// the name of the result, that one ends. It panics if the rank is not one that a run may have.
 func (r *Resolver) Create(rank int, position uint64, c Creation) {
+	checkRank(rank)
 	n := call{
 		position: position, rank: int32(rank), kind: c.Kind, class: c.Result.Class,
 		color: c.Color, key: c.Key, want: none,
@@ -324,8 +334,9 @@ func (r *Resolver) Create(rank int, position uint64, c Creation) {
 }
 
 // Free says that the call of a process at a position freed a group object. The
-// call itself still means it.
+// call itself still means it. It panics if the rank is not one that a run may have.
 func (r *Resolver) Free(rank int, position uint64, local Local) {
+	checkRank(rank)
 	if r.current(rank, local) == none {
 		r.errs = append(r.errs, &GroupError{
 			Rank: rank, Reason: fmt.Sprintf("call %d: frees %s %d, which is not known", position, local.Class, local.ID),
@@ -334,6 +345,10 @@ func (r *Resolver) Free(rank int, position uint64, local Local) {
 	}
 	list := r.ranks[rank].bound[local]
 	list[len(list)-1].until = position
+}
+
+func checkRank(rank int) {
+	need.That(rank >= 0 && rank < layout.MaxRanks, "resolve: a rank that no run has")
 }
 
 // add adds a call and returns its number.
