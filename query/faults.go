@@ -10,11 +10,11 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// maxFaults is how many calls without a partner Faults names.
-const maxFaults = 10
+// maxShown is of how many calls without a partner Faults has the text.
+const maxShown = 10
 
 // Faults tells which calls of a run have no partner, or else which wait for each other for ever,
-// a text each: at most 10 of those without a partner. It is empty if there are none, if it is
+// a text each, of which the first 10 have the call. It is empty if there are none, if it is
 // not known what calls do to other ranks, and if the run is too long to be replayed.
 func Faults(ctx context.Context, t *trace.Trace) (list []string, err error) {
 	model, err := semantics.Open(ctx, t)
@@ -26,7 +26,7 @@ func Faults(ctx context.Context, t *trace.Trace) (list []string, err error) {
 		return nil, err
 	}
 	unmatched := m.Unmatched
-	if err := m.Firsts(ctx, unmatched[:min(len(unmatched), maxFaults)], Options{}); err != nil {
+	if err := m.Firsts(ctx, unmatched[:min(len(unmatched), maxShown)], Options{}); err != nil {
 		return nil, err
 	}
 	for _, u := range unmatched {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// patience is how long a command may take to end. Then it is killed, and nobody waits for what it has started.
+// patience is how long a command and what it has started may take to end. Then all of it is killed.
 const patience = 100 * time.Millisecond
 
 // Command is [exec.CommandContext] of a command that is ended with all that it has started, where systems have groups of processes.

@@ -7,7 +7,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// Blocks say in which blocks of package sequitur the grammar of a shape is: in one, or in several that are read
+// Blocks say in which blocks of package mixing the grammar of a shape is: in one, or in several that are read
 // together. The first block stands in the first section of the grammars, after what is known of them all, and the
 // others in a section each.
 type Blocks struct {

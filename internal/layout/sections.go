@@ -190,7 +190,7 @@ func (c *Counter) Write(p []byte) (int, error) {
 // The flags of a run.
 const (
 	FlagInterleaved      = 1 << iota // there is an interleaving
-	FlagBlocks                       // the grammars are in blocks of package sequitur
+	FlagBlocks                       // the grammars are in blocks of package mixing
 	FlagShapes                       // the shapes are a column over the ranks
 	FlagBounded                      // not all calls are those that were recorded
 	FlagKnown                        // some functions are known

@@ -43,7 +43,7 @@ func (s *statement) probedTag(p *spec.Param, v *values) (string, error) {
 	if err != nil || flag == "0" || flag == "1" || !s.mayFindMessage(v) {
 		return tag, err
 	}
-	return fmt.Sprintf("%s ? %s : NO_TAG", flag, tag), nil
+	return fmt.Sprintf("(%s) ? %s : NO_TAG", flag, tag), nil
 }
 
 // mayFindMessage reports whether some message has one of the tags that a call asks for.

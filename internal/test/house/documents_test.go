@@ -31,6 +31,7 @@ func documents(t *testing.T) map[string]string {
 // TestSnippets checks that the Go code in documents is compiled and run as part of an
 // example.
 func TestSnippets(t *testing.T) {
+	inRoot(t)
 	var code strings.Builder
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, "example_test.go") {
@@ -61,6 +62,7 @@ func TestSnippets(t *testing.T) {
 
 // TestFigures checks that the tables between marks have the figures of the report.
 func TestFigures(t *testing.T) {
+	inRoot(t)
 	results, err := os.ReadFile("bench/RESULTS.md")
 	if err != nil {
 		t.Fatal(err)
@@ -114,6 +116,7 @@ var (
 
 // TestLinks checks that what documents link to is in the repository, headings included.
 func TestLinks(t *testing.T) {
+	inRoot(t)
 	headings := func(path string) (anchors []string) {
 		data, err := os.ReadFile(path)
 		if err != nil {
@@ -147,6 +150,7 @@ func TestLinks(t *testing.T) {
 // TestReadme checks that the README is short, and that it and .ci/run test by the same
 // command.
 func TestReadme(t *testing.T) {
+	inRoot(t)
 	readme := documents(t)["README.md"]
 	if n := strings.Count(readme, "\n"); n > 200 {
 		t.Errorf("README.md has %d lines", n)

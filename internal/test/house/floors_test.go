@@ -50,6 +50,7 @@ func roomOf(rooms []room, folder string) (in room, ok bool) {
 
 // TestFloors checks that imports point down only.
 func TestFloors(t *testing.T) {
+	inRoot(t)
 	const module = "github.com/reprise-trace/reprise/"
 	rooms := rooms()
 	met := make(map[string]bool)

@@ -1,14 +1,10 @@
 package house
 
-import (
-	"os"
-	"testing"
-)
+import "testing"
 
-// TestMain runs the tests in the root of the repository.
-func TestMain(m *testing.M) {
-	if err := os.Chdir("../../.."); err != nil {
-		panic(err)
-	}
-	os.Exit(m.Run())
+// inRoot runs the test in the root of the repository. (Before tests run, go test would not know of it, and keep results of
+// files that have changed.)
+func inRoot(t *testing.T) {
+	t.Helper()
+	t.Chdir("../../..")
 }
