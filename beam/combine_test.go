@@ -30,7 +30,8 @@ func TestMain(m *testing.M) {
 	ptest.MainWithDefault(m, "prism")
 }
 
-// writeParts writes part files of so many ranks each, and returns their paths and the trace that trace.Merge makes of them.
+// writeParts writes part files of so many ranks each, and returns their paths and the trace that
+// trace.Merge makes of them.
 func writeParts(t testing.TB, p programs.Program, ofFile int) (paths []string, tr []byte) {
 	t.Helper()
 	dir := t.TempDir()

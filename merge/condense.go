@@ -55,9 +55,9 @@ type condenser struct {
 // undecided stands for a terminal of which no call stays as it is so far.
 const undecided = math.MaxUint32
 
-// A Keep says what of the calls of a function stays as it is in a trace of a bounded size: place, where they are among
-// others, as they decide what later calls mean; handles, their arguments that are handles, but requests.
-// With nil, nothing does.
+// A Keep says what of the calls of a function stays as it is in a trace of a bounded size: place,
+// where they are among others, as they decide what later calls mean; handles, their arguments that
+// are handles, but requests. With nil, nothing does.
 type Keep func(function string) (place, handles bool)
 
 func newCondenser(d degree, functions []cst.Function, keep Keep) *condenser {

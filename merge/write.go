@@ -21,8 +21,9 @@ import (
 // If it has not, Write writes nothing. Equal runs and parts give equal bytes,
 // in whatever order the parts stand.
 //
-// What Write accepts can be read. A trace that takes more memory than readers take by default is written all the same,
-// and the error wraps a *trace.MemoryError: who gives readers as much reads it. Any other error means that it cannot be read.
+// What Write accepts can be read. A trace that takes more memory than readers take by default is
+// written all the same, and the error wraps a *trace.MemoryError: who gives readers as much reads
+// it. Any other error means that it cannot be read.
 func Write(w io.Writer, run Run, parts []Part) error {
 	var a Accumulator
 	if err := a.Describe(run); err != nil {

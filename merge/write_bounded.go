@@ -24,13 +24,14 @@ func (e *BoundError) Error() string {
 	return fmt.Sprintf("merge: calls by function and rank, and messages and bytes by pair of ranks, take %d bytes, more than %d", e.Least, e.Size)
 }
 
-// WriteBounded is [Accumulator.WriteContext] for a trace of size bytes at most. If all that a
-// holds is no more, it is written as it is. Otherwise, first the times of every call are left
-// out, and the order of calls of different ranks; then statistics of times are by function; then
-// arguments that vary give way to distributions of their values, and then the order of calls
-// where it has no pattern, as little as possible, but for what keep says. A [*BoundError] says that even all of that is not enough; nothing is written
-// then. Calls by function and rank are always exact, and so are messages and bytes by function
-// and pair of ranks. Equal runs and parts give equal bytes, in whatever order they came.
+// WriteBounded is [Accumulator.WriteContext] for a trace of size bytes at most. If all that a holds
+// is no more, it is written as it is. Otherwise, first the times of every call are left out, and
+// the order of calls of different ranks; then statistics of times are by function; then arguments
+// that vary give way to distributions of their values, and then the order of calls where it has no
+// pattern, as little as possible, but for what keep says. A [*BoundError] says that even all of
+// that is not enough; nothing is written then. Calls by function and rank are always exact, and so
+// are messages and bytes by function and pair of ranks. Equal runs and parts give equal bytes, in
+// whatever order they came.
 func (a *Accumulator) WriteBounded(ctx context.Context, w io.Writer, size int64, keep Keep) error {
 	defer a.keepEncodings()()
 	if w == nil {

@@ -14,8 +14,8 @@ import (
 const maxShown = 10
 
 // Faults tells which calls of a run have no partner, or else which wait for each other for ever,
-// a text each, of which the first 10 have the call. It is empty if there are none, if it is
-// not known what calls do to other ranks, and if the run is too long to be replayed.
+// a text each; the first 10 texts have the call. It is empty if there are none, if the functions
+// have no known meaning, and if the run is too long to be replayed.
 func Faults(ctx context.Context, t *trace.Trace) (list []string, err error) {
 	model, err := semantics.Open(ctx, t)
 	if err != nil || !model.Known() {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestSeriesMove checks that a series that is opened with what moves times has the starts and ends that it makes of those without.
+// TestSeriesMove checks that a series that is opened with what moves times has the starts and ends
+// that it makes of those without.
 func TestSeriesMove(t *testing.T) {
 	codec := NewSeriesCodec(NewLossless(Zstd), NewLossless(Zstd), Gaps)
 	b := codec.NewBuilder(3)

@@ -219,7 +219,7 @@ type SeriesDecoder struct {
 
 	corrections correctionReader
 	before      int64   // with gaps, the duration of the last call
-	options     Options // of which Move counts
+	options     Options // only Move is used
 	err         error   // sticks: the clock is wrong after it
 }
 

@@ -312,8 +312,8 @@ func (s *Series) At(call uint64, terminals func(dst []uint32, first uint64)) (Ti
 	}
 }
 
-// Start returns when the first call of a block, i < s.Blocks(), began, which is exact
-// whatever the codec, but for [Options.Move]. It decodes nothing else. The error is a [*ParseError], or one of
+// Start returns when the first call of a block, i < s.Blocks(), began, which is exact whatever the
+// codec, but for [Options.Move]. It decodes nothing else. The error is a [*ParseError], or one of
 // who reads the blocks.
 func (s *Series) Start(i int) (int64, error) {
 	s.check(i, s.Blocks())

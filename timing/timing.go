@@ -71,8 +71,9 @@ type Options struct {
 	// Zero means DefaultMaxValues.
 	MaxValues int
 
-	// Move, if it is there, returns what a time of a series becomes, as of another clock. It moves the starts and the ends of
-	// calls, and no deltas. Several goroutines may call it at once. A later time must not become an earlier one.
+	// Move, if it is there, returns what a time of a series becomes, as of another clock. It moves
+	// the starts and the ends of calls, and no deltas. Several goroutines may call it at once. A
+	// later time must not become an earlier one.
 	Move func(time int64) int64
 }
 

@@ -36,12 +36,16 @@ func Merge(out string, memory int64, parts ...string) error {
 	all, err := merge.Tree(context.Background(), len(files), func(_ context.Context, i int) (*merge.Accumulator, error) {
 		a, err := readPart(files[i], memory)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", files[i], err)
+			return nil, &PartError{files[i], err}
 		}
 		return a, nil
 	}, merge.TreeOptions{})
-	if err != nil {
+	var damaged *PartError
+	if errors.As(err, &damaged) { // others may be, too
 		return cmp.Or(Unreadable(context.Background(), memory, files...), err)
+	}
+	if err != nil {
+		return err
 	}
 	var unread error
 	err = atomicfile.Write(out, func(w io.Writer) (err error) {
@@ -54,8 +58,9 @@ func Merge(out string, memory int64, parts ...string) error {
 	return err
 }
 
-// PartFiles returns the paths of the files that [Merge] merges, or the error that it gives for what they say of ranks and runs: it
-// does not read their calls, unless there is such an error. It is for those who then merge on an engine of their own, as package beam does.
+// PartFiles returns the paths of the files that [Merge] merges, or the error that it gives for what
+// they say of ranks and runs: it does not read their calls, unless there is such an error. It is
+// for those who then merge on an engine of their own, as package beam does.
 func PartFiles(out string, memory int64, parts ...string) ([]string, error) {
 	var files []string
 	var wrong []error
@@ -138,8 +143,8 @@ func checkParts(files []string, memory int64) error {
 	return nil
 }
 
-// Unreadable returns the [*PartError]s of all files that cannot be read to their end, joined: a merge on an engine of one's own
-// ends at the first of them.
+// Unreadable returns the [*PartError]s of all files that cannot be read to their end, joined: a
+// merge on an engine of one's own ends at the first of them.
 func Unreadable(ctx context.Context, memory int64, files ...string) error {
 	return errors.Join(unreadable(ctx, memory, files)...)
 }

@@ -140,8 +140,8 @@ func TestMergeRuns(t *testing.T) {
 	}
 }
 
-// TestMergeNamesAll merges files that are no parts, parts that are damaged inside, and a directory without any: all of them are
-// named, where no head of a file says what is wrong, too.
+// TestMergeNamesAll merges files that are no parts, parts that are damaged inside, and a directory
+// without any: all of them are named, where no head of a file says what is wrong, too.
 func TestMergeNamesAll(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"a", "b"} {

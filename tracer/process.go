@@ -433,8 +433,8 @@ func (p *Process) misused() error {
 	return all.err()
 }
 
-// write writes the part file, which is complete or as it was before. Its error wraps a *trace.MemoryError if it is
-// complete, but readers refuse it that are not given more memory.
+// write writes the part file, which is complete or as it was before. Its error wraps a
+// *trace.MemoryError if it is complete, but readers refuse it that are not given more memory.
 func (p *Process) write(part merge.Part) error {
 	var a merge.Accumulator
 	if err := a.Describe(merge.Run{Ranks: max(p.config.Ranks, p.config.Rank+1), Source: p.config.Source, Origin: p.origin}); err != nil {

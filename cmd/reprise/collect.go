@@ -311,7 +311,8 @@ func (s *collectSummary) fill(c collect.Summary) {
 	}
 }
 
-// problemsOf returns what errors say that were joined, and what is in the place of raw records that cannot be read.
+// problemsOf returns what errors say that were joined, and what is in the place of raw records that
+// cannot be read.
 func problemsOf(err error) (list []string) {
 	for _, e := range leavesOf(err) {
 		if of := new(collect.RecordsError); errors.As(e, &of) {

@@ -95,7 +95,8 @@ func notSpool(path string) error {
 	return contentIn(path, content.Of(path))
 }
 
-// inPlaceOfRecords returns the error of what is in the place of a file of raw records, nil if it may be such a file that is damaged.
+// inPlaceOfRecords returns the error of what is in the place of a file of raw records, nil if it
+// may be such a file that is damaged.
 func inPlaceOfRecords(path string) error {
 	info, err := os.Stat(path)
 	switch {

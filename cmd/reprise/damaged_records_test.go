@@ -40,8 +40,9 @@ func recordDamages() []partDamage {
 	)
 }
 
-// TestDamagedSpool damages the raw records of some ranks of a run, each in another way, and checks that collect names each of
-// these files once and says what it is, that ranks of which nothing is left are named, and that all others come back.
+// TestDamagedSpool damages the raw records of some ranks of a run, each in another way, and checks
+// that collect names each of these files once and says what it is, that ranks of which nothing is
+// left are named, and that all others come back.
 func TestDamagedSpool(t *testing.T) {
 	t.Chdir(t.TempDir())
 	damages, test := recordDamages(), t

@@ -23,8 +23,8 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// A member is a process of a tree that merges parts. Its program of MPI, see [interpose.BuildReducer], tells it what to
-// read and what to merge, and passes on what it has.
+// A member is a process of a tree that merges parts. Its program of MPI, see
+// [interpose.BuildReducer], tells it what to read and what to merge, and passes on what it has.
 type member struct {
 	cmd       *cobra.Command
 	summary   *mergeSummary

@@ -21,9 +21,10 @@ import (
 	"github.com/reprise-trace/reprise/mpi/collect"
 )
 
-// A spoolPlace says where the raw records of a part are. It is a file in the directory of the parts. record makes it
-// before the program runs, and removes it with the records. Until then record, and the process that collects, hold
-// the lock of the file: if nobody holds it and the records are there, both were killed.
+// A spoolPlace says where the raw records of a part are. It is a file in the directory of the
+// parts. record makes it before the program runs, and removes it with the records. Until then
+// record, and the process that collects, hold the lock of the file: if nobody holds it and the
+// records are there, both were killed.
 type spoolPlace struct {
 	Host  string `json:"host"`
 	Spool string `json:"spool"`
@@ -59,8 +60,8 @@ func keepPlace(parts, spool string) (*os.File, error) {
 	return f, nil
 }
 
-// leftRecords returns the places of the raw records of killed recorders, for the parts of a directory. Records on
-// other machines may be gone.
+// leftRecords returns the places of the raw records of killed recorders, for the parts of a
+// directory. Records on other machines may be gone.
 func leftRecords(parts string) (list []spoolPlace) {
 	paths, _ := filepath.Glob(filepath.Join(parts, placePattern))
 	for _, path := range paths {
@@ -136,8 +137,8 @@ func (o *treeOptions) collectLeft(cmd *cobra.Command, inputs []string) error {
 	return nil
 }
 
-// collectLeft makes parts of the raw records of killed recorders on this machine. The records stay: a process of the
-// program may still write some. If some cannot be collected, it warns and goes on.
+// collectLeft makes parts of the raw records of killed recorders on this machine. The records stay:
+// a process of the program may still write some. If some cannot be collected, it warns and goes on.
 func collectLeft(ctx context.Context, parts string, stderr io.Writer) error {
 	if len(leftRecords(parts)) == 0 {
 		return nil

@@ -43,7 +43,8 @@ func TestSignalsOfRanks(t *testing.T) {
 	})
 }
 
-// TestSignalsOfTerminal presses Ctrl-C in a terminal of a launcher, and in one of record: ranks get as many signals in both.
+// TestSignalsOfTerminal presses Ctrl-C in a terminal of a launcher, and in one of record: ranks get
+// as many signals in both.
 func TestSignalsOfTerminal(t *testing.T) {
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
 
-// TestManyReads completes more reads of a file in one call than are kept: of that call it is not known how many bytes it read, and
-// no number is in its place.
+// TestManyReads completes more reads of a file in one call than are kept: of that call it is not
+// known how many bytes it read, and no number is in its place.
 func TestManyReads(t *testing.T) {
 	for _, m := range mpitest.Installed(t) {
 		if m.Name != "mpich" { // one tells what is kept of any

@@ -23,8 +23,8 @@ func wait(f *os.File) {
 	}
 }
 
-// Lock waits until no other process has the lock of a file, which it makes, and returns the function that gives
-// it back. Where files cannot be locked, it does not wait.
+// Lock waits until no other process has the lock of a file, which it makes, and returns the
+// function that gives it back. Where files cannot be locked, it does not wait.
 func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/e2e"
 )
 
-// TestCommand interrupts a command that has started another one: both end, also where the other one ignores the first signal.
+// TestCommand interrupts a command that has started another one: both end, also where the other one
+// ignores the first signal.
 func TestCommand(t *testing.T) {
 	e2e.Programs(t)
 	for _, script := range []string{"(echo; exec sleep 1000); true", "(trap '' TERM; echo; while :; do sleep 1000; done); true", "trap '' TERM; echo; sleep 1000; sleep 1000"} {

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// together has a command run in a group of its own, which is ended in its place, and can remove its temporary files.
+// together has a command run in a group of its own, which is ended in its place, and can remove its
+// temporary files.
 func together(c *exec.Cmd) {
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error {

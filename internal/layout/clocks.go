@@ -209,7 +209,8 @@ func CheckClocks(list []Clock, ranks int) error {
 	return nil
 }
 
-// hasAlignment reports whether rates can be, and a clock is aligned or not, which its error says: −1 if it is not.
+// hasAlignment reports whether rates can be, and a clock is aligned or not, which its error says:
+// −1 if it is not.
 func (c *Clock) hasAlignment() bool {
 	for _, a := range c.Pieces() {
 		if a.Rate > piecewise.MaxRate || a.Rate < -piecewise.MaxRate {

@@ -4,8 +4,8 @@
 // microsecond or two for each symbol of a sequence as nested loops, to write and to read.
 //
 // [Append] makes blocks of the grammars of sequences, its members, and of the values of
-// streams that their symbols take. An [Alphabet] is what is known of symbols. [Len] tells
-// about how large they would be, in half the time, and a [Parser] reads them.
+// streams that their symbols take. An [Alphabet] is what is known of symbols. [Len]
+// estimates the size of blocks, in half the time, and a [Parser] reads them.
 //
 // # Limits
 //

@@ -47,11 +47,12 @@ type Member struct {
 	Streams [][]uint32
 }
 
-// Append appends a block with sequences to dst and returns the extended slice. If sequences are too long for a block, it
-// appends up to [MaxParts], each predicted alone. The Alphabet has all symbols.
-// It reports false, and appends nothing, if the blocks are longer than most bytes, if a sequence
-// is too long as nested loops, or if its grammar is not the one that a [sequitur.Builder] makes of it: then
-// it cannot be read from such a block. It also does if ctx is done. It panics if a member has no grammar.
+// Append appends a block with sequences to dst and returns the extended slice. If sequences are too
+// long for a block, it appends up to [MaxParts], each predicted alone. The Alphabet has all
+// symbols. It reports false, and appends nothing, if the blocks are longer than most bytes, if a
+// sequence is too long as nested loops, or if its grammar is not the one that a [sequitur.Builder]
+// makes of it: then it cannot be read from such a block. It also does if ctx is done. It panics if
+// a member has no grammar.
 func Append(ctx context.Context, dst [][]byte, members []Member, a Alphabet, most int) (blocks [][]byte, ok bool) {
 	for _, m := range members {
 		if m.Grammar == nil {
@@ -70,8 +71,8 @@ func Append(ctx context.Context, dst [][]byte, members []Member, a Alphabet, mos
 	return append(dst, blocks...), true
 }
 
-// Len returns about how many bytes [Append] appends, of a block in the first form, in half the time, and whether it appends
-// anything: to compare what could be done with sequences.
+// Len returns about how many bytes [Append] appends, of a block in the first form, in half the
+// time, and whether it appends anything: to compare what could be done with sequences.
 func Len(ctx context.Context, members []Member, a Alphabet) (n int, ok bool) {
 	w := mixedWriter{ctx: ctx, members: members, alphabet: a, most: math.MaxInt}
 	if !w.prepare(1) {

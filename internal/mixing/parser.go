@@ -25,7 +25,8 @@ type openMember struct {
 // NewParser returns a Parser for blocks that were made with the Alphabet.
 func NewParser(a Alphabet) *Parser { return &Parser{alphabet: a} }
 
-// Members returns the members of the blocks that were read, or a [*wire.Error] if the last one goes on in another block.
+// Members returns the members of the blocks that were read, or a [*wire.Error] if the last one goes
+// on in another block.
 func (p *Parser) Members() ([]Member, error) {
 	if p.last != nil {
 		d := wire.NewDecoder("mixing", nil)

@@ -1,5 +1,5 @@
-// Package piecewise moves times of one clock to be those of another, in pieces that are lines, and by jumps that are led
-// back. All is in whole numbers, so that it is the same on all machines.
+// Package piecewise moves times of one clock to be those of another, in pieces that are lines, and
+// by jumps that are led back. All is in whole numbers, so that it is the same on all machines.
 package piecewise
 
 import (

@@ -145,15 +145,15 @@ func (p *process) translate(t *thread, f *plan, r *spool.Record) {
 	}
 }
 
-// A sizedObject is a datatype by its handle, and its size; or the request of a read of a file, and the bytes that it
-// has read.
+// A sizedObject is a datatype by its handle, and its size; or the request of a read of a file, and
+// the bytes that it has read.
 type sizedObject struct{ raw, size int64 }
 
 // maxSized is of how many objects of a call the sizes are kept.
 const maxSized = 1 << 16
 
-// sizes returns the sizes of the objects in an argument, −1 for those that MPI was not asked about, and whether it
-// was asked about any.
+// sizes returns the sizes of the objects in an argument, −1 for those that MPI was not asked about,
+// and whether it was asked about any.
 func (p *process) sizes(t *thread, q *parameter, v spool.Value) (cst.Value, bool) {
 	asked := make(map[int64]int64, len(t.sized))
 	for _, s := range t.sized {

@@ -19,8 +19,9 @@ import (
 type Options struct {
 	Ranks int  // of the run, at least 1
 	Force bool // what is not determined is taken from the nearest rank of the largest trace
-	// Check tells what cannot be right in a run, a text each, or is nil. What is made must pass it if the largest
-	// trace does. [github.com/reprise-trace/reprise/query.Faults] looks for messages that do not match, and deadlocks.
+	// Check tells what cannot be right in a run, a text each, or is nil. What is made must pass it
+	// if the largest trace does. [github.com/reprise-trace/reprise/query.Faults] looks for messages
+	// that do not match, and deadlocks.
 	Check func(ctx context.Context, run *trace.Trace) (faults []string, err error)
 
 	Progress func(ranks int) // is called with how many ranks are made, unless it is nil

@@ -170,8 +170,8 @@ func TestLock(t *testing.T) {
 	unlock()
 }
 
-// TestInterruptedBuild checks that a build that is interrupted ends with all that the compiler command has started, and that the next one builds,
-// and removes what others left that were killed.
+// TestInterruptedBuild checks that a build that is interrupted ends with all that the compiler
+// command has started, and that the next one builds, and removes what others left that were killed.
 func TestInterruptedBuild(t *testing.T) {
 	mpicc, built := quickCompiler(t)
 	cache := t.TempDir()

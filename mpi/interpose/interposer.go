@@ -119,8 +119,8 @@ func buildOnce(ctx context.Context, c cache, name string, begin func(), build fu
 // unfinished begins the names of files in a cache that are being made.
 const unfinished = "building-"
 
-// removeUnfinished removes what processes left in a cache that were interrupted while they built, as only one builds at a time. One that
-// keeps what a compiler says may lose that, and asks again.
+// removeUnfinished removes what processes left in a cache that were interrupted while they built,
+// as only one builds at a time. One that keeps what a compiler says may lose that, and asks again.
 func removeUnfinished(directory string) {
 	files, _ := os.ReadDir(directory)
 	for _, f := range files {

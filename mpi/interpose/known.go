@@ -168,8 +168,9 @@ func keyOf(mpicc string) (key [sha256.Size]byte, files []string, err error) {
 	return [sha256.Size]byte(h.Sum(nil)), files, nil
 }
 
-// Kept returns the interposer that [Command.Compiler], or [Command.CheckCompiler] of a compiler command that is named, and
-// [Build] return, if it is there and is known to be the right one, and runs no compiler.
+// Kept returns the interposer that [Command.Compiler], or [Command.CheckCompiler] of a compiler
+// command that is named, and [Build] return, if it is there and is known to be the right one, and
+// runs no compiler.
 func Kept(ctx context.Context, command *Command, named, cacheDir string) (*Interposer, bool) {
 	need.That(command != nil, "interpose: no command")
 	c := cache{cacheDir, true}
@@ -186,9 +187,9 @@ func Kept(ctx context.Context, command *Command, named, cacheDir string) (*Inter
 	return library, err == nil
 }
 
-// Take returns the path of a copy in cacheDir, see [Build], of a library or program that another process has built. Its
-// name says what it is; unless the copy is there already, it is made of the first file of some that can be read and that has the
-// digest.
+// Take returns the path of a copy in cacheDir, see [Build], of a library or program that another
+// process has built. Its name says what it is; unless the copy is there already, it is made of the
+// first file of some that can be read and that has the digest.
 func Take(ctx context.Context, digest string, files []string, cacheDir string) (string, error) {
 	if len(files) == 0 {
 		return "", errors.New("interpose: no file is named")

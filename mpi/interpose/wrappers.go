@@ -314,8 +314,8 @@ func (w *wrapper) special(f *spec.Function) {
 	}
 }
 
-// reuses forgets a read when its request comes back as that of another operation: a library has completed the read
-// by PMPI.
+// reuses forgets a read when its request comes back as that of another operation: a library has
+// completed the read by PMPI.
 func (w *wrapper) reuses(f *spec.Function) {
 	made := func(p spec.Param) bool { return p.Element().Class == "request" && p.Direction == cst.Out }
 	if i := slices.IndexFunc(f.Params, made); i >= 0 {

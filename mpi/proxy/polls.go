@@ -8,8 +8,9 @@ import (
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
-// How a call that asks MPI whether something has happened is made again: what it found in the trace is waited
-// for before it. When it found nothing it is made if it can find nothing here: a probe asks for a tag that no message has.
+// How a call that asks MPI whether something has happened is made again: what it found in the trace
+// is waited for before it. When it found nothing it is made if it can find nothing here: a probe
+// asks for a tag that no message has.
 
 // tests reports whether a function asks for requests, and sets a flag if they are complete.
 func tests(name string) bool {
@@ -20,7 +21,8 @@ func tests(name string) bool {
 	return false
 }
 
-// repeats reports whether a function that sets a flag is called until it is set: nothing else says that it would be.
+// repeats reports whether a function that sets a flag is called until it is set: nothing else says
+// that it would be.
 func repeats(name string) bool {
 	switch spec.Base(name) {
 	case "Parrived", "Win_test":
@@ -32,8 +34,9 @@ func repeats(name string) bool {
 // probes reports whether a function probes for a message without waiting for it.
 func probes(name string) bool { return spec.Base(name) == "Iprobe" || spec.Base(name) == "Improbe" }
 
-// probedTag returns an expression in C for the tag of a probe: one that no message has where it found nothing, and could find something
-// here, as a message may come earlier than in the trace, and be one that nobody receives.
+// probedTag returns an expression in C for the tag of a probe: one that no message has where it
+// found nothing, and could find something here, as a message may come earlier than in the trace,
+// and be one that nobody receives.
 func (s *statement) probedTag(p *spec.Param, v *values) (string, error) {
 	flag, err := s.flag()
 	if err != nil || flag == "0" && s.mayFindMessage(v) {

@@ -12,8 +12,9 @@ import (
 )
 
 // actions are the calls in C for the actions of traces of SimGrid, package
-// [github.com/reprise-trace/reprise/mpi/simgrid]. What is in braces are arguments. Buffers and requests are not in these traces:
-// a request is found again by the ranks and the tag of its message.
+// [github.com/reprise-trace/reprise/mpi/simgrid]. What is in braces are arguments. Buffers and
+// requests are not in these traces: a request is found again by the ranks and the tag of its
+// message.
 var actions = map[string]string{
 	"finalize":   "MPI_Finalize()",
 	"barrier":    "MPI_Barrier(MPI_COMM_WORLD)",

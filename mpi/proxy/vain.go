@@ -19,7 +19,8 @@ const noOutcome = "the trace does not say what it found"
 // asksNow reports whether a function asks whether something has happened, without waiting for it.
 func asksNow(name string) bool { return tests(name) || repeats(name) || probes(name) }
 
-// ownRequests returns the requests that calls of a shape make, and whether nothing but the process itself completes each.
+// ownRequests returns the requests that calls of a shape make, and whether nothing but the process
+// itself completes each.
 func ownRequests(calls map[uint32]*call) map[int64]bool {
 	own := make(map[int64]bool)
 	for _, c := range calls {
@@ -74,7 +75,8 @@ func (c *call) countVain(own map[int64]bool) {
 	}
 }
 
-// mayFind reports whether a call may find something at any time: a message, or a request that something but the process itself completes.
+// mayFind reports whether a call may find something at any time: a message, or a request that
+// something but the process itself completes.
 func (c *call) mayFind(own map[int64]bool) bool {
 	if repeats(c.signature.Function.Name) || probes(c.signature.Function.Name) {
 		return true

@@ -15,7 +15,8 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// TestVain checks that the proxy of a program that asks in vain makes its other calls each time, and asks where it can find nothing.
+// TestVain checks that the proxy of a program that asks in vain makes its other calls each time,
+// and asks where it can find nothing.
 func TestVain(t *testing.T) {
 	source, err := filepath.Abs("testdata/vain.c")
 	if err != nil {
@@ -39,8 +40,9 @@ func TestVain(t *testing.T) {
 	})
 }
 
-// TestProbes checks the proxies of programs with drawn probes, for messages that come later, never, or that nobody receives:
-// they make all calls, and find what the programs found, each time. Only the tags of probes that found nothing may be others.
+// TestProbes checks the proxies of programs with drawn probes, for messages that come later, never,
+// or that nobody receives: they make all calls, and find what the programs found, each time. Only
+// the tags of probes that found nothing may be others.
 func TestProbes(t *testing.T) {
 	source, err := filepath.Abs("testdata/probes.c")
 	if err != nil {
@@ -91,8 +93,9 @@ func compareSequences(t *testing.T, seed, rank int, want, got []string) {
 
 var fromAny = regexp.MustCompile(`source=-1( .*status=\{source=)(\d+)`)
 
-// namingSender returns a call that took a message from any source as it is where another one came first in the proxy: the source
-// is the sender, and that of the status is the one that was asked for.
+// namingSender returns a call that took a message from any source as it is where another one came
+// first in the proxy: the source is the sender, and that of the status is the one that was asked
+// for.
 func namingSender(call string) string { return fromAny.ReplaceAllString(call, "source=$2$1-9") }
 
 var vainTag = regexp.MustCompile(`^(MPI_Im?probe .*)tag=\S+(.* flag=0\b)`)

@@ -1,6 +1,6 @@
-// Package resolve finds out, from what all processes recorded, which of their group objects such as communicators are the
-// same and who their members are, and gives them names that all agree on. While the program runs, no process asks
-// another. Package mpi/groups does it for a trace.
+// Package resolve finds out, from what all processes recorded, which of their group objects such as
+// communicators are the same and who their members are, and gives them names that all agree on.
+// While the program runs, no process asks another. Package mpi/groups does it for a trace.
 //
 // # Names of groups
 //
@@ -16,11 +16,12 @@
 //
 // # Limits
 //
-// Creations are below 2³¹ in number. Methods do not panic on what a traced program does: creations that other processes
-// did not join are provided for.
+// Creations are below 2³¹ in number. Methods do not panic on what a traced program does: creations
+// that other processes did not join are provided for.
 //
 // # Source
 //
-// C. Wang, Y. Guo, P. Balaji and M. Snir, "Near-Lossless MPI Tracing and Proxy Application Autogeneration", IEEE TPDS 34(1),
-// 2023, §2.3.3, has names of communicators that take additional collective communication. These take none.
+// C. Wang, Y. Guo, P. Balaji and M. Snir, "Near-Lossless MPI Tracing and Proxy Application
+// Autogeneration", IEEE TPDS 34(1), 2023, §2.3.3, has names of communicators that take additional
+// collective communication. These take none.
 package resolve

@@ -25,11 +25,11 @@ type Operation struct {
 	// none or the trace does not say which.
 	Root int
 
-	// Sent and Received are how many bytes a rank contributes to a collective operation
-	// and how many it gets, in its buffers, what goes from it to itself included; or
-	// writes to a file and reads. What is read in the background, or split, counts with the
-	// call that completes it. It is [Unknown] if the size of a datatype is, or MPI does not say how much was read,
-	// and 0 for other operations.
+	// Sent and Received are how many bytes a rank contributes to a collective operation and how
+	// many it gets, in its buffers, what goes from it to itself included; or writes to a file and
+	// reads. What is read in the background, or split, counts with the call that completes it. It
+	// is [Unknown] if the size of a datatype is, or MPI does not say how much was read, and 0 for
+	// other operations.
 	Sent, Received int64
 
 	// More are further collective operations that the call starts, as MPI_Startall may.

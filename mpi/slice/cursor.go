@@ -448,8 +448,8 @@ func (c *cursor) addressConstant(v *value, add func(value)) {
 	add(base.anywhere())
 }
 
-// expression takes the operands of an expression. A conversion of the address of a global is that address; what else is
-// computed of addresses may be any place in what they point to.
+// expression takes the operands of an expression. A conversion of the address of a global is that
+// address; what else is computed of addresses may be any place in what they point to.
 func (c *cursor) expression(v *value, operator string, add func(value)) {
 	c.want("(")
 	var parts []value

@@ -142,8 +142,8 @@ bb:
 	}
 }
 
-// BenchmarkFiles cuts modules in which all of some calls read what all of them write to files: the time of a call does not grow with
-// their number.
+// BenchmarkFiles cuts modules in which all of some calls read what all of them write to files: the
+// time of a call does not grow with their number.
 func BenchmarkFiles(b *testing.B) {
 	for _, calls := range []int{1000, 10000} {
 		var text strings.Builder

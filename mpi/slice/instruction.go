@@ -146,7 +146,7 @@ func (c *cursor) comparison(i *instruction) {
 	}
 }
 
-// choice reads operands with their types, of which the last is that of the result.
+// choice reads operands with their types. The result has the type of the last.
 func (c *cursor) choice(i *instruction) {
 	c.qualifiers()
 	c.operand(i)

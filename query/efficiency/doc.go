@@ -10,9 +10,10 @@
 // # Definitions
 //
 // The computing of a rank is the time that it spends outside MPI. The time of a run is from when
-// MPI_Init returns on the first rank to when the last rank calls MPI_Finalize; without these, from the
-// first call of all ranks to the end of the last. The ideal time is that of a replay in which ranks compute as
-// long as they did and the network takes no time: see [github.com/reprise-trace/reprise/mpi/replay.Recorded]. Then
+// MPI_Init returns on the first rank to when the last rank calls MPI_Finalize; without these, from
+// the first call of all ranks to the end of the last. The ideal time is that of a replay in which
+// ranks compute as long as they did and the network takes no time: see
+// [github.com/reprise-trace/reprise/mpi/replay.Recorded]. Then
 //
 //	parallel efficiency      = mean computing / time       = load balance · communication efficiency
 //	load balance             = mean computing / max computing
@@ -42,9 +43,11 @@
 //
 // # Cost
 //
-// It is that of a replay. Memory does not depend on the number of calls. Where no rank has the times of every call, iterations
-// of loops are skipped as [github.com/reprise-trace/reprise/mpi/replay.Run] does, between where phases begin and end. What comes of it is the same as if every call were
-// executed, to the picosecond. Otherwise every call is: some million calls a second.
+// It is that of a replay. Memory does not depend on the number of calls. Where no rank has the
+// times of every call, iterations of loops are skipped as
+// [github.com/reprise-trace/reprise/mpi/replay.Run] does, between where phases begin and end. What
+// comes of it is the same as if every call were executed, to the picosecond. Otherwise every call
+// is: some million calls a second.
 //
 // # Source
 //

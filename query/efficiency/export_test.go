@@ -6,7 +6,7 @@ func ExecuteAll(o Options) Options {
 	return o
 }
 
-// EachCall returns options with which progress is told after each executed call.
+// EachCall returns options that call Progress after each executed call.
 func EachCall(o Options) Options {
 	o.every = 1
 	return o

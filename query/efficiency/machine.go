@@ -18,7 +18,7 @@ import (
 // An ideal is a machine on which ranks compute as long as they did, and nothing else takes time. It takes
 // note of when ranks come to where phases begin and end. If all times are means, it is a [replay.SteadyMachine].
 type ideal struct {
-	every uint64 // calls, after which progress is told
+	every uint64 // executed calls between calls of progress
 	replay.Instant
 	trace    *trace.Trace
 	recorded *replay.Recorded
@@ -65,7 +65,7 @@ type moment struct{ at, computing replay.Time }
 // Steady reports whether calls of one signature on a rank always take the same time.
 func (m *ideal) Steady() bool { return m.steady }
 
-// toldEvery is after how many calls progress is told.
+// toldEvery is how many executed calls are between calls of Progress.
 const toldEvery = 1 << 16
 
 // Compute returns what the trace says of a call.

@@ -29,7 +29,8 @@ func TestMisuse(t *testing.T) {
 	}.Run(t)
 }
 
-// TestNil uses the file of an open that failed: as with os, which programs rely on that close files whether there is one or not.
+// TestNil uses the file of an open that failed: as with os, which programs rely on that close files
+// whether there is one or not.
 func TestNil(t *testing.T) {
 	f, err := traceos.New(nil).Open(filepath.Join(t.TempDir(), "missing"))
 	if f != nil || err == nil {

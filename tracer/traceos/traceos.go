@@ -115,8 +115,8 @@ type File struct {
 	id    handle
 }
 
-// call calls do with the file on a thread of its own. In place of nil, which an open that failed returned, it is one of
-// which os says that it is none.
+// call calls do with the file on a thread of its own. In place of nil, which an open that failed
+// returned, it is one of which os says that it is none.
 func (f *File) call(do func(f *File, t *tracer.Thread, begun tracer.Moment)) {
 	if f == nil {
 		f = &File{id: none}

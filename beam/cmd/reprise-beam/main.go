@@ -191,7 +191,7 @@ func (s *summary) merge(ctx context.Context) error {
 	}
 	if _, err := beam.Run(ctx, runner, pipeline); err != nil {
 		if ctx.Err() == nil {
-			if damaged := trace.Unreadable(ctx, 0, files...); damaged != nil { // of which the pipeline has met one
+			if damaged := trace.Unreadable(ctx, 0, files...); damaged != nil { // the pipeline ended at one of them
 				return saying(damaged)
 			}
 		}

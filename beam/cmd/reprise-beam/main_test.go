@@ -255,7 +255,8 @@ func damageInside(t *testing.T, name string) {
 	t.Fatal("no bit of the part is looked at later")
 }
 
-// TestNamesAll merges several inputs that are damaged inside or are no parts: each is named in a line, with what it is.
+// TestNamesAll merges several inputs that are damaged inside or are no parts: each is named in a
+// line, with what it is.
 func TestNamesAll(t *testing.T) {
 	t.Chdir(t.TempDir())
 	p := programs.Stencil2D(2, 3, 10)

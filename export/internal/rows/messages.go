@@ -211,8 +211,8 @@ func (f *filler) walk(s *source) iter.Seq2[trace.Call, error] {
 	return s.read.Calls()
 }
 
-// receipts adds to done those that a call completes, to open those that no call will complete any more, and to
-// pending those that the call begins.
+// receipts adds to done those that a call completes, to open those that no call will complete any
+// more, and to pending those that the call begins.
 func receipts(
 	done, open []receipt, pending map[int64]receipt, call trace.Call, o *semantics.Operation, numbers []uint64,
 ) (_, _ []receipt) {
@@ -255,8 +255,8 @@ type row struct {
 	completed *trace.Call // what completes it; nil if nothing does
 }
 
-// received adds the row of a message whose receipt ends with a call, or with none. It returns false if no more rows
-// are wanted.
+// received adds the row of a message whose receipt ends with a call, or with none. It returns false
+// if no more rows are wanted.
 func (f *filler) received(s *source, r *receipt, end *trace.Call) (bool, error) {
 	p, err := s.ops.numbers.Partner(r.call.Position, r.operation, r.message)
 	if err != nil || p.Rank < 0 {
@@ -281,8 +281,8 @@ func (f *filler) received(s *source, r *receipt, end *trace.Call) (bool, error) 
 	return f.message(s, from, k, row{r.number, p.Position, at, from.timed(), &r.call, end}), nil
 }
 
-// unreceived adds the row of a message that a call sends and that has no known receive. It returns false if no more
-// rows are wanted.
+// unreceived adds the row of a message that a call sends and that has no known receive. It returns
+// false if no more rows are wanted.
 func (f *filler) unreceived(s *source, call *trace.Call, o *semantics.Operation, i int) (bool, error) {
 	from, err := f.sender(s.rank)
 	if err != nil {

@@ -29,8 +29,8 @@ func (b budget) add(other budget) budget {
 // everything is the row for all folders together.
 const everything = "all"
 
-// readBudgets reads a file with a row for each folder: its name, the four numbers, and after # the reason if one was
-// raised.
+// readBudgets reads a file with a row for each folder: its name, the four numbers, and after # the
+// reason if one was raised.
 func readBudgets(path string) (map[string]budget, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -43,7 +43,8 @@ func recordsGen(t *rapid.T) (records []byte) {
 	return records
 }
 
-// withoutChecks returns records as they are kept. Behind bytes that are none, any word may be taken for the first of one.
+// withoutChecks returns records as they are kept. Behind bytes that are none, any word may be taken
+// for the first of one.
 func withoutChecks(records []byte) []byte {
 	kept := bytes.Clone(records)
 	for left := kept; len(left) > 0; {

@@ -1,5 +1,6 @@
-// Package loggps is a machine for package [github.com/reprise-trace/reprise/mpi/replay]: a cluster by the parameters of
-// the LogGPS model, so that a trace tells how long its program would run there.
+// Package loggps is a machine for package [github.com/reprise-trace/reprise/mpi/replay]: a cluster
+// by the parameters of the LogGPS model, so that a trace tells how long its program would run
+// there.
 //
 //	computing, err := replay.NewRecorded(trace)
 //	…
