@@ -2,6 +2,7 @@ package sequitur
 
 import (
 	"bytes"
+	"encoding/gob"
 	"errors"
 	"io"
 	"runtime"
@@ -29,6 +30,46 @@ func testRoundTrip(t *rapid.T) {
 	if out := expand(t, got); !slices.Equal(out, in) {
 		t.Fatalf("expansion = %v, want %v", out, in)
 	}
+	other := build([]Symbol{1, 2, 1, 2})
+	if err := other.UnmarshalBinary(enc[len(prefix):]); err != nil || !other.Equal(g) {
+		t.Fatalf("unmarshalled %v, %v, want\n%s", other, err, g)
+	}
+	if err := other.UnmarshalBinary(enc[:max(len(enc)-1, len(prefix))]); err == nil || !other.Equal(g) {
+		t.Fatalf("half an encoding was taken, or changed the grammar: %v", err)
+	}
+}
+
+// TestUnmarshalBinary writes a grammar as others write what marshals itself, and reads it.
+func TestUnmarshalBinary(t *testing.T) {
+	var (
+		file bytes.Buffer
+		got  struct{ Calls *Grammar }
+		want = build(cycle(9, 1, 2, 3))
+	)
+	if err := gob.NewEncoder(&file).Encode(struct{ Calls *Grammar }{want}); err != nil {
+		t.Fatal(err)
+	}
+	if err := gob.NewDecoder(&file).Decode(&got); err != nil || !got.Calls.Equal(want) {
+		t.Fatalf("got %v, %v", got.Calls, err)
+	}
+	var e *ParseError
+	if err := got.Calls.UnmarshalBinary(bomb(99)); !errors.As(err, &e) || !errors.Is(err, ErrLimit) || !got.Calls.Equal(want) {
+		t.Fatalf("a grammar of 4⁹⁹ symbols: %v", err)
+	}
+}
+
+// TestAppendSeq checks that symbols of an iterator are as those appended one by one.
+func TestAppendSeq(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := programGen.Draw(t, "in")
+		cut := rapid.IntRange(0, len(in)).Draw(t, "cut")
+		var b Builder
+		b.AppendSeq(slices.Values(in[:cut]))
+		b.AppendSeq(slices.Values(in[cut:]))
+		if g := b.Finish(); !g.Equal(build(in)) {
+			t.Fatalf("got\n%swant\n%s", g, build(in))
+		}
+	})
 }
 
 func TestRoundTrip(t *testing.T) { rapid.Check(t, testRoundTrip) }

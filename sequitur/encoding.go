@@ -39,6 +39,17 @@ func (g *Grammar) AppendBinary(dst []byte) ([]byte, error) {
 // MarshalBinary returns the encoding of g.
 func (g *Grammar) MarshalBinary() ([]byte, error) { return g.AppendBinary(nil) }
 
+// UnmarshalBinary makes g the grammar that fills data, as [Parse] does with the limits of the zero
+// [Options]: g is the only Grammar that changes, so that it must be one that nothing else uses. After
+// an error, which is a [*ParseError], g is as it was.
+func (g *Grammar) UnmarshalBinary(data []byte) error {
+	parsed, err := Parse(data, Options{})
+	if err == nil {
+		*g = *parsed
+	}
+	return err
+}
+
 // A ParseError reports where and why [Parse] rejected its input: Offset is that
 // of the first byte of the offending field, Field its name in the package
 // documentation, and Err wraps [ErrCorrupt], [ErrLimit] or

@@ -2,6 +2,7 @@ package sequitur_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -22,6 +23,40 @@ func ExampleBuilder() {
 	// Output:
 	// S → ((1 2)^10 3)^1000
 	// 21000 symbols, 3 rules, 12 bytes
+}
+
+func ExampleBuilder_AppendSeq() {
+	words := strings.FieldsSeq("read write write read write write read write write")
+	number := map[string]sequitur.Symbol{}
+	var b sequitur.Builder
+	b.AppendSeq(func(yield func(sequitur.Symbol) bool) {
+		for w := range words {
+			if _, ok := number[w]; !ok {
+				number[w] = sequitur.Symbol(len(number))
+			}
+			if !yield(number[w]) {
+				return
+			}
+		}
+	})
+	fmt.Print(b.Finish())
+	// Output: S → (0 1^2)^3
+}
+
+func ExampleGrammar_UnmarshalBinary() {
+	var b sequitur.Builder
+	b.AppendRun(7, 1e12)
+	data, _ := b.Finish().MarshalBinary()
+
+	var g sequitur.Grammar
+	if err := g.UnmarshalBinary(data); err != nil {
+		panic(err)
+	}
+	fmt.Println(len(data), "bytes for", g.Len(), "symbols")
+	fmt.Println(g.UnmarshalBinary([]byte("not a grammar")))
+	// Output:
+	// 9 bytes for 1000000000000 symbols
+	// sequitur: rules at offset 0: corrupt input: 110 elements in 12 bytes
 }
 
 func ExampleGrammar_From() {

@@ -21,6 +21,10 @@ func FuzzParse(f *testing.F) {
 	f.Add(bomb(5))
 	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		g, err := Parse(data, Options{MaxLen: 1 << 12})
+		var same Grammar
+		if e := same.UnmarshalBinary(data); err == nil && (e != nil || !same.Equal(g)) || e != nil && same.Rules() != 0 {
+			t.Fatalf("unmarshalled %v, %v, where Parse has %v, %v", &same, e, g, err)
+		}
 		if err != nil {
 			return
 		}

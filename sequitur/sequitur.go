@@ -1,5 +1,7 @@
 package sequitur
 
+import "iter"
+
 // A Symbol is a terminal, at most [MaxSymbol]. Callers intern their own values;
 // this package compares Symbols and never looks inside them. It is another name for
 // uint32, as which package cst numbers signatures.
@@ -92,6 +94,15 @@ func (b *Builder) appendNext(s Symbol) {
 // the same but for the count of its last symbol.
 func (b *Builder) AppendRun(s Symbol, n uint64) (predicted bool) {
 	return n == 0 || b.append(s, n)
+}
+
+// AppendSeq adds the symbols of an iterator to the end of the input, in order, such as those of
+// [slices.Values] or of a reader of one's own. It costs what [Builder.Append]
+// of each does, and the call of a function. It panics if one exceeds [MaxSymbol].
+func (b *Builder) AppendSeq(symbols iter.Seq[Symbol]) {
+	for s := range symbols {
+		b.Append(s)
+	}
 }
 
 // Symbols returns how many symbols b holds on right-hand sides, which is nearly what
