@@ -103,7 +103,7 @@ func (p *shapeParser) shape() (*shape, digest, error) {
 	var forms []byte // for the key
 	for i := range s.forms {
 		f := &s.forms[i]
-		site := f.siteSlot(declared)
+		site := layout.SiteSlot(&declared[f.function], f.lengths)
 		for k, kind := range f.layout(declared) {
 			at := p.Offset()
 			c := p.column(s.ranks, kind)

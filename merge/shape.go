@@ -292,20 +292,6 @@ func (f form) equal(g form) bool {
 	return f.function == g.function && f.grouped == g.grouped && f.streams == g.streams && f.place == g.place && slices.Equal(f.lengths, g.lengths)
 }
 
-// siteSlot returns the slot of the site, −1 if the function has none.
-func (f form) siteSlot(functions []cst.Function) int {
-	params := functions[f.function].Params
-	site := layout.SiteOf(&functions[f.function])
-	if site < 0 {
-		return -1
-	}
-	n, lengths := 0, f.lengths
-	for _, p := range params[:site] {
-		n, _ = layout.CountSlots(n, p.Type, &lengths)
-	}
-	return n
-}
-
 // streamSlots returns the slots of f that have the numbers of streams.
 func (f form) streamSlots(functions []cst.Function) []int {
 	var slots []int

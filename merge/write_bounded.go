@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/condense"
 	"github.com/reprise-trace/reprise/internal/layout"
 )
 
@@ -74,12 +75,11 @@ func (a *Accumulator) fileOf(ctx context.Context) (f boundedFile, err error) {
 	return boundedFile{file.Bytes(), timeless.size(), e.readable(size, longest)}, nil
 }
 
-// The ways in which calls give way, one after the other, and how many values distributions have.
+// The numbers of values that distributions may have, and the index of the fewest that are taken before the next way of
+// condensing is: a distribution of fewer says little.
 var (
-	ways = []degree{{inOrder: 0}, {inOrder: 1 << 8}, {inOrder: 1 << 12}, {inOrder: math.MaxUint64}, {inOrder: math.MaxUint64, names: true},
-		{inOrder: math.MaxUint64, names: true, sites: true}}
 	distributions  = []int{2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 96, 128, 192, 256}
-	fewestAccepted = 6 // index in distributions: with fewer values, the next way is taken
+	fewestAccepted = 6
 )
 
 // bounds returns the trace of all ranks in a, of size bytes at most. It does not look at the one without
@@ -105,13 +105,13 @@ func (a *Accumulator) bounds(ctx context.Context, size int64, keep Keep) (bounde
 			return file, err
 		}
 	}
-	try := func(d degree, values int) (boundedFile, error) {
-		d.values = distributions[values]
+	try := func(d condense.Degree, values int) (boundedFile, error) {
+		d.Values = distributions[values]
 		return a.condense(d, keep).fileOf(ctx)
 	}
-	for i, way := range ways {
+	for i, way := range condense.Ways {
 		least := fewestAccepted
-		if i == len(ways)-1 {
+		if i == len(condense.Ways)-1 {
 			least = 0
 		}
 		if file, err = try(way, least); err != nil {
@@ -181,13 +181,14 @@ func (a *Accumulator) timedByFunction() *Accumulator {
 }
 
 // condense returns timedByFunction, with calls condensed to a degree.
-func (a *Accumulator) condense(d degree, keep Keep) *Accumulator {
+func (a *Accumulator) condense(d condense.Degree, keep Keep) *Accumulator {
 	b := a.timedByFunction()
 	b.shapes, b.placed, b.condensed = nil, nil, true
-	c := newCondenser(d, a.functions.Functions(), keep)
+	c := condense.New(d, a.functions.Functions(), condense.Keep(keep))
 	ranks := a.lone()
 	for i, r := range ranks {
-		s, stretches := c.condense(r.shape, a.bounded.stretches[r.rank])
+		condensed, stretches := c.Condense(r.shape.lone(), a.bounded.stretches[r.rank])
+		s := condensedShape(condensed, r.shape.ranks)
 		b.bounded.addStretches(r.rank, stretches)
 		ranks[i].shape = &shape{grammar: s.grammar, forms: s.forms}
 		key := b.keyOf(s)
@@ -197,21 +198,39 @@ func (a *Accumulator) condense(d degree, keep Keep) *Accumulator {
 		b.put(key, s)
 	}
 	b.placeTimes(a, ranks)
-	for f, params := range c.params {
-		if d.inOrder == 0 {
+	for f, params := range c.Params {
+		if d.InOrder == 0 {
 			b.bounded.addParams(f, layout.BoundedFunction{InOrder: params})
 		} else {
 			b.bounded.addParams(f, layout.BoundedFunction{InStretches: params})
 		}
 	}
-	for key, n := range c.transitions {
+	for key, n := range c.Transitions {
 		b.bounded.pass(key[0], key[1], n)
 	}
 	b.dropTexts()
-	if d.sites {
+	if d.Sites {
 		b.dropSites()
 	}
 	return b
+}
+
+// lone returns the only rank of s, to be condensed.
+func (s *shape) lone() condense.Rank {
+	r := condense.Rank{Grammar: s.grammar, Forms: make([]condense.Form, len(s.forms)), Values: s.values}
+	for t, f := range s.forms {
+		r.Forms[t] = condense.Form{Function: f.function, Lengths: f.lengths, Slots: f.slots, Grouped: f.grouped, Place: f.place}
+	}
+	return r
+}
+
+// condensedShape returns the shape of a rank that was condensed.
+func condensedShape(r condense.Rank, ranks spans) *shape {
+	s := &shape{grammar: r.Grammar, forms: make([]form, len(r.Forms)), ranks: ranks, values: r.Values}
+	for t, f := range r.Forms {
+		s.forms[t] = form{function: f.Function, lengths: f.Lengths, slots: f.Slots, grouped: f.Grouped, place: f.Place}
+	}
+	return s
 }
 
 // identity returns the numbers below n.
@@ -344,7 +363,7 @@ func (a *Accumulator) dropSites() {
 	for _, s := range a.shapes {
 		k := 0
 		for _, f := range s.forms {
-			if site := f.siteSlot(declared); site >= 0 {
+			if site := layout.SiteSlot(&declared[f.function], f.lengths); site >= 0 {
 				s.eachValue(k+site, func(v int64) { used[v] = true })
 			}
 			k += f.slots

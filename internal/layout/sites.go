@@ -31,6 +31,19 @@ func SiteOf(f *cst.Function) int {
 	return slices.IndexFunc(f.Params, func(p cst.Param) bool { return p.Name == Site.Name && p.Type.Equal(Site.Type) })
 }
 
+// SiteSlot returns the slot of the site in signatures of f whose arrays have these lengths, −1 if f has none.
+func SiteSlot(f *cst.Function, lengths []int) int {
+	site := SiteOf(f)
+	if site < 0 {
+		return -1
+	}
+	n := 0
+	for _, p := range f.Params[:site] {
+		n, _ = CountSlots(n, p.Type, &lengths)
+	}
+	return n
+}
+
 // MaxSiteName is the largest length of the name of a site, less what tells several of one name apart.
 const MaxSiteName = cst.MaxName - 16
 

@@ -1,4 +1,4 @@
-package merge
+package condense
 
 import (
 	"cmp"
@@ -12,57 +12,39 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// A degree says how much of the calls of a rank gives way so that a trace becomes smaller.
-type degree struct {
-	// values is how many different calls of a group, see condenser.groups, stay as they are.
-	// Of more, the arguments that vary become distributions of so many values, or a few more.
-	values int
+// A Condenser condenses ranks, one after the other, to one degree.
+type Condenser struct {
+	Degree
+	// Params says, by function, in which parameters of condensed calls the arguments are of a distribution:
+	// bit k of parameter k.
+	Params map[int]uint64
+	// Transitions is how often a call of one function came right after one of another in stretches.
+	Transitions map[[2]int]uint64
 
-	// inOrder is how many calls of a repeated pattern at least stay in order. What is between
-	// such patterns is a stretch, whose calls stand by signature. 0 means that all calls stay in
-	// order, and only their arguments give way.
-	inOrder uint64
-
-	// names says that tags, texts and requests give way as well, and sites that the places do where
-	// calls are made.
-	names, sites bool
-}
-
-// A condenser makes the calls of one rank fewer signatures and a smaller grammar. There are as many
-// calls of each function as before, and as many with the same ranks, communicators and
-// datatypes; and the sum of each integer over all calls that have these in common is the same.
-// So messages and bytes between two ranks are those of the run.
-type condenser struct {
-	degree
 	functions []cst.Function
 	anchors   []bool // by function: calls that stay where they are
 	handles   []bool // by function: handles of calls stay, but those of requests
-	of        *shape // of one rank
-	begins    []int
+	of        Rank
+	begins    []int        // of the slots of each form
 	terms     []placedTerm // of the start rule
 
 	builder sequitur.Builder
-	made    shape
+	made    Rank
 	numbers map[string]sequitur.Symbol // of the terminals of made
 	kept    []uint32                   // of each terminal of the rank, that of its calls that stay as they are
 
 	summaries map[int]*summary // of rules of the rank
-
-	params      map[int]uint64 // by function: which parameters gave way
-	transitions map[[2]int]uint64
 }
 
 // undecided stands for a terminal of which no call stays as it is so far.
 const undecided = math.MaxUint32
 
-// A Keep says what of the calls of a function stays as it is in a trace of a bounded size: place,
-// where they are among others, as they decide what later calls mean; handles, their arguments that
-// are handles, but requests. With nil, nothing does.
-type Keep func(function string) (place, handles bool)
-
-func newCondenser(d degree, functions []cst.Function, keep Keep) *condenser {
-	c := &condenser{degree: d, functions: functions, anchors: make([]bool, len(functions)), handles: make([]bool, len(functions)),
-		params: make(map[int]uint64), transitions: make(map[[2]int]uint64)}
+// New returns a condenser of ranks that call these functions. With a nil keep, nothing stays as it is.
+func New(d Degree, functions []cst.Function, keep Keep) *Condenser {
+	c := &Condenser{
+		Degree: d, functions: functions, anchors: make([]bool, len(functions)), handles: make([]bool, len(functions)),
+		Params: make(map[int]uint64), Transitions: make(map[[2]int]uint64),
+	}
 	for i, f := range functions {
 		if keep != nil {
 			c.anchors[i], c.handles[i] = keep(f.Name)
@@ -71,20 +53,19 @@ func newCondenser(d degree, functions []cst.Function, keep Keep) *condenser {
 	return c
 }
 
-// condense returns the calls of a rank, of a shape of its own, with what gave way, and its
-// stretches. Some may be stretches already. Loops in which nothing gives way take no more time than one of
-// their iterations.
-func (c *condenser) condense(s *shape, stretches []layout.Stretch) (*shape, []layout.Stretch) {
-	c.of, c.begins = s, s.begins()
-	c.builder, c.numbers = sequitur.Builder{}, make(map[string]sequitur.Symbol)
-	c.made = shape{ranks: s.ranks}
-	c.kept = slices.Repeat([]uint32{undecided}, len(s.forms))
+// Condense returns the calls of a rank with what gave way, and its stretches, some of which may be there
+// already. Loops in which nothing gives way take no more time than one of their iterations.
+func (c *Condenser) Condense(r Rank, old []layout.Stretch) (Rank, []layout.Stretch) {
+	c.of, c.begins = r, r.begins()
+	c.builder, c.made, c.numbers = sequitur.Builder{}, Rank{}, make(map[string]sequitur.Symbol)
+	c.kept = slices.Repeat([]uint32{undecided}, len(r.Forms))
 	c.terms, c.summaries = c.terms[:0], nil
-	c.appendTerms(s.grammar.Rules()-1, 0, c.rulesWith(func(t sequitur.Symbol) bool { return c.anchors[s.forms[t].function] }))
-	if c.inOrder == 0 {
+	anchored := c.rulesWith(func(t sequitur.Symbol) bool { return c.anchors[r.Forms[t].Function] })
+	c.appendTerms(r.Grammar.Rules()-1, 0, anchored)
+	stretches := old
+	if c.InOrder == 0 {
 		c.replaceValues()
 	} else {
-		old := stretches
 		stretches = c.stretches(old)
 		at := uint64(0)
 		for _, x := range stretches {
@@ -92,28 +73,28 @@ func (c *condenser) condense(s *shape, stretches []layout.Stretch) (*shape, []la
 			c.gather(x, old)
 			at = x.End()
 		}
-		c.copy(at, s.grammar.Len())
+		c.copy(at, r.Grammar.Len())
 	}
 	made := c.made
-	made.grammar = c.builder.Finish()
-	return &made, stretches
+	made.Grammar = c.builder.Finish()
+	return made, stretches
 }
 
-// stretches returns those of the rank, with old ones: as many terms as can be, one after the other, that are no pattern of inOrder calls and in which no anchor is.
-func (c *condenser) stretches(old []layout.Stretch) []layout.Stretch {
-	const fewest = 16 // terms that are worth it
+// stretches returns those of the rank, with old ones: as many terms as can be, one after the other, that are
+// no pattern of inOrder calls and in which no anchor is.
+func (c *Condenser) stretches(old []layout.Stretch) []layout.Stretch {
 	list := slices.Clone(old)
 	var open layout.Stretch
 	terms := 0
 	end := func() {
-		if terms >= fewest || terms > 1 && c.inOrder == math.MaxUint64 {
+		if terms >= fewestTerms || terms > 1 && c.InOrder == math.MaxUint64 {
 			list = append(list, open)
 		}
 		terms = 0
 	}
 	for _, t := range c.terms {
 		n := t.end - t.begin
-		if t.anchored || t.Rule >= 0 && n >= c.inOrder {
+		if t.anchored || t.Rule >= 0 && n >= c.InOrder {
 			end()
 			continue
 		}
@@ -146,8 +127,8 @@ func joinStretches(list []layout.Stretch) []layout.Stretch {
 
 // rulesWith returns which rules have terminals in them that is reports. Rules come before those that use
 // them.
-func (c *condenser) rulesWith(is func(sequitur.Symbol) bool) []bool {
-	g := c.of.grammar
+func (c *Condenser) rulesWith(is func(sequitur.Symbol) bool) []bool {
+	g := c.of.Grammar
 	with := make([]bool, g.Rules())
 	for r := range with {
 		for t := range g.Body(r) {
@@ -169,9 +150,8 @@ type placedTerm struct {
 
 // appendTerms appends the terms of a rule, the first of which begins at a position. Rules that have
 // anchors in them, and do not repeat much, are terms of their own right-hand sides.
-func (c *condenser) appendTerms(rule int, at uint64, anchored []bool) uint64 {
-	const seldom = 8 // repetitions
-	g := c.of.grammar
+func (c *Condenser) appendTerms(rule int, at uint64, anchored []bool) uint64 {
+	g := c.of.Grammar
 	for t := range g.Body(rule) {
 		if t.Rule >= 0 && anchored[t.Rule] && t.Count <= seldom {
 			for range t.Count {
@@ -184,7 +164,7 @@ func (c *condenser) appendTerms(rule int, at uint64, anchored []bool) uint64 {
 			p.end = at + t.Count*g.RuleLen(t.Rule)
 			p.anchored = anchored[t.Rule]
 		} else {
-			p.anchored = c.anchors[c.of.forms[t.Symbol].function]
+			p.anchored = c.anchors[c.of.Forms[t.Symbol].Function]
 		}
 		c.terms = append(c.terms, p)
 		at = p.end
@@ -192,10 +172,15 @@ func (c *condenser) appendTerms(rule int, at uint64, anchored []bool) uint64 {
 	return at
 }
 
+// termAt returns the term with the call at a position.
+func (c *Condenser) termAt(position uint64) int {
+	i, _ := slices.BinarySearchFunc(c.terms, position+1, func(t placedTerm, end uint64) int { return cmp.Compare(t.end, end) })
+	return i
+}
+
 // copy adds the calls at the positions from begin to end as they are.
-func (c *condenser) copy(begin, end uint64) {
-	i, _ := slices.BinarySearchFunc(c.terms, begin, func(t placedTerm, at uint64) int { return cmp.Compare(t.end, at+1) })
-	for ; i < len(c.terms) && c.terms[i].begin < end; i++ {
+func (c *Condenser) copy(begin, end uint64) {
+	for i := c.termAt(begin); i < len(c.terms) && c.terms[i].begin < end; i++ {
 		t := c.terms[i]
 		switch first, last := max(t.begin, begin), min(t.end, end); {
 		case t.Rule < 0:
@@ -208,13 +193,10 @@ func (c *condenser) copy(begin, end uint64) {
 	}
 }
 
-// few calls of a rule are taken one by one.
-const few = 1 << 16
-
 // repeat adds the calls of a rule n times as they are.
-func (c *condenser) repeat(rule int, n uint64) {
-	g := c.of.grammar
-	if g.RuleLen(rule) <= few {
+func (c *Condenser) repeat(rule int, n uint64) {
+	g := c.of.Grammar
+	if g.RuleLen(rule) <= fewCalls {
 		c.builder.AppendLoop(c.appendRuns(nil, rule), n)
 		return
 	}
@@ -230,8 +212,8 @@ func (c *condenser) repeat(rule int, n uint64) {
 }
 
 // appendRuns appends the calls of a rule, of the terminals that they become.
-func (c *condenser) appendRuns(list []sequitur.Run, rule int) []sequitur.Run {
-	for t := range c.of.grammar.Body(rule) {
+func (c *Condenser) appendRuns(list []sequitur.Run, rule int) []sequitur.Run {
+	for t := range c.of.Grammar.Body(rule) {
 		if t.Rule < 0 {
 			list = append(list, sequitur.Run{Symbol: c.same(t.Symbol), Count: t.Count})
 			continue
@@ -247,8 +229,8 @@ func (c *condenser) appendRuns(list []sequitur.Run, rule int) []sequitur.Run {
 }
 
 // walk calls f for the runs of the terminals of the rank from begin to end.
-func (c *condenser) walk(begin, end uint64, f func(sequitur.Run)) {
-	for w := c.of.grammar.Walk(begin); begin < end; {
+func (c *Condenser) walk(begin, end uint64, f func(sequitur.Run)) {
+	for w := c.of.Grammar.Walk(begin); begin < end; {
 		r := w.Next()
 		r.Count = min(r.Count, end-begin)
 		f(r)
@@ -259,7 +241,7 @@ func (c *condenser) walk(begin, end uint64, f func(sequitur.Run)) {
 // gather adds the calls of a stretch by signature, and counts the transitions that no older
 // stretch has. Groups stand in the order of their first calls, so that what a call makes stands
 // before the calls that use it.
-func (c *condenser) gather(x layout.Stretch, old []layout.Stretch) {
+func (c *Condenser) gather(x layout.Stretch, old []layout.Stretch) {
 	groups := newGroups(c)
 	last := -1
 	at := x.First
@@ -274,10 +256,10 @@ func (c *condenser) gather(x layout.Stretch, old []layout.Stretch) {
 		}
 		return here
 	}
-	i, _ := slices.BinarySearchFunc(c.terms, at, func(t placedTerm, at uint64) int { return cmp.Compare(t.end, at+1) })
-	for ; i < len(c.terms) && c.terms[i].begin < x.End(); i++ {
+	for i := c.termAt(at); i < len(c.terms) && c.terms[i].begin < x.End(); i++ {
 		t := c.terms[i]
-		if t.Rule >= 0 && t.end-t.begin > few && t.begin >= x.First && t.end <= x.End() && !overlaps(old, t.begin, t.end) {
+		inside := t.begin >= x.First && t.end <= x.End()
+		if t.Rule >= 0 && t.end-t.begin > fewCalls && inside && !overlaps(old, t.begin, t.end) {
 			s := c.summary(t.Rule)
 			enter(s.first)
 			groups.addAll(s, t.Count)
@@ -287,7 +269,7 @@ func (c *condenser) gather(x layout.Stretch, old []layout.Stretch) {
 		}
 		c.walk(at, min(t.end, x.End()), func(r sequitur.Run) {
 			groups.add(r.Symbol, r.Count)
-			f := c.of.forms[r.Symbol].function
+			f := c.of.Forms[r.Symbol].Function
 			here := enter(f)
 			if here < 0 {
 				c.pass(f, f, r.Count-1)
@@ -317,7 +299,7 @@ type summary struct {
 }
 
 // summary returns that of a rule.
-func (c *condenser) summary(rule int) *summary {
+func (c *Condenser) summary(rule int) *summary {
 	if s, ok := c.summaries[rule]; ok {
 		return s
 	}
@@ -337,10 +319,10 @@ func (c *condenser) summary(rule int) *summary {
 			s.transitions[[2]int{from, to}] = wire.AddSat(s.transitions[[2]int{from, to}], n)
 		}
 	}
-	for t := range c.of.grammar.Body(rule) {
+	for t := range c.of.Grammar.Body(rule) {
 		var first, last int
 		if t.Rule < 0 {
-			first = c.of.forms[t.Symbol].function
+			first = c.of.Forms[t.Symbol].Function
 			last = first
 			add(t.Symbol, t.Count)
 		} else {
@@ -367,7 +349,7 @@ func (c *condenser) summary(rule int) *summary {
 }
 
 // passAll counts the transitions in a rule that is repeated n times.
-func (c *condenser) passAll(s *summary, n uint64) {
+func (c *Condenser) passAll(s *summary, n uint64) {
 	for key, k := range s.transitions {
 		c.pass(key[0], key[1], wire.MulSat(k, n))
 	}
@@ -375,23 +357,23 @@ func (c *condenser) passAll(s *summary, n uint64) {
 }
 
 // pass counts transitions.
-func (c *condenser) pass(from, to int, n uint64) {
+func (c *Condenser) pass(from, to int, n uint64) {
 	if n > 0 {
 		key := [2]int{from, to}
-		c.transitions[key] = wire.AddSat(c.transitions[key], n)
+		c.Transitions[key] = wire.AddSat(c.Transitions[key], n)
 	}
 }
 
 // replaceValues adds all calls in their order, with arguments that vary too much replaced.
-func (c *condenser) replaceValues() {
+func (c *Condenser) replaceValues() {
 	groups := newGroups(c)
-	for t, n := range c.of.grammar.Occurrences() {
+	for t, n := range c.of.Grammar.Occurrences() {
 		groups.add(t, n)
 	}
 	groups.split()
 	left := make([][]condensedCall, len(groups.list)) // of each group that is replaced
 	for i, g := range groups.list {
-		if len(g.members) > c.values {
+		if len(g.members) > c.Values {
 			left[i] = g.calls(c)
 		}
 	}
@@ -414,7 +396,7 @@ func (c *condenser) replaceValues() {
 	replaced := c.rulesWith(func(t sequitur.Symbol) bool { return left[groups.of[t]] != nil })
 	var rule func(int)
 	rule = func(r int) {
-		for t := range c.of.grammar.Body(r) {
+		for t := range c.of.Grammar.Body(r) {
 			switch {
 			case t.Rule < 0:
 				add(t.Symbol, t.Count)
@@ -427,32 +409,32 @@ func (c *condenser) replaceValues() {
 			}
 		}
 	}
-	rule(c.of.grammar.Rules() - 1)
+	rule(c.of.Grammar.Rules() - 1)
 }
 
 // same returns the terminal for calls that stay as they are.
-func (c *condenser) same(t sequitur.Symbol) sequitur.Symbol {
+func (c *Condenser) same(t sequitur.Symbol) sequitur.Symbol {
 	if c.kept[t] == undecided {
-		c.kept[t] = uint32(c.intern(&c.of.forms[t], c.slots(t)))
+		c.kept[t] = uint32(c.intern(&c.of.Forms[t], c.slots(t)))
 	}
 	return sequitur.Symbol(c.kept[t])
 }
 
 // slots returns those of a terminal of the rank.
-func (c *condenser) slots(t sequitur.Symbol) []int64 { return c.of.values[c.begins[t]:c.begins[t+1]] }
+func (c *Condenser) slots(t sequitur.Symbol) []int64 { return c.of.Values[c.begins[t]:c.begins[t+1]] }
 
 // intern returns the terminal of a call with these slots.
-func (c *condenser) intern(f *form, slots []int64) sequitur.Symbol {
-	key := appendForm(nil, f)
+func (c *Condenser) intern(f *Form, slots []int64) sequitur.Symbol {
+	key := f.appendKey(nil)
 	for _, v := range slots {
 		key = binary.AppendVarint(key, v)
 	}
 	n, ok := c.numbers[string(key)]
 	if !ok {
-		n = sequitur.Symbol(len(c.made.forms))
+		n = sequitur.Symbol(len(c.made.Forms))
 		c.numbers[string(key)] = n
-		c.made.forms = append(c.made.forms, *f)
-		c.made.values = append(c.made.values, slots...)
+		c.made.Forms = append(c.made.Forms, *f)
+		c.made.Values = append(c.made.Values, slots...)
 	}
 	return n
 }

@@ -4,8 +4,14 @@ import (
 	"errors"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/condense"
 	"github.com/reprise-trace/reprise/internal/layout"
 )
+
+// A Keep says what of the calls of a function stays as it is in a trace of a bounded size: place,
+// where they are among others, as they decide what later calls mean; handles, their arguments that
+// are handles, but requests. With nil, nothing does.
+type Keep func(function string) (place, handles bool)
 
 // A Condenser makes what a recorder holds of a rank smaller, again and again, so that it does not grow with a run that
 // never repeats; the recorder goes on, and [Join] appends what comes after. The zero
@@ -37,17 +43,17 @@ func (c *Condenser) Condense(p Part, most int) (Part, error) {
 		return p, err
 	}
 	var condensed Part
-	for ; c.way < len(ways); c.way++ {
-		d := ways[c.way]
-		if d.inOrder == 0 && p.Grammar.Len() > maxInOrder {
+	for ; c.way < len(condense.Ways); c.way++ {
+		d := condense.Ways[c.way]
+		if d.InOrder == 0 && p.Grammar.Len() > maxInOrder {
 			continue
 		}
-		d.values = valuesWhileRecording
+		d.Values = valuesWhileRecording
 		if condensed = a.condense(d, c.Keep).onlyPart(); condensed.Held() <= most {
 			break
 		}
 	}
-	c.way = min(c.way, len(ways)-1)
+	c.way = min(c.way, len(condense.Ways)-1)
 	condensed.Groups = p.Groups
 	if p.Times != nil && condensed.Times != nil {
 		condensed.Times.Begin, condensed.Times.End = p.Times.Begin, p.Times.End
