@@ -26,7 +26,8 @@ type Times struct {
 
 	// Series has the times of every call, as package timing encodes them with the
 	// codec of that name, over terminals that are numbered in the order of their
-	// first use. Nil means that they were not kept.
+	// first use. Nil means that they were not kept. The codec of a column in it need not be
+	// registered here, but where the times are read: see [timing.Register].
 	Codec  string
 	Series []byte
 }
@@ -216,14 +217,13 @@ func firstOf(to []uint32, n int) []uint32 {
 // functions, by their names, with codecs of their own, and those of all others with
 // the codec others: durations of a function with a smaller error, say. Function
 // returns the name of the function of a terminal; whoever reads a trace finds it in
-// the trace. The codecs must be of package timing, or its grammar.
+// the trace. The codecs must be known to [timing.NewCodec].
 func CodecByFunction(others timing.Codec, own map[string]timing.Codec, function func(terminal uint32) string) timing.Codec {
 	return layout.CodecByFunction(others, own, function)
 }
 
 // CheckCodec returns an error unless a trace can have series of a codec: it must be
-// known by its name, as those of package timing and its grammar are, but for Split,
-// and those that [CodecByFunction] returns.
+// known by its name, as those are that [timing.NewCodec] or [CodecByFunction] returns.
 func CheckCodec(c *timing.SeriesCodec) error { return layout.CheckCodec(c) }
 
 // summaries returns those of all signatures.

@@ -494,11 +494,11 @@ func TestSalvagePart(t *testing.T) {
 // TestCodecByFunction writes the times of calls of two functions, of which one is
 // exact, and reads them, also from a part file and after merging.
 func TestCodecByFunction(t *testing.T) {
-	exact, err := layout.ColumnCodec("lossless,compressor=lz4")
+	exact, err := timing.NewCodec("lossless,compressor=lz4")
 	if err != nil {
 		t.Fatal(err)
 	}
-	bins, err := layout.ColumnCodec("bins,epsilon=0.5")
+	bins, err := timing.NewCodec("bins,epsilon=0.5")
 	if err != nil {
 		t.Fatal(err)
 	}

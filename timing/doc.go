@@ -18,7 +18,8 @@
 // and, in package timing/grammar, a grammar of bins. [Compare] says what each makes of
 // your own column. A [SeriesCodec] joins two columns to the [Time] of each call,
 // without drift: a [SeriesBuilder] makes a [Series], which is read from any block of
-// calls on.
+// calls on. A [Writer] streams values to a file, of which a [Reader] reads any value or those from
+// any on. [Register] makes codecs of other packages known by their names, so that files and traces can have them.
 //
 // [Statistics] are count, min, max, mean and standard deviation of a signature, for
 // those who keep no single times, and [AppendStatisticsTable] writes those of many

@@ -1,7 +1,9 @@
 package timing_test
 
 import (
+	"bytes"
 	"fmt"
+	"time"
 
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -53,4 +55,43 @@ func ExampleStatistics() {
 	// Output:
 	// 4 values, mean 30 variance 350
 	// largest: 60 in rank 1
+}
+
+func ExampleNewWriter() {
+	exact, err := timing.NewCodec("lossless,compressor=zstd")
+	if err != nil {
+		panic(err)
+	}
+	var file bytes.Buffer // os.Create in a program
+	w, err := timing.NewWriter(&file, exact, 0)
+	if err != nil {
+		panic(err)
+	}
+	for i := range int64(1_000_000) { // as they are measured
+		latency := 20*time.Microsecond + time.Duration(i*i%977)
+		if err := w.Append(0, int64(latency)); err != nil {
+			panic(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+
+	r, err := timing.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()), nil, timing.Options{})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(r.Len(), "values,", r.Codec().Name())
+	last, err := r.At(r.Len() - 1)
+	fmt.Println(time.Duration(last), err)
+	for v, err := range r.From(500_000) {
+		fmt.Println(time.Duration(v), err)
+		if v%2 == 1 {
+			break
+		}
+	}
+	// Output:
+	// 1000000 values, lossless,compressor=zstd
+	// 20.339µs <nil>
+	// 20.349µs <nil>
 }

@@ -97,20 +97,6 @@ func (g Guarantee) String() string {
 	return fmt.Sprintf("relative error %g", float64(g))
 }
 
-// NewCodec returns the codec of this package whose Name is name. Those of other
-// packages, such as the one of timing/grammar, and [Split] codecs are not among
-// them; who has such makes them with their own constructors.
-func NewCodec(name string) (Codec, error) {
-	c, err := newCodec(name)
-	if err != nil {
-		return nil, err
-	}
-	if c == nil || c.Name() != name {
-		return nil, fmt.Errorf("timing: no codec is called %q", name)
-	}
-	return c, nil
-}
-
 // Word returns the word of reprise record --times for the codec with a name, such as
 // exponential for "bins,epsilon=0.1", and the name itself of a codec that has none.
 func Word(name string) string {

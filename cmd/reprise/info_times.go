@@ -165,7 +165,7 @@ func (i *timeInfo) printCodecs(q *question) {
 	whole := i.Unreadable.Len() == 0
 	t := q.section("times of every call", "error", "ranks", "calls", "stored", "bits a call")
 	for _, c := range i.Codecs {
-		cells := []any{text.Long(text.Printable(c.Codec)), text.Error(c.Error), text.Long(c.Ranks.String()), c.Calls}
+		cells := []any{text.Long(text.Printable(c.Codec)), errorOf(c), text.Long(c.Ranks.String()), c.Calls}
 		if len(i.Codecs) == 1 && whole {
 			t.Row(append(cells, i.Bytes, bits)...)
 		} else {
@@ -188,8 +188,8 @@ func (i *timeInfo) printCodecs(q *question) {
 
 // A codecInfo is the series that have one codec.
 type codecInfo struct {
-	Codec string           `json:"codec"`          // in the words of record
-	Error timing.Guarantee `json:"relative_error"` // of values, at most
+	Codec string            `json:"codec"`          // in the words of record
+	Error *timing.Guarantee `json:"relative_error"` // of values, at most; nil if this program does not know the codec
 
 	// Starts is how far starts of calls are off, at most; nothing if there is no such bound.
 	Starts query.Nanoseconds `json:"start_error_ns,omitzero"`
@@ -197,6 +197,22 @@ type codecInfo struct {
 	Ranks rankenc.Set `json:"rank_set"`
 	Calls uint64      `json:"calls"`
 	Bytes int64       `json:"content_bytes"` // of the series, before sections are compressed
+}
+
+// known returns a guarantee, nil for that of a codec which is not registered in the command.
+func known(g timing.Guarantee) *timing.Guarantee {
+	if math.IsInf(float64(g), 1) {
+		return nil
+	}
+	return &g
+}
+
+// errorOf returns the error of a codec in words.
+func errorOf(c codecInfo) string {
+	if c.Error == nil {
+		return "unknown codec"
+	}
+	return text.Error(*c.Error)
 }
 
 // readSeries fills in what is known of the series of ranks.
@@ -221,7 +237,7 @@ func (i *timeInfo) readSeries(q *question) error {
 		}
 		c := codecs[name]
 		if c == nil {
-			c = &codecInfo{Error: s.Guarantee(), Starts: query.Nanoseconds(s.Starts())}
+			c = &codecInfo{Error: known(s.Guarantee()), Starts: query.Nanoseconds(s.Starts())}
 			codecs[name] = c
 		}
 		c.Calls = wire.AddSat(c.Calls, s.Len())

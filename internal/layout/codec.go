@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,14 +12,14 @@ import (
 	"time"
 
 	"github.com/reprise-trace/reprise/timing"
-	"github.com/reprise-trace/reprise/timing/grammar"
+	_ "github.com/reprise-trace/reprise/timing/grammar" // a trace may have columns of it
 )
 
 // CodecByFunction returns a codec that encodes the values of calls of some
 // functions, by their names, with codecs of their own, and those of all others with
 // the codec others: durations of a function with a smaller error, say. Function
 // returns the name of the function of a terminal; whoever reads a trace finds it in
-// the trace. The codecs must be of package timing, or its grammar.
+// the trace. The codecs must be known to [timing.NewCodec].
 func CodecByFunction(others timing.Codec, own map[string]timing.Codec, function func(terminal uint32) string) timing.Codec {
 	names := slices.Sorted(maps.Keys(own))
 	codecs := []timing.Codec{others}
@@ -44,13 +45,12 @@ type functionCodec struct {
 func (c functionCodec) Name() string { return c.name }
 
 // CheckCodec returns an error unless a trace can have series of a codec: it must be
-// known by its name, as those of package timing and its grammar are, but for Split,
-// and those that [CodecByFunction] returns.
+// known by its name, as those are that [timing.NewCodec] or [CodecByFunction] returns.
 func CheckCodec(c *timing.SeriesCodec) error {
 	if c.Durations == nil || c.Deltas == nil {
 		return errors.New("merge: a codec of series without one of a column")
 	}
-	_, err := SeriesCodec(c.Name(), nil)
+	_, err := seriesCodec(c.Name(), nil, timing.NewCodec)
 	return err
 }
 
@@ -64,14 +64,20 @@ const OfFunctions = "functions{"
 var quotedName = strings.NewReplacer(";", `\x3b`, "|", `\x7c`)
 
 // SeriesCodec returns the codec of series with a name. Function returns the name of
-// the function of a terminal, for what decodes; it may be nil for what does not.
+// the function of a terminal, for what decodes; it may be nil for what does not. If a codec in it is
+// neither of package timing nor registered, what decodes a block is told so.
 func SeriesCodec(name string, function func(terminal uint32) string) (*timing.SeriesCodec, error) {
+	return seriesCodec(name, function, columnCodec)
+}
+
+// seriesCodec is SeriesCodec with what returns the codec of a column with a name.
+func seriesCodec(name string, function func(terminal uint32) string, column parseCodec) (*timing.SeriesCodec, error) {
 	return timing.ParseSeriesCodec(name, func(name string) (timing.Codec, error) {
 		body, ok := strings.CutPrefix(name, OfFunctions)
 		if !ok {
-			return ColumnCodec(name)
+			return column(name)
 		}
-		c, err := parseByFunction(body, function)
+		c, err := parseByFunction(body, function, column)
 		if err == nil && c.Name() != name {
 			err = fmt.Errorf("the codec is called %q", c.Name())
 		}
@@ -81,6 +87,30 @@ func SeriesCodec(name string, function func(terminal uint32) string) (*timing.Se
 		return c, nil
 	})
 }
+
+// A parseCodec returns the codec with a name, as [timing.NewCodec] does.
+type parseCodec = func(name string) (timing.Codec, error)
+
+// columnCodec is [timing.NewCodec], but for codecs that are not known.
+func columnCodec(name string) (timing.Codec, error) {
+	c, err := timing.NewCodec(name)
+	if errors.Is(err, timing.ErrUnknownCodec) {
+		return unknownCodec{name, err}, nil
+	}
+	return c, err
+}
+
+// An unknownCodec is in the place of a codec that is not registered in this program: all else of
+// a trace can be read.
+type unknownCodec struct {
+	name string
+	err  error
+}
+
+func (c unknownCodec) Name() string                                              { return c.name }
+func (c unknownCodec) Guarantee() timing.Guarantee                               { return timing.Guarantee(math.Inf(1)) }
+func (c unknownCodec) NewEncoder() timing.Encoder                                { panic(c.err) }
+func (c unknownCodec) NewDecoder([]byte, timing.Options) (timing.Decoder, error) { return nil, c.err }
 
 // SeriesWords returns the name of a codec of series in the words of reprise record: those
 // of --times and, of functions with codecs of their own and of starts with a bound, those of
@@ -128,13 +158,16 @@ func functionWords(text string) string {
 	if err != nil {
 		return text
 	}
-	codec, err := ColumnCodec(strings.TrimPrefix(text[len(quoted):], "="))
+	codec, err := columnCodec(strings.TrimPrefix(text[len(quoted):], "="))
 	function, e := strconv.Unquote(quoted)
 	if err != nil || e != nil {
 		return text
 	}
-	if codec.Guarantee() == timing.Exact {
+	switch g := float64(codec.Guarantee()); {
+	case g == 0:
 		return function + "=0"
+	case math.IsInf(g, 1):
+		return function + "=" + codec.Name()
 	}
 	return fmt.Sprintf("%s=%.4g%%", function, 100*float64(codec.Guarantee()))
 }
@@ -167,23 +200,14 @@ func (k *codecCache) Get(name string) (*timing.SeriesCodec, error) {
 	if k.codecs == nil || len(k.codecs) == maxCodecs {
 		k.codecs = make(map[string]*timing.SeriesCodec)
 	}
-	k.codecs[name] = c
+	if !math.IsInf(float64(c.Guarantee()), 1) { // it may be registered later
+		k.codecs[name] = c
+	}
 	return c, nil
 }
 
-// ColumnCodec returns the codec of a column with a name.
-func ColumnCodec(name string) (timing.Codec, error) {
-	var epsilon float64
-	if n, _ := fmt.Sscanf(name, "grammar,epsilon=%g", &epsilon); n == 1 {
-		if c, err := grammar.New(epsilon); err == nil && c.Name() == name {
-			return c, nil
-		}
-	}
-	return timing.NewCodec(name)
-}
-
 // parseByFunction returns the codec whose name has a body.
-func parseByFunction(body string, function func(terminal uint32) string) (timing.Codec, error) {
+func parseByFunction(body string, function func(terminal uint32) string, column parseCodec) (timing.Codec, error) {
 	body, ok := strings.CutSuffix(body, "}")
 	if !ok {
 		return nil, errors.New("there is no } at the end")
@@ -200,11 +224,11 @@ func parseByFunction(body string, function func(terminal uint32) string) (timing
 			return nil, err
 		}
 		codec, _ := strings.CutPrefix(part[len(quoted):], "=")
-		if own[name], err = ColumnCodec(codec); err != nil {
+		if own[name], err = column(codec); err != nil {
 			return nil, err
 		}
 	}
-	others, err := ColumnCodec(parts[len(parts)-1])
+	others, err := column(parts[len(parts)-1])
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@
 //	codec, err := grammar.New(0.01) // within 1 %
 //	blocks := timing.Column[time.Duration]{Values: latencies}.Encode(codec)
 //
+// A program that imports it knows the codec by its name, as [timing.Register] says.
+//
 // It is the codec of [timing] for who has times that repeat. Real times hardly
 // do; then it is larger and slower than the others. docs/format.md describes the
 // encoding.
@@ -32,6 +34,16 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 )
+
+func init() {
+	timing.Register("grammar", func(name string) (timing.Codec, error) {
+		var epsilon float64
+		if _, err := fmt.Sscanf(name, "grammar,epsilon=%g", &epsilon); err != nil {
+			return nil, err
+		}
+		return New(epsilon)
+	})
+}
 
 type codec struct{ bins *bins.Bins }
 
