@@ -15,6 +15,9 @@
 // numbers the signatures. The package knows kinds of arguments, such as ranks and
 // handles, and no functions in particular.
 //
+// [FunctionOf] makes a function of a struct of Go and its tags, and [ValuesOf] the arguments
+// of a call.
+//
 // [Table.AppendBinary] encodes a table, and [Parse] decodes it.
 // [Table.AppendFunctions] and [ParseFunctions] do that for the list of functions alone.
 // docs/format.md describes both encodings. Neither has a checksum: the container has.

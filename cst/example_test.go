@@ -55,3 +55,34 @@ func ExampleMerge() {
 	// Output:
 	// 2 signatures, from a: [0] from b: [1 0]
 }
+
+func ExampleFunctionOf() {
+	type send struct {
+		Dest  int    `cst:"dest,rank"`
+		Comm  int    `cst:"comm,handle=comm"`
+		Sizes []int  `cst:"sizes"`
+		Error string `cst:"error,out"`
+	}
+	f, err := cst.FunctionOf[send]("send")
+	if err != nil {
+		panic(err)
+	}
+	var table cst.Table
+	fn := table.Declare(f)
+	for dest := range 4 {
+		args, err := cst.ValuesOf(send{Dest: dest % 2, Sizes: []int{8, 64}})
+		if err != nil {
+			panic(err)
+		}
+		table.Intern(fn, args...)
+	}
+	for fn, args := range table.All() {
+		fmt.Println(string(cst.AppendCall(nil, table.Functions()[fn], args)))
+	}
+	_, err = cst.FunctionOf[struct{ Peer *send }]("send")
+	fmt.Println(err)
+	// Output:
+	// send(dest=0, comm=0, sizes=[8 64], error="")
+	// send(dest=1, comm=0, sizes=[8 64], error="")
+	// cst: field Peer of struct { Peer *cst_test.send }: *cst_test.send is no argument: its kind is ptr
+}

@@ -165,7 +165,7 @@ func (i *timeInfo) printCodecs(q *question) {
 	whole := i.Unreadable.Len() == 0
 	t := q.section("times of every call", "error", "ranks", "calls", "stored", "bits a call")
 	for _, c := range i.Codecs {
-		cells := []any{text.Long(text.Printable(c.Codec)), errorOf(c), text.Long(c.Ranks.String()), c.Calls}
+		cells := []any{text.Long(text.Printable(c.Codec)), guaranteeOf(c), text.Long(c.Ranks.String()), c.Calls}
 		if len(i.Codecs) == 1 && whole {
 			t.Row(append(cells, i.Bytes, bits)...)
 		} else {
@@ -207,8 +207,8 @@ func known(g timing.Guarantee) *timing.Guarantee {
 	return &g
 }
 
-// errorOf returns the error of a codec in words.
-func errorOf(c codecInfo) string {
+// guaranteeOf returns the error of a codec in words.
+func guaranteeOf(c codecInfo) string {
 	if c.Error == nil {
 		return "unknown codec"
 	}
