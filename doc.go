@@ -17,7 +17,7 @@
 //
 //	merge     puts the ranks of a run together, and writes the trace
 //	tracer    records a Go program; below it are tracehttp, tracesql, traceos and tracegrpc
-//	trace     reads a trace: begin with trace.Open
+//	trace     reads a trace: begin with trace.Open; trace/meaning is what a tracer says of its own functions
 //	query     answers questions about a trace
 //
 // All that knows MPI is below mpi: recording (interpose, collect), what calls mean

@@ -148,8 +148,8 @@ func newRank(e *engine, number int) (*rank, error) {
 		}
 		r.flight[c.Terminal] = &c
 	}
-	if e.simGrid {
-		r.ti, r.queues = newTIRequests(r), true
+	if r.queues = !e.model.IsMPI(); e.model.IsSimGrid() {
+		r.ti = newTIRequests(r)
 	}
 	r.newStrands()
 	return r, nil

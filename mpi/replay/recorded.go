@@ -99,7 +99,9 @@ func (r *Recorded) Compute(c *Call) (before, within Time) {
 			gap = 0
 		}
 	}
-	if !c.Local {
+	if told := c.Rank.Computes(c.Terminal); told > 0 {
+		duration = picoseconds(int64(told))
+	} else if !c.Local {
 		duration = 0
 	}
 	return gap, duration

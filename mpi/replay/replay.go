@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 
-	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/mpi/semantics"
-	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // ErrTooLong means that the run would take longer than a [Time] can be.
@@ -158,8 +155,6 @@ type engine struct {
 
 	locks map[lockKey]*lock // that ranks may wait for
 
-	simGrid bool // the calls are SimGrid's, not MPI's
-
 	unordered bool // there are ranks with threads whose order is not known
 	drawn     bool // the order of some calls is drawn
 	seed      uint64
@@ -209,7 +204,6 @@ func newEngine(ctx context.Context, model *semantics.Model, m Machine) (*engine,
 	if err := model.Trace().CheckMemory("ranks", uint64(all.Len()), rankMemory); err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
-	e.simGrid = !slices.ContainsFunc(model.Trace().Functions(), func(f cst.Function) bool { return spec.Base(f.Name) != f.Name })
 	for _, number := range all.All() {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)

@@ -70,7 +70,7 @@ func (e *engine) isSteady() bool {
 		return false
 	}
 	for _, f := range e.model.Trace().Functions() {
-		if e.simGrid && tiTests[strings.ToLower(f.Name)] {
+		if e.model.IsSimGrid() && tiTests[strings.ToLower(f.Name)] {
 			return false
 		}
 	}

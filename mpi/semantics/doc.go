@@ -5,7 +5,7 @@
 // [Open] finds out from the functions of a trace what they are: MPI, as package
 // [github.com/reprise-trace/reprise/mpi/collect] records it, the actions of SimGrid that
 // package [github.com/reprise-trace/reprise/mpi/simgrid] reads, or neither; then [Model.Known]
-// says so. A [Rank] gives the [Operation] of a call, and with [Rank.All] all of them and
+// says so. [OpenWith] takes semantics of the caller, for functions of its own. A [Rank] gives the [Operation] of a call, and with [Rank.All] all of them and
 // how often they occur, without going through the calls:
 //
 //	model, err := semantics.Open(ctx, trace)

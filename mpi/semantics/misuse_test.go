@@ -29,7 +29,7 @@ func TestMisuse(t *testing.T) {
 	call := rank.Call(0)
 	misuse.Walk{
 		Package:   "semantics",
-		Functions: []any{semantics.Open, semantics.HasAmount, semantics.AmountOf},
+		Functions: []any{semantics.Open, semantics.OpenWith, semantics.HasAmount, semantics.AmountOf},
 		Values:    []any{trace, model, rank, read, &call, read.At(0, 0), *call.Function},
 	}.Run(t)
 }

@@ -68,11 +68,14 @@ type Operation struct {
 // if it has none.
 func (o *Operation) Request(message int) (id int64, ok bool) {
 	need.That(message >= 0, "semantics: a message before the first")
-	if message >= len(o.requests) {
+	if message >= len(o.requests) || o.requests[message] == noRequest {
 		return 0, false
 	}
 	return o.requests[message], true
 }
+
+// noRequest stands for the request of a message that has none.
+const noRequest = -1 << 63
 
 // Completion returns the id of the request by which a collective operation is completed, of
 // Operation or of one in More; false if it has none.

@@ -42,16 +42,16 @@ type meanings interface {
 	exchange(d *dataCall) Exchange
 }
 
-// Open returns what the calls of a trace mean. It reads ranks only if the meaning of
-// communicators depends on what they do.
+// Open returns what the calls of a trace mean, by the names of its functions: those of MPI, or of
+// SimGrid's actions. It reads ranks only if the meaning of communicators depends on what they do. What
+// other functions mean, [OpenWith] is told.
 func Open(ctx context.Context, t *trace.Trace) (*Model, error) {
 	return open(ctx, t, groups.Options{})
 }
 
 func open(ctx context.Context, t *trace.Trace, o groups.Options) (*Model, error) {
 	need.That(t != nil, "semantics: no trace")
-	m := &Model{trace: t}
-	m.world = &Communicator{Name: "world", size: t.Ranks()}
+	m := newModel(t)
 	switch functions := t.Functions(); {
 	case isTI(functions):
 		m.dialect = newTI(m, functions)
@@ -65,6 +65,11 @@ func open(ctx context.Context, t *trace.Trace, o groups.Options) (*Model, error)
 	return m, nil
 }
 
+// newModel returns a model of a trace of which no function is known.
+func newModel(t *trace.Trace) *Model {
+	return &Model{trace: t, world: &Communicator{Name: "world", size: t.Ranks()}}
+}
+
 // Unresolved returns an error about communicators, windows and files that could not be
 // resolved: because what processes recorded does not fit, or because too many calls make or
 // free them, which is a [*groups.LimitError], and then only MPI_COMM_WORLD and MPI_COMM_SELF are known; nil if there are none.
@@ -74,6 +79,17 @@ func (m *Model) Unresolved() error { return m.unresolved }
 // Known reports whether it is known what the functions of the trace mean. If it is not,
 // no call has an [Operation].
 func (m *Model) Known() bool { return m.dialect != nil }
+
+// IsMPI reports whether the functions are MPI's, and IsSimGrid whether they are SimGrid's actions.
+func (m *Model) IsMPI() bool {
+	_, ok := m.dialect.(*mpiDialect)
+	return ok
+}
+
+func (m *Model) IsSimGrid() bool {
+	_, ok := m.dialect.(*tiDialect)
+	return ok
+}
 
 // Trace returns the trace.
 func (m *Model) Trace() *trace.Trace { return m.trace }
