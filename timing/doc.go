@@ -19,12 +19,38 @@
 // your own column. A [SeriesCodec] joins two columns to the [Time] of each call,
 // without drift: a [SeriesBuilder] makes a [Series], which is read from any block of
 // calls on. A [Writer] streams values to a file, of which a [Reader] reads any value or those from
-// any on. [Register] makes codecs of other packages known by their names, so that files and traces can have them.
+// any on. [Register] makes codecs of other packages known by their names, so that files and traces
+// can have them.
 //
 // [Statistics] are count, min, max, mean and standard deviation of a signature, for
 // those who keep no single times, and [AppendStatisticsTable] writes those of many
 // signatures in few bytes. A [Histogram] adds how the times are distributed: of each
 // signature, or of each after another, in [Histograms].
+//
+// # Which codec when
+//
+// Bytes a value, and nanoseconds to encode and to decode one, of 262,144 values with ε = 1 %: log-normal
+// durations (σ = 1, median 20 µs), those of a clock of whole microseconds (σ = 1/4), and a loop of four.
+//
+//	codec        log-normal   whole µs   loop    encode   decode   guarantee
+//	exponential  1.087        0.850      1.148        9        3   ε
+//	HIST         2.579        0.864      0.376       17       13   ε
+//	entropy      0.966        0.550      0.063      186      196   ε
+//	zstd         2.126        0.559      0.001       81        6   exact
+//	LZ4          2.301        1.000      0.009       18        5   exact
+//	grammar      2.100        1.101      0.000      144       37   ε
+//
+// Nanoseconds are those of log-normal values on one core of 2025. So:
+//
+//   - exponential where every nanosecond counts while the program runs, at 12 % more than entropy;
+//   - entropy where bytes count: nothing lossy is smaller, but for exact repetition;
+//   - zstd where values must be exact, or have few different digits: of a clock that ticks in
+//     microseconds it is as small as what loses;
+//   - LZ4 for exact values at the cost of bins;
+//   - HIST to compare with others' figures: where durations scatter it is larger than zstd, which is exact;
+//   - grammar where the times of a loop are the same each time, as those of a simulator.
+//
+// The smaller ε is, the closer are bins and exact values: [Compare] says it of your values.
 //
 // The signatures of the calls are not stored: a codec is given the terminals of the
 // calls in both directions, and a decoder must be given the same. A decoder that is
