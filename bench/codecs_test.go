@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
 	"github.com/reprise-trace/reprise/internal/test/recorded"
@@ -208,7 +209,7 @@ func TestShortRuns(t *testing.T) {
 func TestLosslessSizes(t *testing.T) {
 	tier.Long(t, "reads all columns of real times")
 	ranks := recordedRanks(t)
-	zstd := contender{"lossless-zstd", timing.NewLossless(timing.Zstd), true}
+	zstd := contender{"lossless-zstd", must.Get(timing.NewLossless(timing.Zstd)), true}
 	for _, run := range byRun(ranks) {
 		name := run[0].Run
 		ours, byRank, joined := 0.0, 0.0, 0.0

@@ -255,7 +255,10 @@ func measureStarts(run []*recorded.Rank, bound time.Duration) (bits, mean, worst
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	codec := timing.NewSeriesCodec(entropy, entropy, timing.Gaps)
+	codec, err := timing.NewSeriesCodec(entropy, entropy, timing.Gaps)
+	if err != nil {
+		return 0, 0, 0, err
+	}
 	codec.Starts = int64(bound)
 	size, sum := 0, 0.0
 	for _, r := range run {
@@ -338,8 +341,12 @@ func measureRun(run []*recorded.Rank, form timing.Form) (runBits, error) {
 	}
 	b.duration, b.delta = ofDurations.bits(), ofDeltas.bits()
 	size := 0
+	of, err := timing.NewSeriesCodec(codec, codec, form)
+	if err != nil {
+		return b, err
+	}
 	for _, r := range run {
-		series := timing.NewSeriesCodec(codec, codec, form).NewBuilder(0)
+		series := of.NewBuilder(0)
 		for i, terminal := range r.Terminals {
 			series.Append(terminal, r.Starts[i], r.Durations[i])
 		}

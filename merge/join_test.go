@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -57,7 +58,7 @@ func TestJoin(t *testing.T) {
 	}
 	series := func(codec string) Part {
 		p := threadPart("f", 1)
-		c := timing.NewSeriesCodec(timing.NewLossless(timing.Zstd), timing.NewLossless(timing.Zstd), timing.Gaps)
+		c := must.Get(timing.NewSeriesCodec(must.Get(timing.NewLossless(timing.Zstd)), must.Get(timing.NewLossless(timing.Zstd)), timing.Gaps))
 		b := c.NewBuilder(0)
 		b.Append(0, 5, 10)
 		p.Times.Codec, p.Times.Series = codec, b.Finish(nil)

@@ -217,8 +217,10 @@ func firstOf(to []uint32, n int) []uint32 {
 // functions, by their names, with codecs of their own, and those of all others with
 // the codec others: durations of a function with a smaller error, say. Function
 // returns the name of the function of a terminal; whoever reads a trace finds it in
-// the trace. The codecs must be known to [timing.NewCodec].
-func CodecByFunction(others timing.Codec, own map[string]timing.Codec, function func(terminal uint32) string) timing.Codec {
+// the trace. The codecs must be known to [timing.NewCodec]; the error is that one is nil.
+func CodecByFunction(
+	others timing.Codec, own map[string]timing.Codec, function func(terminal uint32) string,
+) (timing.Codec, error) {
 	return layout.CodecByFunction(others, own, function)
 }
 

@@ -2,6 +2,7 @@ package merge_test
 
 import (
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/mutate"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	. "github.com/reprise-trace/reprise/merge"
@@ -509,7 +510,7 @@ func TestCodecByFunction(t *testing.T) {
 		var grammar sequitur.Builder
 		names := []string{odd.Name, barrier.Name}
 		functions := []int{table.Declare(odd), table.Declare(barrier)}
-		codec := timing.NewSeriesCodec(layout.CodecByFunction(bins, map[string]timing.Codec{odd.Name: exact}, func(t uint32) string { return names[t] }), bins, timing.Gaps)
+		codec := must.Get(timing.NewSeriesCodec(must.Get(layout.CodecByFunction(bins, map[string]timing.Codec{odd.Name: exact}, func(t uint32) string { return names[t] })), bins, timing.Gaps))
 		b := codec.NewBuilder(0)
 		for i := range 100 {
 			s := table.Intern(functions[i%2])

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/piecewise"
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -355,7 +356,7 @@ func TestAlignJumps(t *testing.T) {
 	for i := range 3000 {
 		r.step([]string{"blocking", "nonblocking", "barrier", "rooted"}[i%4])
 	}
-	r.codec = timing.NewSeriesCodec(timing.NewLossless(timing.Zstd), timing.NewLossless(timing.Zstd), timing.Gaps)
+	r.codec = must.Get(timing.NewSeriesCodec(must.Get(timing.NewLossless(timing.Zstd)), must.Get(timing.NewLossless(timing.Zstd)), timing.Gaps))
 	list, parts, jumps := align(t, r.trace(t)), r.parts(t), 0
 	for k, c := range list {
 		if jumps += len(c.Jumps); c.Early > 0 || len(c.Later) > 0 || c.Jumps.Most() > c.Error {
@@ -463,7 +464,7 @@ func TestAlignInexact(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := newMachineRun(3, []machineClock{{}, {offset: 3e9, rate: 1e-4}}, []int{0, 1})
-		r.codec = timing.NewSeriesCodec(entropy, entropy, form)
+		r.codec = must.Get(timing.NewSeriesCodec(entropy, entropy, form))
 		r.now[1] = 200_000_000
 		r.step("barrier") // in which rank 0 waits
 		from := slices.Max(r.now)

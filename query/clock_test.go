@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/must"
 	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
 
 	"pgregory.net/rapid"
@@ -64,7 +65,7 @@ var functions = []cst.Function{
 }
 
 func exactSeries() *timing.SeriesCodec {
-	return timing.NewSeriesCodec(timing.NewLossless(timing.LZ4), timing.NewLossless(timing.LZ4), timing.Gaps)
+	return must.Get(timing.NewSeriesCodec(must.Get(timing.NewLossless(timing.LZ4)), must.Get(timing.NewLossless(timing.LZ4)), timing.Gaps))
 }
 
 // record returns a trace of the calls of ranks.
@@ -577,8 +578,8 @@ func TestExtremeTimes(t *testing.T) {
 // TestExtremeGaps adds up gaps that are longer than times go, from times of every call that are
 // coded by intervals: they end there.
 func TestExtremeGaps(t *testing.T) {
-	lossless := timing.NewLossless(timing.LZ4)
-	o := tracer.Options{Series: timing.NewSeriesCodec(lossless, lossless, timing.Intervals)}
+	lossless := must.Get(timing.NewLossless(timing.LZ4))
+	o := tracer.Options{Series: must.Get(timing.NewSeriesCodec(lossless, lossless, timing.Intervals))}
 	for _, tt := range []struct {
 		calls []timedCall
 		want  float64

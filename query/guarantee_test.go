@@ -3,6 +3,7 @@ package query
 import (
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -14,7 +15,7 @@ func TestTimesGuarantee(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := timing.NewSeriesCodec(codec, codec, timing.Gaps)
+		c := must.Get(timing.NewSeriesCodec(codec, codec, timing.Gaps))
 		c.Starts = starts
 		return tracer.Options{Series: c}
 	}

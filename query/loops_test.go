@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -272,7 +273,7 @@ func TestLoopsOfSeriesError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := tracer.Options{Series: timing.NewSeriesCodec(codec, codec, timing.Gaps)}
+	o := tracer.Options{Series: must.Get(timing.NewSeriesCodec(codec, codec, timing.Gaps))}
 	for _, long := range []int64{450_000_000, 480_000_000, 520_000_000} {
 		calls := []timedCall{{0, 0, 0, long}, {1, 1, long + 500_000, 1000}, {1, 3, long + 502_000, 1000}}
 		trace := record(t, func(int) tracer.Options { return o }, [][]timedCall{calls})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
@@ -166,7 +167,7 @@ func TestProfileSumError(t *testing.T) {
 		"Statistics": {},
 		"Histograms": {Histograms: &timing.HistogramOptions{}},
 		"Exact":      {Series: exactSeries()},
-		"Lossy":      {Series: timing.NewSeriesCodec(lossy, lossy, timing.Gaps)},
+		"Lossy":      {Series: must.Get(timing.NewSeriesCodec(lossy, lossy, timing.Gaps))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) { testSumError(t, o) })

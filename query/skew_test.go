@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
@@ -127,7 +128,7 @@ func TestSkewError(t *testing.T) {
 	}
 	var parts []merge.Part
 	for rank := range 3 {
-		r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(entropy, entropy, timing.Gaps)})
+		r, err := tracer.New(tracer.Options{Series: must.Get(timing.NewSeriesCodec(entropy, entropy, timing.Gaps))})
 		if err != nil {
 			t.Fatal(err)
 		}

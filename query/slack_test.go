@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/mutate"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
@@ -40,7 +41,7 @@ func lossySeries(t rapid.TB, relative float64, form timing.Form) *timing.SeriesC
 	if err != nil {
 		t.Fatal(err)
 	}
-	return timing.NewSeriesCodec(c, c, form)
+	return must.Get(timing.NewSeriesCodec(c, c, form))
 }
 
 // testThreads compares clocks of series of calls that overlap with their calls, one by

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -72,8 +73,8 @@ func timed(t testing.TB, ranks, rounds int, o tracer.Options) *trace.Trace {
 }
 
 func exact() tracer.Options {
-	lossless := func() timing.Codec { return timing.NewLossless(timing.LZ4) }
-	return tracer.Options{Series: timing.NewSeriesCodec(lossless(), lossless(), timing.Gaps)}
+	lossless := func() timing.Codec { return must.Get(timing.NewLossless(timing.LZ4)) }
+	return tracer.Options{Series: must.Get(timing.NewSeriesCodec(lossless(), lossless(), timing.Gaps))}
 }
 
 // render returns the page of a trace.

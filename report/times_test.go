@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/report"
 	"github.com/reprise-trace/reprise/timing"
@@ -20,7 +21,7 @@ func tenth(t testing.TB) tracer.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tracer.Options{Series: timing.NewSeriesCodec(codec, codec, timing.Gaps)}
+	return tracer.Options{Series: must.Get(timing.NewSeriesCodec(codec, codec, timing.Gaps))}
 }
 
 // TestErrorOfTimes looks for what a page says of how exact its times are.

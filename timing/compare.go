@@ -2,6 +2,7 @@ package timing
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -95,10 +96,13 @@ func checkTerminals(values int, terminals []uint32) {
 	}
 }
 
+// errNoCodec is that of what is made of codecs, without one.
+var errNoCodec = errors.New("timing: no codec")
+
 // checkCodec panics if there is no codec.
 func checkCodec(c Codec) {
 	if c == nil {
-		panic("timing: no codec")
+		panic(errNoCodec.Error())
 	}
 }
 
@@ -163,7 +167,7 @@ func Codecs(epsilon float64) ([]Codec, error) {
 		return nil, err
 	}
 	entropy, err := NewEntropy(epsilon)
-	return []Codec{bins, hist, entropy, NewLossless(Zstd), NewLossless(LZ4)}, err
+	return []Codec{bins, hist, entropy, &losslessCodec{Zstd}, &losslessCodec{LZ4}}, err
 }
 
 // Compare encodes and decodes columns with several codecs, and returns what each of

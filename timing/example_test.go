@@ -13,7 +13,10 @@ func ExampleSeriesCodec() {
 	if err != nil {
 		panic(err)
 	}
-	codec := timing.NewSeriesCodec(bins, bins, timing.Gaps)
+	codec, err := timing.NewSeriesCodec(bins, bins, timing.Gaps)
+	if err != nil {
+		panic(err)
+	}
 
 	// A rank makes a call, its terminal 7, every 1,000 ns. It takes 250 ns.
 	b := codec.NewBuilder(0)

@@ -26,12 +26,12 @@ type losslessCodec struct{ compressor Compressor }
 // NewLossless returns the codec that keeps every bit. It clusters the values of a
 // signature, divides them by the resolution of the clock if they show one,
 // subtracts the least of the cluster, and compresses the bytes of each
-// significance apart. It panics if there is no such compressor.
-func NewLossless(c Compressor) Codec {
+// significance apart. The error is that there is no such compressor.
+func NewLossless(c Compressor) (Codec, error) {
 	if c > LZ4 {
-		panic(fmt.Sprintf("timing: compressor %d", c))
+		return nil, fmt.Errorf("timing: there is no compressor %d", c)
 	}
-	return &losslessCodec{c}
+	return &losslessCodec{c}, nil
 }
 
 // Name returns "lossless" and the compressor.

@@ -11,13 +11,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/test/e2e"
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/mutate"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
 func TestLossless(t *testing.T) {
 	for _, c := range []Compressor{Zstd, LZ4} {
-		t.Run(c.String(), rapid.MakeCheck(func(t *rapid.T) { testCodec(t, NewLossless(c)) }))
+		t.Run(c.String(), rapid.MakeCheck(func(t *rapid.T) { testCodec(t, must.Get(NewLossless(c))) }))
 	}
 }
 
@@ -79,7 +80,7 @@ func TestLosslessClock(t *testing.T) {
 		calls = append(calls, call{i % 3, v})
 	}
 	for _, c := range []Compressor{Zstd, LZ4} {
-		checkLossless(t, NewLossless(c), calls, map[Compressor]float64{Zstd: 3.5, LZ4: 9}[c])
+		checkLossless(t, must.Get(NewLossless(c)), calls, map[Compressor]float64{Zstd: 3.5, LZ4: 9}[c])
 	}
 }
 
@@ -103,8 +104,8 @@ func checkLossless(t *testing.T, c Codec, calls []call, most float64) {
 // TestLosslessReal checks that durations and gaps of the first rank of each
 // recorded run take at least a quarter less than zstd -19 makes of the columns.
 func TestLosslessReal(t *testing.T) {
-	testRealColumns(t, NewLossless(Zstd), "duration", "gap")
-	testRealColumns(t, NewLossless(LZ4), "duration", "gap")
+	testRealColumns(t, must.Get(NewLossless(Zstd)), "duration", "gap")
+	testRealColumns(t, must.Get(NewLossless(LZ4)), "duration", "gap")
 	e2e.Programs(t)
 	if _, err := exec.LookPath("zstd"); err != nil {
 		t.Skip("no command zstd to compare with")
@@ -115,7 +116,7 @@ func TestLosslessReal(t *testing.T) {
 			continue
 		}
 		for _, name := range []string{"duration", "gap"} {
-			e := NewLossless(Zstd).NewEncoder()
+			e := must.Get(NewLossless(Zstd)).NewEncoder()
 			var raw []byte
 			for i, v := range r.column(name) {
 				e.Append(r.terminals[i], v)
@@ -153,12 +154,12 @@ func zstd19(t *testing.T, data []byte) int {
 
 func TestLosslessDamaged(t *testing.T) {
 	for _, c := range []Compressor{Zstd, LZ4} {
-		checkDamaged(t, NewLossless(c), exampleCalls())
+		checkDamaged(t, must.Get(NewLossless(c)), exampleCalls())
 	}
 }
 
 func TestLosslessErrors(t *testing.T) {
-	c := NewLossless(Zstd)
+	c := must.Get(NewLossless(Zstd))
 	for _, tt := range []struct {
 		name string
 		data string
@@ -203,18 +204,18 @@ func TestLosslessErrors(t *testing.T) {
 
 func FuzzLossless(f *testing.F) {
 	for _, c := range []Compressor{Zstd, LZ4} {
-		block, _ := encodeBlock(NewLossless(c).NewEncoder(), exampleCalls())
+		block, _ := encodeBlock(must.Get(NewLossless(c)).NewEncoder(), exampleCalls())
 		f.Add(block)
 	}
 	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		for _, c := range []Compressor{Zstd, LZ4} {
-			fuzzDecoder(t, NewLossless(c), data, false)
+			fuzzDecoder(t, must.Get(NewLossless(c)), data, false)
 		}
 	})
 }
 
 func BenchmarkLossless(b *testing.B) {
 	for _, c := range []Compressor{Zstd, LZ4} {
-		b.Run("compressor="+c.String(), func(b *testing.B) { benchmarkCodec(b, NewLossless(c)) })
+		b.Run("compressor="+c.String(), func(b *testing.B) { benchmarkCodec(b, must.Get(NewLossless(c))) })
 	}
 }

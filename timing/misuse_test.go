@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/test/misuse"
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/timing"
 )
 
 // TestMisuse calls the package as it must not be called.
 func TestMisuse(t *testing.T) {
-	exact := timing.NewLossless(timing.Zstd)
+	exact := must.Get(timing.NewLossless(timing.Zstd))
 	all := []timing.Codec{exact}
 	listed, err := timing.Codecs(0.1)
 	if err != nil {
@@ -19,7 +20,7 @@ func TestMisuse(t *testing.T) {
 	all = append(all, listed...)
 	few := timing.Column[int64]{Values: make([]int64, 3), Terminals: []uint32{1}}
 	three := timing.Column[int64]{Values: make([]int64, 3)}
-	series := timing.NewSeriesCodec(exact, exact, timing.Gaps)
+	series := must.Get(timing.NewSeriesCodec(exact, exact, timing.Gaps))
 	builder := series.NewBuilder(0)
 	builder.Append(1, 2, 3)
 	data := builder.Finish(nil)
@@ -31,20 +32,26 @@ func TestMisuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	misuse.Refused(t, "timing", map[string]func() error{
+		"split of nothing": func() error { _, err := timing.NewSplit(nil, func(uint32) int { return 0 }); return err },
+		"split of nil": func() error {
+			_, err := timing.NewSplit([]timing.Codec{nil}, func(uint32) int { return 0 })
+			return err
+		},
+		"split by nothing":         func() error { _, err := timing.NewSplit(all, nil); return err },
+		"series of nothing":        func() error { _, err := timing.NewSeriesCodec(nil, nil, 9); return err },
+		"series without durations": func() error { _, err := timing.NewSeriesCodec(nil, exact, timing.Gaps); return err },
+		"series without deltas":    func() error { _, err := timing.NewSeriesCodec(exact, nil, timing.Gaps); return err },
+		"series of another form":   func() error { _, err := timing.NewSeriesCodec(exact, exact, 9); return err },
+		"lossless by what is none": func() error { _, err := timing.NewLossless(99); return err },
+	})
 	calls := map[string]func(){
 		"comparing few terminals":          func() { timing.Compare([]timing.Column[int64]{few}, timing.CompareOptions{}) },
 		"summarizing few terminals":        func() { timing.Summarize([]timing.Column[int64]{few}, timing.CompareOptions{}) },
 		"encoding without a codec":         func() { three.Encode(nil) },
 		"decoding without a codec":         func() { three.Decode(nil, [][]byte{{}}) },
-		"split of nothing":                 func() { timing.NewSplit(nil, func(uint32) int { return 0 }) },
-		"split of nil":                     func() { timing.NewSplit([]timing.Codec{nil}, func(uint32) int { return 0 }) },
-		"split by nothing":                 func() { timing.NewSplit(all, nil) },
-		"split beyond the codecs":          func() { timing.NewSplit(all, func(uint32) int { return len(all) }).NewEncoder().Append(1, 1) },
-		"split before the codecs":          func() { timing.NewSplit(all, func(uint32) int { return -1 }).NewEncoder().Append(1, 1) },
-		"series of nothing":                func() { timing.NewSeriesCodec(nil, nil, 9) },
-		"series without durations":         func() { timing.NewSeriesCodec(nil, exact, timing.Gaps) },
-		"series without deltas":            func() { timing.NewSeriesCodec(exact, nil, timing.Gaps) },
-		"series of another form":           func() { timing.NewSeriesCodec(exact, exact, 9) },
+		"split beyond the codecs":          func() { must.Get(timing.NewSplit(all, func(uint32) int { return len(all) })).NewEncoder().Append(1, 1) },
+		"split before the codecs":          func() { must.Get(timing.NewSplit(all, func(uint32) int { return -1 })).NewEncoder().Append(1, 1) },
 		"builder of an empty series codec": func() { new(timing.SeriesCodec).NewBuilder(0) },
 		"block before":                     func() { parsed.Block(-1) },
 		"block after":                      func() { parsed.Block(1) },
@@ -53,7 +60,6 @@ func TestMisuse(t *testing.T) {
 		"first of a block after":           func() { index.First(5) },
 		"range of a block after":           func() { index.Range(5) },
 		"call beyond the index":            func() { index.Find(1) },
-		"lossless by what is none":         func() { timing.NewLossless(99) },
 		"numbers without classes":          func() { timing.AppendNumberTable(nil, nil, []uint32{1}) },
 		"statistics without classes":       func() { timing.AppendStatisticsTable(nil, 1, nil, make([]timing.Statistics, 1)) },
 		"columns of two lengths":           func() { timing.AppendNumberTable(nil, func(int) uint32 { return 0 }, []uint32{1}, nil) },
@@ -62,7 +68,7 @@ func TestMisuse(t *testing.T) {
 		},
 		"reducing to -1": func() { new(timing.Histogram).Reduce(-1) },
 	}
-	for _, codec := range append(all, timing.NewSplit(all, func(uint32) int { return 0 })) {
+	for _, codec := range append(all, must.Get(timing.NewSplit(all, func(uint32) int { return 0 }))) {
 		calls["encoding few terminals, "+codec.Name()] = func() { few.Encode(codec) }
 		calls["decoding few terminals, "+codec.Name()] = func() { few.Decode(codec, three.Encode(codec)) }
 		calls["summing up few terminals, "+codec.Name()] = func() {
@@ -77,7 +83,7 @@ func TestMisuse(t *testing.T) {
 		}
 	}
 	misuse.Panic(t, "timing", calls)
-	for _, codec := range append(all, timing.NewSplit(all, func(uint32) int { return 0 })) {
+	for _, codec := range append(all, must.Get(timing.NewSplit(all, func(uint32) int { return 0 }))) {
 		t.Run("other lengths, "+codec.Name(), func(t *testing.T) {
 			for _, length := range []int{0, 1, 2, 4, timing.DefaultBlockLen + 1} {
 				var wrong *timing.ParseError

@@ -3,12 +3,14 @@ package timing
 import (
 	"math"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/test/must"
 )
 
 // TestSeriesMove checks that a series that is opened with what moves times has the starts and ends
 // that it makes of those without.
 func TestSeriesMove(t *testing.T) {
-	codec := NewSeriesCodec(NewLossless(Zstd), NewLossless(Zstd), Gaps)
+	codec := must.Get(NewSeriesCodec(must.Get(NewLossless(Zstd)), must.Get(NewLossless(Zstd)), Gaps))
 	b := codec.NewBuilder(3)
 	for i := range int64(10) {
 		b.Append(0, 1_000_000*i, 600_000)

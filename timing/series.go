@@ -37,20 +37,24 @@ type SeriesCodec struct {
 	Starts int64
 }
 
-// NewSeriesCodec returns a codec of series from codecs of durations and deltas. It panics if
-// one of them is nil, or there is no such form.
-func NewSeriesCodec(durations, deltas Codec, form Form) *SeriesCodec {
+// NewSeriesCodec returns a codec of series from codecs of durations and deltas. The error is that
+// one of them is nil, or that there is no such form.
+func NewSeriesCodec(durations, deltas Codec, form Form) (*SeriesCodec, error) {
 	c := &SeriesCodec{Durations: durations, Deltas: deltas, Form: form}
-	c.check()
-	return c
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
-func (c *SeriesCodec) check() {
-	checkCodec(c.Durations)
-	checkCodec(c.Deltas)
-	if c.Form > Intervals {
-		panic(fmt.Sprintf("timing: a series of form %d", c.Form))
+func (c *SeriesCodec) check() error {
+	switch {
+	case c.Durations == nil || c.Deltas == nil:
+		return errNoCodec
+	case c.Form > Intervals:
+		return fmt.Errorf("timing: a series of form %d", c.Form)
 	}
+	return nil
 }
 
 // Name returns the form, with the bound of starts if there is one, and the names of the

@@ -32,9 +32,12 @@ type timedCall struct {
 
 // NewBuilder returns a builder whose blocks have blockLen calls each, but for
 // the last. Zero and less mean [DefaultBlockLen], and more than [DefaultMaxValues]
-// means that many: a block with more could not be decoded.
+// means that many: a block with more could not be decoded. It panics if c is none that
+// [NewSeriesCodec] returns.
 func (c *SeriesCodec) NewBuilder(blockLen int) *SeriesBuilder {
-	c.check()
+	if err := c.check(); err != nil {
+		panic(err.Error())
+	}
 	blockLen = cmp.Or(max(blockLen, 0), DefaultBlockLen)
 	return &SeriesBuilder{encoder: c.newEncoder(), blockLen: min(blockLen, DefaultMaxValues)}
 }

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/mutate"
 )
 
@@ -61,7 +62,7 @@ func testSeriesIndex(t *rapid.T, c *SeriesCodec) {
 
 func TestSeriesIndex(t *testing.T) {
 	for _, form := range []Form{Gaps, Intervals} {
-		c := NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), form)
+		c := must.Get(NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), form))
 		t.Run(form.String(), rapid.MakeCheck(func(t *rapid.T) { testSeriesIndex(t, c) }))
 	}
 }
@@ -69,7 +70,7 @@ func TestSeriesIndex(t *testing.T) {
 // TestSeriesAt reads calls far behind in a long series, and checks that the same
 // bytes are read as for its first.
 func TestSeriesAt(t *testing.T) {
-	c := NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), Gaps)
+	c := must.Get(NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), Gaps))
 	b := c.NewBuilder(1 << 10)
 	for i := range int64(100_000) {
 		b.Append(0, 1000*i, 10)
@@ -96,7 +97,7 @@ func TestSeriesAt(t *testing.T) {
 }
 
 func TestSeriesIndexErrors(t *testing.T) {
-	c := NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), Gaps)
+	c := must.Get(NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), Gaps))
 	e := c.newEncoder()
 	e.Append(0, 1, 1)
 	one := string(e.AppendBlock(nil))
@@ -194,12 +195,12 @@ func TestSnapshot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := NewSeriesCodec(entropy, entropy, Gaps)
+	c := must.Get(NewSeriesCodec(entropy, entropy, Gaps))
 	t.Run(c.Name(), rapid.MakeCheck(func(t *rapid.T) { testSnapshot(t, c, true) }))
 }
 
 func FuzzParseSeries(f *testing.F) {
-	c := NewSeriesCodec(newExponential(f, 0.1), newExponential(f, 0.1), Intervals)
+	c := must.Get(NewSeriesCodec(newExponential(f, 0.1), newExponential(f, 0.1), Intervals))
 	for _, n := range []int64{0, 1, 7} {
 		b := c.NewBuilder(3)
 		for i := range n {
@@ -312,7 +313,7 @@ func TestJoinSeries(t *testing.T) {
 
 // TestBlockLen checks that blocks can be decoded whatever length is asked for.
 func TestBlockLen(t *testing.T) {
-	c := NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), Gaps)
+	c := must.Get(NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), Gaps))
 	for blockLen, want := range map[int]int{math.MinInt: DefaultBlockLen, 0: DefaultBlockLen, 1: 1, DefaultMaxValues: DefaultMaxValues} {
 		if b := c.NewBuilder(blockLen); b.blockLen != want {
 			t.Errorf("blocks of %d calls, want %d", b.blockLen, want)

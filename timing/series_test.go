@@ -8,6 +8,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
 	"pgregory.net/rapid"
@@ -19,12 +20,12 @@ import (
 func seriesCodecs(t rapid.TB) []*SeriesCodec {
 	var all []*SeriesCodec
 	for _, form := range []Form{Gaps, Intervals} {
-		all = append(all, NewSeriesCodec(NewLossless(Zstd), NewLossless(LZ4), form))
+		all = append(all, must.Get(NewSeriesCodec(must.Get(NewLossless(Zstd)), must.Get(NewLossless(LZ4)), form)))
 		for _, c := range []Codec{newExponential(t, 0.001), newExponential(t, MaxEpsilon), newHIST(t, HISTOptions{}), newEntropy(t, 0.1)} {
-			all = append(all, NewSeriesCodec(c, newExponential(t, 0.1), form))
+			all = append(all, must.Get(NewSeriesCodec(c, newExponential(t, 0.1), form)))
 		}
 		for _, starts := range []int64{1, 1000, math.MaxInt64} {
-			c := NewSeriesCodec(newEntropy(t, 0.1), newExponential(t, 0.5), form)
+			c := must.Get(NewSeriesCodec(newEntropy(t, 0.1), newExponential(t, 0.5), form))
 			c.Starts = starts
 			all = append(all, c)
 		}
@@ -169,7 +170,7 @@ func TestNoDrift(t *testing.T) {
 	}
 	for _, form := range []Form{Gaps, Intervals} {
 		for _, epsilon := range []float64{0.1} {
-			c := NewSeriesCodec(newExponential(t, epsilon), newExponential(t, epsilon), form)
+			c := must.Get(NewSeriesCodec(newExponential(t, epsilon), newExponential(t, epsilon), form))
 			testNoDrift(t, c, n)
 		}
 	}
@@ -230,7 +231,7 @@ func testNoDrift(t *testing.T, c *SeriesCodec, n int) {
 // they say: where in 10 % of a duration, some milliseconds, the call ended to 15 ns.
 func TestSeriesWaiting(t *testing.T) {
 	for _, form := range []Form{Gaps, Intervals} {
-		c := NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), form)
+		c := must.Get(NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), form))
 		r := newRandom(1)
 		var calls []timed
 		var terminals []uint32
@@ -276,7 +277,7 @@ func TestSeriesWaiting(t *testing.T) {
 // larger and not that of others.
 func TestSeriesOutlier(t *testing.T) {
 	for _, form := range []Form{Gaps, Intervals} {
-		c := NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), form)
+		c := must.Get(NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), form))
 		r := newRandom(1)
 		e := c.newEncoder()
 		now := int64(1e9)
@@ -319,7 +320,7 @@ func TestSeriesOutlier(t *testing.T) {
 // corrections cost.
 func TestSeriesReal(t *testing.T) {
 	for _, form := range []Form{Gaps, Intervals} {
-		c := NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), form)
+		c := must.Get(NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), form))
 		corrections, sizes := newSizes(), newSizes()
 		for _, r := range realRanks(t) {
 			e := c.newEncoder()
@@ -355,7 +356,7 @@ func TestSeriesReal(t *testing.T) {
 }
 
 func exampleSeries(t testing.TB, form Form) (c *SeriesCodec, block []byte, terminals []uint32) {
-	c = NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), form)
+	c = must.Get(NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), form))
 	e := c.newEncoder()
 	r := newRandom(3)
 	now := int64(1000)
@@ -401,7 +402,7 @@ func testSeriesDamaged(t *testing.T, form Form) {
 }
 
 func TestSeriesErrors(t *testing.T) {
-	c := NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), Gaps)
+	c := must.Get(NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), Gaps))
 	const good = "\x02\x02\x00"
 	for _, tt := range []struct {
 		name  string
@@ -446,7 +447,7 @@ func FuzzSeries(f *testing.F) {
 	}
 	var codecs []*SeriesCodec
 	for _, form := range []Form{Gaps, Intervals} {
-		codecs = append(codecs, NewSeriesCodec(newExponential(f, 0.1), newExponential(f, 0.1), form))
+		codecs = append(codecs, must.Get(NewSeriesCodec(newExponential(f, 0.1), newExponential(f, 0.1), form)))
 	}
 	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		for _, c := range codecs {
@@ -487,7 +488,7 @@ func fuzzSeries(t *testing.T, c *SeriesCodec, data []byte) {
 
 func BenchmarkSeries(b *testing.B) {
 	for _, form := range []Form{Gaps, Intervals} {
-		c := NewSeriesCodec(newExponential(b, 0.1), newExponential(b, 0.1), form)
+		c := must.Get(NewSeriesCodec(newExponential(b, 0.1), newExponential(b, 0.1), form))
 		r := shippedRank(b, "lu.W.8.part")
 		n := min(len(r.starts), 1<<16)
 		e := c.newEncoder()

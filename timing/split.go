@@ -1,7 +1,9 @@
 package timing
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -24,16 +26,16 @@ func (c *splitCodec) which(terminal uint32) int {
 
 // NewSplit returns a codec that encodes a column with several: the values of a
 // terminal with the codec which(terminal) of codecs, for instance those of one function
-// with a smaller error. What decodes must be given the same. NewSplit panics if there are no
+// with a smaller error. What decodes must be given the same. The error is that there are no
 // codecs, one of them is nil, or which is; the codec panics if which returns another number.
-func NewSplit(codecs []Codec, which func(terminal uint32) int) Codec {
+func NewSplit(codecs []Codec, which func(terminal uint32) int) (Codec, error) {
 	if len(codecs) == 0 || which == nil {
-		panic("timing: a split by nothing, or into nothing")
+		return nil, errors.New("timing: a split by nothing, or into nothing")
 	}
-	for _, c := range codecs {
-		checkCodec(c)
+	if slices.Contains(codecs, nil) {
+		return nil, errNoCodec
 	}
-	return &splitCodec{codecs, which}
+	return &splitCodec{slices.Clone(codecs), which}, nil
 }
 
 // Name returns "split" and the names of the codecs. It does not tell what is

@@ -7,19 +7,20 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/mutate"
 )
 
 // newSplit returns a codec that keeps terminal 0 exactly, and encodes those that
 // are odd with a small error and the others with a large one.
 func newSplit(t rapid.TB) *splitCodec {
-	codecs := []Codec{NewLossless(LZ4), newExponential(t, 0.01), newExponential(t, MaxEpsilon)}
-	return NewSplit(codecs, func(terminal uint32) int {
+	codecs := []Codec{must.Get(NewLossless(LZ4)), newExponential(t, 0.01), newExponential(t, MaxEpsilon)}
+	return must.Get(NewSplit(codecs, func(terminal uint32) int {
 		if terminal == 0 {
 			return 0
 		}
 		return 2 - int(terminal&1)
-	}).(*splitCodec)
+	})).(*splitCodec)
 }
 
 func TestSplit(t *testing.T) {

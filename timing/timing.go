@@ -126,7 +126,7 @@ func newCodec(name string) (Codec, error) {
 		return asCodec(NewHIST(o))
 	}
 	for _, c := range []Compressor{Zstd, LZ4} {
-		if c := NewLossless(c); c.Name() == name {
+		if c := (&losslessCodec{c}); c.Name() == name {
 			return c, nil
 		}
 	}
@@ -159,7 +159,10 @@ func ParseSeriesCodec(name string, codec func(name string) (Codec, error)) (*Ser
 			if err != nil {
 				return nil, err
 			}
-			c := NewSeriesCodec(durations, deltas, form)
+			c, err := NewSeriesCodec(durations, deltas, form)
+			if err != nil {
+				return nil, err
+			}
 			c.Starts, _ = strconv.ParseInt(starts, 10, 64)
 			if !strings.HasPrefix(c.Name(), parts[0]+";") {
 				break

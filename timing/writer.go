@@ -45,7 +45,7 @@ var errClosed = errors.New("timing: the Writer is closed")
 // 1,048,576 can be.
 func NewWriter(w io.Writer, c Codec, blockLen int) (*Writer, error) {
 	if c == nil {
-		return nil, errors.New("timing: a Writer without a codec")
+		return nil, errNoCodec
 	}
 	if blockLen < 0 || blockLen > DefaultMaxValues {
 		return nil, fmt.Errorf("timing: blocks of %d values: from 1 to %d are possible", blockLen, DefaultMaxValues)

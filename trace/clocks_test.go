@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/piecewise"
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
@@ -34,10 +35,10 @@ func machines(t *testing.T, several bool) []byte {
 			{Machine: "b", Ranks: rankenc.SetOf(1), Alignment: moved, Error: 700},
 		}
 	}
-	exact := timing.NewLossless(timing.Zstd)
+	exact := must.Get(timing.NewLossless(timing.Zstd))
 	var parts []merge.Part
 	for rank := range 3 {
-		r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(exact, exact, timing.Gaps)})
+		r, err := tracer.New(tracer.Options{Series: must.Get(timing.NewSeriesCodec(exact, exact, timing.Gaps))})
 		if err != nil {
 			t.Fatal(err)
 		}

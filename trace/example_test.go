@@ -273,7 +273,11 @@ func Example_times() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(entropy, entropy, timing.Gaps)})
+	series, err := timing.NewSeriesCodec(entropy, entropy, timing.Gaps)
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := tracer.New(tracer.Options{Series: series})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -323,10 +327,17 @@ func Example_times() {
 
 // Say what of a file cannot be read, and go through the rest.
 func ExampleTrace_Damage() {
-	exact := timing.NewLossless(timing.Zstd)
+	exact, err := timing.NewLossless(timing.Zstd)
+	if err != nil {
+		log.Fatal(err)
+	}
+	series, err := timing.NewSeriesCodec(exact, exact, timing.Gaps)
+	if err != nil {
+		log.Fatal(err)
+	}
 	var parts []merge.Part
 	for rank := range 2 {
-		r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(exact, exact, timing.Gaps)})
+		r, err := tracer.New(tracer.Options{Series: series})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
@@ -21,8 +22,8 @@ type hybridCall struct {
 
 // hybridTrace returns the trace of a rank whose threads made calls in an order, each of which uses a thing.
 func hybridTrace(t *rapid.T, calls []hybridCall, threads int) *trace.Trace {
-	codec := timing.NewLossless(timing.Zstd)
-	o := tracer.Options{Series: timing.NewSeriesCodec(codec, codec, timing.Gaps), BlockLen: 7}
+	codec := must.Get(timing.NewLossless(timing.Zstd))
+	o := tracer.Options{Series: must.Get(timing.NewSeriesCodec(codec, codec, timing.Gaps)), BlockLen: 7}
 	recorders, last := make([]*tracer.Recorder, threads), make(map[int][2]uint64)
 	for i := range recorders {
 		recorders[i], _ = tracer.New(o)

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
 	"pgregory.net/rapid"
@@ -60,7 +61,7 @@ func timed(t rapid.TB, codec *timing.SeriesCodec, ranks, calls int) ([]byte, [][
 }
 
 func exactTimes() *timing.SeriesCodec {
-	return timing.NewSeriesCodec(timing.NewLossless(timing.Zstd), timing.NewLossless(timing.Zstd), timing.Gaps)
+	return must.Get(timing.NewSeriesCodec(must.Get(timing.NewLossless(timing.Zstd)), must.Get(timing.NewLossless(timing.Zstd)), timing.Gaps))
 }
 
 // TestTimes reads calls and times from any position, in every way that there is.
@@ -195,7 +196,7 @@ func TestRecordedTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	codec := timing.NewSeriesCodec(entropy, entropy, timing.Gaps)
+	codec := must.Get(timing.NewSeriesCodec(entropy, entropy, timing.Gaps))
 	runs := make(map[string][]*recorded.Rank)
 	for _, r := range recorded.Ranks(t) {
 		runs[r.Run] = append(runs[r.Run], r)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
@@ -30,8 +31,8 @@ func largeGen(size uint64) *rapid.Generator[int] {
 func drawLarge(t *rapid.T, rank int) merge.Part {
 	var o tracer.Options
 	if rapid.Bool().Draw(t, "times of every call") {
-		exact := timing.NewLossless(timing.Zstd)
-		o.Series = timing.NewSeriesCodec(exact, exact, timing.Gaps)
+		exact := must.Get(timing.NewLossless(timing.Zstd))
+		o.Series = must.Get(timing.NewSeriesCodec(exact, exact, timing.Gaps))
 	}
 	if rapid.Bool().Draw(t, "histograms") {
 		o.Histograms = &timing.HistogramOptions{}

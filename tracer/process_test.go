@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/internal/test/must"
 	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
 
 	"pgregory.net/rapid"
@@ -333,7 +334,7 @@ func TestHostile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	codecs := []*timing.SeriesCodec{nil, exactSeries(), timing.NewSeriesCodec(entropy, entropy, timing.Gaps)}
+	codecs := []*timing.SeriesCodec{nil, exactSeries(), must.Get(timing.NewSeriesCodec(entropy, entropy, timing.Gaps))}
 	rapid.Check(t, func(rt *rapid.T) {
 		c := Config{Rank: 1, Clock: counting()}
 		c.Series, c.BlockLen = rapid.SampledFrom(codecs).Draw(rt, "series"), rapid.IntRange(0, 50).Draw(rt, "block")

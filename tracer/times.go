@@ -53,7 +53,10 @@ func New(o Options) (*Recorder, error) {
 	if s := o.Series; s != nil {
 		if len(o.DurationsOf) > 0 {
 			own := *s
-			own.Durations = merge.CodecByFunction(s.Durations, o.DurationsOf, r.functionOf)
+			var err error
+			if own.Durations, err = merge.CodecByFunction(s.Durations, o.DurationsOf, r.functionOf); err != nil {
+				return nil, err
+			}
 			s = &own
 		}
 		if err := merge.CheckCodec(s); err != nil {

@@ -10,11 +10,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/timing"
 )
 
 func exactSeries() *timing.SeriesCodec {
-	return timing.NewSeriesCodec(timing.NewLossless(timing.LZ4), timing.NewLossless(timing.LZ4), timing.Gaps)
+	return must.Get(timing.NewSeriesCodec(must.Get(timing.NewLossless(timing.LZ4)), must.Get(timing.NewLossless(timing.LZ4)), timing.Gaps))
 }
 
 // TestCallAt records calls with times, and compares what is kept of these with
@@ -133,8 +134,8 @@ func TestTimesAreOver(t *testing.T) {
 	if p := r.Finish(0); p.Grammar.Len() != 1 || p.Times != nil {
 		t.Errorf("%d calls, times %+v", p.Grammar.Len(), p.Times)
 	}
-	split := timing.NewSplit([]timing.Codec{timing.NewLossless(timing.LZ4)}, func(uint32) int { return 0 })
-	for _, c := range []*timing.SeriesCodec{timing.NewSeriesCodec(split, split, timing.Gaps), {Deltas: split}} {
+	split := must.Get(timing.NewSplit([]timing.Codec{must.Get(timing.NewLossless(timing.LZ4))}, func(uint32) int { return 0 }))
+	for _, c := range []*timing.SeriesCodec{must.Get(timing.NewSeriesCodec(split, split, timing.Gaps)), {Deltas: split}} {
 		if _, err := New(Options{Series: c}); err == nil {
 			t.Error("a codec that no trace can have")
 		}
@@ -175,7 +176,7 @@ func BenchmarkCallAt(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	exact := timing.NewLossless(timing.Zstd)
+	exact := must.Get(timing.NewLossless(timing.Zstd))
 	random := rand.New(rand.NewPCG(1, 2))
 	durations := make([]int64, 1<<16)
 	for i := range durations {
@@ -187,9 +188,9 @@ func BenchmarkCallAt(b *testing.B) {
 	}{
 		{"statistics", Options{}},
 		{"histograms", Options{Histograms: &timing.HistogramOptions{}}},
-		{"entropy", Options{Series: timing.NewSeriesCodec(entropy, entropy, timing.Gaps)}},
-		{"bins", Options{Series: timing.NewSeriesCodec(bins, bins, timing.Gaps)}},
-		{"lossless", Options{Series: timing.NewSeriesCodec(exact, exact, timing.Gaps)}},
+		{"entropy", Options{Series: must.Get(timing.NewSeriesCodec(entropy, entropy, timing.Gaps))}},
+		{"bins", Options{Series: must.Get(timing.NewSeriesCodec(bins, bins, timing.Gaps))}},
+		{"lossless", Options{Series: must.Get(timing.NewSeriesCodec(exact, exact, timing.Gaps))}},
 	} {
 		b.Run(fmt.Sprint("keep=", o.name), func(b *testing.B) {
 			r, err := New(o.Options)

@@ -19,8 +19,8 @@ import (
 // moved writes the part of a rank of a trace as a machine would have recorded it whose clock is moved.
 func moved(t *testing.T, tr *trace.Trace, rank int, machine string, clock func(int64) int64, path string, readings ...merge.ClockReading) {
 	t.Helper()
-	exact := timing.NewLossless(timing.Zstd)
-	recorder, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(exact, exact, timing.Gaps)})
+	exact := noError(timing.NewLossless(timing.Zstd))
+	recorder, err := tracer.New(tracer.Options{Series: noError(timing.NewSeriesCodec(exact, exact, timing.Gaps))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,7 @@ func TestCodecsFirstLine(t *testing.T) {
 func TestCodecsTrace(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "run.rpz")
-	writeTimedRanks(t, path, timing.NewLossless(timing.Zstd))
+	writeTimedRanks(t, path, noError(timing.NewLossless(timing.Zstd)))
 	got := compared(t, "", path, "--ranks", "0,2")
 	if len(got.Columns) != 2 || got.Columns[0].Name != path+", durations" || got.Columns[1].Name != path+", gaps" || got.Columns[0].Values != 2000 || got.Columns[1].Values != 1998 {
 		t.Fatalf("%+v", got)
@@ -159,7 +159,7 @@ func writeTimedRanks(t *testing.T, path string, codec timing.Codec) {
 	t.Helper()
 	var a merge.Accumulator
 	for rank := range int64(3) {
-		r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(codec, codec, timing.Gaps)})
+		r, err := tracer.New(tracer.Options{Series: noError(timing.NewSeriesCodec(codec, codec, timing.Gaps))})
 		if err != nil {
 			t.Fatal(err)
 		}

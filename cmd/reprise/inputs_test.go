@@ -278,7 +278,7 @@ func writeTimed(t testing.TB) {
 		}
 		writeFile(t, name, b.String())
 	}
-	all := tracer.Options{Series: timing.NewSeriesCodec(bins, bins, timing.Gaps)}
+	all := tracer.Options{Series: noError(timing.NewSeriesCodec(bins, bins, timing.Gaps))}
 	timed, summed := record(all, 0, 1), record(tracer.Options{}, 0, 1)
 	write("timed.rpz", timed.Write)
 	write("summed.rpz", summed.Write)
@@ -296,13 +296,13 @@ func writeRun(t testing.TB, name string, argc, killed int64) {
 	t.Helper()
 	param := func(name string, t cst.Type) cst.Param { return cst.Param{Name: name, Type: t} }
 	number, comm := cst.Type{Kind: cst.KindInt}, cst.HandleOf("comm")
-	exact := timing.NewLossless(timing.LZ4)
+	exact := noError(timing.NewLossless(timing.LZ4))
 	var a merge.Accumulator
 	if err := a.Describe(merge.Run{Source: collect.Source, Ranks: 3}); err != nil {
 		t.Fatal(err)
 	}
 	for rank := range int64(3) {
-		r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(exact, exact, timing.Gaps)})
+		r, err := tracer.New(tracer.Options{Series: noError(timing.NewSeriesCodec(exact, exact, timing.Gaps))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -379,8 +379,8 @@ func writeCodecs(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lossless := timing.NewLossless(timing.Zstd)
-	codecs := []*timing.SeriesCodec{timing.NewSeriesCodec(bins, bins, timing.Gaps), timing.NewSeriesCodec(lossless, lossless, timing.Gaps)}
+	lossless := noError(timing.NewLossless(timing.Zstd))
+	codecs := []*timing.SeriesCodec{noError(timing.NewSeriesCodec(bins, bins, timing.Gaps)), noError(timing.NewSeriesCodec(lossless, lossless, timing.Gaps))}
 	var a merge.Accumulator
 	if err := a.Describe(merge.Run{Source: "a clock"}); err != nil {
 		t.Fatal(err)

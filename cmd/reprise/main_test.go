@@ -540,3 +540,11 @@ func TestCancelledInput(t *testing.T) {
 		t.Errorf("the directory has %s", names)
 	}
 }
+
+// noError returns v, which cannot fail.
+func noError[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

@@ -138,7 +138,10 @@ func (p *prediction) predict(q *question) error {
 		err = p.run(q, a, parameters, nil)
 	} else {
 		err = writeOutput(q.Command, p.output, []string{q.path, p.machine.file}, func(w io.Writer) error {
-			written := newPredictedTrace(q.trace, p.times.value == "exact")
+			written, err := newPredictedTrace(q.trace, p.times.value == "exact")
+			if err != nil {
+				return err
+			}
 			if err := p.run(q, a, parameters, written.ended); err != nil {
 				return err
 			}

@@ -40,13 +40,18 @@ type predictedThread struct {
 	series     *timing.SeriesBuilder
 }
 
-func newPredictedTrace(t *trace.Trace, exact bool) *predictedTrace {
+func newPredictedTrace(t *trace.Trace, exact bool) (*predictedTrace, error) {
 	p := &predictedTrace{trace: t, ranks: make(map[int]*predictedTimes)}
 	if exact {
-		codec := timing.NewLossless(timing.Zstd)
-		p.exact = timing.NewSeriesCodec(codec, codec, timing.Gaps)
+		codec, err := timing.NewLossless(timing.Zstd)
+		if err == nil {
+			p.exact, err = timing.NewSeriesCodec(codec, codec, timing.Gaps)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	return p
+	return p, nil
 }
 
 // errThreads is the error of times of every call that are not in the order of the positions.

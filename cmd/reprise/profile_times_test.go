@@ -23,8 +23,8 @@ func TestProfileMany(t *testing.T) {
 	tier.Long(t, "reads 5,000,000 calls")
 	t.Chdir(t.TempDir())
 	const ranks = 50
-	lossless := timing.NewLossless(timing.LZ4)
-	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(lossless, lossless, timing.Gaps)})
+	lossless := noError(timing.NewLossless(timing.LZ4))
+	r, err := tracer.New(tracer.Options{Series: noError(timing.NewSeriesCodec(lossless, lossless, timing.Gaps))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,9 +64,9 @@ func TestProfileMany(t *testing.T) {
 // which those of its statistics are not.
 func TestProfileExact(t *testing.T) {
 	t.Chdir(t.TempDir())
-	lossless := timing.NewLossless(timing.Zstd)
+	lossless := noError(timing.NewLossless(timing.Zstd))
 	for name, o := range map[string]tracer.Options{
-		"exact.rpz": {Series: timing.NewSeriesCodec(lossless, lossless, timing.Gaps)}, "rounded.rpz": {},
+		"exact.rpz": {Series: noError(timing.NewSeriesCodec(lossless, lossless, timing.Gaps))}, "rounded.rpz": {},
 	} {
 		r, err := tracer.New(o)
 		if err != nil {
@@ -164,10 +164,10 @@ func TestLostSeriesTable(t *testing.T) {
 // TestImbalanceLate checks what is told of receives that wait for a late sender.
 func TestImbalanceLate(t *testing.T) {
 	t.Chdir(t.TempDir())
-	lossless := timing.NewLossless(timing.LZ4)
+	lossless := noError(timing.NewLossless(timing.LZ4))
 	var parts []merge.Part
 	for rank, name := range []string{"send", "recv"} {
-		r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(lossless, lossless, timing.Gaps)})
+		r, err := tracer.New(tracer.Options{Series: noError(timing.NewSeriesCodec(lossless, lossless, timing.Gaps))})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -70,7 +70,7 @@ func newEntropy(e float64) (timing.Codec, error) { return timing.NewEntropy(e) }
 // codec returns the codec with a relative error, if it has one.
 func (c timesCodec) codec(epsilon float64) (timing.Codec, error) {
 	if c.lossy == nil {
-		return timing.NewLossless(c.exact), nil
+		return timing.NewLossless(c.exact)
 	}
 	return c.lossy(epsilon)
 }
@@ -159,17 +159,20 @@ func (t *timesFlag) addSeries(o *collect.Options, chosen timesCodec, form timing
 		if o.Times.DurationsOf == nil {
 			o.Times.DurationsOf = make(map[string]timing.Codec)
 		}
-		codec := timing.Codec(timing.NewLossless(timing.Zstd))
+		codec, err := timing.NewLossless(timing.Zstd)
 		if e > 0 {
-			if codec, err = own.lossy(e); err != nil {
-				return err
-			}
+			codec, err = own.lossy(e)
+		}
+		if err != nil {
+			return err
 		}
 		o.Times.DurationsOf[function] = codec
 	}
 	codec, err := chosen.codec(epsilon)
 	if err == nil {
-		o.Times.Series = timing.NewSeriesCodec(codec, codec, form)
+		o.Times.Series, err = timing.NewSeriesCodec(codec, codec, form)
+	}
+	if err == nil {
 		o.Times.Series.Starts = int64(starts)
 	}
 	if err == nil && starts > 0 && chosen.lossy == nil && len(o.Times.DurationsOf) == 0 {

@@ -264,8 +264,8 @@ func TestSomeSummaries(t *testing.T) {
 // in JSON.
 func TestExactTimes(t *testing.T) {
 	t.Chdir(t.TempDir())
-	lossless := timing.NewLossless(timing.Zstd)
-	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(lossless, lossless, timing.Gaps)})
+	lossless := noError(timing.NewLossless(timing.Zstd))
+	r, err := tracer.New(tracer.Options{Series: noError(timing.NewSeriesCodec(lossless, lossless, timing.Gaps))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,8 +287,8 @@ func TestExactTimes(t *testing.T) {
 // and JSON the int64 that is nearest.
 func TestFarTimes(t *testing.T) {
 	t.Chdir(t.TempDir())
-	lossless := timing.NewLossless(timing.Zstd)
-	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(lossless, lossless, timing.Gaps)})
+	lossless := noError(timing.NewLossless(timing.Zstd))
+	r, err := tracer.New(tracer.Options{Series: noError(timing.NewSeriesCodec(lossless, lossless, timing.Gaps))})
 	if err != nil {
 		t.Fatal(err)
 	}

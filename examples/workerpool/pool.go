@@ -54,14 +54,17 @@ const workers, size = 4, 4096
 
 // run runs the pool, of which each goroutine is a rank, and returns what has recorded them.
 func run(dir string) (recorded []*tracer.Process) {
-	exact := timing.NewLossless(timing.Zstd)
+	exact, err := timing.NewLossless(timing.Zstd)
+	check(err)
+	series, err := timing.NewSeriesCodec(exact, exact, timing.Gaps)
+	check(err)
 	wanted, given := make(chan int, workers), make([]chan []byte, workers+1)
 	var ranks sync.WaitGroup
 	for rank := range workers + 1 {
 		process, err := tracer.Open(tracer.Config{
 			Rank: rank, Ranks: workers + 1, Source: "workerpool",
 			Path:    filepath.Join(dir, fmt.Sprint(rank, ".rpz")),
-			Options: tracer.Options{Series: timing.NewSeriesCodec(exact, exact, timing.Gaps)},
+			Options: tracer.Options{Series: series},
 		})
 		check(err)
 		recorded = append(recorded, process)

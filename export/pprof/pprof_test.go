@@ -21,6 +21,7 @@ import (
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/pprof"
 	"github.com/reprise-trace/reprise/internal/test/e2e"
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
@@ -385,8 +386,8 @@ func BenchmarkWrite(b *testing.B) {
 
 // TestOverlap checks that what is between calls is counted once if calls overlap.
 func TestOverlap(t *testing.T) {
-	lossless := timing.NewLossless(timing.LZ4)
-	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(lossless, lossless, timing.Gaps)})
+	lossless := must.Get(timing.NewLossless(timing.LZ4))
+	r, err := tracer.New(tracer.Options{Series: must.Get(timing.NewSeriesCodec(lossless, lossless, timing.Gaps))})
 	if err != nil {
 		t.Fatal(err)
 	}

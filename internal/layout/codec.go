@@ -19,21 +19,29 @@ import (
 // functions, by their names, with codecs of their own, and those of all others with
 // the codec others: durations of a function with a smaller error, say. Function
 // returns the name of the function of a terminal; whoever reads a trace finds it in
-// the trace. The codecs must be known to [timing.NewCodec].
-func CodecByFunction(others timing.Codec, own map[string]timing.Codec, function func(terminal uint32) string) timing.Codec {
+// the trace. The codecs must be known to [timing.NewCodec]; the error is that one is nil.
+func CodecByFunction(
+	others timing.Codec, own map[string]timing.Codec, function func(terminal uint32) string,
+) (timing.Codec, error) {
 	names := slices.Sorted(maps.Keys(own))
 	codecs := []timing.Codec{others}
 	number := make(map[string]int, len(own))
 	var text strings.Builder
+	if others == nil {
+		return nil, errors.New("merge: no codec of functions without one of their own")
+	}
 	text.WriteString(OfFunctions)
 	for i, name := range names {
+		if own[name] == nil {
+			return nil, fmt.Errorf("merge: no codec of function %q", name)
+		}
 		codecs = append(codecs, own[name])
 		number[name] = i + 1
 		text.WriteString(quotedName.Replace(strconv.Quote(name)) + "=" + own[name].Name() + "|")
 	}
 	text.WriteString(others.Name() + "}")
-	which := func(terminal uint32) int { return number[function(terminal)] }
-	return functionCodec{timing.NewSplit(codecs, which), text.String()}
+	split, err := timing.NewSplit(codecs, func(terminal uint32) int { return number[function(terminal)] })
+	return functionCodec{split, text.String()}, err
 }
 
 // A functionCodec is a codec whose name says what is encoded with which.
@@ -232,5 +240,5 @@ func parseByFunction(body string, function func(terminal uint32) string, column 
 	if err != nil {
 		return nil, err
 	}
-	return CodecByFunction(others, own, function), nil
+	return CodecByFunction(others, own, function)
 }

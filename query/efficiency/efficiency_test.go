@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/must"
 	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
 
 	"pgregory.net/rapid"
@@ -78,7 +79,7 @@ func programOf(ranks int, program func(rank int, p *process)) [][]testtrace.Call
 // What is kept of times.
 var (
 	statistics = tracer.Options{}
-	exact      = tracer.Options{Series: timing.NewSeriesCodec(timing.NewLossless(timing.Zstd), timing.NewLossless(timing.Zstd), timing.Gaps)}
+	exact      = tracer.Options{Series: must.Get(timing.NewSeriesCodec(must.Get(timing.NewLossless(timing.Zstd)), must.Get(timing.NewLossless(timing.Zstd)), timing.Gaps))}
 )
 
 func record(t tester, ranks [][]testtrace.Call, o tracer.Options) *trace.Trace {
@@ -456,7 +457,7 @@ func TestLossy(t *testing.T) {
 		for i := range int64(50) {
 			p.reduce(100+i, 70_000+137*i)
 		}
-	}), tracer.Options{Series: timing.NewSeriesCodec(bins, bins, timing.Gaps)}))
+	}), tracer.Options{Series: must.Get(timing.NewSeriesCodec(bins, bins, timing.Gaps))}))
 	const want = 2 * (50*100 + 49*50/2) * 1000
 	if r.Guarantee != 0.1 || math.Abs(float64(r.Total)-want) > 0.1*want {
 		t.Errorf("computing is %v, not %v", r.Total, want)

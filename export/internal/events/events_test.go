@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/test/must"
 	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
 
 	"github.com/reprise-trace/reprise/cst"
@@ -203,7 +204,7 @@ func TestTimesLabel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(codec, codec, timing.Gaps)})
+	r, err := tracer.New(tracer.Options{Series: must.Get(timing.NewSeriesCodec(codec, codec, timing.Gaps))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +233,7 @@ func TestStarts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		series := timing.NewSeriesCodec(codec, codec, timing.Gaps)
+		series := must.Get(timing.NewSeriesCodec(codec, codec, timing.Gaps))
 		series.Starts = 1
 		recorder, err := tracer.New(tracer.Options{Series: series})
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/exporttest"
 	"github.com/reprise-trace/reprise/export/internal/rows"
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
@@ -266,7 +267,7 @@ func overlapping(t *testing.T) *trace.Trace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := tracer.New(tracer.Options{Series: timing.NewSeriesCodec(codec, codec, timing.Gaps), BlockLen: 16})
+	r, err := tracer.New(tracer.Options{Series: must.Get(timing.NewSeriesCodec(codec, codec, timing.Gaps)), BlockLen: 16})
 	if err != nil {
 		t.Fatal(err)
 	}

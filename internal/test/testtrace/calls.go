@@ -2,6 +2,7 @@ package testtrace
 
 import (
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
@@ -16,7 +17,7 @@ type Call struct {
 }
 
 // exact keeps the time of every call.
-var exact = tracer.Options{Series: timing.NewSeriesCodec(timing.NewLossless(timing.Zstd), timing.NewLossless(timing.Zstd), timing.Gaps)}
+var exact = tracer.Options{Series: must.Get(timing.NewSeriesCodec(must.Get(timing.NewLossless(timing.Zstd)), must.Get(timing.NewLossless(timing.Zstd)), timing.Gaps))}
 
 // Record returns a trace of calls by rank, with the time of each if timed says so. A run has
 // as many ranks, unless it says more.
