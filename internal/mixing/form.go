@@ -34,7 +34,7 @@ type form struct {
 	level level
 }
 
-// choose chooses the form of the block: its level is the last if it is large, and there are twins, and other loops, if
+// choose chooses the form of the block: its level is levelLong if it is large, and there are twins, and other loops, if
 // a sample is smaller then.
 func (w *mixedWriter) choose() {
 	large := w.items >= manyItems

@@ -34,13 +34,14 @@ const (
 	longMatch    = 12  // from this length on, what is expected is asked for first
 )
 
-// A level is how much a model has. Blocks are written in the first or the last.
+// A level is how much a model has: blocks of many items are worth more of it.
 type level uint8
 
 const (
 	levelFirst level = iota
-	levelKept        // matches that are kept, and pairs of places
-	levelLong        // contexts of up to six items and of the place behind a loop, and weights that settle, too
+	// levelLong has matches that are kept, contexts of up to six items and of the place behind a loop, and
+	// weights that settle.
+	levelLong
 )
 
 // A sequenceModel codes the items of sequences, each predicted by those before it. It reads
@@ -84,10 +85,9 @@ func newSequenceModel(a Alphabet, size, values int, l level) *sequenceModel {
 		lastCounts: make(map[uint64][2]uint64), following: make(map[uint64]uint32), lastOf: make(map[uint32]uint32), first: markNone,
 		value: newValueModel(len(a.Values), values),
 	}
-	if l >= levelKept {
-		m.kept = newKeptMatch(max(minTable, size-4))
+	if l == levelLong {
+		m.long, m.kept = true, newKeptMatch(max(minTable, size-4))
 	}
-	m.long = l >= levelLong
 	m.groups = newMarkGroups(&a)
 	m.variants, m.symbols = a.members()
 	for i := range m.lastAt {
