@@ -9,14 +9,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/layout"
 )
 
-// Bounds of what is looked at for elastic arguments.
-const (
-	maxElastic    = 4       // arguments with streams in sections of their own
-	maxInBlocks   = 16      // candidates for streams in blocks
-	minSignatures = 16      // of one function in a shape that become fewer
-	maxPaired     = 1 << 11 // of one function in a shape of which pairs of arguments are looked at
-)
-
 // A candidate is an argument that may be elastic, or two of a function that may be together.
 type candidate struct {
 	function int

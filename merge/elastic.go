@@ -2,7 +2,6 @@ package merge
 
 import (
 	"cmp"
-	"context"
 	"encoding/binary"
 	"maps"
 	"slices"
@@ -228,61 +227,6 @@ func (x *streams) count() {
 		}))
 	}
 }
-
-// valuesPerByte is how many different values of an elastic argument take a byte, once
-// compressed, at the least: each takes a byte or more before that, none is a copy of
-// another, and of a literal or a copy there is a bit.
-const valuesPerByte = 16
-
-// worth returns how much smaller a trace of a size has to be with streams than without them, as the
-// calls of a rank with streams have to be expanded when it is read.
-func worth(size int) int { return min(size/8, minSaved) }
-
-// factored returns the trace of shapes, of which some are united where that makes it smaller.
-func (a *Accumulator) factored(ctx context.Context, shapes []*shape, x *streams) draft {
-	return a.draft(ctx, factor(ctx, shapes, func(s []*shape) int {
-		e := a.draft(ctx, s, x)
-		return e.size()
-	}), x)
-}
-
-// stretchSmaller returns the trace of shapes, factored, with streams for
-// arguments as long as each makes the trace smaller by what it is worth: none where grammars take next to nothing, as streams would
-// have to say the order of calls.
-func (a *Accumulator) stretchSmaller(ctx context.Context, shapes []*shape) draft {
-	best := a.factored(ctx, shapes, nil)
-	if storedSize(best.sections.grammars) < worth(best.size()) {
-		return best
-	}
-	var (
-		functions  = a.functions.Functions()
-		candidates = elasticCandidates(shapes, functions, false)
-		taken      []layout.StreamArgument
-	)
-	for _, c := range candidates[:min(len(candidates), maxElastic)] {
-		least := best.size()
-		most := least - worth(least)
-		if c.values/valuesPerByte >= most || ctx.Err() != nil {
-			continue
-		}
-		if terminalsOf(shapes) > maxHeld && taken == nil {
-			best = draft{bytes: least} // it is made again should it be the best
-		}
-		stretched, x := stretch(shapes, functions, append(slices.Clone(taken), c.arguments()...), false)
-		e := a.factored(ctx, stretched, x)
-		if e.size() < most {
-			best, taken = e, x.arguments
-		}
-	}
-	if best.model == nil {
-		return a.factored(ctx, shapes, nil)
-	}
-	return best
-}
-
-// maxHeld is how many terminals shapes have that are held in memory encoded, at the
-// most, while they are encoded with streams.
-const maxHeld = 1 << 16
 
 // inBlocksLen returns how many values the streams in blocks have.
 func (x *streams) inBlocksLen() int {

@@ -40,7 +40,7 @@ func (a *Accumulator) MergeContext(ctx context.Context, b *Accumulator) error { 
 func (a *Accumulator) SizeWithoutSlices() int {
 	shapes := slices.Collect(maps.Values(a.shapes))
 	sortShapes(shapes)
-	e, _ := a.mixed(context.Background(), shapes, nil)
+	e, _ := a.smallest(context.Background(), shapes, nil)
 	return e.size()
 }
 
@@ -49,8 +49,9 @@ func (a *Accumulator) SizeWithoutSlices() int {
 func (a *Accumulator) SizeOfAll() (size int, clearly bool) {
 	shapes := slices.Collect(maps.Values(a.shapes))
 	sortShapes(shapes)
-	t := a.tryStreams(context.Background(), shapes, nil)
-	e, _ := a.smallestOf(context.Background(), shapes, nil, &t)
+	s := a.newSearch(context.Background(), shapes, nil)
+	t := s.sample(shapes)
+	e, _ := s.best(shapes, t)
 	return e.size(), t.clearly
 }
 
@@ -58,7 +59,7 @@ func (a *Accumulator) SizeOfAll() (size int, clearly bool) {
 func (a *Accumulator) Flags() byte {
 	shapes := slices.Collect(maps.Values(a.shapes))
 	sortShapes(shapes)
-	e, err := a.mixed(context.Background(), shapes, nil)
+	e, err := a.smallest(context.Background(), shapes, nil)
 	if err != nil {
 		return 0
 	}

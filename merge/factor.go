@@ -54,14 +54,6 @@ func factor(ctx context.Context, shapes []*shape, encodedSize func([]*shape) int
 	return shapes
 }
 
-// maxWeighed is how many terminals shapes have that are encoded to see whether
-// uniting them makes the trace smaller, and how many terminals of all shapes are
-// encoded to see that again and again. Beyond that, an estimate decides.
-const (
-	maxWeighed      = 1 << 15
-	maxWeighedInAll = 1 << 20
-)
-
 // terminalsOf returns the number of terminals of all shapes.
 func terminalsOf(shapes []*shape) int {
 	n := 0

@@ -78,7 +78,7 @@ func (a *Accumulator) drafted(ctx context.Context) (draft, error) {
 		err = checkClockRuns(a.Clocks())
 	}
 	if err == nil {
-		e, err = a.mixed(ctx, shapes, order)
+		e, err = a.smallest(ctx, shapes, order)
 	}
 	if err != nil {
 		return draft{}, fmt.Errorf("merge: the trace is too large to be read: %w", err)
@@ -160,50 +160,6 @@ func (d *draft) size() int {
 		d.bytes = d.sections.size()
 	}
 	return d.bytes
-}
-
-// smallest returns the trace of shapes, with groups or without them, whichever is
-// smaller.
-func (a *Accumulator) smallest(ctx context.Context, shapes []*shape, order *sequitur.Grammar) draft {
-	if !slices.ContainsFunc(shapes, (*shape).isGrouped) {
-		return a.stretched(ctx, shapes, order)
-	}
-	if a.ranks.len() == 1 {
-		alone := *shapes[0] // every value is a constant, and no expression of a group is looked at
-		alone.ungrouped = true
-		return a.stretched(ctx, []*shape{&alone}, order)
-	}
-	with := a.stretched(ctx, shapes, order)
-	if ctx.Err() != nil {
-		return draft{}
-	}
-	if terminalsOf(shapes) > maxHeld && !with.model.usesGroups {
-		with = draft{bytes: with.size()} // it is made again should it be the smaller one
-	}
-	// Groups can also keep apart what would be one without them.
-	without := a.stretched(ctx, a.withoutGroups(shapes), order)
-	if ctx.Err() == nil && without.size() <= with.size() {
-		return without
-	}
-	if with.model == nil {
-		with = a.stretched(ctx, shapes, order)
-	}
-	with.grouped, with.grammars = true, max(storedSize(with.sections.grammars), storedSize(without.sections.grammars))
-	return with
-}
-
-// stretched returns the trace of shapes, factored and with streams for elastic
-// arguments as far as that makes it smaller.
-func (a *Accumulator) stretched(ctx context.Context, shapes []*shape, order *sequitur.Grammar) draft {
-	e := a.stretchSmaller(ctx, shapes)
-	e.setOrder(ctx, a, order)
-	return e
-}
-
-// draft returns the trace of shapes as they are, with the calls rank by rank.
-func (a *Accumulator) draft(ctx context.Context, shapes []*shape, x *streams) draft {
-	m := newModel(ctx, a, shapes, x)
-	return draft{model: m, sections: m.sections(ctx, a)}
 }
 
 // setOrder adds an interleaving, if there is one.

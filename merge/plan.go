@@ -1,0 +1,302 @@
+package merge
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+// A plan says how the calls of all ranks are written.
+type plan struct {
+	// Shapes are those of the ranks, with what these are in their groups, or without: groups make expressions
+	// of more arguments, but may keep apart what would be one.
+	shapes []*shape
+
+	// Apart says that shapes are not united: those that differ in values alone are one else, as far as that is
+	// smaller.
+	apart bool
+
+	// Streams are the arguments whose values stand in streams, which makes signatures fewer.
+	streams []layout.StreamArgument
+
+	// Blocks says that grammars, and streams, are in blocks of package mixing: else grammars are a forest, and
+	// streams have sections of their own.
+	blocks bool
+}
+
+// A search looks for the plan with the smallest trace. Cost is the size of the file, or of a sample of it. All plans
+// cannot be tried, as each takes as long as writing: the search goes from forest to blocks, from shapes with
+// groups to those without, and adds streams one by one, each where what is known by then says that
+// it may be smaller. It has a budget of work in proportion to the calls.
+type search struct {
+	a      *Accumulator
+	ctx    context.Context
+	order  *sequitur.Grammar // of the calls of different ranks, nil if it is not kept
+	budget int               // items of grammars and values of streams that may be coded yet
+}
+
+// What a trace is searched with. Items are those of grammars as nested loops, some two microseconds each to be mixed.
+const (
+	// What takes long to read must be worth it: blocks and streams, as the calls of a rank with streams have to be
+	// expanded. An eighth of what they replace is, and minSaved bytes are.
+	minSaved = 256 // bytes
+
+	// Beyond these a reader takes too long.
+	maxMixed     = 1 << 19 // symbols of grammars in blocks, all together
+	maxStretched = 1 << 16 // likewise, with streams
+	maxValues    = 1 << 18 // values of streams in blocks: calls that repeat have many more than symbols
+	blockSymbols = 1 << 15 // of a block, unless it has one grammar: who wants one of them reads all
+	blockValues  = 1 << 16 // likewise, values
+
+	// The budget is so many items, and so many for each call.
+	budgetItems = 1 << 23
+	itemsOfCall = 8
+
+	// Shapes of at most so many terminals are encoded to see whether uniting them makes the trace smaller, and of so
+	// many in all, again and again. Beyond that, an estimate decides.
+	maxWeighed      = 1 << 15
+	maxWeighedInAll = 1 << 20
+
+	// maxHeld is how many terminals shapes have that are held in memory encoded, while others are tried.
+	maxHeld = 1 << 16
+
+	// Arguments that may be elastic.
+	maxElastic    = 4       // with streams in sections of their own
+	maxInBlocks   = 16      // candidates for streams in blocks
+	minSignatures = 16      // of one function in a shape that become fewer
+	maxPaired     = 1 << 11 // of one function in a shape of which pairs of arguments are looked at
+	sampleSymbols = 1 << 13 // of the grammars of the shapes on which they are tried, unless there is one shape
+	little        = 1 << 8  // the part by which a sample is smaller at the least for each of them
+
+	// A trace with streams in blocks is clearly the smallest if it is smaller by clearPart than with a forest, and
+	// its sample by clearInSample than in blocks without streams. Nothing else is tried then.
+	clearPart     = 1 << 4
+	clearInSample = 1 << 7
+
+	// Where streams in sections of their own are taken, and at least minStreams bytes of them, blocks without streams
+	// are tried: of at most maxPlain symbols, of terminals that are used fewTerminals times on average, as nothing is
+	// shorter without streams else. They are taken if they are smaller by streamsSave.
+	minStreams   = 1 << 10 // bytes
+	maxPlain     = 1 << 17 // symbols
+	fewTerminals = 32      // symbols of a terminal
+	streamsSave  = 10      // a tenth
+)
+
+// smallest returns the smallest trace of all ranks in a that is found, but for times and names. It returns an error if
+// the trace could not be read, because it exceeds a limit.
+func (a *Accumulator) smallest(ctx context.Context, shapes []*shape, order *sequitur.Grammar) (draft, error) {
+	s := a.newSearch(ctx, shapes, order)
+	t := s.sample(shapes)
+	if t.clearly && s.withStreams(shapes, t) && t.draft.size() < t.plain-t.plain/clearPart {
+		return t.draft, nil
+	}
+	return s.best(shapes, t)
+}
+
+func (a *Accumulator) newSearch(ctx context.Context, shapes []*shape, order *sequitur.Grammar) *search {
+	s := &search{a: a, ctx: ctx, order: order, budget: budgetItems}
+	for _, x := range shapes {
+		calls := x.grammar.Len()
+		s.budget += int(min(itemsOfCall*min(calls, math.MaxInt32), math.MaxInt32)) * x.ranks.len()
+	}
+	return s
+}
+
+// best returns the smallest of the traces of shapes that are tried: a forest, with groups or without; its grammars in blocks;
+// shapes apart in blocks; and streams in blocks, of the arguments of t.
+func (s *search) best(shapes []*shape, t *streamTrial) (draft, error) {
+	e, err := s.withoutBlockStreams(shapes)
+	if err != nil || s.ctx.Err() != nil {
+		return e, err
+	}
+	if !e.grouped {
+		promising := len(t.arguments) > 0 && (t.sampled || worthStretching(shapes, &e))
+		if promising && s.withStreams(shapes, t) && t.draft.size() < e.size() {
+			return t.draft, nil
+		}
+		return e, nil
+	}
+	if e.grammars < minSaved && len(t.arguments) == 0 {
+		return e, nil
+	}
+	// What groups save where grammars are a forest may be less than what blocks save without them.
+	without, err := s.best(s.a.withoutGroups(shapes), t)
+	if err != nil || s.ctx.Err() != nil || e.size() <= without.size() {
+		return e, nil
+	}
+	return without, nil
+}
+
+// withoutBlockStreams returns the best trace that has no streams in blocks. Where some shapes were united, they may be
+// smaller apart in blocks, and what has streams may be without them.
+func (s *search) withoutBlockStreams(shapes []*shape) (draft, error) {
+	e := s.forest(shapes)
+	if s.ctx.Err() != nil {
+		return e, nil
+	}
+	if err := s.toBlocks(&e); err != nil || s.ctx.Err() != nil {
+		return e, err
+	}
+	n := len(e.model.shapes)
+	united, stretched := n > 1 && n < len(shapes), e.model.streams != nil
+	if stretched == united || terminalsOf(shapes) > maxWeighed {
+		return e, nil
+	}
+	symbols := symbolsOf(shapes)
+	few := terminalsOf(shapes) <= symbols/fewTerminals && symbols <= maxPlain
+	if stretched && (storedSize(e.sections.streams) < minStreams || !few) {
+		return e, nil
+	}
+	if !e.model.usesGroups {
+		shapes = s.a.withoutGroups(shapes)
+	}
+	apart := s.draft(plan{shapes: shapes, apart: true})
+	apart.setOrder(s.ctx, s.a, s.order)
+	if s.ctx.Err() != nil {
+		return e, nil
+	}
+	most := e.size()
+	if stretched {
+		most -= most / streamsSave // as streams tell which arguments vary
+	}
+	if err := s.toBlocks(&apart); err == nil && apart.sections.size() < most {
+		apart.grouped, apart.grammars = e.grouped, e.grammars
+		return apart, nil
+	}
+	return e, nil
+}
+
+// forest returns the best trace of shapes with a forest of grammars, with groups or without them.
+func (s *search) forest(shapes []*shape) draft {
+	if !slices.ContainsFunc(shapes, (*shape).isGrouped) {
+		return s.stretched(shapes)
+	}
+	if s.a.ranks.len() == 1 {
+		alone := *shapes[0] // every value is a constant, and no expression of a group is looked at
+		alone.ungrouped = true
+		return s.stretched([]*shape{&alone})
+	}
+	with := s.stretched(shapes)
+	if s.ctx.Err() != nil {
+		return draft{}
+	}
+	if terminalsOf(shapes) > maxHeld && !with.model.usesGroups {
+		with = draft{bytes: with.size()} // it is made again should it be the smaller one
+	}
+	without := s.stretched(s.a.withoutGroups(shapes))
+	if s.ctx.Err() == nil && without.size() <= with.size() {
+		return without
+	}
+	if with.model == nil {
+		with = s.stretched(shapes)
+	}
+	with.grouped = true
+	with.grammars = max(storedSize(with.sections.grammars), storedSize(without.sections.grammars))
+	return with
+}
+
+// stretched returns the trace of shapes with a forest, and with streams for arguments as long as each makes it smaller by
+// what it is worth: none where grammars take next to nothing, as streams would have to say the order of calls.
+func (s *search) stretched(shapes []*shape) draft {
+	best := s.draft(plan{shapes: shapes})
+	if storedSize(best.sections.grammars) >= worth(best.size()) {
+		best = s.addStreams(best, shapes)
+	}
+	best.setOrder(s.ctx, s.a, s.order)
+	return best
+}
+
+// addStreams returns the trace of shapes with streams in sections of their own, as many as make it smaller than best.
+func (s *search) addStreams(best draft, shapes []*shape) draft {
+	var taken []layout.StreamArgument
+	candidates := elasticCandidates(shapes, s.a.functions.Functions(), false)
+	for _, c := range candidates[:min(len(candidates), maxElastic)] {
+		least := best.size()
+		most := least - worth(least)
+		if c.values/valuesPerByte >= most || s.ctx.Err() != nil {
+			continue
+		}
+		if terminalsOf(shapes) > maxHeld && taken == nil {
+			best = draft{bytes: least} // it is made again should it be the best
+		}
+		with := append(slices.Clone(taken), c.arguments()...)
+		if e := s.draft(plan{shapes: shapes, streams: with}); e.size() < most {
+			best, taken = e, with
+		}
+	}
+	if best.model == nil {
+		return s.draft(plan{shapes: shapes})
+	}
+	return best
+}
+
+// worth returns how much smaller a trace of a size has to be with streams than without them.
+func worth(size int) int { return min(size/8, minSaved) }
+
+// valuesPerByte is how many different values of an elastic argument take a byte, once compressed, at the
+// least: each takes a byte or more before that, none is a copy of another, and of a literal or a copy there is a bit.
+const valuesPerByte = 16
+
+// draft returns the trace of a plan with a forest, with the calls rank by rank.
+func (s *search) draft(p plan) draft {
+	shapes, x := p.shapes, (*streams)(nil)
+	if len(p.streams) > 0 {
+		shapes, x = stretch(shapes, s.a.functions.Functions(), p.streams, false)
+	}
+	made := func(shapes []*shape) draft {
+		m := newModel(s.ctx, s.a, shapes, x)
+		return draft{model: m, sections: m.sections(s.ctx, s.a)}
+	}
+	if !p.apart {
+		shapes = factor(s.ctx, shapes, func(list []*shape) int {
+			e := made(list)
+			return e.size()
+		})
+	}
+	return made(shapes)
+}
+
+// toBlocks writes the grammars of a trace as blocks, if that makes it smaller by what they are worth, of signatures in the
+// order of their arguments if that does: blocks do not need them in that of their first use. It returns an error if
+// the trace could not be read, because it exceeds a limit.
+func (s *search) toBlocks(e *draft) error {
+	m, c := e.model, &e.sections
+	if _, err := m.parseTable(c, math.MaxUint64); err != nil {
+		return err
+	}
+	size, symbols := storedSize(c.grammars), m.symbols()
+	if size < minSaved || symbols > maxMixed || !s.spend(symbols) {
+		return m.checkGrammars(c.grammars)
+	}
+	sorted, in := *m, *c
+	sorted.sortSignatures()
+	in.table, in.streams = sorted.signatureSection(s.ctx, s.a)
+	if s.ctx.Err() != nil {
+		return nil
+	}
+	saved := c.size() - in.size() // of the signatures
+	if saved <= 0 {
+		sorted, in, saved = *m, *c, 0
+	}
+	switch ok, err := sorted.toBlocks(s.ctx, &in, s.a, size+saved-max(size/8, minSaved)); {
+	case err != nil:
+		return err
+	case !ok:
+		return m.checkGrammars(c.grammars)
+	}
+	e.bytes = 0
+	*m, *c = sorted, in
+	return nil
+}
+
+// spend takes work from the budget, and reports whether there was as much.
+func (s *search) spend(items int) bool {
+	if items > s.budget {
+		return false
+	}
+	s.budget -= items
+	return true
+}

@@ -1,0 +1,164 @@
+package merge
+
+import (
+	"math"
+	"slices"
+
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/mixing"
+)
+
+// A streamTrial is what is known of streams in blocks before anything else is tried.
+type streamTrial struct {
+	arguments []layout.StreamArgument // that make a sample smaller, none if streams are not worth it
+	sampled   bool                    // the sample is clearly smaller with these than without groups,
+	clearly   bool                    // and than with them
+	plain     int                     // size of the trace with a forest, and without streams
+	draft     draft                   // the trace with streams in blocks, without a model if it was not made
+}
+
+// sample looks for the arguments that are to have streams in blocks, in a sample of shapes.
+func (s *search) sample(shapes []*shape) *streamTrial {
+	none := new(streamTrial)
+	if s.a.condensed || symbolsOf(shapes) > maxStretched {
+		return none
+	}
+	without := s.a.withoutGroups(shapes)
+	candidates := elasticCandidates(without, s.a.functions.Functions(), true)
+	if len(candidates) == 0 {
+		return none
+	}
+	plain := s.draft(plan{shapes: shapes})
+	grouped := slices.ContainsFunc(shapes, (*shape).isGrouped)
+	if s.ctx.Err() != nil || !worthStretching(without, &plain) && !(grouped && nearlyWorth(&plain)) {
+		return none
+	}
+	plain.setOrder(s.ctx, s.a, s.order)
+	candidates = candidates[:min(len(candidates), maxInBlocks)]
+	arguments, size, least := s.streamArguments(sampleOf(without), candidates)
+	if len(arguments) == 0 || s.ctx.Err() != nil {
+		return none
+	}
+	t := &streamTrial{arguments: arguments, plain: plain.size(), sampled: least < size-size/clearInSample}
+	if !t.sampled || len(shapes) != len(without) {
+		return t
+	}
+	if grouped {
+		size = s.sizeInBlocks(plan{shapes: sampleOf(shapes), blocks: true})
+	}
+	t.clearly = least < size-size/clearInSample
+	return t
+}
+
+// worthStretching reports whether streams in blocks are tried of shapes, whose trace without them is e. They are not
+// where grammars take next to nothing, as streams would have to say the order of calls, or where a symbol of
+// them takes less than a bit of the trace: then all of it is predicted already.
+func worthStretching(shapes []*shape, e *draft) bool {
+	return symbolsOf(shapes) <= min(maxStretched, 8*e.size()) && storedSize(e.sections.grammars) >= worth(e.size())
+}
+
+// nearlyWorth reports whether streams in blocks may be worth trying without groups, where e has groups: without them
+// its grammars are hardly more than twice as large.
+func nearlyWorth(e *draft) bool { return 2*storedSize(e.sections.grammars) >= worth(e.size()) }
+
+// sampleOf returns the first shapes that have few symbols together, one at least.
+func sampleOf(shapes []*shape) []*shape {
+	n := 1
+	for n < len(shapes) && symbolsOf(shapes[:n+1]) <= sampleSymbols {
+		n++
+	}
+	return shapes[:n]
+}
+
+// symbolsOf returns the number of symbols in the grammars of shapes.
+func symbolsOf(shapes []*shape) int {
+	n := 0
+	for _, s := range shapes {
+		n += s.grammar.Symbols()
+	}
+	return n
+}
+
+// streamArguments returns the arguments that make the trace of shapes smaller in blocks, each by a little
+// at least, and all by what streams are worth, or none: of the candidates, those without which there are
+// fewest signatures are tried first. Plain is the size without streams, and least that with these.
+func (s *search) streamArguments(shapes []*shape, candidates []candidate) (taken []layout.StreamArgument, plain, least int) {
+	plain = s.sizeInBlocks(plan{shapes: shapes, blocks: true})
+	least = plain
+	for _, c := range candidates {
+		with := slices.Clone(taken)
+		for _, e := range c.arguments() {
+			if !slices.Contains(with, e) {
+				with = append(with, e)
+			}
+		}
+		if len(with) == len(taken) {
+			continue
+		}
+		if n := s.sizeInBlocks(plan{shapes: shapes, streams: with, blocks: true}); n < least-least/little {
+			least, taken = n, with
+		}
+	}
+	if plain-least < worth(plain) {
+		return nil, plain, plain
+	}
+	return taken, plain, least
+}
+
+// withStreams makes the trace of shapes with the streams of t in its blocks, and reports whether there is one.
+func (s *search) withStreams(shapes []*shape, t *streamTrial) bool {
+	if t.draft.model != nil {
+		return true
+	}
+	e, ok := s.tablesInBlocks(plan{shapes: s.a.withoutGroups(shapes), streams: t.arguments, blocks: true})
+	if !ok {
+		return false
+	}
+	if s.order != nil {
+		e.sections.order, _ = s.order.AppendBinary(nil)
+	}
+	if ok, err := e.model.toBlocks(s.ctx, &e.sections, s.a, math.MaxInt); !ok || err != nil {
+		return false
+	}
+	t.draft = e
+	return true
+}
+
+// sizeInBlocks returns about the size of the trace of a plan, as far as streams make a difference.
+func (s *search) sizeInBlocks(p plan) int {
+	e, ok := s.tablesInBlocks(p)
+	if !ok {
+		return math.MaxInt
+	}
+	table, err := e.model.parseTable(&e.sections, math.MaxUint64)
+	if err != nil {
+		return math.MaxInt
+	}
+	size, alphabet := e.sections.size(), table.Alphabet()
+	for members := range e.model.blockMembers() {
+		n, ok := mixing.Len(s.ctx, members, alphabet)
+		if !ok {
+			return math.MaxInt
+		}
+		size += n
+	}
+	return size
+}
+
+// tablesInBlocks returns the trace of a plan with blocks, but for these, and whether they are tried.
+func (s *search) tablesInBlocks(p plan) (draft, bool) {
+	shapes, x, values := p.shapes, (*streams)(nil), 0
+	if len(p.streams) > 0 {
+		shapes, x = stretch(shapes, s.a.functions.Functions(), p.streams, true)
+		values = x.inBlocksLen()
+	}
+	if values > maxValues || !s.spend(symbolsOf(shapes)+values) {
+		return draft{}, false
+	}
+	m := newModel(s.ctx, s.a, shapes, x)
+	if s.ctx.Err() != nil {
+		return draft{}, false
+	}
+	m.sortSignatures()
+	return draft{model: m, sections: m.tables(s.ctx, s.a)}, s.ctx.Err() == nil
+}
