@@ -46,6 +46,10 @@
 //     the size of the first shapes with them: one by one, and two of a function that vary together, as an
 //     address that grows with another.
 //
+// How the calls are written is a plan: with groups or without, which shapes are united, which arguments are
+// streams, and whether grammars are a forest or blocks. A search tries those that may be smallest, within a budget of
+// work in proportion to the calls; file plan.go has it, and all that it decides by.
+//
 // [Accumulator.WriteBounded] makes a trace that fits a size: what does not repeat gives way to
 // distributions, rank by rank, and the rest is merged as above.
 //

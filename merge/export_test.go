@@ -2,6 +2,7 @@ package merge
 
 import (
 	"context"
+	"io"
 	"maps"
 	"slices"
 
@@ -40,7 +41,7 @@ func (a *Accumulator) MergeContext(ctx context.Context, b *Accumulator) error { 
 func (a *Accumulator) SizeWithoutSlices() int {
 	shapes := slices.Collect(maps.Values(a.shapes))
 	sortShapes(shapes)
-	e, _ := a.smallest(context.Background(), shapes, nil)
+	e, _ := a.newSearch(context.Background(), shapes, nil).smallest(shapes)
 	return e.size()
 }
 
@@ -55,11 +56,27 @@ func (a *Accumulator) SizeOfAll() (size int, clearly bool) {
 	return e.size(), t.clearly
 }
 
+// WriteWithin is Write of what is found with a budget of work.
+func (a *Accumulator) WriteWithin(w io.Writer, budget int) error {
+	a.renumber()
+	shapes := slices.Collect(maps.Values(a.shapes))
+	sortShapes(shapes)
+	s := a.newSearch(context.Background(), shapes, nil)
+	s.budget = budget
+	e, err := s.smallest(shapes)
+	if err != nil {
+		return err
+	}
+	a.complete(context.Background(), &e)
+	_, _, err = e.sections.write(w)
+	return err
+}
+
 // Flags returns the flags of the section of the run of the trace that a would write.
 func (a *Accumulator) Flags() byte {
 	shapes := slices.Collect(maps.Values(a.shapes))
 	sortShapes(shapes)
-	e, err := a.smallest(context.Background(), shapes, nil)
+	e, err := a.newSearch(context.Background(), shapes, nil).smallest(shapes)
 	if err != nil {
 		return 0
 	}

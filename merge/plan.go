@@ -15,22 +15,22 @@ type plan struct {
 	// of more arguments, but may keep apart what would be one.
 	shapes []*shape
 
-	// Apart says that shapes are not united: those that differ in values alone are one else, as far as that is
-	// smaller.
+	// Apart says that shapes are not united: those that differ in values alone are one else, as far as that
+	// is smaller.
 	apart bool
 
 	// Streams are the arguments whose values stand in streams, which makes signatures fewer.
 	streams []layout.StreamArgument
 
-	// Blocks says that grammars, and streams, are in blocks of package mixing: else grammars are a forest, and
-	// streams have sections of their own.
+	// Blocks says that grammars, and streams, are in blocks of package mixing: else grammars are a forest,
+	// and streams have sections of their own.
 	blocks bool
 }
 
-// A search looks for the plan with the smallest trace. Cost is the size of the file, or of a sample of it. All plans
-// cannot be tried, as each takes as long as writing: the search goes from forest to blocks, from shapes with
-// groups to those without, and adds streams one by one, each where what is known by then says that
-// it may be smaller. It has a budget of work in proportion to the calls.
+// A search looks for the plan with the smallest trace. Cost is the size of the file, or of a sample of it.
+// All plans cannot be tried, as each takes as long as writing: the search goes from forest to blocks, from
+// shapes with groups to those without, and adds streams one by one, each where what is known by then says
+// that it may be smaller. It has a budget of work in proportion to the calls.
 type search struct {
 	a      *Accumulator
 	ctx    context.Context
@@ -38,10 +38,11 @@ type search struct {
 	budget int               // items of grammars and values of streams that may be coded yet
 }
 
-// What a trace is searched with. Items are those of grammars as nested loops, some two microseconds each to be mixed.
+// What a trace is searched with. Items are those of grammars as nested loops, one or two
+// microseconds each to be mixed, and values of streams, some ten.
 const (
-	// What takes long to read must be worth it: blocks and streams, as the calls of a rank with streams have to be
-	// expanded. An eighth of what they replace is, and minSaved bytes are.
+	// What takes long to read must be worth it: blocks and streams, as the calls of a rank with streams have
+	// to be expanded. An eighth of what they replace is, and minSaved bytes are.
 	minSaved = 256 // bytes
 
 	// Beyond these a reader takes too long.
@@ -51,12 +52,13 @@ const (
 	blockSymbols = 1 << 15 // of a block, unless it has one grammar: who wants one of them reads all
 	blockValues  = 1 << 16 // likewise, values
 
-	// The budget is so many items, and so many for each call.
-	budgetItems = 1 << 23
-	itemsOfCall = 8
+	// The budget is so many items, and so many for each call. The traces of docs/sizes.md and loops whose
+	// arguments advance take 0.42 million at most.
+	budgetItems = 1 << 20
+	itemsOfCall = 2
 
-	// Shapes of at most so many terminals are encoded to see whether uniting them makes the trace smaller, and of so
-	// many in all, again and again. Beyond that, an estimate decides.
+	// Shapes of at most so many terminals are encoded to see whether uniting them makes the trace smaller,
+	// and of so many in all, again and again. Beyond that, an estimate decides.
 	maxWeighed      = 1 << 15
 	maxWeighedInAll = 1 << 20
 
@@ -71,31 +73,21 @@ const (
 	sampleSymbols = 1 << 13 // of the grammars of the shapes on which they are tried, unless there is one shape
 	little        = 1 << 8  // the part by which a sample is smaller at the least for each of them
 
-	// A trace with streams in blocks is clearly the smallest if it is smaller by clearPart than with a forest, and
-	// its sample by clearInSample than in blocks without streams. Nothing else is tried then.
+	// A trace with streams in blocks is clearly the smallest if it is smaller by clearPart than with a
+	// forest, and its sample by clearInSample than in blocks without streams. Nothing else is tried then.
 	clearPart     = 1 << 4
 	clearInSample = 1 << 7
 
-	// Where streams in sections of their own are taken, and at least minStreams bytes of them, blocks without streams
-	// are tried: of at most maxPlain symbols, of terminals that are used fewTerminals times on average, as nothing is
-	// shorter without streams else. They are taken if they are smaller by streamsSave.
+	// Where streams in sections of their own are taken, and at least minStreams bytes of them, blocks without
+	// streams are tried: of at most maxPlain symbols, of terminals that are used fewTerminals times on
+	// average, as nothing is shorter without streams else. They are taken if they are smaller by streamsSave.
 	minStreams   = 1 << 10 // bytes
 	maxPlain     = 1 << 17 // symbols
 	fewTerminals = 32      // symbols of a terminal
 	streamsSave  = 10      // a tenth
 )
 
-// smallest returns the smallest trace of all ranks in a that is found, but for times and names. It returns an error if
-// the trace could not be read, because it exceeds a limit.
-func (a *Accumulator) smallest(ctx context.Context, shapes []*shape, order *sequitur.Grammar) (draft, error) {
-	s := a.newSearch(ctx, shapes, order)
-	t := s.sample(shapes)
-	if t.clearly && s.withStreams(shapes, t) && t.draft.size() < t.plain-t.plain/clearPart {
-		return t.draft, nil
-	}
-	return s.best(shapes, t)
-}
-
+// newSearch returns a search with the budget of the calls of shapes.
 func (a *Accumulator) newSearch(ctx context.Context, shapes []*shape, order *sequitur.Grammar) *search {
 	s := &search{a: a, ctx: ctx, order: order, budget: budgetItems}
 	for _, x := range shapes {
@@ -105,8 +97,18 @@ func (a *Accumulator) newSearch(ctx context.Context, shapes []*shape, order *seq
 	return s
 }
 
-// best returns the smallest of the traces of shapes that are tried: a forest, with groups or without; its grammars in blocks;
-// shapes apart in blocks; and streams in blocks, of the arguments of t.
+// smallest returns the smallest trace of shapes that is found, but for times and names. It returns an error
+// if the trace could not be read, because it exceeds a limit.
+func (s *search) smallest(shapes []*shape) (draft, error) {
+	t := s.sample(shapes)
+	if t.clearly && s.withStreams(shapes, t) && t.draft.size() < t.plain-t.plain/clearPart {
+		return t.draft, nil
+	}
+	return s.best(shapes, t)
+}
+
+// best returns the smallest of the traces of shapes that are tried: a forest, with groups or without; its
+// grammars in blocks; shapes apart in blocks; and streams in blocks, of the arguments of t.
 func (s *search) best(shapes []*shape, t *streamTrial) (draft, error) {
 	e, err := s.withoutBlockStreams(shapes)
 	if err != nil || s.ctx.Err() != nil {
@@ -130,8 +132,8 @@ func (s *search) best(shapes []*shape, t *streamTrial) (draft, error) {
 	return without, nil
 }
 
-// withoutBlockStreams returns the best trace that has no streams in blocks. Where some shapes were united, they may be
-// smaller apart in blocks, and what has streams may be without them.
+// withoutBlockStreams returns the best trace that has no streams in blocks. Where some shapes were united,
+// they may be smaller apart in blocks, and what has streams may be without them.
 func (s *search) withoutBlockStreams(shapes []*shape) (draft, error) {
 	e := s.forest(shapes)
 	if s.ctx.Err() != nil {
@@ -198,8 +200,9 @@ func (s *search) forest(shapes []*shape) draft {
 	return with
 }
 
-// stretched returns the trace of shapes with a forest, and with streams for arguments as long as each makes it smaller by
-// what it is worth: none where grammars take next to nothing, as streams would have to say the order of calls.
+// stretched returns the trace of shapes with a forest, and with streams for arguments as long as each makes
+// it smaller by what it is worth: none where grammars take next to nothing, as streams would have to say the
+// order of calls.
 func (s *search) stretched(shapes []*shape) draft {
 	best := s.draft(plan{shapes: shapes})
 	if storedSize(best.sections.grammars) >= worth(best.size()) {
@@ -209,7 +212,8 @@ func (s *search) stretched(shapes []*shape) draft {
 	return best
 }
 
-// addStreams returns the trace of shapes with streams in sections of their own, as many as make it smaller than best.
+// addStreams returns the trace of shapes with streams in sections of their own, as many as make it smaller
+// than best.
 func (s *search) addStreams(best draft, shapes []*shape) draft {
 	var taken []layout.StreamArgument
 	candidates := elasticCandidates(shapes, s.a.functions.Functions(), false)
@@ -237,7 +241,8 @@ func (s *search) addStreams(best draft, shapes []*shape) draft {
 func worth(size int) int { return min(size/8, minSaved) }
 
 // valuesPerByte is how many different values of an elastic argument take a byte, once compressed, at the
-// least: each takes a byte or more before that, none is a copy of another, and of a literal or a copy there is a bit.
+// least: each takes a byte or more before that, none is a copy of another, and of a literal or a copy there
+// is a bit.
 const valuesPerByte = 16
 
 // draft returns the trace of a plan with a forest, with the calls rank by rank.
@@ -259,9 +264,9 @@ func (s *search) draft(p plan) draft {
 	return made(shapes)
 }
 
-// toBlocks writes the grammars of a trace as blocks, if that makes it smaller by what they are worth, of signatures in the
-// order of their arguments if that does: blocks do not need them in that of their first use. It returns an error if
-// the trace could not be read, because it exceeds a limit.
+// toBlocks writes the grammars of a trace as blocks, if that makes it smaller by what they are worth, of
+// signatures in the order of their arguments if that does: blocks do not need them in that of their first
+// use. It returns an error if the trace could not be read, because it exceeds a limit.
 func (s *search) toBlocks(e *draft) error {
 	m, c := e.model, &e.sections
 	if _, err := m.parseTable(c, math.MaxUint64); err != nil {

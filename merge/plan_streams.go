@@ -29,8 +29,7 @@ func (s *search) sample(shapes []*shape) *streamTrial {
 		return none
 	}
 	plain := s.draft(plan{shapes: shapes})
-	grouped := slices.ContainsFunc(shapes, (*shape).isGrouped)
-	if s.ctx.Err() != nil || !worthStretching(without, &plain) && !(grouped && nearlyWorth(&plain)) {
+	if s.ctx.Err() != nil || !worthStretching(without, &plain) {
 		return none
 	}
 	plain.setOrder(s.ctx, s.a, s.order)
@@ -43,23 +42,19 @@ func (s *search) sample(shapes []*shape) *streamTrial {
 	if !t.sampled || len(shapes) != len(without) {
 		return t
 	}
-	if grouped {
+	if slices.ContainsFunc(shapes, (*shape).isGrouped) {
 		size = s.sizeInBlocks(plan{shapes: sampleOf(shapes), blocks: true})
 	}
 	t.clearly = least < size-size/clearInSample
 	return t
 }
 
-// worthStretching reports whether streams in blocks are tried of shapes, whose trace without them is e. They are not
-// where grammars take next to nothing, as streams would have to say the order of calls, or where a symbol of
-// them takes less than a bit of the trace: then all of it is predicted already.
+// worthStretching reports whether streams in blocks are tried of shapes, whose trace without them is e. They
+// are not where grammars take next to nothing, as streams would have to say the order of calls, or where a
+// symbol of them takes less than a bit of the trace: then all of it is predicted already.
 func worthStretching(shapes []*shape, e *draft) bool {
 	return symbolsOf(shapes) <= min(maxStretched, 8*e.size()) && storedSize(e.sections.grammars) >= worth(e.size())
 }
-
-// nearlyWorth reports whether streams in blocks may be worth trying without groups, where e has groups: without them
-// its grammars are hardly more than twice as large.
-func nearlyWorth(e *draft) bool { return 2*storedSize(e.sections.grammars) >= worth(e.size()) }
 
 // sampleOf returns the first shapes that have few symbols together, one at least.
 func sampleOf(shapes []*shape) []*shape {
@@ -105,7 +100,8 @@ func (s *search) streamArguments(shapes []*shape, candidates []candidate) (taken
 	return taken, plain, least
 }
 
-// withStreams makes the trace of shapes with the streams of t in its blocks, and reports whether there is one.
+// withStreams makes the trace of shapes with the streams of t in its blocks, and reports whether there is
+// one.
 func (s *search) withStreams(shapes []*shape, t *streamTrial) bool {
 	if t.draft.model != nil {
 		return true

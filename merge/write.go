@@ -78,7 +78,7 @@ func (a *Accumulator) drafted(ctx context.Context) (draft, error) {
 		err = checkClockRuns(a.Clocks())
 	}
 	if err == nil {
-		e, err = a.smallest(ctx, shapes, order)
+		e, err = a.newSearch(ctx, shapes, order).smallest(shapes)
 	}
 	if err != nil {
 		return draft{}, fmt.Errorf("merge: the trace is too large to be read: %w", err)

@@ -106,8 +106,8 @@ func TestStretchInBlocksSmaller(t *testing.T) {
 	}
 }
 
-// TestClearlyStreams checks that a trace takes hardly more where it is clear that streams in blocks make it smaller, and
-// nothing else is tried, and that this is not clear of calls that need none.
+// TestClearlyStreams checks that a trace takes hardly more where it is clear that streams in blocks make it
+// smaller, and nothing else is tried, and that this is not clear of calls that need none.
 func TestClearlyStreams(t *testing.T) {
 	tier.SlowRace(t)
 	for _, test := range []struct {
