@@ -30,7 +30,7 @@ func TestMisuse(t *testing.T) {
 		Functions: []any{
 			query.Faults, query.AlignFile, query.AlignTrace, query.Overlaps, query.OpenDiff, query.OpenHang, query.OpenMatch,
 			query.OpenMessages, query.OpenNumbering, query.DurationsOf, query.OpenProfile, query.RanksInCalls,
-			query.RanksWithout, query.Programs, query.SitesOf, query.Frames, query.HasSites, query.OpenTimes,
+			query.RanksWithout, query.Programs, query.SitesOf, query.Frames, query.HasSites, query.OpenTimes, query.RunTimesOf,
 		},
 		Values: []any{trace, model, rank, &call, file, query.InCall, query.ForMessage, query.Matrix{}, new(query.Source)},
 	}.Run(t)

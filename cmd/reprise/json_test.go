@@ -133,7 +133,7 @@ func TestJSONNames(t *testing.T) {
 	}
 	c.object("calibrate", string(calibrated))
 	commands["record"], commands["collect"], commands["codecs"], commands["calibrate"] = true, true, true, true
-	replayed, err := json.Marshal(replayAnswer{Schema: schema, Recorded: &runTimes{}, Replayed: &runTimes{}, Functions: []replayedFunction{{Time: new(query.Nanoseconds), ReplayedTime: new(query.Nanoseconds)}}, LeftOut: []leftOut{{}}})
+	replayed, err := json.Marshal(replayAnswer{Schema: schema, Recorded: &query.RunTimes{}, Replayed: &query.RunTimes{}, Functions: []replayedFunction{{Time: new(query.Nanoseconds), ReplayedTime: new(query.Nanoseconds)}}, LeftOut: []leftOut{{}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -157,7 +157,7 @@ func (p *prediction) predict(q *question) error {
 		return err
 	}
 	a.fill(q)
-	recorded, err := runTimesOf(q.Context(), q.trace)
+	recorded, err := query.RunTimesOf(q.Context(), q.trace)
 	if err != nil {
 		return err
 	}

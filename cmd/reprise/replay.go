@@ -99,8 +99,8 @@ type replayAnswer struct {
 	Command   string             `json:"command"`
 	Output    string             `json:"output,omitempty"`
 	Ranks     int                `json:"ranks"`
-	Recorded  *runTimes          `json:"recorded"` // null without times
-	Replayed  *runTimes          `json:"replayed"`
+	Recorded  *query.RunTimes    `json:"recorded"` // null without times
+	Replayed  *query.RunTimes    `json:"replayed"`
 	Functions []replayedFunction `json:"functions"` // the longest first
 	LeftOut   []leftOut          `json:"left_out"`
 }
@@ -230,10 +230,10 @@ func withoutProgram(args []string, command *interpose.Command) []string {
 
 // compare fills in the times.
 func (a *replayAnswer) compare(q *question, replayed *trace.Trace) (err error) {
-	if a.Recorded, err = runTimesOf(q.Context(), q.trace); err != nil {
+	if a.Recorded, err = query.RunTimesOf(q.Context(), q.trace); err != nil {
 		return err
 	}
-	if a.Replayed, err = runTimesOf(q.Context(), replayed); err != nil {
+	if a.Replayed, err = query.RunTimesOf(q.Context(), replayed); err != nil {
 		return err
 	}
 	functions := make(map[string]*replayedFunction)
@@ -289,7 +289,7 @@ func (a *replayAnswer) print(q *question) {
 		t.Row(timeOr(recorded), timeOr(replayed), change, calls, in)
 	}
 	run, outside := make([]*query.Nanoseconds, 2), make([]*query.Nanoseconds, 2)
-	for i, times := range []*runTimes{a.Recorded, a.Replayed} {
+	for i, times := range []*query.RunTimes{a.Recorded, a.Replayed} {
 		if times != nil {
 			run[i], outside[i] = &times.Run, &times.Outside
 		}
