@@ -252,48 +252,54 @@ func (c sections) size() int {
 	return int(n)
 }
 
-// write writes a trace, and returns its size and the length of its longest section.
-func (c sections) write(w io.Writer) (size, longest int64, err error) {
-	out := format.NewWriter(w, format.Options{Encoding: format.Primed}) // of which errors stick
-	out.Add(layout.KindRun, 0, c.run)
-	if c.texts != nil {
-		out.Add(layout.KindTexts, 0, c.texts)
-	}
-	if c.names != nil {
-		out.Add(layout.KindNames, 0, c.names)
-	}
-	if c.origin != nil {
-		out.Add(layout.KindOrigin, 0, c.origin)
-	}
-	if c.worlds != nil {
-		out.Add(layout.KindWorlds, 0, c.worlds)
-	}
-	if c.clocks != nil {
-		out.Add(layout.KindClocks, 0, c.clocks)
-	}
-	if c.bounded != nil {
-		out.Add(layout.KindBounded, 0, c.bounded)
-	}
+// A section is one with its number among those of its kind.
+type section struct {
+	kind    format.Kind
+	number  uint64
+	content []byte // nil if it is not there
+}
+
+// list returns the sections but the times of every call, in the order of the file.
+func (c sections) list() []section {
 	signatures, columns := c.table.contents()
-	out.Add(layout.KindSignatures, 0, signatures)
-	for _, list := range []struct {
-		kind     format.Kind
-		contents [][]byte
-	}{{layout.KindColumns, columns}, {layout.KindStreams, c.streams}, {layout.KindGrammars, c.grammars}} {
-		for i, content := range list.contents {
-			if err := out.Add(list.kind, uint64(i), content); err != nil {
-				return 0, 0, err
+	list := []section{
+		{layout.KindRun, 0, c.run},
+		{layout.KindTexts, 0, c.texts},
+		{layout.KindNames, 0, c.names},
+		{layout.KindOrigin, 0, c.origin},
+		{layout.KindWorlds, 0, c.worlds},
+		{layout.KindClocks, 0, c.clocks},
+		{layout.KindBounded, 0, c.bounded},
+		{layout.KindSignatures, 0, signatures},
+	}
+	add := func(kind format.Kind, contents [][]byte) {
+		for i, content := range contents {
+			if content == nil {
+				content = []byte{} // it is there, and empty
 			}
+			list = append(list, section{kind, uint64(i), content})
 		}
 	}
-	if c.order != nil {
-		out.Add(layout.KindInterleaving, 0, c.order)
-	}
-	if c.summaries != nil {
-		out.Add(layout.KindSummaries, 0, c.summaries)
-	}
-	if c.rankTimes != nil {
-		out.Add(layout.KindRankTimes, 0, c.rankTimes)
+	add(layout.KindColumns, columns)
+	add(layout.KindStreams, c.streams)
+	add(layout.KindGrammars, c.grammars)
+	return append(list,
+		section{layout.KindInterleaving, 0, c.order},
+		section{layout.KindSummaries, 0, c.summaries},
+		section{layout.KindRankTimes, 0, c.rankTimes},
+	)
+}
+
+// write writes a trace, and returns its size and the length of its longest section.
+func (c sections) write(w io.Writer) (size, longest int64, err error) {
+	out := format.NewWriter(w, format.Options{Encoding: format.Primed})
+	for _, s := range c.list() {
+		if s.content == nil {
+			continue
+		}
+		if err := out.Add(s.kind, s.number, s.content); err != nil {
+			return 0, 0, err
+		}
 	}
 	if err := layout.AddSeries(out, c.series); err != nil {
 		return 0, 0, err
