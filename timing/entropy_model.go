@@ -166,7 +166,7 @@ func (m *entropyModel) begin(terminal uint32) {
 	}
 	m.state = &m.states[n]
 	m.terminal = uint32(n)
-	m.hashes[terminalContext] = mix(terminalContext, uint64(n), 0)
+	m.hashes[terminalContext] = adaptive.Hash(terminalContext, uint64(n), 0)
 	m.hashed = false
 }
 
@@ -192,20 +192,14 @@ func (m *entropyModel) enter(prefix uint32) {
 func (m *entropyModel) enterAll() {
 	if !m.hashed {
 		t, p, mean := uint64(m.terminal), uint64(m.previous), uint64(m.state.mean>>5)
-		m.hashes[previousContext] = mix(previousContext, p, 0)
-		m.hashes[followContext] = mix(followContext, t, p)
-		m.hashes[loopContext] = mix(loopContext+mean*0xa0761d6478bd642f, t<<32|uint64(m.history[0]), uint64(m.history[1])<<32|uint64(m.history[2]))
+		m.hashes[previousContext] = adaptive.Hash(previousContext, p, 0)
+		m.hashes[followContext] = adaptive.Hash(followContext, t, p)
+		m.hashes[loopContext] = adaptive.Hash(loopContext+mean*0xa0761d6478bd642f, t<<32|uint64(m.history[0]), uint64(m.history[1])<<32|uint64(m.history[2]))
 		m.hashed = true
 	}
 	m.at[followContext] = m.find(m.hashes[followContext], m.prefix)
 	m.at[loopContext] = m.find(m.hashes[loopContext], m.prefix)
 	m.at[previousContext] = nil
-}
-
-// mix returns a hash of three numbers.
-func mix(a, b, c uint64) uint64 {
-	h := (b*0x9e3779b97f4a7c15+c)*0xd6e8feb86659fd93 + a
-	return h ^ h>>32
 }
 
 // find returns the line of a context and a prefix. It replaces what is there if

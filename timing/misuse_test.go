@@ -60,9 +60,7 @@ func TestMisuse(t *testing.T) {
 		"first of a block after":           func() { index.First(5) },
 		"range of a block after":           func() { index.Range(5) },
 		"call beyond the index":            func() { index.Find(1) },
-		"numbers without classes":          func() { timing.AppendNumberTable(nil, nil, []uint32{1}) },
 		"statistics without classes":       func() { timing.AppendStatisticsTable(nil, 1, nil, make([]timing.Statistics, 1)) },
-		"columns of two lengths":           func() { timing.AppendNumberTable(nil, func(int) uint32 { return 0 }, []uint32{1}, nil) },
 		"statistics of two lengths": func() {
 			timing.AppendStatisticsTable(nil, 1, func(int) uint32 { return 0 }, make([]timing.Statistics, 2))
 		},
@@ -123,7 +121,6 @@ func TestMisuse(t *testing.T) {
 			timing.NewCodec("")
 			timing.NewEntropy(-1)
 			timing.Word("")
-			timing.ParseNumberTable(nil, -1, -1, func(int) uint32 { return 0 })
 			timing.ParseStatisticsTable(nil, -1, func(int) uint32 { return 0 }, -1)
 			series.Parse(nil, timing.Options{})
 		},

@@ -7,6 +7,8 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/internal/numbers"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -23,7 +25,7 @@ import (
 // What was read from a table is encoded as it was: [Statistics.SumError] bounds the error
 // of its sums, and the table tells how much larger that is where they were rounded before.
 func AppendStatisticsTable(dst []byte, n int, class func(row int) uint32, columns ...[]Statistics) []byte {
-	checkClass(class == nil)
+	need.That(class != nil, "timing: a table without classes")
 	var top uint32
 	for _, column := range columns {
 		if len(column) > n {
@@ -44,7 +46,7 @@ func AppendStatisticsTable(dst []byte, n int, class func(row int) uint32, column
 	if !rounded {
 		times = unknownRoundings // of none
 	}
-	c.coder.Write(append(dst, byte(c.rankBits)|roundingsCode[times]<<roundingsShift))
+	c.Coder.Write(append(dst, byte(c.rankBits)|roundingsCode[times]<<roundingsShift))
 	for i := range n {
 		var row [tableColumns]Statistics
 		for k, column := range columns {
@@ -54,7 +56,7 @@ func AppendStatisticsTable(dst []byte, n int, class func(row int) uint32, column
 		}
 		c.row(class(i), row[:len(columns)])
 	}
-	return c.coder.Finish()
+	return c.Coder.Finish()
 }
 
 // ParseStatisticsTable returns the statistics in data, of n rows and up to two
@@ -71,12 +73,12 @@ func ParseStatisticsTable(data []byte, n int, class func(row int) uint32, column
 		return nil, d.Err()
 	}
 	c := newTableCoder(n, columns, rankBits)
-	c.coder.Read(data[1:])
+	c.Coder.Read(data[1:])
 	table, rounded, least := make([][]Statistics, columns), false, 0
 	for i := range n {
 		var row [tableColumns]Statistics
 		c.row(class(i), row[:columns])
-		if c.coder.Ended() {
+		if c.Coder.Ended() {
 			c.corrupt("%d rows are left at the end of the number", n-1-i)
 		}
 		if c.err != nil {
@@ -95,7 +97,7 @@ func ParseStatisticsTable(data []byte, n int, class func(row int) uint32, column
 		}
 	}
 	switch {
-	case !c.coder.Finished():
+	case !c.Coder.Finished():
 		c.corrupt("the number ends otherwise")
 	case times != unknownRoundings && !rounded:
 		c.corrupt("sums that are rounded, where none are")
@@ -144,7 +146,7 @@ const (
 // A tableCoder writes the rows of a table, or reads them: methods take what they
 // write, and return or set what they read.
 type tableCoder struct {
-	numberModel
+	numbers.Model
 	rankBits int
 	top      uint32 // the highest rank that was read
 	recent   [recentCounts]uint64
@@ -165,7 +167,7 @@ func newTableCoder(n, columns, rankBits int) *tableCoder {
 		panic(fmt.Sprintf("timing: a table of %d columns", columns))
 	}
 	c := &tableCoder{rankBits: rankBits, recent: [recentCounts]uint64{1, 2, 3, 4}, classes: make(map[uint32]*[tableColumns]tableSizes)}
-	c.reset(n)
+	c.Reset(n)
 	return c
 }
 
@@ -209,7 +211,7 @@ func (c *tableCoder) firstCount(n uint64) uint64 {
 	if n == 0 {
 		none = 1
 	}
-	if c.coder.Code(none, 1<<13) != 0 {
+	if c.Coder.Code(none, 1<<13) != 0 {
 		return 0
 	}
 	place := 0
@@ -217,7 +219,7 @@ func (c *tableCoder) firstCount(n uint64) uint64 {
 	if c.again {
 		again = 1
 	}
-	for place < recentCounts && !c.flag(tableRecent, c.recent[place] == n, 0, uint64(place), uint64(place)<<1|again) {
+	for place < recentCounts && !c.Flag(tableRecent, c.recent[place] == n, 0, uint64(place), uint64(place)<<1|again) {
 		place++
 	}
 	if place < recentCounts {
@@ -238,7 +240,7 @@ func (c *tableCoder) firstCount(n uint64) uint64 {
 
 // otherCount codes the count of another column than the first.
 func (c *tableCoder) otherCount(column int, n, first uint64) uint64 {
-	if c.flag(column*tableKinds+tableSame, n == first, 0) {
+	if c.Flag(column*tableKinds+tableSame, n == first, 0) {
 		return first
 	}
 	n = c.natural(column*tableKinds+tableCount, n, 0, uint64(bits.Len64(first)))
@@ -251,10 +253,10 @@ func (c *tableCoder) otherCount(column int, n, first uint64) uint64 {
 // natural codes a number of at most 64 bits.
 func (c *tableCoder) natural(kind int, n uint64, contexts ...uint64) uint64 {
 	var value *big.Int
-	if !c.coder.Reading() {
+	if !c.Coder.Reading() {
 		value = new(big.Int).SetUint64(n)
 	}
-	value = c.number(kind, 7, allDigits, value, contexts...)
+	value = c.Number(kind, 7, numbers.AllDigits, value, contexts...)
 	if !value.IsUint64() {
 		c.corrupt("a number of %d bits", value.BitLen())
 	}
@@ -269,7 +271,7 @@ func (c *tableCoder) extremes(column int, s, first *Statistics, sizes *[tableCol
 	class := uint64(c.class)<<2 | few
 	of, last := &sizes[column], &c.last[column]
 
-	negative := c.flag(kind+tableSign, s.Min < 0, 0)
+	negative := c.Flag(kind+tableSign, s.Min < 0, 0)
 	size := uint64(s.Min)
 	if negative {
 		size = -size
@@ -317,13 +319,13 @@ func (c *tableCoder) rank(kind int, rank uint32, few uint64, likely []uint32) ui
 		return 0
 	}
 	for i, r := range likely {
-		if !slices.Contains(likely[:i], r) && c.flag(kind+i, rank == r, 0, few) {
+		if !slices.Contains(likely[:i], r) && c.Flag(kind+i, rank == r, 0, few) {
 			return r
 		}
 	}
 	n := uint32(0)
 	for i := c.rankBits - 1; i >= 0; i-- {
-		n = n<<1 | c.coder.Even(rank>>i&1)
+		n = n<<1 | c.Coder.Even(rank>>i&1)
 	}
 	if slices.Contains(likely, n) {
 		c.corrupt("rank %d, which was ruled out", n)
@@ -336,7 +338,7 @@ func (c *tableCoder) rank(kind int, rank uint32, few uint64, likely []uint32) ui
 func (c *tableCoder) sums(column int, s *Statistics) {
 	switch {
 	case s.Min == s.Max:
-		if c.coder.Reading() {
+		if c.Coder.Reading() {
 			s.setSums(new(big.Int), new(big.Int))
 		}
 		return
@@ -345,12 +347,12 @@ func (c *tableCoder) sums(column int, s *Statistics) {
 	}
 	var rest, more *big.Int
 	p := s.spread()
-	if !c.coder.Reading() {
+	if !c.Coder.Reading() {
 		rest, more = p.round(s)
 	}
 	rest = c.sum(column, s, p, rest)
 	more = c.squares(column, p, rest, more)
-	if c.coder.Reading() && c.err == nil {
+	if c.Coder.Reading() && c.err == nil {
 		s.setRounded(p, rest, more)
 	}
 }
@@ -369,10 +371,10 @@ func (c *tableCoder) sum(column int, s *Statistics, p *spread, rest *big.Int) *b
 	if rest != nil {
 		distance, far = p.near(rest)
 	}
-	far = c.flag(kind+tableFar, far, 0, uint64(min(bits.Len64(s.Count), 4)))
-	distance = c.number(kind+tableSum, 7, p.digits, distance,
+	far = c.Flag(kind+tableFar, far, 0, uint64(min(bits.Len64(s.Count), 4)))
+	distance = c.Number(kind+tableSum, 7, p.digits, distance,
 		0, size, uint64(bits.Len64(s.Count))<<7|uint64(p.width.BitLen()), uint64(c.class)<<7|size)
-	if distance.Cmp(roundDigits(p.half, p.digits)) > 0 {
+	if distance.Cmp(numbers.RoundDigits(p.half, p.digits)) > 0 {
 		c.corrupt("a sum that is farther from the end of its range than %v", p.half)
 	}
 	rest = p.rest(upTo(distance, p.half), far)
@@ -389,9 +391,9 @@ func (c *tableCoder) squares(column int, p *spread, rest, more *big.Int) *big.In
 		return room
 	}
 	size, least := room.BitLen(), p.least(rest).BitLen()
-	more = c.number(column*tableKinds+tableSquares, 8, squaresDigits, more,
+	more = c.Number(column*tableKinds+tableSquares, 8, squaresDigits, more,
 		0, uint64(size), uint64(least)<<8|uint64(size))
-	if more.Cmp(roundDigits(room, squaresDigits)) > 0 {
+	if more.Cmp(numbers.RoundDigits(room, squaresDigits)) > 0 {
 		c.corrupt("squares that are more than %v above the least", room)
 	}
 	return upTo(more, room)

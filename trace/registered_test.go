@@ -69,8 +69,8 @@ func newShifted(name string) (timing.Codec, error) {
 	return s, err
 }
 
-// TestRegisteredCodec writes a trace, of all calls and of a function alone, with a user's codec, by way of
-// a part file. A program that does not know the codec still merges, and reads all but the times.
+// TestRegisteredCodec merges a trace, of all calls and of a function alone, with a user's codec. A program
+// that does not know the codec still merges, and reads all but the times.
 func TestRegisteredCodec(t *testing.T) {
 	own, err := timing.NewCodec("shifted,by=7")
 	if err != nil {

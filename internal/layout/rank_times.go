@@ -8,9 +8,9 @@ import (
 	"sort"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/numbers"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/timing"
 )
 
 // RankTimes are what is kept of the times of each of some ranks: when its first call began,
@@ -291,7 +291,7 @@ func (r *RankTimes) Append(dst []byte, n int) []byte {
 	for _, d := range digits {
 		dst = append(dst, d.sum<<4|d.max)
 	}
-	return timing.AppendNumberTable(dst, columns.classOf, list...)
+	return numbers.AppendTable(dst, columns.classOf, list...)
 }
 
 // rankColumns are the columns of the table of ranks.
@@ -378,7 +378,7 @@ func ParseRankTimes(data []byte, n int, among rankenc.Set) (*RankTimes, error) {
 		d.Corrupt(at, "table", "%d columns of %d ranks, which are more than %d numbers", len(columns.class), ranks.Len(), maxRankNumbers)
 		return nil, d.Err()
 	}
-	table, err := timing.ParseNumberTable(d.Bytes("table", d.Rest()), ranks.Len(), len(columns.class), columns.classOf)
+	table, err := numbers.ParseTable(d.Bytes("table", d.Rest()), ranks.Len(), len(columns.class), columns.classOf)
 	if err != nil {
 		return nil, AtOffset(err, at)
 	}

@@ -1,56 +1,50 @@
-package timing
+package numbers
 
 import (
 	"fmt"
 	"math/bits"
 
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// AppendNumberTable appends an encoding of columns of equal length to dst, and returns the
+// AppendTable appends an encoding of columns of equal length to dst, and returns the
 // extended slice: each number as its distance from what those above it let expect. So it is
 // short where the numbers of a column are similar. A decoder has to know the numbers of rows
 // and columns, and of each column a class: numbers of a class are likely to be as similar. It panics
 // if columns have different lengths, or there is no class.
-func AppendNumberTable(dst []byte, class func(column int) uint32, columns ...[]uint32) []byte {
+func AppendTable(dst []byte, class func(column int) uint32, columns ...[]uint32) []byte {
 	rows := 0
 	if len(columns) > 0 {
 		rows = len(columns[0])
 	}
-	checkClass(class == nil)
+	need.That(class != nil, "numbers: a table without classes")
 	c := newNumberCoder(rows, len(columns))
-	c.coder.Write(dst)
+	c.Coder.Write(dst)
 	for i, column := range columns {
 		if len(column) != rows {
-			panic(fmt.Sprintf("timing: a table of columns of %d and %d numbers", rows, len(column)))
+			panic(fmt.Sprintf("numbers: a table of columns of %d and %d numbers", rows, len(column)))
 		}
 		c.begin(i, class(i))
 		for _, n := range column {
 			c.next(n)
 		}
 	}
-	return c.coder.Finish()
+	return c.Coder.Finish()
 }
 
-// checkClass panics if a table is given no classes of its rows or columns.
-func checkClass(missing bool) {
-	if missing {
-		panic("timing: a table without classes")
-	}
-}
-
-// ParseNumberTable returns the columns in data, of so many rows. The error is a
-// [*ParseError]. It takes memory in proportion to data.
-func ParseNumberTable(data []byte, rows, columns int, class func(column int) uint32) ([][]uint32, error) {
+// ParseTable returns the columns in data, of so many rows. The error is a
+// [*wire.Error]. It takes memory in proportion to data.
+func ParseTable(data []byte, rows, columns int, class func(column int) uint32) ([][]uint32, error) {
 	fail := func(format string, args ...any) ([][]uint32, error) {
-		return nil, &ParseError{Package: "timing", Field: "numbers", Err: fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...)}
+		return nil, &wire.Error{Package: "timing", Field: "numbers", Err: fmt.Errorf("%w: "+format, append([]any{wire.ErrCorrupt}, args...)...)}
 	}
 	// Each number takes 1/maxNumbers of a bit at least. Columns without rows take memory, too.
 	if wire.MulSat(uint64(max(rows, 1)), uint64(columns)) > maxNumbers*8*uint64(len(data)+8) {
 		return fail("%d columns of %d rows in %d bytes", columns, rows, len(data))
 	}
 	c := newNumberCoder(rows, columns)
-	c.coder.Read(data)
+	c.Coder.Read(data)
 	table := make([][]uint32, columns)
 	for i := range table {
 		c.begin(i, class(i))
@@ -58,7 +52,7 @@ func ParseNumberTable(data []byte, rows, columns int, class func(column int) uin
 		table[i] = column
 		for row := range column {
 			column[row] = c.next(0)
-			if c.coder.Ended() {
+			if c.Coder.Ended() {
 				return fail("the number ends in column %d of %d", i, columns)
 			}
 			if c.bad {
@@ -66,7 +60,7 @@ func ParseNumberTable(data []byte, rows, columns int, class func(column int) uin
 			}
 		}
 	}
-	if !c.coder.Finished() {
+	if !c.Coder.Finished() {
 		return fail("the number ends otherwise")
 	}
 	return table, nil
@@ -83,7 +77,7 @@ const (
 
 // A numberCoder writes the numbers of a table, or reads them.
 type numberCoder struct {
-	numberModel
+	Model
 	column   int
 	class    uint64
 	mean     uint64 // of those above, in units of 1/meanUnit, of which the last count most
@@ -96,7 +90,7 @@ const meanUnit = 1 << 8
 
 func newNumberCoder(rows, columns int) *numberCoder {
 	c := new(numberCoder)
-	c.reset(int(min(wire.MulSat(uint64(rows), uint64(columns)), 1<<20)))
+	c.Reset(int(min(wire.MulSat(uint64(rows), uint64(columns)), 1<<20)))
 	return c
 }
 
@@ -110,7 +104,7 @@ func (c *numberCoder) expected() uint32 { return uint32((c.mean + meanUnit/2) / 
 
 // next codes a number.
 func (c *numberCoder) next(n uint32) uint32 {
-	if c.coder.Code(0, 1<<11) != 0 { // so that numbers are at most in proportion to the input
+	if c.Coder.Code(0, 1<<11) != 0 { // so that numbers are at most in proportion to the input
 		c.bad = true
 		return 0
 	}
@@ -122,14 +116,14 @@ func (c *numberCoder) next(n uint32) uint32 {
 		last = 63
 	}
 	column := uint64(c.column)
-	coded := c.small(numberDistance, 6, uint64(distance), c.class, c.class<<6|last, column<<1|min(last>>5, 1))
+	coded := c.Small(numberDistance, 6, uint64(distance), c.class, c.class<<6|last, column<<1|min(last>>5, 1))
 	if bits.Len64(coded) > 32 {
 		c.bad = true
 		return 0
 	}
 	distance = uint32(coded)
 	if distance > 0 && expected > 0 {
-		below = c.flag(numberSign, below, 0, column)
+		below = c.Flag(numberSign, below, 0, column)
 	} else {
 		below = false
 	}
