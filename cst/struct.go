@@ -46,8 +46,8 @@ func FunctionOf[T any](name string) (Function, error) {
 
 // ValuesOf returns the arguments of a call of the function that [FunctionOf] returns for the type of a
 // struct: v is one, or a pointer to one. It copies what slices hold. The error names a field that is
-// none of FunctionOf, or an unsigned integer above 2⁶³−1, which is no [Value]. It takes some 30 ns for
-// each field; building the values by their functions takes less.
+// none of FunctionOf, or an unsigned integer above 2⁶³−1, which is no [Value]. Building the values by their
+// functions takes less time.
 func ValuesOf(v any) ([]Value, error) {
 	of := reflect.ValueOf(v)
 	if of.Kind() == reflect.Pointer && !of.IsNil() {

@@ -160,6 +160,7 @@ func TestStruct(t *testing.T) {
 	})
 }
 
+// BenchmarkValuesOf builds the arguments of a call of a struct, and by the functions of values.
 func BenchmarkValuesOf(b *testing.B) {
 	type send struct {
 		Dest  int32 `cst:"dest,rank"`
@@ -168,9 +169,18 @@ func BenchmarkValuesOf(b *testing.B) {
 		Comm  int64 `cst:"comm,handle=comm"`
 	}
 	s := send{1, 2, 3, 4}
-	for b.Loop() {
-		if _, err := cst.ValuesOf(&s); err != nil {
-			b.Fatal(err)
+	b.Run("struct", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := cst.ValuesOf(&s); err != nil {
+				b.Fatal(err)
+			}
 		}
-	}
+	})
+	b.Run("functions", func(b *testing.B) {
+		for b.Loop() {
+			built = []cst.Value{cst.Rank(int64(s.Dest)), cst.Tag(int64(s.Tag)), cst.Int(s.Bytes), cst.Handle(s.Comm)}
+		}
+	})
 }
+
+var built []cst.Value // so that it is not optimized away
