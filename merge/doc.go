@@ -39,7 +39,7 @@
 //   - The grammars of shapes are over the signatures of the trace, numbered in the order of
 //     their first use, and stored as a forest of package sequitur, which writes what they
 //     have in common once. Where they nearly repeat, as trip counts differ from rank to rank or
-//     calls are left out of some iterations, they are blocks of that package instead, if that
+//     calls are left out of some iterations, they are blocks of context mixing instead, if that
 //     saves an eighth and some hundred bytes, and the signatures stand in the order of their arguments.
 //   - Streams stand in such blocks if that makes the trace smaller: each value is predicted where it
 //     stands, by those before it and by the argument that the call has before it. Arguments are chosen by

@@ -11,8 +11,7 @@ import (
 // A streamTrial is what is known of streams in blocks before anything else is tried.
 type streamTrial struct {
 	arguments []layout.StreamArgument // that make a sample smaller, none if streams are not worth it
-	sampled   bool                    // the sample is clearly smaller with these than without groups,
-	clearly   bool                    // and than with them
+	clearly   bool                    // the sample is smaller with these also than with groups
 	plain     int                     // size of the trace with a forest, and without streams
 	draft     draft                   // the trace with streams in blocks, without a model if it was not made
 }
@@ -38,14 +37,14 @@ func (s *search) sample(shapes []*shape) *streamTrial {
 	if len(arguments) == 0 || s.ctx.Err() != nil {
 		return none
 	}
-	t := &streamTrial{arguments: arguments, plain: plain.size(), sampled: least < size-size/clearInSample}
-	if !t.sampled || len(shapes) != len(without) {
+	t := &streamTrial{arguments: arguments, plain: plain.size()}
+	if len(shapes) != len(without) {
 		return t
 	}
 	if slices.ContainsFunc(shapes, (*shape).isGrouped) {
 		size = s.sizeInBlocks(plan{shapes: sampleOf(shapes), blocks: true})
 	}
-	t.clearly = least < size-size/clearInSample
+	t.clearly = least < size
 	return t
 }
 
