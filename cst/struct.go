@@ -102,7 +102,13 @@ func makeLayout(t reflect.Type) (l structLayout, err error) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag := f.Tag.Get("cst")
-		if !f.IsExported() || tag == "-" {
+		if tag == "-" {
+			continue
+		}
+		if f.Anonymous {
+			return l, fieldError(t, i, errEmbedded)
+		}
+		if !f.IsExported() {
 			continue
 		}
 		p, err := paramOf(f, tag)
@@ -193,6 +199,9 @@ func typeOf(t reflect.Type, number Type, depth int) (Type, error) {
 
 func isInteger(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Uint64 }
 
+// errEmbedded is that of an embedded field, whose own fields would be those of another struct.
+var errEmbedded = errors.New(`is embedded: give it a name, or the tag cst:"-"`)
+
 // errUnsigned is that of an unsigned integer that no Value holds.
 var errUnsigned = errors.New("an integer above 2⁶³−1")
 
@@ -205,7 +214,9 @@ func valueOf(v reflect.Value, t *Type) (Value, error) {
 		return String(v.String()), nil
 	case KindBytes:
 		b := make([]byte, v.Len())
-		reflect.Copy(reflect.ValueOf(b), v)
+		for i := range b { // whose type may have a name of its own
+			b[i] = byte(v.Index(i).Uint())
+		}
 		return textValue(KindBytes, string(b)), nil
 	case KindPointer:
 		return PointerTo(v.Interface().(Pointer)), nil

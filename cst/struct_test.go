@@ -2,6 +2,7 @@ package cst_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -184,3 +185,30 @@ func BenchmarkValuesOf(b *testing.B) {
 }
 
 var built []cst.Value // so that it is not optimized away
+
+// TestNamedBytes checks that bytes whose type has a name of its own are bytes, also in arrays and lists, and
+// that a field that is embedded is an error.
+func TestNamedBytes(t *testing.T) {
+	type octet uint8
+	type message struct {
+		A []octet
+		B [3]octet
+		C [][]octet
+	}
+	if _, err := cst.FunctionOf[message]("f"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := cst.ValuesOf(message{[]octet{1, 2}, [3]octet{3, 4, 5}, [][]octet{{6}, nil}})
+	want := []cst.Value{cst.Bytes([]byte{1, 2}), cst.Bytes([]byte{3, 4, 5}), cst.Array(cst.Bytes([]byte{6}), cst.Bytes(nil))}
+	if err != nil || !slices.EqualFunc(got, want, cst.Value.Equal) {
+		t.Errorf("%v, %v; want %v", got, err, want)
+	}
+	type inner struct{ X int }
+	type outer struct {
+		inner
+		Y int
+	}
+	if f, err := cst.FunctionOf[outer]("f"); err == nil || !strings.Contains(err.Error(), "embedded") {
+		t.Errorf("%v, %v; want an error", f, err)
+	}
+}

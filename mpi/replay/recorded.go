@@ -86,21 +86,25 @@ func (r *Recorded) Close() error {
 func (r *Recorded) Compute(c *Call) (before, within Time) {
 	need.That(c != nil && c.Rank != nil, "replay: no call")
 	gap, duration, ok := r.exact(c)
+	told := picoseconds(int64(c.Rank.Computes(c.Terminal)))
 	if !ok {
 		signature := c.Rank.Signature(c.Terminal)
-		if r.speed > 0 && r.amounts[c.Rank.Function(c.Terminal)] {
+		if told == 0 && r.speed > 0 && r.amounts[c.Rank.Function(c.Terminal)] {
 			return 0, r.amount(c)
 		}
 		if r.draws != nil {
-			return r.drawn(c, signature)
+			if gap, duration = r.drawn(c, signature); told > 0 {
+				duration = told
+			}
+			return gap, duration
 		}
 		gap, duration = r.meansOfCall(c, signature)
 		if c.Position == 0 {
 			gap = 0
 		}
 	}
-	if told := c.Rank.Computes(c.Terminal); told > 0 {
-		duration = picoseconds(int64(told))
+	if told > 0 {
+		duration = told
 	} else if !c.Local {
 		duration = 0
 	}

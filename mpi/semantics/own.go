@@ -192,9 +192,11 @@ var ownRoles = map[meaning.Kind]*spec.Role{
 
 // collective returns a collective operation, and what the rank exchanges in it.
 func (r *ownRank) collective(of *meaning.Collective) (*Operation, Exchange) {
-	role := ownRoles[of.Kind]
-	need.That(role != nil, "semantics: no kind of collective operations")
-	rooted, bytes := of.Kind != meaning.Together, max(of.Bytes, Unknown)
+	role, known := ownRoles[of.Kind]
+	if !known { // who waits for whom is not known then
+		role = ownRoles[meaning.Together]
+	}
+	rooted, bytes := known && of.Kind != meaning.Together, max(of.Bytes, Unknown)
 	if !rooted && bytes == 0 {
 		role = spec.RoleOf("MPI_Barrier")
 	}
@@ -204,7 +206,7 @@ func (r *ownRank) collective(of *meaning.Collective) (*Operation, Exchange) {
 	}
 	group := r.groups[of.Group]
 	self, ok := group.member(r.number)
-	if ok {
+	if ok = ok && known; ok {
 		o.Communicator = group.communicator
 	}
 	if _, is := group.member(of.Root); is && rooted {

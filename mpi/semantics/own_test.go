@@ -121,6 +121,7 @@ func TestOwnOperations(t *testing.T) {
 			"collective 0 [] [] 0"},
 		{meaning.Operation{Collective: &meaning.Collective{Group: "a", Kind: meaning.ToRoot, Root: 2}},
 			"collective 0 [] [] 1"},
+		{meaning.Operation{Collective: &meaning.Collective{Group: "a", Kind: 9}}, "collective 0 [] [] 0"},
 	} {
 		got := "nothing"
 		if o := ownOperation(t, tt.of); o != nil {
