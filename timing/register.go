@@ -96,14 +96,3 @@ func unknownCodec(name string) error {
 	}
 	return fmt.Errorf("timing: %w %q: its package must be imported, and call timing.Register", ErrUnknownCodec, name)
 }
-
-// checkName returns an error unless [NewCodec] makes a codec of c's name, and the name can be part
-// of that of a series: a file has no more of a codec than its name.
-func checkName(c Codec) error {
-	name := c.Name()
-	if strings.ContainsAny(name, ";|{}") {
-		return fmt.Errorf("timing: a file cannot name codec %q: it has one of ; | { }", name)
-	}
-	_, err := NewCodec(name)
-	return err
-}
