@@ -9,7 +9,8 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// A plan says how the calls of all ranks are written.
+// A plan says how the calls of all ranks are written: with a forest of grammars and streams in sections of
+// their own, as search.draft does, or with both in blocks of package mixing, as search.tablesInBlocks does.
 type plan struct {
 	// Shapes are those of the ranks, with what these are in their groups, or without: groups make expressions
 	// of more arguments, but may keep apart what would be one.
@@ -21,10 +22,6 @@ type plan struct {
 
 	// Streams are the arguments whose values stand in streams, which makes signatures fewer.
 	streams []layout.StreamArgument
-
-	// Blocks says that grammars, and streams, are in blocks of package mixing: else grammars are a forest,
-	// and streams have sections of their own.
-	blocks bool
 }
 
 // A search looks for the plan with the smallest trace. Cost is the size of the file, or of a sample of it.

@@ -42,7 +42,7 @@ func (s *search) sample(shapes []*shape) *streamTrial {
 		return t
 	}
 	if slices.ContainsFunc(shapes, (*shape).isGrouped) {
-		size = s.sizeInBlocks(plan{shapes: sampleOf(shapes), blocks: true})
+		size = s.sizeInBlocks(plan{shapes: sampleOf(shapes)})
 	}
 	t.clearly = least < size
 	return t
@@ -76,8 +76,10 @@ func symbolsOf(shapes []*shape) int {
 // streamArguments returns the arguments that make the trace of shapes smaller in blocks, each by a little
 // at least, and all by what streams are worth, or none: of the candidates, those without which there are
 // fewest signatures are tried first. Plain is the size without streams, and least that with these.
-func (s *search) streamArguments(shapes []*shape, candidates []candidate) (taken []layout.StreamArgument, plain, least int) {
-	plain = s.sizeInBlocks(plan{shapes: shapes, blocks: true})
+func (s *search) streamArguments(
+	shapes []*shape, candidates []candidate,
+) (taken []layout.StreamArgument, plain, least int) {
+	plain = s.sizeInBlocks(plan{shapes: shapes})
 	least = plain
 	for _, c := range candidates {
 		with := slices.Clone(taken)
@@ -89,7 +91,7 @@ func (s *search) streamArguments(shapes []*shape, candidates []candidate) (taken
 		if len(with) == len(taken) {
 			continue
 		}
-		if n := s.sizeInBlocks(plan{shapes: shapes, streams: with, blocks: true}); n < least-least/little {
+		if n := s.sizeInBlocks(plan{shapes: shapes, streams: with}); n < least-least/little {
 			least, taken = n, with
 		}
 	}
@@ -105,7 +107,7 @@ func (s *search) withStreams(shapes []*shape, t *streamTrial) bool {
 	if t.draft.model != nil {
 		return true
 	}
-	e, ok := s.tablesInBlocks(plan{shapes: s.a.withoutGroups(shapes), streams: t.arguments, blocks: true})
+	e, ok := s.tablesInBlocks(plan{shapes: s.a.withoutGroups(shapes), streams: t.arguments})
 	if !ok {
 		return false
 	}

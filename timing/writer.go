@@ -17,6 +17,7 @@ const (
 	tailLen    = 4 + 4 + len(tailMagic) // the size of the index, a checksum, and the magic
 	sumLen     = 4                      // of the checksum at the end of a block
 	maxIndex   = 1 << 24                // bytes
+	maxEntries = maxIndex - 32          // bytes of the index before the last block
 	maxName    = 1 << 12
 	valueBytes = 32      // a block has at most that many for each value,
 	blockBytes = 1 << 12 // and these
@@ -33,6 +34,8 @@ type Writer struct {
 	index    indexBuilder
 	sum      uint32
 	block    []byte
+	most     int   // bytes of the index before the last block
+	full     error // of the next value, if no more blocks can be
 	err      error // sticks
 }
 
@@ -47,6 +50,9 @@ func NewWriter(w io.Writer, c Codec, blockLen int) (*Writer, error) {
 	if c == nil {
 		return nil, errNoCodec
 	}
+	if w == nil {
+		return nil, errors.New("timing: a Writer of nothing")
+	}
 	if blockLen < 0 || blockLen > DefaultMaxValues {
 		return nil, fmt.Errorf("timing: blocks of %d values: from 1 to %d are possible", blockLen, DefaultMaxValues)
 	}
@@ -58,7 +64,7 @@ func NewWriter(w io.Writer, c Codec, blockLen int) (*Writer, error) {
 		return nil, err
 	}
 	head := wire.AppendString([]byte(fileMagic), name)
-	x := &Writer{w: w, encoder: c.NewEncoder(), blockLen: cmp.Or(blockLen, DefaultBlockLen)}
+	x := &Writer{w: w, encoder: c.NewEncoder(), blockLen: cmp.Or(blockLen, DefaultBlockLen), most: maxEntries}
 	x.sum = wire.Checksum(head[len(fileMagic):])
 	x.write(head)
 	return x, x.err
@@ -66,11 +72,12 @@ func NewWriter(w io.Writer, c Codec, blockLen int) (*Writer, error) {
 
 // Append adds a value. Terminal is the number of what the value is of, such as an endpoint or a function,
 // for codecs that know the values of one better than those of all: the Reader must be told the same, and it
-// is 0 for all where nothing is known. The error is that of a Write of the file, and comes again at all
-// later calls.
+// is 0 for all where nothing is known. The error is that of a Write of the file, which Close returns as well, or that
+// there are as many blocks as a file can have, some 4 million at least: then the value is not added, and Close ends a
+// file that has all before it.
 func (w *Writer) Append(terminal uint32, value int64) error {
-	if w.err != nil {
-		return w.err
+	if err := cmp.Or(w.err, w.full); err != nil {
+		return err
 	}
 	w.encoder.Append(terminal, value)
 	if w.values++; w.values == w.blockLen {
@@ -88,9 +95,8 @@ func (w *Writer) endBlock() {
 	}
 	w.block = wire.AppendUint32(w.block, wire.Checksum(w.block))
 	w.index.add(uint64(w.values), len(w.block), false)
-	if w.values = 0; len(w.index.entries) > maxIndex-10 {
-		w.err = fmt.Errorf("timing: %d blocks are as many as a file can have: make them longer", w.index.blocks)
-		return
+	if w.values = 0; len(w.index.entries) > w.most {
+		w.full = fmt.Errorf("timing: %d blocks are as many as a file can have: make them longer", w.index.blocks)
 	}
 	w.write(w.block)
 }

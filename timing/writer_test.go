@@ -260,3 +260,34 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+// TestWriterFull has a Writer come to as many blocks as a file can have: it refuses further values, and Close ends a
+// file with all before them.
+func TestWriterFull(t *testing.T) {
+	codec, err := NewCodec("lossless,compressor=lz4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	w, err := NewWriter(&file, codec, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.most = 100
+	n := 0
+	for ; n < 1000 && w.Append(0, int64(n)) == nil; n++ {
+	}
+	if n == 1000 || w.Append(0, 1) == nil {
+		t.Fatalf("%d values, and no error", n)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := readAll(file.Bytes(), nil)
+	if err != nil || len(got) != n || got[n-1] != int64(n-1) {
+		t.Errorf("%d values of %d, %v", len(got), n, err)
+	}
+	if _, err := NewWriter(nil, codec, 1); err == nil {
+		t.Error("a Writer of nothing")
+	}
+}

@@ -110,11 +110,15 @@ func TestRegisteredCodec(t *testing.T) {
 			}
 			return rank
 		}
+		told := false
 		for _, err := range open().Times(0) {
-			if !errors.Is(err, timing.ErrUnknownCodec) || errors.Is(err, timing.ErrCorrupt) || !strings.Contains(err.Error(), "shifted,by=7") {
+			if told = true; !errors.Is(err, timing.ErrUnknownCodec) || errors.Is(err, timing.ErrCorrupt) || !strings.Contains(err.Error(), "shifted,by=7") {
 				t.Errorf("times of a codec that is not known: %v", err)
 			}
 			break
+		}
+		if !told {
+			t.Error("no error of times that cannot be read")
 		}
 		forgotten.Store(false)
 		n := int64(0)

@@ -87,7 +87,7 @@ type Message struct {
 	Waits bool
 }
 
-// A Collective is an operation that all ranks of a group call, by one function and in one order.
+// A Collective is an operation that all ranks of a group call, in one order.
 type Collective struct {
 	Group string // empty for all ranks
 	Kind  Kind
