@@ -77,7 +77,7 @@ type structField struct {
 	param Param
 }
 
-// layouts are those of the structs that were asked for: a [structLayout] or an error by type.
+// layouts are those of the structs that were asked for: a structLayout or an error by type.
 var layouts sync.Map
 
 func layoutOf(t reflect.Type) (structLayout, error) {

@@ -166,8 +166,8 @@ func (h *Histogram) grid() (cells []cell, level uint8) {
 // as many bytes one by one.
 const perBin = 16
 
-// Reduce returns a histogram of the same values with at most so many bins, of at least 2 and at most
-// [maxHistogramBins], and no more than one for each 16 values, but two: neighbours with the fewest
+// Reduce returns a histogram of the same values with at most so many bins, of 2 to
+// 64, and no more than one for each 16 values, but two: neighbours with the fewest
 // values become one until there are not more. It is what to keep of a merged histogram in the end.
 // Merged again, it counts as a series.
 func (h *Histogram) Reduce(n int) *Histogram {

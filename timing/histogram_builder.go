@@ -151,7 +151,7 @@ func (p *growingBin) merge(q *growingBin) {
 }
 
 // split divides a bin. What of it is below, and the means and variances of both
-// parts, are those of a [span]; the mean and the variance of both together
+// parts, are those of a span; the mean and the variance of both together
 // remain what they were.
 func (b *histogramBuilder) split(i int, at int64) {
 	low, high := b.bounds(i)

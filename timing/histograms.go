@@ -52,7 +52,7 @@ type pathBuilder struct {
 // HistogramOptions configures [NewHistogramsBuilder]. The zero HistogramOptions is the
 // default configuration.
 type HistogramOptions struct {
-	// Bins is the number of bins of a series, from 2 to maxHistogramBins. Zero
+	// Bins is the number of bins of a series, from 2 to 64. Zero
 	// means DefaultHistogramBins.
 	Bins int
 
@@ -157,8 +157,8 @@ func (h *Histograms) Find(path Path) *Histogram { return h.all[path] }
 var errPaths = errors.New("timing: histograms by path and by terminal alone")
 
 // Merge adds the histograms of o, which does not change. Both must be
-// path-sensitive, or both not, unless there are none; otherwise the error is
-// [errPaths], and h does not change.
+// path-sensitive, or both not, unless there are none; otherwise there is an
+// error, and h does not change.
 func (h *Histograms) Merge(o *Histograms) error {
 	switch {
 	case len(o.all) == 0:

@@ -14,7 +14,7 @@ import (
 const DefaultBlockLen = 1 << 16
 
 // A SeriesBuilder encodes a series in blocks of one length, with an index. What
-// it holds is the encoding of the blocks so far, and what a [seriesEncoder] does.
+// it holds is the encoding of the blocks so far, and what a seriesEncoder does.
 type SeriesBuilder struct {
 	encoder  *seriesEncoder
 	blockLen int

@@ -11,7 +11,7 @@ import (
 	"github.com/reprise-trace/reprise/mpi/replay"
 )
 
-// machineFile returns the parameters as [parseMachine] reads them.
+// machineFile returns the parameters as parseMachine reads them.
 func (a *calibrateAnswer) machineFile() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# The parameters of %s for reprise predict --machine, measured with\n# reprise calibrate -- %s: %s on %s.\n", text.Printable(a.MPI), text.Printable(a.Command),

@@ -267,7 +267,7 @@ func newConverter(tr *trace.Trace) (func(trace.Call) simgrid.Call, error) {
 	}, nil
 }
 
-// split writes one file a rank, and their list, into a directory, as [writeDirectory] does. The file of a rank that
+// split writes one file a rank, and their list, into a directory, as writeDirectory does. The file of a rank that
 // cannot be read is empty. If it fails, nothing stays.
 func split(q *question, o *catOptions) error {
 	if n := q.trace.Ranks(); n > mostFiles && !o.force {

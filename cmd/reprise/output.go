@@ -70,7 +70,7 @@ type outputFile struct {
 	write func(w io.Writer) error
 }
 
-// writeOutputs writes files one after the other, as [writeOutput] does, and puts them in
+// writeOutputs writes files one after the other, as writeOutput does, and puts them in
 // their places together when all are written.
 func writeOutputs(cmd *cobra.Command, files []outputFile, inputs []string) error {
 	targets := make([]string, len(files)) // empty for what is written to as it is

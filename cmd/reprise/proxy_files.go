@@ -43,7 +43,7 @@ func digestOfFile(ctx context.Context, path string) (string, error) {
 	return fmt.Sprintf("%x", h.Sum(nil)), err
 }
 
-// writeProgram writes files to a directory, as [writeDirectory] does. Those that are there already are replaced, all or none, if they are
+// writeProgram writes files to a directory, as writeDirectory does. Those that are there already are replaced, all or none, if they are
 // an earlier proxy that nobody has changed.
 func writeProgram(cmd *cobra.Command, directory string, files []proxy.File) error {
 	if err := os.MkdirAll(filepath.Dir(filepath.Clean(directory)), 0o777); err != nil {

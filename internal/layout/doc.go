@@ -1,6 +1,6 @@
 // Package layout has one typed description of the signatures of a trace over its
-// ranks, and the sections of a file that hold it: what package merge writes, package
-// reprise reads, prints and hands to generators of programs.
+// ranks, and the sections of a file that hold it: what package merge writes, package trace
+// reads, prints and hands to generators of programs.
 //
 // A [Signature] is a function and, for each of its arguments, how the values that
 // ranks have there are written: an integer among them, a slot, as a [Value], which is

@@ -6,7 +6,7 @@
 //	…
 //	err = all.Write(file)
 //
-// A [Collector] reads a spool, see package [mpi], while the processes write it or
+// A [Collector] reads a spool, see package interpose, while the processes write it or
 // later. It makes symbolic values of raw ones, records the calls with package tracer
 // as they come, deletes the segments that it has read, and hands over the parts of
 // all ranks for the merge. With [Options].Recoverable it keeps them in short, so that another
@@ -137,7 +137,6 @@ import (
 
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
-	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -289,142 +288,6 @@ func (c *Collector) add(found spool.Thread) error {
 	}
 	p.add(c.directory, found, &c.options)
 	return nil
-}
-
-// A Summary says what was collected.
-type Summary struct {
-	First      int // the lowest rank
-	Ranks      int // of the run, as far as it is known
-	Processes  int // that made calls
-	Calls      uint64
-	Bytes      int64 // of the spool
-	Unfinished []int // ranks that did not call MPI_Finalize
-
-	// Unrecorded are the ranks of MPI_COMM_WORLD of which there is no record: all those that others have collected, or that
-	// could not write any.
-	Unrecorded rankenc.Set
-
-	// Overhead is the share of the processes' time that recording took in them, as
-	// far as the processes know what a record costs.
-	Overhead float64
-
-	// Gone are ranks whose processes were there no more in a [Collector.Snapshot], and had not
-	// called MPI_Finalize.
-	Gone []int
-
-	// Alone is the number of processes that one launcher started and that are each alone in a
-	// world, if it started more than one: it is that of another MPI, most likely.
-	Alone int
-
-	// Uncalled are the functions of Options.Times.DurationsOf that no process called.
-	Uncalled []string
-
-	// Problems says what could not be read, or was not written; nil if nothing.
-	Problems error
-}
-
-// Finish takes what is left, when all processes have ended, and returns the parts
-// of all ranks.
-func (c *Collector) Finish(ctx context.Context) (*merge.Accumulator, Summary, error) {
-	problem := c.drain(ctx)
-	if problem != nil && ctx.Err() != nil {
-		return nil, Summary{}, problem
-	}
-	latest := int64(0) // since 1970
-	for _, p := range c.processes {
-		latest = max(latest, p.since1970(p.threads[0], p.latest))
-	}
-	return c.parts(ctx, max(latest, c.alive), true, problem) // what was collected before is there
-}
-
-// Snapshot returns the parts of all ranks as they are now, while the processes run, as
-// Finish does when they have ended. The calls that they are in last until now.
-func (c *Collector) Snapshot(ctx context.Context) (*merge.Accumulator, Summary, error) {
-	return c.parts(ctx, time.Now().UnixNano(), false, nil)
-}
-
-// parts returns the parts of all ranks, and ends the recording if that is said. Calls that
-// have not returned last until the time given, in nanoseconds since 1970.
-func (c *Collector) parts(ctx context.Context, until int64, end bool, problem error) (*merge.Accumulator, Summary, error) {
-	var s Summary
-	a := new(merge.Accumulator)
-	run := merge.Run{Source: Source, Origin: c.options.Origin}
-	called := make(naming)
-	uncalled := maps.Clone(c.options.Times.DurationsOf)
-	var cost, duration float64 // ns
-	list := c.ranked()
-	problems := append(c.unranked(), problem)
-	run.Worlds = worldsOf(list)
-	var recorded, off rankenc.SetBuilder
-	added := make([]*process, 0, len(list))
-	if len(list) > 0 {
-		s.First = list[0].rank
-	}
-	for _, p := range list {
-		if err := ctx.Err(); err != nil {
-			return nil, s, err
-		}
-		problem := p.problems()
-		if !p.ended && problem == nil && p.calls > 0 {
-			s.Unfinished = append(s.Unfinished, p.rank)
-			if !end && !p.exists() {
-				s.Gone = append(s.Gone, p.rank)
-			}
-		}
-		for _, t := range p.threads {
-			s.Bytes += t.bytes
-		}
-		problems = append(problems, problem)
-		cost += p.cost()
-		duration += p.duration()
-		run.Ranks = max(run.Ranks, p.rank+1, p.rank-p.place.Rank+p.size)
-		run.Origin.Merge(p.origin())
-		if p.calls > 0 || p.hidden {
-			recorded.Add(p.rank)
-		}
-		if p.calls == 0 {
-			if problem == nil && p.hidden {
-				off.Add(p.rank)
-			} else if problem == nil {
-				problems = append(problems, fmt.Errorf("rank %d: %s has no call", p.rank, p.threads[0].segment(0)))
-			}
-			continue
-		}
-		s.Processes++
-		part, err := p.part(until, end)
-		if err != nil {
-			problems = append(problems, err)
-			continue
-		}
-		s.Calls += part.Grammar.Len()
-		called.add(p, part.Table)
-		for _, f := range part.Table.Functions() {
-			delete(uncalled, f.Name)
-		}
-		if err := a.Add(part); err != nil {
-			return nil, s, err
-		}
-		added = append(added, p)
-	}
-	if end {
-		problems = append(problems, c.gone())
-	}
-	c.measure()
-	run.Clocks = c.clocks(added)
-	s.Alone = alone(list)
-	run.Names = append(called.list(), siteNames(list)...)
-	if duration > 0 {
-		s.Overhead = cost / duration
-	}
-	if run.Origin.World > 0 {
-		s.Unrecorded = rankenc.World(run.Ranks).Difference(recorded.Finish())
-	}
-	run.Origin.Merge(merge.Origin{Off: off.Finish()})
-	s.Ranks, s.Uncalled, s.Problems = run.Ranks, slices.Sorted(maps.Keys(uncalled)), errors.Join(problems...)
-	if err := a.Describe(run); err != nil {
-		return nil, s, err
-	}
-	return a, s, nil
 }
 
 // gone returns an error if the first records of threads, without which the others have no

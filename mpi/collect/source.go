@@ -77,7 +77,7 @@ const quota = 16 << 20
 // consume hands records that there are to a function, as many as make a round, and
 // reports whether there may be more. All threads are known that had segments at the time
 // listed. If the process has ended, the rounds hand over all of them. Of several threads,
-// a Resized is handed over in two steps: see [thread.step].
+// a Resized is handed over in two steps: see thread.step.
 func (s *source) consume(ended bool, listed int64, take func(*thread, *spool.Record)) (more bool) {
 	s.limited = false
 	for _, t := range s.threads {

@@ -172,7 +172,7 @@ func hasNews(v cst.Value) bool {
 }
 
 // news returns what to record of a source or tag of a status, given what was asked for:
-// [implied] if the two are equal. It says something new only where the call left it open,
+// implied if the two are equal. It says something new only where the call left it open,
 // with a wildcard, or got something else than it asked for, as from no process at all.
 // Recording less makes equal calls have equal signatures.
 func news(asked, got int64) int64 {

@@ -12,7 +12,7 @@ import (
 // meet in the order of the leader's calls: a half is looked at when all creations
 // of intercommunicators that the leader called before are decided. As these calls
 // block, there is always one to go on with, unless something is missing or several
-// threads call them, which [resolution.pairRest] is for.
+// threads call them, which resolution.pairRest is for.
 type half struct {
 	creation
 	leader int32 // call

@@ -269,7 +269,7 @@ func Record(r *Reader, progress func() error) (merge.Run, []merge.Part, error) {
 
 // ReadRanks reads r to its end. What it holds grows with the structure found, not with the
 // number of calls; with [Options].Bounded, it does not grow with either. If it is more than
-// [Options].Memory allows, the error is a [*layout.MemoryError]. The run has the ranks up to the last that has lines, or as many
+// [Options].Memory allows, it returns an error that says how much. The run has the ranks up to the last that has lines, or as many
 // as [Reader.Ranks] says. ReadRanks calls progress, unless that is nil, after every few
 // thousand calls and stops with its error. An error of r is returned as it is.
 func ReadRanks(r *Reader, progress func() error) (*Recording, error) {
