@@ -30,7 +30,7 @@ func newCalibrate() *cobra.Command {
 	q := &question{Command: newCommand("calibrate")}
 	q.addOptions([]option{optJSON})
 	f := q.Flags()
-	f.StringVarP(&output, "output", "o", "", "write the parameters to a `file`, a machine for reprise predict")
+	f.StringVarP(&output, "output", "o", "", "write the parameters to a `file`, for reprise predict --machine")
 	f.StringVar(&mpicc, "mpicc", "", "the compiler `command` of the MPI")
 	f.SetInterspersed(false) // what follows the launcher is its own
 	q.Args = func(_ *cobra.Command, args []string) error {

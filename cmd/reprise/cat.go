@@ -46,15 +46,15 @@ func newCat() *cobra.Command {
 		return o.check(q)
 	}, func(q *question) error { return cat(q, &o) }, optJSON, optRanks, optWindow)
 	f := q.Flags()
-	f.Uint64Var(&o.first, "first", 0, "begin at this `position`")
-	f.Uint64Var(&o.count, "count", math.MaxUint64, "at most this `number` of calls, with --ranks, --from or --to of each rank")
+	f.Uint64Var(&o.first, "first", 0, "first `position` to write")
+	f.Uint64Var(&o.count, "count", math.MaxUint64, "write at most this `number` of calls; with --ranks, --from or --to, of each rank")
 	f.Lookup("count").DefValue = "all"
 	f.StringSliceVar(&o.functions, "function", nil, "only calls of these functions: their `names`, with commas")
 	f.Lookup("function").DefValue = "all"
-	addChoice(q.Command, format, "format", "how calls are written")
-	f.BoolVar(&o.absolute, "absolute", false, "in text, ranks as numbers")
-	f.BoolVar(&o.clock, "clock", false, "times by the clock of the trace")
-	f.StringVar(&o.split, "split", "", "write one file a rank, and their list, to a `directory`")
+	addChoice(q.Command, format, "format", "format of the calls")
+	f.BoolVar(&o.absolute, "absolute", false, "write ranks as numbers in text")
+	f.BoolVar(&o.clock, "clock", false, "write times by the clock of the trace")
+	f.StringVar(&o.split, "split", "", "write one file for each rank, and a list of them, to a `directory`")
 	f.BoolVar(&o.force, "force", false, fmt.Sprintf("with --split, write more than %s files", text.Count(mostFiles)))
 	f.Lookup("json").Usage = "the same as --format json"
 	return q.Command

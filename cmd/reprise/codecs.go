@@ -39,9 +39,9 @@ func newCodecs() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return compareCodecs(cmd, args, &o) }
 	f := cmd.Flags()
 	addRanks(cmd, &o.ranks)
-	f.StringVar(&o.column, "column", "", "the `name` or number of the column of a CSV file")
-	addChoice(cmd, unit, "unit", "unit of bare numbers")
-	f.StringVar(&o.relative, "error", "10%", "the relative `error` of codecs that have one")
+	f.StringVar(&o.column, "column", "", "`name` or number of a column of a CSV file")
+	addChoice(cmd, unit, "unit", "unit of numbers without one")
+	f.StringVar(&o.relative, "error", "10%", "relative `error` of lossy codecs")
 	f.BoolVar(&o.json, "json", false, "print as JSON")
 	return cmd
 }

@@ -42,8 +42,8 @@ func newCollect() *cobra.Command {
 	f.BoolVar(&o.live, "live", false, "collect for record, until standard input ends")
 	f.BoolVar(&o.keep, "keep", false, "keep the records that are collected live")
 	f.StringVar(&o.origin, "origin", "", "who records, as JSON")
-	f.DurationVar(&o.timeout, "timeout", 0, "as that of record")
-	f.Var(&o.finalize, "finalize", "as that of record")
+	f.DurationVar(&o.timeout, "timeout", 0, "as for record")
+	f.Var(&o.finalize, "finalize", "as for record")
 	f.IntVar(&o.socket, "socket", 0, "the file that leads to the program that merges")
 	f.StringVar(&o.ended, "ended", "{}", "how the command of record ended, as JSON")
 	for _, name := range []string{"live", "keep", "origin", "timeout", "finalize", "socket", "ended"} {

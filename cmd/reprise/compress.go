@@ -33,7 +33,7 @@ const maxSize = 1 << 24
 
 // addBounded adds the flag for the most bytes that a trace may take.
 func addBounded(f *pflag.FlagSet, size *byteFlag) {
-	f.Var(size, "bounded", "make the trace fit a `size`, such as 16kB: what does not repeat gives way")
+	f.Var(size, "bounded", "make the trace fit a `size`, such as 16kB, by leaving details out")
 	f.Lookup("bounded").DefValue = "exact, of any size"
 }
 
@@ -45,7 +45,7 @@ func newWriter(name, inputs string, write func(cmd *cobra.Command, args []string
 	f.StringVarP(&o.output, "output", "o", "", "the `file` to write")
 	f.IntVar(&o.size, "size", 0, "`number` of ranks of the run")
 	f.Lookup("size").DefValue = "up to the last with calls"
-	f.BoolVar(&o.part, "part", false, "write a part file, to be merged with others")
+	f.BoolVar(&o.part, "part", false, "write a part file, for reprise merge")
 	addBounded(f, &o.bounded)
 	f.BoolVar(&o.json, "json", false, "print the summary as JSON")
 	cmd.Args = func(_ *cobra.Command, args []string) error {
@@ -76,7 +76,7 @@ func newCompress() *cobra.Command {
 
 // addOutside adds the flag that lets lists name any file.
 func addOutside(f *pflag.FlagSet, outside *bool) {
-	f.BoolVar(outside, "outside", false, "read what a list or a directory names elsewhere, and pipes, too")
+	f.BoolVar(outside, "outside", false, "read also pipes and files outside the directory of a list")
 }
 
 func compressFiles(cmd *cobra.Command, paths []string, o *writeOptions, outside bool) error {

@@ -20,7 +20,7 @@ func newDiff() *cobra.Command {
 	q := &question{Command: newCommand("diff")}
 	q.addOptions([]option{optJSON, optAll, optRanks})
 	ignore := new(ignoreFlag)
-	q.Flags().Var(ignore, "ignore", "what does not count: "+strings.Join(ignorable, ", ")+", or names of functions, with commas")
+	q.Flags().Var(ignore, "ignore", "what to ignore: "+strings.Join(ignorable, ", ")+", or names of functions, with commas")
 	if err := q.RegisterFlagCompletionFunc("ignore", cobra.FixedCompletions(ignorable, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the option is there
 	}

@@ -20,7 +20,7 @@ func newEfficiency() *cobra.Command {
 	var weak bool
 	q := &question{Command: newCommand("efficiency")}
 	q.addOptions([]option{optJSON, optAll})
-	q.Flags().BoolVar(&weak, "weak", false, "the problem grows with the ranks: compare the computing of each, not of all")
+	q.Flags().BoolVar(&weak, "weak", false, "the problem grows with the number of ranks: compare computing per rank")
 	q.Args = func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:

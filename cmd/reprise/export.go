@@ -81,10 +81,10 @@ func newExport() *cobra.Command {
 	q = newQuestion("export", func() error { return o.check(q) }, func(q *question) error { return exportTrace(q, o) }, optRanks, optWindow)
 	f := q.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "the `file` to write")
-	addChoice(q.Command, o.format, "format", "what to write")
+	addChoice(q.Command, o.format, "format", "format of the output")
 	f.Lookup("format").DefValue = "by the name of OUT"
-	addChoice(q.Command, o.by, "by", "what a row is")
-	f.StringSliceVar(&o.columns, "columns", nil, "in a table, only these columns: their `names`, with commas")
+	addChoice(q.Command, o.by, "by", "meaning of a row")
+	f.StringSliceVar(&o.columns, "columns", nil, "write only these columns of a table: `names`, with commas")
 	f.Lookup("columns").DefValue = "all"
 	return q.Command
 }

@@ -22,7 +22,7 @@ func newExtrapolate() *cobra.Command {
 	q.addOptions([]option{optJSON, optAll})
 	f := q.Flags()
 	f.StringVarP(&a.Output, "output", "o", "", "the `file` to write")
-	f.IntVar(&a.Size, "ranks", 0, "`number` of ranks of the run that is made")
+	f.IntVar(&a.Size, "ranks", 0, "`number` of ranks of the new trace")
 	addForce(q.Command, &a.force)
 	q.Args = func(_ *cobra.Command, args []string) error {
 		switch {
@@ -53,7 +53,7 @@ func newExtrapolate() *cobra.Command {
 const maxExtrapolated = 1 << 20
 
 func addForce(cmd *cobra.Command, force *bool) {
-	cmd.Flags().BoolVar(force, "force", false, "take what is not determined from the nearest rank, and list it")
+	cmd.Flags().BoolVar(force, "force", false, "take undetermined values from the nearest rank, and list them")
 }
 
 func checkSize(ranks int) error {

@@ -35,7 +35,7 @@ func newInfo() *cobra.Command {
 	var compare bool
 	q := newQuestion("info", nil, func(q *question) error { return info(q, compare) }, optJSON, optAll)
 	q.Flags().Lookup("all").Usage = fmt.Sprintf("show all shapes, not the first %d", maxShapes)
-	q.Flags().BoolVar(&compare, "compare", false, "compare with the text under gzip and zstd")
+	q.Flags().BoolVar(&compare, "compare", false, "compare with the text compressed by gzip and zstd")
 	return q.Command
 }
 

@@ -69,9 +69,9 @@ func newGrammar() *cobra.Command {
 		})
 	}, optJSON, optRanks)
 	q.Flags().Lookup("ranks").DefValue = "the first with calls"
-	q.Flags().IntVar(&shape, "shape", 0, "the loops of the ranks of the shape with this `number`")
+	q.Flags().IntVar(&shape, "shape", 0, "show the loops of the shape with this `number`")
 	q.Flags().Lookup("shape").DefValue = "none"
-	q.Flags().BoolVar(&one, "together", false, "what all shapes have in common, with their differences")
+	q.Flags().BoolVar(&one, "together", false, "show the loops of all shapes together, with their differences")
 	q.Flags().BoolVar(&dot, "dot", false, "write a Graphviz graph")
 	return q.Command
 }

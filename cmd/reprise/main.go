@@ -222,8 +222,8 @@ func flagError(err error) error {
 func newRoot() *cobra.Command {
 	root := newCommand("reprise")
 	root.Version = version()
-	root.PersistentFlags().Bool("wide", false, "print long texts whole, however wide the lines get")
-	root.PersistentFlags().Var(new(memoryLimit), memoryFlag, "memory for what a trace is expanded to, such as 2GiB\n(default 512MiB, or 512 times the file)")
+	root.PersistentFlags().Bool("wide", false, "print long texts whole, however wide the lines are")
+	root.PersistentFlags().Var(new(memoryLimit), memoryFlag, "memory for an expanded trace, such as 2GiB\n(default 512MiB, or 512 times the file)")
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SuggestionsMinimumDistance = 2
 	root.Args = func(cmd *cobra.Command, args []string) error {

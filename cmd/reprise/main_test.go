@@ -417,8 +417,8 @@ func TestHelpOnTimes(t *testing.T) {
 	}{
 		{"cat", []string{"jq 1.6", "--format text for every digit", "rank, position and call, with tabs", "start and duration in seconds"}},
 		{"info", []string{"nanoseconds", "gaps", "histograms", "codec"}},
-		{"record", []string{"what to keep of times, as above"}},
-		{"replay", []string{"what to keep of times, as for record"}},
+		{"record", []string{"times to keep, as above"}},
+		{"replay", []string{"times to keep, as for record"}},
 		{"repair", []string{"Times of calls can be damaged", "statistics and histograms"}},
 	} {
 		text := strings.Join(strings.Fields(must(t, tt.command, "--help")), " ")

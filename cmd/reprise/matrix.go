@@ -51,12 +51,12 @@ func newMatrix() *cobra.Command {
 	q = newQuestion("matrix", func() error { return o.check(q) }, func(q *question) error { return matrix(q, o) }, optRanks)
 	f := q.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "the `file` to write, or - for standard output")
-	addChoice(q.Command, o.format, "format", "what to write")
+	addChoice(q.Command, o.format, "format", "format of the output")
 	f.Lookup("format").DefValue = "by the name of the file"
-	addChoice(q.Command, o.kind, "kind", "which communication")
-	addChoice(q.Command, o.of, "of", "what to draw")
+	addChoice(q.Command, o.kind, "kind", "kind of communication")
+	addChoice(q.Command, o.of, "of", "quantity to draw")
 	addChoice(q.Command, o.scale, "scale", "scale of the colours")
-	f.IntVar(&o.bins, "bins", fewBins, "the largest `number` of rows and columns of a picture")
+	f.IntVar(&o.bins, "bins", fewBins, "max `number` of rows and columns of a picture")
 	f.BoolVar(&o.force, "force", false, fmt.Sprintf("with --format csv, write more than %s lines", text.Count(mostLines)))
 	return q.Command
 }

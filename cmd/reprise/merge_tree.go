@@ -36,12 +36,12 @@ type treeOptions struct {
 const defaultRadix = 4
 
 func (o *treeOptions) addTo(f *pflag.FlagSet) {
-	f.IntVar(&o.radix, "radix", defaultRadix, "`number` of processes whose parts one merges at each level, with a launcher behind --")
+	f.IntVar(&o.radix, "radix", defaultRadix, "with a launcher after --, `number` of processes that merge into one at each level")
 	f.StringVar(&o.mpicc, "mpicc", "", "the compiler `command` of the launcher's MPI")
 	f.BoolVar(&o.member, "member", false, "merge as a process that the launcher started")
-	f.BoolVar(&o.remove, "remove", false, "remove the parts once the trace is written; with a launcher, their directory on each node")
-	f.BoolVar(&o.raw, "collect", false, "before, collect the raw records of killed recorders, on this machine or, with a launcher, on each node")
-	f.Var(&o.handed, "program", "take the program that another process has built, as JSON says")
+	f.BoolVar(&o.remove, "remove", false, "remove the parts when the trace is written; with a launcher, their directory on each node")
+	f.BoolVar(&o.raw, "collect", false, "first collect the raw records of killed recorders, on this machine or, with a launcher, on each node")
+	f.Var(&o.handed, "program", "use a program that another process has built, as JSON")
 	for _, name := range []string{"member", "program"} {
 		if err := f.MarkHidden(name); err != nil {
 			panic(err)

@@ -20,7 +20,7 @@ import (
 func newMessages() *cobra.Command {
 	by := newChoice("pair", "size", "communicator")
 	q := newQuestion("messages", nil, func(q *question) error { return messages(q, by.value) }, optJSON, optAll, optRanks)
-	addChoice(q.Command, by, "by", "what a row is")
+	addChoice(q.Command, by, "by", "meaning of a row")
 	return q.Command
 }
 

@@ -44,10 +44,10 @@ func newPredict() *cobra.Command {
 	q = newQuestion("predict", check, p.predict, optJSON, optAll)
 	f := q.Flags()
 	p.machine.addTo(f)
-	f.StringVarP(&p.output, "output", "o", "", "write the run as it is predicted to a `file`, a trace with times")
-	addChoice(q.Command, p.times, "times", "what the file has of times besides")
-	f.Uint64Var(&p.seed, "seed", 1, "`number` that what is drawn depends on")
-	f.BoolVar(&p.path, "critical-path", false, fmt.Sprintf("follow the critical path of more than %s calls, too", text.Count(maxFollowed)))
+	f.StringVarP(&p.output, "output", "o", "", "write the predicted run to a `file`: a trace with times")
+	addChoice(q.Command, p.times, "times", "times in the file")
+	f.Uint64Var(&p.seed, "seed", 1, "`number` that random draws depend on")
+	f.BoolVar(&p.path, "critical-path", false, fmt.Sprintf("follow the critical path even of more than %s calls", text.Count(maxFollowed)))
 	return q.Command
 }
 

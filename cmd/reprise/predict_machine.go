@@ -22,10 +22,10 @@ type machineFlags struct {
 }
 
 func (m *machineFlags) addTo(f *pflag.FlagSet) {
-	f.StringVarP(&m.file, "machine", "m", "", "the `file` with the parameters of the machine")
-	f.StringVar(&m.compute, "compute", "1x", "multiply the times of computing by a `factor`")
-	f.StringVar(&m.latency, "latency", "1x", "multiply the latencies by a `factor`")
-	f.StringVar(&m.bandwidth, "bandwidth", "1x", "multiply the bandwidths by a `factor`, or inf")
+	f.StringVarP(&m.file, "machine", "m", "", "`file` with the parameters of the machine")
+	f.StringVar(&m.compute, "compute", "1x", "multiply computing times by a `factor`")
+	f.StringVar(&m.latency, "latency", "1x", "multiply latencies by a `factor`")
+	f.StringVar(&m.bandwidth, "bandwidth", "1x", "multiply bandwidths by a `factor`, or inf")
 	f.Lookup("machine").DefValue = "that above"
 }
 

@@ -41,7 +41,7 @@ func newProfile() *cobra.Command {
 		}
 		return profile(q, by.value, timed, series)
 	}, optJSON, optAll, optRanks, optWindow)
-	addChoice(q.Command, by, "by", "what a row is")
+	addChoice(q.Command, by, "by", "meaning of a row")
 	addSeries(q, &series)
 	return q.Command
 }

@@ -42,10 +42,10 @@ func newProxy() *cobra.Command {
 		return writeProxy(q, output, nil, options(filepath.Base(q.path)))
 	}, optJSON, optAll)
 	f := q.Flags()
-	f.StringVarP(&output, "output", "o", "", "the `directory` to write, which is made if need be")
-	f.IntVar(&size, "ranks", 0, "`number` of ranks of the program, if not those of the trace")
+	f.StringVarP(&output, "output", "o", "", "`directory` to write, created if necessary")
+	f.IntVar(&size, "ranks", 0, "`number` of ranks of the program, if not that of the trace")
 	addForce(q.Command, &force)
-	addChoice(q.Command, compute, "compute", "what is done for the time between calls")
+	addChoice(q.Command, compute, "compute", "action in the gaps between calls")
 	addChoice(q.Command, gaps, "gaps", aboutGaps)
 	addScale(q.Command, &scale)
 	oneTrace, ofTrace := q.Args, q.RunE

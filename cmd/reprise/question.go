@@ -230,7 +230,7 @@ func (q *question) totalCalls() int64 {
 
 // addRanks adds the option that chooses ranks of a trace.
 func addRanks(cmd *cobra.Command, ranks *string) {
-	cmd.Flags().Var((*setFlag)(ranks), "ranks", "only the ranks of this `set`, such as 0-3,8 or 0-62:2")
+	cmd.Flags().Var((*setFlag)(ranks), "ranks", "only ranks of this `set`, such as 0-3,8 or 0-62:2")
 	cmd.Flags().Lookup("ranks").DefValue = "all"
 }
 
@@ -260,7 +260,7 @@ var errNoSeries = errors.New("the trace does not have the times of every call: r
 
 // addSeries adds the option to read the times of every call.
 func addSeries(q *question, series *bool) {
-	q.Flags().BoolVar(series, "series", false, "read the times of every call, however many")
+	q.Flags().BoolVar(series, "series", false, "read the times of every call, however many there are")
 }
 
 // chosenRanks returns the ranks of the option, which must be some of those of the
@@ -372,8 +372,8 @@ type window struct {
 // addWindow adds the options that choose a part of a run.
 func addWindow(cmd *cobra.Command, w *window) {
 	w.to = math.MaxInt64
-	cmd.Flags().Var(&w.from, "from", "from this `time` of the run on")
-	cmd.Flags().Var(&w.to, "to", "up to this `time` of the run")
+	cmd.Flags().Var(&w.from, "from", "start of the part, a `time` of the run")
+	cmd.Flags().Var(&w.to, "to", "end of the part, a `time` of the run")
 	cmd.Flags().Lookup("from").DefValue = "the beginning"
 	cmd.Flags().Lookup("to").DefValue = "the end"
 }

@@ -40,15 +40,15 @@ func newRecord() *cobra.Command {
 	o.output.addTo(f)
 	o.times.addTo(cmd)
 	f.StringVar(&o.mpicc, "mpicc", "", "the compiler `command` of the program's MPI")
-	f.StringVar(&o.spool, "spool", "", "make the spool in this `directory`")
-	f.Var(&o.processors, "cpu", "the processors on which calls are collected, such as 31: those that no rank has (default any)")
+	f.StringVar(&o.spool, "spool", "", "write raw records below this `directory`")
+	f.Var(&o.processors, "cpu", "processors that collect calls, such as 31; best without a rank (default any)")
 	f.StringVar(&o.raw, "keep-raw", "", "keep the raw records in a new `directory`")
-	f.BoolVar(&o.anonymous, "anonymous", false, "leave out who made the trace: command, host, date, versions")
-	f.DurationVar(&o.timeout, "timeout", 0, "write the trace, and say who waits for whom, when no call returns for this `time`")
-	addChoice(cmd, o.onTimeout, "on-timeout", "what then becomes of the program")
-	addChoice(cmd, o.sites, "sites", "what the trace says of where calls are made")
+	f.BoolVar(&o.anonymous, "anonymous", false, "leave out the origin of the trace: command, host, date, versions")
+	f.DurationVar(&o.timeout, "timeout", 0, "write the trace, and show who waits for whom, if no call returns for this `time`")
+	addChoice(cmd, o.onTimeout, "on-timeout", "action after a timeout")
+	addChoice(cmd, o.sites, "sites", "call sites in the trace")
 	addAllocations(f, &o.allocations)
-	addChoice(cmd, o.merge, "merge", "have the nodes of a run merge their parts with this")
+	addChoice(cmd, o.merge, "merge", "merge the parts of all nodes")
 	f.BoolVar(&o.lock, "lock", false, "hold the lock of the directory of parts until the part is there")
 	f.Var(&o.finalize, "finalize", "have the processes of the program merge their parts in MPI_Finalize, as JSON says")
 	f.Var(&o.handed, "library", "take the library that another process has built, as JSON says")
@@ -57,7 +57,7 @@ func newRecord() *cobra.Command {
 			panic(err)
 		}
 	}
-	f.BoolVar(&o.off, "off", false, "record only from where the program switches it on")
+	f.BoolVar(&o.off, "off", false, "start with recording off, until the program switches it on")
 	f.SetInterspersed(false) // what follows the command is its own
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no summary")
 	f.BoolVar(&o.json, "json", false, "print the summary as JSON, on standard error")
@@ -65,7 +65,7 @@ func newRecord() *cobra.Command {
 }
 
 func addAllocations(f *pflag.FlagSet, to *bool) {
-	f.BoolVar(to, "allocations", false, "also keep when the memory that calls use is allocated and freed, and its sizes")
+	f.BoolVar(to, "allocations", false, "record allocation, size and release of the memory that calls use")
 }
 
 type recordOptions struct {

@@ -26,8 +26,8 @@ func (t *timesFlag) addTo(cmd *cobra.Command) {
 	if cmd.Name() == "record" {
 		where = "as above"
 	}
-	f.StringVar(&t.words, "times", "statistics", "`what` to keep of times, "+where)
-	f.StringArrayVar(&t.errors, "error", nil, "the relative `error` of times; 10% if not given")
+	f.StringVar(&t.words, "times", "statistics", "`times` to keep, "+where)
+	f.StringArrayVar(&t.errors, "error", nil, "relative `error` of times (default 10%)")
 	f.Lookup("times").DefValue = ""
 	words := []string{"none", "statistics", "histograms", "paths", "intervals", "all", "exact"}
 	for _, c := range timesCodecs {

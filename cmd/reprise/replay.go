@@ -34,10 +34,10 @@ func newReplay() *cobra.Command {
 	q := &question{Command: newCommand("replay")}
 	q.addOptions([]option{optJSON, optAll})
 	f := q.Flags()
-	addChoice(q.Command, p.compute, "compute", "what is done for the time between calls")
+	addChoice(q.Command, p.compute, "compute", "action in the gaps between calls")
 	addChoice(q.Command, p.gaps, "gaps", aboutGaps)
 	addScale(q.Command, &p.scale)
-	f.StringVarP(&p.output, "output", "o", "", "write the trace of the run to a `file`")
+	f.StringVarP(&p.output, "output", "o", "", "write the trace of the replay to a `file`")
 	p.times.addTo(q.Command)
 	f.StringVar(&p.mpicc, "mpicc", "", "the compiler `command` of the MPI")
 	q.Args = func(cmd *cobra.Command, args []string) error { return p.check(cmd, args) }
@@ -65,7 +65,7 @@ func newGaps() *choice {
 
 // addScale adds the flag of a factor on the time between calls.
 func addScale(cmd *cobra.Command, to *string) {
-	cmd.Flags().StringVar(to, "scale", "1x", "multiply the time between calls by a `factor`")
+	cmd.Flags().StringVar(to, "scale", "1x", "multiply the gaps between calls by a `factor`")
 }
 
 // scaleOf returns a factor on the time between calls.

@@ -25,7 +25,7 @@ func newReport() *cobra.Command {
 		return isPageName(path)
 	}, func(q *question) error { return writeReport(q, path, int(budget)) }, optRanks)
 	q.Flags().StringVarP(&path, "output", "o", "", "the `file` to write, or - for standard output")
-	q.Flags().Var(&budget, "budget", "how large the page may become to have the times of every call")
+	q.Flags().Var(&budget, "budget", "max size of a report with the times of every call")
 	q.Flags().Lookup("ranks").DefValue = "some"
 	return q.Command
 }

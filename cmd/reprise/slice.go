@@ -35,9 +35,9 @@ func newSlice() *cobra.Command {
 	f.StringArrayVar(&assume, "assume", nil, "assume that a condition is never or always true, as `FILE:LINE=never`")
 	f.BoolVar(&p.AssumeNoErrors, "assume-no-errors", false, "assume that no condition ends the program with an error")
 	f.BoolVar(&p.ExecuteAll, "execute-all", false, "send all messages")
-	f.BoolVar(&asCompiler, "as-compiler", false, "do what a compiler does with these arguments, and slice what it links")
+	f.BoolVar(&asCompiler, "as-compiler", false, "act as a compiler with these arguments, and slice the program it links")
 	f.BoolVar(&asJSON, "json", false, "print as JSON")
-	f.BoolVar(&p.Whole, "whole", false, "leave nothing out, to compare with")
+	f.BoolVar(&p.Whole, "whole", false, "leave nothing out, for comparison")
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		if p.Output == "" && !asCompiler {
 			return usageError{errors.New("slice takes the name of the program to write, such as: reprise slice -o app.slice -- app.c")}
