@@ -140,7 +140,7 @@ func (a *atAnswer) print(q *question) {
 	}
 	a.recorded.print(q.OutOrStdout())
 	q.printf("\n")
-	t := q.table("rank", "position", "for", "duration", "<place")
+	t := q.table("rank", "position", "elapsed", "duration", "<state")
 	for _, p := range a.Places {
 		since := text.Duration(int64(a.Time) - p.Start)
 		switch p.State {

@@ -387,7 +387,7 @@ func (a *calibrateAnswer) print(q *question) {
 	}
 	for _, l := range a.Links {
 		q.printf("\nmessages %s: error of sizes that are not fitted %s at most\n\n", names[l.Name], text.Percent(l.Error, 1))
-		t := q.table("bytes", "measured", "quartiles", "", "by the parameters", "")
+		t := q.table("bytes", "measured", "quartiles", "", "predicted", "")
 		for _, m := range l.Messages {
 			t.Row(text.ID(m.Bytes), text.Duration(m.Measured), text.Duration(m.Lower), text.Duration(m.Higher), text.Duration(m.Predicted), signedPercent(m.Predicted, m.Measured))
 		}
@@ -395,7 +395,7 @@ func (a *calibrateAnswer) print(q *question) {
 	}
 	if len(a.Collectives) > 0 {
 		q.printf("\ncollective operations of %s: what they take besides messages is fitted, but of bcast\n\n", text.Plural(a.Ranks, "rank"))
-		t := q.table("operation", "bytes", "measured", "by the parameters", "")
+		t := q.table("operation", "bytes", "measured", "predicted", "")
 		for _, c := range a.Collectives {
 			t.Row(c.Operation, text.ID(c.Bytes), text.Duration(c.Measured), text.Duration(c.Predicted), signedPercent(c.Predicted, c.Measured))
 		}

@@ -199,7 +199,7 @@ func (e *extrapolation) print(q *question, out io.Writer) {
 	}
 	if len(e.Fits) > 0 {
 		fmt.Fprintln(out)
-		t := text.NewTable(out, most, "of", "argument", "expression", "<ranks")
+		t := text.NewTable(out, most, "function", "argument", "expression", "<ranks")
 		for _, f := range e.Fits {
 			t.Row(text.Printable(f.Function), text.Printable(f.Parameter), signs.Replace(f.Expression), f.Class)
 		}
@@ -209,6 +209,6 @@ func (e *extrapolation) print(q *question, out io.Writer) {
 		warn(q.ErrOrStderr(), "%s of the number of ranks rest on two traces: a third would confirm them", text.Plural(uint64(e.Weak), "expression"))
 	}
 	for _, f := range e.Forced {
-		warn(q.ErrOrStderr(), "not determined, and taken all the same: %s", text.Printable(signs.Replace(f)))
+		warn(q.ErrOrStderr(), "not determined by the traces, forced: %s", text.Printable(signs.Replace(f)))
 	}
 }

@@ -60,7 +60,7 @@ func (a *hangAnswer) print(q *question) {
 	q.printf("%s: when the recording ended, %s\n%s", text.Printable(q.path), answers.HangSummary(a.Hang), suspects)
 	printDeadlocks(q.OutOrStdout(), a.Hang, q.most())
 	q.printf("\n")
-	t := q.table("ranks", "for", "<place").Wrapped()
+	t := q.table("ranks", "elapsed", "<state").Wrapped()
 	for _, g := range a.Groups {
 		t.Row(text.Long(g.Ranks.String()), answers.HangDuration(&g), answers.HangPlace(&g))
 		if g.State == query.InCall {

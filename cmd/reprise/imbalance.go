@@ -289,7 +289,7 @@ func (a *imbalanceAnswer) printLate(q *question) {
 		}
 	}
 	q.printf("\nreceives that wait for a late sender, %s%s\n\n", off.text("waits"), sample)
-	t := q.table("wait time", "", "receives", "?sample", "late", "mostly for", "", "<signature")
+	t := q.table("wait time", "", "receives", "?sample", "late", "main sender", "", "<signature")
 	for _, s := range a.Late {
 		t.Row(text.Duration(s.Wait), text.Percent(s.Wait, a.Total), s.Receives, s.Sampled,
 			text.Percent(s.Late, s.Sampled), text.ID(s.Sender), text.Percent(s.SenderShare, 1), s.Call)

@@ -163,7 +163,7 @@ func (i *timeInfo) printCodecs(q *question) {
 		bits = fmt.Sprintf("%.2f", 8*float64(i.Bytes)/float64(calls))
 	}
 	whole := i.Unreadable.Len() == 0
-	t := q.section("times of every call", "error", "ranks", "calls", "stored", "bits a call")
+	t := q.section("times of every call", "error", "ranks", "calls", "stored", "bits per call")
 	for _, c := range i.Codecs {
 		cells := []any{text.Long(text.Printable(c.Codec)), guaranteeOf(c), text.Long(c.Ranks.String()), c.Calls}
 		if len(i.Codecs) == 1 && whole {

@@ -359,6 +359,6 @@ func (a *predictAnswer) print(q *question) {
 	}
 	t.Close()
 	if a.Output != "" && a.Output != "-" {
-		q.printf("\nthe run as it is predicted is in %s\n", text.Printable(a.Output))
+		q.printf("\nthe predicted run is in %s\n", text.Printable(a.Output))
 	}
 }

@@ -289,7 +289,7 @@ func (a *profileAnswer) print(q *question, by string) {
 			return profileRow{s.Calls, s.Ranks, s.Time, text.Printable(s.Function) + ", " + text.Printable(cmp.Or(s.Site, "at several places"))}
 		})
 	case "rank":
-		t := q.table("calls each", "ranks", "calls", "", "<ranks")
+		t := q.table("calls per rank", "ranks", "calls", "", "<ranks")
 		for _, s := range a.Shapes {
 			all := wire.MulSat(s.Calls, uint64(s.Ranks.Len()))
 			t.Row(s.Calls, s.Ranks.Len(), all, text.Percent(all, a.Calls), s.Ranks.String())
@@ -383,7 +383,7 @@ func (a *profileAnswer) printRankTimes(q *question) {
 		}
 		q.printf("\n")
 	}
-	t := q.table("rank", "calls", "in calls", "", "outside", "", "most in", "", "<")
+	t := q.table("rank", "calls", "in calls", "", "outside", "", "top function", "", "<")
 	for _, r := range a.RankTimes {
 		cells := []any{text.ID(r.Rank), r.Calls, text.Duration(r.Time), shareOfTime(r.Time, r.Span), text.Duration(r.Outside), shareOfTime(r.Outside, r.Span)}
 		if len(r.Functions) > 0 {

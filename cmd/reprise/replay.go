@@ -280,7 +280,7 @@ func (a *replayAnswer) compare(q *question, replayed *trace.Trace) (err error) {
 
 func (a *replayAnswer) print(q *question) {
 	q.printf("%s of %s, replayed with %s\n", text.Printable(q.path), text.Plural(a.Ranks, "rank"), text.Printable(a.Command))
-	t := q.table("recorded", "replayed", "", "calls", "<in")
+	t := q.table("recorded", "replayed", "", "calls", "<part")
 	row := func(recorded, replayed *query.Nanoseconds, calls, in string) {
 		change := ""
 		if recorded != nil && replayed != nil {
@@ -306,7 +306,7 @@ func (a *replayAnswer) print(q *question) {
 	t.Close()
 	printLeftOut(q, a.LeftOut)
 	if a.Output != "" {
-		q.printf("\nthe run is in %s\n", text.Printable(a.Output))
+		q.printf("\nthe trace of the replay is in %s\n", text.Printable(a.Output))
 	}
 }
 
