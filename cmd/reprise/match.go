@@ -359,7 +359,7 @@ func (a *matchAnswer) printSkews(q *question) {
 	if most := q.most(); most != text.All && each > most {
 		each = mostSkews
 	}
-	t := q.table("mean", "?median", "max", "?in operation", "straggler", "?position", "?at", "?operations", "&sample", "usual straggler", "", "<function")
+	t := q.table("mean", "?median", "max", "?in operation", "straggler", "?position", "?at", "?operations", "&sample", "most often", "", "<function")
 	for _, s := range a.Skews[:each] {
 		name := text.Printable(s.Function)
 		if s.Root >= 0 {
