@@ -148,7 +148,7 @@ func TestLostSeriesTable(t *testing.T) {
 		"grammar --json":    `"iteration_ns"`,
 		"grammar --dot":     "digraph",
 		"imbalance":         "the wait time is an upper bound",
-		"profile --by rank": "calls each",
+		"profile --by rank": "calls per rank",
 		"profile --from 1h": "estimated from histograms",
 	} {
 		args := append(strings.Fields(command), "damaged.rpz")
@@ -193,7 +193,7 @@ func TestImbalanceLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, "late.rpz", b.String())
-	const want = "    4.00 µs  72.7 %        10      10  100.0 %           0  100.0 %  recv(source=0, "
+	const want = "    4.00 µs  72.7 %        10      10  100.0 %            0  100.0 %  recv(source=0, "
 	if got := must(t, "imbalance", "late.rpz"); !strings.Contains(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
@@ -217,7 +217,7 @@ func TestLostRankTimes(t *testing.T) {
 	writeFile(t, "damaged.rpz", flip(t, readFile(t, "summed.rpz"), layout.KindRankTimes, 0))
 	for command, want := range map[string]string{
 		"imbalance":         "the wait time is an upper bound",
-		"profile --by rank": "calls each",
+		"profile --by rank": "calls per rank",
 		"profile --from 0":  "estimated from statistics",
 	} {
 		args := append(strings.Fields(command), "damaged.rpz")
