@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -29,6 +30,13 @@ type Loops struct {
 	// Scaled says that the times are those of all ranks times what makes them those of the rank:
 	// the trace has its sums, see [trace.Trace.RankTimes].
 	Scaled bool
+
+	// Guarantee is the weakest of those of the times of every call, if the Source is Series and the loops are from
+	// [OpenRankLoops] or [OpenShapeLoops].
+	Guarantee timing.Guarantee
+
+	// Unread says that the ranks have the times of every call, but of more than [MaxLoopCalls] calls: they were not read.
+	Unread bool
 
 	Rules []Loop // the rules of Grammar; the last is the whole
 

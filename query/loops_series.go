@@ -5,11 +5,71 @@ import (
 	"math"
 	"sync"
 
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
 )
+
+// MaxLoopCalls is how many calls [OpenRankLoops] and [OpenShapeLoops] read the times of at most: it takes some ten seconds.
+const MaxLoopCalls = 20_000_000
+
+// OpenRankLoops returns the loops of a rank of a trace: with its own times, if the trace has those of every call, of
+// [MaxLoopCalls] calls at most, and otherwise with those of all ranks, scaled to its sums if the trace has these. Reading
+// every call takes as long as [Times.ReadSeries] and [Loops.ReadSeries], and else it is [Times.RankLoops].
+func OpenRankLoops(ctx context.Context, t *trace.Trace, r *trace.Rank, o Options) (*Loops, error) {
+	need.That(t != nil && r != nil, "query: no rank of a trace")
+	return openLoops(ctx, t, rankenc.SetOf(r.Number()), r.Len(), o, func(times *Times) (*Loops, error) { return times.RankLoops(r), nil })
+}
+
+// OpenShapeLoops returns the loops of the ranks of a shape: with the times of these alone, if the trace has those of every call of each
+// of them, of [MaxLoopCalls] calls at most, and otherwise with those of all ranks. It takes as long as [OpenRankLoops] does
+// for all of these ranks. It panics unless there is such a shape.
+func OpenShapeLoops(ctx context.Context, t *trace.Trace, number int, o Options) (*Loops, error) {
+	need.That(t != nil, "query: no trace")
+	s, err := t.Shape(number)
+	if err != nil {
+		return nil, err
+	}
+	return openLoops(ctx, t, s.Ranks, s.Grammar.Len(), o, func(times *Times) (*Loops, error) { return times.ShapeLoops(number) })
+}
+
+// openLoops returns the loops of ranks that make so many calls each, by the times that tell most of them.
+func openLoops(ctx context.Context, t *trace.Trace, ranks rankenc.Set, calls uint64, o Options, of func(*Times) (*Loops, error)) (*Loops, error) {
+	times, err := OpenTimes(t)
+	if err != nil {
+		return nil, err
+	}
+	_, series, err := times.Known()
+	if err != nil {
+		return nil, err
+	}
+	timed := ranks.Difference(series).Len() == 0
+	unread := timed && uint64(ranks.Len()) > MaxLoopCalls/max(1, calls)
+	if !timed || unread {
+		l, err := of(times)
+		if err == nil {
+			l.Unread = unread
+		}
+		return l, err
+	}
+	guarantee, err := times.Guarantee()
+	if err != nil {
+		return nil, err
+	}
+	o.Ranks = &ranks
+	own, err := times.ReadSeries(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	l, err := of(own)
+	if err != nil {
+		return nil, err
+	}
+	l.Guarantee = guarantee
+	return l, l.ReadSeries(ctx, ranks, o)
+}
 
 // ReadSeries sets how long iterations take to the means of these themselves, by the times of every
 // call of those of some ranks whose loops l are that have these: sums of the means of calls are only

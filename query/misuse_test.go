@@ -31,7 +31,9 @@ func TestMisuse(t *testing.T) {
 			query.Faults, query.AlignFile, query.AlignTrace, query.Overlaps, query.OpenDiff, query.OpenHang, query.OpenMatch,
 			query.OpenMessages, query.OpenNumbering, query.DurationsOf, query.OpenProfile, query.RanksInCalls,
 			query.RanksWithout, query.Programs, query.SitesOf, query.Frames, query.HasSites, query.OpenTimes, query.RunTimesOf,
+			query.HasThreads, query.OpenImbalance, query.OpenTimedProfile, query.OpenRankProfile, query.OpenRankLoops, query.OpenShapeLoops,
+			query.OpenSummary,
 		},
-		Values: []any{trace, model, rank, &call, file, query.InCall, query.ForMessage, query.Matrix{}, new(query.Source)},
+		Values: []any{trace, model, rank, &call, file, new(query.SomeRanksError), query.InCall, query.ForMessage, query.Matrix{}, new(query.Source)},
 	}.Run(t)
 }

@@ -308,6 +308,9 @@ type Activity struct {
 	Ranks      []RankActivity  `json:"by_rank,omitzero"`
 	Signatures []Usage         `json:"signatures,omitzero"` // in their order
 	Functions  []FunctionUsage `json:"functions,omitzero"`  // those of most time first, then of most calls, then by name
+
+	Present int         `json:"ranks"`   // how many of Ranks were there, or are expected to
+	Span    Nanoseconds `json:"span_ns"` // of all of Ranks; +Inf if one ends later than times go
 }
 
 // A RankActivity is what a rank does between two times.
@@ -427,6 +430,9 @@ func (a *Activity) finish(signatures map[int]Usage, functions map[string]*Functi
 	slices.SortFunc(a.Ranks, func(r, s RankActivity) int { return r.Rank - s.Rank })
 	for _, r := range a.Ranks {
 		a.Calls, a.Time = wire.AddSat(a.Calls, r.Calls), a.Time+r.Time
+		if a.Span += r.Span; r.Span > 0 || r.Calls > 0 {
+			a.Present++
+		}
 	}
 	for _, n := range slices.Sorted(maps.Keys(signatures)) {
 		a.Signatures = append(a.Signatures, signatures[n])

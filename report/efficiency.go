@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/replay"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/query/efficiency"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -28,11 +29,11 @@ func (p *page) addEfficiency(ctx context.Context, tr *trace.Trace, _ Options) er
 	if p.model == nil || !p.model.Known() || !tr.IsExact() {
 		return nil
 	}
-	r, err := efficiency.Open(ctx, p.model, efficiency.Options{MaxCalls: MaxExact})
+	r, err := efficiency.Open(ctx, p.model, efficiency.Options{MaxCalls: query.MaxUnasked})
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.Is(err, efficiency.ErrNoTimes), errors.Is(err, efficiency.ErrTooMany), errors.As(err, new(*replay.DeadlockError)) && p.Banner != "":
+	case errors.Is(err, query.ErrNoTimes), errors.Is(err, efficiency.ErrTooMany), errors.As(err, new(*replay.DeadlockError)) && p.Banner != "":
 		return nil
 	case err != nil:
 		p.Efficiency = &efficiencyText{About: "Not known: " + printable(strings.TrimPrefix(err.Error(), "efficiency: ")) + "."}

@@ -34,7 +34,7 @@ func (p *page) addFunctions(ctx context.Context, tr *trace.Trace, _ Options) err
 		return err
 	}
 	p.profile = profile
-	if p.hasSeries && profile.Calls <= MaxExact {
+	if p.hasSeries && profile.Calls <= query.MaxUnasked {
 		if p.exact, err = p.times.ReadSeries(ctx, p.query()); err != nil {
 			return err
 		}

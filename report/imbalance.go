@@ -14,10 +14,6 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// MaxExact is of how many calls a page takes the times of every call to tell the imbalance
-// by rank: it reads these in seconds. The command does as much unasked.
-const MaxExact = 5_000_000
-
 // Limits of the section about imbalance.
 const (
 	maxSites = 30

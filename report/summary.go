@@ -136,26 +136,20 @@ func (p *page) summarizeFile(tr *trace.Trace, o Options) {
 
 // timesFact says what times the trace has.
 func (p *page) timesFact(tr *trace.Trace) fact {
-	t := tr
-	series, _, err := t.SeriesRanks()
-	switch {
-	case err == nil && series.Len() > 0 && series.Len() == t.RankSet().Len():
-		return fact{"Times", "of every call", errorNote(p.guarantee)}
-	case err == nil && series.Len() > 0:
-		return fact{"Times", "of every call", "of " + text.Plural(series.Len(), "rank") + ", " + errorNote(p.guarantee)}
-	}
-	durations, gaps, err := t.Summaries()
+	best, series, err := p.times.Known()
 	switch {
 	case err != nil:
 		return fact{"Times", "unreadable", ""}
-	case durations.Histograms != nil || gaps.Histograms != nil:
-		return fact{"Times", "histograms", "of each signature"}
-	case durations.IsZero() && gaps.IsZero():
-		none := fact{"Times", "none", ""}
-		if recorded(tr) {
-			none.Note = "record with --times statistics"
-		}
-		return none
+	case best == query.Series && series.Len() == tr.RankSet().Len():
+		return fact{"Times", "of every call", errorNote(p.guarantee)}
+	case best == query.Series:
+		return fact{"Times", "of every call", "of " + text.Plural(series.Len(), "rank") + ", " + errorNote(p.guarantee)}
+	case best != query.None:
+		return fact{"Times", best.String(), "of each signature"}
 	}
-	return fact{"Times", "statistics", "of each signature"}
+	none := fact{"Times", "none", ""}
+	if recorded(tr) {
+		none.Note = "record with --times statistics"
+	}
+	return none
 }

@@ -89,15 +89,11 @@ func placesAt(q *question, at timeFlag) error {
 		return err
 	}
 	printer := q.trace.Printer(trace.PrintOptions{})
-	timed := false
 	for _, p := range places {
 		a.Places = append(a.Places, newPlace(p, printer))
-		timed = timed || p.Source != query.None
 	}
-	switch {
-	case timed:
-	case len(places) > 0:
-		return errNoTimes(q.path, q.trace)
+	if len(places) > 0 && !slices.ContainsFunc(places, func(p query.RankPlace) bool { return p.Source != query.None }) {
+		return query.ErrNoTimes
 	}
 	return q.answer(a, func() { a.print(q) })
 }
@@ -135,7 +131,7 @@ func (a *atAnswer) print(q *question) {
 	}
 	q.printf("%s at %s, %s\n%s", text.Printable(q.path), text.Duration(int64(a.Time)), a.sources(), off.line())
 	q.printf("%s: %s\n", text.Plural(len(a.Places), "rank"), a.summary())
-	if hasThreads(q.trace) && slices.ContainsFunc(a.Places, place.estimated) {
+	if query.HasThreads(q.trace) && slices.ContainsFunc(a.Places, place.estimated) {
 		q.printf("%s\n", threadsNote)
 	}
 	a.recorded.print(q.OutOrStdout())

@@ -169,7 +169,7 @@ func (o *catOptions) between(q *question, times *query.Times, rank *trace.Rank, 
 	switch {
 	case rank.Len() == 0:
 	case clock.Source() == query.None:
-		return 0, 0, errNoTimes(q.path, q.trace)
+		return 0, 0, query.ErrNoTimes
 	case clock.Source() != query.Series && !o.warned:
 		o.warned = true
 		warn(q.ErrOrStderr(), "%s does not have the times of every call: --from and --to choose by times that are %s", q.path, sourceText(clock.Source(), 0))

@@ -17,6 +17,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -276,19 +277,19 @@ func saveElsewhere(file []byte, cause error) error {
 
 // A collectSummary is what record and collect report.
 type collectSummary struct {
-	Schema     int           `json:"schema"`
-	Output     string        `json:"output"`
-	Ranks      int           `json:"run_ranks"` // as far as it is known
-	Processes  int           `json:"ranks"`     // with calls
-	Calls      uint64        `json:"calls"`
-	Bytes      int64         `json:"trace_bytes"`
-	Command    time.Duration `json:"command_ns"` // that the command ran
-	After      time.Duration `json:"after_ns"`   // from its end until the trace was there
-	Unfinished rankenc.Set   `json:"unfinished_rank_set"`
-	Problems   []string      `json:"problems"`
-	Parts      int           `json:"parts,omitempty"` // that were merged, with record --merge
-	Status     int           `json:"exit_status"`
-	Run        *runSummary   `json:"run_summary,omitempty"` // left out of a part file, and without times
+	Schema     int            `json:"schema"`
+	Output     string         `json:"output"`
+	Ranks      int            `json:"run_ranks"` // as far as it is known
+	Processes  int            `json:"ranks"`     // with calls
+	Calls      uint64         `json:"calls"`
+	Bytes      int64          `json:"trace_bytes"`
+	Command    time.Duration  `json:"command_ns"` // that the command ran
+	After      time.Duration  `json:"after_ns"`   // from its end until the trace was there
+	Unfinished rankenc.Set    `json:"unfinished_rank_set"`
+	Problems   []string       `json:"problems"`
+	Parts      int            `json:"parts,omitempty"` // that were merged, with record --merge
+	Status     int            `json:"exit_status"`
+	Run        *query.Summary `json:"run_summary,omitempty"` // left out of a part file, and without times
 
 	// Not known with record --merge, and left out.
 	Raw       *int64         `json:"raw_bytes,omitempty"`
@@ -366,7 +367,7 @@ func (s *collectSummary) print(w io.Writer, asJSON, quiet bool) error {
 			100**s.Overhead, s.Collector.Seconds(), s.After.Seconds())
 	}
 	if s.Run != nil {
-		s.Run.print(w, early)
+		printSummary(w, s.Run, early)
 	}
 	if s.Status != 0 {
 		fmt.Fprintf(w, "reprise: the command ended with %s\n", statusWords(s.Status))

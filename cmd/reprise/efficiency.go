@@ -44,7 +44,15 @@ func newEfficiency() *cobra.Command {
 			called = append(called, functionsOf(q.trace))
 		}
 		warnOfPrograms(q, args, called)
-		a.compare()
+		runs := make([]*efficiency.Run, len(a.Traces))
+		for i := range runs {
+			runs[i] = a.Traces[i].Run
+		}
+		reference, scaling := efficiency.Compare(runs, weak)
+		a.Reference = reference
+		for i, s := range scaling {
+			a.Traces[i].Scaling = s
+		}
 		return q.answer(a, func() { a.print(q) })
 	}
 	return q.Command
@@ -83,10 +91,7 @@ func efficiencyOf(q *question, path string) (*efficiency.Run, error) {
 	if damaged := damageOf(path, q.trace); damaged != nil { // it is why
 		return nil, damaged
 	}
-	switch {
-	case errors.Is(err, efficiency.ErrNoTimes):
-		err = errNoTimes(path, q.trace)
-	case err != nil && strings.HasPrefix(err.Error(), "efficiency: "):
+	if err != nil && strings.HasPrefix(err.Error(), "efficiency: ") {
 		err = errors.New(strings.TrimPrefix(err.Error(), "efficiency: "))
 	}
 	if err != nil {
@@ -116,18 +121,6 @@ func warnOfPrograms(q *question, paths []string, called [][]string) {
 				}
 			}
 		}
-	}
-}
-
-// compare compares the runs with the first of the fewest ranks.
-func (a *efficiencyAnswer) compare() {
-	for i := range a.Traces {
-		if a.Traces[i].Ranks < a.Traces[a.Reference].Ranks {
-			a.Reference = i
-		}
-	}
-	for i := range a.Traces {
-		a.Traces[i].Scaling = a.Traces[i].Run.Scaling(a.Traces[a.Reference].Run, a.Weak)
 	}
 }
 

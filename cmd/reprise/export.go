@@ -201,51 +201,36 @@ func (x *exporting) choose() error {
 	if !x.window.set {
 		return nil
 	}
-	timed, err := isTimedAtAll(x.trace)
-	if err != nil {
+	best, series, err := x.times()
+	switch {
+	case err != nil:
 		return err
-	}
-	if !timed {
+	case best == query.None:
 		return errNoTimes(x.path, x.trace)
-	}
-	series, _, err := x.trace.SeriesRanks()
-	if err == nil && hasThreads(x.trace) && series.Len() < x.trace.RankSet().Len() {
+	case query.HasThreads(x.trace) && series < x.trace.RankSet().Len():
 		x.notes = append(x.notes, threadsNote)
 	}
-	return err
+	return nil
 }
 
-// isTimedAtAll reports whether a trace has times of any kind.
-func isTimedAtAll(tr *trace.Trace) (bool, error) {
-	durations, gaps, err := tr.Summaries()
-	if err != nil || !durations.IsZero() || !gaps.IsZero() {
-		return err == nil, err
+// times returns by what times are known at best, and of how many ranks there are those of every call.
+func (x *exporting) times() (best query.Source, series int, err error) {
+	times, err := query.OpenTimes(x.trace)
+	if err != nil {
+		return query.None, 0, err
 	}
-	ranks, _, err := tr.SeriesRanks()
-	return ranks.Len() > 0, err
+	best, ranks, err := times.Known()
+	return best, ranks.Len(), err
 }
 
 // table returns what is chosen of a table, and takes note of what the times are.
 func (x *exporting) table() (export.TableOptions, error) {
 	o := export.TableOptions{Options: x.chosen(), By: x.by, Columns: x.columns}
-	series, _, err := x.trace.SeriesRanks()
-	if err != nil || series.Len() > 0 || x.by == export.Signatures {
-		return o, err
+	best, _, err := x.times()
+	if err == nil && x.by != export.Signatures && (best == query.Statistics || best == query.Histograms) {
+		x.notes = append(x.notes, "times are estimates from "+best.String()+": see the column time_source")
 	}
-	durations, gaps, err := x.trace.Summaries()
-	switch {
-	case err != nil:
-		return o, err
-	case durations.Histograms != nil || gaps.Histograms != nil:
-		x.estimated(query.Histograms)
-	case !durations.IsZero() || !gaps.IsZero():
-		x.estimated(query.Statistics)
-	}
-	return o, nil
-}
-
-func (x *exporting) estimated(from query.Source) {
-	x.notes = append(x.notes, "times are estimates from "+from.String()+": see the column time_source")
+	return o, err
 }
 
 func exportParquet(x *exporting, w io.Writer) error { return exportTable(x, w, parquet.Write) }
@@ -302,7 +287,7 @@ func exportSimGrid(x *exporting, w io.Writer) error {
 	}
 	if isTI(x.trace) {
 		x.notes = nil
-	} else if timed, err := isTimedAtAll(x.trace); err == nil && !timed {
+	} else if best, _, err := x.times(); err == nil && best == query.None {
 		x.notes = []string{"the trace has no times: there is no computation between the calls"}
 	}
 	if x.leavesOut() || x.window.set {
@@ -332,17 +317,13 @@ func (x *exporting) chosen() export.Options {
 // events returns what is chosen, and takes note of what the times are.
 func (x *exporting) events() (export.Options, error) {
 	o := x.chosen()
-	timed, err := isTimedAtAll(x.trace)
-	if err != nil {
-		return o, err
-	}
-	series, _, err := x.trace.SeriesRanks()
+	best, _, err := x.times()
 	switch {
 	case err != nil:
 		return o, err
-	case !timed:
+	case best == query.None:
 		x.notes = append(x.notes, "the trace has no times: each call takes one microsecond")
-	case series.Len() == 0:
+	case best != query.Series:
 		x.notes = append(x.notes, "times are estimates from the means of each signature")
 	}
 	return o, nil

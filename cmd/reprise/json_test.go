@@ -121,7 +121,7 @@ func TestJSONNames(t *testing.T) {
 			c.object(command, out[:end+1])
 		}
 	}
-	summary, err := json.Marshal(collectSummary{Schema: schema, Problems: []string{}, Run: &runSummary{Share: &query.CallShare{}, Slowest: &query.SlowRank{}, Waits: []waitSummary{{}}}})
+	summary, err := json.Marshal(collectSummary{Schema: schema, Problems: []string{}, Run: &query.Summary{Share: &query.CallShare{}, Slowest: &query.SlowRank{}, Waits: []query.WaitSummary{{}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

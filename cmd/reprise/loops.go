@@ -15,9 +15,6 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// maxTimedCalls is of how many calls the command grammar reads the times.
-const maxTimedCalls = 20_000_000
-
 func newGrammar() *cobra.Command {
 	var (
 		q     *question
@@ -125,7 +122,7 @@ func loopsOfRank(q *question, r *trace.Rank, rank int) (*loops, error) {
 	l := &loops{rank: &rank, ranks: rankenc.SetOf(rank), different: r.Terminals()}
 	l.title = fmt.Sprintf("rank %d of %s: ", rank, text.Count(q.trace.Ranks()))
 	l.LoopTree.Call = callsOfRank(q.trace, r)
-	return l, l.read(q, r.Grammar(), func(t *query.Times) (*query.Loops, error) { return t.RankLoops(r), nil })
+	return l, l.read(q, func(o query.Options) (*query.Loops, error) { return query.OpenRankLoops(q.Context(), q.trace, r, o) })
 }
 
 // callsOfRank returns a function that writes the calls of a rank.
@@ -162,7 +159,7 @@ func loopsOfShape(q *question, number int) (*loops, error) {
 	l := &loops{shape: &number, ranks: shape.Ranks, different: len(texts)}
 	l.title = fmt.Sprintf("shape %d of %d, %s: ", number, t.Shapes(), text.Ranks(shape.Ranks))
 	l.LoopTree.Call = func(s sequitur.Symbol) string { return texts[s] }
-	return l, l.read(q, shape.Grammar, func(t *query.Times) (*query.Loops, error) { return t.ShapeLoops(number) })
+	return l, l.read(q, func(o query.Options) (*query.Loops, error) { return query.OpenShapeLoops(q.Context(), t, number, o) })
 }
 
 // wordsOf returns a function that puts a signature of a shape into the words of a
@@ -178,70 +175,28 @@ func wordsOf(tr *trace.Trace, p *trace.Printer, s *trace.Shape) func(trace.Signa
 	return func(signature trace.Signature) (words, error) { return inWords(p, rank(), signature) }
 }
 
-// read sets the loops with the times of their ranks, if the trace has those of every
-// call of these and they are not too many, or else with those of all ranks, of a rank
-// scaled to its sums.
-func (l *loops) read(q *question, g *sequitur.Grammar, of func(*query.Times) (*query.Loops, error)) error {
-	times, err := query.OpenTimes(q.trace)
-	if err != nil {
-		return err
-	}
-	own, err := l.ownTimes(q, times, g)
-	if err != nil {
-		return err
-	}
-	if own != nil {
-		times = own
-	}
-	if l.Loops, err = of(times); err != nil {
-		return err
-	}
-	if own != nil {
-		err := q.query("times of loops", func(o query.Options) error { return l.Loops.ReadSeries(q.Context(), l.ranks, o) })
-		if err != nil {
-			return err
-		}
-	}
-	switch {
-	case l.Scaled:
-		l.by = fmt.Sprintf("from %s, scaled to the sums of the rank%s", l.Source, l.by)
-	case l.Timed() && l.Source != query.Series:
-		l.by = fmt.Sprintf("from %s of the calls of all ranks%s", l.Source, l.by)
-	}
-	return nil
-}
-
-// ownTimes returns the times of the ranks of l from the times of every call, nil if
-// the trace does not have these or they are too many.
-func (l *loops) ownTimes(q *question, times *query.Times, g *sequitur.Grammar) (*query.Times, error) {
-	timed, _, err := q.trace.SeriesRanks()
-	if err != nil {
-		return nil, err
-	}
-	for _, rank := range l.ranks.All() {
-		if !timed.Contains(int(rank)) {
-			return nil, nil
-		}
-	}
-	if most := maxTimedCalls / max(1, g.Len()); uint64(l.ranks.Len()) > most {
-		l.by = fmt.Sprintf(", as their own are of more than %s", text.Plural(maxTimedCalls, "call"))
-		return nil, nil
-	}
-	guarantee, err := times.Guarantee()
-	if err != nil {
-		return nil, err
-	}
-	var read *query.Times
-	err = q.query("times of every call", func(o query.Options) (err error) {
-		o.Ranks = &l.ranks
-		read, err = times.ReadSeries(q.Context(), o)
+// read sets the loops, with the times that tell most of them.
+func (l *loops) read(q *question, open func(query.Options) (*query.Loops, error)) error {
+	err := q.query("times of loops", func(o query.Options) (err error) {
+		l.Loops, err = open(o)
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	l.by = fmt.Sprintf("means from the times of every call of %s, %s", text.Ranks(l.ranks), text.Error(guarantee))
-	return read, nil
+	unread := ""
+	if l.Unread {
+		unread = fmt.Sprintf(", as their own are of more than %s", text.Plural(query.MaxLoopCalls, "call"))
+	}
+	switch {
+	case l.Source == query.Series:
+		l.by = fmt.Sprintf("means from the times of every call of %s, %s", text.Ranks(l.ranks), text.Error(l.Guarantee))
+	case l.Scaled:
+		l.by = fmt.Sprintf("from %s, scaled to the sums of the rank%s", l.Source, unread)
+	case l.Timed():
+		l.by = fmt.Sprintf("from %s of the calls of all ranks%s", l.Source, unread)
+	}
+	return nil
 }
 
 // addedNote says what times of loops are where a rank has several threads.
@@ -253,7 +208,7 @@ func (l *loops) print(q *question) {
 		text.Plural(g.Rules(), "rule"), text.Plural(g.Symbols(), "symbol"))
 	if l.Timed() {
 		q.printf("%s, %s\n", text.Duration(l.Rules[g.Rules()-1].Time), l.by)
-		if hasThreads(q.trace) {
+		if query.HasThreads(q.trace) {
 			q.printf("%s\n", addedNote)
 		}
 	}

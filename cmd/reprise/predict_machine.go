@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/replay"
 	"github.com/reprise-trace/reprise/mpi/replay/loggps"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -148,4 +150,9 @@ func describeSpeed(flops int64) string {
 		}
 	}
 	return strconv.FormatFloat(float64(flops)/u.is, 'g', 4, 64) + u.name
+}
+
+// nanoseconds returns a time in nanoseconds, rounded.
+func nanoseconds(t replay.Time) query.Nanoseconds {
+	return query.Nanoseconds(math.Round(float64(t) / float64(replay.Nanosecond)))
 }

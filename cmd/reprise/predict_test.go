@@ -157,7 +157,7 @@ func TestPredictPath(t *testing.T) {
 	heat := readFile(t, heatTrace)
 	t.Chdir(t.TempDir())
 	writeFile(t, "heat.rpz", heat)
-	defer func(n int64) { maxFollowed = n }(maxFollowed)
+	defer func(n uint64) { maxFollowed = n }(maxFollowed)
 	maxFollowed = 1000
 	if a := predicted(t, "heat.rpz"); a.Path != nil {
 		t.Errorf("path %+v", a.Path)

@@ -13,8 +13,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/report"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
 
@@ -25,21 +23,15 @@ func newProfile() *cobra.Command {
 	by := newChoice("function", "signature", "site", "rank")
 	var series bool
 	q := newQuestion("profile", nil, func(q *question) error {
-		q.wholeSet()
-		timed, _, err := q.trace.SeriesRanks()
 		switch {
-		case err != nil:
-			return err
-		case series && timed.Len() == 0:
-			return errNoSeries
 		case by.value == "site" && !query.HasSites(q.trace):
 			return errors.New("the trace does not say where calls were made: reprise record --sites caller keeps it")
 		case by.value == "site" && q.window.set:
 			return usageError{errors.New("--by site is about the whole run: it does not go with --from and --to")}
 		case q.window.set:
-			return profileWindow(q, by.value)
+			return profileWindow(q, by.value, series)
 		}
-		return profile(q, by.value, timed, series)
+		return profile(q, by.value, series)
 	}, optJSON, optAll, optRanks, optWindow)
 	addChoice(q.Command, by, "by", "meaning of a row")
 	addSeries(q, &series)
@@ -49,21 +41,23 @@ func newProfile() *cobra.Command {
 // A profileAnswer is how often which calls are made, and how long they take.
 type profileAnswer struct {
 	header
-	*query.Profile
-	Missing   string              `json:"no_times,omitempty"`       // why there are none
-	Error     *timing.Guarantee   `json:"relative_error,omitempty"` // if the times are those of every call
-	Sites     []query.SiteProfile `json:"by_site,omitzero"`
-	RankTimes []query.RankProfile `json:"by_rank,omitzero"`
-	Source    query.Source        `json:"source,omitzero"` // of the times of ranks
+	*query.TimedProfile
+	Missing string              `json:"no_times,omitempty"` // why there are none
+	Sites   []query.SiteProfile `json:"by_site,omitzero"`
+	From    query.Source        `json:"source,omitzero"` // of the times of ranks
 	recorded
 }
 
-// profile profiles the whole run. If series is set, times are those of every call, which the
-// ranks of timed have.
-func profile(q *question, by string, timed rankenc.Set, series bool) error {
+// profile profiles the whole run, by the times of every call if series is set.
+func profile(q *question, by string, series bool) error {
 	a := &profileAnswer{header: q.header()}
+	open := query.OpenTimedProfile
+	if by == "rank" {
+		open = query.OpenRankProfile
+	}
 	err := q.query("profile", func(o query.Options) (err error) {
-		if a.Profile, err = query.OpenProfile(q.Context(), q.trace, o); err == nil {
+		o.Series = series
+		if a.TimedProfile, err = open(q.Context(), q.trace, o); err == nil {
 			a.recorded, err = q.recorded()
 		}
 		return err
@@ -71,23 +65,18 @@ func profile(q *question, by string, timed rankenc.Set, series bool) error {
 	if err != nil {
 		return err
 	}
-	if by == "rank" || !a.Timed || series || a.isRounded() {
-		if err := a.readTimes(q, by, timed, series); err != nil {
-			return err
-		}
+	if a.OfRanks && (by == "rank" || by == "function") {
+		a.From = a.Source
+	} else {
+		a.Missing = a.missing(q, by)
 	}
 	a.choose(q, by)
 	return q.answer(a, func() { a.print(q, by) })
 }
 
-// isRounded reports whether times of the profile are not exact.
-func (a *profileAnswer) isRounded() bool {
-	return slices.ContainsFunc(a.Functions, func(f query.FunctionProfile) bool { return f.Time != nil && f.Time.Error > 0 })
-}
-
 // choose keeps the list that is asked for, in the order of its times.
 func (a *profileAnswer) choose(q *question, by string) {
-	whole, functions, signatures, shapes := *a.Profile, a.Functions, a.Signatures, a.Shapes
+	whole, functions, signatures, shapes := a.Profile, a.Functions, a.Signatures, a.Shapes
 	a.Functions, a.Signatures, a.Shapes = nil, nil, nil
 	switch by {
 	case "function":
@@ -121,113 +110,17 @@ func byTime(a, b *query.Durations, callsA, callsB uint64) int {
 	return cmp.Compare(callsB, callsA)
 }
 
-// maxUnasked is of how many calls the times of every call are read unasked.
-const maxUnasked = report.MaxExact
-
-// readTimes adds the times of every call, if the trace has these and they are asked for, or
-// not too many to be read unasked, or says why it does not.
-func (a *profileAnswer) readTimes(q *question, by string, timed rankenc.Set, series bool) error {
-	ranks, calls := timedRanks(a.Profile, timed)
-	times, err := query.OpenTimes(q.trace)
-	if err != nil {
-		return err
-	}
-	whole := query.Options{Ranks: q.ranks}
-	kept := !series && times.HasRanks(whole) && (by == "rank" || by == "function" && !a.Timed)
-	if kept && ranks.Len() == a.Ranks && calls <= maxUnasked {
-		exact, err := exactSeries(times, timed)
-		if err != nil {
-			return err
-		}
-		kept = by == "rank" && !exact // as sums of durations that are not exact are farther from the truth
-	}
+// missing says why there are no times, nothing if there are.
+func (a *profileAnswer) missing(q *question, by string) string {
 	switch {
-	case kept:
-		return a.readRanks(q, times, by, false, whole)
-	case by != "rank" && a.Timed && !series:
-		exact, err := exactSeries(times, timed)
-		if err != nil || !exact || ranks.Len() < a.Ranks || calls > maxUnasked {
-			return err // statistics will do
-		}
-	case series && ranks.Len() < a.Ranks && (ranks.Len() == 0 || by != "rank"):
-		return fmt.Errorf("the trace has the times of every call of %s only: --ranks chooses ranks", text.Ranks(timed))
-	case ranks.Len() == 0:
-		a.Missing = noTimes(q)
-		return nil
-	case ranks.Len() < a.Ranks && by != "rank":
-		a.Missing = "no times: the trace has those of every call of " + text.Ranks(ranks) + " only"
-		return nil
-	case calls > maxUnasked && !series:
-		a.Missing = fmt.Sprintf("no times: %s would have to be read; --series reads them", text.Plural(calls, "call"))
-		return nil
+	case by != "rank" && a.Timed:
+		return ""
+	case a.Series.Len() == 0:
+		return noTimes(q)
+	case by != "rank" && a.Series.Len() < a.Ranks:
+		return "no times: the trace has those of every call of " + text.Ranks(a.Series) + " only"
 	}
-	return q.query("times of every call", func(o query.Options) error {
-		o.Ranks = &ranks
-		if by == "rank" {
-			return a.readRanks(q, times, by, true, o)
-		}
-		read, err := times.ReadSeries(q.Context(), o)
-		if err != nil {
-			return err
-		}
-		g, err := times.Guarantee()
-		a.SetTimes(read)
-		a.Error = &g
-		return err
-	})
-}
-
-// readRanks adds the times of ranks: from the times of every call if series is set, and otherwise
-// those that the trace keeps of each rank.
-func (a *profileAnswer) readRanks(q *question, times *query.Times, by string, series bool, o query.Options) error {
-	found, err := times.ByRank(q.Context(), a.Profile, series, o)
-	if err != nil {
-		return err
-	}
-	a.Source = found.Source
-	if series {
-		a.Error = &found.Guarantee
-	}
-	if by == "rank" {
-		a.RankTimes = found.Ranks
-		return nil
-	}
-	of := make(map[string]*query.FunctionRanks)
-	for i := range found.Functions {
-		of[found.Functions[i].Name] = &found.Functions[i]
-	}
-	for i := range a.Functions {
-		a.Functions[i].OfRanks = of[a.Functions[i].Name]
-	}
-	return nil
-}
-
-// exactSeries reports whether the trace has exact times of every call of some ranks, and
-// none that are not exact.
-func exactSeries(times *query.Times, timed rankenc.Set) (bool, error) {
-	if timed.Len() == 0 {
-		return false, nil
-	}
-	g, err := times.Guarantee()
-	return g == timing.Exact, err
-}
-
-// timedRanks returns the ranks of p that have the times of every call, and how many
-// calls these make.
-func timedRanks(p *query.Profile, timed rankenc.Set) (rankenc.Set, uint64) {
-	var ranks []int
-	calls := uint64(0)
-	for _, s := range p.Shapes {
-		if timed.Len() == 0 {
-			break
-		}
-		for _, rank := range s.Ranks.All() {
-			if timed.Contains(int(rank)) {
-				ranks, calls = append(ranks, int(rank)), wire.AddSat(calls, s.Calls)
-			}
-		}
-	}
-	return rankenc.SetOf(ranks...), calls
+	return fmt.Sprintf("no times: %s would have to be read; --series reads them", text.Plural(a.SeriesCalls, "call"))
 }
 
 // noTimes says why there are no times in a profile, and what gives them.
@@ -256,11 +149,11 @@ func leftOutText(t *trace.Trace) string {
 
 func (a *profileAnswer) print(q *question, by string) {
 	q.printf("%s: %s, %s", text.Printable(q.path), text.Plural(a.Ranks, "rank"), text.Plural(a.Calls, "call"))
-	if a.Error != nil && by != "rank" {
-		q.printf(", %s", sourceText(query.Series, *a.Error))
+	if a.Guarantee != nil && by != "rank" {
+		q.printf(", %s", sourceText(query.Series, *a.Guarantee))
 	}
 	q.printf("\n")
-	if off := a.sumError(); off > 0 && a.Error == nil {
+	if off := a.sumError(); off > 0 && a.Guarantee == nil {
 		q.printf("times from statistics: sums at most %s off\n", text.Duration(off))
 	}
 	a.recorded.print(q.OutOrStdout())
@@ -273,7 +166,7 @@ func (a *profileAnswer) print(q *question, by string) {
 	q.printf("\n")
 	switch by {
 	case "function":
-		if a.Source == query.Statistics {
+		if a.From == query.Statistics {
 			a.printOfRanks(q)
 			break
 		}
@@ -370,15 +263,15 @@ func (a *profileAnswer) printRankTimes(q *question) {
 	if len(a.RankTimes) == 0 {
 		return
 	}
-	if a.Source == query.Series {
-		q.printf("\n%s\n\n", sourceText(query.Series, *a.Error))
+	if a.From == query.Series {
+		q.printf("\n%s\n\n", sourceText(query.Series, *a.Guarantee))
 	} else {
 		off, of := query.Nanoseconds(0), query.Nanoseconds(0)
 		for _, r := range a.RankTimes {
 			off, of = off+r.Error, of+r.Time
 		}
 		q.printf("\n%s\n", keptText(off, of))
-		if overlapping(a.RankTimes) {
+		if a.Overlapping {
 			q.printf("%s\n", overlapNote)
 		}
 		q.printf("\n")
@@ -397,13 +290,6 @@ func (a *profileAnswer) printRankTimes(q *question) {
 
 // overlapNote says what times of calls that overlap are.
 const overlapNote = "calls overlap, as of several threads: together they may take longer than the run, and the time outside calls is not known"
-
-// overlapping reports whether calls of a rank overlap, by the sums that are kept of it.
-func overlapping(ranks []query.RankProfile) bool {
-	return slices.ContainsFunc(ranks, func(r query.RankProfile) bool {
-		return math.IsInf(float64(r.Outside), 1) && !math.IsInf(float64(r.Span+r.Time), 1)
-	})
-}
 
 // printOfRanks prints the times of functions on ranks of which the trace keeps them.
 func (a *profileAnswer) printOfRanks(q *question) {
@@ -454,16 +340,21 @@ func shareOfTime(part, whole query.Nanoseconds) string { return cmp.Or(text.Perc
 type activityAnswer struct {
 	header
 	*query.Activity
-	Present int               `json:"ranks"`   // that were there, or are expected to
-	Span    query.Nanoseconds `json:"span_ns"` // of all ranks; null if it ends later than times go
 	recorded
 }
 
 // profileWindow profiles a part of a run.
-func profileWindow(q *question, by string) error {
+func profileWindow(q *question, by string, series bool) error {
 	times, err := query.OpenTimes(q.trace)
 	if err != nil {
 		return err
+	}
+	_, timed, err := times.Known()
+	switch {
+	case err != nil:
+		return err
+	case series && timed.Len() == 0:
+		return query.ErrNoSeries
 	}
 	a := &activityAnswer{header: q.header()}
 	err = q.query("profile", func(o query.Options) (err error) {
@@ -476,12 +367,7 @@ func profileWindow(q *question, by string) error {
 	case err != nil:
 		return err
 	case a.Source == query.None && q.trace.RankSet().Len() > 0:
-		return errNoTimes(q.path, q.trace)
-	}
-	for _, r := range a.Ranks {
-		if a.Span += r.Span; r.Span > 0 || r.Calls > 0 {
-			a.Present++
-		}
+		return query.ErrNoTimes
 	}
 	a.choose(q, by)
 	return q.answer(a, func() { a.print(q, by) })
@@ -519,7 +405,7 @@ func (a *activityAnswer) print(q *question, by string) {
 	}
 	q.printf("%s from %s to %s, %s\n%s", text.Printable(q.path), text.Duration(a.From), to, sourceText(a.Source, a.Guarantee), off.line())
 	a.recorded.print(q.OutOrStdout())
-	if a.Source != query.Series && hasThreads(q.trace) {
+	if a.Source != query.Series && query.HasThreads(q.trace) {
 		q.printf("%s\n", threadsNote)
 	}
 	if a.Present == 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/simgrid"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -29,7 +30,7 @@ func TestProfileMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	put := r.Declare(cst.Function{Name: "put"})
-	for i := range int64(maxUnasked/ranks + 1) {
+	for i := range int64(query.MaxUnasked/ranks + 1) {
 		r.CallAt(put, 10*i, 4)
 	}
 	part := r.Finish(0)

@@ -120,12 +120,31 @@ func (q *question) leavesOut() bool {
 // fail returns the error of a question about the trace: with its name, unless it is
 // one of the command line, or has it.
 func (q *question) fail(err error) error {
+	err = q.ofTimes(err)
 	var usage usageError
 	switch {
 	case errors.As(err, &usage), errors.As(err, new(exitStatus)), errors.As(err, new(namedError)), q.Context().Err() != nil, strings.HasPrefix(err.Error(), q.path+": "):
 		return err
 	}
 	return fileError(q.path, err)
+}
+
+// ofTimes returns the error of a question about times that the trace has not in the words of the command.
+func (q *question) ofTimes(err error) error {
+	var some *query.SomeRanksError
+	switch {
+	case errors.Is(err, query.ErrNoTimes):
+		return errNoTimes(q.path, q.trace)
+	case errors.Is(err, query.ErrNoSeries):
+		return errNoSeries
+	case errors.Is(err, query.ErrTogether):
+		return fmt.Errorf("the trace has only statistics of all ranks%s: reprise record --times all keeps those of each rank", leftOutText(q.trace))
+	case errors.Is(err, query.ErrUnasked):
+		return usageError{errors.New("statistics are of all ranks together: --ranks goes with --series")}
+	case errors.As(err, &some):
+		return fmt.Errorf("the trace has the times of every call of %s only: --ranks chooses ranks", text.Ranks(some.Ranks))
+	}
+	return err
 }
 
 // A namedError is an error that says which file it is about.
@@ -434,14 +453,6 @@ func errNoTimes(path string, tr *trace.Trace) error {
 
 // threadsNote says what estimates do with threads.
 const threadsNote = "estimates put the calls of all threads of a rank one after another: calls that overlap may be missed"
-
-// hasThreads reports whether functions of a trace say which thread called them, as
-// those do that other threads than the first call.
-func hasThreads(tr *trace.Trace) bool {
-	return slices.ContainsFunc(tr.Functions(), func(f cst.Function) bool {
-		return len(f.Params) > 0 && f.Params[0].Name == trace.ThreadParam && f.Params[0].Type.Kind == cst.KindInt
-	})
-}
 
 // A recorded is the ranks of a recorded run that have no call of MPI_Finalize: their
 // processes died, or recording was off; and those that were in a call when it ended.

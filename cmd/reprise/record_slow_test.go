@@ -104,13 +104,13 @@ func TestSummaryWidth(t *testing.T) {
 	s := collectSummary{
 		Output: "stencil.rpz", Processes: 1024, Calls: 123_456_789, Bytes: 123_456, Raw: &raw, Overhead: &overhead,
 		Collector: &used, After: 12 * time.Second,
-		Run: &runSummary{
+		Run: &query.Summary{
 			Span: 1.234e12, Share: &query.CallShare{Min: 0.1234, Mean: 0.4567, Max: 0.7891, MinRank: 1001, MaxRank: 1002},
 			Slowest: &query.SlowRank{Rank: 1001, Outside: 1.23e12, Mean: 1.01e12},
-			Waits: []waitSummary{
-				{"MPI_Allreduce", "a_long_name_of_a_file.f90:1234 a_long_name_of_a_subroutine_", 1.23e12, 2e11, 0.5},
-				{"MPI_Wait", "", 1.23e3, 0, 0.2},
-				{"MPI_Finalize", "main.c:1 main", 1, 0, 0.1},
+			Waits: []query.WaitSummary{
+				{Function: "MPI_Allreduce", Site: "a_long_name_of_a_file.f90:1234 a_long_name_of_a_subroutine_", Wait: 1.23e12, Error: 2e11, Share: 0.5},
+				{Function: "MPI_Wait", Wait: 1.23e3, Share: 0.2},
+				{Function: "MPI_Finalize", Site: "main.c:1 main", Wait: 1, Share: 0.1},
 			},
 		},
 	}

@@ -16,9 +16,6 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// ErrNoTimes means that a trace has no times of the calls of its ranks.
-var ErrNoTimes = errors.New("efficiency: the trace has no times")
-
 // ErrTooMany means that more calls have to be executed than [Options] allow.
 var ErrTooMany = errors.New("efficiency: too many calls to execute")
 
@@ -99,7 +96,7 @@ type Phase struct {
 
 // Open replays a trace on an ideal network, and returns the efficiency of its run. All ranks must have been
 // recorded, with times, each with the calls of one thread. If calls wait for what never happens, as in a run that was
-// cut short, it is a [*replay.DeadlockError]. Without times it is [ErrNoTimes].
+// cut short, it is a [*replay.DeadlockError]. Without times it is [query.ErrNoTimes].
 func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) {
 	need.That(model != nil, "efficiency: no model")
 	tr := model.Trace()
@@ -110,15 +107,15 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	if err != nil {
 		return nil, err
 	}
-	timed, _, err := tr.SeriesRanks()
-	if err != nil {
+	best, _, err := times.Known()
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if !times.Summarized() && timed.Len() == 0 {
-		return nil, ErrNoTimes
+	case best == query.None:
+		return nil, query.ErrNoTimes
 	}
 	most := cmp.Or(o.MaxCalls, maxCalls)
-	if timed.Len() > 0 {
+	if best == query.Series {
 		if err := checkCalls(tr, most); err != nil {
 			return nil, err
 		}
@@ -265,11 +262,23 @@ type Scaling struct {
 	Global                 float64 `json:"global"` // Parallel · ComputationScalability
 }
 
-// Scaling compares r with a reference, which may be itself: nil if one of them has no Factors. Computation
-// scalability is the computing of all ranks of the reference over that of r, for a problem of one size; with weak, for a
-// problem that grows with the ranks, it is that of their means.
-func (r *Run) Scaling(reference *Run, weak bool) *Scaling {
-	need.That(reference != nil, "efficiency: no run to compare with")
+// Compare compares runs of one program with the first of the fewest ranks, and returns which that is, and how each compares with
+// it: nil if one of the two has no Factors. Computation scalability is the computing of all ranks of the reference over
+// that of a run, for a problem of one size; with weak, for a problem that grows with the ranks, it is that of their means.
+func Compare(runs []*Run, weak bool) (reference int, scaling []*Scaling) {
+	for i, r := range runs {
+		need.That(r != nil, "efficiency: no run to compare")
+		if r.Ranks < runs[reference].Ranks {
+			reference = i
+		}
+	}
+	for _, r := range runs {
+		scaling = append(scaling, r.scaling(runs[reference], weak))
+	}
+	return reference, scaling
+}
+
+func (r *Run) scaling(reference *Run, weak bool) *Scaling {
 	if r.Factors == nil || reference.Factors == nil {
 		return nil
 	}

@@ -363,7 +363,7 @@ func TestConsistent(t *testing.T) {
 		if r.Longer {
 			t.Fatalf("the ideal run takes %v ns, the recorded one %v", r.Ideal, r.Time)
 		}
-		if s := r.Scaling(r, false); (s == nil) != (r.Factors == nil) || s != nil && (s.Speedup != 1 || s.ComputationScalability != 1 || s.Global != r.Factors.Parallel) {
+		if s := scalingOf(r, r, false); (s == nil) != (r.Factors == nil) || s != nil && (s.Speedup != 1 || s.ComputationScalability != 1 || s.Global != r.Factors.Parallel) {
 			t.Fatalf("scaling is %+v", s)
 		}
 	})
@@ -402,6 +402,12 @@ func run(t tester, program [][]testtrace.Call, machine replay.Machine, initializ
 	return computing, end - begin
 }
 
+// scalingOf returns how a run compares with a reference of as many ranks or fewer.
+func scalingOf(r, reference *efficiency.Run, weak bool) *efficiency.Scaling {
+	_, scaling := efficiency.Compare([]*efficiency.Run{reference, r}, weak)
+	return scaling[1]
+}
+
 // TestScaling compares runs of 1, 2 and 4 ranks.
 func TestScaling(t *testing.T) {
 	runOf := func(ranks int, each int64) *efficiency.Run {
@@ -412,18 +418,18 @@ func TestScaling(t *testing.T) {
 		}), exact))
 	}
 	one, two, four := runOf(1, 390), runOf(2, 240), runOf(4, 90)
-	if s := two.Scaling(one, false); s.Speedup != 400.0/250 || !near(s.ComputationScalability, 390.0/480) || !near(s.Global, 390.0/480*240/250) {
+	if s := scalingOf(two, one, false); s.Speedup != 400.0/250 || !near(s.ComputationScalability, 390.0/480) || !near(s.Global, 390.0/480*240/250) {
 		t.Errorf("%+v", s)
 	}
 	// The speedup is that of the ranks times that of the global efficiencies.
-	if s, first := four.Scaling(two, false), two.Scaling(two, false); !near(s.Speedup, 4.0/2*s.Global/first.Global) {
+	if s, first := scalingOf(four, two, false), scalingOf(two, two, false); !near(s.Speedup, 4.0/2*s.Global/first.Global) {
 		t.Errorf("%+v, %+v", s, first)
 	}
-	if s := two.Scaling(one, true); !near(s.ComputationScalability, 390.0/240) {
+	if s := scalingOf(two, one, true); !near(s.ComputationScalability, 390.0/240) {
 		t.Errorf("%+v", s)
 	}
 	none := open(t, record(t, programOf(2, func(_ int, p *process) { p.barrier(0, 10) }), exact))
-	if none.Factors != nil || none.Scaling(one, false) != nil {
+	if none.Factors != nil || scalingOf(none, one, false) != nil {
 		t.Errorf("%+v", none)
 	}
 }
@@ -499,8 +505,8 @@ func TestErrors(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			if r, err := openRun(tt.trace); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%+v, %v", r, err)
-			} else if tt.want == "no times" && !errors.Is(err, efficiency.ErrNoTimes) {
-				t.Errorf("%v is not ErrNoTimes", err)
+			} else if tt.want == "no times" && !errors.Is(err, query.ErrNoTimes) {
+				t.Errorf("%v is not query.ErrNoTimes", err)
 			}
 		})
 	}

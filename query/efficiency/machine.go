@@ -177,7 +177,7 @@ func (m *ideal) rank(of *trace.Rank) *rank {
 	r := &rank{number: of.Number(), scaled: true, end: of.Len(), marked: make(map[uint64]moment), outside: make([]bool, of.Terminals())}
 	var err error
 	if r.clock, err = m.times.Clock(of); err == nil && r.clock.Source() == query.None {
-		err = ErrNoTimes
+		err = query.ErrNoTimes
 	}
 	if err != nil {
 		m.fail(err)
