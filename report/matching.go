@@ -44,7 +44,7 @@ func (p *page) addMatching(ctx context.Context, model *semantics.Model) error {
 	}
 	t.About = t.about(m)
 	if p.unfinished.Len() > 0 && (t.Unmatched != nil || t.Different != nil || silentText(m) != "") {
-		t.About += " What does not match may be for calls that ranks did not come to, or that are not recorded: some lack MPI_Finalize."
+		t.About += " Unmatched calls may belong to calls that ranks did not reach, or that are not recorded: some ranks lack MPI_Finalize."
 	}
 	p.Matching = t
 	return nil

@@ -168,7 +168,7 @@ func TestCutShort(t *testing.T) {
 			parts = append(parts, r.Finish(rank))
 		}
 		page := render(t, opened(t, merge.Run{Ranks: 3, Source: source}, parts), report.Options{})
-		for _, text := range []string{"The run did not come to its end: ranks 1-2 did not come to MPI_Finalize, or it was not recorded.", "What does not match may be for calls"} {
+		for _, text := range []string{"The run did not come to its end: ranks 1-2 did not come to MPI_Finalize, or it was not recorded.", "Unmatched calls may belong to calls"} {
 			if bytes.Contains(page, []byte(text)) != want {
 				t.Errorf("of a run from %q, %q is on the page, or not", source, text)
 			}

@@ -92,7 +92,7 @@ func (p *page) summarizeRanks() {
 		span = max(span, r.Span)
 	}
 	more := float64(slow.Outside - slow.Mean)
-	p.Facts = append(p.Facts, fact{"Slowest rank", fmt.Sprint(slow.Rank), fmt.Sprintf("%s outside calls, where the mean is %s", text.Around(slow.Outside, slow.Error), text.Around(slow.Mean, slow.Error))})
+	p.Facts = append(p.Facts, fact{"Slowest rank", fmt.Sprint(slow.Rank), fmt.Sprintf("%s outside calls, mean %s", text.Around(slow.Outside, slow.Error), text.Around(slow.Mean, slow.Error))})
 	if span > 0 && !math.IsInf(float64(span), 1) {
 		f := fact{"Balance", "balanced", fmt.Sprintf("the slowest rank does %s more than the mean, %s of the run", text.Duration(more), text.Percent(more, float64(span)))}
 		if more > balanced*float64(span) {

@@ -35,7 +35,7 @@ func newCalibrate() *cobra.Command {
 	f.SetInterspersed(false) // what follows the launcher is its own
 	q.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return usageError{errors.New("calibrate takes the launcher of MPI, behind --, such as: reprise calibrate -- mpirun -n 2")}
+			return usageError{errors.New("calibrate takes the MPI launcher after --, such as: reprise calibrate -- mpirun -n 2")}
 		}
 		if output == "-" && q.json {
 			return usageError{errors.New("standard output has the JSON: -o takes a file")}
@@ -185,11 +185,11 @@ func (a *calibrateAnswer) measure(cmd *cobra.Command, named string, args []strin
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, fmt.Errorf("%s: %w: calibrate takes the launcher of MPI with its flags, such as: reprise calibrate -- mpirun -n 2", a.Command, err)
+		return nil, fmt.Errorf("%s: %w: calibrate takes the MPI launcher with its flags, such as: reprise calibrate -- mpirun -n 2", a.Command, err)
 	}
 	switch {
 	case failure != nil:
-		return nil, fmt.Errorf("%s: %s: calibrate takes the launcher of MPI with its flags, such as: reprise calibrate -- mpirun -n 2", a.Command, strings.TrimPrefix(failure.Error(), "interpose: "))
+		return nil, fmt.Errorf("%s: %s: calibrate takes the MPI launcher with its flags, such as: reprise calibrate -- mpirun -n 2", a.Command, strings.TrimPrefix(failure.Error(), "interpose: "))
 	case len(measured.Nodes) < 2:
 		return nil, fmt.Errorf("%s started one rank: messages need two, such as: reprise calibrate -- mpirun -n 2", a.Command)
 	}
@@ -394,7 +394,7 @@ func (a *calibrateAnswer) print(q *question) {
 		t.Close()
 	}
 	if len(a.Collectives) > 0 {
-		q.printf("\ncollective operations of %s: what they take besides messages is fitted, but of bcast\n\n", text.Plural(a.Ranks, "rank"))
+		q.printf("\ncollective operations of %s: times in addition to messages, fitted except for bcast\n\n", text.Plural(a.Ranks, "rank"))
 		t := q.table("operation", "bytes", "measured", "predicted", "")
 		for _, c := range a.Collectives {
 			t.Row(c.Operation, text.ID(c.Bytes), text.Duration(c.Measured), text.Duration(c.Predicted), signedPercent(c.Predicted, c.Measured))

@@ -141,9 +141,9 @@ func TestCalibrateErrors(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"", exitUsage, "calibrate takes the launcher of MPI"},
+		{"", exitUsage, "calibrate takes the MPI launcher"},
 		{"--json -o - -- mpirun", exitUsage, "-o takes a file"},
-		{"-- true", exitFailure, "true: nothing was measured: calibrate takes the launcher of MPI with its flags, such as: reprise calibrate -- mpirun -n 2"},
+		{"-- true", exitFailure, "true: nothing was measured: calibrate takes the MPI launcher with its flags, such as: reprise calibrate -- mpirun -n 2"},
 		{"-- no-such-launcher -n 2", 127, "no-such-launcher: "},
 		{"-o missing/m.toml -- no-such-launcher -n 2", exitFailure, "missing/m.toml: no such file or directory"}, // before it measures
 	} {

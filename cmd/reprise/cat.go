@@ -271,7 +271,7 @@ func newConverter(tr *trace.Trace) (func(trace.Call) simgrid.Call, error) {
 // cannot be read is empty. If it fails, nothing stays.
 func split(q *question, o *catOptions) error {
 	if n := q.trace.Ranks(); n > mostFiles && !o.force {
-		return usageError{fmt.Errorf("--split would write %s files, one a rank; --force does", text.Count(n))}
+		return usageError{fmt.Errorf("--split would write %s files, one for each rank; use --force for this", text.Count(n))}
 	}
 	toTI, err := newConverter(q.trace)
 	if err != nil {

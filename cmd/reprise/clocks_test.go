@@ -162,7 +162,7 @@ func checkReadings(t *testing.T) {
 	t.Helper()
 	must(t, "merge", "read", "-o", "read.rpz")
 	got := outcome(t, process(t, "merge", "wrong", "-o", "wrong.rpz"))
-	if got.status != 0 || !strings.Contains(got.stdout, "messages contradict the real time of 1 machine") || !strings.Contains(got.stderr, "the clock of the machine of rank 2 is not as synchronised as it says") {
+	if got.status != 0 || !strings.Contains(got.stdout, "messages contradict the real time of 1 machine") || !strings.Contains(got.stderr, "the clock of the machine of rank 2 is not as synchronised as its readings say") {
 		t.Errorf("%+v", got)
 	}
 	if got := must(t, "info", "wrong.rpz"); !strings.Contains(got, "; messages contradict the real time of 1 machine\n") {

@@ -227,10 +227,10 @@ func warnIgnored(stderr io.Writer, paths []string) {
 		}
 	}
 	if len(files) > 0 {
-		warn(stderr, "not read, as they are not named …_rank-1.txt and so on: %s", firstOf(files))
+		warn(stderr, "not read, because their names are not …_rank-1.txt and so on: %s", firstOf(files))
 	}
 	if len(directories) > 0 {
-		warn(stderr, "not read, as directories are not searched in depth: %s", firstOf(directories))
+		warn(stderr, "not read, because subdirectories are not searched: %s", firstOf(directories))
 	}
 }
 
@@ -362,7 +362,7 @@ func encode(cmd *cobra.Command, write func(io.Writer) error) ([]byte, error) {
 		return nil, cmd.Context().Err()
 	case err := <-done:
 		if large := new(trace.MemoryError); errors.As(err, &large) {
-			warn(cmd.ErrOrStderr(), "reading this takes more memory than by default: %v; give --memory %dMiB to whatever reads it", large, large.Need>>20+1)
+			warn(cmd.ErrOrStderr(), "reading this takes more memory than the default: %v; commands that read it need --memory %dMiB", large, large.Need>>20+1)
 			err = nil
 		}
 		return file.Bytes(), err
@@ -373,7 +373,7 @@ func encode(cmd *cobra.Command, write func(io.Writer) error) ([]byte, error) {
 // unless that is 0.
 func encodeTrace(cmd *cobra.Command, a *merge.Accumulator, part bool, bound int64) ([]byte, error) {
 	if a.LeavesOutRankTimes(part) {
-		warn(cmd.ErrOrStderr(), "the times of each rank are left out, as they are too many: statistics are of all ranks together")
+		warn(cmd.ErrOrStderr(), "the trace leaves out the times of each rank, which would be too many: its statistics are of all ranks together")
 	}
 	if part {
 		return encode(cmd, a.WritePart)
@@ -392,7 +392,7 @@ func encodeTrace(cmd *cobra.Command, a *merge.Accumulator, part bool, bound int6
 type unboundedError struct{ *merge.BoundError }
 
 func (e unboundedError) Error() string {
-	return fmt.Sprintf("calls by function and rank, and messages and bytes by pair of ranks, take %s: --bounded must be as much at least", text.Plural(e.Least, "byte"))
+	return fmt.Sprintf("calls by function and rank, and messages and bytes by pair of ranks, take %s: --bounded must be at least this", text.Plural(e.Least, "byte"))
 }
 
 func (e unboundedError) Unwrap() error { return e.BoundError }

@@ -28,7 +28,7 @@ func newEfficiency() *cobra.Command {
 		case weak && len(args) == 1:
 			return usageError{errors.New("--weak goes with several traces")}
 		case q.all && len(args) > 1:
-			return usageError{errors.New("--all is of the phases, which are shown of one trace alone")}
+			return usageError{errors.New("--all shows all phases, and needs a single trace")}
 		}
 		return nil
 	}

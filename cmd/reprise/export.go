@@ -113,7 +113,7 @@ func (o *exportOptions) check(q *question) error {
 	}
 	for _, b := range f.beside {
 		if o.output != "-" && o.nameOf(b) == o.output {
-			return fmt.Errorf("-o %s is the name of a file beside the output: name it as in %s", o.output, f.suffixes[0])
+			return fmt.Errorf("-o %s is the name of an additional output file: name the output as in %s", o.output, f.suffixes[0])
 		}
 	}
 	return nil

@@ -62,7 +62,7 @@ func addHelp(root *cobra.Command) {
 			return noCommand(cmd.Root(), args[0])
 		}
 		if len(rest) > 0 {
-			return usageError{fmt.Errorf("help is about one command: reprise help %s", about.Name())}
+			return usageError{fmt.Errorf("help takes one command: reprise help %s", about.Name())}
 		}
 		about.InitDefaultHelpFlag()
 		return about.Help()

@@ -65,7 +65,7 @@ func (a *imbalanceAnswer) print(q *question) {
 		q.printf("%s\n", overlapNote)
 	}
 	if a.Slowest != nil {
-		q.printf("rank %d is the slowest: %s outside calls, where the mean is %s\n", a.Slowest.Rank, text.Around(a.Slowest.Outside, a.Slowest.Error), text.Around(a.Slowest.Mean, a.Slowest.Error))
+		q.printf("rank %d is the slowest: %s outside calls, mean %s\n", a.Slowest.Rank, text.Around(a.Slowest.Outside, a.Slowest.Error), text.Around(a.Slowest.Mean, a.Slowest.Error))
 	}
 	if byFunction {
 		a.printFunctions(q)

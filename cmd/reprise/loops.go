@@ -186,7 +186,7 @@ func (l *loops) read(q *question, open func(query.Options) (*query.Loops, error)
 	}
 	unread := ""
 	if l.Unread {
-		unread = fmt.Sprintf(", as their own are of more than %s", text.Plural(query.MaxLoopCalls, "call"))
+		unread = fmt.Sprintf(", because the ranks have more than %s", text.Plural(query.MaxLoopCalls, "call"))
 	}
 	switch {
 	case l.Source == query.Series:

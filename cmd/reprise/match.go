@@ -78,7 +78,7 @@ func (a *matchAnswer) fillSkews(q *question, o query.Options) error {
 	case damagesTimes(q.trace):
 		a.why = "no skew of collective operations: the times of the calls cannot be read"
 	case len(q.trace.Run().Clocks) > 0:
-		a.why = "no skew of collective operations is larger than the clocks of the machines may be off"
+		a.why = "no skew of collective operations exceeds the error of the clocks of the machines"
 	default:
 		a.why = "no skew of collective operations: " + errNoSeries.Error()
 	}
@@ -127,7 +127,7 @@ func (a *matchAnswer) printSummary(q *question) {
 	}
 	a.recorded.print(q.OutOrStdout())
 	if a.Switching.Len() > 0 {
-		q.printf("recording was switched off or on, so that calls are missing: %s\n", text.Ranks(a.Switching))
+		q.printf("recording was switched off or on, so calls are missing: %s\n", text.Ranks(a.Switching))
 	}
 	if a.ThreadsUnordered {
 		q.printf("%s,\n  nor whether members make the same collective operations\n", unorderedNote)
@@ -136,7 +136,7 @@ func (a *matchAnswer) printSummary(q *question) {
 	switch {
 	case a.Unfinished.Len() == 0:
 	case len(a.Unmatched) > 0 || differ:
-		q.printf("what does not match may be for calls that they did not come to, or that are not recorded\n")
+		q.printf("unmatched calls may belong to calls that these ranks did not reach, or that are not recorded\n")
 	}
 }
 

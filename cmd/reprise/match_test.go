@@ -38,7 +38,7 @@ func TestMatchSwitched(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "switched.rpz")
 	writeFile(t, path, b.String())
-	const line = "\nrecording was switched off or on, so that calls are missing: "
+	const line = "\nrecording was switched off or on, so calls are missing: "
 	for ranks, want := range map[string]string{"0-3": "ranks 1-3", "0,2": "rank 2"} {
 		if got := must(t, "match", path, "--ranks", ranks); !strings.Contains(got, line+want+"\n") {
 			t.Errorf("of %s: %s", ranks, got)

@@ -248,7 +248,7 @@ func (s *mergeSummary) print(stdout, stderr io.Writer) {
 	}
 	for _, c := range s.Clocks {
 		if c.Contradicted {
-			warn(stderr, "the clock of the machine of rank %d is not as synchronised as it says: messages contradict it, and they count", c.Ranks.At(0))
+			warn(stderr, "the clock of the machine of rank %d is not as synchronised as its readings say: messages contradict them, and they are ignored", c.Ranks.At(0))
 		}
 	}
 	if s.Missing.Len() > 0 {
@@ -406,7 +406,7 @@ func openPart(ctx context.Context, path string, read func(*format.Reader) error)
 func openWhole(file *format.Reader) (*trace.Trace, error) {
 	tr, err := trace.OpenContainer(file)
 	if err == nil && tr.LostInterleaving() {
-		return nil, errors.New("the order of the calls of different ranks is lost; reprise repair may save the rest")
+		return nil, errors.New("the order of the calls of different ranks is damaged; reprise repair may save the rest")
 	}
 	return tr, err
 }

@@ -97,7 +97,7 @@ func (p *spoolPlace) String() string {
 	where, spool := text.Printable(p.Host), quoted(p.Spool)
 	if p.Host != host() {
 		return fmt.Sprintf("a recorder on %s has not made its part: if it was killed, its raw records are there in %s, "+
-			"and merge --collect makes a part of them, there or with a launcher behind --", where, spool)
+			"and merge --collect makes a part of them, there or with a launcher after --", where, spool)
 	}
 	return fmt.Sprintf("a recorder on %s was killed before it removed its raw records, which are in %s; "+
 		"merge --collect merges them, too", where, spool)

@@ -53,7 +53,7 @@ func (o *treeOptions) addTo(f *pflag.FlagSet) {
 func (o *treeOptions) check(s *mergeSummary) error {
 	switch {
 	case len(s.Input) != 1:
-		return usageError{errors.New("behind a launcher, merge takes the one directory that record --parts made")}
+		return usageError{errors.New("with a launcher, merge takes a single directory from record --parts")}
 	case s.Output == "-" || s.Part:
 		return usageError{errors.New("with a launcher, merge writes a trace to a file: -o OUT.rpz")}
 	case o.radix < 2:
@@ -114,7 +114,7 @@ func mergeWithMPI(cmd *cobra.Command, launcher []string, s *mergeSummary, o *tre
 		return fmt.Errorf("merging with MPI: %w; %s", err, again)
 	}
 	if after, err := os.Stat(s.Output); err != nil || after.Mode().IsRegular() && os.SameFile(before, after) {
-		return fmt.Errorf("merging with MPI: %s has ended, and there is no trace: it must start what stands behind it; %s", quoted(launcher[0]), s.again(launcher))
+		return fmt.Errorf("merging with MPI: %s has ended, and there is no trace: it must start the program after it; %s", quoted(launcher[0]), s.again(launcher))
 	}
 	s.Parts = max(s.Parts, 0)
 	return s.describeFile()

@@ -148,8 +148,8 @@ func TestNotRead(t *testing.T) {
 		writeFile(t, name, "0 init\n0 finalize\n")
 	}
 	r := invoke(t, "", "compress", "d", "-o", "out.rpz")
-	want := "reprise: warning: not read, as they are not named …_rank-1.txt and so on: d/1, d/2, d/3, d/4, d/5 and 1 more\n" +
-		"reprise: warning: not read, as directories are not searched in depth: d/old/\n"
+	want := "reprise: warning: not read, because their names are not …_rank-1.txt and so on: d/1, d/2, d/3, d/4, d/5 and 1 more\n" +
+		"reprise: warning: not read, because subdirectories are not searched: d/old/\n"
 	if r.status != exitOK || filepath.ToSlash(r.stderr) != want {
 		t.Errorf("status %d, %q, want %q", r.status, r.stderr, want)
 	}
@@ -165,7 +165,7 @@ func TestProblems(t *testing.T) {
   missing.rpz: no such file or directory
   flipped.part.rpz: shape, number 0, section at offset *
   ring.rpz: is of a run of at least 4 ranks, not 3
-  orderless.rpz: the order of the calls of different ranks is lost; reprise repair may save the rest
+  orderless.rpz: the order of the calls of different ranks is damaged; reprise repair may save the rest
   ranks 0-2:2 are in even.part.rpz and in ring.rpz
 `
 	if r.status != exitFailure || !matches(r.stderr, want) {

@@ -35,7 +35,7 @@ func newPredict() *cobra.Command {
 	var q *question
 	check := func() error {
 		if p.output == "" && q.Flags().Changed("times") {
-			return errors.New("--times is of the trace that -o writes")
+			return errors.New("--times needs -o")
 		}
 		return nil
 	}
@@ -77,7 +77,7 @@ func (p *predicting) predict(q *question) error {
 	}
 	a := &predictAnswer{header: q.header(), Output: p.output, Machine: p.machine.file, described: described, speed: describeSpeed(parameters.Speed)}
 	if p.output != "" && !q.trace.IsExact() {
-		return fmt.Errorf("%s: the trace was made to fit a size: a prediction with -o needs each call as it was", q.path)
+		return fmt.Errorf("%s: the trace was made to fit a size: a prediction with -o needs each call as recorded", q.path)
 	}
 	if p.output == "" {
 		err = p.run(q, a, parameters, nil)
@@ -172,7 +172,7 @@ func (a *predictAnswer) print(q *question) {
 		query.None.String():       "none, as the trace has no times",
 	}[a.Computing])
 	if s := a.Slowest; s != nil && len(a.Ranks) > 1 && text.Duration(s.Computing) != text.Duration(s.Mean) {
-		q.printf("rank %d is the slowest: it computes %s, where the mean is %s\n", s.Rank, text.Duration(s.Computing), text.Duration(s.Mean))
+		q.printf("rank %d is the slowest: it computes %s, mean %s\n", s.Rank, text.Duration(s.Computing), text.Duration(s.Mean))
 	}
 	q.printf("\nranks, those first that compute longest\n\n")
 	t := q.table("rank", "ends", "computing", "", "sending", "", "waiting", "")

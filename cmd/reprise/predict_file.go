@@ -251,7 +251,7 @@ func (l *linkFile) set(link *loggps.Link) error {
 			return ofKey(nth("larger", i), err)
 		}
 		if i > 0 && larger.Than <= link.Larger[i-1].Than {
-			return ofKey(nth("larger", i), ofKey("than", fmt.Errorf("%v is not more than that of the table before: smaller sizes stand first", file.Than)))
+			return ofKey(nth("larger", i), ofKey("than", fmt.Errorf("%v is not more than that of the table before: smaller sizes come first", file.Than)))
 		}
 		link.Larger = append(link.Larger, larger)
 	}
@@ -273,7 +273,7 @@ func (l *linkFile) set(link *loggps.Link) error {
 
 func (l *largerFile) set(larger *loggps.Larger) (err error) {
 	if l.Than == nil {
-		return errors.New("than is missing: the size beyond which it is so")
+		return errors.New("than is missing: the size beyond which the cost applies")
 	}
 	if larger.Than, err = quantity(l.Than, byteUnits); err != nil {
 		return ofKey("than", err)

@@ -75,7 +75,7 @@ func TestEfficiencyOfPrograms(t *testing.T) {
 	if want := "reprise: warning: scale2.rpz calls MPI_Barrier, and heat.rpz does not: traces are compared as runs of one program\n"; r.status != exitOK || r.stderr != want {
 		t.Errorf("%+v, want %q", r, want)
 	}
-	if r := invoke(t, "", "efficiency", "--all", "scale2.rpz", "scale4.rpz"); r.status != exitUsage || !strings.Contains(r.stderr, "--all is of the phases") {
+	if r := invoke(t, "", "efficiency", "--all", "scale2.rpz", "scale4.rpz"); r.status != exitUsage || !strings.Contains(r.stderr, "--all shows all phases") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -25,7 +25,7 @@ func newProfile() *cobra.Command {
 	q := newQuestion("profile", nil, func(q *question) error {
 		switch {
 		case by.value == "site" && !query.HasSites(q.trace):
-			return errors.New("the trace does not say where calls were made: reprise record --sites caller keeps it")
+			return errors.New("the trace has no call sites: reprise record --sites caller records them")
 		case by.value == "site" && q.window.set:
 			return usageError{errors.New("--by site is about the whole run: it does not go with --from and --to")}
 		case q.window.set:
@@ -289,7 +289,7 @@ func (a *profileAnswer) printRankTimes(q *question) {
 }
 
 // overlapNote says what times of calls that overlap are.
-const overlapNote = "calls overlap, as of several threads: together they may take longer than the run, and the time outside calls is not known"
+const overlapNote = "calls overlap, such as calls of several threads: their sum may exceed the run time, and the time outside calls is unknown"
 
 // printOfRanks prints the times of functions on ranks of which the trace keeps them.
 func (a *profileAnswer) printOfRanks(q *question) {

@@ -273,7 +273,7 @@ func TestRankTimesLeftOut(t *testing.T) {
 		writeFile(t, fmt.Sprintf("%d.part.rpz", i), b.String())
 	}
 	r := invoke(t, "", "merge", "0.part.rpz", "1.part.rpz", "-o", "many.rpz")
-	if r.status != exitOK || !strings.Contains(r.stderr, "reprise: warning: the times of each rank are left out, as they are too many: statistics are of all ranks together\n") {
+	if r.status != exitOK || !strings.Contains(r.stderr, "reprise: warning: the trace leaves out the times of each rank, which would be too many: its statistics are of all ranks together\n") {
 		t.Errorf("merge: status %d, %s", r.status, r.stderr)
 	}
 	for args, want := range map[string]string{

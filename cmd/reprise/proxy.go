@@ -24,11 +24,11 @@ func newProxy() *cobra.Command {
 	gaps := newGaps()
 	check := func() error {
 		if output == "" {
-			return errors.New("-o DIR says where to write the program")
+			return errors.New("proxy needs -o DIR")
 		}
 		for _, name := range []string{"gaps", "scale"} {
 			if q.Flags().Changed(name) && compute.String() == string(proxy.None) {
-				return fmt.Errorf("--%s goes with --compute, which says what is done in gaps", name)
+				return fmt.Errorf("--%s needs --compute, which chooses the action in gaps", name)
 			}
 		}
 		_, err := scaleOf(scale)
@@ -64,7 +64,7 @@ func newProxy() *cobra.Command {
 			return usageError{err}
 		}
 		if size < 1 || size > proxy.MaxRanks {
-			return usageError{fmt.Errorf("--ranks is a number of ranks from 1 to %s, as many as a proxy may have", text.Count(proxy.MaxRanks))}
+			return usageError{fmt.Errorf("--ranks is a number of ranks from 1 to %s, the max of a proxy", text.Count(proxy.MaxRanks))}
 		}
 		return nil
 	}

@@ -554,4 +554,4 @@ func (q *question) warnUnordered() {
 }
 
 // unorderedNote is for traces whose threads have no order.
-const unorderedNote = "the order in which threads of a rank made their calls is not known, and so not who sent or received first"
+const unorderedNote = "the order of calls of different threads of a rank is unknown, and so is who sent or received first"

@@ -32,7 +32,7 @@ func newRecord() *cobra.Command {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		var unknown *pflag.NotExistError
 		if errors.As(err, &unknown) { // perhaps one of a launcher
-			err = fmt.Errorf("%w; a launcher and its flags stand behind those of record: %s", err, recordExample)
+			err = fmt.Errorf("%w; a launcher and its flags come after those of record: %s", err, recordExample)
 		}
 		return cmd.Root().FlagErrorFunc()(cmd, err)
 	})
@@ -90,7 +90,7 @@ type recordOptions struct {
 func (o *recordOptions) check(args []string) error {
 	switch {
 	case len(args) == 0:
-		return usageError{errors.New("record takes the command to run, behind --")}
+		return usageError{errors.New("record takes the command to run after --")}
 	case o.output.path == "-":
 		return usageError{errors.New("standard output is that of the program: -o takes a file")}
 	case o.timeout < 0:

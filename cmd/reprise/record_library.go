@@ -162,7 +162,7 @@ func (s *sharing) library() (*interpose.Interposer, error) {
 		}
 		if len(failures) >= mostAttempts || time.Since(active) > claimingTime || time.Since(begun) > buildingTime {
 			s.done = s.remove
-			return nil, errors.Join(append(failures, fmt.Errorf("no recorder has laid the library in %s", s.directory))...)
+			return nil, errors.Join(append(failures, fmt.Errorf("no recorder has put the library into %s", s.directory))...)
 		}
 		select {
 		case <-s.cmd.Context().Done():

@@ -114,7 +114,7 @@ func splitLauncher(command *interpose.Command, args []string) (launcher, program
 	i := slices.Index(args, command.Program)
 	switch {
 	case i < 0 || i > 0 && args[i-1] == "-c": // of a shell
-		return nil, nil, errors.New("--merge starts two programs with one launcher: name the MPI program behind it, not a script. Or: " + byHand)
+		return nil, nil, errors.New("--merge starts two programs with one launcher: name the MPI program after it, not a script. Or: " + byHand)
 	case slices.Contains(args[i:], ":"):
 		return nil, nil, errors.New("--merge takes one program, not several with : between. Or: " + byHand)
 	case i == 0 && underLauncher():

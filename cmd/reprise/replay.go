@@ -57,7 +57,7 @@ func newReplay() *cobra.Command {
 	return q.Command
 }
 
-const aboutGaps = "how long that is: the mean of the signature, drawn from its histogram, or as it was before every call"
+const aboutGaps = "length of the gaps: the mean of the signature, drawn from its histogram, or every recorded gap"
 
 func newGaps() *choice {
 	return newChoice(string(proxy.Means), string(proxy.Drawn), string(proxy.Every))
@@ -80,7 +80,7 @@ func scaleOf(written string) (float64, error) {
 func (p *performance) check(cmd *cobra.Command, args []string) error {
 	switch before := cmd.ArgsLenAtDash(); {
 	case before != 1 || len(args) < 2:
-		return usageError{errors.New("replay takes a trace and, behind --, the launcher of MPI, such as: reprise replay run.rpz -- mpirun -n 4")}
+		return usageError{errors.New("replay takes a trace and, after --, the MPI launcher, such as: reprise replay run.rpz -- mpirun -n 4")}
 	case p.output == "-":
 		return usageError{errors.New("standard output has the answer: -o takes a file")}
 	}
@@ -212,7 +212,7 @@ func (p *performance) run(q *question, a *replayAnswer, program *proxy.Program, 
 	o.output.path = output
 	err = record(q.Command, append(args, built.Path), o)
 	if status := new(exitStatus); errors.As(err, status) && *status == otherRanks {
-		fmt.Fprintf(q.ErrOrStderr(), "reprise: the launcher has to start as many ranks as the trace has, such as: reprise replay %s -- mpirun -n %d\n", quoted(q.path), a.Ranks)
+		fmt.Fprintf(q.ErrOrStderr(), "reprise: the launcher must start the number of ranks of the trace, such as: reprise replay %s -- mpirun -n %d\n", quoted(q.path), a.Ranks)
 	}
 	return named(err)
 }

@@ -87,7 +87,7 @@ func TestReplayErrors(t *testing.T) {
 		status int
 		want   string
 	}{
-		{nil, exitUsage, "replay takes a trace and, behind --, the launcher of MPI"},
+		{nil, exitUsage, "replay takes a trace and, after --, the MPI launcher"},
 		{[]string{heat}, exitUsage, "replay takes a trace and"},
 		{[]string{heat, "--"}, exitUsage, "replay takes a trace and"},
 		{[]string{"--", "mpirun"}, exitUsage, "replay takes a trace and"},

@@ -183,12 +183,12 @@ func parseAssumption(s string) (a slice.Assumption, ok bool) {
 
 func (a *sliceAnswer) print(w io.Writer) {
 	a.printFiles(w)
-	fmt.Fprintf(w, "%d of %s of MPI executed, the others only recorded\n", a.Executed, text.Plural(len(a.Calls), "call"))
+	fmt.Fprintf(w, "%d of %s executed, the others only recorded\n", a.Executed, text.Plural(len(a.Calls), "MPI call"))
 	if a.Open != nil {
 		fmt.Fprintf(w, "all messages are sent, for %s at %v: %s\n", a.Open.Function, a.Open.Position, a.Open.Why)
 	}
 	for _, n := range a.Needed {
-		fmt.Fprintf(w, "%s: the data is needed, as %v reads what is received at %v\n", n.Group, n.Reader, n.Call)
+		fmt.Fprintf(w, "%s: the data is needed, because %v reads the data received at %v\n", n.Group, n.Reader, n.Call)
 	}
 	for _, assumed := range a.Assumed {
 		fmt.Fprintf(w, "conditional on %v\n", assumed)
@@ -200,7 +200,7 @@ func (a *sliceAnswer) print(w io.Writer) {
 
 // printFiles prints how much of files is kept, those of libraries as one.
 func (a *sliceAnswer) printFiles(w io.Writer) {
-	libraries, other, total := slice.Count{File: "headers of libraries"}, slice.Count{File: "what compilers add"}, slice.Count{File: "all files"}
+	libraries, other, total := slice.Count{File: "headers of libraries"}, slice.Count{File: "code added by compilers"}, slice.Count{File: "all files"}
 	print := func(c slice.Count) {
 		if c.All > 0 {
 			fmt.Fprintf(w, "%s: %d of %s kept\n", c.File, c.Kept, text.Plural(c.All, "instruction"))
@@ -230,7 +230,7 @@ func (l *keptLine) print(w io.Writer) {
 		fmt.Fprintf(w, "\n%v: the program has no instruction of a file of this name\n", l.Position)
 		return
 	case l.Known == "file":
-		fmt.Fprintf(w, "\n%v: the program has no instruction of this line: it may be a declaration, a comment, or what a compiler leaves out\n", l.Position)
+		fmt.Fprintf(w, "\n%v: the program has no instruction of this line: it may be a declaration, a comment, or code that a compiler leaves out\n", l.Position)
 		return
 	case len(l.Steps) == 0:
 		fmt.Fprintf(w, "\n%v: nothing of it is kept\n", l.Position)

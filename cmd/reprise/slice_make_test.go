@@ -26,8 +26,8 @@ func TestSliceMake(t *testing.T) {
 	mpitest.SkipUnderRace(t)
 	m := mpitest.Installed(t)[0]
 	for _, tt := range []struct{ name, compiler, want string }{
-		{"app", "CC=./reprise-cc", "4 of 5 calls of MPI executed"},
-		{"fortran", "FC=./reprise-fc", "5 of 5 calls of MPI executed"},
+		{"app", "CC=./reprise-cc", "4 of 5 MPI calls executed"},
+		{"fortran", "FC=./reprise-fc", "5 of 5 MPI calls executed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if _, err := exec.LookPath("flang-new-16"); tt.name == "fortran" && (err != nil || m.Name != "mpich") {
@@ -94,7 +94,7 @@ func TestSliceCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := must(t, "slice", "--mpicc", mpitest.Installed(t)[0].CC, "-o", filepath.Join(directory, "app"), "--", path, "-lm")
-	if want := "4 of 5 calls of MPI executed"; !strings.Contains(out, want) || !strings.Contains(out, "../parts.c: ") {
+	if want := "4 of 5 MPI calls executed"; !strings.Contains(out, want) || !strings.Contains(out, "../parts.c: ") {
 		t.Errorf("%q is not in\n%s", want, out)
 	}
 	for _, tt := range []struct{ content, want string }{

@@ -33,10 +33,10 @@ func TestSlice(t *testing.T) {
 		explain string
 		want    []string
 	}{
-		{"wavefront.c", 4, "wavefront.c:55", []string{"9 of 14 calls of MPI executed", "wavefront.c:56 is a call of MPI\n"}},
-		{"lengths.f", 2, "lengths.f:42", []string{"5 of 9 calls of MPI executed", "lengths.f:42: nothing of it is kept\n"}},
-		{"domains.cc", 3, "domains.cc:20", []string{"6 of 7 calls of MPI executed", "domains.cc:20 is kept"}},
-		{"converge.c", 2, "converge.c:38", []string{"11 of 12 calls of MPI executed", "converge.c:38: nothing of it is kept\n"}},
+		{"wavefront.c", 4, "wavefront.c:55", []string{"9 of 14 MPI calls executed", "wavefront.c:56 is a call of MPI\n"}},
+		{"lengths.f", 2, "lengths.f:42", []string{"5 of 9 MPI calls executed", "lengths.f:42: nothing of it is kept\n"}},
+		{"domains.cc", 3, "domains.cc:20", []string{"6 of 7 MPI calls executed", "domains.cc:20 is kept"}},
+		{"converge.c", 2, "converge.c:38", []string{"11 of 12 MPI calls executed", "converge.c:38: nothing of it is kept\n"}},
 	}, 3) {
 		t.Run(tt.program, func(t *testing.T) {
 			m := mpis[k%len(mpis)]
@@ -124,7 +124,7 @@ func TestSliceFiles(t *testing.T) {
 	var out strings.Builder
 	a := &sliceAnswer{Files: []slice.Count{{File: "", Kept: 1, All: 2}, {File: "/usr/include/c++/12/vector", Kept: 3, All: 4}, {File: "/usr/lib/x.h", Kept: 5, All: 6}, {File: "a.cc", Kept: 7, All: 8}}}
 	a.printFiles(&out)
-	if want := "a.cc: 7 of 8 instructions kept\nheaders of libraries: 8 of 10 instructions kept\nwhat compilers add: 1 of 2 instructions kept\nall files: 16 of 20 instructions kept\n"; out.String() != want {
+	if want := "a.cc: 7 of 8 instructions kept\nheaders of libraries: 8 of 10 instructions kept\ncode added by compilers: 1 of 2 instructions kept\nall files: 16 of 20 instructions kept\n"; out.String() != want {
 		t.Errorf("%s", out.String())
 	}
 }

@@ -46,7 +46,7 @@ func together(q *question) error {
 		return err
 	}
 	a := grammarAnswer{header: q.header(), Grammars: []grammarInfo{}}
-	bar := newCounter(q.Context(), q.ErrOrStderr(), "what shapes have in common", int64(q.trace.Shapes()), "shapes")
+	bar := newCounter(q.Context(), q.ErrOrStderr(), "comparing shapes", int64(q.trace.Shapes()), "shapes")
 	done := 0
 	t := comparer{question: q, symbols: maxTogether, work: max(maxWork/max(1, len(groups)), minWork)}
 	for _, g := range groups {
