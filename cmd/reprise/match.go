@@ -130,7 +130,7 @@ func (a *matchAnswer) printSummary(q *question) {
 		q.printf("recording was switched off or on, so calls are missing: %s\n", text.Ranks(a.Switching))
 	}
 	if a.ThreadsUnordered {
-		q.printf("%s,\n  nor whether members make the same collective operations\n", unorderedNote)
+		q.printf("%s,\n  and whether members make the same collective operations\n", unorderedNote)
 	}
 	differ := slices.ContainsFunc(a.Instances, func(n query.Instances) bool { return len(n.Different)+n.Absent.Len() > 0 })
 	switch {
