@@ -5,7 +5,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/mpi/replay"
 	"github.com/reprise-trace/reprise/mpi/semantics"
@@ -66,63 +65,6 @@ func testPath(t tester, model *semantics.Model, machine replay.Machine) {
 	}
 	if calls != len(ends) || uint64(calls) != res.Calls {
 		t.Fatalf("%d calls, %d of events, %d of the result", len(ends), calls, res.Calls)
-	}
-}
-
-// lines is a machine whose computing before a call is told by its position.
-type lines struct {
-	replay.Instant
-	before [][]replay.Time // by rank and position
-}
-
-func (l lines) Compute(c *replay.Call) (before, within replay.Time) {
-	return l.before[c.Rank.Number()][c.Position], 0
-}
-
-func (lines) Message(m *replay.Message) replay.Cost {
-	return replay.Cost{Send: 1, Transfer: 10, Receive: 2, Rendezvous: m.Bytes > 500}
-}
-
-// TestPath checks where critical paths of small programs go.
-func TestPath(t *testing.T) {
-	for _, tt := range []struct {
-		name, lines string
-		before      [][]replay.Time
-		want        []replay.PathRank
-	}{
-		{"LateSender", "0 init\n0 send 1 0 5 6\n0 finalize\n1 init\n1 recv 0 0 5 6\n1 finalize\n",
-			[][]replay.Time{{0, 100, 0}, {0, 20, 30}}, []replay.PathRank{{Rank: 0, Computing: 100, Calls: 1}, {Rank: 1, Computing: 30, Calls: 12}}},
-		{"LateReceiver", "0 init\n0 send 1 0 5 6\n0 finalize\n1 init\n1 recv 0 0 5 6\n1 finalize\n",
-			[][]replay.Time{{0, 10, 0}, {0, 200, 30}}, []replay.PathRank{{Rank: 1, Computing: 230, Calls: 2}}},
-		{"Rendezvous", "0 init\n0 send 1 0 501 6\n0 finalize\n1 init\n1 recv 0 0 501 6\n1 finalize\n",
-			[][]replay.Time{{0, 10, 300}, {0, 200, 30}}, []replay.PathRank{{Rank: 0, Computing: 300, Calls: 10}, {Rank: 1, Computing: 200}}},
-		{"Barrier", "0 init\n0 barrier\n0 finalize\n1 init\n1 barrier\n1 finalize\n",
-			[][]replay.Time{{0, 10, 300}, {0, 200, 30}}, []replay.PathRank{{Rank: 0, Computing: 300}, {Rank: 1, Computing: 200}}},
-		{"Bcast", "0 init\n0 bcast 5 1 6\n0 finalize\n1 init\n1 bcast 5 1 6\n1 finalize\n",
-			[][]replay.Time{{0, 10, 300}, {0, 200, 30}}, []replay.PathRank{{Rank: 0, Computing: 300}, {Rank: 1, Computing: 200}}},
-		{"Reduce", "0 init\n0 reduce 5 0 1 6\n0 finalize\n1 init\n1 reduce 5 0 1 6\n1 finalize\n",
-			[][]replay.Time{{0, 10, 300}, {0, 200, 130}}, []replay.PathRank{{Rank: 1, Computing: 330}}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			res, err := replay.RunWith(ctx, open(t, testtrace.TI(t, tt.lines)), lines{before: tt.before}, replay.Options{CriticalPath: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var ranks []replay.PathRank
-			for _, r := range res.Path.Ranks {
-				if r.Computing+r.Calls > 0 {
-					ranks = append(ranks, r)
-				}
-			}
-			if len(ranks) != len(tt.want) {
-				t.Fatalf("ranks %+v, want %+v", ranks, tt.want)
-			}
-			for i, r := range ranks {
-				if r != tt.want[i] {
-					t.Errorf("rank %+v, want %+v", r, tt.want[i])
-				}
-			}
-		})
 	}
 }
 

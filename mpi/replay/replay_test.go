@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/replay"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/trace"
@@ -228,4 +229,28 @@ func isDeadlock(t tester, err error) *replay.DeadlockError {
 		t.Fatalf("%v is no deadlock", err)
 	}
 	return d
+}
+
+// modelOf returns the model of a run, of which each rank makes the calls of a program.
+func modelOf(t tester, ranks int, program func(rank int, r *testtrace.Recording)) *semantics.Model {
+	t.Helper()
+	var parts []merge.Part
+	for rank := range ranks {
+		var r testtrace.Recording
+		if program(rank, &r); r.Len() == 0 { // else it would not be in the trace
+			r.MPI(1, "MPI_Finalize")
+		}
+		parts = append(parts, r.Finish(rank))
+	}
+	return open(t, testtrace.Write(t, merge.Run{Ranks: ranks}, parts))
+}
+
+const world = "MPI_COMM_WORLD"
+
+func send(r *testtrace.Recording, name string, to, tag int, more ...any) {
+	r.MPI(1, name, append([]any{"count", 1, "datatype", "MPI_BYTE", "dest", to, "tag", tag, "comm", world}, more...)...)
+}
+
+func receive(r *testtrace.Recording, name string, from any, tag int, more ...any) {
+	r.MPI(1, name, append([]any{"count", 1, "datatype", "MPI_BYTE", "source", from, "tag", tag, "comm", world}, more...)...)
 }

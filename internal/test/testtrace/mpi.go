@@ -1,6 +1,7 @@
 package testtrace
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -32,7 +33,7 @@ func MPICall(name string, pairs ...any) Call {
 func mpiCall(name string, pairs ...any) (cst.Function, []cst.Value) {
 	n, ok := spec.Lookup(name)
 	if !ok {
-		panic(name)
+		panic(name + " is no function of MPI")
 	}
 	f := cst.Function{Name: name}
 	var args []cst.Value
@@ -45,8 +46,10 @@ func mpiCall(name string, pairs ...any) (cst.Function, []cst.Value) {
 			if _, several := pairs[i+1].([]any); several {
 				p.Type = cst.ArrayOf(p.Type)
 			}
-		} else if p.Name != "error" && p.Name != trace.ThreadParam {
-			panic(p.Name)
+		} else if p.Name == trace.ThreadParam {
+			p.Direction = cst.In
+		} else if p.Name != spec.Failed.Param().Name && p.Name != spec.InFlight.Param().Name {
+			panic(fmt.Sprintf("%s has no parameter %s", name, p.Name))
 		}
 		if s, ok := pairs[i+1].(string); ok && s == "ignored" {
 			p.Type = cst.HandleOf("constant")
@@ -94,13 +97,16 @@ func number(t cst.Type, n int64) cst.Value {
 	return cst.Int(n)
 }
 
-// constant returns the id of a constant; −3 for one that is not of MPI.
+// constant returns the id of a constant; −3 if it is ignored.
 func constant(name string) int64 {
 	next := make(map[string]int64)
 	for _, c := range spec.Constants() {
 		if next[c.Class]--; c.Name == name {
 			return next[c.Class]
 		}
+	}
+	if name != "ignored" {
+		panic(name + " is no constant of MPI")
 	}
 	return -3
 }
