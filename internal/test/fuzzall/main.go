@@ -4,6 +4,7 @@
 //	go run ./internal/test/fuzzall -time 4s -one-in 8 -by "$(git rev-parse HEAD)" # an eighth of the targets, which the text chooses
 //	go run ./internal/test/fuzzall -total 8h         # all of them in rounds of a minute each, for eight hours
 //	go run ./internal/test/fuzzall -time 1m ./format/... ./timing/...
+//	go run ./internal/test/fuzzall -time 8s -keep 4  # and copies four small inputs that each has found to testdata/fuzz, where go test runs them
 //	go run ./internal/test/fuzzall -mutate -total 8h # without the fuzzer, see internal/test/mutate: many times as many inputs, of which nothing is learned
 //
 // It prints how many inputs each target was run on. A target that fails is not run again, its output is
@@ -37,15 +38,21 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("fuzzall", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	each := flags.Duration("time", time.Minute, "how long each target runs in a round")
+	each := flags.Duration("time", time.Minute, "how long each target runs in a round; 0 runs none")
 	total := flags.Duration("total", 0, "how long all of them run, in rounds; 0 is one round")
 	oneIn := flags.Int("one-in", 1, "run one in so many targets")
 	by := flags.String("by", "", "which ones: any text, such as the hash of a commit")
 	mutate := flags.Bool("mutate", false, "mutate what the fuzzer has found, without it")
+	kept := flags.Int("keep", 0, "copy so many inputs that the fuzzer has found for each target to testdata/fuzz of its package")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
 	packages, err := find(ctx, flags.Args())
+	if err != nil {
+		fmt.Fprintln(stderr, "fuzzall:", err)
+		return 1
+	}
+	cache, err := output(ctx, "env", "GOCACHE")
 	if err != nil {
 		fmt.Fprintln(stderr, "fuzzall:", err)
 		return 1
@@ -57,13 +64,23 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 1
 	}
 	defer os.RemoveAll(directory)
-	s := session{directory: directory, each: *each, mutate: *mutate, out: stdout}
+	found := filepath.Join(strings.TrimSpace(string(cache)), "fuzz")
+	s := session{directory: directory, found: found, each: *each, mutate: *mutate, out: stdout}
 	if *total > 0 {
 		s.until = time.Now().Add(*total)
 	}
-	if err := s.rounds(ctx, packages); err != nil {
+	if *each == 0 { // only keeps
+	} else if err := s.rounds(ctx, packages); err != nil {
 		fmt.Fprintln(stderr, "fuzzall:", err)
 		return 1
+	}
+	copied, err := keep(found, packages, *kept)
+	if err != nil {
+		fmt.Fprintln(stderr, "fuzzall:", err)
+		return 1
+	}
+	if *kept > 0 {
+		fmt.Fprintf(stdout, "%d inputs copied\n", copied)
 	}
 	return 0
 }
@@ -71,6 +88,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // A session is the running of all targets.
 type session struct {
 	directory string // of the test programs
+	found     string // directory of what the fuzzer has found, by package
 	each      time.Duration
 	mutate    bool      // without the fuzzer
 	until     time.Time // zero for one round
@@ -173,11 +191,7 @@ func (p fuzzed) build(ctx context.Context, binary string, mutate bool) error {
 
 // fuzz runs a target for some time, and returns its output.
 func (p fuzzed) fuzz(ctx context.Context, binary, target string, s *session) (string, error) {
-	cache, err := exec.CommandContext(ctx, "go", "env", "GOCACHE").Output()
-	if err != nil {
-		return "", err
-	}
-	found := filepath.Join(strings.TrimSpace(string(cache)), "fuzz", p.ImportPath)
+	found := filepath.Join(s.found, p.ImportPath)
 	// An input that reaches something new is made smaller for 60 s unless that is said: of one of a kilobyte, nothing else is
 	// tried in that time.
 	args := []string{"-test.run", "^$", "-test.fuzz", "^" + target + "$", "-test.fuzztime", s.each.String(), "-test.fuzzminimizetime", "20x", "-test.fuzzcachedir", found}

@@ -107,3 +107,37 @@ func TestChoose(t *testing.T) {
 		t.Errorf("shares %q", got)
 	}
 }
+
+// TestKeep checks that few small inputs of different sizes are copied, and none twice.
+func TestKeep(t *testing.T) {
+	cache, dir := t.TempDir(), t.TempDir()
+	from, to := filepath.Join(cache, "example.com/a/FuzzA"), filepath.Join(dir, "testdata/fuzz/FuzzA")
+	for _, path := range []string{from, to} {
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write := func(path string, size int) {
+		if err := os.WriteFile(path, make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(filepath.Join(to, "a-name-that-says-why"), 3)
+	for i, size := range []int{5, 4, 4, 7, 6, 1024, 1025} {
+		write(filepath.Join(from, strings.Repeat(strconv.Itoa(i), 16)), size)
+	}
+	packages := []fuzzed{{Dir: dir, ImportPath: "example.com/a", targets: []string{"FuzzA", "FuzzB"}}}
+	for _, want := range []int{3, 0} {
+		if n, err := keep(cache, packages, 3); err != nil || n != want {
+			t.Errorf("%d copied, want %d, %v", n, want, err)
+		}
+	}
+	var names []string
+	kept, err := inputs(to)
+	for _, i := range kept {
+		names = append(names, i.name[:1])
+	}
+	if got := strings.Join(names, ""); got != "145" || err != nil { // 4, 6 and 1024 bytes
+		t.Errorf("kept %s, %v", got, err)
+	}
+}
