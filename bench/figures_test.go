@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"testing"
 
+	rankcolumns "github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -12,7 +13,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // foldTest is fold for tests.
@@ -187,7 +187,7 @@ func checkTraceSizes(t *testing.T, most map[string]int) {
 // of argument that may hold one.
 func TestRelative(t *testing.T) {
 	const rank, ranks = 3, 10
-	from := func(r int64) int64 { return rankenc.Relative(r, rank, ranks) }
+	from := func(r int64) int64 { return rankcolumns.Relative(r, rank, ranks) }
 	status := func(source int64) cst.Value { return cst.StatusOf(cst.Status{Source: source, Tag: 5, Error: 1}) }
 	tests := []struct{ in, want cst.Value }{
 		{cst.Int(4), cst.Int(4)},

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	rankcolumns "github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // benchFold merges the parts of a program, made on the fly, and reports the size
@@ -119,7 +119,7 @@ func relative(p merge.Part, ranks int) merge.Part {
 
 // displace returns v with the ranks in it relative to the caller.
 func displace(v cst.Value, rank, ranks int) cst.Value {
-	from := func(r int64) int64 { return rankenc.Relative(r, int64(rank), int64(ranks)) }
+	from := func(r int64) int64 { return rankcolumns.Relative(r, int64(rank), int64(ranks)) }
 	switch v.Kind() {
 	case cst.KindRank:
 		return cst.Rank(from(v.Int()))

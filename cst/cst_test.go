@@ -286,7 +286,7 @@ func drawValue(t *rapid.T, typ Type) Value {
 			break
 		}
 	}
-	if typ.Elem.Kind.IsNumber() && rapid.Bool().Draw(t, "packed") {
+	if typ.Elem.Kind.isNumber() && rapid.Bool().Draw(t, "packed") {
 		return packedOf(typ.Elem.Kind, elems)
 	}
 	return Array(elems...)
@@ -394,3 +394,10 @@ func testRoundTrip(t *rapid.T) {
 }
 
 func TestRoundTrip(t *testing.T) { rapid.Check(t, testRoundTrip) }
+
+// Equal reports whether t and u hold the same functions, signatures and counts
+// in the same order, which is to say, have the same encoding.
+func (t *Table) Equal(u *Table) bool {
+	return u != nil && slices.EqualFunc(t.functions, u.functions, Function.Equal) &&
+		slices.Equal(t.entries, u.entries) && bytes.Equal(t.arena, u.arena)
+}

@@ -41,8 +41,8 @@ var kindNames = [...]string{
 
 func (k Kind) valid() bool { return k >= KindInt && k <= KindArray }
 
-// IsNumber reports whether values of kind k are a number, which [Value.Int] returns.
-func (k Kind) IsNumber() bool {
+// isNumber reports whether values of kind k are a number, which [Value.Int] returns.
+func (k Kind) isNumber() bool {
 	switch k {
 	case KindInt, KindRank, KindTag, KindHandle:
 		return true

@@ -231,7 +231,7 @@ func valueOf(v reflect.Value, t *Type) (Value, error) {
 
 // arrayOf returns the argument that a slice or an array is.
 func arrayOf(v reflect.Value, elem *Type) (Value, error) {
-	if !elem.Kind.IsNumber() {
+	if !elem.Kind.isNumber() {
 		list := make([]Value, v.Len())
 		for i := range list {
 			var err error

@@ -237,13 +237,6 @@ func (t *Table) All() iter.Seq2[int, []Value] {
 	}
 }
 
-// Equal reports whether t and u hold the same functions, signatures and counts
-// in the same order, which is to say, have the same encoding.
-func (t *Table) Equal(u *Table) bool {
-	return u != nil && slices.EqualFunc(t.functions, u.functions, Function.Equal) &&
-		slices.Equal(t.entries, u.entries) && bytes.Equal(t.arena, u.arena)
-}
-
 // Merge returns a table with the functions and signatures of a and b, each once,
 // and the sums of their counts. Terminals and functions are numbered in a's
 // order, followed by what only b has in b's order. Terminal i of a is terminal

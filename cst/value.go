@@ -94,12 +94,12 @@ func Array(elems ...Value) Value {
 	return v
 }
 
-// Numbers returns a Value of KindArray whose elements are numbers of a kind, for which
-// [Kind.IsNumber] holds, or it panics. It is the same argument as the [Array] of them, and
+// Numbers returns a Value of KindArray whose elements are numbers of a kind: KindInt, KindRank,
+// KindTag or KindHandle, or it panics. It is the same argument as the [Array] of them, and
 // takes 8 bytes for each in place of 32. It keeps numbers, which must not be changed
 // afterwards.
 func Numbers(kind Kind, numbers []int64) Value {
-	if !kind.IsNumber() {
+	if !kind.isNumber() {
 		panic("cst: Numbers of kind " + kind.String())
 	}
 	v := Value{head: head{kind: KindArray}, a: int64(len(numbers))}

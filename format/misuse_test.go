@@ -47,7 +47,7 @@ func TestMisuse(t *testing.T) {
 	misuse.Harmless(t, map[string]func(){
 		"a section of nowhere": func() { r.Content(format.Section{}); r.Check(format.Section{}) },
 		"a closed writer":      func() { w.Add(1, 3, nil); w.Close(); w.Written() },
-		"text":                 func() { _ = format.Encoding(99).String() + format.Loss{}.String(); format.DefaultMemory(-1) },
+		"text":                 func() { _ = format.Encoding(99).String() + format.Loss{}.String() },
 		"a file that is shorter than its size": func() {
 			format.NewReader(bytes.NewReader(file.Bytes()), 1<<40, format.Options{})
 			format.Salvage(bytes.NewReader(file.Bytes()), 1<<40, format.Options{})

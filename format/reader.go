@@ -152,13 +152,7 @@ func (r *Reader) Memory() uint64 {
 	if r.o.Memory > 0 {
 		return uint64(r.o.Memory)
 	}
-	return DefaultMemory(r.size)
-}
-
-// DefaultMemory returns how many bytes what is made of a file of size bytes may take if [Options] do not say.
-func DefaultMemory(size int64) uint64 {
-	const perByte = 512
-	return max(wire.LeastMemory, wire.MulSat(perByte, uint64(max(0, size))))
+	return wire.DefaultMemory(r.size)
 }
 
 // MaxContent returns the length of the longest content that r reads, in bytes.

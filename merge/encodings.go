@@ -5,9 +5,9 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // How many bytes encodings take, at the most, that are kept.
@@ -91,9 +91,9 @@ func (e *encodings) appendNumbers(dst []byte, numbers []int64) []byte {
 }
 
 // column returns the encoding of a column over a domain that has a key.
-func (e *encodings) column(d rankenc.Domain, domain digest, values []int64, o rankenc.Options) []byte {
+func (e *encodings) column(d columns.Domain, domain digest, values []int64, o columns.Options) []byte {
 	encode := func() []byte {
-		enc, _ := rankenc.NewColumn(d, values, o).AppendBinary(nil)
+		enc, _ := columns.NewColumn(d, values, o).AppendBinary(nil)
 		return enc
 	}
 	if e == nil {
@@ -115,14 +115,14 @@ func (e *encodings) column(d rankenc.Domain, domain digest, values []int64, o ra
 
 // A storedMatrix is a matrix and its encoding.
 type storedMatrix struct {
-	matrix rankenc.Matrix
+	matrix columns.Matrix
 	data   []byte
 	memory int // about how many bytes both take
 }
 
 // newStoredMatrix returns the matrix of rows as it follows from others.
-func newStoredMatrix(d rankenc.Domain, rows [][]int64, others []rankenc.Matrix) storedMatrix {
-	m := rankenc.NewMatrix(d, rows, others, rankenc.Options{})
+func newStoredMatrix(d columns.Domain, rows [][]int64, others []columns.Matrix) storedMatrix {
+	m := columns.NewMatrix(d, rows, others, columns.Options{})
 	enc, _ := m.AppendBinary(nil)
 	if _, ok := m.Reference(); ok {
 		return storedMatrix{m, enc, referredMemory * len(enc)}

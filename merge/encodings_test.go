@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -29,8 +30,8 @@ func TestEncodings(t *testing.T) {
 		for range 30 {
 			list := rapid.SampledFrom(lists).Draw(t, "list")
 			key := rapid.IntRange(0, 1).Draw(t, "domain")
-			d := rankenc.Over(rankenc.World(len(list)), len(list)+key)
-			o := rankenc.Options{Ranks: rapid.Bool().Draw(t, "ranks")}
+			d := columns.Over(rankenc.World(len(list)), len(list)+key)
+			o := columns.Options{Ranks: rapid.Bool().Draw(t, "ranks")}
 			if got, want := e.appendNumbers([]byte("x"), list), layout.AppendNumbers([]byte("x"), list); !bytes.Equal(got, want) {
 				t.Fatalf("%v: %x, not %x", list, got, want)
 			}

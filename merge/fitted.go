@@ -3,6 +3,7 @@ package merge
 import (
 	"hash/maphash"
 
+	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -10,8 +11,9 @@ import (
 // A fitter finds the expressions of the columns of one shape. To find one takes time in proportion to the ranks for
 // each family, so equal columns, which what is sent and what is received often are, are fitted once.
 type fitter struct {
-	domain rankenc.Domain
 	ranks  spans
+	list   []int64 // the ranks
+	size   int64   // of the run
 	values []int64 // of the column fitted last
 	known  map[uint64][]fitted
 }
@@ -24,7 +26,8 @@ type fitted struct {
 }
 
 func newFitter(s *shape, size int64) *fitter {
-	return &fitter{domain: rankenc.Over(s.ranks.set(), int(size)), ranks: s.ranks, known: make(map[uint64][]fitted)}
+	list := columns.Over(s.ranks.set(), int(size)).List()
+	return &fitter{ranks: s.ranks, list: list, size: size, known: make(map[uint64][]fitted)}
 }
 
 // fit returns what [rankenc.Fit] does for a column of the shape.
@@ -36,7 +39,7 @@ func (f *fitter) fit(c *column, kind layout.SlotKind) (rankenc.Expr, bool) {
 		}
 	}
 	f.values = c.appendValues(f.values[:0], f.ranks)
-	expr, ok := rankenc.Fit(f.domain, f.values, rankenc.Options{Ranks: ranks})
+	expr, ok := rankenc.Fit(f.list, f.values, f.size, rankenc.Options{Ranks: ranks})
 	f.known[hash] = append(f.known[hash], fitted{*c, ranks, expr, ok})
 	return expr, ok
 }

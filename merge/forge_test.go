@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/forest"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -98,7 +99,7 @@ func encoded(symbols ...int) string {
 
 // sharedGrammars returns the shared piece of grammars.
 func sharedGrammars(grammars ...*sequitur.Grammar) string {
-	return string(sequitur.NewForest(grammars).AppendShared(nil))
+	return string(forest.New(grammars).AppendShared(nil))
 }
 
 // forgedNames are the names of ranks −2 and 3, and of handle 0 of class c.

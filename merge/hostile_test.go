@@ -3,6 +3,7 @@ package merge_test
 import (
 	"context"
 
+	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/mixing"
 	. "github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/trace"
@@ -255,7 +256,7 @@ func TestRefuseSignatures(t *testing.T) {
 		{"MatrixBroken", func(f *forgedTrace) { f.inline = c1 + "\x2f\x02" + c3 }, layout.ErrCorrupt, "encoding at offset 0: corrupt input: 47"},
 		{"RowTooShort", func(f *forgedTrace) { f.inline = c1 + "\x03\x01" + c3 }, layout.ErrCorrupt, "column 1 has a row of 1, not 2"},
 		{"SecondRowTooShort", func(f *forgedTrace) {
-			m, _ := rankenc.NewMatrix(rankenc.Over(rankenc.SetOf(0, 2), 3), [][]int64{{5, 6}, {5}}, nil, rankenc.Options{}).AppendBinary(nil)
+			m, _ := columns.NewMatrix(columns.Over(rankenc.SetOf(0, 2), 3), [][]int64{{5, 6}, {5}}, nil, columns.Options{}).AppendBinary(nil)
 			f.columns = "\x02" + "\x00\x01" + "\x01" + uvarint(uint64(len(m)))
 			f.inline = c1 + string(m)
 		}, layout.ErrCorrupt, "column 1 has a row of 1, not 2"},

@@ -9,7 +9,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/misuse"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
-	"github.com/reprise-trace/reprise/timing"
 )
 
 // TestMisuse calls the package as it must not be called.
@@ -52,9 +51,6 @@ func TestMisuse(t *testing.T) {
 		if err := write(&one); err == nil {
 			t.Errorf("%s to nothing: no error", name)
 		}
-	}
-	if err := merge.CheckCodec(new(timing.SeriesCodec)); err == nil {
-		t.Error("an empty codec of series is taken")
 	}
 	misuse.Harmless(t, map[string]func(){
 		"parts": func() {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
@@ -88,7 +87,7 @@ func memoryOf(size, memory int64) uint64 {
 	if memory > 0 {
 		return uint64(memory)
 	}
-	return format.DefaultMemory(size)
+	return wire.DefaultMemory(size)
 }
 
 // needs returns the error of a file of size bytes that was written, if to read it takes more memory than readers take by
@@ -109,6 +108,6 @@ func needs(size int64, read func(memory int64) error) error {
 	if most == nil {
 		return nil
 	}
-	most.Most = format.DefaultMemory(size)
+	most.Most = wire.DefaultMemory(size)
 	return fmt.Errorf("merge: all is written, but whoever reads it must be given more memory than readers take by default, as by trace.OpenFile or --memory of the command: %w", most)
 }

@@ -213,21 +213,6 @@ func firstOf(to []uint32, n int) []uint32 {
 	return first
 }
 
-// CodecByFunction returns a codec that encodes the values of calls of some
-// functions, by their names, with codecs of their own, and those of all others with
-// the codec others: durations of a function with a smaller error, say. Function
-// returns the name of the function of a terminal; whoever reads a trace finds it in
-// the trace. The codecs must be known to [timing.NewCodec]; the error is that one is nil.
-func CodecByFunction(
-	others timing.Codec, own map[string]timing.Codec, function func(terminal uint32) string,
-) (timing.Codec, error) {
-	return layout.CodecByFunction(others, own, function)
-}
-
-// CheckCodec returns an error unless a trace can have series of a codec: it must be
-// known by its name, as those are that [timing.NewCodec] or [CodecByFunction] returns.
-func CheckCodec(c *timing.SeriesCodec) error { return layout.CheckCodec(c) }
-
 // summaries returns those of all signatures.
 func (m *model) summaries(placed []PlacedTimes) layout.Summaries {
 	numbers := make([][]uint32, len(m.shapes)) // of the signatures of each terminal

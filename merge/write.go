@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/forest"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -186,7 +187,7 @@ func (m *model) checkGrammars(contents [][]byte) error {
 		return nil
 	}
 	d := wire.NewDecoder("sequitur", contents[0])
-	shared := sequitur.DecodeShared(&d, sequitur.Options{MaxSymbols: most})
+	shared := forest.Decode(&d, forest.Options{MaxSymbols: most})
 	if d.Err() != nil {
 		return d.Err()
 	}
@@ -316,10 +317,10 @@ type model struct {
 	shapes     []*shape
 	columns    *shapeColumns
 	sets       []rankenc.Set
-	signatures []*signature     // in the order in which the grammars first use them
-	forest     *sequitur.Forest // of grammars over the numbers of signatures
-	streams    *streams         // nil if there are none
-	usesGroups bool             // whether any expression is of the rank in a group; set with the sections
+	signatures []*signature   // in the order in which the grammars first use them
+	forest     *forest.Forest // of grammars over the numbers of signatures
+	streams    *streams       // nil if there are none
+	usesGroups bool           // whether any expression is of the rank in a group; set with the sections
 }
 
 // newModel returns the model of shapes, nil if ctx is done.
@@ -334,7 +335,7 @@ func newModel(ctx context.Context, a *Accumulator, shapes []*shape, x *streams) 
 	}
 	if len(shapes) == 1 {
 		// The terminals are in the order of their first use, and no two are one signature.
-		m.forest = sequitur.NewForest([]*sequitur.Grammar{shapes[0].grammar})
+		m.forest = forest.New([]*sequitur.Grammar{shapes[0].grammar})
 		return m
 	}
 	of := make([][]sequitur.Symbol, len(m.shapes))
@@ -350,13 +351,13 @@ func newModel(ctx context.Context, a *Accumulator, shapes []*shape, x *streams) 
 	for i, s := range m.shapes {
 		grammars[i] = s.grammar.Rewrite(func(t sequitur.Symbol) sequitur.Symbol { return of[i][t] })
 	}
-	m.renumber(sequitur.NewForest(grammars))
+	m.renumber(forest.New(grammars))
 	return m
 }
 
 // renumber numbers the signatures in the order in which the grammars of f, which
 // are over the numbers that they have now, first use them.
-func (m *model) renumber(f *sequitur.Forest) {
+func (m *model) renumber(f *forest.Forest) {
 	number := make([]sequitur.Symbol, len(m.signatures))
 	ordered := make([]*signature, 0, len(m.signatures))
 	for _, s := range f.FirstUse() {

@@ -3,6 +3,7 @@ package merge
 import (
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/forest"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
 	"github.com/reprise-trace/reprise/internal/layout"
@@ -31,7 +32,7 @@ func TestWriteLimits(t *testing.T) {
 		{"Shared", []*sequitur.Grammar{large}, false},
 		{"Own", []*sequitur.Grammar{long, large}, false},
 	} {
-		m := &model{forest: sequitur.NewForest(tt.grammars)}
+		m := &model{forest: forest.New(tt.grammars)}
 		if err := m.checkGrammars(m.appendGrammars()); (err == nil) != tt.ok {
 			t.Errorf("%s: err = %v", tt.name, err)
 		}

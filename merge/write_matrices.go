@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // matrix returns the number of the matrix of n slots from one on.
@@ -20,7 +20,7 @@ func (w *signatureWriter) matrix(s *signature, slot, n int) int64 {
 		key = w.matrixKey(s, slot, n, d, len(others) > 0)
 	}
 	m, kept := w.encodings.matrix(key, func() storedMatrix {
-		matrices := make([]rankenc.Matrix, len(others))
+		matrices := make([]columns.Matrix, len(others))
 		for i, k := range others {
 			matrices[i] = w.stored[k].rows
 		}

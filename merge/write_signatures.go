@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -79,7 +80,7 @@ func (w *signatureWriter) section(ctx context.Context, signatures []*signature) 
 	}
 	for i := range w.stored {
 		if c := &w.stored[i]; !c.long() {
-			c.rows = rankenc.Matrix{}
+			c.rows = columns.Matrix{}
 		}
 	}
 	return signatureSection{head, append(tail, body...), w.domains, w.stored, w.lists}
@@ -292,7 +293,7 @@ func (w *signatureWriter) column(s *signature, slot int, kind layout.SlotKind) i
 func (w *signatureWriter) encodeColumn(s *signature, slot int, kind layout.SlotKind) (domain int, enc []byte) {
 	d := w.domain(s)
 	values := w.appendValues(nil, s, slot, w.domains[d])
-	return d, w.encodings.column(w.domains[d].Columns(), w.domainKeys[d], values, rankenc.Options{Ranks: kind == layout.Rank})
+	return d, w.encodings.column(w.domains[d].Columns(), w.domainKeys[d], values, columns.Options{Ranks: kind == layout.Rank})
 }
 
 // columnKey returns what tells a column from others.

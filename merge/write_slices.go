@@ -5,9 +5,9 @@ import (
 	"math"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // A storedColumn is a column or a matrix over the ranks of a domain.
@@ -16,7 +16,7 @@ type storedColumn struct {
 	matrix   bool
 	data     []byte
 	ranks    bool           // the values of the column are ranks
-	rows     rankenc.Matrix // the matrix; not kept if it is not long
+	rows     columns.Matrix // the matrix; not kept if it is not long
 	referred bool           // another matrix refers to this one, or this one to another
 	kept     bool           // the matrix is kept in encodings
 	slices   []columnSlice  // in place of data; nil if it is not in slices
@@ -160,11 +160,11 @@ func (s *slicer) encode(begin, end int) []byte {
 		for i := range rows {
 			rows[i] = s.column.rows.AppendRow(nil, begin+i)
 		}
-		enc, _ := rankenc.NewMatrix(d, rows, nil, rankenc.Options{}).AppendBinary(nil)
+		enc, _ := columns.NewMatrix(d, rows, nil, columns.Options{}).AppendBinary(nil)
 		return enc
 	}
 	if s.values == nil {
-		c, err := rankenc.ParseColumn(s.column.data, s.domain.Columns())
+		c, err := columns.ParseColumn(s.column.data, s.domain.Columns())
 		if err != nil {
 			panic(err) // it was just encoded
 		}
@@ -174,8 +174,8 @@ func (s *slicer) encode(begin, end int) []byte {
 			s.values = append(s.values, v)
 		}
 	}
-	o := rankenc.Options{Ranks: s.column.ranks, Plain: s.plain}
-	enc, _ := rankenc.NewColumn(d, s.values[begin:end], o).AppendBinary(nil)
+	o := columns.Options{Ranks: s.column.ranks, Plain: s.plain}
+	enc, _ := columns.NewColumn(d, s.values[begin:end], o).AppendBinary(nil)
 	return enc
 }
 

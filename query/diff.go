@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/internal/sums"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/trace"
@@ -148,7 +149,7 @@ func reordered(a, b *trace.Trace) bool {
 	if x == nil || y == nil {
 		return x != y
 	}
-	return x.Len() != y.Len() || x.CommonPrefix(y, nil) < x.Len()
+	return x.Len() != y.Len() || sums.CommonPrefix(x, y, nil) < x.Len()
 }
 
 // without returns the ranks of an ascending list that are not in another.

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/sums"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/spec"
@@ -244,7 +245,7 @@ func (d *differ) grammars(x, y *sequitur.Grammar, ofX, ofY []uint32) uint64 {
 	d.mu.Unlock()
 	c.once.Do(func() {
 		x := x.Rewrite(func(s sequitur.Symbol) sequitur.Symbol { return ofX[s] })
-		c.prefix = x.CommonPrefix(y, func(s sequitur.Symbol) sequitur.Symbol { return ofY[s] })
+		c.prefix = sums.CommonPrefix(x, y, func(s sequitur.Symbol) sequitur.Symbol { return ofY[s] })
 	})
 	return c.prefix
 }

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"sync"
 
+	"github.com/reprise-trace/reprise/internal/sums"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -68,7 +69,7 @@ type operations struct {
 	list        []semantics.Occurrence
 	alike       map[uint32]bool // terminals whose calls are all one operation, wherever they stand
 	collectives map[*semantics.Communicator]*collectives
-	places      func() *sequitur.Places
+	index       func() *sums.Index // of the grammar
 }
 
 // Collectives are the calls that begin collective operations on a communicator.
@@ -79,7 +80,7 @@ type collectives struct {
 
 func (m *Match) operationsOf(ctx context.Context, r *semantics.Rank) (*operations, error) {
 	all := &operations{rank: r, codes: &m.codes, alike: make(map[uint32]bool), collectives: make(map[*semantics.Communicator]*collectives)}
-	all.places = sync.OnceValue(func() *sequitur.Places { return r.Grammar().Places() })
+	all.index = sync.OnceValue(func() *sums.Index { return sums.Of(r.Grammar()) })
 	for o := range r.All() {
 		if all.list = append(all.list, o); len(all.list)%checkEvery == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"github.com/reprise-trace/reprise/internal/sums"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -40,7 +41,7 @@ func (c *costs) Times(a ends, _ uint64) ends { return a }
 // of a position is that of the pair of its terminal and the one before.
 type pairs struct {
 	grammar *sequitur.Grammar
-	sum     *sequitur.Sum[ends]
+	sum     *sums.Sum[ends]
 	first   uint64 // the weight of the first position, which has no neighbour before it
 }
 
@@ -48,8 +49,8 @@ type pairs struct {
 func newPairs(g *sequitur.Grammar, c *costs) *pairs {
 	return &pairs{
 		grammar: g, first: c.of(pair{none, g.At(0)}).weight(),
-		sum: sequitur.NewSum(g, c, func(s sequitur.Symbol) sequitur.Weighed[ends] {
-			return sequitur.Weighed[ends]{Value: ends{s, s, true}}
+		sum: sums.New(sums.Of(g), c, func(s sequitur.Symbol) sums.Weighed[ends] {
+			return sums.Weighed[ends]{Value: ends{s, s, true}}
 		}),
 	}
 }

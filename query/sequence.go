@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise/internal/fingerprint"
+	"github.com/reprise-trace/reprise/internal/sums"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -15,7 +16,7 @@ import (
 
 // A digest stands for a sequence of collective operations, or of messages: its weight is
 // their number, and equal ones have equal digests. Digests of parts make that of the whole.
-type digest = sequitur.Weighed[fingerprint.Print]
+type digest = sums.Weighed[fingerprint.Print]
 
 var empty = digest{Value: fingerprint.Empty}
 
@@ -128,17 +129,17 @@ type terminals map[sequitur.Symbol][]digest
 // A ruled sequence is one whose operations depend on the terminals of calls alone.
 type ruled struct {
 	terminals terminals
-	sum       *sequitur.Sum[fingerprint.Print]
-	counts    *sequitur.Measure // the weights of sum
+	sum       *sums.Sum[fingerprint.Print]
+	counts    *sums.Measure // the weights of sum
 }
 
 // newRuled returns the sequence of calls whose terminals have digests.
 func newRuled(all *operations, t terminals) *ruled {
-	sums := make(map[sequitur.Symbol]digest, len(t))
+	digests := make(map[sequitur.Symbol]digest, len(t))
 	for s, list := range t {
-		sums[s] = joined(list)
+		digests[s] = joined(list)
 	}
-	sum := sequitur.NewSumAt(all.places(), fingerprint.Monoid{}, sums)
+	sum := sums.NewAt(all.index(), fingerprint.Monoid{}, digests)
 	return &ruled{t, sum, sum.Weights()}
 }
 

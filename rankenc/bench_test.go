@@ -2,6 +2,7 @@ package rankenc
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -35,24 +36,20 @@ var benchValues = []struct {
 		return func(r int) int64 { return f(r) + int64(r/(n-1)) }
 	}},
 	{"none", func(n int) func(int) int64 {
-		p := permutation(n)
-		return func(r int) int64 { return p[r] }
+		p := rand.New(rand.NewPCG(1, 2)).Perm(n)
+		return func(r int) int64 { return int64(p[r]) }
 	}},
 }
 
 var benchSizes = []int{1 << 16, 1 << 20}
 
-// perValue reports the time per value of the loop that just ended, and the bytes
-// per value of an encoding of so many bytes if there are any.
-func perValue(b *testing.B, values, encoded int) {
+// perValue reports the time per value of the loop that just ended.
+func perValue(b *testing.B, values int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*values), "ns/value")
-	if encoded > 0 {
-		b.ReportMetric(float64(encoded)/float64(values), "B/value")
-	}
 	b.ReportMetric(0, "ns/op")
 }
 
-func forValues(b *testing.B, f func(b *testing.B, d Domain, values []int64)) {
+func forValues(b *testing.B, f func(b *testing.B, d domain, values []int64)) {
 	for _, n := range benchSizes {
 		for _, bv := range benchValues {
 			d, values := sampleOf(n, all, bv.value(n))
@@ -62,49 +59,13 @@ func forValues(b *testing.B, f func(b *testing.B, d Domain, values []int64)) {
 }
 
 func BenchmarkFit(b *testing.B) {
-	forValues(b, func(b *testing.B, d Domain, values []int64) {
+	forValues(b, func(b *testing.B, d domain, values []int64) {
 		b.ReportAllocs()
 		for b.Loop() {
-			Fit(d, values, Options{Ranks: true})
+			d.fit(values, Options{Ranks: true})
 		}
-		perValue(b, len(values), 0)
+		perValue(b, len(values))
 	})
-}
-
-func BenchmarkNewColumn(b *testing.B) {
-	forValues(b, func(b *testing.B, d Domain, values []int64) {
-		b.ReportAllocs()
-		var c Column
-		for b.Loop() {
-			c = NewColumn(d, values, Options{Ranks: true})
-		}
-		perValue(b, len(values), len(marshal(c)))
-	})
-}
-
-func BenchmarkColumnAt(b *testing.B) {
-	d, values := sampleOf(1<<16, all, func(r int) int64 { return int64(r*r%29) + int64(r)*1e6 })
-	bodies := map[string]body{
-		"expression": exprBody{Shift(1)},
-		"runs":       newRuns(values, 1<<30),
-		"packed":     newPacked(values, 1<<30),
-		"dictionary": newDictionary(values, 1<<30),
-		"deltas":     newDeltas(values, 1<<30),
-	}
-	for _, name := range []string{"expression", "runs", "packed", "dictionary", "deltas"} {
-		c := Column{d, bodies[name]}
-		b.Run("encoding="+name, func(b *testing.B) {
-			const reads = 1 << 12
-			i := 0
-			for b.Loop() {
-				for range reads {
-					i = (i + 7919) & (1<<16 - 1)
-					c.At(i)
-				}
-			}
-			perValue(b, reads, 0)
-		})
-	}
 }
 
 func BenchmarkSet(b *testing.B) {
@@ -128,7 +89,7 @@ func BenchmarkSet(b *testing.B) {
 					k = (k + 7919) % len(tt.ranks)
 					f(k)
 				}
-				perValue(b, count, 0)
+				perValue(b, count)
 			})
 		}
 		step := func(k, i int) int { return (k + i*7919) % len(tt.ranks) }

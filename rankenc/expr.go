@@ -2,6 +2,7 @@ package rankenc
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/reprise-trace/reprise/internal/wire"
 )
@@ -37,9 +38,6 @@ type family struct {
 	eval func(p params, rank, size int64) int64
 	// text returns the expression as text.
 	text func(p params) string
-	// c returns the expression in C, of int rank and size, the number of processes, or
-	// nothing; name is what a number is called. It is nil where C has no short form.
-	c func(p params, size int64, name func(int64) string) string
 }
 
 // maxExtent bounds the extents of a process grid, so that the product of two of
@@ -89,6 +87,9 @@ func Ring(c, size int64) Expr {
 	return Expr{ringNumber, params{center(c, size)}}
 }
 
+// Xor returns the expression rank xor c, the partner in a butterfly or a hypercube.
+func Xor(c int64) Expr { return Expr{xorNumber, params{c}} }
+
 // Eval returns the value for rank in a group of size processes. Arithmetic wraps
 // around on overflow.
 func (e Expr) Eval(rank, size int64) int64 {
@@ -104,39 +105,9 @@ func (e Expr) Shift() (int64, bool) { return e.params[0], e.family == shiftNumbe
 // String returns e as text, such as "(rank+1) mod N".
 func (e Expr) String() string { return families[e.family].text(e.params) }
 
-// C returns e as an expression in C of int variables rank and size, for groups of size
-// processes, and whether there is a short one that does not overflow. A number that may stand for no
-// rank is written by name.
-func (e Expr) C(size int64, name func(int64) string) (text string, ok bool) {
-	const most = 1 << 20 // of a parameter
-	f := &families[e.family]
-	if f.c == nil || size < 1 || size > 1<<10 && e.family == 4 {
-		return "", false
-	}
-	for _, v := range e.params[:f.params] {
-		if e.family != constantNumber && (v > most || v < -most) {
-			return "", false
-		}
-	}
-	text = f.c(e.params, size, name)
-	return text, text != ""
-}
-
-// plusC returns the sum of an expression and a constant in C.
-func plusC(text string, c int64) string {
-	switch {
-	case c > 0:
-		return fmt.Sprintf("%s + %d", text, c)
-	case c < 0:
-		return fmt.Sprintf("%s - %d", text, -c)
-	}
-	return text
-}
-
-// The first byte of an expression is the number of its family, of a column that
-// is no expression its encoding, or one of the most frequent expressions.
+// The first byte of an expression is the number of its family, which is below 0x20, or one of the
+// most frequent expressions. From 0x20 to 0x3f it is that of other encodings of values, see internal/columns.
 const (
-	headColumns   = 0x20 // first of the encodings of columns
 	headConstants = 0x40 // the constant minConstant
 	headShifts    = 0xc0 // rank + minShift
 
@@ -175,21 +146,21 @@ func (e Expr) append(dst []byte) []byte {
 	return dst
 }
 
-// DecodeExpr reads an expression. It is for packages of this module that embed
-// one in an encoding of their own. If it fails, d has an error and the
-// expression is zero.
-func DecodeExpr(d *wire.Decoder) Expr {
-	at := d.Offset()
-	head := d.Byte("family")
-	if d.Err() != nil {
-		return Expr{}
-	}
-	return decodeExpr(d, at, head)
+// ParseExpr decodes the expression that data begins with, and returns the bytes after it. An
+// error says where and why data was rejected. It wraps [io.ErrUnexpectedEOF] if data ends too soon.
+func ParseExpr(data []byte) (e Expr, rest []byte, err error) {
+	d := wire.NewDecoder("rankenc", data)
+	e = decodeExpr(&d)
+	return e, data[d.Offset():], d.Err()
 }
 
-// decodeExpr reads an expression after its first byte, which was at offset at.
-func decodeExpr(d *wire.Decoder, at int, head byte) Expr {
+// decodeExpr reads an expression. If it fails, d has an error and the expression is zero.
+func decodeExpr(d *wire.Decoder) Expr {
+	at := d.Offset()
+	head := d.Byte("family")
 	switch {
+	case d.Err() != nil:
+		return Expr{}
 	case head >= headShifts:
 		return Shift(int64(head) - headShifts + minShift)
 	case head >= headConstants:
@@ -215,70 +186,11 @@ func decodeExpr(d *wire.Decoder, at int, head byte) Expr {
 	return e
 }
 
-// columnForms and matrixForms are the names of encodings, by their numbers.
-var (
-	columnForms = [...]string{
-		headRuns - headColumns:       "runs",
-		headPacked - headColumns:     "packed",
-		headDictionary - headColumns: "dictionary",
-		headDeltas - headColumns:     "deltas",
-		headPieces - headColumns:     "pieces",
-		headRelative - headColumns:   "relative ranks",
-	}
-	matrixForms = [...]string{
-		headOldSame:       "same rows as another",
-		headOldTransposed: "transposed",
-		headOldSums:       "sums of another",
-		headEqualRows:     "equal rows",
-		headSingle:        "one column",
-		headDistinct:      "columns",
-		headFlat:          "flat",
-		headChanged:       "another with changes",
-		headCounted:       "entropy coded",
-		headSame:          "same rows as another",
-		headTransposed:    "transposed",
-		headSums:          "sums of another",
-	}
-)
-
 // Form returns the form of e, which all expressions of its family share, such as
-// (rank+c) mod N.
-func (e Expr) Form() string { return families[e.family].form }
-
-// ColumnForm returns how an encoded column is encoded: the form of the expression
-// that it is, or the name of another encoding, such as runs. It looks at no more
-// than the first byte, and returns an empty string if that is none.
-func ColumnForm(enc []byte) string {
-	switch {
-	case len(enc) == 0:
-		return ""
-	case enc[0] >= headShifts:
-		return shiftFamily.form
-	case enc[0] >= headConstants:
-		return constantFamily.form
-	case enc[0] >= headColumns:
-		return nth(columnForms[:], enc[0]-headColumns)
-	}
-	if int(enc[0]) < len(families) {
-		return families[enc[0]].form
-	}
-	return ""
-}
-
-// MatrixForm is [ColumnForm] for an encoded matrix.
-func MatrixForm(enc []byte) string {
-	if len(enc) == 0 {
-		return ""
-	}
-	return nth(matrixForms[:], enc[0])
-}
-
-// nth returns an element of list, or an empty string.
-func nth(list []string, i byte) string {
-	if int(i) < len(list) {
-		return list[i]
-	}
-	return ""
+// (rank+c) mod N, and the parameters of e, such as c, in the order of its encoding.
+func (e Expr) Form() (form string, parameters []int64) {
+	f := &families[e.family]
+	return f.form, slices.Clone(e.params[:f.params])
 }
 
 // floorDiv returns v/n rounded down, n > 0.

@@ -11,7 +11,6 @@ var constantFamily = family{
 	fit:    func(s *sample, try func(params)) { try(params{s.values[0]}) },
 	eval:   func(p params, _, _ int64) int64 { return p[0] },
 	text:   func(p params) string { return fmt.Sprint(p[0]) },
-	c:      func(p params, _ int64, name func(int64) string) string { return name(p[0]) },
 }
 
 // shiftFamily is rank + c.
@@ -21,7 +20,6 @@ var shiftFamily = family{
 	fit:    func(s *sample, try func(params)) { try(params{s.values[0] - s.ranks[0]}) },
 	eval:   func(p params, rank, _ int64) int64 { return rank + p[0] },
 	text:   func(p params) string { return plus("rank", p[0]) },
-	c:      func(p params, _ int64, _ func(int64) string) string { return plusC("rank", p[0]) },
 }
 
 // ringFamily is (rank + c) mod N.
@@ -35,15 +33,6 @@ var ringFamily = family{
 	},
 	eval: func(p params, rank, size int64) int64 { return floorMod(rank+p[0], max(size, 1)) },
 	text: func(p params) string { return "(" + plus("rank", p[0]) + ") mod N" },
-	c: func(p params, size int64, _ func(int64) string) string {
-		switch {
-		case p[0] >= 0:
-			return "(" + plusC("rank", p[0]) + ") % size"
-		case p[0] >= -size:
-			return "(" + plusC("rank + size", p[0]) + ") % size"
-		}
-		return ""
-	},
 }
 
 // lineFamily is rank + c, or the value rim if the group has no such rank.
@@ -63,13 +52,6 @@ var lineFamily = family{
 		return p[1]
 	},
 	text: func(p params) string { return fmt.Sprintf("%s or %d", plus("rank", p[0]), p[1]) },
-	c: func(p params, _ int64, name func(int64) string) string {
-		condition := "rank < size - " + fmt.Sprint(p[0])
-		if p[0] < 0 {
-			condition = "rank >= " + fmt.Sprint(-p[0])
-		}
-		return condition + " ? " + plusC("rank", p[0]) + " : " + name(p[1])
-	},
 }
 
 // linearFamily is a·rank + b.
@@ -87,9 +69,6 @@ var linearFamily = family{
 	},
 	eval: func(p params, rank, _ int64) int64 { return p[0]*rank + p[1] },
 	text: func(p params) string { return plus(times(p[0], "rank"), p[1]) },
-	c: func(p params, _ int64, _ func(int64) string) string {
-		return plusC(fmt.Sprintf("%d * rank", p[0]), p[1])
-	},
 }
 
 // xorFamily is rank xor c, the partner in a butterfly or a hypercube.
@@ -99,7 +78,6 @@ var xorFamily = family{
 	fit:    func(s *sample, try func(params)) { try(params{s.values[0] ^ s.ranks[0]}) },
 	eval:   func(p params, rank, _ int64) int64 { return rank ^ p[0] },
 	text:   func(p params) string { return fmt.Sprintf("rank xor %d", p[0]) },
-	c:      func(p params, _ int64, _ func(int64) string) string { return fmt.Sprintf("rank ^ %d", p[0]) },
 }
 
 // digitsFamily is a·(rank div k) + b·(rank mod k) + c: blocks, the row or the

@@ -6,80 +6,26 @@ import (
 	"slices"
 )
 
-// Ranks lists the processes that have the values of a column: at each position,
-// the rank of one. A [Set] is one.
-type Ranks interface {
-	Len() int
-	At(i int) int
-}
-
-// A Domain says where a column has values: one at each position of Ranks, in a
-// group of Size processes. The zero Domain is empty.
-type Domain struct {
-	Ranks Ranks
-	Size  int
-}
-
-// Over returns the domain of the ranks of s in a group of size processes.
-func Over(s Set, size int) Domain { return Domain{s, size} }
-
-// len returns the number of positions.
-func (d Domain) len() int {
-	if d.Ranks == nil {
-		return 0
-	}
-	return d.Ranks.Len()
-}
-
-// list returns the ranks.
-func (d Domain) list() []int64 {
-	ranks := make([]int64, d.len())
-	if s, ok := d.Ranks.(Set); ok {
-		i := 0
-		for low, high := range s.Ranges() {
-			for r := low; r <= high; r++ {
-				ranks[i] = int64(r)
-				i++
-			}
-		}
-		return ranks
-	}
-	for i := range ranks {
-		ranks[i] = int64(d.Ranks.At(i))
-	}
-	return ranks
-}
-
 // Options says what the values to fit are. The zero Options is for numbers.
 type Options struct {
 	// Ranks says that the values are ranks, and the negative ones special values
 	// that stand for none. Then no expression yields a negative value by
 	// arithmetic: only a constant is one, or the value at the rim of a grid.
 	Ranks bool
-
-	// Plain says that a column is not to be an expression, nor pieces or relative,
-	// see [Column.Plain]. To find out whether it can be one takes most of the time
-	// of making a column.
-	Plain bool
 }
 
-// Fit returns the expression of fewest bytes that yields values[i] for the i-th
-// rank of d, and whether it found one. The expression is exact, and depends on
-// nothing but the arguments. That none was found does not prove that there is
-// none: a grid is looked for where the values show its rows.
+// Fit returns the expression of fewest bytes that yields values[i] for ranks[i] in a group of
+// size processes, and whether it found one. The expression is exact, and depends on nothing but
+// the arguments. That none was found does not prove that there is none: a grid is looked for
+// where the values show its rows.
 //
 // Fit takes time in proportion to the number of values, plus sorting if ranks do
 // not ascend: each family looks at a bounded number of candidates, and gives up
-// each at the first value that contradicts it. The values must be as many as the
-// positions of d, or it panics.
-func Fit(d Domain, values []int64, o Options) (Expr, bool) {
-	if d.len() != len(values) {
+// each at the first value that contradicts it. There must be as many values as ranks, or it panics.
+func Fit(ranks, values []int64, size int64, o Options) (Expr, bool) {
+	if len(ranks) != len(values) {
 		panic("rankenc: not as many values as ranks")
 	}
-	return fitValues(d.list(), values, int64(d.Size), o)
-}
-
-func fitValues(ranks, values []int64, size int64, o Options) (Expr, bool) {
 	if len(values) == 0 {
 		return Expr{}, true
 	}

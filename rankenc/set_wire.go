@@ -141,12 +141,17 @@ func (l *itemList) smallerBitmap(ranges iter.Seq2[int, int]) *roaring.Bitmap {
 	return b
 }
 
-// ParseSet decodes a set that fills data. It does not retain data.
-func ParseSet(data []byte) (Set, error) { return parse(data, "set", DecodeSet) }
+// ParseSet decodes the set that data begins with, and returns the bytes after it. It does not
+// retain data. An error says where and why data was rejected. It wraps [io.ErrUnexpectedEOF] if
+// data ends too soon.
+func ParseSet(data []byte) (s Set, rest []byte, err error) {
+	d := wire.NewDecoder("rankenc", data)
+	s = decodeSet(&d)
+	return s, data[d.Offset():], d.Err()
+}
 
-// DecodeSet reads a set. It is for packages of this module that embed one in an
-// encoding of their own. If it fails, d has an error and the set is empty.
-func DecodeSet(d *wire.Decoder) Set {
+// decodeSet reads a set. If it fails, d has an error and the set is empty.
+func decodeSet(d *wire.Decoder) Set {
 	at := d.Offset()
 	header := d.Uvarint("set")
 	if d.Err() != nil {

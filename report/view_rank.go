@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/reprise-trace/reprise/internal/sums"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -31,8 +32,8 @@ type viewRank struct {
 	threads  []int
 
 	mu     sync.Mutex
-	sums   map[int]*sums // by thread, of the whole run; nil until they are asked for
-	recent *decoded      // what was decoded last; nil for nothing
+	sums   map[int]*windowSums // by thread, of the whole run; nil until they are asked for
+	recent *decoded            // what was decoded last; nil for nothing
 }
 
 // open reads the rank.
@@ -84,7 +85,7 @@ func (r *viewRank) call(position uint64) (*viewedCall, error) {
 // next returns the first call from a position on that is kept, or the last before it.
 func (r *viewRank) next(position uint64, back bool, keep func(terminal uint32) bool) (uint64, bool) {
 	position = min(position, r.read.Len())
-	m := r.read.Grammar().Measure(func(t sequitur.Symbol) uint64 {
+	m := sums.Of(r.read.Grammar()).Measure(func(t sequitur.Symbol) uint64 {
 		if keep(t) {
 			return 1
 		}

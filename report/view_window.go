@@ -252,7 +252,7 @@ func (r *viewRank) coarse(ctx context.Context, from, to int64, columns int) ([]v
 }
 
 // allSums returns the sums of the whole run, by thread. The first time, it decodes all calls.
-func (r *viewRank) allSums(ctx context.Context) (map[int]*sums, error) {
+func (r *viewRank) allSums(ctx context.Context) (map[int]*windowSums, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.sums != nil {
@@ -263,7 +263,7 @@ func (r *viewRank) allSums(ctx context.Context) (map[int]*sums, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.sums = make(map[int]*sums)
+	r.sums = make(map[int]*windowSums)
 	size := 0
 	for thread, row := range rows {
 		r.sums[thread] = row.sums()
@@ -273,15 +273,15 @@ func (r *viewRank) allSums(ctx context.Context) (map[int]*sums, error) {
 	return r.sums, nil
 }
 
-// Sums are the bins of a row in few bytes: of each bin that which binRow.packed writes.
-type sums struct {
+// WindowSums are the bins of a row in few bytes: of each bin that which binRow.packed writes.
+type windowSums struct {
 	from, width int64
 	at          []uint32 // where each bin begins in data
 	data        []byte
 }
 
-func (b *binRow) sums() *sums {
-	s := &sums{from: b.from, width: b.width}
+func (b *binRow) sums() *windowSums {
+	s := &windowSums{from: b.from, width: b.width}
 	for i := 0; i < len(b.time); i += classes {
 		s.at = append(s.at, uint32(len(s.data)))
 		s.data = b.appendBin(s.data, i)
@@ -290,10 +290,10 @@ func (b *binRow) sums() *sums {
 }
 
 // bin returns the bin of a time.
-func (s *sums) bin(time int64) int { return max(0, min(int((time-s.from)/s.width), len(s.at)-1)) }
+func (s *windowSums) bin(time int64) int { return max(0, min(int((time-s.from)/s.width), len(s.at)-1)) }
 
 // each hands on what there is in a bin.
-func (s *sums) each(bin int, do func(class int, time int64, calls uint64)) {
+func (s *windowSums) each(bin int, do func(class int, time int64, calls uint64)) {
 	data := s.data[s.at[bin]:]
 	next := func() uint64 {
 		v, n := binary.Uvarint(data)

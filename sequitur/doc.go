@@ -19,11 +19,6 @@
 //	g := b.Finish()
 //	fmt.Print(g) // S → ((1 2)^10 3)^1000
 //
-// A [Sum] adds something up over the sequence, in the time of reading the grammar: counts,
-// times, fingerprints, whatever is a monoid. It tells the sum before any position, and the
-// position of a sum. A [Forest] is several grammars that are encoded
-// together, so that what they have in common takes little room.
-//
 // docs/format.md has the encodings.
 //
 // # Invariants
@@ -61,10 +56,6 @@
 // yield symbols, so that reading k symbols takes O(k + depth) steps whoever
 // wrote the grammar. No method recurses.
 //
-// A few bytes of a forest's pieces can stand for many symbols. [ParseShared] and
-// [Shared.ParseMember] accept at most [Options.MaxSymbols] for a piece, and then
-// the same holds as for Parse. What they compare tokens with is bounded.
-//
 // # Source
 //
 // C. G. Nevill-Manning and I. H. Witten, "Identifying Hierarchical Structure in
@@ -80,9 +71,4 @@
 // expansion and the grammar is not touched. Where it departs from it, what
 // matched is cut off the rules on the way as their common prefix, in one step
 // for each level.
-//
-// To predict a symbol by what stood behind the last place like this one, and to
-// write only how often that holds, is the method of C. Bloom, "LZP: A New Data
-// Compression Algorithm", DCC 1996. A forest departs from it in going on behind a
-// symbol that differs: its members are programs with other arguments.
 package sequitur

@@ -65,8 +65,7 @@ var (
 // pkg is the package name in errors.
 const pkg = "sequitur"
 
-// Options configures [Parse] and [ParseShared]. The zero Options is the default
-// configuration.
+// Options configures [Parse]. The zero Options is the default configuration.
 type Options struct {
 	// MaxLen is the longest expansion of a grammar to accept, in symbols. Zero
 	// means 2⁶³−1, the longest there is: reading a grammar expands only what is
@@ -76,12 +75,6 @@ type Options struct {
 	// Terminals is the number of terminals there are: this one and larger ones
 	// are rejected. Zero means 2³¹, as many as there can be.
 	Terminals uint64
-
-	// MaxSymbols is how many symbols on the right-hand sides of a piece of a
-	// [Forest] to accept, and as many as 100 bytes of memory each. Zero means
-	// 1<<22; no more than 1<<31 are accepted. Parse does not need it: its input is
-	// as long as the grammar is large.
-	MaxSymbols uint64
 }
 
 // withDefaults returns o with the limits that hold where it sets none.
@@ -94,7 +87,6 @@ func (o Options) withDefaults() Options {
 	}
 	limit(&o.MaxLen, maxLen, maxLen)
 	limit(&o.Terminals, uint64(MaxSymbol)+1, uint64(MaxSymbol)+1)
-	limit(&o.MaxSymbols, 1<<22, 1<<31)
 	return o
 }
 

@@ -87,54 +87,19 @@ func ExampleGrammar_Occurrences() {
 	// 9 1000
 }
 
-func ExampleForest() {
-	var members []*sequitur.Grammar
-	for peer := range sequitur.Symbol(3) { // three kinds of ranks, with peers of their own
-		var b sequitur.Builder
-		b.AppendLoop([]sequitur.Run{{Symbol: 0, Count: 1}, {Symbol: 1, Count: 4}, {Symbol: 10 + peer, Count: 1}}, 1000)
-		b.AppendRun(2, 7)
-		members = append(members, b.Finish())
-	}
-	f := sequitur.NewForest(members)
-	number := make(map[sequitur.Symbol]sequitur.Symbol)
-	for i, s := range f.FirstUse() {
-		number[s] = sequitur.Symbol(i)
-	}
-	f = f.Rewrite(func(s sequitur.Symbol) sequitur.Symbol { return number[s] })
-
-	piece := f.AppendShared(nil)
-	fmt.Println(len(piece), "bytes")
-	shared, err := sequitur.ParseShared(piece, sequitur.Options{})
+// A grammar is what its rules are.
+func ExampleFromRules() {
+	g, err := sequitur.FromRules([][]sequitur.Term{
+		{{Symbol: 1, Rule: -1, Count: 1}, {Symbol: 2, Rule: -1, Count: 4}},
+		{{Rule: 0, Count: 1000}, {Symbol: 3, Rule: -1, Count: 1}},
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for i := range f.Len() {
-		g, err := shared.ParseMember(f.AppendMember(nil, i), i)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Print(g)
-	}
+	fmt.Print(g)
+	fmt.Println(g.Len(), "symbols, the last but one is", g.At(g.Len()-2))
 	// Output:
-	// 17 bytes
-	// S → (0 1^4 2)^1000 3^7
-	// S → (0 1^4 4)^1000 3^7
-	// S → (0 1^4 5)^1000 3^7
-}
-
-// A clock of a sequence: each symbol takes some time.
-func ExampleSum() {
-	var b sequitur.Builder
-	b.AppendLoop([]sequitur.Run{{Symbol: 1, Count: 2}, {Symbol: 2, Count: 1}}, 1e12)
-	times := b.Finish().Measure(func(s sequitur.Symbol) uint64 { return map[sequitur.Symbol]uint64{1: 10, 2: 30}[s] })
-	fmt.Println("all", times.Total().Weight)
-	fmt.Println("before position 5", times.Before(5).Weight)
-	position, _, before := times.Find(1e13)
-	fmt.Println("at time 1e13: position", position, "since", before.Weight)
-	// Output:
-	// all 50000000000000
-	// before position 5 70
-	// at time 1e13: position 600000000000 since 10000000000000
+	// S → (1 2^4)^1000 3
+	// 5001 symbols, the last but one is 2
 }

@@ -191,30 +191,12 @@ func TestText(t *testing.T) {
 		b.Append(s)
 	}
 	g := b.Finish()
-	var text, dot strings.Builder
+	var text strings.Builder
 	name := func(s Symbol) string { return string(rune('a' + s)) }
 	if err := g.WriteText(&text, name); err != nil {
 		t.Fatal(err)
 	}
 	if want := "S → ((R0 c^2)^10 d)^3 R0 e\nR0 → a b\n"; text.String() != want {
 		t.Errorf("text is\n%swant\n%s", &text, want)
-	}
-	if err := g.WriteDOT(&dot, func(s Symbol) string { return "<" + name(s) + ">" }); err != nil {
-		t.Fatal(err)
-	}
-	want := `digraph grammar {
-	node [shape=record];
-	r3 [label="S|<s0> R2 ×3|<s1> R0|<s2> \<e\>"];
-	r3:s0 -> r2;
-	r3:s1 -> r0;
-	r2 [label="R2|<s0> R1 ×10|<s1> \<d\>"];
-	r2:s0 -> r1;
-	r1 [label="R1|<s0> R0|<s1> \<c\> ×2"];
-	r1:s0 -> r0;
-	r0 [label="R0|<s0> \<a\>|<s1> \<b\>"];
-}
-`
-	if dot.String() != want {
-		t.Errorf("graph is\n%swant\n%s", &dot, want)
 	}
 }

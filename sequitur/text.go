@@ -115,48 +115,9 @@ func (t *texter) count(n uint64) {
 	}
 }
 
-// WriteDOT writes g as a Graphviz graph: a record for each rule, and an edge
-// from each symbol to the rule it refers to. Terminals are written by name; nil
-// means as numbers.
-func (g *Grammar) WriteDOT(w io.Writer, name func(Symbol) string) error {
-	need.That(w != nil, "sequitur: nothing to write to")
-	if name == nil {
-		name = decimal
-	}
-	out := bufio.NewWriter(w)
-	out.WriteString("digraph grammar {\n\tnode [shape=record];\n")
-	for r := len(g.ends) - 1; r >= 0; r-- {
-		fmt.Fprintf(out, "\tr%d [label=\"%s", r, g.ruleName(r))
-		begin, end := g.span(uint32(r))
-		for i, s := range g.symbols[begin:end] {
-			text := ""
-			if s.ref.isRule() {
-				text = g.ruleName(int(s.ref.rule()))
-			} else {
-				text = recordEscaper.Replace(name(s.ref.terminal()))
-			}
-			fmt.Fprintf(out, "|<s%d> %s", i, text)
-			if s.count > 1 {
-				fmt.Fprintf(out, " ×%d", s.count)
-			}
-		}
-		out.WriteString("\"];\n")
-		for i, s := range g.symbols[begin:end] {
-			if s.ref.isRule() {
-				fmt.Fprintf(out, "\tr%d:s%d -> r%d;\n", r, i, s.ref.rule())
-			}
-		}
-	}
-	out.WriteString("}\n")
-	return out.Flush()
-}
-
 func (g *Grammar) ruleName(r int) string {
 	if r == len(g.ends)-1 {
 		return "S"
 	}
 	return "R" + strconv.Itoa(r)
 }
-
-// recordEscaper escapes what has a meaning in the label of a record.
-var recordEscaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`, `{`, `\{`, `}`, `\}`, `|`, `\|`, `<`, `\<`, `>`, `\>`, "\n", `\n`)

@@ -6,10 +6,9 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
-
-	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // columnValue returns the value of a stored column for a rank.
@@ -81,8 +80,8 @@ const (
 
 // A rankColumn is a column or a matrix, or a slice of one.
 type rankColumn struct {
-	column rankenc.Column
-	matrix rankenc.Matrix
+	column columns.Column
+	matrix columns.Matrix
 	slice  int // number of the slice
 	begin  int // its first position in the domain
 	end    int // the one after its last
@@ -147,12 +146,12 @@ func (t *Trace) columnAt(n, position int) (*rankColumn, error) {
 	c := &rankColumn{slice: k, begin: s.Begin, end: s.End, size: s.Size + columnOverhead}
 	domain := t.signatures.Domains[p.Domain].Slice(s.Begin, s.End)
 	if p.Matrix {
-		var others []rankenc.Matrix
+		var others []columns.Matrix
 		if others, err = t.matrices(p, data); err == nil {
-			c.matrix, err = rankenc.ParseMatrix(data, domain, others)
+			c.matrix, err = columns.ParseMatrix(data, domain, others)
 		}
 	} else {
-		c.column, err = rankenc.ParseColumn(data, domain)
+		c.column, err = columns.ParseColumn(data, domain)
 	}
 	if err != nil {
 		return nil, t.columnError(k, err)
@@ -209,12 +208,12 @@ func (t *Trace) sliceBytes(n int) ([]byte, error) {
 // matrices returns the matrices to which one may refer, whose encoding is data: none if it
 // is in slices. It reads the one to which it refers, and has a zero one in place of others,
 // and of one in slices, to which nothing refers.
-func (t *Trace) matrices(p *layout.ColumnPlace, data []byte) ([]rankenc.Matrix, error) {
-	number, ok := rankenc.ReferenceOf(data, len(p.Others))
+func (t *Trace) matrices(p *layout.ColumnPlace, data []byte) ([]columns.Matrix, error) {
+	number, ok := columns.ReferenceOf(data, len(p.Others))
 	if p.Sliced() || !ok {
 		return nil, nil
 	}
-	matrices := make([]rankenc.Matrix, len(p.Others))
+	matrices := make([]columns.Matrix, len(p.Others))
 	if n := p.Others[number]; !t.signatures.Columns[n].Sliced() {
 		c, err := t.columnAt(n, 0)
 		if err != nil {

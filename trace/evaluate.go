@@ -8,9 +8,9 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // An evaluation finds the values that a rank has in the slots of a signature.
@@ -191,7 +191,7 @@ type comparison struct {
 
 	// Of the signature whose arrays were hashed last.
 	elements []byte
-	sources  []rankenc.RowSource
+	sources  []columns.RowSource
 	hash     [2]uint64
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/layout"
 
 	"github.com/reprise-trace/reprise/format"
@@ -89,9 +90,9 @@ func (t *Trace) ColumnForms() []FormCount {
 
 // columnForm returns how a column or array is encoded, or a slice of it.
 func columnForm(enc []byte, c layout.ColumnPlace) string {
-	name := rankenc.ColumnForm(enc)
+	name := columns.ColumnForm(enc)
 	if c.Matrix {
-		name = rankenc.MatrixForm(enc)
+		name = columns.MatrixForm(enc)
 	}
 	if name == "" {
 		return FormLost
@@ -150,14 +151,14 @@ func (f *formCounter) add(name string, count int, bytes int64) {
 // has streams, its values are the numbers of these.
 func (f *formCounter) addSlot(r *layout.SlotReader, g *layout.FunctionGroup, slot int) {
 	if g.Masks.Len() == 0 {
-		f.add(rankenc.Constant(0).Form(), r.Values[layout.Constant].Len(), 0)
-		f.add(rankenc.Shift(0).Form(), r.Values[layout.Shift].Len(), 0)
+		f.add(formOf(rankenc.Constant(0)), r.Values[layout.Constant].Len(), 0)
+		f.add(formOf(rankenc.Shift(0)), r.Values[layout.Shift].Len(), 0)
 		f.add(FormColumn, r.Values[layout.Column].Len(), 0)
 		for k := range r.Groups.Numbers {
 			f.add(layout.Formula{Expr: *r.Groups.At(k), Grouped: true}.Form(), 1, 0)
 		}
 		for k := range r.Others.Numbers {
-			f.add(r.Others.At(k).Form(), 1, 0)
+			f.add(formOf(*r.Others.At(k)), 1, 0)
 		}
 		return
 	}
@@ -173,6 +174,9 @@ func (f *formCounter) addSlot(r *layout.SlotReader, g *layout.FunctionGroup, slo
 		}
 	}
 }
+
+// formOf returns the form of an expression.
+func formOf(e rankenc.Expr) string { return layout.Formula{Expr: e}.Form() }
 
 func (f *formCounter) sorted() []FormCount {
 	slices.SortFunc(*f, func(a, b FormCount) int {

@@ -3,6 +3,7 @@ package trace
 import (
 	"sync"
 
+	"github.com/reprise-trace/reprise/internal/forest"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/mixing"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -15,9 +16,9 @@ const symbolMemory = 256
 
 // Grammars say where the grammars of shapes are: in blocks, or in the pieces of a forest.
 type grammars struct {
-	blocks *layout.Blocks   // nil if they are in a forest
-	shared *sequitur.Shared // the first shapes of a forest
-	places []place          // of the pieces of the others
+	blocks *layout.Blocks // nil if they are in a forest
+	shared *forest.Shared // the first shapes of a forest
+	places []place        // of the pieces of the others
 
 	mu      sync.Mutex        // while a block is read: whoever else needs it waits for it
 	read    map[int]readBlock // the runs of blocks that were read, as they take long to read
@@ -55,7 +56,7 @@ func (t *Trace) readGrammars() (*grammars, error) {
 			return err
 		}
 		d := wire.NewDecoder("sequitur", data)
-		g.shared = sequitur.DecodeShared(&d, sequitur.Options{MaxSymbols: layout.MostSymbols(t.grammarBytes())})
+		g.shared = forest.Decode(&d, forest.Options{MaxSymbols: layout.MostSymbols(t.grammarBytes())})
 		if d.Err() != nil {
 			return d.Err()
 		}

@@ -212,7 +212,7 @@ func (p *printing) rankValue(v int64, i int) {
 		p.dst = strconv.AppendInt(p.dst, v, 10)
 		return
 	}
-	if form := e.expr.Form(); form == ringForm || form == xorForm {
+	if form := formOf(e.expr); form == ringForm || form == xorForm {
 		shift, text := rankenc.Shift(v-e.rank).String(), e.expr.String()
 		if form == xorForm || text != "("+shift+") mod N" {
 			p.dst = append(p.dst, text...)
@@ -233,7 +233,7 @@ const (
 // isOpaque reports whether an expression says nothing of who is whose neighbour, so
 // that the number is clearer.
 func isOpaque(e rankenc.Expr) bool {
-	switch e.Form() {
+	switch formOf(e) {
 	case "constant", "a·rank+b", "sum of 2 digits", "sum of 3 digits":
 		return true
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/internal/sums"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
@@ -254,12 +255,12 @@ func (r *Rank) Walk(position uint64) *sequitur.Walker {
 
 // Find returns an iterator over the positions, from a given one on, of the calls whose
 // terminals are to be kept, and these terminals. Keep must always say the same of a
-// terminal. What is between such calls is skipped as [sequitur.Sum.From] does; of
+// terminal. What is between such calls is skipped as [sums.Sum.From] does; of
 // calls whose arguments vary without a pattern, it is gone through.
 func (r *Rank) Find(position uint64, keep func(terminal sequitur.Symbol) bool) iter.Seq2[uint64, sequitur.Symbol] {
 	need.That(keep != nil, "trace: nothing says which calls to keep")
 	if r.list == nil {
-		return r.grammar.Measure(func(x sequitur.Symbol) uint64 {
+		return sums.Of(r.grammar).Measure(func(x sequitur.Symbol) uint64 {
 			if keep(x) {
 				return 1
 			}

@@ -1,8 +1,8 @@
 package trace
 
 import (
+	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // StoredValues are the values that a rank has in columns and matrices, of all signatures
@@ -33,7 +33,7 @@ func (x *storedRow) len() int {
 }
 
 // source returns the source of the elements, and whether it is known.
-func (x *storedRow) source() (source rankenc.RowSource, ok bool) {
+func (x *storedRow) source() (source columns.RowSource, ok bool) {
 	if x.column == nil {
 		return source, false
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/sums"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -24,7 +25,7 @@ type weave struct {
 
 // threadCalls count the calls of a thread.
 type threadCalls struct {
-	measure   *sequitur.Measure
+	measure   *sums.Measure
 	positions []uint64 // of the calls, if there is no grammar
 }
 
@@ -115,7 +116,7 @@ func (r *Rank) callsOf(w *weave, thread int) *threadCalls {
 		c := new(threadCalls)
 		w.sums[thread] = c
 		if r.list == nil {
-			c.measure = r.grammar.Measure(func(s sequitur.Symbol) uint64 {
+			c.measure = sums.Of(r.grammar).Measure(func(s sequitur.Symbol) uint64 {
 				if w.threads[s] == thread {
 					return 1
 				}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -12,8 +13,8 @@ import (
 // The zero Options is the default configuration: nothing.
 type Options struct {
 	// Series is the codec with which the start and the duration of every call are
-	// kept: one that a trace can have, see [merge.CheckCodec]. Nil means that they
-	// are not.
+	// kept. It must be known by its name, as those are that [timing.NewCodec]
+	// returns. Nil means that they are not.
 	Series *timing.SeriesCodec
 
 	// BlockLen is the number of calls of a block of Series. The call that ends a
@@ -23,7 +24,8 @@ type Options struct {
 	BlockLen int
 
 	// DurationsOf are codecs for the durations of functions, by their names, in
-	// place of that of Series; see [merge.CodecByFunction].
+	// place of that of Series: with a smaller error, say. Who reads a trace finds in it
+	// which functions these are.
 	DurationsOf map[string]timing.Codec
 
 	// Histograms says what histograms of durations and of gaps are kept, alike in all
@@ -54,12 +56,12 @@ func New(o Options) (*Recorder, error) {
 		if len(o.DurationsOf) > 0 {
 			own := *s
 			var err error
-			if own.Durations, err = merge.CodecByFunction(s.Durations, o.DurationsOf, r.functionOf); err != nil {
+			if own.Durations, err = layout.CodecByFunction(s.Durations, o.DurationsOf, r.functionOf); err != nil {
 				return nil, err
 			}
 			s = &own
 		}
-		if err := merge.CheckCodec(s); err != nil {
+		if err := layout.CheckCodec(s); err != nil {
 			return nil, err
 		}
 		r.times.codec, r.times.series = s.Name(), s.NewBuilder(o.BlockLen)

@@ -50,7 +50,7 @@ func newGrammar() *cobra.Command {
 			if len(list) != 1 {
 				return usageError{errors.New("--dot draws the loops of one rank or shape")}
 			}
-			return list[0].Grammar.WriteDOT(q.OutOrStdout(), list[0].Call)
+			return writeDOT(q.OutOrStdout(), list[0].Grammar, list[0].Call)
 		}
 		a := grammarAnswer{header: q.header()}
 		for _, l := range list {

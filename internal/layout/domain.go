@@ -3,6 +3,7 @@ package layout
 import (
 	"sort"
 
+	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -23,26 +24,26 @@ func NewDomain(sets []rankenc.Set, size int) *Domain {
 }
 
 // Columns returns d as package rankenc has domains of columns.
-func (d *Domain) Columns() rankenc.Domain {
+func (d *Domain) Columns() columns.Domain {
 	if d.IsWorld() {
-		return rankenc.Over(rankenc.World(d.size), d.size)
+		return columns.Over(rankenc.World(d.size), d.size)
 	}
 	if len(d.sets) == 1 {
-		return rankenc.Over(d.sets[0], d.size)
+		return columns.Over(d.sets[0], d.size)
 	}
-	return rankenc.Domain{Ranks: d, Size: d.size}
+	return columns.Domain{Ranks: d, Size: d.size}
 }
 
 // Slice returns the positions of d from begin to end, which it excludes, as a domain
 // of columns.
-func (d *Domain) Slice(begin, end int) rankenc.Domain {
+func (d *Domain) Slice(begin, end int) columns.Domain {
 	switch {
 	case begin == 0 && end == d.Len():
 		return d.Columns()
 	case !d.IsWorld():
-		return rankenc.Domain{Ranks: subdomain{d, begin, end}, Size: d.size}
+		return columns.Domain{Ranks: subdomain{d, begin, end}, Size: d.size}
 	}
-	return rankenc.Over(rankenc.World(end).Difference(rankenc.World(begin)), d.size)
+	return columns.Over(rankenc.World(end).Difference(rankenc.World(begin)), d.size)
 }
 
 // A subdomain is consecutive positions of a domain.

@@ -301,7 +301,7 @@ func (p *signatureParser) expressions(n int, grouped bool) Expressions {
 	known := make(map[rankenc.Expr]uint32)
 	for range n {
 		at := p.Offset()
-		e := rankenc.DecodeExpr(&p.Decoder)
+		e := wire.Embed(&p.Decoder, rankenc.ParseExpr)
 		_, constant := e.Constant()
 		_, shift := e.Shift()
 		if p.Err() == nil && (constant || shift && !grouped) {

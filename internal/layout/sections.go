@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -173,7 +174,7 @@ func ItemOf(content []byte, offset, size int) ([]byte, error) {
 }
 
 // Numbers are a column that has nothing to do with ranks.
-type Numbers = rankenc.Column
+type Numbers = columns.Column
 
 // MaxColumn is the largest size of an encoded column, or of a slice of one, in
 // bytes.
@@ -261,7 +262,7 @@ func (p *Packer) End() {
 // AppendNumbers appends a column of numbers that have nothing to do with ranks.
 // Their number is known to the reader.
 func AppendNumbers(dst []byte, numbers []int64) []byte {
-	c := rankenc.NewColumn(rankenc.Over(rankenc.World(len(numbers)), len(numbers)), numbers, rankenc.Options{})
+	c := columns.NewColumn(columns.Over(rankenc.World(len(numbers)), len(numbers)), numbers, columns.Options{})
 	dst, _ = c.AppendBinary(dst)
 	return dst
 }

@@ -10,6 +10,7 @@ import (
 	"sort"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
@@ -48,7 +49,7 @@ func ParseSeriesTable(data []byte, size int) (*SeriesTable, error) {
 	}
 	for _, list := range []*Numbers{&s.Codec, &s.sections, &s.offsets} {
 		if d.Err() == nil {
-			*list = rankenc.DecodeColumn(&d, rankenc.Over(rankenc.World(n), n))
+			*list = columns.DecodeColumn(&d, columns.Over(rankenc.World(n), n))
 		}
 	}
 	d.End("offsets")

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -65,7 +66,7 @@ const MaxNamed = 100
 // DecodeRanks reads a set of ranks.
 func DecodeRanks(d *wire.Decoder) rankenc.Set {
 	at := d.Offset()
-	s := rankenc.DecodeSet(d)
+	s := wire.Embed(d, rankenc.ParseSet)
 	if s.Runs() > MaxRuns {
 		d.Limit(at, "ranks", "more than %d runs of consecutive ranks", MaxRuns)
 		return rankenc.Set{}
@@ -117,7 +118,7 @@ func decodeShapeColumn(d *wire.Decoder, size int, bytes uint64) []rankenc.Set {
 		return nil
 	}
 	at = d.Offset()
-	of := rankenc.DecodeColumn(d, rankenc.Over(rankenc.World(size), size))
+	of := columns.DecodeColumn(d, columns.Over(rankenc.World(size), size))
 	if d.Err() != nil {
 		return nil
 	}

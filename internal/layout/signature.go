@@ -18,7 +18,10 @@ type Formula struct {
 func (e Formula) String() string { return e.Expr.String() + e.of() }
 
 // Form returns the form of e, such as (rank+c) mod N in group.
-func (e Formula) Form() string { return e.Expr.Form() + e.of() }
+func (e Formula) Form() string {
+	form, _ := e.Expr.Form()
+	return form + e.of()
+}
 
 func (e Formula) of() string {
 	if e.Grouped {

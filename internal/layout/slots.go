@@ -145,7 +145,8 @@ func (u *Rebuilder) Value(t cst.Type) cst.Value {
 		return cst.StatusOf(cst.Status{Source: u.next(), Tag: u.next(), Error: u.next()})
 	}
 	n := u.length()
-	if t.Elem.Kind.IsNumber() {
+	switch t.Elem.Kind {
+	case cst.KindInt, cst.KindRank, cst.KindTag, cst.KindHandle:
 		numbers := u.Slots[:n:n]
 		u.Slots = u.Slots[n:]
 		return cst.Numbers(t.Elem.Kind, numbers)

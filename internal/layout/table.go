@@ -2,6 +2,7 @@ package layout
 
 import (
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -128,7 +129,7 @@ func (p *signatureParser) parseFunctions() []int {
 
 // numbers reads a column of n numbers.
 func (p *signatureParser) numbers(n int) Numbers {
-	return rankenc.DecodeColumn(&p.Decoder, rankenc.Over(rankenc.World(n), n))
+	return columns.DecodeColumn(&p.Decoder, columns.Over(rankenc.World(n), n))
 }
 
 func (p *signatureParser) parseDomains(sets []rankenc.Set, size int) {

@@ -1,6 +1,6 @@
 // Package mixing encodes sequences of symbols in blocks in which each is predicted by
 // what came before it in the block: by context mixing. A block is smaller than a
-// [sequitur.Forest] where sequences nearly repeat, or differ in little, and takes a
+// internal/forest where sequences nearly repeat, or differ in little, and takes a
 // microsecond or two for each symbol of a sequence as nested loops, to write and to read.
 //
 // [Append] makes blocks of the grammars of sequences, its members, and of the values of

@@ -154,9 +154,9 @@ type RankValue struct {
 // Fit returns the expression of values of a few of size ranks, if there is one. It sorts them.
 func Fit(values []RankValue, size int, o rankenc.Options) (rankenc.Expr, bool) {
 	slices.SortFunc(values, func(a, b RankValue) int { return cmp.Compare(a.Rank, b.Rank) })
-	ranks, numbers := make([]int, len(values)), make([]int64, len(values))
+	ranks, numbers := make([]int64, len(values)), make([]int64, len(values))
 	for i, v := range values {
-		ranks[i], numbers[i] = v.Rank, v.Value
+		ranks[i], numbers[i] = int64(v.Rank), v.Value
 	}
-	return rankenc.Fit(rankenc.Over(rankenc.SetOf(ranks...), size), numbers, o)
+	return rankenc.Fit(ranks, numbers, int64(size), o)
 }

@@ -35,6 +35,12 @@ var (
 // too large need not be large.
 var LeastMemory uint64 = 512 << 20
 
+// DefaultMemory returns how many bytes what is made of a file of size bytes may take if nobody says it.
+func DefaultMemory(size int64) uint64 {
+	const perByte = 512
+	return max(LeastMemory, MulSat(perByte, uint64(max(0, size))))
+}
+
 // An Error reports where and why input was rejected.
 type Error struct {
 	Package string // that rejected it
@@ -139,6 +145,14 @@ func (d *Decoder) Offset() int { return d.off }
 
 // Rest returns the number of unread bytes.
 func (d *Decoder) Rest() int { return len(d.data) - d.off }
+
+// Peek returns the next unread byte, and 0 if there is none.
+func (d *Decoder) Peek() byte {
+	if d.off == len(d.data) {
+		return 0
+	}
+	return d.data[d.off]
+}
 
 // Since returns the bytes between the offset at and the next unread byte.
 func (d *Decoder) Since(at int) []byte { return d.data[at:d.off:d.off] }
@@ -267,6 +281,27 @@ func (d *Decoder) Count(field string, size int) int {
 		return 0
 	}
 	return int(v)
+}
+
+// Embed reads what parse finds at the beginning of the unread bytes of d. Parse returns the bytes
+// after it. Where it fails with an [*Error], d does with that of its field, at the offset in d.
+func Embed[T any](d *Decoder, parse func(data []byte) (v T, rest []byte, err error)) T {
+	var none T
+	if d.err != nil {
+		return none
+	}
+	v, rest, err := parse(d.data[d.off:])
+	if err == nil {
+		d.off = len(d.data) - len(rest)
+		return v
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		d.Fail(d.off+int(e.Offset), e.Field, e.Err)
+	} else {
+		d.Fail(d.off, d.pkg, err)
+	}
+	return none
 }
 
 // End requires that every byte was read.

@@ -172,7 +172,7 @@ func (g *generator) number(v *values, key, what string, number func(cst.Value) i
 		return name(first), nil
 	}
 	if v.expr != nil {
-		if text, ok := v.expr.Expr.C(int64(g.size), name); ok {
+		if text := expressionInC(v.expr.Expr, int64(g.size), name); text != "" {
 			return text, nil
 		}
 	}

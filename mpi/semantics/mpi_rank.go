@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/sums"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/resolve"
 	"github.com/reprise-trace/reprise/mpi/spec"
@@ -34,6 +35,7 @@ type mpiRank struct {
 	counts    map[uint64][]uint64  // by position: how often each terminal occurs before
 	made      map[made][]*Operation
 
+	index     func() *sums.Index // of the grammar
 	datatypes func() *datatypes
 	requests  func() *requests
 	probes    func() *probes
@@ -87,6 +89,7 @@ func newMPIRank(d *mpiDialect, read *trace.Rank, number int) *mpiRank {
 		always: make(memo, read.Terminals()), stretches: make(map[uint32][]stretch), made: make(map[made][]*Operation),
 	}
 	r.misfit = r.inOtherWorld()
+	r.index = sync.OnceValue(func() *sums.Index { return sums.Of(r.read.Grammar()) })
 	r.datatypes = sync.OnceValue(func() *datatypes { return newDatatypes(r, r.makers(datatypeClass)) })
 	r.requests = sync.OnceValue(func() *requests { return newRequests(r) })
 	r.probes = sync.OnceValue(func() *probes { return newProbes(r) })
@@ -346,7 +349,7 @@ func (r *mpiRank) all(terminal uint32, count uint64, yield func(Occurrence) bool
 	}
 	before := func(position uint64) uint64 { return r.before(position, terminal) }
 	is := func(s sequitur.Symbol) bool { return s == terminal }
-	var m *sequitur.Measure // from when on so many steps have been made
+	var m *sums.Measure // from when on so many steps have been made
 	for position, steps := uint64(0), 0; position < r.read.Len(); steps++ {
 		if steps == maxCuts {
 			m = r.counting(is)
@@ -368,8 +371,8 @@ func (r *mpiRank) all(terminal uint32, count uint64, yield func(Occurrence) bool
 }
 
 // counting returns the sum that counts the calls with some terminals.
-func (r *mpiRank) counting(keep func(s sequitur.Symbol) bool) *sequitur.Measure {
-	return r.read.Grammar().Measure(func(s sequitur.Symbol) uint64 {
+func (r *mpiRank) counting(keep func(s sequitur.Symbol) bool) *sums.Measure {
+	return r.index().Measure(func(s sequitur.Symbol) uint64 {
 		if keep(s) {
 			return 1
 		}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/sums"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -25,9 +26,9 @@ type requests struct {
 	creations map[object]timeline[uint32] // terminals that make them; found when they are asked for
 
 	mutex   sync.Mutex
-	acts    map[sequitur.Symbol][]act   // made by all
-	counted *sequitur.Measure           // calls that have acts
-	single  map[int64]*sequitur.Measure // calls that have acts on a request
+	acts    map[sequitur.Symbol][]act // made by all
+	counted *sums.Measure             // calls that have acts
+	single  map[int64]*sums.Measure   // calls that have acts on a request
 }
 
 // An object is what has an id of a class.
@@ -37,7 +38,7 @@ type object struct {
 }
 
 func newRequests(r *mpiRank) *requests {
-	q := &requests{rank: r, persistent: make(map[int64][]uint32), topologies: r.makers(commClass), groups: r.makers(groupClass), single: make(map[int64]*sequitur.Measure)}
+	q := &requests{rank: r, persistent: make(map[int64][]uint32), topologies: r.makers(commClass), groups: r.makers(groupClass), single: make(map[int64]*sums.Measure)}
 	for id, makers := range r.makers(requestClass) {
 		for _, terminal := range makers {
 			if p := r.role(terminal); p != nil && p.Persistent {
@@ -201,7 +202,7 @@ func (q *requests) begun(request int64, position uint64) (began uint64, cancelle
 
 // search goes back from a position through the calls with acts that a measure counts, some
 // steps at most, and reports whether these were enough.
-func (q *requests) search(m *sequitur.Measure, request int64, position uint64, steps int) (began uint64, cancelled, ok, decided bool) {
+func (q *requests) search(m *sums.Measure, request int64, position uint64, steps int) (began uint64, cancelled, ok, decided bool) {
 	for left := m.Before(position).Weight; left > 0; left-- {
 		if steps--; steps < 0 {
 			return 0, false, false, false
@@ -221,7 +222,7 @@ func (q *requests) search(m *sequitur.Measure, request int64, position uint64, s
 }
 
 // all returns the measure that counts the calls with acts.
-func (q *requests) all() *sequitur.Measure {
+func (q *requests) all() *sums.Measure {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	if q.counted == nil {
@@ -238,7 +239,7 @@ func (q *requests) all() *sequitur.Measure {
 
 // of returns the measure that counts the calls with acts on a request. Only the last few are
 // kept.
-func (q *requests) of(request int64) *sequitur.Measure {
+func (q *requests) of(request int64) *sums.Measure {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	m := q.single[request]
@@ -252,6 +253,6 @@ func (q *requests) of(request int64) *sequitur.Measure {
 	return m
 }
 
-func (q *requests) count(keep func(act) bool) *sequitur.Measure {
+func (q *requests) count(keep func(act) bool) *sums.Measure {
 	return q.rank.counting(func(s sequitur.Symbol) bool { return slices.ContainsFunc(q.acts[s], keep) })
 }

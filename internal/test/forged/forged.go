@@ -6,6 +6,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
@@ -67,7 +68,7 @@ func ManySignatures(n int) ([]byte, error) {
 
 func column(values []int64) ([]byte, error) {
 	n := len(values)
-	return rankenc.NewColumn(rankenc.Over(rankenc.World(n), n), values, rankenc.Options{}).AppendBinary(nil)
+	return columns.NewColumn(columns.Over(rankenc.World(n), n), values, columns.Options{}).AppendBinary(nil)
 }
 
 // Endless returns the trace of some ranks of which some make so many calls.

@@ -1,4 +1,4 @@
-package rankenc
+package columns
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // table returns n rows of m elements, the element j of row i being f(i, j).
@@ -75,7 +75,7 @@ func TestMatrix(t *testing.T) {
 		{"Partners", table(16, 4, func(i, _ int) int64 { return int64(i ^ 1) }), "one column", -1, 4},
 		{"NoElements", make([][]int64, 16), "equal rows", -1, 3},
 	}
-	d := Over(World(16), 16)
+	d := Over(rankenc.World(16), 16)
 	var others []Matrix
 	for _, tt := range tests {
 		m := NewMatrix(d, tt.rows, others, Options{})
@@ -99,7 +99,7 @@ func TestMatrix(t *testing.T) {
 // the list.
 func TestOldReferences(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	d := Over(World(16), 16)
+	d := Over(rankenc.World(16), 16)
 	var others []Matrix
 	for n := range 2 * oldTogether {
 		for i := n - n%oldTogether; i < n; i++ {
@@ -190,7 +190,7 @@ func testMatrix(t *rapid.T) {
 	d := domainGen.Draw(t, "domain")
 	if rapid.Bool().Draw(t, "whole") {
 		n := rapid.OneOf(rapid.IntRange(1, 9), rapid.IntRange(16, 20)).Draw(t, "n")
-		d = Over(World(n), n)
+		d = Over(rankenc.World(n), n)
 	}
 	n := d.len()
 	m := rapid.OneOf(rapid.IntRange(0, 6), rapid.Just(min(n, 9))).Draw(t, "m")
@@ -292,7 +292,7 @@ func checkSources(t rapid.TB, all []Matrix) {
 // TestSource checks that rows that did not change are of one source, and of which columns are.
 func TestSource(t *testing.T) {
 	const n = 16
-	d := Over(World(n), n)
+	d := Over(rankenc.World(n), n)
 	rows := countRows(n, n, 1, 9)
 	after := slices.Clone(rows)
 	after[3] = slices.Clone(rows[3])
@@ -355,13 +355,13 @@ func TestCounted(t *testing.T) {
 				}
 			}
 		}
-		enc := marshal(NewMatrix(Over(World(n), n), rows, nil, Options{}))
+		enc := marshal(NewMatrix(Over(rankenc.World(n), n), rows, nil, Options{}))
 		if got := float64(len(enc)); MatrixForm(enc) != "entropy coded" || got > 1.04*bits/8 {
 			t.Errorf("%s: %s takes %v bytes, the information is %.0f", tt.name, MatrixForm(enc), got, bits/8)
 		}
 		narrow := bytes.Clone(enc)
 		narrow[3]-- // the width
-		if _, err := ParseMatrix(narrow, Over(World(n), n), nil); !errors.Is(err, wire.ErrCorrupt) {
+		if _, err := ParseMatrix(narrow, Over(rankenc.World(n), n), nil); !errors.Is(err, wire.ErrCorrupt) {
 			t.Errorf("%s: with %d bits: %v", tt.name, narrow[3], err)
 		}
 	}
@@ -373,7 +373,7 @@ func TestIrregular(t *testing.T) {
 	const n = 200
 	random := rand.New(rand.NewPCG(1, 2))
 	noise := table(n, n, func(_, _ int) int64 { return random.Int64N(1<<40) - 1<<39 })
-	d := Over(World(n), n)
+	d := Over(rankenc.World(n), n)
 	offsets := table(n, n, func(_, j int) int64 { return int64(j)<<40 + random.Int64N(16) })
 	half := table(n, n, func(i, j int) int64 {
 		if j < n/2 {
@@ -427,19 +427,18 @@ func TestMatrixRagged(t *testing.T) {
 	for i := range rows {
 		rows[i] = slices.Repeat([]int64{int64(i * i % 17)}, i%3+i%2)
 	}
-	d := Over(World(n), n)
+	d := Over(rankenc.World(n), n)
 	checkMatrix(t, d, rows, nil, NewMatrix(d, rows, nil, Options{}))
 }
 
 func TestMatrixPanics(t *testing.T) {
-	m := NewMatrix(Over(World(2), 2), table(2, 3, func(i, j int) int64 { return int64(i * j) }), nil, Options{})
+	m := NewMatrix(Over(rankenc.World(2), 2), table(2, 3, func(i, j int) int64 { return int64(i * j) }), nil, Options{})
 	for name, f := range map[string]func(){
 		"row":    func() { m.AppendRow(nil, 2) },
 		"length": func() { m.RowLen(-1) },
 		"zero":   func() { Matrix{}.RowLen(0) },
 		"rows":   func() { NewMatrix(Domain{}, make([][]int64, 1), nil, Options{}) },
 		"values": func() { NewColumn(Domain{}, make([]int64, 1), Options{}) },
-		"fit":    func() { Fit(Domain{}, make([]int64, 1), Options{}) },
 	} {
 		func() {
 			defer func() {
@@ -456,14 +455,14 @@ func TestMatrixPanics(t *testing.T) {
 }
 
 func TestParseMatrixErrors(t *testing.T) {
-	d := Over(World(64), 64)
+	d := Over(rankenc.World(64), 64)
 	oblong := NewMatrix(d, table(64, 2, func(i, j int) int64 { return int64(i + j) }), nil, Options{})
 	squareOne := NewMatrix(d, table(64, 64, func(i, j int) int64 { return int64(i * j % 7) }), nil, Options{})
 	transposedOne, err := ParseMatrix([]byte("\x0a\x00"), d, []Matrix{oblong, squareOne})
 	if err != nil {
 		t.Fatal(err)
 	}
-	short := NewMatrix(Over(World(3), 3), make([][]int64, 3), nil, Options{})
+	short := NewMatrix(Over(rankenc.World(3), 3), make([][]int64, 3), nil, Options{})
 	others := []Matrix{oblong, squareOne, transposedOne, short, {}}
 	tests := []struct {
 		name string
@@ -510,7 +509,7 @@ func TestParseMatrixErrors(t *testing.T) {
 			checkError(t, err, tt.off, tt.want)
 		})
 	}
-	large := Over(World(MaxRank), MaxRank)
+	large := Over(rankenc.World(rankenc.MaxRank), rankenc.MaxRank)
 	_, err = ParseMatrix([]byte("\x06\xe0\x50"), large, nil)
 	checkError(t, err, 1, wire.ErrLimit)
 }
@@ -518,7 +517,7 @@ func TestParseMatrixErrors(t *testing.T) {
 // TestParseMatrixDamaged checks that every prefix is rejected, and that whatever
 // one-bit change is accepted can be read.
 func TestParseMatrixDamaged(t *testing.T) {
-	d := Over(World(16), 16)
+	d := Over(rankenc.World(16), 16)
 	for _, rows := range matrixSeeds() {
 		enc := marshal(NewMatrix(d, rows, nil, Options{}))
 		for n := range enc {
@@ -580,7 +579,7 @@ func readMatrix(t testing.TB, m Matrix, data []byte) {
 // TestParseMatrixMemory checks that what ParseMatrix allocates follows from the
 // bytes it was given.
 func TestParseMatrixMemory(t *testing.T) {
-	d := Over(World(1<<20), 1<<20)
+	d := Over(rankenc.World(1<<20), 1<<20)
 	for _, data := range []string{"\x03\xff\xff\xff\xff\x07\x50", "\x04\xff\xff\xff\xff\x07\x50", "\x05\x80\x80\x80\x01\x50\x01\x50", "\x05\x80\x80\x80\x01\x50\x80\x80\x01", "\x08\x01\x20\x02\x01\x01"} {
 		if got := allocated(func() { ParseMatrix([]byte(data), d, nil) }); got > 8<<10 {
 			t.Errorf("ParseMatrix of %x allocated %d bytes", data, got)
@@ -589,51 +588,5 @@ func TestParseMatrixMemory(t *testing.T) {
 	// Rows of different lengths cost an eighth of a byte each.
 	if got := allocated(func() { ParseMatrix([]byte("\x06\x06\x01\x00\x02\x00\x50"), d, nil) }); got > 256<<10 {
 		t.Errorf("allocated %d bytes for %d rows", got, d.len())
-	}
-}
-
-// TestFitGrids counts in how many of many small process grids the neighbour in a
-// random direction is found, for all processes and for parts of them. Small ones
-// are the hard ones: their rows show only once or twice.
-func TestFitGrids(t *testing.T) {
-	parts := []struct {
-		name        string
-		in          func(x, y, z int) bool
-		open, wraps float64 // least shares that must be found
-	}{
-		{"All", func(_, _, _ int) bool { return true }, 0.99, 1},
-		{"Interior", func(x, y, _ int) bool { return x > 0 && y > 0 }, 0.96, 1},
-		{"Faces", func(x, y, _ int) bool { return x == 0 || y == 0 }, 0.99, 1},
-		{"Colour", func(x, y, z int) bool { return (x+y+z)%2 == 0 }, 0.94, 0.99},
-	}
-	for _, tt := range parts {
-		t.Run(tt.name, func(t *testing.T) {
-			rnd := rand.New(rand.NewPCG(1, 2))
-			for _, wrap := range []bool{false, true} {
-				want := tt.open
-				if wrap {
-					want = tt.wraps
-				}
-				found, total := 0, 0
-				for range tier.Number(250, 1000) {
-					k, m := 2+rnd.IntN(9), 2+rnd.IntN(9)
-					n := k * m * (2 + rnd.IntN(5))
-					value := neighbour(n, wrap, []int{k, m}, rnd.IntN(5)-2, rnd.IntN(5)-2, rnd.IntN(5)-2)
-					d, values := sampleOf(n, func(r int) bool { return tt.in(r%k, r/k%m, r/k/m) }, value)
-					e, ok := Fit(d, values, Options{Ranks: true})
-					if total++; ok {
-						found++
-					}
-					if ok && !fits(e, d, values) {
-						t.Fatalf("%v is not %v", e, values)
-					}
-				}
-				share := float64(found) / float64(total)
-				t.Logf("wrap %v: %.3f", wrap, share)
-				if share < want {
-					t.Errorf("wrap %v: found %.3f of %d, want %.2f", wrap, share, total, want)
-				}
-			}
-		})
 	}
 }

@@ -1,4 +1,4 @@
-package rankenc
+package columns
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // A Column is an immutable sequence of integers, one for each position of a
@@ -28,8 +29,17 @@ type body interface {
 	text() string
 }
 
-// Numbers of the encodings of columns that are no expression, as their first
-// byte.
+// The first byte of a column that is no expression says which encoding it is. Expressions begin with
+// other bytes.
+const (
+	headColumns  = 0x20 // first of them
+	headNoColumn = 0x40 // first after them
+)
+
+// isColumn reports whether what begins with head is another encoding than an expression.
+func isColumn(head byte) bool { return head >= headColumns && head < headNoColumn }
+
+// Numbers of the encodings of columns that are no expression.
 const (
 	headRuns = headColumns + iota
 	headPacked
@@ -40,10 +50,14 @@ const (
 )
 
 // exprBody is an expression as a body.
-type exprBody struct{ Expr }
+type exprBody struct{ rankenc.Expr }
 
 func (b exprBody) at(_ int, rank, size int64) int64 { return b.Eval(rank, size) }
 func (b exprBody) text() string                     { return b.String() }
+func (b exprBody) append(dst []byte) []byte {
+	dst, _ = b.AppendBinary(dst)
+	return dst
+}
 
 // NewColumn returns the column of values, of which values[i] is that of the i-th
 // position of d. It does not retain values. Which encoding it chooses depends on
@@ -51,7 +65,7 @@ func (b exprBody) text() string                     { return b.String() }
 // values, which must be that of the positions of d, or it panics.
 func NewColumn(d Domain, values []int64, o Options) Column {
 	if d.len() != len(values) {
-		panic("rankenc: not as many values as ranks")
+		panic("columns: not as many values as ranks")
 	}
 	if len(values) == 0 {
 		return Column{domain: d}
@@ -60,7 +74,7 @@ func NewColumn(d Domain, values []int64, o Options) Column {
 		b, _ := smallestPlain(values, nil, math.MaxInt)
 		return Column{d, b}
 	}
-	return Column{d, smallest(d.list(), values, int64(d.Size), o)}
+	return Column{d, smallest(d.List(), values, int64(d.Size), o)}
 }
 
 // enough is the number of bytes of an expression below which no other encoding
@@ -72,8 +86,9 @@ const enough = 4
 func smallest(ranks, values []int64, size int64, o Options) body {
 	least := math.MaxInt
 	var best body
-	if e, ok := fitValues(ranks, values, size, o); ok {
-		best, least = exprBody{e}, len(e.append(nil))
+	if e, ok := o.fit(ranks, values, size); ok {
+		best = exprBody{e}
+		least = len(best.append(nil))
 		if least <= enough {
 			return best
 		}
@@ -124,7 +139,7 @@ func (c Column) Len() int { return c.domain.len() }
 // position i.
 func (c Column) At(i int) int64 {
 	if i < 0 || i >= c.Len() {
-		panic(fmt.Sprintf("rankenc: value number %d of %d", i, c.Len()))
+		panic(fmt.Sprintf("columns: value number %d of %d", i, c.Len()))
 	}
 	return c.body.at(i, int64(c.domain.Ranks.At(i)), int64(c.domain.Size))
 }
@@ -132,7 +147,7 @@ func (c Column) At(i int) int64 {
 // All returns an iterator over the positions and values of c, in ascending order.
 func (c Column) All() iter.Seq2[int, int64] {
 	return func(yield func(int, int64) bool) {
-		if s, ok := c.domain.Ranks.(Set); ok {
+		if s, ok := c.domain.Ranks.(rankenc.Set); ok {
 			for i, r := range s.All() {
 				if !yield(i, c.body.at(i, int64(r), int64(c.domain.Size))) {
 					return
@@ -150,9 +165,9 @@ func (c Column) All() iter.Seq2[int, int64] {
 
 // Expr returns the expression that c is, and whether it is one. An empty column
 // is the constant 0.
-func (c Column) Expr() (Expr, bool) {
+func (c Column) Expr() (rankenc.Expr, bool) {
 	if c.body == nil {
-		return Expr{}, true
+		return rankenc.Expr{}, true
 	}
 	b, ok := c.body.(exprBody)
 	return b.Expr, ok
@@ -172,7 +187,7 @@ func (c Column) Plain() bool {
 // encoding, such as "12 runs".
 func (c Column) String() string {
 	if c.body == nil {
-		return Expr{}.String()
+		return rankenc.Expr{}.String()
 	}
 	return c.body.text()
 }
@@ -182,7 +197,7 @@ func (c Column) String() string {
 // [encoding.BinaryAppender].
 func (c Column) AppendBinary(dst []byte) ([]byte, error) {
 	if c.body == nil {
-		return Expr{}.append(dst), nil
+		return rankenc.Expr{}.AppendBinary(dst)
 	}
 	return c.body.append(dst), nil
 }
@@ -192,13 +207,11 @@ func ParseColumn(data []byte, domain Domain) (Column, error) {
 	return parse(data, "column", func(d *wire.Decoder) Column { return DecodeColumn(d, domain) })
 }
 
-// DecodeColumn reads a column over domain. It is for packages of this module
-// that embed one in an encoding of their own. If it fails, d has an error and
-// the column is empty.
+// DecodeColumn reads a column over domain. If it fails, d has an error and the column is empty.
 func DecodeColumn(d *wire.Decoder, domain Domain) Column {
 	at := d.Offset()
 	b := decodeBody(d, domain.len(), true)
-	if b, ok := b.(exprBody); domain.len() == 0 && d.Err() == nil && (!ok || b.Expr != Expr{}) {
+	if b, ok := b.(exprBody); domain.len() == 0 && d.Err() == nil && (!ok || b.Expr != rankenc.Expr{}) {
 		d.Corrupt(at, "column", "values at no position")
 	}
 	if d.Err() != nil {
@@ -213,11 +226,15 @@ func DecodeColumn(d *wire.Decoder, domain Domain) Column {
 // decodeBody reads an encoding of count values, which may be one that has another
 // in it or not.
 func decodeBody(d *wire.Decoder, count int, nested bool) body {
-	at := d.Offset()
-	head := d.Byte("encoding")
 	if d.Err() != nil {
 		return nil
 	}
+	at := d.Offset()
+	head := d.Peek()
+	if !isColumn(head) {
+		return exprBody{decodeExpr(d)}
+	}
+	d.Byte("encoding")
 	switch {
 	case head == headRuns:
 		return decodeRuns(d, count)
@@ -231,9 +248,10 @@ func decodeBody(d *wire.Decoder, count int, nested bool) body {
 		return decodePieces(d, count)
 	case head == headRelative && nested:
 		return relative{decodeBody(d, count, false)}
-	case head >= headColumns && head < headConstants:
-		d.Corrupt(at, "encoding", "%d", head)
-		return nil
 	}
-	return exprBody{decodeExpr(d, at, head)}
+	d.Corrupt(at, "encoding", "%d", head)
+	return nil
 }
+
+// decodeExpr reads an expression.
+func decodeExpr(d *wire.Decoder) rankenc.Expr { return wire.Embed(d, rankenc.ParseExpr) }

@@ -1,4 +1,4 @@
-package rankenc
+package columns
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
 )
 
 const (
@@ -29,8 +30,8 @@ type pieces struct {
 }
 
 type piece struct {
-	positions Set
-	expr      Expr
+	positions rankenc.Set
+	expr      rankenc.Expr
 }
 
 func (b *pieces) at(i int, rank, size int64) int64 {
@@ -58,7 +59,7 @@ func (b *pieces) append(dst []byte) []byte {
 	dst = append(dst, headPieces, byte(len(b.pieces)))
 	for _, p := range b.pieces {
 		dst, _ = p.positions.AppendBinary(dst)
-		dst = p.expr.append(dst)
+		dst, _ = p.expr.AppendBinary(dst)
 	}
 	return b.rest.append(dst)
 }
@@ -74,8 +75,8 @@ func decodePieces(d *wire.Decoder, count int) body {
 	rest := count
 	for range n {
 		at := d.Offset()
-		s := DecodeSet(d)
-		e := DecodeExpr(d)
+		s := wire.Embed(d, rankenc.ParseSet)
+		e := decodeExpr(d)
 		if d.Err() != nil {
 			return nil
 		}
@@ -153,8 +154,9 @@ func (s *splitter) split(limit int) body {
 	ranks, values := pick(s.ranks, s.left), pick(s.values, s.left)
 	var rest body
 	least := math.MaxInt
-	if e, ok := fitValues(ranks, values, s.size, s.options); ok {
-		rest, least = exprBody{e}, len(e.append(nil))
+	if e, ok := s.options.fit(ranks, values, s.size); ok {
+		rest = exprBody{e}
+		least = len(rest.append(nil))
 	}
 	rest, _ = smallestPlain(values, rest, least)
 	return &pieces{s.pieces, rest, len(values)}
@@ -169,9 +171,15 @@ func pick(v []int64, positions []int) []int64 {
 	return picked
 }
 
+// A guess is an expression that may yield many of the values.
+type guess struct {
+	rankenc.Expr
+	special bool // it may yield a special value
+}
+
 // yields reports whether e has that value for rank, and may have it.
-func (s *splitter) yields(e Expr, rank, value int64) bool {
-	if value < 0 && s.options.Ranks && e.family != constantNumber && !families[e.family].rim {
+func (s *splitter) yields(e guess, rank, value int64) bool {
+	if value < 0 && s.options.Ranks && !e.special {
 		return false
 	}
 	return e.Eval(rank, s.size) == value
@@ -180,8 +188,8 @@ func (s *splitter) yields(e Expr, rank, value int64) bool {
 // take makes a piece of the positions left where e has the value, and returns
 // the number of bytes of the piece. It does nothing and returns false if these
 // are more than the values take as bits, unless they are special.
-func (s *splitter) take(e Expr) (size int, pays bool) {
-	var b SetBuilder
+func (s *splitter) take(e guess) (size int, pays bool) {
+	var b rankenc.SetBuilder
 	var left []int
 	least, most := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, p := range s.left {
@@ -195,34 +203,35 @@ func (s *splitter) take(e Expr) (size int, pays bool) {
 	}
 	set := b.Finish()
 	enc, _ := set.AppendBinary(nil)
-	size = len(e.append(enc))
+	enc, _ = e.AppendBinary(enc)
+	size = len(enc)
 	c, constant := e.Constant()
 	special := s.options.Ranks && constant && c < 0
 	if !special && uint64(size) > bitsLen(set.Len(), width(uint64(most)-uint64(least))) {
 		return 0, false
 	}
 	s.left = left
-	s.pieces = append(s.pieces, piece{set, e})
+	s.pieces = append(s.pieces, piece{set, e.Expr})
 	return size, true
 }
 
 // next returns an expression for many of the positions left, but not for all.
-func (s *splitter) next() (Expr, bool) {
+func (s *splitter) next() (guess, bool) {
 	if s.specials {
 		for _, p := range s.left {
 			if v := s.values[p]; v < 0 {
-				return Constant(v), slices.ContainsFunc(s.left, func(p int) bool { return s.values[p] != v })
+				return guess{rankenc.Constant(v), true}, slices.ContainsFunc(s.left, func(p int) bool { return s.values[p] != v })
 			}
 		}
 	}
 	ranks, values := pick(s.ranks, s.left), pick(s.values, s.left)
 	if len(s.pieces) > 0 {
-		if _, ok := fitValues(ranks, values, s.size, s.options); ok {
-			return Expr{}, false
+		if _, ok := s.options.fit(ranks, values, s.size); ok {
+			return guess{}, false
 		}
 	}
 	var (
-		best Expr
+		best guess
 		most int
 	)
 	for _, e := range s.guesses(ranks, values) {
@@ -242,7 +251,7 @@ func (s *splitter) next() (Expr, bool) {
 // guesses returns expressions that may yield many of the values: for families of
 // one parameter the most frequent parameter, for the others what fits a half or
 // a quarter, since a few exceptions leave one of them alone.
-func (s *splitter) guesses(ranks, values []int64) []Expr {
+func (s *splitter) guesses(ranks, values []int64) []guess {
 	step := (len(values) + sampleLen - 1) / sampleLen
 	var sample [4][]int64 // parameters of the families
 	for i := 0; i < len(values); i += step {
@@ -252,16 +261,25 @@ func (s *splitter) guesses(ranks, values []int64) []Expr {
 		sample[2] = append(sample[2], center(v-r, max(s.size, 1)))
 		sample[3] = append(sample[3], v^r)
 	}
-	var guesses []Expr
-	for i, number := range []uint8{constantNumber, shiftNumber, ringNumber, xorNumber} {
-		guesses = append(guesses, Expr{number, params{mostFrequent(sample[i])}})
+	ring := rankenc.Ring(mostFrequent(sample[2]), max(s.size, 1))
+	guesses := []guess{
+		{rankenc.Constant(mostFrequent(sample[0])), true},
+		{rankenc.Shift(mostFrequent(sample[1])), false},
+		{ring, false},
+		{rankenc.Xor(mostFrequent(sample[3])), false},
 	}
 	for _, parts := range []int{2, 4} {
 		for k := range parts {
 			lo, hi := k*len(values)/parts, (k+1)*len(values)/parts
-			if e, ok := fitValues(ranks[lo:hi], values[lo:hi], s.size, s.options); ok {
-				guesses = append(guesses, e)
+			e, ok := s.options.fit(ranks[lo:hi], values[lo:hi], s.size)
+			if !ok {
+				continue
 			}
+			_, special := e.Constant()
+			if !special { // values at a rim, as no arithmetic yields special values
+				special = slices.Min(values[lo:hi]) < 0
+			}
+			guesses = append(guesses, guess{e, special})
 		}
 	}
 	return guesses

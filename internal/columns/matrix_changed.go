@@ -1,4 +1,4 @@
-package rankenc
+package columns
 
 import (
 	"cmp"

@@ -1,13 +1,16 @@
-package sequitur
+// Package sums adds something up over the sequence of a grammar, in the time of reading the grammar: counts,
+// times, fingerprints, whatever is a monoid. It tells the sum before any position, and the position of a
+// sum.
+package sums
 
 import (
 	"iter"
 	"maps"
 	"slices"
 
-	"github.com/reprise-trace/reprise/internal/fingerprint"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // A Sum has the sums over parts of the sequence of a grammar, of what each symbol stands
@@ -22,17 +25,17 @@ import (
 //     last call, and the weight grows where calls meet.
 //
 // Making a Sum takes the time of reading the grammar and, for each symbol on a right-hand
-// side, two weights and values of memory; one of [Places] takes what its symbols do. A
+// side, two weights and values of memory; [NewAt] takes what its symbols do. A
 // question takes O(depth · log symbols of a rule) steps, and allocates nothing. A Sum is
 // immutable, and its methods may be called from several goroutines at once. Weights that
 // exceed 2⁶⁴−1 are 2⁶⁴−1.
 type Sum[M any] struct {
-	grammar *Grammar
-	monoid  Monoid[M] // nil if weights are all there is
-	sparse  bool      // not all symbols are terms
-	rules   []uint32  // that have terms, if sparse
-	ends    []uint32  // of the terms of each rule
-	places  []uint32  // of terms in grammar.symbols, if sparse
+	index  *Index
+	monoid Monoid[M] // nil if weights are all there is
+	sparse bool      // not all symbols are terms
+	rules  []uint32  // that have terms, if sparse
+	ends   []uint32  // of the terms of each rule
+	places []uint32  // of terms in index.terms, if sparse
 
 	// Weights and values of a repetition of each term, and of the terms of its rule up to its
 	// end; and by what another repetition behind it grows the weight.
@@ -64,22 +67,22 @@ type Monoid[M any] interface {
 	Times(a M, n uint64) M
 }
 
-// NewSum returns the Sum of what each terminal stands for. The monoid may be nil if weights
+// New returns the Sum of what each terminal stands for. The monoid may be nil if weights
 // are all that matters: then values are left as they are. Of is called once for each
 // terminal on a right-hand side; terminals must stand for one sum each.
-func NewSum[M any](g *Grammar, monoid Monoid[M], of func(Symbol) Weighed[M]) *Sum[M] {
-	need.That(g != nil && (of != nil || len(g.symbols) == 0), "sequitur: no grammar, or nothing says what symbols stand for")
-	s := &Sum[M]{grammar: g, monoid: monoid, ends: g.ends}
-	s.makeTerms(len(g.symbols))
+func New[M any](index *Index, monoid Monoid[M], of func(sequitur.Symbol) Weighed[M]) *Sum[M] {
+	need.That(index != nil && (of != nil || len(index.terms) == 0), "sums: no grammar, or nothing says what symbols stand for")
+	s := &Sum[M]{index: index, monoid: monoid, ends: index.ends}
+	s.makeTerms(len(index.terms))
 	begin := uint32(0)
-	for _, end := range g.ends { // rules refer to those below them
+	for _, end := range index.ends { // rules refer to those below them
 		sum := s.unit()
 		for at := begin; at < end; at++ {
-			x := &g.symbols[at]
-			if x.ref.isRule() {
-				s.setEach(at, s.sumUpTo(g.ends[x.ref.rule()]-1))
+			x := &index.terms[at]
+			if x.rule >= 0 {
+				s.setEach(at, s.sumUpTo(index.ends[x.rule]-1))
 			} else {
-				s.setEach(at, of(x.ref.terminal()))
+				s.setEach(at, of(x.symbol))
 			}
 			sum = s.then(sum, s.times(at, x.count))
 			s.setUpTo(at, sum)
@@ -90,82 +93,36 @@ func NewSum[M any](g *Grammar, monoid Monoid[M], of func(Symbol) Weighed[M]) *Su
 }
 
 // Measure returns the Sum of a weight of each terminal, without values.
-func (g *Grammar) Measure(weight func(Symbol) uint64) *Measure {
-	need.That(weight != nil || len(g.symbols) == 0, "sequitur: nothing says what symbols weigh")
-	return NewSum(g, nil, func(s Symbol) Weighed[struct{}] { return Weighed[struct{}]{Weight: weight(s)} })
+func (x *Index) Measure(weight func(sequitur.Symbol) uint64) *Measure {
+	need.That(weight != nil || len(x.terms) == 0, "sums: nothing says what symbols weigh")
+	return New(x, nil, func(s sequitur.Symbol) Weighed[struct{}] { return Weighed[struct{}]{Weight: weight(s)} })
 }
 
-// Places say where the terminals and the rules of a grammar are used, so that the sums of a
-// few terminals are made at the cost of those: of the rules above them.
-type Places struct {
-	grammar   *Grammar
-	terminals map[Symbol][]uint32 // in grammar.symbols
-	rules     [][]uint32
-}
-
-// Places returns those of g, at the cost of reading it.
-func (g *Grammar) Places() *Places {
-	p := &Places{g, make(map[Symbol][]uint32), make([][]uint32, len(g.ends))}
-	for at, x := range g.symbols {
-		if x.ref.isRule() {
-			p.rules[x.ref.rule()] = append(p.rules[x.ref.rule()], uint32(at))
-		} else {
-			p.terminals[x.ref.terminal()] = append(p.terminals[x.ref.terminal()], uint32(at))
-		}
-	}
-	return p
-}
-
-// NewSumAt returns a [Sum] of some terminals: all others weigh nothing, and have the value of
-// no symbols.
-func NewSumAt[M any](p *Places, monoid Monoid[M], of map[Symbol]Weighed[M]) *Sum[M] {
-	need.That(p != nil, "sequitur: no places")
-	g := p.grammar
-	s := &Sum[M]{grammar: g, monoid: monoid, sparse: true, places: p.above(maps.Keys(of))}
+// NewAt returns a [Sum] of some terminals, at the cost of these and of the rules above them: all other
+// terminals weigh nothing, and have the value of no symbols.
+func NewAt[M any](index *Index, monoid Monoid[M], of map[sequitur.Symbol]Weighed[M]) *Sum[M] {
+	need.That(index != nil, "sums: no grammar")
+	s := &Sum[M]{index: index, monoid: monoid, sparse: true, places: index.above(maps.Keys(of))}
 	s.makeTerms(len(s.places))
 	sum := s.unit()
 	for i, at := range s.places {
-		if last := len(s.rules) - 1; last < 0 || at >= g.ends[s.rules[last]] {
-			s.rules, s.ends = append(s.rules, g.ruleAt(at)), append(s.ends, uint32(i))
+		if last := len(s.rules) - 1; last < 0 || at >= index.ends[s.rules[last]] {
+			s.rules, s.ends = append(s.rules, index.ruleAt(at)), append(s.ends, uint32(i))
 			sum = s.unit()
 		}
-		x := &g.symbols[at]
+		x := &index.terms[at]
 		term := uint32(i)
-		if x.ref.isRule() {
-			_, end := s.span(x.ref.rule())
+		if x.rule >= 0 {
+			_, end := s.span(uint32(x.rule))
 			s.setEach(term, s.sumUpTo(end-1))
 		} else {
-			s.setEach(term, of[x.ref.terminal()])
+			s.setEach(term, of[x.symbol])
 		}
 		sum = s.then(sum, s.times(term, x.count))
 		s.setUpTo(term, sum)
 		s.ends[len(s.ends)-1] = uint32(i + 1)
 	}
 	return s
-}
-
-// above returns the places of some terminals, and of the rules that have any, in ascending
-// order: a rule is used after what it consists of.
-func (p *Places) above(terminals iter.Seq[Symbol]) []uint32 {
-	var list []uint32
-	for s := range terminals {
-		list = append(list, p.terminals[s]...)
-	}
-	seen := make(map[uint32]bool)
-	for i := 0; i < len(list); i++ {
-		if r := p.grammar.ruleAt(list[i]); !seen[r] {
-			seen[r] = true
-			list = append(list, p.rules[r]...)
-		}
-	}
-	slices.Sort(list)
-	return list
-}
-
-// ruleAt returns the rule that a symbol stands in.
-func (g *Grammar) ruleAt(at uint32) uint32 {
-	r, _ := slices.BinarySearch(g.ends, at+1)
-	return uint32(r)
 }
 
 // makeTerms makes room for the sums of so many terms.
@@ -207,7 +164,7 @@ func (s *Sum[M]) sumUpTo(term uint32) Weighed[M] {
 // monoid of s must have no seams.
 func (s *Sum[M]) Weights() *Measure {
 	return &Measure{
-		grammar: s.grammar, sparse: s.sparse, rules: s.rules, ends: s.ends, places: s.places,
+		index: s.index, sparse: s.sparse, rules: s.rules, ends: s.ends, places: s.places,
 		each: s.each, upTo: s.upTo, again: s.each,
 	}
 }
@@ -257,12 +214,12 @@ func (s *Sum[M]) span(r uint32) (begin, end uint32) {
 	return begin, s.ends[r]
 }
 
-// symbol returns the symbol of a term.
-func (s *Sum[M]) symbol(term uint32) *symbol {
+// term returns a term by its number in s.
+func (s *Sum[M]) term(n uint32) *term {
 	if s.sparse {
-		term = s.places[term]
+		n = s.places[n]
 	}
-	return &s.grammar.symbols[term]
+	return &s.index.terms[n]
 }
 
 // Total returns the sum of the whole sequence.
@@ -276,16 +233,15 @@ func (s *Sum[M]) Total() Weighed[M] {
 // Before returns the sum of what stands before a position: of the whole sequence for its
 // length and beyond.
 func (s *Sum[M]) Before(position uint64) Weighed[M] {
-	if position >= s.grammar.Len() {
+	if position >= s.index.len() {
 		return s.Total()
 	}
-	g := s.grammar
 	sum := s.unit()
-	for r := ruleRef(uint32(len(g.ends) - 1)); r.isRule() && position > 0; {
-		begin, end := s.span(r.rule())
+	for r := int32(len(s.index.ends) - 1); r >= 0 && position > 0; {
+		begin, end := s.span(uint32(r))
 		at := begin
 		for last := end; at < last; { // the first term that ends behind the position
-			if middle := (at + last) / 2; s.symbol(middle).end > position {
+			if middle := (at + last) / 2; s.term(middle).end > position {
 				last = middle
 			} else {
 				at = middle + 1
@@ -297,8 +253,8 @@ func (s *Sum[M]) Before(position uint64) Weighed[M] {
 		if at == end {
 			break
 		}
-		x := s.symbol(at)
-		length := g.length(x.ref)
+		x := s.term(at)
+		length := s.index.length(x)
 		start := x.end - x.count*length
 		if position <= start {
 			break
@@ -308,7 +264,7 @@ func (s *Sum[M]) Before(position uint64) Weighed[M] {
 			sum = s.then(sum, s.times(at, n))
 		}
 		position %= length
-		r = x.ref
+		r = x.rule
 	}
 	return sum
 }
@@ -318,9 +274,9 @@ func (s *Sum[M]) Before(position uint64) Weighed[M] {
 // weight 1 stands that weight others stand before; if they are times, the symbol that goes on
 // at the time weight. If there is none, because weight is not below that of the Total, the
 // position is the length of the sequence, and the symbol 0.
-func (s *Sum[M]) Find(weight uint64) (position uint64, at Symbol, before Weighed[M]) {
+func (s *Sum[M]) Find(weight uint64) (position uint64, at sequitur.Symbol, before Weighed[M]) {
 	if total := s.Total(); weight >= total.Weight {
-		return s.grammar.Len(), 0, total
+		return s.index.len(), 0, total
 	}
 	var term uint32
 	if s.monoid == nil {
@@ -328,24 +284,23 @@ func (s *Sum[M]) Find(weight uint64) (position uint64, at Symbol, before Weighed
 	} else {
 		position, before, term = s.find(weight)
 	}
-	return position, s.symbol(term).ref.terminal(), before
+	return position, s.term(term).symbol, before
 }
 
 // find is Find for a weight below that of the Total, where there are values. It returns the
 // term of the symbol.
 func (s *Sum[M]) find(weight uint64) (position uint64, before Weighed[M], at uint32) {
-	g := s.grammar
 	before = s.unit()
-	for r := ruleRef(uint32(len(g.ends) - 1)); r.isRule(); {
-		begin, end := s.span(r.rule())
+	for r := int32(len(s.index.ends) - 1); r >= 0; {
+		begin, end := s.span(uint32(r))
 		// What follows the first term adds the same, whatever is before it.
 		_, seam := s.monoid.Then(before.Value, s.upToValue[begin])
 		at = begin
 		if entry := wire.AddSat(before.Weight, seam); entry <= weight {
 			at += firstAbove(s.upTo[begin:end], weight-entry)
 		}
-		x := s.symbol(at)
-		length := g.length(x.ref)
+		x := s.term(at)
+		length := s.index.length(x)
 		position += x.end - x.count*length
 		if at > begin {
 			before = s.then(before, s.sumUpTo(at-1))
@@ -359,24 +314,23 @@ func (s *Sum[M]) find(weight uint64) (position uint64, before Weighed[M], at uin
 				position += (n + 1) * length
 			}
 		}
-		r = x.ref
+		r = x.rule
 	}
 	return position, before, at
 }
 
 // findWeight is find where there is nothing but weights.
 func (s *Sum[M]) findWeight(weight uint64) (position, before uint64, at uint32) {
-	g := s.grammar
-	for r := ruleRef(uint32(len(g.ends) - 1)); r.isRule(); {
-		begin, end := s.span(r.rule())
+	for r := int32(len(s.index.ends) - 1); r >= 0; {
+		begin, end := s.span(uint32(r))
 		at = begin + firstAbove(s.upTo[begin:end], weight)
 		if at > begin {
 			before += s.upTo[at-1]
 			weight -= s.upTo[at-1]
 		}
-		x := s.symbol(at)
-		r = x.ref
-		length := g.length(r)
+		x := s.term(at)
+		r = x.rule
+		length := s.index.length(x)
 		position += x.end - x.count*length
 		if x.count > 1 {
 			each := s.each[at]
@@ -406,57 +360,16 @@ func firstAbove(weights []uint64, weight uint64) uint32 {
 // position on, in order, and the symbols. What is between them is skipped, so that it takes
 // as many steps for each as Find. Symbols must have all of the weight: the monoid has no
 // seams.
-func (s *Sum[M]) From(position uint64) iter.Seq2[uint64, Symbol] {
-	return func(yield func(uint64, Symbol) bool) {
+func (s *Sum[M]) From(position uint64) iter.Seq2[uint64, sequitur.Symbol] {
+	return func(yield func(uint64, sequitur.Symbol) bool) {
 		w := s.Weights()
 		total := s.Total().Weight
 		for weight := w.Before(position).Weight; weight < total; {
 			next, before, at := w.findWeight(weight)
-			if !yield(next, w.symbol(at).ref.terminal()) {
+			if !yield(next, w.term(at).symbol) {
 				return
 			}
 			weight = wire.AddSat(before, w.each[at])
 		}
 	}
-}
-
-// CommonPrefix returns how many symbols the sequences of g and h have in common from
-// the beginning, before the first in which they differ or one of them ends. Symbols of h
-// are compared as what to makes of them, which is called once for each terminal on a
-// right-hand side; nil leaves them as they are.
-//
-// Rules are compared by fingerprints, so that it takes time in proportion to the two
-// grammars, whatever they generate, and O(log length · depth · log symbols of a rule)
-// steps more if they differ. What is equal is found equal. Two sequences of n symbols
-// that are not are taken for equal with a probability below n²/2¹²⁰, whoever chose them:
-// the fingerprints are drawn anew for each program that runs.
-func (g *Grammar) CommonPrefix(h *Grammar, to func(Symbol) Symbol) uint64 {
-	mustAll([]*Grammar{h})
-	same := func(s Symbol) Symbol { return s }
-	if to == nil {
-		to = same
-	}
-	p := printsOf(g, same)
-	q := printsOf(h, to)
-	n := min(g.Len(), h.Len())
-	differ := func(length uint64) bool { return p.Before(length).Value != q.Before(length).Value }
-	if !differ(n) {
-		return n
-	}
-	low, high := uint64(0), n-1 // the prefix has at least low symbols, and at most high
-	for low < high {
-		if middle := low + (high-low+1)/2; differ(middle) {
-			high = middle - 1
-		} else {
-			low = middle
-		}
-	}
-	return low
-}
-
-// printsOf returns the fingerprints of a sequence.
-func printsOf(g *Grammar, to func(Symbol) Symbol) *Sum[fingerprint.Print] {
-	return NewSum(g, fingerprint.Monoid{}, func(s Symbol) Weighed[fingerprint.Print] {
-		return Weighed[fingerprint.Print]{Value: fingerprint.Of(uint64(to(s)))}
-	})
 }

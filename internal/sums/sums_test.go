@@ -1,4 +1,4 @@
-package sequitur
+package sums
 
 import (
 	"math"
@@ -6,12 +6,16 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/test/misuse"
+	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // TestMeasure compares sums of weights with adding up the sequence.
 func TestMeasure(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var b Builder
+		var b sequitur.Builder
 		for _, phrase := range rapid.SliceOfN(rapid.SliceOfN(rapid.Uint32Range(0, 4), 1, 5), 0, 6).Draw(t, "phrases") {
 			for range rapid.IntRange(1, 6).Draw(t, "times") {
 				for _, s := range phrase {
@@ -21,7 +25,7 @@ func TestMeasure(t *testing.T) {
 		}
 		g := b.Finish()
 		weights := rapid.SliceOfN(rapid.SampledFrom([]uint64{0, 0, 1, 1, 7, 1000}), 5, 5).Draw(t, "weights")
-		m := g.Measure(func(s Symbol) uint64 { return weights[s] })
+		m := Of(g).Measure(func(s sequitur.Symbol) uint64 { return weights[s] })
 
 		sum := uint64(0)
 		var at []uint64
@@ -47,18 +51,18 @@ func TestMeasure(t *testing.T) {
 		if p, _, before := m.Find(sum); p != g.Len() || before.Weight != sum {
 			t.Fatalf("the end is %d after %d", p, before)
 		}
-		checkFrom(t, m, at)
+		checkFrom(t, g, m, at)
 	})
 }
 
 // checkFrom compares From with the positions of the symbols with a weight.
-func checkFrom(t *rapid.T, m *Sum[struct{}], want []uint64) {
-	from := rapid.Uint64Range(0, m.grammar.Len()+1).Draw(t, "from")
+func checkFrom(t *rapid.T, g *sequitur.Grammar, m *Measure, want []uint64) {
+	from := rapid.Uint64Range(0, g.Len()+1).Draw(t, "from")
 	for len(want) > 0 && want[0] < from {
 		want = want[1:]
 	}
 	for position, s := range m.From(from) {
-		if len(want) == 0 || position != want[0] || s != m.grammar.At(position) {
+		if len(want) == 0 || position != want[0] || s != g.At(position) {
 			t.Fatalf("%d at %d, want one of %v", s, position, want)
 		}
 		want = want[1:]
@@ -69,11 +73,11 @@ func checkFrom(t *rapid.T, m *Sum[struct{}], want []uint64) {
 }
 
 func TestMeasureSaturates(t *testing.T) {
-	var b Builder
+	var b sequitur.Builder
 	b.AppendRun(0, 10)
 	b.AppendRun(1, 1<<40)
 	b.AppendRun(0, 10)
-	m := b.Finish().Measure(func(s Symbol) uint64 { return []uint64{5, math.MaxUint64 / 8}[s] })
+	m := Of(b.Finish()).Measure(func(s sequitur.Symbol) uint64 { return []uint64{5, math.MaxUint64 / 8}[s] })
 	if m.Total().Weight != math.MaxUint64 || m.Before(12).Weight != 50+2*(math.MaxUint64/8) || m.Before(1<<30).Weight != math.MaxUint64 {
 		t.Errorf("sums are %d, %d and %d", m.Total(), m.Before(12), m.Before(1<<30))
 	}
@@ -83,21 +87,21 @@ func TestMeasureSaturates(t *testing.T) {
 	if p, _, _ := m.Find(math.MaxUint64); p != 1<<40+20 {
 		t.Errorf("the end is %d", p)
 	}
-	if p, _, before := new(Grammar).Measure(nil).Find(0); p != 0 || before.Weight != 0 {
+	if p, _, before := Of(new(sequitur.Grammar)).Measure(nil).Find(0); p != 0 || before.Weight != 0 {
 		t.Errorf("found %d after %d in nothing", p, before)
 	}
 }
 
 // BenchmarkMeasureFind finds a place in loops of 10⁹ symbols.
 func BenchmarkMeasureFind(b *testing.B) {
-	var builder Builder
-	body := []Run{{0, 1}, {1, 4}, {2, 1}, {3, 9}, {2, 1}, {4, 1}}
+	var builder sequitur.Builder
+	body := []sequitur.Run{{Symbol: 0, Count: 1}, {Symbol: 1, Count: 4}, {Symbol: 2, Count: 1}, {Symbol: 3, Count: 9}, {Symbol: 2, Count: 1}, {Symbol: 4, Count: 1}}
 	for round := range uint64(1000) {
 		builder.AppendLoop(body, 50_000)
 		builder.AppendRun(5, 1+round%7)
 	}
 	g := builder.Finish()
-	m := g.Measure(func(s Symbol) uint64 { return 1000 + 100*uint64(s) })
+	m := Of(g).Measure(func(s sequitur.Symbol) uint64 { return 1000 + 100*uint64(s) })
 	sum := uint64(0)
 	for b.Loop() {
 		m.Find(sum)
@@ -125,7 +129,7 @@ func (letters) Times(a string, n uint64) string { return strings.Repeat(a, int(n
 // of the sequence.
 func TestSum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var b Builder
+		var b sequitur.Builder
 		for _, phrase := range rapid.SliceOfN(rapid.SliceOfN(rapid.Uint32Range(0, 4), 1, 5), 0, 6).Draw(t, "phrases") {
 			for range rapid.IntRange(1, 6).Draw(t, "times") {
 				for _, s := range phrase {
@@ -134,8 +138,8 @@ func TestSum(t *testing.T) {
 			}
 		}
 		g := b.Finish()
-		of := func(s Symbol) Weighed[string] { return Weighed[string]{string(rune('a' + s)), uint64(s % 3)} }
-		s := NewSum(g, letters{}, of)
+		of := func(s sequitur.Symbol) Weighed[string] { return Weighed[string]{string(rune('a' + s)), uint64(s % 3)} }
+		s := New(Of(g), letters{}, of)
 		sum := Weighed[string]{}
 		for position, x := range g.All() {
 			if got := s.Before(position); got != sum {
@@ -161,16 +165,20 @@ func TestSum(t *testing.T) {
 // TestSumAt compares sums of a few terminals with those of all, where others are nothing.
 func TestSumAt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var b Builder
+		var b sequitur.Builder
 		for _, phrase := range rapid.SliceOfN(rapid.SliceOfN(rapid.Uint32Range(0, 9), 1, 5), 0, 6).Draw(t, "phrases") {
-			b.AppendLoop(runsOf(phrase), rapid.Uint64Range(1, 6).Draw(t, "times"))
+			var body []sequitur.Run
+			for _, s := range phrase {
+				body = append(body, sequitur.Run{Symbol: s, Count: 1})
+			}
+			b.AppendLoop(body, rapid.Uint64Range(1, 6).Draw(t, "times"))
 		}
 		g := b.Finish()
-		of := make(map[Symbol]Weighed[string])
+		of := make(map[sequitur.Symbol]Weighed[string])
 		for _, s := range rapid.SliceOfN(rapid.Uint32Range(0, 11), 0, 3).Draw(t, "terminals") {
 			of[s] = Weighed[string]{string(rune('a' + s)), rapid.Uint64Range(0, 3).Draw(t, "weight")}
 		}
-		some, all := NewSumAt(g.Places(), plain{}, of), NewSum(g, plain{}, func(s Symbol) Weighed[string] { return of[s] })
+		some, all := NewAt(Of(g), plain{}, of), New(Of(g), plain{}, func(s sequitur.Symbol) Weighed[string] { return of[s] })
 		for position := range g.Len() + 2 {
 			if x, y := some.Before(position), all.Before(position); x != y {
 				t.Fatalf("%+v before %d, want %+v", x, position, y)
@@ -192,3 +200,29 @@ func TestSumAt(t *testing.T) {
 type plain struct{ letters }
 
 func (plain) Then(a, b string) (string, uint64) { return a + b, 0 }
+
+// TestMisuse calls the package as it must not be called.
+func TestMisuse(t *testing.T) {
+	var b sequitur.Builder
+	b.AppendRun(3, 5)
+	g := b.Finish()
+	measure := Of(g).Measure(func(sequitur.Symbol) uint64 { return 1 })
+	misuse.Panic(t, "sums", map[string]func(){
+		"index of nothing":    func() { Of(nil) },
+		"prefix of nil":       func() { CommonPrefix(g, nil, func(s sequitur.Symbol) sequitur.Symbol { return s }) },
+		"measuring nothing":   func() { Of(g).Measure(nil) },
+		"summing up nothing":  func() { New[int](Of(g), nil, nil) },
+		"summing up no index": func() { NewAt[int](nil, nil, nil) },
+	})
+	misuse.Harmless(t, map[string]func(){
+		"after the end": func() {
+			measure.Before(6)
+			measure.Find(6)
+			for range measure.From(6) {
+			}
+		},
+		"an empty grammar": func() {
+			CommonPrefix(new(sequitur.Grammar), g, func(s sequitur.Symbol) sequitur.Symbol { return s })
+		},
+	})
+}

@@ -1,4 +1,4 @@
-package rankenc
+package columns
 
 import (
 	"os"
@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/reprise-trace/reprise/internal/test/tier"
+	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // realColumn is what the processes of a run, which make the same kinds of calls
@@ -70,7 +71,7 @@ func realColumns(t testing.TB, name string) []realColumn {
 }
 
 func shapeColumns(t testing.TB, ranks []int, calls map[int][][]string) []realColumn {
-	d := Over(SetOf(ranks...), len(calls))
+	d := Over(rankenc.SetOf(ranks...), len(calls))
 	var columns []realColumn
 	for k, fields := range calls[ranks[0]] {
 		for f := 1; f < len(fields); f++ {
@@ -91,7 +92,7 @@ func shapeColumns(t testing.TB, ranks []int, calls map[int][][]string) []realCol
 // TestRealColumns checks columns of real runs, and reports what they take, each
 // distinct one counted once.
 func TestRealColumns(t *testing.T) {
-	names, err := filepath.Glob("../../shared/traces/ti/*.ti.zst")
+	names, err := filepath.Glob("../../../shared/traces/ti/*.ti.zst")
 	if err != nil || len(names) == 0 {
 		t.Skip("no traces beside the repository")
 	}

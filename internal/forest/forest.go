@@ -1,4 +1,10 @@
-package sequitur
+// Package forest encodes several grammars together.
+//
+// To predict a symbol by what stood behind the last place like this one, and to
+// write only how often that holds, is the method of C. Bloom, "LZP: A New Data
+// Compression Algorithm", DCC 1996. A forest departs from it in going on behind a
+// symbol that differs: its members are programs with other arguments.
+package forest
 
 import (
 	"fmt"
@@ -6,7 +12,9 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/pairmap"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // A Forest is several grammars, its members, that are encoded together: what one
@@ -19,7 +27,7 @@ import (
 // all. Each other member has a piece of its own, which is decoded with the
 // shared piece and without the other members.
 type Forest struct {
-	members []*Grammar
+	members []*sequitur.Grammar
 	shared  int // members in the shared piece
 	most    int // tokens in the history: maxHistory but in tests
 
@@ -28,15 +36,16 @@ type Forest struct {
 	known  predictor // as it is at the end of the shared piece
 }
 
-// NewForest returns a forest of grammars. It retains the grammars, not the
+// New returns a forest of grammars. It retains the grammars, not the
 // slice. It panics if one of them is nil.
-func NewForest(grammars []*Grammar) *Forest { return newForest(grammars, maxHistory) }
+func New(grammars []*sequitur.Grammar) *Forest { return newForest(grammars, maxHistory) }
 
-func newForest(grammars []*Grammar, most int) *Forest {
-	mustAll(grammars)
-	f := &Forest{members: append([]*Grammar(nil), grammars...), most: most}
+func newForest(grammars []*sequitur.Grammar, most int) *Forest {
+	need.That(!slices.Contains(grammars, nil), "forest: no grammar")
+	f := &Forest{members: slices.Clone(grammars), most: most}
+	var b bodies
 	for tokens := 0; tokens < most && f.shared < len(f.members); f.shared++ {
-		for range f.members[f.shared].tokens() {
+		for range b.tokens(f.members[f.shared]) {
 			tokens++
 		}
 	}
@@ -47,7 +56,7 @@ func newForest(grammars []*Grammar, most int) *Forest {
 func (f *Forest) Len() int { return len(f.members) }
 
 // Grammar returns member i.
-func (f *Forest) Grammar(i int) *Grammar {
+func (f *Forest) Grammar(i int) *sequitur.Grammar {
 	checkMember(i, len(f.members))
 	return f.members[i]
 }
@@ -55,14 +64,7 @@ func (f *Forest) Grammar(i int) *Grammar {
 // checkMember panics if there is no member i of n.
 func checkMember(i, n int) {
 	if i < 0 || i >= n {
-		panic(fmt.Sprintf("sequitur: member %d of %d", i, n))
-	}
-}
-
-// mustAll panics if one of the grammars is nil.
-func mustAll(grammars []*Grammar) {
-	if slices.Contains(grammars, nil) {
-		panic("sequitur: no grammar")
+		panic(fmt.Sprintf("forest: member %d of %d", i, n))
 	}
 }
 
@@ -70,9 +72,9 @@ func mustAll(grammars []*Grammar) {
 // time in the sequences of the members, one member after the other. The encoding
 // is smallest if the terminals are numbered in that order. The cost is that of
 // reading the grammars.
-func (f *Forest) FirstUse() []Symbol {
-	var order []Symbol
-	seen := make(map[Symbol]bool)
+func (f *Forest) FirstUse() []sequitur.Symbol {
+	var order []sequitur.Symbol
+	seen := make(map[sequitur.Symbol]bool)
 	for _, g := range f.members {
 		for _, t := range g.FirstUses() {
 			if !seen[t] {
@@ -84,13 +86,13 @@ func (f *Forest) FirstUse() []Symbol {
 	return order
 }
 
-// Rewrite returns a forest of the members as [Grammar.Rewrite] returns them.
-func (f *Forest) Rewrite(to func(Symbol) Symbol) *Forest {
-	members := make([]*Grammar, len(f.members))
+// Rewrite returns a forest of the members as [sequitur.Grammar.Rewrite] returns them.
+func (f *Forest) Rewrite(to func(sequitur.Symbol) sequitur.Symbol) *Forest {
+	members := make([]*sequitur.Grammar, len(f.members))
 	for i, g := range f.members {
 		members[i] = g.Rewrite(to)
 	}
-	return NewForest(members)
+	return New(members)
 }
 
 // A token is a step by which a grammar is put together on a stack of symbols.
@@ -111,32 +113,86 @@ const (
 	tokenEnd                       // make the start rule of the whole stack
 )
 
+// Bodies are the right-hand sides of a grammar, one after the other, and what is known of the rules while
+// the tokens of the grammar are listed.
+type bodies struct {
+	terms []sequitur.Term
+	ends  []int // of each rule in terms
+	made  []int // for each rule, how many were made when it was, itself included; 0 if it is not made
+	path  []openRule
+}
+
+// An openRule is a right-hand side that is being listed.
+type openRule struct{ rule, at int }
+
+// read sets b to the right-hand sides of g.
+func (b *bodies) read(g *sequitur.Grammar) {
+	b.terms, b.ends, b.path = slices.Grow(b.terms[:0], g.Symbols()), slices.Grow(b.ends[:0], g.Rules()), b.path[:0]
+	for r := range g.Rules() {
+		for t := range g.Body(r) {
+			b.terms = append(b.terms, t)
+		}
+		b.ends = append(b.ends, len(b.terms))
+	}
+	b.made = slices.Grow(b.made[:0], len(b.ends))[:len(b.ends)]
+	clear(b.made)
+}
+
+// begin returns where the right-hand side of a rule begins in terms.
+func (b *bodies) begin(rule int) int {
+	if rule == 0 {
+		return 0
+	}
+	return b.ends[rule-1]
+}
+
 // tokens returns an iterator over the tokens of g, of which the last is
 // tokenEnd. They depend on the rules, not on the order these are listed in.
-func (g *Grammar) tokens() iter.Seq[token] {
+func (b *bodies) tokens(g *sequitur.Grammar) iter.Seq[token] {
 	return func(yield func(token) bool) {
-		made := make([]uint32, len(g.ends)) // for each rule, how many were made when it was, itself included; 0 if it is not made
-		n := uint32(0)
-		for at := range g.once() {
-			s := &g.symbols[at]
-			t := token{tokenTerminal, uint64(s.ref)}
-			if s.ref.isRule() {
-				switch of := &made[s.ref.rule()]; *of {
-				case 0:
-					begin, end := g.span(s.ref.rule())
-					n++
-					*of = n
-					t = token{tokenReduce, uint64(end - begin)}
-				default:
-					t = token{tokenRule, uint64(n - *of)}
+		b.read(g)
+		n := 0 // rules that are made
+		if last := len(b.ends) - 1; last >= 0 {
+			b.path = append(b.path, openRule{last, b.begin(last)})
+		}
+		for len(b.path) > 0 {
+			top := &b.path[len(b.path)-1]
+			if top.at == b.ends[top.rule] {
+				n++
+				b.made[top.rule] = n
+				made := token{tokenReduce, uint64(b.ends[top.rule] - b.begin(top.rule))}
+				if b.path = b.path[:len(b.path)-1]; len(b.path) == 0 {
+					break
 				}
+				top = &b.path[len(b.path)-1]
+				top.at++
+				if !yield(made) || !b.repeat(top.at-1, yield) {
+					return
+				}
+				continue
 			}
-			if !yield(t) || s.count > 1 && !yield(token{tokenRepeat, s.count}) {
+			t := &b.terms[top.at]
+			next := token{tokenTerminal, uint64(t.Symbol)}
+			if t.Rule >= 0 {
+				if b.made[t.Rule] == 0 {
+					b.path = append(b.path, openRule{t.Rule, b.begin(t.Rule)})
+					continue
+				}
+				next = token{tokenRule, uint64(n - b.made[t.Rule])}
+			}
+			top.at++
+			if !yield(next) || !b.repeat(top.at-1, yield) {
 				return
 			}
 		}
 		yield(token{kind: tokenEnd})
 	}
+}
+
+// repeat yields how often a term is repeated, if it is.
+func (b *bodies) repeat(at int, yield func(token) bool) bool {
+	n := b.terms[at].Count
+	return n == 1 || yield(token{tokenRepeat, n})
 }
 
 // maxHistory is the number of tokens that later ones are compared with. A larger

@@ -1,8 +1,13 @@
-package sequitur
+package forest
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"slices"
+
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // How tokens are encoded: the first byte of each kind, and how many bytes it
@@ -57,12 +62,13 @@ func (f *Forest) AppendMember(dst []byte, i int) []byte {
 // A tokenEncoder appends tokens to out.
 type tokenEncoder struct {
 	predictor
+	bodies    bodies
 	out       []byte
 	predicted uint64 // tokens that were predicted since the last that was not
 }
 
-func (e *tokenEncoder) grammar(g *Grammar) {
-	for t := range g.tokens() {
+func (e *tokenEncoder) grammar(g *sequitur.Grammar) {
+	for t := range e.bodies.tokens(g) {
 		want, ok := e.predict()
 		hit := ok && t == want
 		if hit {
@@ -124,18 +130,40 @@ func (e *tokenEncoder) terminal(v uint64) {
 // A Shared is the decoded shared piece of a [Forest]. It is immutable, and its
 // methods may be called from several goroutines at once.
 type Shared struct {
-	members []*Grammar
+	members []*sequitur.Grammar
 	known   predictor // as it is at the end of the piece
 	options Options
 }
 
-// ParseShared decodes a shared piece that fills data. It does not retain data.
+// pkg is the package name in errors.
+const pkg = "forest"
+
+// Options configures [Parse]. The zero Options is the default configuration.
+type Options struct {
+	// MaxLen is the longest expansion of a grammar to accept, in symbols. Zero
+	// means 2⁶³−1, the longest there is.
+	MaxLen uint64
+
+	// MaxSymbols is how many symbols on the right-hand sides of a piece to accept,
+	// and as many as 100 bytes of memory each: a few bytes of a piece can stand for
+	// many symbols. Zero means 1<<22; no more than 1<<31 are accepted.
+	MaxSymbols uint64
+}
+
+// maxLen is the length of the longest sequence that a grammar can have.
+const maxLen = math.MaxInt64
+
+// withDefaults returns o with the limits that hold where it sets none.
+func (o Options) withDefaults() Options {
+	return Options{min(cmp.Or(o.MaxLen, maxLen), maxLen), min(cmp.Or(o.MaxSymbols, 1<<22), 1<<31)}
+}
+
+// Parse decodes a shared piece that fills data. It does not retain data.
 // What it returns is safe to use whoever wrote data. o holds for the members of
-// the other pieces too. An error from ParseShared is a
-// [*ParseError].
-func ParseShared(data []byte, o Options) (*Shared, error) {
+// the other pieces too. An error is a [*wire.Error].
+func Parse(data []byte, o Options) (*Shared, error) {
 	d := wire.NewDecoder(pkg, data)
-	s := DecodeShared(&d, o)
+	s := Decode(&d, o)
 	d.End("token")
 	if d.Err() != nil {
 		return nil, d.Err()
@@ -143,10 +171,8 @@ func ParseShared(data []byte, o Options) (*Shared, error) {
 	return s, nil
 }
 
-// DecodeShared reads a shared piece. It is for packages of this module that
-// embed one in an encoding of their own. If it fails, d has an error and the
-// result is nil.
-func DecodeShared(d *wire.Decoder, o Options) *Shared { return decodeShared(d, o, maxHistory) }
+// Decode reads a shared piece. If it fails, d has an error and the result is nil.
+func Decode(d *wire.Decoder, o Options) *Shared { return decodeShared(d, o, maxHistory) }
 
 func decodeShared(d *wire.Decoder, o Options, most int) *Shared {
 	s := &Shared{options: o}
@@ -174,10 +200,10 @@ func (s *Shared) Len() int { return len(s.members) }
 // member is in the shared piece. It does not retain data. The terminals and rules
 // are those of the member that was encoded, the rules in the order in which a
 // walk through the sequence leaves them, which is the order that a Builder gives
-// them. An error from ParseMember is a [*ParseError].
-func (s *Shared) ParseMember(data []byte, i int) (*Grammar, error) {
+// them. An error is a [*wire.Error].
+func (s *Shared) ParseMember(data []byte, i int) (*sequitur.Grammar, error) {
 	if i < 0 {
-		panic(fmt.Sprintf("sequitur: member %d", i))
+		panic(fmt.Sprintf("forest: member %d", i))
 	}
 	d := wire.NewDecoder(pkg, data)
 	g := s.decodeMember(&d, i)
@@ -190,7 +216,7 @@ func (s *Shared) ParseMember(data []byte, i int) (*Grammar, error) {
 
 // decodeMember reads the piece of member i. If it fails, d has an error and the
 // result is nil.
-func (s *Shared) decodeMember(d *wire.Decoder, i int) *Grammar {
+func (s *Shared) decodeMember(d *wire.Decoder, i int) *sequitur.Grammar {
 	if i < len(s.members) {
 		return s.members[i]
 	}
@@ -218,12 +244,15 @@ type tokenDecoder struct {
 	closed    bool   // the next token is not what is predicted: they were counted
 
 	symbols uint64 // symbols and members so far, for the limit
-	g       Grammar
-	stack   []run
+	terms   []sequitur.Term
+	begins  []int    // of each rule of the member in terms
+	lengths []uint64 // of what each generates
+	stack   []sequitur.Term
 }
 
 // member reads the tokens of a member.
-func (t *tokenDecoder) member() *Grammar {
+func (t *tokenDecoder) member() *sequitur.Grammar {
+	at := t.Offset()
 	for t.Err() == nil {
 		next := t.token()
 		if t.Err() == nil {
@@ -236,8 +265,17 @@ func (t *tokenDecoder) member() *Grammar {
 	if t.Err() != nil {
 		return nil
 	}
-	g := &Grammar{append([]symbol(nil), t.g.symbols...), append([]uint32(nil), t.g.ends...)}
-	t.g.symbols, t.g.ends = t.g.symbols[:0], t.g.ends[:0]
+	rules := make([][]sequitur.Term, len(t.begins))
+	end := len(t.terms)
+	for r, begin := range slices.Backward(t.begins) {
+		rules[r] = t.terms[begin:end]
+		end = begin
+	}
+	g, err := sequitur.FromRules(rules)
+	if err != nil {
+		t.Corrupt(at, "member", "%v", err)
+	}
+	t.terms, t.begins, t.lengths = t.terms[:0], t.begins[:0], t.lengths[:0]
 	return g
 }
 
@@ -332,31 +370,31 @@ func (t *tokenDecoder) carryOut(next token) {
 	top := len(t.stack) - 1
 	switch next.kind {
 	case tokenTerminal:
-		if next.value >= t.limits.Terminals {
-			t.Corrupt(t.at, "token", "terminal %d of %d", next.value, t.limits.Terminals)
+		if next.value > uint64(sequitur.MaxSymbol) {
+			t.Corrupt(t.at, "token", "terminal %d of %d", next.value, uint64(sequitur.MaxSymbol)+1)
 			return
 		}
-		t.stack = append(t.stack, run{ref(next.value), 1})
+		t.stack = append(t.stack, sequitur.Term{Symbol: sequitur.Symbol(next.value), Rule: -1, Count: 1})
 	case tokenRule:
-		n := uint64(len(t.g.ends))
+		n := uint64(len(t.begins))
 		if next.value >= n {
 			t.Corrupt(t.at, "token", "%d rules before the last of %d", next.value, n)
 			return
 		}
-		t.stack = append(t.stack, run{ruleRef(uint32(n - 1 - next.value)), 1})
+		t.stack = append(t.stack, sequitur.Term{Rule: int(n - 1 - next.value), Count: 1})
 	case tokenRepeat:
-		if top < 0 || t.stack[top].count > 1 {
+		if top < 0 || t.stack[top].Count > 1 {
 			t.Corrupt(t.at, "token", "no symbol to repeat")
 			return
 		}
-		t.stack[top].count = next.value
+		t.stack[top].Count = next.value
 	case tokenReduce:
 		if next.value > uint64(len(t.stack)) {
 			t.Corrupt(t.at, "token", "%d of %d symbols", next.value, len(t.stack))
 			return
 		}
 		t.reduce(len(t.stack) - int(next.value))
-		t.stack = append(t.stack, run{ruleRef(uint32(len(t.g.ends) - 1)), 1})
+		t.stack = append(t.stack, sequitur.Term{Rule: len(t.begins) - 1, Count: 1})
 	case tokenEnd:
 		if len(t.stack) > 0 {
 			t.reduce(0)
@@ -367,19 +405,24 @@ func (t *tokenDecoder) carryOut(next token) {
 // reduce makes a rule of the symbols on the stack from begin on and takes them
 // off.
 func (t *tokenDecoder) reduce(begin int) {
-	var end uint64
-	for i, r := range t.stack[begin:] {
-		if i > 0 && t.stack[begin+i-1].ref == r.ref {
+	var length uint64
+	body := t.stack[begin:]
+	for i, x := range body {
+		if i > 0 && body[i-1].Rule == x.Rule && body[i-1].Symbol == x.Symbol {
 			t.Corrupt(t.at, "token", "symbol %d of a rule repeats the one before it", i)
 			return
 		}
-		end = wire.AddSat(end, wire.MulSat(r.count, t.g.length(r.ref)))
-		if end > t.limits.MaxLen {
+		once := uint64(1)
+		if x.Rule >= 0 {
+			once = t.lengths[x.Rule]
+		}
+		length = wire.AddSat(length, wire.MulSat(x.Count, once))
+		if length > t.limits.MaxLen {
 			t.Limit(t.at, "token", "a rule expands to more than %d symbols", t.limits.MaxLen)
 			return
 		}
-		t.g.symbols = append(t.g.symbols, symbol{r.count, end, r.ref})
 	}
-	t.g.ends = append(t.g.ends, uint32(len(t.g.symbols)))
+	t.begins, t.lengths = append(t.begins, len(t.terms)), append(t.lengths, length)
+	t.terms = append(t.terms, body...)
 	t.stack = t.stack[:begin]
 }

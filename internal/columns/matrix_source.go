@@ -1,4 +1,4 @@
-package rankenc
+package columns
 
 // A RowSource says of which elements a row of a matrix is made. Rows of equal sources, which
 // compare with ==, are equal, whichever matrices they are of. Rows of others may be, too.

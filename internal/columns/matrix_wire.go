@@ -1,6 +1,9 @@
-package rankenc
+package columns
 
-import "github.com/reprise-trace/reprise/internal/wire"
+import (
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
+)
 
 // Numbers of the encodings of matrices, as their first byte.
 const (
@@ -88,7 +91,7 @@ func ParseMatrix(data []byte, domain Domain, others []Matrix) (Matrix, error) {
 // ReferenceOf returns which of so many matrices that it is parsed with an encoded matrix
 // refers to, and whether it refers to one of them: the others need not be there.
 func ReferenceOf(enc []byte, matrices int) (number int, ok bool) {
-	d := wire.NewDecoder("rankenc", enc)
+	d := wire.NewDecoder("columns", enc)
 	head := d.Byte("encoding")
 	v := d.Uvarint("matrix")
 	if d.Err() != nil || v > maxLen {
@@ -137,7 +140,7 @@ func decodeMatrix(d *wire.Decoder, domain Domain, others []Matrix) Matrix {
 }
 
 // decodeLen reads the length of a row.
-func decodeLen(d *wire.Decoder) int { return int(d.UvarintMax("length", MaxRank+1)) }
+func decodeLen(d *wire.Decoder) int { return int(d.UvarintMax("length", rankenc.MaxRank+1)) }
 
 func decodeColumns(d *wire.Decoder, head byte, domain Domain) matrixBody {
 	at := d.Offset()
@@ -149,7 +152,7 @@ func decodeColumns(d *wire.Decoder, head byte, domain Domain) matrixBody {
 	b := &columns{}
 	distinct := 1
 	if head == headSingle {
-		b.number = Column{elements(n), exprBody{Constant(0)}}
+		b.number = Column{elements(n), exprBody{rankenc.Constant(0)}}
 	} else {
 		if n > maxLen {
 			d.Limit(at, "length", "%d elements, more than %d", n, maxLen)
@@ -194,7 +197,7 @@ func decodeFlat(d *wire.Decoder, domain Domain) matrixBody {
 	case total < 0:
 		d.Corrupt(at, "lengths", "%d elements", total)
 		return nil
-	case !ok || total > MaxRank:
+	case !ok || total > rankenc.MaxRank:
 		d.Limit(at, "lengths", "%d elements", total)
 		return nil
 	}

@@ -1,10 +1,12 @@
-package rankenc
+package columns
 
 import (
 	"fmt"
 	"iter"
 	"math"
 	"slices"
+
+	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // A Matrix is an immutable sequence of rows of integers, such as the counts that
@@ -46,7 +48,7 @@ type ownBody interface {
 // NewMatrix panics.
 func NewMatrix(d Domain, rows [][]int64, others []Matrix, o Options) Matrix {
 	if d.len() != len(rows) {
-		panic("rankenc: not as many rows as ranks")
+		panic("columns: not as many rows as ranks")
 	}
 	var best matrixBody
 	least := math.MaxInt
@@ -117,7 +119,7 @@ func (m Matrix) len() int { return m.rows }
 // check panics if there is no row i.
 func (m Matrix) check(i int) {
 	if i < 0 || i >= m.len() {
-		panic(fmt.Sprintf("rankenc: row %d of %d", i, m.len()))
+		panic(fmt.Sprintf("columns: row %d of %d", i, m.len()))
 	}
 }
 
@@ -138,7 +140,7 @@ func (m Matrix) AppendRow(dst []int64, i int) []int64 {
 // has more.
 func (m Matrix) AppendRowBegin(dst []int64, i, n int) []int64 {
 	if m.check(i); n < 0 {
-		panic(fmt.Sprintf("rankenc: the first %d values of a row", n))
+		panic(fmt.Sprintf("columns: the first %d values of a row", n))
 	}
 	return m.body.appendRow(dst, i, min(n, m.body.rowLen(i)))
 }
@@ -171,7 +173,7 @@ func newEqualRows(_ Domain, rows [][]int64, o Options, _ int) matrixBody {
 }
 
 // elements returns the domain of the n elements of a row.
-func elements(n int) Domain { return Over(World(n), n) }
+func elements(n int) Domain { return Over(rankenc.World(n), n) }
 
 // element returns the value of element i, 0 ≤ i < c.Len(), of a column over what
 // elements returns.
@@ -489,12 +491,12 @@ func newTransposed(d Domain, rows [][]int64, others []Matrix, i int) matrixBody 
 // square reports whether m has a row and a column for each process of the whole
 // group that d is.
 func square(d Domain, m Matrix) bool {
-	s, ok := d.Ranks.(Set)
+	s, ok := d.Ranks.(rankenc.Set)
 	n := s.Len()
 	if f, flat := m.body.(*flat); flat && f.starts != nil { // rows of different lengths
 		return false
 	}
-	return ok && n > 0 && n == d.Size && s.Equal(World(n)) && m.len() == n && m.body.rowLen(0) == n
+	return ok && n > 0 && n == d.Size && s.Equal(rankenc.World(n)) && m.len() == n && m.body.rowLen(0) == n
 }
 
 func (b transposed) rowLen(int) int { return b.other.len() }

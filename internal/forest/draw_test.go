@@ -1,0 +1,66 @@
+package forest
+
+import (
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/sequitur"
+)
+
+func build(in []sequitur.Symbol) *sequitur.Grammar {
+	var b sequitur.Builder
+	for _, s := range in {
+		b.Append(s)
+	}
+	return b.Finish()
+}
+
+// expand lists the symbols g generates, and checks that positions count up.
+func expand(t rapid.TB, g *sequitur.Grammar) []sequitur.Symbol {
+	t.Helper()
+	var out []sequitur.Symbol
+	for i, s := range g.All() {
+		if i != uint64(len(out)) {
+			t.Fatalf("All yielded position %d at %d", i, len(out))
+		}
+		out = append(out, s)
+	}
+	if g.Len() != uint64(len(out)) {
+		t.Fatalf("Len = %d, expanded to %d symbols", g.Len(), len(out))
+	}
+	return out
+}
+
+func cycle(n int, in ...sequitur.Symbol) []sequitur.Symbol { return slices.Repeat(in, n) }
+
+func nearMiss(t *rapid.T, body []sequitur.Symbol, symbol *rapid.Generator[sequitur.Symbol]) []sequitur.Symbol {
+	if len(body) == 0 {
+		return nil
+	}
+	at := rapid.SampledFrom([]int{0, len(body) / 2, len(body) - 1}).Draw(t, "at")
+	switch rapid.IntRange(0, 9).Draw(t, "miss") {
+	case 0:
+		return body[:at]
+	case 1:
+		return slices.Insert(slices.Clone(body), at, symbol.Draw(t, "extra"))
+	case 2:
+		return slices.Replace(slices.Clone(body), at, at+1, symbol.Draw(t, "other"))
+	case 3:
+		return slices.Delete(slices.Clone(body), at, at+1)
+	}
+	return body
+}
+
+// runsOf lists the runs of in.
+func runsOf(in []sequitur.Symbol) []sequitur.Run {
+	var runs []sequitur.Run
+	for _, s := range in {
+		if k := len(runs) - 1; k >= 0 && runs[k].Symbol == s {
+			runs[k].Count++
+		} else {
+			runs = append(runs, sequitur.Run{Symbol: s, Count: 1})
+		}
+	}
+	return runs
+}
