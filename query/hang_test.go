@@ -1,8 +1,8 @@
 package query
 
 import (
-	"bytes"
 	"context"
+	"fmt"
 	"math"
 	"runtime"
 	"slices"
@@ -10,14 +10,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
+	"github.com/reprise-trace/reprise/internal/test/textcases"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/semantics"
-	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/symbolic"
 	"github.com/reprise-trace/reprise/trace"
-	"github.com/reprise-trace/reprise/tracer"
 )
 
 // drawStop draws ranks in calls that wait for each other, some of which have lists in common.
@@ -185,75 +183,11 @@ func TestHangOfNothing(t *testing.T) {
 	}
 }
 
-// A hungCall is one of a made program on MPI_COMM_WORLD.
-type hungCall struct {
-	name   string
-	number int64 // of a peer or a root
-	parked bool  // it has not returned
-}
-
-// openHung returns what OpenHang says of ranks that make calls.
-func openHung(t *testing.T, ranks ...[]hungCall) *Hang {
+// hungTrace returns a trace of the first ranks of a run, that make the calls of a program.
+func hungTrace(t *testing.T, size, ranks int, program string) *trace.Trace {
 	t.Helper()
-	return askHung(t, hungTrace(t, len(ranks), ranks...))
-}
-
-// hungTrace returns a trace of ranks that make calls, of a run that may have more.
-func hungTrace(t *testing.T, size int, ranks ...[]hungCall) *trace.Trace {
-	t.Helper()
-	var a merge.Accumulator
-	if err := a.Describe(merge.Run{Source: "MPI", Ranks: size}); err != nil {
-		t.Fatal(err)
-	}
-	param := func(name string, t cst.Type) cst.Param { return cst.Param{Name: name, Type: t} }
-	number := cst.Type{Kind: cst.KindInt}
-	for rank, calls := range ranks {
-		var r tracer.Recorder
-		for _, c := range calls {
-			role := spec.RoleOf(c.name)
-			f := cst.Function{Name: c.name, Params: []cst.Param{param("count", number), param("datatype", cst.HandleOf("datatype"))}}
-			args := []cst.Value{cst.Int(1), cst.Handle(-33)}
-			peer := "root"
-			switch {
-			case role.Sends != nil:
-				peer = "dest"
-			case role.Receives != nil:
-				peer = "source"
-			}
-			f.Params, args = append(f.Params, param(peer, cst.Type{Kind: cst.KindRank})), append(args, cst.Rank(c.number))
-			if peer != "root" {
-				f.Params, args = append(f.Params, param("tag", cst.Type{Kind: cst.KindTag})), append(args, cst.Tag(1))
-			}
-			f.Params, args = append(f.Params, param("comm", cst.HandleOf("comm"))), append(args, cst.Handle(-3))
-			if role.Nonblocking {
-				f.Params = append(f.Params, cst.Param{Name: "request", Type: cst.HandleOf("request"), Direction: cst.Out})
-				args = append(args, cst.Handle(symbolic.JoinRequest(c.number, 0)))
-			}
-			if role.Requests == spec.Waits {
-				f.Params = []cst.Param{param("array_of_requests", cst.ArrayOf(cst.HandleOf("request")))}
-				args = []cst.Value{cst.Array(cst.Handle(symbolic.JoinRequest(0, 0)), cst.Handle(symbolic.JoinRequest(2, 0)))}
-			}
-			if c.parked {
-				f.Params, args = append(f.Params, spec.InFlight.Param()), append(args, cst.Int(0))
-			}
-			r.Call(r.Declare(f), args...)
-		}
-		if err := r.Err(); err != nil {
-			t.Fatal(err)
-		}
-		if err := a.Add(r.Finish(rank)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var file bytes.Buffer
-	if err := a.Write(&file); err != nil {
-		t.Fatal(err)
-	}
-	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tr
+	parts, _ := testtrace.Program(t, ranks, program)
+	return testtrace.Write(t, merge.Run{Source: "MPI", Ranks: size}, parts)
 }
 
 // askHung asks why a run hangs.
@@ -268,59 +202,32 @@ func askHung(t *testing.T, tr *trace.Trace) *Hang {
 
 // TestHangNeeds checks what a call that did not return needs of others.
 func TestHangNeeds(t *testing.T) {
-	for _, tt := range []struct {
-		name       string
-		ranks      [][]hungCall
-		deadlocked string
-		cycles     [][]int
-	}{
-		{"BcastOfAnother", [][]hungCall{{{"MPI_Bcast", 0, false}}, {{"MPI_Bcast", 0, true}}, {{"MPI_Recv", 1, true}}}, "", nil},
-		{"BcastOfTheRoot", [][]hungCall{{{"MPI_Recv", 1, true}}, {{"MPI_Bcast", 0, true}}, {{"MPI_Bcast", 0, true}}}, "0-2", [][]int{{0, 1}}},
-		{"ReduceAtTheRoot", [][]hungCall{{{"MPI_Reduce", 0, true}}, {{"MPI_Reduce", 0, false}}, {{"MPI_Recv", 0, true}}}, "0-2:2", [][]int{{0, 2}}},
-		{"ReduceElsewhere", [][]hungCall{{{"MPI_Recv", 1, true}}, {{"MPI_Reduce", 0, true}}, {{"MPI_Reduce", 0, false}}}, "", nil},
-		{"OtherCall", [][]hungCall{{{"MPI_Barrier", 0, true}}, {{"MPI_Allreduce", 0, true}}, {{"MPI_Barrier", 0, true}}}, "0-2", [][]int{{0, 1}}},
-		{"Waitany", [][]hungCall{
-			{{"MPI_Irecv", 0, false}, {"MPI_Irecv", 2, false}, {"MPI_Waitany", 0, true}}, nil, {{"MPI_Recv", 0, true}}}, "0-2:2", [][]int{{0, 2}}},
-		{"WaitanyOfOneThatCame", [][]hungCall{
-			{{"MPI_Isend", 0, false}, {"MPI_Irecv", 2, false}, {"MPI_Waitany", 0, true}}, nil, {{"MPI_Send", 0, false}, {"MPI_Recv", 0, true}}}, "", nil},
-		{"Waitall", [][]hungCall{
-			{{"MPI_Irecv", 2, false}, {"MPI_Waitall", 0, true}}, nil, {{"MPI_Recv", 0, true}}}, "0-2:2", [][]int{{0, 2}}},
-		{"SendAndReceive", [][]hungCall{{{"MPI_Send", 1, true}}, {{"MPI_Recv", 0, true}}}, "", nil},
-		{"Self", [][]hungCall{{{"MPI_Ssend", 0, true}}, {{"MPI_Send", 0, false}}}, "0", nil},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			h := openHung(t, tt.ranks...)
-			if h.Deadlocked.String() != tt.deadlocked || !slices.EqualFunc(h.Cycles, tt.cycles, slices.Equal) {
-				t.Errorf("deadlocked %v, cycles %v: %+v", h.Deadlocked, h.Cycles, h.Groups)
-			}
-		})
-	}
+	textcases.Run(t, "testdata/hangs.txt", func(t *testing.T, c textcases.Case) string {
+		ranks := c.Int(t, "ranks", 0)
+		h := askHung(t, hungTrace(t, ranks, ranks, c.Input))
+		return fmt.Sprintf("deadlocked %v, cycles %v\n", h.Deadlocked, h.Cycles)
+	})
 }
 
 // TestHangOfHuge asks for what ranks wait for others of a run of as many as there can be, two of which make calls: memory follows these.
 func TestHangOfHuge(t *testing.T) {
 	const size, rest = math.MaxInt32, "2-2147483646"
-	for _, call := range []hungCall{{"MPI_Barrier", 0, true}, {"MPI_Recv", semantics.AnySource, true}, {"MPI_Reduce", 0, true}, {"MPI_Finalize", 0, true}} {
+	for call, want := range map[string]string{
+		"MPI_Barrier": rest, "MPI_Recv source=MPI_ANY_SOURCE tag=1": "1-2147483646", "MPI_Reduce root=0": "1-2147483646", "MPI_Finalize": "1",
+	} {
 		var before, after runtime.MemStats
-		tr := hungTrace(t, size, []hungCall{call}, []hungCall{{"MPI_Barrier", 0, false}})
+		tr := hungTrace(t, size, 2, "0: "+call+" returned=0\n1: MPI_Barrier\n")
 		runtime.ReadMemStats(&before)
 		h := askHung(t, tr)
 		runtime.ReadMemStats(&after)
 		if len(h.Groups) != 2 || len(h.Groups[0].Waits) != 1 {
-			t.Fatalf("%s: %+v", call.name, h.Groups)
-		}
-		want := rest
-		switch call.name {
-		case "MPI_Reduce", "MPI_Recv":
-			want = "1-2147483646"
-		case "MPI_Finalize":
-			want = "1"
+			t.Fatalf("%s: %+v", call, h.Groups)
 		}
 		if w := h.Groups[0].Waits[0]; w.Ranks.String() != want || h.Deadlocked.Len() > 0 {
-			t.Errorf("%s: waits for %v, %v are deadlocked", call.name, w.Ranks, h.Deadlocked)
+			t.Errorf("%s: waits for %v, %v are deadlocked", call, w.Ranks, h.Deadlocked)
 		}
 		if got := after.TotalAlloc - before.TotalAlloc; got > 32<<20 {
-			t.Errorf("%s: %d bytes were allocated", call.name, got)
+			t.Errorf("%s: %d bytes were allocated", call, got)
 		}
 	}
 }
