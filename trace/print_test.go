@@ -79,177 +79,11 @@ func printed(t testing.TB, tr *trace.Trace, rank int, o trace.PrintOptions) []st
 	return lines
 }
 
-func TestPrintValues(t *testing.T) {
-	kind := func(k cst.Kind) cst.Type { return cst.Type{Kind: k} }
-	pointer := func(segment, displacement, device int64) cst.Value {
-		return cst.PointerTo(cst.Pointer{Segment: segment, Displacement: displacement, Device: device})
-	}
-	status := func(source, tag, err int64) cst.Value {
-		return cst.StatusOf(cst.Status{Source: source, Tag: tag, Error: err})
-	}
-	tests := []struct {
-		typ   cst.Type
-		value cst.Value
-		want  string
-	}{
-		{kind(cst.KindInt), cst.Int(-3), "-3"},
-		{kind(cst.KindInt), cst.Int(-32766), "MPI_UNDEFINED"},
-		{kind(cst.KindTag), cst.Tag(2000), "2000"},
-		{kind(cst.KindTag), cst.Tag(-1), "MPI_ANY_TAG"},
-		{kind(cst.KindRank), cst.Rank(5), "5"},
-		{kind(cst.KindRank), cst.Rank(-1), "MPI_ANY_SOURCE"},
-		{kind(cst.KindRank), cst.Rank(-7), "-7"},
-		{kind(cst.KindFloat), cst.Float(1.5), "1.5"},
-		{kind(cst.KindString), cst.String("a\"b"), `"a\"b"`},
-		{kind(cst.KindBytes), cst.Bytes([]byte{1, 255}), "0x01ff"},
-		{cst.HandleOf("comm"), cst.Handle(-3), "MPI_COMM_WORLD"},
-		{cst.HandleOf("comm"), cst.Handle(0), "comm#0"},
-		{cst.HandleOf("comm"), cst.Handle(7), `"my comm, 7"`},
-		{cst.HandleOf("comm"), cst.Handle(8), "comm#8"},
-		{cst.HandleOf("datatype"), cst.Handle(-20), "MPI_DOUBLE"},
-		{cst.HandleOf("datatype"), cst.Handle(-3), "datatype#-3"},
-		{cst.HandleOf("constant"), cst.Handle(-2), "MPI_STATUS_IGNORE"},
-		{cst.HandleOf(""), cst.Handle(3), "handle#3"},
-		{cst.HandleOf("a b"), cst.Handle(3), `"a b"#3`},
-		{cst.HandleOf("request"), cst.Handle(-1), "MPI_REQUEST_NULL"},
-		{cst.HandleOf("request"), cst.Handle(-2), "request#-2"},
-		{cst.HandleOf("request"), cst.Handle(symbolic.JoinRequest(7, 0)), "request#7"},
-		{cst.HandleOf("request"), cst.Handle(symbolic.JoinRequest(7, 100)), "request#7.100"},
-		{kind(cst.KindPointer), pointer(3, 0, 0), "heap#3+0"},
-		{kind(cst.KindPointer), pointer(3, -8, 1), "heap#3-8@1"},
-		{kind(cst.KindPointer), pointer(-2, 0, 0), "MPI_IN_PLACE"},
-		{kind(cst.KindPointer), pointer(-16, 16, 0), "stack+16"},
-		{kind(cst.KindPointer), pointer(-16, -16, 2), "stack-16@2"},
-		{kind(cst.KindPointer), pointer(-17, 1, 0), "segment#-17+1"},
-		{kind(cst.KindPointer), pointer(symbolic.FirstUnknown, 0, 0), "memory#0+0"},
-		{kind(cst.KindPointer), pointer(symbolic.FirstUnknown-5, 4, 0), "memory#5+4"},
-		{kind(cst.KindStatus), status(3, 7, 0), "{source=3, tag=7}"},
-		{kind(cst.KindStatus), status(-9, 7, 0), "{tag=7}"},
-		{kind(cst.KindStatus), status(-2, -9, 0), "{source=MPI_PROC_NULL}"},
-		{kind(cst.KindStatus), status(-9, -9, 0), "{}"},
-		{kind(cst.KindStatus), status(-9, -1, 15), "{tag=MPI_ANY_TAG, error=15}"},
-		{cst.ArrayOf(cst.HandleOf("request")), cst.Array(cst.Handle(-1), cst.Handle(8)), "[MPI_REQUEST_NULL request#1]"},
-		{cst.ArrayOf(cst.ArrayOf(kind(cst.KindRank))), cst.Array(cst.Array(), cst.Array(cst.Rank(1))), "[[] [1]]"},
-		{cst.ArrayOf(kind(cst.KindStatus)), cst.Array(status(-9, -9, 0), status(1, 2, 0)), "[{} {source=1, tag=2}]"},
-	}
-	tr := recordedTrace(t, mpiNames, 1, nil, func(_ int, r *tracer.Recorder) {
-		for _, tt := range tests {
-			r.Call(r.Declare(cst.Function{Name: "f", Params: []cst.Param{param("x", tt.typ, cst.In)}}), tt.value)
-		}
-	})
-	for i, got := range printed(t, tr, 0, trace.PrintOptions{Absolute: true}) {
-		if want := "f(x=" + tests[i].want + ")"; got != want {
-			t.Errorf("%v %v is printed as %s, want %s", tests[i].typ, tests[i].value, got, want)
-		}
-	}
-}
-
-// TestPrintCalls checks the form of calls.
-func TestPrintCalls(t *testing.T) {
-	integer := cst.Type{Kind: cst.KindInt}
-	tr := recordedTrace(t, nil, 1, nil, func(_ int, r *tracer.Recorder) {
-		r.Call(r.Declare(cst.Function{Name: "MPI_Barrier"}))
-		r.Call(r.Declare(cst.Function{Name: "MPI_Aint_add", Params: []cst.Param{param("a", integer, cst.In), param("result", integer, cst.Out)}}), cst.Int(1), cst.Int(3))
-		r.Call(r.Declare(cst.Function{Name: "rand", Params: []cst.Param{param("result", integer, cst.Out)}}), cst.Int(4))
-		r.Call(r.Declare(cst.Function{Name: "f", Params: []cst.Param{param("result", integer, cst.In)}}), cst.Int(4))
-		r.Call(r.Declare(cst.Function{Name: "f", Params: []cst.Param{param("result", integer, cst.Out), param("x", integer, cst.In)}}), cst.Int(4), cst.Int(5))
-		r.Call(r.Declare(cst.Function{Name: "sql.DB/Query", Params: []cst.Param{param("", integer, cst.In), param("a=b", integer, cst.In)}}), cst.Int(4), cst.Int(5))
-		r.Call(r.Declare(cst.Function{Name: "GET /(x)"}))
-		r.Call(r.Declare(cst.Function{Name: "N", Params: []cst.Param{param("rank", integer, cst.In)}}), cst.Int(0))
-	})
-	want := []string{
-		"MPI_Barrier()", "MPI_Aint_add(a=1) = 3", "rand() = 4", "f(result=4)", "f(result=4, x=5)", `sql.DB/Query(""=4, "a=b"=5)`, `"GET /(x)"()`, "N(rank=0)",
-	}
-	if got := printed(t, tr, 0, trace.PrintOptions{}); !slices.Equal(got, want) {
-		t.Errorf("%q\nwant %q", got, want)
-	}
-}
-
-// Functions that make and complete requests.
+// Functions that make requests.
 var (
-	isend   = cst.Function{Name: "MPI_Isend", Params: []cst.Param{param("tag", cst.Type{Kind: cst.KindTag}, cst.In), param("request", cst.HandleOf("request"), cst.Out)}}
-	irecv   = cst.Function{Name: "MPI_Irecv", Params: isend.Params}
-	several = cst.Function{Name: "several", Params: []cst.Param{param("requests", cst.ArrayOf(cst.HandleOf("request")), cst.Out)}}
-	request = cst.Function{Name: "MPI_Request", Params: isend.Params}
-	wait    = cst.Function{Name: "MPI_Wait", Params: []cst.Param{param("request", cst.HandleOf("request"), cst.InOut)}}
+	isend = cst.Function{Name: "MPI_Isend", Params: []cst.Param{param("tag", cst.Type{Kind: cst.KindTag}, cst.In), param("request", cst.HandleOf("request"), cst.Out)}}
+	irecv = cst.Function{Name: "MPI_Irecv", Params: isend.Params}
 )
-
-// TestPrintRequests checks that requests are called after the functions that make
-// them, wherever these stand.
-func TestPrintRequests(t *testing.T) {
-	id := func(pool, index int64) cst.Value { return cst.Handle(symbolic.JoinRequest(pool, index)) }
-	tr := recordedTrace(t, mpiNames, 1, nil, func(_ int, r *tracer.Recorder) {
-		w, s, v := r.Declare(wait), r.Declare(isend), r.Declare(irecv)
-		r.Call(w, id(4, 1))
-		r.Call(s, cst.Tag(1), id(0, 0))
-		r.Call(v, cst.Tag(1), id(1, 0))
-		r.Call(s, cst.Tag(2), id(2, 0))
-		r.Call(s, cst.Tag(2), id(2, 5))
-		r.Call(r.Declare(several), cst.Array(id(4, 1), id(3, 0)))
-		r.Call(r.Declare(request), cst.Tag(1), id(5, 0))
-		r.Call(w, id(2, 5))
-		r.Call(w, id(9, 0))
-		r.Call(w, cst.Handle(-1))
-	})
-	want := []string{
-		"MPI_Wait(request=several#1.1)", "MPI_Isend(tag=1, request=isend#0)", "MPI_Irecv(tag=1, request=irecv#0)",
-		"MPI_Isend(tag=2, request=isend#1)", "MPI_Isend(tag=2, request=isend#1.5)", "several(requests=[several#1.1 several#0])",
-		"MPI_Request(tag=1, request=request#5)", "MPI_Wait(request=isend#1.5)", "MPI_Wait(request=request#9)", "MPI_Wait(request=MPI_REQUEST_NULL)",
-	}
-	if got := printed(t, tr, 0, trace.PrintOptions{}); !slices.Equal(got, want) {
-		t.Errorf("%q\nwant %q", got, want)
-	}
-}
-
-// TestPrintRanks checks when ranks are written as expressions, and of what.
-func TestPrintRanks(t *testing.T) {
-	rank := cst.Type{Kind: cst.KindRank}
-	send := cst.Function{Name: "send", Params: []cst.Param{param("to", rank, cst.In), param("comm", cst.HandleOf("comm"), cst.In)}}
-	const world, row = -3, 0
-	tests := []struct {
-		name           string
-		comm           int64
-		to             func(rank int) int64
-		one, last, abs string // of rank 1, of rank 7, and as a number of rank 1
-	}{
-		{"Shift", world, func(r int) int64 { return int64(r) + 1 }, "rank+1", "rank+1", "2"},
-		{"Self", world, func(r int) int64 { return int64(r) }, "rank", "rank", "1"},
-		{"Ring", world, func(r int) int64 { return int64(r+1) % 8 }, "rank+1", "(rank+1) mod N", "2"},
-		{"Xor", world, func(r int) int64 { return int64(r) ^ 3 }, "rank xor 3", "rank xor 3", "2"},
-		{"Root", world, func(r int) int64 { return 4 }, "4", "4", "4"},
-		{"Linear", world, func(r int) int64 { return 2*int64(r) + 3 }, "5", "17", "5"},
-		{"None", world, func(r int) int64 { return []int64{3, 5, 0, 1, 7, 9, 2, 2}[r] }, "5", "2", "5"},
-		{"OffRim", world, func(r int) int64 {
-			if r == 7 {
-				return -2
-			}
-			return int64(r) + 1
-		}, "rank+1", "MPI_PROC_NULL", "2"},
-		{"RingInRow", row, func(r int) int64 { return int64(r+1) % 8 }, "2", "0", "2"},
-		{"Torus", world, func(r int) int64 { return int64(r+4)%8 - int64(r)%4 + int64(r+1)%4 }, "rank+5", "rank-7", "6"},
-		{"WorldInRow", row, func(r int) int64 { return int64(r) + 1 }, "world+1", "world+1", "2"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			tr := recordedTrace(t, mpiNames, 8, nil, func(rank int, r *tracer.Recorder) {
-				r.Call(r.Declare(send), cst.Rank(tt.to(rank)), cst.Handle(tt.comm))
-			})
-			comm := "MPI_COMM_WORLD"
-			if tt.comm == row {
-				comm = "comm#0"
-			}
-			for _, w := range []struct {
-				rank int
-				o    trace.PrintOptions
-				to   string
-			}{{1, trace.PrintOptions{}, tt.one}, {7, trace.PrintOptions{}, tt.last}, {1, trace.PrintOptions{Absolute: true}, tt.abs}} {
-				if got, want := printed(t, tr, w.rank, w.o)[0], fmt.Sprintf("send(to=%s, comm=%s)", w.to, comm); got != want {
-					t.Errorf("rank %d: %s, want %s", w.rank, got, want)
-				}
-			}
-		})
-	}
-}
 
 // TestPrintRanksInGroups checks that rank is that in the communicator that a call
 // names, if that is where ranks have an expression.
@@ -423,6 +257,65 @@ func TestPrintWithoutTrace(t *testing.T) {
 		}()
 	}
 	work.Wait()
+}
+
+// TestCanonical checks the texts of signatures of a recorded run: those of neighbours in a
+// ring, and the requests by the functions that make them.
+func TestCanonical(t *testing.T) {
+	tr := testtrace.Stencil(t, "exact")
+	p := tr.Printer(trace.PrintOptions{})
+	for n, want := range map[int]string{
+		3: "MPI_Irecv(buf=heap#0+0, count=1, datatype=MPI_DOUBLE, source=(rank-1) mod N, tag=1, comm=MPI_COMM_WORLD, request=irecv#0)",
+		7: "MPI_Waitall(count=4, array_of_requests=[irecv#0 irecv#1 isend#0 isend#1], array_of_statuses=MPI_STATUSES_IGNORE)",
+	} {
+		for range 2 { // made, and kept
+			if got := p.Canonical(n); got != want {
+				t.Errorf("signature %d is %s, want %s", n, got, want)
+			}
+		}
+	}
+}
+
+// TestPrintSignatureOfRank checks that the signatures of a shape of one rank are
+// written as its calls are.
+func TestPrintSignatureOfRank(t *testing.T) {
+	values := cst.Function{Name: "MPI_Waitall", Params: []cst.Param{
+		param("requests", cst.ArrayOf(cst.HandleOf("request")), cst.InOut), param("comm", cst.HandleOf("comm"), cst.In),
+		param("buf", cst.Type{Kind: cst.KindPointer}, cst.In), param("source", cst.Type{Kind: cst.KindRank}, cst.In),
+		param("statuses", cst.ArrayOf(cst.Type{Kind: cst.KindStatus}), cst.Out), param("status", cst.Type{Kind: cst.KindStatus}, cst.Out),
+	}}
+	first, again := cst.Handle(symbolic.JoinRequest(0, 0)), cst.Handle(symbolic.JoinRequest(1, 3))
+	status := cst.StatusOf(cst.Status{Source: 2, Tag: -9})
+	tr := recordedTrace(t, mpiNames, 3, nil, func(rank int, r *tracer.Recorder) {
+		r.Call(r.Declare(isend), cst.Tag(1), first)
+		r.Call(r.Declare(irecv), cst.Tag(1), again)
+		r.Call(r.Declare(values), cst.Array(first, again, cst.Handle(-1)), cst.Handle(5), cst.PointerTo(cst.Pointer{Segment: -16, Displacement: int64(rank)}),
+			cst.Rank(-1), cst.Array(status, cst.StatusOf(cst.Status{Source: -9, Tag: -9})), status)
+		for range rank {
+			r.Call(r.Declare(isend), cst.Tag(5), cst.Handle(-1))
+		}
+	})
+	p := tr.Printer(trace.PrintOptions{Absolute: true})
+	for number := range tr.Shapes() {
+		shape, err := tr.Shape(number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := tr.Rank(number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		signatures := shape.Grammar.FirstUse()
+		if shape.Ranks.Len() != 1 || len(signatures) != r.Terminals() {
+			t.Fatalf("shape %d is of %v, with %d signatures, not %d", number, shape.Ranks, len(signatures), r.Terminals())
+		}
+		for terminal, n := range signatures {
+			got, err := p.Signature(r, shape.Signature(int(n)))
+			if want := string(p.AppendCall(nil, r.Call(uint32(terminal)))); err != nil || got != want {
+				t.Errorf("signature %d is %s, %v, want %s", n, got, err, want)
+			}
+		}
+	}
 }
 
 // BenchmarkPrint writes the calls of a rank as text, and as [cst.AppendCall] does.
