@@ -36,7 +36,7 @@ type communicationText struct {
 	Communicators *table
 }
 
-const unknownFunctions = "The functions of this trace are not those of MPI or of SimGrid: which of them send messages is not known."
+const unknownFunctions = "The functions of this trace are neither those of MPI nor those of SimGrid: their messages are unknown."
 
 // addCommunication adds who communicates with whom, and the sizes of messages.
 func (p *page) addCommunication(ctx context.Context, tr *trace.Trace, _ Options) error {
@@ -194,19 +194,19 @@ func (p *page) describeTraffic(m *query.Messages) {
 		p.Sizes.About = t.About
 	}
 	if all.Unknown > 0 {
-		t.About += fmt.Sprintf(" The trace does not tell the size of %s of them.", text.Count(all.Unknown))
+		t.About += fmt.Sprintf(" The size of %s of them is unknown.", text.Count(all.Unknown))
 	}
 	if unplaced.Messages > 0 {
-		t.About += fmt.Sprintf(" Of %s it does not tell between which ranks of the run.", text.Plural(unplaced.Messages, "message"))
+		t.About += fmt.Sprintf(" The ranks of %s are unknown.", text.Plural(unplaced.Messages, "message"))
 	}
 	if b := all.Exchanged; b.Blocks > 0 {
-		t.About += fmt.Sprintf(" In collective operations, %s of %s: a block is what one rank gives another in one operation, whatever way MPI sends it.",
+		t.About += fmt.Sprintf(" In collective operations, %s of %s: a block is the data that one rank gives another in one operation, however MPI sends it.",
 			text.Plural(b.Blocks, "block"), blockSize(b))
 	} else if uncounted == 0 {
 		t.About += " Collective operations exchange no data."
 	}
 	if uncounted > 0 {
-		t.About += fmt.Sprintf(" The trace does not tell with whom %s exchange data.", text.Plural(uncounted, "collective call"))
+		t.About += fmt.Sprintf(" The partners of %s are unknown.", text.Plural(uncounted, "collective call"))
 	}
 	x := p.data.Matrix
 	if x == nil {
@@ -236,7 +236,7 @@ func (p *page) pairTable(rows []answers.PairRow, all int, exchanged bool) *table
 	t := newTable("pair", maxPairs, titles...)
 	t.Narrow, t.Caption = true, "All pairs"
 	if all > maxPairs {
-		t.Caption = fmt.Sprintf("The %d of %s pairs, or sets of pairs, between which most goes", maxPairs, text.Count(all))
+		t.Caption = fmt.Sprintf("The %d of %s pairs, or sets of pairs, with most traffic", maxPairs, text.Count(all))
 	}
 	for i := range rows {
 		r := &rows[i]
@@ -307,7 +307,7 @@ type sizeText struct {
 func (p *page) addSizes(s *query.Sizes) {
 	if len(s.List) == 0 {
 		if s.Messages > 0 {
-			p.Sizes.About = "The trace does not tell the sizes of the messages."
+			p.Sizes.About = "The sizes of the messages are unknown."
 		}
 		return
 	}

@@ -36,12 +36,12 @@ func (p *page) addEfficiency(ctx context.Context, tr *trace.Trace, _ Options) er
 	case errors.Is(err, query.ErrNoTimes), errors.Is(err, efficiency.ErrTooMany), errors.As(err, new(*replay.DeadlockError)) && p.Banner != "":
 		return nil
 	case err != nil:
-		p.Efficiency = &efficiencyText{About: "Not known: " + printable(strings.TrimPrefix(err.Error(), "efficiency: ")) + "."}
+		p.Efficiency = &efficiencyText{About: "Unknown: " + printable(strings.TrimPrefix(err.Error(), "efficiency: ")) + "."}
 		return nil
 	}
 	e := &efficiencyText{Table: newTable("phase", maxPhaseRows+1, "Part", "Time", "Parallel", "Load balance", "Communication", "Serialization", "Transfer")}
-	e.About = fmt.Sprintf("What limits how well the run scales. Parallel efficiency is load balance times communication efficiency, and that is serialization times transfer. "+
-		"The time of the run is %s from MPI_Init to MPI_Finalize, and would be %s on a network that takes no time. Times are %s. The command reprise efficiency says the same, and compares several runs.",
+	e.About = fmt.Sprintf("Limits of scaling. Parallel efficiency is load balance times communication efficiency, and communication efficiency is serialization times transfer. "+
+		"The time of the run is %s from MPI_Init to MPI_Finalize, and would be %s on a network that takes no time. Times are %s. The command reprise efficiency shows the same, and compares several runs.",
 		text.Duration(r.Time), text.Duration(r.Ideal), answers.EfficiencyTimes(r))
 	e.row(name("The run"), &r.Part)
 	minor := 0

@@ -72,13 +72,13 @@ func (p *page) addFunctions(ctx context.Context, tr *trace.Trace, _ Options) err
 	}
 	t.About = fmt.Sprintf("%s of %s.", text.Plural(profile.Calls, "call"), text.Plural(len(list), "function"))
 	if profile.Timed {
-		t.About += fmt.Sprintf(" All ranks together spent %s in them.", text.Duration(total))
+		t.About += fmt.Sprintf(" All ranks together spent %s in these calls.", text.Duration(total))
 		if off := roundedBy(list); off > 0 {
-			t.About += fmt.Sprintf(" Times are sums and means that are rounded: all together, they are exact within %s.", text.Percent(off, total))
+			t.About += fmt.Sprintf(" Times are rounded sums and means: the error of their total is at most %s.", text.Percent(off, total))
 		}
 	}
 	if profile.Timed && p.guarantee > timing.Exact {
-		t.About += fmt.Sprintf(" These times are statistics that the recorder kept of all calls; the timeline has the times of every call, each at most %s off, so that the two differ.", percentOff(p.guarantee))
+		t.About += fmt.Sprintf(" These times are statistics of all calls; the timeline has the times of every call, each with an error of at most %s, so the two differ.", percentOff(p.guarantee))
 	}
 	p.Functions = t
 	return nil
@@ -103,9 +103,9 @@ func (p *page) addPlaces(tr *trace.Trace) {
 	if p.profile.Timed {
 		slices.SortStableFunc(list, func(a, b query.SiteProfile) int { return cmp.Compare(timeOf(b.Time), timeOf(a.Time)) })
 	}
-	p.Places = newTable("place", maxPlaces, p.profileTitles("Place")...)
+	p.Places = newTable("call site", maxPlaces, p.profileTitles("Call site")...)
 	for _, s := range list {
-		place := cell{Text: printable(cmp.Or(s.Site, "at several places")), Note: printable(s.Function), Name: true, Code: true}
+		place := cell{Text: printable(cmp.Or(s.Site, "several call sites")), Note: printable(s.Function), Name: true, Code: true}
 		if s.Site != "" {
 			place.Find = "text=site=" + strconv.Quote(s.Site)
 		}
@@ -116,9 +116,9 @@ func (p *page) addPlaces(tr *trace.Trace) {
 // profileTitles returns the titles of a table of things with what [page.profileCells] returns.
 func (p *page) profileTitles(thing string) []string {
 	if p.profile.Timed {
-		return []string{thing, "Calls", "of calls", "Ranks", "↓Time in calls", "of time", "Mean", "Least", "Most", "on rank"}
+		return []string{thing, "Calls", "% of calls", "Ranks", "↓Time in calls", "% of time", "Mean", "Min", "Max", "on rank"}
 	}
-	return []string{thing, "↓Calls", "of calls", "Ranks"}
+	return []string{thing, "↓Calls", "% of calls", "Ranks"}
 }
 
 // profileCells returns what ranks did in some calls.

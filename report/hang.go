@@ -34,15 +34,15 @@ func (p *page) addEnd(ctx context.Context, tr *trace.Trace, m *query.Match) erro
 		}
 		return err
 	}
-	t := &hangText{About: "When the recording ended, " + answers.HangSummary(h) + ". The command reprise hang says the same.", Table: newTable("row", maxHangRows, "Place", "Ranks", "For")}
+	t := &hangText{About: "When the recording ended, " + answers.HangSummary(h) + ". The command reprise hang shows the same.", Table: newTable("row", maxHangRows, "State", "Ranks", "Elapsed")}
 	switch {
 	case h.Deadlocked.Len() > 0:
 		p.Banner = "Deadlock: " + printable(text.Ranks(h.Deadlocked)) + " can never go on."
 		t.Deadlocks = append(t.Deadlocks, p.Banner)
 	case h.InCall.Len() > 0:
-		p.Banner = "The run did not come to its end: when the recording ended, " + answers.HangSummary(h) + "."
+		p.Banner = "The run did not reach its end: when the recording ended, " + answers.HangSummary(h) + "."
 	default:
-		p.Banner = "The run did not come to its end: ranks " + printable(p.unfinished.String()) + " did not come to MPI_Finalize, or it was not recorded."
+		p.Banner = "The run did not reach its end: ranks " + printable(p.unfinished.String()) + " did not reach MPI_Finalize, or it was not recorded."
 	}
 	if suspects := answers.HangSuspects(h); suspects != "" {
 		p.Banner += " N" + printable(suspects[1:]) + "."

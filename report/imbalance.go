@@ -39,7 +39,7 @@ func (p *page) addRanks() {
 		return
 	}
 	total, off := 0.0, 0.0
-	t.Ranks = newTable("rank", maxRankRows, "Rank", "Calls", "In calls", "of its time", "Outside", "of its time", "Most in", "")
+	t.Ranks = newTable("rank", maxRankRows, "Rank", "Calls", "Time in calls", "% of its time", "Time outside", "% of its time", "Top function", "")
 	for _, r := range b.Ranks {
 		total, off = total+float64(r.Time), off+float64(r.Error)
 		outside, share := valued(-1, "–"), valued(-1, "–")
@@ -61,9 +61,9 @@ func (p *page) addRanks() {
 		}
 	}
 	t.Functions = t.Functions.shown()
-	t.RanksAbout = "What ranks spend their time in. The wait time of a function is the time beyond the mean of the fastest rank."
+	t.RanksAbout = "Time of ranks by function. The wait time of a function is the time beyond the mean of the fastest rank."
 	if b.Source != query.Series {
-		t.RanksAbout += fmt.Sprintf(" Times of single ranks are sums that the recorder kept of each, rounded: together they are exact within %s.", cmp.Or(text.Percent(off, total), "0 %"))
+		t.RanksAbout += fmt.Sprintf(" Times of ranks are rounded sums: the error of their total is at most %s.", cmp.Or(text.Percent(off, total), "0 %"))
 	}
 }
 
@@ -110,12 +110,12 @@ func (p *page) addSites(tr *trace.Trace, times *query.Times, exact bool) error {
 		return nil
 	case exact:
 		wait = "↓Wait time"
-		t.About = "The calls with most wait time. The wait time is the time beyond the mean of the fastest rank: how much longer a call takes on average than there, times its number."
+		t.About = "The calls with most wait time. The wait time is the time beyond the mean of the fastest rank: the mean extra duration, times the number of calls."
 	default:
 		t.About = "The calls that may have most wait time. The wait time is an upper bound: the time of all calls beyond the shortest, which is more than the time beyond the mean of the fastest rank."
 	}
 	words := signatureWords(tr)
-	t.Table = newTable("call", maxSites, "Call", "Calls", "Mean", "Least", "on rank", "Most", "on rank", wait)
+	t.Table = newTable("call", maxSites, "Call", "Calls", "Mean", "Min", "on rank", "Max", "on rank", wait)
 	t.Table.more = max(0, lossy-maxSites)
 	for _, s := range sites[:min(lossy, maxSites)] {
 		call := cell{Text: words(s.Signature), Note: groupText(s), Name: true, Code: true, Find: fmt.Sprint("signature=", s.Signature)}
@@ -194,15 +194,15 @@ func (p *page) addLoad(tr *trace.Trace) {
 		}
 	}
 	write := func(v float64) string { return text.Plural(uint64(v), "call") }
-	what := "How many calls the ranks make"
+	what := "Calls of a rank"
 	if timed {
-		write, what = text.Duration[float64], "How long the ranks are in calls"
+		write, what = text.Duration[float64], "Time of a rank in calls"
 	}
 	if most.rank < 0 || ranks == 1 {
 		return
 	}
 	if most.value == least.value {
-		p.Imbalance.Load = "All ranks make as many calls: " + text.Count(uint64(most.value)) + "."
+		p.Imbalance.Load = "All ranks make equally many calls: " + text.Count(uint64(most.value)) + "."
 		return
 	}
 	p.Imbalance.Load = fmt.Sprintf("%s: from %s (rank %d) to %s (rank %d).", what, write(least.value), least.rank, write(most.value), most.rank)

@@ -101,7 +101,7 @@ func (p *page) addIterations(ctx context.Context, m *timelineMaker) error {
 		}
 	}
 	p.data.Iterations = sum.data()
-	p.Iterations = &iterationText{fmt.Sprintf("The main loop goes round %s times, on %s. Bars are the mean of these ranks: the whole round, the time in calls, and how much longer that is than on the rank where it is shortest, which tells how long ranks wait for others if they do the same in calls. A click on a bar shows the round in the timeline.",
+	p.Iterations = &iterationText{fmt.Sprintf("The main loop has %s iterations, on %s. Bars are means over these ranks: the whole iteration, the time in calls, and the time in calls beyond that of the fastest rank. This is the wait time if ranks do the same in calls. A click on a bar shows the iteration in the timeline.",
 		text.Count(rounds), text.Plural(sum.ranks, "rank"))}
 	return nil
 }

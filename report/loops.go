@@ -61,7 +61,7 @@ func (p *page) addLoops(ctx context.Context, tr *trace.Trace, _ Options) error {
 		}
 		p.programs = len(programs)
 	}
-	p.Loops = &loopText{About: "Ranks of the same control flow are one shape. A line is a call with its arguments, or a loop with how often it goes round; what differs from rank to rank is an expression of the rank."}
+	p.Loops = &loopText{About: "Ranks with equal control flow are one shape. A line is a call with its arguments, or a loop with its trip count; an argument that differs from rank to rank is a rank expression."}
 	p.Loops.About += p.aboutLoopTimes()
 	left := maxNodes
 	for i, number := range order[:min(len(order), maxLoopShapes)] {
@@ -193,7 +193,7 @@ func (w *loopWriter) node(t sequitur.Term, depth int) loopNode {
 	}
 	of := w.Rules[t.Rule]
 	if of.Places > 1 {
-		n.Text = fmt.Sprintf("R%d, %s, in %d places", t.Rule, n.Text, of.Places)
+		n.Text = fmt.Sprintf("R%d, %s, %d occurrences", t.Rule, n.Text, of.Places)
 	}
 	if w.Source != query.None {
 		n.Time = text.Duration(of.Time)

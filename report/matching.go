@@ -64,18 +64,18 @@ func (t *matchText) about(m *query.Match) string {
 	}
 	switch {
 	case sends > 0 || receives > 0:
-		say("%s sent and received; %s that nobody receives, and %s without a message.", text.Plural(m.Messages, "message"), text.Plural(sends, "message"), text.Plural(receives, "receive"))
+		say("%s sent and received; %s without a receive, and %s without a message.", text.Plural(m.Messages, "message"), text.Plural(sends, "message"), text.Plural(receives, "receive"))
 	case m.Messages > 0:
-		say("%s: all that are sent are received.", text.Plural(m.Messages, "message"))
+		say("%s: all messages that are sent are received.", text.Plural(m.Messages, "message"))
 	}
 	if m.Assumed > 0 {
-		say("Of %s the trace does not tell which receive got it: they are matched with what is left.", text.Count(m.Assumed))
+		say("%s with an assumed match: the trace does not record which receive got them.", text.Count(m.Assumed))
 	}
 	if m.Cancelled > 0 {
 		say("%s without a message, which the program tried to cancel.", text.Plural(m.Cancelled, "receive"))
 	}
 	if m.Unknown > 0 {
-		say("Of %s of messages the trace does not tell the other rank.", text.Plural(m.Unknown, "end"))
+		say("%s of messages with an unknown other rank.", text.Plural(m.Unknown, "end"))
 	}
 	if len(m.Instances) > 0 {
 		operations := uint64(0)
@@ -86,7 +86,7 @@ func (t *matchText) about(m *query.Match) string {
 		silent := silentText(m)
 		switch {
 		case t.Different != nil:
-			say("%s, of which some members make other calls.", on)
+			say("%s: some members make other calls.", on)
 		case silent == "":
 			say("%s: all members make the same calls.", on)
 		default:
@@ -96,7 +96,7 @@ func (t *matchText) about(m *query.Match) string {
 			say("There are none of %s.", silent)
 		}
 	}
-	return strings.Join(parts, " ") + " The command reprise match tells the positions of calls."
+	return strings.Join(parts, " ") + " The command reprise match shows the positions of calls."
 }
 
 // silentText names members of which there are no collective calls on their communicators:
@@ -125,7 +125,7 @@ func (t *matchText) addUnmatched(ctx context.Context, m *query.Match) error {
 		return err
 	}
 	rows := newTable("channel", maxMatchRows, "What", "Messages", "From", "To", "Tag", "Communicator")
-	rows.Caption = "Messages that do not match"
+	rows.Caption = "Unmatched messages"
 	for _, u := range m.Unmatched {
 		what, from, tag := "sent, not received", "any", "any"
 		if u.Direction == semantics.Receive {
@@ -153,7 +153,7 @@ func (t *matchText) addUnmatched(ctx context.Context, m *query.Match) error {
 // addDifferent adds the collective operations that members do not agree on.
 func (t *matchText) addDifferent(m *query.Match) {
 	rows := newTable("rank", maxMatchRows, "Communicator", "Operation", "Rank", "It calls", "Where most have")
-	rows.Caption = "Collective operations that the members of a communicator do not agree on"
+	rows.Caption = "Collective operations with different calls of members"
 	for _, n := range m.Instances {
 		for _, d := range n.Different {
 			here := cell{Text: collectiveText(d.Rank, d.Here), Name: true}
@@ -183,7 +183,7 @@ func (t *matchText) addSkews(ctx context.Context, p *page, m *query.Match, clock
 	if err != nil {
 		return err
 	}
-	rows := newTable("operation", maxMatchRows, "Operation", "Operations", "Looked at", "Mean", "Median", "Most", "Last there is rank", "Mostly by rank")
+	rows := newTable("operation", maxMatchRows, "Operation", "Operations", "Sample", "Mean", "Median", "Max", "Straggler", "Most frequent straggler")
 	for _, s := range list {
 		call := printable(s.Function)
 		if s.Root >= 0 {
@@ -199,10 +199,10 @@ func (t *matchText) addSkews(ctx context.Context, p *page, m *query.Match, clock
 	t.Skews = rows.shown()
 	t.SkewNote = "From the first member that begins an operation to the last, by the clocks of the recording."
 	if clocks > 0 {
-		t.SkewNote += " Members that may have begun together, by how far the clocks of their machines may be off, count as if they had."
+		t.SkewNote += " Differences within the error of the clocks of machines count as 0."
 	}
 	if p.guarantee > 0 {
-		t.SkewNote += " Starts may be off as the timeline says."
+		t.SkewNote += " The error of starts is that of the timeline."
 	}
 	return nil
 }

@@ -168,7 +168,7 @@ func TestCutShort(t *testing.T) {
 			parts = append(parts, r.Finish(rank))
 		}
 		page := render(t, opened(t, merge.Run{Ranks: 3, Source: source}, parts), report.Options{})
-		for _, text := range []string{"The run did not come to its end: ranks 1-2 did not come to MPI_Finalize, or it was not recorded.", "Unmatched calls may belong to calls"} {
+		for _, text := range []string{"The run did not reach its end: ranks 1-2 did not reach MPI_Finalize, or it was not recorded.", "Unmatched calls may belong to calls"} {
 			if bytes.Contains(page, []byte(text)) != want {
 				t.Errorf("of a run from %q, %q is on the page, or not", source, text)
 			}
@@ -180,10 +180,10 @@ func TestCutShort(t *testing.T) {
 // that one without times has none.
 func TestEfficiencyLarge(t *testing.T) {
 	p := programs.Stencil2D(3, 3, 200_000)
-	if page := render(t, program(t, p.Timed()), report.Options{}); !bytes.Contains(page, []byte("200,000 × MPI_")) || !bytes.Contains(page, []byte("What limits how well the run scales")) {
+	if page := render(t, program(t, p.Timed()), report.Options{}); !bytes.Contains(page, []byte("200,000 × MPI_")) || !bytes.Contains(page, []byte("Limits of scaling")) {
 		t.Error("there is no efficiency of the run, or not of its phase")
 	}
-	if page := render(t, program(t, p), report.Options{}); bytes.Contains(page, []byte("What limits how well the run scales")) {
+	if page := render(t, program(t, p), report.Options{}); bytes.Contains(page, []byte("Limits of scaling")) {
 		t.Error("there is an efficiency of a run without times")
 	}
 }

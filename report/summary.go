@@ -20,20 +20,20 @@ func (p *page) summarize(tr *trace.Trace, o Options) {
 	}
 	p.summarizeTimes(active)
 	if recorded(tr) && p.Banner == "" {
-		p.Facts = append(p.Facts, fact{"End", "complete", "all ranks came to MPI_Finalize"})
+		p.Facts = append(p.Facts, fact{"End", "complete", "all ranks reached MPI_Finalize"})
 	}
 	p.summarizeFile(tr, o)
 	if set := tr.RecordedRanks().Difference(tr.RankSet()); set.Len() > 0 {
-		p.Remarks = append(p.Remarks, "Left out, because they cannot be read: ranks "+printable(set.String())+".")
+		p.Remarks = append(p.Remarks, "Unreadable, and left out: ranks "+printable(set.String())+".")
 	}
 	if !tr.IsExact() {
 		p.Remarks = append(p.Remarks, "The trace was made to fit a size. Calls by function and rank are exact, and so are messages and bytes by function and pair of ranks. "+
-			"Other arguments are of distributions, and the order of calls is not kept where it has no pattern.")
+			"Other arguments come from distributions, and the order of calls without a pattern is not kept.")
 	}
 	for _, d := range tr.Damage() {
 		p.Remarks = append(p.Remarks, "Damaged in the file: "+printable(d.What)+" of ranks "+printable(d.Ranks.String())+".")
 	}
-	p.Foot = "Written by reprise report. The charts are drawn by Apache ECharts (Apache License 2.0), a part of which is in this page."
+	p.Foot = "Written by reprise report. Apache ECharts (Apache License 2.0) draws the charts; a part of it is in this page."
 }
 
 // summarizeTimes adds the facts about times.
@@ -53,17 +53,17 @@ func (p *page) summarizeTimes(active int) {
 		p.Facts = append(p.Facts, f)
 	}
 	if share := p.inCalls / (run * float64(active)); p.byRank == nil && share > 0 && share <= 1 {
-		p.Facts = append(p.Facts, fact{"In calls", text.Percent(share, 1), "of the time of all ranks"})
+		p.Facts = append(p.Facts, fact{"Time in calls", text.Percent(share, 1), "of the time of all ranks"})
 	}
 	p.summarizeRanks()
 	if f := p.data.Functions; p.profile.Timed && len(f) > 0 && p.inCalls > 0 {
-		p.Facts = append(p.Facts, fact{"Most time in", f[0].Name, text.Percent(*f[0].Time, p.inCalls) + " of the time in calls"})
+		p.Facts = append(p.Facts, fact{"Top function", f[0].Name, text.Percent(*f[0].Time, p.inCalls) + " of the time in calls"})
 	} else if len(f) > 0 {
-		p.Facts = append(p.Facts, fact{"Most calls of", f[0].Name, text.Percent(float64(f[0].Calls), float64(p.profile.Calls)) + " of the calls"})
+		p.Facts = append(p.Facts, fact{"Top function", f[0].Name, text.Percent(float64(f[0].Calls), float64(p.profile.Calls)) + " of the calls"})
 	}
 	if b := p.byRank; b != nil && p.Banner == "" && len(b.Functions) > 0 && b.Functions[0].Wait > 0 && len(b.Ranks) > 1 {
 		f := b.Functions[0]
-		p.Facts = append(p.Facts, fact{"Most wait in", printable(f.Name), fmt.Sprintf("%s in all, beyond the fastest rank, %d", text.Around(f.Wait, f.WaitError), f.Fast.Rank)})
+		p.Facts = append(p.Facts, fact{"Wait time", printable(f.Name), fmt.Sprintf("%s in total beyond the fastest rank, %d", text.Around(f.Wait, f.WaitError), f.Fast.Rank)})
 	}
 }
 
@@ -77,7 +77,7 @@ func (p *page) summarizeRanks() {
 		return
 	}
 	if s := p.byRank.Share(); s != nil {
-		f := fact{"In calls", text.Percent(s.Mean, 1), "of the time of all ranks"}
+		f := fact{"Time in calls", text.Percent(s.Mean, 1), "of the time of all ranks"}
 		if s.MinRank != s.MaxRank {
 			f.Note = fmt.Sprintf("from %s on rank %d to %s on rank %d", text.Percent(s.Min, 1), s.MinRank, text.Percent(s.Max, 1), s.MaxRank)
 		}
@@ -94,7 +94,7 @@ func (p *page) summarizeRanks() {
 	more := float64(slow.Outside - slow.Mean)
 	p.Facts = append(p.Facts, fact{"Slowest rank", fmt.Sprint(slow.Rank), fmt.Sprintf("%s outside calls, mean %s", text.Around(slow.Outside, slow.Error), text.Around(slow.Mean, slow.Error))})
 	if span > 0 && !math.IsInf(float64(span), 1) {
-		f := fact{"Balance", "balanced", fmt.Sprintf("the slowest rank does %s more than the mean, %s of the run", text.Duration(more), text.Percent(more, float64(span)))}
+		f := fact{"Balance", "balanced", fmt.Sprintf("the slowest rank is %s above the mean, %s of the run", text.Duration(more), text.Percent(more, float64(span)))}
 		if more > balanced*float64(span) {
 			f.Value = "unbalanced"
 		}

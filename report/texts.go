@@ -69,14 +69,14 @@ func (m *timelineMaker) notes(shown string, of int) []string {
 		notes = append(notes, fmt.Sprintf("Shown are %s; the option --ranks of reprise %s chooses others.", shown, command))
 	}
 	if m.coarse.Len() > 0 {
-		notes = append(notes, fmt.Sprintf("Hatched, of ranks %s: sums over %s, as the calls themselves do not fit into this page. The option --budget makes it larger; reprise view shows every call of every rank.",
+		notes = append(notes, fmt.Sprintf("Hatched, for ranks %s: sums over %s, because the calls do not fit into this page. The option --budget makes the page larger; reprise view shows every call of every rank.",
 			printable(m.coarse.String()), text.Duration(m.length()/float64(m.data.Bins))))
 	}
 	if m.lost {
-		notes = append(notes, "The messages do not fit into this page, so that calls do not show their partners.")
+		notes = append(notes, "The messages do not fit into this page: calls do not show their partners.")
 	}
 	if m.leftOut > 0 {
-		notes = append(notes, fmt.Sprintf("Left out, because their calls do not repeat enough to be drawn from a page: %s.", text.Plural(m.leftOut, "rank")))
+		notes = append(notes, fmt.Sprintf("Left out, because their calls are too irregular for a page: %s.", text.Plural(m.leftOut, "rank")))
 	}
 	if m.bytes > maxTexts {
 		notes = append(notes, "Arguments of some calls are left out.")
@@ -86,15 +86,15 @@ func (m *timelineMaker) notes(shown string, of int) []string {
 
 // about says what the times of the timeline are.
 func (m *timelineMaker) about() string {
-	const stacks = " Where calls are too narrow to be seen, a column is filled as far as its time is spent in calls of each function."
+	const stacks = " Where calls are too narrow, a column shows the share of its time in calls of each function."
 	switch {
 	case !m.data.Timed:
-		return "The trace has no times: calls stand side by side, each as wide as any other." + advice(m.trace, "to see how long they take") +
-			strings.ReplaceAll(stacks, "its time is spent in calls", "it consists of calls")
+		return "The trace has no times: all calls have equal width." + advice(m.trace, "to see how long they take") +
+			strings.ReplaceAll(stacks, "the share of its time in calls", "the share of calls")
 	case m.worst == query.Series:
 		return seriesAbout(m.guarantee, m.page.times.Starts()) + stacks
 	}
-	return fmt.Sprintf("Hatched, because it is an estimate: the trace has %s of times, not those of every call. Each call is drawn as long as its like took on average, so that the ranks seem more regular than they were.", m.worst) + stacks
+	return fmt.Sprintf("Hatched, because it is an estimate: the trace has %s of times, not the times of every call. Each call has the mean duration of its signature, so the ranks look more regular than they were.", m.worst) + stacks
 }
 
 // seriesAbout says how exact the times of every call are, with a bound of starts unless that is 0.
@@ -104,9 +104,9 @@ func seriesAbout(g timing.Guarantee, starts int64) string {
 	}
 	most := percentOff(g)
 	if starts > 0 {
-		return fmt.Sprintf("The trace has the times of every call, with an error: durations are at most %s off, and starts by at most %s of the longest gap between calls nearby, and %s.", most, most, text.Duration(starts))
+		return fmt.Sprintf("The trace has the times of every call, with an error: at most %s for durations, and for starts at most %s of the longest gap between calls nearby, and %s.", most, most, text.Duration(starts))
 	}
-	return fmt.Sprintf("The trace has the times of every call, with an error: durations are at most %s off, and starts by at most %s of the longest gap between calls nearby.", most, most)
+	return fmt.Sprintf("The trace has the times of every call, with an error: at most %s for durations, and for starts at most %s of the longest gap between calls nearby.", most, most)
 }
 
 // percentOff writes an error.

@@ -26,7 +26,7 @@ func tenth(t testing.TB) tracer.Options {
 
 // TestErrorOfTimes looks for what a page says of how exact its times are.
 func TestErrorOfTimes(t *testing.T) {
-	const off, differ = "durations are at most 10 % off, and starts by at most 10 % of the longest gap", "so that the two differ"
+	const off, differ = "at most 10 % for durations, and for starts at most 10 % of the longest gap", "so the two differ"
 	bounded := tenth(t)
 	bounded.Series.Starts = 10_000
 	for name, c := range map[string]struct {
@@ -36,7 +36,7 @@ func TestErrorOfTimes(t *testing.T) {
 		"tenth":      {tenth(t), []string{off, differ, "<small>at most 10 % off</small>"}, nil},
 		"bounded":    {bounded, []string{off + " between calls nearby, and 10.0 µs."}, nil},
 		"exact":      {exact(), []string{"as they were measured", "<small>exact</small>"}, []string{"% off", differ}},
-		"statistics": {tracer.Options{}, []string{"not those of every call"}, []string{"% off", differ}},
+		"statistics": {tracer.Options{}, []string{"not the times of every call"}, []string{"% off", differ}},
 	} {
 		html := string(render(t, timed(t, 3, 50, c.options), report.Options{}))
 		for _, text := range c.says {

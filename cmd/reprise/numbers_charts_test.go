@@ -40,7 +40,7 @@ func checkPageLoops(t *testing.T, page, path string, w truth, exact bool) {
 		n, _ := strconv.Atoi(m[2])
 		r := shapes[m[1]].Rules[n]
 		about, took := html.UnescapeString(m[3]), html.UnescapeString(m[4])
-		if !strings.Contains(about, text.Plural(r.Calls, "call")) || r.Places > 1 && !strings.Contains(about, fmt.Sprintf("in %d places", r.Places)) ||
+		if !strings.Contains(about, text.Plural(r.Calls, "call")) || r.Places > 1 && !strings.Contains(about, fmt.Sprintf("%d occurrences", r.Places)) ||
 			!strings.HasPrefix(took, text.Duration(r.Time)) || !strings.Contains(took, text.Percent(r.Share, 1)+" of the time") {
 			t.Errorf("the page has %q, %q for rule %d of shape %s, which is %+v", about, took, n, m[1], r)
 		}
@@ -156,14 +156,14 @@ func checkSummary(t *testing.T, page string, w truth) {
 		}
 	}
 	for name, want := range map[string]string{
-		"Run": text.Duration(end - begin), "Calls": text.Count(calls), "Ranks": text.Count(len(w.calls)), "Most time in": most,
+		"Run": text.Duration(end - begin), "Calls": text.Count(calls), "Ranks": text.Count(len(w.calls)), "Top function": most,
 		"Slowest rank": fmt.Sprint(slowest), "Functions": text.Count(len(w.functions)),
 	} {
 		if !strings.Contains(page, "<dt>"+name+"</dt><dd>"+want+"<") {
 			t.Errorf("the page does not have %s %s", name, want)
 		}
 	}
-	if note := fmt.Sprintf("<small>%s outside calls, where", text.Duration(longestOutside)); !strings.Contains(page, note) {
+	if note := fmt.Sprintf("<small>%s outside calls, mean", text.Duration(longestOutside)); !strings.Contains(page, note) {
 		t.Errorf("the page does not have %s", note)
 	}
 }

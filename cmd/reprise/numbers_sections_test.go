@@ -250,8 +250,8 @@ func checkSkewRows(t *testing.T, page, path string, series bool) {
 	for i, r := range rows {
 		s := a.Skews[i]
 		last := fmt.Sprintf("%d, call %d", s.MaxStraggler, s.MaxPosition)
-		if !r.has(map[string]uint64{"Operations": uint64(s.Instances), "Looked at": uint64(s.Sampled), "Mostly by rank": uint64(s.Straggler)}) ||
-			!near(r.value["Mean"], s.Mean, 0.1) || !near(r.value["Median"], s.Median, 0) || !near(r.value["Most"], s.Max, 0) || r.text["Last there is rank"] != last {
+		if !r.has(map[string]uint64{"Operations": uint64(s.Instances), "Sample": uint64(s.Sampled), "Most frequent straggler": uint64(s.Straggler)}) ||
+			!near(r.value["Mean"], s.Mean, 0.1) || !near(r.value["Median"], s.Median, 0) || !near(r.value["Max"], s.Max, 0) || r.text["Straggler"] != last {
 			t.Errorf("the page has %+v, not %+v", r, s)
 		}
 	}
@@ -288,7 +288,7 @@ func checkWaitRows(t *testing.T, page, path string, w truth) {
 	rows := pageRows(t, page, "imbalance", "Call")
 	for i, r := range rows {
 		if s := a.Sites[i]; siteOf(r.text["Call"]) != siteOf(s.Call) || r.value["Calls"] != float64(s.Calls) || !near(r.value["Mean"], s.Mean, 0.1) ||
-			r.value["Least"] != s.Min || r.value["Most"] != s.Max || !near(r.value[title], s.Wait, 0.5) {
+			r.value["Min"] != s.Min || r.value["Max"] != s.Max || !near(r.value[title], s.Wait, 0.5) {
 			t.Errorf("the page has %+v, not %+v", r, s)
 		}
 	}

@@ -31,7 +31,7 @@ func TestReportDamaged(t *testing.T) {
 	if r.status != exitFailure || !strings.Contains(r.stderr, "cannot be read") {
 		t.Errorf("status %d: %s", r.status, r.stderr)
 	}
-	if page := readFile(t, "flipped.html"); !strings.Contains(page, "Left out, because they cannot be read: ranks") {
+	if page := readFile(t, "flipped.html"); !strings.Contains(page, "Unreadable, and left out: ranks") {
 		t.Error("the page does not say what it leaves out")
 	}
 	writeFile(t, "program.c", "int main;\n")

@@ -49,9 +49,9 @@ class Page {
         const t = d.iterations, of = figure.dataset.of, first = (bar) => Math.floor(bar * t.rounds / t.bars);
         const share = (i) => 100 * t.in_calls[i] / t.whole[i], percent = (v) => `${+v.toFixed(1)} %`;
         return {
-          what: 'round of the main loop', names: t.whole.map((_, i) => formatCount(first(i))), values: of === 'share' ? t.whole.map((_, i) => share(i)) : t[of],
+          what: 'iteration of the main loop', names: t.whole.map((_, i) => formatCount(first(i))), values: of === 'share' ? t.whole.map((_, i) => share(i)) : t[of],
           axis: of === 'share' ? percent : formatTime,
-          tell: (i) => [first(i + 1) > first(i) + 1 ? `Rounds ${formatCount(first(i))}–${formatCount(first(i + 1) - 1)}, on average` : `Round ${formatCount(first(i))}`,
+          tell: (i) => [first(i + 1) > first(i) + 1 ? `Iterations ${formatCount(first(i))}–${formatCount(first(i + 1) - 1)}, on average` : `Iteration ${formatCount(first(i))}`,
             `${formatTime(t.whole[i])}, ${formatTime(t.in_calls[i])} of it in calls (${percent(share(i))}), ${formatTime(t.wait[i])} longer than on the fastest rank`],
           choose: (i) => this.goTo({ rank: t.rank, position: t.first + first(i) * t.calls, to: t.first + first(i + 1) * t.calls - 1 }),
         };
