@@ -35,8 +35,8 @@ func TestErrorOfTimes(t *testing.T) {
 	}{
 		"tenth":      {tenth(t), []string{off, differ, "<small>at most 10 % off</small>"}, nil},
 		"bounded":    {bounded, []string{off + " between calls nearby, and 10.0 µs."}, nil},
-		"exact":      {exact(), []string{"as they were measured", "<small>exact</small>"}, []string{"% off", differ}},
-		"statistics": {tracer.Options{}, []string{"not the times of every call"}, []string{"% off", differ}},
+		"exact":      {exact(), []string{"as they were measured", "<small>exact</small>"}, []string{"% off", "% for durations", differ}},
+		"statistics": {tracer.Options{}, []string{"not the times of every call"}, []string{"% off", "% for durations", differ}},
 	} {
 		html := string(render(t, timed(t, 3, 50, c.options), report.Options{}))
 		for _, text := range c.says {
