@@ -6,9 +6,9 @@ import (
 	"maps"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/blockindex"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/sequitur"
-	"github.com/reprise-trace/reprise/timing"
 )
 
 // Join returns the part of a rank from those of its threads, each with a table, a grammar
@@ -141,7 +141,7 @@ func joinTimes(threads []Part, numbers [][]uint32, untimed bool) (*Times, error)
 			return nil, errors.New("merge: threads with and without the times of every call")
 		}
 		var err error
-		if joined.Series, err = timing.JoinSeries(series...); err != nil {
+		if joined.Series, err = blockindex.Join(series...); err != nil {
 			return nil, fmt.Errorf("merge: %w", err)
 		}
 	}

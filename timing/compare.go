@@ -15,15 +15,15 @@ type Column[V ~int64] struct {
 	Terminals []uint32 // of the calls; nil if nothing is known of these
 }
 
-// Encode returns the blocks of a column, each of [DefaultBlockLen] values but for
+// Encode returns the blocks of a column, each of 65,536 values but for
 // the last. It panics if there is no codec.
 func (c Column[V]) Encode(codec Codec) [][]byte {
 	c.check()
 	checkCodec(codec)
 	e := codec.NewEncoder()
 	var blocks [][]byte
-	for first := 0; first < len(c.Values); first += DefaultBlockLen {
-		last := min(first+DefaultBlockLen, len(c.Values))
+	for first := 0; first < len(c.Values); first += defaultBlockLen {
+		last := min(first+defaultBlockLen, len(c.Values))
 		terminals := c.terminals(first, last)
 		for i, v := range c.Values[first:last] {
 			e.Append(terminals[i], int64(v))
@@ -38,12 +38,12 @@ func (c Column[V]) Encode(codec Codec) [][]byte {
 func (c Column[V]) Decode(codec Codec, blocks [][]byte) error {
 	c.check()
 	checkCodec(codec)
-	if want := (len(c.Values) + DefaultBlockLen - 1) / DefaultBlockLen; len(blocks) != want {
+	if want := (len(c.Values) + defaultBlockLen - 1) / defaultBlockLen; len(blocks) != want {
 		return lengthError("%d blocks of %d values, which are in %d", len(blocks), len(c.Values), want)
 	}
 	for i, block := range blocks {
-		first := i * DefaultBlockLen
-		last := min(first+DefaultBlockLen, len(c.Values))
+		first := i * defaultBlockLen
+		last := min(first+defaultBlockLen, len(c.Values))
 		d, err := codec.NewDecoder(block, Options{})
 		if err == nil && d.Len() > last-first {
 			err = lengthError("%d values, where %d are expected", d.Len(), last-first)
@@ -107,7 +107,7 @@ func checkCodec(c Codec) {
 }
 
 // noTerminals are the terminals of a block of which nothing is known.
-var noTerminals [DefaultBlockLen]uint32
+var noTerminals [defaultBlockLen]uint32
 
 func (c Column[V]) terminals(first, last int) []uint32 {
 	if c.Terminals == nil {
@@ -118,7 +118,7 @@ func (c Column[V]) terminals(first, last int) []uint32 {
 
 // A Comparison is what a codec makes of columns.
 type Comparison struct {
-	Codec  string `json:"codec"` // the word for it, see [Word]
+	Codec  string `json:"codec"` // its name, see [Codec]
 	Values int    `json:"values"`
 	Bytes  int    `json:"bytes"`
 
@@ -182,7 +182,7 @@ func Compare[V ~int64](columns []Column[V], o CompareOptions) ([]Comparison, err
 	}
 	var all []Comparison
 	for _, codec := range o.Codecs {
-		c := Comparison{Codec: Word(codec.Name())}
+		c := Comparison{Codec: codec.Name()}
 		var sum errorSum
 		for _, in := range columns {
 			var blocks [][]byte
@@ -269,8 +269,8 @@ func (c Column[V]) statistics(rank uint32) (enc []byte) {
 		index terminalIndex
 		all   []Statistics
 	)
-	for first := 0; first < len(c.Values); first += DefaultBlockLen {
-		last := min(first+DefaultBlockLen, len(c.Values))
+	for first := 0; first < len(c.Values); first += defaultBlockLen {
+		last := min(first+defaultBlockLen, len(c.Values))
 		terminals := c.terminals(first, last)
 		for i, v := range c.Values[first:last] {
 			k := index.number(terminals[i])
@@ -289,8 +289,8 @@ func (c Column[V]) statistics(rank uint32) (enc []byte) {
 // histograms returns the encoding of the histograms of each signature or path.
 func (c Column[V]) histograms(rank uint32, paths bool) []byte {
 	b := HistogramsBuilder{options: HistogramOptions{PathSensitive: paths}}
-	for first := 0; first < len(c.Values); first += DefaultBlockLen {
-		last := min(first+DefaultBlockLen, len(c.Values))
+	for first := 0; first < len(c.Values); first += defaultBlockLen {
+		last := min(first+defaultBlockLen, len(c.Values))
 		terminals := c.terminals(first, last)
 		for i, v := range c.Values[first:last] {
 			b.Append(terminals[i], int64(v))

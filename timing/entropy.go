@@ -22,7 +22,7 @@ type entropyCodec struct {
 const coarseEpsilon = 1.0 / 16
 
 // NewEntropy returns the codec that writes bins of relative error epsilon, from
-// [MinEpsilon] to [MaxEpsilon], in as many bits as remain after adaptive modelling.
+// 0.0001 to 0.5, in as many bits as remain after adaptive modelling.
 func NewEntropy(epsilon float64) (Codec, error) {
 	b, err := newBinned("entropy", epsilon)
 	if err != nil {

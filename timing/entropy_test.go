@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/bins"
 	"github.com/reprise-trace/reprise/internal/test/mutate"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
@@ -20,7 +21,7 @@ func newEntropy(t rapid.TB, epsilon float64) *entropyCodec {
 }
 
 func TestEntropy(t *testing.T) {
-	for _, epsilon := range []float64{MinEpsilon, 0.001, 0.1, MaxEpsilon} {
+	for _, epsilon := range []float64{bins.MinEpsilon, 0.001, 0.1, bins.MaxEpsilon} {
 		c := newEntropy(t, epsilon)
 		t.Run(c.Name(), rapid.MakeCheck(func(t *rapid.T) { testCodec(t, c) }))
 	}

@@ -13,12 +13,6 @@ import (
 // groupLen is the number of symbols that have a width of their own.
 const groupLen = 128
 
-// The smallest and the largest relative error that codecs have.
-const (
-	MinEpsilon = bins.MinEpsilon
-	MaxEpsilon = bins.MaxEpsilon
-)
-
 // binned is what the codecs of bins have in common.
 type binned struct {
 	bins *bins.Bins
@@ -38,7 +32,7 @@ func (c *binned) Guarantee() Guarantee { return Guarantee(c.bins.Epsilon()) }
 type exponentialCodec struct{ binned }
 
 // NewExponential returns the codec that writes bins of relative error epsilon, from
-// [MinEpsilon] to [MaxEpsilon], in as many bits as 128 in a row need. It is fast
+// 0.0001 to 0.5, in as many bits as 128 in a row need. It is fast
 // and knows nothing of signatures.
 func NewExponential(epsilon float64) (Codec, error) {
 	b, err := newBinned("bins", epsilon)

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/bins"
 	"github.com/reprise-trace/reprise/internal/test/mutate"
 )
 
@@ -19,7 +20,7 @@ func newExponential(t rapid.TB, epsilon float64) *exponentialCodec {
 }
 
 func TestExponential(t *testing.T) {
-	for _, epsilon := range []float64{0.001, 0.1, MaxEpsilon} {
+	for _, epsilon := range []float64{0.001, 0.1, bins.MaxEpsilon} {
 		c := newExponential(t, epsilon)
 		t.Run(c.Name(), rapid.MakeCheck(func(t *rapid.T) { testCodec(t, c) }))
 	}

@@ -8,7 +8,7 @@ import (
 
 // Numbers of bins of a histogram of one series.
 const (
-	DefaultHistogramBins = 8
+	defaultHistogramBins = 8
 	maxHistogramBins     = 64
 )
 
@@ -18,7 +18,7 @@ type histogramBuilder struct {
 	statistics Statistics
 	edges      []int64 // bin i holds the values v with edges[i−1] ≤ v < edges[i]
 	bins       []growingBin
-	size       int // number of bins; 0 means DefaultHistogramBins
+	size       int // number of bins; 0 means defaultHistogramBins
 	added      uint64
 }
 
@@ -61,7 +61,7 @@ func (b *histogramBuilder) add(v int64) {
 
 // create makes bins of equal size from 0 to 2v.
 func (b *histogramBuilder) create(v int64) {
-	n := cmp.Or(b.size, DefaultHistogramBins)
+	n := cmp.Or(b.size, defaultHistogramBins)
 	b.bins = make([]growingBin, n)
 	b.edges = make([]int64, n-1, n)
 	x := max(-0x1p61, min(float64(v), 0x1p61))

@@ -53,7 +53,7 @@ type pathBuilder struct {
 // default configuration.
 type HistogramOptions struct {
 	// Bins is the number of bins of a series, from 2 to 64. Zero
-	// means DefaultHistogramBins.
+	// means 8.
 	Bins int
 
 	// PathSensitive asks for a histogram for each pair of a terminal and the

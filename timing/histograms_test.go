@@ -479,7 +479,7 @@ func fitRun(t testing.TB, o HistogramOptions, column string, ranks []*realRank) 
 	f.off = inBins / sum
 	for p, one := range merged.All() {
 		f.merged.add(t, one, all[p])
-		f.reduced.add(t, one.Reduce(DefaultHistogramBins), all[p])
+		f.reduced.add(t, one.Reduce(defaultHistogramBins), all[p])
 	}
 	return f
 }
@@ -545,9 +545,9 @@ func BenchmarkHistogram(b *testing.B) {
 	})
 	b.Run("reduce", func(b *testing.B) {
 		for b.Loop() {
-			merged.Reduce(DefaultHistogramBins)
+			merged.Reduce(defaultHistogramBins)
 		}
-		b.ReportMetric(float64(len(encodeHistogram(b, merged.Reduce(DefaultHistogramBins)))), "B/histogram")
+		b.ReportMetric(float64(len(encodeHistogram(b, merged.Reduce(defaultHistogramBins)))), "B/histogram")
 	})
 }
 

@@ -28,10 +28,6 @@ func TestMisuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	index, err := timing.ParseSeriesIndex(data)
-	if err != nil {
-		t.Fatal(err)
-	}
 	misuse.Refused(t, "timing", map[string]func() error{
 		"split of nothing": func() error { _, err := timing.NewSplit(nil, func(uint32) int { return 0 }); return err },
 		"split of nil": func() error {
@@ -57,9 +53,8 @@ func TestMisuse(t *testing.T) {
 		"block after":                      func() { parsed.Block(1) },
 		"start of a block after":           func() { parsed.Start(1) },
 		"call after the end":               func() { parsed.At(1, func(dst []uint32, _ uint64) {}) },
-		"first of a block after":           func() { index.First(5) },
-		"range of a block after":           func() { index.Range(5) },
-		"call beyond the index":            func() { index.Find(1) },
+		"first of a block after":           func() { parsed.First(5) },
+		"call beyond the index":            func() { parsed.Find(1) },
 		"statistics without classes":       func() { timing.AppendStatisticsTable(nil, 1, nil, make([]timing.Statistics, 1)) },
 		"statistics of two lengths": func() {
 			timing.AppendStatisticsTable(nil, 1, func(int) uint32 { return 0 }, make([]timing.Statistics, 2))
@@ -83,7 +78,7 @@ func TestMisuse(t *testing.T) {
 	misuse.Panic(t, "timing", calls)
 	for _, codec := range append(all, must.Get(timing.NewSplit(all, func(uint32) int { return 0 }))) {
 		t.Run("other lengths, "+codec.Name(), func(t *testing.T) {
-			for _, length := range []int{0, 1, 2, 4, timing.DefaultBlockLen + 1} {
+			for _, length := range []int{0, 1, 2, 4, 1<<16 + 1} {
 				var wrong *timing.ParseError
 				if err := (timing.Column[int64]{Values: make([]int64, length)}).Decode(codec, three.Encode(codec)); !errors.As(err, &wrong) {
 					t.Errorf("3 values into %d: %v", length, err)
@@ -113,16 +108,13 @@ func TestMisuse(t *testing.T) {
 			_ = timing.Form(9).String() + timing.Compressor(99).String()
 		},
 		"parsing nothing": func() {
-			timing.JoinSeries()
-			timing.JoinSeries(nil)
 			timing.ParseHistograms(nil)
-			timing.ParseSeriesIndex(nil)
 			timing.ReadStatistics(nil)
 			timing.NewCodec("")
 			timing.NewEntropy(-1)
-			timing.Word("")
 			timing.ParseStatisticsTable(nil, -1, func(int) uint32 { return 0 }, -1)
 			series.Parse(nil, timing.Options{})
+			series.Open(nil, nil, timing.Options{})
 		},
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math"
 
+	"github.com/reprise-trace/reprise/internal/blockindex"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -16,7 +17,7 @@ import (
 type Reader struct {
 	file      io.ReaderAt
 	codec     Codec
-	index     SeriesIndex
+	index     blockindex.Index
 	blocks    int64 // where they begin
 	terminals func(dst []uint32, first uint64)
 	options   Options
@@ -85,11 +86,11 @@ func (r *Reader) readTail(size int64, name string) error {
 	if wire.UpdateChecksum(wire.Checksum(wire.AppendString(nil, name)), index) != sum {
 		return fileError(begin, "checksum", ErrCorrupt)
 	}
-	x, err := ParseSeriesIndex(index)
+	x, err := blockindex.Parse(index)
 	switch {
 	case err != nil:
 		return locate(err, int(begin), "index")
-	case len(x.pieces) > 1 || x.IndexSize() != len(index) || int64(x.Size()-x.IndexSize()) != begin-r.blocks:
+	case len(x.Pieces()) > 1 || x.HeadSize() != len(index) || int64(x.Size()-x.HeadSize()) != begin-r.blocks:
 		return fileError(begin, "index", fmt.Errorf("%w: it is not of the blocks of the file", ErrCorrupt))
 	}
 	r.index = x
@@ -169,7 +170,7 @@ func (r *Reader) From(i uint64) iter.Seq2[int64, error] {
 // place returns where a block is in the file.
 func (r *Reader) place(block int) int {
 	begin, _ := r.index.Range(block)
-	return int(min(r.blocks+int64(begin-r.index.IndexSize()), math.MaxInt))
+	return int(min(r.blocks+int64(begin-r.index.HeadSize()), math.MaxInt))
 }
 
 // block returns a Decoder of a block.

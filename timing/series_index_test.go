@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/blockindex"
 	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/mutate"
 )
@@ -84,8 +85,8 @@ func TestSeriesAt(t *testing.T) {
 	if block != 97 || first != 97<<10 {
 		t.Fatalf("call 99,999 is in block %d, which begins with %d", block, first)
 	}
-	for i := range s.starts[block] - s.starts[0] { // nothing before the block is read
-		data[s.starts[0]+i] = 0xff
+	for i := s.offset(0); i < s.offset(block); i++ { // nothing before the block is read
+		data[i] = 0xff
 	}
 	got, err := s.At(99_999, func(dst []uint32, _ uint64) { clear(dst) })
 	if err != nil || got.Start < 99_999_000-100 || got.Start > 99_999_000+100 {
@@ -177,7 +178,7 @@ func checkSnapshot(t *rapid.T, c *SeriesCodec, data []byte, blockLen int, calls 
 	}
 	for i := range s.Blocks() {
 		block := calls[i*blockLen : min((i+1)*blockLen, len(calls))]
-		begin, end := s.Range(i)
+		begin, end := s.index.Range(i)
 		deltas := trueDeltas(c.Form, block, last)
 		for k, got := range decodeSeries(t, c, data[begin:end], block) {
 			checkGuarantee(t, c.Guarantee(), []int64{got.Duration, got.Delta}, []int64{block[k].duration, deltas[k]})
@@ -275,7 +276,7 @@ func TestJoinSeries(t *testing.T) {
 				pieces++
 			}
 		}
-		data, err := JoinSeries(all...)
+		data, err := blockindex.Join(all...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -305,7 +306,7 @@ func TestJoinSeries(t *testing.T) {
 				t.Fatalf("block %d: %v, %v, want %v from %v on", block, err, times, want[i:i+len(times)], w)
 			}
 		}
-		if again, err := JoinSeries(data); err != nil || !bytes.Equal(again, data) {
+		if again, err := blockindex.Join(data); err != nil || !bytes.Equal(again, data) {
 			t.Errorf("%x, joined with nothing, is %x, %v", data, again, err)
 		}
 	})
@@ -314,7 +315,7 @@ func TestJoinSeries(t *testing.T) {
 // TestBlockLen checks that blocks can be decoded whatever length is asked for.
 func TestBlockLen(t *testing.T) {
 	c := must.Get(NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), Gaps))
-	for blockLen, want := range map[int]int{math.MinInt: DefaultBlockLen, 0: DefaultBlockLen, 1: 1, DefaultMaxValues: DefaultMaxValues} {
+	for blockLen, want := range map[int]int{math.MinInt: defaultBlockLen, 0: defaultBlockLen, 1: 1, DefaultMaxValues: DefaultMaxValues} {
 		if b := c.NewBuilder(blockLen); b.blockLen != want {
 			t.Errorf("blocks of %d calls, want %d", b.blockLen, want)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/bins"
 	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/mutate"
 )
@@ -14,7 +15,7 @@ import (
 // newSplit returns a codec that keeps terminal 0 exactly, and encodes those that
 // are odd with a small error and the others with a large one.
 func newSplit(t rapid.TB) *splitCodec {
-	codecs := []Codec{must.Get(NewLossless(LZ4)), newExponential(t, 0.01), newExponential(t, MaxEpsilon)}
+	codecs := []Codec{must.Get(NewLossless(LZ4)), newExponential(t, 0.01), newExponential(t, bins.MaxEpsilon)}
 	return must.Get(NewSplit(codecs, func(terminal uint32) int {
 		if terminal == 0 {
 			return 0
@@ -26,7 +27,7 @@ func newSplit(t rapid.TB) *splitCodec {
 func TestSplit(t *testing.T) {
 	c := newSplit(t)
 	rapid.Check(t, func(t *rapid.T) { testCodec(t, c) })
-	if c.Guarantee() != MaxEpsilon {
+	if c.Guarantee() != bins.MaxEpsilon {
 		t.Errorf("guarantee %v", c.Guarantee())
 	}
 	if got, want := c.Name(), "split(lossless,compressor=lz4|bins,epsilon=0.01|bins,epsilon=0.5)"; got != want {

@@ -97,21 +97,6 @@ func (g Guarantee) String() string {
 	return fmt.Sprintf("relative error %g", float64(g))
 }
 
-// Word returns the word of reprise record --times for the codec with a name, such as
-// exponential for "bins,epsilon=0.1", and the name itself of a codec that has none.
-func Word(name string) string {
-	kind, parameters, _ := strings.Cut(name, ",")
-	switch kind {
-	case "bins":
-		return "exponential"
-	case "lossless":
-		return strings.TrimPrefix(parameters, "compressor=")
-	case "hist", "entropy", "grammar":
-		return kind
-	}
-	return name
-}
-
 // newCodec returns a codec that may be called name, or nil for none.
 func newCodec(name string) (Codec, error) {
 	var epsilon float64

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/reprise-trace/reprise/internal/blockindex"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -31,7 +32,7 @@ type Writer struct {
 	encoder  Encoder
 	blockLen int
 	values   int // of the block in hand
-	index    indexBuilder
+	index    blockindex.Builder
 	sum      uint32
 	block    []byte
 	most     int   // bytes of the index before the last block
@@ -64,7 +65,7 @@ func NewWriter(w io.Writer, c Codec, blockLen int) (*Writer, error) {
 		return nil, err
 	}
 	head := wire.AppendString([]byte(fileMagic), name)
-	x := &Writer{w: w, encoder: c.NewEncoder(), blockLen: cmp.Or(blockLen, DefaultBlockLen), most: maxEntries}
+	x := &Writer{w: w, encoder: c.NewEncoder(), blockLen: cmp.Or(blockLen, defaultBlockLen), most: maxEntries}
 	x.sum = wire.Checksum(head[len(fileMagic):])
 	x.write(head)
 	return x, x.err
@@ -94,9 +95,9 @@ func (w *Writer) endBlock() {
 		return
 	}
 	w.block = wire.AppendUint32(w.block, wire.Checksum(w.block))
-	w.index.add(uint64(w.values), len(w.block), false)
-	if w.values = 0; len(w.index.entries) > w.most {
-		w.full = fmt.Errorf("timing: %d blocks are as many as a file can have: make them longer", w.index.blocks)
+	w.index.Add(uint64(w.values), len(w.block), false)
+	if w.values = 0; w.index.Size() > w.most {
+		w.full = fmt.Errorf("timing: %d blocks are as many as a file can have: make them longer", w.index.Blocks())
 	}
 	w.write(w.block)
 }
@@ -121,7 +122,7 @@ func (w *Writer) Close() error {
 	if w.err != nil {
 		return w.err
 	}
-	index := w.index.append(nil)
+	index := w.index.Append(nil)
 	tail := wire.AppendUint32(bytes.Clone(index), uint32(len(index)))
 	tail = wire.AppendUint32(tail, wire.UpdateChecksum(w.sum, index))
 	w.write(append(tail, tailMagic...))

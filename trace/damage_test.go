@@ -16,7 +16,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/timing"
 )
 
 var damageable struct {
@@ -35,7 +34,7 @@ func makeDamageFiles(t *testing.T) map[string][]byte {
 	files["uneven"] = unevenModel(600, 2).record(t)
 	files["interleaved"] = unevenModel(600, 2).roundRobin().record(t)
 	files["times"], _ = timed(t, exactTimes(), 40, 3000)
-	files["long times"], _ = timed(t, exactTimes(), 2, 3*timing.DefaultBlockLen+100)
+	files["long times"], _ = timed(t, exactTimes(), 2, 3*blockLen+100)
 	number := numbered("f", cst.Type{Kind: cst.KindInt})
 	var streams []merge.Part
 	for rank := range 20 {

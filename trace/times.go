@@ -136,7 +136,7 @@ func (t *Trace) seriesOf(rank int, calls uint64, read func() (*Rank, error)) (*t
 	if n := r.Index.Len(); n != calls {
 		return nil, r.Error(layout.Corrupt("the series of rank %d is of %d calls, not %d", rank, n, calls))
 	}
-	return codec.Open(r.Index, r.Block, t.alignmentOf(rank)), nil
+	return codec.Open(r.Head, r.Block, t.alignmentOf(rank))
 }
 
 // alignmentOf returns what makes the times of a rank those of the clock of the first.

@@ -27,6 +27,9 @@ import (
 	"github.com/reprise-trace/reprise/tracer"
 )
 
+// blockLen is how many calls a block has if nobody says it.
+const blockLen = 1 << 16
+
 // timed records calls of ranks with times, which are the moments that it returns,
 // and returns the trace.
 func timed(t rapid.TB, codec *timing.SeriesCodec, ranks, calls int) ([]byte, [][]Time) {
@@ -66,11 +69,11 @@ func exactTimes() *timing.SeriesCodec {
 
 // TestTimes reads calls and times from any position, in every way that there is.
 func TestTimes(t *testing.T) {
-	const ranks, calls = 3, timing.DefaultBlockLen + 700
+	const ranks, calls = 3, blockLen + 700
 	file, want := timed(t, exactTimes(), ranks, calls)
 	trace := openBytes(t, file)
 	same := func(c Call, w Time) bool { return c.Timed && c.Start == w.Start && c.Duration == w.Duration }
-	for _, from := range []uint64{0, 1, 255, 256, 257, timing.DefaultBlockLen - 1, timing.DefaultBlockLen, calls - 1, calls} {
+	for _, from := range []uint64{0, 1, 255, 256, 257, blockLen - 1, blockLen, calls - 1, calls} {
 		r := readRank(t, trace, 1)
 		n := from
 		for c, err := range r.CallsFrom(from) {
@@ -266,7 +269,7 @@ func checkRecorded(t *testing.T, epsilon float64, codec *timing.SeriesCodec, ran
 
 // TestLostBlock damages one block of several: the calls in the others are timed.
 func TestLostBlock(t *testing.T) {
-	const calls = 3*timing.DefaultBlockLen + 100
+	const calls = 3*blockLen + 100
 	file, want := timed(t, exactTimes(), 1, calls)
 	r, err := format.NewReader(bytes.NewReader(file), int64(len(file)), format.Options{})
 	if err != nil {
@@ -288,7 +291,7 @@ func TestLostBlock(t *testing.T) {
 			t.Fatalf("call %d is %+v, want %+v", at, c, w)
 		}
 	}
-	if lost != timing.DefaultBlockLen {
+	if lost != blockLen {
 		t.Errorf("%d calls are not timed", lost)
 	}
 	failed := 0
@@ -297,14 +300,14 @@ func TestLostBlock(t *testing.T) {
 			failed++
 		}
 	}
-	if failed != timing.DefaultBlockLen-1 {
+	if failed != blockLen-1 {
 		t.Errorf("%d times cannot be read", failed)
 	}
 }
 
 // TestSelect compares the calls of some terminals with those among all calls.
 func TestSelect(t *testing.T) {
-	const calls = 3*timing.DefaultBlockLen + 100
+	const calls = 3*blockLen + 100
 	for _, codec := range []*timing.SeriesCodec{nil, exactTimes()} {
 		r, err := tracer.New(tracer.Options{Series: codec})
 		if err != nil {
@@ -313,7 +316,7 @@ func TestSelect(t *testing.T) {
 		fn := r.Declare(cst.Function{Name: "step", Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindInt}}}})
 		for i := range calls {
 			n := i % 3
-			if i%(timing.DefaultBlockLen*5/4) == 700 {
+			if i%(blockLen*5/4) == 700 {
 				n = 3 // in the first three blocks, and not in the last
 			}
 			r.CallAt(fn, int64(10*i), int64(i%7), cst.Int(int64(n)))

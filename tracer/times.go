@@ -19,7 +19,7 @@ type Options struct {
 
 	// BlockLen is the number of calls of a block of Series. The call that ends a
 	// block takes the time to encode it, some milliseconds. Zero means
-	// [timing.DefaultBlockLen]. It is at most [timing.DefaultMaxValues], what a reader
+	// 65,536. It is at most [timing.DefaultMaxValues], what a reader
 	// accepts.
 	BlockLen int
 

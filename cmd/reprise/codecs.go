@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise/internal/content"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -109,6 +110,9 @@ func compareCodecs(cmd *cobra.Command, paths []string, o *codecsOptions) error {
 			all, err := timing.Compare(c.parts, options)
 			if err != nil {
 				return fmt.Errorf("%s: %w", c.name, err)
+			}
+			for i := range all {
+				all[i].Codec = layout.CodecWord(all[i].Codec)
 			}
 			all = append(all, timing.Summarize(c.parts, options)...)
 			t.Columns = append(t.Columns, codecsOfTimes{c.name, all[0].Values, all})

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/reprise-trace/reprise/internal/blockindex"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/replay"
@@ -152,6 +153,6 @@ func (p *predictedTrace) part(number int) (merge.Part, error) {
 		list = append(list, t.series.Finish(nil))
 	}
 	part.Times.Codec = p.exact.Name()
-	part.Times.Series, err = timing.JoinSeries(list...)
+	part.Times.Series, err = blockindex.Join(list...)
 	return part, err
 }

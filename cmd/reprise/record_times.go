@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-trace/reprise/internal/bins"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/timing/grammar"
@@ -201,8 +202,8 @@ func parseError(text string) (float64, error) {
 		number += "e-2"
 	}
 	e, err := strconv.ParseFloat(number, 64)
-	if err != nil || e != 0 && !(e >= timing.MinEpsilon && e <= timing.MaxEpsilon) {
-		return 0, fmt.Errorf("--error is from %g to %g, not %s", timing.MinEpsilon, timing.MaxEpsilon, text)
+	if err != nil || e != 0 && !(e >= bins.MinEpsilon && e <= bins.MaxEpsilon) {
+		return 0, fmt.Errorf("--error is from %g to %g, not %s", bins.MinEpsilon, bins.MaxEpsilon, text)
 	}
 	return e, nil
 }

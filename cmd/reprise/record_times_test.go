@@ -9,7 +9,6 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -17,8 +16,8 @@ import (
 func TestTimesWords(t *testing.T) {
 	for _, c := range timesCodecs {
 		codec, err := c.codec(0.1)
-		if err != nil || timing.Word(codec.Name()) != c.word {
-			t.Errorf("codec %s is called %s, %v", c.word, timing.Word(codec.Name()), err)
+		if err != nil || layout.CodecWord(codec.Name()) != c.word {
+			t.Errorf("codec %s is called %s, %v", c.word, layout.CodecWord(codec.Name()), err)
 		}
 	}
 	for name, want := range map[string]string{

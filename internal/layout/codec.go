@@ -140,14 +140,29 @@ func SeriesWords(name string) string {
 		}
 		durations = functions[last]
 	}
-	words := timing.Word(durations)
-	switch deltas := timing.Word(parts[2]); {
+	words := CodecWord(durations)
+	switch deltas := CodecWord(parts[2]); {
 	case deltas != words:
 		words += "," + parts[0] + "=" + deltas
 	case parts[0] == timing.Intervals.String():
 		words += "," + parts[0]
 	}
 	return words + own + starts
+}
+
+// CodecWord returns the word of reprise record --times for the codec with a name, such as
+// exponential for "bins,epsilon=0.1", and the name itself of a codec that has none.
+func CodecWord(name string) string {
+	kind, parameters, _ := strings.Cut(name, ",")
+	switch kind {
+	case "bins":
+		return "exponential"
+	case "lossless":
+		return strings.TrimPrefix(parameters, "compressor=")
+	case "hist", "entropy", "grammar":
+		return kind
+	}
+	return name
 }
 
 // startWords returns the bound of starts, as in 10000, in words.

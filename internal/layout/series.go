@@ -10,6 +10,7 @@ import (
 	"sort"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/blockindex"
 	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -62,8 +63,8 @@ func ParseSeriesTable(data []byte, size int) (*SeriesTable, error) {
 // A SeriesReader reads the series of a rank.
 type SeriesReader struct {
 	sections        *Sections
-	Index           timing.SeriesIndex
-	head            []byte // the index as it is encoded
+	Index           blockindex.Index
+	Head            []byte // the index as it is encoded
 	section, offset int    // of the index
 	Places          []seriesPlace
 }
@@ -96,8 +97,8 @@ func (r *SeriesReader) readAfter(end *Packer) ([]byte, error) {
 	if r.section < end.Section || r.section == end.Section && r.offset < end.Offset {
 		return nil, Corrupt("the series is at %d of section %d, before the end of another one", r.offset, r.section)
 	}
-	data := slices.Clone(r.head)
-	*end = Packer{r.section, r.offset + len(r.head)}
+	data := slices.Clone(r.Head)
+	*end = Packer{r.section, r.offset + len(r.Head)}
 	for i, p := range r.Places {
 		block, err := r.Block(i)
 		if err != nil {
@@ -163,8 +164,8 @@ func AppendSeries(ctx context.Context, series []RankSeries) [][]byte {
 		}
 		ranks.Add(s.Rank)
 		codec, _ := slices.BinarySearch(names, s.Codec)
-		x, _ := timing.ParseSeriesIndex(s.Data) // it was checked
-		section, offset := place(s.Data[:x.IndexSize()])
+		x, _ := blockindex.Parse(s.Data) // it was checked
+		section, offset := place(s.Data[:x.HeadSize()])
 		codecs, sections, offsets = append(codecs, int64(codec)), append(sections, int64(section)), append(offsets, int64(offset))
 		for i := range x.Blocks() {
 			begin, end := x.Range(i)
@@ -327,17 +328,17 @@ func (x *Sections) OpenSeries(s *SeriesTable, i int) (*SeriesReader, error) {
 		if offset >= int64(len(content)) {
 			return Corrupt("series %d is at %d of %d bytes", i, offset, len(content))
 		}
-		if r.Index, err = timing.ParseSeriesIndex(content[offset:]); err != nil {
+		if r.Index, err = blockindex.Parse(content[offset:]); err != nil {
 			return AtOffset(err, int(offset))
 		}
-		head, err := ItemOf(content, int(offset), r.Index.IndexSize())
-		r.head = slices.Clone(head)
+		head, err := ItemOf(content, int(offset), r.Index.HeadSize())
+		r.Head = slices.Clone(head)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	p := Packer{r.section, r.offset + r.Index.IndexSize()}
+	p := Packer{r.section, r.offset + r.Index.HeadSize()}
 	r.Places = make([]seriesPlace, r.Index.Blocks())
 	for i := range r.Places {
 		begin, end := r.Index.Range(i)

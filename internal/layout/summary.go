@@ -489,4 +489,4 @@ func (s *Summaries) appendHistograms(dst []byte) []byte {
 // HistogramBins is the number of bins that histograms have in a trace, at most. In
 // a part file they have more, as what is merged of them must not depend on the
 // order.
-const HistogramBins = 2 * timing.DefaultHistogramBins
+const HistogramBins = 16

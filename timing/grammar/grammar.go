@@ -47,8 +47,8 @@ func init() {
 
 type codec struct{ bins *bins.Bins }
 
-// New returns the codec of relative error epsilon, from [timing.MinEpsilon] to
-// [timing.MaxEpsilon].
+// New returns the codec of relative error epsilon, from 0.0001 to
+// 0.5.
 func New(epsilon float64) (timing.Codec, error) {
 	b, err := bins.New(epsilon)
 	if err != nil {

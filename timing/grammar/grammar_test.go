@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/bins"
 	"github.com/reprise-trace/reprise/internal/test/mutate"
 	"github.com/reprise-trace/reprise/internal/test/recorded"
 	"github.com/reprise-trace/reprise/internal/test/tier"
@@ -86,7 +87,7 @@ func testRoundTrip(t *rapid.T, c *codec) {
 var special = []int64{math.MinInt64, math.MaxInt64, -1}
 
 func TestRoundTrip(t *testing.T) {
-	for _, epsilon := range []float64{0.001, 0.1, timing.MaxEpsilon} {
+	for _, epsilon := range []float64{0.001, 0.1, bins.MaxEpsilon} {
 		c := newCodec(t, epsilon)
 		t.Run(c.Name(), rapid.MakeCheck(func(t *rapid.T) { testRoundTrip(t, c) }))
 	}
