@@ -21,7 +21,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/trace"
 )
 
 func init() {
@@ -62,7 +61,7 @@ func encode(p parts) ([]byte, error) {
 }
 
 func decode(file []byte) (parts, error) {
-	return decodePart(file, trace.FileOptions(int64(len(file)), math.MaxInt64)) // as a worker has written it
+	return decodePart(file, layout.FileOptions(int64(len(file)), math.MaxInt64)) // as a worker has written it
 }
 
 func decodePart(file []byte, options format.Options) (parts, error) {
@@ -106,7 +105,7 @@ func (*Combine) CreateAccumulator() parts { return parts{new(merge.Accumulator)}
 
 // AddInput adds the parts in a file to a.
 func (*Combine) AddInput(a parts, f File) (parts, error) {
-	p, err := decodePart(f.Content, trace.FileOptions(int64(len(f.Content)), 0))
+	p, err := decodePart(f.Content, layout.FileOptions(int64(len(f.Content)), 0))
 	if err == nil {
 		err = a.all.Merge(p.all)
 	}

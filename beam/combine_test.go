@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 }
 
 // writeParts writes part files of so many ranks each, and returns their paths and the trace that
-// trace.Merge makes of them.
+// merge.Files makes of them.
 func writeParts(t testing.TB, p programs.Program, ofFile int) (paths []string, tr []byte) {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,7 +54,7 @@ func writeParts(t testing.TB, p programs.Program, ofFile int) (paths []string, t
 		}
 	}
 	out := filepath.Join(dir, "run.trace")
-	if err := trace.Merge(out, 0, paths...); err != nil {
+	if err := merge.Files(out, 0, paths...); err != nil {
 		t.Fatal(err)
 	}
 	return paths, readFile(t, out)
@@ -98,7 +98,7 @@ func TestTracePerKey(t *testing.T) {
 	}
 	for _, group := range byKey {
 		out := filepath.Join(dir, "out")
-		if err := trace.Merge(out, 0, group...); err != nil {
+		if err := merge.Files(out, 0, group...); err != nil {
 			t.Fatal(err)
 		}
 		want = append(want, readFile(t, out))
@@ -179,7 +179,7 @@ func TestAnyOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got, traces[program]) {
-			t.Fatalf("%d bytes, not the %d of trace.Merge", len(got), len(traces[program]))
+			t.Fatalf("%d bytes, not the %d of merge.Files", len(got), len(traces[program]))
 		}
 	})
 }
@@ -226,7 +226,7 @@ func BenchmarkMerge(b *testing.B) {
 		})
 		b.Run(name+"/engine=none", func(b *testing.B) {
 			for b.Loop() {
-				if err := trace.Merge(filepath.Join(b.TempDir(), "run.trace"), 0, paths...); err != nil {
+				if err := merge.Files(filepath.Join(b.TempDir(), "run.trace"), 0, paths...); err != nil {
 					b.Fatal(err)
 				}
 			}

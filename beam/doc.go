@@ -1,7 +1,7 @@
 // Package beam merges part files of Reprise in pipelines of Apache Beam, on engines
 // such as Flink and Spark.
 //
-//	paths, err := trace.PartFiles("run.rpz", 0, "run.parts")
+//	paths, err := merge.PartFiles("run.rpz", 0, "run.parts")
 //	…
 //	pipeline, scope := beam.NewPipelineWithRoot() // of the SDK
 //	trace := rbeam.Trace(scope, rbeam.Read(scope, paths))
@@ -15,7 +15,7 @@
 // [Profile] and [Traffic] answer queries about all parts instead, by CombineFns with the same accumulator: it adds up what ranks
 // have in common, so that a query counts each shape once.
 //
-// Parts of two runs are not told apart here: trace.PartFiles does, before the pipeline runs.
+// Parts of two runs are not told apart here: merge.PartFiles does, before the pipeline runs.
 //
 // # Cost
 //

@@ -8,13 +8,13 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 
 	rbeam "github.com/reprise-trace/reprise/beam"
-	"github.com/reprise-trace/reprise/trace"
+	"github.com/reprise-trace/reprise/merge"
 )
 
 // The parts in a directory become a trace.
 func Example() {
 	beam.Init()
-	paths, err := trace.PartFiles("run.rpz", 0, "run.parts")
+	paths, err := merge.PartFiles("run.rpz", 0, "run.parts")
 	if err != nil {
 		log.Fatal(err)
 	}

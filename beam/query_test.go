@@ -24,7 +24,7 @@ func TestQueries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tr, err := trace.OpenContainer(container)
+		tr, err := trace.OpenContainer(container, trace.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -74,7 +74,7 @@ func work(most string, args []string) {
 }
 
 // TestWorkersDie merges parts in several processes, as an engine does: each bundle of each phase fails after each of its steps in one process, where it may leave half a
-// file, and is done again in another from the start. The trace is that of trace.Merge.
+// file, and is done again in another from the start. The trace is that of merge.Files.
 func TestWorkersDie(t *testing.T) {
 	paths, want := writeParts(t, programs.RandomPartners(12, 10, 1).Timed(), 1)
 	dir := t.TempDir()
@@ -107,6 +107,6 @@ func TestWorkersDie(t *testing.T) {
 	wait.Wait()
 	all := bundle("merge", "all", merged[1], merged[0])
 	if got := readFile(t, bundle("extract", "trace", all)); !bytes.Equal(got, want) {
-		t.Errorf("%d bytes, not the %d of trace.Merge", len(got), len(want))
+		t.Errorf("%d bytes, not the %d of merge.Files", len(got), len(want))
 	}
 }

@@ -157,7 +157,7 @@ func contentOf(file []byte) (*traceContent, error) {
 		return nil, err
 	}
 	c := &traceContent{functions: make(map[string]uint64), pairs: make(map[string]sizes)}
-	for rank := range tr.Active() {
+	for _, rank := range tr.RankSet().All() {
 		if err := c.add(tr, model, rank); err != nil {
 			return nil, err
 		}
@@ -175,7 +175,7 @@ func (c *traceContent) add(tr *trace.Trace, model *semantics.Model, rank int) er
 	if err != nil {
 		return err
 	}
-	for call, err := range calls.Calls() {
+	for call, err := range calls.Calls(0) {
 		if err != nil {
 			return err
 		}

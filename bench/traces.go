@@ -133,7 +133,7 @@ func (t traceText) compress() ([]byte, error) {
 
 // open opens a trace file.
 func open(file []byte) (*trace.Trace, error) {
-	return trace.OpenReader(bytes.NewReader(file), int64(len(file)), 0)
+	return trace.OpenReader(bytes.NewReader(file), int64(len(file)), trace.Options{})
 }
 
 // expand goes through the calls of all ranks of a trace file, one rank after the
@@ -144,12 +144,12 @@ func expand(file []byte) (uint64, error) {
 		return 0, err
 	}
 	calls := uint64(0)
-	for rank := range tr.Active() {
+	for _, rank := range tr.RankSet().All() {
 		r, err := tr.Rank(rank)
 		if err != nil {
 			return 0, err
 		}
-		for range r.Calls() {
+		for range r.Calls(0) {
 			calls++
 		}
 	}

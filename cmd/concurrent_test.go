@@ -34,7 +34,7 @@ var readers = map[string]func(ctx context.Context, w io.Writer, t *trace.Trace) 
 			if err != nil {
 				return err
 			}
-			for call, err := range r.Calls() {
+			for call, err := range r.Calls(0) {
 				if err != nil {
 					return err
 				}

@@ -14,7 +14,7 @@ import (
 
 // Writes the second second of ranks 0 to 7 for Perfetto.
 func ExampleOptions() {
-	tr, err := trace.Open("run.rpz")
+	tr, err := trace.Open("run.rpz", trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -127,7 +127,7 @@ func checkExact(t rapid.TB, trace *Trace, parts []Part) (exact int) {
 			t.Fatal(err)
 		}
 		position := uint64(0)
-		for c, err := range rank.Calls() {
+		for c, err := range rank.Calls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -225,7 +225,7 @@ func TestBoundedMessages(t *testing.T) {
 			t.Fatalf("%s: %d bytes, %d of the whole", p.Name, len(file), len(whole))
 		}
 		trace := open(t, file)
-		if trace.IsExact() {
+		if trace.Content().Exact {
 			t.Errorf("%s: all is exact in %d bytes of %d", p.Name, len(file), len(whole))
 		}
 		checkTotals(t, trace, parts)

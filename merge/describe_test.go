@@ -180,16 +180,16 @@ func TestForms(t *testing.T) {
 				cst.StatusOf(cst.Status{Source: x}), cst.Array(cst.Int(irregular))))
 		}
 		tr := openParts(t, ranks, parts)
-		want := []Form{{Name: "constant", Count: 3, Bytes: 0}, {Name: "rank+c", Count: 2, Bytes: 0}, {Name: "(rank+c) mod N", Count: 1, Bytes: 0}, {Name: trace.FormArray, Count: 1, Bytes: 0}, {Name: trace.FormColumn, Count: 1, Bytes: 0}}
-		if got := tr.ArgumentForms(); !slices.Equal(got, want) {
+		want := []Form{{Name: "constant", Count: 3, Bytes: 0}, {Name: "rank+c", Count: 2, Bytes: 0}, {Name: "(rank+c) mod N", Count: 1, Bytes: 0}, {Name: "stored array", Count: 1, Bytes: 0}, {Name: "stored column", Count: 1, Bytes: 0}}
+		if got := tr.Forms().Arguments; !slices.Equal(got, want) {
 			t.Errorf("%d ranks: arguments %v, want %v", ranks, got, want)
 		}
-		forms := tr.ColumnForms()
+		forms := tr.Forms().Columns
 		if len(forms) != 2 || forms[0].Count != 1 || forms[1].Count != 1 || forms[0].Bytes < int64(ranks) ||
 			!strings.HasPrefix(forms[0].Name+forms[1].Name, "array: ") {
 			t.Errorf("%d ranks: columns %v", ranks, forms)
 		}
-		if inline := tr.InlineColumns(); (inline > 0) != (ranks == 40) || inline > 0 && int64(inline) != forms[0].Bytes+forms[1].Bytes {
+		if inline := tr.Forms().Inline; (inline > 0) != (ranks == 40) || inline > 0 && int64(inline) != forms[0].Bytes+forms[1].Bytes {
 			t.Errorf("%d ranks: %d bytes of columns with the signatures, %v", ranks, inline, forms)
 		}
 	}
@@ -219,11 +219,11 @@ func TestElasticSignature(t *testing.T) {
 	if want := "compute(unit=1, flops={0 … 29.5 by call})"; s.String() != want || len(s.Args[1].Stream()) != 60 {
 		t.Errorf("signature is %v, want %s", s, want)
 	}
-	want := []Form{{Name: "constant", Count: 1, Bytes: 0}, {Name: trace.FormStream, Count: 1, Bytes: 0}}
-	if got := tr.ArgumentForms(); !slices.Equal(got, want) {
+	want := []Form{{Name: "constant", Count: 1, Bytes: 0}, {Name: "stored by call", Count: 1, Bytes: 0}}
+	if got := tr.Forms().Arguments; !slices.Equal(got, want) {
 		t.Errorf("arguments %v, want %v", got, want)
 	}
-	if got := tr.ColumnForms(); len(got) != 1 || got[0].Name != "by call: packed" || got[0].Count != 4 || got[0].Bytes < 4*300 {
+	if got := tr.Forms().Columns; len(got) != 1 || got[0].Name != "by call: packed" || got[0].Count != 4 || got[0].Bytes < 4*300 {
 		t.Errorf("columns %v", got)
 	}
 }
@@ -310,7 +310,7 @@ func TestFormsLost(t *testing.T) {
 	}
 	data[s.Offset+s.Size-1] ^= 1
 	tr := openTrace(t, data)
-	if forms := tr.ColumnForms(); len(forms) != 1 || forms[0].Name != trace.FormLost || forms[0].Count != 1 {
+	if forms := tr.Forms().Columns; len(forms) != 1 || forms[0].Name != "cannot be read" || forms[0].Count != 1 {
 		t.Errorf("columns %v", forms)
 	}
 	if s, err := tr.Printer(trace.PrintOptions{}).Signature(nil, tr.Signature(0)); err == nil {

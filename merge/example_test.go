@@ -33,7 +33,7 @@ func ExampleWrite() {
 		log.Fatal(err)
 	}
 
-	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,8 +1,6 @@
 package merge_test
 
 import (
-	"slices"
-
 	. "github.com/reprise-trace/reprise/merge"
 
 	"bytes"
@@ -15,6 +13,7 @@ import (
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/test/tier"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -140,8 +139,8 @@ func TestPartRange(t *testing.T) {
 			t.Errorf("shape %d: no error", number)
 		}
 	}
-	if ranks := slices.Collect(trace.Active()); !slices.Equal(ranks, []int{0}) {
-		t.Errorf("ranks %d made calls", ranks)
+	if ranks := trace.RankSet(); !ranks.Equal(rankenc.SetOf(0)) {
+		t.Errorf("ranks %v made calls", ranks)
 	}
 }
 
@@ -174,7 +173,7 @@ func TestReadFails(t *testing.T) {
 			bad.spot = s.Offset
 			err = readTrace(r)
 			var se *layout.SectionError
-			if !errors.As(err, &se) || se.Kind != s.Kind || !errors.Is(err, errRead) || errors.Is(err, layout.ErrCorrupt) {
+			if !errors.As(err, &se) || se.Kind != s.Kind || !errors.Is(err, errRead) || errors.Is(err, format.ErrCorrupt) {
 				t.Errorf("%s: err = %v", layout.KindName(s.Kind), err)
 			}
 		}
@@ -188,11 +187,11 @@ func TestLost(t *testing.T) {
 	tier.SlowRace(t)
 	f := newForgedTrace()
 	trace := open(t, forge(t, replaced(f.sections(), section{layout.KindInterleaving, 0, gone})...))
-	if !trace.LostInterleaving() || trace.Run().Interleaving != nil {
+	if !trace.Content().LostOrder || trace.Run().Interleaving != nil {
 		t.Error("the interleaving is not lost")
 	}
 	checkCalls(t, trace, []Part{forgedPart(0), forgedPart(2)})
-	if open(t, forge(t, f.sections()...)).LostInterleaving() {
+	if open(t, forge(t, f.sections()...)).Content().LostOrder {
 		t.Error("the interleaving is lost")
 	}
 

@@ -119,14 +119,14 @@ func TestTraceLimits(t *testing.T) {
 			f.signatures = uvarint(3<<1) + ascending + none
 			f.vectorLengths = strings.Repeat(oneLong(1<<24/2+1, 0)+c0, 3)
 			return f
-		}, openOnly, 256 << 20, layout.ErrLimit, usual},
+		}, openOnly, 256 << 20, format.ErrLimit, usual},
 		{"ColumnNumbers", func() forgedTrace { // one of two columns, by 1 bit of the position
 			f := alone(manyParams(65, cst.Type{Kind: cst.KindInt}))
 			f.signatures = uvarint(1<<18<<1) + c0 + "\x01\x02\x00\x00" + "\x02\x00\x01\x00\x01"
 			f.sendValues = strings.Repeat(c2+"\x06\x01\x00\x02\x00", 65)
 			f.inline = c0 + c1
 			return f
-		}, openOnly, 64 << 20, layout.ErrLimit, usual},
+		}, openOnly, 64 << 20, format.ErrLimit, usual},
 		{"Domains", func() forgedTrace {
 			const shapes = 2100
 			f := alone(barrier)
@@ -136,14 +136,14 @@ func TestTraceLimits(t *testing.T) {
 			}
 			f.signatures = uvarint(1<<1) + c0 + uvarint(shapes) + strings.Repeat("\x02\x00"+uvarint(shapes-1), shapes)
 			return f
-		}, openOnly, 400 << 20, layout.ErrLimit, usual},
+		}, openOnly, 400 << 20, format.ErrLimit, usual},
 		{"Parameters", func() forgedTrace { // 2²⁶ and some values of a rank
 			f := alone(manyParams(1<<10, cst.Type{Kind: cst.KindInt}))
 			f.signatures = uvarint((1<<16+1)<<1) + c0 + none
 			f.sendValues = strings.Repeat(c0+ascending, 1<<10)
 			f.grammars = sharedGrammars(countTo(1<<16 + 1))
 			return f
-		}, readTrace, 64 << 20, layout.ErrLimit, 4 << 30},
+		}, readTrace, 64 << 20, format.ErrLimit, 4 << 30},
 		{"ParametersOfARank", func() forgedTrace { // 2²³ values
 			f := alone(manyParams(1<<9, cst.Type{Kind: cst.KindInt}))
 			f.signatures = uvarint(1<<14<<1) + c0 + none
@@ -158,7 +158,7 @@ func TestTraceLimits(t *testing.T) {
 			f.inline = "\x03" + uvarint(layout.MaxSlots) + c0
 			f.grammars = sharedGrammars(orderOf(0, 1, 2, 3, 4))
 			return f
-		}, readTrace, 1 << 20, layout.ErrLimit, 4 << 30},
+		}, readTrace, 1 << 20, format.ErrLimit, 4 << 30},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -191,12 +191,12 @@ func TestTraceMemory(t *testing.T) {
 	}
 	var (
 		err    error
-		memory *layout.MemoryError
+		memory *format.MemoryError
 	)
 	if got := allocated(func() { err = open(0) }); got > 4<<20 && !Racing {
 		t.Errorf("%d bytes allocated for what is refused", got)
 	}
-	if !errors.As(err, &memory) || !errors.Is(err, layout.ErrLimit) || memory.N != 1<<22 || memory.Most != 512<<20 {
+	if !errors.As(err, &memory) || !errors.Is(err, format.ErrLimit) || memory.N != 1<<22 || memory.Most != 512<<20 {
 		t.Fatalf("err = %v", err)
 	}
 	if err := open(int64(memory.Need)); err != nil {
@@ -325,7 +325,7 @@ func TestMostRuns(t *testing.T) {
 		}
 	}
 	for name, err := range map[string]error{"trace": a.Write(io.Discard), "part": a.WritePart(io.Discard)} {
-		if !errors.Is(err, layout.ErrLimit) {
+		if !errors.Is(err, format.ErrLimit) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -350,7 +350,7 @@ func TestMostClockRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, err := range map[string]error{"trace": a.Write(io.Discard), "part": a.WritePart(io.Discard)} {
-		if !errors.Is(err, layout.ErrLimit) {
+		if !errors.Is(err, format.ErrLimit) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

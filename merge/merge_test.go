@@ -57,7 +57,7 @@ func readPart(t rapid.TB, trace *Trace, rank int) Part {
 // readAll reads the parts of all ranks that made calls.
 func readAll(trace *Trace) ([]Part, error) {
 	var parts []Part
-	for rank := range trace.Active() {
+	for _, rank := range trace.RankSet().All() {
 		p, err := trace.Part(rank)
 		if err != nil {
 			return nil, err

@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 )
 
@@ -198,26 +199,26 @@ func TestRefuseNames(t *testing.T) {
 		text          string
 	}{
 		{"Empty", "", io.ErrUnexpectedEOF, "kind at offset 0"},
-		{"NoKind", "\x00\x00\x00\x02a", layout.ErrCorrupt, "kind at offset 0: corrupt input: a name of kind invalid"},
-		{"KindOfNoNumber", "\x02\x00\x00\x02a", layout.ErrCorrupt, "kind at offset 0: corrupt input: a name of kind float"},
-		{"KindTwice", "\x05\x00\x00\x02a" + "\x05\x00\x02\x02a", layout.ErrCorrupt, `kind at offset 5: corrupt input: rank "" follows rank ""`},
-		{"KindsDescend", "\x06\x00\x00\x02a" + "\x05\x00\x00\x02a", layout.ErrCorrupt, `kind at offset 5: corrupt input: rank "" follows tag ""`},
-		{"ClassesDescend", "\x07\x01b\x00\x00\x02a" + "\x07\x01a\x00\x00\x02a", layout.ErrCorrupt, `kind at offset 7: corrupt input: handle "a" follows handle "b"`},
-		{"ClassCutOff", "\x07\x02b", layout.ErrCorrupt, "class at offset 1"},
-		{"ClassTooLong", "\x07" + uvarint(cst.MaxName+1) + long + "\x00\x00\x02a", layout.ErrCorrupt, "kind at offset 0: corrupt input: a name of a class of 4097 bytes"},
-		{"TooMany", "\x05\x01\x00\x02a", layout.ErrCorrupt, "names at offset 1: corrupt input: 1 more than one in 3 bytes"},
-		{"FarTooMany", "\x05" + huge, layout.ErrCorrupt, "names at offset 1"},
-		{"ValueOverflows", "\x05\x01\x02\x02a" + uvarint(math.MaxInt64-1) + "\x02b", layout.ErrCorrupt, "value at offset 5: corrupt input: 9223372036854775806 more than 1"},
-		{"ValueNotMinimal", "\x05\x00\x80\x00\x02a", layout.ErrCorrupt, "value at offset 2"},
-		{"NameEmpty", "\x05\x00\x00\x00", layout.ErrCorrupt, "name at offset 3: corrupt input: a name that is empty"},
-		{"NameCutOff", "\x05\x00\x00\x04a", layout.ErrCorrupt, "name at offset 3"},
-		{"NameTooLong", "\x05\x00\x00" + uvarint(2*(cst.MaxName+1)) + long, layout.ErrCorrupt, "name at offset 3: corrupt input: a name of 4097 bytes"},
-		{"NotMoved", "\x05\x01\x00\x0aa.c:7" + "\x00\x0aa.c:9", layout.ErrCorrupt, `name at offset 10: corrupt input: "a.c:9" is not written so after "a.c:7"`},
-		{"MovedFromNowhere", "\x05\x01\x00\x02a" + "\x00\x01", layout.ErrCorrupt, "name at offset 6"},
-		{"MovedBelowZero", "\x05\x01\x00\x0aa.c:7" + "\x00\x1f", layout.ErrCorrupt, "name at offset 10"},
-		{"MovedTooFar", "\x05\x01\x00\x0aa.c:7" + "\x00" + uvarint(1<<40|1), layout.ErrCorrupt, "name at offset 10"},
-		{"MovedTooLong", "\x05\x01\x00" + uvarint(2*80) + strings.Repeat("n", 78) + ":7" + "\x00\x05", layout.ErrCorrupt, "name at offset 86"},
-		{"ListOfNoHandles", "\x85\x00\x00\x02a", layout.ErrCorrupt, "kind at offset 0: corrupt input: a name of kind"},
+		{"NoKind", "\x00\x00\x00\x02a", format.ErrCorrupt, "kind at offset 0: corrupt input: a name of kind invalid"},
+		{"KindOfNoNumber", "\x02\x00\x00\x02a", format.ErrCorrupt, "kind at offset 0: corrupt input: a name of kind float"},
+		{"KindTwice", "\x05\x00\x00\x02a" + "\x05\x00\x02\x02a", format.ErrCorrupt, `kind at offset 5: corrupt input: rank "" follows rank ""`},
+		{"KindsDescend", "\x06\x00\x00\x02a" + "\x05\x00\x00\x02a", format.ErrCorrupt, `kind at offset 5: corrupt input: rank "" follows tag ""`},
+		{"ClassesDescend", "\x07\x01b\x00\x00\x02a" + "\x07\x01a\x00\x00\x02a", format.ErrCorrupt, `kind at offset 7: corrupt input: handle "a" follows handle "b"`},
+		{"ClassCutOff", "\x07\x02b", format.ErrCorrupt, "class at offset 1"},
+		{"ClassTooLong", "\x07" + uvarint(cst.MaxName+1) + long + "\x00\x00\x02a", format.ErrCorrupt, "kind at offset 0: corrupt input: a name of a class of 4097 bytes"},
+		{"TooMany", "\x05\x01\x00\x02a", format.ErrCorrupt, "names at offset 1: corrupt input: 1 more than one in 3 bytes"},
+		{"FarTooMany", "\x05" + huge, format.ErrCorrupt, "names at offset 1"},
+		{"ValueOverflows", "\x05\x01\x02\x02a" + uvarint(math.MaxInt64-1) + "\x02b", format.ErrCorrupt, "value at offset 5: corrupt input: 9223372036854775806 more than 1"},
+		{"ValueNotMinimal", "\x05\x00\x80\x00\x02a", format.ErrCorrupt, "value at offset 2"},
+		{"NameEmpty", "\x05\x00\x00\x00", format.ErrCorrupt, "name at offset 3: corrupt input: a name that is empty"},
+		{"NameCutOff", "\x05\x00\x00\x04a", format.ErrCorrupt, "name at offset 3"},
+		{"NameTooLong", "\x05\x00\x00" + uvarint(2*(cst.MaxName+1)) + long, format.ErrCorrupt, "name at offset 3: corrupt input: a name of 4097 bytes"},
+		{"NotMoved", "\x05\x01\x00\x0aa.c:7" + "\x00\x0aa.c:9", format.ErrCorrupt, `name at offset 10: corrupt input: "a.c:9" is not written so after "a.c:7"`},
+		{"MovedFromNowhere", "\x05\x01\x00\x02a" + "\x00\x01", format.ErrCorrupt, "name at offset 6"},
+		{"MovedBelowZero", "\x05\x01\x00\x0aa.c:7" + "\x00\x1f", format.ErrCorrupt, "name at offset 10"},
+		{"MovedTooFar", "\x05\x01\x00\x0aa.c:7" + "\x00" + uvarint(1<<40|1), format.ErrCorrupt, "name at offset 10"},
+		{"MovedTooLong", "\x05\x01\x00" + uvarint(2*80) + strings.Repeat("n", 78) + ":7" + "\x00\x05", format.ErrCorrupt, "name at offset 86"},
+		{"ListOfNoHandles", "\x85\x00\x00\x02a", format.ErrCorrupt, "kind at offset 0: corrupt input: a name of kind"},
 		{"Trailing", "\x05\x00\x00\x02a\x06", io.ErrUnexpectedEOF, "names at offset 6"},
 	}
 	for _, tt := range tests {

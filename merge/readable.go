@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// readable returns a [*layout.MemoryError] if readers take more memory for e, as a file of size bytes whose longest
+// readable returns a [*format.MemoryError] if readers take more memory for e, as a file of size bytes whose longest
 // section is given, than they do by default.
 func (e *draft) readable(size, longest int64) error {
 	return needs(size, func(memory int64) error { return e.read(size, longest, memory) })
@@ -37,7 +38,7 @@ func (e *draft) read(size, longest, memory int64) error {
 	return nil
 }
 
-// partReadable returns a [*layout.MemoryError] if readers take more memory for the part file of a, of size bytes, whose
+// partReadable returns a [*format.MemoryError] if readers take more memory for the part file of a, of size bytes, whose
 // longest section is given, than they do by default. If it has one shape, they make a trace of it.
 func (a *Accumulator) partReadable(size, longest int64) error {
 	var e *draft // of the trace, if it is of interest
@@ -64,7 +65,7 @@ func (a *Accumulator) partReadable(size, longest int64) error {
 	})
 }
 
-// checkPartRanks returns a [*layout.MemoryError] if a part file has calls of too many ranks for so much memory.
+// checkPartRanks returns a [*format.MemoryError] if a part file has calls of too many ranks for so much memory.
 func checkPartRanks(n int, memory uint64) error {
 	return layout.CheckMemory("ranks in a part file", uint64(n), partRankMemory, memory)
 }
@@ -93,9 +94,9 @@ func memoryOf(size, memory int64) uint64 {
 // needs returns the error of a file of size bytes that was written, if to read it takes more memory than readers take by
 // default: with all that they need. Read is as one of them, which is given so much memory.
 func needs(size int64, read func(memory int64) error) error {
-	var most *layout.MemoryError
+	var most *format.MemoryError
 	for memory := int64(0); ; {
-		var needs *layout.MemoryError
+		var needs *format.MemoryError
 		err := read(memory)
 		if !errors.As(err, &needs) && err != nil {
 			return err
@@ -109,5 +110,5 @@ func needs(size int64, read func(memory int64) error) error {
 		return nil
 	}
 	most.Most = wire.DefaultMemory(size)
-	return fmt.Errorf("merge: all is written, but whoever reads it must be given more memory than readers take by default, as by trace.OpenFile or --memory of the command: %w", most)
+	return fmt.Errorf("merge: all is written, but whoever reads it must be given more memory than readers take by default, as by trace.Options or --memory of the command: %w", most)
 }

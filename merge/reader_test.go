@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/trace"
@@ -16,10 +17,12 @@ type (
 )
 
 var (
-	Open       = trace.OpenContainer
-	ErrCorrupt = trace.ErrCorrupt
-	ErrLimit   = trace.ErrLimit
+	ErrCorrupt = format.ErrCorrupt
+	ErrLimit   = format.ErrLimit
 )
+
+// Open opens a trace.
+func Open(file *format.Reader) (*Trace, error) { return trace.OpenContainer(file, trace.Options{}) }
 
 // tableOf returns the table of the signatures of a trace, in a file.
 func tableOf(t testing.TB, file []byte) *layout.Table {

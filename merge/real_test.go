@@ -57,7 +57,7 @@ func testRealTrace(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := trace.OpenContainer(container)
+	tr, err := trace.OpenContainer(container, trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

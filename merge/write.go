@@ -23,7 +23,7 @@ import (
 // in whatever order the parts stand.
 //
 // What Write accepts can be read. A trace that takes more memory than readers take by default is
-// written all the same, and the error wraps a *trace.MemoryError: who gives readers as much reads
+// written all the same, and the error wraps a *format.MemoryError: who gives readers as much reads
 // it. Any other error means that it cannot be read.
 func Write(w io.Writer, run Run, parts []Part) error {
 	var a Accumulator
@@ -107,7 +107,7 @@ func checkClockRuns(clocks []Clock) error {
 
 func checkRunsOf(runs, n int, what string) error {
 	if runs > layout.MaxRuns {
-		return fmt.Errorf("%w: %d runs of consecutive ranks in %d %s, more than %d", layout.ErrLimit, runs, n, what, layout.MaxRuns)
+		return fmt.Errorf("%w: %d runs of consecutive ranks in %d %s, more than %d", format.ErrLimit, runs, n, what, layout.MaxRuns)
 	}
 	return nil
 }

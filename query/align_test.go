@@ -414,7 +414,7 @@ func (r *machineRun) eachCall(t *testing.T, file []byte, f func(clock int, call 
 		if rank.Len() != uint64(len(calls)) {
 			t.Fatalf("%d calls of rank %d, %d expected", rank.Len(), number, len(calls))
 		}
-		for call, err := range rank.Calls() {
+		for call, err := range rank.Calls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}

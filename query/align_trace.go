@@ -16,7 +16,7 @@ import (
 )
 
 // AlignFile aligns the clocks in the trace at a path, as [AlignTrace] does, and replaces the file: what to do after
-// [trace.Merge] if parts are of several machines. If it fails, the file is as it was.
+// merge.Files if parts are of several machines. If it fails, the file is as it was.
 func AlignFile(ctx context.Context, path string) ([]merge.Clock, error) {
 	file, err := os.ReadFile(path)
 	if err != nil {
@@ -83,11 +83,11 @@ func AlignTrace(ctx context.Context, file []byte) ([]byte, []merge.Clock, error)
 // openTrace opens a trace in memory.
 func openTrace(file []byte) (*format.Reader, *trace.Trace, error) {
 	n := int64(len(file))
-	container, err := format.NewReader(bytes.NewReader(file), n, trace.FileOptions(n, math.MaxInt64))
+	container, err := format.NewReader(bytes.NewReader(file), n, layout.FileOptions(n, math.MaxInt64))
 	if err != nil {
 		return nil, nil, err
 	}
-	tr, err := trace.OpenContainer(container)
+	tr, err := trace.OpenContainer(container, trace.Options{})
 	return container, tr, err
 }
 

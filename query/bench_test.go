@@ -70,7 +70,7 @@ func BenchmarkTimes(b *testing.B) {
 			runtime.ReadMemStats(&before)
 			calls := uint64(0)
 			for b.Loop() {
-				tr, err := trace.Open(path)
+				tr, err := trace.Open(path, trace.Options{})
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -100,7 +100,7 @@ func BenchmarkTimes(b *testing.B) {
 func BenchmarkFind(b *testing.B) {
 	for _, iterations := range []uint64{1e3, 1e6, 1e9, 1e12} {
 		b.Run(fmt.Sprintf("iterations=%.0e", float64(iterations)), func(b *testing.B) {
-			tr, err := trace.Open(writeProgram(b, programs.Stencil2D(3, 3, iterations).Timed()))
+			tr, err := trace.Open(writeProgram(b, programs.Stencil2D(3, 3, iterations).Timed()), trace.Options{})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -123,7 +123,7 @@ func BenchmarkFind(b *testing.B) {
 
 // BenchmarkCalls reads the calls of a rank by an estimated clock.
 func BenchmarkCalls(b *testing.B) {
-	tr, err := trace.Open(writeProgram(b, programs.Stencil2D(3, 3, 100_000).Timed()))
+	tr, err := trace.Open(writeProgram(b, programs.Stencil2D(3, 3, 100_000).Timed()), trace.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

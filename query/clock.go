@@ -203,12 +203,12 @@ func (c *Clock) Positions(from, to int64) (first, end uint64, err error) {
 }
 
 // Calls returns an iterator over the calls of the rank, in order, from a
-// position on, as [trace.Rank.CallsFrom] does, with Start and Duration wherever the
+// position on, as [trace.Rank.Calls] does, with Start and Duration wherever the
 // clock has them: all are Timed then, which takes some nanoseconds for each call of an
 // estimate.
 func (c *Clock) Calls(from uint64) iter.Seq2[trace.Call, error] {
 	if c.clock == nil {
-		return c.rank.CallsFrom(from)
+		return c.rank.Calls(from)
 	}
 	return c.clock.calls(from)
 }

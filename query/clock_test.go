@@ -620,7 +620,7 @@ func TestLostSeries(t *testing.T) {
 			file[s.Offset+s.Size-10] ^= 1
 		}
 	}
-	tr, err := trace.OpenReader(bytes.NewReader(file), int64(len(file)), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file), int64(len(file)), trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -638,7 +638,7 @@ func TestLostSeries(t *testing.T) {
 	if _, err := times.ReadSeries(context.Background(), Options{}); !errors.As(err, &section) || section.Kind != sections.KindSeries {
 		t.Fatal(err)
 	}
-	if err := tr.LeaveOutDamage(context.Background()); err != nil {
+	if tr, err = trace.OpenReader(bytes.NewReader(file), int64(len(file)), trace.Options{LeaveOutDamage: true}); err != nil {
 		t.Fatal(err)
 	}
 	if c := openClock(t, tr, 0); c.Source() != Statistics {

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/trace"
 )
 
 // Parts of several machines are merged, and then their clocks are aligned.
 func ExampleAlignFile() {
-	if err := trace.Merge("run.rpz", 0, "run.parts"); err != nil {
+	if err := merge.Files("run.rpz", 0, "run.parts"); err != nil {
 		log.Fatal(err)
 	}
 	clocks, err := query.AlignFile(context.Background(), "run.rpz")

@@ -15,7 +15,7 @@ const stencil = "../internal/test/testtrace/testdata/stencil.exact.rpz"
 // Which call receives what rank 0 sends first, and which calls of other ranks are one
 // collective operation with the first of rank 0.
 func ExampleMatch() {
-	tr, err := trace.Open(stencil)
+	tr, err := trace.Open(stencil, trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func ExampleMatch() {
 		log.Fatal(err)
 	}
 	sent, joined := false, false
-	for call, err := range rank.Calls() {
+	for call, err := range rank.Calls(0) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func ExampleMatch() {
 
 // What a rank does in the second half of the run.
 func ExampleClock() {
-	tr, err := trace.Open(stencil)
+	tr, err := trace.Open(stencil, trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

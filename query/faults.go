@@ -36,7 +36,7 @@ func Faults(ctx context.Context, t *trace.Trace) (list []string, err error) {
 			if err != nil {
 				return nil, err
 			}
-			for c, err := range rank.CallsFrom(*u.First) {
+			for c, err := range rank.Calls(*u.First) {
 				if err != nil {
 					return nil, err
 				}

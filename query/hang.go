@@ -29,7 +29,7 @@ type Hang struct {
 	Ended   rankenc.Set `json:"finalized_rank_set"` // which have
 
 	Deadlocked rankenc.Set `json:"deadlocked_rank_set"`
-	Unrecorded rankenc.Set `json:"unrecorded_rank_set,omitzero"` // see [trace.Trace.UnrecordedRanks]
+	Unrecorded rankenc.Set `json:"unrecorded_rank_set,omitzero"` // see [trace.Content]
 
 	// Cycles are ranks of which each waits for the next, and the last for the first: of each
 	// set of ranks that wait for each other, directly or not, a shortest one from the lowest
@@ -148,7 +148,7 @@ func OpenHang(ctx context.Context, model *semantics.Model, o Options) (*Hang, er
 }
 
 func noHang(m *semantics.Model) *Hang {
-	return &Hang{Unrecorded: m.Trace().UnrecordedRanks(), Cycles: [][]int{}, Groups: []HangGroup{}}
+	return &Hang{Unrecorded: m.Trace().Content().Unrecorded, Cycles: [][]int{}, Groups: []HangGroup{}}
 }
 
 // Hang is [OpenHang] for who has matched all ranks of a trace.

@@ -60,12 +60,12 @@ func TestMatchMPI(t *testing.T) {
 func checkDatatypes(t *testing.T, m *semantics.Model) {
 	t.Helper()
 	known, unknown := 0, 0
-	for rank := range m.Trace().Active() {
+	for _, rank := range m.Trace().RankSet().All() {
 		r, err := m.Rank(rank)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for call, err := range r.Calls() {
+		for call, err := range r.Calls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -86,13 +86,13 @@ type slowMatch struct {
 
 func matchSlowly(t tester, m *semantics.Model) slowMatch {
 	s := slowMatch{make(map[Channel]map[semantics.Direction][]messageAt), make(map[*semantics.Communicator]map[int][]CollectiveCall), make(map[Channel]int), nil}
-	for rank := range m.Trace().Active() {
+	for _, rank := range m.Trace().RankSet().All() {
 		s.ranks = append(s.ranks, rank)
 		r, err := m.Rank(rank)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for call, err := range r.Calls() {
+		for call, err := range r.Calls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -187,7 +187,7 @@ func checkNumbers(t tester, m *Match, s slowMatch, every int) {
 			t.Fatal(err)
 		}
 		begun := make(map[*semantics.Communicator]uint64)
-		for call, err := range r.Calls() {
+		for call, err := range r.Calls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}

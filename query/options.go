@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/reprise-trace/reprise/internal/memory"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -49,10 +50,10 @@ const (
 )
 
 // ranks returns the ranks of a trace that made calls and that the query is about, in
-// ascending order. Of each of them size bytes are to be held: an error is a [*trace.MemoryError].
+// ascending order. Of each of them size bytes are to be held: an error is a [*format.MemoryError].
 func (o *Options) ranks(t *trace.Trace, size uint64) ([]int, error) {
 	set := o.among(t.RankSet())
-	if err := t.CheckMemory("ranks", uint64(set.Len()), size); err != nil {
+	if err := memory.Check(t, "ranks", uint64(set.Len()), size); err != nil {
 		return nil, err
 	}
 	list := make([]int, 0, set.Len())

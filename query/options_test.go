@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/forged"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/trace"
@@ -30,7 +31,7 @@ func TestManyRanks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := trace.OpenReader(bytes.NewReader(file), int64(len(file)), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file), int64(len(file)), trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func TestManyRanks(t *testing.T) {
 		"by rank":   func() error { _, err := times.ByRank(t.Context(), profile, false, Options{}); return err },
 		"series":    func() error { _, err := times.ReadSeries(t.Context(), Options{}); return err },
 	} {
-		var memory *trace.MemoryError
+		var memory *format.MemoryError
 		if err := ask(); !errors.As(err, &memory) || memory.N != math.MaxInt32 {
 			t.Errorf("%s: %v", name, err)
 		}

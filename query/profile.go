@@ -147,7 +147,7 @@ type FunctionCount struct {
 func OpenProfile(ctx context.Context, t *trace.Trace, o Options) (*Profile, error) {
 	need.That(t != nil, "query: no trace")
 	p, err := countCalls(ctx, t, o)
-	if err != nil || p.Ranks < t.RecordedRanks().Len() {
+	if err != nil || p.Ranks < t.Content().Recorded.Len() {
 		return p, err
 	}
 	durations, _, err := t.Summaries()

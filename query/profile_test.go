@@ -62,7 +62,7 @@ func checkProfile(t *testing.T, tr *trace.Trace, ranks *rankenc.Set) {
 	for _, rank := range ranksOf(t, tr, o) {
 		byRank[rank] = make(map[string]*counted)
 		r := readRank(t, tr, rank)
-		for c, err := range r.Calls() {
+		for c, err := range r.Calls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -318,7 +318,7 @@ func checkProfileCounts(t *testing.T, tr *trace.Trace, summarized bool) {
 	signatures := make(map[int]*counted)
 	for rank := range tr.Ranks() {
 		r := readRank(t, tr, rank)
-		for c, err := range r.Calls() {
+		for c, err := range r.Calls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}

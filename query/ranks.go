@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/reprise-trace/reprise/internal/memory"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
@@ -89,7 +90,7 @@ func (t *Times) ByRank(ctx context.Context, p *Profile, series bool, o Options) 
 	b := &ByRank{Source: Statistics}
 	var bounds map[string]*timing.Statistics // of rounded sums
 	calls := newShapesOfRanks(t.trace, p)
-	err := t.trace.CheckMemory("ranks", uint64(calls.ranks.Len()), rankMemory)
+	err := memory.Check(t.trace, "ranks", uint64(calls.ranks.Len()), rankMemory)
 	switch {
 	case err != nil:
 	case series:

@@ -24,7 +24,7 @@ func RunTimesOf(ctx context.Context, t *trace.Trace) (*RunTimes, error) {
 	}
 	timed, _, err := t.SeriesRanks()
 	kept := times.HasRanks(Options{})
-	if err != nil || !kept && timed.Len() < t.RecordedRanks().Len() {
+	if err != nil || !kept && timed.Len() < t.Content().Recorded.Len() {
 		return nil, err
 	}
 	profile, err := OpenProfile(ctx, t, Options{})

@@ -64,8 +64,12 @@ func (s *seriesClock) earliest(most uint64) (int64, error) {
 }
 
 func (s *seriesClock) end() (int64, error) {
-	start, duration, err := s.at(s.rank.Timed(s.first(s.til) - 1))
-	return wire.AddTimes(start, duration), err
+	last := s.first(s.til) - 1
+	var err error
+	for _, t := range s.times(last, last+1, &err) {
+		return wire.AddTimes(t.Start, t.Duration), nil
+	}
+	return 0, err
 }
 
 // positions returns the positions of what numbers finds.
@@ -74,7 +78,14 @@ func (s *seriesClock) positions(from, to int64) (first, end uint64, err error) {
 	if err != nil || first == end {
 		return 0, 0, err
 	}
-	return s.rank.Timed(first), s.rank.Timed(end-1) + 1, nil
+	last := end - 1
+	for _, t := range s.times(first, first+1, &err) {
+		first = t.Position
+	}
+	for _, t := range s.times(last, last+1, &err) {
+		end = t.Position + 1
+	}
+	return first, end, err
 }
 
 // numbers looks at the blocks that may have such calls, from both sides.
@@ -197,7 +208,7 @@ func (s *seriesClock) where(time int64) (Place, error) {
 }
 
 func (s *seriesClock) calls(from uint64) iter.Seq2[trace.Call, error] {
-	return s.rank.CallsFrom(from)
+	return s.rank.Calls(from)
 }
 
 // threadClocks are the clocks of the threads of a rank.

@@ -99,7 +99,7 @@ func checkMaxStraggler(t tester, tr *trace.Trace, s Skew) {
 	least, number := int64(math.MaxInt64), uint64(0)
 	for rank := range tr.Ranks() {
 		n := uint64(0)
-		for c, err := range readRank(t, tr, rank).Calls() {
+		for c, err := range readRank(t, tr, rank).Calls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -155,7 +155,7 @@ func countSlowly(t testing.TB, m *semantics.Model, ranks []int) slowCount {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for call, err := range r.Calls() {
+		for call, err := range r.Calls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -26,7 +26,7 @@ type efficiencyText struct {
 
 // addEfficiency adds the efficiencies of the run and its phases, if the trace has times and not too many calls have to be executed.
 func (p *page) addEfficiency(ctx context.Context, tr *trace.Trace, _ Options) error {
-	if p.model == nil || !p.model.Known() || !tr.IsExact() {
+	if p.model == nil || !p.model.Known() || !tr.Content().Exact {
 		return nil
 	}
 	r, err := efficiency.Open(ctx, p.model, efficiency.Options{MaxCalls: query.MaxUnasked})

@@ -11,7 +11,7 @@ import (
 
 // Writes the report of a trace.
 func ExampleWrite() {
-	tr, err := trace.Open("run.rpz")
+	tr, err := trace.Open("run.rpz", trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func TestGroups(t *testing.T) {
 	tr := retimed(t, program(t, programs.Stencil2D(4, 4, 40)))
 	first, whole := firstStart(t, tr), length(t, tr)
 	most, share := make(map[int]string), make(map[int]int)
-	for rank := range tr.Active() {
+	for _, rank := range tr.RankSet().All() {
 		_, sums := sumsOf(t, tr, rank, first, 0, whole)
 		names := slices.SortedFunc(maps.Keys(sums), func(a, b string) int { return int(sums[b] - sums[a]) })
 		all := 0.0
@@ -91,7 +91,7 @@ func TestGroups(t *testing.T) {
 	want := []string{"none"}
 	for _, kind := range []string{"flow", "most", "share", "block"} {
 		names := make(map[string]bool)
-		for rank := range tr.Active() {
+		for _, rank := range tr.RankSet().All() {
 			names[keys[kind](rank)] = true
 		}
 		if len(names) > 1 {
@@ -140,7 +140,7 @@ func inCalls(t *testing.T, tr *trace.Trace, rank int) (sum int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for c, err := range r.Calls() {
+	for c, err := range r.Calls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -306,7 +306,7 @@ func TestGroupLater(t *testing.T) {
 	b.arrange("group", "most")
 	shown := eval[[]int](b, timeline+".all.map((r) => r.rank)")
 	var later []int
-	for rank := range tr.Active() {
+	for _, rank := range tr.RankSet().All() {
 		if !slices.Contains(shown, rank) {
 			later = append(later, rank)
 		}

@@ -59,7 +59,7 @@ func TestIterations(t *testing.T) {
 func roundOf(t *testing.T, r *trace.Rank, first, calls uint64) (whole, in float64) {
 	t.Helper()
 	begin, end, position := int64(0), int64(0), first
-	for c, err := range r.CallsFrom(first) {
+	for c, err := range r.Calls(first) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -151,7 +151,7 @@ func retimed(t testing.TB, tr *trace.Trace) *trace.Trace {
 			t.Fatal(err)
 		}
 		random, now := rand.New(rand.NewPCG(2, uint64(rank))), int64(1_000_000*rank)
-		for c, err := range r.Calls() {
+		for c, err := range r.Calls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +185,7 @@ func TestArrows(t *testing.T) {
 				Sent, Received uint64
 			}
 			messages := 0
-			for rank := range tr.Active() {
+			for _, rank := range tr.RankSet().All() {
 				r, err := tr.Rank(rank)
 				if err != nil {
 					t.Fatal(err)

@@ -24,7 +24,7 @@ import (
 // no text or chart is wider than the window, and the colours are those asked for.
 func TestLooks(t *testing.T) {
 	nasty := hostile(t)
-	names, err := trace.OpenReader(nasty, nasty.Size(), 0)
+	names, err := trace.OpenReader(nasty, nasty.Size(), trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestLooksLinks(t *testing.T) {
 // TestHostile points at calls and at bars whose names try to be more than text.
 func TestHostile(t *testing.T) {
 	nasty := hostile(t)
-	names, err := trace.OpenReader(nasty, nasty.Size(), 0)
+	names, err := trace.OpenReader(nasty, nasty.Size(), trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestFirstPaint(t *testing.T) {
 	p := programs.Stencil2D(16, 16, 43_403) // 9 calls a round
 	tr := program(t, p.Timed())
 	calls := uint64(0)
-	for rank := range tr.Active() {
+	for _, rank := range tr.RankSet().All() {
 		r, err := tr.Rank(rank)
 		if err != nil {
 			t.Fatal(err)

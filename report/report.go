@@ -39,7 +39,7 @@ type Options struct {
 }
 
 // Write writes a page about a trace. Of one that was opened with
-// [trace.Trace.LeaveOutDamage], the page says what it lacks.
+// [trace.Options.LeaveOutDamage], the page says what it lacks.
 func Write(ctx context.Context, w io.Writer, tr *trace.Trace, o Options) error {
 	need.That(w != nil, "report: nothing to write to")
 	p, err := gather(ctx, tr, o.filled(), false)

@@ -23,10 +23,10 @@ func (p *page) summarize(tr *trace.Trace, o Options) {
 		p.Facts = append(p.Facts, fact{"End", "complete", "all ranks reached MPI_Finalize"})
 	}
 	p.summarizeFile(tr, o)
-	if set := tr.RecordedRanks().Difference(tr.RankSet()); set.Len() > 0 {
+	if set := tr.Content().Recorded.Difference(tr.RankSet()); set.Len() > 0 {
 		p.Remarks = append(p.Remarks, "Unreadable, and left out: ranks "+printable(set.String())+".")
 	}
-	if !tr.IsExact() {
+	if !tr.Content().Exact {
 		p.Remarks = append(p.Remarks, "The trace was made to fit a size. Calls by function and rank are exact, and so are messages and bytes by function and pair of ranks. "+
 			"Other arguments come from distributions, and the order of calls without a pattern is not kept.")
 	}

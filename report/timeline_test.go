@@ -104,7 +104,7 @@ func firstStart(t *testing.T, tr *trace.Trace) int64 {
 func spanOf(t *testing.T, tr *trace.Trace) (first, last int64) {
 	t.Helper()
 	first, last = math.MaxInt64, math.MinInt64
-	for rank := range tr.Active() {
+	for _, rank := range tr.RankSet().All() {
 		begin, end, err := clockOf(t, tr, rank).Span()
 		if err != nil {
 			t.Fatal(err)
@@ -186,7 +186,7 @@ func sumsOf(t *testing.T, tr *trace.Trace, rank int, first int64, from, to float
 		t.Fatal(err)
 	}
 	calls, sums = make(map[string]uint64), make(map[string]float64)
-	for c, err := range r.Calls() {
+	for c, err := range r.Calls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +213,7 @@ func TestTimelineZoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	longest := 0.0
-	for r := range tr.Active() {
+	for _, r := range tr.RankSet().All() {
 		other, err := tr.Rank(r)
 		if err != nil {
 			t.Fatal(err)

@@ -70,7 +70,7 @@ func TestViewWindow(t *testing.T) {
 	}
 	type span struct{ start, end float64 }
 	var all []span
-	for c, err := range r.Calls() {
+	for c, err := range r.Calls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}

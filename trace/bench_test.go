@@ -19,7 +19,7 @@ func BenchmarkCalls(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		n := uint64(0)
-		for range r.Calls() {
+		for range r.Calls(0) {
 			n++
 		}
 		if n != want {
@@ -55,7 +55,7 @@ func BenchmarkOpen(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(file)))
 			for b.Loop() {
-				trace, err := OpenReader(bytes.NewReader(file), int64(len(file)), 0)
+				trace, err := OpenReader(bytes.NewReader(file), int64(len(file)), Options{})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -56,13 +56,6 @@ func (c Call) Exact() bool {
 	})
 }
 
-// IsExact reports whether all calls of t are as they were recorded. Those of a trace that was made to fit a size may not be,
-// see [Call.Exact]; calls by function and rank always are, and messages and their bytes by function and pair of ranks.
-func (t *Trace) IsExact() bool {
-	b := t.run.Bounded
-	return b == nil || len(b.Ranks) == 0 && !slices.ContainsFunc(b.Functions, func(f layout.BoundedFunction) bool { return f.InOrder != 0 })
-}
-
 // spreadSummaries returns the summaries, with each signature of a function having its share where
 // they are of all calls of the function: that of its calls.
 func (t *Trace) spreadSummaries() (layout.Summaries, error) {

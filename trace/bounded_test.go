@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/spec"
@@ -71,12 +72,12 @@ func TestBounded(t *testing.T) {
 			got[trace.FunctionOf(n)].Merge(&durations.Statistics[n])
 		}
 		if size == math.MaxInt64 {
-			if want = got; trace.Run().Bounded != nil || !trace.IsExact() {
+			if want = got; trace.Run().Bounded != nil || !trace.Content().Exact {
 				t.Errorf("a trace that fits has %+v", trace.Run().Bounded)
 			}
 			continue
 		}
-		if b := trace.Run().Bounded; b == nil || !b.ByFunction || trace.IsExact() != (size == 700) {
+		if b := trace.Run().Bounded; b == nil || !b.ByFunction || trace.Content().Exact != (size == 700) {
 			t.Errorf("%d bytes: %+v is not exact", size, b)
 		}
 		for f := range want {
@@ -107,7 +108,7 @@ func TestBoundedForged(t *testing.T) {
 	}
 	b.Ranks = []layout.BoundedRank{{Rank: 1, Stretches: []merge.Stretch{{First: 1, Calls: rank.Len()}}}}
 	trace = openBytes(t, replaceSection(t, file, layout.KindBounded, b.Append(nil)))
-	if _, err := trace.Rank(1); !errors.Is(err, ErrCorrupt) {
+	if _, err := trace.Rank(1); !errors.Is(err, format.ErrCorrupt) {
 		t.Errorf("a stretch of more calls than the rank has: %v", err)
 	}
 	if _, err := trace.Rank(0); err != nil {
@@ -118,7 +119,7 @@ func TestBoundedForged(t *testing.T) {
 		"not a section": replaceSection(t, file, layout.KindBounded, []byte{255}),
 	} {
 		var section *merge.SectionError
-		if _, err := OpenReader(bytes.NewReader(forged), int64(len(forged)), 0); !errors.As(err, &section) || section.Kind != layout.KindBounded {
+		if _, err := OpenReader(bytes.NewReader(forged), int64(len(forged)), Options{}); !errors.As(err, &section) || section.Kind != layout.KindBounded {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"container/heap"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"maps"
 	"math"
@@ -13,24 +12,6 @@ import (
 
 	"github.com/reprise-trace/reprise/sequitur"
 )
-
-// A CallReader reads the calls of all ranks of a trace. It must not be used by
-// two goroutines at once.
-type CallReader struct {
-	trace *Trace
-	at    *cursor // in the rank whose turn it is; nil before the first turn
-	turn  uint64  // calls of that rank that come before those of another rank
-	err   error   // sticks
-
-	// Rank by rank, the next turn is that of the first active rank from next on.
-	next int
-
-	// In an interleaving, turns are the runs of order. The cursor of a rank is
-	// made at its first turn, at the position that skip has for it.
-	order   *sequitur.Walker // nil if the order is rank by rank
-	skip    map[sequitur.Symbol]uint64
-	cursors map[sequitur.Symbol]*cursor
-}
 
 // A cursor is a place in the calls of a rank.
 type cursor struct {
@@ -69,89 +50,81 @@ func (c *cursor) read() (Call, error) {
 	return call, err
 }
 
-// Calls returns a CallReader of the calls of all ranks in the order in which
+// Calls returns an iterator over the calls of all ranks in the order in which
 // they stood in the source of the trace, beginning at a position in that order.
 // Finding the position costs what the order and, if that is rank by rank, the
-// grammars of the ranks before it cost, not what their calls do. A CallReader
-// reads a rank when its first call is due. It holds one rank at a time, of an
-// interleaving all that had a turn.
-func (t *Trace) Calls(position uint64) *CallReader {
-	r := &CallReader{trace: t}
-	if g := t.Run().Interleaving; g != nil {
-		r.order = g.Walk(position)
-		r.skip = maps.Collect(g.OccurrencesBefore(position))
-		r.cursors = make(map[sequitur.Symbol]*cursor)
-	} else {
-		r.err = r.nextRank(position)
+// grammars of the ranks before it cost, not what their calls do. A rank is read
+// when its first call is due: one is held at a time, of an interleaving all that had a turn.
+// It ends after an error, but for that of a time which cannot be read: the call comes with it, without the time.
+func (t *Trace) Calls(position uint64) iter.Seq2[Call, error] {
+	turns := t.rankByRank
+	if t.run.Interleaving != nil {
+		turns = t.interleave
 	}
-	return r
+	return func(yield func(Call, error) bool) {
+		err := turns(position, func(c *cursor, calls uint64) bool {
+			for range calls {
+				if !yield(c.read()) {
+					return false
+				}
+			}
+			return true
+		})
+		if err != nil {
+			yield(Call{}, err)
+		}
+	}
 }
 
-// Read returns the next call, or io.EOF after the last. Errors stick, but for that of a
-// time which cannot be read: the call comes with it, without the time.
-func (r *CallReader) Read() (Call, error) {
-	if r.turn == 0 && r.err == nil {
-		r.err = r.nextTurn()
-	}
-	if r.err != nil {
-		return Call{}, r.err
-	}
-	r.turn--
-	return r.at.read()
-}
-
-// nextTurn goes on to the rank whose calls are next. A turn has no more calls
-// than its rank has left, because [Trace.Rank] counts them.
-func (r *CallReader) nextTurn() error {
-	if r.order == nil {
-		return r.nextRank(0)
-	}
-	turn := r.order.Next()
-	if turn.Count == 0 {
-		return io.EOF
-	}
-	c, ok := r.cursors[turn.Symbol]
-	if !ok {
-		rank, err := r.trace.Rank(int(turn.Symbol))
+// rankByRank calls use, until it returns false, with a place in the calls of one rank after the other, and how many are
+// left there.
+func (t *Trace) rankByRank(position uint64, use func(c *cursor, calls uint64) bool) error {
+	for number, ok := t.index.next(0); ok; number, ok = t.index.next(number + 1) {
+		rank, err := t.Rank(number)
 		if err != nil {
 			return err
 		}
-		c = newCursor(rank, r.skip[turn.Symbol])
-		r.cursors[turn.Symbol] = c
+		if n := rank.Len(); position >= n {
+			position -= n
+		} else if !use(newCursor(rank, position), n-position) {
+			return nil
+		} else {
+			position = 0
+		}
 	}
-	r.at, r.turn = c, turn.Count
 	return nil
 }
 
-// nextRank goes on to a position in the calls of the ranks that follow, in the
-// order rank by rank.
-func (r *CallReader) nextRank(position uint64) error {
-	for {
-		number, ok := r.trace.index.next(r.next)
-		if !ok {
-			return io.EOF
+// interleave calls use, until it returns false, with a place in the calls of the rank that has a turn, and how many calls
+// come before those of another rank: no more than the rank has left, because [Trace.Rank] counts them.
+func (t *Trace) interleave(position uint64, use func(c *cursor, calls uint64) bool) error {
+	order := t.run.Interleaving
+	skip, cursors := maps.Collect(order.OccurrencesBefore(position)), make(map[sequitur.Symbol]*cursor)
+	walk := order.Walk(position)
+	for turn := walk.Next(); turn.Count > 0; turn = walk.Next() {
+		c := cursors[turn.Symbol]
+		if c == nil {
+			rank, err := t.Rank(int(turn.Symbol))
+			if err != nil {
+				return err
+			}
+			c = newCursor(rank, skip[turn.Symbol])
+			cursors[turn.Symbol] = c
 		}
-		rank, err := r.trace.Rank(number)
-		if err != nil {
-			return err
-		}
-		r.next = number + 1
-		if n := rank.Len(); position < n {
-			r.at, r.turn = newCursor(rank, position), n-position
+		if !use(c, turn.Count) {
 			return nil
 		}
-		position -= rank.Len()
 	}
+	return nil
 }
 
-// ErrUntimed is the error of what needs the times of every call, of a trace that does not
-// have them: reprise record --times all keeps them, and Options.Series of package tracer.
-var ErrUntimed = errors.New("the trace does not have the times of every call (tracer.Options.Series keeps them)")
+// errUntimed is the error of what needs the times of every call, of a trace that does not have them.
+var errUntimed = errors.New("the trace does not have the times of every call (tracer.Options.Series keeps them)")
 
 // ByTime returns an iterator over the calls of all ranks in the order in which they
 // began; of calls that began at once, the one of the lower rank comes first, and of one
-// rank the one before. It ends after an error, which wraps [ErrUntimed] if there is a rank
-// without times. All ranks are in memory at once, each with a block of its times, and a
+// rank the one before. It ends after an error, also if there is a rank
+// without times: [Trace.SeriesRanks] are those that have them. All ranks are in memory at once, each with a block of its times, and a
 // rank of which the calls do not stand in the order of time, as those of its threads or
 // within callbacks, with all its times, 32 bytes a call.
 func (t *Trace) ByTime() iter.Seq2[Call, error] {
@@ -208,7 +181,7 @@ func (t *Trace) timeline(number int) (*timeline, error) {
 		return nil, err
 	}
 	if r.series == nil {
-		return nil, fmt.Errorf("trace: rank %d: %w", number, ErrUntimed)
+		return nil, fmt.Errorf("trace: rank %d: %w", number, errUntimed)
 	}
 	ascend, last := true, int64(math.MinInt64)
 	for time, err := range r.Times(0) {

@@ -184,7 +184,7 @@ func TestClockErrors(t *testing.T) {
 	for name, section := range forgeries {
 		data := forgedClocks(t, file, section)
 		var e *merge.SectionError
-		if _, err := trace.OpenReader(bytes.NewReader(data), int64(len(data)), 0); !errors.As(err, &e) || e.Kind != layout.KindClocks {
+		if _, err := trace.OpenReader(bytes.NewReader(data), int64(len(data)), trace.Options{}); !errors.As(err, &e) || e.Kind != layout.KindClocks {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -201,7 +201,7 @@ func TestClocksFlipped(t *testing.T) {
 		section[bit/8] ^= 1 << (bit % 8)
 		data := forgedClocks(t, file, section)
 		var e *merge.SectionError
-		tr, err := trace.OpenReader(bytes.NewReader(data), int64(len(data)), 0)
+		tr, err := trace.OpenReader(bytes.NewReader(data), int64(len(data)), trace.Options{})
 		if err != nil {
 			if !errors.As(err, &e) || e.Kind != layout.KindClocks {
 				t.Errorf("bit %d: %v", bit, err)

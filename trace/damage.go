@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"context"
 	"errors"
 	"io"
 	"math"
@@ -17,27 +16,13 @@ import (
 // A Damage is a section of a trace that is not as its checksum says, or the sections
 // of a kind that are not in the file.
 type Damage struct {
-	What   string // it holds, such as "the times of every call"
-	Kind   format.Kind
-	Key    uint64
-	Offset int64 // in the file; −1 if the section is not there
+	What string              // it holds, such as "the times of every call"
+	Err  *merge.SectionError // which section it is, where it is in the file, and how it is damaged
 
 	// Ranks are those whose calls cannot be read or, if Times is set, those whose calls
 	// can be, but without the times that the section holds. The empty set is no rank.
 	Ranks rankenc.Set
 	Times bool
-
-	Err error
-}
-
-// Error says which section is damaged, and how.
-func (d *Damage) Error() string { return d.section().Error() }
-
-// Unwrap returns a [*merge.SectionError].
-func (d *Damage) Unwrap() error { return d.section() }
-
-func (d *Damage) section() *merge.SectionError {
-	return &merge.SectionError{Kind: d.Kind, Key: d.Key, Offset: d.Offset, Err: d.Err}
 }
 
 // What sections hold.
@@ -69,6 +54,10 @@ func whatOf(kind format.Kind, key uint64) string {
 	return "the " + layout.KindName(kind)
 }
 
+func newDamage(kind format.Kind, key uint64, offset int64, err error) *Damage {
+	return &Damage{What: whatOf(kind, key), Err: &merge.SectionError{Kind: kind, Key: key, Offset: offset, Err: err}}
+}
+
 // A damageReport is what is damaged in a file.
 type damageReport struct {
 	list        []Damage
@@ -86,34 +75,14 @@ type damageReport struct {
 // fails.
 //
 // A Trace reads as much as it can of a damaged file, and fails where it cannot, unless
-// [Trace.LeaveOutDamage] was called. The result must not be changed.
+// [Options.LeaveOutDamage] is set. The result must not be changed.
 func (t *Trace) Damage() []Damage { return t.damage().list }
-
-// Readable returns the ranks that made calls that can be read, as [Trace.Damage] tells.
-func (t *Trace) Readable() rankenc.Set { return t.RankSet().Difference(t.damage().unreadable) }
-
-// ReadableTimes returns the ranks of which the times of every call can be read, as
-// [Trace.Damage] tells, and the calls: none if the trace has no such times.
-func (t *Trace) ReadableTimes() rankenc.Set {
-	report := t.damage()
-	ranks, _, err := t.SeriesRanks()
-	if err != nil {
-		return rankenc.Set{}
-	}
-	return ranks.Difference(report.untimed).Difference(report.unreadable)
-}
 
 // maxOrder is the longest order of calls that is expanded to leave ranks out.
 const maxOrder = math.MaxUint32
 
-// LeaveOutDamage leaves what is damaged out of t: a rank whose calls cannot be read made
-// none, one whose times cannot be read has none, and summaries that cannot be read are
-// not there. Summaries that can be read are of the calls of all ranks, also of those that
-// are left out. Shapes keep their numbers.
-//
-// It must be called before anything else of t, but [Trace.Damage]. An error is that of
-// the context.
-func (t *Trace) LeaveOutDamage(ctx context.Context) error {
+// leaveOutDamage leaves what is damaged out of t, before anything else is asked of it.
+func (t *Trace) leaveOutDamage() {
 	report := t.damage()
 	if report.noSummaries {
 		t.summaries = func() (layout.Summaries, error) { return layout.Summaries{}, nil }
@@ -126,7 +95,7 @@ func (t *Trace) LeaveOutDamage(ctx context.Context) error {
 	}
 	t.untimed = report.untimed.Union(report.unreadable)
 	if report.unreadable.Len() == 0 {
-		return nil
+		return
 	}
 	sets := slices.Clone(t.all)
 	for i := range sets {
@@ -135,29 +104,22 @@ func (t *Trace) LeaveOutDamage(ctx context.Context) error {
 	t.setRanks(sets)
 	clear(t.shapes.shapes)
 	t.shapes.size = 0
-	order, err := without(ctx, t.run.Interleaving, report.unreadable)
-	t.run.Interleaving = order
-	return err
+	t.run.Interleaving = without(t.run.Interleaving, report.unreadable)
 }
 
 // without returns an order of calls without those of some ranks, or nil if it is too
 // long.
-func without(ctx context.Context, order *sequitur.Grammar, gone rankenc.Set) (*sequitur.Grammar, error) {
-	const runsPerStep = 4096
+func without(order *sequitur.Grammar, gone rankenc.Set) *sequitur.Grammar {
 	if order == nil || order.Len() > maxOrder {
-		return nil, nil
+		return nil
 	}
 	var b sequitur.Builder
-	runs := 0
 	for _, run := range order.Runs() {
-		if runs++; runs%runsPerStep == 0 && ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
 		if !gone.Contains(int(run.Symbol)) {
 			b.AppendRun(run.Symbol, run.Count)
 		}
 	}
-	return b.Finish(), nil
+	return b.Finish()
 }
 
 // A damageFinder finds out what is damaged.
@@ -181,7 +143,7 @@ func (t *Trace) findDamage() *damageReport {
 	f.findSeries()
 	r.unreadable = f.unreadable()
 	for _, d := range f.list {
-		switch d.Kind {
+		switch d.Err.Kind {
 		case layout.KindSummaries:
 			d.Ranks, d.Times, r.noSummaries = t.RankSet(), true, true
 		case layout.KindRankTimes:
@@ -213,7 +175,7 @@ func (f *damageFinder) check() {
 		if err == nil || !isDamage(err) {
 			continue
 		}
-		d := &Damage{What: whatOf(s.Kind, s.Key), Kind: s.Kind, Key: s.Key, Offset: s.Offset, Err: err}
+		d := newDamage(s.Kind, s.Key, s.Offset, err)
 		d.Times = s.Kind == layout.KindSeries
 		if f.bad[s.Kind] == nil {
 			f.bad[s.Kind] = make(map[uint64]*Damage)
@@ -240,7 +202,7 @@ func (f *damageFinder) damaged(kind format.Kind, key uint64) *Damage {
 	}
 	d := f.missing[kind]
 	if d == nil {
-		d = &Damage{What: whatOf(kind, key), Kind: kind, Key: key, Offset: -1, Err: layout.Corrupt("the file has no such section")}
+		d = newDamage(kind, key, -1, layout.Corrupt("the file has no such section"))
 		d.Times = kind == layout.KindSeries
 		f.missing[kind] = d
 		f.list = append(f.list, d)
@@ -396,7 +358,8 @@ func (f *damageFinder) findSeriesTable(err error) {
 		f.noSeries = true
 		d := f.bad[layout.KindSeries][1]
 		if d == nil {
-			d = &Damage{What: whatSeries, Kind: layout.KindSeries, Key: 1, Offset: -1, Times: true, Err: err}
+			d = newDamage(layout.KindSeries, 1, -1, err)
+			d.Times = true
 			f.list = append(f.list, d)
 		}
 		d.Ranks = ranks.Intersection(f.RankSet())

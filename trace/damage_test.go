@@ -2,7 +2,6 @@ package trace
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -83,14 +82,14 @@ func TestDamage(t *testing.T) {
 			what := fmt.Sprintf("%s: %s, number %d", name, layout.KindName(s.Kind), s.Key)
 			damaged := bytes.Clone(file)
 			damaged[s.Offset+s.Size-1] ^= 1
-			trace, err := OpenReader(bytes.NewReader(damaged), int64(len(damaged)), 0)
+			trace, err := OpenReader(bytes.NewReader(damaged), int64(len(damaged)), Options{})
 			if err != nil {
 				continue
 			}
 			kinds[layout.KindName(s.Kind)]++
 			for _, d := range trace.Damage() {
 				if n := d.Ranks.Len(); n > 0 && n < trace.RankSet().Len() {
-					some[layout.KindName(d.Kind)] = true
+					some[layout.KindName(d.Err.Kind)] = true
 				}
 			}
 			checkDamage(t, what, whole, trace, 1)
@@ -116,18 +115,18 @@ func checkDamage(t *testing.T, what string, whole, trace *Trace, least int) {
 	}
 	var unreadable, untimed rankenc.Set
 	for _, d := range list {
-		if d.Kind == layout.KindSeries {
+		if d.Err.Kind == layout.KindSeries {
 			untimed = untimed.Union(d.Ranks)
 		} else if !d.Times {
 			unreadable = unreadable.Union(d.Ranks)
 		}
-		if d.What == "" || d.Err == nil || (d.Offset < 0) == (least > 0) {
+		if d.What == "" || d.Err == nil || (d.Err.Offset < 0) == (least > 0) {
 			t.Errorf("%s: %+v", what, d)
 		}
 	}
 	var bad, late []int
 	timed, _, _ := whole.SeriesRanks()
-	for rank := range trace.Active() {
+	for _, rank := range trace.RankSet().All() {
 		if _, err := trace.readRank(rank); err != nil {
 			bad = append(bad, rank)
 		} else if timed.Contains(rank) && readSeries(trace, rank) != nil {
@@ -140,15 +139,13 @@ func checkDamage(t *testing.T, what string, whole, trace *Trace, least int) {
 	if got := rankenc.SetOf(late...); !got.Equal(untimed.Intersection(timed)) {
 		t.Errorf("%s: the times of ranks %v cannot be read, Damage says %v", what, got, untimed)
 	}
-	if err := trace.LeaveOutDamage(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := trace.RankSet(), whole.RankSet().Difference(unreadable); !got.Equal(want) || !trace.Readable().Equal(want) {
+	trace.leaveOutDamage()
+	if got, want := trace.RankSet(), whole.RankSet().Difference(unreadable); !got.Equal(want) {
 		t.Errorf("%s: ranks %v are left, want %v", what, got, want)
 	}
 	left, _, err := trace.SeriesRanks()
-	if err != nil || !left.Equal(trace.ReadableTimes()) {
-		t.Errorf("%s: ranks %v have times, not %v, %v", what, left, trace.ReadableTimes(), err)
+	if want := timed.Difference(untimed).Difference(unreadable); err != nil || !left.Equal(want) {
+		t.Errorf("%s: ranks %v have times, not %v, %v", what, left, want, err)
 	}
 	if _, _, err := trace.Summaries(); err != nil {
 		t.Errorf("%s: %v", what, err)
@@ -160,7 +157,7 @@ func checkDamage(t *testing.T, what string, whole, trace *Trace, least int) {
 // and its first calls.
 func checkLeft(t *testing.T, what string, whole, trace *Trace, gone rankenc.Set) {
 	t.Helper()
-	for i, rank := range slices.Collect(trace.Active()) {
+	for i, rank := range ranksOf(trace) {
 		if i%50 > 1 {
 			continue
 		}
@@ -178,7 +175,7 @@ func checkLeft(t *testing.T, what string, whole, trace *Trace, gone rankenc.Set)
 			t.Fatalf("%s: shape %d has ranks %v", what, number, ranks)
 		}
 	}
-	all, want := trace.Calls(0), whole.Calls(0)
+	all, want := readCalls(t, trace.Calls(0)), readCalls(t, whole.Calls(0))
 	for range min(1000, trace.RankSet().Len()) {
 		c, err := all.Read()
 		if err != nil {

@@ -30,7 +30,7 @@ func Example_bytesPerPeer() {
 	if err := merge.Write(&file, run, parts); err != nil {
 		log.Fatal(err)
 	}
-	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func Example_bytesPerPeer() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for number := range tr.Active() {
+	for _, number := range tr.RankSet().All() {
 		rank, err := model.Rank(number)
 		if err != nil {
 			log.Fatal(err)
@@ -77,7 +77,7 @@ func Example_callAtTime() {
 	if err := merge.Write(&file, merge.Run{Ranks: 1}, []merge.Part{r.Finish(0)}); err != nil {
 		log.Fatal(err)
 	}
-	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

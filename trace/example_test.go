@@ -2,7 +2,6 @@ package trace_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"log"
@@ -59,13 +58,13 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	tr, err := trace.Open(path)
+	tr, err := trace.Open(path, trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer tr.Close()
 	calls := make(map[string]uint64)
-	for number := range tr.Active() {
+	for _, number := range tr.RankSet().All() {
 		rank, err := tr.Rank(number)
 		if err != nil {
 			log.Fatal(err)
@@ -88,7 +87,7 @@ func openRing() *trace.Trace {
 	if err := writeRing(&file); err != nil {
 		log.Fatal(err)
 	}
-	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -96,13 +95,13 @@ func openRing() *trace.Trace {
 }
 
 // Walk through some calls of a rank, and see the loops they are in.
-func ExampleRank_CallsFrom() {
+func ExampleRank_Calls() {
 	tr := openRing()
 	rank, err := tr.Rank(1)
 	if err != nil {
 		log.Fatal(err)
 	}
-	for call, err := range rank.CallsFrom(8) {
+	for call, err := range rank.Calls(8) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -122,12 +121,7 @@ func ExampleRank_CallsFrom() {
 // Read the calls of all ranks from a position on.
 func ExampleTrace_Calls() {
 	tr := openRing()
-	calls := tr.Calls(2198)
-	for {
-		call, err := calls.Read()
-		if err == io.EOF {
-			break
-		}
+	for call, err := range tr.Calls(2198) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -247,7 +241,7 @@ func Example_record() {
 		log.Fatal(err)
 	}
 
-	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -255,7 +249,7 @@ func Example_record() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for call, err := range rank.CallsFrom(998) { // from anywhere, without what is before
+	for call, err := range rank.Calls(998) { // from anywhere, without what is before
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -291,7 +285,7 @@ func Example_times() {
 		log.Fatal(err)
 	}
 
-	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -299,7 +293,7 @@ func Example_times() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for call, err := range rank.CallsFrom(99_999) { // decodes one block
+	for call, err := range rank.Calls(99_999) { // decodes one block
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -354,17 +348,18 @@ func ExampleTrace_Damage() {
 	data := file.Bytes()
 	data[len(data)/2] ^= 1 // a flipped bit
 
-	tr, err := trace.OpenReader(bytes.NewReader(data), int64(len(data)), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(data), int64(len(data)), trace.Options{LeaveOutDamage: true})
 	if err != nil {
 		log.Fatal(err) // what concerns the run as a whole is damaged
 	}
 	for _, d := range tr.Damage() {
 		fmt.Printf("%s of ranks %v cannot be read\n", d.What, d.Ranks)
 	}
-	fmt.Printf("the calls of ranks %v can be, and the times of %d ranks\n", tr.Readable(), tr.ReadableTimes().Len())
-	if err := tr.LeaveOutDamage(context.Background()); err != nil {
+	timed, _, err := tr.SeriesRanks()
+	if err != nil {
 		log.Fatal(err)
 	}
+	fmt.Printf("the calls of ranks %v can be, and the times of %d ranks\n", tr.RankSet(), timed.Len())
 	rank, err := tr.Rank(1) // without its times
 	if err != nil {
 		log.Fatal(err)
@@ -407,7 +402,7 @@ func ExamplePrinter() {
 		log.Fatal(err)
 	}
 
-	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -417,7 +412,7 @@ func ExamplePrinter() {
 	}
 	printer := tr.Printer(trace.PrintOptions{})
 	var line []byte
-	for call, err := range rank.Calls() {
+	for call, err := range rank.Calls(0) {
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -52,7 +52,7 @@ func readExchanges(r *Rank, what string) (calls, elements int) {
 		return calls, 0
 	}
 	sum := int64(0)
-	for call := range r.Calls() {
+	for call := range r.Calls(0) {
 		calls++
 		for i := range call.Args {
 			if call.Args[i].Kind() != cst.KindArray {

@@ -32,20 +32,20 @@ func (f *failing) ReadAt(p []byte, at int64) (int, error) {
 
 // readAll returns all calls of a trace, with what else its ranks have.
 func readAll(file io.ReaderAt, size int64) (string, error) {
-	trace, err := OpenReader(file, size, 0)
+	trace, err := OpenReader(file, size, Options{})
 	if err != nil {
 		return "", err
 	}
 	defer trace.Close()
 	var text bytes.Buffer
-	for number := range trace.Active() {
+	for _, number := range trace.RankSet().All() {
 		rank, err := trace.Rank(number)
 		if err != nil {
 			return "", err
 		}
 		fmt.Fprintln(&text, number, rank.Len())
 		left := 50
-		for c, err := range rank.Calls() {
+		for c, err := range rank.Calls(0) {
 			if err != nil {
 				return "", err
 			}

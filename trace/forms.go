@@ -11,10 +11,24 @@ import (
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
+// Forms say how the arguments of calls are written in a trace.
+type Forms struct {
+	// Arguments are those of all signatures, each of the three numbers of a pointer or a status for itself, the most
+	// frequent form first: an expression, such as rank+c, a stored column or array, or a number that is stored by call.
+	Arguments []FormCount
+
+	// Columns are the columns and arrays that are stored rank by rank, by how they are encoded, such as runs, each slice of
+	// long ones for itself, and the streams of values that are stored call by call, those that take the most bytes first.
+	// Those that cannot be read have a form of their own; of those that stand in the blocks of grammars, the bytes are not
+	// known.
+	Columns []FormCount
+
+	// Inline is how many bytes of the section of the signatures are columns.
+	Inline int
+}
+
 // A FormCount is how some arguments or columns are written, and how many.
 type FormCount struct {
-	// Name is the form of an expression, such as rank+c, or how a column or an
-	// array is encoded, such as runs.
 	Name  string
 	Count int
 	Bytes int64 // of stored columns; 0 for arguments
@@ -22,23 +36,25 @@ type FormCount struct {
 
 // Forms of arguments that have no expression, and of columns that are lost.
 const (
-	FormColumn = "stored column"
-	FormArray  = "stored array"
-	FormStream = "stored by call"
-	FormLost   = "cannot be read"
+	formColumn = "stored column"
+	formArray  = "stored array"
+	formStream = "stored by call"
+	formLost   = "cannot be read"
 )
 
-// ArgumentForms returns how the arguments of all signatures are written, each of
-// the three numbers of a pointer or a status for itself, the most frequent form
-// first.
-func (t *Trace) ArgumentForms() []FormCount {
+// Forms returns how arguments are written. It reads the sections of columns and streams.
+func (t *Trace) Forms() Forms {
+	return Forms{Arguments: t.argumentForms(), Columns: t.columnForms(), Inline: len(t.signatures.Inline)}
+}
+
+func (t *Trace) argumentForms() []FormCount {
 	var f formCounter
 	for fn := range t.signatures.Groups {
 		g := &t.signatures.Groups[fn]
 		slots := 0
 		for k := range g.Params {
 			p := &g.Params[k]
-			f.add(FormArray, p.Matrices.Len(), 0)
+			f.add(formArray, p.Matrices.Len(), 0)
 			for j := range p.Slots {
 				f.addSlot(&p.Slots[j], g, slots)
 				slots++
@@ -48,11 +64,7 @@ func (t *Trace) ArgumentForms() []FormCount {
 	return f.sorted()
 }
 
-// ColumnForms returns how the columns and arrays that are stored rank by rank are
-// encoded, each slice of long ones for itself, and the streams of values that are stored call by call, those that
-// take the most bytes first. It reads their sections. Those that are lost have a
-// form of their own; of those that stand in the blocks of grammars, the bytes are not known.
-func (t *Trace) ColumnForms() []FormCount {
+func (t *Trace) columnForms() []FormCount {
 	var f formCounter
 	s := t.signatures
 	columns := packedReader{trace: t, kind: layout.KindColumns, section: -1}
@@ -76,7 +88,7 @@ func (t *Trace) ColumnForms() []FormCount {
 	}
 	streams := packedReader{trace: t, kind: layout.KindStreams, section: -1}
 	for _, p := range s.Streams.Streams {
-		name := FormLost
+		name := formLost
 		if enc := streams.at(p.Section, p.Offset); len(enc) > 0 {
 			name = "by call: packed"
 			if enc[0] == layout.StreamGrammar {
@@ -95,7 +107,7 @@ func columnForm(enc []byte, c layout.ColumnPlace) string {
 		name = columns.MatrixForm(enc)
 	}
 	if name == "" {
-		return FormLost
+		return formLost
 	}
 	if c.Matrix {
 		name = "array: " + name
@@ -126,10 +138,6 @@ func (r *packedReader) at(section, offset int) []byte {
 	return r.content[min(offset, len(r.content)):]
 }
 
-// InlineColumns returns how many bytes of the section of the signatures are
-// columns.
-func (t *Trace) InlineColumns() int { return len(t.signatures.Inline) }
-
 // A formCounter counts forms. It has few of them.
 type formCounter []FormCount
 
@@ -153,7 +161,7 @@ func (f *formCounter) addSlot(r *layout.SlotReader, g *layout.FunctionGroup, slo
 	if g.Masks.Len() == 0 {
 		f.add(formOf(rankenc.Constant(0)), r.Values[layout.Constant].Len(), 0)
 		f.add(formOf(rankenc.Shift(0)), r.Values[layout.Shift].Len(), 0)
-		f.add(FormColumn, r.Values[layout.Column].Len(), 0)
+		f.add(formColumn, r.Values[layout.Column].Len(), 0)
 		for k := range r.Groups.Numbers {
 			f.add(layout.Formula{Expr: *r.Groups.At(k), Grouped: true}.Form(), 1, 0)
 		}
@@ -166,11 +174,11 @@ func (f *formCounter) addSlot(r *layout.SlotReader, g *layout.FunctionGroup, slo
 		e, _, ok := r.Form(i)
 		switch {
 		case uint64(mask)>>slot&1 != 0:
-			f.add(FormStream, 1, 0)
+			f.add(formStream, 1, 0)
 		case ok:
 			f.add(e.Form(), 1, 0)
 		default:
-			f.add(FormColumn, 1, 0)
+			f.add(formColumn, 1, 0)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func FuzzOpen(f *testing.F) {
 		if err != nil {
 			return
 		}
-		trace, err := OpenContainer(container)
+		trace, err := OpenContainer(container, Options{})
 		if err != nil {
 			return
 		}
@@ -67,8 +67,7 @@ func describeMerged(trace *Trace) {
 			}
 		}
 	}
-	trace.ArgumentForms()
-	trace.ColumnForms()
+	trace.Forms()
 }
 
 // uncompressed returns a file with its sections stored as they are, so that a
@@ -97,7 +96,7 @@ func readSome(t *testing.T, trace *Trace, position uint64) []Call {
 	var calls []Call
 	next := make(map[int]uint64)
 	ranks := make(map[int]*Rank)
-	for r := trace.Calls(position); len(calls) < maxFuzzCalls; {
+	for r := readCalls(t, trace.Calls(position)); len(calls) < maxFuzzCalls; {
 		c, err := r.Read()
 		if err != nil {
 			if err == io.EOF && position == 0 {
@@ -123,7 +122,7 @@ func readSome(t *testing.T, trace *Trace, position uint64) []Call {
 
 // checkComplete checks that so many calls of each rank are all there are.
 func checkComplete(t *testing.T, trace *Trace, calls map[int]uint64) {
-	for rank := range trace.Active() {
+	for _, rank := range trace.RankSet().All() {
 		if n := readRank(t, trace, rank).Len(); n != calls[rank] {
 			t.Fatalf("rank %d has %d calls, in the order of all %d", rank, n, calls[rank])
 		}

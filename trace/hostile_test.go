@@ -73,9 +73,9 @@ func TestLostTexts(t *testing.T) {
 			t.Fatal(err)
 		}
 		without := replaceSection(t, file.Bytes(), layout.KindTexts, nil)
-		_, err := OpenReader(bytes.NewReader(without), int64(len(without)), 0)
+		_, err := OpenReader(bytes.NewReader(without), int64(len(without)), Options{})
 		var section *merge.SectionError
-		if lost := errors.As(err, &section) && section.Kind == layout.KindTexts && errors.Is(err, ErrCorrupt); lost != tt.lost || err != nil != tt.lost {
+		if lost := errors.As(err, &section) && section.Kind == layout.KindTexts && errors.Is(err, format.ErrCorrupt); lost != tt.lost || err != nil != tt.lost {
 			t.Errorf("%v: %v", tt.typ, err)
 		}
 	}
@@ -95,7 +95,7 @@ func TestErrors(t *testing.T) {
 	var (
 		sectionError *merge.SectionError
 		versionError *format.VersionError
-		parseError   *ParseError
+		parseError   *format.ParseError
 	)
 	tests := []struct {
 		name string
@@ -107,18 +107,18 @@ func TestErrors(t *testing.T) {
 		{"empty.rpz", nil, "header", format.ErrFormat, &parseError},
 		{"text.rpz", []byte("a text, which is longer than any header"), "not a container", format.ErrFormat, &parseError},
 		{"later.rpz", later, "version 3", nil, &versionError},
-		{"cut.rpz", file[:len(file)-5], "salvaged", ErrCorrupt, &parseError},
-		{"cut-small.rpz", smallTrace(t)[:50], "cut off or damaged", ErrCorrupt, &parseError},
-		{"run.rpz", flip(t, file, layout.KindRun, 0), "run, section at offset 8", ErrCorrupt, &sectionError},
-		{"signatures.rpz", flip(t, file, layout.KindSignatures, 0), "signatures, section", ErrCorrupt, &sectionError},
-		{"order.rpz", flip(t, file, layout.KindInterleaving, 0), "interleaving, section", ErrCorrupt, &sectionError},
-		{"no-order.rpz", replaceSection(t, file, layout.KindInterleaving, nil), "interleaving: ", ErrCorrupt, &sectionError},
-		{"rank.rpz", flip(t, file, layout.KindGrammars, 0), "grammars, number 0, section", ErrCorrupt, &sectionError},
+		{"cut.rpz", file[:len(file)-5], "salvaged", format.ErrCorrupt, &parseError},
+		{"cut-small.rpz", smallTrace(t)[:50], "cut off or damaged", format.ErrCorrupt, &parseError},
+		{"run.rpz", flip(t, file, layout.KindRun, 0), "run, section at offset 8", format.ErrCorrupt, &sectionError},
+		{"signatures.rpz", flip(t, file, layout.KindSignatures, 0), "signatures, section", format.ErrCorrupt, &sectionError},
+		{"order.rpz", flip(t, file, layout.KindInterleaving, 0), "interleaving, section", format.ErrCorrupt, &sectionError},
+		{"no-order.rpz", replaceSection(t, file, layout.KindInterleaving, nil), "interleaving: ", format.ErrCorrupt, &sectionError},
+		{"rank.rpz", flip(t, file, layout.KindGrammars, 0), "grammars, number 0, section", format.ErrCorrupt, &sectionError},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			path := save(t, tt.name, tt.data)
-			trace, err := Open(path)
+			trace, err := Open(path, Options{})
 			if err == nil {
 				defer trace.Close()
 				_, err = trace.Rank(1)
@@ -137,11 +137,11 @@ func TestErrors(t *testing.T) {
 // is closed, one with a rank that does not exist.
 func TestFile(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing.rpz")
-	if _, err := Open(missing); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), missing) {
+	if _, err := Open(missing, Options{}); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), missing) {
 		t.Errorf("missing: err = %v", err)
 	}
 	path := save(t, "small.rpz", records(t, smallTrace(t)))
-	trace, err := Open(path)
+	trace, err := Open(path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestFile(t *testing.T) {
 	}
 	checkRank(t, r, 2, ringModel(4, 5).ranks[2], 0)
 
-	closed, err := Open(path)
+	closed, err := Open(path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestFile(t *testing.T) {
 	if _, err := closed.Rank(1); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("closed: err = %v", err)
 	}
-	if _, err := closed.Calls(0).Read(); !errors.Is(err, fs.ErrClosed) {
+	if _, err := readCalls(t, closed.Calls(0)).Read(); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("closed: err = %v", err)
 	}
 }
@@ -176,20 +176,19 @@ func TestFile(t *testing.T) {
 func describe(trace *Trace, limit int) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d ranks of %q\n", trace.Ranks(), trace.Run().Source)
-	for rank := range trace.Active() {
+	for _, rank := range trace.RankSet().All() {
 		r, err := trace.Rank(rank)
 		if err != nil {
 			return "", err
 		}
 		fmt.Fprintf(&b, "rank %d: %d\n", rank, r.Len())
 	}
-	for calls := trace.Calls(0); limit > 0; limit-- {
-		c, err := calls.Read()
-		if err == io.EOF {
-			break
-		}
+	for c, err := range trace.Calls(0) {
 		if err != nil {
 			return "", err
+		}
+		if limit--; limit < 0 {
+			break
 		}
 		fmt.Fprintf(&b, "%d %v\n", c.Rank, c)
 	}
@@ -200,7 +199,7 @@ func describe(trace *Trace, limit int) (string, error) {
 // another.
 func TestDamaged(t *testing.T) {
 	read := func(data []byte) (string, error) {
-		trace, err := OpenReader(bytes.NewReader(data), int64(len(data)), 0)
+		trace, err := OpenReader(bytes.NewReader(data), int64(len(data)), Options{})
 		if err != nil {
 			return "", err
 		}
@@ -257,7 +256,7 @@ func salvage(t *testing.T, data []byte) *Trace {
 	if err != nil || len(losses) == 0 {
 		t.Fatal(losses, err)
 	}
-	trace, err := OpenContainer(salvaged)
+	trace, err := OpenContainer(salvaged, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,18 +270,18 @@ func TestOpenContainer(t *testing.T) {
 	file := m.roundRobin().record(t)
 	trace := salvage(t, flip(t, file, layout.KindColumns, 0))
 	checkRank(t, readRank(t, trace, 2), 2, m.ranks[2], 0)
-	if _, err := trace.Rank(1); !errors.Is(err, ErrCorrupt) {
+	if _, err := trace.Rank(1); !errors.Is(err, format.ErrCorrupt) {
 		t.Errorf("rank 1: err = %v", err)
 	}
-	if _, err := describe(trace, 100); !errors.Is(err, ErrCorrupt) {
+	if _, err := describe(trace, 100); !errors.Is(err, format.ErrCorrupt) {
 		t.Errorf("all ranks: err = %v", err)
 	}
-	if trace.LostInterleaving() {
+	if trace.Content().LostOrder {
 		t.Error("the order is there")
 	}
 
 	trace = salvage(t, flip(t, file, layout.KindInterleaving, 0))
-	if !trace.LostInterleaving() {
+	if !trace.Content().LostOrder {
 		t.Error("the order is lost")
 	}
 	checkOrder(t, trace, m.all(), 0)
@@ -291,7 +290,7 @@ func TestOpenContainer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenContainer(container); !errors.Is(err, ErrLimit) {
+	if _, err := OpenContainer(container, Options{}); !errors.Is(err, format.ErrLimit) {
 		t.Errorf("content of at most 4 bytes: err = %v", err)
 	}
 }
@@ -323,9 +322,9 @@ func TestMemory(t *testing.T) {
 	read := func() {
 		trace := openBytes(t, file.Bytes())
 		r := readRank(t, trace, rank)
-		for range r.CallsFrom(1<<62 - 3) {
+		for range r.Calls(1<<62 - 3) {
 		}
-		calls := trace.Calls(1<<62 - 3)
+		calls := readCalls(t, trace.Calls(1<<62-3))
 		for range 3 {
 			if c, err := calls.Read(); err != nil || c.Rank != rank {
 				t.Errorf("%v of rank %d, %v", c, c.Rank, err)
@@ -362,11 +361,11 @@ func TestBombs(t *testing.T) {
 				var err error
 				got := allocated(func() {
 					var trace *Trace
-					if trace, err = OpenReader(bytes.NewReader(data), int64(len(data)), 0); err == nil {
+					if trace, err = OpenReader(bytes.NewReader(data), int64(len(data)), Options{}); err == nil {
 						_, err = trace.Rank(0)
 					}
 				})
-				if tt.size > 16<<20 && !errors.Is(err, ErrLimit) {
+				if tt.size > 16<<20 && !errors.Is(err, format.ErrLimit) {
 					t.Errorf("%s of %d bytes: err = %v", layout.KindName(kind), tt.size, err)
 				}
 				if err == nil || got > tt.most {
@@ -385,7 +384,7 @@ func TestPartFile(t *testing.T) {
 	if err := a.Describe(trace.Run()); err != nil {
 		t.Fatal(err)
 	}
-	for rank := range trace.Active() {
+	for _, rank := range trace.RankSet().All() {
 		p, err := trace.Part(rank)
 		if err == nil {
 			err = a.Add(p)
@@ -403,7 +402,7 @@ func TestPartFile(t *testing.T) {
 	for i := range file.Len() {
 		bad := bytes.Clone(file.Bytes())
 		bad[i] ^= 1
-		if _, err := OpenReader(bytes.NewReader(bad), int64(len(bad)), 0); err == nil {
+		if _, err := OpenReader(bytes.NewReader(bad), int64(len(bad)), Options{}); err == nil {
 			t.Errorf("accepted a change of byte %d", i)
 		}
 	}

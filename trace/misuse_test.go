@@ -2,7 +2,6 @@ package trace_test
 
 import (
 	"bytes"
-	"io"
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/test/misuse"
@@ -21,18 +20,20 @@ func TestMisuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	shape, err := tr.Shape(0)
+	if err != nil {
+		t.Fatal(err)
+	}
 	call, signature := rank.Call(1), tr.Signature(1)
 	misuse.Walk{
 		Package: "trace",
 		Functions: []any{
-			trace.Merge, trace.PartFiles, trace.Open, trace.OpenFile, trace.FileOptions, trace.OpenReader,
-			trace.OpenContainer, trace.Unreadable,
+			trace.Open, trace.OpenReader, trace.OpenContainer,
 		},
 		Values: []any{
-			tr, rank, bytes.NewReader(file), new(merge.Accumulator), tr.Calls(0), signature, signature.Args[0],
+			tr, rank, shape, bytes.NewReader(file), new(merge.Accumulator), signature, signature.Args[0],
 			call, call.Function, call.Args[0], trace.Call{}, trace.Call{Function: call.Function},
 			trace.Call{Args: call.Args}, trace.Argument{}, trace.Constant, &trace.Damage{},
-			&trace.PartError{Err: io.EOF},
 		},
 	}.Run(t)
 }

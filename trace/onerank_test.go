@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/merge"
@@ -69,7 +70,7 @@ func checkPart(t *testing.T, r *Rank, want merge.Part) {
 	if r.Len() != uint64(len(calls)) {
 		t.Fatalf("rank %d has %d calls, want %d", want.Rank, r.Len(), len(calls))
 	}
-	for got, err := range r.Calls() {
+	for got, err := range r.Calls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +93,7 @@ func TestOneRankOfAMillion(t *testing.T) {
 			file := foldProgram(t, p)
 			for _, rank := range []int{0, 1<<19 + 12_345, 1<<20 - 1} {
 				r := countingReader{ReaderAt: bytes.NewReader(file)}
-				trace, err := OpenReader(&r, int64(len(file)), 0)
+				trace, err := OpenReader(&r, int64(len(file)), Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -143,7 +144,7 @@ func checkLost(t *testing.T, p programs.Program, trace *Trace, want string) {
 		switch {
 		case err == nil && rank%1000 == 0:
 			checkPart(t, r, p.Part(rank))
-		case err != nil && !errors.Is(err, ErrCorrupt):
+		case err != nil && !errors.Is(err, format.ErrCorrupt):
 			t.Fatalf("rank %d: %v", rank, err)
 		case err != nil:
 			lost = append(lost, rank)
@@ -153,9 +154,7 @@ func checkLost(t *testing.T, p programs.Program, trace *Trace, want string) {
 	if set := rankenc.SetOf(lost...); set.String() != want || len(list) != 1 || !list[0].Ranks.Equal(set) {
 		t.Errorf("ranks %v are lost, of %v", set, list)
 	}
-	if err := trace.LeaveOutDamage(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	trace.leaveOutDamage()
 	for _, rank := range []int{0, 1, 30_000, 32_767, 32_768, 40_000, 65_535} {
 		if !slices.Contains(lost, rank) {
 			checkPart(t, readRank(t, trace, rank), p.Part(rank))

@@ -83,7 +83,7 @@ func TestOrigin(t *testing.T) {
 		if !bytes.Equal(file, writeOrigins(t, []int{2, 0, 1}, origins)) {
 			t.Fatal("the order of parts makes a difference")
 		}
-		tr, err := trace.OpenReader(bytes.NewReader(file), int64(len(file)), 0)
+		tr, err := trace.OpenReader(bytes.NewReader(file), int64(len(file)), trace.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +163,7 @@ func checkRefused(t *testing.T, name string, file *format.Reader, kind format.Ki
 		t.Fatal(err)
 	}
 	var e *merge.SectionError
-	if _, err := trace.OpenReader(bytes.NewReader(forged.Bytes()), int64(forged.Len()), 0); !errors.As(err, &e) || e.Kind != kind {
+	if _, err := trace.OpenReader(bytes.NewReader(forged.Bytes()), int64(forged.Len()), trace.Options{}); !errors.As(err, &e) || e.Kind != kind {
 		t.Errorf("%s: %v", name, err)
 	}
 }

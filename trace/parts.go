@@ -55,7 +55,7 @@ func (t *Trace) AddTo(ctx context.Context, a *merge.Accumulator) error {
 		return err
 	}
 	first := true
-	for rank := range t.Active() {
+	for _, rank := range t.RankSet().All() {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

@@ -64,7 +64,7 @@ func printed(t testing.TB, tr *trace.Trace, rank int, o trace.PrintOptions) []st
 	}
 	p := tr.Printer(o)
 	var lines []string
-	for c, err := range r.Calls() {
+	for c, err := range r.Calls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func TestPrintUnambiguous(t *testing.T) {
 					rt.Fatal(err)
 				}
 				p, texts := tr.Printer(o), make(map[string]uint32)
-				for c, err := range r.Calls() {
+				for c, err := range r.Calls(0) {
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -247,7 +247,7 @@ func TestPrintWithoutTrace(t *testing.T) {
 		work.Add(1)
 		go func() {
 			defer work.Done()
-			for c := range rank.Calls() {
+			for c := range rank.Calls(0) {
 				k := c.Position
 				if got, want := string(printers[i%2].AppendCall(nil, c)), fmt.Sprintf("MPI_Isend(tag=%d, request=isend#0)", k); got != want {
 					t.Errorf("%s, want %s", got, want)
@@ -344,7 +344,7 @@ func BenchmarkPrint(b *testing.B) {
 				var line []byte
 				size, calls := 0, 0
 				for b.Loop() {
-					for c := range rank.Calls() {
+					for c := range rank.Calls(0) {
 						line = add(line[:0], c)
 						size += len(line)
 						calls++

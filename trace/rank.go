@@ -397,17 +397,13 @@ func (r *Rank) group(terminal uint32) (merge.Group, bool) {
 	return e.group, e.grouped
 }
 
-// Calls returns an iterator over the calls of the rank, in order. It expands lazily:
+// Calls returns an iterator over the calls of the rank from a position on, in order. Finding the position costs as much
+// as [sequitur.Grammar.At], not as reading the calls before it; there is nothing from r.Len() on. It expands lazily:
 // stopping after k calls costs O(k + depth of the grammar). If the trace has the times
 // of every call, they are decoded; [Rank.Walk] goes through the calls without them. A
 // call whose time cannot be read comes without it, and with the error: so do all of its
 // block of times, and none of the next.
-func (r *Rank) Calls() iter.Seq2[Call, error] { return r.CallsFrom(0) }
-
-// CallsFrom is like [Rank.Calls] but begins at a position, which costs as much
-// as [sequitur.Grammar.At], not as reading the calls before it. There is nothing
-// from r.Len() on.
-func (r *Rank) CallsFrom(position uint64) iter.Seq2[Call, error] {
+func (r *Rank) Calls(position uint64) iter.Seq2[Call, error] {
 	return func(yield func(Call, error) bool) {
 		if r.series != nil {
 			r.timedCalls(position, yield)
@@ -437,7 +433,7 @@ func (r *Rank) timedCalls(position uint64, yield func(Call, error) bool) {
 	}
 }
 
-// Select is like [Rank.CallsFrom] but yields only calls that are to be kept, such as
+// Select is like [Rank.Calls] but yields only calls that are to be kept, such as
 // those of some functions. Keep is called with what [Rank.Call] returns for a terminal.
 // The cost is that of [Rank.Find], and of decoding the blocks of times in which calls
 // are that are kept.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -63,11 +66,39 @@ func writeTrace(t rapid.TB, ranks int, parts ...merge.Part) []byte {
 
 func openTrace(t rapid.TB, file []byte) *Trace {
 	t.Helper()
-	trace, err := OpenReader(bytes.NewReader(file), int64(len(file)), 0)
+	trace, err := OpenReader(bytes.NewReader(file), int64(len(file)), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return trace
+}
+
+// A callReader reads the calls of an iterator one by one.
+type callReader struct{ next func() (Call, error, bool) }
+
+func readCalls(t rapid.TB, calls iter.Seq2[Call, error]) *callReader {
+	next, stop := iter.Pull2(calls)
+	if t, ok := t.(interface{ Cleanup(func()) }); ok {
+		t.Cleanup(stop)
+	}
+	return &callReader{next}
+}
+
+// Read returns the next call, or io.EOF after the last.
+func (r *callReader) Read() (Call, error) {
+	c, err, ok := r.next()
+	if !ok {
+		return Call{}, io.EOF
+	}
+	return c, err
+}
+
+// ranksOf returns the ranks that made calls.
+func ranksOf(trace *Trace) (list []int) {
+	for _, rank := range trace.RankSet().All() {
+		list = append(list, rank)
+	}
+	return list
 }
 
 // checkCallsOf checks that a rank has the calls of a part.
@@ -82,7 +113,7 @@ func checkCallsOf(t rapid.TB, trace *Trace, want merge.Part) {
 	}
 	next := want.Grammar.Walk(0)
 	var run sequitur.Run
-	for call, err := range r.Calls() {
+	for call, err := range r.Calls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -384,7 +415,7 @@ func TestSignatureContradiction(t *testing.T) {
 	})))
 	s := trace.Signature(0)
 	s.Args[0].array.Slots--
-	if text, err := trace.Printer(PrintOptions{}).Signature(nil, s); !errors.Is(err, ErrCorrupt) {
+	if text, err := trace.Printer(PrintOptions{}).Signature(nil, s); !errors.Is(err, format.ErrCorrupt) {
 		t.Errorf("signature is %v, %v", text, err)
 	}
 	set := rankenc.SetOf(3, 9)

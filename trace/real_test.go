@@ -35,7 +35,7 @@ func testRealTrace(t *testing.T, path string) {
 	trace := openBytes(t, file)
 	in := openTI(t, path)
 	functions := simgrid.Functions()
-	calls := trace.Calls(0)
+	calls := readCalls(t, trace.Calls(0))
 	var last []Call // of the last rank
 	for n := 0; ; n++ {
 		want, err := in.Read()
@@ -57,7 +57,7 @@ func testRealTrace(t *testing.T, path string) {
 	if r.Len() != uint64(len(last)) {
 		t.Fatalf("%d calls of the last rank, want %d", r.Len(), len(last))
 	}
-	for c, err := range r.Calls() {
+	for c, err := range r.Calls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -100,7 +100,7 @@ func TestRegisteredCodec(t *testing.T) {
 			t.Fatal(err)
 		}
 		open := func() *trace.Rank {
-			tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+			tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -27,7 +27,7 @@ func openPart(file *format.Reader) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := OpenContainer(whole)
+	t, err := openContainer(whole)
 	if err == nil {
 		t.listed = file
 	}

@@ -87,8 +87,7 @@ func (x *shapeCache) put(s *Shape) *Shape {
 func (t *Trace) Shapes() int { return len(t.sets) }
 
 // ShapeRanks returns the ranks of a shape, number < t.Shapes(), none if all were left
-// out by [Trace.LeaveOutDamage], without reading
-// the shape.
+// out by [Options.LeaveOutDamage], without reading the shape.
 func (t *Trace) ShapeRanks(number int) rankenc.Set {
 	need.Index(number, len(t.sets), "trace: shape")
 	return t.sets[number]

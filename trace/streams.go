@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/pairmap"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -181,7 +182,7 @@ func (e *expander) next(x sequitur.Symbol) (sequitur.Symbol, error) {
 	t := e.terminals[state]
 	if t == unknown {
 		if len(e.of) > e.most {
-			return 0, layout.Damaged(layout.KindStreams, 0, fmt.Errorf("trace: %w: a rank has more than %d signatures", ErrLimit, e.most))
+			return 0, layout.Damaged(layout.KindStreams, 0, fmt.Errorf("trace: %w: a rank has more than %d signatures", format.ErrLimit, e.most))
 		}
 		t = sequitur.Symbol(len(e.of))
 		e.addTerminal(x)

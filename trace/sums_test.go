@@ -29,7 +29,7 @@ func TestSumErrors(t *testing.T) {
 		if err := merge.Write(&b, merge.Run{Ranks: ranks}, []merge.Part{r.Finish(rank)}); err != nil {
 			t.Fatal(err)
 		}
-		tr, err := trace.OpenReader(bytes.NewReader(b.Bytes()), int64(b.Len()), 0)
+		tr, err := trace.OpenReader(bytes.NewReader(b.Bytes()), int64(b.Len()), trace.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestSumErrors(t *testing.T) {
 	if !bytes.Equal(first.Bytes(), second.Bytes()) {
 		t.Error("part files give another trace")
 	}
-	tr, err := trace.OpenReader(bytes.NewReader(first.Bytes()), int64(first.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(first.Bytes()), int64(first.Len()), trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/sums"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/timing"
 )
 
 // The calls of a rank with several threads may stand in another order than their times, which stand thread by thread, those
@@ -150,9 +151,8 @@ func (c *threadCalls) at(n uint64) uint64 {
 	return c.positions[n]
 }
 
-// Timed returns the position of the call that has the n-th time of the series, n < r.Len(): times stand thread by thread,
-// and calls in the order in which they were made, as far as it matters.
-func (r *Rank) Timed(n uint64) (position uint64) {
+// timed returns the position of the call that has the n-th time of the series, n < r.Len().
+func (r *Rank) timed(n uint64) (position uint64) {
 	w := r.weaveOf()
 	if w == nil {
 		return n
@@ -170,11 +170,11 @@ func (w *weave) of(n uint64) int {
 type TimedCall struct {
 	Position uint64
 	Terminal uint32
-	Time
+	timing.Time
 }
 
 // InSeries returns an iterator over the times of the series from the n-th on, thread by thread, with
-// the calls that have them, none if the trace does not have them. Errors are as those of [Rank.Times].
+// the calls that have them, which stand in the order in which they were made, as far as it matters: none if the trace does not have them. Errors are as those of [Rank.Times].
 func (r *Rank) InSeries(n uint64) iter.Seq2[TimedCall, error] {
 	return func(yield func(TimedCall, error) bool) {
 		if r.series == nil || n >= r.Len() {
@@ -218,7 +218,7 @@ func newThreadWalker(r *Rank, n uint64) *threadWalker {
 // enter goes to the thread that has the n-th time.
 func (w *threadWalker) enter(n uint64) {
 	w.thread = w.weave.of(n)
-	w.position, w.left = w.rank.Timed(n), w.weave.firsts[w.thread+1]-n
+	w.position, w.left = w.rank.timed(n), w.weave.firsts[w.thread+1]-n
 }
 
 // next returns the next call.

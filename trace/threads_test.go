@@ -62,7 +62,7 @@ func hybridTrace(t *rapid.T, calls []hybridCall, threads int) *trace.Trace {
 	if err := a.Write(&buf); err != nil {
 		t.Fatal(err)
 	}
-	tr, err := trace.OpenReader(bytes.NewReader(buf.Bytes()), int64(buf.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(buf.Bytes()), int64(buf.Len()), trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestThreadTimes(t *testing.T) {
 		}
 		from := rapid.Uint64Range(0, r.Len()-1).Draw(t, "from")
 		done, last, starts := make([]int, threads), make(map[int64]int64), make([]int64, 0, len(calls))
-		for call, err := range r.CallsFrom(0) {
+		for call, err := range r.Calls(0) {
 			thing, _ := call.Arg("thing")
 			thread := call.Thread()
 			if err != nil || done[thread] >= len(own[thread]) {
@@ -116,7 +116,7 @@ func TestThreadTimes(t *testing.T) {
 		}
 		n := from
 		for at, err := range r.InSeries(from) {
-			if err != nil || at.Position != r.Timed(n) || at.Start != starts[at.Position] || at.Terminal != r.Grammar().At(at.Position) {
+			if err != nil || at.Start != starts[at.Position] || at.Terminal != r.Grammar().At(at.Position) {
 				t.Fatalf("time %d is that of call %d at %d, %v", n, at.Position, at.Start, err)
 			}
 			n++

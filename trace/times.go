@@ -43,23 +43,9 @@ func (t *Trace) readSummaries() (layout.Summaries, error) {
 // result must not be changed.
 func (t *Trace) RankTimes() (*merge.RankTimes, error) { return t.rankTimes() }
 
-// LeavesOutRankTimes reports whether the trace has statistics of times but not those of each of
-// so many ranks, which may have been too many to be kept.
-func (t *Trace) LeavesOutRankTimes() bool {
-	ranks := t.RecordedRanks().Len()
-	if !t.sections.Has(layout.KindSummaries) || !layout.MayNotFit(ranks, len(t.Functions())) {
-		return false
-	}
-	r, err := t.rankTimes()
-	if r == nil {
-		return err == nil && !t.sections.Has(layout.KindRankTimes) // they are not damaged
-	}
-	return r.Len() < ranks
-}
-
 // readRankTimes reads the section of the times of ranks, if there is one.
 func (t *Trace) readRankTimes() (*layout.RankTimes, error) {
-	return layout.ReadRankTimes(t.file, len(t.Functions()), t.RecordedRanks())
+	return layout.ReadRankTimes(t.file, len(t.Functions()), t.recorded())
 }
 
 // SeriesRanks returns the ranks of which the trace has the times of every call,
@@ -167,10 +153,6 @@ func (t *Trace) codecOf(name string, read func() (*Rank, error)) (*timing.Series
 	return c, nil
 }
 
-// A Time is when a call began and how long it took, in nanoseconds, and the time
-// since the call before, as the series of the rank has it.
-type Time = timing.Time
-
 // Series returns the times of the calls as they are encoded, nil if the trace does
 // not have them.
 func (r *Rank) Series() *timing.Series { return r.series }
@@ -178,8 +160,8 @@ func (r *Rank) Series() *timing.Series { return r.series }
 // Times returns an iterator over the times of the calls from a position on, in
 // order: none if the trace does not have them. Finding the position costs decoding
 // what is before it in its block. Errors are as those of [Rank.Calls].
-func (r *Rank) Times(position uint64) iter.Seq2[Time, error] {
-	return func(yield func(Time, error) bool) {
+func (r *Rank) Times(position uint64) iter.Seq2[timing.Time, error] {
+	return func(yield func(timing.Time, error) bool) {
 		if r.series == nil {
 			return
 		}
@@ -248,7 +230,7 @@ func (t *timeReader) placeOf(thread int) uint64 {
 }
 
 // read returns the time of the next call. There must be one.
-func (t *timeReader) read() (Time, error) {
+func (t *timeReader) read() (timing.Time, error) {
 	if t.weave == nil {
 		return t.times.read()
 	}
@@ -277,8 +259,8 @@ type threadTimes struct {
 	ahead  uint64 // calls that come with the blocks from next on
 	skip   uint64 // calls to be left out
 
-	times     []Time // decoded, and not read; of no value if there is an error
-	buffer    [256]Time
+	times     []timing.Time // decoded, and not read; of no value if there is an error
+	buffer    [256]timing.Time
 	terminals [256]uint32
 }
 
@@ -308,7 +290,7 @@ func (t *threadTimes) seek(n uint64) {
 }
 
 // read returns the next time. There must be one.
-func (t *threadTimes) read() (Time, error) {
+func (t *threadTimes) read() (timing.Time, error) {
 	t.at++
 	for uint64(len(t.times)) <= t.skip {
 		t.skip -= uint64(len(t.times))
@@ -317,7 +299,7 @@ func (t *threadTimes) read() (Time, error) {
 	at := t.times[t.skip]
 	t.times, t.skip = t.times[t.skip+1:], 0
 	if t.err != nil {
-		return Time{}, t.err
+		return timing.Time{}, t.err
 	}
 	return at, nil
 }

@@ -32,12 +32,12 @@ const blockLen = 1 << 16
 
 // timed records calls of ranks with times, which are the moments that it returns,
 // and returns the trace.
-func timed(t rapid.TB, codec *timing.SeriesCodec, ranks, calls int) ([]byte, [][]Time) {
+func timed(t rapid.TB, codec *timing.SeriesCodec, ranks, calls int) ([]byte, [][]timing.Time) {
 	t.Helper()
 	step := cst.Function{Name: "step", Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindInt}}}}
 	var (
 		parts []merge.Part
-		all   [][]Time
+		all   [][]timing.Time
 	)
 	for rank := range ranks {
 		r, err := tracer.New(tracer.Options{Series: codec})
@@ -45,11 +45,11 @@ func timed(t rapid.TB, codec *timing.SeriesCodec, ranks, calls int) ([]byte, [][
 			t.Fatal(err)
 		}
 		fn := r.Declare(step)
-		var list []Time
+		var list []timing.Time
 		random := rand.New(rand.NewPCG(uint64(rank), 1))
 		now := int64(1e9)
 		for i := range calls {
-			at := Time{Start: now, Duration: 100 + random.Int64N(1<<20)}
+			at := timing.Time{Start: now, Duration: 100 + random.Int64N(1<<20)}
 			now += at.Duration + int64(i*i%113)
 			r.CallAt(fn, at.Start, at.Duration, cst.Int(int64(i%3)))
 			list = append(list, at)
@@ -72,11 +72,11 @@ func TestTimes(t *testing.T) {
 	const ranks, calls = 3, blockLen + 700
 	file, want := timed(t, exactTimes(), ranks, calls)
 	trace := openBytes(t, file)
-	same := func(c Call, w Time) bool { return c.Timed && c.Start == w.Start && c.Duration == w.Duration }
+	same := func(c Call, w timing.Time) bool { return c.Timed && c.Start == w.Start && c.Duration == w.Duration }
 	for _, from := range []uint64{0, 1, 255, 256, 257, blockLen - 1, blockLen, calls - 1, calls} {
 		r := readRank(t, trace, 1)
 		n := from
-		for c, err := range r.CallsFrom(from) {
+		for c, err := range r.Calls(from) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +97,7 @@ func TestTimes(t *testing.T) {
 			t.Fatalf("%d calls and %d times from %d on, of %d", n-from, m-from, from, calls)
 		}
 	}
-	all := trace.Calls(calls + 5)
+	all := readCalls(t, trace.Calls(calls+5))
 	for _, w := range want[1][5:] {
 		if c, err := all.Read(); err != nil || !same(c, w) || c.Rank != 1 {
 			t.Fatalf("%+v, %v, want %+v", c, err, w)
@@ -119,14 +119,12 @@ func TestLostTimes(t *testing.T) {
 			if _, err := trace.Rank(0); !errors.As(err, &se) || se.Kind != layout.KindSeries {
 				t.Errorf("err = %v", err)
 			}
-			if _, err := trace.Calls(0).Read(); !errors.As(err, &se) {
+			if _, err := readCalls(t, trace.Calls(0)).Read(); !errors.As(err, &se) {
 				t.Errorf("err = %v", err)
 			}
-			if err := trace.LeaveOutDamage(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			trace.leaveOutDamage()
 			n := 0
-			for c, err := range readRank(t, trace, 0).Calls() {
+			for c, err := range readRank(t, trace, 0).Calls(0) {
 				if n++; c.Timed || err != nil {
 					t.Fatalf("%+v, %v", c, err)
 				}
@@ -144,7 +142,7 @@ func TestOrphanSeries(t *testing.T) {
 	file, _ := timed(t, exactTimes(), 2, 1000)
 	trace := openBytes(t, withoutSection(t, file, layout.KindSeries, 0))
 	list := trace.Damage()
-	if len(list) != 1 || list[0].Kind != layout.KindSeries || list[0].Key != 0 || list[0].Offset != -1 || list[0].Ranks.Len() != 2 {
+	if len(list) != 1 || list[0].Err.Kind != layout.KindSeries || list[0].Err.Key != 0 || list[0].Err.Offset != -1 || list[0].Ranks.Len() != 2 {
 		t.Errorf("damage %v", list)
 	}
 	for what, read := range map[string]func() error{
@@ -154,13 +152,11 @@ func TestOrphanSeries(t *testing.T) {
 		"AddTo":       func() error { return trace.AddTo(t.Context(), new(merge.Accumulator)) },
 	} {
 		var se *merge.SectionError
-		if err := read(); !errors.As(err, &se) || se.Kind != layout.KindSeries || !errors.Is(err, ErrCorrupt) {
+		if err := read(); !errors.As(err, &se) || se.Kind != layout.KindSeries || !errors.Is(err, format.ErrCorrupt) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if err := trace.LeaveOutDamage(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	trace.leaveOutDamage()
 	if err := trace.AddTo(t.Context(), new(merge.Accumulator)); err != nil {
 		t.Error(err)
 	}
@@ -245,7 +241,7 @@ func checkRecorded(t *testing.T, epsilon float64, codec *timing.SeriesCodec, ran
 			longest = max(longest, g, -g)
 		}
 		i := 0
-		for c, err := range readRank(t, trace, rank).Calls() {
+		for c, err := range readRank(t, trace, rank).Calls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -280,7 +276,7 @@ func TestLostBlock(t *testing.T) {
 	damaged[s.Offset+s.Size/2] ^= 1
 	rank := readRank(t, openBytes(t, damaged), 0)
 	lost := 0
-	for c, err := range rank.Calls() {
+	for c, err := range rank.Calls(0) {
 		at := c.Position
 		if (err == nil) != c.Timed {
 			t.Fatalf("call %d is %+v, %v", at, c, err)
@@ -336,7 +332,7 @@ func TestSelect(t *testing.T) {
 
 func checkSelect(t *testing.T, rank *Rank, from uint64, keep func(Call) bool) {
 	t.Helper()
-	next, stop := iter.Pull2(rank.CallsFrom(from))
+	next, stop := iter.Pull2(rank.Calls(from))
 	defer stop()
 	for c, err := range rank.Select(from, keep) {
 		if err != nil {
@@ -408,7 +404,7 @@ func TestByTime(t *testing.T) {
 		}
 	})
 	for _, err := range openBytes(t, smallTrace(t)).ByTime() {
-		if !errors.Is(err, ErrUntimed) {
+		if !errors.Is(err, errUntimed) {
 			t.Errorf("without times: %v", err)
 		}
 	}

@@ -13,32 +13,10 @@ import (
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/mixing"
 	"github.com/reprise-trace/reprise/internal/need"
-	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
-
-// Errors that the errors of this package wrap, for use with [errors.Is]. A file
-// that was damaged gives ErrCorrupt, one that was cut off [io.ErrUnexpectedEOF]
-// or ErrCorrupt, one that is something else [format.ErrFormat], and one of a
-// later version a [*format.VersionError].
-var (
-	ErrCorrupt = wire.ErrCorrupt
-	ErrLimit   = wire.ErrLimit
-)
-
-// A ParseError reports where and why a file was rejected: Offset is that of the
-// first byte of the offending field in the file or, unless Package is format,
-// in the content of the section that a [*merge.SectionError] around it names,
-// Field the name of the field in the documentation of Package, and Err wraps
-// one of the errors above.
-type ParseError = wire.Error
-
-// A MemoryError reports that a trace takes more memory than it may, see [OpenFile]. It wraps ErrLimit.
-// From a writer, [merge.Write] or tracer.Process.Close, it says that the trace was written, but that readers refuse it
-// unless they are given as much as it needs.
-type MemoryError = layout.MemoryError
 
 // A Trace is an open trace. Its methods may be called from several goroutines at
 // once. Errors about its file wrap a [*merge.SectionError].
@@ -72,23 +50,33 @@ type Trace struct {
 	columns   columnCache
 	shapes    shapeCache
 	damage    func() *damageReport
+	content   func() Content
 	untimed   rankenc.Set // ranks whose times of every call are left out
+}
+
+// Options configures [Open], [OpenReader] and [OpenContainer]. The zero Options is the default configuration.
+type Options struct {
+	// Memory is how many bytes of memory the trace may take, as that of [format.Options]: 0 for what suits the length of
+	// the file. One that would take more gives a [*format.MemoryError]. OpenContainer does not look at it, as a container
+	// has its own.
+	Memory int64
+
+	// LeaveOutDamage leaves out what [Trace.Damage] tells, for which the whole file is read: a rank whose calls cannot be
+	// read made none, one whose times cannot be read has none, and summaries that cannot be read are not there. Summaries
+	// that can be read are of the calls of all ranks, also of those that are left out. Shapes keep their numbers.
+	// Otherwise a Trace fails where it cannot read what it is asked for.
+	LeaveOutDamage bool
 }
 
 // Open opens the trace in the named file. It reads the index of the file and
 // what concerns the run as a whole, no calls. Errors, those of reading a rank
 // later on too, name the file.
-func Open(path string) (*Trace, error) { return OpenFile(path, 0) }
-
-// OpenFile is Open for a trace that may take so many bytes of memory, as
-// [format.Options] says: zero for what suits its length. One that would take more gives a
-// [*MemoryError].
-func OpenFile(path string, memory int64) (*Trace, error) {
+func Open(path string, o Options) (*Trace, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	t, err := openFile(f, memory)
+	t, err := openFile(f, o)
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -97,45 +85,52 @@ func OpenFile(path string, memory int64) (*Trace, error) {
 	return t, nil
 }
 
-func openFile(f *os.File, memory int64) (*Trace, error) {
+func openFile(f *os.File, o Options) (*Trace, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	return OpenReader(f, info.Size(), memory)
+	return OpenReader(f, info.Size(), o)
 }
 
-// FileOptions returns the limits under which a file of size bytes is opened that may take
-// so many bytes of memory, zero for what suits its size. A
-// section whose content is more than 256 times as long as the whole file, longer
-// than 16 MiB, and more than a 32nd of the memory, is refused. No trace is as regular as that and
-// as long, but a file made to exhaust memory is.
-func FileOptions(size, memory int64) format.Options { return layout.FileOptions(size, memory) }
-
-// OpenReader opens the trace in the size bytes that r reads, under the limits of
-// [FileOptions] with that memory. Ranks are read from r when they are asked for. A trace that has
-// lost the order of the calls of different ranks is refused. Use [OpenContainer]
-// for other limits, and for what is left of a trace.
-func OpenReader(r io.ReaderAt, size, memory int64) (*Trace, error) {
-	file, err := format.NewReader(r, size, FileOptions(size, memory))
+// OpenReader opens the trace in the size bytes that r reads. Ranks are read from r when they are asked for. A section
+// whose content is more than 256 times as long as the whole file, longer than 16 MiB, and more than a 32nd of the memory,
+// is refused: no trace is as regular as that and as long, but a file made to exhaust memory is. So is a trace that has
+// lost the order of the calls of different ranks. Use [OpenContainer] for other limits, and for what is left of a trace.
+func OpenReader(r io.ReaderAt, size int64, o Options) (*Trace, error) {
+	file, err := format.NewReader(r, size, layout.FileOptions(size, o.Memory))
 	if err != nil {
 		return nil, err
 	}
-	t, err := OpenContainer(file)
-	if err == nil && t.LostInterleaving() {
+	t, err := openContainer(file)
+	if err != nil {
+		return nil, err
+	}
+	if t.lostOrder() {
 		return nil, &merge.SectionError{Kind: layout.KindInterleaving, Offset: -1, Err: layout.Corrupt("the file has no such section")}
 	}
-	return t, err
+	if o.LeaveOutDamage {
+		t.leaveOutDamage()
+	}
+	return t, nil
 }
 
 // OpenContainer opens the trace in a container that was opened with limits that
 // the caller chose, or that [format.Salvage] found in a damaged file. It does not miss
 // sections that hold columns or grammars, which reading a rank does, nor the order of
-// the calls of different ranks, see [Trace.LostInterleaving]. Of a part file it opens
+// the calls of different ranks, see [Content]. Of a part file it opens
 // the trace that [merge.Accumulator.Write] would write of it, in memory. Reading a
 // rank holds some 40 times the content of its sections, and as much again when its
 // signatures are decoded; [format.Options] bounds that content.
-func OpenContainer(file *format.Reader) (*Trace, error) {
+func OpenContainer(file *format.Reader, o Options) (*Trace, error) {
+	t, err := openContainer(file)
+	if err == nil && o.LeaveOutDamage {
+		t.leaveOutDamage()
+	}
+	return t, err
+}
+
+func openContainer(file *format.Reader) (*Trace, error) {
 	if merge.IsPart(file) {
 		return openPart(file)
 	}
@@ -156,6 +151,7 @@ func OpenContainer(file *format.Reader) (*Trace, error) {
 	t.ranges = sync.OnceValue(t.readRanges)
 	t.series = sync.OnceValues(func() (*layout.SeriesTable, error) { return t.sections.SeriesTable(t.run.Ranks) })
 	t.damage = sync.OnceValue(t.findDamage)
+	t.content = sync.OnceValue(t.findContent)
 	return t, nil
 }
 
@@ -174,43 +170,8 @@ func (t *Trace) Run() merge.Run { return t.run }
 // Ranks returns the number of ranks of the run.
 func (t *Trace) Ranks() int { return t.run.Ranks }
 
-// LostInterleaving reports whether the calls of different ranks had an order that the
-// file does not hold: they are read rank by rank then.
-func (t *Trace) LostInterleaving() bool { return t.interleaved && t.run.Interleaving == nil }
-
-// Active returns an iterator over the ranks that made calls, in ascending order.
-func (t *Trace) Active() iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for rank, ok := t.index.next(0); ok; rank, ok = t.index.next(rank + 1) {
-			if !yield(rank) {
-				return
-			}
-		}
-	}
-}
-
-// RankSet returns the ranks that made calls.
+// RankSet returns the ranks that made calls, without those that [Options.LeaveOutDamage] left out.
 func (t *Trace) RankSet() rankenc.Set { return t.active() }
-
-// RecordedRanks returns the ranks that made calls and those that [Trace.LeaveOutDamage]
-// left out. [Trace.Summaries] are of them all.
-func (t *Trace) RecordedRanks() rankenc.Set { return t.recorded() }
-
-// UnrecordedRanks returns the ranks of MPI_COMM_WORLD of which nothing was recorded, as far as the trace tells: each made calls, at
-// least one that begins, and none is here..
-func (t *Trace) UnrecordedRanks() rankenc.Set {
-	if t.run.Origin.World == 0 {
-		return rankenc.Set{}
-	}
-	others := rankenc.World(t.run.Ranks).Difference(t.recorded())
-	if t.run.Origin.Off.Len() > 0 {
-		others = others.Difference(t.run.Origin.Off)
-	}
-	if others.Len() == 0 {
-		return rankenc.Set{}
-	}
-	return others
-}
 
 // setRanks sets the ranks of the shapes. They are united when that is asked for: they have ranks in common if the file contradicts itself.
 func (t *Trace) setRanks(sets []rankenc.Set) {
@@ -218,17 +179,9 @@ func (t *Trace) setRanks(sets []rankenc.Set) {
 	t.active = sync.OnceValue(func() rankenc.Set { return rankenc.Set{}.Union(sets...) })
 }
 
-// Memory returns how many bytes what is made of t may take: see [OpenFile].
+// Memory returns how many bytes what is made of t may take: see [Options]. Who holds something for each rank, of which a
+// few bytes of a file can name a billion, compares with that first.
 func (t *Trace) Memory() uint64 { return t.file.Memory() }
-
-// CheckMemory returns a [*MemoryError] if so many things that take size bytes each are more than t may take: see [OpenFile]. It
-// is for whoever holds something for each rank, of which a few bytes of a file can name a billion.
-func (t *Trace) CheckMemory(what string, n, size uint64) error {
-	if err := layout.CheckMemory(what, n, size, t.Memory()); err != nil {
-		return t.named(err)
-	}
-	return nil
-}
 
 // Functions returns the functions of the calls of all ranks. The result and
 // what it refers to must not be changed.

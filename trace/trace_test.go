@@ -90,7 +90,7 @@ func (e placed) check(t rapid.TB, c Call) {
 // openBytes opens a trace in memory.
 func openBytes(t rapid.TB, file []byte) *Trace {
 	t.Helper()
-	trace, err := OpenReader(bytes.NewReader(file), int64(len(file)), 0)
+	trace, err := OpenReader(bytes.NewReader(file), int64(len(file)), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func checkRank(t rapid.TB, r *Rank, rank int, events []event, position uint64) {
 		t.Fatalf("rank %d has %d calls, want %d", rank, r.Len(), len(events))
 	}
 	at := position
-	for c, err := range r.CallsFrom(position) {
+	for c, err := range r.Calls(position) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func checkRank(t rapid.TB, r *Rank, rank int, events []event, position uint64) {
 // checkOrder checks the calls of all ranks from a position on.
 func checkOrder(t rapid.TB, trace *Trace, all []placed, position uint64) {
 	t.Helper()
-	r := trace.Calls(position)
+	r := readCalls(t, trace.Calls(position))
 	for i := min(position, uint64(len(all))); i < uint64(len(all)); i++ {
 		c, err := r.Read()
 		if err != nil {
@@ -170,8 +170,8 @@ func testRoundTrip(t *rapid.T) {
 			active = append(active, rank)
 		}
 	}
-	if got := slices.Collect(trace.Active()); !slices.Equal(got, active) {
-		t.Fatalf("Active = %v, want %v", got, active)
+	if got := ranksOf(trace); !slices.Equal(got, active) {
+		t.Fatalf("ranks %v, want %v", got, active)
 	}
 	all := m.all()
 	checkOrder(t, trace, all, 0)
@@ -279,14 +279,14 @@ func TestFarPosition(t *testing.T) {
 			return int(position / rounds)
 		}
 		for _, position := range []uint64{0, rounds - 2, rounds - 1, rounds, rounds + 5, 2*rounds - 3} {
-			r := trace.Calls(position)
+			r := readCalls(t, trace.Calls(position))
 			for i := position; i < min(position+3, 2*rounds); i++ {
 				if c, err := r.Read(); err != nil || c.Rank != want(i) {
 					t.Fatalf("position %d: %v of rank %d, %v", i, c, c.Rank, err)
 				}
 			}
 		}
-		if _, err := trace.Calls(2 * rounds).Read(); err != io.EOF {
+		if _, err := readCalls(t, trace.Calls(2*rounds)).Read(); err != io.EOF {
 			t.Errorf("at the end: err = %v", err)
 		}
 	}
@@ -307,25 +307,25 @@ func repeat(t *testing.T, g *sequitur.Grammar, n uint64) *sequitur.Grammar {
 	return loop
 }
 
-// TestLazy checks that iterators stop when they are told, and that a CallReader
+// TestLazy checks that iterators stop when they are told, and that Trace.Calls
 // reads no rank before its turn.
 func TestLazy(t *testing.T) {
 	m := ringModel(4, 100).roundRobin()
 	trace := openBytes(t, m.record(t))
 	n := 0
-	for range readRank(t, trace, 0).Calls() {
+	for range readRank(t, trace, 0).Calls(0) {
 		if n++; n == 3 {
 			break
 		}
 	}
-	for range trace.Active() {
+	for range trace.RankSet().All() {
 		n++
 		break
 	}
 	if n != 4 {
 		t.Errorf("%d steps, want 4", n)
 	}
-	r := openBytes(t, flip(t, unevenModel(600, 2).roundRobin().record(t), layout.KindColumns, 0)).Calls(0)
+	r := readCalls(t, openBytes(t, flip(t, unevenModel(600, 2).roundRobin().record(t), layout.KindColumns, 0)).Calls(0))
 	if c, err := r.Read(); err != nil || c.Rank != 0 {
 		t.Errorf("%v, %v", c, err)
 	}
@@ -344,17 +344,17 @@ func TestConcurrent(t *testing.T) {
 	var done sync.WaitGroup
 	for range 4 {
 		done.Go(func() {
-			for rank := range trace.Active() {
+			for _, rank := range trace.RankSet().All() {
 				r, err := trace.Rank(rank)
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				for range r.Calls() {
+				for range r.Calls(0) {
 				}
 			}
 			n := uint64(0)
-			for range shared.Calls() {
+			for range shared.Calls(0) {
 				n++
 			}
 			if n != shared.Len() {

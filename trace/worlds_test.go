@@ -79,7 +79,7 @@ func TestWorlds(t *testing.T) {
 		if !bytes.Equal(files[0], files[1]) {
 			t.Fatal("the order of parts makes a difference")
 		}
-		tr, err := trace.OpenReader(bytes.NewReader(files[0]), int64(len(files[0])), 0)
+		tr, err := trace.OpenReader(bytes.NewReader(files[0]), int64(len(files[0])), trace.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -44,14 +45,14 @@ func TestLargeProcesses(t *testing.T) {
 			}
 			record.make(process.Thread())
 			err = process.Close()
-			large := new(MemoryError)
+			large := new(format.MemoryError)
 			switch errors.As(err, &large); {
 			case err == nil:
 				t.Fatal("no error")
 			case record.calls == 0 && large.Need == 0:
 				return
 			}
-			trace, err := OpenFile(path, int64(large.Need))
+			trace, err := Open(path, Options{Memory: int64(large.Need)})
 			if err != nil {
 				t.Fatal(err)
 			}

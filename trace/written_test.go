@@ -13,6 +13,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
@@ -147,7 +148,7 @@ func checkWritten(t rapid.TB, write func(io.Writer) error, read func(r io.Reader
 	var b bytes.Buffer
 	err := write(&b)
 	file := bytes.NewReader(b.Bytes())
-	var large, refused *MemoryError
+	var large, refused *format.MemoryError
 	if !errors.As(err, &large) {
 		if err == nil {
 			err = read(file, file.Size(), 0)
@@ -188,11 +189,11 @@ func TestWrittenIsReadable(t *testing.T) {
 			parts = append(parts, drawLarge(t, 1))
 		}
 		openAll := func(r io.ReaderAt, size, memory int64) error {
-			trace, err := OpenReader(r, size, memory)
+			trace, err := OpenReader(r, size, Options{Memory: memory})
 			if err != nil {
 				return err
 			}
-			for rank := range trace.Active() {
+			for _, rank := range trace.RankSet().All() {
 				read, err := trace.Rank(rank)
 				if err != nil {
 					return err
@@ -223,7 +224,7 @@ func TestWrittenIsReadable(t *testing.T) {
 			return
 		}
 		checkWritten(t, a.WritePart, func(r io.ReaderAt, size, memory int64) error {
-			file, err := format.NewReader(r, size, FileOptions(size, memory))
+			file, err := format.NewReader(r, size, layout.FileOptions(size, memory))
 			if err == nil {
 				_, err = merge.ReadPart(file)
 			}

@@ -68,7 +68,7 @@ func boundedTrace(t *testing.T, part merge.Part, size int64) *trace.Trace {
 	if err := a.WriteBounded(context.Background(), &file, size, spec.Keep); err != nil || int64(file.Len()) > size {
 		t.Fatalf("%d bytes, %v", file.Len(), err)
 	}
-	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestBoundedMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := trafficOf(again); !maps.Equal(got, want) || tr.IsExact() {
+		if got := trafficOf(again); !maps.Equal(got, want) || tr.Content().Exact {
 			t.Errorf("the trace: %v, not %v", got, want)
 		}
 	}
@@ -158,7 +158,7 @@ func TestBoundedSeries(t *testing.T) {
 	if b := part.Bounded; b == nil || !b.Untimed || b.ByFunction || part.Times.Series != nil || len(part.Times.Durations.Statistics) != 1 {
 		t.Errorf("bounded: %+v", b)
 	}
-	if tr := boundedTrace(t, part, 1000); !tr.IsExact() {
+	if tr := boundedTrace(t, part, 1000); !tr.Content().Exact {
 		t.Error("not all calls are exact")
 	}
 }
@@ -185,7 +185,7 @@ func TestBoundedProcess(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	tr, err := trace.Open(path)
+	tr, err := trace.Open(path, trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@
 // A [Process] records the calls of its goroutines, with their times, and writes them to a
 // part file. [Func1] and its relatives declare functions with arguments that the compiler
 // checks, [Func] any others. Several processes of one run, each with a rank of its own,
-// make one trace: trace.Merge, or the command reprise merge, joins their part files.
+// make one trace: merge.Files, or the command reprise merge, joins their part files.
 // Packages tracehttp, tracesql and traceos record what programs do by way of net/http,
 // database/sql and os.
 //

@@ -44,7 +44,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	tr, err := trace.Open(path)
+	tr, err := trace.Open(path, trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func ExampleFunc() {
 		log.Fatal(err)
 	}
 
-	tr, err := trace.Open(path)
+	tr, err := trace.Open(path, trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -159,10 +159,10 @@ func Example_processes() {
 	}
 
 	path := filepath.Join(dir, "run.rpz")
-	if err := trace.Merge(path, 0, dir); err != nil {
+	if err := merge.Files(path, 0, dir); err != nil {
 		log.Fatal(err)
 	}
-	tr, err := trace.Open(path)
+	tr, err := trace.Open(path, trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -32,14 +33,14 @@ func TestLargeArguments(t *testing.T) {
 	}
 	thread.End(lists, thread.Begin(), cst.Array(some...))
 	err = process.Close()
-	large := new(trace.MemoryError)
+	large := new(format.MemoryError)
 	if !errors.As(err, &large) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "1 calls or declarations left out") {
 		t.Fatalf("Close: %v", err)
 	}
-	if _, err := trace.Open(path); !errors.As(err, new(*trace.MemoryError)) {
+	if _, err := trace.Open(path, trace.Options{}); !errors.As(err, new(*format.MemoryError)) {
 		t.Errorf("Open: %v", err)
 	}
-	tr, err := trace.OpenFile(path, int64(large.Need))
+	tr, err := trace.Open(path, trace.Options{Memory: int64(large.Need)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -390,7 +390,7 @@ func (p *Process) checkpoints() {
 
 // Close ends the recording and writes the part file. Its error says why the file could
 // not be written, and how many calls were left out because they were recorded wrongly. If it wraps a
-// *trace.MemoryError, the file is there, but reading it takes more memory than readers take by default.
+// *format.MemoryError, the file is there, but reading it takes more memory than readers take by default.
 // Calls that end after Close are left out, too: the error of another Close counts them.
 func (p *Process) Close() error {
 	if p == nil {
@@ -434,7 +434,7 @@ func (p *Process) misused() error {
 }
 
 // write writes the part file, which is complete or as it was before. Its error wraps a
-// *trace.MemoryError if it is complete, but readers refuse it that are not given more memory.
+// *format.MemoryError if it is complete, but readers refuse it that are not given more memory.
 func (p *Process) write(part merge.Part) error {
 	var a merge.Accumulator
 	if err := a.Describe(merge.Run{Ranks: max(p.config.Ranks, p.config.Rank+1), Source: p.config.Source, Origin: p.origin}); err != nil {

@@ -36,7 +36,7 @@ func openPart(t testing.TB, path string) *trace.Trace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := trace.OpenContainer(file)
+	tr, err := trace.OpenContainer(file, trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -506,7 +506,7 @@ func TestManyThreads(t *testing.T) {
 			t.Fatal(err)
 		}
 		next := make(map[int64]int64) // call of each thread
-		for c, err := range rank.Calls() {
+		for c, err := range rank.Calls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,7 +18,7 @@ var needsEach = map[string]bool{"at": true, "diff": true, "efficiency": true, "e
 // checkExact returns an error if a trace was made to fit a size and the command needs each call
 // as it was. It warns if the answer is of calls that are not all exact.
 func (q *question) checkExact(path string, t *trace.Trace) error {
-	if t.IsExact() {
+	if t.Content().Exact {
 		return nil
 	}
 	b := describeBounded(t)

@@ -360,7 +360,7 @@ func replayLines(ctx context.Context, lines string, p loggps.Parameters) (*repla
 	if err := merge.Write(&file, run, parts); err != nil {
 		return nil, err
 	}
-	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{})
 	if err != nil {
 		return nil, err
 	}

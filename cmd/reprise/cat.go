@@ -15,6 +15,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/memory"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/simgrid"
 	"github.com/reprise-trace/reprise/query"
@@ -282,7 +283,7 @@ func split(q *question, o *catOptions) error {
 
 func (o *catOptions) splitInto(q *question, dir string, toTI func(trace.Call) simgrid.Call) error {
 	const rankMemory = 160 // of a file's name and its text
-	if err := q.trace.CheckMemory("files, one a rank,", uint64(q.trace.Ranks()), rankMemory); err != nil {
+	if err := memory.Check(q.trace, "files, one a rank,", uint64(q.trace.Ranks()), rankMemory); err != nil {
 		return err
 	}
 	w, err := simgrid.CreateRanks(q.Context(), dir, strings.TrimSuffix(filepath.Base(q.path), ".rpz"), q.trace.Ranks())

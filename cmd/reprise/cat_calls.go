@@ -34,23 +34,24 @@ func (o *catOptions) copy(q *question, write callWriter) error {
 
 // copyCalls copies calls in the order in which they were read, all of which it goes through:
 // an order of ranks does not say which calls have a function.
-func (o *catOptions) copyCalls(calls *trace.CallReader, write callWriter) error {
-	left := o.count
-	for position := o.first; left > 0; position++ {
-		c, err := calls.Read()
-		if err == io.EOF {
-			break
-		}
+func (o *catOptions) copyCalls(calls iter.Seq2[trace.Call, error], write callWriter) error {
+	position, left := o.first, o.count
+	if left == 0 {
+		return nil
+	}
+	for c, err := range calls {
 		if err != nil {
 			return err
 		}
-		if !o.keeps(c) {
-			continue
+		if o.keeps(c) {
+			if err := write(position, c); err != nil {
+				return err
+			}
+			if left--; left == 0 {
+				return nil
+			}
 		}
-		if err := write(position, c); err != nil {
-			return err
-		}
-		left--
+		position++
 	}
 	return nil
 }
@@ -80,7 +81,7 @@ func (o *catOptions) keeps(c trace.Call) bool {
 // chosen: the others are skipped as [trace.Rank.Select] does.
 func (o *catOptions) calls(rank *trace.Rank, position uint64) iter.Seq2[trace.Call, error] {
 	if o.functions == nil {
-		return rank.CallsFrom(position)
+		return rank.Calls(position)
 	}
 	return rank.Select(position, o.keeps)
 }
@@ -181,7 +182,7 @@ func (o *catOptions) between(q *question, times *query.Times, rank *trace.Rank, 
 // copyRanks copies calls of all ranks, rank by rank.
 func (o *catOptions) copyRanks(q *question, write callWriter) error {
 	skip, left, before := o.first, o.count, uint64(0)
-	for number := range q.trace.Active() {
+	for _, number := range q.trace.RankSet().All() {
 		if skip == 0 && left == 0 {
 			break
 		}

@@ -295,7 +295,7 @@ func eventsOf(t *testing.T, tr *trace.Trace, rank int) (list []event) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for call, err := range r.Calls() {
+	for call, err := range r.Calls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ func moved(t *testing.T, tr *trace.Trace, rank int, machine string, clock func(i
 	if err != nil {
 		t.Fatal(err)
 	}
-	for call, err := range r.Calls() {
+	for call, err := range r.Calls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,17 +59,17 @@ func moved(t *testing.T, tr *trace.Trace, rank int, machine string, clock func(i
 }
 
 // timesOf returns the times of the calls of a rank between the first and the last MPI_Barrier, and of these.
-func timesOf(t *testing.T, tr *trace.Trace, rank int) (all, barriers []trace.Time) {
+func timesOf(t *testing.T, tr *trace.Trace, rank int) (all, barriers []timing.Time) {
 	t.Helper()
 	r, err := tr.Rank(rank)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for call, err := range r.Calls() {
+	for call, err := range r.Calls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := trace.Time{Start: call.Start, Duration: call.Duration}
+		at := timing.Time{Start: call.Start, Duration: call.Duration}
 		if call.Function.Name == "MPI_Barrier" {
 			barriers = append(barriers, at)
 		}
@@ -88,7 +88,7 @@ func TestMergeClocks(t *testing.T) {
 	if got := outcome(t, recorder(t, m, []string{"--times", "exact", "-q", "-o", "one.rpz"}, m.Launch(4, m.Build(t, "clocks.c"), "200")...)); got.status != 0 {
 		t.Fatal(got.stderr)
 	}
-	one, err := trace.Open("one.rpz")
+	one, err := trace.Open("one.rpz", trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func checkReadings(t *testing.T) {
 		t.Error(got)
 	}
 	clocks := func(name string) []merge.Clock {
-		tr, err := trace.Open(name)
+		tr, err := trace.Open(name, trace.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +210,7 @@ func checkAligned(t *testing.T, one *trace.Trace, name string) {
 	if len(info.Clocks) != 2 || info.Clocks[0].Error != 0 || info.Clocks[1].Error <= 0 || info.Clocks[1].Error > 1_000_000_000 {
 		t.Fatalf("clocks %+v", info.Clocks)
 	}
-	run, err := trace.Open(name)
+	run, err := trace.Open(name, trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +244,7 @@ func checkAligned(t *testing.T, one *trace.Trace, name string) {
 // onMachines writes a trace as if its even ranks had been recorded on one machine and others on another, whose clock is three seconds and 100 ppm off.
 func onMachines(t *testing.T, name, to string) {
 	t.Helper()
-	tr, err := trace.Open(name)
+	tr, err := trace.Open(name, trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func onMachines(t *testing.T, name, to string) {
 		{Machine: "b", Ranks: rankenc.SetOf(ranks[1]...), Alignment: piecewise.Alignment{Offset: 3e9, Rate: 112_589_990_684}, Error: 1000},
 	}
 	writeFile(t, to, describedAs(t, tr, run))
-	aligned, err := trace.Open(to)
+	aligned, err := trace.Open(to, trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,13 +17,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/content"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/memory"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
-	"github.com/reprise-trace/reprise/trace"
 )
 
 func newCodecs() *cobra.Command {
@@ -238,7 +239,7 @@ const (
 // add adds a time.
 func (r *valueRoom) add(values []int64, v int64) ([]int64, error) {
 	if n := int64(len(values)); n >= r.most/valueMemory {
-		return nil, &trace.MemoryError{What: "times so far", N: uint64(n), Need: uint64(n) * valueMemory, Most: uint64(r.most), Grows: true}
+		return nil, &format.MemoryError{What: "times so far", N: uint64(n), Need: uint64(n) * valueMemory, Most: uint64(r.most), Grows: true}
 	}
 	return append(values, v), nil
 }
@@ -301,7 +302,7 @@ func readTraceColumns(cmd *cobra.Command, path string, o *codecsOptions) ([]user
 		var d, g timing.Column[int64]
 		var last timing.Time // of the call before
 		if calls = wire.AddSat(calls, rank.Len()); calls > 0 {
-			if err := tr.CheckMemory("calls with times", calls, valueMemory); err != nil {
+			if err := memory.Check(tr, "calls with times", calls, valueMemory); err != nil {
 				return nil, err
 			}
 		}

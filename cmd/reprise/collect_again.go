@@ -9,7 +9,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/regular"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/trace"
 )
 
 // hasWritten reports whether a part file has the content of one that is to be written: what was killed when it had written it did so.
@@ -32,7 +31,7 @@ func samePart(a, b []byte) bool {
 	contents := make([]map[format.Section][]byte, 2)
 	for i, file := range [][]byte{a, b} {
 		n := int64(len(file))
-		r, err := format.NewReader(bytes.NewReader(file), n, trace.FileOptions(n, 0))
+		r, err := format.NewReader(bytes.NewReader(file), n, layout.FileOptions(n, 0))
 		if err != nil || !merge.IsPart(r) {
 			return false
 		}

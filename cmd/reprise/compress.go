@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/simgrid"
 	"github.com/reprise-trace/reprise/mpi/spec"
-	"github.com/reprise-trace/reprise/trace"
 )
 
 // A writeOptions is how compress and merge write a trace.
@@ -361,7 +361,7 @@ func encode(cmd *cobra.Command, write func(io.Writer) error) ([]byte, error) {
 	case <-cmd.Context().Done():
 		return nil, cmd.Context().Err()
 	case err := <-done:
-		if large := new(trace.MemoryError); errors.As(err, &large) {
+		if large := new(format.MemoryError); errors.As(err, &large) {
 			warn(cmd.ErrOrStderr(), "reading this takes more memory than the default: %v; commands that read it need --memory %dMiB", large, large.Need>>20+1)
 			err = nil
 		}

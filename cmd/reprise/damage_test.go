@@ -33,7 +33,7 @@ func TestEverySection(t *testing.T) {
 	onMachines(t, "codecs.rpz", "machines.rpz")
 	for _, name := range []string{"stencil.rpz", "timed.rpz", "noisy.rpz", "mixed.rpz", "codecs.rpz", "machines.rpz"} {
 		data := readFile(t, name)
-		whole, err := trace.Open(name)
+		whole, err := trace.Open(name, trace.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

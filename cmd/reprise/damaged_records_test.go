@@ -75,12 +75,12 @@ func TestDamagedSpool(t *testing.T) {
 			}
 			return
 		}
-		tr, err := trace.Open("out.rpz")
+		tr, err := trace.Open("out.rpz", trace.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer tr.Close()
-		unrecorded := tr.UnrecordedRanks()
+		unrecorded := tr.Content().Unrecorded
 		if lost := "nothing was recorded of " + text.Ranks(unrecorded) + ":"; tr.Ranks() != ranks || strings.Contains(said.stderr, lost) != (unrecorded.Len() > 0) {
 			t.Fatalf("%d ranks, no record of %v:\n%s", tr.Ranks(), unrecorded, said.stderr)
 		}

@@ -17,7 +17,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
-	"github.com/reprise-trace/reprise/trace"
 )
 
 // A way is one of the ways in which a trace of the same calls is written.
@@ -60,7 +59,7 @@ func withoutLoops(p merge.Part) merge.Part {
 func flagsOf(t *testing.T, path string) (flags byte) {
 	t.Helper()
 	data := readFile(t, path)
-	file, err := format.NewReader(strings.NewReader(data), int64(len(data)), trace.FileOptions(int64(len(data)), 0))
+	file, err := format.NewReader(strings.NewReader(data), int64(len(data)), layout.FileOptions(int64(len(data)), 0))
 	if err != nil {
 		t.Fatal(err)
 	}

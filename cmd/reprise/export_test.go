@@ -22,7 +22,7 @@ var recordedRun = filepath.Join("..", "..", "internal", "test", "testtrace", "te
 // TestExportChoice checks that the options choose the calls of a recorded run that they
 // say, and that DuckDB finds the same in both tables.
 func TestExportChoice(t *testing.T) {
-	tr, err := trace.Open(recordedRun)
+	tr, err := trace.Open(recordedRun, trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func wantChoice(t *testing.T, tr *trace.Trace, from, to int64, ranks ...int) []s
 		if err != nil {
 			t.Fatal(err)
 		}
-		for c, err := range r.Calls() {
+		for c, err := range r.Calls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +88,7 @@ func wantChoice(t *testing.T, tr *trace.Trace, from, to int64, ranks ...int) []s
 		if err != nil {
 			t.Fatal(err)
 		}
-		for c, err := range r.Calls() {
+		for c, err := range r.Calls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}

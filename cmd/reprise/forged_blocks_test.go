@@ -189,13 +189,13 @@ func TestWrongBlock(t *testing.T) {
 		}
 		w.Add(s.Kind, s.Key, content)
 	})
-	tr, err := trace.OpenReader(bytes.NewReader(file), int64(len(file)), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file), int64(len(file)), trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for rank, most := range []uint64{math.MaxUint64, 1 << 16} {
 		var err error
-		if got := allocatedBy(func() { _, err = tr.Rank(rank) }); !errors.Is(err, trace.ErrCorrupt) || got > most {
+		if got := allocatedBy(func() { _, err = tr.Rank(rank) }); !errors.Is(err, format.ErrCorrupt) || got > most {
 			t.Errorf("rank %d: %d bytes, %v", rank, got, err)
 		}
 	}

@@ -113,7 +113,7 @@ func info(q *question, compare bool) error {
 	if o := q.trace.Run().Origin; !o.IsZero() {
 		a.MadeBy = &o
 	}
-	made := q.trace.RecordedRanks()
+	made := q.trace.Content().Recorded
 	a.Active, a.Silent = made.Len(), rankenc.World(a.Size).Difference(made)
 	if err := a.count(q); err != nil {
 		return err
@@ -165,8 +165,9 @@ func (a *infoAnswer) count(q *question) error {
 	}
 	a.Signatures = t.Signatures()
 	a.Functions = c.sorted()
-	a.Arguments, a.Columns, a.Inline = formsOf(t.ArgumentForms()), formsOf(t.ColumnForms()), t.InlineColumns()
-	if c.toTI != nil && len(t.Damage()) == 0 && t.IsExact() {
+	forms := t.Forms()
+	a.Arguments, a.Columns, a.Inline = formsOf(forms.Arguments), formsOf(forms.Columns), forms.Inline
+	if c.toTI != nil && len(t.Damage()) == 0 && t.Content().Exact {
 		a.Text = &textSizes{Plain: c.text}
 	}
 	return nil

@@ -46,7 +46,7 @@ type functionTimes struct {
 // describeTimes returns what is known of the times of the trace; nil if there are none.
 func describeTimes(q *question) (*timeInfo, error) {
 	t := q.trace
-	i := timeInfo{Codecs: []codecInfo{}, LeftOut: t.LeavesOutRankTimes()}
+	i := timeInfo{Codecs: []codecInfo{}, LeftOut: t.Content().NoRankTimes}
 	durations, gaps, err := t.Summaries()
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func describeTimes(q *question) (*timeInfo, error) {
 	damaged := false
 	for _, d := range t.Damage() {
 		damaged = damaged || d.Times
-		if d.Kind == layout.KindSeries {
+		if d.Err.Kind == layout.KindSeries {
 			i.Unreadable = i.Unreadable.Union(d.Ranks.Intersection(t.RankSet()))
 		}
 	}

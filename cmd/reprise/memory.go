@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -58,10 +59,10 @@ func memoryOf(ctx context.Context) int64 {
 
 // fileOptions returns the options for reading a file of size bytes.
 func fileOptions(ctx context.Context, size int64) format.Options {
-	return trace.FileOptions(size, memoryOf(ctx))
+	return layout.FileOptions(size, memoryOf(ctx))
 }
 
 // reopen opens a trace that the program itself has just made: it may take any memory.
 func reopen(file []byte) (*trace.Trace, error) {
-	return trace.OpenReader(bytes.NewReader(file), int64(len(file)), math.MaxInt64)
+	return trace.OpenReader(bytes.NewReader(file), int64(len(file)), trace.Options{Memory: math.MaxInt64})
 }

@@ -404,8 +404,8 @@ func openPart(ctx context.Context, path string, read func(*format.Reader) error)
 
 // openWhole opens a trace that has not lost the order of its calls.
 func openWhole(file *format.Reader) (*trace.Trace, error) {
-	tr, err := trace.OpenContainer(file)
-	if err == nil && tr.LostInterleaving() {
+	tr, err := trace.OpenContainer(file, trace.Options{})
+	if err == nil && tr.Content().LostOrder {
 		return nil, errors.New("the order of the calls of different ranks is damaged; reprise repair may save the rest")
 	}
 	return tr, err

@@ -20,7 +20,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/trace"
 )
 
 // A member is a process of a tree that merges parts. Its program of MPI, see
@@ -225,7 +224,7 @@ func (m *member) take(from io.Reader) error {
 		return nil
 	}
 	n := int64(given.Len())
-	file, err := format.NewReader(bytes.NewReader(given.Bytes()), n, trace.FileOptions(n, math.MaxInt64)) // as this program has written it
+	file, err := format.NewReader(bytes.NewReader(given.Bytes()), n, layout.FileOptions(n, math.MaxInt64)) // as this program has written it
 	if err != nil {
 		return err
 	}

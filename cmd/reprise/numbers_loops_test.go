@@ -129,7 +129,7 @@ func checkGrammar(t *testing.T, path string, w truth, exact, series bool) {
 // keptSums returns between what the times lie that a trace keeps of the calls of a rank.
 func keptSums(t *testing.T, path string, rank int) (low, high float64) {
 	t.Helper()
-	tr, err := trace.Open(path)
+	tr, err := trace.Open(path, trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func (e damagedError) cutOff() (end int64, ok bool) {
 
 // detail returns where damage was seen, or nothing.
 func (e damagedError) detail() string {
-	var parse *trace.ParseError
+	var parse *format.ParseError
 	if !errors.As(e.err, &parse) {
 		return ""
 	}
@@ -66,19 +66,23 @@ func (e damagedError) detail() string {
 // isCutOff reports whether an error is of a file whose end, which says where its parts
 // are, is not what it should be.
 func isCutOff(err error) bool {
-	var parse *trace.ParseError
+	var parse *format.ParseError
 	return errors.As(err, &parse) && parse.Package == "format" && (parse.Field == "footer" || parse.Field == "index") &&
-		(errors.Is(err, trace.ErrCorrupt) || errors.Is(err, io.ErrUnexpectedEOF))
+		(errors.Is(err, format.ErrCorrupt) || errors.Is(err, io.ErrUnexpectedEOF))
 }
 
 // openTrace opens the trace at path. All its errors and those of the trace name
 // the path.
 func openTrace(ctx context.Context, path string) (*trace.Trace, error) {
+	return openWith(path, trace.Options{Memory: memoryOf(ctx)})
+}
+
+func openWith(path string, o trace.Options) (*trace.Trace, error) {
 	impatient.Store(true)
 	if err := checkSeekable(path); err != nil {
 		return nil, err
 	}
-	tr, err := trace.OpenFile(path, memoryOf(ctx))
+	tr, err := trace.Open(path, o)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return nil, fileError(path, err)
@@ -96,17 +100,16 @@ func openTrace(ctx context.Context, path string) (*trace.Trace, error) {
 // it: it warns of what is damaged, and leaves that out. When the command is done, it
 // fails with what damageOf returns.
 func openReadable(cmd *cobra.Command, path string) (*trace.Trace, error) {
-	tr, err := openTrace(cmd.Context(), path)
+	tr, err := openWith(path, trace.Options{Memory: memoryOf(cmd.Context()), LeaveOutDamage: true})
 	if err != nil {
 		return nil, err
 	}
 	warnOfDamage(cmd.ErrOrStderr(), path, tr.Damage())
-	if err = tr.LeaveOutDamage(cmd.Context()); err == nil && tr.RankSet().Len() == 0 {
-		err = damageOf(path, tr)
-	}
-	if err != nil {
-		tr.Close()
-		return nil, err
+	if tr.RankSet().Len() == 0 {
+		if err := damageOf(path, tr); err != nil {
+			tr.Close()
+			return nil, err
+		}
 	}
 	return tr, nil
 }
@@ -121,13 +124,13 @@ func warnOfDamage(stderr io.Writer, path string, list []trace.Damage) {
 			warn(stderr, "%s: %s more cannot be read", path, text.Plural(len(list)-i, "section"))
 			break
 		}
-		warn(stderr, "%s: %s cannot be read: %v; reprise repair may save the rest", path, partOf(&d, d.Ranks), &d)
+		warn(stderr, "%s: %s cannot be read: %v; reprise repair may save the rest", path, partOf(&d, d.Ranks), d.Err)
 	}
 }
 
 // partOf says what a section holds, and of which ranks.
 func partOf(d *trace.Damage, ranks rankenc.Set) string {
-	if ranks.Len() == 0 || d.Key == 0 && d.Kind != layout.KindColumns && d.Kind != layout.KindStreams { // it is of all ranks
+	if ranks.Len() == 0 || d.Err.Key == 0 && d.Err.Kind != layout.KindColumns && d.Err.Kind != layout.KindStreams { // it is of all ranks
 		return d.What
 	}
 	return d.What + " of " + text.Ranks(ranks)
@@ -135,7 +138,7 @@ func partOf(d *trace.Damage, ranks rankenc.Set) string {
 
 // unreadable returns the ranks of a trace whose calls cannot be read.
 func unreadable(tr *trace.Trace) rankenc.Set {
-	return tr.RecordedRanks().Difference(tr.RankSet())
+	return tr.Content().Recorded.Difference(tr.RankSet())
 }
 
 // damageOf returns the error of the trace at path if it is damaged.
@@ -173,10 +176,10 @@ func checkSeekable(path string) error {
 func hint(command string, err error) string {
 	var (
 		read    *simgrid.ReadError
-		parse   *trace.ParseError
+		parse   *format.ParseError
 		section *merge.SectionError
 		damaged damagedError
-		memory  *trace.MemoryError
+		memory  *format.MemoryError
 		other   content.Error
 		version *format.VersionError
 	)
@@ -206,7 +209,7 @@ func hint(command string, err error) string {
 		return fmt.Sprintf("; reprise repair %s -o saved.rpz saves what can be read", quoted(damaged.path))
 	case errors.As(err, &section) && (section.Kind == layout.KindPart || section.Kind == layout.KindShape): // of a part file
 	case !errors.As(err, &parse) && section == nil: // not about a trace
-	case errors.Is(err, trace.ErrCorrupt), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, format.ErrCorrupt), errors.Is(err, io.ErrUnexpectedEOF):
 		return "; reprise repair may save the rest"
 	}
 	return ""

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-trace/reprise/trace"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -29,7 +29,7 @@ func TestOrigin(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := trace.Merge(run+".rpz", 0, parts...); err != nil {
+		if err := merge.Files(run+".rpz", 0, parts...); err != nil {
 			t.Fatal(err)
 		}
 	}

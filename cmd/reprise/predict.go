@@ -76,7 +76,7 @@ func (p *predicting) predict(q *question) error {
 		return damageOf(q.path, q.trace)
 	}
 	a := &predictAnswer{header: q.header(), Output: p.output, Machine: p.machine.file, described: described, speed: describeSpeed(parameters.Speed)}
-	if p.output != "" && !q.trace.IsExact() {
+	if p.output != "" && !q.trace.Content().Exact {
 		return fmt.Errorf("%s: the trace was made to fit a size: a prediction with -o needs each call as recorded", q.path)
 	}
 	if p.output == "" {

@@ -18,7 +18,7 @@ import (
 func TestPredictDamaged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeScaling(t)
-	whole, err := trace.Open("scale4.rpz")
+	whole, err := trace.Open("scale4.rpz", trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

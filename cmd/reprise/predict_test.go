@@ -84,7 +84,7 @@ func TestPredictAgain(t *testing.T) {
 	if made := must(t, "info", "exact.rpz"); !strings.Contains(made, "reprise predict heat.rpz --times=exact") {
 		t.Errorf("info does not say that it is a prediction: %s", made)
 	}
-	made, err := trace.Open("exact.rpz")
+	made, err := trace.Open("exact.rpz", trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestPredictAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		end := int64(0)
-		for c := range rank.Calls() {
+		for c := range rank.Calls(0) {
 			end = max(end, c.Start+c.Duration)
 		}
 		if d := float64(r.End) - float64(end); d < -1 || d > 1 {

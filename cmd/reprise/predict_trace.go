@@ -105,7 +105,7 @@ func (p *predictedTrace) encode(cmd *cobra.Command, path string) ([]byte, error)
 	run.Interleaving = nil
 	run.Origin.Merge(merge.Origin{Commands: []string{predictedBy(cmd, path)}})
 	a := new(merge.Accumulator)
-	for _, rank := range p.trace.RecordedRanks().All() {
+	for _, rank := range p.trace.Content().Recorded.All() {
 		part, err := p.part(rank)
 		if err == nil {
 			err = a.Add(part)

@@ -141,10 +141,10 @@ func noTimes(q *question) string {
 
 // leftOutText says why a trace with statistics has no times of each rank, if that is known.
 func leftOutText(t *trace.Trace) string {
-	if !t.LeavesOutRankTimes() {
+	if !t.Content().NoRankTimes {
 		return ""
 	}
-	return fmt.Sprintf(", as those of each of %s would be too many", text.Plural(t.RecordedRanks().Len(), "rank"))
+	return fmt.Sprintf(", as those of each of %s would be too many", text.Plural(t.Content().Recorded.Len(), "rank"))
 }
 
 func (a *profileAnswer) print(q *question, by string) {

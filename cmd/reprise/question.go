@@ -431,7 +431,7 @@ func addTime(begin int64, t timeFlag) int64 {
 
 // damages reports whether sections of some kinds are damaged.
 func damages(tr *trace.Trace, kinds ...format.Kind) bool {
-	return slices.ContainsFunc(tr.Damage(), func(d trace.Damage) bool { return slices.Contains(kinds, d.Kind) })
+	return slices.ContainsFunc(tr.Damage(), func(d trace.Damage) bool { return slices.Contains(kinds, d.Err.Kind) })
 }
 
 // damagesTimes reports whether times of calls are damaged.
@@ -466,7 +466,7 @@ type recorded struct {
 
 // recorded finds the ranks among the chosen ones.
 func (q *question) recorded() (r recorded, err error) {
-	r.Unrecorded = q.trace.UnrecordedRanks()
+	r.Unrecorded = q.trace.Content().Unrecorded
 	if q.trace.Run().Source == collect.Source {
 		o := query.Options{Ranks: q.ranks}
 		if r.Unfinished, err = query.RanksWithout(q.Context(), q.trace, "MPI_Finalize", o); err == nil {

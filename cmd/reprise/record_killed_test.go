@@ -227,7 +227,7 @@ func namesIn(t *testing.T, directory string) (names []string) {
 // countOfRank returns how many calls of a rank are in a trace, none if there is no such trace.
 func countOfRank(t *testing.T, path string, number int) uint64 {
 	t.Helper()
-	tr, err := trace.Open(path)
+	tr, err := trace.Open(path, trace.Options{})
 	if err != nil {
 		t.Error(err)
 		return 0

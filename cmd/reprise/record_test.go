@@ -400,7 +400,7 @@ func compareWithCounts(t *testing.T, tr, counts string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := trace.Open(tr)
+	file, err := trace.Open(tr, trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -411,7 +411,7 @@ func compareWithCounts(t *testing.T, tr, counts string) {
 			t.Fatal(err)
 		}
 		recorded := make(map[string]uint64)
-		for c, err := range r.Calls() {
+		for c, err := range r.Calls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -162,16 +162,13 @@ func (r *repairResult) salvage(cmd *cobra.Command, file *format.Reader) (*merge.
 	if merge.IsPart(file) {
 		return r.salvagePart(file)
 	}
-	tr, err := trace.OpenContainer(file)
+	tr, err := trace.OpenContainer(file, trace.Options{LeaveOutDamage: true})
 	if err != nil {
 		return nil, fmt.Errorf("%s: no call can be saved: %w", r.Trace, err)
 	}
-	if err := tr.LeaveOutDamage(cmd.Context()); err != nil {
-		return nil, err
-	}
-	r.Ranks, r.Readable, r.Missing = tr.RecordedRanks().Len(), tr.RankSet().Len(), unreadable(tr)
+	r.Ranks, r.Readable, r.Missing = tr.Content().Recorded.Len(), tr.RankSet().Len(), unreadable(tr)
 	if r.Readable == 0 && r.Ranks > 0 {
-		return nil, fmt.Errorf("%s: no call can be saved: %w", r.Trace, &tr.Damage()[0])
+		return nil, fmt.Errorf("%s: no call can be saved: %w", r.Trace, tr.Damage()[0].Err)
 	}
 	a := new(merge.Accumulator)
 	if err := r.addRanks(cmd, tr, a); err != nil {
@@ -186,13 +183,13 @@ func (r *repairResult) salvage(cmd *cobra.Command, file *format.Reader) (*merge.
 	}
 	for _, d := range tr.Damage() {
 		switch {
-		case d.Kind == layout.KindSeries && d.Key == 0:
+		case d.Err.Kind == layout.KindSeries && d.Err.Key == 0:
 			r.All = true
-		case d.Kind == layout.KindSeries:
+		case d.Err.Kind == layout.KindSeries:
 			r.Untimed = r.Untimed.Union(d.Ranks.Intersection(tr.RankSet()))
 		}
 	}
-	if tr.LostInterleaving() {
+	if tr.Content().LostOrder {
 		r.Order = lost
 	}
 	if err := describeRun(a, tr.Run()); err != nil {
@@ -224,7 +221,7 @@ func (r *repairResult) addRanks(cmd *cobra.Command, tr *trace.Trace, a *merge.Ac
 	bar := newCounter(cmd.Context(), cmd.ErrOrStderr(), "repair", int64(r.Readable), "ranks")
 	defer bar.done()
 	done := uint64(0)
-	for rank := range tr.Active() {
+	for _, rank := range tr.RankSet().All() {
 		if err := bar.at(done); err != nil {
 			return err
 		}

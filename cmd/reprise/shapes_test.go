@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -26,7 +27,7 @@ func TestDiffer(t *testing.T) {
 		return &trace.Shape{Grammar: b.Finish()}
 	}
 	d := differ{names: names, most: shape("aabc"), signature: func(*trace.Shape, int) (words, error) {
-		return words{}, trace.ErrCorrupt // which leaves the names
+		return words{}, format.ErrCorrupt // which leaves the names
 	}}
 	for _, tt := range []struct {
 		calls, want string

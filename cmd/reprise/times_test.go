@@ -32,7 +32,7 @@ func untimed(t testing.TB, path string) string {
 	}
 	defer tr.Close()
 	var list []int
-	for number := range tr.Active() {
+	for _, number := range tr.RankSet().All() {
 		rank, err := tr.Rank(number)
 		if err == nil {
 			for _, err = range rank.Times(0) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/memory"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/mpi/simgrid"
@@ -117,7 +118,7 @@ func verifySpool(q *question, spool string) error {
 	}
 	a := verifyAnswer{header: q.header(), Unreadable: unreadable(q.trace)}
 	var found *spoolDifference
-	for rank := range recorded.Active() {
+	for _, rank := range recorded.RankSet().All() {
 		if a.Unreadable.Contains(rank) {
 			continue
 		}
@@ -176,11 +177,11 @@ func compareRecorded(ctx context.Context, tr, recorded *trace.Trace, rank int) (
 			return 0, nil, err
 		}
 		var stop func()
-		next, stop = iter.Pull2(r.Calls())
+		next, stop = iter.Pull2(r.Calls(0))
 		defer stop()
 	}
 	p, q := tr.Printer(trace.PrintOptions{Absolute: true}), recorded.Printer(trace.PrintOptions{Absolute: true})
-	for c, err := range want.Calls() {
+	for c, err := range want.Calls(0) {
 		i := c.Position
 		have, e, ok := next()
 		if i%10000 == 0 && ctx.Err() != nil {
@@ -274,7 +275,7 @@ type comparison struct {
 	skippedCalls uint64      // of these ranks, in the input
 	skippedRanks int         // of these ranks, those in the input
 
-	budget *trace.Budget // all ranks are held until the end
+	budget *memory.Budget // all ranks are held until the end
 }
 
 func newComparison(tr *trace.Trace) *comparison {
@@ -300,7 +301,7 @@ func (c *comparison) compare(in *simgrid.Reader, bar *progress) error {
 	c.order.begin(c.trace)
 	defer c.order.stop()
 	var err error
-	if c.budget, err = c.trace.Budget(c.trace.RankSet().Len()); err != nil {
+	if c.budget, err = memory.Of(c.trace, c.trace.RankSet().Len()); err != nil {
 		return err
 	}
 	for {
@@ -375,7 +376,7 @@ func (c *comparison) call(call simgrid.Call, in *simgrid.Reader) error {
 		equal = r.run.Count > 0 && r.terminal(c.functions, call) == r.run.Symbol
 	}
 	inTurn := true
-	if c.disorder == nil && equal && !c.trace.LostInterleaving() {
+	if c.disorder == nil && equal && !c.trace.Content().LostOrder {
 		if inTurn, err = c.inTurn(call.Rank); err != nil {
 			return err
 		}
@@ -429,12 +430,12 @@ func (c *comparison) inTurn(rank int) (bool, error) {
 
 // end checks that the trace has no calls beyond the end of the input.
 func (c *comparison) end() error {
-	for rank := range c.trace.Active() {
+	for _, rank := range c.trace.RankSet().All() {
 		r, err := c.rank(rank)
 		if err != nil {
 			return err
 		}
-		for call, err := range r.CallsFrom(r.position) {
+		for call, err := range r.Calls(r.position) {
 			if err != nil {
 				return err
 			}
@@ -454,7 +455,7 @@ func (c *comparison) end() error {
 // missing returns the ranks of the trace of which the input has no call.
 func (c *comparison) missing() rankenc.Set {
 	var ranks []int
-	for rank := range c.trace.Active() {
+	for _, rank := range c.trace.RankSet().All() {
 		if r := c.ranks[rank]; r == nil || r.position == 0 {
 			ranks = append(ranks, rank)
 		}
@@ -467,7 +468,7 @@ type order struct {
 	rank   int              // whose turn it is
 	left   uint64           // calls of rank that come before those of another
 	walk   *sequitur.Walker // of an interleaving; nil if the order is rank by rank
-	active func() (rank int, ok bool)
+	active func() (i, rank int, ok bool)
 	stop   func()
 }
 
@@ -475,14 +476,14 @@ func (o *order) begin(tr *trace.Trace) {
 	if g := tr.Run().Interleaving; g != nil {
 		o.walk = g.Walk(0)
 	}
-	o.active, o.stop = iter.Pull(tr.Active())
+	o.active, o.stop = iter.Pull2(tr.RankSet().All())
 }
 
 // next goes on to the next turn, of which there must be one. Rank by rank, the
 // caller knows how many calls it has.
 func (o *order) next() {
 	if o.walk == nil {
-		o.rank, _ = o.active()
+		_, o.rank, _ = o.active()
 		return
 	}
 	turn := o.walk.Next()

@@ -86,7 +86,7 @@ func TestVerify(t *testing.T) {
 func TestOtherArgument(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeNamed(t)
-	tr, err := trace.Open("named.rpz")
+	tr, err := trace.Open("named.rpz", trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,12 +138,12 @@ func TestCompareRecorded(t *testing.T) {
 	}
 	compare := func(tr, recorded string, rank int) (uint64, *spoolDifference) {
 		t.Helper()
-		a, err := trace.Open(tr)
+		a, err := trace.Open(tr, trace.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer a.Close()
-		b, err := trace.Open(recorded)
+		b, err := trace.Open(recorded, trace.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

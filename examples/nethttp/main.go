@@ -18,7 +18,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/reprise-trace/reprise/trace"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/tracer"
 	"github.com/reprise-trace/reprise/tracer/tracehttp"
 )
@@ -138,5 +138,5 @@ func run(output string) error {
 	if err := server.Wait(); err != nil {
 		return err
 	}
-	return trace.Merge(output, 0, dir)
+	return merge.Files(output, 0, dir)
 }

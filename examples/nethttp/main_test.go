@@ -27,18 +27,18 @@ func TestRun(t *testing.T) {
 	if err := run(path); err != nil {
 		t.Fatal(err)
 	}
-	tr, err := trace.Open(path)
+	tr, err := trace.Open(path, trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tr.Close()
 	statuses := make(map[string]int)
-	for rank := range tr.Active() {
+	for _, rank := range tr.RankSet().All() {
 		r, err := tr.Rank(rank)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for c, err := range r.Calls() {
+		for c, err := range r.Calls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -51,13 +51,13 @@ func record(path string) {
 
 // show prints the first calls of rank 1, and all of them as the loops they are.
 func show(w io.Writer, path string) {
-	tr, err := trace.Open(path)
+	tr, err := trace.Open(path, trace.Options{})
 	check(err)
 	defer tr.Close()
 	rank, err := tr.Rank(1)
 	check(err)
 	fmt.Fprintf(w, "rank 1 of %d: %d calls\n", tr.Ranks(), rank.Len())
-	for call, err := range rank.Calls() {
+	for call, err := range rank.Calls(0) {
 		check(err)
 		if call.Position == 3 {
 			break

@@ -32,7 +32,7 @@ func main() {
 
 // run replays the trace in a file.
 func run(out io.Writer, path string) {
-	tr, err := trace.Open(path)
+	tr, err := trace.Open(path, trace.Options{})
 	check(err)
 	defer tr.Close()
 	model, err := semantics.Open(context.Background(), tr)

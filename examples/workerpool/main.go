@@ -27,7 +27,7 @@ func main() {
 
 // show prints what the trace in a file tells.
 func show(w io.Writer, path string) {
-	tr, err := trace.Open(path)
+	tr, err := trace.Open(path, trace.Options{})
 	check(err)
 	defer tr.Close()
 	model, err := semantics.OpenWith(tr, pool{}) // what its calls mean: see pool.go

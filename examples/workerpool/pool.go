@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/trace/meaning"
@@ -87,7 +88,7 @@ func save(path, dir string, recorded []*tracer.Process) {
 	for _, process := range recorded {
 		check(process.Close())
 	}
-	check(trace.Merge(path, 0, dir))
+	check(merge.Files(path, 0, dir))
 }
 
 // dispatch prepares jobs, and gives each to a worker that wants one, and then nothing to each.

@@ -203,7 +203,7 @@ func TestGroups(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for call, err := range r.Calls() {
+			for call, err := range r.Calls(0) {
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -9,7 +9,7 @@
 // All ranks that are chosen are read at a time, each as often as it has threads. Held are
 // some 14 kB for each thread of a rank with more than a few calls, the signatures and grammars of the ranks, up to 2¹⁸ messages
 // that are under way, and the records that wait. If there are more messages, those that are
-// under way then are left out. Ranks that take more memory than the trace may are a [*trace.MemoryError].
+// under way then are left out. Ranks that take more memory than the trace may are a [*format.MemoryError].
 //
 // # Source
 //
@@ -31,6 +31,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/events"
+	"github.com/reprise-trace/reprise/internal/memory"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -94,14 +95,14 @@ func Write(ctx context.Context, w io.Writer, t *trace.Trace, o export.Options) (
 }
 
 // budgetOf returns the memory that the ranks that are chosen may take.
-func budgetOf(choice *events.Trace) (*trace.Budget, error) {
+func budgetOf(choice *events.Trace) (*memory.Budget, error) {
 	c := choice.Choice()
-	return c.Trace.Budget(c.Ranks.Intersection(c.Trace.RankSet()).Len())
+	return memory.Of(c.Trace, c.Ranks.Intersection(c.Trace.RankSet()).Len())
 }
 
 // open returns the threads of the ranks that are chosen, by tasks, and how many tasks
 // there are.
-func (w *writer) open(choice *events.Trace, budget *trace.Budget) (threads []*thread, tasks int, err error) {
+func (w *writer) open(choice *events.Trace, budget *memory.Budget) (threads []*thread, tasks int, err error) {
 	for rank, err := range choice.Ranks() {
 		if err != nil {
 			return threads, tasks, err

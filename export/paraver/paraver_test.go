@@ -19,6 +19,7 @@ import (
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/events"
 	"github.com/reprise-trace/reprise/export/internal/exporttest"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/semantics"
@@ -492,7 +493,7 @@ func TestBudget(t *testing.T) {
 			t.Errorf("rank %d: %v", rank.Number, err)
 		}
 	}
-	var memory *trace.MemoryError
+	var memory *format.MemoryError
 	for rank, err := range choice.Ranks() {
 		if err := errors.Join(err, budget.Take(rank.Rank, 300<<20)); !errors.As(err, &memory) || memory.Need <= memory.Most {
 			t.Errorf("600 MiB more: %v", err)

@@ -76,7 +76,7 @@ func expectedEnds(t *testing.T, tr *trace.Trace) (messages, requests []string, b
 		if err != nil {
 			t.Fatal(err)
 		}
-		for call := range rank.Calls() {
+		for call := range rank.Calls(0) {
 			o := rank.At(call.Position, call.Terminal)
 			if o == nil {
 				continue
@@ -94,7 +94,7 @@ func expectedEnds(t *testing.T, tr *trace.Trace) (messages, requests []string, b
 		if err != nil {
 			t.Fatal(err)
 		}
-		for call := range rank.Calls() {
+		for call := range rank.Calls(0) {
 			o := rank.At(call.Position, call.Terminal)
 			if o == nil {
 				continue

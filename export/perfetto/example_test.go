@@ -13,7 +13,7 @@ import (
 )
 
 func Example() {
-	tr, err := trace.Open("../../internal/test/testtrace/testdata/stencil.exact.rpz")
+	tr, err := trace.Open("../../internal/test/testtrace/testdata/stencil.exact.rpz", trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -270,7 +270,7 @@ func exchanges(t *testing.T, tr *trace.Trace, o export.Options) (list []exchange
 		}
 	}
 	for number, r := range meanings {
-		for call, err := range r.Calls() {
+		for call, err := range r.Calls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -303,7 +303,7 @@ func end(r *semantics.Rank, rank int, position uint64, message int) place {
 	if !ok || o.Messages[message].Blocking {
 		return placeOf(rank, position)
 	}
-	for call := range r.CallsFrom(position + 1) {
+	for call := range r.Calls(position + 1) {
 		later := call.Position
 		if o := r.At(later, call.Terminal); o != nil && slices.Contains(o.Completes, id) {
 			return placeOf(rank, later)

@@ -173,7 +173,7 @@ func (r *ranked) sums(first, end uint64, counts []count) ([]timeSum, error) {
 // between them.
 func (r *ranked) addSeries(sums []timeSum, first, end uint64) error {
 	last, known := int64(0), false
-	for call, err := range r.read.CallsFrom(first) {
+	for call, err := range r.read.Calls(first) {
 		if err != nil {
 			return err
 		}

@@ -15,10 +15,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/mpi/simgrid"
-	"github.com/reprise-trace/reprise/trace"
 )
 
 // A Content is what a file or a directory holds that is not a trace, and what helps: FILE in
@@ -129,7 +129,7 @@ func endsAsTrace(f *os.File) bool {
 	if info.Size() > small {
 		return false
 	}
-	file, _, err := format.Salvage(f, info.Size(), trace.FileOptions(info.Size(), 0))
+	file, _, err := format.Salvage(f, info.Size(), layout.FileOptions(info.Size(), 0))
 	if err != nil {
 		return false
 	}

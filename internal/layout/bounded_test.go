@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/mutate"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -82,12 +83,12 @@ func TestBoundedHostile(t *testing.T) {
 		{"rest", append(ranks(none), 0)},
 	} {
 		b, err := parseBounded(x.data)
-		if !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrLimit) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		if !errors.Is(err, format.ErrCorrupt) && !errors.Is(err, format.ErrLimit) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%s: %+v, %v", x.name, b, err)
 		}
 	}
 	for _, list := range [][]Stretch{{{0, 11}}, {{10, 1}}, {{0, 0}}, {{4, 2}, {5, 1}}, {{3, math.MaxUint64}}} {
-		if err := CheckStretches(list, 10); !errors.Is(err, ErrCorrupt) {
+		if err := CheckStretches(list, 10); !errors.Is(err, format.ErrCorrupt) {
 			t.Errorf("%v of 10 calls: %v", list, err)
 		}
 	}

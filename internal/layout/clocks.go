@@ -312,7 +312,7 @@ func appendPieces(dst []byte, c Clock) []byte {
 	return dst
 }
 
-// CheckClockMemory returns a [*MemoryError] if so many clocks take more memory than there may be.
+// CheckClockMemory returns a [*format.MemoryError] if so many clocks take more memory than there may be.
 func CheckClockMemory(n, memory uint64) error { return CheckMemory("clocks", n, clockMemory, memory) }
 
 // ReadClocks reads the clocks of a trace or a part file of a run of so many ranks, which need not have any. An

@@ -356,7 +356,7 @@ func TestManyClocks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var refused *MemoryError
+		var refused *format.MemoryError
 		if _, err := ReadClocks(file, n); ok != (err == nil) || !ok && !errors.As(err, &refused) {
 			t.Errorf("%d bytes of memory: %v", memory, err)
 		}

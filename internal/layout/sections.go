@@ -13,26 +13,12 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// Errors that the errors of [Open], [Trace.Calls] and [Trace.Part] wrap, for use
-// with [errors.Is].
-var (
-	ErrCorrupt = wire.ErrCorrupt
-	ErrLimit   = wire.ErrLimit
-)
-
-// A ParseError reports where and why the content of a section was rejected:
-// Package by which package, Offset that of the first byte of the offending
-// field, from the start of the content or, in package format, of the file,
-// Field its name in the documentation of that package, and Err wraps
-// [ErrCorrupt], [ErrLimit] or [io.ErrUnexpectedEOF].
-type ParseError = wire.Error
-
 // A SectionError reports which section of a trace was rejected.
 type SectionError struct {
 	Kind   format.Kind
 	Key    uint64 // the number of the section, if the kind has several
 	Offset int64  // in the file, of its record or the one it shares; −1 if the file has no such section or it does not matter where
-	Err    error  // wraps a [*ParseError] or [ErrCorrupt], or is the error of the underlying reader
+	Err    error  // wraps a [*format.ParseError] or [format.ErrCorrupt], or is the error of the underlying reader
 }
 
 func (e *SectionError) Error() string {
@@ -49,9 +35,9 @@ func (e *SectionError) Error() string {
 
 func (e *SectionError) Unwrap() error { return e.Err }
 
-// Corrupt returns an error that wraps ErrCorrupt.
-func Corrupt(format string, args ...any) error {
-	return fmt.Errorf("merge: %w: "+format, append([]any{ErrCorrupt}, args...)...)
+// Corrupt returns an error that wraps format.ErrCorrupt.
+func Corrupt(text string, args ...any) error {
+	return fmt.Errorf("merge: %w: "+text, append([]any{format.ErrCorrupt}, args...)...)
 }
 
 // The kinds of sections.

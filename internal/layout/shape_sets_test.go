@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -82,7 +83,7 @@ func TestRefuseShapes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			d := wire.NewDecoder("merge", tt.data)
 			shapes := DecodeShapes(&d, tt.size, true, 0)
-			var e *ParseError
+			var e *format.ParseError
 			if !errors.As(d.Err(), &e) || shapes != nil {
 				t.Errorf("%v: %v", shapes, d.Err())
 			}

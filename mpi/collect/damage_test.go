@@ -74,17 +74,17 @@ func collectWorld(t rapid.TB, directory string) (c worldCalls) {
 	if err := all.Write(&file); err != nil {
 		t.Fatal(err)
 	}
-	if c.trace, err = trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0); err != nil {
+	if c.trace, err = trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	printer := c.trace.Printer(trace.PrintOptions{})
 	c.calls = make([][]string, c.trace.Ranks())
-	for rank := range c.trace.Active() {
+	for _, rank := range c.trace.RankSet().All() {
 		r, err := c.trace.Rank(rank)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for call, err := range r.Calls() {
+		for call, err := range r.Calls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +96,7 @@ func collectWorld(t rapid.TB, directory string) (c worldCalls) {
 
 // isMissing reports whether a trace says that calls of a rank are.
 func (c *worldCalls) isMissing(rank int) bool {
-	if c.trace.UnrecordedRanks().Contains(rank) {
+	if c.trace.Content().Unrecorded.Contains(rank) {
 		return true
 	}
 	for _, m := range c.trace.Run().Origin.Missing {

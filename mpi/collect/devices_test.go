@@ -32,7 +32,7 @@ func TestDevices(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := 0
-		for call, err := range rank.Calls() {
+		for call, err := range rank.Calls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}

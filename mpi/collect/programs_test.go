@@ -225,7 +225,7 @@ func written(t *testing.T, a *merge.Accumulator) ([]byte, *trace.Trace) {
 	if err := a.Write(&file); err != nil {
 		t.Fatal(err)
 	}
-	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func callsOf(t *testing.T, tr *trace.Trace) func(rank int) collect.Calls {
 			t.Fatal(err)
 		}
 		return func(yield func(*cst.Function, []cst.Value) bool) {
-			for c := range r.Calls() {
+			for c := range r.Calls(0) {
 				if !yield(c.Function, c.Args) {
 					return
 				}
@@ -304,7 +304,7 @@ func checkSenders(t *testing.T, tr *trace.Trace) {
 		t.Fatal(err)
 	}
 	n, ordered := 0, 0
-	for call, err := range rank.Calls() {
+	for call, err := range rank.Calls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,7 @@ func TestStacks(t *testing.T) {
 			sites := query.SitesOf(r.trace)
 			var got []string
 			threads := 0
-			for call, err := range rank.Calls() {
+			for call, err := range rank.Calls(0) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -89,7 +89,7 @@ func TestStacksOfOneShape(t *testing.T) {
 				t.Fatal(err)
 			}
 			n := 0
-			for call, err := range rank.Calls() {
+			for call, err := range rank.Calls(0) {
 				if err != nil {
 					t.Fatal(err)
 				}

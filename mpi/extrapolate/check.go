@@ -18,7 +18,7 @@ func (r *Result) check(ctx context.Context, from *trace.Trace, faults func(conte
 	if _, err := layout.Unread(r.parts.WriteContext(ctx, &file)); err != nil {
 		return err
 	}
-	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), int64(min(from.Memory(), math.MaxInt64)))
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{Memory: int64(min(from.Memory(), math.MaxInt64))})
 	if err != nil {
 		return err
 	}

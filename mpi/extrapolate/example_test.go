@@ -30,7 +30,7 @@ func shift(ranks int) *trace.Trace {
 	if err := merge.Write(&file, merge.Run{Ranks: ranks}, parts); err != nil {
 		log.Fatal(err)
 	}
-	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func Example() {
 	if err := result.Write(&file); err != nil {
 		log.Fatal(err)
 	}
-	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

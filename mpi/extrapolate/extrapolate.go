@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/memory"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/trace"
@@ -83,7 +84,7 @@ func Make(ctx context.Context, traces []*trace.Trace, o Options) (*Result, error
 		}
 		// All of a rank is in memory, and what its grammar and its arguments are compared with.
 		const rankMemory = 4 << 10
-		if err := t.CheckMemory("ranks", uint64(t.RankSet().Len()), rankMemory); err != nil {
+		if err := memory.Check(t, "ranks", uint64(t.RankSet().Len()), rankMemory); err != nil {
 			return nil, err
 		}
 		if err := s.read(t); err != nil {
@@ -154,7 +155,7 @@ type rank struct {
 // read reads the ranks of a trace.
 func (s *solver) read(t *trace.Trace) error {
 	switch {
-	case !t.IsExact():
+	case !t.Content().Exact:
 		return errors.New("extrapolate: a trace was made to fit a size, and not all of its calls are as they were: record without --bounded")
 	case t.RankSet().Len() != t.Ranks():
 		return fmt.Errorf("extrapolate: a trace has calls of %d of %d ranks, and all are needed", t.RankSet().Len(), t.Ranks())

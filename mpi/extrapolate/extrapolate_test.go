@@ -26,7 +26,7 @@ func open(t interface{ Fatal(...any) }, run merge.Run, parts []merge.Part) *trac
 }
 
 func opened(t interface{ Fatal(...any) }, file []byte) *trace.Trace {
-	tr, err := trace.OpenReader(bytes.NewReader(file), int64(len(file)), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file), int64(len(file)), trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

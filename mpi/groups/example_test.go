@@ -32,7 +32,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for rank := range tr.Active() {
+	for _, rank := range tr.RankSet().All() {
 		m, _ := all.At(rank, resolve.Local{Class: "comm", ID: 0}, 1)
 		fmt.Println(rank, "is", m.Rank, "of", m.Group.Members, "in", m.Group.Name())
 	}

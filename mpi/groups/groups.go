@@ -79,7 +79,7 @@ func Resolve(ctx context.Context, t *trace.Trace, o Options) (*resolve.Groups, e
 		r.threads = append(r.threads, len(f.Params) > 0 && f.Params[0].Name == "thread" && f.Params[0].Type.Kind == cst.KindInt)
 	}
 	left := o.MaxCalls
-	for rank := range t.Active() {
+	for _, rank := range t.RankSet().All() {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}

@@ -52,12 +52,12 @@ func TestPrograms(t *testing.T) {
 func checkAnswers(t *testing.T, tr *trace.Trace, all *resolve.Groups) int {
 	t.Helper()
 	n := 0
-	for rank := range tr.Active() {
+	for _, rank := range tr.RankSet().All() {
 		r, err := tr.Rank(rank)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for c, err := range r.Calls() {
+		for c, err := range r.Calls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,7 +11,7 @@ import (
 
 // The program of a trace: how long it is, and what its files are.
 func Example() {
-	tr, err := trace.Open("../../examples/notebook/heat.rpz")
+	tr, err := trace.Open("../../examples/notebook/heat.rpz", trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

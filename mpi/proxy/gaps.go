@@ -101,7 +101,7 @@ func (g *generator) readEvery() error {
 	if err != nil {
 		return err
 	}
-	if timed.Len() < g.trace.RecordedRanks().Len() {
+	if timed.Len() < g.trace.Content().Recorded.Len() {
 		return errors.New("proxy: the trace does not have the times of every call, so that gaps are means")
 	}
 	read := 0

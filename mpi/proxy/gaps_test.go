@@ -16,17 +16,17 @@ import (
 // heatGaps is the sum of the gaps before all calls of all ranks but MPI_Finalize, in nanoseconds.
 func heatGaps(t *testing.T, data []byte) (sum int64, most int64) {
 	t.Helper()
-	tr, err := trace.OpenReader(bytes.NewReader(data), int64(len(data)), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(data), int64(len(data)), trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, rank := range tr.RecordedRanks().All() {
+	for _, rank := range tr.Content().Recorded.All() {
 		r, err := tr.Rank(rank)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var names []string
-		for call, err := range r.Calls() {
+		for call, err := range r.Calls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -35,7 +35,7 @@ func callTexts(t *testing.T, tr *trace.Trace, rank int) []string {
 		t.Fatal(err)
 	}
 	var texts []string
-	for call, err := range r.Calls() {
+	for call, err := range r.Calls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ const heat = "../../examples/notebook/heat.rpz"
 
 func generate(t *testing.T, data []byte, o Options) (*Program, error) {
 	t.Helper()
-	tr, err := trace.OpenReader(bytes.NewReader(data), int64(len(data)), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(data), int64(len(data)), trace.Options{})
 	if err != nil {
 		return nil, err
 	}

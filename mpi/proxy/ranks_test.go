@@ -95,7 +95,7 @@ func checkExtrapolation(t *testing.T, m *mpitest.MPI, source string, arguments [
 	if err := r.Write(&file); err != nil {
 		t.Fatal(err)
 	}
-	made, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+	made, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

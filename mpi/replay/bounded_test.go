@@ -49,7 +49,7 @@ func boundedTo(t testtrace.TB, whole *trace.Trace, share int64) *trace.Trace {
 			t.Fatal(err)
 		}
 	}
-	tr, err := trace.OpenReader(bytes.NewReader(file), int64(len(file)), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file), int64(len(file)), trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func totalOf(r *replay.Result) total {
 func testBoundedPrograms(t *rapid.T, drawn *int) {
 	whole, _ := newProgram(seeded(rapid.Uint64().Draw(t, "seed")), rapid.IntRange(100, 400).Draw(t, "steps")).trace(t)
 	tr := condensed(t, whole, rapid.IntRange(0, 500).Draw(t, "share"))
-	if !tr.IsExact() {
+	if !tr.Content().Exact {
 		*drawn++
 	}
 	exact, err := replay.Run(ctx, open(t, whole), replay.Instant{})
@@ -170,7 +170,7 @@ func TestBoundedMessages(t *testing.T) {
 		ends := []replay.Time{exact.End}
 		for _, share := range []int64{0, 100} {
 			tr := boundedTo(t, whole, share)
-			if tr.IsExact() {
+			if tr.Content().Exact {
 				t.Errorf("%s: all is exact", p.Name)
 			}
 			for seed := range uint64(2) {

@@ -59,7 +59,7 @@ func TestRecordedTimes(t *testing.T) {
 				t.Fatal(err)
 			}
 			want, end := int64(0), int64(-1)
-			for c := range rank.Calls() {
+			for c := range rank.Calls(0) {
 				if end >= 0 {
 					want += c.Start - end
 				}

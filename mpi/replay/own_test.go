@@ -47,7 +47,7 @@ func TestComputes(t *testing.T) {
 		"drawn":  func(r *replay.Recorded) { r.Draw(1) },
 		"amount": func(r *replay.Recorded) { r.Speed(1e10) },
 	} {
-		tr, err := trace.OpenReader(bytes.NewReader(b.Bytes()), int64(b.Len()), 0)
+		tr, err := trace.OpenReader(bytes.NewReader(b.Bytes()), int64(b.Len()), trace.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -39,7 +39,7 @@ type threadKey struct {
 
 // A clock reads the times of the calls of a thread.
 type clock struct {
-	next  func() (trace.Time, error, bool)
+	next  func() (timing.Time, error, bool)
 	stop  func()
 	at    uint64 // position of the next call
 	gaps  bool   // the series has them, so that the error of a long call before does not add

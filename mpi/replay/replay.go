@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/reprise-trace/reprise/internal/memory"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 )
@@ -200,8 +201,8 @@ func newEngine(ctx context.Context, model *semantics.Model, m Machine) (*engine,
 	if !model.Known() {
 		return nil, errors.New("replay: it is not known what the functions of the trace mean: they are neither MPI's nor SimGrid's")
 	}
-	all := model.Trace().RecordedRanks()
-	if err := model.Trace().CheckMemory("ranks", uint64(all.Len()), rankMemory); err != nil {
+	all := model.Trace().Content().Recorded
+	if err := memory.Check(model.Trace(), "ranks", uint64(all.Len()), rankMemory); err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
 	for _, number := range all.All() {

@@ -32,7 +32,7 @@ func BenchmarkAll(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					for rank := range tr.Active() {
+					for _, rank := range tr.RankSet().All() {
 						r, err := m.Rank(rank)
 						if err != nil {
 							b.Fatal(err)

@@ -11,7 +11,7 @@ import (
 
 // Which call began what a rank waits for, in the first MPI_Waitall.
 func Example() {
-	tr, err := trace.Open("../../internal/test/testtrace/testdata/stencil.exact.rpz")
+	tr, err := trace.Open("../../internal/test/testtrace/testdata/stencil.exact.rpz", trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for call, err := range rank.Calls() {
+	for call, err := range rank.Calls(0) {
 		if err != nil {
 			log.Fatal(err)
 		}

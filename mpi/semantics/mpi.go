@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/memory"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/groups"
 	"github.com/reprise-trace/reprise/mpi/resolve"
@@ -164,7 +165,7 @@ func (m *Model) worlds() ([]*Communicator, error) {
 		return []*Communicator{m.world}, nil
 	}
 	const memberMemory = 16
-	if err := m.trace.CheckMemory("ranks of the run", uint64(run.Ranks), memberMemory); err != nil {
+	if err := memory.Check(m.trace, "ranks of the run", uint64(run.Ranks), memberMemory); err != nil {
 		return nil, err
 	}
 	list := make([]*Communicator, len(run.Worlds))

@@ -52,7 +52,7 @@ func each(t tester, m *semantics.Model, rank int, f func(position uint64, c trac
 		operation *semantics.Operation
 	}
 	counts := make(map[key]uint64)
-	for c, err := range r.Calls() {
+	for c, err := range r.Calls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/format"
 )
 
 // TestOutside checks that lists and directories name regular files below them only, however these are named, unless that is allowed.
@@ -89,7 +89,7 @@ func TestMemory(t *testing.T) {
 	}
 	for memory, fits := range map[int64]bool{0: true, ranks * rankMemory: false, 10 * ranks * rankMemory: true} {
 		_, err := ReadRanks(NewReader(strings.NewReader(b.String()), Options{Memory: memory}), nil)
-		var large *layout.MemoryError
+		var large *format.MemoryError
 		if (err == nil) != fits || err != nil && (!errors.As(err, &large) || !large.Grows || !strings.Contains(err.Error(), "input: ")) {
 			t.Errorf("%d bytes: %v", memory, err)
 		}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -118,6 +118,6 @@ func (r *Reader) checkMemory(ranks int, held uint64) error {
 	if held <= most {
 		return nil
 	}
-	err := &layout.MemoryError{What: "ranks so far", N: uint64(ranks), Need: held, Most: most, Grows: true}
+	err := &format.MemoryError{What: "ranks so far", N: uint64(ranks), Need: held, Most: most, Grows: true}
 	return fmt.Errorf("simgrid: %s: %w", r.fileName(r.next-1), err)
 }

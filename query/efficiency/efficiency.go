@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/reprise-trace/reprise/internal/memory"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/replay"
@@ -128,7 +129,7 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	stopping, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	const rankMemory = 5 << 10 // as that of a replay
-	if err := tr.CheckMemory("ranks", uint64(tr.Ranks()), rankMemory); err != nil {
+	if err := memory.Check(tr, "ranks", uint64(tr.Ranks()), rankMemory); err != nil {
 		return nil, err
 	}
 	m := &ideal{trace: tr, times: times, phases: phases, ranks: make([]*rank, tr.Ranks()), stop: stop, most: most, progress: o.Progress, every: cmp.Or(o.every, toldEvery)}
@@ -173,10 +174,10 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 
 // check checks that efficiencies can be had of a trace.
 func check(t *trace.Trace) error {
-	if !t.IsExact() {
+	if !t.Content().Exact {
 		return errors.New("efficiency: the trace was made to fit a size, and not all of its calls are as they were: record without --bounded")
 	}
-	recorded, all := t.RecordedRanks(), t.Ranks()
+	recorded, all := t.Content().Recorded, t.Ranks()
 	if n := recorded.Len(); n < all {
 		return fmt.Errorf("efficiency: the trace has %d of %d ranks, and all are needed: reprise merge puts the parts of a run together", n, all)
 	}

@@ -550,7 +550,7 @@ func bounded(t *testing.T) *trace.Trace {
 		t.Fatal(err)
 	}
 	tr := testtrace.Open(t, file.Bytes())
-	if tr.IsExact() {
+	if tr.Content().Exact {
 		t.Fatal("the trace is exact")
 	}
 	return tr

@@ -12,7 +12,7 @@ import (
 )
 
 func ExampleOpen() {
-	tr, err := trace.Open("../../examples/notebook/heat.rpz")
+	tr, err := trace.Open("../../examples/notebook/heat.rpz", trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func Example() {
 	var file bytes.Buffer
 	check(merge.Write(&file, merge.Run{Ranks: 3, Source: "pipeline"}, parts))
 
-	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{})
 	check(err)
 	model, err := semantics.OpenWith(tr, pipeline{})
 	check(err)

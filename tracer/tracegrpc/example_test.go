@@ -60,7 +60,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	tr, err := trace.Open(path)
+	tr, err := trace.Open(path, trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

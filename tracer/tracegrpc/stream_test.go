@@ -47,7 +47,7 @@ func streams(t *testing.T, p *tracer.Process, path string) (list []string) {
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	tr, err := trace.Open(path)
+	tr, err := trace.Open(path, trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func streams(t *testing.T, p *tracer.Process, path string) (list []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for c, err := range rank.Calls() {
+	for c, err := range rank.Calls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -87,7 +87,7 @@ func TestInterceptors(t *testing.T) {
 		if err := p.Close(); err != nil {
 			t.Fatal(err)
 		}
-		tr, err := trace.Open(filepath.Join(dir, name))
+		tr, err := trace.Open(filepath.Join(dir, name), trace.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestInterceptors(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for c, err := range rank.Calls() {
+		for c, err := range rank.Calls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -24,7 +24,7 @@ func calls(p *tracer.Process, path string) ([]string, error) {
 	if err := p.Close(); err != nil {
 		return nil, err
 	}
-	tr, err := trace.Open(path)
+	tr, err := trace.Open(path, trace.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func calls(p *tracer.Process, path string) ([]string, error) {
 		return nil, err
 	}
 	var list []string
-	for c, err := range rank.Calls() {
+	for c, err := range rank.Calls(0) {
 		if err != nil {
 			return nil, err
 		}

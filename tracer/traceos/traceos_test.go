@@ -56,7 +56,7 @@ func Example() {
 	if err := process.Close(); err != nil {
 		log.Fatal(err)
 	}
-	tr, err := trace.Open(path)
+	tr, err := trace.Open(path, trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestFiles(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	tr, err := trace.Open(path)
+	tr, err := trace.Open(path, trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for c, err := range rank.Calls() {
+	for c, err := range rank.Calls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -139,7 +139,7 @@ func record(t *testing.T, open func(p *tracer.Process) (*sql.DB, error)) []strin
 	if err := errors.Join(db.Close(), p.Close()); err != nil {
 		t.Fatal(err)
 	}
-	tr, err := trace.Open(path)
+	tr, err := trace.Open(path, trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func record(t *testing.T, open func(p *tracer.Process) (*sql.DB, error)) []strin
 		t.Fatal(err)
 	}
 	var list []string
-	for c, err := range rank.Calls() {
+	for c, err := range rank.Calls(0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -424,7 +424,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	tr, err := trace.Open(path)
+	tr, err := trace.Open(path, trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

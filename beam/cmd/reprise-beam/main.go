@@ -34,6 +34,7 @@ import (
 	rbeam "github.com/reprise-trace/reprise/beam"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/content"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/regular"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -41,6 +42,7 @@ import (
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/trace"
+	"io/fs"
 )
 
 //go:embed help.txt
@@ -168,7 +170,7 @@ func (s *summary) merge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	paths, err := trace.PartFiles(out, 0, s.Input...)
+	paths, err := merge.PartFiles(out, 0, s.Input...)
 	if err != nil {
 		return saying(err)
 	}
@@ -191,7 +193,7 @@ func (s *summary) merge(ctx context.Context) error {
 	}
 	if _, err := beam.Run(ctx, runner, pipeline); err != nil {
 		if ctx.Err() == nil {
-			if damaged := trace.Unreadable(ctx, 0, files...); damaged != nil { // the pipeline ended at one of them
+			if damaged := unreadable(ctx, files); damaged != nil { // the pipeline ended at one of them
 				return saying(damaged)
 			}
 		}
@@ -203,6 +205,38 @@ func (s *summary) merge(ctx context.Context) error {
 	return s.describe(ctx, out)
 }
 
+// unreadable returns the errors of all files that are no parts which can be read to their end, joined.
+func unreadable(ctx context.Context, files []string) error {
+	var list []error
+	for _, path := range files {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := checkPart(path); err != nil {
+			list = append(list, &fs.PathError{Op: "merge", Path: path, Err: err})
+		}
+	}
+	return errors.Join(list...)
+}
+
+// checkPart reads a part file to its end.
+func checkPart(path string) error {
+	f, err := regular.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	file, err := format.NewReader(f, info.Size(), layout.FileOptions(info.Size(), 0))
+	if err == nil {
+		_, err = merge.ReadPart(file)
+	}
+	return err
+}
+
 // saying returns the errors of parts with what files are that are no parts, as reprise merge says it, a line for each.
 func saying(err error) error {
 	list, ok := err.(interface{ Unwrap() []error })
@@ -211,7 +245,7 @@ func saying(err error) error {
 	}
 	var lines []string
 	for _, err := range list.Unwrap() {
-		var part *trace.PartError
+		var part *fs.PathError
 		line := err.Error()
 		if errors.As(err, &part) {
 			said := content.Check(part.Path)
@@ -284,7 +318,7 @@ func (s *summary) describe(ctx context.Context, path string) error {
 	if err != nil {
 		return errors.Join(errors.New("workers do not write to a directory that is here, too"), err)
 	}
-	tr, err := trace.Open(path)
+	tr, err := trace.Open(path, trace.Options{})
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func readFile(t *testing.T, path string) []byte {
 	return content
 }
 
-// TestMerge merges a directory: the file is that of trace.Merge, and the summary is in words or JSON.
+// TestMerge merges a directory: the file is that of merge.Files, and the summary is in words or JSON.
 func TestMerge(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.Mkdir("parts", 0o777); err != nil {
@@ -89,7 +89,7 @@ func TestMerge(t *testing.T) {
 	for rank := range 15 {
 		writePart(t, fmt.Sprintf("parts/rank%d.rpz", rank), p, merge.Origin{}, rank)
 	}
-	if err := trace.Merge("want.rpz", 0, "parts"); err != nil {
+	if err := merge.Files("want.rpz", 0, "parts"); err != nil {
 		t.Fatal(err)
 	}
 	cmd, stdout, stderr := command("--query", "profile", "-o", "run.json", "parts")
@@ -104,7 +104,7 @@ func TestMerge(t *testing.T) {
 		t.Fatal(err, stderr)
 	}
 	if !bytes.Equal(readFile(t, "run.rpz"), readFile(t, "want.rpz")) {
-		t.Error("other bytes than those of trace.Merge")
+		t.Error("other bytes than those of merge.Files")
 	}
 	if got := stdout.String(); !strings.HasPrefix(got, "15 parts: 15 ranks, ") || strings.Count(got, "\n") != 1 {
 		t.Errorf("stdout %q", got)
@@ -248,7 +248,7 @@ func damageInside(t *testing.T, name string) {
 		if err := os.WriteFile(name, damaged, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := trace.PartFiles("out", 0, name); err == nil && trace.Unreadable(t.Context(), 0, name) != nil {
+		if _, err := merge.PartFiles("out", 0, name); err == nil && unreadable(t.Context(), []string{name}) != nil {
 			return
 		}
 	}

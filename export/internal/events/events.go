@@ -85,7 +85,7 @@ func Choose(ctx context.Context, t *trace.Trace, o export.Options) (*Choice, err
 // calls, in ascending order.
 func (c *Choice) Numbers() iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for rank := range c.Trace.Active() {
+		for _, rank := range c.Trace.RankSet().All() {
 			if c.Ranks.Contains(rank) && !yield(rank) {
 				return
 			}

@@ -138,7 +138,7 @@ func BenchmarkWrite(b *testing.B, write Writer) {
 	for _, c := range []Case{{"trace=Stencil2D", Stencils(b, 1_000_000), export.Options{}}, {"trace=Recorded", testtrace.Stencil(b, "exact"), export.Options{}}} {
 		b.Run(c.Name, func(b *testing.B) {
 			var calls uint64
-			for number := range c.Trace.Active() {
+			for _, number := range c.Trace.RankSet().All() {
 				rank, err := c.Trace.Rank(number)
 				if err != nil {
 					b.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -208,7 +209,7 @@ func (f *filler) walk(s *source) iter.Seq2[trace.Call, error] {
 	if s.clock != nil {
 		return s.clock.Calls(0)
 	}
-	return s.read.Calls()
+	return s.read.Calls(0)
 }
 
 // receipts adds to done those that a call completes, to open those that no call will complete any
@@ -249,7 +250,7 @@ func receipts(
 type row struct {
 	number    uint64 // of the message, if it is received
 	sentAt    uint64 // position of the call that sends
-	sent      trace.Time
+	sent      timing.Time
 	timed     bool        // whether there is that time
 	begun     *trace.Call // of the receive, and
 	completed *trace.Call // what completes it; nil if nothing does
@@ -289,7 +290,7 @@ func (f *filler) unreceived(s *source, call *trace.Call, o *semantics.Operation,
 		return false, err
 	}
 	k := messageKey{from: s.rank, sender: call.Terminal, sent: o, numberOfSent: i}
-	sent := trace.Time{Start: call.Start, Duration: call.Duration}
+	sent := timing.Time{Start: call.Start, Duration: call.Duration}
 	return f.message(s, from, k, row{sentAt: call.Position, sent: sent, timed: call.Timed}), nil
 }
 

@@ -128,7 +128,7 @@ func TestMeanings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for call, err := range rank.Calls() {
+		for call, err := range rank.Calls(0) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/trace"
+	"github.com/reprise-trace/reprise/timing"
 )
 
 // senders are the ranks that sent messages, of which some are kept.
@@ -77,7 +77,7 @@ type cursorKey struct {
 
 // A cursor reads the times of every call of a rank onwards.
 type cursor struct {
-	next     func() (trace.Time, error, bool)
+	next     func() (timing.Time, error, bool)
 	stop     func()
 	position uint64 // of the call that is next
 }
@@ -86,13 +86,13 @@ type cursor struct {
 const maxPassed = 1 << 13
 
 // time returns when the call at a position began that sent a message of a key.
-func (s *senders) time(from *sender, k messageKey, position uint64) (trace.Time, error) {
+func (s *senders) time(from *sender, k messageKey, position uint64) (timing.Time, error) {
 	if !from.timed() {
-		return trace.Time{}, nil
+		return timing.Time{}, nil
 	}
 	if from.clock.Source() != query.Series {
 		start, duration, err := from.clock.Time(position)
-		return trace.Time{Start: start, Duration: duration}, err
+		return timing.Time{Start: start, Duration: duration}, err
 	}
 	m := &k.sent.Messages[k.numberOfSent]
 	key := cursorKey{k.from, m.Peer, m.Communicator, m.Tag}

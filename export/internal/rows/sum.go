@@ -80,7 +80,7 @@ const cancelled = 1 << 16
 // sumsOfTimes is sumsOf with what calls took.
 func (f *filler) sumsOfTimes(s *source, first, end uint64) ([]sum, error) {
 	sums := make([]sum, s.read.Terminals())
-	for call, err := range s.read.CallsFrom(first) {
+	for call, err := range s.read.Calls(first) {
 		if err != nil {
 			return nil, err
 		}

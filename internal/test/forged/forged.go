@@ -13,12 +13,11 @@ import (
 	"github.com/reprise-trace/reprise/mpi/simgrid"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
-	"github.com/reprise-trace/reprise/trace"
 )
 
 // Rewritten returns a sound file of what write makes of each section of one.
 func Rewritten(file []byte, write func(w *format.Writer, s format.Section, content []byte)) ([]byte, error) {
-	f, err := format.NewReader(bytes.NewReader(file), int64(len(file)), trace.FileOptions(int64(len(file)), 0))
+	f, err := format.NewReader(bytes.NewReader(file), int64(len(file)), layout.FileOptions(int64(len(file)), 0))
 	if err != nil {
 		return nil, err
 	}

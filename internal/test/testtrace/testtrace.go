@@ -52,7 +52,7 @@ func Records(t TB, file []byte) []byte {
 // Open returns the trace in a file, which must not change any more.
 func Open(t TB, file []byte) *trace.Trace {
 	t.Helper()
-	tr, err := trace.OpenReader(bytes.NewReader(file), int64(len(file)), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file), int64(len(file)), trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

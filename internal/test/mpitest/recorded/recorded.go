@@ -32,7 +32,7 @@ func Trace(t *testing.T, m *mpitest.MPI, run func(o mpitest.Options)) *trace.Tra
 	if err := a.Write(&file); err != nil {
 		t.Fatal(err)
 	}
-	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), 0)
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

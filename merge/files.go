@@ -1,4 +1,4 @@
-package trace
+package merge
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,35 +15,35 @@ import (
 	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/regular"
-	"github.com/reprise-trace/reprise/merge"
 )
 
-// Merge merges part files, which processes wrote with package tracer, to a trace at the
+// Files merges part files, which processes wrote with package tracer, to a trace at the
 // path out, in place of what is there. Of a directory among the parts it takes all files
 // whose names end in .rpz, but neither those that begin with a dot nor out. Each rank must be in one of
-// the files only, and all must be of one run, as far as they say that. If Merge fails, out is as it was, unless the error
-// wraps a [*MemoryError]: then out is the trace, which readers refuse that are not given as much memory as that says.
+// the files only, and all must be of one run, as far as they say that. If Files fails, out is as it was, unless the error
+// wraps a [*format.MemoryError]: then out is the trace, which readers refuse that are not given as much memory as that
+// says. An error that is about parts names all that cannot be read: it joins an [*fs.PathError] of each.
 //
-// Memory bounds what a part may take, as that of [OpenFile] does for a trace: 0 is the default.
+// Memory bounds what a part may take, as that of trace.Options does for a trace: 0 is the default.
 //
-// The order of parts does not matter: the same parts give the same bytes. Merge uses all
+// The order of parts does not matter: the same parts give the same bytes. Files uses all
 // cores. It does not align the clocks of several machines: AlignFile of package query does that for the trace, as the command
-// does. For a context, progress, or parts in memory, see [merge.Tree].
-func Merge(out string, memory int64, parts ...string) error {
+// does. For a context, progress, or parts in memory, see [Tree].
+func Files(out string, memory int64, parts ...string) error {
 	files, err := PartFiles(out, memory, parts...)
 	if err != nil {
 		return err
 	}
-	all, err := merge.Tree(context.Background(), len(files), func(_ context.Context, i int) (*merge.Accumulator, error) {
-		a, err := readPart(files[i], memory)
+	all, err := Tree(context.Background(), len(files), func(_ context.Context, i int) (*Accumulator, error) {
+		a, err := readPartAt(files[i], memory)
 		if err != nil {
-			return nil, &PartError{files[i], err}
+			return nil, partError(files[i], err)
 		}
 		return a, nil
-	}, merge.TreeOptions{})
-	var damaged *PartError
+	}, TreeOptions{})
+	var damaged *fs.PathError
 	if errors.As(err, &damaged) { // others may be, too
-		return cmp.Or(Unreadable(context.Background(), memory, files...), err)
+		return cmp.Or(errors.Join(unreadable(memory, files)...), err)
 	}
 	if err != nil {
 		return err
@@ -58,7 +59,7 @@ func Merge(out string, memory int64, parts ...string) error {
 	return err
 }
 
-// PartFiles returns the paths of the files that [Merge] merges, or the error that it gives for what
+// PartFiles returns the paths of the files that [Files] merges, or the error that it gives for what
 // they say of ranks and runs: it does not read their calls, unless there is such an error. It is
 // for those who then merge on an engine of their own, as package beam does.
 func PartFiles(out string, memory int64, parts ...string) ([]string, error) {
@@ -84,38 +85,36 @@ func PartFiles(out string, memory int64, parts ...string) ([]string, error) {
 			}
 		}
 		if len(files) == n {
-			wrong = append(wrong, &PartError{path, errors.New("no part files, whose names end in .rpz")})
+			wrong = append(wrong, partError(path, errors.New("no part files, whose names end in .rpz")))
 		}
 	}
 	if len(wrong) > 0 {
-		return nil, errors.Join(append(wrong, unreadable(context.Background(), memory, files)...)...)
+		return nil, errors.Join(append(wrong, unreadable(memory, files)...)...)
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("trace: %s: no parts to merge", out)
+		return nil, fmt.Errorf("merge: %s: no parts to merge", out)
 	}
 	return files, checkParts(files, memory)
 }
 
-// A PartError is the error of a file that is to be merged and cannot be read.
-type PartError struct {
-	Path string
-	Err  error
+// partError returns the error of a file that is to be merged and cannot be read, with its path.
+func partError(path string, err error) error {
+	if _, ok := err.(*fs.PathError); ok {
+		return err
+	}
+	return &fs.PathError{Op: "merge", Path: path, Err: err}
 }
 
-func (e *PartError) Error() string { return e.Path + ": " + e.Err.Error() }
-
-func (e *PartError) Unwrap() error { return e.Err }
-
-// checkParts returns the [*PartError]s of all files that cannot be read, joined, or an error if part files are
+// checkParts returns the errors of all files that cannot be read, joined, or an error if part files are
 // of different runs, or two of them have a rank.
 func checkParts(files []string, memory int64) error {
 	var wrong []error
 	var others []string
 	var shared layout.SharedRanks
-	origins := make([]merge.Origin, len(files))
+	origins := make([]Origin, len(files))
 	for i, path := range files {
 		err := withContainer(path, memory, func(file *format.Reader) error {
-			_, ranks, err := merge.ReadPartRanks(file)
+			_, ranks, err := ReadPartRanks(file)
 			if err != nil {
 				return err
 			}
@@ -124,17 +123,17 @@ func checkParts(files []string, memory int64) error {
 			return err
 		})
 		if err != nil {
-			wrong = append(wrong, &PartError{path, err})
+			wrong = append(wrong, partError(path, err))
 		} else {
 			others = append(others, path)
 		}
 	}
 	if len(wrong) > 0 { // of the others, only what they say of ranks and runs was looked at
-		return errors.Join(append(wrong, unreadable(context.Background(), memory, others)...)...)
+		return errors.Join(append(wrong, unreadable(memory, others)...)...)
 	}
 	if runs := layout.SplitRuns(origins); len(runs) > 1 {
 		a, b := runs[0][0], runs[1][0]
-		return fmt.Errorf("trace: parts of %d runs: %s is of %s, %s of %s", len(runs),
+		return fmt.Errorf("merge: parts of %d runs: %s is of %s, %s of %s", len(runs),
 			files[a], runOf(origins[a]), files[b], runOf(origins[b]))
 	}
 	if ranks := shared.Ranks(); ranks.Len() > 0 {
@@ -143,19 +142,11 @@ func checkParts(files []string, memory int64) error {
 	return nil
 }
 
-// Unreadable returns the [*PartError]s of all files that cannot be read to their end, joined: a
-// merge on an engine of one's own ends at the first of them.
-func Unreadable(ctx context.Context, memory int64, files ...string) error {
-	return errors.Join(unreadable(ctx, memory, files)...)
-}
-
-func unreadable(ctx context.Context, memory int64, files []string) (list []error) {
+// unreadable returns the errors of all files that cannot be read to their end.
+func unreadable(memory int64, files []string) (list []error) {
 	for _, path := range files {
-		if ctx.Err() != nil {
-			return []error{context.Cause(ctx)}
-		}
-		if _, err := readPart(path, memory); err != nil {
-			list = append(list, &PartError{path, err})
+		if _, err := readPartAt(path, memory); err != nil {
+			list = append(list, partError(path, err))
 		}
 	}
 	return list
@@ -166,7 +157,7 @@ func errShared(files []string, memory int64, rank int) error {
 	var in []string
 	for _, path := range files {
 		err := withContainer(path, memory, func(file *format.Reader) error {
-			_, ranks, err := merge.ReadPartRanks(file)
+			_, ranks, err := ReadPartRanks(file)
 			if err == nil && ranks.Contains(rank) {
 				in = append(in, path)
 			}
@@ -179,21 +170,21 @@ func errShared(files []string, memory int64, rank int) error {
 			break
 		}
 	}
-	return fmt.Errorf("trace: rank %d is in %s", rank, strings.Join(in, " and in "))
+	return fmt.Errorf("merge: rank %d is in %s", rank, strings.Join(in, " and in "))
 }
 
 // runOf returns what tells a run from others.
-func runOf(o merge.Origin) string {
+func runOf(o Origin) string {
 	if len(o.Runs) == 0 {
 		return fmt.Sprintf("a run of %d ranks", o.World)
 	}
 	return "run " + strings.Join(o.Runs, ", ")
 }
 
-// readPart reads a part file.
-func readPart(path string, memory int64) (a *merge.Accumulator, err error) {
+// readPartAt reads the part file at a path.
+func readPartAt(path string, memory int64) (a *Accumulator, err error) {
 	err = withContainer(path, memory, func(file *format.Reader) error {
-		a, err = merge.ReadPart(file)
+		a, err = ReadPart(file)
 		return err
 	})
 	return a, err
@@ -212,7 +203,7 @@ func withContainer(path string, memory int64, read func(*format.Reader) error) e
 	if err != nil {
 		return err
 	}
-	file, err := format.NewReader(f, info.Size(), FileOptions(info.Size(), memory))
+	file, err := format.NewReader(f, info.Size(), layout.FileOptions(info.Size(), memory))
 	if err != nil {
 		return err
 	}

@@ -1,32 +1,40 @@
-package trace
+// Package memory bounds what is held of the ranks of a trace: a few bytes of a file can name a billion of them, and who
+// holds something for each asks first whether the trace may take as much.
+package memory
 
 import (
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/trace"
 )
+
+// Check returns a [*format.MemoryError] if n things that take size bytes each are more than t may take: see
+// [trace.Options].
+func Check(t *trace.Trace, what string, n, size uint64) error {
+	return layout.CheckMemory(what, n, size, t.Memory())
+}
 
 // A Budget counts what is held of many ranks at a time, for who goes through all of them at once: of each, a file may have a
 // few bits.
 type Budget struct {
-	trace *Trace
+	trace *trace.Trace
 	ranks uint64 // of which something is to be held
 	held  uint64 // bytes
 	taken uint64 // ranks
 }
 
-// Budget returns one of so many ranks, or a [*MemoryError] if they are more than the trace has memory for: see [OpenFile].
-func (t *Trace) Budget(ranks int) (*Budget, error) {
-	return &Budget{trace: t, ranks: uint64(ranks)}, t.CheckMemory("ranks", uint64(ranks), heldRank)
+// Of returns the budget of so many ranks of t, or a [*format.MemoryError] if they are more than t has memory for.
+func Of(t *trace.Trace, ranks int) (*Budget, error) {
+	return &Budget{trace: t, ranks: uint64(ranks)}, Check(t, "ranks", uint64(ranks), heldRank)
 }
 
 // Take counts another rank, all of whose signatures are read with that, and so many bytes besides.
-func (b *Budget) Take(r *Rank, besides uint64) error {
-	need.That(r != nil, "trace: no rank")
+func (b *Budget) Take(r *trace.Rank, besides uint64) error {
 	b.taken++
-	if b.held += r.held() + besides; b.held <= b.trace.Memory() {
+	if b.held += held(r) + besides; b.held <= b.trace.Memory() {
 		return nil
 	}
-	return b.trace.CheckMemory("ranks", max(b.ranks, b.taken), b.held/b.taken+1)
+	return Check(b.trace, "ranks", max(b.ranks, b.taken), b.held/b.taken+1)
 }
 
 // What is held of a rank, a signature, a value and a symbol of a grammar, in bytes: with what the garbage collector leaves of it.
@@ -38,7 +46,7 @@ const (
 )
 
 // held returns about how many bytes a rank takes, with all of its signatures.
-func (r *Rank) held() uint64 {
+func held(r *trace.Rank) uint64 {
 	n := uint64(heldRank)
 	for terminal := range uint32(r.Terminals()) {
 		n += heldSignature
@@ -46,13 +54,10 @@ func (r *Rank) held() uint64 {
 			n += heldOf(v)
 		}
 	}
-	if r.list != nil {
-		return n + heldSymbol*uint64(len(r.list))
+	if r.Listed() {
+		return n + heldSymbol*r.Len()
 	}
-	if r.grammar == nil { // without calls
-		return n
-	}
-	return n + heldSymbol*uint64(r.grammar.Symbols())
+	return n + heldSymbol*uint64(r.Grammar().Symbols())
 }
 
 func heldOf(v cst.Value) uint64 {

@@ -1,4 +1,4 @@
-package trace
+package merge_test
 
 import (
 	"bytes"
@@ -15,12 +15,13 @@ import (
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
-// TestMergeAgain merges a directory into a file in it, however the two are written, twice:
+// TestFilesAgain merges a directory into a file in it, however the two are written, twice:
 // the trace of before is not one of the parts.
-func TestMergeAgain(t *testing.T) {
+func TestFilesAgain(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.Mkdir("parts", 0o777); err != nil {
 		t.Fatal(err)
@@ -53,16 +54,16 @@ func TestMergeAgain(t *testing.T) {
 		{"parts/run.rpz", absolute},
 	} {
 		for range 2 {
-			if err := Merge(tt.out, 0, tt.parts); err != nil {
+			if err := merge.Files(tt.out, 0, tt.parts); err != nil {
 				t.Errorf("%s of %s: %v", tt.out, tt.parts, err)
 			}
 		}
 	}
 	t.Chdir("parts")
-	if err := Merge("run.rpz", 0, "."); err != nil {
+	if err := merge.Files("run.rpz", 0, "."); err != nil {
 		t.Error(err)
 	}
-	trace, err := Open("run.rpz")
+	trace, err := trace.Open("run.rpz", trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,8 +73,8 @@ func TestMergeAgain(t *testing.T) {
 	}
 }
 
-// TestMergeRuns merges files of two runs, and of a rank twice: the error names the files.
-func TestMergeRuns(t *testing.T) {
+// TestFilesOfRuns merges files of two runs, and of a rank twice: the error names the files.
+func TestFilesOfRuns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write := func(name string, rank int, origin merge.Origin) {
 		var (
@@ -114,7 +115,7 @@ func TestMergeRuns(t *testing.T) {
 		{[]string{"d", "e"}, "parts of 2 runs: d is of a run of 4 ranks, e of a run of 8 ranks"},
 		{[]string{"b", "a", "b"}, "rank 1 is in b and in b"},
 	} {
-		err := Merge("out.rpz", 0, tt.parts...)
+		err := merge.Files("out.rpz", 0, tt.parts...)
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%v: %v, want %q", tt.parts, err, tt.want)
 		}
@@ -123,15 +124,15 @@ func TestMergeRuns(t *testing.T) {
 		parts      []string
 		unrecorded string
 	}{{[]string{"a", "b", "old"}, ""}, {[]string{"old", "c"}, "0"}, {[]string{"d", "f"}, "1-2"}} {
-		if err := Merge("out.rpz", 0, tt.parts...); err != nil {
+		if err := merge.Files("out.rpz", 0, tt.parts...); err != nil {
 			t.Fatal(err)
 		}
-		trace, err := Open("out.rpz")
+		trace, err := trace.Open("out.rpz", trace.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer trace.Close()
-		if got := trace.UnrecordedRanks().String(); got != tt.unrecorded {
+		if got := trace.Content().Unrecorded.String(); got != tt.unrecorded {
 			t.Errorf("%v: nothing was recorded of ranks %s, want %s", tt.parts, got, tt.unrecorded)
 		}
 		if o := trace.Run().Origin; tt.unrecorded == "" && !o.IsZero() {
@@ -140,9 +141,9 @@ func TestMergeRuns(t *testing.T) {
 	}
 }
 
-// TestMergeNamesAll merges files that are no parts, parts that are damaged inside, and a directory
+// TestFilesNamesAll merges files that are no parts, parts that are damaged inside, and a directory
 // without any: all of them are named, where no head of a file says what is wrong, too.
-func TestMergeNamesAll(t *testing.T) {
+func TestFilesNamesAll(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"a", "b"} {
 		if err := os.WriteFile(name, []byte("a note"), 0o666); err != nil {
@@ -177,13 +178,13 @@ func TestMergeNamesAll(t *testing.T) {
 		{append(whole, "a"), append(damaged, "a")},
 		{append(whole, "directory", "b"), append(damaged, "directory", "b")},
 	} {
-		err := Merge("out", 0, tt.parts...)
+		err := merge.Files("out", 0, tt.parts...)
 		for _, name := range tt.parts {
 			want := 0
 			if slices.Contains(tt.named, name) {
 				want = 1
 			}
-			if err == nil || strings.Count("\n"+err.Error(), "\n"+name+": ") != want {
+			if err == nil || strings.Count(err.Error(), " "+name+": ") != want {
 				t.Errorf("%s of %v: %v", name, tt.parts, err)
 			}
 		}
@@ -196,7 +197,7 @@ func damagedInside(t *testing.T, part []byte) []byte {
 	for at := range part {
 		damaged := slices.Clone(part)
 		damaged[at] ^= 1
-		file, err := format.NewReader(bytes.NewReader(damaged), int64(len(damaged)), FileOptions(int64(len(damaged)), 0))
+		file, err := format.NewReader(bytes.NewReader(damaged), int64(len(damaged)), layout.FileOptions(int64(len(damaged)), 0))
 		if err != nil {
 			continue
 		}
