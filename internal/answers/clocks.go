@@ -14,7 +14,7 @@ func Clocks(list []merge.Clock) string {
 	said := fmt.Sprintf("of %d machines, aligned to %s", len(list), text.Duration(float64(off)))
 	switch {
 	case aligned < 2:
-		said = fmt.Sprintf("of %d machines, not aligned: no messages tell how they differ", len(list))
+		said = fmt.Sprintf("of %d machines, not aligned: no messages show their differences", len(list))
 	case aligned < len(list):
 		said = fmt.Sprintf("of %d machines, %d of them aligned to %s", len(list), aligned, text.Duration(float64(off)))
 	}

@@ -22,7 +22,7 @@ func TestClocks(t *testing.T) {
 		want string
 	}{
 		{[]merge.Clock{first, even}, "of 2 machines, aligned to 1.56 µs"},
-		{[]merge.Clock{first, alone}, "of 2 machines, not aligned: no messages tell how they differ"},
+		{[]merge.Clock{first, alone}, "of 2 machines, not aligned: no messages show their differences"},
 		{[]merge.Clock{first, even, alone}, "of 3 machines, 2 of them aligned to 1.56 µs"},
 		{[]merge.Clock{first, even, pieces}, "of 3 machines, aligned to 130 µs" + moved + "; the errors of its pieces are 2.00 µs to 130 µs"},
 		{[]merge.Clock{first, older}, "of 2 machines, aligned to 130 µs" + moved},

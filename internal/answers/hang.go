@@ -64,7 +64,7 @@ func HangSuspects(a *query.Hang) string {
 	if a.Unrecorded.Len() == 0 {
 		return ""
 	}
-	return "nothing was recorded of " + text.Ranks(a.Unrecorded) + ": where " + itOrThem(a.Unrecorded) + " is waited for, that may be the cause"
+	return "nothing was recorded of " + text.Ranks(a.Unrecorded) + ", which may be the cause of waits for " + itOrThem(a.Unrecorded)
 }
 
 // Cycle writes ranks that wait for each other, of many the first and the last.
@@ -117,7 +117,7 @@ func HangWaits(g *query.HangGroup) string {
 	}
 	switch {
 	case len(parts) == 0:
-		return "nothing that the trace tells"
+		return "an unknown event"
 	case g.Any:
 		return strings.Join(parts, ", or ")
 	}

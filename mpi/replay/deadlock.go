@@ -104,7 +104,7 @@ func (w Waiting) String() string {
 		b.WriteString(wait.String())
 	}
 	if len(w.Waits) == 0 {
-		b.WriteString("nothing that the trace tells")
+		b.WriteString("an unknown event")
 	}
 	return b.String()
 }
