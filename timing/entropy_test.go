@@ -7,8 +7,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise/internal/bins"
-	"github.com/reprise-trace/reprise/internal/test/mutate"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -20,18 +18,10 @@ func newEntropy(t rapid.TB, epsilon float64) *entropyCodec {
 	return c.(*entropyCodec)
 }
 
-func TestEntropy(t *testing.T) {
-	for _, epsilon := range []float64{bins.MinEpsilon, 0.001, 0.1, bins.MaxEpsilon} {
-		c := newEntropy(t, epsilon)
-		t.Run(c.Name(), rapid.MakeCheck(func(t *rapid.T) { testCodec(t, c) }))
-	}
+func TestEntropyOptions(t *testing.T) {
 	if _, err := NewEntropy(0); err == nil {
 		t.Error("accepted epsilon 0")
 	}
-}
-
-func TestEntropyDamaged(t *testing.T) {
-	checkDamaged(t, newEntropy(t, 0.1), exampleCalls())
 }
 
 func TestEntropyMemory(t *testing.T) {
@@ -163,18 +153,6 @@ func decodeAll(c Codec, block []byte, terminals []uint32) error {
 		return err
 	}
 	return d.Decode(make([]int64, len(terminals)), terminals)
-}
-
-func FuzzEntropy(f *testing.F) {
-	c, fine := newEntropy(f, 0.1), newEntropy(f, 0.01)
-	block, _ := encodeBlock(c.NewEncoder(), exampleCalls())
-	f.Add(block)
-	block, _ = encodeBlock(fine.NewEncoder(), exampleCalls())
-	f.Add(block)
-	mutate.Fuzz(f, func(t *testing.T, data []byte) {
-		fuzzDecoder(t, c, data, true)
-		fuzzDecoder(t, fine, data, true)
-	})
 }
 
 func BenchmarkEntropy(b *testing.B) { benchmarkCodec(b, newEntropy(b, 0.1)) }

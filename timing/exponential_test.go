@@ -6,9 +6,6 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/reprise-trace/reprise/internal/bins"
-	"github.com/reprise-trace/reprise/internal/test/mutate"
 )
 
 func newExponential(t rapid.TB, epsilon float64) *exponentialCodec {
@@ -19,11 +16,7 @@ func newExponential(t rapid.TB, epsilon float64) *exponentialCodec {
 	return c.(*exponentialCodec)
 }
 
-func TestExponential(t *testing.T) {
-	for _, epsilon := range []float64{0.001, 0.1, bins.MaxEpsilon} {
-		c := newExponential(t, epsilon)
-		t.Run(c.Name(), rapid.MakeCheck(func(t *rapid.T) { testCodec(t, c) }))
-	}
+func TestExponentialOptions(t *testing.T) {
 	if _, err := NewExponential(0); err == nil {
 		t.Error("accepted epsilon 0")
 	}
@@ -31,10 +24,6 @@ func TestExponential(t *testing.T) {
 
 func TestExponentialReal(t *testing.T) {
 	testRealColumns(t, newExponential(t, 0.1), "duration", "gap", "interval")
-}
-
-func TestExponentialDamaged(t *testing.T) {
-	checkDamaged(t, newExponential(t, 0.1), exampleCalls())
 }
 
 func TestExponentialErrors(t *testing.T) {
@@ -75,13 +64,6 @@ func TestExponentialErrors(t *testing.T) {
 		})
 	}
 	checkMemory(t, c, []byte("\xff\xff\x3f\x02\x00"), 8<<10)
-}
-
-func FuzzExponential(f *testing.F) {
-	c := newExponential(f, 0.1)
-	block, _ := encodeBlock(c.NewEncoder(), exampleCalls())
-	f.Add(block)
-	mutate.Fuzz(f, func(t *testing.T, data []byte) { fuzzDecoder(t, c, data, true) })
 }
 
 func BenchmarkExponential(b *testing.B) { benchmarkCodec(b, newExponential(b, 0.1)) }

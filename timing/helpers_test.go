@@ -2,9 +2,6 @@ package timing
 
 import (
 	"math"
-	"math/big"
-
-	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/wire"
 )
@@ -53,24 +50,6 @@ func (h *Histogram) cdf(v int64) float64 {
 		below += float64(s.upTo(v) * float64(s.count))
 	}
 	return min(below/float64(s.Count), 1)
-}
-
-// within reports, in exact arithmetic, whether |d̂−d| ≤ ε·|d|.
-func within(got, d int64, epsilon float64) bool {
-	const prec = 200 // bits of an int64 times ε, and more
-	number := func(v int64) *big.Float { return new(big.Float).SetPrec(prec).SetInt64(v) }
-	x, y := number(got), number(d)
-	e := new(big.Float).SetPrec(prec).Sub(x, y)
-	y.Mul(y.Abs(y), new(big.Float).SetPrec(prec).SetFloat64(epsilon))
-	return e.Abs(e).Cmp(y) <= 0
-}
-
-// valueGen draws numbers of all magnitudes and signs, zero included.
-func valueGen() *rapid.Generator[int64] {
-	return rapid.Custom(func(t *rapid.T) int64 {
-		u := rapid.Uint64().Draw(t, "u")
-		return int64(u>>rapid.IntRange(0, 63).Draw(t, "shift")) * (1 - 2*rapid.Int64Range(0, 1).Draw(t, "sign"))
-	})
 }
 
 // A random is a generator of pseudo-random numbers, SplitMix64.

@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/reprise-trace/reprise/internal/test/mutate"
 )
 
 func newHIST(t rapid.TB, o HISTOptions) *histCodec {
@@ -18,11 +16,7 @@ func newHIST(t rapid.TB, o HISTOptions) *histCodec {
 	return c.(*histCodec)
 }
 
-func TestHIST(t *testing.T) {
-	for _, o := range []HISTOptions{{}, {Epsilon: 0.001, Samples: 1, Bits: 1}, {Epsilon: 0.3, Samples: 10, Bits: 12}} {
-		c := newHIST(t, o)
-		t.Run(c.Name(), rapid.MakeCheck(func(t *rapid.T) { testCodec(t, c) }))
-	}
+func TestHISTOptions(t *testing.T) {
 	for _, o := range []HISTOptions{{Epsilon: -1}, {Samples: -1}, {Samples: 1<<16 + 1}, {Bits: -1}, {Bits: 13}} {
 		if _, err := NewHIST(o); err == nil {
 			t.Errorf("accepted %+v", o)
@@ -65,10 +59,6 @@ func TestHISTCodes(t *testing.T) {
 
 func TestHISTReal(t *testing.T) {
 	testRealColumns(t, newHIST(t, HISTOptions{}), "duration", "gap", "interval")
-}
-
-func TestHISTDamaged(t *testing.T) {
-	checkDamaged(t, newHIST(t, HISTOptions{Samples: 10}), exampleCalls())
 }
 
 func TestHISTErrors(t *testing.T) {
@@ -116,16 +106,6 @@ func TestHISTErrors(t *testing.T) {
 		})
 	}
 	checkMemory(t, c, []byte("\xff\xff\x3f\xff\xff\x3f\x00"), 8<<10)
-}
-
-func FuzzHIST(f *testing.F) {
-	c := newHIST(f, HISTOptions{Samples: 10})
-	enc := c.NewEncoder()
-	for range 2 {
-		block, _ := encodeBlock(enc, exampleCalls())
-		f.Add(block)
-	}
-	mutate.Fuzz(f, func(t *testing.T, data []byte) { fuzzDecoder(t, c, data, false) })
 }
 
 func BenchmarkHIST(b *testing.B) { benchmarkCodec(b, newHIST(b, HISTOptions{})) }

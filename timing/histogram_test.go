@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/test/drawn"
 )
 
 // seriesGen draws the values of a series: any, or many that are near each other,
@@ -17,9 +19,9 @@ import (
 func seriesGen() *rapid.Generator[[]int64] {
 	special := rapid.SampledFrom([]int64{0, 1, 2, math.MinInt64, math.MaxInt64, 0x7ff0000000000000})
 	return rapid.Custom(func(t *rapid.T) []int64 {
-		values := rapid.SliceOfN(rapid.OneOf(valueGen(), special), 0, 20).Draw(t, "values")
+		values := rapid.SliceOfN(rapid.OneOf(drawn.Values(), special), 0, 20).Draw(t, "values")
 		for range rapid.IntRange(0, 3).Draw(t, "clusters") {
-			center := valueGen().Draw(t, "center")
+			center := drawn.Values().Draw(t, "center")
 			width := rapid.Float64Range(0, 2).Draw(t, "width")
 			r := newRandom(rapid.Uint64().Draw(t, "seed"))
 			for range rapid.IntRange(0, 400).Draw(t, "length") {
@@ -283,7 +285,7 @@ func TestHistogramFull(t *testing.T) {
 }
 
 func testCells(t *rapid.T) {
-	v := rapid.OneOf(valueGen(), rapid.SampledFrom([]int64{0, math.MaxInt64, math.MinInt64})).Draw(t, "v")
+	v := rapid.OneOf(drawn.Values(), rapid.SampledFrom([]int64{0, math.MaxInt64, math.MinInt64})).Draw(t, "v")
 	i := cellIndex(v)
 	if low, high := lowest(i), highest(i); v < low || v > high || low > high {
 		t.Fatalf("%v in cell %d from %v to %v", v, i, low, high)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/drawn"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
 	"pgregory.net/rapid"
@@ -29,14 +30,14 @@ func encodeHistograms(t rapid.TB, h *Histograms) []byte {
 
 // A pathModel makes histograms as they are defined: one of the values of
 // each path.
-func pathModel(t rapid.TB, o HistogramOptions, rank uint32, calls []call) map[Path]*Histogram {
+func pathModel(t rapid.TB, o HistogramOptions, rank uint32, calls []drawn.Call) map[Path]*Histogram {
 	values := make(map[Path][]int64)
 	previous := int64(NoPrevious)
 	for _, c := range calls {
-		p := Path{previous, c.terminal}
-		values[p] = append(values[p], c.value)
+		p := Path{previous, c.Terminal}
+		values[p] = append(values[p], c.Value)
 		if o.PathSensitive {
-			previous = int64(c.terminal)
+			previous = int64(c.Terminal)
 		}
 	}
 	model := make(map[Path]*Histogram)
@@ -71,13 +72,13 @@ func checkHistograms(t rapid.TB, h *Histograms, model map[Path]*Histogram) {
 	}
 }
 
-func buildHistograms(t rapid.TB, o HistogramOptions, rank uint32, calls []call) *Histograms {
+func buildHistograms(t rapid.TB, o HistogramOptions, rank uint32, calls []drawn.Call) *Histograms {
 	b, err := NewHistogramsBuilder(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range calls {
-		b.Append(c.terminal, c.value)
+		b.Append(c.Terminal, c.Value)
 	}
 	return b.Finish(rank)
 }
@@ -89,7 +90,7 @@ func TestHistograms(t *testing.T) {
 		model, halved := make(map[Path]*Histogram), make(map[Path]*Histogram)
 		merged, backward := new(Histograms), new(Histograms)
 		for rank := range rapid.Uint32Range(1, 3).Draw(t, "ranks") {
-			calls := callsGen().Draw(t, "calls")
+			calls := drawn.Calls(drawn.Values()).Draw(t, "calls")
 			h, one := buildHistograms(t, o, rank, calls), pathModel(t, o, rank, calls)
 			checkHistograms(t, h, one)
 			for p, h := range one {
@@ -236,7 +237,7 @@ func TestHistogramsSkip(t *testing.T) {
 // TestHistogramsKinds checks that histograms know whether they are path-sensitive,
 // and that both kinds do not merge.
 func TestHistogramsKinds(t *testing.T) {
-	calls := []call{{3, 10}, {3, 11}, {0, 5}}
+	calls := []drawn.Call{{Terminal: 3, Value: 10}, {Terminal: 3, Value: 11}, {Terminal: 0, Value: 5}}
 	byPath := buildHistograms(t, HistogramOptions{PathSensitive: true}, 0, calls)
 	alone := buildHistograms(t, HistogramOptions{}, 0, calls)
 	none := buildHistograms(t, HistogramOptions{PathSensitive: true}, 0, nil)
@@ -455,14 +456,14 @@ func fitRun(t testing.TB, o HistogramOptions, column string, ranks []*realRank) 
 	for rank, r := range ranks {
 		values := make(map[Path][]int64)
 		previous := int64(NoPrevious)
-		var calls []call
+		var calls []drawn.Call
 		for i, v := range r.column(column) {
 			p := Path{previous, r.terminals[i]}
 			values[p], all[p] = append(values[p], v), append(all[p], v)
 			if o.PathSensitive {
 				previous = int64(r.terminals[i])
 			}
-			calls = append(calls, call{r.terminals[i], v})
+			calls = append(calls, drawn.Call{Terminal: r.terminals[i], Value: v})
 		}
 		h := buildHistograms(t, o, uint32(rank), calls)
 		for p, one := range h.All() {

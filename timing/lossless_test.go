@@ -10,23 +10,17 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/test/drawn"
 	"github.com/reprise-trace/reprise/internal/test/e2e"
 	"github.com/reprise-trace/reprise/internal/test/must"
-	"github.com/reprise-trace/reprise/internal/test/mutate"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
-
-func TestLossless(t *testing.T) {
-	for _, c := range []Compressor{Zstd, LZ4} {
-		t.Run(c.String(), rapid.MakeCheck(func(t *rapid.T) { testCodec(t, must.Get(NewLossless(c))) }))
-	}
-}
 
 // TestResolutionSplit checks that values are put together from their parts again.
 func TestResolutionSplit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := resolution(rapid.Uint64Range(1<<32, uint64(maxResolution)).Draw(t, "resolution"))
-		v := rapid.OneOf(valueGen(), rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64, -1})).Draw(t, "value")
+		v := rapid.OneOf(drawn.Values(), rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64, -1})).Draw(t, "value")
 		k, rest, eighths := r.split(v)
 		at, e := r.at(k)
 		if at+int64(rest) != v || e != eighths {
@@ -69,25 +63,25 @@ func TestFindResolution(t *testing.T) {
 // are kept and take little.
 func TestLosslessClock(t *testing.T) {
 	r := newRandom(7)
-	var calls []call
-	for i := range uint32(20_000) {
+	values, terminals := make([]int64, 20_000), make([]uint32, 20_000)
+	for i := range values {
 		start := 1e6 * r.float()
 		start -= math.Mod(start, 10.0148751)
-		v := int64(start+10.0148751*float64(10+r.next()%4)) - int64(start)
-		if i == 777 {
-			v = -5000
-		}
-		calls = append(calls, call{i % 3, v})
+		values[i], terminals[i] = int64(start+10.0148751*float64(10+r.next()%4))-int64(start), uint32(i%3)
 	}
+	values[777] = -5000
 	for _, c := range []Compressor{Zstd, LZ4} {
-		checkLossless(t, must.Get(NewLossless(c)), calls, map[Compressor]float64{Zstd: 3.5, LZ4: 9}[c])
+		checkLossless(t, must.Get(NewLossless(c)), terminals, values, map[Compressor]float64{Zstd: 3.5, LZ4: 9}[c])
 	}
 }
 
-func checkLossless(t *testing.T, c Codec, calls []call, most float64) {
+func checkLossless(t *testing.T, c Codec, terminals []uint32, values []int64, most float64) {
 	t.Helper()
-	block, _ := encodeBlock(c.NewEncoder(), calls)
-	terminals, values := columns(calls)
+	e := c.NewEncoder()
+	for i, v := range values {
+		e.Append(terminals[i], v)
+	}
+	block := e.AppendBlock(nil)
 	d, err := c.NewDecoder(block, Options{})
 	got := make([]int64, len(values))
 	if err == nil {
@@ -96,7 +90,7 @@ func checkLossless(t *testing.T, c Codec, calls []call, most float64) {
 	if err != nil || !slices.Equal(got, values) {
 		t.Fatalf("%s: decoded differently, %v", c.Name(), err)
 	}
-	if bits := 8 * float64(len(block)) / float64(len(calls)); bits > most {
+	if bits := 8 * float64(len(block)) / float64(len(values)); bits > most {
 		t.Errorf("%s: %.2f bits per value, want at most %v", c.Name(), bits, most)
 	}
 }
@@ -152,12 +146,6 @@ func zstd19(t *testing.T, data []byte) int {
 	return len(out)
 }
 
-func TestLosslessDamaged(t *testing.T) {
-	for _, c := range []Compressor{Zstd, LZ4} {
-		checkDamaged(t, must.Get(NewLossless(c)), exampleCalls())
-	}
-}
-
 func TestLosslessErrors(t *testing.T) {
 	c := must.Get(NewLossless(Zstd))
 	for _, tt := range []struct {
@@ -200,18 +188,6 @@ func TestLosslessErrors(t *testing.T) {
 	}
 	checkMemory(t, c, []byte("\xff\xff\x3f\x00\xff\xff\x3f\xff\xff\xff\x04\x01"), 8<<10)
 	checkMemory(t, c, []byte("\x80\x80\x40\x00\x01\x01\x00\x00\x01\x02\x07"), 8<<10)
-}
-
-func FuzzLossless(f *testing.F) {
-	for _, c := range []Compressor{Zstd, LZ4} {
-		block, _ := encodeBlock(must.Get(NewLossless(c)).NewEncoder(), exampleCalls())
-		f.Add(block)
-	}
-	mutate.Fuzz(f, func(t *testing.T, data []byte) {
-		for _, c := range []Compressor{Zstd, LZ4} {
-			fuzzDecoder(t, must.Get(NewLossless(c)), data, false)
-		}
-	})
 }
 
 func BenchmarkLossless(b *testing.B) {

@@ -3,23 +3,27 @@ package timing_test
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 
 	"github.com/reprise-trace/reprise/timing"
 )
 
-// A wholeCodec keeps whole microseconds, of times that are never negative.
+// A wholeCodec keeps whole microseconds, of times that are never below one.
 type wholeCodec struct{}
 
 func (wholeCodec) Name() string                { return "whole-microseconds" }
-func (wholeCodec) Guarantee() timing.Guarantee { return 0.5 } // of times of 1 µs and more
+func (wholeCodec) Guarantee() timing.Guarantee { return 0.5 }
 func (wholeCodec) NewEncoder() timing.Encoder  { return new(wholeEncoder) }
 
 func (wholeCodec) NewDecoder(block []byte, o timing.Options) (timing.Decoder, error) {
-	d := &wholeDecoder{rest: block}
+	d := &wholeDecoder{block: block}
 	for at := 0; at < len(block); d.values++ {
 		_, n := binary.Uvarint(block[at:])
-		if n <= 0 || o.MaxValues > 0 && d.values == o.MaxValues {
+		switch {
+		case n <= 0:
 			return nil, &timing.ParseError{Package: "whole", Offset: int64(at), Field: "value", Err: timing.ErrCorrupt}
+		case o.MaxValues > 0 && d.values == o.MaxValues:
+			return nil, &timing.ParseError{Package: "whole", Offset: int64(at), Field: "values", Err: timing.ErrLimit}
 		}
 		at += n
 	}
@@ -41,16 +45,20 @@ func (e *wholeEncoder) AppendBlock(dst []byte) []byte {
 }
 
 type wholeDecoder struct {
-	rest   []byte
-	values int
+	block      []byte
+	at, values int
 }
 
 func (d *wholeDecoder) Len() int { return d.values }
 
 func (d *wholeDecoder) Decode(dst []int64, _ []uint32) error {
 	for i := range dst {
-		µs, n := binary.Uvarint(d.rest)
-		dst[i], d.rest = 1000*int64(µs), d.rest[n:]
+		µs, n := binary.Uvarint(d.block[d.at:])
+		if n == 0 { // the block has fewer
+			return &timing.ParseError{Package: "whole", Offset: int64(d.at), Field: "value", Err: io.ErrUnexpectedEOF}
+		}
+		dst[i] = 1000 * int64(µs)
+		d.at += n
 	}
 	return nil
 }

@@ -12,61 +12,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/blockindex"
+	"github.com/reprise-trace/reprise/internal/test/drawn"
 	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/mutate"
 )
-
-// testSeriesIndex checks a series against its blocks, encoded one by one, from
-// any call.
-func testSeriesIndex(t *rapid.T, c *SeriesCodec) {
-	calls := timedGen().Draw(t, "calls")
-	blockLen := rapid.IntRange(1, 200).Draw(t, "blockLen")
-	b := c.NewBuilder(blockLen)
-	e := c.newEncoder()
-	var want []Time
-	for i, call := range calls {
-		b.Append(call.terminal, call.start, call.duration)
-		e.Append(call.terminal, call.start, call.duration)
-		if e.Len() == blockLen || i == len(calls)-1 {
-			n := e.Len()
-			want = append(want, decodeSeries(t, c, e.AppendBlock(nil), calls[i+1-n:i+1])...)
-		}
-	}
-	s, err := c.Parse(b.Finish(nil), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.Len() != uint64(len(calls)) || s.Blocks() != (len(calls)+blockLen-1)/blockLen {
-		t.Fatalf("%d calls in %d blocks", s.Len(), s.Blocks())
-	}
-	for i := range s.Blocks() {
-		if start, err := s.Start(i); err != nil || !slices.Equal([]int64{start}, []int64{calls[i*blockLen].start}) {
-			t.Fatalf("block %d starts at %v, %v, want %v", i, start, err, calls[i*blockLen].start)
-		}
-	}
-	for range min(len(calls), 5) {
-		i := rapid.IntRange(0, len(calls)-1).Draw(t, "call")
-		got, err := s.At(uint64(i), func(dst []uint32, first uint64) {
-			for k := range dst {
-				dst[k] = calls[int(first)+k].terminal
-			}
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := want[i]
-		if !slices.Equal([]int64{got.Start, got.Duration, got.Delta}, []int64{w.Start, w.Duration, w.Delta}) {
-			t.Fatalf("call %d is %+v, want %+v", i, got, w)
-		}
-	}
-}
-
-func TestSeriesIndex(t *testing.T) {
-	for _, form := range []Form{Gaps, Intervals} {
-		c := must.Get(NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), form))
-		t.Run(form.String(), rapid.MakeCheck(func(t *rapid.T) { testSeriesIndex(t, c) }))
-	}
-}
 
 // TestSeriesAt reads calls far behind in a long series, and checks that the same
 // bytes are read as for its first.
@@ -136,70 +85,6 @@ func TestSeriesIndexErrors(t *testing.T) {
 	}
 }
 
-// testSnapshot checks that snapshots are what Finish makes of the same calls: byte for byte
-// with codecs that take each block for itself, and with all, as far as the codec goes.
-func testSnapshot(t *rapid.T, c *SeriesCodec, alone bool) {
-	calls := timedGen().Draw(t, "calls")
-	blockLen := rapid.IntRange(1, 200).Draw(t, "blockLen")
-	b := c.NewBuilder(blockLen)
-	n := 0
-	var want *SeriesBuilder
-	for _, length := range []int{rapid.IntRange(0, len(calls)).Draw(t, "length"), len(calls)} {
-		for ; n < length; n++ {
-			b.Append(calls[n].terminal, calls[n].start, calls[n].duration)
-		}
-		want = c.NewBuilder(blockLen)
-		for _, call := range calls[:length] {
-			want.Append(call.terminal, call.start, call.duration)
-		}
-		got := b.Snapshot(nil)
-		if alone && !bytes.Equal(got, want.Finish(nil)) {
-			t.Fatalf("the snapshot after %d calls is not what Finish returns", length)
-		}
-		checkSnapshot(t, c, got, blockLen, calls[:length])
-	}
-	for want = c.NewBuilder(blockLen); len(calls) > 0; calls = calls[1:] {
-		want.Append(calls[0].terminal, calls[0].start, calls[0].duration)
-	}
-	if !bytes.Equal(b.Finish(nil), want.Finish(nil)) {
-		t.Fatal("a snapshot changes what Finish returns")
-	}
-}
-
-// checkSnapshot checks the durations and the gaps, or intervals, of a series.
-func checkSnapshot(t *rapid.T, c *SeriesCodec, data []byte, blockLen int, calls []timed) {
-	s, err := c.Parse(data, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var last int64
-	if len(calls) > 0 {
-		last = calls[0].start
-	}
-	for i := range s.Blocks() {
-		block := calls[i*blockLen : min((i+1)*blockLen, len(calls))]
-		begin, end := s.index.Range(i)
-		deltas := trueDeltas(c.Form, block, last)
-		for k, got := range decodeSeries(t, c, data[begin:end], block) {
-			checkGuarantee(t, c.Guarantee(), []int64{got.Duration, got.Delta}, []int64{block[k].duration, deltas[k]})
-		}
-		last = block[len(block)-1].start + block[len(block)-1].duration
-	}
-}
-
-func TestSnapshot(t *testing.T) {
-	for _, c := range seriesCodecs(t) {
-		alone := !strings.Contains(c.Name(), "hist")
-		t.Run(c.Name(), rapid.MakeCheck(func(t *rapid.T) { testSnapshot(t, c, alone) }))
-	}
-	entropy, err := NewEntropy(0.1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := must.Get(NewSeriesCodec(entropy, entropy, Gaps))
-	t.Run(c.Name(), rapid.MakeCheck(func(t *rapid.T) { testSnapshot(t, c, true) }))
-}
-
 func FuzzParseSeries(f *testing.F) {
 	c := must.Get(NewSeriesCodec(newExponential(f, 0.1), newExponential(f, 0.1), Intervals))
 	for _, n := range []int64{0, 1, 7} {
@@ -242,12 +127,12 @@ func TestJoinSeries(t *testing.T) {
 			pieces    int
 		)
 		for piece := range rapid.IntRange(0, 4).Draw(t, "pieces") {
-			calls := timedGen().Draw(t, "calls")
+			calls := drawn.TimedCalls().Draw(t, "calls")
 			numbers := rapid.Permutation([]uint32{0, 1, 2, 3, 4, 5, 6, 7, 8}).Draw(t, "numbers")
 			blockLen := rapid.IntRange(1, 200).Draw(t, "blockLen")
 			b := c.NewBuilder(blockLen)
 			for _, call := range calls {
-				b.Append(call.terminal, call.start, call.duration)
+				b.Append(call.Terminal, call.Start, call.Duration)
 			}
 			data := b.Finish(nil)
 			alone, err := c.Parse(data, Options{})
@@ -263,7 +148,7 @@ func TestJoinSeries(t *testing.T) {
 				times := make([]Time, d.Len())
 				own := make([]uint32, d.Len())
 				for k := range own {
-					own[k] = calls[i*blockLen+k].terminal
+					own[k] = calls[i*blockLen+k].Terminal
 					terminals = append(terminals, numbers[own[k]]+uint32(20*piece))
 				}
 				if err := d.Decode(times, own); err != nil {

@@ -1,7 +1,6 @@
 package timing
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/bins"
+	"github.com/reprise-trace/reprise/internal/test/drawn"
 	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
@@ -34,134 +34,6 @@ func seriesCodecs(t rapid.TB) []*SeriesCodec {
 	return all
 }
 
-// A timed is a call of a series.
-type timed struct {
-	terminal        uint32
-	start, duration int64
-}
-
-// timedGen draws calls with times as they are, or any.
-func timedGen() *rapid.Generator[[]timed] {
-	return rapid.Custom(func(t *rapid.T) []timed {
-		var all []timed
-		if rapid.Bool().Draw(t, "any") {
-			for _, c := range callsGen().Draw(t, "calls") {
-				all = append(all, timed{c.terminal % 9, c.value, valueGen().Draw(t, "duration")})
-			}
-			return all
-		}
-		r := newRandom(rapid.Uint64().Draw(t, "seed"))
-		now := int64(rapid.Int64Range(-1<<50, 1<<50).Draw(t, "begin"))
-		heavy := rapid.Float64Range(1, 30).Draw(t, "heavy")
-		for range rapid.IntRange(0, 500).Draw(t, "length") {
-			now += int64(math.Exp(r.float()*heavy) - 2)
-			d := int64(math.Exp(r.float() * 20))
-			all = append(all, timed{uint32(r.next() % 5), now, d})
-			now += d
-		}
-		return all
-	})
-}
-
-// testSeries checks that decoded durations and deltas keep the guarantee, and
-// starts the bound, whatever the lengths of blocks and of what is decoded at once.
-func testSeries(t *rapid.T, c *SeriesCodec) {
-	calls := timedGen().Draw(t, "calls")
-	e := c.newEncoder()
-	var last int64
-	for begun := false; ; begun = true {
-		block := calls[:rapid.IntRange(min(1, len(calls)), len(calls)).Draw(t, "block")]
-		calls = calls[len(block):]
-		for _, call := range block {
-			e.Append(call.terminal, call.start, call.duration)
-		}
-		if e.Len() != len(block) {
-			t.Fatalf("%d calls in a block of %d", e.Len(), len(block))
-		}
-		got := decodeSeries(t, c, e.AppendBlock(nil), block)
-		if !begun && len(block) > 0 {
-			last = block[0].start
-		}
-		deltas, longest := trueDeltas(c.Form, block, last), 0.0
-		for _, l := range trueDeltas(Gaps, block, last) {
-			longest = max(longest, math.Abs(float64(l)))
-		}
-		bound := longest * float64(c.Guarantee())
-		if c.Starts > 0 {
-			bound = min(bound, float64(c.Starts))
-		}
-		for i, call := range block {
-			checkGuarantee(t, c.Guarantee(), []int64{got[i].Duration, got[i].Delta}, []int64{call.duration, deltas[i]})
-			if failure := distance(got[i].Start, call.start); failure > bound {
-				t.Fatalf("call %d starts at %v, not %v: %v off, the bound is %v", i, got[i].Start, call.start, failure, bound)
-			}
-			last = call.start + call.duration
-		}
-		if len(calls) == 0 {
-			return
-		}
-	}
-}
-
-// distance returns how far v is from w.
-func distance(v, w int64) float64 {
-	if (v < 0) != (w < 0) {
-		return math.Abs(float64(v)) + math.Abs(float64(w))
-	}
-	return math.Abs(float64(v - w))
-}
-
-// trueDeltas returns the gaps of a block after a call that ended at last, or its
-// intervals.
-func trueDeltas(form Form, block []timed, last int64) []int64 {
-	var deltas []int64
-	starts := make(map[uint32]int64)
-	for _, call := range block {
-		before, ok := starts[call.terminal]
-		if !ok {
-			before = block[0].start
-		}
-		if form == Gaps {
-			before = last
-		}
-		deltas = append(deltas, call.start-before)
-		last = call.start + call.duration
-		starts[call.terminal] = call.start
-	}
-	return deltas
-}
-
-// decodeSeries decodes a block in portions.
-func decodeSeries(t *rapid.T, c *SeriesCodec, block []byte, calls []timed) []Time {
-	d, err := c.newDecoder(block, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d.Len() != len(calls) {
-		t.Fatalf("%d calls in a block of %d", d.Len(), len(calls))
-	}
-	var terminals []uint32
-	for _, call := range calls {
-		terminals = append(terminals, call.terminal)
-	}
-	got := make([]Time, len(calls))
-	for rest := got; len(rest) > 0; {
-		n := rapid.IntRange(1, len(rest)).Draw(t, "portion")
-		if err := d.Decode(rest[:n], terminals[len(terminals)-len(rest):][:n]); err != nil {
-			t.Fatal(err)
-		}
-		rest = rest[n:]
-	}
-	checkParseError(t, d.Decode(make([]Time, 1), []uint32{0}), io.ErrUnexpectedEOF)
-	return got
-}
-
-func TestSeries(t *testing.T) {
-	for _, c := range seriesCodecs(t) {
-		t.Run(c.Name(), rapid.MakeCheck(func(t *rapid.T) { testSeries(t, c) }))
-	}
-}
-
 // TestNoDrift encodes ten million calls with heavy tails, and checks that the
 // error of no start is larger than the error that the worst gap may have.
 func TestNoDrift(t *testing.T) {
@@ -185,7 +57,7 @@ func testNoDrift(t *testing.T, c *SeriesCodec, n int) {
 		last           = now
 		worst, longest int64
 		size           int
-		calls          []timed
+		calls          []drawn.TimedCall
 		terminals      []uint32
 		deltaError     float64
 		got            = make([]Time, 1<<16)
@@ -193,7 +65,7 @@ func testNoDrift(t *testing.T, c *SeriesCodec, n int) {
 	for i := range n {
 		now += int64(50 * math.Exp(r.float()*r.float()*r.float()*14))
 		d := int64(300 * math.Exp(r.float()*r.float()*9))
-		calls = append(calls, timed{uint32(i % 10), now, d})
+		calls = append(calls, drawn.TimedCall{Terminal: uint32(i % 10), Start: now, Duration: d})
 		terminals = append(terminals, uint32(i%10))
 		e.Append(uint32(i%10), now, d)
 		now += d
@@ -209,11 +81,11 @@ func testNoDrift(t *testing.T, c *SeriesCodec, n int) {
 		if err := dec.Decode(got[:len(calls)], terminals); err != nil {
 			t.Fatal(err)
 		}
-		for _, gap := range trueDeltas(Gaps, calls, last) {
+		for _, gap := range drawn.Deltas(calls, last, false) {
 			longest = max(longest, gap)
 		}
-		for k, delta := range trueDeltas(c.Form, calls, last) {
-			worst = max(worst, got[k].Start-calls[k].start, calls[k].start-got[k].Start)
+		for k, delta := range drawn.Deltas(calls, last, c.Form == Intervals) {
+			worst = max(worst, got[k].Start-calls[k].Start, calls[k].Start-got[k].Start)
 			deltaError = max(deltaError, math.Abs(float64(got[k].Delta-delta)))
 		}
 		last = now
@@ -234,22 +106,22 @@ func TestSeriesWaiting(t *testing.T) {
 	for _, form := range []Form{Gaps, Intervals} {
 		c := must.Get(NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), form))
 		r := newRandom(1)
-		var calls []timed
+		var calls []drawn.TimedCall
 		var terminals []uint32
 		var columns int
 		durations, deltas := c.Durations.NewEncoder(), c.Deltas.NewEncoder()
 		now := int64(1e9)
 		for i := range 50_000 {
 			now += int64(50 + 100*r.float())
-			calls = append(calls, timed{uint32(i % 4), now, int64(1e6 * math.Exp(2*r.float()))})
+			calls = append(calls, drawn.TimedCall{Terminal: uint32(i % 4), Start: now, Duration: int64(1e6 * math.Exp(2*r.float()))})
 			terminals = append(terminals, uint32(i%4))
-			now += calls[i].duration
+			now += calls[i].Duration
 		}
 		e := c.newEncoder()
-		for i, delta := range trueDeltas(form, calls, calls[0].start) {
-			e.Append(calls[i].terminal, calls[i].start, calls[i].duration)
-			durations.Append(calls[i].terminal, calls[i].duration)
-			deltas.Append(calls[i].terminal, delta)
+		for i, delta := range drawn.Deltas(calls, calls[0].Start, form == Intervals) {
+			e.Append(calls[i].Terminal, calls[i].Start, calls[i].Duration)
+			durations.Append(calls[i].Terminal, calls[i].Duration)
+			deltas.Append(calls[i].Terminal, delta)
 		}
 		columns = len(durations.AppendBlock(nil)) + len(deltas.AppendBlock(nil))
 		block := e.AppendBlock(nil)
@@ -262,7 +134,7 @@ func TestSeriesWaiting(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range got {
-			if off := got[i].Start - calls[i].start; off > 15 || off < -15 {
+			if off := got[i].Start - calls[i].Start; off > 15 || off < -15 {
 				t.Fatalf("%v: call %d is %d ns off", form, i, off)
 			}
 		}
@@ -325,9 +197,9 @@ func TestSeriesReal(t *testing.T) {
 		corrections, sizes := newSizes(), newSizes()
 		for _, r := range realRanks(t) {
 			e := c.newEncoder()
-			calls := make([]timed, len(r.starts))
+			calls := make([]drawn.TimedCall, len(r.starts))
 			for i := range calls {
-				calls[i] = timed{r.terminals[i], r.starts[i], r.durations[i]}
+				calls[i] = drawn.TimedCall{Terminal: r.terminals[i], Start: r.starts[i], Duration: r.durations[i]}
 				e.Append(r.terminals[i], r.starts[i], r.durations[i])
 			}
 			unit, _ := e.drift.corrections()
@@ -344,9 +216,9 @@ func TestSeriesReal(t *testing.T) {
 				t.Fatal(err)
 			}
 			var worst, longest int64
-			for i, gap := range trueDeltas(Gaps, calls, calls[0].start) {
+			for i, gap := range drawn.Deltas(calls, calls[0].Start, false) {
 				longest = max(longest, gap, -gap)
-				worst = max(worst, got[i].Start-calls[i].start, calls[i].start-got[i].Start)
+				worst = max(worst, got[i].Start-calls[i].Start, calls[i].Start-got[i].Start)
 			}
 			if float64(worst) > 0.1*float64(longest) {
 				t.Errorf("%s %s: worst error of a start %d, longest gap %d", r.run, r.rank, worst, longest)
@@ -367,39 +239,6 @@ func exampleSeries(t testing.TB, form Form) (c *SeriesCodec, block []byte, termi
 		terminals = append(terminals, uint32(len(terminals)%4))
 	}
 	return c, e.AppendBlock(nil), terminals
-}
-
-func TestSeriesDamaged(t *testing.T) {
-	for _, form := range []Form{Gaps, Intervals} {
-		testSeriesDamaged(t, form)
-	}
-}
-
-func testSeriesDamaged(t *testing.T, form Form) {
-	c, block, terminals := exampleSeries(t, form)
-	decode := func(data []byte) error {
-		d, err := c.newDecoder(data, Options{})
-		if err == nil {
-			err = d.Decode(make([]Time, len(terminals)), terminals)
-		}
-		if err != nil {
-			checkParseError(t, err, nil)
-		}
-		return err
-	}
-	if err := decode(block); err != nil {
-		t.Fatal(err)
-	}
-	for n := range block {
-		if decode(block[:n]) == nil {
-			t.Errorf("accepted the first %d of %d bytes", n, len(block))
-		}
-	}
-	for bit := range len(block) * 8 {
-		bad := bytes.Clone(block)
-		bad[bit/8] ^= 1 << (bit % 8)
-		decode(bad)
-	}
 }
 
 func TestSeriesErrors(t *testing.T) {

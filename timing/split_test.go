@@ -9,7 +9,6 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/bins"
 	"github.com/reprise-trace/reprise/internal/test/must"
-	"github.com/reprise-trace/reprise/internal/test/mutate"
 )
 
 // newSplit returns a codec that keeps terminal 0 exactly, and encodes those that
@@ -26,25 +25,12 @@ func newSplit(t rapid.TB) *splitCodec {
 
 func TestSplit(t *testing.T) {
 	c := newSplit(t)
-	rapid.Check(t, func(t *rapid.T) { testCodec(t, c) })
 	if c.Guarantee() != bins.MaxEpsilon {
 		t.Errorf("guarantee %v", c.Guarantee())
 	}
 	if got, want := c.Name(), "split(lossless,compressor=lz4|bins,epsilon=0.01|bins,epsilon=0.5)"; got != want {
 		t.Errorf("name %s, want %s", got, want)
 	}
-}
-
-// TestSplitGuarantees checks that each terminal has the guarantee of its codec.
-func TestSplitGuarantees(t *testing.T) {
-	c := newSplit(t)
-	rapid.Check(t, func(t *rapid.T) {
-		e := c.NewEncoder()
-		for _, call := range callsGen().Draw(t, "calls") {
-			got := e.Append(call.terminal, call.value)
-			checkGuarantee(t, c.codecs[c.which(call.terminal)].Guarantee(), []int64{got}, []int64{call.value})
-		}
-	})
 }
 
 func TestSplitErrors(t *testing.T) {
@@ -95,11 +81,4 @@ func TestSplitAfterError(t *testing.T) {
 	if again := d.Decode(make([]int64, 1), []uint32{2}); again != err {
 		t.Errorf("%v, and then %v", err, again)
 	}
-}
-
-func FuzzSplit(f *testing.F) {
-	c := newSplit(f)
-	block, _ := encodeBlock(c.NewEncoder(), exampleCalls())
-	f.Add(block)
-	mutate.Fuzz(f, func(t *testing.T, data []byte) { fuzzDecoder(t, c, data, false) })
 }

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/test/drawn"
 	"github.com/reprise-trace/reprise/internal/test/mutate"
 )
 
@@ -22,7 +23,7 @@ type ranked struct {
 
 func rankedGen() *rapid.Generator[[]ranked] {
 	return rapid.SliceOf(rapid.Custom(func(t *rapid.T) ranked {
-		v := rapid.OneOf(valueGen(), rapid.SampledFrom([]int64{0, 1, 2, math.MinInt64, math.MaxInt64})).Draw(t, "value")
+		v := rapid.OneOf(drawn.Values(), rapid.SampledFrom([]int64{0, 1, 2, math.MinInt64, math.MaxInt64})).Draw(t, "value")
 		return ranked{rapid.Uint32Range(0, 5).Draw(t, "rank"), v}
 	}))
 }

@@ -37,15 +37,6 @@ func written(t rapid.TB, c Codec, blockLen int, terminals []uint32, values []int
 	return b.Bytes(), want
 }
 
-// at sets dst to the terminals from first on, as a Reader asks for them.
-func at(terminals []uint32) func(dst []uint32, first uint64) {
-	return func(dst []uint32, first uint64) {
-		if copy(dst, terminals[first:]) != len(dst) {
-			panic("terminals after the end")
-		}
-	}
-}
-
 // readAll returns all values of a file.
 func readAll(file []byte, terminals func([]uint32, uint64)) (values []int64, err error) {
 	r, err := NewReader(bytes.NewReader(file), int64(len(file)), terminals, Options{})
@@ -69,69 +60,6 @@ func fileCodecs(t rapid.TB) []Codec {
 		t.Fatal(err)
 	}
 	return codecs
-}
-
-// TestWriter writes values with each codec, and reads them one by one, from everywhere on, and all.
-func TestWriter(t *testing.T) {
-	codecs := fileCodecs(t)
-	rapid.Check(t, func(t *rapid.T) {
-		var (
-			c         = rapid.SampledFrom(codecs).Draw(t, "codec")
-			blockLen  = rapid.SampledFrom([]int{1, 2, 3, 7, 300}).Draw(t, "block")
-			values    = rapid.SliceOfN(valueGen(), 0, 900).Draw(t, "values")
-			terminals = make([]uint32, len(values))
-			kinds     = rapid.Uint32Range(1, 5).Draw(t, "kinds")
-		)
-		for i := range terminals {
-			terminals[i] = uint32(i*i) % kinds
-		}
-		file, want := written(t, c, blockLen, terminals, values)
-		r, err := NewReader(bytes.NewReader(file), int64(len(file)), at(terminals), Options{MaxValues: blockLen})
-		if err != nil || r.Len() != uint64(len(want)) || r.Codec().Name() != c.Name() {
-			t.Fatalf("%v, %v", r, err)
-		}
-		from := rapid.IntRange(0, len(want)+1).Draw(t, "from")
-		n := from
-		for v, err := range r.From(uint64(from)) {
-			if err != nil || v != want[n] {
-				t.Fatalf("value %d is %d, %v; want %d", n, v, err, want[n])
-			}
-			n++
-		}
-		if n != max(len(want), from) {
-			t.Fatalf("%d values from %d on", n-from, from)
-		}
-		if from < len(want) {
-			if v, err := r.At(uint64(from)); err != nil || v != want[from] {
-				t.Fatalf("At(%d) = %d, %v; want %d", from, v, err, want[from])
-			}
-		}
-	})
-}
-
-// TestWriterDamage changes, cuts and lengthens files: what is read is an error, or what was written.
-func TestWriterDamage(t *testing.T) {
-	codecs := fileCodecs(t)
-	rapid.Check(t, func(t *rapid.T) {
-		values := rapid.SliceOfN(valueGen(), 1, 40).Draw(t, "values")
-		terminals := make([]uint32, len(values))
-		file, want := written(t, rapid.SampledFrom(codecs).Draw(t, "codec"), 16, terminals, values)
-		for i := range file {
-			damaged := bytes.Clone(file)
-			damaged[i] ^= 1 << (i % 8)
-			if got, err := readAll(damaged, nil); err == nil {
-				t.Fatalf("byte %d of %d changed, and %v were read of %v", i, len(file), got, want)
-			} else if e := (*ParseError)(nil); !errors.As(err, &e) && !errors.Is(err, ErrUnknownCodec) {
-				t.Fatalf("byte %d of %d changed: %v", i, len(file), err)
-			}
-			if _, err := readAll(file[:i], nil); !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrLimit) {
-				t.Fatalf("%d bytes of %d: %v", i, len(file), err)
-			}
-		}
-		if _, err := readAll(append(file, 0), nil); err == nil {
-			t.Fatal("a byte after the end was accepted")
-		}
-	})
 }
 
 // A countingReader counts the bytes that are read.

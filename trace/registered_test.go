@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/test/codectest"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
@@ -76,6 +77,7 @@ func TestRegisteredCodec(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	codectest.Test(t, own)
 	exact, err := timing.NewCodec("lossless,compressor=lz4")
 	if err != nil {
 		t.Fatal(err)

@@ -17,14 +17,11 @@ const (
 	shared    = 235
 )
 
-// An origin is a rank of a test that computes for some microseconds before its calls.
+// An origin is a rank of a test that locks parts of window 0.
 type origin struct{ *testtrace.Recording }
 
-// compute has the rank compute, in a call that takes a microsecond as [paced] has it.
-func (o origin) compute(us int) { o.MPI(us, "MPI_Comm_size", "comm", world, "size", 3) }
-
-func (o origin) lock(kind, target int, more ...any) {
-	o.MPI(1, "MPI_Win_lock", append([]any{"lock_type", kind, "rank", target, "assert", 0, "win", 0}, more...)...)
+func (o origin) lock(kind, target int) {
+	o.MPI(1, "MPI_Win_lock", "lock_type", kind, "rank", target, "assert", 0, "win", 0)
 }
 
 func (o origin) unlock(target int) { o.MPI(1, "MPI_Win_unlock", "rank", target, "win", 0) }
@@ -34,10 +31,6 @@ func (o origin) unlockAll()        { o.MPI(1, "MPI_Win_unlock_all", "win", 0) }
 
 func (o origin) put(target int) {
 	o.MPI(1, "MPI_Put", "origin_count", 1, "origin_datatype", "MPI_INT", "target_rank", target, "win", 0)
-}
-
-func (o origin) rput(target int) {
-	o.MPI(1, "MPI_Rput", "origin_count", 1, "origin_datatype", "MPI_INT", "target_rank", target, "win", 0, "request", 0)
 }
 
 // windows are those of a program, which its ranks lock.

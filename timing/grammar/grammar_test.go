@@ -1,7 +1,6 @@
 package grammar
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"math"
@@ -12,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/bins"
+	"github.com/reprise-trace/reprise/internal/test/codectest"
 	"github.com/reprise-trace/reprise/internal/test/mutate"
 	"github.com/reprise-trace/reprise/internal/test/recorded"
 	"github.com/reprise-trace/reprise/internal/test/tier"
@@ -36,60 +36,12 @@ func values(special ...int64) []int64 {
 	return append(all, special...)
 }
 
-func testRoundTrip(t *rapid.T, c *codec) {
-	e := c.NewEncoder()
-	value := rapid.OneOf(rapid.Int64(), rapid.SampledFrom(append(slices.Clone(special), 0, 1, 2, 100)))
-	for range rapid.IntRange(1, 3).Draw(t, "blocks") {
-		var in, want []int64
-		for range rapid.IntRange(0, 5).Draw(t, "phrases") {
-			phrase := rapid.SliceOfN(value, 1, 5).Draw(t, "phrase")
-			in = append(in, slices.Repeat(phrase, rapid.IntRange(1, 20).Draw(t, "repeats"))...)
-		}
-		for _, v := range in {
-			want = append(want, e.Append(0, v))
-		}
-		for i, v := range in {
-			if got := want[i]; math.Abs(float64(got)-float64(v)) > float64(c.Guarantee())*math.Abs(float64(v))*(1+1e-12) {
-				t.Fatalf("%v became %v", v, got)
-			}
-		}
-		prefix := rapid.SliceOf(rapid.Byte()).Draw(t, "prefix")
-		block := e.AppendBlock(bytes.Clone(prefix))
-		d, err := c.NewDecoder(block[len(prefix):], timing.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []int64
-		for len(got) < len(in) {
-			portion := make([]int64, rapid.IntRange(0, len(in)-len(got)).Draw(t, "portion"))
-			if err := d.Decode(portion, make([]uint32, len(portion))); err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, portion...)
-		}
-		if !slices.Equal(got, want) {
-			t.Fatalf("decoded %v, want %v", got, want)
-		}
-		if err := d.Decode(make([]int64, 1), make([]uint32, 1)); !errors.Is(err, io.ErrUnexpectedEOF) {
-			t.Fatalf("%v after the last value", err)
-		}
-		d, err = c.NewDecoder(block[len(prefix):], timing.Options{})
-		if err != nil || d.Len() != len(in) {
-			t.Fatalf("%d values, %v, want %d", d.Len(), err, len(in))
-		}
-		beyond := len(in) + rapid.IntRange(1, 300).Draw(t, "beyond")
-		if err := d.Decode(make([]int64, beyond), make([]uint32, beyond)); !errors.Is(err, io.ErrUnexpectedEOF) {
-			t.Fatalf("%v beyond the last value", err)
-		}
-	}
-}
-
 var special = []int64{math.MinInt64, math.MaxInt64, -1}
 
-func TestRoundTrip(t *testing.T) {
+func TestCodec(t *testing.T) {
 	for _, epsilon := range []float64{0.001, 0.1, bins.MaxEpsilon} {
 		c := newCodec(t, epsilon)
-		t.Run(c.Name(), rapid.MakeCheck(func(t *rapid.T) { testRoundTrip(t, c) }))
+		t.Run(c.Name(), func(t *testing.T) { codectest.Test(t, c) })
 	}
 	if _, err := New(0); err == nil {
 		t.Error("accepted epsilon 0")
@@ -160,22 +112,6 @@ func TestErrors(t *testing.T) {
 var ErrCorrupt, ErrLimit = timing.ErrCorrupt, timing.ErrLimit
 
 func second[T any](_ T, err error) error { return err }
-
-// TestDamaged checks every prefix and every one-bit change of blocks.
-func TestDamaged(t *testing.T) {
-	c := newCodec(t, 0.1)
-	block := encode(c, values(special...))
-	for n := range block {
-		if _, err := decode(t, c, block[:n]); err == nil {
-			t.Errorf("accepted the first %d of %d bytes", n, len(block))
-		}
-	}
-	for bit := range len(block) * 8 {
-		bad := bytes.Clone(block)
-		bad[bit/8] ^= 1 << (bit % 8)
-		decode(t, c, bad)
-	}
-}
 
 // TestMemory checks that what a decoder allocates follows from the bytes it was
 // given: here they stand for a million values.

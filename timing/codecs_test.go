@@ -1,0 +1,99 @@
+package timing_test
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/bins"
+	"github.com/reprise-trace/reprise/internal/test/codectest"
+	"github.com/reprise-trace/reprise/internal/test/drawn"
+	"github.com/reprise-trace/reprise/internal/test/must"
+	"github.com/reprise-trace/reprise/internal/test/mutate"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// splitCodecs are those of terminal 0, which is kept exactly, of the odd ones, and of the others.
+var splitCodecs = []timing.Codec{
+	must.Get(timing.NewLossless(timing.LZ4)), must.Get(timing.NewExponential(0.01)), must.Get(timing.NewExponential(bins.MaxEpsilon)),
+}
+
+func splitOf(terminal uint32) int {
+	if terminal == 0 {
+		return 0
+	}
+	return 2 - int(terminal&1)
+}
+
+func newSplit() timing.Codec { return must.Get(timing.NewSplit(splitCodecs, splitOf)) }
+
+func TestCodecs(t *testing.T) {
+	var codecs []timing.Codec
+	for _, epsilon := range []float64{bins.MinEpsilon, 0.001, 0.1, bins.MaxEpsilon} {
+		codecs = append(codecs, must.Get(timing.NewEntropy(epsilon)))
+	}
+	for _, epsilon := range []float64{0.001, 0.1, bins.MaxEpsilon} {
+		codecs = append(codecs, must.Get(timing.NewExponential(epsilon)))
+	}
+	for _, o := range []timing.HISTOptions{{}, {Epsilon: 0.001, Samples: 1, Bits: 1}, {Epsilon: 0.3, Samples: 10, Bits: 12}} {
+		codecs = append(codecs, must.Get(timing.NewHIST(o)))
+	}
+	for _, c := range []timing.Compressor{timing.Zstd, timing.LZ4} {
+		codecs = append(codecs, must.Get(timing.NewLossless(c)))
+	}
+	codecs = append(codecs, newSplit(), plain{exact, "plain", 3})
+	for _, c := range codecs {
+		t.Run(c.Name(), func(t *testing.T) { codectest.Test(t, c) })
+	}
+	t.Run("whole", func(t *testing.T) { codectest.TestOf(t, wholeCodec{}, rapid.Int64Range(1000, 1<<60)) })
+	for _, c := range timing.SeriesCodecs(t) {
+		t.Run(c.Name(), func(t *testing.T) { codectest.TestSeries(t, c, !strings.Contains(c.Name(), "hist")) })
+	}
+	entropy := must.Get(timing.NewEntropy(0.1))
+	c := must.Get(timing.NewSeriesCodec(entropy, entropy, timing.Gaps))
+	t.Run(c.Name(), func(t *testing.T) { codectest.TestSeries(t, c, true) })
+}
+
+// TestSplitGuarantees checks that each terminal has the guarantee of its codec.
+func TestSplitGuarantees(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := newSplit().NewEncoder()
+		for _, call := range drawn.Calls(drawn.Values()).Draw(t, "calls") {
+			got := e.Append(call.Terminal, call.Value)
+			codectest.Guaranteed(t, splitCodecs[splitOf(call.Terminal)].Guarantee(), []int64{got}, []int64{call.Value})
+		}
+	})
+}
+
+// fuzz has blocks of codecs decoded, by all of them: unique says that each has one encoding of values.
+func fuzz(f *testing.F, unique bool, codecs ...timing.Codec) {
+	for _, c := range codecs {
+		e := c.NewEncoder()
+		for range 2 { // the second may depend on the first
+			block, _ := codectest.Block(e, codectest.Hard())
+			f.Add(block)
+		}
+	}
+	mutate.Fuzz(f, func(t *testing.T, data []byte) {
+		for _, c := range codecs {
+			codectest.Fuzz(t, c, data, unique)
+		}
+	})
+}
+
+func FuzzEntropy(f *testing.F) {
+	fuzz(f, true, must.Get(timing.NewEntropy(0.1)), must.Get(timing.NewEntropy(0.01)))
+}
+
+func FuzzExponential(f *testing.F) { fuzz(f, true, must.Get(timing.NewExponential(0.1))) }
+
+func FuzzHIST(f *testing.F) {
+	fuzz(f, false, must.Get(timing.NewHIST(timing.HISTOptions{Samples: 10})))
+}
+
+func FuzzLossless(f *testing.F) {
+	fuzz(f, false, must.Get(timing.NewLossless(timing.Zstd)), must.Get(timing.NewLossless(timing.LZ4)))
+}
+
+func FuzzSplit(f *testing.F) { fuzz(f, false, newSplit()) }

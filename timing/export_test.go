@@ -1,0 +1,4 @@
+package timing
+
+// SeriesCodecs are codecs with several guarantees in both forms.
+var SeriesCodecs = seriesCodecs
