@@ -21,7 +21,7 @@ func newAt() *cobra.Command {
 	q := newQuestion("at", nil, func(q *question) error { return placesAt(q, at) }, optJSON, optAll, optRanks)
 	q.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) != 2 {
-			return usageError{fmt.Errorf("at takes one trace and a time, not %s", text.Plural(len(args), "argument"))}
+			return badUsage(fmt.Errorf("at takes one trace and a time, not %s", text.Plural(len(args), "argument")))
 		}
 		return timeError(args[1], at.Set(args[1]))
 	}
@@ -42,7 +42,7 @@ func timeError(value string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return usageError{fmt.Errorf("%q %w", value, err)}
+	return badUsage(fmt.Errorf("%q %w", value, err))
 }
 
 // An atAnswer is where ranks are at a time.

@@ -35,10 +35,10 @@ func newCalibrate() *cobra.Command {
 	f.SetInterspersed(false) // what follows the launcher is its own
 	q.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return usageError{errors.New("calibrate takes the MPI launcher after --, such as: reprise calibrate -- mpirun -n 2")}
+			return badUsage(errors.New("calibrate takes the MPI launcher after --, such as: reprise calibrate -- mpirun -n 2"))
 		}
 		if output == "-" && q.json {
-			return usageError{errors.New("standard output has the JSON: -o takes a file")}
+			return badUsage(errors.New("standard output has the JSON: -o takes a file"))
 		}
 		return nil
 	}
@@ -404,12 +404,4 @@ func (a *calibrateAnswer) print(q *question) {
 	if a.Output != "" {
 		q.printf("\nthe parameters are in %s\n", text.Printable(a.Output))
 	}
-}
-
-// signedPercent writes how far a time is from another.
-func signedPercent(is, from query.Nanoseconds) string {
-	if from == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%+.1f %%", 100*float64(is/from-1))
 }

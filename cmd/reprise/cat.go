@@ -113,7 +113,7 @@ func cat(q *question, o *catOptions) error {
 			o.format = "ti"
 		}
 		if err := o.unused(); err != nil {
-			return usageError{err}
+			return badUsage(err)
 		}
 	}
 	write, flush, err := newLineWriter(o, q.trace, q.OutOrStdout())
@@ -243,18 +243,13 @@ func appendSeconds(dst []byte, from, to int64) []byte {
 	return fmt.Appendf(dst, "%d.%09d", n/1e9, n%1e9)
 }
 
-// A notTextError is the error of a trace that is not one of SimGrid's.
-type notTextError struct{ error }
-
-func (e notTextError) Unwrap() error { return e.error }
-
 // newConverter returns a function that turns calls of a trace into those of
 // package simgrid, or a notTextError if the trace has functions that SimGrid's traces
 // have not.
 func newConverter(tr *trace.Trace) (func(trace.Call) simgrid.Call, error) {
 	for _, f := range tr.Functions() {
 		if _, ok := simgrid.Lookup(f); !ok {
-			return nil, notTextError{fmt.Errorf("a SimGrid trace cannot hold the function %s", text.Printable(f.Name))}
+			return nil, notText(fmt.Errorf("a SimGrid trace cannot hold the function %s", text.Printable(f.Name)))
 		}
 	}
 	numbers := make(map[*cst.Function]int)
@@ -272,7 +267,7 @@ func newConverter(tr *trace.Trace) (func(trace.Call) simgrid.Call, error) {
 // cannot be read is empty. If it fails, nothing stays.
 func split(q *question, o *catOptions) error {
 	if n := q.trace.Ranks(); n > mostFiles && !o.force {
-		return usageError{fmt.Errorf("--split would write %s files, one for each rank; use --force for this", text.Count(n))}
+		return badUsage(fmt.Errorf("--split would write %s files, one for each rank; use --force for this", text.Count(n)))
 	}
 	toTI, err := newConverter(q.trace)
 	if err != nil {

@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise/format"
-	"github.com/reprise-trace/reprise/internal/content"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/memory"
 	"github.com/reprise-trace/reprise/internal/text"
@@ -34,7 +33,7 @@ func newCodecs() *cobra.Command {
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		o.unit = unit.value
 		if len(args) == 0 {
-			return usageError{errors.New("codecs takes files with times")}
+			return badUsage(errors.New("codecs takes files with times"))
 		}
 		return o.check()
 	}
@@ -60,7 +59,7 @@ func (o *codecsOptions) check() (err error) {
 		err = errors.New("--error is not 0: exact codecs are compared as well")
 	}
 	if err != nil {
-		return usageError{err}
+		return badUsage(err)
 	}
 	return nil
 }
@@ -163,28 +162,13 @@ func (o *codecsOptions) unused(cmd *cobra.Command, paths []string) error {
 	}
 	for _, name := range []string{"column", "unit"} {
 		if traces == len(paths) && cmd.Flags().Changed(name) {
-			return usageError{fmt.Errorf("--%s does not go with a trace", name)}
+			return badUsage(fmt.Errorf("--%s does not go with a trace", name))
 		}
 	}
 	if traces == 0 && cmd.Flags().Changed("ranks") {
-		return usageError{errors.New("--ranks goes with a trace")}
+		return badUsage(errors.New("--ranks goes with a trace"))
 	}
 	return nil
-}
-
-// isTrace reports whether a file is a trace, by its beginning or its name.
-func isTrace(path string) bool {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // what is read of a pipe is gone
-		return strings.HasSuffix(path, ".rpz")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return strings.HasSuffix(path, ".rpz")
-	}
-	defer f.Close()
-	begin := make([]byte, len(content.TraceBegin))
-	n, _ := io.ReadFull(f, begin)
-	return string(begin[:n]) == content.TraceBegin || strings.HasSuffix(path, ".rpz")
 }
 
 // readColumns reads the columns of a file.

@@ -26,10 +26,10 @@ func newCollect() *cobra.Command {
 	cmd := newCommand("collect")
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usageError{errors.New("collect takes a directory of raw records")}
+			return badUsage(errors.New("collect takes a directory of raw records"))
 		}
 		if _, err := o.times.options(); err != nil {
-			return usageError{err}
+			return badUsage(err)
 		}
 		return o.output.named()
 	}
@@ -81,13 +81,13 @@ func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
 	}
 	options, err := o.times.options()
 	if err != nil {
-		return usageError{err}
+		return badUsage(err)
 	}
 	options.Origin = note.Origin
 	options.Keep, options.Allocations = o.keep || !o.live, o.allocations
 	if o.origin != "" {
 		if err := json.Unmarshal([]byte(o.origin), &options.Origin); err != nil {
-			return usageError{fmt.Errorf("--origin: %w", err)}
+			return badUsage(fmt.Errorf("--origin: %w", err))
 		}
 	}
 	if !o.live {
@@ -109,7 +109,7 @@ func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
 	}
 	var e ending
 	if err := json.Unmarshal([]byte(o.ended), &e); err != nil {
-		return usageError{fmt.Errorf("--ended: %w", err)}
+		return badUsage(fmt.Errorf("--ended: %w", err))
 	}
 	s := collectSummary{Status: e.Status, Command: e.Ran}
 	begin := time.Now()
@@ -148,11 +148,11 @@ func (o *collectOutput) addTo(f *pflag.FlagSet) {
 func (o *collectOutput) named() error {
 	switch {
 	case o.path == "" && o.parts == "":
-		return usageError{errors.New("the output is -o OUT.rpz, or --parts DIR")}
+		return badUsage(errors.New("the output is -o OUT.rpz, or --parts DIR"))
 	case o.path != "" && o.parts != "":
-		return usageError{errors.New("the output is -o OUT.rpz or --parts DIR, not both")}
+		return badUsage(errors.New("the output is -o OUT.rpz or --parts DIR, not both"))
 	case o.bounded > 0 && o.parts != "":
-		return usageError{errors.New("--bounded does not go with --parts: a trace is made to fit when its parts are merged")}
+		return badUsage(errors.New("--bounded does not go with --parts: a trace is made to fit when its parts are merged"))
 	}
 	return nil
 }
@@ -177,11 +177,6 @@ func (o *collectOutput) check() error {
 	}
 	f.Close()
 	return os.Remove(f.Name())
-}
-
-// part returns the name of the part file of processes of which the lowest rank is first.
-func (o *collectOutput) part(first int) string {
-	return filepath.Join(o.parts, fmt.Sprintf("rank%07d.part.rpz", first))
 }
 
 // partIsFree returns an error if there is a part file with a name: it may be of another run, and
@@ -214,7 +209,7 @@ func (o *collectOutput) write(cmd *cobra.Command, collector *collect.Collector, 
 	}
 	alone := ""
 	if o.parts != "" {
-		s.Output = o.part(collected.First)
+		s.Output = partName(o.parts, collected.First)
 		if n := recordersOfLauncher(); n > 1 && collected.Ranks == 1 {
 			alone = fmt.Sprintf("the launcher has started %d processes, and each is alone in MPI_COMM_WORLD, as rank 0: the launcher may be that of another MPI", n)
 			s.Problems = append(s.Problems, alone)

@@ -51,13 +51,13 @@ func newWriter(name, inputs string, write func(cmd *cobra.Command, args []string
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return usageError{fmt.Errorf("%s takes %s", name, inputs)}
+			return badUsage(fmt.Errorf("%s takes %s", name, inputs))
 		case o.output == "":
-			return usageError{fmt.Errorf("%s needs -o OUT.rpz", name)}
+			return badUsage(fmt.Errorf("%s needs -o OUT.rpz", name))
 		case f.Changed("bounded") && o.part:
-			return usageError{errors.New("--bounded does not go with --part: a trace is made to fit when its parts are merged")}
+			return badUsage(errors.New("--bounded does not go with --part: a trace is made to fit when its parts are merged"))
 		case f.Changed("size") && (o.size < 1 || o.size > maxSize):
-			return usageError{fmt.Errorf("--size is from 1 to %s, not %d", text.Count(maxSize), o.size)}
+			return badUsage(fmt.Errorf("--size is from 1 to %s, not %d", text.Count(maxSize), o.size))
 		}
 		return nil
 	}
@@ -234,18 +234,6 @@ func warnIgnored(stderr io.Writer, paths []string) {
 	}
 }
 
-// firstOf returns the first five of some names, and how many there are more.
-func firstOf(names []string) string { return listOf(names, 5) }
-
-// listOf returns so many of some names at most, and how many there are more.
-func listOf(names []string, most int) string {
-	list := strings.Join(names[:min(len(names), most)], ", ")
-	if n := len(names) - most; n > 0 {
-		list += fmt.Sprintf(" and %s more", text.Count(n))
-	}
-	return list
-}
-
 // warnPlaces writes a warning for each place, up to a few.
 func warnPlaces(stderr io.Writer, places []string, what string) {
 	const most = 5
@@ -256,15 +244,6 @@ func warnPlaces(stderr io.Writer, places []string, what string) {
 		}
 		warn(stderr, "%s", line)
 	}
-}
-
-// rankCount returns how many ranks there are, and how many of them with calls.
-func rankCount(ranks, active int) string {
-	line := text.Plural(ranks, "rank")
-	if active < ranks {
-		line += fmt.Sprintf(" (%s with calls)", text.Count(active))
-	}
-	return line
 }
 
 // A beyond is a call that names a rank which the run does not have.
@@ -308,9 +287,6 @@ func (b *beyond) warn(stderr io.Writer, given bool) {
 	warn(stderr, "rank %d names rank %d in a call of %s, which is not one of the %s%s",
 		b.Caller, b.Rank, text.Printable(b.Function), text.Plural(b.ranks, "rank"), cure)
 }
-
-// sourceSeparator stands between the sources of a run that was merged.
-const sourceSeparator = ", "
 
 // describeRun adds the description of a run that comes from a file to a, each of
 // its sources for itself.

@@ -112,3 +112,21 @@ func inPlaceOfRecords(path string) error {
 	}
 	return nil
 }
+
+// isTrace reports whether a file is a trace, by its beginning or its name.
+func isTrace(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // what is read of a pipe is gone
+		return strings.HasSuffix(path, ".rpz")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return strings.HasSuffix(path, ".rpz")
+	}
+	defer f.Close()
+	begin := make([]byte, len(content.TraceBegin))
+	n, _ := io.ReadFull(f, begin)
+	return string(begin[:n]) == content.TraceBegin || strings.HasSuffix(path, ".rpz")
+}
+
+// spoolPrefix begins the name of a spool that is removed when there is a trace.
+const spoolPrefix = "reprise-spool-"

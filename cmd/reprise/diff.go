@@ -26,7 +26,7 @@ func newDiff() *cobra.Command {
 	}
 	q.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) != 2 {
-			return usageError{fmt.Errorf("diff takes two traces, not %s", text.Plural(len(args), "argument"))}
+			return badUsage(fmt.Errorf("diff takes two traces, not %s", text.Plural(len(args), "argument")))
 		}
 		return nil
 	}
@@ -196,9 +196,6 @@ func (t timeDifference) more() string {
 	}
 	return "+" + text.Duration(t.B-t.A)
 }
-
-// maxDifferences is how many differences of a kind are shown if nobody asks for all.
-const maxDifferences = 10
 
 // rows returns a table of differences, behind an empty line if there are any.
 func (d *diffAnswer) rows(q *question, n int, titles ...string) *text.Table {

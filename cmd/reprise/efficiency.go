@@ -24,11 +24,11 @@ func newEfficiency() *cobra.Command {
 	q.Args = func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return usageError{errors.New("efficiency takes a trace, or several")}
+			return badUsage(errors.New("efficiency takes a trace, or several"))
 		case weak && len(args) == 1:
-			return usageError{errors.New("--weak goes with several traces")}
+			return badUsage(errors.New("--weak goes with several traces"))
 		case q.all && len(args) > 1:
-			return usageError{errors.New("--all shows all phases, and needs a single trace")}
+			return badUsage(errors.New("--all shows all phases, and needs a single trace"))
 		}
 		return nil
 	}

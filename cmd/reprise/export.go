@@ -243,7 +243,7 @@ func exportTable(x *exporting, w io.Writer, write func(context.Context, io.Write
 	}
 	err = write(x.Context(), w, x.trace, o)
 	if errors.As(err, new(*export.ColumnError)) {
-		return usageError{fmt.Errorf("--columns: %w", err)}
+		return badUsage(fmt.Errorf("--columns: %w", err))
 	}
 	return err
 }

@@ -27,9 +27,9 @@ func newExtrapolate() *cobra.Command {
 	q.Args = func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return usageError{errors.New("extrapolate takes traces of one program on different numbers of ranks")}
+			return badUsage(errors.New("extrapolate takes traces of one program on different numbers of ranks"))
 		case a.Output == "":
-			return usageError{errors.New("extrapolate needs -o OUT.rpz")}
+			return badUsage(errors.New("extrapolate needs -o OUT.rpz"))
 		}
 		return checkSize(a.Size)
 	}
@@ -58,7 +58,7 @@ func addForce(cmd *cobra.Command, force *bool) {
 
 func checkSize(ranks int) error {
 	if ranks < 1 || ranks > maxExtrapolated {
-		return usageError{fmt.Errorf("--ranks is a number of ranks from 1 to %s", text.Count(maxExtrapolated))}
+		return badUsage(fmt.Errorf("--ranks is a number of ranks from 1 to %s", text.Count(maxExtrapolated)))
 	}
 	return nil
 }

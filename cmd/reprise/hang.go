@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
@@ -9,7 +8,6 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/text"
-	"github.com/reprise-trace/reprise/mpi/replay"
 	"github.com/reprise-trace/reprise/query"
 )
 
@@ -77,14 +75,6 @@ func (a *hangAnswer) print(q *question) {
 			a.printSent(q, &g, &w)
 		}
 	}
-}
-
-// ofDeadlock returns the error of a replay: if it cannot come to its end, with what says more of a run that was cut short.
-func ofDeadlock(err error) error {
-	if errors.As(err, new(*replay.DeadlockError)) {
-		return fmt.Errorf("the run cannot be replayed to its end, as one that was cut short, for which there is reprise hang: %w", err)
-	}
-	return err
 }
 
 // printDeadlocks says which ranks wait for each other.

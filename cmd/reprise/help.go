@@ -62,7 +62,7 @@ func addHelp(root *cobra.Command) {
 			return noCommand(cmd.Root(), args[0])
 		}
 		if len(rest) > 0 {
-			return usageError{fmt.Errorf("help takes one command: reprise help %s", about.Name())}
+			return badUsage(fmt.Errorf("help takes one command: reprise help %s", about.Name()))
 		}
 		about.InitDefaultHelpFlag()
 		return about.Help()
@@ -78,7 +78,7 @@ func addHelp(root *cobra.Command) {
 	man := newCommand("man")
 	man.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usageError{fmt.Errorf("man takes one directory, not %s", text.Plural(len(args), "argument"))}
+			return badUsage(fmt.Errorf("man takes one directory, not %s", text.Plural(len(args), "argument")))
 		}
 		return nil
 	}
@@ -153,7 +153,7 @@ func addCompletion(root *cobra.Command) {
 	}
 	completion.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 || !slices.Contains(completion.ValidArgs, args[0]) {
-			return usageError{fmt.Errorf("completion takes a shell: %s", strings.Join(completion.ValidArgs, ", "))}
+			return badUsage(fmt.Errorf("completion takes a shell: %s", strings.Join(completion.ValidArgs, ", ")))
 		}
 		return nil
 	}

@@ -124,7 +124,7 @@ func info(q *question, compare bool) error {
 		return err
 	}
 	if compare && a.Text == nil && len(q.trace.Damage()) == 0 {
-		return usageError{errors.New("--compare is for traces made from a SimGrid trace: this one has no text to compare with")}
+		return badUsage(errors.New("--compare is for traces made from a SimGrid trace: this one has no text to compare with"))
 	}
 	if compare && a.Text != nil {
 		bar := newProgress(q.Context(), q.ErrOrStderr(), "gzip and zstd", int64(min(a.Text.Plain, 1<<62)))
@@ -322,11 +322,6 @@ func (a *infoAnswer) print(q *question) {
 	t.Close()
 	q.printf("\n")
 	printSizes(out, a.Text, uint64(a.Bytes))
-}
-
-// section returns a table of all rows behind an empty line, if it has any.
-func (q *question) section(titles ...string) *text.Table {
-	return text.NewTable(q.OutOrStdout(), text.All, titles...).Apart()
 }
 
 // isTI reports whether a trace was made from a SimGrid trace, or merged from

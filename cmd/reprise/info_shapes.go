@@ -311,9 +311,6 @@ func cutNames(w io.Writer, names []string) []string {
 	return cut
 }
 
-// maxListText is the length of the longest list of ranks that is printed whole.
-const maxListText = 200
-
 // cutName returns a name that stands among others in a line, cut if the line has an end and
 // the name is long.
 func cutName(w io.Writer, name string) string {

@@ -48,7 +48,7 @@ func newGrammar() *cobra.Command {
 		}
 		if dot {
 			if len(list) != 1 {
-				return usageError{errors.New("--dot draws the loops of one rank or shape")}
+				return badUsage(errors.New("--dot draws the loops of one rank or shape"))
 			}
 			return writeDOT(q.OutOrStdout(), list[0].Grammar, list[0].Call)
 		}

@@ -116,7 +116,7 @@ func matrix(q *question, o matrixOptions) error {
 				m.Traffic.Uniform = nil
 			}
 			if n := m.Traffic.Most(); n > mostLines && !o.force {
-				return usageError{fmt.Errorf("there would be up to %s lines, one for each pair of ranks; --force writes them, a picture has --bins", text.Count(n))}
+				return badUsage(fmt.Errorf("there would be up to %s lines, one for each pair of ranks; --force writes them, a picture has --bins", text.Count(n)))
 			}
 			write = func(w io.Writer) error { return writePairs(q.Context(), w, m.Traffic, o.kind.value) }
 			return nil

@@ -32,7 +32,7 @@ func newMerge() *cobra.Command {
 		s := mergeSummary{Schema: schema, Input: files, Output: o.output, Part: o.part, size: o.size, bound: int64(o.bounded)}
 		switch {
 		case tree.remove && o.bounded > 0 && !tree.member:
-			return usageError{errors.New("--remove does not go with --bounded: the parts have what the trace leaves out")}
+			return badUsage(errors.New("--remove does not go with --bounded: the parts have what the trace leaves out"))
 		case tree.member:
 			return mergeAsMember(cmd, &s, &tree)
 		case len(launcher) > 0:
@@ -336,10 +336,15 @@ func refuseInside(output string, inputs []string) error {
 	}
 	for _, in := range inputs {
 		if info, err := os.Stat(in); err == nil && os.SameFile(info, dir) {
-			return usageError{fmt.Errorf("%s is in %s, of which all *.rpz files are merged: the output needs another directory", output, in)}
+			return badUsage(fmt.Errorf("%s is in %s, of which all *.rpz files are merged: the output needs another directory", output, in))
 		}
 	}
 	return nil
+}
+
+// partName returns the name of the part file in a directory of processes of which the lowest rank is first.
+func partName(directory string, first int) string {
+	return filepath.Join(directory, fmt.Sprintf("rank%07d.part.rpz", first))
 }
 
 // isPartName reports whether a file of that name in a directory is a part.

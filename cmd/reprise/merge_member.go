@@ -127,9 +127,8 @@ func (m *member) read(from io.Reader) error {
 	if err := binary.Read(from, binary.NativeEndian, numbers); err != nil {
 		return err
 	}
-	output := collectOutput{parts: m.directory}
 	for _, n := range numbers {
-		if err := m.readPart(output.part(int(n))); err != nil {
+		if err := m.readPart(partName(m.directory, int(n))); err != nil {
 			m.tells.Left = append(m.tells.Left, fmt.Sprintf("%s: left out: %v", host(), err))
 		}
 	}
@@ -166,15 +165,6 @@ func (m *member) record() {
 	if err != nil {
 		m.tells.Failure = fmt.Sprintf("%s: %v", host(), err)
 	}
-}
-
-// host returns the name of this machine.
-func host() string {
-	name, err := os.Hostname()
-	if err != nil {
-		return "a node"
-	}
-	return name
 }
 
 // merge merges a part.

@@ -53,11 +53,11 @@ func (o *treeOptions) addTo(f *pflag.FlagSet) {
 func (o *treeOptions) check(s *mergeSummary) error {
 	switch {
 	case len(s.Input) != 1:
-		return usageError{errors.New("with a launcher, merge takes a single directory from record --parts")}
+		return badUsage(errors.New("with a launcher, merge takes a single directory from record --parts"))
 	case s.Output == "-" || s.Part:
-		return usageError{errors.New("with a launcher, merge writes a trace to a file: -o OUT.rpz")}
+		return badUsage(errors.New("with a launcher, merge writes a trace to a file: -o OUT.rpz"))
 	case o.radix < 2:
-		return usageError{fmt.Errorf("--radix is 2 or more, not %d", o.radix)}
+		return badUsage(fmt.Errorf("--radix is 2 or more, not %d", o.radix))
 	}
 	if err := refuseInside(s.Output, s.Input); err != nil {
 		return err

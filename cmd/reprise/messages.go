@@ -54,23 +54,6 @@ func messages(q *question, by string) error {
 	return q.answer(a, func() { a.print(q, by) })
 }
 
-// model returns what the calls of the trace mean, and warns of communicators that
-// are not known.
-func (q *question) model() (*semantics.Model, error) {
-	model, err := semantics.Open(q.Context(), q.trace)
-	switch {
-	case err != nil:
-		return nil, err
-	case !model.Known() && len(q.trace.Functions()) > 0:
-		return nil, errors.New("its functions are not those of MPI or of SimGrid: their messages are not known")
-	}
-	if err := model.Unresolved(); err != nil {
-		first, _, _ := strings.Cut(err.Error(), "\n")
-		warn(q.ErrOrStderr(), "%s: unknown communicators: %s; messages and operations on them are left out", q.path, first)
-	}
-	return model, nil
-}
-
 // fill fills in the list that is asked for.
 func (a *messagesAnswer) fill(q *question, model *semantics.Model, by string, o query.Options) error {
 	bins := 1 // pairs are not wanted
@@ -101,14 +84,6 @@ func tooManyPairs(err error) error {
 		return errors.New("too many pairs of ranks have traffic: choose some with --ranks, draw all with \"reprise matrix\", or sum them up with \"reprise messages --by communicator\"")
 	}
 	return err
-}
-
-// listed returns a list that JSON writes as one if it is empty.
-func listed[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }
 
 func (a *messagesAnswer) print(q *question, by string) {

@@ -166,7 +166,7 @@ func damageOf(path string, tr *trace.Trace) error {
 // directory, and an empty file. That there is no file is left to who opens it.
 func checkSeekable(path string) error {
 	if path == "-" {
-		return usageError{errors.New("a trace is read in any order: it cannot come from standard input")}
+		return badUsage(errors.New("a trace is read in any order: it cannot come from standard input"))
 	}
 	return fileError(path, content.Check(path))
 }
@@ -235,3 +235,11 @@ func contentHint(command, file, content string) string {
 	}
 	return fmt.Sprintf(": decompress it first, for instance %s -dc %s | reprise %s", content, file, rest)
 }
+
+// A notTextError is the error of a trace that is not one of SimGrid's.
+type notTextError struct{ error }
+
+// notText marks an error as that of a trace which is no SimGrid trace.
+func notText(err error) error { return notTextError{err} }
+
+func (e notTextError) Unwrap() error { return e.error }

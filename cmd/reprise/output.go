@@ -58,7 +58,7 @@ func notAnInput(path string, inputs ...string) error {
 	}
 	for _, in := range inputs {
 		if i, err := os.Stat(in); err == nil && i.Mode().IsRegular() && os.SameFile(i, info) {
-			return usageError{fmt.Errorf("%s is an input: the output would replace it", path)}
+			return badUsage(fmt.Errorf("%s is an input: the output would replace it", path))
 		}
 	}
 	return nil

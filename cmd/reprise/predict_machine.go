@@ -46,7 +46,7 @@ func (m *machineFlags) parameters() (loggps.Parameters, []string, error) {
 	}
 	changed, err := m.change(&p)
 	if err != nil {
-		return p, nil, usageError{err}
+		return p, nil, badUsage(err)
 	}
 	line := "machine: " + name
 	if len(changed) > 0 {

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/reprise-trace/reprise/internal/text"
 )
 
 // A unit is what a number counts: so many of the smallest.
@@ -49,4 +52,22 @@ func quantity(value any, units []unit) (int64, error) {
 	default:
 		return int64(math.Round(v * is)), nil
 	}
+}
+
+// A byteFlag is a number of bytes, such as 5MB.
+type byteFlag int64
+
+func (f *byteFlag) String() string { return strings.ReplaceAll(text.Bytes(int64(*f)), " ", "") }
+
+func (f *byteFlag) Type() string { return "bytes" }
+
+func (f *byteFlag) Set(s string) error {
+	number := strings.TrimRight(s, "kMGB")
+	unit, ok := map[string]float64{"": 1, "B": 1, "k": 1e3, "kB": 1e3, "M": 1e6, "MB": 1e6, "G": 1e9, "GB": 1e9}[s[len(number):]]
+	v, err := strconv.ParseFloat(number, 64)
+	if !ok || err != nil || !(v > 0) || v*unit > 2e9 {
+		return errors.New("must be a size of at most 2GB, such as 5MB")
+	}
+	*f = byteFlag(v * unit)
+	return nil
 }

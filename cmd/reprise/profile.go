@@ -13,8 +13,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/timing"
-	"github.com/reprise-trace/reprise/trace"
 
 	"github.com/spf13/cobra"
 )
@@ -27,7 +25,7 @@ func newProfile() *cobra.Command {
 		case by.value == "site" && !query.HasSites(q.trace):
 			return errors.New("the trace has no call sites: reprise record --sites caller records them")
 		case by.value == "site" && q.window.set:
-			return usageError{errors.New("--by site is about the whole run: it does not go with --from and --to")}
+			return badUsage(errors.New("--by site is about the whole run: it does not go with --from and --to"))
 		case q.window.set:
 			return profileWindow(q, by.value, series)
 		}
@@ -139,14 +137,6 @@ func noTimes(q *question) string {
 	return "the trace has no statistics of times"
 }
 
-// leftOutText says why a trace with statistics has no times of each rank, if that is known.
-func leftOutText(t *trace.Trace) string {
-	if !t.Content().NoRankTimes {
-		return ""
-	}
-	return fmt.Sprintf(", as those of each of %s would be too many", text.Plural(t.Content().Recorded.Len(), "rank"))
-}
-
 func (a *profileAnswer) print(q *question, by string) {
 	q.printf("%s: %s, %s", text.Printable(q.path), text.Plural(a.Ranks, "rank"), text.Plural(a.Calls, "call"))
 	if a.Guarantee != nil && by != "rank" {
@@ -211,14 +201,6 @@ func errorOf(t *query.Durations) query.Nanoseconds {
 		return 0
 	}
 	return t.Error
-}
-
-// total returns how long calls take, 0 if that is not known.
-func total(t *query.Durations) query.Nanoseconds {
-	if t == nil {
-		return 0
-	}
-	return t.Total
 }
 
 func (a *profileAnswer) table(q *question, what string) *text.Table {
@@ -323,14 +305,6 @@ func keptText(off, of query.Nanoseconds) string {
 		return "from the sums of each rank, together less than " + rest + " off"
 	}
 	return "from the sums of each rank, together at most " + cmp.Or(share, "0 %") + " off"
-}
-
-// sourceText says where times are from, and how exact they are.
-func sourceText(source query.Source, g timing.Guarantee) string {
-	if source != query.Series {
-		return "estimated from " + source.String()
-	}
-	return "from the times of every call, " + text.Error(g)
 }
 
 // shareOfTime returns the share of a part in the whole, or a dash if it is not known.

@@ -52,19 +52,19 @@ func newProxy() *cobra.Command {
 	q.Args = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case !f.Changed("ranks") && force:
-			return usageError{errors.New("--force goes with --ranks")}
+			return badUsage(errors.New("--force goes with --ranks"))
 		case !f.Changed("ranks") && len(args) > 1:
-			return usageError{errors.New("several traces go with --ranks, the number of ranks of the program")}
+			return badUsage(errors.New("several traces go with --ranks, the number of ranks of the program"))
 		case !f.Changed("ranks"):
 			return oneTrace(cmd, args)
 		case len(args) == 0:
 			return oneTrace(cmd, args)
 		}
 		if err := check(); err != nil {
-			return usageError{err}
+			return badUsage(err)
 		}
 		if size < 1 || size > proxy.MaxRanks {
-			return usageError{fmt.Errorf("--ranks is a number of ranks from 1 to %s, the max of a proxy", text.Count(proxy.MaxRanks))}
+			return badUsage(fmt.Errorf("--ranks is a number of ranks from 1 to %s, the max of a proxy", text.Count(proxy.MaxRanks)))
 		}
 		return nil
 	}
@@ -91,7 +91,7 @@ func newProxy() *cobra.Command {
 			return damageOf(path, q.trace)
 		}
 		if compute.String() != string(proxy.None) {
-			return usageError{errors.New("--compute needs the times of a trace, and on another number of ranks there are none")}
+			return badUsage(errors.New("--compute needs the times of a trace, and on another number of ranks there are none"))
 		}
 		e := &extrapolatedRun{Traces: args}
 		file, err := e.make(q, args, size, force)
@@ -147,7 +147,7 @@ func writeProxy(q *question, directory string, from *extrapolatedRun, o proxy.Op
 		if timed, err := hasTimes(q.trace); err != nil {
 			return err
 		} else if !timed {
-			return usageError{fmt.Errorf("--compute needs times, and %s has none: reprise record --times statistics, or exact, keeps them", q.path)}
+			return badUsage(fmt.Errorf("--compute needs times, and %s has none: reprise record --times statistics, or exact, keeps them", q.path))
 		}
 	}
 	p, err := proxy.Generate(q.Context(), q.trace, o)

@@ -20,6 +20,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/trace"
@@ -57,7 +58,7 @@ func newQuestion(name string, check func() error, ask func(q *question) error, o
 	q.Args = func(cmd *cobra.Command, args []string) error {
 		if check != nil {
 			if err := check(); err != nil {
-				return usageError{err}
+				return badUsage(err)
 			}
 		}
 		if err := q.window.check(cmd); err != nil {
@@ -140,7 +141,7 @@ func (q *question) ofTimes(err error) error {
 	case errors.Is(err, query.ErrTogether):
 		return fmt.Errorf("the trace has only statistics of all ranks%s: reprise record --times all keeps those of each rank", leftOutText(q.trace))
 	case errors.Is(err, query.ErrUnasked):
-		return usageError{errors.New("statistics are of all ranks together: --ranks goes with --series")}
+		return badUsage(errors.New("statistics are of all ranks together: --ranks goes with --series"))
 	case errors.As(err, &some):
 		return fmt.Errorf("the trace has the times of every call of %s only: --ranks chooses ranks", text.Ranks(some.Ranks))
 	}
@@ -290,7 +291,7 @@ func chosenRanks(cmd *cobra.Command, list string, tr *trace.Trace, path string) 
 	}
 	set, err := rankenc.SetOfText(list, rankenc.MaxRank+1)
 	if err != nil {
-		return nil, usageError{errors.New("--ranks: " + strings.TrimPrefix(err.Error(), "rankenc: ranks "))}
+		return nil, badUsage(errors.New("--ranks: " + strings.TrimPrefix(err.Error(), "rankenc: ranks ")))
 	}
 	for first, last := range set.Ranges() {
 		if last >= tr.Ranks() { // which depends on the trace: the command line is as it should be
@@ -404,7 +405,7 @@ func (w *window) check(cmd *cobra.Command) error {
 	}
 	w.set = cmd.Flags().Changed("from") || cmd.Flags().Changed("to")
 	if w.to < w.from {
-		return usageError{fmt.Errorf("--to %v is before --from %v", w.to.String(), w.from.String())}
+		return badUsage(fmt.Errorf("--to %v is before --from %v", w.to.String(), w.from.String()))
 	}
 	return nil
 }
@@ -555,3 +556,25 @@ func (q *question) warnUnordered() {
 
 // unorderedNote is for traces whose threads have no order.
 const unorderedNote = "the order of calls of different threads of a rank is unknown, and so is who sent or received first"
+
+// section returns a table of all rows behind an empty line, if it has any.
+func (q *question) section(titles ...string) *text.Table {
+	return text.NewTable(q.OutOrStdout(), text.All, titles...).Apart()
+}
+
+// model returns what the calls of the trace mean, and warns of communicators that
+// are not known.
+func (q *question) model() (*semantics.Model, error) {
+	model, err := semantics.Open(q.Context(), q.trace)
+	switch {
+	case err != nil:
+		return nil, err
+	case !model.Known() && len(q.trace.Functions()) > 0:
+		return nil, errors.New("its functions are not those of MPI or of SimGrid: their messages are not known")
+	}
+	if err := model.Unresolved(); err != nil {
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		warn(q.ErrOrStderr(), "%s: unknown communicators: %s; messages and operations on them are left out", q.path, first)
+	}
+	return model, nil
+}

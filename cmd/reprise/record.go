@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -90,36 +89,31 @@ type recordOptions struct {
 func (o *recordOptions) check(args []string) error {
 	switch {
 	case len(args) == 0:
-		return usageError{errors.New("record takes the command to run after --")}
+		return badUsage(errors.New("record takes the command to run after --"))
 	case o.output.path == "-":
-		return usageError{errors.New("standard output is that of the program: -o takes a file")}
+		return badUsage(errors.New("standard output is that of the program: -o takes a file"))
 	case o.timeout < 0:
-		return usageError{errors.New("--timeout is a time, such as 60s")}
+		return badUsage(errors.New("--timeout is a time, such as 60s"))
 	case o.timeout == 0 && o.onTimeout.value != "continue":
-		return usageError{errors.New("--on-timeout needs --timeout, such as --timeout 60s")}
+		return badUsage(errors.New("--on-timeout needs --timeout, such as --timeout 60s"))
 	case o.timeout > 0 && o.output.parts != "":
-		return usageError{errors.New("--timeout does not go with --parts: one process cannot tell whether the run hangs")}
+		return badUsage(errors.New("--timeout does not go with --parts: one process cannot tell whether the run hangs"))
 	case o.raw != "" && o.spool != "":
-		return usageError{errors.New("--keep-raw is the spool: it does not go with --spool")}
+		return badUsage(errors.New("--keep-raw is the spool: it does not go with --spool"))
 	case o.merge.value != "" && (o.output.parts != "" || o.timeout > 0 || o.raw != ""):
-		return usageError{errors.New("--merge goes with -o OUT.rpz, and not with --parts, --timeout or --keep-raw")}
+		return badUsage(errors.New("--merge goes with -o OUT.rpz, and not with --parts, --timeout or --keep-raw"))
 	}
 	if o.output.path == "" && o.output.parts == "" {
-		return usageError{errors.New("the output is -o OUT.rpz, or --parts DIR: " + recordExample)}
+		return badUsage(errors.New("the output is -o OUT.rpz, or --parts DIR: " + recordExample))
 	}
 	if err := o.output.named(); err != nil {
 		return err
 	}
 	if _, err := o.times.options(); err != nil {
-		return usageError{err}
+		return badUsage(err)
 	}
 	return nil
 }
-
-// An exitStatus is an error that only says how a command ended.
-type exitStatus int
-
-func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 func record(cmd *cobra.Command, args []string, o *recordOptions) error {
 	// What cannot be written is better known before the program runs.
@@ -131,7 +125,7 @@ func record(cmd *cobra.Command, args []string, o *recordOptions) error {
 			n, quoted(o.output.path), quoted(args[0]))
 	}
 	if rank, ok := rankOfLauncher(); ok && o.output.parts != "" {
-		if err := partIsFree(o.output.part(rank)); err != nil {
+		if err := partIsFree(partName(o.output.parts, rank)); err != nil {
 			return err
 		}
 	}
@@ -207,20 +201,6 @@ func statusError(status int) error {
 	return exitStatus(status)
 }
 
-// notStarted returns the error of a command that did not start.
-func notStarted(cmd *cobra.Command, name string, err error) error {
-	var search *exec.Error
-	if errors.As(err, &search) {
-		err = search.Err
-	}
-	err = fileError(name, err)
-	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
-		notice(cmd.ErrOrStderr(), "reprise:", text.Failure, err.Error())
-		return exitStatus(127) // as shells have it
-	}
-	return err
-}
-
 // rankOfLauncher returns the rank that a launcher has given this process, if it says so: it is
 // also that of the program.
 func rankOfLauncher() (int, bool) {
@@ -271,9 +251,6 @@ func (o *recordOptions) origin(args []string, library *interpose.Interposer) (ma
 	}
 	return made
 }
-
-// spoolPrefix begins the name of a spool that is removed when there is a trace.
-const spoolPrefix = "reprise-spool-"
 
 // makeSpool makes the directory that the processes write to.
 func (o *recordOptions) makeSpool() (path string, remove func(), err error) {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -58,21 +57,6 @@ func (f *finalizing) environment() string {
 		return ""
 	}
 	return fmt.Sprintf("%d %d %d", firstExtra, status.Ino, defaultRadix)
-}
-
-// socketPair returns two sockets that lead to each other.
-func socketPair() (mine, theirs *os.File, err error) {
-	syscall.ForkLock.RLock() // no process starts that gets them, too
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
-	if err == nil {
-		unix.CloseOnExec(pair[0])
-		unix.CloseOnExec(pair[1])
-	}
-	syscall.ForkLock.RUnlock()
-	if err != nil {
-		return nil, nil, fmt.Errorf("making a socket: %w", err)
-	}
-	return os.NewFile(uintptr(pair[0]), "socket"), os.NewFile(uintptr(pair[1]), "socket"), nil
 }
 
 // A finalizer is what a helper is while its program merges.

@@ -353,9 +353,6 @@ const exitNothing = 99
 var forwarded = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1,
 	syscall.SIGUSR2, syscall.SIGCONT, syscall.SIGWINCH, syscall.SIGALRM, syscall.SIGXCPU, syscall.SIGTSTP}
 
-// patience is how long a command may take to end that was asked to.
-var patience = 10 * time.Second
-
 // runCommand runs a command, hands signals on to it, and returns its exit status. It ends
 // the command when a channel is closed.
 func runCommand(ctx context.Context, args, env []string, files []*os.File, stop <-chan struct{}) (int, error) {

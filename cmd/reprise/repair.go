@@ -27,7 +27,7 @@ func newRepair() *cobra.Command {
 	cmd := newCommand("repair")
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if output == "" {
-			return usageError{errors.New("repair needs -o OUT.rpz")}
+			return badUsage(errors.New("repair needs -o OUT.rpz"))
 		}
 		return oneTrace(cmd, args)
 	}

@@ -80,15 +80,15 @@ func scaleOf(written string) (float64, error) {
 func (p *performance) check(cmd *cobra.Command, args []string) error {
 	switch before := cmd.ArgsLenAtDash(); {
 	case before != 1 || len(args) < 2:
-		return usageError{errors.New("replay takes a trace and, after --, the MPI launcher, such as: reprise replay run.rpz -- mpirun -n 4")}
+		return badUsage(errors.New("replay takes a trace and, after --, the MPI launcher, such as: reprise replay run.rpz -- mpirun -n 4"))
 	case p.output == "-":
-		return usageError{errors.New("standard output has the answer: -o takes a file")}
+		return badUsage(errors.New("standard output has the answer: -o takes a file"))
 	}
 	if _, err := scaleOf(p.scale); err != nil {
-		return usageError{err}
+		return badUsage(err)
 	}
 	if _, err := p.times.options(); err != nil {
-		return usageError{err}
+		return badUsage(err)
 	}
 	return nil
 }
@@ -219,14 +219,6 @@ func (p *performance) run(q *question, a *replayAnswer, program *proxy.Program, 
 
 // otherRanks is the status of a proxy that is run by another number of processes, and that of its launcher.
 const otherRanks exitStatus = 2
-
-// withoutProgram returns the arguments of a launcher without the program of MPI that it starts, if there is one.
-func withoutProgram(args []string, command *interpose.Command) []string {
-	if i := slices.Index(args, command.Program); i >= 0 {
-		args = args[:i]
-	}
-	return slices.Clone(args)
-}
 
 // compare fills in the times.
 func (a *replayAnswer) compare(q *question, replayed *trace.Trace) (err error) {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -57,21 +56,4 @@ func writeReport(q *question, path string, budget int) error {
 	}))
 	bar.done()
 	return tellWritten(q.Command, "html", path, "a report of "+text.Plural(q.trace.RankSet().Len(), "rank"), err)
-}
-
-// A byteFlag is a number of bytes, such as 5MB.
-type byteFlag int64
-
-func (f *byteFlag) String() string { return strings.ReplaceAll(text.Bytes(int64(*f)), " ", "") }
-func (f *byteFlag) Type() string   { return "bytes" }
-
-func (f *byteFlag) Set(s string) error {
-	number := strings.TrimRight(s, "kMGB")
-	unit, ok := map[string]float64{"": 1, "B": 1, "k": 1e3, "kB": 1e3, "M": 1e6, "MB": 1e6, "G": 1e9, "GB": 1e9}[s[len(number):]]
-	v, err := strconv.ParseFloat(number, 64)
-	if !ok || err != nil || !(v > 0) || v*unit > 2e9 {
-		return errors.New("must be a size of at most 2GB, such as 5MB")
-	}
-	*f = byteFlag(v * unit)
-	return nil
 }

@@ -40,33 +40,33 @@ func newSlice() *cobra.Command {
 	f.BoolVar(&p.Whole, "whole", false, "leave nothing out, for comparison")
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		if p.Output == "" && !asCompiler {
-			return usageError{errors.New("slice takes the name of the program to write, such as: reprise slice -o app.slice -- app.c")}
+			return badUsage(errors.New("slice takes the name of the program to write, such as: reprise slice -o app.slice -- app.c"))
 		}
 		for _, line := range explain {
 			at, ok := parsePosition(line)
 			if !ok {
-				return usageError{fmt.Errorf("--explain takes a line, such as solver.c:120, not %q", line)}
+				return badUsage(fmt.Errorf("--explain takes a line, such as solver.c:120, not %q", line))
 			}
 			lines = append(lines, at)
 		}
 		for _, condition := range assume {
 			a, ok := parseAssumption(condition)
 			if !ok {
-				return usageError{fmt.Errorf("--assume takes a condition, such as solver.c:120=never or solver.c:120:9=always, not %q", condition)}
+				return badUsage(fmt.Errorf("--assume takes a condition, such as solver.c:120=never or solver.c:120:9=always, not %q", condition))
 			}
 			p.Assume = append(p.Assume, a)
 		}
 		if p.Whole && (p.Assume != nil || p.AssumeNoErrors) {
-			return usageError{errors.New("--whole leaves nothing out: it takes no assumptions")}
+			return badUsage(errors.New("--whole leaves nothing out: it takes no assumptions"))
 		}
 		switch {
 		case asCompiler && len(args) == 0:
-			return usageError{errors.New("there is nothing to compile: the arguments are those of a compiler, such as -c solver.c, and make gives them: make CC=reprise-cc")}
+			return badUsage(errors.New("there is nothing to compile: the arguments are those of a compiler, such as -c solver.c, and make gives them: make CC=reprise-cc"))
 		case asCompiler:
 			return nil
 		}
 		if missing = p.Arguments(args); missing != nil && !errors.Is(missing, fs.ErrNotExist) {
-			return usageError{missing}
+			return badUsage(missing)
 		}
 		return nil
 	}

@@ -36,7 +36,7 @@ func newVerify() *cobra.Command {
 	}, optJSON)
 	q.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) < 2 {
-			return usageError{errors.New("verify takes a trace and the files it was made from")}
+			return badUsage(errors.New("verify takes a trace and the files it was made from"))
 		}
 		inputs = args[1:]
 		return nil
