@@ -17,6 +17,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/compress"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/predict"
 	"github.com/reprise-trace/reprise/internal/test/forged"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 )
@@ -154,7 +157,7 @@ func hostileMachines(n int) map[string]string {
 func TestBoundedMachines(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
-	size, few := maxMachine-2048, map[string]bool{"a key of many parts": true, "tables in tables": true}
+	size, few := predict.MaxMachine-2048, map[string]bool{"a key of many parts": true, "tables in tables": true}
 	if !tier.Nightly {
 		size = 64 << 10
 	}
@@ -267,9 +270,9 @@ func TestBoundedText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	io.CopyN(times, endlessly("", "1\n"), 2*(leastRoom/valueMemory))
+	io.CopyN(times, endlessly("", "1\n"), 2*(compress.LeastRoom/compress.ValueMemory))
 	times.Close()
-	if r := bounded(t, nil, "codecs", "times.txt"); r.status != exitOK {
+	if r := bounded(t, nil, "codecs", "times.txt"); r.status != cli.ExitOK {
 		t.Errorf("%+v", r)
 	}
 	for _, command := range []string{"predict few.rpz -o o.rpz", "compress t.txt -o /dev/full", "export few.rpz -o /dev/full --format csv", "cat few.rpz"} {
@@ -297,7 +300,7 @@ func TestPatience(t *testing.T) {
 		for wait := 200 * time.Millisecond; status == -1 && wait < 10*time.Second; wait *= 2 { // before it listens, a signal kills it
 			status = interrupted(t, wait, strings.Fields(command)...)
 		}
-		if status != exitInterrupted {
+		if status != cli.ExitInterrupted {
 			t.Errorf("reprise %s: status %d", command, status)
 		}
 	}

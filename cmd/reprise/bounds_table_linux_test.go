@@ -13,6 +13,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/test/forged"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 )
@@ -134,9 +136,9 @@ func strange(t *testing.T, kind string) (names []string) {
 		}
 	case "proxy":
 		directory("list-of-holes")
-		hole("list-of-holes/"+proxyList, "a", large)
+		hole("list-of-holes/"+programs.ProxyList, "a", large)
 		directory("with-holes")
-		writeFile(t, "with-holes/"+proxyList, strings.Repeat("0", 64)+"  main.c\n")
+		writeFile(t, "with-holes/"+programs.ProxyList, strings.Repeat("0", 64)+"  main.c\n")
 		hole("with-holes/main.c", "int", 1<<30)
 	}
 	slices.Sort(names)
@@ -191,9 +193,9 @@ func TestBounded(t *testing.T) {
 						switch status, after := interruptedAfter(t, 300*time.Millisecond, args...); {
 						case after > 10*time.Second:
 							t.Errorf("ended %v after the interrupt, with status %d", after, status)
-						case status == exitInterrupted && slices.ContainsFunc(left(), func(n string) bool { return strings.HasPrefix(n, ".") }): // others are whole
+						case status == cli.ExitInterrupted && slices.ContainsFunc(left(), func(n string) bool { return strings.HasPrefix(n, ".") }): // others are whole
 							t.Errorf("left %q", left())
-						case status == exitInterrupted:
+						case status == cli.ExitInterrupted:
 							t.Logf("ended %v after the interrupt", after.Round(time.Millisecond))
 						}
 						for _, o := range left() {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/predict"
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/mpi/interpose"
 	"github.com/reprise-trace/reprise/mpi/replay"
@@ -35,12 +37,12 @@ func TestCalibrate(t *testing.T) {
 			return outcome(t, cmd)
 		}
 		r := calibrate(launcher(m, 2))
-		if r.status != exitOK {
+		if r.status != cli.ExitOK {
 			t.Fatalf("status %d: %s", r.status, r.stderr)
 		}
 		c := jsonChecker{t, jsonTypes(t), make(map[string]bool)}
 		c.object("calibrate", r.stdout)
-		var a calibrateAnswer
+		var a predict.Calibrated
 		if err := json.Unmarshal([]byte(r.stdout), &a); err != nil {
 			t.Fatal(err)
 		}
@@ -70,15 +72,15 @@ func TestCalibrate(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, readFile(t, file))
 		}
-		if p.RanksPerNode < 2 || nanoseconds(p.Within.Latency) != l.Latency || len(p.Within.Larger) != len(l.Larger) {
+		if p.RanksPerNode < 2 || predict.Nanoseconds(p.Within.Latency) != l.Latency || len(p.Within.Larger) != len(l.Larger) {
 			t.Errorf("%+v, want %+v", p.Within, l)
 		}
 		if other := otherMPI(t, m); other != nil {
-			if r := calibrate(launcher(other, 2)); r.status != exitFailure || !strings.Contains(r.stderr, " starts programs of ") || strings.Contains(r.stderr, "reprise-calibrate\\t") {
+			if r := calibrate(launcher(other, 2)); r.status != cli.ExitFailure || !strings.Contains(r.stderr, " starts programs of ") || strings.Contains(r.stderr, "reprise-calibrate\\t") {
 				t.Errorf("launcher of %s: status %d: %s", other.Name, r.status, r.stderr)
 			}
 		}
-		if r := calibrate(launcher(m, 1)); r.status != exitFailure || !strings.Contains(r.stderr, "started one rank: messages need two, such as: reprise calibrate -- mpirun -n 2") {
+		if r := calibrate(launcher(m, 1)); r.status != cli.ExitFailure || !strings.Contains(r.stderr, "started one rank: messages need two, such as: reprise calibrate -- mpirun -n 2") {
 			t.Errorf("one rank: status %d: %s", r.status, r.stderr)
 		}
 	})
@@ -104,32 +106,32 @@ func TestMachineFile(t *testing.T) {
 		{Nodes: []int{0, 1, 0, 1}, Processors: 1, Within: unlimited, Between: all, Collectives: []interpose.CollectiveTime{{Operation: "barrier", Nanoseconds: 5000}, {Operation: "alltoall", Bytes: 8, Nanoseconds: 1e4}}},
 	} {
 		c.Delayed = 0.3
-		a := &calibrateAnswer{Schema: schema, Command: "mpirun -n 2", MPI: "an\nMPI"}
-		if err := a.fit(context.Background(), &c); err != nil {
+		a := &predict.Calibrated{Schema: cli.Schema, Command: "mpirun -n 2", MPI: "an\nMPI"}
+		if err := a.Fit(context.Background(), &c); err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join(t.TempDir(), "m.toml")
-		writeFile(t, path, a.machineFile())
+		writeFile(t, path, a.MachineFile())
 		p, err := readMachine(path)
 		if err != nil {
-			t.Fatalf("%v in\n%s", err, a.machineFile())
+			t.Fatalf("%v in\n%s", err, a.MachineFile())
 		}
-		if !reflect.DeepEqual(p.Within, a.parameters.Within) || !reflect.DeepEqual(p.Between, a.parameters.Between) || !reflect.DeepEqual(p.Besides, a.parameters.Besides) || p.RanksPerNode != a.parameters.RanksPerNode || p.Cyclic != a.parameters.Cyclic {
-			t.Errorf("%+v\nbecomes\n%+v\nin\n%s", a.parameters, p, a.machineFile())
+		if !reflect.DeepEqual(p.Within, a.Parameters.Within) || !reflect.DeepEqual(p.Between, a.Parameters.Between) || !reflect.DeepEqual(p.Besides, a.Parameters.Besides) || p.RanksPerNode != a.Parameters.RanksPerNode || p.Cyclic != a.Parameters.Cyclic {
+			t.Errorf("%+v\nbecomes\n%+v\nin\n%s", a.Parameters, p, a.MachineFile())
 		}
 		const doubt = "other programs had the processor of a rank for 30.0 % of the time: the parameters are not those of an idle machine"
 		if share := []string{"2 ranks share 1 processor: calibrate with at most one on each"}; c.Processors == 4 && !slices.Equal(a.Doubts, []string{doubt}) || c.Processors == 1 && !slices.Equal(a.Doubts, share) {
 			t.Errorf("doubts %q", a.Doubts)
 		}
-		if !strings.Contains(a.machineFile(), "# Warning: "+a.Doubts[0]) {
-			t.Errorf("no warning in\n%s", a.machineFile())
+		if !strings.Contains(a.MachineFile(), "# Warning: "+a.Doubts[0]) {
+			t.Errorf("no warning in\n%s", a.MachineFile())
 		}
 		var out bytes.Buffer
 		if err := json.NewEncoder(&out).Encode(a); err != nil {
 			t.Error(err)
 		}
-		if a.parameters.Within.Overhead != 50875*replay.Picosecond {
-			t.Errorf("overhead %v", a.parameters.Within.Overhead)
+		if a.Parameters.Within.Overhead != 50875*replay.Picosecond {
+			t.Errorf("overhead %v", a.Parameters.Within.Overhead)
 		}
 	}
 }
@@ -141,11 +143,11 @@ func TestCalibrateErrors(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"", exitUsage, "calibrate takes the MPI launcher"},
-		{"--json -o - -- mpirun", exitUsage, "-o takes a file"},
-		{"-- true", exitFailure, "true: nothing was measured: calibrate takes the MPI launcher with its flags, such as: reprise calibrate -- mpirun -n 2"},
+		{"", cli.ExitUsage, "calibrate takes the MPI launcher"},
+		{"--json -o - -- mpirun", cli.ExitUsage, "-o takes a file"},
+		{"-- true", cli.ExitFailure, "true: nothing was measured: calibrate takes the MPI launcher with its flags, such as: reprise calibrate -- mpirun -n 2"},
 		{"-- no-such-launcher -n 2", 127, "no-such-launcher: "},
-		{"-o missing/m.toml -- no-such-launcher -n 2", exitFailure, "missing/m.toml: no such file or directory"}, // before it measures
+		{"-o missing/m.toml -- no-such-launcher -n 2", cli.ExitFailure, "missing/m.toml: no such file or directory"}, // before it measures
 	} {
 		if r := invoke(t, "", append([]string{"calibrate"}, strings.Fields(tt.args)...)...); r.status != tt.status || !strings.Contains(r.stderr, tt.want) {
 			t.Errorf("%s: status %d, %q, want %q", tt.args, r.status, r.stderr, tt.want)

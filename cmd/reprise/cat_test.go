@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 )
 
@@ -123,16 +124,16 @@ func TestCatFunctionErrors(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
 	r := invoke(t, "", "cat", "ring.rpz", "--function", "send,MPI_Send")
-	if want := "reprise: ring.rpz: no call of MPI_Send: the trace has calls of allreduce, finalize, init, recv, send\n"; r.status != exitFailure || r.stderr != want {
+	if want := "reprise: ring.rpz: no call of MPI_Send: the trace has calls of allreduce, finalize, init, recv, send\n"; r.status != cli.ExitFailure || r.stderr != want {
 		t.Errorf("status %d, %q, want %q", r.status, r.stderr, want)
 	}
-	if r := invoke(t, "", "cat", "ring.rpz", "--split", "dir", "--function", "MPI_Send"); r.status != exitFailure {
+	if r := invoke(t, "", "cat", "ring.rpz", "--split", "dir", "--function", "MPI_Send"); r.status != cli.ExitFailure {
 		t.Errorf("status %d, %q", r.status, r.stderr)
 	}
 	if _, err := os.Stat("dir"); err == nil {
 		t.Error("a directory was made")
 	}
-	if r := invoke(t, "", "cat", "ring.rpz", "--function", ""); r.status != exitUsage || !strings.HasPrefix(r.stderr, "reprise: --function needs the names of functions\n") {
+	if r := invoke(t, "", "cat", "ring.rpz", "--function", ""); r.status != cli.ExitUsage || !strings.HasPrefix(r.stderr, "reprise: --function needs the names of functions\n") {
 		t.Errorf("status %d, %q", r.status, r.stderr)
 	}
 }
@@ -144,7 +145,7 @@ func TestCatEstimated(t *testing.T) {
 	writeTimed(t)
 	r := invoke(t, "", "cat", "summed.rpz", "--from", "1ms", "--to", "1050us", "--ranks", "2")
 	const warning = "reprise: warning: summed.rpz does not have the times of every call: --from and --to choose by times that are estimated from statistics\n"
-	if r.status != exitOK || r.stderr != warning || strings.Count(r.stdout, "\n") > 3 {
+	if r.status != cli.ExitOK || r.stderr != warning || strings.Count(r.stdout, "\n") > 3 {
 		t.Errorf("%+v", r)
 	}
 	var at struct {
@@ -158,7 +159,7 @@ func TestCatEstimated(t *testing.T) {
 	if err := json.Unmarshal([]byte(line), &first); err != nil || first.Position != at.Places[0].Position {
 		t.Errorf("%v: the first call is %d, at has %d", err, first.Position, at.Places[0].Position)
 	}
-	if r := invoke(t, "", "cat", "ring.rpz", "--from", "1ms"); r.status != exitFailure || r.stderr != "reprise: ring.rpz: the trace has no times: reprise predict -o writes one with those of a machine\n" {
+	if r := invoke(t, "", "cat", "ring.rpz", "--from", "1ms"); r.status != cli.ExitFailure || r.stderr != "reprise: ring.rpz: the trace has no times: reprise predict -o writes one with those of a machine\n" {
 		t.Errorf("without times: %+v", r)
 	}
 }

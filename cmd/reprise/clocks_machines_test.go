@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
@@ -503,7 +504,7 @@ func checkOrder(t *testing.T, calls [4][]event) {
 
 func opened(t *testing.T, name string) *trace.Trace {
 	t.Helper()
-	tr, err := openTrace(t.Context(), name)
+	tr, err := cli.OpenTrace(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/show"
 	"github.com/reprise-trace/reprise/internal/piecewise"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -203,7 +204,7 @@ func checkClocksBounded(t *testing.T, parts, all string) {
 // leaves a barrier before all have entered.
 func checkAligned(t *testing.T, one *trace.Trace, name string) {
 	t.Helper()
-	var info infoAnswer
+	var info show.Info
 	if err := json.Unmarshal([]byte(must(t, "info", "--json", name)), &info); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/compress"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/content"
 	"github.com/reprise-trace/reprise/merge"
@@ -16,13 +18,13 @@ import (
 )
 
 // compared returns what codecs --json prints.
-func compared(t *testing.T, stdin string, args ...string) codecsTable {
+func compared(t *testing.T, stdin string, args ...string) compress.CodecsTable {
 	t.Helper()
 	r := invoke(t, stdin, append([]string{"codecs", "--json"}, args...)...)
-	if r.status != exitOK || r.stderr != "" {
+	if r.status != cli.ExitOK || r.stderr != "" {
 		t.Fatalf("codecs %q: status %d, %s", args, r.status, r.stderr)
 	}
-	var table codecsTable
+	var table compress.CodecsTable
 	d := json.NewDecoder(strings.NewReader(r.stdout))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&table); err != nil {
@@ -149,7 +151,7 @@ func TestCodecsTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeTimedRanks(t, path, entropy)
-	if r := invoke(t, "", "codecs", path); r.status != exitFailure || !strings.HasSuffix(r.stderr, "rank 0 has no exact times: record --times exact keeps them\n") {
+	if r := invoke(t, "", "codecs", path); r.status != cli.ExitFailure || !strings.HasSuffix(r.stderr, "rank 0 has no exact times: record --times exact keeps them\n") {
 		t.Errorf("status %d, %s", r.status, r.stderr)
 	}
 }
@@ -196,22 +198,22 @@ func TestCodecsErrors(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"", exitUsage, "codecs takes files with times"},
-		{"empty --unit h", exitUsage, `invalid argument "h" for "--unit" flag: must be ns, us, ms or s`},
-		{"empty --error 0", exitUsage, "--error is not 0: exact codecs are compared as well"},
-		{"empty --error x", exitUsage, "--error is from 0.0001 to 0.5, not x"},
-		{"missing", exitFailure, "missing: no such file or directory"},
-		{".", exitFailure, ".: this is a directory; codecs reads traces, text with a time on each line, and CSV with --column"},
-		{"empty", exitFailure, "empty: no times in it"},
-		{"table.csv", exitFailure, "table.csv: line 1 has several fields: --column chooses one"},
-		{"table.csv --column c", exitFailure, `table.csv: no column "c": there are a, b`},
-		{"table.csv --column 3", exitFailure, `table.csv: no column "3": there are a, b`},
-		{"numbers.csv --column x", exitFailure, `numbers.csv: no column "x": there are 1 to 2, and the first line has no names`},
-		{"table.csv --ranks 0", exitUsage, "--ranks goes with a trace"},
-		{"trace.rpz --column 1", exitUsage, "--column does not go with a trace"},
-		{"trace.rpz --unit s", exitUsage, "--unit does not go with a trace"},
-		{"table.csv --column b", exitFailure, `table.csv: line 3 has no column "b"`},
-		{"-", exitFailure, `-: line 2: "1e300" is not a time, such as 1500 or 1.5us`},
+		{"", cli.ExitUsage, "codecs takes files with times"},
+		{"empty --unit h", cli.ExitUsage, `invalid argument "h" for "--unit" flag: must be ns, us, ms or s`},
+		{"empty --error 0", cli.ExitUsage, "--error is not 0: exact codecs are compared as well"},
+		{"empty --error x", cli.ExitUsage, "--error is from 0.0001 to 0.5, not x"},
+		{"missing", cli.ExitFailure, "missing: no such file or directory"},
+		{".", cli.ExitFailure, ".: this is a directory; codecs reads traces, text with a time on each line, and CSV with --column"},
+		{"empty", cli.ExitFailure, "empty: no times in it"},
+		{"table.csv", cli.ExitFailure, "table.csv: line 1 has several fields: --column chooses one"},
+		{"table.csv --column c", cli.ExitFailure, `table.csv: no column "c": there are a, b`},
+		{"table.csv --column 3", cli.ExitFailure, `table.csv: no column "3": there are a, b`},
+		{"numbers.csv --column x", cli.ExitFailure, `numbers.csv: no column "x": there are 1 to 2, and the first line has no names`},
+		{"table.csv --ranks 0", cli.ExitUsage, "--ranks goes with a trace"},
+		{"trace.rpz --column 1", cli.ExitUsage, "--column does not go with a trace"},
+		{"trace.rpz --unit s", cli.ExitUsage, "--unit does not go with a trace"},
+		{"table.csv --column b", cli.ExitFailure, `table.csv: line 3 has no column "b"`},
+		{"-", cli.ExitFailure, `-: line 2: "1e300" is not a time, such as 1500 or 1.5us`},
 	} {
 		r := invoke(t, "1\n1e300\n", append([]string{"codecs"}, strings.Fields(tt.args)...)...)
 		if line, _, _ := strings.Cut(r.stderr, "\n"); r.status != tt.status || line != "reprise: "+tt.want || r.stdout != "" {

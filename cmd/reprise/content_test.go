@@ -10,6 +10,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/record"
 	"github.com/reprise-trace/reprise/internal/test/e2e"
 	"github.com/reprise-trace/reprise/internal/text"
 )
@@ -116,7 +118,7 @@ func TestContents(t *testing.T) {
 			{"repair", tt.name, "-o", "out"},
 		} {
 			repairs := strings.Contains(tt.want, repair) || tt.name == "one.rpz" || tt.name == "later.rpz"
-			if r := invoke(t, "", args...); !(args[0] == "repair" && repairs) && (r.status != exitFailure || !matches(r.stderr, want)) {
+			if r := invoke(t, "", args...); !(args[0] == "repair" && repairs) && (r.status != cli.ExitFailure || !matches(r.stderr, want)) {
 				t.Errorf("reprise %s: status %d, %q, want %q", strings.Join(args, " "), r.status, r.stderr, want)
 			}
 		}
@@ -145,7 +147,7 @@ func TestOtherInputs(t *testing.T) {
 		{"collect kept -o out.rpz", "kept: this is a directory without raw records of MPI calls; they are in 'kept/node 1': reprise collect 'kept/node 1' -o OUT.rpz"},
 		{"collect missing -o out.rpz", "missing: no such file or directory"},
 	} {
-		if r := invoke(t, "", strings.Fields(tt.args)...); r.status != exitFailure || r.stderr != "reprise: "+tt.want+"\n" {
+		if r := invoke(t, "", strings.Fields(tt.args)...); r.status != cli.ExitFailure || r.stderr != "reprise: "+tt.want+"\n" {
 			t.Errorf("reprise %s: status %d, %q, want %q", tt.args, r.status, r.stderr, tt.want)
 		}
 	}
@@ -160,7 +162,7 @@ func TestStatusWords(t *testing.T) {
 		137: "status 137: ended by signal 9 (killed), by the system if memory ran out, or by a time limit",
 		134: "status 134: ended by signal 6 (aborted), as MPI_Abort and assertions do", 255: "status 255",
 	} {
-		if got := statusWords(status); got != want {
+		if got := record.StatusWords(status); got != want {
 			t.Errorf("%d: %q, want %q", status, got, want)
 		}
 	}
@@ -174,7 +176,7 @@ func TestQuotedNames(t *testing.T) {
 		t.Skip(err)
 	}
 	for _, name := range []string{"a.rpz", "a b", "it's", `a\b`, "esc\x1b[31m's", "line\nbreak", "bad\xff\\", "über\u202e"} {
-		q := quoted(name)
+		q := cli.Quoted(name)
 		if text.Printable(q) != q {
 			t.Errorf("%q: %q", name, q)
 		}

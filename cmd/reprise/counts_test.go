@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/answer"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/query"
 )
@@ -34,12 +36,12 @@ func TestDiffRecorded(t *testing.T) {
 		if got := must(t, "diff", a, b, "--ignore", "addresses,sites", "--ignore", "polls,MPI_Barrier"); !strings.HasPrefix(got, "equal but for addresses, sites, polls, MPI_Barrier: ") {
 			t.Error(got)
 		}
-		if r := invoke(t, "", "diff", a, b, "--ignore", "times"); r.status != exitUsage || !strings.Contains(r.stderr, `"times", which is none of addresses`) {
+		if r := invoke(t, "", "diff", a, b, "--ignore", "times"); r.status != cli.ExitUsage || !strings.Contains(r.stderr, `"times", which is none of addresses`) {
 			t.Errorf("status %d: %s", r.status, r.stderr)
 		}
 		r := invoke(t, "", "diff", a, record("c.rpz", "none", 3), "--json")
-		var got diffAnswer
-		if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || r.status != exitFailure || got.Same || got.B.Only.String() != "2" || got.B.Ranks != 3 {
+		var got answer.Diff
+		if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || r.status != cli.ExitFailure || got.Same || got.B.Only.String() != "2" || got.B.Ranks != 3 {
 			t.Errorf("status %d, %v, %+v", r.status, err, got)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/tier"
@@ -68,7 +69,7 @@ func checkDamaged(t *testing.T, name, what string) {
 	} {
 		args = slices.Insert(slices.Clone(args), 1, "damaged.rpz")
 		r := invoke(t, "", args...)
-		if r.status != exitFailure || !strings.Contains(r.stderr, "damaged.rpz: ") || !strings.Contains(r.stderr, "reprise repair") {
+		if r.status != cli.ExitFailure || !strings.Contains(r.stderr, "damaged.rpz: ") || !strings.Contains(r.stderr, "reprise repair") {
 			t.Errorf("%s: %v: status %d, %s", what, args, r.status, r.stderr)
 		}
 		if args[0] == "cat" {

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/merge"
 )
@@ -143,7 +144,7 @@ func TestDamagedParts(t *testing.T) {
 		}
 		before, _ := os.ReadDir(".")
 		r := invoke(test, "", append(append([]string{"merge"}, inputs...), "-o", "out.rpz")...)
-		if after, _ := os.ReadDir("."); r.status != exitFailure || len(after) != len(before) {
+		if after, _ := os.ReadDir("."); r.status != cli.ExitFailure || len(after) != len(before) {
 			t.Fatalf("status %d, %v: %s", r.status, after, r.stderr)
 		}
 		for name, what := range says {

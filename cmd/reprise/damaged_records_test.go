@@ -10,6 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/record"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/trace"
@@ -69,8 +71,8 @@ func TestDamagedSpool(t *testing.T) {
 		}
 		said := invoke(test, "", "collect", directory, "-o", "out.rpz", "--quiet")
 		checkNamed(t, said.stderr, damaged, path)
-		if said.status != exitOK {
-			if !strings.Contains(said.stderr, errNothing.Error()) || slices.Contains(damaged, nil) {
+		if said.status != cli.ExitOK {
+			if !strings.Contains(said.stderr, record.ErrNothing.Error()) || slices.Contains(damaged, nil) {
 				t.Fatalf("%+v", said)
 			}
 			return

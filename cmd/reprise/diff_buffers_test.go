@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
 
@@ -27,10 +28,10 @@ func TestDiffBuffers(t *testing.T) {
 					t.Fatalf("%+v", got)
 				}
 			}
-			if r := invoke(t, "", "diff", "one.rpz", "others.rpz", "--ignore", "sites"); r.status != exitFailure {
+			if r := invoke(t, "", "diff", "one.rpz", "others.rpz", "--ignore", "sites"); r.status != cli.ExitFailure {
 				t.Errorf("with addresses: %+v", r)
 			}
-			if r := invoke(t, "", "diff", "one.rpz", "others.rpz", "--ignore", "addresses,sites"); r.status != exitOK || !strings.Contains(r.stdout, "equal") {
+			if r := invoke(t, "", "diff", "one.rpz", "others.rpz", "--ignore", "addresses,sites"); r.status != cli.ExitOK || !strings.Contains(r.stdout, "equal") {
 				t.Errorf("%+v", r)
 			}
 		})

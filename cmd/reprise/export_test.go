@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/show"
 	"github.com/reprise-trace/reprise/internal/test/e2e"
 	"github.com/reprise-trace/reprise/internal/test/foreign"
 	"github.com/reprise-trace/reprise/internal/text"
@@ -121,16 +122,16 @@ func TestExportMessages(t *testing.T) {
 func TestExportFormats(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
-	for _, f := range exportFormats {
+	for _, f := range show.ExportFormats {
 		var files []string
-		must(t, "export", "ring.rpz", "-o", "named.out", "--format", f.name)
-		for _, suffix := range f.suffixes {
+		must(t, "export", "ring.rpz", "-o", "named.out", "--format", f.Name)
+		for _, suffix := range f.Suffixes {
 			must(t, "export", "ring.rpz", "-o", "File"+strings.ToUpper(suffix))
 			files = append(files, "File"+strings.ToUpper(suffix))
 		}
 		for _, name := range files {
 			if readFile(t, name) != readFile(t, "named.out") {
-				t.Errorf("%s is not as of --format %s", name, f.name)
+				t.Errorf("%s is not as of --format %s", name, f.Name)
 			}
 		}
 	}

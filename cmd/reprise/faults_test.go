@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 )
@@ -74,7 +75,7 @@ func TestFaultsOfDirectories(t *testing.T) {
 		}
 	}
 	writeFile(t, "file", "")
-	if r := invoke(t, "", "cat", "in0.lines.rpz", "--split", filepath.Join("file", "OUT")); r.status != exitFailure || !strings.Contains(r.stderr, "file/OUT") {
+	if r := invoke(t, "", "cat", "in0.lines.rpz", "--split", filepath.Join("file", "OUT")); r.status != cli.ExitFailure || !strings.Contains(r.stderr, "file/OUT") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -94,12 +95,12 @@ func checkDirectoryFaults(t *testing.T, command []string, fault error) {
 		r := invoke(t, "", command...)
 		end()
 		if operations < nth {
-			if nth < 4 || r.status != exitOK || fileNames(t) != "OUT "+names {
+			if nth < 4 || r.status != cli.ExitOK || fileNames(t) != "OUT "+names {
 				t.Errorf("%s: %d operations, %+v, %s", command, operations, r, fileNames(t))
 			}
 			break
 		}
-		if r.status != exitFailure || !strings.Contains(r.stderr, "OUT: "+fault.Error()) || fileNames(t) != names {
+		if r.status != cli.ExitFailure || !strings.Contains(r.stderr, "OUT: "+fault.Error()) || fileNames(t) != names {
 			t.Errorf("%s, operation %d, %v: %+v, left %s", command, nth, fault, r, fileNames(t))
 		}
 	}
@@ -112,7 +113,7 @@ func checkDirectoryFaults(t *testing.T, command []string, fault error) {
 func outputsOf(t *testing.T, command []string) map[string]string {
 	t.Helper()
 	before := " " + fileNames(t) + " "
-	if r := invoke(t, "", command...); r.status != exitOK {
+	if r := invoke(t, "", command...); r.status != cli.ExitOK {
 		t.Fatalf("reprise %s: %+v", command, r)
 	}
 	outputs := make(map[string]string)
@@ -155,12 +156,12 @@ func checkFault(t *testing.T, command []string, outputs map[string]string, fault
 		r := invoke(t, "", command...)
 		end()
 		if failed == "" {
-			if nth < 5 || r.status != exitOK {
+			if nth < 5 || r.status != cli.ExitOK {
 				t.Errorf("%s: %d operations, %+v", command, operations, r)
 			}
 			return
 		}
-		if r.status != exitFailure || !strings.Contains(r.stderr, fault.Error()) || !strings.Contains(r.stderr, "OUT") {
+		if r.status != cli.ExitFailure || !strings.Contains(r.stderr, fault.Error()) || !strings.Contains(r.stderr, "OUT") {
 			t.Errorf("%s, operation %d, %s, %v: %+v", command, nth, failed, fault, r)
 		}
 		if got := fileNames(t); got != names {

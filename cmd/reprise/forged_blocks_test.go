@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/record"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -113,14 +115,14 @@ func checkBounded(t *testing.T, commands []string, most time.Duration) {
 				}
 			}
 		}()
-		begin := processorTime()
+		begin := record.ProcessorTime()
 		r := ask(t, strings.Fields(command)...)
-		took := processorTime() - begin
+		took := record.ProcessorTime() - begin
 		close(done)
 		if took > most || bytes.Load() > 512<<20 {
 			t.Errorf("reprise %s: %v, %d MiB", command, took, bytes.Load()>>20)
 		}
-		if r.status != exitOK && r.status != exitFailure || r.status != exitOK && r.stderr == "" {
+		if r.status != cli.ExitOK && r.status != cli.ExitFailure || r.status != cli.ExitOK && r.stderr == "" {
 			t.Errorf("reprise %s: status %d, %s", command, r.status, r.stderr)
 		}
 	}
@@ -163,7 +165,7 @@ func TestManySymbols(t *testing.T) {
 	must(t, "info", "F")
 	must(t, "grammar", "F", "--ranks", "7", "--memory", "1MiB")
 	r := invoke(t, "", "info", "F", "--memory", "1MiB")
-	if r.status != exitFailure || !strings.Contains(r.stderr, "symbols of grammars in blocks") || !strings.Contains(r.stderr, "; --memory 2MiB allows it") {
+	if r.status != cli.ExitFailure || !strings.Contains(r.stderr, "symbols of grammars in blocks") || !strings.Contains(r.stderr, "; --memory 2MiB allows it") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/forged"
@@ -47,11 +48,11 @@ func TestForgedRanks(t *testing.T) {
 			}
 			var r result
 			got := allocatedBy(func() { r = invoke(t, "", strings.Fields(command)...) })
-			if r.status != exitFailure || !strings.Contains(r.stderr, "; --memory ") || got > 128<<20 {
+			if r.status != cli.ExitFailure || !strings.Contains(r.stderr, "; --memory ") || got > 128<<20 {
 				t.Errorf("%s: reprise %s: status %d, %d bytes, %s", name, command, r.status, got, r.stderr)
 			}
 		}
-		if r := invoke(t, "", "profile", "F"); r.status != exitOK {
+		if r := invoke(t, "", "profile", "F"); r.status != cli.ExitOK {
 			t.Errorf("%s: profile: %+v", name, r)
 		}
 	}
@@ -85,7 +86,7 @@ func TestRepairExpanding(t *testing.T) {
 	writeFile(t, "F", out.String())
 	var r result
 	got := allocatedBy(func() { r = invoke(t, "", "repair", "F", "-o", "out.rpz") })
-	if r.status != exitOK || !strings.Contains(r.stdout, "4 of 4 ranks saved") || !strings.Contains(r.stdout, "exceeds limit") || got > 64<<20 {
+	if r.status != cli.ExitOK || !strings.Contains(r.stdout, "4 of 4 ranks saved") || !strings.Contains(r.stdout, "exceeds limit") || got > 64<<20 {
 		t.Errorf("status %d, %d bytes, %s%s", r.status, got, r.stdout, r.stderr)
 	}
 	must(t, "profile", "out.rpz")
@@ -99,12 +100,12 @@ func TestImpatient(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, "F", string(file))
-	before := impatient.Load()
-	defer impatient.Store(before)
+	before := cli.Impatient.Load()
+	defer cli.Impatient.Store(before)
 	for _, command := range []string{"info F", "cat F", "export F -o out.csv", "repair F -o out.rpz", "merge F -o out.rpz"} {
-		impatient.Store(false)
+		cli.Impatient.Store(false)
 		must(t, strings.Fields(command)...)
-		if !impatient.Load() {
+		if !cli.Impatient.Load() {
 			t.Errorf("reprise %s waits", command)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/show"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/test/forged"
 	"github.com/reprise-trace/reprise/merge"
@@ -43,8 +45,8 @@ func TestHugeTrace(t *testing.T) {
 
 	var got struct {
 		Calls     uint64
-		Functions []functionCount
-		Text      textSizes
+		Functions []show.FunctionCount
+		Text      show.TextSizes
 	}
 	if err := json.Unmarshal([]byte(must(t, "info", "--json", "huge.rpz")), &got); err != nil {
 		t.Fatal(err)
@@ -67,7 +69,7 @@ func TestHugeTrace(t *testing.T) {
 		}
 	}
 	r := invoke(t, "", "cat", "huge.rpz", "--ranks", "2147483646")
-	if want := "reprise: warning: rank 2147483646 has no calls\n"; r.status != exitOK || r.stdout != "" || r.stderr != want {
+	if want := "reprise: warning: rank 2147483646 has no calls\n"; r.status != cli.ExitOK || r.stdout != "" || r.stderr != want {
 		t.Errorf("a rank without calls: %+v", r)
 	}
 }
@@ -80,7 +82,7 @@ func TestDeepGrammar(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, "deep.rpz", string(file))
-	if r := invoke(t, "", "grammar", "deep.rpz", "--together"); r.status == exitOK || !strings.Contains(r.stderr, errApart.Error()) {
+	if r := invoke(t, "", "grammar", "deep.rpz", "--together"); r.status == cli.ExitOK || !strings.Contains(r.stderr, show.ErrApart.Error()) {
 		t.Errorf("--together: %+v", r)
 	}
 	lines := strings.Split(must(t, "grammar", "deep.rpz"), "\n")
@@ -129,11 +131,11 @@ func TestOtherTrace(t *testing.T) {
 		{"cat other.rpz --format ti", `other.rpz: a SimGrid trace cannot hold the function "f<\x1b"; reprise cat --format text, or json, writes its calls`},
 		{"cat other.rpz --split dir", `other.rpz: a SimGrid trace cannot hold the function "f<\x1b"; reprise cat --format text, or json, writes its calls`},
 	} {
-		if r := invoke(t, "", strings.Fields(tt.args)...); r.status != exitFailure || r.stderr != "reprise: "+tt.want+"\n" {
+		if r := invoke(t, "", strings.Fields(tt.args)...); r.status != cli.ExitFailure || r.stderr != "reprise: "+tt.want+"\n" {
 			t.Errorf("reprise %s: status %d, %q, want %q", tt.args, r.status, r.stderr, tt.want)
 		}
 	}
-	if r := invoke(t, "", "verify", "other.rpz", "in.txt"); r.status != exitFailure || !strings.Contains(r.stderr, "rank 0, position 0: ") {
+	if r := invoke(t, "", "verify", "other.rpz", "in.txt"); r.status != cli.ExitFailure || !strings.Contains(r.stderr, "rank 0, position 0: ") {
 		t.Errorf("verify: status %d, %q", r.status, r.stderr)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
@@ -60,7 +61,7 @@ func transcribe(t *testing.T, transcript string) string {
 			out.WriteString("\n")
 		}
 		out.WriteString(line)
-		r := invokeIn(t, defaultColumns, strings.Fields(command)...)
+		r := invokeIn(t, cli.DefaultColumns, strings.Fields(command)...)
 		if strings.Contains(command, "--json") {
 			checkJSON(t, command, r.stdout)
 		}
@@ -68,7 +69,7 @@ func transcribe(t *testing.T, transcript string) string {
 			r.stdout = seconds.ReplaceAllString(r.stdout, "N s")
 		}
 		out.WriteString(r.stdout + r.stderr)
-		if r.status != exitOK {
+		if r.status != cli.ExitOK {
 			out.WriteString("exit status " + strconv.Itoa(r.status) + "\n")
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
@@ -26,10 +27,10 @@ func TestLateUnordered(t *testing.T) {
 			{init, message("MPI_Send", "dest", 1, 90_000, 1000)}, {init, message("MPI_Recv", "source", 0, 2000, 90_000)},
 		})))
 		text := must(t, "imbalance", "run.rpz", "--series")
-		if said := strings.Contains(text, "no late senders: "+unorderedNote); said != unordered || strings.Contains(text, "receives that wait") == unordered {
+		if said := strings.Contains(text, "no late senders: "+cli.UnorderedNote); said != unordered || strings.Contains(text, "receives that wait") == unordered {
 			t.Errorf("threads unordered %v:\n%s", unordered, text)
 		}
-		if r := invoke(t, "", "export", "run.rpz", "-o", "out.csv", "--by", "message"); r.status != exitOK || strings.Contains(r.stderr, unorderedNote) != unordered {
+		if r := invoke(t, "", "export", "run.rpz", "-o", "out.csv", "--by", "message"); r.status != cli.ExitOK || strings.Contains(r.stderr, cli.UnorderedNote) != unordered {
 			t.Errorf("threads unordered %v: %+v", unordered, r)
 		}
 		if said := strings.Contains(must(t, "imbalance", "run.rpz", "--series", "--json"), `"threads_unordered": true`); said != unordered {

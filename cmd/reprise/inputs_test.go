@@ -13,6 +13,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
@@ -210,7 +211,7 @@ func makeInputs(t testing.TB) {
 		writeFile(t, name, content)
 	}
 	for _, name := range []string{"ring", "mixed", "long", "one", "sparse", "foreign", "nested", "uneven", "noisy", "noisy-mixed", "unmatched"} {
-		if r := invoke(t, "", "compress", name+".txt", "-o", name+".rpz"); r.status != exitOK {
+		if r := invoke(t, "", "compress", name+".txt", "-o", name+".rpz"); r.status != cli.ExitOK {
 			t.Fatal(r.stderr)
 		}
 	}

@@ -9,11 +9,20 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/answer"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/compress"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/merging"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/predict"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/programs"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/record"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/show"
 )
 
 func main() {
-	status := run(interruptible(), arguments(os.Args), os.Stdin, os.Stdout, os.Stderr)
-	unfinished.end()
+	status := run(cli.Interruptible(), arguments(os.Args), os.Stdin, os.Stdout, os.Stderr)
+	cli.Unfinished.End()
 	os.Exit(status)
 }
 
@@ -27,19 +36,19 @@ func arguments(args []string) []string {
 
 // run executes the command and returns its exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return execute(ctx, newRoot(), args, stdin, stdout, stderr)
+	return cli.Execute(ctx, newRoot(), args, stdin, stdout, stderr)
 }
 
 func newRoot() *cobra.Command {
-	root := newProgram()
-	addGroup(root, "record", "Record:", newRecord(), newCollect())
-	addGroup(root, "look", "Look into a trace:", newReport(), newView(), newInfo(), newProfile(), newGrammar(), newCat(), newMessages(),
-		newMatrix(), newMatch(), newHang(), newImbalance(), newEfficiency(), newPredict(), newCalibrate(), newSlice(), newProxy(), newReplay(), newAt(), newDiff(), newCodecs())
-	addGroup(root, "formats", "Other formats:", newCompress(), newExport())
-	addGroup(root, "files", "Files:", newMerge(), newExtrapolate(), newVerify(), newRepair())
+	root := cli.NewProgram()
+	addGroup(root, "record", "Record:", record.NewRecord(), record.NewCollect())
+	addGroup(root, "look", "Look into a trace:", show.NewReport(), show.NewView(), show.NewInfo(), answer.NewProfile(), show.NewGrammar(), show.NewCat(), answer.NewMessages(),
+		answer.NewMatrix(), answer.NewMatch(), answer.NewHang(), answer.NewImbalance(), answer.NewEfficiency(), predict.NewPredict(), predict.NewCalibrate(), programs.NewSlice(), programs.NewProxy(), programs.NewReplay(), answer.NewAt(), answer.NewDiff(), compress.NewCodecs())
+	addGroup(root, "formats", "Other formats:", compress.NewCompress(), show.NewExport())
+	addGroup(root, "files", "Files:", merging.NewMerge(), programs.NewExtrapolate(), compress.NewVerify(), compress.NewRepair())
 	root.AddCommand(newDemo())
-	addHelp(root)
-	addCompletion(root)
+	cli.AddHelp(root)
+	cli.AddCompletion(root)
 	return root
 }
 

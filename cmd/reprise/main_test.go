@@ -15,6 +15,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/text"
 )
@@ -30,7 +31,7 @@ type endless struct{ bytes.Buffer }
 
 func (e *endless) Columns() int { return 0 }
 
-func (e *endless) Character(s string) (bytes, columns int) { return (*output)(nil).Character(s) }
+func (e *endless) Character(s string) (bytes, columns int) { return (*cli.Output)(nil).Character(s) }
 
 func (e *endless) Style(s string, _ text.Style) string { return s }
 
@@ -57,7 +58,7 @@ func invokeIn(t testing.TB, columns int, args ...string) result {
 func must(t testing.TB, args ...string) string {
 	t.Helper()
 	r := invoke(t, "", args...)
-	if r.status != exitOK || r.stderr != "" {
+	if r.status != cli.ExitOK || r.stderr != "" {
 		t.Fatalf("reprise %s: status %d: %s", strings.Join(args, " "), r.status, r.stderr)
 	}
 	return r.stdout
@@ -180,8 +181,8 @@ func TestUsage(t *testing.T) {
 		{"repair in.rpz -o in.rpz", "in.rpz is an input: the output would replace it"},
 	} {
 		r := invoke(t, "", strings.Fields(tt.args)...)
-		if line, _, _ := strings.Cut(r.stderr, "\n"); r.status != exitUsage || line != "reprise: "+tt.want || r.stdout != "" {
-			t.Errorf("reprise %s: status %d, %q, want %d, %q", tt.args, r.status, line, exitUsage, tt.want)
+		if line, _, _ := strings.Cut(r.stderr, "\n"); r.status != cli.ExitUsage || line != "reprise: "+tt.want || r.stdout != "" {
+			t.Errorf("reprise %s: status %d, %q, want %d, %q", tt.args, r.status, line, cli.ExitUsage, tt.want)
 		}
 	}
 	if names := fileNames(t); names != "in.rpz in.txt" {
@@ -271,8 +272,8 @@ func TestFailures(t *testing.T) {
 		{"cat ring.rpz --split missing/dir", "missing/dir: no such file or directory"},
 	} {
 		r := invoke(t, "", strings.Fields(tt.args)...)
-		if want := "reprise: " + tt.want + "\n"; r.status != exitFailure || !matches(r.stderr, want) {
-			t.Errorf("reprise %s: status %d, %q, want %d, %q", tt.args, r.status, r.stderr, exitFailure, want)
+		if want := "reprise: " + tt.want + "\n"; r.status != cli.ExitFailure || !matches(r.stderr, want) {
+			t.Errorf("reprise %s: status %d, %q, want %d, %q", tt.args, r.status, r.stderr, cli.ExitFailure, want)
 		}
 	}
 	if after := fileNames(t); after != before {
@@ -290,10 +291,10 @@ func matches(text, pattern string) bool {
 }
 
 func TestVersion(t *testing.T) {
-	if got := must(t, "version"); !strings.HasPrefix(got, fmt.Sprintf("reprise %s, file format %d, go", version(), format.Version)) {
+	if got := must(t, "version"); !strings.HasPrefix(got, fmt.Sprintf("reprise %s, file format %d, go", cli.Version(), format.Version)) {
 		t.Errorf("reprise version prints %q", got)
 	}
-	if got, want := must(t, "--version"), "reprise version "+version()+"\n"; got != want || version() == "" {
+	if got, want := must(t, "--version"), "reprise version "+cli.Version()+"\n"; got != want || cli.Version() == "" {
 		t.Errorf("reprise --version prints %q, want %q", got, want)
 	}
 }
@@ -307,7 +308,7 @@ func TestPipedHints(t *testing.T) {
 		"ring.rpz": "input: is a trace already: reprise info FILE describes it, reprise cat FILE writes its text",
 	} {
 		r := invoke(t, readFile(t, name), "compress", "-", "-o", "out.rpz")
-		if r.status != exitFailure || r.stderr != "reprise: "+want+"\n" {
+		if r.status != cli.ExitFailure || r.stderr != "reprise: "+want+"\n" {
 			t.Errorf("%s: status %d, %q, want %q", name, r.status, r.stderr, want)
 		}
 	}
@@ -344,12 +345,12 @@ func checkCommandLine(t *testing.T, words []string) {
 }
 
 func TestHelp(t *testing.T) {
-	if r := invoke(t, "", []string{}...); r.status != exitOK || !strings.Contains(r.stdout, "\nRecord:\n  record ") {
+	if r := invoke(t, "", []string{}...); r.status != cli.ExitOK || !strings.Contains(r.stdout, "\nRecord:\n  record ") {
 		t.Errorf("without arguments: status %d, %q", r.status, r.stdout)
 	}
 	for _, cmd := range newRoot().Commands() {
 		for _, args := range [][]string{{cmd.Name(), "--help"}, {"help", cmd.Name()}} {
-			if r := invoke(t, "", args...); r.status != exitOK || !strings.Contains(r.stdout, "Examples:") {
+			if r := invoke(t, "", args...); r.status != cli.ExitOK || !strings.Contains(r.stdout, "Examples:") {
 				t.Errorf("reprise %s: status %d, %q", strings.Join(args, " "), r.status, r.stdout)
 			}
 		}
@@ -404,7 +405,7 @@ func TestPlain(t *testing.T) {
 	markdown := "A `command` that\nhas " + strings.Repeat("words ", 14) + "\n\n- `one`: `1` is\n  a number\n- `a very long term`: of its own\n\n    code  here\n      too\n\nEnd."
 	want := "A command that has " + strings.Repeat("words ", 9) + "words\n" + strings.Repeat("words ", 3) + "words\n\n" +
 		"  one  1 is a number\n  a very long term\n       of its own\n\n  code  here\n    too\n\nEnd.\n"
-	if got := plain(markdown); got != want {
+	if got := cli.Plain(markdown); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -475,8 +476,8 @@ func TestWriteErrors(t *testing.T) {
 			status int
 			stderr string
 		}{
-			{errors.New("no space"), exitFailure, "no space\n"},
-			{fmt.Errorf("write: %w", syscall.EPIPE), exitBrokenPipe, ""},
+			{errors.New("no space"), cli.ExitFailure, "no space\n"},
+			{fmt.Errorf("write: %w", syscall.EPIPE), cli.ExitBrokenPipe, ""},
 		} {
 			var stderr bytes.Buffer
 			status := run(t.Context(), strings.Fields(args), strings.NewReader(""), &failingWriter{10, tt.err}, &stderr)
@@ -509,7 +510,7 @@ func TestCancelled(t *testing.T) {
 		}
 		var stdout, stderr bytes.Buffer
 		status := run(ctx, strings.Fields(args), strings.NewReader(""), &stdout, &stderr)
-		if status != exitInterrupted || stdout.Len() > 0 || stderr.String() != "reprise: interrupted\n" {
+		if status != cli.ExitInterrupted || stdout.Len() > 0 || stderr.String() != "reprise: interrupted\n" {
 			t.Errorf("reprise %s: status %d, %q, %q", args, status, stdout.String(), stderr.String())
 		}
 		if want != "" && readFile(t, "long.rpz") != want {
@@ -533,7 +534,7 @@ func TestCancelledInput(t *testing.T) {
 		cancel()
 	}()
 	var stderr bytes.Buffer
-	if status := run(ctx, []string{"compress", "-", "-o", "out.rpz"}, r, io.Discard, &stderr); status != exitInterrupted {
+	if status := run(ctx, []string{"compress", "-", "-o", "out.rpz"}, r, io.Discard, &stderr); status != cli.ExitInterrupted {
 		t.Errorf("status %d, %q", status, stderr.String())
 	}
 	if names := fileNames(t); names != "out.rpz" || readFile(t, "out.rpz") != "old" {

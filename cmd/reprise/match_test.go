@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/answer"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
@@ -56,7 +57,7 @@ func TestMatchSwitched(t *testing.T) {
 func TestStragglersOf(t *testing.T) {
 	for off, want := range map[int64]string{99: "3 2 100.0 %", 100: "– – –"} {
 		s := query.Skew{Max: 100, MaxStraggler: 3, Straggler: 2, StragglerShare: 1, StartError: &off}
-		if got := fmt.Sprintln(stragglersOf(&s)); got != want+"\n" {
+		if got := fmt.Sprintln(answer.StragglersOf(&s)); got != want+"\n" {
 			t.Errorf("starts that are %d ns off: %s, want %s", off, got, want)
 		}
 	}

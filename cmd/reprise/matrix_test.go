@@ -16,6 +16,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/answer"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/internal/text"
@@ -36,17 +38,17 @@ func TestMatrixPicture(t *testing.T) {
 			}
 			return 0
 		}
-		h := heatMap{title: "title", scale: "bytes", ranks: tt.ranks, bins: tt.bins, value: value, text: text.Bytes[uint64]}
+		h := answer.HeatMap{Title: "title", Scale: "bytes", Ranks: tt.ranks, Bins: tt.bins, Value: value, Text: text.Bytes[uint64]}
 		var b bytes.Buffer
-		if err := h.write(&b, "png"); err != nil {
+		if err := h.Write(&b, "png"); err != nil {
 			t.Fatal(err)
 		}
 		m, err := png.Decode(&b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := h.draw(draw.New(vgimg.NewWith(vgimg.UseWH(heatWidth, heatHeight), vgimg.UseDPI(h.dpi()))), false)
-		dpi := float64(h.dpi())
+		at := h.Draw(draw.New(vgimg.NewWith(vgimg.UseWH(answer.HeatWidth, answer.HeatHeight), vgimg.UseDPI(h.DPI()))), false)
+		dpi := float64(h.DPI())
 		side := at.Size().X.Dots(dpi) / float64(tt.bins)
 		if math.Abs(float64(at.Size().X-at.Size().Y)) > 1 {
 			t.Errorf("%d ranks: the cells are a rectangle of %v by %v", tt.ranks, at.Size().X, at.Size().Y)
@@ -60,10 +62,10 @@ func TestMatrixPicture(t *testing.T) {
 			}
 			want := color.RGBA{255, 255, 255, 255}
 			if v := value(cell[0], cell[1]); v > 0 {
-				want = heatColor(h.newScale().place(v))
+				want = answer.HeatColor(h.NewScale().Place(v))
 			}
 			x := at.Min.X.Dots(dpi) + side*(float64(cell[1])+0.5)
-			y := (heatHeight - at.Max.Y).Dots(dpi) + side*(float64(cell[0])+0.5)
+			y := (answer.HeatHeight - at.Max.Y).Dots(dpi) + side*(float64(cell[0])+0.5)
 			if got := color.RGBAModel.Convert(m.At(int(x), int(y))); got != want {
 				t.Errorf("%d ranks: the colour from %d to %d is %v, want %v", tt.ranks, cell[0], cell[1], got, want)
 			}
@@ -75,7 +77,7 @@ func TestMatrixPicture(t *testing.T) {
 func mustMatrix(t *testing.T, want string, args ...string) {
 	t.Helper()
 	r := invoke(t, "", append([]string{"matrix"}, args...)...)
-	if r.status != exitOK || !strings.HasPrefix(r.stdout, want+", ") || strings.Count(r.stdout, "\n") != 1 || r.stderr != "" {
+	if r.status != cli.ExitOK || !strings.HasPrefix(r.stdout, want+", ") || strings.Count(r.stdout, "\n") != 1 || r.stderr != "" {
 		t.Errorf("reprise matrix %s: status %d, %q, %q", strings.Join(args, " "), r.status, r.stdout, r.stderr)
 	}
 }
@@ -156,21 +158,21 @@ func TestMatrixErrors(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"matrix ring.rpz", exitUsage, "matrix needs -o FILE"},
-		{"matrix ring.rpz -o m.gif", exitUsage, "m.gif is not named .svg, .png or .csv: choose one with --format"},
-		{"matrix ring.rpz -o -", exitUsage, "- is not named .svg, .png or .csv"},
-		{"matrix ring.rpz -o m --format gif", exitUsage, `invalid argument "gif" for "--format" flag: must be svg, png or csv`},
-		{"matrix ring.rpz -o m.png --of calls", exitUsage, `invalid argument "calls" for "--of" flag: must be bytes or messages`},
-		{"matrix ring.rpz -o m.png --scale x", exitUsage, `invalid argument "x" for "--scale" flag: must be log or linear`},
-		{"matrix ring.rpz -o m.png --bins 0", exitUsage, "--bins is from 1 to 2048, not 0"},
-		{"matrix ring.rpz -o ring.rpz --format png", exitUsage, "ring.rpz is an input"},
-		{"matrix noisy.rpz -o m.png", exitFailure, "noisy.rpz: no rank sends anything to another: there is nothing to draw"},
-		{"matrix empty.rpz -o m.png", exitFailure, "empty.rpz: no rank sends anything to another: there is nothing to draw"},
-		{"matrix empty.rpz -o m.png --kind p2p", exitFailure, "empty.rpz: no rank sends a message: there is nothing to draw"},
-		{"matrix empty.rpz -o m.png --kind collective", exitFailure, "empty.rpz: collective operations exchange no data: there is nothing to draw"},
-		{"matrix ring.rpz -o m.png --force", exitUsage, "--force goes with --format csv"},
-		{"matrix ring.rpz -o m.png --kind all", exitUsage, `invalid argument "all" for "--kind" flag: must be both, p2p or collective`},
-		{"matrix timed.rpz -o m.png", exitFailure, "timed.rpz: its functions are not those of MPI or of SimGrid"},
+		{"matrix ring.rpz", cli.ExitUsage, "matrix needs -o FILE"},
+		{"matrix ring.rpz -o m.gif", cli.ExitUsage, "m.gif is not named .svg, .png or .csv: choose one with --format"},
+		{"matrix ring.rpz -o -", cli.ExitUsage, "- is not named .svg, .png or .csv"},
+		{"matrix ring.rpz -o m --format gif", cli.ExitUsage, `invalid argument "gif" for "--format" flag: must be svg, png or csv`},
+		{"matrix ring.rpz -o m.png --of calls", cli.ExitUsage, `invalid argument "calls" for "--of" flag: must be bytes or messages`},
+		{"matrix ring.rpz -o m.png --scale x", cli.ExitUsage, `invalid argument "x" for "--scale" flag: must be log or linear`},
+		{"matrix ring.rpz -o m.png --bins 0", cli.ExitUsage, "--bins is from 1 to 2048, not 0"},
+		{"matrix ring.rpz -o ring.rpz --format png", cli.ExitUsage, "ring.rpz is an input"},
+		{"matrix noisy.rpz -o m.png", cli.ExitFailure, "noisy.rpz: no rank sends anything to another: there is nothing to draw"},
+		{"matrix empty.rpz -o m.png", cli.ExitFailure, "empty.rpz: no rank sends anything to another: there is nothing to draw"},
+		{"matrix empty.rpz -o m.png --kind p2p", cli.ExitFailure, "empty.rpz: no rank sends a message: there is nothing to draw"},
+		{"matrix empty.rpz -o m.png --kind collective", cli.ExitFailure, "empty.rpz: collective operations exchange no data: there is nothing to draw"},
+		{"matrix ring.rpz -o m.png --force", cli.ExitUsage, "--force goes with --format csv"},
+		{"matrix ring.rpz -o m.png --kind all", cli.ExitUsage, `invalid argument "all" for "--kind" flag: must be both, p2p or collective`},
+		{"matrix timed.rpz -o m.png", cli.ExitFailure, "timed.rpz: its functions are not those of MPI or of SimGrid"},
 	} {
 		r := invoke(t, "", strings.Fields(tt.args)...)
 		if r.status != tt.status || !strings.Contains(r.stderr, tt.want) {
@@ -192,12 +194,12 @@ func TestMatrixOfHuge(t *testing.T) {
 	}
 	write(math.MaxInt32)
 	r := invoke(t, "", "matrix", "F", "-o", "m.csv")
-	if want := "up to 4,294,967,291 lines, one for each pair of ranks; --force writes them"; r.status != exitUsage || !strings.Contains(r.stderr, want) || fileNames(t) != "F" {
+	if want := "up to 4,294,967,291 lines, one for each pair of ranks; --force writes them"; r.status != cli.ExitUsage || !strings.Contains(r.stderr, want) || fileNames(t) != "F" {
 		t.Errorf("%+v, %s", r, fileNames(t))
 	}
 	mustMatrix(t, "m.png: matrix of 2,147,483,647 ranks, point-to-point and collective", "F", "-o", "m.png")
-	write(mostLines/2 + 4)
-	if r := invoke(t, "", "matrix", "F", "-o", "m.csv"); r.status != exitUsage {
+	write(answer.MostLines/2 + 4)
+	if r := invoke(t, "", "matrix", "F", "-o", "m.csv"); r.status != cli.ExitUsage {
 		t.Errorf("%+v", r)
 	}
 	must(t, "matrix", "F", "-o", "m.csv", "--kind", "p2p")
@@ -224,19 +226,19 @@ func TestHeatScale(t *testing.T) {
 		{true, 7, 100, "0 20 40 60 80 100"},
 		{true, 7, 9637, "0 2,000 4,000 6,000 8,000"},
 	} {
-		h := heatMap{linear: tt.linear, ranks: 2, bins: 2, text: text.Count[uint64], value: func(from, to int) uint64 {
+		h := answer.HeatMap{Linear: tt.linear, Ranks: 2, Bins: 2, Text: text.Count[uint64], Value: func(from, to int) uint64 {
 			return [][]uint64{{tt.least, 0}, {0, tt.most}}[from][to]
 		}}
-		s := h.newScale()
+		s := h.NewScale()
 		var labels []string
-		for _, tick := range s.ticks(h.text) {
+		for _, tick := range s.Ticks(h.Text) {
 			labels = append(labels, tick.Label)
 		}
 		if got := strings.Join(labels, " "); got != tt.want {
 			t.Errorf("from %d to %d: %s, want %s", tt.least, tt.most, got, tt.want)
 		}
-		if s.place(tt.most) != 1 || s.place(tt.least) < 0 {
-			t.Errorf("from %d to %d: at %v and %v", tt.least, tt.most, s.place(tt.least), s.place(tt.most))
+		if s.Place(tt.most) != 1 || s.Place(tt.least) < 0 {
+			t.Errorf("from %d to %d: at %v and %v", tt.least, tt.most, s.Place(tt.least), s.Place(tt.most))
 		}
 	}
 }

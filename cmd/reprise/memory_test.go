@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/test/forged"
 )
 
@@ -23,7 +24,7 @@ func TestMemoryLimit(t *testing.T) {
 	for _, command := range blockCommands {
 		var r result
 		got := allocatedBy(func() { r = invoke(t, "", strings.Fields(command)...) })
-		if r.status == exitOK || !strings.Contains(r.stderr, "--memory 6144MiB allows it") || got > 16<<20 {
+		if r.status == cli.ExitOK || !strings.Contains(r.stderr, "--memory 6144MiB allows it") || got > 16<<20 {
 			t.Errorf("reprise %s: status %d, %d bytes, %s", command, r.status, got, r.stderr)
 		}
 	}
@@ -34,11 +35,11 @@ func TestMemoryLimit(t *testing.T) {
 	}
 	writeFile(t, "F", string(file))
 	must(t, "info", "F")
-	if r := invoke(t, "", "info", "F", "--memory", "1499KiB"); r.status != exitFailure || !strings.Contains(r.stderr, "1000 signatures take") {
+	if r := invoke(t, "", "info", "F", "--memory", "1499KiB"); r.status != cli.ExitFailure || !strings.Contains(r.stderr, "1000 signatures take") {
 		t.Errorf("a limit of 1499 KiB: %+v", r)
 	}
 	for _, bad := range []string{"0", "-1", "many", "3m"} {
-		if r := invoke(t, "", "info", "F", "--memory", bad); r.status != exitUsage {
+		if r := invoke(t, "", "info", "F", "--memory", bad); r.status != cli.ExitUsage {
 			t.Errorf("--memory %s: %+v", bad, r)
 		}
 	}

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/launching"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/merging"
 	"github.com/reprise-trace/reprise/internal/test/e2e"
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
@@ -29,7 +32,7 @@ func orphan(t *testing.T) (spool, whole string) {
 }
 
 // placeSpool says in a directory of parts where raw records are, of a recorder that is gone.
-func placeSpool(t *testing.T, p spoolPlace) {
+func placeSpool(t *testing.T, p merging.SpoolPlace) {
 	t.Helper()
 	data, err := json.Marshal(p)
 	if err != nil {
@@ -43,23 +46,23 @@ func TestMergeRaw(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv(runMain, "1")
 	spool, whole := orphan(t)
-	placeSpool(t, spoolPlace{Host: host(), Spool: spool})
+	placeSpool(t, merging.SpoolPlace{Host: launching.Host(), Spool: spool})
 	r := invoke(t, "", "merge", "parts", "-o", "out.rpz")
 	for _, want := range []string{"in no part: rank 1", "was killed before it removed its raw records, which are in " + spool, "merge --collect merges them, too"} {
-		if r.status != exitOK || !strings.Contains(r.stderr, want) {
+		if r.status != cli.ExitOK || !strings.Contains(r.stderr, want) {
 			t.Errorf("%+v, want %q", r, want)
 		}
 	}
 	if part := "parts/rank0000000.part.rpz"; os.Rename(part, "part") != nil {
 		t.Fatal(part)
 	}
-	if r := invoke(t, "", "merge", "parts", "-o", "out.rpz"); r.status != exitFailure || !strings.Contains(r.stderr, spool) {
+	if r := invoke(t, "", "merge", "parts", "-o", "out.rpz"); r.status != cli.ExitFailure || !strings.Contains(r.stderr, spool) {
 		t.Errorf("%+v", r)
 	}
 	if err := os.Rename("part", "parts/rank0000000.part.rpz"); err != nil {
 		t.Fatal(err)
 	}
-	if r := invoke(t, "", "merge", "parts", "-o", "out.rpz", "--collect", "--remove"); r.status != exitOK || !strings.Contains(r.stderr, "collected into parts") || strings.Contains(r.stderr, "warning") {
+	if r := invoke(t, "", "merge", "parts", "-o", "out.rpz", "--collect", "--remove"); r.status != cli.ExitOK || !strings.Contains(r.stderr, "collected into parts") || strings.Contains(r.stderr, "warning") {
 		t.Errorf("%+v", r)
 	}
 	if readFile(t, "out.rpz") != whole {
@@ -78,21 +81,23 @@ func TestMergeRawOthers(t *testing.T) {
 	t.Setenv(runMain, "1")
 	for _, tt := range []struct {
 		name  string
-		place func(spool string) spoolPlace
+		place func(spool string) merging.SpoolPlace
 		want  string // of what is said
 	}{
-		{"OtherHost", func(spool string) spoolPlace { return spoolPlace{Host: "else\x1bwhere", Spool: spool} }, `a recorder on "else\x1bwhere" has not made its part`},
-		{"OtherDirectory", func(spool string) spoolPlace {
-			return spoolPlace{Host: host(), Spool: filepath.Join(filepath.Dir(spool), "spool0")}
+		{"OtherHost", func(spool string) merging.SpoolPlace { return merging.SpoolPlace{Host: "else\x1bwhere", Spool: spool} }, `a recorder on "else\x1bwhere" has not made its part`},
+		{"OtherDirectory", func(spool string) merging.SpoolPlace {
+			return merging.SpoolPlace{Host: launching.Host(), Spool: filepath.Join(filepath.Dir(spool), "spool0")}
 		}, ""},
-		{"Gone", func(spool string) spoolPlace { return spoolPlace{Host: host(), Spool: spool + "2"} }, ""},
+		{"Gone", func(spool string) merging.SpoolPlace {
+			return merging.SpoolPlace{Host: launching.Host(), Spool: spool + "2"}
+		}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			spool, _ := orphan(t)
 			placeSpool(t, tt.place(spool))
 			r := invoke(t, "", "merge", "parts", "-o", "out.rpz", "--collect")
-			if r.status != exitOK || !strings.Contains(r.stderr, "in no part: rank 1") || strings.Contains(r.stderr, "a recorder") != (tt.want != "") || !strings.Contains(r.stderr, tt.want) {
+			if r.status != cli.ExitOK || !strings.Contains(r.stderr, "in no part: rank 1") || strings.Contains(r.stderr, "a recorder") != (tt.want != "") || !strings.Contains(r.stderr, tt.want) {
 				t.Errorf("%+v", r)
 			}
 			for _, path := range []string{spool, "spool0"} {
@@ -105,13 +110,13 @@ func TestMergeRawOthers(t *testing.T) {
 	t.Run("AtWork", func(t *testing.T) {
 		t.Chdir(t.TempDir())
 		spool, _ := orphan(t)
-		f, err := keepPlace("parts", spool)
+		f, err := merging.KeepPlace("parts", spool)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer f.Close()
 		r := invoke(t, "", "merge", "parts", "-o", "out.rpz", "--collect")
-		if r.status != exitOK || r.stderr != "reprise: warning: in no part: rank 1\n" {
+		if r.status != cli.ExitOK || r.stderr != "reprise: warning: in no part: rank 1\n" {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -124,7 +129,7 @@ func TestMergeRawTree(t *testing.T) {
 	m := theMPI(t)
 	t.Chdir(t.TempDir())
 	spool, whole := orphan(t)
-	placeSpool(t, spoolPlace{Host: host(), Spool: spool})
+	placeSpool(t, merging.SpoolPlace{Host: launching.Host(), Spool: spool})
 	if said, err := mergeTree(t, m, 3, "parts", "-o", "out.rpz").CombinedOutput(); err != nil || strings.Count(string(said), spool) != 1 {
 		t.Errorf("%v: %s", err, said)
 	}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 )
 
 // TestMergeRemove merges parts that are to be removed: they are gone once the trace is written, with
@@ -33,7 +35,7 @@ func TestMergeRemove(t *testing.T) {
 				args = append(args, "--bounded", "16kB")
 			}
 			r := invoke(t, "", args...)
-			if (r.status != exitOK) != tt.fails {
+			if (r.status != cli.ExitOK) != tt.fails {
 				t.Fatalf("%+v", r)
 			}
 			left, err := os.ReadDir("parts")

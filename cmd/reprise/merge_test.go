@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/merging"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
@@ -85,7 +87,7 @@ func TestMergeDemo(t *testing.T) {
 	// A trace is a part, too.
 	r := invoke(t, "", "merge", "parts/3.part.rpz", "parts/5.part.rpz", "-o", "two.rpz")
 	if want := "reprise: warning: in no part: ranks 0-2, 4\n" +
-		"reprise: warning: rank 5 names rank 9 in a call of irecv, which is not one of the 6 ranks; --size says how many there are\n"; r.status != exitOK || r.stderr != want {
+		"reprise: warning: rank 5 names rank 9 in a call of irecv, which is not one of the 6 ranks; --size says how many there are\n"; r.status != cli.ExitOK || r.stderr != want {
 		t.Fatalf("status %d, %q, want %q", r.status, r.stderr, want)
 	}
 	os.Remove("parts/3.part.rpz")
@@ -130,7 +132,7 @@ func TestMergeSources(t *testing.T) {
 	writeFile(t, "one.txt", "1 init\n1 finalize\n")
 	must(t, "compress", "--part", "one.txt", "-o", "1.part.rpz")
 	r := invoke(t, "", "merge", "1.part.rpz", "lost.rpz", "-o", "out.rpz")
-	if want := "reprise: warning: in no part: ranks 3-599:2\n"; r.status != exitOK || r.stderr != want {
+	if want := "reprise: warning: in no part: ranks 3-599:2\n"; r.status != cli.ExitOK || r.stderr != want {
 		t.Errorf("status %d, %q, want %q", r.status, r.stderr, want)
 	}
 	got, _, _ := strings.Cut(must(t, "info", "out.rpz"), "\n")
@@ -160,7 +162,7 @@ func TestPartFiles(t *testing.T) {
 	for _, name := range []string{"parts/10.part.rpz", "parts/9.part.rpz", "parts/.hidden.rpz", "parts/note.txt"} {
 		writeFile(t, name, "")
 	}
-	got, wrong := partFiles([]string{"b", "parts", "a"})
+	got, wrong := merging.PartFiles([]string{"b", "parts", "a"})
 	if want := []string{"b", "parts/9.part.rpz", "parts/10.part.rpz", "a"}; len(wrong) > 0 || !slices.Equal(got, want) {
 		t.Errorf("%v, %v, want %v", got, wrong, want)
 	}

@@ -16,6 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/launching"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/merging"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/record"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/internal/test/tier"
@@ -39,7 +43,7 @@ func writeParts(t *testing.T, n int, directories ...string) {
 			ring += fmt.Sprintf("%d compute %d\n", rank, rank*rank*7919)
 		}
 		writeFile(t, "one.txt", fmt.Sprintf("%d init\n", rank)+strings.Repeat(ring, 20+rank%4)+fmt.Sprintf("%d finalize\n", rank))
-		must(t, "compress", "--part", "--size", fmt.Sprint(n), "one.txt", "-o", partName(directory, rank))
+		must(t, "compress", "--part", "--size", fmt.Sprint(n), "one.txt", "-o", merging.PartName(directory, rank))
 	}
 }
 
@@ -80,9 +84,9 @@ func TestMergeTree(t *testing.T) {
 // TestMergeTreeLate checks that launchers are ended that take too long, before and after the trace is there, also those that do not end when they are
 // told to, with what they have started.
 func TestMergeTreeLate(t *testing.T) {
-	defer func(m, e, p time.Duration) { mergeTime, endTime, patience = m, e, p }(mergeTime, endTime, patience)
+	defer func(m, e, p time.Duration) { merging.MergeTime, merging.EndTime, launching.Patience = m, e, p }(merging.MergeTime, merging.EndTime, launching.Patience)
 	const hangs, stays = "exec sleep 1000", "trap '' TERM; sleep 1000 & wait; sleep 1000"
-	said := "echo '[1] " + mergedParts + "3'; "
+	said := "echo '[1] " + merging.MergedParts + "3'; "
 	for _, tt := range []struct {
 		name, script string
 		end          time.Duration // the other time is long
@@ -96,15 +100,15 @@ func TestMergeTreeLate(t *testing.T) {
 		{"TraceStays", said + stays, time.Millisecond, true, 3},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			mergeTime, endTime, patience = time.Hour, tt.end, 20*time.Millisecond
+			merging.MergeTime, merging.EndTime, launching.Patience = time.Hour, tt.end, 20*time.Millisecond
 			if tt.end == 0 {
-				mergeTime = time.Millisecond
+				merging.MergeTime = time.Millisecond
 			}
-			cmd := newCommand("merge")
+			cmd := cli.NewCommand("merge")
 			cmd.SetContext(t.Context())
-			s := mergeSummary{Parts: -1}
-			err := s.launch(cmd, []string{"sh", "-c", tt.script})
-			if late := errors.As(err, new(lateError)); late != tt.late || !late && err != nil || s.Parts != tt.parts {
+			s := merging.Summary{Parts: -1}
+			err := s.Launch(cmd, []string{"sh", "-c", tt.script})
+			if late := errors.As(err, new(merging.LateError)); late != tt.late || !late && err != nil || s.Parts != tt.parts {
 				t.Errorf("%v, %d parts", err, s.Parts)
 			}
 		})
@@ -113,8 +117,8 @@ func TestMergeTreeLate(t *testing.T) {
 
 // TestMergeTreeHangs merges with a launcher that hangs when the trace is there, as in MPI_Finalize.
 func TestMergeTreeHangs(t *testing.T) {
-	defer func(e time.Duration) { endTime = e }(endTime)
-	endTime = time.Millisecond
+	defer func(e time.Duration) { merging.EndTime = e }(merging.EndTime)
+	merging.EndTime = time.Millisecond
 	m := theMPI(t)
 	t.Setenv("MPICC", m.CC)
 	t.Chdir(t.TempDir())
@@ -125,15 +129,15 @@ func TestMergeTreeHangs(t *testing.T) {
 	launch := m.Launch(2, "")
 	script := text.ShellLine(launch[:len(launch)-1]) + ` "$@"; exec sleep 1000`
 	var stderr bytes.Buffer
-	cmd := newCommand("merge")
+	cmd := cli.NewCommand("merge")
 	cmd.SetContext(t.Context())
 	cmd.SetErr(&stderr)
-	s := mergeSummary{Input: []string{"parts"}, Output: "out.rpz"}
+	s := merging.Summary{Input: []string{"parts"}, Output: "out.rpz"}
 	for _, e := range mpitest.LaunchEnvironment(t) {
 		name, value, _ := strings.Cut(e, "=")
 		t.Setenv(name, value)
 	}
-	err := mergeWithMPI(cmd, []string{"sh", "-c", script, self.Path}, &s, &treeOptions{radix: 2, mpicc: m.CC})
+	err := merging.WithMPI(cmd, []string{"sh", "-c", script, self.Path}, &s, &merging.TreeOptions{Radix: 2, Mpicc: m.CC})
 	if err != nil || readFile(t, "out.rpz") != readFile(t, "alone.rpz") || !strings.Contains(stderr.String(), "sh had not ended after 1ms, and was ended; the trace is complete, and parts may be left in parts of the nodes: rm -r parts") {
 		t.Errorf("%v: %s", err, &stderr)
 	}
@@ -157,7 +161,7 @@ func TestMergeTreeNodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		handed, err := hand(program.Path, program.MPI, t.TempDir())
+		handed, err := launching.Hand(program.Path, program.MPI, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,12 +218,12 @@ func TestMergeTreeMissing(t *testing.T) {
 	}
 	writeFile(t, "parts/rank0000003.part.rpz", readFile(t, "parts/rank0000002.part.rpz"))
 	got = outcome(t, mergeTree(t, m, 4, "parts", "-o", "out.rpz"))
-	if got.status != exitFailure || !strings.Contains(got.stderr, "rank 2 is in parts/rank0000002.part.rpz and in parts/rank0000003.part.rpz\n") || strings.Contains(got.stderr, "merges them") {
+	if got.status != cli.ExitFailure || !strings.Contains(got.stderr, "rank 2 is in parts/rank0000002.part.rpz and in parts/rank0000003.part.rpz\n") || strings.Contains(got.stderr, "merges them") {
 		t.Errorf("a rank twice: %+v", got)
 	}
 	writeRuns(t, "runs")
 	got = outcome(t, mergeTree(t, m, 2, "runs", "-o", "out.rpz"))
-	if got.status != exitFailure || !strings.Contains(got.stderr, "x in runs/rank0000000.part.rpz; y in runs/rank0000001.part.rpz\n") || strings.Contains(got.stderr, "merges them") {
+	if got.status != cli.ExitFailure || !strings.Contains(got.stderr, "x in runs/rank0000000.part.rpz; y in runs/rank0000001.part.rpz\n") || strings.Contains(got.stderr, "merges them") {
 		t.Errorf("two runs: %+v", got)
 	}
 	if readFile(t, "out.rpz") != readFile(t, "alone.rpz") {
@@ -227,7 +231,7 @@ func TestMergeTreeMissing(t *testing.T) {
 	}
 	for _, output := range []string{"out.rpz", "fresh.rpz"} { // of before, and none
 		cmd := process(t, "merge", "parts", "-o", output, "--mpicc", m.CC, "--", "true")
-		if got := outcome(t, cmd); got.status != exitFailure || !strings.Contains(got.stderr, "true has ended, and there is no trace") {
+		if got := outcome(t, cmd); got.status != cli.ExitFailure || !strings.Contains(got.stderr, "true has ended, and there is no trace") {
 			t.Errorf("a launcher that starts nothing: %+v", got)
 		}
 	}
@@ -272,7 +276,7 @@ func TestMergeTreeAwaits(t *testing.T) {
 	if err := os.Remove(late); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := lockParts("parts")
+	lock, err := record.LockParts("parts")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +297,7 @@ func TestMergeTreeCancelled(t *testing.T) {
 	m := theMPI(t)
 	t.Chdir(t.TempDir())
 	writeParts(t, 3, "parts")
-	lock, err := lockParts("parts")
+	lock, err := record.LockParts("parts")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -393,7 +397,7 @@ func finalizeLine(t *testing.T, m *mpitest.MPI, ranks int, parts, output, withou
 	if err != nil {
 		t.Fatal(err)
 	}
-	wanted := finalizing{Output: output}
+	wanted := record.Finalizing{Output: output}
 	const script = `self=$1 parts=$2 wanted=$3 mpicc=$4 rank=${PMI_RANK-$OMPI_COMM_WORLD_RANK}
 shift 4
 if WITHOUT; then

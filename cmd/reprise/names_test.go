@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/compress"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/show"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
@@ -92,11 +95,11 @@ func TestLostNames(t *testing.T) {
 		if !strings.Contains(out, "of the section names at offset") || !strings.Contains(out, "unreadable: the names of handles and other numbers") {
 			t.Errorf("%s", out)
 		}
-		var r repairResult
-		if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")), &r); err != nil || r.Names != lost || r.Readable != 2 {
+		var r compress.RepairResult
+		if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")), &r); err != nil || r.Names != compress.Lost || r.Readable != 2 {
 			t.Errorf("%v, %+v", err, r)
 		}
-		if source, _ := timeInfoOf(t, "saved.rpz", exitOK); source != "repaired without the names of numbers, test" {
+		if source, _ := timeInfoOf(t, "saved.rpz", cli.ExitOK); source != "repaired without the names of numbers, test" {
 			t.Errorf("source %q", source)
 		}
 		const want = "MPI_Send(buf=segment#-16+8, datatypes=[datatype#-20 datatype#1], dest=rank+1, comm=comm#-3)\n"
@@ -158,17 +161,17 @@ func TestVariants(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, "variants.rpz", file.String())
-	var i infoAnswer
+	var i show.Info
 	if err := json.Unmarshal([]byte(must(t, "info", "--json", "variants.rpz")), &i); err != nil {
 		t.Fatal(err)
 	}
-	if len(i.Functions) != 1 || i.Functions[0] != (functionCount{"MPI_Test", 4}) {
+	if len(i.Functions) != 1 || i.Functions[0] != (show.FunctionCount{Name: "MPI_Test", Calls: 4}) {
 		t.Errorf("calls: %+v", i.Functions)
 	}
 	if got := must(t, "info", "variants.rpz"); !strings.HasPrefix(got, "variants.rpz: 1 rank, 4 calls\n") {
 		t.Errorf("without a source:\n%s", got)
 	}
-	if r := invoke(t, "", "info", "variants.rpz", "--compare"); r.status != exitUsage || !strings.HasPrefix(r.stderr, "reprise: --compare is for traces made from a SimGrid trace") {
+	if r := invoke(t, "", "info", "variants.rpz", "--compare"); r.status != cli.ExitUsage || !strings.HasPrefix(r.stderr, "reprise: --compare is for traces made from a SimGrid trace") {
 		t.Errorf("--compare: %+v", r)
 	}
 	if i.Times == nil || len(i.Times.Functions) != 1 || i.Times.Functions[0].Calls != 4 || i.Times.Functions[0].Sum != "1000" {

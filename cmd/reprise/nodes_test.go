@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/merging"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
@@ -61,11 +63,11 @@ func TestNodes(t *testing.T) {
 	must(t, append([]string{"compress", "--part", "-o", "b.part.rpz"}, glob("b/*_rank-*")...)...)
 	list := append(glob("a/*_rank-*"), "a/lu.txt")
 	r := invoke(t, "", append([]string{"compress", "-o", "half.rpz"}, list...)...)
-	if want := "reprise: warning: ranks 8 to 15: no lines\n"; r.status != exitOK || r.stderr != want {
+	if want := "reprise: warning: ranks 8 to 15: no lines\n"; r.status != cli.ExitOK || r.stderr != want {
 		t.Errorf("with the list: status %d, %q, want %q", r.status, r.stderr, want)
 	}
 	r = invoke(t, "", "compress", "a", "b", "-o", "b/lu_rank-9.txt")
-	if !strings.HasPrefix(r.stderr, "reprise: b/lu_rank-9.txt is an input: the output would replace it\n") || r.status != exitUsage {
+	if !strings.HasPrefix(r.stderr, "reprise: b/lu_rank-9.txt is an input: the output would replace it\n") || r.status != cli.ExitUsage {
 		t.Errorf("an output that is an input: status %d, %q", r.status, r.stderr)
 	}
 	must(t, "merge", "b.part.rpz", "a.part.rpz", "-o", "out.rpz")
@@ -75,13 +77,13 @@ func TestNodes(t *testing.T) {
 	file := readFile(t, "b/lu_rank-12.txt")
 	writeFile(t, "b/lu_rank-12.txt", strings.TrimSuffix(file, "11 finalize\n")+"11 barrier\n")
 	r = invoke(t, "", "verify", "out.rpz", "a", "b")
-	if want := fmt.Sprintf(" at b/lu_rank-12.txt:%d\n", strings.Count(file, "\n")); r.status != exitFailure || !strings.HasSuffix(filepath.ToSlash(r.stderr), want) {
+	if want := fmt.Sprintf(" at b/lu_rank-12.txt:%d\n", strings.Count(file, "\n")); r.status != cli.ExitFailure || !strings.HasSuffix(filepath.ToSlash(r.stderr), want) {
 		t.Errorf("a changed line: status %d, %q, want %q", r.status, r.stderr, want)
 	}
 	writeFile(t, "b/lu_rank-12.txt", file)
 	writeFile(t, "a/lu_rank-12.txt", file)
 	r = invoke(t, "", "compress", "a", "b", "-o", "twice.rpz")
-	if want := "reprise: both a/lu_rank-12.txt and b/lu_rank-12.txt are of number 12, which is one rank\n"; r.status != exitFailure || filepath.ToSlash(r.stderr) != want {
+	if want := "reprise: both a/lu_rank-12.txt and b/lu_rank-12.txt are of number 12, which is one rank\n"; r.status != cli.ExitFailure || filepath.ToSlash(r.stderr) != want {
 		t.Errorf("a rank in two directories: status %d, %q, want %q", r.status, r.stderr, want)
 	}
 	if err := os.Remove("a/lu_rank-12.txt"); err != nil {
@@ -132,7 +134,7 @@ func TestMissingRanks(t *testing.T) {
 		{"merge -o out.rpz", []string{"both.part.rpz"}, inNone},
 	} {
 		r := invoke(t, "", append(strings.Fields(tt.command), tt.files...)...)
-		if r.status != exitOK || r.stderr != tt.want {
+		if r.status != cli.ExitOK || r.stderr != tt.want {
 			t.Errorf("%s %v: status %d, %q, want %q", tt.command, tt.files, r.status, r.stderr, tt.want)
 		}
 	}
@@ -150,7 +152,7 @@ func TestNotRead(t *testing.T) {
 	r := invoke(t, "", "compress", "d", "-o", "out.rpz")
 	want := "reprise: warning: not read, because their names are not …_rank-1.txt and so on: d/1, d/2, d/3, d/4, d/5 and 1 more\n" +
 		"reprise: warning: not read, because subdirectories are not searched: d/old/\n"
-	if r.status != exitOK || filepath.ToSlash(r.stderr) != want {
+	if r.status != cli.ExitOK || filepath.ToSlash(r.stderr) != want {
 		t.Errorf("status %d, %q, want %q", r.status, r.stderr, want)
 	}
 }
@@ -168,7 +170,7 @@ func TestProblems(t *testing.T) {
   orderless.rpz: the order of the calls of different ranks is damaged; reprise repair may save the rest
   ranks 0-2:2 are in even.part.rpz and in ring.rpz
 `
-	if r.status != exitFailure || !matches(r.stderr, want) {
+	if r.status != cli.ExitFailure || !matches(r.stderr, want) {
 		t.Errorf("status %d, %s", r.status, r.stderr)
 	}
 	var many []string
@@ -181,7 +183,7 @@ func TestProblems(t *testing.T) {
 	if lines := strings.Split(r.stderr, "\n"); len(lines) != 27 || lines[0] != "reprise: 25 problems:" || !strings.HasPrefix(lines[25], "  24.rpz: ") {
 		t.Errorf("%d lines: %s", len(lines), r.stderr)
 	}
-	if lines := strings.Split(make(problems, mostNamed+5).Error(), "\n"); len(lines) != mostNamed+2 || lines[mostNamed+1] != "and 5 more" {
+	if lines := strings.Split(make(merging.Problems, merging.MostNamed+5).Error(), "\n"); len(lines) != merging.MostNamed+2 || lines[merging.MostNamed+1] != "and 5 more" {
 		t.Errorf("%d lines: %s", len(lines), lines[len(lines)-1])
 	}
 }
@@ -212,7 +214,7 @@ func TestEqualProblems(t *testing.T) {
   ranks 0-7 are in all.rpz and in 0.part.rpz, 1.part.rpz, 2.part.rpz, 3.part.rpz, 4.part.rpz, 5.part.rpz, 6.part.rpz, 7.part.rpz
 `},
 	} {
-		if r := invoke(t, "", tt.args...); r.status != exitFailure || r.stderr != tt.want {
+		if r := invoke(t, "", tt.args...); r.status != cli.ExitFailure || r.stderr != tt.want {
 			t.Errorf("%v: status %d, %s, want %s", tt.args, r.status, r.stderr, tt.want)
 		}
 	}
@@ -232,7 +234,7 @@ func TestOutputAmongParts(t *testing.T) {
 	for _, output := range []string{"parts/all.rpz", "parts/odd.part.rpz"} {
 		r := invoke(t, "", "merge", "parts", "-o", output)
 		want := "reprise: " + output + " is in parts, of which all *.rpz files are merged: the output needs another directory\n"
-		if r.status != exitUsage || !strings.HasPrefix(r.stderr, want) {
+		if r.status != cli.ExitUsage || !strings.HasPrefix(r.stderr, want) {
 			t.Errorf("status %d, %q, want %q", r.status, r.stderr, want)
 		}
 	}

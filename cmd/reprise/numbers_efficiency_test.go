@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/answer"
 	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/query/efficiency"
 )
@@ -35,7 +36,7 @@ func (w truth) computing() (ranks []float64, time, before float64) {
 // checkEfficiency compares the computing and the time that efficiency tells with the calls, and the page with efficiency.
 func checkEfficiency(t *testing.T, page, path string, w truth, exact, series bool) {
 	t.Helper()
-	var a efficiencyAnswer
+	var a answer.Efficiency
 	decodeJSON(t, &a, "efficiency", path, "--json")
 	r := a.Traces[0].Run
 	off := 0.0 // relative

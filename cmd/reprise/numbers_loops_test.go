@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/answer"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -94,7 +95,7 @@ func checkGrammar(t *testing.T, path string, w truth, exact, series bool) {
 	if len(a.Grammars) != len(w.calls) {
 		t.Fatalf("grammar: %d ranks", len(a.Grammars))
 	}
-	var p profileAnswer
+	var p answer.Profile
 	decodeJSON(t, &p, "profile", "--json", "--by", "rank", "--series="+strconv.FormatBool(series), path)
 	for rank, g := range a.Grammars {
 		if g.Rank == nil || *g.Rank != rank || series != (g.Source == "series") || g.Source == "none" {

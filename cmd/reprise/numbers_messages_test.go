@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/answer"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -284,7 +285,7 @@ func checkUses(t *testing.T, path string, want traffic) {
 func checkMatrix(t *testing.T, path string, w truth) {
 	t.Helper()
 	for kind, names := range map[string][]string{
-		kindP2P: {"messages", "bytes"}, kindCollective: {"blocks", "exchanged_bytes"}, kindBoth: {"messages", "bytes", "blocks", "exchanged_bytes"},
+		answer.KindP2P: {"messages", "bytes"}, answer.KindCollective: {"blocks", "exchanged_bytes"}, answer.KindBoth: {"messages", "bytes", "blocks", "exchanged_bytes"},
 	} {
 		lines, err := csv.NewReader(strings.NewReader(must(t, "matrix", path, "--format", "csv", "--kind", kind, "-o", "-"))).ReadAll()
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/answer"
 	"github.com/reprise-trace/reprise/query"
 )
 
@@ -77,7 +78,7 @@ func checkPage(t *testing.T, path string, want truth, exact bool) {
 		}
 	}
 	pageJSON(t, page, &data)
-	var p profileAnswer
+	var p answer.Profile
 	decodeJSON(t, &p, "profile", "--json", path)
 	errors := make(map[string]query.Nanoseconds)
 	for _, f := range p.Functions {
@@ -90,7 +91,7 @@ func checkPage(t *testing.T, path string, want truth, exact bool) {
 		}
 	}
 	checkTable(t, page, "functions", want.functions, func(name string) float64 { return float64(errors[name]) }, exact)
-	var bySite profileAnswer
+	var bySite answer.Profile
 	decodeJSON(t, &bySite, "profile", "--json", "--by", "site", path)
 	checkTable(t, page, "places", want.sites, func(name string) float64 {
 		for _, s := range bySite.Sites {
@@ -109,7 +110,7 @@ func checkPage(t *testing.T, path string, want truth, exact bool) {
 // checkRankTable compares what the page tells of each rank, in the table of the imbalance.
 func checkRankTable(t *testing.T, page, path string, want truth, exact bool) {
 	t.Helper()
-	var p profileAnswer
+	var p answer.Profile
 	decodeJSON(t, &p, "profile", "--json", "--by", "rank", path)
 	rows := regexp.MustCompile(`<tr><td data-find="call=(\d+),0" data-value="\d+">\d+</td><td data-value="(\d+)">[^<]*</td><td data-value="([\d.]+)">`).FindAllStringSubmatch(page, -1)
 	if len(rows) != len(want.ranks) {

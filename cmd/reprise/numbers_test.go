@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/answer"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
 
@@ -135,7 +137,7 @@ func testNumbers(t *testing.T, m *mpitest.MPI, source string, args ...string) {
 	for _, times := range []string{"exact", "all", "histograms", "paths", "statistics"} {
 		t.Run(times, func(t *testing.T) {
 			if times != "exact" {
-				if r := invoke(t, "", "collect", raw, "--times", times, "-o", path(times)); r.status != exitOK {
+				if r := invoke(t, "", "collect", raw, "--times", times, "-o", path(times)); r.status != cli.ExitOK {
 					t.Fatalf("%+v", r)
 				}
 			}
@@ -166,7 +168,7 @@ func checkAll(t *testing.T, path string, want truth, exact, series bool) {
 // checkFunctions compares what profile tells.
 func checkFunctions(t *testing.T, path string, want truth, exact bool) {
 	t.Helper()
-	var p profileAnswer
+	var p answer.Profile
 	decodeJSON(t, &p, "profile", "--json", path)
 	if len(p.Functions) != len(want.functions) {
 		t.Errorf("%d functions, not %d", len(p.Functions), len(want.functions))
@@ -186,7 +188,7 @@ func checkFunctions(t *testing.T, path string, want truth, exact bool) {
 // checkSites compares what profile --by site tells.
 func checkSites(t *testing.T, path string, want truth, exact bool) {
 	t.Helper()
-	var p profileAnswer
+	var p answer.Profile
 	decodeJSON(t, &p, "profile", "--json", "--by", "site", path)
 	if len(p.Sites) != len(want.sites) || len(p.Sites) == 0 {
 		t.Errorf("%d places, not %d", len(p.Sites), len(want.sites))
@@ -211,7 +213,7 @@ func checkSums(t *testing.T, path string, want truth, exact bool) {
 	for _, f := range want.functions {
 		all.calls, all.time = all.calls+f.calls, all.time+f.time
 	}
-	var p profileAnswer
+	var p answer.Profile
 	decodeJSON(t, &p, "profile", "--json", "--by", "signature", path)
 	bySignature, errors := make(map[string]tally), make(map[string]float64)
 	for _, s := range p.Signatures {
@@ -229,7 +231,7 @@ func checkSums(t *testing.T, path string, want truth, exact bool) {
 			t.Errorf("the signatures of %s: %+v, not %+v, with an error of %.0f", name, got, f, errors[name])
 		}
 	}
-	var i imbalanceAnswer
+	var i answer.Imbalance
 	decodeJSON(t, &i, "imbalance", "--json", "--all", path)
 	calls, total := uint64(0), 0.0
 	for _, s := range i.Sites {
@@ -248,7 +250,7 @@ func checkSums(t *testing.T, path string, want truth, exact bool) {
 // checkRanks compares what profile --by rank tells.
 func checkRanks(t *testing.T, path string, want truth, exact bool) {
 	t.Helper()
-	var p profileAnswer
+	var p answer.Profile
 	decodeJSON(t, &p, "profile", "--json", "--by", "rank", path)
 	if len(p.RankTimes) != len(want.ranks) {
 		t.Fatalf("%d ranks, not %d", len(p.RankTimes), len(want.ranks))

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/answer"
 )
 
 // A placeTruth is where at says that a rank is.
@@ -66,7 +68,7 @@ func checkAt(t *testing.T, path string, w truth, exact, series bool) {
 func checkPlace(t *testing.T, p placeTruth, calls []catCall, at float64) {
 	t.Helper()
 	off, n := *p.StartError, uint64(len(calls))
-	before, state := math.Inf(-1), afterCalls
+	before, state := math.Inf(-1), answer.AfterCalls
 	if p.Position > 0 {
 		c := calls[p.Position-1]
 		before = float64(c.end()) - off - p.RelativeError*float64(c.Duration)
@@ -76,9 +78,9 @@ func checkPlace(t *testing.T, p placeTruth, calls []catCall, at float64) {
 		c := calls[p.Position]
 		good = near(p.Start, float64(c.Start), off) && near(p.Duration, float64(c.Duration), p.RelativeError*float64(c.Duration)) && p.Function == c.Function
 		if p.Inside {
-			before, after, state = float64(c.Start)-off, float64(c.end())+off+p.RelativeError*float64(c.Duration), inCall
+			before, after, state = float64(c.Start)-off, float64(c.end())+off+p.RelativeError*float64(c.Duration), answer.InCall
 		} else {
-			after, state = float64(c.Start)+off, beforeCall
+			after, state = float64(c.Start)+off, answer.BeforeCall
 		}
 	}
 	if !good || p.State != state || at < before-0.5 || at > after+0.5 {

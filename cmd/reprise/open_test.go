@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/content"
 )
 
@@ -26,7 +27,7 @@ func TestBeginning(t *testing.T) {
 		{"damaged", ours}, {"damaged.rpz", ours}, {"short", other}, {"program.c", other}, {"ring.txt", actions}, {"list.txt", actions},
 	} {
 		for _, args := range [][]string{{"info", tt.name}, {"merge", tt.name, "-o", "out.rpz"}} {
-			if r := invoke(t, "", args...); r.status != exitFailure || r.stderr != "reprise: "+tt.name+strings.ReplaceAll(tt.want, "FILE", tt.name) {
+			if r := invoke(t, "", args...); r.status != cli.ExitFailure || r.stderr != "reprise: "+tt.name+strings.ReplaceAll(tt.want, "FILE", tt.name) {
 				t.Errorf("%v: status %d, %q", args, r.status, r.stderr)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -46,7 +47,7 @@ func TestOrigin(t *testing.T) {
 		t.Error(out)
 	}
 	r := invoke(t, "", "merge", "first0.part.rpz", "second1.part.rpz", "-o", "both.rpz")
-	if r.status != exitFailure || !strings.Contains(r.stderr, "first0.part.rpz") || !strings.Contains(r.stderr, "second1.part.rpz") {
+	if r.status != cli.ExitFailure || !strings.Contains(r.stderr, "first0.part.rpz") || !strings.Contains(r.stderr, "second1.part.rpz") {
 		t.Errorf("parts of two runs: status %d: %s", r.status, r.stderr)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 )
 
 // TestFailedOutput checks that a compress that fails leaves what was there.
@@ -18,10 +20,10 @@ func TestFailedOutput(t *testing.T) {
 	writeFile(t, "old.rpz", "old")
 	before := fileNames(t)
 	for _, in := range []string{"binary.txt", "missing.txt", "cut.gz", "beyond.txt"} {
-		if r := invoke(t, "", "compress", in, "-o", "old.rpz"); r.status != exitFailure {
+		if r := invoke(t, "", "compress", in, "-o", "old.rpz"); r.status != cli.ExitFailure {
 			t.Errorf("%s: status %d", in, r.status)
 		}
-		if r := invoke(t, "", "repair", in, "-o", "old.rpz"); r.status != exitFailure {
+		if r := invoke(t, "", "repair", in, "-o", "old.rpz"); r.status != cli.ExitFailure {
 			t.Errorf("repair %s: status %d", in, r.status)
 		}
 		if got := readFile(t, "old.rpz"); got != "old" {
@@ -35,7 +37,7 @@ func TestFailedOutput(t *testing.T) {
 
 // writeText writes text to path as the commands do.
 func writeText(path, text string, failure error) error {
-	return writeOutput(&cobra.Command{}, path, nil, func(w io.Writer) error {
+	return cli.WriteOutput(&cobra.Command{}, path, nil, func(w io.Writer) error {
 		io.WriteString(w, text)
 		return failure
 	})
@@ -98,7 +100,7 @@ func TestInputsStay(t *testing.T) {
 		"replay timed.rpz -o timed.rpz -- mpirun -n 2",
 		"replay timed.rpz -o link.rpz -- mpirun -n 2",
 	} {
-		if r := invoke(t, "", strings.Fields(command)...); r.status != exitUsage || !strings.Contains(r.stderr, " is an input: the output would replace it\n") {
+		if r := invoke(t, "", strings.Fields(command)...); r.status != cli.ExitUsage || !strings.Contains(r.stderr, " is an input: the output would replace it\n") {
 			t.Errorf("reprise %s: %+v", command, r)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 )
 
@@ -17,14 +18,14 @@ func TestMachineFunctions(t *testing.T) {
 		file, want string
 		status     int
 	}{
-		{"[compute.functions]\nMPI_Allreduce = 0.5\n", "", exitOK},
-		{"[compute.functions]\nMPI_Alltoallw = 0.5 # not called\n", "reprise: warning: m.toml:2: compute.functions: the trace has no calls of MPI_Alltoallw\n", exitOK},
+		{"[compute.functions]\nMPI_Allreduce = 0.5\n", "", cli.ExitOK},
+		{"[compute.functions]\nMPI_Alltoallw = 0.5 # not called\n", "reprise: warning: m.toml:2: compute.functions: the trace has no calls of MPI_Alltoallw\n", cli.ExitOK},
 		{"# MPI_Alreduce\n[compute]\nfunctions = { MPI_Allreduce = 1, MPI_Alreduce = 0.5 }\n",
-			"reprise: m.toml:3: compute.functions: no function is called MPI_Alreduce: did you mean MPI_Allreduce?\n", exitFailure},
-		{"[compute.functions]\nmpi_send = 2\n", "reprise: m.toml:2: compute.functions: no function is called mpi_send: did you mean *?\n", exitFailure},
-		{"[compute.ranks]\n3 = 2\n\"0-7\" = 2\n", "", exitOK},
-		{"[compute]\nranks = { 1 = 2, \"4-7\" = 2 }\n", "reprise: warning: m.toml:2: compute.ranks: the trace has none of ranks 4-7: it has 4 ranks\n", exitOK},
-		{"[compute.functions]\nsolve = 2\n", "reprise: m.toml:2: compute.functions: no function is called solve\n", exitFailure},
+			"reprise: m.toml:3: compute.functions: no function is called MPI_Alreduce: did you mean MPI_Allreduce?\n", cli.ExitFailure},
+		{"[compute.functions]\nmpi_send = 2\n", "reprise: m.toml:2: compute.functions: no function is called mpi_send: did you mean *?\n", cli.ExitFailure},
+		{"[compute.ranks]\n3 = 2\n\"0-7\" = 2\n", "", cli.ExitOK},
+		{"[compute]\nranks = { 1 = 2, \"4-7\" = 2 }\n", "reprise: warning: m.toml:2: compute.ranks: the trace has none of ranks 4-7: it has 4 ranks\n", cli.ExitOK},
+		{"[compute.functions]\nsolve = 2\n", "reprise: m.toml:2: compute.functions: no function is called solve\n", cli.ExitFailure},
 	} {
 		writeFile(t, "m.toml", tt.file)
 		r := invoke(t, "", "predict", "heat.rpz", "-m", "m.toml", "-o", "out.rpz")
@@ -39,15 +40,15 @@ func TestHours(t *testing.T) {
 	t.Chdir(t.TempDir())
 	p := programs.Stencil2D(2, 2, 20_000).Timed()
 	writeTrace(t, "long.rpz", p.Run(), p.Parts()...)
-	defer func(after, from time.Duration) { judgedAfter, saidFrom = after, from }(judgedAfter, saidFrom)
-	judgedAfter, saidFrom = 0, 0
+	defer func(after, from time.Duration) { cli.JudgedAfter, cli.SaidFrom = after, from }(cli.JudgedAfter, cli.SaidFrom)
+	cli.JudgedAfter, cli.SaidFrom = 0, 0
 	const want = ": if none of the rest can be skipped, all take some "
 	for _, command := range [][]string{{"predict", "--critical-path"}, {"predict", "-o", "out.rpz"}, {"efficiency"}} {
 		r := invoke(t, "", append(command, "long.rpz")...)
-		if r.status != exitOK || strings.Count(r.stderr, want) > 1 || !strings.Contains(r.stderr, want) && command[0] == "predict" {
+		if r.status != cli.ExitOK || strings.Count(r.stderr, want) > 1 || !strings.Contains(r.stderr, want) && command[0] == "predict" {
 			t.Errorf("%s: %+v", command, r)
 		}
 	}
-	saidFrom = time.Hour
+	cli.SaidFrom = time.Hour
 	must(t, "predict", "--critical-path", "long.rpz")
 }

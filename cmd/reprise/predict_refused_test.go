@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
@@ -31,7 +32,7 @@ func TestPredictDamaged(t *testing.T) {
 		damaged++
 		writeFile(t, "damaged.rpz", flip(t, data, s.Kind, s.Key))
 		r := invoke(t, "", "predict", "damaged.rpz", "-o", "out.rpz")
-		if _, err := os.Stat("out.rpz"); r.status != exitFailure || err == nil || r.stdout != "" || !strings.Contains(r.stderr, "reprise repair") {
+		if _, err := os.Stat("out.rpz"); r.status != cli.ExitFailure || err == nil || r.stdout != "" || !strings.Contains(r.stderr, "reprise repair") {
 			t.Errorf("%s: status %d, %q, %q; output %v", layout.KindName(s.Kind), r.status, r.stdout, r.stderr, err)
 		}
 	}
@@ -57,7 +58,7 @@ func TestPredictDeadlock(t *testing.T) {
 	}
 	writeFile(t, "cut.rpz", string(testtrace.File(t, merge.Run{Source: collect.Source, Ranks: 2}, parts)))
 	r := invoke(t, "", "predict", "cut.rpz")
-	if r.status != exitFailure || !strings.Contains(r.stderr, "reprise: cut.rpz: the run cannot be replayed to its end, as one that was cut short, for which there is reprise hang: replay: deadlock") {
+	if r.status != cli.ExitFailure || !strings.Contains(r.stderr, "reprise: cut.rpz: the run cannot be replayed to its end, as one that was cut short, for which there is reprise hang: replay: deadlock") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -68,14 +69,14 @@ func TestEfficiencyOfPrograms(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "heat.rpz", heat)
 	writeScaling(t)
-	if r := invoke(t, "", "efficiency", "scale2.rpz", "scale4.rpz"); r.status != exitOK || strings.Contains(r.stderr, "one program") {
+	if r := invoke(t, "", "efficiency", "scale2.rpz", "scale4.rpz"); r.status != cli.ExitOK || strings.Contains(r.stderr, "one program") {
 		t.Errorf("%+v", r)
 	}
 	r := invoke(t, "", "efficiency", "scale2.rpz", "heat.rpz")
-	if want := "reprise: warning: scale2.rpz calls MPI_Barrier, and heat.rpz does not: traces are compared as runs of one program\n"; r.status != exitOK || r.stderr != want {
+	if want := "reprise: warning: scale2.rpz calls MPI_Barrier, and heat.rpz does not: traces are compared as runs of one program\n"; r.status != cli.ExitOK || r.stderr != want {
 		t.Errorf("%+v, want %q", r, want)
 	}
-	if r := invoke(t, "", "efficiency", "--all", "scale2.rpz", "scale4.rpz"); r.status != exitUsage || !strings.Contains(r.stderr, "--all shows all phases") {
+	if r := invoke(t, "", "efficiency", "--all", "scale2.rpz", "scale4.rpz"); r.status != cli.ExitUsage || !strings.Contains(r.stderr, "--all shows all phases") {
 		t.Errorf("%+v", r)
 	}
 }

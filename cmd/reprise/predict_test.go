@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/predict"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/replay"
@@ -66,7 +68,7 @@ func TestPredictDocument(t *testing.T) {
 var heatTrace = filepath.Join("..", "..", "examples", "notebook", "heat.rpz")
 
 // predicted returns what predict says as JSON.
-func predicted(t *testing.T, args ...string) (a predictAnswer) {
+func predicted(t *testing.T, args ...string) (a predict.Answer) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(must(t, append([]string{"predict", "--json"}, args...)...)), &a); err != nil {
 		t.Fatal(err)
@@ -157,8 +159,8 @@ func TestPredictPath(t *testing.T) {
 	heat := readFile(t, heatTrace)
 	t.Chdir(t.TempDir())
 	writeFile(t, "heat.rpz", heat)
-	defer func(n uint64) { maxFollowed = n }(maxFollowed)
-	maxFollowed = 1000
+	defer func(n uint64) { predict.MaxFollowed = n }(predict.MaxFollowed)
+	predict.MaxFollowed = 1000
 	if a := predicted(t, "heat.rpz"); a.Path != nil {
 		t.Errorf("path %+v", a.Path)
 	}
@@ -217,7 +219,7 @@ func TestMachineErrors(t *testing.T) {
 	} {
 		writeFile(t, "m.toml", tt.file)
 		r := invoke(t, "", "predict", "ring.rpz", "-m", "m.toml")
-		if r.status != exitFailure || !matches(r.stderr, "reprise: "+tt.want+"\n") {
+		if r.status != cli.ExitFailure || !matches(r.stderr, "reprise: "+tt.want+"\n") {
 			t.Errorf("%q: status %d, %q, want %q", tt.file, r.status, r.stderr, tt.want)
 		}
 	}
@@ -238,14 +240,14 @@ func TestMachineErrors(t *testing.T) {
 		}
 	}
 	for _, args := range []string{"--compute y", "--latency -1", "--bandwidth 0x", "--bandwidth fast"} {
-		if r := invoke(t, "", append([]string{"predict", "ring.rpz"}, strings.Fields(args)...)...); r.status != exitUsage {
+		if r := invoke(t, "", append([]string{"predict", "ring.rpz"}, strings.Fields(args)...)...); r.status != cli.ExitUsage {
 			t.Errorf("%s: status %d, %s", args, r.status, r.stderr)
 		}
 	}
-	if r := invoke(t, "", "predict", "ring.rpz", "-m", "missing.toml"); r.status != exitFailure || r.stderr != "reprise: missing.toml: no such file or directory\n" {
+	if r := invoke(t, "", "predict", "ring.rpz", "-m", "missing.toml"); r.status != cli.ExitFailure || r.stderr != "reprise: missing.toml: no such file or directory\n" {
 		t.Errorf("status %d, %s", r.status, r.stderr)
 	}
-	if r := invoke(t, "", "predict", "ring.rpz", "-o", "ring.rpz"); r.status != exitUsage {
+	if r := invoke(t, "", "predict", "ring.rpz", "-o", "ring.rpz"); r.status != cli.ExitUsage {
 		t.Errorf("status %d, %s", r.status, r.stderr)
 	}
 }
@@ -308,9 +310,9 @@ func writeSlowRank(t *testing.T, name string, o tracer.Options, slow int64) {
 
 // readMachine reads the parameters in a file.
 func readMachine(path string) (loggps.Parameters, error) {
-	data, err := readMachineText(path)
+	data, err := predict.ReadMachineText(path)
 	if err != nil {
 		return loggps.Parameters{}, err
 	}
-	return parseMachine(path, data)
+	return predict.ParseMachine(path, data)
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/atomicfile"
 )
 
@@ -36,8 +37,8 @@ func TestMain(m *testing.M) {
 		}
 		if path := os.Getenv(peakIn); path != "" {
 			go watchPeak(path)
-			status := run(interruptible(), arguments(os.Args), os.Stdin, os.Stdout, os.Stderr)
-			unfinished.end()
+			status := run(cli.Interruptible(), arguments(os.Args), os.Stdin, os.Stdout, os.Stderr)
+			cli.Unfinished.End()
 			writing.Lock() // the exit must not meet the other writer between truncating and writing
 			writePeak(path)
 			os.Exit(status)
@@ -81,7 +82,7 @@ func TestSignal(t *testing.T) {
 		waitFor(t, func() bool { return fileNames(t) != "out.rpz" }) // the new file, not yet in its place
 		cmd.Process.Signal(sig)
 		cmd.Wait()
-		if status := cmd.ProcessState.ExitCode(); status != exitInterrupted || stderr.String() != "reprise: interrupted\n" {
+		if status := cmd.ProcessState.ExitCode(); status != cli.ExitInterrupted || stderr.String() != "reprise: interrupted\n" {
 			t.Errorf("%v: status %d, %q", sig, status, stderr.String())
 		}
 		if names := fileNames(t); names != "out.rpz" || readFile(t, "out.rpz") != "old" {
@@ -117,7 +118,7 @@ func TestSecondSignal(t *testing.T) {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-	if status := cmd.ProcessState.ExitCode(); status != exitInterrupted || fileNames(t) != before {
+	if status := cmd.ProcessState.ExitCode(); status != cli.ExitInterrupted || fileNames(t) != before {
 		t.Errorf("status %d, the directory has %s", status, fileNames(t))
 	}
 }
@@ -155,7 +156,7 @@ func TestBrokenPipe(t *testing.T) {
 	if !errors.As(err, &exit) || stderr.Len() > 0 {
 		t.Fatalf("%v, %q", err, stderr.String())
 	}
-	if status, ok := exit.Sys().(syscall.WaitStatus); !ok || status.ExitStatus() != exitBrokenPipe && status.Signal() != syscall.SIGPIPE {
+	if status, ok := exit.Sys().(syscall.WaitStatus); !ok || status.ExitStatus() != cli.ExitBrokenPipe && status.Signal() != syscall.SIGPIPE {
 		t.Errorf("%v", exit)
 	}
 }
@@ -177,7 +178,7 @@ func TestDevices(t *testing.T) {
 		t.Errorf("the pipe was replaced, or something else came out")
 	}
 	r := invoke(t, "", "cat", "fifo")
-	if want := "reprise: fifo: is not a regular file: a trace is read in any order, so copy it to a file first\n"; r.status != exitFailure || r.stderr != want {
+	if want := "reprise: fifo: is not a regular file: a trace is read in any order, so copy it to a file first\n"; r.status != cli.ExitFailure || r.stderr != want {
 		t.Errorf("reading a pipe: status %d, %q, want %q", r.status, r.stderr, want)
 	}
 }

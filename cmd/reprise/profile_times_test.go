@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/answer"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/compress"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -107,7 +110,7 @@ func TestSeriesAndRanks(t *testing.T) {
 			t.Errorf("%s of all ranks\n%s, want\n%s", command, got, want)
 		}
 		r := invoke(t, "", command, "summed.rpz", "--series")
-		if want := "reprise: summed.rpz: the trace does not have the times of every call: reprise record --times all keeps them\n"; r.status != exitFailure || r.stderr != want {
+		if want := "reprise: summed.rpz: the trace does not have the times of every call: reprise record --times all keeps them\n"; r.status != cli.ExitFailure || r.stderr != want {
 			t.Errorf("%s --series: %+v, want %s", command, r, want)
 		}
 	}
@@ -153,11 +156,11 @@ func TestLostSeriesTable(t *testing.T) {
 		"profile --from 1h": "estimated from histograms",
 	} {
 		args := append(strings.Fields(command), "damaged.rpz")
-		if r := invoke(t, "", args...); r.status != exitFailure || !strings.Contains(r.stdout, want) || !strings.Contains(r.stderr, "cannot be read") {
+		if r := invoke(t, "", args...); r.status != cli.ExitFailure || !strings.Contains(r.stdout, want) || !strings.Contains(r.stderr, "cannot be read") {
 			t.Errorf("%s: status %d\n%s%s", command, r.status, r.stdout, r.stderr)
 		}
 	}
-	if r := invoke(t, "", "at", "damaged.rpz", "1h"); r.status != exitFailure || !strings.Contains(r.stdout, "estimated from histograms") {
+	if r := invoke(t, "", "at", "damaged.rpz", "1h"); r.status != cli.ExitFailure || !strings.Contains(r.stdout, "estimated from histograms") {
 		t.Errorf("at: status %d\n%s%s", r.status, r.stdout, r.stderr)
 	}
 }
@@ -198,7 +201,7 @@ func TestImbalanceLate(t *testing.T) {
 	if got := must(t, "imbalance", "late.rpz"); !strings.Contains(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	var i imbalanceAnswer
+	var i answer.Imbalance
 	if err := json.Unmarshal([]byte(must(t, "imbalance", "late.rpz", "--json")), &i); err != nil {
 		t.Fatal(err)
 	}
@@ -222,15 +225,15 @@ func TestLostRankTimes(t *testing.T) {
 		"profile --from 0":  "estimated from statistics",
 	} {
 		args := append(strings.Fields(command), "damaged.rpz")
-		if r := invoke(t, "", args...); r.status != exitFailure || !strings.Contains(r.stdout, want) || strings.Contains(r.stdout, "each rank") || !strings.Contains(r.stderr, "the times of each rank cannot be read") {
+		if r := invoke(t, "", args...); r.status != cli.ExitFailure || !strings.Contains(r.stdout, want) || strings.Contains(r.stdout, "each rank") || !strings.Contains(r.stderr, "the times of each rank cannot be read") {
 			t.Errorf("%s: status %d\n%s%s", command, r.status, r.stdout, r.stderr)
 		}
 	}
-	var result repairResult
+	var result compress.RepairResult
 	if err := json.Unmarshal([]byte(must(t, "repair", "damaged.rpz", "-o", "saved.rpz", "--json")), &result); err != nil {
 		t.Fatal(err)
 	}
-	if result.RankTimes != lost || result.Summaries != kept || result.Readable != 4 {
+	if result.RankTimes != compress.Lost || result.Summaries != compress.Kept || result.Readable != 4 {
 		t.Errorf("%+v", result)
 	}
 	if got := must(t, "imbalance", "saved.rpz"); strings.Contains(got, "each rank") || !strings.Contains(got, "upper bound") {
@@ -273,7 +276,7 @@ func TestRankTimesLeftOut(t *testing.T) {
 		writeFile(t, fmt.Sprintf("%d.part.rpz", i), b.String())
 	}
 	r := invoke(t, "", "merge", "0.part.rpz", "1.part.rpz", "-o", "many.rpz")
-	if r.status != exitOK || !strings.Contains(r.stderr, "reprise: warning: the trace leaves out the times of each rank, which would be too many: its statistics are of all ranks together\n") {
+	if r.status != cli.ExitOK || !strings.Contains(r.stderr, "reprise: warning: the trace leaves out the times of each rank, which would be too many: its statistics are of all ranks together\n") {
 		t.Errorf("merge: status %d, %s", r.status, r.stderr)
 	}
 	for args, want := range map[string]string{
@@ -286,7 +289,7 @@ func TestRankTimesLeftOut(t *testing.T) {
 			t.Errorf("%s: %.2000s%s", args, r.stdout, r.stderr)
 		}
 	}
-	if r := invoke(t, "", "merge", "1.part.rpz", "-o", "few.rpz"); r.status != exitOK || strings.Contains(r.stderr, "left out") {
+	if r := invoke(t, "", "merge", "1.part.rpz", "-o", "few.rpz"); r.status != cli.ExitOK || strings.Contains(r.stderr, "left out") {
 		t.Errorf("merge of few: status %d, %s", r.status, r.stderr)
 	}
 }

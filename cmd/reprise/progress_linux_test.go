@@ -13,6 +13,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
@@ -62,9 +63,9 @@ func screen(text string) string {
 // showAtOnce has progress shown as soon as work begins.
 func showAtOnce(t *testing.T) {
 	t.Helper()
-	after := progressAfter
-	progressAfter = 0
-	t.Cleanup(func() { progressAfter = after })
+	after := cli.ProgressAfter
+	cli.ProgressAfter = 0
+	t.Cleanup(func() { cli.ProgressAfter = after })
 }
 
 // TestProgress checks that long work shows its progress on a terminal, takes it
@@ -92,7 +93,7 @@ func TestProgress(t *testing.T) {
 		terminal.Close()
 		shown, _ := io.ReadAll(master) // its end is an error
 		master.Close()
-		if status != exitOK || !strings.Contains(string(shown), tt.what) {
+		if status != cli.ExitOK || !strings.Contains(string(shown), tt.what) {
 			t.Errorf("reprise %s: status %d, %q on the terminal", tt.args, status, shown)
 		}
 		if rest := screen(string(shown)); rest != "" {
@@ -111,7 +112,7 @@ func checkFileProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if status := run(t.Context(), []string{"compress", "long.txt", "-o", "out.rpz"}, nil, io.Discard, file); status != exitOK {
+	if status := run(t.Context(), []string{"compress", "long.txt", "-o", "out.rpz"}, nil, io.Discard, file); status != cli.ExitOK {
 		t.Errorf("status %d", status)
 	}
 	if text := readFile(t, "file"); text != "" {
@@ -122,7 +123,7 @@ func checkFileProgress(t *testing.T) {
 	status := run(t.Context(), []string{"cat", "long.rpz"}, nil, file, terminal)
 	terminal.Close()
 	shown, _ := io.ReadAll(master)
-	if status != exitOK || !strings.Contains(string(shown), "cat") || readFile(t, "file") != readFile(t, "long.txt") {
+	if status != cli.ExitOK || !strings.Contains(string(shown), "cat") || readFile(t, "file") != readFile(t, "long.txt") {
 		t.Errorf("status %d, %q on the terminal", status, shown)
 	}
 }
@@ -165,22 +166,22 @@ func TestProgressLine(t *testing.T) {
 		master, terminal := openTerminal(t)
 		resize(t, terminal, width)
 		s, ended := readShown(master)
-		short := newCounter(t.Context(), terminal, "short", 100, "ranks")
-		short.show(50)
+		short := cli.NewCounter(t.Context(), terminal, "short", 100, "ranks")
+		short.Show(50)
 		time.Sleep(50 * time.Millisecond)
-		short.done()
+		short.Done()
 		begin := time.Now()
-		p := newCounter(t.Context(), terminal, "work", 100, "ranks")
-		p.show(25)
+		p := cli.NewCounter(t.Context(), terminal, "work", 100, "ranks")
+		p.Show(25)
 		waitFor(t, func() bool { return strings.Contains(s.String(), "25 %") })
-		if since := time.Since(begin); since < progressAfter {
+		if since := time.Since(begin); since < cli.ProgressAfter {
 			t.Errorf("shown after %v", since)
 		}
-		p.show(101) // a total that was none
+		p.Show(101) // a total that was none
 		waitFor(t, func() bool { return strings.Contains(s.String(), "\rwork  101 r") })
-		p.done()
-		p.done()
-		p.show(7)
+		p.Done()
+		p.Done()
+		p.Show(7)
 		terminal.Close()
 		<-ended
 		text := s.String()
@@ -217,7 +218,7 @@ func TestProgressEnds(t *testing.T) {
 		status := run(tt.ctx, []string{"compress", "bad.txt", "-o", "out.rpz"}, strings.NewReader(""), io.Discard, terminal)
 		terminal.Close()
 		<-ended
-		if left := screen(s.String()); status == exitOK || !strings.HasPrefix(left, tt.want) {
+		if left := screen(s.String()); status == cli.ExitOK || !strings.HasPrefix(left, tt.want) {
 			t.Errorf("status %d, %q is left of %q", status, left, s.String())
 		}
 	}
@@ -265,7 +266,7 @@ func TestProgressSignal(t *testing.T) {
 		}
 		terminal.Close()
 		<-ended
-		if status := cmd.ProcessState.ExitCode(); status != exitInterrupted || screen(s.String()) != tt.want {
+		if status := cmd.ProcessState.ExitCode(); status != cli.ExitInterrupted || screen(s.String()) != tt.want {
 			t.Errorf("reprise %s: status %d, %q is left of %q", tt.args, status, screen(s.String()), s.String())
 		}
 	}
@@ -277,13 +278,13 @@ func TestProgressNotice(t *testing.T) {
 	showAtOnce(t)
 	master, terminal := openTerminal(t)
 	s, ended := readShown(master)
-	p := newCounter(t.Context(), terminal, "work", 100, "ranks")
-	p.show(25)
+	p := cli.NewCounter(t.Context(), terminal, "work", 100, "ranks")
+	p.Show(25)
 	waitFor(t, func() bool { return strings.Contains(s.String(), "25 %") })
-	warn(terminal, "something")
-	p.show(50)
+	cli.Warn(terminal, "something")
+	p.Show(50)
 	waitFor(t, func() bool { return strings.Contains(s.String(), "50 %") })
-	p.done()
+	p.Done()
 	terminal.Close()
 	<-ended
 	if left := screen(s.String()); left != "reprise: warning: something" {

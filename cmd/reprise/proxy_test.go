@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 )
@@ -22,7 +23,7 @@ func TestProxyFiles(t *testing.T) {
 	own := filepath.Join("own", "main.c")
 	writeFile(t, own, "mine")
 	r := invoke(t, "", "proxy", "heat.rpz", "-o", "own")
-	if want := own + ": is there already: take a new directory, or remove it"; r.status != exitFailure || !strings.Contains(r.stderr, want) {
+	if want := own + ": is there already: take a new directory, or remove it"; r.status != cli.ExitFailure || !strings.Contains(r.stderr, want) {
 		t.Errorf("%+v", r)
 	}
 	if got, err := os.ReadDir("own"); err != nil || len(got) != 1 || readFile(t, own) != "mine" {
@@ -64,13 +65,13 @@ func TestProxyAgain(t *testing.T) {
 		changed := list("p")
 		r := invoke(t, "", "proxy", "lu.rpz", "-o", "p")
 		if name == ".reprise-proxy" { // the list itself says nothing of its line
-			if r.status != exitOK {
+			if r.status != cli.ExitOK {
 				t.Errorf("%s: %+v", name, r)
 			}
 			must(t, "proxy", "heat.rpz", "-o", "p")
 			continue
 		}
-		if r.status != exitFailure || !strings.Contains(r.stderr, filepath.Join("p", name)+": was changed since proxy wrote it: take a new directory, or remove it") || !slices.Equal(list("p"), changed) {
+		if r.status != cli.ExitFailure || !strings.Contains(r.stderr, filepath.Join("p", name)+": was changed since proxy wrote it: take a new directory, or remove it") || !slices.Equal(list("p"), changed) {
 			t.Errorf("%s: %+v", name, r)
 		}
 		writeFile(t, filepath.Join("p", name), text)
@@ -80,7 +81,7 @@ func TestProxyAgain(t *testing.T) {
 	}
 	own := filepath.Join("p", "simgrid.h") // of which the list of p says nothing
 	writeFile(t, own, "mine")
-	if r := invoke(t, "", "proxy", "lu.rpz", "-o", "p"); r.status != exitFailure || !strings.Contains(r.stderr, own+": is there already") || readFile(t, own) != "mine" {
+	if r := invoke(t, "", "proxy", "lu.rpz", "-o", "p"); r.status != cli.ExitFailure || !strings.Contains(r.stderr, own+": is there already") || readFile(t, own) != "mine" {
 		t.Errorf("%+v", r)
 	}
 	must(t, "proxy", "heat.rpz", "-o", "p")
@@ -108,7 +109,7 @@ func TestProxyWithoutTimes(t *testing.T) {
 	}
 	writeFile(t, path, string(testtrace.File(t, run, parts)))
 	directory := filepath.Join(t.TempDir(), "proxy")
-	if r := invoke(t, "", "proxy", path, "-o", directory, "--compute", "spin"); r.status != exitUsage || !strings.Contains(r.stderr, "reprise record --times") {
+	if r := invoke(t, "", "proxy", path, "-o", directory, "--compute", "spin"); r.status != cli.ExitUsage || !strings.Contains(r.stderr, "reprise record --times") {
 		t.Errorf("%+v", r)
 	}
 	out := must(t, "proxy", path, "-o", directory)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
@@ -109,14 +110,14 @@ func TestRawRecords(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeSpool(t, "raw", 2, 0, 1)
 	r := invoke(t, "", "collect", "raw", "-o", "out.rpz", "--quiet")
-	if r.status != exitOK || r.stderr != "" {
+	if r.status != cli.ExitOK || r.stderr != "" {
 		t.Fatalf("%+v", r)
 	}
 	if got := must(t, "profile", "out.rpz", "--by", "function"); !strings.Contains(got, "MPI_Barrier") {
 		t.Error(got)
 	}
 	writeFile(t, "nothing", "")
-	if r := invoke(t, "", "collect", "nothing", "-o", "out2.rpz"); r.status != exitFailure || !strings.Contains(r.stderr, "nothing: the file is empty") {
+	if r := invoke(t, "", "collect", "nothing", "-o", "out2.rpz"); r.status != cli.ExitFailure || !strings.Contains(r.stderr, "nothing: the file is empty") {
 		t.Errorf("%+v", r)
 	}
 }

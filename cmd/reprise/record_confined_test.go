@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
 
@@ -29,7 +30,7 @@ func TestRecordConfined(t *testing.T) {
 				t.Errorf("%d calls: %s", n, got.stderr)
 			}
 			again := filepath.Join(directory, "again.rpz")
-			if r := invoke(t, "", "collect", raw, "-o", again, "--times", "none"); r.status != exitOK || countOfRank(t, again, 0) < calls {
+			if r := invoke(t, "", "collect", raw, "-o", again, "--times", "none"); r.status != cli.ExitOK || countOfRank(t, again, 0) < calls {
 				t.Errorf("collected again: %+v", r)
 			}
 		})

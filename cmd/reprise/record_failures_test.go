@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/record"
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
 
@@ -112,22 +114,22 @@ func TestRecordFailures(t *testing.T) {
 			`reprise: no call of MPI was recorded: the command sets LD_PRELOAD itself \(LD_PRELOAD=\), in place of the recorder's: `},
 		{"PreloadsInScript", nil, []string{"-o", output}, []string{"sh", "-c", "unset LD_PRELOAD; exec " + program + " 20"}, 0,
 			`reprise: no call of MPI was recorded: the command sets LD_PRELOAD itself \(unset LD_PRELOAD;?\), `},
-		{"NoCompiler", []string{"MPICC=", "PATH=" + none}, []string{"-o", output}, []string{program}, exitFailure,
+		{"NoCompiler", []string{"MPICC=", "PATH=" + none}, []string{"-o", output}, []string{program}, cli.ExitFailure,
 			`^reprise: there is no mpicc: .* in lib(openmpi|mpich)-dev; .*; name it with --mpicc\n$`},
-		{"NoSuchCompiler", nil, []string{"--mpicc", "no-such-mpicc", "-o", output}, []string{program}, exitFailure,
+		{"NoSuchCompiler", nil, []string{"--mpicc", "no-such-mpicc", "-o", output}, []string{program}, cli.ExitFailure,
 			`^reprise: .*"no-such-mpicc": executable file not found`},
-		{"CompilerWithoutMPI", nil, []string{"--mpicc", "cc", "-o", output}, []string{program}, exitFailure,
+		{"CompilerWithoutMPI", nil, []string{"--mpicc", "cc", "-o", output}, []string{program}, cli.ExitFailure,
 			`^reprise: (.|\n)*mpi\.h`},
-		{"NoDirectory", nil, []string{"-o", filepath.Join(directory, "no", "run.rpz")}, []string{program}, exitFailure,
+		{"NoDirectory", nil, []string{"-o", filepath.Join(directory, "no", "run.rpz")}, []string{program}, cli.ExitFailure,
 			`^reprise: /.*/no/run.rpz: no such file or directory\n$`},
-		{"IsDirectory", nil, []string{"-o", directory}, []string{program}, exitFailure,
+		{"IsDirectory", nil, []string{"-o", directory}, []string{program}, cli.ExitFailure,
 			`^reprise: /.*: is a directory\n$`},
-		{"PartsInFile", nil, []string{"--parts", filepath.Join(directory, "file")}, []string{program}, exitFailure,
+		{"PartsInFile", nil, []string{"--parts", filepath.Join(directory, "file")}, []string{program}, cli.ExitFailure,
 			`^reprise: .*/file: not a directory\n$`},
-		{"RawNotEmpty", nil, []string{"--keep-raw", directory, "-o", output}, []string{program}, exitFailure,
+		{"RawNotEmpty", nil, []string{"--keep-raw", directory, "-o", output}, []string{program}, cli.ExitFailure,
 			`^reprise: /.*: is not empty\n$`},
 		{"Vanished", []string{"TMPDIR=" + none}, []string{"-o", filepath.Join(lost, "run.rpz")},
-			[]string{"sh", "-c", `rmdir "$0" && exec "$@"`, lost, program, "20"}, exitFailure,
+			[]string{"sh", "-c", `rmdir "$0" && exec "$@"`, lost, program, "20"}, cli.ExitFailure,
 			`reprise: /.*/lost/run.rpz: no such file or directory; the trace is in /.*/none/reprise-.*\.rpz\n`},
 	}
 	if other := otherMPI(t, m); other != nil {
@@ -139,13 +141,13 @@ func TestRecordFailures(t *testing.T) {
 		tests = append(tests, tests[0], tests[0], tests[0])
 		test := &tests[len(tests)-3]
 		test.name, test.flags, test.line = "OtherMPI", []string{"--mpicc", other.CC, "-o", output}, []string{script}
-		test.status, test.stderr = exitFailure, `^reprise: /.*/loop is linked with libmpi\S+, and what .*mpicc\S* builds with libmpi\S+: take .*\n$`
+		test.status, test.stderr = cli.ExitFailure, `^reprise: /.*/loop is linked with libmpi\S+, and what .*mpicc\S* builds with libmpi\S+: take .*\n$`
 		test = &tests[len(tests)-2]
 		test.name, test.flags, test.line = "OtherCompiler", []string{"--mpicc", other.CC, "-o", output}, []string{program, "20"}
-		test.status, test.stderr = exitFailure, `^reprise: /.*/loop is linked with libmpi\S+, and what .*mpicc\S* builds with libmpi\S+: take .*\n$`
+		test.status, test.stderr = cli.ExitFailure, `^reprise: /.*/loop is linked with libmpi\S+, and what .*mpicc\S* builds with libmpi\S+: take .*\n$`
 		test = &tests[len(tests)-1]
 		test.name, test.flags, test.line = "OtherLauncher", []string{"-o", output}, append([]string{"env"}, other.Launch(2, program, "20")...)
-		test.status, test.stderr = exitFailure, `^reprise: /.*/loop is linked with (Open MPI|MPICH) .*: each process would be alone in a run of its own\. Start it with mpi.*\n$`
+		test.status, test.stderr = cli.ExitFailure, `^reprise: /.*/loop is linked with (Open MPI|MPICH) .*: each process would be alone in a run of its own\. Start it with mpi.*\n$`
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -280,7 +282,7 @@ func TestRecordCollectedAgain(t *testing.T) {
 	if begin < 0 || !strings.Contains(got.stderr[:begin], "the records are collected again") {
 		t.Fatal(got.stderr)
 	}
-	var s collectSummary
+	var s record.Summary
 	if err := json.Unmarshal([]byte(got.stderr[begin:]), &s); err != nil || got.status != 3 || s.Status != 3 || s.Command <= 0 || s.Calls == 0 {
 		t.Errorf("status %d, %v: %s", got.status, err, got.stderr)
 	}
@@ -311,9 +313,9 @@ func TestRecordKilledRemoving(t *testing.T) {
 			got := outcome(t, cmd)
 			spools := func() []string { return namesIn(t, spool) }
 			if tt.name == "Both" { // what collects goes on, and is killed later
-				waitFor(t, func() bool { s := spools(); return len(s) == 1 && isLeftover(s[0]) })
+				waitFor(t, func() bool { s := spools(); return len(s) == 1 && cli.IsLeftover(s[0]) })
 				left := filepath.Join(spool, spools()[0])
-				if r := invoke(t, "", "collect", left, "-o", "again.rpz"); r.status != exitFailure || !strings.Contains(r.stderr, "this is a leftover of raw records that are in a trace already") {
+				if r := invoke(t, "", "collect", left, "-o", "again.rpz"); r.status != cli.ExitFailure || !strings.Contains(r.stderr, "this is a leftover of raw records that are in a trace already") {
 					t.Errorf("%+v", r)
 				}
 			} else if got.status != 0 || len(spools()) > 0 || !strings.Contains(got.stderr, "signal: killed, when the trace was written") || strings.Contains(got.stderr, "again") {

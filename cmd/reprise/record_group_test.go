@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/record"
 )
 
 // handingOn names the environment variable that makes TestHandOn the process that hands signals on, and handedOn the one that makes it the command.
@@ -151,7 +153,7 @@ func (h *passing) await(t *testing.T, which syscall.Signal) {
 func handOnHere(t *testing.T) {
 	apart := os.Getenv(handingOn) == "true"
 	signals := make(chan os.Signal, 16)
-	notify(signals, apart)
+	record.Notify(signals, apart)
 	defer signal.Stop(signals)
 	c := exec.Command(process(t).Path, "-test.run=^TestHandOn$")
 	c.Env = append(os.Environ(), handedOn+"=1")
@@ -169,16 +171,16 @@ func handOnHere(t *testing.T) {
 	if _, err := io.Copy(io.Discard, ready); err != nil { // until it takes signals
 		t.Fatal(err)
 	}
-	r := newRelay(c.Process)
+	r := record.NewRelay(c.Process)
 	fmt.Println(0)
-	r.handOn(signals, nil)
+	r.HandOn(signals, nil)
 }
 
 // sayWhatComes is the command: it prints the number of each signal that it gets.
 func sayWhatComes(t *testing.T) {
 	signals := make(chan os.Signal, 16)
-	notify(signals, true)
-	os.NewFile(firstExtra, "ready").Close()
+	record.Notify(signals, true)
+	os.NewFile(record.FirstExtra, "ready").Close()
 	for s := range signals {
 		fmt.Println(int(s.(syscall.Signal)))
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
 
@@ -91,7 +92,7 @@ func TestRecordMade(t *testing.T) {
 		m.Parallel(t)
 		for _, sites := range []string{"caller", "stack"} {
 			trace := filepath.Join(t.TempDir(), "run.rpz")
-			if got := outcome(t, recorder(t, m, []string{"-o", trace, "--sites", sites}, m.Build(t, "made.c"))); got.status != exitOK {
+			if got := outcome(t, recorder(t, m, []string{"-o", trace, "--sites", sites}, m.Build(t, "made.c"))); got.status != cli.ExitOK {
 				t.Fatalf("%+v", got)
 			}
 			profile := must(t, "profile", "--by", "site", trace)

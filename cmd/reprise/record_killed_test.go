@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/record"
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
@@ -109,7 +111,7 @@ func (way *killing) check(t *testing.T, m *mpitest.MPI, program string, after ti
 	}
 	if way.raw {
 		left = []string{raw}
-	} else if len(left) == 1 && isLeftover(left[0]) {
+	} else if len(left) == 1 && cli.IsLeftover(left[0]) {
 		left = nil // the trace is there
 	}
 	var want [ranks]uint64
@@ -124,7 +126,7 @@ func (way *killing) check(t *testing.T, m *mpitest.MPI, program string, after ti
 		return false
 	}
 	for _, raw := range left {
-		if r := invoke(t, "", "collect", raw, "-o", tr); r.status != exitOK {
+		if r := invoke(t, "", "collect", raw, "-o", tr); r.status != cli.ExitOK {
 			t.Fatalf("killed after %v: %s", after, r.stderr)
 		}
 	}
@@ -144,16 +146,16 @@ func (way *killing) check(t *testing.T, m *mpitest.MPI, program string, after ti
 func TestLockedUntilTheEnd(t *testing.T) {
 	t.Setenv(runMain, "1")
 	parts, spool := t.TempDir(), t.TempDir()
-	o := &recordOptions{lock: true, onTimeout: &choice{}}
-	o.output.parts = parts
-	h, err := startHelper(spool, o, merge.Origin{})
+	o := &record.Options{Lock: true, OnTimeout: &cli.Choice{}}
+	o.Output.Parts = parts
+	h, err := record.StartHelper(spool, o, merge.Origin{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.cmd.Process.Kill(); err != nil {
+	if err := h.Cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, func() bool { return zombie(h.cmd.Process.Pid) })
+	waitFor(t, func() bool { return zombie(h.Cmd.Process.Pid) })
 	f, err := os.OpenFile(filepath.Join(parts, ".recording"), os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +165,7 @@ func TestLockedUntilTheEnd(t *testing.T) {
 	if free() {
 		t.Error("the parts are free while the helper is gone and nothing is collected yet")
 	}
-	if err := h.finish(ending{}); !errors.Is(err, errNothing) {
+	if err := h.Finish(record.Ending{}); !errors.Is(err, record.ErrNothing) {
 		t.Error(err)
 	}
 	if !free() {

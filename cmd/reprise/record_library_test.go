@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/launching"
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/mpi/interpose"
 )
@@ -115,7 +116,7 @@ while [ ! -e "$0/.recorder/library.json" ] && [ -n "$WAIT" ]; do sleep 0.05; don
 			cmd := exec.CommandContext(t.Context(), line[0], line[1:]...)
 			cmd.Env = append(mpitest.LaunchEnvironment(t), "XDG_CACHE_HOME="+t.TempDir(), runMain+"=1", "MPICC="+tt.mpicc, "WAIT="+tt.wait)
 			got := outcome(t, cmd)
-			if got.status != 0 || strings.Count(got.stderr, host()+": the program runs and is not recorded here: ") != 3-tt.parts {
+			if got.status != 0 || strings.Count(got.stderr, launching.Host()+": the program runs and is not recorded here: ") != 3-tt.parts {
 				t.Errorf("%+v", got)
 			}
 			if names := namesOf(t, parts); len(names) != tt.parts {

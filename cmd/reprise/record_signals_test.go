@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/record"
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 )
@@ -77,7 +78,9 @@ func pressed(t *testing.T, c *exec.Cmd, directory string) string {
 		text, _ := io.ReadAll(screen) // which ends with an error when nobody has the terminal any more
 		said <- string(text)
 	}()
-	waitFor(t, func() bool { return exists(filepath.Join(directory, "0")) && exists(filepath.Join(directory, "1")) })
+	waitFor(t, func() bool {
+		return record.Exists(filepath.Join(directory, "0")) && record.Exists(filepath.Join(directory, "1"))
+	})
 	if _, err := screen.WriteString("\x03"); err != nil {
 		t.Error(err)
 	}
@@ -96,7 +99,7 @@ func delivered(t *testing.T, c *exec.Cmd, which syscall.Signal, group bool, dire
 		t.Fatal(err)
 	}
 	files := []string{filepath.Join(directory, "0"), filepath.Join(directory, "1")}
-	waitFor(t, func() bool { return exists(files[0]) && exists(files[1]) })
+	waitFor(t, func() bool { return record.Exists(files[0]) && record.Exists(files[1]) })
 	to := c.Process.Pid
 	if group {
 		to = -to

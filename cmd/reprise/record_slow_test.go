@@ -10,6 +10,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/answer"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/launching"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/record"
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
@@ -36,7 +40,7 @@ reprise: wait time .* %% of MPI  MPI_Allreduce  slow.c:15 main
 				t.Errorf("the summary is\n%s", got.stderr)
 			}
 			if times == "none" {
-				if r := invoke(t, "", "imbalance", trace); r.status == exitOK {
+				if r := invoke(t, "", "imbalance", trace); r.status == cli.ExitOK {
 					t.Errorf("%+v", r)
 				}
 				continue
@@ -48,7 +52,7 @@ reprise: wait time .* %% of MPI  MPI_Allreduce  slow.c:15 main
 
 func checkSlow(t *testing.T, trace string, slow int) {
 	t.Helper()
-	var p profileAnswer
+	var p answer.Profile
 	decodeJSON(t, &p, "profile", "--json", "--by", "rank", trace)
 	if len(p.RankTimes) != 3 {
 		t.Fatalf("%+v", p.RankTimes)
@@ -58,7 +62,7 @@ func checkSlow(t *testing.T, trace string, slow int) {
 			t.Errorf("rank %d: %+v", slow, r)
 		}
 	}
-	var i imbalanceAnswer
+	var i answer.Imbalance
 	decodeJSON(t, &i, "imbalance", "--json", trace)
 	if i.Slowest == nil || i.Slowest.Rank != slow || i.Slowest.Outside != p.RankTimes[slow].Outside {
 		t.Errorf("rank %d: %+v", slow, i.Slowest)
@@ -70,7 +74,7 @@ func checkSlow(t *testing.T, trace string, slow int) {
 	if text := must(t, "imbalance", trace); !strings.Contains(text, fmt.Sprintf("\nrank %d is the slowest: ", slow)) {
 		t.Error(text)
 	}
-	var whole activityAnswer
+	var whole answer.Activity
 	decodeJSON(t, &whole, "profile", "--json", "--by", "rank", "--from", "0", trace)
 	for k, r := range whole.Ranks {
 		if kept := p.RankTimes[k]; r.Rank != kept.Rank || r.Time < kept.Time*0.99 || r.Time > kept.Time*1.01 || r.Span < kept.Span*0.99 || r.Span > kept.Span*1.01 {
@@ -82,13 +86,13 @@ func checkSlow(t *testing.T, trace string, slow int) {
 // TestSummaryUnknown checks that JSON leaves out what is not known of a run whose parts were merged.
 func TestSummaryUnknown(t *testing.T) {
 	var merged, one bytes.Buffer
-	if err := (&collectSummary{Parts: 4}).print(&merged, true, false); err != nil {
+	if err := (&record.Summary{Parts: 4}).Print(&merged, true, false); err != nil {
 		t.Fatal(err)
 	}
-	s := new(collectSummary)
-	s.fill(collect.Summary{})
+	s := new(record.Summary)
+	s.Fill(collect.Summary{})
 	s.Collector = new(time.Duration)
-	if err := s.print(&one, true, false); err != nil {
+	if err := s.Print(&one, true, false); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"raw_bytes", "overhead", "collector_cpu_ns"} {
@@ -101,7 +105,7 @@ func TestSummaryUnknown(t *testing.T) {
 // TestSummaryWidth prints what is told at the end of a recording, in lines of 80 columns.
 func TestSummaryWidth(t *testing.T) {
 	raw, overhead, used := int64(123_456_789_012), 0.1234, 123*time.Second
-	s := collectSummary{
+	s := record.Summary{
 		Output: "stencil.rpz", Processes: 1024, Calls: 123_456_789, Bytes: 123_456, Raw: &raw, Overhead: &overhead,
 		Collector: &used, After: 12 * time.Second,
 		Run: &query.Summary{
@@ -115,7 +119,7 @@ func TestSummaryWidth(t *testing.T) {
 		},
 	}
 	var b strings.Builder
-	if err := s.print(&b, false, false); err != nil {
+	if err := s.Print(&b, false, false); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
@@ -129,7 +133,7 @@ func TestSummaryWidth(t *testing.T) {
 	}
 	s.Unfinished = rankenc.SetOf(0, 1)
 	b.Reset()
-	if err := s.print(&b, false, false); err != nil {
+	if err := s.Print(&b, false, false); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.String(); !strings.HasPrefix(got, "reprise: the trace ends early: ranks 0-1 did not reach MPI_Finalize\nreprise: stencil.rpz: ") ||
@@ -137,7 +141,7 @@ func TestSummaryWidth(t *testing.T) {
 		t.Error(got)
 	}
 	for word, want := range map[string]string{"a.rpz": "a.rpz", "it's": `'it'\''s'`, "a b": "'a b'", "": "''"} {
-		if got := quoted(word); got != want {
+		if got := cli.Quoted(word); got != want {
 			t.Errorf("%q is quoted as %s", word, got)
 		}
 	}
@@ -146,17 +150,17 @@ func TestSummaryWidth(t *testing.T) {
 // TestBuilding looks at what is told while the library that records is built.
 func TestBuilding(t *testing.T) {
 	var out bytes.Buffer
-	b := building{stderr: &out}
-	b.begin("MPICH 4.0.2")
-	b.end()
+	b := launching.Building{Stderr: &out}
+	b.Begin("MPICH 4.0.2")
+	b.End()
 	if got, want := out.String(), "reprise: building the recorder for MPICH 4.0.2, which is kept for the next time\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	out.Reset()
-	b.stop = make(chan struct{})
-	b.lines.Go(func() { b.show("building", time.Millisecond) })
+	b.Stop = make(chan struct{})
+	b.Lines.Go(func() { b.Show("building", time.Millisecond) })
 	time.Sleep(20 * time.Millisecond)
-	b.end()
+	b.End()
 	if got := out.String(); !strings.HasPrefix(got, "\rbuilding … 0 s\rbuilding … 0 s") || !strings.HasSuffix(got, "\r\x1b[K") {
 		t.Errorf("%q", got)
 	}
@@ -165,20 +169,20 @@ func TestBuilding(t *testing.T) {
 // TestNextWait checks how long the collector waits: as little as it may where much comes, soon as long as it may where nothing does, and
 // in between for an amount that is worth a look.
 func TestNextWait(t *testing.T) {
-	if got := nextWait(idle, 100*worth); got != busy {
+	if got := record.NextWait(record.Idle, 100*record.Worth); got != record.Busy {
 		t.Errorf("much comes: %v", got)
 	}
-	wait := busy
+	wait := record.Busy
 	for range 5 {
-		wait = nextWait(wait, 0)
+		wait = record.NextWait(wait, 0)
 	}
-	if wait != idle || nextWait(idle, 0) != idle || nextWait(busy, 3*worth) != busy {
+	if wait != record.Idle || record.NextWait(record.Idle, 0) != record.Idle || record.NextWait(record.Busy, 3*record.Worth) != record.Busy {
 		t.Errorf("nothing comes: %v", wait)
 	}
-	for _, start := range []time.Duration{busy, idle} {
+	for _, start := range []time.Duration{record.Busy, record.Idle} {
 		wait := start
 		for range 20 {
-			wait = nextWait(wait, int64(wait/time.Millisecond)*worth/8) // bytes come at a constant rate
+			wait = record.NextWait(wait, int64(wait/time.Millisecond)*record.Worth/8) // bytes come at a constant rate
 		}
 		if wait < 6*time.Millisecond || wait > 17*time.Millisecond {
 			t.Errorf("from %v on: %v", start, wait)

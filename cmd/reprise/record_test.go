@@ -15,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/record"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/show"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/internal/text"
@@ -112,7 +115,7 @@ func TestRecord(t *testing.T) {
 				t.Errorf("the part that is collected has %d calls of %d", i.Calls, info.Calls)
 			}
 			changeMark(t, raw)
-			if got := invoke(t, "", "verify", tr, raw); got.status != exitFailure || strings.Count(got.stderr, "the check is another, so that the file was changed or damaged") != 2 {
+			if got := invoke(t, "", "verify", tr, raw); got.status != cli.ExitFailure || strings.Count(got.stderr, "the check is another, so that the file was changed or damaged") != 2 {
 				t.Errorf("verify of what was changed: %+v", got)
 			}
 		})
@@ -120,7 +123,7 @@ func TestRecord(t *testing.T) {
 }
 
 // infoOf returns what info says of a trace.
-func infoOf(t *testing.T, tr string) (i infoAnswer) {
+func infoOf(t *testing.T, tr string) (i show.Info) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(must(t, "info", tr, "--json")), &i); err != nil {
 		t.Fatal(err)
@@ -128,7 +131,7 @@ func infoOf(t *testing.T, tr string) (i infoAnswer) {
 	return i
 }
 
-func callsOf(i infoAnswer, function string) uint64 {
+func callsOf(i show.Info, function string) uint64 {
 	for _, f := range i.Functions {
 		if f.Name == function {
 			return f.Calls
@@ -183,10 +186,10 @@ func TestRecordTimes(t *testing.T) {
 	m := theMPI(t)
 	program := m.Build(t, "loop.c")
 	directory := t.TempDir()
-	record := func(times, name string) (string, collectSummary) {
+	record := func(times, name string) (string, record.Summary) {
 		tr := filepath.Join(directory, name)
 		got := outcome(t, recorder(t, m, []string{"--anonymous", "--times", times, "--json", "-o", tr}, program, "20"))
-		var s collectSummary
+		var s record.Summary
 		if err := json.Unmarshal([]byte(got.stderr), &s); err != nil || got.status != 0 {
 			t.Fatalf("%v: status %d\n%s", err, got.status, got.stderr)
 		}
@@ -305,24 +308,24 @@ func TestCollectParts(t *testing.T) {
 	}
 	part := filepath.Join(parts, "rank0000000.part.rpz")
 	got := invoke(t, "", "collect", raw, "--parts", parts, "-q", "--times", "all", "--error", "MPI_Foo=1%", "--error", "MPI_Init=1%", "--error", "Bar=0")
-	if want := "reprise: warning: --error of functions that were not called: Bar, MPI_Foo\n"; got.status != exitOK || got.stderr != want {
+	if want := "reprise: warning: --error of functions that were not called: Bar, MPI_Foo\n"; got.status != cli.ExitOK || got.stderr != want {
 		t.Errorf("%+v, want %s", got, want)
 	}
 	first := readFile(t, part)
 	got = invoke(t, "", "collect", raw, "--parts", parts, "-q", "--times", "all", "--error", "MPI_Foo=1%", "--error", "MPI_Init=1%", "--error", "Bar=0")
-	if got.status != exitOK || readFile(t, part) != first {
+	if got.status != cli.ExitOK || readFile(t, part) != first {
 		t.Errorf("what is there is what would be written: %+v", got)
 	}
 	live := partOfSynchronised(t, first, 2)
 	writeFile(t, part, live)
 	got = invoke(t, "", "collect", raw, "--parts", parts, "-q", "--times", "all", "--error", "MPI_Foo=1%", "--error", "MPI_Init=1%", "--error", "Bar=0")
-	if got.status != exitOK || readFile(t, part) != live {
+	if got.status != cli.ExitOK || readFile(t, part) != live {
 		t.Errorf("what is there has readings of the clock, too: %+v", got)
 	}
 	t.Setenv("TMPDIR", directory)
 	got = invoke(t, "", "collect", raw, "--parts", parts, "-q")
 	name, elsewhere, _ := strings.Cut(strings.TrimSpace(got.stderr), ": is there already: take a new directory, or remove it; the trace is in ")
-	if got.status != exitFailure || name != "reprise: "+part || infoOf(t, elsewhere).Calls != infoOf(t, part).Calls || readFile(t, part) != live {
+	if got.status != cli.ExitFailure || name != "reprise: "+part || infoOf(t, elsewhere).Calls != infoOf(t, part).Calls || readFile(t, part) != live {
 		t.Errorf("%+v", got)
 	}
 }
@@ -499,8 +502,8 @@ func TestRecordOrigin(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 	}
-	var told, anonymous infoAnswer
-	for name, answer := range map[string]*infoAnswer{"told.rpz": &told, "anonymous.rpz": &anonymous} {
+	var told, anonymous show.Info
+	for name, answer := range map[string]*show.Info{"told.rpz": &told, "anonymous.rpz": &anonymous} {
 		if err := json.Unmarshal([]byte(must(t, "info", "--json", name)), answer); err != nil {
 			t.Fatal(err)
 		}
@@ -530,10 +533,10 @@ func TestRecordSites(t *testing.T) {
 		directory := t.TempDir()
 		tr, plain := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "plain.rpz")
 		program := m.Build(t, "traffic.c")
-		if got := outcome(t, recorder(t, m, []string{"-o", tr}, m.Launch(2, program)...)); got.status != exitOK {
+		if got := outcome(t, recorder(t, m, []string{"-o", tr}, m.Launch(2, program)...)); got.status != cli.ExitOK {
 			t.Fatalf("%+v", got)
 		}
-		if got := outcome(t, recorder(t, m, []string{"-o", plain, "--sites", "none"}, m.Launch(2, program)...)); got.status != exitOK {
+		if got := outcome(t, recorder(t, m, []string{"-o", plain, "--sites", "none"}, m.Launch(2, program)...)); got.status != cli.ExitOK {
 			t.Fatalf("%+v", got)
 		}
 		var p struct {
@@ -561,7 +564,7 @@ func TestRecordSites(t *testing.T) {
 		}
 		profile := filepath.Join(directory, "run.pprof")
 		must(t, "export", tr, "-o", profile)
-		if got := invoke(t, "", "profile", "--by", "site", plain); got.status != exitFailure || !strings.Contains(got.stderr, "record --sites caller keeps it") {
+		if got := invoke(t, "", "profile", "--by", "site", plain); got.status != cli.ExitFailure || !strings.Contains(got.stderr, "record --sites caller keeps it") {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -628,7 +631,7 @@ func TestRecordBounded(t *testing.T) {
 		}
 		got := invoke(t, "", "collect", raw, "-q", "-o", filepath.Join(directory, "none.rpz"), "--bounded", "10")
 		_, saved, ok := strings.Cut(strings.TrimSpace(got.stderr), "; the trace is in ")
-		if got.status != exitFailure || !ok {
+		if got.status != cli.ExitFailure || !ok {
 			t.Fatalf("%+v", got)
 		}
 		defer os.Remove(saved)

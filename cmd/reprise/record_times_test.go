@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
@@ -14,10 +15,10 @@ import (
 
 // TestTimesWords checks that codecs are called what --times calls them.
 func TestTimesWords(t *testing.T) {
-	for _, c := range timesCodecs {
-		codec, err := c.codec(0.1)
-		if err != nil || layout.CodecWord(codec.Name()) != c.word {
-			t.Errorf("codec %s is called %s, %v", c.word, layout.CodecWord(codec.Name()), err)
+	for _, c := range cli.TimesCodecs {
+		codec, err := c.Codec(0.1)
+		if err != nil || layout.CodecWord(codec.Name()) != c.Word {
+			t.Errorf("codec %s is called %s, %v", c.Word, layout.CodecWord(codec.Name()), err)
 		}
 	}
 	for name, want := range map[string]string{
@@ -65,13 +66,13 @@ func TestTimesFlag(t *testing.T) {
 			functions: map[string]string{"MPI_Test": "entropy,epsilon=0.5"}},
 	} {
 		t.Run(tt.flags, func(t *testing.T) {
-			var flag timesFlag
+			var flag cli.TimesFlag
 			cmd := new(cobra.Command)
-			flag.addTo(cmd)
+			flag.AddTo(cmd)
 			if err := cmd.ParseFlags(strings.Fields(tt.flags)); err != nil {
 				t.Fatal(err)
 			}
-			o, err := flag.options()
+			o, err := flag.Options()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,10 +95,10 @@ func TestTimesFlag(t *testing.T) {
 				t.Errorf("a tracer does not take that: %v", err)
 			}
 			again := new(cobra.Command)
-			var same timesFlag
-			same.addTo(again)
-			if err := again.ParseFlags(flag.args()); err != nil || strings.Join(same.args(), " ") != strings.Join(flag.args(), " ") {
-				t.Errorf("%q passed on is %q, %v", flag.args(), same.args(), err)
+			var same cli.TimesFlag
+			same.AddTo(again)
+			if err := again.ParseFlags(flag.Args()); err != nil || strings.Join(same.Args(), " ") != strings.Join(flag.Args(), " ") {
+				t.Errorf("%q passed on is %q, %v", flag.Args(), same.Args(), err)
 			}
 		})
 	}
@@ -110,13 +111,13 @@ func TestInfoStarts(t *testing.T) {
 		{"--times all --error start=10us", "\nstarts of the calls of ranks 0-1: at most 10.0 µs off\n"},
 		{"--times all", ""},
 	} {
-		var flag timesFlag
+		var flag cli.TimesFlag
 		cmd := new(cobra.Command)
-		flag.addTo(cmd)
+		flag.AddTo(cmd)
 		if err := cmd.ParseFlags(strings.Fields(tt.flags)); err != nil {
 			t.Fatal(err)
 		}
-		o, err := flag.options()
+		o, err := flag.Options()
 		if err != nil {
 			t.Fatal(err)
 		}

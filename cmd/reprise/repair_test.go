@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/compress"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/show"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
 	"pgregory.net/rapid"
@@ -60,14 +63,14 @@ func (r repaired) check(t testing.TB, what, damaged string) {
 	t.Helper()
 	writeFile(t, "damaged.rpz", damaged)
 	run := invoke(t, "", "repair", "--json", "damaged.rpz", "-o", "saved.rpz")
-	if run.status == exitFailure {
+	if run.status == cli.ExitFailure {
 		if strings.Contains(fileNames(t), "saved.rpz") || strings.Count(run.stderr, "damaged.rpz") != 1 {
 			t.Fatalf("%s: %s: failed with output, or without the path: %s", r.name, what, run.stderr)
 		}
 		return
 	}
-	var got repairResult
-	if err := json.Unmarshal([]byte(run.stdout), &got); err != nil || run.status != exitOK {
+	var got compress.RepairResult
+	if err := json.Unmarshal([]byte(run.stdout), &got); err != nil || run.status != cli.ExitOK {
 		t.Fatalf("%s: %s: status %d, %v: %s", r.name, what, run.status, err, run.stderr)
 	}
 	file := readFile(t, "saved.rpz")
@@ -79,7 +82,7 @@ func (r repaired) check(t testing.TB, what, damaged string) {
 	if s.ranks != got.Readable || r.ranks != got.Ranks || s.ranks == 0 {
 		t.Fatalf("%s: %s: %d of %d ranks can be read, repair says %d of %d", r.name, what, s.ranks, r.ranks, got.Readable, got.Ranks)
 	}
-	if s.ordered != (got.Order == kept) {
+	if s.ordered != (got.Order == compress.Kept) {
 		t.Fatalf("%s: %s: the order is %s", r.name, what, got.Order)
 	}
 	r.checkWhole(t, what, damaged, file, got)
@@ -97,7 +100,7 @@ func (r repaired) read(t testing.TB, what string) saving {
 			t.Fatalf("%s: %s: rank %s is other than it was", r.name, what, rank)
 		}
 	}
-	var described infoAnswer
+	var described show.Info
 	if err := json.Unmarshal([]byte(must(t, "info", "--json", "saved.rpz")), &described); err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +120,7 @@ func (r repaired) read(t testing.TB, what string) saving {
 }
 
 // checkWhole checks what repair says of the file as a whole.
-func (r repaired) checkWhole(t testing.TB, what, damaged, saved string, got repairResult) {
+func (r repaired) checkWhole(t testing.TB, what, damaged, saved string, got compress.RepairResult) {
 	t.Helper()
 	if (len(got.Lost) == 0) != (damaged == r.data) {
 		t.Fatalf("%s: %s: %d losses", r.name, what, len(got.Lost))
@@ -125,7 +128,7 @@ func (r repaired) checkWhole(t testing.TB, what, damaged, saved string, got repa
 	if damaged == r.data && saved != r.data {
 		t.Fatalf("%s: %s: nothing is damaged, but the output differs", r.name, what)
 	}
-	if got.Readable == got.Ranks && got.Order == kept && saved != r.data {
+	if got.Readable == got.Ranks && got.Order == compress.Kept && saved != r.data {
 		t.Fatalf("%s: %s: every call and their order are kept, but the output differs", r.name, what)
 	}
 }
@@ -219,7 +222,7 @@ func TestRepairPart(t *testing.T) {
 	if readFile(t, "saved.rpz") != data {
 		t.Error("the part file differs")
 	}
-	if r := invoke(t, "", "repair", "flipped.part.rpz", "-o", "none.rpz"); r.status != exitFailure || !strings.Contains(r.stderr, "no call can be saved") {
+	if r := invoke(t, "", "repair", "flipped.part.rpz", "-o", "none.rpz"); r.status != cli.ExitFailure || !strings.Contains(r.stderr, "no call can be saved") {
 		t.Errorf("status %d, %s", r.status, r.stderr)
 	}
 }
@@ -249,7 +252,7 @@ func TestRepairAbout(t *testing.T) {
 	run := merge.Run{Origin: merge.Origin{Commands: []string{"./app"}}, Worlds: []merge.World{{First: 1, Parent: -1}}}
 	trace := testtrace.Record(t, merge.Run{}, false, ranks)
 	file := describedAs(t, trace, run)
-	for kind, want := range aboutRun {
+	for kind, want := range compress.AboutRun {
 		if kind == layout.KindClocks { // the run has none
 			continue
 		}
@@ -267,7 +270,7 @@ func TestRepairAbout(t *testing.T) {
 		}
 	}
 	writeFile(t, "damaged.rpz", flip(t, file, layout.KindTexts, 0))
-	if r := invoke(t, "", "repair", "damaged.rpz", "-o", "none.rpz"); r.status != exitFailure || !strings.Contains(r.stderr, "no call can be saved") {
+	if r := invoke(t, "", "repair", "damaged.rpz", "-o", "none.rpz"); r.status != cli.ExitFailure || !strings.Contains(r.stderr, "no call can be saved") {
 		t.Errorf("texts: status %d, %s", r.status, r.stderr)
 	}
 }
@@ -284,7 +287,7 @@ func TestRepairLater(t *testing.T) {
 	}
 	writeFile(t, "next.rpz", string(later))
 	want := "reprise: next.rpz: format: file has version 3, supported is version 2; a later reprise wrote it, and repairs it: nothing is saved\n"
-	if r := invoke(t, "", "repair", "next.rpz", "-o", "out.rpz"); r.status != exitFailure || r.stdout != "" || r.stderr != want {
+	if r := invoke(t, "", "repair", "next.rpz", "-o", "out.rpz"); r.status != cli.ExitFailure || r.stdout != "" || r.stderr != want {
 		t.Errorf("status %d, %s%s", r.status, r.stdout, r.stderr)
 	}
 	if _, err := os.Stat("out.rpz"); err == nil {

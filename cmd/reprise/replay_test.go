@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
 
@@ -20,7 +22,7 @@ func TestReplay(t *testing.T) {
 		directory := t.TempDir()
 		trace, again := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "again.rpz")
 		cmd := recorder(t, m, []string{"-o", trace, "--times", "all"}, m.Launch(2, m.Build(t, "loop.c"), "100")...)
-		if got := outcome(t, cmd); got.status != exitOK {
+		if got := outcome(t, cmd); got.status != cli.ExitOK {
 			t.Fatalf("status %d: %s", got.status, got.stderr)
 		}
 		of := trace
@@ -31,12 +33,12 @@ func TestReplay(t *testing.T) {
 			return outcome(t, cmd)
 		}
 		r := replay(2, "--json", "-o", again, "--scale", "0.5x")
-		if r.status != exitOK {
+		if r.status != cli.ExitOK {
 			t.Fatalf("status %d: %s", r.status, r.stderr)
 		}
 		c := jsonChecker{t, jsonTypes(t), make(map[string]bool)}
 		c.object("replay", r.stdout)
-		var a replayAnswer
+		var a programs.Replay
 		if err := json.Unmarshal([]byte(r.stdout), &a); err != nil {
 			t.Fatal(err)
 		}
@@ -51,11 +53,11 @@ func TestReplay(t *testing.T) {
 		if info := must(t, "info", again); !strings.Contains(info, "2 ranks") {
 			t.Errorf("%s", info)
 		}
-		if r := replay(2, "--compute", "sleep", "--gaps", "every"); r.status != exitOK || !strings.Contains(r.stdout, "the run") || strings.Contains(r.stdout, "→") {
+		if r := replay(2, "--compute", "sleep", "--gaps", "every"); r.status != cli.ExitOK || !strings.Contains(r.stdout, "the run") || strings.Contains(r.stdout, "→") {
 			t.Errorf("status %d: %s%s", r.status, r.stdout, r.stderr)
 		}
 		of = again // a replay of a replay
-		if r := replay(2, "--compute", "none"); r.status != exitOK || strings.Contains(r.stdout, "→") {
+		if r := replay(2, "--compute", "none"); r.status != cli.ExitOK || strings.Contains(r.stdout, "→") {
 			t.Errorf("status %d: %s%s", r.status, r.stdout, r.stderr)
 		}
 		of = trace
@@ -70,7 +72,7 @@ func TestReplay(t *testing.T) {
 		if r := outcome(t, cmd); r.status != 3 || !strings.Contains(r.stderr, "failed with status 3") || strings.Contains(r.stderr, "as many ranks") {
 			t.Errorf("status %d: %s%s", r.status, r.stdout, r.stderr)
 		}
-		if r := replay(1); r.status == exitOK || !strings.Contains(r.stderr, "run by 1 processes, not the recorded 2") || !strings.Contains(r.stderr, "such as: reprise replay "+trace+" -- mpirun -n 2") {
+		if r := replay(1); r.status == cli.ExitOK || !strings.Contains(r.stderr, "run by 1 processes, not the recorded 2") || !strings.Contains(r.stderr, "such as: reprise replay "+trace+" -- mpirun -n 2") {
 			t.Errorf("status %d: %s%s", r.status, r.stdout, r.stderr)
 		}
 	})
@@ -87,15 +89,15 @@ func TestReplayErrors(t *testing.T) {
 		status int
 		want   string
 	}{
-		{nil, exitUsage, "replay takes a trace and, after --, the MPI launcher"},
-		{[]string{heat}, exitUsage, "replay takes a trace and"},
-		{[]string{heat, "--"}, exitUsage, "replay takes a trace and"},
-		{[]string{"--", "mpirun"}, exitUsage, "replay takes a trace and"},
-		{[]string{heat, heat, "--", "mpirun"}, exitUsage, "replay takes a trace and"},
-		{[]string{heat, "-o", "-", "--", "mpirun"}, exitUsage, "-o takes a file"},
-		{[]string{heat, "--scale", "0", "--", "mpirun"}, exitUsage, "--scale is a factor above 0"},
-		{[]string{heat, "--scale", "NaN", "--", "mpirun"}, exitUsage, "--scale is a factor above 0"},
-		{[]string{heat, "--times", "some", "--", "mpirun"}, exitUsage, "some"},
+		{nil, cli.ExitUsage, "replay takes a trace and, after --, the MPI launcher"},
+		{[]string{heat}, cli.ExitUsage, "replay takes a trace and"},
+		{[]string{heat, "--"}, cli.ExitUsage, "replay takes a trace and"},
+		{[]string{"--", "mpirun"}, cli.ExitUsage, "replay takes a trace and"},
+		{[]string{heat, heat, "--", "mpirun"}, cli.ExitUsage, "replay takes a trace and"},
+		{[]string{heat, "-o", "-", "--", "mpirun"}, cli.ExitUsage, "-o takes a file"},
+		{[]string{heat, "--scale", "0", "--", "mpirun"}, cli.ExitUsage, "--scale is a factor above 0"},
+		{[]string{heat, "--scale", "NaN", "--", "mpirun"}, cli.ExitUsage, "--scale is a factor above 0"},
+		{[]string{heat, "--times", "some", "--", "mpirun"}, cli.ExitUsage, "some"},
 		{[]string{heat, "--", "no-such-launcher", "-n", "4"}, 127, "no-such-launcher: "},
 	} {
 		if r := invoke(t, "", append([]string{"replay"}, tt.args...)...); r.status != tt.status || !strings.Contains(r.stderr, tt.want) {

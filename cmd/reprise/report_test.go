@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 )
 
 func TestReport(t *testing.T) {
@@ -28,7 +30,7 @@ func TestReportDamaged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
 	r := invoke(t, "", "report", "flipped.rpz", "-o", "flipped.html")
-	if r.status != exitFailure || !strings.Contains(r.stderr, "cannot be read") {
+	if r.status != cli.ExitFailure || !strings.Contains(r.stderr, "cannot be read") {
 		t.Errorf("status %d: %s", r.status, r.stderr)
 	}
 	if page := readFile(t, "flipped.html"); !strings.Contains(page, "Unreadable, and left out: ranks") {
@@ -36,7 +38,7 @@ func TestReportDamaged(t *testing.T) {
 	}
 	writeFile(t, "program.c", "int main;\n")
 	for _, args := range [][]string{{"report", "noisy.rpz", "-o", "program.c"}, {"report", "noisy.rpz"}, {"report", "-o", "x.html"}, {"report", "noisy.rpz", "-o", "x.html", "--ranks", "x"}} {
-		if r := invoke(t, "", args...); r.status != exitUsage {
+		if r := invoke(t, "", args...); r.status != cli.ExitUsage {
 			t.Errorf("%v: status %d: %s", args, r.status, r.stderr)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
 	"github.com/klauspost/compress/zstd"
@@ -18,7 +19,7 @@ import (
 func checkRoundTrip(t *testing.T, text string, args ...string) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out.rpz")
-	if r := invoke(t, "", append([]string{"compress", "-o", out}, args...)...); r.status != exitOK {
+	if r := invoke(t, "", append([]string{"compress", "-o", out}, args...)...); r.status != cli.ExitOK {
 		t.Fatal(r.stderr)
 	}
 	if got := must(t, "cat", out); got != text {
@@ -102,14 +103,14 @@ func TestSplit(t *testing.T) {
 	for _, name := range []string{"ring", "one", "sparse"} {
 		must(t, "cat", name+".rpz", "--split", name)
 		list := filepath.Join(name, name+".txt")
-		if r := invoke(t, "", "compress", list, "-o", "again.rpz"); r.status != exitOK {
+		if r := invoke(t, "", "compress", list, "-o", "again.rpz"); r.status != cli.ExitOK {
 			t.Fatal(r.stderr)
 		}
 		if readFile(t, "again.rpz") != readFile(t, name+".rpz") {
 			t.Errorf("%s: compressing %s gives another trace", name, list)
 		}
 		r := invoke(t, "", "cat", name+".rpz", "--split", name)
-		if want := fmt.Sprintf("reprise: open %s: file exists\n", list); r.status != exitFailure || r.stderr != want {
+		if want := fmt.Sprintf("reprise: open %s: file exists\n", list); r.status != cli.ExitFailure || r.stderr != want {
 			t.Errorf("a second time: status %d, %q, want %q", r.status, r.stderr, want)
 		}
 	}
@@ -143,14 +144,14 @@ func TestCatFrom(t *testing.T) {
 						args = append(args, "--ranks", rank)
 					}
 					if from > len(want) {
-						if r := invoke(t, "", args...); r.status != exitFailure || r.stdout != "" {
+						if r := invoke(t, "", args...); r.status != cli.ExitFailure || r.stdout != "" {
 							t.Fatalf("%s: status %d, %q", strings.Join(args, " "), r.status, r.stdout)
 						}
 						continue
 					}
 					end := min(from+count, len(want))
 					if len(want) == 0 { // which a warning says
-						if r := invoke(t, "", args...); r.status != exitOK || r.stdout != "" || r.stderr != "reprise: warning: rank 2 has no calls\n" {
+						if r := invoke(t, "", args...); r.status != cli.ExitOK || r.stdout != "" || r.stderr != "reprise: warning: rank 2 has no calls\n" {
 							t.Fatalf("%s: %+v", strings.Join(args, " "), r)
 						}
 						continue
@@ -194,7 +195,7 @@ func TestCatRanks(t *testing.T) {
 		{"empty", "all", "1", "the trace has 0 calls"},
 	} {
 		r := invoke(t, "", "cat", tt.name+".rpz", "--ranks", tt.ranks, "--first", tt.first)
-		if want := fmt.Sprintf("reprise: %s.rpz: no call at position %s: %s\n", tt.name, tt.first, tt.want); r.status != exitFailure || r.stdout != "" || r.stderr != want {
+		if want := fmt.Sprintf("reprise: %s.rpz: no call at position %s: %s\n", tt.name, tt.first, tt.want); r.status != cli.ExitFailure || r.stdout != "" || r.stderr != want {
 			t.Errorf("%s: status %d, %q, want %q", tt.name, r.status, r.stderr, want)
 		}
 	}
@@ -217,7 +218,7 @@ func TestAllRanks(t *testing.T) {
 			list := strings.Fields(args)
 			list = append(list[:2:2], append([]string{"--ranks", ranks}, list[3:]...)...)
 			r := invoke(t, "", list...)
-			if r.status != exitOK {
+			if r.status != cli.ExitOK {
 				t.Errorf("%v: status %d, %s", list, r.status, r.stderr)
 			}
 			if strings.HasSuffix(args, "out") {
@@ -292,7 +293,7 @@ func TestCompressMemory(t *testing.T) {
 		samples++
 	}}
 	var stderr strings.Builder
-	if status := run(t.Context(), []string{"compress", "-", "-o", "out.rpz"}, in, io.Discard, &stderr); status != exitOK {
+	if status := run(t.Context(), []string{"compress", "-", "-o", "out.rpz"}, in, io.Discard, &stderr); status != cli.ExitOK {
 		t.Fatal(stderr.String())
 	}
 	growth := int64(most) - int64(before.HeapAlloc)

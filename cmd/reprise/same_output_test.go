@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
@@ -27,7 +28,7 @@ func TestSameOutput(t *testing.T) {
 	for _, command := range tier.Some(slices.Concat(writingCommands, directoryCommands), 18) {
 		var want []string
 		for i := range writers {
-			if r := invoke(t, "", commandOf(command, i)...); r.status != exitOK {
+			if r := invoke(t, "", commandOf(command, i)...); r.status != cli.ExitOK {
 				t.Fatalf("reprise %s: %s", command, r.stderr)
 			}
 			want = append(want, takeOutputs(t))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 )
 
@@ -64,7 +65,7 @@ func TestSaturated(t *testing.T) {
 		}
 	}
 	r := invoke(t, "", "diff", "many.rpz", "fewer.rpz")
-	if r.status != exitFailure || !strings.Contains(r.stdout, "≥ 18.4 EB in A") || strings.Contains(r.stdout, "messages are the same") {
+	if r.status != cli.ExitFailure || !strings.Contains(r.stdout, "≥ 18.4 EB in A") || strings.Contains(r.stdout, "messages are the same") {
 		t.Errorf("status %d: %s%s", r.status, r.stdout, r.stderr)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/show"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/trace"
@@ -15,9 +17,9 @@ import (
 // TestDiffer checks what is said of a shape beside one that calls aabc, where A
 // is a with another size.
 func TestDiffer(t *testing.T) {
-	names := map[sequitur.Symbol]callName{
-		'a': {"a(rank+1, 8)", "a(rank+1)"}, 'A': {"a(rank+1, 9)", "a(rank+1)"},
-		'b': {"b()", "b()"}, 'c': {"c(rank-1)", "c(rank-1)"}, 'd': {"d(0, 5)", "d(0)"},
+	names := map[sequitur.Symbol]show.CallName{
+		'a': {Full: "a(rank+1, 8)", Brief: "a(rank+1)"}, 'A': {Full: "a(rank+1, 9)", Brief: "a(rank+1)"},
+		'b': {Full: "b()", Brief: "b()"}, 'c': {Full: "c(rank-1)", Brief: "c(rank-1)"}, 'd': {Full: "d(0, 5)", Brief: "d(0)"},
 	}
 	shape := func(calls string) *trace.Shape {
 		var b sequitur.Builder
@@ -26,8 +28,8 @@ func TestDiffer(t *testing.T) {
 		}
 		return &trace.Shape{Grammar: b.Finish()}
 	}
-	d := differ{names: names, most: shape("aabc"), signature: func(*trace.Shape, int) (words, error) {
-		return words{}, format.ErrCorrupt // which leaves the names
+	d := show.Differ{Names: names, Most: shape("aabc"), Signature: func(*trace.Shape, int) (show.Words, error) {
+		return show.Words{}, format.ErrCorrupt // which leaves the names
 	}}
 	for _, tt := range []struct {
 		calls, want string
@@ -42,14 +44,14 @@ func TestDiffer(t *testing.T) {
 		{"baac", "the same calls in another order"},
 	} {
 		var b strings.Builder
-		s := d.describe(shape(tt.calls))
-		s.print(&b)
+		s := d.Describe(shape(tt.calls))
+		s.Print(&b)
 		lines := strings.Split(strings.TrimSpace(b.String()), "\n  ")
 		if got := strings.Join(lines[1:], ", "); got != tt.want || s.Calls != uint64(len(tt.calls)) {
 			t.Errorf("%s: %s, want %s", tt.calls, got, tt.want)
 		}
 	}
-	if s := d.describe(d.most); s.Order || len(slices.Concat(s.With, s.Without))+len(s.Often) > 0 {
+	if s := d.Describe(d.Most); s.Order || len(slices.Concat(s.With, s.Without))+len(s.Often) > 0 {
 		t.Errorf("the shape of most ranks differs from itself: %+v", s)
 	}
 }
@@ -73,7 +75,7 @@ func TestShapes(t *testing.T) {
 		text.WriteString(strings.Join(lines, ""))
 	}
 	writeFile(t, "in.txt", text.String())
-	if r := invoke(t, "", "compress", "in.txt", "-o", "in.rpz"); r.status != exitOK {
+	if r := invoke(t, "", "compress", "in.txt", "-o", "in.rpz"); r.status != cli.ExitOK {
 		t.Fatal(r.stderr)
 	}
 	const want = `
@@ -88,7 +90,7 @@ shape 3: 1 rank with 5 calls: 5
 	if got := must(t, "info", "in.rpz"); !strings.Contains(got, want) {
 		t.Errorf("info gives %s\nwant %s", got, want)
 	}
-	var got infoAnswer
+	var got show.Info
 	if err := json.Unmarshal([]byte(must(t, "info", "--json", "in.rpz")), &got); err != nil {
 		t.Fatal(err)
 	}
@@ -147,11 +149,11 @@ func TestManyShapes(t *testing.T) {
 		}
 	}
 	writeFile(t, "in.txt", text.String())
-	if r := invoke(t, "", "compress", "in.txt", "-o", "in.rpz"); r.status != exitOK {
+	if r := invoke(t, "", "compress", "in.txt", "-o", "in.rpz"); r.status != cli.ExitOK {
 		t.Fatal(r.stderr)
 	}
 	got := must(t, "info", "in.rpz")
-	if n := strings.Count(got, "\nshape "); n != maxShapes || !strings.Contains(got, "\nand 10 more shapes: --all shows them\n") {
+	if n := strings.Count(got, "\nshape "); n != show.MaxShapes || !strings.Contains(got, "\nand 10 more shapes: --all shows them\n") {
 		t.Errorf("%d shapes: %s", n, got)
 	}
 	if !strings.Contains(got, "; and 15 more\n") {

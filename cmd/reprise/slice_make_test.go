@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/slicing"
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
@@ -107,7 +108,7 @@ func TestSliceCommands(t *testing.T) {
 		if err := os.WriteFile(path, []byte(tt.content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if r := invoke(t, "", "slice", "-o", "app", "--", path); r.status != exitUsage || !strings.Contains(r.stderr, tt.want) {
+		if r := invoke(t, "", "slice", "-o", "app", "--", path); r.status != cli.ExitUsage || !strings.Contains(r.stderr, tt.want) {
 			t.Errorf("%s: status %d, %s", tt.content, r.status, r.stderr)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/programs"
 	"github.com/reprise-trace/reprise/internal/test/e2e"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
@@ -66,12 +68,12 @@ func TestSlice(t *testing.T) {
 				record := process(t, slices.Concat([]string{"record", "--quiet", "--times", "none", "-o", trace, "--"}, launcher(m, tt.ranks), []string{"./app"})...)
 				record.Dir = directory
 				record.Env = append(mpitest.Environment(t), runMain+"=1", "MPICC="+m.CC)
-				if r := outcome(t, record); r.status != exitOK {
+				if r := outcome(t, record); r.status != cli.ExitOK {
 					t.Fatalf("status %d: %s", r.status, r.stderr)
 				}
 				traces = append(traces, trace)
 			}
-			if r := invoke(t, "", "diff", traces[0], traces[1]); r.status != exitOK {
+			if r := invoke(t, "", "diff", traces[0], traces[1]); r.status != cli.ExitOK {
 				t.Errorf("%s%s", r.stdout, r.stderr)
 			}
 		})
@@ -104,7 +106,7 @@ func TestSliceOpen(t *testing.T) {
 	}
 	source := filepath.Join("testdata", "slice", "farm.c")
 	out := must(t, "slice", "--mpicc", mpitest.Installed(t)[0].CC, "--explain", "nothing.c:3", "--explain", "farm.c:1", "-o", filepath.Join(t.TempDir(), "app"), "--", source)
-	var answer sliceAnswer
+	var answer programs.Slice
 	decodeJSON(t, &answer, "slice", "--json", "--explain", source+":15", "--mpicc", mpitest.Installed(t)[0].CC, "-o", filepath.Join(t.TempDir(), "app"), "--", source)
 	if a := answer; a.Open == nil || a.Open.Line != 15 || len(a.Calls) != 9 || a.Executed != 9 || a.Files[0].Kept == 0 || len(a.Lines) != 1 || len(a.Lines[0].Steps) == 0 {
 		t.Errorf("%+v", a)
@@ -122,8 +124,8 @@ func TestSliceOpen(t *testing.T) {
 // TestSliceFiles checks that what is kept of headers of libraries, and of what no source has, is one line each.
 func TestSliceFiles(t *testing.T) {
 	var out strings.Builder
-	a := &sliceAnswer{Files: []slice.Count{{File: "", Kept: 1, All: 2}, {File: "/usr/include/c++/12/vector", Kept: 3, All: 4}, {File: "/usr/lib/x.h", Kept: 5, All: 6}, {File: "a.cc", Kept: 7, All: 8}}}
-	a.printFiles(&out)
+	a := &programs.Slice{Files: []slice.Count{{File: "", Kept: 1, All: 2}, {File: "/usr/include/c++/12/vector", Kept: 3, All: 4}, {File: "/usr/lib/x.h", Kept: 5, All: 6}, {File: "a.cc", Kept: 7, All: 8}}}
+	a.PrintFiles(&out)
 	if want := "a.cc: 7 of 8 instructions kept\nheaders of libraries: 8 of 10 instructions kept\ncode added by compilers: 1 of 2 instructions kept\nall files: 16 of 20 instructions kept\n"; out.String() != want {
 		t.Errorf("%s", out.String())
 	}
@@ -142,7 +144,7 @@ func TestSliceAssume(t *testing.T) {
 	for _, flags := range [][]string{{"--assume", "steps.c:27=never", "--assume-no-errors"}, {"--whole"}} {
 		directory := t.TempDir()
 		arguments := slices.Concat([]string{"--mpicc", m.CC, "-o", filepath.Join(directory, "app")}, flags, []string{"--", "-DLIMIT=-1", source, "-lm"})
-		var answer sliceAnswer
+		var answer programs.Slice
 		decodeJSON(t, &answer, slices.Concat([]string{"slice", "--json"}, arguments)...)
 		if a := answer; flags[0] == "--assume" && (a.Executed != 4 || len(a.Assumed) != 2 || a.Assumed[0].Line != 25 || a.Assumed[1].Line != 27 || a.Assumed[1].Always) {
 			t.Errorf("%+v", a)
@@ -151,12 +153,12 @@ func TestSliceAssume(t *testing.T) {
 		record := process(t, slices.Concat([]string{"record", "--quiet", "--times", "none", "-o", trace, "--"}, launcher(m, 2), []string{"./app"})...)
 		record.Dir = directory
 		record.Env = append(mpitest.Environment(t), runMain+"=1", "MPICC="+m.CC)
-		if r := outcome(t, record); r.status != exitOK {
+		if r := outcome(t, record); r.status != cli.ExitOK {
 			t.Fatalf("status %d: %s", r.status, r.stderr)
 		}
 		traces = append(traces, trace)
 	}
-	if r := invoke(t, "", "diff", "--ignore", "addresses", traces[0], traces[1]); r.status != exitOK {
+	if r := invoke(t, "", "diff", "--ignore", "addresses", traces[0], traces[1]); r.status != cli.ExitOK {
 		t.Errorf("%s%s", r.stdout, r.stderr)
 	}
 	conditions := "conditional on: " + source + ":25:7 never true, " + source + ":27:7 never true"
@@ -190,31 +192,31 @@ func TestSliceErrors(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"-o app -- " + thrown, exitFailure, "thrown.cc:3:2: error: cannot use 'throw' with exceptions disabled"},
-		{"-o app -- " + f08, exitFailure, "f08.f90:2: use mpi_f08 is not supported"},
-		{"a.c", exitUsage, "slice takes the name of the program to write"},
-		{"-o app", exitUsage, "there is no source to slice"},
-		{"-o app -- a.c -c", exitUsage, "-c is no argument for slicing"},
-		{"-o app -- a.c -fopenmp", exitUsage, "threads are not supported"},
-		{"-o app -- a.rs", exitUsage, "a.rs is neither a source in C, C++ or Fortran nor an object or a library"},
-		{"-o app --explain a.c -- a.c", exitUsage, "--explain takes a line"},
-		{"-o app --assume a.c:3 -- a.c", exitUsage, "--assume takes a condition"},
-		{"-o app --assume a.c:3:0=never -- a.c", exitUsage, "--assume takes a condition"},
-		{"-o app --whole --assume-no-errors -- a.c", exitUsage, "--whole leaves nothing out: it takes no assumptions"},
-		{"-o app --assume threads.c:4=never -- " + threads, exitFailure, "threads.c:4: there is no condition that the program branches on"},
-		{"--as-compiler", exitUsage, "there is nothing to compile"},
-		{"-o app -- compile_commands.json", exitFailure, "CMake writes it into the directory of the build"},
-		{"-o app -- " + part, exitFailure, "none of the sources, objects and libraries has elsewhere"},
-		{"-o app -- " + threads, exitFailure, threads + ":4: pthread_join: threads are not supported"},
+		{"-o app -- " + thrown, cli.ExitFailure, "thrown.cc:3:2: error: cannot use 'throw' with exceptions disabled"},
+		{"-o app -- " + f08, cli.ExitFailure, "f08.f90:2: use mpi_f08 is not supported"},
+		{"a.c", cli.ExitUsage, "slice takes the name of the program to write"},
+		{"-o app", cli.ExitUsage, "there is no source to slice"},
+		{"-o app -- a.c -c", cli.ExitUsage, "-c is no argument for slicing"},
+		{"-o app -- a.c -fopenmp", cli.ExitUsage, "threads are not supported"},
+		{"-o app -- a.rs", cli.ExitUsage, "a.rs is neither a source in C, C++ or Fortran nor an object or a library"},
+		{"-o app --explain a.c -- a.c", cli.ExitUsage, "--explain takes a line"},
+		{"-o app --assume a.c:3 -- a.c", cli.ExitUsage, "--assume takes a condition"},
+		{"-o app --assume a.c:3:0=never -- a.c", cli.ExitUsage, "--assume takes a condition"},
+		{"-o app --whole --assume-no-errors -- a.c", cli.ExitUsage, "--whole leaves nothing out: it takes no assumptions"},
+		{"-o app --assume threads.c:4=never -- " + threads, cli.ExitFailure, "threads.c:4: there is no condition that the program branches on"},
+		{"--as-compiler", cli.ExitUsage, "there is nothing to compile"},
+		{"-o app -- compile_commands.json", cli.ExitFailure, "CMake writes it into the directory of the build"},
+		{"-o app -- " + part, cli.ExitFailure, "none of the sources, objects and libraries has elsewhere"},
+		{"-o app -- " + threads, cli.ExitFailure, threads + ":4: pthread_join: threads are not supported"},
 	} {
-		if err := slicing.Missing(); err != nil && tt.status == exitFailure {
+		if err := slicing.Missing(); err != nil && tt.status == cli.ExitFailure {
 			t.Skip(err)
 		}
 		if _, err := exec.LookPath("flang-new-16"); strings.Contains(tt.args, "f08") && (err != nil || mpitest.Installed(t)[0].Name != "mpich") {
 			continue
 		}
 		args := strings.Fields(tt.args)
-		if tt.status == exitFailure {
+		if tt.status == cli.ExitFailure {
 			args = append([]string{"--mpicc", mpitest.Installed(t)[0].CC}, args...)
 		}
 		if r := invoke(t, "", append([]string{"slice"}, args...)...); r.status != tt.status || !strings.Contains(r.stderr, tt.want) {

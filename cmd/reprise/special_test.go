@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/internal/test/tier"
@@ -44,10 +45,10 @@ func askSpecial(t *testing.T, what, command string) {
 		}
 	}()
 	r := invoke(t, "", strings.Fields(command)...)
-	if r.status != exitOK && r.status != exitFailure {
+	if r.status != cli.ExitOK && r.status != cli.ExitFailure {
 		t.Errorf("%s: reprise %s: status %d: %s", what, command, r.status, r.stderr)
 	}
-	if r.status != exitOK || !strings.Contains(command, "--json") {
+	if r.status != cli.ExitOK || !strings.Contains(command, "--json") {
 		return
 	}
 	for d := json.NewDecoder(strings.NewReader(r.stdout)); ; {

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/text"
 )
 
@@ -18,7 +19,7 @@ func TestTerminalWidth(t *testing.T) {
 	t.Setenv("COLUMNS", "")
 	t.Setenv("TERM", "dumb")
 	write := func(w io.Writer, wide bool) {
-		w = &output{ctx: t.Context(), w: w, wide: wide}
+		w = &cli.Output{Ctx: t.Context(), W: w, Wide: wide}
 		table := text.NewTable(w, text.All, "number", "other", "<call")
 		table.Row(1, 2, "é"+strings.Repeat("x", 90)+" root")
 		table.Close()
@@ -27,7 +28,7 @@ func TestTerminalWidth(t *testing.T) {
 	if write(&whole, true); !strings.Contains(whole.String(), " root\n") || strings.Contains(whole.String(), "…") {
 		t.Errorf("--wide has %q", whole.String())
 	}
-	if write(&file, false); longest(file.String()) != defaultColumns {
+	if write(&file, false); longest(file.String()) != cli.DefaultColumns {
 		t.Errorf("a file has %d columns: %q", longest(file.String()), file.String())
 	}
 	for width, want := range map[int]int{20: 20, 60: 60, 72: 72, 500: longest(whole.String())} {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/answer"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/show"
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/query"
 )
@@ -21,18 +23,18 @@ func TestRecordThreads(t *testing.T) {
 		if got := outcome(t, recorder(t, m, []string{"-q", "-o", trace}, m.Launch(2, m.Build(t, "threads.c"))...)); got.status != 0 {
 			t.Fatalf("%+v", got)
 		}
-		var p profileAnswer
-		var i imbalanceAnswer
-		for args, answer := range map[string]any{"profile --by rank": &p, "imbalance": &i} {
+		var p answer.Profile
+		var i answer.Imbalance
+		for args, into := range map[string]any{"profile --by rank": &p, "imbalance": &i} {
 			args := append(strings.Fields(args), trace)
-			if text := must(t, args...); !strings.Contains(strings.Join(strings.Fields(text), " "), overlapNote) {
+			if text := must(t, args...); !strings.Contains(strings.Join(strings.Fields(text), " "), answer.OverlapNote) {
 				t.Errorf("%s does not say that calls overlap:\n%s", args, text)
 			}
-			if err := json.Unmarshal([]byte(must(t, append(args, "--json")...)), answer); err != nil {
+			if err := json.Unmarshal([]byte(must(t, append(args, "--json")...)), into); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if text := must(t, "grammar", trace, "--ranks", "0"); !strings.Contains(strings.Join(strings.Fields(text), " "), addedNote) {
+		if text := must(t, "grammar", trace, "--ranks", "0"); !strings.Contains(strings.Join(strings.Fields(text), " "), show.AddedNote) {
 			t.Errorf("grammar does not say that times of threads are added up:\n%s", text)
 		}
 		ofRanks, off := query.Nanoseconds(0), query.Nanoseconds(1)

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/compress"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/show"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -26,7 +29,7 @@ import (
 // by reading all.
 func untimed(t testing.TB, path string) string {
 	t.Helper()
-	tr, err := openTrace(t.Context(), path)
+	tr, err := cli.OpenTrace(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,10 +52,10 @@ func untimed(t testing.TB, path string) string {
 }
 
 // timeInfoOf returns what info --json says of times.
-func timeInfoOf(t testing.TB, path string, status int) (source string, times *timeInfo) {
+func timeInfoOf(t testing.TB, path string, status int) (source string, times *show.TimeInfo) {
 	t.Helper()
 	r := invoke(t, "", "info", "--json", path)
-	var i infoAnswer
+	var i show.Info
 	if err := json.Unmarshal([]byte(r.stdout), &i); err != nil || r.status != status {
 		t.Fatalf("status %d, %v, %s", r.status, err, r.stderr)
 	}
@@ -65,8 +68,8 @@ func TestDamagedTimes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
 	data := readFile(t, "codecs.rpz")
-	_, whole := timeInfoOf(t, "codecs.rpz", exitOK)
-	if whole.Ranks.String() != "0-5" || whole.Unreadable.Len() > 0 || *whole.Histograms != (histogramInfo{3, 2, true}) {
+	_, whole := timeInfoOf(t, "codecs.rpz", cli.ExitOK)
+	if whole.Ranks.String() != "0-5" || whole.Unreadable.Len() > 0 || *whole.Histograms != (show.HistogramInfo{Durations: 3, Gaps: 2, ByPair: true}) {
 		t.Errorf("%+v", whole)
 	}
 	for key := uint64(1); key <= 3; key++ {
@@ -75,18 +78,18 @@ func TestDamagedTimes(t *testing.T) {
 		if want == "" {
 			t.Fatalf("section %d has no times", key)
 		}
-		_, got := timeInfoOf(t, "damaged.rpz", exitFailure)
+		_, got := timeInfoOf(t, "damaged.rpz", cli.ExitFailure)
 		if got.Unreadable.String() != want {
 			t.Errorf("section %d: info names ranks %s, want %s", key, got.Unreadable, want)
 		}
-		var result repairResult
+		var result compress.RepairResult
 		if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")), &result); err != nil {
 			t.Fatal(err)
 		}
-		if result.Untimed.String() != want || result.Summaries != kept || result.Readable != 6 {
+		if result.Untimed.String() != want || result.Summaries != compress.Kept || result.Readable != 6 {
 			t.Errorf("section %d: repair says %+v, want that ranks %s are lost", key, result, want)
 		}
-		source, saved := timeInfoOf(t, "saved.rpz", exitOK)
+		source, saved := timeInfoOf(t, "saved.rpz", cli.ExitOK)
 		note := "a clock, repaired without the times of rank"
 		if !strings.HasPrefix(source, note) || !strings.HasSuffix(source, " "+strings.ReplaceAll(want, ", ", " ")) || !saved.Ranks.Equal(got.Ranks) {
 			t.Errorf("section %d: after repair, source %q and times of ranks %s, want %s", key, source, saved.Ranks, got.Ranks)
@@ -143,7 +146,7 @@ func TestLostTables(t *testing.T) {
 			writeFile(t, "damaged.rpz", tt.data)
 			r := invoke(t, "", "info", "damaged.rpz")
 			lines := strings.SplitAfter(strings.TrimSuffix(r.stderr, "\n"), "\n")
-			if r.status != exitFailure || !slices.EqualFunc(lines, tt.info, strings.HasPrefix) {
+			if r.status != cli.ExitFailure || !slices.EqualFunc(lines, tt.info, strings.HasPrefix) {
 				t.Errorf("info: status %d, %s", r.status, r.stderr)
 			}
 			removeSaved(t)
@@ -157,15 +160,15 @@ func TestLostTables(t *testing.T) {
 			if !slices.Equal(lost, tt.lost) {
 				t.Errorf("repair: lost are %q, want %q", lost, tt.lost)
 			}
-			if source, _ := timeInfoOf(t, "saved.rpz", exitOK); source != "a clock, repaired without "+strings.Join(tt.lost, " and ") {
+			if source, _ := timeInfoOf(t, "saved.rpz", cli.ExitOK); source != "a clock, repaired without "+strings.Join(tt.lost, " and ") {
 				t.Errorf("source %q", source)
 			}
-			var result repairResult
+			var result compress.RepairResult
 			if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")), &result); err != nil {
 				t.Fatal(err)
 			}
-			if result.All != slices.Contains(tt.lost, series) || (result.Summaries != kept) != slices.Contains(tt.lost, statistics) {
-				t.Errorf("repair: %+v", result.timesSaved)
+			if result.All != slices.Contains(tt.lost, series) || (result.Summaries != compress.Kept) != slices.Contains(tt.lost, statistics) {
+				t.Errorf("repair: %+v", result.TimesSaved)
 			}
 		})
 	}
@@ -194,10 +197,10 @@ func TestMissingSeries(t *testing.T) {
 		{"timed-0.part.rpz", "reprise: damaged.rpz: time series, number 0: merge: corrupt input: the series of ranks 0-2:2 are not all in the file; reprise repair may save the rest\n"},
 	} {
 		writeFile(t, "damaged.rpz", without(t, readFile(t, tt.name), func(s format.Section) bool { return s.Kind == layout.KindSeries && s.Key == 0 }))
-		if r := invoke(t, "", "merge", "damaged.rpz", "-o", "out.rpz"); r.status != exitFailure || r.stderr != tt.stderr {
+		if r := invoke(t, "", "merge", "damaged.rpz", "-o", "out.rpz"); r.status != cli.ExitFailure || r.stderr != tt.stderr {
 			t.Errorf("%s: status %d, %s", tt.name, r.status, r.stderr)
 		}
-		if r := invoke(t, "", "info", "damaged.rpz"); r.status != exitFailure || !strings.Contains(r.stderr, "time series, number 0") {
+		if r := invoke(t, "", "info", "damaged.rpz"); r.status != cli.ExitFailure || !strings.Contains(r.stderr, "time series, number 0") {
 			t.Errorf("%s: status %d, %s", tt.name, r.status, r.stderr)
 		}
 		out := must(t, "repair", "damaged.rpz", "-o", "saved.rpz")
@@ -218,7 +221,7 @@ func TestRepairTimedPart(t *testing.T) {
 		t.Error(out)
 	}
 	must(t, "merge", "saved.part.rpz", "timed-1.part.rpz", "-o", "out.rpz")
-	if _, times := timeInfoOf(t, "out.rpz", exitOK); times.Ranks.String() != "0-3" {
+	if _, times := timeInfoOf(t, "out.rpz", cli.ExitOK); times.Ranks.String() != "0-3" {
 		t.Errorf("%+v", times)
 	}
 	writeFile(t, "damaged.part.rpz", flip(t, readFile(t, "timed-0.part.rpz"), layout.KindSeries, 1))
@@ -226,7 +229,7 @@ func TestRepairTimedPart(t *testing.T) {
 		t.Error(out)
 	}
 	must(t, "merge", "saved.part.rpz", "timed-1.part.rpz", "-o", "out.rpz")
-	if source, times := timeInfoOf(t, "out.rpz", exitOK); times.Ranks.String() != "1-3:2" || source != "a clock, repaired without the times of ranks 0-2:2" {
+	if source, times := timeInfoOf(t, "out.rpz", cli.ExitOK); times.Ranks.String() != "1-3:2" || source != "a clock, repaired without the times of ranks 0-2:2" {
 		t.Errorf("%q, %+v", source, times)
 	}
 }
@@ -247,14 +250,14 @@ func TestSomeSummaries(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, "damaged.rpz", flip(t, b.String(), layout.KindSummaries, 0))
-	var result repairResult
+	var result compress.RepairResult
 	if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")), &result); err != nil {
 		t.Fatal(err)
 	}
-	if result.Summaries != partly || result.Untimed.Len() > 0 {
-		t.Errorf("%+v", result.timesSaved)
+	if result.Summaries != compress.Partly || result.Untimed.Len() > 0 {
+		t.Errorf("%+v", result.TimesSaved)
 	}
-	source, times := timeInfoOf(t, "saved.rpz", exitOK)
+	source, times := timeInfoOf(t, "saved.rpz", cli.ExitOK)
 	if !strings.HasSuffix(source, "repaired without some statistics and histograms of times") || len(times.Functions) != 1 || times.Functions[0].Function != "send" {
 		t.Errorf("%q, %+v", source, times)
 	}
@@ -318,7 +321,7 @@ func TestFarTimes(t *testing.T) {
 		{math.MaxInt64, math.MinInt64, math.MinInt64}, {1, math.MinInt64, math.MinInt64}, {0, math.MinInt64, math.MinInt64},
 		{-1, math.MaxInt64, math.MaxInt64}, {5, 3, -2}, {math.MinInt64, math.MinInt64, 0},
 	} {
-		if got := since(tt.begin, tt.time); got != tt.want {
+		if got := show.Since(tt.begin, tt.time); got != tt.want {
 			t.Errorf("since(%d, %d) is %d, want %d", tt.begin, tt.time, got, tt.want)
 		}
 	}
@@ -336,27 +339,27 @@ func TestRepairTimed(t *testing.T) {
 	}
 	for _, name := range []string{"timed.rpz", "timed-0.part.rpz"} {
 		data := readFile(t, name)
-		_, whole := timeInfoOf(t, name, exitOK)
+		_, whole := timeInfoOf(t, name, cli.ExitOK)
 		for at := 0; at < len(data); at += step {
 			writeFile(t, "damaged.rpz", data[:at]+string([]byte{data[at] ^ 0x10})+data[at+1:])
 			removeSaved(t)
 			r := invoke(t, "", "repair", "--json", "damaged.rpz", "-o", "saved.rpz")
-			if r.status != exitOK {
+			if r.status != cli.ExitOK {
 				continue
 			}
-			var result repairResult
+			var result compress.RepairResult
 			if err := json.Unmarshal([]byte(r.stdout), &result); err != nil {
 				t.Fatal(err)
 			}
-			_, times := timeInfoOf(t, "saved.rpz", exitOK)
-			known := !slices.ContainsFunc(result.Lost, func(l loss) bool { return l.Section == "" })
+			_, times := timeInfoOf(t, "saved.rpz", cli.ExitOK)
+			known := !slices.ContainsFunc(result.Lost, func(l compress.Loss) bool { return l.Section == "" })
 			if times == nil {
-				times = new(timeInfo)
+				times = new(show.TimeInfo)
 			}
 			if known && times.Ranks.Equal(whole.Ranks) != (result.Untimed.Len() == 0 && !result.All) {
 				t.Errorf("%s, byte %d: times of ranks %q, lost are %q", name, at, times.Ranks, result.Untimed)
 			}
-			if known && slices.Equal(times.Functions, whole.Functions) != (result.Summaries == kept) {
+			if known && slices.Equal(times.Functions, whole.Functions) != (result.Summaries == compress.Kept) {
 				t.Errorf("%s, byte %d: summaries are said to be %s", name, at, result.Summaries)
 			}
 		}
@@ -377,7 +380,7 @@ func TestThreadsNote(t *testing.T) {
 		{"at", path, "0.5us"}, {"profile", path, "--from", "0"},
 		{"export", path, "-o", filepath.Join(t.TempDir(), "x.csv"), "--from", "0"},
 	} {
-		if out := must(t, args...); !strings.Contains(out, threadsNote) {
+		if out := must(t, args...); !strings.Contains(out, cli.ThreadsNote) {
 			t.Errorf("%v tells nothing of threads:\n%s", args, out)
 		}
 	}

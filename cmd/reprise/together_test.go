@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/show"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/tier"
@@ -152,14 +154,14 @@ func addCalls(t *testing.T, body []json.RawMessage, calls map[string]uint64) {
 func TestTogetherTooLong(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
-	most := maxTogether
-	defer func() { maxTogether = most }()
-	maxTogether = 3
+	most := show.MaxTogether
+	defer func() { show.MaxTogether = most }()
+	show.MaxTogether = 3
 	r := invoke(t, "", "grammar", "noisy.rpz")
-	if r.status != exitOK || !strings.HasPrefix(r.stdout, "rank 0 of 600: 4 calls") || !strings.Contains(r.stderr, "too long to be shown as one program; --ranks and --shape choose") {
+	if r.status != cli.ExitOK || !strings.HasPrefix(r.stdout, "rank 0 of 600: 4 calls") || !strings.Contains(r.stderr, "too long to be shown as one program; --ranks and --shape choose") {
 		t.Errorf("%d: %s%s", r.status, r.stdout, r.stderr)
 	}
-	if r := invoke(t, "", "grammar", "--together", "noisy.rpz"); r.status != exitFailure || !strings.Contains(r.stderr, "too long") {
+	if r := invoke(t, "", "grammar", "--together", "noisy.rpz"); r.status != cli.ExitFailure || !strings.Contains(r.stderr, "too long") {
 		t.Errorf("--together: %d: %s%s", r.status, r.stdout, r.stderr)
 	}
 }

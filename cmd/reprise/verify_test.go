@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/compress"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/trace"
@@ -22,52 +24,52 @@ func TestVerify(t *testing.T) {
 	turn := func(rank int) *int { return &rank }
 	for _, tt := range []struct {
 		trace, input string
-		want         difference // the zero value: none
+		want         compress.Difference // the zero value: none
 	}{
-		{"ring.rpz", "ring.txt", difference{}},
-		{"mixed.rpz", "mixed.txt", difference{}},
-		{"sparse.rpz", "sparse.txt", difference{}},
-		{"foreign.rpz", "foreign.txt", difference{}},
-		{"empty.rpz", "empty.txt", difference{}},
-		{"empty.rpz", "one.txt", difference{Rank: 0, Call: 0, File: "one.txt", Line: 1, Input: init}},
-		{"one.rpz", "empty.txt", difference{Rank: 0, Call: 0, Trace: init, Missing: rankenc.SetOf(0)}},
-		{"ring.rpz", "changed.txt", difference{Rank: 2, Call: 7, File: "changed.txt", Line: 432,
+		{"ring.rpz", "ring.txt", compress.Difference{}},
+		{"mixed.rpz", "mixed.txt", compress.Difference{}},
+		{"sparse.rpz", "sparse.txt", compress.Difference{}},
+		{"foreign.rpz", "foreign.txt", compress.Difference{}},
+		{"empty.rpz", "empty.txt", compress.Difference{}},
+		{"empty.rpz", "one.txt", compress.Difference{Rank: 0, Call: 0, File: "one.txt", Line: 1, Input: init}},
+		{"one.rpz", "empty.txt", compress.Difference{Rank: 0, Call: 0, Trace: init, Missing: rankenc.SetOf(0)}},
+		{"ring.rpz", "changed.txt", compress.Difference{Rank: 2, Call: 7, File: "changed.txt", Line: 432,
 			Trace: "send(destination=3, tag=0, count=8, type=1)", Input: "send(destination=3, tag=0, count=9, type=1)"}},
-		{"ring.rpz", "last-missing.txt", difference{Rank: 1, Call: 211, Trace: finalize}},
-		{"ring.rpz", "extra.txt", difference{Rank: 0, Call: 212, File: "extra.txt", Line: 213, Input: barrier}},
-		{"ring.rpz", "extra-last.txt", difference{Rank: 3, Call: 212, File: "extra-last.txt", Line: 849, Input: barrier}},
-		{"ring.rpz", "rank-missing.txt", difference{Rank: 3, Call: 0, Trace: init, Missing: rankenc.SetOf(3)}},
-		{"ring.rpz", "rank-extra.txt", difference{Rank: 4, Call: 0, File: "rank-extra.txt", Line: 849, Input: init}},
-		{"sparse.rpz", "one.txt", difference{Rank: 0, Call: 0, File: "one.txt", Line: 1, Input: init}},
+		{"ring.rpz", "last-missing.txt", compress.Difference{Rank: 1, Call: 211, Trace: finalize}},
+		{"ring.rpz", "extra.txt", compress.Difference{Rank: 0, Call: 212, File: "extra.txt", Line: 213, Input: barrier}},
+		{"ring.rpz", "extra-last.txt", compress.Difference{Rank: 3, Call: 212, File: "extra-last.txt", Line: 849, Input: barrier}},
+		{"ring.rpz", "rank-missing.txt", compress.Difference{Rank: 3, Call: 0, Trace: init, Missing: rankenc.SetOf(3)}},
+		{"ring.rpz", "rank-extra.txt", compress.Difference{Rank: 4, Call: 0, File: "rank-extra.txt", Line: 849, Input: init}},
+		{"sparse.rpz", "one.txt", compress.Difference{Rank: 0, Call: 0, File: "one.txt", Line: 1, Input: init}},
 
 		// The order alone.
-		{"ring.rpz", "swapped.txt", difference{Rank: 1, Call: 0, File: "swapped.txt", Line: 212, Trace: init, Input: init, Turn: turn(0)}},
-		{"ring.rpz", "mixed.txt", difference{Rank: 1, Call: 0, File: "mixed.txt", Line: 2, Trace: init, Input: init, Turn: turn(0)}},
-		{"mixed.rpz", "ring.txt", difference{Rank: 0, Call: 1, File: "ring.txt", Line: 2, Turn: turn(1),
+		{"ring.rpz", "swapped.txt", compress.Difference{Rank: 1, Call: 0, File: "swapped.txt", Line: 212, Trace: init, Input: init, Turn: turn(0)}},
+		{"ring.rpz", "mixed.txt", compress.Difference{Rank: 1, Call: 0, File: "mixed.txt", Line: 2, Trace: init, Input: init, Turn: turn(0)}},
+		{"mixed.rpz", "ring.txt", compress.Difference{Rank: 0, Call: 1, File: "ring.txt", Line: 2, Turn: turn(1),
 			Trace: "send(destination=1, tag=0, count=8, type=1)", Input: "send(destination=1, tag=0, count=8, type=1)"}},
-		{"mixed.rpz", "mixed-swapped.txt", difference{Rank: 3, Call: 24, File: "mixed-swapped.txt", Line: 99, Turn: turn(2),
+		{"mixed.rpz", "mixed-swapped.txt", compress.Difference{Rank: 3, Call: 24, File: "mixed-swapped.txt", Line: 99, Turn: turn(2),
 			Trace: "send(destination=0, tag=0, count=8, type=1)", Input: "send(destination=0, tag=0, count=8, type=1)"}},
 
 		// A call that is missing changes the order, too, but that is not the difference.
-		{"mixed.rpz", "mixed-missing.txt", difference{Rank: 2, Call: 24, File: "mixed-missing.txt", Line: 102,
+		{"mixed.rpz", "mixed-missing.txt", compress.Difference{Rank: 2, Call: 24, File: "mixed-missing.txt", Line: 102,
 			Trace: "send(destination=3, tag=0, count=8, type=1)", Input: "recv(source=1, tag=0, count=8, type=1)"}},
 	} {
 		t.Run(tt.trace+" "+tt.input, func(t *testing.T) {
 			r := invoke(t, "", "verify", "--json", tt.trace, tt.input)
 			var got struct {
 				Equal      bool
-				Difference *difference
+				Difference *compress.Difference
 			}
 			if err := json.Unmarshal([]byte(r.stdout), &got); err != nil {
 				t.Fatal(err, r.stderr)
 			}
 			if tt.want.Trace+tt.want.Input == "" {
-				if r.status != exitOK || r.stderr != "" || !got.Equal || got.Difference != nil {
+				if r.status != cli.ExitOK || r.stderr != "" || !got.Equal || got.Difference != nil {
 					t.Fatalf("status %d, %+v, %s", r.status, got.Difference, r.stderr)
 				}
 				return
 			}
-			if got.Equal || got.Difference == nil || r.status != exitFailure {
+			if got.Equal || got.Difference == nil || r.status != cli.ExitFailure {
 				t.Fatalf("status %d, no difference", r.status)
 			}
 			if want := "reprise: " + tt.trace + " differs: " + tt.want.Error() + "\n"; r.stderr != want {
@@ -116,7 +118,7 @@ func TestOtherArgument(t *testing.T) {
 		want.Function, want.Args = &f, slices.Clone(have.Args)
 		tt.change(&f, want.Args)
 		p := tr.Printer(trace.PrintOptions{Absolute: true})
-		if got := otherArgument(p, p, have, want); got != tt.want {
+		if got := compress.OtherArgument(p, p, have, want); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}
@@ -124,7 +126,7 @@ func TestOtherArgument(t *testing.T) {
 	f.Params = f.Params[:3]
 	fewer := trace.Call{Function: &f, Args: have.Args[:3]}
 	p := tr.Printer(trace.PrintOptions{Absolute: true})
-	if got, want := otherArgument(p, p, have, fewer), words+" has the argument comm, which was not recorded"; got != want {
+	if got, want := compress.OtherArgument(p, p, have, fewer), words+" has the argument comm, which was not recorded"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -133,10 +135,10 @@ func TestOtherArgument(t *testing.T) {
 func TestCompareRecorded(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
-	if r := invoke(t, "", "compress", "last-missing.txt", "-o", "last-missing.rpz"); r.status != exitOK {
+	if r := invoke(t, "", "compress", "last-missing.txt", "-o", "last-missing.rpz"); r.status != cli.ExitOK {
 		t.Fatal(r.stderr)
 	}
-	compare := func(tr, recorded string, rank int) (uint64, *spoolDifference) {
+	compare := func(tr, recorded string, rank int) (uint64, *compress.SpoolDifference) {
 		t.Helper()
 		a, err := trace.Open(tr, trace.Options{})
 		if err != nil {
@@ -148,7 +150,7 @@ func TestCompareRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer b.Close()
-		n, d, err := compareRecorded(t.Context(), a, b, rank)
+		n, d, err := compress.CompareRecorded(t.Context(), a, b, rank)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,12 +161,12 @@ func TestCompareRecorded(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		trace, recorded string
-		want            spoolDifference
+		want            compress.SpoolDifference
 	}{
-		{"one.rpz", "ring.rpz", spoolDifference{0, 1, "send(destination=0, tag=0, count=8, type=datatype#1): destination=1 was recorded"}},
-		{"last-missing.rpz", "ring.rpz", spoolDifference{1, 211, "the trace ends before a call of finalize"}},
-		{"ring.rpz", "last-missing.rpz", spoolDifference{1, 211, "the trace has a call that was not recorded: finalize()"}},
-		{"empty.rpz", "one.rpz", spoolDifference{0, 0, "the trace ends before a call of init"}},
+		{"one.rpz", "ring.rpz", compress.SpoolDifference{Rank: 0, Call: 1, Reason: "send(destination=0, tag=0, count=8, type=datatype#1): destination=1 was recorded"}},
+		{"last-missing.rpz", "ring.rpz", compress.SpoolDifference{Rank: 1, Call: 211, Reason: "the trace ends before a call of finalize"}},
+		{"ring.rpz", "last-missing.rpz", compress.SpoolDifference{Rank: 1, Call: 211, Reason: "the trace has a call that was not recorded: finalize()"}},
+		{"empty.rpz", "one.rpz", compress.SpoolDifference{Rank: 0, Call: 0, Reason: "the trace ends before a call of init"}},
 	} {
 		if n, d := compare(tt.trace, tt.recorded, tt.want.Rank); d == nil || *d != tt.want || n != tt.want.Call {
 			t.Errorf("%s and %s: %d calls, %v, want %v", tt.trace, tt.recorded, n, d, &tt.want)

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 )
 
 // A line is what is written up to the first line feed.
@@ -85,7 +87,7 @@ func TestView(t *testing.T) {
 		}
 	}
 	cancel()
-	if s := <-status; s != exitOK {
+	if s := <-status; s != cli.ExitOK {
 		t.Errorf("status %d", s)
 	}
 }

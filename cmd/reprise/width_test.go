@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/tier"
@@ -116,7 +117,7 @@ func TestWidth(t *testing.T) {
 			}
 			for _, columns := range widths {
 				r := invokeIn(t, columns, strings.Fields(command)...)
-				if r.status == exitUsage {
+				if r.status == cli.ExitUsage {
 					t.Errorf("reprise %s: %s", command, r.stderr)
 				}
 				for line := range strings.Lines(r.stdout) {
@@ -188,7 +189,7 @@ func TestLostAnswer(t *testing.T) {
 	writeInputs(t)
 	var stderr bytes.Buffer
 	status := run(t.Context(), []string{"info", "ring.rpz"}, strings.NewReader(""), &failingWriter{10, errors.New("no space")}, &stderr)
-	if status != exitFailure || stderr.String() != "reprise: no space\n" {
+	if status != cli.ExitFailure || stderr.String() != "reprise: no space\n" {
 		t.Errorf("status %d, %q", status, stderr.String())
 	}
 }

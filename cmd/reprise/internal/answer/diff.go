@@ -1,0 +1,337 @@
+package answer
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/trace"
+)
+
+func NewDiff() *cobra.Command {
+	q := &cli.Question{Command: cli.NewCommand("diff")}
+	q.AddOptions([]cli.Option{cli.OptJSON, cli.OptAll, cli.OptRanks})
+	ignore := new(ignoreFlag)
+	q.Flags().Var(ignore, "ignore", "what to ignore: "+strings.Join(ignorable, ", ")+", or names of functions, with commas")
+	if err := q.RegisterFlagCompletionFunc("ignore", cobra.FixedCompletions(ignorable, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the option is there
+	}
+	q.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) != 2 {
+			return cli.BadUsage(fmt.Errorf("diff takes two traces, not %s", text.Plural(len(args), "argument")))
+		}
+		return nil
+	}
+	q.RunE = func(_ *cobra.Command, args []string) error { return diff(q, args[0], args[1], ignore) }
+	return q.Command
+}
+
+// ignorable are the words that --ignore takes.
+var ignorable = []string{"addresses", "sites", "files", "polls", "completions"}
+
+// An ignoreFlag is what does not count.
+type ignoreFlag struct {
+	words []string
+	query.Ignored
+}
+
+func (f *ignoreFlag) String() string { return strings.Join(f.words, ",") }
+
+func (f *ignoreFlag) Type() string { return "list" }
+
+func (f *ignoreFlag) Set(value string) error {
+	for word := range strings.SplitSeq(value, ",") {
+		switch {
+		case word == "addresses":
+			f.Addresses = true
+		case word == "sites":
+			f.Sites = true
+		case word == "files":
+			f.Files = true
+		case word == "polls":
+			f.Polls = true
+		case word == "completions":
+			f.Completions = true
+		case strings.HasPrefix(word, "MPI"):
+			f.Functions = append(f.Functions, word)
+		default:
+			return fmt.Errorf("has %q, which is none of %s and no function of MPI", word, strings.Join(ignorable, ", "))
+		}
+		f.words = append(f.words, word)
+	}
+	return nil
+}
+
+// A Diff is in what two traces differ.
+type Diff struct {
+	Schema  int       `json:"schema"`
+	Traces  [2]string `json:"traces"` // a and b
+	Ignored []string  `json:"ignored,omitempty"`
+	Same    bool      `json:"equal"`
+	*query.Diff
+	Unreadable rankenc.Set        `json:"unreadable_rank_set"` // ranks that are left out
+	TimeA      *query.Nanoseconds `json:"a_time_ns,omitempty"` // in all calls; only if both traces have it
+	TimeB      *query.Nanoseconds `json:"b_time_ns,omitempty"`
+	Times      []timeDifference   `json:"time_differences,omitzero"` // that differ, the largest difference first; likewise
+}
+
+// A timeDifference is how long the calls of a function take, of all ranks together.
+type timeDifference struct {
+	Function string            `json:"function"`
+	A        query.Nanoseconds `json:"a_ns"`
+	B        query.Nanoseconds `json:"b_ns"`
+}
+
+func diff(q *cli.Question, pathA, pathB string, ignore *ignoreFlag) error {
+	a, err := cli.OpenReadable(q.Command, pathA)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	b, err := cli.OpenReadable(q.Command, pathB)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	if err := cmp.Or(q.CheckExact(pathA, a), q.CheckExact(pathB, b)); err != nil {
+		return err
+	}
+	q.Trace = a
+	if b.Ranks() > a.Ranks() {
+		q.Trace = b
+	}
+	q.Path = pathA + " or " + pathB
+	if q.Ranks, err = cli.ChosenRanks(q.Command, q.RankText, q.Trace, q.Path); err != nil {
+		return err
+	}
+	d := &Diff{Schema: cli.Schema, Traces: [2]string{pathA, pathB}, Ignored: ignore.words}
+	d.Unreadable = cli.Unreadable(a).Union(cli.Unreadable(b))
+	if q.Ranks == nil {
+		all := rankenc.World(q.Trace.Ranks())
+		q.Ranks = &all
+	}
+	*q.Ranks = q.Ranks.Difference(d.Unreadable)
+	err = q.Query("diff", func(o query.Options) (err error) {
+		d.Diff, err = query.OpenDiff(q.Context(), a, b, query.DiffOptions{Options: o, Ignore: ignore.Ignored})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	d.Same = d.Equal() && d.Unreadable.Len() == 0
+	d.Functions, d.Calls = cli.Listed(d.Functions), cli.Listed(d.Calls)
+	if err := d.profile(q, a, b); err != nil {
+		return err
+	}
+	if err := q.Answer(d, func() { d.print(q) }); err != nil {
+		return err
+	}
+	for i, err := range d.Uncounted {
+		if err != nil {
+			cli.Warn(q.ErrOrStderr(), "the messages of %s cannot be counted: %v", d.Traces[i], err)
+		}
+	}
+	if err := cmp.Or(cli.DamageOf(pathA, a), cli.DamageOf(pathB, b)); err != nil || d.Same {
+		return err
+	}
+	return cli.ExitStatus(cli.ExitFailure)
+}
+
+// profile fills in the numbers of calls and, if both traces have statistics, the times
+// of functions.
+func (d *Diff) profile(q *cli.Question, a, b *trace.Trace) error {
+	o := query.Options{Ranks: q.Ranks}
+	var profiles [2]*query.Profile
+	for k, tr := range []*trace.Trace{a, b} {
+		var err error
+		if profiles[k], err = query.OpenProfile(q.Context(), tr, o); err != nil {
+			return err
+		}
+	}
+	d.A.Calls, d.B.Calls = profiles[0].Calls, profiles[1].Calls
+	if !profiles[0].Timed || !profiles[1].Timed {
+		return nil
+	}
+	var times [2]map[string]query.Nanoseconds
+	var sums [2]query.Nanoseconds
+	for k, p := range profiles {
+		times[k] = make(map[string]query.Nanoseconds)
+		for _, f := range p.Functions {
+			times[k][f.Name] = cli.Total(f.Time)
+			sums[k] += cli.Total(f.Time)
+		}
+	}
+	d.TimeA, d.TimeB = &sums[0], &sums[1]
+	names := maps.Clone(times[0])
+	maps.Copy(names, times[1])
+	for name := range names {
+		if t := (timeDifference{name, times[0][name], times[1][name]}); t.A != t.B {
+			d.Times = append(d.Times, t)
+		}
+	}
+	slices.SortFunc(d.Times, func(s, t timeDifference) int {
+		return cmp.Or(cmp.Compare(t.distance(), s.distance()), cmp.Compare(s.Function, t.Function))
+	})
+	return nil
+}
+
+// distance returns how far apart the times are, the largest number if one is not known.
+func (t timeDifference) distance() float64 { return math.Abs(min(float64(t.A-t.B), math.MaxFloat64)) }
+
+// more returns how much longer calls take in B, with its sign, nothing if it is not known.
+func (t timeDifference) more() string {
+	switch {
+	case math.IsInf(float64(t.A), 0) || math.IsInf(float64(t.B), 0):
+		return ""
+	case t.A > t.B:
+		return "-" + text.Duration(t.A-t.B)
+	}
+	return "+" + text.Duration(t.B-t.A)
+}
+
+// rows returns a table of differences, behind an empty line if there are any.
+func (d *Diff) rows(q *cli.Question, n int, titles ...string) *text.Table {
+	if n > 0 {
+		q.Printf("\n")
+	}
+	most := cli.MaxDifferences
+	if q.All {
+		most = text.All
+	}
+	return text.NewTable(q.OutOrStdout(), most, titles...)
+}
+
+// but returns what did not count.
+func (d *Diff) but() string {
+	if len(d.Ignored) == 0 {
+		return ""
+	}
+	return " but for " + strings.Join(d.Ignored, ", ")
+}
+
+func (d *Diff) print(q *cli.Question) {
+	if d.Same {
+		q.Printf("equal%s: %s of %s\n", d.but(), text.Plural(d.A.Calls, "call"), text.Plural(d.Compared, "rank"))
+		if d.TimeA != nil {
+			q.Printf("time in calls: %s in A, %s in B\n", text.Duration(*d.TimeA), text.Duration(*d.TimeB))
+		}
+		if d.Reordered {
+			q.Printf("the order of the calls of different ranks differs\n")
+		}
+		d.printTimes(q)
+		return
+	}
+	for i, side := range []query.DiffSide{d.A, d.B} {
+		q.Printf("%c  %s: %s, %s", "AB"[i], text.Printable(d.Traces[i]), text.Plural(side.Ranks, "rank"), text.Plural(side.Calls, "call"))
+		if time := []*query.Nanoseconds{d.TimeA, d.TimeB}[i]; time != nil {
+			q.Printf(", %s in calls", text.Duration(*time))
+		}
+		q.Printf("\n")
+		if side.Only.Len() > 0 {
+			q.Printf("   calls only here: %s\n", text.Ranks(side.Only))
+		}
+	}
+	if n := d.Different.Len(); n > 0 {
+		q.Printf("\n%s of %s differ: %s\n", text.Count(n), text.Plural(d.Compared, "rank"), d.Different.Abbreviated(cli.MaxListText))
+	} else if d.Compared > 0 {
+		q.Printf("\nthe calls of %s are equal%s\n", text.Plural(d.Compared, "rank"), d.but())
+	}
+	printFirst(q, d.First, "first difference")
+	printFirst(q, d.FirstOther, "first difference other than in MPI_Init and MPI_Finalize")
+	if len(d.Functions)+len(d.Calls) == 0 && d.Different.Len() > 0 {
+		q.Printf("\neach rank makes each call equally often, in another order\n")
+	}
+	d.printCounts(q, "<function", d.Functions)
+	d.printCounts(q, "<signature", d.Calls)
+	d.printMessages(q)
+	d.printTimes(q)
+}
+
+// printFirst prints where calls differ, if they do.
+func printFirst(q *cli.Question, f *query.Difference, what string) {
+	if f == nil {
+		return
+	}
+	q.Printf("%s: rank %d, position %s", what, f.Rank, text.Count(f.Position))
+	if f.PositionB != f.Position {
+		q.Printf(" of A, %s of B", text.Count(f.PositionB))
+	}
+	q.Printf("\n")
+	for i, call := range []string{f.A, f.B} {
+		q.Printf("  %c  %s\n", "AB"[i], cmp.Or(call, "no more calls"))
+	}
+}
+
+// maxRanksText is the length of the longest list of ranks in a row of a table: of others
+// it is shown how many they are.
+const maxRanksText = 30
+
+func (d *Diff) printCounts(q *cli.Question, what string, rows []query.CountDifference) {
+	t := d.rows(q, len(rows), "calls in A", "calls in B", "difference", "ranks", what).Wrapped() // what differs may be anywhere
+	for _, c := range rows {
+		ranks := c.Ranks.String()
+		if len(ranks) > maxRanksText {
+			ranks = text.Plural(c.Ranks.Len(), "rank")
+		}
+		t.Row(c.A, c.B, more(c.A, c.B, text.Count[uint64]), ranks, text.Printable(c.Name))
+	}
+	t.Close()
+}
+
+func (d *Diff) printMessages(q *cli.Question) {
+	m := d.Messages
+	if m == nil {
+		return
+	}
+	if len(m.Pairs)+len(m.Sizes) == 0 && !saturatedFlow(m.A) && !saturatedFlow(m.B) {
+		q.Printf("\nequal messages: %s, %s\n", text.Plural(m.A.Messages, "message"), flowBytes(m.A))
+		return
+	}
+	q.Printf("\nmessages: %s, %s in A, %s, %s in B\n", text.Count(m.A.Messages), flowBytes(m.A), text.Count(m.B.Messages), flowBytes(m.B))
+	for i, f := range []query.Flow{m.UnplacedA, m.UnplacedB} {
+		if f.Messages > 0 {
+			q.Printf("%s, %s in %c, to or from an unknown rank: they are in no pair\n", text.Plural(f.Messages, "message"), flowBytes(f), "AB"[i])
+		}
+	}
+	t := d.rows(q, len(m.Pairs), "from", "to", "messages in A", "in B", "difference", "bytes in A", "in B", "difference")
+	for _, p := range m.Pairs {
+		t.Row(text.ID(p.Source), text.ID(p.Destination), p.A.Messages, p.B.Messages, more(p.A.Messages, p.B.Messages, text.Count[uint64]),
+			flowBytes(p.A), flowBytes(p.B), more(p.A.Bytes, p.B.Bytes, text.Bytes[uint64]))
+	}
+	t.Close()
+	t = d.rows(q, len(m.Sizes), "size", "messages in A", "in B", "difference")
+	for _, s := range m.Sizes {
+		t.Row(s.Bytes, s.A, s.B, more(s.A, s.B, text.Count[uint64]))
+	}
+	t.Close()
+}
+
+func (d *Diff) printTimes(q *cli.Question) {
+	t := d.rows(q, len(d.Times), "time in A", "time in B", "difference", "<function")
+	for _, f := range d.Times {
+		t.Row(text.Duration(f.A), text.Duration(f.B), f.more(), text.Printable(f.Function))
+	}
+	t.Close()
+}
+
+// more returns how much b is more than a, with its sign, nothing if one is saturated.
+func more(a, b uint64, write func(uint64) string) string {
+	switch {
+	case text.Saturated(a) || text.Saturated(b):
+		return ""
+	case a == b:
+		return "0"
+	case a > b:
+		return "-" + write(a-b)
+	}
+	return "+" + write(b-a)
+}

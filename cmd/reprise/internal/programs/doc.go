@@ -1,0 +1,3 @@
+// Package programs has the commands that make programs, or traces of runs that were not: proxy, replay, slice and
+// extrapolate.
+package programs

@@ -1,0 +1,331 @@
+package show
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/export"
+	"github.com/reprise-trace/reprise/export/chrome"
+	"github.com/reprise-trace/reprise/export/csv"
+	"github.com/reprise-trace/reprise/export/paraver"
+	"github.com/reprise-trace/reprise/export/parquet"
+	"github.com/reprise-trace/reprise/export/perfetto"
+	"github.com/reprise-trace/reprise/export/pprof"
+	"github.com/reprise-trace/reprise/export/simgrid"
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/trace"
+)
+
+// An exportFormat is what a trace can be exported to.
+type exportFormat struct {
+	Name     string
+	Suffixes []string // of the names of files, the first being the usual one
+	table    bool     // whether it is a table, for which there are --by and --columns
+
+	beside []beside // files
+
+	// write writes the calls that are chosen.
+	write func(x *exporting, w io.Writer) error
+}
+
+// A beside is a file to be written beside the output, of its name with another suffix.
+type beside struct {
+	suffix string
+	write  func(x *exporting, w io.Writer) error
+}
+
+// ExportFormats are all of them, in the order of the help.
+var ExportFormats = []exportFormat{
+	{Name: "parquet", Suffixes: []string{".parquet"}, table: true, write: exportParquet},
+	{Name: "csv", Suffixes: []string{".csv"}, table: true, write: exportCSV},
+	{Name: "perfetto", Suffixes: []string{".pftrace"}, write: exportPerfetto},
+	{Name: "chrome", Suffixes: []string{".json"}, write: exportChrome},
+	{Name: "paraver", Suffixes: []string{".prv"},
+		beside: []beside{{".pcf", exportParaverConfig}, {".row", exportParaverRows}}, write: exportParaver},
+	{Name: "simgrid", Suffixes: []string{".ti"}, write: exportSimGrid},
+	{Name: "pprof", Suffixes: []string{".pb.gz", ".pprof"}, write: exportPprof},
+}
+
+// An exporting is the calls that are to be exported, and what is to be told of them.
+type exporting struct {
+	*cli.Question
+	by      export.By
+	columns []string
+
+	progress func(calls uint64) // how many are done
+	notes    []string           // to be printed when it is done
+}
+
+type exportOptions struct {
+	output  string
+	format  *cli.Choice
+	by      *cli.Choice
+	columns []string
+}
+
+func NewExport() *cobra.Command {
+	var names []string
+	for _, f := range ExportFormats {
+		names = append(names, f.Name)
+	}
+	var q *cli.Question
+	o := exportOptions{format: cli.NewChoice(append([]string{""}, names...)...), by: cli.NewChoice("call", "signature", "message")}
+	q = cli.NewQuestion("export", func() error { return o.check(q) }, func(q *cli.Question) error { return exportTrace(q, o) }, cli.OptRanks, cli.OptWindow)
+	f := q.Flags()
+	f.StringVarP(&o.output, "output", "o", "", "the `file` to write")
+	cli.AddChoice(q.Command, o.format, "format", "format of the output")
+	f.Lookup("format").DefValue = "by the name of OUT"
+	cli.AddChoice(q.Command, o.by, "by", "meaning of a row")
+	f.StringSliceVar(&o.columns, "columns", nil, "write only these columns of a table: `names`, with commas")
+	f.Lookup("columns").DefValue = "all"
+	return q.Command
+}
+
+// check fills in the format, and returns what is wrong with o.
+func (o *exportOptions) check(q *cli.Question) error {
+	if o.output == "" {
+		return errors.New("export needs -o OUT")
+	}
+	if o.format.Value == "" {
+		name := strings.ToLower(filepath.Base(o.output))
+		for _, f := range ExportFormats {
+			if slices.ContainsFunc(f.Suffixes, func(s string) bool { return strings.HasSuffix(name, s) }) {
+				o.format.Value = f.Name
+			}
+		}
+		if o.format.Value == "" {
+			return fmt.Errorf("the name %s does not say the format: --format is %s", o.output, o.format.List())
+		}
+	}
+	f := o.formatOf()
+	for _, name := range []string{"by", "columns"} {
+		if !f.table && q.Flags().Changed(name) {
+			return fmt.Errorf("--%s does not go with --format %s, which is not a table", name, f.Name)
+		}
+	}
+	for _, b := range f.beside {
+		if o.output != "-" && o.nameOf(b) == o.output {
+			return fmt.Errorf("-o %s is the name of an additional output file: name the output as in %s", o.output, f.Suffixes[0])
+		}
+	}
+	return nil
+}
+
+// nameOf returns the name of a file beside the output.
+func (o *exportOptions) nameOf(b beside) string {
+	return strings.TrimSuffix(o.output, filepath.Ext(o.output)) + b.suffix
+}
+
+// formatOf returns the format.
+func (o *exportOptions) formatOf() *exportFormat {
+	return &ExportFormats[slices.IndexFunc(ExportFormats, func(f exportFormat) bool { return f.Name == o.format.Value })]
+}
+
+func exportTrace(q *cli.Question, o exportOptions) error {
+	x := &exporting{Question: q, columns: o.columns}
+	unit := "call"
+	switch o.by.Value {
+	case "signature":
+		x.by, unit = export.Signatures, "signature"
+	case "message":
+		x.by, unit = export.Messages, "message"
+	}
+	if err := x.choose(); err != nil {
+		return err
+	}
+	if x.by != export.Signatures && !slices.Contains([]string{"pprof", "simgrid"}, o.format.Value) {
+		q.WarnUnordered()
+	}
+	var size cli.Counter
+	bar := cli.NewCounter(q.Context(), q.ErrOrStderr(), "export", q.TotalCalls(), "calls")
+	var done uint64
+	x.progress = func(calls uint64) {
+		done = calls
+		bar.Show(calls)
+	}
+	f := o.formatOf()
+	files := []cli.OutputFile{{Path: o.output, Write: func(w io.Writer) error { return x.write(f.write, io.MultiWriter(w, &size)) }}}
+	if cli.IsFile(o.output) {
+		for _, b := range f.beside {
+			files = append(files, cli.OutputFile{Path: o.nameOf(b), Write: func(w io.Writer) error { return x.write(b.write, w) }})
+		}
+	}
+	err := cli.WriteOutputs(q.Command, files, []string{q.Path})
+	bar.Done()
+	if err != nil {
+		return cli.Named(err)
+	}
+	out := cli.SummaryOf(q.Command, o.output)
+	fmt.Fprintf(out, "%s: %s, %s\n", text.Printable(o.output), text.Plural(done, unit), text.Plural(int64(size), "byte"))
+	for _, n := range x.notes {
+		fmt.Fprintf(out, "  %s\n", n)
+	}
+	cli.TellOpening(out, f.Name, o.output)
+	return nil
+}
+
+// write has an error of reading name the trace, and one of w what w does.
+func (x *exporting) write(write func(x *exporting, w io.Writer) error, w io.Writer) error {
+	out := &failing{w: w}
+	err := write(x, out)
+	if out.err != nil || err == nil {
+		return out.err
+	}
+	return x.Fail(err)
+}
+
+// A failing writes to w, and keeps its first error.
+type failing struct {
+	w   io.Writer
+	err error
+}
+
+func (f *failing) Write(p []byte) (int, error) {
+	n, err := f.w.Write(p)
+	if f.err == nil {
+		f.err = err
+	}
+	return n, err
+}
+
+// choose sets the times that --from and --to choose.
+func (x *exporting) choose() error {
+	if !x.Window.Set {
+		return nil
+	}
+	best, series, err := x.times()
+	switch {
+	case err != nil:
+		return err
+	case best == query.None:
+		return cli.ErrNoTimes(x.Path, x.Trace)
+	case query.HasThreads(x.Trace) && series < x.Trace.RankSet().Len():
+		x.notes = append(x.notes, cli.ThreadsNote)
+	}
+	return nil
+}
+
+// times returns by what times are known at best, and of how many ranks there are those of every call.
+func (x *exporting) times() (best query.Source, series int, err error) {
+	times, err := query.OpenTimes(x.Trace)
+	if err != nil {
+		return query.None, 0, err
+	}
+	best, ranks, err := times.Known()
+	return best, ranks.Len(), err
+}
+
+// table returns what is chosen of a table, and takes note of what the times are.
+func (x *exporting) table() (export.TableOptions, error) {
+	o := export.TableOptions{Options: x.chosen(), By: x.by, Columns: x.columns}
+	best, _, err := x.times()
+	if err == nil && x.by != export.Signatures && (best == query.Statistics || best == query.Histograms) {
+		x.notes = append(x.notes, "times are estimates from "+best.String()+": see the column time_source")
+	}
+	return o, err
+}
+
+func exportParquet(x *exporting, w io.Writer) error { return exportTable(x, w, parquet.Write) }
+func exportCSV(x *exporting, w io.Writer) error     { return exportTable(x, w, csv.Write) }
+
+func exportTable(x *exporting, w io.Writer, write func(context.Context, io.Writer, *trace.Trace, export.TableOptions) error) error {
+	o, err := x.table()
+	if err != nil {
+		return err
+	}
+	err = write(x.Context(), w, x.Trace, o)
+	if errors.As(err, new(*export.ColumnError)) {
+		return cli.BadUsage(fmt.Errorf("--columns: %w", err))
+	}
+	return err
+}
+
+func exportPprof(x *exporting, w io.Writer) error {
+	return pprof.Write(x.Context(), w, x.Trace, x.chosen())
+}
+
+func exportPerfetto(x *exporting, w io.Writer) error { return exportEvents(x, w, perfetto.Write) }
+func exportChrome(x *exporting, w io.Writer) error   { return exportEvents(x, w, chrome.Write) }
+
+func exportParaver(x *exporting, w io.Writer) error {
+	o, err := x.events()
+	if err != nil {
+		return err
+	}
+	m, err := paraver.Write(x.Context(), w, x.Trace, o)
+	if m.Sent > 0 {
+		note := fmt.Sprintf("%s are written", text.Plural(m.Written, "communication"))
+		if m.Written == 1 {
+			note = "1 communication is written"
+		}
+		if m.Written < m.Sent {
+			note += fmt.Sprintf(", of %s that calls send: the others are left out", text.Plural(m.Sent, "message"))
+		}
+		x.notes = append(x.notes, note)
+	}
+	return err
+}
+
+func exportParaverConfig(x *exporting, w io.Writer) error { return paraver.WriteConfig(w, x.Trace) }
+
+func exportParaverRows(x *exporting, w io.Writer) error {
+	return paraver.WriteRows(x.Context(), w, x.Trace, x.chosen())
+}
+
+func exportSimGrid(x *exporting, w io.Writer) error {
+	o, err := x.events()
+	if err != nil {
+		return err
+	}
+	if isTI(x.Trace) {
+		x.notes = nil
+	} else if best, _, err := x.times(); err == nil && best == query.None {
+		x.notes = []string{"the trace has no times: there is no computation between the calls"}
+	}
+	if x.LeavesOut() || x.Window.Set {
+		x.notes = append(x.notes, "a replay may wait for partners that were left out")
+	}
+	return simgrid.Write(x.Context(), w, x.Trace, simgrid.Options{Options: o})
+}
+
+// exportEvents writes the calls as write has them.
+func exportEvents(x *exporting, w io.Writer, write func(context.Context, io.Writer, *trace.Trace, export.Options) error) error {
+	o, err := x.events()
+	if err != nil {
+		return err
+	}
+	return write(x.Context(), w, x.Trace, o)
+}
+
+// chosen returns what is chosen.
+func (x *exporting) chosen() export.Options {
+	o := export.Options{Ranks: x.Ranks, Progress: func(calls uint64) error { x.progress(calls); return nil }}
+	if x.Window.Set {
+		o.Between = &export.Interval{From: int64(x.Window.From), To: int64(x.Window.To)}
+	}
+	return o
+}
+
+// events returns what is chosen, and takes note of what the times are.
+func (x *exporting) events() (export.Options, error) {
+	o := x.chosen()
+	best, _, err := x.times()
+	switch {
+	case err != nil:
+		return o, err
+	case best == query.None:
+		x.notes = append(x.notes, "the trace has no times: each call takes one microsecond")
+	case best != query.Series:
+		x.notes = append(x.notes, "times are estimates from the means of each signature")
+	}
+	return o, nil
+}
