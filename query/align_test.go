@@ -12,11 +12,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/piecewise"
+	"github.com/reprise-trace/reprise/internal/requestid"
 	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
-	"github.com/reprise-trace/reprise/symbolic"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
@@ -79,7 +79,7 @@ func (r *machineRun) call(rank int, end int64, name string, pairs ...any) {
 // exchange has each rank send to the one after it and to the one before it.
 func (r *machineRun) exchange(blocking bool) {
 	ranks := len(r.of)
-	request := int(symbolic.JoinRequest(0, 0))
+	request := int(requestid.Join(0, 0))
 	for tag, away := range []int{1, ranks - 1} {
 		sent := slices.Clone(r.now)
 		for rank := range ranks {

@@ -6,10 +6,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/requestid"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/spec"
-	"github.com/reprise-trace/reprise/symbolic"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -151,7 +151,7 @@ func (r *timedRun) serve(s timedStep) {
 func runOf(t *rapid.T, steps []timedStep) *trace.Trace {
 	r := &timedRun{T: t}
 	for i := range 6 {
-		r.free = append(r.free, symbolic.JoinRequest(int64(i%3), int64(i/3)))
+		r.free = append(r.free, requestid.Join(int64(i%3), int64(i/3)))
 	}
 	for _, s := range steps {
 		r.step(s)

@@ -7,10 +7,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/requestid"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/symbolic"
 )
 
 // An exchanging makes a program of collective operations, and adds up pair by pair what the
@@ -164,7 +164,7 @@ type collectiveCall struct {
 // as often as it would be called.
 func (c *collectiveCall) call(rank int, pairs ...any) {
 	r, pairs := c.calls[rank], append(pairs, "comm", c.handle)
-	request := int(symbolic.JoinRequest(0, 0))
+	request := int(requestid.Join(0, 0))
 	switch c.form {
 	case "I":
 		r.MPI(c.times, "MPI_I"+c.name, append(pairs, "request", request)...)

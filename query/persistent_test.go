@@ -6,9 +6,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/requestid"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/symbolic"
 )
 
 // TestPersistentOrder checks that persistent collective operations match in whatever order members start them,
@@ -24,7 +24,7 @@ func TestPersistentOrder(t *testing.T) {
 			var r testtrace.Recording
 			var requests []int
 			for i, kind := range kinds {
-				id := int(symbolic.JoinRequest(int64(i), 0))
+				id := int(requestid.Join(int64(i), 0))
 				requests = append(requests, id)
 				switch kind {
 				case 0:

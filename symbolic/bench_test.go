@@ -1,7 +1,6 @@
 package symbolic
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -175,39 +174,6 @@ func BenchmarkHandles(b *testing.B) {
 				}
 			}
 			perEvent(b, 2000)
-		})
-	}
-}
-
-// BenchmarkRequests begins requests and waits for each, with keys of 32 bytes:
-// the same few, those of a loop over 1,000 tags, and a new one each time.
-func BenchmarkRequests(b *testing.B) {
-	for _, bs := range []struct {
-		name string
-		keys uint64
-	}{{"4", 4}, {"1000", 1000}, {"New", 1 << 62}} {
-		b.Run("keys="+bs.name, func(b *testing.B) {
-			b.ReportAllocs()
-			var (
-				q   Requests
-				key [32]byte
-				ids []int64
-				k   uint64
-			)
-			for b.Loop() {
-				for i := range uint64(100) {
-					binary.LittleEndian.PutUint64(key[:], k)
-					if k++; k == bs.keys {
-						k = 0
-					}
-					q.Create(0x2c00_0000+i&^1, key[:], false)
-				}
-				for i := range uint64(100) {
-					ids = q.Enter(ids[:0], 0x2c00_0000+i&^1)
-					q.Leave(ids[0], true)
-				}
-			}
-			perEvent(b, 100)
 		})
 	}
 }

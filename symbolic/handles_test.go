@@ -8,49 +8,6 @@ import (
 	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
 )
 
-// TestTableModel checks a table against a map, with keys that collide and with
-// those that come and go.
-func TestTableModel(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var tab table[int]
-		want := make(map[int64]int)
-		key := rapid.OneOf(rapid.Int64Range(0, 30), rapid.Map(rapid.Int64Range(0, 30), func(k int64) int64 { return k << 57 }))
-		t.Repeat(map[string]func(*rapid.T){
-			"put": func(t *rapid.T) {
-				for range rapid.IntRange(1, 20).Draw(t, "n") {
-					k := key.Draw(t, "key")
-					v := tab.put(uint64(k))
-					if *v != want[k] {
-						t.Fatalf("put(%d) has %d, want %d", k, *v, want[k])
-					}
-					*v = len(want) + 1
-					want[k] = *v
-				}
-			},
-			"remove": func(t *rapid.T) {
-				for range rapid.IntRange(1, 20).Draw(t, "n") {
-					k := key.Draw(t, "key")
-					tab.remove(uint64(k))
-					delete(want, k)
-				}
-			},
-			"": func(t *rapid.T) {
-				if tab.n != len(want) {
-					t.Fatalf("n = %d, want %d", tab.n, len(want))
-				}
-				for k := range int64(31) {
-					for _, k := range []int64{k, k << 57} {
-						v := tab.find(uint64(k))
-						if w, ok := want[k]; ok != (v != nil) || ok && *v != w {
-							t.Fatalf("find(%d) = %v, want %d, %v", k, v, w, ok)
-						}
-					}
-				}
-			},
-		})
-	})
-}
-
 // release frees a handle, as a process does whose calls are known one after another.
 func release(h *Handles, raw uint64) (id int64, ok bool) {
 	if id, ok = h.Detach(raw); ok {
@@ -132,8 +89,8 @@ func TestHandlesModel(t *testing.T) {
 			"": func(t *rapid.T) {
 				raw := draw(t)
 				id, ok := h.Lookup(uint64(raw))
-				if o, known := ids[raw]; id != o.id || ok != known || h.ids.n != len(ids) {
-					t.Fatalf("Lookup(%d) = %d, %v of %d, want %d, %v of %d", raw, id, ok, h.ids.n, o.id, known, len(ids))
+				if o, known := ids[raw]; id != o.id || ok != known || h.ids.Len() != len(ids) {
+					t.Fatalf("Lookup(%d) = %d, %v of %d, want %d, %v of %d", raw, id, ok, h.ids.Len(), o.id, known, len(ids))
 				}
 			},
 		})

@@ -16,12 +16,6 @@ func TestMisuse(t *testing.T) {
 		"releasing what is not taken":           func() { new(symbolic.Pool).Release(0) },
 		"releasing a negative id":               func() { new(symbolic.Pool).Release(-1) },
 		"releasing a large id":                  func() { new(symbolic.Pool).Release(math.MaxInt64) },
-		"leaving with a request not entered":    func() { new(symbolic.Requests).Leave(0, true) },
-		"leaving with a large request":          func() { new(symbolic.Requests).Leave(math.MaxInt64, true) },
-		"freeing a request that is not there":   func() { new(symbolic.Requests).Free(0) },
-		"freeing a large request":               func() { new(symbolic.Requests).Free(math.MaxInt64) },
-		"joining a negative pool":               func() { symbolic.JoinRequest(-1, 0) },
-		"joining a negative index":              func() { symbolic.JoinRequest(0, -1) },
 	})
 	misuse.Harmless(t, map[string]func(){
 		"empty tables": func() {
@@ -39,11 +33,6 @@ func TestMisuse(t *testing.T) {
 			var p symbolic.Pool
 			p.Taken(-1)
 			p.Taken(math.MaxInt64)
-			var q symbolic.Requests
-			q.Drop(7)
-			q.Lookup(7)
-			q.Look(nil, 7)
-			q.Enter(nil)
 		},
 	})
 }

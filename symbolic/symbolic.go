@@ -7,8 +7,7 @@
 //	fmt.Println(comms.Create(0x84000007)) // 0: the first that MPI_Comm_dup makes
 //
 // [Handles] is for objects of one class, such as communicators or datatypes.
-// [Requests] is for operations that end in any order. [Memory] turns addresses
-// into segments and displacements. All of these see one process, in the order of its
+// [Memory] turns addresses into segments and displacements. All of these see one process, in the order of its
 // events. [Pool] is what they take numbers from.
 //
 // Ids of one process suffice for a trace: group objects such as communicators have
@@ -19,14 +18,12 @@
 //
 //	id of             is
 //	a handle          the lowest number from 0 on that is free in its class
-//	a request         a number within the pool of the call that made it, and the
-//	                  number of the pool, in one number: see [JoinRequest]
 //	a segment         the lowest number from 0 on that is free
 //	a region          what the caller declared, −1023 … −1
 //	unknown memory    −1024 and less, in the order of first use
 //	a constant        what the caller declared, a negative number
 //
-// Ids of handles and requests are taken when an object is made, those of segments
+// Ids of handles are taken when an object is made, those of segments
 // when a call first uses one. All are free again when the object is gone.
 //
 // # Limits
@@ -38,12 +35,10 @@
 //
 // # Source
 //
-// Symbolic ids, lowest free first, pools of request ids for each signature, and
-// memory as segments of a search tree, are those of C. Wang, Y. Guo, P. Balaji and
+// Symbolic ids, lowest free first, and memory as segments of a search tree, are those of C. Wang, Y. Guo, P. Balaji and
 // M. Snir, "Near-Lossless MPI Tracing and Proxy Application Autogeneration", IEEE
 // TPDS 34(1), 2023, §2.3.3 and §2.4.2; recording only the freeing of segments that
-// calls used is §3.3.3. This package departs from it in allowing for several
-// requests with one handle; in keeping segments in a B+ tree and giving them ids
+// calls used is §3.3.3. This package departs from it in keeping segments in a B+ tree and giving them ids
 // when they are first used; and in static data and stacks, where it keeps
 // displacements instead of an id for each address.
 package symbolic

@@ -110,11 +110,8 @@ func TestSteadyLoops(t *testing.T) {
 	var (
 		pool   Pool
 		h      Handles
-		q      Requests
 		m      Memory
 		raw    uint64
-		ids    []int64
-		keys   = [][]byte{[]byte("send"), []byte("receive")}
 		region = Region{Address: 1 << 40, Size: 1 << 20, Segment: -5, FirstUse: true}
 	)
 	m.Declare(region)
@@ -137,16 +134,6 @@ func TestSteadyLoops(t *testing.T) {
 			}
 			for i := range uint64(20) {
 				release(&h, raw+i<<32)
-			}
-		}},
-		{"Requests", func() {
-			raw++
-			for i := range uint64(20) {
-				q.Create(raw+i/2<<32, keys[i%2], false)
-			}
-			for i := range uint64(20) {
-				ids = q.Enter(ids[:0], raw+i/2<<32)
-				q.Leave(ids[0], true)
 			}
 		}},
 		{"Memory", func() {

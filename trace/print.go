@@ -7,7 +7,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/need"
-	"github.com/reprise-trace/reprise/symbolic"
+	"github.com/reprise-trace/reprise/internal/requestid"
 )
 
 // PrintOptions configures a [Printer]. The zero PrintOptions is the default
@@ -34,7 +34,7 @@ type PrintOptions struct {
 //	handle   the name that the trace has for it, or its class and id: comm#0
 //	request  a handle of class request: the function that makes it, without MPI_ and in
 //	         lower case, and the number of the pool among those of that function, see
-//	         [symbolic.SplitRequest]; and the number within the pool unless it is 0:
+//	         internal/requestid; and the number within the pool unless it is 0:
 //	         isend#0, isend#0.1; or request#7 if no call makes requests of pool 7
 //	pointer  the segment and the displacement in bytes: heap#3+16, memory#0-8 in memory
 //	         that is unknown, stack+16 if the segment has a name, and then MPI_IN_PLACE
@@ -242,7 +242,7 @@ func namePools(names map[int64]string, name string, v cst.Value) {
 		}
 		return
 	}
-	if pool, _ := symbolic.SplitRequest(v.Int()); pool >= 0 && name != "" && names[pool] == "" {
+	if pool, _ := requestid.Split(v.Int()); pool >= 0 && name != "" && names[pool] == "" {
 		names[pool] = name
 	}
 }

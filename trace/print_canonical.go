@@ -7,7 +7,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/need"
-	"github.com/reprise-trace/reprise/symbolic"
+	"github.com/reprise-trace/reprise/internal/requestid"
 )
 
 // maxCanonical is how many bytes of the texts of signatures a Printer keeps.
@@ -76,7 +76,7 @@ func (t *Trace) requestPools() map[int64]requestPool {
 				continue
 			}
 			for _, id := range s.Args[i].numbers() {
-				pool, _ := symbolic.SplitRequest(id)
+				pool, _ := requestid.Split(id)
 				several[pool] = several[pool] || names[pool] != "" && names[pool] != name
 				names[pool] = name
 			}

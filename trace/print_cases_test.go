@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/requestid"
 	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/textcases"
-	"github.com/reprise-trace/reprise/symbolic"
 	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -158,7 +158,7 @@ func (s *scanner) value(t cst.Type) cst.Value {
 	case cst.KindHandle:
 		word := s.word()
 		if pool, index, ok := strings.Cut(word, "."); ok {
-			return cst.Handle(symbolic.JoinRequest(must.Get(strconv.ParseInt(pool, 10, 64)), must.Get(strconv.ParseInt(index, 10, 64))))
+			return cst.Handle(requestid.Join(must.Get(strconv.ParseInt(pool, 10, 64)), must.Get(strconv.ParseInt(index, 10, 64))))
 		}
 		return cst.Handle(must.Get(strconv.ParseInt(word, 10, 64)))
 	}

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/requestid"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/symbolic"
@@ -284,7 +285,7 @@ func TestPrintSignatureOfRank(t *testing.T) {
 		param("buf", cst.Type{Kind: cst.KindPointer}, cst.In), param("source", cst.Type{Kind: cst.KindRank}, cst.In),
 		param("statuses", cst.ArrayOf(cst.Type{Kind: cst.KindStatus}), cst.Out), param("status", cst.Type{Kind: cst.KindStatus}, cst.Out),
 	}}
-	first, again := cst.Handle(symbolic.JoinRequest(0, 0)), cst.Handle(symbolic.JoinRequest(1, 3))
+	first, again := cst.Handle(requestid.Join(0, 0)), cst.Handle(requestid.Join(1, 3))
 	status := cst.StatusOf(cst.Status{Source: 2, Tag: -9})
 	tr := recordedTrace(t, mpiNames, 3, nil, func(rank int, r *tracer.Recorder) {
 		r.Call(r.Declare(isend), cst.Tag(1), first)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/requestid"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/symbolic"
 )
@@ -106,7 +107,7 @@ func (p *printing) handle(t *cst.Type, id int64) {
 	if p.named(t, id) {
 		return
 	}
-	if pool, index := symbolic.SplitRequest(id); t.Class == requestClass && pool >= 0 {
+	if pool, index := requestid.Split(id); t.Class == requestClass && pool >= 0 {
 		p.request(pool, index)
 		return
 	}

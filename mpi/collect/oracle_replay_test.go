@@ -18,7 +18,7 @@ import (
 
 // A replay goes through the records of a process and works out what the trace should
 // have of each call. It is written for being right, and shares nothing with what it
-// is to check but [symbolic.JoinRequest] and [symbolic.SplitRequest].
+// is to check but internal/requestid.
 type replay struct {
 	constants map[string]map[int64]int64 // ids by class and raw value
 	objects   map[string]*knownObjects

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/requestid"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
-	"github.com/reprise-trace/reprise/symbolic"
 )
 
 // A knownRequest is a request that was made and is not gone.
@@ -71,11 +71,11 @@ func (k *knownRequests) pool(key string) int {
 // only if one that is stale was gone.
 func (k *knownRequests) add(maker *thread, raw int64, key string, traced int64) *knownRequest {
 	n := k.pool(key)
-	pool, index := symbolic.SplitRequest(traced)
+	pool, index := requestid.Split(traced)
 	if old := k.live[traced]; old != nil && old.stale && pool == int64(n) && index < k.pools[n].lowest() {
 		k.remove(old)
 	}
-	q := &knownRequest{raw: raw, maker: maker, id: symbolic.JoinRequest(int64(n), k.pools[n].take()), asked: messageAsked{true, open, open}}
+	q := &knownRequest{raw: raw, maker: maker, id: requestid.Join(int64(n), k.pools[n].take()), asked: messageAsked{true, open, open}}
 	k.live[q.id] = q
 	if k.lines[raw] == nil {
 		k.lines[raw] = new(requestLine)
@@ -89,7 +89,7 @@ func (k *knownRequests) remove(q *knownRequest) {
 		return
 	}
 	q.gone = true
-	n, index := symbolic.SplitRequest(q.id)
+	n, index := requestid.Split(q.id)
 	k.pools[n].release(index)
 	delete(k.live, q.id)
 	line := k.lines[q.raw]

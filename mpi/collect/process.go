@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/internal/requests"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/symbolic"
@@ -40,7 +41,7 @@ type process struct {
 	functions []function // by number
 	variants  int
 	handles   []symbolic.Handles
-	requests  symbolic.Requests
+	requests  requests.Requests
 	asked     []question     // by the number of the pool of requests
 	created   map[uint64]int // epoch in which a request was made with a handle; nil in the first
 	memory    symbolic.Memory

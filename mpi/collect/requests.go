@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/requestid"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
-	"github.com/reprise-trace/reprise/symbolic"
 )
 
 // A waiting call is one that was given requests, or what it frees, and has not
@@ -63,7 +63,7 @@ func (p *process) follows(v spool.Value, many bool) bool {
 			raw = v.Index(k)
 		}
 		id, known := p.requests.Lookup(uint64(raw))
-		if pool, _ := symbolic.SplitRequest(id); known && pool >= 0 && pool < int64(len(p.asked)) && p.asked[pool].lasts {
+		if pool, _ := requestid.Split(id); known && pool >= 0 && pool < int64(len(p.asked)) && p.asked[pool].lasts {
 			return true
 		}
 	}
@@ -201,7 +201,7 @@ func (p *process) makeRequest(f *plan, raw uint64) int64 {
 		p.created[raw] = p.epoch
 	}
 	id := p.requests.Create(raw, p.key, f.persistent)
-	if pool, _ := symbolic.SplitRequest(id); pool >= int64(len(p.asked)) {
+	if pool, _ := requestid.Split(id); pool >= int64(len(p.asked)) {
 		for pool >= int64(len(p.asked)) {
 			p.asked = append(p.asked, unseen)
 		}

@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/requestid"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
-	"github.com/reprise-trace/reprise/symbolic"
 )
 
 // value returns the symbolic form of an argument that is neither a request nor a
@@ -207,7 +207,7 @@ func (p *process) questionOf(t *thread, f *plan, r *spool.Record, k int, q *para
 	if k < 0 || k >= len(list) {
 		return question{}
 	}
-	pool, _ := symbolic.SplitRequest(list[k])
+	pool, _ := requestid.Split(list[k])
 	switch {
 	case pool < 0:
 		return question{}

@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/requestid"
 	"github.com/reprise-trace/reprise/mpi/resolve"
 	"github.com/reprise-trace/reprise/mpi/spec"
-	"github.com/reprise-trace/reprise/symbolic"
 )
 
 // implied is the source or the tag of a status that is what was asked for, or not known.
@@ -316,7 +316,7 @@ func requestsOf(args arguments) []int64 {
 // requestBegun returns what the persistent request is that has an id at the position, nil if
 // that is not known.
 func (e *evaluation) requestBegun(id int64) *Operation {
-	if pool, _ := symbolic.SplitRequest(id); pool < 0 || e.blind {
+	if pool, _ := requestid.Split(id); pool < 0 || e.blind {
 		return nil
 	}
 	makers := e.requests().persistent[id]

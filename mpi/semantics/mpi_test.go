@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/requestid"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/groups"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/sequitur"
-	"github.com/reprise-trace/reprise/symbolic"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -272,7 +272,7 @@ func TestDatatypes(t *testing.T) {
 	}
 }
 
-func request(pool, index int64) int { return int(symbolic.JoinRequest(pool, index)) }
+func request(pool, index int64) int { return int(requestid.Join(pool, index)) }
 
 func TestPersistentRequests(t *testing.T) {
 	a, b, c := request(0, 0), request(1, 0), request(2, 0)

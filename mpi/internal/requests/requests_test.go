@@ -1,57 +1,18 @@
-package symbolic
+package requests
 
 import (
+	"encoding/binary"
 	"hash/maphash"
 	"math"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/requestid"
+	"github.com/reprise-trace/reprise/internal/test/misuse"
+	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
 )
-
-func TestJoinRequest(t *testing.T) {
-	tests := []struct{ pool, index, id int64 }{
-		{0, 0, 0},
-		{0, 3, 3},
-		{1, 0, 8},
-		{1000, 2, 8002},
-		{0, 4, 0b000_100},
-		{0, 5, 0b000_101},
-		{0, 8, 0b001_100},
-		{0, 19, 0b011_111},
-		{0, 20, 0b000_100_100},
-		{7, 20, 0b111_000_100_100},
-		{math.MaxInt64 >> 3, 3, math.MaxInt64&^7 | 3},
-	}
-	for _, tt := range tests {
-		if got := JoinRequest(tt.pool, tt.index); got != tt.id {
-			t.Errorf("JoinRequest(%d, %d) = %b, want %b", tt.pool, tt.index, got, tt.id)
-		}
-		if pool, index := SplitRequest(tt.id); pool != tt.pool || index != tt.index {
-			t.Errorf("SplitRequest(%b) = %d, %d, want %d, %d", tt.id, pool, index, tt.pool, tt.index)
-		}
-	}
-	for _, bad := range [][2]int64{{-1, 0}, {0, -1}, {math.MaxInt64>>3 + 1, 0}, {1 << 40, 1 << 20}, {0, math.MaxInt64}} {
-		if !panics(func() { JoinRequest(bad[0], bad[1]) }) {
-			t.Errorf("JoinRequest(%d, %d) did not panic", bad[0], bad[1])
-		}
-	}
-}
-
-// TestSplitRequest checks that ids and pairs of numbers correspond one to one, and
-// that no number makes SplitRequest do anything but answer.
-func TestSplitRequest(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		pool, index := rapid.Int64Range(0, 1<<22).Draw(t, "pool"), rapid.Int64Range(0, 1<<25).Draw(t, "index")
-		if p, i := SplitRequest(JoinRequest(pool, index)); p != pool || i != index {
-			t.Fatalf("%d, %d came back as %d, %d", pool, index, p, i)
-		}
-		id := rapid.Int64().Draw(t, "id")
-		if p, i := SplitRequest(id); p >= 0 && JoinRequest(p, i) != id {
-			t.Fatalf("id %d is %d, %d, which is %d", id, p, i, JoinRequest(p, i))
-		}
-	})
-}
 
 // TestRequestsSharedHandle checks what MPICH and Open MPI do: all operations that
 // are complete when the call returns have one handle.
@@ -84,8 +45,8 @@ func TestRequestsSharedHandle(t *testing.T) {
 		for _, id := range ids {
 			q.Leave(id, true)
 		}
-		if q.byID.n != 0 || len(q.pools) != 3 {
-			t.Fatalf("%d requests, %d pools left", q.byID.n, len(q.pools))
+		if q.byID.Len() != 0 || len(q.pools) != 3 {
+			t.Fatalf("%d requests, %d pools left", q.byID.Len(), len(q.pools))
 		}
 	}
 }
@@ -117,8 +78,8 @@ func TestRequestsLook(t *testing.T) {
 		t.Fatalf("looked at %v, want %v", looked, waited)
 	}
 	q.Leave(a, true)
-	if q.byID.n != 0 {
-		t.Errorf("%d requests left", q.byID.n)
+	if q.byID.Len() != 0 {
+		t.Errorf("%d requests left", q.byID.Len())
 	}
 	unseen := q.Look(nil, 6)
 	if entered := q.Enter(nil, 6); !slices.Equal(entered, unseen) {
@@ -132,8 +93,8 @@ func TestRequestsDrop(t *testing.T) {
 	key := []byte("isend")
 	q.Create(5, key, false)
 	q.Drop(5)
-	if q.byID.n != 0 {
-		t.Fatalf("%d requests, want none", q.byID.n)
+	if q.byID.Len() != 0 {
+		t.Fatalf("%d requests, want none", q.byID.Len())
 	}
 	ids := []int64{q.Create(5, key, false), q.Create(5, key, false)}
 	q.Drop(5)
@@ -152,7 +113,7 @@ func TestRequestsDrop(t *testing.T) {
 func TestRequestsKeysCollide(t *testing.T) {
 	var q Requests
 	q.Create(1, []byte("a"), false)
-	*q.byKey.put(maphash.String(q.seed, "b")) = 1 // as if it was that of "a", too
+	*q.byKey.Put(maphash.String(q.seed, "b")) = 1 // as if it was that of "a", too
 	for i, key := range []string{"b", "a", "b"} {
 		if got, want := q.Create(2, []byte(key), false), []int64{8, 1, 9}[i]; got != want {
 			t.Errorf("request of %q is %d, want %d", key, got, want)
@@ -170,7 +131,7 @@ func TestRequestsPersistent(t *testing.T) {
 		}
 	}
 	q.Free(q.Enter(nil, 5)[0])
-	if _, ok := q.Lookup(5); ok || q.byID.n != 0 {
+	if _, ok := q.Lookup(5); ok || q.byID.Len() != 0 {
 		t.Error("known after it was freed")
 	}
 	if unseen := q.Enter(nil, 5, 5); !slices.Equal(unseen, []int64{8, 9}) {
@@ -193,7 +154,7 @@ func TestRequestsPools(t *testing.T) {
 	given := q.Create(71, []byte("recv_init from 4"), true)
 	reduce := q.Create(72, []byte("iallreduce"), false)
 	for id, source := range map[int64]int64{wild: anySource, given: 4} {
-		pool, _ := SplitRequest(id)
+		pool, _ := requestid.Split(id)
 		asked[pool] = source
 	}
 	if ids := q.Enter(nil, 72); ids[0] != reduce {
@@ -203,7 +164,7 @@ func TestRequestsPools(t *testing.T) {
 	for range 5 {
 		ids := q.Enter(nil, 71, 70) // MPI_Waitall
 		for i, want := range []int64{4, anySource} {
-			pool, _ := SplitRequest(ids[i])
+			pool, _ := requestid.Split(ids[i])
 			if source, ok := asked[pool]; !ok || source != want {
 				t.Errorf("request %d asked for source %d, %v, want %d", i, source, ok, want)
 			}
@@ -252,10 +213,10 @@ func TestRequestsModel(t *testing.T) {
 				pools = append(pools, key)
 			}
 			index := int64(0)
-			for taken[JoinRequest(int64(pool), index)] {
+			for taken[requestid.Join(int64(pool), index)] {
 				index++
 			}
-			id := JoinRequest(int64(pool), index)
+			id := requestid.Join(int64(pool), index)
 			taken[id] = true
 			list = append(list, modelRequest{raw: raw, id: id, persistent: persistent})
 			return id
@@ -346,8 +307,8 @@ func TestRequestsModel(t *testing.T) {
 				}
 			},
 			"": func(t *rapid.T) {
-				if q.byID.n != len(list) || len(q.pools) != len(pools) || q.lines.n > len(list) {
-					t.Fatalf("%d requests, %d pools, %d lines, want %d, %d", q.byID.n, len(q.pools), q.lines.n, len(list), len(pools))
+				if q.byID.Len() != len(list) || len(q.pools) != len(pools) || q.lines.Len() > len(list) {
+					t.Fatalf("%d requests, %d pools, %d lines, want %d, %d", q.byID.Len(), len(q.pools), q.lines.Len(), len(list), len(pools))
 				}
 				if id, ok := q.Lookup(100); id != -7 || !ok {
 					t.Fatalf("a constant is %d, %v", id, ok)
@@ -361,4 +322,90 @@ func TestRequestsModel(t *testing.T) {
 			},
 		})
 	})
+}
+
+// panics reports whether f panics.
+func panics(f func()) (yes bool) {
+	defer func() { yes = recover() != nil }()
+	f()
+	return false
+}
+
+// TestSteadyLoop checks that nothing allocates where the same requests come and go.
+func TestSteadyLoop(t *testing.T) {
+	var (
+		q    Requests
+		raw  uint64
+		ids  []int64
+		keys = [][]byte{[]byte("send"), []byte("receive")}
+	)
+	loop := func() {
+		raw++
+		for i := range uint64(20) {
+			q.Create(raw+i/2<<32, keys[i%2], false)
+		}
+		for i := range uint64(20) {
+			ids = q.Enter(ids[:0], raw+i/2<<32)
+			q.Leave(ids[0], true)
+		}
+	}
+	for range 5 {
+		loop()
+	}
+	if n := testing.AllocsPerRun(1000, loop); n != 0 {
+		t.Errorf("%v allocations in a loop", n)
+	}
+}
+
+// TestMisuse calls the package as it must not be called.
+func TestMisuse(t *testing.T) {
+	misuse.Panic(t, "requests", map[string]func(){
+		"leaving with a request not entered":  func() { new(Requests).Leave(0, true) },
+		"leaving with a large request":        func() { new(Requests).Leave(math.MaxInt64, true) },
+		"freeing a request that is not there": func() { new(Requests).Free(0) },
+		"freeing a large request":             func() { new(Requests).Free(math.MaxInt64) },
+	})
+	misuse.Harmless(t, map[string]func(){
+		"empty tables": func() {
+			var q Requests
+			q.Drop(7)
+			q.Lookup(7)
+			q.Look(nil, 7)
+			q.Enter(nil)
+		},
+	})
+}
+
+// BenchmarkRequests begins requests and waits for each, with keys of 32 bytes:
+// the same few, those of a loop over 1,000 tags, and a new one each time.
+func BenchmarkRequests(b *testing.B) {
+	for _, bs := range []struct {
+		name string
+		keys uint64
+	}{{"4", 4}, {"1000", 1000}, {"New", 1 << 62}} {
+		b.Run("keys="+bs.name, func(b *testing.B) {
+			b.ReportAllocs()
+			var (
+				q   Requests
+				key [32]byte
+				ids []int64
+				k   uint64
+			)
+			for b.Loop() {
+				for i := range uint64(100) {
+					binary.LittleEndian.PutUint64(key[:], k)
+					if k++; k == bs.keys {
+						k = 0
+					}
+					q.Create(0x2c00_0000+i&^1, key[:], false)
+				}
+				for i := range uint64(100) {
+					ids = q.Enter(ids[:0], 0x2c00_0000+i&^1)
+					q.Leave(ids[0], true)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(100*b.N), "ns/event")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
 }

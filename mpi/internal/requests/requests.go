@@ -1,11 +1,19 @@
-package symbolic
+// Package requests gives symbolic ids to MPI's requests, as package symbolic does to handles.
+//
+// Pools of ids for each signature are those of C. Wang, Y. Guo, P. Balaji and M. Snir, "Near-Lossless MPI
+// Tracing and Proxy Application Autogeneration", IEEE TPDS 34(1), 2023, §2.3.3. This package departs from it in
+// allowing for several requests with one handle.
+package requests
 
 import (
 	"bytes"
 	"fmt"
 	"hash/maphash"
-	"math/bits"
 	"slices"
+
+	"github.com/reprise-trace/reprise/internal/requestid"
+	"github.com/reprise-trace/reprise/internal/wordmap"
+	"github.com/reprise-trace/reprise/symbolic"
 )
 
 // Requests gives symbolic ids to requests: operations that one call begins and
@@ -17,7 +25,7 @@ import (
 // made the request, but for the request itself and for what may vary without a pattern: for whatever
 // order requests of different calls complete in, the same calls make the same ids in the next
 // iteration of a loop. Pools are numbered in the order of first use, and an id
-// tells the number of its pool and the one within: see [JoinRequest]. A caller
+// tells the number of its pool and the one within: see [requestid.Join]. A caller
 // that wants to know about a request what its key says, such as whether it
 // receives from any source, keeps that by the number of the pool. Whoever reads
 // ids numbers the pools the same way, by the calls that made requests as they
@@ -39,15 +47,15 @@ type Requests struct {
 	Thread int
 
 	pools     []keyPool
-	byKey     table[int32] // first pool + 1 for each hash of a key
-	keys      []byte       // all of them
+	byKey     wordmap.Map[int32] // first pool + 1 for each hash of a key
+	keys      []byte             // all of them
 	seed      maphash.Seed
 	entries   []request
-	spare     int32           // first free entry + 1, linked by next
-	byID      table[int32]    // entry of each id
-	lines     table[line]     // of each raw value
-	constants table[constant] // of raw values that are declared
-	shared    table[constant] // raw values that several requests may have at a time
+	spare     int32                 // first free entry + 1, linked by next
+	byID      wordmap.Map[int32]    // entry of each id
+	lines     wordmap.Map[line]     // of each raw value
+	constants wordmap.Map[constant] // of raw values that are declared
+	shared    wordmap.Map[constant] // raw values that several requests may have at a time
 	seq       uint64
 }
 
@@ -55,7 +63,7 @@ type constant int64
 
 // A keyPool is the pool of a key, keys[from:to] of a Requests.
 type keyPool struct {
-	Pool
+	symbolic.Pool
 	from, to int
 	next     int32 // + 1, of those with an equal hash; 0 is none
 }
@@ -77,14 +85,14 @@ type request struct {
 
 // Declare says that a raw value is a constant, such as MPI_REQUEST_NULL, with an
 // id that should be negative. Constants are never in line.
-func (q *Requests) Declare(raw uint64, id int64) { *q.constants.put(raw) = constant(id) }
+func (q *Requests) Declare(raw uint64, id int64) { *q.constants.Put(raw) = constant(id) }
 
 // Create returns the id of a request that was made now, by a call with the given
 // key. It does not keep key. For a constant it returns that, and makes nothing.
 // A persistent request stays until it is freed, and is started and completed any number
 // of times between. Starting one changes nothing here.
 func (q *Requests) Create(raw uint64, key []byte, persistent bool) int64 {
-	if c := q.constants.find(raw); c != nil {
+	if c := q.constants.Find(raw); c != nil {
 		return int64(*c)
 	}
 	return q.entries[q.add(raw, key, persistent)-1].id
@@ -93,7 +101,7 @@ func (q *Requests) Create(raw uint64, key []byte, persistent bool) int64 {
 // add puts a new request in line and returns its entry + 1.
 func (q *Requests) add(raw uint64, key []byte, persistent bool) int32 {
 	pool := q.pool(key)
-	id := JoinRequest(int64(pool), q.pools[pool].Take())
+	id := requestid.Join(int64(pool), q.pools[pool].Take())
 	e := q.spare
 	if e == 0 {
 		q.entries = append(q.entries, request{})
@@ -102,8 +110,8 @@ func (q *Requests) add(raw uint64, key []byte, persistent bool) int32 {
 		q.spare = q.entries[e-1].next
 	}
 	q.seq++
-	*q.byID.put(uint64(id)) = e
-	l := q.lines.put(raw)
+	*q.byID.Put(uint64(id)) = e
+	l := q.lines.Put(raw)
 	q.entries[e-1] = request{raw: raw, id: id, seq: q.seq, prev: l.last, thread: q.Thread, persistent: persistent}
 	if l.last == 0 {
 		l.first = e
@@ -124,7 +132,7 @@ func (q *Requests) pool(key []byte) int32 {
 	if q.pools == nil {
 		q.seed = maphash.MakeSeed()
 	}
-	first := q.byKey.put(maphash.Bytes(q.seed, key))
+	first := q.byKey.Put(maphash.Bytes(q.seed, key))
 	for n := *first; n != 0; n = q.pools[n-1].next {
 		if p := &q.pools[n-1]; bytes.Equal(q.keys[p.from:p.to], key) {
 			return n - 1
@@ -150,10 +158,10 @@ func doubled[T any](s []T, n int) []T {
 // whether there is one. Of several it is the one that [Requests.Enter] would take,
 // or if all of them entered calls, the last that was made. It changes nothing.
 func (q *Requests) Lookup(raw uint64) (id int64, ok bool) {
-	if c := q.constants.find(raw); c != nil {
+	if c := q.constants.Find(raw); c != nil {
 		return int64(*c), true
 	}
-	l := q.lines.find(raw)
+	l := q.lines.Find(raw)
 	switch {
 	case l == nil:
 		return 0, false
@@ -187,14 +195,14 @@ func (q *Requests) Look(dst []int64, raws ...uint64) []int64 {
 // an id from the pool of the empty key.
 func (q *Requests) Enter(dst []int64, raws ...uint64) []int64 {
 	for _, raw := range raws {
-		if c := q.constants.find(raw); c != nil {
+		if c := q.constants.Find(raw); c != nil {
 			dst = append(dst, int64(*c))
 			continue
 		}
-		l := q.lines.find(raw)
+		l := q.lines.Find(raw)
 		if l == nil || l.ready == 0 {
 			q.add(raw, nil, false)
-			l = q.lines.find(raw)
+			l = q.lines.Find(raw)
 		}
 		r := &q.entries[q.first(l)-1]
 		r.entered = true
@@ -239,7 +247,7 @@ func (q *Requests) Leave(id int64, complete bool) {
 		return
 	}
 	r.entered = false
-	l := q.lines.find(r.raw)
+	l := q.lines.Find(r.raw)
 	if l.ready == 0 || r.seq < q.entries[l.ready-1].seq {
 		l.ready = e
 	}
@@ -254,12 +262,12 @@ func (q *Requests) Free(id int64) {
 
 // entered returns the entry + 1 of a request that entered a call, or 0 for a constant.
 func (q *Requests) entered(id int64) int32 {
-	e := q.byID.find(uint64(id))
+	e := q.byID.Find(uint64(id))
 	if id < 0 && e == nil {
 		return 0
 	}
 	if e == nil || !q.entries[*e-1].entered {
-		panic(fmt.Sprintf("symbolic: request %d leaves a call that it did not enter", id))
+		panic(fmt.Sprintf("requests: request %d leaves a call that it did not enter", id))
 	}
 	return *e
 }
@@ -267,7 +275,7 @@ func (q *Requests) entered(id int64) int32 {
 // remove removes the request of entry e−1, which is not ready.
 func (q *Requests) remove(e int32) {
 	r := &q.entries[e-1]
-	l := q.lines.find(r.raw)
+	l := q.lines.Find(r.raw)
 	if r.prev == 0 {
 		l.first = r.next
 	} else {
@@ -279,29 +287,29 @@ func (q *Requests) remove(e int32) {
 		q.entries[r.next-1].prev = r.prev
 	}
 	if l.first == 0 {
-		q.lines.remove(r.raw)
+		q.lines.Remove(r.raw)
 	}
-	pool, index := SplitRequest(r.id)
+	pool, index := requestid.Split(r.id)
 	q.pools[pool].Release(index)
-	q.byID.remove(uint64(r.id))
+	q.byID.Remove(uint64(r.id))
 	r.next, q.spare = q.spare, e
 }
 
 // Share says that the library may give a handle to several requests that exist at
 // the same time. It is so for a handle of which a second request was made while
 // another was in line, without saying.
-func (q *Requests) Share(raw uint64) { *q.shared.put(raw) = 0 }
+func (q *Requests) Share(raw uint64) { *q.shared.Put(raw) = 0 }
 
 // Drop says that the completion of requests with a handle that are in line, if any,
 // may not have been seen, and the library has given the handle to a new request now.
 // So they are gone, unless the handle is shared: then they may be waited for yet,
 // and stay. It takes time in proportion to those that are with the handle.
 func (q *Requests) Drop(raw uint64) {
-	if q.shared.find(raw) != nil {
+	if q.shared.Find(raw) != nil {
 		return
 	}
 	for {
-		l := q.lines.find(raw)
+		l := q.lines.Find(raw)
 		if l == nil || l.ready == 0 {
 			return
 		}
@@ -310,55 +318,4 @@ func (q *Requests) Drop(raw uint64) {
 		q.advance(l)
 		q.remove(e)
 	}
-}
-
-// JoinRequest returns the id that stands for a number within a pool, and the
-// number of the pool. In groups of 3 bits from the least significant on, it holds
-// the digits of index to the base 4, each with a fourth, above it, that is set if
-// another group follows; each further group begins where the shorter ones end,
-// so that no index has two forms. The rest is the number of the pool. It is thus
-// 8·pool + index for an index below 4, and differences of pools remain visible.
-// It panics if a number is negative or both together exceed 63 bits.
-func JoinRequest(pool, index int64) int64 {
-	if pool < 0 || index < 0 {
-		panic(fmt.Sprintf("symbolic: request %d of pool %d", index, pool))
-	}
-	var (
-		groups uint64
-		shift  uint
-	)
-	for rest := uint64(index); ; rest = rest>>2 - 1 {
-		groups |= rest & 3 << shift
-		if rest < 4 {
-			break
-		}
-		groups |= 4 << shift
-		shift += 3
-	}
-	shift += 3
-	if bits.Len64(uint64(pool))+int(shift) > 63 {
-		panic(fmt.Sprintf("symbolic: request %d of pool %d has no id", index, pool))
-	}
-	return pool<<shift | int64(groups)
-}
-
-// SplitRequest returns the number of the pool that an id of a request is from, and
-// the number within it. For what is no such id, such as a constant, it returns −1
-// and −1.
-func SplitRequest(id int64) (pool, index int64) {
-	if id < 0 {
-		return -1, -1
-	}
-	rest := uint64(id)
-	base := uint64(0) // indices that have fewer groups
-	for shift := 0; shift < 2*21; shift += 2 {
-		index |= int64(rest & 3 << shift)
-		more := rest&4 != 0
-		rest >>= 3
-		if !more {
-			return int64(rest), index + int64(base)
-		}
-		base += 4 << shift
-	}
-	return -1, -1
 }
