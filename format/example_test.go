@@ -34,7 +34,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	for i, s := range r.All() {
-		fmt.Println(i, s.Kind, s.Key, s.Len, "bytes, shared:", s.Shared())
+		fmt.Println(i, s.Kind, s.Key, s.Len, "bytes, shared:", s.Source != s.Offset)
 	}
 	s, _ := r.Lookup(kindStream, 1)
 	content, err := r.Content(s)

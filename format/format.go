@@ -161,8 +161,8 @@ type Section struct {
 	Source   int64    // offset of the record that holds the content, often Offset
 }
 
-// Shared reports whether the content of s is held by an earlier section.
-func (s Section) Shared() bool { return s.Source != s.Offset }
+// shared reports whether the content of s is held by an earlier section.
+func (s Section) shared() bool { return s.Source != s.Offset }
 
 // corrupt returns a [ParseError] whose cause wraps [ErrCorrupt].
 func corrupt(off int64, field, format string, args ...any) error {
@@ -186,7 +186,7 @@ func (r *Reader) AppendText(dst []byte) ([]byte, error) {
 	dst = fmt.Appendf(dst, "container version=%d sections=%d size=%d\n", r.version(), len(r.entries), r.size)
 	for _, s := range r.All() {
 		dst = fmt.Appendf(dst, "section kind=%d key=%d offset=%d size=%d ", s.Kind, s.Key, s.Offset, s.Size)
-		if s.Shared() {
+		if s.shared() {
 			dst = fmt.Appendf(dst, "same=%d len=%d\n", s.Source, s.Len)
 		} else {
 			dst = fmt.Appendf(dst, "encoding=%v len=%d\n", s.Encoding, s.Len)

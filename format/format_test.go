@@ -165,7 +165,7 @@ func TestEncodings(t *testing.T) {
 			items := []item{{1, 2, tt.content}}
 			r := open(t, write(t, Options{Encoding: tt.o}, items), Options{})
 			checkItems(t, r, items)
-			if s, _ := r.Lookup(1, 2); s.Encoding != tt.want || s.Shared() {
+			if s, _ := r.Lookup(1, 2); s.Encoding != tt.want || s.shared() {
 				t.Errorf("stored as %+v, want %v", s, tt.want)
 			}
 		})
@@ -230,7 +230,7 @@ func checkShared(t rapid.TB, r *Reader, items []item) {
 		if s.Source != first[content] {
 			t.Fatalf("section %d is held at offset %d, want %d", i, s.Source, first[content])
 		}
-		if s.Shared() && s.Size > 40 {
+		if s.shared() && s.Size > 40 {
 			t.Fatalf("section %d takes %d bytes, though its content is shared", i, s.Size)
 		}
 	}

@@ -84,8 +84,8 @@ func (t *texts) number(s string) int64 {
 	return n
 }
 
-// Ranks returns the number of ranks of which a has calls.
-func (a *Accumulator) Ranks() int {
+// rankCount returns the number of ranks of which a has calls.
+func (a *Accumulator) rankCount() int {
 	a.settle()
 	return a.ranks.len()
 }

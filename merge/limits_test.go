@@ -232,8 +232,8 @@ func TestPartLimits(t *testing.T) {
 		file := forge(t, sections[:n+2]...)
 		var a *Accumulator
 		got := allocated(func() { a = mustRead(t, file) })
-		if a.Ranks() != ranks+n || got > 128*ranks {
-			t.Errorf("%d bytes of file with %d ranks allocated %d bytes", len(file), a.Ranks(), got)
+		if a.RankSet().Len() != ranks+n || got > 128*ranks {
+			t.Errorf("%d bytes of file with %d ranks allocated %d bytes", len(file), a.RankSet().Len(), got)
 		}
 	}
 }

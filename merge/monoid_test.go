@@ -72,7 +72,7 @@ func mergeAll(t *rapid.T, list []*Accumulator) *Accumulator {
 		if err := list[i].Merge(list[j]); err != nil {
 			t.Fatal(err)
 		}
-		if list[j].Ranks() != 0 || list[j].Shapes() != 0 {
+		if list[j].RankSet().Len() != 0 || list[j].Shapes() != 0 {
 			t.Fatal("what was merged is not empty")
 		}
 		if rapid.Bool().Draw(t, "file") {
@@ -97,8 +97,8 @@ func TestMonoid(t *testing.T) {
 		}
 		slices.SortFunc(all.parts, func(p, q Part) int { return p.Rank - q.Rank })
 		a := mergeAll(t, accumulators)
-		if a.Ranks() != len(all.parts)-silent(all.parts) {
-			t.Fatalf("%d ranks of %d", a.Ranks(), len(all.parts))
+		if a.RankSet().Len() != len(all.parts)-silent(all.parts) {
+			t.Fatalf("%d ranks of %d", a.RankSet().Len(), len(all.parts))
 		}
 		if rapid.Bool().Draw(t, "part file") {
 			if got, want := partFile(t, a), partFile(t, all.accumulator(t)); !bytes.Equal(got, want) {
@@ -240,7 +240,7 @@ func TestTreeErrors(t *testing.T) {
 	if _, err := Tree(context.Background(), 2, twice, TreeOptions{}); err == nil {
 		t.Error("two parts of a rank were merged")
 	}
-	if a, err := Tree(context.Background(), 0, leaf, TreeOptions{}); err != nil || a.Ranks() != 0 {
+	if a, err := Tree(context.Background(), 0, leaf, TreeOptions{}); err != nil || a.RankSet().Len() != 0 {
 		t.Error(a, err)
 	}
 }

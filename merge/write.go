@@ -127,7 +127,7 @@ func (a *Accumulator) complete(ctx context.Context, e *draft) {
 	}
 	c.series = layout.AppendSeries(ctx, a.series)
 	c.names = layout.AppendNames(nil, a.names.list(), c.table.lists)
-	if !a.origin.Identifies() || a.origin.World > 0 && a.Ranks() < a.size { // of ranks without calls, nothing was recorded
+	if !a.origin.Identifies() || a.origin.World > 0 && a.rankCount() < a.size { // of ranks without calls, nothing was recorded
 		c.origin = a.origin.Append(nil)
 	}
 	if len(a.worlds) > 0 {

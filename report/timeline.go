@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"maps"
 	"math"
@@ -174,7 +175,7 @@ func (m *timelineMaker) add(t rankTrack) error {
 // fits reports whether there is room for the grammar of a rank, and for its calls in words.
 func (m *timelineMaker) fits(r *trace.Rank) bool {
 	g := r.Grammar()
-	_, known := m.grammars[g.Hash()]
+	_, known := m.grammars[digestOf(g)]
 	return (known || m.symbols+g.Symbols() <= maxSymbols) && m.terminals+r.Terminals() <= maxTerminals
 }
 
@@ -375,12 +376,19 @@ func (m *timelineMaker) addBins(ctx context.Context, t rankTrack) (int, error) {
 	return used, nil
 }
 
+// digestOf returns what a grammar is known by.
+func digestOf(g *sequitur.Grammar) [sha256.Size]byte {
+	rules, _ := g.MarshalBinary() // never fails
+	return sha256.Sum256(rules)
+}
+
 // grammar returns the number of a grammar.
 func (m *timelineMaker) grammar(g *sequitur.Grammar) int {
-	number, known := m.grammars[g.Hash()]
+	digest := digestOf(g)
+	number, known := m.grammars[digest]
 	if !known {
 		number = len(m.data.Grammars)
-		m.grammars[g.Hash()] = number
+		m.grammars[digest] = number
 		m.symbols += g.Symbols()
 		m.data.Grammars = append(m.data.Grammars, rules(g))
 	}

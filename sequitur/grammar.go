@@ -1,7 +1,6 @@
 package sequitur
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"iter"
 	"slices"
@@ -131,12 +130,6 @@ func (g *Grammar) locate(r uint32, i uint64) (at uint32, offset uint64) {
 // sequences, appended in any portions to Builders, give equal grammars.
 func (g *Grammar) Equal(h *Grammar) bool {
 	return h != nil && slices.Equal(g.symbols, h.symbols) && slices.Equal(g.ends, h.ends)
-}
-
-// Hash returns the SHA-256 of the encoding of g.
-func (g *Grammar) Hash() [sha256.Size]byte {
-	enc, _ := g.MarshalBinary()
-	return sha256.Sum256(enc)
 }
 
 // An assembler puts rules into a Grammar, each after those it refers to. It

@@ -69,7 +69,7 @@ type entropyModel struct {
 	refused   bool // a guess that was right, which no encoder does
 
 	// Of the symbol in hand:
-	terminal uint32 // by its number in the block: that in the trace is another after [JoinSeries]
+	terminal uint32 // by its number in the block: that in the trace is another where series are joined
 	state    *entropyState
 	fresh    bool // no symbol with the terminal came before
 	prefix   uint32

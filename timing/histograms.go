@@ -182,16 +182,14 @@ func (h *Histograms) add(path Path, one *Histogram) {
 	h.all[path].Merge(one)
 }
 
-// Rename returns the histograms with other terminals, where those that get the
-// same path are merged.
-func (h *Histograms) Rename(terminal func(uint32) uint32) *Histograms {
+// Rename returns the histograms by other paths, which to says of each: those that get the same path are
+// merged, and those of which it returns false are left out.
+func (h *Histograms) Rename(to func(Path) (Path, bool)) *Histograms {
 	renamed := newHistograms(h.paths)
 	for path, one := range h.all {
-		path.Terminal = terminal(path.Terminal)
-		if path.Previous != NoPrevious {
-			path.Previous = int64(terminal(uint32(path.Previous)))
+		if to, ok := to(path); ok {
+			renamed.add(to, one)
 		}
-		renamed.add(path, one)
 	}
 	return renamed
 }
@@ -204,16 +202,4 @@ func (h *Histograms) Reduce(n int) *Histograms {
 		reduced.all[path] = one.Reduce(n)
 	}
 	return reduced
-}
-
-// Select returns the histograms of the paths for which keep is true. They are
-// shared with h, and must not be merged into.
-func (h *Histograms) Select(keep func(Path) bool) *Histograms {
-	selected := newHistograms(h.paths)
-	for path, one := range h.all {
-		if keep(path) {
-			selected.all[path] = one
-		}
-	}
-	return selected
 }

@@ -86,7 +86,13 @@ func buildHistograms(t rapid.TB, o HistogramOptions, rank uint32, calls []drawn.
 func TestHistograms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := HistogramOptions{Bins: rapid.IntRange(2, 10).Draw(t, "bins"), PathSensitive: rapid.Bool().Draw(t, "path-sensitive")}
-		halve := func(terminal uint32) uint32 { return terminal / 2 }
+		halve := func(p Path) (Path, bool) {
+			p.Terminal /= 2
+			if p.Previous != NoPrevious {
+				p.Previous /= 2
+			}
+			return p, p.Terminal != 1
+		}
 		model, halved := make(map[Path]*Histogram), make(map[Path]*Histogram)
 		merged, backward := new(Histograms), new(Histograms)
 		for rank := range rapid.Uint32Range(1, 3).Draw(t, "ranks") {
@@ -95,11 +101,9 @@ func TestHistograms(t *testing.T) {
 			checkHistograms(t, h, one)
 			for p, h := range one {
 				addHistogram(model, p, h)
-				q := Path{p.Previous, halve(p.Terminal)}
-				if p.Previous != NoPrevious {
-					q.Previous = int64(halve(uint32(p.Previous)))
+				if q, ok := halve(p); ok {
+					addHistogram(halved, q, h)
 				}
-				addHistogram(halved, q, h)
 			}
 			merged.Merge(h)
 			h.Merge(backward)
@@ -254,13 +258,12 @@ func TestHistogramsKinds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same := func(n uint32) uint32 { return n }
-		for i, h := range []*Histograms{h, copied, read, h.Reduce(2), h.Rename(same), h.Select(func(Path) bool { return true })} {
+		for i, h := range []*Histograms{h, copied, read, h.Reduce(2), h.Rename(func(p Path) (Path, bool) { return p, true })} {
 			if h.PathSensitive() != want {
 				t.Errorf("%d: path-sensitive: %t, want %t", i, !want, want)
 			}
 		}
-		if h.Select(func(Path) bool { return false }).PathSensitive() {
+		if h.Rename(func(p Path) (Path, bool) { return p, false }).PathSensitive() {
 			t.Error("none are path-sensitive")
 		}
 	}

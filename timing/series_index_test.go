@@ -113,9 +113,9 @@ func FuzzParseSeries(f *testing.F) {
 	})
 }
 
-// TestJoinSeries checks that joined series have the times that each has alone, whatever
+// TestJoined checks that joined series have the times that each has alone, whatever
 // numbers its terminals have in the whole.
-func TestJoinSeries(t *testing.T) {
+func TestJoined(t *testing.T) {
 	codecs := seriesCodecs(t)
 	rapid.Check(t, func(t *rapid.T) {
 		c := rapid.SampledFrom(codecs).Draw(t, "codec")

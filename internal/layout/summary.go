@@ -39,13 +39,31 @@ func splitHistograms(h *timing.Histograms, own map[uint32]uint32) (taken, left *
 		}
 		return ok
 	}
-	if taken = h.Select(has).Rename(func(t uint32) uint32 { return own[t] }); taken.Len() == 0 {
+	rename := renaming(func(t uint32) uint32 { return own[t] })
+	taken = h.Rename(func(p timing.Path) (timing.Path, bool) {
+		if !has(p) {
+			return p, false
+		}
+		return rename(p)
+	})
+	if taken.Len() == 0 {
 		taken = nil
 	}
-	if left = h.Select(func(p timing.Path) bool { return !has(p) }); left.Len() == 0 {
+	if left = h.Rename(func(p timing.Path) (timing.Path, bool) { return p, !has(p) }); left.Len() == 0 {
 		left = nil
 	}
 	return taken, left
+}
+
+// renaming returns what makes paths over other terminals of paths.
+func renaming(terminal func(uint32) uint32) func(timing.Path) (timing.Path, bool) {
+	return func(p timing.Path) (timing.Path, bool) {
+		p.Terminal = terminal(p.Terminal)
+		if p.Previous != timing.NoPrevious {
+			p.Previous = int64(terminal(uint32(p.Previous)))
+		}
+		return p, true
+	}
 }
 
 // Values returns the number of values in s that statistics have, or histograms.
@@ -276,7 +294,7 @@ func (s *Summary) mergeAs(o *Summary, to []uint32) {
 		}
 	}
 	if o.Histograms != nil && o.Histograms.Len() > 0 {
-		s.merge(&Summary{Histograms: o.Histograms.Rename(func(t uint32) uint32 { return to[t] })})
+		s.merge(&Summary{Histograms: o.Histograms.Rename(renaming(func(t uint32) uint32 { return to[t] }))})
 	}
 }
 
@@ -291,7 +309,7 @@ func (s *Summary) rename(to []uint32) Summary {
 		}
 	}
 	if s.Histograms != nil && s.Histograms.Len() > 0 {
-		renamed.Histograms = s.Histograms.Rename(func(t uint32) uint32 { return to[t] })
+		renamed.Histograms = s.Histograms.Rename(renaming(func(t uint32) uint32 { return to[t] }))
 	}
 	return renamed
 }

@@ -420,7 +420,7 @@ func TestLive(t *testing.T) {
 	if err != nil || s.Problems != nil {
 		t.Fatal(err, s.Problems)
 	}
-	if s.Calls != uint64(len(want)) || a.Ranks() != 1 || !slices.Equal(s.Unfinished, []int{0}) {
+	if s.Calls != uint64(len(want)) || a.RankSet().Len() != 1 || !slices.Equal(s.Unfinished, []int{0}) {
 		t.Errorf("%+v", s)
 	}
 }

@@ -188,7 +188,7 @@ func (a *Info) sections(tr *trace.Trace) {
 		size.Count++
 		size.Content += s.Len
 		size.Stored += s.Size
-		if s.Shared() {
+		if s.Source != s.Offset { // it shares a record
 			size.Shared++
 		}
 		rest -= s.Size
