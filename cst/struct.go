@@ -1,10 +1,12 @@
 package cst
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -115,6 +117,9 @@ func makeLayout(t reflect.Type) (l structLayout, err error) {
 		if err != nil {
 			return l, fieldError(t, i, err)
 		}
+		if slices.ContainsFunc(l.fields, func(f structField) bool { return f.param.Name == p.Name }) {
+			return l, fieldError(t, i, fmt.Errorf("another field is the parameter %q, too", p.Name))
+		}
 		l.fields = append(l.fields, structField{i, p})
 	}
 	return l, nil
@@ -127,43 +132,46 @@ func fieldError(t reflect.Type, i int, err error) error {
 // paramOf returns the parameter that a field with a tag is.
 func paramOf(f reflect.StructField, tag string) (p Param, err error) {
 	name, options, more := strings.Cut(tag, ",")
-	p.Name = name
-	if name == "" {
-		p.Name = f.Name
-	}
+	p.Name = cmp.Or(name, f.Name)
 	number := Type{Kind: KindInt}
+	kinds, directions := 0, 0 // that the options give
 	for more {
 		var option string
 		option, options, more = strings.Cut(options, ",")
 		class, handle := strings.CutPrefix(option, "handle=")
 		switch {
-		case handle:
-			number = HandleOf(class)
+		case handle && class != "":
+			number, kinds = HandleOf(class), kinds+1
 		case option == "rank":
-			number.Kind = KindRank
+			number.Kind, kinds = KindRank, kinds+1
 		case option == "tag":
-			number.Kind = KindTag
+			number.Kind, kinds = KindTag, kinds+1
 		case option == "out":
-			p.Direction = Out
+			p.Direction, directions = Out, directions+1
 		case option == "inout":
-			p.Direction = InOut
+			p.Direction, directions = InOut, directions+1
 		default:
 			return p, fmt.Errorf("%q in its tag is not rank, tag, handle=CLASS, out or inout", option)
 		}
 	}
+	if kinds > 1 || directions > 1 {
+		return p, fmt.Errorf("its tag %q says more than one of rank, tag and handle, or of out and inout", tag)
+	}
 	if p.Type, err = typeOf(f.Type, number, 0); err != nil {
 		return p, err
 	}
-	if number.Kind != KindInt {
-		of := p.Type
-		for of.Kind == KindArray {
-			of = *of.Elem
-		}
-		if of.Kind != number.Kind {
-			return p, fmt.Errorf("%v values are no %v", of.Kind, number.Kind)
-		}
+	if of := p.Type.innermost(); number.Kind != KindInt && of.Kind != number.Kind {
+		return p, fmt.Errorf("%v values are no %v", of.Kind, number.Kind)
 	}
 	return p, p.check()
+}
+
+// innermost returns the type of the elements of arrays, however deep they nest.
+func (t Type) innermost() Type {
+	for t.Kind == KindArray {
+		t = *t.Elem
+	}
+	return t
 }
 
 // typeOf returns the type of parameters that values of a type of Go are. Integers are of the type number.

@@ -45,6 +45,27 @@ func TestStructErrors(t *testing.T) {
 				X []byte `cst:"x,handle=comm"`
 			}]("f")
 		},
+		`"handle=" in its tag is not`: func() (cst.Function, error) {
+			return cst.FunctionOf[struct {
+				X int `cst:"x,handle="`
+			}]("f")
+		},
+		"more than one of rank, tag and handle": func() (cst.Function, error) {
+			return cst.FunctionOf[struct {
+				X int `cst:"x,rank,tag"`
+			}]("f")
+		},
+		"or of out and inout": func() (cst.Function, error) {
+			return cst.FunctionOf[struct {
+				X int `cst:"x,inout,out"`
+			}]("f")
+		},
+		`another field is the parameter "x"`: func() (cst.Function, error) {
+			return cst.FunctionOf[struct {
+				A int `cst:"x"`
+				B int `cst:"x"`
+			}]("f")
+		},
 		"name has 5000 bytes": func() (cst.Function, error) {
 			return cst.FunctionOf[pair](strings.Repeat("x", 5000))
 		},

@@ -46,6 +46,7 @@ func TestMisuse(t *testing.T) {
 		"summarizing few terminals":        func() { timing.Summarize([]timing.Column[int64]{few}, timing.CompareOptions{}) },
 		"encoding without a codec":         func() { three.Encode(nil) },
 		"decoding without a codec":         func() { three.Decode(nil, [][]byte{{}}) },
+		"reader of no file":                func() { must.Get(timing.NewReader(nil, 0, nil, timing.Options{})) },
 		"split beyond the codecs":          func() { must.Get(timing.NewSplit(all, func(uint32) int { return len(all) })).NewEncoder().Append(1, 1) },
 		"split before the codecs":          func() { must.Get(timing.NewSplit(all, func(uint32) int { return -1 })).NewEncoder().Append(1, 1) },
 		"builder of an empty series codec": func() { new(timing.SeriesCodec).NewBuilder(0) },

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/reprise-trace/reprise/internal/blockindex"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -28,6 +29,7 @@ type Reader struct {
 // MaxValues of the options is used. The error is one of the file, of [NewCodec] if the codec is not known,
 // or a [*ParseError].
 func NewReader(file io.ReaderAt, size int64, terminals func(dst []uint32, first uint64), o Options) (*Reader, error) {
+	need.That(file != nil, "timing: a Reader of no file")
 	r := &Reader{file: file, terminals: terminals, options: o}
 	if terminals == nil {
 		r.terminals = func(dst []uint32, _ uint64) { clear(dst) }

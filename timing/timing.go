@@ -68,7 +68,7 @@ type Decoder interface {
 type Options struct {
 	// MaxValues is the largest number of values to accept in a block. A Decoder
 	// holds at most some hundred bytes for each.
-	// Zero means DefaultMaxValues.
+	// Zero and less mean DefaultMaxValues.
 	MaxValues int
 
 	// Move, if it is there, returns what a time of a series becomes, as of another clock. It moves
@@ -81,7 +81,7 @@ type Options struct {
 // do not say it.
 const DefaultMaxValues = 1 << 20
 
-func (o Options) maxValues() int { return cmp.Or(o.MaxValues, DefaultMaxValues) }
+func (o Options) maxValues() int { return cmp.Or(max(o.MaxValues, 0), DefaultMaxValues) }
 
 // A Guarantee is the largest error of a decoded value relative to what it was:
 // |d̂−d| ≤ g·|d| for every d.

@@ -45,7 +45,7 @@ func testFile(t *rapid.T, c timing.Codec, calls []drawn.Call) {
 		for i := range dst {
 			dst[i] = calls[first+uint64(i)].Terminal
 		}
-	}, timing.Options{MaxValues: blockLen})
+	}, timing.Options{MaxValues: rapid.SampledFrom([]int{blockLen, 0, -1}).Draw(t, "most")})
 	if err != nil || r.Len() != uint64(len(want)) || r.Codec().Name() != c.Name() {
 		t.Fatalf("%v, %v", r, err)
 	}

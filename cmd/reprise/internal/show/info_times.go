@@ -200,7 +200,7 @@ type codecInfo struct {
 	Bytes int64       `json:"content_bytes"` // of the series, before sections are compressed
 }
 
-// known returns a guarantee, nil for that of a codec which is not registered in the command.
+// known returns a guarantee, nil if there is none, or if the codec is not registered in the command.
 func known(g timing.Guarantee) *timing.Guarantee {
 	if math.IsInf(float64(g), 1) {
 		return nil
@@ -211,7 +211,7 @@ func known(g timing.Guarantee) *timing.Guarantee {
 // guaranteeOf returns the error of a codec in words.
 func guaranteeOf(c codecInfo) string {
 	if c.Error == nil {
-		return "unknown codec"
+		return "unknown error"
 	}
 	return text.Error(*c.Error)
 }
