@@ -18,7 +18,6 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/trace"
 )
 
 func init() { register.Function1x2(groupOf) }

@@ -23,7 +23,7 @@ func TestExchanges(t *testing.T) {
 				events := m.ranks[rank]
 				r := readRank(t, trace, rank)
 				if held == 0 {
-					for _, row := range r.values().rows {
+					for _, row := range r.stored().rows {
 						if row.column != nil {
 							t.Fatal("a row is not decoded")
 						}

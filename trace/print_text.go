@@ -301,11 +301,11 @@ type knownExpression struct {
 // by call, if it is in an array, or if the terminal stands for calls with different
 // expressions.
 func (r *Rank) expression(terminal uint32, param int) knownExpression {
-	if r.several[terminal] {
+	if r.flow.several[terminal] {
 		return knownExpression{}
 	}
 	var scratch layout.Signature
-	e := r.trace.expression(r.shape.signature(r.signatureOf(terminal), &scratch), param)
+	e := r.trace.expression(r.shape.signature(r.flow.signatureOf(terminal), &scratch), param)
 	if e.rank = int64(r.number); e.grouped {
 		g, ok := r.group(terminal)
 		if e.rank = int64(g.Rank); !ok {

@@ -52,9 +52,9 @@ func (s *Shape) ranges() (ranges, error) {
 			return nil, err
 		}
 		for terminal := range uint32(r.Terminals()) {
-			of.add(r, terminal, r.signatureOf(terminal))
+			of.add(r, terminal, r.flow.signatureOf(terminal))
 		}
-		for n := range r.others {
+		for n := range r.flow.varied.others {
 			of.add(r, n[0], int(n[1]))
 		}
 	}
@@ -71,7 +71,7 @@ func (x ranges) add(r *Rank, terminal uint32, i int) {
 	n := int(r.shape.signatures[i])
 	for k, streams := 0, r.shape.signature(i, &scratch).Streams; streams != 0; k, streams = k+1, streams&(streams-1) {
 		slot := signatureSlot{n, bits.TrailingZeros64(streams)}
-		x[slot] = append(x[slot], r.varied[int(r.variedAt[terminal])+k])
+		x[slot] = append(x[slot], r.flow.varied.in(terminal)[k])
 	}
 }
 

@@ -4,13 +4,11 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/need"
-	"github.com/reprise-trace/reprise/internal/sums"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
@@ -83,34 +81,15 @@ func (c Call) String() string {
 // A Rank is what one rank of a run called. Its methods may be called from
 // several goroutines at once.
 type Rank struct {
-	number   int
-	trace    *Trace
-	shape    *Shape // nil if the rank made no calls
-	template *template
-	kept     *keptColumns                 // of a rank that was read before: what is stored is there
-	stored   atomic.Pointer[storedValues] // nil until it is found
+	number int
+	trace  *Trace
+	shape  *Shape     // nil if the rank made no calls
+	flow   *flow      // its calls over terminals
+	values lazyValues // what its calls have stored, rank by rank
 
-	// The calls are a grammar over terminals or, if that is likely to be longer, the
-	// terminals call by call, of which a grammar is made when it is asked for.
-	grammar *sequitur.Grammar
-	list    []sequitur.Symbol // nil if there is a grammar
-	once    sync.Once
-
-	// Which signature of the shape, its i-th, each terminal stands for: the one with its
-	// number if of is nil. Values of streams are the others' for a terminal whose
-	// signature has streams: they are in varied, from variedAt on.
-	of       []uint32
-	varied   []int64
-	variedAt []uint32
-	several  map[uint32]bool    // terminals that stand for signatures with different expressions, too
-	others   map[[2]uint32]bool // terminals with streams, and signatures that they stand for, too
-
-	calls  []atomic.Pointer[Call] // by terminal, nil until it is decoded
-	series *timing.Series         // nil if there is none
-
-	weaveOnce sync.Once
-	woven     *weave // nil if calls stand thread by thread
-
+	calls   []atomic.Pointer[Call] // by terminal, nil until it is decoded
+	series  *timing.Series         // nil if there is none
+	threads lazyWeave              // where they stand in calls and series
 	printed atomic.Pointer[printedRank]
 }
 
@@ -133,7 +112,7 @@ func (t *Trace) readRank(rank int) (*Rank, error) {
 	if rank < 0 || rank >= t.run.Ranks {
 		return nil, fmt.Errorf("trace: there is no rank %d in a run of %d", rank, t.run.Ranks)
 	}
-	r := &Rank{number: rank, trace: t, grammar: &sequitur.Grammar{}}
+	r := &Rank{number: rank, trace: t, flow: noCalls}
 	number, ok := t.index.find(rank)
 	if !ok {
 		return r, nil
@@ -148,18 +127,15 @@ func (t *Trace) readRank(rank int) (*Rank, error) {
 	if err := r.checkStretches(s); err != nil {
 		return nil, err
 	}
-	r.shape, r.template = s, s.template()
+	r.shape = s
 	u, err := r.readValues()
 	if err != nil {
 		return nil, err
 	}
-	if r.template.streams {
-		err = r.expand(u.firsts)
-	} else {
-		r.grammar, r.of, r.several = u.grammar, u.of, u.several
-	}
-	if err != nil {
-		return nil, err
+	if r.flow = u.flow; s.template().streams {
+		if r.flow, err = r.expand(u.firsts); err != nil {
+			return nil, err
+		}
 	}
 	r.calls = make([]atomic.Pointer[Call], r.Terminals())
 	return r, nil
@@ -170,53 +146,32 @@ func (r *Rank) readValues() (*union, error) {
 	s := r.shape
 	u, kept := s.unions.of(r.number), s.kept.Load()
 	if u != nil && kept != nil && len(kept.columns) > 0 {
-		r.kept = kept
+		r.values.kept = kept
 		return u, nil
 	}
 	v, err := s.readStored(r.number)
 	if err != nil {
 		return nil, err
 	}
-	r.stored.Store(&v)
+	r.values.found.Store(&v)
 	return s.union(r.number, v), nil
 }
 
-// values returns the stored values.
-func (r *Rank) values() *storedValues {
-	if v := r.stored.Load(); v != nil {
-		return v
-	}
-	v := r.kept.stored(r.shape, r.number)
-	r.stored.Store(&v) // equal to what another goroutine may have stored
-	return &v
-}
-
-// signatureOf returns the signature of the shape, its i-th, that a terminal stands for:
-// the first, if it stands for several.
-func (r *Rank) signatureOf(terminal uint32) int {
-	if r.of == nil {
-		return int(terminal)
-	}
-	return int(r.of[terminal])
-}
+// stored returns the values that are stored for r.
+func (r *Rank) stored() *storedValues { return r.values.get(r.shape, r.number) }
 
 // Number returns the number of the rank.
 func (r *Rank) Number() int { return r.number }
 
 // Len returns the number of calls.
-func (r *Rank) Len() uint64 {
-	if r.list != nil {
-		return uint64(len(r.list))
-	}
-	return r.grammar.Len()
-}
+func (r *Rank) Len() uint64 { return r.flow.calls.Len() }
 
 // Terminals returns the number of terminals, which are numbered from 0 on in the order
 // of their first use: of calls that differ in their function or an argument.
 func (r *Rank) Terminals() int {
 	switch {
-	case r.of != nil:
-		return len(r.of)
+	case r.flow.of != nil:
+		return len(r.flow.of)
 	case r.shape != nil:
 		return len(r.shape.signatures)
 	}
@@ -226,32 +181,19 @@ func (r *Rank) Terminals() int {
 // Listed reports whether the calls are held one by one, as where their arguments vary
 // without a pattern: then [Rank.Walk] goes through them, but [Rank.Grammar] has to make
 // a grammar of them.
-func (r *Rank) Listed() bool { return r.list != nil }
+func (r *Rank) Listed() bool {
+	_, ok := r.flow.calls.(*listedCalls)
+	return ok
+}
 
 // Grammar returns the sequence of calls as a grammar over terminals. Where the
 // arguments of calls vary without a pattern, it is made call by call the first time,
 // and [Rank.Walk] does without it.
-func (r *Rank) Grammar() *sequitur.Grammar {
-	if r.list != nil {
-		r.once.Do(func() {
-			var b sequitur.Builder
-			for _, x := range r.list {
-				b.Append(x)
-			}
-			r.grammar = b.Finish()
-		})
-	}
-	return r.grammar
-}
+func (r *Rank) Grammar() *sequitur.Grammar { return r.flow.calls.grammar() }
 
 // Walk returns a Walker of the terminals of the calls from a position on, which
 // costs as much as [sequitur.Grammar.At] at most.
-func (r *Rank) Walk(position uint64) *sequitur.Walker {
-	if r.list != nil {
-		return sequitur.WalkSymbols(r.list[min(position, uint64(len(r.list))):])
-	}
-	return r.grammar.Walk(position)
-}
+func (r *Rank) Walk(position uint64) *sequitur.Walker { return r.flow.calls.Walk(position) }
 
 // Find returns an iterator over the positions, from a given one on, of the calls whose
 // terminals are to be kept, and these terminals. Keep must always say the same of a
@@ -259,41 +201,12 @@ func (r *Rank) Walk(position uint64) *sequitur.Walker {
 // calls whose arguments vary without a pattern, it is gone through.
 func (r *Rank) Find(position uint64, keep func(terminal sequitur.Symbol) bool) iter.Seq2[uint64, sequitur.Symbol] {
 	need.That(keep != nil, "trace: nothing says which calls to keep")
-	if r.list == nil {
-		return sums.Of(r.grammar).Measure(func(x sequitur.Symbol) uint64 {
-			if keep(x) {
-				return 1
-			}
-			return 0
-		}).From(position)
-	}
-	return func(yield func(uint64, sequitur.Symbol) bool) {
-		for ; position < uint64(len(r.list)); position++ {
-			if x := r.list[position]; keep(x) && !yield(position, x) {
-				return
-			}
-		}
-	}
+	return r.flow.calls.some(keep).from(position)
 }
 
 // Occurrences returns an iterator over the terminals, in ascending order, and how
 // many calls each stands for. It does not need a grammar of the calls.
-func (r *Rank) Occurrences() iter.Seq2[sequitur.Symbol, uint64] {
-	if r.list == nil {
-		return r.grammar.Occurrences()
-	}
-	return func(yield func(sequitur.Symbol, uint64) bool) {
-		counts := make([]uint64, r.Terminals())
-		for _, x := range r.list {
-			counts[x]++
-		}
-		for x, n := range counts {
-			if !yield(sequitur.Symbol(x), n) {
-				return
-			}
-		}
-	}
-}
+func (r *Rank) Occurrences() iter.Seq2[sequitur.Symbol, uint64] { return r.flow.calls.Occurrences() }
 
 // Signature returns the number of the signature of the trace, of all ranks, that a
 // terminal, terminal < r.Terminals(), stands for: the first, if it stands for
@@ -301,7 +214,7 @@ func (r *Rank) Occurrences() iter.Seq2[sequitur.Symbol, uint64] {
 // calls.
 func (r *Rank) Signature(terminal uint32) int {
 	need.That(uint(terminal) < uint(r.Terminals()), "trace: terminal out of range")
-	return int(r.shape.signatures[r.signatureOf(terminal)])
+	return int(r.shape.signatures[r.flow.signatureOf(terminal)])
 }
 
 // Function returns the number of the function, in [Trace.Functions], of the calls of a
@@ -345,14 +258,14 @@ func (r *Rank) decode(terminal uint32) *Call {
 // arguments appends the arguments of the calls of a terminal to args, and sets e to
 // their evaluation, in the memory that it has.
 func (r *Rank) arguments(args []cst.Value, e *evaluation, terminal uint32) []cst.Value {
-	i := r.signatureOf(terminal)
+	i := r.flow.signatureOf(terminal)
 	s := r.shape.signature(i, &e.scratch)
 	e.rank, e.size = r.number, r.trace.run.Ranks
-	e.evaluate(s, r.values().scalars[r.template.scalars[i]:])
+	e.evaluate(s, r.stored().scalars[r.shape.template().scalars[i]:])
 	if s.Streams != 0 {
 		r.setVaried(e.slots, s.Streams, terminal)
 	}
-	e.decodeRows(r.values().rows[r.template.rows[i]:r.template.rows[i+1]])
+	e.decodeRows(r.stored().rows[r.shape.template().rows[i]:r.shape.template().rows[i+1]])
 	return r.trace.rebuild(args, e, s)
 }
 
@@ -391,9 +304,9 @@ func (t *Trace) rebuild(args []cst.Value, e *evaluation, s *layout.Signature) []
 // group returns what r is in the group that the calls of a terminal name, if it is
 // known.
 func (r *Rank) group(terminal uint32) (merge.Group, bool) {
-	i := r.signatureOf(terminal)
+	i := r.flow.signatureOf(terminal)
 	e := evaluation{rank: r.number, size: r.trace.run.Ranks}
-	e.evaluate(r.shape.signature(i, &e.scratch), r.values().scalars[r.template.scalars[i]:])
+	e.evaluate(r.shape.signature(i, &e.scratch), r.stored().scalars[r.shape.template().scalars[i]:])
 	return e.group, e.grouped
 }
 

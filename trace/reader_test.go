@@ -164,8 +164,8 @@ func TestCalls(t *testing.T) {
 			withoutTemplate.shapes.most = 0
 			checkCallsOf(t, withoutTemplate, tt.part)
 			checkCallsOf(t, trace, tt.part)
-			if elastic := trace.signatures.Streams != nil; elastic != tt.elastic || (c.list != nil) != tt.list {
-				t.Errorf("elastic: %v, a list: %v, want %v, %v", elastic, c.list != nil, tt.elastic, tt.list)
+			if elastic := trace.signatures.Streams != nil; elastic != tt.elastic || c.Listed() != tt.list {
+				t.Errorf("elastic: %v, a list: %v, want %v, %v", elastic, c.Listed(), tt.elastic, tt.list)
 			}
 			want := tt.part.Grammar.AppendSymbols(nil)
 			if c.Len() != uint64(len(want)) || !c.Grammar().Equal(tt.part.Grammar) {

@@ -36,7 +36,7 @@ type Shape struct {
 // A template is what the ranks of a shape have in common, for making the calls of
 // each from it.
 type template struct {
-	grammar    *sequitur.Grammar  // over the signatures in the order of their first use
+	flow       *flow              // over the signatures in the order of their first use
 	signatures []layout.Signature // nil if they are too large to be kept
 	scalars    []int              // where the values of each signature in columns begin, and the end
 	rows       []int              // likewise, the rows in matrices
@@ -167,10 +167,10 @@ func (s *Shape) newTemplate() *template {
 		scalars, rows := of.Stored()
 		t.scalars[i+1], t.rows[i+1] = t.scalars[i]+scalars, t.rows[i]+rows
 	}
-	t.grammar = s.Grammar.Rewrite(func(n sequitur.Symbol) sequitur.Symbol {
+	t.flow = &flow{calls: grammarCalls{s.Grammar.Rewrite(func(n sequitur.Symbol) sequitur.Symbol {
 		i, _ := numbers.Get(uint64(n), 0)
 		return i
-	})
+	})}}
 	return t
 }
 

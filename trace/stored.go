@@ -3,6 +3,7 @@ package trace
 import (
 	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"sync/atomic"
 )
 
 // StoredValues are the values that a rank has in columns and matrices, of all signatures
@@ -120,6 +121,22 @@ func (k *keptColumns) stored(s *Shape, rank int) storedValues {
 		}
 	}
 	return v
+}
+
+// LazyValues are the stored values of a rank. Those of a rank that was read before are found when they are asked for.
+type lazyValues struct {
+	kept  *keptColumns // where they are, if they are not found
+	found atomic.Pointer[storedValues]
+}
+
+// get returns the values, which are those of a rank of s.
+func (x *lazyValues) get(s *Shape, rank int) *storedValues {
+	if v := x.found.Load(); v != nil {
+		return v
+	}
+	v := x.kept.stored(s, rank)
+	x.found.Store(&v) // equal to what another goroutine may have stored
+	return &v
 }
 
 // checked is stored for a rank whose rows may not have the lengths that they must.

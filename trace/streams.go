@@ -13,7 +13,9 @@ import (
 
 // An expander puts the values of streams in the calls of a rank.
 type expander struct {
-	*Rank
+	rank *Rank
+	flow
+	varied
 	most    int               // terminals
 	opened  [][]*streamReader // those of each signature of the shape
 	streams map[layout.StreamArgument]*streamReader
@@ -42,23 +44,23 @@ const (
 	terminalsPerByte = 16
 )
 
-// expand sets the calls to those of a rank whose shape has streams. Firsts tells which
+// expand returns the flow of a rank whose shape has streams. Firsts tells which
 // signatures are the same for the rank, nil if none are.
-func (r *Rank) expand(firsts []uint32) error {
-	g := r.template.grammar
+func (r *Rank) expand(firsts []uint32) (*flow, error) {
+	g := r.shape.template().flow.calls.grammar()
 	if g.Len() > layout.MaxStreamCalls {
-		return layout.Damaged(layout.KindGrammars, 0, layout.Corrupt("%d calls of a rank with streams", g.Len()))
+		return nil, layout.Damaged(layout.KindGrammars, 0, layout.Corrupt("%d calls of a rank with streams", g.Len()))
 	}
 	n := len(r.shape.signatures)
 	e := expander{
-		Rank: r, firsts: firsts, opened: make([][]*streamReader, n), terminals: make([]sequitur.Symbol, n),
+		rank: r, firsts: firsts, opened: make([][]*streamReader, n), terminals: make([]sequitur.Symbol, n),
 		streams: make(map[layout.StreamArgument]*streamReader),
 	}
 	for i := range e.terminals {
 		e.terminals[i] = unknown
 	}
 	if err := e.open(); err != nil {
-		return err
+		return nil, err
 	}
 	size := g.Symbols()
 	for _, s := range e.streams {
@@ -66,38 +68,41 @@ func (r *Rank) expand(firsts []uint32) error {
 	}
 	e.most = max(minTerminals, terminalsPerByte*size)
 	if g.Len() <= listFactor*uint64(size) {
-		r.list = g.AppendSymbols(nil)
-		if err := e.replace(r.list); err != nil {
-			return err
+		list := g.AppendSymbols(nil)
+		if err := e.replace(list); err != nil {
+			return nil, err
 		}
+		e.calls = newListedCalls(list, len(e.of))
 		return e.end()
 	}
 	var b sequitur.Builder
 	for _, run := range g.Runs() {
 		if err := e.add(&b, run); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	r.grammar = b.Finish()
+	e.calls = grammarCalls{b.Finish()}
 	return e.end()
 }
 
-// end returns an error if a stream has more values than there are calls.
-func (e *expander) end() error {
+// end returns the flow, or an error if a stream has more values than there are calls.
+func (e *expander) end() (*flow, error) {
 	for _, s := range e.streams {
 		if err := s.end(); err != nil {
-			return layout.Damaged(layout.KindStreams, 0, err)
+			return nil, layout.Damaged(layout.KindStreams, 0, err)
 		}
 	}
-	return nil
+	values := e.varied
+	return &flow{calls: e.calls, of: e.of, several: e.several, varied: &values}, nil
 }
 
 // open opens the streams.
 func (e *expander) open() error {
-	return e.shape.eachStream(e.number, *e.values(), func(i int, argument layout.StreamArgument, number int64) error {
+	shape := e.rank.shape
+	return shape.eachStream(e.rank.number, *e.rank.stored(), func(i int, argument layout.StreamArgument, number int64) error {
 		if e.streams[argument] == nil {
 			var err error
-			if e.streams[argument], err = e.shape.stream(number, argument); err != nil {
+			if e.streams[argument], err = shape.stream(number, argument); err != nil {
 				return err
 			}
 		}
@@ -188,7 +193,7 @@ func (e *expander) next(x sequitur.Symbol) (sequitur.Symbol, error) {
 		e.addTerminal(x)
 		e.terminals[state] = t
 	} else if at := [2]uint32{t, x}; e.firsts != nil && e.of[t] != x && !e.others[at] {
-		if e.shape.severalForms(int(e.of[t]), int(x)) {
+		if e.rank.shape.severalForms(int(e.of[t]), int(x)) {
 			if e.several == nil {
 				e.several = make(map[uint32]bool)
 			}
@@ -209,16 +214,16 @@ func (e *expander) next(x sequitur.Symbol) (sequitur.Symbol, error) {
 // that were read last.
 func (e *expander) addTerminal(x sequitur.Symbol) {
 	e.of = append(e.of, x)
-	e.variedAt = append(e.variedAt, uint32(len(e.varied)))
+	e.begin = append(e.begin, uint32(len(e.values)))
 	for _, s := range e.opened[x] {
-		e.varied = append(e.varied, s.values[s.last])
+		e.values = append(e.values, s.values[s.last])
 	}
 }
 
 // setVaried sets the slots that have streams to the values that they have in the calls
 // of a terminal.
 func (r *Rank) setVaried(slots []int64, streams uint64, terminal uint32) {
-	values := r.varied[r.variedAt[terminal]:]
+	values := r.flow.varied.in(terminal)
 	for i := 0; streams != 0; i++ {
 		slots[bits.TrailingZeros64(streams)] = values[i]
 		streams &= streams - 1

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/sums"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -18,22 +17,21 @@ import (
 
 // A weave says where the calls of each thread are in the sequence of a rank whose calls do not stand thread by thread.
 type weave struct {
-	threads []int          // by terminal, from 0 on
-	firsts  []uint64       // of the times of each thread, and the number of calls
-	counts  []*sync.Once   // by thread
-	sums    []*threadCalls // by thread, nil until it is asked for
+	threads []int              // by terminal, from 0 on
+	firsts  []uint64           // of the times of each thread, and the number of calls
+	calls   []func() someCalls // by thread
 }
 
-// threadCalls count the calls of a thread.
-type threadCalls struct {
-	measure   *sums.Measure
-	positions []uint64 // of the calls, if there is no grammar
+// A lazyWeave is a weave that is made when it is asked for.
+type lazyWeave struct {
+	once  sync.Once
+	weave *weave
 }
 
 // weaveOf returns the weave of the rank, nil if its calls stand thread by thread.
 func (r *Rank) weaveOf() *weave {
-	r.weaveOnce.Do(func() { r.woven = r.newWeave() })
-	return r.woven
+	r.threads.once.Do(func() { r.threads.weave = r.newWeave() })
+	return r.threads.weave
 }
 
 func (r *Rank) newWeave() *weave {
@@ -64,9 +62,10 @@ func (r *Rank) newWeave() *weave {
 	if r.isThreadByThread(w) || !r.hasPieces(w) {
 		return nil
 	}
-	w.sums = make([]*threadCalls, len(all))
-	for range all {
-		w.counts = append(w.counts, new(sync.Once))
+	for thread := range all {
+		w.calls = append(w.calls, sync.OnceValue(func() someCalls {
+			return r.flow.calls.some(func(x sequitur.Symbol) bool { return w.threads[x] == thread })
+		}))
 	}
 	return w
 }
@@ -74,24 +73,12 @@ func (r *Rank) newWeave() *weave {
 // isThreadByThread reports whether the first call of each thread stands where those of the threads before it end.
 func (r *Rank) isThreadByThread(w *weave) bool {
 	seen := make([]bool, len(w.firsts)-1)
-	first := func(position uint64, terminal sequitur.Symbol) bool {
+	for position, terminal := range r.flow.calls.FirstUses() {
 		thread := w.threads[terminal]
-		again := seen[thread]
-		seen[thread] = true
-		return again || position == w.firsts[thread]
-	}
-	if r.list == nil {
-		for position, terminal := range r.grammar.FirstUses() {
-			if !first(position, terminal) {
-				return false
-			}
-		}
-		return true
-	}
-	for position, terminal := range r.list {
-		if !first(uint64(position), terminal) {
+		if !seen[thread] && position != w.firsts[thread] {
 			return false
 		}
+		seen[thread] = true
 	}
 	return true
 }
@@ -111,46 +98,6 @@ func (r *Rank) hasPieces(w *weave) bool {
 	return true
 }
 
-// callsOf returns the counts of the calls of a thread.
-func (r *Rank) callsOf(w *weave, thread int) *threadCalls {
-	w.counts[thread].Do(func() {
-		c := new(threadCalls)
-		w.sums[thread] = c
-		if r.list == nil {
-			c.measure = sums.Of(r.grammar).Measure(func(s sequitur.Symbol) uint64 {
-				if w.threads[s] == thread {
-					return 1
-				}
-				return 0
-			})
-			return
-		}
-		for position, s := range r.list {
-			if w.threads[s] == thread {
-				c.positions = append(c.positions, uint64(position))
-			}
-		}
-	})
-	return w.sums[thread]
-}
-
-// before returns how many calls of the thread there are before a position.
-func (c *threadCalls) before(position uint64) uint64 {
-	if c.measure != nil {
-		return c.measure.Before(position).Weight
-	}
-	return uint64(sort.Search(len(c.positions), func(i int) bool { return c.positions[i] >= position }))
-}
-
-// at returns the position of the n-th call of the thread, from 0 on.
-func (c *threadCalls) at(n uint64) uint64 {
-	if c.measure != nil {
-		position, _, _ := c.measure.Find(n)
-		return position
-	}
-	return c.positions[n]
-}
-
 // timed returns the position of the call that has the n-th time of the series, n < r.Len().
 func (r *Rank) timed(n uint64) (position uint64) {
 	w := r.weaveOf()
@@ -158,7 +105,7 @@ func (r *Rank) timed(n uint64) (position uint64) {
 		return n
 	}
 	thread := w.of(n)
-	return r.callsOf(w, thread).at(n - w.firsts[thread])
+	return w.calls[thread]().at(n - w.firsts[thread])
 }
 
 // of returns the thread that has the n-th time.

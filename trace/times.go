@@ -226,7 +226,7 @@ func (t *timeReader) seek(position uint64) {
 
 // placeOf returns the place of the next call of a thread in the series.
 func (t *timeReader) placeOf(thread int) uint64 {
-	return t.weave.firsts[thread] + t.rank.callsOf(t.weave, thread).before(t.at)
+	return t.weave.firsts[thread] + t.weave.calls[thread]().before(t.at)
 }
 
 // read returns the time of the next call. There must be one.

@@ -11,11 +11,7 @@ import (
 // A union says which signatures of a shape a rank has as one.
 type union struct {
 	firsts []uint32 // for each signature, the first that is the same; nil if all differ
-
-	// The terminals that follow from it, of a shape without streams.
-	grammar *sequitur.Grammar
-	of      []uint32        // see Rank.of
-	several map[uint32]bool // see Rank.several
+	flow   *flow    // that follows from it, of a shape without streams
 }
 
 // Unions are those of ranks of a shape that were read. Most programs that read a trace read each rank several times, and many ranks have
@@ -33,7 +29,7 @@ const maxUnions = 1 << 12
 // union returns the union of a rank, whose stored values these are. It is the same whoever asks.
 func (s *Shape) union(rank int, stored storedValues) *union {
 	if len(s.alike()) == 0 {
-		return &union{grammar: s.template().grammar}
+		return &union{flow: s.template().flow}
 	}
 	if u := s.unions.of(rank); u != nil {
 		return u
@@ -64,7 +60,7 @@ func (s *Shape) keepUnion(rank int, firsts []uint32) *union {
 	u := x.known[string(key)]
 	if u == nil {
 		u = s.newUnion(firsts)
-		if size := 2*u.grammar.Symbols() + 2*len(firsts); size <= x.room {
+		if size := 2*u.flow.calls.grammar().Symbols() + 2*len(firsts); size <= x.room {
 			x.room -= size
 			x.known[string(key)] = u
 		}
@@ -78,27 +74,28 @@ func (s *Shape) keepUnion(rank int, firsts []uint32) *union {
 
 // newUnion returns the union that firsts are.
 func (s *Shape) newUnion(firsts []uint32) *union {
-	u := &union{firsts: firsts, grammar: s.template().grammar}
+	all := s.template().flow
 	if firsts == nil || s.template().streams {
-		return u
+		return &union{firsts, all}
 	}
+	var f flow
 	terminals := make([]sequitur.Symbol, len(firsts))
 	for i, first := range firsts {
 		if int(first) == i {
-			terminals[i] = sequitur.Symbol(len(u.of))
-			u.of = append(u.of, first)
+			terminals[i] = sequitur.Symbol(len(f.of))
+			f.of = append(f.of, first)
 			continue
 		}
 		terminals[i] = terminals[first]
 		if s.severalForms(int(first), i) {
-			if u.several == nil {
-				u.several = make(map[uint32]bool)
+			if f.several == nil {
+				f.several = make(map[uint32]bool)
 			}
-			u.several[terminals[i]] = true
+			f.several[terminals[i]] = true
 		}
 	}
-	u.grammar = u.grammar.Rewrite(func(x sequitur.Symbol) sequitur.Symbol { return terminals[x] })
-	return u
+	f.calls = grammarCalls{all.calls.grammar().Rewrite(func(x sequitur.Symbol) sequitur.Symbol { return terminals[x] })}
+	return &union{firsts, &f}
 }
 
 // severalForms reports whether the i-th and the k-th signature have other expressions.

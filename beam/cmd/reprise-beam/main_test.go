@@ -18,7 +18,6 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/trace"
 )
 
 const asCommand = "REPRISE_BEAM_TEST"
