@@ -37,7 +37,7 @@
 //     expressions, of different shapes are one. What has no expression is stored as a column
 //     over the ranks of all shapes that have the signature, equal ones once.
 //   - The grammars of shapes are over the signatures of the trace, numbered in the order of
-//     their first use, and stored as a forest of package sequitur, which writes what they
+//     their first use, and stored as a forest, which writes what they
 //     have in common once. Where they nearly repeat, as trip counts differ from rank to rank or
 //     calls are left out of some iterations, they are blocks of context mixing instead, if that
 //     saves an eighth and some hundred bytes, and the signatures stand in the order of their arguments.
@@ -56,6 +56,15 @@
 // The order in which parts come does not matter: equal parts give equal bytes.
 //
 // docs/format.md has the sections of traces and part files, and the limits of what they hold.
+//
+// # Types of the sections
+//
+// [Bounded], [Clock], [ClockReading], [Missing], [Name], [Origin], [RankSeries], [RankTimes], [SectionError],
+// [Stretch], [Summary] and [World] are aliases of types of internal/layout, which reads and writes the sections
+// that have them. This package writes them, and package trace returns them, so that they are on the floor below
+// both. The public packages below that are codecs, which know nothing of runs. A package for these types alone
+// would be one more to import for whoever has a part, and types of this package would be converted, one by one,
+// in each trace that is read.
 //
 // # Cost
 //

@@ -196,13 +196,6 @@ func clamped(s *timing.Statistics) int64 {
 // a trace.
 type RankTimes = layout.RankTimes
 
-// A RankTime is what is kept of the times of a rank.
-type RankTime = layout.RankTime
-
-// A Range is where a time of a [RankTime] is, in nanoseconds: Low ≤ time ≤ High. If High is
-// 2⁶³−1, it may be longer.
-type Range = layout.Range
-
 // firstOf returns the first of the new terminals, of which to says which old one
 // each is, for each of n old ones.
 func firstOf(to []uint32, n int) []uint32 {

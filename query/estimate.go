@@ -8,8 +8,8 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -64,7 +64,7 @@ const (
 
 // newEstimate returns the clocks of a shape, or the clock of one of its ranks of which times are
 // kept.
-func (t *Times) newEstimate(s *shapeTimes, own *merge.RankTime) (*estimate, error) {
+func (t *Times) newEstimate(s *shapeTimes, own *layout.RankTime) (*estimate, error) {
 	begin, err := t.Begin()
 	if err != nil {
 		return nil, err

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
@@ -68,7 +68,7 @@ func (t *Times) RankLoops(r *trace.Rank) *Loops {
 }
 
 // ownOf returns what the trace keeps of the times of a rank, nil if that is nothing or has no end.
-func (t *Times) ownOf(r *trace.Rank) *merge.RankTime {
+func (t *Times) ownOf(r *trace.Rank) *layout.RankTime {
 	if t.ranks == nil {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (t *Times) ShapeLoops(number int) (*Loops, error) {
 
 // loops returns the loops of a grammar, of whose symbols signature says what they are: of a rank
 // if the trace keeps its own times.
-func (t *Times) loops(g *sequitur.Grammar, signature func(sequitur.Symbol) int, own *merge.RankTime) *Loops {
+func (t *Times) loops(g *sequitur.Grammar, signature func(sequitur.Symbol) int, own *layout.RankTime) *Loops {
 	l := &Loops{Grammar: g, Rules: make([]Loop, g.Rules()), signature: signature, times: t}
 	if g.Rules() == 0 {
 		return l

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/memory"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
@@ -163,7 +163,7 @@ func (b *ByRank) addKept(t *Times, calls *shapesOfRanks, bounds map[string]*timi
 }
 
 // middle returns the middle of a range, +Inf of one that may be of longer times than there are.
-func middle(r merge.Range) Nanoseconds {
+func middle(r layout.Range) Nanoseconds {
 	if r.High == math.MaxInt64 {
 		return Nanoseconds(math.Inf(1))
 	}
@@ -172,7 +172,7 @@ func middle(r merge.Range) Nanoseconds {
 
 // setOutside sets the time outside calls and, if no calls overlap, that in calls. Those of several
 // threads may overlap by less than what is not known of sums.
-func (r *RankProfile) setOutside(of merge.RankTime, threads bool) {
+func (r *RankProfile) setOutside(of layout.RankTime, threads bool) {
 	inCalls, off := Nanoseconds(of.Span.Middle()-of.Gaps.Middle()), Nanoseconds(of.Span.Error()+of.Gaps.Error())
 	if threads || math.IsInf(float64(r.Span+r.Time), 1) || math.Abs(float64(inCalls-r.Time)) > float64(off+r.Error) {
 		r.Outside, r.OutsideError = Nanoseconds(math.Inf(1)), Nanoseconds(math.Inf(1))
@@ -433,7 +433,7 @@ func (s *scaling) of(function int, means [2]float64) [2]float64 {
 // of a rank: the means of each function, and those of the gaps, are multiplied by what brings
 // their sum into the range of that of the rank, and to where it runs as long as it did, if calls do
 // not overlap. Counts has its calls of each pair.
-func scalingTo(of *merge.RankTime, all []pair, counts map[pair]uint64, means [][2]float64, function func(pair) int) *scaling {
+func scalingTo(of *layout.RankTime, all []pair, counts map[pair]uint64, means [][2]float64, function func(pair) int) *scaling {
 	sums, gap := make(map[int]float64), 0.0
 	for i, p := range all {
 		sums[function(p)] += float64(counts[p]) * means[i][durations]
@@ -476,7 +476,7 @@ func scalingTo(of *merge.RankTime, all []pair, counts map[pair]uint64, means [][
 }
 
 // limit returns the end of a range towards which a time moves that lacks so much.
-func limit(r merge.Range, lacks float64) float64 {
+func limit(r layout.Range, lacks float64) float64 {
 	if lacks < 0 {
 		return float64(r.Low)
 	}
@@ -484,6 +484,6 @@ func limit(r merge.Range, lacks float64) float64 {
 }
 
 // into returns the time in a range that is nearest to another.
-func into(r merge.Range, time float64) float64 {
+func into(r layout.Range, time float64) float64 {
 	return max(float64(r.Low), min(time, float64(r.High)))
 }
