@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/mpi/groups"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
@@ -95,8 +95,7 @@ func TestMatchLoops(t *testing.T) {
 func TestMatchTooMany(t *testing.T) {
 	const rounds = 1 << 28
 	m := openMatch(t, looped(t, rounds, twoIDs))
-	var limit *groups.LimitError
-	if err := m.model.Unresolved(); !errors.As(err, &limit) {
+	if err := m.model.Unresolved(); !errors.Is(err, format.ErrLimit) {
 		t.Errorf("unresolved: %v", err)
 	}
 	if len(m.Instances) != 1 || m.Instances[0].Communicator != m.model.World() || m.Instances[0].Count != 5*rounds || len(m.Instances[0].Different) > 0 {

@@ -11,7 +11,7 @@
 // events. [Pool] is what they take numbers from.
 //
 // Ids of one process suffice for a trace: group objects such as communicators have
-// equal ids on all members as long as these do the same. Where they do not, package mpi/resolve finds out
+// equal ids on all members as long as these do the same. Where they do not, package mpi/semantics finds out
 // afterwards which objects are the same.
 //
 // # Ids

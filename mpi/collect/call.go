@@ -5,7 +5,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
-	"github.com/reprise-trace/reprise/mpi/resolve"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
@@ -35,7 +34,7 @@ func (p *process) call(t *thread, r *spool.Record) {
 		p.leave(t, r)
 	}
 	p.join(f, r)
-	if f.role.Makes == resolve.Spawn && isRecorded(f, r) && !r.Failed {
+	if f.role.Makes == spec.Spawn && isRecorded(f, r) && !r.Failed {
 		p.spawns = append(p.spawns, spawn{p.since1970(t, r.Start), p.since1970(t, r.End), f.started(r)})
 	}
 	p.end(f, r)

@@ -5,7 +5,7 @@ package proxy_test
 import (
 	"testing"
 
-	"github.com/reprise-trace/reprise/mpi/groups"
+	"github.com/reprise-trace/reprise/mpi/internal/groups"
 	"github.com/reprise-trace/reprise/mpi/proxy"
 	"github.com/reprise-trace/reprise/trace"
 )

@@ -14,7 +14,7 @@ import (
 // A communicator has one group of processes, and an intercommunicator two, which
 // [Communicator.Groups] tells apart by the rank that asks.
 type Communicator struct {
-	// Name is that of [github.com/reprise-trace/reprise/resolve.Group.Name], such as
+	// Name is that of the parent and which of its creations made it, such as
 	// world/0:1, and no other of the run has it; MPI_COMM_WORLD is called world.
 	Name string
 

@@ -38,7 +38,7 @@
 //
 // What a communicator, window, file, datatype or request is depends on the position of the
 // call: its id is used again when it is gone. Communicators, windows and files are those of package
-// [github.com/reprise-trace/reprise/mpi/groups], so that those from outside of
+// [github.com/reprise-trace/reprise/mpi/internal/groups], so that those from outside of
 // MPI_COMM_WORLD are not known. Where a rank says that its MPI_COMM_WORLD is not the run,
 // because several runs were recorded together, none of its peers are. Sizes of predefined
 // datatypes are those of machines where a long has 8 bytes and a default integer of Fortran

@@ -11,8 +11,8 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/memory"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/mpi/groups"
-	"github.com/reprise-trace/reprise/mpi/resolve"
+	"github.com/reprise-trace/reprise/mpi/internal/groups"
+	"github.com/reprise-trace/reprise/mpi/internal/resolve"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -187,7 +187,7 @@ func (d *mpiDialect) communicator(g *resolve.Group) *Communicator {
 		return c
 	}
 	c := &Communicator{Name: g.Name(), size: len(g.Members), members: g.Members, remote: g.Remote}
-	c.reordered = g.Parent != nil && g.Kind == resolve.Topology && !slices.Equal(g.Members, g.Parent.Members)
+	c.reordered = g.Parent != nil && g.Kind == spec.Topology && !slices.Equal(g.Members, g.Parent.Members)
 	if g.Parent == nil {
 		if w := slices.IndexFunc(d.worlds, func(w *Communicator) bool { return w.Name == c.Name }); w >= 0 {
 			c = d.worlds[w]

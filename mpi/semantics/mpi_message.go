@@ -5,7 +5,6 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/requestid"
-	"github.com/reprise-trace/reprise/mpi/resolve"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
@@ -55,7 +54,7 @@ func (e *evaluation) scopeOf(p *spec.Role, args arguments) scope {
 		return e.probed(args)
 	case p.Class == spec.Access && !p.Collective:
 		// Not all members take part.
-	case p.Makes == resolve.CreateGroup, p.Makes != 0 && p.On == "": // of the members of what it makes
+	case p.Makes == spec.CreateGroup, p.Makes != 0 && p.On == "": // of the members of what it makes
 		for _, name := range []string{"newcomm", "newintercomm"} {
 			if v, ok := args.find(name, cst.KindHandle); ok && v.Int() >= 0 {
 				return e.scope(args.class(name), v.Int())

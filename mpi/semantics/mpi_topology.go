@@ -2,7 +2,6 @@ package semantics
 
 import (
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/mpi/resolve"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
@@ -92,7 +91,7 @@ func (e *evaluation) topologyOf(id int64, terminal uint32, calls int) (t topolog
 	switch {
 	case p == nil:
 		return t, false
-	case p.Makes == resolve.Duplicate:
+	case p.Makes == spec.Duplicate:
 		return e.topology(args.number("comm", cst.KindHandle), calls-1)
 	case spec.Base(args.function.Name) == "Cart_sub":
 		t, ok = e.topology(args.number("comm", cst.KindHandle), calls-1)
@@ -101,7 +100,7 @@ func (e *evaluation) topologyOf(id int64, terminal uint32, calls int) (t topolog
 			return t, false
 		}
 		return t.part(remain), true
-	case p.Makes != resolve.Topology:
+	case p.Makes != spec.Topology:
 		return t, false
 	}
 	if dims, grid := args.numbers("dims"); grid {

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/reprise-trace/reprise/internal/need"
-	"github.com/reprise-trace/reprise/mpi/groups"
+	"github.com/reprise-trace/reprise/mpi/internal/groups"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -72,7 +72,7 @@ func newModel(t *trace.Trace) *Model {
 
 // Unresolved returns an error about communicators, windows and files that could not be
 // resolved: because what processes recorded does not fit, or because too many calls make or
-// free them, which is a [*groups.LimitError], and then only MPI_COMM_WORLD and MPI_COMM_SELF are known; nil if there are none.
+// free them: then the error wraps [format.ErrLimit], and only MPI_COMM_WORLD and MPI_COMM_SELF are known; nil if there are none.
 // What is on them has no communicator and no known peers.
 func (m *Model) Unresolved() error { return m.unresolved }
 

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/mpi/resolve"
 )
 
 func TestTable(t *testing.T) {
@@ -167,11 +166,11 @@ func TestRoleOf(t *testing.T) {
 		{"MPI_Bsend_init", func(r *Role) bool { return r.Mode == "buffered" && r.Persistent }},
 		{"MPI_Ineighbor_alltoallv", func(r *Role) bool { return r.Data == "Neighbor_alltoallv" && r.Collective }},
 		{"MPI_Rget_accumulate", func(r *Role) bool { return r.Accesses != nil && r.Reads && r.Combines && r.Nonblocking }},
-		{"MPIX_Comm_shrink", func(r *Role) bool { return r.Makes == resolve.SplitType }},
+		{"MPIX_Comm_shrink", func(r *Role) bool { return r.Makes == SplitType }},
 		{"MPI_File_iwrite_at_all", func(r *Role) bool { return r.Writes && r.Collective && r.On == "fh" }},
 		{"MPI_File_read_ordered_end", func(r *Role) bool { return r.Reads && r.Collective && !r.Split }},
 		{"MPI_File_read_ordered_begin", func(r *Role) bool { return r.Reads && r.Collective && r.Split }},
-		{"MPI_Win_allocate_c", func(r *Role) bool { return r.Allocates && r.Makes == resolve.Duplicate }},
+		{"MPI_Win_allocate_c", func(r *Role) bool { return r.Allocates && r.Makes == Duplicate }},
 		{"MPI_T_enum_get_info", func(r *Role) bool { return r.Shares }},
 		{"MPI_Type_indexed_c", func(r *Role) bool { return r.Datatype == "indexed" }},
 		{"MPI_Comm_rank", func(r *Role) bool { return *r == Role{TellsPlace: true} }},

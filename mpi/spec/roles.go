@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/mpi/resolve"
 )
 
 // A Role says what a function does to other processes and to objects. The zero Role is that
@@ -18,7 +17,7 @@ type Role struct {
 	On string
 
 	// Collective is set if all members of it call the function, or, for
-	// [resolve.CreateGroup], all members of the new communicator.
+	// [CreateGroup], all members of the new communicator.
 	Collective bool
 
 	// Data is the name of the blocking form, without MPI_, of a collective operation on
@@ -57,7 +56,7 @@ type Role struct {
 
 	// Makes says how the function makes a communicator, window or file of On; 0 for
 	// functions that do not. Frees is set if it frees the object On.
-	Makes resolve.Kind
+	Makes Creation
 	Frees bool
 
 	// Shares is set if the function returns handles of objects that may exist already, or of
@@ -290,30 +289,30 @@ func (t roleTable) addCollectives() {
 // addObjects adds the functions that make and free communicators, windows and files, and
 // those that return handles of what there is.
 func (t roleTable) addObjects() {
-	add := func(kind resolve.Kind, on, names string) {
+	add := func(kind Creation, on, names string) {
 		t.add(names, Role{Class: Collective, On: on, Collective: true, Makes: kind})
 	}
-	add(resolve.Duplicate, "comm", "Comm_dup Comm_dup_with_info Comm_idup Comm_idup_with_info File_open "+
+	add(Duplicate, "comm", "Comm_dup Comm_dup_with_info Comm_idup Comm_idup_with_info File_open "+
 		"Win_create Win_create_dynamic Win_allocate Win_allocate_shared")
-	add(resolve.Split, "comm", "Comm_split Cart_sub")
-	add(resolve.SplitType, "comm", "Comm_split_type Comm_shrink")
-	add(resolve.Create, "comm", "Comm_create")
-	add(resolve.CreateGroup, "comm", "Comm_create_group")
-	add(resolve.CreateGroup, "", "Comm_create_from_group") // of all processes of the world
-	add(resolve.Topology, "comm_old", "Cart_create Graph_create Dist_graph_create Dist_graph_create_adjacent")
-	add(resolve.IntercommCreate, "local_comm", "Intercomm_create")
-	add(resolve.IntercommCreate, "", "Intercomm_create_from_groups")
-	add(resolve.IntercommMerge, "intercomm", "Intercomm_merge")
-	add(resolve.Spawn, "comm", "Comm_spawn Comm_spawn_multiple")
-	add(resolve.Accept, "comm", "Comm_accept")
-	add(resolve.Connect, "comm", "Comm_connect")
+	add(Split, "comm", "Comm_split Cart_sub")
+	add(SplitType, "comm", "Comm_split_type Comm_shrink")
+	add(Create, "comm", "Comm_create")
+	add(CreateGroup, "comm", "Comm_create_group")
+	add(CreateGroup, "", "Comm_create_from_group") // of all processes of the world
+	add(Topology, "comm_old", "Cart_create Graph_create Dist_graph_create Dist_graph_create_adjacent")
+	add(IntercommCreate, "local_comm", "Intercomm_create")
+	add(IntercommCreate, "", "Intercomm_create_from_groups")
+	add(IntercommMerge, "intercomm", "Intercomm_merge")
+	add(Spawn, "comm", "Comm_spawn Comm_spawn_multiple")
+	add(Accept, "comm", "Comm_accept")
+	add(Connect, "comm", "Comm_connect")
 	for on, names := range map[string]string{"comm": "Comm_free Comm_disconnect", "win": "Win_free", "fh": "File_close"} {
 		t.add(names, Role{Class: Collective, On: on, Collective: true, Frees: true})
 	}
 	t.add("Comm_group Comm_remote_group Win_get_group File_get_group Comm_get_errhandler Win_get_errhandler File_get_errhandler "+
 		"Session_get_errhandler Errhandler_get Type_get_contents File_get_view "+
 		"Type_match_size Type_create_f90_integer Type_create_f90_real Type_create_f90_complex", Role{Shares: true})
-	t.add("Comm_get_parent", Role{Shares: true, Makes: resolve.SpawnedBy})
+	t.add("Comm_get_parent", Role{Shares: true, Makes: SpawnedBy})
 }
 
 // addFiles adds the functions that read and write files.

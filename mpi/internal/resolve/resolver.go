@@ -11,6 +11,7 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // A Local names a group object, such as a communicator, as one process does: by
@@ -20,82 +21,9 @@ type Local struct {
 	ID    int64
 }
 
-// A Kind is a way to create a group object.
-type Kind uint8
-
-const (
-	// Duplicate makes an object with the members of the parent, in their order:
-	// MPI_Comm_dup and its variants, blocking or not, windows, files.
-	Duplicate Kind = iota + 1
-
-	// Topology makes an object of all members of the parent that get one, in the
-	// order that they were recorded to have in it, and else in that of the parent:
-	// MPI_Cart_create, MPI_Graph_create and MPI_Dist_graph_create.
-	Topology
-
-	// Split makes an object for each color, of the members that gave it, by key and
-	// rank in the parent: MPI_Comm_split. MPI_Cart_sub is one, whose color is made
-	// of the coordinates that it drops and whose key of those that it keeps.
-	Split
-
-	// SplitType is Split where the color is not an argument but known otherwise,
-	// such as the rank in the parent of the first member: MPI_Comm_split_type. The
-	// order is as recorded; else it is that of keys.
-	SplitType
-
-	// Create makes objects of members that the callers name, and all members of
-	// the parent call it: MPI_Comm_create. If Members is nil, callers with one
-	// Color are in one object, in the order recorded, else of keys.
-	Create
-
-	// CreateGroup is Create that only the named members call, in no order with
-	// what others do: MPI_Comm_create_group. Members must be given, and Tag.
-	CreateGroup
-
-	// IntercommCreate joins the parent and the remote group of another process
-	// that Leader, a rank in the parent, agrees with: MPI_Intercomm_create. Only the
-	// leader's Peer and RemoteLeader matter.
-	IntercommCreate
-
-	// IntercommMerge makes one group of the two of its parent: MPI_Intercomm_merge.
-	// The order is as recorded; else that group is first whose members have High
-	// false.
-	IntercommMerge
-
-	// Spawn joins the parent and the processes that its members start together:
-	// MPI_Comm_spawn and MPI_Comm_spawn_multiple. Members, which need be known of one
-	// caller only, are their ranks in the run.
-	Spawn
-
-	// SpawnedBy is the intercommunicator of the [Spawn] that started the process, which has no
-	// parent of its own: MPI_Comm_get_parent. A process may ask for it several times.
-	SpawnedBy
-
-	// Accept and Connect join the parent of the one and that of the other:
-	// MPI_Comm_accept and MPI_Comm_connect. Those belong together of which the leaders name the
-	// same port, in the order of their calls; if several groups accept there, or
-	// connect, which of them met is not known.
-	Accept
-	Connect
-)
-
-var kindNames = [...]string{
-	Duplicate: "duplicate", Topology: "topology", Split: "split", SplitType: "split by type", Create: "create",
-	CreateGroup: "create group", IntercommCreate: "create intercommunicator", IntercommMerge: "merge intercommunicator",
-	Spawn: "spawn", SpawnedBy: "get parent", Accept: "accept", Connect: "connect",
-}
-
-// String returns what the kind does, in words.
-func (k Kind) String() string {
-	if k == 0 || int(k) >= len(kindNames) {
-		return fmt.Sprintf("kind %d", uint8(k))
-	}
-	return kindNames[k]
-}
-
 // A Creation is a call that creates a group object, as one process recorded it.
 type Creation struct {
-	Kind   Kind
+	Kind   spec.Creation
 	Parent Local
 	Result Local // zero if the process got none, as with an undefined color
 
@@ -127,8 +55,8 @@ type Creation struct {
 // A Group is a group object, which all members agree on: pointers to Groups are
 // equal exactly if the objects are the same. It must not be changed.
 type Group struct {
-	Parent  *Group // nil for one that was declared
-	Kind    Kind   // of the creation; 0 if declared
+	Parent  *Group        // nil for one that was declared
+	Kind    spec.Creation // of the creation; 0 if declared
 	Class   string
 	Ordinal int   // how many were created on the parent before; see [Group.Name]
 	Color   int64 // Split, SplitType, Create: what the members have in common
@@ -149,9 +77,9 @@ func (g *Group) Name() string {
 	for ; g.Parent != nil; g = g.Parent {
 		n := strconv.Itoa(g.Ordinal)
 		switch g.Kind {
-		case Split, SplitType, Create:
+		case spec.Split, spec.SplitType, spec.Create:
 			n += ":" + strconv.FormatInt(g.Color, 10)
-		case CreateGroup:
+		case spec.CreateGroup:
 			n = "g" + strconv.FormatInt(g.Color, 10) + "." + n
 		}
 		parts = append(parts, n)
@@ -190,10 +118,10 @@ func (m Member) Peers() []int {
 
 // A GroupError says what is inconsistent in what processes recorded.
 type GroupError struct {
-	Rank    int    // in the run, of the process whose record does not fit
-	Kind    Kind   // of the creation; 0 if it is not about one
-	Parent  *Group // nil if it is not known
-	Ordinal int    // as in the name that the group would have
+	Rank    int           // in the run, of the process whose record does not fit
+	Kind    spec.Creation // of the creation; 0 if it is not about one
+	Parent  *Group        // nil if it is not known
+	Ordinal int           // as in the name that the group would have
 	Reason  string
 }
 
@@ -257,7 +185,7 @@ type call struct {
 	child      int32  // creations on the result, by sibling: first and last
 	last       int32
 	sibling    int32
-	kind       Kind
+	kind       spec.Creation
 	remote     bool // in the second group of an intercommunicator
 	failed     bool
 }
@@ -303,18 +231,18 @@ func (r *Resolver) Create(rank int, position uint64, c Creation) {
 		n.want, n.size = int32(c.Rank), int32(c.Size)
 	}
 	switch c.Kind {
-	case Create, CreateGroup, IntercommCreate, IntercommMerge, Spawn, Accept, Connect:
+	case spec.Create, spec.CreateGroup, spec.IntercommCreate, spec.IntercommMerge, spec.Spawn, spec.Accept, spec.Connect:
 		n.more = &more{c.Members, c.Tag, c.Leader, c.RemoteLeader, r.current(rank, c.Peer), c.Port, c.High}
-	case SpawnedBy:
-		if known := r.current(rank, c.Result); known != none && r.calls[known].kind == SpawnedBy {
+	case spec.SpawnedBy:
+		if known := r.current(rank, c.Result); known != none && r.calls[known].kind == spec.SpawnedBy {
 			return
 		}
 	}
 	i := r.add(n)
-	if c.Kind == IntercommCreate {
+	if c.Kind == spec.IntercommCreate {
 		r.ranks[rank].inter = append(r.ranks[rank].inter, i)
 	}
-	if c.Kind == SpawnedBy {
+	if c.Kind == spec.SpawnedBy {
 		r.ranks[rank].asked = append(r.ranks[rank].asked, i)
 	} else if parent := r.current(rank, c.Parent); parent == none {
 		r.calls[i].failed = true

@@ -6,7 +6,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/misuse"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
-	"github.com/reprise-trace/reprise/mpi/groups"
+	"github.com/reprise-trace/reprise/mpi/internal/groups"
 )
 
 // TestMisuse calls all of the package as it must not be called.

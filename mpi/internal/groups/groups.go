@@ -11,7 +11,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/mpi/resolve"
+	"github.com/reprise-trace/reprise/mpi/internal/resolve"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -24,7 +24,7 @@ type LimitError struct {
 	Reason string
 }
 
-func (e *LimitError) Error() string { return fmt.Sprintf("mpi/groups: %v: %s", ErrLimit, e.Reason) }
+func (e *LimitError) Error() string { return fmt.Sprintf("semantics: %v: %s", ErrLimit, e.Reason) }
 
 // Unwrap returns [ErrLimit].
 func (e *LimitError) Unwrap() error { return ErrLimit }
@@ -151,7 +151,7 @@ var (
 	self  = resolve.Local{Class: commClass, ID: spec.ID("MPI_COMM_SELF")}
 )
 
-// WorldName returns the name of a world of a run.
+// WorldName returns the name of a world of a run: world, and its number if there are several.
 func WorldName(r merge.Run, world int) string {
 	if len(r.Worlds) < 2 {
 		return "world"

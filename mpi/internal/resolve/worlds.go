@@ -3,6 +3,8 @@ package resolve
 import (
 	"fmt"
 	"slices"
+
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // spawn resolves a creation of an intercommunicator with processes that it starts.
@@ -98,7 +100,7 @@ func (s *resolution) knock(c *creation) {
 		s.doors = append(s.doors, &door{port: port})
 	}
 	side := &s.doors[i].accepted
-	if c.kind == Connect {
+	if c.kind == spec.Connect {
 		side = &s.doors[i].connects
 	}
 	*side = append(*side, h)

@@ -4,7 +4,8 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/test/misuse"
-	"github.com/reprise-trace/reprise/mpi/resolve"
+	"github.com/reprise-trace/reprise/mpi/internal/resolve"
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // TestMisuse calls all of the package as it must not be called.
@@ -22,7 +23,7 @@ func TestMisuse(t *testing.T) {
 		Functions: []any{},
 		Values: []any{
 			&r, new(resolve.Resolver), groups, &resolve.Groups{}, member, resolve.Member{}, &resolve.Group{}, member.Group, resolve.Creation{},
-			&resolve.GroupError{}, resolve.Kind(99), world,
+			&resolve.GroupError{}, spec.Creation(99), world,
 		},
 	}.Run(t)
 }

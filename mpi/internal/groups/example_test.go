@@ -8,8 +8,8 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/mpi/groups"
-	"github.com/reprise-trace/reprise/mpi/resolve"
+	"github.com/reprise-trace/reprise/mpi/internal/groups"
+	"github.com/reprise-trace/reprise/mpi/internal/resolve"
 	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 )

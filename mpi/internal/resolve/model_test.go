@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/symbolic"
 )
 
@@ -137,9 +138,9 @@ func play(t *rapid.T) *simulation {
 	for range rapid.IntRange(0, 40).Draw(t, "steps") {
 		o := rapid.SampledFrom(s.live).Draw(t, "parent")
 		recorded := rapid.Bool().Draw(t, "recorded")
-		kinds := []Kind{0, Duplicate, Topology, Split, SplitType, Create, CreateGroup, IntercommCreate, IntercommCreate, IntercommCreate}
+		kinds := []spec.Creation{0, spec.Duplicate, spec.Topology, spec.Split, spec.SplitType, spec.Create, spec.CreateGroup, spec.IntercommCreate, spec.IntercommCreate, spec.IntercommCreate}
 		if len(o.sides[1]) > 0 {
-			kinds = []Kind{0, Duplicate, Split, SplitType, Create, Create, IntercommMerge, IntercommMerge}
+			kinds = []spec.Creation{0, spec.Duplicate, spec.Split, spec.SplitType, spec.Create, spec.Create, spec.IntercommMerge, spec.IntercommMerge}
 		}
 		if o == s.live[0] {
 			kinds = kinds[1:]
@@ -151,15 +152,15 @@ func play(t *rapid.T) *simulation {
 		switch kind {
 		case 0:
 			s.free(o)
-		case Duplicate:
+		case spec.Duplicate:
 			s.duplicate(t, o, recorded)
-		case Topology:
+		case spec.Topology:
 			s.topology(t, o, recorded)
-		case CreateGroup:
+		case spec.CreateGroup:
 			s.createGroup(t, o, recorded)
-		case IntercommCreate:
+		case spec.IntercommCreate:
 			s.intercommCreate(t, o, recorded)
-		case IntercommMerge:
+		case spec.IntercommMerge:
 			s.intercommMerge(t, o, recorded)
 		default:
 			s.split(t, o, kind, recorded)
@@ -181,7 +182,7 @@ func (s *simulation) duplicate(t *rapid.T, o *simulated, recorded bool) {
 	d := &simulated{sides: o.sides, locals: make(map[int]Local)}
 	for _, side := range o.sides {
 		for i, rank := range side {
-			s.emit(rank, record(Creation{Kind: Duplicate, Parent: o.locals[rank]}, recorded, i, len(side)), class, d)
+			s.emit(rank, record(Creation{Kind: spec.Duplicate, Parent: o.locals[rank]}, recorded, i, len(side)), class, d)
 		}
 	}
 	s.live = append(s.live, d)
@@ -196,7 +197,7 @@ func (s *simulation) topology(t *rapid.T, o *simulated, recorded bool) {
 		d.sides[0] = rapid.Permutation(d.sides[0]).Draw(t, "order")
 	}
 	for _, rank := range o.sides[0] {
-		c := Creation{Kind: Topology, Parent: o.locals[rank]}
+		c := Creation{Kind: spec.Topology, Parent: o.locals[rank]}
 		if i := slices.Index(d.sides[0], rank); i >= 0 {
 			s.emit(rank, record(c, recorded, i, n), "comm", d)
 		} else {
@@ -207,7 +208,7 @@ func (s *simulation) topology(t *rapid.T, o *simulated, recorded bool) {
 }
 
 // split makes an object for each color; 3 is undefined.
-func (s *simulation) split(t *rapid.T, o *simulated, kind Kind, recorded bool) {
+func (s *simulation) split(t *rapid.T, o *simulated, kind spec.Creation, recorded bool) {
 	type choice struct{ color, key int64 }
 	var (
 		inter   = len(o.sides[1]) > 0
@@ -217,7 +218,7 @@ func (s *simulation) split(t *rapid.T, o *simulated, kind Kind, recorded bool) {
 	for side, list := range o.sides {
 		for _, rank := range list {
 			c := choice{rapid.Int64Range(0, 3).Draw(t, "color"), rapid.Int64Range(-2, 2).Draw(t, "key")}
-			if kind == Create && inter {
+			if kind == spec.Create && inter {
 				c.color = 3 * (c.color / 2) // one group on each side
 			}
 			choices[rank] = c
@@ -240,7 +241,7 @@ func (s *simulation) split(t *rapid.T, o *simulated, kind Kind, recorded bool) {
 		}
 		s.live = append(s.live, d)
 	}
-	named := kind == Create && rapid.Bool().Draw(t, "named")
+	named := kind == spec.Create && rapid.Bool().Draw(t, "named")
 	shared := make(map[[2]int][]int)
 	for side, list := range o.sides {
 		for _, rank := range list {
@@ -252,7 +253,7 @@ func (s *simulation) split(t *rapid.T, o *simulated, kind Kind, recorded bool) {
 				continue
 			}
 			i := slices.Index(d.sides[side], rank)
-			c = record(c, recorded || kind == Split && k.key == 1, i, len(d.sides[side]))
+			c = record(c, recorded || kind == spec.Split && k.key == 1, i, len(d.sides[side]))
 			if named {
 				c.Color, c.Key = 0, 0
 				members := shared[[2]int{int(k.color), side}]
@@ -288,7 +289,7 @@ func (s *simulation) createGroup(t *rapid.T, o *simulated, recorded bool) {
 		if i%3 == 1 {
 			members = slices.Clone(places)
 		}
-		s.emit(rank, record(Creation{Kind: CreateGroup, Parent: o.locals[rank], Members: members, Tag: tag}, recorded, i, len(places)), "comm", d)
+		s.emit(rank, record(Creation{Kind: spec.CreateGroup, Parent: o.locals[rank], Members: members, Tag: tag}, recorded, i, len(places)), "comm", d)
 	}
 	s.live = append(s.live, d)
 }
@@ -319,7 +320,7 @@ func (s *simulation) intercommCreate(t *rapid.T, a *simulated, recorded bool) {
 	for i, local := range []*simulated{a, b} {
 		other := []int{lb, la}[i]
 		for rank, r := range local.sides[0] {
-			c := Creation{Kind: IntercommCreate, Parent: local.locals[r], Leader: leaders[i], Peer: world, RemoteLeader: other, Tag: tag}
+			c := Creation{Kind: spec.IntercommCreate, Parent: local.locals[r], Leader: leaders[i], Peer: world, RemoteLeader: other, Tag: tag}
 			if rank == leaders[i] {
 				c.Peer, c.RemoteLeader = peer.locals[r], slices.Index(peer.sides[0], other)
 			}
@@ -339,7 +340,7 @@ func (s *simulation) intercommMerge(t *rapid.T, o *simulated, recorded bool) {
 	d.sides[0] = slices.Concat(o.sides[1-high], o.sides[high])
 	for side, list := range o.sides {
 		for _, rank := range list {
-			c := Creation{Kind: IntercommMerge, Parent: o.locals[rank], High: side == high || same}
+			c := Creation{Kind: spec.IntercommMerge, Parent: o.locals[rank], High: side == high || same}
 			s.emit(rank, record(c, recorded, slices.Index(d.sides[0], rank), len(d.sides[0])), "comm", d)
 		}
 	}
@@ -431,7 +432,7 @@ func testResolverDamaged(t *rapid.T) {
 		case fault == 1:
 			s.events[rank] = s.events[rank][:i] // it was killed
 		case fault == 2:
-			c.Kind = Kind(rapid.IntRange(0, 9).Draw(t, "kind"))
+			c.Kind = spec.Creation(rapid.IntRange(0, 9).Draw(t, "kind"))
 		case fault == 3:
 			c.Result = Local{}
 		case fault == 4:

@@ -10,8 +10,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/internal/test/mpitest/recorded"
 	"github.com/reprise-trace/reprise/internal/test/tier"
-	"github.com/reprise-trace/reprise/mpi/groups"
-	"github.com/reprise-trace/reprise/mpi/resolve"
+	"github.com/reprise-trace/reprise/mpi/internal/groups"
+	"github.com/reprise-trace/reprise/mpi/internal/resolve"
 	"github.com/reprise-trace/reprise/trace"
 )
 

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/test/mutate"
-	"github.com/reprise-trace/reprise/mpi/groups"
-	"github.com/reprise-trace/reprise/mpi/resolve"
+	"github.com/reprise-trace/reprise/mpi/internal/groups"
+	"github.com/reprise-trace/reprise/mpi/internal/resolve"
 )
 
 // testAnything resolves calls that no program makes: whatever is resolved agrees on

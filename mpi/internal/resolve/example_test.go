@@ -3,7 +3,8 @@ package resolve_test
 import (
 	"fmt"
 
-	"github.com/reprise-trace/reprise/mpi/resolve"
+	"github.com/reprise-trace/reprise/mpi/internal/resolve"
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // Four processes split all into two rows, the second in reverse order. All call
@@ -13,7 +14,7 @@ func ExampleResolver() {
 	world, row := resolve.Local{Class: "comm", ID: -1}, resolve.Local{Class: "comm", ID: 0}
 	r.Declare(world, "world", []int{0, 1, 2, 3})
 	for rank := range 4 {
-		c := resolve.Creation{Kind: resolve.Split, Parent: world, Result: row}
+		c := resolve.Creation{Kind: spec.Split, Parent: world, Result: row}
 		if c.Color = int64(rank / 2); c.Color == 1 {
 			c.Key = -int64(rank)
 		}

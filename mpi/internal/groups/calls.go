@@ -7,7 +7,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/mpi/resolve"
+	"github.com/reprise-trace/reprise/mpi/internal/resolve"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/trace"
@@ -56,7 +56,7 @@ func newPlan(r *spec.Role, f *cst.Function) *plan {
 			p.color = q.Name
 		}
 	}
-	p.cartSub = r.Makes == resolve.Split && p.color == ""
+	p.cartSub = r.Makes == spec.Split && p.color == ""
 	return p
 }
 
@@ -132,7 +132,7 @@ func (p *plan) creation(values []cst.Value) resolve.Creation {
 		c.Rank, c.Size = int(a.number("newrank")), -1
 	}
 	switch p.Makes {
-	case resolve.CreateGroup:
+	case spec.CreateGroup:
 		for _, m := range a.numbers("members") {
 			c.Members = append(c.Members, int(m))
 		}
@@ -140,16 +140,16 @@ func (p *plan) creation(values []cst.Value) resolve.Creation {
 		if v, _, ok := a.find("stringtag", cst.KindString); ok && p.On == "" {
 			c.Parent, c.Tag = world, tagOf(v.Text())
 		}
-	case resolve.IntercommCreate:
+	case spec.IntercommCreate:
 		c.Leader, c.RemoteLeader = int(a.number("local_leader")), int(a.number("remote_leader"))
 		c.Peer, c.Tag = a.object("peer_comm"), a.number("tag")
 		if v, _, ok := a.find("stringtag", cst.KindString); ok && p.On == "" {
 			c.Parent, c.Peer = resolve.Local{Class: sideClass, ID: c.Result.ID}, world
 			c.RemoteLeader, c.Tag = int(a.number("newleader")), tagOf(v.Text())
 		}
-	case resolve.IntercommMerge:
+	case spec.IntercommMerge:
 		c.High = a.number("high") != 0
-	case resolve.Accept, resolve.Connect:
+	case spec.Accept, spec.Connect:
 		c.Leader = int(a.number("root"))
 		if v, _, ok := a.find("port_name", cst.KindString); ok {
 			c.Port = v.Text()
@@ -163,7 +163,7 @@ func (p *plan) side(values []cst.Value, c resolve.Creation) *resolve.Creation {
 	if c.Parent.Class != sideClass {
 		return nil
 	}
-	side := &resolve.Creation{Kind: resolve.CreateGroup, Parent: world, Result: c.Parent, Tag: c.Tag}
+	side := &resolve.Creation{Kind: spec.CreateGroup, Parent: world, Result: c.Parent, Tag: c.Tag}
 	for _, m := range (arguments{p.function.Params, values}).numbers("members") {
 		side.Members = append(side.Members, int(m))
 	}
@@ -209,7 +209,7 @@ func (r *run) scan(ctx context.Context, read *trace.Rank, p *process, most uint6
 			p.events = append(p.events, event{position: position, creation: *f.side})
 		}
 		e := f.event(position, grids)
-		if e.creation.Kind == resolve.Spawn {
+		if e.creation.Kind == spec.Spawn {
 			e.creation.Members = r.started(p.rank, spawned)
 			spawned++
 		}
@@ -251,7 +251,7 @@ func (r *run) look(read *trace.Rank, terminal uint32) *found {
 	f := &found{plan: p, creation: p.creation(values)}
 	f.side = p.side(values, f.creation)
 	switch c := &f.creation; {
-	case c.Kind == resolve.SpawnedBy:
+	case c.Kind == spec.SpawnedBy:
 		if c.Result.Class == "" {
 			return nil
 		}
@@ -264,7 +264,7 @@ func (r *run) look(read *trace.Rank, terminal uint32) *found {
 		for _, n := range a.numbers("remain_dims") {
 			f.keep = append(f.keep, n != 0)
 		}
-	case p.Makes == resolve.Topology:
+	case p.Makes == spec.Topology:
 		f.dims = a.numbers("dims")
 	}
 	return f
@@ -288,9 +288,9 @@ func (f *found) event(position uint64, grids map[resolve.Local][]int64) event {
 				dims = append(dims, n)
 			}
 		}
-	case c.Kind == resolve.Topology:
+	case c.Kind == spec.Topology:
 		dims = f.dims
-	case c.Kind == resolve.Duplicate:
+	case c.Kind == spec.Duplicate:
 		dims = grids[c.Parent]
 	}
 	if dims != nil && c.Result.Class == commClass {

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
 // A resolution is the state of [Resolver.Resolve]. Groups are resolved from the
@@ -48,7 +50,7 @@ func (g *Group) size() int { return len(g.Members) + len(g.Remote) }
 type creation struct {
 	parent  *Group
 	ordinal int
-	kind    Kind
+	kind    spec.Creation
 	calls   []int32
 	places  []int32 // of the callers, ascending
 }
@@ -112,7 +114,7 @@ func (s *resolution) collectives(w work) {
 // collective returns the first of call n and its siblings that all members of the
 // parent call.
 func (s *resolution) collective(n int32) int32 {
-	for n != none && s.calls[n].kind == CreateGroup {
+	for n != none && s.calls[n].kind == spec.CreateGroup {
 		n = s.calls[n].sibling
 	}
 	return n
@@ -135,28 +137,28 @@ func (s *resolution) resolve(c *creation) {
 		}
 		rank := c.parent.at(missing)
 		reason := fmt.Sprintf("no such call, but rank %d has one, call %d", first.rank, first.position)
-		if c.kind != Duplicate {
+		if c.kind != spec.Duplicate {
 			s.fail(c, c.calls, int32(rank), reason)
 			return
 		}
 		s.report(c, int32(rank), reason)
 	}
 	switch c.kind {
-	case Duplicate:
+	case spec.Duplicate:
 		s.duplicate(c)
-	case Topology, Split, SplitType:
+	case spec.Topology, spec.Split, spec.SplitType:
 		s.partition(c)
-	case Create:
+	case spec.Create:
 		if s.createMembers(c) {
 			s.partition(c)
 		}
-	case IntercommCreate:
+	case spec.IntercommCreate:
 		s.intercommCreate(c)
-	case IntercommMerge:
+	case spec.IntercommMerge:
 		s.intercommMerge(c)
-	case Spawn:
+	case spec.Spawn:
 		s.spawn(c)
-	case Accept, Connect:
+	case spec.Accept, spec.Connect:
 		s.knock(c)
 	default:
 		s.fail(c, c.calls, first.rank, "no such kind")
@@ -182,7 +184,7 @@ func (s *resolution) fail(c *creation, calls []int32, rank int32, reason string)
 	s.report(c, rank, reason)
 	for _, n := range calls {
 		s.calls[n].failed = true
-		if s.calls[n].kind == IntercommCreate {
+		if s.calls[n].kind == spec.IntercommCreate {
 			s.fronts = append(s.fronts, s.calls[n].rank)
 		}
 	}
@@ -192,7 +194,7 @@ func (s *resolution) fail(c *creation, calls []int32, rank int32, reason string)
 func (s *resolution) assign(n int32, g *Group, rank int, remote bool) {
 	c := &s.calls[n]
 	c.group, c.groupRank, c.remote = g, int32(rank), remote
-	if c.kind == IntercommCreate {
+	if c.kind == spec.IntercommCreate {
 		s.fronts = append(s.fronts, c.rank)
 	}
 	if h := s.waiting[n]; h != nil {
@@ -280,7 +282,7 @@ func (s *resolution) createGroups(w work) {
 		ordinal := int64(0)
 		for n = s.calls[n].child; n != none; n = s.calls[n].sibling {
 			c := &s.calls[n]
-			if c.kind != CreateGroup {
+			if c.kind != spec.CreateGroup {
 				continue
 			}
 			c.key = ordinal
@@ -345,7 +347,7 @@ func (s *resolution) together(w work, members, sorted []int, callers []caller) {
 	for i, c := range callers {
 		calls[i] = c.call
 	}
-	c := &creation{parent: w.group, kind: CreateGroup, ordinal: int(first.key)}
+	c := &creation{parent: w.group, kind: spec.CreateGroup, ordinal: int(first.key)}
 	for i, place := range sorted {
 		switch {
 		case place < 0 || place >= len(w.group.Members) || i > 0 && place == sorted[i-1]:
@@ -369,7 +371,7 @@ func (s *resolution) together(w work, members, sorted []int, callers []caller) {
 	for _, c := range callers {
 		at[int(c.place)] = c.call
 	}
-	g := &Group{Parent: w.group, Kind: CreateGroup, Class: first.class, Color: int64(members[0]), Ordinal: int(s.calls[at[members[0]]].key)}
+	g := &Group{Parent: w.group, Kind: spec.CreateGroup, Class: first.class, Color: int64(members[0]), Ordinal: int(s.calls[at[members[0]]].key)}
 	c.ordinal = g.Ordinal
 	for i, place := range members {
 		n := at[place]
@@ -398,7 +400,7 @@ type chosen struct {
 // partition resolves a creation that makes an object for each color.
 func (s *resolution) partition(c *creation) {
 	var list []chosen
-	recorded := c.kind != Split // where keys do not decide
+	recorded := c.kind != spec.Split // where keys do not decide
 	for i, n := range c.calls {
 		call := &s.calls[n]
 		if call.class == "" {
@@ -411,10 +413,10 @@ func (s *resolution) partition(c *creation) {
 		switch {
 		case recorded:
 			list[i].key = int64(s.calls[list[i].call].want)
-		case c.kind == Topology:
+		case c.kind == spec.Topology:
 			list[i].key = 0
 		}
-		if c.kind == Topology || c.kind == Create && c.parent.Remote != nil {
+		if c.kind == spec.Topology || c.kind == spec.Create && c.parent.Remote != nil {
 			list[i].color = 0
 		}
 	}
