@@ -199,7 +199,7 @@ func (r *run) resolve() (*resolve.Groups, error) {
 // explained returns an error with what it may come from.
 func explained(err error) error {
 	if lacksCalls(err) {
-		return fmt.Errorf("%w\nmpi/groups: processes lack calls that others have: were several runs recorded together?", err)
+		return fmt.Errorf("%w\nsemantics: processes lack calls that others have: were several runs recorded together?", err)
 	}
 	return err
 }
