@@ -25,7 +25,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/mpi/internal/groups"
 	"github.com/reprise-trace/reprise/mpi/simgrid"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -254,7 +253,7 @@ func (a *Info) printWorlds(q *cli.Question) {
 		if w.Parent >= 0 {
 			started = fmt.Sprintf(", started by MPI_Comm_spawn of rank %d, number %d", w.Parent, w.Spawn)
 		}
-		q.Printf("%s: %s%s\n", groups.WorldName(run, i), text.Ranks(rankenc.World(first+size).Difference(rankenc.World(first))), started)
+		q.Printf("%s: %s%s\n", fmt.Sprint("world", i), text.Ranks(rankenc.World(first+size).Difference(rankenc.World(first))), started)
 	}
 }
 
