@@ -564,7 +564,7 @@ func TestRecordSites(t *testing.T) {
 		}
 		profile := filepath.Join(directory, "run.pprof")
 		must(t, "export", tr, "-o", profile)
-		if got := invoke(t, "", "profile", "--by", "site", plain); got.status != cli.ExitFailure || !strings.Contains(got.stderr, "record --sites caller keeps it") {
+		if got := invoke(t, "", "profile", "--by", "site", plain); got.status != cli.ExitFailure || !strings.Contains(got.stderr, "record --sites caller records them") {
 			t.Errorf("%+v", got)
 		}
 	})

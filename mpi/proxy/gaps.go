@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // A Gaps says what is taken for the time between calls.
@@ -19,8 +22,23 @@ const (
 	Every Gaps = "every" // as they were, call by call
 )
 
+// ErrNoTimes means that a trace does not say how long gaps are: it has no times of them, and no amounts of computing.
+var ErrNoTimes = errors.New("proxy: the trace has no times")
+
 // shares is how many values gaps are drawn from, each for an equal share of the calls.
 const shares = 32
+
+// checkTimes returns ErrNoTimes if options ask for computing, and it is not known how long.
+func checkTimes(t *trace.Trace, o Options) error {
+	if o.Compute != Spin && o.Compute != Sleep {
+		return nil
+	}
+	_, gaps, err := t.Summaries()
+	if err == nil && len(gaps.Statistics) == 0 && !slices.ContainsFunc(t.Functions(), semantics.HasAmount) {
+		return ErrNoTimes
+	}
+	return err
+}
 
 // readGaps reads what is taken for the gaps before calls.
 func (g *generator) readGaps() error {

@@ -105,9 +105,13 @@ type generator struct {
 	textNumbers map[string]int64
 }
 
-// Generate returns a program that makes the calls of a trace.
+// Generate returns a program that makes the calls of a trace. If Options ask for [Spin] or [Sleep], and the trace
+// does not say how long, an error is [ErrNoTimes].
 func Generate(ctx context.Context, tr *trace.Trace, o Options) (*Program, error) {
 	need.That(tr != nil, "proxy: no trace")
+	if err := checkTimes(tr, o); err != nil {
+		return nil, err
+	}
 	g := &generator{ctx: ctx, trace: tr, options: o, size: tr.Ranks(), objects: make(map[string]*objects)}
 	if o.Scale == 0 {
 		g.options.Scale = 1

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,8 +11,6 @@ import (
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/proxy"
-	"github.com/reprise-trace/reprise/mpi/semantics"
-	"github.com/reprise-trace/reprise/trace"
 )
 
 func NewProxy() *cobra.Command {
@@ -129,12 +126,6 @@ func recordedOn(cmd *cobra.Command, paths []string, ranks int) (string, error) {
 	return "", nil
 }
 
-// hasTimes reports whether a trace says how long gaps are: it has their times, or is one of SimGrid, with amounts of computing.
-func hasTimes(tr *trace.Trace) (bool, error) {
-	_, gaps, err := tr.Summaries()
-	return len(gaps.Statistics) > 0 || slices.ContainsFunc(tr.Functions(), semantics.HasAmount), err
-}
-
 // An extrapolatedRun says of what a run is made.
 type extrapolatedRun struct {
 	Traces []string `json:"traces"`
@@ -144,14 +135,10 @@ type extrapolatedRun struct {
 // writeProxy writes the program of a trace to a directory.
 func writeProxy(q *cli.Question, directory string, from *extrapolatedRun, o proxy.Options) error {
 	q.WholeSet()
-	if o.Compute != proxy.None {
-		if timed, err := hasTimes(q.Trace); err != nil {
-			return err
-		} else if !timed {
-			return cli.BadUsage(fmt.Errorf("--compute needs times, and %s has none: reprise record --times statistics, or exact, keeps them", q.Path))
-		}
-	}
 	p, err := proxy.Generate(q.Context(), q.Trace, o)
+	if errors.Is(err, proxy.ErrNoTimes) {
+		return cli.BadUsage(fmt.Errorf("--compute needs times, and %s has none: reprise record --times statistics, or exact, keeps them", q.Path))
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", q.Path, err)
 	}
