@@ -2,10 +2,10 @@ package format
 
 import "fmt"
 
-// A MemoryError reports that what is read of a file takes more memory than [Options].Memory allows. It wraps [ErrLimit].
-// Readers that are given as much as it needs read the file. One that a writer gives, such as merge.Write or
-// tracer.Process.Close, is of a trace that was written in full, and that readers refuse which are not given more memory
-// than they take by default.
+// A MemoryError reports that what is read of a file takes more memory than [Options].Memory allows. It wraps
+// [ErrLimit]. Readers that are given as much as it needs read the file. One that a writer gives, such as
+// merge.Write or tracer.Process.Close, is of a trace that was written in full, and that readers refuse which
+// are not given more memory than they take by default.
 type MemoryError struct {
 	What string // that takes the memory, such as signatures
 	N    uint64 // of these

@@ -138,7 +138,8 @@ func readSmall(r io.ReaderAt, size int64, o Options) (*Reader, error) {
 	return fr, nil
 }
 
-// endField is the field of the error about a small container that other bytes follow, whose offset is where it ends.
+// endField is the field of the error about a small container that other bytes follow, whose offset is where
+// it ends.
 const endField = "end"
 
 func followed(end, size int64, err error) error {
@@ -148,7 +149,8 @@ func followed(end, size int64, err error) error {
 	return corrupt(end, endField, "%d bytes follow the container", size-end)
 }
 
-// endBefore returns where a small container ends that other bytes follow in a file: where a checksum holds; 0 if nowhere.
+// endBefore returns where a small container ends that other bytes follow in a file: where a checksum holds; 0
+// if nowhere.
 func endBefore(r io.ReaderAt, size int64) (int64, error) {
 	file := make([]byte, min(size, maxSmallFile+1))
 	if err := readAt(r, file, 0); err != nil {
@@ -177,8 +179,8 @@ func (r *Reader) smallContent(e *entry) ([]byte, error) {
 	return bytes.Clone(r.small[e.first]), nil
 }
 
-// salvageSmall is [Salvage] of a small container, of which nothing but the header may be damaged, and that other bytes may follow. If it is none,
-// there is no Reader, and if it looks like one the reason.
+// salvageSmall is [Salvage] of a small container, of which nothing but the header may be damaged, and that
+// other bytes may follow. If it is none, there is no Reader, and if it looks like one the reason.
 func salvageSmall(r io.ReaderAt, size int64, o Options) (whole *Reader, losses []Loss, reason, err error) {
 	head := make([]byte, min(size, headerLen))
 	if err := readAt(r, head, 0); err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// A Writer writes a container to an io.Writer, front to back. It keeps no
-// content, but for the first 16 KiB if the encoding is [Primed], only a hash and a few
-// words for each section and a buffer as long as the longest record. A Writer must not be used by two goroutines at once.
+// A Writer writes a container to an io.Writer, front to back. It keeps no content, but for the first 16 KiB
+// if the encoding is [Primed], only a hash and a few words for each section and a buffer as long as the
+// longest record. A Writer must not be used by two goroutines at once.
 type Writer struct {
 	w       io.Writer
 	o       Options
@@ -213,6 +213,6 @@ func (w *Writer) end() {
 	*w = Writer{err: errClosed, offset: w.offset, longest: w.longest}
 }
 
-// Written returns how many bytes were written, and the length of the longest content. What is read is compared with them,
-// see [Options].
+// Written returns how many bytes were written, and the length of the longest content. What is read is
+// compared with them, see [Options].
 func (w *Writer) Written() (size, longest int64) { return w.offset, w.longest }

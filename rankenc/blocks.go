@@ -6,10 +6,11 @@ import (
 	"slices"
 )
 
-// blocksFamily is factor·w((a·x + b·y + c) mod k)·w((a'·x + b'·y + c') mod k), of coordinates x and y in a grid of k columns, with
-// factors of −1, 0 or 1, w(i) being how many of n points are in the i-th of k blocks: n/k, and one more in the first
-// n mod k. Such are the faces of the cells of a multipartition. If a' and b' are 0, the second width is left out. The
-// parameters are k, the factors as those of residuesFamily, c, c', n and the factor.
+// blocksFamily is factor·w((a·x + b·y + c) mod k)·w((a'·x + b'·y + c') mod k), of coordinates x and y in a
+// grid of k columns, with factors of −1, 0 or 1, w(i) being how many of n points are in the i-th of k blocks:
+// n/k, and one more in the first n mod k. Such are the faces of the cells of a multipartition. If a' and b'
+// are 0, the second width is left out. The parameters are k, the factors as those of residuesFamily, c, c', n
+// and the factor.
 var blocksFamily = facesFamily("product of block sizes", "block", blockSize, (*sample).fitBlocks)
 
 // facesFamily returns the family of products of two sizes of blocks, each of which is called a word.
@@ -74,8 +75,8 @@ func (s *sample) fitBlocks(try func(params)) {
 	}
 }
 
-// blockDirections are the factors of coordinates of which residues are looked at. Others are the negatives of these, and the
-// same blocks.
+// blockDirections are the factors of coordinates of which residues are looked at. Others are the negatives of
+// these, and the same blocks.
 var blockDirections = [...]factors{{1, 0}, {0, 1}, {1, 1}, {1, -1}}
 
 // fitOneBlock calls try with parameters of one width.
@@ -125,14 +126,15 @@ func (s *sample) fitTwoBlocks(k, size, factor int64, distinct []int64, try func(
 	}
 }
 
-// largeBlocks finds the residues of so many factors of coordinates at which large adds up to at least so much, which must
-// follow each other, and returns what is to be added to get them from 0 on, and how many they are.
+// largeBlocks finds the residues of so many factors of coordinates at which large adds up to at least so
+// much, which must follow each other, and returns what is to be added to get them from 0 on, and how many
+// they are.
 func largeBlocks(large []int64, f factors, k, least int64) (c, n int64, ok bool) {
 	return oneRun(residueSums(large, f, k), func(v int64) bool { return v >= least })
 }
 
-// residueSums returns the sums of the values of all ranks of a square grid of k columns by the residue that factors of
-// coordinates have, of which that of x is 0 or 1.
+// residueSums returns the sums of the values of all ranks of a square grid of k columns by the residue that
+// factors of coordinates have, of which that of x is 0 or 1.
 func residueSums(values []int64, f factors, k int64) []int64 {
 	sums := make([]int64, k)
 	for y := range int64(len(values)) / k {
@@ -147,8 +149,8 @@ func residueSums(values []int64, f factors, k int64) []int64 {
 	return sums
 }
 
-// oneRun reports whether some values by residue, but not all, are such that is holds, one after the other, and returns what is to be
-// added to get their residues from 0 on, and how many they are.
+// oneRun reports whether some values by residue, but not all, are such that is holds, one after the other,
+// and returns what is to be added to get their residues from 0 on, and how many they are.
 func oneRun(values []int64, is func(v int64) bool) (c, n int64, ok bool) {
 	k, begins := int64(len(values)), 0
 	for i, v := range values {

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// cellsFamily is factor·(S − w((a·x + b·y + c) mod k)·w((a'·x + b'·y + c') mod k)), of coordinates x and y in a grid of k columns:
-// how many points the faces of the k cells of a rank have in all, but for the one at the rim. S is the sum of w(i)·w(j) of
-// all i, with j = (i + a"·x + b"·y) mod k, or (a"·x + b"·y − i) mod k, where cells are counted against each other. Factors and
-// widths w are those of blocksFamily. The parameters are k, the factors as digits of a number, c, c', the number of points
-// and the factor.
+// cellsFamily is factor·(S − w((a·x + b·y + c) mod k)·w((a'·x + b'·y + c') mod k)), of coordinates x and y in
+// a grid of k columns: how many points the faces of the k cells of a rank have in all, but for the one at the
+// rim. S is the sum of w(i)·w(j) of all i, with j = (i + a"·x + b"·y) mod k, or (a"·x + b"·y − i) mod k,
+// where cells are counted against each other. Factors and widths w are those of blocksFamily. The parameters
+// are k, the factors as digits of a number, c, c', the number of points and the factor.
 var cellsFamily = family{
 	form:    "sum of faces of cells",
 	params:  6,
@@ -56,8 +56,8 @@ func (f cellFactors) number() int64 {
 	return numberOf(f.rim) + 81*n
 }
 
-// facesOfCells returns the sum of w(i)·w(j) of all i, where w are the sizes of k blocks of n points, and j is i + d or, against,
-// d − i, modulo k, 0 ≤ d < k.
+// facesOfCells returns the sum of w(i)·w(j) of all i, where w are the sizes of k blocks of n points, and j is
+// i + d or, against, d − i, modulo k, 0 ≤ d < k.
 func facesOfCells(n, k, d int64, against bool) int64 {
 	size := floorDiv(n, k)
 	large := n - size*k // blocks

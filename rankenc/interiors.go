@@ -2,12 +2,13 @@ package rankenc
 
 import "slices"
 
-// interiorsFamily is blocksFamily without the points at both ends: the first of the k blocks has one less, and so has the
-// last. Such are the faces of the cells of a multipartition that solves in the interior of a cube only. The parameters are those of
-// blocksFamily.
+// interiorsFamily is blocksFamily without the points at both ends: the first of the k blocks has one less,
+// and so has the last. Such are the faces of the cells of a multipartition that solves in the interior of a
+// cube only. The parameters are those of blocksFamily.
 var interiorsFamily = facesFamily("product of sizes of interiors", "interior", interiorSize, (*sample).fitInteriors)
 
-// interiorSize returns how many of the n−2 points that are not the first or the last of n are in block i of k.
+// interiorSize returns how many of the n−2 points that are not the first or the last of n are in block i of
+// k.
 func interiorSize(n, k, i int64) int64 {
 	size := blockSize(n, k, i)
 	if i == 0 {
@@ -19,7 +20,8 @@ func interiorSize(n, k, i int64) int64 {
 	return size
 }
 
-// innerBlocks says which interior of a block a coordinate stands for: that of coordinate f·(x, y) + c, of n points in all.
+// innerBlocks says which interior of a block a coordinate stands for: that of coordinate f·(x, y) + c, of n
+// points in all.
 type innerBlocks struct {
 	f    factors
 	c, n int64

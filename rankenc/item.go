@@ -89,8 +89,9 @@ func (it *item) ranges(yield func(lo, hi int) bool) bool {
 	return true
 }
 
-// step returns where the run of consecutive ranks begins that follows the one at an offset, from the first rank of it, and whether
-// there is one. It keeps digits, of which each says how often its dimension was repeated; behind the last run they are zero.
+// step returns where the run of consecutive ranks begins that follows the one at an offset, from the first
+// rank of it, and whether there is one. It keeps digits, of which each says how often its dimension was
+// repeated; behind the last run they are zero.
 func (it *item) step(digits *[maxDepth]uint32, off int) (int, bool) {
 	for k := range it.depth {
 		if digits[k]++; digits[k] < it.dims[k].count {
@@ -167,7 +168,8 @@ func (it *item) canonical() bool {
 	return true
 }
 
-// maxPlain is how many items a SetBuilder holds before it encodes them, which takes a tenth of the memory: most sets of more are bitmaps.
+// maxPlain is how many items a SetBuilder holds before it encodes them, which takes a tenth of the memory:
+// most sets of more are bitmaps.
 const maxPlain = 1 << 12
 
 // A SetBuilder makes a [Set] of ranks. The zero SetBuilder is empty and ready for

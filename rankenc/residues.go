@@ -2,9 +2,9 @@ package rankenc
 
 import "fmt"
 
-// residuesFamily is ((a·x + b·y + c) mod k) + k·((a'·x + b'·y + c') mod k) + base, of coordinates x and y in a grid of k
-// columns, with factors of −1, 0 or 1: where a cell of a multipartition lies, which some programs have for a tag. The
-// parameters are k, the factors as digits of a number, c, c' and base.
+// residuesFamily is ((a·x + b·y + c) mod k) + k·((a'·x + b'·y + c') mod k) + base, of coordinates x and y in
+// a grid of k columns, with factors of −1, 0 or 1: where a cell of a multipartition lies, which some programs
+// have for a tag. The parameters are k, the factors as digits of a number, c, c' and base.
 var residuesFamily = family{
 	form:    "sum of 2 residues",
 	params:  5,
@@ -145,8 +145,8 @@ func (s *sample) fitResidues(k int64, try func(params)) {
 	}
 }
 
-// offset returns the constant in a residue: it is 0, or k−1 if it falls, where it wraps around. Where it never does in
-// a step, it is so at the beginning of rows and columns.
+// offset returns the constant in a residue: it is 0, or k−1 if it falls, where it wraps around. Where it
+// never does in a step, it is so at the beginning of rows and columns.
 func (s *sample) offset(k int64, residue int, x, y rise) (c int64) {
 	f := [2]factors{{x.a, y.a}, {x.b, y.b}}[residue]
 	if f.x < 0 || f.x == 0 && f.y < 0 {

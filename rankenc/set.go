@@ -67,7 +67,8 @@ func World(size int) Set {
 	return newSet([]item{{length: uint32(size)}})
 }
 
-// Runs returns the number of runs of consecutive ranks in the items of s: none if it is a bitmap, which takes as much memory as it has.
+// Runs returns the number of runs of consecutive ranks in the items of s: none if it is a bitmap, which takes
+// as much memory as it has.
 func (s Set) Runs() int {
 	n := 0
 	for i := range s.items {
@@ -195,8 +196,8 @@ func (s Set) Difference(t Set) Set { return s.combine(t, true, false, false) }
 // distance c.
 func (s Set) String() string { return string(s.appendText(nil, math.MaxInt)) }
 
-// Abbreviated returns what String does, cut off behind the last comma of its first bytes, with "…" there, if it is longer than most
-// bytes. It takes memory and time for what it returns.
+// Abbreviated returns what String does, cut off behind the last comma of its first bytes, with "…" there, if
+// it is longer than most bytes. It takes memory and time for what it returns.
 func (s Set) Abbreviated(most int) string {
 	most = max(most, 0)
 	text := s.appendText(nil, most)

@@ -2,8 +2,8 @@ package sequitur
 
 import "math"
 
-// A flat prediction is the expansion of the open run, as runs of terminals. Once the open run, a nonterminal, has been
-// matched from its beginning to its end some times, it is followed in place of the cursor: nothing
+// A flat prediction is the expansion of the open run, as runs of terminals. Once the open run, a nonterminal,
+// has been matched from its beginning to its end some times, it is followed in place of the cursor: nothing
 // but the position changes. When the input departs from it, the cursor is moved to where it would be.
 type flat struct {
 	runs     []flatRun
@@ -15,8 +15,8 @@ type flatRun struct {
 	count  uint32
 }
 
-// An expansion is written down after so many repetitions in a row, if it has not too many runs, and no rules inside one another
-// deeper than that.
+// An expansion is written down after so many repetitions in a row, if it has not too many runs, and no rules
+// inside one another deeper than that.
 const (
 	flatAfter = 8
 	minFlat   = 1 << 12 // runs, or as many as the grammar has symbols,
@@ -42,8 +42,8 @@ func (b *Builder) flatten() {
 	b.startFlat()
 }
 
-// expand adds the expansion of a rule, so that there are at most so many runs, and returns how many levels the cursor
-// descends in it, a negative number if the expansion is too long.
+// expand adds the expansion of a rule, so that there are at most so many runs, and returns how many levels
+// the cursor descends in it, a negative number if the expansion is too long.
 func (b *Builder) expand(rule uint32, most, depth int) (descents int) {
 	if depth == 0 {
 		return -1

@@ -35,12 +35,11 @@
 //
 // # Source
 //
-// Symbolic ids, lowest free first, and memory as segments of a search tree, are those of C. Wang, Y. Guo, P. Balaji and
-// M. Snir, "Near-Lossless MPI Tracing and Proxy Application Autogeneration", IEEE
-// TPDS 34(1), 2023, §2.3.3 and §2.4.2; recording only the freeing of segments that
-// calls used is §3.3.3. This package departs from it in keeping segments in a B+ tree and giving them ids
-// when they are first used; and in static data and stacks, where it keeps
-// displacements instead of an id for each address.
+// Symbolic ids, lowest free first, and memory as segments of a search tree, are those of C. Wang, Y. Guo, P.
+// Balaji and M. Snir, "Near-Lossless MPI Tracing and Proxy Application Autogeneration", IEEE TPDS 34(1),
+// 2023, §2.3.3 and §2.4.2; recording only the freeing of segments that calls used is §3.3.3. This package
+// departs from it in keeping segments in a B+ tree and giving them ids when they are first used; and in
+// static data and stacks, where it keeps displacements instead of an id for each address.
 package symbolic
 
 import (

@@ -21,11 +21,10 @@
 //
 // # Source
 //
-// Relative ranks are those of C. Wang, Y. Guo, P. Balaji and M. Snir,
-// "Near-Lossless MPI Tracing and Proxy Application Autogeneration", IEEE TPDS
-// 34(1), 2023, §2.4.1; this package departs from it in choosing the expression
-// when the values of all processes are known, and in forms that displacements do not cover, such as transposition (§4.1)
-// and values relative to nobody.
+// Relative ranks are those of C. Wang, Y. Guo, P. Balaji and M. Snir, "Near-Lossless MPI Tracing and Proxy
+// Application Autogeneration", IEEE TPDS 34(1), 2023, §2.4.1; this package departs from it in choosing the
+// expression when the values of all processes are known, and in forms that displacements do not cover, such
+// as transposition (§4.1) and values relative to nobody.
 package columns
 
 import "github.com/reprise-trace/reprise/internal/wire"

@@ -256,8 +256,8 @@ const (
 )
 
 // irregular looks at some of many columns, and returns what they are like: if all of these differ and are
-// plain, it is likely that all are. Mean is how many bytes one of them takes then. If one of these alone is plain and takes limit
-// bytes, others are not looked at.
+// plain, it is likely that all are. Mean is how many bytes one of them takes then. If one of these alone is
+// plain and takes limit bytes, others are not looked at.
 func irregular(n, limit int, column func(j int) Column) (mean, how int) {
 	if n < 4*sampled {
 		return 0, regular

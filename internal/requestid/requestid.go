@@ -1,5 +1,5 @@
-// Package requestid joins what a request of a traced program is known by, a pool and a number within it, to one
-// number, as traces have it.
+// Package requestid joins what a request of a traced program is known by, a pool and a number within it, to
+// one number, as traces have it.
 package requestid
 
 import (

@@ -1,8 +1,8 @@
 // Package requests gives symbolic ids to MPI's requests, as package symbolic does to handles.
 //
 // Pools of ids for each signature are those of C. Wang, Y. Guo, P. Balaji and M. Snir, "Near-Lossless MPI
-// Tracing and Proxy Application Autogeneration", IEEE TPDS 34(1), 2023, §2.3.3. This package departs from it in
-// allowing for several requests with one handle.
+// Tracing and Proxy Application Autogeneration", IEEE TPDS 34(1), 2023, §2.3.3. This package departs from it
+// in allowing for several requests with one handle.
 package requests
 
 import (
