@@ -3,8 +3,6 @@ package trace
 import (
 	"errors"
 	"sort"
-	"sync"
-	"sync/atomic"
 
 	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/layout"
@@ -59,22 +57,9 @@ func (t *Trace) place(n, shape, position, rank int) (int, error) {
 	return t.signatures.Domains[d].Position(k, position, rank), nil
 }
 
-// A columnCache holds slices of columns and matrices that were read, by their
-// numbers.
-type columnCache struct {
-	places []atomic.Pointer[rankColumn] // of all slices; nil where it is not kept
-
-	mu      sync.Mutex
-	columns map[int]*rankColumn // that are kept
-	size    int                 // of the encodings of these, in bytes, and columnOverhead for each
-	most    int                 // largest size
-	held    int                 // bytes of these that the rows of a rank keep decoded
-}
-
-// maxColumns is how many bytes of encoded columns a Trace keeps decoded, where each
-// counts as some more.
+// What is counted for a column that is kept, in bytes: for each byte of its encoding, and besides.
 const (
-	maxColumns     = 32 << 20
+	columnPerByte  = 2
 	columnOverhead = 500
 )
 
@@ -85,7 +70,7 @@ type rankColumn struct {
 	slice  int // number of the slice
 	begin  int // its first position in the domain
 	end    int // the one after its last
-	size   int // of the encoding, and columnOverhead
+	size   int // that is counted for it
 }
 
 // value returns the value at a position of the domain that is in the slice.
@@ -105,28 +90,6 @@ func (c *rankColumn) appendRowBegin(dst []int64, position, n int) []int64 {
 	return c.matrix.AppendRowBegin(dst, position-c.begin, n)
 }
 
-// put keeps slice n in place of as many others as have to go. Which ones is left
-// to chance: where ranks are read one after the other and the columns of a rank
-// are too many, whichever was kept longest or used last is as likely to be needed.
-func (x *columnCache) put(n int, c *rankColumn) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if _, ok := x.columns[n]; ok {
-		return // another goroutine read it, too
-	}
-	x.size += c.size
-	for k, other := range x.columns {
-		if x.size <= x.most {
-			break
-		}
-		delete(x.columns, k)
-		x.places[k].Store(nil)
-		x.size -= other.size
-	}
-	x.columns[n] = c
-	x.places[n].Store(c)
-}
-
 // columnAt returns a column or a matrix, which must not be changed, or the slice of it that
 // has a position of its domain.
 func (t *Trace) columnAt(n, position int) (*rankColumn, error) {
@@ -135,7 +98,7 @@ func (t *Trace) columnAt(n, position int) (*rankColumn, error) {
 	if p.Sliced() {
 		k += sort.Search(p.End-p.First-1, func(i int) bool { return t.signatures.Slices[p.First+i].End > position })
 	}
-	if c := t.columns.places[k].Load(); c != nil {
+	if c := t.columns[k].get(); c != nil {
 		return c, nil
 	}
 	data, err := t.sliceBytes(k)
@@ -143,7 +106,7 @@ func (t *Trace) columnAt(n, position int) (*rankColumn, error) {
 		return nil, err
 	}
 	s := t.signatures.Slices[k]
-	c := &rankColumn{slice: k, begin: s.Begin, end: s.End, size: s.Size + columnOverhead}
+	c := &rankColumn{slice: k, begin: s.Begin, end: s.End, size: columnPerByte*s.Size + columnOverhead}
 	domain := t.signatures.Domains[p.Domain].Slice(s.Begin, s.End)
 	if p.Matrix {
 		var others []columns.Matrix
@@ -156,8 +119,7 @@ func (t *Trace) columnAt(n, position int) (*rankColumn, error) {
 	if err != nil {
 		return nil, t.columnError(k, err)
 	}
-	t.columns.put(k, c)
-	return c, nil
+	return keep(t.cache, &t.columns[k], c, c.size), nil
 }
 
 // A sliceReader reads a column or a matrix slice by slice. The zero rankColumn is

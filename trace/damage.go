@@ -102,8 +102,7 @@ func (t *Trace) leaveOutDamage() {
 		sets[i] = sets[i].Difference(report.unreadable)
 	}
 	t.setRanks(sets)
-	clear(t.shapes.shapes)
-	t.shapes.size = 0
+	t.cache.clear()
 	t.run.Interleaving = without(t.run.Interleaving, report.unreadable)
 }
 

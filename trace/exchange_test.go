@@ -16,8 +16,8 @@ func TestExchanges(t *testing.T) {
 		file := m.record(t)
 		for _, held := range []int{maxHeld, 600, 0} {
 			trace := openBytes(t, file)
-			trace.columns.held = held
-			trace.shapes.unions = rapid.SampledFrom([]int{maxUnions, 20, 0, -1 << 20}).Draw(t, "room for unions")
+			trace.held = held
+			trace.cache.most = rapid.SampledFrom([]int{trace.cache.most, 8 << 10, 2 << 10, 0}).Draw(t, "room")
 			for at := range 2 * len(m.ranks) { // each of them twice
 				rank := at % len(m.ranks)
 				events := m.ranks[rank]

@@ -20,9 +20,10 @@ type grammars struct {
 	shared *forest.Shared // the first shapes of a forest
 	places []place        // of the pieces of the others
 
-	mu      sync.Mutex        // while a block is read: whoever else needs it waits for it
-	read    map[int]readBlock // the runs of blocks that were read, as they take long to read
-	symbols uint64            // in these
+	mu      sync.Mutex          // while a block is read: whoever else needs it waits for it
+	read    []cached[readBlock] // the runs of blocks, as they take long to read
+	counted []bool              // those whose symbols are counted, which were read before
+	symbols uint64              // in these
 }
 
 type place struct{ section, offset, size int }
@@ -52,7 +53,9 @@ func (t *Trace) readGrammars() (*grammars, error) {
 	err := t.sections.Read(layout.KindGrammars, 0, func(data []byte) error {
 		if t.blocked {
 			blocks, err := layout.ParseBlocks(data, len(t.all))
-			g.blocks, g.read = &blocks, make(map[int]readBlock)
+			if err == nil {
+				g.blocks, g.read, g.counted = &blocks, make([]cached[readBlock], blocks.Len()), make([]bool, blocks.Len())
+			}
 			return err
 		}
 		d := wire.NewDecoder("sequitur", data)
@@ -128,10 +131,11 @@ func (t *Trace) readOfBlock(all *grammars, number int) (mixing.Member, error) {
 	run, place := all.blocks.Of(number)
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	b, ok := all.read[run]
-	if !ok {
+	b := all.read[run].get()
+	if b == nil {
+		b = new(readBlock)
 		b.members, b.err = t.readBlocks(all, run)
-		all.read[run] = b
+		b = keep(t.cache, &all.read[run], b, b.size())
 	}
 	if b.err != nil {
 		return mixing.Member{}, b.err
@@ -139,9 +143,21 @@ func (t *Trace) readOfBlock(all *grammars, number int) (mixing.Member, error) {
 	return b.members[place], nil
 }
 
+// size returns how many bytes b takes.
+func (b *readBlock) size() int {
+	n := symbolSize
+	for _, x := range b.members {
+		n += symbolSize * x.Grammar.Symbols()
+		for _, values := range x.Streams {
+			n += 4 * len(values)
+		}
+	}
+	return n
+}
+
 // readBlocks reads a run of blocks of grammars.
 func (t *Trace) readBlocks(all *grammars, run int) (list []mixing.Member, err error) {
-	first, end, shapes := all.blocks.Run(run)
+	first, end, _ := all.blocks.Run(run)
 	p := mixing.NewParser(t.alphabet())
 	for number := first; number < end && err == nil; number++ {
 		err = t.sections.Read(layout.KindGrammars, uint64(number), func(data []byte) (err error) {
@@ -153,7 +169,7 @@ func (t *Trace) readBlocks(all *grammars, run int) (list []mixing.Member, err er
 			if err != nil {
 				return err
 			}
-			return t.checkMembers(all, list, shapes)
+			return t.checkMembers(all, list, run)
 		})
 	}
 	if err != nil {
@@ -162,9 +178,9 @@ func (t *Trace) readBlocks(all *grammars, run int) (list []mixing.Member, err er
 	return list, nil
 }
 
-// checkMembers checks the grammars of blocks, which are those of so many shapes.
-func (t *Trace) checkMembers(all *grammars, list []mixing.Member, shapes int) error {
-	if len(list) != shapes {
+// checkMembers checks the grammars of a run of blocks.
+func (t *Trace) checkMembers(all *grammars, list []mixing.Member, run int) error {
+	if _, _, shapes := all.blocks.Run(run); len(list) != shapes {
 		return layout.Corrupt("%d grammars in a block of %d", len(list), shapes)
 	}
 	symbols := all.symbols
@@ -177,10 +193,13 @@ func (t *Trace) checkMembers(all *grammars, list []mixing.Member, shapes int) er
 			symbols += uint64(len(values))
 		}
 	}
+	if all.counted[run] {
+		return nil
+	}
 	if err := layout.CheckMemory("symbols of grammars in blocks", symbols, symbolMemory, t.Memory()); err != nil {
 		return err
 	}
-	all.symbols = symbols
+	all.symbols, all.counted[run] = symbols, true
 	return nil
 }
 

@@ -43,45 +43,6 @@ type template struct {
 	streams    bool               // some of the signatures have streams
 }
 
-// A Trace keeps this many shapes in memory once they are read, and no more than
-// one, without the signatures of its template, if their sizes are more than maxSize
-// together.
-const (
-	maxShapes = 64
-	maxSize   = 1 << 21
-)
-
-// A shapeCache holds shapes that were read, by their numbers.
-type shapeCache struct {
-	mu     sync.Mutex
-	shapes map[int]*Shape
-	size   int // of these
-	most   int // largest size
-	unions int // maxUnions
-}
-
-func (x *shapeCache) get(number int) *Shape {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.shapes[number]
-}
-
-// put keeps a shape, and returns it, or the one that another goroutine put there.
-func (x *shapeCache) put(s *Shape) *Shape {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if other := x.shapes[s.number]; other != nil {
-		return other
-	}
-	size := s.size()
-	if x.size += size; len(x.shapes) >= maxShapes || x.size > x.most {
-		clear(x.shapes)
-		x.size = size
-	}
-	x.shapes[s.number] = s
-	return s
-}
-
 // Shapes returns the number of shapes. They are numbered in the order of their
 // lowest ranks.
 func (t *Trace) Shapes() int { return len(t.sets) }
@@ -114,7 +75,7 @@ func (t *Trace) shape(number int) (*Shape, error) {
 	if t.sets[number].Len() == 0 {
 		return nil, fmt.Errorf("trace: the ranks of shape %d are left out", number)
 	}
-	if s := t.shapes.get(number); s != nil {
+	if s := t.shapes[number].get(); s != nil {
 		return s, nil
 	}
 	g, err := t.readGrammar(number)
@@ -127,14 +88,16 @@ func (t *Trace) shape(number int) (*Shape, error) {
 	if err := t.signatures.CheckSlots(s.signatures); err != nil {
 		return nil, layout.Damaged(layout.KindSignatures, 0, err)
 	}
-	return t.shapes.put(s), nil
+	return keep(t.cache, &t.shapes[number], s, s.size()), nil
 }
 
-// size returns the number of symbols in the grammars of s and of what is in its
-// template, each being some 24 bytes.
+// symbolSize is how many bytes are counted for a symbol of a grammar, in any of its forms, and for what is like it in size.
+const symbolSize = 24
+
+// size returns how many bytes the grammars of s and what is in its template take.
 func (s *Shape) size() int {
 	const (
-		signature = 6 // in these
+		signature = 6 // in symbols
 		perValue  = 6 // values of streams in one
 	)
 	n := 2 * s.Grammar.Symbols()
@@ -145,13 +108,16 @@ func (s *Shape) size() int {
 		fn := s.trace.signatures.Functions[x]
 		n += signature + s.trace.signatures.Groups[fn].Scalars + len(s.trace.Functions()[fn].Params)
 	}
-	return n
+	return symbolSize * n
 }
+
+// hasRoom counts so many bytes more that are kept of s, if they fit.
+func (s *Shape) hasRoom(size int) bool { return s.trace.cache.more(&s.trace.shapes[s.number], size) }
 
 // newTemplate returns the template of s.
 func (s *Shape) newTemplate() *template {
 	t := &template{scalars: make([]int, len(s.signatures)+1), rows: make([]int, len(s.signatures)+1)}
-	if s.size() <= s.trace.shapes.most {
+	if s.size() <= s.trace.cache.most {
 		t.signatures = make([]layout.Signature, len(s.signatures))
 	}
 	var numbers pairmap.Map

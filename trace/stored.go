@@ -21,9 +21,8 @@ type storedRow struct {
 	values []int64
 }
 
-// maxHeld is how many bytes of encoded columns, and columnOverhead for each, the rows of a
-// rank keep decoded, and each shape that is in memory.
-const maxHeld = 1 << 20
+// maxHeld is how many bytes of columns the rows of a rank keep decoded, and each shape that is in memory.
+const maxHeld = 2 << 20
 
 // len returns the number of elements.
 func (x *storedRow) len() int {
@@ -94,7 +93,7 @@ type keptColumns struct {
 func (k *keptColumns) add(s *Shape, use columnUse, c *rankColumn) bool {
 	x := s.trace.signatures
 	place := &x.Columns[use.column]
-	if k.size += c.size; place.Sliced() || k.size > s.trace.columns.held {
+	if k.size += c.size; place.Sliced() || k.size > s.trace.held {
 		*k = keptColumns{}
 		return false
 	}
@@ -204,7 +203,7 @@ func (s *Shape) readStored(rank int) (storedValues, error) {
 					return v, err
 				}
 				row := storedRow{column: c, at: at}
-				if held += c.size; held > s.trace.columns.held {
+				if held += c.size; held > s.trace.held {
 					row = storedRow{values: c.appendRow(make([]int64, 0, use.slots), at)}
 				}
 				v.rows = append(v.rows, row)
@@ -213,6 +212,9 @@ func (s *Shape) readStored(rank int) (storedValues, error) {
 		}
 	}
 	if known == nil {
+		if !s.hasRoom(kept.size) {
+			kept = keptColumns{}
+		}
 		s.kept.Store(&kept)
 	}
 	return v, nil

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"os"
 	"sync"
-	"sync/atomic"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
@@ -47,18 +46,22 @@ type Trace struct {
 	rankTimes func() (*layout.RankTimes, error)
 	series    func() (*layout.SeriesTable, error)
 	ranges    func() []ranges
-	columns   columnCache
-	shapes    shapeCache
-	damage    func() *damageReport
-	content   func() Content
-	untimed   rankenc.Set // ranks whose times of every call are left out
+
+	cache   *cache
+	shapes  []cached[Shape]
+	columns []cached[rankColumn] // or slices of some
+	held    int                  // maxHeld
+
+	damage  func() *damageReport
+	content func() Content
+	untimed rankenc.Set // ranks whose times of every call are left out
 }
 
 // Options configures [Open], [OpenReader] and [OpenContainer]. The zero Options is the default configuration.
 type Options struct {
 	// Memory is how many bytes of memory the trace may take, as that of [format.Options]: 0 for what suits the length of
 	// the file. One that would take more gives a [*format.MemoryError]. OpenContainer does not look at it, as a container
-	// has its own.
+	// has its own. An eighth of the memory, but no more than 256 MiB, is for what was read and may be needed again.
 	Memory int64
 
 	// LeaveOutDamage leaves out what [Trace.Damage] tells, for which the whole file is read: a rank whose calls cannot be
@@ -136,13 +139,12 @@ func openContainer(file *format.Reader) (*Trace, error) {
 	}
 	t := &Trace{
 		file: file, listed: file, sections: layout.NewSections(file),
-		columns: columnCache{columns: make(map[int]*rankColumn), most: maxColumns, held: maxHeld},
-		shapes:  shapeCache{shapes: make(map[int]*Shape), most: maxSize, unions: maxUnions},
+		cache: newCache(file.Memory()), held: maxHeld,
 	}
 	if err := t.readHead(); err != nil {
 		return nil, err
 	}
-	t.columns.places = make([]atomic.Pointer[rankColumn], len(t.signatures.Slices))
+	t.shapes, t.columns = make([]cached[Shape], len(t.all)), make([]cached[rankColumn], len(t.signatures.Slices))
 	t.grammars = sync.OnceValues(t.readGrammars)
 	t.alphabet = sync.OnceValue(t.signatures.Alphabet)
 	t.summaries = sync.OnceValues(t.readSummaries)

@@ -20,11 +20,7 @@ type unions struct {
 	mu     sync.Mutex
 	byRank map[int]*union
 	known  map[string]*union // by firsts
-	room   int               // for more, as Shape.size counts
 }
-
-// maxUnions is how much larger than the shape what is kept of its unions may be.
-const maxUnions = 1 << 12
 
 // union returns the union of a rank, whose stored values these are. It is the same whoever asks.
 func (s *Shape) union(rank int, stored storedValues) *union {
@@ -46,7 +42,7 @@ func (x *unions) of(rank int) *union {
 
 // keepUnion returns the union of a rank, and keeps it if there is room.
 func (s *Shape) keepUnion(rank int, firsts []uint32) *union {
-	const perRank = 2
+	const perRank = 2 * symbolSize
 	x := &s.unions
 	var key []byte
 	for _, first := range firsts {
@@ -55,18 +51,16 @@ func (s *Shape) keepUnion(rank int, firsts []uint32) *union {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.byRank == nil {
-		x.byRank, x.known, x.room = make(map[int]*union), make(map[string]*union), s.size()+s.trace.shapes.unions
+		x.byRank, x.known = make(map[int]*union), make(map[string]*union)
 	}
 	u := x.known[string(key)]
 	if u == nil {
 		u = s.newUnion(firsts)
-		if size := 2*u.flow.calls.grammar().Symbols() + 2*len(firsts); size <= x.room {
-			x.room -= size
+		if s.hasRoom(symbolSize * (2*u.flow.calls.grammar().Symbols() + 2*len(firsts))) {
 			x.known[string(key)] = u
 		}
 	}
-	if x.room >= perRank && x.known[string(key)] == u {
-		x.room -= perRank
+	if x.known[string(key)] == u && s.hasRoom(perRank) {
 		x.byRank[rank] = u
 	}
 	return u

@@ -1,0 +1,112 @@
+package trace
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// A cache holds what was read of a trace and can be read again: shapes with what was found out about them, columns, blocks
+// of grammars, and texts of signatures. Together they take no more than most bytes, but what was put there last is kept in
+// any case. Which of the others have to go is left to chance, but those that were used lately stay: where ranks are read
+// one after the other and the columns of each are too many, whichever was kept longest or used last is as likely to be
+// needed, while all ranks need the shape.
+//
+// A Rank holds what was made of it, which no cache counts, and [layout.Sections] the section that was read last.
+type cache struct {
+	mu   sync.Mutex
+	most int               // bytes
+	size int               // of what is kept
+	kept map[evictable]int // sizes, in bytes
+}
+
+// cachePart is which part of the memory that a trace may take its cache may, and maxCache the most.
+const (
+	cachePart = 8
+	maxCache  = 256 << 20
+)
+
+func newCache(memory uint64) *cache {
+	return &cache{most: int(min(memory/cachePart, maxCache)), kept: make(map[evictable]int)}
+}
+
+// An evictable is what a cache may drop.
+type evictable interface {
+	// evict drops it, unless it was used since the call before.
+	evict() bool
+}
+
+// A cached is a place for something that a cache may drop.
+type cached[T any] struct {
+	value atomic.Pointer[T]
+	used  atomic.Bool
+}
+
+// get returns what is there, nil if that is nothing.
+func (x *cached[T]) get() *T {
+	v := x.value.Load()
+	if v != nil && !x.used.Load() {
+		x.used.Store(true)
+	}
+	return v
+}
+
+func (x *cached[T]) evict() bool {
+	if x.used.Swap(false) {
+		return false
+	}
+	x.value.Store(nil)
+	return true
+}
+
+// keep puts what takes so many bytes in a place, and returns it, or what another goroutine put there.
+func keep[T any](c *cache, x *cached[T], v *T, size int) *T {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if other := x.value.Load(); other != nil {
+		return other
+	}
+	c.size += size
+	for c.size > c.most && len(c.kept) > 0 {
+		c.sweep()
+	}
+	x.value.Store(v)
+	c.kept[x] = size
+	return v
+}
+
+// sweep goes through what is kept, and drops some of it, until the rest fits.
+func (c *cache) sweep() {
+	for x, size := range c.kept {
+		if c.size <= c.most {
+			return
+		}
+		if x.evict() {
+			delete(c.kept, x)
+			c.size -= size
+		}
+	}
+}
+
+// more counts so many bytes more for what is in a place, if it is still there and they fit.
+func (c *cache) more(x evictable, size int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.kept[x]; !ok || c.size+size > c.most {
+		return false
+	}
+	c.kept[x] += size
+	c.size += size
+	return true
+}
+
+// clear drops all.
+func (c *cache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for x := range c.kept {
+		for !x.evict() {
+		}
+	}
+	clear(c.kept)
+	c.size = 0
+}
