@@ -181,15 +181,15 @@ func TestForms(t *testing.T) {
 		}
 		tr := openParts(t, ranks, parts)
 		want := []Form{{Name: "constant", Count: 3, Bytes: 0}, {Name: "rank+c", Count: 2, Bytes: 0}, {Name: "(rank+c) mod N", Count: 1, Bytes: 0}, {Name: "stored array", Count: 1, Bytes: 0}, {Name: "stored column", Count: 1, Bytes: 0}}
-		if got := tr.Forms().Arguments; !slices.Equal(got, want) {
+		if got := argumentForms(tr); !slices.Equal(got, want) {
 			t.Errorf("%d ranks: arguments %v, want %v", ranks, got, want)
 		}
-		forms := tr.Forms().Columns
+		forms := columnForms(tr)
 		if len(forms) != 2 || forms[0].Count != 1 || forms[1].Count != 1 || forms[0].Bytes < int64(ranks) ||
 			!strings.HasPrefix(forms[0].Name+forms[1].Name, "array: ") {
 			t.Errorf("%d ranks: columns %v", ranks, forms)
 		}
-		if inline := tr.Forms().Inline; (inline > 0) != (ranks == 40) || inline > 0 && int64(inline) != forms[0].Bytes+forms[1].Bytes {
+		if _, _, inline := tr.Forms(); (inline > 0) != (ranks == 40) || inline > 0 && int64(inline) != forms[0].Bytes+forms[1].Bytes {
 			t.Errorf("%d ranks: %d bytes of columns with the signatures, %v", ranks, inline, forms)
 		}
 	}
@@ -220,10 +220,10 @@ func TestElasticSignature(t *testing.T) {
 		t.Errorf("signature is %v, want %s", s, want)
 	}
 	want := []Form{{Name: "constant", Count: 1, Bytes: 0}, {Name: "stored by call", Count: 1, Bytes: 0}}
-	if got := tr.Forms().Arguments; !slices.Equal(got, want) {
+	if got := argumentForms(tr); !slices.Equal(got, want) {
 		t.Errorf("arguments %v, want %v", got, want)
 	}
-	if got := tr.Forms().Columns; len(got) != 1 || got[0].Name != "by call: packed" || got[0].Count != 4 || got[0].Bytes < 4*300 {
+	if got := columnForms(tr); len(got) != 1 || got[0].Name != "by call: packed" || got[0].Count != 4 || got[0].Bytes < 4*300 {
 		t.Errorf("columns %v", got)
 	}
 }
@@ -310,7 +310,7 @@ func TestFormsLost(t *testing.T) {
 	}
 	data[s.Offset+s.Size-1] ^= 1
 	tr := openTrace(t, data)
-	if forms := tr.Forms().Columns; len(forms) != 1 || forms[0].Name != "cannot be read" || forms[0].Count != 1 {
+	if forms := columnForms(tr); len(forms) != 1 || forms[0].Name != "cannot be read" || forms[0].Count != 1 {
 		t.Errorf("columns %v", forms)
 	}
 	if s, err := tr.Printer(trace.PrintOptions{}).Signature(nil, tr.Signature(0)); err == nil {

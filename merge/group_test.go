@@ -95,7 +95,7 @@ func TestGroups(t *testing.T) {
 			if want := "send(destination=(rank+1) mod N in group, source=(rank-1) mod N in group, tag=7, communicator="; !strings.HasPrefix(s, want) {
 				t.Error(s)
 			}
-			if f := trace.Forms().Arguments; f[0].Name != "(rank+c) mod N in group" || f[0].Count != 2 {
+			if f := argumentForms(trace); f[0].Name != "(rank+c) mod N in group" || f[0].Count != 2 {
 				t.Errorf("forms %v", f)
 			}
 		})

@@ -166,7 +166,7 @@ func TestTextNumbers(t *testing.T) {
 	trace := open(t, write(t, Run{Ranks: 200}, parts))
 	checkCalls(t, trace, parts)
 	want := []Form{{Name: "rank+c", Count: 1}}
-	if got := trace.Forms().Arguments; !slices.Equal(got, want) {
+	if got := argumentForms(trace); !slices.Equal(got, want) {
 		t.Errorf("arguments %v, want %v", got, want)
 	}
 }

@@ -24,6 +24,18 @@ var (
 // Open opens a trace.
 func Open(file *format.Reader) (*Trace, error) { return trace.OpenContainer(file, trace.Options{}) }
 
+// argumentForms returns how the arguments of a trace are written.
+func argumentForms(tr *Trace) []Form {
+	arguments, _, _ := tr.Forms()
+	return arguments
+}
+
+// columnForms returns how the columns of a trace are encoded.
+func columnForms(tr *Trace) []Form {
+	_, columns, _ := tr.Forms()
+	return columns
+}
+
 // tableOf returns the table of the signatures of a trace, in a file.
 func tableOf(t testing.TB, file []byte) *layout.Table {
 	t.Helper()

@@ -20,14 +20,14 @@ type evaluation struct {
 	group      merge.Group // that the call names, if it is grouped
 	grouped    bool
 
-	scratch  layout.Signature
+	scratch  layout.Template
 	rows     []int64     // of arrays
 	elements []cst.Value // of the arrays of a call that was rebuilt
 }
 
 // evaluate sets e.slots to those of s, of which the values that are stored in columns begin
 // with these.
-func (e *evaluation) evaluate(s *layout.Signature, stored []int64) {
+func (e *evaluation) evaluate(s *layout.Template, stored []int64) {
 	e.slots, e.grouped = e.slots[:0], false
 	for i := range s.Values {
 		x := &s.Values[i]
@@ -69,7 +69,7 @@ func (s *Shape) lookalikes() []lookalike {
 	byLengths := make(map[string][]int)
 	var (
 		order   []string
-		scratch layout.Signature
+		scratch layout.Template
 		key     []byte
 	)
 	for i := range s.signatures {
@@ -106,7 +106,7 @@ func (s *Shape) lookalikes() []lookalike {
 // splitBySlot splits groups of signatures by a slot in which no rank has the same.
 func (s *Shape) splitBySlot(groups [][]int, slot int) [][]int {
 	var split [][]int
-	var scratch layout.Signature
+	var scratch layout.Template
 	for _, members := range groups {
 		how := s.signature(members[0], &scratch).Values[slot].How
 		apart := len(members) > 1 && (how == layout.Constant || how == layout.Shift)

@@ -304,7 +304,7 @@ func (r *Rank) expression(terminal uint32, param int) knownExpression {
 	if r.flow.several[terminal] {
 		return knownExpression{}
 	}
-	var scratch layout.Signature
+	var scratch layout.Template
 	e := r.trace.expression(r.shape.signature(r.flow.signatureOf(terminal), &scratch), param)
 	if e.rank = int64(r.number); e.grouped {
 		g, ok := r.group(terminal)
@@ -316,7 +316,7 @@ func (r *Rank) expression(terminal uint32, param int) knownExpression {
 }
 
 // expression returns that of an argument of a signature, without the rank.
-func (t *Trace) expression(s *layout.Signature, param int) knownExpression {
+func (t *Trace) expression(s *layout.Template, param int) knownExpression {
 	params := t.Functions()[s.Function].Params
 	if kind := params[param].Type.Kind; kind != cst.KindRank && kind != cst.KindStatus {
 		return knownExpression{}

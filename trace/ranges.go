@@ -67,7 +67,7 @@ func (s *Shape) ranges() (ranges, error) {
 // add adds the values that the i-th signature of the shape of r has in the calls of a
 // terminal.
 func (x ranges) add(r *Rank, terminal uint32, i int) {
-	var scratch layout.Signature
+	var scratch layout.Template
 	n := int(r.shape.signatures[i])
 	for k, streams := 0, r.shape.signature(i, &scratch).Streams; streams != 0; k, streams = k+1, streams&(streams-1) {
 		slot := signatureSlot{n, bits.TrailingZeros64(streams)}

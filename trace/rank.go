@@ -283,7 +283,7 @@ func (e *evaluation) decodeRows(rows []storedRow) {
 
 // rebuild appends the arguments of a call to args, whose slots are those of e and, of
 // arrays, e.rows, which arrays of numbers keep.
-func (t *Trace) rebuild(args []cst.Value, e *evaluation, s *layout.Signature) []cst.Value {
+func (t *Trace) rebuild(args []cst.Value, e *evaluation, s *layout.Template) []cst.Value {
 	fn := &t.Functions()[s.Function]
 	u := layout.Rebuilder{Slots: e.slots, Lengths: s.Lengths, Texts: t.texts, Elements: e.elements[:0]}
 	arrays, rows := s.Arrays, e.rows

@@ -95,12 +95,12 @@ func (t *Trace) checkTexts() error {
 	if !slices.Contains(takes, true) {
 		return nil
 	}
-	var s layout.Signature
+	var s layout.Template
 	for n, f := range t.signatures.Functions {
 		if !takes[f] {
 			continue
 		}
-		t.signatures.Signature(&s, n)
+		t.signatures.Template(&s, n)
 		lengths := s.Lengths
 		for _, p := range t.Functions()[f].Params {
 			if hasText(p.Type, &lengths) {

@@ -36,11 +36,11 @@ type Shape struct {
 // A template is what the ranks of a shape have in common, for making the calls of
 // each from it.
 type template struct {
-	flow       *flow              // over the signatures in the order of their first use
-	signatures []layout.Signature // nil if they are too large to be kept
-	scalars    []int              // where the values of each signature in columns begin, and the end
-	rows       []int              // likewise, the rows in matrices
-	streams    bool               // some of the signatures have streams
+	flow       *flow             // over the signatures in the order of their first use
+	signatures []layout.Template // nil if they are too large to be kept
+	scalars    []int             // where the values of each signature in columns begin, and the end
+	rows       []int             // likewise, the rows in matrices
+	streams    bool              // some of the signatures have streams
 }
 
 // Shapes returns the number of shapes. They are numbered in the order of their
@@ -118,17 +118,17 @@ func (s *Shape) hasRoom(size int) bool { return s.trace.cache.more(&s.trace.shap
 func (s *Shape) newTemplate() *template {
 	t := &template{scalars: make([]int, len(s.signatures)+1), rows: make([]int, len(s.signatures)+1)}
 	if s.size() <= s.trace.cache.most {
-		t.signatures = make([]layout.Signature, len(s.signatures))
+		t.signatures = make([]layout.Template, len(s.signatures))
 	}
 	var numbers pairmap.Map
-	var scratch layout.Signature
+	var scratch layout.Template
 	for i, n := range s.signatures {
 		numbers.Put(uint64(n), 0, uint32(i))
 		of := &scratch
 		if t.signatures != nil {
 			of = &t.signatures[i]
 		}
-		s.trace.signatures.Signature(of, int(n))
+		s.trace.signatures.Template(of, int(n))
 		t.streams = t.streams || of.Streams != 0
 		scalars, rows := of.Stored()
 		t.scalars[i+1], t.rows[i+1] = t.scalars[i]+scalars, t.rows[i]+rows
@@ -141,11 +141,11 @@ func (s *Shape) newTemplate() *template {
 }
 
 // signature returns the i-th signature of s, in scratch if s does not keep it.
-func (s *Shape) signature(i int, scratch *layout.Signature) *layout.Signature {
+func (s *Shape) signature(i int, scratch *layout.Template) *layout.Template {
 	if t := s.template(); t.signatures != nil {
 		return &t.signatures[i]
 	}
-	s.trace.signatures.Signature(scratch, int(s.signatures[i]))
+	s.trace.signatures.Template(scratch, int(s.signatures[i]))
 	return scratch
 }
 

@@ -100,8 +100,8 @@ func (s *Shape) Signature(n int) Signature { return s.trace.signature(n, s) }
 
 func (t *Trace) signature(n int, shape *Shape) Signature {
 	need.Index(n, t.Signatures(), "trace: signature")
-	var x layout.Signature
-	t.signatures.Signature(&x, n)
+	var x layout.Template
+	t.signatures.Template(&x, n)
 	s := &Signature{Number: n, Function: &t.Functions()[x.Function], trace: t, shape: shape}
 	slot, arrays, lengths := 0, x.Arrays, x.Lengths
 	for k := range s.Function.Params {

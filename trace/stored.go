@@ -63,7 +63,7 @@ type columnUse struct {
 }
 
 // appendUses appends the columns and matrices that a signature uses, columns first.
-func appendUses(dst []columnUse, x *layout.Signature) []columnUse {
+func appendUses(dst []columnUse, x *layout.Template) []columnUse {
 	for k := range x.Values {
 		switch v := &x.Values[k]; v.How {
 		case layout.Column:
@@ -171,7 +171,7 @@ func (s *Shape) readStored(rank int) (storedValues, error) {
 	v.scalars = make([]int64, 0, t.scalars[last])
 	v.rows = make([]storedRow, 0, t.rows[last])
 	var (
-		scratch layout.Signature
+		scratch layout.Template
 		uses    []columnUse
 		held    int
 		domain  = -1 // of the column before, in which the rank is

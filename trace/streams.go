@@ -114,7 +114,7 @@ func (e *expander) open() error {
 // eachStream calls use with the signatures of s that have streams and, slot by slot,
 // the numbers of those of a rank, whose stored values these are, until that fails.
 func (s *Shape) eachStream(rank int, stored storedValues, use func(i int, argument layout.StreamArgument, number int64) error) error {
-	var scratch layout.Signature
+	var scratch layout.Template
 	at := evaluation{rank: rank, size: s.trace.run.Ranks}
 	for i := range s.signatures {
 		x := s.signature(i, &scratch)

@@ -94,7 +94,7 @@ func (s *Shape) newUnion(firsts []uint32) *union {
 
 // severalForms reports whether the i-th and the k-th signature have other expressions.
 func (s *Shape) severalForms(i, k int) bool {
-	var scratch [2]layout.Signature
+	var scratch [2]layout.Template
 	x, y := s.signature(i, &scratch[0]), s.signature(k, &scratch[1])
 	for param := range s.trace.Functions()[x.Function].Params {
 		if s.trace.expression(x, param) != s.trace.expression(y, param) {

@@ -82,7 +82,7 @@ func (t *Table) alphabet(handles string) mixing.Alphabet {
 		equal         []int    // signatures that are equal to earlier ones
 		functions     []uint32 // of each class
 		class, others []byte
-		s             Signature
+		s             Template
 	)
 	number := func(of map[string]uint32, key []byte) uint32 {
 		n, ok := of[string(key)]
@@ -93,7 +93,7 @@ func (t *Table) alphabet(handles string) mixing.Alphabet {
 		return n
 	}
 	for n := range t.Functions {
-		t.Signature(&s, n)
+		t.Template(&s, n)
 		class, others = t.appendKeys(class[:0], others[:0], &s, handles)
 		a.Class[n], a.Variant[n] = number(classes, class), number(variants, others)
 		key := [2]uint32{a.Class[n], a.Variant[n]}
@@ -125,7 +125,7 @@ func (t *Table) alphabet(handles string) mixing.Alphabet {
 }
 
 // appendKeys appends what s is without its handles of a class, and these.
-func (t *Table) appendKeys(class, others []byte, s *Signature, handles string) (key, variant []byte) {
+func (t *Table) appendKeys(class, others []byte, s *Template, handles string) (key, variant []byte) {
 	class = binary.AppendUvarint(class, uint64(s.Function))
 	class = binary.AppendUvarint(class, s.Streams)
 	for _, n := range s.Lengths {

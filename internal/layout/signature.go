@@ -30,8 +30,8 @@ func (e Formula) of() string {
 	return ""
 }
 
-// A signatureTemplate is a signature with what is looked up of a rank.
-type Signature struct {
+// A Template is a signature with what is looked up of a rank.
+type Template struct {
 	Function int
 	Lengths  []int   // of arrays
 	Values   []Value // that are in no array
@@ -39,14 +39,14 @@ type Signature struct {
 	Streams  uint64  // bit k: slot k has the number of a stream
 }
 
-// A slotTemplate is how a slot is written: as one of writtenConstant and so on.
+// A Value is how a slot is written.
 type Value struct {
-	How    int64
+	How    int64         // Constant and so on
 	Number int64         // the constant, what is added to the rank, or the number of a column
-	Expr   *rankenc.Expr // of writtenExpr and writtenGroup
+	Expr   *rankenc.Expr // of an Expression and InGroup
 }
 
-// A matrixTemplate says which matrix has the slots of an array, if there are any.
+// An Array says which matrix has the slots of an array, if there are any.
 type Array struct{ Column, Slots int }
 
 // Mask returns which slots of signature n have streams.
@@ -54,11 +54,11 @@ func (t *Table) Mask(n int) uint64 {
 	return t.Groups[t.Functions[n]].mask(int(t.indexes[n]))
 }
 
-// template sets s to the template of signature n, in the memory that s has.
-func (t *Table) Signature(s *Signature, n int) {
+// Template sets s to the template of signature n, in the memory that s has.
+func (t *Table) Template(s *Template, n int) {
 	f, i := int(t.Functions[n]), int(t.indexes[n])
 	g := &t.Groups[f]
-	*s = Signature{
+	*s = Template{
 		Function: f, Values: slices.Grow(s.Values[:0], g.Scalars), Arrays: s.Arrays[:0], Streams: g.mask(i),
 	}
 	if g.starts != nil {
@@ -92,7 +92,7 @@ const (
 
 // Stored returns how many values of a rank s needs that are stored in columns, and how
 // many rows of matrices.
-func (s *Signature) Stored() (scalars, rows int) {
+func (s *Template) Stored() (scalars, rows int) {
 	for i := range s.Values {
 		scalars += s.Values[i].stored()
 	}

@@ -165,8 +165,8 @@ func (a *Info) count(q *cli.Question) error {
 	}
 	a.Signatures = t.Signatures()
 	a.Functions = c.sorted()
-	forms := t.Forms()
-	a.Arguments, a.Columns, a.Inline = formsOf(forms.Arguments), formsOf(forms.Columns), forms.Inline
+	arguments, columns, inline := t.Forms()
+	a.Arguments, a.Columns, a.Inline = formsOf(arguments), formsOf(columns), inline
 	if c.toTI != nil && len(t.Damage()) == 0 && t.Content().Exact {
 		a.Text = &TextSizes{Plain: c.text}
 	}
