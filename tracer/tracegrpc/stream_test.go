@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,7 +15,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
-	"github.com/reprise-trace/reprise/trace"
+	"github.com/reprise-trace/reprise/internal/test/tracertest"
 	"github.com/reprise-trace/reprise/tracer"
 	"github.com/reprise-trace/reprise/tracer/tracegrpc"
 )
@@ -41,40 +38,9 @@ func (f fake) Context() context.Context {
 	return ctx
 }
 
-// streams returns the codes of the streams that were recorded, in order.
-func streams(t *testing.T, p *tracer.Process, path string) (list []string) {
-	t.Helper()
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
-	tr, err := trace.Open(path, trace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tr.Close()
-	rank, err := tr.Rank(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for c, err := range rank.Calls(0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		code, _ := c.Arg("code")
-		sent, _ := c.Arg("sent")
-		received, _ := c.Arg("received")
-		list = append(list, fmt.Sprint(code.Text(), " ", sent.Int(), " ", received.Int()))
-	}
-	return list
-}
-
 // TestStreamEnds checks what ends a stream of a client, and with what code.
 func TestStreamEnds(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "client")
-	p, err := tracer.Open(tracer.Config{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := tracertest.Open(t, tracer.Config{})
 	gone := status.Error(codes.Unavailable, "gone")
 	var want []string
 	for _, tt := range []struct {
@@ -87,31 +53,31 @@ func TestStreamEnds(t *testing.T) {
 			s.SendMsg(nil)
 			finish(nil) // before RecvMsg returns
 			s.RecvMsg(nil)
-		}, "OK 1 0"},
-		{"send", fake{send: gone}, func(s grpc.ClientStream, _ func(error), _ func()) { s.SendMsg(nil) }, "Unavailable 0 0"},
+		}, `sent=1, received=0, code="OK"`},
+		{"send", fake{send: gone}, func(s grpc.ClientStream, _ func(error), _ func()) { s.SendMsg(nil) }, `sent=0, received=0, code="Unavailable"`},
 		{"sendEnd", fake{send: io.EOF, received: gone}, func(s grpc.ClientStream, _ func(error), _ func()) {
 			s.SendMsg(nil) // of which only RecvMsg knows why
 			s.RecvMsg(nil)
-		}, "Unavailable 0 0"},
-		{"header", fake{header: gone}, func(s grpc.ClientStream, _ func(error), _ func()) { s.Header() }, "Unavailable 0 0"},
+		}, `sent=0, received=0, code="Unavailable"`},
+		{"header", fake{header: gone}, func(s grpc.ClientStream, _ func(error), _ func()) { s.Header() }, `sent=0, received=0, code="Unavailable"`},
 		{"closed", fake{}, func(s grpc.ClientStream, finish func(error), _ func()) {
 			s.RecvMsg(nil)
 			finish(status.Error(codes.Canceled, "closing"))
-		}, "Canceled 0 1"},
+		}, `sent=0, received=1, code="Canceled"`},
 		{"timeout", fake{}, func(s grpc.ClientStream, finish func(error), cancel func()) {
 			cancel()
 			finish(status.FromContextError(context.DeadlineExceeded).Err())
-		}, "DeadlineExceeded 0 0"},
+		}, `sent=0, received=0, code="DeadlineExceeded"`},
 		{"again", fake{received: io.EOF}, func(s grpc.ClientStream, finish func(error), _ func()) {
 			finish(gone) // an interceptor opens another stream in place of this one
 			s.SendMsg(nil)
 			s.RecvMsg(nil)
-		}, "OK 1 0"},
+		}, `sent=1, received=0, code="OK"`},
 	} {
 		tt.stream.t = t
 		ctx, cancel := context.WithCancelCause(t.Context())
 		finish := func(error) {}
-		s, err := tracegrpc.StreamClient(p)(ctx, &grpc.StreamDesc{ServerStreams: true}, nil, tt.name,
+		s, err := tracegrpc.StreamClient(p.Process)(ctx, &grpc.StreamDesc{ServerStreams: true}, nil, tt.name,
 			func(_ context.Context, _ *grpc.StreamDesc, _ *grpc.ClientConn, _ string, o ...grpc.CallOption) (grpc.ClientStream, error) {
 				for _, o := range o {
 					if o, ok := o.(grpc.OnFinishCallOption); ok {
@@ -125,24 +91,17 @@ func TestStreamEnds(t *testing.T) {
 		}
 		tt.use(s, func(err error) { finish(err) }, func() { cancel(errors.New("a cause")) })
 		cancel(nil)
-		want = append(want, tt.want)
+		want = append(want, fmt.Sprintf("grpc.stream(method=%q, %s)", tt.name, tt.want))
 	}
-	if got := streams(t, p, path); !slices.Equal(got, want) {
-		t.Errorf("\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	p.Check(t, want...)
 }
 
 // TestStreamsAbandoned opens streams that nobody reads again. They end with the context of
 // the caller or with the connection, and one that has not ended is no obstacle to Close.
 func TestStreamsAbandoned(t *testing.T) {
-	dir := t.TempDir()
 	var readings atomic.Int64
-	path := filepath.Join(dir, "client")
-	client, err := tracer.Open(tracer.Config{Path: path, Clock: func() int64 { return readings.Add(1) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, s, err := connect(client, nil)
+	client := tracertest.Open(t, tracer.Config{Clock: func() int64 { return readings.Add(1) }})
+	conn, s, err := connect(client.Process, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,14 +134,13 @@ func TestStreamsAbandoned(t *testing.T) {
 	}
 	ended(4)
 	s.Stop()
-	conn, s, err = connect(client, nil)
+	conn, s, err = connect(client.Process, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	watch(context.Background())
-	if got, want := streams(t, client, path), []string{"Canceled 1 1", "Canceled 1 1"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
+	const canceled = `grpc.stream(method="/grpc.health.v1.Health/Watch", sent=1, received=1, code="Canceled")`
+	client.Check(t, canceled, canceled)
 	conn.Close()
 	s.Stop()
 }

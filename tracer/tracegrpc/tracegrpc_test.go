@@ -3,9 +3,6 @@ package tracegrpc_test
 import (
 	"context"
 	"net"
-	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
 	"google.golang.org/grpc"
@@ -14,7 +11,7 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/test/bufconn"
 
-	"github.com/reprise-trace/reprise/trace"
+	"github.com/reprise-trace/reprise/internal/test/tracertest"
 	"github.com/reprise-trace/reprise/tracer"
 	"github.com/reprise-trace/reprise/tracer/tracegrpc"
 )
@@ -36,16 +33,8 @@ func connect(client, server *tracer.Process) (*grpc.ClientConn, *grpc.Server, er
 // TestInterceptors records a call that succeeds, one that fails, and a stream that the
 // client gives up, on both sides.
 func TestInterceptors(t *testing.T) {
-	dir := t.TempDir()
-	open := func(name string) *tracer.Process {
-		p, err := tracer.Open(tracer.Config{Path: filepath.Join(dir, name)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	client, server := open("client"), open("server")
-	conn, s, err := connect(client, server)
+	client, server := tracertest.Open(t, tracer.Config{}), tracertest.Open(t, tracer.Config{})
+	conn, s, err := connect(client.Process, server.Process)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,40 +60,12 @@ func TestInterceptors(t *testing.T) {
 	conn.Close()
 	s.GracefulStop()
 	const service = "/grpc.health.v1.Health/"
-	for name, want := range map[string][]string{
-		"client": {
-			`grpc.request(method="` + service + `Check", code="OK")`,
-			`grpc.request(method="` + service + `Check", code="NotFound")`,
-			`grpc.stream(method="` + service + `Watch", sent=1, received=1, code="Canceled")`,
-		},
-		"server": {
-			`grpc.serve(method="` + service + `Check", code="OK")`,
-			`grpc.serve(method="` + service + `Check", code="NotFound")`,
-			`grpc.serve_stream(method="` + service + `Watch", sent=1, received=1, code="Canceled")`,
-		},
-	} {
-		p := map[string]*tracer.Process{"client": client, "server": server}[name]
-		if err := p.Close(); err != nil {
-			t.Fatal(err)
-		}
-		tr, err := trace.Open(filepath.Join(dir, name), trace.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer tr.Close()
-		rank, err := tr.Rank(0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for c, err := range rank.Calls(0) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, c.String())
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
-		}
-	}
+	client.Check(t,
+		`grpc.request(method="`+service+`Check", code="OK")`,
+		`grpc.request(method="`+service+`Check", code="NotFound")`,
+		`grpc.stream(method="`+service+`Watch", sent=1, received=1, code="Canceled")`)
+	server.Check(t,
+		`grpc.serve(method="`+service+`Check", code="OK")`,
+		`grpc.serve(method="`+service+`Check", code="NotFound")`,
+		`grpc.serve_stream(method="`+service+`Watch", sent=1, received=1, code="Canceled")`)
 }

@@ -10,38 +10,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tracertest"
 	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 	"github.com/reprise-trace/reprise/tracer/tracehttp"
 )
-
-// calls returns the calls in the part file of a process, which it closes.
-func calls(p *tracer.Process, path string) ([]string, error) {
-	if err := p.Close(); err != nil {
-		return nil, err
-	}
-	tr, err := trace.Open(path, trace.Options{})
-	if err != nil {
-		return nil, err
-	}
-	defer tr.Close()
-	rank, err := tr.Rank(0)
-	if err != nil {
-		return nil, err
-	}
-	var list []string
-	for c, err := range rank.Calls(0) {
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, c.String())
-	}
-	return list, nil
-}
 
 func Example() {
 	dir, err := os.MkdirTemp("", "tracehttp")
@@ -66,25 +42,29 @@ func Example() {
 		r.Body.Close()
 	}
 
-	list, err := calls(process, path)
+	if err := process.Close(); err != nil {
+		log.Fatal(err)
+	}
+	tr, err := trace.Open(path, trace.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, c := range list {
-		fmt.Println(c)
+	defer tr.Close()
+	rank, err := tr.Rank(0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for c, err := range rank.Calls(0) {
+		fmt.Println(c, err)
 	}
 	// Output:
-	// http.request(method="GET", path="/greeting", request=0, status=200, response=5)
-	// http.request(method="GET", path="/greeting", request=0, status=200, response=5)
+	// http.request(method="GET", path="/greeting", request=0, status=200, response=5) <nil>
+	// http.request(method="GET", path="/greeting", request=0, status=200, response=5) <nil>
 }
 
 // TestHandler checks what is recorded of handlers that write in several ways, or panic.
 func TestHandler(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "part.rpz")
-	p, err := tracer.Open(tracer.Config{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := tracertest.Open(t, tracer.Config{})
 	var want []string
 	for name, tt := range map[string]struct {
 		handle func(w http.ResponseWriter)
@@ -98,7 +78,7 @@ func TestHandler(t *testing.T) {
 		"flush":   {func(w http.ResponseWriter) { io.WriteString(w, "a"); w.(http.Flusher).Flush() }, 200, 1},
 		"panic":   {func(http.ResponseWriter) { panic("lost") }, 0, 0},
 	} {
-		h := tracehttp.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { tt.handle(w) }), p)
+		h := tracehttp.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { tt.handle(w) }), p.Process)
 		func() {
 			defer func() {
 				if (recover() != nil) != (name == "panic") {
@@ -109,23 +89,17 @@ func TestHandler(t *testing.T) {
 		}()
 		want = append(want, fmt.Sprintf(`http.serve(method="PUT", path="/%s", request=4, status=%d, response=%d)`, name, tt.status, tt.bytes))
 	}
-	failing := tracehttp.Transport(http.NewFileTransport(http.Dir("/nowhere")), p)
+	failing := tracehttp.Transport(http.NewFileTransport(http.Dir("/nowhere")), p.Process)
 	if _, err := failing.RoundTrip(httptest.NewRequest("GET", "file:///x", nil)); err != nil {
 		t.Fatal(err)
 	}
 	want = append(want, `http.request(method="GET", path="/x", request=0, status=404, response=-1)`)
-	if got, err := calls(p, path); err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v\n%s\nwant\n%s", err, strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	p.Check(t, want...)
 }
 
 // TestStatus compares what is recorded of handlers with what a client of a real server sees.
 func TestStatus(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "part.rpz")
-	p, err := tracer.Open(tracer.Config{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := tracertest.Open(t, tracer.Config{})
 	var want []string
 	for _, handle := range []func(w http.ResponseWriter){
 		func(w http.ResponseWriter) { w.(http.Flusher).Flush(); w.WriteHeader(500) },
@@ -143,7 +117,7 @@ func TestStatus(t *testing.T) {
 		},
 	} {
 		ended := make(chan bool, 1)
-		h := tracehttp.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { handle(w) }), p)
+		h := tracehttp.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { handle(w) }), p.Process)
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			defer func() { ended <- true }()
 			h.ServeHTTP(w, r)
@@ -158,9 +132,7 @@ func TestStatus(t *testing.T) {
 		server.Close()
 		want = append(want, fmt.Sprintf(`http.serve(method="GET", path="/", request=0, status=%d, response=%d)`, status, n))
 	}
-	if got, err := calls(p, path); err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v\n%s\nwant\n%s", err, strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	p.Check(t, want...)
 }
 
 // A failing cannot flush, and fails to send.

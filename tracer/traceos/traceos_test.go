@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tracertest"
 	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 	"github.com/reprise-trace/reprise/tracer/traceos"
@@ -87,12 +88,8 @@ func Example() {
 // TestFiles checks every call of a File, and what goes wrong.
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, "part.rpz")
-	p, err := tracer.Open(tracer.Config{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := traceos.New(p)
+	p := tracertest.Open(t, tracer.Config{})
+	files := traceos.New(p.Process)
 	a := filepath.Join(dir, "a")
 	f, err := files.Create(a)
 	if err != nil {
@@ -118,27 +115,8 @@ func TestFiles(t *testing.T) {
 	if string(b) != "ello" || rest.String() != " world" {
 		t.Errorf("read %q, %q", b, rest.String())
 	}
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
-	tr, err := trace.Open(path, trace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tr.Close()
-	rank, err := tr.Rank(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for c, err := range rank.Calls(0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, strings.ReplaceAll(c.String(), dir, "D"))
-	}
-	want := []string{
-		fmt.Sprintf(`os.open(path="D/a", flags=%d, mode=438, file=0, error="")`, os.O_RDWR|os.O_CREATE|os.O_TRUNC),
+	p.Check(t,
+		fmt.Sprintf(`os.open(path="`+dir+`/a", flags=%d, mode=438, file=0, error="")`, os.O_RDWR|os.O_CREATE|os.O_TRUNC),
 		`os.write(file=0, bytes=5, error="")`,
 		`os.write(file=0, bytes=6, error="")`,
 		`os.writeat(file=0, bytes=1, offset=0, error="")`,
@@ -150,11 +128,8 @@ func TestFiles(t *testing.T) {
 		`os.sync(file=0, error="")`,
 		`os.close(file=0, error="")`,
 		`os.close(file=0, error="file already closed")`,
-		`os.open(path="D/none", flags=0, mode=0, file=-1, error="no such file or directory")`,
-		`os.rename(from="D/a", to="D/a2", error="")`,
-		`os.remove(path="D/a", error="no such file or directory")`,
-	}
-	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("recorded\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+		`os.open(path="`+dir+`/none", flags=0, mode=0, file=-1, error="no such file or directory")`,
+		`os.rename(from="`+dir+`/a", to="`+dir+`/a2", error="")`,
+		`os.remove(path="`+dir+`/a", error="no such file or directory")`,
+	)
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/tracertest"
 	"github.com/reprise-trace/reprise/trace"
 	"github.com/reprise-trace/reprise/tracer"
 	"github.com/reprise-trace/reprise/tracer/tracesql"
@@ -124,38 +125,19 @@ func use(db *sql.DB) {
 	db.Ping()
 }
 
-// record returns the calls that use makes.
-func record(t *testing.T, open func(p *tracer.Process) (*sql.DB, error)) []string {
-	path := filepath.Join(t.TempDir(), "part.rpz")
-	p, err := tracer.Open(tracer.Config{Path: path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := open(p)
+// record records the calls that use makes.
+func record(t *testing.T, open func(p *tracer.Process) (*sql.DB, error)) *tracertest.Process {
+	t.Helper()
+	p := tracertest.Open(t, tracer.Config{})
+	db, err := open(p.Process)
 	if err != nil {
 		t.Fatal(err)
 	}
 	use(db)
-	if err := errors.Join(db.Close(), p.Close()); err != nil {
+	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	tr, err := trace.Open(path, trace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tr.Close()
-	rank, err := tr.Rank(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list []string
-	for c, err := range rank.Calls(0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, c.String())
-	}
-	return list
+	return p
 }
 
 // TestDrivers compares what is recorded of an old and of a new driver.
@@ -191,9 +173,7 @@ func TestDrivers(t *testing.T) {
 			`sql.exec(text="put ?", values=1, rows=1, error="")`,
 		}},
 	} {
-		if got := record(t, tt.open); !slices.Equal(got, tt.want) {
-			t.Errorf("%s:\n%s\nwant\n%s", tt.name, strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
-		}
+		t.Run(tt.name, func(t *testing.T) { record(t, tt.open).Check(t, tt.want...) })
 	}
 }
 
@@ -382,7 +362,7 @@ func TestOlder(t *testing.T) {
 	begun := 0
 	got := record(t, func(p *tracer.Process) (*sql.DB, error) {
 		return sql.OpenDB(tracesql.Connector(older{cancel: func() { begun++ }}, p)), nil
-	})
+	}).Calls(t)
 	want := []string{
 		`sql.exec(text="set ?", values=1, rows=-1, error="exec: []driver.Value{1}")`,
 		`sql.exec(text="set ?", values=1, rows=-1, error="exec: []driver.Value{\"x\"}")`,
