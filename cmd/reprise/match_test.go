@@ -2,16 +2,13 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise/cmd/reprise/internal/answer"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
-	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
@@ -50,15 +47,5 @@ func TestMatchSwitched(t *testing.T) {
 	}
 	if got := must(t, "match", path, "--ranks", "0"); strings.Contains(got, "recording was switched") {
 		t.Error(got)
-	}
-}
-
-// TestStragglersOf checks that no straggler is named where starts are as far off as the largest skew.
-func TestStragglersOf(t *testing.T) {
-	for off, want := range map[int64]string{99: "3 2 100.0 %", 100: "– – –"} {
-		s := query.Skew{Max: 100, MaxStraggler: 3, Straggler: 2, StragglerShare: 1, StartError: &off}
-		if got := fmt.Sprintln(answer.StragglersOf(&s)); got != want+"\n" {
-			t.Errorf("starts that are %d ns off: %s, want %s", off, got, want)
-		}
 	}
 }

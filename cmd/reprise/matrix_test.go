@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"encoding/csv"
 	"encoding/xml"
-	"image/color"
 	"image/png"
 	"io"
 	"math"
@@ -13,65 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/answer"
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
-	"github.com/reprise-trace/reprise/internal/test/tier"
-	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 )
-
-// TestMatrixPicture checks the colours of a picture: where there is something, where
-// there is most, and where there is nothing.
-func TestMatrixPicture(t *testing.T) {
-	tier.SlowRace(t)
-	for _, tt := range tier.Some([]struct{ ranks, bins int }{{4, 4}, {64, 64}, {100_000, 700}, {1, 1}, {1000, 1000}}, 2) {
-		value := func(from, to int) uint64 {
-			switch to - from {
-			case 0:
-				return 1e6
-			case 1:
-				return 1000
-			}
-			return 0
-		}
-		h := answer.HeatMap{Title: "title", Scale: "bytes", Ranks: tt.ranks, Bins: tt.bins, Value: value, Text: text.Bytes[uint64]}
-		var b bytes.Buffer
-		if err := h.Write(&b, "png"); err != nil {
-			t.Fatal(err)
-		}
-		m, err := png.Decode(&b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		at := h.Draw(draw.New(vgimg.NewWith(vgimg.UseWH(answer.HeatWidth, answer.HeatHeight), vgimg.UseDPI(h.DPI()))), false)
-		dpi := float64(h.DPI())
-		side := at.Size().X.Dots(dpi) / float64(tt.bins)
-		if math.Abs(float64(at.Size().X-at.Size().Y)) > 1 {
-			t.Errorf("%d ranks: the cells are a rectangle of %v by %v", tt.ranks, at.Size().X, at.Size().Y)
-		}
-		if side < 1 {
-			t.Errorf("%d ranks: a cell has %v pixels", tt.ranks, side)
-		}
-		for _, cell := range [][2]int{{0, 0}, {tt.bins / 2, tt.bins / 2}, {0, 1}, {0, 3}, {3, 0}} {
-			if max(cell[0], cell[1]) >= tt.bins || side < 4 {
-				continue // at the edges, lines cover what is so small
-			}
-			want := color.RGBA{255, 255, 255, 255}
-			if v := value(cell[0], cell[1]); v > 0 {
-				want = answer.HeatColor(h.NewScale().Place(v))
-			}
-			x := at.Min.X.Dots(dpi) + side*(float64(cell[1])+0.5)
-			y := (answer.HeatHeight - at.Max.Y).Dots(dpi) + side*(float64(cell[0])+0.5)
-			if got := color.RGBAModel.Convert(m.At(int(x), int(y))); got != want {
-				t.Errorf("%d ranks: the colour from %d to %d is %v, want %v", tt.ranks, cell[0], cell[1], got, want)
-			}
-		}
-	}
-}
 
 // mustMatrix writes a matrix to a file, which must be told.
 func mustMatrix(t *testing.T, want string, args ...string) {
@@ -207,38 +151,5 @@ func TestMatrixOfHuge(t *testing.T) {
 	must(t, "matrix", "F", "-o", "m.csv", "--force")
 	if got := readFile(t, "m.csv"); strings.Count(got, "\n") != 1+3 {
 		t.Errorf("%q", got)
-	}
-}
-
-// TestHeatScale checks the marks of scales.
-func TestHeatScale(t *testing.T) {
-	for _, tt := range []struct {
-		linear      bool
-		least, most uint64
-		want        string
-	}{
-		{false, 1, 1, "1"},
-		{false, 100, 100, "10 20 50 100"},
-		{false, 5, 3000, "5 10 20 50 100 200 500 1,000 2,000"},
-		{false, 1, 123_456, "1 10 100 1,000 10,000 100,000"},
-		{false, math.MaxUint64, math.MaxUint64, "2,000,000,000,000,000,000 5,000,000,000,000,000,000 10,000,000,000,000,000,000"},
-		{true, 1, 1, "0 1"},
-		{true, 7, 100, "0 20 40 60 80 100"},
-		{true, 7, 9637, "0 2,000 4,000 6,000 8,000"},
-	} {
-		h := answer.HeatMap{Linear: tt.linear, Ranks: 2, Bins: 2, Text: text.Count[uint64], Value: func(from, to int) uint64 {
-			return [][]uint64{{tt.least, 0}, {0, tt.most}}[from][to]
-		}}
-		s := h.NewScale()
-		var labels []string
-		for _, tick := range s.Ticks(h.Text) {
-			labels = append(labels, tick.Label)
-		}
-		if got := strings.Join(labels, " "); got != tt.want {
-			t.Errorf("from %d to %d: %s, want %s", tt.least, tt.most, got, tt.want)
-		}
-		if s.Place(tt.most) != 1 || s.Place(tt.least) < 0 {
-			t.Errorf("from %d to %d: at %v and %v", tt.least, tt.most, s.Place(tt.least), s.Place(tt.most))
-		}
 	}
 }

@@ -22,19 +22,19 @@ import (
 	"github.com/reprise-trace/reprise/internal/text"
 )
 
-// A HeatMap is a picture of numbers between ranks, sources from the top down.
-type HeatMap struct {
-	Title, Scale string // scale says what the colours mean
-	Ranks, Bins  int
-	Linear       bool                      // else logarithmic
-	Value        func(from, to int) uint64 // of bins; there is no colour for 0
-	Text         func(uint64) string       // a value with its unit
+// A heatMap is a picture of numbers between ranks, sources from the top down.
+type heatMap struct {
+	title, scale string // scale says what the colours mean
+	ranks, bins  int
+	linear       bool                      // else logarithmic
+	value        func(from, to int) uint64 // of bins; there is no colour for 0
+	text         func(uint64) string       // a value with its unit
 }
 
 // Sizes of the picture.
 const (
-	HeatWidth  = 570 * vg.Length(1)
-	HeatHeight = 500 * vg.Length(1)
+	heatWidth  = 570 * vg.Length(1)
+	heatHeight = 500 * vg.Length(1)
 	heatBar    = 115 * vg.Length(1) // of the width, what the scale takes
 	heatDPI    = 144                // of a PNG of few cells
 
@@ -49,8 +49,8 @@ var heatColors = [...]color.RGBA{
 	{38, 130, 142, 255}, {49, 104, 142, 255}, {62, 74, 137, 255}, {72, 40, 120, 255}, {68, 1, 84, 255},
 }
 
-// HeatColor returns the colour of a place on the scale from 0 to 1.
-func HeatColor(place float64) color.RGBA {
+// heatColor returns the colour of a place on the scale from 0 to 1.
+func heatColor(place float64) color.RGBA {
 	place = min(max(place, 0), 1) * float64(len(heatColors)-1)
 	k := min(int(place), len(heatColors)-2)
 	a, b, part := heatColors[k], heatColors[k+1], place-float64(k)
@@ -58,15 +58,15 @@ func HeatColor(place float64) color.RGBA {
 	return color.RGBA{mix(a.R, b.R), mix(a.G, b.G), mix(a.B, b.B), 255}
 }
 
-// Write writes h as SVG or PNG.
-func (h *HeatMap) Write(w io.Writer, format string) error {
+// write writes h as SVG or PNG.
+func (h *heatMap) write(w io.Writer, format string) error {
 	if format == "png" {
-		c := vgimg.NewWith(vgimg.UseWH(HeatWidth, HeatHeight), vgimg.UseDPI(h.DPI()))
-		h.paint(c.Image(), h.Draw(draw.New(c), false))
+		c := vgimg.NewWith(vgimg.UseWH(heatWidth, heatHeight), vgimg.UseDPI(h.dpi()))
+		h.paint(c.Image(), h.draw(draw.New(c), false))
 		return (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(w, c.Image())
 	}
-	c := vgsvg.New(HeatWidth, HeatHeight)
-	h.Draw(draw.New(c), true)
+	c := vgsvg.New(heatWidth, heatHeight)
+	h.draw(draw.New(c), true)
 	var b bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil {
 		return err
@@ -79,14 +79,14 @@ func (h *HeatMap) Write(w io.Writer, format string) error {
 	return err
 }
 
-// DPI returns how many pixels of a PNG are an inch: so many that each cell has one.
-func (h *HeatMap) DPI() int { return max(heatDPI, heatDPI*h.Bins/512) }
+// dpi returns how many pixels of a PNG are an inch: so many that each cell has one.
+func (h *heatMap) dpi() int { return max(heatDPI, heatDPI*h.bins/512) }
 
-// Draw draws h: the cells, if they are wanted, as a square, and the scale beside it. It
+// draw draws h: the cells, if they are wanted, as a square, and the scale beside it. It
 // returns where the cells are.
-func (h *HeatMap) Draw(c draw.Canvas, whole bool) vg.Rectangle {
+func (h *heatMap) draw(c draw.Canvas, whole bool) vg.Rectangle {
 	plot.DefaultFont = font.Font{Typeface: "Liberation", Variant: "Sans"}
-	scale := h.NewScale()
+	scale := h.newScale()
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
 
@@ -113,16 +113,16 @@ func (h *HeatMap) Draw(c draw.Canvas, whole bool) vg.Rectangle {
 
 // paint paints the cells, which are at a place that is given in points from below. It
 // leaves the lines around them.
-func (h *HeatMap) paint(m stddraw.Image, at vg.Rectangle) {
-	pixel := func(l vg.Length) int { return int(math.Round(l.Dots(float64(h.DPI())))) }
+func (h *heatMap) paint(m stddraw.Image, at vg.Rectangle) {
+	pixel := func(l vg.Length) int { return int(math.Round(l.Dots(float64(h.dpi())))) }
 	left, right := pixel(at.Min.X), pixel(at.Max.X)
-	top, bottom := pixel(HeatHeight-at.Max.Y), pixel(HeatHeight-at.Min.Y)
-	scale := h.NewScale()
+	top, bottom := pixel(heatHeight-at.Max.Y), pixel(heatHeight-at.Min.Y)
+	scale := h.newScale()
 	for y := top + 1; y < bottom; y++ {
-		from := (y - top) * h.Bins / (bottom - top)
+		from := (y - top) * h.bins / (bottom - top)
 		for x := left + 1; x < right; x++ {
-			if v := h.Value(from, (x-left)*h.Bins/(right-left)); v > 0 {
-				m.Set(x, y, HeatColor(scale.Place(v)))
+			if v := h.value(from, (x-left)*h.bins/(right-left)); v > 0 {
+				m.Set(x, y, heatColor(scale.place(v)))
 			}
 		}
 	}
@@ -141,13 +141,13 @@ func newHeatPlot() *plot.Plot {
 	return p
 }
 
-func (h *HeatMap) plotCells(s heatScale, whole bool) *plot.Plot {
+func (h *heatMap) plotCells(s heatScale, whole bool) *plot.Plot {
 	p := newHeatPlot()
-	p.Title.Text = h.Title
+	p.Title.Text = h.title
 	p.Title.TextStyle.Font.Size, p.Title.Padding = 12, 10
 	p.X.Label.Text, p.Y.Label.Text = "to rank", "from rank"
 	p.X.Label.Padding, p.Y.Label.Padding = 4, 4
-	size := float64(h.Ranks)
+	size := float64(h.ranks)
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, size, 0, size
 	p.X.Tick.Marker = h.rankTicks(func(rank float64) float64 { return rank + 0.5 })
 	p.Y.Tick.Marker = h.rankTicks(func(rank float64) float64 { return size - rank - 0.5 })
@@ -167,18 +167,18 @@ func (frame) Plot(c draw.Canvas, _ *plot.Plot) {
 }
 
 // image returns the cells, each of several pixels, so that nothing blurs them.
-func (h *HeatMap) image(s heatScale) image.Image {
-	side := (heatPixels + h.Bins - 1) / h.Bins
+func (h *heatMap) image(s heatScale) image.Image {
+	side := (heatPixels + h.bins - 1) / h.bins
 	palette := color.Palette{color.White}
 	for i := range 255 {
-		palette = append(palette, HeatColor(float64(i)/254))
+		palette = append(palette, heatColor(float64(i)/254))
 	}
-	m := image.NewPaletted(image.Rect(0, 0, side*h.Bins, side*h.Bins), palette)
-	for from := range h.Bins {
+	m := image.NewPaletted(image.Rect(0, 0, side*h.bins, side*h.bins), palette)
+	for from := range h.bins {
 		row := m.Pix[from*side*m.Stride:]
-		for to := range h.Bins {
-			if v := h.Value(from, to); v > 0 {
-				index := 1 + uint8(math.Round(254*s.Place(v)))
+		for to := range h.bins {
+			if v := h.value(from, to); v > 0 {
+				index := 1 + uint8(math.Round(254*s.place(v)))
 				for x := range side {
 					row[to*side+x] = index
 				}
@@ -193,18 +193,18 @@ func (h *HeatMap) image(s heatScale) image.Image {
 
 // rankTicks returns marks at ranks that are the same distance apart: a power of two if
 // the number of ranks is one.
-func (h *HeatMap) rankTicks(place func(rank float64) float64) plot.ConstantTicks {
+func (h *heatMap) rankTicks(place func(rank float64) float64) plot.ConstantTicks {
 	const most = 9
 	step := 1
-	for k := 0; (h.Ranks-1)/step >= most; k++ {
-		if bits.OnesCount(uint(h.Ranks)) == 1 {
+	for k := 0; (h.ranks-1)/step >= most; k++ {
+		if bits.OnesCount(uint(h.ranks)) == 1 {
 			step *= 2
 		} else {
 			step = []int{2, 5, 10}[k%3] * int(math.Pow10(k/3))
 		}
 	}
 	var ticks plot.ConstantTicks
-	for rank := 0; rank < h.Ranks; rank += step {
+	for rank := 0; rank < h.ranks; rank += step {
 		ticks = append(ticks, plot.Tick{Value: place(float64(rank)), Label: text.Count(rank)})
 	}
 	return ticks
@@ -216,27 +216,27 @@ type heatScale struct {
 	min, max float64 // not equal; logarithms unless linear
 }
 
-// NewScale returns the scale of the values of h. One that is logarithmic has a decade at
+// newScale returns the scale of the values of h. One that is logarithmic has a decade at
 // least, so that what is nearly the same looks so.
-func (h *HeatMap) NewScale() heatScale {
+func (h *heatMap) newScale() heatScale {
 	least, most := uint64(math.MaxUint64), uint64(0)
-	for from := range h.Bins {
-		for to := range h.Bins {
-			if v := h.Value(from, to); v > 0 {
+	for from := range h.bins {
+		for to := range h.bins {
+			if v := h.value(from, to); v > 0 {
 				least, most = min(least, v), max(most, v)
 			}
 		}
 	}
-	s := heatScale{linear: h.Linear, max: float64(max(most, 1))}
-	if !h.Linear {
+	s := heatScale{linear: h.linear, max: float64(max(most, 1))}
+	if !h.linear {
 		s.max = math.Log10(s.max)
 		s.min = min(math.Log10(float64(least)), s.max-1)
 	}
 	return s
 }
 
-// Place returns where a value is on the scale, from 0 to 1.
-func (s heatScale) Place(v uint64) float64 {
+// place returns where a value is on the scale, from 0 to 1.
+func (s heatScale) place(v uint64) float64 {
 	at := float64(v)
 	if !s.linear {
 		at = math.Log10(at)
@@ -244,8 +244,8 @@ func (s heatScale) Place(v uint64) float64 {
 	return (at - s.min) / (s.max - s.min)
 }
 
-// Ticks returns marks at round values.
-func (s heatScale) Ticks(text func(uint64) string) plot.ConstantTicks {
+// ticks returns marks at round values.
+func (s heatScale) ticks(text func(uint64) string) plot.ConstantTicks {
 	var ticks plot.ConstantTicks
 	add := func(v float64) {
 		at := v
@@ -283,18 +283,18 @@ func (s heatScale) Ticks(text func(uint64) string) plot.ConstantTicks {
 }
 
 // plot returns the plot of the scale.
-func (s heatScale) plot(h *HeatMap) *plot.Plot {
+func (s heatScale) plot(h *heatMap) *plot.Plot {
 	const steps = 256
 	p := newHeatPlot()
 	p.HideX()
 	m := image.NewRGBA(image.Rect(0, 0, 1, steps))
 	for i := range steps {
-		m.SetRGBA(0, steps-1-i, HeatColor(float64(i)/(steps-1)))
+		m.SetRGBA(0, steps-1-i, heatColor(float64(i)/(steps-1)))
 	}
 	p.Add(plotter.NewImage(m, 0, s.min, 1, s.max), frame{})
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, s.min, s.max
-	p.Y.Label.Text = h.Scale
+	p.Y.Label.Text = h.scale
 	p.Y.Label.Padding = 6
-	p.Y.Tick.Marker = s.Ticks(h.Text)
+	p.Y.Tick.Marker = s.ticks(h.text)
 	return p
 }

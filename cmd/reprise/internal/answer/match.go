@@ -366,7 +366,7 @@ func (a *matchAnswer) printSkews(q *cli.Question) {
 		if s.Root >= 0 {
 			name += fmt.Sprintf(" with root %d", s.Root)
 		}
-		straggler, mostly, share := StragglersOf(&s)
+		straggler, mostly, share := stragglersOf(&s)
 		t.Row(text.Duration(s.Mean), text.Duration(s.Median), text.Duration(s.Max), s.MaxInstance, straggler, s.MaxPosition,
 			time.Duration(s.MaxStart), s.Instances, s.Sampled, mostly, share,
 			name+" on "+text.Printable(s.Communicator.Name))
@@ -382,9 +382,9 @@ func (a *matchAnswer) printSkews(q *cli.Question) {
 	}
 }
 
-// StragglersOf returns which member is the straggler of the largest skew, and which mostly, in what share: dashes if starts are so far off that any
+// stragglersOf returns which member is the straggler of the largest skew, and which mostly, in what share: dashes if starts are so far off that any
 // may be.
-func StragglersOf(s *query.Skew) (straggler, mostly, share any) {
+func stragglersOf(s *query.Skew) (straggler, mostly, share any) {
 	if s.StartError != nil && s.Max <= *s.StartError {
 		return "–", "–", "–"
 	}

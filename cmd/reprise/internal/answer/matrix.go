@@ -123,7 +123,7 @@ func matrix(q *cli.Question, o matrixOptions) error {
 			return nil
 		}
 		h, err := newHeatMap(q.Path, m.Matrix, o)
-		write = func(w io.Writer) error { return h.Write(w, o.format.Value) }
+		write = func(w io.Writer) error { return h.write(w, o.format.Value) }
 		return err
 	})
 	if err != nil {
@@ -181,12 +181,12 @@ func volumeOf(v query.Volume, kind string) query.Volume {
 }
 
 // newHeatMap returns the picture of a matrix.
-func newHeatMap(path string, m *query.Matrix, o matrixOptions) (*HeatMap, error) {
+func newHeatMap(path string, m *query.Matrix, o matrixOptions) (*heatMap, error) {
 	of, kind := o.of.Value, o.kind.Value
 	all := volumeOf(m.Volume, kind)
 	bytes := func(v query.Volume) uint64 { return wire.AddSat(v.Bytes, v.Exchanged.Bytes) }
 	value := bytes
-	h := &HeatMap{Ranks: m.Ranks, Bins: m.Bins, Linear: o.scale.Value == "linear"}
+	h := &heatMap{ranks: m.Ranks, bins: m.Bins, linear: o.scale.Value == "linear"}
 	var parts []string
 	if kind != KindCollective {
 		parts = append(parts, fmt.Sprintf("%s, %s", text.Plural(m.Messages, "message"), flowBytes(m.Flow)))
@@ -194,7 +194,7 @@ func newHeatMap(path string, m *query.Matrix, o matrixOptions) (*HeatMap, error)
 	if kind == KindCollective || kind == KindBoth && m.Exchanged.Blocks > 0 {
 		parts = append(parts, fmt.Sprintf("collective %s, %s", text.Plural(m.Exchanged.Blocks, "block"), blockBytes(m.Exchanged)))
 	}
-	h.Title = filepath.Base(path) + ": " + strings.Join(parts, "; ")
+	h.title = filepath.Base(path) + ": " + strings.Join(parts, "; ")
 	counted := map[string]string{KindBoth: "messages and blocks", KindP2P: "messages", KindCollective: "blocks"}[kind]
 	if kind == KindBoth && m.Exchanged.Blocks == 0 {
 		counted = "messages"
@@ -205,12 +205,12 @@ func newHeatMap(path string, m *query.Matrix, o matrixOptions) (*HeatMap, error)
 			KindBoth: "no rank sends anything to another", KindP2P: "no rank sends a message", KindCollective: "collective operations exchange no data",
 		}[kind])
 	case of == "messages":
-		h.Scale, h.Text = counted, text.Count[uint64]
+		h.scale, h.text = counted, text.Count[uint64]
 		value = func(v query.Volume) uint64 { return wire.AddSat(v.Messages, v.Exchanged.Blocks) }
 	case bytes(all) == 0:
 		return nil, fmt.Errorf("the %s have no bytes, or their sizes are unknown: --of messages draws their number", counted)
 	default:
-		h.Scale, h.Text = "bytes", text.Bytes[uint64]
+		h.scale, h.text = "bytes", text.Bytes[uint64]
 	}
 	values := make([]uint64, m.Bins*m.Bins)
 	for from := range m.Bins {
@@ -218,22 +218,22 @@ func newHeatMap(path string, m *query.Matrix, o matrixOptions) (*HeatMap, error)
 			values[from*m.Bins+to] = value(volumeOf(m.At(from, to), kind))
 		}
 	}
-	h.Value = func(from, to int) uint64 { return values[from*h.Bins+to] }
+	h.value = func(from, to int) uint64 { return values[from*h.bins+to] }
 	if m.Bins < m.Ranks {
-		h.Scale += fmt.Sprintf(" from %s to as many others", ranksOfBin(m))
+		h.scale += fmt.Sprintf(" from %s to as many others", ranksOfBin(m))
 	} else {
-		h.Scale += " from one rank to another"
+		h.scale += " from one rank to another"
 	}
 	h.markSaturated()
 	return h, nil
 }
 
 // markSaturated says what the darkest colour means if it stands for all that is more.
-func (h *HeatMap) markSaturated() {
-	for from := range h.Bins {
-		for to := range h.Bins {
-			if text.Saturated(h.Value(from, to)) {
-				h.Scale += ", the darkest: " + h.Text(math.MaxUint64)
+func (h *heatMap) markSaturated() {
+	for from := range h.bins {
+		for to := range h.bins {
+			if text.Saturated(h.value(from, to)) {
+				h.scale += ", the darkest: " + h.text(math.MaxUint64)
 				return
 			}
 		}

@@ -165,7 +165,7 @@ func loopsOfShape(q *cli.Question, number int) (*Loops, error) {
 
 // wordsOf returns a function that puts a signature of a shape into the words of a
 // Printer.
-func wordsOf(tr *trace.Trace, p *trace.Printer, s *trace.Shape) func(trace.Signature) (Words, error) {
+func wordsOf(tr *trace.Trace, p *trace.Printer, s *trace.Shape) func(trace.Signature) (words, error) {
 	rank := sync.OnceValue(func() *trace.Rank {
 		for first := range s.Ranks.Ranges() {
 			r, _ := tr.Rank(first) // nil if it cannot be read
@@ -173,7 +173,7 @@ func wordsOf(tr *trace.Trace, p *trace.Printer, s *trace.Shape) func(trace.Signa
 		}
 		return nil
 	})
-	return func(signature trace.Signature) (Words, error) { return inWords(p, rank(), signature) }
+	return func(signature trace.Signature) (words, error) { return inWords(p, rank(), signature) }
 }
 
 // read sets the loops, with the times that tell most of them.

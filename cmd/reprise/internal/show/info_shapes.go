@@ -37,47 +37,47 @@ type countDifferent struct {
 	Most  uint64 `json:"count_in_largest_shape"`
 }
 
-// A Differ tells shapes apart.
-type Differ struct {
+// A differ tells shapes apart.
+type differ struct {
 	trace *trace.Trace
-	Names map[sequitur.Symbol]CallName
-	Most  *trace.Shape // the one of most ranks
+	names map[sequitur.Symbol]callName
+	most  *trace.Shape // the one of most ranks
 
 	// The last rank that its calls were compared with alone, and their names on that.
 	aloneOn int
 	alone   map[string]string
 
 	// As the ranks of s have it, or all ranks if s is nil.
-	Signature func(s *trace.Shape, n int) (Words, error)
+	signature func(s *trace.Shape, n int) (words, error)
 }
 
-// A CallName is what a call is named. The brief name has only the ranks of its
+// A callName is what a call is named. The brief name has only the ranks of its
 // arguments; several signatures may have the same.
-type CallName struct{ Full, Brief string }
+type callName struct{ full, brief string }
 
-func (d *Differ) name(n sequitur.Symbol) CallName {
-	name, ok := d.Names[n]
+func (d *differ) name(n sequitur.Symbol) callName {
+	name, ok := d.names[n]
 	if ok {
 		return name
 	}
-	s, err := d.Signature(nil, int(n))
+	s, err := d.signature(nil, int(n))
 	if err != nil {
 		function := text.Printable(d.trace.Functions()[d.trace.FunctionOf(int(n))].Name)
-		name.Full, name.Brief = function+"(unreadable)", function+"(…)"
+		name.full, name.brief = function+"(unreadable)", function+"(…)"
 	} else {
-		name.Full, name.Brief = s.text, s.brief()
+		name.full, name.brief = s.text, s.brief()
 	}
-	d.Names[n] = name
+	d.names[n] = name
 	return name
 }
 
 // nameIn returns the name of a call of a shape, full or brief. A call of a single rank has the
 // brief name of one in the shape of most ranks that would be the same on it: rank+1 is 1 on rank 0.
-func (d *Differ) nameIn(s *trace.Shape, n sequitur.Symbol, brief bool) string {
+func (d *differ) nameIn(s *trace.Shape, n sequitur.Symbol, brief bool) string {
 	if !brief {
-		return d.name(n).Full
+		return d.name(n).full
 	}
-	if s != d.Most && s.Ranks.Len() == 1 {
+	if s != d.most && s.Ranks.Len() == 1 {
 		rank := s.Ranks.At(0)
 		if key, ok := d.keyOn(rank, n); ok {
 			if name, ok := d.onRank(rank)[key]; ok {
@@ -85,18 +85,18 @@ func (d *Differ) nameIn(s *trace.Shape, n sequitur.Symbol, brief bool) string {
 			}
 		}
 	}
-	return d.name(n).Brief
+	return d.name(n).brief
 }
 
 // onRank returns the brief names of the calls of the shape of most ranks, by what they are on a rank,
 // without those of which several are one.
-func (d *Differ) onRank(rank int) map[string]string {
+func (d *differ) onRank(rank int) map[string]string {
 	if d.alone == nil || d.aloneOn != rank {
 		d.aloneOn, d.alone = rank, make(map[string]string)
 		several := make(map[string]bool)
-		for n := range d.Most.Grammar.Occurrences() {
+		for n := range d.most.Grammar.Occurrences() {
 			if key, ok := d.keyOn(rank, n); ok {
-				name := d.name(n).Brief
+				name := d.name(n).brief
 				several[key] = several[key] || d.alone[key] != "" && d.alone[key] != name
 				d.alone[key] = name
 			}
@@ -111,7 +111,7 @@ func (d *Differ) onRank(rank int) map[string]string {
 }
 
 // keyOn returns what a brief name says of a call on a rank, if that is known.
-func (d *Differ) keyOn(rank int, n sequitur.Symbol) (key string, ok bool) {
+func (d *differ) keyOn(rank int, n sequitur.Symbol) (key string, ok bool) {
 	s := d.trace.Signature(int(n))
 	key = s.Function.Name
 	for i, p := range s.Function.Params {
@@ -130,25 +130,25 @@ func (d *Differ) keyOn(rank int, n sequitur.Symbol) (key string, ok bool) {
 	return key, true
 }
 
-// Words are a signature in the words of cat.
-type Words struct {
+// words are a signature in the words of cat.
+type words struct {
 	function *cst.Function
 	text     string
 	args     []string
 }
 
 // inWords returns the words of a signature, of which r, unless it is nil, is a rank.
-func inWords(p *trace.Printer, r *trace.Rank, s trace.Signature) (Words, error) {
+func inWords(p *trace.Printer, r *trace.Rank, s trace.Signature) (words, error) {
 	text, err := p.Signature(r, s)
 	if err != nil {
-		return Words{}, err
+		return words{}, err
 	}
 	args, err := p.Arguments(r, s)
-	return Words{s.Function, text, args}, err
+	return words{s.Function, text, args}, err
 }
 
 // brief returns a call with no arguments but ranks, such as send(rank+1).
-func (s Words) brief() string {
+func (s words) brief() string {
 	var ranks []string
 	for i, p := range s.function.Params {
 		if p.Type.Kind == cst.KindRank {
@@ -163,7 +163,7 @@ func (s Words) brief() string {
 
 // count returns how often the ranks of a shape make each call, by brief or by
 // full name.
-func (d *Differ) count(s *trace.Shape, brief bool) map[string]uint64 {
+func (d *differ) count(s *trace.Shape, brief bool) map[string]uint64 {
 	calls := make(map[string]uint64)
 	for n, times := range s.Grammar.Occurrences() {
 		name := d.nameIn(s, n, brief)
@@ -174,13 +174,13 @@ func (d *Differ) count(s *trace.Shape, brief bool) map[string]uint64 {
 
 // shown returns the name of a call as the ranks of a shape make it: with the values
 // of these ranks, unless several calls of that name have different ones.
-func (d *Differ) shown(s *trace.Shape, name string, brief bool) string {
+func (d *differ) shown(s *trace.Shape, name string, brief bool) string {
 	as := ""
 	for n := range s.Grammar.Occurrences() {
 		if d.nameIn(s, n, brief) != name {
 			continue
 		}
-		signature, err := d.Signature(s, int(n))
+		signature, err := d.signature(s, int(n))
 		if err != nil {
 			return name
 		}
@@ -196,17 +196,17 @@ func (d *Differ) shown(s *trace.Shape, name string, brief bool) string {
 	return as
 }
 
-// Describe returns how a shape differs from the one of most ranks.
-func (d *Differ) Describe(s *trace.Shape) shapeInfo {
+// describe returns how a shape differs from the one of most ranks.
+func (d *differ) describe(s *trace.Shape) shapeInfo {
 	i := shapeInfo{Calls: s.Grammar.Len(), Without: []string{}, With: []string{}, Often: []countDifferent{}}
-	if s == d.Most {
+	if s == d.most {
 		return i
 	}
 	for _, brief := range []bool{true, false} {
-		calls, most := d.count(s, brief), d.count(d.Most, brief)
+		calls, most := d.count(s, brief), d.count(d.most, brief)
 		for _, name := range byTimes(most) {
 			if calls[name] == 0 {
-				i.Without = append(i.Without, d.shown(d.Most, name, brief))
+				i.Without = append(i.Without, d.shown(d.most, name, brief))
 			}
 		}
 		for _, name := range byTimes(calls) {
@@ -247,9 +247,9 @@ func describeShapes(tr *trace.Trace, shapes []*trace.Shape, most int) []shapeInf
 	if len(order) == 0 {
 		return list
 	}
-	d := Differ{trace: tr, Names: make(map[sequitur.Symbol]CallName), Most: shapes[order[0]], Signature: signaturesOf(tr)}
+	d := differ{trace: tr, names: make(map[sequitur.Symbol]callName), most: shapes[order[0]], signature: signaturesOf(tr)}
 	for _, number := range order[:min(len(order), most)] {
-		s := d.Describe(shapes[number])
+		s := d.describe(shapes[number])
 		s.Shape, s.Ranks = number, shapes[number].Ranks
 		list = append(list, s)
 	}
@@ -258,10 +258,10 @@ func describeShapes(tr *trace.Trace, shapes []*trace.Shape, most int) []shapeInf
 
 // signaturesOf returns a function that describes the signatures of a trace, in the
 // words of cat.
-func signaturesOf(tr *trace.Trace) func(s *trace.Shape, n int) (Words, error) {
+func signaturesOf(tr *trace.Trace) func(s *trace.Shape, n int) (words, error) {
 	p := tr.Printer(trace.PrintOptions{})
-	known := make(map[*trace.Shape]func(trace.Signature) (Words, error))
-	return func(s *trace.Shape, n int) (Words, error) {
+	known := make(map[*trace.Shape]func(trace.Signature) (words, error))
+	return func(s *trace.Shape, n int) (words, error) {
 		if s == nil {
 			return inWords(p, nil, tr.Signature(n))
 		}
