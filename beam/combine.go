@@ -79,8 +79,8 @@ func Trace(s beam.Scope, files beam.PCollection) beam.PCollection {
 	return beam.Combine(s.Scope("reprise.Trace"), &Combine{}, files)
 }
 
-// Write writes the trace of a collection to the file at path, in place of what is there. The worker that does it must
-// see that path. The file is whole, or what was there before, also if a worker dies.
+// Write writes the trace of a collection to the file at path, in place of what is there. The worker that does
+// it must see that path. The file is whole, or what was there before, also if a worker dies.
 func Write(s beam.Scope, path string, tr beam.PCollection) {
 	beam.ParDo0(s.Scope("reprise.Write"), &write{path}, tr)
 }
@@ -156,8 +156,8 @@ type madeTrace struct {
 // made is the trace that this process has made last, if the pipeline runs in it.
 var made atomic.Pointer[madeTrace]
 
-// HighestPeer returns what [merge.Accumulator.HighestPeer] does of the parts of a trace, if this process made it last: if the pipeline runs in
-// it. To find it in the trace takes longer than to make that.
+// HighestPeer returns what [merge.Accumulator.HighestPeer] does of the parts of a trace, if this process made
+// it last: if the pipeline runs in it. To find it in the trace takes longer than to make that.
 func HighestPeer(tr []byte) (peer merge.Peer, names, known bool) {
 	m := made.Load()
 	if m == nil || m.digest != sha256.Sum256(tr) {

@@ -135,8 +135,9 @@ func TestTraceErrors(t *testing.T) {
 	}
 }
 
-// TestAnyOrder does what an engine may do, and Prism does not: it adds files in any order to any number of bundles, throws bundles
-// away as if a worker had died, does them again, sends accumulators from worker to worker, and merges them in any order.
+// TestAnyOrder does what an engine may do, and Prism does not: it adds files in any order to any number of
+// bundles, throws bundles away as if a worker had died, does them again, sends accumulators from worker to
+// worker, and merges them in any order.
 func TestAnyOrder(t *testing.T) {
 	var all [][]File
 	var traces [][]byte

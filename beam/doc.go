@@ -7,13 +7,13 @@
 //	trace := rbeam.Trace(scope, rbeam.Read(scope, paths))
 //
 // [Read] reads files on the workers, which must see their paths. [Trace] merges them with [Combine], a
-// CombineFn that pipelines may also use for themselves, as for the parts of each of many runs. Its accumulator is that of
-// package merge, and between workers it is a part file. As accumulators form a commutative monoid, an engine
-// may merge them in any order and grouping, and do any of it again after a failure: the
-// trace is the same to the byte as that of reprise merge.
+// CombineFn that pipelines may also use for themselves, as for the parts of each of many runs. Its
+// accumulator is that of package merge, and between workers it is a part file. As accumulators form a
+// commutative monoid, an engine may merge them in any order and grouping, and do any of it again after a
+// failure: the trace is the same to the byte as that of reprise merge.
 //
-// [Profile] and [Traffic] answer queries about all parts instead, by CombineFns with the same accumulator: it adds up what ranks
-// have in common, so that a query counts each shape once.
+// [Profile] and [Traffic] answer queries about all parts instead, by CombineFns with the same accumulator: it
+// adds up what ranks have in common, so that a query counts each shape once.
 //
 // Parts of two runs are not told apart here: merge.PartFiles does, before the pipeline runs.
 //

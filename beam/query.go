@@ -19,19 +19,20 @@ func init() {
 	register.Combiner3[parts, File, []byte](&CombineTraffic{})
 }
 
-// Profile returns the profile of a collection of [File], as a collection of one [query.Profile] in JSON, a []byte.
+// Profile returns the profile of a collection of [File], as a collection of one [query.Profile] in JSON, a
+// []byte.
 func Profile(s beam.Scope, files beam.PCollection) beam.PCollection {
 	return beam.Combine(s.Scope("reprise.Profile"), &CombineProfile{}, files)
 }
 
-// Traffic returns what goes between the ranks of a collection of [File], as a collection of one [query.Traffic] in JSON,
-// a []byte.
+// Traffic returns what goes between the ranks of a collection of [File], as a collection of one
+// [query.Traffic] in JSON, a []byte.
 func Traffic(s beam.Scope, files beam.PCollection) beam.PCollection {
 	return beam.Combine(s.Scope("reprise.Traffic"), &CombineTraffic{}, files)
 }
 
-// CombineProfile is a CombineFn from [File] to a [query.Profile] in JSON. It adds up what ranks have in common, as [Combine]
-// does, so that each shape is counted once.
+// CombineProfile is a CombineFn from [File] to a [query.Profile] in JSON. It adds up what ranks have in
+// common, as [Combine] does, so that each shape is counted once.
 type CombineProfile struct{ Combine }
 
 // ExtractOutput returns the profile.
@@ -50,7 +51,8 @@ func (c *CombineProfile) ExtractOutput(a parts) ([]byte, error) {
 // CombineTraffic is a CombineFn from [File] to a [query.Traffic] in JSON.
 type CombineTraffic struct{ Combine }
 
-// ExtractOutput returns the traffic. More than 8 million pairs of ranks with traffic that is not uniform are an error.
+// ExtractOutput returns the traffic. More than 8 million pairs of ranks with traffic that is not uniform are
+// an error.
 func (c *CombineTraffic) ExtractOutput(a parts) ([]byte, error) {
 	tr, err := c.trace(a)
 	if err != nil {

@@ -20,7 +20,8 @@ const asWorker = "REPRISE_BEAM_WORKER"
 // A step is one of a bundle: what an engine has the CombineFn do between two writes.
 type step func() error
 
-// steps returns those of a bundle: "add" of part files, "merge" of accumulators or "extract" of one, which write a file.
+// steps returns those of a bundle: "add" of part files, "merge" of accumulators or "extract" of one, which
+// write a file.
 func steps(kind, out string, in []string) []step {
 	var fn Combine
 	var a parts
@@ -73,8 +74,9 @@ func work(most string, args []string) {
 	os.Exit(0)
 }
 
-// TestWorkersDie merges parts in several processes, as an engine does: each bundle of each phase fails after each of its steps in one process, where it may leave half a
-// file, and is done again in another from the start. The trace is that of merge.Files.
+// TestWorkersDie merges parts in several processes, as an engine does: each bundle of each phase fails after
+// each of its steps in one process, where it may leave half a file, and is done again in another from the
+// start. The trace is that of merge.Files.
 func TestWorkersDie(t *testing.T) {
 	paths, want := writeParts(t, programs.RandomPartners(12, 10, 1).Timed(), 1)
 	dir := t.TempDir()

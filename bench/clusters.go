@@ -17,8 +17,8 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 )
 
-// reportClusters reports what it takes to merge the part files of a stencil of 2²⁰ ranks, with reprise merge alone and
-// with processes of MPI, and what each level of a tree takes.
+// reportClusters reports what it takes to merge the part files of a stencil of 2²⁰ ranks, with reprise merge
+// alone and with processes of MPI, and what each level of a tree takes.
 func reportClusters(w io.Writer) error {
 	c, err := newCommand()
 	if err != nil {
@@ -122,8 +122,8 @@ func reportMerging(w io.Writer, c *command, times, parts string) error {
 	return nil
 }
 
-// memoryOf runs a command, and returns the most memory that a process of a program had and that all of them had at one time, in
-// bytes, without files that are mapped. It asks Linux for that again and again.
+// memoryOf runs a command, and returns the most memory that a process of a program had and that all of them
+// had at one time, in bytes, without files that are mapped. It asks Linux for that again and again.
 func memoryOf(cmd *exec.Cmd, program string) (largest, all int64, err error) {
 	if err := cmd.Start(); err != nil {
 		return 0, 0, err
@@ -153,7 +153,8 @@ func memoryOf(cmd *exec.Cmd, program string) (largest, all int64, err error) {
 	}
 }
 
-// reportLevels reports what a level of a binary tree takes: to write what half of the ranks made, to read it and to merge it.
+// reportLevels reports what a level of a binary tree takes: to write what half of the ranks made, to read it
+// and to merge it.
 func reportLevels(w io.Writer, times string, p programs.Program, least int) error {
 	for ranks := least; 2*ranks <= p.Ranks; ranks *= 4 {
 		var halves [2]*merge.Accumulator

@@ -12,8 +12,8 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 )
 
-// reportColumns reports what it takes to merge part files of programs whose ranks do the same with other arguments, or
-// nearly the same, and to write the trace.
+// reportColumns reports what it takes to merge part files of programs whose ranks do the same with other
+// arguments, or nearly the same, and to write the trace.
 func reportColumns(w io.Writer) error {
 	var list []programs.Program
 	for _, q := range []int{16, 32, 64} {

@@ -12,9 +12,9 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 )
 
-// reportEfficiency reports what it takes to find the efficiency of runs, as whole programs: with statistics of times, where
-// iterations of loops are skipped, and with the times of every call as they are predicted from these, where every call
-// is executed.
+// reportEfficiency reports what it takes to find the efficiency of runs, as whole programs: with statistics
+// of times, where iterations of loops are skipped, and with the times of every call as they are predicted
+// from these, where every call is executed.
 func reportEfficiency(w io.Writer, dir string) error {
 	c, err := newCommand()
 	if err != nil {

@@ -244,7 +244,8 @@ func TestIrregularPrograms(t *testing.T) {
 	}
 }
 
-// TestIrregularTraces checks that traces with amounts of computation are smaller than zpaq -m5 makes their calls as numbers.
+// TestIrregularTraces checks that traces with amounts of computation are smaller than zpaq -m5 makes their
+// calls as numbers.
 func TestIrregularTraces(t *testing.T) {
 	tier.Long(t, "makes large traces")
 	checkTraceSizes(t, map[string]int{"cg.S.16.compute": 33_762, "mg.S.16.compute": 18_999})

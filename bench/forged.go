@@ -58,7 +58,8 @@ export TRACE -o OUT.prv
 export TRACE -o OUT.ti
 export TRACE -o OUT.pb.gz`), "\n")
 
-// mostResident is how many bytes of memory a command may have. A limit of its addresses would not do, as Go reserves more than it uses.
+// mostResident is how many bytes of memory a command may have. A limit of its addresses would not do, as Go
+// reserves more than it uses.
 const mostResident = 1 << 30
 
 // patient is how long a command may go on until it is interrupted.
@@ -111,8 +112,8 @@ func reportForged(w io.Writer) error {
 	return nil
 }
 
-// bounded runs the program with a trace, and returns how long that took, how long after an interrupt if it went on too long, and the most memory
-// that was resident. It may fail, with an error of one line at least.
+// bounded runs the program with a trace, and returns how long that took, how long after an interrupt if it
+// went on too long, and the most memory that was resident. It may fail, with an error of one line at least.
 func (c *command) bounded(line, trace string) (took, after time.Duration, resident int64, err error) {
 	out := c.path("forged.out")
 	if err := os.MkdirAll(out, 0o777); err != nil {

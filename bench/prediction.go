@@ -12,8 +12,8 @@ import (
 // predictedTimes are what traces of one run keep of times.
 var predictedTimes = []string{"exact", "paths", "histograms", "statistics"}
 
-// reportPrediction reports, for each MPI that is installed, how far the time that predict tells of a run on the same machine is from
-// the time that was recorded.
+// reportPrediction reports, for each MPI that is installed, how far the time that predict tells of a run on
+// the same machine is from the time that was recorded.
 func reportPrediction(w io.Writer) error {
 	heads(w, "MPI", "kernel", "recorded, s", "range", "exact times, %", "range", "paths, %", "range", "histograms, %", "range", "statistics, %", "range")
 	return forKernels(func(k *kernelRuns) error {
@@ -69,8 +69,8 @@ func (p *predictions) report(w io.Writer) error {
 	return nil
 }
 
-// run records a run, and returns how long it took, in seconds, and by how many per cent predictions are longer. What it takes
-// to make traces of it comes after the run.
+// run records a run, and returns how long it took, in seconds, and by how many per cent predictions are
+// longer. What it takes to make traces of it comes after the run.
 func (p *predictions) run(kernel, steps string) (seconds float64, errors []float64, err error) {
 	spool, err := os.MkdirTemp(p.command.directory, "spool-")
 	if err != nil {

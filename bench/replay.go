@@ -32,7 +32,8 @@ func (simpleNetwork) Message(m *replay.Message) replay.Cost {
 	}
 }
 
-// everyCall is a machine of which it is not known that its costs are always the same, so that no loops are skipped.
+// everyCall is a machine of which it is not known that its costs are always the same, so that no loops are
+// skipped.
 type everyCall struct{ replay.Machine }
 
 // minReplayed is how many calls a trace must have to be replayed: others take no time.

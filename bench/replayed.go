@@ -9,13 +9,15 @@ import (
 	"slices"
 )
 
-// reportReplayed reports, for each MPI that is installed, what kernels take beside what the replay of their traces takes.
+// reportReplayed reports, for each MPI that is installed, what kernels take beside what the replay of their
+// traces takes.
 func reportReplayed(w io.Writer) error {
 	heads(w, "MPI", "kernel", "recorded, s", "range", "replayed, s", "range", "error, %", "range", "outside MPI, %", "range")
 	return forKernels(func(k *kernelRuns) error { return k.reportReplayed(w) })
 }
 
-// A replayed is what runs of a kernel and of their replays took, in seconds, and by how many per cent that is more.
+// A replayed is what runs of a kernel and of their replays took, in seconds, and by how many per cent that is
+// more.
 type replayed struct{ recorded, replayed, error, outside []float64 }
 
 // reportReplayed runs the kernels and their replays in turn, and prints a row for each and the mean of all.

@@ -92,7 +92,8 @@ func simGridRow(t *traceText) (string, error) {
 		median(0), calls/median(0)/1e6, median(1), calls/median(1)/1e6, median(2)), nil
 }
 
-// onSwitch replays a trace on SimGrid's switch, and returns the processor time it took in seconds, opening included.
+// onSwitch replays a trace on SimGrid's switch, and returns the processor time it took in seconds, opening
+// included.
 func onSwitch(file []byte, skip bool) (*replay.Result, float64, error) {
 	runtime.GC()
 	before := processorTime()

@@ -26,7 +26,8 @@ var slicedPrograms = []struct{ source, about string }{
 
 const slicedRanks = 4
 
-// largePrograms are those whose arrays no such machine has memory for, or that have more ranks than others measured.
+// largePrograms are those whose arrays no such machine has memory for, or that have more ranks than others
+// measured.
 var largePrograms = []struct {
 	source, about string
 	flags         []string
@@ -47,7 +48,8 @@ var largePrograms = []struct {
 
 var sweep3D = []string{"-DIT=150", "-DJT=150", "-DKT=150", "-DMK=10", "-DMMI=3"}
 
-// manyProcesses are settings of MPICH with which many processes on few processors wait less for each other when they begin.
+// manyProcesses are settings of MPICH with which many processes on few processors wait less for each other
+// when they begin.
 var manyProcesses = []string{"MPIR_CVAR_NUM_CLIQUES=16", "UCX_TLS=posix,self"}
 
 // A slicedProgram is a program with MPICH, whole and as what its calls depend on.
@@ -58,7 +60,8 @@ type slicedProgram struct {
 	flags  []string
 }
 
-// reportSlicing reports what is left of programs whose names contain a text, and what it takes to slice and to record them.
+// reportSlicing reports what is left of programs whose names contain a text, and what it takes to slice and
+// to record them.
 func reportSlicing(w io.Writer, only string) error {
 	m := findMPI("mpich")
 	for _, name := range []string{"clang-16", "opt-16", "flang-new-16"} {
@@ -178,8 +181,8 @@ func (s *slicedProgram) slice(flags ...string) (*sliceAnswer, error) {
 	return answer, json.Unmarshal(out, answer)
 }
 
-// record records the program in a trace of a name, and returns how many seconds that takes, and how many megabytes more than before the machine uses
-// at most.
+// record records the program in a trace of a name, and returns how many seconds that takes, and how many
+// megabytes more than before the machine uses at most.
 func (s *slicedProgram) record(name string, ranks int) (seconds, megabytes float64, err error) {
 	args := append([]string{"record", "-q", "--times", "none", "--mpicc", s.mpi.mpicc, "-o", s.path(name + ".rpz"), "--"}, s.mpi.mpirun...)
 	c := exec.Command(s.path("reprise"), append(args, "-n", strconv.Itoa(ranks), s.path("program"))...)

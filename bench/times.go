@@ -248,8 +248,8 @@ func startsTable(w io.Writer, ranks []*recorded.Rank) error {
 	return nil
 }
 
-// measureStarts returns the bits per call of a series of gaps with a bound of starts, and how many nanoseconds
-// these are off.
+// measureStarts returns the bits per call of a series of gaps with a bound of starts, and how many
+// nanoseconds these are off.
 func measureStarts(run []*recorded.Rank, bound time.Duration) (bits, mean, worst float64, err error) {
 	entropy, err := timing.NewEntropy(epsilon)
 	if err != nil {

@@ -163,7 +163,8 @@ func encode(w io.Writer, answer any, err error) error {
 	return json.NewEncoder(w).Encode(answer)
 }
 
-// TestConcurrent asks one trace everything from 64 goroutines at once: the answers are those that one goroutine gets.
+// TestConcurrent asks one trace everything from 64 goroutines at once: the answers are those that one
+// goroutine gets.
 func TestConcurrent(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -24,12 +24,11 @@
 //
 // # Limits
 //
-// Arrays nest at most 32 deep, a name has at most [MaxName] bytes and a signature at most
-// [MaxValues] values: [Table.TryIntern] refuses what Parse would. Decoding allocates memory in proportion to the bytes read: at most about
-// 200 bytes for each byte of functions, 40 for each byte of signatures in a table, and 32
-// for each byte of one signature. Looking up a signature takes expected time in
-// proportion to its size, on hostile input too: the hash is seeded at random. No output
-// depends on the seed.
+// Arrays nest at most 32 deep, a name has at most [MaxName] bytes and a signature at most [MaxValues] values:
+// [Table.TryIntern] refuses what Parse would. Decoding allocates memory in proportion to the bytes read: at
+// most about 200 bytes for each byte of functions, 40 for each byte of signatures in a table, and 32 for each
+// byte of one signature. Looking up a signature takes expected time in proportion to its size, on hostile
+// input too: the hash is seeded at random. No output depends on the seed.
 //
 // # Source
 //

@@ -105,8 +105,8 @@ func TestSmallDamage(t *testing.T) {
 	}
 }
 
-// TestSmallFollowed reads and salvages small containers that other bytes follow, few or more than a small container has: those are lost,
-// and nothing else. What is followed and damaged is not read.
+// TestSmallFollowed reads and salvages small containers that other bytes follow, few or more than a small
+// container has: those are lost, and nothing else. What is followed and damaged is not read.
 func TestSmallFollowed(t *testing.T) {
 	file := write(t, Options{Encoding: Primed}, samples)
 	for _, more := range []int{1, 2, 3, 4, 5, 100, int(maxSmallFile) - len(file), int(maxSmallFile), 100_000} {

@@ -123,11 +123,12 @@ func (a *Accumulator) Describe(run Run) error {
 	return nil
 }
 
-// Clocks returns the clocks of the machines that the ranks of a were recorded on, in the order of their first ranks.
+// Clocks returns the clocks of the machines that the ranks of a were recorded on, in the order of their first
+// ranks.
 func (a *Accumulator) Clocks() []Clock { return layout.ClocksOf(a.clocks, a.RankSet()) }
 
-// Align replaces the alignments of clocks by those of others of the same machines, and takes away those of which there is no
-// other.
+// Align replaces the alignments of clocks by those of others of the same machines, and takes away those of
+// which there is no other.
 func (a *Accumulator) Align(list []Clock) {
 	for i := range a.clocks {
 		c := a.clocks[i]

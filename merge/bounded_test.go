@@ -195,7 +195,8 @@ func TestBounded(t *testing.T) {
 	rapid.Check(t, testBounded)
 }
 
-// TestBoundedLeast checks that a trace fits the size that is said to be the least, also if all that there is takes less than what calls give way to.
+// TestBoundedLeast checks that a trace fits the size that is said to be the least, also if all that there is
+// takes less than what calls give way to.
 func TestBoundedLeast(t *testing.T) {
 	larger := 0
 	for _, p := range tier.Some(programs.All(4), 4) {

@@ -13,9 +13,9 @@ import (
 // are handles, but requests. With nil, nothing does.
 type Keep func(function string) (place, handles bool)
 
-// A Condenser makes what a recorder holds of a rank smaller, again and again, so that it does not grow with a run that
-// never repeats; the recorder goes on, and [Join] appends what comes after. The zero
-// Condenser is ready for use.
+// A Condenser makes what a recorder holds of a rank smaller, again and again, so that it does not grow with a
+// run that never repeats; the recorder goes on, and [Join] appends what comes after. The zero Condenser is
+// ready for use.
 type Condenser struct {
 	Keep Keep // what stays as it is
 
@@ -27,8 +27,8 @@ type Condenser struct {
 // of its grammar and the bytes of its signatures are together no more than most, and at least as much as
 // before. If what never gives way is more than that, it returns that.
 //
-// The times of every call and histograms are left out, and statistics of times are of all calls of a function. CallGroups,
-// which parts of traces have, are not allowed.
+// The times of every call and histograms are left out, and statistics of times are of all calls of a
+// function. CallGroups, which parts of traces have, are not allowed.
 func (c *Condenser) Condense(p Part, most int) (Part, error) {
 	if p.CallGroups != nil {
 		return Part{}, errors.New("merge: a part of a trace is not condensed")

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// testCondense condenses parts of programs, each two times, with its own calls once more between and condensed ones after that:
-// their traces have the totals of all calls, and are exact where they say so.
+// testCondense condenses parts of programs, each two times, with its own calls once more between and
+// condensed ones after that: their traces have the totals of all calls, and are exact where they say so.
 func testCondense(t *rapid.T) {
 	parts := genProgram.Draw(t, "program").parts()
 	parts = parts[:min(3, len(parts))]

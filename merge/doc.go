@@ -47,8 +47,8 @@
 //     address that grows with another.
 //
 // How the calls are written is a plan: with groups or without, which shapes are united, which arguments are
-// streams, and whether grammars are a forest or blocks. A search tries those that may be smallest, within a budget of
-// work in proportion to the calls; file plan.go has it, and all that it decides by.
+// streams, and whether grammars are a forest or blocks. A search tries those that may be smallest, within a
+// budget of work in proportion to the calls; file plan.go has it, and all that it decides by.
 //
 // [Accumulator.WriteBounded] makes a trace that fits a size: what does not repeat gives way to
 // distributions, rank by rank, and the rest is merged as above.
@@ -60,11 +60,11 @@
 // # Types of the sections
 //
 // [Bounded], [Clock], [ClockReading], [Missing], [Name], [Origin], [RankSeries], [RankTimes], [SectionError],
-// [Stretch], [Summary] and [World] are aliases of types of internal/layout, which reads and writes the sections
-// that have them. This package writes them, and package trace returns them, so that they are on the floor below
-// both. The public packages below that are codecs, which know nothing of runs. A package for these types alone
-// would be one more to import for whoever has a part, and types of this package would be converted, one by one,
-// in each trace that is read.
+// [Stretch], [Summary] and [World] are aliases of types of internal/layout, which reads and writes the
+// sections that have them. This package writes them, and package trace returns them, so that they are on the
+// floor below both. The public packages below that are codecs, which know nothing of runs. A package for
+// these types alone would be one more to import for whoever has a part, and types of this package would be
+// converted, one by one, in each trace that is read.
 //
 // # Cost
 //

@@ -102,7 +102,8 @@ type elasticValue struct {
 	value int64
 }
 
-// elastic returns the lists of the values of elastic arguments, which are empty and have room for all, and what calls of each terminal of s add to them.
+// elastic returns the lists of the values of elastic arguments, which are empty and have room for all, and
+// what calls of each terminal of s add to them.
 func (x *streams) elastic(s *shape, slots map[int][]int, begins []int) (lists map[layout.StreamArgument]*[]int64, of [][]elasticValue) {
 	lists = make(map[layout.StreamArgument]*[]int64)
 	of = make([][]elasticValue, len(s.forms))

@@ -130,11 +130,12 @@ func newStoredMatrix(d columns.Domain, rows [][]int64, others []columns.Matrix) 
 	return storedMatrix{m, enc, len(enc) + packed(rows)}
 }
 
-// referredMemory is about how many bytes of memory a matrix takes that refers to another, for each byte of its encoding.
+// referredMemory is about how many bytes of memory a matrix takes that refers to another, for each byte of
+// its encoding.
 const referredMemory = 16
 
-// packed returns how many bytes rows take with as many bits for each value as the largest one needs, which is about what a matrix of
-// them takes in memory at the most.
+// packed returns how many bytes rows take with as many bits for each value as the largest one needs, which is
+// about what a matrix of them takes in memory at the most.
 func packed(rows [][]int64) int {
 	var all uint64
 	values := 0

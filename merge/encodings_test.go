@@ -47,8 +47,8 @@ func TestEncodings(t *testing.T) {
 	})
 }
 
-// TestEncodingsOfMatrices checks that a trace of arrays that are alike is what it is without what is kept, whose ranks
-// are of several shapes.
+// TestEncodingsOfMatrices checks that a trace of arrays that are alike is what it is without what is kept,
+// whose ranks are of several shapes.
 func TestEncodingsOfMatrices(t *testing.T) {
 	exchange := cst.Function{Name: "exchange", Params: []cst.Param{{Name: "counts", Type: cst.ArrayOf(cst.Type{Kind: cst.KindInt})}}}
 	kept := 0
@@ -98,7 +98,8 @@ func TestEncodingsOfMatrices(t *testing.T) {
 	}
 }
 
-// TestEncodingsReferred checks that a matrix that refers to another is kept only if that is, which it holds in memory.
+// TestEncodingsReferred checks that a matrix that refers to another is kept only if that is, which it holds
+// in memory.
 func TestEncodingsReferred(t *testing.T) {
 	counts := cst.Param{Name: "counts", Type: cst.ArrayOf(cst.Type{Kind: cst.KindInt})}
 	displacements := cst.Param{Name: "displacements", Type: counts.Type}

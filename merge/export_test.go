@@ -45,8 +45,8 @@ func (a *Accumulator) SizeWithoutSlices() int {
 	return e.size()
 }
 
-// SizeOfAll returns the size of the trace when all that there is is tried, also where it is clear that streams in blocks
-// make it smaller, and whether that is so.
+// SizeOfAll returns the size of the trace when all that there is is tried, also where it is clear that
+// streams in blocks make it smaller, and whether that is so.
 func (a *Accumulator) SizeOfAll() (size int, clearly bool) {
 	shapes := slices.Collect(maps.Values(a.shapes))
 	sortShapes(shapes)

@@ -17,17 +17,17 @@ import (
 	"github.com/reprise-trace/reprise/internal/regular"
 )
 
-// Files merges part files, which processes wrote with package tracer, to a trace at the
-// path out, in place of what is there. Of a directory among the parts it takes all files
-// whose names end in .rpz, but neither those that begin with a dot nor out. Each rank must be in one of
-// the files only, and all must be of one run, as far as they say that. If Files fails, out is as it was, unless the error
-// wraps a [*format.MemoryError]: then out is the trace, which readers refuse that are not given as much memory as that
-// says. An error that is about parts names all that cannot be read: it joins an [*fs.PathError] of each.
+// Files merges part files, which processes wrote with package tracer, to a trace at the path out, in place of
+// what is there. Of a directory among the parts it takes all files whose names end in .rpz, but neither those
+// that begin with a dot nor out. Each rank must be in one of the files only, and all must be of one run, as
+// far as they say that. If Files fails, out is as it was, unless the error wraps a [*format.MemoryError]:
+// then out is the trace, which readers refuse that are not given as much memory as that says. An error that
+// is about parts names all that cannot be read: it joins an [*fs.PathError] of each.
 //
 // Memory bounds what a part may take, as that of trace.Options does for a trace: 0 is the default.
 //
-// The order of parts does not matter: the same parts give the same bytes. Files uses all
-// cores. It does not align the clocks of several machines: AlignFile of package query does that for the trace, as the command
+// The order of parts does not matter: the same parts give the same bytes. Files uses all cores. It does not
+// align the clocks of several machines: AlignFile of package query does that for the trace, as the command
 // does. For a context, progress, or parts in memory, see [Tree].
 func Files(out string, memory int64, parts ...string) error {
 	files, err := PartFiles(out, memory, parts...)

@@ -8,8 +8,9 @@ import (
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
-// A fitter finds the expressions of the columns of one shape. To find one takes time in proportion to the ranks for
-// each family, so equal columns, which what is sent and what is received often are, are fitted once.
+// A fitter finds the expressions of the columns of one shape. To find one takes time in proportion to the
+// ranks for each family, so equal columns, which what is sent and what is received often are, are fitted
+// once.
 type fitter struct {
 	ranks  spans
 	list   []int64 // the ranks

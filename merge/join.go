@@ -11,16 +11,17 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// Join returns the part of a rank from those of its threads, each with a table, a grammar
-// and times of its own: the calls of one thread after those of the other, but where the order, which numbers
-// threads as they are given, says that calls come after those of another thread. So each thread's
-// loops are found, however the threads interleave. Without an order it is not known, and the part is Unordered; so it is
-// if the order matters and parts are [Bounded]. Times stand thread by thread. Parts must agree in the
-// codec of their series, and in the length of its blocks; if one has left out its series, see
-// [Bounded], none is kept. Join does not change them, and the result may share memory with them.
+// Join returns the part of a rank from those of its threads, each with a table, a grammar and times of its
+// own: the calls of one thread after those of the other, but where the order, which numbers threads as they
+// are given, says that calls come after those of another thread. So each thread's loops are found, however
+// the threads interleave. Without an order it is not known, and the part is Unordered; so it is if the order
+// matters and parts are [Bounded]. Times stand thread by thread. Parts must agree in the codec of their
+// series, and in the length of its blocks; if one has left out its series, see [Bounded], none is kept. Join
+// does not change them, and the result may share memory with them.
 //
-// Signatures must tell threads apart if there are an order and series, by an argument with the number of the thread,
-// in ascending order of the threads. They should in any case, so that the statistics of a signature are those of one thread.
+// Signatures must tell threads apart if there are an order and series, by an argument with the number of the
+// thread, in ascending order of the threads. They should in any case, so that the statistics of a signature
+// are those of one thread.
 func Join(rank int, order *ThreadOrder, threads ...Part) (Part, error) {
 	of := make([]int, len(threads)) // the number of each among those with calls
 	calling := make([]Part, 0, len(threads))
@@ -73,8 +74,8 @@ func Join(rank int, order *ThreadOrder, threads ...Part) (Part, error) {
 	return joined, nil
 }
 
-// sortedByUse returns a table and a grammar whose terminals are numbered in the order of their first use, as those of one
-// thread are, and changes the numbers of terminals to these.
+// sortedByUse returns a table and a grammar whose terminals are numbered in the order of their first use, as
+// those of one thread are, and changes the numbers of terminals to these.
 func sortedByUse(table *cst.Table, g *sequitur.Grammar, numbers [][]uint32) (*cst.Table, *sequitur.Grammar) {
 	sorted, number := new(cst.Table), make([]uint32, table.Len())
 	for _, f := range table.Functions() {

@@ -12,8 +12,9 @@ import (
 // positions. It refuses if it would have more terminals than all of them
 // together, and does not change the shapes.
 //
-// To add a shape to others takes time in proportion to what the sequence of all has become, which may be much more than each has.
-// So those whose sequence has grown are complete, and are added together to others of their kind.
+// To add a shape to others takes time in proportion to what the sequence of all has become, which may be much
+// more than each has. So those whose sequence has grown are complete, and are added together to others of
+// their kind.
 func unite(shapes []*shape) (*shape, bool) {
 	u := uniter{pairing: pairing{most: terminalsOf(shapes)}}
 	for _, s := range shapes {
@@ -43,7 +44,8 @@ type uniter struct {
 // terminals of the joint shape for each; after that, with the runs of its columns.
 const maxUnmerged = 256
 
-// add adds a shape with a sequence to the joint of a level, and reports whether that can be. It may change the sequence.
+// add adds a shape with a sequence to the joint of a level, and reports whether that can be. It may change
+// the sequence.
 func (u *uniter) add(level int, s *shape, of sequence) bool {
 	if level == len(u.levels) {
 		u.levels = append(u.levels, joint{})
@@ -79,8 +81,8 @@ type joint struct {
 	first    int // terminals of the first shape
 }
 
-// A jointPart is a shape of a joint. The terminals of the joint were told apart further when it was added, and
-// perhaps since.
+// A jointPart is a shape of a joint. The terminals of the joint were told apart further when it was added,
+// and perhaps since.
 type jointPart struct {
 	shape *shape
 	own   []uint32 // of the joint's terminals when it was added, those of the shape; nil if they are the same
@@ -111,8 +113,8 @@ func (j *joint) add(s *shape, of sequence, p *pairing) bool {
 	return true
 }
 
-// finish returns the shape that all that were added become, without its grammar, and its sequence, and begins anew. It returns nil if none
-// were added.
+// finish returns the shape that all that were added become, without its grammar, and its sequence, and begins
+// anew. It returns nil if none were added.
 func (j *joint) finish() (*shape, sequence) {
 	if len(j.parts) == 0 {
 		return nil, sequence{}
@@ -250,8 +252,8 @@ func piecesOf(shapes []*shape) []shapePiece {
 	return pieces
 }
 
-// viewPieces is mergeViews for shapes whose ranks are short pieces: it takes time in proportion to the ranks, not to the
-// runs of columns, but looks at each once.
+// viewPieces is mergeViews for shapes whose ranks are short pieces: it takes time in proportion to the ranks,
+// not to the runs of columns, but looks at each once.
 func viewPieces(shapes []*shape, to [][]uint32, pieces []shapePiece) *shape {
 	v := newView(shapes, to)
 	begins := make([][]int, len(shapes))

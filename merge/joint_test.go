@@ -11,8 +11,8 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// TestUniteMany unites shapes of one rank and of several, more than become one at a time, that tell calls apart at
-// different positions, and compares the calls of each rank.
+// TestUniteMany unites shapes of one rank and of several, more than become one at a time, that tell calls
+// apart at different positions, and compares the calls of each rank.
 func TestUniteMany(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const f = 7 // the function of all calls
@@ -73,8 +73,8 @@ func checkUnited(t rapid.TB, united *shape, calls map[int][]int64) {
 	})
 }
 
-// callsShape returns a shape of ranks that call f with the numbers in names times 1,000, plus the square of their rank, and adds what each
-// calls to calls.
+// callsShape returns a shape of ranks that call f with the numbers in names times 1,000, plus the square of
+// their rank, and adds what each calls to calls.
 func callsShape(f int, ranks, names []int, calls map[int][]int64) *shape {
 	s := &shape{}
 	var terminals []int // by name
@@ -136,8 +136,8 @@ func TestFitter(t *testing.T) {
 	})
 }
 
-// TestUniteLevels unites shapes that tell so much apart that they are united in levels, and of which the last ones are not enough for
-// a level of their own.
+// TestUniteLevels unites shapes that tell so much apart that they are united in levels, and of which the last
+// ones are not enough for a level of their own.
 func TestUniteLevels(t *testing.T) {
 	const calls = 120
 	row := func(name func(i int) int) []int {

@@ -29,8 +29,8 @@ type Part struct {
 	// Bounded says what is not as it was recorded; nil means that all is.
 	Bounded *Bounded
 
-	// ThreadsUnordered is set if the rank has several threads and it is not known in which order they made their calls,
-	// which then stand thread by thread.
+	// ThreadsUnordered is set if the rank has several threads and it is not known in which order they made
+	// their calls, which then stand thread by thread.
 	ThreadsUnordered bool
 
 	// CallGroups are the groups that calls name, by terminal, as far as a trace has them
@@ -69,8 +69,8 @@ type Missing = layout.Missing
 // are those from First on, up to that of the next.
 type World = layout.World
 
-// A Clock is that of a machine, by which the times of some ranks were recorded, and how to turn its times into those
-// of the clock of the first rank.
+// A Clock is that of a machine, by which the times of some ranks were recorded, and how to turn its times
+// into those of the clock of the first rank.
 type Clock = layout.Clock
 
 // A ClockReading is what a [Clock] and real time were at one instant.
@@ -116,16 +116,17 @@ type Run struct {
 	// trace; nil means that all is. Where parts are merged, theirs counts.
 	Bounded *Bounded
 
-	// ThreadsUnordered is set if there are ranks of which it is not known in which order their threads made their calls, see
-	// [Part]. Where parts are merged, those of all count.
+	// ThreadsUnordered is set if there are ranks of which it is not known in which order their threads made
+	// their calls, see [Part]. Where parts are merged, those of all count.
 	ThreadsUnordered bool
 
 	// Worlds are those of a run that has several, in ascending order; nil means that
 	// all ranks are of one. Where parts are merged, those of all count.
 	Worlds []World
 
-	// Clocks are those of the machines that the times of ranks come from, in the order of their first ranks. A trace has
-	// them if there are several, and it has times of every call. Where parts are merged, clocks of one machine are one.
+	// Clocks are those of the machines that the times of ranks come from, in the order of their first ranks.
+	// A trace has them if there are several, and it has times of every call. Where parts are merged, clocks
+	// of one machine are one.
 	Clocks []Clock
 }
 
@@ -145,8 +146,8 @@ func (r Run) WorldOf(rank int) (world, first, size int) {
 	return world, first, end - first
 }
 
-// ClockOf returns which of the clocks the times of a rank are of, −1 if it is not known. It is fast if ranks are given to
-// machines one machine after the other.
+// ClockOf returns which of the clocks the times of a rank are of, −1 if it is not known. It is fast if ranks
+// are given to machines one machine after the other.
 func (r Run) ClockOf(rank int) int {
 	clock, _ := slices.BinarySearchFunc(r.Clocks, rank+1, func(c Clock, rank int) int { return cmp.Compare(c.Ranks.At(0), rank) })
 	for clock--; clock >= 0 && !r.Clocks[clock].Ranks.Contains(rank); clock-- {

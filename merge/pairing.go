@@ -7,8 +7,8 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// A pairing tells apart the symbols of a sequence where another one does, at equal positions: these become the numbers of pairs of
-// symbols.
+// A pairing tells apart the symbols of a sequence where another one does, at equal positions: these become
+// the numbers of pairs of symbols.
 type pairing struct {
 	equal func(x, y sequitur.Symbol) bool // whether two symbols may be a pair
 	most  int                             // pairs there may be
@@ -26,8 +26,9 @@ type firstPair struct{ y, number sequitur.Symbol }
 // none is no number of a pair.
 const none = math.MaxUint32
 
-// join makes the symbols of x, of which there are so many different ones, the numbers of pairs with those of y. Pairs are numbered in the
-// order of their first use. It reports whether that can be; if not, x is of no more use.
+// join makes the symbols of x, of which there are so many different ones, the numbers of pairs with those of
+// y. Pairs are numbered in the order of their first use. It reports whether that can be; if not, x is of no
+// more use.
 func (p *pairing) join(x *sequence, y sequence, symbols int) bool {
 	if !slices.Equal(x.loops, y.loops) {
 		if x.len() != y.len() {
@@ -62,7 +63,8 @@ func (p *pairing) join(x *sequence, y sequence, symbols int) bool {
 // same reports whether each of so many first symbols is in one pair, which has its number.
 func (p *pairing) same(symbols int) bool { return len(p.pairs) == symbols && len(p.others) == 0 }
 
-// number returns the number of a pair that is not the first one with its first symbol, or not yet, and whether there may be such a pair.
+// number returns the number of a pair that is not the first one with its first symbol, or not yet, and
+// whether there may be such a pair.
 func (p *pairing) number(k pair) (sequitur.Symbol, bool) {
 	first := &p.firsts[k.x]
 	if n, ok := p.others[k]; ok && first.number != none {

@@ -57,7 +57,8 @@ func TestPairing(t *testing.T) {
 	})
 }
 
-// TestPairingSame checks that it is known when the pairs are the symbols of the first sequence, and that pairs that must not be are refused.
+// TestPairingSame checks that it is known when the pairs are the symbols of the first sequence, and that
+// pairs that must not be are refused.
 func TestPairingSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		period := rapid.IntRange(1, 5).Draw(t, "period")

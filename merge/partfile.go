@@ -17,8 +17,8 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// partRankMemory is how many bytes of memory are counted for a rank of which a part file has calls: a few bytes of
-// hostile input can have many.
+// partRankMemory is how many bytes of memory are counted for a rank of which a part file has calls: a few
+// bytes of hostile input can have many.
 const partRankMemory = 1 << 5
 
 // IsPart reports whether a container is a part file: one that
@@ -29,9 +29,9 @@ func IsPart(file *format.Reader) bool {
 	return ok
 }
 
-// WritePart writes a to w, as a file that [ReadPart] reads to be merged with
-// others. More can be added to a afterwards. What it accepts can be read, as with [Write]: a part whose ranks all make the
-// same calls, of one rank above all, can be opened as a trace, too, and one of more can if its trace can.
+// WritePart writes a to w, as a file that [ReadPart] reads to be merged with others. More can be added to a
+// afterwards. What it accepts can be read, as with [Write]: a part whose ranks all make the same calls, of
+// one rank above all, can be opened as a trace, too, and one of more can if its trace can.
 func (a *Accumulator) WritePart(w io.Writer) error {
 	a.renumber()
 	shapes := slices.Collect(maps.Values(a.shapes))

@@ -70,13 +70,13 @@ const (
 	sampleSymbols = 1 << 13 // of the grammars of the shapes on which they are tried, unless there is one shape
 	little        = 1 << 8  // the part by which a sample is smaller at the least for each of them
 
-	// A trace with streams in blocks is clearly the smallest if it is smaller by clearPart than with a forest.
-	// Nothing else is tried then: hpcc on 8 ranks takes 2.6 s for 3.3, and no byte more.
+	// A trace with streams in blocks is clearly the smallest if it is smaller by clearPart than with a
+	// forest. Nothing else is tried then: hpcc on 8 ranks takes 2.6 s for 3.3, and no byte more.
 	clearPart = 1 << 4
 
-	// Grammars of so many symbols are tried in blocks without streams, at the most, where there are streams in sections
-	// of their own, and taken if they are smaller by streamsSave, as streams tell which arguments vary: random
-	// arguments of a few values are smaller by an eighth so.
+	// Grammars of so many symbols are tried in blocks without streams, at the most, where there are streams
+	// in sections of their own, and taken if they are smaller by streamsSave, as streams tell which arguments
+	// vary: random arguments of a few values are smaller by an eighth so.
 	maxPlain    = 1 << 17 // symbols
 	streamsSave = 10      // a tenth
 )
@@ -254,8 +254,8 @@ func (s *search) draft(p plan) draft {
 
 // toBlocks writes the grammars of a trace as blocks, if that makes it smaller by what they are worth, of
 // signatures in the order of their arguments if that does: blocks do not need them in that of their first
-// use, and Refinement takes three eighths less so. It returns an error if the trace could not be read, because it
-// exceeds a limit.
+// use, and Refinement takes three eighths less so. It returns an error if the trace could not be read,
+// because it exceeds a limit.
 func (s *search) toBlocks(e *draft) error {
 	m, c := e.model, &e.sections
 	if _, err := m.parseTable(c, math.MaxUint64); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// readable returns a [*format.MemoryError] if readers take more memory for e, as a file of size bytes whose longest
-// section is given, than they do by default.
+// readable returns a [*format.MemoryError] if readers take more memory for e, as a file of size bytes whose
+// longest section is given, than they do by default.
 func (e *draft) readable(size, longest int64) error {
 	return needs(size, func(memory int64) error { return e.read(size, longest, memory) })
 }
@@ -38,8 +38,9 @@ func (e *draft) read(size, longest, memory int64) error {
 	return nil
 }
 
-// partReadable returns a [*format.MemoryError] if readers take more memory for the part file of a, of size bytes, whose
-// longest section is given, than they do by default. If it has one shape, they make a trace of it.
+// partReadable returns a [*format.MemoryError] if readers take more memory for the part file of a, of size
+// bytes, whose longest section is given, than they do by default. If it has one shape, they make a trace of
+// it.
 func (a *Accumulator) partReadable(size, longest int64) error {
 	var e *draft // of the trace, if it is of interest
 	if len(a.shapes) == 1 && !a.surelyReadable() {
@@ -65,12 +66,14 @@ func (a *Accumulator) partReadable(size, longest int64) error {
 	})
 }
 
-// checkPartRanks returns a [*format.MemoryError] if a part file has calls of too many ranks for so much memory.
+// checkPartRanks returns a [*format.MemoryError] if a part file has calls of too many ranks for so much
+// memory.
 func checkPartRanks(n int, memory uint64) error {
 	return layout.CheckMemory("ranks in a part file", uint64(n), partRankMemory, memory)
 }
 
-// surelyReadable reports whether a has so little that nothing need be looked at to know that its trace can be read.
+// surelyReadable reports whether a has so little that nothing need be looked at to know that its trace can be
+// read.
 func (a *Accumulator) surelyReadable() bool {
 	const perSignature, perSlot = 1 << 11, 1 << 9 // bytes of memory, more than are counted
 	signatures, slots := 0, 0
@@ -91,8 +94,8 @@ func memoryOf(size, memory int64) uint64 {
 	return wire.DefaultMemory(size)
 }
 
-// needs returns the error of a file of size bytes that was written, if to read it takes more memory than readers take by
-// default: with all that they need. Read is as one of them, which is given so much memory.
+// needs returns the error of a file of size bytes that was written, if to read it takes more memory than
+// readers take by default: with all that they need. Read is as one of them, which is given so much memory.
 func needs(size int64, read func(memory int64) error) error {
 	var most *format.MemoryError
 	for memory := int64(0); ; {

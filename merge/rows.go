@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Ranks that differ in what they have in many slots, as those of irregular exchanges do, are kept as rows: what each rank has in
-// all slots, packed. A column would take a run for nearly every second rank, and some fifty bytes besides, however few ranks
-// there are.
+// Ranks that differ in what they have in many slots, as those of irregular exchanges do, are kept as rows:
+// what each rank has in all slots, packed. A column would take a run for nearly every second rank, and some
+// fifty bytes besides, however few ranks there are.
 const (
 	minRowSlots = 1 << 10 // of shapes with rows
 	maxRowSlots = 1 << 28 // whose bytes have positions of 32 bits
@@ -23,7 +23,8 @@ type packedRow struct {
 	data   []byte
 }
 
-// A rowBlock is what a rank has in rowBlockLen slots, or fewer at the end of a row: differences from the least value, of width bytes each.
+// A rowBlock is what a rank has in rowBlockLen slots, or fewer at the end of a row: differences from the
+// least value, of width bytes each.
 type rowBlock struct {
 	least int64
 	begin uint32 // in the bytes of the row
@@ -132,7 +133,8 @@ func (r *packedRow) append(dst []int64, begin, end int) []int64 {
 	return dst
 }
 
-// differ reports whether two ranks have so many slots, and so often other values in them, that they become rows.
+// differ reports whether two ranks have so many slots, and so often other values in them, that they become
+// rows.
 func differ(v, w []int64) bool {
 	if len(v) < minRowSlots || len(v) > maxRowSlots {
 		return false
@@ -168,7 +170,8 @@ func (s *shape) mayHaveRows() bool {
 	return len(s.columns) == 0 && (len(s.rows) > 0 || s.ranks.len() == 1)
 }
 
-// addRow adds a rank with these values, which lies above those of s, and reports whether that is so: if not, s is to have columns.
+// addRow adds a rank with these values, which lies above those of s, and reports whether that is so: if not,
+// s is to have columns.
 func (s *shape) addRow(rank int, values []int64) bool {
 	n := s.ranks.len()
 	if !s.mayHaveRows() || n == maxRows || n == 1 && (len(values) < minRowSlots || !differ(s.ofRank(nil), values)) {
@@ -188,7 +191,8 @@ func (s *shape) packed() []packedRow {
 	return s.rows
 }
 
-// joinsRows reports whether s and t, which have no slots in common but are of the same forms, may have rows together.
+// joinsRows reports whether s and t, which have no slots in common but are of the same forms, may have rows
+// together.
 func (s *shape) joinsRows(t *shape) bool {
 	n := s.ranks.len() + t.ranks.len()
 	if !s.mayHaveRows() || !t.mayHaveRows() || n > maxRows {
@@ -197,8 +201,8 @@ func (s *shape) joinsRows(t *shape) bool {
 	return n > 2 || s.slots() >= minRowSlots && differ(s.ofRank(nil), t.ofRank(nil))
 }
 
-// keepRows makes columns of the rows of s, of which n or fewer were together before, if these have few runs. It looks at that whenever
-// there are twice as many.
+// keepRows makes columns of the rows of s, of which n or fewer were together before, if these have few runs.
+// It looks at that whenever there are twice as many.
 func (s *shape) keepRows(n int) {
 	const (
 		sampled = 1 << 9
@@ -233,7 +237,8 @@ type slotValue struct {
 	value int64
 }
 
-// choose returns the values of a row in some slots, with others in some of those that there are then, in the memory of dst.
+// choose returns the values of a row in some slots, with others in some of those that there are then, in the
+// memory of dst.
 func (r *packedRow) choose(dst []int64, of []slotRange, set []slotValue) []int64 {
 	dst = dst[:0]
 	for _, p := range of {

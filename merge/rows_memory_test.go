@@ -23,8 +23,8 @@ func accumulated(t testing.TB, parts []Part) *Accumulator {
 	return a
 }
 
-// TestIrregularOrder merges the parts of a sort, in which ranks exchange other numbers each, in several orders and through part files,
-// and compares the bytes and the calls.
+// TestIrregularOrder merges the parts of a sort, in which ranks exchange other numbers each, in several
+// orders and through part files, and compares the bytes and the calls.
 func TestIrregularOrder(t *testing.T) {
 	tier.SlowRace(t)
 	parts := programs.IntegerSort(64, 1000, 10, 1).Parts()

@@ -49,7 +49,8 @@ func TestPackedRows(t *testing.T) {
 	})
 }
 
-// oneRank returns the shape of a rank with values, as calls of four slots each of one function in another one each.
+// oneRank returns the shape of a rank with values, as calls of four slots each of one function in another one
+// each.
 func oneRank(rank int, values []int64) *shape {
 	const slots = 4
 	s := &shape{values: slices.Clone(values), ranks: spans{}.add(rank, rank)}
@@ -62,8 +63,8 @@ func oneRank(rank int, values []int64) *shape {
 	return s
 }
 
-// TestRowShapes merges shapes of ranks that differ in most slots, or in few, in any order, and compares what is asked of them
-// with the same of columns.
+// TestRowShapes merges shapes of ranks that differ in most slots, or in few, in any order, and compares what
+// is asked of them with the same of columns.
 func TestRowShapes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var (
@@ -163,7 +164,8 @@ func compareShapes(t *rapid.T, s, columns *shape) {
 	}
 }
 
-// TestUniteRows unites shapes of ranks that differ in most slots, of which one may have columns, and compares each rank.
+// TestUniteRows unites shapes of ranks that differ in most slots, of which one may have columns, and compares
+// each rank.
 func TestUniteRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var (

@@ -6,15 +6,15 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// A sequence is symbols as loops one after the other, none inside another: two sequences of the same loops are
-// compared symbol by symbol.
+// A sequence is symbols as loops one after the other, none inside another: two sequences of the same loops
+// are compared symbol by symbol.
 type sequence struct {
 	loops   []loop
 	symbols []sequitur.Symbol // the bodies of the loops, one after the other
 }
 
-// A loop is a body of so many symbols, which is repeated up to a length: not always a multiple of the period. What does not repeat
-// is a loop of the length of its period.
+// A loop is a body of so many symbols, which is repeated up to a length: not always a multiple of the period.
+// What does not repeat is a loop of the length of its period.
 type loop struct {
 	period int
 	length uint64
@@ -30,11 +30,13 @@ func (s *sequence) len() uint64 {
 }
 
 const (
-	// maxWritten is how many symbols the bodies of a sequence have at most, and maxAdded how many are looked at to make one.
+	// maxWritten is how many symbols the bodies of a sequence have at most, and maxAdded how many are looked
+	// at to make one.
 	maxWritten = 1 << 24
 	maxAdded   = 1 << 26
 
-	// maxPeriod is how many symbols a loop has at most that is one of a sequence. Longer ones are written out.
+	// maxPeriod is how many symbols a loop has at most that is one of a sequence. Longer ones are written
+	// out.
 	maxPeriod = maxWritten
 
 	maxLoops  = 1 << 20 // of a sequence
@@ -64,8 +66,8 @@ func nested(g *sequitur.Grammar) int {
 	return most
 }
 
-// A sequencer makes a sequence such that it hardly depends on how a grammar folds it: a loop begins where its first
-// repetition does, and lasts as long as it can.
+// A sequencer makes a sequence such that it hardly depends on how a grammar folds it: a loop begins where its
+// first repetition does, and lasts as long as it can.
 type sequencer struct {
 	sequence
 	added int               // symbols
@@ -160,8 +162,8 @@ func (s *sequencer) add(x sequitur.Symbol) {
 	s.symbols = append(s.symbols, x)
 }
 
-// writeOut makes the last loops, as far as they have so many symbols together, one that does not repeat, with that before them if it does not
-// either.
+// writeOut makes the last loops, as far as they have so many symbols together, one that does not repeat, with
+// that before them if it does not either.
 func (s *sequencer) writeOut(symbols int) {
 	first, at, together := len(s.loops), len(s.symbols), uint64(0)
 	for first > 0 && together+s.loops[first-1].length <= uint64(symbols) {
@@ -189,7 +191,8 @@ func (s *sequencer) writeOut(symbols int) {
 	}
 }
 
-// before returns how many symbols at the end, where nothing repeats, are those that come before a body that is repeated.
+// before returns how many symbols at the end, where nothing repeats, are those that come before a body that
+// is repeated.
 func (s *sequencer) before(body []sequitur.Symbol) int {
 	n := len(s.loops)
 	if n == 0 || s.loops[n-1].repeats() {
@@ -221,7 +224,8 @@ func (s *sequencer) drop(symbols int) {
 	}
 }
 
-// commonLoops returns loops such that both of two sequences of the same length have these, and whether they have few enough symbols.
+// commonLoops returns loops such that both of two sequences of the same length have these, and whether they
+// have few enough symbols.
 func commonLoops(x, y []loop) ([]loop, bool) {
 	var (
 		common  []loop

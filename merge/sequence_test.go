@@ -44,8 +44,8 @@ func (s *sequence) all() []sequitur.Symbol {
 	return list
 }
 
-// TestSequence compares the sequence of a grammar with the symbols that it was made of, and the sequences of two grammars in
-// the loops that both have with those.
+// TestSequence compares the sequence of a grammar with the symbols that it was made of, and the sequences of
+// two grammars in the loops that both have with those.
 func TestSequence(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x, y := drawLoops(t, 3), drawLoops(t, 3)
@@ -75,8 +75,8 @@ func TestSequence(t *testing.T) {
 	})
 }
 
-// TestSequenceLoops checks that a loop is found from where it begins to where it ends, wherever its body begins in the
-// grammar, also if there are loops in it.
+// TestSequenceLoops checks that a loop is found from where it begins to where it ends, wherever its body
+// begins in the grammar, also if there are loops in it.
 func TestSequenceLoops(t *testing.T) {
 	body := []sequitur.Symbol{1, 2, 3}
 	body = repeat(append(body, 4, 5), 3, 40)
@@ -115,8 +115,9 @@ func TestSequenceLong(t *testing.T) {
 	}
 }
 
-// TestSequenceForged checks that grammars that no Builder makes take no more time, memory and stack than is allowed: of rules that go on
-// with a loop again and again, of very many loops, of very many rules inside one another, and of many symbols that a loop goes on with.
+// TestSequenceForged checks that grammars that no Builder makes take no more time, memory and stack than is
+// allowed: of rules that go on with a loop again and again, of very many loops, of very many rules inside one
+// another, and of many symbols that a loop goes on with.
 func TestSequenceForged(t *testing.T) {
 	tier.SlowRace(t)
 	const rule, counted = 2, 1 // flags

@@ -121,8 +121,8 @@ func constantOf(rows []packedRow, slot int) (int64, bool) {
 	return value, true
 }
 
-// copySlots makes the slots of s, which has none yet, those of t, of the same ranks, in the order of some of these, but for
-// values that all ranks have in some.
+// copySlots makes the slots of s, which has none yet, those of t, of the same ranks, in the order of some of
+// these, but for values that all ranks have in some.
 func (s *shape) copySlots(t *shape, of []slotRange, set []slotValue) {
 	s.rows = chooseRows(t.rows, of, set)
 	for _, p := range of {

@@ -52,8 +52,8 @@ func written(list []layout.Name) []layout.Name {
 	return inOrder(append(others, numberedSites(named)...))
 }
 
-// testSiteNames merges what ranks that have made calls in some sites each call them, now and then through part files: the names are those
-// of one that has seen all.
+// testSiteNames merges what ranks that have made calls in some sites each call them, now and then through
+// part files: the names are those of one that has seen all.
 func testSiteNames(t *rapid.T) {
 	bases := []string{"a.c:7 f", "a.c:8 f", "f+0x1f", "a.c:7 f < b.c:1 main", " #2", " #", "a #b"}
 	all := rapid.MapOfN(rapid.Int64Range(-20, 20), rapid.SampledFrom(bases), 1, 20).Draw(t, "sites")

@@ -7,8 +7,8 @@ import (
 )
 
 // A ThreadOrder says which calls of the threads of a rank come after which calls of its other threads. What
-// is not said of two calls does not matter: neither makes a difference to the other. The zero ThreadOrder says
-// nothing. It holds what is said as grammars, as small as the pattern is.
+// is not said of two calls does not matter: neither makes a difference to the other. The zero ThreadOrder
+// says nothing. It holds what is said as grammars, as small as the pattern is.
 type ThreadOrder struct {
 	threads []orderedThread
 	marks   map[orderMark]sequitur.Symbol
@@ -33,12 +33,13 @@ type orderedThread struct {
 // A seen says how many calls of a thread come before the last mark of another one, and how many marks say.
 type seen struct{ calls, said uint64 }
 
-// maxInherited is how many threads a thread has seen at most so that one that has seen it is taken to have seen these: it
-// saves marks, and costs time for each.
+// maxInherited is how many threads a thread has seen at most so that one that has seen it is taken to have
+// seen these: it saves marks, and costs time for each.
 const maxInherited = 32
 
-// After says that a call of a thread, by its position among those of the thread, comes after the first so many calls of
-// another one. Calls of each thread must be told of in ascending order, and those that they come after before them.
+// After says that a call of a thread, by its position among those of the thread, comes after the first so
+// many calls of another one. Calls of each thread must be told of in ascending order, and those that they
+// come after before them.
 func (o *ThreadOrder) After(thread int, call uint64, of int, calls uint64) {
 	for len(o.threads) <= max(thread, of) {
 		o.threads = append(o.threads, orderedThread{})
@@ -72,8 +73,8 @@ func (o *ThreadOrder) After(thread int, call uint64, of int, calls uint64) {
 	}
 }
 
-// Ending returns an order in which the last call of each of some threads comes after all other calls, as one does
-// that has not returned. It shares memory with o.
+// Ending returns an order in which the last call of each of some threads comes after all other calls, as one
+// does that has not returned. It shares memory with o.
 func (o *ThreadOrder) Ending(threads []int) *ThreadOrder {
 	return &ThreadOrder{o.threads, o.marks, o.list, threads}
 }
@@ -95,9 +96,9 @@ func (o *ThreadOrder) isThreadByThread(threads int) bool {
 	return true
 }
 
-// weave returns the calls of threads in one sequence. It has as few changes from thread to thread as can be if the first
-// thread goes on until it must come after another, which then goes on until that call, and so on. The i-th thread has
-// the grammar with number of[i], or no calls if that is the number of the next.
+// weave returns the calls of threads in one sequence. It has as few changes from thread to thread as can be
+// if the first thread goes on until it must come after another, which then goes on until that call, and so
+// on. The i-th thread has the grammar with number of[i], or no calls if that is the number of the next.
 func (o *ThreadOrder) weave(grammars []*sequitur.Grammar, of []int) *sequitur.Grammar {
 	w := weaver{threads: make([]wovenThread, len(of))}
 	for i := range w.threads {

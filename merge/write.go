@@ -87,7 +87,8 @@ func (a *Accumulator) drafted(ctx context.Context) (draft, error) {
 	return e, nil
 }
 
-// checkRuns returns an error if the sets of ranks of shapes have more runs of consecutive ranks than are read.
+// checkRuns returns an error if the sets of ranks of shapes have more runs of consecutive ranks than are
+// read.
 func checkRuns(shapes []*shape) error {
 	runs := 0
 	for _, s := range shapes {

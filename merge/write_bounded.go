@@ -75,8 +75,8 @@ func (a *Accumulator) fileOf(ctx context.Context) (f boundedFile, err error) {
 	return boundedFile{file.Bytes(), timeless.size(), e.readable(size, longest)}, nil
 }
 
-// The numbers of values that distributions may have, and the index of the fewest that are taken before the next way of
-// condensing is: a distribution of fewer says little.
+// The numbers of values that distributions may have, and the index of the fewest that are taken before the
+// next way of condensing is: a distribution of fewer says little.
 var (
 	distributions  = []int{2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 96, 128, 192, 256}
 	fewestAccepted = 6

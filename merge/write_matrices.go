@@ -47,8 +47,8 @@ func (w *signatureWriter) matricesOf(domain int) []int {
 	return all[len(all)/layout.MatricesTogether*layout.MatricesTogether:]
 }
 
-// matrixKey returns what tells the matrix of n slots from one on from others, and from the same one as it follows from other
-// matrices: values of a column are told by its runs.
+// matrixKey returns what tells the matrix of n slots from one on from others, and from the same one as it
+// follows from other matrices: values of a column are told by its runs.
 func (w *signatureWriter) matrixKey(s *signature, slot, n, domain int, follows bool) (key digest) {
 	h := sha256.New()
 	var before digest

@@ -123,11 +123,12 @@ func flowOf(function string, o *semantics.Operation) flow {
 	return noFlow
 }
 
-// A visit is when the last of the members that have a clock entered an operation, and when the first of them left it.
+// A visit is when the last of the members that have a clock entered an operation, and when the first of them
+// left it.
 type visit struct{ entered, left int64 }
 
-// addOperations adds those that were looked at. Where all members wait for all, it adds what the clocks say of that of the lowest,
-// which takes as long as there are clocks, not pairs of them.
+// addOperations adds those that were looked at. Where all members wait for all, it adds what the clocks say
+// of that of the lowest, which takes as long as there are clocks, not pairs of them.
 func (a *aligner) addOperations(j *skewJob) {
 	clock := make([]int, len(j.members)) // −1 without times
 	for i, rank := range j.members {
@@ -187,7 +188,8 @@ func (t *Times) clocks() (clockErrors, error) {
 	return clockErrors{t.trace.Run(), t.startError(guarantee)}, err
 }
 
-// explain reports whether a difference between times of two ranks may be none, by how far their clocks may be off then.
+// explain reports whether a difference between times of two ranks may be none, by how far their clocks may be
+// off then.
 func (e clockErrors) explain(rank int, time int64, other int, otherTime int64, difference float64) bool {
 	if len(e.run.Clocks) == 0 {
 		return false
@@ -202,8 +204,9 @@ func (e clockErrors) explain(rank int, time int64, other int, otherTime int64, d
 	return math.Abs(difference) <= e.at(i, time)+e.at(j, otherTime)
 }
 
-// onClock returns times of two ranks that are as far from each other as the clock says that both have: where it jumps, so that messages arrive after they are
-// sent, it tells no other difference between them. Those of different clocks stay as they are.
+// onClock returns times of two ranks that are as far from each other as the clock says that both have: where
+// it jumps, so that messages arrive after they are sent, it tells no other difference between them. Those of
+// different clocks stay as they are.
 func (e clockErrors) onClock(rank int, time int64, other int, otherTime int64) (int64, int64) {
 	if len(e.run.Clocks) == 0 {
 		return time, otherTime

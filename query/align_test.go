@@ -208,8 +208,8 @@ func align(t tester, tr *trace.Trace) []merge.Clock {
 	return list
 }
 
-// check checks that clocks agree with the first from one time to another within the error that they say, and returns the
-// most that they do not.
+// check checks that clocks agree with the first from one time to another within the error that they say, and
+// returns the most that they do not.
 func (r *machineRun) check(t tester, list []merge.Clock, from, to int64) (most int64) {
 	t.Helper()
 	for k, c := range list {
@@ -228,8 +228,8 @@ func (r *machineRun) check(t tester, list []merge.Clock, from, to int64) (most i
 	return most
 }
 
-// testAlign aligns clocks of machines that are up to five seconds and 100 ppm apart, by messages of calls that block and of others, and
-// by collective operations.
+// testAlign aligns clocks of machines that are up to five seconds and 100 ppm apart, by messages of calls
+// that block and of others, and by collective operations.
 func testAlign(t *rapid.T) {
 	clocks := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) machineClock {
 		return machineClock{offset: rapid.Int64Range(-5e9, 5e9).Draw(t, "offset"), rate: rapid.Float64Range(-1e-4, 1e-4).Draw(t, "rate")}
@@ -266,8 +266,8 @@ func testAlign(t *rapid.T) {
 
 func TestAlign(t *testing.T) { rapid.Check(t, testAlign) }
 
-// TestAlignClosely checks by how much clocks are off that are three seconds and 100 ppm apart, by each way of learning of
-// them alone.
+// TestAlignClosely checks by how much clocks are off that are three seconds and 100 ppm apart, by each way of
+// learning of them alone.
 func TestAlignClosely(t *testing.T) {
 	for _, kind := range []string{"blocking", "nonblocking", "barrier", "allreduce", "rooted"} {
 		r := newMachineRun(7, []machineClock{{}, {offset: 3e9, rate: 1e-4}, {offset: -2e9, rate: -1e-4}}, []int{0, 0, 1, 1, 2, 2})
@@ -286,8 +286,8 @@ func TestAlignClosely(t *testing.T) {
 	}
 }
 
-// TestAlignTrace checks that a trace is aligned to the same bytes as one that is written with its clocks aligned, that aligning it again
-// changes nothing, and that a file is replaced.
+// TestAlignTrace checks that a trace is aligned to the same bytes as one that is written with its clocks
+// aligned, that aligning it again changes nothing, and that a file is replaced.
 func TestAlignTrace(t *testing.T) {
 	for _, stepped := range []int64{0, 1e9, 50_000} {
 		testAlignTrace(t, stepped)
@@ -343,8 +343,9 @@ func testAlignTrace(t *testing.T, stepped int64) {
 	}
 }
 
-// TestAlignJumps aligns clocks that gain or lose up to 40 µs every two milliseconds, which 64 pieces do not follow: they jump, no message arrives before it is sent, clocks agree within what
-// is told, all that reads times has them, and merged in any order, and again, it is the same trace.
+// TestAlignJumps aligns clocks that gain or lose up to 40 µs every two milliseconds, which 64 pieces do not
+// follow: they jump, no message arrives before it is sent, clocks agree within what is told, all that reads
+// times has them, and merged in any order, and again, it is the same trace.
 func TestAlignJumps(t *testing.T) {
 	clocks := []machineClock{{}, {offset: 3e9, rate: 1e-4}, {offset: -2e9, rate: -1e-4}}
 	r := newMachineRun(3, clocks, []int{0, 1, 2, 1})
@@ -398,7 +399,8 @@ func TestAlignJumps(t *testing.T) {
 	r.checkJumped(t, files[0], list)
 }
 
-// eachCall calls f for each call of an aligned trace, with the clock of its rank and the call as it was recorded.
+// eachCall calls f for each call of an aligned trace, with the clock of its rank and the call as it was
+// recorded.
 func (r *machineRun) eachCall(t *testing.T, file []byte, f func(clock int, call trace.Call, recorded testtrace.Call)) {
 	t.Helper()
 	_, tr, err := openTrace(file)
@@ -434,7 +436,8 @@ func (r *machineRun) checkJumped(t *testing.T, file []byte, list []merge.Clock) 
 	})
 }
 
-// checkStarts checks that calls of an aligned trace start when they started, but for some around the step of the clock.
+// checkStarts checks that calls of an aligned trace start when they started, but for some around the step of
+// the clock.
 func (r *machineRun) checkStarts(t *testing.T, file []byte, list []merge.Clock) {
 	t.Helper()
 	off := make([]int, len(r.calls))
@@ -456,7 +459,8 @@ func (r *machineRun) checkStarts(t *testing.T, file []byte, list []merge.Clock) 
 	}
 }
 
-// TestAlignInexact aligns clocks by times that are a tenth off: by the ends of the calls that tell of clocks, and by the longest gap, not by the longest of all calls.
+// TestAlignInexact aligns clocks by times that are a tenth off: by the ends of the calls that tell of clocks,
+// and by the longest gap, not by the longest of all calls.
 func TestAlignInexact(t *testing.T) {
 	for _, form := range []timing.Form{timing.Gaps, timing.Intervals} {
 		entropy, err := timing.NewEntropy(0.1)
@@ -594,7 +598,8 @@ func TestClockErrorsOfPieces(t *testing.T) {
 	}
 }
 
-// TestSameClockJumps checks that a clock that jumps between calls of two of its ranks neither makes a sender late nor a skew, and that what it says itself counts.
+// TestSameClockJumps checks that a clock that jumps between calls of two of its ranks neither makes a sender
+// late nor a skew, and that what it says itself counts.
 func TestSameClockJumps(t *testing.T) {
 	const ahead = 200_000
 	r := newMachineRun(1, []machineClock{{}}, make([]int, 4))

@@ -15,8 +15,8 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// AlignFile aligns the clocks in the trace at a path, as [AlignTrace] does, and replaces the file: what to do after
-// merge.Files if parts are of several machines. If it fails, the file is as it was.
+// AlignFile aligns the clocks in the trace at a path, as [AlignTrace] does, and replaces the file: what to do
+// after merge.Files if parts are of several machines. If it fails, the file is as it was.
 func AlignFile(ctx context.Context, path string) ([]merge.Clock, error) {
 	file, err := os.ReadFile(path)
 	if err != nil {
@@ -32,16 +32,18 @@ func AlignFile(ctx context.Context, path string) ([]merge.Clock, error) {
 	})
 }
 
-// AlignTrace returns a trace with what turns the times of each of its clocks into those of the first, and these clocks, found from
-// messages and collective operations between ranks of different clocks: no receive ends before its send has begun, and nobody leaves
-// an operation before those have entered it from whom it gets data. It looks at messages of which the trace tells both
-// ends, and at MPI_Barrier and collective operations of equal blocks, of ranks that have the times of every call: of as many as
-// [Match.LateSenders] and [Match.Skew] look at, and costs what these do. The error of a clock is −1 if nothing tells. It holds
-// between the first and the last message. A clock that does not run evenly is moved by several lines, one after the other. Alignments that the trace has already are found again.
+// AlignTrace returns a trace with what turns the times of each of its clocks into those of the first, and
+// these clocks, found from messages and collective operations between ranks of different clocks: no receive
+// ends before its send has begun, and nobody leaves an operation before those have entered it from whom it
+// gets data. It looks at messages of which the trace tells both ends, and at MPI_Barrier and collective
+// operations of equal blocks, of ranks that have the times of every call: of as many as [Match.LateSenders]
+// and [Match.Skew] look at, and costs what these do. The error of a clock is −1 if nothing tells. It holds
+// between the first and the last message. A clock that does not run evenly is moved by several lines, one
+// after the other. Alignments that the trace has already are found again.
 //
-// All else stays: the result is as [merge.Accumulator.Write] makes it, after [merge.Accumulator.Align], without
-// encoding calls and times again. It is the file itself, without clocks, if the trace is of one machine or has no times of every
-// call. AlignTrace takes the memory that it needs, whatever the file says.
+// All else stays: the result is as [merge.Accumulator.Write] makes it, after [merge.Accumulator.Align],
+// without encoding calls and times again. It is the file itself, without clocks, if the trace is of one
+// machine or has no times of every call. AlignTrace takes the memory that it needs, whatever the file says.
 func AlignTrace(ctx context.Context, file []byte) ([]byte, []merge.Clock, error) {
 	container, tr, err := openTrace(file)
 	if err != nil || len(tr.Run().Clocks) == 0 {

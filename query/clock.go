@@ -193,8 +193,8 @@ func Overlaps(start, duration, from, to int64) bool {
 // statistics of the trace tell. If it has none, blocks are decoded from the first and
 // from the last.
 //
-// An estimate may have calls that come later than times go: they come before
-// math.MaxInt64, the end. In an estimate of calls that overlap, others that begin before to may come after them.
+// An estimate may have calls that come later than times go: they come before math.MaxInt64, the end. In an
+// estimate of calls that overlap, others that begin before to may come after them.
 func (c *Clock) Positions(from, to int64) (first, end uint64, err error) {
 	if c.clock == nil {
 		return 0, c.rank.Len(), nil

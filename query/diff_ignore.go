@@ -11,8 +11,8 @@ import (
 
 // Ignored is what does not count when traces are compared.
 type Ignored struct {
-	// Addresses are those of memory; those with a name, such as MPI_IN_PLACE, do count, unless there is nothing
-	// at them. The numbers of requests do not count either, as they follow from addresses: what
+	// Addresses are those of memory; those with a name, such as MPI_IN_PLACE, do count, unless there is
+	// nothing at them. The numbers of requests do not count either, as they follow from addresses: what
 	// counts is which call made a request.
 	Addresses bool
 	Sites     bool // the places that calls are made from
@@ -38,7 +38,8 @@ func (g *Ignored) parameter(p cst.Param) bool {
 	return g.Sites && p.Type.Class == "site" || g.Files && p.Name == "filename" || g.Completions && isStatus(p)
 }
 
-// compared returns a function without the parameters that do not count. Where addresses do not, NULL may stand for an array.
+// compared returns a function without the parameters that do not count. Where addresses do not, NULL may
+// stand for an array.
 func (g *Ignored) compared(f cst.Function) cst.Function {
 	f.Params = slices.DeleteFunc(slices.Clone(f.Params), g.parameter)
 	for i := range f.Params {
@@ -57,8 +58,8 @@ var amounts = map[string][]string{
 	"origin_addr": {"origin_count"}, "result_addr": {"result_count"},
 }
 
-// isNothing reports whether an argument of a call is an address at which there is nothing, as the count is 0, or an array without elements:
-// programs pass NULL or any address. MPI_IN_PLACE is neither.
+// isNothing reports whether an argument of a call is an address at which there is nothing, as the count is 0,
+// or an array without elements: programs pass NULL or any address. MPI_IN_PLACE is neither.
 func isNothing(c *trace.Call, i int) bool {
 	p, v := &c.Function.Params[i], c.Args[i]
 	switch {

@@ -12,7 +12,8 @@ import (
 	"github.com/reprise-trace/reprise/tracer"
 )
 
-// TestDiffIgnoredCalls compares runs with others that make some calls more, or fewer, of which those of one function do not count.
+// TestDiffIgnoredCalls compares runs with others that make some calls more, or fewer, of which those of one
+// function do not count.
 func TestDiffIgnoredCalls(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		callGen := rapid.Custom(func(t *rapid.T) diffCall {

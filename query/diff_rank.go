@@ -327,8 +327,8 @@ func (s *diffSide) calls(rank int) (*trace.Rank, error) {
 	return s.trace.Rank(rank)
 }
 
-// matchFunctions gives functions that another trace has, too, the ids that they have there, and those that are equal
-// in what counts one id.
+// matchFunctions gives functions that another trace has, too, the ids that they have there, and those that
+// are equal in what counts one id.
 func (s *diffSide) matchFunctions(other *diffSide) {
 	type known struct {
 		function cst.Function

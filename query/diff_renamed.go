@@ -9,8 +9,8 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// Where addresses, or which messages and requests come first, do not count, the numbers of requests do not either: calls of two
-// traces name the same request if it was made by calls that stand for each other.
+// Where addresses, or which messages and requests come first, do not count, the numbers of requests do not
+// either: calls of two traces name the same request if it was made by calls that stand for each other.
 
 // renames reports whether the numbers of requests do not count.
 func (g *Ignored) renames() bool { return g.Addresses || g.Completions }
@@ -206,7 +206,8 @@ func (x *renamedSide) take(n uint64) {
 	}
 }
 
-// renamedPrefix returns after how many calls two ranks first differ, by the ids of calls and by which requests they name.
+// renamedPrefix returns after how many calls two ranks first differ, by the ids of calls and by which
+// requests they name.
 func (d *differ) renamedPrefix(x, y *trace.Rank, ofX, ofY []uint32) positions {
 	a, b := d.a.renamedCalls(x, ofX), d.b.renamedCalls(y, ofY)
 	toB, toA := make(map[int64]int64), make(map[int64]int64)

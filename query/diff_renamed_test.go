@@ -13,7 +13,8 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// A timedRun records one run of a program: what is up to time and to addresses is drawn for each run, all else is the program's.
+// A timedRun records one run of a program: what is up to time and to addresses is drawn for each run, all
+// else is the program's.
 type timedRun struct {
 	*rapid.T
 	testtrace.Recording
@@ -36,9 +37,9 @@ func (r *timedRun) address(count int) cst.Value {
 	return cst.PointerTo(cst.Pointer{Segment: 5, Displacement: int64(rapid.IntRange(0, 3).Draw(r.T, "address"))})
 }
 
-// A timedStep is a part of the program: receives that are begun, of so many elements each, and waited for in an
-// order; or messages from sources that probes find, which are answered, perhaps after a question, while tests
-// find out when a request is complete.
+// A timedStep is a part of the program: receives that are begun, of so many elements each, and waited for in
+// an order; or messages from sources that probes find, which are answered, perhaps after a question, while
+// tests find out when a request is complete.
 type timedStep struct {
 	counts  []int
 	waits   []int

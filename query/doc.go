@@ -36,13 +36,12 @@
 //
 // # Times
 //
-// A [Clock] says when each call of a rank began, and which call a rank is in at a
-// time, by whatever the trace has of times: those of every call, or histograms, or
-// statistics. Without those of every call, a clock is an estimate, in which each call
-// takes the mean of its like, and comes after the mean gap, scaled to the sums of its rank. [Clock.Between] sums up
-// what a rank did in a span of time. [Loops] are those of a rank or of a shape, with
-// their times. [Times.Imbalance] tells in which calls ranks lose time, and
-// [Match.LateSenders] which receives wait for sends that begin after them.
+// A [Clock] says when each call of a rank began, and which call a rank is in at a time, by whatever the trace
+// has of times: those of every call, or histograms, or statistics. Without those of every call, a clock is an
+// estimate, in which each call takes the mean of its like, and comes after the mean gap, scaled to the sums
+// of its rank. [Clock.Between] sums up what a rank did in a span of time. [Loops] are those of a rank or of a
+// shape, with their times. [Times.Imbalance] tells in which calls ranks lose time, and [Match.LateSenders]
+// which receives wait for sends that begin after them.
 //
 // Of five recorded runs of MPI programs, the starts that clocks by statistics tell are
 // off by 0.1 % to 4.8 % of the run on average, and by 12 % at most; by path-sensitive

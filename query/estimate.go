@@ -19,10 +19,10 @@ const (
 	maxTime = math.MaxInt64
 )
 
-// An estimate is the clocks by means of the ranks of a shape. Terminals are the
-// signatures of the shape, numbered in the order of their first use. Its ticks are 2⁻ᵏ ns, as small as the sum of all
-// means allows, and the weight of a position is how many of them pass between the end
-// of the call before and that of the call there.
+// An estimate is the clocks by means of the ranks of a shape. Terminals are the signatures of the shape,
+// numbered in the order of their first use. Its ticks are 2⁻ᵏ ns, as small as the sum of all means allows,
+// and the weight of a position is how many of them pass between the end of the call before and that of the
+// call there.
 type estimate struct {
 	pairs   *pairs
 	numbers []sequitur.Symbol // the signatures

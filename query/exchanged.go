@@ -92,8 +92,8 @@ func (u *UniformPairs) pairs() uint64 {
 	return n
 }
 
-// higherWithin returns the number of pairs of a rank from first to last and a higher one of To, up to a rank. To is 0 and the ranks
-// that follow it.
+// higherWithin returns the number of pairs of a rank from first to last and a higher one of To, up to a rank.
+// To is 0 and the ranks that follow it.
 func (u *UniformPairs) higherWithin(first, last, upTo int) uint64 {
 	upTo = min(upTo, u.To.Len()-1)
 	if last = min(last, upTo); first > last {
@@ -132,14 +132,15 @@ func (u *UniformPairs) eachOf(rank, least, most int, f func(to int)) {
 	}
 }
 
-// A groupKey is a group of a communicator. The members of MPI_COMM_WORLD are not listed: they cost the same however many a
-// trace claims to have.
+// A groupKey is a group of a communicator. The members of MPI_COMM_WORLD are not listed: they cost the same
+// however many a trace claims to have.
 type groupKey struct {
 	communicator *semantics.Communicator
 	group        int
 }
 
-// listed returns the members in the order of their ranks in the communicator, nil if these are the ranks in the run.
+// listed returns the members in the order of their ranks in the communicator, nil if these are the ranks in
+// the run.
 func (k groupKey) listed() []int {
 	if k.communicator.InRunOrder() {
 		return nil

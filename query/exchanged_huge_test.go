@@ -13,8 +13,8 @@ import (
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
-// TestExchangedOfHuge counts what goes between the ranks of a run of as many as there can be, two of which make calls: memory
-// follows these.
+// TestExchangedOfHuge counts what goes between the ranks of a run of as many as there can be, two of which
+// make calls: memory follows these.
 func TestExchangedOfHuge(t *testing.T) {
 	const ranks = math.MaxInt32
 	reduce := []any{"sendbuf", 1, "recvbuf", 2, "count", 2, "datatype", "MPI_INT", "op", "MPI_SUM", "comm", "MPI_COMM_WORLD"}
@@ -48,7 +48,8 @@ func TestExchangedOfHuge(t *testing.T) {
 	}
 }
 
-// TestHigherInOrder compares pairs of ranks and higher ones, of a world that is not listed, with those of a list.
+// TestHigherInOrder compares pairs of ranks and higher ones, of a world that is not listed, with those of a
+// list.
 func TestHigherInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ranks := rapid.IntRange(1, 40).Draw(t, "ranks")

@@ -14,8 +14,9 @@ import (
 	"github.com/reprise-trace/reprise/mpi/semantics"
 )
 
-// TestHandlesMPI runs programs that make and free handles of all kinds at random, before MPI_Init, while recording is on
-// and off and by PMPI, and use them: the messages and blocks of their traces are those that the generator knows of.
+// TestHandlesMPI runs programs that make and free handles of all kinds at random, before MPI_Init, while
+// recording is on and off and by PMPI, and use them: the messages and blocks of their traces are those that
+// the generator knows of.
 func TestHandlesMPI(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		for seed := range uint64(4) {

@@ -209,7 +209,8 @@ func TestHangNeeds(t *testing.T) {
 	})
 }
 
-// TestHangOfHuge asks for what ranks wait for others of a run of as many as there can be, two of which make calls: memory follows these.
+// TestHangOfHuge asks for what ranks wait for others of a run of as many as there can be, two of which make
+// calls: memory follows these.
 func TestHangOfHuge(t *testing.T) {
 	const size, rest = math.MaxInt32, "2-2147483646"
 	for call, want := range map[string]string{

@@ -21,15 +21,17 @@ var (
 	// ErrNoSeries means that the trace does not have the times of every call, of any rank.
 	ErrNoSeries = errors.New("query: the trace does not have the times of every call")
 
-	// ErrTogether means that the question is about some ranks, and the trace has times of all ranks together alone.
+	// ErrTogether means that the question is about some ranks, and the trace has times of all ranks together
+	// alone.
 	ErrTogether = errors.New("query: the trace has only statistics of all ranks together")
 
-	// ErrUnasked means that the question is about some ranks, and only the times of every call tell these apart, which
-	// are read if [Options] ask for them.
+	// ErrUnasked means that the question is about some ranks, and only the times of every call tell these
+	// apart, which are read if [Options] ask for them.
 	ErrUnasked = errors.New("query: statistics are of all ranks together, and the times of every call were not asked for")
 )
 
-// A SomeRanksError means that the times of every call were asked for of ranks of which the trace does not have them.
+// A SomeRanksError means that the times of every call were asked for of ranks of which the trace does not
+// have them.
 type SomeRanksError struct {
 	Ranks rankenc.Set // that have them
 }
@@ -38,12 +40,12 @@ func (e *SomeRanksError) Error() string {
 	return fmt.Sprintf("query: the trace has the times of every call of ranks %v only", e.Ranks)
 }
 
-// MaxUnasked is how many calls the times of every call are read of without being asked for: it takes some seconds at
-// most.
+// MaxUnasked is how many calls the times of every call are read of without being asked for: it takes some
+// seconds at most.
 const MaxUnasked = 5_000_000
 
-// Known returns by what the times of any call of the trace are known at best, Series if it has those of every call of
-// a rank, and the ranks that have these. An error is one of reading them.
+// Known returns by what the times of any call of the trace are known at best, Series if it has those of every
+// call of a rank, and the ranks that have these. An error is one of reading them.
 func (t *Times) Known() (best Source, series rankenc.Set, err error) {
 	series, _, err = t.trace.SeriesRanks()
 	switch d, g := &t.summaries[durations], &t.summaries[gaps]; {
@@ -78,8 +80,8 @@ func (p *Profile) among(set rankenc.Set) (ranks rankenc.Set, calls uint64) {
 	return ranks.Union(all...), calls
 }
 
-// whole returns the options without a choice of ranks, if that is of all ranks of a trace that make calls: statistics are
-// of these together.
+// whole returns the options without a choice of ranks, if that is of all ranks of a trace that make calls:
+// statistics are of these together.
 func (o Options) whole(t *trace.Trace) Options {
 	if o.Ranks != nil && t.RankSet().Difference(*o.Ranks).Len() == 0 {
 		o.Ranks = nil
@@ -87,8 +89,8 @@ func (o Options) whole(t *trace.Trace) Options {
 	return o
 }
 
-// HasThreads reports whether functions of a trace say which thread called them, as those do that other threads than the
-// first call.
+// HasThreads reports whether functions of a trace say which thread called them, as those do that other
+// threads than the first call.
 func HasThreads(t *trace.Trace) bool {
 	need.That(t != nil, "query: no trace")
 	return slices.ContainsFunc(t.Functions(), func(f cst.Function) bool {

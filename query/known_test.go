@@ -9,8 +9,8 @@ import (
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
-// TestKnown asks about traces that have times of each kind, or none: the answers say which they are from, and errors
-// which there are not.
+// TestKnown asks about traces that have times of each kind, or none: the answers say which they are from, and
+// errors which there are not.
 func TestKnown(t *testing.T) {
 	const ranks = 3
 	some, f := rankenc.SetOf(0, 1), testtrace.Function("f")

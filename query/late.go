@@ -11,11 +11,10 @@ import (
 	"github.com/reprise-trace/reprise/timing"
 )
 
-// A LateSender is how long blocking receives wait for messages of which the sends begin
-// after them. That is the wait state of this name of F. Wolf and B. Mohr, "Automatic
-// performance analysis of hybrid MPI/OpenMP applications", Journal of Systems Architecture
-// 49(10–11), 2003. It goes by the clocks of the recording: where those of two machines may be off by as much, a
-// receive does not wait.
+// A LateSender is how long blocking receives wait for messages of which the sends begin after them. That is
+// the wait state of this name of F. Wolf and B. Mohr, "Automatic performance analysis of hybrid MPI/OpenMP
+// applications", Journal of Systems Architecture 49(10–11), 2003. It goes by the clocks of the recording:
+// where those of two machines may be off by as much, a receive does not wait.
 type LateSender struct {
 	Signature int    `json:"signature"`      // of the receives, in the trace
 	Call      string `json:"call,omitempty"` // in words, which who prints it has to set
@@ -68,8 +67,9 @@ func (m *Match) LateSenders(ctx context.Context, times *Times, o Options) ([]Lat
 	return list, nil
 }
 
-// receives returns channels with receives, and the times of some of their messages: blocking receives of all ranks, or, if chosen is
-// not nil, those that a later call completes as well, of messages between ranks for which it says so.
+// receives returns channels with receives, and the times of some of their messages: blocking receives of all
+// ranks, or, if chosen is not nil, those that a later call completes as well, of messages between ranks for
+// which it says so.
 func (m *Match) receives(ctx context.Context, times *Times, o Options, chosen func(from, to int) bool) ([]*lateChannel, error) {
 	timed, _, err := times.trace.SeriesRanks()
 	if err != nil {
@@ -196,11 +196,13 @@ func (m *Match) lateTimes(ctx context.Context, rank int, channels []*lateChannel
 	return nil
 }
 
-// maxCompletion is how many calls after a receive that does not block are looked at for the one that completes it.
+// maxCompletion is how many calls after a receive that does not block are looked at for the one that
+// completes it.
 const maxCompletion = 256
 
-// receive returns the signature and the position of the call that waits for the message of a key that is the nth of the call at a
-// position: that call, or if completed is set the one that completes it. The signature is −1 if there is none.
+// receive returns the signature and the position of the call that waits for the message of a key that is the
+// nth of the call at a position: that call, or if completed is set the one that completes it. The signature
+// is −1 if there is none.
 func (r *matchRank) receive(position uint64, k messageKey, nth uint64, completed bool) (signature int, end uint64) {
 	terminal := r.rank.Walk(position).Next().Symbol
 	o := r.rank.At(position, terminal)
@@ -223,7 +225,8 @@ func (r *matchRank) receive(position uint64, k messageKey, nth uint64, completed
 	return -1, position
 }
 
-// completion returns the signature and the position of the call that completes the request that the call at a position begins.
+// completion returns the signature and the position of the call that completes the request that the call at a
+// position begins.
 func (r *matchRank) completion(begun uint64, request int64) (signature int, end uint64) {
 	w, position := r.rank.Walk(begun+1), begun+1
 	for run := w.Next(); run.Count > 0; run = w.Next() {

@@ -31,11 +31,12 @@ type Loops struct {
 	// the trace has its sums, see [trace.Trace.RankTimes].
 	Scaled bool
 
-	// Guarantee is the weakest of those of the times of every call, if the Source is Series and the loops are from
-	// [OpenRankLoops] or [OpenShapeLoops].
+	// Guarantee is the weakest of those of the times of every call, if the Source is Series and the loops are
+	// from [OpenRankLoops] or [OpenShapeLoops].
 	Guarantee timing.Guarantee
 
-	// Unread says that the ranks have the times of every call, but of more than [MaxLoopCalls] calls: they were not read.
+	// Unread says that the ranks have the times of every call, but of more than [MaxLoopCalls] calls: they
+	// were not read.
 	Unread bool
 
 	Rules []Loop // the rules of Grammar; the last is the whole
@@ -258,8 +259,8 @@ func (l *Loops) Mean(s sequitur.Symbol) (duration, gap float64) {
 // A CallMean is how long a call takes on average, and the gap before it, in nanoseconds.
 type CallMean struct{ Duration, Gap float64 }
 
-// Means returns [Loops.Mean] of all symbols of the grammar, with gaps that are not negative and come to
-// the sum of those in the loops, which depend on what is before each call. There is none before the first call.
+// Means returns [Loops.Mean] of all symbols of the grammar, with gaps that are not negative and come to the
+// sum of those in the loops, which depend on what is before each call. There is none before the first call.
 func (l *Loops) Means() iter.Seq2[sequitur.Symbol, CallMean] {
 	return func(yield func(sequitur.Symbol, CallMean) bool) {
 		if len(l.Rules) == 0 {

@@ -12,20 +12,23 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// MaxLoopCalls is how many calls [OpenRankLoops] and [OpenShapeLoops] read the times of at most: it takes some ten seconds.
+// MaxLoopCalls is how many calls [OpenRankLoops] and [OpenShapeLoops] read the times of at most: it takes
+// some ten seconds.
 const MaxLoopCalls = 20_000_000
 
-// OpenRankLoops returns the loops of a rank of a trace: with its own times, if the trace has those of every call, of
-// [MaxLoopCalls] calls at most, and otherwise with those of all ranks, scaled to its sums if the trace has these. Reading
-// every call takes as long as [Times.ReadSeries] and [Loops.ReadSeries], and else it is [Times.RankLoops].
+// OpenRankLoops returns the loops of a rank of a trace: with its own times, if the trace has those of every
+// call, of [MaxLoopCalls] calls at most, and otherwise with those of all ranks, scaled to its sums if the
+// trace has these. Reading every call takes as long as [Times.ReadSeries] and [Loops.ReadSeries], and else it
+// is [Times.RankLoops].
 func OpenRankLoops(ctx context.Context, t *trace.Trace, r *trace.Rank, o Options) (*Loops, error) {
 	need.That(t != nil && r != nil, "query: no rank of a trace")
 	return openLoops(ctx, t, rankenc.SetOf(r.Number()), r.Len(), o, func(times *Times) (*Loops, error) { return times.RankLoops(r), nil })
 }
 
-// OpenShapeLoops returns the loops of the ranks of a shape: with the times of these alone, if the trace has those of every call of each
-// of them, of [MaxLoopCalls] calls at most, and otherwise with those of all ranks. It takes as long as [OpenRankLoops] does
-// for all of these ranks. It panics unless there is such a shape.
+// OpenShapeLoops returns the loops of the ranks of a shape: with the times of these alone, if the trace has
+// those of every call of each of them, of [MaxLoopCalls] calls at most, and otherwise with those of all
+// ranks. It takes as long as [OpenRankLoops] does for all of these ranks. It panics unless there is such a
+// shape.
 func OpenShapeLoops(ctx context.Context, t *trace.Trace, number int, o Options) (*Loops, error) {
 	need.That(t != nil, "query: no trace")
 	s, err := t.Shape(number)

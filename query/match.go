@@ -64,8 +64,8 @@ type Match struct {
 	Instances          []Instances `json:"communicators"`
 	UnknownCollectives uint64      `json:"collectives_of_unknown_communicators,omitzero"`
 
-	// ThreadsUnordered is set if there are ranks of which it is not known in which order their threads made their calls:
-	// members that make as many collective operations as others are not told apart then.
+	// ThreadsUnordered is set if there are ranks of which it is not known in which order their threads made
+	// their calls: members that make as many collective operations as others are not told apart then.
 	ThreadsUnordered bool `json:"threads_unordered,omitzero"`
 
 	// Switching are the ranks with calls that switch recording off or on, as

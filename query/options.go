@@ -18,9 +18,9 @@ type Options struct {
 	// Ranks are those the query is about. Nil means all; the empty set means none.
 	Ranks *rankenc.Set
 
-	// Series asks [OpenImbalance], [OpenTimedProfile] and [OpenRankProfile] for the times of every call, of the ranks that
-	// have them, however many calls that are. Without it they read these of [MaxUnasked] calls at most, and only where
-	// they are nearer to the truth than what else there is.
+	// Series asks [OpenImbalance], [OpenTimedProfile] and [OpenRankProfile] for the times of every call, of
+	// the ranks that have them, however many calls that are. Without it they read these of [MaxUnasked] calls
+	// at most, and only where they are nearer to the truth than what else there is.
 	Series bool
 
 	// Workers is the number of goroutines. Zero means runtime.GOMAXPROCS(0).

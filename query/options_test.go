@@ -25,7 +25,8 @@ func ranksOf(t interface {
 	return ranks
 }
 
-// TestManyRanks asks of a trace of hundred bytes that names 2³¹−1 ranks with calls what holds something for each of them.
+// TestManyRanks asks of a trace of hundred bytes that names 2³¹−1 ranks with calls what holds something for
+// each of them.
 func TestManyRanks(t *testing.T) {
 	file, err := forged.AllCalling(math.MaxInt32)
 	if err != nil {

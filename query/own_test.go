@@ -113,9 +113,9 @@ func (p *ownProgram) group() (g *meaning.Group, handle any) {
 	return g, handle
 }
 
-// message adds a message between two ranks, which may be one if it does not wait for itself. Receives of tag 3
-// are from any rank: what is sent to them is small and waits for none, so that it does not matter which gets
-// which.
+// message adds a message between two ranks, which may be one if it does not wait for itself. Receives of tag
+// 3 are from any rank: what is sent to them is small and waits for none, so that it does not matter which
+// gets which.
 func (p *ownProgram) message() {
 	g, comm := p.group()
 	source, destination := p.draw(len(g.Ranks)), p.draw(len(g.Ranks))
@@ -242,8 +242,8 @@ func told(t tester, model *semantics.Model) (all []any) {
 	return append(all, instances, collectives, sum)
 }
 
-// TestOwnFunctions draws programs in functions of their own, and checks that what their semantics say leads to
-// what the same programs in MPI lead to.
+// TestOwnFunctions draws programs in functions of their own, and checks that what their semantics say leads
+// to what the same programs in MPI lead to.
 func TestOwnFunctions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := newOwnProgram(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") })

@@ -11,8 +11,8 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 )
 
-// TestPersistentOrder checks that persistent collective operations match in whatever order members start them,
-// and do not if one member starts one less.
+// TestPersistentOrder checks that persistent collective operations match in whatever order members start
+// them, and do not if one member starts one less.
 func TestPersistentOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kinds := rapid.SliceOfN(rapid.IntRange(0, 3), 1, 5).Draw(t, "kinds")

@@ -306,8 +306,8 @@ func (p *Profile) addTimes(durations merge.Summary, t *trace.Trace) {
 	}
 }
 
-// RanksInCalls returns the ranks with a call that had not returned when the recording ended, of one function or, if
-// its name is empty, of any. It reads the grammars of shapes, no ranks.
+// RanksInCalls returns the ranks with a call that had not returned when the recording ended, of one function
+// or, if its name is empty, of any. It reads the grammars of shapes, no ranks.
 func RanksInCalls(ctx context.Context, t *trace.Trace, function string, o Options) (rankenc.Set, error) {
 	need.That(t != nil, "query: no trace")
 	return ranksWhose(ctx, t, o, func(functions []*cst.Function) bool {
@@ -317,9 +317,9 @@ func RanksInCalls(ctx context.Context, t *trace.Trace, function string, o Option
 	})
 }
 
-// RanksWithout returns the ranks that made calls but none of a function: without
-// MPI_Finalize, those that did not come to it, or did not record it, but for ranks that use sessions alone and have
-// ended some. It reads the grammars of shapes, no ranks.
+// RanksWithout returns the ranks that made calls but none of a function: without MPI_Finalize, those that did
+// not come to it, or did not record it, but for ranks that use sessions alone and have ended some. It reads
+// the grammars of shapes, no ranks.
 func RanksWithout(ctx context.Context, t *trace.Trace, function string, o Options) (rankenc.Set, error) {
 	need.That(t != nil, "query: no trace")
 	return ranksWhose(ctx, t, o, func(functions []*cst.Function) bool {

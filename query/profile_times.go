@@ -14,9 +14,9 @@ import (
 type TimedProfile struct {
 	Profile
 
-	// Source says where the times are from: Series if those of every call were read, Statistics or Histograms of all ranks together,
-	// or Statistics if they are the sums that the trace keeps of each rank. It is None if there are no times, or not without
-	// reading too many calls.
+	// Source says where the times are from: Series if those of every call were read, Statistics or Histograms
+	// of all ranks together, or Statistics if they are the sums that the trace keeps of each rank. It is None
+	// if there are no times, or not without reading too many calls.
 	Source Source `json:"-"`
 
 	// Guarantee is how far the times of every call may be off, nil unless these were read.
@@ -29,24 +29,28 @@ type TimedProfile struct {
 	RankTimes   []RankProfile `json:"by_rank,omitzero"`
 	Overlapping bool          `json:"-"` // calls of a rank overlap, by the sums that are kept of it
 
-	// Series are the ranks of the profile that have the times of every call, and SeriesCalls how many calls they make. Where
-	// there are no times, it is as these are not all ranks, or their calls are more than [MaxUnasked].
+	// Series are the ranks of the profile that have the times of every call, and SeriesCalls how many calls
+	// they make. Where there are no times, it is as these are not all ranks, or their calls are more than
+	// [MaxUnasked].
 	Series      rankenc.Set `json:"-"`
 	SeriesCalls uint64      `json:"-"`
 }
 
-// OpenTimedProfile returns a profile with times: statistics of all ranks together, if the question is about all and these
-// are exact. Otherwise it reads the times of every call, as [Times.ReadSeries] does, if [Options] ask for it, or all ranks of the profile have
-// them, exactly, and make [MaxUnasked] calls at most; inexact ones only if there is nothing else. If there are more, functions have the
-// sums that the trace keeps of each rank, in [FunctionProfile.OfRanks].
+// OpenTimedProfile returns a profile with times: statistics of all ranks together, if the question is about
+// all and these are exact. Otherwise it reads the times of every call, as [Times.ReadSeries] does, if
+// [Options] ask for it, or all ranks of the profile have them, exactly, and make [MaxUnasked] calls at most;
+// inexact ones only if there is nothing else. If there are more, functions have the sums that the trace keeps
+// of each rank, in [FunctionProfile.OfRanks].
 //
-// An error is [ErrNoSeries] if Options ask for what the trace does not have, and a [*SomeRanksError] if it has it of some ranks alone.
+// An error is [ErrNoSeries] if Options ask for what the trace does not have, and a [*SomeRanksError] if it
+// has it of some ranks alone.
 func OpenTimedProfile(ctx context.Context, t *trace.Trace, o Options) (*TimedProfile, error) {
 	return openTimedProfile(ctx, t, o, false)
 }
 
-// OpenRankProfile returns a profile with the times of each rank: those of every call if [Options] ask for it, or if the trace
-// does not keep sums of each rank, or all ranks have them exactly; unasked, of [MaxUnasked] calls at most. Ranks without are left out.
+// OpenRankProfile returns a profile with the times of each rank: those of every call if [Options] ask for it,
+// or if the trace does not keep sums of each rank, or all ranks have them exactly; unasked, of [MaxUnasked]
+// calls at most. Ranks without are left out.
 //
 // An error is as that of [OpenTimedProfile].
 func OpenRankProfile(ctx context.Context, t *trace.Trace, o Options) (*TimedProfile, error) {
@@ -91,7 +95,8 @@ func (p *Profile) isRounded() bool {
 	return slices.ContainsFunc(p.Functions, func(f FunctionProfile) bool { return f.Time != nil && f.Time.Error > 0 })
 }
 
-// readTimes adds the times of ranks, or those of every call, of those ranks of series that the profile is about.
+// readTimes adds the times of ranks, or those of every call, of those ranks of series that the profile is
+// about.
 func (a *TimedProfile) readTimes(ctx context.Context, times *Times, series rankenc.Set, byRank bool, o Options) error {
 	few := a.Series.Len() == a.Ranks && a.SeriesCalls <= MaxUnasked
 	exact := false
@@ -127,8 +132,8 @@ func (a *TimedProfile) readTimes(ctx context.Context, times *Times, series ranke
 	return err
 }
 
-// readRanks adds the times of ranks: from the times of every call if series is set, and otherwise those that the trace
-// keeps of each rank.
+// readRanks adds the times of ranks: from the times of every call if series is set, and otherwise those that
+// the trace keeps of each rank.
 func (a *TimedProfile) readRanks(ctx context.Context, times *Times, byRank, series bool, o Options) error {
 	found, err := times.ByRank(ctx, &a.Profile, series, o)
 	if err != nil {

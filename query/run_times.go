@@ -14,8 +14,9 @@ type RunTimes struct {
 	Outside Nanoseconds `json:"outside_ns"` // of all ranks together, outside calls
 }
 
-// RunTimesOf returns the times of a run: by what the trace keeps of each rank, else by the times of every call,
-// which takes as long as [Times.ReadSeries]. It returns nil if the trace does not have either of all ranks.
+// RunTimesOf returns the times of a run: by what the trace keeps of each rank, else by the times of every
+// call, which takes as long as [Times.ReadSeries]. It returns nil if the trace does not have either of all
+// ranks.
 func RunTimesOf(ctx context.Context, t *trace.Trace) (*RunTimes, error) {
 	need.That(t != nil, "query: no trace")
 	times, err := OpenTimes(t)

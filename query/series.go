@@ -388,8 +388,8 @@ func (t *Times) startError(g timing.Guarantee) int64 {
 	return maxTime
 }
 
-// aligned returns how long a time is at most once clocks are aligned, the fastest of which may be slowed down by
-// less than a hundredth.
+// aligned returns how long a time is at most once clocks are aligned, the fastest of which may be slowed down
+// by less than a hundredth.
 func (t *Times) aligned(time int64) int64 {
 	if len(t.trace.Run().Clocks) == 0 {
 		return time
@@ -409,7 +409,8 @@ func (t *Times) durationError(g timing.Guarantee) int64 {
 	return s.duration
 }
 
-// knownStartError returns startError and how far clocks may be off from one time to another, nil if statistics or the clocks do not tell.
+// knownStartError returns startError and how far clocks may be off from one time to another, nil if
+// statistics or the clocks do not tell.
 func (t *Times) knownStartError(g timing.Guarantee, from, to int64) *int64 {
 	off, clocks := t.startError(g), int64(0)
 	for _, c := range t.trace.Run().Clocks {

@@ -27,7 +27,8 @@ type WaitSummary struct {
 // mostWaits is how many functions a summary names.
 const mostWaits = 3
 
-// OpenSummary returns the summary of a run, nil if the trace keeps no times of each rank. It takes as long as [OpenProfile].
+// OpenSummary returns the summary of a run, nil if the trace keeps no times of each rank. It takes as long as
+// [OpenProfile].
 func OpenSummary(ctx context.Context, t *trace.Trace) (*Summary, error) {
 	need.That(t != nil, "query: no trace")
 	times, err := OpenTimes(t)

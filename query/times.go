@@ -107,11 +107,10 @@ func (t *Times) with(summaries [2]merge.Summary) *Times {
 // Summarized reports whether there are statistics or histograms of durations.
 func (t *Times) Summarized() bool { return !t.summaries[durations].IsZero() }
 
-// Begin returns when the first call of all ranks began, as their clocks have it: 0 if
-// the times of every call of no rank can be read, where all clocks are estimates. The first time, it reads the beginning of
-// every series. Where calls overlap, a call that returned later may have begun before
-// the first: calls are decoded until that cannot be any more, but of a rank 65,536 at
-// most, and fewer of many ranks.
+// Begin returns when the first call of all ranks began, as their clocks have it: 0 if the times of every call
+// of no rank can be read, where all clocks are estimates. The first time, it reads the beginning of every
+// series. Where calls overlap, a call that returned later may have begun before the first: calls are decoded
+// until that cannot be any more, but of a rank 65,536 at most, and fewer of many ranks.
 func (t *Times) Begin() (int64, error) { return t.begin() }
 
 // Limits of the calls that are looked at for the first start.

@@ -94,8 +94,8 @@ func (t *Traffic) Most() uint64 {
 // rowWindow is of how many destinations All holds what goes to them.
 const rowWindow = 1 << 16
 
-// All returns an iterator over all pairs of ranks between which something goes, by source and
-// then by destination. It costs as much as there are pairs, which may be those of all ranks, and little memory.
+// All returns an iterator over all pairs of ranks between which something goes, by source and then by
+// destination. It costs as much as there are pairs, which may be those of all ranks, and little memory.
 func (t *Traffic) All() iter.Seq[Pair] {
 	return func(yield func(Pair) bool) {
 		from, to := t.occurring()

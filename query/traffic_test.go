@@ -425,8 +425,8 @@ func TestMatrixBins(t *testing.T) {
 	}
 }
 
-// TestTrafficOfMany goes through pairs of ranks that are far apart, and of more than a window: each is there once, in their order, and
-// what is held does not follow the number of ranks.
+// TestTrafficOfMany goes through pairs of ranks that are far apart, and of more than a window: each is there
+// once, in their order, and what is held does not follow the number of ranks.
 func TestTrafficOfMany(t *testing.T) {
 	const many = 2*rowWindow + 5
 	last := math.MaxInt32 - 1

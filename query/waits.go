@@ -14,8 +14,8 @@ import (
 
 // An Imbalance is the calls in which ranks wait for others, by the times that tell it best.
 type Imbalance struct {
-	// Exact says that Sites are by the times of every call of the ranks that have these. Otherwise they are by statistics of all
-	// ranks together, and their wait time is an upper bound.
+	// Exact says that Sites are by the times of every call of the ranks that have these. Otherwise they are
+	// by statistics of all ranks together, and their wait time is an upper bound.
 	Exact bool `json:"exact"`
 
 	Total Nanoseconds `json:"time_ns"`       // in all calls
@@ -29,8 +29,8 @@ type Imbalance struct {
 	// not Unordered, and the calls are of MPI.
 	Late []LateSender `json:"late_senders,omitempty"`
 
-	// Functions and Slowest are by the sums that the trace keeps of each rank. There are none unless it keeps those of all
-	// ranks that the question is about, and Slowest is nil where it is not known.
+	// Functions and Slowest are by the sums that the trace keeps of each rank. There are none unless it keeps
+	// those of all ranks that the question is about, and Slowest is nil where it is not known.
 	Functions []FunctionRanks `json:"functions,omitempty"`
 	Slowest   *SlowRank       `json:"slowest_rank,omitempty"`
 
@@ -41,13 +41,13 @@ type Imbalance struct {
 	NoSeries    bool `json:"-"` // the trace has the times of every call of no rank
 }
 
-// OpenImbalance returns the calls in which ranks wait. It reads the times of every call if [Options] ask for them,
-// if there are no statistics, or if all ranks that the question is about have them, of [MaxUnasked] calls at most: this
-// takes time as [Times.ReadSeries] does, and [Match.LateSenders] after it. Otherwise the answer is from statistics, and takes as long
-// as [Times.Imbalance].
+// OpenImbalance returns the calls in which ranks wait. It reads the times of every call if [Options] ask for
+// them, if there are no statistics, or if all ranks that the question is about have them, of [MaxUnasked]
+// calls at most: this takes time as [Times.ReadSeries] does, and [Match.LateSenders] after it. Otherwise the
+// answer is from statistics, and takes as long as [Times.Imbalance].
 //
-// An error is [ErrNoTimes], [ErrNoSeries] if Options ask for what the trace does not have, or [ErrTogether] or [ErrUnasked]
-// if statistics are all there is, and the question is about some ranks alone.
+// An error is [ErrNoTimes], [ErrNoSeries] if Options ask for what the trace does not have, or [ErrTogether]
+// or [ErrUnasked] if statistics are all there is, and the question is about some ranks alone.
 func OpenImbalance(ctx context.Context, t *trace.Trace, o Options) (*Imbalance, error) {
 	need.That(t != nil, "query: no trace")
 	o = o.whole(t)
@@ -94,9 +94,9 @@ func OpenImbalance(ctx context.Context, t *trace.Trace, o Options) (*Imbalance, 
 	return a, err
 }
 
-// readsSeries reports whether the times of every call are read: if that is asked for, if there is nothing else, or if the
-// ranks of the profile are all in series, which have them, and their calls are not too many. If kept is set, the trace
-// keeps times of each of these.
+// readsSeries reports whether the times of every call are read: if that is asked for, if there is nothing
+// else, or if the ranks of the profile are all in series, which have them, and their calls are not too many.
+// If kept is set, the trace keeps times of each of these.
 func (t *Times) readsSeries(profile func() (*Profile, error), series rankenc.Set, kept bool, o Options) (bool, error) {
 	switch {
 	case o.Series && series.Len() == 0:

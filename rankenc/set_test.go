@@ -274,7 +274,8 @@ func TestSetBuilder(t *testing.T) {
 	})
 }
 
-// TestSetOfMany builds sets of more items than a builder holds plain, of runs so long that they are a list, and so short that they are a bitmap.
+// TestSetOfMany builds sets of more items than a builder holds plain, of runs so long that they are a list,
+// and so short that they are a bitmap.
 func TestSetOfMany(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -38,10 +38,10 @@ type timelineData struct {
 	Worlds   []int         `json:"worlds,omitempty"` // the first rank of each, if there are several
 }
 
-// A programData is a grammar with the functions of its calls, by terminal: numbers in
-// pageData.Functions, or the number of these; and the signatures of the trace. If calls are of several threads, it has
-// these. If times are estimates, it has the means of how long calls take, and of the gaps
-// before them, in nanoseconds, and of how many calls these are.
+// A programData is a grammar with the functions of its calls, by terminal: numbers in pageData.Functions, or
+// the number of these; and the signatures of the trace. If calls are of several threads, it has these. If
+// times are estimates, it has the means of how long calls take, and of the gaps before them, in nanoseconds,
+// and of how many calls these are.
 type programData struct {
 	Grammar    int       `json:"grammar"`
 	Functions  []int     `json:"functions"`

@@ -24,7 +24,8 @@ type efficiencyText struct {
 	Notes []string
 }
 
-// addEfficiency adds the efficiencies of the run and its phases, if the trace has times and not too many calls have to be executed.
+// addEfficiency adds the efficiencies of the run and its phases, if the trace has times and not too many
+// calls have to be executed.
 func (p *page) addEfficiency(ctx context.Context, tr *trace.Trace, _ Options) error {
 	if p.model == nil || !p.model.Known() || !tr.Content().Exact {
 		return nil

@@ -176,8 +176,8 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
-// TestEfficiencyLarge checks that a run of 10⁷ calls has efficiencies if its times are statistics, as loops are skipped, and
-// that one without times has none.
+// TestEfficiencyLarge checks that a run of 10⁷ calls has efficiencies if its times are statistics, as loops
+// are skipped, and that one without times has none.
 func TestEfficiencyLarge(t *testing.T) {
 	p := programs.Stencil2D(3, 3, 200_000)
 	if page := render(t, program(t, p.Timed()), report.Options{}); !bytes.Contains(page, []byte("200,000 × MPI_")) || !bytes.Contains(page, []byte("Limits of scaling")) {

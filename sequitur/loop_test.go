@@ -143,7 +143,8 @@ func TestAppendLoopPanics(t *testing.T) {
 	}
 }
 
-// TestFlat checks that a Builder that follows expansions is where one is that follows its cursor, at any time.
+// TestFlat checks that a Builder that follows expansions is where one is that follows its cursor, at any
+// time.
 func TestFlat(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var got, want Builder
@@ -175,7 +176,8 @@ func TestFlat(t *testing.T) {
 	})
 }
 
-// TestFlatLoops checks that an expansion is not written down again after each loop, which takes the time of a few rounds.
+// TestFlatLoops checks that an expansion is not written down again after each loop, which takes the time of a
+// few rounds.
 func TestFlatLoops(t *testing.T) {
 	var b Builder
 	written := 0

@@ -160,10 +160,10 @@ func (s *span) countUpTo(v int64) uint64 {
 // maxCells is the number of cells that a merged histogram has at most.
 const maxCells = 512
 
-// A cell is an interval of a grid that is the same for all histograms, and how
-// many values are there. Cells have an index, which grows with the values. On
-// the finest grid, of level 0, that of 0 has index 0, each octave has 64 cells
-// of equal length, and a cell holds an integer at least. On the grid of level k, the cell with index i holds those from i·2ᵏ to (i+1)·2ᵏ−1.
+// A cell is an interval of a grid that is the same for all histograms, and how many values are there. Cells
+// have an index, which grows with the values. On the finest grid, of level 0, that of 0 has index 0, each
+// octave has 64 cells of equal length, and a cell holds an integer at least. On the grid of level k, the cell
+// with index i holds those from i·2ᵏ to (i+1)·2ᵏ−1.
 //
 // The level of a histogram is the least where it has at most maxCells cells that
 // are not empty. Adding values can only make the number of such cells

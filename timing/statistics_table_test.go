@@ -310,7 +310,8 @@ func TestStatisticsTableRecorded(t *testing.T) {
 	}
 }
 
-// TestStatisticsTableDamaged reads a table with each bit changed, and cut off: there is an error, or what is read is written as it is.
+// TestStatisticsTableDamaged reads a table with each bit changed, and cut off: there is an error, or what is
+// read is written as it is.
 func TestStatisticsTableDamaged(t *testing.T) {
 	durations, gaps := timedTable(t, false)
 	durations, gaps = durations[:40], gaps[:40]

@@ -71,11 +71,11 @@ func NewWriter(w io.Writer, c Codec, blockLen int) (*Writer, error) {
 	return x, x.err
 }
 
-// Append adds a value. Terminal is the number of what the value is of, such as an endpoint or a function,
-// for codecs that know the values of one better than those of all: the Reader must be told the same, and it
-// is 0 for all where nothing is known. The error is that of a Write of the file, which Close returns as well, or that
-// there are as many blocks as a file can have, some 4 million at least: then the value is not added, and Close ends a
-// file that has all before it.
+// Append adds a value. Terminal is the number of what the value is of, such as an endpoint or a function, for
+// codecs that know the values of one better than those of all: the Reader must be told the same, and it is 0
+// for all where nothing is known. The error is that of a Write of the file, which Close returns as well, or
+// that there are as many blocks as a file can have, some 4 million at least: then the value is not added, and
+// Close ends a file that has all before it.
 func (w *Writer) Append(terminal uint32, value int64) error {
 	if err := cmp.Or(w.err, w.full); err != nil {
 		return err

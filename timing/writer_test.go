@@ -113,7 +113,8 @@ func (w *failingWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestWriterErrors checks that the error of a file comes out, wherever it is full, and that misuse is an error.
+// TestWriterErrors checks that the error of a file comes out, wherever it is full, and that misuse is an
+// error.
 func TestWriterErrors(t *testing.T) {
 	c := newExponential(t, 0.1)
 	values, terminals := []int64{1, 20, 300, 4000, 50000}, make([]uint32, 5)
@@ -189,8 +190,8 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// TestWriterFull has a Writer come to as many blocks as a file can have: it refuses further values, and Close ends a
-// file with all before them.
+// TestWriterFull has a Writer come to as many blocks as a file can have: it refuses further values, and Close
+// ends a file with all before them.
 func TestWriterFull(t *testing.T) {
 	codec, err := NewCodec("lossless,compressor=lz4")
 	if err != nil {

@@ -5,13 +5,14 @@ import (
 	"sync/atomic"
 )
 
-// A cache holds what was read of a trace and can be read again: shapes with what was found out about them, columns, blocks
-// of grammars, and texts of signatures. Together they take no more than most bytes, but what was put there last is kept in
-// any case. Which of the others have to go is left to chance, but those that were used lately stay: where ranks are read
-// one after the other and the columns of each are too many, whichever was kept longest or used last is as likely to be
-// needed, while all ranks need the shape.
+// A cache holds what was read of a trace and can be read again: shapes with what was found out about them,
+// columns, blocks of grammars, and texts of signatures. Together they take no more than most bytes, but what
+// was put there last is kept in any case. Which of the others have to go is left to chance, but those that
+// were used lately stay: where ranks are read one after the other and the columns of each are too many,
+// whichever was kept longest or used last is as likely to be needed, while all ranks need the shape.
 //
-// A Rank holds what was made of it, which no cache counts, and [layout.Sections] the section that was read last.
+// A Rank holds what was made of it, which no cache counts, and [layout.Sections] the section that was read
+// last.
 type cache struct {
 	mu   sync.Mutex
 	most int               // bytes

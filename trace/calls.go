@@ -50,12 +50,11 @@ func (c *cursor) read() (Call, error) {
 	return call, err
 }
 
-// Calls returns an iterator over the calls of all ranks in the order in which
-// they stood in the source of the trace, beginning at a position in that order.
-// Finding the position costs what the order and, if that is rank by rank, the
-// grammars of the ranks before it cost, not what their calls do. A rank is read
-// when its first call is due: one is held at a time, of an interleaving all that had a turn.
-// It ends after an error, but for that of a time which cannot be read: the call comes with it, without the time.
+// Calls returns an iterator over the calls of all ranks in the order in which they stood in the source of the
+// trace, beginning at a position in that order. Finding the position costs what the order and, if that is
+// rank by rank, the grammars of the ranks before it cost, not what their calls do. A rank is read when its
+// first call is due: one is held at a time, of an interleaving all that had a turn. It ends after an error,
+// but for that of a time which cannot be read: the call comes with it, without the time.
 func (t *Trace) Calls(position uint64) iter.Seq2[Call, error] {
 	turns := t.rankByRank
 	if t.run.Interleaving != nil {
@@ -76,8 +75,8 @@ func (t *Trace) Calls(position uint64) iter.Seq2[Call, error] {
 	}
 }
 
-// rankByRank calls use, until it returns false, with a place in the calls of one rank after the other, and how many are
-// left there.
+// rankByRank calls use, until it returns false, with a place in the calls of one rank after the other, and
+// how many are left there.
 func (t *Trace) rankByRank(position uint64, use func(c *cursor, calls uint64) bool) error {
 	for number, ok := t.index.next(0); ok; number, ok = t.index.next(number + 1) {
 		rank, err := t.Rank(number)
@@ -95,8 +94,9 @@ func (t *Trace) rankByRank(position uint64, use func(c *cursor, calls uint64) bo
 	return nil
 }
 
-// interleave calls use, until it returns false, with a place in the calls of the rank that has a turn, and how many calls
-// come before those of another rank: no more than the rank has left, because [Trace.Rank] counts them.
+// interleave calls use, until it returns false, with a place in the calls of the rank that has a turn, and
+// how many calls come before those of another rank: no more than the rank has left, because [Trace.Rank]
+// counts them.
 func (t *Trace) interleave(position uint64, use func(c *cursor, calls uint64) bool) error {
 	order := t.run.Interleaving
 	skip, cursors := maps.Collect(order.OccurrencesBefore(position)), make(map[sequitur.Symbol]*cursor)
@@ -121,12 +121,11 @@ func (t *Trace) interleave(position uint64, use func(c *cursor, calls uint64) bo
 // errUntimed is the error of what needs the times of every call, of a trace that does not have them.
 var errUntimed = errors.New("the trace does not have the times of every call (tracer.Options.Series keeps them)")
 
-// ByTime returns an iterator over the calls of all ranks in the order in which they
-// began; of calls that began at once, the one of the lower rank comes first, and of one
-// rank the one before. It ends after an error, also if there is a rank
-// without times: [Trace.SeriesRanks] are those that have them. All ranks are in memory at once, each with a block of its times, and a
-// rank of which the calls do not stand in the order of time, as those of its threads or
-// within callbacks, with all its times, 32 bytes a call.
+// ByTime returns an iterator over the calls of all ranks in the order in which they began; of calls that
+// began at once, the one of the lower rank comes first, and of one rank the one before. It ends after an
+// error, also if there is a rank without times: [Trace.SeriesRanks] are those that have them. All ranks are
+// in memory at once, each with a block of its times, and a rank of which the calls do not stand in the order
+// of time, as those of its threads or within callbacks, with all its times, 32 bytes a call.
 func (t *Trace) ByTime() iter.Seq2[Call, error] {
 	return func(yield func(Call, error) bool) {
 		var lines timelines

@@ -68,7 +68,8 @@ func sections(t *testing.T, file []byte, leftOut format.Kind) []string {
 	return list
 }
 
-// TestClocks checks that the times of ranks of another machine are those of the first, and that all else of a trace does not change.
+// TestClocks checks that the times of ranks of another machine are those of the first, and that all else of a
+// trace does not change.
 func TestClocks(t *testing.T) {
 	without, with := machines(t, false), machines(t, true)
 	if !slices.Equal(sections(t, without, layout.KindClocks), sections(t, with, layout.KindClocks)) {
@@ -190,8 +191,9 @@ func TestClockErrors(t *testing.T) {
 	}
 }
 
-// TestClocksFlipped checks that a trace with any bit of its clocks flipped, behind a right checksum, is refused or can be read: times are
-// then what they are, but no call ends before it begins, or begins before the one before it.
+// TestClocksFlipped checks that a trace with any bit of its clocks flipped, behind a right checksum, is
+// refused or can be read: times are then what they are, but no call ends before it begins, or begins before
+// the one before it.
 func TestClocksFlipped(t *testing.T) {
 	file := machines(t, true)
 	valid := layout.AppendClocks(nil, testtrace.Open(t, file).Run().Clocks)

@@ -7,32 +7,33 @@ import (
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
-// A Content says what a trace has of a run and what it lacks, but for times of calls, of which [Trace.SeriesRanks] tells,
-// and damage, of which [Trace.Damage] does.
+// A Content says what a trace has of a run and what it lacks, but for times of calls, of which
+// [Trace.SeriesRanks] tells, and damage, of which [Trace.Damage] does.
 type Content struct {
-	// Recorded are the ranks that made calls, also those that [Options.LeaveOutDamage] left out, which are not in
-	// [Trace.RankSet]. [Trace.Summaries] are of them all.
+	// Recorded are the ranks that made calls, also those that [Options.LeaveOutDamage] left out, which are
+	// not in [Trace.RankSet]. [Trace.Summaries] are of them all.
 	Recorded rankenc.Set
 
-	// Unrecorded are the ranks of MPI_COMM_WORLD of which nothing was recorded, as far as the trace tells: each made
-	// calls, at least one that begins, and none is here.
+	// Unrecorded are the ranks of MPI_COMM_WORLD of which nothing was recorded, as far as the trace tells:
+	// each made calls, at least one that begins, and none is here.
 	Unrecorded rankenc.Set
 
-	// Exact is set if all calls are as they were recorded. Those of a trace that was made to fit a size may not be, see
-	// [Call.Exact]; calls by function and rank always are, and messages and their bytes by function and pair of ranks.
+	// Exact is set if all calls are as they were recorded. Those of a trace that was made to fit a size may
+	// not be, see [Call.Exact]; calls by function and rank always are, and messages and their bytes by
+	// function and pair of ranks.
 	Exact bool
 
-	// LostOrder is set if the calls of different ranks had an order that the file does not hold: they are read rank by
-	// rank then.
+	// LostOrder is set if the calls of different ranks had an order that the file does not hold: they are
+	// read rank by rank then.
 	LostOrder bool
 
-	// NoRankTimes is set if the trace has statistics of times but not those of each of so many ranks, which may have been
-	// too many to be kept: see [Trace.RankTimes].
+	// NoRankTimes is set if the trace has statistics of times but not those of each of so many ranks, which
+	// may have been too many to be kept: see [Trace.RankTimes].
 	NoRankTimes bool
 }
 
-// Content returns what the trace has and lacks. It is found once, at the cost of a few operations on sets of ranks and, of
-// a trace of very many ranks, of [Trace.RankTimes].
+// Content returns what the trace has and lacks. It is found once, at the cost of a few operations on sets of
+// ranks and, of a trace of very many ranks, of [Trace.RankTimes].
 func (t *Trace) Content() Content { return t.content() }
 
 func (t *Trace) findContent() Content {

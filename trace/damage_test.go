@@ -205,8 +205,8 @@ func readSeries(t *Trace, rank int) error {
 	return nil
 }
 
-// TestDamagedPart damages each block of grammars of a trace with a rank whose calls take two: that rank cannot be read
-// if one of them is damaged, while another one can.
+// TestDamagedPart damages each block of grammars of a trace with a rank whose calls take two: that rank
+// cannot be read if one of them is damaged, while another one can.
 func TestDamagedPart(t *testing.T) {
 	number := numbered("f", cst.Type{Kind: cst.KindInt})
 	var parts []merge.Part

@@ -162,8 +162,8 @@ func (s *Shape) firsts(rank int, stored storedValues) []uint32 {
 	return firsts
 }
 
-// same returns those of l that are the same for the rank of e, until e is used again. What tells most of them apart is compared first:
-// slots, and then the first elements of one array after the other.
+// same returns those of l that are the same for the rank of e, until e is used again. What tells most of them
+// apart is compared first: slots, and then the first elements of one array after the other.
 func (s *Shape) same(e *comparison, l lookalike, stored storedValues) [][]int {
 	t := s.template()
 	e.members = append(e.members[:0], l.members...)
@@ -198,8 +198,8 @@ type comparison struct {
 // comparisons keeps the memory of comparisons.
 var comparisons = sync.Pool{New: func() any { return new(comparison) }}
 
-// split makes groups of the members of each group that have a key in common with others of it, where appendKey
-// appends the one of a member.
+// split makes groups of the members of each group that have a key in common with others of it, where
+// appendKey appends the one of a member.
 func (e *comparison) split(appendKey func(key []byte, i int) []byte) {
 	groups := e.groups
 	e.groups, e.before = e.before[:0], groups

@@ -63,7 +63,8 @@ func readAll(file io.ReaderAt, size int64) (string, error) {
 	return text.String(), nil
 }
 
-// TestReadFaults lets each read of a file fail: the error is that of the read, or everything is as it is without.
+// TestReadFaults lets each read of a file fail: the error is that of the read, or everything is as it is
+// without.
 func TestReadFaults(t *testing.T) {
 	for name, file := range damageFiles(t) {
 		size := int64(len(file))

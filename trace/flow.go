@@ -9,8 +9,9 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// A flow is which calls a rank makes in which order, without the values of its own. Ranks of a shape without streams
-// share flows: that of the shape, or that of a union of some of its signatures. A rank with streams has its own.
+// A flow is which calls a rank makes in which order, without the values of its own. Ranks of a shape without
+// streams share flows: that of the shape, or that of a union of some of its signatures. A rank with streams
+// has its own.
 type flow struct {
 	calls sequence // by their terminals
 
@@ -42,8 +43,8 @@ func (f *flow) signatureOf(terminal uint32) int {
 	return int(f.of[terminal])
 }
 
-// A sequence is calls by their terminals: a grammar or, if that is likely to be longer, a list of them one by one. A
-// Grammar and its methods say what those do that it has in common with a sequence.
+// A sequence is calls by their terminals: a grammar or, if that is likely to be longer, a list of them one by
+// one. A Grammar and its methods say what those do that it has in common with a sequence.
 type sequence interface {
 	Len() uint64
 	Walk(position uint64) *sequitur.Walker

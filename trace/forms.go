@@ -26,15 +26,17 @@ const (
 	formLost   = "cannot be read"
 )
 
-// Forms returns how the arguments of calls are written, and how many bytes of the section of the signatures are columns.
+// Forms returns how the arguments of calls are written, and how many bytes of the section of the signatures
+// are columns.
 //
-// Arguments are those of all signatures, each of the three numbers of a pointer or a status for itself, the most
-// frequent form first: an expression, such as rank+c, a stored column or array, or a number that is stored by call.
+// Arguments are those of all signatures, each of the three numbers of a pointer or a status for itself, the
+// most frequent form first: an expression, such as rank+c, a stored column or array, or a number that is
+// stored by call.
 //
-// Columns are the columns and arrays that are stored rank by rank, by how they are encoded, such as runs, each slice of
-// long ones for itself, and the streams of values that are stored call by call, those that take the most bytes first.
-// Those that cannot be read have a form of their own; of those that stand in the blocks of grammars, the bytes are not
-// known. It reads the sections of columns and streams.
+// Columns are the columns and arrays that are stored rank by rank, by how they are encoded, such as runs,
+// each slice of long ones for itself, and the streams of values that are stored call by call, those that take
+// the most bytes first. Those that cannot be read have a form of their own; of those that stand in the blocks
+// of grammars, the bytes are not known. It reads the sections of columns and streams.
 func (t *Trace) Forms() (arguments, columns []FormCount, inline int) {
 	return t.argumentForms(), t.columnForms(), len(t.signatures.Inline)
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// symbolMemory is how many bytes are counted for each symbol of a grammar in a block, and for each value of a stream there: a question
-// may hold all grammars, and some bytes of such a block make 2¹⁸ symbols. Package merge writes 2¹⁹ in all at most.
+// symbolMemory is how many bytes are counted for each symbol of a grammar in a block, and for each value of a
+// stream there: a question may hold all grammars, and some bytes of such a block make 2¹⁸ symbols. Package
+// merge writes 2¹⁹ in all at most.
 const symbolMemory = 256
 
 // Grammars say where the grammars of shapes are: in blocks, or in the pieces of a forest.

@@ -11,10 +11,9 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// Part reads the part of a rank, to be merged again: its functions are those of
-// [Trace.Functions], and the counts of its signatures are zero, as the grammar has
-// these. It has no times, see [Trace.AddTimes], and no transitions, which are of all ranks. A rank that made no calls has no
-// signatures and an empty grammar.
+// Part reads the part of a rank, to be merged again: its functions are those of [Trace.Functions], and the
+// counts of its signatures are zero, as the grammar has these. It has no times, see [Trace.AddTimes], and no
+// transitions, which are of all ranks. A rank that made no calls has no signatures and an empty grammar.
 func (t *Trace) Part(rank int) (merge.Part, error) {
 	r, err := t.readRank(rank)
 	if err != nil {
@@ -78,10 +77,10 @@ func (t *Trace) AddTo(ctx context.Context, a *merge.Accumulator) error {
 	return err
 }
 
-// AddTimes adds what t has of the times of calls to a, as far as a has the ranks,
-// which must have been added as [Trace.Part] returns them, and without times: each
-// series, the times of each rank, and the summaries of signatures that one of the ranks has. It returns how many
-// values of summaries are of others. If AddTimes fails, nothing is added.
+// AddTimes adds what t has of the times of calls to a, as far as a has the ranks, which must have been added
+// as [Trace.Part] returns them, and without times: each series, the times of each rank, and the summaries of
+// signatures that one of the ranks has. It returns how many values of summaries are of others. If AddTimes
+// fails, nothing is added.
 func (t *Trace) AddTimes(a *merge.Accumulator) (rest uint64, err error) {
 	need.That(a != nil, "trace: no accumulator")
 	ranks := a.RankSet()

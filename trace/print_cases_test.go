@@ -19,11 +19,11 @@ import (
 //
 //	wait(request:request=3.1, >status:status={1 7 0}|{2 7 0})
 //
-// in which parameters have names, types and values. Types are those of package cst, classes of handles, and lists of
-// these; > stands before results, <> before what is both. Requests are written as pool.index, pointers as {segment
-// displacement device}, statuses as {source tag error}. With | between, names and values are those of one rank after the other, and then again.
-// Printed are the calls of the ranks in of, those of the ranks in absolute with numbers for ranks, and, if
-// shown, signatures or their canonical texts.
+// in which parameters have names, types and values. Types are those of package cst, classes of handles, and
+// lists of these; > stands before results, <> before what is both. Requests are written as pool.index,
+// pointers as {segment displacement device}, statuses as {source tag error}. With | between, names and values
+// are those of one rank after the other, and then again. Printed are the calls of the ranks in of, those of
+// the ranks in absolute with numbers for ranks, and, if shown, signatures or their canonical texts.
 func TestPrint(t *testing.T) { textcases.Run(t, "testdata/prints.txt", printedCase) }
 
 func printedCase(t *testing.T, c textcases.Case) string {

@@ -141,7 +141,8 @@ func (t *Trace) readRank(rank int) (*Rank, error) {
 	return r, nil
 }
 
-// readValues reads the stored values of r, or, if it was read before, leaves them until they are asked for, and returns its union.
+// readValues reads the stored values of r, or, if it was read before, leaves them until they are asked for,
+// and returns its union.
 func (r *Rank) readValues() (*union, error) {
 	s := r.shape
 	u, kept := s.unions.of(r.number), s.kept.Load()
@@ -310,12 +311,11 @@ func (r *Rank) group(terminal uint32) (merge.Group, bool) {
 	return e.group, e.grouped
 }
 
-// Calls returns an iterator over the calls of the rank from a position on, in order. Finding the position costs as much
-// as [sequitur.Grammar.At], not as reading the calls before it; there is nothing from r.Len() on. It expands lazily:
-// stopping after k calls costs O(k + depth of the grammar). If the trace has the times
-// of every call, they are decoded; [Rank.Walk] goes through the calls without them. A
-// call whose time cannot be read comes without it, and with the error: so do all of its
-// block of times, and none of the next.
+// Calls returns an iterator over the calls of the rank from a position on, in order. Finding the position
+// costs as much as [sequitur.Grammar.At], not as reading the calls before it; there is nothing from r.Len()
+// on. It expands lazily: stopping after k calls costs O(k + depth of the grammar). If the trace has the times
+// of every call, they are decoded; [Rank.Walk] goes through the calls without them. A call whose time cannot
+// be read comes without it, and with the error: so do all of its block of times, and none of the next.
 func (r *Rank) Calls(position uint64) iter.Seq2[Call, error] {
 	return func(yield func(Call, error) bool) {
 		if r.series != nil {

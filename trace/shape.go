@@ -91,7 +91,8 @@ func (t *Trace) shape(number int) (*Shape, error) {
 	return keep(t.cache, &t.shapes[number], s, s.size()), nil
 }
 
-// symbolSize is how many bytes are counted for a symbol of a grammar, in any of its forms, and for what is like it in size.
+// symbolSize is how many bytes are counted for a symbol of a grammar, in any of its forms, and for what is
+// like it in size.
 const symbolSize = 24
 
 // size returns how many bytes the grammars of s and what is in its template take.

@@ -80,8 +80,9 @@ func appendUses(dst []columnUse, x *layout.Template) []columnUse {
 	return dst
 }
 
-// Kept columns are those that the ranks of a shape use, use by use, of one slice each, and all together no more than the rows of
-// a rank may keep decoded: so the values of a rank are there without a look into the file.
+// Kept columns are those that the ranks of a shape use, use by use, of one slice each, and all together no
+// more than the rows of a rank may keep decoded: so the values of a rank are there without a look into the
+// file.
 type keptColumns struct {
 	uses    []columnUse
 	columns []*rankColumn // none if they cannot be kept
@@ -122,7 +123,8 @@ func (k *keptColumns) stored(s *Shape, rank int) storedValues {
 	return v
 }
 
-// LazyValues are the stored values of a rank. Those of a rank that was read before are found when they are asked for.
+// LazyValues are the stored values of a rank. Those of a rank that was read before are found when they are
+// asked for.
 type lazyValues struct {
 	kept  *keptColumns // where they are, if they are not found
 	found atomic.Pointer[storedValues]

@@ -12,10 +12,11 @@ import (
 	"github.com/reprise-trace/reprise/timing"
 )
 
-// The calls of a rank with several threads may stand in another order than their times, which stand thread by thread, those
-// of the threads with lower numbers first.
+// The calls of a rank with several threads may stand in another order than their times, which stand thread by
+// thread, those of the threads with lower numbers first.
 
-// A weave says where the calls of each thread are in the sequence of a rank whose calls do not stand thread by thread.
+// A weave says where the calls of each thread are in the sequence of a rank whose calls do not stand thread
+// by thread.
 type weave struct {
 	threads []int              // by terminal, from 0 on
 	firsts  []uint64           // of the times of each thread, and the number of calls
@@ -70,7 +71,8 @@ func (r *Rank) newWeave() *weave {
 	return w
 }
 
-// isThreadByThread reports whether the first call of each thread stands where those of the threads before it end.
+// isThreadByThread reports whether the first call of each thread stands where those of the threads before it
+// end.
 func (r *Rank) isThreadByThread(w *weave) bool {
 	seen := make([]bool, len(w.firsts)-1)
 	for position, terminal := range r.flow.calls.FirstUses() {
@@ -120,8 +122,9 @@ type TimedCall struct {
 	timing.Time
 }
 
-// InSeries returns an iterator over the times of the series from the n-th on, thread by thread, with
-// the calls that have them, which stand in the order in which they were made, as far as it matters: none if the trace does not have them. Errors are as those of [Rank.Times].
+// InSeries returns an iterator over the times of the series from the n-th on, thread by thread, with the
+// calls that have them, which stand in the order in which they were made, as far as it matters: none if the
+// trace does not have them. Errors are as those of [Rank.Times].
 func (r *Rank) InSeries(n uint64) iter.Seq2[TimedCall, error] {
 	return func(yield func(TimedCall, error) bool) {
 		if r.series == nil || n >= r.Len() {

@@ -69,8 +69,8 @@ func hybridTrace(t *rapid.T, calls []hybridCall, threads int) *trace.Trace {
 	return tr
 }
 
-// TestThreadTimes checks that calls of threads have their own times, read from any position, by Select and thread by
-// thread, and that calls that use one thing stand in the order of time.
+// TestThreadTimes checks that calls of threads have their own times, read from any position, by Select and
+// thread by thread, and that calls that use one thing stand in the order of time.
 func TestThreadTimes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		threads := rapid.IntRange(1, 4).Draw(t, "threads")

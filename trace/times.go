@@ -75,11 +75,10 @@ func (t *Trace) SeriesCodec(rank int) (string, error) {
 	return "", layout.Damaged(layout.KindSeries, 0, layout.Corrupt("series %d has codec %d", i, s.Codec.At(i)))
 }
 
-// Series returns the times of the calls of a rank, nil if the trace does not have
-// them. They are those of the clock of the first rank, if [merge.Run] says how to align others with it. Its terminals are
-// those of [Trace.Rank]. Blocks are read when they are needed.
-// An error about the file, also of the methods of the series, is a
-// [*merge.SectionError], or a [*timing.ParseError] about a block.
+// Series returns the times of the calls of a rank, nil if the trace does not have them. They are those of the
+// clock of the first rank, if [merge.Run] says how to align others with it. Its terminals are those of
+// [Trace.Rank]. Blocks are read when they are needed. An error about the file, also of the methods of the
+// series, is a [*merge.SectionError], or a [*timing.ParseError] about a block.
 func (t *Trace) Series(rank int) (*timing.Series, error) {
 	number, ok := t.index.find(rank)
 	if !ok {

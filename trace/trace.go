@@ -59,15 +59,16 @@ type Trace struct {
 
 // Options configures [Open], [OpenReader] and [OpenContainer]. The zero Options is the default configuration.
 type Options struct {
-	// Memory is how many bytes of memory the trace may take, as that of [format.Options]: 0 for what suits the length of
-	// the file. One that would take more gives a [*format.MemoryError]. OpenContainer does not look at it, as a container
-	// has its own. An eighth of the memory, but no more than 256 MiB, is for what was read and may be needed again.
+	// Memory is how many bytes of memory the trace may take, as that of [format.Options]: 0 for what suits
+	// the length of the file. One that would take more gives a [*format.MemoryError]. OpenContainer does not
+	// look at it, as a container has its own. An eighth of the memory, but no more than 256 MiB, is for what
+	// was read and may be needed again.
 	Memory int64
 
-	// LeaveOutDamage leaves out what [Trace.Damage] tells, for which the whole file is read: a rank whose calls cannot be
-	// read made none, one whose times cannot be read has none, and summaries that cannot be read are not there. Summaries
-	// that can be read are of the calls of all ranks, also of those that are left out. Shapes keep their numbers.
-	// Otherwise a Trace fails where it cannot read what it is asked for.
+	// LeaveOutDamage leaves out what [Trace.Damage] tells, for which the whole file is read: a rank whose
+	// calls cannot be read made none, one whose times cannot be read has none, and summaries that cannot be
+	// read are not there. Summaries that can be read are of the calls of all ranks, also of those that are
+	// left out. Shapes keep their numbers. Otherwise a Trace fails where it cannot read what it is asked for.
 	LeaveOutDamage bool
 }
 
@@ -96,10 +97,11 @@ func openFile(f *os.File, o Options) (*Trace, error) {
 	return OpenReader(f, info.Size(), o)
 }
 
-// OpenReader opens the trace in the size bytes that r reads. Ranks are read from r when they are asked for. A section
-// whose content is more than 256 times as long as the whole file, longer than 16 MiB, and more than a 32nd of the memory,
-// is refused: no trace is as regular as that and as long, but a file made to exhaust memory is. So is a trace that has
-// lost the order of the calls of different ranks. Use [OpenContainer] for other limits, and for what is left of a trace.
+// OpenReader opens the trace in the size bytes that r reads. Ranks are read from r when they are asked for. A
+// section whose content is more than 256 times as long as the whole file, longer than 16 MiB, and more than a
+// 32nd of the memory, is refused: no trace is as regular as that and as long, but a file made to exhaust
+// memory is. So is a trace that has lost the order of the calls of different ranks. Use [OpenContainer] for
+// other limits, and for what is left of a trace.
 func OpenReader(r io.ReaderAt, size int64, o Options) (*Trace, error) {
 	file, err := format.NewReader(r, size, layout.FileOptions(size, o.Memory))
 	if err != nil {
@@ -175,14 +177,15 @@ func (t *Trace) Ranks() int { return t.run.Ranks }
 // RankSet returns the ranks that made calls, without those that [Options.LeaveOutDamage] left out.
 func (t *Trace) RankSet() rankenc.Set { return t.active() }
 
-// setRanks sets the ranks of the shapes. They are united when that is asked for: they have ranks in common if the file contradicts itself.
+// setRanks sets the ranks of the shapes. They are united when that is asked for: they have ranks in common if
+// the file contradicts itself.
 func (t *Trace) setRanks(sets []rankenc.Set) {
 	t.sets, t.index = sets, newRankIndex(sets)
 	t.active = sync.OnceValue(func() rankenc.Set { return rankenc.Set{}.Union(sets...) })
 }
 
-// Memory returns how many bytes what is made of t may take: see [Options]. Who holds something for each rank, of which a
-// few bytes of a file can name a billion, compares with that first.
+// Memory returns how many bytes what is made of t may take: see [Options]. Who holds something for each rank,
+// of which a few bytes of a file can name a billion, compares with that first.
 func (t *Trace) Memory() uint64 { return t.file.Memory() }
 
 // Functions returns the functions of the calls of all ranks. The result and

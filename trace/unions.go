@@ -14,8 +14,8 @@ type union struct {
 	flow   *flow    // that follows from it, of a shape without streams
 }
 
-// Unions are those of ranks of a shape that were read. Most programs that read a trace read each rank several times, and many ranks have
-// the same union.
+// Unions are those of ranks of a shape that were read. Most programs that read a trace read each rank several
+// times, and many ranks have the same union.
 type unions struct {
 	mu     sync.Mutex
 	byRank map[int]*union

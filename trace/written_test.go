@@ -21,8 +21,8 @@ import (
 	"github.com/reprise-trace/reprise/tracer"
 )
 
-// largeGen draws how many there are of something of which a size takes memory: around what readers take by default, which
-// tests have made small, and any.
+// largeGen draws how many there are of something of which a size takes memory: around what readers take by
+// default, which tests have made small, and any.
 func largeGen(size uint64) *rapid.Generator[int] {
 	most := int(wire.LeastMemory / size)
 	return rapid.OneOf(rapid.IntRange(0, most/8), rapid.IntRange(most-3, most+3), rapid.IntRange(0, 2*most))
@@ -141,8 +141,8 @@ func repeated(v cst.Value, n int) []cst.Value {
 	return list
 }
 
-// checkWritten checks that what was written without an error can be read, and that what was written with one can be if
-// readers are given as much memory as it says, and not with less.
+// checkWritten checks that what was written without an error can be read, and that what was written with one
+// can be if readers are given as much memory as it says, and not with less.
 func checkWritten(t rapid.TB, write func(io.Writer) error, read func(r io.ReaderAt, size, memory int64) error) {
 	t.Helper()
 	var b bytes.Buffer
@@ -176,7 +176,8 @@ func lowerMemory(t *testing.T, bytes uint64) {
 	t.Cleanup(func() { wire.LeastMemory = before })
 }
 
-// TestWrittenIsReadable records calls of sizes around the limits of readers, and reads what was written of them.
+// TestWrittenIsReadable records calls of sizes around the limits of readers, and reads what was written of
+// them.
 func TestWrittenIsReadable(t *testing.T) {
 	lowerMemory(t, 1<<18)
 	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue {

@@ -144,7 +144,8 @@ func TestBoundedFits(t *testing.T) {
 	}
 }
 
-// TestBoundedSeries records a loop for so long that the times of its calls do not fit: they alone are left out.
+// TestBoundedSeries records a loop for so long that the times of its calls do not fit: they alone are left
+// out.
 func TestBoundedSeries(t *testing.T) {
 	r, err := New(Options{Series: exactSeries(), Bounded: 1000, Keep: spec.Keep})
 	if err != nil {

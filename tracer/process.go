@@ -199,9 +199,8 @@ type Thread struct {
 	taken    bool
 }
 
-// Thread returns a Thread with the lowest number that no other one has. A goroutine that ends gives it back by
-// [Thread.Release]. A Thread that was
-// released goes on where it ended. That of a nil Process is nil.
+// Thread returns a Thread with the lowest number that no other one has. A goroutine that ends gives it back
+// by [Thread.Release]. A Thread that was released goes on where it ended. That of a nil Process is nil.
 func (p *Process) Thread() *Thread {
 	if p == nil {
 		return nil

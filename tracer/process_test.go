@@ -477,7 +477,8 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// TestManyThreads records calls of 64 goroutines while the part file is written: each one that is read has the first calls of each.
+// TestManyThreads records calls of 64 goroutines while the part file is written: each one that is read has
+// the first calls of each.
 func TestManyThreads(t *testing.T) {
 	const threads, calls = 64, 50
 	p := openProcess(t, Config{Clock: counting(), Options: Options{Series: exactSeries()}})

@@ -9,8 +9,8 @@ import (
 	"github.com/reprise-trace/reprise/tracer"
 )
 
-// TestRecorded records calls of a process that is not the first of its run, in threads in turn, in one another, and
-// with arguments of all kinds.
+// TestRecorded records calls of a process that is not the first of its run, in threads in turn, in one
+// another, and with arguments of all kinds.
 func TestRecorded(t *testing.T) {
 	p := tracertest.Open(t, tracer.Config{Rank: 2, Ranks: 3, Source: "test"})
 	outer := tracer.Func(cst.Function{Name: "outer", Params: []cst.Param{{Name: "to", Type: cst.Type{Kind: cst.KindRank}}}})

@@ -89,7 +89,8 @@ func (r *Recorder) Len() uint64 {
 	return n
 }
 
-// Held returns about how many bytes what was recorded takes, with what the garbage collector leaves of it: all but times.
+// Held returns about how many bytes what was recorded takes, with what the garbage collector leaves of it:
+// all but times.
 func (r *Recorder) Held() uint64 {
 	const least, signature, symbol = 4 << 10, 96, 64
 	return least + uint64(2*r.table.Size()+signature*r.table.Len()+symbol*r.grammar.Symbols())

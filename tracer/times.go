@@ -34,9 +34,9 @@ type Options struct {
 	Histograms *timing.HistogramOptions
 
 	// Bounded is the size in bytes of the trace that the run is to become, see
-	// [merge.Accumulator.WriteBounded]. A Recorder then holds no more than 8 symbols and bytes of
-	// signatures for each of them, or 65,536 if that is more: calls that do not repeat give way while they are
-	// recorded, if they would not fit the trace anyway. Zero means that all is kept.
+	// [merge.Accumulator.WriteBounded]. A Recorder then holds no more than 8 symbols and bytes of signatures
+	// for each of them, or 65,536 if that is more: calls that do not repeat give way while they are recorded,
+	// if they would not fit the trace anyway. Zero means that all is kept.
 	Bounded int64
 
 	// Keep says what stays as it is if calls give way; see Bounded.

@@ -27,7 +27,8 @@ import (
 // peakIn names the environment variable with the file that gets the most memory that a process was in, in kB.
 const peakIn = "REPRISE_TEST_PEAK"
 
-// maxPeak is how much memory a command may be in, in kB, whatever its inputs are: those of these tests are small.
+// maxPeak is how much memory a command may be in, in kB, whatever its inputs are: those of these tests are
+// small.
 const maxPeak = 512 << 10
 
 // peak returns the most memory that this process was in, in kB.
@@ -75,7 +76,8 @@ func (r *repeat) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// bounded runs a command as a process of its own, with what a stranger gives on its standard input, and returns how it ended.
+// bounded runs a command as a process of its own, with what a stranger gives on its standard input, and
+// returns how it ended.
 func bounded(t *testing.T, stdin io.Reader, args ...string) result {
 	t.Helper()
 	if tier.Race {
@@ -306,7 +308,8 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// interrupted runs a command that gets nothing from its standard input, sends it one signal after a while, and returns its exit status.
+// interrupted runs a command that gets nothing from its standard input, sends it one signal after a while,
+// and returns its exit status.
 func interrupted(t *testing.T, wait time.Duration, args ...string) int {
 	status, _ := interruptedAfter(t, wait, args...)
 	return status

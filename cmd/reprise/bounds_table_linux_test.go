@@ -19,8 +19,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
-// boundedRows has, for each kind of input, the commands that read such a one, which stands for $. Machine files, texts and times have tests of
-// their own besides.
+// boundedRows has, for each kind of input, the commands that read such a one, which stands for $. Machine
+// files, texts and times have tests of their own besides.
 var boundedRows = map[string][]string{
 	"trace": {"info $", "info $ --compare", "profile $", "profile $ --by rank", "grammar $", "grammar $ --together", "cat $ --count 100000", "cat $ --split o.split --force",
 		"messages $", "match $", "matrix $ -o o.svg", "hang $", "imbalance $", "efficiency $", "predict $", "at $ 1ms", "diff $ $", "codecs $", "proxy $ -o o.proxy", "repair $ -o o.rpz",
@@ -64,7 +64,8 @@ func TestBoundedCommands(t *testing.T) {
 	}
 }
 
-// strange makes inputs of a kind in the current directory, and returns their names. They are small, or have holes.
+// strange makes inputs of a kind in the current directory, and returns their names. They are small, or have
+// holes.
 func strange(t *testing.T, kind string) (names []string) {
 	t.Helper()
 	file := func(name string, content []byte) {
@@ -162,8 +163,8 @@ func bomb(t *testing.T, line string) []byte {
 	return file.Bytes()
 }
 
-// TestBounded runs all commands on strange inputs of all kinds that they read, and looks at the memory that each takes, and at what it leaves when it
-// is interrupted.
+// TestBounded runs all commands on strange inputs of all kinds that they read, and looks at the memory that
+// each takes, and at what it leaves when it is interrupted.
 func TestBounded(t *testing.T) {
 	few := map[string]string{"trace": "export $ -o o.prv few.rpz", "raw": "collect $ -o o.rpz holes", "parts": "merge $ -o o.rpz parts-of-holes", "proxy": "proxy long.rpz -o $ list-of-holes"}
 	for kind, rows := range boundedRows {

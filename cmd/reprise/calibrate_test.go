@@ -26,8 +26,8 @@ func launcher(m *mpitest.MPI, ranks int) []string {
 	return line[:len(line)-1]
 }
 
-// TestCalibrate checks that what each MPI takes is measured, and that the file is a machine. Times depend on what else
-// runs: bounds are wide.
+// TestCalibrate checks that what each MPI takes is measured, and that the file is a machine. Times depend on
+// what else runs: bounds are wide.
 func TestCalibrate(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		file := filepath.Join(t.TempDir(), "m.toml")

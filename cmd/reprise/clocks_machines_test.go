@@ -23,8 +23,9 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// A shifted is a machine as machines.c has it: how many nanoseconds its clocks are ahead when recording begins, by how many parts in a thousand million they are fast,
-// and what is added to both from a second time on.
+// A shifted is a machine as machines.c has it: how many nanoseconds its clocks are ahead when recording
+// begins, by how many parts in a thousand million they are fast, and what is added to both from a second time
+// on.
 type shifted struct{ ahead, fast, laterAhead, laterFast int64 }
 
 // A shift is the machines of the ranks of clocks.c, and the times that they depend on.
@@ -124,8 +125,9 @@ func now(t *testing.T) (monotonic, ahead int64) {
 	return monotonic, ahead
 }
 
-// TestMachines records programs whose ranks are on machines with clocks of their own, each with a recorder, and compares the times of the
-// trace that is merged with what the clock of the first machine said: they are the same within the error that is told and a microsecond, which reading clocks takes.
+// TestMachines records programs whose ranks are on machines with clocks of their own, each with a recorder,
+// and compares the times of the trace that is merged with what the clock of the first machine said: they are
+// the same within the error that is told and a microsecond, which reading clocks takes.
 func TestMachines(t *testing.T) {
 	two := []shifted{{}, {ahead: 3e9, fast: 100_000}}
 	three := func(second shifted) []shifted { return []shifted{{}, second, {ahead: -2e9, fast: -100_000}} }
@@ -151,8 +153,9 @@ func TestMachines(t *testing.T) {
 	}
 }
 
-// TestMachinesWander records a program on two machines of which one has a clock that gains or loses up to 150 µs every five milliseconds, which no 64 pieces follow: the clocks jump, so that
-// no message arrives before it is sent, all times are right within what is told, and merge, info and its JSON say so.
+// TestMachinesWander records a program on two machines of which one has a clock that gains or loses up to 150
+// µs every five milliseconds, which no 64 pieces follow: the clocks jump, so that no message arrives before
+// it is sent, all times are right within what is told, and merge, info and its JSON say so.
 func TestMachinesWander(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		t.Chdir(t.TempDir())
@@ -198,7 +201,8 @@ func TestMachinesWander(t *testing.T) {
 	})
 }
 
-// TestMachinesCollected collects the records of processes on several machines at one place: the trace is that which a merge makes of the part.
+// TestMachinesCollected collects the records of processes on several machines at one place: the trace is that
+// which a merge makes of the part.
 func TestMachinesCollected(t *testing.T) {
 	m := theMPI(t)
 	t.Chdir(t.TempDir())
@@ -228,7 +232,8 @@ func buildMachines(t *testing.T, m *mpitest.MPI) string {
 	return m.Build(t, "machines.c", "-shared", "-fPIC", "-Wno-parentheses", "-Wl,--as-needed")
 }
 
-// recordShifted records clocks.c on machines into the directory parts, and merges these to run.rpz and each alone to 0.rpz and so on.
+// recordShifted records clocks.c on machines into the directory parts, and merges these to run.rpz and each
+// alone to 0.rpz and so on.
 func recordShifted(t *testing.T, m *mpitest.MPI, s *shift, counter bool) {
 	t.Helper()
 	rounds := "200"
@@ -310,8 +315,8 @@ func eventsOf(t *testing.T, tr *trace.Trace, rank int) (list []event) {
 // A sighting is a message to a clock or from it, at a time of it, and how long it truly took.
 type sighting struct{ at, took int64 }
 
-// sightings returns the messages of a clock that tell of it, to it and from it, by its time: those of the program, and what ranks learn of each other by a
-// barrier.
+// sightings returns the messages of a clock that tell of it, to it and from it, by its time: those of the
+// program, and what ranks learn of each other by a barrier.
 func (s *shift) sightings(k int, calls [4][]event) (to, from []sighting) {
 	sends := map[string]bool{"MPI_Barrier": true, "MPI_Send": true, "MPI_Isend": true}
 	receives := map[string]bool{"MPI_Barrier": true, "MPI_Recv": true, "MPI_Waitall": true}
@@ -338,23 +343,26 @@ func (s *shift) sightings(k int, calls [4][]event) (to, from []sighting) {
 	return to, from
 }
 
-// room returns how far two lines can be apart, from the begin to the end, that both lie between messages to a clock and from it: by the fastest of the
-// first third, and of the last.
+// room returns how far two lines can be apart, from the begin to the end, that both lie between messages to a
+// clock and from it: by the fastest of the first third, and of the last.
 func room(to, from []sighting, begin, end int64) int64 {
 	fastest := func(list []sighting) sighting {
 		return slices.MinFunc(list, func(a, b sighting) int { return cmp.Compare(a.took, b.took) })
 	}
 	n, m := len(to)/3, len(from)/3
 	to1, from1, to3, from3 := fastest(to[:n]), fastest(from[:m]), fastest(to[len(to)-n:]), fastest(from[len(from)-m:])
-	// A line that is as far as can be on one side where one message is, and on the other side where the other is, is so far off later.
+	// A line that is as far as can be on one side where one message is, and on the other side where the other
+	// is, is so far off later.
 	reach := func(near, far sighting, at int64) float64 {
 		return float64(near.took) + float64(near.took+far.took)*math.Abs(float64(at-near.at))/math.Abs(float64(near.at-far.at))
 	}
 	return int64(max(reach(to1, from3, begin)+reach(from1, to3, begin), reach(to3, from1, end)+reach(from3, to1, end)))
 }
 
-// mostTold returns the most that the error of a clock may be said to be: as all messages leave it, or those of a sixteenth of the time alone, of the best, or those of the first quarter
-// of the time, the half in the middle, or the last quarter, of the worst; with pieces, as those of a piece leave it. Of one that drifts otherwise from some time on, it is not known which messages a piece has.
+// mostTold returns the most that the error of a clock may be said to be: as all messages leave it, or those
+// of a sixteenth of the time alone, of the best, or those of the first quarter of the time, the half in the
+// middle, or the last quarter, of the worst; with pieces, as those of a piece leave it. Of one that drifts
+// otherwise from some time on, it is not known which messages a piece has.
 func (s *shift) mostTold(k int, calls [4][]event) int64 {
 	const reading = 1000 // the clocks
 	to, from := s.sightings(k, calls)
@@ -395,8 +403,8 @@ func within(list []sighting, from, to int64) []sighting {
 	return list[at(from):max(at(from), at(to))]
 }
 
-// hidden returns a function that reports whether nothing tells of a time of a clock which piece it is of: no message is between it and where a piece of the clock or of its
-// alignment begins.
+// hidden returns a function that reports whether nothing tells of a time of a clock which piece it is of: no
+// message is between it and where a piece of the clock or of its alignment begins.
 func (s *shift) hidden(k int, calls [4][]event, c merge.Clock) func(at int64) bool {
 	var changes []int64
 	if m := s.machines[k]; m.laterAhead != 0 || m.laterFast != 0 {
@@ -477,7 +485,8 @@ func checkEvents(t *testing.T, s *shift, rank int, raw [4][]event, calls []event
 	t.Logf("rank %d: off by %d ns at most, %d told, %d of pieces, but for %d times", rank, worst, c.Error, c.Errors, unknown)
 }
 
-// checkOrder checks that nobody leaves a barrier before all have entered it, and that nothing is received before it is sent.
+// checkOrder checks that nobody leaves a barrier before all have entered it, and that nothing is received
+// before it is sent.
 func checkOrder(t *testing.T, calls [4][]event) {
 	t.Helper()
 	var barriers [4][]event

@@ -81,8 +81,9 @@ func timesOf(t *testing.T, tr *trace.Trace, rank int) (all, barriers []timing.Ti
 	return all, barriers
 }
 
-// TestMergeClocks merges what two machines have recorded whose clocks are three seconds and 100 ppm apart: the times are as
-// those of one clock, within the error that the trace tells. Parts of one machine make the trace that they made before.
+// TestMergeClocks merges what two machines have recorded whose clocks are three seconds and 100 ppm apart:
+// the times are as those of one clock, within the error that the trace tells. Parts of one machine make the
+// trace that they made before.
 func TestMergeClocks(t *testing.T) {
 	m := theMPI(t)
 	t.Chdir(t.TempDir())
@@ -158,7 +159,8 @@ func TestMergeClocks(t *testing.T) {
 	}
 }
 
-// checkReadings merges parts that tell real time: messages count more, and if they contradict it, there is a warning.
+// checkReadings merges parts that tell real time: messages count more, and if they contradict it, there is a
+// warning.
 func checkReadings(t *testing.T) {
 	t.Helper()
 	must(t, "merge", "read", "-o", "read.rpz")
@@ -185,8 +187,8 @@ func checkReadings(t *testing.T) {
 	}
 }
 
-// checkClocksBounded merges parts of machines to traces of fewer bytes than all has, of one byte less as well, which is what alignments
-// need: they have no times of every call, so no clocks.
+// checkClocksBounded merges parts of machines to traces of fewer bytes than all has, of one byte less as
+// well, which is what alignments need: they have no times of every call, so no clocks.
 func checkClocksBounded(t *testing.T, parts, all string) {
 	t.Helper()
 	for _, size := range []int{len(all) - 1, len(all) / 2} {
@@ -200,8 +202,8 @@ func checkClocksBounded(t *testing.T, parts, all string) {
 	}
 }
 
-// checkAligned checks that a trace, of which ranks 2 and 3 have another clock, has the times of another within the error that it tells, and that nobody
-// leaves a barrier before all have entered.
+// checkAligned checks that a trace, of which ranks 2 and 3 have another clock, has the times of another
+// within the error that it tells, and that nobody leaves a barrier before all have entered.
 func checkAligned(t *testing.T, one *trace.Trace, name string) {
 	t.Helper()
 	var info show.Info
@@ -242,7 +244,8 @@ func checkAligned(t *testing.T, one *trace.Trace, name string) {
 	t.Logf("%s: off by at most %d ns, %d told", name, worst, info.Clocks[1].Error)
 }
 
-// onMachines writes a trace as if its even ranks had been recorded on one machine and others on another, whose clock is three seconds and 100 ppm off.
+// onMachines writes a trace as if its even ranks had been recorded on one machine and others on another,
+// whose clock is three seconds and 100 ppm off.
 func onMachines(t *testing.T, name, to string) {
 	t.Helper()
 	tr, err := trace.Open(name, trace.Options{})

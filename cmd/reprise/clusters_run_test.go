@@ -15,7 +15,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
-// launch is what stands in for a launcher in the scripts of docs/clusters.md: it starts four processes, in whatever job its own scheduler takes it to be.
+// launch is what stands in for a launcher in the scripts of docs/clusters.md: it starts four processes, in
+// whatever job its own scheduler takes it to be.
 const launch = `#!/bin/sh
 unset SLURM_JOB_ID PBS_JOBID
 case "$1 $2" in
@@ -28,8 +29,8 @@ while [ "$1" = -N ] || [ "$1" = -n ]; do shift 2; done
 exec LAUNCHER -n 4 "$@"
 `
 
-// TestClusterScriptsRun runs each job script of docs/clusters.md as a scheduler does, with stand-ins for its launchers: the trace is there, under the name of
-// the job.
+// TestClusterScriptsRun runs each job script of docs/clusters.md as a scheduler does, with stand-ins for its
+// launchers: the trace is there, under the name of the job.
 func TestClusterScriptsRun(t *testing.T) {
 	m := theMPI(t)
 	page, err := os.ReadFile("../../docs/clusters.md")

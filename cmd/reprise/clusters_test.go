@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestClusterScripts checks that the commands of reprise in the scripts of docs/clusters.md have options that there are.
+// TestClusterScripts checks that the commands of reprise in the scripts of docs/clusters.md have options that
+// there are.
 func TestClusterScripts(t *testing.T) {
 	page, err := os.ReadFile("../../docs/clusters.md")
 	if err != nil {

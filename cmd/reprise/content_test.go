@@ -168,7 +168,8 @@ func TestStatusWords(t *testing.T) {
 	}
 }
 
-// TestQuotedNames checks that bash takes quoted names for what they are, and that a terminal is shown nothing else.
+// TestQuotedNames checks that bash takes quoted names for what they are, and that a terminal is shown nothing
+// else.
 func TestQuotedNames(t *testing.T) {
 	e2e.Programs(t)
 	bash, err := exec.LookPath("bash")

@@ -9,8 +9,9 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
 
-// TestDiffBuffers compares recordings of a program that was built twice, with other buffers for some messages and an address where
-// there was none for nothing: but for addresses they are equal, as the numbers of requests do not depend on these.
+// TestDiffBuffers compares recordings of a program that was built twice, with other buffers for some messages
+// and an address where there was none for nothing: but for addresses they are equal, as the numbers of
+// requests do not depend on these.
 func TestDiffBuffers(t *testing.T) {
 	for _, m := range mpitest.Installed(t) {
 		mpitest.SkipUnderRace(t)

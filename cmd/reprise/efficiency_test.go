@@ -11,9 +11,9 @@ import (
 	"github.com/reprise-trace/reprise/tracer"
 )
 
-// writeScaling writes scale2.rpz and scale4.rpz, traces of a program on 2 and 4 ranks with the times of every call: a loop with
-// imbalance, and one that the network limits. scale4.sums.rpz has the statistics of the latter alone, and scale4.part.rpz its first
-// three ranks.
+// writeScaling writes scale2.rpz and scale4.rpz, traces of a program on 2 and 4 ranks with the times of every
+// call: a loop with imbalance, and one that the network limits. scale4.sums.rpz has the statistics of the
+// latter alone, and scale4.part.rpz its first three ranks.
 func writeScaling(t testing.TB) {
 	t.Helper()
 	exact := tracer.Options{Series: noError(timing.NewSeriesCodec(noError(timing.NewLossless(timing.LZ4)), noError(timing.NewLossless(timing.LZ4)), timing.Gaps))}

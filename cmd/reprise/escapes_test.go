@@ -63,7 +63,8 @@ func evilCalls(t *testing.T) *trace.Trace {
 	return testtrace.Record(t, merge.Run{Ranks: 4, Source: "MPI"}, true, ranks)
 }
 
-// TestEscapes checks that no command writes to a terminal what a trace says to it, or what the name of its file says.
+// TestEscapes checks that no command writes to a terminal what a trace says to it, or what the name of its
+// file says.
 func TestEscapes(t *testing.T) {
 	stencil := programs.Stencil2D(2, 2, 4).Timed()
 	for name, tr := range map[string]*trace.Trace{

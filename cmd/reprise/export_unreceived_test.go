@@ -12,8 +12,8 @@ import (
 	"github.com/reprise-trace/reprise/mpi/collect"
 )
 
-// TestExportUnreceived exports messages of which some are received, some by receives that no call completes or that are
-// freed, and some by nobody: each has a row, with what there is.
+// TestExportUnreceived exports messages of which some are received, some by receives that no call completes
+// or that are freed, and some by nobody: each has a row, with what there is.
 func TestExportUnreceived(top *testing.T) {
 	top.Chdir(top.TempDir())
 	rapid.Check(top, func(t *rapid.T) {

@@ -13,7 +13,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
-// faults are the errors of operations that fail: the disk is full, it is broken, or less was written than was to be.
+// faults are the errors of operations that fail: the disk is full, it is broken, or less was written than was
+// to be.
 var faults = []error{syscall.ENOSPC, syscall.EIO, io.ErrShortWrite}
 
 // TestFaults lets each operation fail with which commands write their output, one after the other: the

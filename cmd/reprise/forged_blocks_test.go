@@ -95,8 +95,8 @@ export F -o out.pb.gz
 report F -o out.html
 repair F -o out.rpz`), "\n")
 
-// checkBounded runs commands on a file, each of which must end in so much time of processors, and within 512 MB, and
-// without a panic.
+// checkBounded runs commands on a file, each of which must end in so much time of processors, and within 512
+// MB, and without a panic.
 func checkBounded(t *testing.T, commands []string, most time.Duration) {
 	t.Helper()
 	for _, command := range commands {
@@ -148,8 +148,8 @@ func TestHugeBlocks(t *testing.T) {
 	checkBounded(t, blockCommands, 12*time.Second)
 }
 
-// TestManySymbols asks for traces whose blocks have more symbols together than memory has room for: what needs all of them is refused, with what
-// allows it.
+// TestManySymbols asks for traces whose blocks have more symbols together than memory has room for: what
+// needs all of them is refused, with what allows it.
 func TestManySymbols(t *testing.T) {
 	const ranks, symbols = 8, 1000
 	t.Chdir(t.TempDir())

@@ -15,8 +15,8 @@ import (
 	"github.com/reprise-trace/reprise/tracer"
 )
 
-// TestForgedRanks asks for all of small files that name more ranks than there is memory for: those that hold something for each are
-// refused, with what allows them.
+// TestForgedRanks asks for all of small files that name more ranks than there is memory for: those that hold
+// something for each are refused, with what allows them.
 func TestForgedRanks(t *testing.T) {
 	tier.SlowRace(t)
 	t.Chdir(t.TempDir())
@@ -58,7 +58,8 @@ func TestForgedRanks(t *testing.T) {
 	}
 }
 
-// TestRepairExpanding repairs a file of a section that expands to more than memory has room for, which is left out.
+// TestRepairExpanding repairs a file of a section that expands to more than memory has room for, which is
+// left out.
 func TestRepairExpanding(t *testing.T) {
 	t.Chdir(t.TempDir())
 	file, err := forged.AllCalling(4)
@@ -92,7 +93,8 @@ func TestRepairExpanding(t *testing.T) {
 	must(t, "profile", "out.rpz")
 }
 
-// TestImpatient checks that commands that read traces or parts do not wait, once they are interrupted, for what does not notice it.
+// TestImpatient checks that commands that read traces or parts do not wait, once they are interrupted, for
+// what does not notice it.
 func TestImpatient(t *testing.T) {
 	t.Chdir(t.TempDir())
 	file, err := forged.AllCalling(4)

@@ -94,8 +94,9 @@ var forgeries = []forgery{
 	{"itself twice", func(_ *rand.Rand, c []byte) []byte { return append(c, c...) }},
 }
 
-// TestForgedSections forges each section of several traces in every way, with a right checksum, and runs commands: in
-// turn, so that each is run on every kind of section and of forgery. They end soon, in little memory, and without a panic.
+// TestForgedSections forges each section of several traces in every way, with a right checksum, and runs
+// commands: in turn, so that each is run on every kind of section and of forgery. They end soon, in little
+// memory, and without a panic.
 func TestForgedSections(t *testing.T) {
 	tier.Long(t, "many commands")
 	t.Chdir(t.TempDir())

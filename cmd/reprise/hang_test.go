@@ -131,7 +131,8 @@ func TestHangGone(t *testing.T) {
 	})
 }
 
-// TestHangStuck records programs of which every second rank waits for the next one, in any operation that may.
+// TestHangStuck records programs of which every second rank waits for the next one, in any operation that
+// may.
 func TestHangStuck(t *testing.T) {
 	kinds := []struct{ name, call, reason string }{
 		{"Alltoallv", "MPI_Alltoallv", "members"},

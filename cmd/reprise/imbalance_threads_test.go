@@ -11,8 +11,8 @@ import (
 	"github.com/reprise-trace/reprise/mpi/collect"
 )
 
-// TestLateUnordered has a receive that waits for a late sender: who is late is said, but not where it is not known in which order threads made
-// their calls, which may have got each other's messages.
+// TestLateUnordered has a receive that waits for a late sender: who is late is said, but not where it is not
+// known in which order threads made their calls, which may have got each other's messages.
 func TestLateUnordered(t *testing.T) {
 	t.Chdir(t.TempDir())
 	message := func(name, peer string, of int, start, duration int64) testtrace.Call {

@@ -26,7 +26,8 @@ func main() {
 	os.Exit(status)
 }
 
-// arguments returns the arguments of the command. If its own name is that of a compiler, it slices what that links.
+// arguments returns the arguments of the command. If its own name is that of a compiler, it slices what that
+// links.
 func arguments(args []string) []string {
 	if name := filepath.Base(args[0]); name == "reprise-cc" || name == "reprise-fc" {
 		return append([]string{"slice", "--as-compiler", "--"}, args[1:]...)

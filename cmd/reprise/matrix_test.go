@@ -128,7 +128,8 @@ func TestMatrixErrors(t *testing.T) {
 	}
 }
 
-// TestMatrixOfHuge asks for a line for each pair of ranks of which a small file claims that there are billions.
+// TestMatrixOfHuge asks for a line for each pair of ranks of which a small file claims that there are
+// billions.
 func TestMatrixOfHuge(t *testing.T) {
 	t.Chdir(t.TempDir())
 	scan := []testtrace.Call{testtrace.MPICall("MPI_Scan", "sendbuf", 1, "recvbuf", 2, "count", 2, "datatype", "MPI_INT", "op", "MPI_SUM", "comm", "MPI_COMM_WORLD")}

@@ -14,8 +14,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
 
-// orphan makes a directory of parts of two ranks in which that of rank 1 is missing, as its recorder was killed, and returns
-// the spool of that and the trace of both.
+// orphan makes a directory of parts of two ranks in which that of rank 1 is missing, as its recorder was
+// killed, and returns the spool of that and the trace of both.
 func orphan(t *testing.T) (spool, whole string) {
 	t.Helper()
 	for rank, directory := range []string{"spool0", "reprise-spool-1"} {
@@ -41,7 +41,8 @@ func placeSpool(t *testing.T, p merging.SpoolPlace) {
 	writeFile(t, filepath.Join("parts", ".records-1.json"), string(data))
 }
 
-// TestMergeRaw merges parts of which one is missing, as its recorder was killed: its raw records are named, and merged if that is asked for.
+// TestMergeRaw merges parts of which one is missing, as its recorder was killed: its raw records are named,
+// and merged if that is asked for.
 func TestMergeRaw(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv(runMain, "1")

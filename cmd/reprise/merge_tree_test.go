@@ -29,7 +29,8 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// writeParts writes the parts of n ranks that send around a ring to directories, one after the other, as record names them.
+// writeParts writes the parts of n ranks that send around a ring to directories, one after the other, as
+// record names them.
 func writeParts(t *testing.T, n int, directories ...string) {
 	t.Helper()
 	for rank := range n {
@@ -57,8 +58,8 @@ func mergeTree(t *testing.T, m *mpitest.MPI, ranks int, flags ...string) *exec.C
 	return cmd
 }
 
-// TestMergeTree checks that processes of MPI merge parts to the same bytes as merge alone does, in trees of different radix and
-// of more and fewer processes than parts.
+// TestMergeTree checks that processes of MPI merge parts to the same bytes as merge alone does, in trees of
+// different radix and of more and fewer processes than parts.
 func TestMergeTree(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		t.Chdir(t.TempDir())
@@ -81,8 +82,8 @@ func TestMergeTree(t *testing.T) {
 	})
 }
 
-// TestMergeTreeLate checks that launchers are ended that take too long, before and after the trace is there, also those that do not end when they are
-// told to, with what they have started.
+// TestMergeTreeLate checks that launchers are ended that take too long, before and after the trace is there,
+// also those that do not end when they are told to, with what they have started.
 func TestMergeTreeLate(t *testing.T) {
 	defer func(m, e, p time.Duration) { merging.MergeTime, merging.EndTime, launching.Patience = m, e, p }(merging.MergeTime, merging.EndTime, launching.Patience)
 	const hangs, stays = "exec sleep 1000", "trap '' TERM; sleep 1000 & wait; sleep 1000"
@@ -143,7 +144,8 @@ func TestMergeTreeHangs(t *testing.T) {
 	}
 }
 
-// TestMergeTreeNodes merges parts of two nodes: what MPICH takes for such, with one directory for both and with one for each.
+// TestMergeTreeNodes merges parts of two nodes: what MPICH takes for such, with one directory for both and
+// with one for each.
 func TestMergeTreeNodes(t *testing.T) {
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
 		if m.Name != "mpich" {
@@ -193,7 +195,8 @@ func TestMergeTreeNodes(t *testing.T) {
 	})
 }
 
-// TestMergeTreeMissing merges what is left where a part is damaged and one is missing, and refuses parts of two runs.
+// TestMergeTreeMissing merges what is left where a part is damaged and one is missing, and refuses parts of
+// two runs.
 func TestMergeTreeMissing(t *testing.T) {
 	m := theMPI(t)
 	t.Chdir(t.TempDir())
@@ -322,8 +325,8 @@ func TestMergeTreeCancelled(t *testing.T) {
 	}
 }
 
-// TestRecordMerge checks that a run whose processes merge their parts has the trace that one recorder makes of it, and that it has
-// all ranks if one dies.
+// TestRecordMerge checks that a run whose processes merge their parts has the trace that one recorder makes
+// of it, and that it has all ranks if one dies.
 func TestRecordMerge(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		t.Chdir(t.TempDir())
@@ -358,7 +361,8 @@ func TestRecordMerge(t *testing.T) {
 	})
 }
 
-// TestRecordMergeLines checks that calls of one line that different ranks make are told apart as one recorder of all tells them.
+// TestRecordMergeLines checks that calls of one line that different ranks make are told apart as one recorder
+// of all tells them.
 func TestRecordMergeLines(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		t.Chdir(t.TempDir())
@@ -389,8 +393,8 @@ func TestRecordMergeLines(t *testing.T) {
 	})
 }
 
-// finalizeLine returns the command line of ranks that record to a directory of parts and are to merge them in MPI_Finalize: those for
-// which a condition of the shell holds have no recorder to merge with.
+// finalizeLine returns the command line of ranks that record to a directory of parts and are to merge them in
+// MPI_Finalize: those for which a condition of the shell holds have no recorder to merge with.
 func finalizeLine(t *testing.T, m *mpitest.MPI, ranks int, parts, output, without, program string) []string {
 	t.Helper()
 	self, err := os.Executable()
@@ -407,8 +411,9 @@ exec "$self" record -q --times none --anonymous --mpicc "$mpicc" --parts "$parts
 	return m.Launch(ranks, "sh", "-c", strings.Replace(script, "WITHOUT", without, 1), "sh", self, parts, wanted.String(), m.CC, program)
 }
 
-// TestFinalize checks that processes merge their parts in MPI_Finalize to the bytes that merge makes of them, that what the program calls
-// there is recorded, and that there is no trace if one has nothing to merge with, but all parts.
+// TestFinalize checks that processes merge their parts in MPI_Finalize to the bytes that merge makes of them,
+// that what the program calls there is recorded, and that there is no trace if one has nothing to merge with,
+// but all parts.
 func TestFinalize(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		t.Chdir(t.TempDir())
@@ -453,8 +458,8 @@ func TestFinalize(t *testing.T) {
 	})
 }
 
-// TestRecordMergeBroken checks what becomes of a run where MPI fails while its processes merge: an error that says so, and the trace, by a launcher that is started
-// again after MPI_Finalize, or a way to it.
+// TestRecordMergeBroken checks what becomes of a run where MPI fails while its processes merge: an error that
+// says so, and the trace, by a launcher that is started again after MPI_Finalize, or a way to it.
 func TestRecordMergeBroken(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		t.Chdir(t.TempDir())
@@ -483,7 +488,8 @@ func TestRecordMergeBroken(t *testing.T) {
 	})
 }
 
-// TestFinalizeSockets checks that sockets of a program are not taken for that which leads to its recorder, and that the trace is there.
+// TestFinalizeSockets checks that sockets of a program are not taken for that which leads to its recorder,
+// and that the trace is there.
 func TestFinalizeSockets(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		t.Chdir(t.TempDir())
@@ -494,7 +500,8 @@ func TestFinalizeSockets(t *testing.T) {
 	})
 }
 
-// TestRecordUnderLauncher checks that a launcher is refused in front of recorders that would all write one file.
+// TestRecordUnderLauncher checks that a launcher is refused in front of recorders that would all write one
+// file.
 func TestRecordUnderLauncher(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		t.Chdir(t.TempDir())

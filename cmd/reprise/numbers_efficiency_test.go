@@ -10,7 +10,8 @@ import (
 	"github.com/reprise-trace/reprise/query/efficiency"
 )
 
-// computing returns how long ranks compute, and how long the run takes, from MPI_Init to MPI_Finalize, and before, in ns.
+// computing returns how long ranks compute, and how long the run takes, from MPI_Init to MPI_Finalize, and
+// before, in ns.
 func (w truth) computing() (ranks []float64, time, before float64) {
 	first, begin, end := int64(math.MaxInt64), int64(math.MaxInt64), int64(math.MinInt64)
 	for _, calls := range w.calls {
@@ -33,7 +34,8 @@ func (w truth) computing() (ranks []float64, time, before float64) {
 	return ranks, float64(end - begin), float64(begin - first)
 }
 
-// checkEfficiency compares the computing and the time that efficiency tells with the calls, and the page with efficiency.
+// checkEfficiency compares the computing and the time that efficiency tells with the calls, and the page with
+// efficiency.
 func checkEfficiency(t *testing.T, page, path string, w truth, exact, series bool) {
 	t.Helper()
 	var a answer.Efficiency
@@ -52,7 +54,8 @@ func checkEfficiency(t *testing.T, page, path string, w truth, exact, series boo
 	for _, of := range ranks {
 		total, most = total+of, max(most, of)
 	}
-	// The time is from the end of MPI_Init on one rank to a call on another: each is off by a part of all before it.
+	// The time is from the end of MPI_Init on one rank to a call on another: each is off by a part of all
+	// before it.
 	if !near(float64(r.Total), total, off*total) || !near(float64(r.Max), most, off*most) || !near(float64(r.Time), time, off*(time+2*before)) {
 		t.Errorf("efficiency: computing %v, at most %v, in %v, not %v, at most %v, in %v", r.Total, r.Max, r.Time, total, most, time)
 	}

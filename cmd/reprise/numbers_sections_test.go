@@ -14,8 +14,8 @@ import (
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
-// A pageRow is a row of a table of the page: by the title of the column what stands in it, and the value by which
-// it is sorted, which is NaN if there is none.
+// A pageRow is a row of a table of the page: by the title of the column what stands in it, and the value by
+// which it is sorted, which is NaN if there is none.
 type pageRow struct {
 	text  map[string]string
 	value map[string]float64

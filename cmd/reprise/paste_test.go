@@ -15,8 +15,9 @@ import (
 	"github.com/reprise-trace/reprise/tracer"
 )
 
-// runs returns a text that a shell would run of a line if someone pasted it, from where a command begins in it: words outside of quotes, and what is
-// in double quotes. It is empty if there is none. In $'…' nothing ends the quotes but the next one, in no shell.
+// runs returns a text that a shell would run of a line if someone pasted it, from where a command begins in
+// it: words outside of quotes, and what is in double quotes. It is empty if there is none. In $'…' nothing
+// ends the quotes but the next one, in no shell.
 func runs(line string) string {
 	quote := byte(0)
 	for i := 0; i < len(line); i++ {

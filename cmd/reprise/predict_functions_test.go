@@ -9,7 +9,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/programs"
 )
 
-// TestMachineFunctions checks what is said of functions with factors that there are not, or that the trace does not call.
+// TestMachineFunctions checks what is said of functions with factors that there are not, or that the trace
+// does not call.
 func TestMachineFunctions(t *testing.T) {
 	heat := readFile(t, heatTrace)
 	t.Chdir(t.TempDir())

@@ -10,8 +10,8 @@ import (
 	"github.com/reprise-trace/reprise/query"
 )
 
-// TestPredictAcross records operations between the halves of a run, and checks who waits for whom: what others than the root
-// in its half compute makes nobody wait, but for the other half in an operation of all.
+// TestPredictAcross records operations between the halves of a run, and checks who waits for whom: what
+// others than the root in its half compute makes nobody wait, but for the other half in an operation of all.
 func TestPredictAcross(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/reprise-trace/reprise/tracer"
 )
 
-// TestPredictDamaged checks that nothing is predicted of times that cannot be read, and that a trace without those of some ranks
-// says so.
+// TestPredictDamaged checks that nothing is predicted of times that cannot be read, and that a trace without
+// those of some ranks says so.
 func TestPredictDamaged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeScaling(t)
@@ -63,7 +63,8 @@ func TestPredictDeadlock(t *testing.T) {
 	}
 }
 
-// TestEfficiencyOfPrograms checks what is said of traces that are hardly of one program, and of options of one trace.
+// TestEfficiencyOfPrograms checks what is said of traces that are hardly of one program, and of options of
+// one trace.
 func TestEfficiencyOfPrograms(t *testing.T) {
 	heat := readFile(t, heatTrace)
 	t.Chdir(t.TempDir())

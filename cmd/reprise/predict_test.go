@@ -252,7 +252,8 @@ func TestMachineErrors(t *testing.T) {
 	}
 }
 
-// TestPredictEqual checks that no rank is called the slowest whose computing is that of all, as far as it is shown.
+// TestPredictEqual checks that no rank is called the slowest whose computing is that of all, as far as it is
+// shown.
 func TestPredictEqual(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
@@ -264,8 +265,8 @@ func TestPredictEqual(t *testing.T) {
 	}
 }
 
-// TestPredictSlowest checks that the slowest rank is the one that computed longest, also if the trace has only statistics or
-// histograms of all ranks together.
+// TestPredictSlowest checks that the slowest rank is the one that computed longest, also if the trace has
+// only statistics or histograms of all ranks together.
 func TestPredictSlowest(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, o := range map[string]tracer.Options{"statistics.rpz": {}, "histograms.rpz": {Histograms: &timing.HistogramOptions{}}} {
@@ -284,7 +285,8 @@ func TestPredictSlowest(t *testing.T) {
 	}
 }
 
-// writeSlowRank writes a trace of four ranks that compute for 1 ms before each of 100 barriers, and rank 2 for so many.
+// writeSlowRank writes a trace of four ranks that compute for 1 ms before each of 100 barriers, and rank 2
+// for so many.
 func writeSlowRank(t *testing.T, name string, o tracer.Options, slow int64) {
 	t.Helper()
 	var parts []merge.Part

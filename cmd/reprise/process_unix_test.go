@@ -21,7 +21,8 @@ import (
 // runMain names the environment variable that makes the test binary the command.
 const runMain = "REPRISE_TEST_MAIN"
 
-// killAt names the environment variable with the operation of atomicfile at which a process kills itself that collects for record.
+// killAt names the environment variable with the operation of atomicfile at which a process kills itself that
+// collects for record.
 const killAt = "REPRISE_TEST_KILL_AT"
 
 func TestMain(m *testing.M) {

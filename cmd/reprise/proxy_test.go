@@ -32,7 +32,8 @@ func TestProxyFiles(t *testing.T) {
 	must(t, "proxy", "heat.rpz", "-o", filepath.Join("new", "proxy"))
 }
 
-// TestProxyAgain checks that a proxy replaces an earlier one, but nothing that somebody has changed or written.
+// TestProxyAgain checks that a proxy replaces an earlier one, but nothing that somebody has changed or
+// written.
 func TestProxyAgain(t *testing.T) {
 	heat, lu := readFile(t, heatTrace), readFile(t, filepath.Join("testdata", "lu.W.16.ti.zst"))
 	t.Chdir(t.TempDir())

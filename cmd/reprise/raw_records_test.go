@@ -14,7 +14,8 @@ import (
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
-// rawSegment returns the raw records of a process that calls MPI_Barrier some times, as docs/format.md has them.
+// rawSegment returns the raw records of a process that calls MPI_Barrier some times, as docs/format.md has
+// them.
 func rawSegment(rank, size, barriers int) []byte {
 	const header, loaded = 160, uint64(1e18)
 	order := binary.LittleEndian

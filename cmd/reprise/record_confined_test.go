@@ -12,7 +12,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
 
-// TestRecordConfined records programs that can open no files any more, and then make more calls than the segments hold that there are by then.
+// TestRecordConfined records programs that can open no files any more, and then make more calls than the
+// segments hold that there are by then.
 func TestRecordConfined(t *testing.T) {
 	m := theMPI(t)
 	if os.Geteuid() != 0 {

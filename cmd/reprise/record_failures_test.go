@@ -190,8 +190,8 @@ func checkAlone(t *testing.T, m, other *mpitest.MPI, script, trace string) {
 	}
 }
 
-// checkPartsAlone starts a recorder for each process of a script with the launcher of another MPI than that of the program in it: one part is written, and
-// all say why there are not two.
+// checkPartsAlone starts a recorder for each process of a script with the launcher of another MPI than that
+// of the program in it: one part is written, and all say why there are not two.
 func checkPartsAlone(t *testing.T, m, other *mpitest.MPI, script, parts string) {
 	t.Helper()
 	self, err := os.Executable()
@@ -259,7 +259,8 @@ func TestRecordOff(t *testing.T) {
 	}
 }
 
-// TestRecordAlwaysOff records a program that never switches the recording on: the trace has what later calls would need.
+// TestRecordAlwaysOff records a program that never switches the recording on: the trace has what later calls
+// would need.
 func TestRecordAlwaysOff(t *testing.T) {
 	m := theMPI(t)
 	trace := filepath.Join(t.TempDir(), "run.rpz")
@@ -288,8 +289,8 @@ func TestRecordCollectedAgain(t *testing.T) {
 	}
 }
 
-// TestRecordKilledRemoving kills the process that collects while it removes the spool of a trace that is written: record says so, and the
-// next one, or record itself, removes what is left.
+// TestRecordKilledRemoving kills the process that collects while it removes the spool of a trace that is
+// written: record says so, and the next one, or record itself, removes what is left.
 func TestRecordKilledRemoving(t *testing.T) {
 	m := theMPI(t)
 	program := m.Build(t, "loop.c")

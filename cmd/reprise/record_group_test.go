@@ -17,11 +17,13 @@ import (
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/record"
 )
 
-// handingOn names the environment variable that makes TestHandOn the process that hands signals on, and handedOn the one that makes it the command.
+// handingOn names the environment variable that makes TestHandOn the process that hands signals on, and
+// handedOn the one that makes it the command.
 const handingOn, handedOn = "REPRISE_TEST_HANDING_ON", "REPRISE_TEST_HANDED_ON"
 
-// TestHandOn sends signals to a process that hands them on, to its group, to both, as timeout does, and to every process, as batch systems do:
-// a command in the group gets those that it would have had without record, and one in a group of its own each once.
+// TestHandOn sends signals to a process that hands them on, to its group, to both, as timeout does, and to
+// every process, as batch systems do: a command in the group gets those that it would have had without
+// record, and one in a group of its own each once.
 func TestHandOn(t *testing.T) {
 	switch {
 	case os.Getenv(handedOn) != "":

@@ -36,8 +36,9 @@ const (
 	calling // MPI, or starts what does
 )
 
-// TestKilledAnywhere kills processes of record at random instants, with and without the one that collects, and that before the program: each
-// call that had returned is in the trace, and nothing is left but what the documentation says.
+// TestKilledAnywhere kills processes of record at random instants, with and without the one that collects,
+// and that before the program: each call that had returned is in the trace, and nothing is left but what the
+// documentation says.
 func TestKilledAnywhere(t *testing.T) {
 	m := theMPI(t)
 	program := m.Build(t, "counted.c")
@@ -66,7 +67,8 @@ type killing struct {
 	roles []role // that are killed, one after another
 }
 
-// check records a program, kills processes after some time, and reports whether the program had called MPI by then.
+// check records a program, kills processes after some time, and reports whether the program had called MPI by
+// then.
 func (way *killing) check(t *testing.T, m *mpitest.MPI, program string, after time.Duration) bool {
 	t.Helper()
 	const ranks = 2
@@ -142,7 +144,8 @@ func (way *killing) check(t *testing.T, m *mpitest.MPI, program string, after ti
 	return true
 }
 
-// TestLockedUntilTheEnd checks that nobody merges parts while those of a helper that was killed are collected again.
+// TestLockedUntilTheEnd checks that nobody merges parts while those of a helper that was killed are collected
+// again.
 func TestLockedUntilTheEnd(t *testing.T) {
 	t.Setenv(runMain, "1")
 	parts, spool := t.TempDir(), t.TempDir()
@@ -173,8 +176,8 @@ func TestLockedUntilTheEnd(t *testing.T) {
 	}
 }
 
-// killMarked kills all processes in some roles that have an entry in their environment, until there are none. It returns those
-// that collect and live.
+// killMarked kills all processes in some roles that have an entry in their environment, until there are none.
+// It returns those that collect and live.
 func killMarked(mark string, roles role) (spared []int) {
 	for {
 		spared = nil

@@ -15,8 +15,8 @@ import (
 	"github.com/reprise-trace/reprise/mpi/interpose"
 )
 
-// countedCompiler makes a compiler command that writes a line to a file each time that it is run. The interposer it copies, as it takes
-// long to build.
+// countedCompiler makes a compiler command that writes a line to a file each time that it is run. The
+// interposer it copies, as it takes long to build.
 func countedCompiler(t *testing.T, m *mpitest.MPI, directory string) (mpicc, count string) {
 	t.Helper()
 	library, err := interpose.Build(t.Context(), m.CC, mpitest.Cache(), nil)
@@ -35,7 +35,8 @@ exec %s "$@"
 	return mpicc, count
 }
 
-// TestWarmStart checks that one process runs compilers at the first start, and none at the second, however a run is recorded.
+// TestWarmStart checks that one process runs compilers at the first start, and none at the second, however a
+// run is recorded.
 func TestWarmStart(t *testing.T) {
 	m := theMPI(t)
 	directory, self := t.TempDir(), process(t).Path
@@ -97,8 +98,8 @@ func TestWarmStart(t *testing.T) {
 	}
 }
 
-// TestNodeWithoutCompiler starts recorders of which one, or all, have no compiler and nothing that is kept: they take what another lays beside the parts, or the
-// program runs unrecorded.
+// TestNodeWithoutCompiler starts recorders of which one, or all, have no compiler and nothing that is kept:
+// they take what another lays beside the parts, or the program runs unrecorded.
 func TestNodeWithoutCompiler(t *testing.T) {
 	m := theMPI(t)
 	directory, self := t.TempDir(), process(t).Path

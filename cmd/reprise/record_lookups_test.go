@@ -12,7 +12,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
 
-// TestLookups records programs that are not linked with MPI, and look up its functions in each way that the loader has.
+// TestLookups records programs that are not linked with MPI, and look up its functions in each way that the
+// loader has.
 func TestLookups(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		directory := t.TempDir()

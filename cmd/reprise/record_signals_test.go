@@ -17,7 +17,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
-// TestSignalsOfRanks sends signals to a launcher and to its group, and to record and to its group: ranks get as many in both.
+// TestSignalsOfRanks sends signals to a launcher and to its group, and to record and to its group: ranks get
+// as many in both.
 func TestSignalsOfRanks(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		program := m.Build(t, "delivered.c")
@@ -89,7 +90,8 @@ func pressed(t *testing.T, c *exec.Cmd, directory string) string {
 	return counted(t, directory)
 }
 
-// delivered runs a command that launches delivered.c with a directory, sends it a signal, and returns what the ranks got.
+// delivered runs a command that launches delivered.c with a directory, sends it a signal, and returns what
+// the ranks got.
 func delivered(t *testing.T, c *exec.Cmd, which syscall.Signal, group bool, directory string) string {
 	t.Helper()
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

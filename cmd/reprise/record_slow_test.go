@@ -166,8 +166,8 @@ func TestBuilding(t *testing.T) {
 	}
 }
 
-// TestNextWait checks how long the collector waits: as little as it may where much comes, soon as long as it may where nothing does, and
-// in between for an amount that is worth a look.
+// TestNextWait checks how long the collector waits: as little as it may where much comes, soon as long as it
+// may where nothing does, and in between for an amount that is worth a look.
 func TestNextWait(t *testing.T) {
 	if got := record.NextWait(record.Idle, 100*record.Worth); got != record.Busy {
 		t.Errorf("much comes: %v", got)

@@ -330,8 +330,8 @@ func TestCollectParts(t *testing.T) {
 	}
 }
 
-// partOfSynchronised returns a part with as many readings of its clock, as what collects while a program runs takes where the clock
-// is synchronised.
+// partOfSynchronised returns a part with as many readings of its clock, as what collects while a program runs
+// takes where the clock is synchronised.
 func partOfSynchronised(t *testing.T, part string, readings int) string {
 	t.Helper()
 	r, err := format.NewReader(strings.NewReader(part), int64(len(part)), format.Options{})

@@ -104,7 +104,8 @@ func TestTimesFlag(t *testing.T) {
 	}
 }
 
-// TestInfoStarts checks that info says how far starts are off where that is bounded, and nothing of them elsewhere.
+// TestInfoStarts checks that info says how far starts are off where that is bounded, and nothing of them
+// elsewhere.
 func TestInfoStarts(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, tt := range []struct{ flags, want string }{

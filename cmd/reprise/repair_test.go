@@ -245,7 +245,8 @@ func TestRepairDamage(t *testing.T) {
 	})
 }
 
-// TestRepairAbout damages what is said of a run, without which its calls can be read, and texts, without which they cannot.
+// TestRepairAbout damages what is said of a run, without which its calls can be read, and texts, without
+// which they cannot.
 func TestRepairAbout(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ranks := [][]testtrace.Call{{testtrace.MPICall("MPI_Comm_set_name", "comm", "MPI_COMM_WORLD", "comm_name", cst.String("text"))}, {testtrace.MPICall("MPI_Comm_set_name", "comm", "MPI_COMM_WORLD", "comm_name", cst.String("text"))}}

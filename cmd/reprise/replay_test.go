@@ -14,8 +14,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
 
-// TestReplay replays a run, and checks the numbers of calls, the trace that it keeps, and what is said of a launcher that
-// starts other numbers of ranks.
+// TestReplay replays a run, and checks the numbers of calls, the trace that it keeps, and what is said of a
+// launcher that starts other numbers of ranks.
 func TestReplay(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		mpitest.SkipUnderRace(t)

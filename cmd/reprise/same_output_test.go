@@ -18,8 +18,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/tier"
 )
 
-// TestSameOutput writes one output by several commands at once: it is that of one of them, also if it is of several files, and
-// nothing else is left.
+// TestSameOutput writes one output by several commands at once: it is that of one of them, also if it is of
+// several files, and nothing else is left.
 func TestSameOutput(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const writers = 3
@@ -59,7 +59,8 @@ func TestSameOutput(t *testing.T) {
 	}
 }
 
-// isUnion reports whether files are all that some commands write, which do not write the same: they may write to one directory.
+// isUnion reports whether files are all that some commands write, which do not write the same: they may write
+// to one directory.
 func isUnion(files string, of []string) bool {
 	left := strings.SplitAfter(files, "\n")
 	for _, all := range of {

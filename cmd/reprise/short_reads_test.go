@@ -37,7 +37,8 @@ func TestManyReads(t *testing.T) {
 	}
 }
 
-// TestShortReads records a program that reads a file beyond its end: the bytes that it reads are those that it was given.
+// TestShortReads records a program that reads a file beyond its end: the bytes that it reads are those that
+// it was given.
 func TestShortReads(t *testing.T) {
 	for _, m := range mpitest.Installed(t) {
 		mpitest.SkipUnderRace(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
 
-// TestSliceMake checks that make slices a program in C, with an archive, and one in Fortran, with a module, if it is given
-// the command for its compilers.
+// TestSliceMake checks that make slices a program in C, with an archive, and one in Fortran, with a module,
+// if it is given the command for its compilers.
 func TestSliceMake(t *testing.T) {
 	if err := slicing.Missing(); err != nil {
 		t.Skip(err)
@@ -59,7 +59,8 @@ func TestSliceMake(t *testing.T) {
 	}
 }
 
-// TestSliceCommands checks that a compile_commands.json is read: a command, and arguments, each in its directory.
+// TestSliceCommands checks that a compile_commands.json is read: a command, and arguments, each in its
+// directory.
 func TestSliceCommands(t *testing.T) {
 	if err := slicing.Missing(); err != nil {
 		t.Skip(err)

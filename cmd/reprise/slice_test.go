@@ -20,8 +20,8 @@ import (
 	"github.com/reprise-trace/reprise/mpi/slice"
 )
 
-// TestSlice checks that sliced programs make the same traces as whole ones, each with one of the MPIs, and what
-// is said of them.
+// TestSlice checks that sliced programs make the same traces as whole ones, each with one of the MPIs, and
+// what is said of them.
 func TestSlice(t *testing.T) {
 	if err := slicing.Missing(); err != nil {
 		t.Skip(err)
@@ -121,7 +121,8 @@ func TestSliceOpen(t *testing.T) {
 	}
 }
 
-// TestSliceFiles checks that what is kept of headers of libraries, and of what no source has, is one line each.
+// TestSliceFiles checks that what is kept of headers of libraries, and of what no source has, is one line
+// each.
 func TestSliceFiles(t *testing.T) {
 	var out strings.Builder
 	a := &programs.Slice{Files: []slice.Count{{File: "", Kept: 1, All: 2}, {File: "/usr/include/c++/12/vector", Kept: 3, All: 4}, {File: "/usr/lib/x.h", Kept: 5, All: 6}, {File: "a.cc", Kept: 7, All: 8}}}
@@ -131,8 +132,8 @@ func TestSliceFiles(t *testing.T) {
 	}
 }
 
-// TestSliceAssume checks that what is assumed is reported, in the answer and in the trace, and that the trace is
-// that of the whole program if the assumption holds.
+// TestSliceAssume checks that what is assumed is reported, in the answer and in the trace, and that the trace
+// is that of the whole program if the assumption holds.
 func TestSliceAssume(t *testing.T) {
 	if err := slicing.Missing(); err != nil {
 		t.Skip(err)

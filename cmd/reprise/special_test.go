@@ -36,7 +36,8 @@ func specialCommands() []string {
 	return list
 }
 
-// askSpecial runs a command on the file F, which must not panic, end with a status above 1, or write what is no JSON where that was asked for.
+// askSpecial runs a command on the file F, which must not panic, end with a status above 1, or write what is
+// no JSON where that was asked for.
 func askSpecial(t *testing.T, what, command string) {
 	t.Helper()
 	defer func() {
@@ -62,8 +63,9 @@ func askSpecial(t *testing.T, what, command string) {
 	}
 }
 
-// testSpecial asks for traces that hold each function of MPI with the special values that its parameters may have: in as many rounds as there are
-// such values, each is there once. Of the commands, one in so many is run on each trace.
+// testSpecial asks for traces that hold each function of MPI with the special values that its parameters may
+// have: in as many rounds as there are such values, each is there once. Of the commands, one in so many is
+// run on each trace.
 func testSpecial(t *testing.T, rounds, oneIn int, seed uint64) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "ring.txt", "0 init\n0 finalize\n")
@@ -95,7 +97,8 @@ func TestSpecialArguments(t *testing.T) {
 	testSpecial(t, 1, tier.Number(48, 16), 43)
 }
 
-// TestSpecialAmounts checks what messages says of calls of all functions whose counts are all 0, and of those whose messages nobody gets.
+// TestSpecialAmounts checks what messages says of calls of all functions whose counts are all 0, and of those
+// whose messages nobody gets.
 func TestSpecialAmounts(t *testing.T) {
 	t.Chdir(t.TempDir())
 	first := func(int) int { return 0 } // which has all arguments in a trace

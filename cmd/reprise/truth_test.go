@@ -19,8 +19,8 @@ import (
 // A movedBytes is what a run moves, as numbers by their names.
 type movedBytes map[string]int
 
-// TestTruth records programs of phases that are drawn, each of which writes down by hand what it moves, and compares that with what the
-// commands say of it.
+// TestTruth records programs of phases that are drawn, each of which writes down by hand what it moves, and
+// compares that with what the commands say of it.
 func TestTruth(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		for seed := range uint64(tier.Number(2, 100)) {

@@ -9,10 +9,11 @@
 // bit, or NaN, +Inf or -Inf. Times are as in RFC 3339, in UTC with nanoseconds, and lists of
 // integers as in JSON.
 //
-// Text that a spreadsheet would take for a formula has an apostrophe before it: text that begins with
-// =, +, − or @, or after spaces, and is no number. So has what follows a semicolon, a tab or a line break in a text, which a spreadsheet
-// may take for the end of a field, and so has an apostrophe in these places. A reader that takes one apostrophe away at the beginning of a text, and
-// after each semicolon, tab and line break in it, has the text again.
+// Text that a spreadsheet would take for a formula has an apostrophe before it: text that begins with =, +, −
+// or @, or after spaces, and is no number. So has what follows a semicolon, a tab or a line break in a text,
+// which a spreadsheet may take for the end of a field, and so has an apostrophe in these places. A reader
+// that takes one apostrophe away at the beginning of a text, and after each semicolon, tab and line break in
+// it, has the text again.
 //
 // What does not differ from call to call, all but position, times and numbers, is put into words
 // once for each different call of a rank, up to some megabytes of text.
@@ -244,7 +245,8 @@ func appendText(dst []byte, s string) []byte {
 // separators are what ends a field where a spreadsheet is told so, or guesses.
 const separators = ";\t\r\n"
 
-// withoutFormulas returns text with an apostrophe before each place that a spreadsheet would take for the beginning of a formula.
+// withoutFormulas returns text with an apostrophe before each place that a spreadsheet would take for the
+// beginning of a formula.
 func withoutFormulas(s string) string {
 	if !strings.ContainsAny(s, "=+-@'−＝＋－＠") || number.MatchString(s) {
 		return s
@@ -267,7 +269,8 @@ func withoutFormulas(s string) string {
 // number matches what spreadsheets take for a number, whatever sign it has.
 var number = regexp.MustCompile(`^[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?$`)
 
-// startsFormula reports whether a field is a formula for a spreadsheet, which may leave out spaces, or begins with an apostrophe.
+// startsFormula reports whether a field is a formula for a spreadsheet, which may leave out spaces, or begins
+// with an apostrophe.
 func startsFormula(field string) bool {
 	if strings.HasPrefix(field, "'") {
 		return true

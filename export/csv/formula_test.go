@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestFormulaProperty checks that no field of a text begins as a formula, whatever separates fields, and that the text comes back.
+// TestFormulaProperty checks that no field of a text begins as a formula, whatever separates fields, and that
+// the text comes back.
 func TestFormulaProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.RuneFrom([]rune("=+-@'−＝;\t\n\r, \"a1.e\u00a0"))).Draw(t, "text")

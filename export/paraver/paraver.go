@@ -6,10 +6,10 @@
 //
 // # Cost
 //
-// All ranks that are chosen are read at a time, each as often as it has threads. Held are
-// some 14 kB for each thread of a rank with more than a few calls, the signatures and grammars of the ranks, up to 2¹⁸ messages
-// that are under way, and the records that wait. If there are more messages, those that are
-// under way then are left out. Ranks that take more memory than the trace may are a [*format.MemoryError].
+// All ranks that are chosen are read at a time, each as often as it has threads. Held are some 14 kB for each
+// thread of a rank with more than a few calls, the signatures and grammars of the ranks, up to 2¹⁸ messages
+// that are under way, and the records that wait. If there are more messages, those that are under way then
+// are left out. Ranks that take more memory than the trace may are a [*format.MemoryError].
 //
 // # Source
 //

@@ -476,7 +476,8 @@ func TestNoCalls(t *testing.T) {
 	}
 }
 
-// TestBudget checks that ranks without calls do not count among those that are held, and that what is held is bounded.
+// TestBudget checks that ranks without calls do not count among those that are held, and that what is held is
+// bounded.
 func TestBudget(t *testing.T) {
 	calls := []testtrace.Call{{Function: cst.Function{Name: "MPI_Finalize"}}}
 	tr := testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{calls, nil, calls, nil, calls})

@@ -64,8 +64,8 @@ type open struct {
 // look is how many calls are looked at to find one that begins earlier, and ends later.
 const look = 64
 
-// heldOf returns about how many bytes a thread takes until all is written, of a rank with so many calls: most of it is the
-// stack on which these are found, and the calls that are looked at.
+// heldOf returns about how many bytes a thread takes until all is written, of a rank with so many calls: most
+// of it is the stack on which these are found, and the calls that are looked at.
 func heldOf(calls uint64) uint64 {
 	const least, each, pulling = 2 << 10, 128, 14 << 10
 	if calls <= look {

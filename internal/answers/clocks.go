@@ -8,7 +8,8 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 )
 
-// Clocks says of the clocks of machines how many are aligned, to how many nanoseconds, and what is to be known of them.
+// Clocks says of the clocks of machines how many are aligned, to how many nanoseconds, and what is to be
+// known of them.
 func Clocks(list []merge.Clock) string {
 	aligned, off := merge.Run{Clocks: list}.Aligned()
 	said := fmt.Sprintf("of %d machines, aligned to %s", len(list), text.Duration(float64(off)))

@@ -1,7 +1,7 @@
 // Package atomicfile writes files that are complete, or as they were before.
 //
-// A file is written beside its place, synced to the disk, and renamed. Several files are put in their
-// places together, see [Commit], and so is a new directory, see [CreateDirectory]. What a process leaves that is
+// A file is written beside its place, synced to the disk, and renamed. Several files are put in their places
+// together, see [Commit], and so is a new directory, see [CreateDirectory]. What a process leaves that is
 // killed in the midst of it is removed, and what it began to replace is put back, by [RemoveLeftovers].
 package atomicfile
 
@@ -63,11 +63,12 @@ func (f *File) Write(p []byte) (int, error) {
 	return f.f.Write(p)
 }
 
-// Commit puts the file in its place, with the permissions of one that is there unless it is a program. If that fails,
-// nothing is changed.
+// Commit puts the file in its place, with the permissions of one that is there unless it is a program. If
+// that fails, nothing is changed.
 func (f *File) Commit() error { return Commit(f) }
 
-// prepare gives the file, unless it is a program, the permissions of the one that is there, and has it on the disk.
+// prepare gives the file, unless it is a program, the permissions of the one that is there, and has it on the
+// disk.
 func (f *File) prepare() error {
 	if info, err := os.Stat(f.path); err == nil && !f.program {
 		if err := f.f.Chmod(info.Mode().Perm()); err != nil {

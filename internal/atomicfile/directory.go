@@ -19,7 +19,8 @@ type Directory struct {
 	abandoned bool
 }
 
-// CreateDirectory begins a directory that is to be at a path, where nothing may be: the error is then [fs.ErrExist].
+// CreateDirectory begins a directory that is to be at a path, where nothing may be: the error is then
+// [fs.ErrExist].
 func CreateDirectory(path string) (*Directory, error) {
 	path = filepath.Clean(path)
 	if _, err := os.Lstat(path); err == nil {
@@ -104,7 +105,8 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Abandon removes the directory and what is in it, unless it is in its place. It may be called more than once.
+// Abandon removes the directory and what is in it, unless it is in its place. It may be called more than
+// once.
 func (d *Directory) Abandon() {
 	d.mu.Lock()
 	d.abandoned = true

@@ -12,9 +12,10 @@ var faults atomic.Pointer[func(operation string) error]
 // failingMu is held while faults is called.
 var failingMu sync.Mutex
 
-// Inject makes operations fail, for tests of what writes files: fault is called before each one, by one goroutine at a time, which is
-// create, write, sync, link, rename, remove, clean or discard, and returns the error that it ends with, or nil. A write that fails
-// has written half; what cannot be cleaned or discarded is no error. The function that Inject returns ends this.
+// Inject makes operations fail, for tests of what writes files: fault is called before each one, by one
+// goroutine at a time, which is create, write, sync, link, rename, remove, clean or discard, and returns the
+// error that it ends with, or nil. A write that fails has written half; what cannot be cleaned or discarded
+// is no error. The function that Inject returns ends this.
 func Inject(fault func(operation string) error) (end func()) {
 	faults.Store(&fault)
 	return func() { faults.Store(nil) }

@@ -15,8 +15,8 @@ func hold(f *os.File) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }
 
-// wait takes the lock of a file as soon as nobody else has it, until it is closed. Where there are no such locks it does
-// not wait.
+// wait takes the lock of a file as soon as nobody else has it, until it is closed. Where there are no such
+// locks it does not wait.
 func wait(f *os.File) {
 	for syscall.Flock(int(f.Fd()), syscall.LOCK_EX) == syscall.EINTR {
 		continue

@@ -12,9 +12,9 @@ import (
 // was made just now may not be held yet.
 const leftAfter = time.Minute
 
-// RemoveLeftovers removes what processes left that were killed while they wrote files, or a directory, at paths. If one was
-// killed while it put files in their places together, it puts back what was there. It
-// reads the names in the directories of the paths. Where files cannot be locked, it does nothing.
+// RemoveLeftovers removes what processes left that were killed while they wrote files, or a directory, at
+// paths. If one was killed while it put files in their places together, it puts back what was there. It reads
+// the names in the directories of the paths. Where files cannot be locked, it does nothing.
 func RemoveLeftovers(paths ...string) {
 	names := make(map[string][]string) // by directory
 	for _, path := range paths {
@@ -60,8 +60,8 @@ func hiddenIn(directory string, bases []string) (found []string) {
 	}
 }
 
-// undoLeft puts back what was there before a process was killed that has left a list. A list that names other files than
-// those called bases is left alone, whoever wrote it.
+// undoLeft puts back what was there before a process was killed that has left a list. A list that names other
+// files than those called bases is left alone, whoever wrote it.
 func undoLeft(list string, bases []string) {
 	directory, err := os.Open(filepath.Dir(list))
 	if err != nil {

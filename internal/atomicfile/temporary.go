@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// TemporaryDirectory makes a directory among temporary files, which nobody else may read, with a prefix in its name, and
-// removes those with that prefix that processes of the same user left when they were killed. The caller calls remove.
+// TemporaryDirectory makes a directory among temporary files, which nobody else may read, with a prefix in
+// its name, and removes those with that prefix that processes of the same user left when they were killed.
+// The caller calls remove.
 func TemporaryDirectory(prefix string) (path string, remove func(), err error) {
 	removeTemporary(prefix)
 	if path, err = os.MkdirTemp("", prefix); err != nil {
@@ -29,7 +30,8 @@ func removeTemporary(prefix string) {
 	}
 }
 
-// mine returns the directories of the user in a directory that have a prefix, a number and a suffix for a name.
+// mine returns the directories of the user in a directory that have a prefix, a number and a suffix for a
+// name.
 func mine(directory, prefix, suffix string) (paths []string) {
 	d, err := os.Open(directory)
 	if err != nil {
@@ -54,8 +56,8 @@ func mine(directory, prefix, suffix string) (paths []string) {
 // doneSuffix ends the name of a directory that is being removed.
 const doneSuffix = ".done"
 
-// Discard removes a directory that is done with, and what a process left of it that was killed while it did. Meanwhile the
-// directory has another name: nobody takes half of it for the whole.
+// Discard removes a directory that is done with, and what a process left of it that was killed while it did.
+// Meanwhile the directory has another name: nobody takes half of it for the whole.
 func Discard(path string) {
 	_ = os.Rename(path, path+doneSuffix)
 	if failing("discard", path) == nil {
@@ -67,8 +69,8 @@ func Discard(path string) {
 // Discarded reports whether a path has the name of a directory while [Discard] removes it.
 func Discarded(path string) bool { return strings.HasSuffix(filepath.Clean(path), doneSuffix) }
 
-// RemoveDiscarded removes what processes of the same user left that were killed in [Discard], of directories that [os.MkdirTemp]
-// made with a prefix in a directory.
+// RemoveDiscarded removes what processes of the same user left that were killed in [Discard], of directories
+// that [os.MkdirTemp] made with a prefix in a directory.
 func RemoveDiscarded(directory, prefix string) {
 	for _, path := range mine(directory, prefix, doneSuffix) {
 		os.RemoveAll(path)

@@ -62,7 +62,8 @@ func TestTemporaryDirectory(t *testing.T) {
 	}
 }
 
-// TestDiscard checks that what is left of a directory whose removal ended early has another name, and is removed the next time.
+// TestDiscard checks that what is left of a directory whose removal ended early has another name, and is
+// removed the next time.
 func TestDiscard(t *testing.T) {
 	parent := t.TempDir()
 	path := filepath.Join(parent, "test-1")

@@ -13,11 +13,10 @@ import (
 // Commit puts files in their places, as [File.Commit] does. If that fails, nothing is
 // changed, and the error is of the file that failed, by the path that [Create] was given.
 //
-// Several files of one directory are put there together. What is there is kept under a second name until all are in their
-// places, and a list says so: if the process is killed between two of them, [RemoveLeftovers] puts back what was there,
-// but not over what somebody has written since.
-// Others that do the same in that directory wait. Files of several directories are put back if one fails, but not if
-// the process is killed.
+// Several files of one directory are put there together. What is there is kept under a second name until all
+// are in their places, and a list says so: if the process is killed between two of them, [RemoveLeftovers]
+// puts back what was there, but not over what somebody has written since. Others that do the same in that
+// directory wait. Files of several directories are put back if one fails, but not if the process is killed.
 func Commit(files ...*File) error {
 	for _, f := range files {
 		defer f.Abandon()
@@ -202,7 +201,8 @@ func (s *swap) keep(m member) error {
 	return os.Rename(m.path, s.kept(m))
 }
 
-// undo puts back what was there, as far as it was replaced. If it cannot, the list stays, for the next command.
+// undo puts back what was there, as far as it was replaced. If it cannot, the list stays, for the next
+// command.
 func (s *swap) undo() error {
 	for _, m := range s.members {
 		if err := s.undoOne(m); err != nil {

@@ -84,8 +84,8 @@ func before(t *testing.T, paths []string) {
 	}
 }
 
-// TestTogetherFails lets each operation fail, and all from it on, as if the disk were gone: the files are as they were, if
-// need be once the next command has removed leftovers.
+// TestTogetherFails lets each operation fail, and all from it on, as if the disk were gone: the files are as
+// they were, if need be once the next command has removed leftovers.
 func TestTogetherFails(t *testing.T) {
 	failure := errors.New("failure")
 	for _, gone := range []bool{false, true} {
@@ -121,7 +121,8 @@ func TestTogetherFails(t *testing.T) {
 	}
 }
 
-// TestTogetherKilled ends a process at each operation: the next command finds all files as they were, or all new.
+// TestTogetherKilled ends a process at each operation: the next command finds all files as they were, or all
+// new.
 func TestTogetherKilled(t *testing.T) {
 	directory := t.TempDir()
 	paths := pathsIn(directory)
@@ -167,7 +168,8 @@ func TestTogetherKilled(t *testing.T) {
 	}
 }
 
-// TestWrittenSince ends a process at each operation, and then writes one of the files alone: it is not put back.
+// TestWrittenSince ends a process at each operation, and then writes one of the files alone: it is not put
+// back.
 func TestWrittenSince(t *testing.T) {
 	directory := t.TempDir()
 	paths := pathsIn(directory)

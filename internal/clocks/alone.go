@@ -8,9 +8,10 @@ import (
 // parts is into how many parts the time of a clock is divided. A window is two of them at least.
 const parts = 32
 
-// alone returns the error that a clock had if there were the messages of one window alone, of the window of which that is least, among the shortest that
-// tell; 0 if none does. All messages together leave less, which they may do because the clock does not run evenly, though a line just fits: so its
-// error is not less than that.
+// alone returns the error that a clock had if there were the messages of one window alone, of the window of
+// which that is least, among the shortest that tell; 0 if none does. All messages together leave less, which
+// they may do because the clock does not run evenly, though a line just fits: so its error is not less than
+// that.
 func alone(limits [parts][]limit, inexact int64) (least int64) {
 	for n := 2; n < parts && least == 0; n *= 2 {
 		for i := 0; i+n <= parts; i += n / 2 {
@@ -26,8 +27,10 @@ func alone(limits [parts][]limit, inexact int64) (least int64) {
 	return least
 }
 
-// inQuarters returns how far a clock may be off a line that fits all messages if it is within what the messages of the first quarter of its time leave, of the half in the middle, and of
-// the last quarter: one that begins to drift otherwise in between may be that far off at the begin or at the end. Where a quarter has next to no messages, that is much.
+// inQuarters returns how far a clock may be off a line that fits all messages if it is within what the
+// messages of the first quarter of its time leave, of the half in the middle, and of the last quarter: one
+// that begins to drift otherwise in between may be that far off at the begin or at the end. Where a quarter
+// has next to no messages, that is much.
 func inQuarters(l line, limits [parts][]limit, inexact int64) (most int64) {
 	for _, quarters := range [][2]int{{0, 1}, {1, 3}, {3, 4}} {
 		if p, off, ok := window(limits[quarters[0]*parts/4:quarters[1]*parts/4], inexact); ok {
@@ -37,7 +40,8 @@ func inQuarters(l line, limits [parts][]limit, inexact int64) (most int64) {
 	return most
 }
 
-// window returns the problem that limits of some parts are, and by how much they may be off; false if they tell nothing, or no line fits.
+// window returns the problem that limits of some parts are, and by how much they may be off; false if they
+// tell nothing, or no line fits.
 func window(limits [][]limit, inexact int64) (p *problem, off float64, ok bool) {
 	list := slices.Concat(limits...)
 	slices.SortFunc(list, compareLimits)
@@ -48,7 +52,8 @@ func window(limits [][]limit, inexact int64) (p *problem, off float64, ok bool) 
 	return p, float64(mostOff(list)) + float64(inexact), true
 }
 
-// byPart returns those limits that matter which messages between a clock and others that are placed are, of each part of its time.
+// byPart returns those limits that matter which messages between a clock and others that are placed are, of
+// each part of its time.
 func (c *Clocks) byPart(clock int, links []int, all []Aligned, placed []bool) (limits [parts][]limit) {
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, other := range links {

@@ -1,18 +1,22 @@
-// Package clocks finds by how much the clocks of machines differ, from what processes on them have sent each other: what was sent
-// at a time of one clock was received at a later time of another.
+// Package clocks finds by how much the clocks of machines differ, from what processes on them have sent each
+// other: what was sent at a time of one clock was received at a later time of another.
 //
-// Between two clocks, a message in each direction bounds their difference from both sides. Clocks run evenly, so the
-// difference is a line over time that lies above some points and below others, and the middle of all such lines is taken, as in
-// A. Duda, G. Harrus, Y. Haddad and G. Bernard, "Estimating global time in distributed systems", ICDCS 1987. This
-// package departs from that: it places one clock after the other, each by all that are placed, and if messages still
-// arrive before they were sent, on a ring of machines, it moves all clocks at once by the relaxation method of S. Agmon,
-// "The relaxation method for linear inequalities", Canadian Journal of Mathematics 6, 1954. If that is not enough, clocks do not run
-// evenly, and each gets several lines, one after the other, as few as there can be. Readings of real time tell of clocks that messages do not tell of.
+// Between two clocks, a message in each direction bounds their difference from both sides. Clocks run evenly,
+// so the difference is a line over time that lies above some points and below others, and the middle of all
+// such lines is taken, as in A. Duda, G. Harrus, Y. Haddad and G. Bernard, "Estimating global time in
+// distributed systems", ICDCS 1987. This package departs from that: it places one clock after the other, each
+// by all that are placed, and if messages still arrive before they were sent, on a ring of machines, it moves
+// all clocks at once by the relaxation method of S. Agmon, "The relaxation method for linear inequalities",
+// Canadian Journal of Mathematics 6, 1954. If that is not enough, clocks do not run evenly, and each gets
+// several lines, one after the other, as few as there can be. Readings of real time tell of clocks that
+// messages do not tell of.
 //
-// The last resort is the controlled logical clock of R. Rabenseifner, "The controlled logical clock - a global time for trace based software monitoring of parallel
-// applications running in workstation clusters", PDP 1997, and D. Becker, R. Rabenseifner, F. Wolf and J. Linford, "Scalable timestamp synchronization for
-// event traces of message-passing applications", Parallel Computing 35, 2009: a clock jumps ahead where a message arrives too early, and is led back
-// slowly. This package departs from that: the clock is that of a machine, not of a process; what was before the jump stays; and how far ahead it gets has a limit.
+// The last resort is the controlled logical clock of R. Rabenseifner, "The controlled logical clock - a
+// global time for trace based software monitoring of parallel applications running in workstation clusters",
+// PDP 1997, and D. Becker, R. Rabenseifner, F. Wolf and J. Linford, "Scalable timestamp synchronization for
+// event traces of message-passing applications", Parallel Computing 35, 2009: a clock jumps ahead where a
+// message arrives too early, and is led back slowly. This package departs from that: the clock is that of a
+// machine, not of a process; what was before the jump stays; and how far ahead it gets has a limit.
 package clocks
 
 import (
@@ -121,8 +125,8 @@ func (a *Aligned) raiseAll(off int64) {
 	}
 }
 
-// doubt doubles errors: times that are not exact may hide that clocks do not run evenly, and then they are between the same limits
-// as the lines, so off by twice as much at most.
+// doubt doubles errors: times that are not exact may hide that clocks do not run evenly, and then they are
+// between the same limits as the lines, so off by twice as much at most.
 func doubt(all []Aligned) {
 	for i := range all {
 		if a := &all[i]; a.Error > 0 {
@@ -134,8 +138,9 @@ func doubt(all []Aligned) {
 	}
 }
 
-// Align returns the alignments of all clocks, by times each of which may be off by so many nanoseconds. That of the first is none, but for jumps.
-// It also returns whether all messages arrive after they are sent without jumps. If they do not, there are no lines, nor pieces of lines, that fit the clocks.
+// Align returns the alignments of all clocks, by times each of which may be off by so many nanoseconds. That
+// of the first is none, but for jumps. It also returns whether all messages arrive after they are sent
+// without jumps. If they do not, there are no lines, nor pieces of lines, that fit the clocks.
 func (c *Clocks) Align(inexact int64) ([]Aligned, bool) {
 	all := make([]Aligned, c.n+1)
 	links := c.links()
@@ -175,7 +180,8 @@ func (c *Clocks) Align(inexact int64) ([]Aligned, bool) {
 	return all[:c.n], even
 }
 
-// countEarly returns how many messages between clocks that are placed arrive too early by more than a tolerance, by the clock that they arrive at.
+// countEarly returns how many messages between clocks that are placed arrive too early by more than a
+// tolerance, by the clock that they arrive at.
 func (c *Clocks) countEarly(all []Aligned, placed []bool, tolerance int64) []uint64 {
 	count := make([]uint64, c.n)
 	for pair, e := range c.messages {
@@ -191,8 +197,8 @@ func (c *Clocks) countEarly(all []Aligned, placed []bool, tolerance int64) []uin
 	return count
 }
 
-// tolerance returns by how much messages may arrive before they are sent if times may be off by so much: sending and receiving is, and alignments
-// are whole nanoseconds.
+// tolerance returns by how much messages may arrive before they are sent if times may be off by so much:
+// sending and receiving is, and alignments are whole nanoseconds.
 func tolerance(inexact int64) int64 { return 2*inexact + 2 }
 
 // place returns the line of a clock by those that are placed; false if they do not tell.
@@ -277,7 +283,8 @@ func (c *Clocks) bounds(clock int, links []int, all []Aligned, placed []bool) (p
 	return p
 }
 
-// early returns by how much messages between clocks that are placed are received before they are sent, at most, and tells f of each clock, and when.
+// early returns by how much messages between clocks that are placed are received before they are sent, at
+// most, and tells f of each clock, and when.
 func (c *Clocks) early(all []Aligned, placed []bool, f func(clock int, time, early int64)) (worst int64) {
 	for pair, e := range c.messages {
 		if max(pair[0], pair[1]) == c.n || !placed[pair[0]] || !placed[pair[1]] {

@@ -22,8 +22,8 @@ func (m machine) at(time float64) int64 {
 	return 1_700_000_000_000_000_000 + m.offset + int64(math.Floor(time+time*m.rate))
 }
 
-// exchange has messages between pairs of clocks that take latency nanoseconds at least, over a second, and returns the
-// clocks with them.
+// exchange has messages between pairs of clocks that take latency nanoseconds at least, over a second, and
+// returns the clocks with them.
 func exchange(r *rand.Rand, machines []machine, pairs [][2]int, n int, latency float64) *Clocks {
 	c := New(len(machines))
 	for _, p := range pairs {
@@ -37,7 +37,8 @@ func exchange(r *rand.Rand, machines []machine, pairs [][2]int, n int, latency f
 	return c
 }
 
-// check checks that clocks agree within what they say, while there are messages, and returns the most that they do not.
+// check checks that clocks agree within what they say, while there are messages, and returns the most that
+// they do not.
 func check(t interface{ Fatalf(string, ...any) }, machines []machine, all []Aligned) (most int64) {
 	if all[0].Alignment != (piecewise.Alignment{}) || all[0].Error != 0 {
 		t.Fatalf("the first clock is moved: %+v", all[0])
@@ -58,8 +59,8 @@ func check(t interface{ Fatalf(string, ...any) }, machines []machine, all []Alig
 	return most
 }
 
-// TestAlign aligns clocks that are seconds and up to 100 ppm apart, along rings and over stars, by messages with random
-// latencies: they agree within the error that is told, and no message arrives before it was sent.
+// TestAlign aligns clocks that are seconds and up to 100 ppm apart, along rings and over stars, by messages
+// with random latencies: they agree within the error that is told, and no message arrives before it was sent.
 func TestAlign(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		machines := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) machine {
@@ -111,7 +112,8 @@ func TestAlignClosely(t *testing.T) {
 	}
 }
 
-// TestAlignInexact checks that clocks run evenly, and agree within the error that is told, where messages arrive before they are sent by no more than times may be off.
+// TestAlignInexact checks that clocks run evenly, and agree within the error that is told, where messages
+// arrive before they are sent by no more than times may be off.
 func TestAlignInexact(t *testing.T) {
 	const inexact = 100_000
 	machines := []machine{{0, 0}, {3_000_000_000, 1e-4}, {-2_000_000_000, -1e-4}}
@@ -138,7 +140,8 @@ func TestAlignInexact(t *testing.T) {
 	}
 }
 
-// TestAlignAlone checks clocks that no messages reach, or only in one direction, and one at which all messages are at once.
+// TestAlignAlone checks clocks that no messages reach, or only in one direction, and one at which all
+// messages are at once.
 func TestAlignAlone(t *testing.T) {
 	c := New(4)
 	c.Add(0, 1, 100, 500)

@@ -80,9 +80,10 @@ func (w *waits) Pop() any {
 	return x
 }
 
-// mend has clocks jump ahead where messages arrive before they are sent, by more than a tolerance, as the last resort: to when these were sent. No clock gets
-// ahead by more than twice as much as a message is early, and none does if not half of such messages are mended. It counts what is left, and
-// errors become as large as that, and by as much larger as clocks are ahead.
+// mend has clocks jump ahead where messages arrive before they are sent, by more than a tolerance, as the
+// last resort: to when these were sent. No clock gets ahead by more than twice as much as a message is early,
+// and none does if not half of such messages are mended. It counts what is left, and errors become as large
+// as that, and by as much larger as clocks are ahead.
 func (c *Clocks) mend(all []Aligned, placed []bool, inexact int64) {
 	off := tolerance(inexact)
 	before := c.countEarly(all, placed, off)
@@ -152,8 +153,9 @@ func (l *logical) add(pair [2]int, list []message, all []Aligned) {
 	}
 }
 
-// followAll follows the events of all clocks, what tells of a message before what it tells. If clocks wait for each other, as messages go round in a circle
-// of time, the one that waits earliest goes on, and its message arrives when it does.
+// followAll follows the events of all clocks, what tells of a message before what it tells. If clocks wait
+// for each other, as messages go round in a circle of time, the one that waits earliest goes on, and its
+// message arrives when it does.
 func (l *logical) followAll() {
 	for {
 		for len(l.ready) > 0 {

@@ -15,7 +15,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/piecewise"
 )
 
-// A wanderer is a clock that is off by another amount in each part of the time, to which it goes at once, or in small steps.
+// A wanderer is a clock that is off by another amount in each part of the time, to which it goes at once, or
+// in small steps.
 type wanderer struct {
 	machine
 	every float64 // how long a part takes, in nanoseconds
@@ -85,7 +86,8 @@ func withoutJumps(all []Aligned) []Aligned {
 	return all
 }
 
-// earlyOf returns how many messages to each clock arrive too early by more than a tolerance, and by how much those to it and from it, at most.
+// earlyOf returns how many messages to each clock arrive too early by more than a tolerance, and by how much
+// those to it and from it, at most.
 func earlyOf(all []Aligned, list []posted, tolerance int64) (count []uint64, worst []int64) {
 	count, worst = make([]uint64, len(all)), make([]int64, len(all))
 	for _, p := range list {
@@ -100,8 +102,9 @@ func earlyOf(all []Aligned, list []posted, tolerance int64) (count []uint64, wor
 	return count, worst
 }
 
-// checkJumping checks what must be so of clocks, whatever they are: messages that are early are counted, and errors are as much as that; jumps are in order and no more than the
-// errors, times do not go back, and clocks that fit do not jump.
+// checkJumping checks what must be so of clocks, whatever they are: messages that are early are counted, and
+// errors are as much as that; jumps are in order and no more than the errors, times do not go back, and
+// clocks that fit do not jump.
 func checkJumping(t interface{ Fatalf(string, ...any) }, all []Aligned, list []posted, inexact int64) {
 	count, worst := earlyOf(all, list, tolerance(inexact))
 	before, worstBefore := earlyOf(withoutJumps(all), list, tolerance(inexact))
@@ -136,7 +139,8 @@ func checkJumping(t interface{ Fatalf(string, ...any) }, all []Aligned, list []p
 	}
 }
 
-// TestJumps checks what must be so of clocks that wander by little or much, or not at all, and that the order in which messages are added does not matter.
+// TestJumps checks what must be so of clocks that wander by little or much, or not at all, and that the order
+// in which messages are added does not matter.
 func TestJumps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
@@ -179,8 +183,9 @@ func TestJumpsExtreme(t *testing.T) {
 	})
 }
 
-// TestJumpsMend checks clocks that wander by some microseconds every few milliseconds, which no 64 pieces follow: no message arrives early any more, though most did not fit before, and in no
-// run are times off by more, at most or in the middle of all.
+// TestJumpsMend checks clocks that wander by some microseconds every few milliseconds, which no 64 pieces
+// follow: no message arrives early any more, though most did not fit before, and in no run are times off by
+// more, at most or in the middle of all.
 func TestJumpsMend(t *testing.T) {
 	for seed := range uint64(tier.Number(6, 12)) {
 		r := rand.New(rand.NewPCG(seed, 4))
@@ -201,8 +206,9 @@ func TestJumpsMend(t *testing.T) {
 	}
 }
 
-// TestJumpsTold aligns clocks that wander by little or much, every one to twenty milliseconds, by messages that are few or many: hardly a message stays early, and clocks are off by no more than is
-// told. In some runs times get worse.
+// TestJumpsTold aligns clocks that wander by little or much, every one to twenty milliseconds, by messages
+// that are few or many: hardly a message stays early, and clocks are off by no more than is told. In some
+// runs times get worse.
 func TestJumpsTold(t *testing.T) {
 	runs, most, middle, early, left := 0, 0, 0, uint64(0), uint64(0)
 	seeds := uint64(100)
@@ -245,7 +251,8 @@ func TestJumpsTold(t *testing.T) {
 	}
 }
 
-// offOf returns by how much aligned times of messages are off, by what the first clock would say if it did not wander, in ascending order.
+// offOf returns by how much aligned times of messages are off, by what the first clock would say if it did
+// not wander, in ascending order.
 func offOf(clocks []wanderer, all []Aligned, list []posted) (off []int64) {
 	add := func(k int, time float64, read int64) {
 		by := all[k].Apply(read) - clocks[0].machine.at(time)
@@ -274,7 +281,8 @@ func at(from, to int, sent, received int64) posted {
 	return posted{from: from, to: to, message: message{sent, received}}
 }
 
-// TestJumpsFollow checks which clocks jump when by messages of which each tells of a later one, in whatever order clocks are looked at.
+// TestJumpsFollow checks which clocks jump when by messages of which each tells of a later one, in whatever
+// order clocks are looked at.
 func TestJumpsFollow(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

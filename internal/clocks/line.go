@@ -10,7 +10,8 @@ import (
 // maxDrift is how much faster a clock runs than another, at most: kernels allow 500 ppm for each.
 const maxDrift = 1e-3
 
-// A problem is to place a clock: to find the line y over x, the times of the clock, by which it is to be moved.
+// A problem is to place a clock: to find the line y over x, the times of the clock, by which it is to be
+// moved.
 type problem struct {
 	begun        bool
 	x0, y0       int64 // of the first bound, from which others count
@@ -58,8 +59,8 @@ func (l line) from(x0, y0 int64) line {
 	return l
 }
 
-// ends returns between which values at x0 a line of some rate is, by the bounds; from may be above to if there is no
-// such line.
+// ends returns between which values at x0 a line of some rate is, by the bounds; from may be above to if
+// there is no such line.
 func (p *problem) ends(rate float64) (from, to float64) {
 	from, to = math.Inf(-1), math.Inf(1)
 	for _, b := range p.lower {
@@ -71,8 +72,8 @@ func (p *problem) ends(rate float64) (from, to float64) {
 	return from, to
 }
 
-// solve returns the line in the middle of what the bounds leave; false if they leave all. Its error is how far from it
-// the true line may be if bounds may be off by so much.
+// solve returns the line in the middle of what the bounds leave; false if they leave all. Its error is how
+// far from it the true line may be if bounds may be off by so much.
 func (p *problem) solve(off float64) (line, bool) {
 	if len(p.lower) == 0 || len(p.upper) == 0 {
 		return line{}, false
@@ -124,7 +125,8 @@ func (p *problem) fits(off float64) bool {
 	return room(highest(room, -maxDrift, maxDrift))+2*off >= 0
 }
 
-// far returns how far a line may be from the true one, of which the rate is in a range, as long as there are messages.
+// far returns how far a line may be from the true one, of which the rate is in a range, as long as there are
+// messages.
 func (p *problem) far(l line, least, greatest float64) (far float64) {
 	for _, x := range []float64{p.first, p.last} {
 		here := l.at + float64(l.rate*x)

@@ -9,8 +9,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// A limit is what a message or its answer says of a clock: at the time x, it is at least or at most so much once it is moved, which may be
-// off by the error of the other clock.
+// A limit is what a message or its answer says of a clock: at the time x, it is at least or at most so much
+// once it is moved, which may be off by the error of the other clock.
 type limit struct {
 	x, time int64
 	after   bool
@@ -21,8 +21,8 @@ func compareLimits(a, b limit) int {
 	return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.time, b.time))
 }
 
-// byPieces places all clocks that are placed again, each by as few lines as its messages allow, one after the other, if that has
-// messages arrive less early.
+// byPieces places all clocks that are placed again, each by as few lines as its messages allow, one after the
+// other, if that has messages arrive less early.
 func (c *Clocks) byPieces(links [][]int, all []Aligned, placed []bool, inexact int64) {
 	pieces := slices.Clone(all)
 	done := make([]bool, len(placed))
@@ -46,7 +46,8 @@ func (c *Clocks) byPieces(links [][]int, all []Aligned, placed []bool, inexact i
 	}
 }
 
-// limits returns what all messages between a clock and others that are placed say of it, in the order of its time.
+// limits returns what all messages between a clock and others that are placed say of it, in the order of its
+// time.
 func (c *Clocks) limits(clock int, others []int, all []Aligned, placed []bool) (list []limit) {
 	for _, other := range others {
 		if !placed[other] {
@@ -71,8 +72,9 @@ type placedLine struct {
 	least, most int // the limit that the next line begins with, at the earliest and at the latest
 }
 
-// cut returns lines that limits allow, each of which may be missed by a tolerance: each line for as many as it can be, but for those that the
-// next allows as well. Limits may be off by so much more than they are because of the other clock.
+// cut returns lines that limits allow, each of which may be missed by a tolerance: each line for as many as
+// it can be, but for those that the next allows as well. Limits may be off by so much more than they are
+// because of the other clock.
 func cut(limits []limit, tolerance, inexact float64) (lines []placedLine) {
 	fits := func(list []limit) bool { return problemOf(list).fits(tolerance) }
 	limits = slices.Clone(limits)
@@ -101,7 +103,8 @@ func cut(limits []limit, tolerance, inexact float64) (lines []placedLine) {
 	return lines
 }
 
-// solve returns the line in the middle of what limits leave, with its error for the first of them, or the last line, moved, if they leave all.
+// solve returns the line in the middle of what limits leave, with its error for the first of them, or the
+// last line, moved, if they leave all.
 func solve(list []limit, of int, last line, inexact float64) line {
 	p := problemOf(list)
 	p.last = float64(list[of-1].x - p.x0)
@@ -142,8 +145,9 @@ func longest(limits []limit, fits func([]limit) bool) int {
 	return n
 }
 
-// boundary returns the first limit of the next line, from least to most: where time goes back least, and then where the lines are
-// closest. It also returns the first and the last where time may not go back, as far as is known of both lines.
+// boundary returns the first limit of the next line, from least to most: where time goes back least, and then
+// where the lines are closest. It also returns the first and the last where time may not go back, as far as
+// is known of both lines.
 func boundary(limits []limit, least, most int, before, next line) (best, first, last int) {
 	a, b := before.alignment(), next.alignment()
 	best = most
@@ -211,7 +215,8 @@ func problemOf(limits []limit) *problem {
 	return p
 }
 
-// hullOf returns the bounds, in ascending order of x, of the upper hull, or of the lower one if sign is −1, in place.
+// hullOf returns the bounds, in ascending order of x, of the upper hull, or of the lower one if sign is −1,
+// in place.
 func hullOf(list []bound, sign float64) []bound {
 	hull := list[:0]
 	for _, b := range list {
@@ -228,7 +233,8 @@ func hullOf(list []bound, sign float64) []bound {
 	return hull
 }
 
-// joined returns the pieces of a clock. Each begins as late as it can so that time does not stand still where its limits are.
+// joined returns the pieces of a clock. Each begins as late as it can so that time does not stand still where
+// its limits are.
 func joined(lines []placedLine) (a Aligned) {
 	a = Aligned{Alignment: lines[0].alignment(), Error: lines[0].error}
 	if len(lines) == 1 {
@@ -252,8 +258,9 @@ func joined(lines []placedLine) (a Aligned) {
 // maxParts is into how many parts limits are divided, at most, that may be of either of two pieces.
 const maxParts = 8
 
-// unsure raises the errors of pieces where it is not known which of two lines limits are of: wherever the next line begins, the clock is within what
-// limits of the one before it, up to there, or those of the next, from there on, leave.
+// unsure raises the errors of pieces where it is not known which of two lines limits are of: wherever the
+// next line begins, the clock is within what limits of the one before it, up to there, or those of the next,
+// from there on, leave.
 func (a *Aligned) unsure(lines []placedLine, limits []limit, inexact float64) {
 	for i, l := range lines[:len(lines)-1] {
 		// What is certainly of each of both, if anything is.
@@ -281,7 +288,8 @@ func (a *Aligned) unsure(lines []placedLine, limits []limit, inexact float64) {
 	}
 }
 
-// within returns how far the clock may be off at two times and between, if it is within what limits leave, of which the line is in the middle.
+// within returns how far the clock may be off at two times and between, if it is within what limits leave, of
+// which the line is in the middle.
 func (a *Aligned) within(limits []limit, middle line, x, y int64, inexact float64) int64 {
 	p := problemOf(limits)
 	if len(p.lower) == 0 || len(p.upper) == 0 { // then as far as the line may be
@@ -300,7 +308,8 @@ func (a *Aligned) within(limits []limit, middle line, x, y int64, inexact float6
 	return p.errorOf(line{x0: p.x0, y0: p.y0, at: at - float64(rate*p.first), rate: rate}, float64(mostOff(limits))+inexact)
 }
 
-// notAfter returns a time, at most so late, that an alignment makes no later than another time: the latest, or some nanoseconds earlier.
+// notAfter returns a time, at most so late, that an alignment makes no later than another time: the latest,
+// or some nanoseconds earlier.
 func notAfter(a piecewise.Alignment, time, other int64) int64 {
 	for range 4 { // each time, what is over gets less by a factor of at least 64
 		over := wire.SubTimes(a.Apply(time), other)

@@ -41,8 +41,9 @@ func exchangeUneven(c *Clocks, clocks []unevenClock, pairs [][2]int, n int) (sen
 	return sent, received, of
 }
 
-// TestPieces aligns clocks of which one is stepped by a second, or whose drift changes, in a star, a line and a ring: no message arrives before it is sent,
-// and away from where a piece ends, the clocks agree within what is told.
+// TestPieces aligns clocks of which one is stepped by a second, or whose drift changes, in a star, a line and
+// a ring: no message arrives before it is sent, and away from where a piece ends, the clocks agree within
+// what is told.
 func TestPieces(t *testing.T) {
 	shapes := map[string][][2]int{"pair": {{0, 1}}, "line": {{0, 1}, {1, 2}}, "star": {{0, 1}, {0, 2}}, "ring": {{0, 1}, {1, 2}, {2, 0}}}
 	for _, u := range []unevenClock{
@@ -73,7 +74,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// checkPieces checks that times go forward, and that clocks agree but for a hundredth of a second around where they do not run evenly.
+// checkPieces checks that times go forward, and that clocks agree but for a hundredth of a second around
+// where they do not run evenly.
 func checkPieces(t *testing.T, clocks []unevenClock, all []Aligned) {
 	t.Helper()
 	pieces := 0
@@ -100,7 +102,8 @@ func checkPieces(t *testing.T, clocks []unevenClock, all []Aligned) {
 	}
 }
 
-// TestPieceError checks that the error of a piece is that of its own messages, though the next of those to the clock, which are a second later by it, fits as well.
+// TestPieceError checks that the error of a piece is that of its own messages, though the next of those to
+// the clock, which are a second later by it, fits as well.
 func TestPieceError(t *testing.T) {
 	u := unevenClock{machine: machine{3_000_000_000, 1e-4}, at: 4e8 - 1, step: 1e9}
 	c := New(2)
@@ -115,8 +118,8 @@ func TestPieceError(t *testing.T) {
 	}
 }
 
-// TestPieceErrors checks that each piece has the error of its own messages: those of the second half take ten times as long. A clock that has messages to that
-// one alone is off by as much as that is when it has them.
+// TestPieceErrors checks that each piece has the error of its own messages: those of the second half take ten
+// times as long. A clock that has messages to that one alone is off by as much as that is when it has them.
 func TestPieceErrors(t *testing.T) {
 	u := unevenClock{machine: machine{3_000_000_000, 1e-4}, at: 5e8 - 1, step: 1e9}
 	last := unevenClock{at: 5e8 - 1, step: 2e9}
@@ -149,8 +152,9 @@ func TestPieceErrors(t *testing.T) {
 	}
 }
 
-// TestUnsurePieces checks the errors where a clock begins to drift otherwise, at a time that messages do not tell exactly, as the earlier ones take much longer: what
-// the clock may have done until then counts for the later piece, too.
+// TestUnsurePieces checks the errors where a clock begins to drift otherwise, at a time that messages do not
+// tell exactly, as the earlier ones take much longer: what the clock may have done until then counts for the
+// later piece, too.
 func TestUnsurePieces(t *testing.T) {
 	u := unevenClock{machine: machine{3_000_000_000, 1e-4}, at: 5e8, rate: 3e-4}
 	for changed := range 40 {
@@ -183,9 +187,11 @@ func TestUnsurePieces(t *testing.T) {
 	}
 }
 
-// TestUnevenErrors aligns clocks of which one is stepped or begins to drift otherwise, by anything from next to nothing to a second and 500 ppm, with messages that are
-// few or many, go to and fro or up to eight one way first, and take long or not, by times that are exact or not: whenever a message is sent or arrives, the clocks agree within what is told, in all but 1 of 100
-// runs, and within twice as much in all. Between the messages around where it is stepped, nothing tells.
+// TestUnevenErrors aligns clocks of which one is stepped or begins to drift otherwise, by anything from next
+// to nothing to a second and 500 ppm, with messages that are few or many, go to and fro or up to eight one
+// way first, and take long or not, by times that are exact or not: whenever a message is sent or arrives, the
+// clocks agree within what is told, in all but 1 of 100 runs, and within twice as much in all. Between the
+// messages around where it is stepped, nothing tells.
 func TestUnevenErrors(t *testing.T) {
 	runs := tier.Number(100, 400)
 	shapes := [][][2]int{{{0, 1}}, {{0, 1}, {1, 2}}, {{0, 1}, {0, 2}}, {{0, 1}, {1, 2}, {2, 0}}}
@@ -233,8 +239,9 @@ func TestUnevenErrors(t *testing.T) {
 	}
 }
 
-// TestBentErrors aligns a clock that begins to drift otherwise by more than kernels have clocks do, while messages to and fro take long, mostly more in one direction, so that a line often
-// fits them: then the clock is off by more than is told in no more than 1 of 20 such runs, and in none by 2.5 times as much.
+// TestBentErrors aligns a clock that begins to drift otherwise by more than kernels have clocks do, while
+// messages to and fro take long, mostly more in one direction, so that a line often fits them: then the clock
+// is off by more than is told in no more than 1 of 20 such runs, and in none by 2.5 times as much.
 func TestBentErrors(t *testing.T) {
 	fits, beyond := 0, 0
 	for seed := range uint64(tier.Number(100, 400)) {
@@ -279,7 +286,8 @@ type sight struct {
 	at    float64
 }
 
-// exchangeRandomly has messages between pairs of clocks over a second, which take so long at least, and so much longer on average, by times that are off by so much at most.
+// exchangeRandomly has messages between pairs of clocks over a second, which take so long at least, and so
+// much longer on average, by times that are off by so much at most.
 func exchangeRandomly(c *Clocks, inexact int64, r *rand.Rand, clocks []unevenClock, pairs [][2]int, n int, least, longer float64) (sights []sight) {
 	burst := 1 + r.IntN(2)*r.IntN(8) // messages in one direction
 	read := func(clock int, at float64) int64 { return clocks[clock].now(at) + r.Int64N(2*inexact+1) - inexact }
@@ -295,7 +303,8 @@ func exchangeRandomly(c *Clocks, inexact int64, r *rand.Rand, clocks []unevenClo
 	return sights
 }
 
-// unseen returns the last limit of a clock before a time and the first one after, by clocks that were placed before it.
+// unseen returns the last limit of a clock before a time and the first one after, by clocks that were placed
+// before it.
 func (c *Clocks) unseen(clock int, time int64, all []Aligned) (last, first int64) {
 	links, placed := c.links(), make([]bool, len(all))
 	for _, k := range breadthFirst(links, 0) {
@@ -315,7 +324,8 @@ func (c *Clocks) unseen(clock int, time int64, all []Aligned) (last, first int64
 	return last, first
 }
 
-// TestUncertainLimits checks that the error of a line is not less by a later limit that fits as well, of a clock that may be off by more.
+// TestUncertainLimits checks that the error of a line is not less by a later limit that fits as well, of a
+// clock that may be off by more.
 func TestUncertainLimits(t *testing.T) {
 	var limits []limit
 	for x := int64(0); x < 1000; x += 100 {
@@ -334,8 +344,8 @@ func TestUncertainLimits(t *testing.T) {
 	}
 }
 
-// TestEarly checks what is said of a clock that no pieces fit, as it is stepped back and forth after every message: the messages that arrive before they are sent are
-// counted, and the errors are as much as that.
+// TestEarly checks what is said of a clock that no pieces fit, as it is stepped back and forth after every
+// message: the messages that arrive before they are sent are counted, and the errors are as much as that.
 func TestEarly(t *testing.T) {
 	c := New(2)
 	times := func(i int) (at, clock int64) { return 1e6 * int64(i), 1e6*int64(i) + 300_000*int64(i%2) }
@@ -362,7 +372,8 @@ func TestEarly(t *testing.T) {
 	}
 }
 
-// TestPiecesUnplaced checks that a clock of which nothing is known is not said to be aligned where another is stepped.
+// TestPiecesUnplaced checks that a clock of which nothing is known is not said to be aligned where another is
+// stepped.
 func TestPiecesUnplaced(t *testing.T) {
 	u := unevenClock{machine: machine{3_000_000_000, 1e-4}, at: 4e8, step: 1e9}
 	c := New(3)
@@ -373,7 +384,8 @@ func TestPiecesUnplaced(t *testing.T) {
 	}
 }
 
-// TestNotAfter checks that the time is not too late, also of a clock that runs much slower, and not much too early.
+// TestNotAfter checks that the time is not too late, also of a clock that runs much slower, and not much too
+// early.
 func TestNotAfter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := piecewise.Alignment{Offset: rapid.Int64Range(-1e12, 1e12).Draw(t, "offset"), Rate: rapid.Int64Range(-piecewise.MaxRate, piecewise.MaxRate).Draw(t, "rate")}
@@ -387,7 +399,8 @@ func TestNotAfter(t *testing.T) {
 	})
 }
 
-// TestDoubt checks the error of a clock that runs unevenly by less than times may be off, so that it has one line.
+// TestDoubt checks the error of a clock that runs unevenly by less than times may be off, so that it has one
+// line.
 func TestDoubt(t *testing.T) {
 	lines := 0
 	for _, inexact := range []int64{1000, 5000, 20_000, 100_000} {
@@ -416,7 +429,8 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
-// TestPiecesBeyond has messages of which a line is found that goes on beyond the limits that the one after it is of.
+// TestPiecesBeyond has messages of which a line is found that goes on beyond the limits that the one after it
+// is of.
 func TestPiecesBeyond(t *testing.T) {
 	c := New(3)
 	for _, m := range [][4]int64{
@@ -432,8 +446,8 @@ func TestPiecesBeyond(t *testing.T) {
 	}
 }
 
-// TestRounded has messages that contradict each other by two nanoseconds, as where times are rounded: the clocks run evenly, and the first, whose times are as they
-// were, is right.
+// TestRounded has messages that contradict each other by two nanoseconds, as where times are rounded: the
+// clocks run evenly, and the first, whose times are as they were, is right.
 func TestRounded(t *testing.T) {
 	c := New(2)
 	for at := int64(0); at < 1e9; at += 1e7 {

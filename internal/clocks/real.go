@@ -23,8 +23,9 @@ func (c *Clocks) AddReading(clock int, time, real, error int64) {
 // maxAnchors is how many clocks are tried to tell real time.
 const maxAnchors = 16
 
-// byRealTime places clocks that messages do not tell of, or not as closely, by their readings of real time. Real time itself is placed
-// by the readings of one clock that is placed: of those that are known most closely, one whom fewest others contradict.
+// byRealTime places clocks that messages do not tell of, or not as closely, by their readings of real time.
+// Real time itself is placed by the readings of one clock that is placed: of those that are known most
+// closely, one whom fewest others contradict.
 func (c *Clocks) byRealTime(all []Aligned, placed []bool, inexact int64) {
 	var anchors, read []int
 	for k, width := range c.width {
@@ -70,8 +71,9 @@ func (c *Clocks) byRealTime(all []Aligned, placed []bool, inexact int64) {
 	c.refine(all, placed, inexact)
 }
 
-// agrees reports whether there is a line for a clock by which its readings are those of real time and its messages to clocks that are
-// placed arrive after they are sent, as far as these and real time may be off. The first clock cannot be moved.
+// agrees reports whether there is a line for a clock by which its readings are those of real time and its
+// messages to clocks that are placed arrive after they are sent, as far as these and real time may be off.
+// The first clock cannot be moved.
 func (c *Clocks) agrees(clock int, others []int, all []Aligned, placed []bool, real Aligned, inexact int64) bool {
 	if clock == 0 {
 		return c.isRead(real, wire.AddTimes(real.Error, tolerance(inexact)))
@@ -98,8 +100,8 @@ func (c *Clocks) isRead(real Aligned, tolerance int64) bool {
 	return true
 }
 
-// refine places the clocks that real time can be told from, and those that have messages to them, if that is better than they are
-// placed. Messages to those that are placed before count more than readings.
+// refine places the clocks that real time can be told from, and those that have messages to them, if that is
+// better than they are placed. Messages to those that are placed before count more than readings.
 func (c *Clocks) refine(all []Aligned, placed []bool, inexact int64) {
 	messages := append(c.links(), nil)
 	links := slices.Clone(messages)

@@ -15,8 +15,8 @@ func read(c *Clocks, r *rand.Rand, k int, m machine, error int64, times ...float
 	}
 }
 
-// TestReadings aligns clocks by readings of real time where there are no messages, or only between some: clocks agree within the
-// error that is told.
+// TestReadings aligns clocks by readings of real time where there are no messages, or only between some:
+// clocks agree within the error that is told.
 func TestReadings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		machines := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) machine {
@@ -43,7 +43,8 @@ func TestReadings(t *testing.T) {
 	})
 }
 
-// TestReadingsClosely checks by how much clocks are off that have readings only, and those that have few messages besides.
+// TestReadingsClosely checks by how much clocks are off that have readings only, and those that have few
+// messages besides.
 func TestReadingsClosely(t *testing.T) {
 	machines := []machine{{0, 0}, {3_000_000_000, 1e-4}, {-2_000_000_000, -1e-4}, {7, 0}}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -63,7 +64,8 @@ func TestReadingsClosely(t *testing.T) {
 	}
 }
 
-// TestReadingsOfPieces checks that real time is told by a clock that is stepped, which messages tell of, to one without messages.
+// TestReadingsOfPieces checks that real time is told by a clock that is stepped, which messages tell of, to
+// one without messages.
 func TestReadingsOfPieces(t *testing.T) {
 	stepped := unevenClock{machine: machine{3_000_000_000, 1e-4}, at: 5e8, step: 1e9}
 	other := machine{-2_000_000_000, -5e-5}
@@ -84,8 +86,9 @@ func TestReadingsOfPieces(t *testing.T) {
 	}
 }
 
-// TestReadingsContradicted checks that readings do not count where messages contradict them, whether they are of most clocks, of the
-// first, or of one that is reached by real time: errors are no greater than without readings.
+// TestReadingsContradicted checks that readings do not count where messages contradict them, whether they are
+// of most clocks, of the first, or of one that is reached by real time: errors are no greater than without
+// readings.
 func TestReadingsContradicted(t *testing.T) {
 	machines := []machine{{0, 0}, {3_000_000_000, 1e-4}, {-2_000_000_000, -1e-4}, {1_000_000_000, 0}, {5, 0}, {8, 1e-5}}
 	for wrong := range machines {

@@ -17,7 +17,8 @@ const (
 	margin    = 2       // nanoseconds after sending that messages arrive, so that it comes to an end
 )
 
-// A shift is what a clock is moved by, beside its alignment: at − slope where its messages begin, at + slope where they end.
+// A shift is what a clock is moved by, beside its alignment: at − slope where its messages begin, at + slope
+// where they end.
 type shift struct {
 	middle, half float64 // of its messages, from since on
 	since        int64
@@ -39,15 +40,17 @@ func (s *shift) place(time int64) float64 {
 	return (float64(time-s.since) - s.middle) / s.half
 }
 
-// A constraint is a message that must arrive after it is sent: it takes room as clocks are, and is at these places.
+// A constraint is a message that must arrive after it is sent: it takes room as clocks are, and is at these
+// places.
 type constraint struct {
 	from, to       int
 	sent, received float64
 	room           float64
 }
 
-// relax moves clocks, but for the first, until no message between those that are placed arrives before it is sent, by more than times that may be off
-// by so much explain, or for as long as the limits allow. Their errors grow by as much as they are moved.
+// relax moves clocks, but for the first, until no message between those that are placed arrives before it is
+// sent, by more than times that may be off by so much explain, or for as long as the limits allow. Their
+// errors grow by as much as they are moved.
 func (c *Clocks) relax(all []Aligned, placed []bool, inexact int64) {
 	shifts, list := c.constraints(all, placed)
 	for i := range list {
@@ -83,8 +86,8 @@ func (c *Clocks) relax(all []Aligned, placed []bool, inexact int64) {
 	copy(all, moved)
 }
 
-// constraints returns those of all messages between clocks that are placed, in an order that is always the same, and clocks that are not
-// moved yet.
+// constraints returns those of all messages between clocks that are placed, in an order that is always the
+// same, and clocks that are not moved yet.
 func (c *Clocks) constraints(all []Aligned, placed []bool) ([]shift, []constraint) {
 	pairs := slices.SortedFunc(maps.Keys(c.messages), func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
 	pairs = slices.DeleteFunc(pairs, func(p [2]int) bool { return !placed[p[0]] || !placed[p[1]] })
@@ -126,7 +129,8 @@ func (c *Clocks) constraints(all []Aligned, placed []bool) ([]shift, []constrain
 	return shifts, list
 }
 
-// project moves the clocks of a message by the least that makes it arrive after it is sent, and reports whether that was necessary.
+// project moves the clocks of a message by the least that makes it arrive after it is sent, and reports
+// whether that was necessary.
 func (m *constraint) project(shifts []shift) bool {
 	from, to := &shifts[m.from], &shifts[m.to]
 	room := m.room + to.at + float64(to.slope*m.received) - from.at - float64(from.slope*m.sent)

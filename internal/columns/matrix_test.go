@@ -245,7 +245,8 @@ func testMatrix(t *rapid.T) {
 	checkSources(t, others)
 }
 
-// checkFirstSmallest checks that m is the first of the smallest encodings, of all that refer to others and its own.
+// checkFirstSmallest checks that m is the first of the smallest encodings, of all that refer to others and
+// its own.
 func checkFirstSmallest(t rapid.TB, d Domain, rows [][]int64, others []Matrix, m Matrix) {
 	var want []byte
 	least := math.MaxInt

@@ -98,8 +98,8 @@ var endings = []struct {
 // NoTrace returns the error of a file that does not begin as a trace.
 func NoTrace(path string) error { return Error{path, Of(path)} }
 
-// Check returns an error of what is not read in any order, as a trace and a part are: a directory, a pipe, a device, and an empty file. It does not
-// name it. That there is no file is left to who opens it.
+// Check returns an error of what is not read in any order, as a trace and a part are: a directory, a pipe, a
+// device, and an empty file. It does not name it. That there is no file is left to who opens it.
 func Check(path string) error {
 	switch info, err := os.Stat(path); {
 	case err != nil:

@@ -8,16 +8,16 @@ import (
 )
 
 // Blocks say in which blocks of package mixing the grammar of a shape is: in one, or in several that are read
-// together. The first block stands in the first section of the grammars, after what is known of them all, and the
-// others in a section each.
+// together. The first block stands in the first section of the grammars, after what is known of them all, and
+// the others in a section each.
 type Blocks struct {
 	firsts   []int // the first shape of each run of blocks that are read together, and the number of shapes
 	sections []int // the first section of each, and the number of blocks
 	offset   int   // where the first block begins
 }
 
-// MaxBlocks is how many blocks a trace may have, as each takes a second or two to read if it was made to be slow and some
-// megabytes once it is read.
+// MaxBlocks is how many blocks a trace may have, as each takes a second or two to read if it was made to be
+// slow and some megabytes once it is read.
 const MaxBlocks = 40
 
 // AppendBlocks appends what the first section begins with, for blocks of so many shapes each, 0 for one in

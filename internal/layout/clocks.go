@@ -19,33 +19,36 @@ type Clock struct {
 
 	Ranks rankenc.Set `json:"rank_set"`
 
-	// Alignment turns times of this clock into those of the clock of the first rank. A trace keeps times as they were
-	// recorded, and applies it where they are read.
+	// Alignment turns times of this clock into those of the clock of the first rank. A trace keeps times as
+	// they were recorded, and applies it where they are read.
 	piecewise.Alignment
 
 	// Later are the pieces after the Alignment, if no line fits the clock.
 	Later []piecewise.Alignment `json:"later,omitempty"`
 
-	// Error is how far aligned times may be off, in nanoseconds, beside what the codec of the times adds; −1 if the clock
-	// is not aligned. If there are several pieces, it is the greatest of the Errors of all.
+	// Error is how far aligned times may be off, in nanoseconds, beside what the codec of the times adds; −1
+	// if the clock is not aligned. If there are several pieces, it is the greatest of the Errors of all.
 	Error int64 `json:"error_ns"`
 
-	// Errors are those of the pieces, if there are several. Traces of older versions have none: then the Error is that of each.
+	// Errors are those of the pieces, if there are several. Traces of older versions have none: then the
+	// Error is that of each.
 	Errors []int64 `json:"piece_errors_ns,omitempty"`
 
-	// Readings say how far the clock is from real time: the first and the last of those that recorders have taken, if the
-	// real time of the machine is synchronised. There may be one or none.
+	// Readings say how far the clock is from real time: the first and the last of those that recorders have
+	// taken, if the real time of the machine is synchronised. There may be one or none.
 	Readings []Reading `json:"readings,omitempty"`
 
 	// Contradicted says that messages contradict the readings, so that the alignment is by messages alone.
 	Contradicted bool `json:"readings_contradicted,omitempty"`
 
-	// Early is how many of the messages to the clock that were looked at arrive before they are sent though clocks are aligned. They are left as they are, and
-	// the errors of both clocks are as much as that at least.
+	// Early is how many of the messages to the clock that were looked at arrive before they are sent though
+	// clocks are aligned. They are left as they are, and the errors of both clocks are as much as that at
+	// least.
 	Early uint64 `json:"early_messages,omitempty"`
 
-	// Jumps move aligned times once more, so that messages arrive after they are sent though neither a line nor pieces fit. Times between are not
-	// better for it: the errors of the pieces are as much more as the times are ahead.
+	// Jumps move aligned times once more, so that messages arrive after they are sent though neither a line
+	// nor pieces fit. Times between are not better for it: the errors of the pieces are as much more as the
+	// times are ahead.
 	Jumps piecewise.Jumps `json:"jumps,omitempty"`
 }
 
@@ -93,7 +96,8 @@ func (c Clock) Move() func(time int64) int64 {
 	return func(time int64) int64 { return jumps.Apply(pieces.Apply(time)) }
 }
 
-// ErrorBetween returns how far aligned times may be off, from one to another, as both are once they are aligned; −1 if the clock is not aligned.
+// ErrorBetween returns how far aligned times may be off, from one to another, as both are once they are
+// aligned; −1 if the clock is not aligned.
 func (c Clock) ErrorBetween(from, to int64) int64 {
 	if len(c.Errors) == 0 {
 		return c.Error
@@ -132,7 +136,8 @@ func compareBools(a, b bool) int {
 	return 1
 }
 
-// MergeClocks returns a, which it may change, with clocks added. A clock for each machine is left, in the order of machines.
+// MergeClocks returns a, which it may change, with clocks added. A clock for each machine is left, in the
+// order of machines.
 func MergeClocks(a, added []Clock) []Clock {
 	var others []Clock // of machines of which a has no clock
 	for _, c := range added {
@@ -182,8 +187,8 @@ func ClocksOf(list []Clock, ranks rankenc.Set) []Clock {
 	return of
 }
 
-// CheckClocks returns an error if clocks of a run of so many ranks have numbers that cannot be, or two of them
-// have a machine or a rank in common.
+// CheckClocks returns an error if clocks of a run of so many ranks have numbers that cannot be, or two of
+// them have a machine or a rank in common.
 func CheckClocks(list []Clock, ranks int) error {
 	sets, sum := make([]rankenc.Set, 0, len(list)), 0
 	machines := make(map[string]bool, len(list))
@@ -315,8 +320,8 @@ func appendPieces(dst []byte, c Clock) []byte {
 // CheckClockMemory returns a [*format.MemoryError] if so many clocks take more memory than there may be.
 func CheckClockMemory(n, memory uint64) error { return CheckMemory("clocks", n, clockMemory, memory) }
 
-// ReadClocks reads the clocks of a trace or a part file of a run of so many ranks, which need not have any. An
-// error is a [*SectionError].
+// ReadClocks reads the clocks of a trace or a part file of a run of so many ranks, which need not have any.
+// An error is a [*SectionError].
 func ReadClocks(file *format.Reader, ranks int) (list []Clock, err error) {
 	if _, ok := file.Lookup(KindClocks, 0); !ok {
 		return nil, nil
@@ -352,7 +357,8 @@ func parseReadings(d *wire.Decoder, n uint64) (list []Reading) {
 	return list
 }
 
-// parsePieces reads how a clock is aligned that has an error: the pieces after the first are in the order of when they begin.
+// parsePieces reads how a clock is aligned that has an error: the pieces after the first are in the order of
+// when they begin.
 func parsePieces(d *wire.Decoder, c *Clock) {
 	c.Alignment = piecewise.Alignment{Offset: d.Varint("offset"), Rate: d.Varint("rate"), Since: d.Varint("since")}
 	at := d.Offset()

@@ -79,8 +79,8 @@ func jumpsUpTo(t *rapid.T, most int64) (list piecewise.Jumps) {
 	return list
 }
 
-// TestClocks checks that clocks are read as they were written, and that those of parts of them make them again, in whatever
-// order they come.
+// TestClocks checks that clocks are read as they were written, and that those of parts of them make them
+// again, in whatever order they come.
 func TestClocks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const ranks = 9
@@ -112,7 +112,8 @@ func TestClocks(t *testing.T) {
 	})
 }
 
-// TestClocksOlder checks that a clock whose pieces have no errors of their own is read as before: they have that of the clock.
+// TestClocksOlder checks that a clock whose pieces have no errors of their own is read as before: they have
+// that of the clock.
 func TestClocksOlder(t *testing.T) {
 	older := []byte("\x02" + "\x02\x00\x00" + "\x01a" + "\x00" + "\x01\x00\x00\x00\x00" +
 		"\x02\x04\x00" + "\x01b" + "\x00" + "\x08\x02\x00\x00\x01" + "\x64\x00\xc8\x01")
@@ -153,7 +154,8 @@ func TestClocksOlder(t *testing.T) {
 	}
 }
 
-// TestClockJumps checks the encoding of jumps, which is that of other clocks and what follows, and which are refused.
+// TestClockJumps checks the encoding of jumps, which is that of other clocks and what follows, and which are
+// refused.
 func TestClockJumps(t *testing.T) {
 	c := Clock{Machine: "b", Ranks: rankenc.SetOf(1), Alignment: piecewise.Alignment{Offset: 1}, Error: 200}
 	plain := AppendClocks(nil, []Clock{c})
@@ -186,9 +188,11 @@ func TestClockJumps(t *testing.T) {
 	}
 }
 
-// TestErrorBetween checks that the error at a time is that of its piece, and where two pieces meet, the greater one.
+// TestErrorBetween checks that the error at a time is that of its piece, and where two pieces meet, the
+// greater one.
 func TestErrorBetween(t *testing.T) {
-	// Times to 99 stay, those from 100 become 1100 and so on, and those from 200 stand still at 1199 until 398.
+	// Times to 99 stay, those from 100 become 1100 and so on, and those from 200 stand still at 1199 until
+	// 398.
 	c := Clock{Later: []piecewise.Alignment{{Offset: 1000, Since: 100}, {Offset: 800, Since: 200}}, Errors: []int64{5, 9, 2}, Error: 9}
 	for _, tt := range [][3]int64{
 		{0, 0, 5}, {99, 99, 5}, {0, 1100, 9}, {1100, 1100, 9}, {1101, 1101, 9}, {1199, 1199, 9}, {1200, 1200, 2}, {1200, math.MaxInt64, 2},
@@ -248,7 +252,8 @@ func TestMergeAlignments(t *testing.T) {
 	}
 }
 
-// TestMergeReadings checks that the first and the last of all readings of a machine are left, in whatever order its parts are merged.
+// TestMergeReadings checks that the first and the last of all readings of a machine are left, in whatever
+// order its parts are merged.
 func TestMergeReadings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var parts []Clock
@@ -329,8 +334,8 @@ func TestClocksRuns(t *testing.T) {
 	}
 }
 
-// TestManyClocks checks that as many clocks as a small file may have are merged in no time, in whatever order they are, and that more of
-// them are refused.
+// TestManyClocks checks that as many clocks as a small file may have are merged in no time, in whatever order
+// they are, and that more of them are refused.
 func TestManyClocks(t *testing.T) {
 	n := tier.Number(1<<13, 1<<16)
 	list := make([]Clock, n)

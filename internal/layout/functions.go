@@ -11,9 +11,9 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// Traces do not spell out functions that are in a list which readers have: those of MPI as they
-// are recorded most often, with where they were called, and the actions of SimGrid. A function has twice the number
-// of its line, and one more if it lacks the [Site] of it.
+// Traces do not spell out functions that are in a list which readers have: those of MPI as they are recorded
+// most often, with where they were called, and the actions of SimGrid. A function has twice the number of its
+// line, and one more if it lacks the [Site] of it.
 //
 // The list is part of the format: lines are added at its end, and never change.
 //

@@ -15,7 +15,8 @@ func CheckMemory(what string, n, size, most uint64) error {
 	return nil
 }
 
-// contentMemory is how many bytes of memory are counted for a byte of a section that is longer than suits the file.
+// contentMemory is how many bytes of memory are counted for a byte of a section that is longer than suits the
+// file.
 const contentMemory = 1 << 5
 
 // FileOptions are those for a file of size bytes that may take so much memory, zero for what suits its size.
@@ -28,8 +29,8 @@ func FileOptions(size, memory int64) format.Options {
 	return o
 }
 
-// mostContent returns how long a section of a file of size bytes may be: 256 times the file, as no trace is as regular as
-// that and as long, or what the memory allows if that is more.
+// mostContent returns how long a section of a file of size bytes may be: 256 times the file, as no trace is
+// as regular as that and as long, or what the memory allows if that is more.
 func mostContent(size, memory int64) int64 {
 	const (
 		perByte = 256
@@ -43,8 +44,8 @@ func CheckContent(size, most int64) error {
 	return CheckMemory("bytes of a section", uint64(size), contentMemory, wire.MulSat(uint64(most), contentMemory))
 }
 
-// Unread parts the error of a writer in two: that readers need more memory than they take by default for what was
-// written, which wraps a [*format.MemoryError], and that it was not written.
+// Unread parts the error of a writer in two: that readers need more memory than they take by default for what
+// was written, which wraps a [*format.MemoryError], and that it was not written.
 func Unread(err error) (unread, failed error) {
 	if errors.As(err, new(*format.MemoryError)) {
 		return err, nil

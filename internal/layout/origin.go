@@ -13,9 +13,9 @@ import (
 // An Origin says who made a trace. All of it is optional: the zero Origin says nothing.
 // Two runs that do the same differ in their Origin only, and comparisons leave it out.
 //
-// Each list is ascending, without repetitions. Where parts are merged, the trace has what
-// any of them has, the largest world, and the earliest time. A trace has none if all that is known is Runs and World, and
-// all ranks have calls: part files have these in any case.
+// Each list is ascending, without repetitions. Where parts are merged, the trace has what any of them has,
+// the largest world, and the earliest time. A trace has none if all that is known is Runs and World, and all
+// ranks have calls: part files have these in any case.
 type Origin struct {
 	Runs     []string  `json:"runs,omitempty"`     // ids of the recordings; more than one if a run has several MPI_COMM_WORLD
 	Jobs     []string  `json:"jobs,omitempty"`     // of schedulers, such as "Slurm 1234"
@@ -25,14 +25,15 @@ type Origin struct {
 	World    int       `json:"world_size,omitzero"` // of MPI_COMM_WORLD, the largest of several; zero if it is not known
 	Began    time.Time `json:"began,omitzero"`      // to the nanosecond, in UTC; zero if it is not known
 
-	// Assumptions are what was assumed of the program when it was sliced: the trace is that of the whole program on condition of them.
+	// Assumptions are what was assumed of the program when it was sliced: the trace is that of the whole
+	// program on condition of them.
 	Assumptions []string `json:"conditional_on,omitempty"`
 
 	// Missing are the calls that could not be recorded, by rank and time.
 	Missing []Missing `json:"missing,omitempty"`
 
-	// Off are ranks that have no call because recording was off all the time: of other ranks of a world without a call,
-	// nothing was recorded.
+	// Off are ranks that have no call because recording was off all the time: of other ranks of a world
+	// without a call, nothing was recorded.
 	Off rankenc.Set `json:"off_rank_set,omitzero"`
 }
 
@@ -54,7 +55,8 @@ func (o *Origin) IsZero() bool {
 	return o.Identifies() && o.World == 0 && len(o.Runs) == 0
 }
 
-// What is added to the size of the world if assumptions follow, what is missing, and ranks that were not recorded.
+// What is added to the size of the world if assumptions follow, what is missing, and ranks that were not
+// recorded.
 const (
 	assumes = 1 << 31
 	misses  = 1 << 32

@@ -100,8 +100,8 @@ func coarser(code uint16, digits uint8) uint32 {
 	return codeOf(uint64(rangeOf(uint32(code), maxDigits).Low), digits)
 }
 
-// Add adds a rank that ran from begin to end, with gaps of that sum. Times returns the sum and the max of the durations of
-// the calls of each of n functions; what is negative counts as 0.
+// Add adds a rank that ran from begin to end, with gaps of that sum. Times returns the sum and the max of the
+// durations of the calls of each of n functions; what is negative counts as 0.
 func (r *RankTimes) Add(rank int, begin, end, gaps int64, n int, times func(function int) (sum, most int64)) {
 	span := uint64(0)
 	if end > begin {

@@ -6,8 +6,8 @@ import (
 )
 
 // SplitRuns returns which of several files, by what they say of who made them, are of one run: those with an
-// id in common, directly or through others. Where no file has an id, those of equal sizes of MPI_COMM_WORLD are.
-// Files that say neither may be of any run and are left out. Runs are in the order of their first files.
+// id in common, directly or through others. Where no file has an id, those of equal sizes of MPI_COMM_WORLD
+// are. Files that say neither may be of any run and are left out. Runs are in the order of their first files.
 func SplitRuns(origins []Origin) [][]int {
 	identified := slices.ContainsFunc(origins, func(o Origin) bool { return len(o.Runs) > 0 })
 	of := make(map[string]int) // file, by id

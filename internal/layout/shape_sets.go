@@ -56,8 +56,8 @@ func AppendShapes(dst []byte, shapes []rankenc.Set, size int, bytes uint64) (app
 	return appended, false
 }
 
-// MaxRuns is how many runs of consecutive ranks a set of a file has at most, and the shapes of a run together: a few bytes can
-// say a billion, and what unites or intersects sets goes through all of them.
+// MaxRuns is how many runs of consecutive ranks a set of a file has at most, and the shapes of a run
+// together: a few bytes can say a billion, and what unites or intersects sets goes through all of them.
 const MaxRuns = 1 << 22
 
 // MaxNamed is how long the list of ranks in an error is, in bytes.

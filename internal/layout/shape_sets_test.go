@@ -126,7 +126,8 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestManyRuns reads two shapes of every other rank, of which each alone has as many runs of consecutive ranks as may be.
+// TestManyRuns reads two shapes of every other rank, of which each alone has as many runs of consecutive
+// ranks as may be.
 func TestManyRuns(t *testing.T) {
 	const ranks = MaxRuns/2 + 1
 	var data []byte

@@ -2,8 +2,8 @@ package layout
 
 import "github.com/reprise-trace/reprise/rankenc"
 
-// SharedRanks finds the ranks that are in more than one of some sets. The zero SharedRanks has seen none. It holds a few sets, however many
-// it has seen.
+// SharedRanks finds the ranks that are in more than one of some sets. The zero SharedRanks has seen none. It
+// holds a few sets, however many it has seen.
 type SharedRanks struct {
 	sums []sharedSum // of ever fewer sets
 }

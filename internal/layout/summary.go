@@ -286,7 +286,8 @@ func (s *Summary) merge(o *Summary) {
 	}
 }
 
-// mergeAs is merge of o over other terminals, of which to says which they are: it takes time in proportion to o.
+// mergeAs is merge of o over other terminals, of which to says which they are: it takes time in proportion to
+// o.
 func (s *Summary) mergeAs(o *Summary, to []uint32) {
 	for t := range o.Statistics {
 		if of := &o.Statistics[t]; of.Count > 0 {
@@ -364,7 +365,8 @@ func (s *Summaries) Merge(o *Summaries) {
 	}
 }
 
-// MergeAs is Merge of o over other terminals, of which to says which they are. It takes time in proportion to o.
+// MergeAs is Merge of o over other terminals, of which to says which they are. It takes time in proportion to
+// o.
 func (s *Summaries) MergeAs(o *Summaries, to []uint32) {
 	for i := range s {
 		s[i].mergeAs(&o[i], to)

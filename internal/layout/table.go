@@ -10,8 +10,8 @@ import (
 // MaxSlots is how many slots a signature has at most: a value of a [cst.Table] has three at most.
 const MaxSlots = 3 * cst.MaxValues
 
-// What is counted in bytes of memory. It covers what reading takes and what commands make of it, such as lines of a
-// profile.
+// What is counted in bytes of memory. It covers what reading takes and what commands make of it, such as
+// lines of a profile.
 const (
 	signatureMemory   = 3 << 9
 	slotMemory        = 1 << 6 // of the signatures of a rank, arrays included

@@ -1,5 +1,5 @@
-// Package memory bounds what is held of the ranks of a trace: a few bytes of a file can name a billion of them, and who
-// holds something for each asks first whether the trace may take as much.
+// Package memory bounds what is held of the ranks of a trace: a few bytes of a file can name a billion of
+// them, and who holds something for each asks first whether the trace may take as much.
 package memory
 
 import (
@@ -14,8 +14,8 @@ func Check(t *trace.Trace, what string, n, size uint64) error {
 	return layout.CheckMemory(what, n, size, t.Memory())
 }
 
-// A Budget counts what is held of many ranks at a time, for who goes through all of them at once: of each, a file may have a
-// few bits.
+// A Budget counts what is held of many ranks at a time, for who goes through all of them at once: of each, a
+// file may have a few bits.
 type Budget struct {
 	trace *trace.Trace
 	ranks uint64 // of which something is to be held
@@ -23,7 +23,8 @@ type Budget struct {
 	taken uint64 // ranks
 }
 
-// Of returns the budget of so many ranks of t, or a [*format.MemoryError] if they are more than t has memory for.
+// Of returns the budget of so many ranks of t, or a [*format.MemoryError] if they are more than t has memory
+// for.
 func Of(t *trace.Trace, ranks int) (*Budget, error) {
 	return &Budget{trace: t, ranks: uint64(ranks)}, Check(t, "ranks", uint64(ranks), heldRank)
 }
@@ -37,7 +38,8 @@ func (b *Budget) Take(r *trace.Rank, besides uint64) error {
 	return Check(b.trace, "ranks", max(b.ranks, b.taken), b.held/b.taken+1)
 }
 
-// What is held of a rank, a signature, a value and a symbol of a grammar, in bytes: with what the garbage collector leaves of it.
+// What is held of a rank, a signature, a value and a symbol of a grammar, in bytes: with what the garbage
+// collector leaves of it.
 const (
 	heldRank      = 2 << 10
 	heldSignature = 128

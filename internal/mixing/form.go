@@ -34,10 +34,10 @@ type form struct {
 	level level
 }
 
-// choose chooses the form of the block: its level is levelLong if it is large, and there are twins, and other loops, if
-// a sample is smaller then. What each saves, by the tables of bench/RESULTS.md: twins 21 to 44 % of adaptive meshes
-// (Refinement), loops that are turned 16 to 28 % of loops with 0.1 % of other calls, and more loops written out 14 % of
-// inner loops of 1 to 3 iterations.
+// choose chooses the form of the block: its level is levelLong if it is large, and there are twins, and other
+// loops, if a sample is smaller then. What each saves, by the tables of bench/RESULTS.md: twins 21 to 44 % of
+// adaptive meshes (Refinement), loops that are turned 16 to 28 % of loops with 0.1 % of other calls, and more
+// loops written out 14 % of inner loops of 1 to 3 iterations.
 func (w *mixedWriter) choose() {
 	large := w.items >= manyItems
 	if large {

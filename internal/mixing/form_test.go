@@ -127,8 +127,8 @@ func TestForms(t *testing.T) {
 	})
 }
 
-// TestIrregularSizes checks that sequences that repeat but for something at random take about the information in
-// that: a body with other symbols here and there, and loops of a few iterations.
+// TestIrregularSizes checks that sequences that repeat but for something at random take about the information
+// in that: a body with other symbols here and there, and loops of a few iterations.
 func TestIrregularSizes(t *testing.T) {
 	const symbols = 500
 	random := rand.New(rand.NewPCG(9, 9))

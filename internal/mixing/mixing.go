@@ -147,8 +147,8 @@ type part struct {
 	goesOn bool     // the last piece is not the last of its member
 }
 
-// parts divides the items between items that are in no loop, if they are more than most: then into parts that are about
-// as large, but for what an item takes.
+// parts divides the items between items that are in no loop, if they are more than most: then into parts that
+// are about as large, but for what an item takes.
 func (w *mixedWriter) parts(most int) []part {
 	ends := 1 + len(w.alphabet.Values)
 	enough := w.items
@@ -235,8 +235,8 @@ func rebuilds(g *sequitur.Grammar, list []item, n int) bool {
 	return b.left >= 0 && b.Finish().Equal(g)
 }
 
-// rebuildParts reports whether members are those that are made of their pieces, each of which takes no more runs than
-// may be appended for its items.
+// rebuildParts reports whether members are those that are made of their pieces, each of which takes no more
+// runs than may be appended for its items.
 func (w *mixedWriter) rebuildParts(parts []part) bool {
 	if len(parts) == 1 { // with pieces that are whole members
 		return true

@@ -264,8 +264,8 @@ func TestMostItems(t *testing.T) {
 	}
 }
 
-// TestMostBits checks that counts of many bits, which are predicted well enough to take a few bytes, are neither read nor written where they
-// take too long.
+// TestMostBits checks that counts of many bits, which are predicted well enough to take a few bytes, are
+// neither read nor written where they take too long.
 func TestMostBits(t *testing.T) {
 	tier.Long(t, "millions of bits")
 	const items, count = 100_000, uint64(1) << 44 // 87 bits each

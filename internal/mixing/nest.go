@@ -22,7 +22,8 @@ const (
 	// maxNesting is how many loops there may be inside one another.
 	maxNesting = 1 << 8
 
-	// beforeFolding is how many times the items that a sequence may have there are at most before they are folded.
+	// beforeFolding is how many times the items that a sequence may have there are at most before they are
+	// folded.
 	beforeFolding = 2
 )
 
@@ -32,9 +33,9 @@ type folding struct {
 	turned   bool   // loops are alike wherever they begin, as addTurned says
 }
 
-// itemsOf returns the sequence of g as nested loops, with the symbols on right-hand sides
-// that repeat a rule more often than unrolled as loops, and whether these are few enough before they are folded, a
-// loop being two more than its body: no more than twice most, and no more loops inside one another than there may be.
+// itemsOf returns the sequence of g as nested loops, with the symbols on right-hand sides that repeat a rule
+// more often than unrolled as loops, and whether these are few enough before they are folded, a loop being
+// two more than its body: no more than twice most, and no more loops inside one another than there may be.
 func itemsOf(g *sequitur.Grammar, most int, how folding) ([]item, bool) {
 	if g.Rules() == 0 {
 		return nil, true

@@ -8,8 +8,8 @@ import (
 )
 
 // A folder that turns loops writes all of them alike that have the same iterations: none is a loop of equal
-// parts, and each begins with the least of the items that it could begin with. What irregular sequences repeat
-// between other symbols is few loops then, wherever the others stand.
+// parts, and each begins with the least of the items that it could begin with. What irregular sequences
+// repeat between other symbols is few loops then, wherever the others stand.
 
 // whole returns a loop whose body is no loop itself, given one whose body may be.
 func whole(x item) item {
@@ -20,7 +20,8 @@ func whole(x item) item {
 	return x
 }
 
-// endsIteration makes the last items one more iteration of the loop before them, and reports whether they are.
+// endsIteration makes the last items one more iteration of the loop before them, and reports whether they
+// are.
 func (f *folder) endsIteration() bool {
 	if f.loop < 0 || f.loop >= len(f.list) {
 		return false
@@ -53,8 +54,8 @@ func period(body []item) int {
 	return len(body)
 }
 
-// leastTurn returns how many items of a body stand before the one with which it is the least of its turns: the
-// one whose symbols were used first.
+// leastTurn returns how many items of a body stand before the one with which it is the least of its turns:
+// the one whose symbols were used first.
 func (f *folder) leastTurn(body []item) int {
 	n, i, j, k := len(body), 0, 1, 0
 	for i < n && j < n && k < n {

@@ -99,7 +99,8 @@ type mixedReader struct {
 	left int // items and streams there may be, and values in all
 }
 
-// piece reads what the block has of a member, and reports whether the member ends. Only one that is last may go on.
+// piece reads what the block has of a member, and reports whether the member ends. Only one that is last may
+// go on.
 func (r *mixedReader) piece(at int, x *openMember, last bool) (ends bool) {
 	r.value.begin(x.streams)
 	r.left -= len(r.alphabet.Values)

@@ -104,8 +104,9 @@ func TestLongMember(t *testing.T) {
 	}
 }
 
-// TestRoundsOfParts checks a sequence that is random first and has loops in loops then, which take more runs than may be appended for the items of the last
-// block, though not more than for all: it is read again, or not written.
+// TestRoundsOfParts checks a sequence that is random first and has loops in loops then, which take more runs
+// than may be appended for the items of the last block, though not more than for all: it is read again, or
+// not written.
 func TestRoundsOfParts(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var loops func(depth int) []item

@@ -3,8 +3,8 @@ package need
 
 import "fmt"
 
-// That panics with a problem, which begins with the name of the package that was called and a colon, unless ok.
-// It costs a comparison, also where the caller is inlined.
+// That panics with a problem, which begins with the name of the package that was called and a colon, unless
+// ok. It costs a comparison, also where the caller is inlined.
 func That(ok bool, problem string) {
 	if !ok {
 		panic(problem)

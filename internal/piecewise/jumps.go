@@ -7,14 +7,16 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// A Jump is that times are later by Ahead from the time Since on, and are led back to what they were: by a nanosecond in 32.
+// A Jump is that times are later by Ahead from the time Since on, and are led back to what they were: by a
+// nanosecond in 32.
 type Jump struct {
 	Since int64 `json:"since_ns"`
 	Ahead int64 `json:"ahead_ns"` // above 0
 }
 
-// Jumps move times that are moved by [Pieces] already, where a message arrived before it was sent even so. They are in ascending order of
-// Since, which differ, and the Ahead of each is more than what is left of the one before.
+// Jumps move times that are moved by [Pieces] already, where a message arrived before it was sent even so.
+// They are in ascending order of Since, which differ, and the Ahead of each is more than what is left of the
+// one before.
 type Jumps []Jump
 
 // MaxJumps is how many Jumps there are at most.

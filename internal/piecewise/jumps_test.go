@@ -24,8 +24,8 @@ func TestJumps(t *testing.T) {
 	}
 }
 
-// TestJumpsOrder checks that later times stay later or become equal, that times between jumps get closer by a nanosecond in 32 at most, and that
-// times are later by no more than is told.
+// TestJumpsOrder checks that later times stay later or become equal, that times between jumps get closer by a
+// nanosecond in 32 at most, and that times are later by no more than is told.
 func TestJumpsOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var j Jumps

@@ -20,8 +20,8 @@ type Alignment struct {
 // MaxRate is the greatest Rate of an Alignment, which makes the time between two calls up to a 128th longer.
 const MaxRate = 1 << 43
 
-// Apply returns a time of the other clock. Later times stay later or become equal. It is exact but for the fraction of a
-// nanosecond, on all machines alike, and where a result is not an int64, the nearest.
+// Apply returns a time of the other clock. Later times stay later or become equal. It is exact but for the
+// fraction of a nanosecond, on all machines alike, and where a result is not an int64, the nearest.
 func (a Alignment) Apply(time int64) int64 {
 	since := wire.SubTimes(time, a.Since)
 	hi, lo := bits.Mul64(magnitude(since), magnitude(a.Rate))
@@ -32,16 +32,16 @@ func (a Alignment) Apply(time int64) int64 {
 	return wire.AddTimes(time, wire.AddTimes(a.Offset, more))
 }
 
-// Pieces move the times of a clock that does not run evenly. Each holds from its Since until that of the next; the first also before.
-// Those after the first are in ascending order of Since, which is above [math.MinInt64]. One piece moves times as an
-// [Alignment], and none moves nothing.
+// Pieces move the times of a clock that does not run evenly. Each holds from its Since until that of the
+// next; the first also before. Those after the first are in ascending order of Since, which is above
+// [math.MinInt64]. One piece moves times as an [Alignment], and none moves nothing.
 type Pieces []Alignment
 
 // MaxPieces is how many Pieces there are at most. A time takes as long as there are pieces up to it.
 const MaxPieces = 64
 
-// Apply returns a time of the other clock. Later times stay later or become equal: where the next piece would go back,
-// time stands still.
+// Apply returns a time of the other clock. Later times stay later or become equal: where the next piece would
+// go back, time stands still.
 func (p Pieces) Apply(time int64) int64 {
 	if len(p) == 0 {
 		return time
@@ -57,7 +57,8 @@ func (p Pieces) Apply(time int64) int64 {
 	return at
 }
 
-// Jump returns by how much times of the other clock differ, at most, between a piece and the next where that begins.
+// Jump returns by how much times of the other clock differ, at most, between a piece and the next where that
+// begins.
 func (p Pieces) Jump() (most int64) {
 	for i := 1; i < len(p); i++ {
 		by := wire.SubTimes(p[i].Apply(p[i].Since), p[i-1].Apply(p[i].Since))

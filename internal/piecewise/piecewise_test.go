@@ -37,7 +37,8 @@ func TestAlignment(t *testing.T) {
 	})
 }
 
-// TestPieces checks that each piece holds from when it begins, that times never go back, and how large the jumps are.
+// TestPieces checks that each piece holds from when it begins, that times never go back, and how large the
+// jumps are.
 func TestPieces(t *testing.T) {
 	p := Pieces{{Offset: 1000, Since: 500}, {Offset: 900, Since: 200}, {Offset: 5000, Since: 1000}}
 	for _, tt := range [][2]int64{{-1000, 0}, {199, 1199}, {200, 1199}, {299, 1199}, {300, 1200}, {999, 1899}, {1000, 6000}, {1001, 6001}} {

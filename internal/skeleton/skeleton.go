@@ -3,14 +3,13 @@
 // some iterations or ranks leave out, and returns one program: loops with their trip
 // counts, and calls and loops that are optional.
 //
-// Of each program alone, the loops are those of its grammar, whatever their trip counts.
-// Then it looks for calls that come the same number of times, one after the other:
-// iterations of a loop with something optional between them. As what is optional hides
-// loops of the grammar and makes others, it tries several ways, and takes the one with
-// the fewest differences. Programs are put together by a longest common subsequence of their calls and loops, as are iterations, and
-// loops if they have half of their calls in common. Calls that the caller says are of one kind
-// count as the same call, and so are a run where they follow each other, which makes programs short
-// that differ in the arguments of most calls.
+// Of each program alone, the loops are those of its grammar, whatever their trip counts. Then it looks for
+// calls that come the same number of times, one after the other: iterations of a loop with something optional
+// between them. As what is optional hides loops of the grammar and makes others, it tries several ways, and
+// takes the one with the fewest differences. Programs are put together by a longest common subsequence of
+// their calls and loops, as are iterations, and loops if they have half of their calls in common. Calls that
+// the caller says are of one kind count as the same call, and so are a run where they follow each other,
+// which makes programs short that differ in the arguments of most calls.
 //
 // # Limits
 //

@@ -333,7 +333,8 @@ func (p places) add(q places) {
 
 func (p places) has(i int) bool { return p[i/64]>>(i%64)&1 != 0 }
 
-// body returns where instances of a body end that begin at some places of the text, which come so many times altogether.
+// body returns where instances of a body end that begin at some places of the text, which come so many times
+// altogether.
 func (m *matcher) body(body []*Node, from places, iterations uint64) places {
 	for _, n := range body {
 		x := n.of(m.program)
@@ -355,7 +356,8 @@ func (m *matcher) body(body []*Node, from places, iterations uint64) places {
 	return from
 }
 
-// nodes returns where the text may go on when a node was executed once from each of some places, and whether there are any.
+// nodes returns where the text may go on when a node was executed once from each of some places, and whether
+// there are any.
 func (m *matcher) nodes(n *Node, at places) (after places, some bool) {
 	after = m.places()
 	for i := range len(m.text) + 1 {

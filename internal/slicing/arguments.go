@@ -17,7 +17,8 @@ type Compilation struct {
 	Flags             []string
 }
 
-// Arguments sorts the arguments of a compiler command into sources and flags. Those of a compile_commands.json are sources, too.
+// Arguments sorts the arguments of a compiler command into sources and flags. Those of a
+// compile_commands.json are sources, too.
 func (p *Program) Arguments(args []string) error {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {

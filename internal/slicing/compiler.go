@@ -20,8 +20,9 @@ import (
 // moduleSection is the section of an object that has the text of LLVM that it was made of.
 const moduleSection = ".reprise.llvm"
 
-// AsCompiler does what a command line of a compiler asks for, and returns the slice if it links a program. Objects that it makes have the text of LLVM that they are
-// made of in them, and so it slices what it links: of objects and of archives. What neither compiles nor links is passed on.
+// AsCompiler does what a command line of a compiler asks for, and returns the slice if it links a program.
+// Objects that it makes have the text of LLVM that they are made of in them, and so it slices what it links:
+// of objects and of archives. What neither compiles nor links is passed on.
 func (p *Program) AsCompiler(ctx context.Context, args []string, stdout, stderr io.Writer) (*slice.Slice, error) {
 	if slices.ContainsFunc(args, func(arg string) bool { return slices.Contains([]string{"-E", "-S", "-M", "-MM"}, arg) }) ||
 		!slices.ContainsFunc(args, isInput) {
@@ -100,7 +101,8 @@ func (p *Program) compileObjects(ctx context.Context, args []string) error {
 	return nil
 }
 
-// writeDependences writes the file of dependences that make reads, if a source is in C and the arguments ask for it.
+// writeDependences writes the file of dependences that make reads, if a source is in C and the arguments ask
+// for it.
 func (p *Program) writeDependences(ctx context.Context, args []string, source, object string) error {
 	wanted := slices.ContainsFunc(args, func(arg string) bool { return arg == "-MD" || arg == "-MMD" })
 	if !wanted || isFortran(source) {
@@ -193,7 +195,8 @@ func (b *builder) takeModule(object []byte) (int, error) {
 	return 1, os.WriteFile(path, text, 0o600)
 }
 
-// takeArchive takes the modules of the members of an archive, and returns how many there are. All of them must have one, or none.
+// takeArchive takes the modules of the members of an archive, and returns how many there are. All of them
+// must have one, or none.
 func (b *builder) takeArchive(path string) (found int, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -14,8 +14,8 @@ var (
 	labels            = regexp.MustCompile(`\^bb\d+`)
 )
 
-// placeConditions writes into what Flang makes of a source on which lines conditions are. Flang puts those of IF where
-// the statement before is: here they are put where the first statement is that they decide on.
+// placeConditions writes into what Flang makes of a source on which lines conditions are. Flang puts those of
+// IF where the statement before is: here they are put where the first statement is that they decide on.
 func placeConditions(text []byte) []byte {
 	lines := bytes.Split(text, []byte("\n"))
 	end := len(lines)

@@ -63,7 +63,8 @@ func (b *builder) prepareFortran() error {
 	return b.compileFortran(Compilation{Source: module}, b.file("mpi.ll"))
 }
 
-// compileFortran compiles a source in Fortran to text of LLVM, with the lines in it: Flang's own driver leaves them out.
+// compileFortran compiles a source in Fortran to text of LLVM, with the lines in it: Flang's own driver
+// leaves them out.
 func (b *builder) compileFortran(c Compilation, output string) error {
 	tree, lines := output+".mlir", output+".lines.mlir"
 	flags, modules := fortranFlags(c.Flags)
@@ -111,7 +112,8 @@ func usesF08(source string) error {
 	return nil
 }
 
-// fortranFlags returns the flags that Flang takes, of those for GNU's compiler, and the directory for modules. Warnings, tuning and the length of lines in free form are left out.
+// fortranFlags returns the flags that Flang takes, of those for GNU's compiler, and the directory for
+// modules. Warnings, tuning and the length of lines in free form are left out.
 func fortranFlags(flags []string) (kept []string, modules string) {
 	for i := 0; i < len(flags); i++ {
 		switch flag := flags[i]; {
@@ -133,7 +135,8 @@ func fortranFlags(flags []string) (kept []string, modules string) {
 	return kept, modules
 }
 
-// Common blocks as fir-opt writes them, with a zero for each byte, of which tco makes a constant each, and as tco writes them if there is nothing in them.
+// Common blocks as fir-opt writes them, with a zero for each byte, of which tco makes a constant each, and as
+// tco writes them if there is nothing in them.
 var (
 	commonZero      = regexp.MustCompile(`(?m)^(\s*fir\.global )common (@\S+)\(dense<0> : vector<\d+xi8>\)`)
 	commonUndefined = regexp.MustCompile(`(?m)^(@\S+ = )linkonce( global \[\d+ x i8\]) undef`)

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// A generator writes a random MPI program for any number of ranks up to 4: branches, loops, arrays, structures,
-// pointers, functions, and messages whose contents matter or not. Its programs have no undefined
+// A generator writes a random MPI program for any number of ranks up to 4: branches, loops, arrays,
+// structures, pointers, functions, and messages whose contents matter or not. Its programs have no undefined
 // behaviour, end, and make the same calls in each run.
 //
-// Variables u… are equal on all ranks; others need not be. Where control is equal on all ranks (uniform), there may be
-// communication. Arrays have 16 elements, and pointers point to at least 8.
+// Variables u… are equal on all ranks; others need not be. Where control is equal on all ranks (uniform),
+// there may be communication. Arrays have 16 elements, and pointers point to at least 8.
 type generator struct {
 	*rand.Rand
 	text    strings.Builder
@@ -207,7 +207,8 @@ func (g *generator) branch() {
 	g.uniform = uniform
 }
 
-// decide writes that a value of all ranks, which comes from a message, through memory and a function, decides what they communicate and how often.
+// decide writes that a value of all ranks, which comes from a message, through memory and a function, decides
+// what they communicate and how often.
 func (g *generator) decide() {
 	n := g.name("n")
 	g.line("unsigned %s = verdict(%s, %s);", n, g.local(2), g.common(1))

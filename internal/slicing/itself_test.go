@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestItself checks that the command does not take itself for the compiler of the MPI, as make hands on a variable MPICC that names it.
+// TestItself checks that the command does not take itself for the compiler of the MPI, as make hands on a
+// variable MPICC that names it.
 func TestItself(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

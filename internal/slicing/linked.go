@@ -13,8 +13,8 @@ import (
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
-// checkLinked returns an error if what a linker says it has linked with the slice, a file in each line, calls MPI: nobody would know
-// which of its messages are needed.
+// checkLinked returns an error if what a linker says it has linked with the slice, a file in each line, calls
+// MPI: nobody would know which of its messages are needed.
 func (b *builder) checkLinked(said []byte) error {
 	c := &linkedFiles{seen: map[string]bool{}}
 	for line := range strings.Lines(string(said)) {
@@ -105,7 +105,8 @@ func (c *linkedFiles) checkObject(name string, data []byte) error {
 	return nil
 }
 
-// isMPI reports whether a symbol is a function of MPI, in C, Fortran or C++, that does more than to tell the time.
+// isMPI reports whether a symbol is a function of MPI, in C, Fortran or C++, that does more than to tell the
+// time.
 func isMPI(symbol string) bool {
 	if strings.HasPrefix(symbol, "_ZN3MPI") || strings.HasPrefix(symbol, "_ZNK3MPI") {
 		return true

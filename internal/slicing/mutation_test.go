@@ -30,8 +30,9 @@ var mutations = []struct {
 	{"Argument", regexp.MustCompile(`^(.* = call i32 @(?:[fg]\d|deep|verdict|total)\(.*?i32) %[\w.]+(.*)$`), "$1 0$2"},
 }
 
-// TestMutation checks that the comparison of the calls of random programs and their slices sees that a slice lacks a dependence, of each
-// kind. Not all that is left out can be seen: what is kept need not matter. A run that hangs does not count.
+// TestMutation checks that the comparison of the calls of random programs and their slices sees that a slice
+// lacks a dependence, of each kind. Not all that is left out can be seen: what is kept need not matter. A run
+// that hangs does not count.
 func TestMutation(t *testing.T) {
 	b := newBench(t)
 	mutations, seen := tier.Some(mutations, 2), map[string]bool{}

@@ -67,7 +67,8 @@ func (b *bench) builder(t *testing.T, source string) *builder {
 	}
 }
 
-// run links what is in slice.ll, runs it, and returns the calls of all ranks. A run that hangs or fails returns what there was.
+// run links what is in slice.ll, runs it, and returns the calls of all ranks. A run that hangs or fails
+// returns what there was.
 func (b *bench) run(t *testing.T, build *builder, ranks int) (string, error) {
 	t.Helper()
 	if err := build.link(b.standin, build.Output); err != nil {
@@ -98,7 +99,8 @@ func (b *bench) run(t *testing.T, build *builder, ranks int) (string, error) {
 	return all.String(), nil
 }
 
-// compare slices a source, and returns the calls of the whole program and of the slice. Change may change the slice.
+// compare slices a source, and returns the calls of the whole program and of the slice. Change may change the
+// slice.
 func (b *bench) compare(t *testing.T, source string, ranks int, change func([]byte) []byte) (whole, sliced string, s *slice.Slice, err error) {
 	t.Helper()
 	build := b.builder(t, source)
@@ -149,8 +151,8 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// TestPrograms checks that programs with the patterns of benchmarks and their slices make the same calls, which groups of operations
-// have data that is needed, and whether all are executed (open).
+// TestPrograms checks that programs with the patterns of benchmarks and their slices make the same calls,
+// which groups of operations have data that is needed, and whether all are executed (open).
 func TestPrograms(t *testing.T) {
 	b := newBench(t)
 	for _, tt := range tier.Some([]struct{ program, needed string }{

@@ -181,7 +181,8 @@ func newBuilder(ctx context.Context, p *Program) (*builder, error) {
 	return &builder{Program: p, ctx: ctx, directory: directory, remove: remove, mpicc: p.compiler()}, nil
 }
 
-// compiler returns the compiler command of the MPI. What make exports as $MPICC may be this program, which is no compiler of MPI.
+// compiler returns the compiler command of the MPI. What make exports as $MPICC may be this program, which is
+// no compiler of MPI.
 func (p *Program) compiler() string {
 	named := os.Getenv("MPICC")
 	if isItself(named) {
@@ -300,8 +301,8 @@ func (b *builder) module() ([]byte, error) {
 	return os.ReadFile(module)
 }
 
-// compileAll compiles all sources, and returns the files with the text of LLVM. Those in Fortran that do not compile are tried again when there
-// are the modules of the others.
+// compileAll compiles all sources, and returns the files with the text of LLVM. Those in Fortran that do not
+// compile are tried again when there are the modules of the others.
 func (b *builder) compileAll() (parts []string, err error) {
 	var all []Compilation
 	for _, source := range b.Sources {
@@ -347,7 +348,8 @@ func (b *builder) compile(c Compilation, output string) error {
 	return b.compileC(c, output)
 }
 
-// lenient are the flags for what is an error to clang and a warning to GCC 12, and to other versions of clang: that is said, and nothing else.
+// lenient are the flags for what is an error to clang and a warning to GCC 12, and to other versions of
+// clang: that is said, and nothing else.
 var lenient = []string{"-Wno-everything", "-Wno-error", "-Wimplicit-function-declaration", "-Wno-error=implicit-function-declaration", "-Wimplicit-int", "-Wno-error=implicit-int",
 	"-Wint-conversion", "-Wno-error=int-conversion", "-Wincompatible-function-pointer-types", "-Wno-error=incompatible-function-pointer-types"}
 

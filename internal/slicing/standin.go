@@ -25,7 +25,8 @@ type stub struct {
 	OnlyReceives              bool
 }
 
-// source returns the source of the library for the functions that an mpi.h declares, and with what is assumed.
+// source returns the source of the library for the functions that an mpi.h declares, and with what is
+// assumed.
 func source(h *header.Header, assumed []slice.Assumption) ([]byte, error) {
 	var stubs []stub
 	for _, declared := range h.Functions {

@@ -11,8 +11,8 @@ import (
 // plainWord matches words that no shell takes for more.
 var plainWord = regexp.MustCompile(`^[\pL\pN_./+:@%,-][\pL\pN_./+:@%=,~-]*$`)
 
-// Shell returns a word as a shell takes it, in quotes if need be: of the form of bash if there is in it what a terminal might take for
-// more than text. In no shell does any of it run.
+// Shell returns a word as a shell takes it, in quotes if need be: of the form of bash if there is in it what
+// a terminal might take for more than text. In no shell does any of it run.
 func Shell(word string) string {
 	if plainWord.MatchString(word) {
 		return word
@@ -46,7 +46,8 @@ func ShellFile(name string) string {
 	return Shell(name)
 }
 
-// Quoted returns a text in quotes as [Shell] has it, for sentences that somebody may paste with the commands beside them.
+// Quoted returns a text in quotes as [Shell] has it, for sentences that somebody may paste with the commands
+// beside them.
 func Quoted(s string) string {
 	if word := Shell(s); word != s {
 		return word

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// wordOf returns the word that a line is to a shell, or an error if it is anything else than one word in which nothing runs. In a shell that does not
-// know $'…', such a word is another one, but nothing else.
+// wordOf returns the word that a line is to a shell, or an error if it is anything else than one word in
+// which nothing runs. In a shell that does not know $'…', such a word is another one, but nothing else.
 func wordOf(line string, bash bool) (string, error) {
 	var word strings.Builder
 	for i := 0; i < len(line); {

@@ -200,9 +200,9 @@ func Printable(s string) string {
 	return s
 }
 
-// Escape returns a text of lines without what a terminal might take for more than text: each such character is
-// written as in a string of Go. Lines behind the first are indented, as one may come from a name that has it: it is not to
-// look like one of ours.
+// Escape returns a text of lines without what a terminal might take for more than text: each such character
+// is written as in a string of Go. Lines behind the first are indented, as one may come from a name that has
+// it: it is not to look like one of ours.
 func Escape(s string) string {
 	odd := func(r rune) bool {
 		return !unicode.IsPrint(r) && r != '\n' && r != '\t' || r == unicode.ReplacementChar

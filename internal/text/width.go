@@ -84,10 +84,10 @@ func isASCII(s string) bool {
 	return true
 }
 
-// Cut returns a text that takes at most so many columns: as it is, or with … for its
-// middle. What stands behind is its end from its last comma on, such as the site of a call, or
-// if there is no room for that and for the name of a call, the text in it, or the first word of this. Of a text without
-// commas it is the last words.
+// Cut returns a text that takes at most so many columns: as it is, or with … for its middle. What stands
+// behind is its end from its last comma on, such as the site of a call, or if there is no room for that and
+// for the name of a call, the text in it, or the first word of this. Of a text without commas it is the last
+// words.
 func (r Ruler) Cut(s string, columns int) string {
 	if r.Width(s) <= columns {
 		return s

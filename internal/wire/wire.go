@@ -31,8 +31,8 @@ var (
 	ErrLimit   = errors.New("input exceeds limit")
 )
 
-// LeastMemory is how many bytes of memory readers take by default if a file is short. It is a variable so that tests of what is
-// too large need not be large.
+// LeastMemory is how many bytes of memory readers take by default if a file is short. It is a variable so
+// that tests of what is too large need not be large.
 var LeastMemory uint64 = 512 << 20
 
 // DefaultMemory returns how many bytes what is made of a file of size bytes may take if nobody says it.

@@ -100,8 +100,9 @@
 // # Switching
 //
 // Of what is called while recording is off, the trace has the calls that later ones depend on: see
-// [github.com/reprise-trace/reprise/mpi/spec.Function.RecordedOff], and those that complete a request which says when a communicator is there. The call
-// that switches it on is in the trace, as the one that switches it off is.
+// [github.com/reprise-trace/reprise/mpi/spec.Function.RecordedOff], and those that complete a request which
+// says when a communicator is there. The call that switches it on is in the trace, as the one that switches
+// it off is.
 //
 // An object of which no call tells that it was made has an id from 1<<32
 // on, so that it is not taken for one that the trace tells of.
@@ -115,11 +116,12 @@
 //
 // # Cost
 //
-// A call takes some 400 ns, and 40 ns and 5 bytes of the spool if that is to be recoverable; one that is new 1 µs and memory, and 1 µs more in the end. After the
-// end of the processes several of them are gone through at once, one on each processor. Held
-// are, for each process, its signatures, its grammar, the objects and allocations that exist, and at most half a
-// mebibyte for each thread, less where there are many: 128 MiB for all. What is kept in short of a process
-// takes up to 128 MiB of the spool, as long as 4 GiB or a quarter of its file system are free.
+// A call takes some 400 ns, and 40 ns and 5 bytes of the spool if that is to be recoverable; one that is new
+// 1 µs and memory, and 1 µs more in the end. After the end of the processes several of them are gone through
+// at once, one on each processor. Held are, for each process, its signatures, its grammar, the objects and
+// allocations that exist, and at most half a mebibyte for each thread, less where there are many: 128 MiB for
+// all. What is kept in short of a process takes up to 128 MiB of the spool, as long as 4 GiB or a quarter of
+// its file system are free.
 package collect
 
 import (
@@ -151,8 +153,9 @@ type Options struct {
 	Untimed bool           // nothing is kept of times
 	Keep    bool           // the spool is left as it is
 
-	// Recoverable has what is deleted of the spool kept in it in short, as far as there is space, so that it can be
-	// collected again if this process is killed. The spool is then to be removed by whoever made it, once there is a trace.
+	// Recoverable has what is deleted of the spool kept in it in short, as far as there is space, so that it
+	// can be collected again if this process is killed. The spool is then to be removed by whoever made it,
+	// once there is a trace.
 	Recoverable bool
 
 	// Allocations has the trace say when the memory that calls use was allocated, reallocated and
@@ -163,12 +166,14 @@ type Options struct {
 	// processes know them from their launcher, and the size of MPI_COMM_WORLD.
 	Origin merge.Origin
 
-	// Machine tells this machine from others, whose clocks differ. Parts say of which machine ranks are: that which the records
-	// say, or this one if they do not, as those of older interposers. Nothing if it is not known.
+	// Machine tells this machine from others, whose clocks differ. Parts say of which machine ranks are: that
+	// which the records say, or this one if they do not, as those of older interposers. Nothing if it is not
+	// known.
 	Machine string
 
-	// Measure has parts also say how far the clock of the machine is from real time, by readings when the Collector is
-	// made and when it makes parts: the processes run meanwhile, on this machine. Nothing is measured without Machine.
+	// Measure has parts also say how far the clock of the machine is from real time, by readings when the
+	// Collector is made and when it makes parts: the processes run meanwhile, on this machine. Nothing is
+	// measured without Machine.
 	Measure bool
 }
 
@@ -219,7 +224,8 @@ func (c *Collector) bytes() (n int64) {
 	return n
 }
 
-// poll is Poll, and reports whether there may be more. If all processes have ended, it reads from several at once.
+// poll is Poll, and reports whether there may be more. If all processes have ended, it reads from several at
+// once.
 func (c *Collector) poll(ended bool) (bool, error) {
 	listed := now()
 	threads, err := spool.List(c.directory)

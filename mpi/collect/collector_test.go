@@ -513,8 +513,8 @@ func TestOverwritten(t *testing.T) {
 	}
 }
 
-// TestMissing has a thread that could not write five records between two segments, and one that could write none from some time on: what the trace
-// says is missing, and from when.
+// TestMissing has a thread that could not write five records between two segments, and one that could write
+// none from some time on: what the trace says is missing, and from when.
 func TestMissing(t *testing.T) {
 	for _, later := range []bool{true, false} {
 		directory := t.TempDir()
@@ -579,7 +579,8 @@ func TestBeginningGone(t *testing.T) {
 	}
 }
 
-// TestNothing checks that a spool in which nothing was called is no error, also where the clock of the machine is told.
+// TestNothing checks that a spool in which nothing was called is no error, also where the clock of the
+// machine is told.
 func TestNothing(t *testing.T) {
 	c, err := New(t.TempDir(), Options{Machine: "a"})
 	if err != nil {
@@ -632,7 +633,8 @@ func TestLongCall(t *testing.T) {
 	}
 }
 
-// TestIdle looks for what has come, where nothing has, of a thread whose segment has little space left: it costs no memory for records.
+// TestIdle looks for what has come, where nothing has, of a thread whose segment has little space left: it
+// costs no memory for records.
 func TestIdle(t *testing.T) {
 	directory := t.TempDir()
 	stencilSpool(t, directory, 1, 1, 10, 1)

@@ -107,9 +107,9 @@ func (c *worldCalls) isMissing(rank int) bool {
 	return false
 }
 
-// TestDamagedRecords damages the files of a spool: bits and bytes are changed, pages are zero, files are cut, deleted, empty, copied over others,
-// under new names as well. Either the trace is the same, or what is not there is said by what collects and, for each rank, by the trace. No
-// rank and no world is made up.
+// TestDamagedRecords damages the files of a spool: bits and bytes are changed, pages are zero, files are cut,
+// deleted, empty, copied over others, under new names as well. Either the trace is the same, or what is not
+// there is said by what collects and, for each rank, by the trace. No rank and no world is made up.
 func TestDamagedRecords(t *testing.T) {
 	whole := t.TempDir()
 	writeWorld(t, whole)

@@ -22,8 +22,8 @@ type Summary struct {
 	Bytes      int64 // of the spool
 	Unfinished []int // ranks that did not call MPI_Finalize
 
-	// Unrecorded are the ranks of MPI_COMM_WORLD of which there is no record: all those that others have collected, or that
-	// could not write any.
+	// Unrecorded are the ranks of MPI_COMM_WORLD of which there is no record: all those that others have
+	// collected, or that could not write any.
 	Unrecorded rankenc.Set
 
 	// Overhead is the share of the processes' time that recording took in them, as

@@ -93,8 +93,8 @@ func TestRecoverable(t *testing.T) {
 	}
 }
 
-// TestRecoveredInPart has a file of what was kept that ends too soon, or is damaged: what is before that is in the trace, and it is
-// told that there was more, unless the segment is still there.
+// TestRecoveredInPart has a file of what was kept that ends too soon, or is damaged: what is before that is
+// in the trace, and it is told that there was more, unless the segment is still there.
 func TestRecoveredInPart(t *testing.T) {
 	const calls, each = 2000, 500
 	directory := t.TempDir()

@@ -9,9 +9,9 @@ import (
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
-// An ordering finds out which calls of the threads of a process come after which others: those that use one thing, such as
-// a request, a communicator or a channel of messages, in the order in which they returned. It knows nothing as long as
-// there is one thread.
+// An ordering finds out which calls of the threads of a process come after which others: those that use one
+// thing, such as a request, a communicator or a channel of messages, in the order in which they returned. It
+// knows nothing as long as there is one thread.
 type ordering struct {
 	order  merge.ThreadOrder
 	things map[thing]*usage
@@ -40,14 +40,16 @@ const (
 	allReceives              // on a communicator
 )
 
-// A use is one of a thing. Uses that are alike may stand in any order, but between those before and after them that are not.
+// A use is one of a thing. Uses that are alike may stand in any order, but between those before and after
+// them that are not.
 type use struct {
 	thing
 	alike alike
 }
 
-// An alike is what uses have in common whose order means nothing: such as the count and datatype of messages. MPI does not say
-// which of two messages is first that threads send at once; if they are alike, nobody can tell, but by the times of calls.
+// An alike is what uses have in common whose order means nothing: such as the count and datatype of messages.
+// MPI does not say which of two messages is first that threads send at once; if they are alike, nobody can
+// tell, but by the times of calls.
 type alike struct {
 	is       int8 // 0: no other use is alike
 	count    int64
@@ -72,8 +74,8 @@ type turn struct {
 	calls  uint64
 }
 
-// maxThings is how many things are known at most. When there are more, all are forgotten, and what threads do next comes
-// after all that was done before.
+// maxThings is how many things are known at most. When there are more, all are forgotten, and what threads do
+// next comes after all that was done before.
 const maxThings = 1 << 14
 
 // placeCall finds the place of a call, the next of a thread, among those of the other threads.
@@ -237,8 +239,8 @@ func (p *process) usesOfGroup(list []use, f *plan, r *spool.Record) []use {
 	return append(list, use{of, reading}, use{thing{kind: theReceives, class: of.class, id: of.id, peer: peer, tag: tag}, p.messages(f, receives)})
 }
 
-// endOf returns the other rank and the tag of a message, which may be from any source or with any tag, by the names of
-// parameters; ok is false if there is none, as that with MPI_PROC_NULL.
+// endOf returns the other rank and the tag of a message, which may be from any source or with any tag, by the
+// names of parameters; ok is false if there is none, as that with MPI_PROC_NULL.
 func (p *process) endOf(f *plan, peer, tag string) (rank, number int64, ok bool) {
 	i, k := f.position(peer), f.position(tag)
 	if i < 0 || p.presence[i] != given {
@@ -251,8 +253,8 @@ func (p *process) endOf(f *plan, peer, tag string) (rank, number int64, ok bool)
 	return rank, number, rank != noProcess
 }
 
-// messages returns what is alike in messages of a count and datatype. Where the trace has the time of every call, none are:
-// their order shows which was first.
+// messages returns what is alike in messages of a count and datatype. Where the trace has the time of every
+// call, none are: their order shows which was first.
 func (p *process) messages(f *plan, of *spec.Transfer) alike {
 	count, datatype := f.position(of.Count), f.position(of.Type)
 	if p.times.Series != nil || count < 0 || datatype < 0 || p.presence[count] != given || p.presence[datatype] != given {

@@ -9,8 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestThreadOrder has threads take turns at random: at collective operations, at messages of a few channels, and at requests
-// that one thread makes and another completes. Without times, calls that use one thing stand in the order in which they were made.
+// TestThreadOrder has threads take turns at random: at collective operations, at messages of a few channels,
+// and at requests that one thread makes and another completes. Without times, calls that use one thing stand
+// in the order in which they were made.
 func TestThreadOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		threads := rapid.IntRange(1, 4).Draw(rt, "threads")

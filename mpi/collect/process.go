@@ -226,9 +226,9 @@ func (p *process) setGroup(class string, id int64, g merge.Group) {
 	p.groups[h] = g
 }
 
-// part returns what was recorded, with the call that each thread is in at a time, in
-// nanoseconds since 1970: the calls of one thread after those of the other, in the order in
-// which threads made their first, but where that is not the order of calls that use one thing. It ends the recording if that is said.
+// part returns what was recorded, with the call that each thread is in at a time, in nanoseconds since 1970:
+// the calls of one thread after those of the other, in the order in which threads made their first, but where
+// that is not the order of calls that use one thing. It ends the recording if that is said.
 func (p *process) part(until int64, end bool) (part merge.Part, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {

@@ -30,10 +30,10 @@ func TestMain(m *testing.M) { os.Exit(mpitest.Main(m)) }
 // numbers in cmd/reprise.
 var elsewhere = []string{"slow.c", "numbers.c"}
 
-// TestPrograms checks of each program with an MPI, with each in a nightly run, that it computes with a recorder
-// what it computes without; that the trace has the calls that an independent counter
-// counts, and is equal to the raw records, argument by argument; and that a second run
-// makes the same bytes if it does the same, of each third program or of all in a nightly run.
+// TestPrograms checks of each program with an MPI, with each in a nightly run, that it computes with a
+// recorder what it computes without; that the trace has the calls that an independent counter counts, and is
+// equal to the raw records, argument by argument; and that a second run makes the same bytes if it does the
+// same, of each third program or of all in a nightly run.
 func TestPrograms(t *testing.T) {
 	var changed sync.Map
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {

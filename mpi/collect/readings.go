@@ -14,7 +14,8 @@ type clockReading struct {
 	error           int64 // how far real may be off
 }
 
-// measure reads the clocks, if parts are to say how far they are off. The first reading and the latest are kept.
+// measure reads the clocks, if parts are to say how far they are off. The first reading and the latest are
+// kept.
 func (c *Collector) measure() {
 	if !c.options.Measure || c.options.Machine == "" || c.options.Untimed {
 		return
@@ -64,8 +65,9 @@ func (p *process) machine(this string) string {
 	return this
 }
 
-// clockReadings returns the readings by the clock of the times of processes, of which there may be none. All begin to count real
-// time when they are loaded, and then by the monotonic clock: the error has by how much this differs between them.
+// clockReadings returns the readings by the clock of the times of processes, of which there may be none. All
+// begin to count real time when they are loaded, and then by the monotonic clock: the error has by how much
+// this differs between them.
 func (c *Collector) clockReadings(list []*process) (readings []merge.ClockReading) {
 	var least, most int64 // of what makes the monotonic clock that of a process
 	known := false

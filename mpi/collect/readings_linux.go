@@ -12,8 +12,8 @@ const (
 	unsynchronised = 0x40 // STA_UNSYNC
 )
 
-// readClocks reads the clocks of this machine: in several tries, of which the one counts that took least. It returns false if
-// nothing keeps the real time in step with that of others, by NTP or PTP.
+// readClocks reads the clocks of this machine: in several tries, of which the one counts that took least. It
+// returns false if nothing keeps the real time in step with that of others, by NTP or PTP.
 func readClocks() (best clockReading, ok bool) {
 	var x syscall.Timex
 	if _, err := syscall.Adjtimex(&x); err != nil || x.Status&unsynchronised != 0 {

@@ -14,8 +14,8 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 )
 
-// TestMeasure checks that parts have the first reading of the clocks and the latest by the clock of the calls, with what the clocks
-// of processes differ by, and none where nothing may be measured.
+// TestMeasure checks that parts have the first reading of the clocks and the latest by the clock of the
+// calls, with what the clocks of processes differ by, and none where nothing may be measured.
 func TestMeasure(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -77,8 +77,8 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// TestReadClocks checks what is read of this machine: that real time is not known where nothing keeps it in step, and otherwise
-// that it goes on.
+// TestReadClocks checks what is read of this machine: that real time is not known where nothing keeps it in
+// step, and otherwise that it goes on.
 func TestReadClocks(t *testing.T) {
 	a, ok := readClocks()
 	if !ok {
@@ -89,7 +89,8 @@ func TestReadClocks(t *testing.T) {
 	}
 }
 
-// TestMachines checks that ranks are of the machines that their records say, or of this one, and that readings are of this one alone.
+// TestMachines checks that ranks are of the machines that their records say, or of this one, and that
+// readings are of this one alone.
 func TestMachines(t *testing.T) {
 	const this = "0000000000000007"
 	for _, tt := range []struct {
@@ -135,7 +136,8 @@ func TestMachines(t *testing.T) {
 	}
 }
 
-// TestReadingsApart checks that readings change nothing of a part but the section of clocks, and that they are all that differs there.
+// TestReadingsApart checks that readings change nothing of a part but the section of clocks, and that they
+// are all that differs there.
 func TestReadingsApart(t *testing.T) {
 	directory := t.TempDir()
 	w := newSpoolWriter(0, 0)

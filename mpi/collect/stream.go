@@ -109,7 +109,8 @@ func (s *stream) more() (bool, error) {
 	}
 }
 
-// ended returns an error if more was, or may have been, written to the segment than was read, when there is no more to come.
+// ended returns an error if more was, or may have been, written to the segment than was read, when there is
+// no more to come.
 func (s *stream) ended() error {
 	switch {
 	case s.inKept || s.wasKept || s.path == "":
@@ -233,7 +234,8 @@ func (s *stream) read() (bool, error) {
 	return true, s.decode(s.records[:n])
 }
 
-// grown reports whether there is a record behind those that were read. It reads nothing else, as most threads do nothing most of the time.
+// grown reports whether there is a record behind those that were read. It reads nothing else, as most threads
+// do nothing most of the time.
 func (s *stream) grown() (bool, error) {
 	var first [8]byte
 	if _, err := s.file.ReadAt(first[:], s.offset); err != nil && !errors.Is(err, io.EOF) {

@@ -9,8 +9,8 @@ import (
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 )
 
-// worldSizes returns how many ranks worlds have, as processes say or as many as there must be: there may be ranks without
-// a record.
+// worldSizes returns how many ranks worlds have, as processes say or as many as there must be: there may be
+// ranks without a record.
 func worldSizes(list []*process) map[worldID]int {
 	sizes := make(map[worldID]int)
 	for _, p := range list {

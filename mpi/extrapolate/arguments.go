@@ -24,7 +24,8 @@ type form struct {
 	values []int64
 }
 
-// nearest returns where a form is known that is next to a point: in the largest trace, on the rank that is next.
+// nearest returns where a form is known that is next to a point: in the largest trace, on the rank that is
+// next.
 func (f *form) nearest(p *point) (at *point, value int64) {
 	further := func(a, b *point) bool {
 		if a.ranks != b.ranks {
@@ -383,8 +384,8 @@ func (f *programFitter) fit(at []*point, values []int64, depth int, array bool, 
 	return exprs
 }
 
-// apartNeighbours returns the points of grids in which the neighbours of a rank on both sides are two, none if they are one on the ranks that are
-// made: requests to one peer may have one number.
+// apartNeighbours returns the points of grids in which the neighbours of a rank on both sides are two, none
+// if they are one on the ranks that are made: requests to one peer may have one number.
 func (f *programFitter) apartNeighbours(at []*point, values []int64) (points []*point, of []int64) {
 	two := func(ranks int64) bool {
 		extents := f.grid.extents(ranks)
@@ -401,7 +402,8 @@ func (f *programFitter) apartNeighbours(at []*point, values []int64) (points []*
 	return points, of
 }
 
-// byRanks returns of how many numbers of ranks values are if they are the same on all ranks of each, or else 0.
+// byRanks returns of how many numbers of ranks values are if they are the same on all ranks of each, or else
+// 0.
 func byRanks(at []*point, values []int64) int {
 	of := make(map[int64]int64)
 	for i, p := range at {

@@ -14,7 +14,8 @@ import (
 	"github.com/reprise-trace/reprise/tracer"
 )
 
-// chain returns the trace of a program whose ranks send to the next, if there is one: first or after they receive.
+// chain returns the trace of a program whose ranks send to the next, if there is one: first or after they
+// receive.
 func chain(t *testing.T, ranks int, receiveFirst func(rank int) bool, lost func(rank int) bool) *trace.Trace {
 	message := func(name, peer string) cst.Function {
 		integer := cst.Type{Kind: cst.KindInt}
@@ -44,7 +45,8 @@ func chain(t *testing.T, ranks int, receiveFirst func(rank int) bool, lost func(
 	return open(t, merge.Run{Ranks: ranks, Source: "MPI"}, parts)
 }
 
-// TestFaults checks that what would hang is told by its calls, unless the traces that it is made of hang, too.
+// TestFaults checks that what would hang is told by its calls, unless the traces that it is made of hang,
+// too.
 func TestFaults(t *testing.T) {
 	never := func(int) bool { return false }
 	for _, tt := range []struct {

@@ -23,25 +23,29 @@
 // coordinates and their extents, and in the iteration of loops and the index in an array: sums, products,
 // quotients, neighbours, butterflies, and blocks of what is divided with a remainder.
 //
-// The more terms an expression has, the more points must confirm it. If several of the fewest terms hold, they must be equal on M ranks. Of
-// what depends on the number of ranks alone, two traces show the number of ranks itself, neighbours, and sizes of groups that are extents; of
-// more traces, expressions of the extents of any grid are tried, and those of one and of two terms must be equal.
-// What few ranks show, as those at a corner or between, is taken from calls of other ranks at the same place of the program, if it holds.
-// What else programs have and is not found, as n·n/2 or the power of two below n, is a rival: if it holds, and is not much longer, it must be equal, too.
-// All grids of one dimension and of two must make the same, in full, and no extent, logarithm, root or remainder may be the
-// same in all traces and another on M ranks. At last the messages are matched, and the run is replayed.
+// The more terms an expression has, the more points must confirm it. If several of the fewest terms hold,
+// they must be equal on M ranks. Of what depends on the number of ranks alone, two traces show the number of
+// ranks itself, neighbours, and sizes of groups that are extents; of more traces, expressions of the extents
+// of any grid are tried, and those of one and of two terms must be equal. What few ranks show, as those at a
+// corner or between, is taken from calls of other ranks at the same place of the program, if it holds. What
+// else programs have and is not found, as n·n/2 or the power of two below n, is a rival: if it holds, and is
+// not much longer, it must be equal, too. All grids of one dimension and of two must make the same, in full,
+// and no extent, logarithm, root or remainder may be the same in all traces and another on M ranks. At last
+// the messages are matched, and the run is replayed.
 //
 // # Limits
 //
 // That expressions hold on all ranks of the traces does not prove that they hold on others: a program may do
-// something else from 100 ranks on. With [Options.Force], what is not determined is taken from the nearest rank of the largest trace, and
-// [Result.Forced] says so.
+// something else from 100 ranks on. With [Options.Force], what is not determined is taken from the nearest
+// rank of the largest trace, and [Result.Forced] says so.
 //
-// Not found are trip counts that differ from iteration to iteration without an expression in the loops around, and extents that are
-// arguments of the program unless one is the same on any number of ranks. Times are left out.
+// Not found are trip counts that differ from iteration to iteration without an expression in the loops
+// around, and extents that are arguments of the program unless one is the same on any number of ranks. Times
+// are left out.
 //
 // # Source
 //
-// Extrapolating traces of communication is due to X. Wu and F. Mueller, "ScalaExtrap: Trace-Based Communication Extrapolation for
-// SPMD Programs", PPoPP 2011. This package departs from it in refusing what is not determined.
+// Extrapolating traces of communication is due to X. Wu and F. Mueller, "ScalaExtrap: Trace-Based
+// Communication Extrapolation for SPMD Programs", PPoPP 2011. This package departs from it in refusing what
+// is not determined.
 package extrapolate

@@ -91,7 +91,8 @@ func (m *made) alike(value int64) (list []string) {
 	return list
 }
 
-// forms yields the numbers that have an expression: the name of the function, nothing for a loop, and what it is of it.
+// forms yields the numbers that have an expression: the name of the function, nothing for a loop, and what it
+// is of it.
 func (c *class) forms(declared *cst.Table, yield func(c *class, fn, parameter string, f form)) {
 	add := func(fn, parameter string, f form) {
 		if len(f.exprs) > 0 {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// evidence returns at how many points values are known: on how many numbers of ranks, if they depend on nothing else, which
-// have different values. Of what does not depend on the number of ranks, more of these tell no more; and a point tells a bit at most
-// of what has two values.
+// evidence returns at how many points values are known: on how many numbers of ranks, if they depend on
+// nothing else, which have different values. Of what does not depend on the number of ranks, more of these
+// tell no more; and a point tells a bit at most of what has two values.
 func (f *fitter) evidence() int {
 	distinct := slices.Clone(f.values)
 	slices.Sort(distinct)

@@ -127,8 +127,8 @@ func Make(ctx context.Context, traces []*trace.Trace, o Options) (*Result, error
 	return r, nil
 }
 
-// originOf returns what of who made the largest trace holds of a run on another number of ranks: which recording it is, when
-// and where is of that trace alone.
+// originOf returns what of who made the largest trace holds of a run on another number of ranks: which
+// recording it is, when and where is of that trace alone.
 func originOf(o merge.Origin, ranks int) merge.Origin {
 	made := merge.Origin{Commands: o.Commands, Versions: o.Versions, Assumptions: o.Assumptions}
 	if o.World > 0 {

@@ -145,8 +145,8 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// TestOrigin checks what a trace that is made says of who made it: what holds of the program and of what recorded it, not when and where
-// a run on another number of ranks was.
+// TestOrigin checks what a trace that is made says of who made it: what holds of the program and of what
+// recorded it, not when and where a run on another number of ranks was.
 func TestOrigin(t *testing.T) {
 	recorded := func(world bool) (traces []*trace.Trace) {
 		for _, n := range []int{4, 8, 16, 32} {

@@ -65,8 +65,9 @@ type fitter struct {
 	found    []expr
 }
 
-// fit returns the expressions of fewest terms that have the values at all points, none if there are none. What depends on nothing but
-// the number of ranks may be of extents of other grids, too, and so may steps to other ranks.
+// fit returns the expressions of fewest terms that have the values at all points, none if there are none.
+// What depends on nothing but the number of ranks may be of extents of other grids, too, and so may steps to
+// other ranks.
 func fit(g *grid, fs, foreign []feature, points []*point, values []int64, as role) []expr {
 	f := &fitter{grid: g, role: as, ranks: as.is(roleRank, roleLabel, roleRequest), points: points, values: values}
 	for _, x := range slices.Concat(fs, foreign) {
@@ -112,8 +113,8 @@ func (f *fitter) stages(fs, plain []feature, evidence int) {
 	}
 }
 
-// scaling finds the expressions of what depends on nothing but the number of ranks, those of one and of two features together:
-// they must agree.
+// scaling finds the expressions of what depends on nothing but the number of ranks, those of one and of two
+// features together: they must agree.
 func (f *fitter) scaling(fs []feature, evidence int) {
 	f.constants()
 	f.features = slices.DeleteFunc(slices.Clone(fs), func(x feature) bool { // what is constant here tells nothing
@@ -181,8 +182,8 @@ func oddness(x feature) int {
 	return 0
 }
 
-// few finds what has two values on more numbers of ranks than two: multiples and parts of one feature, which all expressions of one
-// feature, and all multiples and parts of two, must agree with.
+// few finds what has two values on more numbers of ranks than two: multiples and parts of one feature, which
+// all expressions of one feature, and all multiples and parts of two, must agree with.
 func (f *fitter) few() {
 	all := f.features
 	f.features = slices.DeleteFunc(slices.Clone(all), func(x feature) bool { return x.odd || x.far })
@@ -217,9 +218,9 @@ func (f *fitter) exact() {
 	}
 }
 
-// twoNumbers finds the number of ranks; of ranks, those near too, and of sizes of groups an extent of the grid. Two numbers of
-// ranks show no more: too many expressions have two values. But for the number of ranks itself, all expressions of one feature must agree;
-// of what is an extent in any case, those of all grids.
+// twoNumbers finds the number of ranks; of ranks, those near too, and of sizes of groups an extent of the
+// grid. Two numbers of ranks show no more: too many expressions have two values. But for the number of ranks
+// itself, all expressions of one feature must agree; of what is an extent in any case, those of all grids.
 func (f *fitter) twoNumbers() {
 	all := f.features
 	only := func(is func(x feature) bool) {
@@ -405,7 +406,8 @@ func (f *fitter) shifted(text string, t terms, of func(p *point) (int64, bool)) 
 	}})
 }
 
-// ranksNear tries ranks that are some steps away, and features as they are: two numbers of ranks confirm them.
+// ranksNear tries ranks that are some steps away, and features as they are: two numbers of ranks confirm
+// them.
 func (f *fitter) ranksNear() {
 	if f.ranks {
 		f.neighbours(1)

@@ -121,8 +121,8 @@ func (f *fitter) transposed() {
 	}
 }
 
-// blocks tries the parts of something that is divided with a remainder, by all ranks or along a dimension, and multiples of the parts: what
-// the larger ones have more shows of what.
+// blocks tries the parts of something that is divided with a remainder, by all ranks or along a dimension,
+// and multiples of the parts: what the larger ones have more shows of what.
 func (f *fitter) blocks() {
 	multiple := max(1, f.spread())
 	try := func(text string, divisor func(p *point) int64, lead func(p *point) int64) {

@@ -28,7 +28,8 @@ func (g *grid) spot(ranks, rank int64) spot {
 	return s
 }
 
-// grids returns the grids of so many dimensions of these numbers of ranks, those that are equal for all of them once.
+// grids returns the grids of so many dimensions of these numbers of ranks, those that are equal for all of
+// them once.
 func grids(dims int, numbers []int64) []*grid {
 	var list []*grid
 	var known [][][3]int64
@@ -76,7 +77,8 @@ func orders(dims int) [][]int {
 	return [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}
 }
 
-// balanced returns the factors of n that are as close to each other as MPI_Dims_create has them, in descending order.
+// balanced returns the factors of n that are as close to each other as MPI_Dims_create has them, in
+// descending order.
 func balanced(n int64, dims int) []int64 {
 	best := []int64{n}
 	for len(best) < dims {
@@ -122,7 +124,8 @@ func factors(n int64) []int64 {
 	return append(low, high...)
 }
 
-// halved returns the powers of two that make up n if the first gets the first factor of 2, and so on; 0 if n is none.
+// halved returns the powers of two that make up n if the first gets the first factor of 2, and so on; 0 if n
+// is none.
 func halved(n int64, dims int) []int64 {
 	list := make([]int64, dims)
 	if n <= 0 || n&(n-1) != 0 {

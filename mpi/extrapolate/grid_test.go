@@ -7,8 +7,8 @@ import (
 	"github.com/reprise-trace/reprise/mpi/extrapolate"
 )
 
-// TestBalanced compares the factors of numbers of ranks with those that trying all finds, and asks for those of
-// numbers for which that would take minutes.
+// TestBalanced compares the factors of numbers of ranks with those that trying all finds, and asks for those
+// of numbers for which that would take minutes.
 func TestBalanced(t *testing.T) {
 	for n := 1; n <= 300; n++ {
 		of := balanced(n)

@@ -59,8 +59,8 @@ type placedVisit struct {
 // maxSteps bounds the time to match a rank.
 const maxSteps = 1 << 17
 
-// match adds the visits of a rank to the places of a program, whose loops are of calls so much alike, and reports whether it is one of
-// the program.
+// match adds the visits of a rank to the places of a program, whose loops are of calls so much alike, and
+// reports whether it is one of the program.
 func match(body []*place, r *rank, folded, like likeness) bool {
 	m := matcher{rank: r, like: like, folded: folded, steps: maxSteps}
 	if !m.sequence(body, r.folded[folded], func(rest []*node) bool { return len(rest) == 0 }) {
@@ -146,7 +146,8 @@ func (m *matcher) whole(p *place, n *node) bool {
 	return true
 }
 
-// written matches a loop of a program with as many rounds as there are that are no loop of the rank, each like the first.
+// written matches a loop of a program with as many rounds as there are that are no loop of the rank, each
+// like the first.
 func (m *matcher) written(p *place, round int64, first, seq []*node, then func(trips int64, rest []*node) bool) bool {
 	at := &m.rounds[p.depth]
 	outer, done := *at, len(m.visits)

@@ -51,8 +51,8 @@ func addExtent(list []feature, x feature) []feature {
 		feature{name: "log2(" + x.name + "), rounded up", of: func(p *point) int64 { return log2(2*x.of(p) - 1) }, odd: true, far: x.far, terms: x.terms.longer(3)})
 }
 
-// foreign returns the extents of grids of so many dimensions at most that differ from those of a grid: what depends on nothing but
-// the number of ranks may be of these.
+// foreign returns the extents of grids of so many dimensions at most that differ from those of a grid: what
+// depends on nothing but the number of ranks may be of these.
 func foreign(own *grid, most int, numbers []int64) (list []feature) {
 	var known [][]int64
 	of := func(g *grid, d int) (extents []int64) {
@@ -93,7 +93,8 @@ func sizes(g *grid) []feature {
 	return list
 }
 
-// remainders returns what of the number of ranks the traces must show, too: what depends on one that is the same in all of them is not seen.
+// remainders returns what of the number of ranks the traces must show, too: what depends on one that is the
+// same in all of them is not seen.
 func remainders() []feature {
 	list := []feature{{name: "N less the power of two that is not above it", odd: true, of: func(p *point) int64 { return p.ranks - power(log2(p.ranks)) }}}
 	for by := int64(2); by <= 4; by++ {

@@ -398,7 +398,8 @@ func parts(p *process) {
 	}
 }
 
-// shared has requests of one number where the neighbours on both sides are one process, and sweeps forth and back.
+// shared has requests of one number where the neighbours on both sides are one process, and sweeps forth and
+// back.
 func shared(p *process) {
 	p.grid()
 	for range 4 {

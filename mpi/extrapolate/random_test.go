@@ -15,13 +15,15 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// TestRandom draws programs whose numbers and conditions are expressions of the rank, its place, the number of ranks and
-// iterations, of which some are none that extrapolate has: what is not refused is what the program calls.
+// TestRandom draws programs whose numbers and conditions are expressions of the rank, its place, the number
+// of ranks and iterations, of which some are none that extrapolate has: what is not refused is what the
+// program calls.
 //
-// Nothing drawn changes beyond what the traces show: a program that does something else from 100 ranks on is like
-// others on 4 to 64.
+// Nothing drawn changes beyond what the traces show: a program that does something else from 100 ranks on is
+// like others on 4 to 64.
 //
-// Each draw takes long. Without flags it draws the same few programs each time; -rapid.seed and -rapid.checks draw others.
+// Each draw takes long. Without flags it draws the same few programs each time; -rapid.seed and -rapid.checks
+// draw others.
 func TestRandom(t *testing.T) {
 	if raceDetector {
 		t.Skip("long with the race detector, and in one goroutine")
@@ -139,7 +141,8 @@ type drawing struct {
 // A number of a program, of a rank, of the number of ranks, and of the iterations around.
 type number func(p *process, i, j int) int
 
-// wholes are what is divided: without a remainder by all extents and numbers of ranks but 49, and with one by some.
+// wholes are what is divided: without a remainder by all extents and numbers of ranks but 49, and with one by
+// some.
 var wholes = []int{64 * 9 * 25, 5040, 4096, 1000}
 
 func log2(n int) int { return bits.Len(uint(n)) - 1 }

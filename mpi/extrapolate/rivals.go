@@ -6,11 +6,12 @@ import (
 	"slices"
 )
 
-// Programs have more expressions of few numbers than are found: two thirds of the ranks, n·n/2, the power of two that is not above n.
-// On few numbers of ranks one of these seems to be another. So they are rivals: what is found must agree with
-// all that hold, unless these are much longer.
+// Programs have more expressions of few numbers than are found: two thirds of the ranks, n·n/2, the power of
+// two that is not above n. On few numbers of ranks one of these seems to be another. So they are rivals: what
+// is found must agree with all that hold, unless these are much longer.
 
-// How much longer a rival is at most, in bits: it is less likely by so many powers of two. Ranks are mostly neighbours.
+// How much longer a rival is at most, in bits: it is less likely by so many powers of two. Ranks are mostly
+// neighbours.
 const (
 	maxLonger     = 3
 	maxLongerRank = 2
@@ -22,8 +23,8 @@ const (
 	maxParts = 4
 )
 
-// rivals adds to what is found what programs may have instead: of the number of ranks alone, of the rank alone, and of the number of
-// ranks that is added to the rank.
+// rivals adds to what is found what programs may have instead: of the number of ranks alone, of the rank
+// alone, and of the number of ranks that is added to the rank.
 func (f *fitter) rivals() {
 	if len(f.found) == 0 || f.found[0].constant || f.role.is(roleGroup, roleGrid) {
 		return

@@ -142,8 +142,9 @@ var placed = []place{
 	}},
 }
 
-// TestRivals checks that what a program has of the number of ranks, or of the rank, is made on another number or refused, on few numbers of
-// ranks, too. Not among these are programs that do something else from a number of ranks on that no trace has, as max(n, 8).
+// TestRivals checks that what a program has of the number of ranks, or of the rank, is made on another number
+// or refused, on few numbers of ranks, too. Not among these are programs that do something else from a number
+// of ranks on that no trace has, as max(n, 8).
 func TestRivals(t *testing.T) {
 	if raceDetector {
 		t.Skip("long with the race detector, and in one goroutine")

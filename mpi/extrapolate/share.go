@@ -2,8 +2,8 @@ package extrapolate
 
 import "slices"
 
-// knowledge is what numbers are found to be in any class, by the call in the program that they are of: ranks at an edge do what others
-// do with fewer numbers of ranks to show it.
+// knowledge is what numbers are found to be in any class, by the call in the program that they are of: ranks
+// at an edge do what others do with fewer numbers of ranks to show it.
 type knowledge struct {
 	exprs   map[string][]expr
 	lacking bool // a number had no expression
@@ -20,8 +20,8 @@ func (k *knowledge) add(key string, exprs []expr) {
 	}
 }
 
-// share keeps the expressions of a number for other classes. If it has none, or is known of one trace alone, it takes those of others
-// that have its values, all of which must agree.
+// share keeps the expressions of a number for other classes. If it has none, or is known of one trace alone,
+// it takes those of others that have its values, all of which must agree.
 func (f *programFitter) share(r *form, key string, at []*point, values []int64, one bool) {
 	k := &f.knowledge
 	if len(r.exprs) > 0 && !one {

@@ -83,8 +83,8 @@ func (s *solver) force() (best *made, err error) {
 	return best, nil
 }
 
-// solve tries grids of one dimension, then of two, then of three. Where the program has one of two, one of three must not hold too, or
-// else make the same.
+// solve tries grids of one dimension, then of two, then of three. Where the program has one of two, one of
+// three must not hold too, or else make the same.
 func (s *solver) solve() (*made, error) {
 	for _, t := range s.traces {
 		s.ranks = append(s.ranks, int64(len(t)))
@@ -135,8 +135,8 @@ func (s *solver) alone(m *made, dims int) (*made, error) {
 	return m, nil
 }
 
-// solveIn solves in all grids of so many dimensions, where numbers may be of others of so many dimensions. If none holds, it
-// returns why.
+// solveIn solves in all grids of so many dimensions, where numbers may be of others of so many dimensions. If
+// none holds, it returns why.
 func (s *solver) solveIn(dims, most int) (first *made, why string, err error) {
 	var open error // what is not determined in a grid that holds
 	for _, g := range grids(dims, s.ranks) {
@@ -169,8 +169,8 @@ func (s *solver) solveIn(dims, most int) (first *made, why string, err error) {
 	return first, why, open
 }
 
-// agree returns an error if a grid of so many dimensions holds and makes something else. What is not determined in it needs more
-// than the traces have.
+// agree returns an error if a grid of so many dimensions holds and makes something else. What is not
+// determined in it needs more than the traces have.
 func (s *solver) agree(known *made, dims int) error {
 	for _, g := range grids(dims, s.ranks) {
 		if s.ctx.Err() != nil {
@@ -192,8 +192,9 @@ func (s *solver) differ(a, b *made) error {
 	return &Error{Problems: []string{fmt.Sprintf("the grid of the ranks: %s and %s both hold for the traces, and differ on %d ranks", a.grid.name, b.grid.name, s.o.Ranks)}}
 }
 
-// seen returns an error if what may depend on the number of ranks, or on extents of grids of at most so many dimensions, does
-// not show in the traces, and adds that to what is not determined otherwise: more traces are the cure of both.
+// seen returns an error if what may depend on the number of ranks, or on extents of grids of at most so many
+// dimensions, does not show in the traces, and adds that to what is not determined otherwise: more traces are
+// the cure of both.
 func (s *solver) seen(m *made, err error) error {
 	wrong := new(Error)
 	if err != nil && !errors.As(err, &wrong) {
@@ -216,9 +217,9 @@ const maxNamed = 5
 // maxSuggested is the largest number of ranks of a trace that is asked for.
 const maxSuggested = 1024
 
-// unseen returns which extents of grids, logarithms and roots are the same on all numbers of ranks but the last: what depends on
-// them is not seen. It says which numbers alike returns for the value, as these may depend on it, and of how many ranks a trace
-// shows that, 0 if none does.
+// unseen returns which extents of grids, logarithms and roots are the same on all numbers of ranks but the
+// last: what depends on them is not seen. It says which numbers alike returns for the value, as these may
+// depend on it, and of how many ranks a trace shows that, 0 if none does.
 func unseen(numbers []int64, alike func(value int64) []string) (problems []string, ranks int) {
 	last := len(numbers) - 1
 	constants(numbers, func(x feature, values []int64) {
@@ -341,7 +342,8 @@ func (s *solver) classes(by split, name string, ranks [][]*rank) (*class, *failu
 	return c, nil
 }
 
-// minKnown is of how many ranks a class is of a split finer than that of ends: anything is expressions of few.
+// minKnown is of how many ranks a class is of a split finer than that of ends: anything is expressions of
+// few.
 const minKnown = 3
 
 // class returns a class of which all ranks have one program.

@@ -18,14 +18,16 @@ import (
 //go:embed calibrator/calibrate.c
 var calibrator []byte
 
-// BuildCalibrator returns a program that measures what messages and collective operations take, as [BuildProgram] does. It
-// is to be started on two ranks or more, and writes to the standard output of rank 0: see [ReadCalibration].
+// BuildCalibrator returns a program that measures what messages and collective operations take, as
+// [BuildProgram] does. It is to be started on two ranks or more, and writes to the standard output of rank 0:
+// see [ReadCalibration].
 func BuildCalibrator(ctx context.Context, mpicc, cacheDir string) (*Program, error) {
 	return BuildProgram(ctx, mpicc, cacheDir, "calibrate", "-O2", calibrator, nil)
 }
 
-// A Calibration is what a calibrator has measured. Times are in nanoseconds: the mean of all rounds but those in
-// which another program had the processor, in the pass over all that is measured in which this is smallest.
+// A Calibration is what a calibrator has measured. Times are in nanoseconds: the mean of all rounds but those
+// in which another program had the processor, in the pass over all that is measured in which this is
+// smallest.
 type Calibration struct {
 	Nodes       []int // of each rank: the first rank on its node
 	Processors  int   // of the node of rank 0
@@ -62,7 +64,8 @@ type CollectiveTime struct {
 // Batch is how many collective operations follow each other when they are measured.
 const Batch = 20
 
-// ReadCalibration reads what a calibrator writes, and writes to others what others have written to the same output.
+// ReadCalibration reads what a calibrator writes, and writes to others what others have written to the same
+// output.
 func ReadCalibration(r io.Reader, others io.Writer) (*Calibration, error) {
 	need.That(r != nil && others != nil, "interpose: nothing to read from, or nothing to write to")
 	c := &Calibration{}

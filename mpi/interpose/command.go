@@ -70,7 +70,8 @@ func Inspect(ctx context.Context, arguments []string) (*Command, error) {
 // mostWords is how many words of scripts are looked at.
 const mostWords = 1000
 
-// wordsOf returns the words of shell scripts among the arguments of a command line: of what stands behind -c, and of files.
+// wordsOf returns the words of shell scripts among the arguments of a command line: of what stands behind -c,
+// and of files.
 func wordsOf(arguments []string) (words []string) {
 	for i, a := range arguments {
 		if script := scriptOf(arguments[:i], a); script != "" {

@@ -165,8 +165,8 @@ func interpreter(file *elf.File) string {
 	return string(bytes.TrimRight(path, "\x00"))
 }
 
-// linked returns the library of MPI that a compiler command links with, or "", and the files that it compiles. What it links is
-// in a directory.
+// linked returns the library of MPI that a compiler command links with, or "", and the files that it
+// compiles. What it links is in a directory.
 func linked(ctx context.Context, mpicc, directory string) (library string, files []string) {
 	output, list := filepath.Join(directory, "link.so"), filepath.Join(directory, "files")
 	c := group.Command(ctx, mpicc, "-shared", "-fPIC", "-w", "-MD", "-MF", list, "-o", output, "-x", "c", "-")

@@ -367,7 +367,8 @@ func TestFull(t *testing.T) {
 	})
 }
 
-// TestSmallFiles records a program that may not write files as large as segments become: smaller ones have all.
+// TestSmallFiles records a program that may not write files as large as segments become: smaller ones have
+// all.
 func TestSmallFiles(t *testing.T) {
 	forEachMPI(t, func(t *testing.T, m *implementation) {
 		if !strings.Contains(m.name, "openmpi") {

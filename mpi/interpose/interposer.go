@@ -55,8 +55,8 @@ type Interposer struct {
 // a directory of the user's below that for temporary files, which must be safe in the same way.
 // So the program is to use the Path. This is checked before each use.
 //
-// What the compiler command says is kept there as well, with the times and sizes of the files that it depends on: as long as they are the
-// same, no compiler is run.
+// What the compiler command says is kept there as well, with the times and sizes of the files that it depends
+// on: as long as they are the same, no compiler is run.
 //
 // Building takes some seconds to half a minute: where it has to, it calls building first, unless
 // that is nil, with the name of the MPI.
@@ -89,8 +89,9 @@ func (c cache) interposer(ctx context.Context, mpicc string, building func(mpi s
 	return library, nil
 }
 
-// buildOnce returns the path of a file in a cache, or in another directory where that is not safe. Unless it is there, it
-// waits until no other process builds there, and if it still is not there, calls begin and has build make it.
+// buildOnce returns the path of a file in a cache, or in another directory where that is not safe. Unless it
+// is there, it waits until no other process builds there, and if it still is not there, calls begin and has
+// build make it.
 func buildOnce(ctx context.Context, c cache, name string, begin func(), build func(path string) error) (string, error) {
 	directory, err := privateDirectory(c.directory)
 	if err != nil {
@@ -313,7 +314,8 @@ func isPrivate(path string, kind fs.FileMode) bool {
 	return ok && int(status.Uid) == os.Getuid()
 }
 
-// IsPrivate reports whether a file is there that nobody but the user, and root, can have written, and no symbolic link.
+// IsPrivate reports whether a file is there that nobody but the user, and root, can have written, and no
+// symbolic link.
 func IsPrivate(path string) bool { return isPrivate(path, 0) }
 
 // isSafe reports whether nobody but the user and root can rename what is in a directory and

@@ -140,8 +140,8 @@ var ofCompilers = []string{
 	"CC", "CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "LOADEDMODULES", "PE_ENV", "CRAY_MPICH_DIR",
 }
 
-// keyOf returns what tells a compiler command from others, and the files that it is of: itself, the compilers that it may run,
-// and this program, which understands what it says.
+// keyOf returns what tells a compiler command from others, and the files that it is of: itself, the compilers
+// that it may run, and this program, which understands what it says.
 func keyOf(mpicc string) (key [sha256.Size]byte, files []string, err error) {
 	path, err := exec.LookPath(mpicc)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 )
 
-// TestKept checks that a compiler command is not run again as long as nothing has changed that it says, and is if anything has.
+// TestKept checks that a compiler command is not run again as long as nothing has changed that it says, and
+// is if anything has.
 func TestKept(t *testing.T) {
 	mpitest.Installed(t)
 	mpitest.SkipUnderRace(t)

@@ -42,8 +42,8 @@ func BuildProgram(ctx context.Context, mpicc, cacheDir, does, flag string, sourc
 //go:embed reducer/reduce.c
 var reducer string
 
-// BuildReducer returns a program whose processes reduce part files along a tree, as [BuildProgram] does. Each is started by
-// a process that merges: reducer/tree.c says what they tell each other.
+// BuildReducer returns a program whose processes reduce part files along a tree, as [BuildProgram] does. Each
+// is started by a process that merges: reducer/tree.c says what they tell each other.
 func BuildReducer(ctx context.Context, mpicc, cacheDir string, building func()) (*Program, error) {
 	return BuildProgram(ctx, mpicc, cacheDir, "reduce", "-O2", []byte(treeSource+reducer), building)
 }

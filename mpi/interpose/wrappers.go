@@ -118,9 +118,9 @@ type wrapper struct {
 	OpensUnseen                 bool     // even where the call is not recorded
 }
 
-// ownStatuses says of a function when it is given statuses of the interposer in place of
-// those that the program does not ask for: where a receive has left open what it receives, or a file may end before
-// all is read, only they tell.
+// ownStatuses says of a function when it is given statuses of the interposer in place of those that the
+// program does not ask for: where a receive has left open what it receives, or a file may end before all is
+// read, only they tell.
 type ownStatuses struct {
 	Name, Ignored string // the parameter, and what the program passes
 	Length        string // of an array, as an expression, "" for a single status
@@ -242,7 +242,8 @@ func (w *wrapper) datatypes(f *spec.Function) {
 	}
 }
 
-// significant returns the condition, as the beginning of a statement, for a datatype to be one that MPI has looked at.
+// significant returns the condition, as the beginning of a statement, for a datatype to be one that MPI has
+// looked at.
 func significant(f *spec.Function, p *spec.Param) string {
 	condition := ""
 	and := func(c string) {

@@ -11,8 +11,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/mpitest/recorded"
 )
 
-// TestAlike checks the proxies of ranks of one shape whose strings differ, and of a rank that asks for messages, which may
-// come between two calls of it, until they are there.
+// TestAlike checks the proxies of ranks of one shape whose strings differ, and of a rank that asks for
+// messages, which may come between two calls of it, until they are there.
 func TestAlike(t *testing.T) {
 	source, err := filepath.Abs("testdata/alike.c")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 )
 
-// Buffers are the memory that a program has: by segments of the trace, in ascending order. A segment of which places are used that
-// are far from each other is several, as its id may stand for other memory later on.
+// Buffers are the memory that a program has: by segments of the trace, in ascending order. A segment of which
+// places are used that are far from each other is several, as its id may stand for other memory later on.
 type buffers []buffer
 
 // A buffer stands for a segment from a displacement to another.
@@ -51,8 +51,9 @@ func (l buffers) place(p cst.Pointer) int64 {
 	return int64(i)
 }
 
-// displacement returns how far an address is from its buffer: from the beginning of the segment or, where all addresses are far from that,
-// of the page that the first of them is in; false if they are too far from each other.
+// displacement returns how far an address is from its buffer: from the beginning of the segment or, where all
+// addresses are far from that, of the page that the first of them is in; false if they are too far from each
+// other.
 func (l buffers) displacement(p cst.Pointer) (int64, bool) {
 	const page = 1 << 12
 	b := l[l.place(p)]

@@ -17,7 +17,8 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 )
 
-// TestAddresses writes the addresses of a segment of memory: also where they are far from its beginning, or from each other.
+// TestAddresses writes the addresses of a segment of memory: also where they are far from its beginning, or
+// from each other.
 func TestAddresses(t *testing.T) {
 	const far = 1 << 31
 	for _, tt := range []struct {
@@ -71,8 +72,9 @@ func programOf(t *testing.T, calls []testtrace.Call) (*Program, error) {
 	return Generate(context.Background(), testtrace.Record(t, merge.Run{Ranks: 1}, false, [][]testtrace.Call{calls}), Options{})
 }
 
-// TestBuffers checks of random addresses that those of a segment that are no further than farthest from the next are in one
-// buffer, as far from each other as they were, and others in another, whatever the order in which they were added.
+// TestBuffers checks of random addresses that those of a segment that are no further than farthest from the
+// next are in one buffer, as far from each other as they were, and others in another, whatever the order in
+// which they were added.
 func TestBuffers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) cst.Pointer {

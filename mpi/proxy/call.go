@@ -58,7 +58,8 @@ func (c *call) recorded(name string) *values {
 	return nil
 }
 
-// argument returns the values of a parameter, or nil if the trace has none, or what stands for an argument that is not there.
+// argument returns the values of a parameter, or nil if the trace has none, or what stands for an argument
+// that is not there.
 func (c *call) argument(name string) *values {
 	if c.typeOf(name).Class == spec.PlaceholderClass {
 		return nil
@@ -204,7 +205,8 @@ func (s *statement) parameter(p *spec.Param) (string, error) {
 	return "", errKind
 }
 
-// standInNames are the variables of a program that have the values of placeholders: compilers warn of some of these.
+// standInNames are the variables of a program that have the values of placeholders: compilers warn of some of
+// these.
 var standInNames = map[string]string{"MPI_STATUSES_IGNORE": "no_statuses", "MPI_UNWEIGHTED": "unweighted", "MPI_WEIGHTS_EMPTY": "empty_weights"}
 
 // absent returns what is written for a parameter that does not count, or is only written to.

@@ -62,8 +62,8 @@ func recordedWith(t *trace.Trace) int {
 	return implementations
 }
 
-// constantName returns a function that writes numbers of a parameter, those that the MPI of the trace has a name for by name: other
-// implementations have other numbers.
+// constantName returns a function that writes numbers of a parameter, those that the MPI of the trace has a
+// name for by name: other implementations have other numbers.
 func (g *generator) constantName(p *spec.Param) func(int64) string {
 	plain := numberName(classOf(p.Element()))
 	mpi := recordedWith(g.trace)

@@ -38,7 +38,8 @@ var asks = []string{"MPI_Initialized", "MPI_Finalized", "MPI_Get_version", "MPI_
 // maxEarly is the most calls before MPI_Init that are made there.
 const maxEarly = 16
 
-// countEarly returns how many calls all ranks make before MPI_Init, none unless these are the same and only ask.
+// countEarly returns how many calls all ranks make before MPI_Init, none unless these are the same and only
+// ask.
 func (g *generator) countEarly() int {
 	var all []string
 	first := true

@@ -11,9 +11,9 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// How calls become one that differ in numbers only. A program that calls MPI_Alltoallv in a loop with other arrays
-// each time has a signature for each call, and a grammar in which nothing repeats. Here these calls are one, whose
-// arguments vary, and the loop is a loop.
+// How calls become one that differ in numbers only. A program that calls MPI_Alltoallv in a loop with other
+// arrays each time has a signature for each call, and a grammar in which nothing repeats. Here these calls
+// are one, whose arguments vary, and the loop is a loop.
 
 const (
 	fewestFolded = 3       // signatures become one
@@ -21,8 +21,9 @@ const (
 	mostCells    = 1 << 18 // numbers in the tables of such a call
 )
 
-// fold folds calls of a shape, if its grammar becomes smaller, and drops those that are left out, or are amounts of computing, which stand
-// between others. It returns that grammar, and which calls stand for others.
+// fold folds calls of a shape, if its grammar becomes smaller, and drops those that are left out, or are
+// amounts of computing, which stand between others. It returns that grammar, and which calls stand for
+// others.
 func (g *generator) fold(shape *trace.Shape, calls map[uint32]*call) (*sequitur.Grammar, map[uint32]uint32) {
 	if shape.Grammar.Len() > uint64(maxValues/shape.Ranks.Len()) {
 		for _, c := range calls {
@@ -212,7 +213,8 @@ func join(calls map[uint32]*call, to map[uint32]uint32, list []uint32) {
 	}
 }
 
-// shorten makes values that do not vary from call to call those of one call, and takes the expression if all have it.
+// shorten makes values that do not vary from call to call those of one call, and takes the expression if all
+// have it.
 func (v *values) shorten(first *values) {
 	for _, list := range v.of {
 		for _, x := range list {

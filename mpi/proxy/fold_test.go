@@ -11,8 +11,8 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 )
 
-// TestFold checks that calls whose arguments differ become one without a loss: the calls that the program makes, in
-// the order of the folded grammar and with the rows of their tables, are those of the trace.
+// TestFold checks that calls whose arguments differ become one without a loss: the calls that the program
+// makes, in the order of the folded grammar and with the rows of their tables, are those of the trace.
 func TestFold(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		ranks := make([][]testtrace.Call, rapid.IntRange(1, 3).Draw(rt, "ranks"))
@@ -54,7 +54,8 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// folded checks the calls of each shape against those of the ranks, and returns how many became one with others.
+// folded checks the calls of each shape against those of the ranks, and returns how many became one with
+// others.
 func folded(t rapid.TB, ranks [][]testtrace.Call) int {
 	t.Helper()
 	trace := testtrace.Record(t, merge.Run{}, false, ranks)

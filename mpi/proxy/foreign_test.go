@@ -9,8 +9,8 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 )
 
-// TestForeignHandlers checks that handlers of errors which no call made before one used them are made by the program, of the kind that the
-// call takes, and others are not.
+// TestForeignHandlers checks that handlers of errors which no call made before one used them are made by the
+// program, of the kind that the call takes, and others are not.
 func TestForeignHandlers(t *testing.T) {
 	calls := []testtrace.Call{
 		testtrace.MPICall("MPI_Init"),

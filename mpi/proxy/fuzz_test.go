@@ -89,7 +89,8 @@ func (d *drawn) call() testtrace.Call {
 	return call
 }
 
-// syntax returns what a compiler of MPI says of files, or skips the test if there is none. Files with sessions may take another.
+// syntax returns what a compiler of MPI says of files, or skips the test if there is none. Files with
+// sessions may take another.
 func syntax(t *testing.T, files []File) string {
 	t.Helper()
 	e2e.Programs(t)
@@ -178,7 +179,8 @@ func checkSyntax(t *testing.T, p *Program) {
 	}
 }
 
-// TestSpecialSource writes the proxies of traces that hold each function of MPI with special values of its parameters, and compiles them.
+// TestSpecialSource writes the proxies of traces that hold each function of MPI with special values of its
+// parameters, and compiles them.
 func TestSpecialSource(t *testing.T) {
 	r := rand.New(rand.NewPCG(43, 8))
 	rounds := 8

@@ -22,7 +22,8 @@ const (
 	Every Gaps = "every" // as they were, call by call
 )
 
-// ErrNoTimes means that a trace does not say how long gaps are: it has no times of them, and no amounts of computing.
+// ErrNoTimes means that a trace does not say how long gaps are: it has no times of them, and no amounts of
+// computing.
 var ErrNoTimes = errors.New("proxy: the trace has no times")
 
 // shares is how many values gaps are drawn from, each for an equal share of the calls.
@@ -96,7 +97,8 @@ func (g *generator) readGaps() error {
 	return nil
 }
 
-// draws returns values, in nanoseconds, one for each of some equal shares of those of a histogram, whose mean is that of all, in seconds.
+// draws returns values, in nanoseconds, one for each of some equal shares of those of a histogram, whose mean
+// is that of all, in seconds.
 func draws(h *timing.Histogram, mean float64) []int64 {
 	var list []int64
 	sum := 0.0
@@ -212,6 +214,6 @@ func (g *generator) compute(c *call) (string, error) {
 	return fmt.Sprintf("compute(%.3g);", c.gap), nil
 }
 
-// shortestGap is the shortest gap that a proxy computes for in the mean, in seconds: looking at the clock takes
-// a good part of what is shorter.
+// shortestGap is the shortest gap that a proxy computes for in the mean, in seconds: looking at the clock
+// takes a good part of what is shorter.
 const shortestGap = 200e-9

@@ -16,8 +16,8 @@ var apart = []string{
 	"MPI_Open_port", "MPI_Close_port", "MPI_Publish_name", "MPI_Unpublish_name", "MPI_Lookup_name", "MPI_Register_datarep",
 }
 
-// standIns are the functions of a program for those of the recorded one that MPI calls, by the functions that they are given to
-// and the parameters.
+// standIns are the functions of a program for those of the recorded one that MPI calls, by the functions that
+// they are given to and the parameters.
 var standIns = map[string]string{
 	"MPI_Op_create user_fn":                         "operation",
 	"MPI_Comm_create_errhandler comm_errhandler_fn": "comm_error", "MPI_File_create_errhandler file_errhandler_fn": "file_error",

@@ -10,8 +10,8 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 )
 
-// TestSwitchedOff checks that calls which switch recording are left out, as those are missing that were made meanwhile,
-// and that other levels and keys are not.
+// TestSwitchedOff checks that calls which switch recording are left out, as those are missing that were made
+// meanwhile, and that other levels and keys are not.
 func TestSwitchedOff(t *testing.T) {
 	calls := []testtrace.Call{
 		testtrace.MPICall("MPI_Init"),

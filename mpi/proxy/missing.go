@@ -10,8 +10,8 @@ import (
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
-// How calls are left out at some times, and made at others. Ids are used again: what a call needs may have been made by a
-// call that is left out, or on other ranks only, and later by one that is not.
+// How calls are left out at some times, and made at others. Ids are used again: what a call needs may have
+// been made by a call that is left out, or on other ranks only, and later by one that is not.
 
 // An object is what an id stands for on a rank.
 type object struct {
@@ -31,8 +31,8 @@ func (c *call) needs(class string) bool {
 	return false
 }
 
-// follow counts for all calls how often an object is not there that they need, and leaves out those that are never made. It reports
-// whether it found some.
+// follow counts for all calls how often an object is not there that they need, and leaves out those that are
+// never made. It reports whether it found some.
 func (g *generator) follow() (bool, error) {
 	found, budget := false, uint64(maxValues)
 	for number, calls := range g.calls {
@@ -80,7 +80,8 @@ func (g *generator) atStart() map[object]bool {
 	return there
 }
 
-// doubtfulOf returns the calls of a shape that may need an object that was not made, and the classes of these objects.
+// doubtfulOf returns the calls of a shape that may need an object that was not made, and the classes of these
+// objects.
 func (g *generator) doubtfulOf(calls map[uint32]*call) map[*call]map[string]bool {
 	made, lost := g.atStart(), make(map[object]bool)
 	doubtful := make(map[*call]map[string]bool)

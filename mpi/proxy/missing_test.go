@@ -10,8 +10,9 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 )
 
-// TestMissing checks calls that need a communicator of which an earlier one, with the same id, is made by a call that is left out: they
-// are made for the later one, and counted for the earlier. What only the earlier one is used for is left out.
+// TestMissing checks calls that need a communicator of which an earlier one, with the same id, is made by a
+// call that is left out: they are made for the later one, and counted for the earlier. What only the earlier
+// one is used for is left out.
 func TestMissing(t *testing.T) {
 	parent := testtrace.MPICall("MPI_Comm_get_parent", "parent", 5)
 	dup := testtrace.MPICall("MPI_Comm_dup", "comm", "MPI_COMM_WORLD", "newcomm", 5)

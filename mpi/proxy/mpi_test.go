@@ -26,8 +26,8 @@ func TestMain(m *testing.M) { os.Exit(mpitest.Main(m)) }
 
 var all = flag.Bool("all", false, "try the proxies of all programs, which takes minutes")
 
-// callTexts returns the calls of a rank without what a proxy does not have: addresses that are no constants, call sites
-// and the arguments of the program.
+// callTexts returns the calls of a rank without what a proxy does not have: addresses that are no constants,
+// call sites and the arguments of the program.
 func callTexts(t *testing.T, tr *trace.Trace, rank int) []string {
 	t.Helper()
 	r, err := tr.Rank(rank)
@@ -176,7 +176,8 @@ var exceptions = map[string]map[string]string{
 	"openmpi": {"threads": refused, "waits": refused, "many": refused, "polling": varies, "switch": hangs, "errors": asks, "hpcc": varies},
 }
 
-// TestProxy records programs and their proxies: the calls are the same, but for those of exceptions. -all tries more.
+// TestProxy records programs and their proxies: the calls are the same, but for those of exceptions. -all
+// tries more.
 func TestProxy(t *testing.T) {
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
 		for _, p := range mpitest.Programs() {
@@ -208,7 +209,8 @@ func TestProxy(t *testing.T) {
 	})
 }
 
-// TestImprobe runs the proxy of a program that polls: messages that come between asking for them and MPI_Improbe are not lost.
+// TestImprobe runs the proxy of a program that polls: messages that come between asking for them and
+// MPI_Improbe are not lost.
 func TestImprobe(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		i := slices.IndexFunc(mpitest.Programs(), func(p mpitest.Program) bool { return p.Source == "polling.c" })

@@ -24,7 +24,8 @@ func (g *generator) named(text string) string {
 }
 
 // taken are names that a function cannot have: what the program and its headers define, words of C, and what
-// is in its library. No name of MPI, and none that begins with an underscore, is one of identifier's that is used.
+// is in its library. No name of MPI, and none that begins with an underscore, is one of identifier's that is
+// used.
 var taken = strings.Fields(`main rank size no_statuses unweighted empty_weights begin forget reserve compute take choose put provide complete until_complete reached arrived
 	until_arrived found from told told_elements told_cancelled fitting text room address buffer allocated status statuses flag unused operation comm_error file_error win_error query_request free_request cancel_request started oldest finish_all memory no_distances pending many room
 	comm datatype group op request info message errhandler win file list numbers
@@ -50,8 +51,8 @@ func ranksName(ranks rankenc.Set, size int) string {
 // maxLooked is how many calls and rules a name is made of.
 const maxLooked = 100
 
-// nameOf returns a name for a rule: that of the function of the recorded program that its calls are in, if it is
-// known, or what its calls do, and with whom.
+// nameOf returns a name for a rule: that of the function of the recorded program that its calls are in, if it
+// is known, or what its calls do, and with whom.
 func (w *shapeWriter) nameOf(r int) string {
 	var functions, whats, peers []string
 	add := func(list *[]string, text string) {

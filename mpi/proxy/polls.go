@@ -152,8 +152,8 @@ func (s *statement) forcedTest(line string) (string, error) {
 		s.before = append(s.before, waits+";")
 		return line, nil
 	}
-	// One that found nothing in the trace may have completed the request here: then there is none to be tested any more, but
-	// where there was none in the trace, either.
+	// One that found nothing in the trace may have completed the request here: then there is none to be
+	// tested any more, but where there was none in the trace, either.
 	none, err := s.noRequest()
 	switch {
 	case err != nil:

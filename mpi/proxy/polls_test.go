@@ -9,8 +9,9 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 )
 
-// TestNoRequestStatus checks that a call that asks for the status of no request is made as it was: there is nothing to
-// wait for, and the constant of MPI has no address. One that found a request incomplete is left out, and the program says so.
+// TestNoRequestStatus checks that a call that asks for the status of no request is made as it was: there is
+// nothing to wait for, and the constant of MPI has no address. One that found a request incomplete is left
+// out, and the program says so.
 func TestNoRequestStatus(t *testing.T) {
 	status := func(request any, flag int) testtrace.Call {
 		return testtrace.MPICall("MPI_Request_get_status", "request", request, "flag", flag)

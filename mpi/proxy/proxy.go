@@ -105,8 +105,8 @@ type generator struct {
 	textNumbers map[string]int64
 }
 
-// Generate returns a program that makes the calls of a trace. If Options ask for [Spin] or [Sleep], and the trace
-// does not say how long, an error is [ErrNoTimes].
+// Generate returns a program that makes the calls of a trace. If Options ask for [Spin] or [Sleep], and the
+// trace does not say how long, an error is [ErrNoTimes].
 func Generate(ctx context.Context, tr *trace.Trace, o Options) (*Program, error) {
 	need.That(tr != nil, "proxy: no trace")
 	if err := checkTimes(tr, o); err != nil {

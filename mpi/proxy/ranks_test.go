@@ -16,8 +16,8 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// TestProxyOfAnotherRun writes proxies for numbers of ranks that no trace has: they make the calls that the programs make there. -all
-// tries more.
+// TestProxyOfAnotherRun writes proxies for numbers of ranks that no trace has: they make the calls that the
+// programs make there. -all tries more.
 func TestProxyOfAnotherRun(t *testing.T) {
 	for _, p := range []struct {
 		name, program string
@@ -40,8 +40,8 @@ func TestProxyOfAnotherRun(t *testing.T) {
 	}
 }
 
-// TestExtrapolation compares what runs on 4, 16 and 64 ranks give for 256 with runs on 256, with -all. That takes minutes a program on
-// two processors.
+// TestExtrapolation compares what runs on 4, 16 and 64 ranks give for 256 with runs on 256, with -all. That
+// takes minutes a program on two processors.
 func TestExtrapolation(t *testing.T) {
 	if !*all {
 		t.Skip("-all tries it")
@@ -69,8 +69,9 @@ func TestExtrapolation(t *testing.T) {
 	}
 }
 
-// checkExtrapolation records a program on several numbers of ranks, and checks that what is made of all but the last is the last, which
-// it returns. Sites is what record has under --sites: ranks at an edge do what others do at the same call site.
+// checkExtrapolation records a program on several numbers of ranks, and checks that what is made of all but
+// the last is the last, which it returns. Sites is what record has under --sites: ranks at an edge do what
+// others do at the same call site.
 func checkExtrapolation(t *testing.T, m *mpitest.MPI, source string, arguments []string, numbers []int, sites string) *trace.Trace {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")

@@ -135,7 +135,8 @@ func (g *generator) reachOfMade(c *call) reach {
 	return r
 }
 
-// most returns the largest number that arguments of some names have, whatever its sign, and whether there are negative ones.
+// most returns the largest number that arguments of some names have, whatever its sign, and whether there are
+// negative ones.
 func (c *call) most(names ...string) (n uint64, negative bool) {
 	for _, name := range names {
 		if v := c.argument(name); v != nil {
@@ -261,7 +262,8 @@ func (g *generator) findRoom() {
 	}
 }
 
-// each returns the calls of all ranks one after the other: a single one if the arguments do not vary from call to call.
+// each returns the calls of all ranks one after the other: a single one if the arguments do not vary from
+// call to call.
 func (c *call) each() iter.Seq[*call] {
 	return func(yield func(*call) bool) {
 		times := 1

@@ -8,8 +8,8 @@ import (
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
-// Programs may begin with a session of MPI 4, before MPI_Init or without it. Then MPI_COMM_WORLD does not say who is who when
-// the proxy begins: a session of its own does.
+// Programs may begin with a session of MPI 4, before MPI_Init or without it. Then MPI_COMM_WORLD does not say
+// who is who when the proxy begins: a session of its own does.
 
 // sessionsHeader has that session.
 //

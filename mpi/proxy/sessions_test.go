@@ -10,7 +10,8 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// TestSessions checks the proxies of programs with sessions, without MPI_Init, and with it before or after the first of them.
+// TestSessions checks the proxies of programs with sessions, without MPI_Init, and with it before or after
+// the first of them.
 func TestSessions(t *testing.T) {
 	for _, how := range []string{"alone", "before", "after"} {
 		t.Run(how, func(t *testing.T) { testProxyOf(t, "sessions.c", 4, how) })

@@ -74,8 +74,8 @@ var inBraces = regexp.MustCompile(`\{[a-z_]+\}`)
 // computes reports whether an action computes, or sleeps.
 func (c *call) computes() bool { return semantics.HasAmount(*c.signature.Function) }
 
-// nanosecondsOf returns how long a value of a computing action takes: an operation a nanosecond, as reprise predict has it unless it
-// is told otherwise.
+// nanosecondsOf returns how long a value of a computing action takes: an operation a nanosecond, as reprise
+// predict has it unless it is told otherwise.
 func (c *call) nanosecondsOf(x cst.Value) float64 {
 	var amount float64
 	if x.Kind() == cst.KindFloat {

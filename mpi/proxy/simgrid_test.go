@@ -13,8 +13,8 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// TestAmounts checks that amounts of computing become the gaps before calls, whatever stands between these, and that a loop with
-// amounts that vary stays a loop.
+// TestAmounts checks that amounts of computing become the gaps before calls, whatever stands between these,
+// and that a loop with amounts that vary stays a loop.
 func TestAmounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ranks, rounds := rapid.IntRange(1, 3).Draw(t, "ranks"), rapid.IntRange(1, 20).Draw(t, "rounds")
@@ -98,7 +98,8 @@ func checkAmounts(t *rapid.T, g *generator, want [][]float64) {
 	}
 }
 
-// TestOneFile checks that a program in one file needs no other, as of a trace of SimGrid, which has a header of its own.
+// TestOneFile checks that a program in one file needs no other, as of a trace of SimGrid, which has a header
+// of its own.
 func TestOneFile(t *testing.T) {
 	for name, tr := range map[string]*trace.Trace{
 		"SimGrid": testtrace.TI(t, "0 init\n0 send 1 0 8\n0 finalize\n1 init\n1 recv 0 0 8\n1 finalize\n"),

@@ -372,11 +372,12 @@ func (g *generator) readme(p *Program) string {
 // launchers are what starts the programs of an MPI that has a compiler beside it.
 var launchers = regexp.MustCompile(`^(/[A-Za-z0-9_./+-]*/)?(mpirun|mpiexec)([.-][A-Za-z0-9_.-]+)?$`)
 
-// systemDirectories are those whose programs nobody writes but who installs them: a command names no other program by its
-// path because a trace has it.
+// systemDirectories are those whose programs nobody writes but who installs them: a command names no other
+// program by its path because a trace has it.
 var systemDirectories = regexp.MustCompile(`^/(usr|opt)/`)
 
-// command returns what builds and runs the program, with the launcher and the compiler of the MPI that was recorded as far as the trace tells.
+// command returns what builds and runs the program, with the launcher and the compiler of the MPI that was
+// recorded as far as the trace tells.
 func (g *generator) command() string {
 	launcher, make := "mpirun", "make"
 	for _, c := range g.trace.Run().Origin.Commands {

@@ -9,7 +9,8 @@ import (
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
-// What statuses say of messages: from whom they came, where a receive takes them from any source, and how large they were.
+// What statuses say of messages: from whom they came, where a receive takes them from any source, and how
+// large they were.
 
 func sourceOf(x cst.Value) int64 { return x.Status().Source }
 
@@ -18,7 +19,8 @@ func tagOf(x cst.Value) int64 { return x.Status().Tag }
 // isAny reports whether a source is MPI_ANY_SOURCE.
 func isAny(x cst.Value) bool { return x.Int() == spec.ID("MPI_ANY_SOURCE") }
 
-// takesFrom reports whether a function waits for a message that no call before it has matched, and can wait for one of another source.
+// takesFrom reports whether a function waits for a message that no call before it has matched, and can wait
+// for one of another source.
 func takesFrom(name string) bool {
 	switch spec.Base(name) {
 	case "Recv", "Probe", "Mprobe", "Iprobe", "Improbe":
@@ -27,7 +29,8 @@ func takesFrom(name string) bool {
 	return false
 }
 
-// from returns an expression in C for a source: where it is any, that of the message that came in the trace, if another comes first.
+// from returns an expression in C for a source: where it is any, that of the message that came in the trace,
+// if another comes first.
 func (s *statement) from(source string, v *values) (string, error) {
 	anywhere := false
 	v.each(func(x cst.Value) { anywhere = anywhere || isAny(x) })
@@ -90,8 +93,9 @@ func (s *statement) told(v *values) (string, error) {
 	return fmt.Sprintf("%s(%s, %s, %s, %s)", how, source, tag, datatype, n), err
 }
 
-// fitting returns an expression in C for the size of a receive from any source of which the trace does not say from where its message came:
-// that of the message it gets, where this is larger than what the one of the trace had room for.
+// fitting returns an expression in C for the size of a receive from any source of which the trace does not
+// say from where its message came: that of the message it gets, where this is larger than what the one of the
+// trace had room for.
 func (s *statement) fitting() {
 	if s.fits == nil || strings.HasPrefix(s.argumentText("source"), "from(") {
 		return

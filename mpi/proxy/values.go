@@ -12,7 +12,8 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// errLimit is the error of a trace whose program would be too long, and errApart that of one whose memory would be too large.
+// errLimit is the error of a trace whose program would be too long, and errApart that of one whose memory
+// would be too large.
 var (
 	errLimit = errors.New("proxy: the program would be too long")
 	errApart = errors.New("proxy: addresses in one memory are too far apart")
@@ -111,7 +112,8 @@ func (t *tables) add(what, typ string, cells []string, rows ...int) (string, err
 	return name, nil
 }
 
-// cursor returns the name of the variable that counts the calls that tables have numbers for, of a call with that key.
+// cursor returns the name of the variable that counts the calls that tables have numbers for, of a call with
+// that key.
 func (t *tables) cursor(key string) string {
 	cursor := t.cursors[key]
 	if cursor == "" {

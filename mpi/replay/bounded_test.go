@@ -129,8 +129,8 @@ func TestBoundedPrograms(t *testing.T) {
 	}
 }
 
-// TestBoundedTags replays receives, and probes, in order of messages that are sent in a stretch: they match, although the
-// tags of the messages are not known.
+// TestBoundedTags replays receives, and probes, in order of messages that are sent in a stretch: they match,
+// although the tags of the messages are not known.
 func TestBoundedTags(t *testing.T) {
 	for name, receive := range map[string]func(r *testtrace.Recording, tag int){
 		"receives": func(r *testtrace.Recording, tag int) {

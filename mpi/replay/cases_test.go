@@ -61,8 +61,8 @@ func (sized) Compute(c *replay.Call) (before, within replay.Time) {
 	return 0, 0
 }
 
-// costs is a machine on which messages cost their sender 1 µs, their receiver 2 µs, and take 10 µs between; above 500
-// bytes, senders wait for receivers.
+// costs is a machine on which messages cost their sender 1 µs, their receiver 2 µs, and take 10 µs between;
+// above 500 bytes, senders wait for receivers.
 type costs struct{ replay.Instant }
 
 func (costs) Message(m *replay.Message) replay.Cost {
@@ -83,10 +83,10 @@ func (m delayed) Compute(c *replay.Call) (before, within replay.Time) {
 // micro returns a time in microseconds, as a number.
 func micro(t replay.Time) string { return fmt.Sprint(float64(t) / float64(replay.Microsecond)) }
 
-// TestCases replays programs, and compares when their ranks end, in microseconds, or who waits for what if they cannot
-// go on. The programs are those of [testtrace.Program], or lines of SimGrid if a case does not say how many ranks
-// there are. With show=path, the critical path is compared, too, with show=messages, who sent each message, and the
-// calls that sent and received it.
+// TestCases replays programs, and compares when their ranks end, in microseconds, or who waits for what if
+// they cannot go on. The programs are those of [testtrace.Program], or lines of SimGrid if a case does not
+// say how many ranks there are. With show=path, the critical path is compared, too, with show=messages, who
+// sent each message, and the calls that sent and received it.
 func TestCases(t *testing.T) {
 	for _, name := range []string{"deadlocks", "locks", "times", "simgrid", "paths", "intercommunicators", "choices", "flight"} {
 		t.Run(name, func(t *testing.T) { textcases.Run(t, "testdata/"+name+".txt", replayed) })

@@ -70,8 +70,8 @@ func drawnCluster(t *rapid.T, ranks int, seed uint64) *loggps.Machine {
 	return m
 }
 
-// TestSkipCluster checks that a replay that skips loops comes to the same, to the picosecond, as one that executes every call, on any
-// cluster.
+// TestSkipCluster checks that a replay that skips loops comes to the same, to the picosecond, as one that
+// executes every call, on any cluster.
 func TestSkipCluster(t *testing.T) {
 	defer replay.SetRound(8)()
 	rapid.Check(t, func(t *rapid.T) {
@@ -81,8 +81,8 @@ func TestSkipCluster(t *testing.T) {
 	})
 }
 
-// TestCluster checks that on any cluster, programs come to their end, messages meet as the program means it, clocks never go back,
-// and nothing ends before what it needs.
+// TestCluster checks that on any cluster, programs come to their end, messages meet as the program means it,
+// clocks never go back, and nothing ends before what it needs.
 func TestCluster(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		intn := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") }

@@ -81,8 +81,8 @@ func (r *rank) collective(o *semantics.Operation) (collective, bool) {
 	return made, true
 }
 
-// A commKey is what operations match each other in their order: those on a communicator. If not all of the order is known, it is
-// those of one kind, and with one root.
+// A commKey is what operations match each other in their order: those on a communicator. If not all of the
+// order is known, it is those of one kind, and with one root.
 type commKey struct {
 	communicator *semantics.Communicator
 	role         *spec.Role
@@ -282,8 +282,8 @@ func (n *instance) causeOf(a *arrival) *pathEnd {
 	return a.cause
 }
 
-// alike reports whether calls are the same collective operation. If the order of calls is drawn, they may have different roots on an
-// intercommunicator.
+// alike reports whether calls are the same collective operation. If the order of calls is drawn, they may
+// have different roots on an intercommunicator.
 func alike(a, b *collective) bool {
 	return a.role == b.role && (a.root == b.root || a.root < 0 || b.root < 0 || a.rank.engine.drawn)
 }

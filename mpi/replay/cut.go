@@ -77,7 +77,8 @@ func (c *cut) changeTo(now *cut, iterations uint64) *change {
 }
 
 // callsTo returns how many calls a strand has made from one place to another, false if what it calls from
-// there on may not be the same, or its gate comes sooner than before. The first call of a rank is like no other.
+// there on may not be the same, or its gate comes sooner than before. The first call of a rank is like no
+// other.
 func (p *place) callsTo(now *place, iterations uint64) (uint64, bool) {
 	calls := now.position - p.position
 	if calls == 0 {
@@ -155,7 +156,8 @@ func (d *change) left(now *cut, iterations uint64) uint64 {
 	return n
 }
 
-// most returns how often a change may be repeated from a cut on, with a round to spare, until the latest time.
+// most returns how often a change may be repeated from a cut on, with a round to spare, until the latest
+// time.
 func (d *change) most(now *cut, iterations uint64) uint64 {
 	n := d.left(now, iterations)
 	for i, t := range d.times {

@@ -1,10 +1,10 @@
 // Package replay executes a trace again: all ranks in one goroutine, each call as soon as what
 // it waits for has happened, and as fast as some million calls a second.
 //
-// [Run] comes to a [Result]: how long each rank computes, sends and waits on a [Machine], which
-// says how long computing, a message and a collective operation take there. On [Instant] nothing takes
-// time, and what is left is whether the run can come to its end. On [Recorded] ranks compute as long as they did in
-// the run. A program supplies others, such as
+// [Run] comes to a [Result]: how long each rank computes, sends and waits on a [Machine], which says how long
+// computing, a message and a collective operation take there. On [Instant] nothing takes time, and what is
+// left is whether the run can come to its end. On [Recorded] ranks compute as long as they did in the run. A
+// program supplies others, such as
 //
 //	type network struct{ *replay.Recorded }
 //
@@ -58,14 +58,16 @@
 //
 // # Cost
 //
-// A rank is read once, and walked with a cursor: memory is that of its grammar and signatures, and of the messages that are
-// sent and not received. Time is that of the calls. A replay in the order of time, as for
-// events, where threads share a rank, where receives choose messages, or where a lock is exclusive, takes longer.
+// A rank is read once, and walked with a cursor: memory is that of its grammar and signatures, and of the
+// messages that are sent and not received. Time is that of the calls. A replay in the order of time, as for
+// events, where threads share a rank, where receives choose messages, or where a lock is exclusive, takes
+// longer.
 //
-// [Run] skips iterations of loops on a [SteadyMachine]: where times have become periodic, it adds what an iteration adds as often as there
-// are iterations. The result is the same to the picosecond. It executes every call where costs vary from call to call, in the
-// order of time, if what else a replay tells is about every call, see [Options], and where a loop is none of all ranks or of those
-// that take part in it, changes from iteration to iteration, or does not become periodic.
+// [Run] skips iterations of loops on a [SteadyMachine]: where times have become periodic, it adds what an
+// iteration adds as often as there are iterations. The result is the same to the picosecond. It executes
+// every call where costs vary from call to call, in the order of time, if what else a replay tells is about
+// every call, see [Options], and where a loop is none of all ranks or of those that take part in it, changes
+// from iteration to iteration, or does not become periodic.
 //
 // Times are whole picoseconds, and a replay comes to the same each time.
 package replay

@@ -7,9 +7,9 @@ import (
 	"github.com/reprise-trace/reprise/timing"
 )
 
-// Draw has times that the trace does not have call by call be drawn from its histograms, if it has any, instead of
-// being means: of the call's signature or, if they are by path, of that after the one before. The min and the max
-// of a signature are those of its first calls on the ranks that had them. What is drawn
+// Draw has times that the trace does not have call by call be drawn from its histograms, if it has any,
+// instead of being means: of the call's signature or, if they are by path, of that after the one before. The
+// min and the max of a signature are those of its first calls on the ranks that had them. What is drawn
 // depends on the seed, the rank and the position of the call, and on nothing else.
 //
 // Extremes on their ranks are due to P. Ratn, F. Mueller, B. R. de Supinski and M. Schulz, "Preserving Time
@@ -99,8 +99,8 @@ func hashed(numbers ...uint64) hash {
 // Uint64 returns the number.
 func (h hash) Uint64() uint64 { return uint64(h) }
 
-// mix is the output function of SplitMix64: G. L. Steele, D. Lea and C. H. Flood, "Fast Splittable Pseudorandom
-// Number Generators", OOPSLA 2014.
+// mix is the output function of SplitMix64: G. L. Steele, D. Lea and C. H. Flood, "Fast Splittable
+// Pseudorandom Number Generators", OOPSLA 2014.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -10,13 +10,14 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// MPI may have MPI_Win_lock return before it has the lock, and begin no access until then. Here a rank asks for a lock as
-// late as MPI allows: in the first call that cannot return without it. That is MPI_Win_unlock, a flush, or one that waits for
-// the request of an access, and of the rank's own part of a window, which it may access without MPI, MPI_Win_lock. So
-// ranks wait for each other only where every MPI has them do so, or has them wait longer.
+// MPI may have MPI_Win_lock return before it has the lock, and begin no access until then. Here a rank asks
+// for a lock as late as MPI allows: in the first call that cannot return without it. That is MPI_Win_unlock,
+// a flush, or one that waits for the request of an access, and of the rank's own part of a window, which it
+// may access without MPI, MPI_Win_lock. So ranks wait for each other only where every MPI has them do so, or
+// has them wait longer.
 
-// A lock is that of a target: the part of a window that a rank has. There is one only if a rank locks it exclusively: others
-// never wait.
+// A lock is that of a target: the part of a window that a rank has. There is one only if a rank locks it
+// exclusively: others never wait.
 type lock struct {
 	lockKey
 	had     []*claim // those that have it: one, or several that are shared
@@ -29,8 +30,8 @@ type lockKey struct {
 	target int // rank in the run
 }
 
-// A claim is the lock of a target as one rank has it, or is to have it, from MPI_Win_lock to MPI_Win_unlock. Of
-// MPI_Win_lock_all it is there from the first access to the target on.
+// A claim is the lock of a target as one rank has it, or is to have it, from MPI_Win_lock to MPI_Win_unlock.
+// Of MPI_Win_lock_all it is there from the first access to the target on.
 type claim struct {
 	lock      *lock
 	rank      *rank
@@ -110,7 +111,8 @@ func isExclusive(call trace.Call) bool {
 	return ok && kind.Kind() == cst.KindInt && spec.IsExclusiveLock(kind.Int())
 }
 
-// isChecked reports whether a lock is asked for without MPI_MODE_NOCHECK, which is all that may be asserted of it.
+// isChecked reports whether a lock is asked for without MPI_MODE_NOCHECK, which is all that may be asserted
+// of it.
 func isChecked(call trace.Call) bool {
 	assert, ok := call.Arg("assert")
 	return !ok || assert.Kind() == cst.KindInt && assert.Int() == 0
@@ -189,8 +191,8 @@ func (r *rank) claimOf(l *lock) *claim {
 	return c
 }
 
-// claimsOf returns the claim of a lock or, if that is nil, those of a window or, if that is nil, all, in an order that is
-// always the same.
+// claimsOf returns the claim of a lock or, if that is nil, those of a window or, if that is nil, all, in an
+// order that is always the same.
 func (r *rank) claimsOf(window *semantics.Communicator, of *lock) (list []*claim) {
 	if of != nil {
 		if c := r.claims[of]; c != nil {
@@ -258,8 +260,8 @@ func (c *claim) endAt(end Time, cause *pathEnd) {
 	c.rank.engine.later.push(moment{at: end, lock: c.lock})
 }
 
-// access begins an access to a target that may be locked, as a part of a request, and reports whether it waits for
-// the lock.
+// access begins an access to a target that may be locked, as a part of a request, and reports whether it
+// waits for the lock.
 func (s *strand) access(m *message, q *request, cost *Cost) bool {
 	c := s.rank.claimOf(m.lock)
 	if c == nil || c.had {

@@ -58,7 +58,8 @@ type held struct {
 	all       bool // until the call to begins, which gives locks back one after the other
 }
 
-// newLocks draws a program of so many steps, in which ranks lock windows: two of all ranks, and one of those of each parity.
+// newLocks draws a program of so many steps, in which ranks lock windows: two of all ranks, and one of those
+// of each parity.
 func newLocks(intn func(n int) int, steps int) *program {
 	p := emptyProgram(intn, 1)
 	p.addWindows(false)
@@ -118,7 +119,8 @@ func (p *program) epoch() {
 
 var notYet = place{call: -1}
 
-// lockAll adds a lock of all parts of a window, some of which a rank accesses. It has its own from the beginning.
+// lockAll adds a lock of all parts of a window, some of which a rank accesses. It has its own from the
+// beginning.
 func (p *program) lockAll(a *actor, number, self int) {
 	w := p.windows.list[number]
 	list := []*held{{origin: a, window: number, target: self, from: a.place(), all: true}}
@@ -196,8 +198,8 @@ func (h *held) times(o *observer) [2]replay.Time {
 	return [2]replay.Time{o.times[h.from][1], o.times[h.to][1]}
 }
 
-// check checks that no two ranks have a lock of which one is exclusive. That of a rank whose call waited for it, and ended
-// it, is taken for the end of that call.
+// check checks that no two ranks have a lock of which one is exclusive. That of a rank whose call waited for
+// it, and ended it, is taken for the end of that call.
 func (w *windows) check(o *observer) {
 	for i, a := range w.closed {
 		for _, b := range w.closed[:i] {
@@ -213,7 +215,8 @@ func (w *windows) check(o *observer) {
 	}
 }
 
-// TestLockPrograms replays random programs that lock windows: they come to their end, and locks exclude each other.
+// TestLockPrograms replays random programs that lock windows: they come to their end, and locks exclude each
+// other.
 func TestLockPrograms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		intn := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") }
@@ -242,8 +245,8 @@ func TestLockForms(t *testing.T) {
 	}
 }
 
-// TestSkipLocks checks that loops are skipped if all locks are shared, and that results are those of a replay that
-// does not skip any.
+// TestSkipLocks checks that loops are skipped if all locks are shared, and that results are those of a replay
+// that does not skip any.
 func TestSkipLocks(t *testing.T) {
 	defer replay.SetRound(8)()
 	for _, kind := range []int{shared, exclusive} {

@@ -14,8 +14,8 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// fibonacci returns the grammar of a sequence of two terminals, whose rules are each the two before: it has no
-// loops, and with 58 rules it has 1.5·10¹² calls.
+// fibonacci returns the grammar of a sequence of two terminals, whose rules are each the two before: it has
+// no loops, and with 58 rules it has 1.5·10¹² calls.
 func fibonacci(t tester, rules byte) *sequitur.Grammar {
 	t.Helper()
 	const ruleBefore, ruleBeforeThat = 0<<2 | 2, 1<<2 | 2
@@ -30,8 +30,8 @@ func fibonacci(t tester, rules byte) *sequitur.Grammar {
 	return g
 }
 
-// endlessRun returns a run of two ranks with two collective operations that take turns as fibonacci says, of which the
-// order may be lost.
+// endlessRun returns a run of two ranks with two collective operations that take turns as fibonacci says, of
+// which the order may be lost.
 func endlessRun(t tester, lost bool) *semantics.Model {
 	t.Helper()
 	var parts []merge.Part
@@ -49,8 +49,8 @@ func endlessRun(t tester, lost bool) *semantics.Model {
 	return open(t, testtrace.Write(t, merge.Run{Ranks: 2}, parts))
 }
 
-// TestLongCancelled checks that a replay of calls that cannot be skipped says how many it has executed, and that it
-// ends within a few turns when its context does, as does one of calls whose order is lost.
+// TestLongCancelled checks that a replay of calls that cannot be skipped says how many it has executed, and
+// that it ends within a few turns when its context does, as does one of calls whose order is lost.
 func TestLongCancelled(t *testing.T) {
 	model := endlessRun(t, false)
 	cause := errors.New("enough")

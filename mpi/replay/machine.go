@@ -54,8 +54,8 @@ type Machine interface {
 	Collective(c *Collective)
 }
 
-// A SteadyMachine is a Machine whose costs may be always the same. If Steady reports it, [Run] need not execute all
-// iterations of a loop: see the section about cost. Then
+// A SteadyMachine is a Machine whose costs may be always the same. If Steady reports it, [Run] need not
+// execute all iterations of a loop: see the section about cost. Then
 //
 //   - what Compute returns depends on the rank, the thread and the terminal of a call, and on its position only
 //     in that the first call of a rank may be another, and those up to one that is in [Options].EndedAt may be others than those behind it,
@@ -63,7 +63,8 @@ type Machine interface {
 //   - Collective sets Leave to the latest of some of the times of Enter, those that [Collective.Earliest] needs, plus times that depend
 //     on the operation.
 //
-// [Instant] is so, and [Recorded] if it has means, see [Recorded.Means]. A machine in which they are embedded has to say it itself.
+// [Instant] is so, and [Recorded] if it has means, see [Recorded.Means]. A machine in which they are embedded
+// has to say it itself.
 type SteadyMachine interface {
 	Machine
 	Steady() bool
@@ -124,8 +125,9 @@ type Collective struct {
 // broadcast when the root and the member have entered, of a reduction to the root, a scan or
 // an exchange with neighbours when the member has, but the root when all have, and otherwise when all have.
 //
-// On an intercommunicator, data are those of the other group: members that need all need only those of the other group. Others
-// of the root's group than it take no part in an operation with a root. They leave at once, and are never in Leaving.
+// On an intercommunicator, data are those of the other group: members that need all need only those of the
+// other group. Others of the root's group than it take no part in an operation with a root. They leave at
+// once, and are never in Leaving.
 func (c *Collective) Earliest() {
 	need.That(c != nil && c.Role != nil, "replay: no collective operation")
 	for _, i := range c.Leaving {

@@ -26,8 +26,8 @@ func (second) Of(int, *trace.Call) meaning.Operation {
 	return meaning.Operation{Computes: time.Second}
 }
 
-// TestComputes checks that what a call computes counts in place of its time, whether that is a mean, drawn, or an amount
-// of computing that hosts of some speed do.
+// TestComputes checks that what a call computes counts in place of its time, whether that is a mean, drawn,
+// or an amount of computing that hosts of some speed do.
 func TestComputes(t *testing.T) {
 	const calls = 200
 	r, err := tracer.New(tracer.Options{Histograms: &timing.HistogramOptions{Bins: 8}})

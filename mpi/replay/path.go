@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// A Path is a critical path of a run: what happened one after the other, without a break, from
-// its start to its end, so that the run ends earlier only if some of it does. Where a call waits
-// for a message, it goes on from where that was sent or, if it is a rendezvous and the receiver came later, where
-// its receive was posted; where a member of a collective operation waits, from the last member that
-// entered of those that it needs. Of several that come at one time it is one.
+// A Path is a critical path of a run: what happened one after the other, without a break, from its start to
+// its end, so that the run ends earlier only if some of it does. Where a call waits for a message, it goes on
+// from where that was sent or, if it is a rendezvous and the receiver came later, where its receive was
+// posted; where a member of a collective operation waits, from the last member that entered of those that it
+// needs. Of several that come at one time it is one.
 type Path struct {
 	Steps []PathStep // by signature, in ascending order: their times add up to the end of the run
 	Ranks []PathRank // that the path is on, in ascending order: likewise
@@ -67,7 +67,8 @@ func (s *strand) pathTo() *pathEnd {
 	return s.here
 }
 
-// pathBy returns the path of a strand up to a time in its call that depends on a cause, nil for the strand itself.
+// pathBy returns the path of a strand up to a time in its call that depends on a cause, nil for the strand
+// itself.
 func (s *strand) pathBy(at Time, cause *pathEnd) *pathEnd {
 	switch {
 	case !s.rank.engine.paths:

@@ -11,11 +11,11 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// A Recorded is a Machine on which ranks compute as long as they did in the run, and nothing
-// else takes time. Computing is the gaps between the calls of a thread, and the calls that do
-// nothing to other ranks: as the times of every call say where the trace has them, else as the
-// means of the call's signature do, or its histograms, see [Recorded.Draw], and none where the trace has no times. A thread begins at
-// the start of its first call.
+// A Recorded is a Machine on which ranks compute as long as they did in the run, and nothing else takes time.
+// Computing is the gaps between the calls of a thread, and the calls that do nothing to other ranks: as the
+// times of every call say where the trace has them, else as the means of the call's signature do, or its
+// histograms, see [Recorded.Draw], and none where the trace has no times. A thread begins at the start of its
+// first call.
 //
 // It counts the time before, between and after calls on, so that it is good for one replay.
 type Recorded struct {
@@ -180,8 +180,9 @@ func picoseconds(ns int64) Time {
 // A Mean is how long calls take, and the gaps before them, in nanoseconds.
 type Mean struct{ Duration, Gap float64 }
 
-// Scale has the calls of a rank take the means that own returns for its terminals, instead of those of the signature in
-// all ranks, and times that are drawn be as much longer or shorter, but for extremes. Own returns nil for a rank of which it knows none.
+// Scale has the calls of a rank take the means that own returns for its terminals, instead of those of the
+// signature in all ranks, and times that are drawn be as much longer or shorter, but for extremes. Own
+// returns nil for a rank of which it knows none.
 func (r *Recorded) Scale(own func(*trace.Rank) iter.Seq2[uint32, Mean]) { r.own = own }
 
 // meansOfCall returns the means of the signature of a call, of its rank if they are known.

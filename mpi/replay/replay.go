@@ -65,25 +65,26 @@ func Run(ctx context.Context, model *semantics.Model, m Machine) (*Result, error
 
 // Options say what else a replay tells. The zero Options are nothing else.
 type Options struct {
-	// Ended, unless it is nil, is called with each call when it ends, and when it started: for
-	// those of a thread in their order, but not for those of different threads in the order of time. The Call is
-	// valid until it returns.
+	// Ended, unless it is nil, is called with each call when it ends, and when it started: for those of a
+	// thread in their order, but not for those of different threads in the order of time. The Call is valid
+	// until it returns.
 	Ended func(c *Call, start, end Time)
 
-	// EndedAt, unless it is nil, returns the positions of the calls of a rank, ascending, that Ended is called with, and
-	// with no others. Then loops between these are skipped on a [SteadyMachine].
+	// EndedAt, unless it is nil, returns the positions of the calls of a rank, ascending, that Ended is
+	// called with, and with no others. Then loops between these are skipped on a [SteadyMachine].
 	EndedAt func(r *semantics.Rank) []uint64
 
-	// Sum, unless it is nil, returns what the Machine adds up of a rank in Compute: of skipped iterations it grows by
-	// as much as of those that are executed, if that depends on what the times depend on that Compute returns.
+	// Sum, unless it is nil, returns what the Machine adds up of a rank in Compute: of skipped iterations it
+	// grows by as much as of those that are executed, if that depends on what the times depend on that
+	// Compute returns.
 	Sum func(r *semantics.Rank) *Time
 
 	// CriticalPath asks for the Path of the Result. It takes some two to three times as long, and memory in
 	// proportion to the ranks, times them and the signatures.
 	CriticalPath bool
 
-	// Progress, unless it is nil, is called every some thousand calls with how many are executed so far, or skipped. They may
-	// become fewer, where too many were skipped.
+	// Progress, unless it is nil, is called every some thousand calls with how many are executed so far, or
+	// skipped. They may become fewer, where too many were skipped.
 	Progress func(calls uint64)
 
 	// Seed is what the order depends on of calls of which the trace, made to fit a size, does not keep it.

@@ -8,20 +8,20 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// Loops are skipped where nothing in them depends on when they run, as a [SteadyMachine] says. Then
-// the strands go on in rounds: each, as far as it need not wait, by some iterations of the loop that
-// it is in. After a round they are where they can come, whatever the order in which they had their
-// turns, so that a round depends only on the state before it: on the calls that follow, and on times, by sums
-// with constants and maxima. So it is a max-plus linear system, as in F. Baccelli, G. Cohen, G. J. Olsder and J.-P.
-// Quadrat, "Synchronization and Linearity", 1992, whose times become periodic.
+// Loops are skipped where nothing in them depends on when they run, as a [SteadyMachine] says. Then the
+// strands go on in rounds: each, as far as it need not wait, by some iterations of the loop that it is in.
+// After a round they are where they can come, whatever the order in which they had their turns, so that a
+// round depends only on the state before it: on the calls that follow, and on times, by sums with constants
+// and maxima. So it is a max-plus linear system, as in F. Baccelli, G. Cohen, G. J. Olsder and J.-P. Quadrat,
+// "Synchronization and Linearity", 1992, whose times become periodic.
 //
 // If the state is that of some rounds before but for the times of all that moved, which are later by one
 // time, these rounds repeat themselves as long as each strand stays in its loop: see [rounds.repeat].
 //
 // If times are later by amounts that differ, as where one strand does not wait for another, a maximum may
-// have another operand later on. But the time d periods after a state, where d may be any number, is a maximum
-// of linear functions of d, so it is convex: if periods add the same at the beginning, twice, and after d periods,
-// they have added the same all along: see [rounds.drift].
+// have another operand later on. But the time d periods after a state, where d may be any number, is a
+// maximum of linear functions of d, so it is convex: if periods add the same at the beginning, twice, and
+// after d periods, they have added the same all along: see [rounds.drift].
 
 // Sizes of rounds, in calls.
 var minRound uint64 = 128 // that a strand makes on average
@@ -159,7 +159,8 @@ func (r *rank) tells(position uint64) bool {
 	return found
 }
 
-// nextTold returns the position behind the first call that is told from a position on, and never if there is none.
+// nextTold returns the position behind the first call that is told from a position on, and never if there is
+// none.
 func (r *rank) nextTold(position uint64) uint64 {
 	if i, _ := slices.BinarySearch(r.told, position); i < len(r.told) {
 		return r.told[i] + 1
@@ -288,9 +289,10 @@ func (r *rounds) drift() bool {
 	return true
 }
 
-// check finds out whether the period after a jump has added the same to each time as those before.
-// If not, fewer periods are skipped. What happens there, times aside, is what happened in the periods before: strands stay in
-// their loops, for which [change.most] leaves a period, and what they do depends on no time. So there is a change.
+// check finds out whether the period after a jump has added the same to each time as those before. If not,
+// fewer periods are skipped. What happens there, times aside, is what happened in the periods before: strands
+// stay in their loops, for which [change.most] leaves a period, and what they do depends on no time. So there
+// is a change.
 func (r *rounds) check() {
 	j := r.jump
 	if j.count++; j.count < j.rounds {

@@ -10,11 +10,10 @@ const (
 	patience = 1024
 )
 
-// run replays the trace to its end. Strands are executed in dependency order: each goes on
-// until it waits. What comes of it does not depend on whose turn it is, as the ends of each
-// channel match in their order; where it would, because a receive takes a message from any
-// source, threads of one rank share channels, or locks exclude each other, strands go on in the order of their clocks. So
-// they do for events.
+// run replays the trace to its end. Strands are executed in dependency order: each goes on until it waits.
+// What comes of it does not depend on whose turn it is, as the ends of each channel match in their order;
+// where it would, because a receive takes a message from any source, threads of one rank share channels, or
+// locks exclude each other, strands go on in the order of their clocks. So they do for events.
 func (e *engine) run(emit func(*Event) bool) error {
 	e.emit = emit
 	e.ordered = e.ordered || emit != nil

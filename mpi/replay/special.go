@@ -105,8 +105,8 @@ func (e *engine) releaseUnbegun(now Time) (found bool) {
 	return found
 }
 
-// releaseNobody has receives from any source return that may be from no process, as SimGrid's traces write any
-// source for that, or whose messages calls in stretches have received.
+// releaseNobody has receives from any source return that may be from no process, as SimGrid's traces write
+// any source for that, or whose messages calls in stretches have received.
 func (e *engine) releaseNobody(now Time) (found bool) {
 	for _, r := range e.ranks {
 		if r.ti == nil && !e.drawn {

@@ -23,8 +23,8 @@ import (
 // plain is a machine that does not say that it is steady.
 type plain struct{ replay.Machine }
 
-// mixed is a steady machine on which each rank computes as long before calls of a terminal as a hash says, and
-// messages are sent in both ways.
+// mixed is a steady machine on which each rank computes as long before calls of a terminal as a hash says,
+// and messages are sent in both ways.
 type mixed struct {
 	replay.Instant
 	seed        uint64
@@ -250,8 +250,8 @@ func (a *adding) Compute(c *replay.Call) (before, within replay.Time) {
 	return before, within
 }
 
-// compareTold checks that a replay tells the same of some calls whether it skips loops or not, and returns how many
-// calls there are, and were executed.
+// compareTold checks that a replay tells the same of some calls whether it skips loops or not, and returns
+// how many calls there are, and were executed.
 func compareTold(t tester, model *semantics.Model, seed uint64) (calls, executed uint64) {
 	t.Helper()
 	m := mixed{seed: seed, synchronous: seed%2 == 0}
@@ -314,8 +314,9 @@ func (p paced) Compute(c *replay.Call) (before, within replay.Time) {
 	return p.before[c.Rank.Call(c.Terminal).Function.Name], 0
 }
 
-// TestSkipCatchUp compares replays of a chain of ranks, the first of which is slower than the others, but began earlier: it has
-// one after the other wait for it, later in the loop, so that a jump over the rest of the loop goes too far.
+// TestSkipCatchUp compares replays of a chain of ranks, the first of which is slower than the others, but
+// began earlier: it has one after the other wait for it, later in the loop, so that a jump over the rest of
+// the loop goes too far.
 func TestSkipCatchUp(t *testing.T) {
 	defer replay.SetRound(8)()
 	const rounds, ranks = 2000, 40

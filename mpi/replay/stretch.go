@@ -9,9 +9,10 @@ import (
 )
 
 // A stretch is calls of a strand of which the trace, made to fit a size, does not keep the order. It is
-// drawn: each call is any of those that are left, all of them equally likely. Which requests calls complete is not known, but how
-// many: they complete those that were begun first, and the last call completes all. Calls wait for what they do, but
-// not if nothing else can go on otherwise: in the run, they were in an order in which it could.
+// drawn: each call is any of those that are left, all of them equally likely. Which requests calls complete
+// is not known, but how many: they complete those that were begun first, and the last call completes all.
+// Calls wait for what they do, but not if nothing else can go on otherwise: in the run, they were in an order
+// in which it could.
 type stretch struct {
 	calls   drawnCalls
 	open    fifo[*request]
@@ -154,8 +155,8 @@ func begins(slot int32) int {
 	return 0
 }
 
-// drawnMessage begins a message of a call in a stretch: those between two ranks match each other
-// whatever their tags are, which may be of a distribution. Of a receive from any source it is not known what it
+// drawnMessage begins a message of a call in a stretch: those between two ranks match each other whatever
+// their tags are, which may be of a distribution. Of a receive from any source it is not known what it
 // received.
 func (s *strand) drawnMessage(m *message, r *request) {
 	e := s.rank.engine
@@ -179,8 +180,8 @@ func (s *strand) drawnMessage(m *message, r *request) {
 	s.messageAs(d, r)
 }
 
-// releaseStretches has calls in stretches go on that wait. The last of a stretch need not: all that is in the stretch has begun,
-// which is no later than in the run.
+// releaseStretches has calls in stretches go on that wait. The last of a stretch need not: all that is in the
+// stretch has begun, which is no later than in the run.
 func (e *engine) releaseStretches() (found bool) {
 	for _, s := range e.strands {
 		if s.stretch == nil || s.stretch.calls.left == 0 {
@@ -222,8 +223,8 @@ func (e *engine) releaseAcross() (found bool) {
 	return found
 }
 
-// releaseDrawn has calls go on that wait for the other end of a message, or look for a message, which may have been
-// in a stretch: they do not wait for it, but match it when it comes.
+// releaseDrawn has calls go on that wait for the other end of a message, or look for a message, which may
+// have been in a stretch: they do not wait for it, but match it when it comes.
 func (e *engine) releaseDrawn(now Time) (found bool) {
 	if !e.drawn {
 		return false

@@ -47,8 +47,9 @@ func (c *Communicator) IsInter() bool { return c.remote != nil }
 // Size returns the number of all members: of both groups of an intercommunicator.
 func (c *Communicator) Size() int { return c.size + len(c.remote) }
 
-// InRunOrder reports whether the ranks of the members in c are those in the run, 0 to Size()−1, as in MPI_COMM_WORLD. Then no list of
-// them is kept, and Members and Groups make one, of 8 bytes for each rank that the trace claims to have.
+// InRunOrder reports whether the ranks of the members in c are those in the run, 0 to Size()−1, as in
+// MPI_COMM_WORLD. Then no list of them is kept, and Members and Groups make one, of 8 bytes for each rank
+// that the trace claims to have.
 func (c *Communicator) InRunOrder() bool { return c.members == nil }
 
 // Member returns the rank in the run of a member of a communicator that is no intercommunicator, by its rank

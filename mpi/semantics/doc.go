@@ -3,10 +3,10 @@
 // and which are collective, on which communicator.
 //
 // [Open] finds out from the functions of a trace what they are: MPI, as package
-// [github.com/reprise-trace/reprise/mpi/collect] records it, the actions of SimGrid that
-// package [github.com/reprise-trace/reprise/mpi/simgrid] reads, or neither; then [Model.Known]
-// says so. [OpenWith] takes semantics of the caller, for functions of its own. A [Rank] gives the [Operation] of a call, and with [Rank.All] all of them and
-// how often they occur, without going through the calls:
+// [github.com/reprise-trace/reprise/mpi/collect] records it, the actions of SimGrid that package
+// [github.com/reprise-trace/reprise/mpi/simgrid] reads, or neither; then [Model.Known] says so. [OpenWith]
+// takes semantics of the caller, for functions of its own. A [Rank] gives the [Operation] of a call, and with
+// [Rank.All] all of them and how often they occur, without going through the calls:
 //
 //	model, err := semantics.Open(ctx, trace)
 //	…
@@ -77,37 +77,35 @@
 //	MPI_Neighbor_…                 each member to each neighbour that it sends to, the block for it
 //	MPI_Barrier                    nothing
 //
-// Nonblocking forms count where they begin, persistent ones where they are started, and each
-// kind of persistent ones for itself, as MPI lets members start them in any order. On an
-// intercommunicator the members of one group give to those of the other, or the root to the
-// other group or from it. Bytes are those that the arguments of the giver say, of what is in
-// the buffer for receiving if MPI_IN_PLACE says so. Only what MPI_Reduce_scatter gives on
-// an intercommunicator is known to the receiver alone. Operations without data of the program,
-// as those that make communicators, windows and files, and collective access to files give
-// nothing. Neighbours are followed through copies and parts of a topology. Those that others named in MPI_Dist_graph_create, or that
-// processes named before MPI reordered their ranks, are known where the trace has what MPI says they are.
+// Nonblocking forms count where they begin, persistent ones where they are started, and each kind of
+// persistent ones for itself, as MPI lets members start them in any order. On an intercommunicator the
+// members of one group give to those of the other, or the root to the other group or from it. Bytes are those
+// that the arguments of the giver say, of what is in the buffer for receiving if MPI_IN_PLACE says so. Only
+// what MPI_Reduce_scatter gives on an intercommunicator is known to the receiver alone. Operations without
+// data of the program, as those that make communicators, windows and files, and collective access to files
+// give nothing. Neighbours are followed through copies and parts of a topology. Those that others named in
+// MPI_Dist_graph_create, or that processes named before MPI reordered their ranks, are known where the trace
+// has what MPI says they are.
 //
 // # SimGrid
 //
-// Ranks are those of MPI_COMM_WORLD. A trace does not say which communicator a call is
-// of, nor which are created. As in SimGrid's own replay, collective operations are
-// taken to be of MPI_COMM_WORLD, and roots and the targets of one-sided operations to be
-// ranks in it; but not a collective operation with counts for another number of ranks.
-// Which sender a receive from any source had is not in a trace, which has a null process
-// of a receive in the same way; what is sent to it is no message. The tags of sendRecv
-// are not known. Start names the receiver, so that of the rank itself is a receive, and
-// from the source that its waits name, if they name one. Sizes of datatypes are those of SimGrid 3.32 on machines where
-// a long has 8 bytes; those of derived ones are not known.
+// Ranks are those of MPI_COMM_WORLD. A trace does not say which communicator a call is of, nor which are
+// created. As in SimGrid's own replay, collective operations are taken to be of MPI_COMM_WORLD, and roots and
+// the targets of one-sided operations to be ranks in it; but not a collective operation with counts for
+// another number of ranks. Which sender a receive from any source had is not in a trace, which has a null
+// process of a receive in the same way; what is sent to it is no message. The tags of sendRecv are not known.
+// Start names the receiver, so that of the rank itself is a receive, and from the source that its waits name,
+// if they name one. Sizes of datatypes are those of SimGrid 3.32 on machines where a long has 8 bytes; those
+// of derived ones are not known.
 //
 // # Cost
 //
-// Opening a model of SimGrid's actions costs nothing. Of MPI, it costs what resolving
-// communicators costs, if the trace makes any: each call that makes or frees one is looked at, and
-// if they are more than some millions, [Model.Unresolved] says so. A rank costs what reading it costs, and each
-// of its signatures is looked at once, when it is asked for. The calls themselves are gone
-// through, only those that matter, where one id is that of datatypes of different sizes, of
-// persistent requests on different objects, of different topologies, or of messages from
-// several senders that probes found, and where the receives of one call from any source got
-// messages of several, or some of them were cancelled: up
-// to some millions of calls of a rank, and beyond that the answer is not known.
+// Opening a model of SimGrid's actions costs nothing. Of MPI, it costs what resolving communicators costs, if
+// the trace makes any: each call that makes or frees one is looked at, and if they are more than some
+// millions, [Model.Unresolved] says so. A rank costs what reading it costs, and each of its signatures is
+// looked at once, when it is asked for. The calls themselves are gone through, only those that matter, where
+// one id is that of datatypes of different sizes, of persistent requests on different objects, of different
+// topologies, or of messages from several senders that probes found, and where the receives of one call from
+// any source got messages of several, or some of them were cancelled: up to some millions of calls of a rank,
+// and beyond that the answer is not known.
 package semantics

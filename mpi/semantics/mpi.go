@@ -158,7 +158,8 @@ func constantsOf(names []merge.Name) mpiConstants {
 // absent is the number of a constant that a trace does not have.
 const absent = -1 << 63
 
-// worlds returns what MPI_COMM_WORLD is, which is one communicator or several. Of several, it lists the members.
+// worlds returns what MPI_COMM_WORLD is, which is one communicator or several. Of several, it lists the
+// members.
 func (m *Model) worlds() ([]*Communicator, error) {
 	run := m.trace.Run()
 	if len(run.Worlds) < 2 {
@@ -199,7 +200,8 @@ func (d *mpiDialect) communicator(g *resolve.Group) *Communicator {
 	return c
 }
 
-// kindOf returns the Communicator on which persistent operations such as o are counted, which a function begins.
+// kindOf returns the Communicator on which persistent operations such as o are counted, which a function
+// begins.
 func (d *mpiDialect) kindOf(o *Operation, function string) *Communicator {
 	k := persistentKey{o.Communicator, o.Role, -1}
 	name := k.of.Name + ", persistent " + strings.TrimSuffix(function, "_init")

@@ -145,7 +145,8 @@ func (c *collect) amount(p *spec.Role, a spec.Amount, gives bool) int64 {
 	return product(n, c.sizeOf(a.Type))
 }
 
-// withEach returns the bytes that the caller gives to its neighbours, or gets from them: nobody takes or gives none.
+// withEach returns the bytes that the caller gives to its neighbours, or gets from them: nobody takes or
+// gives none.
 func (c *collect) withEach(a spec.Amount, gives bool) int64 {
 	n, ok := c.neighbours()
 	each, list := c.blocks(a)

@@ -111,8 +111,8 @@ func without(of []int, ranks []int64, ok bool) ([]int, bool) {
 	return slices.DeleteFunc(slices.Clone(of), func(rank int) bool { return out[rank] }), ok
 }
 
-// ranges returns the ranks in ranges, each of which is three numbers of an argument: the first rank, the last, and the stride, of a
-// group of so many members.
+// ranges returns the ranks in ranges, each of which is three numbers of an argument: the first rank, the
+// last, and the stride, of a group of so many members.
 func (a arguments) ranges(name string, members int) (list []int64, ok bool) {
 	numbers, ok := a.numbers(name)
 	for ; ok && len(numbers) >= 3; numbers = numbers[3:] {

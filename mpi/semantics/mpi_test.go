@@ -496,7 +496,8 @@ func TestTruncatedMessages(t *testing.T) {
 	compare(t, mpiModel(t, 3, program), 0, append([]string{"MPI_Recv: nothing", "MPI_Sendrecv: nothing"}, rest("-1")...)...)
 }
 
-// A call that completes any of several requests and failed as its message was too long says which one, and where that came from.
+// A call that completes any of several requests and failed as its message was too long says which one, and
+// where that came from.
 func TestTruncatedAny(t *testing.T) {
 	const truncate = 14
 	a, b := request(0, 0), request(1, 0)

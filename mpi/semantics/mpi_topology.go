@@ -11,8 +11,8 @@ const nobody = -1
 // maxProcesses is a number of processes that no run has.
 const maxProcesses = 1 << 40
 
-// A neighbourhood is the neighbours of a rank in a topology, as ranks in the communicator, in their order: those that it
-// receives from and those that it sends to.
+// A neighbourhood is the neighbours of a rank in a topology, as ranks in the communicator, in their order:
+// those that it receives from and those that it sends to.
 type neighbourhood struct {
 	in, out []int64
 	placed  bool // the ranks are those of the communicator; else it is only known how many there are, and which are nobody
@@ -85,7 +85,8 @@ func (e *evaluation) topology(id int64, calls int) (t topology, ok bool) {
 	return made.topologyOf(id, terminal, calls)
 }
 
-// topologyOf returns the topology that the call with a terminal gives the communicator that it makes, at the position.
+// topologyOf returns the topology that the call with a terminal gives the communicator that it makes, at the
+// position.
 func (e *evaluation) topologyOf(id int64, terminal uint32, calls int) (t topology, ok bool) {
 	args, p := e.arguments(terminal), e.role(terminal)
 	switch {
@@ -127,8 +128,8 @@ func (t topology) part(remain []int64) topology {
 	return part
 }
 
-// graphNeighbours returns the neighbours of the rank of a scope in a graph of which all members name all edges: it both
-// receives from them and sends to them.
+// graphNeighbours returns the neighbours of the rank of a scope in a graph of which all members name all
+// edges: it both receives from them and sends to them.
 func (t topology) graphNeighbours(s scope) (list []int64, ok bool) {
 	index, ok := t.graph.numbers("index")
 	edges, also := t.graph.numbers("edges")

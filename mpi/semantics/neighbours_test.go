@@ -10,8 +10,9 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// A layout is the topology of a communicator: the extents of a grid with the coordinates of each rank, or a graph. Of each rank of the
-// run it has the neighbours that it sends to and those that it receives from, as ranks of the run; −1 is nobody.
+// A layout is the topology of a communicator: the extents of a grid with the coordinates of each rank, or a
+// graph. Of each rank of the run it has the neighbours that it sends to and those that it receives from, as
+// ranks of the run; −1 is nobody.
 type layout struct {
 	dims, periods []int
 	part          []int   // by rank of the run: the number of the part of a grid that it is in
@@ -55,8 +56,8 @@ func (l *layout) find(rank, i, to int) int {
 	return -1
 }
 
-// neighbouring makes random programs of operations with neighbours, whose communicators are made, copied, cut, freed and their numbers
-// used again, and knows what each call exchanges.
+// neighbouring makes random programs of operations with neighbours, whose communicators are made, copied,
+// cut, freed and their numbers used again, and knows what each call exchanges.
 type neighbouring struct {
 	*rapid.T
 	ranks int
@@ -274,7 +275,8 @@ func (n *neighbouring) step() {
 	}
 }
 
-// TestNeighbourhoods compares what calls exchange with neighbours, and the bytes that they give and get, with what programs know.
+// TestNeighbourhoods compares what calls exchange with neighbours, and the bytes that they give and get, with
+// what programs know.
 func TestNeighbourhoods(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := &neighbouring{T: t, ranks: rapid.IntRange(1, 6).Draw(t, "ranks"), alive: make(map[int]*layout)}

@@ -70,10 +70,10 @@ func newModel(t *trace.Trace) *Model {
 	return &Model{trace: t, world: &Communicator{Name: "world", size: t.Ranks()}}
 }
 
-// Unresolved returns an error about communicators, windows and files that could not be
-// resolved: because what processes recorded does not fit, or because too many calls make or
-// free them: then the error wraps [format.ErrLimit], and only MPI_COMM_WORLD and MPI_COMM_SELF are known; nil if there are none.
-// What is on them has no communicator and no known peers.
+// Unresolved returns an error about communicators, windows and files that could not be resolved: because what
+// processes recorded does not fit, or because too many calls make or free them: then the error wraps
+// [format.ErrLimit], and only MPI_COMM_WORLD and MPI_COMM_SELF are known; nil if there are none. What is on
+// them has no communicator and no known peers.
 func (m *Model) Unresolved() error { return m.unresolved }
 
 // Known reports whether it is known what the functions of the trace mean. If it is not,
@@ -145,11 +145,11 @@ func (r *Rank) Same(terminal uint32) (o *Operation, ok bool) {
 	return r.meanings.same(terminal)
 }
 
-// Begun returns the position of the call that began the operation which a request stands for
-// at a position, and whether a call before that position tried to cancel it. It is the call
-// that made the request, and of a persistent request the one that started it. The request is one
-// of [Operation.Completes] or [Operation.Frees]; ok is false if it is not active, or was made while recording was
-// off. The cost is some steps through the grammar.
+// Begun returns the position of the call that began the operation which a request stands for at a position,
+// and whether a call before that position tried to cancel it. It is the call that made the request, and of a
+// persistent request the one that started it. The request is one of [Operation.Completes] or
+// [Operation.Frees]; ok is false if it is not active, or was made while recording was off. The cost is some
+// steps through the grammar.
 func (r *Rank) Begun(request int64, position uint64) (began uint64, cancelled, ok bool) {
 	m, isMPI := r.meanings.(*mpiRank)
 	if !isMPI || request < 0 {

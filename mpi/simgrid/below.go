@@ -6,8 +6,9 @@ import (
 	"path/filepath"
 )
 
-// ErrOutside means that a list or a directory names something else than a regular file below it: who wrote it could have any file of
-// the reader's taken for a part of the trace, or a pipe that never ends. [Options].Outside allows it.
+// ErrOutside means that a list or a directory names something else than a regular file below it: who wrote it
+// could have any file of the reader's taken for a part of the trace, or a pipe that never ends.
+// [Options].Outside allows it.
 var ErrOutside = errors.New("a list or a directory may name regular files below it only")
 
 // openFile opens a file, which must be where it may be.
@@ -39,7 +40,8 @@ func (r *Reader) openFile(path string) (*os.File, error) {
 	return f, nil
 }
 
-// nameBelow returns a directory and the name in it of the file at path, both without symbolic links, or ErrOutside.
+// nameBelow returns a directory and the name in it of the file at path, both without symbolic links, or
+// ErrOutside.
 func nameBelow(dir, path string) (base, name string, err error) {
 	if base, err = realPath(dir); err != nil {
 		return "", "", err

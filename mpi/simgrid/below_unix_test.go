@@ -15,7 +15,8 @@ import (
 	"github.com/reprise-trace/reprise/format"
 )
 
-// TestOutside checks that lists and directories name regular files below them only, however these are named, unless that is allowed.
+// TestOutside checks that lists and directories name regular files below them only, however these are named,
+// unless that is allowed.
 func TestOutside(t *testing.T) {
 	top := t.TempDir()
 	t.Chdir(top)
@@ -80,7 +81,8 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// TestMemory checks that the ranks that are read are bounded, with room for more where the option or the input allows it.
+// TestMemory checks that the ranks that are read are bounded, with room for more where the option or the
+// input allows it.
 func TestMemory(t *testing.T) {
 	const ranks = 3000
 	var b strings.Builder

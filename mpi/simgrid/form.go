@@ -37,7 +37,8 @@ func (f form) loosened() (form, bool) {
 	return f, true
 }
 
-// lineEnd is the parameter that a form has after the others of lines that end in CR LF, as Windows and its editors write them: the CR.
+// lineEnd is the parameter that a form has after the others of lines that end in CR LF, as Windows and its
+// editors write them: the CR.
 var lineEnd = field("end", cst.KindString)
 
 const carriageReturn = "\r"
@@ -420,7 +421,8 @@ func makeForms() []form {
 	return list
 }
 
-// byWord lists, for the first word of an action, the indexes of its forms: the loose ones last, as they take more lines.
+// byWord lists, for the first word of an action, the indexes of its forms: the loose ones last, as they take
+// more lines.
 var byWord = func() map[string][]int {
 	m := make(map[string][]int)
 	for _, loose := range []bool{false, true} {

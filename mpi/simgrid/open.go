@@ -30,8 +30,8 @@ import (
 // a rank; any other list is an error, which the Reader finds when it opens it. So
 // is a file that is given twice. [Reader.Report] says what else directories hold.
 //
-// Of what lists and directories name, only regular files below them are read: else it is an error that is [ErrOutside], unless
-// Options.Outside allows it.
+// Of what lists and directories name, only regular files below them are read: else it is an error that is
+// [ErrOutside], unless Options.Outside allows it.
 //
 // Open opens the first file; the others are opened when the Reader comes to them,
 // one at a time.

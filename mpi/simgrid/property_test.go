@@ -74,7 +74,8 @@ func TestCalls(t *testing.T) {
 	})
 }
 
-// TestCarriageReturns checks that a line that ends in CR LF is the call that it is without the CR, and comes back with it.
+// TestCarriageReturns checks that a line that ends in CR LF is the call that it is without the CR, and comes
+// back with it.
 func TestCarriageReturns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lines := strings.SplitAfter(strings.TrimSuffix(write(t, rapid.SliceOfN(callGen, 1, 10).Draw(t, "calls")), "\n")+"\n", "\n")

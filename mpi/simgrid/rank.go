@@ -82,8 +82,8 @@ func (r *rankRecorder) finish() merge.Part {
 	return r.recorder.Finish(r.rank)
 }
 
-// What is held of a rank, at least, of a call that is kept as it is, and of a symbol of a grammar, in bytes: with what
-// the garbage collector leaves of it.
+// What is held of a rank, at least, of a call that is kept as it is, and of a symbol of a grammar, in bytes:
+// with what the garbage collector leaves of it.
 const (
 	rankMemory   = 1 << 10
 	callMemory   = 1 << 7

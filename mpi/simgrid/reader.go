@@ -20,12 +20,12 @@ type Options struct {
 	// Zero means that all is kept.
 	Bounded int64
 
-	// Memory is how many bytes what [Record] holds may take. Zero means 512 MiB or, if that is more, 512 times what was read of
-	// the files as they are stored.
+	// Memory is how many bytes what [Record] holds may take. Zero means 512 MiB or, if that is more, 512
+	// times what was read of the files as they are stored.
 	Memory int64
 
-	// Outside lets lists and directories name files that are not regular files below them, as pipes are, and what symbolic
-	// links lead to elsewhere.
+	// Outside lets lists and directories name files that are not regular files below them, as pipes are, and
+	// what symbolic links lead to elsewhere.
 	Outside bool
 
 	// Stdin is what [Open] reads for the path "-". Nil means os.Stdin.

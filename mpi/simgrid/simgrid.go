@@ -33,7 +33,8 @@
 // 1e9 for 1e+09, or without the blank at its end, is a call of the same name with one
 // more parameter, text: what follows the action and a blank, and is written again.
 //
-// A line that ends in CR LF is the call that it is without the CR, with one more parameter, end, which is the CR.
+// A line that ends in CR LF is the call that it is without the CR, with one more parameter, end, which is the
+// CR.
 //
 // The number of ranks in a vector of counts is not written. It follows from the
 // number of fields, which all vectors of a line share in equal parts.
@@ -237,8 +238,8 @@ type Recording struct {
 // Len returns the number of ranks that have lines.
 func (r *Recording) Len() int { return len(r.ranks) }
 
-// Part returns the part of the i-th of these, in the order of their numbers. It may be asked for once; for those of different
-// ranks, by several goroutines at once.
+// Part returns the part of the i-th of these, in the order of their numbers. It may be asked for once; for
+// those of different ranks, by several goroutines at once.
 func (r *Recording) Part(i int) merge.Part {
 	need.Index(i, len(r.ranks), "simgrid: part")
 	need.That(r.ranks[i] != nil, "simgrid: a part that was taken")
@@ -267,11 +268,11 @@ func Record(r *Reader, progress func() error) (merge.Run, []merge.Part, error) {
 	return recording.Run, parts, nil
 }
 
-// ReadRanks reads r to its end. What it holds grows with the structure found, not with the
-// number of calls; with [Options].Bounded, it does not grow with either. If it is more than
-// [Options].Memory allows, it returns an error that says how much. The run has the ranks up to the last that has lines, or as many
-// as [Reader.Ranks] says. ReadRanks calls progress, unless that is nil, after every few
-// thousand calls and stops with its error. An error of r is returned as it is.
+// ReadRanks reads r to its end. What it holds grows with the structure found, not with the number of calls;
+// with [Options].Bounded, it does not grow with either. If it is more than [Options].Memory allows, it
+// returns an error that says how much. The run has the ranks up to the last that has lines, or as many as
+// [Reader.Ranks] says. ReadRanks calls progress, unless that is nil, after every few thousand calls and stops
+// with its error. An error of r is returned as it is.
 func ReadRanks(r *Reader, progress func() error) (*Recording, error) {
 	need.That(r != nil, "simgrid: no reader")
 	const callsPerStep = 4096

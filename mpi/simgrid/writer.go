@@ -47,11 +47,10 @@ func NewWriter(w io.Writer) *Writer {
 	return &Writer{dst: w, files: make([]textFile, 1), limit: flushSize}
 }
 
-// CreateRanks returns a Writer of a file for each of a number of ranks and a list of these
-// files, in the names and the order that SimGrid uses: the list NAME.txt, and
-// NAME_rank-1.txt for rank 0. They are in a directory, which must exist. It replaces no
-// file. If writing fails, also as the context is done, every file that was created is removed. The Writer keeps no file
-// open, and at most 64 MiB of text.
+// CreateRanks returns a Writer of a file for each of a number of ranks and a list of these files, in the
+// names and the order that SimGrid uses: the list NAME.txt, and NAME_rank-1.txt for rank 0. They are in a
+// directory, which must exist. It replaces no file. If writing fails, also as the context is done, every file
+// that was created is removed. The Writer keeps no file open, and at most 64 MiB of text.
 func CreateRanks(ctx context.Context, dir, name string, ranks int) (*Writer, error) {
 	if !filepath.IsLocal(name) || name != filepath.Base(name) {
 		return nil, fmt.Errorf("simgrid: %q is not the name of a file", name)
@@ -87,8 +86,8 @@ func (w *Writer) Write(c Call) error {
 	return w.WriteLine(c.Rank, line)
 }
 
-// WriteLine writes a line of a rank as [AppendCall] makes it. If the last line before lacks its line feed, as only the last of a file can, it
-// gets one now.
+// WriteLine writes a line of a rank as [AppendCall] makes it. If the last line before lacks its line feed, as
+// only the last of a file can, it gets one now.
 func (w *Writer) WriteLine(rank int, line []byte) error {
 	if w.err != nil {
 		return w.err

@@ -136,14 +136,16 @@ func (i *instruction) length() int64 {
 	return maxSize
 }
 
-// An access is bytes that an instruction reads or writes: some from each of the places that pointers point to.
+// An access is bytes that an instruction reads or writes: some from each of the places that pointers point
+// to.
 type access struct {
 	pts  *pointers // of the pool
 	size int64
 	data bool // of a message, or a status
 }
 
-// ranges returns the bytes of memory that accesses of a size are of: those of variables, not of functions or of what stands for constants.
+// ranges returns the bytes of memory that accesses of a size are of: those of variables, not of functions or
+// of what stands for constants.
 func (a *memory) ranges(pts *pointers, size int64) iter.Seq2[*object, addresses] {
 	return func(yield func(*object, addresses) bool) {
 		for p := range a.places(pts) {
@@ -271,8 +273,8 @@ func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, 
 	}
 }
 
-// accessFile adds what a function of the C library does to a file: it is one of those that are known as files, even if the
-// program has it of a function that is not known, or all of them.
+// accessFile adds what a function of the C library does to a file: it is one of those that are known as
+// files, even if the program has it of a function that is not known, or all of them.
 func (a *memory) accessFile(pts *pointers, reads, writes *[]access, add func(*[]access, *pointers, int64, bool)) {
 	files := pts.isEmpty()
 	for p := range a.places(pts) {
@@ -302,8 +304,8 @@ func (a *memory) withoutConstants(pts *pointers) *pointers {
 	return others
 }
 
-// fortranConstant reports whether a global variable, with its @, is one of those whose addresses stand for MPI_IN_PLACE, MPI_STATUS_IGNORE and their
-// like in Fortran. They must be those of the library.
+// fortranConstant reports whether a global variable, with its @, is one of those whose addresses stand for
+// MPI_IN_PLACE, MPI_STATUS_IGNORE and their like in Fortran. They must be those of the library.
 func fortranConstant(name string) bool {
 	return strings.HasPrefix(name, "@mpipriv") || strings.HasPrefix(name, "@mpifcmb") || strings.HasPrefix(name, "@mpi_fortran_")
 }

@@ -1,7 +1,8 @@
 package slice
 
-// Addresses are distances [lo, hi) from the beginning of an object. If stride is not 0, they are those of them that are from
-// to from+width-1 behind a multiple of stride: a field of the elements of an array of structures.
+// Addresses are distances [lo, hi) from the beginning of an object. If stride is not 0, they are those of
+// them that are from to from+width-1 behind a multiple of stride: a field of the elements of an array of
+// structures.
 type addresses struct {
 	lo, hi              int64
 	stride, from, width int64

@@ -12,8 +12,9 @@ var (
 	nameOrText = regexp.MustCompile(globalName + `|"[^"]*"`)
 )
 
-// withoutAliases returns the lines of a module with the names of functions and variables in place of their aliases, such as clang makes of
-// constructors of C++; an alias has no line then. Lines that would become far longer stay, and so do aliases of what is no name.
+// withoutAliases returns the lines of a module with the names of functions and variables in place of their
+// aliases, such as clang makes of constructors of C++; an alias has no line then. Lines that would become far
+// longer stay, and so do aliases of what is no name.
 func withoutAliases(lines []string) []string {
 	targets := make(map[string]string)
 	size := 1 << 20
@@ -45,7 +46,8 @@ func withoutAliases(lines []string) []string {
 	return replaced
 }
 
-// resolved returns what an alias of an alias stands for in the end, or the name itself if it is none, or stands for itself.
+// resolved returns what an alias of an alias stands for in the end, or the name itself if it is none, or
+// stands for itself.
 func resolved(targets map[string]string, name string) string {
 	at := name
 	for range len(targets) + 1 {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestWithoutAliases checks that names stand in place of aliases, but not in texts, and that an alias of itself and lines that would grow stay.
+// TestWithoutAliases checks that names stand in place of aliases, but not in texts, and that an alias of
+// itself and lines that would grow stay.
 func TestWithoutAliases(t *testing.T) {
 	long := strings.Repeat("x", 1<<16)
 	many := slices.Repeat([]string{"  call void @a()"}, 1<<8)

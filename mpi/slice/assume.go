@@ -51,10 +51,11 @@ type textBlock struct {
 	fails bool     // whatever it goes on with, it ends the program with an error
 }
 
-// Assume writes assumptions into the text of a module, which is as compilers write it, with the names of values that Clang gives. If
-// noErrors is set, it assumes as well that no condition leads to an end of the program with an error only: a call of
-// abort, of MPI_Abort, or of exit with another constant than 0. It returns all
-// that is assumed, in the order of the module. An error is an *Error that names a line that has no condition, or several.
+// Assume writes assumptions into the text of a module, which is as compilers write it, with the names of
+// values that Clang gives. If noErrors is set, it assumes as well that no condition leads to an end of the
+// program with an error only: a call of abort, of MPI_Abort, or of exit with another constant than 0. It
+// returns all that is assumed, in the order of the module. An error is an *Error that names a line that has
+// no condition, or several.
 func Assume(text []byte, list []Assumption, noErrors bool) ([]byte, []Assumption, error) {
 	s := &scanner{m: &Module{lines: strings.Split(string(text), "\n"), metadata: map[string]string{}}, byName: map[string]*textFunction{}}
 	s.m.readMetadata()
@@ -219,7 +220,8 @@ func (s *scanner) find(a Assumption) ([]*condition, error) {
 	return found, nil
 }
 
-// errors assumes that no error is met, and returns the conditions that are of one, but those that something was assumed of.
+// errors assumes that no error is met, and returns the conditions that are of one, but those that something
+// was assumed of.
 func (s *scanner) errors(done []*condition) (list []*condition) {
 	for changed := true; changed; {
 		changed = false
@@ -242,7 +244,8 @@ func (s *scanner) errors(done []*condition) (list []*condition) {
 	return list
 }
 
-// fail notes which blocks of a function end the program with an error, and reports whether there is something new.
+// fail notes which blocks of a function end the program with an error, and reports whether there is something
+// new.
 func (s *scanner) fail(f *textFunction) (changed bool) {
 	fails := map[string]bool{}
 	for again := true; again; {

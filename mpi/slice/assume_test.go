@@ -20,7 +20,8 @@ func conditions(t *testing.T) []byte {
 	return text
 }
 
-// TestAssume checks which way branches go that something is assumed of: 0 is the first label, 1 the other one.
+// TestAssume checks which way branches go that something is assumed of: 0 is the first label, 1 the other
+// one.
 func TestAssume(t *testing.T) {
 	text := conditions(t)
 	for _, tt := range []struct {
@@ -62,7 +63,8 @@ func TestAssume(t *testing.T) {
 	}
 }
 
-// TestAssumeNoErrors checks which conditions lead to an error only, through a function that does, and not to an exit with 0.
+// TestAssumeNoErrors checks which conditions lead to an error only, through a function that does, and not to
+// an exit with 0.
 func TestAssumeNoErrors(t *testing.T) {
 	_, assumed, err := slice.Assume(conditions(t), []slice.Assumption{{Position: slice.Position{File: "conditions.c", Line: 14}}}, true)
 	if got := fmt.Sprint(assumed); err != nil || got != "[conditions.c:14:7 never true conditions.c:23:6 never true]" {
@@ -103,7 +105,8 @@ func TestAssumeErrors(t *testing.T) {
 	}
 }
 
-// TestAssumeFlang checks that the first label is where a condition of Flang leads that is true, and that errors of Fortran are known.
+// TestAssumeFlang checks that the first label is where a condition of Flang leads that is true, and that
+// errors of Fortran are known.
 func TestAssumeFlang(t *testing.T) {
 	text := "define void @f_() {\n  br i1 %1, label %2, label %3, !dbg !1\n\n2:\n" +
 		"  %4 = call {} @_FortranAStopStatement(i32 CODE, i1 ERROR, i1 false), !dbg !1\n  unreachable\n\n3:\n  ret void\n}\n" +

@@ -24,14 +24,13 @@
 //
 // # What is executed
 //
-// The sliced program calls MPI as the program does, but messages that nothing depends on need not
-// be sent. Operations are of groups: messages between two processes are one, and each collective
-// operation on data is one of its own. A group is executed if its result is needed: if what is
-// kept reads data or a status that one of its calls writes, or if nobody but MPI knows what a
-// call returns, as for receives from any source, tests and probes. Then all calls of the group
-// are, so that each finds its partner, and if data is read, what all of them send is needed.
-// The variable ExecutedSymbol of the sliced program names the groups; the others are for a library that the program is
-// linked with, which stands in for MPI.
+// The sliced program calls MPI as the program does, but messages that nothing depends on need not be sent.
+// Operations are of groups: messages between two processes are one, and each collective operation on data is
+// one of its own. A group is executed if its result is needed: if what is kept reads data or a status that
+// one of its calls writes, or if nobody but MPI knows what a call returns, as for receives from any source,
+// tests and probes. Then all calls of the group are, so that each finds its partner, and if data is read,
+// what all of them send is needed. The variable ExecutedSymbol of the sliced program names the groups; the
+// others are for a library that the program is linked with, which stands in for MPI.
 //
 // # Limits
 //

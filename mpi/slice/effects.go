@@ -14,8 +14,10 @@ type effect struct {
 	name string
 
 	// arguments has a letter for each: '-' a value, 'r' memory that is read, 'w' memory that is written, 'b'
-	// both, 'n' numbers that are read and written, 'f' a file of the C library, 'i' and 'o' 4 bytes that are read or written, 'v' memory that is read with all that it points to, 'x' that is also written, 'h' a
-	// handle that is read and written, 'c' a function that is called with what the others point to. The last one stands for all that follow.
+	// both, 'n' numbers that are read and written, 'f' a file of the C library, 'i' and 'o' 4 bytes that are
+	// read or written, 'v' memory that is read with all that it points to, 'x' that is also written, 'h' a
+	// handle that is read and written, 'c' a function that is called with what the others point to. The last
+	// one stands for all that follow.
 	arguments string
 	result    result
 	hidden    []string // state of the C library that it reads and writes
@@ -205,7 +207,8 @@ func effectOfName(name string, i *instruction) (*effect, error) {
 	return e, nil
 }
 
-// outputsFile matches functions that are not known otherwise and may write to a file, of Flang's library and of that of C++.
+// outputsFile matches functions that are not known otherwise and may write to a file, of Flang's library and
+// of that of C++.
 var outputsFile = regexp.MustCompile(`^_FortranAio.*Output|basic_(o?fstream|filebuf)`)
 
 // opensForReading reports whether the mode of a call of fopen is known to be one for reading.
@@ -252,7 +255,8 @@ func readsAddresses(i *instruction) bool {
 
 var readsAddress = regexp.MustCompile(`%[0-9*]*p`)
 
-// mayAllocate reports whether a call of scanf or its like may store addresses of memory that it allocates: if its format is not a constant, too.
+// mayAllocate reports whether a call of scanf or its like may store addresses of memory that it allocates: if
+// its format is not a constant, too.
 func mayAllocate(i *instruction, name string) bool {
 	at := 1
 	if name == "scanf" {
@@ -293,7 +297,8 @@ var local = strings.Fields("strtok strtok_r strsep strerror setenv putenv unsete
 // standardCPlusPlus matches the functions of the library of C++.
 var standardCPlusPlus = regexp.MustCompile(`^(_ZNK?S[taso]|_ZSt|_ZNSi|__cxa_|__dynamic_cast$)`)
 
-// communicates reports whether a function that is not known may be one by which processes wait for each other or learn something.
+// communicates reports whether a function that is not known may be one by which processes wait for each other
+// or learn something.
 func (e *effect) communicates() bool {
 	return e.unknown && !strings.HasPrefix(e.name, "_FortranA") && !strings.HasPrefix(e.name, "llvm.") && !slices.Contains(local, e.name) && !standardCPlusPlus.MatchString(e.name)
 }
@@ -358,7 +363,8 @@ func isOpen(name string, role *spec.Role) bool {
 		role.Requests == spec.Tests
 }
 
-// letter returns what a function of MPI does with an argument: that of data in messages is in capital letters.
+// letter returns what a function of MPI does with an argument: that of data in messages is in capital
+// letters.
 func letter(p *spec.Param, e *effect) byte {
 	direction := map[cst.Direction]byte{cst.In: 'r', cst.Out: 'w', cst.InOut: 'b'}[p.Direction]
 	switch {

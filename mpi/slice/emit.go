@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ExecutedSymbol is the name of the variable of a sliced program that has the groups of operations
-// that are executed, each between two spaces, and "open" among them if that depends on which messages come first.
+// ExecutedSymbol is the name of the variable of a sliced program that has the groups of operations that are
+// executed, each between two spaces, and "open" among them if that depends on which messages come first.
 const ExecutedSymbol = "reprise_slice_executed"
 
 // AppendText appends the text of the module with what is needed. It fails only if the

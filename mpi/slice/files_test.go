@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestFiles checks that all messages are sent if a process reads a file that another one may write before, and not if all that is written is for the console, or read only.
+// TestFiles checks that all messages are sent if a process reads a file that another one may write before,
+// and not if all that is written is for the console, or read only.
 func TestFiles(t *testing.T) {
 	for _, tt := range []struct {
 		name, write string

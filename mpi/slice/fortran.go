@@ -18,8 +18,8 @@ var fortranMPI = func() map[string]string {
 	return table
 }()
 
-// fortranLetter returns what a function of MPI does with an argument that Fortran passes: the address of what C
-// passes by value, and for 'i' and 'o' of a number of 4 bytes, which is read or written.
+// fortranLetter returns what a function of MPI does with an argument that Fortran passes: the address of what
+// C passes by value, and for 'i' and 'o' of a number of 4 bytes, which is read or written.
 func fortranLetter(p *spec.Param, e *effect) byte {
 	switch {
 	case p.Type.Kind == cst.KindPointer && p.Form == spec.ByValue, p.Element().Class == "function":
@@ -32,8 +32,8 @@ func fortranLetter(p *spec.Param, e *effect) byte {
 	return letter(p, e)
 }
 
-// fortranArguments returns what a function of MPI does with the arguments that Fortran passes: those of C, the error code, and
-// the lengths of texts.
+// fortranArguments returns what a function of MPI does with the arguments that Fortran passes: those of C,
+// the error code, and the lengths of texts.
 func fortranArguments(f *spec.Function, e *effect) string {
 	var letters []byte
 	if f.Name != "MPI_Init" {
@@ -84,7 +84,8 @@ var ioBegins = map[string]ioForm{
 	"InternalArrayFormattedOutput": {"x", -1, false},
 }
 
-// creates reports whether an OPEN of Fortran says that it makes a file or is for writing, or a CLOSE that it removes one.
+// creates reports whether an OPEN of Fortran says that it makes a file or is for writing, or a CLOSE that it
+// removes one.
 func creates(open *instruction) bool {
 	return slices.ContainsFunc(open.users, func(i *instruction) bool {
 		if i.callee.global != "@_FortranAioSetStatus" && i.callee.global != "@_FortranAioSetAction" || len(i.operands) < 2 {

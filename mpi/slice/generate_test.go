@@ -129,7 +129,8 @@ func (g *generator) statement() {
 	fmt.Fprintf(g, "  %s\n", text)
 }
 
-// TestAnalyze checks that nothing more follows for the pointers of a module when all of its instructions are looked at again.
+// TestAnalyze checks that nothing more follows for the pointers of a module when all of its instructions are
+// looked at again.
 func TestAnalyze(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		below := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "choice") }
@@ -195,7 +196,8 @@ func (a *memory) String() string {
 	return text.String()
 }
 
-// BenchmarkCut cuts a module of 25,000 instructions in which most pointers may point to all that there is, as messages have pointers in them.
+// BenchmarkCut cuts a module of 25,000 instructions in which most pointers may point to all that there is, as
+// messages have pointers in them.
 func BenchmarkCut(b *testing.B) {
 	g := &generator{below: rand.New(rand.NewPCG(1, 1)).IntN, functions: 175, kinds: allKinds - 2}
 	text := []byte(g.module(90))

@@ -47,7 +47,8 @@ func TestControl(t *testing.T) {
 				if strict := behind(other, b); strict != isAfter(other, b) {
 					t.Fatalf("%s behind %s: %v", other.name, b.name, strict)
 				}
-				// b depends on other if it is on all ways from one of its successors, and not from other itself.
+				// b depends on other if it is on all ways from one of its successors, and not from other
+				// itself.
 				want := !behind(b, other) && len(other.succ) > 1 &&
 					slices.ContainsFunc(other.succ, func(s *block) bool { return s == b || behind(b, s) })
 				if got := slices.Contains(b.controls, other); got != want {

@@ -1,7 +1,8 @@
 package slice
 
-// An order says what may run before what, in the whole program. It divides blocks into pieces, each of which ends with a call of
-// functions of the module or with the block, and has for each piece those that may run after it.
+// An order says what may run before what, in the whole program. It divides blocks into pieces, each of which
+// ends with a call of functions of the module or with the block, and has for each piece those that may run
+// after it.
 type order struct {
 	a      *memory
 	after  []set // by piece: what may run after its last instruction has begun

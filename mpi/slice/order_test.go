@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// walk returns the instructions of a run of a function, as far as they are not too many, with any outcome of branches and any function that a call may be of.
+// walk returns the instructions of a run of a function, as far as they are not too many, with any outcome of
+// branches and any function that a call may be of.
 func walk(f *function, r *rand.Rand, depth int, run []*instruction) []*instruction {
 	const longest = 150
 	for b := f.blocks[0]; b != nil; {
@@ -55,7 +56,8 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// TestOrderOfCalls checks that what a function does is not before what runs before the call of it, though in the same block.
+// TestOrderOfCalls checks that what a function does is not before what runs before the call of it, though in
+// the same block.
 func TestOrderOfCalls(t *testing.T) {
 	m, err := Read([]byte(`declare i32 @MPI_Init(ptr, ptr)
 declare i32 @MPI_Dims_create(i32, i32, ptr)

@@ -2,8 +2,8 @@ package slice
 
 import "slices"
 
-// A pool has pointers, those to the same places once. Most values and cells of a program that hold addresses point to the same
-// places as others, so that comparing is comparing addresses, and most unions are known.
+// A pool has pointers, those to the same places once. Most values and cells of a program that hold addresses
+// point to the same places as others, so that comparing is comparing addresses, and most unions are known.
 type pool struct {
 	known  map[uint64][]*pointers // by hash
 	count  int
@@ -27,7 +27,8 @@ func newPool() *pool {
 	return &pool{known: map[uint64][]*pointers{}, joins: make([]join, maxJoins), steps: map[stepKey]*pointers{}, plain: map[*pointers]*pointers{}}
 }
 
-// one returns the pointers of the pool that are the same, nil if they point nowhere. p must not be changed afterwards.
+// one returns the pointers of the pool that are the same, nil if they point nowhere. p must not be changed
+// afterwards.
 func (c *pool) one(p *pointers) *pointers {
 	if p.isEmpty() {
 		return nil

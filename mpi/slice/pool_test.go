@@ -37,8 +37,8 @@ func (p *pointers) addPlace(at place) {
 	}
 }
 
-// TestJoin checks that a union has the places that it has if they are added one by one, that what is the same is there once, and
-// that nothing that is in the pool changes.
+// TestJoin checks that a union has the places that it has if they are added one by one, that what is the same
+// is there once, and that nothing that is in the pool changes.
 func TestJoin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := &memory{pool: newPool()}

@@ -14,8 +14,8 @@ type Count struct {
 	All  int    `json:"instructions"`
 }
 
-// Counts returns what is needed by file, in the order of their names. Instructions of which the line is not known
-// count for the file of their function.
+// Counts returns what is needed by file, in the order of their names. Instructions of which the line is not
+// known count for the file of their function.
 func (s *Slice) Counts() []Count {
 	var counts []Count
 	for _, f := range s.m.defined() {
@@ -90,8 +90,8 @@ type Step struct {
 	How string `json:"how"` // what the line does for the one of the step behind; of the last step, why it is kept in any case
 }
 
-// Explain returns why a line of the sources is kept: a chain of dependences from it to a line that is
-// kept in any case. It returns nil if nothing of the line is kept. A file may be named by the end of its path.
+// Explain returns why a line of the sources is kept: a chain of dependences from it to a line that is kept in
+// any case. It returns nil if nothing of the line is kept. A file may be named by the end of its path.
 func (s *Slice) Explain(at Position) []Step {
 	var shortest []Step
 	for _, f := range s.memory.reached {
@@ -108,7 +108,8 @@ func (s *Slice) Explain(at Position) []Step {
 	return shortest
 }
 
-// Has reports whether the program has instructions of a line of the sources, or of line 0 of the file, of any. Declarations and comments have none.
+// Has reports whether the program has instructions of a line of the sources, or of line 0 of the file, of
+// any. Declarations and comments have none.
 func (s *Slice) Has(at Position) bool {
 	for _, f := range s.m.defined() {
 		for _, b := range f.blocks {

@@ -208,8 +208,9 @@ func (s *slicer) executeAll(i *instruction, why string) {
 	}
 }
 
-// mayBe reports whether a value is written in the program to be a wildcard, also where it comes from another function. One that is computed
-// may turn out to be one: the library that stands in for MPI ends the program then.
+// mayBe reports whether a value is written in the program to be a wildcard, also where it comes from another
+// function. One that is computed may turn out to be one: the library that stands in for MPI ends the program
+// then.
 func (s *slicer) mayBe(i *instruction, v value, wildcard int64, seen map[operand]bool) bool {
 	if !s.options.Wildcards || v.isNumber {
 		return !s.options.Wildcards || v.number == wildcard

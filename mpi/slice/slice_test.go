@@ -31,7 +31,8 @@ func cut(t testing.TB, text []byte) *slice.Slice {
 	return s
 }
 
-// TestCut checks which lines are kept: lengths, the test of them, the loop with the sum that it depends on, and no computation.
+// TestCut checks which lines are kept: lengths, the test of them, the loop with the sum that it depends on,
+// and no computation.
 func TestCut(t *testing.T) {
 	s := cut(t, ring(t))
 	kept := func(line int) bool { return s.Explain(slice.Position{File: "ring.c", Line: line}) != nil }
@@ -75,7 +76,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestAppendText checks that a slice is a module that can be read and sliced again, and that nothing of it is left out then.
+// TestAppendText checks that a slice is a module that can be read and sliced again, and that nothing of it is
+// left out then.
 func TestAppendText(t *testing.T) {
 	s := cut(t, ring(t))
 	text, err := s.AppendText([]byte("; before\n"))

@@ -106,7 +106,8 @@ func (a *memory) storeAll(to *pointers, size int64, pts *pointers) {
 	}
 }
 
-// load returns what is stored in ranges of bytes. More follows from the instruction at hand if more is stored there.
+// load returns what is stored in ranges of bytes. More follows from the instruction at hand if more is stored
+// there.
 func (a *memory) load(from *pointers, size int64) *pointers {
 	key := rangeKey{a.one(from), size}
 	l := a.loads[key]

@@ -161,10 +161,11 @@ func (t *irType) checkCycles(seen map[*irType]int, depth int) bool {
 	return true
 }
 
-// step returns the addresses that are that many elements and parts of them behind another one. An index that is not known
-// stays in its array, unless that has at most one element, and the first one may be any. Of arrays of structures in each other, the
-// outermost one has its fields told apart. If what is there is accessed, the last index is one of an element; otherwise it may be that
-// behind the last one, too, for addresses that count from there.
+// step returns the addresses that are that many elements and parts of them behind another one. An index that
+// is not known stays in its array, unless that has at most one element, and the first one may be any. Of
+// arrays of structures in each other, the outermost one has its fields told apart. If what is there is
+// accessed, the last index is one of an element; otherwise it may be that behind the last one, too, for
+// addresses that count from there.
 func step(element *irType, indices []value, accessed bool) addresses {
 	anywhere := addresses{lo: -maxSize, hi: maxSize}
 	if len(indices) == 0 {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Units are the files of a program of Fortran that can be told from others: those that units of constant numbers are connected
-// to by constant names. Units that share a name are one, and names are the same if what is behind the last / is. Without
-// OPEN, a unit is connected to the file fort. and its number.
+// Units are the files of a program of Fortran that can be told from others: those that units of constant
+// numbers are connected to by constant names. Units that share a name are one, and names are the same if what
+// is behind the last / is. Without OPEN, a unit is connected to the file fort. and its number.
 type units struct {
 	parent map[string]string // of a unit or a name, another one that is the same
 	all    map[int64]bool    // units that may be connected to any file
@@ -48,7 +48,8 @@ func unitsOf(instructions []*instruction) *units {
 	return u
 }
 
-// number returns the number of the unit of a statement, if it is a constant. The unit * is 5 for what is read, and 6 for what is written.
+// number returns the number of the unit of a statement, if it is a constant. The unit * is 5 for what is
+// read, and 6 for what is written.
 func (f ioForm) number(i *instruction) (int64, bool) {
 	unit := i.operands[f.unit]
 	switch {

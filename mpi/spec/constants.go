@@ -119,8 +119,8 @@ var classes = map[string]string{
 	"MPI_ERR_TRUNCATE": "error",
 }
 
-// IsExclusiveLock reports whether a number in a trace, as which a lock_type stays, is MPI_LOCK_EXCLUSIVE: 234 with
-// MPICH and its relatives, 1 with Open MPI and SimGrid. With none of them is it another type.
+// IsExclusiveLock reports whether a number in a trace, as which a lock_type stays, is MPI_LOCK_EXCLUSIVE: 234
+// with MPICH and its relatives, 1 with Open MPI and SimGrid. With none of them is it another type.
 func IsExclusiveLock(number int64) bool { return number == 234 || number == 1 }
 
 // Size returns the size in bytes of a predefined datatype: where a long has 8 bytes, and the

@@ -165,8 +165,8 @@ func (f *Function) takesRequests() bool {
 	return false
 }
 
-// FreesObject reports whether the function frees the object that a handle stands
-// for, or lets go of it, and nulls the handle. Requests do not count. A call that failed may leave the handle as it was.
+// FreesObject reports whether the function frees the object that a handle stands for, or lets go of it, and
+// nulls the handle. Requests do not count. A call that failed may leave the handle as it was.
 func (f *Function) FreesObject() bool {
 	for i := range f.Params {
 		p := &f.Params[i]

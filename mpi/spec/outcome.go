@@ -5,9 +5,10 @@ import (
 	"github.com/reprise-trace/reprise/internal/need"
 )
 
-// SizeParam returns the name of the parameter that follows one with a datatype, or several, where MPI was asked
-// for their sizes as no call of the trace tells; or one with requests, where the call has completed reads of
-// files: how many bytes they have read, −2 if MPI does not say. It is −1 for those that it was not asked about.
+// SizeParam returns the name of the parameter that follows one with a datatype, or several, where MPI was
+// asked for their sizes as no call of the trace tells; or one with requests, where the call has completed
+// reads of files: how many bytes they have read, −2 if MPI does not say. It is −1 for those that it was not
+// asked about.
 func SizeParam(param string) string { return param + "_size" }
 
 // An Outcome is what became of a call. A trace tells it by the last parameter of the function:

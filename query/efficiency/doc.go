@@ -32,10 +32,10 @@
 //
 // # Times
 //
-// Where the trace has the times of every call, computing is the sum of gaps between calls, and
-// as exact as these are. Otherwise each gap is the mean of the call's signature, scaled to the sums
-// that the trace keeps of the rank. Times of phases are estimates then, and as ranks whose gaps are means wait less
-// for each other, the ideal time is rather too short: serialization comes out too high, and transfer too low.
+// Where the trace has the times of every call, computing is the sum of gaps between calls, and as exact as
+// these are. Otherwise each gap is the mean of the call's signature, scaled to the sums that the trace keeps
+// of the rank. Times of phases are estimates then, and as ranks whose gaps are means wait less for each
+// other, the ideal time is rather too short: serialization comes out too high, and transfer too low.
 //
 // The ideal run cannot take longer than the recorded one if the times are exact, those of all ranks are of
 // one clock, and collective operations synchronize no more than they did. Where it does, the

@@ -25,7 +25,8 @@ type Options struct {
 	// Progress, unless it is nil, is called with the number of calls that are replayed so far, or skipped.
 	Progress func(calls uint64)
 
-	// MaxCalls is how many calls are executed at most, those that are skipped aside. Zero means 10¹⁰, which take some hours.
+	// MaxCalls is how many calls are executed at most, those that are skipped aside. Zero means 10¹⁰, which
+	// take some hours.
 	MaxCalls uint64
 
 	executeAll bool   // of tests: no call is skipped
@@ -96,8 +97,8 @@ type Phase struct {
 }
 
 // Open replays a trace on an ideal network, and returns the efficiency of its run. All ranks must have been
-// recorded, with times, each with the calls of one thread. If calls wait for what never happens, as in a run that was
-// cut short, it is a [*replay.DeadlockError]. Without times it is [query.ErrNoTimes].
+// recorded, with times, each with the calls of one thread. If calls wait for what never happens, as in a run
+// that was cut short, it is a [*replay.DeadlockError]. Without times it is [query.ErrNoTimes].
 func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) {
 	need.That(model != nil, "efficiency: no model")
 	tr := model.Trace()
@@ -263,9 +264,10 @@ type Scaling struct {
 	Global                 float64 `json:"global"` // Parallel · ComputationScalability
 }
 
-// Compare compares runs of one program with the first of the fewest ranks, and returns which that is, and how each compares with
-// it: nil if one of the two has no Factors. Computation scalability is the computing of all ranks of the reference over
-// that of a run, for a problem of one size; with weak, for a problem that grows with the ranks, it is that of their means.
+// Compare compares runs of one program with the first of the fewest ranks, and returns which that is, and how
+// each compares with it: nil if one of the two has no Factors. Computation scalability is the computing of
+// all ranks of the reference over that of a run, for a problem of one size; with weak, for a problem that
+// grows with the ranks, it is that of their means.
 func Compare(runs []*Run, weak bool) (reference int, scaling []*Scaling) {
 	for i, r := range runs {
 		need.That(r != nil, "efficiency: no run to compare")

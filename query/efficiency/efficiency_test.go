@@ -121,7 +121,8 @@ func openRun(tr *trace.Trace) (*efficiency.Run, error) {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(a), math.Abs(b)) }
 
-// checkProducts checks that factors multiply as they are meant to, and are what they are by their definitions.
+// checkProducts checks that factors multiply as they are meant to, and are what they are by their
+// definitions.
 func checkProducts(t tester, p *efficiency.Part) {
 	t.Helper()
 	f := p.Factors
@@ -171,8 +172,8 @@ func TestFactors(t *testing.T) {
 			}
 		}, 2000, efficiency.Factors{Parallel: 0.5, LoadBalance: 1, Communication: 0.5, Serialization: 1, Transfer: 0.5}, false},
 		{"AllOfThem", func(rank int, p *process) {
-			// Rank 0 computes 60 and rank 1 then 40, one after the other, and a message takes 25:
-			// 125 in the run, 100 on an ideal network, of which the longest computes 60 and they 50 on average.
+			// Rank 0 computes 60 and rank 1 then 40, one after the other, and a message takes 25: 125 in the
+			// run, 100 on an ideal network, of which the longest computes 60 and they 50 on average.
 			for range 4 {
 				if rank == 0 {
 					p.send(60, 0, 1)
@@ -306,8 +307,8 @@ func (m costs) Collective(c *replay.Collective) {
 	}
 }
 
-// TestConsistent checks that the factors of random programs are between 0 and 1, and of the times that the machine
-// has on which they ran.
+// TestConsistent checks that the factors of random programs are between 0 and 1, and of the times that the
+// machine has on which they ran.
 func TestConsistent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ranks := rapid.IntRange(1, 5).Draw(t, "ranks")
@@ -369,7 +370,8 @@ func TestConsistent(t *testing.T) {
 	})
 }
 
-// run sets the times of calls as a machine has them, and returns the computing of all ranks, and the time of the run.
+// run sets the times of calls as a machine has them, and returns the computing of all ranks, and the time of
+// the run.
 func run(t tester, program [][]testtrace.Call, machine replay.Machine, initialize bool) (computing, time replay.Time) {
 	model, err := semantics.Open(context.Background(), testtrace.Record(t, merge.Run{}, false, program))
 	if err != nil {

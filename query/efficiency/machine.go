@@ -16,7 +16,8 @@ import (
 )
 
 // An ideal is a machine on which ranks compute as long as they did, and nothing else takes time. It takes
-// note of when ranks come to where phases begin and end. If all times are means, it is a [replay.SteadyMachine].
+// note of when ranks come to where phases begin and end. If all times are means, it is a
+// [replay.SteadyMachine].
 type ideal struct {
 	every uint64 // executed calls between calls of progress
 	replay.Instant
@@ -46,7 +47,8 @@ type rank struct {
 	scaled  bool   // they are the rank's own, or there are none
 	outside []bool // by terminal: the function is not one of MPI
 
-	// The run is the calls at first ≤ position < end, but only the gap before the last of them if that is MPI_Finalize.
+	// The run is the calls at first ≤ position < end, but only the gap before the last of them if that is
+	// MPI_Finalize.
 	first, end uint64
 	finalized  bool
 

@@ -25,7 +25,8 @@ type phase struct {
 // A span is the calls at from ≤ position < to.
 type span struct{ from, to uint64 }
 
-// How much is done to find phases: symbols of all grammars, and pairs of calls that are compared for a program.
+// How much is done to find phases: symbols of all grammars, and pairs of calls that are compared for a
+// program.
 const (
 	maxSymbols = 1 << 22
 	maxWork    = 1 << 24
@@ -80,8 +81,8 @@ func inCommon(ctx context.Context, t *trace.Trace, programs []skeleton.Program) 
 	return nil, errTooLong
 }
 
-// kinds returns a function that returns for a signature the first one of the same function, from the same place if
-// sites are told apart.
+// kinds returns a function that returns for a signature the first one of the same function, from the same
+// place if sites are told apart.
 func kinds(t *trace.Trace, sites bool) func(sequitur.Symbol) sequitur.Symbol {
 	type kind struct {
 		function int
@@ -107,7 +108,8 @@ func kinds(t *trace.Trace, sites bool) func(sequitur.Symbol) sequitur.Symbol {
 	}
 }
 
-// phasesOf returns the loops of a skeleton that are in no other. The programs are those of shapes, in their order.
+// phasesOf returns the loops of a skeleton that are in no other. The programs are those of shapes, in their
+// order.
 func phasesOf(t *trace.Trace, s *skeleton.Skeleton, programs []skeleton.Program, shapes rankenc.Set) []phase {
 	var phases []phase
 	at := make([]uint64, len(programs)) // where each has come to
@@ -164,8 +166,8 @@ func (p *phase) addFunction(name string, calls uint64) {
 	p.Functions[i].Calls = wire.AddSat(p.Functions[i].Calls, calls)
 }
 
-// alike reports whether loops are taken for one phase: they are of different ranks, and go round equally often, or call
-// the same functions.
+// alike reports whether loops are taken for one phase: they are of different ranks, and go round equally
+// often, or call the same functions.
 func (p *phase) alike(q *phase) bool {
 	if p.Ranks.Intersection(q.Ranks).Len() > 0 {
 		return false
@@ -183,8 +185,8 @@ func (p *phase) alike(q *phase) bool {
 // maxPairs is how many pairs of phases of different programs are compared.
 const maxPairs = 1 << 22
 
-// together returns the phases of two lists in an order that both have. Those of them that are alike are put together, as many
-// calls as possible.
+// together returns the phases of two lists in an order that both have. Those of them that are alike are put
+// together, as many calls as possible.
 func together(a, b []phase) []phase {
 	if len(a)*len(b) > maxPairs {
 		return append(a, b...)

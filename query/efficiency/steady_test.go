@@ -17,8 +17,9 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// compareExecuted checks that a run is the same to the picosecond whether loops are skipped or every call is executed, and
-// returns it, and how often progress is told of all calls and of those that are executed if loops are skipped.
+// compareExecuted checks that a run is the same to the picosecond whether loops are skipped or every call is
+// executed, and returns it, and how often progress is told of all calls and of those that are executed if
+// loops are skipped.
 func compareExecuted(t tester, tr *trace.Trace) (r *efficiency.Run, all, executed int) {
 	t.Helper()
 	model, err := semantics.Open(context.Background(), tr)

@@ -9,10 +9,11 @@
 //
 // # Computing
 //
-// Computing is the gaps between calls, and calls that do nothing to other ranks: as the times of every call say
-// where the trace has them, else drawn from histograms, else the means of each signature. Of ranks without several threads
-// what is not from the times of every call is scaled to the sums that the trace keeps of each rank. A trace of SimGrid
-// says how much is computed, which takes as long as the machine's speed has it. [ComputingOf] says which of these it is.
+// Computing is the gaps between calls, and calls that do nothing to other ranks: as the times of every call
+// say where the trace has them, else drawn from histograms, else the means of each signature. Of ranks
+// without several threads what is not from the times of every call is scaled to the sums that the trace keeps
+// of each rank. A trace of SimGrid says how much is computed, which takes as long as the machine's speed has
+// it. [ComputingOf] says which of these it is.
 //
 // # Cost
 //

@@ -24,10 +24,12 @@ const MaxFollowed = 20_000_000
 type Options struct {
 	Machine loggps.Parameters // such as [loggps.Default] returns
 
-	// Seed is what times depend on that are drawn from histograms, and the order of calls of which the trace does not keep it.
+	// Seed is what times depend on that are drawn from histograms, and the order of calls of which the trace
+	// does not keep it.
 	Seed uint64
 
-	// MaxFollowed is how many calls a run has at most of which the critical path is followed. Zero means the constant.
+	// MaxFollowed is how many calls a run has at most of which the critical path is followed. Zero means the
+	// constant.
 	MaxFollowed uint64
 
 	// Ended, unless it is nil, is called with each call when it ends: see [replay.Options].
@@ -98,8 +100,8 @@ func nanoseconds(t replay.Time) query.Nanoseconds {
 // Amounts is by what computing is known if the trace says how much of it there is.
 const Amounts = "amounts"
 
-// ComputingOf returns by what it is known how long the ranks of a trace compute: the name of a [query.Source], or [Amounts]. Uncounted are ranks of which
-// it is not known: their computing counts as none.
+// ComputingOf returns by what it is known how long the ranks of a trace compute: the name of a
+// [query.Source], or [Amounts]. Uncounted are ranks of which it is not known: their computing counts as none.
 func ComputingOf(t *trace.Trace) (computing string, uncounted rankenc.Set, err error) {
 	need.That(t != nil, "prediction: no trace")
 	times, err := query.OpenTimes(t)
@@ -120,8 +122,8 @@ func ComputingOf(t *trace.Trace) (computing string, uncounted rankenc.Set, err e
 	return best.String(), uncounted, nil
 }
 
-// Open replays the trace of a model on a machine, and returns how long the run takes on it. If calls wait for what never
-// happens, as in a run that was cut short, it is a [*replay.DeadlockError].
+// Open replays the trace of a model on a machine, and returns how long the run takes on it. If calls wait for
+// what never happens, as in a run that was cut short, it is a [*replay.DeadlockError].
 func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) {
 	need.That(model != nil, "prediction: no model")
 	t := model.Trace()
@@ -177,8 +179,8 @@ func callsOf(t *trace.Trace) (calls uint64, err error) {
 	return calls, nil
 }
 
-// scaleToRanks has the means of a rank come to the sums that the trace keeps of it, and reports whether it keeps any. Those of
-// a rank with several threads do not say how long each of them computes.
+// scaleToRanks has the means of a rank come to the sums that the trace keeps of it, and reports whether it
+// keeps any. Those of a rank with several threads do not say how long each of them computes.
 func scaleToRanks(t *trace.Trace, recorded *replay.Recorded) (bool, error) {
 	kept, err := t.RankTimes()
 	if kept == nil || err != nil || query.HasThreads(t) {

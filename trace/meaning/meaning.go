@@ -21,8 +21,8 @@
 // give it what it asked for by a channel of its own. Who sent a message need not be known, see [AnyRank].
 //
 // Equal calls of a rank mean the same, wherever they stand: what they mean is asked once for each signature,
-// and not for each call, of which there may be billions. So a request does not stand for one call, but for what
-// calls with one signature begin: those that complete it complete them in their order.
+// and not for each call, of which there may be billions. So a request does not stand for one call, but for
+// what calls with one signature begin: those that complete it complete them in their order.
 package meaning
 
 import (

@@ -237,7 +237,8 @@ func checkPart(path string) error {
 	return err
 }
 
-// saying returns the errors of parts with what files are that are no parts, as reprise merge says it, a line for each.
+// saying returns the errors of parts with what files are that are no parts, as reprise merge says it, a line
+// for each.
 func saying(err error) error {
 	list, ok := err.(interface{ Unwrap() []error })
 	if !ok {
@@ -290,7 +291,8 @@ func hasScheme(endpoint string) bool {
 	return strings.Contains(endpoint, "://") || strings.HasPrefix(endpoint, "unix:")
 }
 
-// checkEndpoint returns an error if nobody serves the endpoint of a runner that has one: the SDK would wait for that without a word.
+// checkEndpoint returns an error if nobody serves the endpoint of a runner that has one: the SDK would wait
+// for that without a word.
 func checkEndpoint(ctx context.Context, runner string) error {
 	endpoint, err := endpointOf(runner)
 	if err != nil || endpoint == "" || hasScheme(endpoint) {
@@ -339,8 +341,8 @@ func (s *summary) describe(ctx context.Context, path string) error {
 	return nil
 }
 
-// beyondOf returns the call that names the highest rank, if that is none of the run. Where parts say how many ranks MPI_COMM_WORLD has, it does not
-// look, which takes longer than merging.
+// beyondOf returns the call that names the highest rank, if that is none of the run. Where parts say how many
+// ranks MPI_COMM_WORLD has, it does not look, which takes longer than merging.
 func beyondOf(ctx context.Context, path string, tr *trace.Trace) (*beyond, error) {
 	if tr.Run().Origin.World > 0 {
 		return nil, nil

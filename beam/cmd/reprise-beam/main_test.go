@@ -127,7 +127,8 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestSize merges parts that do not say how many ranks the run has: there is a warning that calls name others, unless it is said.
+// TestSize merges parts that do not say how many ranks the run has: there is a warning that calls name
+// others, unless it is said.
 func TestSize(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeRun(t, "a.rpz", programs.Stencil2D(2, 2, 10), merge.Run{}, 0, 1)
@@ -191,7 +192,8 @@ func TestEndpoint(t *testing.T) {
 	}
 }
 
-// TestRefused merges what is to be refused: the error is a line that names the file, and the output is what it was.
+// TestRefused merges what is to be refused: the error is a line that names the file, and the output is what
+// it was.
 func TestRefused(t *testing.T) {
 	t.Chdir(t.TempDir())
 	p := programs.Stencil2D(2, 2, 10)

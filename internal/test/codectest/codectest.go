@@ -16,9 +16,10 @@ import (
 	"github.com/reprise-trace/reprise/timing"
 )
 
-// Test checks a codec: blocks of calls with drawn values come back, within the guarantee, and as the encoder said,
-// however they are cut; the same calls give the same bytes, whatever these are appended to; and a block that is cut off
-// or changed gives a [*timing.ParseError], or values. If the codec can be found by its name, files are checked, too.
+// Test checks a codec: blocks of calls with drawn values come back, within the guarantee, and as the encoder
+// said, however they are cut; the same calls give the same bytes, whatever these are appended to; and a block
+// that is cut off or changed gives a [*timing.ParseError], or values. If the codec can be found by its name,
+// files are checked, too.
 func Test(t *testing.T, c timing.Codec) { test(t, c, drawn.Values(), Hard()) }
 
 // TestOf is [Test] for a codec of some values only.
@@ -96,8 +97,8 @@ func testPortions(t *rapid.T, c timing.Codec, block []byte, terminals []uint32, 
 	IsParseError(t, d.Decode(make([]int64, 1), []uint32{0}), io.ErrUnexpectedEOF)
 }
 
-// testEnd checks that a decoder says how many values a block has, and that asking for more is an error, with the last of them,
-// after them, and again.
+// testEnd checks that a decoder says how many values a block has, and that asking for more is an error, with
+// the last of them, after them, and again.
 func testEnd(t *rapid.T, c timing.Codec, block []byte, terminals []uint32) {
 	d, n := decoder(t, c, block), len(terminals)
 	if d.Len() != n {

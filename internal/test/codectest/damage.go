@@ -9,8 +9,8 @@ import (
 	"github.com/reprise-trace/reprise/timing"
 )
 
-// testDamaged checks that every prefix of a block is an error, that every block that differs in one bit is an error or
-// values, and that a limit on values holds.
+// testDamaged checks that every prefix of a block is an error, that every block that differs in one bit is an
+// error or values, and that a limit on values holds.
 func testDamaged(t *testing.T, c timing.Codec, calls []drawn.Call) {
 	terminals, values := Columns(calls)
 	block, _ := Block(c.NewEncoder(), calls)
@@ -49,8 +49,8 @@ func damage(data []byte, step int, try func(bad []byte, cut bool)) {
 	}
 }
 
-// Fuzz decodes any bytes as a block. What is accepted whole can be encoded again, which, if the codec has only one
-// encoding of values whatever came before them, gives the same bytes.
+// Fuzz decodes any bytes as a block. What is accepted whole can be encoded again, which, if the codec has
+// only one encoding of values whatever came before them, gives the same bytes.
 func Fuzz(t *testing.T, c timing.Codec, data []byte, unique bool) {
 	const most = 1 << 10
 	d, err := c.NewDecoder(data, timing.Options{MaxValues: most})

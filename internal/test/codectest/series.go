@@ -12,10 +12,11 @@ import (
 	"github.com/reprise-trace/reprise/timing"
 )
 
-// TestSeries checks a codec of series: durations and deltas come back within the guarantee, and starts within the bound,
-// whatever the lengths of blocks and of what is decoded at once; a call alone has the times that it has in its block; a
-// snapshot is what Finish makes of the same calls, byte for byte if alone says that blocks do not depend on those before;
-// and a series that is cut off or changed gives a [*timing.ParseError], or times.
+// TestSeries checks a codec of series: durations and deltas come back within the guarantee, and starts within
+// the bound, whatever the lengths of blocks and of what is decoded at once; a call alone has the times that
+// it has in its block; a snapshot is what Finish makes of the same calls, byte for byte if alone says that
+// blocks do not depend on those before; and a series that is cut off or changed gives a [*timing.ParseError],
+// or times.
 func TestSeries(t *testing.T, c *timing.SeriesCodec, alone bool) {
 	t.Run("Times", rapid.MakeCheck(func(t *rapid.T) {
 		calls, blockLen := drawn.TimedCalls().Draw(t, "calls"), rapid.IntRange(1, 200).Draw(t, "blockLen")
@@ -142,7 +143,8 @@ func testSnapshot(t *rapid.T, c *timing.SeriesCodec, alone bool) {
 	}
 }
 
-// testDamagedSeries checks that all of a series that is cut off cannot be read, and that no change of one bit is a panic.
+// testDamagedSeries checks that all of a series that is cut off cannot be read, and that no change of one bit
+// is a panic.
 func testDamagedSeries(t *testing.T, c *timing.SeriesCodec) {
 	var calls []drawn.TimedCall
 	now := int64(1000)

@@ -24,8 +24,9 @@ func Values() *rapid.Generator[int64] {
 	})
 }
 
-// Calls draws calls in phrases, each repeated with values that are near each other, as those of a loop are, and some with
-// any of values. Terminals are low, or any; some are about 1<<16, up to which codecs keep terminals in tables.
+// Calls draws calls in phrases, each repeated with values that are near each other, as those of a loop are,
+// and some with any of values. Terminals are low, or any; some are about 1<<16, up to which codecs keep
+// terminals in tables.
 func Calls(values *rapid.Generator[int64]) *rapid.Generator[[]Call] {
 	terminal := rapid.OneOf(rapid.Uint32Range(0, 7), rapid.Uint32Range(1<<16-1, 1<<16+1), rapid.Uint32())
 	phrase := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Call {
@@ -76,8 +77,8 @@ func TimedCalls() *rapid.Generator[[]TimedCall] {
 	})
 }
 
-// Deltas returns the gaps of a block of calls after one that ended at last, or its intervals: from the start of the
-// last call of the same terminal in the block, or from that of the block.
+// Deltas returns the gaps of a block of calls after one that ended at last, or its intervals: from the start
+// of the last call of the same terminal in the block, or from that of the block.
 func Deltas(block []TimedCall, last int64, intervals bool) (deltas []int64) {
 	starts := make(map[uint32]int64)
 	for _, call := range block {

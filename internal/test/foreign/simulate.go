@@ -71,9 +71,10 @@ var Cluster = Platform{XML: func(ranks int) string {
 }}
 
 // Switch is a cluster on one switch without contention, in the simplest terms that SimGrid has: messages take
-// a latency and their bytes at a bandwidth, and none waits for its receiver. Its hosts compute 1e9 flops a second.
-// [SwitchParameters] are the same. The algorithms of collective operations are set one by one, as SimGrid 3.32
-// ends with a fault if it is asked to choose as MPICH does, or is left to choose that of MPI_Alltoallv itself.
+// a latency and their bytes at a bandwidth, and none waits for its receiver. Its hosts compute 1e9 flops a
+// second. [SwitchParameters] are the same. The algorithms of collective operations are set one by one, as
+// SimGrid 3.32 ends with a fault if it is asked to choose as MPICH does, or is left to choose that of
+// MPI_Alltoallv itself.
 var Switch = Platform{
 	XML: func(ranks int) string {
 		var b strings.Builder

@@ -1,4 +1,5 @@
-// Package forged makes sound traces that claim much: what a stranger might send, for tests and benchmarks of what they cost.
+// Package forged makes sound traces that claim much: what a stranger might send, for tests and benchmarks of
+// what they cost.
 package forged
 
 import (
@@ -34,8 +35,8 @@ func Rewritten(file []byte, write func(w *format.Writer, s format.Section, conte
 	return out.Bytes(), err
 }
 
-// ManySignatures returns a trace of some hundred bytes whose one rank makes calls that differ in a number that counts them, and
-// claims to have n signatures.
+// ManySignatures returns a trace of some hundred bytes whose one rank makes calls that differ in a number
+// that counts them, and claims to have n signatures.
 func ManySignatures(n int) ([]byte, error) {
 	file, err := Endless(1, 1, 1)
 	if err != nil {
@@ -85,7 +86,8 @@ func Endless(ranks, calling int, n uint64) ([]byte, error) {
 	return file.Bytes(), err
 }
 
-// ManyRuns returns the trace of 2²² ranks in two shapes, of which no two follow each other: as many runs of ranks as a trace may have.
+// ManyRuns returns the trace of 2²² ranks in two shapes, of which no two follow each other: as many runs of
+// ranks as a trace may have.
 func ManyRuns() ([]byte, error) {
 	const runs = layout.MaxRuns / 2
 	var parts []merge.Part

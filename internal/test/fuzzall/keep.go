@@ -40,8 +40,8 @@ func inputs(directory string) (list []input, err error) {
 	return list, nil
 }
 
-// spread returns at most n inputs of different sizes, from the smallest to the largest that may be kept. Of each size,
-// the one with the lowest hash counts, so that the order in which they were found does not matter.
+// spread returns at most n inputs of different sizes, from the smallest to the largest that may be kept. Of
+// each size, the one with the lowest hash counts, so that the order in which they were found does not matter.
 func spread(all []input, n int) (chosen []input) {
 	all = slices.DeleteFunc(slices.Clone(all), func(i input) bool { return i.size > largest })
 	slices.SortFunc(all, func(a, b input) int { return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.name, b.name)) })
@@ -52,8 +52,8 @@ func spread(all []input, n int) (chosen []input) {
 	return chosen
 }
 
-// keep copies inputs that the fuzzer found for targets to their packages, until each has n of them, and returns how
-// many it copied. go test runs them.
+// keep copies inputs that the fuzzer found for targets to their packages, until each has n of them, and
+// returns how many it copied. go test runs them.
 func keep(cache string, packages []fuzzed, n int) (copied int, err error) {
 	for _, p := range packages {
 		for _, target := range p.targets {

@@ -8,8 +8,8 @@
 //	go run ./internal/test/fuzzall -mutate -total 8h # without the fuzzer, see internal/test/mutate: many times as many inputs, of which nothing is learned
 //
 // It prints how many inputs each target was run on. A target that fails is not run again, its output is
-// printed, and the status is 1: the input that fails is in testdata/fuzz of its package. What fuzzing learns is kept
-// in the build cache. An interrupt ends it with the sum so far.
+// printed, and the status is 1: the input that fails is in testdata/fuzz of its package. What fuzzing learns
+// is kept in the build cache. An interrupt ends it with the sum so far.
 package main
 
 import (
@@ -176,7 +176,8 @@ func executionsOf(log string) uint64 {
 	return n
 }
 
-// build builds the test program of a package, which tells the fuzzer what it reaches unless it runs without it.
+// build builds the test program of a package, which tells the fuzzer what it reaches unless it runs without
+// it.
 func (p fuzzed) build(ctx context.Context, binary string, mutate bool) error {
 	args := []string{"test", "-c", "-o", binary}
 	if !mutate {
@@ -192,8 +193,8 @@ func (p fuzzed) build(ctx context.Context, binary string, mutate bool) error {
 // fuzz runs a target for some time, and returns its output.
 func (p fuzzed) fuzz(ctx context.Context, binary, target string, s *session) (string, error) {
 	found := filepath.Join(s.found, p.ImportPath)
-	// An input that reaches something new is made smaller for 60 s unless that is said: of one of a kilobyte, nothing else is
-	// tried in that time.
+	// An input that reaches something new is made smaller for 60 s unless that is said: of one of a kilobyte,
+	// nothing else is tried in that time.
 	args := []string{"-test.run", "^$", "-test.fuzz", "^" + target + "$", "-test.fuzztime", s.each.String(), "-test.fuzzminimizetime", "20x", "-test.fuzzcachedir", found}
 	if s.mutate {
 		args = []string{"-test.run", "^" + target + "$", "-test.timeout", (s.each + time.Minute).String(), "-mutate", s.each.String(), "-mutatecache", found,

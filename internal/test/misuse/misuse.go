@@ -49,7 +49,8 @@ func panicOf(call func()) (problem any) {
 	return nil
 }
 
-// Refused checks that each of the calls returns an error that begins with the name of the package and a colon.
+// Refused checks that each of the calls returns an error that begins with the name of the package and a
+// colon.
 func Refused(t *testing.T, name string, calls map[string]func() error) {
 	t.Helper()
 	for _, what := range slices.Sorted(maps.Keys(calls)) {

@@ -82,7 +82,8 @@ func (w Walk) Run(t *testing.T) {
 
 var ownText = regexp.MustCompile(`^[a-z]+: `)
 
-// call calls a function some times, or once if all calls would be alike, and reports the first call that ends as it must not: then it is false.
+// call calls a function some times, or once if all calls would be alike, and reports the first call that ends
+// as it must not: then it is false.
 func (w Walk) call(t *testing.T, p *pool, name string, alike bool, choose func() reflect.Value) bool {
 	h := fnv.New64a()
 	h.Write([]byte(name))
@@ -364,7 +365,8 @@ func (p *pool) sound(t reflect.Type) []reflect.Value {
 	return list
 }
 
-// fillable reports whether a receiver is a struct that anybody may fill in. Errors are filled in by who returns them.
+// fillable reports whether a receiver is a struct that anybody may fill in. Errors are filled in by who
+// returns them.
 func fillable(v reflect.Value) bool {
 	t := v.Type()
 	if t.Kind() == reflect.Pointer {

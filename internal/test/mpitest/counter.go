@@ -56,12 +56,11 @@ func (c Counts) Differences(other Counts) []string {
 	return lines
 }
 
-// Counter builds a library that counts the calls of MPI of a process, at any
-// depth: those that the program makes, also in its callbacks, and not those that MPI
-// makes through the names that a program uses. Calls are not counted while the
-// program has switched recording off, unless they are recorded all the same. The library is to be loaded in front of any
-// other that takes the place of MPI, into a process that has the environment
-// variable that [CountIn] returns.
+// Counter builds a library that counts the calls of MPI of a process, at any depth: those that the program
+// makes, also in its callbacks, and not those that MPI makes through the names that a program uses. Calls are
+// not counted while the program has switched recording off, unless they are recorded all the same. The
+// library is to be loaded in front of any other that takes the place of MPI, into a process that has the
+// environment variable that [CountIn] returns.
 func (m *MPI) Counter(t testing.TB) string {
 	t.Helper()
 	path, err := m.once("counter.so", []string{counterSource}, func(output string) error {

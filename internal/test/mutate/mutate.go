@@ -1,9 +1,10 @@
 // Package mutate runs the body of a fuzz target on mutated inputs in the process of the test.
 //
-// The fuzzer of the go command watches which code each input reaches, which takes longer than most of the bodies
-// here do. With -mutate 1m a target runs for a minute on mutations of what is known of it: what its test adds, what is in its testdata, and
-// what the fuzzer has found and keeps in the build cache. Nothing is learned meanwhile, so this comes after the fuzzer, and
-// not in its place. An input that fails is written to testdata, as the fuzzer does.
+// The fuzzer of the go command watches which code each input reaches, which takes longer than most of the
+// bodies here do. With -mutate 1m a target runs for a minute on mutations of what is known of it: what its
+// test adds, what is in its testdata, and what the fuzzer has found and keeps in the build cache. Nothing is
+// learned meanwhile, so this comes after the fuzzer, and not in its place. An input that fails is written to
+// testdata, as the fuzzer does.
 //
 //	go test ./format -run FuzzOpen -mutate 1m
 package mutate
@@ -24,7 +25,8 @@ var (
 	seed     = flag.Uint64("mutateseed", 1, "of the mutations")
 )
 
-// Fuzz is f.Fuzz, whose argument is body: a function of a *testing.T, bytes or a string, and other values that f.Fuzz takes.
+// Fuzz is f.Fuzz, whose argument is body: a function of a *testing.T, bytes or a string, and other values
+// that f.Fuzz takes.
 func Fuzz(f *testing.F, body any) {
 	if *duration <= 0 {
 		f.Fuzz(body)

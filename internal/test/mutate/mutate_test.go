@@ -19,7 +19,8 @@ func set(t *testing.F, d time.Duration, directory string) {
 	t.Cleanup(func() { *duration, *cached = oldDuration, oldCached })
 }
 
-// FuzzBody runs a body that fails for none, and skips many: inputs are those that are known, with changes, and few twice in a row.
+// FuzzBody runs a body that fails for none, and skips many: inputs are those that are known, with changes,
+// and few twice in a row.
 func FuzzBody(f *testing.F) {
 	tier.Long(f, "takes time")
 	found := f.TempDir()

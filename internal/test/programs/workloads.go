@@ -76,7 +76,8 @@ func Multipartition(q int, iterations uint64) Program {
 	return multipartition("Multipartition", q, iterations, func(dimension int, _ [3]int) int { return dimension })
 }
 
-// TaggedMultipartition is Multipartition with tags that say which cell of a slice a message is for, as those of BT and SP do.
+// TaggedMultipartition is Multipartition with tags that say which cell of a slice a message is for, as those
+// of BT and SP do.
 func TaggedMultipartition(q int, iterations uint64) Program {
 	return multipartition("TaggedMultipartition", q, iterations, func(dimension int, cell [3]int) int {
 		return 2000 + 1000*dimension + cell[(dimension+1)%3] + q*cell[(dimension+2)%3]
@@ -115,10 +116,11 @@ func multipartition(name string, q int, iterations uint64, tag func(dimension in
 	})
 }
 
-// Pentadiagonal is what the NAS benchmark SP does with its buffers, on a multipartition of a cube of so
-// many points in each dimension. In each iteration a rank exchanges the faces of its cells with six neighbours, those
-// for each in one message, one behind the other in a buffer. Then it sweeps forth and back, as [Multipartition]
-// does forth, with the interior of the cube only. Rank i + q·j has cell c at ((i+c) mod q, (j−c) mod q, c).
+// Pentadiagonal is what the NAS benchmark SP does with its buffers, on a multipartition of a cube of so many
+// points in each dimension. In each iteration a rank exchanges the faces of its cells with six neighbours,
+// those for each in one message, one behind the other in a buffer. Then it sweeps forth and back, as
+// [Multipartition] does forth, with the interior of the cube only. Rank i + q·j has cell c at ((i+c) mod q,
+// (j−c) mod q, c).
 func Pentadiagonal(q, points int, iterations uint64) Program {
 	const variables = 5
 	return newProgram(fmt.Sprintf("Pentadiagonal/%dx%d", q, q), q*q, func(r *recorder, rank int) {
@@ -162,7 +164,8 @@ func newPentadiagonal(q, points, rank int) *pentadiagonal {
 	return m
 }
 
-// width returns the points of a cell in a dimension and, without the first and the last of all, of its interior.
+// width returns the points of a cell in a dimension and, without the first and the last of all, of its
+// interior.
 func (m *pentadiagonal) width(i int) (all, interior int) {
 	all = m.points / m.q
 	if i < m.points%m.q {

@@ -23,16 +23,16 @@ var usual = map[string]string{
 	"sendcount": "1", "sendtype": "MPI_BYTE", "recvcount": "1", "recvtype": "MPI_BYTE",
 }
 
-// Program returns the parts of ranks that make the calls of a text, in lines of ranks, the time before the call if it
-// matters, how many times it is made if not once, a function, and arguments:
+// Program returns the parts of ranks that make the calls of a text, in lines of ranks, the time before the
+// call if it matters, how many times it is made if not once, a function, and arguments:
 //
 //	0-1: 3 MPI_Comm_size
 //	0,3: +9us MPI_Recv source=1 tag=3
 //	2: MPI_Waitall array_of_requests=[0 1] returned=0
 //
-// Values are those of [Recording.MPI], statuses {source tag}. Parameters that have no value are left out, unless
-// there is a usual one. A rank without calls makes one of MPI_Finalize, else it would not be in the trace. The parts
-// have no times: before has those before calls, by rank and position.
+// Values are those of [Recording.MPI], statuses {source tag}. Parameters that have no value are left out,
+// unless there is a usual one. A rank without calls makes one of MPI_Finalize, else it would not be in the
+// trace. The parts have no times: before has those before calls, by rank and position.
 func Program(t TB, ranks int, text string) (parts []merge.Part, before map[[2]int]time.Duration) {
 	t.Helper()
 	p := program{make([]Recording, ranks), make(map[[2]int]time.Duration)}
@@ -91,7 +91,8 @@ func (p program) add(line string) (err error) {
 	return nil
 }
 
-// pairsOf returns names of parameters and values, in the order of the function, and then those that are not of it.
+// pairsOf returns names of parameters and values, in the order of the function, and then those that are not
+// of it.
 func pairsOf(name string, words []string) (pairs []any) {
 	n, _ := spec.Lookup(name)
 	params := []string{trace.ThreadParam}

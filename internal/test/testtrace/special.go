@@ -10,8 +10,9 @@ import (
 // A Chooser returns a number below n.
 type Chooser func(n int) int
 
-// SpecialCall returns a call of a function of MPI as package collect records it, whose arguments are of the special ones that they may
-// have: forms chooses what the trace has of each argument and what became of the call, values chooses among the values of that form.
+// SpecialCall returns a call of a function of MPI as package collect records it, whose arguments are of the
+// special ones that they may have: forms chooses what the trace has of each argument and what became of the
+// call, values chooses among the values of that form.
 func SpecialCall(f *spec.Function, forms, values Chooser) Call {
 	c := Call{Function: cst.Function{Name: f.Name}}
 	add := func(name string, t cst.Type, d cst.Direction, v cst.Value) {
@@ -61,8 +62,9 @@ func SpecialCall(f *spec.Function, forms, values Chooser) Call {
 	return c
 }
 
-// formsOf returns what a trace may have of an argument: its value, nothing, those of before and after the call, an address in place of a
-// distance, what was ignored but told all the same, or the name of what stands for it.
+// formsOf returns what a trace may have of an argument: its value, nothing, those of before and after the
+// call, an address in place of a distance, what was ignored but told all the same, or the name of what stands
+// for it.
 func formsOf(p *spec.Param) []string {
 	forms := []string{"given"}
 	if p.Asked != "" || p.Given != "" || p.Form != spec.ByValue {
@@ -139,8 +141,8 @@ func specialOf(p *spec.Param, t cst.Type, choose Chooser) cst.Value {
 // fewNames are the constants of large classes that are chosen from.
 var fewNames = []string{"MPI_DATATYPE_NULL", "MPI_INT", "MPI_DOUBLE_INT", "MPI_PACKED", "MPI_LB", "MPI_OP_NULL", "MPI_SUM", "MPI_NO_OP", "MPI_REPLACE"}
 
-// SpecialRanks returns calls of some functions of MPI of four ranks, between MPI_Init and MPI_Finalize, each several times. The functions,
-// and the forms of their arguments, are the same on all ranks but the last.
+// SpecialRanks returns calls of some functions of MPI of four ranks, between MPI_Init and MPI_Finalize, each
+// several times. The functions, and the forms of their arguments, are the same on all ranks but the last.
 func SpecialRanks(functions []spec.Function, forms, values Chooser) [][]Call {
 	var ranks [][]Call
 	var form []int // chosen

@@ -6,9 +6,9 @@
 //	----
 //	lines of output
 //
-// A case ends at a blank line; if its output has blank lines, two lines ---- stand before and after it. Lines that
-// begin with # are comments, but not in an output. With the flag -rewrite, nothing is compared, and the file gets
-// the outputs that there are.
+// A case ends at a blank line; if its output has blank lines, two lines ---- stand before and after it. Lines
+// that begin with # are comments, but not in an output. With the flag -rewrite, nothing is compared, and the
+// file gets the outputs that there are.
 package textcases
 
 import (

@@ -40,8 +40,8 @@ func Long(t testing.TB, why string) {
 	}
 }
 
-// SlowRace skips a test in short runs with the race detector, which slows it down so much that a change should not
-// wait for it, and whose goroutines other tests start as well.
+// SlowRace skips a test in short runs with the race detector, which slows it down so much that a change
+// should not wait for it, and whose goroutines other tests start as well.
 func SlowRace(t testing.TB) {
 	t.Helper()
 	if Race && testing.Short() {

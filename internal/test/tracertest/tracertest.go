@@ -36,9 +36,9 @@ func Open(t testing.TB, c tracer.Config) *Process {
 	return &Process{p, c, opened}
 }
 
-// Calls closes the process, and returns its calls as text, those of each thread after those of the one before. It checks
-// that a trace made of the part has the same calls, threads and times, that a thread ends its calls one after the other,
-// and, if the process has the usual clock, that all were made since Open.
+// Calls closes the process, and returns its calls as text, those of each thread after those of the one
+// before. It checks that a trace made of the part has the same calls, threads and times, that a thread ends
+// its calls one after the other, and, if the process has the usual clock, that all were made since Open.
 func (p *Process) Calls(t testing.TB) (texts []string) {
 	t.Helper()
 	if err := p.Close(); err != nil {

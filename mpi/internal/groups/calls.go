@@ -158,7 +158,8 @@ func (p *plan) creation(values []cst.Value) resolve.Creation {
 	return c
 }
 
-// side returns the creation of the group that is a side of an intercommunicator that a call makes of groups, nil for other calls.
+// side returns the creation of the group that is a side of an intercommunicator that a call makes of groups,
+// nil for other calls.
 func (p *plan) side(values []cst.Value, c resolve.Creation) *resolve.Creation {
 	if c.Parent.Class != sideClass {
 		return nil
@@ -170,8 +171,8 @@ func (p *plan) side(values []cst.Value, c resolve.Creation) *resolve.Creation {
 	return side
 }
 
-// tagOf returns a number for a tag that is a string: negative, as no other tag is, and with high probability another for
-// another string.
+// tagOf returns a number for a tag that is a string: negative, as no other tag is, and with high probability
+// another for another string.
 func tagOf(text string) int64 {
 	h := fnv.New64a()
 	h.Write([]byte(text))

@@ -26,14 +26,14 @@
 //
 // # Several worlds
 //
-// A run may have several worlds, see [merge.Run]: those that MPI_Comm_spawn starts, and those of
-// programs that were recorded together. Then each is an MPI_COMM_WORLD. The trace says by which call
-// of MPI_Comm_spawn a world began, so that its intercommunicator, and that of
-// MPI_Comm_get_parent, are known. Those of MPI_Comm_accept and MPI_Comm_connect meet at the name of
-// a port, if no more than one group accepts there and no more than one connects.
-// Those of MPI_Comm_create_from_group, as of sessions, follow from members, ranks in the world, and the tag, which is a string.
-// So do the two sides of those of MPI_Intercomm_create_from_groups, which meet at their leaders, ranks in the world, too.
-// What MPI_Comm_join makes is not resolved, nor what is created from it.
+// A run may have several worlds, see [merge.Run]: those that MPI_Comm_spawn starts, and those of programs
+// that were recorded together. Then each is an MPI_COMM_WORLD. The trace says by which call of MPI_Comm_spawn
+// a world began, so that its intercommunicator, and that of MPI_Comm_get_parent, are known. Those of
+// MPI_Comm_accept and MPI_Comm_connect meet at the name of a port, if no more than one group accepts there
+// and no more than one connects. Those of MPI_Comm_create_from_group, as of sessions, follow from members,
+// ranks in the world, and the tag, which is a string. So do the two sides of those of
+// MPI_Intercomm_create_from_groups, which meet at their leaders, ranks in the world, too. What MPI_Comm_join
+// makes is not resolved, nor what is created from it.
 //
 // # Limits
 //

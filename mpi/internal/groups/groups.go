@@ -58,12 +58,11 @@ func (o Options) withDefaults(memory, ranks uint64) Options {
 	return o
 }
 
-// Resolve returns the group objects of a run. MPI_COMM_WORLD is called world, world0 and so on
-// if the run has several, and MPI_COMM_SELF of rank 3 self3. If what processes recorded is inconsistent, as when
-// the calls of one are lost, the error has a [*resolve.GroupError] for each
-// creation that is, and what does not depend on these is returned. After any other
-// error, which is one of reading the trace, a [*LimitError], or of ctx being done, nothing
-// is.
+// Resolve returns the group objects of a run. MPI_COMM_WORLD is called world, world0 and so on if the run has
+// several, and MPI_COMM_SELF of rank 3 self3. If what processes recorded is inconsistent, as when the calls
+// of one are lost, the error has a [*resolve.GroupError] for each creation that is, and what does not depend
+// on these is returned. After any other error, which is one of reading the trace, a [*LimitError], or of ctx
+// being done, nothing is.
 func Resolve(ctx context.Context, t *trace.Trace, o Options) (*resolve.Groups, error) {
 	need.That(t != nil, "groups: no trace")
 	calling := uint64(t.RankSet().Len())

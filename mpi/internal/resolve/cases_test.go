@@ -14,11 +14,11 @@ import (
 
 func comm(id int64) Local { return Local{"comm", id} }
 
-// TestCases resolves creations of processes, in lines of ranks, what they do, and arguments, and compares the errors,
-// and what ranks call comm 0, 1 and so on. What a rank does is at the position @n, or the next one: it frees an
-// object, or creates one, by a kind with hyphens. The parent is the world, the result comm 0, unless they are named.
-// The worlds have as many ranks as the case says; each rank also has self, comm −2, and own, comm −3. Objects are those
-// after position 9, or those that at says.
+// TestCases resolves creations of processes, in lines of ranks, what they do, and arguments, and compares the
+// errors, and what ranks call comm 0, 1 and so on. What a rank does is at the position @n, or the next one:
+// it frees an object, or creates one, by a kind with hyphens. The parent is the world, the result comm 0,
+// unless they are named. The worlds have as many ranks as the case says; each rank also has self, comm −2,
+// and own, comm −3. Objects are those after position 9, or those that at says.
 func TestCases(t *testing.T) {
 	for _, name := range []string{"errors", "groups", "worlds"} {
 		t.Run(name, func(t *testing.T) { textcases.Run(t, "testdata/"+name+".txt", resolved) })

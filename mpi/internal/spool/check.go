@@ -7,8 +7,8 @@ import (
 	"math/bits"
 )
 
-// The first word of a record has its size in words, the number, the type, the flags, and a check of the record and of where it is
-// in the segment.
+// The first word of a record has its size in words, the number, the type, the flags, and a check of the
+// record and of where it is in the segment.
 const (
 	numberAt = 27
 	typeAt   = 38
@@ -30,8 +30,8 @@ func numberOf(first uint64) int   { return int(first >> numberAt & (1<<(typeAt-n
 func typeOf(first uint64) int     { return int(first >> typeAt & (1<<(flagsAt-typeAt) - 1)) }
 func flagsOf(first uint64) uint64 { return first >> flagsAt & (1<<(checkAt-flagsAt) - 1) }
 
-// addWord adds a word to those of which there is a check, and mix mixes its bits, so that any that is another changes the upper
-// ones.
+// addWord adds a word to those of which there is a check, and mix mixes its bits, so that any that is another
+// changes the upper ones.
 func addWord(check, word uint64) uint64 { return bits.RotateLeft64(check, 13) ^ word }
 
 func mix(check uint64) uint64 { return check * 0x9e3779b97f4a7c15 }
@@ -45,8 +45,8 @@ func checkOf(data []byte, offset int64) uint64 {
 	return mix(check) >> checkAt
 }
 
-// Intact returns how many bytes of records, which begin at an offset of their segment, are up to the end or to the first one that
-// is not as it was written.
+// Intact returns how many bytes of records, which begin at an offset of their segment, are up to the end or
+// to the first one that is not as it was written.
 func Intact(records []byte, offset int64) int {
 	n := 0
 	for len(records)-n >= 8 {

@@ -13,8 +13,8 @@
 //
 // # Limits
 //
-// A spool may be cut off or damaged, or made by anyone. A [Decoder] checks the
-// length of everything against the bytes that are there, and takes memory in
-// proportion to those of the records of calls that have begun and not ended, at
-// most 256. A [KeptReader] takes at most 256 times the bytes of a chunk, and 1 MiB. A segment of a table other than that of the package is refused.
+// A spool may be cut off or damaged, or made by anyone. A [Decoder] checks the length of everything against
+// the bytes that are there, and takes memory in proportion to those of the records of calls that have begun
+// and not ended, at most 256. A [KeptReader] takes at most 256 times the bytes of a chunk, and 1 MiB. A
+// segment of a table other than that of the package is refused.
 package spool

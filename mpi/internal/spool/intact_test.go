@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestReadIntact reads segments of all sizes around those in which it reads, with records that are larger than these, and with zeros behind them.
+// TestReadIntact reads segments of all sizes around those in which it reads, with records that are larger
+// than these, and with zeros behind them.
 func TestReadIntact(t *testing.T) {
 	for _, records := range []int{0, 1, 40, 700, 1500} {
 		for _, size := range []int{1, 3000, 70_000, 3 << 20} {

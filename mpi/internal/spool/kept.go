@@ -122,10 +122,9 @@ func (t Thread) Kept(directory string) *KeptReader {
 	return &KeptReader{path: path}
 }
 
-// Next returns the next records, what the header of their segment was when they were kept, and
-// whether they are the last of it. They are valid until the call after the next, as what a [Decoder] is told must
-// be. No file is open between
-// calls. The error is [io.EOF] at the end, also if the keeper was killed while it wrote.
+// Next returns the next records, what the header of their segment was when they were kept, and whether they
+// are the last of it. They are valid until the call after the next, as what a [Decoder] is told must be. No
+// file is open between calls. The error is [io.EOF] at the end, also if the keeper was killed while it wrote.
 func (r *KeptReader) Next() (header, records []byte, last bool, err error) {
 	at := r.offset
 	if err := r.read(); err != nil {

@@ -17,7 +17,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/mutate"
 )
 
-// recordsGen draws records of a few first words, whose other words change little or much, and now and then bytes that are none.
+// recordsGen draws records of a few first words, whose other words change little or much, and now and then
+// bytes that are none.
 func recordsGen(t *rapid.T) (records []byte) {
 	order := binary.LittleEndian
 	kinds := rapid.IntRange(1, 400).Draw(t, "kinds")
@@ -105,8 +106,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// FuzzKept reads what anyone may have written: it takes memory in proportion, and what it gives is read again when it is kept,
-// but for checks of records that were not folded.
+// FuzzKept reads what anyone may have written: it takes memory in proportion, and what it gives is read again
+// when it is kept, but for checks of records that were not folded.
 func FuzzKept(f *testing.F) {
 	thread := Thread{}
 	k := thread.NewKeeper(f.TempDir())
@@ -179,7 +180,8 @@ func TestKeptForged(t *testing.T) {
 	}
 }
 
-// TestKeptClaims has a chunk whose content is as much as LZ4 can claim, which is refused before memory is taken for it, and keeps such content itself.
+// TestKeptClaims has a chunk whose content is as much as LZ4 can claim, which is refused before memory is
+// taken for it, and keeps such content itself.
 func TestKeptClaims(t *testing.T) {
 	content := make([]byte, headerSize, 16<<20)
 	for len(content) < cap(content)-(maxUnfolded+8) { // records of zeros that are too large for a template

@@ -93,7 +93,8 @@ type Record struct {
 	// for others.
 	Device int
 
-	// Base is what a Module adds to the addresses in its file, whose name is Path. Of an Assumed, Path is the text.
+	// Base is what a Module adds to the addresses in its file, whose name is Path. Of an Assumed, Path is the
+	// text.
 	Base uint64
 	Path Value
 

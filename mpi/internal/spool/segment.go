@@ -270,8 +270,8 @@ func (t Thread) Segment(directory string, sequence uint32) string {
 	return filepath.Join(directory, segmentName{process: t.Process, thread: t.Thread, sequence: sequence}.name())
 }
 
-// Spare returns the path of the spare file in a spool directory that has a segment of t, "" if there is none. A process takes such
-// files where it cannot make others.
+// Spare returns the path of the spare file in a spool directory that has a segment of t, "" if there is none.
+// A process takes such files where it cannot make others.
 func (t Thread) Spare(directory string, sequence uint32) string {
 	wanted := segmentName{process: t.Process, thread: t.Thread, sequence: sequence}
 	for i := range spares {
@@ -283,14 +283,16 @@ func (t Thread) Spare(directory string, sequence uint32) string {
 	return ""
 }
 
-// The interposer opens some spare files when a process starts. They are empty until one is a segment, which its header says.
+// The interposer opens some spare files when a process starts. They are empty until one is a segment, which
+// its header says.
 const (
 	spares      = 2
 	spareSuffix = ".spare"
 	spareFormat = "%d-%x.%d" + spareSuffix
 )
 
-// spareName returns the name of the segment that an entry of a directory is, if that is a spare file with one.
+// spareName returns the name of the segment that an entry of a directory is, if that is a spare file with
+// one.
 func spareName(directory string, e fs.DirEntry) (segmentName, bool) {
 	if !strings.HasSuffix(e.Name(), spareSuffix) {
 		return segmentName{}, false

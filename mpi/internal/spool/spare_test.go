@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestSpare checks that spare files count as the segments that their headers say, and those that are empty, or have the header of another
-// process, as none.
+// TestSpare checks that spare files count as the segments that their headers say, and those that are empty,
+// or have the header of another process, as none.
 func TestSpare(t *testing.T) {
 	directory := t.TempDir()
 	write := func(name string, data []byte) string {

@@ -7,8 +7,8 @@ import (
 
 // Operations on intercommunicators, on which the members of one group get data of the other.
 
-// across has members leave an operation without a root: as much later than all of the other group have entered as they would leave
-// one of all members that enter at once.
+// across has members leave an operation without a root: as much later than all of the other group have
+// entered as they would leave one of all members that enter at once.
 func (m *Machine) across(c *replay.Collective, g *group, o *operation) {
 	first := len(c.Communicator.Members(0))
 	var last [2]replay.Time
@@ -33,8 +33,8 @@ func (m *Machine) across(c *replay.Collective, g *group, o *operation) {
 
 func isRooted(p *spec.Role) bool { return p.Gives.Of == "root" || p.Gets.Of == "root" }
 
-// A rooted is what takes part in an operation on an intercommunicator that has a root, as if it were a communicator: the
-// root, which is its first member, and the other group.
+// A rooted is what takes part in an operation on an intercommunicator that has a root, as if it were a
+// communicator: the root, which is its first member, and the other group.
 type rooted struct {
 	root, from, to int // members of the intercommunicator: the root, and from ≤ member < to
 	group          *group
@@ -65,7 +65,8 @@ func (g *group) fromOrTo(c *replay.Collective, o *operation) {
 	}
 }
 
-// newRooted returns what takes part with a root, of an intercommunicator whose first group has so many members.
+// newRooted returns what takes part with a root, of an intercommunicator whose first group has so many
+// members.
 func (g *group) newRooted(root, first int) *rooted {
 	r := &rooted{root: root, from: first, to: len(g.t)}
 	if root >= first {

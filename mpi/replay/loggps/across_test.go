@@ -8,7 +8,8 @@ import (
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
-// TestAcross checks when members leave operations on an intercommunicator of three and two, into which the first enters at 5000.
+// TestAcross checks when members leave operations on an intercommunicator of three and two, into which the
+// first enters at 5000.
 func TestAcross(t *testing.T) {
 	link := Link{Latency: 1000, Overhead: 10, Bandwidth: 1e12} // a picosecond for each byte
 	const late, step = 5000, 10 + 1000 + 10
@@ -28,7 +29,8 @@ func TestAcross(t *testing.T) {
 		{"ReduceToOther", "MPI_Reduce", 2, 100, 0, []replay.Time{-1, -1, step + 110, 10, 10}},
 		{"Gatherv", "MPI_Gatherv", 3, 0, 0, []replay.Time{late + 10, 10, 10, late + 10 + 1000 + 3*10, -1}},
 		{"Barrier", "MPI_Barrier", -1, 0, 0, []replay.Time{late + 3*step, 3 * step, 3 * step, late + 3*step, late + 3*step}},
-		// The first of five gives to the second, which exchanges in two rounds, and gives back. What it has is late in both for the last.
+		// The first of five gives to the second, which exchanges in two rounds, and gives back. What it has
+		// is late in both for the last.
 		{"Allreduce", "MPI_Allreduce", -1, 100, 7, []replay.Time{late + 3*(step+100) + 7, 2*step + 217, 2*step + 227, late + 2*step + 227, late + 3*(step+100) + 7}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// An Algorithm is how the members of a collective operation exchange what they give and get. [New] refuses one
-// that an operation cannot have, and lists those that it can. MPICH chooses, for p members:
+// An Algorithm is how the members of a collective operation exchange what they give and get. [New] refuses
+// one that an operation cannot have, and lists those that it can. MPICH chooses, for p members:
 //
 //	barrier                     dissemination
 //	bcast                       binomial below 12 KiB or 8 members, then scatter-recursive-doubling below 512 KiB
@@ -81,8 +81,9 @@ func checkAlgorithm(operation string, a Algorithm) error {
 	return fmt.Errorf("loggps: the algorithm of %s cannot be %q: it is one of %s", operation, a, strings.Join(names, ", "))
 }
 
-// choose returns the algorithm that MPICH chooses for a size: of what the root gives or gets, a member of an allreduce
-// gives, a member of an allgather or of a reduce-scatter gets or gives in all, or that of an alltoall gives to each.
+// choose returns the algorithm that MPICH chooses for a size: of what the root gives or gets, a member of an
+// allreduce gives, a member of an allgather or of a reduce-scatter gets or gives in all, or that of an
+// alltoall gives to each.
 func choose(operation string, members int, size int64) Algorithm {
 	power := members&(members-1) == 0
 	switch operation {

@@ -2,8 +2,8 @@ package loggps
 
 import "github.com/reprise-trace/reprise/mpi/replay"
 
-// Algorithms with as many steps as members, in closed form. With equal links and blocks, they come to what their
-// steps come to one by one.
+// Algorithms with as many steps as members, in closed form. With equal links and blocks, they come to what
+// their steps come to one by one.
 
 // ring has each member send blocks to the next as many times as there are others: one that is k further has
 // waited for k messages one after the other.
@@ -35,8 +35,9 @@ func (g *group) all(after replay.Time) {
 // maxSpan is how long an operation may take, some 26 days: beyond it, it never ends.
 const maxSpan = endOfTime / 4
 
-// window sets next of each member to the latest of what comes round to it: from each member at its t, and later by
-// the time that the way takes from one member to the next. That of the member itself counts only if own is set.
+// window sets next of each member to the latest of what comes round to it: from each member at its t, and
+// later by the time that the way takes from one member to the next. That of the member itself counts only if
+// own is set.
 func (g *group) window(way func(i int) replay.Time, own bool) {
 	first, last, round := endOfTime, replay.Time(0), replay.Time(0)
 	for i, t := range g.t {
@@ -65,8 +66,8 @@ func (g *group) window(way func(i int) replay.Time, own bool) {
 	}
 }
 
-// pairwise has each member exchange blocks with each other, in an order in which no two send to one at a time.
-// What a member waits for has come by all others, or, but for one member, by all except one.
+// pairwise has each member exchange blocks with each other, in an order in which no two send to one at a
+// time. What a member waits for has come by all others, or, but for one member, by all except one.
 func (g *group) pairwise(size int64) {
 	n, h := len(g.t), g.hop(size)
 	if h.worst().Rendezvous {

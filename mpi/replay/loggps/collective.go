@@ -93,7 +93,8 @@ func (g *group) sizeOf(c *replay.Collective, name string, member, others int) in
 	return atMost(c.Sent[member])
 }
 
-// atMost returns a number of bytes, none if it is unknown, and no more than can be multiplied with a number of members.
+// atMost returns a number of bytes, none if it is unknown, and no more than can be multiplied with a number
+// of members.
 func atMost(size int64) int64 { return min(max(size, 0), 1<<44) }
 
 // run takes the steps of an algorithm in which all members need all.
@@ -161,7 +162,8 @@ func (g *group) scan(c *replay.Collective) {
 	}
 }
 
-// Offsets are when members are done with an operation into which all enter at 0: with what the root gives, or of an intercommunicator.
+// Offsets are when members are done with an operation into which all enter at 0: with what the root gives, or
+// of an intercommunicator.
 type offsets struct {
 	name      string
 	algorithm Algorithm
@@ -182,8 +184,8 @@ func (g *group) after(k offsets, steps func()) []replay.Time {
 	return g.offsets.after
 }
 
-// fromRoot has members leave of what the root gives. All but the root count as if they had entered before, but each is busy with
-// what is for itself once it has.
+// fromRoot has members leave of what the root gives. All but the root count as if they had entered before,
+// but each is busy with what is for itself once it has.
 func (g *group) fromRoot(c *replay.Collective, o *operation) {
 	if c.Root < 0 || c.Enter[c.Root] < 0 {
 		return
@@ -264,8 +266,8 @@ func (g *group) toRoot(c *replay.Collective, o *operation) {
 	}
 }
 
-// given returns the size by which the algorithm is chosen of an operation in which a member gives some bytes to
-// the root.
+// given returns the size by which the algorithm is chosen of an operation in which a member gives some bytes
+// to the root.
 func (g *group) given(name string, size int64) int64 {
 	if name == "reduce" {
 		return size

@@ -7,8 +7,8 @@ import (
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
-// TestCopiedFromRoot has a root give to members again and again, which copy what they get: they are busy for that time with
-// each operation, although the root does not wait for them.
+// TestCopiedFromRoot has a root give to members again and again, which copy what they get: they are busy for
+// that time with each operation, although the root does not wait for them.
 func TestCopiedFromRoot(t *testing.T) {
 	const size, times = 1 << 20, 10
 	p := Parameters{Between: Link{Latency: 1000, Overhead: 10, Bandwidth: 1e9, EagerLimit: 1 << 14, Copied: true}}

@@ -11,36 +11,38 @@ import (
 type Measured struct {
 	OneWay []OneWay // in the order of sizes, each of which is there once
 
-	// Send is how long the call takes that sends a small message, Receive that which receives one that has come, and
-	// Gap how long a send takes among others.
+	// Send is how long the call takes that sends a small message, Receive that which receives one that has
+	// come, and Gap how long a send takes among others.
 	Send, Receive, Gap replay.Time
 
-	// Alone is how long a message of so many bytes takes until it has come and the answer to it, Together four that are
-	// sent at one time.
+	// Alone is how long a message of so many bytes takes until it has come and the answer to it, Together
+	// four that are sent at one time.
 	Bytes           int64
 	Alone, Together replay.Time
 
 	EagerLimit int64 // as in Link
 }
 
-// A OneWay is half of the time in which a message of a size goes to a rank that waits for it, and another comes back.
+// A OneWay is half of the time in which a message of a size goes to a rank that waits for it, and another
+// comes back.
 type OneWay struct {
 	Bytes int64
 	Time  replay.Time
 }
 
-// minSizes is how many sizes a line goes through, unless no others are on its side of the eager limit: through two, one
-// always does.
+// minSizes is how many sizes a line goes through, unless no others are on its side of the eager limit:
+// through two, one always does.
 const minSizes = 3
 
-// What a fit has at most of lines, and by what the sum of the squares of relative errors must fall for one more.
+// What a fit has at most of lines, and by what the sum of the squares of relative errors must fall for one
+// more.
 const (
 	maxLines = 5
 	lineCost = 0.01
 )
 
-// Fit returns the link whose messages take what was measured, as nearly as straight lines over sizes can tell:
-// those with the smallest squares of relative errors, of which none lies on both sides of the eager
+// Fit returns the link whose messages take what was measured, as nearly as straight lines over sizes can
+// tell: those with the smallest squares of relative errors, of which none lies on both sides of the eager
 // limit. The gap is at most what keeps small messages as fast as they are.
 func (m *Measured) Fit() Link {
 	l := Link{Overhead: (max(m.Send, 0) + max(m.Receive, 0)) / 2, EagerLimit: m.EagerLimit}
@@ -101,7 +103,8 @@ type line struct {
 	latency, perByte float64 // picoseconds
 }
 
-// lines returns the lines for which the sum of the squares of relative errors, and a cost for each line, is smallest.
+// lines returns the lines for which the sum of the squares of relative errors, and a cost for each line, is
+// smallest.
 func (m *Measured) lines(overheads float64) []line {
 	type best struct {
 		cost float64
@@ -130,14 +133,14 @@ func (m *Measured) lines(overheads float64) []line {
 	return lines
 }
 
-// joins reports whether some sizes have neighbours on the same side of the eager limit, so that they need no line of
-// their own.
+// joins reports whether some sizes have neighbours on the same side of the eager limit, so that they need no
+// line of their own.
 func (m *Measured) joins(first, end int) bool {
 	return first > 0 && m.waits(first-1) == m.waits(first) || end < len(m.OneWay) && m.waits(end) == m.waits(first)
 }
 
-// line returns the line through some sizes, and the sum of the squares of its relative errors. Its time for a byte is not
-// negative, nor its latency if it begins with the smallest messages.
+// line returns the line through some sizes, and the sum of the squares of its relative errors. Its time for a
+// byte is not negative, nor its latency if it begins with the smallest messages.
 func (m *Measured) line(first, end int, overheads float64) (line, float64) {
 	var w, wx, wy, wxx, wxy float64 // sums, weighted
 	for _, o := range m.OneWay[first:end] {

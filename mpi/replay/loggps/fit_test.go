@@ -12,8 +12,8 @@ import (
 // fitSizes are those of messages that are measured.
 var fitSizes = []int64{1, 8, 64, 256, 512, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20, 2 << 20, 4 << 20, 8 << 20}
 
-// TestFit checks that a link is found again from what its messages take: the squares of the relative errors are no larger than those
-// of the link itself would be with what its lines cost.
+// TestFit checks that a link is found again from what its messages take: the squares of the relative errors
+// are no larger than those of the link itself would be with what its lines cost.
 func TestFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nanoseconds := func(most int, label string) replay.Time {
@@ -29,7 +29,8 @@ func TestFit(t *testing.T) {
 		if rapid.Bool().Draw(t, "larger") {
 			want.Larger = []Larger{{64 << 10, nanoseconds(50_000, "latency"), bandwidth.Draw(t, "bandwidth")}}
 			if lines++; want.EagerLimit != 0 && want.EagerLimit < 64<<10 {
-				// The round trip of messages that wait is in the latency of larger ones: no link has these be faster.
+				// The round trip of messages that wait is in the latency of larger ones: no link has these be
+				// faster.
 				want.Larger[0].Latency += 2 * (want.Latency + want.Overhead)
 			}
 		}

@@ -38,7 +38,8 @@ func world(t testtrace.TB, ranks int) *semantics.Communicator {
 // inters are intercommunicators, by the sizes of their groups.
 var inters = make(map[[2]int]*semantics.Communicator)
 
-// inter returns an intercommunicator of two groups, of which the first has the ranks below that of the second.
+// inter returns an intercommunicator of two groups, of which the first has the ranks below that of the
+// second.
 func inter(t testtrace.TB, first, second int) *semantics.Communicator {
 	t.Helper()
 	if c := inters[[2]int{first, second}]; c != nil {
@@ -154,8 +155,9 @@ func earliest(c *replay.Collective) []replay.Time {
 	return c.Leave
 }
 
-// TestCollective checks that nobody leaves an operation before the members have entered that it needs, that nobody
-// leaves earlier if somebody enters later, and that members leave at the same times if they are asked for one by one.
+// TestCollective checks that nobody leaves an operation before the members have entered that it needs, that
+// nobody leaves earlier if somebody enters later, and that members leave at the same times if they are asked
+// for one by one.
 func TestCollective(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, c := drawn(t, linkGen)
@@ -366,8 +368,8 @@ func (constant) Compute(c *replay.Call) (before, within replay.Time) {
 
 func (c constant) Means() bool { return c.steady }
 
-// TestSkipped checks that a replay that skips iterations of loops comes to what one does that executes all, with all
-// algorithms.
+// TestSkipped checks that a replay that skips iterations of loops comes to what one does that executes all,
+// with all algorithms.
 func TestSkipped(t *testing.T) {
 	operations := []string{
 		"barrier", "bcast 1000 0 6", "reduce 5000 0 1 6", "allreduce 100 0 6", "allreduce 100000 0 6", "alltoall 10 10 6 6", "alltoall 100000 100000 6 6",
@@ -506,7 +508,8 @@ func TestBesides(t *testing.T) {
 	}
 }
 
-// TestBlocks checks that the last member of five, below which there are none, gives or gets the block of one member, not of four.
+// TestBlocks checks that the last member of five, below which there are none, gives or gets the block of one
+// member, not of four.
 func TestBlocks(t *testing.T) {
 	const size = 1000000
 	for _, name := range []string{"MPI_Gather", "MPI_Scatter"} {

@@ -36,8 +36,8 @@ func New(p Parameters, ranks int, computing Computing) (*Machine, error) {
 	}, nil
 }
 
-// Steady reports whether costs are always the same, as [replay.SteadyMachine] says: if ranks do not compute, or for
-// means as [replay.Recorded.Means] tells.
+// Steady reports whether costs are always the same, as [replay.SteadyMachine] says: if ranks do not compute,
+// or for means as [replay.Recorded.Means] tells.
 func (m *Machine) Steady() bool {
 	switch c := m.computing.(type) {
 	case nil:

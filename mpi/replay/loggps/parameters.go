@@ -27,16 +27,18 @@ type Link struct {
 	// and a negative limit that all do.
 	EagerLimit int64
 
-	// Larger are what messages cost beyond sizes: of an MPI that passes them on in another way from there on, or
-	// where no cache holds them. With any for a message that waits for its receiver, its round trip is not added.
+	// Larger are what messages cost beyond sizes: of an MPI that passes them on in another way from there on,
+	// or where no cache holds them. With any for a message that waits for its receiver, its round trip is not
+	// added.
 	Larger []Larger
 
-	// Copied has the bytes of messages copied, as in shared memory: by their receiver, which is busy for that time and
-	// gets one after the other; half of it by the sender if the message does not wait.
+	// Copied has the bytes of messages copied, as in shared memory: by their receiver, which is busy for that
+	// time and gets one after the other; half of it by the sender if the message does not wait.
 	Copied bool
 }
 
-// Larger is what messages of more bytes than some have of more latency, and the bandwidth of their bytes beyond.
+// Larger is what messages of more bytes than some have of more latency, and the bandwidth of their bytes
+// beyond.
 type Larger struct {
 	Than      int64
 	Latency   replay.Time
@@ -58,7 +60,8 @@ type Parameters struct {
 	Speed int64
 
 	// Computing is multiplied by all factors that apply: Compute, those of the ranks, and that of the
-	// function of the call that follows the computing, or that is it: a call that does nothing to other ranks.
+	// function of the call that follows the computing, or that is it: a call that does nothing to other
+	// ranks.
 	Compute    Factor
 	OfRanks    []RankFactor
 	OfFunction map[string]Factor
@@ -67,13 +70,14 @@ type Parameters struct {
 	// are chosen as MPICH does.
 	Collectives map[string]Algorithm
 
-	// Besides is what members of operations, by their names, are busy with besides their messages: with arithmetic, and
-	// with copies.
+	// Besides is what members of operations, by their names, are busy with besides their messages: with
+	// arithmetic, and with copies.
 	Besides map[string]Besides
 }
 
-// Besides are times of some sizes, the smallest first: of the size by which the algorithm of the operation is chosen. The times of sizes
-// between two lie on the line through them, those beyond the largest on the line through the last two.
+// Besides are times of some sizes, the smallest first: of the size by which the algorithm of the operation is
+// chosen. The times of sizes between two lie on the line through them, those beyond the largest on the line
+// through the last two.
 type Besides []OfSize
 
 // An OfSize is what takes a time if its size is some bytes.
@@ -107,8 +111,8 @@ type RankFactor struct {
 	Factor Factor
 }
 
-// Default returns the parameters of a cluster as there are many: 1.5 µs and 10 GB/s between nodes, 0.4 µs and 5 GB/s within
-// them, one rank on each node, and 10⁹ floating-point operations a second.
+// Default returns the parameters of a cluster as there are many: 1.5 µs and 10 GB/s between nodes, 0.4 µs and
+// 5 GB/s within them, one rank on each node, and 10⁹ floating-point operations a second.
 func Default() Parameters {
 	return Parameters{
 		Speed:   1e9,
@@ -215,8 +219,8 @@ func timeOf(bytes, bandwidth int64) replay.Time {
 	return scale(uint64(bytes), uint64(replay.Second), uint64(bandwidth))
 }
 
-// OneWay returns how long a message takes from the call that sends it to the end of the call that receives it,
-// which was made before.
+// OneWay returns how long a message takes from the call that sends it to the end of the call that receives
+// it, which was made before.
 func (l *Link) OneWay(bytes int64) replay.Time {
 	c := l.cost(bytes)
 	return plus(plus(c.Send, c.Transfer), c.Receive)

@@ -17,8 +17,8 @@ import (
 	"github.com/reprise-trace/reprise/mpi/semantics"
 )
 
-// simGridProgram returns actions of ranks that compute, sleep, exchange messages with others at a distance, and
-// take part in collective operations.
+// simGridProgram returns actions of ranks that compute, sleep, exchange messages with others at a distance,
+// and take part in collective operations.
 func simGridProgram(ranks int, seed uint64) string {
 	draw := rand.New(rand.NewPCG(seed, 0))
 	text := make([]strings.Builder, ranks)
@@ -62,9 +62,9 @@ func simGridProgram(ranks int, seed uint64) string {
 	return lines
 }
 
-// TestSimGrid compares predictions with SimGrid's replays of the same actions on the same cluster. They differ where
-// members of a broadcast come late, which pass it on here as if they had not. SimGrid's exchanges of all with all in
-// pairs are of a power of two of ranks.
+// TestSimGrid compares predictions with SimGrid's replays of the same actions on the same cluster. They
+// differ where members of a broadcast come late, which pass it on here as if they had not. SimGrid's
+// exchanges of all with all in pairs are of a power of two of ranks.
 func TestSimGrid(t *testing.T) {
 	for _, ranks := range []int{2, 8, 16} {
 		t.Run(fmt.Sprint(ranks), func(t *testing.T) {

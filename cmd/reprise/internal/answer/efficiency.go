@@ -165,7 +165,8 @@ func (a *Efficiency) print(q *cli.Question) {
 // maxTitle is how long the name of a trace is as the title of a column.
 const maxTitle = 16
 
-// shortNames returns as few of the last elements of the paths of traces as tell these apart, without the ending .rpz.
+// shortNames returns as few of the last elements of the paths of traces as tell these apart, without the
+// ending .rpz.
 func shortNames(traces []traceEfficiency) []string {
 	names, rest := make([]string, len(traces)), make([]string, len(traces))
 	for i, t := range traces {

@@ -48,7 +48,8 @@ func ContentIn(path string, c content.Content) error {
 	return FileError(path, content.Error{Path: path, Content: c})
 }
 
-// IsLeftover reports whether a path is that of what a recorder left of its raw records that was killed while it removed them.
+// IsLeftover reports whether a path is that of what a recorder left of its raw records that was killed while
+// it removed them.
 func IsLeftover(path string) bool {
 	return strings.HasPrefix(filepath.Base(path), SpoolPrefix) && atomicfile.Discarded(path)
 }

@@ -15,8 +15,8 @@ import (
 // Running is set while a command runs that signals are for.
 var Running atomic.Bool
 
-// Impatient is set once a command reads a trace or a part: then nothing is lost if the program ends in the midst of it, as
-// what it writes is not in its place until it is whole.
+// Impatient is set once a command reads a trace or a part: then nothing is lost if the program ends in the
+// midst of it, as what it writes is not in its place until it is whole.
 var Impatient atomic.Bool
 
 // toldOfInterrupt is set when the command says itself that it was interrupted.

@@ -15,8 +15,9 @@ func PrintJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// NewEncoder returns an encoder of JSON that a terminal can take: a character that is not printed, as one that turns the direction of
-// writing, is written as \u and its number, which is the same to whoever reads it.
+// NewEncoder returns an encoder of JSON that a terminal can take: a character that is not printed, as one
+// that turns the direction of writing, is written as \u and its number, which is the same to whoever reads
+// it.
 func NewEncoder(w io.Writer) *json.Encoder {
 	e := json.NewEncoder(escaper{w})
 	e.SetEscapeHTML(false)

@@ -27,7 +27,8 @@ func WriteOutput(cmd *cobra.Command, path string, inputs []string, write func(io
 	return WriteOutputs(cmd, []OutputFile{{path, write}}, inputs)
 }
 
-// replaced returns the path of the file that an output is to replace, without symbolic links, or nothing if it is written to as it is.
+// replaced returns the path of the file that an output is to replace, without symbolic links, or nothing if
+// it is written to as it is.
 func replaced(path string, inputs []string) (string, error) {
 	if path == "-" {
 		return "", nil
@@ -168,7 +169,8 @@ func (r *replacements) abandon() {
 	}
 }
 
-// stop removes the files, but waits while they are put in their places. None begins or is put there afterwards.
+// stop removes the files, but waits while they are put in their places. None begins or is put there
+// afterwards.
 func (r *replacements) stop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -106,12 +106,12 @@ func (p *Progress) At(bytes uint64) error {
 // Show tells how many things are done.
 func (p *Progress) Show(done uint64) { p.count.Store(done) }
 
-// JudgedAfter is how long a replay has taken when it is judged how long the whole takes, which is said if it is
-// longer than saidFrom. Tests change them.
+// JudgedAfter is how long a replay has taken when it is judged how long the whole takes, which is said if it
+// is longer than saidFrom. Tests change them.
 var JudgedAfter, SaidFrom = 5 * time.Second, time.Hour
 
-// WarnOfHours returns a function that shows how many calls of a trace are replayed, and warns once if all of them seem to
-// take hours.
+// WarnOfHours returns a function that shows how many calls of a trace are replayed, and warns once if all of
+// them seem to take hours.
 func WarnOfHours(q *Question, p *Progress) func(calls uint64) {
 	judged := p.total <= 0
 	return func(calls uint64) {

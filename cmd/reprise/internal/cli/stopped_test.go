@@ -11,7 +11,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/atomicfile"
 )
 
-// TestStopped abandons works while others wait for them, at each step: none waits for ever, and nothing is put in its place afterwards.
+// TestStopped abandons works while others wait for them, at each step: none waits for ever, and nothing is
+// put in its place afterwards.
 func TestStopped(t *testing.T) {
 	directory := t.TempDir()
 	path := filepath.Join(directory, "o.rpz")

@@ -23,8 +23,8 @@ var (
 	ByteUnits      = []unit{{"B", 1}, {"kB", 1e3}, {"KiB", 1 << 10}, {"MB", 1e6}, {"MiB", 1 << 20}, {"GB", 1e9}, {"GiB", 1 << 30}}
 )
 
-// Quantity returns a number with a unit, such as 1.5us, in the smallest unit, rounded. A number alone is in bytes;
-// a time needs a unit, unless it is 0.
+// Quantity returns a number with a unit, such as 1.5us, in the smallest unit, rounded. A number alone is in
+// bytes; a time needs a unit, unless it is 0.
 func Quantity(value any, units []unit) (int64, error) {
 	written := strings.ReplaceAll(fmt.Sprint(value), " ", "")
 	number := strings.TrimRight(written, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZµ/")

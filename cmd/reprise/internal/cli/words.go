@@ -47,7 +47,8 @@ const SourceSeparator = ", "
 // MaxDifferences is how many differences of a kind are shown if nobody asks for all.
 const MaxDifferences = 10
 
-// OfDeadlock returns the error of a replay: if it cannot come to its end, with what says more of a run that was cut short.
+// OfDeadlock returns the error of a replay: if it cannot come to its end, with what says more of a run that
+// was cut short.
 func OfDeadlock(err error) error {
 	if errors.As(err, new(*replay.DeadlockError)) {
 		return fmt.Errorf("the run cannot be replayed to its end, as one that was cut short, for which there is reprise hang: %w", err)

@@ -131,8 +131,8 @@ func (h *Handed) MarkStarted() {
 	}
 }
 
-// CompilerOf returns the compiler command of the MPI that a command line starts programs of, which is named unless it is
-// empty.
+// CompilerOf returns the compiler command of the MPI that a command line starts programs of, which is named
+// unless it is empty.
 func CompilerOf(ctx context.Context, command *interpose.Command, named string) (string, error) {
 	mpicc := cmp.Or(named, os.Getenv("MPICC"))
 	if mpicc != "" {
@@ -154,7 +154,8 @@ func CacheDirectory() string {
 	return filepath.Join(cache, "reprise")
 }
 
-// WithoutProgram returns the arguments of a launcher without the program of MPI that it starts, if there is one.
+// WithoutProgram returns the arguments of a launcher without the program of MPI that it starts, if there is
+// one.
 func WithoutProgram(args []string, command *interpose.Command) []string {
 	if i := slices.Index(args, command.Program); i >= 0 {
 		args = args[:i]

@@ -17,10 +17,9 @@ import (
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
-// checkParts returns an error that says all that is wrong with the parts at paths,
-// as far as their ranks, the runs they are of and the checksums of part files tell: files that cannot be
-// read, parts of several runs or else ranks that are in two of them, and ranks that a run of size ranks does not
-// have, unless size is 0.
+// checkParts returns an error that says all that is wrong with the parts at paths, as far as their ranks, the
+// runs they are of and the checksums of part files tell: files that cannot be read, parts of several runs or
+// else ranks that are in two of them, and ranks that a run of size ranks does not have, unless size is 0.
 func checkParts(ctx context.Context, paths []string, size int, progress func(done int)) error {
 	unreadable, contradictions, err := lookAtParts(ctx, paths, size, progress)
 	if err != nil {
@@ -139,8 +138,8 @@ func stretchesOf(ctx context.Context, paths []string, among rankenc.Set) (stretc
 	return stretches, nil
 }
 
-// mixed returns the error of files that are of several runs. It names all of them, but not those of a run that
-// has more files than each of the others.
+// mixed returns the error of files that are of several runs. It names all of them, but not those of a run
+// that has more files than each of the others.
 func mixed(runs [][]int, origins []merge.Origin, paths []string) error {
 	sizes := make([]int, len(runs))
 	for i, run := range runs {
@@ -175,7 +174,8 @@ func pathsOf(files []int, paths []string) []string {
 	return list
 }
 
-// runName returns what a run is called: its ids, or its size, and its job and when it began as far as that is known.
+// runName returns what a run is called: its ids, or its size, and its job and when it began as far as that is
+// known.
 func runName(o merge.Origin) string {
 	name := "that of " + text.Plural(o.World, "rank")
 	if len(o.Runs) > 0 {

@@ -189,7 +189,8 @@ func mergeAll(cmd *cobra.Command, paths []string, size int) (*merge.Accumulator,
 	return a, a.Describe(merge.Run{Ranks: size})
 }
 
-// unreadableParts returns the errors of all parts that cannot be read to their end, of which a merge has met one.
+// unreadableParts returns the errors of all parts that cannot be read to their end, of which a merge has met
+// one.
 func unreadableParts(ctx context.Context, paths []string) error {
 	var wrong leafProblems
 	for _, path := range paths {
@@ -262,8 +263,8 @@ func (s *Summary) print(stdout, stderr io.Writer) {
 	s.Beyond.Warn(stderr, s.size > 0)
 }
 
-// PartFiles returns paths with the *.rpz files of a directory in its place, in
-// the order of the numbers in their names, each once, and what is wrong with directories and with what is named twice.
+// PartFiles returns paths with the *.rpz files of a directory in its place, in the order of the numbers in
+// their names, each once, and what is wrong with directories and with what is named twice.
 func PartFiles(paths []string) (files []string, wrong Problems) {
 	for _, p := range paths {
 		if info, err := os.Stat(p); err != nil || !info.IsDir() {
@@ -285,7 +286,8 @@ func PartFiles(paths []string) (files []string, wrong Problems) {
 	return files, append(wrong, again...)
 }
 
-// partsIn returns the names of the parts in a directory, with those of directories that are in the place of a part.
+// partsIn returns the names of the parts in a directory, with those of directories that are in the place of a
+// part.
 func partsIn(directory string) (names []string, err error) {
 	if collect.IsSpool(directory) {
 		return nil, cli.Named(cli.ContentIn(directory, content.OfDirectory(directory)))

@@ -76,8 +76,8 @@ func (o *TreeOptions) check(s *Summary) error {
 // ofRecord matches the names of files that record --parts writes.
 var ofRecord = regexp.MustCompile(`^rank\d{7,}\.part\.rpz$`)
 
-// WithMPI has the processes that a launcher starts merge the parts in a directory, which may be another one on each
-// node, and fills in the rest of s.
+// WithMPI has the processes that a launcher starts merge the parts in a directory, which may be another one
+// on each node, and fills in the rest of s.
 func WithMPI(cmd *cobra.Command, launcher []string, s *Summary, o *TreeOptions) error {
 	beside, finish, err := launching.Handing(s.Output)
 	if err != nil {
@@ -122,8 +122,8 @@ func WithMPI(cmd *cobra.Command, launcher []string, s *Summary, o *TreeOptions) 
 	return s.DescribeFile()
 }
 
-// How long a launcher may take to merge parts, and to end when the trace is there: one of which a process hangs, as in MPI_Init or in
-// MPI_Finalize, would keep its job for ever.
+// How long a launcher may take to merge parts, and to end when the trace is there: one of which a process
+// hangs, as in MPI_Init or in MPI_Finalize, would keep its job for ever.
 var (
 	MergeTime = 30 * time.Minute
 	EndTime   = time.Minute
@@ -136,8 +136,8 @@ func (e LateError) Error() string {
 	return fmt.Sprintf("had not ended after %v, and was ended", e.after)
 }
 
-// Launch runs a launcher of members, passes on what it prints, and takes from it how many parts the root says that it has merged. A launcher that
-// takes too long is ended with its group of processes.
+// Launch runs a launcher of members, passes on what it prints, and takes from it how many parts the root says
+// that it has merged. A launcher that takes too long is ended with its group of processes.
 func (s *Summary) Launch(cmd *cobra.Command, args []string) error {
 	ctx, cancel := context.WithCancelCause(cmd.Context())
 	defer cancel(nil)
@@ -185,7 +185,8 @@ func (s *Summary) Launch(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// contradictionsIn returns an error if parts in a directory are of several runs, or two of them have a rank, as far as this machine has them.
+// contradictionsIn returns an error if parts in a directory are of several runs, or two of them have a rank,
+// as far as this machine has them.
 func contradictionsIn(ctx context.Context, directory string) error {
 	paths, wrong := PartFiles([]string{directory})
 	if len(wrong) > 0 {

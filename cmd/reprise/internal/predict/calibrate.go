@@ -243,7 +243,8 @@ func (a *Calibrated) Fit(ctx context.Context, m *interpose.Calibration) error {
 	return nil
 }
 
-// maxDelayed is for which share of the time other programs may have the processors before what was measured is doubted.
+// maxDelayed is for which share of the time other programs may have the processors before what was measured
+// is doubted.
 const maxDelayed = 0.05
 
 // doubt sets why what was measured may be of other things that run.
@@ -257,8 +258,8 @@ func (a *Calibrated) doubt(m *interpose.Calibration, onNode int) {
 	}
 }
 
-// besidesOf returns what collective operations take besides their messages. The root of a broadcast does not wait for others: it
-// tells nothing of them.
+// besidesOf returns what collective operations take besides their messages. The root of a broadcast does not
+// wait for others: it tells nothing of them.
 func besidesOf(list []interpose.CollectiveTime, messages []query.Nanoseconds) map[string]loggps.Besides {
 	besides := make(map[string]loggps.Besides)
 	for i, c := range list { // the smallest sizes first
@@ -278,7 +279,8 @@ func picoseconds(ns float64) replay.Time {
 	return replay.Time(math.Round(ns * float64(replay.Nanosecond)))
 }
 
-// fitLink sets the parameters of a link: of every second size of messages, and the others tell how well they fit.
+// fitLink sets the parameters of a link: of every second size of messages, and the others tell how well they
+// fit.
 func (a *Calibrated) fitLink(name string, link *loggps.Link, m *interpose.LinkTimes) {
 	fitted := func(bytes int64) bool { return bytes&(bytes-1) == 0 || bytes == 4000 }
 	measured := loggps.Measured{
@@ -325,7 +327,8 @@ func limitOf(n int64) *int64 {
 	return &n
 }
 
-// predictCollectives returns how long collective operations take by the parameters, each among a batch on rank 0.
+// predictCollectives returns how long collective operations take by the parameters, each among a batch on
+// rank 0.
 func (a *Calibrated) predictCollectives(ctx context.Context, list []interpose.CollectiveTime) ([]query.Nanoseconds, error) {
 	var times []query.Nanoseconds
 	for _, c := range list {

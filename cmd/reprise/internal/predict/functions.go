@@ -13,8 +13,8 @@ import (
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
 
-// checkFunctions returns an error if a machine has a factor of a function that is neither one of the trace nor one of MPI or
-// SimGrid, and warns of those that the trace does not have.
+// checkFunctions returns an error if a machine has a factor of a function that is neither one of the trace
+// nor one of MPI or SimGrid, and warns of those that the trace does not have.
 func (m *machineFlags) checkFunctions(q *cli.Question, factors map[string]loggps.Factor) error {
 	var names []string // those of the trace first
 	for _, f := range q.Trace.Functions() {
@@ -52,7 +52,8 @@ func (m *machineFlags) checkRanks(q *cli.Question, factors []loggps.RankFactor) 
 	}
 }
 
-// nearest returns the first of those names that are most like one, none if all differ in more than two letters.
+// nearest returns the first of those names that are most like one, none if all differ in more than two
+// letters.
 func nearest(name string, names []string) (near string) {
 	least := 3
 	for _, other := range names {

@@ -9,7 +9,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/text"
 )
 
-// A keyError is what is wrong with the value of a key of a machine file: its own name, behind those of the tables that it is in.
+// A keyError is what is wrong with the value of a key of a machine file: its own name, behind those of the
+// tables that it is in.
 type keyError struct {
 	key []string
 	err error
@@ -30,8 +31,8 @@ func ofKey(name string, err error) error {
 // nth returns how a table is called of which there are several: the first is [0].
 func nth(name string, i int) string { return fmt.Sprintf("%s[%d]", name, i) }
 
-// lineOf returns the name of a machine file of that text with the number of the line that has a key, or the last of the tables
-// around it if none has. It knows how such files are written, not all of TOML.
+// lineOf returns the name of a machine file of that text with the number of the line that has a key, or the
+// last of the tables around it if none has. It knows how such files are written, not all of TOML.
 func lineOf(path string, data []byte, key []string) string {
 	path = text.Printable(path)
 	table, seen := []string{}, make(map[string]int)

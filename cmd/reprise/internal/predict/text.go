@@ -65,8 +65,8 @@ func tooDeep(data []byte) int {
 	return -1
 }
 
-// lengthOfString returns how long the string is that a TOML text begins with: up to the end of the text, or of
-// the line of a string that may have one only, if it does not end.
+// lengthOfString returns how long the string is that a TOML text begins with: up to the end of the text, or
+// of the line of a string that may have one only, if it does not end.
 func lengthOfString(data []byte) int {
 	quote := data[:1]
 	several := bytes.HasPrefix(data, bytes.Repeat(quote, 3))

@@ -89,7 +89,8 @@ func (p *predictedTrace) ended(c *replay.Call, start, end replay.Time) {
 	t.next = c.Position + 1
 }
 
-// predictedBy returns the command line that a prediction is of, without what does not matter to what is predicted.
+// predictedBy returns the command line that a prediction is of, without what does not matter to what is
+// predicted.
 func predictedBy(cmd *cobra.Command, path string) string {
 	line := []string{"reprise", "predict", path}
 	cmd.Flags().Visit(func(f *pflag.Flag) {

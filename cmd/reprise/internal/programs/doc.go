@@ -1,3 +1,3 @@
-// Package programs has the commands that make programs, or traces of runs that were not: proxy, replay, slice and
-// extrapolate.
+// Package programs has the commands that make programs, or traces of runs that were not: proxy, replay, slice
+// and extrapolate.
 package programs

@@ -20,8 +20,8 @@ import (
 	"github.com/reprise-trace/reprise/mpi/proxy"
 )
 
-// How a proxy replaces an earlier one: a list beside its files has their digests, and those that are as they were written are replaced. What
-// somebody has changed, or has written, is kept.
+// How a proxy replaces an earlier one: a list beside its files has their digests, and those that are as they
+// were written are replaced. What somebody has changed, or has written, is kept.
 
 // ProxyList is the name of the list. Its lines are those of sha256sum.
 const ProxyList = ".reprise-proxy"
@@ -44,8 +44,8 @@ func digestOfFile(ctx context.Context, path string) (string, error) {
 	return fmt.Sprintf("%x", h.Sum(nil)), err
 }
 
-// writeProgram writes files to a directory, as writeDirectory does. Those that are there already are replaced, all or none, if they are
-// an earlier proxy that nobody has changed.
+// writeProgram writes files to a directory, as writeDirectory does. Those that are there already are
+// replaced, all or none, if they are an earlier proxy that nobody has changed.
 func writeProgram(cmd *cobra.Command, directory string, files []proxy.File) error {
 	if err := os.MkdirAll(filepath.Dir(filepath.Clean(directory)), 0o777); err != nil {
 		return cli.FileError(directory, err)

@@ -19,9 +19,9 @@ import (
 	"github.com/reprise-trace/reprise/query"
 )
 
-// recordAndMerge records a run on any number of nodes, in two steps with one launcher: each process has a recorder that writes
-// a part to a directory of its node, then as many processes merge the parts. If those of the program are to merge them, the
-// second step is only for what they could not.
+// recordAndMerge records a run on any number of nodes, in two steps with one launcher: each process has a
+// recorder that writes a part to a directory of its node, then as many processes merge the parts. If those of
+// the program are to merge them, the second step is only for what they could not.
 func recordAndMerge(cmd *cobra.Command, command *interpose.Command, args []string, o *Options) error {
 	launcher, program, err := splitLauncher(command, args)
 	if err != nil {

@@ -123,7 +123,8 @@ func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
 	return s.Print(cmd.ErrOrStderr(), o.json, o.quiet)
 }
 
-// machine returns what tells this machine, since it was started, from others, as the interposer does; nothing if that is not known.
+// machine returns what tells this machine, since it was started, from others, as the interposer does; nothing
+// if that is not known.
 func machine() string {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

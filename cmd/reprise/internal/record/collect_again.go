@@ -11,7 +11,8 @@ import (
 	"github.com/reprise-trace/reprise/merge"
 )
 
-// hasWritten reports whether a part file has the content of one that is to be written: what was killed when it had written it did so.
+// hasWritten reports whether a part file has the content of one that is to be written: what was killed when
+// it had written it did so.
 func hasWritten(name string, file []byte) bool {
 	f, err := regular.Open(name)
 	if err != nil {
@@ -25,8 +26,8 @@ func hasWritten(name string, file []byte) bool {
 // maxReadings is more than what readings of clocks take.
 const maxReadings = 4096
 
-// samePart reports whether two part files say the same but for readings of the clocks, which only what collects while the program
-// runs takes.
+// samePart reports whether two part files say the same but for readings of the clocks, which only what
+// collects while the program runs takes.
 func samePart(a, b []byte) bool {
 	contents := make([]map[format.Section][]byte, 2)
 	for i, file := range [][]byte{a, b} {

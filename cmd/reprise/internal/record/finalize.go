@@ -17,8 +17,8 @@ import (
 	"github.com/reprise-trace/reprise/mpi/collect"
 )
 
-// A Finalizing says of a run that its processes merge their parts inside MPI_Finalize. It is passed on, as JSON, to the
-// recorder of each process and to the helper of that.
+// A Finalizing says of a run that its processes merge their parts inside MPI_Finalize. It is passed on, as
+// JSON, to the recorder of each process and to the helper of that.
 type Finalizing struct {
 	Output  string `json:"output"` // the trace, which rank 0 writes
 	Bounded int64  `json:"bounded,omitempty"`
@@ -51,8 +51,8 @@ func (f *Finalizing) files() []*os.File {
 	return []*os.File{f.socket}
 }
 
-// environment returns what tells the program of the socket: its number as a file and as a socket, so that the program does not take
-// one of its own for it, and the radix of the tree.
+// environment returns what tells the program of the socket: its number as a file and as a socket, so that the
+// program does not take one of its own for it, and the radix of the tree.
 func (f *Finalizing) environment() string {
 	var status unix.Stat_t
 	if err := unix.Fstat(int(f.socket.Fd()), &status); err != nil {
@@ -68,7 +68,8 @@ type finalizer struct {
 	asked  chan struct{} // closed when the program merges, or does not
 }
 
-// newFinalizer waits for what a program says on a socket, until a channel is closed, which says that the program has ended.
+// newFinalizer waits for what a program says on a socket, until a channel is closed, which says that the
+// program has ended.
 func newFinalizer(socket *os.File, ended <-chan struct{}) (*finalizer, error) {
 	defer socket.Close()
 	conn, err := net.FileConn(socket)
@@ -87,8 +88,8 @@ func newFinalizer(socket *os.File, ended <-chan struct{}) (*finalizer, error) {
 	return f, nil
 }
 
-// merge merges what is recorded with that of the other processes of the program, as it says, and reports whether it has
-// written the part. If this fails, the part is merged later: all have written theirs before.
+// merge merges what is recorded with that of the other processes of the program, as it says, and reports
+// whether it has written the part. If this fails, the part is merged later: all have written theirs before.
 func (f *finalizer) merge(cmd *cobra.Command, collector *collect.Collector, o *collectOptions, s *Summary) (written bool) {
 	<-f.asked
 	defer f.socket.Close()

@@ -16,8 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A sentinel is a process that does nothing and blocks the signals that are handed on: so those that were sent to the whole group that it is
-// in, as by timeout, or to every process, as by a batch system, stay pending there.
+// A sentinel is a process that does nothing and blocks the signals that are handed on: so those that were
+// sent to the whole group that it is in, as by timeout, or to every process, as by a batch system, stay
+// pending there.
 type sentinel struct {
 	cmd   *exec.Cmd
 	stdin io.Closer
@@ -98,9 +99,10 @@ type relay struct {
 	here, there *sentinel // in the group of record, and in that of the command if it is apart
 }
 
-// apart reports whether a command is to have a group of its own, so that it gets signals that come to the group of record from record alone:
-// once, as a launcher may take a second one for the wish to end at once, and timeout sends two. It stays in the group of record if there is a
-// terminal, to read from it and to be stopped with record, and if a launcher has started record, which ends the group.
+// apart reports whether a command is to have a group of its own, so that it gets signals that come to the
+// group of record from record alone: once, as a launcher may take a second one for the wish to end at once,
+// and timeout sends two. It stays in the group of record if there is a terminal, to read from it and to be
+// stopped with record, and if a launcher has started record, which ends the group.
 func apart() bool {
 	terminal, err := os.Open("/dev/tty")
 	if err == nil {
@@ -118,8 +120,8 @@ func NewRelay(to *os.Process) *relay {
 	return r
 }
 
-// guard starts a sentinel in the group of the command, in place of the one that was there. While it is being started, it is in that of record: what
-// it has had then does not count.
+// guard starts a sentinel in the group of the command, in place of the one that was there. While it is being
+// started, it is in that of record: what it has had then does not count.
 func (r *relay) guard() {
 	for range 3 {
 		r.there.end()
@@ -156,14 +158,16 @@ func (r *relay) HandOn(signals <-chan os.Signal, end <-chan struct{}) {
 			which := waiting[0].signal
 			waiting = waiting[1:]
 			if r.pass(which) {
-				// All of these that have come are the one of the group, or were sent besides, as timeout does.
+				// All of these that have come are the one of the group, or were sent besides, as timeout
+				// does.
 				waiting = slices.DeleteFunc(waiting, func(a arrival) bool { return a.signal == which })
 			}
 		}
 	}
 }
 
-// pass passes a signal on to whom it was for, unless it has come there, and reports whether the whole group has had it.
+// pass passes a signal on to whom it was for, unless it has come there, and reports whether the whole group
+// has had it.
 func (r *relay) pass(which os.Signal) (group bool) {
 	here, there := r.here.had(which), r.there.had(which)
 	if here { // a new one waits for the next, which may come as soon as this is passed on
@@ -190,8 +194,8 @@ func sameGroup(pid int) bool {
 	return err == nil && group == unix.Getpgrp()
 }
 
-// Notify has the signals sent to a channel that are handed on, but for those that are ignored, as by nohup, and, of a command in the group of
-// record, that which stops the group.
+// Notify has the signals sent to a channel that are handed on, but for those that are ignored, as by nohup,
+// and, of a command in the group of record, that which stops the group.
 func Notify(signals chan<- os.Signal, apart bool) {
 	for _, s := range forwarded {
 		if !signal.Ignored(s) && (apart || s != syscall.SIGTSTP) {

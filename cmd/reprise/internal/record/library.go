@@ -20,8 +20,8 @@ import (
 	"github.com/reprise-trace/reprise/mpi/interpose"
 )
 
-// library returns the interposer: the one that another process hands over, or lays beside the parts, or the one that it finds or
-// builds. Afterwards, done is to be called.
+// library returns the interposer: the one that another process hands over, or lays beside the parts, or the
+// one that it finds or builds. Afterwards, done is to be called.
 func (o *Options) library(cmd *cobra.Command, command *interpose.Command) (library *interpose.Interposer, done func(), err error) {
 	done = func() {}
 	switch {
@@ -38,7 +38,8 @@ func (o *Options) library(cmd *cobra.Command, command *interpose.Command) (libra
 	return library, done, err
 }
 
-// A sharing is how the recorders that a launcher starts come to a library, of which the first builds one and lays it beside the parts.
+// A sharing is how the recorders that a launcher starts come to a library, of which the first builds one and
+// lays it beside the parts.
 type sharing struct {
 	cmd       *cobra.Command
 	command   *interpose.Command
@@ -60,13 +61,15 @@ type attempt struct {
 // mostAttempts is how many recorders try to build the library before all give up.
 const mostAttempts = 3
 
-// How long a recorder waits for a library that is being built, and for another node to begin if its own cannot.
+// How long a recorder waits for a library that is being built, and for another node to begin if its own
+// cannot.
 const (
 	buildingTime = 3 * time.Minute
 	claimingTime = 5 * time.Second
 )
 
-// library returns the library. It is looked for without a compiler first; one process at a time tries to build it.
+// library returns the library. It is looked for without a compiler first; one process at a time tries to
+// build it.
 func (s *sharing) library() (*interpose.Interposer, error) {
 	if kept, ok := interpose.Kept(s.cmd.Context(), s.command, cmp.Or(s.o.Mpicc, os.Getenv("MPICC")), launching.CacheDirectory()); ok {
 		s.lay(kept)
@@ -102,8 +105,8 @@ func (s *sharing) library() (*interpose.Interposer, error) {
 	}
 }
 
-// try builds the library if nobody does, and this machine has not failed to yet. Else it says whether another builds, and why others
-// could not.
+// try builds the library if nobody does, and this machine has not failed to yet. Else it says whether another
+// builds, and why others could not.
 func (s *sharing) try() (library *interpose.Interposer, building bool, failures []error) {
 	for i := range mostAttempts {
 		claim := filepath.Join(s.directory, fmt.Sprint("attempt-", i))
@@ -139,7 +142,8 @@ func (s *sharing) try() (library *interpose.Interposer, building bool, failures 
 // remove removes the directory, once the program has ended.
 func (s *sharing) remove() { os.RemoveAll(s.directory) }
 
-// lay lays the library beside the parts, unless another has. The directory is removed when the program has ended.
+// lay lays the library beside the parts, unless another has. The directory is removed when the program has
+// ended.
 func (s *sharing) lay(library *interpose.Interposer) {
 	if err := os.MkdirAll(s.directory, 0o700); err != nil {
 		return // nobody else gets it, and says so

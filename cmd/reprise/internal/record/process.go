@@ -218,8 +218,9 @@ func spoolOrigin(directory string) (spoolNote, error) {
 // FirstExtra is the number of the first of further files that a process is given.
 const FirstExtra = 3
 
-// LockParts takes a lock of a directory of parts that others share. It is held as long as any process has the file open,
-// so until record has ended, which may collect again, and the helper, even if one of them is killed.
+// LockParts takes a lock of a directory of parts that others share. It is held as long as any process has the
+// file open, so until record has ended, which may collect again, and the helper, even if one of them is
+// killed.
 func LockParts(directory string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(directory, ".recording"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -264,7 +265,8 @@ func (h *helper) Finish(e Ending) error {
 	return h.collectAgain(killed, message)
 }
 
-// collectAgain collects what lies in the spool, of which the helper was killed, with the ending of the command.
+// collectAgain collects what lies in the spool, of which the helper was killed, with the ending of the
+// command.
 func (h *helper) collectAgain(cause error, message []byte) error {
 	if _, err := os.Lstat(h.spool); errors.Is(err, fs.ErrNotExist) {
 		cli.Warn(os.Stderr, "the process that collects: %v, when the trace was written", cause)
@@ -290,9 +292,9 @@ func (h *helper) collectAgain(cause error, message []byte) error {
 	return fmt.Errorf("the process that collects: %w", err)
 }
 
-// collectLive collects from a spool until standard input says that the command has
-// ended. If that ends without a word, record itself was killed: then it goes on until
-// the processes have ended, and removes the spool, whatever comes of it. The trace is told of before the spool is removed.
+// collectLive collects from a spool until standard input says that the command has ended. If that ends
+// without a word, record itself was killed: then it goes on until the processes have ended, and removes the
+// spool, whatever comes of it. The trace is told of before the spool is removed.
 func collectLive(cmd *cobra.Command, collector *collect.Collector, o *collectOptions, spool string) error {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	cmd.SetContext(context.WithoutCancel(cmd.Context()))
@@ -406,11 +408,12 @@ const (
 	Busy = 2 * time.Millisecond
 )
 
-// Worth is how many bytes of records are worth a look. Smaller amounts can wait, as looking for them costs more than reading them.
+// Worth is how many bytes of records are worth a look. Smaller amounts can wait, as looking for them costs
+// more than reading them.
 const Worth = 256 << 10
 
-// NextWait returns how long the collector waits that has waited and found so many bytes: it waits for about as many as
-// are worth a look.
+// NextWait returns how long the collector waits that has waited and found so many bytes: it waits for about
+// as many as are worth a look.
 func NextWait(wait time.Duration, found int64) time.Duration {
 	switch {
 	case found >= 8*Worth:

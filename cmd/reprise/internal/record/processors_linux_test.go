@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestProcessors starts a command on one of the processors that this process may use: it may use that one alone, and this process all as before.
+// TestProcessors starts a command on one of the processors that this process may use: it may use that one
+// alone, and this process all as before.
 func TestProcessors(t *testing.T) {
 	var before, after unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &before); err != nil {

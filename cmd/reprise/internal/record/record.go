@@ -215,7 +215,8 @@ func rankOfLauncher() (int, bool) {
 	return 0, false
 }
 
-// recordersOfLauncher returns how many processes like this one a launcher has started, 0 if that is not known.
+// recordersOfLauncher returns how many processes like this one a launcher has started, 0 if that is not
+// known.
 func recordersOfLauncher() int {
 	names := []string{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}
 	if os.Getenv("PMIX_RANK") != "" { // srun, and not the script of the job

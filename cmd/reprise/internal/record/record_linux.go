@@ -10,7 +10,8 @@ import (
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
-// blockForwarded blocks the signals that are handed on, in this thread and in what it starts, until restore is called.
+// blockForwarded blocks the signals that are handed on, in this thread and in what it starts, until restore
+// is called.
 func blockForwarded() (restore func(), ok bool) {
 	var blocked, before unix.Sigset_t
 	for _, f := range forwarded {
@@ -31,7 +32,8 @@ func setMask(how int, set, old *unix.Sigset_t) bool {
 // mostProcessors is how many a set of the system has at most here.
 const mostProcessors = len(unix.CPUSet{}) * 64
 
-// runOn has this thread, and what it starts, run on some processors, until restore is called, which reports whether all is as before.
+// runOn has this thread, and what it starts, run on some processors, until restore is called, which reports
+// whether all is as before.
 func runOn(set rankenc.Set) (restore func() bool, err error) {
 	var before, wanted unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &before); err != nil {

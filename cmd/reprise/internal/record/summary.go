@@ -21,8 +21,8 @@ func summarizeRun(ctx context.Context, file []byte) (*query.Summary, error) {
 	return query.OpenSummary(ctx, trace)
 }
 
-// printSummary prints what a trace tells of the run, in lines of 80 columns. Of a run that ended early it does not
-// compare ranks: they were not to stop where they did.
+// printSummary prints what a trace tells of the run, in lines of 80 columns. Of a run that ended early it
+// does not compare ranks: they were not to stop where they did.
 func printSummary(w io.Writer, s *query.Summary, early bool) {
 	fmt.Fprintf(w, "reprise: ran %s", text.Duration(s.Span))
 	if c := s.Share; c != nil {

@@ -264,8 +264,8 @@ func newConverter(tr *trace.Trace) (func(trace.Call) simgrid.Call, error) {
 	}, nil
 }
 
-// split writes one file a rank, and their list, into a directory, as writeDirectory does. The file of a rank that
-// cannot be read is empty. If it fails, nothing stays.
+// split writes one file a rank, and their list, into a directory, as writeDirectory does. The file of a rank
+// that cannot be read is empty. If it fails, nothing stays.
 func split(q *cli.Question, o *catOptions) error {
 	if n := q.Trace.Ranks(); n > MostFiles && !o.force {
 		return cli.BadUsage(fmt.Errorf("--split would write %s files, one for each rank; use --force for this", text.Count(n)))

@@ -6,8 +6,8 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// callLines are the texts of calls. Equal calls of a rank have one terminal, so that each text is made once; or twice, as what
-// comes once is not kept.
+// callLines are the texts of calls. Equal calls of a rank have one terminal, so that each text is made once;
+// or twice, as what comes once is not kept.
 type callLines struct {
 	format func(dst []byte, c trace.Call) ([]byte, error)
 
