@@ -382,15 +382,9 @@ func (a *matchAnswer) printSkews(q *cli.Question) {
 	}
 }
 
-<<<<<<< HEAD
-// stragglersOf returns which member is the straggler of the largest skew, and which mostly, in what share: dashes if starts are so far off that any
-// may be.
-func stragglersOf(s *query.Skew) (straggler, mostly, share any) {
-=======
-// StragglersOf returns which member is the straggler of the largest skew, and which mostly, in what share:
+// stragglersOf returns which member is the straggler of the largest skew, and which mostly, in what share:
 // dashes if starts are so far off that any may be.
-func StragglersOf(s *query.Skew) (straggler, mostly, share any) {
->>>>>>> 0aa610d9 (comments end at 110 columns)
+func stragglersOf(s *query.Skew) (straggler, mostly, share any) {
 	if s.StartError != nil && s.Max <= *s.StartError {
 		return "–", "–", "–"
 	}
