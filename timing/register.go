@@ -26,11 +26,11 @@ const ownKinds = " bins entropy hist lossless split functions gaps intervals "
 // has it, or an error that says what is wrong with its parameters. Several goroutines may call open at
 // once.
 //
-// A package registers its codec in an init function, and a program knows it that imports the package, as it
-// is with timing/grammar. A program that does not is told the name of the codec, in an error
-// that wraps [ErrUnknownCodec], when it reads values, and can read all else of the trace. The
-// names are in files: they must stay what they are, and a codec that is changed so that it
-// does not read its former blocks needs another kind.
+// A package registers its codec in an init function, as timing/grammar does. Programs that import the package
+// know the codec. Others get an error that wraps [ErrUnknownCodec], with the name, when they read values, and
+// can read everything else of the trace. The command reprise knows the codecs of this package only: of a
+// trace with another one it uses the statistics, and says so. Names are in files. They must not change, and a
+// codec that cannot read its former blocks needs another kind.
 //
 // Register panics if the kind is registered or of this package, has anything but letters, digits,
 // dots and hyphens, or there is no open. It may be called at any time, by several goroutines.
@@ -62,7 +62,7 @@ func isKind(name string) bool {
 }
 
 // NewCodec returns the codec whose Name is name, of this package or of one that has registered it.
-// What [NewSplit] returns is not among them; who has such makes it again. The error wraps [ErrUnknownCodec]
+// It does not know codecs of [NewSplit]: call NewSplit again. The error wraps [ErrUnknownCodec]
 // if no codec of that kind is known, or of one of the codecs in it.
 func NewCodec(name string) (Codec, error) {
 	c, err := newCodec(name)

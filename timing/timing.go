@@ -43,7 +43,8 @@ type Codec interface {
 // without the others. An Encoder must not be used by two goroutines at once.
 type Encoder interface {
 	// Append adds the value of the next call to the block, and returns what a
-	// Decoder will give back for it.
+	// Decoder will give back for it. Any int64 may come: a gap is negative where
+	// calls overlap.
 	Append(terminal uint32, value int64) int64
 
 	// AppendBlock ends the block, appends its encoding to dst, and begins the
@@ -84,7 +85,8 @@ const DefaultMaxValues = 1 << 20
 func (o Options) maxValues() int { return cmp.Or(max(o.MaxValues, 0), DefaultMaxValues) }
 
 // A Guarantee is the largest error of a decoded value relative to what it was:
-// |d̂−d| ≤ g·|d| for every d.
+// |d̂−d| ≤ g·|d| for every d. A codec whose error is absolute, such as one that rounds
+// to microseconds, says 1 if small values become 0.
 type Guarantee float64
 
 // Exact is the Guarantee of codecs that keep every bit.

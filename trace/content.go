@@ -30,6 +30,11 @@ type Content struct {
 	// NoRankTimes is set if the trace has statistics of times but not those of each of so many ranks, which
 	// may have been too many to be kept: see [Trace.RankTimes].
 	NoRankTimes bool
+
+	// Foreign are the ranks whose times of every call are in a codec that this program does not know:
+	// [Trace.SeriesCodec] has its name, and [timing.Register] makes it known. Where [Options.LeaveOutDamage]
+	// is set, these ranks are not in [Trace.SeriesRanks].
+	Foreign rankenc.Set
 }
 
 // Content returns what the trace has and lacks. It is found once, at the cost of a few operations on sets of
@@ -39,7 +44,7 @@ func (t *Trace) Content() Content { return t.content() }
 func (t *Trace) findContent() Content {
 	return Content{
 		Recorded: t.recorded(), Unrecorded: t.unrecorded(), Exact: t.isExact(), NoRankTimes: t.leavesOutRankTimes(),
-		LostOrder: t.lostOrder(),
+		LostOrder: t.lostOrder(), Foreign: t.foreignRanks(),
 	}
 }
 

@@ -94,6 +94,7 @@ func (t *Trace) leaveOutDamage() {
 		t.series = func() (*layout.SeriesTable, error) { return nil, nil }
 	}
 	t.untimed = report.untimed.Union(report.unreadable)
+	t.foreign = t.foreignRanks()
 	if report.unreadable.Len() == 0 {
 		return
 	}

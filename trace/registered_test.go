@@ -101,6 +101,17 @@ func TestRegisteredCodec(t *testing.T) {
 		if err := merge.Write(&file, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)}); err != nil {
 			t.Fatal(err)
 		}
+		without, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{LeaveOutDamage: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rank, err := without.Rank(0)
+		if err != nil || rank.Len() != 1000 || rank.Series() != nil || !without.Content().Foreign.Contains(0) || len(without.Damage()) > 0 {
+			t.Errorf("left out: rank of %v, %v, %v", rank, err, without.Content())
+		}
+		if timed, codecs, err := without.SeriesRanks(); err != nil || timed.Len() > 0 || len(codecs) != 1 {
+			t.Errorf("left out: times of %v in %q, %v", timed, codecs, err)
+		}
 		open := func() *trace.Rank {
 			tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{})
 			if err != nil {

@@ -55,7 +55,29 @@ func (t *Trace) SeriesRanks() (ranks rankenc.Set, codecs []string, err error) {
 	if err != nil || s == nil {
 		return rankenc.Set{}, nil, err
 	}
-	return s.Ranks.Difference(t.untimed), slices.Clone(s.Names), nil
+	return s.Ranks.Difference(t.untimed).Difference(t.foreign), slices.Clone(s.Names), nil
+}
+
+// foreignRanks returns the ranks whose times of every call are in a codec that this program does not know.
+func (t *Trace) foreignRanks() rankenc.Set {
+	var foreign rankenc.SetBuilder
+	s, err := t.series()
+	if err != nil || s == nil {
+		return rankenc.Set{}
+	}
+	unknown := make([]bool, len(s.Names))
+	for k, name := range s.Names {
+		unknown[k] = !layout.KnownCodec(name)
+	}
+	if !slices.Contains(unknown, true) {
+		return rankenc.Set{}
+	}
+	for i, rank := range s.Ranks.All() {
+		if k := s.Codec.At(i); k >= 0 && k < int64(len(unknown)) && unknown[k] {
+			foreign.Add(rank)
+		}
+	}
+	return foreign.Finish()
 }
 
 // SeriesCodec returns the name of the codec of the times of a rank, nothing if the
@@ -93,7 +115,7 @@ func (t *Trace) Series(rank int) (*timing.Series, error) {
 
 // openSeries returns the times of the calls of a rank that was read.
 func (t *Trace) openSeries(r *Rank) (*timing.Series, error) {
-	if r.shape == nil {
+	if r.shape == nil || t.foreign.Contains(r.number) {
 		return nil, nil
 	}
 	return t.seriesOf(r.number, r.Len(), func() (*Rank, error) { return r, nil })

@@ -55,6 +55,7 @@ type Trace struct {
 	damage  func() *damageReport
 	content func() Content
 	untimed rankenc.Set // ranks whose times of every call are left out
+	foreign rankenc.Set // those of them that are left out as their codec is not known
 }
 
 // Options configures [Open], [OpenReader] and [OpenContainer]. The zero Options is the default configuration.
@@ -67,7 +68,8 @@ type Options struct {
 
 	// LeaveOutDamage leaves out what [Trace.Damage] tells, for which the whole file is read: a rank whose
 	// calls cannot be read made none, one whose times cannot be read has none, and summaries that cannot be
-	// read are not there. Summaries that can be read are of the calls of all ranks, also of those that are
+	// read are not there. Times in a codec that this program does not know are left out, too, see
+	// [Content].Foreign. Summaries that can be read are of the calls of all ranks, also of those that are
 	// left out. Shapes keep their numbers. Otherwise a Trace fails where it cannot read what it is asked for.
 	LeaveOutDamage bool
 }

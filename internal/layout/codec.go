@@ -78,6 +78,12 @@ func SeriesCodec(name string, function func(terminal uint32) string) (*timing.Se
 	return seriesCodec(name, function, columnCodec)
 }
 
+// KnownCodec reports whether this program knows all codecs in the name of a codec of series, or the name is none.
+func KnownCodec(name string) bool {
+	_, err := seriesCodec(name, nil, timing.NewCodec)
+	return !errors.Is(err, timing.ErrUnknownCodec)
+}
+
 // seriesCodec is SeriesCodec with what returns the codec of a column with a name.
 func seriesCodec(name string, function func(terminal uint32) string, column parseCodec) (*timing.SeriesCodec, error) {
 	return timing.ParseSeriesCodec(name, func(name string) (timing.Codec, error) {

@@ -105,6 +105,14 @@ func OpenReadable(cmd *cobra.Command, path string) (*trace.Trace, error) {
 		return nil, err
 	}
 	warnOfDamage(cmd.ErrOrStderr(), path, tr.Damage())
+	if set := tr.Content().Foreign; set.Len() > 0 {
+		codec, err := tr.SeriesCodec(set.At(0))
+		if err != nil {
+			tr.Close()
+			return nil, err
+		}
+		Warn(cmd.ErrOrStderr(), "%s: times of every call of %s are left out: reprise does not know their codec, %q; programs that import its package read them", path, text.Ranks(set), codec)
+	}
 	if tr.RankSet().Len() == 0 {
 		if err := DamageOf(path, tr); err != nil {
 			tr.Close()

@@ -224,7 +224,7 @@ func (i *TimeInfo) readSeries(q *cli.Question) error {
 	}
 	codecs := make(map[string]*codecInfo)
 	ranks := make(map[string][]int)
-	for _, rank := range timed.All() {
+	for _, rank := range timed.Union(q.Trace.Content().Foreign).All() {
 		if err := q.Context().Err(); err != nil {
 			return err
 		}
