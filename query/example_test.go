@@ -66,8 +66,9 @@ func ExampleMatch() {
 		}
 	}
 	// Output:
-	// 800 messages, 0 without the other end MPI_Isend(buf=seg0+8000, count=1, datatype=-27, dest=1, tag=1,
-	// comm=-3, request=16): received by rank 1 in call 3 MPI_Allreduce: call 53 of rank 1
+	// 800 messages, 0 without the other end
+	// MPI_Isend(buf=seg0+8000, count=1, datatype=-27, dest=1, tag=1, comm=-3, request=16): received by rank 1 in call 3
+	// MPI_Allreduce: call 53 of rank 1
 }
 
 // What a rank does in the second half of the run.

@@ -420,6 +420,6 @@ func ExamplePrinter() {
 		os.Stdout.Write(line)
 	}
 	// Output:
-	// MPI_Isend(buf=heap#3+64, count=270, datatype=MPI_DOUBLE, dest=rank+1, comm=MPI_COMM_WORLD,
-	// request=isend#0) MPI_Wait(request=isend#0, status={source=3, tag=7})
+	// MPI_Isend(buf=heap#3+64, count=270, datatype=MPI_DOUBLE, dest=rank+1, comm=MPI_COMM_WORLD, request=isend#0)
+	// MPI_Wait(request=isend#0, status={source=3, tag=7})
 }

@@ -55,8 +55,7 @@ func Example() {
 	}
 	rank.Grammar().WriteText(os.Stdout, func(terminal uint32) string { return rank.Call(terminal).String() })
 	// Output:
-	// S → (get(key="a", bytes=512) get(key="b", bytes=512))^5000 (get(thread=1, key="a", bytes=512)
-	// get(thread=1, key="b", bytes=512))^5000
+	// S → (get(key="a", bytes=512) get(key="b", bytes=512))^5000 (get(thread=1, key="a", bytes=512) get(thread=1, key="b", bytes=512))^5000
 }
 
 // A tracer with files of its own. What is recorded wrongly is left out, and Err says so.
@@ -81,8 +80,9 @@ func ExampleRecorder() {
 	part := r.Finish(0)
 	fmt.Println(part.Table.Len(), "signatures:", part.Grammar)
 	// Output:
-	// S → (0^3 1)^1000000 4000001 calls; tracer: 1 calls or declarations left out, the first: cst: 1
-	// arguments for read, which takes 2 3 signatures: S → (0^3 1)^1000000 2
+	// S → (0^3 1)^1000000
+	// 4000001 calls; tracer: 1 calls or declarations left out, the first: cst: 1 arguments for read, which takes 2
+	// 3 signatures: S → (0^3 1)^1000000 2
 }
 
 // Functions that are known only when the program runs, such as those of a plug-in, come

@@ -23,12 +23,11 @@ func Example() {
 		log.Fatal(err)
 	}
 	// Output:
-	// {"displayTimeUnit":"ns","otherData":{"began":"2026-11-20T23:30:46.838171766Z","ranks":"4","source":"MPI","times":"as
-	// recorded","writer":"reprise"},"traceEvents":[
+	// {"displayTimeUnit":"ns","otherData":{"began":"2026-11-20T23:30:46.838171766Z","ranks":"4","source":"MPI","times":"as recorded","writer":"reprise"},"traceEvents":[
 	// {"ph":"M","pid":0,"tid":1,"name":"process_name","args":{"name":"rank 0"}},
 	// {"ph":"M","pid":0,"tid":1,"name":"process_labels","args":{"labels":"times: as recorded"}},
 	// {"ph":"M","pid":0,"tid":1,"name":"process_sort_index","args":{"sort_index":0}},
 	// {"ph":"M","pid":0,"tid":1,"name":"thread_name","args":{"name":"thread 0"}},
-	// {"ph":"X","pid":0,"tid":1,"ts":0,"dur":267056.520,"name":"MPI_Init","cat":"mpi.other","args":{"argc":2,"argv":"[\"./stencil.ompi\"
-	// \"100\"]","position":0}} ]}
+	// {"ph":"X","pid":0,"tid":1,"ts":0,"dur":267056.520,"name":"MPI_Init","cat":"mpi.other","args":{"argc":2,"argv":"[\"./stencil.ompi\" \"100\"]","position":0}}
+	// ]}
 }

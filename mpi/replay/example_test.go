@@ -135,6 +135,6 @@ func ExampleDeadlockError() {
 		}
 	}
 	// Output:
-	// replay: deadlock, 1 call can never go on: rank 1 in recv, its call 1, waits for a message from rank 0,
-	// tag 8 (rank 0 sent one with tag 9, which it does not receive) 1 true 0
+	// replay: deadlock, 1 call can never go on: rank 1 in recv, its call 1, waits for a message from rank 0, tag 8 (rank 0 sent one with tag 9, which it does not receive)
+	// 1 true 0
 }
