@@ -187,7 +187,12 @@ func (k *knownRequests) enter(t *thread, r *spool.Record) {
 		if q == nil {
 			q = k.add(t, raw, "", -1)
 		}
-		q.inCall = q.inCall || !looking(f)
+		if !looking(f) {
+			q.inCall = true
+		} else if !q.inCall { // for the call alone, which may be given the handle for others, too
+			q.inCall = true
+			defer k.release(q)
+		}
 		c.requests = append(c.requests, q)
 	}
 	k.calls[t] = append(k.calls[t], c)

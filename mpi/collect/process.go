@@ -42,6 +42,7 @@ type process struct {
 	variants  int
 	handles   []symbolic.Handles
 	requests  requests.Requests
+	raws      []uint64       // of the requests that a call looks at
 	asked     []question     // by the number of the pool of requests
 	created   map[uint64]int // epoch in which a request was made with a handle; nil in the first
 	memory    symbolic.Memory

@@ -75,6 +75,12 @@ func (p *process) enterRequests(t *thread, f *plan, v spool.Value) {
 	case v.Presence != spool.Given:
 	case f.params[f.requests].Form != spec.Array:
 		p.enterRequest(t, f, v.Int())
+	case f.looks:
+		p.raws = p.raws[:0]
+		for k := range v.Len() {
+			p.raws = append(p.raws, uint64(v.Index(k)))
+		}
+		t.given = p.requests.Look(t.given, p.raws...)
 	default:
 		for k := range v.Len() {
 			p.enterRequest(t, f, v.Index(k))

@@ -57,6 +57,7 @@ type Requests struct {
 	constants wordmap.Map[constant] // of raw values that are declared
 	shared    wordmap.Map[constant] // raw values that several requests may have at a time
 	seq       uint64
+	looked    []int64 // by the call that is told of
 }
 
 type constant int64
@@ -174,7 +175,8 @@ func (q *Requests) Lookup(raw uint64) (id int64, ok bool) {
 // Look appends to dst the ids of the requests that a call is given by the given
 // handles and leaves as they are, in their order, and returns the extended slice:
 // those of [Requests.Lookup], or of new requests as with [Requests.Enter] for
-// handles that are not known. They stay in line.
+// handles that are not known. They stay in line. A handle that occurs several times
+// stands for as many requests, as far as there are some.
 func (q *Requests) Look(dst []int64, raws ...uint64) []int64 {
 	for _, raw := range raws {
 		id, known := q.Lookup(raw)
@@ -182,7 +184,16 @@ func (q *Requests) Look(dst []int64, raws ...uint64) []int64 {
 			id = q.entries[q.add(raw, nil, false)-1].id
 		}
 		dst = append(dst, id)
+		if e := q.byID.Find(uint64(id)); e != nil && len(raws) > 1 && !q.entries[*e-1].entered {
+			q.entries[*e-1].entered = true // the next is another
+			q.advance(q.lines.Find(raw))
+			q.looked = append(q.looked, id)
+		}
 	}
+	for _, id := range q.looked {
+		q.Leave(id, false)
+	}
+	q.looked = q.looked[:0]
 	return dst
 }
 

@@ -81,6 +81,16 @@ func TestRequestsLook(t *testing.T) {
 	if q.byID.Len() != 0 {
 		t.Errorf("%d requests left", q.byID.Len())
 	}
+	shared := []int64{q.Create(7, []byte("isend"), false), q.Create(7, []byte("isend"), false)}
+	if looked := q.Look(nil, 7, 7, 7); !slices.Equal(looked, append(shared, shared[1])) {
+		t.Errorf("looked at %v, want %v and the last again", looked, shared)
+	}
+	if looked := q.Look(nil, 7); looked[0] != shared[0] {
+		t.Errorf("looked at %v, want the first of %v", looked, shared)
+	}
+	if entered := q.Enter(nil, 7, 7); !slices.Equal(entered, shared) {
+		t.Errorf("entered %v, want %v", entered, shared)
+	}
 	unseen := q.Look(nil, 6)
 	if entered := q.Enter(nil, 6); !slices.Equal(entered, unseen) {
 		t.Errorf("entered %v, want %v", entered, unseen)
