@@ -209,6 +209,14 @@ func (t *Trace) FunctionOf(n int) int {
 // merge describes.
 func (t *Trace) Sections() iter.Seq2[int, format.Section] { return t.listed.All() }
 
+// Name returns the path that was given to [Open], nothing if the trace was opened otherwise.
+func (t *Trace) Name() string {
+	if t.own == nil {
+		return ""
+	}
+	return t.own.Name()
+}
+
 // named returns an error with the name of the file, if it is ours.
 func (t *Trace) named(err error) error {
 	if t.own == nil {

@@ -48,7 +48,7 @@ func TestForgedRanks(t *testing.T) {
 			}
 			var r result
 			got := allocatedBy(func() { r = invoke(t, "", strings.Fields(command)...) })
-			if r.status != cli.ExitFailure || !strings.Contains(r.stderr, "; --memory ") || got > 128<<20 {
+			if r.status != cli.ExitFailure || !strings.Contains(r.stderr, "reprise: F: ") || !strings.Contains(r.stderr, "; --memory ") || got > 128<<20 {
 				t.Errorf("%s: reprise %s: status %d, %d bytes, %s", name, command, r.status, got, r.stderr)
 			}
 		}

@@ -3,15 +3,21 @@
 package memory
 
 import (
+	"fmt"
+
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/trace"
 )
 
 // Check returns a [*format.MemoryError] if n things that take size bytes each are more than t may take: see
-// [trace.Options].
+// [trace.Options]. The error names the file of t.
 func Check(t *trace.Trace, what string, n, size uint64) error {
-	return layout.CheckMemory(what, n, size, t.Memory())
+	err := layout.CheckMemory(what, n, size, t.Memory())
+	if err != nil && t.Name() != "" {
+		return fmt.Errorf("%s: %w", t.Name(), err)
+	}
+	return err
 }
 
 // A Budget counts what is held of many ranks at a time, for who goes through all of them at once: of each, a
