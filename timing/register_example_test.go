@@ -8,21 +8,24 @@ import (
 	"github.com/reprise-trace/reprise/timing"
 )
 
-// A wholeCodec keeps whole microseconds, of times that are never below one.
+// A wholeCodec keeps whole microseconds, and what is less than one becomes 0.
 type wholeCodec struct{}
 
 func (wholeCodec) Name() string                { return "whole-microseconds" }
-func (wholeCodec) Guarantee() timing.Guarantee { return 0.5 }
+func (wholeCodec) Guarantee() timing.Guarantee { return 1 }
 func (wholeCodec) NewEncoder() timing.Encoder  { return new(wholeEncoder) }
 
 func (wholeCodec) NewDecoder(block []byte, o timing.Options) (timing.Decoder, error) {
-	d := &wholeDecoder{block: block}
+	d, most := &wholeDecoder{block: block}, o.MaxValues
+	if most <= 0 {
+		most = timing.DefaultMaxValues
+	}
 	for at := 0; at < len(block); d.values++ {
-		_, n := binary.Uvarint(block[at:])
+		_, n := binary.Varint(block[at:])
 		switch {
 		case n <= 0:
 			return nil, &timing.ParseError{Package: "whole", Offset: int64(at), Field: "value", Err: timing.ErrCorrupt}
-		case o.MaxValues > 0 && d.values == o.MaxValues:
+		case d.values == most:
 			return nil, &timing.ParseError{Package: "whole", Offset: int64(at), Field: "values", Err: timing.ErrLimit}
 		}
 		at += n
@@ -33,8 +36,8 @@ func (wholeCodec) NewDecoder(block []byte, o timing.Options) (timing.Decoder, er
 type wholeEncoder struct{ block []byte }
 
 func (e *wholeEncoder) Append(_ uint32, v int64) int64 {
-	µs := (v + 500) / 1000
-	e.block = binary.AppendUvarint(e.block, uint64(µs))
+	µs := v / 1000
+	e.block = binary.AppendVarint(e.block, µs)
 	return µs * 1000
 }
 
@@ -51,13 +54,16 @@ type wholeDecoder struct {
 
 func (d *wholeDecoder) Len() int { return d.values }
 
-func (d *wholeDecoder) Decode(dst []int64, _ []uint32) error {
+func (d *wholeDecoder) Decode(dst []int64, terminals []uint32) error {
+	if len(terminals) != len(dst) {
+		panic("whole: as many terminals as values are needed")
+	}
 	for i := range dst {
-		µs, n := binary.Uvarint(d.block[d.at:])
+		µs, n := binary.Varint(d.block[d.at:])
 		if n == 0 { // the block has fewer
 			return &timing.ParseError{Package: "whole", Offset: int64(d.at), Field: "value", Err: io.ErrUnexpectedEOF}
 		}
-		dst[i] = 1000 * int64(µs)
+		dst[i] = 1000 * µs
 		d.at += n
 	}
 	return nil
