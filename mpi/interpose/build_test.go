@@ -222,7 +222,7 @@ func TestBuildInterposerErrors(t *testing.T) {
 	}
 }
 
-// TestUnknown checks that functions that are not recorded are named.
+// TestUnknown checks that functions that the table does not have, or not in this form, are not wrapped.
 func TestUnknown(t *testing.T) {
 	h := &header.Header{}
 	var err error
@@ -234,10 +234,10 @@ func TestUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(library.Unknown, " "); got != "MPI_Wait MPI_Novel" || library.Functions != 1 {
-		t.Errorf("%d functions, unknown %s", library.Functions, got)
+	if library.Functions != 1 {
+		t.Errorf("%d functions", library.Functions)
 	}
-	if text := string(source); !strings.Contains(text, "int wrapper_MPI_Barrier(intptr_t wide_comm)\n{") || strings.Contains(text, "MPI_Novel") {
+	if text := string(source); !strings.Contains(text, "int wrapper_MPI_Barrier(intptr_t wide_comm)\n{") || strings.Contains(text, "wrapper_MPI_Wait(") || strings.Contains(text, "MPI_Novel") {
 		t.Error("the source is not that of the functions that are known")
 	}
 	if _, _, err := interposerSource(&header.Header{}); err == nil {

@@ -25,7 +25,7 @@ func TestMisuse(t *testing.T) {
 			interpose.IsPrivate, interpose.Kept, interpose.ReadCalibration, interpose.Take,
 		},
 		Values: []any{
-			command, new(interpose.Command), &interpose.Command{Program: "x", Library: "libmpi.so.40"},
+			&interpose.Interposer{Path: "x"}, command, new(interpose.Command), &interpose.Command{Program: "x", Library: "libmpi.so.40"},
 			strings.NewReader("reprise-calibrate\trank\t0\t0\t2\nother\nreprise-calibrate\tend\n"), io.Discard,
 		},
 	}.Run(t)

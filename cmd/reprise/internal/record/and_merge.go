@@ -35,6 +35,7 @@ func recordAndMerge(cmd *cobra.Command, command *interpose.Command, args []strin
 	if err != nil {
 		return err
 	}
+	warnOfUnrecorded(cmd, library, command)
 	mpicc, err := launching.CompilerOf(cmd.Context(), command, o.Mpicc)
 	if err != nil {
 		return err

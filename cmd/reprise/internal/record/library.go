@@ -17,6 +17,7 @@ import (
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/launching"
 	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/regular"
+	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/interpose"
 )
 
@@ -36,6 +37,18 @@ func (o *Options) library(cmd *cobra.Command, command *interpose.Command) (libra
 		library, err = interposer(cmd, command, o)
 	}
 	return library, done, err
+}
+
+// warnOfUnrecorded names the functions of MPI that the program uses and the library does not record, once for
+// all processes.
+func warnOfUnrecorded(cmd *cobra.Command, library *interpose.Interposer, command *interpose.Command) {
+	if rank, ok := rankOfLauncher(); ok && rank != 0 {
+		return
+	}
+	if names := library.Unrecorded(cmd.Context(), command); len(names) > 0 {
+		cli.Warn(cmd.ErrOrStderr(), "the program uses %s that reprise does not know (%s): calls of them are not in the trace",
+			text.Plural(len(names), "MPI function"), cli.FirstOf(names))
+	}
 }
 
 // A sharing is how the recorders that a launcher starts come to a library, of which the first builds one and

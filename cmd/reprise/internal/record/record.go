@@ -153,6 +153,9 @@ func Run(cmd *cobra.Command, args []string, o *Options) error {
 		}
 		return runUnrecorded(cmd, args, err)
 	}
+	if !o.handed.Wanted() { // who hands it has said it
+		warnOfUnrecorded(cmd, library, inspected)
+	}
 	o.handed.MarkStarted()
 	var (
 		spool  string
