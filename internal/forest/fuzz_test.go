@@ -10,7 +10,7 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// FuzzParseShared checks that whatever ParseShared accepts is the one encoding of
+// FuzzParse checks that whatever Parse accepts is the one encoding of
 // the members it returns.
 func FuzzParse(f *testing.F) {
 	a, b := append(cycle(9, 0, 1, 2), 3, 4, 5, 6), append(cycle(8, 0, 1, 7), 3, 4, 5, 6)
