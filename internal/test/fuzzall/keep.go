@@ -22,6 +22,9 @@ type input struct {
 	size int64
 }
 
+// isAsLarge reports whether i and j have the same size.
+func (i input) isAsLarge(j input) bool { return i.size == j.size }
+
 // inputs returns those of a directory that the fuzzer found, none if there is no such directory.
 func inputs(directory string) (list []input, err error) {
 	entries, err := os.ReadDir(directory)
@@ -52,8 +55,8 @@ func spread(all []input, n int) (chosen []input) {
 	return chosen
 }
 
-// keep copies inputs that the fuzzer found for targets to their packages, until each has n of them, and
-// returns how many it copied. go test runs them.
+// keep copies inputs that the fuzzer found for targets to their packages, until each has n of them or one of
+// each size, and returns how many it copied. go test runs them.
 func keep(cache string, packages []fuzzed, n int) (copied int, err error) {
 	for _, p := range packages {
 		for _, target := range p.targets {
@@ -66,6 +69,7 @@ func keep(cache string, packages []fuzzed, n int) (copied int, err error) {
 			if err != nil {
 				return copied, err
 			}
+			found = slices.DeleteFunc(found, func(i input) bool { return slices.ContainsFunc(kept, i.isAsLarge) })
 			for _, i := range spread(found, n-len(kept)) {
 				data, err := os.ReadFile(filepath.Join(from, i.name))
 				if err != nil {

@@ -127,17 +127,25 @@ func TestKeep(t *testing.T) {
 		write(filepath.Join(from, strings.Repeat(strconv.Itoa(i), 16)), size)
 	}
 	packages := []fuzzed{{Dir: dir, ImportPath: "example.com/a", targets: []string{"FuzzA", "FuzzB"}}}
-	for _, want := range []int{3, 0} {
-		if n, err := keep(cache, packages, 3); err != nil || n != want {
-			t.Errorf("%d copied, want %d, %v", n, want, err)
+	for _, tt := range []struct {
+		most, copied int
+		kept         string
+	}{
+		{3, 3, "145"}, // 4, 6 and 1024 bytes
+		{3, 0, "145"},
+		{4, 1, "0145"}, // and 5 bytes
+		{9, 1, "01345"},
+	} {
+		if n, err := keep(cache, packages, tt.most); err != nil || n != tt.copied {
+			t.Errorf("%d copied, want %d, %v", n, tt.copied, err)
 		}
-	}
-	var names []string
-	kept, err := inputs(to)
-	for _, i := range kept {
-		names = append(names, i.name[:1])
-	}
-	if got := strings.Join(names, ""); got != "145" || err != nil { // 4, 6 and 1024 bytes
-		t.Errorf("kept %s, %v", got, err)
+		var names []string
+		kept, err := inputs(to)
+		for _, i := range kept {
+			names = append(names, i.name[:1])
+		}
+		if got := strings.Join(names, ""); got != tt.kept || err != nil {
+			t.Errorf("kept %s, want %s, %v", got, tt.kept, err)
+		}
 	}
 }
