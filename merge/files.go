@@ -22,7 +22,7 @@ import (
 // that begin with a dot nor out. Each rank must be in one of the files only, and all must be of one run, as
 // far as they say that. If Files fails, out is as it was, unless the error wraps a [*format.MemoryError]:
 // then out is the trace, which readers refuse that are not given as much memory as that says. An error that
-// is about parts names all that cannot be read: it joins an [*fs.PathError] of each.
+// is about parts names all that cannot be read: it joins a [*PartError] of each.
 //
 // Memory bounds what a part may take, as that of trace.Options does for a trace: 0 is the default.
 //
@@ -37,11 +37,11 @@ func Files(out string, memory int64, parts ...string) error {
 	all, err := Tree(context.Background(), len(files), func(_ context.Context, i int) (*Accumulator, error) {
 		a, err := readPartAt(files[i], memory)
 		if err != nil {
-			return nil, partError(files[i], err)
+			return nil, &PartError{files[i], err}
 		}
 		return a, nil
 	}, TreeOptions{})
-	var damaged *fs.PathError
+	var damaged *PartError
 	if errors.As(err, &damaged) { // others may be, too
 		return cmp.Or(errors.Join(unreadable(memory, files)...), err)
 	}
@@ -74,7 +74,8 @@ func PartFiles(out string, memory int64, parts ...string) ([]string, error) {
 		}
 		entries, err := os.ReadDir(path)
 		if err != nil {
-			return nil, err
+			wrong = append(wrong, &PartError{path, err})
+			continue
 		}
 		n := len(files)
 		for _, e := range entries {
@@ -85,7 +86,7 @@ func PartFiles(out string, memory int64, parts ...string) ([]string, error) {
 			}
 		}
 		if len(files) == n {
-			wrong = append(wrong, partError(path, errors.New("no part files, whose names end in .rpz")))
+			wrong = append(wrong, &PartError{path, errors.New("no part files, whose names end in .rpz")})
 		}
 	}
 	if len(wrong) > 0 {
@@ -97,15 +98,24 @@ func PartFiles(out string, memory int64, parts ...string) ([]string, error) {
 	return files, checkParts(files, memory)
 }
 
-// partError returns the error of a file that is to be merged and cannot be read, with its path.
-func partError(path string, err error) error {
-	if _, ok := err.(*fs.PathError); ok {
-		return err
-	}
-	return &fs.PathError{Op: "merge", Path: path, Err: err}
+// A PartError is the error of a file that is to be merged and cannot be read. Errors about the output are
+// never PartErrors.
+type PartError struct {
+	Path string
+	Err  error // why; what the system says of a file has its path, too, and is an [*fs.PathError]
 }
 
-// checkParts returns the errors of all files that cannot be read, joined, or an error if part files are
+// Error returns the path and the cause.
+func (e *PartError) Error() string {
+	if of, ok := e.Err.(*fs.PathError); ok && of.Path == e.Path {
+		return e.Path + ": " + fmt.Sprint(of.Err)
+	}
+	return e.Path + ": " + fmt.Sprint(e.Err)
+}
+
+func (e *PartError) Unwrap() error { return e.Err }
+
+// checkParts returns the [*PartError]s of all files that cannot be read, joined, or an error if part files are
 // of different runs, or two of them have a rank.
 func checkParts(files []string, memory int64) error {
 	var wrong []error
@@ -123,7 +133,7 @@ func checkParts(files []string, memory int64) error {
 			return err
 		})
 		if err != nil {
-			wrong = append(wrong, partError(path, err))
+			wrong = append(wrong, &PartError{path, err})
 		} else {
 			others = append(others, path)
 		}
@@ -142,11 +152,11 @@ func checkParts(files []string, memory int64) error {
 	return nil
 }
 
-// unreadable returns the errors of all files that cannot be read to their end.
+// unreadable returns the [*PartError]s of all files that cannot be read to their end.
 func unreadable(memory int64, files []string) (list []error) {
 	for _, path := range files {
 		if _, err := readPartAt(path, memory); err != nil {
-			list = append(list, partError(path, err))
+			list = append(list, &PartError{path, err})
 		}
 	}
 	return list

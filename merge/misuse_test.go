@@ -88,6 +88,7 @@ func TestMisuse(t *testing.T) {
 			empty.Align(nil)
 			merge.Join(0, nil)
 			merge.Part{}.Held()
+			_ = new(merge.PartError).Error()
 		},
 	})
 }

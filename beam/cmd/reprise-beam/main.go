@@ -42,7 +42,6 @@ import (
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/trace"
-	"io/fs"
 )
 
 //go:embed help.txt
@@ -213,7 +212,7 @@ func unreadable(ctx context.Context, files []string) error {
 			return context.Cause(ctx)
 		}
 		if err := checkPart(path); err != nil {
-			list = append(list, &fs.PathError{Op: "merge", Path: path, Err: err})
+			list = append(list, &merge.PartError{Path: path, Err: err})
 		}
 	}
 	return errors.Join(list...)
@@ -246,7 +245,7 @@ func saying(err error) error {
 	}
 	var lines []string
 	for _, err := range list.Unwrap() {
-		var part *fs.PathError
+		var part *merge.PartError
 		line := err.Error()
 		if errors.As(err, &part) {
 			said := content.Check(part.Path)

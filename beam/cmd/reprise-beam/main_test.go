@@ -215,9 +215,9 @@ func TestRefused(t *testing.T) {
 	}{
 		{[]string{"-o", "out", "a", "b"}, 1, "a is of run x, b of run y"},
 		{[]string{"-o", "out", "c", "d"}, 1, "rank 2 is in c and in d"},
-		{[]string{"-o", "out", "c", "damaged"}, 1, "damaged: "},
-		{[]string{"-o", "out", "note"}, 1, "note: this is a text file; "},
-		{[]string{"-o", "out", "none"}, 1, "none: no such file"},
+		{[]string{"-o", "out", "c", "damaged"}, 1, "reprise-beam: damaged: "},
+		{[]string{"-o", "out", "note"}, 1, "reprise-beam: note: this is a text file; "},
+		{[]string{"-o", "out", "none"}, 1, "reprise-beam: none: no such file"},
 		{[]string{"-o", "none/out", "a"}, 1, "none"},
 		{[]string{"-o", "a", "a"}, 1, "a is an input"},
 		{[]string{"-o", "out"}, 2, "no parts"},
