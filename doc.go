@@ -21,7 +21,7 @@
 //	query     answers questions about a trace
 //
 // All that knows MPI is below mpi: recording (interpose, collect), what calls mean
-// (spec, groups, semantics), the traces of SimGrid (simgrid), running a trace again
+// (spec, semantics), the traces of SimGrid (simgrid), running a trace again
 // (replay), programs made of a trace (proxy), of other numbers of ranks
 // (extrapolate), and slices of programs (slice).
 //

@@ -79,7 +79,7 @@ type Path struct {
 // A Step is what the critical path has of the calls with a signature.
 type Step struct {
 	Signature int               `json:"signature"`
-	Call      string            `json:"call"` // in words, which who prints it has to set
+	Call      string            `json:"call,omitempty"` // in words, which who prints it has to set
 	Calls     uint64            `json:"calls"`
 	Computing query.Nanoseconds `json:"computing_ns"` // before these calls
 	Within    query.Nanoseconds `json:"time_ns"`

@@ -1,6 +1,6 @@
 // Package resolve finds out, from what all processes recorded, which of their group objects such as
 // communicators are the same and who their members are, and gives them names that all agree on.
-// While the program runs, no process asks another. Package mpi/groups does it for a trace.
+// While the program runs, no process asks another. Package mpi/internal/groups does it for a trace.
 //
 // # Names of groups
 //
