@@ -36,7 +36,7 @@ func printedCase(t *testing.T, c textcases.Case) string {
 	})
 	var lines []string
 	for _, by := range []string{"of", "absolute"} {
-		for rank := range strings.SplitSeq(c.Args[by], ",") {
+		for rank := range strings.SplitSeq(c.Arg(by), ",") {
 			if rank != "" {
 				lines = append(lines, printed(t, tr, must.Get(strconv.Atoi(rank)), trace.PrintOptions{Absolute: by == "absolute"})...)
 			}
@@ -44,7 +44,7 @@ func printedCase(t *testing.T, c textcases.Case) string {
 	}
 	p := tr.Printer(trace.PrintOptions{})
 	for n := range tr.Signatures() {
-		switch c.Args["show"] {
+		switch c.Arg("show") {
 		case "signatures":
 			lines = append(lines, tr.Signature(n).String())
 		case "canonical":

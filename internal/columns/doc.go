@@ -29,10 +29,11 @@ package columns
 
 import "github.com/reprise-trace/reprise/internal/wire"
 
-// parse decodes what fills data, and has that name in errors. An error says where and why
-// data was rejected. It wraps wire.ErrCorrupt, wire.ErrLimit or [io.ErrUnexpectedEOF].
+// parse decodes what fills data, and has that name in errors. An error says where and why data was rejected,
+// and names rankenc, below which docs/format.md has the fields. It wraps wire.ErrCorrupt, wire.ErrLimit or
+// [io.ErrUnexpectedEOF].
 func parse[T any](data []byte, name string, decode func(*wire.Decoder) T) (T, error) {
-	d := wire.NewDecoder("columns", data)
+	d := wire.NewDecoder("rankenc", data)
 	v := decode(&d)
 	d.End(name)
 	if d.Err() != nil {

@@ -91,7 +91,7 @@ func ParseMatrix(data []byte, domain Domain, others []Matrix) (Matrix, error) {
 // ReferenceOf returns which of so many matrices that it is parsed with an encoded matrix
 // refers to, and whether it refers to one of them: the others need not be there.
 func ReferenceOf(enc []byte, matrices int) (number int, ok bool) {
-	d := wire.NewDecoder("columns", enc)
+	d := wire.NewDecoder("rankenc", enc)
 	head := d.Byte("encoding")
 	v := d.Uvarint("matrix")
 	if d.Err() != nil || v > maxLen {

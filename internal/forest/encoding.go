@@ -135,8 +135,8 @@ type Shared struct {
 	options Options
 }
 
-// pkg is the package name in errors.
-const pkg = "forest"
+// pkg is the package name in errors: docs/format.md has the fields below it.
+const pkg = "sequitur"
 
 // Options configures [Parse]. The zero Options is the default configuration.
 type Options struct {

@@ -29,7 +29,7 @@ func NewParser(a Alphabet) *Parser { return &Parser{alphabet: a} }
 // on in another block.
 func (p *Parser) Members() ([]Member, error) {
 	if p.last != nil {
-		d := wire.NewDecoder("mixing", nil)
+		d := wire.NewDecoder("sequitur", nil)
 		d.Corrupt(0, "members", "the last one goes on, but there are no more blocks")
 		return nil, d.Err()
 	}
@@ -38,7 +38,7 @@ func (p *Parser) Members() ([]Member, error) {
 
 // Parse reads the next block. An error from Parse is a [*wire.Error], and there are no members then.
 func (p *Parser) Parse(data []byte) error {
-	d := wire.NewDecoder("mixing", data)
+	d := wire.NewDecoder("sequitur", data)
 	members, last := p.parse(&d, data)
 	if err := d.Err(); err != nil {
 		*p = Parser{alphabet: p.alphabet}

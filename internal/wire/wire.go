@@ -43,9 +43,9 @@ func DefaultMemory(size int64) uint64 {
 
 // An Error reports where and why input was rejected.
 type Error struct {
-	Package string // that rejected it
+	Package string // that rejected it, and has a section of docs/format.md
 	Offset  int64  // of the first byte of the offending field
-	Field   string // name used in the documentation of Package
+	Field   string // name used in that section
 	Err     error  // wraps ErrCorrupt, ErrLimit or io.ErrUnexpectedEOF
 }
 

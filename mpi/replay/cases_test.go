@@ -95,15 +95,15 @@ func TestCases(t *testing.T) {
 
 // replayed returns what becomes of the program of a case.
 func replayed(t *testing.T, c textcases.Case) string {
-	machine, ok := machines[c.Args["machine"]]
+	machine, ok := machines[c.Arg("machine")]
 	if !ok {
-		t.Fatalf("%s: there is no machine %s", c.At, c.Args["machine"])
+		t.Fatalf("%s: there is no machine %s", c.At, c.Arg("machine"))
 	}
 	model := (*semantics.Model)(nil)
 	if ranks := c.Int(t, "ranks", 0); ranks == 0 {
 		model = open(t, testtrace.TI(t, c.Input))
 	} else {
-		parts, before := testtrace.Program(t, ranks, setups[c.Args["setup"]]+c.Input)
+		parts, before := testtrace.Program(t, ranks, setups[c.Arg("setup")]+c.Input)
 		model = open(t, testtrace.Write(t, merge.Run{Ranks: ranks}, parts))
 		if len(before) > 0 {
 			machine = delayed{machine, before}
@@ -120,7 +120,7 @@ func replayed(t *testing.T, c textcases.Case) string {
 	if err != nil {
 		for _, w := range isDeadlock(t, err).Waiting {
 			for _, wait := range w.Waits {
-				if c.Args["setup"] == "intercomm" && wait.Communicator.Size() != 4 {
+				if c.Arg("setup") == "intercomm" && wait.Communicator.Size() != 4 {
 					t.Errorf("on %s, of %d ranks", wait.Communicator.Name, wait.Communicator.Size())
 				}
 			}
@@ -139,7 +139,7 @@ func replayed(t *testing.T, c textcases.Case) string {
 	if res.Unknown+res.Unreceived > 0 {
 		out += fmt.Sprintf("%d unknown, %d not received\n", res.Unknown, res.Unreceived)
 	}
-	switch c.Args["show"] {
+	switch c.Arg("show") {
 	case "messages":
 		slices.Sort(met)
 		out += strings.Join(met, "")

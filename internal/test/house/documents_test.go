@@ -164,3 +164,30 @@ func TestReadme(t *testing.T) {
 		t.Errorf("README.md and .ci/run do not both have %q", test)
 	}
 }
+
+// parsers finds the packages that errors about bytes name.
+var parsers = regexp.MustCompile(`(?:wire\.NewDecoder\(|const pkg = |ParseError\{Package: )"(\w+)"`)
+
+// TestParsers checks that each package that an error about bytes names has a section of docs/format.md, which
+// has the fields: primed alone reads only bytes that are part of it.
+func TestParsers(t *testing.T) {
+	inRoot(t)
+	format := documents(t)["docs/format.md"]
+	found := 0
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		for _, match := range parsers.FindAllStringSubmatch(string(data), -1) {
+			found++
+			if name := match[1]; name != "primed" && !strings.Contains(format, "\n## "+name+": ") {
+				t.Errorf("%s: docs/format.md has no section of %s", path, name)
+			}
+		}
+		return err
+	})
+	if err != nil || found < 30 {
+		t.Errorf("%d packages, %v", found, err)
+	}
+}

@@ -14,7 +14,9 @@ package textcases
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,27 +27,46 @@ var rewrite = flag.Bool("rewrite", false, "write the outputs of text cases into 
 // A Case is one of a file.
 type Case struct {
 	Name  string
-	Args  map[string]string
 	Input string // lines, each with its end
 	At    string // file:line of the name
 
 	head, want string // what the file has before the output, and the output
+	args       map[string]string
+	asked      map[string]bool // keys of which a test wants to know the value
+}
+
+// Arg returns the argument with a key, or nothing if there is none.
+func (c Case) Arg(key string) string {
+	c.asked[key] = true
+	return c.args[key]
+}
+
+// unknown returns the keys of arguments that nobody asked for.
+func (c Case) unknown() (keys []string) {
+	for _, key := range slices.Sorted(maps.Keys(c.args)) {
+		if !c.asked[key] {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // Int returns an argument that is a number, or other if there is none.
 func (c Case) Int(t testing.TB, key string, other int) int {
 	t.Helper()
-	if c.Args[key] == "" {
+	arg := c.Arg(key)
+	if arg == "" {
 		return other
 	}
-	n, err := strconv.Atoi(c.Args[key])
+	n, err := strconv.Atoi(arg)
 	if err != nil {
 		t.Fatalf("%s: %s: %v", c.At, key, err)
 	}
 	return n
 }
 
-// Run runs a subtest for each case of the file at path. It fails if output does not return what the file has.
+// Run runs a subtest for each case of the file at path. It fails if output does not return what the file has,
+// or does not ask for an argument that a case has.
 func Run(t *testing.T, path string, output func(t *testing.T, c Case) string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -60,6 +81,9 @@ func Run(t *testing.T, path string, output func(t *testing.T, c Case) string) {
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			got := output(t, c)
+			if keys := c.unknown(); keys != nil {
+				t.Fatalf("%s: nobody asks for %s", c.At, strings.Join(keys, ", "))
+			}
 			if got != "" && !strings.HasSuffix(got, "\n") {
 				got += "\n"
 			}
@@ -96,10 +120,10 @@ func parse(path, text string) (cases []Case, err error) {
 			return nil, fmt.Errorf("%s: %s is no new name", at, words[0])
 		case c.Name == "":
 			names[words[0]] = true
-			c.Name, c.At, c.Args = words[0], at, make(map[string]string)
+			c.Name, c.At, c.args, c.asked = words[0], at, make(map[string]string), make(map[string]bool)
 			for _, word := range words[1:] {
 				key, value, _ := strings.Cut(word, "=")
-				c.Args[key] = value
+				c.args[key] = value
 			}
 		case line != "----":
 			c.Input += line + "\n"

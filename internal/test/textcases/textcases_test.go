@@ -9,7 +9,7 @@ import (
 
 // output says what a case has, its input in capitals, and as many empty lines as it asks for.
 func output(t *testing.T, c Case) string {
-	return c.Args["say"] + strings.Repeat("\n", c.Int(t, "blank", 0)) + strings.ToUpper(c.Input)
+	return c.Arg("say") + strings.Repeat("\n", c.Int(t, "blank", 0)) + strings.ToUpper(c.Input)
 }
 
 func TestRun(t *testing.T) { Run(t, "testdata/cases.txt", output) }
@@ -43,4 +43,21 @@ func TestErrors(t *testing.T) {
 		}
 		return err.Error()
 	})
+}
+
+// TestUnknown checks that an argument is known as one that nobody asks for until somebody does.
+func TestUnknown(t *testing.T) {
+	cases, err := parse("a.txt", "Name say=a blnk=1 more\n----\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	output(t, cases[0])
+	if got := strings.Join(cases[0].unknown(), " "); got != "blnk more" {
+		t.Errorf("nobody asks for %s", got)
+	}
+	cases[0].Arg("blnk")
+	cases[0].Arg("more")
+	if got := cases[0].unknown(); got != nil {
+		t.Errorf("nobody asks for %s, says a case after that", got)
+	}
 }

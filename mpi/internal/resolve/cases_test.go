@@ -28,7 +28,7 @@ func TestCases(t *testing.T) {
 func resolved(t *testing.T, c textcases.Case) string {
 	var r Resolver
 	names, ranks := []string{"a", "b"}, 0
-	sizes := strings.Split(c.Args["worlds"], ",")
+	sizes := strings.Split(c.Arg("worlds"), ",")
 	if len(sizes) == 1 {
 		names = []string{"world"}
 	}
@@ -80,7 +80,7 @@ func resolved(t *testing.T, c textcases.Case) string {
 	if left, err := r.Resolve(); len(left.list) != 0 || err != nil {
 		t.Errorf("%d groups left, %v", len(left.list), err)
 	}
-	at := c.Args["at"]
+	at := c.Arg("at")
 	if at == "" {
 		return out + known(t, g, ranks, 9)
 	}
