@@ -55,6 +55,39 @@ func TestCodecs(t *testing.T) {
 	t.Run(c.Name(), func(t *testing.T) { codectest.TestSeries(t, c, true) })
 }
 
+// TestSeriesBlocks checks blocks of a series that have different lengths, none too.
+func TestSeriesBlocks(t *testing.T) {
+	for _, c := range timing.SeriesCodecs(t) {
+		t.Run(c.Name(), rapid.MakeCheck(func(t *rapid.T) {
+			calls := drawn.TimedCalls().Draw(t, "calls")
+			e, decoder := timing.SeriesBlocks(c)
+			last := int64(0) // end of the call before
+			for begun := false; !begun || len(calls) > 0; begun = true {
+				n := rapid.IntRange(min(1, len(calls)), len(calls)).Draw(t, "block")
+				block := calls[:n]
+				calls = calls[n:]
+				for _, call := range block {
+					e.Append(call.Terminal, call.Start, call.Duration)
+				}
+				if e.Len() != n {
+					t.Fatalf("%d calls in a block of %d", e.Len(), n)
+				}
+				if !begun && n > 0 {
+					last = block[0].Start
+				}
+				d, err := decoder(e.AppendBlock(nil), timing.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				codectest.CheckBlock(t, c, d, block, last)
+				if n > 0 {
+					last = block[n-1].Start + block[n-1].Duration
+				}
+			}
+		}))
+	}
+}
+
 // TestSplitGuarantees checks that each terminal has the guarantee of its codec.
 func TestSplitGuarantees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -20,14 +20,14 @@ func testDamaged(t *testing.T, c timing.Codec, calls []drawn.Call) {
 			err = d.Decode(make([]int64, len(values)), terminals)
 		}
 		if err != nil {
-			IsParseError(t, err, nil)
+			isParseError(t, c, err, nil)
 		}
 		return err
 	}
 	if err := decode(block); err != nil {
 		t.Fatal(err)
 	}
-	damage(block, 1, func(bad []byte, cut bool) {
+	damage(block, 8, func(bad []byte, cut bool) {
 		if err := decode(bad); err == nil && cut {
 			t.Errorf("accepted the first %d of %d bytes", len(bad), len(block))
 		}
@@ -37,15 +37,17 @@ func testDamaged(t *testing.T, c timing.Codec, calls []drawn.Call) {
 	}
 }
 
-// damage gives every prefix of data, and what differs from it in one bit: each, or every step-th.
-func damage(data []byte, step int, try func(bad []byte, cut bool)) {
+// damage gives every prefix of data, and what differs from it in one bit: for each byte, as many of them.
+func damage(data []byte, bits int, try func(bad []byte, cut bool)) {
 	for n := range data {
 		try(data[:n], true)
 	}
-	for bit := 0; bit < len(data)*8; bit += step {
-		bad := bytes.Clone(data)
-		bad[bit/8] ^= 1 << (bit % 8)
-		try(bad, false)
+	for i := range data {
+		for k := range bits {
+			bad := bytes.Clone(data)
+			bad[i] ^= 1 << ((i + k) % 8)
+			try(bad, false)
+		}
 	}
 }
 
@@ -55,7 +57,7 @@ func Fuzz(t *testing.T, c timing.Codec, data []byte, unique bool) {
 	const most = 1 << 10
 	d, err := c.NewDecoder(data, timing.Options{MaxValues: most})
 	if err != nil {
-		IsParseError(t, err, nil)
+		isParseError(t, c, err, nil)
 		return
 	}
 	e := c.NewEncoder()
@@ -63,7 +65,7 @@ func Fuzz(t *testing.T, c timing.Codec, data []byte, unique bool) {
 	for i := range uint32(most + 1) {
 		var v [1]int64
 		if err := d.Decode(v[:], []uint32{i % 3}); err != nil {
-			IsParseError(t, err, nil)
+			isParseError(t, c, err, nil)
 			if err := d.Decode(make([]int64, 300), make([]uint32, 300)); err == nil {
 				t.Fatal("an error, and then values")
 			}

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"slices"
-	"testing"
 
 	"pgregory.net/rapid"
 
@@ -68,10 +66,10 @@ func testFile(t *rapid.T, c timing.Codec, calls []drawn.Call) {
 }
 
 // testDamagedFile checks that a file that is cut off, changed or longer is an error.
-func testDamagedFile(t *testing.T, c timing.Codec, calls []drawn.Call) {
-	calls = slices.Clone(calls)
-	for i := range calls {
-		calls[i].Terminal = 0 // of all calls if nobody says another
+func testDamagedFile(t *rapid.T, c timing.Codec, values []int64) {
+	var calls []drawn.Call
+	for _, v := range values {
+		calls = append(calls, drawn.Call{Value: v}) // of terminal 0, as all are if nobody says another
 	}
 	read := func(data []byte) error {
 		r, err := timing.NewReader(bytes.NewReader(data), int64(len(data)), nil, timing.Options{})
@@ -86,14 +84,14 @@ func testDamagedFile(t *testing.T, c timing.Codec, calls []drawn.Call) {
 		return nil
 	}
 	data, _ := file(t, c, 16, calls)
-	damage(data, 9, func(bad []byte, cut bool) {
+	damage(data, 1, func(bad []byte, cut bool) {
 		switch err := read(bad); {
 		case err == nil:
 			t.Fatalf("%x was read as %x", bad, data)
 		case cut && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, timing.ErrCorrupt) && !errors.Is(err, timing.ErrLimit):
 			t.Fatalf("%d bytes of %d: %v", len(bad), len(data), err)
 		case !cut && !errors.Is(err, timing.ErrUnknownCodec):
-			IsParseError(t, err, nil)
+			isParseError(t, c, err, nil)
 		}
 	})
 	if read(append(data, 0)) == nil {

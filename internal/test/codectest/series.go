@@ -60,22 +60,12 @@ func testTimes(t *rapid.T, c *timing.SeriesCodec, data []byte, blockLen int, cal
 		if start, err := s.Start(i); err != nil || start != block[0].Start {
 			t.Fatalf("block %d starts at %v, %v, want %v", i, start, err, block[0].Start)
 		}
-		times := testBlock(t, s, i, block)
-		deltas, longest := drawn.Deltas(block, last, c.Form == timing.Intervals), 0.0
-		for _, gap := range drawn.Deltas(block, last, false) {
-			longest = max(longest, math.Abs(float64(gap)))
+		d, err := s.Block(i)
+		if err != nil {
+			t.Fatal(err)
 		}
-		bound := longest * float64(c.Guarantee())
-		if c.Starts > 0 {
-			bound = min(bound, float64(c.Starts))
-		}
-		for k, call := range block {
-			Guaranteed(t, c.Guarantee(), []int64{times[k].Duration, times[k].Delta}, []int64{call.Duration, deltas[k]})
-			if off := distance(times[k].Start, call.Start); off > bound {
-				t.Fatalf("call %d starts at %v, not %v: %v off, the bound is %v", k, times[k].Start, call.Start, off, bound)
-			}
-			last = call.Start + call.Duration
-		}
+		times := CheckBlock(t, c, d, block, last)
+		last = block[len(block)-1].Start + block[len(block)-1].Duration
 		got = append(got, times...)
 	}
 	for range min(len(calls), 5) {
@@ -91,17 +81,14 @@ func testTimes(t *rapid.T, c *timing.SeriesCodec, data []byte, blockLen int, cal
 	}
 }
 
-// testBlock decodes a block in portions.
-func testBlock(t *rapid.T, s *timing.Series, i int, calls []drawn.TimedCall) []timing.Time {
-	d, err := s.Block(i)
-	if err != nil {
-		t.Fatal(err)
+// CheckBlock decodes a block of a series, after a call that ended at last, in portions, and checks that it has
+// the times of its calls within the guarantee, and starts within the bound.
+func CheckBlock(t *rapid.T, c *timing.SeriesCodec, d *timing.SeriesDecoder, block []drawn.TimedCall, last int64) []timing.Time {
+	if d.Len() != len(block) {
+		t.Fatalf("%d calls in a block of %d", d.Len(), len(block))
 	}
-	if d.Len() != len(calls) {
-		t.Fatalf("%d calls in a block of %d", d.Len(), len(calls))
-	}
-	times, terminals := make([]timing.Time, len(calls)), make([]uint32, len(calls))
-	for k, call := range calls {
+	times, terminals := make([]timing.Time, len(block)), make([]uint32, len(block))
+	for k, call := range block {
 		terminals[k] = call.Terminal
 	}
 	for n := 0; n < len(times); {
@@ -111,7 +98,21 @@ func testBlock(t *rapid.T, s *timing.Series, i int, calls []drawn.TimedCall) []t
 		}
 		n += portion
 	}
-	IsParseError(t, d.Decode(make([]timing.Time, 1), []uint32{0}), io.ErrUnexpectedEOF)
+	isParseError(t, c, d.Decode(make([]timing.Time, 1), []uint32{0}), io.ErrUnexpectedEOF)
+	deltas, longest := drawn.Deltas(block, last, c.Form == timing.Intervals), 0.0
+	for _, gap := range drawn.Deltas(block, last, false) {
+		longest = max(longest, math.Abs(float64(gap)))
+	}
+	bound := longest * float64(c.Guarantee())
+	if c.Starts > 0 {
+		bound = min(bound, float64(c.Starts))
+	}
+	for k, call := range block {
+		Guaranteed(t, c.Guarantee(), []int64{times[k].Duration, times[k].Delta}, []int64{call.Duration, deltas[k]})
+		if off := distance(times[k].Start, call.Start); off > bound {
+			t.Fatalf("call %d starts at %v, not %v: %v off, the bound is %v", k, times[k].Start, call.Start, off, bound)
+		}
+	}
 	return times
 }
 
@@ -165,7 +166,7 @@ func testDamagedSeries(t *testing.T, c *timing.SeriesCodec) {
 			}
 		}
 		if err != nil {
-			IsParseError(t, err, nil)
+			isParseError(t, c, err, nil)
 		}
 		return err
 	}
@@ -173,7 +174,7 @@ func testDamagedSeries(t *testing.T, c *timing.SeriesCodec) {
 	if err := read(data); err != nil {
 		t.Fatal(err)
 	}
-	damage(data, 3, func(bad []byte, cut bool) {
+	damage(data, 8, func(bad []byte, cut bool) {
 		if err := read(bad); err == nil && cut {
 			t.Errorf("accepted the first %d of %d bytes", len(bad), len(data))
 		}
