@@ -1,6 +1,8 @@
 package collect
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -19,7 +21,16 @@ func TestKnown(t *testing.T) {
 		f := plans[n].declaration(key)
 		table.Declare(f)
 		if _, known := layout.AppendFunctions(nil, &table); !known {
-			t.Errorf("%s is spelled out", f.Name)
+			t.Errorf("%s is spelled out: add to internal/layout/functions.txt this line, and one with handle(constant) for its statuses if it has any:\n%s", f.Name, lineOf(f))
 		}
 	}
+}
+
+// lineOf returns the line of functions.txt for a function.
+func lineOf(f cst.Function) string {
+	var params []string
+	for _, p := range f.Params {
+		params = append(params, p.Name+" "+strings.TrimPrefix(fmt.Sprint(p.Direction, " "), "in ")+p.Type.String())
+	}
+	return f.Name + "(" + strings.Join(params, ", ") + ")"
 }

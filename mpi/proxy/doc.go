@@ -4,8 +4,10 @@
 // Loops of the trace are loops of the program, and rules of its grammar that are used in
 // several places are functions. An argument is a constant, an expression of rank and size,
 // a table over the ranks, or, if it varies from call to call, a table that is read from
-// one call to the next. Everything about MPI follows from the parameters in package
-// [github.com/reprise-trace/reprise/mpi/spec].
+// one call to the next. What MPI functions mean follows from the parameters and roles in package
+// [github.com/reprise-trace/reprise/mpi/spec], but for two things that go by names: which functions ask
+// whether something has happened and by which of their outputs (polls.go, vain.go), and in what a call of
+// each must find the same as in the trace.
 //
 // What cannot be made again is left out, with a comment, and listed in
 // [Program.LeftOut]: calls that failed, attributes, processes

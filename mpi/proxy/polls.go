@@ -15,7 +15,8 @@ import (
 // tests reports whether a function asks for requests, and sets a flag if they are complete.
 func tests(name string) bool {
 	switch spec.Base(name) {
-	case "Test", "Testall", "Testany", "Testsome", "Request_get_status":
+	case "Test", "Testall", "Testany", "Testsome",
+		"Request_get_status", "Request_get_status_all", "Request_get_status_any", "Request_get_status_some":
 		return true
 	}
 	return false
@@ -233,9 +234,9 @@ func (s *statement) flag() (string, error) {
 func (s *statement) chosen() (indices, completed string, err error) {
 	name := spec.Base(s.signature.Function.Name)
 	switch name {
-	case "Waitany", "Testany":
+	case "Waitany", "Testany", "Request_get_status_any":
 		completed = "1"
-		if name == "Testany" {
+		if name != "Waitany" {
 			if completed, err = s.flag(); err != nil {
 				return "", "", err
 			}
@@ -249,7 +250,7 @@ func (s *statement) chosen() (indices, completed string, err error) {
 			return "", "", err
 		}
 		return fmt.Sprintf("&(int){%s}", index), completed, nil
-	case "Waitsome", "Testsome":
+	case "Waitsome", "Testsome", "Request_get_status_some":
 		count, v := s.argument("outcount"), s.argument("array_of_indices")
 		if v == nil || count == nil {
 			return "NULL", "0", nil

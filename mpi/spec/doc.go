@@ -3,8 +3,10 @@
 //
 // [Functions] is the table. It is generated from the mpi.h and the manual pages
 // of two implementations of MPI, MPICH and Open MPI, by internal/tablegen. It has every function of the C
-// interface of MPI 4.0 with its large-count form, and what else these mpi.h declare. A [Param]
-// says what an argument means and where its length is to be found:
+// interface of MPI 4.0 with its large-count form, and what else these mpi.h declare. Of functions of later
+// versions it has those that the generator declares itself: of MPI 4.1, MPI_Request_get_status_all, _any and
+// _some. Calls of others are not recorded. A [Param] says what an argument means and where its length is to
+// be found:
 //
 //	number, ok := spec.Lookup("MPI_Gatherv")
 //	…

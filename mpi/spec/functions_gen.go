@@ -3095,6 +3095,26 @@ var functions = []Function{
 		{Name: "flag", Type: integer, Direction: cst.Out, Form: Indirect},
 		{Name: "status", Type: status, Direction: cst.Out, Form: Indirect, Given: "*flag"},
 	}},
+	{Name: "MPI_Request_get_status_all", Params: []Param{
+		{Name: "count", Type: integer, Direction: cst.In, Form: ByValue},
+		{Name: "array_of_requests", Type: cst.ArrayOf(cst.HandleOf("request")), Direction: cst.In, Form: Array, Length: "count"},
+		{Name: "flag", Type: integer, Direction: cst.Out, Form: Indirect},
+		{Name: "array_of_statuses", Type: cst.ArrayOf(status), Direction: cst.Out, Form: Array, Length: "count", Given: "*flag"},
+	}},
+	{Name: "MPI_Request_get_status_any", Params: []Param{
+		{Name: "count", Type: integer, Direction: cst.In, Form: ByValue},
+		{Name: "array_of_requests", Type: cst.ArrayOf(cst.HandleOf("request")), Direction: cst.In, Form: Array, Length: "count"},
+		{Name: "index", Type: integer, Direction: cst.Out, Form: Indirect},
+		{Name: "flag", Type: integer, Direction: cst.Out, Form: Indirect},
+		{Name: "status", Type: status, Direction: cst.Out, Form: Indirect, Given: "*flag"},
+	}},
+	{Name: "MPI_Request_get_status_some", Params: []Param{
+		{Name: "incount", Type: integer, Direction: cst.In, Form: ByValue},
+		{Name: "array_of_requests", Type: cst.ArrayOf(cst.HandleOf("request")), Direction: cst.In, Form: Array, Length: "incount"},
+		{Name: "outcount", Type: integer, Direction: cst.Out, Form: Indirect},
+		{Name: "array_of_indices", Type: cst.ArrayOf(integer), Direction: cst.Out, Form: Array, Length: "completed(*outcount)"},
+		{Name: "array_of_statuses", Type: cst.ArrayOf(status), Direction: cst.Out, Form: Array, Length: "completed(*outcount)"},
+	}},
 	{Name: "MPI_Rget", Params: []Param{
 		{Name: "origin_addr", Type: pointer, Direction: cst.Out, Form: ByValue},
 		{Name: "origin_count", Type: integer, Direction: cst.In, Form: ByValue},

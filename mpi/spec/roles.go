@@ -133,7 +133,7 @@ type Requests uint8
 // outcount and array_of_indices in common, which say whether and which.
 const (
 	_     Requests = iota
-	looks          // leaves them as they are
+	Looks          // leaves them as they are
 	Starts
 	Waits // until all, one or some are complete
 	Tests // likewise, whether they are complete
@@ -250,7 +250,7 @@ func (t roleTable) addMessages() {
 	t.add("Wait Waitall", Role{Class: Completion, Requests: Waits})
 	t.add("Waitany Waitsome", Role{Class: Completion, Requests: Waits, Some: true})
 	t.add("Test Testall Testany Testsome", Role{Class: Completion, Requests: Tests})
-	t.add("Request_get_status Request_get_status_all Request_get_status_any Request_get_status_some", Role{Class: Completion, Requests: looks})
+	t.add("Request_get_status Request_get_status_all Request_get_status_any Request_get_status_some", Role{Class: Completion, Requests: Looks})
 	t.add("Request_free", Role{Class: Completion, Requests: Releases})
 	t.add("Cancel", Role{Class: Completion, Requests: Cancels})
 	t.add("Grequest_start Grequest_class_allocate", Role{Reports: true})

@@ -81,6 +81,28 @@ static void testing(void)
 	while (!flag);
 	check_all(in, 50);
 
+#if MPI_VERSION * 100 + MPI_SUBVERSION >= 401
+	/* Requests that are complete stay, and may share a handle. */
+	post(in, out, receives, sends, 55);
+	do
+		OK(MPI_Request_get_status_any(N, receives, &index, &flag, &status));
+	while (!flag);
+	CHECK(status.MPI_TAG == 55 + index && receives[index] != MPI_REQUEST_NULL);
+	do
+		OK(MPI_Request_get_status_some(N, receives, &count, indices, statuses));
+	while (count < N);
+	for (int i = 0; i < N; i++)
+		CHECK(statuses[i].MPI_TAG == 55 + indices[i]);
+	do
+		OK(MPI_Request_get_status_all(N, sends, &flag, MPI_STATUSES_IGNORE));
+	while (!flag);
+	OK(MPI_Waitall(N, sends, MPI_STATUSES_IGNORE));
+	OK(MPI_Request_get_status_all(N, receives, &flag, statuses));
+	CHECK(flag);
+	OK(MPI_Waitall(N, receives, statuses));
+	check_all(in, 55);
+#endif
+
 	post(in, out, receives, sends, 60);
 	do
 		OK(MPI_Testall(N, receives, &flag, statuses));

@@ -61,6 +61,14 @@ static void testing(void)
 	CHECK(!flag);
 	OK(MPI_Request_get_status(receives[1], &flag, &status));
 	CHECK(!flag);
+#if MPI_VERSION * 100 + MPI_SUBVERSION >= 401
+	OK(MPI_Request_get_status_all(2, receives, &flag, statuses));
+	CHECK(!flag);
+	OK(MPI_Request_get_status_any(2, receives, &index, &flag, &status));
+	CHECK(!flag);
+	OK(MPI_Request_get_status_some(2, receives, &count, indices, statuses));
+	CHECK(count == 0);
+#endif
 	OK(MPI_Barrier(MPI_COMM_WORLD));
 	OK(MPI_Send(&rank, 1, MPI_INT, next, 30, MPI_COMM_WORLD));
 	OK(MPI_Wait(&receives[1], &status));

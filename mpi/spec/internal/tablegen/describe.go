@@ -20,12 +20,14 @@ type column struct {
 	name, kind, direction, form, use, length, given, asked string
 }
 
+// describe returns the row of a function. The error has a line for each parameter that nothing describes.
 func describe(f header.Function, m manual) (row, error) {
 	r := row{name: f.Name}
+	var problems []error
 	if f.Result != "int" || strings.HasSuffix(f.Name, "_c2f") {
 		result, err := resultKind(f)
 		if err != nil {
-			return row{}, err
+			problems = append(problems, fmt.Errorf("%s: %w", f.Name, err))
 		}
 		r.result = result
 	}
@@ -35,7 +37,7 @@ func describe(f header.Function, m manual) (row, error) {
 		}
 		c, err := describeParam(f.Name, p, m)
 		if err != nil {
-			return row{}, fmt.Errorf("%s: %w", p.Name, err)
+			problems = append(problems, fmt.Errorf("%s: %s: %w", f.Name, p.Name, err))
 		}
 		r.params = append(r.params, c)
 	}
@@ -44,7 +46,7 @@ func describe(f header.Function, m manual) (row, error) {
 			r.params = append(r.params, a.column)
 		}
 	}
-	return r, nil
+	return r, errors.Join(problems...)
 }
 
 // unnamed returns a name for the parameter of a declaration without names,
@@ -87,7 +89,7 @@ func describeParam(function string, p header.Param, m manual) (column, error) {
 		c.length, c.given = r.value, r.given
 	}
 	if c.length == "" && (c.form == "Array" || c.form == "Texts" || c.form == "TextLists" || c.form == "Text" && c.direction != "In") {
-		return column{}, errors.New("no rule for its length")
+		return column{}, errors.New("no rule for its length: rules.go, lengths")
 	}
 	if r, ok := uses.find(function, p.Name); ok && (r.value != "ErrorCode" || c.kind == "integer") {
 		c.use = r.value
@@ -122,7 +124,7 @@ func form(function string, p header.Param) (string, error) {
 	case stars == 1:
 		return "Indirect", nil
 	}
-	return "", fmt.Errorf("%s%s is of no known form", p.Type, p.Suffix)
+	return "", fmt.Errorf("%s%s is of no known form: describe.go, form", p.Type, p.Suffix)
 }
 
 func directionOf(function string, p header.Param, manual string) (string, error) {
@@ -140,7 +142,7 @@ func directionOf(function string, p header.Param, manual string) (string, error)
 	case "inout":
 		return "InOut", nil
 	}
-	return "", errors.New("no direction in the manual and no rule for it")
+	return "", errors.New("no direction in the manual and no rule for it: rules.go, directions")
 }
 
 // kind returns the type of what is recorded of an argument.
@@ -174,7 +176,7 @@ func scalar(function string, p header.Param) (string, error) {
 		return `cst.HandleOf("function")`, nil
 	}
 	if !integers[base] {
-		return "", fmt.Errorf("%s is of no known kind", base)
+		return "", fmt.Errorf("%s is of no known kind: rules.go, integers or opaque", base)
 	}
 	r, ok := kinds.find(function, p.Name)
 	switch {

@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"go/format"
@@ -47,16 +48,18 @@ func run(compilers []string, pages, output string) error {
 		versions = append(versions, h.Version)
 	}
 	fmt.Fprintf(&text, preamble, strings.Join(versions, " and "))
+	var problems []error
 	for _, f := range declared {
 		m, err := readManual(pages, f.Name)
 		if err != nil {
 			return err
 		}
 		row, err := describe(f, m)
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.Name, err)
-		}
+		problems = append(problems, err)
 		row.write(&text)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return err
 	}
 	text.WriteString("}\n\nvar constants = []Constant{\n")
 	next := make(map[string]int)

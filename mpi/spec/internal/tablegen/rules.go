@@ -2,11 +2,14 @@ package main
 
 import "regexp"
 
-// declarations are functions of MPI 4.0 that neither of the two mpi.h declares
-// as such: one has macros for them.
+// declarations are functions that neither of the two mpi.h declares: of MPI 4.0 those that
+// one has macros for, and some of MPI 4.1.
 const declarations = `
 MPI_Fint MPI_Session_c2f(MPI_Session session);
 MPI_Session MPI_Session_f2c(MPI_Fint session);
+int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses);
+int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *index, int *flag, MPI_Status *status);
+int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount, int array_of_indices[], MPI_Status *array_of_statuses);
 `
 
 // integers are the types in C of what is recorded as a number.
@@ -64,6 +67,7 @@ var directions = rules{
 	{`MPI_Status_(f2c|f082c)`, `c_status`, "out", ""},
 	{`MPI_Type_create_f90_\w+`, `newtype`, "out", ""},
 	{`MPI_File_close`, `fh`, "inout", ""},
+	{`MPI_Request_get_status_(all|any|some)`, `flag|index|outcount|status|array_of_(indices|statuses)`, "out", ""},
 }
 
 // lengths of arrays and of texts that a function writes, and when an argument
@@ -77,6 +81,11 @@ var lengths = rules{
 	{`MPI_(Wait|Test)some`, `array_of_requests`, "incount", ""},
 	{`MPI_(Wait|Test)some`, `array_of_(indices|statuses)`, "completed(*outcount)", ""},
 	{`MPI_(Test|Testany|Iprobe|Improbe|Request_get_status)`, `status|message`, "", "*flag"},
+	{`MPI_Request_get_status_(all|any)`, `array_of_requests`, "count", ""},
+	{`MPI_Request_get_status_all`, `array_of_statuses`, "count", "*flag"},
+	{`MPI_Request_get_status_any`, `status`, "", "*flag"},
+	{`MPI_Request_get_status_some`, `array_of_requests`, "incount", ""},
+	{`MPI_Request_get_status_some`, `array_of_(indices|statuses)`, "completed(*outcount)", ""},
 	{`MPI_Pready_list`, `array_of_partitions`, "length", ""},
 
 	// Collectives with a count for each process.
