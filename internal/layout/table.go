@@ -21,7 +21,7 @@ const (
 	indexPerByte = 16 // numbers that are looked at by themselves, for each byte of the section whatever the memory
 )
 
-// A signatureTable reads the signatures of a trace.
+// A Table has the signatures of a trace, as the file has them.
 type Table struct {
 	declared  []cst.Function
 	Functions []uint32        // of each signature
