@@ -5,11 +5,10 @@ import (
 	"sync/atomic"
 )
 
-// A cache holds what was read of a trace and can be read again: shapes with what was found out about them,
-// columns, blocks of grammars, and texts of signatures. Together they take no more than most bytes, but what
-// was put there last is kept in any case. Which of the others have to go is left to chance, but those that
-// were used lately stay: where ranks are read one after the other and the columns of each are too many,
-// whichever was kept longest or used last is as likely to be needed, while all ranks need the shape.
+// A cache holds what was read of a trace and can be read again, of one kind. Together they take no more than
+// most bytes, but what was put there last is kept in any case. Which of the others have to go is left to
+// chance, but those that were used lately stay: where ranks are read one after the other and the columns of
+// each are too many, whichever was kept longest or used last is as likely to be needed.
 //
 // A Rank holds what was made of it, which no cache counts, and [layout.Sections] the section that was read
 // last.
@@ -20,15 +19,27 @@ type cache struct {
 	kept map[evictable]int // sizes, in bytes
 }
 
-// cachePart is which part of the memory that a trace may take its cache may, and maxCache the most.
+// Caches are those of a trace. Each has a share of one budget, as all ranks need the shape: it must not have
+// to go for the columns of one of them, however large it is.
+type caches struct {
+	shapes  *cache // with what was found out about them
+	columns *cache
+	blocks  *cache // of grammars
+}
+
+// cachePart is which part of the memory that a trace may take its caches may, and maxCache the most: a program
+// may hold several traces for each processor.
 const (
-	cachePart = 8
-	maxCache  = 256 << 20
+	cachePart = 4
+	maxCache  = 128 << 20
 )
 
-func newCache(memory uint64) *cache {
-	return &cache{most: int(min(memory/cachePart, maxCache)), kept: make(map[evictable]int)}
+func newCaches(memory uint64) caches {
+	all := int(min(memory/cachePart, maxCache))
+	return caches{newCache(all / 2), newCache(all / 4), newCache(all / 4)}
 }
+
+func newCache(most int) *cache { return &cache{most: most, kept: make(map[evictable]int)} }
 
 // An evictable is what a cache may drop.
 type evictable interface {
@@ -68,35 +79,42 @@ func keep[T any](c *cache, x *cached[T], v *T, size int) *T {
 	}
 	c.size += size
 	for c.size > c.most && len(c.kept) > 0 {
-		c.sweep()
+		c.sweep(nil)
 	}
 	x.value.Store(v)
 	c.kept[x] = size
 	return v
 }
 
-// sweep goes through what is kept, and drops some of it, until the rest fits.
-func (c *cache) sweep() {
+// sweep goes through what is kept, but for one, and drops some of it, until the rest fits.
+func (c *cache) sweep(but evictable) {
 	for x, size := range c.kept {
 		if c.size <= c.most {
 			return
 		}
-		if x.evict() {
+		if x != but && x.evict() {
 			delete(c.kept, x)
 			c.size -= size
 		}
 	}
 }
 
-// more counts so many bytes more for what is in a place, if it is still there and they fit.
-func (c *cache) more(x evictable, size int) bool {
+// more counts so many bytes more for what is in a place, as long as it is there, if they fit: others go for
+// them that were not used lately.
+func more[T any](c *cache, x *cached[T], v *T, size int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.kept[x]; !ok || c.size+size > c.most {
+	if x.value.Load() != v {
+		return false
+	}
+	if c.size += size; c.size > c.most && c.kept[x]+size <= c.most {
+		c.sweep(x)
+	}
+	if c.size > c.most {
+		c.size -= size
 		return false
 	}
 	c.kept[x] += size
-	c.size += size
 	return true
 }
 

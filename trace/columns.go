@@ -119,7 +119,7 @@ func (t *Trace) columnAt(n, position int) (*rankColumn, error) {
 	if err != nil {
 		return nil, t.columnError(k, err)
 	}
-	return keep(t.cache, &t.columns[k], c, c.size), nil
+	return keep(t.caches.columns, &t.columns[k], c, c.size), nil
 }
 
 // A sliceReader reads a column or a matrix slice by slice. The zero rankColumn is

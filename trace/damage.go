@@ -103,7 +103,7 @@ func (t *Trace) leaveOutDamage() {
 		sets[i] = sets[i].Difference(report.unreadable)
 	}
 	t.setRanks(sets)
-	t.cache.clear()
+	t.caches.shapes.clear() // they have the sets of before
 	t.run.Interleaving = without(t.run.Interleaving, report.unreadable)
 }
 

@@ -17,7 +17,9 @@ func TestExchanges(t *testing.T) {
 		for _, held := range []int{maxHeld, 600, 0} {
 			trace := openBytes(t, file)
 			trace.held = held
-			trace.cache.most = rapid.SampledFrom([]int{trace.cache.most, 8 << 10, 2 << 10, 0}).Draw(t, "room")
+			for _, c := range []*cache{trace.caches.shapes, trace.caches.columns} {
+				c.most = rapid.SampledFrom([]int{c.most, 8 << 10, 2 << 10, 0}).Draw(t, "room")
+			}
 			for at := range 2 * len(m.ranks) { // each of them twice
 				rank := at % len(m.ranks)
 				events := m.ranks[rank]

@@ -28,7 +28,7 @@ type varied struct {
 	others map[[2]uint32]bool // terminals, and signatures that they stand for besides the one that of says
 }
 
-// of returns the values of a terminal, and those after them.
+// in returns the values of a terminal, and those after them.
 func (v *varied) in(terminal uint32) []int64 { return v.values[v.begin[terminal]:] }
 
 // noCalls is the flow of ranks that made no calls.

@@ -161,7 +161,7 @@ func TestCalls(t *testing.T) {
 				t.Fatal(err)
 			}
 			withoutTemplate := openTrace(t, file)
-			withoutTemplate.cache.most = 0
+			withoutTemplate.caches.shapes.most = 0
 			checkCallsOf(t, withoutTemplate, tt.part)
 			checkCallsOf(t, trace, tt.part)
 			if elastic := trace.signatures.Streams != nil; elastic != tt.elastic || c.Listed() != tt.list {
@@ -226,25 +226,18 @@ func TestColumnCache(t *testing.T) {
 	for _, fit := range []int{0, 1, 7, 29, 30} {
 		trace := openTrace(t, file)
 		trace.held = 0 // or the shape would keep them, too
-		shape, err := trace.shape(0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		trace.cache.most = shape.size() + fit*(column+9)
+		trace.caches.columns.most = fit * (column + 9)
 		held := 0
 		for i := range ranks {
 			rank := i * 7 % ranks
 			checkCallsOf(t, trace, parts[rank])
 			n, size := columns(trace)
-			if trace.shapes[0].value.Load() != nil {
-				size += shape.size()
-			}
-			if size != trace.cache.size {
-				t.Fatalf("%d bytes are kept, taken for %d", size, trace.cache.size)
+			if size != trace.caches.columns.size {
+				t.Fatalf("%d bytes are kept, taken for %d", size, trace.caches.columns.size)
 			}
 			held = max(held, n)
 		}
-		if want := max(fit, 1); held < want || held > fit+1+shape.size()/column { // the last one is kept in any case
+		if want := max(fit, 1); held < want || held > fit+1 { // the last one is kept in any case
 			t.Errorf("%d columns are kept, want %d", held, want)
 		}
 	}
@@ -404,7 +397,7 @@ func TestShapesKept(t *testing.T) {
 		parts = append(parts, recordedCalls(rank, symbols+rank, func(i int) (cst.Function, cst.Value) { return f, cst.Int(int64(i)) }))
 	}
 	trace := openTrace(t, writeTrace(t, shapes, parts...))
-	trace.cache.most = 3 * (symbols * 11 * symbolSize)
+	trace.caches.shapes.most = 3 * (symbols * 11 * symbolSize)
 	held, most := 0, 0
 	for i := range shapes {
 		if _, err := trace.Shape(i); err != nil {
@@ -418,8 +411,8 @@ func TestShapesKept(t *testing.T) {
 		}
 		held, most = max(held, size), max(most, n)
 	}
-	if held > trace.cache.most || most < 2 || most == shapes {
-		t.Errorf("%d shapes of %d bytes are kept, more than %d", most, held, trace.cache.most)
+	if held > trace.caches.shapes.most || most < 2 || most == shapes {
+		t.Errorf("%d shapes of %d bytes are kept, more than %d", most, held, trace.caches.shapes.most)
 	}
 }
 

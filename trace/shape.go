@@ -88,7 +88,8 @@ func (t *Trace) shape(number int) (*Shape, error) {
 	if err := t.signatures.CheckSlots(s.signatures); err != nil {
 		return nil, layout.Damaged(layout.KindSignatures, 0, err)
 	}
-	return keep(t.cache, &t.shapes[number], s, s.size()), nil
+	most := t.caches.shapes.most // one that is too large leaves room for what is found out about it
+	return keep(t.caches.shapes, &t.shapes[number], s, min(s.size(), most-most/4+1)), nil
 }
 
 // symbolSize is how many bytes are counted for a symbol of a grammar, in any of its forms, and for what is
@@ -112,13 +113,15 @@ func (s *Shape) size() int {
 	return symbolSize * n
 }
 
-// hasRoom counts so many bytes more that are kept of s, if they fit.
-func (s *Shape) hasRoom(size int) bool { return s.trace.cache.more(&s.trace.shapes[s.number], size) }
+// hasRoom counts so many bytes more that are kept of s, if s is kept and they fit.
+func (s *Shape) hasRoom(size int) bool {
+	return more(s.trace.caches.shapes, &s.trace.shapes[s.number], s, size)
+}
 
 // newTemplate returns the template of s.
 func (s *Shape) newTemplate() *template {
 	t := &template{scalars: make([]int, len(s.signatures)+1), rows: make([]int, len(s.signatures)+1)}
-	if s.size() <= s.trace.cache.most {
+	if s.size() <= s.trace.caches.shapes.most {
 		t.signatures = make([]layout.Template, len(s.signatures))
 	}
 	var numbers pairmap.Map

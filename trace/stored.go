@@ -1,9 +1,10 @@
 package trace
 
 import (
+	"sync/atomic"
+
 	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/layout"
-	"sync/atomic"
 )
 
 // StoredValues are the values that a rank has in columns and matrices, of all signatures
@@ -213,11 +214,8 @@ func (s *Shape) readStored(rank int) (storedValues, error) {
 			keep = keep && kept.add(s, use, c)
 		}
 	}
-	if known == nil {
-		if !s.hasRoom(kept.size) {
-			kept = keptColumns{}
-		}
-		s.kept.Store(&kept)
+	if known == nil && s.kept.CompareAndSwap(nil, &kept) && !s.hasRoom(kept.size) {
+		s.kept.Store(nil) // there may be room for the next rank
 	}
 	return v, nil
 }

@@ -47,7 +47,7 @@ type Trace struct {
 	series    func() (*layout.SeriesTable, error)
 	ranges    func() []ranges
 
-	cache   *cache
+	caches  caches
 	shapes  []cached[Shape]
 	columns []cached[rankColumn] // or slices of some
 	held    int                  // maxHeld
@@ -62,8 +62,8 @@ type Trace struct {
 type Options struct {
 	// Memory is how many bytes of memory the trace may take, as that of [format.Options]: 0 for what suits
 	// the length of the file. One that would take more gives a [*format.MemoryError]. OpenContainer does not
-	// look at it, as a container has its own. An eighth of the memory, but no more than 256 MiB, is for what
-	// was read and may be needed again.
+	// look at it, as a container has its own. A quarter of the memory, but no more than 128 MiB, is for what
+	// was read and may be needed again, and as much besides as the largest piece of it takes.
 	Memory int64
 
 	// LeaveOutDamage leaves out what [Trace.Damage] tells, for which the whole file is read: a rank whose
@@ -143,7 +143,7 @@ func openContainer(file *format.Reader) (*Trace, error) {
 	}
 	t := &Trace{
 		file: file, listed: file, sections: layout.NewSections(file),
-		cache: newCache(file.Memory()), held: maxHeld,
+		caches: newCaches(file.Memory()), held: maxHeld,
 	}
 	if err := t.readHead(); err != nil {
 		return nil, err
