@@ -2,8 +2,10 @@ package sums
 
 import (
 	"iter"
+	"runtime"
 	"slices"
 	"sync"
+	"weak"
 
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -30,9 +32,45 @@ type term struct {
 	symbol sequitur.Symbol // if it is one
 }
 
-// Of returns the Index of a grammar.
+// Indexes are those that somebody holds, of grammars: they take more memory than these, and many sums are of
+// one grammar.
+var indexes = struct {
+	mu sync.Mutex
+	of map[weak.Pointer[sequitur.Grammar]]weak.Pointer[Index]
+}{of: make(map[weak.Pointer[sequitur.Grammar]]weak.Pointer[Index])}
+
+// Of returns the Index of a grammar: the same as long as anybody holds it.
 func Of(g *sequitur.Grammar) *Index {
 	need.That(g != nil, "sums: no grammar")
+	key := weak.Make(g)
+	if x := held(key, nil); x != nil {
+		return x
+	}
+	return held(key, newIndex(g))
+}
+
+// held returns the Index of a grammar that is held, or else makes x that, unless it is nil.
+func held(key weak.Pointer[sequitur.Grammar], x *Index) *Index {
+	indexes.mu.Lock()
+	defer indexes.mu.Unlock()
+	if other := indexes.of[key].Value(); other != nil || x == nil {
+		return other
+	}
+	indexes.of[key] = weak.Make(x)
+	runtime.AddCleanup(x, forget, key)
+	return x
+}
+
+// forget removes the entry of a grammar, unless there is another Index of it.
+func forget(key weak.Pointer[sequitur.Grammar]) {
+	indexes.mu.Lock()
+	defer indexes.mu.Unlock()
+	if indexes.of[key].Value() == nil {
+		delete(indexes.of, key)
+	}
+}
+
+func newIndex(g *sequitur.Grammar) *Index {
 	x := &Index{terms: make([]term, 0, g.Symbols()), ends: make([]uint32, 0, g.Rules())}
 	for r := range g.Rules() {
 		end := uint64(0)
