@@ -118,14 +118,15 @@ func (t *Trace) interleave(position uint64, use func(c *cursor, calls uint64) bo
 	return nil
 }
 
-// errUntimed is the error of what needs the times of every call, of a trace that does not have them.
-var errUntimed = errors.New("the trace does not have the times of every call (tracer.Options.Series keeps them)")
+// ErrUntimed is in the error of [Trace.ByTime] if a rank has no times of its calls.
+var ErrUntimed = errors.New("the trace does not have the times of every call (tracer.Options.Series keeps them)")
 
 // ByTime returns an iterator over the calls of all ranks in the order in which they began; of calls that
 // began at once, the one of the lower rank comes first, and of one rank the one before. It ends after an
-// error, also if there is a rank without times: [Trace.SeriesRanks] are those that have them. All ranks are
-// in memory at once, each with a block of its times, and a rank of which the calls do not stand in the order
-// of time, as those of its threads or within callbacks, with all its times, 32 bytes a call.
+// error, which is [ErrUntimed] if there is a rank without times: [Trace.SeriesRanks] are those that have
+// them. All ranks are in memory at once, each with a block of its times, and a rank of which the calls do not
+// stand in the order of time, as those of its threads or within callbacks, with all its times, 32 bytes a
+// call.
 func (t *Trace) ByTime() iter.Seq2[Call, error] {
 	return func(yield func(Call, error) bool) {
 		var lines timelines
@@ -180,7 +181,7 @@ func (t *Trace) timeline(number int) (*timeline, error) {
 		return nil, err
 	}
 	if r.series == nil {
-		return nil, fmt.Errorf("trace: rank %d: %w", number, errUntimed)
+		return nil, fmt.Errorf("trace: rank %d: %w", number, ErrUntimed)
 	}
 	ascend, last := true, int64(math.MinInt64)
 	for time, err := range r.Times(0) {

@@ -2,6 +2,7 @@ package trace_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -307,6 +308,9 @@ func Example_times() {
 	fmt.Printf("%d calls of %d to %d ns, %.1f on average\n", s.Count, s.Min, s.Max, s.Mean())
 
 	for call, err := range tr.ByTime() { // of all ranks
+		if errors.Is(err, trace.ErrUntimed) {
+			log.Fatal("record with Options.Series: ", err)
+		}
 		if err != nil {
 			log.Fatal(err)
 		}

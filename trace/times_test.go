@@ -404,7 +404,7 @@ func TestByTime(t *testing.T) {
 		}
 	})
 	for _, err := range openBytes(t, smallTrace(t)).ByTime() {
-		if !errors.Is(err, errUntimed) {
+		if !errors.Is(err, ErrUntimed) {
 			t.Errorf("without times: %v", err)
 		}
 	}
