@@ -3,11 +3,11 @@ package trace
 import (
 	"errors"
 	"io"
-	"math"
 	"slices"
 
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -78,9 +78,6 @@ type damageReport struct {
 // [Options.LeaveOutDamage] is set. The result must not be changed.
 func (t *Trace) Damage() []Damage { return t.damage().list }
 
-// maxOrder is the longest order of calls that is expanded to leave ranks out.
-const maxOrder = math.MaxUint32
-
 // leaveOutDamage leaves what is damaged out of t, before anything else is asked of it.
 func (t *Trace) leaveOutDamage() {
 	report := t.damage()
@@ -107,19 +104,40 @@ func (t *Trace) leaveOutDamage() {
 	t.run.Interleaving = without(t.run.Interleaving, report.unreadable)
 }
 
-// without returns an order of calls without those of some ranks, or nil if it is too
-// long.
+// without returns an order of calls without those of some ranks, at the cost of reading its grammar.
 func without(order *sequitur.Grammar, gone rankenc.Set) *sequitur.Grammar {
-	if order == nil || order.Len() > maxOrder {
+	if order == nil {
 		return nil
 	}
-	var b sequitur.Builder
-	for _, run := range order.Runs() {
-		if !gone.Contains(int(run.Symbol)) {
-			b.AppendRun(run.Symbol, run.Count)
+	var rules [][]sequitur.Term
+	stand := make([]sequitur.Term, order.Rules()) // what is left of each rule, none of it if the count is 0
+	for r := range stand {
+		var body []sequitur.Term
+		for t := range order.Body(r) {
+			switch {
+			case t.Rule >= 0:
+				s := stand[t.Rule]
+				t = sequitur.Term{Symbol: s.Symbol, Rule: s.Rule, Count: s.Count * t.Count}
+			case gone.Contains(int(t.Symbol)):
+				continue
+			}
+			if last := len(body) - 1; last >= 0 && body[last].Rule == t.Rule && body[last].Symbol == t.Symbol {
+				body[last].Count += t.Count
+			} else if t.Count > 0 {
+				body = append(body, t)
+			}
+		}
+		switch {
+		case len(body) > 1 || len(body) == 1 && r == len(stand)-1:
+			stand[r] = sequitur.Term{Rule: len(rules), Count: 1}
+			rules = append(rules, body)
+		case len(body) == 1:
+			stand[r] = body[0]
 		}
 	}
-	return b.Finish()
+	g, err := sequitur.FromRules(rules)
+	need.That(err == nil, "trace: an order without some ranks is no grammar")
+	return g
 }
 
 // A damageFinder finds out what is damaged.
