@@ -194,6 +194,17 @@ func (h *Histograms) Rename(to func(Path) (Path, bool)) *Histograms {
 	return renamed
 }
 
+// Take removes the histograms of the paths for which to returns true, and returns them as Rename does. It takes
+// time in proportion to all paths, and memory for those that it returns.
+func (h *Histograms) Take(to func(Path) (Path, bool)) *Histograms {
+	taken := h.Rename(to)
+	maps.DeleteFunc(h.all, func(path Path, _ *Histogram) bool {
+		_, ok := to(path)
+		return ok
+	})
+	return taken
+}
+
 // Reduce returns the histograms with at most so many bins each, as
 // [Histogram.Reduce] does.
 func (h *Histograms) Reduce(n int) *Histograms {

@@ -83,6 +83,40 @@ func buildHistograms(t rapid.TB, o HistogramOptions, rank uint32, calls []drawn.
 	return b.Finish(rank)
 }
 
+// TestHistogramsTake checks that histograms are either taken or left, and that those left are as they were.
+func TestHistogramsTake(t *testing.T) {
+	var calls []drawn.Call
+	for i := range uint32(100) {
+		calls = append(calls, drawn.Call{Terminal: i * i % 7, Value: int64(i)})
+	}
+	for _, paths := range []bool{false, true} {
+		o := HistogramOptions{PathSensitive: paths}
+		h, before := buildHistograms(t, o, 0, calls), make(map[Path]*Histogram)
+		for path, one := range h.All() {
+			before[path] = one
+		}
+		taken := h.Take(func(p Path) (Path, bool) {
+			odd := p.Terminal%2 == 1
+			p.Terminal += 10
+			return p, odd
+		})
+		if taken.Len() == 0 || h.Len() == 0 || taken.Len()+h.Len() != len(before) {
+			t.Errorf("%d histograms taken and %d left of %d", taken.Len(), h.Len(), len(before))
+		}
+		for path, one := range h.All() {
+			if path.Terminal%2 == 1 || before[path] != one {
+				t.Errorf("%+v is left, of another histogram than before", path)
+			}
+		}
+		for path, one := range taken.All() {
+			path.Terminal -= 10
+			if path.Terminal%2 == 0 || one.Statistics().Count != before[path].Statistics().Count {
+				t.Errorf("%+v is taken, with %d values", path, one.Statistics().Count)
+			}
+		}
+	}
+}
+
 func TestHistograms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := HistogramOptions{Bins: rapid.IntRange(2, 10).Draw(t, "bins"), PathSensitive: rapid.Bool().Draw(t, "path-sensitive")}

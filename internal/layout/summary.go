@@ -10,7 +10,7 @@ import (
 )
 
 // Take removes from s what is of terminals that own has, and returns it over what
-// these are there.
+// these are there. It removes histograms in place: s must not share them with others.
 func (s *Summaries) Take(own map[uint32]uint32) Summaries {
 	var taken Summaries
 	for i := range s {
@@ -21,38 +21,35 @@ func (s *Summaries) Take(own map[uint32]uint32) Summaries {
 			taken[i].Of(t).Merge(&s[i].Statistics[n])
 			s[i].Statistics[n] = timing.Statistics{}
 		}
-		taken[i].Histograms, s[i].Histograms = splitHistograms(s[i].Histograms, own)
+		taken[i].Histograms = s[i].takeHistograms(own)
 	}
 	return taken
 }
 
-// splitHistograms returns the histograms of paths that own has, over what the
-// terminals are there, and the others.
-func splitHistograms(h *timing.Histograms, own map[uint32]uint32) (taken, left *timing.Histograms) {
-	if h == nil {
-		return nil, nil
+// takeHistograms removes the histograms of paths that own has, and returns them over what the terminals are
+// there: nil if there are none, as is s.Histograms if none are left.
+func (s *Summary) takeHistograms(own map[uint32]uint32) *timing.Histograms {
+	if s.Histograms == nil {
+		return nil
 	}
-	has := func(p timing.Path) bool {
+	rename := renaming(func(t uint32) uint32 { return own[t] })
+	taken := s.Histograms.Take(func(p timing.Path) (timing.Path, bool) {
 		_, ok := own[p.Terminal]
 		if p.Previous != timing.NoPrevious && ok {
 			_, ok = own[uint32(p.Previous)]
 		}
-		return ok
-	}
-	rename := renaming(func(t uint32) uint32 { return own[t] })
-	taken = h.Rename(func(p timing.Path) (timing.Path, bool) {
-		if !has(p) {
+		if !ok {
 			return p, false
 		}
 		return rename(p)
 	})
+	if s.Histograms.Len() == 0 {
+		s.Histograms = nil
+	}
 	if taken.Len() == 0 {
-		taken = nil
+		return nil
 	}
-	if left = h.Rename(func(p timing.Path) (timing.Path, bool) { return p, !has(p) }); left.Len() == 0 {
-		left = nil
-	}
-	return taken, left
+	return taken
 }
 
 // renaming returns what makes paths over other terminals of paths.
