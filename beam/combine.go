@@ -79,8 +79,8 @@ func Trace(s beam.Scope, files beam.PCollection) beam.PCollection {
 	return beam.Combine(s.Scope("reprise.Trace"), &Combine{}, files)
 }
 
-// Write writes the trace of a collection to the file at path, in place of what is there. The worker that does
-// it must see that path. The file is whole, or what was there before, also if a worker dies.
+// Write writes the trace of a collection to the file at path, and replaces an earlier file. The worker that
+// writes must see that path. If a worker dies, the earlier file stays as it was.
 func Write(s beam.Scope, path string, tr beam.PCollection) {
 	beam.ParDo0(s.Scope("reprise.Write"), &write{path}, tr)
 }

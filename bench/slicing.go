@@ -60,8 +60,8 @@ type slicedProgram struct {
 	flags  []string
 }
 
-// reportSlicing reports what is left of programs whose names contain a text, and what it takes to slice and
-// to record them.
+// reportSlicing reports the sizes of slices of the programs whose names contain a text, and the time to slice
+// and to record them.
 func reportSlicing(w io.Writer, only string) error {
 	m := findMPI("mpich")
 	for _, name := range []string{"clang-16", "opt-16", "flang-new-16"} {

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"io"
 	"math"
-	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/test/allocated"
 
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -186,14 +187,6 @@ func TestParseDamaged(t *testing.T) {
 	}
 }
 
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
-
 // Bytes that Parse may allocate for each byte of functions and of signatures.
 const (
 	functionFactor  = 200
@@ -256,14 +249,14 @@ func TestParseMemory(t *testing.T) {
 				table *Table
 				err   error
 			)
-			got := allocated(func() { table, err = Parse(data) })
+			got := allocated.By(1, func() { table, err = Parse(data) })
 			if limit := uint64(8<<10 + tt.factor*len(data)); got > limit {
 				t.Errorf("Parse of %d bytes allocated %d bytes, want at most %d (%v)", len(data), got, limit, err)
 			}
 			if err != nil || table.Len() == 0 {
 				return
 			}
-			got = allocated(func() { table.Signature(0) })
+			got = allocated.By(1, func() { table.Signature(0) })
 			if limit := uint64(8<<10 + 32*len(table.encoded(0))); got > limit {
 				t.Errorf("Signature of %d bytes allocated %d bytes, want at most %d", len(table.encoded(0)), got, limit)
 			}

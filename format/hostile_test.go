@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/test/allocated"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -262,15 +263,6 @@ func TestSkipChecksum(t *testing.T) {
 	}
 }
 
-// allocated returns the number of bytes f allocates.
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
-
 // TestMemory checks that what reading allocates follows from the bytes of a
 // file and from what they decode to, not from the numbers in them.
 func TestMemory(t *testing.T) {
@@ -305,7 +297,7 @@ func TestMemory(t *testing.T) {
 			r := open(t, forge(forged{tt.entry, tt.data}), tt.o)
 			s, _ := r.Lookup(0, 0)
 			var err error
-			got := allocated(func() { _, err = r.Content(s) })
+			got := allocated.By(1, func() { _, err = r.Content(s) })
 			if (err == nil) != tt.ok {
 				t.Errorf("content of %d stored bytes: %v", len(tt.data), err)
 			}
@@ -325,7 +317,7 @@ func TestIndexMemory(t *testing.T) {
 	}
 	for name, file := range files {
 		o := Options{SkipChecksum: true, MaxIndex: 4 << 20}
-		got := allocated(func() { NewReader(bytes.NewReader(file), int64(len(file)), o) })
+		got := allocated.By(1, func() { NewReader(bytes.NewReader(file), int64(len(file)), o) })
 		if got > 64<<10 {
 			t.Errorf("%s: opening %d bytes allocated %d bytes", name, len(file), got)
 		}

@@ -6,10 +6,11 @@ import (
 	"errors"
 	"io"
 	"math"
-	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/test/allocated"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
@@ -25,15 +26,6 @@ import (
 func openOnly(f *format.Reader) error {
 	_, err := Open(f)
 	return err
-}
-
-// allocated returns how many bytes f allocates.
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
 }
 
 // alone returns a trace of one rank, one shape and one call, and of functions of
@@ -167,7 +159,7 @@ func TestTraceLimits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := allocated(func() { err = tt.read(reader) }); got > tt.most {
+			if got := allocated.By(1, func() { err = tt.read(reader) }); got > tt.most {
 				t.Errorf("%d bytes of file allocated %d bytes, want at most %d", len(file), got, tt.most)
 			}
 			if !errors.Is(err, tt.want) || err != nil && tt.want == nil {
@@ -193,7 +185,7 @@ func TestTraceMemory(t *testing.T) {
 		err    error
 		memory *format.MemoryError
 	)
-	if got := allocated(func() { err = open(0) }); got > 4<<20 && !Racing {
+	if got := allocated.By(1, func() { err = open(0) }); got > 4<<20 && !Racing {
 		t.Errorf("%d bytes allocated for what is refused", got)
 	}
 	if !errors.As(err, &memory) || !errors.Is(err, format.ErrLimit) || memory.N != 1<<22 || memory.Most != 512<<20 {
@@ -231,7 +223,7 @@ func TestPartLimits(t *testing.T) {
 		sections[0].content = f.part()
 		file := forge(t, sections[:n+2]...)
 		var a *Accumulator
-		got := allocated(func() { a = mustRead(t, file) })
+		got := allocated.By(1, func() { a = mustRead(t, file) })
 		if a.RankSet().Len() != ranks+n || got > 128*ranks {
 			t.Errorf("%d bytes of file with %d ranks allocated %d bytes", len(file), a.RankSet().Len(), got)
 		}
@@ -248,7 +240,7 @@ func TestOpenMemory(t *testing.T) {
 		most uint64
 	}{{testtrace.Records(t, small), 64 << 10}, {small, model + 64<<10}} {
 		var rank int
-		got := allocated(func() {
+		got := allocated.By(1, func() {
 			trace := open(t, tt.file)
 			rank = int(trace.RankSet().At(0))
 			readPart(t, trace, rank-1)
@@ -271,7 +263,7 @@ func TestHugeLoops(t *testing.T) {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which may take away compressors of some 50 MiB,
 	open(t, traceFile(t, &small))                    // that are there now
-	got := allocated(func() {
+	got := allocated.By(1, func() {
 		var a Accumulator
 		for _, rank := range []int{0, 1, 2, 3, layout.MaxRanks - 1} {
 			if err := a.Add(repeatCall(rank, calls, send, cst.Rank(int64(rank)+1))); err != nil {

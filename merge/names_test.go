@@ -1,6 +1,7 @@
 package merge_test
 
 import (
+	"github.com/reprise-trace/reprise/internal/test/allocated"
 	"github.com/reprise-trace/reprise/internal/test/mutate"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	. "github.com/reprise-trace/reprise/merge"
@@ -232,7 +233,7 @@ func TestRefuseNames(t *testing.T) {
 		return
 	}
 	claim := []byte("\x05" + uvarint(1<<40) + strings.Repeat("\x00", 1<<10))
-	if n := allocated(func() { layout.ParseNames(claim) }); n > 1<<14 {
+	if n := allocated.By(1, func() { layout.ParseNames(claim) }); n > 1<<14 {
 		t.Errorf("%d bytes allocated for %d bytes", n, len(claim))
 	}
 }

@@ -6,10 +6,11 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/test/allocated"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"pgregory.net/rapid"
@@ -411,19 +412,6 @@ func TestParseSetDamaged(t *testing.T) {
 	}
 }
 
-// allocated returns the bytes that f allocates.
-func allocated(f func()) uint64 {
-	least := uint64(math.MaxUint64)
-	for range 3 { // as others may allocate meanwhile
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		f()
-		runtime.ReadMemStats(&after)
-		least = min(least, after.TotalAlloc-before.TotalAlloc)
-	}
-	return least
-}
-
 // TestParseSetMemory checks that what ParseSet allocates follows from the bytes
 // it was given.
 func TestParseSetMemory(t *testing.T) {
@@ -435,7 +423,7 @@ func TestParseSetMemory(t *testing.T) {
 		append([]byte("\x81\x01\x3b\x30\xff\xff"), make([]byte, 64)...),
 	}
 	for _, data := range hostile {
-		if got := allocated(func() { parseSet(data) }); got > 32<<10 {
+		if got := allocated.By(3, func() { parseSet(data) }); got > 32<<10 {
 			t.Errorf("ParseSet of %x allocated %d bytes", data, got)
 		}
 	}
@@ -444,11 +432,11 @@ func TestParseSetMemory(t *testing.T) {
 		items = append(items, item{start: k << 28, length: k + 1, depth: 1, dims: [maxDepth]dim{{8, 1 << 25}}})
 	}
 	list := appendItems(nil, items)
-	if got := allocated(func() { parseSet(list) }); got > 4<<10 || len(list) <= minBitmap {
+	if got := allocated.By(3, func() { parseSet(list) }); got > 4<<10 || len(list) <= minBitmap {
 		t.Errorf("ParseSet of a list of %d bytes allocated %d bytes", len(list), got)
 	}
 	enc := marshal(SetOf(random(200_000, 0.5)...))
-	if got := allocated(func() { parseSet(enc) }); got > uint64(500*len(enc)) {
+	if got := allocated.By(3, func() { parseSet(enc) }); got > uint64(500*len(enc)) {
 		t.Errorf("ParseSet of %d bytes allocated %d bytes", len(enc), got)
 	}
 }

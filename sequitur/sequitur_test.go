@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/drawn"
+
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/test/tier"
@@ -129,7 +131,7 @@ var programGen = rapid.Custom(func(t *rapid.T) []Symbol {
 		for range rapid.IntRange(1, 3).Draw(t, "parts") {
 			body := loop(depth - 1)
 			for range rapid.IntRange(1, 4).Draw(t, "rounds") {
-				out = append(out, nearMiss(t, body, symbol)...)
+				out = append(out, drawn.NearMiss(t, body, symbol)...)
 			}
 			if len(out) > 120 {
 				break
@@ -139,24 +141,6 @@ var programGen = rapid.Custom(func(t *rapid.T) []Symbol {
 	}
 	return loop(rapid.IntRange(0, 3).Draw(t, "depth"))
 })
-
-func nearMiss(t *rapid.T, body []Symbol, symbol *rapid.Generator[Symbol]) []Symbol {
-	if len(body) == 0 {
-		return nil
-	}
-	at := rapid.SampledFrom([]int{0, len(body) / 2, len(body) - 1}).Draw(t, "at")
-	switch rapid.IntRange(0, 9).Draw(t, "miss") {
-	case 0:
-		return body[:at]
-	case 1:
-		return slices.Insert(slices.Clone(body), at, symbol.Draw(t, "extra"))
-	case 2:
-		return slices.Replace(slices.Clone(body), at, at+1, symbol.Draw(t, "other"))
-	case 3:
-		return slices.Delete(slices.Clone(body), at, at+1)
-	}
-	return body
-}
 
 // TestEveryAppend checks both invariants and the expansion after every append,
 // with the loop cursor and without it.

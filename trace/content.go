@@ -37,8 +37,9 @@ type Content struct {
 	Foreign rankenc.Set
 }
 
-// Content returns what the trace has and lacks. It is found once, at the cost of a few operations on sets of
-// ranks and, of a trace of very many ranks, of [Trace.RankTimes].
+// Content returns what the trace has and lacks. It is found once, at the cost of the index of the times of
+// every call, if the trace has these, of a few operations on sets of ranks and, of a trace of very many
+// ranks, of [Trace.RankTimes].
 func (t *Trace) Content() Content { return t.content() }
 
 func (t *Trace) findContent() Content {

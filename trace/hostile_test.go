@@ -9,9 +9,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/test/allocated"
 
 	"pgregory.net/rapid"
 
@@ -295,15 +296,6 @@ func TestOpenContainer(t *testing.T) {
 	}
 }
 
-// allocated returns the bytes that f allocates.
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
-
 // TestMemory checks that reading costs memory by what a file holds, not by what
 // it claims: 2³¹−1 ranks, and 2⁶² calls of one of them.
 func TestMemory(t *testing.T) {
@@ -334,9 +326,9 @@ func TestMemory(t *testing.T) {
 			t.Errorf("after the last call: err = %v", err)
 		}
 	}
-	least := allocated(read)
+	least := allocated.By(1, read)
 	for range 20 { // what is kept for the next time is not always there
-		least = min(least, allocated(read))
+		least = min(least, allocated.By(1, read))
 	}
 	if least > 64<<10 {
 		t.Errorf("a file of %d bytes allocated %d bytes", file.Len(), least)
@@ -359,7 +351,7 @@ func TestBombs(t *testing.T) {
 			} {
 				data := replaceSection(t, file, kind, bytes.Repeat([]byte{fill}, tt.size))
 				var err error
-				got := allocated(func() {
+				got := allocated.By(1, func() {
 					var trace *Trace
 					if trace, err = OpenReader(bytes.NewReader(data), int64(len(data)), Options{}); err == nil {
 						_, err = trace.Rank(0)

@@ -126,8 +126,8 @@ func now(t *testing.T) (monotonic, ahead int64) {
 }
 
 // TestMachines records programs whose ranks are on machines with clocks of their own, each with a recorder,
-// and compares the times of the trace that is merged with what the clock of the first machine said: they are
-// the same within the error that is told and a microsecond, which reading clocks takes.
+// and compares the times of the merged trace with the clock of the first machine. They are the same within the
+// error that the trace states and a microsecond, the time to read a clock.
 func TestMachines(t *testing.T) {
 	two := []shifted{{}, {ahead: 3e9, fast: 100_000}}
 	three := func(second shifted) []shifted { return []shifted{{}, second, {ahead: -2e9, fast: -100_000}} }
@@ -155,7 +155,7 @@ func TestMachines(t *testing.T) {
 
 // TestMachinesWander records a program on two machines of which one has a clock that gains or loses up to 150
 // µs every five milliseconds, which no 64 pieces follow: the clocks jump, so that no message arrives before
-// it is sent, all times are right within what is told, and merge, info and its JSON say so.
+// it is sent. All times are right within the stated error, and merge, info and its JSON say so.
 func TestMachinesWander(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		t.Chdir(t.TempDir())

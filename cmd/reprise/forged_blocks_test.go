@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/internal/test/allocated"
+
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/record"
 	"github.com/reprise-trace/reprise/internal/test/tier"
@@ -197,7 +199,7 @@ func TestWrongBlock(t *testing.T) {
 	}
 	for rank, most := range []uint64{math.MaxUint64, 1 << 16} {
 		var err error
-		if got := allocatedBy(func() { _, err = tr.Rank(rank) }); !errors.Is(err, format.ErrCorrupt) || got > most {
+		if got := allocated.By(1, func() { _, err = tr.Rank(rank) }); !errors.Is(err, format.ErrCorrupt) || got > most {
 			t.Errorf("rank %d: %d bytes, %v", rank, got, err)
 		}
 	}

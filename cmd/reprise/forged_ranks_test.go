@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/allocated"
+
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
@@ -47,10 +49,13 @@ func TestForgedRanks(t *testing.T) {
 				continue // which has room for so many
 			}
 			var r result
-			got := allocatedBy(func() { r = invoke(t, "", strings.Fields(command)...) })
+			got := allocated.By(1, func() { r = invoke(t, "", strings.Fields(command)...) })
 			if r.status != cli.ExitFailure || !strings.Contains(r.stderr, "reprise: F: ") || !strings.Contains(r.stderr, "; --memory ") || got > 128<<20 {
 				t.Errorf("%s: reprise %s: status %d, %d bytes, %s", name, command, r.status, got, r.stderr)
 			}
+		}
+		if r := invoke(t, "", "diff", "F", "F"); name == "all ranks call" && strings.Count(r.stderr, "F: ") != 1 {
+			t.Errorf("%s: diff: %s", name, r.stderr)
 		}
 		if r := invoke(t, "", "profile", "F"); r.status != cli.ExitOK {
 			t.Errorf("%s: profile: %+v", name, r)
@@ -86,7 +91,7 @@ func TestRepairExpanding(t *testing.T) {
 	}
 	writeFile(t, "F", out.String())
 	var r result
-	got := allocatedBy(func() { r = invoke(t, "", "repair", "F", "-o", "out.rpz") })
+	got := allocated.By(1, func() { r = invoke(t, "", "repair", "F", "-o", "out.rpz") })
 	if r.status != cli.ExitOK || !strings.Contains(r.stdout, "4 of 4 ranks saved") || !strings.Contains(r.stdout, "exceeds limit") || got > 64<<20 {
 		t.Errorf("status %d, %d bytes, %s%s", r.status, got, r.stdout, r.stderr)
 	}

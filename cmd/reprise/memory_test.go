@@ -1,9 +1,10 @@
 package main
 
 import (
-	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/test/allocated"
 
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/test/forged"
@@ -23,7 +24,7 @@ func TestMemoryLimit(t *testing.T) {
 	writeFile(t, "F", string(file))
 	for _, command := range blockCommands {
 		var r result
-		got := allocatedBy(func() { r = invoke(t, "", strings.Fields(command)...) })
+		got := allocated.By(1, func() { r = invoke(t, "", strings.Fields(command)...) })
 		if r.status == cli.ExitOK || !strings.Contains(r.stderr, "--memory 6144MiB allows it") || got > 16<<20 {
 			t.Errorf("reprise %s: status %d, %d bytes, %s", command, r.status, got, r.stderr)
 		}
@@ -43,13 +44,4 @@ func TestMemoryLimit(t *testing.T) {
 			t.Errorf("--memory %s: %+v", bad, r)
 		}
 	}
-}
-
-// allocatedBy returns how many bytes f allocates.
-func allocatedBy(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
 }

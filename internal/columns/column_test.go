@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/allocated"
+
 	"pgregory.net/rapid"
 
 	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
@@ -292,7 +294,7 @@ func TestColumnLarge(t *testing.T) {
 	if len(enc) > 20 {
 		t.Errorf("%d bytes: %v", len(enc), c)
 	}
-	if got := allocated(func() { ParseColumn(enc, d) }); got > 4<<10 {
+	if got := allocated.By(3, func() { ParseColumn(enc, d) }); got > 4<<10 {
 		t.Errorf("parsing allocated %d bytes", got)
 	}
 	for _, i := range []int{0, 1, 1023, 1024, n - 1} {
@@ -439,13 +441,13 @@ func TestParseColumnMemory(t *testing.T) {
 		"\x20\x80\x80\x80\x04", "\x21\x00\x01", "\x21\x00\x00", "\x22\x80\x80\x80\x04\x00", "\x23" + strings.Repeat("\x00", 90),
 		"\x24\x01\x02\x01\x00\x00\xfd\xff\xff\xff\x03\x40\x41",
 	} {
-		if got := allocated(func() { ParseColumn([]byte(data), d) }); got > 16<<10 {
+		if got := allocated.By(3, func() { ParseColumn([]byte(data), d) }); got > 16<<10 {
 			t.Errorf("ParseColumn of %x allocated %d bytes", data, got)
 		}
 	}
 	small, values := sampleOf(1<<16, all, func(r int) int64 { return int64(r*r%7) + int64(r)*1e6 })
 	enc := marshal(NewColumn(small, values, Options{}))
-	if got := allocated(func() { ParseColumn(enc, small) }); got > uint64(20*len(enc)) {
+	if got := allocated.By(3, func() { ParseColumn(enc, small) }); got > uint64(20*len(enc)) {
 		t.Errorf("ParseColumn of %d bytes allocated %d bytes", len(enc), got)
 	}
 }

@@ -2,8 +2,6 @@ package columns
 
 import (
 	"errors"
-	"math"
-	"runtime"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -104,17 +102,4 @@ func checkError(t *testing.T, err error, off int64, want error) {
 	if !errors.As(err, &pe) || pe.Offset != off || !errors.Is(err, want) {
 		t.Errorf("err = %v, want %v at offset %d", err, want, off)
 	}
-}
-
-// allocated returns the bytes that f allocates.
-func allocated(f func()) uint64 {
-	least := uint64(math.MaxUint64)
-	for range 3 { // as others may allocate meanwhile
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		f()
-		runtime.ReadMemStats(&after)
-		least = min(least, after.TotalAlloc-before.TotalAlloc)
-	}
-	return least
 }

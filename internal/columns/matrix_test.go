@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/allocated"
+
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -582,12 +584,12 @@ func readMatrix(t testing.TB, m Matrix, data []byte) {
 func TestParseMatrixMemory(t *testing.T) {
 	d := Over(rankenc.World(1<<20), 1<<20)
 	for _, data := range []string{"\x03\xff\xff\xff\xff\x07\x50", "\x04\xff\xff\xff\xff\x07\x50", "\x05\x80\x80\x80\x01\x50\x01\x50", "\x05\x80\x80\x80\x01\x50\x80\x80\x01", "\x08\x01\x20\x02\x01\x01"} {
-		if got := allocated(func() { ParseMatrix([]byte(data), d, nil) }); got > 8<<10 {
+		if got := allocated.By(3, func() { ParseMatrix([]byte(data), d, nil) }); got > 8<<10 {
 			t.Errorf("ParseMatrix of %x allocated %d bytes", data, got)
 		}
 	}
 	// Rows of different lengths cost an eighth of a byte each.
-	if got := allocated(func() { ParseMatrix([]byte("\x06\x06\x01\x00\x02\x00\x50"), d, nil) }); got > 256<<10 {
+	if got := allocated.By(3, func() { ParseMatrix([]byte("\x06\x06\x01\x00\x02\x00\x50"), d, nil) }); got > 256<<10 {
 		t.Errorf("allocated %d bytes for %d rows", got, d.len())
 	}
 }

@@ -34,24 +34,6 @@ func expand(t rapid.TB, g *sequitur.Grammar) []sequitur.Symbol {
 
 func cycle(n int, in ...sequitur.Symbol) []sequitur.Symbol { return slices.Repeat(in, n) }
 
-func nearMiss(t *rapid.T, body []sequitur.Symbol, symbol *rapid.Generator[sequitur.Symbol]) []sequitur.Symbol {
-	if len(body) == 0 {
-		return nil
-	}
-	at := rapid.SampledFrom([]int{0, len(body) / 2, len(body) - 1}).Draw(t, "at")
-	switch rapid.IntRange(0, 9).Draw(t, "miss") {
-	case 0:
-		return body[:at]
-	case 1:
-		return slices.Insert(slices.Clone(body), at, symbol.Draw(t, "extra"))
-	case 2:
-		return slices.Replace(slices.Clone(body), at, at+1, symbol.Draw(t, "other"))
-	case 3:
-		return slices.Delete(slices.Clone(body), at, at+1)
-	}
-	return body
-}
-
 // runsOf lists the runs of in.
 func runsOf(in []sequitur.Symbol) []sequitur.Run {
 	var runs []sequitur.Run

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"sync"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/test/allocated"
+	"github.com/reprise-trace/reprise/internal/test/drawn"
 
 	"pgregory.net/rapid"
 
@@ -36,7 +38,7 @@ var membersGen = rapid.Custom(func(t *rapid.T) []*sequitur.Grammar {
 	for range rapid.IntRange(0, 6).Draw(t, "members") {
 		var b sequitur.Builder
 		for range rapid.IntRange(0, 4).Draw(t, "loops") {
-			body := nearMiss(t, rapid.SampledFrom(blocks).Draw(t, "block"), symbol)
+			body := drawn.NearMiss(t, rapid.SampledFrom(blocks).Draw(t, "block"), symbol)
 			body = append(slices.Clone(body), rapid.SampledFrom(blocks).Draw(t, "block")...)
 			b.AppendLoop(runsOf(body), rapid.Uint64Range(1, 5).Draw(t, "rounds"))
 		}
@@ -368,17 +370,10 @@ func TestForestDamaged(t *testing.T) {
 // TestForestMemory checks that what a few bytes can predict is limited.
 func TestForestMemory(t *testing.T) {
 	data := []byte("\x01\x00\x11\xff\xff\xff\xff\x07\x01")
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	Parse(data, Options{MaxSymbols: 1000})
-	runtime.ReadMemStats(&after)
-	if got := after.TotalAlloc - before.TotalAlloc; got > 1000*400 {
+	if got := allocated.By(1, func() { Parse(data, Options{MaxSymbols: 1000}) }); got > 1000*400 {
 		t.Errorf("a limit of 1000 symbols allowed %d bytes", got)
 	}
-	runtime.ReadMemStats(&before)
-	Parse([]byte("\xff\xff\xff\xff\x0f\x01"), Options{})
-	runtime.ReadMemStats(&after)
-	if got := after.TotalAlloc - before.TotalAlloc; got > 16<<10 {
+	if got := allocated.By(1, func() { Parse([]byte("\xff\xff\xff\xff\x0f\x01"), Options{}) }); got > 16<<10 {
 		t.Errorf("a large number of members allocated %d bytes", got)
 	}
 }

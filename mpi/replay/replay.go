@@ -204,7 +204,7 @@ func newEngine(ctx context.Context, model *semantics.Model, m Machine) (*engine,
 	}
 	all := model.Trace().Content().Recorded
 	if err := memory.Check(model.Trace(), "ranks", uint64(all.Len()), rankMemory); err != nil {
-		return nil, fmt.Errorf("replay: %w", err)
+		return nil, err
 	}
 	for _, number := range all.All() {
 		if err := ctx.Err(); err != nil {

@@ -4,6 +4,7 @@ package drawn
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"pgregory.net/rapid"
 
@@ -98,3 +99,23 @@ func Deltas(block []TimedCall, last int64, intervals bool) (deltas []int64) {
 
 // random returns a source of numbers that are not to be made smaller one by one.
 func random(t *rapid.T) *rand.Rand { return rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)) }
+
+// NearMiss draws the body of an iteration that may be a near miss of one: cut, or with another symbol in it, in
+// place of one, or without one.
+func NearMiss[S any](t *rapid.T, body []S, symbol *rapid.Generator[S]) []S {
+	if len(body) == 0 {
+		return nil
+	}
+	at := rapid.SampledFrom([]int{0, len(body) / 2, len(body) - 1}).Draw(t, "at")
+	switch rapid.IntRange(0, 9).Draw(t, "miss") {
+	case 0:
+		return body[:at]
+	case 1:
+		return slices.Insert(slices.Clone(body), at, symbol.Draw(t, "extra"))
+	case 2:
+		return slices.Replace(slices.Clone(body), at, at+1, symbol.Draw(t, "other"))
+	case 3:
+		return slices.Delete(slices.Clone(body), at, at+1)
+	}
+	return body
+}

@@ -274,7 +274,7 @@ func (a *Profile) printRankTimes(q *cli.Question) {
 // OverlapNote says what times of calls that overlap are.
 const OverlapNote = "calls overlap, such as calls of several threads: their sum may exceed the run time, and the time outside calls is unknown"
 
-// printOfRanks prints the times of functions on ranks of which the trace keeps them.
+// printOfRanks prints the times of functions on each rank, for the ranks whose times the trace keeps.
 func (a *Profile) printOfRanks(q *cli.Question) {
 	whole, off := query.Nanoseconds(0), query.Nanoseconds(0)
 	for _, f := range a.Functions {

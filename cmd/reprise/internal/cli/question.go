@@ -460,7 +460,7 @@ const ThreadsNote = "estimates put the calls of all threads of a rank one after 
 type Recorded struct {
 	Unfinished rankenc.Set `json:"unfinished_rank_set"`
 	InCall     rankenc.Set `json:"in_call_rank_set"`
-	Unrecorded rankenc.Set `json:"unrecorded_rank_set,omitzero"` // of which there is no record
+	Unrecorded rankenc.Set `json:"unrecorded_rank_set,omitzero"` // ranks without a record
 
 	inFinalize rankenc.Set // those in MPI_Finalize
 }

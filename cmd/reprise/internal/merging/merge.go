@@ -346,7 +346,7 @@ func RefuseInside(output string, inputs []string) error {
 	return nil
 }
 
-// PartName returns the name of the part file in a directory of processes of which the lowest rank is first.
+// PartName returns the name of a part file in a directory. First is the lowest rank of its processes.
 func PartName(directory string, first int) string {
 	return filepath.Join(directory, fmt.Sprintf("rank%07d.part.rpz", first))
 }

@@ -254,7 +254,7 @@ func (o *TreeOptions) commandLine(cmd *cobra.Command, launcher []string, s *Summ
 	return append(args, "--", s.Input[0]), nil
 }
 
-// DescribeFile fills in what is known of the trace that was made.
+// DescribeFile fills in the facts about the new trace.
 func (s *Summary) DescribeFile() error {
 	file, err := os.ReadFile(s.Output)
 	if err != nil {

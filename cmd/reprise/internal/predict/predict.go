@@ -58,7 +58,7 @@ type Answer struct {
 	*prediction.Run
 
 	described []string // of the machine
-	speed     string   // likewise
+	speed     string   // of the processors, in words
 }
 
 // shownFrom is the share of the run from which on calls of the critical path are shown unasked.

@@ -98,7 +98,7 @@ func NewSlice() *cobra.Command {
 	return cmd
 }
 
-// A Slice is what is left of a program.
+// A Slice is a program without the code that its calls do not need.
 type Slice struct {
 	Schema   int            `json:"schema"`
 	Output   string         `json:"output"`
