@@ -26,7 +26,11 @@ func stencils() []programs.Program {
 			list = append(list, programs.Stencil3D(side, side, side, iterations))
 		}
 	}
-	return append(list, programs.Stencil3D(128, 128, 64, 1e9))
+	list = append(list, programs.Stencil3D(128, 128, 64, 1e9))
+	for _, side := range []int{3, 4, 5, 10, 20} {
+		list = append(list, programs.Halo26(side, 1000))
+	}
+	return list
 }
 
 // reportScale reports the size of the traces of stencils over the number of ranks and
@@ -102,6 +106,9 @@ func irregular() []programs.Program {
 	}
 	for _, ranks := range []int{16, 1024} {
 		list = append(list, programs.TripCounts(ranks, 50))
+	}
+	for _, exchanges := range []int{100, 1000} {
+		list = append(list, programs.Polling(8, exchanges, 1))
 	}
 	return list
 }

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed" // for the program
 	"errors"
@@ -75,7 +76,10 @@ func reportRecording(w io.Writer) error {
 	}
 	for _, m := range installed {
 		if m.name == "openmpi" {
-			return m.hpcc(w, directory)
+			if err := m.hpcc(w, directory); err != nil {
+				return err
+			}
+			return m.neighbours(w, directory)
 		}
 	}
 	return nil
@@ -92,6 +96,7 @@ type implementation struct {
 	mpirun      []string
 	interposer  string
 	program     string
+	sites       string // as in record --sites; caller if empty
 }
 
 // processorTime returns the time that all threads of the program took of processors:
@@ -142,7 +147,7 @@ func (m *implementation) run(ranks int, spool, directory, program string, argume
 	c.Dir = directory
 	c.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 	if spool != "" {
-		c.Env = append(c.Env, "LD_PRELOAD="+m.interposer, "REPRISE_SPOOL="+spool)
+		c.Env = append(c.Env, "LD_PRELOAD="+m.interposer, "REPRISE_SPOOL="+spool, "REPRISE_SITES="+cmp.Or(m.sites, "caller"))
 	}
 	output, err := c.Output()
 	if err != nil {

@@ -21,6 +21,9 @@ const (
 	mpiAllreduce
 	mpiAlltoallv
 	mpiFinalize
+	mpiWait
+	mpiIprobe
+	mpiTest
 )
 
 var (
@@ -38,6 +41,7 @@ var (
 	tag         = cst.Param{Name: "tag", Type: cst.Type{Kind: cst.KindTag}}
 	comm        = cst.Param{Name: "comm", Type: cst.HandleOf("comm")}
 	request     = cst.Param{Name: "request", Type: cst.HandleOf("request"), Direction: cst.Out}
+	flag        = cst.Param{Name: "flag", Type: typeInt, Direction: cst.Out}
 )
 
 // functions are the functions of MPI that the programs call, without statuses.
@@ -60,6 +64,10 @@ var functions = [...]cst.Function{
 		{Name: "recvbuf", Type: typePointer, Direction: cst.Out}, {Name: "recvcounts", Type: typeInts}, {Name: "rdispls", Type: typeInts},
 		{Name: "recvtype", Type: datatype.Type}, comm}},
 	mpiFinalize: {Name: "MPI_Finalize"},
+	mpiWait:     {Name: "MPI_Wait", Params: []cst.Param{{Name: "request", Type: request.Type, Direction: cst.InOut}}},
+	mpiIprobe:   {Name: "MPI_Iprobe", Params: []cst.Param{source, tag, comm, flag}},
+	mpiTest: {Name: "MPI_Test", Params: []cst.Param{
+		{Name: "request", Type: request.Type, Direction: cst.InOut}, flag}},
 }
 
 // Handles that are there from the start.
@@ -121,6 +129,27 @@ var manyRequests = func() []cst.Value {
 func (r *recorder) waitall() {
 	r.call(mpiWaitall, cst.Int(r.requests), cst.Array(manyRequests[:r.requests]...))
 	r.requests = 0
+}
+
+// waits waits for the open requests one by one.
+func (r *recorder) waits() {
+	for i := range r.requests {
+		r.call(mpiWait, cst.Handle(i))
+	}
+	r.requests = 0
+}
+
+// polls probes for a message from anybody and tests the first request, so many times in vain.
+func (r *recorder) polls(vain uint64) {
+	for range vain {
+		r.iprobe(0)
+		r.call(mpiTest, cst.Handle(0), cst.Int(0))
+	}
+}
+
+// iprobe probes for a message from anybody; found is 0 or 1.
+func (r *recorder) iprobe(found int) {
+	r.call(mpiIprobe, cst.Rank(anySource), cst.Tag(0), world, cst.Int(int64(found)))
 }
 
 // allreduce sums up numbers of all processes. Segments −1 and −2 have them.

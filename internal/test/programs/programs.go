@@ -9,7 +9,7 @@
 // message that a process receives is one that another sends, and each program
 // runs to its end.
 //
-// The regular programs are [Stencil2D], [Stencil3D], [Gather], [Multipartition],
+// The regular programs are [Stencil2D], [Stencil3D], [Halo26], [Gather], [Multipartition],
 // [Pentadiagonal] and [TripCounts]. The others draw something at random, from a seed, and
 // [Program.Entropy] says how much: a trace cannot be smaller.
 package programs
@@ -89,6 +89,8 @@ func All(ranks int) []Program {
 		Refinement(ranks, 20, 50, 1),
 		TripCounts(ranks, 50),
 		RandomTrips(ranks, 1),
+		Halo26(cube, 1000),
+		Polling(ranks, 10, 1),
 	}
 }
 
@@ -164,10 +166,10 @@ type block struct {
 	rounds uint64
 }
 
-// declared has the functions and nothing else.
+// declared has the functions that all programs declare, and nothing else.
 var declared = func() *cst.Table {
 	t := new(cst.Table)
-	for _, f := range functions {
+	for _, f := range functions[:mpiFinalize+1] {
 		t.Declare(f)
 	}
 	return t
@@ -184,6 +186,9 @@ func (r *recorder) begin(rank, ranks int) {
 }
 
 func (r *recorder) call(fn int, args ...cst.Value) {
+	for next := len(r.table.Functions()); next <= fn; next++ {
+		r.table.Declare(functions[next])
+	}
 	s := r.table.InternRun(fn, r.rounds, args...)
 	begin := 0
 	if n := len(r.blocks); n > 0 {

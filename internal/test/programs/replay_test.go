@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/reprise-trace/reprise/internal/test/tier"
@@ -20,6 +21,7 @@ func TestReplay(t *testing.T) {
 type process struct {
 	calls       []call // still to come
 	open        []call // receives that have not found their messages, in order
+	receiving   bool   // the last of these blocks the process
 	arrived     []sent
 	collectives []call // that the process has come to
 	entered     bool   // the last of these, and not left it
@@ -62,12 +64,18 @@ func step(t *testing.T, ranks []process, rank int) bool {
 	case mpiIrecv:
 		r.open = append(r.open, c)
 	case mpiRecv:
-		if len(r.open) == 0 {
+		if !r.receiving {
 			r.open = append(r.open, c)
 		}
+		r.receiving = !r.receive(t)
+		return !r.receiving
+	case mpiWaitall, mpiWait:
 		return r.receive(t)
-	case mpiWaitall:
-		return r.receive(t)
+	case mpiIprobe:
+		arrived := func(m sent) bool { return m.tag == c.args[1].Int() }
+		return c.args[3].Int() == 0 || slices.ContainsFunc(r.arrived, arrived)
+	case mpiTest:
+		return c.args[1].Int() == 0 || r.receive(t)
 	case mpiAllreduce, mpiAlltoallv:
 		return collect(t, ranks, rank)
 	}

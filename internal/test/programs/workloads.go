@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/reprise-trace/reprise/cst"
 )
 
 // Stencil2D is a 5-point stencil on a grid of processes without wrap-around,
@@ -64,6 +66,72 @@ func stencil(name string, sides []int, iterations uint64) Program {
 
 // halo returns the size of the halo in a direction: each dimension has its own.
 func halo(direction int) int { return 1000 + 100*(direction/2) }
+
+// Halo26 exchanges halos in a grid of side³ processes without wrap-around, as bench/recording/halo26.c does:
+// with the neighbours across faces, then edges, then corners, as far as there are any. The messages stand one
+// after the other in one buffer, and the process waits for each of them.
+func Halo26(side int, iterations uint64) Program {
+	const points = 16 // along an edge
+	var directions [][3]int
+	for steps := 1; steps <= 3; steps++ {
+		for n := range 27 {
+			if d := [3]int{n%3 - 1, n/3%3 - 1, n/9 - 1}; d[0]*d[0]+d[1]*d[1]+d[2]*d[2] == steps {
+				directions = append(directions, d)
+			}
+		}
+	}
+	sizes := [4]int{1: points * points, 2: points, 3: 1} // by the number of steps
+	return newProgram(fmt.Sprintf("Halo26/%d", side), side*side*side, func(r *recorder, rank int) {
+		at := [3]int{rank % side, rank / side % side, rank / side / side}
+		exchange := func(transfer func(fn, offset int, m message), fn, buffer int) {
+			offset := 0
+			for _, d := range directions {
+				peer, steps, inside := 0, 0, true
+				for i := 2; i >= 0; i-- {
+					p := at[i] + d[i]
+					inside = inside && 0 <= p && p < side
+					peer, steps = peer*side+p, steps+d[i]*d[i]
+				}
+				if inside {
+					transfer(fn, 8*offset, message{buffer, sizes[steps], peer, 26})
+					offset += sizes[steps]
+				}
+			}
+		}
+		r.loop(iterations, func() {
+			exchange(r.nonblocking, mpiIrecv, 0)
+			exchange(r.nonblocking, mpiIsend, 1)
+			r.waits()
+			r.allreduce(1)
+		})
+	})
+}
+
+// Polling exchanges messages between neighbours in a ring and waits for them by polling: how often in vain is
+// drawn at random, of 64 numbers, before each of two messages in each exchange. There are 25 levels, each with
+// lengths of its own, that take turns.
+func Polling(ranks, exchanges int, seed uint64) Program {
+	const pollBits, levels = 6, 25
+	p := newProgram(fmt.Sprintf("Polling/%d", ranks), ranks, func(r *recorder, rank int) {
+		next, last := (rank+1)%ranks, (rank+ranks-1)%ranks
+		for i := range exchanges {
+			level := i % levels
+			r.irecv(message{0, 1 << countBits, last, 1}) // what there is room for
+			r.send(message{1, drawCount(seed, level, rank), next, 1})
+			r.send(message{2, drawCount(seed, level, rank, 0), next, 0})
+			r.polls(draw(seed, i, rank, 0) >> (64 - pollBits))
+			r.iprobe(1)
+			r.recv(message{3, drawCount(seed, level, last, 0), last, 0})
+			r.polls(draw(seed, i, rank, 1) >> (64 - pollBits))
+			r.iprobe(0)
+			r.call(mpiTest, cst.Handle(0), cst.Int(1))
+			r.requests = 0
+			r.allreduce(1)
+		}
+	})
+	p.Entropy = float64(ranks) * float64(exchanges) * 2 * pollBits
+	return p
+}
 
 // Multipartition sweeps through a cube of cells, as the NAS benchmarks BT and SP
 // do: of q·q·q cells, each of q·q ranks has q, one in every slice in every
