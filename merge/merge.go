@@ -65,6 +65,9 @@ type Origin = layout.Origin
 // Missing says which calls of a rank could not be recorded.
 type Missing = layout.Missing
 
+// Polls says how often calls of a function looked for something in vain, and were left out.
+type Polls = layout.Polls
+
 // A World is an MPI_COMM_WORLD of a run that has several, as with MPI_Comm_spawn: its ranks
 // are those from First on, up to that of the next.
 type World = layout.World

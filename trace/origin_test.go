@@ -3,6 +3,7 @@ package trace_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -63,7 +64,7 @@ func TestOrigin(t *testing.T) {
 		texts := rapid.SliceOfN(rapid.SampledFrom([]string{"", "a", "b", "c d"}), 0, 3)
 		var origins []merge.Origin
 		var want merge.Origin
-		for range 3 {
+		for rank := range 3 {
 			o := merge.Origin{Runs: texts.Draw(t, "runs"), Commands: texts.Draw(t, "commands"), Hosts: texts.Draw(t, "hosts"), Versions: texts.Draw(t, "versions"), Assumptions: texts.Draw(t, "assumptions")}
 			for range rapid.IntRange(0, 2).Draw(t, "missing") {
 				o.Missing = append(o.Missing, merge.Missing{
@@ -72,6 +73,13 @@ func TestOrigin(t *testing.T) {
 			}
 			if rapid.Bool().Draw(t, "off") {
 				o.Off = rankenc.SetOf(rapid.IntRange(3, 5).Draw(t, "rank"))
+			}
+			for range rapid.IntRange(0, 2).Draw(t, "polls") {
+				o.Polls = append(o.Polls, merge.Polls{
+					Function: rapid.SampledFrom([]string{"MPI_Test", "MPI_Iprobe"}).Draw(t, "function"),
+					Site:     rapid.SampledFrom([]string{"", "a.c:1 f"}).Draw(t, "site"),
+					Calls:    rapid.Uint64().Draw(t, "calls"), Ranks: rankenc.SetOf(rank),
+				})
 			}
 			if rapid.Bool().Draw(t, "time") {
 				o.Began = time.Unix(0, rapid.Int64().Draw(t, "began")).UTC()
@@ -101,6 +109,12 @@ func TestOrigin(t *testing.T) {
 		}
 		if got.Off.String() != want.Off.String() {
 			t.Fatalf("off %v, want %v", got.Off, want.Off)
+		}
+		if fmt.Sprint(got.Polls) != fmt.Sprint(want.Polls) {
+			t.Fatalf("polls %v, want %v", got.Polls, want.Polls)
+		}
+		if want.Merge(got); fmt.Sprint(got.Polls) != fmt.Sprint(want.Polls) {
+			t.Fatalf("polls %v, merged with the same %v", got.Polls, want.Polls)
 		}
 		if !got.Began.Equal(want.Began) {
 			t.Fatalf("began %v, want %v", got.Began, want.Began)
@@ -140,6 +154,9 @@ func TestOriginErrors(t *testing.T) {
 		{"MissingTwice", "\x01\x01a\x00\x00\x00\x00\x80\x80\x80\x80\x10\x02\x01\x01\x01\x01\x01\x01"},
 		{"MissingRank", "\x01\x01a\x00\x00\x00\x00\x80\x80\x80\x80\x10\x01\xff\xff\xff\xff\x0f\x01\x01"},
 		{"MissingCut", "\x01\x01a\x00\x00\x00\x00\x80\x80\x80\x80\x10\x01\x01"},
+		{"NoPolls", "\x01\x01a\x00\x00\x00\x00\x80\x80\x80\x80\x40\x00"},
+		{"PollsOfNobody", "\x01\x01a\x00\x00\x00\x00\x80\x80\x80\x80\x40\x01\x01f\x00\x01\x00"},
+		{"PollsCut", "\x01\x01a\x00\x00\x00\x00\x80\x80\x80\x80\x40\x01\x01f\x00"},
 		{"Trailing", "\x01\x01a\x00\x00\x00\x02\x02"},
 	} {
 		checkRefused(t, tt.name, file, layout.KindOrigin, tt.content)

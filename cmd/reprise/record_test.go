@@ -605,6 +605,35 @@ func TestRecordAllocations(t *testing.T) {
 	})
 }
 
+// TestRecordPolls records a program that polls with one MPI, without the polls that find nothing, and checks
+// that info has their number, and that a trace of the raw records is equal.
+func TestRecordPolls(t *testing.T) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
+		m.Parallel(t)
+		directory := t.TempDir()
+		tr, raw, whole, part := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "raw"), filepath.Join(directory, "whole.rpz"), filepath.Join(directory, "parts")
+		line := m.Launch(3, m.Build(t, "polling.c"))
+		if got := outcome(t, recorder(t, m, []string{"-o", tr, "--polls", "drop", "--keep-raw", raw}, line...)); got.status != 0 {
+			t.Fatalf("%+v", got)
+		}
+		contains(t, must(t, "verify", tr, raw), "equal: ")
+		contains(t, must(t, "info", tr), "of MPI_Test that found nothing at ")
+		must(t, "collect", raw, "-q", "-o", whole, "--polls", "keep")
+		contains(t, must(t, "verify", whole, raw), "equal: ")
+		must(t, "collect", raw, "-q", "--parts", part) // as record was asked to
+		must(t, "merge", part, "-o", tr+".again")
+		all := func(path string) (sum uint64) {
+			for _, p := range infoOf(t, path).MadeBy.Polls {
+				sum += p.Calls
+			}
+			return sum
+		}
+		if with, without := infoOf(t, whole), infoOf(t, tr); all(tr) == 0 || with.Calls-without.Calls != all(tr) || all(tr+".again") != all(tr) || all(whole) > 0 {
+			t.Errorf("%d calls with polls, %d without, %d left out, and %d when merged", with.Calls, without.Calls, all(tr), all(tr+".again"))
+		}
+	})
+}
+
 // TestRecordBounded records a program into a trace that fits a size, and makes such a trace of the raw
 // records of another run, of which the whole does not fit, with each MPI. If no trace fits, the whole
 // is saved.

@@ -3,6 +3,7 @@ package layout
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reprise-trace/reprise/format"
@@ -32,6 +33,9 @@ type Origin struct {
 	// Missing are the calls that could not be recorded, by rank and time.
 	Missing []Missing `json:"missing,omitempty"`
 
+	// Polls are calls that were left out because they looked for something in vain, by function and site.
+	Polls []Polls `json:"dropped_polls,omitempty"`
+
 	// Off are ranks that have no call because recording was off all the time: of other ranks of a world
 	// without a call, nothing was recorded.
 	Off rankenc.Set `json:"off_rank_set,omitzero"`
@@ -44,10 +48,18 @@ type Missing struct {
 	Since   time.Time `json:"since"`   // after this, to the nanosecond, in UTC
 }
 
+// Polls says how often calls of a function at a site looked for something in vain, and were left out.
+type Polls struct {
+	Function string      `json:"function"`
+	Site     string      `json:"site,omitempty"` // empty if it was not recorded
+	Calls    uint64      `json:"calls"`
+	Ranks    rankenc.Set `json:"rank_set"` // that made them
+}
+
 // Identifies reports whether o says nothing but which run it is, and how many ranks that has: a part file
 // needs this, so that parts of two runs are told apart, and a trace does not.
 func (o *Origin) Identifies() bool {
-	return o.Began.IsZero() && len(o.Jobs)+len(o.Commands)+len(o.Hosts)+len(o.Versions)+len(o.Assumptions)+len(o.Missing)+o.Off.Len() == 0
+	return o.Began.IsZero() && len(o.Jobs)+len(o.Commands)+len(o.Hosts)+len(o.Versions)+len(o.Assumptions)+len(o.Missing)+len(o.Polls)+o.Off.Len() == 0
 }
 
 // IsZero reports whether o says nothing.
@@ -55,12 +67,13 @@ func (o *Origin) IsZero() bool {
 	return o.Identifies() && o.World == 0 && len(o.Runs) == 0
 }
 
-// What is added to the size of the world if assumptions follow, what is missing, and ranks that were not
-// recorded.
+// What is added to the size of the world if assumptions follow, what is missing, ranks that were not
+// recorded, and polls that were left out.
 const (
 	assumes = 1 << 31
 	misses  = 1 << 32
 	offs    = 1 << 33
+	polls   = 1 << 34
 )
 
 // lists returns the lists, in the order in which they are encoded.
@@ -68,7 +81,7 @@ func (o *Origin) lists() []*[]string {
 	return []*[]string{&o.Runs, &o.Jobs, &o.Commands, &o.Hosts, &o.Versions, &o.Assumptions}
 }
 
-// Merge adds what p has. Times that do not fit in 64 bits of nanoseconds are not known.
+// Merge adds what p has, and sums up the polls of different ranks. Times that do not fit in 64 bits of nanoseconds are not known.
 func (o *Origin) Merge(p Origin) {
 	theirs := p.lists()
 	for i, list := range o.lists() {
@@ -84,6 +97,9 @@ func (o *Origin) Merge(p Origin) {
 	if p.Off.Len() > 0 {
 		o.Off = o.Off.Union(p.Off)
 	}
+	if len(p.Polls) > 0 {
+		o.Polls = sumPolls(slices.Concat(o.Polls, p.Polls))
+	}
 	o.World = max(o.World, p.World)
 	if t := p.Began; !t.IsZero() && t.Equal(time.Unix(0, t.UnixNano())) && (o.Began.IsZero() || t.Before(o.Began)) {
 		o.Began = t.UTC().Round(0)
@@ -92,6 +108,31 @@ func (o *Origin) Merge(p Origin) {
 
 func compareMissing(a, b Missing) int {
 	return cmp.Or(cmp.Compare(a.Rank, b.Rank), a.Since.Compare(b.Since), cmp.Compare(a.Records, b.Records))
+}
+
+// sumPolls sorts a list and sums up the entries of a function and a site. What is known already of some ranks
+// is not added again. Sums that do not fit are the largest number.
+func sumPolls(list []Polls) []Polls {
+	slices.SortStableFunc(list, func(a, b Polls) int {
+		return cmp.Or(comparePolls(a, b), -cmp.Compare(a.Ranks.Len(), b.Ranks.Len()))
+	})
+	sums := list[:0]
+	for _, p := range list {
+		n := len(sums)
+		switch {
+		case p.Calls == 0 || p.Ranks.Len() == 0:
+		case n == 0 || comparePolls(sums[n-1], p) != 0:
+			sums = append(sums, p)
+		case p.Ranks.Difference(sums[n-1].Ranks).Len() > 0:
+			sums[n-1].Calls = wire.AddSat(sums[n-1].Calls, p.Calls)
+			sums[n-1].Ranks = sums[n-1].Ranks.Union(p.Ranks)
+		}
+	}
+	return sums
+}
+
+func comparePolls(a, b Polls) int {
+	return cmp.Or(strings.Compare(a.Function, b.Function), strings.Compare(a.Site, b.Site))
 }
 
 // Append appends the encoding of o.
@@ -109,6 +150,9 @@ func (o *Origin) Append(dst []byte) []byte {
 	if o.Off.Len() > 0 {
 		world += offs
 	}
+	if len(o.Polls) > 0 {
+		world += polls
+	}
 	dst = wire.AppendUvarint(dst, world)
 	if len(o.Assumptions) > 0 {
 		dst = AppendTexts(dst, o.Assumptions)
@@ -121,6 +165,13 @@ func (o *Origin) Append(dst []byte) []byte {
 	}
 	if o.Off.Len() > 0 {
 		dst, _ = o.Off.AppendBinary(dst) // which has no errors
+	}
+	if len(o.Polls) > 0 {
+		dst = wire.AppendUvarint(dst, uint64(len(o.Polls)))
+	}
+	for _, p := range o.Polls {
+		dst = wire.AppendUvarint(wire.AppendString(wire.AppendString(dst, p.Function), p.Site), p.Calls)
+		dst, _ = p.Ranks.AppendBinary(dst)
 	}
 	if o.Began.IsZero() {
 		return dst
@@ -162,6 +213,25 @@ func (o *Origin) readMissing(d *wire.Decoder) {
 	}
 }
 
+// readPolls reads polls that were left out.
+func (o *Origin) readPolls(d *wire.Decoder) {
+	at := d.Offset()
+	n := d.Count("polls", 4)
+	if d.Err() == nil && n == 0 {
+		d.Corrupt(at, "polls", "there are none")
+	}
+	for i := 0; i < n && d.Err() == nil; i++ {
+		at := d.Offset()
+		p := Polls{Function: string(d.String("function")), Site: string(d.String("site"))}
+		p.Calls = d.Uvarint("calls")
+		p.Ranks = DecodeRanks(d)
+		if d.Err() == nil && (p.Calls == 0 || p.Ranks.Len() == 0 || i > 0 && comparePolls(o.Polls[i-1], p) >= 0) {
+			d.Corrupt(at, "polls", "%d of %q do not ascend", p.Calls, p.Function)
+		}
+		o.Polls = append(o.Polls, p)
+	}
+}
+
 // ReadOrigin reads the origin of a trace or a part file. An error is a [*SectionError].
 func ReadOrigin(file *format.Reader) (o Origin, err error) {
 	if _, ok := file.Lookup(KindOrigin, 0); !ok {
@@ -174,7 +244,7 @@ func ReadOrigin(file *format.Reader) (o Origin, err error) {
 		}
 		at := d.Offset()
 		world := d.Uvarint("world")
-		if world >= 2*offs {
+		if world >= 2*polls {
 			d.Corrupt(at, "world", "%d", world)
 		}
 		o.World = int(world % assumes)
@@ -190,6 +260,9 @@ func ReadOrigin(file *format.Reader) (o Origin, err error) {
 			if o.Off = DecodeRanks(&d); d.Err() == nil && o.Off.Len() == 0 {
 				d.Corrupt(at, "ranks", "there are none")
 			}
+		}
+		if d.Err() == nil && world&polls != 0 {
+			o.readPolls(&d)
 		}
 		if d.Err() == nil && d.Rest() > 0 {
 			o.Began = time.Unix(0, d.Varint("time")).UTC()

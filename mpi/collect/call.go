@@ -38,8 +38,12 @@ func (p *process) call(t *thread, r *spool.Record) {
 		p.spawns = append(p.spawns, spawn{p.since1970(t, r.Start), p.since1970(t, r.End), f.started(r)})
 	}
 	p.end(f, r)
-	if isRecorded(f, r) {
+	switch {
+	case !isRecorded(f, r):
+	case p.keeps || !f.inVain(r):
 		p.record(t, f, r, 0)
+	default:
+		p.leaveOut(t, r)
 	}
 }
 

@@ -162,6 +162,11 @@ type Options struct {
 	// freed, and its sizes, by functions called malloc, realloc and free.
 	Allocations bool
 
+	// DropPolls leaves out calls that look for a message or for the end of an operation, and do not find it:
+	// MPI_Iprobe and MPI_Improbe, MPI_Test and MPI_Request_get_status in all their forms. The origin of the
+	// trace has their number by function and site. Their time counts as a gap between calls.
+	DropPolls bool
+
 	// Origin is what the trace says of who recorded it. Finish adds the ids of the runs, where the
 	// processes know them from their launcher, and the size of MPI_COMM_WORLD.
 	Origin merge.Origin

@@ -89,7 +89,9 @@ func (c *Collector) parts(ctx context.Context, until int64, end bool, problem er
 	}
 	c.measure()
 	g.run.Clocks = c.clocks(g.added)
-	g.run.Names = append(g.called.list(), siteNames(list)...)
+	sites := siteNames(list)
+	g.run.Names = append(g.called.list(), sites...)
+	g.run.Origin.Merge(merge.Origin{Polls: pollsOf(list, sites)})
 	if err := g.finish(); err != nil {
 		return nil, g.summary, err
 	}

@@ -29,6 +29,8 @@ type process struct {
 	numbers int64 // threads that made calls
 	spawns  []spawn
 	calls   uint64
+	keeps   bool // calls that look for something in vain
+	polls   map[poll]uint64
 	hidden  bool // recording is off
 	epoch   int  // how often it was switched off
 	begun   bool // MPI_Init was called
@@ -96,6 +98,7 @@ func newProcess(id spool.Process, o Options) (*process, error) {
 		source:    source{id: id},
 		rank:      -1,
 		timed:     !o.Untimed,
+		keeps:     !o.DropPolls,
 		times:     o.Times,
 		functions: make([]function, len(plans)),
 		handles:   make([]symbolic.Handles, len(classes)),
@@ -281,7 +284,13 @@ func (p *process) nameGroups(r *tracer.Recorder) {
 }
 
 // cost returns the time, in nanoseconds, that recording took in the process.
-func (p *process) cost() float64 { return float64(p.calls) * p.threads[0].header.Cost }
+func (p *process) cost() float64 {
+	calls := p.calls
+	for _, n := range p.polls {
+		calls += n
+	}
+	return float64(calls) * p.threads[0].header.Cost
+}
 
 // duration returns the time from the first to the last record.
 func (p *process) duration() float64 { return float64(p.latest - p.first) }

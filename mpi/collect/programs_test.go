@@ -61,6 +61,7 @@ func TestPrograms(t *testing.T) {
 					t.Errorf("%d of %d calls are as recorded: %v", n, first.summary.Calls, err)
 				}
 				checkAllocations(t, first)
+				checkPolls(t, first)
 				if slices.Contains([]string{"threads.c", "waits.c", "many.c"}, p.Source) {
 					checkOwnRequests(t, first.trace)
 				}

@@ -50,6 +50,10 @@ type Role struct {
 	Requests Requests
 	Some     bool
 
+	// Polls is the output that is 0 if the function has looked for something in vain, and done nothing:
+	// a message, an operation that is complete.
+	Polls string
+
 	// Reports is set if the status of the request that the function makes may name a source
 	// and a tag, and no parameter asks for these.
 	Reports bool
@@ -244,13 +248,16 @@ func (t roleTable) addMessages() {
 	both.Sends = &Transfer{"dest", "sendtag", "count", "datatype"}
 	both.Receives = &Transfer{"source", "recvtag", "count", "datatype"}
 	t.add("Sendrecv_replace Isendrecv_replace", both)
-	t.add("Probe Iprobe Mprobe Improbe", Role{Class: Probe, On: "comm"})
+	t.add("Probe Mprobe", Role{Class: Probe, On: "comm"})
+	t.add("Iprobe Improbe", Role{Class: Probe, On: "comm", Polls: "flag"})
 
 	t.add("Start Startall", Role{Class: PointToPoint, Requests: Starts})
 	t.add("Wait Waitall", Role{Class: Completion, Requests: Waits})
 	t.add("Waitany Waitsome", Role{Class: Completion, Requests: Waits, Some: true})
-	t.add("Test Testall Testany Testsome", Role{Class: Completion, Requests: Tests})
-	t.add("Request_get_status Request_get_status_all Request_get_status_any Request_get_status_some", Role{Class: Completion, Requests: Looks})
+	t.add("Test Testall Testany", Role{Class: Completion, Requests: Tests, Polls: "flag"})
+	t.add("Testsome", Role{Class: Completion, Requests: Tests, Polls: "outcount"})
+	t.add("Request_get_status Request_get_status_all Request_get_status_any", Role{Class: Completion, Requests: Looks, Polls: "flag"})
+	t.add("Request_get_status_some", Role{Class: Completion, Requests: Looks, Polls: "outcount"})
 	t.add("Request_free", Role{Class: Completion, Requests: Releases})
 	t.add("Cancel", Role{Class: Completion, Requests: Cancels})
 	t.add("Grequest_start Grequest_class_allocate", Role{Reports: true})

@@ -113,7 +113,8 @@ func (d *SpoolDifference) Error() string {
 // verifySpool compares a trace with one that it makes of raw records.
 func verifySpool(q *cli.Question, spool string) error {
 	allocations := slices.ContainsFunc(q.Trace.Functions(), func(f cst.Function) bool { return f.Name == "malloc" })
-	recorded, err := collectAgain(q.Context(), spool, allocations)
+	polls := len(q.Trace.Run().Origin.Polls) > 0
+	recorded, err := collectAgain(q.Context(), spool, collect.Options{Untimed: true, Keep: true, Allocations: allocations, DropPolls: polls})
 	if err != nil {
 		return cli.Named(err)
 	}
@@ -145,8 +146,8 @@ func verifySpool(q *cli.Question, spool string) error {
 }
 
 // collectAgain returns the trace of raw records, which it leaves as they are.
-func collectAgain(ctx context.Context, spool string, allocations bool) (*trace.Trace, error) {
-	c, err := collect.New(spool, collect.Options{Untimed: true, Keep: true, Allocations: allocations})
+func collectAgain(ctx context.Context, spool string, o collect.Options) (*trace.Trace, error) {
+	c, err := collect.New(spool, o)
 	if err != nil {
 		return nil, err
 	}

@@ -137,7 +137,7 @@ func underLauncher() bool {
 
 // passedOn returns the options for the recorders of all processes.
 func (o *Options) passedOn() []string {
-	args := append(o.Times.Args(), "--sites", o.Sites.Value)
+	args := append(o.Times.Args(), "--sites", o.Sites.Value, "--polls", o.Polls.Value)
 	if o.finalize.wanted() {
 		args = append(args, "--finalize", o.finalize.String())
 	}

@@ -25,7 +25,7 @@ import (
 )
 
 func NewCollect() *cobra.Command {
-	var o collectOptions
+	o := collectOptions{polls: newPolls()}
 	cmd := cli.NewCommand("collect")
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
@@ -43,6 +43,7 @@ func NewCollect() *cobra.Command {
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no summary")
 	f.BoolVar(&o.json, "json", false, "print the summary as JSON, on standard error")
 	addAllocations(f, &o.allocations)
+	addPolls(cmd, o.polls)
 	f.BoolVar(&o.live, "live", false, "collect for record, until standard input ends")
 	f.BoolVar(&o.keep, "keep", false, "keep the records that are collected live")
 	f.StringVar(&o.origin, "origin", "", "who records, as JSON")
@@ -64,6 +65,7 @@ type collectOptions struct {
 	quiet, json bool
 	live, keep  bool // as the helper of record
 	allocations bool
+	polls       *cli.Choice
 	origin      string
 	ended       string
 	timeout     time.Duration
@@ -88,6 +90,7 @@ func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
 	}
 	options.Origin = note.Origin
 	options.Keep, options.Allocations = o.keep || !o.live, o.allocations
+	options.DropPolls = areDropped(o.polls)
 	if o.origin != "" {
 		if err := json.Unmarshal([]byte(o.origin), &options.Origin); err != nil {
 			return cli.BadUsage(fmt.Errorf("--origin: %w", err))

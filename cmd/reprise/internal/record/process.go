@@ -139,7 +139,7 @@ type keptFlag struct {
 }
 
 // keptFlags are the names of those flags.
-var keptFlags = []string{"times", "error", "allocations", "bounded"}
+var keptFlags = []string{"times", "error", "allocations", "polls", "bounded"}
 
 // kept returns what was asked for. What is asked of the processes, such as --sites, is in their records.
 func (o *Options) kept() []keptFlag {
@@ -149,6 +149,9 @@ func (o *Options) kept() []keptFlag {
 	}
 	if o.allocations {
 		list = append(list, keptFlag{"allocations", "true"})
+	}
+	if areDropped(o.Polls) {
+		list = append(list, keptFlag{"polls", dropPolls})
 	}
 	if o.Output.bounded > 0 {
 		list = append(list, keptFlag{"bounded", strconv.FormatInt(int64(o.Output.bounded), 10)})

@@ -27,7 +27,7 @@ import (
 const recordExample = "reprise record -o run.rpz -- mpirun -n 4 ./app"
 
 func NewRecord() *cobra.Command {
-	o := Options{OnTimeout: cli.NewChoice("continue", "kill"), Sites: cli.NewChoice("caller", "stack", "none"), Merge: cli.NewChoice("", "mpi", "finalize")}
+	o := Options{OnTimeout: cli.NewChoice("continue", "kill"), Sites: cli.NewChoice("caller", "stack", "none"), Polls: newPolls(), Merge: cli.NewChoice("", "mpi", "finalize")}
 	cmd := cli.NewCommand("record")
 	cmd.Args = func(_ *cobra.Command, args []string) error { return o.check(args) }
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return Run(cmd, args, &o) }
@@ -50,6 +50,7 @@ func NewRecord() *cobra.Command {
 	cli.AddChoice(cmd, o.OnTimeout, "on-timeout", "action after a timeout")
 	cli.AddChoice(cmd, o.Sites, "sites", "call sites in the trace")
 	addAllocations(f, &o.allocations)
+	addPolls(cmd, o.Polls)
 	cli.AddChoice(cmd, o.Merge, "merge", "merge the parts of all nodes")
 	f.BoolVar(&o.Lock, "lock", false, "hold the lock of the directory of parts until the part is there")
 	f.Var(&o.finalize, "finalize", "have the processes of the program merge their parts in MPI_Finalize, as JSON says")
@@ -70,6 +71,18 @@ func addAllocations(f *pflag.FlagSet, to *bool) {
 	f.BoolVar(to, "allocations", false, "record allocation, size and release of the memory that calls use")
 }
 
+// newPolls returns what becomes of polls in vain.
+func newPolls() *cli.Choice { return cli.NewChoice("keep", dropPolls) }
+
+const dropPolls = "drop"
+
+// areDropped reports whether polls are; without a choice, they are not.
+func areDropped(polls *cli.Choice) bool { return polls != nil && polls.Value == dropPolls }
+
+func addPolls(cmd *cobra.Command, to *cli.Choice) {
+	cli.AddChoice(cmd, to, "polls", "tests and probes that find nothing")
+}
+
 type Options struct {
 	Output           collectOutput
 	Times            cli.TimesFlag
@@ -81,7 +94,7 @@ type Options struct {
 	allocations      bool
 	timeout          time.Duration
 	OnTimeout        *cli.Choice
-	Sites            *cli.Choice
+	Sites, Polls     *cli.Choice
 	Merge            *cli.Choice
 	Lock             bool     // of the directory of parts
 	place            *os.File // in the directory of parts, which says where the raw records are

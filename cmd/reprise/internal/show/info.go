@@ -214,6 +214,7 @@ func (a *Info) printMadeBy(q *cli.Question) {
 		}
 	}
 	a.printMissing(q)
+	a.printPolls(q)
 	if o.World > 0 {
 		q.Printf("MPI_COMM_WORLD: %s\n", text.Plural(o.World, "rank"))
 	}
@@ -241,6 +242,24 @@ func (a *Info) printMissing(q *cli.Question) {
 	}
 	if more := len(list) - maxMissing; more > 0 {
 		q.Printf("missing: also calls of %s\n", text.Plural(more, "other rank"))
+	}
+}
+
+// maxPolls is how many sites of polls that were left out are shown.
+const maxPolls = 10
+
+// printPolls prints how many polls were left out, where.
+func (a *Info) printPolls(q *cli.Question) {
+	list := a.MadeBy.Polls
+	for _, p := range list[:min(len(list), maxPolls)] {
+		site := ""
+		if p.Site != "" {
+			site = " at " + text.CutList(text.Printable(p.Site), maxMadeBy)
+		}
+		q.Printf("left out: %s of %s that found nothing%s\n", text.Plural(p.Calls, "call"), text.Printable(p.Function), site)
+	}
+	if more := len(list) - maxPolls; more > 0 {
+		q.Printf("left out: also such calls at %s\n", text.Plural(more, "other site"))
 	}
 }
 
