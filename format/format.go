@@ -1,7 +1,9 @@
 // Package format implements the container of a trace: a file of sections,
 // each a run of bytes under a kind and a key, that is written front to back,
 // read in any order, and walked when it is damaged. What a kind or a key means
-// is the business of the caller.
+// is the business of the caller. It also has the types of what a trace says of the run as
+// a whole, such as [Origin], [Name] and [Clock]: package merge writes them, and package
+// trace reads them.
 //
 // A [Writer] appends sections to an io.Writer. A [Reader] opens a file by
 // reading its header and its index, then reads the sections it is asked for.

@@ -13,6 +13,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -28,11 +29,11 @@ type Accumulator struct {
 	size    int      // of the run, in ranks
 	sources []string // ascending, each once
 	names   names
-	origin  Origin
+	origin  format.Origin
 
 	threadsUnordered bool // see Run
-	worlds           []World
-	clocks           []Clock
+	worlds           []format.World
+	clocks           []format.Clock
 	orders           []*sequitur.Grammar
 	functions        cst.Table
 	digests          []digest // of the functions
@@ -113,7 +114,7 @@ func (a *Accumulator) Describe(run Run) error {
 	a.clocks = layout.MergeClocks(a.clocks, run.Clocks)
 	a.size = max(a.size, run.Ranks)
 	a.threadsUnordered = a.threadsUnordered || run.ThreadsUnordered
-	a.origin.Merge(run.Origin)
+	layout.MergeOrigin(&a.origin, run.Origin)
 	if run.Source != "" {
 		a.addSource(run.Source)
 	}
@@ -125,20 +126,20 @@ func (a *Accumulator) Describe(run Run) error {
 
 // Clocks returns the clocks of the machines that the ranks of a were recorded on, in the order of their first
 // ranks.
-func (a *Accumulator) Clocks() []Clock { return layout.ClocksOf(a.clocks, a.RankSet()) }
+func (a *Accumulator) Clocks() []format.Clock { return layout.ClocksOf(a.clocks, a.RankSet()) }
 
 // Align replaces the alignments of clocks by those of others of the same machines, and takes away those of
 // which there is no other.
-func (a *Accumulator) Align(list []Clock) {
+func (a *Accumulator) Align(list []format.Clock) {
 	for i := range a.clocks {
 		c := a.clocks[i]
-		a.clocks[i] = Clock{Machine: c.Machine, Ranks: c.Ranks, Readings: c.Readings, Error: -1}
+		a.clocks[i] = format.Clock{Machine: c.Machine, Ranks: c.Ranks, Readings: c.Readings, Error: -1}
 	}
 	a.clocks = layout.MergeClocks(a.clocks, list)
 }
 
 // addNames adds names, or returns an error if one of them cannot be one.
-func (a *Accumulator) addNames(list []layout.Name) error {
+func (a *Accumulator) addNames(list []format.Name) error {
 	err := layout.CheckNames(list)
 	if err == nil {
 		err = a.names.add(list)
@@ -432,7 +433,7 @@ func (a *Accumulator) merge(ctx context.Context, b *Accumulator) error {
 	if err := a.names.add(b.names.list()); err != nil {
 		return fmt.Errorf("merge: %w", err)
 	}
-	a.origin.Merge(b.origin)
+	layout.MergeOrigin(&a.origin, b.origin)
 	a.worlds = layout.MergeWorlds(a.worlds, b.worlds)
 	a.clocks = layout.MergeClocks(a.clocks, b.clocks)
 	a.ranks, a.size = ranks, max(a.size, b.size)

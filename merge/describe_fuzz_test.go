@@ -40,7 +40,7 @@ func FuzzShapeSignature(f *testing.F) {
 			for _, n := range shape.Grammar.FirstUse()[:min(len(shape.Grammar.FirstUse()), 8)] {
 				s := shape.Signature(int(n))
 				args, err := tr.Printer(trace.PrintOptions{}).Arguments(nil, s)
-				if err != nil && !errors.As(err, new(*layout.SectionError)) || err == nil && len(args) != len(s.Function.Params) {
+				if err != nil && !errors.As(err, new(*format.SectionError)) || err == nil && len(args) != len(s.Function.Params) {
 					t.Fatalf("signature %d of shape %d is %v, %v", n, number, s, err)
 				}
 			}

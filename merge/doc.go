@@ -59,12 +59,8 @@
 //
 // # Types of the sections
 //
-// [Bounded], [Clock], [ClockReading], [Missing], [Name], [Origin], [Polls], [RankSeries], [RankTimes],
-// [SectionError], [Stretch], [Summary] and [World] are aliases of types of internal/layout, which reads and writes the
-// sections that have them. This package writes them, and package trace returns them, so that they are on the
-// floor below both. The public packages below that are codecs, which know nothing of runs. A package for
-// these types alone would be one more to import for whoever has a part, and types of this package would be
-// converted, one by one, in each trace that is read.
+// [Bounded], [RankSeries], [RankTimes], [Stretch] and [Summary] are aliases of types of internal/layout,
+// which reads and writes the sections that have them.
 //
 // # Cost
 //

@@ -121,7 +121,7 @@ func checkParts(files []string, memory int64) error {
 	var wrong []error
 	var others []string
 	var shared layout.SharedRanks
-	origins := make([]Origin, len(files))
+	origins := make([]format.Origin, len(files))
 	for i, path := range files {
 		err := withContainer(path, memory, func(file *format.Reader) error {
 			_, ranks, err := ReadPartRanks(file)
@@ -184,7 +184,7 @@ func errShared(files []string, memory int64, rank int) error {
 }
 
 // runOf returns what tells a run from others.
-func runOf(o Origin) string {
+func runOf(o format.Origin) string {
 	if len(o.Runs) == 0 {
 		return fmt.Sprintf("a run of %d ranks", o.World)
 	}

@@ -77,7 +77,7 @@ func TestFilesAgain(t *testing.T) {
 // TestFilesOfRuns merges files of two runs, and of a rank twice: the error names the files.
 func TestFilesOfRuns(t *testing.T) {
 	t.Chdir(t.TempDir())
-	write := func(name string, rank int, origin merge.Origin) {
+	write := func(name string, rank int, origin format.Origin) {
 		var (
 			r tracer.Recorder
 			a merge.Accumulator
@@ -98,13 +98,13 @@ func TestFilesOfRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("a", 0, merge.Origin{Runs: []string{"x"}, World: 2})
-	write("b", 1, merge.Origin{Runs: []string{"x"}, World: 2})
-	write("c", 1, merge.Origin{Runs: []string{"y"}, World: 2})
-	write("old", 2, merge.Origin{})
-	write("d", 0, merge.Origin{World: 4})
-	write("e", 1, merge.Origin{World: 8})
-	write("f", 3, merge.Origin{World: 4})
+	write("a", 0, format.Origin{Runs: []string{"x"}, World: 2})
+	write("b", 1, format.Origin{Runs: []string{"x"}, World: 2})
+	write("c", 1, format.Origin{Runs: []string{"y"}, World: 2})
+	write("old", 2, format.Origin{})
+	write("d", 0, format.Origin{World: 4})
+	write("e", 1, format.Origin{World: 8})
+	write("f", 3, format.Origin{World: 4})
 	for _, tt := range []struct {
 		parts []string
 		want  string
@@ -136,7 +136,7 @@ func TestFilesOfRuns(t *testing.T) {
 		if got := trace.Content().Unrecorded.String(); got != tt.unrecorded {
 			t.Errorf("%v: nothing was recorded of ranks %s, want %s", tt.parts, got, tt.unrecorded)
 		}
-		if o := trace.Run().Origin; tt.unrecorded == "" && !o.IsZero() {
+		if o := trace.Run().Origin; tt.unrecorded == "" && !layout.NoOrigin(&o) {
 			t.Errorf("a trace of parts that only say which run they are of says %+v", o)
 		}
 	}

@@ -47,7 +47,7 @@ func TestForged(t *testing.T) {
 	tr := open(t, forge(t, replaced(newForgedTrace().sections(), section{99, 7, "a kind of a later version"})...))
 	checkRun(t, tr.Run(), Run{
 		Ranks: 3, Source: "test", Interleaving: orderOf(0, 2, 0, 2, 0, 2, 0, 2, 0, 2),
-		Names: []layout.Name{{Kind: cst.KindRank, Class: "", Value: -2, Name: "n"}, {Kind: cst.KindRank, Class: "", Value: 3, Name: "no"}, {Kind: cst.KindHandle, Class: "c", Value: 0, Name: "w"}},
+		Names: []format.Name{{Kind: cst.KindRank, Class: "", Value: -2, Name: "n"}, {Kind: cst.KindRank, Class: "", Value: 3, Name: "no"}, {Kind: cst.KindHandle, Class: "c", Value: 0, Name: "w"}},
 	})
 	checkCalls(t, tr, []Part{forgedPart(0), forgedPart(2)})
 	checkCalls(t, open(t, forge(t, slicedTrace().sections()...)), []Part{forgedPart(0), forgedPart(2)})
@@ -78,7 +78,7 @@ func (r refusal) check(t *testing.T, sections []section, read func(*format.Reade
 	t.Helper()
 	f := container(t, forge(t, replaced(sections, r.change...)...))
 	err := read(f)
-	var se *layout.SectionError
+	var se *format.SectionError
 	if !errors.As(err, &se) || se.Kind != r.kind || se.Key != r.key || !errors.Is(err, r.want) || !strings.Contains(err.Error(), r.text) {
 		t.Fatalf("err = %v\nwant %v in %s, key %d: %s", err, r.want, layout.KindName(r.kind), r.key, r.text)
 	}
@@ -573,7 +573,7 @@ func checkAccepted(t rapid.TB, file []byte) {
 		}
 		p, err := tr.Part(rank)
 		if err != nil {
-			var se *layout.SectionError
+			var se *format.SectionError
 			if !errors.As(err, &se) {
 				t.Fatalf("rank %d: %v", rank, err)
 			}
@@ -586,7 +586,7 @@ func checkAccepted(t rapid.TB, file []byte) {
 	}
 	for n := range min(tr.Signatures(), most) {
 		if _, err := tr.Printer(trace.PrintOptions{}).Signature(nil, tr.Signature(n)); err != nil {
-			var se *layout.SectionError
+			var se *format.SectionError
 			if !errors.As(err, &se) {
 				t.Fatalf("signature %d: %v", n, err)
 			}

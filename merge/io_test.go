@@ -172,7 +172,7 @@ func TestReadFails(t *testing.T) {
 			}
 			bad.spot = s.Offset
 			err = readTrace(r)
-			var se *layout.SectionError
+			var se *format.SectionError
 			if !errors.As(err, &se) || se.Kind != s.Kind || !errors.Is(err, errRead) || errors.Is(err, format.ErrCorrupt) {
 				t.Errorf("%s: err = %v", layout.KindName(s.Kind), err)
 			}
@@ -205,7 +205,7 @@ func TestLost(t *testing.T) {
 	lost := 0
 	for _, p := range parts {
 		got, err := trace.Part(p.Rank)
-		var se *layout.SectionError
+		var se *format.SectionError
 		switch {
 		case err == nil:
 			if err := sameCalls(got, p); err != nil {

@@ -336,7 +336,7 @@ func TestMostClockRuns(t *testing.T) {
 	for rank := range ranks {
 		every[rank%2].Add(rank)
 	}
-	if err := a.Describe(Run{Clocks: []Clock{
+	if err := a.Describe(Run{Clocks: []format.Clock{
 		{Ranks: every[0].Finish(), Machine: "a", Error: -1}, {Ranks: every[1].Finish(), Machine: "b", Error: -1},
 	}}); err != nil {
 		t.Fatal(err)

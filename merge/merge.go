@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -50,47 +51,12 @@ type GroupHandle struct {
 // own group.
 type Group struct{ Rank, Size int }
 
-// A Name says what a number among the arguments of calls is called, such as
-// MPI_COMM_WORLD or MPI_ANY_SOURCE. Its fields are
-//
-//	Kind  cst.Kind  KindInt, KindRank, KindTag, KindHandle or KindPointer
-//	Class string    of a handle; otherwise empty
-//	Value int64     of a pointer, the segment
-//	Name  string    1 to cst.MaxName bytes, which need not be valid UTF-8
-type Name = layout.Name
-
-// An Origin says who made a trace.
-type Origin = layout.Origin
-
-// Missing says which calls of a rank could not be recorded.
-type Missing = layout.Missing
-
-// Polls says how often calls of a function looked for something in vain, and were left out.
-type Polls = layout.Polls
-
-// A World is an MPI_COMM_WORLD of a run that has several, as with MPI_Comm_spawn: its ranks
-// are those from First on, up to that of the next.
-type World = layout.World
-
-// A Clock is that of a machine, by which the times of some ranks were recorded, and how to turn its times
-// into those of the clock of the first rank.
-type Clock = layout.Clock
-
-// A ClockReading is what a [Clock] and real time were at one instant.
-type ClockReading = layout.Reading
-
 // A Summary is what is kept of values that calls have, such as durations, by
 // signature. The zero Summary is empty. Its fields are
 //
 //	Statistics []timing.Statistics  by terminal; it may be shorter
 //	Histograms *timing.Histograms   nil means none
 type Summary = layout.Summary
-
-// A SectionError reports which section of a file was rejected: its Kind, its Key, which
-// is the number of the section if the kind has several, the Offset in the file of its
-// record or the one it shares, −1 if the file has no such section or it does not
-// matter where, and Err, the cause.
-type SectionError = layout.SectionError
 
 // A Run describes a run as a whole.
 type Run struct {
@@ -110,10 +76,10 @@ type Run struct {
 	// Names are what numbers among the arguments are called. A trace has them in
 	// ascending order of kinds, classes and values, one for each. Several call sites
 	// of one name are told apart by a number behind it, such as " #2".
-	Names []layout.Name
+	Names []format.Name
 
 	// Origin says who made the trace.
-	Origin Origin
+	Origin format.Origin
 
 	// Bounded says what of the trace is not what was recorded, of the functions of the
 	// trace; nil means that all is. Where parts are merged, theirs counts.
@@ -125,12 +91,12 @@ type Run struct {
 
 	// Worlds are those of a run that has several, in ascending order; nil means that
 	// all ranks are of one. Where parts are merged, those of all count.
-	Worlds []World
+	Worlds []format.World
 
 	// Clocks are those of the machines that the times of ranks come from, in the order of their first ranks.
 	// A trace has them if there are several, and it has times of every call. Where parts are merged, clocks
 	// of one machine are one.
-	Clocks []Clock
+	Clocks []format.Clock
 }
 
 // WorldOf returns which of the worlds a rank is of, the rank in the run of its rank 0, and its
@@ -152,7 +118,7 @@ func (r Run) WorldOf(rank int) (world, first, size int) {
 // ClockOf returns which of the clocks the times of a rank are of, −1 if it is not known. It is fast if ranks
 // are given to machines one machine after the other.
 func (r Run) ClockOf(rank int) int {
-	clock, _ := slices.BinarySearchFunc(r.Clocks, rank+1, func(c Clock, rank int) int { return cmp.Compare(c.Ranks.At(0), rank) })
+	clock, _ := slices.BinarySearchFunc(r.Clocks, rank+1, func(c format.Clock, rank int) int { return cmp.Compare(c.Ranks.At(0), rank) })
 	for clock--; clock >= 0 && !r.Clocks[clock].Ranks.Contains(rank); clock-- {
 	}
 	return clock

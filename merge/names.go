@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 )
 
@@ -25,7 +26,7 @@ func (v namedValue) isSite() bool {
 type names map[namedValue]string
 
 // add adds sound names. It changes nothing if they would become too many.
-func (n *names) add(list []layout.Name) error {
+func (n *names) add(list []format.Name) error {
 	fresh := 0
 	for _, l := range list {
 		if _, ok := (*n)[namedValue{l.Kind, l.Class, l.Value}]; !ok {
@@ -52,13 +53,13 @@ func (n *names) add(list []layout.Name) error {
 
 // list returns the names in their order, nil if there are none. Of sites of one name, all but the
 // first have their number in this order behind it.
-func (n names) list() []layout.Name {
+func (n names) list() []format.Name {
 	if len(n) == 0 {
 		return nil
 	}
-	list := make([]layout.Name, 0, len(n))
+	list := make([]format.Name, 0, len(n))
 	for v, name := range n {
-		list = append(list, layout.Name{Kind: v.kind, Class: v.class, Value: v.value, Name: name})
+		list = append(list, format.Name{Kind: v.kind, Class: v.class, Value: v.value, Name: name})
 	}
 	slices.SortFunc(list, layout.CompareNames)
 	sites := make(map[string]int) // by name

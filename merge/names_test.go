@@ -25,8 +25,8 @@ import (
 )
 
 // genName draws names of which some are of one number.
-var genName = rapid.Custom(func(t *rapid.T) layout.Name {
-	n := layout.Name{Kind: rapid.SampledFrom([]cst.Kind{cst.KindInt, cst.KindRank, cst.KindTag, cst.KindHandle, cst.KindPointer}).Draw(t, "kind")}
+var genName = rapid.Custom(func(t *rapid.T) format.Name {
+	n := format.Name{Kind: rapid.SampledFrom([]cst.Kind{cst.KindInt, cst.KindRank, cst.KindTag, cst.KindHandle, cst.KindPointer}).Draw(t, "kind")}
 	if n.Kind == cst.KindHandle {
 		n.Class = rapid.SampledFrom([]string{"", "comm", "datatype", "\xff", "site"}).Draw(t, "class")
 	}
@@ -40,20 +40,20 @@ var genName = rapid.Custom(func(t *rapid.T) layout.Name {
 	return n
 })
 
-func drawNames(t *rapid.T) []layout.Name {
+func drawNames(t *rapid.T) []format.Name {
 	return rapid.SliceOfN(genName, 0, 6).Draw(t, "names")
 }
 
 // inOrder returns names as a trace has them.
-func inOrder(list []layout.Name) []layout.Name {
+func inOrder(list []format.Name) []format.Name {
 	list = slices.Clone(list)
-	slices.SortFunc(list, func(n, m layout.Name) int {
+	slices.SortFunc(list, func(n, m format.Name) int {
 		if c := layout.CompareNames(n, m); c != 0 {
 			return c
 		}
 		return strings.Compare(n.Name, m.Name)
 	})
-	return slices.CompactFunc(list, func(n, m layout.Name) bool { return layout.CompareNames(n, m) == 0 })
+	return slices.CompactFunc(list, func(n, m format.Name) bool { return layout.CompareNames(n, m) == 0 })
 }
 
 // testNames encodes names, and compares what is read.
@@ -81,8 +81,8 @@ func TestNames(t *testing.T) { rapid.Check(t, testNames) }
 // FuzzNames checks that what is accepted is encoded as it was, and sound.
 func FuzzNames(f *testing.F) {
 	f.Add([]byte(forgedNames))
-	f.Add(layout.AppendNames(nil, []layout.Name{{Kind: cst.KindTag, Class: "", Value: math.MinInt64, Name: "a"}, {Kind: cst.KindTag, Class: "", Value: math.MaxInt64, Name: "b"}, {Kind: cst.KindPointer, Class: "", Value: -2, Name: "MPI_IN_PLACE"}}, nil))
-	places := []layout.Name{{Kind: cst.KindHandle, Class: "site", Value: 1 << 50, Name: "a.c:7 f"}, {Kind: cst.KindHandle, Class: "site", Value: 1<<50 + 1, Name: "a.c:7 f #2"}, {Kind: cst.KindHandle, Class: "site", Value: 1<<50 + 9, Name: "a.c:5 f"}}
+	f.Add(layout.AppendNames(nil, []format.Name{{Kind: cst.KindTag, Class: "", Value: math.MinInt64, Name: "a"}, {Kind: cst.KindTag, Class: "", Value: math.MaxInt64, Name: "b"}, {Kind: cst.KindPointer, Class: "", Value: -2, Name: "MPI_IN_PLACE"}}, nil))
+	places := []format.Name{{Kind: cst.KindHandle, Class: "site", Value: 1 << 50, Name: "a.c:7 f"}, {Kind: cst.KindHandle, Class: "site", Value: 1<<50 + 1, Name: "a.c:7 f #2"}, {Kind: cst.KindHandle, Class: "site", Value: 1<<50 + 9, Name: "a.c:5 f"}}
 	f.Add(layout.AppendNames(nil, places, layout.NewHandleLists(places, func(string, func(int64) bool) {})))
 	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		list, lists, err := layout.ParseNames(data)
@@ -102,27 +102,27 @@ func FuzzNames(f *testing.F) {
 func TestDescribeNames(t *testing.T) {
 	var a Accumulator
 	for _, name := range []string{"b", "c", "a", "b"} {
-		if err := a.Describe(Run{Names: []layout.Name{{Kind: cst.KindTag, Class: "", Value: 1, Name: name}}}); err != nil {
+		if err := a.Describe(Run{Names: []format.Name{{Kind: cst.KindTag, Class: "", Value: 1, Name: name}}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got, want := open(t, traceFile(t, &a)).Run().Names, []layout.Name{{Kind: cst.KindTag, Class: "", Value: 1, Name: "a"}}; !slices.Equal(got, want) {
+	if got, want := open(t, traceFile(t, &a)).Run().Names, []format.Name{{Kind: cst.KindTag, Class: "", Value: 1, Name: "a"}}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	tests := []struct {
-		name layout.Name
+		name format.Name
 		want string
 	}{
-		{layout.Name{Kind: cst.KindFloat, Name: "x"}, "a name of kind float"},
-		{layout.Name{Name: "x"}, "a name of kind invalid"},
-		{layout.Name{Kind: cst.KindRank, Class: "comm", Name: "x"}, `a name of class "comm" of kind rank`},
-		{layout.Name{Kind: cst.KindHandle, Class: strings.Repeat("c", cst.MaxName+1), Name: "x"}, "a name of a class of 4097 bytes"},
-		{layout.Name{Kind: cst.KindInt}, "a name that is empty"},
-		{layout.Name{Kind: cst.KindInt, Name: strings.Repeat("n", cst.MaxName+1)}, "a name of 4097 bytes"},
+		{format.Name{Kind: cst.KindFloat, Name: "x"}, "a name of kind float"},
+		{format.Name{Name: "x"}, "a name of kind invalid"},
+		{format.Name{Kind: cst.KindRank, Class: "comm", Name: "x"}, `a name of class "comm" of kind rank`},
+		{format.Name{Kind: cst.KindHandle, Class: strings.Repeat("c", cst.MaxName+1), Name: "x"}, "a name of a class of 4097 bytes"},
+		{format.Name{Kind: cst.KindInt}, "a name that is empty"},
+		{format.Name{Kind: cst.KindInt, Name: strings.Repeat("n", cst.MaxName+1)}, "a name of 4097 bytes"},
 	}
 	for _, tt := range tests {
 		var b Accumulator
-		err := b.Describe(Run{Ranks: 3, Names: []layout.Name{{Kind: cst.KindTag, Class: "", Value: 1, Name: "good"}, tt.name}})
+		err := b.Describe(Run{Ranks: 3, Names: []format.Name{{Kind: cst.KindTag, Class: "", Value: 1, Name: "good"}, tt.name}})
 		if err == nil || err.Error() != "merge: "+tt.want {
 			t.Errorf("err = %v, want %s", err, tt.want)
 		}
@@ -135,9 +135,9 @@ func TestDescribeNames(t *testing.T) {
 // TestManyNames checks that no more names are kept than a file may have.
 func TestManyNames(t *testing.T) {
 	tier.Long(t, "a million names")
-	list := make([]layout.Name, layout.MaxNames)
+	list := make([]format.Name, layout.MaxNames)
 	for i := range list {
-		list[i] = layout.Name{Kind: cst.KindHandle, Class: "comm", Value: int64(i), Name: "n"}
+		list[i] = format.Name{Kind: cst.KindHandle, Class: "comm", Value: int64(i), Name: "n"}
 	}
 	var a, b Accumulator
 	if err := a.Describe(Run{Names: list}); err != nil {
@@ -146,7 +146,7 @@ func TestManyNames(t *testing.T) {
 	if err := a.Describe(Run{Names: list[7:8]}); err != nil {
 		t.Error(err)
 	}
-	more := []layout.Name{{Kind: cst.KindTag, Class: "", Value: 0, Name: "t"}}
+	more := []format.Name{{Kind: cst.KindTag, Class: "", Value: 0, Name: "t"}}
 	const want = "merge: more than 1048576 names"
 	if err := a.Describe(Run{Names: more}); err == nil || err.Error() != want {
 		t.Errorf("err = %v, want %s", err, want)
@@ -161,7 +161,7 @@ func TestManyNames(t *testing.T) {
 	if got, _, err := layout.ParseNames(enc); err != nil || len(got) != layout.MaxNames {
 		t.Errorf("%d names, %v", len(got), err)
 	}
-	if _, _, err := layout.ParseNames(layout.AppendNames(nil, append(list, layout.Name{Kind: cst.KindPointer, Class: "", Value: 0, Name: "n"}), nil)); err == nil {
+	if _, _, err := layout.ParseNames(layout.AppendNames(nil, append(list, format.Name{Kind: cst.KindPointer, Class: "", Value: 0, Name: "n"}), nil)); err == nil {
 		t.Error("a name too many was read")
 	}
 }
@@ -183,7 +183,7 @@ func TestNoNames(t *testing.T) {
 
 // TestAddTraceNames checks that the names of a trace come with its ranks.
 func TestAddTraceNames(t *testing.T) {
-	names := []layout.Name{{Kind: cst.KindRank, Class: "", Value: -1, Name: "MPI_ANY_SOURCE"}}
+	names := []format.Name{{Kind: cst.KindRank, Class: "", Value: -1, Name: "MPI_ANY_SOURCE"}}
 	trace := open(t, write(t, Run{Ranks: 9, Source: "s", Names: names}, []Part{oneCall(0, barrier)}))
 	var a Accumulator
 	if err := trace.AddTo(context.Background(), &a); err != nil {
@@ -251,7 +251,7 @@ func TestDescribedNames(t *testing.T) {
 		parts = append(parts, oneCall(rank, f, cst.Handle(-3), cst.Handle(-3), cst.PointerTo(cst.Pointer{Segment: -16, Displacement: 8}), cst.Rank(to),
 			cst.Array(cst.Handle(1), cst.Handle(2))))
 	}
-	trace := open(t, write(t, Run{Ranks: 4, Names: []layout.Name{
+	trace := open(t, write(t, Run{Ranks: 4, Names: []format.Name{
 		{Kind: cst.KindHandle, Class: "comm", Value: -3, Name: "MPI_COMM_WORLD"}, {Kind: cst.KindPointer, Class: "", Value: -16, Name: "stack"}, {Kind: cst.KindRank, Class: "", Value: -2, Name: "MPI_PROC_NULL"}, {Kind: cst.KindHandle, Class: "datatype", Value: 2, Name: "a\n"},
 	}}, parts))
 	if got, want := trace.Signature(0).String(), `f(comm=MPI_COMM_WORLD, win=win#-3, buf=stack+8, to={MPI_PROC_NULL on 1-2, 1 on 0-3:3}, types=[datatype#1 "a\n"])`; got != want {
@@ -261,14 +261,14 @@ func TestDescribedNames(t *testing.T) {
 
 // namesOfHandles names all handles that the calls of parts have, and a large one of each class, so
 // that a trace has places of them.
-func namesOfHandles(parts []Part) []layout.Name {
-	all := make(map[layout.Name]bool)
+func namesOfHandles(parts []Part) []format.Name {
+	all := make(map[format.Name]bool)
 	var add func(typ cst.Type, v cst.Value)
 	add = func(typ cst.Type, v cst.Value) {
 		switch typ.Kind {
 		case cst.KindHandle:
 			for _, h := range []int64{v.Int(), 1 << 60} {
-				all[layout.Name{Kind: typ.Kind, Class: typ.Class, Value: h, Name: fmt.Sprintf("a.c:%d f", uint32(h)%100)}] = true
+				all[format.Name{Kind: typ.Kind, Class: typ.Class, Value: h, Name: fmt.Sprintf("a.c:%d f", uint32(h)%100)}] = true
 			}
 		case cst.KindArray:
 			for i := range v.Len() {

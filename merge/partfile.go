@@ -58,8 +58,8 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 	if names := layout.AppendNames(nil, a.names.list(), nil); names != nil {
 		out.Add(layout.KindNames, 0, names)
 	}
-	if !a.origin.IsZero() {
-		out.Add(layout.KindOrigin, 0, a.origin.Append(nil))
+	if !layout.NoOrigin(&a.origin) {
+		out.Add(layout.KindOrigin, 0, layout.AppendOrigin(nil, &a.origin))
 	}
 	if len(a.worlds) > 0 {
 		out.Add(layout.KindWorlds, 0, layout.AppendWorlds(nil, a.worlds))
@@ -117,7 +117,7 @@ func lowest(g *sequitur.Grammar) sequitur.Symbol {
 	return 0
 }
 
-// ReadPart reads a part file. An error about the file is a [*SectionError].
+// ReadPart reads a part file. An error about the file is a [*format.SectionError].
 func ReadPart(file *format.Reader) (*Accumulator, error) {
 	a, without, err := SalvagePart(file)
 	if err == nil && without.Len() > 0 {
@@ -266,7 +266,7 @@ func (p *partReader) readShapes() error {
 	}
 	var twice int
 	if p.a.ranks, twice = unionOf(ranks); twice >= 0 {
-		return &layout.SectionError{Kind: layout.KindPart, Key: 0, Offset: -1, Err: layout.Corrupt("rank %d is of two shapes", twice)}
+		return layout.Damaged(layout.KindPart, 0, layout.Corrupt("rank %d is of two shapes", twice))
 	}
 	return nil
 }

@@ -265,7 +265,7 @@ func (p *shapeParser) checkValues(field string, c *column, ranks spans, least, m
 // ReadPartRanks returns the number of ranks of the run that a part file is of, as
 // far as the file says that, and the ranks of which it has calls. It checks the
 // sections of the shapes for damage, but does not parse the calls in them. An
-// error about the file is a [*SectionError].
+// error about the file is a [*format.SectionError].
 func ReadPartRanks(file *format.Reader) (size int, ranks rankenc.Set, err error) {
 	mustFile(file)
 	p := partReader{file: file}
@@ -288,7 +288,7 @@ func ReadPartRanks(file *format.Reader) (size int, ranks rankenc.Set, err error)
 	}
 	all, twice := unionOf(list)
 	if twice >= 0 {
-		return 0, rankenc.Set{}, &layout.SectionError{Kind: layout.KindPart, Key: 0, Offset: -1, Err: layout.Corrupt("rank %d is of two shapes", twice)}
+		return 0, rankenc.Set{}, layout.Damaged(layout.KindPart, 0, layout.Corrupt("rank %d is of two shapes", twice))
 	}
 	return max(p.a.size, all.last()+1), all.set(), nil
 }

@@ -11,16 +11,17 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	. "github.com/reprise-trace/reprise/merge"
 )
 
-func siteName(value int64, name string) layout.Name {
-	return layout.Name{Kind: cst.KindHandle, Class: layout.Site.Type.Class, Value: value, Name: name}
+func siteName(value int64, name string) format.Name {
+	return format.Name{Kind: cst.KindHandle, Class: layout.Site.Type.Class, Value: value, Name: name}
 }
 
 // numberedSites returns the names of sites as one that has seen only these numbers them.
-func numberedSites(sites map[int64]string) (list []layout.Name) {
+func numberedSites(sites map[int64]string) (list []format.Name) {
 	count := make(map[string]int)
 	for _, site := range slices.Sorted(maps.Keys(sites)) {
 		name := sites[site]
@@ -35,9 +36,9 @@ func numberedSites(sites map[int64]string) (list []layout.Name) {
 var ordinals = regexp.MustCompile(`(?s)^(.+?)( #[0-9]+)+$`)
 
 // written returns names as a trace has them: of sites with other numbers for those of one name.
-func written(list []layout.Name) []layout.Name {
-	var sites []layout.Name
-	others := slices.DeleteFunc(slices.Clone(list), func(n layout.Name) bool {
+func written(list []format.Name) []format.Name {
+	var sites []format.Name
+	others := slices.DeleteFunc(slices.Clone(list), func(n format.Name) bool {
 		if n.Class != layout.Site.Type.Class {
 			return false
 		}
@@ -84,15 +85,15 @@ func TestSiteNames(t *testing.T) { rapid.Check(t, testSiteNames) }
 // TestSiteNamesOf checks names that no part numbers so, and that what is not a site keeps its name.
 func TestSiteNamesOf(t *testing.T) {
 	long := strings.Repeat("n", layout.MaxSiteName)
-	comm := []layout.Name{{Kind: cst.KindHandle, Class: "comm", Value: 1, Name: "a #2"}, {Kind: cst.KindHandle, Class: "comm", Value: 2, Name: "a #2"}}
+	comm := []format.Name{{Kind: cst.KindHandle, Class: "comm", Value: 1, Name: "a #2"}, {Kind: cst.KindHandle, Class: "comm", Value: 2, Name: "a #2"}}
 	tests := []struct {
 		name        string
-		names, want []layout.Name
+		names, want []format.Name
 	}{
-		{"First", []layout.Name{siteName(1, "a #3")}, []layout.Name{siteName(1, "a")}},
-		{"Twice", []layout.Name{siteName(1, "a #3 #2"), siteName(2, "a #2 #2")}, []layout.Name{siteName(1, "a"), siteName(2, "a #2")}},
-		{"Longest", []layout.Name{siteName(1, long), siteName(2, long)}, []layout.Name{siteName(1, long), siteName(2, long+" #2")}},
-		{"TooLong", []layout.Name{siteName(1, long+"n #2"), siteName(2, long+"n #2")}, []layout.Name{siteName(1, long+"n #2"), siteName(2, long+"n #2")}},
+		{"First", []format.Name{siteName(1, "a #3")}, []format.Name{siteName(1, "a")}},
+		{"Twice", []format.Name{siteName(1, "a #3 #2"), siteName(2, "a #2 #2")}, []format.Name{siteName(1, "a"), siteName(2, "a #2")}},
+		{"Longest", []format.Name{siteName(1, long), siteName(2, long)}, []format.Name{siteName(1, long), siteName(2, long+" #2")}},
+		{"TooLong", []format.Name{siteName(1, long+"n #2"), siteName(2, long+"n #2")}, []format.Name{siteName(1, long+"n #2"), siteName(2, long+"n #2")}},
 		{"OtherClass", comm, comm},
 	}
 	for _, tt := range tests {

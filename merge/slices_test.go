@@ -1,6 +1,7 @@
 package merge_test
 
 import (
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	. "github.com/reprise-trace/reprise/merge"
 
@@ -196,7 +197,7 @@ func TestSlicesLost(t *testing.T) {
 				}
 				continue
 			}
-			var se *layout.SectionError
+			var se *format.SectionError
 			if !errors.As(err, &se) || se.Kind != layout.KindColumns || se.Key != key {
 				t.Fatalf("rank %d: err = %v", i, err)
 			}

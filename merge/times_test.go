@@ -366,7 +366,7 @@ func TestLostSeries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = s.Block(0); !errors.As(err, new(*layout.SectionError)) {
+	if _, err = s.Block(0); !errors.As(err, new(*format.SectionError)) {
 		t.Errorf("err = %v", err)
 	}
 	some, all := accumulate(t, Run{Ranks: 3}, parts[:0]), accumulate(t, Run{Ranks: 3}, parts[:0])
@@ -417,13 +417,13 @@ func FuzzTimes(f *testing.F) {
 					}
 				}
 			}
-			if err != nil && !errors.As(err, new(*layout.SectionError)) && !errors.As(err, new(*timing.ParseError)) && !errors.Is(err, timing.ErrUnknownCodec) {
+			if err != nil && !errors.As(err, new(*format.SectionError)) && !errors.As(err, new(*timing.ParseError)) && !errors.Is(err, timing.ErrUnknownCodec) {
 				t.Fatal(err)
 			}
 		}
 		a := accumulate(t, trace.Run(), []Part{forgedPart(0), forgedPart(2)})
 		if err := trace.AddTo(context.Background(), new(Accumulator)); err != nil {
-			if !errors.As(err, new(*layout.SectionError)) || sound && len(series0)+len(series1)+len(series2) == 0 {
+			if !errors.As(err, new(*format.SectionError)) || sound && len(series0)+len(series1)+len(series2) == 0 {
 				t.Fatal(err)
 			}
 			return

@@ -98,7 +98,7 @@ func checkRuns(shapes []*shape) error {
 }
 
 // checkClockRuns is checkRuns for the ranks of clocks.
-func checkClockRuns(clocks []Clock) error {
+func checkClockRuns(clocks []format.Clock) error {
 	runs := 0
 	for _, c := range clocks {
 		runs += c.Ranks.Runs()
@@ -128,8 +128,8 @@ func (a *Accumulator) complete(ctx context.Context, e *draft) {
 	}
 	c.series = layout.AppendSeries(ctx, a.series)
 	c.names = layout.AppendNames(nil, a.names.list(), c.table.lists)
-	if !a.origin.Identifies() || a.origin.World > 0 && a.rankCount() < a.size { // of ranks without calls, nothing was recorded
-		c.origin = a.origin.Append(nil)
+	if !layout.OriginIdentifies(&a.origin) || a.origin.World > 0 && a.rankCount() < a.size { // of ranks without calls, nothing was recorded
+		c.origin = layout.AppendOrigin(nil, &a.origin)
 	}
 	if len(a.worlds) > 0 {
 		c.worlds = layout.AppendWorlds(nil, a.worlds)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -34,7 +35,7 @@ type signatureWriter struct {
 	values   [layout.Expression][]int64
 	elements []int64 // scratch of rows
 
-	names          []layout.Name
+	names          []format.Name
 	lists          layout.HandleLists // which of these signatures have by their places
 	streams        *streams           // nil if there are none
 	streamSections [][]byte

@@ -5,7 +5,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/clocks"
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/piecewise"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/semantics"
@@ -13,7 +16,7 @@ import (
 )
 
 // align returns the clocks of a trace, which are not aligned yet, with their alignments: see [AlignTrace].
-func (m *Match) align(ctx context.Context, times *Times, o Options) ([]merge.Clock, error) {
+func (m *Match) align(ctx context.Context, times *Times, o Options) ([]format.Clock, error) {
 	run := times.trace.Run()
 	list := slices.Clone(run.Clocks)
 	if len(list) < 2 {
@@ -215,11 +218,11 @@ func (e clockErrors) onClock(rank int, time int64, other int, otherTime int64) (
 	if i < 0 || i != e.run.ClockOf(other) || len(e.run.Clocks[i].Jumps) == 0 {
 		return time, otherTime
 	}
-	jumps := e.run.Clocks[i].Jumps
+	jumps := piecewise.Jumps(e.run.Clocks[i].Jumps)
 	return jumps.Undo(time), jumps.Undo(otherTime)
 }
 
 // at returns how far a clock may be off at a time.
 func (e clockErrors) at(clock int, time int64) float64 {
-	return float64(e.run.Clocks[clock].ErrorBetween(wire.SubTimes(time, e.off), wire.AddTimes(time, e.off)))
+	return float64(layout.ClockError(&e.run.Clocks[clock], wire.SubTimes(time, e.off), wire.AddTimes(time, e.off)))
 }

@@ -11,6 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/piecewise"
 	"github.com/reprise-trace/reprise/internal/requestid"
 	"github.com/reprise-trace/reprise/internal/test/must"
@@ -156,11 +158,11 @@ func (r *machineRun) run() merge.Run {
 				ranks = append(ranks, rank)
 			}
 		}
-		run.Clocks = append(run.Clocks, merge.Clock{Machine: string(rune('a' + k)), Ranks: rankenc.SetOf(ranks...), Error: -1})
+		run.Clocks = append(run.Clocks, format.Clock{Machine: string(rune('a' + k)), Ranks: rankenc.SetOf(ranks...), Error: -1})
 		for _, at := range r.read {
 			c := &run.Clocks[k]
 			time := r.clocks[k].at(at)
-			c.Readings = append(c.Readings, merge.ClockReading{Time: time, Offset: (machineClock{}).at(at) - time, Error: 1e5})
+			c.Readings = append(c.Readings, format.ClockReading{Time: time, Offset: (machineClock{}).at(at) - time, Error: 1e5})
 		}
 	}
 	return run
@@ -195,7 +197,7 @@ func newMachineRun(seed uint64, clocks []machineClock, of []int) *machineRun {
 	return &machineRun{random: rand.New(rand.NewPCG(seed, 1)), clocks: clocks, of: of, now: make([]int64, len(of)), calls: make([][]testtrace.Call, len(of))}
 }
 
-func align(t tester, tr *trace.Trace) []merge.Clock {
+func align(t tester, tr *trace.Trace) []format.Clock {
 	t.Helper()
 	times, err := OpenTimes(tr)
 	if err != nil {
@@ -210,7 +212,7 @@ func align(t tester, tr *trace.Trace) []merge.Clock {
 
 // check checks that clocks agree with the first from one time to another within the error that they say, and
 // returns the most that they do not.
-func (r *machineRun) check(t tester, list []merge.Clock, from, to int64) (most int64) {
+func (r *machineRun) check(t tester, list []format.Clock, from, to int64) (most int64) {
 	t.Helper()
 	for k, c := range list {
 		if c.Error < 0 {
@@ -218,7 +220,7 @@ func (r *machineRun) check(t tester, list []merge.Clock, from, to int64) (most i
 		}
 		for i := range int64(9) {
 			at := from + (to-from)/8*i
-			off := c.Apply(r.clocks[k].at(at)) - r.clocks[0].at(at)
+			off := moved(&c, r.clocks[k].at(at)) - r.clocks[0].at(at)
 			if off = max(off, -off); off > c.Error+4 {
 				t.Fatalf("clock %d is off by %d ns at %d ns, more than %d: %+v of %+v", k, off, at, c.Error, c, r.clocks[k])
 			}
@@ -256,7 +258,7 @@ func testAlign(t *rapid.T) {
 		}
 	}
 	list := align(t, r.trace(t))
-	if list[0].Alignment != (merge.Clock{}).Alignment || list[0].Error != 0 {
+	if list[0].Alignment != (format.Clock{}).Alignment || list[0].Error != 0 {
 		t.Fatalf("the first clock is moved: %+v", list[0])
 	}
 	if from < to {
@@ -302,7 +304,7 @@ func testAlignTrace(t *testing.T, stepped int64) {
 		r.step([]string{"blocking", "barrier", "rooted"}[i%3])
 	}
 	tr := r.trace(t)
-	write := func(clocks []merge.Clock) []byte {
+	write := func(clocks []format.Clock) []byte {
 		var a merge.Accumulator
 		if err := a.Describe(tr.Run()); err != nil {
 			t.Fatal(err)
@@ -360,7 +362,7 @@ func TestAlignJumps(t *testing.T) {
 	r.codec = must.Get(timing.NewSeriesCodec(must.Get(timing.NewLossless(timing.Zstd)), must.Get(timing.NewLossless(timing.Zstd)), timing.Gaps))
 	list, parts, jumps := align(t, r.trace(t)), r.parts(t), 0
 	for k, c := range list {
-		if jumps += len(c.Jumps); c.Early > 0 || len(c.Later) > 0 || c.Jumps.Most() > c.Error {
+		if jumps += len(c.Jumps); c.Early > 0 || len(c.Later) > 0 || piecewise.Jumps(c.Jumps).Most() > c.Error {
 			t.Errorf("clock %d: %d early, %d pieces, %d jumps", k, c.Early, len(c.Later), len(c.Jumps))
 		}
 	}
@@ -426,10 +428,10 @@ func (r *machineRun) eachCall(t *testing.T, file []byte, f func(clock int, call 
 }
 
 // checkJumped checks that calls of an aligned trace begin and end when the clocks say.
-func (r *machineRun) checkJumped(t *testing.T, file []byte, list []merge.Clock) {
+func (r *machineRun) checkJumped(t *testing.T, file []byte, list []format.Clock) {
 	t.Helper()
 	r.eachCall(t, file, func(clock int, call trace.Call, recorded testtrace.Call) {
-		begin, end := list[clock].Apply(recorded.Start), list[clock].Apply(recorded.Start+recorded.Duration)
+		begin, end := moved(&list[clock], recorded.Start), moved(&list[clock], recorded.Start+recorded.Duration)
 		if call.Start != begin || call.Start+call.Duration != end {
 			t.Fatalf("rank %d, call %d is from %d to %d, want %d to %d", call.Rank, call.Position, call.Start, call.Start+call.Duration, begin, end)
 		}
@@ -438,7 +440,7 @@ func (r *machineRun) checkJumped(t *testing.T, file []byte, list []merge.Clock) 
 
 // checkStarts checks that calls of an aligned trace start when they started, but for some around the step of
 // the clock.
-func (r *machineRun) checkStarts(t *testing.T, file []byte, list []merge.Clock) {
+func (r *machineRun) checkStarts(t *testing.T, file []byte, list []format.Clock) {
 	t.Helper()
 	off := make([]int, len(r.calls))
 	r.eachCall(t, file, func(clock int, call trace.Call, recorded testtrace.Call) {
@@ -541,7 +543,7 @@ func TestClockErrors(t *testing.T) {
 	} {
 		var run merge.Run
 		for k, e := range tt.errors {
-			run.Clocks = append(run.Clocks, merge.Clock{Machine: string(rune('a' + k)), Ranks: rankenc.SetOf(k), Error: e})
+			run.Clocks = append(run.Clocks, format.Clock{Machine: string(rune('a' + k)), Ranks: rankenc.SetOf(k), Error: e})
 		}
 		r := newMachineRun(1, []machineClock{{}}, []int{0, 0})
 		for _, late := range []int64{300, 5000} {
@@ -579,8 +581,8 @@ func TestClockErrors(t *testing.T) {
 
 // TestClockErrorsOfPieces checks that a difference is explained by the errors of the clocks at its times.
 func TestClockErrorsOfPieces(t *testing.T) {
-	pieces := merge.Clock{Machine: "b", Ranks: rankenc.SetOf(1), Later: []piecewise.Alignment{{Offset: 50, Since: 1000}}, Errors: []int64{10, 500}, Error: 500}
-	run := merge.Run{Ranks: 4, Clocks: []merge.Clock{
+	pieces := format.Clock{Machine: "b", Ranks: rankenc.SetOf(1), Later: []format.Alignment{{Offset: 50, Since: 1000}}, Errors: []int64{10, 500}, Error: 500}
+	run := merge.Run{Ranks: 4, Clocks: []format.Clock{
 		{Machine: "a", Ranks: rankenc.SetOf(0, 3)}, pieces, {Machine: "c", Ranks: rankenc.SetOf(2), Error: -1},
 	}}
 	for _, tt := range []struct {
@@ -609,15 +611,15 @@ func TestSameClockJumps(t *testing.T) {
 		r.now[0], r.now[1] = begin, begin+late
 		r.call(1, begin+late+100, "MPI_Send", "count", 1, "datatype", "MPI_INT", "dest", 0, "tag", 0)
 		r.call(0, begin+late+latency, "MPI_Recv", "count", 1, "datatype", "MPI_INT", "source", 1, "tag", 0)
-		jumps = append(jumps, piecewise.Jump{Since: r.calls[1][len(r.calls[1])-1].Start, Ahead: ahead})
+		jumps = append(jumps, format.Jump{Since: r.calls[1][len(r.calls[1])-1].Start, Ahead: ahead})
 		begin += 100 * ahead
 		r.now[0], r.now[1], r.now[2], r.now[3] = begin, begin, begin+late, begin
 		for rank := range 4 {
 			r.call(rank, begin+40_000, "MPI_Barrier")
 		}
-		jumps = append(jumps, piecewise.Jump{Since: r.calls[2][len(r.calls[2])-1].Start, Ahead: ahead})
+		jumps = append(jumps, format.Jump{Since: r.calls[2][len(r.calls[2])-1].Start, Ahead: ahead})
 	}
-	run := merge.Run{Clocks: []merge.Clock{
+	run := merge.Run{Clocks: []format.Clock{
 		{Machine: "a", Ranks: rankenc.SetOf(0, 1, 2), Jumps: jumps, Error: ahead}, {Machine: "b", Ranks: rankenc.SetOf(3), Error: ahead},
 	}}
 	tr := testtrace.Record(t, run, true, r.calls)
@@ -655,4 +657,12 @@ func TestEndOf(t *testing.T) {
 			t.Errorf("%+v: %d", tt, got)
 		}
 	}
+}
+
+// moved returns a time of a clock as one of the clock of the first rank.
+func moved(c *format.Clock, time int64) int64 {
+	if move := layout.MoveTimes(c); move != nil {
+		return move(time)
+	}
+	return time
 }

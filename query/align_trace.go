@@ -10,14 +10,13 @@ import (
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/trace"
 )
 
 // AlignFile aligns the clocks in the trace at a path, as [AlignTrace] does, and replaces the file: what to do
 // after merge.Files if parts are of several machines. If it fails, the file is as it was.
-func AlignFile(ctx context.Context, path string) ([]merge.Clock, error) {
+func AlignFile(ctx context.Context, path string) ([]format.Clock, error) {
 	file, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -44,7 +43,7 @@ func AlignFile(ctx context.Context, path string) ([]merge.Clock, error) {
 // All else stays: the result is as [merge.Accumulator.Write] makes it, after [merge.Accumulator.Align],
 // without encoding calls and times again. It is the file itself, without clocks, if the trace is of one
 // machine or has no times of every call. AlignTrace takes the memory that it needs, whatever the file says.
-func AlignTrace(ctx context.Context, file []byte) ([]byte, []merge.Clock, error) {
+func AlignTrace(ctx context.Context, file []byte) ([]byte, []format.Clock, error) {
 	container, tr, err := openTrace(file)
 	if err != nil || len(tr.Run().Clocks) == 0 {
 		return file, nil, err
@@ -53,7 +52,7 @@ func AlignTrace(ctx context.Context, file []byte) ([]byte, []merge.Clock, error)
 	if aligned, _ := tr.Run().Aligned(); aligned > 0 {
 		for i := range unaligned {
 			c := unaligned[i]
-			unaligned[i] = merge.Clock{Machine: c.Machine, Ranks: c.Ranks, Readings: c.Readings, Error: -1}
+			unaligned[i] = format.Clock{Machine: c.Machine, Ranks: c.Ranks, Readings: c.Readings, Error: -1}
 		}
 		if file, err = withClocks(container, unaligned); err != nil {
 			return nil, nil, err
@@ -94,7 +93,7 @@ func openTrace(file []byte) (*format.Reader, *trace.Trace, error) {
 }
 
 // withClocks returns a trace with other clocks.
-func withClocks(file *format.Reader, clocks []merge.Clock) ([]byte, error) {
+func withClocks(file *format.Reader, clocks []format.Clock) ([]byte, error) {
 	var out bytes.Buffer
 	w := format.NewWriter(&out, format.Options{Encoding: format.Primed})
 	for _, s := range file.All() {

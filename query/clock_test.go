@@ -624,7 +624,7 @@ func TestLostSeries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var section *merge.SectionError
+	var section *format.SectionError
 	if _, err := tr.Rank(0); !errors.As(err, &section) || section.Kind != sections.KindSeries {
 		t.Fatal(err)
 	}

@@ -8,9 +8,9 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/sums"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -278,23 +278,23 @@ type diffSide struct {
 	trace     *trace.Trace
 	ignore    *Ignored
 	printer   *trace.Printer
-	functions []uint32              // the id of each
-	frames    []frame               // what each begins or ends
-	names     map[merge.Name]string // nil if numbers say as much
+	functions []uint32               // the id of each
+	frames    []frame                // what each begins or ends
+	names     map[format.Name]string // nil if numbers say as much
 }
 
 // A frame says whether a function begins or ends MPI.
 type frame struct{ begins, ends bool }
 
 func newDiffSide(t *trace.Trace, ignore *Ignored) *diffSide {
-	s := &diffSide{trace: t, ignore: ignore, printer: t.Printer(trace.PrintOptions{}), functions: make([]uint32, len(t.Functions())), names: make(map[merge.Name]string)}
+	s := &diffSide{trace: t, ignore: ignore, printer: t.Printer(trace.PrintOptions{}), functions: make([]uint32, len(t.Functions())), names: make(map[format.Name]string)}
 	for i, f := range t.Functions() {
 		s.functions[i] = uint32(i)
 		role := spec.RoleOf(f.Name)
 		s.frames = append(s.frames, frame{role.Begins == "world", role.Ends})
 	}
 	for _, n := range t.Run().Names {
-		s.names[merge.Name{Kind: n.Kind, Class: n.Class, Value: n.Value}] = n.Name
+		s.names[format.Name{Kind: n.Kind, Class: n.Class, Value: n.Value}] = n.Name
 	}
 	return s
 }
@@ -423,7 +423,7 @@ func (s *diffSide) appendKey(key []byte, t *cst.Type, v cst.Value) []byte {
 	if s.names == nil && !s.ignore.Addresses {
 		return appendText(append(key, plain), v)
 	}
-	n := merge.Name{Kind: t.Kind, Class: t.Class}
+	n := format.Name{Kind: t.Kind, Class: t.Class}
 	switch t.Kind {
 	case cst.KindArray:
 		key = binary.AppendUvarint(append(key, array), uint64(v.Len()))

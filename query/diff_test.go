@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
@@ -28,7 +29,7 @@ type diffCall struct {
 // numbers from 100 on have names.
 func diffTrace(t testing.TB, ranks [][]diffCall, order []string, shift int64) *trace.Trace {
 	t.Helper()
-	run := merge.Run{Ranks: len(ranks), Names: []merge.Name{{Kind: cst.KindInt, Value: 100 + shift, Name: "WORLD"}, {Kind: cst.KindInt, Value: 200 + shift, Name: "SELF"}}}
+	run := merge.Run{Ranks: len(ranks), Names: []format.Name{{Kind: cst.KindInt, Value: 100 + shift, Name: "WORLD"}, {Kind: cst.KindInt, Value: 200 + shift, Name: "SELF"}}}
 	var parts []merge.Part
 	for rank, calls := range ranks {
 		if len(calls) == 0 {

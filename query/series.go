@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
@@ -417,7 +418,7 @@ func (t *Times) knownStartError(g timing.Guarantee, from, to int64) *int64 {
 		if c.Error < 0 {
 			return nil
 		}
-		clocks = max(clocks, c.ErrorBetween(wire.SubTimes(from, off), wire.AddTimes(to, off))) // where the starts may have been
+		clocks = max(clocks, layout.ClockError(&c, wire.SubTimes(from, off), wire.AddTimes(to, off))) // where the starts may have been
 	}
 	if off = wire.AddTimes(off, clocks); off < maxTime {
 		return &off

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
@@ -40,7 +41,7 @@ func TestSites(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			run := merge.Run{Ranks: len(test.sites)}
 			for value, name := range test.names {
-				run.Names = append(run.Names, merge.Name{Kind: cst.KindHandle, Class: layout.Site.Type.Class, Value: value, Name: name})
+				run.Names = append(run.Names, format.Name{Kind: cst.KindHandle, Class: layout.Site.Type.Class, Value: value, Name: name})
 			}
 			var parts []merge.Part
 			for rank, site := range test.sites {
@@ -79,7 +80,7 @@ func TestSiteStreams(t *testing.T) {
 	for place := range int64(2) {
 		for path := range int64(40) {
 			name := fmt.Sprintf("f%d < g%d", place, path)
-			run.Names = append(run.Names, merge.Name{Kind: cst.KindHandle, Class: layout.Site.Type.Class, Value: layout.PathBit | place<<layout.PathBits | path, Name: name})
+			run.Names = append(run.Names, format.Name{Kind: cst.KindHandle, Class: layout.Site.Type.Class, Value: layout.PathBit | place<<layout.PathBits | path, Name: name})
 		}
 	}
 	for i := range int64(4000) {

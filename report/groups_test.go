@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/e2e"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
@@ -486,7 +487,7 @@ func TestGroupWorlds(t *testing.T) {
 			{Function: f, Args: []cst.Value{cst.Int(0)}, Start: 10 * rank, Duration: 5}, {Function: f, Args: []cst.Value{cst.Int(1)}, Start: 10 * rank, Duration: 6},
 		})
 	}
-	run := merge.Run{Worlds: []merge.World{{First: 0, Parent: -1}, {First: 2, Parent: 0}}}
+	run := merge.Run{Worlds: []format.World{{First: 0, Parent: -1}, {First: 2, Parent: 0}}}
 	b := open(t, file(t, testtrace.Record(t, run, true, ranks), report.Options{}), desktop)
 	b.show("timeline")
 	b.arrange("group", "world")

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
 	"github.com/chromedp/cdproto/input"
@@ -264,7 +265,7 @@ func TestPlaces(t *testing.T) {
 	site := cst.Param{Name: "site", Type: cst.HandleOf("site"), Direction: cst.In}
 	run := merge.Run{Ranks: 3, Source: "test"}
 	for n, place := range []string{"<b>.c:7 halo", "step.c:80 step"} {
-		run.Names = append(run.Names, merge.Name{Kind: cst.KindHandle, Class: "site", Value: int64(n), Name: place})
+		run.Names = append(run.Names, format.Name{Kind: cst.KindHandle, Class: "site", Value: int64(n), Name: place})
 	}
 	var parts []merge.Part
 	for rank := range run.Ranks {

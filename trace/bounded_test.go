@@ -118,7 +118,7 @@ func TestBoundedForged(t *testing.T) {
 		"no section":    replaceSection(t, file, layout.KindBounded, nil),
 		"not a section": replaceSection(t, file, layout.KindBounded, []byte{255}),
 	} {
-		var section *merge.SectionError
+		var section *format.SectionError
 		if _, err := OpenReader(bytes.NewReader(forged), int64(len(forged)), Options{}); !errors.As(err, &section) || section.Kind != layout.KindBounded {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -23,14 +23,14 @@ import (
 )
 
 // moved is how the clock of the second machine of these tests is aligned: by three seconds and 100 ppm.
-var moved = piecewise.Alignment{Offset: -3_000_000_000, Rate: -112_589_990_684, Since: 1_000_000_000}
+var moved = format.Alignment{Offset: -3_000_000_000, Rate: -112_589_990_684, Since: 1_000_000_000}
 
 // machines returns the file of a trace of three ranks on two machines, or without a word of machines.
 func machines(t *testing.T, several bool) []byte {
 	t.Helper()
 	run := merge.Run{Ranks: 3}
 	if several {
-		run.Clocks = []merge.Clock{
+		run.Clocks = []format.Clock{
 			{Machine: "a", Ranks: rankenc.SetOf(0, 2)},
 			{Machine: "b", Ranks: rankenc.SetOf(1), Alignment: moved, Error: 700},
 		}
@@ -79,7 +79,7 @@ func TestClocks(t *testing.T) {
 	if plain.Run().Clocks != nil || len(aligned.Run().Clocks) != 2 {
 		t.Errorf("%+v and %+v", plain.Run().Clocks, aligned.Run().Clocks)
 	}
-	for rank, clock := range []piecewise.Alignment{{}, moved, {}} {
+	for rank, clock := range []format.Alignment{{}, moved, {}} {
 		before, err := plain.Rank(rank)
 		if err != nil {
 			t.Fatal(err)
@@ -98,8 +98,8 @@ func TestClocks(t *testing.T) {
 					break
 				}
 			}
-			end := clock.Apply(times[0].Start + times[0].Duration)
-			if got := times[1]; got.Start != clock.Apply(times[0].Start) || got.Start+got.Duration != end {
+			end := piecewise.Apply(clock, times[0].Start+times[0].Duration)
+			if got := times[1]; got.Start != piecewise.Apply(clock, times[0].Start) || got.Start+got.Duration != end {
 				t.Fatalf("call %d of rank %d: %+v of %+v", position, rank, times[1], times[0])
 			}
 		}
@@ -117,10 +117,10 @@ func TestClocks(t *testing.T) {
 // TestDescribeClocks checks which clocks are refused.
 func TestDescribeClocks(t *testing.T) {
 	one := rankenc.SetOf(1)
-	for _, list := range [][]merge.Clock{
+	for _, list := range [][]format.Clock{
 		{{Machine: "a"}}, {{Ranks: one}}, {{Machine: "a", Ranks: one, Error: -2}},
-		{{Machine: "a", Ranks: one, Alignment: piecewise.Alignment{Rate: piecewise.MaxRate + 1}}},
-		{{Machine: "a", Ranks: one, Alignment: piecewise.Alignment{Rate: -piecewise.MaxRate - 1}}},
+		{{Machine: "a", Ranks: one, Alignment: format.Alignment{Rate: piecewise.MaxRate + 1}}},
+		{{Machine: "a", Ranks: one, Alignment: format.Alignment{Rate: -piecewise.MaxRate - 1}}},
 		{{Machine: "a", Ranks: one, Alignment: moved, Error: -1}},
 		{{Machine: "a", Ranks: one}, {Machine: "b", Ranks: one}}, {{Machine: "a", Ranks: one}, {Machine: "a", Ranks: rankenc.SetOf(2)}},
 	} {
@@ -157,26 +157,26 @@ func forgedClocks(t *testing.T, file []byte, section []byte) []byte {
 func TestClockErrors(t *testing.T) {
 	file := machines(t, true)
 	list := testtrace.Open(t, file).Run().Clocks
-	encoded := func(change func(list []merge.Clock)) []byte {
+	encoded := func(change func(list []format.Clock)) []byte {
 		changed := slices.Clone(list)
 		change(changed)
 		return layout.AppendClocks(nil, changed)
 	}
-	valid := encoded(func([]merge.Clock) {})
+	valid := encoded(func([]format.Clock) {})
 	forgeries := map[string][]byte{
 		"no clocks":       {0},
 		"many":            {0xff, 0xff, 0xff, 0xff, 0x0f, 0},
 		"trailing":        append(slices.Clone(valid), 0),
-		"rank of no run":  encoded(func(c []merge.Clock) { c[1].Ranks = rankenc.SetOf(1, 3) }),
-		"far rank":        encoded(func(c []merge.Clock) { c[1].Ranks = rankenc.SetOf(1, rankenc.MaxRank) }),
-		"many ranks":      encoded(func(c []merge.Clock) { c[0].Ranks = rankenc.World(layout.MaxRanks) }),
-		"no rank":         encoded(func(c []merge.Clock) { c[1].Ranks = rankenc.Set{} }),
-		"a rank twice":    encoded(func(c []merge.Clock) { c[1].Ranks = rankenc.SetOf(1, 2) }),
-		"order":           encoded(func(c []merge.Clock) { c[0], c[1] = c[1], c[0] }),
-		"machine twice":   encoded(func(c []merge.Clock) { c[1].Machine = "a" }),
-		"no machine":      encoded(func(c []merge.Clock) { c[1].Machine = "" }),
-		"fast":            encoded(func(c []merge.Clock) { c[1].Rate = piecewise.MaxRate + 1 }),
-		"slow":            encoded(func(c []merge.Clock) { c[1].Rate = math.MinInt64 }),
+		"rank of no run":  encoded(func(c []format.Clock) { c[1].Ranks = rankenc.SetOf(1, 3) }),
+		"far rank":        encoded(func(c []format.Clock) { c[1].Ranks = rankenc.SetOf(1, rankenc.MaxRank) }),
+		"many ranks":      encoded(func(c []format.Clock) { c[0].Ranks = rankenc.World(layout.MaxRanks) }),
+		"no rank":         encoded(func(c []format.Clock) { c[1].Ranks = rankenc.Set{} }),
+		"a rank twice":    encoded(func(c []format.Clock) { c[1].Ranks = rankenc.SetOf(1, 2) }),
+		"order":           encoded(func(c []format.Clock) { c[0], c[1] = c[1], c[0] }),
+		"machine twice":   encoded(func(c []format.Clock) { c[1].Machine = "a" }),
+		"no machine":      encoded(func(c []format.Clock) { c[1].Machine = "" }),
+		"fast":            encoded(func(c []format.Clock) { c[1].Rate = piecewise.MaxRate + 1 }),
+		"slow":            encoded(func(c []format.Clock) { c[1].Rate = math.MinInt64 }),
 		"error too large": bytes.Replace(valid, wire.AppendUvarint(nil, 701), bytes.Repeat([]byte{0xff}, 9), 1),
 	}
 	for n := range valid {
@@ -184,7 +184,7 @@ func TestClockErrors(t *testing.T) {
 	}
 	for name, section := range forgeries {
 		data := forgedClocks(t, file, section)
-		var e *merge.SectionError
+		var e *format.SectionError
 		if _, err := trace.OpenReader(bytes.NewReader(data), int64(len(data)), trace.Options{}); !errors.As(err, &e) || e.Kind != layout.KindClocks {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -202,7 +202,7 @@ func TestClocksFlipped(t *testing.T) {
 		section := slices.Clone(valid)
 		section[bit/8] ^= 1 << (bit % 8)
 		data := forgedClocks(t, file, section)
-		var e *merge.SectionError
+		var e *format.SectionError
 		tr, err := trace.OpenReader(bytes.NewReader(data), int64(len(data)), trace.Options{})
 		if err != nil {
 			if !errors.As(err, &e) || e.Kind != layout.KindClocks {

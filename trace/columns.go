@@ -4,9 +4,9 @@ import (
 	"errors"
 	"sort"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/merge"
 )
 
 // columnValue returns the value of a stored column for a rank.
@@ -143,7 +143,7 @@ func (r *sliceReader) seek(position int) (err error) {
 
 // columnError returns a SectionError about a slice of a column.
 func (t *Trace) columnError(slice int, err error) error {
-	var s *merge.SectionError
+	var s *format.SectionError
 	if errors.As(err, &s) {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/need"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -16,8 +15,8 @@ import (
 // A Damage is a section of a trace that is not as its checksum says, or the sections
 // of a kind that are not in the file.
 type Damage struct {
-	What string              // it holds, such as "the times of every call"
-	Err  *merge.SectionError // which section it is, where it is in the file, and how it is damaged
+	What string               // it holds, such as "the times of every call"
+	Err  *format.SectionError // which section it is, where it is in the file, and how it is damaged
 
 	// Ranks are those whose calls cannot be read or, if Times is set, those whose calls
 	// can be, but without the times that the section holds. The empty set is no rank.
@@ -55,7 +54,7 @@ func whatOf(kind format.Kind, key uint64) string {
 }
 
 func newDamage(kind format.Kind, key uint64, offset int64, err error) *Damage {
-	return &Damage{What: whatOf(kind, key), Err: &merge.SectionError{Kind: kind, Key: key, Offset: offset, Err: err}}
+	return &Damage{What: whatOf(kind, key), Err: layout.DamagedAt(kind, key, offset, err)}
 }
 
 // A damageReport is what is damaged in a file.

@@ -32,7 +32,7 @@
 // was damaged gives [format.ErrCorrupt], one that was cut off [io.ErrUnexpectedEOF] or ErrCorrupt, one that
 // exceeds a limit [format.ErrLimit], one that takes too much memory a [*format.MemoryError], one that is
 // something else [format.ErrFormat], and one of a later version a [*format.VersionError]: errors.Is and
-// errors.As find them. Which section it is says a [*merge.SectionError] around them, and where in it a
+// errors.As find them. Which section it is says a [*format.SectionError] around them, and where in it a
 // [*format.ParseError]: its Package is that whose documentation names the Field, and its Offset is that in
 // the content of the section or, if Package is format, in the file. The codecs, such as sequitur and timing,
 // have these errors under names of their own, which are equal.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
@@ -389,7 +390,7 @@ func ExamplePrinter() {
 		{Name: "request", Type: cst.HandleOf("request"), Direction: cst.InOut},
 		{Name: "status", Type: cst.Type{Kind: cst.KindStatus}, Direction: cst.Out},
 	}}
-	run := merge.Run{Ranks: 16, Names: []merge.Name{
+	run := merge.Run{Ranks: 16, Names: []format.Name{
 		{Kind: cst.KindHandle, Class: "comm", Value: -3, Name: "MPI_COMM_WORLD"},
 		{Kind: cst.KindHandle, Class: "datatype", Value: -20, Name: "MPI_DOUBLE"},
 	}}

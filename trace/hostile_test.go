@@ -75,7 +75,7 @@ func TestLostTexts(t *testing.T) {
 		}
 		without := replaceSection(t, file.Bytes(), layout.KindTexts, nil)
 		_, err := OpenReader(bytes.NewReader(without), int64(len(without)), Options{})
-		var section *merge.SectionError
+		var section *format.SectionError
 		if lost := errors.As(err, &section) && section.Kind == layout.KindTexts && errors.Is(err, format.ErrCorrupt); lost != tt.lost || err != nil != tt.lost {
 			t.Errorf("%v: %v", tt.typ, err)
 		}
@@ -94,7 +94,7 @@ func TestErrors(t *testing.T) {
 	later := bytes.Clone(file)
 	later[7] = format.Version + 1
 	var (
-		sectionError *merge.SectionError
+		sectionError *format.SectionError
 		versionError *format.VersionError
 		parseError   *format.ParseError
 	)

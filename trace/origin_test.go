@@ -31,7 +31,7 @@ func container(t rapid.TB, file []byte) *format.Reader {
 }
 
 // writeOrigins writes a trace of three ranks whose parts, in an order, have these origins.
-func writeOrigins(t rapid.TB, order []int, origins []merge.Origin) []byte {
+func writeOrigins(t rapid.TB, order []int, origins []format.Origin) []byte {
 	t.Helper()
 	var all merge.Accumulator
 	for _, i := range order {
@@ -62,12 +62,12 @@ func writeOrigins(t rapid.TB, order []int, origins []merge.Origin) []byte {
 func TestOrigin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		texts := rapid.SliceOfN(rapid.SampledFrom([]string{"", "a", "b", "c d"}), 0, 3)
-		var origins []merge.Origin
-		var want merge.Origin
+		var origins []format.Origin
+		var want format.Origin
 		for rank := range 3 {
-			o := merge.Origin{Runs: texts.Draw(t, "runs"), Commands: texts.Draw(t, "commands"), Hosts: texts.Draw(t, "hosts"), Versions: texts.Draw(t, "versions"), Assumptions: texts.Draw(t, "assumptions")}
+			o := format.Origin{Runs: texts.Draw(t, "runs"), Commands: texts.Draw(t, "commands"), Hosts: texts.Draw(t, "hosts"), Versions: texts.Draw(t, "versions"), Assumptions: texts.Draw(t, "assumptions")}
 			for range rapid.IntRange(0, 2).Draw(t, "missing") {
-				o.Missing = append(o.Missing, merge.Missing{
+				o.Missing = append(o.Missing, format.Missing{
 					Rank: rapid.IntRange(0, 3).Draw(t, "rank"), Records: rapid.Uint64().Draw(t, "records"), Since: time.Unix(0, rapid.Int64().Draw(t, "from")).UTC(),
 				})
 			}
@@ -75,7 +75,7 @@ func TestOrigin(t *testing.T) {
 				o.Off = rankenc.SetOf(rapid.IntRange(3, 5).Draw(t, "rank"))
 			}
 			for range rapid.IntRange(0, 2).Draw(t, "polls") {
-				o.Polls = append(o.Polls, merge.Polls{
+				o.Polls = append(o.Polls, format.Polls{
 					Function: rapid.SampledFrom([]string{"MPI_Test", "MPI_Iprobe"}).Draw(t, "function"),
 					Site:     rapid.SampledFrom([]string{"", "a.c:1 f"}).Draw(t, "site"),
 					Calls:    rapid.Uint64().Draw(t, "calls"), Ranks: rankenc.SetOf(rank),
@@ -85,7 +85,7 @@ func TestOrigin(t *testing.T) {
 				o.Began = time.Unix(0, rapid.Int64().Draw(t, "began")).UTC()
 			}
 			origins = append(origins, o)
-			want.Merge(o)
+			layout.MergeOrigin(&want, o)
 		}
 		file := writeOrigins(t, []int{0, 1, 2}, origins)
 		if !bytes.Equal(file, writeOrigins(t, []int{2, 0, 1}, origins)) {
@@ -96,8 +96,8 @@ func TestOrigin(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := tr.Run().Origin
-		if want.Identifies() {
-			want = merge.Origin{}
+		if layout.OriginIdentifies(&want) {
+			want = format.Origin{}
 		}
 		for _, of := range [][2][]string{{got.Runs, want.Runs}, {got.Commands, want.Commands}, {got.Hosts, want.Hosts}, {got.Versions, want.Versions}, {got.Assumptions, want.Assumptions}} {
 			if !slices.Equal(of[0], of[1]) || !slices.IsSorted(of[0]) || slices.Contains(of[0], "") {
@@ -113,7 +113,7 @@ func TestOrigin(t *testing.T) {
 		if fmt.Sprint(got.Polls) != fmt.Sprint(want.Polls) {
 			t.Fatalf("polls %v, want %v", got.Polls, want.Polls)
 		}
-		if want.Merge(got); fmt.Sprint(got.Polls) != fmt.Sprint(want.Polls) {
+		if layout.MergeOrigin(&want, got); fmt.Sprint(got.Polls) != fmt.Sprint(want.Polls) {
 			t.Fatalf("polls %v, merged with the same %v", got.Polls, want.Polls)
 		}
 		if !got.Began.Equal(want.Began) {
@@ -132,7 +132,7 @@ func TestOrigin(t *testing.T) {
 			}
 			return all
 		}
-		if a, b := sections(file), sections(writeOrigins(t, []int{0, 1, 2}, make([]merge.Origin, 3))); !reflect.DeepEqual(a, b) {
+		if a, b := sections(file), sections(writeOrigins(t, []int{0, 1, 2}, make([]format.Origin, 3))); !reflect.DeepEqual(a, b) {
 			t.Fatalf("sections %q, without an origin %q", a, b)
 		}
 	})
@@ -140,7 +140,7 @@ func TestOrigin(t *testing.T) {
 
 // TestOriginErrors checks that an origin that is not written so is refused.
 func TestOriginErrors(t *testing.T) {
-	file := container(t, writeOrigins(t, []int{0}, make([]merge.Origin, 1)))
+	file := container(t, writeOrigins(t, []int{0}, make([]format.Origin, 1)))
 	for _, tt := range []struct{ name, content string }{
 		{"Empty", "\x00\x00\x00\x00"},
 		{"Cut", "\x01\x01a\x00"},
@@ -179,7 +179,7 @@ func checkRefused(t *testing.T, name string, file *format.Reader, kind format.Ki
 	if err := out.Close(); err != nil {
 		t.Fatal(err)
 	}
-	var e *merge.SectionError
+	var e *format.SectionError
 	if _, err := trace.OpenReader(bytes.NewReader(forged.Bytes()), int64(forged.Len()), trace.Options{}); !errors.As(err, &e) || e.Kind != kind {
 		t.Errorf("%s: %v", name, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/requestid"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
@@ -20,7 +21,7 @@ import (
 )
 
 // mpiNames are names of numbers as a trace of MPI has them.
-var mpiNames = []merge.Name{
+var mpiNames = []format.Name{
 	{Kind: cst.KindRank, Value: -1, Name: "MPI_ANY_SOURCE"},
 	{Kind: cst.KindRank, Value: -2, Name: "MPI_PROC_NULL"},
 	{Kind: cst.KindTag, Value: -1, Name: "MPI_ANY_TAG"},
@@ -41,7 +42,7 @@ func param(name string, t cst.Type, direction cst.Direction) cst.Param {
 }
 
 // recordedTrace returns a trace of what the ranks of a run record.
-func recordedTrace(t testing.TB, names []merge.Name, ranks int, groups func(rank int) map[merge.GroupHandle]merge.Group, record func(rank int, r *tracer.Recorder)) *trace.Trace {
+func recordedTrace(t testing.TB, names []format.Name, ranks int, groups func(rank int) map[merge.GroupHandle]merge.Group, record func(rank int, r *tracer.Recorder)) *trace.Trace {
 	t.Helper()
 	var parts []merge.Part
 	for rank := range ranks {
@@ -161,14 +162,14 @@ func drawValue(t *rapid.T, typ cst.Type) cst.Value {
 }
 
 // drawNames draws names, some of which could be mistaken for something else.
-func drawNames(t *rapid.T) []merge.Name {
+func drawNames(t *rapid.T) []format.Name {
 	list := slices.Clone(mpiNames)
 	words := []string{"rank", "world", "heap", "heap#3", "heap#3+0", "comm#0", "3", "-3", "x+1", "a b", "request", "isend#0", "[1]", "{}", "stack"}
 	for range rapid.IntRange(0, 6).Draw(t, "names") {
 		typ := drawType(t)
 		switch typ.Kind {
 		case cst.KindInt, cst.KindRank, cst.KindTag, cst.KindHandle, cst.KindPointer:
-			n := merge.Name{Kind: typ.Kind, Class: typ.Class, Value: rapid.Int64Range(-3, 9).Draw(t, "value"), Name: rapid.SampledFrom(words).Draw(t, "name")}
+			n := format.Name{Kind: typ.Kind, Class: typ.Class, Value: rapid.Int64Range(-3, 9).Draw(t, "value"), Name: rapid.SampledFrom(words).Draw(t, "name")}
 			list = append(list, n)
 		}
 	}

@@ -143,7 +143,7 @@ func (t *Trace) checkSections() error {
 		switch s.Kind {
 		case layout.KindRun, layout.KindTexts, layout.KindNames, layout.KindOrigin, layout.KindWorlds, layout.KindClocks, layout.KindSignatures, layout.KindInterleaving, layout.KindSummaries, layout.KindRankTimes, layout.KindBounded:
 			if s.Key != 0 {
-				return &merge.SectionError{Kind: s.Kind, Key: s.Key, Offset: s.Offset, Err: layout.Corrupt("the key is %d", s.Key)}
+				return layout.DamagedAt(s.Kind, s.Key, s.Offset, layout.Corrupt("the key is %d", s.Key))
 			}
 		}
 	}

@@ -100,7 +100,7 @@ func (t *Trace) SeriesCodec(rank int) (string, error) {
 // Series returns the times of the calls of a rank, nil if the trace does not have them. They are those of the
 // clock of the first rank, if [merge.Run] says how to align others with it. Its terminals are those of
 // [Trace.Rank]. Blocks are read when they are needed. An error about the file, also of the methods of the
-// series, is a [*merge.SectionError], or a [*timing.ParseError] about a block.
+// series, is a [*format.SectionError], or a [*timing.ParseError] about a block.
 func (t *Trace) Series(rank int) (*timing.Series, error) {
 	number, ok := t.index.find(rank)
 	if !ok {
@@ -149,7 +149,7 @@ func (t *Trace) seriesOf(rank int, calls uint64, read func() (*Rank, error)) (*t
 // alignmentOf returns what makes the times of a rank those of the clock of the first.
 func (t *Trace) alignmentOf(rank int) timing.Options {
 	if c := t.run.ClockOf(rank); c >= 0 {
-		return timing.Options{Move: t.run.Clocks[c].Move()}
+		return timing.Options{Move: layout.MoveTimes(&t.run.Clocks[c])}
 	}
 	return timing.Options{}
 }

@@ -115,7 +115,7 @@ func TestLostTimes(t *testing.T) {
 	for key := range uint64(2) {
 		t.Run(fmt.Sprint(key), func(t *testing.T) {
 			trace := openBytes(t, flip(t, file, layout.KindSeries, key))
-			var se *merge.SectionError
+			var se *format.SectionError
 			if _, err := trace.Rank(0); !errors.As(err, &se) || se.Kind != layout.KindSeries {
 				t.Errorf("err = %v", err)
 			}
@@ -151,7 +151,7 @@ func TestOrphanSeries(t *testing.T) {
 		"AddTimes":    func() error { _, err := trace.AddTimes(new(merge.Accumulator)); return err },
 		"AddTo":       func() error { return trace.AddTo(t.Context(), new(merge.Accumulator)) },
 	} {
-		var se *merge.SectionError
+		var se *format.SectionError
 		if err := read(); !errors.As(err, &se) || se.Kind != layout.KindSeries || !errors.Is(err, format.ErrCorrupt) {
 			t.Errorf("%s: %v", what, err)
 		}

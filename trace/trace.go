@@ -18,7 +18,7 @@ import (
 )
 
 // A Trace is an open trace. Its methods may be called from several goroutines at
-// once. Errors about its file wrap a [*merge.SectionError].
+// once. Errors about its file wrap a [*format.SectionError].
 type Trace struct {
 	file   *format.Reader
 	listed *format.Reader // whose sections are listed: the part file, if it was made of one
@@ -114,7 +114,7 @@ func OpenReader(r io.ReaderAt, size int64, o Options) (*Trace, error) {
 		return nil, err
 	}
 	if t.lostOrder() {
-		return nil, &merge.SectionError{Kind: layout.KindInterleaving, Offset: -1, Err: layout.Corrupt("the file has no such section")}
+		return nil, layout.Damaged(layout.KindInterleaving, 0, layout.Corrupt("the file has no such section"))
 	}
 	if o.LeaveOutDamage {
 		t.leaveOutDamage()

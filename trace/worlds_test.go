@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
@@ -19,12 +20,12 @@ import (
 const worldRanks = 9
 
 // worlds draws those of a run.
-func worlds(t *rapid.T) (list []merge.World) {
+func worlds(t *rapid.T) (list []format.World) {
 	for first := range worldRanks {
 		if rapid.IntRange(0, 2).Draw(t, "world") != 0 {
 			continue
 		}
-		w := merge.World{First: first, Parent: rapid.IntRange(-1, worldRanks-1).Draw(t, "parent")}
+		w := format.World{First: first, Parent: rapid.IntRange(-1, worldRanks-1).Draw(t, "parent")}
 		if w.Parent >= 0 {
 			w.Spawn = rapid.IntRange(0, 300).Draw(t, "spawn")
 		}
@@ -37,8 +38,8 @@ func worlds(t *rapid.T) (list []merge.World) {
 // those that are known best.
 func TestWorlds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		all := [][]merge.World{worlds(t), worlds(t), worlds(t)}
-		known := make(map[int]merge.World)
+		all := [][]format.World{worlds(t), worlds(t), worlds(t)}
+		known := make(map[int]format.World)
 		for _, list := range all {
 			for _, w := range list {
 				was, ok := known[w.First]
@@ -47,7 +48,7 @@ func TestWorlds(t *testing.T) {
 				}
 			}
 		}
-		var want []merge.World
+		var want []format.World
 		for first := range worldRanks {
 			if w, ok := known[first]; ok {
 				want = append(want, w)
@@ -101,7 +102,7 @@ func TestWorlds(t *testing.T) {
 
 // TestDescribeWorlds checks which worlds are refused.
 func TestDescribeWorlds(t *testing.T) {
-	for _, list := range [][]merge.World{
+	for _, list := range [][]format.World{
 		{{First: -1, Parent: -1}}, {{First: 1<<31 - 1, Parent: -1}}, {{Parent: -2}}, {{Parent: -1, Spawn: 1}}, {{Spawn: -1}},
 		{{First: 1, Parent: -1}, {First: 1, Parent: -1}}, {{First: 1, Parent: -1}, {First: 0, Parent: -1}},
 	} {

@@ -117,11 +117,11 @@ func drawRun(t *rapid.T) merge.Run {
 	switch rapid.IntRange(0, 4).Draw(t, "run") {
 	case 1:
 		for i := range largeGen(512).Draw(t, "names") {
-			run.Names = append(run.Names, merge.Name{Kind: cst.KindHandle, Class: "comm", Value: int64(i), Name: fmt.Sprint("communicator ", i)})
+			run.Names = append(run.Names, format.Name{Kind: cst.KindHandle, Class: "comm", Value: int64(i), Name: fmt.Sprint("communicator ", i)})
 		}
 	case 2: // as stacks of calls are
 		for i := range largeGen(cst.MaxName).Draw(t, "sites") {
-			run.Names = append(run.Names, merge.Name{Kind: cst.KindPointer, Value: int64(i), Name: fmt.Sprint(i, strings.Repeat("s", cst.MaxName-9))})
+			run.Names = append(run.Names, format.Name{Kind: cst.KindPointer, Value: int64(i), Name: fmt.Sprint(i, strings.Repeat("s", cst.MaxName-9))})
 		}
 	case 3:
 		run.Origin.Commands = []string{strings.Repeat("x", largeGen(32).Draw(t, "command"))}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
@@ -64,7 +65,7 @@ type Config struct {
 // that is recorded in a steady loop allocates nothing.
 type Process struct {
 	config Config
-	origin merge.Origin
+	origin format.Origin
 	clock  func() int64
 	on     atomic.Bool
 	stop   chan struct{} // of the goroutine that makes checkpoints, nil without one
@@ -109,11 +110,11 @@ func Open(c Config) (*Process, error) {
 }
 
 // originOf returns what the file says about who made it.
-func originOf(c Config) (o merge.Origin) {
+func originOf(c Config) (o format.Origin) {
 	if c.Anonymous {
 		return o
 	}
-	o = merge.Origin{Runs: []string{c.Run}, Commands: []string{strings.Join(os.Args, " ")}, Began: time.Now()}
+	o = format.Origin{Runs: []string{c.Run}, Commands: []string{strings.Join(os.Args, " ")}, Began: time.Now()}
 	if host, err := os.Hostname(); err == nil {
 		o.Hosts = []string{host}
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/test/must"
 	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
 
@@ -451,7 +452,7 @@ func BenchmarkProcess(b *testing.B) {
 // TestOrigin checks that part files of equal runs differ in their origin only, which they
 // have unless they are anonymous.
 func TestOrigin(t *testing.T) {
-	record := func(c Config) (file []byte, o merge.Origin) {
+	record := func(c Config) (file []byte, o format.Origin) {
 		c.Clock = counting()
 		p := openProcess(t, c)
 		thread := p.Thread()
@@ -467,7 +468,7 @@ func TestOrigin(t *testing.T) {
 	}
 	a, _ := record(Config{Anonymous: true})
 	b, o := record(Config{Anonymous: true, Run: "7"})
-	if !bytes.Equal(a, b) || !o.IsZero() {
+	if !bytes.Equal(a, b) || !layout.NoOrigin(&o) {
 		t.Errorf("anonymous: %d and %d bytes, %+v", len(a), len(b), o)
 	}
 	before := time.Now()

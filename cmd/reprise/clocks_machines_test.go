@@ -17,9 +17,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/internal/text"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -405,7 +406,7 @@ func within(list []sighting, from, to int64) []sighting {
 
 // hidden returns a function that reports whether nothing tells of a time of a clock which piece it is of: no
 // message is between it and where a piece of the clock or of its alignment begins.
-func (s *shift) hidden(k int, calls [4][]event, c merge.Clock) func(at int64) bool {
+func (s *shift) hidden(k int, calls [4][]event, c format.Clock) func(at int64) bool {
 	var changes []int64
 	if m := s.machines[k]; m.laterAhead != 0 || m.laterFast != 0 {
 		changes = append(changes, s.at(k, s.second+s.real))
@@ -463,7 +464,7 @@ func checkShifted(t *testing.T, s *shift) {
 }
 
 // checkEvents checks the times of calls of a rank by what the clock of its machine said.
-func checkEvents(t *testing.T, s *shift, rank int, raw [4][]event, calls []event, c merge.Clock) {
+func checkEvents(t *testing.T, s *shift, rank int, raw [4][]event, calls []event, c format.Clock) {
 	t.Helper()
 	k, worst, unknown := s.of[rank], int64(0), 0
 	hidden := s.hidden(k, raw, c)
@@ -473,7 +474,7 @@ func checkEvents(t *testing.T, s *shift, rank int, raw [4][]event, calls []event
 			return
 		}
 		off := got - s.at(0, s.truth(k, at))
-		told := c.ErrorBetween(got, got)
+		told := layout.ClockError(&c, got, got)
 		if worst = max(worst, off, -off); max(off, -off) > told+1000 {
 			t.Errorf("rank %d, call %d, %s: %s is off by %d ns, more than %d", rank, i, raw[rank][i].function, what, off, told)
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/show"
-	"github.com/reprise-trace/reprise/internal/piecewise"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
@@ -18,7 +18,7 @@ import (
 )
 
 // moved writes the part of a rank of a trace as a machine would have recorded it whose clock is moved.
-func moved(t *testing.T, tr *trace.Trace, rank int, machine string, clock func(int64) int64, path string, readings ...merge.ClockReading) {
+func moved(t *testing.T, tr *trace.Trace, rank int, machine string, clock func(int64) int64, path string, readings ...format.ClockReading) {
 	t.Helper()
 	exact := noError(timing.NewLossless(timing.Zstd))
 	recorder, err := tracer.New(tracer.Options{Series: noError(timing.NewSeriesCodec(exact, exact, timing.Gaps))})
@@ -39,7 +39,7 @@ func moved(t *testing.T, tr *trace.Trace, rank int, machine string, clock func(i
 	var a merge.Accumulator
 	run := merge.Run{Ranks: tr.Ranks(), Source: tr.Run().Source, Names: tr.Run().Names}
 	if machine != "" {
-		run.Clocks = []merge.Clock{{Machine: machine, Ranks: rankenc.SetOf(rank), Error: -1, Readings: readings}}
+		run.Clocks = []format.Clock{{Machine: machine, Ranks: rankenc.SetOf(rank), Error: -1, Readings: readings}}
 	}
 	if err := a.Describe(run); err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestMergeClocks(t *testing.T) {
 		if rank >= 2 {
 			at, offset = far(at), at-far(at)
 		}
-		reading := merge.ClockReading{Time: at, Offset: offset, Error: 1e6}
+		reading := format.ClockReading{Time: at, Offset: offset, Error: 1e6}
 		moved(t, one, rank, string(rune('a'+rank/2)), map[bool]func(int64) int64{true: same, false: far}[rank < 2], filepath.Join("read", name), reading)
 		if rank >= 2 {
 			reading.Offset += 10e6
@@ -171,7 +171,7 @@ func checkReadings(t *testing.T) {
 	if got := must(t, "info", "wrong.rpz"); !strings.Contains(got, "; messages contradict the real time of 1 machine\n") {
 		t.Error(got)
 	}
-	clocks := func(name string) []merge.Clock {
+	clocks := func(name string) []format.Clock {
 		tr, err := trace.Open(name, trace.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -258,9 +258,9 @@ func onMachines(t *testing.T, name, to string) {
 	for rank := range tr.Ranks() {
 		ranks[rank%2] = append(ranks[rank%2], rank)
 	}
-	run.Clocks = []merge.Clock{
+	run.Clocks = []format.Clock{
 		{Machine: "a", Ranks: rankenc.SetOf(ranks[0]...)},
-		{Machine: "b", Ranks: rankenc.SetOf(ranks[1]...), Alignment: piecewise.Alignment{Offset: 3e9, Rate: 112_589_990_684}, Error: 1000},
+		{Machine: "b", Ranks: rankenc.SetOf(ranks[1]...), Alignment: format.Alignment{Offset: 3e9, Rate: 112_589_990_684}, Error: 1000},
 	}
 	writeFile(t, to, describedAs(t, tr, run))
 	aligned, err := trace.Open(to, trace.Options{})

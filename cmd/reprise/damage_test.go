@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/tier"
@@ -24,7 +25,7 @@ func TestEverySection(t *testing.T) {
 	writeInputs(t)
 	p := programs.Stencil2D(4, 4, 10).Timed()
 	run := p.Run()
-	run.Origin = merge.Origin{Commands: []string{"./stencil"}, Began: time.Unix(1, 0)}
+	run.Origin = format.Origin{Commands: []string{"./stencil"}, Began: time.Unix(1, 0)}
 	var stencil bytes.Buffer
 	if err := merge.Write(&stencil, run, p.Parts()); err != nil {
 		t.Fatal(err)

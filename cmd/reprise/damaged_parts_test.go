@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/merge"
 )
@@ -68,7 +69,7 @@ func put(t rapid.TB, path string, content []byte) {
 func partOfRun(t rapid.TB, run string, rank int, trace bool) []byte {
 	p := programs.Stencil2D(3, 3, 2)
 	described := p.Run()
-	described.Origin = merge.Origin{Runs: []string{run}, World: 9}
+	described.Origin = format.Origin{Runs: []string{run}, World: 9}
 	a := new(merge.Accumulator)
 	err := a.Describe(described)
 	if err == nil {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/record"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/text"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -92,7 +92,7 @@ func TestDamagedSpool(t *testing.T) {
 				t.Fatal(err)
 			}
 			whole := r.Len() == uint64(2+rank)
-			missing := unrecorded.Contains(rank) || slices.ContainsFunc(tr.Run().Origin.Missing, func(m merge.Missing) bool { return m.Rank == rank })
+			missing := unrecorded.Contains(rank) || slices.ContainsFunc(tr.Run().Origin.Missing, func(m format.Missing) bool { return m.Rank == rank })
 			behind := d != nil && (d.name == "cut" || d.name == "bit") // all records, where nothing tells that there were no more
 			if !whole && (!missing || d == nil) || whole && missing && !behind {
 				t.Fatalf("rank %d: %+v; %d calls, missing %t:\n%s", rank, d, r.Len(), missing, said.stderr)

@@ -6,8 +6,7 @@ import (
 	"unicode"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/internal/piecewise"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/internal/test/tier"
@@ -27,17 +26,17 @@ func writeEvil(t *testing.T, to string, tr *trace.Trace) {
 	t.Helper()
 	run := tr.Run()
 	run.Source += evil
-	run.Origin = merge.Origin{
+	run.Origin = format.Origin{
 		Runs: []string{evil}, Jobs: []string{evil}, Commands: []string{evil}, Hosts: []string{evil}, Versions: []string{evil}, Assumptions: []string{evil},
 	}
 	if tr.Ranks() > 1 {
 		half := []rankenc.Set{rankenc.SetOf(0), rankenc.World(tr.Ranks()).Difference(rankenc.SetOf(0))}
 		if timed, _, err := tr.SeriesRanks(); err == nil && timed.Len() > 0 {
-			run.Clocks = []merge.Clock{{Machine: "a" + evil, Ranks: half[0]}, {Machine: evil, Ranks: half[1], Alignment: piecewise.Alignment{Offset: 3e9}, Error: 1000}}
+			run.Clocks = []format.Clock{{Machine: "a" + evil, Ranks: half[0]}, {Machine: evil, Ranks: half[1], Alignment: format.Alignment{Offset: 3e9}, Error: 1000}}
 		}
 	}
 	for class, value := range map[string]int64{"comm": 0, "comm" + evil: 1, "datatype": 3, evil: 7} {
-		run.Names = append(run.Names, layout.Name{Kind: cst.KindHandle, Class: class, Value: value, Name: evil})
+		run.Names = append(run.Names, format.Name{Kind: cst.KindHandle, Class: class, Value: value, Name: evil})
 	}
 	writeFile(t, to, describedAs(t, tr, run))
 }

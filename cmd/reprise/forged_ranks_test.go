@@ -30,7 +30,7 @@ func TestForgedRanks(t *testing.T) {
 			for _, name := range []string{"MPI_Init", "MPI_Finalize"} {
 				r.Call(r.Declare(cst.Function{Name: name}))
 			}
-			run := merge.Run{Ranks: math.MaxInt32, Source: "MPI", Worlds: []merge.World{{Parent: -1}, {First: 5}}}
+			run := merge.Run{Ranks: math.MaxInt32, Source: "MPI", Worlds: []format.World{{Parent: -1}, {First: 5}}}
 			var file bytes.Buffer
 			err := merge.Write(&file, run, []merge.Part{r.Finish(0)})
 			return file.Bytes(), err

@@ -103,7 +103,7 @@ func TestForgedSections(t *testing.T) {
 	writeInputs(t)
 	p := programs.Stencil2D(4, 4, 10).Timed()
 	run := p.Run()
-	run.Origin = merge.Origin{Commands: []string{"./stencil"}, Began: time.Unix(1, 0)}
+	run.Origin = format.Origin{Commands: []string{"./stencil"}, Began: time.Unix(1, 0)}
 	var stencil bytes.Buffer
 	if err := merge.Write(&stencil, run, p.Parts()); err != nil {
 		t.Fatal(err)

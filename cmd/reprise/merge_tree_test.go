@@ -21,6 +21,7 @@ import (
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/merging"
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/record"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/internal/text"
@@ -257,7 +258,7 @@ func writeRuns(t *testing.T, directory string) {
 		if err := a.Add(merge.Part{Rank: rank, Table: &table, Grammar: grammar.Finish()}); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.Describe(merge.Run{Origin: merge.Origin{Runs: []string{run}}}); err != nil {
+		if err := a.Describe(merge.Run{Origin: format.Origin{Runs: []string{run}}}); err != nil {
 			t.Fatal(err)
 		}
 		var part bytes.Buffer

@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/compress"
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/show"
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/tracer"
@@ -33,7 +34,7 @@ func writeNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	err := a.Describe(merge.Run{Source: "test", Names: []merge.Name{
+	err := a.Describe(merge.Run{Source: "test", Names: []format.Name{
 		{Kind: cst.KindHandle, Class: "comm", Value: -3, Name: "MPI_COMM_WORLD"},
 		{Kind: cst.KindHandle, Class: "datatype", Value: -20, Name: "MPI_DOUBLE"},
 		{Kind: cst.KindPointer, Value: -16, Name: "stack"},

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/forged"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
@@ -118,6 +119,6 @@ func writeNastyProgram(t *testing.T, name string) {
 	for _, f := range []string{"MPI_Init", name, "MPI_Finalize"} {
 		r.Call(r.Declare(cst.Function{Name: f}))
 	}
-	run := merge.Run{Ranks: 1, Source: "MPI", Origin: merge.Origin{Commands: []string{name + "/mpirun -n 1 " + name, "/tmp/x" + name + "/mpirun"}, Assumptions: []string{name}}}
+	run := merge.Run{Ranks: 1, Source: "MPI", Origin: format.Origin{Commands: []string{name + "/mpirun -n 1 " + name, "/tmp/x" + name + "/mpirun"}, Assumptions: []string{name}}}
 	writeTrace(t, "m.rpz", run, r.Finish(0))
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 )
@@ -98,7 +99,7 @@ func TestProxyWithoutTimes(t *testing.T) {
 		calls = append(calls, testtrace.MPICall(name))
 	}
 	path := filepath.Join(t.TempDir(), "run.rpz")
-	run := merge.Run{Ranks: 2, Origin: merge.Origin{Commands: []string{"/opt/mpi/bin/mpiexec -n 2 ./solver"}, Assumptions: []string{"a.c:1 is never true"}}}
+	run := merge.Run{Ranks: 2, Origin: format.Origin{Commands: []string{"/opt/mpi/bin/mpiexec -n 2 ./solver"}, Assumptions: []string{"a.c:1 is never true"}}}
 	trace := testtrace.Record(t, run, false, [][]testtrace.Call{calls, calls})
 	var parts []merge.Part
 	for rank := range trace.Ranks() {

@@ -19,9 +19,9 @@ import (
 
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/record"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/internal/test/tier"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -151,7 +151,7 @@ func TestLockedUntilTheEnd(t *testing.T) {
 	parts, spool := t.TempDir(), t.TempDir()
 	o := &record.Options{Lock: true, OnTimeout: &cli.Choice{}}
 	o.Output.Parts = parts
-	h, err := record.StartHelper(spool, o, merge.Origin{})
+	h, err := record.StartHelper(spool, o, format.Origin{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -347,7 +347,7 @@ func partOfSynchronised(t *testing.T, part string, readings int) string {
 		t.Fatalf("%+v", clocks)
 	}
 	for i := range readings {
-		clocks[0].Readings = append(clocks[0].Readings, merge.ClockReading{Time: int64(i+1) << 60, Offset: -5, Error: 3})
+		clocks[0].Readings = append(clocks[0].Readings, format.ClockReading{Time: int64(i+1) << 60, Offset: -5, Error: 3})
 	}
 	if err := a.Describe(merge.Run{Clocks: clocks}); err != nil {
 		t.Fatal(err)

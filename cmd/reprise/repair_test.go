@@ -250,7 +250,7 @@ func TestRepairDamage(t *testing.T) {
 func TestRepairAbout(t *testing.T) {
 	t.Chdir(t.TempDir())
 	ranks := [][]testtrace.Call{{testtrace.MPICall("MPI_Comm_set_name", "comm", "MPI_COMM_WORLD", "comm_name", cst.String("text"))}, {testtrace.MPICall("MPI_Comm_set_name", "comm", "MPI_COMM_WORLD", "comm_name", cst.String("text"))}}
-	run := merge.Run{Origin: merge.Origin{Commands: []string{"./app"}}, Worlds: []merge.World{{First: 1, Parent: -1}}}
+	run := merge.Run{Origin: format.Origin{Commands: []string{"./app"}}, Worlds: []format.World{{First: 1, Parent: -1}}}
 	trace := testtrace.Record(t, merge.Run{}, false, ranks)
 	file := describedAs(t, trace, run)
 	for kind, want := range compress.AboutRun {

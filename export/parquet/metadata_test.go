@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
 	reader "github.com/parquet-go/parquet-go"
@@ -26,7 +27,7 @@ import (
 func withOrigin(t testing.TB) *trace.Trace {
 	t.Helper()
 	f := testtrace.Function("f", testtrace.Param("n", cst.KindInt))
-	run := merge.Run{Source: "test", Origin: merge.Origin{
+	run := merge.Run{Source: "test", Origin: format.Origin{
 		Commands: []string{"./app --size 5"}, Versions: []string{"MPICH 4.0.2"}, Hosts: []string{"n1", "n2"}, Began: time.Date(2026, 3, 1, 12, 0, 0, 5, time.UTC),
 	}}
 	return testtrace.Record(t, run, true, [][]testtrace.Call{{{Function: f, Args: []cst.Value{cst.Int(1)}, Start: 1_000, Duration: 10}, {Function: f, Args: []cst.Value{cst.Int(2)}, Start: 3_500, Duration: 10}}})

@@ -27,15 +27,15 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// A format is what the trace processor reads.
-type format struct {
+// A target is what the trace processor reads.
+type target struct {
 	name   string
 	write  exporttest.Writer
 	prefix string // of the keys of arguments
 	tracks string // a table with the columns id, of tracks, process and thread, of their names
 }
 
-var formats = []format{
+var formats = []target{
 	{"perfetto", perfetto.Write, "debug.", "SELECT track.id, process.name AS process, track.name AS thread FROM process_track AS track JOIN process USING (upid)"},
 	{"chrome", chrome.Write, "args.", "SELECT track.id, process.name AS process, thread.name AS thread FROM thread_track AS track JOIN thread USING (utid) JOIN process USING (upid)"},
 }
@@ -72,7 +72,7 @@ type arg struct{ process, position, name, value string }
 
 // checkSlices checks that the trace processor of Perfetto finds in a file the calls of a
 // trace that o chooses, with their times and arguments.
-func checkSlices(t testing.TB, p *foreign.TraceProcessor, path string, tr *trace.Trace, o export.Options, f format) {
+func checkSlices(t testing.TB, p *foreign.TraceProcessor, path string, tr *trace.Trace, o export.Options, f target) {
 	t.Helper()
 	prefix := f.prefix
 	from := fmt.Sprintf("FROM slice JOIN (%s) AS place ON place.id = slice.track_id", f.tracks)
@@ -159,8 +159,8 @@ func compare[T comparable](t testing.TB, what string, got, want []T) {
 }
 
 // checkMessages checks that the trace processor of Perfetto finds an arrow for each message in what
-// a format writes of recorded runs, and no other.
-func checkMessages(t *testing.T, format format) {
+// a writer writes of recorded runs, and no other.
+func checkMessages(t *testing.T, target target) {
 	t.Helper()
 	p := foreign.FindTraceProcessor(t)
 	some := rankenc.SetOf(0, 1, 3)
@@ -174,7 +174,7 @@ func checkMessages(t *testing.T, format format) {
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			want := exchanges(t, c.Trace, c.Options)
-			if got := found(t, p, file(t, c, format), format); !slices.Equal(got, want) {
+			if got := found(t, p, file(t, c, target), target); !slices.Equal(got, want) {
 				t.Errorf("%d messages, want %d:\n%v\n%v", len(got), len(want), got, want)
 			}
 			t.Logf("%d messages", len(want))
@@ -182,14 +182,14 @@ func checkMessages(t *testing.T, format format) {
 	}
 	t.Run("Statistics", func(t *testing.T) {
 		c := exporttest.Case{Trace: testtrace.Stencil(t, "statistics")}
-		if got := found(t, p, file(t, c, format), format); len(got) > 0 {
+		if got := found(t, p, file(t, c, target), target); len(got) > 0 {
 			t.Errorf("%d messages between calls whose times are estimates", len(got))
 		}
 	})
 }
 
 // file returns the path of what is written.
-func file(t *testing.T, c exporttest.Case, format format) string {
+func file(t *testing.T, c exporttest.Case, target target) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "trace")
 	f, err := os.Create(path)
@@ -197,7 +197,7 @@ func file(t *testing.T, c exporttest.Case, format format) string {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := format.write(t.Context(), f, c.Trace, c.Options); err != nil {
+	if err := target.write(t.Context(), f, c.Trace, c.Options); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -214,10 +214,10 @@ func placeOf(rank int, position uint64) place {
 type exchange [2]place
 
 // found returns the arrows between calls in a file, in order.
-func found(t *testing.T, p *foreign.TraceProcessor, path string, format format) (list []exchange) {
+func found(t *testing.T, p *foreign.TraceProcessor, path string, target target) (list []exchange) {
 	t.Helper()
 	call := fmt.Sprintf("(SELECT slice.id, process || ' call ' || EXTRACT_ARG(slice.arg_set_id, '%sposition') AS call "+
-		"FROM slice JOIN (%s) AS place ON place.id = slice.track_id)", format.prefix, format.tracks)
+		"FROM slice JOIN (%s) AS place ON place.id = slice.track_id)", target.prefix, target.tracks)
 	messages := fmt.Sprintf("(SELECT * FROM flow WHERE trace_id IS NULL OR trace_id < %d) AS flow", uint64(events.FirstCollective))
 	rows := p.Query(t, path, foreign.Faults, "SELECT COUNT(*) FROM "+messages,
 		fmt.Sprintf("SELECT a.call, b.call FROM "+messages+" JOIN %s AS a ON a.id = slice_out JOIN %s AS b ON b.id = slice_in", call, call))

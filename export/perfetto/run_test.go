@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export/internal/events"
 	"github.com/reprise-trace/reprise/export/internal/exporttest"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/foreign"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
@@ -60,7 +61,7 @@ func TestCategories(t *testing.T) {
 func TestRun(t *testing.T) {
 	p := foreign.FindTraceProcessor(t)
 	began := time.Date(2026, 3, 1, 12, 0, 0, 5, time.UTC)
-	run := merge.Run{Source: "test", Origin: merge.Origin{Commands: []string{"./app 5"}, Versions: []string{"MPICH 4.0.2"}, Hosts: []string{"n1", "n2"}, Began: began}}
+	run := merge.Run{Source: "test", Origin: format.Origin{Commands: []string{"./app 5"}, Versions: []string{"MPICH 4.0.2"}, Hosts: []string{"n1", "n2"}, Began: began}}
 	f := testtrace.Function("f", testtrace.Param("n", cst.KindInt))
 	trace := testtrace.Record(t, run, true, [][]testtrace.Call{{{Function: f, Args: []cst.Value{cst.Int(1)}, Start: 1_000, Duration: 10}}})
 	rows := p.Query(t, file(t, exporttest.Case{Trace: trace}, formats[0]), foreign.Faults,

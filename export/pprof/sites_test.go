@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/trace"
@@ -27,7 +28,7 @@ func TestSites(t *testing.T) {
 	}
 	r.Call(put, cst.Handle(11))
 	var a merge.Accumulator
-	err := a.Describe(merge.Run{Ranks: 1, Names: []merge.Name{
+	err := a.Describe(merge.Run{Ranks: 1, Names: []format.Name{
 		{Kind: cst.KindHandle, Class: "site", Value: 7, Name: "solver.f90:212 exchange_ < solver.f90:40 solve_ < main.c:12 main #2"},
 		{Kind: cst.KindHandle, Class: "site", Value: 8, Name: "exchange_+0x1f"},
 		{Kind: cst.KindHandle, Class: "site", Value: 10, Name: "C:/a b/x.c:5 f"},
@@ -90,7 +91,7 @@ func TestSites(t *testing.T) {
 // TestSitesOfGaps checks that the time before a call is in the place that makes it.
 func TestSitesOfGaps(t *testing.T) {
 	put := testtrace.Function("put", cst.Param{Name: "site", Type: cst.HandleOf("site")})
-	run := merge.Run{Names: []merge.Name{{Kind: cst.KindHandle, Class: "site", Value: 7, Name: "a.c:5 f < b.c:6 main"}}}
+	run := merge.Run{Names: []format.Name{{Kind: cst.KindHandle, Class: "site", Value: 7, Name: "a.c:5 f < b.c:6 main"}}}
 	tr := testtrace.Record(t, run, true, [][]testtrace.Call{{
 		{Function: put, Args: []cst.Value{cst.Handle(7)}, Start: 100, Duration: 10}, {Function: put, Args: []cst.Value{cst.Handle(7)}, Start: 200, Duration: 10},
 	}})

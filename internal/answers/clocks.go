@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/piecewise"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 )
 
 // Clocks says of the clocks of machines how many are aligned, to how many nanoseconds, and what is to be
 // known of them.
-func Clocks(list []merge.Clock) string {
+func Clocks(list []format.Clock) string {
 	aligned, off := merge.Run{Clocks: list}.Aligned()
 	said := fmt.Sprintf("of %d machines, aligned to %s", len(list), text.Duration(float64(off)))
 	switch {
@@ -25,11 +28,11 @@ func Clocks(list []merge.Clock) string {
 	early := uint64(0)
 	for _, c := range list {
 		if len(c.Later) > 0 {
-			uneven, jump = uneven+1, max(jump, c.Pieces().Jump())
+			uneven, jump = uneven+1, max(jump, layout.ClockPieces(&c).Jump())
 			errors = append(errors, c.Errors...)
 		}
 		if len(c.Jumps) > 0 {
-			jumping, jumps, ahead = jumping+1, jumps+len(c.Jumps), max(ahead, c.Jumps.Most())
+			jumping, jumps, ahead = jumping+1, jumps+len(c.Jumps), max(ahead, piecewise.Jumps(c.Jumps).Most())
 		}
 		early += c.Early
 		if c.Contradicted {

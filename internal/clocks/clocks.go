@@ -24,6 +24,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/piecewise"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
@@ -60,9 +61,9 @@ func (c *Clocks) Add(from, to int, sent, received int64) {
 
 // An Aligned is what makes the times of a clock those of the first.
 type Aligned struct {
-	piecewise.Alignment
-	Later []piecewise.Alignment // pieces after the Alignment, if no line fits
-	Error int64                 // how far times from the first to the last message may be off, in nanoseconds; −1 if nothing tells
+	format.Alignment
+	Later []format.Alignment // pieces after the Alignment, if no line fits
+	Error int64              // how far times from the first to the last message may be off, in nanoseconds; −1 if nothing tells
 
 	Errors []int64 // of the pieces, if there are several; the greatest is the Error
 
@@ -75,7 +76,7 @@ type Aligned struct {
 // Apply returns a time of the first clock.
 func (a Aligned) Apply(time int64) int64 {
 	if len(a.Later) == 0 {
-		return a.Jumps.Apply(a.Alignment.Apply(time))
+		return a.Jumps.Apply(piecewise.Apply(a.Alignment, time))
 	}
 	return a.Jumps.Apply(append(piecewise.Pieces{a.Alignment}, a.Later...).Apply(time))
 }

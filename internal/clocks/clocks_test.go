@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/piecewise"
 )
 
@@ -40,7 +41,7 @@ func exchange(r *rand.Rand, machines []machine, pairs [][2]int, n int, latency f
 // check checks that clocks agree within what they say, while there are messages, and returns the most that
 // they do not.
 func check(t interface{ Fatalf(string, ...any) }, machines []machine, all []Aligned) (most int64) {
-	if all[0].Alignment != (piecewise.Alignment{}) || all[0].Error != 0 {
+	if all[0].Alignment != (format.Alignment{}) || all[0].Error != 0 {
 		t.Fatalf("the first clock is moved: %+v", all[0])
 	}
 	for k, a := range all {

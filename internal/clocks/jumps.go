@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/piecewise"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
@@ -205,7 +206,7 @@ func (l *logical) arrive(c *course, time, sent int64) {
 	case n > 0 && c.jumps[n-1].Since == time:
 		c.jumps[n-1].Ahead = ahead
 	case n < piecewise.MaxJumps:
-		c.jumps = append(c.jumps, piecewise.Jump{Since: time, Ahead: ahead})
+		c.jumps = append(c.jumps, format.Jump{Since: time, Ahead: ahead})
 	}
 }
 

@@ -3,7 +3,7 @@ package clocks
 import (
 	"math"
 
-	"github.com/reprise-trace/reprise/internal/piecewise"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
@@ -48,8 +48,8 @@ type line struct {
 }
 
 // alignment returns the line as an Alignment.
-func (l line) alignment() piecewise.Alignment {
-	return piecewise.Alignment{Offset: l.y0 + int64(math.Round(l.at)), Rate: int64(math.Round(l.rate * (1 << 50))), Since: l.x0}
+func (l line) alignment() format.Alignment {
+	return format.Alignment{Offset: l.y0 + int64(math.Round(l.at)), Rate: int64(math.Round(l.rate * (1 << 50))), Since: l.x0}
 }
 
 // from returns the same line, from another point on.

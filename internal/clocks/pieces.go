@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/piecewise"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
@@ -94,7 +95,7 @@ func cut(limits []limit, tolerance, inexact float64) (lines []placedLine) {
 		end := begin + at - first
 		lines = append(lines, placedLine{last, rest[0].x, rest[at-1].x, begin, end, begin + from - first, begin + to - first})
 		first = 0
-		rest[at-1] = limit{rest[at].x, last.alignment().Apply(rest[at-1].x), true, rest[at].off} // time does not go back
+		rest[at-1] = limit{rest[at].x, piecewise.Apply(last.alignment(), rest[at-1].x), true, rest[at].off} // time does not go back
 		if fits(rest[at-1 : m]) {
 			first = 1
 		}
@@ -157,9 +158,9 @@ func boundary(limits []limit, least, most int, before, next line) (best, first, 
 		if from == to {
 			continue
 		}
-		by := wire.SubTimes(a.Apply(from), b.Apply(from))
+		by := wire.SubTimes(piecewise.Apply(a, from), piecewise.Apply(b, from))
 		by = max(by, wire.SubTimes(0, by))
-		over := max(0, wire.SubTimes(a.Apply(to), b.Apply(from)))
+		over := max(0, wire.SubTimes(piecewise.Apply(a, to), piecewise.Apply(b, from)))
 		if at == most || over < back || over == back && by < jump {
 			best, back, jump = at, over, by
 		}
@@ -184,9 +185,9 @@ func (p *problem) touch(l line) line {
 	if math.IsInf(from, 0) {
 		from = to
 	}
-	before := l.alignment().Apply(p.x0)
+	before := piecewise.Apply(l.alignment(), p.x0)
 	l.x0, l.y0, l.at = p.x0, p.y0, from
-	moved := wire.SubTimes(l.alignment().Apply(p.x0), before)
+	moved := wire.SubTimes(piecewise.Apply(l.alignment(), p.x0), before)
 	l.error = wire.AddTimes(l.error, max(moved, wire.SubTimes(0, moved)))
 	return l
 }
@@ -247,8 +248,8 @@ func joined(lines []placedLine) (a Aligned) {
 			continue
 		}
 		next := l.alignment()
-		since := max(wire.AddTimes(lines[i-1].to, 1), notAfter(before, l.from, next.Apply(l.from)))
-		next = piecewise.Alignment{Offset: wire.SubTimes(next.Apply(since), since), Rate: next.Rate, Since: since}
+		since := max(wire.AddTimes(lines[i-1].to, 1), notAfter(before, l.from, piecewise.Apply(next, l.from)))
+		next = format.Alignment{Offset: wire.SubTimes(piecewise.Apply(next, since), since), Rate: next.Rate, Since: since}
 		a.Later, before = append(a.Later, next), next
 	}
 	a.Error = slices.Max(a.Errors)
@@ -295,7 +296,7 @@ func (a *Aligned) within(limits []limit, middle line, x, y int64, inexact float6
 	if len(p.lower) == 0 || len(p.upper) == 0 { // then as far as the line may be
 		m := middle.alignment()
 		far := func(time int64) int64 {
-			off := wire.SubTimes(m.Apply(time), a.Apply(time))
+			off := wire.SubTimes(piecewise.Apply(m, time), a.Apply(time))
 			return max(off, wire.SubTimes(0, off))
 		}
 		return wire.AddTimes(max(far(x), far(y)), middle.error)
@@ -310,9 +311,9 @@ func (a *Aligned) within(limits []limit, middle line, x, y int64, inexact float6
 
 // notAfter returns a time, at most so late, that an alignment makes no later than another time: the latest,
 // or some nanoseconds earlier.
-func notAfter(a piecewise.Alignment, time, other int64) int64 {
+func notAfter(a format.Alignment, time, other int64) int64 {
 	for range 4 { // each time, what is over gets less by a factor of at least 64
-		over := wire.SubTimes(a.Apply(time), other)
+		over := wire.SubTimes(piecewise.Apply(a, time), other)
 		if over <= 0 {
 			break
 		}

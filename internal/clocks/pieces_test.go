@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/piecewise"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 )
@@ -93,7 +94,7 @@ func checkPieces(t *testing.T, clocks []unevenClock, all []Aligned) {
 			last = now
 		}
 		pieces += len(a.Later)
-		if !slices.IsSortedFunc(a.Later, func(x, y piecewise.Alignment) int { return map[bool]int{true: -1, false: 1}[x.Since < y.Since] }) {
+		if !slices.IsSortedFunc(a.Later, func(x, y format.Alignment) int { return map[bool]int{true: -1, false: 1}[x.Since < y.Since] }) {
 			t.Errorf("%+v", a)
 		}
 	}
@@ -388,11 +389,11 @@ func TestPiecesUnplaced(t *testing.T) {
 // early.
 func TestNotAfter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a := piecewise.Alignment{Offset: rapid.Int64Range(-1e12, 1e12).Draw(t, "offset"), Rate: rapid.Int64Range(-piecewise.MaxRate, piecewise.MaxRate).Draw(t, "rate")}
+		a := format.Alignment{Offset: rapid.Int64Range(-1e12, 1e12).Draw(t, "offset"), Rate: rapid.Int64Range(-piecewise.MaxRate, piecewise.MaxRate).Draw(t, "rate")}
 		at := rapid.Int64Range(0, 1e15).Draw(t, "time")
-		other := a.Apply(at) - rapid.Int64Range(-1000, 1e12).Draw(t, "back")
+		other := piecewise.Apply(a, at) - rapid.Int64Range(-1000, 1e12).Draw(t, "back")
 		got := notAfter(a, at, other)
-		early := other - a.Apply(got)
+		early := other - piecewise.Apply(a, got)
 		if early < 0 || got > at || got < at && early > (at-got)/30+2 {
 			t.Fatalf("%d of %d, %d ns early", got, at, early)
 		}

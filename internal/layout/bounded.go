@@ -109,7 +109,7 @@ func (b *Bounded) Append(dst []byte) []byte {
 
 // ReadBounded reads what [Bounded.Append] appended for a trace or a part file, of so many functions and with
 // calls of the ranks that a function returns, which is called if there is something; nil if there is nothing.
-// An error is a [*SectionError].
+// An error is a [*format.SectionError].
 func ReadBounded(file *format.Reader, functions int, ranks func() rankenc.Set) (b *Bounded, err error) {
 	if _, ok := file.Lookup(KindBounded, 0); !ok {
 		return nil, nil

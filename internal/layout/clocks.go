@@ -12,98 +12,48 @@ import (
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
-// A Clock is that of a machine, by which the times of some ranks were recorded.
-type Clock struct {
-	// Machine tells machines apart, and is not empty.
-	Machine string `json:"machine_id"`
-
-	Ranks rankenc.Set `json:"rank_set"`
-
-	// Alignment turns times of this clock into those of the clock of the first rank. A trace keeps times as
-	// they were recorded, and applies it where they are read.
-	piecewise.Alignment
-
-	// Later are the pieces after the Alignment, if no line fits the clock.
-	Later []piecewise.Alignment `json:"later,omitempty"`
-
-	// Error is how far aligned times may be off, in nanoseconds, beside what the codec of the times adds; −1
-	// if the clock is not aligned. If there are several pieces, it is the greatest of the Errors of all.
-	Error int64 `json:"error_ns"`
-
-	// Errors are those of the pieces, if there are several. Traces of older versions have none: then the
-	// Error is that of each.
-	Errors []int64 `json:"piece_errors_ns,omitempty"`
-
-	// Readings say how far the clock is from real time: the first and the last of those that recorders have
-	// taken, if the real time of the machine is synchronised. There may be one or none.
-	Readings []Reading `json:"readings,omitempty"`
-
-	// Contradicted says that messages contradict the readings, so that the alignment is by messages alone.
-	Contradicted bool `json:"readings_contradicted,omitempty"`
-
-	// Early is how many of the messages to the clock that were looked at arrive before they are sent though
-	// clocks are aligned. They are left as they are, and the errors of both clocks are as much as that at
-	// least.
-	Early uint64 `json:"early_messages,omitempty"`
-
-	// Jumps move aligned times once more, so that messages arrive after they are sent though neither a line
-	// nor pieces fit. Times between are not better for it: the errors of the pieces are as much more as the
-	// times are ahead.
-	Jumps piecewise.Jumps `json:"jumps,omitempty"`
-}
-
 // clockMemory is how many bytes are counted for a clock, with what merging traces takes for it.
 const clockMemory = 2 << 10
 
-// A Reading is what a clock and real time were at one instant.
-type Reading struct {
-	Time   int64 `json:"time_ns"`   // of the clock
-	Offset int64 `json:"offset_ns"` // that makes it real time,
-	Error  int64 `json:"error_ns"`  // within this, at most
-}
-
-func (r Reading) compare(s Reading) int {
+func compareReadings(r, s format.ClockReading) int {
 	return cmp.Or(cmp.Compare(r.Time, s.Time), cmp.Compare(r.Error, s.Error), cmp.Compare(r.Offset, s.Offset))
 }
 
 // mergeReadings returns the first and the last of readings of a clock.
-func mergeReadings(a, b []Reading) []Reading {
+func mergeReadings(a, b []format.ClockReading) []format.ClockReading {
 	all := slices.Concat(a, b)
-	slices.SortFunc(all, Reading.compare)
+	slices.SortFunc(all, compareReadings)
 	if all = slices.Compact(all); len(all) > 2 {
-		all = []Reading{all[0], all[len(all)-1]}
+		all = []format.ClockReading{all[0], all[len(all)-1]}
 	}
 	return all
 }
 
-// Pieces returns the Alignment and those after it; nothing if times are not moved.
-func (c Clock) Pieces() piecewise.Pieces {
-	if c.Alignment == (piecewise.Alignment{}) && len(c.Later) == 0 {
+// ClockPieces returns the Alignment of a clock and those after it; nothing if times are not moved.
+func ClockPieces(c *format.Clock) piecewise.Pieces {
+	if c.Alignment == (format.Alignment{}) && len(c.Later) == 0 {
 		return nil
 	}
 	return append(piecewise.Pieces{c.Alignment}, c.Later...)
 }
 
-// Apply returns a time of the clock of the first rank.
-func (c Clock) Apply(time int64) int64 { return c.Jumps.Apply(c.Pieces().Apply(time)) }
-
-// Move returns what does as Apply, for many times; nil if times are not moved.
-func (c Clock) Move() func(time int64) int64 {
-	pieces, jumps := c.Pieces(), c.Jumps
+// MoveTimes returns what makes times of a clock those of the clock of the first rank; nil if they are not moved.
+func MoveTimes(c *format.Clock) func(time int64) int64 {
+	pieces, jumps := ClockPieces(c), piecewise.Jumps(c.Jumps)
 	if len(pieces) == 0 && len(jumps) == 0 {
 		return nil
 	}
 	return func(time int64) int64 { return jumps.Apply(pieces.Apply(time)) }
 }
 
-// ErrorBetween returns how far aligned times may be off, from one to another, as both are once they are
+// ClockError returns how far aligned times may be off, from one to another, as both are once they are
 // aligned; −1 if the clock is not aligned.
-func (c Clock) ErrorBetween(from, to int64) int64 {
+func ClockError(c *format.Clock, from, to int64) int64 {
 	if len(c.Errors) == 0 {
 		return c.Error
 	}
-	off, p := int64(0), c.Pieces()
-	begin := func(i int) int64 { return c.Jumps.Apply(p.Apply(p[i].Since)) }
+	off, p, jumps := int64(0), ClockPieces(c), piecewise.Jumps(c.Jumps)
+	begin := func(i int) int64 { return jumps.Apply(p.Apply(p[i].Since)) }
 	for i, e := range c.Errors {
 		begins := i == 0 || begin(i) <= to
 		ends := i+1 == len(p) || begin(i+1) >= from // between them there is no time
@@ -115,12 +65,12 @@ func (c Clock) ErrorBetween(from, to int64) int64 {
 }
 
 // compareAligned orders clocks of a machine, aligned ones first.
-func (c Clock) compareAligned(d Clock) int {
+func compareAligned(c, d *format.Clock) int {
 	return cmp.Or(cmp.Compare(uint64(c.Error), uint64(d.Error)), // −1 is the greatest
-		slices.CompareFunc(c.Pieces(), d.Pieces(), func(a, b piecewise.Alignment) int {
+		slices.CompareFunc(ClockPieces(c), ClockPieces(d), func(a, b format.Alignment) int {
 			return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Rate, b.Rate), cmp.Compare(a.Since, b.Since))
 		}), slices.Compare(c.Errors, d.Errors), cmp.Compare(c.Early, d.Early),
-		slices.CompareFunc(c.Jumps, d.Jumps, func(a, b piecewise.Jump) int {
+		slices.CompareFunc(c.Jumps, d.Jumps, func(a, b format.Jump) int {
 			return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.Ahead, b.Ahead))
 		}), compareBools(c.Contradicted, d.Contradicted))
 }
@@ -138,8 +88,8 @@ func compareBools(a, b bool) int {
 
 // MergeClocks returns a, which it may change, with clocks added. A clock for each machine is left, in the
 // order of machines.
-func MergeClocks(a, added []Clock) []Clock {
-	var others []Clock // of machines of which a has no clock
+func MergeClocks(a, added []format.Clock) []format.Clock {
+	var others []format.Clock // of machines of which a has no clock
 	for _, c := range added {
 		if i, found := slices.BinarySearchFunc(a, c, compareMachines); found {
 			a[i] = mergeClock(a[i], c)
@@ -162,12 +112,12 @@ func MergeClocks(a, added []Clock) []Clock {
 	return a
 }
 
-func compareMachines(c, d Clock) int { return strings.Compare(c.Machine, d.Machine) }
+func compareMachines(c, d format.Clock) int { return strings.Compare(c.Machine, d.Machine) }
 
 // mergeClock returns the clock of a machine of which two are known.
-func mergeClock(a, c Clock) Clock {
+func mergeClock(a, c format.Clock) format.Clock {
 	ranks, readings := a.Ranks.Union(c.Ranks), mergeReadings(a.Readings, c.Readings)
-	if c.compareAligned(a) < 0 {
+	if compareAligned(&c, &a) < 0 {
 		a = c
 	}
 	a.Ranks, a.Readings = ranks, readings
@@ -175,21 +125,21 @@ func mergeClock(a, c Clock) Clock {
 }
 
 // ClocksOf returns the clocks of the ranks of a trace, in the order of their first ranks.
-func ClocksOf(list []Clock, ranks rankenc.Set) []Clock {
-	var of []Clock
+func ClocksOf(list []format.Clock, ranks rankenc.Set) []format.Clock {
+	var of []format.Clock
 	for _, c := range list {
 		c.Ranks = c.Ranks.Intersection(ranks)
 		if ranks = ranks.Difference(c.Ranks); c.Ranks.Len() > 0 {
 			of = append(of, c)
 		}
 	}
-	slices.SortFunc(of, func(c, d Clock) int { return cmp.Compare(c.Ranks.At(0), d.Ranks.At(0)) })
+	slices.SortFunc(of, func(c, d format.Clock) int { return cmp.Compare(c.Ranks.At(0), d.Ranks.At(0)) })
 	return of
 }
 
 // CheckClocks returns an error if clocks of a run of so many ranks have numbers that cannot be, or two of
 // them have a machine or a rank in common.
-func CheckClocks(list []Clock, ranks int) error {
+func CheckClocks(list []format.Clock, ranks int) error {
 	sets, sum := make([]rankenc.Set, 0, len(list)), 0
 	machines := make(map[string]bool, len(list))
 	for i, c := range list {
@@ -198,9 +148,9 @@ func CheckClocks(list []Clock, ranks int) error {
 			return Corrupt("clock %d is of ranks %s", i, c.Ranks.Abbreviated(MaxNamed))
 		case c.Machine == "" || machines[c.Machine]:
 			return Corrupt("clock %d is of machine %q", i, c.Machine)
-		case !c.hasAlignment():
+		case !hasAlignment(&c):
 			return Corrupt("clock %d has the alignment %+v and the error %d", i, c.Alignment, c.Error)
-		case !c.hasErrors():
+		case !hasErrors(&c):
 			return Corrupt("clock %d has the errors %d of %d pieces, and %d", i, c.Errors, 1+len(c.Later), c.Error)
 		}
 		if err := checkJumps(c); err != nil {
@@ -216,18 +166,18 @@ func CheckClocks(list []Clock, ranks int) error {
 
 // hasAlignment reports whether rates can be, and a clock is aligned or not, which its error says:
 // −1 if it is not.
-func (c *Clock) hasAlignment() bool {
-	for _, a := range c.Pieces() {
+func hasAlignment(c *format.Clock) bool {
+	for _, a := range ClockPieces(c) {
 		if a.Rate > piecewise.MaxRate || a.Rate < -piecewise.MaxRate {
 			return false
 		}
 	}
-	aligned := c.Pieces() != nil || c.Contradicted || c.Early > 0
+	aligned := ClockPieces(c) != nil || c.Contradicted || c.Early > 0
 	return c.Error >= 0 || c.Error == -1 && !aligned
 }
 
 // hasErrors reports whether the error is the largest of those of the pieces, if there are any.
-func (c *Clock) hasErrors() bool {
+func hasErrors(c *format.Clock) bool {
 	if len(c.Errors) == 0 {
 		return true
 	}
@@ -235,12 +185,13 @@ func (c *Clock) hasErrors() bool {
 }
 
 // checkJumps returns an error if the jumps of a clock are too many, not in order or more than its error.
-func checkJumps(c Clock) error {
-	if len(c.Jumps) > piecewise.MaxJumps || c.Jumps.Most() > max(0, c.Error) {
-		return Corrupt("clock of machine %q jumps %d times, ahead by %d, with the error %d", c.Machine, len(c.Jumps), c.Jumps.Most(), c.Error)
+func checkJumps(c format.Clock) error {
+	jumps := piecewise.Jumps(c.Jumps)
+	if len(jumps) > piecewise.MaxJumps || jumps.Most() > max(0, c.Error) {
+		return Corrupt("clock of machine %q jumps %d times, ahead by %d, with the error %d", c.Machine, len(jumps), jumps.Most(), c.Error)
 	}
-	for i, j := range c.Jumps {
-		if i > 0 && j.Since <= c.Jumps[i-1].Since || j.Ahead <= c.Jumps[:i].Ahead(j.Since) {
+	for i, j := range jumps {
+		if i > 0 && j.Since <= jumps[i-1].Since || j.Ahead <= jumps[:i].Ahead(j.Since) {
 			return Corrupt("clock of machine %q jumps to %+v", c.Machine, j)
 		}
 	}
@@ -248,7 +199,7 @@ func checkJumps(c Clock) error {
 }
 
 // AppendClocks appends the encoding of clocks that [ClocksOf] has returned.
-func AppendClocks(dst []byte, list []Clock) []byte {
+func AppendClocks(dst []byte, list []format.Clock) []byte {
 	dst = wire.AppendUvarint(dst, uint64(len(list)))
 	for _, c := range list {
 		dst, _ = c.Ranks.AppendBinary(dst) // which has no errors
@@ -294,7 +245,7 @@ func appendJumps(dst []byte, list piecewise.Jumps) []byte {
 }
 
 // appendPieces appends how a clock is aligned.
-func appendPieces(dst []byte, c Clock) []byte {
+func appendPieces(dst []byte, c format.Clock) []byte {
 	first, further := c.Error, uint64(len(c.Later))
 	if len(c.Errors) > 0 {
 		first, further = c.Errors[0], further+piecewise.MaxPieces
@@ -303,7 +254,7 @@ func appendPieces(dst []byte, c Clock) []byte {
 	if first < 0 {
 		return dst
 	}
-	for i, a := range append([]piecewise.Alignment{c.Alignment}, c.Later...) {
+	for i, a := range append([]format.Alignment{c.Alignment}, c.Later...) {
 		dst = wire.AppendVarint(dst, a.Offset)
 		dst = wire.AppendVarint(dst, a.Rate)
 		dst = wire.AppendVarint(dst, a.Since)
@@ -321,8 +272,8 @@ func appendPieces(dst []byte, c Clock) []byte {
 func CheckClockMemory(n, memory uint64) error { return CheckMemory("clocks", n, clockMemory, memory) }
 
 // ReadClocks reads the clocks of a trace or a part file of a run of so many ranks, which need not have any.
-// An error is a [*SectionError].
-func ReadClocks(file *format.Reader, ranks int) (list []Clock, err error) {
+// An error is a [*format.SectionError].
+func ReadClocks(file *format.Reader, ranks int) (list []format.Clock, err error) {
 	if _, ok := file.Lookup(KindClocks, 0); !ok {
 		return nil, nil
 	}
@@ -345,11 +296,11 @@ func ReadClocks(file *format.Reader, ranks int) (list []Clock, err error) {
 }
 
 // parseReadings reads n readings of a clock: two that differ at most, in their order.
-func parseReadings(d *wire.Decoder, n uint64) (list []Reading) {
+func parseReadings(d *wire.Decoder, n uint64) (list []format.ClockReading) {
 	for range n {
 		at := d.Offset()
-		r := Reading{Time: d.Varint("reading"), Offset: d.Varint("reading"), Error: int64(d.UvarintMax("reading", math.MaxInt64))}
-		if len(list) > 0 && d.Err() == nil && list[0].compare(r) >= 0 {
+		r := format.ClockReading{Time: d.Varint("reading"), Offset: d.Varint("reading"), Error: int64(d.UvarintMax("reading", math.MaxInt64))}
+		if len(list) > 0 && d.Err() == nil && compareReadings(list[0], r) >= 0 {
 			d.Corrupt(at, "reading", "%+v after %+v", r, list[0])
 		}
 		list = append(list, r)
@@ -359,8 +310,8 @@ func parseReadings(d *wire.Decoder, n uint64) (list []Reading) {
 
 // parsePieces reads how a clock is aligned that has an error: the pieces after the first are in the order of
 // when they begin.
-func parsePieces(d *wire.Decoder, c *Clock) {
-	c.Alignment = piecewise.Alignment{Offset: d.Varint("offset"), Rate: d.Varint("rate"), Since: d.Varint("since")}
+func parsePieces(d *wire.Decoder, c *format.Clock) {
+	c.Alignment = format.Alignment{Offset: d.Varint("offset"), Rate: d.Varint("rate"), Since: d.Varint("since")}
 	at := d.Offset()
 	further := d.UvarintMax("pieces", 2*piecewise.MaxPieces-1)
 	own := further >= piecewise.MaxPieces
@@ -374,7 +325,7 @@ func parsePieces(d *wire.Decoder, c *Clock) {
 	begun := int64(math.MinInt64)
 	for range further {
 		at := d.Offset()
-		a := piecewise.Alignment{Offset: d.Varint("offset"), Rate: d.Varint("rate"), Since: d.Varint("since")}
+		a := format.Alignment{Offset: d.Varint("offset"), Rate: d.Varint("rate"), Since: d.Varint("since")}
 		if d.Err() == nil && a.Since <= begun {
 			d.Corrupt(at, "since", "%d after %d", a.Since, begun)
 		}
@@ -410,21 +361,21 @@ func parseJumps(d *wire.Decoder) (list piecewise.Jumps) {
 			since = above("jump", since)
 		}
 		if ahead := above("ahead", list.Ahead(since)); d.Err() == nil {
-			list = append(list, piecewise.Jump{Since: since, Ahead: ahead})
+			list = append(list, format.Jump{Since: since, Ahead: ahead})
 		}
 	}
 	return list
 }
 
 // parseClocks reads what [AppendClocks] has appended.
-func parseClocks(data []byte) ([]Clock, error) {
+func parseClocks(data []byte) ([]format.Clock, error) {
 	d := wire.NewDecoder("merge", data)
 	n := d.Count("clocks", 5)
-	var list []Clock
+	var list []format.Clock
 	runs := 0
 	for len(list) < n && d.Err() == nil {
 		at := d.Offset()
-		c := Clock{Ranks: DecodeRanks(&d)}
+		c := format.Clock{Ranks: DecodeRanks(&d)}
 		if runs += c.Ranks.Runs(); runs > MaxRuns {
 			d.Limit(at, "ranks", "more than %d runs of consecutive ranks in %d clocks", MaxRuns, len(list)+1)
 			break

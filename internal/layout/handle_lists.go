@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 )
 
 // HandleLists are the handles of classes that signatures have as places in a list: those with
@@ -16,7 +17,7 @@ const minListed = 1 << 21
 
 // NewHandleLists returns those of names for which it pays, if used yields the handles of
 // a class that signatures have as constants, and all have names.
-func NewHandleLists(names []Name, used func(class string, yield func(int64) bool)) HandleLists {
+func NewHandleLists(names []format.Name, used func(class string, yield func(int64) bool)) HandleLists {
 	lists := make(HandleLists)
 	for len(names) > 0 {
 		n := 1
@@ -41,7 +42,7 @@ func NewHandleLists(names []Name, used func(class string, yield func(int64) bool
 }
 
 // add adds the handles of a class.
-func (l HandleLists) add(names []Name) {
+func (l HandleLists) add(names []format.Name) {
 	values := make([]int64, len(names))
 	for i, n := range names {
 		values[i] = n.Value

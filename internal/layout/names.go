@@ -11,24 +11,15 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// A Name says what a number among the arguments of calls is called, such as
-// MPI_COMM_WORLD or MPI_ANY_SOURCE.
-type Name struct {
-	Kind  cst.Kind // KindInt, KindRank, KindTag, KindHandle or KindPointer
-	Class string   // of a handle; otherwise empty
-	Value int64    // of a pointer, the segment
-	Name  string   // 1 to cst.MaxName bytes, which need not be valid UTF-8
-}
-
 // MaxNames is the largest number of names of a run.
 const MaxNames = 1 << 20
 
 // CompareNames orders names by what has them.
-func CompareNames(n, m Name) int {
+func CompareNames(n, m format.Name) int {
 	return cmp.Or(cmp.Compare(n.Kind, m.Kind), cmp.Compare(n.Class, m.Class), cmp.Compare(n.Value, m.Value))
 }
 
-func (n Name) check() error {
+func checkName(n format.Name) error {
 	switch n.Kind {
 	case cst.KindInt, cst.KindRank, cst.KindTag, cst.KindHandle, cst.KindPointer:
 	default:
@@ -48,9 +39,9 @@ func (n Name) check() error {
 }
 
 // CheckNames checks names that are to be written.
-func CheckNames(list []Name) error {
+func CheckNames(list []format.Name) error {
 	for _, n := range list {
-		if err := n.check(); err != nil {
+		if err := checkName(n); err != nil {
 			return err
 		}
 	}
@@ -63,7 +54,7 @@ const listed = 1 << 7
 
 // AppendNames appends names, which ascend. Of none it appends nothing. Lists are the classes
 // of handles of which signatures have places in the list.
-func AppendNames(dst []byte, list []Name, lists HandleLists) []byte {
+func AppendNames(dst []byte, list []format.Name, lists HandleLists) []byte {
 	for len(list) > 0 {
 		first := list[0]
 		n := 1
@@ -95,9 +86,9 @@ func AppendNames(dst []byte, list []Name, lists HandleLists) []byte {
 
 // ParseNames reads names, of which there is one at least, and the classes of handles of which
 // signatures have places in the list.
-func ParseNames(data []byte) ([]Name, HandleLists, error) {
+func ParseNames(data []byte) ([]format.Name, HandleLists, error) {
 	d := wire.NewDecoder("merge", data)
-	var list []Name
+	var list []format.Name
 	lists := make(HandleLists)
 	for d.Err() == nil && (d.Rest() > 0 || len(list) == 0) {
 		list = decodeNames(&d, list, lists)
@@ -109,8 +100,8 @@ func ParseNames(data []byte) ([]Name, HandleLists, error) {
 }
 
 // ReadNames reads the names of a trace or a part file, if there are any, and the classes of
-// handles as ParseNames does. An error is a [*SectionError].
-func ReadNames(file *format.Reader) (list []Name, lists HandleLists, err error) {
+// handles as ParseNames does. An error is a [*format.SectionError].
+func ReadNames(file *format.Reader) (list []format.Name, lists HandleLists, err error) {
 	if _, ok := file.Lookup(KindNames, 0); !ok {
 		return nil, nil, nil
 	}
@@ -123,10 +114,10 @@ func ReadNames(file *format.Reader) (list []Name, lists HandleLists, err error) 
 
 // decodeNames reads the names of a kind and class, and appends them to those
 // before.
-func decodeNames(d *wire.Decoder, list []Name, lists HandleLists) []Name {
+func decodeNames(d *wire.Decoder, list []format.Name, lists HandleLists) []format.Name {
 	at := d.Offset()
 	kind := d.Byte("kind")
-	group := Name{Kind: cst.Kind(kind), Value: math.MinInt64, Name: "-"}
+	group := format.Name{Kind: cst.Kind(kind), Value: math.MinInt64, Name: "-"}
 	isListed := kind == byte(cst.KindHandle)|listed
 	if isListed {
 		group.Kind = cst.KindHandle
@@ -135,9 +126,9 @@ func decodeNames(d *wire.Decoder, list []Name, lists HandleLists) []Name {
 		group.Class = string(d.String("class"))
 	}
 	if d.Err() == nil {
-		if err := group.check(); err != nil {
+		if err := checkName(group); err != nil {
 			d.Corrupt(at, "kind", "%v", err)
-		} else if k := len(list); k > 0 && CompareNames(group, Name{Kind: list[k-1].Kind, Class: list[k-1].Class, Value: math.MinInt64}) <= 0 {
+		} else if k := len(list); k > 0 && CompareNames(group, format.Name{Kind: list[k-1].Kind, Class: list[k-1].Class, Value: math.MinInt64}) <= 0 {
 			d.Corrupt(at, "kind", "%v %q follows %v %q", group.Kind, group.Class, list[k-1].Kind, list[k-1].Class)
 		}
 	}
@@ -165,7 +156,7 @@ func decodeNames(d *wire.Decoder, list []Name, lists HandleLists) []Name {
 		}
 		at = d.Offset()
 		next.Name = decodeName(d, last)
-		if err := next.check(); err != nil {
+		if err := checkName(next); err != nil {
 			d.Corrupt(at, "name", "%v", err)
 		}
 		last = next.Name

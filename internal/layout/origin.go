@@ -8,63 +8,17 @@ import (
 
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/rankenc"
 )
 
-// An Origin says who made a trace. All of it is optional: the zero Origin says nothing.
-// Two runs that do the same differ in their Origin only, and comparisons leave it out.
-//
-// Each list is ascending, without repetitions. Where parts are merged, the trace has what any of them has,
-// the largest world, and the earliest time. A trace has none if all that is known is Runs and World, and all
-// ranks have calls: part files have these in any case.
-type Origin struct {
-	Runs     []string  `json:"runs,omitempty"`     // ids of the recordings; more than one if a run has several MPI_COMM_WORLD
-	Jobs     []string  `json:"jobs,omitempty"`     // of schedulers, such as "Slurm 1234"
-	Commands []string  `json:"commands,omitempty"` // command lines
-	Hosts    []string  `json:"hosts,omitempty"`
-	Versions []string  `json:"versions,omitempty"`  // of what recorded, such as "go1.26.0"
-	World    int       `json:"world_size,omitzero"` // of MPI_COMM_WORLD, the largest of several; zero if it is not known
-	Began    time.Time `json:"began,omitzero"`      // to the nanosecond, in UTC; zero if it is not known
-
-	// Assumptions are what was assumed of the program when it was sliced: the trace is that of the whole
-	// program on condition of them.
-	Assumptions []string `json:"conditional_on,omitempty"`
-
-	// Missing are the calls that could not be recorded, by rank and time.
-	Missing []Missing `json:"missing,omitempty"`
-
-	// Polls are calls that were left out because they looked for something in vain, by function and site.
-	Polls []Polls `json:"dropped_polls,omitempty"`
-
-	// Off are ranks that have no call because recording was off all the time: of other ranks of a world
-	// without a call, nothing was recorded.
-	Off rankenc.Set `json:"off_rank_set,omitzero"`
-}
-
-// Missing says which calls of a rank could not be recorded, as there was no space for them.
-type Missing struct {
-	Rank    int       `json:"rank"`
-	Records uint64    `json:"records"` // of calls and of memory; zero if it is not known how many
-	Since   time.Time `json:"since"`   // after this, to the nanosecond, in UTC
-}
-
-// Polls says how often calls of a function at a site looked for something in vain, and were left out.
-type Polls struct {
-	Function string      `json:"function"`
-	Site     string      `json:"site,omitempty"` // empty if it was not recorded
-	Calls    uint64      `json:"calls"`
-	Ranks    rankenc.Set `json:"rank_set"` // that made them
-}
-
-// Identifies reports whether o says nothing but which run it is, and how many ranks that has: a part file
+// OriginIdentifies reports whether o says nothing but which run it is, and how many ranks that has: a part file
 // needs this, so that parts of two runs are told apart, and a trace does not.
-func (o *Origin) Identifies() bool {
+func OriginIdentifies(o *format.Origin) bool {
 	return o.Began.IsZero() && len(o.Jobs)+len(o.Commands)+len(o.Hosts)+len(o.Versions)+len(o.Assumptions)+len(o.Missing)+len(o.Polls)+o.Off.Len() == 0
 }
 
-// IsZero reports whether o says nothing.
-func (o *Origin) IsZero() bool {
-	return o.Identifies() && o.World == 0 && len(o.Runs) == 0
+// NoOrigin reports whether o says nothing.
+func NoOrigin(o *format.Origin) bool {
+	return OriginIdentifies(o) && o.World == 0 && len(o.Runs) == 0
 }
 
 // What is added to the size of the world if assumptions follow, what is missing, ranks that were not
@@ -76,15 +30,15 @@ const (
 	polls   = 1 << 34
 )
 
-// lists returns the lists, in the order in which they are encoded.
-func (o *Origin) lists() []*[]string {
+// originLists returns the lists, in the order in which they are encoded.
+func originLists(o *format.Origin) []*[]string {
 	return []*[]string{&o.Runs, &o.Jobs, &o.Commands, &o.Hosts, &o.Versions, &o.Assumptions}
 }
 
-// Merge adds what p has, and sums up the polls of different ranks. Times that do not fit in 64 bits of nanoseconds are not known.
-func (o *Origin) Merge(p Origin) {
-	theirs := p.lists()
-	for i, list := range o.lists() {
+// MergeOrigin adds to o what p has, and sums up the polls of different ranks. Times that do not fit in 64 bits of nanoseconds are not known.
+func MergeOrigin(o *format.Origin, p format.Origin) {
+	theirs := originLists(&p)
+	for i, list := range originLists(o) {
 		*list = slices.Concat(*list, *theirs[i])
 		slices.Sort(*list)
 		*list = slices.DeleteFunc(slices.Compact(*list), func(s string) bool { return s == "" })
@@ -106,14 +60,14 @@ func (o *Origin) Merge(p Origin) {
 	}
 }
 
-func compareMissing(a, b Missing) int {
+func compareMissing(a, b format.Missing) int {
 	return cmp.Or(cmp.Compare(a.Rank, b.Rank), a.Since.Compare(b.Since), cmp.Compare(a.Records, b.Records))
 }
 
 // sumPolls sorts a list and sums up the entries of a function and a site. What is known already of some ranks
 // is not added again. Sums that do not fit are the largest number.
-func sumPolls(list []Polls) []Polls {
-	slices.SortStableFunc(list, func(a, b Polls) int {
+func sumPolls(list []format.Polls) []format.Polls {
+	slices.SortStableFunc(list, func(a, b format.Polls) int {
 		return cmp.Or(comparePolls(a, b), -cmp.Compare(a.Ranks.Len(), b.Ranks.Len()))
 	})
 	sums := list[:0]
@@ -131,13 +85,13 @@ func sumPolls(list []Polls) []Polls {
 	return sums
 }
 
-func comparePolls(a, b Polls) int {
+func comparePolls(a, b format.Polls) int {
 	return cmp.Or(strings.Compare(a.Function, b.Function), strings.Compare(a.Site, b.Site))
 }
 
-// Append appends the encoding of o.
-func (o *Origin) Append(dst []byte) []byte {
-	for _, list := range o.lists()[:5] {
+// AppendOrigin appends the encoding of o.
+func AppendOrigin(dst []byte, o *format.Origin) []byte {
+	for _, list := range originLists(o)[:5] {
 		dst = AppendTexts(dst, *list)
 	}
 	world := uint64(o.World)
@@ -192,8 +146,8 @@ func readAscending(d *wire.Decoder, list *[]string) {
 	}
 }
 
-// readMissing reads what is missing.
-func (o *Origin) readMissing(d *wire.Decoder) {
+// readMissing reads what is missing into o.
+func readMissing(d *wire.Decoder, o *format.Origin) {
 	at := d.Offset()
 	n := d.Count("missing", 3)
 	if d.Err() == nil && n == 0 {
@@ -205,7 +159,7 @@ func (o *Origin) readMissing(d *wire.Decoder) {
 		if d.Err() == nil && rank >= MaxRanks {
 			d.Corrupt(at, "rank", "%d", rank)
 		}
-		m := Missing{Rank: int(rank), Records: d.Uvarint("records"), Since: time.Unix(0, d.Varint("time")).UTC()}
+		m := format.Missing{Rank: int(rank), Records: d.Uvarint("records"), Since: time.Unix(0, d.Varint("time")).UTC()}
 		if d.Err() == nil && i > 0 && compareMissing(o.Missing[i-1], m) >= 0 {
 			d.Corrupt(at, "missing", "rank %d does not ascend", m.Rank)
 		}
@@ -213,8 +167,8 @@ func (o *Origin) readMissing(d *wire.Decoder) {
 	}
 }
 
-// readPolls reads polls that were left out.
-func (o *Origin) readPolls(d *wire.Decoder) {
+// readPolls reads into o polls that were left out.
+func readPolls(d *wire.Decoder, o *format.Origin) {
 	at := d.Offset()
 	n := d.Count("polls", 4)
 	if d.Err() == nil && n == 0 {
@@ -222,7 +176,7 @@ func (o *Origin) readPolls(d *wire.Decoder) {
 	}
 	for i := 0; i < n && d.Err() == nil; i++ {
 		at := d.Offset()
-		p := Polls{Function: string(d.String("function")), Site: string(d.String("site"))}
+		p := format.Polls{Function: string(d.String("function")), Site: string(d.String("site"))}
 		p.Calls = d.Uvarint("calls")
 		p.Ranks = DecodeRanks(d)
 		if d.Err() == nil && (p.Calls == 0 || p.Ranks.Len() == 0 || i > 0 && comparePolls(o.Polls[i-1], p) >= 0) {
@@ -232,14 +186,14 @@ func (o *Origin) readPolls(d *wire.Decoder) {
 	}
 }
 
-// ReadOrigin reads the origin of a trace or a part file. An error is a [*SectionError].
-func ReadOrigin(file *format.Reader) (o Origin, err error) {
+// ReadOrigin reads the origin of a trace or a part file. An error is a [*format.SectionError].
+func ReadOrigin(file *format.Reader) (o format.Origin, err error) {
 	if _, ok := file.Lookup(KindOrigin, 0); !ok {
 		return o, nil
 	}
 	err = ReadSection(file, KindOrigin, 0, func(data []byte) error {
 		d := wire.NewDecoder("merge", data)
-		for _, list := range o.lists()[:5] {
+		for _, list := range originLists(&o)[:5] {
 			readAscending(&d, list)
 		}
 		at := d.Offset()
@@ -254,7 +208,7 @@ func ReadOrigin(file *format.Reader) (o Origin, err error) {
 			}
 		}
 		if d.Err() == nil && world&misses != 0 {
-			o.readMissing(&d)
+			readMissing(&d, &o)
 		}
 		if at = d.Offset(); d.Err() == nil && world&offs != 0 {
 			if o.Off = DecodeRanks(&d); d.Err() == nil && o.Off.Len() == 0 {
@@ -262,13 +216,13 @@ func ReadOrigin(file *format.Reader) (o Origin, err error) {
 			}
 		}
 		if d.Err() == nil && world&polls != 0 {
-			o.readPolls(&d)
+			readPolls(&d, &o)
 		}
 		if d.Err() == nil && d.Rest() > 0 {
 			o.Began = time.Unix(0, d.Varint("time")).UTC()
 		}
 		d.End("time")
-		if d.Err() == nil && o.IsZero() {
+		if d.Err() == nil && NoOrigin(&o) {
 			return Corrupt("the origin is empty")
 		}
 		return d.Err()

@@ -457,7 +457,7 @@ func valueOf(table [][]uint32, k, row int, d rankDigits) (v functionValue, err e
 }
 
 // ReadRankTimes reads the times of the ranks of a trace or a part file, over n functions, of
-// ranks that are among some; nil if it has none. An error is a [*SectionError].
+// ranks that are among some; nil if it has none. An error is a [*format.SectionError].
 func ReadRankTimes(file *format.Reader, n int, among rankenc.Set) (r *RankTimes, err error) {
 	if _, ok := file.Lookup(KindRankTimes, 0); !ok {
 		return nil, nil

@@ -3,13 +3,15 @@ package layout
 import (
 	"fmt"
 	"slices"
+
+	"github.com/reprise-trace/reprise/format"
 )
 
 // SplitRuns returns which of several files, by what they say of who made them, are of one run: those with an
 // id in common, directly or through others. Where no file has an id, those of equal sizes of MPI_COMM_WORLD
 // are. Files that say neither may be of any run and are left out. Runs are in the order of their first files.
-func SplitRuns(origins []Origin) [][]int {
-	identified := slices.ContainsFunc(origins, func(o Origin) bool { return len(o.Runs) > 0 })
+func SplitRuns(origins []format.Origin) [][]int {
+	identified := slices.ContainsFunc(origins, func(o format.Origin) bool { return len(o.Runs) > 0 })
 	of := make(map[string]int) // file, by id
 	run := make([]int, len(origins))
 	for i := range run {
@@ -50,7 +52,7 @@ func SplitRuns(origins []Origin) [][]int {
 }
 
 // idsOf returns what runs are told apart by.
-func idsOf(o *Origin, identified bool) []string {
+func idsOf(o *format.Origin, identified bool) []string {
 	switch {
 	case identified:
 		return o.Runs

@@ -5,22 +5,23 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-trace/reprise/format"
 	"pgregory.net/rapid"
 )
 
 func TestSplitRuns(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
-		origins []Origin
+		origins []format.Origin
 		want    string
 	}{
 		{"none", nil, "[]"},
-		{"old", []Origin{{}, {Hosts: []string{"a"}}}, "[]"},
-		{"one", []Origin{{Runs: []string{"x"}}, {Runs: []string{"x"}}}, "[[0 1]]"},
-		{"two", []Origin{{Runs: []string{"x"}, World: 4}, {Runs: []string{"y"}, World: 4}, {Runs: []string{"x"}, World: 4}}, "[[0 2] [1]]"},
-		{"spawned", []Origin{{Runs: []string{"x"}}, {Runs: []string{"y"}}, {Runs: []string{"x", "y"}}}, "[[0 1 2]]"},
-		{"old and new", []Origin{{}, {Runs: []string{"x"}}, {World: 9}}, "[[1]]"},
-		{"sizes", []Origin{{World: 4}, {World: 8}, {World: 4}, {}}, "[[0 2] [1]]"},
+		{"old", []format.Origin{{}, {Hosts: []string{"a"}}}, "[]"},
+		{"one", []format.Origin{{Runs: []string{"x"}}, {Runs: []string{"x"}}}, "[[0 1]]"},
+		{"two", []format.Origin{{Runs: []string{"x"}, World: 4}, {Runs: []string{"y"}, World: 4}, {Runs: []string{"x"}, World: 4}}, "[[0 2] [1]]"},
+		{"spawned", []format.Origin{{Runs: []string{"x"}}, {Runs: []string{"y"}}, {Runs: []string{"x", "y"}}}, "[[0 1 2]]"},
+		{"old and new", []format.Origin{{}, {Runs: []string{"x"}}, {World: 9}}, "[[1]]"},
+		{"sizes", []format.Origin{{World: 4}, {World: 8}, {World: 4}, {}}, "[[0 2] [1]]"},
 	} {
 		if got := fmt.Sprint(SplitRuns(tt.origins)); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
@@ -32,8 +33,8 @@ func TestSplitRuns(t *testing.T) {
 func TestSplitRunsAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"})
-		origins := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) (o Origin) {
-			o.Merge(Origin{Runs: rapid.SliceOfN(id, 0, 3).Draw(t, "runs"), World: rapid.IntRange(0, 2).Draw(t, "world")})
+		origins := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) (o format.Origin) {
+			MergeOrigin(&o, format.Origin{Runs: rapid.SliceOfN(id, 0, 3).Draw(t, "runs"), World: rapid.IntRange(0, 2).Draw(t, "world")})
 			return o
 		}), 0, 8).Draw(t, "origins")
 		order := make([]int, len(origins))
@@ -41,7 +42,7 @@ func TestSplitRunsAnyOrder(t *testing.T) {
 			order[i] = i
 		}
 		order = rapid.Permutation(order).Draw(t, "order")
-		moved := make([]Origin, len(origins))
+		moved := make([]format.Origin, len(origins))
 		for i, from := range order {
 			moved[i] = origins[from]
 		}

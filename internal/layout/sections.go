@@ -13,28 +13,6 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// A SectionError reports which section of a trace was rejected.
-type SectionError struct {
-	Kind   format.Kind
-	Key    uint64 // the number of the section, if the kind has several
-	Offset int64  // in the file, of its record or the one it shares; −1 if the file has no such section or it does not matter where
-	Err    error  // wraps a [*format.ParseError] or [format.ErrCorrupt], or is the error of the underlying reader
-}
-
-func (e *SectionError) Error() string {
-	name := KindName(e.Kind)
-	switch e.Kind {
-	case KindColumns, KindGrammars, KindStreams, KindShape, KindSeries:
-		name = fmt.Sprintf("%s, number %d", name, e.Key)
-	}
-	if e.Offset < 0 {
-		return fmt.Sprintf("%s: %v", name, e.Err)
-	}
-	return fmt.Sprintf("%s, section at offset %d: %v", name, e.Offset, e.Err)
-}
-
-func (e *SectionError) Unwrap() error { return e.Err }
-
 // Corrupt returns an error that wraps format.ErrCorrupt.
 func Corrupt(text string, args ...any) error {
 	return fmt.Errorf("merge: %w: "+text, append([]any{format.ErrCorrupt}, args...)...)
@@ -104,6 +82,23 @@ func KindName(k format.Kind) string {
 	return fmt.Sprintf("kind %d", k)
 }
 
+// SectionName returns what a section holds, with its number if the kind has several.
+func SectionName(kind format.Kind, key uint64) string {
+	switch kind {
+	case KindColumns, KindGrammars, KindStreams, KindShape, KindSeries:
+		return fmt.Sprintf("%s, number %d", KindName(kind), key)
+	}
+	return KindName(kind)
+}
+
+// Damaged returns a [*format.SectionError] about the content of a section.
+func Damaged(kind format.Kind, key uint64, err error) error { return DamagedAt(kind, key, -1, err) }
+
+// DamagedAt returns a [*format.SectionError] about a section at an offset.
+func DamagedAt(kind format.Kind, key uint64, offset int64, err error) *format.SectionError {
+	return &format.SectionError{Kind: kind, Key: key, Name: SectionName(kind, key), Offset: offset, Err: err}
+}
+
 // MaxRanks bounds the number of ranks, so that a rank is an int everywhere.
 const MaxRanks = math.MaxInt32
 
@@ -112,7 +107,7 @@ const MaxRanks = math.MaxInt32
 func ReadSection(file *format.Reader, kind format.Kind, key uint64, parse func([]byte) error) error {
 	s, ok := file.Lookup(kind, key)
 	if !ok {
-		return &SectionError{kind, key, -1, Corrupt("the file has no such section")}
+		return Damaged(kind, key, Corrupt("the file has no such section"))
 	}
 	err := CheckContent(s.Len, file.MaxContent())
 	var data []byte
@@ -123,7 +118,7 @@ func ReadSection(file *format.Reader, kind format.Kind, key uint64, parse func([
 		err = parse(data)
 	}
 	if err != nil {
-		return &SectionError{kind, key, s.Source, err}
+		return DamagedAt(kind, key, s.Source, err)
 	}
 	return nil
 }
@@ -321,9 +316,4 @@ func Terminals(g *sequitur.Grammar) uint64 {
 		}
 	}
 	return n
-}
-
-// Damaged returns a [*SectionError] about the content of a section.
-func Damaged(kind format.Kind, key uint64, err error) error {
-	return &SectionError{Kind: kind, Key: key, Offset: -1, Err: err}
 }

@@ -74,10 +74,10 @@ type seriesPlace struct{ section, offset, size int }
 
 // Error returns an error about the series.
 func (r *SeriesReader) Error(err error) error {
-	if errors.As(err, new(*SectionError)) {
+	if errors.As(err, new(*format.SectionError)) {
 		return err
 	}
-	return &SectionError{KindSeries, uint64(r.section) + 1, -1, err}
+	return Damaged(KindSeries, uint64(r.section)+1, err)
 }
 
 // Block reads a block.
@@ -192,7 +192,7 @@ func AddSeries(out *format.Writer, contents [][]byte) error {
 }
 
 // SeriesTable reads the first section of series, of a run of size ranks: nil if there are
-// no series. If there are others without the first, the error is a [*SectionError].
+// no series. If there are others without the first, the error is a [*format.SectionError].
 func (x *Sections) SeriesTable(size int) (*SeriesTable, error) {
 	if x.OrphanSeries() {
 		return nil, Damaged(KindSeries, 0, Corrupt("the file has no such section"))
@@ -321,7 +321,7 @@ func (x *Sections) lastSection(s *SeriesTable) int64 {
 func (x *Sections) OpenSeries(s *SeriesTable, i int) (*SeriesReader, error) {
 	section, offset, codec := s.sections.At(i), s.offsets.At(i), s.Codec.At(i)
 	if section < 0 || offset < 0 || codec < 0 || codec >= int64(len(s.Names)) || section > MaxColumn || offset > MaxPacked {
-		return nil, &SectionError{KindSeries, 0, -1, Corrupt("series %d has codec %d and is at %d of section %d", i, codec, offset, section)}
+		return nil, Damaged(KindSeries, 0, Corrupt("series %d has codec %d and is at %d of section %d", i, codec, offset, section))
 	}
 	r := &SeriesReader{sections: x, section: int(section), offset: int(offset)}
 	err := x.ReadShared(KindSeries, uint64(section)+1, func(content []byte) (err error) {

@@ -8,37 +8,23 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// A World is an MPI_COMM_WORLD of a run that has several: its ranks are those from First on,
-// up to that of the next.
-type World struct {
-	// First is the rank in the run of its rank 0.
-	First int `json:"first_rank"`
-
-	// Parent is the rank in the run of one of the processes that started it together, by
-	// MPI_Comm_spawn or MPI_Comm_spawn_multiple; −1 if none did, or it is not known which.
-	Parent int `json:"parent"`
-
-	// Spawn is how many such calls, which did not fail, Parent had made before; 0 without one.
-	Spawn int `json:"spawn"`
-}
-
-func (w World) compare(v World) int {
+func compareWorlds(w, v format.World) int {
 	return cmp.Or(cmp.Compare(w.First, v.First), cmp.Compare(w.Parent, v.Parent), cmp.Compare(w.Spawn, v.Spawn))
 }
 
 // MergeWorlds returns the worlds of two lists, in ascending order. Of those with one first
 // rank, one that has a parent counts, and of several such the least.
-func MergeWorlds(a, b []World) []World {
+func MergeWorlds(a, b []format.World) []format.World {
 	list := slices.Concat(a, b)
-	slices.SortFunc(list, func(w, v World) int {
-		known := func(w World) int { return min(w.Parent, 0) } // −1 or 0
-		return cmp.Or(cmp.Compare(w.First, v.First), cmp.Compare(known(v), known(w)), w.compare(v))
+	slices.SortFunc(list, func(w, v format.World) int {
+		known := func(w format.World) int { return min(w.Parent, 0) } // −1 or 0
+		return cmp.Or(cmp.Compare(w.First, v.First), cmp.Compare(known(v), known(w)), compareWorlds(w, v))
 	})
-	return slices.CompactFunc(list, func(w, v World) bool { return w.First == v.First })
+	return slices.CompactFunc(list, func(w, v format.World) bool { return w.First == v.First })
 }
 
 // AppendWorlds appends the encoding of worlds in ascending order.
-func AppendWorlds(dst []byte, list []World) []byte {
+func AppendWorlds(dst []byte, list []format.World) []byte {
 	dst = wire.AppendUvarint(dst, uint64(len(list)))
 	last := -1
 	for _, w := range list {
@@ -52,8 +38,8 @@ func AppendWorlds(dst []byte, list []World) []byte {
 }
 
 // ReadWorlds reads the worlds of a trace or a part file of a run, which need not have any.
-// An error is a [*SectionError].
-func ReadWorlds(file *format.Reader) (list []World, err error) {
+// An error is a [*format.SectionError].
+func ReadWorlds(file *format.Reader) (list []format.World, err error) {
 	if _, ok := file.Lookup(KindWorlds, 0); !ok {
 		return nil, nil
 	}
@@ -65,12 +51,12 @@ func ReadWorlds(file *format.Reader) (list []World, err error) {
 }
 
 // ParseWorlds reads what [AppendWorlds] has appended.
-func ParseWorlds(data []byte) ([]World, error) {
+func ParseWorlds(data []byte) ([]format.World, error) {
 	d := wire.NewDecoder("merge", data)
-	list := make([]World, 0, d.Count("worlds", 2))
+	list := make([]format.World, 0, d.Count("worlds", 2))
 	last := -1
 	for i := 0; i < cap(list) && d.Err() == nil; i++ {
-		var w World
+		var w format.World
 		at := d.Offset()
 		first := uint64(last+1) + d.UvarintMax("first rank", MaxRanks)
 		if first >= MaxRanks {
@@ -94,7 +80,7 @@ func ParseWorlds(data []byte) ([]World, error) {
 
 // CheckWorlds returns an error if worlds of a run of so many ranks do not ascend, or have
 // numbers that cannot be.
-func CheckWorlds(list []World, ranks int) error {
+func CheckWorlds(list []format.World, ranks int) error {
 	for i, w := range list {
 		if w.First < 0 || w.First >= ranks || w.Parent < -1 || w.Parent >= ranks || w.Spawn < 0 || w.Spawn > MaxRanks ||
 			w.Parent < 0 && w.Spawn > 0 || i > 0 && w.First <= list[i-1].First {

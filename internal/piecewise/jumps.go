@@ -4,20 +4,14 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
-
-// A Jump is that times are later by Ahead from the time Since on, and are led back to what they were: by a
-// nanosecond in 32.
-type Jump struct {
-	Since int64 `json:"since_ns"`
-	Ahead int64 `json:"ahead_ns"` // above 0
-}
 
 // Jumps move times that are moved by [Pieces] already, where a message arrived before it was sent even so.
 // They are in ascending order of Since, which differ, and the Ahead of each is more than what is left of the
 // one before.
-type Jumps []Jump
+type Jumps []format.Jump
 
 // MaxJumps is how many Jumps there are at most.
 const MaxJumps = 1 << 16
@@ -27,7 +21,7 @@ const leadBack = 5
 
 // Ahead returns by how much a time is later.
 func (j Jumps) Ahead(time int64) int64 {
-	i, found := slices.BinarySearchFunc(j, time, func(jump Jump, time int64) int { return cmp.Compare(jump.Since, time) })
+	i, found := slices.BinarySearchFunc(j, time, func(jump format.Jump, time int64) int { return cmp.Compare(jump.Since, time) })
 	if !found {
 		i--
 	}
@@ -42,7 +36,7 @@ func (j Jumps) Apply(time int64) int64 { return wire.AddTimes(time, j.Ahead(time
 
 // Undo returns a time that Apply makes this one, or else nearly so.
 func (j Jumps) Undo(moved int64) int64 {
-	i, found := slices.BinarySearchFunc(j, moved, func(jump Jump, moved int64) int {
+	i, found := slices.BinarySearchFunc(j, moved, func(jump format.Jump, moved int64) int {
 		return cmp.Compare(wire.AddTimes(jump.Since, jump.Ahead), moved)
 	})
 	if !found {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-trace/reprise/format"
 	"pgregory.net/rapid"
 )
 
@@ -32,7 +33,7 @@ func TestJumpsOrder(t *testing.T) {
 		since := rapid.SliceOfNDistinct(rapid.Int64Range(-1000, 1000), 1, 5, rapid.ID).Draw(t, "since")
 		slices.Sort(since)
 		for _, s := range since {
-			j = append(j, Jump{s, j.Ahead(s) + rapid.Int64Range(1, 100).Draw(t, "ahead")})
+			j = append(j, format.Jump{Since: s, Ahead: j.Ahead(s) + rapid.Int64Range(1, 100).Draw(t, "ahead")})
 		}
 		last, ago := int64(math.MinInt64), int64(math.MinInt64)
 		for time := int64(-1100); time < 6000; time++ {

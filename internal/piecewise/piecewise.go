@@ -5,24 +5,16 @@ package piecewise
 import (
 	"math/bits"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// An Alignment is by how much the times of one clock are moved to be those of another: by Offset
-// at the time Since, and more or less by Rate, in units of 2⁻⁵⁰, for each nanosecond from then. The zero
-// Alignment moves nothing.
-type Alignment struct {
-	Offset int64 `json:"offset_ns"`
-	Rate   int64 `json:"rate_2_50"` // at most [MaxRate] and −MaxRate at least
-	Since  int64 `json:"since_ns"`
-}
-
-// MaxRate is the greatest Rate of an Alignment, which makes the time between two calls up to a 128th longer.
+// MaxRate is the greatest Rate of a [format.Alignment], which makes the time between two calls up to a 128th longer.
 const MaxRate = 1 << 43
 
-// Apply returns a time of the other clock. Later times stay later or become equal. It is exact but for the
+// Apply returns a time of the other clock, as a moves it. Later times stay later or become equal. It is exact but for the
 // fraction of a nanosecond, on all machines alike, and where a result is not an int64, the nearest.
-func (a Alignment) Apply(time int64) int64 {
+func Apply(a format.Alignment, time int64) int64 {
 	since := wire.SubTimes(time, a.Since)
 	hi, lo := bits.Mul64(magnitude(since), magnitude(a.Rate))
 	more := int64(hi<<14 | lo>>50) // below 2⁵⁷
@@ -34,8 +26,8 @@ func (a Alignment) Apply(time int64) int64 {
 
 // Pieces move the times of a clock that does not run evenly. Each holds from its Since until that of the
 // next; the first also before. Those after the first are in ascending order of Since, which is above
-// [math.MinInt64]. One piece moves times as an [Alignment], and none moves nothing.
-type Pieces []Alignment
+// [math.MinInt64]. One piece moves times as a [format.Alignment], and none moves nothing.
+type Pieces []format.Alignment
 
 // MaxPieces is how many Pieces there are at most. A time takes as long as there are pieces up to it.
 const MaxPieces = 64
@@ -50,9 +42,9 @@ func (p Pieces) Apply(time int64) int64 {
 	for last+1 < len(p) && p[last+1].Since <= time {
 		last++
 	}
-	at := p[last].Apply(time)
+	at := Apply(p[last], time)
 	for i := 1; i <= last; i++ {
-		at = max(at, p[i-1].Apply(p[i].Since-1))
+		at = max(at, Apply(p[i-1], p[i].Since-1))
 	}
 	return at
 }
@@ -61,7 +53,7 @@ func (p Pieces) Apply(time int64) int64 {
 // begins.
 func (p Pieces) Jump() (most int64) {
 	for i := 1; i < len(p); i++ {
-		by := wire.SubTimes(p[i].Apply(p[i].Since), p[i-1].Apply(p[i].Since))
+		by := wire.SubTimes(Apply(p[i], p[i].Since), Apply(p[i-1], p[i].Since))
 		most = max(most, by, wire.SubTimes(0, by))
 	}
 	return most

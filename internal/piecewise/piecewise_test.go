@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-trace/reprise/format"
 	"pgregory.net/rapid"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestAlignment(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		time := rapid.Int64Range(-1<<62, 1<<62)
-		a := Alignment{
+		a := format.Alignment{
 			Offset: rapid.Int64Range(-1<<60, 1<<60).Draw(t, "offset"),
 			Rate:   rapid.Int64Range(-MaxRate, MaxRate).Draw(t, "rate"),
 			Since:  rapid.Int64Range(-1<<61, 1<<61).Draw(t, "since"),
@@ -24,14 +25,14 @@ func TestAlignment(t *testing.T) {
 		want.Add(want, big.NewInt(x)).Add(want, big.NewInt(a.Offset))
 		least, most := big.NewInt(math.MinInt64), big.NewInt(math.MaxInt64)
 		if want.Cmp(least) > 0 && want.Cmp(most) < 0 && new(big.Int).Sub(big.NewInt(x), big.NewInt(a.Since)).IsInt64() {
-			if got := a.Apply(x); got != want.Int64() {
+			if got := Apply(a, x); got != want.Int64() {
 				t.Fatalf("%d, want %v", got, want)
 			}
 		}
-		if y := time.Draw(t, "later"); y > x && a.Apply(y) < a.Apply(x) {
-			t.Fatalf("%d is before %d", a.Apply(y), a.Apply(x))
+		if y := time.Draw(t, "later"); y > x && Apply(a, y) < Apply(a, x) {
+			t.Fatalf("%d is before %d", Apply(a, y), Apply(a, x))
 		}
-		if x != math.MinInt64 && (Alignment{Since: a.Since}).Apply(x) != x {
+		if x != math.MinInt64 && Apply(format.Alignment{Since: a.Since}, x) != x {
 			t.Fatal("nothing moves times")
 		}
 	})
@@ -58,7 +59,7 @@ func TestPiecesOrder(t *testing.T) {
 		slices.Sort(since)
 		var p Pieces
 		for _, s := range since {
-			p = append(p, Alignment{Offset: rapid.Int64Range(-1000, 1000).Draw(t, "offset"), Rate: rapid.Int64Range(-MaxRate, MaxRate).Draw(t, "rate"), Since: s})
+			p = append(p, format.Alignment{Offset: rapid.Int64Range(-1000, 1000).Draw(t, "offset"), Rate: rapid.Int64Range(-MaxRate, MaxRate).Draw(t, "rate"), Since: s})
 		}
 		last := int64(math.MinInt64)
 		for time := int64(-1100); time < 1100; time++ {

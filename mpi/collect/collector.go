@@ -137,7 +137,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -169,7 +170,7 @@ type Options struct {
 
 	// Origin is what the trace says of who recorded it. Finish adds the ids of the runs, where the
 	// processes know them from their launcher, and the size of MPI_COMM_WORLD.
-	Origin merge.Origin
+	Origin format.Origin
 
 	// Machine tells this machine from others, whose clocks differ. Parts say of which machine ranks are: that
 	// which the records say, or this one if they do not, as those of older interposers. Nothing if it is not
@@ -413,13 +414,13 @@ func (c *Collector) unranked() (problems []error) {
 }
 
 // origin returns what the process knows of the run.
-func (p *process) origin() merge.Origin {
-	o := merge.Origin{World: p.size, Assumptions: p.assumptions}
+func (p *process) origin() format.Origin {
+	o := format.Origin{World: p.size, Assumptions: p.assumptions}
 	if p.job != 0 {
 		o.Runs = []string{fmt.Sprintf("%016x", p.job)}
 	}
 	if p.calls > 0 { // else all are missing, as those of ranks without a record
-		o.Merge(merge.Origin{Missing: p.missing()})
+		layout.MergeOrigin(&o, format.Origin{Missing: p.missing()})
 	}
 	return o
 }

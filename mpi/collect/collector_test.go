@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 )
 
@@ -541,7 +541,7 @@ func TestMissing(t *testing.T) {
 		}
 		p := c.ranked()[0]
 		last := time.Unix(0, p.since1970(p.threads[0], p.threads[0].taken)).UTC()
-		want := merge.Missing{Rank: 3, Records: 5, Since: last}
+		want := format.Missing{Rank: 3, Records: 5, Since: last}
 		if later {
 			want.Since = last.Add(-5000)
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
@@ -91,7 +93,7 @@ func (c *Collector) parts(ctx context.Context, until int64, end bool, problem er
 	g.run.Clocks = c.clocks(g.added)
 	sites := siteNames(list)
 	g.run.Names = append(g.called.list(), sites...)
-	g.run.Origin.Merge(merge.Origin{Polls: pollsOf(list, sites)})
+	layout.MergeOrigin(&g.run.Origin, format.Origin{Polls: pollsOf(list, sites)})
 	if err := g.finish(); err != nil {
 		return nil, g.summary, err
 	}
@@ -158,7 +160,7 @@ func (g *gathering) note(p *process, problem error) {
 	g.cost += p.cost()
 	g.duration += p.duration()
 	g.run.Ranks = max(g.run.Ranks, p.rank+1, p.rank-p.place.Rank+p.size)
-	g.run.Origin.Merge(p.origin())
+	layout.MergeOrigin(&g.run.Origin, p.origin())
 	if p.calls > 0 || p.hidden {
 		g.recorded.Add(p.rank)
 	}
@@ -173,7 +175,7 @@ func (g *gathering) finish() error {
 	if g.run.Origin.World > 0 {
 		s.Unrecorded = rankenc.World(g.run.Ranks).Difference(g.recorded.Finish())
 	}
-	g.run.Origin.Merge(merge.Origin{Off: g.off.Finish()})
+	layout.MergeOrigin(&g.run.Origin, format.Origin{Off: g.off.Finish()})
 	s.Ranks, s.Uncalled, s.Problems = g.run.Ranks, slices.Sorted(maps.Keys(g.uncalled)), errors.Join(g.problems...)
 	return g.all.Describe(g.run)
 }

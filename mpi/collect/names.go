@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/symbolic"
@@ -63,7 +63,7 @@ func (n naming) value(t cst.Type, v cst.Value) {
 }
 
 // numeral looks for a number that has a name.
-func (n naming) numeral(name merge.Name, t *cst.Table) {
+func (n naming) numeral(name format.Name, t *cst.Table) {
 	for fn, args := range t.All() {
 		for i, p := range t.Functions()[fn].Params {
 			if p.Type.Kind == cst.KindInt && args[i].Int() == name.Value {
@@ -75,7 +75,7 @@ func (n naming) numeral(name merge.Name, t *cst.Table) {
 }
 
 // failure looks for a class of errors that has a name.
-func (n naming) failure(name merge.Name, t *cst.Table) {
+func (n naming) failure(name format.Name, t *cst.Table) {
 	for fn, args := range t.All() {
 		if spec.OutcomeOf(&t.Functions()[fn]) != spec.Failed {
 			continue
@@ -100,11 +100,11 @@ func hasError(v cst.Value, class int64) bool {
 }
 
 // list returns the names.
-func (n naming) list() []merge.Name {
-	var list []merge.Name
+func (n naming) list() []format.Name {
+	var list []format.Name
 	for k, name := range n {
 		if name != "" {
-			list = append(list, merge.Name{Kind: k.kind, Class: k.class, Value: k.value, Name: name})
+			list = append(list, format.Name{Kind: k.kind, Class: k.class, Value: k.value, Name: name})
 		}
 	}
 	return list

@@ -1,7 +1,7 @@
 package collect
 
 import (
-	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -34,7 +34,7 @@ func (p *process) leaveOut(t *thread, r *spool.Record) {
 }
 
 // pollsOf returns what processes, in the order of their ranks, left out, by the names of sites.
-func pollsOf(list []*process, names []merge.Name) (polls []merge.Polls) {
+func pollsOf(list []*process, names []format.Name) (polls []format.Polls) {
 	sites := make(map[int64]string, len(names))
 	for _, n := range names {
 		sites[n.Value] = n.Name
@@ -53,7 +53,7 @@ func pollsOf(list []*process, names []merge.Name) (polls []merge.Polls) {
 		}
 	}
 	for k, n := range calls {
-		polls = append(polls, merge.Polls{Function: k.function, Site: k.site, Calls: n, Ranks: ranks[k].Finish()})
+		polls = append(polls, format.Polls{Function: k.function, Site: k.site, Calls: n, Ranks: ranks[k].Finish()})
 	}
 	return polls
 }

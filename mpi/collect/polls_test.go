@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
@@ -64,7 +64,7 @@ func checkPolls(t *testing.T, r *recording) {
 		t.Errorf("%+v are left out, want %v", got, want)
 	}
 	// Merging adds nothing that is known.
-	var again merge.Origin
+	var again format.Origin
 	again.Merge(dropped.Run().Origin)
 	again.Merge(dropped.Run().Origin)
 	for i, p := range again.Polls {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/internal/requests"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
@@ -62,8 +63,8 @@ type process struct {
 	places      []numeral              // addresses that are constants
 	assumptions []string               // of the program, if it was sliced
 	noRequest   uint64                 // the null request
-	numerals    []merge.Name           // numbers that have a name
-	errors      []merge.Name           // classes of errors that have one
+	numerals    []format.Name          // numbers that have a name
+	errors      []format.Name          // classes of errors that have one
 	truncate    int64                  // the class of the error that there was no room for all of a message
 	classes     map[int64]int64        // of errors, by code
 	called      map[int64][]sourceSite // sites with their callers, by id
@@ -203,12 +204,12 @@ func (p *process) declare(n int, raw int64) {
 	case "pointer":
 		p.places = append(p.places, numeral{raw, id})
 	case "int":
-		p.numerals = append(p.numerals, merge.Name{Kind: cst.KindInt, Value: raw, Name: c.Name})
+		p.numerals = append(p.numerals, format.Name{Kind: cst.KindInt, Value: raw, Name: c.Name})
 	case "error":
 		if c.Name == "MPI_ERR_TRUNCATE" {
 			p.truncate = raw
 		}
-		p.errors = append(p.errors, merge.Name{Kind: cst.KindHandle, Class: "error", Value: raw, Name: c.Name})
+		p.errors = append(p.errors, format.Name{Kind: cst.KindHandle, Class: "error", Value: raw, Name: c.Name})
 	case "request":
 		p.requests.Declare(uint64(raw), id)
 		p.noRequest = uint64(raw)
@@ -372,9 +373,9 @@ func (t *thread) cut() bool { return t.path == "" && t.opened > 0 && t.header.St
 func (t *thread) lost() uint64 { return t.header.Lost + t.decoder.Skipped() }
 
 // missing returns what was lost, and from when.
-func (p *process) missing() (list []merge.Missing) {
+func (p *process) missing() (list []format.Missing) {
 	add := func(t *thread, records uint64, from int64) {
-		list = append(list, merge.Missing{Rank: p.rank, Records: records, Since: time.Unix(0, p.since1970(t, from)).UTC()})
+		list = append(list, format.Missing{Rank: p.rank, Records: records, Since: time.Unix(0, p.since1970(t, from)).UTC()})
 	}
 	for _, t := range p.threads {
 		switch {

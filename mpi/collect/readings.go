@@ -3,8 +3,8 @@ package collect
 import (
 	"fmt"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -26,7 +26,7 @@ func (c *Collector) measure() {
 }
 
 // clocks returns the clocks of the machines that processes, by rank, ran on.
-func (c *Collector) clocks(list []*process) (clocks []merge.Clock) {
+func (c *Collector) clocks(list []*process) (clocks []format.Clock) {
 	if c.options.Untimed {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (c *Collector) clocks(list []*process) (clocks []merge.Clock) {
 		}
 	}
 	for _, m := range order {
-		clock := merge.Clock{Machine: m, Error: -1}
+		clock := format.Clock{Machine: m, Error: -1}
 		var ranks rankenc.SetBuilder
 		for _, p := range machines[m] {
 			ranks.Add(p.rank)
@@ -68,7 +68,7 @@ func (p *process) machine(this string) string {
 // clockReadings returns the readings by the clock of the times of processes, of which there may be none. All
 // begin to count real time when they are loaded, and then by the monotonic clock: the error has by how much
 // this differs between them.
-func (c *Collector) clockReadings(list []*process) (readings []merge.ClockReading) {
+func (c *Collector) clockReadings(list []*process) (readings []format.ClockReading) {
 	var least, most int64 // of what makes the monotonic clock that of a process
 	known := false
 	for _, p := range list {
@@ -87,7 +87,7 @@ func (c *Collector) clockReadings(list []*process) (readings []merge.ClockReadin
 	apart := wire.SubTimes(most, least)
 	for _, r := range c.readings {
 		at := wire.AddTimes(r.monotonic, least+apart/2)
-		readings = append(readings, merge.ClockReading{Time: at, Offset: wire.SubTimes(r.real, at), Error: wire.AddTimes(r.error, apart-apart/2)})
+		readings = append(readings, format.ClockReading{Time: at, Offset: wire.SubTimes(r.real, at), Error: wire.AddTimes(r.error, apart-apart/2)})
 	}
 	return readings
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/merge"
 )
 
 // TestMeasure checks that parts have the first reading of the clocks and the latest by the clock of the
@@ -68,7 +67,7 @@ func TestMeasure(t *testing.T) {
 			list := c.ranked()
 			base := list[0].since1970(list[0].threads[0], 0)
 			middle := base + 3
-			want := []merge.ClockReading{{Time: middle + 1_500, Offset: 70_000 - middle, Error: 14}, {Time: middle + now, Offset: 70_000 - middle, Error: 14}}
+			want := []format.ClockReading{{Time: middle + 1_500, Offset: 70_000 - middle, Error: 14}, {Time: middle + now, Offset: 70_000 - middle, Error: 14}}
 			clocks := a.Clocks()
 			if len(clocks) != 1 || len(clocks[0].Readings) != 2 || clocks[0].Readings[0] != want[0] || clocks[0].Readings[1] != want[1] {
 				t.Errorf("%+v, want %+v", clocks, want)
@@ -145,7 +144,7 @@ func TestReadingsApart(t *testing.T) {
 	w.check()
 	w.call(10, "MPI_Barrier", world)
 	w.write(t, directory)
-	part := func(measure bool) (sections map[format.Section]string, clocks []merge.Clock) {
+	part := func(measure bool) (sections map[format.Section]string, clocks []format.Clock) {
 		c, err := New(directory, Options{Machine: "0000000000000007", Measure: measure, Keep: true})
 		if err != nil {
 			t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/internal/debuginfo"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 )
@@ -163,7 +163,7 @@ func moduleOf(file string) uint64 {
 
 // siteNames returns what the sites of processes are called. Several calls of one line are told apart
 // when the names of all processes are there, by package merge.
-func siteNames(list []*process) []merge.Name {
+func siteNames(list []*process) []format.Name {
 	paths := make(map[int64][]sourceSite)
 	unknown := false
 	for _, p := range list {
@@ -175,7 +175,7 @@ func siteNames(list []*process) []merge.Name {
 		}
 	}
 	lines := linesOf(paths)
-	var names []merge.Name
+	var names []format.Name
 	for _, id := range slices.Sorted(maps.Keys(paths)) {
 		names = append(names, siteName(id, pathName(paths[id], lines, id&layout.PathBit != 0)))
 	}
@@ -185,8 +185,8 @@ func siteNames(list []*process) []merge.Name {
 	return names
 }
 
-func siteName(id int64, name string) merge.Name {
-	return merge.Name{Kind: cst.KindHandle, Class: layout.Site.Type.Class, Value: id, Name: name}
+func siteName(id int64, name string) format.Name {
+	return format.Name{Kind: cst.KindHandle, Class: layout.Site.Type.Class, Value: id, Name: name}
 }
 
 // linesOf returns what all places are called.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 )
 
@@ -93,13 +93,13 @@ func (f *plan) started(r *spool.Record) (n int64) {
 }
 
 // worldsOf returns the worlds of processes by rank, nil if there is only one.
-func worldsOf(list []*process) []merge.World {
-	var worlds []merge.World
+func worldsOf(list []*process) []format.World {
+	var worlds []format.World
 	begun := make(map[worldID]int64) // when the last process of a world did
 	for i, p := range list {
 		begun[p.world] = max(begun[p.world], int64(p.id.Loaded))
 		if i == 0 || p.world != list[i-1].world {
-			worlds = append(worlds, merge.World{First: p.rank - max(p.place.Rank, 0), Parent: -1})
+			worlds = append(worlds, format.World{First: p.rank - max(p.place.Rank, 0), Parent: -1})
 		}
 	}
 	if len(worlds) < 2 {

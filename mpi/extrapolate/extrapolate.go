@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/memory"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -129,8 +130,8 @@ func Make(ctx context.Context, traces []*trace.Trace, o Options) (*Result, error
 
 // originOf returns what of who made the largest trace holds of a run on another number of ranks: which
 // recording it is, when and where is of that trace alone.
-func originOf(o merge.Origin, ranks int) merge.Origin {
-	made := merge.Origin{Commands: o.Commands, Versions: o.Versions, Assumptions: o.Assumptions}
+func originOf(o format.Origin, ranks int) format.Origin {
+	made := format.Origin{Commands: o.Commands, Versions: o.Versions, Assumptions: o.Assumptions}
 	if o.World > 0 {
 		made.World = ranks
 	}

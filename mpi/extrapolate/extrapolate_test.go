@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/merge"
@@ -152,7 +153,7 @@ func TestOrigin(t *testing.T) {
 		for _, n := range []int{4, 8, 16, 32} {
 			p := programs.Gather(programs.Binomial, n, 10)
 			run := p.Run()
-			run.Origin = merge.Origin{
+			run.Origin = format.Origin{
 				Runs: []string{fmt.Sprint("run ", n)}, Jobs: []string{fmt.Sprint("Slurm ", n)}, Commands: []string{fmt.Sprint("mpirun -n ", n)}, Hosts: []string{fmt.Sprint("host ", n)},
 				Versions: []string{"MPICH"}, Began: time.Unix(int64(n), 0).UTC(), Assumptions: []string{"a.c:1 is never true"},
 			}
@@ -168,7 +169,7 @@ func TestOrigin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := merge.Origin{Commands: []string{"mpirun -n 32"}, Versions: []string{"MPICH"}, Assumptions: []string{"a.c:1 is never true"}}
+		want := format.Origin{Commands: []string{"mpirun -n 32"}, Versions: []string{"MPICH"}, Assumptions: []string{"a.c:1 is never true"}}
 		if world {
 			want.World = 64
 		}
@@ -182,7 +183,7 @@ func TestOrigin(t *testing.T) {
 func TestMissing(t *testing.T) {
 	p := programs.Gather(programs.Binomial, 4, 10)
 	run := p.Run()
-	run.Origin.Missing = []merge.Missing{{Rank: 1, Records: 5, Since: time.Unix(1, 0)}}
+	run.Origin.Missing = []format.Missing{{Rank: 1, Records: 5, Since: time.Unix(1, 0)}}
 	if _, _, err := extrapolated(t, []*trace.Trace{open(t, run, p.Parts())}, 8); err == nil || !strings.Contains(err.Error(), "calls of a trace could not be recorded") {
 		t.Error(err)
 	}

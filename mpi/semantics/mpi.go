@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/memory"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/internal/groups"
@@ -118,7 +119,7 @@ func element(t cst.Type) cst.Type {
 
 // constantsOf returns the constants of a trace that names numbers so. Where it has no
 // names of a type, they are those of package collect.
-func constantsOf(names []merge.Name) mpiConstants {
+func constantsOf(names []format.Name) mpiConstants {
 	type key struct {
 		kind        cst.Kind
 		class, name string

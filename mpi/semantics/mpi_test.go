@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/requestid"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
@@ -46,7 +47,7 @@ func mpiTrace(t tester, ranks int, program func(rank int, r *recording)) *trace.
 }
 
 // namedTrace returns the trace of a run of MPI with names.
-func namedTrace(t tester, ranks int, names []merge.Name, program func(rank int, r *recording)) *trace.Trace {
+func namedTrace(t tester, ranks int, names []format.Name, program func(rank int, r *recording)) *trace.Trace {
 	t.Helper()
 	var parts []merge.Part
 	for rank := range ranks {
@@ -487,7 +488,7 @@ func TestTruncatedMessages(t *testing.T) {
 		return []string{"MPI_Recv: nothing", "MPI_Sendrecv: nothing", "MPI_Send: nothing", replaced(begun, "%s", "2"),
 			replaced(begun, "%s", "-1"), replaced(begun, "%s", last), "MPI_Waitall: completion", "MPI_Wait: completion"}
 	}
-	named := namedTrace(t, 3, []merge.Name{
+	named := namedTrace(t, 3, []format.Name{
 		{Kind: cst.KindHandle, Class: "error", Value: truncate, Name: "MPI_ERR_TRUNCATE"},
 		{Kind: cst.KindHandle, Class: "error", Value: pending, Name: "MPI_ERR_PENDING"},
 	}, program)
@@ -501,7 +502,7 @@ func TestTruncatedMessages(t *testing.T) {
 func TestTruncatedAny(t *testing.T) {
 	const truncate = 14
 	a, b := request(0, 0), request(1, 0)
-	m := namedTrace(t, 3, []merge.Name{{Kind: cst.KindHandle, Class: "error", Value: truncate, Name: "MPI_ERR_TRUNCATE"}}, func(_ int, r *recording) {
+	m := namedTrace(t, 3, []format.Name{{Kind: cst.KindHandle, Class: "error", Value: truncate, Name: "MPI_ERR_TRUNCATE"}}, func(_ int, r *recording) {
 		for _, id := range []int{a, b} {
 			r.receive("MPI_Irecv", 1, "MPI_CHAR", "MPI_ANY_SOURCE", 7, world, "request", id)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
 	"pgregory.net/rapid"
@@ -23,7 +24,7 @@ const (
 	errOther    = 15
 )
 
-var errorNames = []merge.Name{{Kind: cst.KindHandle, Class: "error", Value: errPending, Name: "MPI_ERR_PENDING"}}
+var errorNames = []format.Name{{Kind: cst.KindHandle, Class: "error", Value: errPending, Name: "MPI_ERR_PENDING"}}
 
 // An ending is what a call ends: requests by the positions of the calls that began them.
 type ending struct {

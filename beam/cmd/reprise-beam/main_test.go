@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/merge"
 )
@@ -40,7 +41,7 @@ func command(args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
 }
 
 // writePart writes a part file with calls of ranks of p.
-func writePart(t *testing.T, path string, p programs.Program, origin merge.Origin, ranks ...int) {
+func writePart(t *testing.T, path string, p programs.Program, origin format.Origin, ranks ...int) {
 	t.Helper()
 	run := p.Run()
 	run.Origin = origin
@@ -86,7 +87,7 @@ func TestMerge(t *testing.T) {
 	}
 	p := programs.Stencil2D(4, 4, 100)
 	for rank := range 15 {
-		writePart(t, fmt.Sprintf("parts/rank%d.rpz", rank), p, merge.Origin{}, rank)
+		writePart(t, fmt.Sprintf("parts/rank%d.rpz", rank), p, format.Origin{}, rank)
 	}
 	if err := merge.Files("want.rpz", 0, "parts"); err != nil {
 		t.Fatal(err)
@@ -167,7 +168,7 @@ func TestSize(t *testing.T) {
 // TestEndpoint checks that a job server that is not there is an error.
 func TestEndpoint(t *testing.T) {
 	t.Chdir(t.TempDir())
-	writePart(t, "a.rpz", programs.Stencil2D(2, 2, 10), merge.Origin{}, 0)
+	writePart(t, "a.rpz", programs.Stencil2D(2, 2, 10), format.Origin{}, 0)
 	unused, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -197,10 +198,10 @@ func TestEndpoint(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Chdir(t.TempDir())
 	p := programs.Stencil2D(2, 2, 10)
-	writePart(t, "a", p, merge.Origin{Runs: []string{"x"}}, 0)
-	writePart(t, "b", p, merge.Origin{Runs: []string{"y"}}, 1)
-	writePart(t, "c", p, merge.Origin{}, 1, 2)
-	writePart(t, "d", p, merge.Origin{}, 2)
+	writePart(t, "a", p, format.Origin{Runs: []string{"x"}}, 0)
+	writePart(t, "b", p, format.Origin{Runs: []string{"y"}}, 1)
+	writePart(t, "c", p, format.Origin{}, 1, 2)
+	writePart(t, "d", p, format.Origin{}, 2)
 	damaged := readFile(t, "a")
 	damaged[len(damaged)/2] ^= 1
 	for name, content := range map[string][]byte{"damaged": damaged, "out": []byte("before"), "note": []byte("a note\n")} {
@@ -263,7 +264,7 @@ func TestNamesAll(t *testing.T) {
 	p := programs.Stencil2D(2, 3, 10)
 	parts := []string{"a", "b", "c", "d"}
 	for rank, name := range parts {
-		writePart(t, name, p, merge.Origin{}, rank)
+		writePart(t, name, p, format.Origin{}, rank)
 	}
 	for _, name := range []string{"b", "d"} {
 		damageInside(t, name)

@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/exporttest"
 	"github.com/reprise-trace/reprise/export/internal/rows"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
@@ -399,7 +400,7 @@ func TestGroups(t *testing.T) {
 // TestSites checks that call sites are called what the trace calls them.
 func TestSites(t *testing.T) {
 	put := testtrace.Function("put", cst.Param{Name: "site", Type: cst.HandleOf("site")})
-	run := merge.Run{Source: "test", Names: []merge.Name{{Kind: cst.KindHandle, Class: "site", Value: 7, Name: "solver.f90:212 exchange_ < main.c:12 main"}}}
+	run := merge.Run{Source: "test", Names: []format.Name{{Kind: cst.KindHandle, Class: "site", Value: 7, Name: "solver.f90:212 exchange_ < main.c:12 main"}}}
 	tr := testtrace.Record(t, run, false, [][]testtrace.Call{{{Function: put, Args: []cst.Value{cst.Handle(7)}}, {Function: put, Args: []cst.Value{cst.Handle(8)}}}})
 	_, got := exporttest.Read(t, newTable(t, tr, export.TableOptions{Columns: []string{"arg_site"}}))
 	if got[0]["arg_site"] != "solver.f90:212 exchange_ < main.c:12 main" || got[1]["arg_site"] != "0x8" {

@@ -137,7 +137,7 @@ func encode(sections ...primed.Section) (dst []byte) {
 			continue
 		}
 		if format.Kind(s.Kind) == layout.KindOrigin {
-			s.Content = origin.Append(nil)
+			s.Content = layout.AppendOrigin(nil, &origin)
 		}
 		dst = wire.AppendUvarint(wire.AppendUvarint(dst, uint64(s.Kind)), s.Key)
 		dst = wire.AppendString(dst, string(s.Content))
@@ -146,7 +146,7 @@ func encode(sections ...primed.Section) (dst []byte) {
 }
 
 // origin is what traces of a cluster have.
-var origin = layout.Origin{
+var origin = format.Origin{
 	Runs:     []string{"0697a1b2c3d4e5f8"},
 	Jobs:     []string{"Slurm 1234567"},
 	Commands: []string{"mpirun -n 16 ./app"},

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/format"
 )
 
 // Numbers of functions.
@@ -81,7 +81,7 @@ var (
 const anySource = -2
 
 // names are what these numbers are called.
-var names = []merge.Name{
+var names = []format.Name{
 	{Kind: cst.KindRank, Value: anySource, Name: "MPI_ANY_SOURCE"},
 	{Kind: cst.KindHandle, Class: "comm", Value: world.Int(), Name: "MPI_COMM_WORLD"},
 	{Kind: cst.KindHandle, Class: "datatype", Value: double.Int(), Name: "MPI_DOUBLE"},

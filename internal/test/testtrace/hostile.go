@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -42,7 +43,7 @@ func Hostile(t TB, timed bool) *trace.Trace {
 			Call{f, args(0), at + 340, 0},   // takes no time
 			Call{f, args(-3), at + 341, 10})
 	}
-	return Record(t, merge.Run{Source: OddNames[2], Names: []merge.Name{{Kind: cst.KindHandle, Class: OddNames[3], Value: 7, Name: OddNames[2]}}}, timed,
+	return Record(t, merge.Run{Source: OddNames[2], Names: []format.Name{{Kind: cst.KindHandle, Class: OddNames[3], Value: 7, Name: OddNames[2]}}}, timed,
 		[][]Call{calls, calls[:8]})
 }
 
@@ -85,7 +86,7 @@ func HostileTable(t TB) *trace.Trace {
 			call(5, cst.Int(int64(rank)), cst.Tag(-1), cst.Int(3))
 		}
 	}
-	return Record(t, merge.Run{Ranks: 5, Source: "test", Names: []merge.Name{
+	return Record(t, merge.Run{Ranks: 5, Source: "test", Names: []format.Name{
 		{Kind: cst.KindTag, Value: -1, Name: "ANY, \"tag\""}, {Kind: cst.KindHandle, Class: "constant", Value: -2, Name: "NONE"},
 	}}, true, ranks)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
 	"pgregory.net/rapid"
@@ -212,7 +213,7 @@ func TestWorlds(t *testing.T) {
 		r.call("MPI_Intercomm_merge", "intercomm", 0, "newintracomm", 2, "newrank", 3-rank)
 		parts = append(parts, r.Finish(rank))
 	}
-	worlds := []merge.World{{First: 0, Parent: -1}, {First: 2, Parent: 1, Spawn: 1}}
+	worlds := []format.World{{First: 0, Parent: -1}, {First: 2, Parent: 1, Spawn: 1}}
 	tr := testtrace.Write(t, merge.Run{Ranks: 4, Worlds: worlds}, parts)
 	all, err := groups.Resolve(context.Background(), tr, groups.Options{})
 	if want := "resolve: rank 0: creation 1 on world0, spawn: call 2: which processes it starts is not recorded"; err == nil || err.Error() != want {

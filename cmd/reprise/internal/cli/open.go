@@ -16,7 +16,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/content"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/simgrid"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/trace"
@@ -185,7 +184,7 @@ func Hint(command string, err error) string {
 	var (
 		read    *simgrid.ReadError
 		parse   *format.ParseError
-		section *merge.SectionError
+		section *format.SectionError
 		damaged damagedError
 		memory  *format.MemoryError
 		other   content.Error

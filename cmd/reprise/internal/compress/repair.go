@@ -129,7 +129,7 @@ func newRepairResult(input, output string, losses []format.Loss) *RepairResult {
 	for _, l := range losses {
 		r.Lost = append(r.Lost, Loss{l.Offset, l.Len, "", l.Err.Error()})
 		if l.Known {
-			r.Lost[len(r.Lost)-1].Section = sectionName(l.Kind, l.Key)
+			r.Lost[len(r.Lost)-1].Section = layout.SectionName(l.Kind, l.Key)
 			r.lose(l.Kind, l.Key)
 			if l.Kind == layout.KindNames {
 				r.Names = Lost
@@ -147,14 +147,6 @@ var AboutRun = map[format.Kind]string{
 	layout.KindOrigin: "who made the trace",
 	layout.KindWorlds: "which ranks are of which MPI_COMM_WORLD",
 	layout.KindClocks: "how the clocks of machines differ",
-}
-
-func sectionName(kind format.Kind, key uint64) string {
-	switch kind {
-	case layout.KindColumns, layout.KindGrammars, layout.KindStreams, layout.KindShape, layout.KindSeries:
-		return fmt.Sprintf("%s, number %d", layout.KindName(kind), key)
-	}
-	return layout.KindName(kind)
 }
 
 // salvage returns what can be read of a file, and counts it. It returns an error if
@@ -273,7 +265,7 @@ func (r *RepairResult) copySections(ctx context.Context, file *format.Reader, w 
 		var damage *format.ParseError
 		switch {
 		case errors.As(err, &damage): // of a kind that is in no trace
-			r.Lost = append(r.Lost, Loss{s.Offset, s.Size, sectionName(s.Kind, s.Key), err.Error()})
+			r.Lost = append(r.Lost, Loss{s.Offset, s.Size, layout.SectionName(s.Kind, s.Key), err.Error()})
 			continue
 		case err != nil:
 			return cli.FileError(r.Trace, err)

@@ -50,7 +50,7 @@ func checkParts(ctx context.Context, paths []string, size int, progress func(don
 func lookAtParts(ctx context.Context, paths []string, size int, progress func(done int)) (unreadable, contradictions []error, err error) {
 	var wrong leafProblems
 	var shared layout.SharedRanks
-	origins := make([]merge.Origin, len(paths))
+	origins := make([]format.Origin, len(paths))
 	world := 0 // ranks of the run
 	for i, path := range paths {
 		if err := ctx.Err(); err != nil {
@@ -140,7 +140,7 @@ func stretchesOf(ctx context.Context, paths []string, among rankenc.Set) (stretc
 
 // mixed returns the error of files that are of several runs. It names all of them, but not those of a run
 // that has more files than each of the others.
-func mixed(runs [][]int, origins []merge.Origin, paths []string) error {
+func mixed(runs [][]int, origins []format.Origin, paths []string) error {
 	sizes := make([]int, len(runs))
 	for i, run := range runs {
 		sizes[i] = len(run)
@@ -149,9 +149,9 @@ func mixed(runs [][]int, origins []merge.Origin, paths []string) error {
 	largest, second := sizes[len(sizes)-1], sizes[len(sizes)-2]
 	var list []string
 	for _, run := range runs[:min(len(runs), MostNamed)] {
-		var o merge.Origin
+		var o format.Origin
 		for _, i := range run {
-			o.Merge(origins[i])
+			layout.MergeOrigin(&o, origins[i])
 		}
 		files := cli.ListOf(pathsOf(run, paths), MostNamed)
 		if len(run) == largest && largest > second {
@@ -176,7 +176,7 @@ func pathsOf(files []int, paths []string) []string {
 
 // runName returns what a run is called: its ids, or its size, and its job and when it began as far as that is
 // known.
-func runName(o merge.Origin) string {
+func runName(o format.Origin) string {
 	name := "that of " + text.Plural(o.World, "rank")
 	if len(o.Runs) > 0 {
 		name = cli.FirstOf(o.Runs)

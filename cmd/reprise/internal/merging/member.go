@@ -36,7 +36,7 @@ type Member struct {
 	Told     io.Writer    // of how many parts were merged
 
 	all    merge.Accumulator
-	origin merge.Origin // of all
+	origin format.Origin // of all
 	tells  tidings
 	Root   error // of writing the trace
 	Remove bool  // the directory may be removed
@@ -140,7 +140,7 @@ func (m *Member) read(from io.Reader) error {
 // readPart reads a part file and merges it.
 func (m *Member) readPart(path string) error {
 	var part *merge.Accumulator
-	var origin merge.Origin
+	var origin format.Origin
 	err := openPart(m.Cmd.Context(), path, func(file *format.Reader) (err error) {
 		if part, err = merge.ReadPart(file); err == nil {
 			origin, err = layout.ReadOrigin(file)
@@ -170,16 +170,16 @@ func (m *Member) record() {
 }
 
 // merge merges a part.
-func (m *Member) merge(part *merge.Accumulator, origin merge.Origin) {
+func (m *Member) merge(part *merge.Accumulator, origin format.Origin) {
 	if m.tells.Failure != "" {
 		return
 	}
-	origins := []merge.Origin{m.origin, origin}
+	origins := []format.Origin{m.origin, origin}
 	if m.all.RankSet().Len() > 0 && len(layout.SplitRuns(origins)) > 1 {
 		m.tells.Failure = fmt.Sprintf("the parts in %s are of several runs: %s, and %s", m.Directory, runName(m.origin), runName(origin))
 		return
 	}
-	m.origin.Merge(origin)
+	layout.MergeOrigin(&m.origin, origin)
 	if err := m.all.Merge(part); err != nil {
 		m.tells.Failure = err.Error()
 	}

@@ -98,7 +98,7 @@ type Summary struct {
 
 	Raw []string `json:"raw_records,omitempty"` // sentences about killed recorders
 
-	Clocks []merge.Clock `json:"clocks,omitempty"` // of machines, if there are several and times of every call
+	Clocks []format.Clock `json:"clocks,omitempty"` // of machines, if there are several and times of every call
 
 	paths []string // of the files that were merged here
 	size  int      // of the run, in ranks; 0 if it was not given

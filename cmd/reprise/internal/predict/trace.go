@@ -10,7 +10,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/compress"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/blockindex"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/replay"
@@ -105,7 +107,7 @@ func predictedBy(cmd *cobra.Command, path string) string {
 func (p *predictedTrace) encode(cmd *cobra.Command, path string) ([]byte, error) {
 	run := p.trace.Run()
 	run.Interleaving = nil
-	run.Origin.Merge(merge.Origin{Commands: []string{predictedBy(cmd, path)}})
+	layout.MergeOrigin(&run.Origin, format.Origin{Commands: []string{predictedBy(cmd, path)}})
 	a := new(merge.Accumulator)
 	for _, rank := range p.trace.Content().Recorded.All() {
 		part, err := p.part(rank)

@@ -12,6 +12,8 @@ import (
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/compress"
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/merging"
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/extrapolate"
@@ -113,9 +115,9 @@ func (e *extrapolation) make(q *cli.Question, paths []string, ranks int, force b
 		}
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "extrapolate: "))
 	}
-	origin := merge.Origin{Commands: []string{fmt.Sprintf("reprise extrapolate %s --ranks %d", text.ShellLine(paths), ranks)}}
+	origin := format.Origin{Commands: []string{fmt.Sprintf("reprise extrapolate %s --ranks %d", text.ShellLine(paths), ranks)}}
 	for _, t := range traces {
-		origin.Merge(merge.Origin{Assumptions: t.Run().Origin.Assumptions})
+		layout.MergeOrigin(&origin, format.Origin{Assumptions: t.Run().Origin.Assumptions})
 	}
 	if err := r.Describe(merge.Run{Origin: origin}); err != nil {
 		return nil, err

@@ -23,10 +23,10 @@ import (
 
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/launching"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/regular"
 	"github.com/reprise-trace/reprise/internal/text"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
 )
 
@@ -51,7 +51,7 @@ type Ending struct {
 }
 
 // StartHelper starts a process that collects from a spool.
-func StartHelper(spool string, o *Options, made merge.Origin) (*helper, error) {
+func StartHelper(spool string, o *Options, made format.Origin) (*helper, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (o *Options) kept() []keptFlag {
 
 // A spoolNote is what record writes into a spool.
 type spoolNote struct {
-	merge.Origin
+	format.Origin
 	Keep []keptFlag `json:"keep,omitempty"`
 }
 
@@ -214,7 +214,7 @@ func spoolOrigin(directory string) (spoolNote, error) {
 	if err != nil {
 		return spoolNote{}, err
 	}
-	o.Origin = merge.Origin{Jobs: o.Jobs, Commands: o.Commands, Hosts: o.Hosts, Versions: o.Versions, Began: o.Began}
+	o.Origin = format.Origin{Jobs: o.Jobs, Commands: o.Commands, Hosts: o.Hosts, Versions: o.Versions, Began: o.Began}
 	return o, nil
 }
 

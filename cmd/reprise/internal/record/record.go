@@ -17,9 +17,9 @@ import (
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/launching"
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/merging"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/atomicfile"
 	"github.com/reprise-trace/reprise/internal/text"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/interpose"
 )
 
@@ -252,11 +252,11 @@ var schedulers = [...]struct{ name, variable string }{
 }
 
 // origin returns what the trace says of who made it.
-func (o *Options) origin(args []string, library *interpose.Interposer) (made merge.Origin) {
+func (o *Options) origin(args []string, library *interpose.Interposer) (made format.Origin) {
 	if o.anonymous {
 		return made
 	}
-	made = merge.Origin{
+	made = format.Origin{
 		Commands: []string{text.ShellLine(args)},
 		Versions: []string{"reprise " + cli.Version(), library.MPI},
 		Began:    time.Now(),

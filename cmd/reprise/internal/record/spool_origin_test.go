@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/reprise-trace/reprise/internal/layout"
 )
 
 // TestSpoolOrigin reads who made the spool of a stranger.
@@ -17,12 +19,12 @@ func TestSpoolOrigin(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if o, err := spoolOrigin(dir); err != nil || !o.IsZero() {
+	if o, err := spoolOrigin(dir); err != nil || !layout.NoOrigin(&o.Origin) {
 		t.Errorf("none: %+v, %v", o, err)
 	}
 	for name, text := range map[string]string{"not JSON": "{", "long": `{"commands":["` + strings.Repeat("a", maxOrigin) + `"]}`} {
 		write(text)
-		if o, err := spoolOrigin(dir); err == nil || !o.IsZero() {
+		if o, err := spoolOrigin(dir); err == nil || !layout.NoOrigin(&o.Origin) {
 			t.Errorf("%s: %+v, %v", name, o, err)
 		}
 	}
@@ -52,7 +54,7 @@ func TestSpoolOrigin(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if o, err := spoolOrigin(dir); err == nil || !o.IsZero() {
+	if o, err := spoolOrigin(dir); err == nil || !layout.NoOrigin(&o.Origin) {
 		t.Errorf("pipe: %+v, %v", o, err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -118,12 +118,12 @@ func jsonValue(v cst.Value) any {
 }
 
 // jsonNames are the names of numbers.
-type jsonNames map[merge.Name]string
+type jsonNames map[format.Name]string
 
 func newJSONNames(tr *trace.Trace) jsonNames {
 	names := make(jsonNames)
 	for _, n := range tr.Run().Names {
-		names[merge.Name{Kind: n.Kind, Class: n.Class, Value: n.Value}] = n.Name
+		names[format.Name{Kind: n.Kind, Class: n.Class, Value: n.Value}] = n.Name
 	}
 	return names
 }
@@ -134,7 +134,7 @@ func (names jsonNames) of(t cst.Type, v cst.Value) any {
 	if len(names) == 0 {
 		return nil
 	}
-	n := merge.Name{Kind: t.Kind, Class: t.Class}
+	n := format.Name{Kind: t.Kind, Class: t.Class}
 	switch t.Kind {
 	case cst.KindInt, cst.KindRank, cst.KindTag, cst.KindHandle:
 		n.Value = v.Int()

@@ -24,7 +24,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/simgrid"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -47,9 +46,9 @@ const MaxShapes = 20
 type Info struct {
 	cli.Header
 	Source     string           `json:"origin"`
-	MadeBy     *merge.Origin    `json:"made_by"` // null if the trace does not say
-	Worlds     []merge.World    `json:"worlds,omitempty"`
-	Clocks     []merge.Clock    `json:"clocks,omitempty"`
+	MadeBy     *format.Origin   `json:"made_by"` // null if the trace does not say
+	Worlds     []format.World   `json:"worlds,omitempty"`
+	Clocks     []format.Clock   `json:"clocks,omitempty"`
 	Bounded    *cli.BoundedInfo `json:"bounded,omitempty"`
 	Size       int              `json:"run_ranks"`
 	Part       bool             `json:"part"`  // a part file, not a trace
@@ -110,7 +109,7 @@ func info(q *cli.Question, compare bool) error {
 	a := &Info{Header: q.Header(), Source: q.Trace.Run().Source, Size: q.Trace.Ranks(), Bytes: file.Size()}
 	a.Clocks = q.Trace.Run().Clocks
 	a.Worlds, a.Bounded = q.Trace.Run().Worlds, cli.DescribeBounded(q.Trace)
-	if o := q.Trace.Run().Origin; !o.IsZero() {
+	if o := q.Trace.Run().Origin; !layout.NoOrigin(&o) {
 		a.MadeBy = &o
 	}
 	made := q.Trace.Content().Recorded
