@@ -59,7 +59,7 @@
 //
 // # Types of the sections
 //
-// [Bounded], [RankSeries], [RankTimes], [Stretch] and [Summary] are aliases of types of internal/layout,
+// [Bounded], [Stretch] and [Summary] are aliases of types of internal/layout,
 // which reads and writes the sections that have them.
 //
 // # Cost

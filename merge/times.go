@@ -7,8 +7,10 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -192,10 +194,6 @@ func clamped(s *timing.Statistics) int64 {
 	}
 }
 
-// RankTimes are what is kept of the times of each rank: of which [Trace.RankTimes] has those of
-// a trace.
-type RankTimes = layout.RankTimes
-
 // firstOf returns the first of the new terminals, of which to says which old one
 // each is, for each of n old ones.
 func firstOf(to []uint32, n int) []uint32 {
@@ -247,56 +245,67 @@ type PlacedTimes struct {
 	Rank            int      // any of those of the shape
 	Positions       []uint64 // ascending: where each signature is first in the calls of the rank
 	Durations, Gaps Summary  // over the indexes of Positions
+
+	// Codec and Series are the times of every call of the rank alone, as in [Times]; nil means that there are none.
+	Codec  string
+	Series []byte
 }
 
 func (p *PlacedTimes) times() layout.Summaries { return layout.Summaries{p.Durations, p.Gaps} }
 
-// A RankSeries is the times of every call of a rank: its Rank, the name of the Codec,
-// and the Data, as package timing encodes them.
-type RankSeries = layout.RankSeries
-
-// AddTimes adds times of calls of ranks that a has, and that were added without times:
-// summaries, the series of ranks, and the times of ranks, of the functions that a table
-// declares; nil for none. Ranks that a does not have are left out of the latter. If AddTimes
-// fails, nothing is added.
-func (a *Accumulator) AddTimes(placed []PlacedTimes, series []RankSeries, times *RankTimes, functions *cst.Table) error {
+// AddTimes adds times of calls of ranks that a has, and that were added without times, and what the trace in
+// a file keeps of the times of each rank that a has, of the functions that a table declares; nil for none. If
+// AddTimes fails, nothing is added.
+func (a *Accumulator) AddTimes(times []PlacedTimes, kept *format.Reader, functions *cst.Table) error {
 	a.settle()
-	if err := a.checkTwice(placed, series); err != nil {
+	if err := a.checkTwice(times); err != nil {
 		return err
 	}
 	ranks := a.RankSet()
-	if times != nil {
-		if twice := times.Ranks().Intersection(ranks).Intersection(a.rankTimes.Ranks()); twice.Len() > 0 {
+	var ofRanks *layout.RankTimes
+	if kept != nil {
+		var err error
+		if ofRanks, err = layout.ReadRankTimes(kept, len(functions.Functions()), rankenc.World(layout.MaxRanks)); err != nil {
+			return fmt.Errorf("merge: %w", err)
+		}
+	}
+	if ofRanks != nil {
+		if twice := ofRanks.Ranks().Intersection(ranks).Intersection(a.rankTimes.Ranks()); twice.Len() > 0 {
 			return fmt.Errorf("merge: times of ranks %s, which have some", twice.Abbreviated(layout.MaxNamed))
 		}
 	}
-	counts := a.callCounts()
-	kind := a.kind
-	for i := range placed {
-		times := placed[i].times()
-		if err := kind.Take(times.Kind()); err != nil {
+	counts, kind := a.callCounts(), a.kind
+	placed, series := a.placed, a.series
+	for _, t := range times {
+		summaries := t.times()
+		if err := kind.Take(summaries.Kind()); err != nil {
 			return fmt.Errorf("merge: %w", err)
 		}
-		if n, last := counts.of(placed[i].Rank), len(placed[i].Positions)-1; n == 0 || last >= 0 && placed[i].Positions[last] >= n {
-			return fmt.Errorf("merge: times of calls that rank %d does not have", placed[i].Rank)
+		if n, last := counts.of(t.Rank), len(t.Positions)-1; n == 0 || last >= 0 && t.Positions[last] >= n {
+			return fmt.Errorf("merge: times of calls that rank %d does not have", t.Rank)
+		}
+		if t.Series != nil {
+			if err := layout.CheckSeries(t.Codec, t.Series, counts.of(t.Rank)); err != nil {
+				return fmt.Errorf("merge: times of rank %d: %w", t.Rank, err)
+			}
+			series = append(series, layout.RankSeries{Rank: t.Rank, Codec: t.Codec, Data: t.Series})
+			t.Codec, t.Series = "", nil
+		}
+		if !summaries.IsZero() {
+			placed = append(placed, t)
 		}
 	}
-	for _, s := range series {
-		if err := layout.CheckSeries(s.Codec, s.Data, counts.of(s.Rank)); err != nil {
-			return fmt.Errorf("merge: times of rank %d: %w", s.Rank, err)
-		}
-	}
-	a.kind, a.placed, a.series = kind, append(a.placed, placed...), append(a.series, series...)
-	if times != nil {
+	a.kind, a.placed, a.series = kind, placed, series
+	if ofRanks != nil {
 		a.declare(functions)
-		a.rankTimes.Merge(times, a.scratch.functions, &ranks)
+		a.rankTimes.Merge(ofRanks, a.scratch.functions, &ranks)
 	}
 	return nil
 }
 
 // checkTwice returns an error if a has times already of ranks of which there are
 // some to be added.
-func (a *Accumulator) checkTwice(placed []PlacedTimes, series []RankSeries) error {
+func (a *Accumulator) checkTwice(times []PlacedTimes) error {
 	has := make(map[int]bool)
 	for _, s := range a.series {
 		has[s.Rank] = true
@@ -304,14 +313,9 @@ func (a *Accumulator) checkTwice(placed []PlacedTimes, series []RankSeries) erro
 	for _, p := range a.placed {
 		has[p.Rank] = true
 	}
-	for _, s := range series {
-		if has[s.Rank] {
-			return fmt.Errorf("merge: times of rank %d, which has some", s.Rank)
-		}
-	}
-	for _, p := range placed {
-		if has[p.Rank] {
-			return fmt.Errorf("merge: times of rank %d, which has some", p.Rank)
+	for _, t := range times {
+		if has[t.Rank] {
+			return fmt.Errorf("merge: times of rank %d, which has some", t.Rank)
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 // histograms of all calls of a signature, on all ranks: each call takes the mean of
 // these, and comes as long after the end of the call before as they do on average;
 // after that call, if histograms are by pairs of calls. If the trace keeps times of the
-// rank, see [trace.Trace.RankTimes], the means of each function are multiplied by what makes
+// rank, the means of each function are multiplied by what makes
 // their sum that of the rank, and the gaps by what makes it run as long as it did.
 // If calls overlap, and such a
 // gap is negative, ends do not go back, and the clock runs more slowly, so that it
@@ -112,9 +112,6 @@ func (c *Clock) Guarantee() timing.Guarantee {
 	}
 	return timing.Exact
 }
-
-// Rank returns the rank whose clock it is.
-func (c *Clock) Rank() *trace.Rank { return c.rank }
 
 // Time returns when a call began, and how long it took. It takes O(depth · log symbols
 // of a rule) steps of the grammar in an estimate, and otherwise decodes the calls before

@@ -224,7 +224,7 @@ func FuzzClock(f *testing.F) { mutate.Fuzz(f, rapid.MakeFuzz(testClock)) }
 // signatures returns those of the calls of a rank.
 func signatures(t *rapid.T, c *Clock, tr *trace.Trace) []sequitur.Symbol {
 	t.Helper()
-	number, _ := tr.ShapeOf(c.Rank().Call(0).Rank)
+	number, _ := tr.ShapeOf(c.rank.Call(0).Rank)
 	shape, err := tr.Shape(number)
 	if err != nil {
 		t.Fatal(err)
@@ -243,7 +243,7 @@ func checkMeans(t *rapid.T, tr *trace.Trace, c *Clock, calls []trace.Call) {
 	// timed returns the signature that has the times of a call.
 	timed := func(i int) uint32 {
 		if shapes.source(int(all[i])) == None {
-			return uint32(c.Rank().Signature(calls[i].Terminal))
+			return uint32(c.rank.Signature(calls[i].Terminal))
 		}
 		return all[i]
 	}
@@ -327,7 +327,7 @@ func leaveOut(t rapid.TB, file []byte, kind format.Kind) []byte {
 // overlap.
 func checkOwn(t *rapid.T, tr *trace.Trace, c *Clock, calls []trace.Call, ranks [][]timedCall, rank int) {
 	t.Helper()
-	all, err := tr.RankTimes()
+	all, err := readRankTimes(tr)
 	if err != nil {
 		t.Fatal(err)
 	}

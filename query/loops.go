@@ -28,7 +28,7 @@ type Loops struct {
 	Source Source
 
 	// Scaled says that the times are those of all ranks times what makes them those of the rank:
-	// the trace has its sums, see [trace.Trace.RankTimes].
+	// the trace has its sums, see docs/times.md.
 	Scaled bool
 
 	// Guarantee is the weakest of those of the times of every call, if the Source is Series and the loops are

@@ -19,7 +19,7 @@ import (
 // A ByRank is what each of some ranks spends its time in.
 type ByRank struct {
 	// Source is Series if the times of every call were read, and Statistics if the times are those
-	// that a trace keeps of each rank, which are rounded: see [trace.Trace.RankTimes].
+	// that a trace keeps of each rank, which are rounded: see docs/times.md.
 	Source Source `json:"source"`
 
 	// Guarantee is the weakest of those of the times of every call, if the Source is Series.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
@@ -54,9 +55,9 @@ type Times struct {
 	begin     func() (int64, error)
 	starts    func() int64 // the bound that starts have, see startsOf
 
-	firstBegin int64            // of the ranks of ranks
-	ranks      *merge.RankTimes // nil if there are none
-	measured   []*measured      // by signature, if the statistics are of the times of every call
+	firstBegin int64             // of the ranks of ranks
+	ranks      *layout.RankTimes // nil if there are none
+	measured   []*measured       // by signature, if the statistics are of the times of every call
 
 	mu     sync.Mutex
 	shapes map[int]*shapeTimes // some of them, by number
@@ -77,7 +78,7 @@ func OpenTimes(t *trace.Trace) (*Times, error) {
 	if err != nil {
 		return nil, err
 	}
-	ranks, err := t.RankTimes()
+	ranks, err := readRankTimes(t)
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +92,15 @@ func OpenTimes(t *trace.Trace) (*Times, error) {
 	times.begin = sync.OnceValues(times.firstStart)
 	times.starts = sync.OnceValue(times.startsOf)
 	return times.with([2]merge.Summary{d, g}), nil
+}
+
+// readRankTimes reads what a trace keeps of the times of each rank, nil if that is nothing.
+func readRankTimes(t *trace.Trace) (r *layout.RankTimes, err error) {
+	err = t.ReadSection(layout.KindRankTimes, 0, func(content []byte) (err error) {
+		r, err = layout.ParseRankTimes(content, len(t.Functions()), t.Content().Recorded)
+		return err
+	})
+	return r, err
 }
 
 // with returns times of the same trace with other summaries.

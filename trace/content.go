@@ -28,7 +28,7 @@ type Content struct {
 	LostOrder bool
 
 	// NoRankTimes is set if the trace has statistics of times but not those of each of so many ranks, which
-	// may have been too many to be kept: see [Trace.RankTimes].
+	// may have been too many to be kept.
 	NoRankTimes bool
 
 	// Foreign are the ranks whose times of every call are in a codec that this program does not know:
@@ -39,7 +39,7 @@ type Content struct {
 
 // Content returns what the trace has and lacks. It is found once, at the cost of the index of the times of
 // every call, if the trace has these, of a few operations on sets of ranks and, of a trace of very many
-// ranks, of [Trace.RankTimes].
+// ranks, of the times of each of them.
 func (t *Trace) Content() Content { return t.content() }
 
 func (t *Trace) findContent() Content {

@@ -80,6 +80,7 @@ func (t *Trace) Damage() []Damage { return t.damage().list }
 // leaveOutDamage leaves what is damaged out of t, before anything else is asked of it.
 func (t *Trace) leaveOutDamage() {
 	report := t.damage()
+	t.leftOut = map[format.Kind]bool{layout.KindSummaries: report.noSummaries, layout.KindRankTimes: report.noRankTimes}
 	if report.noSummaries {
 		t.summaries = func() (layout.Summaries, error) { return layout.Summaries{}, nil }
 	}

@@ -92,11 +92,15 @@ func (t *Trace) AddTimes(a *merge.Accumulator) (rest uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	own, err := t.RankTimes()
+	placed = append(placed, series...)
+	own, err := t.rankTimes()
 	if err != nil {
 		return 0, err
 	}
-	return rest, a.AddTimes(placed, series, own, t.functions)
+	if own == nil { // or they are left out
+		return rest, a.AddTimes(placed, nil, nil)
+	}
+	return rest, a.AddTimes(placed, t.file, t.functions)
 }
 
 // placeTimes returns the summaries of t, those of each signature, or of two in a row,
@@ -148,17 +152,17 @@ func (s *Shape) placeTimes(rank int, of *layout.Summaries) merge.PlacedTimes {
 }
 
 // seriesIn returns the series of the ranks that are in a set.
-func (t *Trace) seriesIn(ranks rankenc.Set) ([]merge.RankSeries, error) {
+func (t *Trace) seriesIn(ranks rankenc.Set) ([]merge.PlacedTimes, error) {
 	table, err := t.series()
 	if err != nil || table == nil {
 		return nil, err
 	}
-	var list []merge.RankSeries
-	err = t.sections.EachSeries(table, t.callsOf, func(s merge.RankSeries, err error) error {
+	var list []merge.PlacedTimes
+	err = t.sections.EachSeries(table, t.callsOf, func(s layout.RankSeries, err error) error {
 		if !ranks.Contains(s.Rank) || t.untimed.Contains(s.Rank) {
 			return nil
 		}
-		list = append(list, s)
+		list = append(list, merge.PlacedTimes{Rank: s.Rank, Codec: s.Codec, Series: s.Data})
 		return err
 	})
 	return list, err

@@ -36,13 +36,6 @@ func (t *Trace) readSummaries() (layout.Summaries, error) {
 	return s, err
 }
 
-// RankTimes returns what the trace has of the times of each rank, without those of single calls:
-// when its first call began, how long it ran, and the sum and the max of the durations of its
-// calls of each of [Trace.Functions]. Each is in a range, which is wider for functions that take
-// little of the time. It is nil if the trace has none, and of the ranks that had times. The
-// result must not be changed.
-func (t *Trace) RankTimes() (*merge.RankTimes, error) { return t.rankTimes() }
-
 // readRankTimes reads the section of the times of ranks, if there is one.
 func (t *Trace) readRankTimes() (*layout.RankTimes, error) {
 	return layout.ReadRankTimes(t.file, len(t.Functions()), t.recorded())

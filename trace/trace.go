@@ -54,8 +54,9 @@ type Trace struct {
 
 	damage  func() *damageReport
 	content func() Content
-	untimed rankenc.Set // ranks whose times of every call are left out
-	foreign rankenc.Set // those of them that are left out as their codec is not known
+	leftOut map[format.Kind]bool // sections of which there is one
+	untimed rankenc.Set          // ranks whose times of every call are left out
+	foreign rankenc.Set          // those of them that are left out as their codec is not known
 }
 
 // Options configures [Open], [OpenReader] and [OpenContainer]. The zero Options is the default configuration.
@@ -208,6 +209,18 @@ func (t *Trace) FunctionOf(n int) int {
 // Sections returns an iterator over the sections of the file, which package
 // merge describes.
 func (t *Trace) Sections() iter.Seq2[int, format.Section] { return t.listed.All() }
+
+// ReadSection gives the content of a section of t to parse, as docs/format.md describes it, and does nothing
+// if t has no such section or left it out as damaged. Of a trace that was made of a part file, they are the
+// sections of that trace. The content must not be changed. An error of parse is returned in a
+// [*format.SectionError]. It takes time and memory in proportion to the content.
+func (t *Trace) ReadSection(kind format.Kind, key uint64, parse func(content []byte) error) error {
+	need.That(parse != nil, "trace: nothing that parses")
+	if _, ok := t.file.Lookup(kind, key); !ok || t.leftOut[kind] {
+		return nil
+	}
+	return t.sections.Read(kind, key, parse)
+}
 
 // Name returns the path that was given to [Open], nothing if the trace was opened otherwise.
 func (t *Trace) Name() string {

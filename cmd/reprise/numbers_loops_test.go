@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/answer"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -135,8 +136,11 @@ func keptSums(t *testing.T, path string, rank int) (low, high float64) {
 		t.Fatal(err)
 	}
 	defer tr.Close()
-	times, err := tr.RankTimes()
-	if err != nil {
+	var times *layout.RankTimes
+	if err := tr.ReadSection(layout.KindRankTimes, 0, func(content []byte) (err error) {
+		times, err = layout.ParseRankTimes(content, len(tr.Functions()), tr.RankSet())
+		return err
+	}); err != nil {
 		t.Fatal(err)
 	}
 	of, ok := times.Find(rank)

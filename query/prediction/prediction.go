@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/replay"
@@ -182,8 +183,9 @@ func callsOf(t *trace.Trace) (calls uint64, err error) {
 // scaleToRanks has the means of a rank come to the sums that the trace keeps of it, and reports whether it
 // keeps any. Those of a rank with several threads do not say how long each of them computes.
 func scaleToRanks(t *trace.Trace, recorded *replay.Recorded) (bool, error) {
-	kept, err := t.RankTimes()
-	if kept == nil || err != nil || query.HasThreads(t) {
+	kept := false
+	err := t.ReadSection(layout.KindRankTimes, 0, func([]byte) error { kept = true; return nil })
+	if !kept || err != nil || query.HasThreads(t) {
 		return false, err
 	}
 	times, err := query.OpenTimes(t)
