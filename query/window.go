@@ -234,7 +234,7 @@ func (t *Times) At(ctx context.Context, time int64, o Options) ([]RankPlace, err
 		}
 		p := RankPlace{Rank: ranks[i], Source: c.Source(), Guarantee: c.Guarantee(), Len: c.rank.Len(), Place: place}
 		if p.Source != None && p.Position < p.Len {
-			p.Call = c.rank.Call(c.Rank().Walk(p.Position).Next().Symbol)
+			p.Call = c.rank.Call(c.rank.Walk(p.Position).Next().Symbol)
 			p.Call.Timed, p.Call.Start, p.Call.Duration = true, p.Start, p.Duration
 		}
 		p.Start = wire.SubTimes(p.Start, begin)

@@ -76,8 +76,12 @@ func TestTimelineClock(t *testing.T) {
 				if got := eval[[2]float64](b, "(c => [c.start, c.end])(report.figures.get('timeline').rows[%d].track)", rank); math.Abs(got[0]-float64(begin)) > min(c.within, 1) || math.Abs(got[1]-float64(end)) > min(c.within, 1) {
 					t.Errorf("rank %d goes from %v, not from %d to %d", rank, got, begin, end)
 				}
-				shown := eval[[]shownCall](b, "((t) => Array.from({ length: %d }, (_, i) => t.at(i)))(report.figures.get('timeline').rows[%d].track)", clock.Rank().Len(), rank)
-				for position := range clock.Rank().Len() {
+				r, err := tr.Rank(rank)
+				if err != nil {
+					t.Fatal(err)
+				}
+				shown := eval[[]shownCall](b, "((t) => Array.from({ length: %d }, (_, i) => t.at(i)))(report.figures.get('timeline').rows[%d].track)", r.Len(), rank)
+				for position := range r.Len() {
 					start, duration, err := clock.Time(position)
 					if err != nil {
 						t.Fatal(err)
