@@ -6,6 +6,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
@@ -65,7 +66,7 @@ func checkPolls(t *testing.T, r *recording) {
 	}
 	// Merging adds nothing that is known.
 	var again format.Origin
-	again.Merge(dropped.Run().Origin)
+	layout.MergeOrigin(&again, dropped.Run().Origin)
 	again.Merge(dropped.Run().Origin)
 	for i, p := range again.Polls {
 		if p.Calls != got[i].Calls {
