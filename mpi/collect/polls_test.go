@@ -67,7 +67,7 @@ func checkPolls(t *testing.T, r *recording) {
 	// Merging adds nothing that is known.
 	var again format.Origin
 	layout.MergeOrigin(&again, dropped.Run().Origin)
-	again.Merge(dropped.Run().Origin)
+	layout.MergeOrigin(&again, dropped.Run().Origin)
 	for i, p := range again.Polls {
 		if p.Calls != got[i].Calls {
 			t.Errorf("%+v, twice of the same trace %+v", got[i], p)
