@@ -56,7 +56,9 @@ type sequenceModel struct {
 	history matcher
 	kept    *keptMatch // nil where no match is kept
 	counts  []uint64   // of what is in the history
+	chosen  []uint32   // variants likewise
 	guess   uint64     // the count of what was expected, 0 if that was something else
+	alike   int        // where what was expected stands in the history, −1 if it was something else
 	lastAt  []int      // by class: where it stands in the history, −1 before it does
 	twins   []uint32   // by class: the one in whose place something alike happened before
 
@@ -101,7 +103,10 @@ func (m *sequenceModel) mark(s uint32) uint32 {
 	h := &m.history
 	base := m.markContexts()
 	expected, ok := h.expected()
-	at := h.next
+	at, kept := h.next, -1
+	if m.kept != nil {
+		kept = m.kept.next
+	}
 	guesses, bucket := [2]int{-1, -1}, 0
 	if ok {
 		guesses[0], bucket = int(expected), min(h.length, matchBuckets-1)
@@ -115,9 +120,14 @@ func (m *sequenceModel) mark(s uint32) uint32 {
 		}
 		s = m.markBits(s, guesses, bucket, &base)
 	}
-	m.guess = 0
+	m.guess, m.alike = 0, -1
 	if ok && s == expected {
-		m.guess = m.counts[at]
+		m.alike = at
+	} else if kept >= 0 && s == h.list[kept] {
+		m.alike = kept
+	}
+	if m.alike >= 0 {
+		m.guess = m.counts[m.alike]
 	}
 	m.enter(s)
 	return s
@@ -311,7 +321,7 @@ func (m *sequenceModel) enter(s uint32) {
 	} else {
 		m.history.add(s)
 	}
-	m.counts = append(m.counts, 1)
+	m.counts, m.chosen = append(m.counts, 1), append(m.chosen, 0)
 	m.position++
 	m.since++
 	switch s {
@@ -340,13 +350,13 @@ func (m *sequenceModel) member(class uint32, s sequitur.Symbol) sequitur.Symbol 
 	i := 0
 	if len(variants) > 1 {
 		i, _ = slices.BinarySearch(variants, m.alphabet.Variant[s])
-		i = m.memberBits(class, i, m.placeOf(variants, after), m.placeOf(variants, at), m.recentPlace(variants))
+		i = m.memberBits(class, i, [4]int{m.placeOf(variants, after), m.placeOf(variants, at), m.recentPlace(variants), m.alikePlace(variants)})
 	}
 	if i >= len(variants) {
 		return sequitur.MaxSymbol + 1
 	}
 	m.variant = variants[i]
-	m.lastOf[group] = m.variant
+	m.lastOf[group], m.chosen[len(m.chosen)-1] = m.variant, m.variant
 	m.following[after], m.following[at] = m.variant, m.variant
 	m.use(m.variant)
 	return m.symbols[class][i]
@@ -373,6 +383,19 @@ func (m *sequenceModel) recentPlace(variants []uint32) int {
 	return -1
 }
 
+// alikePlace returns the place in a list of the variant that the class had where it was expected to follow, or
+// what is none.
+func (m *sequenceModel) alikePlace(variants []uint32) int {
+	if m.alike < 0 {
+		return -1
+	}
+	i, found := slices.BinarySearch(variants, m.chosen[m.alike])
+	if !found {
+		return -2
+	}
+	return i
+}
+
 // placeOf returns the place of the variant that followed, in a list, or what is none.
 func (m *sequenceModel) placeOf(variants []uint32, key uint64) int {
 	v, ok := m.following[key]
@@ -386,9 +409,9 @@ func (m *sequenceModel) placeOf(variants []uint32, key uint64) int {
 	return i
 }
 
-// memberBits codes place i among those of a class, where three places may be expected: after the
-// last variant of the group, at the position, and that of the last one in the class.
-func (m *sequenceModel) memberBits(class uint32, i, after, at, recent int) int {
+// memberBits codes place i among those of a class, where four places may be expected: after the
+// last variant of the group, at the position, that of the last one in the class, and that of the match.
+func (m *sequenceModel) memberBits(class uint32, i int, expected [4]int) int {
 	n := bits.Len(uint(len(m.variants[class]) - 1))
 	node := 1
 	next := func(place, k int) int {
@@ -400,15 +423,16 @@ func (m *sequenceModel) memberBits(class uint32, i, after, at, recent int) int {
 		}
 		return place >> k & 1
 	}
+	near := uint64(min(m.history.length, matchBuckets))
 	c, g, p := uint64(class), uint64(m.alphabet.Group[class]), uint64(m.position)
 	last := uint64(m.variant)
 	for k := n - 1; k >= 0; k-- {
-		x, y, z := next(after, k), next(at, k), next(recent, k)
-		e, f, r, node64 := uint64(x), uint64(y), uint64(z), uint64(node)
+		x, y, z, w := next(expected[0], k), next(expected[1], k), next(expected[2], k), next(expected[3], k)
+		e, f, r, a, node64 := uint64(x), uint64(y), uint64(z), uint64(w), uint64(node)
 		before := m.history.before(2)
 		in := contexts{
 			hash(40, e, r), hash(41, f, r), hash(42, c, node64), hash(43, c, e, f), hash(44, last, c, node64), hash(45, p, c, node64),
-			hash(46, g, p, f), hash(47, before, c, node64), hash(48, e, f, r), hash(49, g, e), hash(50, g, r), hash(51, g, e, f, r),
+			hash(46, g, a), hash(47, before, c, node64), hash(48, a, near), hash(49, g, e, a), hash(50, g, r), hash(51, g, e, f, r),
 		}
 		m.find(&in)
 		node = node<<1 | int(m.code(uint32(i>>k&1), 0, setVariant+5*x+y))
