@@ -75,6 +75,33 @@ type World struct {
 	Spawn int `json:"spawn"`
 }
 
+// A Bounded says what a trace that was made to fit a size has in place of what was recorded. All else is exact.
+// Functions are numbered as the trace lists them, or the table of a part.
+type Bounded struct {
+	Untimed    bool // the times of every call were left out
+	Unordered  bool // the order of calls of different ranks was left out
+	ByFunction bool // statistics of times are of all calls of a function, at one of its signatures, and histograms of times were left out
+
+	// InStretches and InOrder say which arguments are of a distribution, by function: those of parameter k if
+	// bit k is set, which is one of the first 64. InStretches are those in calls of stretches, InOrder those in
+	// others.
+	InStretches, InOrder map[int]uint64
+
+	// Transitions says how often, 1 to 2⁶³ times, a call of one function was followed by one of another, in the
+	// stretches of all ranks.
+	Transitions map[[2]int]uint64
+
+	// Stretches are those of each rank that has some, in ascending order. They have no call in common.
+	Stretches map[int][]Stretch
+}
+
+// A Stretch is calls in a row of a rank whose order is not kept: those of one signature
+// stand together.
+type Stretch struct {
+	First uint64 `json:"first"` // position of the first call
+	Calls uint64 `json:"calls"` // at least 1
+}
+
 // A Clock is that of a machine, by which the times of some ranks were recorded, and how its times become those
 // of the clock of the first rank. A trace keeps times as they were recorded, and moves them when they are read.
 // All times are in nanoseconds.

@@ -446,7 +446,7 @@ func (a *Accumulator) merge(ctx context.Context, b *Accumulator) error {
 	a.declare(&b.functions)
 	functions := slices.Clone(a.scratch.functions)
 	a.rankTimes.Merge(&b.rankTimes, functions, nil)
-	if old := b.bounded.list(); old != nil {
+	if old := b.bounded.what(); old != nil {
 		a.bounded.add(old, functions)
 	}
 	numbers := make([]int64, len(b.texts.list))

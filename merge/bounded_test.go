@@ -1,6 +1,7 @@
 package merge_test
 
 import (
+	"github.com/reprise-trace/reprise/format"
 	. "github.com/reprise-trace/reprise/merge"
 
 	"bytes"
@@ -188,7 +189,7 @@ func testBounded(t *rapid.T) {
 	checkExact(t, trace, parts)
 }
 
-func sameBounded(a, b *Bounded) bool { return fmt.Sprintf("%+v", a) == fmt.Sprintf("%+v", b) }
+func sameBounded(a, b *format.Bounded) bool { return fmt.Sprintf("%+v", a) == fmt.Sprintf("%+v", b) }
 
 func TestBounded(t *testing.T) {
 	tier.SlowRace(t)

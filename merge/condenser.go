@@ -77,7 +77,7 @@ func (p Part) Held() int {
 // onlyPart returns the part of the only rank of a, which was condensed.
 func (a *Accumulator) onlyPart() Part {
 	r := a.lone()[0]
-	p := Part{Rank: r.rank, Table: new(cst.Table), Grammar: r.shape.grammar, Bounded: a.bounded.list()}
+	p := Part{Rank: r.rank, Table: new(cst.Table), Grammar: r.shape.grammar, Bounded: a.bounded.what()}
 	for _, f := range a.functions.Functions() {
 		p.Table.Declare(f)
 	}

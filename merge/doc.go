@@ -57,11 +57,6 @@
 //
 // docs/format.md has the sections of traces and part files, and the limits of what they hold.
 //
-// # Types of the sections
-//
-// [Bounded], [Stretch] and [Summary] are aliases of types of internal/layout,
-// which reads and writes the sections that have them.
-//
 // # Cost
 //
 // Adding a part takes time in proportion to its size. Writing a trace takes time in

@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/blockindex"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -158,10 +159,10 @@ func joinTimes(threads []Part, numbers [][]uint32, untimed bool) (*Times, error)
 
 // joinBounded returns what is not as it was recorded in threads, one after the other, of the functions
 // of a table that has those of all; nil if all is.
-func joinBounded(rank int, table *cst.Table, threads []Part) *Bounded {
+func joinBounded(rank int, table *cst.Table, threads []Part) *format.Bounded {
 	var all bounded
 	at := uint64(0)
-	var stretches []layout.Stretch
+	var stretches []format.Stretch
 	for _, p := range threads {
 		if b := p.Bounded; b != nil {
 			functions := identity(len(p.Table.Functions()))
@@ -171,15 +172,15 @@ func joinBounded(rank int, table *cst.Table, threads []Part) *Bounded {
 				}
 			}
 			all.add(b, functions)
-			for _, s := range b.Of(p.Rank) {
-				stretches = append(stretches, layout.Stretch{First: at + s.First, Calls: s.Calls})
+			for _, s := range b.Stretches[p.Rank] {
+				stretches = append(stretches, format.Stretch{First: at + s.First, Calls: s.Calls})
 			}
 		}
 		at += p.Grammar.Len()
 	}
-	all.stretches = nil
+	all.Stretches = nil
 	all.addStretches(rank, stretches)
-	return all.list()
+	return all.what()
 }
 
 // mergeTables merges tables as [cst.Merge] does, and returns the terminals of each in the

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
@@ -21,7 +22,7 @@ func threadPart(f string, args ...int64) Part {
 	for _, n := range args {
 		s := table.Intern(fn, cst.Int(n))
 		grammar.Append(s)
-		times.Durations.Of(s).Add(0, 10*n)
+		layout.StatisticsOf(&times.Durations, s).Add(0, 10*n)
 	}
 	return Part{Table: &table, Grammar: grammar.Finish(), Times: &times}
 }

@@ -28,7 +28,7 @@ type Part struct {
 	Times *Times
 
 	// Bounded says what is not as it was recorded; nil means that all is.
-	Bounded *Bounded
+	Bounded *format.Bounded
 
 	// ThreadsUnordered is set if the rank has several threads and it is not known in which order they made
 	// their calls, which then stand thread by thread.
@@ -50,13 +50,6 @@ type GroupHandle struct {
 // remote group, Size is the number of these, and Rank that of the process in its
 // own group.
 type Group struct{ Rank, Size int }
-
-// A Summary is what is kept of values that calls have, such as durations, by
-// signature. The zero Summary is empty. Its fields are
-//
-//	Statistics []timing.Statistics  by terminal; it may be shorter
-//	Histograms *timing.Histograms   nil means none
-type Summary = layout.Summary
 
 // A Run describes a run as a whole.
 type Run struct {
@@ -83,7 +76,7 @@ type Run struct {
 
 	// Bounded says what of the trace is not what was recorded, of the functions of the
 	// trace; nil means that all is. Where parts are merged, theirs counts.
-	Bounded *Bounded
+	Bounded *format.Bounded
 
 	// ThreadsUnordered is set if there are ranks of which it is not known in which order their threads made
 	// their calls, see [Part]. Where parts are merged, those of all count.

@@ -70,8 +70,8 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 	if a.threadsUnordered {
 		out.Add(layout.KindThreadsUnordered, 0, nil)
 	}
-	if b := a.bounded.list(); b != nil {
-		out.Add(layout.KindBounded, 0, b.Append(nil))
+	if b := a.bounded.what(); b != nil {
+		out.Add(layout.KindBounded, 0, layout.AppendBounded(nil, b))
 	}
 	var buf []byte
 	for i, s := range shapes {
@@ -228,8 +228,8 @@ func (p *partReader) readBounded() error {
 		return err
 	}
 	counts := p.a.callCounts()
-	for _, r := range b.Ranks {
-		if err := layout.CheckStretches(r.Stretches, counts.of(r.Rank)); err != nil {
+	for _, rank := range slices.Sorted(maps.Keys(b.Stretches)) {
+		if err := layout.CheckStretches(b.Stretches[rank], counts.of(rank)); err != nil {
 			return layout.Damaged(layout.KindBounded, 0, err)
 		}
 	}

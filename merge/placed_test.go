@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -43,7 +42,7 @@ func factored(ranks int) []Part {
 			}
 		}
 		p := Part{Rank: rank, Table: &table, Grammar: grammar.Finish(), Times: &Times{}}
-		p.Times.Durations = layout.Summary{Statistics: durations, Histograms: paths.Finish(uint32(rank))}
+		p.Times.Durations = timing.Summary{Statistics: durations, Histograms: paths.Finish(uint32(rank))}
 		parts = append(parts, p)
 	}
 	return parts
@@ -99,12 +98,12 @@ func TestPlacedWithoutRanks(t *testing.T) {
 		p := repeatCall(rank, 1, barrier)
 		var one timing.Statistics
 		one.Add(uint32(rank), 100)
-		p.Times = &Times{Durations: layout.Summary{Statistics: []timing.Statistics{one}}}
+		p.Times = &Times{Durations: timing.Summary{Statistics: []timing.Statistics{one}}}
 		parts = append(parts, p)
 	}
 	alone := oneCall(9, send, cst.Rank(3))
 	alone.Grammar = repeatCall(9, 5, barrier).Grammar
-	alone.Times = &Times{Durations: layout.Summary{Statistics: []timing.Statistics{other}}}
+	alone.Times = &Times{Durations: timing.Summary{Statistics: []timing.Statistics{other}}}
 	parts = append(parts, alone)
 	trace := open(t, write(t, Run{Ranks: 10}, parts))
 	for _, tt := range []struct {

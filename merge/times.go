@@ -20,7 +20,7 @@ import (
 // end of the rank's call before, and the times of every call. Any of them may be
 // absent.
 type Times struct {
-	Durations, Gaps Summary
+	Durations, Gaps timing.Summary
 
 	// Begin and End say when the first call began, and when the last one ended. Without
 	// them, a rank begins at 0, and runs for the sum of all durations and gaps.
@@ -41,7 +41,7 @@ func (s *shape) checkTimes() error {
 		calls[t] = wire.MulSat(n, uint64(s.ranks.len()))
 	}
 	for i := range s.times {
-		if err := s.times[i].Check(calls); err != nil {
+		if err := layout.CheckSummary(&s.times[i], calls); err != nil {
 			return layout.Corrupt("%v", err)
 		}
 	}
@@ -55,10 +55,10 @@ func (p Part) checkTimes(order []uint32) error {
 	if t == nil {
 		return nil
 	}
-	if !t.Durations.IsZero() || !t.Gaps.IsZero() {
+	if !layout.NoSummary(&t.Durations) || !layout.NoSummary(&t.Gaps) {
 		calls := p.timedCalls()
-		for _, s := range []*layout.Summary{&t.Durations, &t.Gaps} {
-			if err := s.Check(calls); err != nil {
+		for _, s := range []*timing.Summary{&t.Durations, &t.Gaps} {
+			if err := layout.CheckSummary(s, calls); err != nil {
 				return err
 			}
 		}
@@ -135,7 +135,7 @@ func (p Part) placedTimes() PlacedTimes {
 	all = all.Clone()
 	numbers := make(map[uint32]uint32)
 	for at, t := range p.Grammar.FirstUses() {
-		if slices.ContainsFunc(all[:], func(s Summary) bool { return int(t) < len(s.Statistics) && s.Statistics[t].Count > 0 }) {
+		if slices.ContainsFunc(all[:], func(s timing.Summary) bool { return int(t) < len(s.Statistics) && s.Statistics[t].Count > 0 }) {
 			numbers[t] = uint32(len(placed.Positions))
 			placed.Positions = append(placed.Positions, at)
 		}
@@ -242,9 +242,9 @@ func (m *model) summaries(placed []PlacedTimes) layout.Summaries {
 // terminal for what were several signatures; but the calls of one signature of the
 // trace, and no others, are at the positions where it is in any of its ranks.
 type PlacedTimes struct {
-	Rank            int      // any of those of the shape
-	Positions       []uint64 // ascending: where each signature is first in the calls of the rank
-	Durations, Gaps Summary  // over the indexes of Positions
+	Rank            int            // any of those of the shape
+	Positions       []uint64       // ascending: where each signature is first in the calls of the rank
+	Durations, Gaps timing.Summary // over the indexes of Positions
 
 	// Codec and Series are the times of every call of the rank alone, as in [Times]; nil means that there are none.
 	Codec  string

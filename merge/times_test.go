@@ -84,8 +84,8 @@ func (c clock) timed(t rapid.TB, p Part) Part {
 			gap -= all[i-1].start + all[i-1].duration
 		}
 		if c.statistics {
-			times.Durations.Of(s).Add(uint32(p.Rank), m.duration)
-			times.Gaps.Of(s).Add(uint32(p.Rank), gap)
+			layout.StatisticsOf(&times.Durations, s).Add(uint32(p.Rank), m.duration)
+			layout.StatisticsOf(&times.Gaps, s).Add(uint32(p.Rank), gap)
 		}
 		paths[0].Append(s, m.duration)
 		paths[1].Append(s, gap)
@@ -110,7 +110,7 @@ func (c clock) checkTimes(t rapid.TB, trace *Trace, parts []Part) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, s := range []layout.Summary{durations, gaps} {
+	for i, s := range []timing.Summary{durations, gaps} {
 		got := byFunction(trace, s)
 		want := make(map[string]*timing.Statistics)
 		for _, p := range parts {
@@ -156,13 +156,13 @@ func sameButRounded(got, want *timing.Statistics) bool {
 
 // byFunction returns the statistics of the calls of each function, from those of
 // signatures and from histograms.
-func byFunction(trace *Trace, s layout.Summary) map[string]*timing.Statistics {
+func byFunction(trace *Trace, s timing.Summary) map[string]*timing.Statistics {
 	all := make(map[string]*timing.Statistics)
 	add(all, s, func(n uint32) cst.Function { return trace.Functions()[trace.FunctionOf(int(n))] })
 	return all
 }
 
-func add(to map[string]*timing.Statistics, s layout.Summary, function func(uint32) cst.Function) {
+func add(to map[string]*timing.Statistics, s timing.Summary, function func(uint32) cst.Function) {
 	of := func(what string, terminal uint32) *timing.Statistics {
 		f := function(terminal)
 		name := fmt.Sprint(what, f.Name, f.Params)
@@ -309,7 +309,7 @@ func TestRefuseTimes(t *testing.T) {
 			p.Grammar, p.Times.Durations.Statistics, p.Times.Gaps.Statistics = repeatCall(0, 5, barrier).Grammar, nil, nil
 		})},
 		{"Calls", "a series of 20 calls, not 5", part(func(p *Part) {
-			p.Grammar, p.Times.Durations, p.Times.Gaps = repeatCall(0, 5, barrier).Grammar, layout.Summary{}, layout.Summary{}
+			p.Grammar, p.Times.Durations, p.Times.Gaps = repeatCall(0, 5, barrier).Grammar, timing.Summary{}, timing.Summary{}
 		})},
 		{"Unused", "numbered in the order of their first use", c.timed(t, func() Part {
 			p := forgedPart(0)

@@ -137,8 +137,8 @@ func (a *Accumulator) complete(ctx context.Context, e *draft) {
 	if clocks := a.Clocks(); len(clocks) > 1 && c.series != nil {
 		c.clocks, e.clocks = layout.AppendClocks(nil, clocks), len(clocks)
 	}
-	if b := a.bounded.list(); b != nil {
-		c.bounded = b.Append(nil)
+	if b := a.bounded.what(); b != nil {
+		c.bounded = layout.AppendBounded(nil, b)
 	}
 }
 

@@ -145,12 +145,12 @@ func (a *Accumulator) untimed() *Accumulator {
 		functions: a.functions, digests: a.digests, texts: a.texts, ranks: a.ranks, shapes: a.shapes,
 		rankTimes: a.rankTimes, kind: a.kind, placed: a.placed, encodings: a.encodings,
 	}
-	if old := a.bounded.list(); old != nil {
+	if old := a.bounded.what(); old != nil {
 		b.bounded.add(old, identity(len(a.functions.Functions())))
 	}
 	b.bounded.any = true
-	b.bounded.untimed = b.bounded.untimed || len(a.series) > 0
-	b.bounded.unordered = b.bounded.unordered || len(a.orders) > 0
+	b.bounded.Untimed = b.bounded.Untimed || len(a.series) > 0
+	b.bounded.Unordered = b.bounded.Unordered || len(a.orders) > 0
 	return b
 }
 
@@ -170,7 +170,7 @@ func (a *Accumulator) timedByFunction() *Accumulator {
 	if !a.hasTimes() {
 		return b
 	}
-	b.shapes, b.kind, b.placed, b.bounded.byFunction = make(map[digest]*shape), layout.NoHistograms, nil, true
+	b.shapes, b.kind, b.placed, b.bounded.ByFunction = make(map[digest]*shape), layout.NoHistograms, nil, true
 	for key, s := range a.shapes {
 		without := *s
 		without.times = layout.Summaries{}
@@ -187,7 +187,7 @@ func (a *Accumulator) condense(d condense.Degree, keep Keep) *Accumulator {
 	c := condense.New(d, a.functions.Functions(), condense.Keep(keep))
 	ranks := a.lone()
 	for i, r := range ranks {
-		condensed, stretches := c.Condense(r.shape.lone(), a.bounded.stretches[r.rank])
+		condensed, stretches := c.Condense(r.shape.lone(), a.bounded.Stretches[r.rank])
 		s := condensedShape(condensed, r.shape.ranks)
 		b.bounded.addStretches(r.rank, stretches)
 		ranks[i].shape = &shape{grammar: s.grammar, forms: s.forms}
@@ -200,9 +200,9 @@ func (a *Accumulator) condense(d condense.Degree, keep Keep) *Accumulator {
 	b.placeTimes(a, ranks)
 	for f, params := range c.Params {
 		if d.InOrder == 0 {
-			b.bounded.addParams(f, layout.BoundedFunction{InOrder: params})
+			addParams(&b.bounded.InOrder, f, params)
 		} else {
-			b.bounded.addParams(f, layout.BoundedFunction{InStretches: params})
+			addParams(&b.bounded.InStretches, f, params)
 		}
 	}
 	for key, n := range c.Transitions {

@@ -247,7 +247,7 @@ func checkMeans(t *rapid.T, tr *trace.Trace, c *Clock, calls []trace.Call) {
 		}
 		return all[i]
 	}
-	of := func(s *merge.Summary, i int) float64 {
+	of := func(s *timing.Summary, i int) float64 {
 		if s.Histograms == nil {
 			return s.Statistics[timed(i)].Mean()
 		}

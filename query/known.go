@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -55,7 +56,7 @@ func (t *Times) Known() (best Source, series rankenc.Set, err error) {
 		return Series, series, nil
 	case d.Histograms != nil || g.Histograms != nil:
 		return Histograms, series, nil
-	case !d.IsZero() || !g.IsZero():
+	case !layout.NoSummary(d) || !layout.NoSummary(g):
 		return Statistics, series, nil
 	}
 	return None, series, nil

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -38,7 +37,7 @@ func (t *Times) ReadSeries(ctx context.Context, o Options) (*Times, error) {
 	}
 	ranks = slices.DeleteFunc(ranks, func(rank int) bool { return !timed.Contains(rank) })
 	n := t.trace.Signatures()
-	m := t.with([2]merge.Summary{{Statistics: make([]timing.Statistics, n)}, {Statistics: make([]timing.Statistics, n)}})
+	m := t.with([2]timing.Summary{{Statistics: make([]timing.Statistics, n)}, {Statistics: make([]timing.Statistics, n)}})
 	m.measured = make([]*measured, n)
 	var (
 		mu   sync.Mutex

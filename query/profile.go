@@ -8,9 +8,9 @@ import (
 	"strconv"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
@@ -274,8 +274,8 @@ func (p *Profile) SetTimes(t *Times) {
 
 // addTimes adds the durations of all calls of the trace: statistics or, if there are
 // none, those of the values in histograms.
-func (p *Profile) addTimes(durations merge.Summary, t *trace.Trace) {
-	if durations.IsZero() {
+func (p *Profile) addTimes(durations timing.Summary, t *trace.Trace) {
+	if layout.NoSummary(&durations) {
 		return
 	}
 	p.Timed = true

@@ -342,7 +342,7 @@ func (t *Times) slackOf(signatures []sequitur.Symbol, timed func(sequitur.Symbol
 	longest, most := 0.0, 0.0 // the longest gap, and duration
 	for _, n := range signatures {
 		of, before := t.statistics(durations, timed(n)), t.statistics(gaps, timed(n))
-		if of == nil || of.Min < 0 || before == nil && t.summaries[gaps].IsZero() {
+		if of == nil || of.Min < 0 || before == nil && layout.NoSummary(&t.summaries[gaps]) {
 			return slack{unknown: true}
 		}
 		most = max(most, float64(of.Max))

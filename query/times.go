@@ -11,7 +11,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
@@ -48,8 +47,8 @@ func (s *Source) UnmarshalText(text []byte) error {
 // trace. Their methods may be called from several goroutines at once.
 type Times struct {
 	trace     *trace.Trace
-	summaries [2]merge.Summary // of durations and of gaps
-	paths     bool             // whether histograms are by a call and the one before it
+	summaries [2]timing.Summary // of durations and of gaps
+	paths     bool              // whether histograms are by a call and the one before it
 	means     [2][]atomic.Uint64
 	anyPath   func() [2][]timing.Statistics // by signature, if paths
 	begin     func() (int64, error)
@@ -91,7 +90,7 @@ func OpenTimes(t *trace.Trace) (*Times, error) {
 	}
 	times.begin = sync.OnceValues(times.firstStart)
 	times.starts = sync.OnceValue(times.startsOf)
-	return times.with([2]merge.Summary{d, g}), nil
+	return times.with([2]timing.Summary{d, g}), nil
 }
 
 // readRankTimes reads what a trace keeps of the times of each rank, nil if that is nothing.
@@ -104,7 +103,7 @@ func readRankTimes(t *trace.Trace) (r *layout.RankTimes, err error) {
 }
 
 // with returns times of the same trace with other summaries.
-func (t *Times) with(summaries [2]merge.Summary) *Times {
+func (t *Times) with(summaries [2]timing.Summary) *Times {
 	times := &Times{trace: t.trace, begin: t.begin, starts: t.starts, summaries: summaries, ranks: t.ranks, firstBegin: t.firstBegin}
 	for i, s := range summaries {
 		times.paths = times.paths || s.Histograms != nil && s.Histograms.PathSensitive()
@@ -115,7 +114,7 @@ func (t *Times) with(summaries [2]merge.Summary) *Times {
 }
 
 // Summarized reports whether there are statistics or histograms of durations.
-func (t *Times) Summarized() bool { return !t.summaries[durations].IsZero() }
+func (t *Times) Summarized() bool { return !layout.NoSummary(&t.summaries[durations]) }
 
 // Begin returns when the first call of all ranks began, as their clocks have it: 0 if the times of every call
 // of no rank can be read, where all clocks are estimates. The first time, it reads the beginning of every
@@ -332,7 +331,7 @@ func (t *Times) shape(number int) (*shapeTimes, error) {
 // them on one of its ranks: of equal calls of a rank, the first has the times of all.
 func (t *Times) timedSignatures(g *sequitur.Grammar, rank int) (map[sequitur.Symbol]int, error) {
 	timed := make(map[sequitur.Symbol]int)
-	if t.summaries[durations].IsZero() && t.summaries[gaps].IsZero() {
+	if layout.NoSummary(&t.summaries[durations]) && layout.NoSummary(&t.summaries[gaps]) {
 		return timed, nil
 	}
 	var r *trace.Rank

@@ -1,12 +1,11 @@
 package trace
 
 import (
-	"slices"
 	"sort"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/timing"
 )
 
@@ -30,9 +29,9 @@ func (r *Rank) checkStretches(s *Shape) error {
 // Stretches returns where the order of the calls of r is not kept, in a trace that was made to
 // fit a size, ascending: in a stretch, calls stand by signature. The result must not be changed.
 // There are none in other traces.
-func (r *Rank) Stretches() []merge.Stretch {
+func (r *Rank) Stretches() []format.Stretch {
 	if b := r.trace.run.Bounded; b != nil {
-		return b.Of(r.number)
+		return b.Stretches[r.number]
 	}
 	return nil
 }
@@ -46,14 +45,17 @@ func (c Call) Exact() bool {
 		return true
 	}
 	list := c.of.Stretches()
-	i := sort.Search(len(list), func(i int) bool { return list[i].End() > c.Position })
+	i := sort.Search(len(list), func(i int) bool { return layout.EndOf(list[i]) > c.Position })
 	if i < len(list) && list[i].First <= c.Position {
 		return false
 	}
 	functions := c.of.trace.Functions()
-	return !slices.ContainsFunc(c.of.trace.run.Bounded.Functions, func(f layout.BoundedFunction) bool {
-		return f.InOrder != 0 && c.Function == &functions[f.Function]
-	})
+	for f := range c.of.trace.run.Bounded.InOrder {
+		if c.Function == &functions[f] {
+			return false
+		}
+	}
+	return true
 }
 
 // spreadSummaries returns the summaries, with each signature of a function having its share where
@@ -86,7 +88,7 @@ func (t *Trace) spreadSummaries() (layout.Summaries, error) {
 		for n := range calls {
 			f := t.FunctionOf(n)
 			if end := at[f] + calls[n]; calls[n] > 0 && end >= at[f] {
-				*spread[k].Of(uint32(n)) = whole[f].Share(at[f], end, of[f])
+				*layout.StatisticsOf(&spread[k], uint32(n)) = whole[f].Share(at[f], end, of[f])
 				at[f] = end
 			}
 		}
@@ -95,14 +97,15 @@ func (t *Trace) spreadSummaries() (layout.Summaries, error) {
 }
 
 // bounded returns what the part of r says of what is not as it was recorded.
-func (r *Rank) bounded() *merge.Bounded {
+func (r *Rank) bounded() *format.Bounded {
 	b := r.trace.run.Bounded
 	if b == nil {
 		return nil
 	}
-	own := &merge.Bounded{Untimed: b.Untimed, Unordered: b.Unordered, ByFunction: b.ByFunction, Functions: b.Functions}
-	if list := b.Of(r.number); len(list) > 0 {
-		own.Ranks = []layout.BoundedRank{{Rank: r.number, Stretches: list}}
+	own := *b
+	own.Transitions, own.Stretches = nil, nil
+	if list := b.Stretches[r.number]; len(list) > 0 {
+		own.Stretches = map[int][]format.Stretch{r.number: list}
 	}
-	return own
+	return &own
 }

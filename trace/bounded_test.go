@@ -87,7 +87,7 @@ func TestBounded(t *testing.T) {
 			}
 		}
 		for n := range trace.Signatures() {
-			if durations.Of(uint32(n)).Count == 0 {
+			if layout.StatisticsOf(&durations, uint32(n)).Count == 0 {
 				t.Errorf("%d bytes: signature %d of %d has no times", size, n, trace.Signatures())
 			}
 		}
@@ -99,15 +99,15 @@ func TestBoundedForged(t *testing.T) {
 	file := boundedFile(t, 500)
 	trace := openBytes(t, file)
 	b := *trace.Run().Bounded
-	if len(b.Ranks) == 0 {
+	if len(b.Stretches) == 0 {
 		t.Fatal("there are no stretches")
 	}
 	rank, err := trace.Rank(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Ranks = []layout.BoundedRank{{Rank: 1, Stretches: []merge.Stretch{{First: 1, Calls: rank.Len()}}}}
-	trace = openBytes(t, replaceSection(t, file, layout.KindBounded, b.Append(nil)))
+	b.Stretches = map[int][]format.Stretch{1: {{First: 1, Calls: rank.Len()}}}
+	trace = openBytes(t, replaceSection(t, file, layout.KindBounded, layout.AppendBounded(nil, &b)))
 	if _, err := trace.Rank(1); !errors.Is(err, format.ErrCorrupt) {
 		t.Errorf("a stretch of more calls than the rank has: %v", err)
 	}

@@ -1,8 +1,6 @@
 package trace
 
 import (
-	"slices"
-
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -70,7 +68,7 @@ func (t *Trace) unrecorded() rankenc.Set {
 // isExact reports whether all calls are as they were recorded.
 func (t *Trace) isExact() bool {
 	b := t.run.Bounded
-	return b == nil || len(b.Ranks) == 0 && !slices.ContainsFunc(b.Functions, func(f layout.BoundedFunction) bool { return f.InOrder != 0 })
+	return b == nil || len(b.Stretches)+len(b.InOrder) == 0
 }
 
 // leavesOutRankTimes reports whether there may have been too many ranks to keep the times of each.

@@ -120,7 +120,7 @@ func (t *Trace) placeTimes(ranks rankenc.Set) (placed []merge.PlacedTimes, rest 
 		if err != nil {
 			return nil, 0, err
 		}
-		if p := s.placeTimes(rank, &left); !p.Durations.IsZero() || !p.Gaps.IsZero() {
+		if p := s.placeTimes(rank, &left); !layout.NoSummary(&p.Durations) || !layout.NoSummary(&p.Gaps) {
 			placed = append(placed, p)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
@@ -18,7 +17,7 @@ import (
 // signatures, the first has those of all. Means, sums and variances of statistics
 // are rounded, as [timing.AppendStatisticsTable] says; all else is exact. The result
 // must not be changed.
-func (t *Trace) Summaries() (durations, gaps merge.Summary, err error) {
+func (t *Trace) Summaries() (durations, gaps timing.Summary, err error) {
 	s, err := t.spread()
 	return s[0], s[1], err
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
@@ -70,7 +71,7 @@ func (r *Recorder) condense() {
 func (r *Recorder) take(rank int, table *cst.Table, grammar *sequitur.Grammar, times *merge.Times) merge.Part {
 	p := merge.Part{Rank: rank, Table: table, Grammar: grammar, Groups: r.groups, Times: times}
 	if r.bound.untimed {
-		p.Bounded = &merge.Bounded{Untimed: true}
+		p.Bounded = &format.Bounded{Untimed: true}
 	}
 	if len(r.bound.condensed) == 0 {
 		return p
@@ -86,10 +87,11 @@ func (r *Recorder) take(rank int, table *cst.Table, grammar *sequitur.Grammar, t
 // ofRank returns a condensed part as that of a rank. It shares memory with p.
 func ofRank(rank int, p merge.Part) merge.Part {
 	p.Rank = rank
-	if p.Bounded != nil && len(p.Bounded.Ranks) > 0 {
+	if p.Bounded != nil && len(p.Bounded.Stretches) > 0 {
 		b := *p.Bounded
-		b.Ranks = slices.Clone(b.Ranks)
-		b.Ranks[0].Rank = rank
+		for _, list := range p.Bounded.Stretches {
+			b.Stretches = map[int][]format.Stretch{rank: list}
+		}
 		p.Bounded = &b
 	}
 	if p.Times != nil {

@@ -110,7 +110,7 @@ func TestBoundedMemory(t *testing.T) {
 		if durations.Count != calls || gaps.Count != calls-1 || durations.Sum() != spent || durations.MinRank != 5 || part.Times.End == 0 {
 			t.Errorf("%d durations, of %v in all, not of %v, and %d gaps, first on rank %d", durations.Count, durations.Sum(), spent, gaps.Count, durations.MinRank)
 		}
-		if b := part.Bounded; b == nil || !b.ByFunction || b.Untimed != (o.Series != nil) || part.Times.Series != nil || len(b.Ranks) != 1 || b.Ranks[0].Rank != 5 {
+		if b := part.Bounded; b == nil || !b.ByFunction || b.Untimed != (o.Series != nil) || part.Times.Series != nil || len(b.Stretches) != 1 || len(b.Stretches[5]) == 0 {
 			t.Errorf("bounded: %+v", b)
 		}
 		tr := boundedTrace(t, part, size)

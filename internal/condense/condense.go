@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -55,7 +56,7 @@ func New(d Degree, functions []cst.Function, keep Keep) *Condenser {
 
 // Condense returns the calls of a rank with what gave way, and its stretches, some of which may be there
 // already. Loops in which nothing gives way take no more time than one of their iterations.
-func (c *Condenser) Condense(r Rank, old []layout.Stretch) (Rank, []layout.Stretch) {
+func (c *Condenser) Condense(r Rank, old []format.Stretch) (Rank, []format.Stretch) {
 	c.of, c.begins = r, r.begins()
 	c.builder, c.made, c.numbers = sequitur.Builder{}, Rank{}, make(map[string]sequitur.Symbol)
 	c.kept = slices.Repeat([]uint32{undecided}, len(r.Forms))
@@ -71,7 +72,7 @@ func (c *Condenser) Condense(r Rank, old []layout.Stretch) (Rank, []layout.Stret
 		for _, x := range stretches {
 			c.copy(at, x.First)
 			c.gather(x, old)
-			at = x.End()
+			at = layout.EndOf(x)
 		}
 		c.copy(at, r.Grammar.Len())
 	}
@@ -82,9 +83,9 @@ func (c *Condenser) Condense(r Rank, old []layout.Stretch) (Rank, []layout.Stret
 
 // stretches returns those of the rank, with old ones: as many terms as can be, one after the other, that are
 // no pattern of inOrder calls and in which no anchor is.
-func (c *Condenser) stretches(old []layout.Stretch) []layout.Stretch {
+func (c *Condenser) stretches(old []format.Stretch) []format.Stretch {
 	list := slices.Clone(old)
-	var open layout.Stretch
+	var open format.Stretch
 	terms := 0
 	end := func() {
 		if terms >= fewestTerms || terms > 1 && c.InOrder == math.MaxUint64 {
@@ -99,7 +100,7 @@ func (c *Condenser) stretches(old []layout.Stretch) []layout.Stretch {
 			continue
 		}
 		if terms == 0 {
-			open = layout.Stretch{First: t.begin}
+			open = format.Stretch{First: t.begin}
 		}
 		open.Calls += n
 		terms++
@@ -110,14 +111,14 @@ func (c *Condenser) stretches(old []layout.Stretch) []layout.Stretch {
 
 // joinStretches returns stretches in ascending order, with those as one that have calls in
 // common or follow each other.
-func joinStretches(list []layout.Stretch) []layout.Stretch {
-	slices.SortFunc(list, func(a, b layout.Stretch) int {
+func joinStretches(list []format.Stretch) []format.Stretch {
+	slices.SortFunc(list, func(a, b format.Stretch) int {
 		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Calls, b.Calls))
 	})
 	joined := list[:0]
 	for _, s := range list {
-		if k := len(joined) - 1; k >= 0 && s.First <= joined[k].End() {
-			joined[k].Calls = max(joined[k].End(), s.End()) - joined[k].First
+		if k := len(joined) - 1; k >= 0 && s.First <= layout.EndOf(joined[k]) {
+			joined[k].Calls = max(layout.EndOf(joined[k]), layout.EndOf(s)) - joined[k].First
 		} else {
 			joined = append(joined, s)
 		}
@@ -241,12 +242,12 @@ func (c *Condenser) walk(begin, end uint64, f func(sequitur.Run)) {
 // gather adds the calls of a stretch by signature, and counts the transitions that no older
 // stretch has. Groups stand in the order of their first calls, so that what a call makes stands
 // before the calls that use it.
-func (c *Condenser) gather(x layout.Stretch, old []layout.Stretch) {
+func (c *Condenser) gather(x format.Stretch, old []format.Stretch) {
 	groups := newGroups(c)
 	last := -1
 	at := x.First
 	within := func(at uint64) int { // the old stretch that a position is in
-		return slices.IndexFunc(old, func(s layout.Stretch) bool { return s.First <= at && at < s.End() })
+		return slices.IndexFunc(old, func(s format.Stretch) bool { return s.First <= at && at < layout.EndOf(s) })
 	}
 	of := -1 // the old stretch of the call before
 	enter := func(first int) (here int) {
@@ -256,9 +257,9 @@ func (c *Condenser) gather(x layout.Stretch, old []layout.Stretch) {
 		}
 		return here
 	}
-	for i := c.termAt(at); i < len(c.terms) && c.terms[i].begin < x.End(); i++ {
+	for i := c.termAt(at); i < len(c.terms) && c.terms[i].begin < layout.EndOf(x); i++ {
 		t := c.terms[i]
-		inside := t.begin >= x.First && t.end <= x.End()
+		inside := t.begin >= x.First && t.end <= layout.EndOf(x)
 		if t.Rule >= 0 && t.end-t.begin > fewCalls && inside && !overlaps(old, t.begin, t.end) {
 			s := c.summary(t.Rule)
 			enter(s.first)
@@ -267,7 +268,7 @@ func (c *Condenser) gather(x layout.Stretch, old []layout.Stretch) {
 			last, of, at = s.last, -1, t.end
 			continue
 		}
-		c.walk(at, min(t.end, x.End()), func(r sequitur.Run) {
+		c.walk(at, min(t.end, layout.EndOf(x)), func(r sequitur.Run) {
 			groups.add(r.Symbol, r.Count)
 			f := c.of.Forms[r.Symbol].Function
 			here := enter(f)
@@ -287,8 +288,8 @@ func (c *Condenser) gather(x layout.Stretch, old []layout.Stretch) {
 }
 
 // overlaps reports whether calls from begin to end are in stretches.
-func overlaps(list []layout.Stretch, begin, end uint64) bool {
-	return slices.ContainsFunc(list, func(s layout.Stretch) bool { return s.First < end && begin < s.End() })
+func overlaps(list []format.Stretch, begin, end uint64) bool {
+	return slices.ContainsFunc(list, func(s format.Stretch) bool { return s.First < end && begin < layout.EndOf(s) })
 }
 
 // A summary is what a rule does to a stretch that it is in.

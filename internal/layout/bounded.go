@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/reprise-trace/reprise/format"
@@ -8,49 +9,8 @@ import (
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
-// A Bounded says what a trace that was made to fit a size has in place of what was recorded.
-// What it does not name is exact.
-type Bounded struct {
-	// Untimed is set if the times of every call were left out, Unordered if the order of calls
-	// of different ranks was, and ByFunction if statistics of times are of all calls of a
-	// function, at one of its signatures, and histograms of times were left out.
-	Untimed, Unordered, ByFunction bool
-
-	Functions   []BoundedFunction // ascending
-	Transitions []Transition      // ascending by From and To
-	Ranks       []BoundedRank     // ascending; of those that have stretches
-}
-
-// A BoundedFunction says which arguments of a function are of a distribution: of parameter k if
-// bit k is set.
-type BoundedFunction struct {
-	Function    int    // in the functions of the trace
-	InStretches uint64 // in calls of stretches
-	InOrder     uint64 // in others
-}
-
-// A BoundedRank has the stretches of a rank, ascending.
-type BoundedRank struct {
-	Rank      int
-	Stretches []Stretch
-}
-
-// A Stretch is calls in a row of a rank whose order is not kept: those of one signature
-// stand together.
-type Stretch struct {
-	First uint64 `json:"first"` // position of the first call
-	Calls uint64 `json:"calls"` // at least 1
-}
-
-// End returns the position after the last call.
-func (s Stretch) End() uint64 { return s.First + s.Calls }
-
-// A Transition says how often a call of one function was followed by one of another, in the
-// stretches of all ranks.
-type Transition struct {
-	From, To int // functions of the trace
-	Count    uint64
-}
+// EndOf returns the position after the last call of a stretch.
+func EndOf(s format.Stretch) uint64 { return s.First + s.Calls }
 
 // MaxBoundedParams is how many parameters of a function can be of a distribution: the first.
 const MaxBoundedParams = 64
@@ -63,54 +23,64 @@ const (
 	boundedFlags = boundedUntimed | boundedUnordered | boundedByFunction
 )
 
-// Append appends the encoding of b.
-func (b *Bounded) Append(dst []byte) []byte {
+// AppendBounded appends the encoding of b.
+func AppendBounded(dst []byte, b *format.Bounded) []byte {
 	var flags byte
 	for bit, set := range []bool{b.Untimed, b.Unordered, b.ByFunction} {
 		if set {
 			flags |= 1 << bit
 		}
 	}
-	dst = wire.AppendUvarint(append(dst, flags), uint64(len(b.Functions)))
+	functions := FunctionsOf(b)
+	dst = wire.AppendUvarint(append(dst, flags), uint64(len(functions)))
 	last := -1
-	for _, f := range b.Functions {
-		dst = wire.AppendUvarint(dst, uint64(f.Function-last-1))
-		dst = wire.AppendUvarint(dst, f.InStretches)
-		dst = wire.AppendUvarint(dst, f.InOrder)
-		last = f.Function
+	for _, f := range functions {
+		dst = wire.AppendUvarint(dst, uint64(f-last-1))
+		dst = wire.AppendUvarint(dst, b.InStretches[f])
+		dst = wire.AppendUvarint(dst, b.InOrder[f])
+		last = f
 	}
 	dst = wire.AppendUvarint(dst, uint64(len(b.Transitions)))
 	from, to := 0, -1
-	for _, t := range b.Transitions {
-		dst = wire.AppendUvarint(dst, uint64(t.From-from))
-		if t.From != from {
-			from, to = t.From, -1
+	for _, t := range TransitionsOf(b) {
+		dst = wire.AppendUvarint(dst, uint64(t[0]-from))
+		if t[0] != from {
+			from, to = t[0], -1
 		}
-		dst = wire.AppendUvarint(dst, uint64(t.To-to-1))
-		dst = wire.AppendUvarint(dst, t.Count-1)
-		to = t.To
+		dst = wire.AppendUvarint(dst, uint64(t[1]-to-1))
+		dst = wire.AppendUvarint(dst, b.Transitions[t]-1)
+		to = t[1]
 	}
-	var ranks rankenc.SetBuilder
-	for _, r := range b.Ranks {
-		ranks.Add(r.Rank)
-	}
-	dst, _ = ranks.Finish().AppendBinary(dst)
-	for _, r := range b.Ranks {
-		dst = wire.AppendUvarint(dst, uint64(len(r.Stretches)-1))
+	ranks := slices.Sorted(maps.Keys(b.Stretches))
+	dst, _ = rankenc.SetOf(ranks...).AppendBinary(dst)
+	for _, r := range ranks {
+		dst = wire.AppendUvarint(dst, uint64(len(b.Stretches[r])-1))
 		end := uint64(0)
-		for _, s := range r.Stretches {
+		for _, s := range b.Stretches[r] {
 			dst = wire.AppendUvarint(dst, s.First-end)
 			dst = wire.AppendUvarint(dst, s.Calls-1)
-			end = s.End()
+			end = EndOf(s)
 		}
 	}
 	return dst
 }
 
-// ReadBounded reads what [Bounded.Append] appended for a trace or a part file, of so many functions and with
+// FunctionsOf returns the functions with arguments of a distribution, in ascending order.
+func FunctionsOf(b *format.Bounded) []int {
+	list := slices.Concat(slices.Collect(maps.Keys(b.InStretches)), slices.Collect(maps.Keys(b.InOrder)))
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// TransitionsOf returns the transitions, in ascending order.
+func TransitionsOf(b *format.Bounded) [][2]int {
+	return slices.SortedFunc(maps.Keys(b.Transitions), func(s, t [2]int) int { return slices.Compare(s[:], t[:]) })
+}
+
+// ReadBounded reads what [AppendBounded] appended for a trace or a part file, of so many functions and with
 // calls of the ranks that a function returns, which is called if there is something; nil if there is nothing.
 // An error is a [*format.SectionError].
-func ReadBounded(file *format.Reader, functions int, ranks func() rankenc.Set) (b *Bounded, err error) {
+func ReadBounded(file *format.Reader, functions int, ranks func() rankenc.Set) (b *format.Bounded, err error) {
 	if _, ok := file.Lookup(KindBounded, 0); !ok {
 		return nil, nil
 	}
@@ -122,15 +92,15 @@ func ReadBounded(file *format.Reader, functions int, ranks func() rankenc.Set) (
 }
 
 // ParseBounded parses the section. Whether ranks have as many calls as their stretches is
-// left to [BoundedRank.Check].
-func ParseBounded(data []byte, functions int, ranks rankenc.Set) (*Bounded, error) {
+// left to [CheckStretches].
+func ParseBounded(data []byte, functions int, ranks rankenc.Set) (*format.Bounded, error) {
 	d := wire.NewDecoder("merge", data)
 	at := d.Offset()
 	flags := d.Byte("flags")
 	if flags&^boundedFlags != 0 {
 		d.Corrupt(at, "flags", "%#x", flags)
 	}
-	b := &Bounded{Untimed: flags&boundedUntimed != 0, Unordered: flags&boundedUnordered != 0, ByFunction: flags&boundedByFunction != 0}
+	b := &format.Bounded{Untimed: flags&boundedUntimed != 0, Unordered: flags&boundedUnordered != 0, ByFunction: flags&boundedByFunction != 0}
 	number := func(field string, least int) int {
 		at := d.Offset()
 		if n := uint64(least) + d.UvarintMax(field, MaxRanks); n < uint64(functions) {
@@ -144,11 +114,16 @@ func ParseBounded(data []byte, functions int, ranks rankenc.Set) (*Bounded, erro
 	for i := d.Count("functions", 3); i > 0 && d.Err() == nil; i-- {
 		last = number("function", last+1)
 		at := d.Offset()
-		f := BoundedFunction{last, d.Uvarint("parameters"), d.Uvarint("parameters")}
-		if f.InStretches|f.InOrder == 0 {
+		inStretches, inOrder := d.Uvarint("parameters"), d.Uvarint("parameters")
+		if inStretches|inOrder == 0 {
 			d.Corrupt(at, "parameters", "none")
 		}
-		b.Functions = append(b.Functions, f)
+		if inStretches != 0 {
+			setIn(&b.InStretches, last, inStretches)
+		}
+		if inOrder != 0 {
+			setIn(&b.InOrder, last, inOrder)
+		}
 	}
 	from, to := 0, -1
 	for i := d.Count("transitions", 3); i > 0 && d.Err() == nil; i-- {
@@ -156,9 +131,9 @@ func ParseBounded(data []byte, functions int, ranks rankenc.Set) (*Bounded, erro
 			from, to = next, -1
 		}
 		to = number("to", to+1)
-		b.Transitions = append(b.Transitions, Transition{from, to, d.UvarintMax("count", 1<<63-1) + 1})
+		setIn(&b.Transitions, [2]int{from, to}, d.UvarintMax("count", 1<<63-1)+1)
 	}
-	b.decodeRanks(&d, ranks)
+	decodeStretches(&d, b, ranks)
 	d.End("stretches")
 	if d.Err() != nil {
 		return nil, d.Err()
@@ -166,8 +141,16 @@ func ParseBounded(data []byte, functions int, ranks rankenc.Set) (*Bounded, erro
 	return b, nil
 }
 
-// decodeRanks decodes the stretches of ranks, which must be some of those given.
-func (b *Bounded) decodeRanks(d *wire.Decoder, ranks rankenc.Set) {
+// setIn sets a value of a map, which may be nil.
+func setIn[K comparable, V any](of *map[K]V, key K, value V) {
+	if *of == nil {
+		*of = make(map[K]V)
+	}
+	(*of)[key] = value
+}
+
+// decodeStretches decodes the stretches of ranks, which must be some of those given.
+func decodeStretches(d *wire.Decoder, b *format.Bounded, ranks rankenc.Set) {
 	at := d.Offset()
 	set := DecodeRanks(d)
 	if d.Err() != nil {
@@ -182,7 +165,7 @@ func (b *Bounded) decodeRanks(d *wire.Decoder, ranks rankenc.Set) {
 		return
 	}
 	for _, rank := range set.All() {
-		r := BoundedRank{Rank: rank}
+		var list []format.Stretch
 		at = d.Offset()
 		n := d.Uvarint("stretches")
 		if n >= uint64(d.Rest()) {
@@ -190,36 +173,27 @@ func (b *Bounded) decodeRanks(d *wire.Decoder, ranks rankenc.Set) {
 		}
 		end := uint64(0)
 		for i := uint64(0); i <= n && d.Err() == nil; i++ {
-			s := Stretch{First: end + d.UvarintMax("gap", 1<<62), Calls: d.UvarintMax("calls", 1<<62) + 1}
-			if end = s.End(); end > 1<<63 {
+			s := format.Stretch{First: end + d.UvarintMax("gap", 1<<62), Calls: d.UvarintMax("calls", 1<<62) + 1}
+			if end = EndOf(s); end > 1<<63 {
 				d.Corrupt(at, "calls", "%d at %d", s.Calls, s.First)
 			}
-			r.Stretches = append(r.Stretches, s)
+			list = append(list, s)
 		}
 		if d.Err() != nil {
 			return
 		}
-		b.Ranks = append(b.Ranks, r)
+		setIn(&b.Stretches, int(rank), list)
 	}
-}
-
-// Of returns the stretches of a rank.
-func (b *Bounded) Of(rank int) []Stretch {
-	i, ok := slices.BinarySearchFunc(b.Ranks, rank, func(r BoundedRank, rank int) int { return r.Rank - rank })
-	if !ok {
-		return nil
-	}
-	return b.Ranks[i].Stretches
 }
 
 // CheckStretches returns an error unless stretches ascend in a rank with so many calls.
-func CheckStretches(list []Stretch, calls uint64) error {
+func CheckStretches(list []format.Stretch, calls uint64) error {
 	end := uint64(0)
 	for _, s := range list {
 		if s.First < end || s.First >= calls || s.Calls == 0 || s.Calls > calls-s.First {
 			return Corrupt("a stretch of %d calls at position %d of %d", s.Calls, s.First, calls)
 		}
-		end = s.End()
+		end = EndOf(s)
 	}
 	return nil
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
-	"slices"
+	"reflect"
 	"testing"
 
 	"github.com/reprise-trace/reprise/format"
@@ -15,40 +15,37 @@ import (
 )
 
 // boundedSeeds are of traces of 3 functions and 8 ranks.
-func boundedSeeds() []*Bounded {
-	return []*Bounded{
+func boundedSeeds() []*format.Bounded {
+	return []*format.Bounded{
 		{},
 		{Untimed: true, Unordered: true, ByFunction: true},
-		{Functions: []BoundedFunction{{0, 1, 0}, {2, 0, math.MaxUint64}}},
-		{Transitions: []Transition{{0, 0, 1}, {0, 2, 1 << 63}, {1, 1, 7}, {2, 0, 3}}},
+		{InStretches: map[int]uint64{0: 1}, InOrder: map[int]uint64{2: math.MaxUint64}},
+		{Transitions: map[[2]int]uint64{{0, 0}: 1, {0, 2}: 1 << 63, {1, 1}: 7, {2, 0}: 3}},
 		{
-			ByFunction: true, Functions: []BoundedFunction{{1, 6, 2}}, Transitions: []Transition{{2, 2, 5}},
-			Ranks: []BoundedRank{{0, []Stretch{{0, 1}, {1, 4}, {100, 1 << 40}}}, {3, []Stretch{{7, 9}}}, {7, []Stretch{{1 << 50, 2}}}},
+			ByFunction: true, InStretches: map[int]uint64{1: 6}, InOrder: map[int]uint64{1: 2}, Transitions: map[[2]int]uint64{{2, 2}: 5},
+			Stretches: map[int][]format.Stretch{
+				0: {{First: 0, Calls: 1}, {First: 1, Calls: 4}, {First: 100, Calls: 1 << 40}}, 3: {{First: 7, Calls: 9}}, 7: {{First: 1 << 50, Calls: 2}},
+			},
 		},
 	}
 }
 
 const boundedFunctions, boundedRanks = 3, 8
 
-func parseBounded(data []byte) (*Bounded, error) {
+func parseBounded(data []byte) (*format.Bounded, error) {
 	return ParseBounded(data, boundedFunctions, rankenc.World(boundedRanks))
 }
 
 func TestBounded(t *testing.T) {
 	for _, b := range boundedSeeds() {
-		data := b.Append(nil)
+		data := AppendBounded(nil, b)
 		got, err := parseBounded(data)
-		if err != nil || !bytes.Equal(got.Append(nil), data) {
+		if err != nil || !bytes.Equal(AppendBounded(nil, got), data) {
 			t.Errorf("%+v: %+v, %v", b, got, err)
 			continue
 		}
-		for _, r := range b.Ranks {
-			if !slices.Equal(got.Of(r.Rank), r.Stretches) {
-				t.Errorf("rank %d: %v, not %v", r.Rank, got.Of(r.Rank), r.Stretches)
-			}
-		}
-		if got.Of(1) != nil {
-			t.Errorf("%v of a rank that has none", got.Of(1))
+		if !reflect.DeepEqual(got, b) {
+			t.Errorf("%+v, not %+v", got, b)
 		}
 		for n := range data {
 			if _, err := parseBounded(data[:n]); err == nil {
@@ -87,12 +84,12 @@ func TestBoundedHostile(t *testing.T) {
 			t.Errorf("%s: %+v, %v", x.name, b, err)
 		}
 	}
-	for _, list := range [][]Stretch{{{0, 11}}, {{10, 1}}, {{0, 0}}, {{4, 2}, {5, 1}}, {{3, math.MaxUint64}}} {
+	for _, list := range [][]format.Stretch{{{Calls: 11}}, {{First: 10, Calls: 1}}, {{}}, {{First: 4, Calls: 2}, {First: 5, Calls: 1}}, {{First: 3, Calls: math.MaxUint64}}} {
 		if err := CheckStretches(list, 10); !errors.Is(err, format.ErrCorrupt) {
 			t.Errorf("%v of 10 calls: %v", list, err)
 		}
 	}
-	if err := CheckStretches([]Stretch{{0, 4}, {4, 6}}, 10); err != nil {
+	if err := CheckStretches([]format.Stretch{{First: 0, Calls: 4}, {First: 4, Calls: 6}}, 10); err != nil {
 		t.Error(err)
 	}
 }
@@ -100,15 +97,15 @@ func TestBoundedHostile(t *testing.T) {
 // FuzzBounded parses any bytes: what is accepted is written as it was.
 func FuzzBounded(f *testing.F) {
 	for _, b := range boundedSeeds() {
-		f.Add(b.Append(nil))
+		f.Add(AppendBounded(nil, b))
 	}
 	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		b, err := parseBounded(data)
 		if err != nil {
 			return
 		}
-		again, err := parseBounded(b.Append(nil))
-		if err != nil || !bytes.Equal(again.Append(nil), b.Append(nil)) {
+		again, err := parseBounded(AppendBounded(nil, b))
+		if err != nil || !bytes.Equal(AppendBounded(nil, again), AppendBounded(nil, b)) {
 			t.Fatalf("%+v becomes %+v, %v", b, again, err)
 		}
 	})

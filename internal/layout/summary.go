@@ -18,17 +18,17 @@ func (s *Summaries) Take(own map[uint32]uint32) Summaries {
 			if int(n) >= len(s[i].Statistics) || s[i].Statistics[n].Count == 0 {
 				continue
 			}
-			taken[i].Of(t).Merge(&s[i].Statistics[n])
+			StatisticsOf(&taken[i], t).Merge(&s[i].Statistics[n])
 			s[i].Statistics[n] = timing.Statistics{}
 		}
-		taken[i].Histograms = s[i].takeHistograms(own)
+		taken[i].Histograms = takeHistograms(&s[i], own)
 	}
 	return taken
 }
 
 // takeHistograms removes the histograms of paths that own has, and returns them over what the terminals are
 // there: nil if there are none, as is s.Histograms if none are left.
-func (s *Summary) takeHistograms(own map[uint32]uint32) *timing.Histograms {
+func takeHistograms(s *timing.Summary, own map[uint32]uint32) *timing.Histograms {
 	if s.Histograms == nil {
 		return nil
 	}
@@ -90,7 +90,7 @@ func ParseSummaries(data []byte, n int) (Summaries, error) {
 			s[i].Statistics = decodeStatistics(&d, n)
 		}
 		if d.Err() == nil && has(i, flagErrors) {
-			s[i].decodeErrors(&d)
+			decodeErrors(&s[i], &d)
 		}
 	}
 	return s.decodeHistograms(&d, n, has)
@@ -102,7 +102,7 @@ func ParseRounded(data []byte, n int, function func(signature int) uint32) (Summ
 	d := wire.NewDecoder("merge", data)
 	has := decodeFlags(&d)
 	var s Summaries
-	var columns []*Summary
+	var columns []*timing.Summary
 	for i := range s {
 		if has(i, flagErrors) {
 			d.Corrupt(0, "flags", "errors of sums in a trace")
@@ -161,7 +161,7 @@ func (s *Summaries) decodeHistograms(d *wire.Decoder, n int, has func(i int, fla
 			return Summaries{}, AtOffset(err, at)
 		}
 		s[i].Histograms = h
-		if err := s[i].checkPaths(n); err != nil {
+		if err := checkPaths(&s[i], n); err != nil {
 			d.Corrupt(at, "histograms", "%v", err)
 		}
 	}
@@ -176,7 +176,7 @@ func (s *Summaries) decodeHistograms(d *wire.Decoder, n int, has func(i int, fla
 }
 
 // decodeErrors reads the errors of the sums of statistics, some of which are not 0.
-func (s *Summary) decodeErrors(d *wire.Decoder) {
+func decodeErrors(s *timing.Summary, d *wire.Decoder) {
 	at, some := d.Offset(), false
 	for t := range s.Statistics {
 		if of := &s.Statistics[t]; of.Count > 0 {
@@ -190,7 +190,7 @@ func (s *Summary) decodeErrors(d *wire.Decoder) {
 }
 
 // appendErrors appends the errors of the sums.
-func (s *Summary) appendErrors(dst []byte) []byte {
+func appendErrors(dst []byte, s *timing.Summary) []byte {
 	for t := range s.Statistics {
 		if of := &s.Statistics[t]; of.Count > 0 {
 			dst = wire.AppendUvarint(dst, of.SumError())
@@ -241,18 +241,11 @@ func decodeOneStatistics(d *wire.Decoder) *timing.Statistics {
 	return s
 }
 
-// A Summary is what is kept of values that calls have, such as durations, by
-// signature. The zero Summary is empty.
-type Summary struct {
-	Statistics []timing.Statistics // by terminal; it may be shorter
-	Histograms *timing.Histograms  // nil means none
-}
+// NoSummary reports whether s is empty.
+func NoSummary(s *timing.Summary) bool { return len(s.Statistics) == 0 && s.Histograms == nil }
 
-// IsZero reports whether s is empty.
-func (s *Summary) IsZero() bool { return len(s.Statistics) == 0 && s.Histograms == nil }
-
-// Of returns the statistics of a terminal, which may be new.
-func (s *Summary) Of(terminal uint32) *timing.Statistics {
+// StatisticsOf returns the statistics of a terminal, which may be new.
+func StatisticsOf(s *timing.Summary, terminal uint32) *timing.Statistics {
 	if n := int(terminal) + 1; n > len(s.Statistics) {
 		s.Statistics = append(s.Statistics, make([]timing.Statistics, n-len(s.Statistics))...)
 	}
@@ -260,16 +253,16 @@ func (s *Summary) Of(terminal uint32) *timing.Statistics {
 }
 
 // reserve makes room for n terminals.
-func (s *Summary) reserve(n int) {
+func reserve(s *timing.Summary, n int) {
 	s.Statistics = slices.Grow(s.Statistics, max(0, n-len(s.Statistics)))
 }
 
-// merge adds what o has, which does not change.
-func (s *Summary) merge(o *Summary) {
-	s.reserve(len(o.Statistics))
+// mergeSummary adds what o has, which does not change.
+func mergeSummary(s *timing.Summary, o *timing.Summary) {
+	reserve(s, len(o.Statistics))
 	for t := range o.Statistics {
 		if of := &o.Statistics[t]; of.Count > 0 {
-			s.Of(uint32(t)).Merge(of)
+			StatisticsOf(s, uint32(t)).Merge(of)
 		}
 	}
 	if o.Histograms == nil || o.Histograms.Len() == 0 {
@@ -283,27 +276,27 @@ func (s *Summary) merge(o *Summary) {
 	}
 }
 
-// mergeAs is merge of o over other terminals, of which to says which they are: it takes time in proportion to
+// mergeSummaryAs is mergeSummary of o over other terminals, of which to says which they are: it takes time in proportion to
 // o.
-func (s *Summary) mergeAs(o *Summary, to []uint32) {
+func mergeSummaryAs(s *timing.Summary, o *timing.Summary, to []uint32) {
 	for t := range o.Statistics {
 		if of := &o.Statistics[t]; of.Count > 0 {
-			s.Of(to[t]).Merge(of)
+			StatisticsOf(s, to[t]).Merge(of)
 		}
 	}
 	if o.Histograms != nil && o.Histograms.Len() > 0 {
-		s.merge(&Summary{Histograms: o.Histograms.Rename(renaming(func(t uint32) uint32 { return to[t] }))})
+		mergeSummary(s, &timing.Summary{Histograms: o.Histograms.Rename(renaming(func(t uint32) uint32 { return to[t] }))})
 	}
 }
 
-// rename returns s over other terminals, of which to says which they are; those
+// renameSummary returns s over other terminals, of which to says which they are; those
 // that become the same are merged.
-func (s *Summary) rename(to []uint32) Summary {
-	var renamed Summary
-	renamed.reserve(len(s.Statistics))
+func renameSummary(s *timing.Summary, to []uint32) timing.Summary {
+	var renamed timing.Summary
+	reserve(&renamed, len(s.Statistics))
 	for t := range s.Statistics {
 		if of := &s.Statistics[t]; of.Count > 0 {
-			renamed.Of(to[t]).Merge(of)
+			StatisticsOf(&renamed, to[t]).Merge(of)
 		}
 	}
 	if s.Histograms != nil && s.Histograms.Len() > 0 {
@@ -312,10 +305,10 @@ func (s *Summary) rename(to []uint32) Summary {
 	return renamed
 }
 
-// Check checks that s has no more values for a terminal than there are calls of it,
+// CheckSummary checks that s has no more values for a terminal than there are calls of it,
 // which calls has for each. A rank has no gap before its first call, but ranks that
 // were merged may have others first.
-func (s *Summary) Check(calls []uint64) error {
+func CheckSummary(s *timing.Summary, calls []uint64) error {
 	if n := len(calls); len(s.Statistics) > n {
 		return fmt.Errorf("statistics of terminal %d of %d", len(s.Statistics)-1, n)
 	}
@@ -327,7 +320,7 @@ func (s *Summary) Check(calls []uint64) error {
 	if s.Histograms == nil {
 		return nil
 	}
-	if err := s.checkPaths(len(calls)); err != nil {
+	if err := checkPaths(s, len(calls)); err != nil {
 		return err
 	}
 	left := slices.Clone(calls)
@@ -342,7 +335,7 @@ func (s *Summary) Check(calls []uint64) error {
 }
 
 // checkPaths checks that the histograms are of the first n terminals.
-func (s *Summary) checkPaths(n int) error {
+func checkPaths(s *timing.Summary, n int) error {
 	for p := range s.Histograms.All() {
 		if int64(p.Terminal) >= int64(n) || p.Previous >= int64(n) {
 			return fmt.Errorf("a histogram of terminals %d and %d of %d", p.Previous, p.Terminal, n)
@@ -352,13 +345,13 @@ func (s *Summary) checkPaths(n int) error {
 }
 
 // Summaries are those of durations and of gaps.
-type Summaries [2]Summary
+type Summaries [2]timing.Summary
 
-func (s *Summaries) IsZero() bool { return s[0].IsZero() && s[1].IsZero() }
+func (s *Summaries) IsZero() bool { return NoSummary(&s[0]) && NoSummary(&s[1]) }
 
 func (s *Summaries) Merge(o *Summaries) {
 	for i := range s {
-		s[i].merge(&o[i])
+		mergeSummary(&s[i], &o[i])
 	}
 }
 
@@ -366,12 +359,12 @@ func (s *Summaries) Merge(o *Summaries) {
 // o.
 func (s *Summaries) MergeAs(o *Summaries, to []uint32) {
 	for i := range s {
-		s[i].mergeAs(&o[i], to)
+		mergeSummaryAs(&s[i], &o[i], to)
 	}
 }
 
 func (s *Summaries) Rename(to []uint32) Summaries {
-	return Summaries{s[0].rename(to), s[1].rename(to)}
+	return Summaries{renameSummary(&s[0], to), renameSummary(&s[1], to)}
 }
 
 // Clone returns a copy that shares nothing with s.
@@ -468,7 +461,7 @@ func (s *Summaries) Append(dst []byte, n int) []byte {
 			dst, _ = of.AppendBinary(dst)
 		}
 		if flags&(flagErrors<<i) != 0 {
-			dst = s[i].appendErrors(dst)
+			dst = appendErrors(dst, &s[i])
 		}
 	}
 	return s.appendHistograms(dst)

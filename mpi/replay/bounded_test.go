@@ -6,11 +6,11 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 
 	"pgregory.net/rapid"
 
-	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
@@ -149,7 +149,7 @@ func TestBoundedTags(t *testing.T) {
 				receive(&receiver, i)
 			}
 			parts := []merge.Part{sender.Finish(0), receiver.Finish(1)}
-			parts[0].Bounded = &merge.Bounded{Ranks: []layout.BoundedRank{{Rank: 0, Stretches: []merge.Stretch{{Calls: messages}}}}}
+			parts[0].Bounded = &format.Bounded{Stretches: map[int][]format.Stretch{0: {{Calls: messages}}}}
 			r, err := replay.Run(ctx, open(t, testtrace.Write(t, merge.Run{Ranks: 2}, parts)), replay.Instant{})
 			if err != nil || r.Messages != messages || r.Unreceived > 0 {
 				t.Errorf("%+v, %v", r, err)

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/merge"
@@ -42,7 +42,7 @@ func endlessRun(t tester, lost bool) *semantics.Model {
 		p := r.Finish(rank)
 		p.Grammar = fibonacci(t, 58)
 		if lost {
-			p.Bounded = &merge.Bounded{Ranks: []layout.BoundedRank{{Rank: rank, Stretches: []merge.Stretch{{First: 0, Calls: p.Grammar.Len()}}}}}
+			p.Bounded = &format.Bounded{Stretches: map[int][]format.Stretch{rank: {{First: 0, Calls: p.Grammar.Len()}}}}
 		}
 		parts = append(parts, p)
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/reprise-trace/reprise/internal/need"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
@@ -20,7 +19,7 @@ import (
 // It counts the time before, between and after calls on, so that it is good for one replay.
 type Recorded struct {
 	Instant
-	durations, gaps merge.Summary
+	durations, gaps timing.Summary
 	known           map[int]twoMeans // by signature
 	own             func(*trace.Rank) iter.Seq2[uint32, Mean]
 	owned           map[*trace.Rank][]twoMeans // by terminal; nil if the rank has none of its own
@@ -234,7 +233,7 @@ func (r *Recorded) meansOf(signature int) (gap, duration Time) {
 }
 
 // meanOf returns the mean of what a summary has of a signature, none if it has nothing.
-func meanOf(s *merge.Summary, signature int) Time {
+func meanOf(s *timing.Summary, signature int) Time {
 	if signature >= len(s.Statistics) || s.Statistics[signature].Count == 0 {
 		return 0
 	}

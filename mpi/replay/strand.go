@@ -1,7 +1,7 @@
 package replay
 
 import (
-	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -34,9 +34,9 @@ type strand struct {
 	varied   uint64       // position after the last call that means something of its own
 	loop     loop         // that it is in
 
-	stretches []merge.Stretch // that it has not come to
-	stretchAt uint64          // where the next one begins
-	stretch   *stretch        // that it is in
+	stretches []format.Stretch // that it has not come to
+	stretchAt uint64           // where the next one begins
+	stretch   *stretch         // that it is in
 
 	at Call // the call that was begun last
 

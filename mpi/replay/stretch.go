@@ -3,7 +3,8 @@ package replay
 import (
 	"slices"
 
-	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -40,7 +41,7 @@ func (s *strand) enterStretch() {
 	of := s.stretches[0]
 	calls := drawnCalls{state: uint64(hashed(s.rank.engine.seed, uint64(s.rank.number), uint64(s.thread), of.First))}
 	var counts []uint64
-	for steps := 0; s.position < of.End(); steps++ {
+	for steps := 0; s.position < layout.EndOf(of); steps++ {
 		if e := s.rank.engine; steps%turn == 0 && !e.goesOn() {
 			return
 		} else if len(calls.runs) == maxRuns {
@@ -50,7 +51,7 @@ func (s *strand) enterStretch() {
 		if s.run.Count == 0 {
 			s.run = s.walk.Next()
 		}
-		n := min(s.run.Count, of.End()-s.position)
+		n := min(s.run.Count, layout.EndOf(of)-s.position)
 		if s.rank.threadOf(s.run.Symbol) == s.thread {
 			calls.runs = append(calls.runs, drawnRun{s.position, s.run.Symbol})
 			counts = append(counts, n)
@@ -281,9 +282,9 @@ func waits(c *channel) int {
 }
 
 // stretchesOf returns the stretches from a position on.
-func stretchesOf(r *semantics.Rank, from uint64) []merge.Stretch {
+func stretchesOf(r *semantics.Rank, from uint64) []format.Stretch {
 	list := r.Stretches()
-	for len(list) > 0 && list[0].End() <= from {
+	for len(list) > 0 && layout.EndOf(list[0]) <= from {
 		list = list[1:]
 	}
 	return list

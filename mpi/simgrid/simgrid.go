@@ -88,6 +88,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
@@ -246,7 +247,7 @@ func (r *Recording) Part(i int) merge.Part {
 	p := r.ranks[i].finish()
 	r.ranks[i] = nil
 	if r.lost && p.Bounded == nil {
-		p.Bounded = new(merge.Bounded)
+		p.Bounded = new(format.Bounded)
 	}
 	if r.lost {
 		p.Bounded.Unordered = true

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/timing"
@@ -142,7 +143,7 @@ func (c *Choice) TimesLabel() (string, error) {
 	switch {
 	case c.Summaries[0].Histograms != nil || c.Summaries[1].Histograms != nil:
 		estimated = query.Histograms
-	case !c.Summaries[0].IsZero() || !c.Summaries[1].IsZero():
+	case !layout.NoSummary(&c.Summaries[0]) || !layout.NoSummary(&c.Summaries[1]):
 		estimated = query.Statistics
 	}
 	var kinds []string

@@ -39,9 +39,10 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/export"
-	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -49,9 +50,9 @@ import (
 type Choice struct {
 	Trace     *trace.Trace
 	Ranks     rankenc.Set
-	Times     *query.Times     // nil if the trace has none
-	Series    bool             // whether it has the times of every call of a rank
-	Summaries [2]merge.Summary // of durations and gaps
+	Times     *query.Times      // nil if the trace has none
+	Series    bool              // whether it has the times of every call of a rank
+	Summaries [2]timing.Summary // of durations and gaps
 
 	options export.Options
 	ctx     context.Context
@@ -75,7 +76,7 @@ func Choose(ctx context.Context, t *trace.Trace, o export.Options) (*Choice, err
 		return nil, err
 	}
 	c.Series = series.Len() > 0
-	if c.Series || !c.Summaries[0].IsZero() || !c.Summaries[1].IsZero() {
+	if c.Series || !layout.NoSummary(&c.Summaries[0]) || !layout.NoSummary(&c.Summaries[1]) {
 		c.Times, err = query.OpenTimes(t)
 	}
 	return c, err

@@ -20,6 +20,7 @@ import (
 
 	"github.com/reprise-trace/reprise/export"
 	"github.com/reprise-trace/reprise/export/internal/events"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/trace"
@@ -63,7 +64,7 @@ func New(ctx context.Context, tr *trace.Trace, o export.TableOptions) (*Table, e
 		return nil, err
 	}
 	durations, gaps := t.choice.Summaries[0], t.choice.Summaries[1]
-	if o.By == export.Signatures && !(durations.IsZero() && gaps.IsZero()) {
+	if o.By == export.Signatures && !(layout.NoSummary(&durations) && layout.NoSummary(&gaps)) {
 		t.all = newSummaries(t.choice.Summaries, tr.Signatures())
 	}
 	if t.run, err = t.choice.Run(); err != nil {

@@ -3,7 +3,6 @@ package rows
 import (
 	"math"
 
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -168,7 +167,7 @@ type summaries [2][]timing.Statistics
 
 // newSummaries returns the statistics of n signatures, or what histograms tell where
 // there are none.
-func newSummaries(from [2]merge.Summary, n int) *summaries {
+func newSummaries(from [2]timing.Summary, n int) *summaries {
 	var s summaries
 	for kind := range from {
 		s[kind] = make([]timing.Statistics, n)

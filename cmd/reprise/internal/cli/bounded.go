@@ -3,12 +3,15 @@ package cli
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math/bits"
+	"slices"
 	"strings"
 
+	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -51,8 +54,8 @@ type boundedFunction struct {
 }
 
 type boundedRank struct {
-	Rank      int             `json:"rank"`
-	Stretches []merge.Stretch `json:"stretches"`
+	Rank      int              `json:"rank"`
+	Stretches []format.Stretch `json:"stretches"`
 }
 
 type transition struct {
@@ -70,26 +73,26 @@ func DescribeBounded(t *trace.Trace) *BoundedInfo {
 	i := &BoundedInfo{Untimed: b.Untimed, Unordered: b.Unordered, ByFunction: b.ByFunction,
 		Functions: []boundedFunction{}, Ranks: []boundedRank{}, Transitions: []transition{}}
 	functions := t.Functions()
-	for _, f := range b.Functions {
+	for _, f := range layout.FunctionsOf(b) {
 		names := func(set uint64) []string {
 			list := []string{}
-			for params := functions[f.Function].Params; set != 0; set &= set - 1 {
+			for params := functions[f].Params; set != 0; set &= set - 1 {
 				if k := bits.TrailingZeros64(set); k < len(params) {
 					list = append(list, params[k].Name)
 				}
 			}
 			return list
 		}
-		i.Functions = append(i.Functions, boundedFunction{functions[f.Function].Name, names(f.InStretches), names(f.InOrder)})
+		i.Functions = append(i.Functions, boundedFunction{functions[f].Name, names(b.InStretches[f]), names(b.InOrder[f])})
 	}
-	for _, r := range b.Ranks {
-		i.Ranks = append(i.Ranks, boundedRank{r.Rank, r.Stretches})
-		for _, s := range r.Stretches {
+	for _, rank := range slices.Sorted(maps.Keys(b.Stretches)) {
+		i.Ranks = append(i.Ranks, boundedRank{rank, b.Stretches[rank]})
+		for _, s := range b.Stretches[rank] {
 			i.Calls = wire.AddSat(i.Calls, s.Calls)
 		}
 	}
-	for _, x := range b.Transitions {
-		i.Transitions = append(i.Transitions, transition{functions[x.From].Name, functions[x.To].Name, x.Count})
+	for _, x := range layout.TransitionsOf(b) {
+		i.Transitions = append(i.Transitions, transition{functions[x[0]].Name, functions[x[1]].Name, b.Transitions[x]})
 	}
 	return i
 }

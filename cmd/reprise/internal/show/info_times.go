@@ -11,7 +11,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
-	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
@@ -69,7 +68,7 @@ func describeTimes(q *cli.Question) (*TimeInfo, error) {
 			i.Bytes += s.Size
 		}
 	}
-	if durations.IsZero() && gaps.IsZero() && i.Bytes == 0 && !damaged {
+	if layout.NoSummary(&durations) && layout.NoSummary(&gaps) && i.Bytes == 0 && !damaged {
 		return nil, nil
 	}
 	return &i, nil
@@ -95,7 +94,7 @@ func describeHistograms(durations, gaps *timing.Histograms) *HistogramInfo {
 
 // timesByFunction sums up durations or gaps by the name of the function: statistics
 // or, if there are none, histograms.
-func timesByFunction(t *trace.Trace, s merge.Summary) []functionTimes {
+func timesByFunction(t *trace.Trace, s timing.Summary) []functionTimes {
 	all := make([]timing.Statistics, len(t.Functions()))
 	of := make([]*timing.Statistics, len(all)) // that of the first of the name
 	byName := make(map[string]*timing.Statistics)
