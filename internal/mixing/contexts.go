@@ -123,8 +123,8 @@ type mixer struct {
 
 // newMixer returns a mixer with a table of 2^size places, and so many sets of weights.
 func newMixer(size, sets int, l level) mixer {
-	m := mixer{table: newContextTable(size, l == levelLong), weights: make([]adaptive.ManyWeights, sets)}
-	if l == levelLong {
+	m := mixer{table: newContextTable(size, l >= levelLong), weights: make([]adaptive.ManyWeights, sets)}
+	if l >= levelLong {
 		m.learned = make([]uint32, sets)
 	}
 	for i := range m.weights {

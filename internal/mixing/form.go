@@ -36,8 +36,9 @@ type form struct {
 
 // choose chooses the form of the block: its level is levelLong if it is large, and there are twins, and other
 // loops, if a sample is smaller then. What each saves, by the tables of bench/RESULTS.md: twins 21 to 44 % of
-// adaptive meshes (Refinement), loops that are turned 16 to 28 % of loops with 0.1 % of other calls, and more
-// loops written out 14 % of inner loops of 1 to 3 iterations.
+// adaptive meshes (Refinement), loops that are turned 16 to 28 % of loops with 0.1 % of other calls, more loops
+// written out 14 % of inner loops of 1 to 3 iterations, and loops that are forgotten a fifth of a program that
+// polls.
 func (w *mixedWriter) choose() {
 	large := w.items >= manyItems
 	if large {
@@ -53,6 +54,29 @@ func (w *mixedWriter) choose() {
 	if large {
 		w.chooseTurned()
 		w.chooseMore()
+	}
+	w.choosePolls()
+}
+
+// choosePolls chooses loops that are forgotten, if there are such that poll, and a sample is smaller by
+// longerSaves then.
+func (w *mixedWriter) choosePolls() {
+	f, ok := w.form, false
+	if f.lists, f.items, ok = w.itemsOf(folding{unrolled: fewTimes}); !ok {
+		return
+	}
+	found := findPolls(f.lists, &w.alphabet)
+	if len(found) == 0 {
+		return
+	}
+	for i, list := range f.lists {
+		folded := found.fold(list, &w.alphabet)
+		w.alphabet.markTakes(folded)
+		f.items += countItems(folded) - countItems(list)
+		f.lists[i] = folded
+	}
+	if f.twins, f.level = nil, levelPolls; f.items <= w.mostParts*maxItems && w.rebuild(f.lists) {
+		w.chooseSmaller(f, longerSaves)
 	}
 }
 

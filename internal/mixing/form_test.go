@@ -46,10 +46,10 @@ func noisyMembers() ([]Member, Alphabet) {
 	return members, a
 }
 
-// TestStoredForms reads blocks of both levels that were written before, and writes them again.
+// TestStoredForms reads blocks of all levels that were written before, and writes them again.
 func TestStoredForms(t *testing.T) {
 	members, a := noisyMembers()
-	for name, l := range map[string]level{"first": levelFirst, "long": levelLong} {
+	for name, l := range map[string]level{"first": levelFirst, "long": levelLong, "polls": levelPolls} {
 		old, err := os.ReadFile("testdata/" + name + ".block")
 		if err != nil {
 			t.Fatal(err)
@@ -69,18 +69,73 @@ func TestStoredForms(t *testing.T) {
 	}
 }
 
+// somePolls returns the bodies of all loops that may be such as poll, however seldom they are, and the first
+// items.
+func somePolls(lists [][]item, a *Alphabet) polls {
+	found := make(polls)
+	for _, list := range lists {
+		for i, x := range list {
+			if b, ok := a.bodyOf(x.body); ok {
+				found[b] = true
+			}
+			if b, ok := a.bodyOf(list[:min(i+1, len(list))]); ok && i < 2 {
+				found[b] = true
+			}
+		}
+	}
+	return found
+}
+
+// TestPolls checks that a sequence is smaller if loops that poll are forgotten: that it takes little more than
+// the numbers of its iterations, and that it is read.
+func TestPolls(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	a := Alphabet{Class: []uint32{0, 1, 2, 3, 4, 5, 6, 7}, Variant: []uint32{0, 0, 0, 0, 0, 0, 0, 0}, Group: []uint32{0, 0, 1, 1, 2, 2, 3, 3}}
+	const steps, tripBits = 2000, 4
+	var sequence []sequitur.Symbol
+	for i := range steps {
+		for range random.Uint32N(1 << tripBits) {
+			sequence = append(sequence, 0, 1)
+		}
+		sequence = append(sequence, 0, 2+uint32(i*i%6))
+	}
+	members := []Member{{Grammar: build(sequence)}}
+	w := mixedWriter{ctx: context.Background(), members: members, alphabet: a, most: math.MaxInt}
+	if !w.prepare(MaxParts) {
+		t.Fatal("not written")
+	}
+	if w.choose(); w.level != levelPolls {
+		t.Errorf("level %d", w.level)
+	}
+	block, ok := one(w.blocks(w.parts(maxItems)))
+	if most := steps * tripBits / 8 * 11 / 10; !ok || len(block) > most {
+		t.Errorf("%d bytes, want at most %d", len(block), most)
+	}
+	read, err := parseMixed(block, a)
+	if err != nil || !slices.EqualFunc(read, members, equalMembers) {
+		t.Errorf("other members are read: %v", err)
+	}
+}
+
 // eachForm calls do with all forms of a block of members.
 func eachForm(t rapid.TB, members []Member, a Alphabet, do func(block []byte)) {
 	t.Helper()
 	w := mixedWriter{ctx: context.Background(), members: members, alphabet: a, most: math.MaxInt}
 	w.mostParts = 1
-	for _, how := range []folding{{unrolled: fewTimes}, {unrolled: manyTimes}, {fewTimes, true}} {
+	for i, how := range []folding{{unrolled: fewTimes}, {unrolled: manyTimes}, {fewTimes, true}, {unrolled: fewTimes}} {
 		lists, items, ok := w.itemsOf(how)
+		for k, list := range lists {
+			if i == 3 {
+				lists[k] = somePolls(lists, &a).fold(list, &a)
+				a.markTakes(lists[k])
+				items += countItems(lists[k]) - countItems(list)
+			}
+		}
 		if !ok || !w.rebuild(lists) {
 			t.Fatal("cannot be written")
 		}
 		for _, twins := range [][]uint32{nil, findTwins(lists, &a)} {
-			for _, l := range []level{levelFirst, levelLong} {
+			for _, l := range []level{levelFirst, levelLong, levelPolls} {
 				w.form = form{lists, items, twins, l}
 				block, ok := one(w.blocks(w.parts(maxItems)))
 				if !ok {

@@ -20,14 +20,18 @@ const (
 // sequence repeats but for some numbers, it goes on behind them. Besides, it knows what usually follows the
 // last three numbers, which is right where it is the match that goes through such a number.
 type keptMatch struct {
-	next   int                     // what it makes expect, a place in the list; −1 if there is none
-	run    int                     // how many numbers were as expected since one was not
-	misses uint16                  // of the last 16 numbers: a bit is set if it was not
-	hits   [longMatch]adaptive.Bit // how likely it is to be right, by run
-
-	key    uint64                      // hash of the last three numbers
+	keptPlace
+	hits   [longMatch]adaptive.Bit     // how likely it is to be right, by run
 	usual  []usual                     // by key
 	better [mostUsual + 1]adaptive.Bit // how likely that is where they differ, by how usual it is
+}
+
+// A keptPlace is where a kept match is.
+type keptPlace struct {
+	next   int    // what it makes expect, a place in the list; −1 if there is none
+	run    int    // how many numbers were as expected since one was not
+	misses uint16 // of the last 16 numbers: a bit is set if it was not
+	key    uint64 // hash of the last three numbers
 }
 
 // A usual number is one that followed three others most of the times.
@@ -37,7 +41,7 @@ type usual struct {
 }
 
 func newKeptMatch(size int) *keptMatch {
-	return &keptMatch{next: -1, usual: make([]usual, 1<<size)}
+	return &keptMatch{keptPlace: keptPlace{next: -1}, usual: make([]usual, 1<<size)}
 }
 
 // usually returns what is usual, if it followed often enough.

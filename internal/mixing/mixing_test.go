@@ -212,7 +212,7 @@ func TestRefuseMixed(t *testing.T) {
 		{"Empty", nil, io.ErrUnexpectedEOF, "table at offset 0"},
 		{"TableTooLarge", append([]byte{2 * maxTable}, good[1:]...), wire.ErrLimit, "table at offset 0"},
 		{"TableTooSmall", append([]byte{2}, good[1:]...), wire.ErrLimit, "table at offset 0"},
-		{"AnotherForm", wire.AppendUvarint(nil, uint64(levelLong+1)<<headLevel|2*minTable), wire.ErrCorrupt, "a block of form 2, of which this version knows those up to 1"},
+		{"AnotherForm", wire.AppendUvarint(nil, uint64(levelPolls+1)<<headLevel|2*minTable), wire.ErrCorrupt, "a block of form 3, of which this version knows those up to 2"},
 		{"MembersTooMany", wire.AppendUvarint([]byte{2 * minTable}, 1<<40), wire.ErrLimit, "members at offset 1"},
 		{"NoEnd", []byte{2 * minTable, 1}, wire.ErrCorrupt, "member"},
 		{"ByteMore", append(slices.Clone(good), 1), wire.ErrCorrupt, "another end than expected"},

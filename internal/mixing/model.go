@@ -26,7 +26,8 @@ const (
 	setVariant = setCount + 9
 	setValue   = setVariant + 25 // 9 for each of the first streams
 	setKept    = setValue + 9*valueSets
-	weightSets = setKept + keptStates*otherStates
+	setOpens   = setKept + keptStates*otherStates
+	weightSets = setOpens + 1
 
 	valueSets    = 8   // streams that have sets of their own
 	matchBuckets = 16  // lengths of matches that are told apart
@@ -42,6 +43,8 @@ const (
 	// levelLong has matches that are kept, contexts of up to six items and of the place behind a loop, and
 	// weights that settle.
 	levelLong
+	// levelPolls is levelLong, but that loops of few symbols are forgotten when they end.
+	levelPolls
 )
 
 // A sequenceModel codes the items of sequences, each predicted by those before it. It reads
@@ -55,6 +58,7 @@ type sequenceModel struct {
 	groups  markGroups
 	history matcher
 	kept    *keptMatch // nil where no match is kept
+	polls   *pollModel // nil where loops are not forgotten
 	counts  []uint64   // of what is in the history
 	chosen  []uint32   // variants likewise
 	guess   uint64     // the count of what was expected, 0 if that was something else
@@ -87,8 +91,11 @@ func newSequenceModel(a Alphabet, size, values int, l level) *sequenceModel {
 		lastCounts: make(map[uint64][2]uint64), following: make(map[uint64]uint32), lastOf: make(map[uint32]uint32), first: markNone,
 		value: newValueModel(len(a.Values), values),
 	}
-	if l == levelLong {
+	if l >= levelLong {
 		m.long, m.kept = true, newKeptMatch(max(minTable, size-4))
+	}
+	if l == levelPolls {
+		m.polls = new(pollModel)
 	}
 	m.groups = newMarkGroups(&a)
 	m.variants, m.symbols = a.members()
@@ -102,6 +109,14 @@ func newSequenceModel(a Alphabet, size, values int, l level) *sequenceModel {
 func (m *sequenceModel) mark(s uint32) uint32 {
 	h := &m.history
 	base := m.markContexts()
+	if m.polls != nil {
+		m.polls.see(&base)
+		if m.opens(s, &base) {
+			m.guess, m.alike = 0, -1
+			m.enter(markOpen)
+			return markOpen
+		}
+	}
 	expected, ok := h.expected()
 	at, kept := h.next, -1
 	if m.kept != nil {
@@ -310,6 +325,11 @@ func (m *sequenceModel) tree(v uint32, n int, base *contexts, e expectation) uin
 
 // enter goes on by a mark.
 func (m *sequenceModel) enter(s uint32) {
+	if m.polls != nil {
+		if m.polls.ended = 0; s == markOpen {
+			m.polls.begin(m)
+		}
+	}
 	if int(s) < len(m.lastAt) {
 		m.lastAt[s] = len(m.history.list)
 	}
@@ -332,6 +352,9 @@ func (m *sequenceModel) enter(s uint32) {
 		m.since = 0
 		if last := len(m.outer) - 1; last >= 0 {
 			m.position, m.outer = m.outer[last], m.outer[:last]
+		}
+		if m.polls != nil {
+			m.polls.end(m)
 		}
 	case markEnd:
 		m.position, m.since, m.outer = 0, 0, m.outer[:0]
@@ -386,10 +409,17 @@ func (m *sequenceModel) recentPlace(variants []uint32) int {
 // alikePlace returns the place in a list of the variant that the class had where it was expected to follow, or
 // what is none.
 func (m *sequenceModel) alikePlace(variants []uint32) int {
-	if m.alike < 0 {
+	var v uint32
+	ok := m.alike >= 0
+	if ok {
+		v = m.chosen[m.alike]
+	} else if m.polls != nil && len(m.polls.open) > 0 {
+		v, ok = m.polls.variant(m)
+	}
+	if !ok {
 		return -1
 	}
-	i, found := slices.BinarySearch(variants, m.chosen[m.alike])
+	i, found := slices.BinarySearch(variants, v)
 	if !found {
 		return -2
 	}

@@ -55,8 +55,8 @@ func (p *Parser) parse(d *wire.Decoder, data []byte) (members []Member, last *op
 	size := head & (1<<headLevel - 1) >> 1
 	switch l := head >> headLevel; {
 	case d.Err() != nil:
-	case l > uint64(levelLong):
-		d.Corrupt(at, "table", "a block of form %d, of which this version knows those up to %d", l, levelLong)
+	case l > uint64(levelPolls):
+		d.Corrupt(at, "table", "a block of form %d, of which this version knows those up to %d", l, levelPolls)
 	case head&headTwins != 0 && len(p.alphabet.Group) > maxTwinClasses:
 		d.Limit(at, "table", "twins of %d classes, more than %d", len(p.alphabet.Group), maxTwinClasses)
 	case size < minTable || size > maxTable || 1<<size > mostPlaces(len(data)):
