@@ -179,7 +179,7 @@ func Overlaps(start, duration, from, to int64) bool {
 
 // Positions returns the positions first ≤ p < end of the calls that are between two
 // times, as [Overlaps] has it: from the first of them to the last; first is end if there
-// are none. Without times it returns all calls.
+// are none. The error is [ErrNoTimes] if the Source is None and the rank has calls.
 //
 // In a series, calls stand in the order in which they returned, and they overlap where
 // there are several threads, or calls that functions make which a call has called, or
@@ -193,10 +193,13 @@ func Overlaps(start, duration, from, to int64) bool {
 // An estimate may have calls that come later than times go: they come before math.MaxInt64, the end. In an
 // estimate of calls that overlap, others that begin before to may come after them.
 func (c *Clock) Positions(from, to int64) (first, end uint64, err error) {
-	if c.clock == nil {
-		return 0, c.rank.Len(), nil
+	switch {
+	case c.clock != nil:
+		return c.clock.positions(from, to)
+	case c.rank.Len() > 0:
+		return 0, 0, ErrNoTimes
 	}
-	return c.clock.positions(from, to)
+	return 0, 0, nil
 }
 
 // Calls returns an iterator over the calls of the rank, in order, from a

@@ -69,7 +69,7 @@ func (t *Times) Imbalance() ([]Site, error) {
 		}
 		site := Site{
 			Signature: n, Function: t.trace.Functions()[t.trace.FunctionOf(n)].Name,
-			Ranks: ranks[n], Calls: s.Count, Durations: *DurationsOf(s),
+			Ranks: ranks[n], Calls: s.Count, Durations: *durationsOf(s),
 		}
 		switch {
 		case t.measured != nil:

@@ -1,8 +1,10 @@
 package query
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -30,6 +32,72 @@ var (
 	// apart, which are read if [Options] ask for them.
 	ErrUnasked = errors.New("query: statistics are of all ranks together, and the times of every call were not asked for")
 )
+
+// needsEach are the questions whose answer is about single calls, or about their order, by the names of their
+// commands.
+var needsEach = map[string]bool{
+	"at": true, "diff": true, "efficiency": true, "export": true, "hang": true, "match": true, "predict -o": true,
+	"verify": true, "view": true,
+}
+
+// CheckExact returns an error if a question, which has the name of its command, needs each call as it was
+// recorded, and the trace, which was made to fit a size, does not have some: see [trace.Content]. It costs
+// what that costs.
+func CheckExact(t *trace.Trace, question string) error {
+	need.That(t != nil, "query: no trace")
+	if t.Content().Exact || !needsEach[question] {
+		return nil
+	}
+	return fmt.Errorf("query: the trace was made to fit a size, and %s needs each call as it was", question)
+}
+
+// ByFunction returns the durations of the calls of each function that has some, of all ranks together, and the
+// gaps before them, from statistics or, if there are none, from histograms: each in descending order of the
+// sum. The number of values is 2⁶³−1 also if they are more. Functions of one name are one. It takes time in
+// proportion to the signatures, and to the histograms if it needs these.
+func (t *Times) ByFunction() (durations, gaps iter.Seq2[FunctionCount, *Durations]) {
+	return t.byFunction(&t.summaries[0]), t.byFunction(&t.summaries[1])
+}
+
+func (t *Times) byFunction(s *timing.Summary) iter.Seq2[FunctionCount, *Durations] {
+	functions := t.trace.Functions()
+	all := make([]timing.Statistics, len(functions))
+	of := make([]*timing.Statistics, len(all)) // that of the first of the name
+	byName := make(map[string]*timing.Statistics)
+	for f := range functions {
+		name := functions[f].Name
+		if byName[name] == nil {
+			byName[name] = &all[f]
+		}
+		of[f] = byName[name]
+	}
+	for n := range s.Statistics {
+		of[t.trace.FunctionOf(n)].Merge(&s.Statistics[n])
+	}
+	if len(s.Statistics) == 0 && s.Histograms != nil {
+		for p, h := range s.Histograms.All() {
+			of[t.trace.FunctionOf(int(p.Terminal))].Merge(h.Statistics())
+		}
+	}
+	type row struct {
+		FunctionCount
+		*Durations
+	}
+	var list []row
+	for f := range all {
+		if d := durationsOf(&all[f]); d != nil {
+			list = append(list, row{FunctionCount{functions[f].Name, all[f].Count}, d})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b row) int { return cmp.Compare(b.Total, a.Total) })
+	return func(yield func(FunctionCount, *Durations) bool) {
+		for _, r := range list {
+			if !yield(r.FunctionCount, r.Durations) {
+				return
+			}
+		}
+	}
+}
 
 // A SomeRanksError means that the times of every call were asked for of ranks of which the trace does not
 // have them.

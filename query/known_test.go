@@ -46,8 +46,9 @@ func TestKnown(t *testing.T) {
 			if o.Series = true; !exact {
 				_, imbalance := OpenImbalance(t.Context(), trace, o)
 				_, profile := OpenTimedProfile(t.Context(), trace, o)
-				if !errors.Is(imbalance, ErrNoSeries) || !errors.Is(profile, ErrNoSeries) {
-					t.Errorf("%v: asked for every call: %v, %v", source, imbalance, profile)
+				_, activity := times.Activity(t.Context(), 0, maxTime, o)
+				if !errors.Is(imbalance, ErrNoSeries) || !errors.Is(profile, ErrNoSeries) || !errors.Is(activity, ErrNoSeries) {
+					t.Errorf("%v: asked for every call: %v, %v, %v", source, imbalance, profile, activity)
 				}
 			} else if p, err := OpenTimedProfile(t.Context(), trace, o); err != nil || p.Source != Series || p.Guarantee == nil {
 				t.Errorf("asked for every call: %+v, %v", p, err)
@@ -56,6 +57,31 @@ func TestKnown(t *testing.T) {
 		r, err := trace.Rank(0)
 		if err != nil {
 			t.Fatal(err)
+		}
+		c, err := times.Clock(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, positions := c.Positions(0, maxTime)
+		_, at := times.At(t.Context(), 0, Options{})
+		_, activity := times.Activity(t.Context(), 0, maxTime, Options{})
+		for question, err := range map[string]error{"positions": positions, "at": at, "activity": activity} {
+			if timed != (err == nil) || !timed && !errors.Is(err, ErrNoTimes) {
+				t.Errorf("%v: %s: %v", source, question, err)
+			}
+		}
+		durations, gaps := times.ByFunction()
+		calls, before := uint64(0), uint64(0)
+		for f, d := range durations {
+			if calls += f.Calls; f.Name == "" || d.Max < d.Min {
+				t.Errorf("%v: %+v, %+v", source, f, d)
+			}
+		}
+		for f := range gaps {
+			before += f.Calls
+		}
+		if timed != (calls > 0) || timed && before+ranks != calls {
+			t.Errorf("%v: durations of %d calls, and %d gaps", source, calls, before)
 		}
 		l, err := OpenRankLoops(t.Context(), trace, r, Options{})
 		if err != nil || l.Source != source || l.Scaled != (timed && !exact) || l.Unread {

@@ -29,7 +29,7 @@ func TestMisuse(t *testing.T) {
 		Package: "query",
 		Functions: []any{
 			query.Faults, query.AlignFile, query.AlignTrace, query.Overlaps, query.OpenDiff, query.OpenHang, query.OpenMatch,
-			query.OpenMessages, query.OpenNumbering, query.DurationsOf, query.OpenProfile, query.RanksInCalls,
+			query.OpenMessages, query.OpenNumbering, query.CheckExact, query.OpenProfile, query.RanksInCalls,
 			query.RanksWithout, query.Programs, query.SitesOf, query.Frames, query.HasSites, query.OpenTimes, query.RunTimesOf,
 			query.HasThreads, query.OpenImbalance, query.OpenTimedProfile, query.OpenRankProfile, query.OpenRankLoops, query.OpenShapeLoops,
 			query.OpenSummary,

@@ -20,7 +20,8 @@ type Options struct {
 
 	// Series asks [OpenImbalance], [OpenTimedProfile] and [OpenRankProfile] for the times of every call, of
 	// the ranks that have them, however many calls that are. Without it they read these of [MaxUnasked] calls
-	// at most, and only where they are nearer to the truth than what else there is.
+	// at most, and only where they are nearer to the truth than what else there is. [Times.Activity] reads them
+	// in any case, and fails with it if there are none.
 	Series bool
 
 	// Workers is the number of goroutines. Zero means runtime.GOMAXPROCS(0).

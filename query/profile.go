@@ -52,8 +52,8 @@ type Durations struct {
 	MaxRank   int         `json:"rank_of_max"`
 }
 
-// DurationsOf returns what statistics tell, nil if they are of no calls.
-func DurationsOf(s *timing.Statistics) *Durations {
+// durationsOf returns what statistics tell, nil if they are of no calls.
+func durationsOf(s *timing.Statistics) *Durations {
 	if s == nil || s.Count == 0 {
 		return nil
 	}
@@ -293,7 +293,7 @@ func (p *Profile) addTimes(durations timing.Summary, t *trace.Trace) {
 		s := &p.Signatures[i]
 		need.Index(s.Signature, len(all), "query: signature")
 		of := &all[s.Signature]
-		s.Time, s.statistics = DurationsOf(of), of
+		s.Time, s.statistics = durationsOf(of), of
 		if byName[s.Function] == nil {
 			byName[s.Function] = new(timing.Statistics)
 		}
@@ -302,7 +302,7 @@ func (p *Profile) addTimes(durations timing.Summary, t *trace.Trace) {
 	for i := range p.Functions {
 		f := &p.Functions[i]
 		f.statistics = byName[f.Name]
-		f.Time = DurationsOf(f.statistics)
+		f.Time = durationsOf(f.statistics)
 	}
 }
 

@@ -247,7 +247,7 @@ func (b *ByRank) readSeries(ctx context.Context, t *Times, calls *shapesOfRanks,
 	}
 	chosen := calls.ranks.Intersection(timed)
 	o.Ranks = &chosen
-	activity, err := t.Activity(ctx, math.MinInt64, math.MaxInt64, o)
+	activity, err := t.activity(ctx, math.MinInt64, math.MaxInt64, o)
 	if err != nil {
 		return err
 	}
@@ -269,7 +269,7 @@ func (b *ByRank) readSeries(ctx context.Context, t *Times, calls *shapesOfRanks,
 				known = &RankFunction{Name: name}
 				functions[name] = known
 			}
-			d := DurationsOf(&s.statistics[durations])
+			d := durationsOf(&s.statistics[durations])
 			known.Time, known.Error, known.Max = known.Time+d.Total, known.Error+d.Error, max(known.Max, Nanoseconds(d.Max))
 		}
 		r.Time = 0

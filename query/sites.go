@@ -97,7 +97,7 @@ func (p *Profile) Sites(t *trace.Trace) []SiteProfile {
 	var list []SiteProfile
 	for k, of := range sites {
 		if p.Timed {
-			of.Time = DurationsOf(times[k])
+			of.Time = durationsOf(times[k])
 		}
 		list = append(list, *of)
 	}

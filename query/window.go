@@ -216,7 +216,8 @@ type RankPlace struct {
 // At returns where each rank of the options is at a time, which like those of the places
 // counts from [Times.Begin], in ascending order of ranks: see [Clock.At]. Ranks without calls are left out.
 // Ranks whose times of every call are lost count as unreadable: where they are is an
-// estimate, and they are left out if the trace has nothing else.
+// estimate, and they are left out if the trace has nothing else. The error is [ErrNoTimes] if there are no
+// times of any rank that has calls.
 func (t *Times) At(ctx context.Context, time int64, o Options) ([]RankPlace, error) {
 	begin, err := t.Begin()
 	if err != nil {
@@ -244,8 +245,12 @@ func (t *Times) At(ctx context.Context, time int64, o Options) ([]RankPlace, err
 	if err != nil {
 		return nil, err
 	}
+	places = slices.DeleteFunc(places, func(p RankPlace) bool { return p.Len == 0 })
+	if len(places) > 0 && !slices.ContainsFunc(places, func(p RankPlace) bool { return p.Source != None }) {
+		return nil, ErrNoTimes
+	}
 	t.setStartErrors(places, begin, wire.AddTimes(begin, time))
-	return slices.DeleteFunc(places, func(p RankPlace) bool { return p.Len == 0 }), nil
+	return places, nil
 }
 
 // setStartErrors sets how far the starts of places at a time may be off, which count from begin.
@@ -340,8 +345,23 @@ type FunctionUsage struct {
 }
 
 // Activity returns what the ranks of the options do between two times, from ≤ to, of which
-// math.MaxInt64 is the end: see [Clock.Between].
+// math.MaxInt64 is the end: see [Clock.Between]. The error is [ErrNoTimes] if there are ranks without times,
+// and [ErrNoSeries] if the options ask for the times of every call, and no rank has them.
 func (t *Times) Activity(ctx context.Context, from, to int64, o Options) (*Activity, error) {
+	if _, series, err := t.Known(); err != nil {
+		return nil, err
+	} else if o.Series && series.Len() == 0 {
+		return nil, ErrNoSeries
+	}
+	a, err := t.activity(ctx, from, to, o)
+	if err == nil && a.Source == None && t.trace.RankSet().Len() > 0 {
+		return nil, ErrNoTimes
+	}
+	return a, err
+}
+
+// activity is Activity, in which ranks without times do nothing.
+func (t *Times) activity(ctx context.Context, from, to int64, o Options) (*Activity, error) {
 	first, err := t.Begin()
 	if err != nil {
 		return nil, err

@@ -192,7 +192,7 @@ func (f *filler) rank(rank int) error {
 		}
 	}
 	first, end := uint64(0), s.read.Len()
-	if f.between && s.clock != nil {
+	if f.between && s.clock != nil && s.clock.Source() != query.None {
 		if first, end, err = s.clock.Positions(f.from, f.to); err != nil {
 			return err
 		}

@@ -93,9 +93,6 @@ func placesAt(q *cli.Question, at cli.TimeFlag) error {
 	for _, p := range places {
 		a.Places = append(a.Places, newPlace(p, printer))
 	}
-	if len(places) > 0 && !slices.ContainsFunc(places, func(p query.RankPlace) bool { return p.Source != query.None }) {
-		return query.ErrNoTimes
-	}
 	return q.Answer(a, func() { a.print(q) })
 }
 

@@ -137,9 +137,13 @@ func (a *Efficiency) print(q *cli.Question) {
 		return
 	}
 	q.Printf("relative to %s; ", text.Printable(a.Traces[a.Reference].Trace))
-	if a.Weak {
+	ranks := a.Traces[0].Ranks
+	switch {
+	case !slices.ContainsFunc(a.Traces, func(t traceEfficiency) bool { return t.Ranks != ranks }):
+		q.Printf("no scaling: all runs have %s\n", text.Plural(ranks, "rank"))
+	case a.Weak:
 		q.Printf("weak scaling: a problem that grows with the ranks\n")
-	} else {
+	default:
 		q.Printf("strong scaling: one problem, on more ranks\n")
 	}
 	times := make(map[string]bool)

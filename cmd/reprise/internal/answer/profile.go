@@ -324,25 +324,16 @@ func profileWindow(q *cli.Question, by string, series bool) error {
 	if err != nil {
 		return err
 	}
-	_, timed, err := times.Known()
-	switch {
-	case err != nil:
-		return err
-	case series && timed.Len() == 0:
-		return query.ErrNoSeries
-	}
 	a := &Activity{Header: q.Header()}
 	err = q.Query("profile", func(o query.Options) (err error) {
+		o.Series = series
 		if a.Activity, err = times.Activity(q.Context(), int64(q.Window.From), int64(q.Window.To), o); err == nil {
 			a.Recorded, err = q.Recorded()
 		}
 		return err
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case a.Source == query.None && q.Trace.RankSet().Len() > 0:
-		return query.ErrNoTimes
 	}
 	a.choose(q, by)
 	return q.Answer(a, func() { a.print(q, by) })

@@ -12,11 +12,9 @@ import (
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/trace"
 )
-
-// needsEach has the commands that say something of single calls, or of their order.
-var needsEach = map[string]bool{"at": true, "diff": true, "efficiency": true, "export": true, "hang": true, "match": true, "verify": true, "view": true}
 
 // CheckExact returns an error if a trace was made to fit a size and the command needs each call
 // as it was. It warns if the answer is of calls that are not all exact.
@@ -25,7 +23,7 @@ func (q *Question) CheckExact(path string, t *trace.Trace) error {
 		return nil
 	}
 	b := DescribeBounded(t)
-	if needsEach[q.Name()] {
+	if query.CheckExact(t, q.Name()) != nil {
 		return Named(fmt.Errorf("%s: the trace was made to fit a size, and %s needs each call as it was: %s; reprise info says which calls are exact",
 			path, q.Name(), b.inexact()))
 	}

@@ -77,7 +77,7 @@ func (p *predicting) predict(q *cli.Question) error {
 		return cli.DamageOf(q.Path, q.Trace)
 	}
 	a := &Answer{Header: q.Header(), Output: p.output, Machine: p.machine.file, described: described, speed: describeSpeed(parameters.Speed)}
-	if p.output != "" && !q.Trace.Content().Exact {
+	if p.output != "" && query.CheckExact(q.Trace, "predict -o") != nil {
 		return fmt.Errorf("%s: the trace was made to fit a size: a prediction with -o needs each call as recorded", q.Path)
 	}
 	if p.output == "" {

@@ -168,16 +168,14 @@ func (o *catOptions) between(q *cli.Question, times *query.Times, rank *trace.Ra
 	if err != nil {
 		return 0, 0, err
 	}
-	switch {
-	case rank.Len() == 0:
-	case clock.Source() == query.None:
-		return 0, 0, query.ErrNoTimes
-	case clock.Source() != query.Series && !o.warned:
+	if first, end, err = clock.Positions(from, to); err != nil {
+		return 0, 0, err
+	}
+	if rank.Len() > 0 && clock.Source() != query.Series && !o.warned {
 		o.warned = true
 		cli.Warn(q.ErrOrStderr(), "%s does not have the times of every call: --from and --to choose by times that are %s", q.Path, cli.SourceText(clock.Source(), 0))
 	}
-	first, end, err = clock.Positions(from, to)
-	return max(first, o.first), end, err
+	return max(first, o.first), end, nil
 }
 
 // copyRanks copies calls of all ranks, rank by rank.

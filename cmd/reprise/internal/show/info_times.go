@@ -1,8 +1,8 @@
 package show
 
 import (
-	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -14,7 +14,6 @@ import (
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
-	"github.com/reprise-trace/reprise/trace"
 )
 
 // A TimeInfo is what info tells of the times of calls.
@@ -51,7 +50,12 @@ func describeTimes(q *cli.Question) (*TimeInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	i.Functions, i.Gaps = timesByFunction(t, durations), timesByFunction(t, gaps)
+	times, err := query.OpenTimes(t)
+	if err != nil {
+		return nil, err
+	}
+	ofFunctions, before := times.ByFunction()
+	i.Functions, i.Gaps = tableOf(ofFunctions), tableOf(before)
 	i.Histograms = describeHistograms(durations.Histograms, gaps.Histograms)
 	if err := i.readSeries(q); err != nil {
 		return nil, err
@@ -92,34 +96,12 @@ func describeHistograms(durations, gaps *timing.Histograms) *HistogramInfo {
 	return &i
 }
 
-// timesByFunction sums up durations or gaps by the name of the function: statistics
-// or, if there are none, histograms.
-func timesByFunction(t *trace.Trace, s timing.Summary) []functionTimes {
-	all := make([]timing.Statistics, len(t.Functions()))
-	of := make([]*timing.Statistics, len(all)) // that of the first of the name
-	byName := make(map[string]*timing.Statistics)
-	for f := range t.Functions() {
-		name := t.Functions()[f].Name
-		if byName[name] == nil {
-			byName[name] = &all[f]
-		}
-		of[f] = byName[name]
-	}
-	for n := range s.Statistics {
-		of[t.FunctionOf(n)].Merge(&s.Statistics[n])
-	}
-	if len(s.Statistics) == 0 && s.Histograms != nil {
-		for p, h := range s.Histograms.All() {
-			of[t.FunctionOf(int(p.Terminal))].Merge(h.Statistics())
-		}
-	}
+// tableOf returns what there is by function.
+func tableOf(functions iter.Seq2[query.FunctionCount, *query.Durations]) []functionTimes {
 	list := []functionTimes{}
-	for f, s := range all {
-		if s.Count > 0 {
-			list = append(list, functionTimes{t.Functions()[f].Name, uint64(s.Count), *query.DurationsOf(&s)})
-		}
+	for f, d := range functions {
+		list = append(list, functionTimes{f.Name, f.Calls, *d})
 	}
-	slices.SortStableFunc(list, func(a, b functionTimes) int { return cmp.Compare(b.Total, a.Total) })
 	return list
 }
 
