@@ -168,7 +168,7 @@ func (a *Accumulator) Add(p Part) error {
 	if p.Grammar.Len() == 0 {
 		return nil
 	}
-	g, order := inOrderOfUse(p.Grammar, p.Table.Len())
+	g, order := inOrderOfUse(p.sequence(), p.Table.Len())
 	if err := p.checkTimes(order); err != nil {
 		return fmt.Errorf("merge: rank %d: %w", p.Rank, err)
 	}
@@ -187,6 +187,9 @@ func (a *Accumulator) Add(p Part) error {
 		a.bounded.add(p.Bounded, a.scratch.functions)
 	}
 	key := a.scan(p, g, order)
+	if err := a.checkStreams(p.Rank, g); err != nil {
+		return fmt.Errorf("merge: rank %d: %w", p.Rank, err)
+	}
 	s := a.shapes[key]
 	if s == nil || p.Rank < s.ranks.last() {
 		alone := a.newShape(p.Rank, g)
@@ -326,7 +329,7 @@ func (a *Accumulator) scan(p Part, g *sequitur.Grammar, order []uint32) digest {
 			group := p.group(t, &declared[fn], args)
 			s.slots = append(s.slots, int64(group.Rank), int64(group.Size))
 		}
-		f := form{function: s.functions[fn], slots: len(s.slots) - slots, grouped: grouped}
+		f := form{function: s.functions[fn], slots: len(s.slots) - slots, grouped: grouped, streams: p.slots(t)}
 		if i := s.sites[fn]; i >= 0 {
 			f.place = layout.Place(args[i].Int())
 		}

@@ -26,6 +26,22 @@ func (c *candidate) arguments() []layout.StreamArgument {
 	return list
 }
 
+// advances reports whether an argument of c advances in some calls, or is one of a run.
+func (c *candidate) advances(shapes []*shape, functions []cst.Function) bool {
+	if layout.StreamRoleOf(&functions[c.function]) != layout.NoStream {
+		return true
+	}
+	mask := uint64(0)
+	for _, s := range shapes {
+		for i := range s.forms {
+			if f := &s.forms[i]; f.function == c.function {
+				mask |= f.streams
+			}
+		}
+	}
+	return mask>>c.slots[0]&1 == 1 || c.slots[1] >= 0 && mask>>c.slots[1]&1 == 1
+}
+
 // elasticCandidates returns arguments that may be elastic: those without which a
 // function has less than half of its signatures in some shape. With pairs, there are also two
 // arguments without which it has less than half of those that it has without either of them. The ones
@@ -49,6 +65,7 @@ func elasticCandidates(shapes []*shape, functions []cst.Function, pairs bool) []
 			}
 		}
 	}
+	maps.DeleteFunc(found, func(_ [3]int, c candidate) bool { return c.advances(shapes, functions) })
 	return slices.SortedFunc(maps.Values(found), func(x, y candidate) int {
 		return cmp.Or(y.saved-x.saved, x.function-y.function, slices.Compare(x.slots[:], y.slots[:]))
 	})

@@ -42,6 +42,7 @@ func (c *Condenser) Condense(p Part, most int) (Part, error) {
 	if err := a.Add(whole); err != nil || a.shapes == nil {
 		return p, err
 	}
+	plain := a.withoutStreams()
 	var condensed Part
 	for ; c.way < len(condense.Ways); c.way++ {
 		d := condense.Ways[c.way]
@@ -49,7 +50,7 @@ func (c *Condenser) Condense(p Part, most int) (Part, error) {
 			continue
 		}
 		d.Values = valuesWhileRecording
-		if condensed = a.condense(d, c.Keep).onlyPart(); condensed.Held() <= most {
+		if condensed = plain.condense(d, c.Keep).onlyPart(); condensed.Held() <= most {
 			break
 		}
 	}

@@ -27,6 +27,8 @@
 //   - Factoring: shapes that differ in values alone, in which ranks call the same functions
 //     in the same order, are united, as far as it makes the trace smaller. Signatures that
 //     are apart in one of them are then apart in all.
+//   - Arguments that advance from call to call are streams of runs before they come here, see
+//     [Streams]: they are merged and written as calls after the last call of the rank.
 //   - An argument that varies from call to call without a pattern gets a value stream if that
 //     makes the trace smaller by an eighth, or 256 bytes. Its slot has the number of the stream,
 //     which has its successive values. Ranks with equal values share a stream.

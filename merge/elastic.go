@@ -255,6 +255,9 @@ func (x *streams) ofMember(s *shape) [][]uint32 {
 // append appends what the section of the signatures has of streams, and returns
 // the contents of the sections of streams, too.
 func (x *streams) append(dst []byte) ([]byte, [][]byte) {
+	if x == nil { // slots have the numbers of streams of what advances
+		return append(dst, 0, 0), nil
+	}
 	numbers := make([]map[int64]uint64, len(x.arguments))
 	head := uint64(len(x.arguments)) << 1
 	if x.inBlocks != nil {

@@ -41,11 +41,12 @@ func Join(rank int, order *ThreadOrder, threads ...Part) (Part, error) {
 	threads = calling
 	if len(threads) == 1 {
 		p := threads[0]
-		joined := Part{Rank: rank, Table: p.Table, Grammar: p.Grammar, Groups: p.Groups, Times: p.Times}
+		joined := Part{Rank: rank, Table: p.Table, Grammar: p.Grammar, Groups: p.Groups, Times: p.Times, Streams: p.Streams}
 		joined.Bounded = joinBounded(rank, p.Table, threads)
 		return joined, nil
 	}
 	joined := Part{Rank: rank, ThreadsUnordered: len(threads) > 1 && (order == nil || bounded && !apart)}
+	threads = withStreamsApart(threads)
 	tables, grammars := make([]*cst.Table, len(threads)), make([]*sequitur.Grammar, len(threads))
 	for i, p := range threads {
 		tables[i] = p.Table
@@ -66,6 +67,7 @@ func Join(rank int, order *ThreadOrder, threads ...Part) (Part, error) {
 		table, joined.Grammar = sortedByUse(table, order.weave(grammars, of), numbers)
 	}
 	joined.Table = table
+	joined.Streams = joinStreams(threads, numbers)
 	joined.Bounded = joinBounded(rank, table, threads)
 	var err error
 	joined.Times, err = joinTimes(threads, numbers, joined.Bounded != nil && joined.Bounded.Untimed)

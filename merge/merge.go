@@ -17,6 +17,9 @@ type Part struct {
 	Table   *cst.Table        // the rank's signatures
 	Grammar *sequitur.Grammar // the rank's calls, as terminals of Table
 
+	// Streams are the values of arguments that advance from call to call, nil if none do.
+	Streams *Streams
+
 	// Groups says what the process is in the groups, such as communicators, that
 	// handles among the arguments stand for. Ranks in the arguments of a call
 	// whose first such handle is of a group are then fitted as expressions of the
@@ -37,6 +40,19 @@ type Part struct {
 	// CallGroups are the groups that calls name, by terminal, as far as a trace has them
 	// from which the part was read. They count for more than Groups.
 	CallGroups map[uint32]Group
+}
+
+// Streams are the values of arguments that advance from call to call, by a constant most of the time, such as
+// the address of a row: calls that differ in nothing else have one terminal. A [tracer.Recorder] makes them.
+type Streams struct {
+	// Slots says which slots of a terminal have the number of a stream in place of their values, if any do:
+	// bit k stands for the k-th number among its arguments that is in no array; a pointer is three, its
+	// segment, displacement and device.
+	Slots map[uint32]uint64
+
+	// Runs are the runs of values of each stream, from number 0 on, as calls of functions that the Table
+	// has for them.
+	Runs *sequitur.Grammar
 }
 
 // A GroupHandle is a handle of a group of processes.

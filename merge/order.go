@@ -66,8 +66,9 @@ type callCount struct {
 func (a *Accumulator) callCounts() callCounts {
 	var counts callCounts
 	for _, s := range a.shapes {
+		calls := s.calls(a.functions.Functions())
 		for _, p := range s.ranks {
-			counts = append(counts, callCount{p.first, p.last, s.grammar.Len()})
+			counts = append(counts, callCount{p.first, p.last, calls})
 		}
 	}
 	slices.SortFunc(counts, func(x, y callCount) int { return cmp.Compare(x.first, y.first) })

@@ -75,7 +75,7 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 	}
 	var buf []byte
 	for i, s := range shapes {
-		buf = s.append(buf[:0])
+		buf = s.append(buf[:0], len(a.functions.Functions()))
 		if err := out.Add(layout.KindShape, uint64(i), buf); err != nil {
 			return err
 		}

@@ -12,16 +12,23 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// append appends the encoding of s.
-func (s *shape) append(dst []byte) []byte {
+// append appends the encoding of s, whose functions are among so many. Signatures with streams are of functions
+// above these, of as many, and one that is none.
+func (s *shape) append(dst []byte, functions int) []byte {
 	dst, _ = s.ranks.set().AppendBinary(dst)
 	dst = wire.AppendUvarint(dst, uint64(len(s.forms)))
 	for _, f := range s.forms {
 		v := uint64(f.function) << 1
+		if f.streams != 0 {
+			v += uint64(functions+1) << 1
+		}
 		if f.grouped {
 			v |= 1
 		}
 		dst = wire.AppendUvarint(dst, v)
+		if f.streams != 0 {
+			dst = wire.AppendUvarint(dst, f.streams)
+		}
 		for _, n := range f.lengths {
 			dst = wire.AppendUvarint(dst, uint64(n))
 		}
@@ -75,12 +82,18 @@ func (p *shapeParser) shape() (*shape, digest, error) {
 	for i := 0; i < n && p.Err() == nil; i++ {
 		at := p.Offset()
 		v := p.Uvarint("function")
-		fn := v >> 1
+		fn, advances := v>>1, false
+		if n := uint64(len(declared)); fn > n && fn <= 2*n {
+			fn, advances = fn-n-1, true
+		}
 		if fn >= uint64(len(declared)) {
 			p.Corrupt(at, "function", "%d of %d", fn, len(declared))
 			break
 		}
 		f := form{function: int(fn), grouped: v&1 != 0}
+		if advances {
+			f.streams = p.streams(&declared[fn])
+		}
 		for _, param := range declared[fn].Params {
 			p.lengths(&f, param.Type)
 		}
@@ -147,8 +160,22 @@ func (p *shapeParser) grammar(s *shape, forms []byte) (*shape, digest, error) {
 			p.Corrupt(at, "grammar", "terminal %d comes before %d", t, i)
 		}
 	}
-	s.grammar = g
+	if s.grammar = g; p.Err() == nil {
+		if err := s.checkStreams(p.a.functions.Functions()); err != nil {
+			p.Corrupt(at, "streams", "%v", err)
+		}
+	}
 	return s, digest(sha256.Sum256(append(slices.Clone(enc), forms...))), p.Err()
+}
+
+// streams reads which slots of a signature of f have the numbers of streams.
+func (p *shapeParser) streams(f *cst.Function) uint64 {
+	at := p.Offset()
+	mask := p.Uvarint("streams")
+	if slots := len(layout.ScalarKinds(*f)); mask == 0 || mask>>slots != 0 {
+		p.Corrupt(at, "streams", "slots %#x of %d", mask, slots)
+	}
+	return mask
 }
 
 // ranks reads the ranks of a shape.

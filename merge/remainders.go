@@ -41,7 +41,7 @@ func (r *remainders) number(t int, without []int) uint32 {
 // hash returns a hash of what a terminal is without slots.
 func (r *remainders) hash(t int, without []int) uint64 {
 	f := &r.shape.forms[t]
-	h := mix(mix(0, uint64(f.function)), uint64(f.place))
+	h := mix(mix(mix(0, uint64(f.function)), uint64(f.place)), f.streams)
 	for _, n := range f.lengths {
 		h = mix(h, uint64(n))
 	}
@@ -92,7 +92,7 @@ func mix(h, v uint64) uint64 {
 func (r *remainders) equal(t, u int, without []int) bool {
 	s := r.shape
 	f, g := &s.forms[t], &s.forms[u]
-	if f.function != g.function || f.place != g.place || f.slots != g.slots || !slices.Equal(f.lengths, g.lengths) {
+	if f.function != g.function || f.place != g.place || f.streams != g.streams || f.slots != g.slots || !slices.Equal(f.lengths, g.lengths) {
 		return false
 	}
 	for k := range r.slots(f) {

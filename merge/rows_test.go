@@ -127,7 +127,7 @@ func TestRowShapes(t *testing.T) {
 
 // compareShapes compares a shape with one that has the same values in columns.
 func compareShapes(t *rapid.T, s, columns *shape) {
-	if got, want := s.append(nil), columns.append(nil); !bytes.Equal(got, want) {
+	if got, want := s.append(nil, 1), columns.append(nil, 1); !bytes.Equal(got, want) {
 		t.Fatalf("%d bytes of a part file, %d of columns", len(got), len(want))
 	}
 	if got, want := s.size(), columns.size(); got != want {

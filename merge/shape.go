@@ -266,10 +266,11 @@ func (f form) appendKey(dst []byte, digests []digest) []byte {
 		dst = wire.AppendUvarint(dst, uint64(n))
 	}
 	dst = wire.AppendUvarint(dst, uint64(f.place))
+	grouped := byte(0)
 	if f.grouped {
-		return append(dst, 1)
+		grouped = 1
 	}
-	return append(dst, 0)
+	return wire.AppendUvarint(append(dst, grouped), f.streams)
 }
 
 // groupSlots is the number of slots that a form with a group has besides those of

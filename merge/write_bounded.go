@@ -105,6 +105,7 @@ func (a *Accumulator) bounds(ctx context.Context, size int64, keep Keep) (bounde
 			return file, err
 		}
 	}
+	a = a.withoutStreams()
 	try := func(d condense.Degree, values int) (boundedFile, error) {
 		d.Values = distributions[values]
 		return a.condense(d, keep).fileOf(ctx)
@@ -297,6 +298,9 @@ func (b *Accumulator) placeTimes(a *Accumulator, ranks []loneRank) {
 		own := make(map[uint32]uint32)
 		for at, t := range r.shape.grammar.FirstUses() {
 			f := uint32(r.shape.forms[t].function)
+			if r.shape.role(t, b.functions.Functions()) != layout.NoStream {
+				break
+			}
 			if _, ok := own[f]; !ok {
 				own[f] = uint32(len(p.Positions))
 				p.Positions = append(p.Positions, at)

@@ -37,13 +37,15 @@ type signatureWriter struct {
 
 	names          []format.Name
 	lists          layout.HandleLists // which of these signatures have by their places
-	streams        *streams           // nil if there are none
+	streams        *streams           // nil if there are none of elastic arguments
+	masked         bool               // some slots have the numbers of streams
 	streamSections [][]byte
 }
 
 // section returns the section of the signatures. It is not complete if ctx is
 // done.
 func (w *signatureWriter) section(ctx context.Context, signatures []*signature) signatureSection {
+	w.masked = w.streams != nil || slices.ContainsFunc(signatures, func(s *signature) bool { return s.streams != 0 })
 	numbers := make([]int64, len(signatures))
 	groups := make([][]*signature, len(w.functions))
 	counts := make([]int, len(w.functions))
@@ -66,7 +68,7 @@ func (w *signatureWriter) section(ctx context.Context, signatures []*signature) 
 		}
 	}
 	elastic := uint64(0)
-	if w.streams != nil {
+	if w.masked {
 		elastic = 1
 	}
 	head := wire.AppendUvarint(nil, uint64(len(signatures))<<1|elastic)
@@ -76,7 +78,7 @@ func (w *signatureWriter) section(ctx context.Context, signatures []*signature) 
 		head, _ = s.AppendBinary(head)
 	}
 	var tail []byte
-	if w.streams != nil {
+	if w.masked {
 		tail, w.streamSections = w.streams.append(nil)
 	}
 	for i := range w.stored {
@@ -124,7 +126,7 @@ func (w *signatureWriter) appendGroup(ctx context.Context, dst []byte, f cst.Fun
 		dst = wire.AppendUvarint(dst, uint64(len(lengths)))
 		dst = w.encodings.appendNumbers(dst, lengths)
 	}
-	if w.streams != nil {
+	if w.masked {
 		masks := make([]int64, len(group))
 		for i, s := range group {
 			masks[i] = int64(s.streams)

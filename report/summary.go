@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/reprise-trace/reprise/internal/answers"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/trace"
@@ -119,7 +120,7 @@ func (p *page) summarizeFile(tr *trace.Trace, o Options) {
 	}
 	p.File = append(p.File, ranks, calls,
 		fact{"Functions", text.Count(len(p.profile.Functions)), ""},
-		fact{"Different calls", text.Count(tr.Signatures()), "by their arguments"},
+		differentCalls(tr),
 		shapes)
 	if o.Bytes > 0 {
 		file := fact{"File", text.Bytes(o.Bytes), ""}
@@ -152,4 +153,17 @@ func (p *page) timesFact(tr *trace.Trace) fact {
 		none.Note = "record with --times statistics"
 	}
 	return none
+}
+
+// differentCalls returns how many calls differ in more than arguments that advance.
+func differentCalls(tr *trace.Trace) fact {
+	n, note := 0, "by their arguments"
+	for s := range tr.Signatures() {
+		if layout.StreamRoleOf(&tr.Functions()[tr.FunctionOf(s)]) == layout.NoStream {
+			n++
+		} else {
+			note = "by their arguments, but for what advances"
+		}
+	}
+	return fact{"Different calls", text.Count(n), note}
 }

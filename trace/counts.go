@@ -23,9 +23,9 @@ type SignatureCount struct {
 // It takes time in proportion to the signatures and, if ranks may have some of them as
 // one, to these times the ranks.
 func (s *Shape) Counts(ctx context.Context, ranks rankenc.Set) ([]SignatureCount, error) {
-	sums := make([]SignatureCount, len(s.signatures))
-	number := make(map[int]int, len(s.signatures))
-	for i, n := range s.signatures {
+	sums := make([]SignatureCount, s.own)
+	number := make(map[int]int, s.own)
+	for i, n := range s.signatures[:s.own] {
 		number[int(n)], sums[i].Signature = i, int(n)
 	}
 	each := make([]uint64, len(s.signatures)) // calls of each rank in the grammar

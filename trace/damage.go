@@ -318,7 +318,7 @@ func (f *damageFinder) findStreams(unreadable rankenc.Set) {
 			continue
 		}
 		s, err := f.shape(number)
-		if err != nil || !s.template().streams {
+		if err != nil || !s.template().elastic {
 			continue // an error is that of a malformed file
 		}
 		for _, rank := range set.All() {

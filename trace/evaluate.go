@@ -72,12 +72,13 @@ func (s *Shape) lookalikes() []lookalike {
 		scratch layout.Template
 		key     []byte
 	)
-	for i := range s.signatures {
+	for i := range s.own {
 		x := s.signature(i, &scratch)
 		key = binary.AppendVarint(key[:0], int64(x.Function))
 		for _, n := range x.Lengths {
 			key = binary.AppendVarint(key, int64(n))
 		}
+		key = binary.AppendUvarint(key, x.Streams)
 		if byLengths[string(key)] == nil {
 			order = append(order, string(key))
 		}

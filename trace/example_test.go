@@ -428,3 +428,30 @@ func ExamplePrinter() {
 	// MPI_Isend(buf=heap#3+64, count=270, datatype=MPI_DOUBLE, dest=rank+1, comm=MPI_COMM_WORLD, request=isend#0)
 	// MPI_Wait(request=isend#0, status={source=3, tag=7})
 }
+
+// An argument that advances from call to call is a progression.
+func ExampleArgument_Progression() {
+	var r tracer.Recorder
+	write := r.Declare(cst.Function{Name: "write", Params: []cst.Param{{Name: "offset", Type: cst.Type{Kind: cst.KindInt}}}})
+	for row := range 30 {
+		for column := range 20 {
+			r.Call(write, cst.Int(int64(4096*row+64*column)))
+		}
+	}
+	var file bytes.Buffer
+	if err := merge.Write(&file, merge.Run{Ranks: 1}, []merge.Part{r.Finish(0)}); err != nil {
+		log.Fatal(err)
+	}
+	t, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	offset := t.Signature(0).Args[0]
+	if p, ok := offset.Progression(0, 0); ok {
+		fmt.Println(p.First, p.Loops, p.At(599))
+	}
+	fmt.Println(t.Signature(0))
+	// Output:
+	// 0 [{30 4096} {20 64}] 120000
+	// write(offset=4096·i+64·j (i<30, j<20))
+}

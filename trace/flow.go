@@ -19,6 +19,7 @@ type flow struct {
 	of      []uint32
 	several map[uint32]bool // terminals that stand for signatures with different expressions, too
 	varied  *varied         // nil without streams
+	spread  bool            // the values of what advances are among those of varied
 }
 
 // Varied are the values of streams in the calls of terminals.

@@ -9,8 +9,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/mutate"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/tracer"
 )
 
 const maxFuzzCalls = 500 // to read from one place
@@ -24,6 +27,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add(unevenModel(40, 2).record(f), uint64(5))
 	f.Add(model{}.record(f), uint64(0))
 	f.Add(uncompressed(f, smallTrace(f)), uint64(11))
+	f.Add(uncompressed(f, advancingTrace(f)), uint64(90))
 	mutate.Fuzz(f, func(t *testing.T, file []byte, position uint64) {
 		o := format.Options{SkipChecksum: true, MaxIndex: 1 << 12, MaxContent: 1 << 14}
 		container, err := format.NewReader(bytes.NewReader(file), int64(len(file)), o)
@@ -46,6 +50,22 @@ func FuzzOpen(f *testing.F) {
 		readSome(t, trace, position)
 		describeMerged(trace)
 	})
+}
+
+// advancingTrace returns a trace of two ranks in which arguments advance in loops.
+func advancingTrace(t testing.TB) []byte {
+	var parts []merge.Part
+	for rank := range 2 {
+		var r tracer.Recorder
+		f := r.Declare(cst.Function{Name: "f", Params: []cst.Param{
+			{Name: "p", Type: cst.Type{Kind: cst.KindPointer}}, {Name: "n", Type: cst.Type{Kind: cst.KindInt}},
+		}})
+		for i := range 80 {
+			r.Call(f, cst.PointerTo(cst.Pointer{Displacement: int64(8 * i % 320)}), cst.Int(int64(16*rank+i*i/2)))
+		}
+		parts = append(parts, r.Finish(rank))
+	}
+	return writeTrace(t, 2, parts...)
 }
 
 // describeMerged asks for all that is known of what the ranks have in common.

@@ -19,9 +19,29 @@ func (t *Trace) Part(rank int) (merge.Part, error) {
 	if err != nil {
 		return merge.Part{}, err
 	}
-	p := merge.Part{Rank: rank, Grammar: r.Grammar(), Bounded: r.bounded()}
+	p, terminals := r.part(r.recorded)
+	if r.shape != nil && r.shape.index != nil {
+		p.Streams = r.streams(p.Table, terminals)
+	}
+	return p, nil
+}
+
+// PlainPart is Part without streams: calls whose arguments advance have a signature for each of their values.
+func (t *Trace) PlainPart(rank int) (merge.Part, error) {
+	r, err := t.readRank(rank)
+	if err != nil {
+		return merge.Part{}, err
+	}
+	p, _ := r.part(r.flow)
+	return p, nil
+}
+
+// part returns the calls of a flow as a part, and its terminals there.
+func (r *Rank) part(f *flow) (p merge.Part, terminals []sequitur.Symbol) {
+	t := r.trace
+	p = merge.Part{Rank: r.number, Grammar: f.calls.grammar(), Bounded: r.bounded()}
 	p.Table, _, _ = cst.Merge(t.functions, &cst.Table{})
-	terminals := make([]sequitur.Symbol, r.Terminals())
+	terminals = make([]sequitur.Symbol, r.terminalsOf(f))
 	var (
 		same = true
 		args []cst.Value
@@ -29,8 +49,8 @@ func (t *Trace) Part(rank int) (merge.Part, error) {
 	)
 	for i := range terminals {
 		x := uint32(i)
-		args = r.arguments(args[:0], &e, x)
-		terminals[i] = p.Table.InternRun(r.Function(x), 0, args...)
+		args = r.argumentsOf(args[:0], &e, f, x, nil)
+		terminals[i] = p.Table.InternRun(r.functionOf(f, x), 0, args...)
 		same = same && terminals[i] == x
 		if e.grouped {
 			if p.CallGroups == nil {
@@ -42,7 +62,28 @@ func (t *Trace) Part(rank int) (merge.Part, error) {
 	if !same { // which takes a file that has equal signatures for a rank that is alone
 		p.Grammar = p.Grammar.Rewrite(func(x sequitur.Symbol) sequitur.Symbol { return terminals[x] })
 	}
-	return p, nil
+	return p, terminals
+}
+
+// streams returns the streams of what advances in the calls of r, whose terminals in a table are given. It adds
+// the runs to the table.
+func (r *Rank) streams(table *cst.Table, terminals []sequitur.Symbol) *merge.Streams {
+	s := &merge.Streams{Slots: make(map[uint32]uint64)}
+	var scratch layout.Template
+	for i, x := range terminals {
+		if mask := r.trace.advancing(r.shape.signature(r.recorded.signatureOf(uint32(i)), &scratch)); mask != 0 {
+			s.Slots[x] = mask
+		}
+	}
+	t := r.shape.template()
+	runs := make([]sequitur.Symbol, len(r.shape.signatures))
+	var e evaluation
+	for i := r.shape.own; i < len(runs); i++ {
+		args := r.argumentsOf(nil, &e, t.flow, uint32(i), nil)
+		runs[i] = table.InternRun(r.functionOf(t.flow, uint32(i)), 0, args...)
+	}
+	s.Runs = t.runs.Rewrite(func(x sequitur.Symbol) sequitur.Symbol { return runs[x] })
+	return s
 }
 
 // AddTo adds all ranks of t to a, which must have none of them with calls, what t has of

@@ -116,6 +116,11 @@ func (p *printing) overRanks(a Argument) (string, error) {
 	if a.Values[0].Form == Stream && len(a.Values) == 1 {
 		return p.stream(a, 0), nil
 	}
+	if a.Type.Kind == cst.KindPointer {
+		if text, ok := p.constantButAdvancing(a); ok {
+			return text, nil
+		}
+	}
 	numbers := make([]int64, len(a.Values))
 	texts := make([]string, len(a.Values))
 	constant := true
@@ -275,7 +280,12 @@ func (p *Printer) streamed(a Argument, k int) []int64 {
 }
 
 // stream returns the text of the k-th number of an argument, a stream.
-func (p *printing) stream(a Argument, k int) string { return p.varying(a, k, p.streamed(a, k)) }
+func (p *printing) stream(a Argument, k int) string {
+	if text, ok := p.advancing(a, k, a.of.advancingRanks(), false); ok {
+		return text
+	}
+	return p.varying(a, k, p.streamed(a, k))
+}
 
 // varying returns the text of a stream that has these values.
 func (p *printing) varying(a Argument, k int, values []int64) string {

@@ -59,7 +59,13 @@ func (p *printing) list(write func(i int)) {
 }
 
 // argument writes the i-th argument.
-func (p *printing) argument(i int) { p.value(&p.function.Params[i].Type, p.args[i], i) }
+func (p *printing) argument(i int) {
+	if text, ok := p.advance(i); ok {
+		p.dst = append(p.dst, text...)
+		return
+	}
+	p.value(&p.function.Params[i].Type, p.args[i], i)
+}
 
 // value writes v, of type t, which is the i-th argument, or −1 if it is in an array.
 func (p *printing) value(t *cst.Type, v cst.Value, i int) {

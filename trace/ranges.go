@@ -30,7 +30,7 @@ func (t *Trace) readRanges() []ranges {
 		if err != nil {
 			return nil
 		}
-		if !s.template().streams {
+		if !s.template().elastic && s.index == nil {
 			continue
 		}
 		if calls = wire.AddSat(calls, wire.MulSat(s.Grammar.Len(), uint64(ranks.Len()))); calls > maxRanged {
@@ -69,7 +69,7 @@ func (s *Shape) ranges() (ranges, error) {
 func (x ranges) add(r *Rank, terminal uint32, i int) {
 	var scratch layout.Template
 	n := int(r.shape.signatures[i])
-	for k, streams := 0, r.shape.signature(i, &scratch).Streams; streams != 0; k, streams = k+1, streams&(streams-1) {
+	for k, streams := 0, r.trace.varying(r.shape.signature(i, &scratch), r.flow); streams != 0; k, streams = k+1, streams&(streams-1) {
 		slot := signatureSlot{n, bits.TrailingZeros64(streams)}
 		x[slot] = append(x[slot], r.flow.varied.in(terminal)[k])
 	}

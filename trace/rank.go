@@ -81,16 +81,20 @@ func (c Call) String() string {
 // A Rank is what one rank of a run called. Its methods may be called from
 // several goroutines at once.
 type Rank struct {
-	number int
-	trace  *Trace
-	shape  *Shape     // nil if the rank made no calls
-	flow   *flow      // its calls over terminals
-	values lazyValues // what its calls have stored, rank by rank
+	number   int
+	trace    *Trace
+	shape    *Shape     // nil if the rank made no calls
+	flow     *flow      // its calls over terminals
+	recorded *flow      // those over which its times are: what advances in them is in streams
+	values   lazyValues // what its calls have stored, rank by rank
 
 	calls   []atomic.Pointer[Call] // by terminal, nil until it is decoded
 	series  *timing.Series         // nil if there is none
 	threads lazyWeave              // where they stand in calls and series
 	printed atomic.Pointer[printedRank]
+
+	of     *Rank                    // that r is folded of, nil if it is not
+	firsts func() []sequitur.Symbol // the terminals of that of the first calls of the terminals of r
 }
 
 // Rank reads what a rank called, and where the times of its calls are. It reads nothing
@@ -112,7 +116,7 @@ func (t *Trace) readRank(rank int) (*Rank, error) {
 	if rank < 0 || rank >= t.run.Ranks {
 		return nil, fmt.Errorf("trace: there is no rank %d in a run of %d", rank, t.run.Ranks)
 	}
-	r := &Rank{number: rank, trace: t, flow: noCalls}
+	r := &Rank{number: rank, trace: t, flow: noCalls, recorded: noCalls}
 	number, ok := t.index.find(rank)
 	if !ok {
 		return r, nil
@@ -132,8 +136,13 @@ func (t *Trace) readRank(rank int) (*Rank, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.flow = u.flow; s.template().streams {
-		if r.flow, err = r.expand(u.firsts); err != nil {
+	if r.recorded = u.flow; s.template().elastic {
+		if r.recorded, err = r.expand(u.firsts); err != nil {
+			return nil, err
+		}
+	}
+	if r.flow = r.recorded; s.index != nil {
+		if r.flow, err = r.spread(r.recorded); err != nil {
 			return nil, err
 		}
 	}
@@ -169,12 +178,15 @@ func (r *Rank) Len() uint64 { return r.flow.calls.Len() }
 
 // Terminals returns the number of terminals, which are numbered from 0 on in the order
 // of their first use: of calls that differ in their function or an argument.
-func (r *Rank) Terminals() int {
+func (r *Rank) Terminals() int { return r.terminalsOf(r.flow) }
+
+// terminalsOf is Terminals of a flow.
+func (r *Rank) terminalsOf(f *flow) int {
 	switch {
-	case r.flow.of != nil:
-		return len(r.flow.of)
+	case f.of != nil:
+		return len(f.of)
 	case r.shape != nil:
-		return len(r.shape.signatures)
+		return r.shape.own
 	}
 	return 0
 }
@@ -224,6 +236,11 @@ func (r *Rank) Function(terminal uint32) int {
 	return int(r.trace.signatures.Functions[r.Signature(terminal)])
 }
 
+// functionOf is Function for a terminal of a flow.
+func (r *Rank) functionOf(f *flow, terminal uint32) int {
+	return int(r.trace.signatures.Functions[r.shape.signatures[f.signatureOf(terminal)]])
+}
+
 // Call returns the call that a terminal stands for. It panics unless terminal is
 // less than r.Terminals(). Each call is decoded once and then kept, in some 32 bytes
 // of memory for each argument and element.
@@ -251,7 +268,12 @@ func (r *Rank) decode(terminal uint32) *Call {
 	var few [12]int64
 	e := evaluation{slots: few[:0]}
 	fn := r.Function(terminal)
-	d.Call = Call{Rank: r.number, Function: &r.trace.Functions()[fn], Args: slices.Clip(r.arguments(d.few[:0], &e, terminal)), Terminal: terminal, of: r}
+	d.Call = Call{Rank: r.number, Function: &r.trace.Functions()[fn], Terminal: terminal, of: r}
+	if r.of != nil {
+		d.Args = r.of.call(r.firsts()[terminal]).Args
+	} else {
+		d.Args = slices.Clip(r.arguments(d.few[:0], &e, terminal))
+	}
 	r.calls[terminal].Store(&d.Call) // equal to what another goroutine may have stored
 	return &d.Call
 }
@@ -259,12 +281,18 @@ func (r *Rank) decode(terminal uint32) *Call {
 // arguments appends the arguments of the calls of a terminal to args, and sets e to
 // their evaluation, in the memory that it has.
 func (r *Rank) arguments(args []cst.Value, e *evaluation, terminal uint32) []cst.Value {
-	i := r.flow.signatureOf(terminal)
+	return r.argumentsOf(args, e, r.flow, terminal, nil)
+}
+
+// argumentsOf is arguments for a terminal of a flow, after a change of the slots unless that is nil.
+func (r *Rank) argumentsOf(args []cst.Value, e *evaluation, f *flow, terminal uint32, change func(slots []int64)) []cst.Value {
+	i := f.signatureOf(terminal)
 	s := r.shape.signature(i, &e.scratch)
 	e.rank, e.size = r.number, r.trace.run.Ranks
 	e.evaluate(s, r.stored().scalars[r.shape.template().scalars[i]:])
-	if s.Streams != 0 {
-		r.setVaried(e.slots, s.Streams, terminal)
+	r.setVaried(e.slots, s, f, terminal)
+	if change != nil {
+		change(e.slots)
 	}
 	e.decodeRows(r.stored().rows[r.shape.template().rows[i]:r.shape.template().rows[i+1]])
 	return r.trace.rebuild(args, e, s)

@@ -25,12 +25,19 @@ type Shape struct {
 
 	trace      *Trace
 	number     int
-	signatures []sequitur.Symbol // in the order of their first use
-	streams    [][]uint32        // the values of each argument, by their numbers, if they are in blocks
+	signatures []sequitur.Symbol   // in the order of their first use, those of streams after those of calls
+	own        int                 // how many are of calls
+	index      *layout.StreamIndex // nil if nothing advances
+	runs       *sequitur.Grammar   // the streams of what does, over numbers of signatures
+	streams    [][]uint32          // the values of each argument, by their numbers, if they are in blocks
 	template   func() *template
 	alike      func() []lookalike
 	unions     unions
-	kept       atomic.Pointer[keptColumns] // nil before a rank was read
+	advancing  struct {
+		sync.Mutex
+		byRank map[int]map[signatureSlot]Progression
+	}
+	kept atomic.Pointer[keptColumns] // nil before a rank was read
 }
 
 // A template is what the ranks of a shape have in common, for making the calls of
@@ -40,7 +47,8 @@ type template struct {
 	signatures []layout.Template // nil if they are too large to be kept
 	scalars    []int             // where the values of each signature in columns begin, and the end
 	rows       []int             // likewise, the rows in matrices
-	streams    bool              // some of the signatures have streams
+	elastic    bool              // some of the signatures have streams of elastic arguments
+	runs       *sequitur.Grammar // the streams of what advances, over the signatures; nil if nothing does
 }
 
 // Shapes returns the number of shapes. They are numbered in the order of their
@@ -83,6 +91,10 @@ func (t *Trace) shape(number int) (*Shape, error) {
 		return nil, err
 	}
 	s := &Shape{Ranks: t.sets[number], Grammar: g.Grammar, trace: t, number: number, signatures: g.Grammar.FirstUse(), streams: g.Streams}
+	s.own = len(s.signatures)
+	if err := s.cutStreams(); err != nil {
+		return nil, layout.Damaged(layout.KindGrammars, 0, err)
+	}
 	s.template = sync.OnceValue(s.newTemplate)
 	s.alike = sync.OnceValue(s.lookalikes)
 	if err := t.signatures.CheckSlots(s.signatures); err != nil {
@@ -103,6 +115,9 @@ func (s *Shape) size() int {
 		perValue  = 6 // values of streams in one
 	)
 	n := 2 * s.Grammar.Symbols()
+	if s.runs != nil {
+		n += 2 * s.runs.Symbols()
+	}
 	for _, values := range s.streams {
 		n += len(values) / perValue
 	}
@@ -133,14 +148,18 @@ func (s *Shape) newTemplate() *template {
 			of = &t.signatures[i]
 		}
 		s.trace.signatures.Template(of, int(n))
-		t.streams = t.streams || of.Streams != 0
+		t.elastic = t.elastic || of.Streams&^s.trace.advancing(of) != 0
 		scalars, rows := of.Stored()
 		t.scalars[i+1], t.rows[i+1] = t.scalars[i]+scalars, t.rows[i]+rows
 	}
-	t.flow = &flow{calls: grammarCalls{s.Grammar.Rewrite(func(n sequitur.Symbol) sequitur.Symbol {
+	number := func(n sequitur.Symbol) sequitur.Symbol {
 		i, _ := numbers.Get(uint64(n), 0)
 		return i
-	})}}
+	}
+	t.flow = &flow{calls: grammarCalls{s.Grammar.Rewrite(number)}}
+	if s.runs != nil {
+		t.runs = s.runs.Rewrite(number)
+	}
 	return t
 }
 

@@ -114,19 +114,29 @@ func (e *expander) open() error {
 // eachStream calls use with the signatures of s that have streams and, slot by slot,
 // the numbers of those of a rank, whose stored values these are, until that fails.
 func (s *Shape) eachStream(rank int, stored storedValues, use func(i int, argument layout.StreamArgument, number int64) error) error {
+	elastic := func(x *layout.Template) uint64 { return x.Streams &^ s.trace.advancing(x) }
+	return s.eachMasked(rank, stored, elastic, func(i, slot int, number int64) error {
+		return use(i, layout.StreamArgument{Function: s.trace.FunctionOf(int(s.signatures[i])), Slot: slot}, number)
+	})
+}
+
+// eachMasked calls use with the slots of a mask of each signature and the values of a rank there, until that
+// fails.
+func (s *Shape) eachMasked(rank int, stored storedValues, mask func(*layout.Template) uint64, use func(i, slot int, value int64) error) error {
 	var scratch layout.Template
 	at := evaluation{rank: rank, size: s.trace.run.Ranks}
 	for i := range s.signatures {
 		x := s.signature(i, &scratch)
-		if x.Streams == 0 {
+		slots := mask(x)
+		if slots == 0 {
 			continue
 		}
 		at.evaluate(x, stored.scalars[s.template().scalars[i]:])
-		for k, number := range at.slots {
-			if x.Streams>>k&1 == 0 {
+		for k, value := range at.slots {
+			if k >= layout.MaxStreamSlot || slots>>k&1 == 0 {
 				continue
 			}
-			if err := use(i, layout.StreamArgument{Function: x.Function, Slot: k}, number); err != nil {
+			if err := use(i, k, value); err != nil {
 				return err
 			}
 		}
@@ -220,14 +230,76 @@ func (e *expander) addTerminal(x sequitur.Symbol) {
 	}
 }
 
-// setVaried sets the slots that have streams to the values that they have in the calls
-// of a terminal.
-func (r *Rank) setVaried(slots []int64, streams uint64, terminal uint32) {
-	values := r.flow.varied.in(terminal)
+// setVaried sets the slots of a signature that have streams to the values that they have in the calls of a
+// terminal of a flow.
+func (r *Rank) setVaried(slots []int64, x *layout.Template, f *flow, terminal uint32) {
+	streams := r.trace.varying(x, f)
+	if streams == 0 {
+		return
+	}
+	values := f.varied.in(terminal)
 	for i := 0; streams != 0; i++ {
 		slots[bits.TrailingZeros64(streams)] = values[i]
 		streams &= streams - 1
 	}
+}
+
+// varying returns the slots of a signature whose values are those of varied in a flow.
+func (t *Trace) varying(x *layout.Template, f *flow) uint64 {
+	if f.spread {
+		return x.Streams
+	}
+	return x.Streams &^ t.advancing(x)
+}
+
+// advancing returns the slots of a signature with streams of what advances.
+func (t *Trace) advancing(x *layout.Template) uint64 {
+	if x.Streams == 0 {
+		return 0
+	}
+	return x.Streams &^ t.elastic[x.Function]
+}
+
+// elasticSlots returns the slots of each function that are elastic arguments.
+func (t *Trace) elasticSlots() []uint64 {
+	masks := make([]uint64, len(t.Functions()))
+	if s := t.signatures.Streams; s != nil {
+		for _, e := range s.Arguments {
+			if e.Slot < layout.MaxStreamSlot {
+				masks[e.Function] |= 1 << e.Slot
+			}
+		}
+	}
+	return masks
+}
+
+// appendVaried appends the values of a terminal of a flow with streams, and those of what advances, slot by
+// slot.
+func (r *Rank) appendVaried(dst []int64, from *flow, terminal uint32, advancing []int64) []int64 {
+	var scratch layout.Template
+	x := r.shape.signature(from.signatureOf(terminal), &scratch)
+	if x.Streams == 0 {
+		return dst
+	}
+	var elastic []int64
+	mask := r.trace.advancing(x)
+	if mask != x.Streams {
+		elastic = from.varied.in(terminal)
+	}
+	for left := x.Streams; left != 0; left &= left - 1 {
+		if mask>>bits.TrailingZeros64(left)&1 == 1 {
+			dst, advancing = append(dst, advancing[0]), advancing[1:]
+			continue
+		}
+		dst, elastic = append(dst, elastic[0]), elastic[1:]
+	}
+	return dst
+}
+
+// eachAdvancing calls use with the signatures of s in which something advances and, slot by slot, the numbers of
+// the streams of a rank, until that fails.
+func (s *Shape) eachAdvancing(rank int, stored storedValues, use func(i, slot int, number int64) error) error {
+	return s.eachMasked(rank, stored, s.trace.advancing, use)
 }
 
 // A streamReader reads a stream of numbers of values, one after the other.

@@ -192,3 +192,31 @@ func (w *threadWalker) next() (position uint64, terminal sequitur.Symbol) {
 		return w.position - 1, w.run.Symbol
 	}
 }
+
+// A recordedWalker finds the terminals that the times of calls are of, where values that advance make others.
+type recordedWalker struct {
+	rank *Rank
+	walk *sequitur.Walker // nil before the first
+	run  sequitur.Run     // what is left of it
+	at   uint64           // the position of its first
+}
+
+// terminal returns that of the call at a position.
+func (w *recordedWalker) terminal(position uint64) sequitur.Symbol {
+	const near = 1 << 16 // calls that are walked over
+	if w.walk == nil || position < w.at || position > w.at+near {
+		w.walk, w.run, w.at = w.rank.recorded.calls.Walk(position), sequitur.Run{}, position
+	}
+	for {
+		if w.run.Count == 0 {
+			w.run = w.walk.Next()
+		}
+		if position-w.at < w.run.Count {
+			w.run.Count -= position - w.at
+			w.at = position
+			return w.run.Symbol
+		}
+		w.at += w.run.Count
+		w.run.Count = 0
+	}
+}

@@ -159,7 +159,7 @@ func (t *Trace) codecOf(name string, read func() (*Rank, error)) (*timing.Series
 	if err != nil {
 		return nil, err
 	}
-	c, err := layout.SeriesCodec(name, func(terminal uint32) string { return t.Functions()[r.Function(terminal)].Name })
+	c, err := layout.SeriesCodec(name, func(terminal uint32) string { return t.Functions()[r.functionOf(r.recorded, terminal)].Name })
 	if err != nil {
 		return nil, layout.Damaged(layout.KindSeries, 0, layout.Corrupt("%v", err))
 	}
@@ -261,16 +261,17 @@ func (t *timeReader) read() (timing.Time, error) {
 
 // threadTimes read the times of a series in order.
 type threadTimes struct {
-	rank   *Rank
-	series *timing.Series
-	at     uint64 // of the next time
-	walk   *threadWalker
-	next   int // block
-	block  *timing.SeriesDecoder
-	err    error  // why block cannot be read
-	left   uint64 // calls of block
-	ahead  uint64 // calls that come with the blocks from next on
-	skip   uint64 // calls to be left out
+	rank     *Rank
+	series   *timing.Series
+	at       uint64 // of the next time
+	walk     *threadWalker
+	recorded *recordedWalker // nil if calls have the terminals that times are of
+	next     int             // block
+	block    *timing.SeriesDecoder
+	err      error  // why block cannot be read
+	left     uint64 // calls of block
+	ahead    uint64 // calls that come with the blocks from next on
+	skip     uint64 // calls to be left out
 
 	times     []timing.Time // decoded, and not read; of no value if there is an error
 	buffer    [256]timing.Time
@@ -280,6 +281,9 @@ type threadTimes struct {
 // newThreadTimes returns one at the n-th time.
 func newThreadTimes(r *Rank, n uint64) *threadTimes {
 	t := &threadTimes{rank: r, series: r.series, at: n}
+	if r.recorded != r.flow {
+		t.recorded = &recordedWalker{rank: r}
+	}
 	if n < r.series.Len() {
 		block, first := r.series.Find(n)
 		t.next, t.skip, t.walk, t.ahead = block, n-first, newThreadWalker(r, first), r.series.Len()-first
@@ -327,7 +331,11 @@ func (t *threadTimes) decode() {
 	}
 	n := int(min(t.left, uint64(len(t.buffer))))
 	for i := range n {
-		_, t.terminals[i] = t.walk.next()
+		position, terminal := t.walk.next()
+		if t.recorded != nil {
+			terminal = t.recorded.terminal(position)
+		}
+		t.terminals[i] = terminal
 	}
 	t.left -= uint64(n)
 	t.times = t.buffer[:n]

@@ -36,6 +36,7 @@ type Trace struct {
 	recorded    func() rankenc.Set // the ranks of all
 	active      func() rankenc.Set // those of sets
 	signatures  *layout.Table
+	elastic     []uint64                   // the slots of each function that are elastic arguments
 	calls       map[sequitur.Symbol]uint64 // of each rank, as the interleaving has them; nil without one
 
 	sections  *layout.Sections
@@ -149,6 +150,7 @@ func openContainer(file *format.Reader) (*Trace, error) {
 	if err := t.readHead(); err != nil {
 		return nil, err
 	}
+	t.elastic = t.elasticSlots()
 	t.shapes, t.columns = make([]cached[Shape], len(t.all)), make([]cached[rankColumn], len(t.signatures.Slices))
 	t.grammars = sync.OnceValues(t.readGrammars)
 	t.alphabet = sync.OnceValue(t.signatures.Alphabet)

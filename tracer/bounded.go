@@ -3,10 +3,10 @@ package tracer
 import (
 	"slices"
 
-	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/running"
 	"github.com/reprise-trace/reprise/merge"
-	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 )
 
@@ -54,13 +54,14 @@ func (r *Recorder) fit() {
 // and the times of every call.
 func (r *Recorder) condense() {
 	functions := r.table.Functions()
-	part, err := r.bound.condenser.Condense(r.take(0, &r.table, r.grammar.Finish(), r.times.finish(0)), r.bound.limit/condensedTo)
+	part, err := r.bound.condenser.Condense(r.take(0, r.table.Take(r.grammar.Finish()), r.times.finish(0)), r.bound.limit/condensedTo)
 	if err != nil { // of parts that nobody records
 		r.misuse.add(err)
 	}
 	r.bound.condensed = []merge.Part{part}
 	r.bound.limit = max(r.bound.limit, 2*part.Held()) // what cannot give way grows
-	r.table = cst.Table{}
+	r.table = running.Table{}
+	r.table.Constant()
 	for _, f := range functions {
 		r.table.Declare(f)
 	}
@@ -68,8 +69,14 @@ func (r *Recorder) condense() {
 }
 
 // take returns the part of a rank, of what was condensed and the calls after that.
-func (r *Recorder) take(rank int, table *cst.Table, grammar *sequitur.Grammar, times *merge.Times) merge.Part {
-	p := merge.Part{Rank: rank, Table: table, Grammar: grammar, Groups: r.groups, Times: times}
+func (r *Recorder) take(rank int, c running.Calls, times *merge.Times) merge.Part {
+	p := merge.Part{Rank: rank, Table: c.Table, Grammar: c.Grammar, Groups: r.groups, Times: times}
+	if c.Streams != nil {
+		p.Streams = &merge.Streams{Slots: c.Slots, Runs: c.Streams}
+		if times != nil {
+			times.Durations, times.Gaps = renamed(times, c.Renamed)
+		}
+	}
 	if r.bound.untimed {
 		p.Bounded = &format.Bounded{Untimed: true}
 	}
@@ -107,4 +114,11 @@ func ofRank(rank int, p merge.Part) merge.Part {
 		p.Times = &times
 	}
 	return p
+}
+
+// renamed returns the statistics of times by other terminals, of which several may be one.
+func renamed(t *merge.Times, to []uint32) (durations, gaps timing.Summary) {
+	own, all := layout.Summaries{t.Durations, t.Gaps}, layout.Summaries{}
+	all.MergeAs(&own, to)
+	return all[0], all[1]
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/running"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -17,7 +18,7 @@ import (
 // It never panics. Calls that cannot be recorded are left out and counted:
 // [Recorder.Err] tells.
 type Recorder struct {
-	table   cst.Table
+	table   running.Table
 	grammar sequitur.Builder
 	groups  map[merge.GroupHandle]merge.Group
 	times   times
@@ -26,10 +27,14 @@ type Recorder struct {
 }
 
 // Declare returns the number of a function for use with [Recorder.Call]. Equal
-// functions have one number. An invalid function, see [cst.Function.Validate], has the
-// number −1, and its calls are left out.
+// functions have one number. An invalid function, see [cst.Function.Validate], and one whose name begins
+// with +, has the number −1, and its calls are left out.
 func (r *Recorder) Declare(f cst.Function) int {
-	if err := f.Validate(); err != nil {
+	err := f.Validate()
+	if err == nil && layout.StreamRoleOf(&f) != layout.NoStream {
+		err = fmt.Errorf("function %q: names that begin with + are those of streams", f.Name)
+	}
+	if err != nil {
 		r.misuse.add(err)
 		return -1
 	}
@@ -46,7 +51,7 @@ func (r *Recorder) Call(fn int, args ...cst.Value) {
 		r.misuse.add(errUntimed)
 		return
 	}
-	terminal, err := r.table.TryIntern(fn, args...)
+	terminal, err := r.table.Intern(fn, args...)
 	if err != nil {
 		r.misuse.add(err)
 		return
@@ -106,8 +111,9 @@ func (r *Recorder) Err() error { return r.misuse.err() }
 // It takes time and memory in proportion to what is held, not to the calls. It
 // encodes the block of times in hand once more.
 func (r *Recorder) Snapshot(rank int) merge.Part {
-	table, _, _ := cst.Merge(&r.table, new(cst.Table)) // a copy
-	p := r.take(rank, table, r.grammar.Snapshot(), r.times.snapshot(rank))
+	c := r.table.Take(r.grammar.Snapshot())
+	c.Table, _, _ = cst.Merge(c.Table, new(cst.Table)) // a copy
+	p := r.take(rank, c, r.times.snapshot(rank))
 	p.Groups = maps.Clone(r.groups)
 	return p
 }
@@ -116,9 +122,8 @@ func (r *Recorder) Snapshot(rank int) merge.Part {
 // functions and groups, and without what [New] was asked for. Recording more does not
 // change the part.
 func (r *Recorder) Finish(rank int) merge.Part {
-	table := r.table
-	p := r.take(rank, &table, r.grammar.Finish(), r.times.finish(rank))
-	r.table, r.groups, r.times, r.bound = cst.Table{}, nil, times{}, bound{}
+	p := r.take(rank, r.table.Take(r.grammar.Finish()), r.times.finish(rank))
+	r.table, r.groups, r.times, r.bound = running.Table{}, nil, times{}, bound{}
 	return p
 }
 

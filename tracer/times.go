@@ -51,12 +51,14 @@ func New(o Options) (*Recorder, error) {
 	r := new(Recorder)
 	if o.Bounded > 0 {
 		r.bound = newBound(o.Bounded, o.Keep)
+		r.table.Constant()
 	}
 	if s := o.Series; s != nil {
+		r.table.Apart() // series are of terminals
 		if len(o.DurationsOf) > 0 {
 			own := *s
 			var err error
-			if own.Durations, err = layout.CodecByFunction(s.Durations, o.DurationsOf, r.functionOf); err != nil {
+			if own.Durations, err = layout.CodecByFunction(s.Durations, o.DurationsOf, r.functionOf()); err != nil {
 				return nil, err
 			}
 			s = &own
@@ -78,13 +80,15 @@ func New(o Options) (*Recorder, error) {
 	return r, nil
 }
 
-// functionOf returns the name of the function of a terminal.
-func (r *Recorder) functionOf(terminal uint32) string {
-	for n := uint32(len(r.times.functions)); n <= terminal; n++ {
-		fn, _ := r.table.AppendSignature(nil, n)
-		r.times.functions = append(r.times.functions, r.table.Functions()[fn].Name)
+// functionOf returns what returns the name of the function of a terminal.
+func (r *Recorder) functionOf() func(terminal uint32) string {
+	var names []string // as many as were asked for
+	return func(terminal uint32) string {
+		for n := uint32(len(names)); n <= terminal; n++ {
+			names = append(names, r.table.Functions()[r.table.FunctionOf(n)].Name)
+		}
+		return names[terminal]
 	}
-	return r.times.functions[terminal]
 }
 
 // CallAt is [Recorder.Call] for a call of which the time is known: it began at
@@ -93,7 +97,7 @@ func (r *Recorder) functionOf(terminal uint32) string {
 // the start, which are negative where calls overlap. It takes some 50 ns with
 // statistics, and with a series what its codec does, at the end of a block.
 func (r *Recorder) CallAt(fn int, start, duration int64, args ...cst.Value) {
-	t, err := r.table.TryIntern(fn, args...)
+	t, err := r.table.Intern(fn, args...)
 	if err != nil {
 		r.misuse.add(err)
 		return
@@ -113,7 +117,6 @@ type times struct {
 	series     *timing.SeriesBuilder // nil if there is none
 	begin, end int64                 // of the first call, and of the last
 	calls      uint64
-	functions  []string // the names of those of terminals; as many as were asked for
 }
 
 type callStatistics struct{ durations, gaps timing.Statistics }

@@ -174,7 +174,7 @@ func (s *solver) read(t *trace.Trace) error {
 		if s.ctx.Err() != nil {
 			return context.Cause(s.ctx)
 		}
-		part, err := t.Part(number)
+		part, err := t.PlainPart(number)
 		if err != nil {
 			return err
 		}

@@ -126,7 +126,7 @@ func (p *predictedTrace) encode(cmd *cobra.Command, path string) ([]byte, error)
 
 // part returns the part of a rank with its times.
 func (p *predictedTrace) part(number int) (merge.Part, error) {
-	part, err := p.trace.Part(number)
+	part, err := p.trace.PlainPart(number)
 	if err != nil {
 		return part, err
 	}

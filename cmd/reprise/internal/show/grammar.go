@@ -109,7 +109,7 @@ func chosenLoops(q *cli.Question, shape int) ([]*Loops, error) {
 		if err != nil {
 			return nil, err
 		}
-		l, err := loopsOfRank(q, r, int(rank))
+		l, err := loopsOfRank(q, r.Folded(), int(rank))
 		if err != nil {
 			return nil, err
 		}
