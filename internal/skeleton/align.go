@@ -1,6 +1,8 @@
 package skeleton
 
 import (
+	"slices"
+
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -13,7 +15,38 @@ const maxCells = 1 << 20
 type aligner struct {
 	*work
 	compare func(a, b sequitur.Symbol) Likeness
-	within  bool // bodies of one program, in which other ranks are other calls
+	within  bool     // bodies of one program, in which other ranks are other calls
+	tables  []*table // that are not in use
+}
+
+// A table has weights for the pairs of nodes of two bodies.
+type table struct{ best, weights [][]int32 }
+
+// row makes row i, of so many pairs.
+func (t *table) row(i, n int) {
+	t.best[i], t.weights[i] = slices.Grow(t.best[i][:0], n)[:n], slices.Grow(t.weights[i][:0], n)[:n]
+	clear(t.weights[i])
+}
+
+// table returns a table of so many rows; free takes it back.
+func (a *aligner) table(rows int) *table {
+	t := new(table)
+	if last := len(a.tables) - 1; last >= 0 {
+		t, a.tables = a.tables[last], a.tables[:last]
+	}
+	for len(t.best) < rows {
+		t.best, t.weights = append(t.best, nil), append(t.weights, nil)
+	}
+	return t
+}
+
+// maxKept is how many rows a table has at most that is kept.
+const maxKept = 1 << 10
+
+func (a *aligner) free(t *table) {
+	if len(t.best) <= maxKept {
+		a.tables = append(a.tables, t)
+	}
 }
 
 // An alignment is pairs of nodes of two bodies that are alike, in order.
@@ -175,8 +208,10 @@ func (a *aligner) between(x, y []*Node) []weighedPair {
 	}
 	low := func(i int) int { return min(len(y), max(0, i+min(0, lean)-band)) }
 	high := func(i int) int { return min(len(y), max(0, i+max(0, lean)+band)) } // excluded
-	best, weights := make([][]int32, len(x)+1), make([][]int32, len(x))
-	insides := make(map[[2]int]alignment) // of loops
+	t := a.table(len(x))
+	defer a.free(t)
+	best, weights := t.best, t.weights
+	var insides map[[2]int]alignment // of loops
 	inMost, alsoInMost := usualNodes(x), usualNodes(y)
 	at := func(i, j int) int32 {
 		switch {
@@ -188,7 +223,7 @@ func (a *aligner) between(x, y []*Node) []weighedPair {
 		return best[i][j-low(i)]
 	}
 	for i := len(x) - 1; i >= 0; i-- {
-		best[i], weights[i] = make([]int32, high(i)-low(i)), make([]int32, high(i)-low(i))
+		t.row(i, high(i)-low(i))
 		if !a.do(len(best[i])) {
 			return nil
 		}
@@ -200,6 +235,9 @@ func (a *aligner) between(x, y []*Node) []weighedPair {
 				}
 				weights[i][j-low(i)] = int32(weight)
 				if x[i].IsLoop() {
+					if insides == nil {
+						insides = make(map[[2]int]alignment)
+					}
 					insides[[2]int{i, j}] = inside
 				}
 				most = max(most, int32(weight)+at(i+1, j+1))

@@ -141,6 +141,29 @@ func isLoop(g *sequitur.Grammar, least uint64, which how) []bool {
 	return loop
 }
 
+// writtenLen returns how many calls are written out of a grammar, at least.
+func writtenLen(g *sequitur.Grammar, how how) uint64 {
+	if g.Rules() == 0 {
+		return 0
+	}
+	loop := isLoop(g, minTrips, how)
+	calls, all := make([]uint64, g.Rules()), uint64(0)
+	for r := range calls {
+		for t := range g.Body(r) {
+			switch {
+			case t.Rule < 0:
+				calls[r]++
+			case !loop[t.Rule]:
+				calls[r] = wire.AddSat(calls[r], wire.MulSat(t.Count, calls[t.Rule]))
+			}
+		}
+		if loop[r] || r == len(calls)-1 {
+			all = wire.AddSat(all, calls[r])
+		}
+	}
+	return all
+}
+
 // written appends the right-hand side of a rule with the rules that are no loops written out.
 func (f *folder) written(g *sequitur.Grammar, rule int, loop []bool, bodies [][]*Node, list []*Node, depth int) []*Node {
 	if depth > f.nodes {

@@ -14,8 +14,9 @@
 // # Limits
 //
 // It takes time in proportion to the symbols of the grammars with the rules that are no
-// loops written out, times a band in which programs are aligned. What would take more
-// than [Options] allow is [ErrLimit].
+// loops written out, times a band in which programs are aligned. The loops of several programs are found at
+// the same time, one on each processor. What takes more than [Options] allow is [ErrLimit], also if the first
+// programs say so by what they take for each symbol.
 //
 // # Source
 //
@@ -29,7 +30,10 @@ import (
 	"context"
 	"errors"
 	"math"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -59,9 +63,11 @@ const (
 type Options struct {
 	// Kind returns a call that stands for all of its kind: calls of one kind are the same call
 	// to whoever looks for loops. Nil means that each is of its own kind.
+	// It is called for each call before anything else is.
 	Kind func(sequitur.Symbol) sequitur.Symbol
 
-	// Compare tells how much two calls are alike that are not of one kind. Nil means that none are.
+	// Compare tells how much two calls are alike that are not of one kind. Nil means that none are. Several
+	// goroutines may call it at once.
 	Compare func(a, b sequitur.Symbol) Likeness
 
 	// MaxNodes is how many calls and loops a program may have with rules written out, and
@@ -125,9 +131,17 @@ func Make(ctx context.Context, programs []Program, o Options) (*Skeleton, error)
 	if o.MaxWork == 0 {
 		o.MaxWork = 1 << 26
 	}
-	if o.Kind == nil {
-		o.Kind = func(s sequitur.Symbol) sequitur.Symbol { return s }
+	kinds := make(map[sequitur.Symbol]sequitur.Symbol)
+	for _, p := range programs {
+		for s := range p.Grammar.Occurrences() {
+			if _, known := kinds[s]; !known {
+				if kinds[s] = s; o.Kind != nil {
+					kinds[s] = o.Kind(s)
+				}
+			}
+		}
 	}
+	o.Kind = func(s sequitur.Symbol) sequitur.Symbol { return kinds[s] }
 	var best *Skeleton
 	var failed error
 	least := math.MaxInt
@@ -196,19 +210,34 @@ func cost(body []*Node, of map[int]uint64) int {
 
 // make makes a skeleton of programs whose loops are found in one way.
 func (o *Options) make(ctx context.Context, programs []Program, how how, done func(int) int) (*Skeleton, error) {
-	work := &work{ctx: ctx, left: o.MaxWork}
-	across := aligner{work: work, compare: o.Compare}
+	for _, p := range programs {
+		if writtenLen(p.Grammar, how) > uint64(o.MaxNodes) {
+			return nil, ErrLimit
+		}
+	}
+	left := new(atomic.Int64)
+	left.Store(int64(o.MaxWork))
+	across := aligner{work: &work{ctx: ctx, left: left, most: o.MaxWork}, compare: o.Compare}
+	expected := o.expectation(programs)
 	var s Skeleton
-	for number, p := range programs {
-		f := folder{program: number, how: how, nodes: o.MaxNodes, kind: o.Kind, align: aligner{work: work, compare: o.Compare, within: true}, classes: make(map[string]int)}
-		body := f.whole(p.Grammar)
-		if number > 0 && work.err == nil {
+	var bodies []wholeProgram // of some programs, whose loops are found at the same time
+	for number := range programs {
+		if len(bodies) == 0 {
+			bodies = o.wholes(ctx, programs[number:], number, expected.first(), how, left)
+		}
+		p := bodies[0]
+		bodies = bodies[1:]
+		if err := cmp.Or(p.err, expected.add(p.done)); err != nil {
+			return nil, err
+		}
+		body := p.body
+		if number > 0 {
 			loops := across.loopsOf(s.Body, body)
 			s.Body, body = across.wrapped(s.Body, loops), across.wrapped(body, loops)
 			body = across.merge(s.Body, body, across.align(s.Body, body))
 		}
-		if s.Body = body; work.err != nil {
-			return nil, work.err
+		if s.Body = body; across.err != nil {
+			return nil, across.err
 		}
 		if o.Progress != nil {
 			o.Progress(done(number + 1))
@@ -218,10 +247,73 @@ func (o *Options) make(ctx context.Context, programs []Program, how how, done fu
 	return &s, nil
 }
 
-// work is what is left to do.
+// A wholeProgram is a program with the loops that were found in it, and how much was done for that.
+type wholeProgram struct {
+	body []*Node
+	done int
+	err  error
+}
+
+// wholes finds the loops of the first programs, one of them on each processor. Number is that of
+// the first, and what may be done for the first of all is limited.
+func (o *Options) wholes(ctx context.Context, programs []Program, number, first int, how how, left *atomic.Int64) []wholeProgram {
+	found := make([]wholeProgram, min(len(programs), runtime.GOMAXPROCS(0)))
+	var all sync.WaitGroup
+	for i := range found {
+		all.Go(func() {
+			w := &work{ctx: ctx, left: left, most: o.MaxWork}
+			if number+i == 0 {
+				w.most = first
+			}
+			f := folder{program: number + i, how: how, nodes: o.MaxNodes, kind: o.Kind, align: aligner{work: w, compare: o.Compare, within: true}, classes: make(map[string]int)}
+			found[i].body = f.whole(programs[i].Grammar)
+			found[i].done, found[i].err = w.done, w.err
+		})
+	}
+	all.Wait()
+	return found
+}
+
+// An expectation is how much is to be done for all programs, by what was done for the first ones.
+type expectation struct {
+	most    float64 // what may be done for a symbol of the grammars of programs
+	symbols []int   // of programs
+	seen    int     // symbols of those that are done
+	done    int
+}
+
+// beyond is how many times as much as may be done is to be done, for all that is known, if programs are not
+// looked at any further.
+const beyond = 1.25
+
+func (o *Options) expectation(programs []Program) *expectation {
+	e, sum := new(expectation), 0
+	for _, p := range programs {
+		e.symbols = append(e.symbols, p.Grammar.Symbols())
+		sum += p.Grammar.Symbols()
+	}
+	e.most = beyond * float64(o.MaxWork) / float64(max(sum, 1))
+	return e
+}
+
+// first returns how much may be done for the first program.
+func (e *expectation) first() int { return int(e.most * float64(e.symbols[0])) }
+
+// add adds what was done for the next program, and returns [ErrLimit] if all will take too much.
+func (e *expectation) add(done int) error {
+	e.seen, e.done, e.symbols = e.seen+e.symbols[0], e.done+done, e.symbols[1:]
+	if float64(e.done) > e.most*float64(e.seen) {
+		return ErrLimit
+	}
+	return nil
+}
+
+// work is what is done, and what all may do yet.
 type work struct {
 	ctx  context.Context
-	left int
+	left *atomic.Int64
+	done int
+	most int // that may be done
 	err  error
 }
 
@@ -230,7 +322,8 @@ func (w *work) do(n int) bool {
 	if w.err != nil {
 		return false
 	}
-	if w.left -= n; w.left < 0 {
+	w.done += n
+	if w.left.Add(int64(-n)) < 0 || w.done > w.most {
 		w.err = ErrLimit
 	} else {
 		w.err = w.ctx.Err()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -154,6 +155,44 @@ func TestMakeLimits(t *testing.T) {
 	cancel()
 	if _, err := Make(ctx, []Program{long}, Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestProcessors checks that programs have the same in common, or are too long, on however many processors
+// their loops are found.
+func TestProcessors(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var programs []Program
+	for rank := range 7 {
+		calls := ""
+		for range 20 * (1 + rank) {
+			calls += "A" + strings.Repeat("bc", 1+random.IntN(4)) + "DE"
+			if random.IntN(3) == 0 {
+				calls += "F"
+			}
+		}
+		programs = append(programs, program(calls, rank))
+	}
+	make := func(processors, work int) string {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+		s, err := Make(context.Background(), programs, Options{Kind: lower, Compare: compare, MaxWork: work})
+		if err != nil {
+			return err.Error()
+		}
+		return written(s.Parts(programs, len(programs), name))
+	}
+	failed := 0
+	for work := 1 << 12; work <= 1<<20; work += work / 8 {
+		want := make(1, work)
+		if got := make(4, work); got != want {
+			t.Fatalf("with work %d, %s, on one processor %s", work, got, want)
+		}
+		if want == ErrLimit.Error() {
+			failed++
+		}
+	}
+	if failed < 5 || make(2, 1<<20) == ErrLimit.Error() {
+		t.Errorf("%d limits are too low", failed)
 	}
 }
 

@@ -31,11 +31,17 @@ func (a *aligner) wrapped(seq, loops []*Node) []*Node {
 		return seq
 	}
 	var list []*Node
+	most := make([]uint64, len(loops)) // iterations that have a node of each loop
+	for i, l := range loops {
+		for _, n := range l.Body {
+			most[i] = max(most[i], n.iterations())
+		}
+	}
 	for at := 0; at < len(seq); {
 		var n *Node
-		for _, l := range loops {
-			for k := a.iteration(l, seq[at:]); k > 0; k = a.iteration(l, seq[at:]) {
-				if n != nil && !samePrograms(n, seq[at]) {
+		for i, l := range loops {
+			for k := a.iteration(l, most[i], seq[at:]); k > 0; k = a.iteration(l, most[i], seq[at:]) {
+				if n != nil && !a.samePrograms(n, seq[at]) {
 					break
 				}
 				n = a.wrap(n, seq[at:at+k:at+k], l.class)
@@ -72,14 +78,12 @@ func (a *aligner) wrap(n *Node, iteration []*Node, class int) *Node {
 }
 
 // iteration returns how many nodes at the beginning of seq are an iteration of a loop: at least
-// two, of the same programs. A few may have something before them that the loop does not have.
-func (a *aligner) iteration(loop *Node, seq []*Node) int {
-	k, extra, most := 0, 0, uint64(0)
-	for _, n := range loop.Body {
-		most = max(most, n.iterations())
-	}
+// two, of the same programs. A few may have something before them that the loop does not have. A node that
+// comes in most iterations is in all of them.
+func (a *aligner) iteration(loop *Node, most uint64, seq []*Node) int {
+	k, extra := 0, 0
 	is := func(n *Node, k int) bool {
-		if k >= len(seq) || !samePrograms(seq[0], seq[k]) {
+		if k >= len(seq) || n.IsLoop() != seq[k].IsLoop() || !a.samePrograms(seq[0], seq[k]) {
 			return false
 		}
 		weight, _ := a.match(n, seq[k])
@@ -90,7 +94,7 @@ func (a *aligner) iteration(loop *Node, seq []*Node) int {
 		switch {
 		case is(n, k):
 			k++
-		case always && k > 0 && is(n, k+1) && samePrograms(seq[0], seq[k]):
+		case always && k > 0 && is(n, k+1) && a.samePrograms(seq[0], seq[k]):
 			k, extra = k+2, extra+1
 		case always || a.err != nil:
 			return 0
@@ -103,6 +107,6 @@ func (a *aligner) iteration(loop *Node, seq []*Node) int {
 }
 
 // samePrograms reports whether two nodes are of the same programs.
-func samePrograms(n, m *Node) bool {
-	return slices.EqualFunc(n.Times, m.Times, func(a, b Times) bool { return a.Program == b.Program })
+func (a *aligner) samePrograms(n, m *Node) bool {
+	return a.within || slices.EqualFunc(n.Times, m.Times, func(a, b Times) bool { return a.Program == b.Program })
 }

@@ -29,7 +29,7 @@ type span struct{ from, to uint64 }
 // program.
 const (
 	maxSymbols = 1 << 22
-	maxWork    = 1 << 24
+	maxWork    = 1 << 26
 )
 
 // errTooLong is the error of shapes that are too long to be compared.

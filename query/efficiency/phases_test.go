@@ -3,6 +3,7 @@ package efficiency
 import (
 	"testing"
 
+	"github.com/reprise-trace/reprise/internal/test/programs"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/trace"
@@ -15,6 +16,28 @@ func TestSpans(t *testing.T) {
 	}
 	for _, name := range tier.Some([]string{"cg.S.16", "cg.S.64", "is.S.16", "lu.W.16", "lu.W.64", "mg.S.16", "mg.S.64", "sp.S.16"}, 3) {
 		t.Run(name, func(t *testing.T) { testSpans(t, testtrace.Real(t, "ti/"+name+".ti.zst")) })
+	}
+}
+
+// TestPhasesOfPolls checks that a program that polls has phases, which have nearly all of its calls: how often
+// it does differs in each iteration, and on each rank.
+func TestPhasesOfPolls(t *testing.T) {
+	p := programs.Polling(8, tier.Number(100, 600), 1)
+	tr := testtrace.Open(t, testtrace.File(t, p.Run(), p.Parts()))
+	testSpans(t, tr)
+	phases, err := findPhases(t.Context(), tr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, in := uint64(0), uint64(0)
+	for _, part := range p.Parts() {
+		all += part.Grammar.Len()
+	}
+	for _, p := range phases {
+		in += p.Calls
+	}
+	if in < all-all/10 {
+		t.Errorf("%d of %d calls are in phases", in, all)
 	}
 }
 
