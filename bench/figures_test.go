@@ -71,6 +71,21 @@ func TestConstantSize(t *testing.T) {
 	}
 }
 
+// TestNeighbours checks that halo exchanges with up to 26 neighbours take few bytes, and hardly more on more
+// ranks, and a program that polls little more than the numbers of its polls.
+func TestNeighbours(t *testing.T) {
+	sizes := []struct{ side, most int }{{3, 760}, {5, 1030}, {10, 1130}, {20, 1300}}
+	for _, s := range tier.Some(sizes, 3) {
+		if f := foldTest(t, programs.Halo26(s.side, 1000)); f.size > s.most {
+			t.Errorf("%d ranks: %d bytes, want at most %d", s.side*s.side*s.side, f.size, s.most)
+		}
+	}
+	p := programs.Polling(8, 500, 1)
+	if f, most := foldTest(t, p), 1.1*p.Entropy/8+2000; float64(f.size) > most {
+		t.Errorf("%s: %d bytes, want at most %.0f", p.Name, f.size, most)
+	}
+}
+
 // length returns the number of bytes of a uvarint.
 func length(v uint64) int { return len(wire.AppendUvarint(nil, v)) }
 

@@ -25,6 +25,7 @@ type signatureWriter struct {
 	domainNumbers map[string]int
 	stored        []storedColumn
 	columnNumbers map[string]int64
+	shared        sharedColumns
 	groups        map[*signature]*storedGroup
 	matrices      map[int][]int // the numbers of those of each domain
 	encodings     *encodings
@@ -280,10 +281,15 @@ func (w *signatureWriter) expr(s *signature, slot int) (layout.Formula, bool) {
 
 // column returns the number of the column of a slot.
 func (w *signatureWriter) column(s *signature, slot int, kind layout.SlotKind) int64 {
+	parts := w.parts(s, slot, kind)
+	if n, ok := w.shared.find(parts); ok {
+		return n
+	}
 	d, enc := w.encodeColumn(s, slot, kind)
 	key := columnKey(d, enc)
 	n, ok := w.columnNumbers[key]
 	if !ok {
+		w.shared.add(parts, int64(len(w.stored)))
 		n = int64(len(w.stored))
 		w.stored = append(w.stored, storedColumn{domain: d, data: enc, ranks: kind == layout.Rank})
 		w.columnNumbers[key] = n

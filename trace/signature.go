@@ -234,9 +234,15 @@ func (s *Signature) makers() []rankenc.Set {
 	case n > maxMakers:
 		return nil
 	}
+	return s.makersOf(rankenc.World(len(t.sets)))
+}
+
+// makersOf returns the ranks of some shapes that make the call of s, or nothing if these cannot be read.
+func (s *Signature) makersOf(shapes rankenc.Set) []rankenc.Set {
+	t := s.trace
 	var sets []rankenc.Set
-	for number, ranks := range t.sets {
-		if ranks.Len() == 0 {
+	for _, number := range shapes.All() {
+		if t.sets[number].Len() == 0 {
 			continue
 		}
 		shape, err := t.shape(number)
@@ -279,23 +285,29 @@ type rankPlace struct {
 	position int
 }
 
-// places returns where the ranks are in the domain of a column, or nothing if they
-// are too many.
+// places returns where the ranks are in the domain of a column, which may have more, or nothing if these are
+// too many.
 func (s *Signature) places(column int) ([]rankPlace, error) {
 	t := s.trace
 	d := t.signatures.Domains[t.signatures.Columns[column].Domain]
 	var places []rankPlace
 	if s.shape == nil {
+		if d.Len() > maxLooked {
+			return nil, nil
+		}
+		shapes := t.signatures.Shapes[t.signatures.Columns[column].Domain]
+		all := shapes.Len() == 1 || shapes.Len() > maxMakers // others have columns of their own
+		var makers rankenc.Set
+		if !all {
+			makers = makers.Union(s.makersOf(shapes)...)
+		}
 		for i := range d.Len() {
-			if d.Len() > maxLooked {
-				break
-			}
 			rank := int64(i)
 			if !d.IsWorld() {
 				rank = int64(d.At(i))
 			}
-			if _, ok := t.index.find(int(rank)); !ok {
-				continue // it is left out
+			if _, ok := t.index.find(int(rank)); !ok || !all && !makers.Contains(int(rank)) {
+				continue // it is left out, or makes no such call
 			}
 			places = append(places, rankPlace{rank, i})
 		}
