@@ -186,7 +186,7 @@ type slowNetwork struct{ *replay.Recorded }
 
 func (slowNetwork) Message(m *replay.Message) replay.Cost {
 	return replay.Cost{
-		Send: 50 * replay.Nanosecond, Transfer: replay.Microsecond + replay.Time(max(m.Bytes, 0))*replay.Picosecond,
+		Send: 50 * replay.Nanosecond, Transfer: replay.Microsecond + replay.Time(max(m.Bytes, 0)),
 		Receive: 20 * replay.Nanosecond, Rendezvous: m.Bytes > 4000,
 	}
 }

@@ -20,18 +20,8 @@ func (t *Trace) readBounded() (err error) {
 
 // checkStretches checks that r, of shape s, has the calls of its stretches.
 func (r *Rank) checkStretches(s *Shape) error {
-	if err := layout.CheckStretches(r.Stretches(), s.Grammar.Len()); err != nil {
+	if err := layout.CheckStretches(layout.StretchesOf(r.trace.run.Bounded, r.number), s.Grammar.Len()); err != nil {
 		return layout.Damaged(layout.KindBounded, 0, err)
-	}
-	return nil
-}
-
-// Stretches returns where the order of the calls of r is not kept, in a trace that was made to
-// fit a size, ascending: in a stretch, calls stand by signature. The result must not be changed.
-// There are none in other traces.
-func (r *Rank) Stretches() []format.Stretch {
-	if b := r.trace.run.Bounded; b != nil {
-		return b.Stretches[r.number]
 	}
 	return nil
 }
@@ -44,7 +34,7 @@ func (c Call) Exact() bool {
 	if c.of == nil || c.of.trace.run.Bounded == nil {
 		return true
 	}
-	list := c.of.Stretches()
+	list := c.of.trace.run.Bounded.Stretches[c.of.number]
 	i := sort.Search(len(list), func(i int) bool { return layout.EndOf(list[i]) > c.Position })
 	if i < len(list) && list[i].First <= c.Position {
 		return false

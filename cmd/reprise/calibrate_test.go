@@ -17,7 +17,6 @@ import (
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/predict"
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/mpi/interpose"
-	"github.com/reprise-trace/reprise/mpi/replay"
 )
 
 // launcher returns the command line that starts some ranks, without the program.
@@ -130,7 +129,7 @@ func TestMachineFile(t *testing.T) {
 		if err := json.NewEncoder(&out).Encode(a); err != nil {
 			t.Error(err)
 		}
-		if a.Parameters.Within.Overhead != 50875*replay.Picosecond {
+		if a.Parameters.Within.Overhead != 50875 {
 			t.Errorf("overhead %v", a.Parameters.Within.Overhead)
 		}
 	}

@@ -65,6 +65,14 @@ func AppendBounded(dst []byte, b *format.Bounded) []byte {
 	return dst
 }
 
+// StretchesOf returns the stretches of a rank; b is nil if nothing gave way.
+func StretchesOf(b *format.Bounded, rank int) []format.Stretch {
+	if b == nil {
+		return nil
+	}
+	return b.Stretches[rank]
+}
+
 // FunctionsOf returns the functions with arguments of a distribution, in ascending order.
 func FunctionsOf(b *format.Bounded) []int {
 	list := slices.Concat(slices.Collect(maps.Keys(b.InStretches)), slices.Collect(maps.Keys(b.InOrder)))

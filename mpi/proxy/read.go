@@ -1,11 +1,11 @@
 package proxy
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/trace"
@@ -16,8 +16,8 @@ func (g *generator) read() error {
 	if g.size > MaxRanks {
 		return fmt.Errorf("%w: %d ranks, at most %d", errLimit, g.size, MaxRanks)
 	}
-	if stretches, err := g.stretches(); err != nil || stretches {
-		return cmp.Or(err, errors.New("proxy: the trace was made to fit a size, and does not have the order of all calls"))
+	if g.stretches() {
+		return errors.New("proxy: the trace was made to fit a size, and does not have the order of all calls")
 	}
 	g.grammars, g.folded = make([]*sequitur.Grammar, g.trace.Shapes()), make([]map[uint32]uint32, g.trace.Shapes())
 	budget := maxValues
@@ -83,21 +83,14 @@ func (g *generator) read() error {
 }
 
 // stretches reports whether the order of some calls is not known.
-func (g *generator) stretches() (bool, error) {
+func (g *generator) stretches() bool {
 	for number := range g.trace.Shapes() {
 		ranks := g.trace.ShapeRanks(number)
-		if ranks.Len() == 0 {
-			continue
-		}
-		r, err := g.trace.Rank(ranks.At(0))
-		if err != nil {
-			return false, err
-		}
-		if len(r.Stretches()) > 0 {
-			return true, nil
+		if ranks.Len() > 0 && len(layout.StretchesOf(g.trace.Run().Bounded, int(ranks.At(0)))) > 0 {
+			return true
 		}
 	}
-	return false, nil
+	return false
 }
 
 // read reads the arguments of a call, and reports whether some of them vary from call to call.

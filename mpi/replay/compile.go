@@ -194,7 +194,7 @@ func (r *rank) threadOf(terminal uint32) int {
 }
 
 func (r *rank) addStrand(thread int, from, calls uint64) {
-	s := &strand{rank: r, thread: thread, position: from, left: calls, walk: r.calls.Walk(from), stretches: stretchesOf(r.calls, from)}
+	s := &strand{rank: r, thread: thread, position: from, left: calls, walk: r.calls.Walk(from), stretches: r.stretchesFrom(from)}
 	s.nextStretch()
 	r.engine.drawn = r.engine.drawn || len(s.stretches) > 0
 	s.at = Call{Rank: r.calls, Thread: thread}

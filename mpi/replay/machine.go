@@ -15,8 +15,7 @@ type Time int64
 
 // Durations.
 const (
-	Picosecond  Time = 1
-	Nanosecond       = 1000 * Picosecond
+	Nanosecond  Time = 1000
 	Microsecond      = 1000 * Nanosecond
 	Millisecond      = 1000 * Microsecond
 	Second           = 1000 * Millisecond

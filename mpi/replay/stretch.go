@@ -281,9 +281,9 @@ func waits(c *channel) int {
 	return 0
 }
 
-// stretchesOf returns the stretches from a position on.
-func stretchesOf(r *semantics.Rank, from uint64) []format.Stretch {
-	list := r.Stretches()
+// stretchesFrom returns the stretches of r from a position on.
+func (r *rank) stretchesFrom(from uint64) []format.Stretch {
+	list := layout.StretchesOf(r.engine.model.Trace().Run().Bounded, r.number)
 	for len(list) > 0 && layout.EndOf(list[0]) <= from {
 		list = list[1:]
 	}

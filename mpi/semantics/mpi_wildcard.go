@@ -6,6 +6,7 @@ import (
 	"sort"
 	"sync"
 
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -76,7 +77,7 @@ func isWildcard(m Message) bool {
 func newWildcards(r *mpiRank) *wildcards {
 	w := &wildcards{rank: r, fixed: make(map[int64]source), varied: make(map[int64][]completed), made: make(map[resolved]*Operation)}
 	wanted := w.requests()
-	if len(wanted) == 0 || len(r.read.Stretches()) > 0 { // which call completed which receive depends on the order
+	if len(wanted) == 0 || len(layout.StretchesOf(r.model.trace.Run().Bounded, r.read.Number())) > 0 { // which call completed which receive depends on the order
 		return w
 	}
 	acts := make(map[sequitur.Symbol][]act)
