@@ -10,7 +10,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/bins"
 	"github.com/reprise-trace/reprise/internal/test/recorded"
 	"github.com/reprise-trace/reprise/timing"
-	"github.com/reprise-trace/reprise/timing/grammar"
+	_ "github.com/reprise-trace/reprise/timing/grammar" // makes its codec known
 )
 
 // epsilon is the relative error at which codecs of times are compared.
@@ -29,16 +29,23 @@ type contender struct {
 // contenders returns all codecs, those that have a relative error with this one, and
 // how many these are, which come first.
 func contenders(epsilon float64) (list []contender, lossy int, err error) {
-	c, err := timing.Codecs(epsilon)
-	if err != nil {
-		return nil, 0, err
+	exact := 0
+	for _, kind := range timing.Codecs() {
+		c := contender{name: kind.Kind, clusters: !slices.Contains(withoutClusters, kind.Kind)}
+		if c.codec, err = kind.New(epsilon); err != nil {
+			return nil, 0, err
+		}
+		if kind.Exact {
+			c.name += "-" + kind.Word
+			exact++
+		}
+		list = append(list, c)
 	}
-	folded, err := grammar.New(epsilon)
-	return []contender{
-		{"bins", c[0], false}, {"hist", c[1], true}, {"grammar", folded, false}, {"entropy", c[2], true},
-		{"lossless-zstd", c[3], true}, {"lossless-lz4", c[4], true},
-	}, 4, err
+	return list, len(list) - exact, nil
 }
+
+// withoutClusters are the kinds of codecs that make no use of the terminals.
+var withoutClusters = []string{"bins", "grammar"}
 
 // An order says whether the values of a column are clustered by signature.
 type order int

@@ -36,11 +36,15 @@ func TestCodecs(t *testing.T) {
 	for _, epsilon := range []float64{0.001, 0.1, bins.MaxEpsilon} {
 		codecs = append(codecs, must.Get(timing.NewExponential(epsilon)))
 	}
-	for _, o := range []timing.HISTOptions{{}, {Epsilon: 0.001, Samples: 1, Bits: 1}, {Epsilon: 0.3, Samples: 10, Bits: 12}} {
-		codecs = append(codecs, must.Get(timing.NewHIST(o)))
+	for _, name := range []string{"hist,epsilon=0.1,samples=100,bits=5", "hist,epsilon=0.001,samples=1,bits=1", "hist,epsilon=0.3,samples=10,bits=12"} {
+		codecs = append(codecs, must.Get(timing.NewCodec(name)))
 	}
-	for _, c := range []timing.Compressor{timing.Zstd, timing.LZ4} {
-		codecs = append(codecs, must.Get(timing.NewLossless(c)))
+	for _, kind := range timing.Codecs() {
+		c := must.Get(kind.New(0.01))
+		if name, _, _ := strings.Cut(c.Name(), ","); name != kind.Kind || kind.Exact != (c.Guarantee() == timing.Exact) || kind.About == "" {
+			t.Errorf("%+v is %s, %v", kind, c.Name(), c.Guarantee())
+		}
+		codecs = append(codecs, c)
 	}
 	codecs = append(codecs, newSplit(), plain{exact, "plain", 3})
 	for _, c := range codecs {
@@ -122,7 +126,7 @@ func FuzzEntropy(f *testing.F) {
 func FuzzExponential(f *testing.F) { fuzz(f, true, must.Get(timing.NewExponential(0.1))) }
 
 func FuzzHIST(f *testing.F) {
-	fuzz(f, false, must.Get(timing.NewHIST(timing.HISTOptions{Samples: 10})))
+	fuzz(f, false, must.Get(timing.NewCodec("hist,epsilon=0.1,samples=10,bits=5")))
 }
 
 func FuzzLossless(f *testing.F) {

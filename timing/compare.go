@@ -1,7 +1,6 @@
 package timing
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -155,28 +154,13 @@ type CompareOptions struct {
 	Rounds int
 }
 
-// Codecs returns the codecs of this package that a trace can have, those that are
-// not exact with a relative error epsilon.
-func Codecs(epsilon float64) ([]Codec, error) {
-	bins, err := NewExponential(epsilon)
-	if err != nil {
-		return nil, err
-	}
-	hist, err := NewHIST(HISTOptions{Epsilon: epsilon})
-	if err != nil {
-		return nil, err
-	}
-	entropy, err := NewEntropy(epsilon)
-	return []Codec{bins, hist, entropy, &losslessCodec{Zstd}, &losslessCodec{LZ4}}, err
-}
-
 // Compare encodes and decodes columns with several codecs, and returns what each of
 // them makes of all columns together, in the order of the codecs: its size, its errors
 // and its speed. Every column has an encoder of its own.
 func Compare[V ~int64](columns []Column[V], o CompareOptions) ([]Comparison, error) {
 	if o.Codecs == nil {
 		var err error
-		if o.Codecs, err = Codecs(cmp.Or(o.Epsilon, 0.1)); err != nil {
+		if o.Codecs, err = ownCodecs(o.Epsilon); err != nil {
 			return nil, err
 		}
 	}

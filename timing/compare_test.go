@@ -49,7 +49,7 @@ func TestCompare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	codecs, err := Codecs(0.2)
+	codecs, err := ownCodecs(0.2)
 	if err != nil {
 		t.Fatal(err)
 	}

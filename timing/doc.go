@@ -10,12 +10,13 @@
 // in blocks, and says what it guarantees. There are
 //
 //   - [NewExponential]: bins of a relative error ε, in as many bits as they need;
-//   - [NewHIST]: bins, the frequent ones of a signature in short codes;
+//   - HIST, by its name, such as "hist,epsilon=0.01,samples=100,bits=5" for [NewCodec]: bins, those of which
+//     2⁵ are most frequent among the first 100 values of a signature in short codes;
 //   - [NewEntropy]: bins, in as many bits as remain after adaptive modelling;
 //   - [NewLossless]: exact values, compressed by zstd or LZ4;
 //   - [NewSplit]: one of several codecs, by signature;
 //
-// and, in package timing/grammar, a grammar of bins. [Compare] says what each makes of
+// and, in package timing/grammar, a grammar of bins. [Codecs] lists them. [Compare] says what each makes of
 // your own column. A [SeriesCodec] joins two columns to the [Time] of each call,
 // without drift: a [SeriesBuilder] makes a [Series], which is read from any block of
 // calls on. A [Writer] streams values to a file, of which a [Reader] reads any value or those from

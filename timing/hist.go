@@ -11,9 +11,9 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// HISTOptions configures [NewHIST]. The zero HISTOptions is the default
+// histOptions configures HIST. The zero histOptions is the default
 // configuration.
-type HISTOptions struct {
+type histOptions struct {
 	// Epsilon is the relative error. Zero means 0.1.
 	Epsilon float64
 
@@ -27,14 +27,14 @@ type HISTOptions struct {
 	Bits int
 }
 
-// A histCodec is that of NewHIST.
+// A histCodec is that of newHISTCodec.
 type histCodec struct {
 	binned
 	samples int
 	bits    int
 }
 
-// NewHIST returns the codec HIST of Wang, Guo, Balaji and Snir, "Near-Lossless
+// newHISTCodec returns the codec HIST of Wang, Guo, Balaji and Snir, "Near-Lossless
 // MPI Tracing and Proxy Application Autogeneration", TPDS 34(1), 2023, §2.3.2.
 // The values of a signature are clustered. The first of them are kept as they
 // are, and the bins that were most frequent among these get codes of one bit more
@@ -44,7 +44,7 @@ type histCodec struct {
 // It departs from the paper in that the table of codes is written, once for
 // each block that uses it, codes are shorter where the samples have few
 // bins, and values that are kept take as many bytes as they need.
-func NewHIST(o HISTOptions) (Codec, error) {
+func newHISTCodec(o histOptions) (Codec, error) {
 	o.Epsilon, o.Samples, o.Bits = cmp.Or(o.Epsilon, 0.1), cmp.Or(o.Samples, 100), cmp.Or(o.Bits, 5)
 	if o.Samples < 1 || o.Samples > 1<<16 {
 		return nil, fmt.Errorf("timing: %d samples are not from 1 to %d", o.Samples, 1<<16)
@@ -58,6 +58,15 @@ func NewHIST(o HISTOptions) (Codec, error) {
 	}
 	b.name += fmt.Sprintf(",samples=%d,bits=%d", o.Samples, o.Bits)
 	return &histCodec{b, o.Samples, o.Bits}, nil
+}
+
+// openHIST returns the codec that may be called name, or nil for none.
+func openHIST(name string) (Codec, error) {
+	var o histOptions
+	if n, _ := fmt.Sscanf(name, "hist,epsilon=%g,samples=%d,bits=%d", &o.Epsilon, &o.Samples, &o.Bits); n < 3 {
+		return nil, nil
+	}
+	return newHISTCodec(o)
 }
 
 // NewEncoder returns an Encoder of a column.

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-func newHIST(t rapid.TB, o HISTOptions) *histCodec {
-	c, err := NewHIST(o)
+func newHIST(t rapid.TB, o histOptions) *histCodec {
+	c, err := newHISTCodec(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -17,12 +17,12 @@ func newHIST(t rapid.TB, o HISTOptions) *histCodec {
 }
 
 func TestHISTOptions(t *testing.T) {
-	for _, o := range []HISTOptions{{Epsilon: -1}, {Samples: -1}, {Samples: 1<<16 + 1}, {Bits: -1}, {Bits: 13}} {
-		if _, err := NewHIST(o); err == nil {
+	for _, o := range []histOptions{{Epsilon: -1}, {Samples: -1}, {Samples: 1<<16 + 1}, {Bits: -1}, {Bits: 13}} {
+		if _, err := newHISTCodec(o); err == nil {
 			t.Errorf("accepted %+v", o)
 		}
 	}
-	if got, want := newHIST(t, HISTOptions{}).Name(), "hist,epsilon=0.1,samples=100,bits=5"; got != want {
+	if got, want := newHIST(t, histOptions{}).Name(), "hist,epsilon=0.1,samples=100,bits=5"; got != want {
 		t.Errorf("name is %s, want %s", got, want)
 	}
 }
@@ -58,11 +58,11 @@ func TestHISTCodes(t *testing.T) {
 }
 
 func TestHISTReal(t *testing.T) {
-	testRealColumns(t, newHIST(t, HISTOptions{}), "duration", "gap", "interval")
+	testRealColumns(t, newHIST(t, histOptions{}), "duration", "gap", "interval")
 }
 
 func TestHISTErrors(t *testing.T) {
-	c := newHIST(t, HISTOptions{Bits: 2})
+	c := newHIST(t, histOptions{Bits: 2})
 	for _, tt := range []struct {
 		name string
 		data string
@@ -108,4 +108,4 @@ func TestHISTErrors(t *testing.T) {
 	checkMemory(t, c, []byte("\xff\xff\x3f\xff\xff\x3f\x00"), 8<<10)
 }
 
-func BenchmarkHIST(b *testing.B) { benchmarkCodec(b, newHIST(b, HISTOptions{})) }
+func BenchmarkHIST(b *testing.B) { benchmarkCodec(b, newHIST(b, histOptions{})) }

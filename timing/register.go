@@ -17,9 +17,6 @@ var registered struct {
 	open map[string]func(name string) (Codec, error)
 }
 
-// ownKinds are the kinds of this package, and of what is made of several codecs.
-const ownKinds = " bins entropy hist lossless split functions gaps intervals "
-
 // Register makes codecs of another package known by their names, so that a trace, and a file of a [Writer],
 // can have their columns. Kind is what all of their names begin with, up to the first comma or the end:
 // that of "fourier,terms=8" is fourier. [NewCodec] gives open a whole name, and open returns the codec that
@@ -40,7 +37,7 @@ func Register(kind string, open func(name string) (Codec, error)) {
 		panic(fmt.Sprintf("timing: Register of %q without a function", kind))
 	case !isKind(kind):
 		panic(fmt.Sprintf("timing: Register of %q: a kind has letters, digits, dots and hyphens", kind))
-	case strings.Contains(ownKinds, " "+kind+" "):
+	case isOwnKind(kind):
 		panic(fmt.Sprintf("timing: Register of %q, which is a kind of package timing", kind))
 	}
 	registered.Lock()
@@ -73,26 +70,26 @@ func NewCodec(name string) (Codec, error) {
 		return c, nil
 	}
 	kind, _, _ := strings.Cut(name, ",")
+	if !isKind(kind) || isOwnKind(kind) {
+		return nil, fmt.Errorf("timing: no codec is called %q", name)
+	}
+	return registeredCodec(kind, name)
+}
+
+// registeredCodec returns the codec with a name that another package has registered.
+func registeredCodec(kind, name string) (Codec, error) {
 	registered.RLock()
 	open := registered.open[kind]
 	registered.RUnlock()
 	if open == nil {
-		return nil, unknownCodec(name)
+		return nil, fmt.Errorf("timing: %w %q: its package must be imported, and call timing.Register", ErrUnknownCodec, name)
 	}
-	if c, err = open(name); err != nil {
+	c, err := open(name)
+	if err != nil {
 		return nil, fmt.Errorf("timing: codec %q: %w", name, err)
 	}
 	if c == nil || c.Name() != name {
 		return nil, fmt.Errorf("timing: what is registered as %q returns another codec for %q", kind, name)
 	}
 	return c, nil
-}
-
-// unknownCodec is the error of a name that no codec has.
-func unknownCodec(name string) error {
-	kind, _, _ := strings.Cut(name, ",")
-	if !isKind(kind) || strings.Contains(ownKinds, " "+kind+" ") {
-		return fmt.Errorf("timing: no codec is called %q", name)
-	}
-	return fmt.Errorf("timing: %w %q: its package must be imported, and call timing.Register", ErrUnknownCodec, name)
 }

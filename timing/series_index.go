@@ -62,7 +62,7 @@ func (b *SeriesBuilder) endBlock(e *seriesEncoder) {
 
 // Snapshot appends the encoding of the series so far to dst, as Finish would, and
 // returns the extended slice. It encodes the block in hand once more: with a codec that
-// has learned from the blocks before, as that of [NewHIST], in other bytes.
+// has learned from the blocks before, as that of HIST, in other bytes.
 func (b *SeriesBuilder) Snapshot(dst []byte) []byte {
 	e := b.encoder.codec.newEncoder()
 	e.ended = b.before

@@ -22,7 +22,7 @@ func seriesCodecs(t rapid.TB) []*SeriesCodec {
 	var all []*SeriesCodec
 	for _, form := range []Form{Gaps, Intervals} {
 		all = append(all, must.Get(NewSeriesCodec(must.Get(NewLossless(Zstd)), must.Get(NewLossless(LZ4)), form)))
-		for _, c := range []Codec{newExponential(t, 0.001), newExponential(t, bins.MaxEpsilon), newHIST(t, HISTOptions{}), newEntropy(t, 0.1)} {
+		for _, c := range []Codec{newExponential(t, 0.001), newExponential(t, bins.MaxEpsilon), newHIST(t, histOptions{}), newEntropy(t, 0.1)} {
 			all = append(all, must.Get(NewSeriesCodec(c, newExponential(t, 0.1), form)))
 		}
 		for _, starts := range []int64{1, 1000, math.MaxInt64} {

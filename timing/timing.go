@@ -99,35 +99,6 @@ func (g Guarantee) String() string {
 	return fmt.Sprintf("relative error %g", float64(g))
 }
 
-// newCodec returns a codec that may be called name, or nil for none.
-func newCodec(name string) (Codec, error) {
-	var epsilon float64
-	var o HISTOptions
-	if n, _ := fmt.Sscanf(name, "bins,epsilon=%g", &epsilon); n == 1 {
-		return asCodec(NewExponential(epsilon))
-	}
-	if n, _ := fmt.Sscanf(name, "entropy,epsilon=%g", &epsilon); n == 1 {
-		return asCodec(NewEntropy(epsilon))
-	}
-	if n, _ := fmt.Sscanf(name, "hist,epsilon=%g,samples=%d,bits=%d", &o.Epsilon, &o.Samples, &o.Bits); n == 3 {
-		return asCodec(NewHIST(o))
-	}
-	for _, c := range []Compressor{Zstd, LZ4} {
-		if c := (&losslessCodec{c}); c.Name() == name {
-			return c, nil
-		}
-	}
-	return nil, nil
-}
-
-// asCodec keeps a nil pointer from becoming a codec.
-func asCodec(c Codec, err error) (Codec, error) {
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
-}
-
 // ParseSeriesCodec returns the codec of series whose Name is name. The codecs in
 // it come from the function codec, such as [NewCodec] or one that knows others, too.
 func ParseSeriesCodec(name string, codec func(name string) (Codec, error)) (*SeriesCodec, error) {

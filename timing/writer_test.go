@@ -55,7 +55,7 @@ func readAll(file []byte, terminals func([]uint32, uint64)) (values []int64, err
 // fileCodecs are those of the package.
 func fileCodecs(t rapid.TB) []Codec {
 	t.Helper()
-	codecs, err := Codecs(0.05)
+	codecs, err := ownCodecs(0.05)
 	if err != nil {
 		t.Fatal(err)
 	}

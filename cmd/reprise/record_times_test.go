@@ -10,13 +10,14 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/tracer"
 )
 
 // TestTimesWords checks that codecs are called what --times calls them.
 func TestTimesWords(t *testing.T) {
-	for _, c := range cli.TimesCodecs {
-		codec, err := c.Codec(0.1)
+	for _, c := range timing.Codecs() {
+		codec, err := c.New(0.1)
 		if err != nil || layout.CodecWord(codec.Name()) != c.Word {
 			t.Errorf("codec %s is called %s, %v", c.Word, layout.CodecWord(codec.Name()), err)
 		}

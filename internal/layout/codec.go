@@ -159,14 +159,14 @@ func SeriesWords(name string) string {
 // CodecWord returns the word of reprise record --times for the codec with a name, such as
 // exponential for "bins,epsilon=0.1", and the name itself of a codec that has none.
 func CodecWord(name string) string {
-	kind, parameters, _ := strings.Cut(name, ",")
-	switch kind {
-	case "bins":
-		return "exponential"
-	case "lossless":
-		return strings.TrimPrefix(parameters, "compressor=")
-	case "hist", "entropy", "grammar":
-		return kind
+	kind, _, _ := strings.Cut(name, ",")
+	for _, c := range timing.Codecs() {
+		if c.Kind != kind {
+			continue
+		}
+		if exact, err := c.New(0); !c.Exact || err == nil && exact.Name() == name {
+			return c.Word
+		}
 	}
 	return name
 }

@@ -109,7 +109,10 @@ type decoder struct {
 	size   int          // of the block
 }
 
-func (d *decoder) Decode(dst []int64, _ []uint32) error {
+func (d *decoder) Decode(dst []int64, terminals []uint32) error {
+	if len(terminals) != len(dst) {
+		panic(fmt.Sprintf("timing: %d terminals of %d values", len(terminals), len(dst)))
+	}
 	for len(dst) > 0 {
 		if d.run.Count == 0 {
 			if d.run = d.walker.Next(); d.run.Count == 0 {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/timing"
 )
 
 // helpFiles are the help of the commands in Markdown: a heading with the usage, a
@@ -34,7 +35,8 @@ func NewCommand(name string) *cobra.Command {
 	if err != nil {
 		panic(err) // it is embedded
 	}
-	about, examples, _ := strings.Cut(string(content), "\n## Examples\n\n")
+	text := strings.Replace(string(content), "{codecs}\n", codecsHelp(), 1)
+	about, examples, _ := strings.Cut(text, "\n## Examples\n\n")
 	parts := strings.SplitN(about, "\n\n", 3)
 	cmd := &cobra.Command{
 		Use:     strings.TrimPrefix(parts[0], "# "),
@@ -45,6 +47,19 @@ func NewCommand(name string) *cobra.Command {
 		cmd.Long = strings.TrimSpace(parts[2])
 	}
 	return cmd
+}
+
+// codecsHelp has a line about each codec of times.
+func codecsHelp() string {
+	var b strings.Builder
+	for _, c := range timing.Codecs() {
+		within := "within `--error`"
+		if c.Exact {
+			within = "exact"
+		}
+		fmt.Fprintf(&b, "- `%s`: %s; %s\n", c.Word, within, c.About)
+	}
+	return b.String()
 }
 
 // AddHelp has the commands below root show their help as plain text, and adds

@@ -12,7 +12,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/bins"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/timing"
-	"github.com/reprise-trace/reprise/timing/grammar"
 )
 
 // A TimesFlag is what --times and --error say.
@@ -31,7 +30,7 @@ func (t *TimesFlag) AddTo(cmd *cobra.Command) {
 	f.StringArrayVar(&t.Errors, "error", nil, "relative `error` of times (default 10%)")
 	f.Lookup("times").DefValue = ""
 	words := []string{"none", "statistics", "histograms", "paths", "intervals", "all", "exact"}
-	for _, c := range TimesCodecs {
+	for _, c := range timing.Codecs() {
 		words = append(words, c.Word)
 	}
 	if err := cmd.RegisterFlagCompletionFunc("times", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
@@ -48,40 +47,12 @@ func (t *TimesFlag) Args() []string {
 	return args
 }
 
-// A timesCodec is a codec of the times of every call, by the word that users have
-// for it.
-type timesCodec struct {
-	Word  string
-	Lossy func(epsilon float64) (timing.Codec, error) // nil if it is exact
-	exact timing.Compressor
-}
-
-// TimesCodecs are all of them.
-var TimesCodecs = []timesCodec{
-	{Word: "exponential", Lossy: func(e float64) (timing.Codec, error) { return timing.NewExponential(e) }},
-	{Word: "hist", Lossy: func(e float64) (timing.Codec, error) { return timing.NewHIST(timing.HISTOptions{Epsilon: e}) }},
-	{Word: "grammar", Lossy: func(e float64) (timing.Codec, error) { return grammar.New(e) }},
-	{Word: "entropy", Lossy: newEntropy},
-	{Word: "zstd", exact: timing.Zstd},
-	{Word: "lz4", exact: timing.LZ4},
-}
-
-func newEntropy(e float64) (timing.Codec, error) { return timing.NewEntropy(e) }
-
-// Codec returns the codec with a relative error, if it has one.
-func (c timesCodec) Codec(epsilon float64) (timing.Codec, error) {
-	if c.Lossy == nil {
-		return timing.NewLossless(c.exact)
-	}
-	return c.Lossy(epsilon)
-}
-
 // defaultError is the relative error of times where none is given.
 const defaultError = 0.1
 
 // Options returns what to keep of times.
 func (t *TimesFlag) Options() (o collect.Options, err error) {
-	var chosen *timesCodec
+	var chosen *timing.CodecKind
 	form, histograms := timing.Gaps, ""
 	for _, word := range strings.Split(t.Words, ",") {
 		switch word {
@@ -116,20 +87,21 @@ func (t *TimesFlag) Options() (o collect.Options, err error) {
 	return o, t.addSeries(&o, *chosen, form)
 }
 
-func CodecOf(word string) *timesCodec {
-	for i := range TimesCodecs {
-		if TimesCodecs[i].Word == word {
-			return &TimesCodecs[i]
+// CodecOf returns the codec with a word, nil if there is none.
+func CodecOf(word string) *timing.CodecKind {
+	for _, c := range timing.Codecs() {
+		if c.Word == word {
+			return &c
 		}
 	}
 	return nil
 }
 
 // addSeries adds the codec of the times of every call, and those of functions.
-func (t *TimesFlag) addSeries(o *collect.Options, chosen timesCodec, form timing.Form) error {
-	epsilon, own, starts := defaultError, chosen, time.Duration(0)
-	if chosen.Lossy == nil {
-		own.Lossy = newEntropy // of functions whose times need not be exact
+func (t *TimesFlag) addSeries(o *collect.Options, chosen timing.CodecKind, form timing.Form) error {
+	epsilon, own, starts := defaultError, chosen.New, time.Duration(0)
+	if chosen.Exact {
+		own = timing.NewEntropy // of functions whose times need not be exact
 	}
 	for _, text := range t.Errors {
 		function, value, ok := strings.Cut(text, "=")
@@ -149,7 +121,7 @@ func (t *TimesFlag) addSeries(o *collect.Options, chosen timesCodec, form timing
 			return err
 		case ok && function == "":
 			return fmt.Errorf("--error %s names no function", text)
-		case !ok && chosen.Lossy == nil:
+		case !ok && chosen.Exact:
 			return fmt.Errorf("--times %s is exact: --error does not go with it, but for functions", t.Words)
 		case !ok && e == 0:
 			return errors.New("--error 0 is --times exact")
@@ -162,21 +134,21 @@ func (t *TimesFlag) addSeries(o *collect.Options, chosen timesCodec, form timing
 		}
 		codec, err := timing.NewLossless(timing.Zstd)
 		if e > 0 {
-			codec, err = own.Lossy(e)
+			codec, err = own(e)
 		}
 		if err != nil {
 			return err
 		}
 		o.Times.DurationsOf[function] = codec
 	}
-	codec, err := chosen.Codec(epsilon)
+	codec, err := chosen.New(epsilon)
 	if err == nil {
 		o.Times.Series, err = timing.NewSeriesCodec(codec, codec, form)
 	}
 	if err == nil {
 		o.Times.Series.Starts = int64(starts)
 	}
-	if err == nil && starts > 0 && chosen.Lossy == nil && len(o.Times.DurationsOf) == 0 {
+	if err == nil && starts > 0 && chosen.Exact && len(o.Times.DurationsOf) == 0 {
 		return fmt.Errorf("--times %s is exact, and so are starts: --error %s=%v does not go with it", t.Words, startOf, starts)
 	}
 	return err

@@ -90,8 +90,8 @@ const codecsRounds = 5
 func compareCodecs(cmd *cobra.Command, paths []string, o *codecsOptions) error {
 	cli.Impatient.Store(true)
 	var codecs []timing.Codec
-	for _, c := range cli.TimesCodecs {
-		codec, err := c.Codec(o.epsilon)
+	for _, c := range timing.Codecs() {
+		codec, err := c.New(o.epsilon)
 		if err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func (t *CodecsTable) print(w io.Writer) error {
 			worst, mean, decode := "–", "–", "–"
 			if e := r.Errors; e != nil {
 				worst, mean = "exact", "exact"
-				if c := cli.CodecOf(r.Codec); c != nil && c.Lossy != nil { // these values may come back, but others need not
+				if c := cli.CodecOf(r.Codec); c != nil && !c.Exact { // these values may come back, but others need not
 					worst, mean = fmt.Sprintf("%.3g %%", 100*e.Max), fmt.Sprintf("%.3g %%", 100*e.Mean)
 				}
 				decode = perValue(float64(r.Decode))
