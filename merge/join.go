@@ -46,12 +46,8 @@ func Join(rank int, order *ThreadOrder, threads ...Part) (Part, error) {
 		return joined, nil
 	}
 	joined := Part{Rank: rank, ThreadsUnordered: len(threads) > 1 && (order == nil || bounded && !apart)}
-	threads = withStreamsApart(threads)
-	tables, grammars := make([]*cst.Table, len(threads)), make([]*sequitur.Grammar, len(threads))
-	for i, p := range threads {
-		tables[i] = p.Table
-	}
-	table, numbers := mergeTables(tables)
+	threads, table, numbers := withStreamsApart(threads)
+	grammars := make([]*sequitur.Grammar, len(threads))
 	for i, p := range threads {
 		grammars[i] = p.Grammar.Rewrite(func(s sequitur.Symbol) sequitur.Symbol { return numbers[i][s] })
 		for h, g := range p.Groups {
@@ -67,7 +63,7 @@ func Join(rank int, order *ThreadOrder, threads ...Part) (Part, error) {
 		table, joined.Grammar = sortedByUse(table, order.weave(grammars, of), numbers)
 	}
 	joined.Table = table
-	joined.Streams = joinStreams(threads, numbers)
+	joined.Streams = joinStreams(threads, table, numbers, joined.Grammar)
 	joined.Bounded = joinBounded(rank, table, threads)
 	var err error
 	joined.Times, err = joinTimes(threads, numbers, joined.Bounded != nil && joined.Bounded.Untimed)

@@ -59,6 +59,7 @@ type plainer struct {
 	begins    []int
 	index     *layout.StreamIndex
 	streams   []plainStream
+	order     layout.StreamOrder
 	b         sequitur.Builder
 	known     map[string]sequitur.Symbol // terminals by their signatures
 	key       []byte
@@ -72,26 +73,33 @@ type plainStream struct {
 	left   sequitur.Run
 	run    progression.Run
 	at     uint64 // values of run that were read
-	before int64  // the value before run
+	before int64  // the first value of the run before, or what the stream begins with
 }
 
 // openStreams opens all streams, which checkStreams has looked at.
 func (x *plainer) openStreams() {
 	s := x.shape
+	x.order = make(layout.StreamOrder)
+	for t := range s.forms { // in the order of their first use
+		f := &s.forms[t]
+		for k, slot := range f.streamSlots(x.functions) {
+			x.order.Index(layout.StreamKey{Function: f.function, Slot: k, Number: s.values[x.begins[t]+slot]})
+		}
+	}
 	x.index, _ = layout.IndexStreams(s.grammar, func(t sequitur.Symbol) layout.StreamRole { return s.role(t, x.functions) })
 	x.streams = make([]plainStream, len(x.index.Begins))
 	for i, begin := range x.index.Begins {
-		x.streams[i].runs = s.grammar.Walk(begin)
+		t := s.grammar.At(begin - 1)
+		before, _ := layout.StreamOf(&x.functions[s.forms[t].function], s.values[x.begins[t]:x.begins[t+1]])
+		x.streams[i] = plainStream{runs: s.grammar.Walk(begin), before: before}
 	}
 }
 
 // next returns the next value of a stream.
-func (x *plainer) next(n int64) int64 {
+func (x *plainer) next(n int) int64 {
 	r := &x.streams[n]
 	if r.at == r.run.Length {
-		if r.run.Length > 0 {
-			r.before = r.run.Last(r.before)
-		}
+		r.before += r.run.Jump
 		if r.left.Count == 0 {
 			r.left = r.runs.Next()
 		}
@@ -107,14 +115,14 @@ func (x *plainer) next(n int64) int64 {
 // add adds the calls of a run.
 func (x *plainer) add(r sequitur.Run) {
 	f := &x.shape.forms[r.Symbol]
-	streams := f.streamSlots(x.functions)
 	for n := r.Count; n > 0; {
 		x.slots = append(x.slots[:0], x.shape.values[x.begins[r.Symbol]:x.begins[r.Symbol+1]]...)
-		for _, k := range streams {
-			x.slots[k] = x.next(x.slots[k])
+		for k, slot := range f.streamSlots(x.functions) {
+			key := layout.StreamKey{Function: f.function, Slot: k, Number: x.slots[slot]}
+			x.slots[slot] = x.next(x.order.Index(key))
 		}
 		some := uint64(1)
-		if len(streams) == 0 {
+		if f.streams == 0 {
 			some = n
 		}
 		x.b.AppendRun(x.terminal(f), some)

@@ -106,15 +106,20 @@ func (s *shape) checkStreams(functions []cst.Function) error {
 
 // takenOfStreams returns how many values calls of a rank take of each of n streams.
 func (s *shape) takenOfStreams(n int, functions []cst.Function) ([]uint64, error) {
-	begins, values := s.begins(), make([]uint64, n)
+	begins, values, order := s.begins(), make([]uint64, n), make(layout.StreamOrder)
+	counts := make([]uint64, len(s.forms))
 	for t, count := range s.grammar.Occurrences() {
+		counts[t] = count
+	}
+	for t := range s.forms { // in the order of their first use
 		f := &s.forms[t]
-		for _, k := range f.streamSlots(functions) {
-			v, ok := s.constant(begins[t] + k)
-			if !ok || v < 0 || v >= int64(n) {
+		for k, slot := range f.streamSlots(functions) {
+			v, ok := s.constant(begins[t] + slot)
+			i := order.Index(layout.StreamKey{Function: f.function, Slot: k, Number: v})
+			if !ok || i >= n {
 				return nil, fmt.Errorf("no stream, or several, of an argument of %s", functions[f.function].Name)
 			}
-			values[v] = wire.AddSat(values[v], count)
+			values[i] = wire.AddSat(values[i], counts[t])
 		}
 	}
 	return values, nil
@@ -133,7 +138,11 @@ func (s *shape) runs(functions []cst.Function) ([]runTerminal, error) {
 	var list []runTerminal
 	begins := s.begins()
 	for t, f := range s.forms {
-		if s.role(sequitur.Symbol(t), functions) != layout.StreamRun {
+		role := s.role(sequitur.Symbol(t), functions)
+		if role == layout.StreamBegin && !functions[f.function].Equal(layout.StreamFunction()) {
+			return nil, errors.New("a stream that begins otherwise")
+		}
+		if role != layout.StreamRun {
 			continue
 		}
 		if f.slots > layout.MaxRunSlots {
@@ -159,96 +168,153 @@ func (r *runTerminal) at(position, rank int) (progression.Run, bool) {
 	return layout.RunOf(r.function, r.scratch)
 }
 
-// withStreamsApart returns threads in which no two streams have one number.
-func withStreamsApart(threads []Part) []Part {
-	apart, first := slices.Clone(threads), int64(0)
-	for i := range apart {
-		p := &apart[i]
-		if p.Streams == nil {
-			continue
+// withStreamsApart returns threads, the tables of which become one such that no two of their streams do, nor a
+// signature with streams and one without, and that table with the terminals of each.
+func withStreamsApart(threads []Part) ([]Part, *cst.Table, [][]uint32) {
+	const apart = 1 << 20 // the numbers of streams of threads differ by it if they have to
+	for try := int64(0); ; try++ {
+		renumbered, tables, ok := slices.Clone(threads), make([]*cst.Table, len(threads)), true
+		for i := range renumbered {
+			if try > 0 && renumbered[i].Streams != nil {
+				ok = renumbered[i].renumberStreams(apart*int64(i)+try) && ok
+			}
+			tables[i] = renumbered[i].Table
 		}
-		if first > 0 {
-			p.renumberStreams(first)
-		}
-		first += p.streams()
-	}
-	return apart
-}
-
-// streams returns the number of streams of p.
-func (p *Part) streams() int64 {
-	n := uint64(0)
-	for t, count := range p.Streams.Runs.Occurrences() {
-		fn, _ := p.Table.AppendSignature(nil, t)
-		if layout.StreamRoleOf(&p.Table.Functions()[fn]) == layout.StreamBegin {
-			n += count
-		}
-	}
-	return int64(n)
-}
-
-// renumberStreams has the streams of p begin at a number. Where that is not possible, as a signature without
-// streams has it among its arguments, a few streams without runs come first.
-func (p *Part) renumberStreams(first int64) {
-	for empty := int64(0); ; empty++ {
-		table, numbers, ok := p.withStreamsFrom(first + empty)
 		if !ok {
 			continue
 		}
-		rename := func(t sequitur.Symbol) sequitur.Symbol { return numbers[t] }
-		s := &Streams{Slots: make(map[uint32]uint64), Runs: p.Streams.Runs.Rewrite(rename)}
-		for t, mask := range p.Streams.Slots {
-			s.Slots[numbers[t]] = mask
+		table, numbers := mergeTables(tables)
+		if streamsApart(renumbered, table, numbers) {
+			return renumbered, table, numbers
 		}
-		if empty > 0 {
-			var b sequitur.Builder
-			b.AppendRun(table.Intern(table.Declare(layout.StreamBegins)), uint64(empty))
-			s.Runs = sequitur.Concat(b.Finish(), s.Runs)
-		}
-		p.Table, p.Grammar, p.Streams = table, p.Grammar.Rewrite(rename), s
-		return
 	}
 }
 
-// withStreamsFrom returns the table of p with other numbers of streams, and the terminals there, unless two of
-// them become one.
-func (p *Part) withStreamsFrom(first int64) (table *cst.Table, numbers []uint32, ok bool) {
-	table, numbers = new(cst.Table), make([]uint32, p.Table.Len())
-	for _, f := range p.Table.Functions() {
-		table.Declare(f)
-	}
-	for t := range numbers {
-		fn, args := p.Table.Signature(uint32(t))
-		if mask := p.slots(uint32(t)); mask != 0 {
-			layout.AddToSlots(args, mask, first)
-		}
-		n := table.Len()
-		numbers[t] = table.InternRun(fn, p.Table.Count(uint32(t)), args...)
-		if int(numbers[t]) != n {
-			return nil, nil, false
-		}
-	}
-	return table, numbers, true
-}
-
-// joinStreams returns the streams of threads, whose terminals have these numbers.
-func joinStreams(threads []Part, numbers [][]uint32) *Streams {
-	var (
-		s    = Streams{Slots: make(map[uint32]uint64)}
-		runs []*sequitur.Grammar
-	)
+// streamsApart reports whether signatures of threads that are one in a table have streams in the same slots, and
+// streams that are one there are of one thread.
+func streamsApart(threads []Part, table *cst.Table, numbers [][]uint32) bool {
+	masks, of := make(map[uint32]uint64), make(map[layout.StreamKey]int)
 	for i, p := range threads {
 		if p.Streams == nil {
 			continue
 		}
 		for t, mask := range p.Streams.Slots {
-			s.Slots[numbers[i][t]] = mask
+			masks[numbers[i][t]] = mask
+			fn, args := table.Signature(numbers[i][t])
+			for slot, n := range layout.NumbersIn(args, mask) {
+				k := layout.StreamKey{Function: fn, Slot: slot, Number: n}
+				if other, ok := of[k]; ok && other != i {
+					return false
+				}
+				of[k] = i
+			}
 		}
-		runs = append(runs, p.Streams.Runs.Rewrite(func(t sequitur.Symbol) sequitur.Symbol { return numbers[i][t] }))
 	}
-	if len(runs) == 0 {
+	for i, p := range threads {
+		for t := range p.Table.Len() {
+			if masks[numbers[i][t]] != p.slots(uint32(t)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// renumberStreams adds to the numbers of the streams of p, unless two signatures become one.
+func (p *Part) renumberStreams(more int64) bool {
+	table, numbers := new(cst.Table), make([]uint32, p.Table.Len())
+	for _, f := range p.Table.Functions() {
+		table.Declare(f)
+	}
+	for t := range numbers {
+		fn, args := p.Table.Signature(uint32(t))
+		layout.AddToSlots(args, p.slots(uint32(t)), more)
+		n := table.Len()
+		if numbers[t] = table.InternRun(fn, p.Table.Count(uint32(t)), args...); int(numbers[t]) != n {
+			return false
+		}
+	}
+	p.Table = table // terminals stay as they are
+	return true
+}
+
+// joinStreams returns the streams of threads, whose terminals have these numbers in a table, in the order in
+// which a grammar of all calls first takes values of them.
+func joinStreams(threads []Part, table *cst.Table, numbers [][]uint32, g *sequitur.Grammar) *Streams {
+	var (
+		s     = Streams{Slots: make(map[uint32]uint64)}
+		order = make(layout.StreamOrder)
+		list  []threadStream
+	)
+	for i, p := range threads {
+		if p.Streams != nil {
+			list = append(list, streamsOf(p, numbers[i], table, s.Slots)...)
+		}
+	}
+	if len(list) == 0 {
 		return nil
 	}
-	s.Runs = sequitur.Concat(runs...)
+	for _, t := range g.FirstUse() {
+		if mask := s.Slots[t]; mask != 0 {
+			fn, args := table.Signature(t)
+			for slot, n := range layout.NumbersIn(args, mask) {
+				order.Index(layout.StreamKey{Function: fn, Slot: slot, Number: n})
+			}
+		}
+	}
+	slices.SortFunc(list, func(x, y threadStream) int { return order.Index(x.key) - order.Index(y.key) })
+	var b sequitur.Builder
+	for _, x := range list {
+		for _, r := range x.runs {
+			b.AppendRun(r.Symbol, r.Count)
+		}
+	}
+	s.Runs = b.Finish()
 	return &s
+}
+
+// A threadStream is a stream of a thread.
+type threadStream struct {
+	key  layout.StreamKey
+	runs []sequitur.Run // with its beginning, over terminals of all threads
+}
+
+// streamsOf returns the streams of a thread, and adds to slots which slots of its terminals have some.
+func streamsOf(p Part, numbers []uint32, table *cst.Table, slots map[uint32]uint64) []threadStream {
+	var list []threadStream
+	order := make(layout.StreamOrder)
+	for _, t := range p.Grammar.FirstUse() {
+		mask := p.slots(t)
+		if mask == 0 {
+			continue
+		}
+		slots[numbers[t]] = mask
+		fn, args := table.Signature(numbers[t])
+		for slot, n := range layout.NumbersIn(args, mask) {
+			k := layout.StreamKey{Function: fn, Slot: slot, Number: n}
+			if order.Index(k) == len(list) {
+				list = append(list, threadStream{key: k})
+			}
+		}
+	}
+	at := -1
+	for _, r := range p.Streams.Runs.Runs() {
+		t := numbers[r.Symbol]
+		fn, _ := table.AppendSignature(nil, t)
+		begins := layout.StreamRoleOf(&table.Functions()[fn]) == layout.StreamBegin
+		for n := r.Count; n > 0; n-- {
+			if begins {
+				at++
+			}
+			if at < 0 || at >= len(list) {
+				break // which Add refuses
+			}
+			some := uint64(1)
+			if !begins {
+				some, n = n, 1
+			}
+			list[at].runs = append(list[at].runs, sequitur.Run{Symbol: t, Count: some})
+		}
+	}
+	return list
 }

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"iter"
 	"math/bits"
 	"slices"
 
@@ -293,13 +294,17 @@ func (f form) equal(g form) bool {
 	return f.function == g.function && f.grouped == g.grouped && f.streams == g.streams && f.place == g.place && slices.Equal(f.lengths, g.lengths)
 }
 
-// streamSlots returns the slots of f that have the numbers of streams.
-func (f form) streamSlots(functions []cst.Function) []int {
-	var slots []int
-	for left := f.streams; left != 0; left &= left - 1 {
-		slots = append(slots, layout.ScalarSlot(functions[f.function], f.lengths, bits.TrailingZeros64(left)))
+// streamSlots returns an iterator over the slots of f that have the numbers of streams, by their numbers among
+// those in no array.
+func (f *form) streamSlots(functions []cst.Function) iter.Seq2[int, int] {
+	return func(yield func(scalar, slot int) bool) {
+		for left := f.streams; left != 0; left &= left - 1 {
+			k := bits.TrailingZeros64(left)
+			if !yield(k, layout.ScalarSlot(functions[f.function], f.lengths, k)) {
+				return
+			}
+		}
 	}
-	return slots
 }
 
 // setPlace sets the place to that of the sites of ranks, and reports whether all are of one.

@@ -156,7 +156,10 @@ func (u *unifier) candidates(list *index, mask uint64, columns []column) *candid
 // in that.
 func (u *unifier) fit(x *signature, columns []column) {
 	s := u.columns.shapes[x.uses[0].shape]
-	streams := x.streamSlots(u.functions)
+	var streams []int
+	for _, slot := range x.streamSlots(u.functions) {
+		streams = append(streams, slot)
+	}
 	for k, kind := range u.layout(x.form) {
 		fit, e := u.fitRun(s, &columns[k], kind)
 		if fit == fitsOther {

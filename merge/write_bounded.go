@@ -231,7 +231,11 @@ func condensedShape(r condense.Rank, ranks spans) *shape {
 	for t, f := range r.Forms {
 		s.forms[t] = form{function: f.Function, lengths: f.Lengths, slots: f.Slots, grouped: f.Grouped, place: f.Place}
 	}
-	return s
+	g, order := inOrderOfUse(s.grammar, len(s.forms))
+	if g == s.grammar {
+		return s
+	}
+	return s.view(g, order)
 }
 
 // identity returns the numbers below n.

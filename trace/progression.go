@@ -145,7 +145,7 @@ func (s *Shape) nests(r *Rank) map[int][]uint64 {
 		w := r.recorded.calls.Walk(position)
 		var counts []uint64
 		for _, l := range w.AppendLoops(nil) {
-			counts = append(counts, l.Length/l.Period)
+			counts = append(counts, (l.Length+l.Period-1)/l.Period) // those before it in the body are not in it
 		}
 		if run := w.Next(); run.Count > 1 {
 			counts = append(counts, run.Count)
@@ -203,8 +203,8 @@ func (v *valueRuns) progression() (p Progression, ok bool) {
 		if r.Length != inner.Iterations || r.Step != inner.Step || r.Acceleration != 0 {
 			return p, false
 		}
-		firsts[i] = r.At(before, 0)
-		before = r.Last(before)
+		before += r.Jump
+		firsts[i] = before
 	}
 	loops, ok := nest(firsts)
 	if !ok {

@@ -15,6 +15,7 @@ type runs struct {
 	grammar *sequitur.Grammar // of the streams of the shape, over its signatures
 	begins  []uint64          // of each stream, and one more than where the last ends
 	of      []progression.Run // by signature of the shape; of length 0 where it is no run
+	before  []int64           // what comes before each stream
 }
 
 // cutStreams takes the streams of what advances from the calls of s.
@@ -49,17 +50,20 @@ func (s *Shape) cutStreams() error {
 func (r *Rank) readRuns() (*runs, error) {
 	t := r.shape.template()
 	x := &runs{grammar: t.runs, of: make([]progression.Run, len(r.shape.signatures))}
+	befores := make(map[sequitur.Symbol]int64)
 	var e evaluation
 	for i := r.shape.own; i < len(x.of); i++ {
 		s := r.shape.signature(i, &e.scratch)
 		f := &r.trace.Functions()[s.Function]
-		if layout.StreamRoleOf(f) != layout.StreamRun {
-			continue
-		}
 		e.rank, e.size = r.number, r.trace.run.Ranks
 		e.evaluate(s, r.stored().scalars[t.scalars[i]:])
 		var ok bool
-		if x.of[i], ok = layout.RunOf(f, e.slots); !ok {
+		if layout.StreamRoleOf(f) == layout.StreamBegin {
+			befores[sequitur.Symbol(i)], ok = layout.StreamOf(f, e.slots)
+		} else {
+			x.of[i], ok = layout.RunOf(f, e.slots)
+		}
+		if !ok {
 			return nil, layout.Damaged(layout.KindSignatures, 0, layout.Corrupt("a run of rank %d that is none", r.number))
 		}
 	}
@@ -67,6 +71,7 @@ func (r *Rank) readRuns() (*runs, error) {
 	for i := range index.Begins {
 		begin, _ := index.Stream(i)
 		x.begins = append(x.begins, begin-index.Calls)
+		x.before = append(x.before, befores[t.runs.At(begin-index.Calls-1)])
 	}
 	x.begins = append(x.begins, index.End-index.Calls+1)
 	values, err := r.taken(len(index.Begins))
@@ -89,8 +94,8 @@ func (r *Rank) taken(n int) ([]uint64, error) {
 	for i, count := range r.shape.template().flow.calls.Occurrences() {
 		counts[i] = count
 	}
-	err := r.shape.eachAdvancing(r.number, *r.stored(), func(i, _ int, stream int64) error {
-		if stream < 0 || stream >= int64(n) {
+	err := r.shape.eachAdvancing(r.number, *r.stored(), func(i, stream int) error {
+		if stream >= n {
 			return fmt.Errorf("stream %d of %d", stream, n)
 		}
 		values[stream] += counts[i]
@@ -115,14 +120,14 @@ type runReader struct {
 type runPlace struct {
 	run    uint64 // in the grammar
 	offset uint64 // values of it before
-	before int64  // the value before the run
+	before int64  // the first of the run before
 	values uint64 // before, in all
 }
 
 // reader returns a reader of the stream with a number.
 func (x *runs) reader(number int) *runReader {
 	r := &runReader{runs: x, end: x.begins[number+1] - 1}
-	r.seek(runPlace{run: x.begins[number]})
+	r.seek(runPlace{run: x.begins[number], before: x.before[number]})
 	return r
 }
 
@@ -169,7 +174,7 @@ func (r *runReader) advance(n uint64) {
 		r.step = r.run.Step + r.run.Acceleration*int64(r.at.offset)
 		return
 	}
-	r.at.before = r.run.Last(r.at.before)
+	r.at.before += r.run.Jump
 	r.at.run++
 	r.at.offset = 0
 	r.left.Count--

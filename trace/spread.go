@@ -77,8 +77,8 @@ func (r *Rank) spread(from *flow) (*flow, error) {
 // findStreams finds which streams terminals and rules take values of.
 func (s *spreader) findStreams() {
 	bySignature := make([][]int, len(s.rank.shape.signatures))
-	_ = s.rank.shape.eachAdvancing(s.rank.number, *s.rank.stored(), func(i, _ int, stream int64) error {
-		bySignature[i] = append(bySignature[i], int(stream))
+	_ = s.rank.shape.eachAdvancing(s.rank.number, *s.rank.stored(), func(i, stream int) error {
+		bySignature[i] = append(bySignature[i], stream)
 		return nil
 	})
 	n := len(s.rank.shape.signatures)

@@ -296,10 +296,14 @@ func (r *Rank) appendVaried(dst []int64, from *flow, terminal uint32, advancing 
 	return dst
 }
 
-// eachAdvancing calls use with the signatures of s in which something advances and, slot by slot, the numbers of
-// the streams of a rank, until that fails.
-func (s *Shape) eachAdvancing(rank int, stored storedValues, use func(i, slot int, number int64) error) error {
-	return s.eachMasked(rank, stored, s.trace.advancing, use)
+// eachAdvancing calls use with the signatures of s in which something advances and, slot by slot, which of the
+// streams of a rank it takes values of, until that fails.
+func (s *Shape) eachAdvancing(rank int, stored storedValues, use func(i, stream int) error) error {
+	order := make(layout.StreamOrder) // signatures are in the order of their first use
+	return s.eachMasked(rank, stored, s.trace.advancing, func(i, slot int, number int64) error {
+		function := s.trace.FunctionOf(int(s.signatures[i]))
+		return use(i, order.Index(layout.StreamKey{Function: function, Slot: slot, Number: number}))
+	})
 }
 
 // A streamReader reads a stream of numbers of values, one after the other.

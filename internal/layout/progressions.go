@@ -3,6 +3,7 @@ package layout
 import (
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/progression"
@@ -10,11 +11,12 @@ import (
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
-// What advances in the calls of a rank has the numbers of streams in place of its values. The streams stand
-// after the last call, as calls of functions that no program has: each begins with a call of StreamBegins, and
-// goes on with its runs. So runs are a grammar, are the same for all ranks or go with the rank, and are merged
+// What advances in the calls of a rank has the numbers of streams in place of its values. A stream is of an
+// argument of a function, and calls with one number there take its values in their order. The streams stand,
+// in the order in which calls first take one of their values, after the last call, as calls of functions that no program has: each begins with a call that has what comes
+// before the first value of the first run, and goes on with its runs. So runs are a grammar, are the same for all ranks or go with the rank, and are merged
 // and written as calls are.
-var StreamBegins = cst.Function{Name: "+stream"}
+var streamFunction = cst.Function{Name: "+stream", Params: numbersOf("before")}
 
 // The functions of runs: of one value, with a step, and with an acceleration.
 var (
@@ -49,7 +51,7 @@ func StreamRoleOf(f *cst.Function) StreamRole {
 	switch {
 	case len(f.Name) == 0 || f.Name[0] != '+':
 		return NoStream
-	case f.Name == StreamBegins.Name:
+	case f.Name == streamFunction.Name:
 		return StreamBegin
 	}
 	return StreamRun
@@ -58,24 +60,50 @@ func StreamRoleOf(f *cst.Function) StreamRole {
 // AddToSlots adds a number to the arguments of which a mask has the slots, of those in no array: numbers, tags,
 // and displacements of pointers.
 func AddToSlots(args []cst.Value, mask uint64, n int64) {
-	slot := 0
-	for i, v := range args {
-		if v.Kind() == cst.KindArray {
-			continue
-		}
-		if v.Kind() == cst.KindPointer {
-			if mask>>(slot+1)&1 == 1 {
-				args[i] = WithNumber(v, v.Pointer().Displacement+n)
-			}
-		} else if mask>>slot&1 == 1 {
-			args[i] = WithNumber(v, v.Int()+n)
-		}
-		slot += scalarSlots(v.Kind())
+	for i := range advancingArgs(args, mask) {
+		args[i] = WithNumber(args[i], numberOfSlot(args[i])+n)
 	}
 }
 
-// scalarSlots returns the number of slots of a value of a kind that is no array.
-func scalarSlots(k cst.Kind) int { return ScalarSlots(cst.Type{Kind: k}) }
+// NumbersIn returns an iterator over the slots of a mask, in ascending order, and the numbers of the arguments
+// there.
+func NumbersIn(args []cst.Value, mask uint64) iter.Seq2[int, int64] {
+	return func(yield func(int, int64) bool) {
+		for i, slot := range advancingArgs(args, mask) {
+			if !yield(slot, numberOfSlot(args[i])) {
+				return
+			}
+		}
+	}
+}
+
+// advancingArgs returns an iterator over the arguments of which a mask has a slot, and these.
+func advancingArgs(args []cst.Value, mask uint64) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		slot := 0
+		for i, v := range args {
+			if v.Kind() == cst.KindArray {
+				continue
+			}
+			at := slot
+			if v.Kind() == cst.KindPointer {
+				at++
+			}
+			if mask>>at&1 == 1 && !yield(i, at) {
+				return
+			}
+			slot += ScalarSlots(cst.Type{Kind: v.Kind()})
+		}
+	}
+}
+
+// numberOfSlot returns the number of an argument that may advance.
+func numberOfSlot(v cst.Value) int64 {
+	if v.Kind() == cst.KindPointer {
+		return v.Pointer().Displacement
+	}
+	return v.Int()
+}
 
 // WithNumber returns an argument with another number: a pointer with another displacement.
 func WithNumber(v cst.Value, number int64) cst.Value {
@@ -88,6 +116,23 @@ func WithNumber(v cst.Value, number int64) cst.Value {
 		return cst.Tag(number)
 	}
 	return cst.Int(number)
+}
+
+// StreamFunction returns the function of beginnings of streams.
+func StreamFunction() cst.Function { return streamFunction }
+
+// StreamCall returns the beginning of a stream as a call.
+func StreamCall(before int64) (cst.Function, []cst.Value) {
+	return streamFunction, []cst.Value{cst.Int(before)}
+}
+
+// StreamOf returns what comes before a stream that begins with a call of a function with these slots, and
+// whether that is one.
+func StreamOf(f *cst.Function, slots []int64) (before int64, ok bool) {
+	if !f.Equal(streamFunction) || len(slots) != 1 {
+		return 0, false
+	}
+	return slots[0], true
 }
 
 // RunCall returns a run as a call.
@@ -115,6 +160,25 @@ func RunOf(f *cst.Function, slots []int64) (progression.Run, bool) {
 		return r, false
 	}
 	return r, r.Check() == nil && int64(r.Length) > 0
+}
+
+// A StreamKey says which of the streams of a rank one is.
+type StreamKey struct {
+	Function, Slot int // the slot is one of those in no array
+	Number         int64
+}
+
+// StreamOrder numbers streams in the order in which they are first asked for.
+type StreamOrder map[StreamKey]int
+
+// Index returns the number of a stream among those of the rank.
+func (o StreamOrder) Index(k StreamKey) int {
+	i, ok := o[k]
+	if !ok {
+		i = len(o)
+		o[k] = i
+	}
+	return i
 }
 
 // A StreamIndex says where the streams of a sequence are.

@@ -7,8 +7,8 @@ package progression
 
 import "fmt"
 
-// A Run is values one after the other. The first is Jump more than the value before it, or Jump itself if
-// there is none. The second is Step more than the first, and each further one as much more than the one
+// A Run is values one after the other. The first is Jump more than the first of the run before, or Jump itself
+// if there is none. The second is Step more than the first, and each further one as much more than the one
 // before it as that was, and Acceleration besides.
 type Run struct {
 	Jump, Step, Acceleration int64
@@ -26,7 +26,7 @@ func (r Run) Check() error {
 	return nil
 }
 
-// At returns the i-th value of a run, from 0 on, which comes after a value.
+// At returns the i-th value of a run, from 0 on. Before is the first value of the run before.
 func (r Run) At(before int64, i uint64) int64 {
 	pairs := i / 2 * (i - 1) // i·(i−1)/2, where i is even
 	if i%2 == 1 {
@@ -35,13 +35,10 @@ func (r Run) At(before int64, i uint64) int64 {
 	return before + r.Jump + r.Step*int64(i) + r.Acceleration*int64(pairs)
 }
 
-// Last returns the last value of a run that comes after a value.
-func (r Run) Last(before int64) int64 { return r.At(before, r.Length-1) }
-
 // A Writer finds runs of values, from the first on, each as long as it can be. The zero Writer is ready for
 // use. A copy goes on from where the Writer is.
 type Writer struct {
-	base  int64 // the value before the run
+	base  int64 // the first of the run before
 	first int64
 	step  int64 // from the first to the second
 	more  int64 // the acceleration
@@ -71,10 +68,10 @@ func (w *Writer) Append(v int64) (ended Run, ok bool) {
 	case w.n == 3 && w.more != 0: // the third began another run
 		ended, ok = Run{w.first - w.base, w.step, 0, 2}, true
 		third := w.value
-		*w = Writer{base: w.first + w.step, first: third, step: v - third, next: v - third, n: 1}
+		*w = Writer{base: w.first, first: third, step: v - third, next: v - third, n: 1}
 	default:
 		ended, ok = w.run(), true
-		*w = Writer{base: w.value, first: v}
+		*w = Writer{base: w.first, first: v}
 	}
 	w.value = v
 	w.n++

@@ -37,7 +37,7 @@ func valuesOf(runs []progression.Run) []int64 {
 		for i := range r.Length {
 			values = append(values, r.At(before, i))
 		}
-		before = r.Last(before)
+		before += r.Jump
 	}
 	return values
 }

@@ -2,11 +2,9 @@ package running
 
 import (
 	"math"
-	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
-	"github.com/reprise-trace/reprise/internal/progression"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -19,8 +17,8 @@ type Calls struct {
 	// of those in no array.
 	Slots map[uint32]uint64
 
-	// Streams are the runs of each stream, one after the other, each after a call of layout.StreamBegins; nil
-	// if nothing advances.
+	// Streams are the runs of each stream, one after the other, each after its beginning; nil if nothing
+	// advances.
 	Streams *sequitur.Grammar
 
 	// Renamed has the terminal of Table for each of the terminals that Intern returned, nil if it is the same.
@@ -36,14 +34,14 @@ func (t *Table) Take(g *sequitur.Grammar) Calls {
 		return Calls{Table: &plain, Grammar: g}
 	}
 	var c Calls
-	first := int64(0) // the number of the first stream: as many before it are empty
-	for ; ; first++ {
+	var order []*stream
+	for first := int64(0); ; first++ { // the number of the first stream of an argument
 		var ok bool
-		if c, ok = t.signed(first); ok {
+		if c, order, ok = t.signed(first); ok {
 			break
 		}
 	}
-	c.Streams = t.appendStreams(c.Table, first)
+	c.Streams = appendStreams(c.Table, order)
 	if isInjective(c.Renamed) {
 		c.Grammar = g.Rewrite(func(s sequitur.Symbol) sequitur.Symbol { return c.Renamed[s] })
 	} else {
@@ -53,9 +51,11 @@ func (t *Table) Take(g *sequitur.Grammar) Calls {
 }
 
 // signed returns the signatures of all calls, in which arguments that advance have the numbers of streams from
-// first on. It fails where a number is one that an argument has that does not advance.
-func (t *Table) signed(first int64) (c Calls, ok bool) {
-	numbers := t.numbers(first)
+// first on, and the streams in the order in which calls first take values of them. It fails where a number is
+// one that an argument has that does not advance.
+func (t *Table) signed(first int64) (c Calls, order []*stream, ok bool) {
+	numbers := make(map[*stream]int64)
+	counts := make(map[[2]int]int64) // of the streams of arguments
 	c = Calls{Table: new(cst.Table), Slots: make(map[uint32]uint64), Renamed: make([]uint32, len(t.signatures))}
 	for _, f := range t.plain.Functions() {
 		c.Table.Declare(f)
@@ -68,21 +68,30 @@ func (t *Table) signed(first int64) (c Calls, ok bool) {
 			mask |= t.groups[s.group].fromFirst(t.function(fn))
 		}
 		for k, slot := range t.function(fn).slots {
-			if mask>>slot.slot&1 == 1 {
-				args[slot.param] = layout.WithNumber(args[slot.param], numbers[[2]int32{s.group, int32(k)}])
+			if mask>>slot.slot&1 == 0 {
+				continue
 			}
+			of := t.groups[s.group].states[k].stream
+			n, known := numbers[of]
+			if !known {
+				at := [2]int{fn, k}
+				n = first + counts[at]
+				counts[at]++
+				numbers[of], order = n, append(order, of)
+			}
+			args[slot.param] = layout.WithNumber(args[slot.param], n)
 		}
 		before := c.Table.Len()
 		n := c.Table.InternRun(fn, count, args...)
 		if int(n) < before && c.Slots[n] != mask {
-			return c, false
+			return c, nil, false
 		}
 		if mask != 0 {
 			c.Slots[n] = mask
 		}
 		c.Renamed[i] = n
 	}
-	return c, true
+	return c, order, true
 }
 
 // fromFirst returns the mask of the slots that advance from the first call of the group on.
@@ -99,59 +108,60 @@ func (g *group) fromFirst(f *function) uint64 {
 	return mask
 }
 
-// advancing returns the slots that advance, in their order.
-func (g *group) advancing() []int {
-	if g.watch == nil {
-		return nil
-	}
-	return slices.Sorted(slices.Values(g.advance))
-}
-
-// numbers returns the numbers of streams, from first on, by group and slot of the function.
-func (t *Table) numbers(first int64) map[[2]int32]int64 {
-	numbers := make(map[[2]int32]int64)
-	for _, g := range t.groups {
-		for _, k := range g.advancing() {
-			numbers[[2]int32{g.number, int32(k)}] = first + int64(len(numbers))
-		}
-	}
-	return numbers
-}
-
-// appendStreams adds the runs of all streams to a table, and returns the grammar of them.
-func (t *Table) appendStreams(table *cst.Table, empty int64) *sequitur.Grammar {
+// appendStreams adds the runs of streams to a table, and returns the grammar of them.
+func appendStreams(table *cst.Table, streams []*stream) *sequitur.Grammar {
 	var b sequitur.Builder
-	begins := table.Declare(layout.StreamBegins)
-	for range empty {
-		b.Append(table.Intern(begins))
-	}
-	for _, g := range t.groups {
-		for _, k := range g.advancing() {
-			b.Append(table.Intern(begins))
-			s := g.states[k].stream
-			terminals := make([]sequitur.Symbol, len(s.list))
-			for i := range terminals {
-				terminals[i] = math.MaxUint32
-			}
-			runs := s.runs.Snapshot()
-			for _, r := range runs.Runs() {
-				if terminals[r.Symbol] == math.MaxUint32 {
-					terminals[r.Symbol] = internRun(table, s.list[r.Symbol])
-				}
-				b.AppendRun(terminals[r.Symbol], r.Count)
-			}
-			if r, ok := s.writer.Last(); ok {
-				b.Append(internRun(table, r))
-			}
-		}
+	for _, s := range streams {
+		s.appendTo(&b, table)
 	}
 	return b.Finish()
 }
 
-// internRun returns the terminal of a run in a table.
-func internRun(table *cst.Table, r progression.Run) uint32 {
-	fn, args := layout.RunCall(r)
-	return table.Intern(table.Declare(fn), args...)
+// appendTo appends the runs of s to the grammar of all streams. The first run has the jump of the second, so
+// that it may be the same, from what comes before it.
+func (s *stream) appendTo(b *sequitur.Builder, table *cst.Table) {
+	var (
+		runs      = s.runs.Snapshot()
+		terminals = make([]sequitur.Symbol, len(s.list))
+		last, ok  = s.writer.Last()
+	)
+	if !ok {
+		b.Append(intern(table)(layout.StreamCall(0)))
+		return
+	}
+	first, jump := last, int64(0)
+	if runs.Len() > 0 {
+		first, jump = s.list[runs.At(0)], last.Jump
+	}
+	if runs.Len() > 1 {
+		jump = s.list[runs.At(1)].Jump
+	}
+	b.Append(intern(table)(layout.StreamCall(first.Jump - jump)))
+	first.Jump = jump
+	b.Append(intern(table)(layout.RunCall(first)))
+	if runs.Len() == 0 {
+		return
+	}
+	for i := range terminals {
+		terminals[i] = math.MaxUint32
+	}
+	for at, r := range runs.Runs() {
+		if at == 0 {
+			if r.Count--; r.Count == 0 {
+				continue
+			}
+		}
+		if terminals[r.Symbol] == math.MaxUint32 {
+			terminals[r.Symbol] = intern(table)(layout.RunCall(s.list[r.Symbol]))
+		}
+		b.AppendRun(terminals[r.Symbol], r.Count)
+	}
+	b.Append(intern(table)(layout.RunCall(last)))
+}
+
+// intern returns a function that returns the terminal of a call in a table.
+func intern(table *cst.Table) func(fn cst.Function, args []cst.Value) uint32 {
+	return func(fn cst.Function, args []cst.Value) uint32 { return table.Intern(table.Declare(fn), args...) }
 }
 
 // isInjective reports whether no two terminals are renamed to one.
