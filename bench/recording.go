@@ -19,6 +19,7 @@ import (
 
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/mpi/interpose"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 // errNoMPI is returned by reportRecording if no MPI is installed.
@@ -258,21 +259,34 @@ func (m *implementation) hpcc(w io.Writer, directory string) error {
 // collectSpool makes a trace of a spool and returns its size and the number of
 // signatures in it.
 func collectSpool(spool string, o collect.Options) (size, signatures int, s collect.Summary, err error) {
-	c, err := collect.New(spool, o)
+	t, s, err := collectTrace(spool, o)
 	if err != nil {
 		return 0, 0, s, err
+	}
+	return t.size, t.trace.Signatures(), s, nil
+}
+
+// A collectedTrace has been made of a spool.
+type collectedTrace struct {
+	trace *trace.Trace
+	size  int // in bytes
+}
+
+// collectTrace makes a trace of a spool.
+func collectTrace(spool string, o collect.Options) (t collectedTrace, s collect.Summary, err error) {
+	c, err := collect.New(spool, o)
+	if err != nil {
+		return t, s, err
 	}
 	a, s, err := c.Finish(context.Background())
 	if err != nil {
-		return 0, 0, s, err
+		return t, s, err
 	}
 	var file bytes.Buffer
 	if err := a.Write(&file); err != nil {
-		return 0, 0, s, err
+		return t, s, err
 	}
-	trace, err := open(file.Bytes())
-	if err != nil {
-		return 0, 0, s, err
-	}
-	return file.Len(), trace.Signatures(), s, nil
+	t.size = file.Len()
+	t.trace, err = open(file.Bytes())
+	return t, s, err
 }
