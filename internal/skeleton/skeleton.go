@@ -284,7 +284,7 @@ type expectation struct {
 
 // beyond is how many times as much as may be done is to be done, for all that is known, if programs are not
 // looked at any further.
-const beyond = 1.25
+const beyond = 1.0625
 
 func (o *Options) expectation(programs []Program) *expectation {
 	e, sum := new(expectation), 0
