@@ -21,6 +21,10 @@ const (
 	// mostMore is how many times the items there are at most then.
 	mostMore = 3
 
+	// manyPolls is the part of the items that loops which poll have at least where it is worth trying to
+	// forget these: it is a third to a half of those of programs that poll, and a hundredth of others.
+	manyPolls = 1 << 3
+
 	// longerSaves is the part of the bytes that are saved at least where more loops are written out, as
 	// there are more items to read.
 	longerSaves = 1 << 6
@@ -40,7 +44,7 @@ type form struct {
 // written out 14 % of inner loops of 1 to 3 iterations, and loops that are forgotten a fifth of a program that
 // polls.
 func (w *mixedWriter) choose() {
-	large := w.items >= manyItems
+	large, first := w.items >= manyItems, w.form
 	if large {
 		w.level = levelLong
 	}
@@ -55,25 +59,29 @@ func (w *mixedWriter) choose() {
 		w.chooseTurned()
 		w.chooseMore()
 	}
-	w.choosePolls()
+	w.choosePolls(first)
 }
 
-// choosePolls chooses loops that are forgotten, if there are such that poll, and a sample is smaller by
-// longerSaves then.
-func (w *mixedWriter) choosePolls() {
-	f, ok := w.form, false
-	if f.lists, f.items, ok = w.itemsOf(folding{unrolled: fewTimes}); !ok {
-		return
-	}
+// choosePolls chooses loops that are forgotten, if enough of those of the first form poll, and a sample is
+// smaller by longerSaves then.
+func (w *mixedWriter) choosePolls(f form) {
 	found := findPolls(f.lists, &w.alphabet)
 	if len(found) == 0 {
 		return
 	}
-	for i, list := range f.lists {
+	lists, items := f.lists, 0
+	f.lists = nil
+	for _, list := range lists {
 		folded := found.fold(list, &w.alphabet)
-		w.alphabet.markTakes(folded)
+		items += found.items(folded, &w.alphabet)
+		f.lists = append(f.lists, folded)
 		f.items += countItems(folded) - countItems(list)
-		f.lists[i] = folded
+	}
+	if items < f.items/manyPolls {
+		return
+	}
+	for _, list := range f.lists {
+		w.alphabet.markTakes(list)
 	}
 	if f.twins, f.level = nil, levelPolls; f.items <= w.mostParts*maxItems && w.rebuild(f.lists) {
 		w.chooseSmaller(f, longerSaves)

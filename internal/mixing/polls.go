@@ -89,6 +89,18 @@ func (p polls) fold(list []item, a *Alphabet) (folded []item) {
 	return folded
 }
 
+// items returns how many items of a list are loops that poll, with what is in them.
+func (p polls) items(list []item, a *Alphabet) (n int) {
+	for _, x := range list {
+		if b, ok := a.bodyOf(x.body); ok && p[b] {
+			n += 2 + len(x.body)
+		} else {
+			n += p.items(x.body, a)
+		}
+	}
+	return n
+}
+
 // at returns how many items at the beginning of a list are the body of a loop that polls, 0 if none are.
 func (p polls) at(list []item, a *Alphabet) int {
 	for n := 1; n <= min(maxPoll, len(list)); n++ {
