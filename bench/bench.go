@@ -49,7 +49,7 @@ func Report(w io.Writer, in Input) error {
 			func(w io.Writer) error { return reportIrregular(w, in.Traces) }},
 		{"From text to file and back", "Back to calls, rank by rank, without making text of them.",
 			func(w io.Writer) error { return reportWhole(w, in.Traces) }},
-		{"Size and cost over the number of ranks", "Stencils without wrap-around, an exchange with each neighbour and an MPI_Allreduce in each of 10 or 10⁹ iterations. Every part is made when it is merged; each row is one run on all cores. Memory is the most that the program held, the report included.", reportScale},
+		{"Size and cost over the number of ranks", "Stencils without wrap-around, an exchange with each neighbour and an MPI_Allreduce in each of 10 or 10⁹ iterations; and exchanges with up to 26 neighbours (Halo26), in 1,000. Every part is made when it is merged; each row is one run on all cores. Memory is the most that the program held, the report included.", reportScale},
 		{"Merging part files", "A stencil of 2²⁰ ranks in 4,096 part files: `reprise merge`, and `reprise merge -- mpirun -n 64` with Open MPI, all on this machine, once each. Then the levels of a tree of two: what half of the ranks made is written, read and merged.", reportClusters},
 		{"Merging ranks that differ in arguments", "Multipartitions, in which each rank has other sizes in another order, and other tags if they say which cell a message is for; and a refinement, in which ranks do nearly the same. Part files in memory, one for each rank; time of processors.", reportColumns},
 		{"Gathering on trees, and to rank 0 directly", "The pattern of Nek5000 for which neither ranks as they are nor ranks relative to the caller do.", reportGather},
