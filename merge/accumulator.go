@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -50,6 +51,7 @@ type Accumulator struct {
 	late             *roaring.Bitmap      // further ones; nil if there are none
 	scratch          scratch
 	encodings        *encodings // while a trace is written
+	effort           int        // of writing; see SetEffort
 }
 
 // A digest is a hash of what ranks of a shape have in common.
@@ -83,6 +85,18 @@ func (t *texts) number(s string) int64 {
 		t.list, t.numbers[s] = append(t.list, s), n
 	}
 	return n
+}
+
+// MaxEffort is the largest effort of writing a trace.
+const MaxEffort = 9
+
+// SetEffort says how much time [Accumulator.Write] may take to find what makes the trace smaller: with 1, as is
+// the default, about 1 s and 1 µs for each call, and twice as much with each that is more, up to [MaxEffort]. It
+// takes no longer than there is something to be tried. The trace depends on the effort, but not on the time.
+// It panics if there is no such effort.
+func (a *Accumulator) SetEffort(effort int) {
+	need.That(effort >= 1 && effort <= MaxEffort, "merge: no such effort")
+	a.effort = effort
 }
 
 // rankCount returns the number of ranks of which a has calls.

@@ -59,7 +59,7 @@ func (a *Accumulator) WritePart(w io.Writer) error {
 		out.Add(layout.KindNames, 0, names)
 	}
 	if !layout.NoOrigin(&a.origin) {
-		out.Add(layout.KindOrigin, 0, layout.AppendOrigin(nil, &a.origin))
+		out.Add(layout.KindOrigin, 0, layout.AppendOrigin(nil, &a.origin, a.texts.list))
 	}
 	if len(a.worlds) > 0 {
 		out.Add(layout.KindWorlds, 0, layout.AppendWorlds(nil, a.worlds))

@@ -32,11 +32,10 @@ type search struct {
 	a      *Accumulator
 	ctx    context.Context
 	order  *sequitur.Grammar // of the calls of different ranks, nil if it is not kept
-	budget int               // items of grammars and values of streams that may be coded yet
+	budget int               // work that may be done yet
 }
 
-// What a trace is searched with. Items are those of grammars as nested loops, one or two
-// microseconds each to be mixed, and values of streams, some ten.
+// What a trace is searched with. Work is counted in microseconds, as it takes on processors of 2022.
 const (
 	// What takes long to read must be worth it: blocks and streams, as the calls of a rank with streams have
 	// to be expanded. An eighth of what they replace is, and minSaved bytes are.
@@ -49,10 +48,13 @@ const (
 	blockSymbols = 1 << 15 // of a block, unless it has one grammar: who wants one of them reads all
 	blockValues  = 1 << 16 // likewise, values
 
-	// The budget is so many items, and so many for each call. The traces of docs/sizes.md and loops whose
-	// arguments advance take 0.42 million at most.
-	budgetItems = 1 << 20
-	itemsOfCall = 2
+	// The budget is so much, and half of that for each call: what else a trace takes is as much again, so that
+	// the end of a recording takes 1 s and 1 µs a call at most. An effort of n multiplies it by 2ⁿ⁻¹. To mix a
+	// symbol of a grammar takes 4 to 8 µs, and a value of a stream some 10.
+	leastBudget   = 600_000
+	callsPerMicro = 2
+	symbolWork    = 6
+	valueWork     = 10
 
 	// Shapes of at most so many terminals are encoded to see whether uniting them makes the trace smaller,
 	// and of so many in all, again and again. Beyond that, an estimate decides.
@@ -83,11 +85,11 @@ const (
 
 // newSearch returns a search with the budget of the calls of shapes.
 func (a *Accumulator) newSearch(ctx context.Context, shapes []*shape, order *sequitur.Grammar) *search {
-	s := &search{a: a, ctx: ctx, order: order, budget: budgetItems}
+	s := &search{a: a, ctx: ctx, order: order, budget: leastBudget}
 	for _, x := range shapes {
-		calls := x.grammar.Len()
-		s.budget += int(min(itemsOfCall*min(calls, math.MaxInt32), math.MaxInt32)) * x.ranks.len()
+		s.budget += int(min(x.grammar.Len(), math.MaxInt32)) / callsPerMicro * x.ranks.len()
 	}
+	s.budget <<= max(a.effort-1, 0)
 	return s
 }
 
@@ -262,7 +264,7 @@ func (s *search) toBlocks(e *draft) error {
 		return err
 	}
 	size, symbols := storedSize(c.grammars), m.symbols()
-	if size < minSaved || symbols > maxMixed || !s.spend(symbols) {
+	if size < minSaved || symbols > maxMixed || !s.spend(symbolWork*symbols) {
 		return m.checkGrammars(c.grammars)
 	}
 	sorted, in := *m, *c
@@ -287,10 +289,10 @@ func (s *search) toBlocks(e *draft) error {
 }
 
 // spend takes work from the budget, and reports whether there was as much.
-func (s *search) spend(items int) bool {
-	if items > s.budget {
+func (s *search) spend(work int) bool {
+	if work > s.budget {
 		return false
 	}
-	s.budget -= items
+	s.budget -= work
 	return true
 }

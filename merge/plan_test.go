@@ -22,7 +22,7 @@ func TestBudget(t *testing.T) {
 		}
 	}
 	last, sizes := 0, make(map[int]bool)
-	for _, budget := range []int{0, 1 << 11, 1 << 13, 1 << 20} {
+	for _, budget := range []int{0, 1 << 14, 1 << 16, 1 << 23} {
 		var b bytes.Buffer
 		if err := a.WriteWithin(&b, budget); err != nil {
 			t.Fatal(err)

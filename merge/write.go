@@ -129,7 +129,7 @@ func (a *Accumulator) complete(ctx context.Context, e *draft) {
 	c.series = layout.AppendSeries(ctx, a.series)
 	c.names = layout.AppendNames(nil, a.names.list(), c.table.lists)
 	if !layout.OriginIdentifies(&a.origin) || a.origin.World > 0 && a.rankCount() < a.size { // of ranks without calls, nothing was recorded
-		c.origin = layout.AppendOrigin(nil, &a.origin)
+		c.origin = layout.AppendOrigin(nil, &a.origin, a.texts.list)
 	}
 	if len(a.worlds) > 0 {
 		c.worlds = layout.AppendWorlds(nil, a.worlds)

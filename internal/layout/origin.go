@@ -28,6 +28,7 @@ const (
 	misses  = 1 << 32
 	offs    = 1 << 33
 	polls   = 1 << 34
+	words   = 1 << 35 // command lines have words that are texts of the trace
 )
 
 // originLists returns the lists, in the order in which they are encoded.
@@ -89,12 +90,16 @@ func comparePolls(a, b format.Polls) int {
 	return cmp.Or(strings.Compare(a.Function, b.Function), strings.Compare(a.Site, b.Site))
 }
 
-// AppendOrigin appends the encoding of o.
-func AppendOrigin(dst []byte, o *format.Origin) []byte {
-	for _, list := range originLists(o)[:5] {
+// AppendOrigin appends the encoding of o, in a file with these texts.
+func AppendOrigin(dst []byte, o *format.Origin, texts []string) []byte {
+	packed := *o
+	world, any := uint64(o.World), false
+	if packed.Commands, any = packWords(o.Commands, texts); any {
+		world += words
+	}
+	for _, list := range originLists(&packed)[:5] {
 		dst = AppendTexts(dst, *list)
 	}
-	world := uint64(o.World)
 	if len(o.Assumptions) > 0 {
 		world += assumes
 	}
@@ -130,20 +135,51 @@ func AppendOrigin(dst []byte, o *format.Origin) []byte {
 	if o.Began.IsZero() {
 		return dst
 	}
-	return wire.AppendVarint(dst, o.Began.UnixNano())
+	dst = wire.AppendVarint(dst, o.Began.Unix())
+	if n := o.Began.Nanosecond(); n > 0 {
+		dst = wire.AppendUvarint(dst, uint64(n))
+	}
+	return dst
 }
 
 // readAscending reads texts that ascend.
 func readAscending(d *wire.Decoder, list *[]string) {
+	at := d.Offset()
 	n := d.Count("texts", 2)
 	for i := 0; i < n && d.Err() == nil; i++ {
-		at := d.Offset()
-		s := string(d.String("text"))
-		if d.Err() == nil && (s == "" || i > 0 && s <= (*list)[i-1]) {
+		*list = append(*list, string(d.String("text")))
+	}
+	checkAscending(d, at, *list)
+}
+
+// checkAscending checks that texts that begin at an offset ascend.
+func checkAscending(d *wire.Decoder, at int, list []string) {
+	for i, s := range list {
+		if d.Err() == nil && (s == "" || i > 0 && s <= list[i-1]) {
 			d.Corrupt(at, "text", "%q does not ascend", s)
 		}
-		*list = append(*list, s)
 	}
+}
+
+// readWords replaces the numbers in the command lines of o, which begin at an offset, by texts of the file.
+func readWords(d *wire.Decoder, at int, file *format.Reader, o *format.Origin) error {
+	var texts []string
+	err := ReadSection(file, KindTexts, 0, func(data []byte) (err error) {
+		texts, err = ParseTexts(data)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i, line := range o.Commands {
+		var ok bool
+		if o.Commands[i], ok = unpackWords(line, texts); !ok {
+			d.Corrupt(at, "text", "%q has a word that is none of %d texts", line, len(texts))
+			return d.Err()
+		}
+	}
+	checkAscending(d, at, o.Commands)
+	return d.Err()
 }
 
 // readMissing reads what is missing into o.
@@ -186,6 +222,22 @@ func readPolls(d *wire.Decoder, o *format.Origin) {
 	}
 }
 
+// readTime reads when a run began: seconds, and nanoseconds if there are any. It is within 64 bits of these.
+func readTime(d *wire.Decoder) time.Time {
+	at := d.Offset()
+	seconds, n := d.Varint("time"), uint64(0)
+	if d.Err() == nil && d.Rest() > 0 {
+		if n = d.UvarintMax("nanoseconds", 999_999_999); n == 0 {
+			d.Corrupt(at, "time", "no nanoseconds")
+		}
+	}
+	t := time.Unix(seconds, int64(n)).UTC()
+	if d.Err() == nil && !t.Equal(time.Unix(0, t.UnixNano())) {
+		d.Corrupt(at, "time", "%d s", seconds)
+	}
+	return t
+}
+
 // ReadOrigin reads the origin of a trace or a part file. An error is a [*format.SectionError].
 func ReadOrigin(file *format.Reader) (o format.Origin, err error) {
 	if _, ok := file.Lookup(KindOrigin, 0); !ok {
@@ -193,14 +245,25 @@ func ReadOrigin(file *format.Reader) (o format.Origin, err error) {
 	}
 	err = ReadSection(file, KindOrigin, 0, func(data []byte) error {
 		d := wire.NewDecoder("merge", data)
-		for _, list := range originLists(&o)[:5] {
-			readAscending(&d, list)
+		readAscending(&d, &o.Runs)
+		readAscending(&d, &o.Jobs)
+		commands := d.Offset()
+		for n := d.Count("texts", 2); len(o.Commands) < n && d.Err() == nil; {
+			o.Commands = append(o.Commands, string(d.String("text")))
 		}
+		readAscending(&d, &o.Hosts)
+		readAscending(&d, &o.Versions)
 		at := d.Offset()
 		world := d.Uvarint("world")
-		if world >= 2*polls {
+		if world >= 2*words {
 			d.Corrupt(at, "world", "%d", world)
 		}
+		if d.Err() == nil && world&words != 0 {
+			if err := readWords(&d, commands, file, &o); err != nil {
+				return err
+			}
+		}
+		checkAscending(&d, commands, o.Commands)
 		o.World = int(world % assumes)
 		if at = d.Offset(); world&assumes != 0 {
 			if readAscending(&d, &o.Assumptions); d.Err() == nil && o.Assumptions == nil {
@@ -219,7 +282,7 @@ func ReadOrigin(file *format.Reader) (o format.Origin, err error) {
 			readPolls(&d, &o)
 		}
 		if d.Err() == nil && d.Rest() > 0 {
-			o.Began = time.Unix(0, d.Varint("time")).UTC()
+			o.Began = readTime(&d)
 		}
 		d.End("time")
 		if d.Err() == nil && NoOrigin(&o) {

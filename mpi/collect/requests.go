@@ -162,8 +162,8 @@ func (p *process) nulled(f *plan, a *spool.Argument, k int) bool {
 }
 
 // begin sets the requests that a call made. Their pool is that of the thread and all else
-// that the call says, but for how much a message has, which may vary without a pattern: what other
-// threads do meanwhile makes no difference.
+// that the call says, but for how much a message has, which may vary without a pattern, and where in a piece of
+// memory it is, which may advance: what other threads do meanwhile makes no difference.
 func (p *process) begin(t *thread, f *plan, r *spool.Record) {
 	p.key = binary.LittleEndian.AppendUint32(p.key[:0], t.lane)
 	p.key = binary.LittleEndian.AppendUint16(p.key, uint16(r.Function))

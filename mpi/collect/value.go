@@ -221,9 +221,7 @@ func (p *process) questionOf(t *thread, f *plan, r *spool.Record, k int, q *para
 func appendKey(dst []byte, v cst.Value) []byte {
 	switch v.Kind() {
 	case cst.KindPointer:
-		at := v.Pointer()
-		dst = binary.AppendVarint(dst, at.Segment)
-		return binary.AppendVarint(dst, at.Displacement)
+		return binary.AppendVarint(dst, v.Pointer().Segment) // where in it may advance from call to call
 	case cst.KindString:
 		dst = binary.AppendVarint(dst, int64(len(v.Text())))
 		return append(dst, v.Text()...)

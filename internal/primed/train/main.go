@@ -2,6 +2,7 @@
 // other traces the smallest.
 //
 //	go run ./internal/primed/train -o prior.bin -check 'held out/*.rpz' traces/*.rpz
+//	go run ./internal/primed/train -from prior.bin -o prior.bin -size 6400 more/*.rpz
 //
 // Another prior is another version of the format.
 package main
@@ -33,10 +34,17 @@ type trace struct {
 func main() {
 	out := flag.String("o", "prior.bin", "write the prior to this `file`")
 	size := flag.Int("size", 6<<10, "at most so many `bytes`")
+	from := flag.String("from", "", "add to the prior in this `file`")
 	check := flag.String("check", "", "say how many bytes the traces of this `pattern` take")
 	flag.Parse()
 	traces := read(flag.Args())
 	var prior []byte
+	if *from != "" {
+		var err error
+		if prior, err = os.ReadFile(*from); err != nil {
+			log.Fatal(err)
+		}
+	}
 	for {
 		best := choose(traces, prior, *size)
 		if best == nil {
@@ -137,7 +145,7 @@ func encode(sections ...primed.Section) (dst []byte) {
 			continue
 		}
 		if format.Kind(s.Kind) == layout.KindOrigin {
-			s.Content = layout.AppendOrigin(nil, &origin)
+			s.Content = layout.AppendOrigin(nil, &origin, nil)
 		}
 		dst = wire.AppendUvarint(wire.AppendUvarint(dst, uint64(s.Kind)), s.Key)
 		dst = wire.AppendString(dst, string(s.Content))

@@ -32,7 +32,12 @@ func NewMerge() *cobra.Command {
 	cmd := compress.NewWriter("merge", "part files", func(cmd *cobra.Command, args []string, o *compress.WriteOptions) error {
 		files, launcher := behindDash(cmd, args)
 		s := Summary{Schema: cli.Schema, Input: files, Output: o.Output, Part: o.Part, size: o.Size, Bound: int64(o.Bounded)}
+		s.effort = tree.effort
 		switch {
+		case tree.effort < 1 || tree.effort > merge.MaxEffort:
+			return cli.BadUsage(fmt.Errorf("--effort %d: it is from 1 to %d", tree.effort, merge.MaxEffort))
+		case tree.effort > 1 && len(launcher) > 0:
+			return cli.BadUsage(errors.New("--effort does not go with a launcher: merge what it makes once more"))
 		case tree.Remove && o.Bounded > 0 && !tree.member:
 			return cli.BadUsage(errors.New("--remove does not go with --bounded: the parts have what the trace leaves out"))
 		case tree.member:
@@ -100,9 +105,10 @@ type Summary struct {
 
 	Clocks []format.Clock `json:"clocks,omitempty"` // of machines, if there are several and times of every call
 
-	paths []string // of the files that were merged here
-	size  int      // of the run, in ranks; 0 if it was not given
-	Bound int64    `json:"-"` // of the bytes of the trace; 0 if there is none
+	paths  []string // of the files that were merged here
+	size   int      // of the run, in ranks; 0 if it was not given
+	effort int      // of writing, 0 for the least
+	Bound  int64    `json:"-"` // of the bytes of the trace; 0 if there is none
 }
 
 // mergeFiles merges the parts that s names, and fills in the rest of s.
@@ -154,6 +160,7 @@ func (s *Summary) removeParts() error {
 func (s *Summary) encode(cmd *cobra.Command, a *merge.Accumulator) ([]byte, error) {
 	a.Align(nil) // what traces say is by the messages of each alone
 	ranks, peer := a.RankSet(), compress.HighestPeer(a)
+	a.SetEffort(max(s.effort, 1))
 	file, err := EncodeAligned(cmd, a, s.Part, s.Bound)
 	if err != nil {
 		return nil, err

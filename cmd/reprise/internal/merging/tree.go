@@ -21,6 +21,7 @@ import (
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/launching"
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/interpose"
 )
 
@@ -31,6 +32,7 @@ type TreeOptions struct {
 	member bool             // this is one of the processes
 	Remove bool             // the directory of the parts, once the trace is written
 	raw    bool             // collect the raw records of killed recorders
+	effort int              // of writing the trace
 	handed launching.Handed // to a member: the program that exchanges parts
 }
 
@@ -43,6 +45,7 @@ func (o *TreeOptions) addTo(f *pflag.FlagSet) {
 	f.BoolVar(&o.member, "member", false, "merge as a process that the launcher started")
 	f.BoolVar(&o.Remove, "remove", false, "remove the parts when the trace is written; with a launcher, their directory on each node")
 	f.BoolVar(&o.raw, "collect", false, "first collect the raw records of killed recorders, on this machine or, with a launcher, on each node")
+	f.IntVar(&o.effort, "effort", 1, fmt.Sprintf("search longer for what makes the trace smaller, up to a `number` of %d: each more takes up to twice the time", merge.MaxEffort))
 	f.Var(&o.handed, "program", "use a program that another process has built, as JSON")
 	for _, name := range []string{"member", "program"} {
 		if err := f.MarkHidden(name); err != nil {

@@ -259,7 +259,7 @@ func (o *Options) origin(args []string, library *interpose.Interposer) (made for
 	made = format.Origin{
 		Commands: []string{text.ShellLine(args)},
 		Versions: []string{"reprise " + cli.Version(), library.MPI},
-		Began:    time.Now(),
+		Began:    time.Now().Truncate(time.Second),
 	}
 	if host, err := os.Hostname(); err == nil {
 		made.Hosts = []string{host}
