@@ -85,6 +85,7 @@ type generator struct {
 	objects map[string]*objects
 	buffers buffers
 	tables  tables
+	loops   []loop // that the call stands in which is written, the outermost first
 
 	functions   strings.Builder
 	names       map[string]int    // of functions, how often each was asked for
@@ -178,7 +179,7 @@ func (g *generator) clear() {
 	g.tables = tables{names: make(map[string]string), count: make(map[string]int), cursors: make(map[string]string)}
 	g.buffers, g.functions, g.mostOutputs, g.mostArray, g.init, g.files = nil, strings.Builder{}, 0, 0, "", nil
 	g.names, g.bodies = make(map[string]int), make(map[string]string)
-	g.texts, g.textNumbers = nil, make(map[string]int64)
+	g.texts, g.textNumbers, g.loops = nil, make(map[string]int64), nil
 	for class := range classes {
 		g.objects[class] = &objects{made: make(map[int64]bool), got: make(map[int64]bool)}
 	}

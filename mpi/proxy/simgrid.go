@@ -130,7 +130,7 @@ func (g *generator) amounts(calls map[uint32]*call, list []uint32, to map[uint32
 // addGap adds a gap in nanoseconds before a call of the k-th rank.
 func (c *call) addGap(k int, ns int64) {
 	if c.gaps == nil {
-		c.gaps = &values{ranks: c.ranks, of: make([][]cst.Value, len(c.ranks)), varies: true}
+		c.gaps = &values{ranks: c.ranks, of: make([][]cst.Value, len(c.ranks)), varies: true, measured: true}
 	}
 	c.gaps.of[k] = append(c.gaps.of[k], cst.Int(ns))
 }

@@ -127,6 +127,7 @@ func (w *shapeWriter) rule(b *body, r, depth int) error {
 		looped := t.Count > 1
 		if looped {
 			inner.indent++
+			w.loops = append(w.loops, loop{loopVariable(depth), t.Count})
 		}
 		switch {
 		case t.Rule < 0:
@@ -146,11 +147,14 @@ func (w *shapeWriter) rule(b *body, r, depth int) error {
 				return err
 			}
 		}
+		if looped {
+			w.loops = w.loops[:len(w.loops)-1]
+		}
 		switch {
 		case !looped:
 			b.lines = append(b.lines, inner.lines...)
 		case made(inner.lines):
-			header := loopHeader(depth, t.Count)
+			header := loopHeader(loopVariable(depth), t.Count)
 			if len(inner.lines) == 1 {
 				b.add(header)
 				b.lines = append(b.lines, inner.lines...)
@@ -166,12 +170,16 @@ func (w *shapeWriter) rule(b *body, r, depth int) error {
 	return nil
 }
 
-// loopHeader returns the beginning of a loop.
-func loopHeader(depth int, count uint64) string {
-	variable := string("ijklmn"[min(depth, 5)])
+// loopVariable returns the index of a loop that stands in others.
+func loopVariable(depth int) string {
 	if depth > 5 {
-		variable = fmt.Sprintf("n%d", depth)
+		return fmt.Sprintf("n%d", depth)
 	}
+	return string("ijklmn"[depth])
+}
+
+// loopHeader returns the beginning of a loop.
+func loopHeader(variable string, count uint64) string {
 	if count > math.MaxInt32 {
 		return fmt.Sprintf("for (unsigned long long %s = 0; %s < %dULL; %s++)", variable, variable, count, variable)
 	}

@@ -35,6 +35,8 @@ type values struct {
 	of     [][]cst.Value
 	expr   *trace.Value // the number, if there is one and it is an expression of the rank in the run
 	varies bool         // from call to call
+
+	measured bool // by a clock: numbers do not advance but by chance
 }
 
 // same returns the value that all ranks have in all calls.
@@ -176,6 +178,11 @@ func (g *generator) number(v *values, key, what string, number func(cst.Value) i
 	if v.expr != nil {
 		if text := expressionInC(v.expr.Expr, int64(g.size), name); text != "" {
 			return text, nil
+		}
+	}
+	if v.varies && !v.measured {
+		if text, err := g.advance(v, key, what, number, name); text != "" || err != nil {
+			return text, err
 		}
 	}
 	typ := "int"
