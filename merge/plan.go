@@ -48,13 +48,15 @@ const (
 	blockSymbols = 1 << 15 // of a block, unless it has one grammar: who wants one of them reads all
 	blockValues  = 1 << 16 // likewise, values
 
-	// The budget is so much, and half of that for each call: what else a trace takes is as much again, so that
-	// the end of a recording takes 1 s and 1 µs a call at most. An effort of n multiplies it by 2ⁿ⁻¹. To mix a
-	// symbol of a grammar takes 4 to 8 µs, and a value of a stream some 10.
-	leastBudget   = 600_000
-	callsPerMicro = 2
-	symbolWork    = 6
-	valueWork     = 10
+	// The budget is so much, and as much for each call as it says, so that a recording ends within about 1 s and
+	// 1 µs a call. An effort of n multiplies it by 2ⁿ⁻¹. To mix a symbol of a grammar takes up to 8 µs, a value of
+	// a stream some 3, and to write a trace with other streams 1 µs for each symbol. The traces of docs/sizes.md
+	// take less.
+	leastBudget = 1_000_000
+	callBudget  = 1
+	symbolWork  = 8
+	valueWork   = 3
+	draftWork   = 1
 
 	// Shapes of at most so many terminals are encoded to see whether uniting them makes the trace smaller,
 	// and of so many in all, again and again. Beyond that, an estimate decides.
@@ -87,7 +89,7 @@ const (
 func (a *Accumulator) newSearch(ctx context.Context, shapes []*shape, order *sequitur.Grammar) *search {
 	s := &search{a: a, ctx: ctx, order: order, budget: leastBudget}
 	for _, x := range shapes {
-		s.budget += int(min(x.grammar.Len(), math.MaxInt32)) / callsPerMicro * x.ranks.len()
+		s.budget += callBudget * int(min(x.grammar.Len(), math.MaxInt32)) * x.ranks.len()
 	}
 	s.budget <<= max(a.effort-1, 0)
 	return s
@@ -210,7 +212,7 @@ func (s *search) addStreams(best draft, shapes []*shape) draft {
 	for _, c := range candidates[:min(len(candidates), maxElastic)] {
 		least := best.size()
 		most := least - worth(least)
-		if c.values/valuesPerByte >= most || s.ctx.Err() != nil {
+		if c.values/valuesPerByte >= most || s.ctx.Err() != nil || !s.spend(draftWork*symbolsOf(shapes)) {
 			continue
 		}
 		if terminalsOf(shapes) > maxHeld && taken == nil {
@@ -296,3 +298,7 @@ func (s *search) spend(work int) bool {
 	s.budget -= work
 	return true
 }
+
+// spare is spend for what is tried before plans that are as likely to be the smallest: half of the budget is left
+// to these.
+func (s *search) spare(work int) bool { return work <= s.budget/2 && s.spend(work) }

@@ -149,7 +149,7 @@ func (s *search) tablesInBlocks(p plan) (draft, bool) {
 		shapes, x = stretch(shapes, s.a.functions.Functions(), p.streams, true)
 		values = x.inBlocksLen()
 	}
-	if values > maxValues || !s.spend(symbolWork*symbolsOf(shapes)+valueWork*values) {
+	if values > maxValues || !s.spare(symbolWork*symbolsOf(shapes)+valueWork*values) {
 		return draft{}, false
 	}
 	m := newModel(s.ctx, s.a, shapes, x)
