@@ -45,8 +45,12 @@ const maxDigits = 4
 func (g *generator) advance(v *values, key, what string, number func(cst.Value) int64, name func(int64) string) (string, error) {
 	lists := make([][]int64, len(v.of))
 	for k, of := range v.of {
-		if len(of) != len(v.of[0]) {
+		switch {
+		case len(of) != len(v.of[0]):
 			return "", nil
+		case v.twin(k):
+			lists[k] = lists[0]
+			continue
 		}
 		for _, x := range of {
 			n := number(x)
@@ -161,7 +165,10 @@ func fit(lists [][]int64, digits []digit) bool {
 	if terms > 0 && len(lists[0]) <= terms+1 {
 		return false
 	}
-	for _, list := range lists {
+	for k, list := range lists {
+		if k > 0 && &list[0] == &lists[0][0] {
+			continue
+		}
 		for n, x := range list {
 			sum := list[0]
 			for _, d := range digits {

@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/layout"
@@ -123,37 +124,64 @@ func (c *call) read() (varies bool, err error) {
 // readStreams reads the values that vary from call to call: those of all calls of all ranks.
 func (g *generator) readStreams(shape *trace.Shape, calls map[uint32]*call, ranks []int, budget *int) error {
 	length := shape.Grammar.Len()
-	if length > uint64(maxValues/len(ranks)) {
+	if length > min(maxValues, uint64(maxReads/len(ranks))) {
 		return fmt.Errorf("%w: %d calls of %d ranks with arguments that vary", errLimit, length, len(ranks))
 	}
 	list := shape.Grammar.AppendSymbols(nil)
+	spare := make(map[*values][]cst.Value)
 	for k, rank := range ranks {
 		if err := g.ctx.Err(); err != nil {
 			return err
 		}
-		r, err := g.trace.Rank(rank)
-		if err != nil {
+		for _, c := range calls {
+			for _, v := range c.args {
+				if v.varies {
+					v.of[k] = spare[v][:0]
+				}
+			}
+		}
+		if err := g.readStreamsOf(calls, list, k, rank, budget); err != nil {
 			return err
 		}
-		walker := r.Walk(0)
-		for i := 0; i < len(list); {
-			run := walker.Next()
-			if run.Count == 0 {
-				return fmt.Errorf("proxy: rank %d has %d calls, not %d", rank, i, len(list))
-			}
-			args := r.Call(run.Symbol).Args
-			for range run.Count {
-				for j, v := range calls[list[i]].args {
-					if v.varies {
-						v.of[k] = append(v.of[k], args[j])
-						*budget--
-					}
+		for _, c := range calls {
+			for _, v := range c.args {
+				if !v.varies || k == 0 {
+					continue
 				}
-				i++
+				if spare[v] = nil; slices.EqualFunc(v.of[k], v.of[0], cst.Value.Equal) {
+					*budget += len(v.of[k])
+					spare[v], v.of[k] = v.of[k], v.of[0]
+				}
 			}
-			if *budget < 0 {
-				return fmt.Errorf("%w: more than %d values", errLimit, maxValues)
+		}
+	}
+	return nil
+}
+
+// readStreamsOf reads the values of the k-th rank, which makes a list of calls.
+func (g *generator) readStreamsOf(calls map[uint32]*call, list []uint32, k, rank int, budget *int) error {
+	r, err := g.trace.Rank(rank)
+	if err != nil {
+		return err
+	}
+	walker := r.Walk(0)
+	for i := 0; i < len(list); {
+		run := walker.Next()
+		if run.Count == 0 {
+			return fmt.Errorf("proxy: rank %d has %d calls, not %d", rank, i, len(list))
+		}
+		args := r.Call(run.Symbol).Args
+		for range run.Count {
+			for j, v := range calls[list[i]].args {
+				if v.varies {
+					v.of[k] = append(v.of[k], args[j])
+					*budget--
+				}
 			}
+			i++
+		}
+		if *budget < 0 {
+			return fmt.Errorf("%w: more than %d values", errLimit, maxValues)
 		}
 	}
 	return nil

@@ -262,12 +262,24 @@ func (g *generator) findRoom() {
 	}
 }
 
-// each returns the calls of all ranks one after the other: a single one if the arguments do not vary from
-// call to call.
+// bounds reports whether an argument of a parameter may say how much memory is used at an address.
+func bounds(p *cst.Param) bool {
+	switch p.Type.Kind {
+	case cst.KindPointer, cst.KindRank, cst.KindTag, cst.KindStatus:
+		return false
+	}
+	return p.Name != "offset"
+}
+
+// each returns the calls of all ranks one after the other: a single one if the arguments that bound their memory
+// do not vary from call to call.
 func (c *call) each() iter.Seq[*call] {
 	return func(yield func(*call) bool) {
 		times := 1
-		for _, v := range c.args {
+		for j, v := range c.args {
+			if !bounds(&c.signature.Function.Params[j]) {
+				continue
+			}
 			for _, list := range v.of {
 				times = max(times, len(list))
 			}

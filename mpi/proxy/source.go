@@ -247,6 +247,11 @@ func (w *shapeWriter) site(c *call) string {
 	if i < 0 || params[i].Type.Class != "site" {
 		return ""
 	}
+	if x, same := c.args[i].same(); same {
+		args := make([]cst.Value, len(params))
+		args[i] = x
+		return strings.Trim(string(w.printer.AppendArgument(nil, trace.Call{Function: c.signature.Function, Args: args}, i)), `"`)
+	}
 	args, err := w.printer.Arguments(nil, c.signature)
 	if err != nil {
 		return ""

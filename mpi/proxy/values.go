@@ -24,7 +24,8 @@ const MaxRanks = 1 << 14
 
 // Limits of what is read and written.
 const (
-	maxValues = 1 << 24 // that are looked at
+	maxReads  = 1 << 27 // values that are looked at once
+	maxValues = 1 << 24 // that are kept
 	maxTable  = 1 << 20 // numbers in all tables
 	maxSource = 1 << 18 // calls and loops
 )
@@ -39,10 +40,18 @@ type values struct {
 	measured bool // by a clock: numbers do not advance but by chance
 }
 
+// twin reports whether the k-th rank has the list of the first.
+func (v *values) twin(k int) bool {
+	return k > 0 && len(v.of[k]) == len(v.of[0]) && &v.of[k][0] == &v.of[0][0]
+}
+
 // same returns the value that all ranks have in all calls.
 func (v *values) same() (cst.Value, bool) {
 	first := v.of[0][0]
-	for _, list := range v.of {
+	for k, list := range v.of {
+		if v.twin(k) {
+			continue
+		}
 		for _, x := range list {
 			if !x.Equal(first) {
 				return cst.Value{}, false
@@ -54,17 +63,20 @@ func (v *values) same() (cst.Value, bool) {
 
 // alike reports whether all ranks have the same values.
 func (v *values) alike() bool {
-	for _, list := range v.of[1:] {
-		if !slices.EqualFunc(list, v.of[0], cst.Value.Equal) {
+	for k, list := range v.of {
+		if !v.twin(k) && !slices.EqualFunc(list, v.of[0], cst.Value.Equal) {
 			return false
 		}
 	}
 	return true
 }
 
-// each calls use with all values.
+// each calls use with all values, those that several ranks have at least once.
 func (v *values) each(use func(cst.Value)) {
-	for _, list := range v.of {
+	for k, list := range v.of {
+		if v.twin(k) {
+			continue
+		}
 		for _, x := range list {
 			use(x)
 		}
@@ -159,7 +171,10 @@ func (g *generator) number(v *values, key, what string, number func(cst.Value) i
 	first := number(v.of[0][0])
 	same, alike := true, true
 	wide := false
-	for _, list := range v.of {
+	for k, list := range v.of {
+		if v.twin(k) {
+			continue
+		}
 		alike = alike && len(list) == len(v.of[0])
 		for i, x := range list {
 			n := number(x)
