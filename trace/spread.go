@@ -375,8 +375,8 @@ func (r *Rank) keyWithout(e *evaluation, from *flow, terminal uint32, mask uint6
 			}
 		}
 	})
-	f := r.trace.Functions()[r.functionOf(from, terminal)]
-	return fmt.Sprintf("%d %s", len(g.slots), cst.AppendCall(nil, f, args))
+	n := r.functionOf(from, terminal)
+	return fmt.Sprintf("%d %d %s", n, len(g.slots), cst.AppendCall(nil, r.trace.Functions()[n], args))
 }
 
 // find returns the terminal of calls of one of those with streams, with values, if there is one. Else it is the

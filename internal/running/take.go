@@ -35,11 +35,8 @@ func (t *Table) Take(g *sequitur.Grammar) Calls {
 	}
 	var c Calls
 	var order []*stream
-	for first := int64(0); ; first++ { // the number of the first stream of an argument
-		var ok bool
-		if c, order, ok = t.signed(first); ok {
-			break
-		}
+	for first, ok := int64(0), false; !ok; first = further(first) { // the number of the first stream of an argument
+		c, order, ok = t.signed(first)
 	}
 	c.Streams = appendStreams(c.Table, order)
 	if isInjective(c.Renamed) {
@@ -48,6 +45,15 @@ func (t *Table) Take(g *sequitur.Grammar) Calls {
 		c.Grammar = refold(g, c.Renamed)
 	}
 	return c
+}
+
+// further returns the number of a first stream that is tried after another: of the values that an argument had
+// before it was taken to advance, many may be numbers one after the other.
+func further(first int64) int64 {
+	if first < 1<<61 {
+		return 2*first + 1
+	}
+	return first + 1
 }
 
 // signed returns the signatures of all calls, in which arguments that advance have the numbers of streams from
