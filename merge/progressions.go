@@ -77,15 +77,12 @@ func (s *shape) checkStreams(functions []cst.Function) error {
 	if err != nil {
 		return err
 	}
-	values, err := s.takenOfStreams(len(index.Begins), functions)
-	if err != nil {
-		return err
-	}
 	runs, err := s.runs(functions)
 	if err != nil {
 		return err
 	}
-	lengths := make([]uint64, len(s.forms))
+	uses := s.streamUses(functions)
+	lengths, taken := make([]uint64, len(s.forms)), make([]uint64, len(index.Begins))
 	s.ranks.each(func(position, rank int) {
 		for i := range runs {
 			r, ok := runs[i].at(position, rank)
@@ -94,8 +91,11 @@ func (s *shape) checkStreams(functions []cst.Function) error {
 			}
 			lengths[runs[i].terminal] = r.Length
 		}
+		if err == nil && !uses.taken(taken, position, rank) {
+			err = errors.New("no stream of an argument")
+		}
 		if err == nil {
-			err = index.Check(values, func(t sequitur.Symbol) uint64 { return lengths[t] })
+			err = index.Check(taken, func(t sequitur.Symbol) uint64 { return lengths[t] })
 		}
 		if err != nil {
 			err = fmt.Errorf("rank %d: %w", rank, err)
@@ -104,25 +104,51 @@ func (s *shape) checkStreams(functions []cst.Function) error {
 	return err
 }
 
-// takenOfStreams returns how many values calls of a rank take of each of n streams.
-func (s *shape) takenOfStreams(n int, functions []cst.Function) ([]uint64, error) {
-	begins, values, order := s.begins(), make([]uint64, n), make(layout.StreamOrder)
-	counts := make([]uint64, len(s.forms))
+// StreamUses are the arguments that take values of streams, in the order of their first use.
+type streamUses struct {
+	of    []streamUse
+	order layout.StreamOrder // scratch
+}
+
+// A streamUse is an argument of a terminal that takes a value of a stream in each call.
+type streamUse struct {
+	function, slot int
+	calls          uint64
+	numbers        values // of the streams of ranks
+}
+
+// streamUses returns those of s.
+func (s *shape) streamUses(functions []cst.Function) *streamUses {
+	begins, counts := s.begins(), make([]uint64, len(s.forms))
 	for t, count := range s.grammar.Occurrences() {
 		counts[t] = count
 	}
+	x := streamUses{order: make(layout.StreamOrder)}
 	for t := range s.forms { // in the order of their first use
 		f := &s.forms[t]
 		for k, slot := range f.streamSlots(functions) {
-			v, ok := s.constant(begins[t] + slot)
-			i := order.Index(layout.StreamKey{Function: f.function, Slot: k, Number: v})
-			if !ok || i >= n {
-				return nil, fmt.Errorf("no stream, or several, of an argument of %s", functions[f.function].Name)
-			}
-			values[i] = wire.AddSat(values[i], counts[t])
+			var reader columnReader
+			numbers := reader.column(s, begins[t]+slot).values()
+			x.of = append(x.of, streamUse{function: f.function, slot: k, calls: counts[t], numbers: numbers})
 		}
 	}
-	return values, nil
+	return &x
+}
+
+// taken sets n to the numbers of values that calls of a rank take of its streams, and reports whether there are
+// as many streams. Ranks must ascend.
+func (x *streamUses) taken(n []uint64, position, rank int) bool {
+	clear(n)
+	clear(x.order)
+	for i := range x.of {
+		u := &x.of[i]
+		k := x.order.Index(layout.StreamKey{Function: u.function, Slot: u.slot, Number: u.numbers.at(position, rank)})
+		if k >= len(n) {
+			return false
+		}
+		n[k] = wire.AddSat(n[k], u.calls)
+	}
+	return true
 }
 
 // A runTerminal is a terminal that stands for a run.

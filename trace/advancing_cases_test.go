@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/test/advancing"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/trace"
@@ -126,4 +127,58 @@ func TestAdvancingAfterAll(t *testing.T) {
 		t.Errorf("%v for %d calls", took, len(calls))
 	}
 	compareWritten(t, a, functions, calls)
+}
+
+// comparePart checks that ranks that are written to one part file are the same trace if they are read from it.
+func comparePart(t *testing.T, functions []cst.Function, ranks ...[]advancing.Call) {
+	t.Helper()
+	a := accumulated(t, functions, ranks...)
+	var part, want, got bytes.Buffer
+	if err := a.WritePart(&part); err != nil {
+		t.Fatal(err)
+	}
+	r, err := format.NewReader(bytes.NewReader(part.Bytes()), int64(part.Len()), format.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := merge.ReadPart(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := read.Write(&got); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Write(&want); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want.Bytes()) {
+		t.Error("another trace")
+	}
+	compareWritten(t, read, functions, ranks...)
+}
+
+// TestStreamNumbersOfRanks has ranks of one shape whose streams have different numbers, as those that the first
+// would have are values of an argument of some ranks.
+func TestStreamNumbersOfRanks(t *testing.T) {
+	comparePart(t, []cst.Function{{Name: "f", Params: numbers("n")}}, shuffledFirst(0, 300), shuffledFirst(10_000, 300))
+}
+
+// TestStreamsOfRanks has ranks of one shape, of which one has a stream for the first two signatures of three, and
+// the other for the last two.
+func TestStreamsOfRanks(t *testing.T) {
+	functions := []cst.Function{{Name: "f", Params: append(numbers("k"), cst.Param{Name: "p", Type: cst.Type{Kind: cst.KindPointer}})}}
+	var ranks [][]advancing.Call
+	for _, segments := range [][]int64{{0, 0, 1}, {0, 1, 1}} {
+		var calls []advancing.Call
+		var at [2]int64
+		for k, s := range segments {
+			for range 50 {
+				at[s] += 8
+				p := cst.PointerTo(cst.Pointer{Segment: s, Displacement: at[s]})
+				calls = append(calls, advancing.Call{Args: []cst.Value{cst.Int(int64(k % 2)), p}})
+			}
+		}
+		ranks = append(ranks, calls)
+	}
+	comparePart(t, functions, ranks...)
 }
