@@ -66,6 +66,27 @@ static void records(int n)
 	free(x);
 }
 
+static void ring(int *x, int n)
+{
+	for (int i = 0; i < n; i++) {
+		MPI_Bcast(&x[i], 1, MPI_INT, 1, MPI_COMM_WORLD);
+		MPI_Allreduce(&x[i], &x[n + i], 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+	}
+}
+
+/* The same loop in two places, which is a function of the proxy: its arguments advance with the calls. */
+static void twice(int outer, int n)
+{
+	int *x = calloc(2 * n, sizeof *x);
+	for (int o = 0; o < outer; o++) {
+		ring(x, n);
+		MPI_Barrier(MPI_COMM_WORLD);
+		ring(x, n);
+		MPI_Scan(x, x + n, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	}
+	free(x);
+}
+
 int main(int argc, char **argv)
 {
 	MPI_Init(&argc, &argv);
@@ -76,6 +97,7 @@ int main(int argc, char **argv)
 	panels(4, 36);
 	blocks(3);
 	records(50);
+	twice(4, 20);
 	MPI_Finalize();
 	return 0;
 }
