@@ -80,7 +80,10 @@ func reportRecording(w io.Writer) error {
 			if err := m.hpcc(w, directory); err != nil {
 				return err
 			}
-			return m.neighbours(w, directory)
+			if err := m.neighbours(w, directory); err != nil {
+				return err
+			}
+			return m.advancing(w, directory)
 		}
 	}
 	return nil
