@@ -182,3 +182,24 @@ func TestStreamsOfRanks(t *testing.T) {
 	}
 	comparePart(t, functions, ranks...)
 }
+
+// TestAdvancingBesideAny has an argument go on in a loop as it does in all, and another that has any value.
+func TestAdvancingBesideAny(t *testing.T) {
+	functions := []cst.Function{{Name: "f", Params: numbers("n")}, {Name: "g", Params: numbers("n")}}
+	random := rand.New(rand.NewPCG(1, 1))
+	var calls []advancing.Call
+	for i := range int64(80_000) {
+		for k := range int64(20) {
+			calls = append(calls, advancing.Call{Function: 0, Args: []cst.Value{cst.Int(408 * k)}})
+		}
+		if i >= 100 {
+			i = random.Int64N(1 << 20)
+		}
+		calls = append(calls, advancing.Call{Function: 1, Args: []cst.Value{cst.Int(i)}})
+	}
+	begin := time.Now()
+	compareWritten(t, accumulated(t, functions, calls), functions, calls)
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("%v for %d calls", took, len(calls))
+	}
+}

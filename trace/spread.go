@@ -187,15 +187,22 @@ func (s *spreader) atRuns(touched []int) bool {
 	return true
 }
 
-// again returns how often, up to n times, streams go on as they did from places on until here.
+// again returns how often, up to n times, streams go on as they did from places on until here. It looks at a few
+// values of all streams, and then at ever more, so that it takes long only where all go on for long.
 func (s *spreader) again(touched []int, from []runPlace, n uint64) uint64 {
-	for i, k := range touched {
-		if n == 0 {
-			return 0
-		}
-		r := s.readers[k]
-		if period := r.at.values - from[i].values; period > 0 {
-			n = min(n, r.same(from[i], n*period)/period)
+	for some, more := uint64(1), true; more && n > 0; some = wire.MulSat(some, 8) {
+		more = false
+		for i, k := range touched {
+			r := s.readers[k]
+			period := r.at.values - from[i].values
+			if period == 0 {
+				continue
+			}
+			values := min(some, n*period)
+			if same := r.same(from[i], values); same < values {
+				n = same / period
+			}
+			more = more || some < n*period
 		}
 	}
 	return n
