@@ -162,6 +162,40 @@ func RunOf(f *cst.Function, slots []int64) (progression.Run, bool) {
 	return r, r.Check() == nil && int64(r.Length) > 0
 }
 
+// Streamed returns an iterator over the runs of streams, a grammar over terminals of a table, but those that are
+// the same as the one before, and the first value of each.
+func Streamed(t *cst.Table, streams *sequitur.Grammar) iter.Seq2[int64, progression.Run] {
+	return func(yield func(int64, progression.Run) bool) {
+		var (
+			first int64
+			args  []cst.Value
+			slots []int64
+		)
+		for _, r := range streams.Runs() {
+			var fn int
+			fn, args = t.AppendSignature(args[:0], r.Symbol)
+			slots = slots[:0]
+			for _, v := range args {
+				slots = append(slots, v.Int())
+			}
+			f := &t.Functions()[fn]
+			if before, ok := StreamOf(f, slots); ok {
+				first = before
+				continue
+			}
+			run, _ := RunOf(f, slots)
+			if run.Jump == 0 {
+				r.Count = 1
+			}
+			for range r.Count {
+				if first += run.Jump; !yield(first, run) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // A StreamKey says which of the streams of a rank one is.
 type StreamKey struct {
 	Function, Slot int // the slot is one of those in no array

@@ -35,6 +35,24 @@ func (r Run) At(before int64, i uint64) int64 {
 	return before + r.Jump + r.Step*int64(i) + r.Acceleration*int64(pairs)
 }
 
+// Has reports whether a value is among those of a run, of which the first is given and which do not wrap. It
+// takes time in proportion to them if there is an acceleration.
+func (r Run) Has(first, v int64) bool {
+	switch {
+	case r.Acceleration != 0:
+		for i := range r.Length {
+			if r.At(first-r.Jump, i) == v {
+				return true
+			}
+		}
+		return false
+	case r.Step == 0:
+		return v == first
+	}
+	i := (v - first) / r.Step
+	return i >= 0 && uint64(i) < r.Length && first+i*r.Step == v
+}
+
 // A Writer finds runs of values, from the first on, each as long as it can be. The zero Writer is ready for
 // use. A copy goes on from where the Writer is.
 type Writer struct {

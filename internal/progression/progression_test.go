@@ -114,3 +114,18 @@ func BenchmarkAppend(b *testing.B) {
 		w.Append(int64(i % 2000 * 408))
 	}
 }
+
+// TestHas compares Has with the values of runs.
+func TestHas(t *testing.T) {
+	for _, r := range []progression.Run{{Length: 1}, {Jump: 5, Step: -3, Length: 7}, {Jump: 2, Step: 4, Acceleration: -3, Length: 9}, {Step: 0, Length: 3}} {
+		var values []int64
+		for i := range r.Length {
+			values = append(values, r.At(10, i))
+		}
+		for v := int64(-99); v < 99; v++ {
+			if got := r.Has(10+r.Jump, v); got != slices.Contains(values, v) {
+				t.Errorf("%d in %d: %t", v, values, got)
+			}
+		}
+	}
+}

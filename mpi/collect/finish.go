@@ -137,7 +137,7 @@ func (g *gathering) add(p *process) error {
 		return nil
 	}
 	g.summary.Calls += part.Grammar.Len()
-	g.called.add(p, part.Table)
+	g.called.add(p, &part)
 	for _, f := range part.Table.Functions() {
 		delete(g.uncalled, f.Name)
 	}

@@ -6,16 +6,23 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
+	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/symbolic"
 )
 
 // A naming gathers what the numbers in the calls of a run are called.
 type naming map[constantKey]string
 
-// add looks at the signatures of a process.
-func (n naming) add(p *process, t *cst.Table) {
+// add looks at the signatures of the part of a process, and at what advances in them.
+func (n naming) add(p *process, part *merge.Part) {
+	t := part.Table
+	if part.Streams != nil {
+		n.advancing(p, t, part.Streams.Runs)
+	}
 	for _, name := range p.numerals {
 		n.numeral(name, t)
 	}
@@ -69,6 +76,28 @@ func (n naming) numeral(name format.Name, t *cst.Table) {
 			if p.Type.Kind == cst.KindInt && args[i].Int() == name.Value {
 				n[constantKey{kind: cst.KindInt, value: name.Value}] = name.Name
 				return
+			}
+		}
+	}
+}
+
+// advancing looks for tags and numbers that have names among what advances. What a stream of anything has counts: a
+// name too many does no harm.
+func (n naming) advancing(p *process, t *cst.Table, streams *sequitur.Grammar) {
+	named := make(map[constantKey]string)
+	for _, name := range p.numerals {
+		named[constantKey{kind: cst.KindInt, value: name.Value}] = name.Name
+	}
+	for k, name := range names {
+		if k.kind == cst.KindTag {
+			named[k] = name
+		}
+	}
+	for first, run := range layout.Streamed(t, streams) {
+		for k, name := range named {
+			if run.Has(first, k.value) {
+				n[k] = name
+				delete(named, k)
 			}
 		}
 	}
