@@ -345,8 +345,8 @@ type FunctionUsage struct {
 }
 
 // Activity returns what the ranks of the options do between two times, from ≤ to, of which
-// math.MaxInt64 is the end: see [Clock.Between]. The error is [ErrNoTimes] if there are ranks without times,
-// and [ErrNoSeries] if the options ask for the times of every call, and no rank has them.
+// math.MaxInt64 is the end: see [Clock.Between]. The error is [ErrNoTimes] if those of them that make calls
+// have no times, and [ErrNoSeries] if the options ask for the times of every call, and no rank has them.
 func (t *Times) Activity(ctx context.Context, from, to int64, o Options) (*Activity, error) {
 	if _, series, err := t.Known(); err != nil {
 		return nil, err
@@ -354,10 +354,17 @@ func (t *Times) Activity(ctx context.Context, from, to int64, o Options) (*Activ
 		return nil, ErrNoSeries
 	}
 	a, err := t.activity(ctx, from, to, o)
-	if err == nil && a.Source == None && t.trace.RankSet().Len() > 0 {
+	if err != nil || a.Source != None {
+		return a, err
+	}
+	ranks, err := o.ranks(t.trace, rankMemory)
+	if err != nil {
+		return nil, err
+	}
+	if len(ranks) > 0 {
 		return nil, ErrNoTimes
 	}
-	return a, err
+	return a, nil
 }
 
 // activity is Activity, in which ranks without times do nothing.

@@ -530,7 +530,7 @@ func (m *replay) start(t *thread, f *knownFunction, r *spool.Record, raw int64, 
 }
 
 // key returns what tells the pool of the requests of a call: all that it says, but for how much
-// a message has.
+// a message has, and where in a piece of memory it is.
 func (m *replay) key(f *knownFunction, from int) string {
 	message := slices.ContainsFunc(f.Params, func(p spec.Param) bool {
 		return p.Name == "dest" || p.Name == "source" || p.Name == "message"
@@ -543,7 +543,11 @@ func (m *replay) key(f *knownFunction, from int) string {
 		if w.value.Kind() != 0 && !(message && amount) {
 			kinds = append(kinds, byte(w.Type.Kind))
 			said.Params = append(said.Params, w.Param)
-			args = append(args, w.value)
+			value := w.value
+			if value.Kind() == cst.KindPointer {
+				value = cst.PointerTo(cst.Pointer{Segment: value.Pointer().Segment})
+			}
+			args = append(args, value)
 		}
 	}
 	return string(cst.AppendCall(kinds, said, args))
