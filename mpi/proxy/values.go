@@ -42,7 +42,8 @@ type values struct {
 
 // twin reports whether the k-th rank has the list of the first.
 func (v *values) twin(k int) bool {
-	return k > 0 && len(v.of[k]) == len(v.of[0]) && &v.of[k][0] == &v.of[0][0]
+	n := len(v.of[k])
+	return k > 0 && n > 0 && n == len(v.of[0]) && &v.of[k][0] == &v.of[0][0]
 }
 
 // same returns the value that all ranks have in all calls.
