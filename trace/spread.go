@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -296,10 +297,7 @@ func (s *spreader) newTerminal(t sequitur.Symbol, values []int64) sequitur.Symbo
 		s.setSeveral(x)
 	}
 	if len(s.of)%1024 == 0 {
-		need := wire.AddSat(wire.MulSat(uint64(len(s.of)), spreadTerminal), wire.MulSat(uint64(s.builder.Symbols()), spreadSymbol))
-		if err := layout.CheckMemory("calls whose arguments advance", uint64(len(s.of)), need/uint64(len(s.of)), s.rank.trace.Memory()/spreadPart); err != nil {
-			s.fail(err)
-		}
+		s.checkMemory()
 	}
 	return x
 }
@@ -406,4 +404,19 @@ func (a *alikeTerminals) find(t sequitur.Symbol, values []int64, next sequitur.S
 	}
 	a.found[string(a.scratch)] = next
 	return 0, false
+}
+
+// checkMemory fails if the calls take too much memory. The error says what is enough for all of them.
+func (s *spreader) checkMemory() {
+	most := s.rank.trace.Memory() / spreadPart
+	if wire.MulSat(uint64(len(s.of)), spreadTerminal)+wire.MulSat(uint64(s.builder.Symbols()), spreadSymbol) <= most {
+		return
+	}
+	all := s.from.calls.Len()
+	const each = spreadPart * (spreadTerminal + spreadSymbol)
+	err := layout.CheckMemory("calls of a rank, whose arguments advance", all, each, s.rank.trace.Memory())
+	if err == nil {
+		err = layout.CheckMemory("calls of a rank, whose arguments advance", all, each, most) // more symbols than calls
+	}
+	s.fail(cmp.Or(err, error(format.ErrLimit)))
 }
