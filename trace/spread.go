@@ -72,7 +72,8 @@ func (r *Rank) spread(from *flow) (*flow, error) {
 		return nil, s.err
 	}
 	values := s.varied
-	return &flow{calls: grammarCalls{s.builder.Finish()}, of: s.of, several: s.several, varied: &values, spread: true}, nil
+	calls := grammarCalls{s.builder.Finish()}
+	return &flow{calls: calls, of: s.of, several: s.several, varied: &values, spread: true}, nil
 }
 
 // findStreams finds which streams terminals and rules take values of.
@@ -135,7 +136,9 @@ func (s *spreader) term(t sequitur.Term) bool {
 	case t.Rule < 0:
 		return s.builder.AppendRun(s.terminal(t.Symbol), t.Count)
 	default:
-		return s.builder.Repeat(t.Count, s.grammar.RuleLen(t.Rule), func() (predicted, more bool) { return once(), s.err == nil })
+		return s.builder.Repeat(t.Count, s.grammar.RuleLen(t.Rule), func() (predicted, more bool) {
+			return once(), s.err == nil
+		})
 	}
 }
 
@@ -250,7 +253,8 @@ func (s *spreader) terminal(t sequitur.Symbol) sequitur.Symbol {
 // call adds a call that takes values of streams.
 func (s *spreader) call(t sequitur.Symbol) bool {
 	if s.loose++; s.loose > maxSpread {
-		s.fail(fmt.Errorf("trace: %w: more than %d calls of a rank have values that advance in no pattern", format.ErrLimit, maxSpread))
+		const what = "trace: %w: more than %d calls of a rank have values that advance in no pattern"
+		s.fail(fmt.Errorf(what, format.ErrLimit, maxSpread))
 		return false
 	}
 	var few [4]int64

@@ -122,7 +122,9 @@ func (s *Shape) eachStream(rank int, stored storedValues, use func(i int, argume
 
 // eachMasked calls use with the slots of a mask of each signature and the values of a rank there, until that
 // fails.
-func (s *Shape) eachMasked(rank int, stored storedValues, mask func(*layout.Template) uint64, use func(i, slot int, value int64) error) error {
+func (s *Shape) eachMasked(
+	rank int, stored storedValues, mask func(*layout.Template) uint64, use func(i, slot int, value int64) error,
+) error {
 	var scratch layout.Template
 	at := evaluation{rank: rank, size: s.trace.run.Ranks}
 	for i := range s.signatures {

@@ -12,9 +12,10 @@ import (
 )
 
 // What advances in the calls of a rank has the numbers of streams in place of its values. A stream is of an
-// argument of a function, and calls with one number there take its values in their order. The streams stand,
-// in the order in which calls first take one of their values, after the last call, as calls of functions that no program has: each begins with a call that has what comes
-// before the first value of the first run, and goes on with its runs. So runs are a grammar, are the same for all ranks or go with the rank, and are merged
+// argument of a function, and calls with one number there take its values in their order. The streams stand
+// after the last call, in the order in which calls first take one of their values, as calls of functions that
+// no program has: each begins with a call that has what comes before the first value of the first run, and
+// goes on with its runs. So runs are a grammar, are the same for all ranks or go with the rank, and are merged
 // and written as calls are.
 var streamFunction = cst.Function{Name: "+stream", Params: numbersOf("before")}
 
@@ -61,7 +62,7 @@ func StreamRoleOf(f *cst.Function) StreamRole {
 // and displacements of pointers.
 func AddToSlots(args []cst.Value, mask uint64, n int64) {
 	for i := range advancingArgs(args, mask) {
-		args[i] = WithNumber(args[i], numberOfSlot(args[i])+n)
+		args[i] = WithNumber(args[i], NumberOfSlot(args[i])+n)
 	}
 }
 
@@ -70,7 +71,7 @@ func AddToSlots(args []cst.Value, mask uint64, n int64) {
 func NumbersIn(args []cst.Value, mask uint64) iter.Seq2[int, int64] {
 	return func(yield func(int, int64) bool) {
 		for i, slot := range advancingArgs(args, mask) {
-			if !yield(slot, numberOfSlot(args[i])) {
+			if !yield(slot, NumberOfSlot(args[i])) {
 				return
 			}
 		}
@@ -97,8 +98,8 @@ func advancingArgs(args []cst.Value, mask uint64) iter.Seq2[int, int] {
 	}
 }
 
-// numberOfSlot returns the number of an argument that may advance.
-func numberOfSlot(v cst.Value) int64 {
+// NumberOfSlot returns the number of an argument that may advance: of a pointer its displacement.
+func NumberOfSlot(v cst.Value) int64 {
 	if v.Kind() == cst.KindPointer {
 		return v.Pointer().Displacement
 	}

@@ -9,7 +9,7 @@
 // twice as much if not. A slot that has scored 12 is taken to advance for the rest of the recording, so that
 // there are no more signatures of its values. From the first change on, the values of a slot are written as
 // runs, until there are too many to be of use: if the slot advances by then, so it did from the first call
-// on, and its first signatures become one, too.
+// on, and its first signatures become one, too, unless Apart was called.
 //
 // What is decided follows from the calls alone.
 package running

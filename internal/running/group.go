@@ -171,14 +171,6 @@ func (f *function) add(g *group) {
 	f.last = g
 }
 
-// value returns the number of a slot.
-func value(v *cst.Value) int64 {
-	if v.Kind() == cst.KindPointer {
-		return v.Pointer().Displacement
-	}
-	return v.Int()
-}
-
 // see looks at the value of a slot in a call whose signature is new, and reports whether the slot advances
 // from the next call on. Calls is the number of calls of the group before.
 func (s *state) see(v int64, calls uint64) bool {

@@ -259,7 +259,7 @@ func (t *Table) see(fn int, g *group, args []cst.Value) {
 			continue
 		}
 		before := s.phase
-		runs := s.see(value(&args[f.slots[k].param]), g.calls)
+		runs := s.see(layout.NumberOfSlot(args[f.slots[k].param]), g.calls)
 		if before == constant && s.phase == written {
 			g.open = append(g.open, k)
 		}
@@ -278,7 +278,7 @@ func (t *Table) watch(f *function, g *group) {
 	g.watch = &watch{states: make([]state, len(f.slots))}
 	_, _, _, t.args = t.signature(t.args[:0], g.first)
 	for k, s := range f.slots {
-		v := value(&t.args[s.param])
+		v := layout.NumberOfSlot(t.args[s.param])
 		g.states[k] = state{last: v, low: v, high: v}
 	}
 }
@@ -323,11 +323,11 @@ func (g *group) count(f *function, args []cst.Value) {
 		return
 	}
 	for _, k := range g.advance {
-		g.states[k].stream.append(value(&args[f.slots[k].param]))
+		g.states[k].stream.append(layout.NumberOfSlot(args[f.slots[k].param]))
 	}
 	for i := 0; i < len(g.open); i++ {
 		s := &g.states[g.open[i]]
-		s.stream.append(value(&args[f.slots[g.open[i]].param]))
+		s.stream.append(layout.NumberOfSlot(args[f.slots[g.open[i]].param]))
 		if s.stream.count > maxRuns {
 			s.last = s.stream.writer.Value()
 			s.phase, s.stream = given, nil
