@@ -158,6 +158,7 @@ type Options struct {
 	// can be collected again if this process is killed. The spool is then to be removed by whoever made it,
 	// once there is a trace.
 	Recoverable bool
+	free        func(directory string) (free, all uint64) // for tests: what takes the place of freeSpace
 
 	// Allocations has the trace say when the memory that calls use was allocated, reallocated and
 	// freed, and its sizes, by functions called malloc, realloc and free.

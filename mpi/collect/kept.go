@@ -16,12 +16,17 @@ const (
 // space is what is left to keep what was read of a process.
 type space struct {
 	taken int64
-	none  bool // from now on nothing is kept
+	none  bool                                      // from now on nothing is kept
+	free  func(directory string) (free, all uint64) // of the file system; nil for freeSpace
 }
 
 // left reports whether what is read of another segment may be kept.
 func (s *space) left(directory string) bool {
-	free, all := freeSpace(directory)
+	of := freeSpace
+	if s.free != nil {
+		of = s.free
+	}
+	free, all := of(directory)
 	s.none = s.none || s.taken >= maxKept || free < min(spare, all/4)
 	return !s.none
 }

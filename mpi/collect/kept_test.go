@@ -13,6 +13,9 @@ import (
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 )
 
+// roomy is a file system of which half is free, whatever the one of the test has.
+func roomy(string) (free, all uint64) { return 32 << 30, 64 << 30 }
+
 // writeSegments writes the spool of a process whose thread makes so many calls, in segments of
 // so many, and calls a function after each step that the thread does on the way.
 func writeSegments(t *testing.T, directory string, calls, each int, step func()) {
@@ -68,7 +71,7 @@ func TestRecoverable(t *testing.T) {
 		small := run > 2*calls/each
 		killed := run % (2*calls/each + 1)
 		directory := t.TempDir()
-		c, err := New(directory, Options{Recoverable: true})
+		c, err := New(directory, Options{Recoverable: true, free: roomy})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +101,7 @@ func TestRecoverable(t *testing.T) {
 func TestRecoveredInPart(t *testing.T) {
 	const calls, each = 2000, 500
 	directory := t.TempDir()
-	c, err := New(directory, Options{Recoverable: true})
+	c, err := New(directory, Options{Recoverable: true, free: roomy})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +166,7 @@ func chunkEnds(file []byte) (ends []int) {
 func TestKeptFull(t *testing.T) {
 	const calls, each = 2000, 500
 	directory := t.TempDir()
-	c, err := New(directory, Options{Recoverable: true})
+	c, err := New(directory, Options{Recoverable: true, free: roomy})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,11 +189,41 @@ func TestKeptFull(t *testing.T) {
 	}
 }
 
+// TestKeptCrowded has a file system that others need: as much as a quarter of it, or 4 GiB, stays free.
+func TestKeptCrowded(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		free, all uint64
+		kept      int
+	}{
+		{"a large one", 4 << 30, 64 << 30, 1},
+		{"a large one that is nearly full", 4<<30 - 1, 64 << 30, 0},
+		{"a small one", 1 << 30, 4 << 30, 1},
+		{"a small one that is nearly full", 1<<30 - 1, 4 << 30, 0},
+		{"one that nothing is known of", 0, 0, 1},
+	} {
+		directory := t.TempDir()
+		free := func(string) (free, all uint64) { return c.free, c.all }
+		collector, err := New(directory, Options{Recoverable: true, free: free})
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeSegments(t, directory, 1000, 500, func() {
+			if _, err := collector.Poll(); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if kept, _ := filepath.Glob(filepath.Join(directory, "*.kept")); len(kept) != c.kept {
+			t.Errorf("%s: %q is kept", c.name, kept)
+		}
+	}
+}
+
 // TestKeptWithoutFiles reads what was kept where now and then no file can be opened.
 func TestKeptWithoutFiles(t *testing.T) {
 	const calls, each = 2000, 1000
 	directory := t.TempDir()
-	c, err := New(directory, Options{Recoverable: true})
+	c, err := New(directory, Options{Recoverable: true, free: roomy})
 	if err != nil {
 		t.Fatal(err)
 	}

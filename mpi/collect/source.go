@@ -187,6 +187,7 @@ func (s *source) add(directory string, found spool.Thread, o *Options) {
 	t.late = !slices.Contains(found.Paths, found.Segment(directory, 0))
 	if t.keep = o.Keep; o.Recoverable && !o.Keep {
 		t.keeper, t.space = found.NewKeeper(directory), &s.space
+		t.space.free = o.free
 	}
 	t.segment = func(sequence uint32) string { return found.Segment(directory, sequence) }
 	s.threads = slices.Insert(s.threads, at, t)
