@@ -70,7 +70,8 @@ func readFile(t testing.TB, path string) []byte {
 
 // TestTrace merges with the Prism runner.
 func TestTrace(t *testing.T) {
-	for _, p := range []programs.Program{programs.Stencil2D(8, 8, 1000), programs.Stencil2D(8, 8, 1000).Timed(), programs.RandomPartners(40, 20, 1)} {
+	for _, p := range []programs.Program{programs.Stencil2D(8, 8, 1000),
+		programs.Stencil2D(8, 8, 1000).Timed(), programs.RandomPartners(40, 20, 1)} {
 		paths, want := writeParts(t, p, 3)
 		pipeline, s := beam.NewPipelineWithRoot()
 		passert.Equals(s, Trace(s, Read(s, paths)), want)

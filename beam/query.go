@@ -75,5 +75,6 @@ func (c *Combine) trace(a parts) (*trace.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return trace.OpenReader(bytes.NewReader(file), int64(len(file)), trace.Options{Memory: math.MaxInt64}) // as it was made here
+	// as it was made here
+	return trace.OpenReader(bytes.NewReader(file), int64(len(file)), trace.Options{Memory: math.MaxInt64})
 }

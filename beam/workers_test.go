@@ -53,7 +53,9 @@ func steps(kind, out string, in []string) []step {
 			result, err = encode(a)
 		}
 		return err
-	}, func() error { return os.WriteFile(out, result[:len(result)/2], 0o666) }, func() error { return os.WriteFile(out, result, 0o666) })
+	}, func() error { return os.WriteFile(out, result[:len(result)/2], 0o666) }, func() error {
+		return os.WriteFile(out, result, 0o666)
+	})
 }
 
 // work does a bundle in a process of its own, and does not return.

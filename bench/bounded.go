@@ -25,7 +25,8 @@ const boundedSize = 16_000
 
 // reportBounded reports what traces keep of runs that do not repeat.
 func reportBounded(w io.Writer) error {
-	heads(w, "run", "calls", "whole, bytes", "in 16 kB", "calls that are exact", "calls by function and rank", "messages by function and pair", "bytes by function and pair",
+	heads(w, "run", "calls", "whole, bytes", "in 16 kB", "calls that are exact", "calls by function and rank",
+		"messages by function and pair", "bytes by function and pair",
 		"Kolmogorov–Smirnov distance of sizes", "of the worst pair")
 	if err := reportBoundedHPCC(w); err != nil {
 		return err
@@ -108,9 +109,11 @@ func boundedRow(w io.Writer, name string, a *merge.Accumulator) error {
 		return err
 	}
 	all, worst := distances(want.pairs, got.pairs)
-	fmt.Fprintf(w, "| %s | %d | %d | %d | %.1f %% | %s | %s | %s | %.3f | %.3f |\n", name, want.calls, whole.Len(), bounded.Len(),
+	fmt.Fprintf(w, "| %s | %d | %d | %d | %.1f %% | %s | %s | %s | %.3f | %.3f |\n", name, want.calls,
+		whole.Len(), bounded.Len(),
 		100*float64(got.exact)/float64(got.calls), sameness(maps.Equal(want.functions, got.functions)),
-		sameness(equalSums(want.pairs, got.pairs, sizes.messages)), sameness(equalSums(want.pairs, got.pairs, sizes.bytes)), all, worst)
+		sameness(equalSums(want.pairs, got.pairs, sizes.messages)),
+		sameness(equalSums(want.pairs, got.pairs, sizes.bytes)), all, worst)
 	return nil
 }
 

@@ -65,7 +65,8 @@ func writeParts(p programs.Program, ofFile int, directory string) error {
 		if err := a.WritePart(&file); err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(directory, fmt.Sprintf("rank%07d.part.rpz", first)), file.Bytes(), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(directory, fmt.Sprintf("rank%07d.part.rpz", first)),
+			file.Bytes(), 0o666); err != nil {
 			return err
 		}
 	}
@@ -109,7 +110,8 @@ func reportMerging(w io.Writer, c *command, times, parts string) error {
 			args = append(args, "--radix", radix, "--", launcher, "--oversubscribe", "-n", strconv.Itoa(tree.processes))
 		}
 		run := exec.Command(c.path("reprise"), args...)
-		run.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_mpi_yield_when_idle=1", "OMPI_MCA_pml=ob1")
+		run.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+			"OMPI_MCA_mpi_yield_when_idle=1", "OMPI_MCA_pml=ob1")
 		var said bytes.Buffer
 		run.Stderr = &said
 		begin := time.Now()
@@ -117,7 +119,8 @@ func reportMerging(w io.Writer, c *command, times, parts string) error {
 		if err != nil {
 			return fmt.Errorf("%v: %w: %s", args, err, &said)
 		}
-		fmt.Fprintf(w, "| %s | %.1f | %d | %s | %.2f | %.0f | %.0f |\n", times, float64(size)/1e6, tree.processes, radix, time.Since(begin).Seconds(), float64(largest)/1e6, float64(all)/1e6)
+		fmt.Fprintf(w, "| %s | %.1f | %d | %s | %.2f | %.0f | %.0f |\n", times, float64(size)/1e6,
+			tree.processes, radix, time.Since(begin).Seconds(), float64(largest)/1e6, float64(all)/1e6)
 	}
 	return nil
 }
@@ -183,7 +186,8 @@ func reportLevels(w io.Writer, times string, p programs.Program, least int) erro
 			return err
 		}
 		ms := func(d time.Duration) float64 { return float64(d) / 1e6 }
-		fmt.Fprintf(w, "| %s | %d | %d | %.2f | %.2f | %.2f |\n", times, 2*ranks, part.Len(), ms(written.Sub(begin)), ms(read.Sub(written)), ms(time.Since(read)))
+		fmt.Fprintf(w, "| %s | %d | %d | %.2f | %.2f | %.2f |\n", times, 2*ranks, part.Len(),
+			ms(written.Sub(begin)), ms(read.Sub(written)), ms(time.Since(read)))
 	}
 	return nil
 }

@@ -104,7 +104,8 @@ type kept struct {
 
 // keep encodes and decodes columns, and measures that so often.
 func (c contender) keep(columns []column, o order, rounds int) (kept, error) {
-	all, err := timing.Compare(c.arranged(columns, o), timing.CompareOptions{Codecs: []timing.Codec{c.codec}, Rounds: rounds})
+	all, err := timing.Compare(c.arranged(columns, o), timing.CompareOptions{Codecs: []timing.Codec{c.codec},
+		Rounds: rounds})
 	if err != nil {
 		return kept{}, err
 	}

@@ -28,7 +28,8 @@ func recordedRanks(t testing.TB) []*recorded.Rank {
 
 // TestKept checks columns of a table that can be told by hand.
 func TestKept(t *testing.T) {
-	k := kept{timing.Comparison{Values: 4, Bytes: 8, Errors: &timing.Errors{Max: 0.1, Mean: 0.2 / 3, Root: math.Sqrt(101.0 / 4)}}, 150}
+	k := kept{timing.Comparison{Values: 4, Bytes: 8, Errors: &timing.Errors{Max: 0.1, Mean: 0.2 / 3,
+		Root: math.Sqrt(101.0 / 4)}}, 150}
 	if want := "2.000 | 4.0 | 10.00 % | 6.67 % | 29.5"; k.cells() != want || k.bits() != 16 {
 		t.Errorf("%s, %g bits, want %s", k.cells(), k.bits(), want)
 	}
@@ -103,7 +104,10 @@ func TestTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, want := range []string{"durations of all (341 values)", "| hist | signatures |", "| lossless-lz4 | calls |", "| *entropy of bins* | signatures |", "| statistics | gaps |", "| is.W.8 | 341 | 133 |", "| paths | durations | 341 |", "| is.W.8 | 341 | intervals |", "| is.W.8 | 341 | 10µs |"} {
+	for _, want := range []string{"durations of all (341 values)", "| hist | signatures |",
+		"| lossless-lz4 | calls |", "| *entropy of bins* | signatures |", "| statistics | gaps |",
+		"| is.W.8 | 341 | 133 |", "| paths | durations | 341 |", "| is.W.8 | 341 | intervals |",
+		"| is.W.8 | 341 | 10µs |"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %s in\n%s", want, &out)
 		}
@@ -155,7 +159,8 @@ func TestSeriesSizes(t *testing.T) {
 			if !ok {
 				continue
 			}
-			t.Logf("%s, %v: %.3f bits per call, %.3f as a series, %.3f of SZ3", b.run, form, b.together(), b.series, b.series/p.sz3)
+			t.Logf("%s, %v: %.3f bits per call, %.3f as a series, %.3f of SZ3", b.run, form, b.together(),
+				b.series, b.series/p.sz3)
 			ratios = append(ratios, b.series/p.sz3)
 		}
 		slices.Sort(ratios)
@@ -194,7 +199,8 @@ func TestShortRuns(t *testing.T) {
 					t.Fatal(err)
 				}
 				if ours.Bytes >= other.Bytes {
-					t.Errorf("%s %s %s, %d values: %d bytes, and %d of bins in the order of %v", r.Run, r.Rank, name.name, ours.Values, ours.Bytes, other.Bytes, o)
+					t.Errorf("%s %s %s, %d values: %d bytes, and %d of bins in the order of %v", r.Run,
+						r.Rank, name.name, ours.Values, ours.Bytes, other.Bytes, o)
 				}
 			}
 		}
@@ -259,7 +265,9 @@ func BenchmarkCodecs(b *testing.B) {
 			b.Run("codec="+name, func(b *testing.B) {
 				for _, run := range byRun(recorded.Shipped(b)) {
 					for kind, k := range kinds {
-						b.Run("run="+run[0].Run+"/column="+k.name, func(b *testing.B) { benchmarkCodec(b, c, columns(run, kind), o) })
+						b.Run("run="+run[0].Run+"/column="+k.name, func(b *testing.B) {
+							benchmarkCodec(b, c, columns(run, kind), o)
+						})
 					}
 				}
 			})

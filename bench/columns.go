@@ -17,9 +17,11 @@ import (
 func reportColumns(w io.Writer) error {
 	var list []programs.Program
 	for _, q := range []int{16, 32, 64} {
-		list = append(list, programs.Multipartition(q, 200), programs.TaggedMultipartition(q, 200), programs.Pentadiagonal(q, 13*q-1, 200))
+		list = append(list, programs.Multipartition(q, 200), programs.TaggedMultipartition(q, 200),
+			programs.Pentadiagonal(q, 13*q-1, 200))
 	}
-	list = append(list, programs.Multipartition(128, 20), programs.TaggedMultipartition(128, 20), programs.Pentadiagonal(128, 13*128-1, 20), programs.Multipartition(256, 20))
+	list = append(list, programs.Multipartition(128, 20), programs.TaggedMultipartition(128, 20),
+		programs.Pentadiagonal(128, 13*128-1, 20), programs.Multipartition(256, 20))
 	for _, ranks := range []int{1024, 4096} {
 		list = append(list, programs.Refinement(ranks, 10, 1000, 1))
 	}
@@ -63,6 +65,7 @@ func reportColumnsOf(w io.Writer, p programs.Program) error {
 		return err
 	}
 	perRank := func(d time.Duration) float64 { return float64(d.Microseconds()) / float64(p.Ranks) }
-	fmt.Fprintf(w, "| %s | %d | %.0f | %d | %.0f | %.0f |\n", p.Name, p.Ranks, float64(total)/1e3, file.Len(), perRank(merged-begin), perRank(processorTime()-merged))
+	fmt.Fprintf(w, "| %s | %d | %.0f | %d | %.0f | %.0f |\n", p.Name, p.Ranks, float64(total)/1e3, file.Len(),
+		perRank(merged-begin), perRank(processorTime()-merged))
 	return nil
 }

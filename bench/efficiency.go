@@ -55,7 +55,8 @@ func (c *command) efficiencyRow(w io.Writer, name string, every bool) error {
 		fmt.Fprintln(w, " – | – |")
 		return nil
 	}
-	if _, err := run(exec.Command(c.path("reprise"), "predict", c.path(name), "--times", "exact", "-o", c.path(name+".exact"))); err != nil {
+	if _, err := run(exec.Command(c.path("reprise"), "predict", c.path(name), "--times", "exact", "-o",
+		c.path(name+".exact"))); err != nil {
 		return fmt.Errorf("reprise predict %s: %w", name, err)
 	}
 	took, resident, err = c.median([]string{"efficiency", "TRACE"}, name+".exact")

@@ -60,10 +60,12 @@ func TestConstantSize(t *testing.T) {
 					if f.kinds > tt.kinds {
 						t.Errorf("%d ranks: %d kinds of processes, want at most %d", p.Ranks, f.kinds, tt.kinds)
 					}
-					digits := 6*max(0, length(uint64(p.Ranks))-length(uint64(base.Ranks))) + length(iterations) - length(10)
+					digits := 6*max(0, length(uint64(p.Ranks))-length(uint64(base.Ranks))) +
+						length(iterations) - length(10)
 					t.Logf("%d ranks, %d iterations: %d bytes", p.Ranks, iterations, f.size)
 					if most := size + tt.kinds*digits + compression; f.size > most {
-						t.Errorf("%d ranks, %d iterations: %d bytes, want at most %d", p.Ranks, iterations, f.size, most)
+						t.Errorf("%d ranks, %d iterations: %d bytes, want at most %d", p.Ranks, iterations,
+							f.size, most)
 					}
 				}
 			}
@@ -103,7 +105,8 @@ func TestPermutation(t *testing.T) {
 	for _, tt := range tests {
 		p := tt.program(65_536, 1000, 1)
 		f, one := foldTest(t, p), tt.program(1, 1000, 1)
-		alone := len(testtrace.Records(t, testtrace.File(t, one.Run(), one.Parts()))) // coded as the other is, which is not small
+		// coded as the other is, which is not small
+		alone := len(testtrace.Records(t, testtrace.File(t, one.Run(), one.Parts())))
 		if f.shapes != 1 {
 			t.Errorf("%s: %d shapes, want 1", p.Name, f.shapes)
 		}
@@ -245,7 +248,8 @@ func TestRelativeStencil(t *testing.T) {
 func TestIrregularPrograms(t *testing.T) {
 	tier.SlowRace(t)
 	for _, p := range irregularPrograms {
-		most, ok := map[string]int{"inner loop of 1 to 3 iterations": 3460, "loop of 20 calls, 0.1 % others": 4000}[p.name] // of xz, and what is known
+		most, ok := map[string]int{"inner loop of 1 to 3 iterations": 3460,
+			"loop of 20 calls, 0.1 % others": 4000}[p.name] // of xz, and what is known
 		if !ok {
 			continue
 		}

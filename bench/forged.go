@@ -19,12 +19,18 @@ var forgeries = []struct {
 	make  func() ([]byte, error)
 }{
 	{"4,194,303 signatures", func() ([]byte, error) { return forged.ManySignatures(1<<22 - 1) }},
-	{"340,000 signatures, which 512 MiB have room for", func() ([]byte, error) { return forged.ManySignatures(340_000) }},
+	{"340,000 signatures, which 512 MiB have room for", func() ([]byte, error) {
+		return forged.ManySignatures(340_000)
+	}},
 	{"2,147,483,647 ranks, one with calls", func() ([]byte, error) { return forged.Endless(math.MaxInt32, 1, 1000) }},
-	{"9,223,372,036,854,775,807 calls on each of 3 ranks", func() ([]byte, error) { return forged.Endless(3, 3, math.MaxInt64) }},
+	{"9,223,372,036,854,775,807 calls on each of 3 ranks", func() ([]byte, error) {
+		return forged.Endless(3, 3, math.MaxInt64)
+	}},
 	{"4,194,304 ranks in two shapes, no two of them next to each other", forged.ManyRuns},
 	{"2,147,483,647 ranks, all with calls", func() ([]byte, error) { return forged.AllCalling(math.MaxInt32) }},
-	{"524,288 ranks with calls, which 512 MiB have room for", func() ([]byte, error) { return forged.AllCalling(1 << 19) }},
+	{"524,288 ranks with calls, which 512 MiB have room for", func() ([]byte, error) {
+		return forged.AllCalling(1 << 19)
+	}},
 	{"2^60 calls, in rules 60 deep", forged.DeepRules},
 }
 
@@ -72,7 +78,8 @@ func reportForged(w io.Writer) error {
 		return err
 	}
 	defer c.remove()
-	heads(w, "claim", "file, bytes", "commands", "longest, s", "of", "most memory, MB", "of", "interrupted", "ended after, ms at most")
+	heads(w, "claim", "file, bytes", "commands", "longest, s", "of", "most memory, MB", "of", "interrupted",
+		"ended after, ms at most")
 	for _, f := range forgeries {
 		file, err := f.make()
 		if err != nil {
@@ -102,7 +109,8 @@ func reportForged(w io.Writer) error {
 				most, large = resident, line
 			}
 		}
-		fmt.Fprintf(w, "| %s | %d | %d | %.2f | `%s` | %.0f | `%s` | %d |", f.claim, len(file), len(forgedCommands), longest.Seconds(), slow, float64(most)/1e6, large, interrupted)
+		fmt.Fprintf(w, "| %s | %d | %d | %.2f | `%s` | %.0f | `%s` | %d |", f.claim, len(file),
+			len(forgedCommands), longest.Seconds(), slow, float64(most)/1e6, large, interrupted)
 		if interrupted > 0 {
 			fmt.Fprintf(w, " %d |\n", latest.Milliseconds())
 		} else {
@@ -120,7 +128,8 @@ func (c *command) bounded(line, trace string) (took, after time.Duration, reside
 		return 0, 0, 0, err
 	}
 	defer os.RemoveAll(out)
-	cmd := exec.Command(c.path("reprise"), strings.Fields(strings.NewReplacer("TRACE", c.path(trace), "OUT", out+"/out").Replace(line))...)
+	cmd := exec.Command(c.path("reprise"), strings.Fields(
+		strings.NewReplacer("TRACE", c.path(trace), "OUT", out+"/out").Replace(line))...)
 	var errors bytes.Buffer
 	cmd.Stderr = &errors
 	begin := time.Now()
@@ -135,7 +144,8 @@ func (c *command) bounded(line, trace string) (took, after time.Duration, reside
 	if took > patient {
 		after = took - patient
 	}
-	if err != nil && (cmd.ProcessState == nil || cmd.ProcessState.ExitCode() < 0 || errors.Len() == 0 && cmd.ProcessState.ExitCode() != 1 || strings.Contains(errors.String(), "goroutine ")) {
+	if err != nil && (cmd.ProcessState == nil || cmd.ProcessState.ExitCode() < 0 ||
+		errors.Len() == 0 && cmd.ProcessState.ExitCode() != 1 || strings.Contains(errors.String(), "goroutine ")) {
 		return took, after, resident, fmt.Errorf("%w: %s", err, &errors)
 	}
 	if resident > mostResident {

@@ -144,7 +144,8 @@ func (p irregularProgram) parts() []merge.Part {
 // reportIrregular reports what irregular sequences take in a trace, and what compressors make of the numbers
 // of their signatures.
 func reportIrregular(w io.Writer, dir string) error {
-	heads(w, "program", "ranks", "calls", "signatures", "grammars, as such", "sequences in the file", "whole file", "xz -9e", "brotli -q 11", "zpaq -m5", "sequences / the best")
+	heads(w, "program", "ranks", "calls", "signatures", "grammars, as such", "sequences in the file",
+		"whole file", "xz -9e", "brotli -q 11", "zpaq -m5", "sequences / the best")
 	for _, p := range irregularPrograms {
 		if err := irregularRow(w, p.name, merge.Run{Ranks: p.ranks}, p.parts()); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
@@ -212,7 +213,8 @@ func irregularRow(w io.Writer, name string, run merge.Run, parts []merge.Part) e
 	for _, p := range parts {
 		calls += p.Grammar.Len()
 	}
-	fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %d | %s%s |\n", name, run.Ranks, calls, signatures, grammars, sequences, file.Len(), cells, ratio)
+	fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %d | %s%s |\n", name, run.Ranks, calls, signatures,
+		grammars, sequences, file.Len(), cells, ratio)
 	return nil
 }
 

@@ -71,7 +71,8 @@ func (k *kernelRuns) build() error {
 	if err := os.WriteFile(source, kernelsSource, 0o600); err != nil {
 		return err
 	}
-	if output, err := exec.Command(k.mpi.mpicc, "-O2", "-w", "-o", k.program, source, "-lm").CombinedOutput(); err != nil {
+	if output, err := exec.Command(k.mpi.mpicc, "-O2", "-w", "-o", k.program, source,
+		"-lm").CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", k.mpi.mpicc, err, output)
 	}
 	return nil

@@ -43,7 +43,8 @@ func BenchmarkMerge(b *testing.B) {
 			})
 		}
 		for _, sides := range [][3]int{{3, 3, 3}, {10, 10, 10}, {32, 32, 32}, {128, 128, 64}} {
-			b.Run(fmt.Sprintf("program=Stencil3D/iterations=%d/ranks=%d", iterations, sides[0]*sides[1]*sides[2]), func(b *testing.B) {
+			b.Run(fmt.Sprintf("program=Stencil3D/iterations=%d/ranks=%d", iterations,
+				sides[0]*sides[1]*sides[2]), func(b *testing.B) {
 				benchFold(b, programs.Stencil3D(sides[0], sides[1], sides[2], iterations))
 			})
 		}

@@ -21,7 +21,8 @@ var pollingSource []byte
 // dimensions, and those that nobody knows before they call.
 func (m *implementation) neighbours(w io.Writer, directory string) error {
 	fmt.Fprintf(w, "\nhalo26.c exchanges halos with up to 26 neighbours, and polling.c polls for whoever contacts it: the number of calls differs from run to run. No times and no call sites. The last columns are of the same run: the trace without the polls that find nothing, and what their numbers take by a plain adaptive model, given the calls around them.\n\n")
-	heads(w, "program", "ranks", "calls", "signatures", "trace, bytes", "with --polls drop", "numbers of polls, plain model")
+	heads(w, "program", "ranks", "calls", "signatures", "trace, bytes", "with --polls drop",
+		"numbers of polls, plain model")
 	for _, p := range []struct {
 		name   string
 		source []byte
@@ -58,7 +59,8 @@ func (m *implementation) neighbours(w io.Writer, directory string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "| %s %s | %d | %d | %d | %d | %d | %.0f |\n", p.name, p.args[0], p.ranks, s.Calls, whole.trace.Signatures(), whole.size, dropped.size, counts)
+		fmt.Fprintf(w, "| %s %s | %d | %d | %d | %d | %d | %.0f |\n", p.name, p.args[0], p.ranks, s.Calls,
+			whole.trace.Signatures(), whole.size, dropped.size, counts)
 	}
 	return nil
 }

@@ -15,7 +15,8 @@ var predictedTimes = []string{"exact", "paths", "histograms", "statistics"}
 // reportPrediction reports, for each MPI that is installed, how far the time that predict tells of a run on
 // the same machine is from the time that was recorded.
 func reportPrediction(w io.Writer) error {
-	heads(w, "MPI", "kernel", "recorded, s", "range", "exact times, %", "range", "paths, %", "range", "histograms, %", "range", "statistics, %", "range")
+	heads(w, "MPI", "kernel", "recorded, s", "range", "exact times, %", "range", "paths, %", "range",
+		"histograms, %", "range", "statistics, %", "range")
 	return forKernels(func(k *kernelRuns) error {
 		return (&predictions{k, k.command.path(k.mpi.name + ".toml")}).report(w)
 	})
@@ -52,7 +53,8 @@ func (p *predictions) report(w io.Writer) error {
 	}
 	means := make([]float64, len(predictedTimes)) // of absolute errors
 	for i, k := range kernels {
-		fmt.Fprintf(w, "| %s | %s: %s | %.2f | %.2f–%.2f |", p.mpi.name, k.name, k.about, median(recorded[i]), slices.Min(recorded[i]), slices.Max(recorded[i]))
+		fmt.Fprintf(w, "| %s | %s: %s | %.2f | %.2f–%.2f |", p.mpi.name, k.name, k.about, median(recorded[i]),
+			slices.Min(recorded[i]), slices.Max(recorded[i]))
 		for kept, list := range errors[i] {
 			fmt.Fprintf(w, " %+.1f | %+.1f … %+.1f |", median(list), slices.Min(list), slices.Max(list))
 			for _, e := range list {

@@ -36,7 +36,8 @@ func stencils() []programs.Program {
 // reportScale reports the size of the traces of stencils over the number of ranks and
 // of iterations, and the time and memory that merging them takes.
 func reportScale(w io.Writer) error {
-	heads(w, "program", "ranks", "calls", "file B", "shapes, not factored", "in the file", "merging, ns/part", "peak MiB")
+	heads(w, "program", "ranks", "calls", "file B", "shapes, not factored", "in the file", "merging, ns/part",
+		"peak MiB")
 	for _, p := range stencils() {
 		var (
 			f   folded
@@ -46,7 +47,8 @@ func reportScale(w io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
 		}
-		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %.0f | %.1f |\n", p.Name, p.Ranks, f.calls, f.size, f.kinds, f.shapes,
+		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %.0f | %.1f |\n", p.Name, p.Ranks, f.calls, f.size,
+			f.kinds, f.shapes,
 			float64(f.took.Nanoseconds())/float64(p.Ranks), float64(most)/(1<<20))
 	}
 	return nil
@@ -126,7 +128,8 @@ func reportGrowth(w io.Writer) error {
 		if random > 0 {
 			times = fmt.Sprintf("%.2f", float64(f.size)/random)
 		}
-		fmt.Fprintf(w, "| %s | %d | %d | %.0f | %d | %s | %d |\n", p.Name, p.Ranks, f.calls, random, f.size, times, f.shapes)
+		fmt.Fprintf(w, "| %s | %d | %d | %.0f | %d | %s | %d |\n", p.Name, p.Ranks, f.calls, random, f.size,
+			times, f.shapes)
 	}
 	return nil
 }

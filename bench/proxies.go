@@ -44,6 +44,7 @@ func proxyRow(w io.Writer, name string, file []byte) error {
 	for _, l := range p.LeftOut {
 		left += l.Calls
 	}
-	fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %d | %.2f |\n", name, opened.Ranks(), p.Calls, len(file), p.Lines, p.Tables, left, took.Seconds())
+	fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %d | %.2f |\n", name, opened.Ranks(), p.Calls, len(file),
+		p.Lines, p.Tables, left, took.Seconds())
 	return nil
 }

@@ -54,7 +54,8 @@ func reportQuestions(w io.Writer, dir string) error {
 	for _, q := range questions {
 		fmt.Fprintf(w, "| `%s` ", q)
 		for _, name := range []string{"lu", "stencil"} {
-			if timesOnly := strings.HasPrefix(q, "at ") || strings.HasPrefix(q, "imbalance "); timesOnly && name == "lu" {
+			if timesOnly := strings.HasPrefix(q, "at ") ||
+				strings.HasPrefix(q, "imbalance "); timesOnly && name == "lu" {
 				fmt.Fprint(w, "| – | – ")
 				continue
 			}
@@ -90,7 +91,8 @@ func reportExports(w io.Writer, dir string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "| %s | %.2f | %.1f | %.0f | %.1f |\n", format, took.Seconds(), float64(c.calls)/took.Seconds()/1e6, float64(resident)/1e6, float64(size)/1e6)
+		fmt.Fprintf(w, "| %s | %.2f | %.1f | %.0f | %.1f |\n", format, took.Seconds(),
+			float64(c.calls)/took.Seconds()/1e6, float64(resident)/1e6, float64(size)/1e6)
 	}
 	return nil
 }
@@ -120,7 +122,8 @@ func newCommand() (*command, error) {
 		return nil, err
 	}
 	c := &command{directory: directory}
-	if out, err := exec.Command("go", "build", "-o", c.path("reprise"), "github.com/reprise-trace/reprise/cmd/reprise").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", c.path("reprise"),
+		"github.com/reprise-trace/reprise/cmd/reprise").CombinedOutput(); err != nil {
 		c.remove()
 		return nil, fmt.Errorf("building the command: %w: %s", err, out)
 	}

@@ -64,7 +64,8 @@ func reportRecording(w io.Writer) error {
 	if len(installed) == 0 {
 		return errNoMPI
 	}
-	heads(w, "MPI", "calls", "ns a call, not recorded", "added by the interposer", "range", "collector, ns a call", "million calls/s", "added by Pilgrim, as shipped", "optimized")
+	heads(w, "MPI", "calls", "ns a call, not recorded", "added by the interposer", "range",
+		"collector, ns a call", "million calls/s", "added by Pilgrim, as shipped", "optimized")
 	for _, m := range installed {
 		for _, p := range patterns {
 			plain, added, collected, err := m.measure(p.name)
@@ -72,7 +73,8 @@ func reportRecording(w io.Writer) error {
 				return err
 			}
 			fmt.Fprintf(w, "| %s | %s | %.1f | %.0f | %.0f … %.0f | %.0f | %.1f | %s | %s |\n", m.name, p.about,
-				median(plain), median(added), slices.Min(added), slices.Max(added), median(collected), 1000/median(collected), p.shipped, p.optimized)
+				median(plain), median(added), slices.Min(added), slices.Max(added), median(collected),
+				1000/median(collected), p.shipped, p.optimized)
 		}
 	}
 	for _, m := range installed {
@@ -151,7 +153,8 @@ func (m *implementation) run(ranks int, spool, directory, program string, argume
 	c.Dir = directory
 	c.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 	if spool != "" {
-		c.Env = append(c.Env, "LD_PRELOAD="+m.interposer, "REPRISE_SPOOL="+spool, "REPRISE_SITES="+cmp.Or(m.sites, "caller"))
+		c.Env = append(c.Env, "LD_PRELOAD="+m.interposer, "REPRISE_SPOOL="+spool,
+			"REPRISE_SITES="+cmp.Or(m.sites, "caller"))
 	}
 	output, err := c.Output()
 	if err != nil {
@@ -205,8 +208,10 @@ func (m *implementation) measure(pattern string) (plain, added, collected []floa
 // hpccInput is what hpcc reads: its example, but for the size of the problem, which
 // makes a run of about as many calls as that of PEERS.md §1, which does not say it.
 func hpccInput() []byte {
-	lines := []string{"HPLinpack benchmark input file", "", "HPL.out", "8", "1", "200", "1", "80", "0", "1", "2", "2", "16.0",
-		"1", "2", "1", "4", "1", "2", "1", "1", "1", "1", "1", "0", "2", "64", "0", "0", "1", "8", "", "0", "1200 10000 30000", "0", "40 9 8 13 13 20 16 32 64"}
+	lines := []string{"HPLinpack benchmark input file", "", "HPL.out", "8", "1", "200", "1", "80", "0", "1",
+		"2", "2", "16.0",
+		"1", "2", "1", "4", "1", "2", "1", "1", "1", "1", "1", "0", "2", "64", "0", "0", "1", "8", "", "0",
+		"1200 10000 30000", "0", "40 9 8 13 13 20 16 32 64"}
 	return []byte(strings.Join(lines, "\n") + "\n")
 }
 
@@ -228,7 +233,8 @@ func (m *implementation) hpcc(w io.Writer, directory string) error {
 		return nil
 	}
 	fmt.Fprintf(w, "\nhpcc with problems of size 200. It polls: the number of calls differs from run to run.\n\n")
-	heads(w, "ranks", "calls", "signatures", "trace without times, bytes", "of Pilgrim's", "statistics of times, bytes a signature", "raw records, bytes", "Pilgrim: calls", "signatures", "bytes")
+	heads(w, "ranks", "calls", "signatures", "trace without times, bytes", "of Pilgrim's",
+		"statistics of times, bytes a signature", "raw records, bytes", "Pilgrim: calls", "signatures", "bytes")
 	for _, peer := range hpccPeers {
 		spool, err := os.MkdirTemp(directory, "spool-")
 		if err != nil {

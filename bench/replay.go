@@ -27,7 +27,8 @@ func (simpleNetwork) Steady() bool { return true }
 
 func (simpleNetwork) Message(m *replay.Message) replay.Cost {
 	return replay.Cost{
-		Send: 500 * replay.Nanosecond, Transfer: replay.Microsecond + 100*replay.Time(max(m.Bytes, 0)), Receive: 500 * replay.Nanosecond,
+		Send: 500 * replay.Nanosecond, Transfer: replay.Microsecond + 100*replay.Time(max(m.Bytes, 0)),
+		Receive:    500 * replay.Nanosecond,
 		Rendezvous: m.Bytes > 1<<16,
 	}
 }
@@ -45,7 +46,8 @@ func reportReplay(w io.Writer, dir string) error {
 	if err != nil {
 		return err
 	}
-	heads(w, "trace", "calls", "without costs, million calls/s", "range", "a network", "range", "in order of time, with events", "range", "loops of the network skipped, ms", "range")
+	heads(w, "trace", "calls", "without costs, million calls/s", "range", "a network", "range",
+		"in order of time, with events", "range", "loops of the network skipped, ms", "range")
 	for _, t := range traces {
 		file, err := t.compress()
 		if err != nil {
@@ -95,7 +97,8 @@ func replayStencil(w io.Writer) error {
 		return err
 	}
 	list, err := replayTimes(model, simpleNetwork{})
-	fmt.Fprintf(w, "| %s | %d | – | – | – | – | – | – |%s\n", p.Name, result.Calls, cells(list[0], func(t float64) float64 { return t / 1000 }))
+	fmt.Fprintf(w, "| %s | %d | – | – | – | – | – | – |%s\n", p.Name, result.Calls,
+		cells(list[0], func(t float64) float64 { return t / 1000 }))
 	return err
 }
 

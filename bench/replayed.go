@@ -12,7 +12,8 @@ import (
 // reportReplayed reports, for each MPI that is installed, what kernels take beside what the replay of their
 // traces takes.
 func reportReplayed(w io.Writer) error {
-	heads(w, "MPI", "kernel", "recorded, s", "range", "replayed, s", "range", "error, %", "range", "outside MPI, %", "range")
+	heads(w, "MPI", "kernel", "recorded, s", "range", "replayed, s", "range", "error, %", "range",
+		"outside MPI, %", "range")
 	return forKernels(func(k *kernelRuns) error { return k.reportReplayed(w) })
 }
 
@@ -52,7 +53,8 @@ func (k *kernelRuns) reportReplayed(w io.Writer) error {
 // replay records a run of a kernel, and replays it.
 func (k *kernelRuns) replay(r *replayed, kernel, steps string) error {
 	trace := k.command.path("run.rpz")
-	if _, err := k.reprise(append(append([]string{"record", "--quiet", "-o", trace, "--"}, k.launcher()...), k.program, kernel, steps)...); err != nil {
+	if _, err := k.reprise(append(append([]string{"record", "--quiet", "-o", trace, "--"}, k.launcher()...),
+		k.program, kernel, steps)...); err != nil {
 		return err
 	}
 	output, err := k.reprise(append([]string{"replay", trace, "--json", "--"}, k.launcher()...)...)
@@ -68,6 +70,7 @@ func (k *kernelRuns) replay(r *replayed, kernel, steps string) error {
 		return err
 	}
 	r.recorded, r.replayed = append(r.recorded, a.Recorded.Run/1e9), append(r.replayed, a.Replayed.Run/1e9)
-	r.error, r.outside = append(r.error, 100*(a.Replayed.Run/a.Recorded.Run-1)), append(r.outside, 100*(a.Replayed.Outside/a.Recorded.Outside-1))
+	r.error, r.outside = append(r.error, 100*(a.Replayed.Run/a.Recorded.Run-1)),
+		append(r.outside, 100*(a.Replayed.Outside/a.Recorded.Outside-1))
 	return os.Remove(trace)
 }

@@ -27,7 +27,8 @@ func reportSimGrid(w io.Writer, dir string) error {
 	if err != nil {
 		return err
 	}
-	heads(w, "trace", "calls", "SimGrid: run, ms", "predicted, ms", "difference, %", "SimGrid: processor, s", "million calls/s", "ours: processor, s", "million calls/s", "loops skipped, s")
+	heads(w, "trace", "calls", "SimGrid: run, ms", "predicted, ms", "difference, %", "SimGrid: processor, s",
+		"million calls/s", "ours: processor, s", "million calls/s", "loops skipped, s")
 	for _, t := range traces {
 		row, err := simGridRow(&t)
 		if errors.Is(err, exec.ErrNotFound) {
@@ -88,7 +89,8 @@ func simGridRow(t *traceText) (string, error) {
 	}
 	median := func(i int) float64 { return busy[i][simGridRounds/2] }
 	calls, predicted := float64(ours.Calls), float64(ours.End)/float64(replay.Second)
-	return fmt.Sprintf(" %d | %.3f | %.3f | %+.2f | %.2f | %.2f | %.3f | %.1f | %.3f |", ours.Calls, theirs.Seconds*1000, predicted*1000, 100*(predicted/theirs.Seconds-1),
+	return fmt.Sprintf(" %d | %.3f | %.3f | %+.2f | %.2f | %.2f | %.3f | %.1f | %.3f |", ours.Calls,
+		theirs.Seconds*1000, predicted*1000, 100*(predicted/theirs.Seconds-1),
 		median(0), calls/median(0)/1e6, median(1), calls/median(1)/1e6, median(2)), nil
 }
 

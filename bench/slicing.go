@@ -18,9 +18,12 @@ var errNoLLVM = errors.New("MPICH, and LLVM 16 with Flang, are not installed")
 
 // slicedPrograms are the programs that are sliced, with their patterns.
 var slicedPrograms = []struct{ source, about string }{
-	{"pi.c", "numbers, one MPI_Reduce"}, {"ep.c", "random numbers"}, {"is.c", "buckets of keys"}, {"ft.c", "transposition"},
-	{"mg.c", "grids of several sizes"}, {"bt.c", "lines in three directions"}, {"sp.c", "the same, other messages"}, {"cg.F", "conjugate gradients"},
-	{"lu.f", "a pipeline, until it converges"}, {"sweep.F", "a sweep from all corners"}, {"sweep.c", "a sweep from all corners"},
+	{"pi.c", "numbers, one MPI_Reduce"}, {"ep.c", "random numbers"}, {"is.c", "buckets of keys"},
+	{"ft.c", "transposition"},
+	{"mg.c", "grids of several sizes"}, {"bt.c", "lines in three directions"},
+	{"sp.c", "the same, other messages"}, {"cg.F", "conjugate gradients"},
+	{"lu.f", "a pipeline, until it converges"}, {"sweep.F", "a sweep from all corners"},
+	{"sweep.c", "a sweep from all corners"},
 	{"converge.c", "a stencil, until it converges"}, {"worker.c", "a master that hands tasks to workers"},
 }
 
@@ -74,12 +77,14 @@ func reportSlicing(w io.Writer, only string) error {
 		return err
 	}
 	defer c.remove()
-	out, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/reprise-trace/reprise/internal/slicing").Output()
+	out, err := exec.Command("go", "list", "-f", "{{.Dir}}",
+		"github.com/reprise-trace/reprise/internal/slicing").Output()
 	if err != nil {
 		return err
 	}
 	directory := filepath.Join(strings.TrimSpace(string(out)), "testdata", "programs")
-	heads(w, "program", "pattern", "ranks", "instructions", "kept", "calls", "executed", "slicing, s", "recorded, s", "memory, MB", "whole, s", "memory, MB", "calls of the run", "diff",
+	heads(w, "program", "pattern", "ranks", "instructions", "kept", "calls", "executed", "slicing, s",
+		"recorded, s", "memory, MB", "whole, s", "memory, MB", "calls of the run", "diff",
 		"FACT, s", "memory, MB")
 	for _, p := range slicedPrograms {
 		s := &slicedProgram{c, m, filepath.Join(directory, p.source), nil}
@@ -122,7 +127,8 @@ func (s *slicedProgram) row(w io.Writer, about string, ranks int, only, publishe
 			return err
 		}
 		whole, wholeMemory, equal = fmt.Sprintf("%.2f", t), fmt.Sprintf("%.0f", m), "equal"
-		if err := exec.Command(s.path("reprise"), "diff", "--ignore", "addresses", s.path("whole.rpz"), s.path("sliced.rpz")).Run(); err != nil {
+		if err := exec.Command(s.path("reprise"), "diff", "--ignore", "addresses", s.path("whole.rpz"),
+			s.path("sliced.rpz")).Run(); err != nil {
 			equal = "differs"
 		}
 	}
@@ -138,7 +144,8 @@ func (s *slicedProgram) row(w io.Writer, about string, ranks int, only, publishe
 	for _, f := range answer.Sources {
 		kept, all = kept+f.Kept, all+f.All
 	}
-	fmt.Fprintf(w, "| %s | %s | %d | %d | %d | %d | %d | %.1f | %.2f | %.0f | %s | %s | %d | %s | %s |\n", name, about, ranks, all, kept, len(answer.Calls), answer.Executed,
+	fmt.Fprintf(w, "| %s | %s | %d | %d | %d | %d | %d | %.1f | %.2f | %.0f | %s | %s | %d | %s | %s |\n",
+		name, about, ranks, all, kept, len(answer.Calls), answer.Executed,
 		took, seconds, memory, whole, wholeMemory, calls, equal, published)
 	return nil
 }
@@ -184,7 +191,8 @@ func (s *slicedProgram) slice(flags ...string) (*sliceAnswer, error) {
 // record records the program in a trace of a name, and returns how many seconds that takes, and how many
 // megabytes more than before the machine uses at most.
 func (s *slicedProgram) record(name string, ranks int) (seconds, megabytes float64, err error) {
-	args := append([]string{"record", "-q", "--times", "none", "--mpicc", s.mpi.mpicc, "-o", s.path(name + ".rpz"), "--"}, s.mpi.mpirun...)
+	args := append([]string{"record", "-q", "--times", "none", "--mpicc", s.mpi.mpicc, "-o",
+		s.path(name + ".rpz"), "--"}, s.mpi.mpirun...)
 	c := exec.Command(s.path("reprise"), append(args, "-n", strconv.Itoa(ranks), s.path("program"))...)
 	if ranks > slicedRanks {
 		c.Env = append(os.Environ(), manyProcesses...)

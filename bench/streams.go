@@ -44,9 +44,11 @@ func reportStreams(w io.Writer) error {
 			return err
 		}
 		tasks = append(tasks, task{st.Name, len(in), func() { build(in) }})
-		sizes = append(sizes, fmt.Sprintf("%d | %d | %s | %d", g.Rules(), g.Symbols(), orDash(pilgrim[st.Name]), len(enc)))
+		sizes = append(sizes, fmt.Sprintf("%d | %d | %s | %d", g.Rules(), g.Symbols(),
+			orDash(pilgrim[st.Name]), len(enc)))
 	}
-	heads(w, "stream", "ns/event", "range", "bound", "allocs/event", "rules", "symbols", "Pilgrim's symbols", "encoded B")
+	heads(w, "stream", "ns/event", "range", "bound", "allocs/event", "rules", "symbols", "Pilgrim's symbols",
+		"encoded B")
 	for i, r := range measure(tasks) {
 		fmt.Fprintf(w, "| %s | %s | %s | %.6f | %s |\n", r.name, r.cells(), orDash(bound[r.name]), r.allocs, sizes[i])
 	}

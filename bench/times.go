@@ -49,7 +49,8 @@ func codecTable(w io.Writer, title string, ranks []*recorded.Rank, kind int) err
 		return nil
 	}
 	fmt.Fprintf(w, "\n### Codecs: %s of %s (%d values)\n\n", kinds[kind].name, title, calls(ranks))
-	heads(w, "codec", "order", "bytes/value", "ratio", "worst error", "mean error", "PSNR, dB", "encoding, ns/value", "decoding, ns/value")
+	heads(w, "codec", "order", "bytes/value", "ratio", "worst error", "mean error", "PSNR, dB",
+		"encoding, ns/value", "decoding, ns/value")
 	list, _, err := contenders(epsilon)
 	if err != nil {
 		return err
@@ -207,7 +208,8 @@ func (d deviations) String() string {
 func runTable(w io.Writer, ranks []*recorded.Rank) error {
 	fmt.Fprintf(w, "\n### Entropy-coded bins, bits per call\n\n")
 	fmt.Fprintf(w, "Durations, and gaps since the end of the rank's call before or intervals since the start of the one before with the same signature; each with a relative error of at most 10 %%. *As a series* is all that it takes to give back start and duration of each call without drift, with an index, in blocks of 65,536 calls: no start is farther from the truth than a tenth of the longest gap of its block. SZ3 is in the better of its two orders, and HIST on durations, as in the last table.\n\n")
-	heads(w, "run", "calls", "gaps or intervals", "duration", "gap or interval", "together", "as a series", "entropy of bins", "ratio", "SZ3", "ratio", "ratio of the duration to HIST")
+	heads(w, "run", "calls", "gaps or intervals", "duration", "gap or interval", "together", "as a series",
+		"entropy of bins", "ratio", "SZ3", "ratio", "ratio of the duration to HIST")
 	for _, run := range byRun(ranks) {
 		for _, form := range []timing.Form{timing.Gaps, timing.Intervals} {
 			b, err := measureRun(run, form)
@@ -233,7 +235,8 @@ func startsTable(w io.Writer, ranks []*recorded.Rank) error {
 	heads(w, "run", "calls", "bound", "as a series", "more", "mean error, µs", "worst error, µs")
 	for _, run := range byRun(ranks) {
 		least := 0.0
-		for _, bound := range []time.Duration{0, time.Millisecond, 100 * time.Microsecond, 10 * time.Microsecond, time.Microsecond} {
+		for _, bound := range []time.Duration{0, time.Millisecond, 100 * time.Microsecond,
+			10 * time.Microsecond, time.Microsecond} {
 			bits, mean, worst, err := measureStarts(run, bound)
 			if err != nil {
 				return err
@@ -242,7 +245,8 @@ func startsTable(w io.Writer, ranks []*recorded.Rank) error {
 			if bound == 0 {
 				least, text = bits, "–"
 			}
-			fmt.Fprintf(w, "| %s | %d | %s | %.3f | %.3f | %.2f | %.2f |\n", run[0].Run, calls(run), text, bits, bits-least, mean/1e3, worst/1e3)
+			fmt.Fprintf(w, "| %s | %d | %s | %.3f | %.3f | %.2f | %.2f |\n", run[0].Run, calls(run), text,
+				bits, bits-least, mean/1e3, worst/1e3)
 		}
 	}
 	return nil
@@ -362,7 +366,8 @@ func measureRun(run []*recorded.Rank, form timing.Form) (runBits, error) {
 func peerTable(w io.Writer, ranks []*recorded.Rank) error {
 	fmt.Fprintf(w, "\n### Others, bits per value\n\n")
 	fmt.Fprintf(w, "Measured once on the same runs, all ranks one after the other, on a machine of two cores with Debian 12; with a relative error of 10 %%, but for zstd, which keeps every bit, and ZFP, which was told to keep 10 µs. SZ3 (of February 2026) got the logarithms and an absolute bound of ln 1.1, in the order of the calls, then sorted by signature. HIST is that of Wang et al. as published: 100 samples, K = 5, escapes of 32 bits; *hist* is ours, which also writes the table of codes, and values in as many bytes as they need. zstd -19 got nanoseconds, and seconds in float64, in which gaps are noisy, perhaps from rounding. ZFP does 25 to 60 million values/s, and SZ3 15 to 30, the start of the program included. There are no figures of Pilgrim's grammar; ours has half as many bins.\n\n")
-	heads(w, "run", "column", "entropy", "*entropy of bins*", "SZ3", "SZ3 by signature", "HIST", "hist", "lossless-zstd", "zstd -19", "zstd -19, float64", "ZFP")
+	heads(w, "run", "column", "entropy", "*entropy of bins*", "SZ3", "SZ3 by signature", "HIST", "hist",
+		"lossless-zstd", "zstd -19", "zstd -19, float64", "ZFP")
 	list, _, err := contenders(epsilon)
 	if err != nil {
 		return err

@@ -68,7 +68,8 @@ func reportSizes(w io.Writer, dir string) error {
 	if err != nil {
 		return err
 	}
-	heads(w, "trace", "ranks", "calls", "text B", "gzip -9", "zstd -19 --long=27", "xz -9", "trace file", "signatures", "grammar symbols")
+	heads(w, "trace", "ranks", "calls", "text B", "gzip -9", "zstd -19 --long=27", "xz -9", "trace file",
+		"signatures", "grammar symbols")
 	for _, t := range traces {
 		run, parts, err := t.record()
 		if err != nil {
@@ -219,11 +220,13 @@ func reportWhole(w io.Writer, dir string) error {
 	if failed != nil {
 		return failed
 	}
-	heads(w, "trace", "parts to file, ms", "text to file, ns/call", "ms", "file to calls, ns/call", "range", "million calls/s", "structure alone, ns/call", "range", "million calls/s")
+	heads(w, "trace", "parts to file, ms", "text to file, ns/call", "ms", "file to calls, ns/call", "range",
+		"million calls/s", "structure alone, ns/call", "range", "million calls/s")
 	for i := 0; i < len(results); i += 4 {
 		merging, whole, back, structure := results[i], results[i+1], results[i+2], results[i+3]
 		fmt.Fprintf(w, "| %s | %.1f | %s | %.0f | %s | %.0f | %s | %.0f |\n", merging.name, merging.milliseconds(),
-			nanoseconds(whole.median), whole.milliseconds(), back.cells(), 1e3/back.median, structure.cells(), 1e3/structure.median)
+			nanoseconds(whole.median), whole.milliseconds(), back.cells(), 1e3/back.median, structure.cells(),
+			1e3/structure.median)
 	}
 	return nil
 }

@@ -130,22 +130,26 @@ var readers = map[string]func(ctx context.Context, w io.Writer, t *trace.Trace) 
 	"simgrid": func(ctx context.Context, w io.Writer, t *trace.Trace) error {
 		return simgrid.Write(ctx, w, t, simgrid.Options{})
 	},
-	"calls, csv": table(csv.Write, export.Calls), "signatures, csv": table(csv.Write, export.Signatures), "messages, csv": table(csv.Write, export.Messages),
-	"parquet": table(parquet.Write, export.Calls),
+	"calls, csv": table(csv.Write, export.Calls), "signatures, csv": table(csv.Write, export.Signatures),
+	"messages, csv": table(csv.Write, export.Messages),
+	"parquet":       table(parquet.Write, export.Calls),
 	"paraver": func(ctx context.Context, w io.Writer, t *trace.Trace) error {
 		_, err := paraver.Write(ctx, w, t, export.Options{})
 		return err
 	},
 }
 
-func table(write func(context.Context, io.Writer, *trace.Trace, export.TableOptions) error, by export.By) func(context.Context, io.Writer, *trace.Trace) error {
+func table(write func(context.Context, io.Writer, *trace.Trace, export.TableOptions) error,
+	by export.By) func(context.Context, io.Writer, *trace.Trace) error {
 	return func(ctx context.Context, w io.Writer, t *trace.Trace) error {
 		return write(ctx, w, t, export.TableOptions{By: by})
 	}
 }
 
 // ofModel returns what writes an answer about what calls do.
-func ofModel(ask func(context.Context, *semantics.Model) (any, error)) func(context.Context, io.Writer, *trace.Trace) error {
+func ofModel(
+	ask func(context.Context, *semantics.Model) (any, error),
+) func(context.Context, io.Writer, *trace.Trace) error {
 	return func(ctx context.Context, w io.Writer, t *trace.Trace) error {
 		model, err := semantics.Open(ctx, t)
 		if err != nil {
@@ -169,7 +173,8 @@ func TestConcurrent(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		open func(t testing.TB, times string) *trace.Trace
-	}{{"exact", testtrace.Stencil}, {"statistics", testtrace.Stencil}, {"exact", testtrace.SmallStencil}, {"statistics", testtrace.SmallStencil}} {
+	}{{"exact", testtrace.Stencil}, {"statistics", testtrace.Stencil}, {"exact", testtrace.SmallStencil},
+		{"statistics", testtrace.SmallStencil}} {
 		name, open := c.name, c.open
 		file := open(t, name)
 		want := make(map[string][]byte)
@@ -188,7 +193,8 @@ func TestConcurrent(t *testing.T) {
 				for what, read := range readers { // in another order each time
 					var b bytes.Buffer
 					if err := read(t.Context(), &b, shared); err != nil || !bytes.Equal(b.Bytes(), want[what]) {
-						t.Errorf("%s, %s: another answer of %d bytes, not %d: %v", name, what, b.Len(), len(want[what]), err)
+						t.Errorf("%s, %s: another answer of %d bytes, not %d: %v", name, what, b.Len(),
+							len(want[what]), err)
 					}
 					if done++; done == 2 {
 						return

@@ -333,7 +333,8 @@ func (f *Function) valueError(i int, v Value, left int) error {
 }
 
 func (f *Function) manyError() error {
-	return fmt.Errorf("cst: more than %d values in one call of %s: arrays as long as that must be cut, or given as what tells them apart, such as a length and a hash", MaxValues, f.Name)
+	return fmt.Errorf(
+		"cst: more than %d values in one call of %s: arrays as long as that must be cut, or given as what tells them apart, such as a length and a hash", MaxValues, f.Name)
 }
 
 // describeKinds names the kind of a value and, of an array, those of its elements.

@@ -30,8 +30,10 @@ var valueTests = []struct {
 }{
 	{"Zero", Type{Kind: KindInt}, Int(0), "\x00", "0"},
 	{"MinusOne", Type{Kind: KindInt}, Int(-1), "\x01", "-1"},
-	{"MaxInt", Type{Kind: KindInt}, Int(math.MaxInt64), "\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01", "9223372036854775807"},
-	{"MinInt", Type{Kind: KindInt}, Int(math.MinInt64), "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "-9223372036854775808"},
+	{"MaxInt", Type{Kind: KindInt}, Int(math.MaxInt64), "\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+		"9223372036854775807"},
+	{"MinInt", Type{Kind: KindInt}, Int(math.MinInt64), "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+		"-9223372036854775808"},
 	{"Rank", Type{Kind: KindRank}, Rank(64), "\x80\x01", "64"},
 	{"Tag", Type{Kind: KindTag}, Tag(-64), "\x7f", "-64"},
 	{"Handle", HandleOf("comm"), Handle(3), "\x06", "3"},
@@ -44,7 +46,8 @@ var valueTests = []struct {
 	{"FloatDenormal", Type{Kind: KindFloat}, Float(5e-324), "\x01\x00\x00\x00\x00\x00\x00\x00", "5e-324"},
 	{"FloatMax", Type{Kind: KindFloat}, Float(math.MaxFloat64), "", "1.7976931348623157e+308"},
 	{"NaN", Type{Kind: KindFloat}, Float(math.NaN()), "\x01\x00\x00\x00\x00\x00\xf8\x7f", "NaN"},
-	{"NaNPayload", Type{Kind: KindFloat}, Float(math.Float64frombits(0xfff00000deadbeef)), "\xef\xbe\xad\xde\x00\x00\xf0\xff", "NaN(0xfff00000deadbeef)"},
+	{"NaNPayload", Type{Kind: KindFloat}, Float(math.Float64frombits(0xfff00000deadbeef)),
+		"\xef\xbe\xad\xde\x00\x00\xf0\xff", "NaN(0xfff00000deadbeef)"},
 	{"String", Type{Kind: KindString}, String("my-comm"), "\x07my-comm", `"my-comm"`},
 	{"StringOther", Type{Kind: KindString}, String("my-comn"), "\x07my-comn", `"my-comn"`},
 	{"StringEmpty", Type{Kind: KindString}, String(""), "\x00", `""`},
@@ -55,16 +58,21 @@ var valueTests = []struct {
 	{"Pointer", Type{Kind: KindPointer}, PointerTo(Pointer{3, 16, 0}), "\x06\x20\x00", "seg3+16"},
 	{"PointerNextByte", Type{Kind: KindPointer}, PointerTo(Pointer{3, 17, 0}), "\x06\x22\x00", "seg3+17"},
 	{"PointerBefore", Type{Kind: KindPointer}, PointerTo(Pointer{-1, -16, 1}), "\x01\x1f\x02", "seg-1-16@1"},
-	{"PointerFarDevice", Type{Kind: KindPointer}, PointerTo(Pointer{0, 0, math.MinInt64}), "", "seg0+0@-9223372036854775808"},
+	{"PointerFarDevice", Type{Kind: KindPointer}, PointerTo(Pointer{0, 0, math.MinInt64}), "",
+		"seg0+0@-9223372036854775808"},
 	{"PointerInt32Device", Type{Kind: KindPointer}, PointerTo(Pointer{0, 0, math.MaxInt32}), "", "seg0+0@2147483647"},
-	{"PointerOverInt32Device", Type{Kind: KindPointer}, PointerTo(Pointer{0, 0, math.MaxInt32 + 1}), "", "seg0+0@2147483648"},
+	{"PointerOverInt32Device", Type{Kind: KindPointer}, PointerTo(Pointer{0, 0, math.MaxInt32 + 1}), "",
+		"seg0+0@2147483648"},
 	{"Status", Type{Kind: KindStatus}, StatusOf(Status{1, 99, 0}), "\x02\xc6\x01\x00", "{source=1, tag=99, error=0}"},
-	{"StatusWide", Type{Kind: KindStatus}, StatusOf(Status{math.MaxInt64, math.MinInt64, math.MaxInt64}), "", "{source=9223372036854775807, tag=-9223372036854775808, error=9223372036854775807}"},
+	{"StatusWide", Type{Kind: KindStatus}, StatusOf(Status{math.MaxInt64, math.MinInt64, math.MaxInt64}), "",
+		"{source=9223372036854775807, tag=-9223372036854775808, error=9223372036854775807}"},
 	{"Array", nested(1, Type{Kind: KindInt}), Array(Int(1), Int(2), Int(3)), "\x03\x02\x04\x06", "[1 2 3]"},
 	{"ArrayEmpty", nested(1, Type{Kind: KindInt}), Array(), "\x00", "[]"},
-	{"ArrayOfStatus", nested(1, Type{Kind: KindStatus}), Array(StatusOf(Status{1, 2, 0})), "\x01\x02\x04\x00", "[{source=1, tag=2, error=0}]"},
+	{"ArrayOfStatus", nested(1, Type{Kind: KindStatus}), Array(StatusOf(Status{1, 2, 0})), "\x01\x02\x04\x00",
+		"[{source=1, tag=2, error=0}]"},
 	{"ArrayOfStrings", nested(1, Type{Kind: KindString}), Array(String("a"), String("")), "\x02\x01a\x00", `["a" ""]`},
-	{"ArrayOfArrays", nested(2, Type{Kind: KindRank}), Array(Array(), Array(Rank(1), Rank(-1))), "\x02\x00\x02\x02\x01", "[[] [1 -1]]"},
+	{"ArrayOfArrays", nested(2, Type{Kind: KindRank}), Array(Array(), Array(Rank(1), Rank(-1))),
+		"\x02\x00\x02\x02\x01", "[[] [1 -1]]"},
 	{"ArrayDeepest", nested(maxDepth, Type{Kind: KindInt}), Array(Array()), "\x01\x00", "[[]]"},
 }
 
@@ -161,8 +169,10 @@ func TestAppendCall(t *testing.T) {
 	if got := string(AppendCall(nil, Function{Name: "MPI_Finalize"}, nil)); got != "MPI_Finalize()" {
 		t.Errorf("got %s", got)
 	}
-	hostile := Function{Name: "f\x1b[2J\n", Params: []Param{{Name: "größe", Type: Type{Kind: KindInt}}, {Name: "\xff", Type: Type{Kind: KindInt}}}}
-	if got, want := string(AppendCall(nil, hostile, []Value{Int(1), Int(2)})), `"f\x1b[2J\n"(größe=1, "\xff"=2)`; got != want {
+	hostile := Function{Name: "f\x1b[2J\n", Params: []Param{{Name: "größe", Type: Type{Kind: KindInt}},
+		{Name: "\xff", Type: Type{Kind: KindInt}}}}
+	if got, want := string(AppendCall(nil, hostile, []Value{Int(1), Int(2)})),
+		`"f\x1b[2J\n"(größe=1, "\xff"=2)`; got != want {
 		t.Errorf("call = %s, want %s", got, want)
 	}
 	if !panics(func() { AppendCall(nil, send, args[1:]) }) {
@@ -227,7 +237,8 @@ func TestTypeString(t *testing.T) {
 
 // typeGen draws types with arrays to any depth, mostly shallow.
 var typeGen = rapid.Custom(func(t *rapid.T) Type {
-	typ := Type{Kind: rapid.SampledFrom([]Kind{KindInt, KindFloat, KindString, KindBytes, KindRank, KindTag, KindHandle, KindPointer, KindStatus}).Draw(t, "kind")}
+	typ := Type{Kind: rapid.SampledFrom([]Kind{KindInt, KindFloat, KindString, KindBytes, KindRank, KindTag,
+		KindHandle, KindPointer, KindStatus}).Draw(t, "kind")}
 	if typ.Kind == KindHandle {
 		typ.Class = rapid.SampledFrom([]string{"comm", "datatype", "a", ""}).Draw(t, "class")
 	}
@@ -251,7 +262,8 @@ var functionGen = rapid.Custom(func(t *rapid.T) Function {
 // intGen draws small numbers, which repeat, and those at the edges.
 var intGen = rapid.OneOf(
 	rapid.Int64Range(-2, 2),
-	rapid.SampledFrom([]int64{63, 64, -64, -65, math.MaxInt32, math.MaxInt32 + 1, math.MinInt32 - 1, math.MaxInt64, math.MinInt64}),
+	rapid.SampledFrom([]int64{63, 64, -64, -65, math.MaxInt32, math.MaxInt32 + 1, math.MinInt32 - 1,
+		math.MaxInt64, math.MinInt64}),
 	rapid.Int64(),
 )
 
@@ -310,7 +322,8 @@ func TestNumbers(t *testing.T) {
 			elems[i] = drawValue(t, typ)
 		}
 		v, w := packedOf(typ.Kind, elems), Array(elems...)
-		if !v.Equal(w) || !w.Equal(v) || !v.Equal(packedOf(typ.Kind, elems)) || v.Len() != len(elems) || v.String() != w.String() {
+		if !v.Equal(w) || !w.Equal(v) || !v.Equal(packedOf(typ.Kind, elems)) || v.Len() != len(elems) ||
+			v.String() != w.String() {
 			t.Fatalf("%v, as numbers %v", w, v)
 		}
 		for i, e := range elems {

@@ -57,7 +57,8 @@ func TestParseErrors(t *testing.T) {
 		{"NoElement", v("\x01\x02f\x01\x00\x02p\x0a"), 9, "type", io.ErrUnexpectedEOF},
 		{"BadElement", v("\x01\x02f\x01\x00\x02p\x0a\x11"), 9, "type", wire.ErrCorrupt},
 		{"Deepest", v("\x01\x02f\x01\x00\x02p" + arrays(maxDepth) + "\x01" + none), 0, "", nil},
-		{"TooDeep", v("\x01\x02f\x01\x00\x02p" + arrays(maxDepth+1) + "\x01" + none), 8 + maxDepth, "type", wire.ErrLimit},
+		{"TooDeep", v("\x01\x02f\x01\x00\x02p" + arrays(maxDepth+1) + "\x01" + none), 8 + maxDepth, "type",
+			wire.ErrLimit},
 		{"NoClass", v("\x01\x02f\x01\x00\x02p\x07"), 9, "class", io.ErrUnexpectedEOF},
 		{"NoSignatures", v("\x01" + fOfInt), 9, "signatures", io.ErrUnexpectedEOF},
 		{"HugeSignatures", v("\x01" + fOfInt + "\xff\xff\xff\xff\x0f\x00"), 9, "signatures", wire.ErrCorrupt},
@@ -65,7 +66,8 @@ func TestParseErrors(t *testing.T) {
 		{"FunctionAhead", v("\x01" + fOfInt + "\x01\x01\x00\x01"), 10, "function", wire.ErrCorrupt},
 		{"NoArgument", v("\x01" + fOfInt + "\x01\x00"), 11, "argument", io.ErrUnexpectedEOF},
 		{"LongArgument", v("\x01" + fOfInt + "\x01\x00\x80\x00\x01"), 11, "argument", wire.ErrCorrupt},
-		{"SignatureAgain", v("\x01" + fOfInt + "\x03\x00\x02\x00\x04\x00\x02\x01\x01\x01"), 14, "signature", wire.ErrCorrupt},
+		{"SignatureAgain", v("\x01" + fOfInt + "\x03\x00\x02\x00\x04\x00\x02\x01\x01\x01"), 14, "signature",
+			wire.ErrCorrupt},
 		{"NoCount", v("\x01" + fOfInt + "\x01\x00\x02"), 12, "count", io.ErrUnexpectedEOF},
 		{"LongCount", v("\x01" + fOfInt + "\x01\x00\x02\x81\x00"), 12, "count", wire.ErrCorrupt},
 		{"Trailing", v("\x01" + fOfInt + "\x01\x00\x02\x05\x00"), 13, "count", wire.ErrCorrupt},
@@ -82,7 +84,8 @@ func TestParseErrors(t *testing.T) {
 				return
 			}
 			var pe *ParseError
-			if table != nil || !errors.As(err, &pe) || pe.Offset != tt.off || pe.Field != tt.field || !errors.Is(err, tt.want) {
+			if table != nil || !errors.As(err, &pe) || pe.Offset != tt.off || pe.Field != tt.field ||
+				!errors.Is(err, tt.want) {
 				t.Fatalf("Parse = %v, %v, want %v of %s at offset %d", table, err, tt.want, tt.field, tt.off)
 			}
 		})
@@ -136,7 +139,8 @@ func TestMostValues(t *testing.T) {
 			}
 		}
 		inner[0] = Array(some[1:]...)
-		if _, err := table.TryIntern(fn, Array(inner...), Int(0)); err == nil || !strings.Contains(err.Error(), "more than 16777216 values") || table.Len() != 1 {
+		if _, err := table.TryIntern(fn, Array(inner...), Int(0)); err == nil ||
+			!strings.Contains(err.Error(), "more than 16777216 values") || table.Len() != 1 {
 			t.Errorf("one value too many: %v", err)
 		}
 	}

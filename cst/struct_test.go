@@ -19,17 +19,39 @@ type nested []nested
 // TestStructErrors lists structs that are no function: the error names the field.
 func TestStructErrors(t *testing.T) {
 	for want, of := range map[string]func() (cst.Function, error){
-		"cst: int is not a struct":                                        func() (cst.Function, error) { return cst.FunctionOf[int]("f") },
-		"cst: *cst_test.pair is not a struct":                             func() (cst.Function, error) { return cst.FunctionOf[*pair]("f") },
-		"field P of struct { P *int }: *int is no argument":               func() (cst.Function, error) { return cst.FunctionOf[struct{ P *int }]("f") },
-		"field M of struct { M map[int]int }: map[int]int is no argument": func() (cst.Function, error) { return cst.FunctionOf[struct{ M map[int]int }]("f") },
-		"its kind is interface":                                           func() (cst.Function, error) { return cst.FunctionOf[struct{ E any }]("f") },
-		"field C of":                                                      func() (cst.Function, error) { return cst.FunctionOf[struct{ C complex128 }]("f") },
-		"field U of":                                                      func() (cst.Function, error) { return cst.FunctionOf[struct{ U uintptr }]("f") },
-		"field L of":                                                      func() (cst.Function, error) { return cst.FunctionOf[struct{ L []pair }]("f") },
-		"field T of":                                                      func() (cst.Function, error) { return cst.FunctionOf[struct{ T time.Time }]("f") },
-		"field pair of":                                                   func() (cst.Function, error) { return cst.FunctionOf[struct{ Pair pair }]("f") },
-		"nest deeper than 32":                                             func() (cst.Function, error) { return cst.FunctionOf[struct{ N nested }]("f") },
+		"cst: int is not a struct": func() (cst.Function, error) {
+			return cst.FunctionOf[int]("f")
+		},
+		"cst: *cst_test.pair is not a struct": func() (cst.Function, error) {
+			return cst.FunctionOf[*pair]("f")
+		},
+		"field P of struct { P *int }: *int is no argument": func() (cst.Function, error) {
+			return cst.FunctionOf[struct{ P *int }]("f")
+		},
+		"field M of struct { M map[int]int }: map[int]int is no argument": func() (cst.Function, error) {
+			return cst.FunctionOf[struct{ M map[int]int }]("f")
+		},
+		"its kind is interface": func() (cst.Function, error) {
+			return cst.FunctionOf[struct{ E any }]("f")
+		},
+		"field C of": func() (cst.Function, error) {
+			return cst.FunctionOf[struct{ C complex128 }]("f")
+		},
+		"field U of": func() (cst.Function, error) {
+			return cst.FunctionOf[struct{ U uintptr }]("f")
+		},
+		"field L of": func() (cst.Function, error) {
+			return cst.FunctionOf[struct{ L []pair }]("f")
+		},
+		"field T of": func() (cst.Function, error) {
+			return cst.FunctionOf[struct{ T time.Time }]("f")
+		},
+		"field pair of": func() (cst.Function, error) {
+			return cst.FunctionOf[struct{ Pair pair }]("f")
+		},
+		"nest deeper than 32": func() (cst.Function, error) {
+			return cst.FunctionOf[struct{ N nested }]("f")
+		},
 		`"other" in its tag is not`: func() (cst.Function, error) {
 			return cst.FunctionOf[struct {
 				X int `cst:"x,other"`
@@ -70,11 +92,14 @@ func TestStructErrors(t *testing.T) {
 			return cst.FunctionOf[pair](strings.Repeat("x", 5000))
 		},
 	} {
-		if f, err := of(); err == nil || !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(want)) && !strings.Contains(err.Error(), "5000") {
+		if f, err := of(); err == nil ||
+			!strings.Contains(strings.ToLower(err.Error()), strings.ToLower(want)) &&
+				!strings.Contains(err.Error(), "5000") {
 			t.Errorf("%v, %v; want an error of %s", f, err, want)
 		}
 	}
-	for _, v := range []any{nil, 1, (*pair)(nil), struct{ U uint64 }{math.MaxInt64 + 1}, struct{ L []uint64 }{[]uint64{1, math.MaxUint64}}, struct{ F func() }{}} {
+	for _, v := range []any{nil, 1, (*pair)(nil), struct{ U uint64 }{math.MaxInt64 + 1},
+		struct{ L []uint64 }{[]uint64{1, math.MaxUint64}}, struct{ F func() }{}} {
 		if values, err := cst.ValuesOf(v); err == nil || !strings.HasPrefix(err.Error(), "cst: ") {
 			t.Errorf("%T is %v, %v", v, values, err)
 		}
@@ -134,9 +159,12 @@ func TestStruct(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.Int64()
 		e := everything{
-			Flag: rapid.Bool().Draw(t, "flag"), Small: rapid.Int8().Draw(t, "small"), Rank: rapid.Uint16().Draw(t, "rank"),
-			Wait: time.Duration(number.Draw(t, "wait")), Tag: rapid.Int32().Draw(t, "tag"), Comm: rapid.Uint64Max(math.MaxInt64).Draw(t, "comm"),
-			Half: rapid.Float32().Draw(t, "half"), Whole: rapid.Float64().Draw(t, "whole"), Text: rapid.String().Draw(t, "text"),
+			Flag: rapid.Bool().Draw(t, "flag"), Small: rapid.Int8().Draw(t, "small"),
+			Rank: rapid.Uint16().Draw(t, "rank"),
+			Wait: time.Duration(number.Draw(t, "wait")), Tag: rapid.Int32().Draw(t, "tag"),
+			Comm: rapid.Uint64Max(math.MaxInt64).Draw(t, "comm"),
+			Half: rapid.Float32().Draw(t, "half"), Whole: rapid.Float64().Draw(t, "whole"),
+			Text: rapid.String().Draw(t, "text"),
 			Data: rapid.SliceOf(rapid.Byte()).Draw(t, "data"), Hash: [4]byte{1, 2, rapid.Byte().Draw(t, "hash"), 4},
 			At:     cst.Pointer{Segment: number.Draw(t, "segment"), Displacement: 3, Device: number.Draw(t, "device")},
 			Status: cst.Status{Source: number.Draw(t, "source"), Tag: 1, Error: number.Draw(t, "error")},
@@ -155,8 +183,10 @@ func TestStruct(t *testing.T) {
 			words = append(words, cst.String(w))
 		}
 		want := []cst.Value{
-			cst.Int(flag), cst.Int(int64(e.Small)), cst.Int(int64(e.Wait)), cst.Rank(int64(e.Rank)), cst.Tag(int64(e.Tag)),
-			cst.Handle(int64(e.Comm)), cst.Float(float64(e.Half)), cst.Float(e.Whole), cst.String(e.Text), cst.Bytes(e.Data),
+			cst.Int(flag), cst.Int(int64(e.Small)), cst.Int(int64(e.Wait)), cst.Rank(int64(e.Rank)),
+			cst.Tag(int64(e.Tag)),
+			cst.Handle(int64(e.Comm)), cst.Float(float64(e.Half)), cst.Float(e.Whole), cst.String(e.Text),
+			cst.Bytes(e.Data),
 			cst.Bytes(e.Hash[:]), cst.PointerTo(e.At), cst.StatusOf(e.Status), cst.Array(peers...),
 			cst.Array(cst.Array(cst.Int(1), cst.Int(2)), cst.Array()), cst.Array(words...),
 		}
@@ -220,7 +250,8 @@ func TestNamedBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := cst.ValuesOf(message{[]octet{1, 2}, [3]octet{3, 4, 5}, [][]octet{{6}, nil}})
-	want := []cst.Value{cst.Bytes([]byte{1, 2}), cst.Bytes([]byte{3, 4, 5}), cst.Array(cst.Bytes([]byte{6}), cst.Bytes(nil))}
+	want := []cst.Value{cst.Bytes([]byte{1, 2}), cst.Bytes([]byte{3, 4, 5}),
+		cst.Array(cst.Bytes([]byte{6}), cst.Bytes(nil))}
 	if err != nil || !slices.EqualFunc(got, want, cst.Value.Equal) {
 		t.Errorf("%v, %v; want %v", got, err, want)
 	}

@@ -43,7 +43,8 @@ func (m *model) intern(fn int, n uint64, args []Value) uint32 {
 // check compares a table with the model.
 func (m *model) check(t *rapid.T, table *Table) {
 	if !slices.EqualFunc(table.Functions(), m.functions, Function.Equal) || table.Len() != len(m.calls) {
-		t.Fatalf("%d functions, %d signatures, want %d, %d", len(table.Functions()), table.Len(), len(m.functions), len(m.calls))
+		t.Fatalf("%d functions, %d signatures, want %d, %d", len(table.Functions()), table.Len(),
+			len(m.functions), len(m.calls))
 	}
 	var terminal uint32
 	for fn, args := range table.All() {

@@ -25,7 +25,8 @@ func ExampleOptions() {
 	}
 	defer file.Close()
 	ranks := rankenc.World(8)
-	chosen := export.Options{Ranks: &ranks, Between: &export.Interval{From: time.Second.Nanoseconds(), To: 2 * time.Second.Nanoseconds()}}
+	chosen := export.Options{Ranks: &ranks, Between: &export.Interval{From: time.Second.Nanoseconds(),
+		To: 2 * time.Second.Nanoseconds()}}
 	if err := perfetto.Write(context.Background(), file, tr, chosen); err != nil {
 		log.Fatal(err)
 	}

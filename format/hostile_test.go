@@ -100,7 +100,8 @@ func TestNewReaderErrors(t *testing.T) {
 		{"Transcoded", append([]byte("\u008f"), valid[1:]...), 0, "header", ErrCorrupt},
 		{"VersionZero", []byte(magic + "\x00 and so on, for longer than a footer"), 7, "header", ErrCorrupt},
 		{"NoMark", append(bytes.Clone(valid), 0), int64(len(valid)) - 3, "footer", ErrCorrupt},
-		{"IndexBeforeHeader", []byte(header + "\xff\xff\x00\x00\xff\xff\x00\x00\x00\x00\x00\x00" + footerMark), 8, "footer", ErrCorrupt},
+		{"IndexBeforeHeader", []byte(header + "\xff\xff\x00\x00\xff\xff\x00\x00\x00\x00\x00\x00" +
+			footerMark), 8, "footer", ErrCorrupt},
 		{"NoCount", index(""), 8, "count", io.ErrUnexpectedEOF},
 		{"Count", index("\x02\x09\x00\x00\x00\x00\x00"), 8, "count", ErrCorrupt}, // in no bytes of records
 		{"HugeCount", index("\xff\xff\xff\xff\x0f"), 8, "count", ErrCorrupt},     // in no bytes of index
@@ -113,13 +114,18 @@ func TestNewReaderErrors(t *testing.T) {
 		{"IndexBomb", forgeIndex([]byte(header), []byte(runs(500)), 500*zstdBlockMax), 8, "index", ErrCorrupt},
 		{"ZstdNotSmaller", one(entry{form: Zstd, length: 4}, "1234"), 24, "index", ErrCorrupt},
 		{"LZ4NotSmaller", one(entry{form: LZ4, length: 3}, "1234"), 24, "index", ErrCorrupt},
-		{"SameName", forge(forged{entry{kind: 1, form: None}, "1"}, forged{entry{kind: 1, form: None}, "2"}), 20, "index", ErrCorrupt},
+		{"SameName", forge(forged{entry{kind: 1, form: None}, "1"}, forged{entry{kind: 1, form: None}, "2"}),
+			20, "index", ErrCorrupt},
 		{"AliasOfAlias", forge(forged{entry{form: None}, "1"}, forged{entry{key: 1, form: alias, first: 1}, ""},
 			forged{entry{key: 2, form: alias, first: 1}, ""}), 38, "index", ErrCorrupt},
-		{"AliasOfItself", forgeIndex(append([]byte(header), make([]byte, 9)...), []byte("\x01\x03\x00\x00"), 0), 20, "stored", ErrCorrupt},
-		{"AliasOfNothing", forgeIndex(append([]byte(header), make([]byte, 9)...), []byte("\x01\x03\x00\x01"), 0), 20, "stored", ErrCorrupt},
-		{"RecordTooLong", forgeIndex(append([]byte(header), make([]byte, 20)...), []byte("\x01\x01\x00\x0a"), 0), 28, "index", ErrCorrupt},
-		{"HugeKind", forgeIndex(append([]byte(header), make([]byte, 20)...), []byte("\x01\x81\x80\x80\x80\x80\x01\x00\x00"), 0), 29, "forms", ErrCorrupt},
+		{"AliasOfItself", forgeIndex(append([]byte(header), make([]byte, 9)...), []byte("\x01\x03\x00\x00"),
+			0), 20, "stored", ErrCorrupt},
+		{"AliasOfNothing", forgeIndex(append([]byte(header), make([]byte, 9)...), []byte("\x01\x03\x00\x01"),
+			0), 20, "stored", ErrCorrupt},
+		{"RecordTooLong", forgeIndex(append([]byte(header), make([]byte, 20)...), []byte("\x01\x01\x00\x0a"),
+			0), 28, "index", ErrCorrupt},
+		{"HugeKind", forgeIndex(append([]byte(header), make([]byte, 20)...),
+			[]byte("\x01\x81\x80\x80\x80\x80\x01\x00\x00"), 0), 29, "forms", ErrCorrupt},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -289,7 +295,8 @@ func TestMemory(t *testing.T) {
 		{"BombRefused", entry{form: Zstd, length: int64(size)}, bomb, Options{MaxContent: 50 << 20}, 64 << 10, false},
 		{"BombDeclaredShort", entry{form: Zstd, length: 1 << 20}, bomb, Options{}, 2<<20 + decoder, false},
 		{"Dud", entry{form: Zstd, length: int64(size)}, string(dud), Options{}, 2<<20 + decoder, false},
-		{"Huge", entry{form: Zstd, length: 1 << 29}, blocks([]byte(strings.Repeat("tiny", 20))), Options{}, 64 << 10, false},
+		{"Huge", entry{form: Zstd, length: 1 << 29}, blocks([]byte(strings.Repeat("tiny", 20))), Options{},
+			64 << 10, false},
 		{"HugeLZ4", entry{form: LZ4, length: 1 << 29}, "\x1f0\x01\x00", Options{}, 64 << 10, false},
 	}
 	for _, tt := range tests {
@@ -349,7 +356,8 @@ func TestHeadChecks(t *testing.T) {
 // TestForeignFrame checks that a frame another encoder of zstd wrote is read.
 func TestForeignFrame(t *testing.T) {
 	content := []byte(strings.Repeat("written at another level ", 20_000))
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithSingleSegment(true), zstd.WithEncoderCRC(false))
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithSingleSegment(true),
+		zstd.WithEncoderCRC(false))
 	if err != nil {
 		t.Fatal(err)
 	}

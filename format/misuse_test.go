@@ -24,8 +24,12 @@ func TestMisuse(t *testing.T) {
 	misuse.Refused(t, "format", map[string]func() error{
 		"adding to nothing": func() error { return format.NewWriter(nil, format.Options{}).Add(1, 2, nil) },
 		"closing nothing":   func() error { return format.NewWriter(nil, format.Options{}).Close() },
-		"a primed nothing":  func() error { return format.NewWriter(nil, format.Options{Encoding: format.Primed}).Close() },
-		"another encoding":  func() error { return format.NewWriter(new(bytes.Buffer), format.Options{Encoding: 99}).Close() },
+		"a primed nothing": func() error {
+			return format.NewWriter(nil, format.Options{Encoding: format.Primed}).Close()
+		},
+		"another encoding": func() error {
+			return format.NewWriter(new(bytes.Buffer), format.Options{Encoding: 99}).Close()
+		},
 		"reading from nothing": func() error {
 			_, err := format.NewReader(nil, 100, format.Options{})
 			return err

@@ -217,7 +217,8 @@ func (r *Reader) Content(s Section) (content []byte, err error) {
 	}
 	first := &r.entries[e.first]
 	if first.form > alias {
-		return nil, fail(first.offset, "form", ErrEncoding, "%v of section of kind %d and key %d", first.form, e.kind, e.key)
+		return nil, fail(first.offset, "form", ErrEncoding, "%v of section of kind %d and key %d", first.form,
+			e.kind, e.key)
 	}
 	if first.length > r.o.MaxContent {
 		return nil, fail(first.offset, "length", ErrLimit, "%d bytes in section of kind %d and key %d, at most %d",

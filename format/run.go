@@ -23,13 +23,15 @@ type Name struct {
 // the largest world, and the earliest time. A trace has none if all that is known is Runs and World, and all
 // ranks have calls: part files have these in any case.
 type Origin struct {
-	Runs     []string  `json:"runs,omitempty"`     // ids of the recordings; more than one if a run has several MPI_COMM_WORLD
-	Jobs     []string  `json:"jobs,omitempty"`     // of schedulers, such as "Slurm 1234"
-	Commands []string  `json:"commands,omitempty"` // command lines
-	Hosts    []string  `json:"hosts,omitempty"`
-	Versions []string  `json:"versions,omitempty"`  // of what recorded, such as "go1.26.0"
-	World    int       `json:"world_size,omitzero"` // ranks of MPI_COMM_WORLD, the largest of several; zero if it is not known
-	Began    time.Time `json:"began,omitzero"`      // to the nanosecond, in UTC; zero if it is not known
+	// ids of the recordings; more than one if a run has several MPI_COMM_WORLD
+	Runs     []string `json:"runs,omitempty"`
+	Jobs     []string `json:"jobs,omitempty"`     // of schedulers, such as "Slurm 1234"
+	Commands []string `json:"commands,omitempty"` // command lines
+	Hosts    []string `json:"hosts,omitempty"`
+	Versions []string `json:"versions,omitempty"` // of what recorded, such as "go1.26.0"
+	// ranks of MPI_COMM_WORLD, the largest of several; zero if it is not known
+	World int       `json:"world_size,omitzero"`
+	Began time.Time `json:"began,omitzero"` // to the nanosecond, in UTC; zero if it is not known
 
 	// Assumptions are what was assumed of the program when it was sliced: the trace is that of the whole
 	// program on condition of them.
@@ -153,8 +155,9 @@ type Clock struct {
 // Alignment moves nothing.
 type Alignment struct {
 	Offset int64 `json:"offset_ns"`
-	Rate   int64 `json:"rate_2_50"` // 2⁴³ at most and −2⁴³ at least: the time between two calls becomes up to a 128th longer
-	Since  int64 `json:"since_ns"`
+	// 2⁴³ at most and −2⁴³ at least: the time between two calls becomes up to a 128th longer
+	Rate  int64 `json:"rate_2_50"`
+	Since int64 `json:"since_ns"`
 }
 
 // A Jump is that aligned times are later by Ahead from the time Since on, and are led back to what they were:

@@ -92,7 +92,8 @@ func Salvage(r io.ReaderAt, size int64, o Options) (*Reader, []Loss, error) {
 		have = Version
 	}
 	if have != version {
-		s.losses[0].Err = corrupt(int64(len(magic)), "header", "version %d, where the sections are of version %d", have, version)
+		s.losses[0].Err = corrupt(int64(len(magic)), "header",
+			"version %d, where the sections are of version %d", have, version)
 	}
 	s.finish(indexErr)
 	fr, err := newReader(r, size, s.o, s.entries)
@@ -227,7 +228,8 @@ func (s *salvage) check(e *entry, n int64) (reason, err error) {
 	}
 	i := sort.Search(len(s.entries), func(i int) bool { return s.entries[i].offset >= e.offset-e.stored })
 	if i == len(s.entries) || s.entries[i].offset != e.offset-e.stored || s.entries[i].form == alias {
-		return corrupt(e.offset, "back", "the record at offset %d, which holds the content, is lost", e.offset-e.stored), nil
+		return corrupt(e.offset, "back", "the record at offset %d, which holds the content, is lost",
+			e.offset-e.stored), nil
 	}
 	e.first, e.length = int32(i), s.entries[i].length
 	return nil, nil
@@ -283,7 +285,8 @@ func (s *salvage) identify(index []entry) {
 	for _, l := range s.losses {
 		end := l.Offset + l.Len
 		i := sort.Search(len(index), func(i int) bool { return index[i].offset >= l.Offset })
-		for ; i < len(index) && index[i].offset < end && len(s.entries)+len(s.losses)+len(divided) < s.o.maxSections(); i++ {
+		for ; i < len(index) && index[i].offset < end &&
+			len(s.entries)+len(s.losses)+len(divided) < s.o.maxSections(); i++ {
 			e := index[i]
 			if _, ok := s.names[name{e.key, e.kind}]; ok {
 				continue
@@ -293,7 +296,8 @@ func (s *salvage) identify(index []entry) {
 			} else if e.offset > l.Offset {
 				l.Len = e.offset - l.Offset
 				divided = append(divided, l)
-				l = Loss{Offset: e.offset, Err: corrupt(e.offset, "record", "no head"), Known: true, Kind: e.kind, Key: e.key}
+				l = Loss{Offset: e.offset, Err: corrupt(e.offset, "record", "no head"), Known: true,
+					Kind: e.kind, Key: e.key}
 			}
 			l.Len = end - l.Offset
 		}

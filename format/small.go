@@ -107,7 +107,8 @@ func readSmall(r io.ReaderAt, size int64, o Options) (*Reader, error) {
 	}
 	copy(file, smallHeader)
 	covered := file[:size-wire.ChecksumLen]
-	if have, sum := binary.LittleEndian.Uint32(file[len(covered):]), wire.Checksum(covered); sum != have && !o.SkipChecksum {
+	if have, sum := binary.LittleEndian.Uint32(file[len(covered):]), wire.Checksum(covered); sum != have &&
+		!o.SkipChecksum {
 		if bytes.HasPrefix(file[headerLen:], []byte(marker)) {
 			return nil, corrupt(int64(len(magic)), "header", "version %d, before a record", Version)
 		}
@@ -127,7 +128,8 @@ func readSmall(r io.ReaderAt, size int64, o Options) (*Reader, error) {
 	end := int64(len(covered))
 	for i, s := range slices.Backward(sections) {
 		at := headerLen + int64(s.Offset)
-		entries[i] = entry{kind: Kind(s.Kind), key: s.Key, offset: at, stored: end - at, length: int64(len(s.Content)), first: int32(i), form: Primed}
+		entries[i] = entry{kind: Kind(s.Kind), key: s.Key, offset: at, stored: end - at,
+			length: int64(len(s.Content)), first: int32(i), form: Primed}
 		contents[i], end = s.Content, at
 	}
 	fr, err := newReader(r, size, o, entries)
@@ -174,7 +176,8 @@ func endBefore(r io.ReaderAt, size int64) (int64, error) {
 // smallContent returns a copy of the content of a section of a small container.
 func (r *Reader) smallContent(e *entry) ([]byte, error) {
 	if e.length > r.o.MaxContent {
-		return nil, fail(e.offset, "length", ErrLimit, "%d bytes in section of kind %d and key %d, at most %d", e.length, e.kind, e.key, r.o.MaxContent)
+		return nil, fail(e.offset, "length", ErrLimit,
+			"%d bytes in section of kind %d and key %d, at most %d", e.length, e.kind, e.key, r.o.MaxContent)
 	}
 	return bytes.Clone(r.small[e.first]), nil
 }

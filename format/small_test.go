@@ -52,7 +52,8 @@ func TestSmall(t *testing.T) {
 				}
 				size += s.Size
 			}
-			if others := write(t, Options{}, tt.items); tt.small && (size != int64(len(file)-4) || len(file) >= len(others)) || !tt.small && !bytes.Equal(file, others) {
+			if others := write(t, Options{}, tt.items); tt.small &&
+				(size != int64(len(file)-4) || len(file) >= len(others)) || !tt.small && !bytes.Equal(file, others) {
 				t.Errorf("%d bytes, sections of %d, and %d with records", len(file), size, len(others))
 			}
 		})
@@ -98,7 +99,9 @@ func TestSmallDamage(t *testing.T) {
 				t.Errorf("bit %d of byte %d does not matter", bit, n)
 			}
 			_, losses, err := Salvage(bytes.NewReader(bad), int64(len(bad)), Options{})
-			if inHeader := int64(n) < headerLen; inHeader && (err != nil || len(losses) != 1 || losses[0].Len != headerLen) || !inHeader && !errors.Is(err, ErrCorrupt) {
+			if inHeader := int64(n) < headerLen; inHeader &&
+				(err != nil || len(losses) != 1 || losses[0].Len != headerLen) ||
+				!inHeader && !errors.Is(err, ErrCorrupt) {
 				t.Errorf("bit %d of byte %d: losses %v, %v", bit, n, losses, err)
 			}
 		}
@@ -110,18 +113,22 @@ func TestSmallDamage(t *testing.T) {
 func TestSmallFollowed(t *testing.T) {
 	file := write(t, Options{Encoding: Primed}, samples)
 	for _, more := range []int{1, 2, 3, 4, 5, 100, int(maxSmallFile) - len(file), int(maxSmallFile), 100_000} {
-		for name, junk := range map[string][]byte{"noise": noise(more), "zeros": make([]byte, more), "again": bytes.Repeat(file, more/len(file)+1)[:more]} {
+		for name, junk := range map[string][]byte{"noise": noise(more), "zeros": make([]byte, more),
+			"again": bytes.Repeat(file, more/len(file)+1)[:more]} {
 			long := slices.Concat(file, junk)
 			_, err := NewReader(bytes.NewReader(long), int64(len(long)), Options{})
-			if pe := (*ParseError)(nil); !errors.As(err, &pe) || pe.Offset != int64(len(file)) || !errors.Is(err, ErrCorrupt) || errors.Is(err, ErrSmall) {
+			if pe := (*ParseError)(nil); !errors.As(err, &pe) || pe.Offset != int64(len(file)) ||
+				!errors.Is(err, ErrCorrupt) || errors.Is(err, ErrSmall) {
 				t.Errorf("%s, %d bytes: %v", name, more, err)
 			}
 			r, losses := salvageOf(t, long, Options{})
-			if checkItems(t, r, samples); len(losses) != 1 || losses[0].Offset != int64(len(file)) || losses[0].Len != int64(more) {
+			if checkItems(t, r, samples); len(losses) != 1 || losses[0].Offset != int64(len(file)) ||
+				losses[0].Len != int64(more) {
 				t.Errorf("%s, %d bytes: losses %v", name, more, losses)
 			}
 			long[headerLen+3] ^= 1
-			if _, _, err := Salvage(bytes.NewReader(long), int64(len(long)), Options{}); name != "again" && !errors.Is(err, ErrCorrupt) {
+			if _, _, err := Salvage(bytes.NewReader(long), int64(len(long)), Options{}); name != "again" &&
+				!errors.Is(err, ErrCorrupt) {
 				t.Errorf("%s, %d bytes: %v", name, more, err)
 			}
 		}
@@ -152,7 +159,8 @@ func TestSmallLimit(t *testing.T) {
 
 // TestSmallExample writes the small container that docs/format.md shows.
 func TestSmallExample(t *testing.T) {
-	file := write(t, Options{Encoding: Primed}, []item{{1, 0, []byte("MPI_Send of MPI_INT")}, {40, 7, []byte{0, 0, 255}}})
+	file := write(t, Options{Encoding: Primed}, []item{{1, 0, []byte("MPI_Send of MPI_INT")},
+		{40, 7, []byte{0, 0, 255}}})
 	docs, err := os.ReadFile("../docs/format.md")
 	if err != nil {
 		t.Fatal(err)
@@ -170,11 +178,13 @@ func TestSmallMistaken(t *testing.T) {
 			file := write(t, Options{}, items)
 			file[len(magic)] = Version
 			_, err := NewReader(bytes.NewReader(file), int64(len(file)), Options{})
-			if pe := (*ParseError)(nil); !errors.As(err, &pe) || pe.Field != "header" || !errors.Is(err, ErrCorrupt) || errors.Is(err, ErrSmall) {
+			if pe := (*ParseError)(nil); !errors.As(err, &pe) || pe.Field != "header" ||
+				!errors.Is(err, ErrCorrupt) || errors.Is(err, ErrSmall) {
 				t.Error(err)
 			}
 			r, losses := salvageOf(t, file, Options{})
-			if checkItems(t, r, items); len(losses) != 1 || !strings.HasSuffix(losses[0].Err.Error(), "version 2, where the sections are of version 1") {
+			if checkItems(t, r, items); len(losses) != 1 ||
+				!strings.HasSuffix(losses[0].Err.Error(), "version 2, where the sections are of version 1") {
 				t.Errorf("losses %v", losses)
 			}
 		})

@@ -583,7 +583,8 @@ func checkGroups(groups map[GroupHandle]Group) error {
 	h := slices.MinFunc(bad, func(g, h GroupHandle) int {
 		return cmp.Or(cmp.Compare(g.Class, h.Class), cmp.Compare(g.Value, h.Value))
 	})
-	return fmt.Errorf("the part has rank %d in group %d, of class %q, of %d processes", groups[h].Rank, h.Value, h.Class, groups[h].Size)
+	return fmt.Errorf("the part has rank %d in group %d, of class %q, of %d processes", groups[h].Rank,
+		h.Value, h.Class, groups[h].Size)
 }
 
 // RankSet returns the ranks of which a has calls.

@@ -21,7 +21,9 @@ var uniqueCalls = []struct {
 }{
 	{"Counted", func(_, i int) (tag, count int64) { return int64(i), 4 }},
 	{"Drawn", func(rank, i int) (tag, count int64) { return int64(irregular(rank, i)), 4 }},
-	{"DrawnTwice", func(rank, i int) (tag, count int64) { return int64(irregular(rank, i)), int64(irregular(i, rank)) }},
+	{"DrawnTwice", func(rank, i int) (tag, count int64) {
+		return int64(irregular(rank, i)), int64(irregular(i, rank))
+	}},
 }
 
 // uniquePart returns the part of a rank that makes n calls, which receive messages,
@@ -32,20 +34,24 @@ func uniquePart(rank, n int, arguments func(rank, i int) (tag, count int64)) Par
 	}
 	var (
 		message = []cst.Param{
-			param("buffer", cst.KindPointer, ""), param("count", cst.KindInt, ""), param("datatype", cst.KindHandle, "datatype"),
+			param("buffer", cst.KindPointer, ""), param("count", cst.KindInt, ""),
+			param("datatype", cst.KindHandle, "datatype"),
 			param("peer", cst.KindRank, ""), param("tag", cst.KindTag, ""), param("comm", cst.KindHandle, "comm"),
 		}
 		request = param("request", cst.KindHandle, "request")
 		table   cst.Table
 		b       sequitur.Builder
-		irecv   = table.Declare(cst.Function{Name: "irecv", Params: append(message[:len(message):len(message)], request)})
-		send    = table.Declare(cst.Function{Name: "send", Params: message})
-		wait    = table.Declare(cst.Function{Name: "wait", Params: []cst.Param{request, param("status", cst.KindHandle, "constant")}})
-		args    = make([]cst.Value, 7)
+		irecv   = table.Declare(cst.Function{Name: "irecv",
+			Params: append(message[:len(message):len(message)], request)})
+		send = table.Declare(cst.Function{Name: "send", Params: message})
+		wait = table.Declare(cst.Function{Name: "wait",
+			Params: []cst.Param{request, param("status", cst.KindHandle, "constant")}})
+		args = make([]cst.Value, 7)
 	)
 	for i := range n {
 		tag, count := arguments(rank, i/3)
-		args = append(args[:0], cst.PointerTo(cst.Pointer{Segment: -16, Displacement: 8}), cst.Int(count), cst.Handle(-7),
+		args = append(args[:0], cst.PointerTo(cst.Pointer{Segment: -16, Displacement: 8}), cst.Int(count),
+			cst.Handle(-7),
 			cst.Rank(int64(rank)), cst.Tag(tag), cst.Handle(-3), cst.Handle(int64(i/3)))
 		var t uint32
 		switch i % 3 {

@@ -203,7 +203,8 @@ func TestBoundedLeast(t *testing.T) {
 	for _, p := range tier.Some(programs.All(4), 4) {
 		whole := traceFile(t, accumulate(t, p.Run(), p.Parts()))
 		smallest := least(t, accumulate(t, p.Run(), p.Parts()))
-		if n := len(bounded(t, accumulate(t, p.Run(), p.Parts()), smallest)); int64(n) > smallest || smallest > int64(len(whole)) {
+		if n := len(bounded(t, accumulate(t, p.Run(), p.Parts()), smallest)); int64(n) > smallest ||
+			smallest > int64(len(whole)) {
 			t.Errorf("%s: %d bytes, where %d are the least, and %d the whole", p.Name, n, smallest, len(whole))
 		}
 		if smallest == int64(len(whole)) {
@@ -219,7 +220,8 @@ func TestBoundedLeast(t *testing.T) {
 // pair of ranks are those of the run.
 func TestBoundedMessages(t *testing.T) {
 	const size = 4000
-	for _, p := range tier.Some([]programs.Program{programs.RandomAlltoallv(8, 80, 1), programs.RandomMessages(8, 300, 1)}, 2) {
+	for _, p := range tier.Some([]programs.Program{programs.RandomAlltoallv(8, 80, 1),
+		programs.RandomMessages(8, 300, 1)}, 2) {
 		parts := p.Parts()
 		whole := traceFile(t, accumulate(t, p.Run(), parts))
 		file := bounded(t, accumulate(t, p.Run(), parts), size)
@@ -259,7 +261,8 @@ func pairsOf(t *testing.T, trace *Trace) []query.Pair {
 
 // TestBoundedReal makes traces of recorded programs fit sizes from their own to the least.
 func TestBoundedReal(t *testing.T) {
-	for _, name := range tier.Some([]string{"stencil.exact", "stencil.statistics", "messages.exact", "wildcard.exact", "startall.exact"}, 3) {
+	for _, name := range tier.Some([]string{"stencil.exact", "stencil.statistics", "messages.exact",
+		"wildcard.exact", "startall.exact"}, 3) {
 		whole := testtrace.Recorded(t, name)
 		parts, err := readAll(whole)
 		if err != nil {

@@ -31,7 +31,9 @@ func (d *doomed) Err() error {
 // complete.
 func TestWriteCanceled(t *testing.T) {
 	var a Accumulator
-	for _, p := range append(rings(16, func(r int) int { return r % 3 }, []int{7, 2, 5, 0, 1, 3, 4, 6, 15, 14, 9, 8, 10, 13, 11, 12}, true), variedPart(16), variedPart(17)) {
+	for _, p := range append(rings(16, func(r int) int {
+		return r % 3
+	}, []int{7, 2, 5, 0, 1, 3, 4, 6, 15, 14, 9, 8, 10, 13, 11, 12}, true), variedPart(16), variedPart(17)) {
 		if err := a.Add(p); err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +85,8 @@ func TestMergeCanceled(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := a.MergeContext(&doomed{context.Background(), moments}, &b); errors.Is(err, context.Canceled) != (moments < shapes) {
+		if err := a.MergeContext(&doomed{context.Background(), moments}, &b); errors.Is(err,
+			context.Canceled) != (moments < shapes) {
 			t.Errorf("moment %d: err = %v", moments, err)
 		}
 	}

@@ -35,7 +35,8 @@ func (c *drawnColumn) shape() *shape {
 func drawColumns(t *rapid.T) (all, low, high *drawnColumn) {
 	all, low, high = new(drawnColumn), new(drawnColumn), new(drawnColumn)
 	n := rapid.IntRange(1, 40).Draw(t, "n")
-	slope := rapid.SampledFrom([]int64{0, 1, 3, 1 << 40, 1 << 61, math.MaxInt64 / 2, 1<<62 + 1, math.MaxInt64, math.MinInt64}).Draw(t, "slope")
+	slope := rapid.SampledFrom([]int64{0, 1, 3, 1 << 40, 1 << 61, math.MaxInt64 / 2, 1<<62 + 1, math.MaxInt64,
+		math.MinInt64}).Draw(t, "slope")
 	first := rapid.SampledFrom([]int64{0, -1, math.MinInt64, math.MaxInt64 - 5}).Draw(t, "first")
 	kinds := rapid.IntRange(1, 30).Draw(t, "kinds")
 	rank := -1
@@ -99,12 +100,17 @@ func TestColumnRuns(t *testing.T) {
 		{"Line", []int{2, 3, 6}, []int64{4, 6, 12}, []run{{0, 2, 4, 2}}},
 		{"NoLine", []int{2, 4, 6}, []int64{4, 5, 6}, []run{{0, 2, 4, 0}, {1, 4, 5, 0}, {2, 6, 6, 0}}},
 		{"LineThenLine", []int{0, 1, 2, 3, 4}, []int64{0, 1, 2, 9, 8}, []run{{0, 0, 0, 1}, {3, 3, 9, -1}}},
-		{"FarApart", []int{0, 2}, []int64{math.MinInt64, math.MaxInt64 - 1}, []run{{0, 0, math.MinInt64, math.MaxInt64}}},
-		{"FarDown", []int{0, 1, 2}, []int64{math.MaxInt64, -1, math.MinInt64}, []run{{0, 0, math.MaxInt64, math.MinInt64}, {2, 2, math.MinInt64, 0}}},
+		{"FarApart", []int{0, 2}, []int64{math.MinInt64, math.MaxInt64 - 1},
+			[]run{{0, 0, math.MinInt64, math.MaxInt64}}},
+		{"FarDown", []int{0, 1, 2}, []int64{math.MaxInt64, -1, math.MinInt64},
+			[]run{{0, 0, math.MaxInt64, math.MinInt64}, {2, 2, math.MinInt64, 0}}},
 		// Values that wrap around are on no line: what is left of it would not be the same line.
-		{"TooFarApart", []int{0, 1}, []int64{math.MinInt64, math.MaxInt64}, []run{{0, 0, math.MinInt64, 0}, {1, 1, math.MaxInt64, 0}}},
-		{"WrapsAround", []int{0, 1, 2}, []int64{0, 1 << 62, math.MinInt64}, []run{{0, 0, 0, 1 << 62}, {2, 2, math.MinInt64, 0}}},
-		{"WrapsAroundBelow", []int{0, 1, 2}, []int64{-2, math.MinInt64 + 1, 4}, []run{{0, 0, -2, math.MinInt64 + 3}, {2, 2, 4, 0}}},
+		{"TooFarApart", []int{0, 1}, []int64{math.MinInt64, math.MaxInt64},
+			[]run{{0, 0, math.MinInt64, 0}, {1, 1, math.MaxInt64, 0}}},
+		{"WrapsAround", []int{0, 1, 2}, []int64{0, 1 << 62, math.MinInt64},
+			[]run{{0, 0, 0, 1 << 62}, {2, 2, math.MinInt64, 0}}},
+		{"WrapsAroundBelow", []int{0, 1, 2}, []int64{-2, math.MinInt64 + 1, 4},
+			[]run{{0, 0, -2, math.MinInt64 + 3}, {2, 2, 4, 0}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

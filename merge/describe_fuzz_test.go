@@ -19,7 +19,8 @@ import (
 func FuzzShapeSignature(f *testing.F) {
 	for _, parts := range seedPrograms(f) {
 		s := contents(f, write(f, Run{Ranks: len(parts) + 2, Source: "test"}, parts))
-		f.Add(contentOf(s, layout.KindRun, 0), contentOf(s, layout.KindSignatures, 0), contentOf(s, layout.KindGrammars, 0), contentOf(s, layout.KindTexts, 0))
+		f.Add(contentOf(s, layout.KindRun, 0), contentOf(s, layout.KindSignatures, 0),
+			contentOf(s, layout.KindGrammars, 0), contentOf(s, layout.KindTexts, 0))
 	}
 	mutate.Fuzz(f, func(t *testing.T, run, signatures, grammars, texts string) {
 		data := forge(t, present(section{layout.KindRun, 0, run}, section{layout.KindSignatures, 0, signatures},
@@ -40,7 +41,8 @@ func FuzzShapeSignature(f *testing.F) {
 			for _, n := range shape.Grammar.FirstUse()[:min(len(shape.Grammar.FirstUse()), 8)] {
 				s := shape.Signature(int(n))
 				args, err := tr.Printer(trace.PrintOptions{}).Arguments(nil, s)
-				if err != nil && !errors.As(err, new(*format.SectionError)) || err == nil && len(args) != len(s.Function.Params) {
+				if err != nil && !errors.As(err, new(*format.SectionError)) ||
+					err == nil && len(args) != len(s.Function.Params) {
 					t.Fatalf("signature %d of shape %d is %v, %v", n, number, s, err)
 				}
 			}

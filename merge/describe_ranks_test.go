@@ -42,7 +42,9 @@ func TestShapeSignature(t *testing.T) {
 			}
 			return int64(r) + pick(r, 0, 1, 2)
 		}, [3]string{"{-333, rank+{1, 2}}", "{-333, rank+{1, 2}}", "41"}},
-		{"Few", integer, func(r int) int64 { return pick(r, 3, 18, 33) }, [3]string{"{3, 18, 33}", "{3, 18, 33}", "33"}},
+		{"Few", integer, func(r int) int64 {
+			return pick(r, 3, 18, 33)
+		}, [3]string{"{3, 18, 33}", "{3, 18, 33}", "33"}},
 		{"Many", integer, irregular, [3]string{"{0 … 1003}", "{208 … 1005}", "566"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -138,7 +140,8 @@ func TestShapeSignatureProperty(t *testing.T) {
 				if err != nil {
 					t.Fatalf("signature %d: %v", n, err)
 				}
-				if shape.Ranks.Len() == 1 && !calls[text] && !strings.Contains(text, "…") && !strings.Contains(text, "by call") {
+				if shape.Ranks.Len() == 1 && !calls[text] && !strings.Contains(text, "…") &&
+					!strings.Contains(text, "by call") {
 					t.Fatalf("%s is none of %s", text, fmt.Sprint(calls))
 				}
 			}

@@ -73,32 +73,62 @@ func TestSignature(t *testing.T) {
 	}{
 		{"Constant", kind(cst.KindInt), func(int) cst.Value { return cst.Int(-7) }, "-7"},
 		{"Shift", kind(cst.KindRank), func(rank int) cst.Value { return cst.Rank(int64(rank) + 1) }, "rank+1"},
-		{"Ring", kind(cst.KindRank), func(rank int) cst.Value { return cst.Rank(int64(rank+1) % 40) }, "(rank+1) mod N"},
-		{"Few", kind(cst.KindTag), func(rank int) cst.Value { return cst.Tag([]int64{3, 18, 3e9}[irregular(rank)%3]) }, "{3, 18, 3000000000}"},
-		{"Pieces", kind(cst.KindRank), func(rank int) cst.Value { return cst.Rank([]int64{2, int64(rank) + 3}[min(1, rank/17)]) },
+		{"Ring", kind(cst.KindRank), func(rank int) cst.Value {
+			return cst.Rank(int64(rank+1) % 40)
+		}, "(rank+1) mod N"},
+		{"Few", kind(cst.KindTag), func(rank int) cst.Value {
+			return cst.Tag([]int64{3, 18, 3e9}[irregular(rank)%3])
+		}, "{3, 18, 3000000000}"},
+		{"Pieces", kind(cst.KindRank), func(rank int) cst.Value {
+			return cst.Rank([]int64{2, int64(rank) + 3}[min(1, rank/17)])
+		},
 			"{rank+3 on 17-39, 2 on 0-16}"},
-		{"Displacements", kind(cst.KindRank), func(rank int) cst.Value { return cst.Rank(int64(rank) + irregular(rank)%3) }, "rank+{0, 1, 2}"},
+		{"Displacements", kind(cst.KindRank), func(rank int) cst.Value {
+			return cst.Rank(int64(rank) + irregular(rank)%3)
+		}, "rank+{0, 1, 2}"},
 		{"Many", kind(cst.KindInt), func(rank int) cst.Value { return cst.Int(irregular(rank) - 9) }, "{-9 … 996}"},
 		{"Float", kind(cst.KindFloat), func(int) cst.Value { return cst.Float(1.5) }, "1.5"},
-		{"Floats", kind(cst.KindFloat), func(rank int) cst.Value { return cst.Float(float64(irregular(rank)-500) / 8) }, "{-62.5 … 63.125}"},
+		{"Floats", kind(cst.KindFloat), func(rank int) cst.Value {
+			return cst.Float(float64(irregular(rank)-500) / 8)
+		}, "{-62.5 … 63.125}"},
 		{"String", kind(cst.KindString), func(int) cst.Value { return cst.String("a\x1b") }, `"a\x1b"`},
-		{"LongString", kind(cst.KindString), func(int) cst.Value { return cst.String(strings.Repeat("ä", 99)) }, `"` + strings.Repeat("ä", 63) + "…"},
-		{"Strings", kind(cst.KindString), func(rank int) cst.Value { return cst.String(fmt.Sprint(irregular(rank))) }, `{"0" … 40 texts}`},
-		{"TextsByParity", kind(cst.KindString), func(rank int) cst.Value { return cst.String([]string{"even", "odd"}[rank%2]) },
+		{"LongString", kind(cst.KindString), func(int) cst.Value {
+			return cst.String(strings.Repeat("ä", 99))
+		}, `"` + strings.Repeat("ä", 63) + "…"},
+		{"Strings", kind(cst.KindString), func(rank int) cst.Value {
+			return cst.String(fmt.Sprint(irregular(rank)))
+		}, `{"0" … 40 texts}`},
+		{"TextsByParity", kind(cst.KindString), func(rank int) cst.Value {
+			return cst.String([]string{"even", "odd"}[rank%2])
+		},
 			`{"odd" on 1-39:2, "even" on 0-38:2}`},
-		{"TextOfEachRank", kind(cst.KindString), func(rank int) cst.Value { return cst.String(fmt.Sprintf("out.%02d", rank)) }, `{"out.00" … 40 texts}`},
-		{"BytesByHalf", kind(cst.KindBytes), func(rank int) cst.Value { return cst.Bytes([]byte{byte(rank / 20)}) }, `{0x00 on 0-19, 0x01 on 20-39}`},
-		{"FloatsByParity", kind(cst.KindFloat), func(rank int) cst.Value { return cst.Float(float64(rank%2) + 0.5) }, `{0.5 on 0-38:2, 1.5 on 1-39:2}`},
-		{"Pointer", kind(cst.KindPointer), func(int) cst.Value { return cst.PointerTo(cst.Pointer{Segment: 3, Displacement: 16}) }, "heap#3+16"},
+		{"TextOfEachRank", kind(cst.KindString), func(rank int) cst.Value {
+			return cst.String(fmt.Sprintf("out.%02d", rank))
+		}, `{"out.00" … 40 texts}`},
+		{"BytesByHalf", kind(cst.KindBytes), func(rank int) cst.Value {
+			return cst.Bytes([]byte{byte(rank / 20)})
+		}, `{0x00 on 0-19, 0x01 on 20-39}`},
+		{"FloatsByParity", kind(cst.KindFloat), func(rank int) cst.Value {
+			return cst.Float(float64(rank%2) + 0.5)
+		}, `{0.5 on 0-38:2, 1.5 on 1-39:2}`},
+		{"Pointer", kind(cst.KindPointer), func(int) cst.Value {
+			return cst.PointerTo(cst.Pointer{Segment: 3, Displacement: 16})
+		}, "heap#3+16"},
 		{"Pointers", kind(cst.KindPointer), func(rank int) cst.Value {
 			return cst.PointerTo(cst.Pointer{Segment: irregular(rank), Displacement: int64(rank)})
 		}, "{segment={0 … 1005}, displacement=rank, device=0}"},
-		{"Status", kind(cst.KindStatus), func(rank int) cst.Value { return cst.StatusOf(cst.Status{Source: int64(rank) + 1}) },
+		{"Status", kind(cst.KindStatus), func(rank int) cst.Value {
+			return cst.StatusOf(cst.Status{Source: int64(rank) + 1})
+		},
 			"{source=rank+1, tag=0}"},
 		{"Array", cst.ArrayOf(kind(cst.KindInt)), integers(3, func(_, i int) int64 { return int64(i) }), "[0 1 2]"},
 		{"EmptyArray", cst.ArrayOf(kind(cst.KindInt)), integers(0, nil), "[]"},
-		{"LongArray", cst.ArrayOf(kind(cst.KindInt)), integers(64, func(_, i int) int64 { return int64(i) }), "[0 1 2 3 4 5 6 … 64 elements]"},
-		{"Arrays", cst.ArrayOf(kind(cst.KindInt)), integers(9, func(rank, i int) int64 { return irregular(rank + i) }), "[9 by rank]"},
+		{"LongArray", cst.ArrayOf(kind(cst.KindInt)), integers(64, func(_, i int) int64 {
+			return int64(i)
+		}), "[0 1 2 3 4 5 6 … 64 elements]"},
+		{"Arrays", cst.ArrayOf(kind(cst.KindInt)), integers(9, func(rank, i int) int64 {
+			return irregular(rank + i)
+		}), "[9 by rank]"},
 		{"NestedArray", cst.ArrayOf(cst.ArrayOf(kind(cst.KindString))), func(int) cst.Value {
 			return cst.Array(cst.Array(), cst.Array(cst.String("a"), cst.String("b")))
 		}, `[[] ["a" "b"]]`},
@@ -156,7 +186,8 @@ func TestSignatureTexts(t *testing.T) {
 
 // TestSignatureName checks that a name from a file cannot write on a terminal.
 func TestSignatureName(t *testing.T) {
-	f := cst.Function{Name: "f\x1b[2J", Params: []cst.Param{{Name: "\n", Type: cst.Type{Kind: cst.KindInt}}, {Name: "größe", Type: cst.Type{Kind: cst.KindTag}}}}
+	f := cst.Function{Name: "f\x1b[2J", Params: []cst.Param{{Name: "\n", Type: cst.Type{Kind: cst.KindInt}},
+		{Name: "größe", Type: cst.Type{Kind: cst.KindTag}}}}
 	s := openParts(t, 1, []Part{oneCall(0, f, cst.Int(1), cst.Tag(2))}).Signature(0).String()
 	if want := `"f\x1b[2J"("\n"=1, größe=2)`; s != want {
 		t.Errorf("signature is %v, want %s", s, want)
@@ -168,7 +199,8 @@ func TestSignatureName(t *testing.T) {
 func TestForms(t *testing.T) {
 	integer := cst.Type{Kind: cst.KindInt}
 	f := cst.Function{Name: "f", Params: []cst.Param{
-		{Name: "constant", Type: integer}, {Name: "shift", Type: integer}, {Name: "ring", Type: integer}, {Name: "irregular", Type: integer},
+		{Name: "constant", Type: integer}, {Name: "shift", Type: integer}, {Name: "ring", Type: integer},
+		{Name: "irregular", Type: integer},
 		{Name: "status", Type: cst.Type{Kind: cst.KindStatus}}, {Name: "array", Type: cst.ArrayOf(integer)},
 	}}
 	for _, ranks := range []int{40, 4000} { // the columns stand in the section of the signatures, and in their own
@@ -176,11 +208,14 @@ func TestForms(t *testing.T) {
 		for rank := range ranks {
 			x := int64(rank)
 			irregular := (x*x*7919 + x*31) % 1009
-			parts = append(parts, oneCall(rank, f, cst.Int(7), cst.Int(x+1), cst.Int((x+1)%int64(ranks)), cst.Int(irregular),
+			parts = append(parts, oneCall(rank, f, cst.Int(7), cst.Int(x+1), cst.Int((x+1)%int64(ranks)),
+				cst.Int(irregular),
 				cst.StatusOf(cst.Status{Source: x}), cst.Array(cst.Int(irregular))))
 		}
 		tr := openParts(t, ranks, parts)
-		want := []Form{{Name: "constant", Count: 3, Bytes: 0}, {Name: "rank+c", Count: 2, Bytes: 0}, {Name: "(rank+c) mod N", Count: 1, Bytes: 0}, {Name: "stored array", Count: 1, Bytes: 0}, {Name: "stored column", Count: 1, Bytes: 0}}
+		want := []Form{{Name: "constant", Count: 3, Bytes: 0}, {Name: "rank+c", Count: 2, Bytes: 0},
+			{Name: "(rank+c) mod N", Count: 1, Bytes: 0}, {Name: "stored array", Count: 1, Bytes: 0},
+			{Name: "stored column", Count: 1, Bytes: 0}}
 		if got := argumentForms(tr); !slices.Equal(got, want) {
 			t.Errorf("%d ranks: arguments %v, want %v", ranks, got, want)
 		}
@@ -189,7 +224,8 @@ func TestForms(t *testing.T) {
 			!strings.HasPrefix(forms[0].Name+forms[1].Name, "array: ") {
 			t.Errorf("%d ranks: columns %v", ranks, forms)
 		}
-		if _, _, inline := tr.Forms(); (inline > 0) != (ranks == 40) || inline > 0 && int64(inline) != forms[0].Bytes+forms[1].Bytes {
+		if _, _, inline := tr.Forms(); (inline > 0) != (ranks == 40) ||
+			inline > 0 && int64(inline) != forms[0].Bytes+forms[1].Bytes {
 			t.Errorf("%d ranks: %d bytes of columns with the signatures, %v", ranks, inline, forms)
 		}
 	}
@@ -198,7 +234,8 @@ func TestForms(t *testing.T) {
 // TestElasticSignature checks what is said of an argument that varies from call
 // to call.
 func TestElasticSignature(t *testing.T) {
-	f := cst.Function{Name: "compute", Params: []cst.Param{{Name: "unit", Type: cst.Type{Kind: cst.KindInt}}, {Name: "flops", Type: cst.Type{Kind: cst.KindFloat}}}}
+	f := cst.Function{Name: "compute", Params: []cst.Param{{Name: "unit", Type: cst.Type{Kind: cst.KindInt}},
+		{Name: "flops", Type: cst.Type{Kind: cst.KindFloat}}}}
 	var parts []Part
 	for rank := range 4 {
 		var table cst.Table
@@ -223,7 +260,8 @@ func TestElasticSignature(t *testing.T) {
 	if got := argumentForms(tr); !slices.Equal(got, want) {
 		t.Errorf("arguments %v, want %v", got, want)
 	}
-	if got := columnForms(tr); len(got) != 1 || got[0].Name != "by call: packed" || got[0].Count != 4 || got[0].Bytes < 4*300 {
+	if got := columnForms(tr); len(got) != 1 || got[0].Name != "by call: packed" || got[0].Count != 4 ||
+		got[0].Bytes < 4*300 {
 		t.Errorf("columns %v", got)
 	}
 }
@@ -232,7 +270,8 @@ func TestElasticSignature(t *testing.T) {
 // values of the calls of a signature, of all ranks or those of a shape, not with those of
 // all calls of the function, unless these are asked for.
 func TestRanges(t *testing.T) {
-	f := cst.Function{Name: "compute", Params: []cst.Param{{Name: "unit", Type: cst.Type{Kind: cst.KindInt}}, {Name: "flops", Type: cst.Type{Kind: cst.KindInt}}}}
+	f := cst.Function{Name: "compute", Params: []cst.Param{{Name: "unit", Type: cst.Type{Kind: cst.KindInt}},
+		{Name: "flops", Type: cst.Type{Kind: cst.KindInt}}}}
 	var parts []Part
 	for rank := range 4 {
 		var table cst.Table
@@ -349,7 +388,8 @@ func TestSignatureProperty(t *testing.T) {
 		for terminal := range uint32(rank.Terminals()) {
 			text := string(printer.AppendCall(nil, rank.Call(terminal)))
 			known := texts[rank.Signature(terminal)]
-			if len(text) < 128 && !strings.Contains(text, "…") && !strings.Contains(known, " by call}") && text != known {
+			if len(text) < 128 && !strings.Contains(text, "…") && !strings.Contains(known, " by call}") &&
+				text != known {
 				t.Fatalf("%s is not %s", text, known)
 			}
 		}

@@ -42,7 +42,8 @@ func (s *shape) isIrregular() bool {
 // stretch returns shapes in which the values of elastic arguments are streams,
 // where they do not differ between the ranks of a shape: in the blocks of grammars, or in sections of
 // their own.
-func stretch(shapes []*shape, functions []cst.Function, arguments []layout.StreamArgument, inBlocks bool) ([]*shape, *streams) {
+func stretch(shapes []*shape, functions []cst.Function, arguments []layout.StreamArgument,
+	inBlocks bool) ([]*shape, *streams) {
 	all := streams{functions: functions, arguments: arguments, numbers: make(map[string]int64)}
 	if inBlocks {
 		all.inBlocks = make(map[*shape]map[layout.StreamArgument][]int64)
@@ -104,7 +105,8 @@ type elasticValue struct {
 
 // elastic returns the lists of the values of elastic arguments, which are empty and have room for all, and
 // what calls of each terminal of s add to them.
-func (x *streams) elastic(s *shape, slots map[int][]int, begins []int) (lists map[layout.StreamArgument]*[]int64, of [][]elasticValue) {
+func (x *streams) elastic(s *shape, slots map[int][]int,
+	begins []int) (lists map[layout.StreamArgument]*[]int64, of [][]elasticValue) {
 	lists = make(map[layout.StreamArgument]*[]int64)
 	of = make([][]elasticValue, len(s.forms))
 	for t, f := range s.forms {
@@ -152,7 +154,8 @@ func (x *streams) slotsOf(s *shape, begins []int) map[int][]int {
 
 // withStreams returns a shape of the terminals of s with the streams of those
 // numbers in their slots.
-func (x *streams) withStreams(s *shape, g *sequitur.Grammar, of []int, slots map[int][]int, begins []int, streams map[layout.StreamArgument]int64) *shape {
+func (x *streams) withStreams(s *shape, g *sequitur.Grammar, of []int, slots map[int][]int, begins []int,
+	streams map[layout.StreamArgument]int64) *shape {
 	stretched := &shape{grammar: g, ranks: slices.Clone(s.ranks), forms: make([]form, 0, len(of))}
 	var (
 		ranges  = make([]slotRange, 0, len(of))
@@ -165,7 +168,8 @@ func (x *streams) withStreams(s *shape, g *sequitur.Grammar, of []int, slots map
 		for _, k := range slots[f.function] {
 			f.streams |= 1 << k
 			number := streams[layout.StreamArgument{Function: f.function, Slot: k}]
-			numbers = append(numbers, slotValue{before + layout.ScalarSlot(x.functions[f.function], f.lengths, k), number})
+			numbers = append(numbers, slotValue{before +
+				layout.ScalarSlot(x.functions[f.function], f.lengths, k), number})
 		}
 		before += f.slots
 		stretched.forms = append(stretched.forms, f)

@@ -53,7 +53,9 @@ func TestElastic(t *testing.T) {
 	}{
 		{"Noise", 4000, 1, func(i int) (cst.Function, cst.Value) { return amount, cst.Float(float64(noise(i)) / 8) }},
 		{"Integers", 4000, 1, func(i int) (cst.Function, cst.Value) { return tag, cst.Tag(noise(i)) }},
-		{"Texts", 4000, 1, func(i int) (cst.Function, cst.Value) { return text, cst.String(string(rune('a' + noise(i)))) }},
+		{"Texts", 4000, 1, func(i int) (cst.Function, cst.Value) {
+			return text, cst.String(string(rune('a' + noise(i))))
+		}},
 		{"Loop", 4000, 0, func(i int) (cst.Function, cst.Value) { return tag, cst.Tag(noise(i % 80)) }},
 		{"Few", 40, 0, func(i int) (cst.Function, cst.Value) { return tag, cst.Tag(noise(i)) }},
 		{"Array", 4000, 0, func(i int) (cst.Function, cst.Value) { return array, cst.Array(cst.Int(noise(i))) }},
@@ -105,7 +107,8 @@ func TestElasticHandles(t *testing.T) {
 	parts := []Part{part}
 	file := write(t, Run{Ranks: 1, Names: namesOfHandles(parts)}, parts)
 	checkCalls(t, open(t, file), parts)
-	if _, lists, err := layout.ReadNames(container(t, file)); err != nil || len(lists["site"]) != 41 || tableOf(t, file).Streams == nil {
+	if _, lists, err := layout.ReadNames(container(t, file)); err != nil || len(lists["site"]) != 41 ||
+		tableOf(t, file).Streams == nil {
 		t.Errorf("%d handles listed, %v, streams %v", len(lists["site"]), err, tableOf(t, file).Streams)
 	}
 }

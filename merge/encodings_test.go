@@ -32,7 +32,8 @@ func TestEncodings(t *testing.T) {
 			key := rapid.IntRange(0, 1).Draw(t, "domain")
 			d := columns.Over(rankenc.World(len(list)), len(list)+key)
 			o := columns.Options{Ranks: rapid.Bool().Draw(t, "ranks")}
-			if got, want := e.appendNumbers([]byte("x"), list), layout.AppendNumbers([]byte("x"), list); !bytes.Equal(got, want) {
+			if got, want := e.appendNumbers([]byte("x"), list),
+				layout.AppendNumbers([]byte("x"), list); !bytes.Equal(got, want) {
 				t.Fatalf("%v: %x, not %x", list, got, want)
 			}
 			got := e.column(d, keys[key], list, o)
@@ -50,7 +51,8 @@ func TestEncodings(t *testing.T) {
 // TestEncodingsOfMatrices checks that a trace of arrays that are alike is what it is without what is kept,
 // whose ranks are of several shapes.
 func TestEncodingsOfMatrices(t *testing.T) {
-	exchange := cst.Function{Name: "exchange", Params: []cst.Param{{Name: "counts", Type: cst.ArrayOf(cst.Type{Kind: cst.KindInt})}}}
+	exchange := cst.Function{Name: "exchange",
+		Params: []cst.Param{{Name: "counts", Type: cst.ArrayOf(cst.Type{Kind: cst.KindInt})}}}
 	kept := 0
 	rapid.Check(t, func(t *rapid.T) {
 		ranks := rapid.IntRange(2, 9).Draw(t, "ranks")
@@ -122,7 +124,8 @@ func TestEncodingsReferred(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, tt := range []struct{ room, want int }{{maxMatrices, 2}, {ranks * ranks * 4, 0}} { // for all, and not for the counts
+	// for all, and not for the counts
+	for _, tt := range []struct{ room, want int }{{maxMatrices, 2}, {ranks * ranks * 4, 0}} {
 		a.encodings = newEncodings()
 		a.encodings.matricesBytes = maxMatrices - tt.room
 		if err := a.Write(io.Discard); err != nil {

@@ -80,8 +80,11 @@ func TestUnite(t *testing.T) {
 		"function": shapeOf(3, orderOf(0, 1, 0, 2, 0, 1), forms(7, 7, 8), 5, 6, 7),
 		"length":   shapeOf(3, orderOf(0, 1, 0, 2, 0, 1, 1), forms(7, 7, 7), 5, 6, 7),
 		"shorter":  shapeOf(3, orderOf(0, 1, 0, 2, 0), forms(7, 7, 7), 5, 6, 7),
-		"lengths":  shapeOf(3, orderOf(0, 1, 0, 2, 0, 1), []form{{function: 7, slots: 1}, {function: 7, slots: 1, lengths: []int{1}}, {function: 7, slots: 1}}, 5, 6, 7),
-		"streams":  shapeOf(3, orderOf(0, 1, 0, 2, 0, 1), []form{{function: 7, slots: 1, streams: 1}, {function: 7, slots: 1}, {function: 7, slots: 1}}, 5, 6, 7),
+		"lengths": shapeOf(3, orderOf(0, 1, 0, 2, 0, 1),
+			[]form{{function: 7, slots: 1}, {function: 7, slots: 1, lengths: []int{1}},
+				{function: 7, slots: 1}}, 5, 6, 7),
+		"streams": shapeOf(3, orderOf(0, 1, 0, 2, 0, 1),
+			[]form{{function: 7, slots: 1, streams: 1}, {function: 7, slots: 1}, {function: 7, slots: 1}}, 5, 6, 7),
 	} {
 		if _, ok := unite([]*shape{first, other}); ok {
 			t.Errorf("united with one that differs in %s", name)

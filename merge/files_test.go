@@ -204,7 +204,8 @@ func damagedInside(t *testing.T, part []byte) []byte {
 	for at := range part {
 		damaged := slices.Clone(part)
 		damaged[at] ^= 1
-		file, err := format.NewReader(bytes.NewReader(damaged), int64(len(damaged)), layout.FileOptions(int64(len(damaged)), 0))
+		file, err := format.NewReader(bytes.NewReader(damaged), int64(len(damaged)),
+			layout.FileOptions(int64(len(damaged)), 0))
 		if err != nil {
 			continue
 		}

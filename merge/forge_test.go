@@ -86,9 +86,11 @@ func functionsOf(functions ...cst.Function) string {
 var (
 	barrier = cst.Function{Name: "barrier"}
 	send    = cst.Function{Name: "send", Params: []cst.Param{{Name: "to", Type: cst.Type{Kind: cst.KindRank}}}}
-	vector  = cst.Function{Name: "vector", Params: []cst.Param{{Name: "v", Type: cst.ArrayOf(cst.Type{Kind: cst.KindInt})}}}
+	vector  = cst.Function{Name: "vector",
+		Params: []cst.Param{{Name: "v", Type: cst.ArrayOf(cst.Type{Kind: cst.KindInt})}}}
 	compute = cst.Function{Name: "compute", Params: []cst.Param{{Name: "amount", Type: cst.Type{Kind: cst.KindFloat}}}}
-	lines   = cst.Function{Name: "lines", Params: []cst.Param{{Name: "v", Type: cst.ArrayOf(cst.Type{Kind: cst.KindString})}}}
+	lines   = cst.Function{Name: "lines",
+		Params: []cst.Param{{Name: "v", Type: cst.ArrayOf(cst.Type{Kind: cst.KindString})}}}
 )
 
 // encoded returns the encoding of a grammar.
@@ -159,8 +161,10 @@ func slicedTrace() forgedTrace {
 func (f forgedTrace) run() string { return f.ranks + f.source + f.flags + f.shapes + f.functions }
 
 func (f forgedTrace) table() string {
-	return f.signatures + f.domains + f.columns + f.arguments + f.streams + f.barrierMask + f.sendMask + f.sendWritten + f.sendValues +
-		f.vectorLengths + f.vectorMask + f.vectorMatrices + f.computeMask + f.computeWritten + f.computeValues + f.inline
+	return f.signatures + f.domains + f.columns + f.arguments + f.streams + f.barrierMask + f.sendMask +
+		f.sendWritten + f.sendValues +
+		f.vectorLengths + f.vectorMask + f.vectorMatrices + f.computeMask + f.computeWritten +
+		f.computeValues + f.inline
 }
 
 // forgedPart is the part of a rank of a forged trace.

@@ -52,8 +52,12 @@ func seedPrograms(f *testing.F) [][]Part {
 // rank is read or an error names a section, and what is read can be written.
 func FuzzSections(f *testing.F) {
 	add := func(s []section) {
-		f.Add(contentOf(s, layout.KindRun, 0), contentOf(s, layout.KindTexts, 0), contentOf(s, layout.KindSignatures, 0), contentOf(s, layout.KindColumns, 0), contentOf(s, layout.KindColumns, 1),
-			contentOf(s, layout.KindStreams, 0), contentOf(s, layout.KindGrammars, 0), contentOf(s, layout.KindGrammars, 1), contentOf(s, layout.KindInterleaving, 0), contentOf(s, layout.KindNames, 0))
+		f.Add(contentOf(s, layout.KindRun, 0), contentOf(s, layout.KindTexts, 0),
+			contentOf(s, layout.KindSignatures, 0), contentOf(s, layout.KindColumns, 0),
+			contentOf(s, layout.KindColumns, 1),
+			contentOf(s, layout.KindStreams, 0), contentOf(s, layout.KindGrammars, 0),
+			contentOf(s, layout.KindGrammars, 1), contentOf(s, layout.KindInterleaving, 0),
+			contentOf(s, layout.KindNames, 0))
 	}
 	add(newForgedTrace().sections())
 	add(slicedTrace().sections())
@@ -62,9 +66,11 @@ func FuzzSections(f *testing.F) {
 	}
 	mutate.Fuzz(f, func(t *testing.T, run, texts, signatures, columns, slices, streams, grammars, piece, order, names string) {
 		checkAccepted(t, forge(t, present(
-			section{layout.KindRun, 0, run}, section{layout.KindTexts, 0, texts}, section{layout.KindSignatures, 0, signatures}, section{layout.KindColumns, 0, columns},
+			section{layout.KindRun, 0, run}, section{layout.KindTexts, 0, texts},
+			section{layout.KindSignatures, 0, signatures}, section{layout.KindColumns, 0, columns},
 			section{layout.KindColumns, 1, slices},
-			section{layout.KindStreams, 0, streams}, section{layout.KindGrammars, 0, grammars}, section{layout.KindGrammars, 1, piece}, section{layout.KindInterleaving, 0, order},
+			section{layout.KindStreams, 0, streams}, section{layout.KindGrammars, 0, grammars},
+			section{layout.KindGrammars, 1, piece}, section{layout.KindInterleaving, 0, order},
 			section{layout.KindNames, 0, names},
 		)...))
 	})
@@ -75,7 +81,9 @@ func FuzzSections(f *testing.F) {
 // be read.
 func FuzzPartFile(f *testing.F) {
 	add := func(s []section) {
-		f.Add(contentOf(s, layout.KindPart, 0), contentOf(s, layout.KindTexts, 0), contentOf(s, layout.KindShape, 0), contentOf(s, layout.KindShape, 1), contentOf(s, layout.KindInterleaving, 0),
+		f.Add(contentOf(s, layout.KindPart, 0), contentOf(s, layout.KindTexts, 0),
+			contentOf(s, layout.KindShape, 0), contentOf(s, layout.KindShape, 1),
+			contentOf(s, layout.KindInterleaving, 0),
 			contentOf(s, layout.KindNames, 0))
 	}
 	add(newForgedFile().sections())
@@ -86,7 +94,8 @@ func FuzzPartFile(f *testing.F) {
 		if part == "" {
 			return
 		}
-		file := forge(t, present(section{layout.KindPart, 0, part}, section{layout.KindTexts, 0, texts}, section{layout.KindShape, 0, shape0}, section{layout.KindShape, 1, shape1},
+		file := forge(t, present(section{layout.KindPart, 0, part}, section{layout.KindTexts, 0, texts},
+			section{layout.KindShape, 0, shape0}, section{layout.KindShape, 1, shape1},
 			section{layout.KindInterleaving, 0, order}, section{layout.KindNames, 0, names})...)
 		a, err := ReadPart(container(t, file))
 		if err != nil || a.RankSet().Len() > 1<<12 {

@@ -46,7 +46,8 @@ func rings(ranks int, color func(rank int) int, order []int, grouped bool) []Par
 			grammar.AppendRun(send, 1000)
 			parts[rank] = Part{Rank: rank, Table: &table, Grammar: grammar.Finish()}
 			if grouped {
-				parts[rank].Groups = map[GroupHandle]Group{{Class: "comm", Value: 5}: {Rank: i, Size: n}, {Class: "win", Value: 5}: {Rank: 0, Size: c + 1}}
+				parts[rank].Groups = map[GroupHandle]Group{{Class: "comm", Value: 5}: {Rank: i, Size: n},
+					{Class: "win", Value: 5}: {Rank: 0, Size: c + 1}}
 			}
 		}
 	}
@@ -125,7 +126,8 @@ func TestNeedlessGroups(t *testing.T) {
 	// Groups that say nothing of the peers.
 	random := rand.New(rand.NewPCG(3, 4))
 	for i := range parts {
-		parts[i].Groups = map[GroupHandle]Group{{Class: "comm", Value: 5}: {Rank: int(random.Int32N(1 << 20)), Size: 1 << 20}}
+		parts[i].Groups = map[GroupHandle]Group{{Class: "comm", Value: 5}: {Rank: int(random.Int32N(1 << 20)),
+			Size: 1 << 20}}
 	}
 	if _, m := traceOf(t, parts); n != m {
 		t.Errorf("%d bytes with random groups, %d without", m, n)

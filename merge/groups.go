@@ -113,7 +113,8 @@ func (s *shape) cloneColumns() {
 func (s *shape) withoutGroups() *shape {
 	begins := s.begins()
 	u := &shape{grammar: s.grammar, ranks: slices.Clone(s.ranks), times: s.times.Clone()}
-	u.forms, u.columns, u.values = make([]form, 0, len(s.forms)), make([]column, 0, len(s.columns)), make([]int64, 0, len(s.values))
+	u.forms, u.columns, u.values = make([]form, 0, len(s.forms)), make([]column, 0, len(s.columns)),
+		make([]int64, 0, len(s.values))
 	slots := make([]slotRange, 0, len(s.forms))
 	for t, f := range s.forms {
 		if f.grouped {
@@ -213,7 +214,8 @@ func (w *signatureWriter) groupColumn(s *signature) int64 {
 	g := w.groups[s]
 	if !g.written {
 		g.number, g.written = int64(len(w.stored)), true
-		w.stored = append(w.stored, storedColumn{domain: g.domain, data: g.ranks}, storedColumn{domain: g.domain, data: g.sizes})
+		w.stored = append(w.stored, storedColumn{domain: g.domain, data: g.ranks},
+			storedColumn{domain: g.domain, data: g.sizes})
 	}
 	return g.number
 }

@@ -47,7 +47,9 @@ func TestForged(t *testing.T) {
 	tr := open(t, forge(t, replaced(newForgedTrace().sections(), section{99, 7, "a kind of a later version"})...))
 	checkRun(t, tr.Run(), Run{
 		Ranks: 3, Source: "test", Interleaving: orderOf(0, 2, 0, 2, 0, 2, 0, 2, 0, 2),
-		Names: []format.Name{{Kind: cst.KindRank, Class: "", Value: -2, Name: "n"}, {Kind: cst.KindRank, Class: "", Value: 3, Name: "no"}, {Kind: cst.KindHandle, Class: "c", Value: 0, Name: "w"}},
+		Names: []format.Name{{Kind: cst.KindRank, Class: "", Value: -2, Name: "n"},
+			{Kind: cst.KindRank, Class: "", Value: 3, Name: "no"},
+			{Kind: cst.KindHandle, Class: "c", Value: 0, Name: "w"}},
 	})
 	checkCalls(t, tr, []Part{forgedPart(0), forgedPart(2)})
 	checkCalls(t, open(t, forge(t, slicedTrace().sections()...)), []Part{forgedPart(0), forgedPart(2)})
@@ -79,7 +81,8 @@ func (r refusal) check(t *testing.T, sections []section, read func(*format.Reade
 	f := container(t, forge(t, replaced(sections, r.change...)...))
 	err := read(f)
 	var se *format.SectionError
-	if !errors.As(err, &se) || se.Kind != r.kind || se.Key != r.key || !errors.Is(err, r.want) || !strings.Contains(err.Error(), r.text) {
+	if !errors.As(err, &se) || se.Kind != r.kind || se.Key != r.key || !errors.Is(err, r.want) ||
+		!strings.Contains(err.Error(), r.text) {
 		t.Fatalf("err = %v\nwant %v in %s, key %d: %s", err, r.want, layout.KindName(r.kind), r.key, r.text)
 	}
 	s, ok := f.Lookup(r.kind, r.key)
@@ -122,28 +125,42 @@ func TestRefuseRun(t *testing.T) {
 	two := func(s string) []section { return run(func(f *forgedTrace) { f.shapes = s }) }
 	tests := []refusal{
 		{"NoRun", []section{{layout.KindRun, 0, gone}}, layout.KindRun, 0, true, format.ErrCorrupt, "no such section"},
-		{"RunEmpty", []section{{layout.KindRun, 0, ""}}, layout.KindRun, 0, false, io.ErrUnexpectedEOF, "ranks at offset 0"},
-		corrupt("RanksTooMany", "ranks at offset 0: corrupt input: 2147483648", run(func(f *forgedTrace) { f.ranks = uvarint(1 << 31) })...),
+		{"RunEmpty", []section{{layout.KindRun, 0, ""}}, layout.KindRun, 0, false, io.ErrUnexpectedEOF,
+			"ranks at offset 0"},
+		corrupt("RanksTooMany", "ranks at offset 0: corrupt input: 2147483648", run(func(f *forgedTrace) {
+			f.ranks = uvarint(1 << 31)
+		})...),
 		corrupt("SourceTooLong", "source at offset 1", run(func(f *forgedTrace) { f.source = huge })...),
 		corrupt("Flags", "flags at offset 6: corrupt input: 0x40", run(func(f *forgedTrace) { f.flags = "\x40" })...),
-		corrupt("FunctionUnknown", "function at offset 16: corrupt input: function 0 has number 16383", run(func(f *forgedTrace) { f.flags, f.functions = "\x10", "\x01\xff\x7f\x00\x00" })...),
+		corrupt("FunctionUnknown", "function at offset 16: corrupt input: function 0 has number 16383",
+			run(func(f *forgedTrace) { f.flags, f.functions = "\x10", "\x01\xff\x7f\x00\x00" })...),
 		corrupt("ShapesTooMany", "shapes at offset 7", run(func(f *forgedTrace) { f.shapes = huge })...),
 		corrupt("ShapeBroken", "set at offset 8", two("\x01\xfe\x01")...),
 		corrupt("ShapeEmpty", "shape at offset 8: corrupt input: ranks", two("\x01\x00\x00")...),
-		corrupt("ShapeBeyondRanks", "shape at offset 8: corrupt input: ranks 3 in a run of 3", two("\x01\x02\x0c\x00")...),
-		corrupt("ShapesHaveMoreRanks", "shape at offset 11: corrupt input: ranks 1-2 in a run of 3", two("\x02\x02\x00\x01"+"\x02\x04\x01")...),
-		corrupt("ShapesNotInOrder", "shape at offset 11: corrupt input: rank 0 follows rank 2", two("\x02\x02\x08\x00"+"\x02\x00\x00")...),
+		corrupt("ShapeBeyondRanks", "shape at offset 8: corrupt input: ranks 3 in a run of 3",
+			two("\x01\x02\x0c\x00")...),
+		corrupt("ShapesHaveMoreRanks", "shape at offset 11: corrupt input: ranks 1-2 in a run of 3",
+			two("\x02\x02\x00\x01"+"\x02\x04\x01")...),
+		corrupt("ShapesNotInOrder", "shape at offset 11: corrupt input: rank 0 follows rank 2",
+			two("\x02\x02\x08\x00"+"\x02\x00\x00")...),
 		corrupt("ShapeTwice", "rank 0 follows rank 0", two("\x02\x02\x00\x00"+"\x02\x00\x00")...),
 		corrupt("FunctionsBroken", "functions at offset 13", run(func(f *forgedTrace) { f.functions = huge })...),
 		corrupt("RunTrailing", "1 bytes after the last field", run(func(f *forgedTrace) { f.functions += "\x00" })...),
 		{"RunKey", []section{{layout.KindRun, 1, ""}}, layout.KindRun, 1, false, format.ErrCorrupt, "the key is 1"},
-		{"TextsKey", []section{{layout.KindTexts, 2, "\x00"}}, layout.KindTexts, 2, false, format.ErrCorrupt, "the key is 2"},
-		{"SignaturesKey", []section{{layout.KindSignatures, 3, ""}}, layout.KindSignatures, 3, false, format.ErrCorrupt, "the key is 3"},
-		{"NamesKey", []section{{layout.KindNames, 5, ""}}, layout.KindNames, 5, false, format.ErrCorrupt, "the key is 5"},
-		{"InterleavingKey", []section{{layout.KindInterleaving, 7, ""}}, layout.KindInterleaving, 7, false, format.ErrCorrupt, "the key is 7"},
-		{"TextsTooMany", []section{{layout.KindTexts, 0, "\x02\x00"}}, layout.KindTexts, 0, false, format.ErrCorrupt, "texts at offset 0"},
-		{"TextTooLong", []section{{layout.KindTexts, 0, "\x01\x02a"}}, layout.KindTexts, 0, false, format.ErrCorrupt, "text at offset 1"},
-		{"TextsTrailing", []section{{layout.KindTexts, 0, "\x01\x01ab"}}, layout.KindTexts, 0, false, format.ErrCorrupt, "1 bytes after"},
+		{"TextsKey", []section{{layout.KindTexts, 2, "\x00"}}, layout.KindTexts, 2, false, format.ErrCorrupt,
+			"the key is 2"},
+		{"SignaturesKey", []section{{layout.KindSignatures, 3, ""}}, layout.KindSignatures, 3, false,
+			format.ErrCorrupt, "the key is 3"},
+		{"NamesKey", []section{{layout.KindNames, 5, ""}}, layout.KindNames, 5, false, format.ErrCorrupt,
+			"the key is 5"},
+		{"InterleavingKey", []section{{layout.KindInterleaving, 7, ""}}, layout.KindInterleaving, 7, false,
+			format.ErrCorrupt, "the key is 7"},
+		{"TextsTooMany", []section{{layout.KindTexts, 0, "\x02\x00"}}, layout.KindTexts, 0, false,
+			format.ErrCorrupt, "texts at offset 0"},
+		{"TextTooLong", []section{{layout.KindTexts, 0, "\x01\x02a"}}, layout.KindTexts, 0, false,
+			format.ErrCorrupt, "text at offset 1"},
+		{"TextsTrailing", []section{{layout.KindTexts, 0, "\x01\x01ab"}}, layout.KindTexts, 0, false,
+			format.ErrCorrupt, "1 bytes after"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { tt.check(t, newForgedTrace().sections(), readTrace) })
@@ -180,83 +197,190 @@ type tableRefusal struct {
 func TestRefuseSignatures(t *testing.T) {
 	tests := []tableRefusal{
 		{"Empty", func(f *forgedTrace) { *f = forgedTrace{} }, io.ErrUnexpectedEOF, "signatures at offset 0"},
-		{"TooMany", func(f *forgedTrace) { f.signatures = uvarint((1<<22 + 1) << 1) }, format.ErrLimit, "signatures at offset 0"},
-		{"FunctionsBroken", func(f *forgedTrace) { f.signatures = "\x09" + broken }, format.ErrCorrupt, "encoding at offset 1"},
-		{"FunctionTooLarge", func(f *forgedTrace) { f.signatures = "\x09" + "\xe1" }, format.ErrCorrupt, "functions at offset 1: corrupt input: 4 of 4"},
-		{"FunctionNegative", func(f *forgedTrace) { f.signatures = "\x09" + "\xdf" }, format.ErrCorrupt, "functions at offset 1: corrupt input: -1 of 4"},
+		{"TooMany", func(f *forgedTrace) {
+			f.signatures = uvarint((1<<22 + 1) << 1)
+		}, format.ErrLimit, "signatures at offset 0"},
+		{"FunctionsBroken", func(f *forgedTrace) {
+			f.signatures = "\x09" + broken
+		}, format.ErrCorrupt, "encoding at offset 1"},
+		{"FunctionTooLarge", func(f *forgedTrace) {
+			f.signatures = "\x09" + "\xe1"
+		}, format.ErrCorrupt, "functions at offset 1: corrupt input: 4 of 4"},
+		{"FunctionNegative", func(f *forgedTrace) {
+			f.signatures = "\x09" + "\xdf"
+		}, format.ErrCorrupt, "functions at offset 1: corrupt input: -1 of 4"},
 		{"DomainsTooMany", func(f *forgedTrace) { f.domains = huge }, format.ErrCorrupt, "domains at offset 2"},
 		{"DomainBroken", func(f *forgedTrace) { f.domains = "\x01\xfe\x01" }, format.ErrCorrupt, "set at offset 3"},
-		{"DomainEmpty", func(f *forgedTrace) { f.domains = "\x01\x00" }, format.ErrCorrupt, "domain at offset 3: corrupt input: of shapes"},
-		{"DomainOfNoShape", func(f *forgedTrace) { f.domains = "\x01\x02\x04\x00" }, format.ErrCorrupt, "of shapes 1 of 1"},
-		{"DomainOfMoreShapes", func(f *forgedTrace) { f.domains = "\x01\x02\x00\x01" }, format.ErrCorrupt, "of shapes 0-1 of 1"},
+		{"DomainEmpty", func(f *forgedTrace) {
+			f.domains = "\x01\x00"
+		}, format.ErrCorrupt, "domain at offset 3: corrupt input: of shapes"},
+		{"DomainOfNoShape", func(f *forgedTrace) {
+			f.domains = "\x01\x02\x04\x00"
+		}, format.ErrCorrupt, "of shapes 1 of 1"},
+		{"DomainOfMoreShapes", func(f *forgedTrace) {
+			f.domains = "\x01\x02\x00\x01"
+		}, format.ErrCorrupt, "of shapes 0-1 of 1"},
 		{"ColumnsTooMany", func(f *forgedTrace) { f.columns = huge }, format.ErrCorrupt, "columns at offset 6"},
-		{"ColumnOfNoDomain", func(f *forgedTrace) { f.columns = "\x02" + "\x02\x01" + "\x01\x03" }, format.ErrCorrupt, "column at offset 7: corrupt input: domain 1 of 1"},
-		{"SlicesTooMany", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00" + huge }, format.ErrCorrupt, "slices at offset 9"},
-		{"NoSlices", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x00" + "\x01\x03" }, format.ErrCorrupt, "slices at offset 9: corrupt input: 0"},
-		{"OneSlice", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x01\x01" + "\x01\x03" }, format.ErrCorrupt, "slices at offset 9: corrupt input: 1"},
-		{"SliceTooLong", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x02\x01\x01\x01" + "\x01\x03" }, format.ErrCorrupt,
+		{"ColumnOfNoDomain", func(f *forgedTrace) {
+			f.columns = "\x02" + "\x02\x01" + "\x01\x03"
+		}, format.ErrCorrupt, "column at offset 7: corrupt input: domain 1 of 1"},
+		{"SlicesTooMany", func(f *forgedTrace) {
+			f.columns = "\x02" + "\x00\x00" + huge
+		}, format.ErrCorrupt, "slices at offset 9"},
+		{"NoSlices", func(f *forgedTrace) {
+			f.columns = "\x02" + "\x00\x00\x00" + "\x01\x03"
+		}, format.ErrCorrupt, "slices at offset 9: corrupt input: 0"},
+		{"OneSlice", func(f *forgedTrace) {
+			f.columns = "\x02" + "\x00\x00\x01\x01" + "\x01\x03"
+		}, format.ErrCorrupt, "slices at offset 9: corrupt input: 1"},
+		{"SliceTooLong", func(f *forgedTrace) {
+			f.columns = "\x02" + "\x00\x00\x02\x01\x01\x01" + "\x01\x03"
+		}, format.ErrCorrupt,
 			"slice at offset 10: corrupt input: 2 positions and 1 slices after 0 of 2"},
-		{"SliceHuge", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x02" + huge }, format.ErrCorrupt, "slice at offset 10"},
-		{"SlicesOfNoPosition", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x03\x00\x01\x00\x01\x01" + "\x01\x03" }, format.ErrCorrupt,
+		{"SliceHuge", func(f *forgedTrace) {
+			f.columns = "\x02" + "\x00\x00\x02" + huge
+		}, format.ErrCorrupt, "slice at offset 10"},
+		{"SlicesOfNoPosition", func(f *forgedTrace) {
+			f.columns = "\x02" + "\x00\x00\x03\x00\x01\x00\x01\x01" + "\x01\x03"
+		}, format.ErrCorrupt,
 			"slice at offset 10: corrupt input: 1 positions and 2 slices after 0 of 2"},
-		{"SliceOfNoSize", func(f *forgedTrace) { f.columns = "\x02" + "\x00\x00\x02\x00\x00\x01" + "\x01\x03" }, format.ErrCorrupt, "size at offset 11: corrupt input: 0"},
+		{"SliceOfNoSize", func(f *forgedTrace) {
+			f.columns = "\x02" + "\x00\x00\x02\x00\x00\x01" + "\x01\x03"
+		}, format.ErrCorrupt, "size at offset 11: corrupt input: 0"},
 		{"SliceTooLarge", func(f *forgedTrace) {
 			f.columns = "\x02" + "\x00\x00\x02\x00\x01" + uvarint(layout.MaxColumn+1) + "\x01\x03"
 		}, format.ErrCorrupt, "size at offset 12"},
-		{"ColumnTooLarge", func(f *forgedTrace) { f.columns = "\x02" + "\x00" + uvarint(layout.MaxColumn+1) + "\x01\x03" }, format.ErrCorrupt, "size at offset 8"},
-		{"ColumnsCutOff", func(f *forgedTrace) { f.inline = f.inline[:3] }, format.ErrCorrupt, "columns at offset 42: corrupt input: 3 bytes, not 4"},
+		{"ColumnTooLarge", func(f *forgedTrace) {
+			f.columns = "\x02" + "\x00" + uvarint(layout.MaxColumn+1) + "\x01\x03"
+		}, format.ErrCorrupt, "size at offset 8"},
+		{"ColumnsCutOff", func(f *forgedTrace) {
+			f.inline = f.inline[:3]
+		}, format.ErrCorrupt, "columns at offset 42: corrupt input: 3 bytes, not 4"},
 		{"ColumnsTrailing", func(f *forgedTrace) { f.inline += "\x00" }, format.ErrCorrupt, "5 bytes, not 4"},
-		{"SignaturesTrailing", func(f *forgedTrace) { f.columns = "\x02" + "\x00" + uvarint(1<<17) + "\x01\x03" }, format.ErrCorrupt, "4 bytes after the last field"},
-		{"LengthsTooMany", func(f *forgedTrace) { f.vectorLengths = uvarint(1<<24 + 1) }, format.ErrLimit, "lengths at offset 32"},
-		{"LengthsBroken", func(f *forgedTrace) { f.vectorLengths = "\x01" + broken }, format.ErrCorrupt, "encoding at offset 33"},
-		{"LengthNegative", func(f *forgedTrace) { f.vectorLengths = "\x01\x4f" }, format.ErrCorrupt, "an array of -1 elements"},
-		{"LengthTooLarge", func(f *forgedTrace) { f.vectorLengths = "\x01\x00" + uvarint(2*(layout.MaxSlots+1)) }, format.ErrCorrupt, "an array of 50331649 elements"},
-		{"LengthMissing", func(f *forgedTrace) { f.vectorLengths = "\x00" + "\x50" }, format.ErrCorrupt, "0 do not suit 1 signatures of vector"},
-		{"LengthTooMany", func(f *forgedTrace) { f.vectorLengths = "\x02" + c2 }, format.ErrCorrupt, "1 more than 1 signatures of vector have"},
+		{"SignaturesTrailing", func(f *forgedTrace) {
+			f.columns = "\x02" + "\x00" + uvarint(1<<17) + "\x01\x03"
+		}, format.ErrCorrupt, "4 bytes after the last field"},
+		{"LengthsTooMany", func(f *forgedTrace) {
+			f.vectorLengths = uvarint(1<<24 + 1)
+		}, format.ErrLimit, "lengths at offset 32"},
+		{"LengthsBroken", func(f *forgedTrace) {
+			f.vectorLengths = "\x01" + broken
+		}, format.ErrCorrupt, "encoding at offset 33"},
+		{"LengthNegative", func(f *forgedTrace) {
+			f.vectorLengths = "\x01\x4f"
+		}, format.ErrCorrupt, "an array of -1 elements"},
+		{"LengthTooLarge", func(f *forgedTrace) {
+			f.vectorLengths = "\x01\x00" + uvarint(2*(layout.MaxSlots+1))
+		}, format.ErrCorrupt, "an array of 50331649 elements"},
+		{"LengthMissing", func(f *forgedTrace) {
+			f.vectorLengths = "\x00" + "\x50"
+		}, format.ErrCorrupt, "0 do not suit 1 signatures of vector"},
+		{"LengthTooMany", func(f *forgedTrace) {
+			f.vectorLengths = "\x02" + c2
+		}, format.ErrCorrupt, "1 more than 1 signatures of vector have"},
 		{"MaskBroken", func(f *forgedTrace) { f.sendMask = broken }, format.ErrCorrupt, "encoding at offset 29"},
-		{"MaskOfNoSlot", func(f *forgedTrace) { f.sendMask = c2 }, format.ErrCorrupt, "streams at offset 29: corrupt input: slots 0x2 of 1"},
-		{"MaskNegative", func(f *forgedTrace) { f.sendMask = "\x4f" }, format.ErrCorrupt, "slots 0xffffffffffffffff of 1"},
+		{"MaskOfNoSlot", func(f *forgedTrace) {
+			f.sendMask = c2
+		}, format.ErrCorrupt, "streams at offset 29: corrupt input: slots 0x2 of 1"},
+		{"MaskNegative", func(f *forgedTrace) {
+			f.sendMask = "\x4f"
+		}, format.ErrCorrupt, "slots 0xffffffffffffffff of 1"},
 		{"WrittenBroken", func(f *forgedTrace) { f.sendWritten = broken }, format.ErrCorrupt, "encoding at offset 30"},
-		{"WrittenTooLarge", func(f *forgedTrace) { f.sendWritten = "\x55" }, format.ErrCorrupt, "slot at offset 30: corrupt input: written as 5"},
+		{"WrittenTooLarge", func(f *forgedTrace) {
+			f.sendWritten = "\x55"
+		}, format.ErrCorrupt, "slot at offset 30: corrupt input: written as 5"},
 		{"WrittenNegative", func(f *forgedTrace) { f.sendWritten = "\x4f" }, format.ErrCorrupt, "written as -1"},
-		{"NoSuchColumn", func(f *forgedTrace) { f.sendValues = c2 }, format.ErrCorrupt, "column at offset 31: corrupt input: 2 is none of the 2 columns"},
-		{"NegativeColumn", func(f *forgedTrace) { f.sendValues = "\x4f" }, format.ErrCorrupt, "-1 is none of the 2 columns"},
+		{"NoSuchColumn", func(f *forgedTrace) {
+			f.sendValues = c2
+		}, format.ErrCorrupt, "column at offset 31: corrupt input: 2 is none of the 2 columns"},
+		{"NegativeColumn", func(f *forgedTrace) {
+			f.sendValues = "\x4f"
+		}, format.ErrCorrupt, "-1 is none of the 2 columns"},
 		{"ColumnIsMatrix", func(f *forgedTrace) { f.sendValues = c1 }, format.ErrCorrupt, "1 is none of the 2 columns"},
-		{"MatrixIsColumn", func(f *forgedTrace) { f.vectorMatrices = c0 }, format.ErrCorrupt, "0 is none of the 2 columns"},
-		{"ExpressionBroken", func(f *forgedTrace) { f.sendWritten, f.sendValues = "\x54", broken }, format.ErrCorrupt, "family at offset 31"},
-		{"ConstantAsExpression", func(f *forgedTrace) { f.sendWritten, f.sendValues = "\x54", c0 }, format.ErrCorrupt, "family at offset 31: corrupt input: 0 is written otherwise"},
-		{"GroupWithoutSizes", func(f *forgedTrace) { f.sendWritten, f.sendValues = c3, c0+c0 }, format.ErrCorrupt, "group at offset 31: corrupt input: column 0 of 2 has no sizes"},
-		{"GroupOfNoColumn", func(f *forgedTrace) { f.sendWritten, f.sendValues = c3, c2+c0 }, format.ErrCorrupt, "2 is none of the 2 columns"},
-		{"GroupExpressionBroken", func(f *forgedTrace) { f.sendWritten, f.sendValues = c3, c0+broken }, format.ErrCorrupt, "group at offset 31"},
+		{"MatrixIsColumn", func(f *forgedTrace) {
+			f.vectorMatrices = c0
+		}, format.ErrCorrupt, "0 is none of the 2 columns"},
+		{"ExpressionBroken", func(f *forgedTrace) {
+			f.sendWritten, f.sendValues = "\x54", broken
+		}, format.ErrCorrupt, "family at offset 31"},
+		{"ConstantAsExpression", func(f *forgedTrace) {
+			f.sendWritten, f.sendValues = "\x54", c0
+		}, format.ErrCorrupt, "family at offset 31: corrupt input: 0 is written otherwise"},
+		{"GroupWithoutSizes", func(f *forgedTrace) {
+			f.sendWritten, f.sendValues = c3, c0+c0
+		}, format.ErrCorrupt, "group at offset 31: corrupt input: column 0 of 2 has no sizes"},
+		{"GroupOfNoColumn", func(f *forgedTrace) {
+			f.sendWritten, f.sendValues = c3, c2+c0
+		}, format.ErrCorrupt, "2 is none of the 2 columns"},
+		{"GroupExpressionBroken", func(f *forgedTrace) {
+			f.sendWritten, f.sendValues = c3, c0+broken
+		}, format.ErrCorrupt, "group at offset 31"},
 		{"ValueBroken", func(f *forgedTrace) { f.computeValues = broken }, format.ErrCorrupt, "encoding at offset 38"},
 		{"ArgumentsTooMany", func(f *forgedTrace) { f.arguments = huge }, format.ErrCorrupt, "arguments at offset 11"},
-		{"ArgumentOfNoFunction", func(f *forgedTrace) { f.arguments = "\x02\x04\x00\x00" }, format.ErrCorrupt, "argument at offset 12: corrupt input: slot 0 of function 4"},
-		{"ArgumentOfHugeFunction", func(f *forgedTrace) { f.arguments = "\x02\x05\x00\x00" }, format.ErrCorrupt, "function at offset 12"},
-		{"ArgumentOfNoSlot", func(f *forgedTrace) { f.arguments = "\x02\x03\x01\x00" }, format.ErrCorrupt, "slot 1 of function 3"},
-		{"ArgumentOfArray", func(f *forgedTrace) { f.arguments = "\x02\x02\x00\x00" }, format.ErrCorrupt, "slot 0 of function 2"},
-		{"ArgumentTwice", func(f *forgedTrace) { f.arguments = "\x04" + "\x03\x00\x01\x01" + "\x03\x00\x01\x01" }, format.ErrCorrupt, "argument at offset 16: corrupt input: slot 0 of function 3 again"},
-		{"ValuesTooMany", func(f *forgedTrace) { f.arguments = "\x02\x03\x00" + huge }, format.ErrCorrupt, "values at offset 14"},
-		{"ValueNotShort", func(f *forgedTrace) { f.arguments = "\x02\x03\x00\x01" + uvarint(1<<54+1) }, format.ErrCorrupt, "9007199254740992 is not an integer of 53 bits"},
-		{"NegativeValueNotShort", func(f *forgedTrace) { f.arguments = "\x02\x03\x00\x01" + uvarint(1<<54) }, format.ErrCorrupt, "-9007199254740992 is not an integer of 53 bits"},
+		{"ArgumentOfNoFunction", func(f *forgedTrace) {
+			f.arguments = "\x02\x04\x00\x00"
+		}, format.ErrCorrupt, "argument at offset 12: corrupt input: slot 0 of function 4"},
+		{"ArgumentOfHugeFunction", func(f *forgedTrace) {
+			f.arguments = "\x02\x05\x00\x00"
+		}, format.ErrCorrupt, "function at offset 12"},
+		{"ArgumentOfNoSlot", func(f *forgedTrace) {
+			f.arguments = "\x02\x03\x01\x00"
+		}, format.ErrCorrupt, "slot 1 of function 3"},
+		{"ArgumentOfArray", func(f *forgedTrace) {
+			f.arguments = "\x02\x02\x00\x00"
+		}, format.ErrCorrupt, "slot 0 of function 2"},
+		{"ArgumentTwice", func(f *forgedTrace) {
+			f.arguments = "\x04" + "\x03\x00\x01\x01" + "\x03\x00\x01\x01"
+		}, format.ErrCorrupt, "argument at offset 16: corrupt input: slot 0 of function 3 again"},
+		{"ValuesTooMany", func(f *forgedTrace) {
+			f.arguments = "\x02\x03\x00" + huge
+		}, format.ErrCorrupt, "values at offset 14"},
+		{"ValueNotShort", func(f *forgedTrace) {
+			f.arguments = "\x02\x03\x00\x01" + uvarint(1<<54+1)
+		}, format.ErrCorrupt, "9007199254740992 is not an integer of 53 bits"},
+		{"NegativeValueNotShort", func(f *forgedTrace) {
+			f.arguments = "\x02\x03\x00\x01" + uvarint(1<<54)
+		}, format.ErrCorrupt, "-9007199254740992 is not an integer of 53 bits"},
 		{"StreamsTooMany", func(f *forgedTrace) { f.streams = huge }, format.ErrCorrupt, "streams at offset 25"},
-		{"StreamOfNoArgument", func(f *forgedTrace) { f.streams = "\x01\x01\x03" }, format.ErrCorrupt, "stream at offset 26: corrupt input: 3 bytes of argument 1 of 1"},
-		{"StreamEmpty", func(f *forgedTrace) { f.streams = "\x01\x00\x00" }, format.ErrCorrupt, "0 bytes of argument 0 of 1"},
-		{"StreamTooLarge", func(f *forgedTrace) { f.streams = "\x01\x00" + uvarint(layout.MaxColumn+1) }, format.ErrCorrupt, "size at offset 27"},
-		{"NoSuchStream", func(f *forgedTrace) { f.computeValues = c1 }, format.ErrCorrupt, "stream 1 is none of an argument"},
-		{"NegativeStream", func(f *forgedTrace) { f.computeValues = "\x4f" }, format.ErrCorrupt, "stream -1 is none of an argument"},
+		{"StreamOfNoArgument", func(f *forgedTrace) {
+			f.streams = "\x01\x01\x03"
+		}, format.ErrCorrupt, "stream at offset 26: corrupt input: 3 bytes of argument 1 of 1"},
+		{"StreamEmpty", func(f *forgedTrace) {
+			f.streams = "\x01\x00\x00"
+		}, format.ErrCorrupt, "0 bytes of argument 0 of 1"},
+		{"StreamTooLarge", func(f *forgedTrace) {
+			f.streams = "\x01\x00" + uvarint(layout.MaxColumn+1)
+		}, format.ErrCorrupt, "size at offset 27"},
+		{"NoSuchStream", func(f *forgedTrace) {
+			f.computeValues = c1
+		}, format.ErrCorrupt, "stream 1 is none of an argument"},
+		{"NegativeStream", func(f *forgedTrace) {
+			f.computeValues = "\x4f"
+		}, format.ErrCorrupt, "stream -1 is none of an argument"},
 		{"StreamOfOtherArgument", func(f *forgedTrace) {
 			f.arguments = "\x04" + "\x01\x00\x00" + "\x03\x00\x01\x01"
 		}, format.ErrCorrupt, "stream 0 is none of an argument"},
-		{"NoStreams", func(f *forgedTrace) { f.streams = "\x00" }, format.ErrCorrupt, "stream 0 is none of an argument"},
+		{"NoStreams", func(f *forgedTrace) {
+			f.streams = "\x00"
+		}, format.ErrCorrupt, "stream 0 is none of an argument"},
 		{"StreamsInNoBlocks", func(f *forgedTrace) {
 			f.arguments, f.streams = "\x03"+"\x03\x00"+"\x02"+"\x01\x02\x02", ""
 		}, format.ErrCorrupt, "slot 0 of function 3 has no streams"},
-		{"NoIntegers", func(f *forgedTrace) { f.arguments, f.streams = "\x03"+"\x03\x00"+"\x02"+"\x02", "" }, format.ErrCorrupt, "integers at offset 15"},
-		{"ColumnBroken", func(f *forgedTrace) { f.inline = broken + f.inline[1:] }, format.ErrCorrupt, "encoding at offset 0: corrupt input: 47"},
-		{"MatrixBroken", func(f *forgedTrace) { f.inline = c1 + "\x2f\x02" + c3 }, format.ErrCorrupt, "encoding at offset 0: corrupt input: 47"},
-		{"RowTooShort", func(f *forgedTrace) { f.inline = c1 + "\x03\x01" + c3 }, format.ErrCorrupt, "column 1 has a row of 1, not 2"},
+		{"NoIntegers", func(f *forgedTrace) {
+			f.arguments, f.streams = "\x03"+"\x03\x00"+"\x02"+"\x02", ""
+		}, format.ErrCorrupt, "integers at offset 15"},
+		{"ColumnBroken", func(f *forgedTrace) {
+			f.inline = broken + f.inline[1:]
+		}, format.ErrCorrupt, "encoding at offset 0: corrupt input: 47"},
+		{"MatrixBroken", func(f *forgedTrace) {
+			f.inline = c1 + "\x2f\x02" + c3
+		}, format.ErrCorrupt, "encoding at offset 0: corrupt input: 47"},
+		{"RowTooShort", func(f *forgedTrace) {
+			f.inline = c1 + "\x03\x01" + c3
+		}, format.ErrCorrupt, "column 1 has a row of 1, not 2"},
 		{"SecondRowTooShort", func(f *forgedTrace) {
-			m, _ := columns.NewMatrix(columns.Over(rankenc.SetOf(0, 2), 3), [][]int64{{5, 6}, {5}}, nil, columns.Options{}).AppendBinary(nil)
+			m, _ := columns.NewMatrix(columns.Over(rankenc.SetOf(0, 2), 3), [][]int64{{5, 6}, {5}}, nil,
+				columns.Options{}).AppendBinary(nil)
 			f.columns = "\x02" + "\x00\x01" + "\x01" + uvarint(uint64(len(m)))
 			f.inline = c1 + string(m)
 		}, format.ErrCorrupt, "column 1 has a row of 1, not 2"},
@@ -271,12 +395,15 @@ func TestRefuseSignatures(t *testing.T) {
 			tt.change(&f)
 			change := []section{{layout.KindSignatures, 0, f.table()}}
 			if f.ranks != "" {
-				change = append(change, section{layout.KindRun, 0, f.run()}, section{layout.KindGrammars, 0, f.grammars})
+				change = append(change, section{layout.KindRun, 0, f.run()},
+					section{layout.KindGrammars, 0, f.grammars})
 			}
-			refusal{tt.name, change, layout.KindSignatures, 0, false, tt.want, tt.text}.check(t, newForgedTrace().sections(), readTrace)
+			refusal{tt.name, change, layout.KindSignatures, 0, false, tt.want, tt.text}.check(t,
+				newForgedTrace().sections(), readTrace)
 		})
 	}
-	refusal{"Missing", []section{{layout.KindSignatures, 0, gone}}, layout.KindSignatures, 0, true, format.ErrCorrupt, "no such section"}.
+	refusal{"Missing", []section{{layout.KindSignatures, 0, gone}}, layout.KindSignatures, 0, true,
+		format.ErrCorrupt, "no such section"}.
 		check(t, newForgedTrace().sections(), readTrace)
 }
 
@@ -288,8 +415,10 @@ func TestRefuseColumns(t *testing.T) {
 	column := "\x20" + uvarint(1) + "\x02" + strings.Repeat("\x00", large-3) // runs, and bytes after them
 	tests := []refusal{
 		{"Missing", nil, layout.KindColumns, 0, true, format.ErrCorrupt, "no such section"},
-		{"CutOff", []section{{layout.KindColumns, 0, column[:100]}}, layout.KindColumns, 0, false, format.ErrCorrupt, "1025 bytes at 0 of a section of 100"},
-		{"Broken", []section{{layout.KindColumns, 0, column + "\x03\x02" + c3}}, layout.KindColumns, 0, false, format.ErrCorrupt, "1022 bytes after the last field"},
+		{"CutOff", []section{{layout.KindColumns, 0, column[:100]}}, layout.KindColumns, 0, false,
+			format.ErrCorrupt, "1025 bytes at 0 of a section of 100"},
+		{"Broken", []section{{layout.KindColumns, 0, column + "\x03\x02" + c3}}, layout.KindColumns, 0, false,
+			format.ErrCorrupt, "1022 bytes after the last field"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -302,7 +431,8 @@ func TestRefuseColumns(t *testing.T) {
 // TestRefuseSlices has a column and a matrix in slices.
 func TestRefuseSlices(t *testing.T) {
 	corrupt := func(name string, key uint64, content, text string) refusal {
-		return refusal{name, []section{{layout.KindColumns, key, content}}, layout.KindColumns, key, content == gone, format.ErrCorrupt, text}
+		return refusal{name, []section{{layout.KindColumns, key, content}}, layout.KindColumns, key,
+			content == gone, format.ErrCorrupt, text}
 	}
 	tests := []refusal{
 		corrupt("Missing", 0, gone, "no such section"),
@@ -320,14 +450,16 @@ func TestRefuseSlices(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := slicedTrace()
 			change(&f)
-			refusal{name, nil, layout.KindColumns, key, false, format.ErrCorrupt, text}.check(t, f.sections(), readTrace)
+			refusal{name, nil, layout.KindColumns, key, false, format.ErrCorrupt, text}.check(t, f.sections(),
+				readTrace)
 		})
 	}
 	changed("Trailing", 0, "column at offset 1: corrupt input: 1 bytes after the last field", func(f *forgedTrace) {
 		f.columns = strings.Replace(f.columns, "\x00\x00\x02\x00\x01\x01", "\x00\x00\x02\x00\x02\x01", 1)
 		f.slices[0] += c1
 	})
-	changed("Refers", 2, "matrix at offset 1: corrupt input: number 0 of 0", func(f *forgedTrace) { // to one before it, in section 0
+	// to one before it, in section 0
+	changed("Refers", 2, "matrix at offset 1: corrupt input: number 0 of 0", func(f *forgedTrace) {
 		f.columns = "\x03" + "\x01\x03" + "\x00\x00\x02\x00\x01\x01" + "\x01\x00\x02\x00\x02\x02"
 		f.sendValues, f.vectorMatrices = c1, c2
 		f.slices = [2]string{"\x03\x02" + c3, c1 + c1}
@@ -345,7 +477,8 @@ func TestRefuseStreams(t *testing.T) {
 		return refusal{name, []section{{layout.KindStreams, 0, stream}}, layout.KindStreams, 0, false, want, text}
 	}
 	tests := []refusal{
-		{"Missing", []section{{layout.KindStreams, 0, gone}}, layout.KindStreams, 0, true, format.ErrCorrupt, "no such section"},
+		{"Missing", []section{{layout.KindStreams, 0, gone}}, layout.KindStreams, 0, true, format.ErrCorrupt,
+			"no such section"},
 		corrupt("CutOff", "\x00\x00", "3 bytes at 0 of a section of 2", format.ErrCorrupt),
 		corrupt("Unknown", "\x02\x00\x01", "stream 0 is encoded as 2", format.ErrCorrupt),
 		corrupt("NoSuchValue", "\x00\x00\x02", "value 2 of 2 in a stream", format.ErrCorrupt),
@@ -382,22 +515,31 @@ func TestRefuseGrammars(t *testing.T) {
 	}
 	silent := func(f *forgedTrace) { f.flags = "\x00" }
 	corrupt := func(name, grammars, text string) refusal {
-		return refusal{name, []section{{layout.KindGrammars, 0, grammars}}, layout.KindGrammars, 0, false, format.ErrCorrupt, text}
+		return refusal{name, []section{{layout.KindGrammars, 0, grammars}}, layout.KindGrammars, 0, false,
+			format.ErrCorrupt, text}
 	}
 	f := newForgedTrace()
 	tests := []refusal{
-		{"Missing", []section{{layout.KindGrammars, 0, gone}}, layout.KindGrammars, 0, true, format.ErrCorrupt, "no such section"},
-		{"Empty", []section{{layout.KindGrammars, 0, ""}}, layout.KindGrammars, 0, false, io.ErrUnexpectedEOF, "members at offset 0"},
+		{"Missing", []section{{layout.KindGrammars, 0, gone}}, layout.KindGrammars, 0, true,
+			format.ErrCorrupt, "no such section"},
+		{"Empty", []section{{layout.KindGrammars, 0, ""}}, layout.KindGrammars, 0, false, io.ErrUnexpectedEOF,
+			"members at offset 0"},
 		corrupt("TooMany", sharedGrammars(orderOf(0), orderOf(1)), "2 grammars of 1 shapes"),
 		corrupt("Trailing", f.grammars+"\x00", "1 bytes after the last field"),
 		corrupt("SizeHuge", "\x00"+uvarint(layout.MaxColumn+1), "size at offset 1"),
 		corrupt("NoSuchTerminal", sharedGrammars(orderOf(0, 1, 4)), "terminal 4 of 4 signatures"),
 		corrupt("NoCalls", sharedGrammars(orderOf()), "no calls of ranks that made calls"),
-		{"TooManyCallsWithStreams", append(changedRun(silent), section{layout.KindInterleaving, 0, gone}, section{layout.KindGrammars, 0, sharedGrammars(repeated(3, layout.MaxStreamCalls+1))}),
-			layout.KindGrammars, 0, false, format.ErrCorrupt, fmt.Sprint(layout.MaxStreamCalls+1, " calls of a rank with streams")},
-		{"NoPiece", []section{{layout.KindGrammars, 0, "\x00\x02"}}, layout.KindGrammars, 1, true, format.ErrCorrupt, "no such section"},
-		{"PieceCutOff", []section{{layout.KindGrammars, 0, "\x00\x02"}, {layout.KindGrammars, 1, "\x00"}}, layout.KindGrammars, 1, false, format.ErrCorrupt, "2 bytes at 0 of a section of 1"},
-		{"PieceThatCannotBe", []section{{layout.KindGrammars, 0, "\x00\x01"}, {layout.KindGrammars, 1, "\x00"}}, layout.KindGrammars, 1, false, format.ErrCorrupt, "but all 0 are in the shared piece"},
+		{"TooManyCallsWithStreams", append(changedRun(silent), section{layout.KindInterleaving, 0, gone},
+			section{layout.KindGrammars, 0, sharedGrammars(repeated(3, layout.MaxStreamCalls+1))}),
+			layout.KindGrammars, 0, false, format.ErrCorrupt,
+			fmt.Sprint(layout.MaxStreamCalls+1, " calls of a rank with streams")},
+		{"NoPiece", []section{{layout.KindGrammars, 0, "\x00\x02"}}, layout.KindGrammars, 1, true,
+			format.ErrCorrupt, "no such section"},
+		{"PieceCutOff", []section{{layout.KindGrammars, 0, "\x00\x02"}, {layout.KindGrammars, 1, "\x00"}},
+			layout.KindGrammars, 1, false, format.ErrCorrupt, "2 bytes at 0 of a section of 1"},
+		{"PieceThatCannotBe", []section{{layout.KindGrammars, 0, "\x00\x01"},
+			{layout.KindGrammars, 1, "\x00"}}, layout.KindGrammars, 1, false, format.ErrCorrupt,
+			"but all 0 are in the shared piece"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { tt.check(t, newForgedTrace().sections(), readTrace) })
@@ -421,13 +563,16 @@ func TestRefuseBlocks(t *testing.T) {
 	}
 	one := string(layout.AppendBlocks(nil, []int{1}))
 	refuse := func(name, first string, err error, text string) refusal {
-		return refusal{name, append(slices.Clone(blocked), section{layout.KindInterleaving, 0, gone}, section{layout.KindGrammars, 0, first}), layout.KindGrammars, 0, false, err, text}
+		return refusal{name, append(slices.Clone(blocked), section{layout.KindInterleaving, 0, gone},
+			section{layout.KindGrammars, 0, first}), layout.KindGrammars, 0, false, err, text}
 	}
 	tests := []refusal{
 		refuse("Empty", "", io.ErrUnexpectedEOF, "blocks at offset 0"),
 		refuse("OfNoShapes", "\x01\x00", format.ErrCorrupt, "shapes of a block at offset 1"),
 		refuse("OfMoreShapes", "\x01\x02", format.ErrCorrupt, "shapes of a block at offset 1"),
-		refuse("TooManyBlocks", uvarint(layout.MaxBlocks+1)+strings.Repeat("\x01", layout.MaxBlocks+1), format.ErrLimit, fmt.Sprintf("blocks at offset 0: input exceeds limit: %d, more than %[2]d", layout.MaxBlocks+1, layout.MaxBlocks)),
+		refuse("TooManyBlocks", uvarint(layout.MaxBlocks+1)+strings.Repeat("\x01", layout.MaxBlocks+1),
+			format.ErrLimit, fmt.Sprintf("blocks at offset 0: input exceeds limit: %d, more than %[2]d",
+				layout.MaxBlocks+1, layout.MaxBlocks)),
 		refuse("NoBlocks", "\x00", format.ErrCorrupt, "of 0 shapes, not 1"),
 		refuse("NoBlock", one, io.ErrUnexpectedEOF, "table at offset 2"),
 		refuse("TooManyMembers", one+block(orderOf(), orderOf()), format.ErrCorrupt, "2 grammars in a block of 1"),
@@ -459,10 +604,13 @@ func TestErrorText(t *testing.T) {
 		change section
 		want   string
 	}{
-		{section{layout.KindGrammars, 0, gone}, "grammars, number 0: merge: corrupt input: the file has no such section"},
-		{section{layout.KindStreams, 0, "\x00\x00\x02"}, "streams, number 0: merge: corrupt input: value 2 of 2 in a stream"},
+		{section{layout.KindGrammars, 0, gone},
+			"grammars, number 0: merge: corrupt input: the file has no such section"},
+		{section{layout.KindStreams, 0, "\x00\x00\x02"},
+			"streams, number 0: merge: corrupt input: value 2 of 2 in a stream"},
 		{section{layout.KindRun, 0, ""}, "run, section at offset 8: merge: ranks at offset 0: unexpected EOF"},
-		{section{layout.KindInterleaving, 0, huge}, "interleaving, section at offset 168: sequitur: rules at offset 0: corrupt input: 9223372036854775807 elements in 0 bytes"},
+		{section{layout.KindInterleaving, 0, huge},
+			"interleaving, section at offset 168: sequitur: rules at offset 0: corrupt input: 9223372036854775807 elements in 0 bytes"},
 	}
 	for _, tt := range tests {
 		err := readTrace(container(t, forge(t, replaced(newForgedTrace().sections(), tt.change)...)))
@@ -477,7 +625,8 @@ func TestKindName(t *testing.T) {
 	for k := layout.KindRun; k <= layout.KindClocks+1; k++ {
 		names = append(names, layout.KindName(k))
 	}
-	if got := strings.Join(names, ", "); got != "run, texts, signatures, columns, grammars, interleaving, part, shape, streams, time summaries, time series, names, origin, worlds, times of ranks, bounded, clocks, kind 18" {
+	if got := strings.Join(names,
+		", "); got != "run, texts, signatures, columns, grammars, interleaving, part, shape, streams, time summaries, time series, names, origin, worlds, times of ranks, bounded, clocks, kind 18" {
 		t.Error(got)
 	}
 }
@@ -519,7 +668,8 @@ var damageStep = 1
 // another: of a trace with streams, columns and an interleaving, of one with its
 // columns in slices, and of a part file.
 func TestDamaged(t *testing.T) {
-	for _, sections := range [][]section{newForgedTrace().sections(), slicedTrace().sections(), newForgedFile().sections()} {
+	for _, sections := range [][]section{newForgedTrace().sections(), slicedTrace().sections(),
+		newForgedFile().sections()} {
 		file := forge(t, sections...)
 		want, err := describe(file)
 		if err != nil {
@@ -543,7 +693,8 @@ func TestDamaged(t *testing.T) {
 // TestFlippedContent changes the bits of contents, under checksums that hold: what
 // is read is another trace or an error, and whatever is read can be written.
 func TestFlippedContent(t *testing.T) {
-	for _, sections := range [][]section{newForgedTrace().sections(), slicedTrace().sections(), newForgedFile().sections()} {
+	for _, sections := range [][]section{newForgedTrace().sections(), slicedTrace().sections(),
+		newForgedFile().sections()} {
 		for i, s := range sections {
 			for bit := 0; bit < len(s.content)*8; bit += damageStep * tier.Number(5, 1) {
 				bad := []byte(s.content)

@@ -32,14 +32,20 @@ func TestWriteErrors(t *testing.T) {
 		{"TooManyRanks", Run{Ranks: int(tooMany)}, nil, fmt.Sprintf("a run of %d ranks", int(tooMany))},
 		{"NegativeRank", Run{Ranks: 1}, []Part{one(-1)}, "rank -1: a rank is at least 0"},
 		{"RankTooLarge", Run{Ranks: 1}, []Part{one(1)}, "a part of rank 1 in a run of 1"},
-		{"RankHuge", Run{Ranks: layout.MaxRanks}, []Part{{Rank: layout.MaxRanks}}, "a part of rank 2147483647 in a run of"},
+		{"RankHuge", Run{Ranks: layout.MaxRanks}, []Part{{Rank: layout.MaxRanks}},
+			"a part of rank 2147483647 in a run of"},
 		{"Twice", Run{Ranks: 2}, []Part{one(1), one(0), one(1)}, "two parts of rank 1"},
-		{"NoTable", Run{Ranks: 2}, []Part{{Rank: 1, Grammar: new(sequitur.Grammar)}}, "rank 1: the part has no table or no grammar"},
-		{"NoGrammar", Run{Ranks: 2}, []Part{{Rank: 1, Table: new(cst.Table)}}, "rank 1: the part has no table or no grammar"},
+		{"NoTable", Run{Ranks: 2}, []Part{{Rank: 1, Grammar: new(sequitur.Grammar)}},
+			"rank 1: the part has no table or no grammar"},
+		{"NoGrammar", Run{Ranks: 2}, []Part{{Rank: 1, Table: new(cst.Table)}},
+			"rank 1: the part has no table or no grammar"},
 		{"NoSignature", Run{Ranks: 2}, []Part{alien}, "rank 1: the grammar has terminal 0 of 0"},
-		{"OrderTooShort", Run{Ranks: 2, Interleaving: orderOf(1, 0)}, []Part{one(0), repeatCall(1, 2, barrier)}, "rank 1 has 2 calls, 1 in the"},
-		{"OrderTooLong", Run{Ranks: 2, Interleaving: orderOf(0, 1, 0)}, []Part{one(0), one(1)}, "rank 0 has 1 calls, 2 in the"},
-		{"OrderOfNoPart", Run{Ranks: 9, Interleaving: orderOf(7, 0, 5)}, []Part{one(0)}, "rank 5 has 0 calls, 1 in the"},
+		{"OrderTooShort", Run{Ranks: 2, Interleaving: orderOf(1, 0)},
+			[]Part{one(0), repeatCall(1, 2, barrier)}, "rank 1 has 2 calls, 1 in the"},
+		{"OrderTooLong", Run{Ranks: 2, Interleaving: orderOf(0, 1, 0)}, []Part{one(0), one(1)},
+			"rank 0 has 1 calls, 2 in the"},
+		{"OrderOfNoPart", Run{Ranks: 9, Interleaving: orderOf(7, 0, 5)}, []Part{one(0)},
+			"rank 5 has 0 calls, 1 in the"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -92,7 +98,8 @@ func TestWriteFails(t *testing.T) {
 			}
 		}
 		for rank := 2; rank < 1000; rank++ {
-			if err := a.Add(oneCall(rank, numbered("f", cst.Type{Kind: cst.KindInt}), cst.Int(int64(irregular(rank, 0))))); err != nil {
+			if err := a.Add(oneCall(rank, numbered("f", cst.Type{Kind: cst.KindInt}),
+				cst.Int(int64(irregular(rank, 0))))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -163,7 +170,8 @@ func (r *badReader) ReadAt(p []byte, off int64) (int, error) {
 // the section, not taken for damage.
 func TestReadFails(t *testing.T) {
 	f := newForgedTrace()
-	for _, file := range [][]byte{forge(t, append(f.sections(), section{layout.KindTexts, 0, "\x00"})...), forge(t, newForgedFile().sections()...)} {
+	for _, file := range [][]byte{forge(t, append(f.sections(), section{layout.KindTexts, 0, "\x00"})...),
+		forge(t, newForgedFile().sections()...)} {
 		for _, s := range container(t, file).All() {
 			bad := &badReader{bytes.NewReader(file), -1}
 			r, err := format.NewReader(bad, int64(len(file)), format.Options{})
@@ -173,7 +181,8 @@ func TestReadFails(t *testing.T) {
 			bad.spot = s.Offset
 			err = readTrace(r)
 			var se *format.SectionError
-			if !errors.As(err, &se) || se.Kind != s.Kind || !errors.Is(err, errRead) || errors.Is(err, format.ErrCorrupt) {
+			if !errors.As(err, &se) || se.Kind != s.Kind || !errors.Is(err, errRead) ||
+				errors.Is(err, format.ErrCorrupt) {
 				t.Errorf("%s: err = %v", layout.KindName(s.Kind), err)
 			}
 		}

@@ -41,7 +41,8 @@ func Join(rank int, order *ThreadOrder, threads ...Part) (Part, error) {
 	threads = calling
 	if len(threads) == 1 {
 		p := threads[0]
-		joined := Part{Rank: rank, Table: p.Table, Grammar: p.Grammar, Groups: p.Groups, Times: p.Times, Streams: p.Streams}
+		joined := Part{Rank: rank, Table: p.Table, Grammar: p.Grammar, Groups: p.Groups, Times: p.Times,
+			Streams: p.Streams}
 		joined.Bounded = joinBounded(rank, p.Table, threads)
 		return joined, nil
 	}

@@ -42,7 +42,8 @@ func TestJoin(t *testing.T) {
 		_, args := p.Table.Signature(s)
 		got = append(got, args[0].Int())
 	}
-	if want := []int64{1, 2, 1, 2, 3}; p.Rank != 7 || len(got) != 5 || [5]int64(got) != [5]int64(want) || p.Table.Len() != 3 || len(p.Groups) != 2 || len(a.Groups) != 1 {
+	if want := []int64{1, 2, 1, 2, 3}; p.Rank != 7 || len(got) != 5 || [5]int64(got) != [5]int64(want) ||
+		p.Table.Len() != 3 || len(p.Groups) != 2 || len(a.Groups) != 1 {
 		t.Errorf("rank %d: %v, %d signatures, groups %v", p.Rank, got, p.Table.Len(), p.Groups)
 	}
 	if s := p.Times.Durations.Statistics; s[0].Count != 2 || s[1].Count != 2 || s[1].Max != 20 || s[2].Count != 1 {
@@ -51,7 +52,9 @@ func TestJoin(t *testing.T) {
 	if err := new(Accumulator).Add(p); err != nil {
 		t.Error(err)
 	}
-	if p, err := Join(7, nil, b, c); err != nil || p.Rank != 7 || p.Grammar.Len() != 2 || p.Groups[GroupHandle{"comm", 2}] != c.Groups[GroupHandle{"comm", 2}] || p.Times.Durations.Statistics[1].Max != 30 {
+	if p, err := Join(7, nil, b, c); err != nil || p.Rank != 7 || p.Grammar.Len() != 2 ||
+		p.Groups[GroupHandle{"comm", 2}] != c.Groups[GroupHandle{"comm", 2}] ||
+		p.Times.Durations.Statistics[1].Max != 30 {
 		t.Errorf("one thread with calls: %+v, %v", p, err)
 	}
 	if p, err := Join(1, nil); err != nil || p.Grammar.Len() != 0 || new(Accumulator).Add(p) != nil {
@@ -59,7 +62,8 @@ func TestJoin(t *testing.T) {
 	}
 	series := func(codec string) Part {
 		p := threadPart("f", 1)
-		c := must.Get(timing.NewSeriesCodec(must.Get(timing.NewLossless(timing.Zstd)), must.Get(timing.NewLossless(timing.Zstd)), timing.Gaps))
+		c := must.Get(timing.NewSeriesCodec(must.Get(timing.NewLossless(timing.Zstd)),
+			must.Get(timing.NewLossless(timing.Zstd)), timing.Gaps))
 		b := c.NewBuilder(0)
 		b.Append(0, 5, 10)
 		p.Times.Codec, p.Times.Series = codec, b.Finish(nil)

@@ -128,7 +128,8 @@ func TestFitter(t *testing.T) {
 			}
 			kind := rapid.SampledFrom([]layout.SlotKind{layout.Rank, layout.Number}).Draw(t, "kind")
 			got, ok := f.fit(&c, kind)
-			want, wantOK := rankenc.Fit(f.list, c.appendValues(nil, f.ranks), f.size, rankenc.Options{Ranks: kind == layout.Rank})
+			want, wantOK := rankenc.Fit(f.list, c.appendValues(nil, f.ranks), f.size,
+				rankenc.Options{Ranks: kind == layout.Rank})
 			if ok != wantOK || got != want {
 				t.Fatalf("%v is %v, %v, want %v, %v", c, got, ok, want, wantOK)
 			}

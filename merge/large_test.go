@@ -91,7 +91,8 @@ var largePrograms = []struct {
 	}, nil, 150},
 	{"Grammars", 12, func(rank int) Part {
 		return recorded(rank, 14_000, func(i int) (cst.Function, cst.Value) {
-			return numbered(fmt.Sprint("f", irregular(rank, i)%60), cst.ArrayOf(cst.Type{Kind: cst.KindInt})), cst.Array(cst.Int(int64(i % 2)))
+			return numbered(fmt.Sprint("f", irregular(rank, i)%60), cst.ArrayOf(cst.Type{Kind: cst.KindInt})),
+				cst.Array(cst.Int(int64(i % 2)))
 		})
 	}, map[format.Kind]int{layout.KindGrammars: 3}, 12},
 }
@@ -123,7 +124,9 @@ func TestLargePrograms(t *testing.T) {
 			for seed := range 4 {
 				readers.Go(func() {
 					order := slices.Clone(parts)
-					rand.New(rand.NewPCG(1, uint64(seed))).Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+					rand.New(rand.NewPCG(1, uint64(seed))).Shuffle(len(order), func(i, j int) {
+						order[i], order[j] = order[j], order[i]
+					})
 					for _, p := range order[:min(len(order), 200)] {
 						got, err := trace.Part(p.Rank)
 						if err == nil {
@@ -148,7 +151,8 @@ func TestPacker(t *testing.T) {
 	const full = 1 << 16
 	var p layout.Packer
 	for i, want := range []struct{ size, section, offset int }{
-		{full - 1, 0, 0}, {1, 0, full - 1}, {1, 1, 0}, {full - 1, 1, 1}, {full, 2, 0}, {full + 1, 3, 0}, {7, 4, 0}, {full - 6, 5, 0}, {2, 5, full - 6}, {5, 6, 0},
+		{full - 1, 0, 0}, {1, 0, full - 1}, {1, 1, 0}, {full - 1, 1, 1}, {full, 2, 0}, {full + 1, 3, 0},
+		{7, 4, 0}, {full - 6, 5, 0}, {2, 5, full - 6}, {5, 6, 0},
 	} {
 		if section, offset := p.Place(want.size); section != want.section || offset != want.offset {
 			t.Errorf("item %d is at %d in section %d, want %d in %d", i, offset, section, want.offset, want.section)
@@ -161,7 +165,8 @@ func TestPacker(t *testing.T) {
 func TestTextNumbers(t *testing.T) {
 	var parts []Part
 	for rank := range 200 {
-		parts = append(parts, oneCall(rank, numbered("open", cst.Type{Kind: cst.KindString}), cst.String(fmt.Sprint("file.", rank))))
+		parts = append(parts, oneCall(rank, numbered("open", cst.Type{Kind: cst.KindString}),
+			cst.String(fmt.Sprint("file.", rank))))
 	}
 	trace := open(t, write(t, Run{Ranks: 200}, parts))
 	checkCalls(t, trace, parts)

@@ -155,7 +155,8 @@ func TestTraceLimits(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			file := tt.file().file(t)
-			reader, err := format.NewReader(bytes.NewReader(file), int64(len(file)), format.Options{Memory: cmp.Or(tt.memory, math.MaxInt64)})
+			reader, err := format.NewReader(bytes.NewReader(file), int64(len(file)),
+				format.Options{Memory: cmp.Or(tt.memory, math.MaxInt64)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,9 +207,10 @@ func TestPartLimits(t *testing.T) {
 	}
 	const ranks = 1 << 20
 	f := forgedFile{
-		size: uvarint(layout.MaxRanks), sources: "\x00", shapes: "\x01", orders: "\x00", functions: functionsOf(barrier),
-		ranks: "\x02" + uvarint(4000<<2|1) + "\x00\x00" + uvarint(ranks-2), // every other one
-		forms: "\x01\x00", grammar: encoded(0),
+		size: uvarint(layout.MaxRanks), sources: "\x00", shapes: "\x01", orders: "\x00",
+		functions: functionsOf(barrier),
+		ranks:     "\x02" + uvarint(4000<<2|1) + "\x00\x00" + uvarint(ranks-2), // every other one
+		forms:     "\x01\x00", grammar: encoded(0),
 	}
 	sections := []section{{layout.KindPart, 0, f.part()}, {layout.KindShape, 0, f.shape()}}
 	for i := range 1000 { // in descending order, below

@@ -127,7 +127,9 @@ func (r Run) WorldOf(rank int) (world, first, size int) {
 // ClockOf returns which of the clocks the times of a rank are of, −1 if it is not known. It is fast if ranks
 // are given to machines one machine after the other.
 func (r Run) ClockOf(rank int) int {
-	clock, _ := slices.BinarySearchFunc(r.Clocks, rank+1, func(c format.Clock, rank int) int { return cmp.Compare(c.Ranks.At(0), rank) })
+	clock, _ := slices.BinarySearchFunc(r.Clocks, rank+1, func(c format.Clock, rank int) int {
+		return cmp.Compare(c.Ranks.At(0), rank)
+	})
 	for clock--; clock >= 0 && !r.Clocks[clock].Ranks.Contains(rank); clock-- {
 	}
 	return clock

@@ -124,7 +124,8 @@ func sameCall(t, u *cst.Table, x, y sequitur.Symbol) error {
 	n, want := u.Signature(y)
 	f, g := t.Functions()[m], u.Functions()[n]
 	if !f.Equal(g) || !slices.EqualFunc(args, want, cst.Value.Equal) {
-		return fmt.Errorf("call %s of %v, want %s of %v", cst.AppendCall(nil, f, args), f, cst.AppendCall(nil, g, want), g)
+		return fmt.Errorf("call %s of %v, want %s of %v", cst.AppendCall(nil, f, args), f,
+			cst.AppendCall(nil, g, want), g)
 	}
 	return nil
 }

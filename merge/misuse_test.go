@@ -39,10 +39,14 @@ func TestMisuse(t *testing.T) {
 		"nil times":         {Table: new(cst.Table), Grammar: g, Times: &merge.Times{}},
 	}
 	for name, write := range map[string]func(a *merge.Accumulator) error{
-		"Write":        func(a *merge.Accumulator) error { return a.Write(nil) },
-		"WritePart":    func(a *merge.Accumulator) error { return a.WritePart(nil) },
-		"WriteBounded": func(a *merge.Accumulator) error { return a.WriteBounded(context.Background(), nil, 1<<20, nil) },
-		"merge.Write":  func(*merge.Accumulator) error { return merge.Write(nil, merge.Run{Ranks: 1}, []merge.Part{part}) },
+		"Write":     func(a *merge.Accumulator) error { return a.Write(nil) },
+		"WritePart": func(a *merge.Accumulator) error { return a.WritePart(nil) },
+		"WriteBounded": func(a *merge.Accumulator) error {
+			return a.WriteBounded(context.Background(), nil, 1<<20, nil)
+		},
+		"merge.Write": func(*merge.Accumulator) error {
+			return merge.Write(nil, merge.Run{Ranks: 1}, []merge.Part{part})
+		},
 	} {
 		var one merge.Accumulator
 		if err := one.Add(part); err != nil {

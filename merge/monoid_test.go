@@ -51,7 +51,8 @@ func drawContributions(t *rapid.T) []contribution {
 	}
 	for i := range list {
 		c := &list[i]
-		run := Run{Ranks: rapid.IntRange(0, 30).Draw(t, "ranks"), Source: rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "source"), Names: drawNames(t)}
+		run := Run{Ranks: rapid.IntRange(0, 30).Draw(t, "ranks"),
+			Source: rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "source"), Names: drawNames(t)}
 		if rapid.Bool().Draw(t, "interleaved") {
 			run.Interleaving = drawOrder(t, c.parts)
 		}
@@ -130,7 +131,8 @@ func silent(parts []Part) int {
 func TestOrders(t *testing.T) {
 	f := cst.Function{Name: "f"}
 	twice := func(rank int) Part { return repeatCall(rank, 2, f) }
-	a := contribution{[]Run{{Interleaving: orderOf(5, 2, 5, 2)}, {Interleaving: orderOf(1, 3, 3, 1)}, {Ranks: 9, Source: "b"}, {Source: "a"}, {Source: "b"}},
+	a := contribution{[]Run{{Interleaving: orderOf(5, 2, 5, 2)}, {Interleaving: orderOf(1, 3, 3, 1)},
+		{Ranks: 9, Source: "b"}, {Source: "a"}, {Source: "b"}},
 		[]Part{twice(0), twice(1), twice(2), twice(3), twice(4), twice(5), twice(6)}}.accumulator(t)
 	trace := open(t, traceFile(t, a))
 	want := orderOf(0, 0, 1, 3, 3, 1, 5, 2, 5, 2, 4, 4, 6, 6)

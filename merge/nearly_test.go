@@ -44,5 +44,6 @@ func TestNearlyForms(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("of %d programs, none was written with blocks (%v) or a column of shapes (%v)", programs, !blocks, !columns)
+	t.Errorf("of %d programs, none was written with blocks (%v) or a column of shapes (%v)", programs,
+		!blocks, !columns)
 }

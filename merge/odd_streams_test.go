@@ -23,23 +23,29 @@ var oddValues = []struct {
 	more   func(i int) cst.Value
 }{
 	{"Int", cst.Type{Kind: cst.KindInt}, []cst.Value{
-		cst.Int(math.MinInt64), cst.Int(math.MaxInt64), cst.Int(-1), cst.Int(0), cst.Int(1), cst.Int(math.MinInt64 + 1), cst.Int(1 << 62), cst.Int(-1 << 62),
+		cst.Int(math.MinInt64), cst.Int(math.MaxInt64), cst.Int(-1), cst.Int(0), cst.Int(1),
+		cst.Int(math.MinInt64 + 1), cst.Int(1 << 62), cst.Int(-1 << 62),
 	}, func(i int) cst.Value { return cst.Int(int64(i) << 58) }},
 	{"Float", cst.Type{Kind: cst.KindFloat}, []cst.Value{
-		cst.Float(math.NaN()), cst.Float(math.Float64frombits(0xfff8_0000_0000_0001)), cst.Float(math.Inf(1)), cst.Float(math.Inf(-1)),
+		cst.Float(math.NaN()), cst.Float(math.Float64frombits(0xfff8_0000_0000_0001)), cst.Float(math.Inf(1)),
+		cst.Float(math.Inf(-1)),
 		cst.Float(math.Copysign(0, -1)), cst.Float(0), cst.Float(-1.5), cst.Float(1 << 60),
 	}, func(i int) cst.Value { return cst.Float(math.Exp(float64(20*i - 300))) }},
 	{"Integers", cst.Type{Kind: cst.KindFloat}, []cst.Value{
-		cst.Float(1<<53 - 1), cst.Float(-(1<<53 - 1)), cst.Float(0), cst.Float(-3), cst.Float(5), cst.Float(1e6), cst.Float(7), cst.Float(-2),
+		cst.Float(1<<53 - 1), cst.Float(-(1<<53 - 1)), cst.Float(0), cst.Float(-3), cst.Float(5),
+		cst.Float(1e6), cst.Float(7), cst.Float(-2),
 	}, func(i int) cst.Value { return cst.Float(float64(i * 1000)) }},
 	{"NegativeZero", cst.Type{Kind: cst.KindFloat}, []cst.Value{
-		cst.Float(math.Copysign(0, -1)), cst.Float(0), cst.Float(1), cst.Float(2), cst.Float(3), cst.Float(4), cst.Float(5), cst.Float(6),
+		cst.Float(math.Copysign(0, -1)), cst.Float(0), cst.Float(1), cst.Float(2), cst.Float(3), cst.Float(4),
+		cst.Float(5), cst.Float(6),
 	}, func(i int) cst.Value { return cst.Float(float64(i * 1000)) }},
 	{"Text", cst.Type{Kind: cst.KindString}, []cst.Value{
-		cst.String("z"), cst.String("a"), cst.String(""), cst.String("m"), cst.String("b\x00"), cst.String("é"), cst.String("y"), cst.String("c"),
+		cst.String("z"), cst.String("a"), cst.String(""), cst.String("m"), cst.String("b\x00"),
+		cst.String("é"), cst.String("y"), cst.String("c"),
 	}, func(i int) cst.Value { return cst.String(fmt.Sprint("t", i*7%32)) }},
 	{"Handle", cst.Type{Kind: cst.KindHandle, Class: "request"}, []cst.Value{
-		cst.Handle(9), cst.Handle(-3), cst.Handle(0), cst.Handle(1 << 40), cst.Handle(4), cst.Handle(77), cst.Handle(8), cst.Handle(2),
+		cst.Handle(9), cst.Handle(-3), cst.Handle(0), cst.Handle(1 << 40), cst.Handle(4), cst.Handle(77),
+		cst.Handle(8), cst.Handle(2),
 	}, func(i int) cst.Value { return cst.Handle(int64(i) * 100) }},
 }
 

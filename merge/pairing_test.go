@@ -72,7 +72,8 @@ func TestPairingSame(t *testing.T) {
 		if other := rapid.IntRange(0, 4*n).Draw(t, "other"); other < n {
 			y[other] = 3
 		}
-		forbidden := pair{sequitur.Symbol(rapid.IntRange(0, 9).Draw(t, "x")), sequitur.Symbol(rapid.IntRange(0, 9).Draw(t, "y"))}
+		forbidden := pair{sequitur.Symbol(rapid.IntRange(0, 9).Draw(t, "x")),
+			sequitur.Symbol(rapid.IntRange(0, 9).Draw(t, "y"))}
 		p := pairing{equal: func(x, y sequitur.Symbol) bool { return pair{x, y} != forbidden }, most: n}
 		pairs := make(map[pair]bool)
 		for i := range x {
@@ -95,7 +96,8 @@ func TestPairingTime(t *testing.T) {
 	for i := range grammars {
 		var b sequitur.Builder
 		b.Append(9)
-		body := []sequitur.Run{{Symbol: 0, Count: 1}, {Symbol: 1, Count: 3}, {Symbol: sequitur.Symbol(2 - i), Count: 1}, {Symbol: 5, Count: 1}}
+		body := []sequitur.Run{{Symbol: 0, Count: 1}, {Symbol: 1, Count: 3},
+			{Symbol: sequitur.Symbol(2 - i), Count: 1}, {Symbol: 5, Count: 1}}
 		b.AppendLoop(body, 1e15)
 		b.Append(9)
 		grammars[i] = b.Finish()

@@ -121,7 +121,8 @@ func lowest(g *sequitur.Grammar) sequitur.Symbol {
 func ReadPart(file *format.Reader) (*Accumulator, error) {
 	a, without, err := SalvagePart(file)
 	if err == nil && without.Len() > 0 {
-		err = layout.Damaged(layout.KindSeries, 0, layout.Corrupt("the series of ranks %s are not all in the file", without.Abbreviated(layout.MaxNamed)))
+		err = layout.Damaged(layout.KindSeries, 0, layout.Corrupt(
+			"the series of ranks %s are not all in the file", without.Abbreviated(layout.MaxNamed)))
 	}
 	if err != nil {
 		return nil, err
@@ -135,7 +136,9 @@ func ReadPart(file *format.Reader) (*Accumulator, error) {
 func SalvagePart(file *format.Reader) (a *Accumulator, without rankenc.Set, err error) {
 	mustFile(file)
 	p := partReader{file: file}
-	for _, step := range []func() error{p.readHead, p.readTexts, p.readNames, p.readOrigin, p.readWorlds, p.readClocks, p.readShapes, p.readBounded, p.readOrders, p.readPlaced, p.readRankTimes, p.readSeries} {
+	for _, step := range []func() error{
+		p.readHead, p.readTexts, p.readNames, p.readOrigin, p.readWorlds, p.readClocks, p.readShapes,
+		p.readBounded, p.readOrders, p.readPlaced, p.readRankTimes, p.readSeries} {
 		if err := step(); err != nil {
 			return nil, without, err
 		}
@@ -153,7 +156,8 @@ type partReader struct {
 
 func (p *partReader) readHead() error {
 	if _, ok := p.file.Lookup(layout.KindRun, 0); ok && !IsPart(p.file) {
-		return errors.New("merge: the file is a trace, not a part file; its parts can be read one by one with Open and Trace.Part")
+		return errors.New(
+			"merge: the file is a trace, not a part file; its parts can be read one by one with Open and Trace.Part")
 	}
 	return layout.ReadSection(p.file, layout.KindPart, 0, func(data []byte) error {
 		d := wire.NewDecoder("merge", data)

@@ -13,19 +13,27 @@ import (
 // descend, in arrays, and of different shapes.
 func TestHighestPeer(t *testing.T) {
 	rank := cst.Type{Kind: cst.KindRank}
-	send := cst.Function{Name: "send", Params: []cst.Param{{Name: "count", Type: cst.Type{Kind: cst.KindInt}}, {Name: "dest", Type: rank}}}
-	graph := cst.Function{Name: "graph", Params: []cst.Param{{Name: "peers", Type: cst.Type{Kind: cst.KindArray, Elem: &rank}}}}
+	send := cst.Function{Name: "send", Params: []cst.Param{{Name: "count", Type: cst.Type{Kind: cst.KindInt}},
+		{Name: "dest", Type: rank}}}
+	graph := cst.Function{Name: "graph",
+		Params: []cst.Param{{Name: "peers", Type: cst.Type{Kind: cst.KindArray, Elem: &rank}}}}
 	for _, tt := range []struct {
 		name  string
 		peers func(rank int) []int64 // of three ranks
 		want  Peer
 	}{
 		{"Ascending", func(r int) []int64 { return []int64{int64(r) + 1} }, Peer{Rank: 3, Caller: 2, Function: "send"}},
-		{"Descending", func(r int) []int64 { return []int64{7 - int64(r)} }, Peer{Rank: 7, Caller: 0, Function: "send"}},
+		{"Descending", func(r int) []int64 {
+			return []int64{7 - int64(r)}
+		}, Peer{Rank: 7, Caller: 0, Function: "send"}},
 		{"Constant", func(r int) []int64 { return []int64{9} }, Peer{Rank: 9, Caller: 0, Function: "send"}},
-		{"Middle", func(r int) []int64 { return []int64{[]int64{2, 6, 1}[r]} }, Peer{Rank: 6, Caller: 1, Function: "send"}},
+		{"Middle", func(r int) []int64 {
+			return []int64{[]int64{2, 6, 1}[r]}
+		}, Peer{Rank: 6, Caller: 1, Function: "send"}},
 		{"Special", func(r int) []int64 { return []int64{-333} }, Peer{Rank: -333, Caller: 0, Function: "send"}},
-		{"Array", func(r int) []int64 { return []int64{0, 4, int64(r), 1} }, Peer{Rank: 4, Caller: 0, Function: "graph"}},
+		{"Array", func(r int) []int64 {
+			return []int64{0, 4, int64(r), 1}
+		}, Peer{Rank: 4, Caller: 0, Function: "graph"}},
 		{"Shapes", func(r int) []int64 { return make([]int64, r+1) }, Peer{Rank: 0, Caller: 0, Function: "send"}},
 	} {
 		var a Accumulator
@@ -51,7 +59,8 @@ func TestHighestPeer(t *testing.T) {
 	// Behind the arguments of a call that names a group is what the caller is in it.
 	var a Accumulator
 	table, b := new(cst.Table), new(sequitur.Builder)
-	comm := cst.Function{Name: "comm", Params: []cst.Param{{Name: "comm", Type: cst.HandleOf("comm")}, {Name: "n", Type: cst.Type{Kind: cst.KindInt}}}}
+	comm := cst.Function{Name: "comm", Params: []cst.Param{{Name: "comm", Type: cst.HandleOf("comm")},
+		{Name: "n", Type: cst.Type{Kind: cst.KindInt}}}}
 	b.Append(table.Intern(table.Declare(comm), cst.Handle(0), cst.Int(1000)))
 	b.Append(table.Intern(table.Declare(send), cst.Int(1000), cst.Rank(1)))
 	groups := map[GroupHandle]Group{{Class: "comm", Value: 0}: {Rank: 1, Size: 2000}}

@@ -40,7 +40,8 @@ func TestPlaces(t *testing.T) {
 			trace := open(t, write(t, Run{Ranks: len(parts)}, parts))
 			checkCalls(t, trace, parts)
 			if trace.Shapes() != test.shapes || trace.Signatures() != test.signatures {
-				t.Errorf("%d shapes, %d signatures, want %d, %d", trace.Shapes(), trace.Signatures(), test.shapes, test.signatures)
+				t.Errorf("%d shapes, %d signatures, want %d, %d", trace.Shapes(), trace.Signatures(),
+					test.shapes, test.signatures)
 			}
 		})
 	}

@@ -38,7 +38,8 @@ func (s *shape) plain(functions []cst.Function) *shape {
 	if !s.hasStreams(functions) {
 		return s
 	}
-	x := plainer{shape: s, functions: functions, begins: s.begins(), known: make(map[string]sequitur.Symbol), made: &shape{ranks: s.ranks}}
+	x := plainer{shape: s, functions: functions, begins: s.begins(), known: make(map[string]sequitur.Symbol),
+		made: &shape{ranks: s.ranks}}
 	x.openStreams()
 	left := x.index.Calls
 	for _, r := range s.grammar.Runs() {
@@ -86,7 +87,9 @@ func (x *plainer) openStreams() {
 			x.order.Index(layout.StreamKey{Function: f.function, Slot: k, Number: s.values[x.begins[t]+slot]})
 		}
 	}
-	x.index, _ = layout.IndexStreams(s.grammar, func(t sequitur.Symbol) layout.StreamRole { return s.role(t, x.functions) })
+	x.index, _ = layout.IndexStreams(s.grammar, func(t sequitur.Symbol) layout.StreamRole {
+		return s.role(t, x.functions)
+	})
 	x.streams = make([]plainStream, len(x.index.Begins))
 	for i, begin := range x.index.Begins {
 		t := s.grammar.At(begin - 1)

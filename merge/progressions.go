@@ -73,7 +73,9 @@ func (s *shape) checkStreams(functions []cst.Function) error {
 	if !s.hasStreams(functions) {
 		return nil
 	}
-	index, err := layout.IndexStreams(s.grammar, func(t sequitur.Symbol) layout.StreamRole { return s.role(t, functions) })
+	index, err := layout.IndexStreams(s.grammar, func(t sequitur.Symbol) layout.StreamRole {
+		return s.role(t, functions)
+	})
 	if err != nil {
 		return err
 	}

@@ -113,5 +113,6 @@ func needs(size int64, read func(memory int64) error) error {
 		return nil
 	}
 	most.Most = wire.DefaultMemory(size)
-	return fmt.Errorf("merge: all is written, but whoever reads it must be given more memory than readers take by default, as by trace.Options or --memory of the command: %w", most)
+	return fmt.Errorf(
+		"merge: all is written, but whoever reads it must be given more memory than readers take by default, as by trace.Options or --memory of the command: %w", most)
 }

@@ -92,7 +92,8 @@ func mix(h, v uint64) uint64 {
 func (r *remainders) equal(t, u int, without []int) bool {
 	s := r.shape
 	f, g := &s.forms[t], &s.forms[u]
-	if f.function != g.function || f.place != g.place || f.streams != g.streams || f.slots != g.slots || !slices.Equal(f.lengths, g.lengths) {
+	if f.function != g.function || f.place != g.place || f.streams != g.streams || f.slots != g.slots ||
+		!slices.Equal(f.lengths, g.lengths) {
 		return false
 	}
 	for k := range r.slots(f) {

@@ -18,7 +18,8 @@ import (
 // compares what is read, in any order, with what was written.
 func testRoundTrip(t *rapid.T) {
 	p := genProgram.Draw(t, "program")
-	run := Run{Ranks: p.ranks + rapid.IntRange(0, 3).Draw(t, "ranks beyond"), Source: rapid.String().Draw(t, "source"), Names: drawNames(t)}
+	run := Run{Ranks: p.ranks + rapid.IntRange(0, 3).Draw(t, "ranks beyond"),
+		Source: rapid.String().Draw(t, "source"), Names: drawNames(t)}
 	var parts []Part
 	for _, part := range p.parts() {
 		switch rapid.IntRange(0, 9).Draw(t, "silent") {
@@ -81,7 +82,8 @@ func checkRun(t rapid.TB, got, want Run) {
 	if same && want.Interleaving != nil {
 		same = got.Interleaving.Equal(want.Interleaving)
 	}
-	if same = same && slices.Equal(got.Names, written(want.Names)); !same || got.Ranks != want.Ranks || got.Source != want.Source {
+	if same = same && slices.Equal(got.Names, written(want.Names)); !same || got.Ranks != want.Ranks ||
+		got.Source != want.Source {
 		t.Fatalf("run %+v, want %+v", got, want)
 	}
 }
@@ -92,7 +94,8 @@ func disguise(t *rapid.T, p Part, unused bool) Part {
 	var table cst.Table
 	declared := slices.Clone(p.Table.Functions())
 	if unused {
-		declared = append(declared, cst.Function{Name: "send"}, cst.Function{Name: "unused", Params: []cst.Param{{Name: "x", Type: cst.Type{Kind: cst.KindInt}}}})
+		declared = append(declared, cst.Function{Name: "send"},
+			cst.Function{Name: "unused", Params: []cst.Param{{Name: "x", Type: cst.Type{Kind: cst.KindInt}}}})
 	}
 	declared = rapid.Permutation(declared).Draw(t, "functions")
 	for _, f := range declared {
@@ -160,7 +163,8 @@ func TestFunctionsOfOneName(t *testing.T) {
 		var table cst.Table
 		var g sequitur.Builder
 		for i := range 3 {
-			f := cst.Function{Name: "f", Params: []cst.Param{{Name: fmt.Sprint("p", (i+rank)%3), Type: cst.Type{Kind: cst.KindInt}}}}
+			f := cst.Function{Name: "f",
+				Params: []cst.Param{{Name: fmt.Sprint("p", (i+rank)%3), Type: cst.Type{Kind: cst.KindInt}}}}
 			g.Append(table.Intern(table.Declare(f), cst.Int(1)))
 		}
 		parts = append(parts, Part{Rank: rank, Table: &table, Grammar: g.Finish()})

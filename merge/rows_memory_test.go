@@ -43,13 +43,14 @@ func TestIrregularOrder(t *testing.T) {
 		}
 		for _, file := range []bool{false, true} {
 			const atOnce = 8
-			a, err := Tree(context.Background(), len(order)/atOnce, func(_ context.Context, i int) (*Accumulator, error) {
-				a := accumulated(t, order[i*atOnce:(i+1)*atOnce])
-				if file && i%2 == 0 {
-					a = throughFile(t, a)
-				}
-				return a, nil
-			}, TreeOptions{})
+			a, err := Tree(context.Background(), len(order)/atOnce,
+				func(_ context.Context, i int) (*Accumulator, error) {
+					a := accumulated(t, order[i*atOnce:(i+1)*atOnce])
+					if file && i%2 == 0 {
+						a = throughFile(t, a)
+					}
+					return a, nil
+				}, TreeOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

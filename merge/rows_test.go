@@ -15,7 +15,9 @@ import (
 func drawSlots(t *rapid.T, n int, label string) []int64 {
 	values := make([]int64, n)
 	seed := rapid.Uint64().Draw(t, label)
-	most := rapid.SliceOfN(rapid.SampledFrom([]uint64{0, 1, 255, 256, 1<<16 - 1, 1 << 16, 1 << 31, 1 << 32, math.MaxUint64 - 1}), 1, 5).Draw(t, label+" differ by")
+	most := rapid.SliceOfN(
+		rapid.SampledFrom([]uint64{0, 1, 255, 256, 1<<16 - 1, 1 << 16, 1 << 31, 1 << 32, math.MaxUint64 - 1}),
+		1, 5).Draw(t, label+" differ by")
 	least := rapid.SampledFrom([]int64{0, -1, 7, math.MinInt64}).Draw(t, label+" least")
 	for i := range values {
 		x := mix(mix(seed, uint64(i)), seed)
@@ -43,7 +45,8 @@ func TestPackedRows(t *testing.T) {
 			return
 		}
 		chosen := chooseRows([]packedRow{row, row}, []slotRange{{begin, end}, {0, 1}}, []slotValue{{end - begin, 9}})
-		if got := chosen[1].append(nil, 0, end-begin+1); !slices.Equal(got, append(slices.Clone(values[begin:end]), 9)) {
+		if got := chosen[1].append(nil, 0, end-begin+1); !slices.Equal(got,
+			append(slices.Clone(values[begin:end]), 9)) {
 			t.Fatalf("chosen %v", got)
 		}
 	})

@@ -125,7 +125,8 @@ func repeat(dst []sequitur.Symbol, begin int, n uint64) []sequitur.Symbol {
 func (s *sequencer) addLoop(body []sequitur.Symbol, n uint64) {
 	const short = 64 // symbols that are always written out
 	length := n * uint64(len(body))
-	if last := len(s.loops) - 1; length <= short || last >= 0 && s.loops[last].repeats() && length <= uint64(s.loops[last].period) {
+	if last := len(s.loops) - 1; length <= short || last >= 0 && s.loops[last].repeats() &&
+		length <= uint64(s.loops[last].period) {
 		for range n {
 			for _, x := range body {
 				s.add(x)

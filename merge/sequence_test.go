@@ -110,7 +110,8 @@ func TestSequenceLong(t *testing.T) {
 	}
 	list := repeat([]sequitur.Symbol{1, 2, 3}, 0, 1<<15)
 	list = append(list, 4)
-	if s, ok := sequenceOf(fold(repeat(list, 0, 3))); !ok || len(s.loops) > 1 || !slices.Equal(s.all(), repeat(slices.Clone(list), 0, 3)) {
+	if s, ok := sequenceOf(fold(repeat(list, 0, 3))); !ok || len(s.loops) > 1 ||
+		!slices.Equal(s.all(), repeat(slices.Clone(list), 0, 3)) {
 		t.Errorf("%v: %v", ok, s.loops)
 	}
 }
@@ -136,7 +137,8 @@ func TestSequenceForged(t *testing.T) {
 	loops = repeated(append(loops, 1), 0, 1e7)
 
 	const half = 1 << 19
-	absorbed := wire.AppendUvarint(nil, 5) // two halves of a body, the body, twenty of them, and the body twice before many times these
+	// two halves of a body, the body, twenty of them, and the body twice before many times these
+	absorbed := wire.AppendUvarint(nil, 5)
 	for last := range byte(2) {
 		absorbed = wire.AppendUvarint(absorbed, half)
 		for i := range uint32(half) {

@@ -291,7 +291,8 @@ type form struct {
 
 // equal reports whether f and g are the same form.
 func (f form) equal(g form) bool {
-	return f.function == g.function && f.grouped == g.grouped && f.streams == g.streams && f.place == g.place && slices.Equal(f.lengths, g.lengths)
+	return f.function == g.function && f.grouped == g.grouped && f.streams == g.streams &&
+		f.place == g.place && slices.Equal(f.lengths, g.lengths)
 }
 
 // streamSlots returns an iterator over the slots of f that have the numbers of streams, by their numbers among

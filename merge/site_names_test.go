@@ -75,7 +75,8 @@ func testSiteNames(t *rapid.T) {
 		}
 		ranks = append(ranks, a)
 	}
-	if got, want := open(t, traceFile(t, mergeAll(t, ranks))).Run().Names, numberedSites(all); !slices.Equal(got, want) {
+	if got, want := open(t, traceFile(t, mergeAll(t, ranks))).Run().Names,
+		numberedSites(all); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -85,15 +86,19 @@ func TestSiteNames(t *testing.T) { rapid.Check(t, testSiteNames) }
 // TestSiteNamesOf checks names that no part numbers so, and that what is not a site keeps its name.
 func TestSiteNamesOf(t *testing.T) {
 	long := strings.Repeat("n", layout.MaxSiteName)
-	comm := []format.Name{{Kind: cst.KindHandle, Class: "comm", Value: 1, Name: "a #2"}, {Kind: cst.KindHandle, Class: "comm", Value: 2, Name: "a #2"}}
+	comm := []format.Name{{Kind: cst.KindHandle, Class: "comm", Value: 1, Name: "a #2"},
+		{Kind: cst.KindHandle, Class: "comm", Value: 2, Name: "a #2"}}
 	tests := []struct {
 		name        string
 		names, want []format.Name
 	}{
 		{"First", []format.Name{siteName(1, "a #3")}, []format.Name{siteName(1, "a")}},
-		{"Twice", []format.Name{siteName(1, "a #3 #2"), siteName(2, "a #2 #2")}, []format.Name{siteName(1, "a"), siteName(2, "a #2")}},
-		{"Longest", []format.Name{siteName(1, long), siteName(2, long)}, []format.Name{siteName(1, long), siteName(2, long+" #2")}},
-		{"TooLong", []format.Name{siteName(1, long+"n #2"), siteName(2, long+"n #2")}, []format.Name{siteName(1, long+"n #2"), siteName(2, long+"n #2")}},
+		{"Twice", []format.Name{siteName(1, "a #3 #2"), siteName(2, "a #2 #2")},
+			[]format.Name{siteName(1, "a"), siteName(2, "a #2")}},
+		{"Longest", []format.Name{siteName(1, long), siteName(2, long)},
+			[]format.Name{siteName(1, long), siteName(2, long+" #2")}},
+		{"TooLong", []format.Name{siteName(1, long+"n #2"), siteName(2, long+"n #2")},
+			[]format.Name{siteName(1, long+"n #2"), siteName(2, long+"n #2")}},
 		{"OtherClass", comm, comm},
 	}
 	for _, tt := range tests {

@@ -87,7 +87,9 @@ var longPrograms = []longProgram{
 	{"Same", 20_000, func(rank int) Part {
 		n := irregular(rank, 0)
 		v := cst.Array(cst.Int(int64(n>>16)), cst.Int(int64(n&0xffff)))
-		return recorded(rank, 2, func(i int) (cst.Function, cst.Value) { return numbered(fmt.Sprint("f", i), cst.ArrayOf(typeInt)), v })
+		return recorded(rank, 2, func(i int) (cst.Function, cst.Value) {
+			return numbered(fmt.Sprint("f", i), cst.ArrayOf(typeInt)), v
+		})
 	}, []int{1, 1}, 100_000},
 	// What is in a slice was in the one before, and compressed as a whole takes less.
 	{"Periodic", 80_000, func(rank int) Part {
@@ -243,7 +245,8 @@ func TestSliceShape(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, text := s.Signature(0).String(), fmt.Sprintf("f(x={%d … %d})", slices.Min(want), slices.Max(want)); got != text {
+	if got, text := s.Signature(0).String(), fmt.Sprintf("f(x={%d … %d})", slices.Min(want),
+		slices.Max(want)); got != text {
 		t.Errorf("%v, want %v", got, text)
 	}
 }

@@ -157,7 +157,8 @@ func drawNoise(t *rapid.T) statement {
 
 func drawCall(t *rapid.T, ranks int) statement {
 	types := []cst.Type{
-		{Kind: cst.KindInt}, {Kind: cst.KindRank}, {Kind: cst.KindTag}, {Kind: cst.KindFloat}, {Kind: cst.KindString}, {Kind: cst.KindBytes},
+		{Kind: cst.KindInt}, {Kind: cst.KindRank}, {Kind: cst.KindTag}, {Kind: cst.KindFloat},
+		{Kind: cst.KindString}, {Kind: cst.KindBytes},
 		{Kind: cst.KindPointer}, {Kind: cst.KindStatus}, cst.HandleOf("comm"), cst.ArrayOf(cst.Type{Kind: cst.KindInt}),
 		cst.ArrayOf(cst.Type{Kind: cst.KindStatus}), cst.ArrayOf(cst.ArrayOf(cst.Type{Kind: cst.KindString})),
 	}

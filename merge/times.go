@@ -135,7 +135,9 @@ func (p Part) placedTimes() PlacedTimes {
 	all = all.Clone()
 	numbers := make(map[uint32]uint32)
 	for at, t := range p.Grammar.FirstUses() {
-		if slices.ContainsFunc(all[:], func(s timing.Summary) bool { return int(t) < len(s.Statistics) && s.Statistics[t].Count > 0 }) {
+		if slices.ContainsFunc(all[:], func(s timing.Summary) bool {
+			return int(t) < len(s.Statistics) && s.Statistics[t].Count > 0
+		}) {
 			numbers[t] = uint32(len(placed.Positions))
 			placed.Positions = append(placed.Positions, at)
 		}
@@ -179,7 +181,9 @@ func (a *Accumulator) addRankTimes(s *shape, p Part, order []uint32) {
 		whole.Merge(&gaps)
 		end = clamped(&whole)
 	}
-	a.rankTimes.Add(p.Rank, begin, end, clamped(&gaps), len(all), func(f int) (sum, most int64) { return clamped(&all[f]), all[f].Max })
+	a.rankTimes.Add(p.Rank, begin, end, clamped(&gaps), len(all), func(f int) (sum, most int64) {
+		return clamped(&all[f]), all[f].Max
+	})
 }
 
 // clamped returns the sum of values, 0 if it is negative.
@@ -265,7 +269,8 @@ func (a *Accumulator) AddTimes(times []PlacedTimes, kept *format.Reader, functio
 	var ofRanks *layout.RankTimes
 	if kept != nil {
 		var err error
-		if ofRanks, err = layout.ReadRankTimes(kept, len(functions.Functions()), rankenc.World(layout.MaxRanks)); err != nil {
+		if ofRanks, err = layout.ReadRankTimes(kept, len(functions.Functions()),
+			rankenc.World(layout.MaxRanks)); err != nil {
 			return fmt.Errorf("merge: %w", err)
 		}
 	}

@@ -32,10 +32,13 @@ type clock struct {
 }
 
 var genClock = rapid.Custom(func(t *rapid.T) clock {
-	c := clock{rapid.Bool().Draw(t, "statistics"), rapid.Bool().Draw(t, "histograms"), rapid.Bool().Draw(t, "paths"), ""}
+	c := clock{rapid.Bool().Draw(t, "statistics"), rapid.Bool().Draw(t, "histograms"),
+		rapid.Bool().Draw(t, "paths"), ""}
 	if rapid.Bool().Draw(t, "series") {
-		column := rapid.SampledFrom([]string{"bins,epsilon=0.1", "entropy,epsilon=0.05", "lossless,compressor=zstd", "grammar,epsilon=0.2"})
-		c.codec = fmt.Sprintf("%s;%s;%s", rapid.SampledFrom([]string{"gaps", "intervals"}).Draw(t, "form"), column.Draw(t, "durations"), column.Draw(t, "lapses"))
+		column := rapid.SampledFrom([]string{"bins,epsilon=0.1", "entropy,epsilon=0.05",
+			"lossless,compressor=zstd", "grammar,epsilon=0.2"})
+		c.codec = fmt.Sprintf("%s;%s;%s", rapid.SampledFrom([]string{"gaps", "intervals"}).Draw(t, "form"),
+			column.Draw(t, "durations"), column.Draw(t, "lapses"))
 	}
 	return c
 })
@@ -94,7 +97,8 @@ func (c clock) timed(t rapid.TB, p Part) Part {
 		}
 	}
 	if c.histograms {
-		times.Durations.Histograms, times.Gaps.Histograms = paths[0].Finish(uint32(p.Rank)), paths[1].Finish(uint32(p.Rank))
+		times.Durations.Histograms, times.Gaps.Histograms = paths[0].Finish(uint32(p.Rank)),
+			paths[1].Finish(uint32(p.Rank))
 	}
 	if builder != nil {
 		times.Series = builder.Finish(nil)
@@ -143,7 +147,8 @@ func (c clock) checkTimes(t rapid.TB, trace *Trace, parts []Part) {
 // sameButRounded reports whether statistics are the same, but for what a trace that
 // was merged from another one can round.
 func sameButRounded(got, want *timing.Statistics) bool {
-	if got.Count != want.Count || got.Min != want.Min || got.Max != want.Max || got.MinRank != want.MinRank || got.MaxRank != want.MaxRank {
+	if got.Count != want.Count || got.Min != want.Min || got.Max != want.Max || got.MinRank != want.MinRank ||
+		got.MaxRank != want.MaxRank {
 		return false
 	}
 	mean := want.Mean() - float64(want.Min)
@@ -290,7 +295,8 @@ func TestTimes(t *testing.T) {
 
 // TestRefuseTimes gives times that cannot be those of the calls.
 func TestRefuseTimes(t *testing.T) {
-	c := clock{statistics: true, histograms: true, paths: true, codec: "gaps;lossless,compressor=zstd;lossless,compressor=zstd"}
+	c := clock{statistics: true, histograms: true, paths: true,
+		codec: "gaps;lossless,compressor=zstd;lossless,compressor=zstd"}
 	part := func(change func(*Part)) Part {
 		p := c.timed(t, repeatCall(0, 20, barrier))
 		change(&p)
@@ -301,15 +307,23 @@ func TestRefuseTimes(t *testing.T) {
 		name, text string
 		p          Part
 	}{
-		{"Statistics", "statistics of terminal 4 of 1", part(func(p *Part) { p.Times.Gaps.Statistics = beyond.Gaps.Statistics })},
-		{"Histograms", "a histogram of terminals 0 and 1 of 1", part(func(p *Part) { p.Times.Durations.Histograms = beyond.Durations.Histograms })},
+		{"Statistics", "statistics of terminal 4 of 1", part(func(p *Part) {
+			p.Times.Gaps.Statistics = beyond.Gaps.Statistics
+		})},
+		{"Histograms", "a histogram of terminals 0 and 1 of 1", part(func(p *Part) {
+			p.Times.Durations.Histograms = beyond.Durations.Histograms
+		})},
 		{"Codec", `no codec of series is called "other"`, part(func(p *Part) { p.Times.Codec = "other" })},
-		{"Values", "statistics of 20 values of terminal 0, which has 5 calls", part(func(p *Part) { p.Grammar = repeatCall(0, 5, barrier).Grammar })},
+		{"Values", "statistics of 20 values of terminal 0, which has 5 calls", part(func(p *Part) {
+			p.Grammar = repeatCall(0, 5, barrier).Grammar
+		})},
 		{"HistogramValues", "histograms of more values of terminal 0 than its 5 calls", part(func(p *Part) {
-			p.Grammar, p.Times.Durations.Statistics, p.Times.Gaps.Statistics = repeatCall(0, 5, barrier).Grammar, nil, nil
+			p.Grammar, p.Times.Durations.Statistics, p.Times.Gaps.Statistics = repeatCall(0, 5,
+				barrier).Grammar, nil, nil
 		})},
 		{"Calls", "a series of 20 calls, not 5", part(func(p *Part) {
-			p.Grammar, p.Times.Durations, p.Times.Gaps = repeatCall(0, 5, barrier).Grammar, timing.Summary{}, timing.Summary{}
+			p.Grammar, p.Times.Durations, p.Times.Gaps = repeatCall(0, 5, barrier).Grammar, timing.Summary{},
+				timing.Summary{}
 		})},
 		{"Unused", "numbered in the order of their first use", c.timed(t, func() Part {
 			p := forgedPart(0)
@@ -339,7 +353,8 @@ func TestRefuseTimes(t *testing.T) {
 func TestRefuseMixedHistograms(t *testing.T) {
 	byCall, byPath := clock{histograms: true}, clock{histograms: true, paths: true}
 	a := accumulate(t, Run{Ranks: 3}, []Part{byCall.timed(t, forgedPart(0))})
-	if err := a.Add(byPath.timed(t, forgedPart(1))); err == nil || !strings.Contains(err.Error(), "rank 1: histograms by call and by pair") {
+	if err := a.Add(byPath.timed(t, forgedPart(1))); err == nil ||
+		!strings.Contains(err.Error(), "rank 1: histograms by call and by pair") {
 		t.Errorf("err = %v", err)
 	}
 	other := accumulate(t, Run{Ranks: 3}, []Part{byPath.timed(t, forgedPart(1))})
@@ -399,13 +414,16 @@ func FuzzTimes(f *testing.F) {
 		{statistics: true}, {histograms: true}, {codec: "intervals;entropy,epsilon=0.1;entropy,epsilon=0.1"},
 	} {
 		s := contents(f, write(f, Run{Ranks: 3}, []Part{c.timed(f, forgedPart(0)), c.timed(f, forgedPart(2))}))
-		f.Add(contentOf(s, layout.KindSummaries, 0), contentOf(s, layout.KindSeries, 0), contentOf(s, layout.KindSeries, 1), contentOf(s, layout.KindSeries, 2))
-		f.Add(contentOf(s, layout.KindSummaries, 0), "", contentOf(s, layout.KindSeries, 1), "") // nothing tells whose it is
+		f.Add(contentOf(s, layout.KindSummaries, 0), contentOf(s, layout.KindSeries, 0),
+			contentOf(s, layout.KindSeries, 1), contentOf(s, layout.KindSeries, 2))
+		// nothing tells whose it is
+		f.Add(contentOf(s, layout.KindSummaries, 0), "", contentOf(s, layout.KindSeries, 1), "")
 	}
 	calls := contents(f, write(f, Run{Ranks: 3}, []Part{forgedPart(0), forgedPart(2)}))
 	mutate.Fuzz(f, func(t *testing.T, summaries, series0, series1, series2 string) {
 		trace := open(t, forge(t, append(slices.Clone(calls), present(section{layout.KindSummaries, 0, summaries},
-			section{layout.KindSeries, 0, series0}, section{layout.KindSeries, 1, series1}, section{layout.KindSeries, 2, series2})...)...))
+			section{layout.KindSeries, 0, series0}, section{layout.KindSeries, 1, series1},
+			section{layout.KindSeries, 2, series2})...)...))
 		_, _, err := trace.Summaries()
 		sound := err == nil
 		for _, rank := range []int{0, 2} {
@@ -417,7 +435,8 @@ func FuzzTimes(f *testing.F) {
 					}
 				}
 			}
-			if err != nil && !errors.As(err, new(*format.SectionError)) && !errors.As(err, new(*timing.ParseError)) && !errors.Is(err, timing.ErrUnknownCodec) {
+			if err != nil && !errors.As(err, new(*format.SectionError)) &&
+				!errors.As(err, new(*timing.ParseError)) && !errors.Is(err, timing.ErrUnknownCodec) {
 				t.Fatal(err)
 			}
 		}
@@ -456,7 +475,8 @@ func TestSalvagePart(t *testing.T) {
 	sections := contents(t, partFile(t, accumulate(t, Run{Ranks: 3}, parts)))
 	one := contentOf(sections, layout.KindSeries, 1)
 	for _, change := range []section{
-		{layout.KindSeries, 1, one[:len(one)-1]}, {layout.KindSeries, 0, "\x01"}, {layout.KindSummaries, 0, "\x01"}, {layout.KindSummaries, 1, "\x00\x00"},
+		{layout.KindSeries, 1, one[:len(one)-1]}, {layout.KindSeries, 0, "\x01"},
+		{layout.KindSummaries, 0, "\x01"}, {layout.KindSummaries, 1, "\x00\x00"},
 	} {
 		if _, _, err := SalvagePart(container(t, forge(t, replaced(sections, change)...))); err == nil {
 			t.Errorf("%v: no error", change)
@@ -470,7 +490,9 @@ func TestSalvagePart(t *testing.T) {
 		{layout.KindSummaries, 0, nil, []int{0, 1, 2}},
 		{layout.KindSeries, 0, []int{0, 1, 2}, nil},
 	} {
-		file := forge(t, slices.DeleteFunc(slices.Clone(sections), func(s section) bool { return s.kind == tt.kind && s.key == tt.key })...)
+		file := forge(t, slices.DeleteFunc(slices.Clone(sections), func(s section) bool {
+			return s.kind == tt.kind && s.key == tt.key
+		})...)
 		a, without, err := SalvagePart(container(t, file))
 		if err != nil || !without.Equal(rankenc.SetOf(tt.without...)) {
 			t.Fatalf("without the %s: ranks %v have no times, %v", layout.KindName(tt.kind), without, err)
@@ -510,17 +532,22 @@ func TestCodecByFunction(t *testing.T) {
 		var grammar sequitur.Builder
 		names := []string{odd.Name, barrier.Name}
 		functions := []int{table.Declare(odd), table.Declare(barrier)}
-		codec := must.Get(timing.NewSeriesCodec(must.Get(layout.CodecByFunction(bins, map[string]timing.Codec{odd.Name: exact}, func(t uint32) string { return names[t] })), bins, timing.Gaps))
+		codec := must.Get(
+			timing.NewSeriesCodec(
+				must.Get(layout.CodecByFunction(bins, map[string]timing.Codec{odd.Name: exact},
+					func(t uint32) string { return names[t] })), bins, timing.Gaps))
 		b := codec.NewBuilder(0)
 		for i := range 100 {
 			s := table.Intern(functions[i%2])
 			grammar.Append(s)
 			b.Append(s, int64(2000*i), int64(1000+i+rank))
 		}
-		parts = append(parts, Part{Rank: rank, Table: &table, Grammar: grammar.Finish(), Times: &Times{Codec: codec.Name(), Series: b.Finish(nil)}})
+		parts = append(parts, Part{Rank: rank, Table: &table, Grammar: grammar.Finish(),
+			Times: &Times{Codec: codec.Name(), Series: b.Finish(nil)}})
 	}
 	a := accumulate(t, Run{Ranks: 3}, parts)
-	for _, trace := range []*Trace{open(t, traceFile(t, a)), open(t, partFile(t, a)), open(t, traceFile(t, throughFile(t, a)))} {
+	for _, trace := range []*Trace{open(t, traceFile(t, a)), open(t, partFile(t, a)),
+		open(t, traceFile(t, throughFile(t, a)))} {
 		for rank := range 3 {
 			s, err := trace.Series(rank)
 			if err != nil {
@@ -539,7 +566,8 @@ func TestCodecByFunction(t *testing.T) {
 			}
 			rounded := 0
 			for i, m := range got {
-				if want := int64(1000 + i + rank); i%2 == 0 && m.Duration != want || math.Abs(float64(m.Duration-want)) > 0.5*float64(want) {
+				if want := int64(1000 + i + rank); i%2 == 0 && m.Duration != want ||
+					math.Abs(float64(m.Duration-want)) > 0.5*float64(want) {
 					t.Fatalf("call %d took %d, not %d", i, m.Duration, want)
 				} else if m.Duration != want {
 					rounded++
@@ -551,8 +579,10 @@ func TestCodecByFunction(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		"functions{", "functions{}", "functions{bins,epsilon=0.1", `functions{"a"bins,epsilon=0.1|bins,epsilon=0.1}`, `functions{a=bins,epsilon=0.1|bins,epsilon=0.1}`,
-		`functions{"b"=bins,epsilon=0.1|"a"=bins,epsilon=0.1|bins,epsilon=0.1}`, `functions{"a"=bins,epsilon=0.1|"a"=bins,epsilon=0.1|bins,epsilon=0.1}`,
+		"functions{", "functions{}", "functions{bins,epsilon=0.1",
+		`functions{"a"bins,epsilon=0.1|bins,epsilon=0.1}`, `functions{a=bins,epsilon=0.1|bins,epsilon=0.1}`,
+		`functions{"b"=bins,epsilon=0.1|"a"=bins,epsilon=0.1|bins,epsilon=0.1}`,
+		`functions{"a"=bins,epsilon=0.1|"a"=bins,epsilon=0.1|bins,epsilon=0.1}`,
 	} {
 		if _, err := layout.SeriesCodec("gaps;"+name+";bins,epsilon=0.1", nil); err == nil {
 			t.Errorf("%s is a codec", name)

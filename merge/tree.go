@@ -29,7 +29,8 @@ type TreeOptions struct {
 // context before each leaf, and before each shape that it merges. Leaves whose
 // ranks ascend with their numbers are merged fastest. The result is nil only if
 // there is an error.
-func Tree(ctx context.Context, n int, leaf func(ctx context.Context, i int) (*Accumulator, error), o TreeOptions) (*Accumulator, error) {
+func Tree(ctx context.Context, n int, leaf func(ctx context.Context, i int) (*Accumulator, error),
+	o TreeOptions) (*Accumulator, error) {
 	if leaf == nil {
 		panic("merge: a tree without leaves")
 	}

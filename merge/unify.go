@@ -47,7 +47,8 @@ const maxMasked = 64
 // columns over the ranks of all uses. There are fewer if ctx is done.
 func unify(ctx context.Context, columns *shapeColumns, functions []cst.Function, size int) []*signature {
 	shapes := columns.shapes
-	u := unifier{size: int64(size), functions: functions, layouts: make([][]layout.SlotKind, len(functions)), grouped: make([][]layout.SlotKind, len(functions)), columns: columns, byFunction: make(map[int]*index)}
+	u := unifier{size: int64(size), functions: functions, layouts: make([][]layout.SlotKind, len(functions)),
+		grouped: make([][]layout.SlotKind, len(functions)), columns: columns, byFunction: make(map[int]*index)}
 	order := make([]int, len(shapes))
 	for i := range order {
 		order[i] = i

@@ -31,12 +31,15 @@ func TestFactor(t *testing.T) {
 		{"Equal", 1, func(_, i int) (cst.Function, cst.Value) { return f, cst.Int(int64(i % 3)) }},
 		{"Values", 1, func(rank, i int) (cst.Function, cst.Value) { return f, cst.Int(int64(i%3 + rank)) }},
 		// The pattern within the loop differs.
-		{"Patterns", 1, func(rank, i int) (cst.Function, cst.Value) { return f, cst.Int(int64(irregular(rank, i%6) % 3)) }},
+		{"Patterns", 1, func(rank, i int) (cst.Function, cst.Value) {
+			return f, cst.Int(int64(irregular(rank, i%6) % 3))
+		}},
 		{"Functions", 2, func(rank, i int) (cst.Function, cst.Value) {
 			return numbered(fmt.Sprint("f", (rank+i)%2), cst.Type{Kind: cst.KindInt}), cst.Int(1)
 		}},
 		{"Lengths", 3, func(rank, i int) (cst.Function, cst.Value) {
-			return numbered("f", cst.ArrayOf(cst.Type{Kind: cst.KindInt})), cst.Array(slices.Repeat([]cst.Value{cst.Int(1)}, rank%3)...)
+			return numbered("f", cst.ArrayOf(cst.Type{Kind: cst.KindInt})),
+				cst.Array(slices.Repeat([]cst.Value{cst.Int(1)}, rank%3)...)
 		}},
 	}
 	for _, tt := range tests {
@@ -47,7 +50,9 @@ func TestFactor(t *testing.T) {
 	// Two ranks that tell calls apart in ways that have nothing in common are smaller
 	// as they are.
 	odd := func(rank int) Part {
-		return recorded(rank, 200, func(i int) (cst.Function, cst.Value) { return f, cst.Int(int64(irregular(rank, i) % 32)) })
+		return recorded(rank, 200, func(i int) (cst.Function, cst.Value) {
+			return f, cst.Int(int64(irregular(rank, i) % 32))
+		})
 	}
 	parts := []Part{odd(0), odd(1), oneCall(2, g)}
 	trace := open(t, write(t, Run{Ranks: 3}, parts))
@@ -70,7 +75,9 @@ func TestUnify(t *testing.T) {
 		{"SameShift", 1, func(rank int) (cst.Function, cst.Value) { return f, cst.Rank(int64(rank) + 1) }},
 		{"SameRing", 1, func(rank int) (cst.Function, cst.Value) { return f, cst.Rank(int64(rank+2) % 12) }},
 		{"OtherConstant", 2, func(rank int) (cst.Function, cst.Value) { return f, cst.Rank(int64(4 + rank%2)) }},
-		{"Irregular", 1, func(rank int) (cst.Function, cst.Value) { return f, cst.Rank(int64(irregular(rank, 1) % 12)) }},
+		{"Irregular", 1, func(rank int) (cst.Function, cst.Value) {
+			return f, cst.Rank(int64(irregular(rank, 1) % 12))
+		}},
 		{"Arrays", 1, func(rank int) (cst.Function, cst.Value) {
 			return g, cst.Array(cst.Int(int64(irregular(rank, 1)%100)), cst.Int(int64(irregular(rank, 2)%100)))
 		}},

@@ -108,7 +108,8 @@ func checkClockRuns(clocks []format.Clock) error {
 
 func checkRunsOf(runs, n int, what string) error {
 	if runs > layout.MaxRuns {
-		return fmt.Errorf("%w: %d runs of consecutive ranks in %d %s, more than %d", format.ErrLimit, runs, n, what, layout.MaxRuns)
+		return fmt.Errorf("%w: %d runs of consecutive ranks in %d %s, more than %d", format.ErrLimit, runs, n,
+			what, layout.MaxRuns)
 	}
 	return nil
 }
@@ -121,7 +122,9 @@ func (a *Accumulator) complete(ctx context.Context, e *draft) {
 	m, c := e.model, &e.sections
 	c.table.slice(ctx)
 	if s := m.summaries(a.placed); !s.IsZero() {
-		c.summaries = s.AppendRounded(nil, len(m.signatures), func(n int) uint32 { return uint32(m.signatures[n].function) })
+		c.summaries = s.AppendRounded(nil, len(m.signatures), func(n int) uint32 {
+			return uint32(m.signatures[n].function)
+		})
 	}
 	if r := a.rankTimes.Coarse(); r.Fits(len(m.functions)) {
 		c.rankTimes = r.Append(nil, len(m.functions))
@@ -326,7 +329,8 @@ type model struct {
 
 // newModel returns the model of shapes, nil if ctx is done.
 func newModel(ctx context.Context, a *Accumulator, shapes []*shape, x *streams) *model {
-	m := &model{size: a.size, functions: a.functions.Functions(), shapes: shapes, columns: newShapeColumns(shapes, a.size), streams: x}
+	m := &model{size: a.size, functions: a.functions.Functions(), shapes: shapes,
+		columns: newShapeColumns(shapes, a.size), streams: x}
 	for _, s := range m.shapes {
 		m.sets = append(m.sets, s.ranks.set())
 	}

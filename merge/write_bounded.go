@@ -22,7 +22,8 @@ type BoundError struct {
 }
 
 func (e *BoundError) Error() string {
-	return fmt.Sprintf("merge: calls by function and rank, and messages and bytes by pair of ranks, take %d bytes, more than %d", e.Least, e.Size)
+	return fmt.Sprintf(
+		"merge: calls by function and rank, and messages and bytes by pair of ranks, take %d bytes, more than %d", e.Least, e.Size)
 }
 
 // WriteBounded is [Accumulator.WriteContext] for a trace of size bytes at most. If all that a holds
@@ -142,7 +143,8 @@ func (a *Accumulator) bounds(ctx context.Context, size int64, keep Keep) (bounde
 // calls of different ranks. It shares memory with a.
 func (a *Accumulator) untimed() *Accumulator {
 	b := &Accumulator{
-		size: a.size, sources: a.sources, names: a.names, origin: a.origin, threadsUnordered: a.threadsUnordered, worlds: a.worlds, clocks: a.clocks,
+		size: a.size, sources: a.sources, names: a.names, origin: a.origin,
+		threadsUnordered: a.threadsUnordered, worlds: a.worlds, clocks: a.clocks,
 		functions: a.functions, digests: a.digests, texts: a.texts, ranks: a.ranks, shapes: a.shapes,
 		rankTimes: a.rankTimes, kind: a.kind, placed: a.placed, encodings: a.encodings,
 	}
@@ -220,7 +222,8 @@ func (a *Accumulator) condense(d condense.Degree, keep Keep) *Accumulator {
 func (s *shape) lone() condense.Rank {
 	r := condense.Rank{Grammar: s.grammar, Forms: make([]condense.Form, len(s.forms)), Values: s.values}
 	for t, f := range s.forms {
-		r.Forms[t] = condense.Form{Function: f.function, Lengths: f.lengths, Slots: f.slots, Grouped: f.grouped, Place: f.place}
+		r.Forms[t] = condense.Form{Function: f.function, Lengths: f.lengths, Slots: f.slots,
+			Grouped: f.grouped, Place: f.place}
 	}
 	return r
 }
@@ -263,7 +266,8 @@ func (a *Accumulator) lone() []loneRank {
 			readers[i] = c.values()
 		}
 		s.ranks.each(func(position, rank int) {
-			own := &shape{grammar: s.grammar, forms: s.forms, ranks: spans{{first: int32(rank), last: int32(rank)}}, values: s.values}
+			own := &shape{grammar: s.grammar, forms: s.forms,
+				ranks: spans{{first: int32(rank), last: int32(rank)}}, values: s.values}
 			if len(s.rows) > 0 {
 				own.values = s.rows[position].append(nil, 0, s.slots())
 			}

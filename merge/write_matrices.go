@@ -106,7 +106,8 @@ func (w *signatureWriter) rows(s *signature, slot, n int, d *layout.Domain) [][]
 	if w.appendRows(s, slot, n, d, rows) {
 		return rows
 	}
-	const together = 8 // columns are read before they are written to the rows, as many values as a line of the cache has
+	// columns are read before they are written to the rows, as many values as a line of the cache has
+	const together = 8
 	var columns [together][]int64
 	for k := 0; k < n; k += together {
 		some := columns[:min(together, n-k)]

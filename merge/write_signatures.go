@@ -106,7 +106,8 @@ func (w *signatureWriter) handles(groups [][]*signature) func(class string, yiel
 				for i, s := range group {
 					slot := places[k].slot(i)
 					e, ok := w.expr(s, slot)
-					if v, constant := e.Constant(); ok && !e.Grouped && constant && s.streams>>places[k].scalar&1 == 0 && !yield(v) {
+					if v, constant := e.Constant(); ok && !e.Grouped && constant &&
+						s.streams>>places[k].scalar&1 == 0 && !yield(v) {
 						return
 					}
 				}
@@ -222,7 +223,8 @@ func (w *signatureWriter) storeMatrices(ctx context.Context, f cst.Function, gro
 
 // appendSlot appends what the signatures of one function have in one slot, that
 // many slots after the first of a parameter.
-func (w *signatureWriter) appendSlot(ctx context.Context, dst []byte, group []*signature, place *paramPlace, offset int, kind layout.SlotKind, list []int64) []byte {
+func (w *signatureWriter) appendSlot(ctx context.Context, dst []byte, group []*signature, place *paramPlace,
+	offset int, kind layout.SlotKind, list []int64) []byte {
 	var (
 		written = slices.Grow(w.written[:0], len(group))[:len(group)]
 		values  = &w.values
@@ -302,7 +304,8 @@ func (w *signatureWriter) column(s *signature, slot int, kind layout.SlotKind) i
 func (w *signatureWriter) encodeColumn(s *signature, slot int, kind layout.SlotKind) (domain int, enc []byte) {
 	d := w.domain(s)
 	values := w.appendValues(nil, s, slot, w.domains[d])
-	return d, w.encodings.column(w.domains[d].Columns(), w.domainKeys[d], values, columns.Options{Ranks: kind == layout.Rank})
+	return d, w.encodings.column(w.domains[d].Columns(), w.domainKeys[d], values,
+		columns.Options{Ranks: kind == layout.Rank})
 }
 
 // columnKey returns what tells a column from others.

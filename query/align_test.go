@@ -88,7 +88,8 @@ func (r *machineRun) exchange(blocking bool) {
 			to, from := (rank+away)%ranks, (rank+ranks-away)%ranks
 			data := []any{"count", 1, "datatype", "MPI_INT"}
 			if !blocking {
-				r.call(rank, r.now[rank]+100, "MPI_Irecv", append(data, "source", from, "tag", tag, "request", request)...)
+				r.call(rank, r.now[rank]+100, "MPI_Irecv",
+					append(data, "source", from, "tag", tag, "request", request)...)
 				sent[rank] = r.now[rank]
 			}
 			r.call(rank, r.now[rank]+200, "MPI_Send", append(data, "dest", to, "tag", tag)...)
@@ -158,11 +159,13 @@ func (r *machineRun) run() merge.Run {
 				ranks = append(ranks, rank)
 			}
 		}
-		run.Clocks = append(run.Clocks, format.Clock{Machine: string(rune('a' + k)), Ranks: rankenc.SetOf(ranks...), Error: -1})
+		run.Clocks = append(run.Clocks, format.Clock{Machine: string(rune('a' + k)),
+			Ranks: rankenc.SetOf(ranks...), Error: -1})
 		for _, at := range r.read {
 			c := &run.Clocks[k]
 			time := r.clocks[k].at(at)
-			c.Readings = append(c.Readings, format.ClockReading{Time: time, Offset: (machineClock{}).at(at) - time, Error: 1e5})
+			c.Readings = append(c.Readings, format.ClockReading{Time: time,
+				Offset: (machineClock{}).at(at) - time, Error: 1e5})
 		}
 	}
 	return run
@@ -194,7 +197,8 @@ func (r *machineRun) parts(t tester) (parts []merge.Part) {
 }
 
 func newMachineRun(seed uint64, clocks []machineClock, of []int) *machineRun {
-	return &machineRun{random: rand.New(rand.NewPCG(seed, 1)), clocks: clocks, of: of, now: make([]int64, len(of)), calls: make([][]testtrace.Call, len(of))}
+	return &machineRun{random: rand.New(rand.NewPCG(seed, 1)), clocks: clocks, of: of,
+		now: make([]int64, len(of)), calls: make([][]testtrace.Call, len(of))}
 }
 
 func align(t tester, tr *trace.Trace) []format.Clock {
@@ -222,7 +226,8 @@ func (r *machineRun) check(t tester, list []format.Clock, from, to int64) (most 
 			at := from + (to-from)/8*i
 			off := moved(&c, r.clocks[k].at(at)) - r.clocks[0].at(at)
 			if off = max(off, -off); off > c.Error+4 {
-				t.Fatalf("clock %d is off by %d ns at %d ns, more than %d: %+v of %+v", k, off, at, c.Error, c, r.clocks[k])
+				t.Fatalf("clock %d is off by %d ns at %d ns, more than %d: %+v of %+v", k, off, at, c.Error,
+					c, r.clocks[k])
 			}
 			most = max(most, off)
 		}
@@ -234,7 +239,8 @@ func (r *machineRun) check(t tester, list []format.Clock, from, to int64) (most 
 // that block and of others, and by collective operations.
 func testAlign(t *rapid.T) {
 	clocks := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) machineClock {
-		return machineClock{offset: rapid.Int64Range(-5e9, 5e9).Draw(t, "offset"), rate: rapid.Float64Range(-1e-4, 1e-4).Draw(t, "rate")}
+		return machineClock{offset: rapid.Int64Range(-5e9, 5e9).Draw(t, "offset"),
+			rate: rapid.Float64Range(-1e-4, 1e-4).Draw(t, "rate")}
 	}), 2, 4).Draw(t, "clocks")
 	ranks := rapid.IntRange(len(clocks), 5).Draw(t, "ranks")
 	of, round := make([]int, ranks), rapid.Bool().Draw(t, "round")
@@ -244,7 +250,8 @@ func testAlign(t *rapid.T) {
 		}
 	}
 	r := newMachineRun(rapid.Uint64().Draw(t, "seed"), clocks, of)
-	kinds := rapid.SliceOfN(rapid.SampledFrom([]string{"blocking", "nonblocking", "barrier", "allreduce", "rooted"}), 1, 3).Draw(t, "kinds")
+	kinds := rapid.SliceOfN(
+		rapid.SampledFrom([]string{"blocking", "nonblocking", "barrier", "allreduce", "rooted"}), 1, 3).Draw(t, "kinds")
 	steps := rapid.IntRange(2, 20).Draw(t, "steps")
 	var from, to int64
 	for i := range steps {
@@ -272,7 +279,8 @@ func TestAlign(t *testing.T) { rapid.Check(t, testAlign) }
 // learning of them alone.
 func TestAlignClosely(t *testing.T) {
 	for _, kind := range []string{"blocking", "nonblocking", "barrier", "allreduce", "rooted"} {
-		r := newMachineRun(7, []machineClock{{}, {offset: 3e9, rate: 1e-4}, {offset: -2e9, rate: -1e-4}}, []int{0, 0, 1, 1, 2, 2})
+		r := newMachineRun(7, []machineClock{{}, {offset: 3e9, rate: 1e-4}, {offset: -2e9, rate: -1e-4}},
+			[]int{0, 0, 1, 1, 2, 2})
 		for range 500 {
 			r.step(kind)
 		}
@@ -359,7 +367,8 @@ func TestAlignJumps(t *testing.T) {
 	for i := range 3000 {
 		r.step([]string{"blocking", "nonblocking", "barrier", "rooted"}[i%4])
 	}
-	r.codec = must.Get(timing.NewSeriesCodec(must.Get(timing.NewLossless(timing.Zstd)), must.Get(timing.NewLossless(timing.Zstd)), timing.Gaps))
+	r.codec = must.Get(timing.NewSeriesCodec(must.Get(timing.NewLossless(timing.Zstd)),
+		must.Get(timing.NewLossless(timing.Zstd)), timing.Gaps))
 	list, parts, jumps := align(t, r.trace(t)), r.parts(t), 0
 	for k, c := range list {
 		if jumps += len(c.Jumps); c.Early > 0 || len(c.Later) > 0 || piecewise.Jumps(c.Jumps).Most() > c.Error {
@@ -395,7 +404,8 @@ func TestAlignJumps(t *testing.T) {
 		}
 		files[i] = aligned
 	}
-	if again, got, err := AlignTrace(t.Context(), files[0]); !bytes.Equal(files[0], files[1]) || err != nil || !bytes.Equal(again, files[0]) || !reflect.DeepEqual(got, list) {
+	if again, got, err := AlignTrace(t.Context(), files[0]); !bytes.Equal(files[0], files[1]) || err != nil ||
+		!bytes.Equal(again, files[0]) || !reflect.DeepEqual(got, list) {
 		t.Errorf("other traces, or clocks, %v", err)
 	}
 	r.checkJumped(t, files[0], list)
@@ -433,7 +443,8 @@ func (r *machineRun) checkJumped(t *testing.T, file []byte, list []format.Clock)
 	r.eachCall(t, file, func(clock int, call trace.Call, recorded testtrace.Call) {
 		begin, end := moved(&list[clock], recorded.Start), moved(&list[clock], recorded.Start+recorded.Duration)
 		if call.Start != begin || call.Start+call.Duration != end {
-			t.Fatalf("rank %d, call %d is from %d to %d, want %d to %d", call.Rank, call.Position, call.Start, call.Start+call.Duration, begin, end)
+			t.Fatalf("rank %d, call %d is from %d to %d, want %d to %d", call.Rank, call.Position, call.Start,
+				call.Start+call.Duration, begin, end)
 		}
 	})
 }
@@ -543,7 +554,8 @@ func TestClockErrors(t *testing.T) {
 	} {
 		var run merge.Run
 		for k, e := range tt.errors {
-			run.Clocks = append(run.Clocks, format.Clock{Machine: string(rune('a' + k)), Ranks: rankenc.SetOf(k), Error: e})
+			run.Clocks = append(run.Clocks, format.Clock{Machine: string(rune('a' + k)),
+				Ranks: rankenc.SetOf(k), Error: e})
 		}
 		r := newMachineRun(1, []machineClock{{}}, []int{0, 0})
 		for _, late := range []int64{300, 5000} {
@@ -581,7 +593,8 @@ func TestClockErrors(t *testing.T) {
 
 // TestClockErrorsOfPieces checks that a difference is explained by the errors of the clocks at its times.
 func TestClockErrorsOfPieces(t *testing.T) {
-	pieces := format.Clock{Machine: "b", Ranks: rankenc.SetOf(1), Later: []format.Alignment{{Offset: 50, Since: 1000}}, Errors: []int64{10, 500}, Error: 500}
+	pieces := format.Clock{Machine: "b", Ranks: rankenc.SetOf(1),
+		Later: []format.Alignment{{Offset: 50, Since: 1000}}, Errors: []int64{10, 500}, Error: 500}
 	run := merge.Run{Ranks: 4, Clocks: []format.Clock{
 		{Machine: "a", Ranks: rankenc.SetOf(0, 3)}, pieces, {Machine: "c", Ranks: rankenc.SetOf(2), Error: -1},
 	}}
@@ -591,10 +604,13 @@ func TestClockErrorsOfPieces(t *testing.T) {
 		off              int64 // how far times may be off
 		want             bool
 	}{
-		{0, 1, 100, 10, 0, true}, {0, 1, 100, 11, 0, false}, {1, 0, 100, -11, 0, false}, {0, 1, 2000, 500, 0, true}, {0, 1, 2000, 501, 0, false},
-		{0, 1, 100, 11, 2000, true}, {0, 1, 100, 11, 500, false}, {0, 3, 100, 0, 2000, false}, {0, 2, 100, 1e9, 0, true},
+		{0, 1, 100, 10, 0, true}, {0, 1, 100, 11, 0, false}, {1, 0, 100, -11, 0, false},
+		{0, 1, 2000, 500, 0, true}, {0, 1, 2000, 501, 0, false},
+		{0, 1, 100, 11, 2000, true}, {0, 1, 100, 11, 500, false}, {0, 3, 100, 0, 2000, false},
+		{0, 2, 100, 1e9, 0, true},
 	} {
-		if got := (clockErrors{run, tt.off}).explain(tt.rank, tt.time, tt.other, tt.time, float64(tt.difference)); got != tt.want {
+		if got := (clockErrors{run, tt.off}).explain(tt.rank, tt.time, tt.other, tt.time,
+			float64(tt.difference)); got != tt.want {
 			t.Errorf("%+v: got %t", tt, got)
 		}
 	}
@@ -620,7 +636,8 @@ func TestSameClockJumps(t *testing.T) {
 		jumps = append(jumps, format.Jump{Since: r.calls[2][len(r.calls[2])-1].Start, Ahead: ahead})
 	}
 	run := merge.Run{Clocks: []format.Clock{
-		{Machine: "a", Ranks: rankenc.SetOf(0, 1, 2), Jumps: jumps, Error: ahead}, {Machine: "b", Ranks: rankenc.SetOf(3), Error: ahead},
+		{Machine: "a", Ranks: rankenc.SetOf(0, 1, 2), Jumps: jumps, Error: ahead},
+		{Machine: "b", Ranks: rankenc.SetOf(3), Error: ahead},
 	}}
 	tr := testtrace.Record(t, run, true, r.calls)
 	times, err := OpenTimes(tr)

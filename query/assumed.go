@@ -35,7 +35,8 @@ type pattern struct {
 }
 
 func newPairing(ends []*end) *pairing {
-	p := &pairing{ends: ends, spare: make([]uint64, len(ends)), of: make([][]int32, len(ends)), dead: make([]bool, len(ends))}
+	p := &pairing{ends: ends, spare: make([]uint64, len(ends)), of: make([][]int32, len(ends)),
+		dead: make([]bool, len(ends))}
 	receives := make(map[pattern]int32)
 	bySource := make(map[int][]int32)
 	for i, e := range ends {
@@ -70,7 +71,8 @@ func newPairing(ends []*end) *pairing {
 // link adds an edge.
 func (p *pairing) link(send, receive int32) {
 	n := int32(len(p.edges))
-	p.edges = append(p.edges, pairingEdge{send: send, receive: receive, same: p.ends[send].channel == p.ends[receive].channel})
+	p.edges = append(p.edges, pairingEdge{send: send, receive: receive,
+		same: p.ends[send].channel == p.ends[receive].channel})
 	p.of[send], p.of[receive] = append(p.of[send], n), append(p.of[receive], n)
 }
 
@@ -208,7 +210,8 @@ func (p *pairing) unmatched(ends []*end) []Unmatched {
 		}
 		if group < 0 {
 			if e.left > 0 {
-				list = append(list, Unmatched{Channel: e.channel, Direction: e.direction, Rank: e.rank(), Count: e.left, Matched: e.count - e.left})
+				list = append(list, Unmatched{Channel: e.channel, Direction: e.direction, Rank: e.rank(),
+					Count: e.left, Matched: e.count - e.left})
 			}
 			continue
 		}
@@ -252,13 +255,17 @@ func (p *pairing) groups() []int32 {
 		}
 		// Another is left in place of one if its match can go to that, or come from it.
 		in := make([]bool, len(p.ends))
-		p.reach(in, left, func(at int32, e *pairingEdge) bool { return p.ends[at].direction == direction || e.flow > 0 })
+		p.reach(in, left, func(at int32, e *pairingEdge) bool {
+			return p.ends[at].direction == direction || e.flow > 0
+		})
 		seen := make([]bool, len(p.ends))
 		for i, e := range p.ends {
 			if !in[i] || e.direction != direction || seen[i] {
 				continue
 			}
-			for _, at := range p.reach(seen, []int32{int32(i)}, func(_ int32, e *pairingEdge) bool { return in[e.send] && in[e.receive] }) {
+			for _, at := range p.reach(seen, []int32{int32(i)}, func(_ int32, e *pairingEdge) bool {
+				return in[e.send] && in[e.receive]
+			}) {
 				if p.ends[at].direction == direction {
 					groups[at] = int32(i)
 				}

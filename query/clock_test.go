@@ -47,7 +47,8 @@ func drawCalls(t *rapid.T, overlap bool) []timedCall {
 		body := rapid.SliceOfN(rapid.Int64Range(0, int64(kinds)-1), 1, 5).Draw(t, "body")
 		for range rapid.IntRange(1, 12).Draw(t, "rounds") {
 			for _, kind := range body {
-				c := timedCall{function: kind % 2, argument: kind, duration: rapid.Int64Range(0, 100).Draw(t, "duration")}
+				c := timedCall{function: kind % 2, argument: kind,
+					duration: rapid.Int64Range(0, 100).Draw(t, "duration")}
 				gap := max(rapid.Int64Range(least, 100).Draw(t, "gap"), -c.duration)
 				c.start = now + gap
 				now = c.start + c.duration
@@ -65,7 +66,8 @@ var functions = []cst.Function{
 }
 
 func exactSeries() *timing.SeriesCodec {
-	return must.Get(timing.NewSeriesCodec(must.Get(timing.NewLossless(timing.LZ4)), must.Get(timing.NewLossless(timing.LZ4)), timing.Gaps))
+	return must.Get(timing.NewSeriesCodec(must.Get(timing.NewLossless(timing.LZ4)),
+		must.Get(timing.NewLossless(timing.LZ4)), timing.Gaps))
 }
 
 // record returns a trace of the calls of ranks.
@@ -199,7 +201,8 @@ func testClock(t *rapid.T) {
 		if source == Series {
 			for i, r := range recorded {
 				if calls[i].Start != r.start || calls[i].Duration != r.duration {
-					t.Fatalf("call %d was %d, %d, want %d, %d", i, calls[i].Start, calls[i].Duration, r.start, r.duration)
+					t.Fatalf("call %d was %d, %d, want %d, %d", i, calls[i].Start, calls[i].Duration, r.start,
+						r.duration)
 				}
 			}
 		} else if kept {
@@ -292,7 +295,8 @@ func checkMeans(t *rapid.T, tr *trace.Trace, c *Clock, calls []trace.Call) {
 		end = weights
 	}
 	for i := range calls {
-		if want := ends[i] * end / weights; weights > 0 && math.Abs(float64(calls[i].Start+calls[i].Duration)-want) > 2 {
+		if want := ends[i] * end / weights; weights > 0 &&
+			math.Abs(float64(calls[i].Start+calls[i].Duration)-want) > 2 {
 			t.Fatalf("call %d ends at %d, want %g", i, calls[i].Start+calls[i].Duration, want)
 		}
 	}
@@ -348,7 +352,8 @@ func checkOwn(t *rapid.T, tr *trace.Trace, c *Clock, calls []trace.Call, ranks [
 		off += f.Sum.Error()
 	}
 	last := recorded[len(recorded)-1]
-	if span := last.start + last.duration - recorded[0].start; overlap || span < kept.Span.Low || span > kept.Span.High {
+	if span := last.start + last.duration - recorded[0].start; overlap || span < kept.Span.Low ||
+		span > kept.Span.High {
 		return
 	}
 	round := int64(len(calls))
@@ -455,12 +460,14 @@ func checkBetween(t *rapid.T, c *Clock, calls []trace.Call, signatures []sequitu
 	if err != nil {
 		t.Fatal(err)
 	}
-	if first >= 0 && (w.First != uint64(first) || w.End != uint64(end)) || first < 0 && w.First != w.End || len(w.Usage) != len(want) {
+	if first >= 0 && (w.First != uint64(first) || w.End != uint64(end)) || first < 0 && w.First != w.End ||
+		len(w.Usage) != len(want) {
 		t.Fatalf("from %d to %d: %+v, want %d to %d, %v", from, to, w, first, end, want)
 	}
 	for _, u := range w.Usage {
 		near := want[u.Signature]
-		if u.Calls != near.Calls || c.Source() == Series && u.Time != near.Time || math.Abs(float64(u.Time-near.Time)) > 1+float64(u.Calls) {
+		if u.Calls != near.Calls || c.Source() == Series && u.Time != near.Time ||
+			math.Abs(float64(u.Time-near.Time)) > 1+float64(u.Calls) {
 			t.Fatalf("from %d to %d: %+v, want %+v", from, to, u, near)
 		}
 	}
@@ -512,7 +519,9 @@ func TestOverlaps(t *testing.T) {
 // TestLastTimes looks for a call at the end of time, which ends later than times go.
 func TestLastTimes(t *testing.T) {
 	calls := []timedCall{{0, 0, 0, 10}, {0, 1, maxTime - 5, 100}}
-	c := openClock(t, record(t, func(int) tracer.Options { return tracer.Options{Series: exactSeries()} }, [][]timedCall{calls}), 0)
+	c := openClock(t, record(t, func(int) tracer.Options {
+		return tracer.Options{Series: exactSeries()}
+	}, [][]timedCall{calls}), 0)
 	if p, err := c.At(maxTime - 2); err != nil || p != (Place{1, true, maxTime - 5, 100}) {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -610,7 +619,9 @@ func TestLostSeries(t *testing.T) {
 	for i := range int64(2000) {
 		calls = append(calls, timedCall{0, i % 3, 100 * i, i * i % 97})
 	}
-	file := testtrace.Records(t, recordFile(t, func(int) tracer.Options { return tracer.Options{Series: exactSeries()} }, [][]timedCall{calls}))
+	file := testtrace.Records(t, recordFile(t, func(int) tracer.Options {
+		return tracer.Options{Series: exactSeries()}
+	}, [][]timedCall{calls}))
 	whole, err := format.NewReader(bytes.NewReader(file), int64(len(file)), format.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -632,13 +643,16 @@ func TestLostSeries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := times.At(context.Background(), 0, Options{}); !errors.As(err, &section) || section.Kind != sections.KindSeries {
+	if _, err := times.At(context.Background(), 0, Options{}); !errors.As(err, &section) ||
+		section.Kind != sections.KindSeries {
 		t.Fatal(err)
 	}
-	if _, err := times.ReadSeries(context.Background(), Options{}); !errors.As(err, &section) || section.Kind != sections.KindSeries {
+	if _, err := times.ReadSeries(context.Background(), Options{}); !errors.As(err, &section) ||
+		section.Kind != sections.KindSeries {
 		t.Fatal(err)
 	}
-	if tr, err = trace.OpenReader(bytes.NewReader(file), int64(len(file)), trace.Options{LeaveOutDamage: true}); err != nil {
+	if tr, err = trace.OpenReader(bytes.NewReader(file), int64(len(file)),
+		trace.Options{LeaveOutDamage: true}); err != nil {
 		t.Fatal(err)
 	}
 	if c := openClock(t, tr, 0); c.Source() != Statistics {

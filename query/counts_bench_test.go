@@ -22,9 +22,18 @@ func BenchmarkCounts(b *testing.B) {
 			ask  func(ctx context.Context) error
 		}{
 			{"profile", func(ctx context.Context) error { _, err := OpenProfile(ctx, trace, Options{}); return err }},
-			{"messages", func(ctx context.Context) error { _, err := OpenMessages(ctx, model, 0, Options{}); return err }},
-			{"matrix", func(ctx context.Context) error { _, err := OpenMessages(ctx, model, 256, Options{}); return err }},
-			{"diff", func(ctx context.Context) error { _, err := OpenDiff(ctx, trace, trace, DiffOptions{}); return err }},
+			{"messages", func(ctx context.Context) error {
+				_, err := OpenMessages(ctx, model, 0, Options{})
+				return err
+			}},
+			{"matrix", func(ctx context.Context) error {
+				_, err := OpenMessages(ctx, model, 256, Options{})
+				return err
+			}},
+			{"diff", func(ctx context.Context) error {
+				_, err := OpenDiff(ctx, trace, trace, DiffOptions{})
+				return err
+			}},
 		} {
 			b.Run(query.name+"/"+size.name, func(b *testing.B) {
 				b.ReportAllocs()
@@ -42,7 +51,8 @@ func BenchmarkCounts(b *testing.B) {
 // exchanges data: of equal amounts, and of a different amount for each pair.
 func BenchmarkExchanged(b *testing.B) {
 	for _, p := range []programs.Program{
-		programs.Stencil2D(32, 32, 100_000), programs.Stencil2D(128, 128, 100_000), programs.RandomAlltoallv(1024, 3, 1),
+		programs.Stencil2D(32, 32, 100_000), programs.Stencil2D(128, 128, 100_000),
+		programs.RandomAlltoallv(1024, 3, 1),
 	} {
 		model := openModel(b, openProgram(b, p))
 		for _, bins := range []int{0, 512} {

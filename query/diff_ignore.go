@@ -52,7 +52,8 @@ func (g *Ignored) compared(f cst.Function) cst.Function {
 
 // amounts are the parameters that say how much there is in a buffer: the first that a function has.
 var amounts = map[string][]string{
-	"buf": {"count"}, "buffer": {"count", "size"}, "inbuf": {"incount", "count"}, "outbuf": {"outcount"}, "inoutbuf": {"count"},
+	"buf": {"count"}, "buffer": {"count", "size"}, "inbuf": {"incount", "count"}, "outbuf": {"outcount"},
+	"inoutbuf":    {"count"},
 	"sendbuf":     {"sendcount", "sendcounts", "count", "recvcount", "recvcounts"},
 	"recvbuf":     {"recvcount", "recvcounts", "count"},
 	"origin_addr": {"origin_count"}, "result_addr": {"result_count"},
@@ -94,7 +95,8 @@ func isNothing(c *trace.Call, i int) bool {
 
 // call reports whether a call does not count.
 func (g *Ignored) call(c *trace.Call) bool {
-	return slices.Contains(g.Functions, c.Function.Name) || g.Polls && foundNothing(c) || g.Completions && (isUpToCompletion(c.Function) || found(c))
+	return slices.Contains(g.Functions, c.Function.Name) || g.Polls && foundNothing(c) ||
+		g.Completions && (isUpToCompletion(c.Function) || found(c))
 }
 
 // isStatus reports whether a parameter is a status, or several.
@@ -144,7 +146,8 @@ func foundNothing(c *trace.Call) bool {
 	}
 	for i, p := range c.Function.Params {
 		asks := role.Requests == spec.Tests || role.Requests == spec.Looks
-		if done := p.Name == "flag" || p.Name == "outcount" && asks; done && p.Type.Kind == cst.KindInt && c.Args[i].Int() == 0 {
+		if done := p.Name == "flag" || p.Name == "outcount" && asks; done && p.Type.Kind == cst.KindInt &&
+			c.Args[i].Int() == 0 {
 			return true
 		}
 	}
@@ -153,5 +156,7 @@ func foundNothing(c *trace.Call) bool {
 
 // isConstant reports whether a pointer is one that MPI has a name for.
 func isConstant(v cst.Value) bool {
-	return slices.ContainsFunc(spec.Constants(), func(c spec.Constant) bool { return c.Class == "pointer" && c.ID == v.Pointer().Segment })
+	return slices.ContainsFunc(spec.Constants(), func(c spec.Constant) bool {
+		return c.Class == "pointer" && c.ID == v.Pointer().Segment
+	})
 }

@@ -17,7 +17,8 @@ import (
 func TestDiffIgnoredCalls(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		callGen := rapid.Custom(func(t *rapid.T) diffCall {
-			return diffCall{rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "name"), rapid.SampledFrom([]int64{0, 100}).Draw(t, "number")}
+			return diffCall{rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "name"),
+				rapid.SampledFrom([]int64{0, 100}).Draw(t, "number")}
 		})
 		a := rapid.SliceOfN(callGen, 1, 20).Draw(t, "a")
 		b := slices.Clone(a)
@@ -27,7 +28,8 @@ func TestDiffIgnoredCalls(t *testing.T) {
 		if rapid.Bool().Draw(t, "differs") {
 			b[rapid.IntRange(0, len(b)-1).Draw(t, "where")] = callGen.Draw(t, "call")
 		}
-		x, y := rapidTrace(t, [][]diffCall{a}, []string{"a", "b", "c"}, 0), rapidTrace(t, [][]diffCall{b}, []string{"c", "b", "a"}, 7)
+		x, y := rapidTrace(t, [][]diffCall{a}, []string{"a", "b", "c"}, 0),
+			rapidTrace(t, [][]diffCall{b}, []string{"c", "b", "a"}, 7)
 		d, err := OpenDiff(t.Context(), x, y, DiffOptions{Ignore: Ignored{Functions: []string{"c"}}})
 		if err != nil {
 			t.Fatal(err)
@@ -94,7 +96,8 @@ func TestDiffIgnore(t *testing.T) {
 	test("sites", x, y, Ignored{}, false)
 	test("sites", x, y, Ignored{Sites: true}, true)
 	test("a site and none", x, open("MPI_Send", nil, []cst.Value{}...), Ignored{Sites: true}, true)
-	x, y = open("MPI_File_open", []cst.Param{name}, cst.String("a")), open("MPI_File_open", []cst.Param{name}, cst.String("b"))
+	x, y = open("MPI_File_open", []cst.Param{name}, cst.String("a")),
+		open("MPI_File_open", []cst.Param{name}, cst.String("b"))
 	test("files", x, y, Ignored{}, false)
 	test("files", x, y, Ignored{Files: true}, true)
 	none := open("", nil)
@@ -112,7 +115,8 @@ func TestDiffIgnore(t *testing.T) {
 	test("statuses", x, y, Ignored{Completions: true}, true)
 	test("a receive and none", x, none, Ignored{Completions: true}, false)
 	test("a count and none", open("MPI_Get_count", status(cst.In), of(1)), none, Ignored{Completions: true}, true)
-	for name, up := range map[string]bool{"MPI_Waitany": true, "MPI_Testany": true, "MPI_Wait": false, "MPI_Startall": false} {
+	for name, up := range map[string]bool{"MPI_Waitany": true, "MPI_Testany": true, "MPI_Wait": false,
+		"MPI_Startall": false} {
 		index := []cst.Param{{Name: "index", Type: cst.Type{Kind: cst.KindInt}, Direction: cst.Out}}
 		if name == "MPI_Wait" {
 			index[0].Name = "request"

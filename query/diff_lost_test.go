@@ -39,8 +39,10 @@ func TestDiffManyCommunicators(t *testing.T) {
 	open := func(rounds uint64) *trace.Trace {
 		comm := cst.HandleOf("comm")
 		r := new(tracer.Recorder)
-		dup := r.Declare(cst.Function{Name: "MPI_Comm_dup", Params: []cst.Param{{Name: "comm", Type: comm}, {Name: "newcomm", Type: comm, Direction: cst.Out}}})
-		free := r.Declare(cst.Function{Name: "MPI_Comm_free", Params: []cst.Param{{Name: "comm", Type: comm, Direction: cst.InOut}}})
+		dup := r.Declare(cst.Function{Name: "MPI_Comm_dup",
+			Params: []cst.Param{{Name: "comm", Type: comm}, {Name: "newcomm", Type: comm, Direction: cst.Out}}})
+		free := r.Declare(cst.Function{Name: "MPI_Comm_free",
+			Params: []cst.Param{{Name: "comm", Type: comm, Direction: cst.InOut}}})
 		r.Call(dup, cst.Handle(-3), cst.Handle(0))
 		r.Call(free, cst.Handle(0))
 		r.Call(r.Declare(cst.Function{Name: "MPI_Finalize"}))
@@ -56,7 +58,8 @@ func TestDiffManyCommunicators(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := d.First; f == nil || f.Position != 2*rounds || f.A != "MPI_Finalize()" || !strings.HasPrefix(f.B, "MPI_Comm_dup(") {
+	if f := d.First; f == nil || f.Position != 2*rounds || f.A != "MPI_Finalize()" ||
+		!strings.HasPrefix(f.B, "MPI_Comm_dup(") {
 		t.Errorf("the first difference is %+v", f)
 	}
 	if d.B.Calls-d.A.Calls != 2 || len(d.Functions) != 2 || len(d.Calls) != 2 {
@@ -73,7 +76,8 @@ func TestDiffLost(t *testing.T) {
 		integer := cst.Type{Kind: cst.KindInt}
 		r := new(tracer.Recorder)
 		send := r.Declare(cst.Function{Name: "MPI_Send", Params: []cst.Param{
-			{Name: "count", Type: integer}, {Name: "datatype", Type: cst.HandleOf("datatype")}, {Name: "dest", Type: cst.Type{Kind: cst.KindRank}},
+			{Name: "count", Type: integer}, {Name: "datatype", Type: cst.HandleOf("datatype")},
+			{Name: "dest", Type: cst.Type{Kind: cst.KindRank}},
 			{Name: "tag", Type: cst.Type{Kind: cst.KindTag}}, {Name: "comm", Type: cst.HandleOf("comm")},
 		}})
 		for range sends {
@@ -86,7 +90,8 @@ func TestDiffLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := d.Messages; m == nil || m.UnplacedA.Messages != 2 || m.UnplacedB.Messages != 5 || m.A.Messages != 2 || m.B.Messages != 5 || len(m.Pairs) != 0 {
+	if m := d.Messages; m == nil || m.UnplacedA.Messages != 2 || m.UnplacedB.Messages != 5 ||
+		m.A.Messages != 2 || m.B.Messages != 5 || len(m.Pairs) != 0 {
 		t.Errorf("messages %+v", m)
 	}
 }

@@ -38,7 +38,8 @@ type countedCall struct {
 func newDiffer(a, b *trace.Trace, ignore *Ignored) *differ {
 	d := &differ{
 		a: newDiffSide(a, ignore), b: newDiffSide(b, ignore),
-		known: make(map[sameComparison]*comparedGrammars), calls: make(map[string]*countedCall), functions: make(map[string]*rankenc.SetBuilder),
+		known: make(map[sameComparison]*comparedGrammars), calls: make(map[string]*countedCall),
+		functions: make(map[string]*rankenc.SetBuilder),
 	}
 	d.a.matchFunctions(nil)
 	d.b.matchFunctions(d.a)
@@ -287,7 +288,8 @@ type diffSide struct {
 type frame struct{ begins, ends bool }
 
 func newDiffSide(t *trace.Trace, ignore *Ignored) *diffSide {
-	s := &diffSide{trace: t, ignore: ignore, printer: t.Printer(trace.PrintOptions{}), functions: make([]uint32, len(t.Functions())), names: make(map[format.Name]string)}
+	s := &diffSide{trace: t, ignore: ignore, printer: t.Printer(trace.PrintOptions{}),
+		functions: make([]uint32, len(t.Functions())), names: make(map[format.Name]string)}
 	for i, f := range t.Functions() {
 		s.functions[i] = uint32(i)
 		role := spec.RoleOf(f.Name)

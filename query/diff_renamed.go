@@ -61,7 +61,8 @@ type renamedSide struct {
 
 // renamedCalls returns a rank of the side.
 func (s *diffSide) renamedCalls(r *trace.Rank, ids []uint32) *renamedSide {
-	x := &renamedSide{walker: r.Walk(0), ids: ids, calls: make([]renamedCall, r.Terminals()), found: make(map[messagePlace]bool), free: make(map[int64]bool)}
+	x := &renamedSide{walker: r.Walk(0), ids: ids, calls: make([]renamedCall, r.Terminals()),
+		found: make(map[messagePlace]bool), free: make(map[int64]bool)}
 	for terminal := range x.calls {
 		call := r.Call(uint32(terminal))
 		c := &x.calls[terminal]

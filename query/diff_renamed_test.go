@@ -78,7 +78,8 @@ func (r *timedRun) step(s timedStep) {
 			typ, requests = cst.HandleOf(spec.PlaceholderClass), cst.Handle(spec.ID("NULL"))
 		}
 		r.Call(r.Declare(cst.Function{Name: "MPI_Waitall", Params: []cst.Param{
-			{Name: "count", Type: cst.Type{Kind: cst.KindInt}}, {Name: "array_of_requests", Type: typ, Direction: cst.InOut},
+			{Name: "count", Type: cst.Type{Kind: cst.KindInt}},
+			{Name: "array_of_requests", Type: typ, Direction: cst.InOut},
 		}}), cst.Int(0), requests)
 		return
 	case s.sources != nil:
@@ -97,7 +98,8 @@ func (r *timedRun) receive(counts []int) (requests []int) {
 	for _, n := range counts {
 		id := r.begin()
 		requests = append(requests, id)
-		r.MPI(1, "MPI_Irecv", "buf", r.address(n), "count", n, "datatype", "MPI_INT", "source", 1, "tag", 2, "comm", "MPI_COMM_WORLD", "request", id)
+		r.MPI(1, "MPI_Irecv", "buf", r.address(n), "count", n, "datatype", "MPI_INT", "source", 1, "tag", 2,
+			"comm", "MPI_COMM_WORLD", "request", id)
 	}
 	return requests
 }
@@ -136,15 +138,19 @@ func (r *timedRun) serve(s timedStep) {
 			next++
 			continue
 		case work:
-			r.MPI(1, "MPI_Send", "buf", r.address(2), "count", 2, "datatype", "MPI_INT", "dest", 1, "tag", 6, "comm", "MPI_COMM_WORLD")
+			r.MPI(1, "MPI_Send", "buf", r.address(2), "count", 2, "datatype", "MPI_INT", "dest", 1, "tag", 6,
+				"comm", "MPI_COMM_WORLD")
 			continue
 		}
-		r.MPI(1, "MPI_Iprobe", "source", "MPI_ANY_SOURCE", "tag", 4, "comm", "MPI_COMM_WORLD", "flag", 1, "status", cst.Status{Source: int64(source), Tag: -9})
-		r.MPI(1, "MPI_Recv", "buf", r.address(source), "count", source, "datatype", "MPI_INT", "source", source, "tag", 4, "comm", "MPI_COMM_WORLD")
+		r.MPI(1, "MPI_Iprobe", "source", "MPI_ANY_SOURCE", "tag", 4, "comm", "MPI_COMM_WORLD", "flag", 1,
+			"status", cst.Status{Source: int64(source), Tag: -9})
+		r.MPI(1, "MPI_Recv", "buf", r.address(source), "count", source, "datatype", "MPI_INT", "source",
+			source, "tag", 4, "comm", "MPI_COMM_WORLD")
 		if s.asks {
 			r.MPI(1, "MPI_Comm_rank", "comm", "MPI_COMM_WORLD", "rank", 0)
 		}
-		r.MPI(1, "MPI_Send", "buf", r.address(1), "count", 1, "datatype", "MPI_INT", "dest", source, "tag", 5, "comm", "MPI_COMM_WORLD")
+		r.MPI(1, "MPI_Send", "buf", r.address(1), "count", 1, "datatype", "MPI_INT", "dest", source, "tag", 5,
+			"comm", "MPI_COMM_WORLD")
 	}
 	r.end(tested...)
 }

@@ -29,7 +29,9 @@ type diffCall struct {
 // numbers from 100 on have names.
 func diffTrace(t testing.TB, ranks [][]diffCall, order []string, shift int64) *trace.Trace {
 	t.Helper()
-	run := merge.Run{Ranks: len(ranks), Names: []format.Name{{Kind: cst.KindInt, Value: 100 + shift, Name: "WORLD"}, {Kind: cst.KindInt, Value: 200 + shift, Name: "SELF"}}}
+	run := merge.Run{Ranks: len(ranks),
+		Names: []format.Name{{Kind: cst.KindInt, Value: 100 + shift, Name: "WORLD"},
+			{Kind: cst.KindInt, Value: 200 + shift, Name: "SELF"}}}
 	var parts []merge.Part
 	for rank, calls := range ranks {
 		if len(calls) == 0 {
@@ -38,7 +40,8 @@ func diffTrace(t testing.TB, ranks [][]diffCall, order []string, shift int64) *t
 		r := new(tracer.Recorder)
 		functions := make(map[string]int)
 		for _, name := range order {
-			functions[name] = r.Declare(cst.Function{Name: name, Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindInt}}}})
+			functions[name] = r.Declare(cst.Function{Name: name,
+				Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindInt}}}})
 		}
 		for _, c := range calls {
 			number := c.number
@@ -78,7 +81,8 @@ func (q *quiet) Fatal(args ...any) { q.fail(errors.New(fmt.Sprint(args...))) }
 func TestDiff(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		callGen := rapid.Custom(func(t *rapid.T) diffCall {
-			return diffCall{rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "name"), rapid.SampledFrom([]int64{0, 1, 100, 200}).Draw(t, "number")}
+			return diffCall{rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "name"),
+				rapid.SampledFrom([]int64{0, 1, 100, 200}).Draw(t, "number")}
 		})
 		a := make([][]diffCall, rapid.IntRange(1, 5).Draw(t, "ranks"))
 		phrases := rapid.SliceOfN(rapid.SliceOfN(callGen, 1, 4), 0, 3).Draw(t, "phrases")
@@ -153,8 +157,10 @@ func checkDiff(t *rapid.T, d *Diff, a, b [][]diffCall) {
 		}
 	}
 	equal := len(onlyA)+len(onlyB)+len(different) == 0
-	if d.Compared != compared || !d.A.Only.Equal(rankenc.SetOf(onlyA...)) || !d.B.Only.Equal(rankenc.SetOf(onlyB...)) || !d.Different.Equal(rankenc.SetOf(different...)) {
-		t.Fatalf("%d ranks, only %v and only %v, %v differ, want %d, %v, %v and %v", d.Compared, d.A.Only, d.B.Only, d.Different, compared, onlyA, onlyB, different)
+	if d.Compared != compared || !d.A.Only.Equal(rankenc.SetOf(onlyA...)) ||
+		!d.B.Only.Equal(rankenc.SetOf(onlyB...)) || !d.Different.Equal(rankenc.SetOf(different...)) {
+		t.Fatalf("%d ranks, only %v and only %v, %v differ, want %d, %v, %v and %v", d.Compared, d.A.Only,
+			d.B.Only, d.Different, compared, onlyA, onlyB, different)
 	}
 	counted := d.A.Calls > 0 || d.B.Calls > 0 || d.Functions != nil || d.Calls != nil || d.Messages != nil
 	if d.Equal() != (equal && len(a) == len(b)) || counted && d.Equal() || (d.First == nil) != (len(different) == 0) {
@@ -202,7 +208,8 @@ func checkDiffCounts(t *rapid.T, s *Diff, a, b [][]diffCall) {
 	name := func(c diffCall) string { return c.name }
 	x, n := count(a, name)
 	y, m := count(b, name)
-	if want := countDifferences(x, y); s.A.Calls != n || s.B.Calls != m || !slices.EqualFunc(s.Functions, want, sameCount) {
+	if want := countDifferences(x, y); s.A.Calls != n || s.B.Calls != m ||
+		!slices.EqualFunc(s.Functions, want, sameCount) {
 		t.Fatalf("%d and %d calls, %v, want %d and %d, %v", s.A.Calls, s.B.Calls, s.Functions, n, m, want)
 	}
 	x, y = make(map[string]uint64), make(map[string]uint64)
@@ -225,7 +232,8 @@ func checkDiffCounts(t *rapid.T, s *Diff, a, b [][]diffCall) {
 			ranks[c.Name] = append(ranks[c.Name], rank)
 		}
 	}
-	got := slices.DeleteFunc(slices.Clone(s.Calls), func(c CountDifference) bool { return c.A == c.B }) // ranks that make up for each other
+	// ranks that make up for each other
+	got := slices.DeleteFunc(slices.Clone(s.Calls), func(c CountDifference) bool { return c.A == c.B })
 	if want := countDifferences(x, y); !slices.EqualFunc(got, want, sameCount) {
 		t.Fatalf("calls %v, want %v", s.Calls, want)
 	}
@@ -257,11 +265,13 @@ func TestDiffPrograms(t *testing.T) {
 	// The last call, MPI_Finalize, comes one round later.
 	a, b := openProgram(t, programs.Stencil2D(4, 4, 1e12)), openProgram(t, programs.Stencil2D(4, 4, 1e12+1))
 	d := diff(t, a, b)
-	if d.Equal() || d.Different.Len() != 16 || d.First.Rank != 0 || d.First.Position != 6e12+3 || d.First.A != "MPI_Finalize()" {
+	if d.Equal() || d.Different.Len() != 16 || d.First.Rank != 0 || d.First.Position != 6e12+3 ||
+		d.First.A != "MPI_Finalize()" {
 		t.Errorf("%v, %v", d.Different, d.First)
 	}
 	m := d.Messages
-	if m == nil || m.B.Messages-m.A.Messages != 48 || len(m.Pairs) != 48 || m.Pairs[0].B.Messages-m.Pairs[0].A.Messages != 1 {
+	if m == nil || m.B.Messages-m.A.Messages != 48 || len(m.Pairs) != 48 ||
+		m.Pairs[0].B.Messages-m.Pairs[0].A.Messages != 1 {
 		t.Fatalf("messages: %+v", m)
 	}
 	for _, s := range m.Sizes {
@@ -271,7 +281,8 @@ func TestDiffPrograms(t *testing.T) {
 	}
 	// A program that draws something else at random, call by call.
 	d = diff(t, openProgram(t, programs.RandomCounts(4, 50, 1)), openProgram(t, programs.RandomCounts(4, 50, 2)))
-	if d.Equal() || d.First == nil || functionName(d.First.A) != functionName(d.First.B) || len(d.Functions) != 0 || len(d.Messages.Sizes) == 0 {
+	if d.Equal() || d.First == nil || functionName(d.First.A) != functionName(d.First.B) ||
+		len(d.Functions) != 0 || len(d.Messages.Sizes) == 0 {
 		t.Errorf("random counts: %+v", d)
 	}
 	only := rankenc.SetOf(2)
@@ -283,13 +294,15 @@ func TestDiffPrograms(t *testing.T) {
 
 // TestDiffReal compares traces of real runs.
 func TestDiffReal(t *testing.T) {
-	for _, path := range tier.Some(realTraces(t, "kinds/*.ti.txt", "ti/cg.S.16.ti.zst", "ti/mg.S.16.compute.ti.zst"), 3) {
+	for _, path := range tier.Some(realTraces(t, "kinds/*.ti.txt", "ti/cg.S.16.ti.zst",
+		"ti/mg.S.16.compute.ti.zst"), 3) {
 		a, b := openTI(t, path), openTI(t, path)
 		if d, err := OpenDiff(t.Context(), a, b, DiffOptions{}); err != nil || !d.Equal() {
 			t.Errorf("%s differs from itself: %v", path, err)
 		}
 		other := "../../shared/traces/ti/mg.S.16.ti.zst"
-		if d, err := OpenDiff(t.Context(), a, openTI(t, other), DiffOptions{}); err != nil || d.Equal() || d.First == nil {
+		if d, err := OpenDiff(t.Context(), a, openTI(t, other), DiffOptions{}); err != nil || d.Equal() ||
+			d.First == nil {
 			t.Errorf("%s is equal to %s: %v", path, other, err)
 		}
 	}
@@ -306,10 +319,14 @@ func TestDiffFrame(t *testing.T) {
 		noFirst, noMore bool
 	}{
 		{"Equal", [][]diffCall{{{begin, 1}, {end, 0}}}, [][]diffCall{{{begin, 1}, {end, 0}}}, 0, 0, 0, true, true},
-		{"Init", [][]diffCall{{{begin, 1}, {"a", 1}, {end, 0}}}, [][]diffCall{{{begin, 2}, {"a", 1}, {end, 0}}}, 0, 0, 0, false, true},
-		{"InitThread", [][]diffCall{{{begin, 1}, {"a", 1}, {"a", 2}}}, [][]diffCall{{{"MPI_Init_thread", 1}, {"a", 1}, {"a", 3}}}, 0, 0, 2, false, false},
-		{"Longer", [][]diffCall{{{begin, 1}, {"a", 1}, {end, 0}}}, [][]diffCall{{{begin, 2}, {"a", 1}, {"a", 1}, {end, 0}}}, 0, 0, 2, false, false},
-		{"OtherRank", [][]diffCall{{{begin, 1}}, {{begin, 1}, {"a", 1}}, {{begin, 1}, {"a", 1}}}, [][]diffCall{{{begin, 2}}, {{begin, 2}, {"a", 2}}, {{"a", 1}}}, 1, 0, 1, false, false},
+		{"Init", [][]diffCall{{{begin, 1}, {"a", 1}, {end, 0}}},
+			[][]diffCall{{{begin, 2}, {"a", 1}, {end, 0}}}, 0, 0, 0, false, true},
+		{"InitThread", [][]diffCall{{{begin, 1}, {"a", 1}, {"a", 2}}},
+			[][]diffCall{{{"MPI_Init_thread", 1}, {"a", 1}, {"a", 3}}}, 0, 0, 2, false, false},
+		{"Longer", [][]diffCall{{{begin, 1}, {"a", 1}, {end, 0}}},
+			[][]diffCall{{{begin, 2}, {"a", 1}, {"a", 1}, {end, 0}}}, 0, 0, 2, false, false},
+		{"OtherRank", [][]diffCall{{{begin, 1}}, {{begin, 1}, {"a", 1}}, {{begin, 1}, {"a", 1}}},
+			[][]diffCall{{{begin, 2}}, {{begin, 2}, {"a", 2}}, {{"a", 1}}}, 1, 0, 1, false, false},
 		{"NoInit", [][]diffCall{{{begin, 1}, {"a", 1}}}, [][]diffCall{{{"a", 1}}}, 0, 0, 0, false, true},
 		{"End", [][]diffCall{{{"a", 1}, {end, 1}}}, [][]diffCall{{{"a", 1}, {"a", 1}, {end, 1}}}, 0, 1, 0, false, true},
 	}

@@ -111,7 +111,8 @@ func (t *Times) newEstimate(s *shapeTimes, own *layout.RankTime) (*estimate, err
 
 // meansOfPairs returns how often the pairs of a grammar follow each other, of whose symbols
 // signature says what they are, and in their order the means of each.
-func (t *Times) meansOfPairs(g *sequitur.Grammar, signature func(sequitur.Symbol) int) (counts map[pair]uint64, all []pair, means [][2]float64) {
+func (t *Times) meansOfPairs(g *sequitur.Grammar,
+	signature func(sequitur.Symbol) int) (counts map[pair]uint64, all []pair, means [][2]float64) {
 	counts = countPairs(g, g.Len())
 	all = slices.SortedFunc(maps.Keys(counts), pair.compare)
 	means = make([][2]float64, len(all))

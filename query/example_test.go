@@ -103,7 +103,8 @@ func ExampleClock() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%d calls from call %d on; it takes longer than all do in between: %t\n", calls, window.First, float64(duration) > float64(time))
+	fmt.Printf("%d calls from call %d on; it takes longer than all do in between: %t\n", calls, window.First,
+		float64(duration) > float64(time))
 	// Output:
 	// 514 calls from call 0 on; it takes longer than all do in between: true
 }

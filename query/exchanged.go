@@ -66,8 +66,9 @@ type UniformPairs struct {
 	Communicator *semantics.Communicator `json:"communicator"`
 	From         rankenc.Set             `json:"from_set"`
 	To           rankenc.Set             `json:"to_set"`
-	Higher       bool                    `json:"higher,omitzero"` // only to those with a higher rank in the communicator, as in MPI_Scan
-	Blocks                               // of each pair
+	// only to those with a higher rank in the communicator, as in MPI_Scan
+	Higher bool `json:"higher,omitzero"`
+	Blocks      // of each pair
 
 	members []int // if Higher, in the order of their ranks in the communicator; nil if that is the order of To
 }
@@ -298,7 +299,8 @@ func uniformOf(found []*rankFlows) []UniformPairs {
 			set = first.set()
 			sets[first.groupKey] = set
 		}
-		u := UniformPairs{Communicator: first.communicator, From: b.Finish(), To: set, Higher: first.higher, Blocks: first.Blocks}
+		u := UniformPairs{Communicator: first.communicator, From: b.Finish(), To: set, Higher: first.higher,
+			Blocks: first.Blocks}
 		if first.from {
 			u.From, u.To = u.To, u.From
 		}

@@ -17,8 +17,10 @@ import (
 // make calls: memory follows these.
 func TestExchangedOfHuge(t *testing.T) {
 	const ranks = math.MaxInt32
-	reduce := []any{"sendbuf", 1, "recvbuf", 2, "count", 2, "datatype", "MPI_INT", "op", "MPI_SUM", "comm", "MPI_COMM_WORLD"}
-	calls := []testtrace.Call{testtrace.MPICall("MPI_Init"), testtrace.MPICall("MPI_Allreduce", reduce...), testtrace.MPICall("MPI_Scan", reduce...)}
+	reduce := []any{"sendbuf", 1, "recvbuf", 2, "count", 2, "datatype", "MPI_INT", "op", "MPI_SUM", "comm",
+		"MPI_COMM_WORLD"}
+	calls := []testtrace.Call{testtrace.MPICall("MPI_Init"), testtrace.MPICall("MPI_Allreduce", reduce...),
+		testtrace.MPICall("MPI_Scan", reduce...)}
 	m := openModel(t, testtrace.Record(t, merge.Run{Ranks: ranks}, false, [][]testtrace.Call{calls, calls}))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -40,7 +42,8 @@ func TestExchangedOfHuge(t *testing.T) {
 			sum.plus(binned.Matrix.At(i/bins, i%bins).Exchanged)
 		}
 		if binned.Matrix.Exchanged != all.Traffic.Exchanged || sum != all.Traffic.Exchanged {
-			t.Errorf("%d bins: %+v, %+v in the cells, want %+v", bins, binned.Matrix.Exchanged, sum, all.Traffic.Exchanged)
+			t.Errorf("%d bins: %+v, %+v in the cells, want %+v", bins, binned.Matrix.Exchanged, sum,
+				all.Traffic.Exchanged)
 		}
 	}
 	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 64<<20 {

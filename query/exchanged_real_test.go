@@ -89,7 +89,8 @@ func addSides(r *semantics.Rank, rank int, o semantics.Occurrence, got, want map
 	received := op.Received
 	data := spec.RoleOf(r.Call(o.Terminal).Function.Name).Data
 	switch data {
-	case "Bcast", "Scatter", "Scatterv", "Gather", "Gatherv", "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw":
+	case "Bcast", "Scatter", "Scatterv", "Gather", "Gatherv", "Allgather", "Allgatherv", "Alltoall",
+		"Alltoallv", "Alltoallw":
 	default:
 		return false
 	}
@@ -173,7 +174,8 @@ func TestExchangedText(t *testing.T) {
 					for to := range ranks {
 						give(c.Rank, to, c.Args[1].Index(to).Int()*sizes[argument("send_type")])
 					}
-				case "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "scan", "exscan", "reducescatter":
+				case "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "scan", "exscan",
+					"reducescatter":
 					t.Fatalf("the test does not know %s", f.Name)
 				}
 			}

@@ -101,7 +101,8 @@ func (e *exchanging) makeTeams() []team {
 	split := make([][]int, 2)
 	for rank, color := range colors {
 		split[color] = append(split[color], rank)
-		e.calls[rank].MPI(1, "MPI_Comm_split", "comm", "MPI_COMM_WORLD", "color", color, "key", keys[rank], "newcomm", 0)
+		e.calls[rank].MPI(1, "MPI_Comm_split", "comm", "MPI_COMM_WORLD", "color", color, "key", keys[rank],
+			"newcomm", 0)
 	}
 	teams := []team{{handle: "MPI_COMM_WORLD", groups: [][]int{all}}}
 	for color, members := range split {
@@ -112,7 +113,8 @@ func (e *exchanging) makeTeams() []team {
 	}
 	if len(split[0]) > 0 && len(split[1]) > 0 {
 		for rank, color := range colors {
-			e.calls[rank].MPI(1, "MPI_Intercomm_create", "local_comm", 0, "local_leader", 0, "peer_comm", "MPI_COMM_WORLD",
+			e.calls[rank].MPI(1, "MPI_Intercomm_create", "local_comm", 0, "local_leader", 0, "peer_comm",
+				"MPI_COMM_WORLD",
 				"remote_leader", split[1-color][0], "tag", 1, "newintercomm", 1)
 		}
 		teams = append(teams, team{handle: 1, groups: split})
@@ -127,7 +129,8 @@ func (e *exchanging) makeTeams() []team {
 		if !periodic {
 			periods = []any{0, 0}
 		}
-		e.calls[rank].MPI(1, "MPI_Cart_create", "comm_old", "MPI_COMM_WORLD", "ndims", 2, "dims", []any{e.ranks / width, width}, "periods", periods, "reorder", 0, "comm_cart", 2)
+		e.calls[rank].MPI(1, "MPI_Cart_create", "comm_old", "MPI_COMM_WORLD", "ndims", 2, "dims",
+			[]any{e.ranks / width, width}, "periods", periods, "reorder", 0, "comm_cart", 2)
 		x, y := rank%width, rank/width
 		at := func(x, y int) int {
 			if periodic {
@@ -144,7 +147,8 @@ func (e *exchanging) makeTeams() []team {
 	for rank := range e.ranks {
 		to := rapid.SliceOfN(rapid.IntRange(0, e.ranks-1), 0, 3).Draw(e.T, "destinations")
 		graph.sends = append(graph.sends, to)
-		e.calls[rank].MPI(1, "MPI_Dist_graph_create_adjacent", "comm_old", "MPI_COMM_WORLD", "indegree", 0, "sources", []any{},
+		e.calls[rank].MPI(1, "MPI_Dist_graph_create_adjacent", "comm_old", "MPI_COMM_WORLD", "indegree", 0,
+			"sources", []any{},
 			"outdegree", len(to), "destinations", values(to), "reorder", 0, "comm_dist_graph", 3)
 	}
 	return append(teams, grid, graph)
@@ -178,12 +182,14 @@ func (c *collectiveCall) call(rank int, pairs ...any) {
 
 // operation makes an operation on a team.
 func (e *exchanging) operation(t team) {
-	c := &collectiveCall{exchanging: e, team: t, times: rapid.IntRange(1, 3).Draw(e.T, "times"), form: rapid.SampledFrom([]string{"", "I", "_init"}).Draw(e.T, "form")}
+	c := &collectiveCall{exchanging: e, team: t, times: rapid.IntRange(1, 3).Draw(e.T, "times"),
+		form: rapid.SampledFrom([]string{"", "I", "_init"}).Draw(e.T, "form")}
 	if t.sends != nil {
 		c.neighbours()
 		return
 	}
-	names := []string{"barrier", "bcast", "reduce", "gather", "gatherv", "scatter", "scatterv", "allreduce", "allgather", "allgatherv", "alltoall", "alltoallv",
+	names := []string{"barrier", "bcast", "reduce", "gather", "gatherv", "scatter", "scatterv", "allreduce",
+		"allgather", "allgatherv", "alltoall", "alltoallv",
 		"alltoallw", "reduce_scatter", "reduce_scatter_block"}
 	if len(t.groups) == 1 {
 		names = append(names, "scan", "exscan")
@@ -230,13 +236,17 @@ func (c *collectiveCall) rooted() {
 		case "reduce":
 			c.call(rank, "sendbuf", place, "recvbuf", 0, "count", n, "datatype", datatype, "root", number)
 		case "gather":
-			c.call(rank, "sendbuf", place, "sendcount", n, "sendtype", datatype, "recvcount", counts[0], "recvtype", datatype, "root", number)
+			c.call(rank, "sendbuf", place, "sendcount", n, "sendtype", datatype, "recvcount", counts[0],
+				"recvtype", datatype, "root", number)
 		case "gatherv":
-			c.call(rank, "sendbuf", place, "sendcount", n, "sendtype", datatype, "recvcounts", values(counts), "recvtype", datatype, "root", number)
+			c.call(rank, "sendbuf", place, "sendcount", n, "sendtype", datatype, "recvcounts", values(counts),
+				"recvtype", datatype, "root", number)
 		case "scatter":
-			c.call(rank, "sendcount", counts[0], "sendtype", datatype, "recvbuf", place, "recvcount", n, "recvtype", datatype, "root", number)
+			c.call(rank, "sendcount", counts[0], "sendtype", datatype, "recvbuf", place, "recvcount", n,
+				"recvtype", datatype, "root", number)
 		case "scatterv":
-			c.call(rank, "sendcounts", values(counts), "sendtype", datatype, "recvbuf", place, "recvcount", n, "recvtype", datatype, "root", number)
+			c.call(rank, "sendcounts", values(counts), "sendtype", datatype, "recvbuf", place, "recvcount", n,
+				"recvtype", datatype, "root", number)
 		}
 	}
 	for i, rank := range others {
@@ -300,7 +310,8 @@ func (c *collectiveCall) everyone() {
 				c.call(rank, send("sendcount", n, "sendtype", datatype)...)
 			case "allgatherv":
 				if inPlace {
-					c.call(rank, "sendbuf", place, "sendcount", 9, "sendtype", datatype, "recvcounts", values(own), "recvtype", datatype)
+					c.call(rank, "sendbuf", place, "sendcount", 9, "sendtype", datatype, "recvcounts",
+						values(own), "recvtype", datatype)
 				} else {
 					c.call(rank, "sendbuf", place, "sendcount", own[i], "sendtype", datatype, "recvtype", datatype)
 				}
@@ -353,7 +364,8 @@ func (c *collectiveCall) everyone() {
 
 // neighbours makes an operation with those that a topology says.
 func (c *collectiveCall) neighbours() {
-	c.name = rapid.SampledFrom([]string{"neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw"}).Draw(c.T, "operation")
+	c.name = rapid.SampledFrom([]string{"neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall",
+		"neighbor_alltoallv", "neighbor_alltoallw"}).Draw(c.T, "operation")
 	datatype, sized := c.datatype()
 	for rank, to := range c.sends {
 		counts := c.counts(len(to))
@@ -452,7 +464,8 @@ func checkExchanged(t tester, all *Messages, want map[[2]int]Blocks, uncounted u
 		t.Errorf("%d pairs, want %d", len(got), len(want))
 	}
 	if traffic.Exchanged != sum || communicators != sum || traffic.Uncounted != uncounted {
-		t.Errorf("%+v in all and %+v by communicator, want %+v; %d calls with unknown ranks", traffic.Exchanged, communicators, sum, traffic.Uncounted)
+		t.Errorf("%+v in all and %+v by communicator, want %+v; %d calls with unknown ranks",
+			traffic.Exchanged, communicators, sum, traffic.Uncounted)
 	}
 }
 
@@ -469,7 +482,8 @@ func checkBins(t tester, m *Matrix, traffic *Traffic) {
 	for source := range m.Bins {
 		for destination := range m.Bins {
 			if got := m.At(source, destination); got != want[[2]int{source, destination}] {
-				t.Errorf("%d bins: %+v from %d to %d, want %+v", m.Bins, got, source, destination, want[[2]int{source, destination}])
+				t.Errorf("%d bins: %+v from %d to %d, want %+v", m.Bins, got, source, destination,
+					want[[2]int{source, destination}])
 			}
 		}
 	}
@@ -489,11 +503,13 @@ func TestTooManyPairs(t *testing.T) {
 	if _, err := messagesWithin(t.Context(), model, 0, 300, Options{}); !errors.Is(err, ErrTooManyPairs) {
 		t.Errorf("380 pairs: %v", err)
 	}
-	if all, err := messagesWithin(t.Context(), model, 7, 300, Options{}); err != nil || all.Matrix.Exchanged.Blocks == 0 {
+	if all, err := messagesWithin(t.Context(), model, 7, 300, Options{}); err != nil ||
+		all.Matrix.Exchanged.Blocks == 0 {
 		t.Errorf("7 bins: %v", err)
 	}
 	model = openModel(t, openProgram(t, programs.Stencil2D(5, 4, 3)))
-	if all, err := messagesWithin(t.Context(), model, 0, 62, Options{}); err != nil || all.Traffic.Exchanged.Blocks != 3*20*19 {
+	if all, err := messagesWithin(t.Context(), model, 0, 62, Options{}); err != nil ||
+		all.Traffic.Exchanged.Blocks != 3*20*19 {
 		t.Errorf("62 pairs: %v", err)
 	}
 }

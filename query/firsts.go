@@ -108,7 +108,8 @@ func (all *operations) firsts(ctx context.Context, list []*first) error {
 }
 
 // findMixed goes through calls until n messages are found.
-func (all *operations) findMixed(ctx context.Context, byKey map[messageKey]*first, keep map[sequitur.Symbol]bool, n int) error {
+func (all *operations) findMixed(ctx context.Context, byKey map[messageKey]*first,
+	keep map[sequitur.Symbol]bool, n int) error {
 	if n == 0 {
 		return nil
 	}

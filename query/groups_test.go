@@ -65,7 +65,8 @@ func TestGroups(t *testing.T) {
 					h := all.Finish(0).Find(timing.Path{Previous: timing.NoPrevious})
 					merged := new(timing.Histogram)
 					merged.Merge(h)
-					for of, bins := range map[string][]bin{"series": g.bins(), "histogram": binsOf(h), "merged": binsOf(merged.Reduce(16))} {
+					for of, bins := range map[string][]bin{"series": g.bins(), "histogram": binsOf(h),
+						"merged": binsOf(merged.Reduce(16))} {
 						groups := groupsOf(bins)
 						sum := uint64(0)
 						for _, g := range groups {

@@ -27,8 +27,9 @@ func TestTimesGuarantee(t *testing.T) {
 		"statistics": {[]tracer.Options{{}, {}}, timing.Exact, 0},
 		"exact":      {[]tracer.Options{{Series: exactSeries()}, {Series: exactSeries()}}, timing.Exact, 0},
 		"some":       {[]tracer.Options{{}, rough(0.02, 0), {}}, 0.02, 0},
-		"several":    {[]tracer.Options{rough(0.02, 7), {Series: exactSeries()}, rough(0.1, 0), rough(0.05, 7)}, 0.1, 0},
-		"bounded":    {[]tracer.Options{{}, rough(0.02, 7), {Series: exactSeries()}, rough(0.1, 9)}, 0.1, 9},
+		"several": {[]tracer.Options{rough(0.02, 7), {Series: exactSeries()}, rough(0.1, 0),
+			rough(0.05, 7)}, 0.1, 0},
+		"bounded": {[]tracer.Options{{}, rough(0.02, 7), {Series: exactSeries()}, rough(0.1, 9)}, 0.1, 9},
 	} {
 		ranks := make([][]timedCall, len(c.options))
 		for i := range ranks {

@@ -88,7 +88,9 @@ func newHandleProgram(r *rand.Rand) *handleProgram {
 	}
 	g.types = append(g.types, handleType{"MPI_INT", 4, true, false}, handleType{"MPI_DOUBLE", 8, true, false})
 	g.comms = append(g.comms, handleComm{"MPI_COMM_WORLD", false, true})
-	steps := []func(){g.toggle, g.makeType, g.makeType, g.freeType, g.makeComm, g.freeComm, g.makeRequests, g.startRequests, g.sendrecv, g.sendrecv, g.bcast, g.bcast, g.across}
+	steps := []func(){
+		g.toggle, g.makeType, g.makeType, g.freeType, g.makeComm, g.freeComm, g.makeRequests, g.startRequests,
+		g.sendrecv, g.sendrecv, g.bcast, g.bcast, g.across}
 	for range 60 {
 		steps[r.IntN(len(steps))]()
 	}
@@ -331,7 +333,8 @@ func (g *handleProgram) check(t *testing.T, model *semantics.Model) {
 	}
 	for i := range handleRanks {
 		for j := range handleRanks {
-			want := Volume{Flow: Flow{Messages: g.messages[i][j], Bytes: g.bytes[i][j]}, Exchanged: Blocks{Blocks: g.blocks[i][j], Bytes: g.blockedBytes[i][j]}}
+			want := Volume{Flow: Flow{Messages: g.messages[i][j], Bytes: g.bytes[i][j]},
+				Exchanged: Blocks{Blocks: g.blocks[i][j], Bytes: g.blockedBytes[i][j]}}
 			if got := m.At(i, j); got != want {
 				t.Errorf("from %d to %d: %+v, want %+v", i, j, got, want)
 			}

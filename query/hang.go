@@ -95,8 +95,9 @@ type HangWait struct {
 	Ended rankenc.Set `json:"finalized_rank_set"` // of these, have returned from MPI_Finalize
 
 	Communicator *semantics.Communicator `json:"communicator"`
-	Tag          int64                   `json:"tag"`      // of a message; [semantics.AnyTag] if that is left open, [semantics.NoTag] of what is none
-	Instance     uint64                  `json:"instance"` // of a collective operation, from 0 on; 0 of MPI_Finalize
+	// of a message; [semantics.AnyTag] if that is left open, [semantics.NoTag] of what is none
+	Tag      int64  `json:"tag"`
+	Instance uint64 `json:"instance"` // of a collective operation, from 0 on; 0 of MPI_Finalize
 
 	// Sent are messages that the ranks have sent to the lowest rank of the group, and that it
 	// does not receive: with another tag or on another communicator, perhaps by mistake.
@@ -211,7 +212,8 @@ func (s *stop) answer(ctx context.Context, o *Options) (*Hang, error) {
 			s.group(groups, rank, false, nil)
 		}
 	}
-	h.InCall, h.Outside, h.Ended, h.Deadlocked = rankenc.SetOf(in...), rankenc.SetOf(outside...), rankenc.SetOf(ended...), rankenc.SetOf(deadlocked...)
+	h.InCall, h.Outside, h.Ended, h.Deadlocked = rankenc.SetOf(in...), rankenc.SetOf(outside...),
+		rankenc.SetOf(ended...), rankenc.SetOf(deadlocked...)
 	for _, g := range groups {
 		h.Groups = append(h.Groups, g.finish(h.Ended))
 	}
@@ -241,12 +243,14 @@ type hangGroup struct {
 // group adds a rank to the group of its call, or of its last if there is none.
 func (s *stop) group(groups map[string]*hangGroup, rank int, deadlocked bool, f *flight) {
 	at := &s.of[s.index[rank]]
-	g := HangGroup{Deadlocked: deadlocked, State: Outside, Signature: at.last, Position: at.length - 1, Waits: []HangWait{}}
+	g := HangGroup{Deadlocked: deadlocked, State: Outside, Signature: at.last, Position: at.length - 1,
+		Waits: []HangWait{}}
 	var waits []stopWait
 	switch {
 	case f != nil:
 		g.State, g.Signature, g.Position, g.Thread = InCall, f.signature, f.Position, f.Thread
-		g.Least, g.Most, g.Source, g.Any = Nanoseconds(f.duration), Nanoseconds(f.duration), f.source, f.Any && len(f.waits) > 1
+		g.Least, g.Most, g.Source, g.Any = Nanoseconds(f.duration), Nanoseconds(f.duration), f.source,
+			f.Any && len(f.waits) > 1
 		waits = f.waits
 	case at.ended:
 		g.State = Ended

@@ -214,7 +214,8 @@ func TestHangNeeds(t *testing.T) {
 func TestHangOfHuge(t *testing.T) {
 	const size, rest = math.MaxInt32, "2-2147483646"
 	for call, want := range map[string]string{
-		"MPI_Barrier": rest, "MPI_Recv source=MPI_ANY_SOURCE tag=1": "1-2147483646", "MPI_Reduce root=0": "1-2147483646", "MPI_Finalize": "1",
+		"MPI_Barrier": rest, "MPI_Recv source=MPI_ANY_SOURCE tag=1": "1-2147483646",
+		"MPI_Reduce root=0": "1-2147483646", "MPI_Finalize": "1",
 	} {
 		var before, after runtime.MemStats
 		tr := hungTrace(t, size, 2, "0: "+call+" returned=0\n1: MPI_Barrier\n")

@@ -88,8 +88,9 @@ const (
 
 func newStop(m *Match, times *Times, ranks []int) *stop {
 	s := &stop{
-		match: m, times: times, ranks: ranks, set: rankenc.SetOf(ranks...), of: make([]stopped, len(ranks)), index: make(map[int]int),
-		sent: make(map[int][]Channel), calls: make(map[*semantics.Communicator]*Instances),
+		match: m, times: times, ranks: ranks, set: rankenc.SetOf(ranks...), of: make([]stopped, len(ranks)),
+		index: make(map[int]int),
+		sent:  make(map[int][]Channel), calls: make(map[*semantics.Communicator]*Instances),
 		groups: make(map[*semantics.Communicator][2]*awaited), left: make(map[int][]*Unmatched),
 	}
 	for i, rank := range ranks {
@@ -176,7 +177,9 @@ func (s *stop) wait(f *flight, rank int, r *matchRank) error {
 			f.waits = append(f.waits, *w)
 		}
 	case f.Role.Ends:
-		f.waits = append(f.waits, stopWait{HangWait: HangWait{For: ForMembers, Communicator: s.match.model.World(), Tag: semantics.NoTag, Instance: atEnd}})
+		f.waits = append(f.waits,
+			stopWait{HangWait: HangWait{For: ForMembers, Communicator: s.match.model.World(),
+				Tag: semantics.NoTag, Instance: atEnd}})
 	case o == nil:
 	case o.IsCollective() && !f.Role.Nonblocking:
 		f.waits = append(f.waits, s.members(o, f.Role, rank, f.Position))
@@ -225,7 +228,8 @@ func (s *stop) wait(f *flight, rank int, r *matchRank) error {
 
 // message returns what an operation of a rank waits for because of one of its messages, nil
 // if it has an other end, and whether the operation surely waits.
-func (s *stop) message(o *semantics.Operation, rank int, r *matchRank, position uint64, i int) (*stopWait, bool, error) {
+func (s *stop) message(o *semantics.Operation, rank int, r *matchRank, position uint64, i int) (*stopWait,
+	bool, error) {
 	m := &o.Messages[i]
 	if m.Communicator == nil || m.Peer == semantics.NoPeer || m.Mode == "buffered" {
 		return nil, false, nil
@@ -240,7 +244,8 @@ func (s *stop) message(o *semantics.Operation, rank int, r *matchRank, position 
 	if m.Direction == semantics.Receive {
 		return s.sought(m, rank), true, nil
 	}
-	w := &stopWait{HangWait: HangWait{For: ForReceiver, Communicator: m.Communicator, Tag: m.Tag}, ranks: s.await(rankenc.SetOf(m.Peer))}
+	w := &stopWait{HangWait: HangWait{For: ForReceiver, Communicator: m.Communicator, Tag: m.Tag},
+		ranks: s.await(rankenc.SetOf(m.Peer))}
 	sure := m.Mode == "synchronous" || m.Blocking && len(o.Messages) == 1
 	return w, sure, nil
 }
@@ -306,7 +311,8 @@ func (s *stop) members(o *semantics.Operation, p *spec.Role, rank int, position 
 	switch {
 	case p.Gives.Of == "root" && o.Root != rank && o.Root >= 0:
 		w.needed = theRoot
-	case p.Gives.Of == "root", p.Gets.Of == "root" && o.Root != rank, p.Data == "Scan", p.Data == "Exscan", strings.HasPrefix(p.Data, "Neighbor_"):
+	case p.Gives.Of == "root", p.Gets.Of == "root" && o.Root != rank, p.Data == "Scan", p.Data == "Exscan",
+		strings.HasPrefix(p.Data, "Neighbor_"):
 		w.needed = nobody
 	}
 	if _, k, ok, err := s.match.Instance(rank, position); err == nil && ok {
@@ -372,7 +378,9 @@ func (s *stop) choose(w *stopWait, missing *awaited) {
 // place of a collective operation, or before it.
 func (s *stop) differs(c *semantics.Communicator, k uint64, rank int) bool {
 	n := s.calls[c]
-	return n != nil && slices.ContainsFunc(n.Different, func(d Disagreement) bool { return d.Rank == rank && d.Count > k && d.Instance <= k })
+	return n != nil && slices.ContainsFunc(n.Different, func(d Disagreement) bool {
+		return d.Rank == rank && d.Count > k && d.Instance <= k
+	})
 }
 
 // missing returns the members of a communicator that have not made the call of an operation

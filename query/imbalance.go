@@ -275,7 +275,8 @@ func coarsen(bins []bin) []bin {
 	least := max(fewCalls, calls/parts)
 	var joined []bin
 	for _, b := range bins {
-		if last := len(joined) - 1; last >= 0 && joined[last].count < least && octave(b.low)-octave(joined[last].high) < maxOctaves {
+		if last := len(joined) - 1; last >= 0 && joined[last].count < least &&
+			octave(b.low)-octave(joined[last].high) < maxOctaves {
 			joined[last].high = b.high
 			joined[last].count += b.count
 			joined[last].sum += b.sum

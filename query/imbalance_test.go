@@ -47,7 +47,9 @@ func testImbalance(t *rapid.T) {
 			t.Fatalf("one rank alone waits for %g", s.Wait)
 		}
 		last, calls = float64(s.Wait), calls+s.Calls
-		checkSite(t, s, ranks, func(i int) bool { return uint32(s.Signature) == uint32(firstUse(ranks[0], i)) }, source == Series)
+		checkSite(t, s, ranks, func(i int) bool {
+			return uint32(s.Signature) == uint32(firstUse(ranks[0], i))
+		}, source == Series)
 		grouped := uint64(0)
 		for _, g := range s.Groups {
 			grouped += g.Calls
@@ -106,11 +108,15 @@ func checkSite(t *rapid.T, s Site, ranks [][]timedCall, at func(i int) bool, exa
 		}
 	}
 	rounded := float64(n) * float64(most-least) / 4096 // as statistics are
-	if s.Calls != uint64(n) || s.Ranks != len(ranks) || s.Min != least || s.Max != most || s.MinRank != leastRank || s.MaxRank != mostRank ||
-		s.Exact != exact || math.Abs(float64(s.Total)-sum) > rounded+1e-6 || math.Abs(float64(s.Wait)-lost) > rounded+1e-6 {
-		t.Fatalf("%+v, want %d calls of %d ranks, %d on %d to %d on %d, %g of %g lost", s, n, len(ranks), least, leastRank, most, mostRank, lost, sum)
+	if s.Calls != uint64(n) || s.Ranks != len(ranks) || s.Min != least || s.Max != most ||
+		s.MinRank != leastRank || s.MaxRank != mostRank ||
+		s.Exact != exact || math.Abs(float64(s.Total)-sum) > rounded+1e-6 ||
+		math.Abs(float64(s.Wait)-lost) > rounded+1e-6 {
+		t.Fatalf("%+v, want %d calls of %d ranks, %d on %d to %d on %d, %g of %g lost", s, n, len(ranks),
+			least, leastRank, most, mostRank, lost, sum)
 	}
-	if exact && (s.Fast.Rank != slices.Index(means, fast) || s.Slow.Rank != slices.Index(means, slow) || !near(float64(s.Fast.Mean), fast) || !near(float64(s.Slow.Mean), slow)) {
+	if exact && (s.Fast.Rank != slices.Index(means, fast) || s.Slow.Rank != slices.Index(means, slow) ||
+		!near(float64(s.Fast.Mean), fast) || !near(float64(s.Slow.Mean), slow)) {
 		t.Fatalf("%+v, want %v", s, means)
 	}
 }

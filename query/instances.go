@@ -16,7 +16,8 @@ import (
 type Instances struct {
 	Communicator *semantics.Communicator `json:"communicator"`
 	Members      rankenc.Set             `json:"member_set"` // that were looked at and made calls on it
-	Absent       rankenc.Set             `json:"absent_set"` // others that the communicator has: that made no calls on it, or were not looked at
+	// others that the communicator has: that made no calls on it, or were not looked at
+	Absent rankenc.Set `json:"absent_set"`
 
 	// Count is how many operations there are, as most members have it, of which
 	// Reference is the lowest.

@@ -44,12 +44,14 @@ func TestJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	match.Unmatched = []Unmatched{{Channel: Channel{match.Instances[0].Communicator, -1, 2, -2}, Direction: 1, Rank: 2, Count: 3}}
+	match.Unmatched = []Unmatched{{Channel: Channel{match.Instances[0].Communicator, -1, 2, -2}, Direction: 1,
+		Rank: 2, Count: 3}}
 	for _, tt := range []struct {
 		result any
 		want   []string
 	}{
-		{activity, []string{`"to_ns":null`, `"source":"statistics"`, `"outside_ns":null`, `"by_rank":[{"rank":0,"first":0,"end":3`, `"functions":[{"function":`}},
+		{activity, []string{`"to_ns":null`, `"source":"statistics"`, `"outside_ns":null`,
+			`"by_rank":[{"rank":0,"first":0,"end":3`, `"functions":[{"function":`}},
 		{sites, []string{`"wait_ns":`, `"time_ns":`, `"rank_of_max":`, `"exact":false`}},
 		{profile, []string{`"ranks":3,"calls":`, `"time":{"time_ns":`, `"rank_set":"0-2"`}},
 		{places, []string{`"rank":0,"source":"statistics"`, `"position":1,"inside":false,"start_ns":12`}},

@@ -30,7 +30,8 @@ var (
 
 	// ErrUnasked means that the question is about some ranks, and only the times of every call tell these
 	// apart, which are read if [Options] ask for them.
-	ErrUnasked = errors.New("query: statistics are of all ranks together, and the times of every call were not asked for")
+	ErrUnasked = errors.New(
+		"query: statistics are of all ranks together, and the times of every call were not asked for")
 )
 
 // needsEach are the questions whose answer is about single calls, or about their order, by the names of their

@@ -14,7 +14,8 @@ import (
 func TestKnown(t *testing.T) {
 	const ranks = 3
 	some, f := rankenc.SetOf(0, 1), testtrace.Function("f")
-	untimed := testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{{{Function: f}}, {{Function: f}}, {{Function: f}}})
+	untimed := testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{{{Function: f}}, {{Function: f}},
+		{{Function: f}}})
 	for _, source := range []Source{None, Statistics, Histograms, Series} {
 		trace := untimed
 		if source != None {
@@ -31,7 +32,8 @@ func TestKnown(t *testing.T) {
 		for _, o := range []Options{{}, {Ranks: &some}} {
 			whole := o.Ranks == nil
 			a, err := OpenImbalance(t.Context(), trace, o)
-			if timed && (err != nil || a.Exact != exact || len(a.Sites) > 0 != (whole || exact) || len(a.Functions) == 0 || a.Total <= 0) ||
+			if timed && (err != nil || a.Exact != exact || len(a.Sites) > 0 != (whole || exact) ||
+				len(a.Functions) == 0 || a.Total <= 0) ||
 				!timed && !errors.Is(err, ErrNoTimes) {
 				t.Errorf("%v, all %v: imbalance %+v, %v", source, whole, a, err)
 			}
@@ -40,17 +42,20 @@ func TestKnown(t *testing.T) {
 				t.Errorf("%v, all %v: profile %+v, %v", source, whole, p, err)
 			}
 			byRank, err := OpenRankProfile(t.Context(), trace, o)
-			if err != nil || (len(byRank.RankTimes) == byRank.Ranks) != timed || (byRank.Source == Series) != exact || byRank.OfRanks != timed {
+			if err != nil || (len(byRank.RankTimes) == byRank.Ranks) != timed ||
+				(byRank.Source == Series) != exact || byRank.OfRanks != timed {
 				t.Errorf("%v, all %v: profile by rank %+v, %v", source, whole, byRank, err)
 			}
 			if o.Series = true; !exact {
 				_, imbalance := OpenImbalance(t.Context(), trace, o)
 				_, profile := OpenTimedProfile(t.Context(), trace, o)
 				_, activity := times.Activity(t.Context(), 0, maxTime, o)
-				if !errors.Is(imbalance, ErrNoSeries) || !errors.Is(profile, ErrNoSeries) || !errors.Is(activity, ErrNoSeries) {
+				if !errors.Is(imbalance, ErrNoSeries) || !errors.Is(profile, ErrNoSeries) ||
+					!errors.Is(activity, ErrNoSeries) {
 					t.Errorf("%v: asked for every call: %v, %v, %v", source, imbalance, profile, activity)
 				}
-			} else if p, err := OpenTimedProfile(t.Context(), trace, o); err != nil || p.Source != Series || p.Guarantee == nil {
+			} else if p, err := OpenTimedProfile(t.Context(), trace, o); err != nil || p.Source != Series ||
+				p.Guarantee == nil {
 				t.Errorf("asked for every call: %+v, %v", p, err)
 			}
 		}

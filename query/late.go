@@ -70,7 +70,8 @@ func (m *Match) LateSenders(ctx context.Context, times *Times, o Options) ([]Lat
 // receives returns channels with receives, and the times of some of their messages: blocking receives of all
 // ranks, or, if chosen is not nil, those that a later call completes as well, of messages between ranks for
 // which it says so.
-func (m *Match) receives(ctx context.Context, times *Times, o Options, chosen func(from, to int) bool) ([]*lateChannel, error) {
+func (m *Match) receives(ctx context.Context, times *Times, o Options,
+	chosen func(from, to int) bool) ([]*lateChannel, error) {
 	timed, _, err := times.trace.SeriesRanks()
 	if err != nil {
 		return nil, err
@@ -117,7 +118,8 @@ type lateChannel struct {
 }
 
 // lateChannels returns the channels on which a rank has receives from others, see [Match.receives].
-func (m *Match) lateChannels(ctx context.Context, rank int, ranks []int, chosen func(from, to int) bool) ([]*lateChannel, error) {
+func (m *Match) lateChannels(ctx context.Context, rank int, ranks []int,
+	chosen func(from, to int) bool) ([]*lateChannel, error) {
 	r, err := m.read(ctx, rank)
 	if err != nil {
 		return nil, err
@@ -128,7 +130,8 @@ func (m *Match) lateChannels(ctx context.Context, rank int, ranks []int, chosen 
 		for i := range o.Operation.Messages {
 			x := &o.Operation.Messages[i]
 			k := keyOf(x)
-			if !x.Blocking && chosen == nil || k.direction != semantics.Receive || k.communicator == nil || k.peer < 0 || k.tag == semantics.AnyTag || seen[k] {
+			if !x.Blocking && chosen == nil || k.direction != semantics.Receive || k.communicator == nil ||
+				k.peer < 0 || k.tag == semantics.AnyTag || seen[k] {
 				continue
 			}
 			if chosen != nil && (!chosen(k.peer, rank) || all.cancelled[k] > 0) {
@@ -137,8 +140,9 @@ func (m *Match) lateChannels(ctx context.Context, rank int, ranks []int, chosen 
 			seen[k] = true
 			_, known := slices.BinarySearch(ranks, k.peer)
 			if known && m.exact(Channel{k.communicator, k.peer, rank, k.tag}) {
-				list = append(list, &lateChannel{source: k.peer, destination: rank, receives: k, completed: chosen != nil,
-					sends: messageKey{k.communicator, semantics.Send, rank, k.tag}, count: all.counts[k]})
+				list = append(list, &lateChannel{source: k.peer, destination: rank, receives: k,
+					completed: chosen != nil,
+					sends:     messageKey{k.communicator, semantics.Send, rank, k.tag}, count: all.counts[k]})
 			}
 		}
 	}

@@ -22,9 +22,11 @@ func lateRun(t *testing.T, rounds int) *trace.Trace {
 			t.Fatal(err)
 		}
 		of := func(peer, tag int64, more ...cst.Value) []cst.Value {
-			return append([]cst.Value{cst.Int(1), cst.Handle(-33), cst.Rank(peer), cst.Tag(tag), cst.Handle(-3)}, more...)
+			return append([]cst.Value{cst.Int(1), cst.Handle(-33), cst.Rank(peer), cst.Tag(tag),
+				cst.Handle(-3)}, more...)
 		}
-		send, receive, start, wait := r.Declare(mpiFunctions[0]), r.Declare(mpiFunctions[1]), r.Declare(mpiFunctions[2]), r.Declare(mpiFunctions[3])
+		send, receive, start, wait := r.Declare(mpiFunctions[0]), r.Declare(mpiFunctions[1]),
+			r.Declare(mpiFunctions[2]), r.Declare(mpiFunctions[3])
 		got := cst.StatusOf(cst.Status{Source: -9, Tag: -9})
 		for round := range rounds {
 			at := int64(round) * 1e6
@@ -65,16 +67,19 @@ func TestLateSenders(t *testing.T) {
 			t.Fatalf("%d rounds: %+v, %v", rounds, list, err)
 		}
 		odd := float64(rounds / 2)
-		for i, want := range []LateSender{{Late: rounds, Wait: Nanoseconds(300 * float64(rounds)), Sender: 0}, {Late: rounds / 2, Wait: Nanoseconds(400 * odd), Sender: 2}} {
+		for i, want := range []LateSender{{Late: rounds, Wait: Nanoseconds(300 * float64(rounds)), Sender: 0},
+			{Late: rounds / 2, Wait: Nanoseconds(400 * odd), Sender: 2}} {
 			got := list[i]
 			if rounds == 1 && i == 1 {
 				want.Sender = -1
 			}
 			sampled := min(rounds, maxSamples)
-			if got.Receives != uint64(rounds) || got.Sampled != sampled || got.Sender != want.Sender || (got.SenderShare != 1) != (want.Sender < 0) {
+			if got.Receives != uint64(rounds) || got.Sampled != sampled || got.Sender != want.Sender ||
+				(got.SenderShare != 1) != (want.Sender < 0) {
 				t.Errorf("%d rounds: %+v, want %+v", rounds, got, want)
 			}
-			if rounds == sampled && (got.Late != want.Late || got.Wait != want.Wait) || math.Abs(float64(got.Wait-want.Wait)) > 0.2*float64(want.Wait) {
+			if rounds == sampled && (got.Late != want.Late || got.Wait != want.Wait) ||
+				math.Abs(float64(got.Wait-want.Wait)) > 0.2*float64(want.Wait) {
 				t.Errorf("%d rounds: %+v, want %+v", rounds, got, want)
 			}
 		}

@@ -59,7 +59,8 @@ type Loop struct {
 
 	Time    Nanoseconds `json:"iteration_ns"` // of an iteration, gaps before the calls included
 	InCalls Nanoseconds `json:"in_calls_ns"`  // of that, the durations of the calls
-	Share   float64     `json:"share"`        // of all iterations in the time of the whole, from 0 to 1; in its calls, if there are no times
+	// of all iterations in the time of the whole, from 0 to 1; in its calls, if there are no times
+	Share float64 `json:"share"`
 }
 
 // RankLoops returns the loops of a rank. It takes time in proportion to its grammar.
@@ -105,7 +106,9 @@ func (t *Times) loops(g *sequitur.Grammar, signature func(sequitur.Symbol) int, 
 	}
 	if own != nil && l.Source != None && l.Source != Series {
 		counts, all, means := t.meansOfPairs(g, signature)
-		l.scaling, l.Scaled = scalingTo(own, all, counts, means, func(p pair) int { return l.function(p.terminal) }), true
+		l.scaling, l.Scaled = scalingTo(own, all, counts, means, func(p pair) int {
+			return l.function(p.terminal)
+		}), true
 	}
 	l.count()
 	if l.Source != None {

@@ -22,7 +22,9 @@ const MaxLoopCalls = 20_000_000
 // is [Times.RankLoops].
 func OpenRankLoops(ctx context.Context, t *trace.Trace, r *trace.Rank, o Options) (*Loops, error) {
 	need.That(t != nil && r != nil, "query: no rank of a trace")
-	return openLoops(ctx, t, rankenc.SetOf(r.Number()), r.Len(), o, func(times *Times) (*Loops, error) { return times.RankLoops(r), nil })
+	return openLoops(ctx, t, rankenc.SetOf(r.Number()), r.Len(), o, func(times *Times) (*Loops, error) {
+		return times.RankLoops(r), nil
+	})
 }
 
 // OpenShapeLoops returns the loops of the ranks of a shape: with the times of these alone, if the trace has
@@ -35,11 +37,14 @@ func OpenShapeLoops(ctx context.Context, t *trace.Trace, number int, o Options) 
 	if err != nil {
 		return nil, err
 	}
-	return openLoops(ctx, t, s.Ranks, s.Grammar.Len(), o, func(times *Times) (*Loops, error) { return times.ShapeLoops(number) })
+	return openLoops(ctx, t, s.Ranks, s.Grammar.Len(), o, func(times *Times) (*Loops, error) {
+		return times.ShapeLoops(number)
+	})
 }
 
 // openLoops returns the loops of ranks that make so many calls each, by the times that tell most of them.
-func openLoops(ctx context.Context, t *trace.Trace, ranks rankenc.Set, calls uint64, o Options, of func(*Times) (*Loops, error)) (*Loops, error) {
+func openLoops(ctx context.Context, t *trace.Trace, ranks rankenc.Set, calls uint64, o Options,
+	of func(*Times) (*Loops, error)) (*Loops, error) {
 	times, err := OpenTimes(t)
 	if err != nil {
 		return nil, err

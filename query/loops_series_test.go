@@ -51,7 +51,9 @@ func TestLoopSeries(t *testing.T) {
 				now += duration
 			}
 		}
-		trace := record(t, func(int) tracer.Options { return tracer.Options{Series: exactSeries(), BlockLen: 7} }, ranks)
+		trace := record(t, func(int) tracer.Options {
+			return tracer.Options{Series: exactSeries(), BlockLen: 7}
+		}, ranks)
 		times, err := OpenTimes(trace)
 		if err != nil {
 			t.Fatal(err)

@@ -138,7 +138,8 @@ func TestLoopsOfRank(t *testing.T) {
 			for kind, duration := range []int64{1_000_000, 3_000_000} {
 				now += 500_000 * int64(5-4*rank) // the gap
 				duration *= int64(1 + 3*rank)
-				ranks[rank] = append(ranks[rank], timedCall{function: int64(kind), argument: int64(kind), start: now, duration: duration})
+				ranks[rank] = append(ranks[rank], timedCall{function: int64(kind), argument: int64(kind),
+					start: now, duration: duration})
 				now += duration
 			}
 		}
@@ -221,8 +222,10 @@ func TestEqualCalls(t *testing.T) {
 			}
 			clock := openClock(t, trace, tt.equal)
 			_, end, err := clock.Span()
-			if err != nil || math.Abs(float64(end)-tt.end) > 0.05*tt.end || math.Abs(float64(loops.Rules[len(loops.Rules)-1].Time)-tt.end) > 0.05*tt.end {
-				t.Fatalf("the clock ends at %d, %v, and loops are %+v, want %g", end, err, loops.Rules[len(loops.Rules)-1], tt.end)
+			if err != nil || math.Abs(float64(end)-tt.end) > 0.05*tt.end ||
+				math.Abs(float64(loops.Rules[len(loops.Rules)-1].Time)-tt.end) > 0.05*tt.end {
+				t.Fatalf("the clock ends at %d, %v, and loops are %+v, want %g", end, err,
+					loops.Rules[len(loops.Rules)-1], tt.end)
 			}
 		})
 	}

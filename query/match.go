@@ -17,9 +17,11 @@ import (
 // receive of them gets.
 type Channel struct {
 	Communicator *semantics.Communicator `json:"communicator"`
-	Source       int                     `json:"from"` // ranks in the run; [semantics.AnySource], −1, where no call tells it
-	Destination  int                     `json:"to"`
-	Tag          int64                   `json:"tag"` // [semantics.AnyTag], −1, where no call tells it, [semantics.NoTag], −2, where the trace has none
+	// ranks in the run; [semantics.AnySource], −1, where no call tells it
+	Source      int `json:"from"`
+	Destination int `json:"to"`
+	// [semantics.AnyTag], −1, where no call tells it, [semantics.NoTag], −2, where the trace has none
+	Tag int64 `json:"tag"`
 }
 
 // An Unmatched is messages of a channel that are sent and not received, or receives that get
@@ -29,8 +31,9 @@ type Unmatched struct {
 	Direction semantics.Direction `json:"direction"` // Send or Receive
 	Rank      int                 `json:"rank"`
 	Count     uint64              `json:"count"`
-	Matched   uint64              `json:"matched"`        // others of that channel and direction, which come before
-	First     *uint64             `json:"first,omitzero"` // position of the first of them on its rank, once [Match.Firsts] has found it
+	Matched   uint64              `json:"matched"` // others of that channel and direction, which come before
+	// position of the first of them on its rank, once [Match.Firsts] has found it
+	First *uint64 `json:"first,omitzero"`
 
 	// Among are channels of which they are, if there are several and the trace does not
 	// tell which: receives that do not tell the sender or the tag may have got what is
@@ -47,9 +50,10 @@ type Unmatched struct {
 // call that completed them, or the probe that found the message. Those of which neither does
 // are matched last, with what is left, so that as many messages as can be are received.
 type Match struct {
-	Messages  uint64      `json:"messages"`         // that are sent and received
-	Assumed   uint64      `json:"assumed,omitzero"` // of these, received by calls of which the trace does not tell the sender or the tag
-	Channels  int         `json:"channels"`         // with messages
+	Messages uint64 `json:"messages"` // that are sent and received
+	// of these, received by calls of which the trace does not tell the sender or the tag
+	Assumed   uint64      `json:"assumed,omitzero"`
+	Channels  int         `json:"channels"` // with messages
 	Unmatched []Unmatched `json:"unmatched"`
 
 	// What cannot be matched: ends of messages of which the trace does not tell the
@@ -135,7 +139,9 @@ func OpenMatch(ctx context.Context, model *semantics.Model, o Options) (*Match, 
 }
 
 func newMatch(model *semantics.Model) *Match {
-	return &Match{ThreadsUnordered: model.Trace().Run().ThreadsUnordered, model: model, inexact: make(map[place][]Channel), abandoned: make(map[Channel]bool), full: make(map[Channel]bool), opened: make(map[int]*matchRank), maxStarts: maxStarts, maxReceives: maxReceives}
+	return &Match{ThreadsUnordered: model.Trace().Run().ThreadsUnordered, model: model,
+		inexact: make(map[place][]Channel), abandoned: make(map[Channel]bool), full: make(map[Channel]bool),
+		opened: make(map[int]*matchRank), maxStarts: maxStarts, maxReceives: maxReceives}
 }
 
 // A messageKey says what is alike about messages of one rank.
@@ -206,7 +212,8 @@ func (e *end) rank() int {
 // compareEnds orders ends by where messages arrive, then by channel, sends first.
 func compareEnds(a, b *end) int {
 	return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.channel.Destination, b.channel.Destination),
-		cmp.Compare(a.channel.Source, b.channel.Source), cmp.Compare(a.channel.Tag, b.channel.Tag), cmp.Compare(a.direction, b.direction))
+		cmp.Compare(a.channel.Source, b.channel.Source), cmp.Compare(a.channel.Tag, b.channel.Tag),
+		cmp.Compare(a.direction, b.direction))
 }
 
 // channelOf returns the channel of the messages of a key of a rank.
@@ -243,7 +250,8 @@ func (m *Match) pair(ctx context.Context, ranks []int, found []rankMessages) err
 	slices.SortFunc(ends, compareEnds)
 	for begin := 0; begin < len(ends); {
 		n := begin + 1
-		for n < len(ends) && ends[n].order == ends[begin].order && ends[n].channel.Destination == ends[begin].channel.Destination {
+		for n < len(ends) && ends[n].order == ends[begin].order &&
+			ends[n].channel.Destination == ends[begin].channel.Destination {
 			n++
 		}
 		if err := m.pairAt(ctx, ends[begin:n]); err != nil {

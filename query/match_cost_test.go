@@ -98,7 +98,8 @@ func TestMatchTooMany(t *testing.T) {
 	if err := m.model.Unresolved(); !errors.Is(err, format.ErrLimit) {
 		t.Errorf("unresolved: %v", err)
 	}
-	if len(m.Instances) != 1 || m.Instances[0].Communicator != m.model.World() || m.Instances[0].Count != 5*rounds || len(m.Instances[0].Different) > 0 {
+	if len(m.Instances) != 1 || m.Instances[0].Communicator != m.model.World() ||
+		m.Instances[0].Count != 5*rounds || len(m.Instances[0].Different) > 0 {
 		t.Errorf("%+v", m.Instances)
 	}
 	if m.Messages != 0 {

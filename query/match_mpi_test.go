@@ -19,7 +19,8 @@ func TestMain(m *testing.M) { os.Exit(mpitest.Main(m)) }
 // use all parts of MPI and check what they compute, and that datatypes have the sizes that
 // MPI says, as far as they are known.
 func TestMatchMPI(t *testing.T) {
-	programs := []string{"p2p.c", "requests.c", "collectives.c", "comms.c", "rings.c", "topologies.c", "types.c", "rma.c", "io.c", "large.c", "errors.c",
+	programs := []string{"p2p.c", "requests.c", "collectives.c", "comms.c", "rings.c", "topologies.c",
+		"types.c", "rma.c", "io.c", "large.c", "errors.c",
 		"mpif.f", "usempi.f90", "usempif08.f90"}
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
 		for _, p := range mpitest.Programs() {
@@ -38,7 +39,8 @@ func TestMatchMPI(t *testing.T) {
 				}
 				for _, u := range match.Unmatched {
 					first, err := firstOf(match, u)
-					t.Errorf("%v of %d from %d to %d, tag %d on %s: first %d, %v", u.Direction, u.Count, u.Source, u.Destination, u.Tag, u.Communicator.Name, first, err)
+					t.Errorf("%v of %d from %d to %d, tag %d on %s: first %d, %v", u.Direction, u.Count,
+						u.Source, u.Destination, u.Tag, u.Communicator.Name, first, err)
 				}
 				operations := uint64(0)
 				for _, n := range match.Instances {
@@ -122,18 +124,21 @@ func TestMatchTraffic(t *testing.T) {
 		if len(match.Unmatched) != 1 {
 			t.Fatalf("unmatched: %+v", match.Unmatched)
 		}
-		if u := match.Unmatched[0]; u.Source != 0 || u.Destination != 1 || u.Tag != 99 || u.Count != 2 || u.Direction != semantics.Send {
+		if u := match.Unmatched[0]; u.Source != 0 || u.Destination != 1 || u.Tag != 99 || u.Count != 2 ||
+			u.Direction != semantics.Send {
 			t.Errorf("unmatched: %+v", u)
 		}
 		traffic := openMessages(t, match.model, 0, Options{}).Traffic
 		const vector, ring = 20 * 3 * 2 * 8, 20 * 7 * 4 // bytes from each rank to the next
 		bytes := map[[2]int]uint64{
-			{0, 1}: vector + ring + 8*12 + 2, {1, 2}: vector + ring + 8*12, {2, 0}: vector + ring + 8*12 + 10*4, {1, 0}: 10 * 4,
+			{0, 1}: vector + ring + 8*12 + 2, {1, 2}: vector + ring + 8*12,
+			{2, 0}: vector + ring + 8*12 + 10*4, {1, 0}: 10 * 4,
 		}
 		for _, p := range traffic.Pairs {
 			key := [2]int{p.Source, p.Destination}
 			if p.Bytes != bytes[key] || p.Unknown > 0 {
-				t.Errorf("%d to %d: %d bytes, want %d, and %d messages of unknown size", p.Source, p.Destination, p.Bytes, bytes[key], p.Unknown)
+				t.Errorf("%d to %d: %d bytes, want %d, and %d messages of unknown size", p.Source,
+					p.Destination, p.Bytes, bytes[key], p.Unknown)
 			}
 			delete(bytes, key)
 		}

@@ -59,7 +59,8 @@ func (m *Match) newMatchRank(ctx context.Context, r *semantics.Rank) (*matchRank
 	if err != nil {
 		return nil, err
 	}
-	return &matchRank{operations: all, indices: make(map[messageKey]*index), sequences: make(map[*semantics.Communicator]sequence)}, nil
+	return &matchRank{operations: all, indices: make(map[messageKey]*index),
+		sequences: make(map[*semantics.Communicator]sequence)}, nil
 }
 
 // operations are those of a rank.
@@ -79,7 +80,8 @@ type collectives struct {
 }
 
 func (m *Match) operationsOf(ctx context.Context, r *semantics.Rank) (*operations, error) {
-	all := &operations{rank: r, codes: &m.codes, alike: make(map[uint32]bool), collectives: make(map[*semantics.Communicator]*collectives)}
+	all := &operations{rank: r, codes: &m.codes, alike: make(map[uint32]bool),
+		collectives: make(map[*semantics.Communicator]*collectives)}
 	all.index = sync.OnceValue(func() *sums.Index { return sums.Of(r.Grammar()) })
 	for o := range r.All() {
 		if all.list = append(all.list, o); len(all.list)%checkEvery == 0 && ctx.Err() != nil {
@@ -117,7 +119,8 @@ func (all *operations) alikeOn(c *semantics.Communicator, list []semantics.Occur
 	for len(list) > 0 {
 		first, calls, n := list[0], uint64(0), 0
 		for ; n < len(list) && list[n].Terminal == first.Terminal; n++ {
-			if n > 0 && !slices.Equal(all.digests(first.Terminal, operationsOn(list[n].Operation, c)), all.digests(first.Terminal, operationsOn(first.Operation, c))) {
+			if n > 0 && !slices.Equal(all.digests(first.Terminal, operationsOn(list[n].Operation, c)),
+				all.digests(first.Terminal, operationsOn(first.Operation, c))) {
 				return false
 			}
 			calls += list[n].Count

@@ -43,7 +43,8 @@ func TestMatchReal(t *testing.T) {
 			tr := openTI(t, path)
 			m := openMatch(t, tr)
 			if len(m.Unmatched) > 0 || m.Unknown+m.Outside+m.Assumed+m.Cancelled+m.UnknownCollectives > 0 {
-				t.Errorf("%v unmatched, %d unknown, %d outside, %d guessed", m.Unmatched, m.Unknown, m.Outside, m.Assumed)
+				t.Errorf("%v unmatched, %d unknown, %d outside, %d guessed", m.Unmatched, m.Unknown,
+					m.Outside, m.Assumed)
 			}
 			for _, n := range m.Instances {
 				if len(n.Different) > 0 || n.Absent.Len() > 0 || n.Count == 0 {
@@ -85,7 +86,8 @@ type slowMatch struct {
 }
 
 func matchSlowly(t tester, m *semantics.Model) slowMatch {
-	s := slowMatch{make(map[Channel]map[semantics.Direction][]messageAt), make(map[*semantics.Communicator]map[int][]CollectiveCall), make(map[Channel]int), nil}
+	s := slowMatch{make(map[Channel]map[semantics.Direction][]messageAt),
+		make(map[*semantics.Communicator]map[int][]CollectiveCall), make(map[Channel]int), nil}
 	for _, rank := range m.Trace().RankSet().All() {
 		s.ranks = append(s.ranks, rank)
 		r, err := m.Rank(rank)
@@ -214,7 +216,8 @@ func checkNumbers(t tester, m *Match, s slowMatch, every int) {
 			there := k < min(len(sent), len(received)) && m.tells(c) && s.cancelled[c] == 0
 			for _, end := range [][]messageAt{sent, received} {
 				if k < len(end) && (number[end[k]] > 0) != there {
-					t.Fatalf("%v: message %d of %d and %d has number %d", c, k, len(sent), len(received), number[end[k]])
+					t.Fatalf("%v: message %d of %d and %d has number %d", c, k, len(sent), len(received),
+						number[end[k]])
 				}
 			}
 			if !there {
@@ -241,7 +244,8 @@ type instanceAt struct {
 // checkCollectives checks the numbers of the collective operations that a call begins, given how
 // many the rank began before: the k-th on a communicator has one number on all ranks, which no
 // other has.
-func checkCollectives(t tester, o *semantics.Operation, got []uint64, before map[*semantics.Communicator]uint64, numbers map[instanceAt]uint64, seen map[uint64]instanceAt) {
+func checkCollectives(t tester, o *semantics.Operation, got []uint64,
+	before map[*semantics.Communicator]uint64, numbers map[instanceAt]uint64, seen map[uint64]instanceAt) {
 	t.Helper()
 	list := operationsOn(o, nil)
 	if len(list) != len(got) {
@@ -275,10 +279,12 @@ func checkUnmatched(t tester, m *Match, s slowMatch) {
 		if c.Source >= 0 && c.Tag >= 0 {
 			matched += uint64(min(sent, received))
 		}
-		if !m.exact(c) || c.Source < 0 || c.Tag < 0 || !slices.Contains(s.ranks, c.Source) || !slices.Contains(s.ranks, c.Destination) {
+		if !m.exact(c) || c.Source < 0 || c.Tag < 0 || !slices.Contains(s.ranks, c.Source) ||
+			!slices.Contains(s.ranks, c.Destination) {
 			continue
 		}
-		for direction, n := range map[semantics.Direction]int{semantics.Send: sent - received, semantics.Receive: received - sent - s.cancelled[c]} {
+		for direction, n := range map[semantics.Direction]int{semantics.Send: sent - received,
+			semantics.Receive: received - sent - s.cancelled[c]} {
 			u, ok := got[c][direction]
 			if ok != (n > 0) || ok && u.Count != uint64(n) {
 				t.Fatalf("%v: %d of direction %v unmatched, want %d", c, u.Count, direction, n)
@@ -287,7 +293,8 @@ func checkUnmatched(t tester, m *Match, s slowMatch) {
 				continue
 			}
 			position, err := firstOf(m, u)
-			if first := ends[direction][min(sent, received)]; err != nil || position != first.position || u.Rank != first.rank {
+			if first := ends[direction][min(sent, received)]; err != nil || position != first.position ||
+				u.Rank != first.rank {
 				t.Fatalf("%v: first is call %d of rank %d, want %v, %v", c, position, u.Rank, first, err)
 			}
 		}
@@ -352,8 +359,10 @@ func checkMember(t tester, m *Match, n Instances, rank int, list, want []Collect
 		if there.Function == "" {
 			there.Position = d.There.Position
 		}
-		if d.Count != uint64(len(list)) || d.Instance != uint64(first) || d.Here != at(list, first) || d.There != there {
-			t.Fatalf("%s: %+v, want operation %d, %v and %v", n.Communicator.Name, d, first, at(list, first), at(want, first))
+		if d.Count != uint64(len(list)) || d.Instance != uint64(first) || d.Here != at(list, first) ||
+			d.There != there {
+			t.Fatalf("%s: %+v, want operation %d, %v and %v", n.Communicator.Name, d, first, at(list, first),
+				at(want, first))
 		}
 	}
 	for k := 0; k < len(list); k += 1 + every/10 {
@@ -362,7 +371,8 @@ func checkMember(t tester, m *Match, n Instances, rank int, list, want []Collect
 		}
 		c, at, ok, err := m.Instance(rank, list[k].Position)
 		if err != nil || !ok || c == n.Communicator && list[at].Position != list[k].Position {
-			t.Fatalf("%s: call %d of rank %d is operation %d, want %d, %v", n.Communicator.Name, list[k].Position, rank, at, k, err)
+			t.Fatalf("%s: call %d of rank %d is operation %d, want %d, %v", n.Communicator.Name,
+				list[k].Position, rank, at, k, err)
 		}
 	}
 }
@@ -379,11 +389,16 @@ var (
 	newComm = cst.Param{Name: "newcomm", Type: cst.HandleOf("comm"), Direction: cst.Out}
 
 	mpiFunctions = []cst.Function{
-		{Name: "MPI_Send", Params: []cst.Param{intParam("count"), handle("datatype", cst.In), rankParam("dest"), tagParam("tag"), handle("comm", cst.In)}},
-		{Name: "MPI_Recv", Params: []cst.Param{intParam("count"), handle("datatype", cst.In), rankParam("source"), tagParam("tag"), handle("comm", cst.In), status}},
-		{Name: "MPI_Irecv", Params: []cst.Param{intParam("count"), handle("datatype", cst.In), rankParam("source"), tagParam("tag"), handle("comm", cst.In), handle("request", cst.Out)}},
+		{Name: "MPI_Send", Params: []cst.Param{intParam("count"), handle("datatype", cst.In),
+			rankParam("dest"), tagParam("tag"), handle("comm", cst.In)}},
+		{Name: "MPI_Recv", Params: []cst.Param{intParam("count"), handle("datatype", cst.In),
+			rankParam("source"), tagParam("tag"), handle("comm", cst.In), status}},
+		{Name: "MPI_Irecv", Params: []cst.Param{intParam("count"), handle("datatype", cst.In),
+			rankParam("source"), tagParam("tag"), handle("comm", cst.In), handle("request", cst.Out)}},
 		{Name: "MPI_Wait", Params: []cst.Param{handle("request", cst.InOut), status}},
-		{Name: "MPI_Sendrecv", Params: []cst.Param{intParam("sendcount"), handle("sendtype", cst.In), rankParam("dest"), tagParam("sendtag"), rankParam("source"), tagParam("recvtag"), handle("comm", cst.In), status}},
+		{Name: "MPI_Sendrecv", Params: []cst.Param{intParam("sendcount"), handle("sendtype", cst.In),
+			rankParam("dest"), tagParam("sendtag"), rankParam("source"), tagParam("recvtag"),
+			handle("comm", cst.In), status}},
 		{Name: "MPI_Barrier", Params: []cst.Param{handle("comm", cst.In)}},
 		{Name: "MPI_Bcast", Params: []cst.Param{intParam("count"), rankParam("root"), handle("comm", cst.In)}},
 		{Name: "MPI_Comm_dup", Params: []cst.Param{handle("comm", cst.In), newComm}},
@@ -415,14 +430,16 @@ func testMatch(t *rapid.T) {
 						call(from, 0, send...)
 					}
 					if !skip() {
-						call(to, 1, cst.Int(1), cst.Handle(-33), cst.Rank(int64(from)), cst.Tag(tag), cst.Handle(comm), cst.StatusOf(cst.Status{Source: -9, Tag: -9}))
+						call(to, 1, cst.Int(1), cst.Handle(-33), cst.Rank(int64(from)), cst.Tag(tag),
+							cst.Handle(comm), cst.StatusOf(cst.Status{Source: -9, Tag: -9}))
 					}
 				})
 			case 1:
 				tells := rapid.Bool().Draw(t, "tells")
 				steps = append(steps, func() {
 					call(from, 0, send...)
-					call(to, 2, cst.Int(1), cst.Handle(-33), cst.Rank(anySource), cst.Tag(anyTag), cst.Handle(comm), cst.Handle(0))
+					call(to, 2, cst.Int(1), cst.Handle(-33), cst.Rank(anySource), cst.Tag(anyTag),
+						cst.Handle(comm), cst.Handle(0))
 					s := cst.Status{Source: -9, Tag: -9}
 					if tells {
 						s.Source, s.Tag = int64(from), tag
@@ -432,7 +449,8 @@ func testMatch(t *rapid.T) {
 			case 2:
 				steps = append(steps, func() {
 					for rank := range ranks {
-						call(rank, 4, cst.Int(1), cst.Handle(-33), cst.Rank(int64((rank+1)%ranks)), cst.Tag(tag), cst.Rank(int64((rank+ranks-1)%ranks)), cst.Tag(tag),
+						call(rank, 4, cst.Int(1), cst.Handle(-33), cst.Rank(int64((rank+1)%ranks)),
+							cst.Tag(tag), cst.Rank(int64((rank+ranks-1)%ranks)), cst.Tag(tag),
 							cst.Handle(comm), cst.StatusOf(cst.Status{Source: -9, Tag: -9}))
 					}
 				})
@@ -492,7 +510,8 @@ func TestUnmatched(t *testing.T) {
 	var got []string
 	for _, u := range m.Unmatched {
 		position, err := firstOf(m, u)
-		got = append(got, fmt.Sprintln(u.Direction, u.Source, u.Destination, u.Tag, u.Count, u.Matched, u.Rank, position, err))
+		got = append(got, fmt.Sprintln(u.Direction, u.Source, u.Destination, u.Tag, u.Count, u.Matched,
+			u.Rank, position, err))
 	}
 	want := []string{"receive -1 1 9 1 0 1 2 <nil>\n", "send 0 1 7 1 1 0 2 <nil>\n", "send 0 1 8 1 0 0 3 <nil>\n"}
 	if !slices.Equal(got, want) {
@@ -515,7 +534,8 @@ func TestUnmatchedGuessed(t *testing.T) {
 		r.Call(r.Declare(mpiFunctions[0]), cst.Int(1), cst.Handle(-33), cst.Rank(to), cst.Tag(tag), cst.Handle(-3))
 	}
 	receive := func(r *tracer.Recorder, from, tag int64) {
-		r.Call(r.Declare(mpiFunctions[1]), cst.Int(1), cst.Handle(-33), cst.Rank(from), cst.Tag(tag), cst.Handle(-3), cst.StatusOf(cst.Status{Source: -9, Tag: -9}))
+		r.Call(r.Declare(mpiFunctions[1]), cst.Int(1), cst.Handle(-33), cst.Rank(from), cst.Tag(tag),
+			cst.Handle(-3), cst.StatusOf(cst.Status{Source: -9, Tag: -9}))
 	}
 	var zero, one, two tracer.Recorder
 	for range 3 {
@@ -538,12 +558,14 @@ func TestUnmatchedGuessed(t *testing.T) {
 	}
 	u, certain := m.Unmatched[0], m.Unmatched[1]
 	world := u.Communicator
-	if u.Count != 1 || u.Direction != semantics.Send || !slices.Equal(u.Among, []Channel{{world, 1, 0, 7}, {world, 2, 0, 9}}) {
+	if u.Count != 1 || u.Direction != semantics.Send ||
+		!slices.Equal(u.Among, []Channel{{world, 1, 0, 7}, {world, 2, 0, 9}}) {
 		t.Errorf("%+v", u)
 	}
 	err := m.Firsts(t.Context(), m.Unmatched, Options{})
 	u, certain = m.Unmatched[0], m.Unmatched[1]
-	if err != nil || u.First != nil || *certain.First != 1 || certain.Source != 2 || certain.Destination != 1 || certain.Among != nil {
+	if err != nil || u.First != nil || *certain.First != 1 || certain.Source != 2 ||
+		certain.Destination != 1 || certain.Among != nil {
 		t.Errorf("%+v, %v", certain, err)
 	}
 }
@@ -554,12 +576,14 @@ func TestCancelledReceive(t *testing.T) {
 	for sends, want := range []struct{ messages, cancelled, left uint64 }{{0, 1, 1}, {1, 1, 0}, {2, 0, 0}, {2, 0, 0}} {
 		var zero, one tracer.Recorder
 		for range sends {
-			zero.Call(zero.Declare(mpiFunctions[0]), cst.Int(1), cst.Handle(-33), cst.Rank(1), cst.Tag(7), cst.Handle(-3))
+			zero.Call(zero.Declare(mpiFunctions[0]), cst.Int(1), cst.Handle(-33), cst.Rank(1), cst.Tag(7),
+				cst.Handle(-3))
 		}
 		zero.Call(zero.Declare(mpiFunctions[5]), cst.Handle(-3))
 		cancel := one.Declare(cst.Function{Name: "MPI_Cancel", Params: []cst.Param{handle("request", cst.In)}})
 		for request := range int64(2) {
-			one.Call(one.Declare(mpiFunctions[2]), cst.Int(1), cst.Handle(-33), cst.Rank(0), cst.Tag(7), cst.Handle(-3), cst.Handle(request))
+			one.Call(one.Declare(mpiFunctions[2]), cst.Int(1), cst.Handle(-33), cst.Rank(0), cst.Tag(7),
+				cst.Handle(-3), cst.Handle(request))
 			if request == 0 {
 				one.Call(cancel, cst.Handle(request))
 			}
@@ -573,7 +597,8 @@ func TestCancelledReceive(t *testing.T) {
 			}
 		}
 		if m.Messages != want.messages || m.Cancelled != want.cancelled || left != want.left {
-			t.Errorf("%d sends: %d messages, %d receives cancelled, %d unmatched, want %v", sends, m.Messages, m.Cancelled, left, want)
+			t.Errorf("%d sends: %d messages, %d receives cancelled, %d unmatched, want %v", sends, m.Messages,
+				m.Cancelled, left, want)
 		}
 	}
 }
@@ -584,11 +609,13 @@ func TestAbandonedReceive(t *testing.T) {
 	for _, sends := range []int{3, 4} {
 		var zero, one tracer.Recorder
 		for range sends {
-			zero.Call(zero.Declare(mpiFunctions[0]), cst.Int(1), cst.Handle(-33), cst.Rank(1), cst.Tag(7), cst.Handle(-3))
+			zero.Call(zero.Declare(mpiFunctions[0]), cst.Int(1), cst.Handle(-33), cst.Rank(1), cst.Tag(7),
+				cst.Handle(-3))
 		}
 		cancel := one.Declare(cst.Function{Name: "MPI_Cancel", Params: []cst.Param{handle("request", cst.In)}})
 		receive := func(from, request int64) {
-			one.Call(one.Declare(mpiFunctions[2]), cst.Int(1), cst.Handle(-33), cst.Rank(from), cst.Tag(7), cst.Handle(-3), cst.Handle(request))
+			one.Call(one.Declare(mpiFunctions[2]), cst.Int(1), cst.Handle(-33), cst.Rank(from), cst.Tag(7),
+				cst.Handle(-3), cst.Handle(request))
 			if from < 0 {
 				one.Call(cancel, cst.Handle(request))
 			}

@@ -37,7 +37,8 @@ func (t *Times) ReadSeries(ctx context.Context, o Options) (*Times, error) {
 	}
 	ranks = slices.DeleteFunc(ranks, func(rank int) bool { return !timed.Contains(rank) })
 	n := t.trace.Signatures()
-	m := t.with([2]timing.Summary{{Statistics: make([]timing.Statistics, n)}, {Statistics: make([]timing.Statistics, n)}})
+	m := t.with([2]timing.Summary{{Statistics: make([]timing.Statistics, n)},
+		{Statistics: make([]timing.Statistics, n)}})
 	m.measured = make([]*measured, n)
 	var (
 		mu   sync.Mutex

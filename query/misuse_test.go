@@ -28,12 +28,16 @@ func TestMisuse(t *testing.T) {
 	misuse.Walk{
 		Package: "query",
 		Functions: []any{
-			query.Faults, query.AlignFile, query.AlignTrace, query.Overlaps, query.OpenDiff, query.OpenHang, query.OpenMatch,
+			query.Faults, query.AlignFile, query.AlignTrace, query.Overlaps, query.OpenDiff, query.OpenHang,
+			query.OpenMatch,
 			query.OpenMessages, query.OpenNumbering, query.CheckExact, query.OpenProfile, query.RanksInCalls,
-			query.RanksWithout, query.Programs, query.SitesOf, query.Frames, query.HasSites, query.OpenTimes, query.RunTimesOf,
-			query.HasThreads, query.OpenImbalance, query.OpenTimedProfile, query.OpenRankProfile, query.OpenRankLoops, query.OpenShapeLoops,
+			query.RanksWithout, query.Programs, query.SitesOf, query.Frames, query.HasSites, query.OpenTimes,
+			query.RunTimesOf,
+			query.HasThreads, query.OpenImbalance, query.OpenTimedProfile, query.OpenRankProfile,
+			query.OpenRankLoops, query.OpenShapeLoops,
 			query.OpenSummary,
 		},
-		Values: []any{trace, model, rank, &call, file, new(query.SomeRanksError), query.InCall, query.ForMessage, query.Matrix{}, new(query.Source)},
+		Values: []any{trace, model, rank, &call, file, new(query.SomeRanksError), query.InCall,
+			query.ForMessage, query.Matrix{}, new(query.Source)},
 	}.Run(t)
 }

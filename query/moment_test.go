@@ -63,7 +63,8 @@ func testMoment(t *rapid.T) {
 		}
 		at, err := c.At(from)
 		at.Start -= begin
-		if err != nil || len(places) == 0 || places[0].Rank != rank || places[0].Place != at || places[0].Source != c.Source() {
+		if err != nil || len(places) == 0 || places[0].Rank != rank || places[0].Place != at ||
+			places[0].Source != c.Source() {
 			t.Fatalf("rank %d is at %+v, %v, want %+v", rank, places, err, at)
 		}
 		if p := places[0]; p.Position < c.rank.Len() && p.Call.Args[0].Int() != ranks[rank][p.Position].argument {
@@ -74,7 +75,8 @@ func testMoment(t *rapid.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := RankActivity{Rank: rank, First: w.First, End: w.End, Span: Nanoseconds(max(0, min(to, end)-max(from, start)))}
+		r := RankActivity{Rank: rank, First: w.First, End: w.End,
+			Span: Nanoseconds(max(0, min(to, end)-max(from, start)))}
 		r.Calls, r.Time = w.Total()
 		r.Outside = Nanoseconds(math.Inf(1))
 		if c.Source() == Series {

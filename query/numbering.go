@@ -90,7 +90,9 @@ func (m *mostBegun) add(counts map[*semantics.Communicator]uint64) {
 // numberCollectives gives each communicator as many numbers as one of its members needs at
 // most, in the order of their names.
 func (n *Numbering) numberCollectives(most map[*semantics.Communicator]uint64) {
-	list := slices.SortedFunc(maps.Keys(most), func(a, b *semantics.Communicator) int { return cmp.Compare(a.Name, b.Name) })
+	list := slices.SortedFunc(maps.Keys(most), func(a, b *semantics.Communicator) int {
+		return cmp.Compare(a.Name, b.Name)
+	})
 	n.collectives = make(map[*semantics.Communicator]uint64, len(list))
 	next := uint64(1)
 	for _, c := range list {
@@ -273,7 +275,8 @@ func (n *Numbers) collectivesOf(o *semantics.Operation) (list []*numberedCollect
 	for _, p := range operationsOn(o, nil) {
 		of := n.begun[p.Communicator]
 		if of == nil {
-			of = &numberedCollectives{communicator: p.Communicator, first: n.numbering.collectives[p.Communicator], jumps: math.MaxUint64}
+			of = &numberedCollectives{communicator: p.Communicator,
+				first: n.numbering.collectives[p.Communicator], jumps: math.MaxUint64}
 			n.begun[p.Communicator] = of
 		}
 		list = append(list, of)

@@ -125,7 +125,8 @@ func (p *ownProgram) message() {
 		bytes = 0
 	}
 	send, receive := "MPI_Send", "MPI_Recv"
-	m := meaning.Message{Peer: to, Tag: int64(tag), Group: g.Name, Bytes: int64(bytes), Waits: !anyone && p.draw(2) == 0}
+	m := meaning.Message{Peer: to, Tag: int64(tag), Group: g.Name, Bytes: int64(bytes), Waits: !anyone &&
+		p.draw(2) == 0}
 	if m.Waits {
 		send = "MPI_Ssend"
 	}

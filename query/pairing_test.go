@@ -63,10 +63,12 @@ func testPairing(t *rapid.T) {
 	for _, direction := range []semantics.Direction{semantics.Send, semantics.Receive} {
 		for source := -1; source < 3; source++ {
 			for tag := int64(-2); tag < 3; tag++ {
-				if direction == semantics.Send && (source < 0 || tag == semantics.AnyTag) || rapid.IntRange(0, 2).Draw(t, "skip") > 0 {
+				if direction == semantics.Send && (source < 0 || tag == semantics.AnyTag) ||
+					rapid.IntRange(0, 2).Draw(t, "skip") > 0 {
 					continue
 				}
-				e := end{channel: Channel{nil, source, 0, tag}, direction: direction, count: rapid.Uint64Range(1, 3).Draw(t, "count")}
+				e := end{channel: Channel{nil, source, 0, tag}, direction: direction,
+					count: rapid.Uint64Range(1, 3).Draw(t, "count")}
 				if cancel && direction == semantics.Receive {
 					e.cancelled = rapid.Uint64Range(0, e.count).Draw(t, "cancelled")
 				}

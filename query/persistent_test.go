@@ -30,9 +30,11 @@ func TestPersistentOrder(t *testing.T) {
 				case 0:
 					r.MPI(1, "MPI_Barrier_init", "comm", "MPI_COMM_WORLD", "request", id)
 				case 1:
-					r.MPI(1, "MPI_Allreduce_init", "count", 1, "datatype", "MPI_INT", "op", "MPI_SUM", "comm", "MPI_COMM_WORLD", "request", id)
+					r.MPI(1, "MPI_Allreduce_init", "count", 1, "datatype", "MPI_INT", "op", "MPI_SUM", "comm",
+						"MPI_COMM_WORLD", "request", id)
 				default: // roots 0 and 1
-					r.MPI(1, "MPI_Bcast_init", "count", 1, "datatype", "MPI_INT", "root", kind-2, "comm", "MPI_COMM_WORLD", "request", id)
+					r.MPI(1, "MPI_Bcast_init", "count", 1, "datatype", "MPI_INT", "root", kind-2, "comm",
+						"MPI_COMM_WORLD", "request", id)
 				}
 			}
 			for round := range rounds {
@@ -54,8 +56,10 @@ func TestPersistentOrder(t *testing.T) {
 			different += len(n.Different) + n.Absent.Len()
 			count += n.Count
 		}
-		if want := uint64(rounds * (len(kinds) + 1)); (different > 0) != (lacking >= 0) || lacking < 0 && count != want || m.UnknownCollectives > 0 {
-			t.Fatalf("%d operations, want %d; %d ranks differ, rank %d starts one less; %d unknown", count, want, different, lacking, m.UnknownCollectives)
+		if want := uint64(rounds * (len(kinds) + 1)); (different > 0) != (lacking >= 0) ||
+			lacking < 0 && count != want || m.UnknownCollectives > 0 {
+			t.Fatalf("%d operations, want %d; %d ranks differ, rank %d starts one less; %d unknown", count,
+				want, different, lacking, m.UnknownCollectives)
 		}
 	})
 }

@@ -58,7 +58,8 @@ func durationsOf(s *timing.Statistics) *Durations {
 		return nil
 	}
 	d := &Durations{
-		Total: Nanoseconds(s.Sum()), Sum: whole(s.Integer().String()), Error: Nanoseconds(s.SumError()), Mean: Nanoseconds(s.Mean()), Deviation: Nanoseconds(s.StandardDeviation()),
+		Total: Nanoseconds(s.Sum()), Sum: whole(s.Integer().String()), Error: Nanoseconds(s.SumError()),
+		Mean: Nanoseconds(s.Mean()), Deviation: Nanoseconds(s.StandardDeviation()),
 		Min: s.Min, Max: s.Max, MinRank: int(s.MinRank), MaxRank: int(s.MaxRank),
 	}
 	unknown := Nanoseconds(math.Inf(1))
@@ -161,7 +162,8 @@ func OpenProfile(ctx context.Context, t *trace.Trace, o Options) (*Profile, erro
 // countCalls returns the profile of a trace without times.
 func countCalls(ctx context.Context, t *trace.Trace, o Options) (*Profile, error) {
 	merged := t
-	p := profiler{trace: merged, shapes: make([]ShapeProfile, merged.Shapes()), signatures: make([][]trace.SignatureCount, merged.Shapes())}
+	p := profiler{trace: merged, shapes: make([]ShapeProfile, merged.Shapes()),
+		signatures: make([][]trace.SignatureCount, merged.Shapes())}
 	done := progress{tell: o.Progress}
 	err := o.each(ctx, merged.Shapes(), func(number int) error {
 		ranks := o.among(merged.ShapeRanks(number))
@@ -256,7 +258,9 @@ func (p *profiler) sum() *Profile {
 	for _, f := range functions {
 		result.Functions = append(result.Functions, *f)
 	}
-	slices.SortFunc(result.Functions, func(a, b FunctionProfile) int { return byCalls(a.Calls, b.Calls, a.Name, b.Name) })
+	slices.SortFunc(result.Functions, func(a, b FunctionProfile) int {
+		return byCalls(a.Calls, b.Calls, a.Name, b.Name)
+	})
 	return &result
 }
 

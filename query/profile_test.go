@@ -76,7 +76,8 @@ func checkProfile(t *testing.T, tr *trace.Trace, ranks *rankenc.Set) {
 		t.Errorf("%d calls of %d ranks, want %d of %d; %d were done", p.Calls, p.Ranks, calls, len(byRank), done)
 	}
 	if len(p.Functions) != len(functions) || len(p.Signatures) != len(signatures) {
-		t.Errorf("%d functions and %d signatures, want %d and %d", len(p.Functions), len(p.Signatures), len(functions), len(signatures))
+		t.Errorf("%d functions and %d signatures, want %d and %d", len(p.Functions), len(p.Signatures),
+			len(functions), len(signatures))
 	}
 	for i, f := range p.Functions {
 		if want := functions[f.Name]; f.Calls != want.calls || f.Ranks != len(want.ranks) {
@@ -88,7 +89,8 @@ func checkProfile(t *testing.T, tr *trace.Trace, ranks *rankenc.Set) {
 	}
 	for _, s := range p.Signatures {
 		if want := signatures[s.Signature]; s.Calls != want.calls || s.Ranks != len(want.ranks) {
-			t.Errorf("signature %d: %d calls of %d ranks, want %d of %d", s.Signature, s.Calls, s.Ranks, want.calls, len(want.ranks))
+			t.Errorf("signature %d: %d calls of %d ranks, want %d of %d", s.Signature, s.Calls, s.Ranks,
+				want.calls, len(want.ranks))
 		}
 	}
 	checkShapes(t, p, byRank)
@@ -107,7 +109,8 @@ func checkShapes(t *testing.T, p *Profile, byRank map[int]map[string]*counted) {
 				}
 			}
 			if calls != s.Calls || len(s.Functions) != len(byRank[int(rank)]) {
-				t.Errorf("rank %d: %d calls of %d functions, %d and %d", rank, s.Calls, len(s.Functions), calls, len(byRank[int(rank)]))
+				t.Errorf("rank %d: %d calls of %d functions, %d and %d", rank, s.Calls, len(s.Functions),
+					calls, len(byRank[int(rank)]))
 			}
 		}
 	}
@@ -125,7 +128,8 @@ func TestProfileTimes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		read := r.Declare(cst.Function{Name: "read", Params: []cst.Param{{Name: "bytes", Type: cst.Type{Kind: cst.KindInt}}}})
+		read := r.Declare(
+			cst.Function{Name: "read", Params: []cst.Param{{Name: "bytes", Type: cst.Type{Kind: cst.KindInt}}}})
 		other := r.Declare(cst.Function{Name: "read"})
 		for i := range int64(4) {
 			r.CallAt(read, 1000*i, 10*i+int64(rank), cst.Int(i%2))
@@ -200,7 +204,8 @@ func testSumError(t *rapid.T, o tracer.Options) {
 			}
 			off, _ := sum.Sub(sum, big.NewInt(sums[f.Name])).Float64()
 			if math.Abs(off) > float64(f.Time.Error) || exact && f.Time.Error > 0 {
-				t.Fatalf("%s takes %s, off by %v, with an error of %v, exact: %v", f.Name, f.Time.Sum, off, f.Time.Error, exact)
+				t.Fatalf("%s takes %s, off by %v, with an error of %v, exact: %v", f.Name, f.Time.Sum, off,
+					f.Time.Error, exact)
 			}
 		}
 	}
@@ -277,7 +282,9 @@ func testProfileEqualCalls(t *testing.T, o tracer.Options, summarized bool) {
 		{"Expression", func(rank, _ int64) int64 { return rank }, same},
 		{"Stored", func(rank, _ int64) int64 { return rank*rank%7 - 1 }, same}, // 3 on ranks 2 and 5
 		{"Both", func(rank, i int64) int64 { return []int64{rank, 7 - rank, rank * rank * rank % 5}[i%3] }, same},
-		{"Varying", func(rank, _ int64) int64 { return rank }, func(i int64) int64 { return i * i * i % 101 * (i % 89) }},
+		{"Varying", func(rank, _ int64) int64 { return rank }, func(i int64) int64 {
+			return i * i * i % 101 * (i % 89)
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var parts []merge.Part
@@ -286,7 +293,9 @@ func testProfileEqualCalls(t *testing.T, o tracer.Options, summarized bool) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				even, odd := r.Declare(cst.Function{Name: "even", Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindInt}}, {Name: "count", Type: cst.Type{Kind: cst.KindInt}}}}), r.Declare(functions[1])
+				even, odd := r.Declare(cst.Function{Name: "even",
+					Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindInt}},
+						{Name: "count", Type: cst.Type{Kind: cst.KindInt}}}}), r.Declare(functions[1])
 				for i := range int64(calls) {
 					r.CallAt(even, 1000*i+100, 10, cst.Int(3), cst.Int(tt.count(i)))
 					r.CallAt(even, 1000*i+600, 30, cst.Int(tt.second(rank, i)), cst.Int(tt.count(i+1)))

@@ -50,7 +50,9 @@ func Programs(ctx context.Context, t *trace.Trace) ([]Program, error) {
 		steps, key := stepsOf(t, s)
 		g := known[key]
 		if g == nil {
-			at := slices.IndexFunc(groups[:min(len(groups), maxPrograms)], func(g *group) bool { return alike(g.steps, steps) })
+			at := slices.IndexFunc(groups[:min(len(groups), maxPrograms)], func(g *group) bool {
+				return alike(g.steps, steps)
+			})
 			if at < 0 {
 				at, groups = len(groups), append(groups, &group{steps: steps})
 			}

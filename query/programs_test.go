@@ -15,7 +15,8 @@ import (
 // TestProgramsAlike checks that ranks of one text are one program, however their shapes differ, but
 // for a root that all others send to.
 func TestProgramsAlike(t *testing.T) {
-	list := append(programs.All(16), programs.TripCounts(64, 50), programs.RandomTrips(64, 1), programs.Refinement(64, 3, 20, 1))
+	list := append(programs.All(16), programs.TripCounts(64, 50), programs.RandomTrips(64, 1),
+		programs.Refinement(64, 3, 20, 1))
 	for _, p := range tier.Some(list, 5) {
 		trace := openProgram(t, p)
 		got, err := Programs(t.Context(), trace)

@@ -198,7 +198,8 @@ func (p *Profile) boundsOfFunctions() map[string]*timing.Statistics {
 
 // setFunctions sets the functions of a rank of a shape, and the sums of their times, narrowed to
 // what bounds allow if these are not nil.
-func (r *RankProfile) setFunctions(times map[string]*RankFunction, shape *ShapeProfile, bounds map[string]*timing.Statistics) {
+func (r *RankProfile) setFunctions(times map[string]*RankFunction, shape *ShapeProfile,
+	bounds map[string]*timing.Statistics) {
 	for _, f := range shape.Functions {
 		of := RankFunction{Name: f.Name}
 		if known := times[f.Name]; known != nil {
@@ -270,7 +271,8 @@ func (b *ByRank) readSeries(ctx context.Context, t *Times, calls *shapesOfRanks,
 				functions[name] = known
 			}
 			d := durationsOf(&s.statistics[durations])
-			known.Time, known.Error, known.Max = known.Time+d.Total, known.Error+d.Error, max(known.Max, Nanoseconds(d.Max))
+			known.Time, known.Error, known.Max = known.Time+d.Total, known.Error+d.Error,
+				max(known.Max, Nanoseconds(d.Max))
 		}
 		r.Time = 0
 		r.setFunctions(functions, calls.of(r.Rank), nil)
@@ -433,7 +435,8 @@ func (s *scaling) of(function int, means [2]float64) [2]float64 {
 // of a rank: the means of each function, and those of the gaps, are multiplied by what brings
 // their sum into the range of that of the rank, and to where it runs as long as it did, if calls do
 // not overlap. Counts has its calls of each pair.
-func scalingTo(of *layout.RankTime, all []pair, counts map[pair]uint64, means [][2]float64, function func(pair) int) *scaling {
+func scalingTo(of *layout.RankTime, all []pair, counts map[pair]uint64, means [][2]float64,
+	function func(pair) int) *scaling {
 	sums, gap := make(map[int]float64), 0.0
 	for i, p := range all {
 		sums[function(p)] += float64(counts[p]) * means[i][durations]

@@ -84,7 +84,8 @@ func TestByRankRounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		f, wait, bound := b.Functions[0], Nanoseconds(n/2*10*2000), Nanoseconds(n*10*2000)
-		if math.Abs(float64(f.Wait-wait)) > float64(f.WaitError) || f.Wait+f.WaitError > bound || f.Wait > 0 && f.Wait <= f.WaitError {
+		if math.Abs(float64(f.Wait-wait)) > float64(f.WaitError) || f.Wait+f.WaitError > bound ||
+			f.Wait > 0 && f.Wait <= f.WaitError {
 			t.Errorf("%d ranks wait for %v ± %v, want %v, at most %v", n, f.Wait, f.WaitError, wait, bound)
 		}
 		if f.Max > 420_000 || f.Slow.Mean > 420_000 || f.Fast.Mean < 418_000 {
@@ -156,7 +157,8 @@ func checkByRank(t *rapid.T, b *ByRank, ranks [][]timedCall, o Options) {
 				s = &sum{least: math.Inf(1)}
 				all[f.Name] = s
 			}
-			s.calls, s.ranks, s.time, s.least = s.calls+of.calls, s.ranks+1, s.time+of.time, min(s.least, of.time/float64(of.calls))
+			s.calls, s.ranks, s.time, s.least = s.calls+of.calls, s.ranks+1, s.time+of.time,
+				min(s.least, of.time/float64(of.calls))
 		}
 	}
 	if len(list) > 0 || len(b.Functions) != len(all) {

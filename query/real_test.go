@@ -43,7 +43,8 @@ func TestReal(t *testing.T) {
 			length := len(r.Starts)
 			whole := float64(r.Starts[length-1] + r.Durations[length-1] - r.Starts[0])
 			for _, paths := range []bool{false, true} {
-				c := openClock(t, realTrace(t, r, tracer.Options{Histograms: &timing.HistogramOptions{PathSensitive: paths}}), 0)
+				c := openClock(t,
+					realTrace(t, r, tracer.Options{Histograms: &timing.HistogramOptions{PathSensitive: paths}}), 0)
 				_, end, err := c.Span()
 				if err != nil || math.Abs(float64(end)-whole) > 0.001*whole {
 					t.Errorf("by %v, the last call ends at %d, %v, want %g", c.Source(), end, err, whole)
@@ -57,7 +58,8 @@ func TestReal(t *testing.T) {
 					off := math.Abs(float64(call.Start-(r.Starts[at]-r.Starts[0]))) / whole
 					worst, sum = max(worst, off), sum+off
 				}
-				t.Logf("paths %v: starts are off by %.1f %% of %.2f s at most, %.1f %% on average", paths, 100*worst, whole/1e9, 100*sum/float64(length))
+				t.Logf("paths %v: starts are off by %.1f %% of %.2f s at most, %.1f %% on average", paths,
+					100*worst, whole/1e9, 100*sum/float64(length))
 			}
 		})
 	}
@@ -74,7 +76,8 @@ func checkReal(t *testing.T, r *recorded.Rank, c *Clock) {
 		at := draw()
 		want := sort.Search(n, func(i int) bool { return end(i) > at }) // calls do not overlap
 		p, err := c.At(at)
-		if err != nil || p.Position != uint64(want) || want < n && (p.Start != r.Starts[want] || p.Duration != r.Durations[want] || p.Inside != (p.Start <= at)) {
+		if err != nil || p.Position != uint64(want) || want < n &&
+			(p.Start != r.Starts[want] || p.Duration != r.Durations[want] || p.Inside != (p.Start <= at)) {
 			t.Fatalf("at %d: %+v, %v, want call %d", at, p, err, want)
 		}
 		from, to := at, draw()

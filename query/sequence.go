@@ -287,7 +287,9 @@ func (s *walked) upTo(n uint64) digest {
 }
 
 func (s *walked) before(position uint64) uint64 {
-	i, ok := slices.BinarySearchFunc(s.marks, position, func(m mark, position uint64) int { return cmp.Compare(m.position, position) })
+	i, ok := slices.BinarySearchFunc(s.marks, position, func(m mark, position uint64) int {
+		return cmp.Compare(m.position, position)
+	})
 	if ok {
 		return s.marks[i].before.Weight
 	}

@@ -50,7 +50,8 @@ func (s *seriesClock) earliest(most uint64) (int64, error) {
 	if err != nil || s.slack.overlap == 0 && !s.slack.unknown {
 		return least, err
 	}
-	early := wire.AddTimes(wire.AddTimes(s.slack.overlap, s.slack.duration), wire.AddTimes(s.slack.start, s.slack.start))
+	early := wire.AddTimes(wire.AddTimes(s.slack.overlap, s.slack.duration),
+		wire.AddTimes(s.slack.start, s.slack.start))
 	if s.slack.unknown {
 		early = maxTime
 	}
@@ -337,7 +338,8 @@ type slack struct {
 // slackOf returns the slack of a series of a guarantee, and with a bound of starts unless that is 0, of
 // calls of signatures. It is as small as the statistics of these calls on all ranks tell: where no call
 // overlaps the one before, as in one thread without calls in calls, and the series is exact, it is 0.
-func (t *Times) slackOf(signatures []sequitur.Symbol, timed func(sequitur.Symbol) int, g timing.Guarantee, starts int64) slack {
+func (t *Times) slackOf(signatures []sequitur.Symbol, timed func(sequitur.Symbol) int, g timing.Guarantee,
+	starts int64) slack {
 	var s slack
 	longest, most := 0.0, 0.0 // the longest gap, and duration
 	for _, n := range signatures {
@@ -418,7 +420,8 @@ func (t *Times) knownStartError(g timing.Guarantee, from, to int64) *int64 {
 		if c.Error < 0 {
 			return nil
 		}
-		clocks = max(clocks, layout.ClockError(&c, wire.SubTimes(from, off), wire.AddTimes(to, off))) // where the starts may have been
+		// where the starts may have been
+		clocks = max(clocks, layout.ClockError(&c, wire.SubTimes(from, off), wire.AddTimes(to, off)))
 	}
 	if off = wire.AddTimes(off, clocks); off < maxTime {
 		return &off

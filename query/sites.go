@@ -129,7 +129,9 @@ func (s Sites) siteOf(signature trace.Signature, ranks []int, common map[int64]s
 		return ""
 	}
 	place := layout.Place(values[0].Int())
-	if place < layout.PathBit || slices.ContainsFunc(values, func(v cst.Value) bool { return layout.Place(v.Int()) != place }) {
+	if place < layout.PathBit || slices.ContainsFunc(values, func(v cst.Value) bool {
+		return layout.Place(v.Int()) != place
+	}) {
 		return "" // of several lines, as earlier versions merged them
 	}
 	return common[place]

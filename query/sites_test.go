@@ -26,22 +26,26 @@ func TestSites(t *testing.T) {
 		want  []query.SiteProfile
 	}{
 		{"Lines", []int64{5, 6, 5}, map[int64]string{5: "a.c:1 f", 6: "a.c:2 f"}, []query.SiteProfile{
-			{Site: "a.c:1 f", Function: "barrier", Calls: 20, Ranks: 2}, {Site: "a.c:2 f", Function: "barrier", Calls: 10, Ranks: 1},
+			{Site: "a.c:1 f", Function: "barrier", Calls: 20, Ranks: 2},
+			{Site: "a.c:2 f", Function: "barrier", Calls: 10, Ranks: 1},
 		}},
-		{"Paths", []int64{path, path + 1, path + 2}, map[int64]string{path: "f < g < main", path + 1: "f < g < h < main", path + 2: "f < g #2"}, []query.SiteProfile{
+		{"Paths", []int64{path, path + 1, path + 2}, map[int64]string{path: "f < g < main",
+			path + 1: "f < g < h < main", path + 2: "f < g #2"}, []query.SiteProfile{
 			{Site: "f < g < …", Function: "barrier", Calls: 30, Ranks: 3},
 		}},
 		{"Prefix", []int64{path + 1, path}, map[int64]string{path: "f < g < main", path + 1: "f"}, []query.SiteProfile{
 			{Site: "f < …", Function: "barrier", Calls: 20, Ranks: 2},
 		}},
 		{"Nameless", []int64{5, 16}, nil, []query.SiteProfile{
-			{Site: "0x10", Function: "barrier", Calls: 10, Ranks: 1}, {Site: "0x5", Function: "barrier", Calls: 10, Ranks: 1},
+			{Site: "0x10", Function: "barrier", Calls: 10, Ranks: 1},
+			{Site: "0x5", Function: "barrier", Calls: 10, Ranks: 1},
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			run := merge.Run{Ranks: len(test.sites)}
 			for value, name := range test.names {
-				run.Names = append(run.Names, format.Name{Kind: cst.KindHandle, Class: layout.Site.Type.Class, Value: value, Name: name})
+				run.Names = append(run.Names, format.Name{Kind: cst.KindHandle, Class: layout.Site.Type.Class,
+					Value: value, Name: name})
 			}
 			var parts []merge.Part
 			for rank, site := range test.sites {
@@ -80,7 +84,8 @@ func TestSiteStreams(t *testing.T) {
 	for place := range int64(2) {
 		for path := range int64(40) {
 			name := fmt.Sprintf("f%d < g%d", place, path)
-			run.Names = append(run.Names, format.Name{Kind: cst.KindHandle, Class: layout.Site.Type.Class, Value: layout.PathBit | place<<layout.PathBits | path, Name: name})
+			run.Names = append(run.Names, format.Name{Kind: cst.KindHandle, Class: layout.Site.Type.Class,
+				Value: layout.PathBit | place<<layout.PathBits | path, Name: name})
 		}
 	}
 	for i := range int64(4000) {

@@ -299,7 +299,8 @@ func (j *skewJob) skews(clocks clockErrors) (list []Skew) {
 	for i, c := range j.calls {
 		s := sums[c]
 		if s == nil {
-			s = &skewSum{Skew: Skew{Communicator: j.instances.Communicator, Function: c.Function, Root: c.Root, Instances: j.counts[c]}, last: make(map[int]float64)}
+			s = &skewSum{Skew: Skew{Communicator: j.instances.Communicator, Function: c.Function,
+				Root: c.Root, Instances: j.counts[c]}, last: make(map[int]float64)}
 			sums[c] = s
 			order = append(order, s)
 		}
@@ -350,7 +351,8 @@ func (s *skewSum) finish() Skew {
 	s.Mean = Nanoseconds(total / float64(len(s.widths)))
 	s.Sampled, s.Median, s.Straggler = len(s.widths), Nanoseconds(s.widths[len(s.widths)/2]), -1
 	for rank, skew := range s.last {
-		if share := skew / max(total, 1); s.Straggler < 0 || share > s.StragglerShare || share == s.StragglerShare && rank < s.Straggler {
+		if share := skew / max(total, 1); s.Straggler < 0 || share > s.StragglerShare ||
+			share == s.StragglerShare && rank < s.Straggler {
 			s.Straggler, s.StragglerShare = rank, share
 		}
 	}

@@ -58,13 +58,15 @@ func testSkew(t *rapid.T) {
 			t.Fatalf("%+v, by exact times", s)
 		}
 		if s.Function == "MPI_Bcast" {
-			if s.Instances != uint64(rounds) || s.Mean != Nanoseconds(7*(ranks-1)) || s.Median != s.Mean || s.Max != int64(s.Mean) || s.Straggler != ranks-1 || math.Abs(s.StragglerShare-1) > 1e-9 || s.Root != 0 {
+			if s.Instances != uint64(rounds) || s.Mean != Nanoseconds(7*(ranks-1)) || s.Median != s.Mean ||
+				s.Max != int64(s.Mean) || s.Straggler != ranks-1 || math.Abs(s.StragglerShare-1) > 1e-9 || s.Root != 0 {
 				t.Fatalf("%+v", s)
 			}
 			continue
 		}
 		spread := slices.Max(late) - slices.Min(late)
-		if s.Instances != uint64(rounds*barriers) || s.Root != -1 || all <= maxSamples && rounds > 2 && s.Max != 2*spread || s.Max > 2*spread || s.Mean > Nanoseconds(s.Max) {
+		if s.Instances != uint64(rounds*barriers) || s.Root != -1 ||
+			all <= maxSamples && rounds > 2 && s.Max != 2*spread || s.Max > 2*spread || s.Mean > Nanoseconds(s.Max) {
 			t.Fatalf("%+v, but members differ by %d", s, spread)
 		}
 		if uint64(s.Sampled) == s.Instances {
@@ -134,7 +136,8 @@ func TestSkewError(t *testing.T) {
 		}
 		barrier := r.Declare(mpiFunctions[5])
 		for round := range 500 {
-			r.CallAt(barrier, int64(round)*1e5+int64(round*round%977+rank*(round%7)*500), 10+int64(rank), cst.Handle(-3))
+			r.CallAt(barrier, int64(round)*1e5+int64(round*round%977+rank*(round%7)*500), 10+int64(rank),
+				cst.Handle(-3))
 		}
 		parts = append(parts, r.Finish(rank))
 	}
@@ -148,7 +151,9 @@ func TestSkewError(t *testing.T) {
 		t.Fatal(list, err)
 	}
 	const most, mean = 2 * 6 * 500, 2 * 500 * (71*21 + 1 + 2) / 500.0
-	if s := list[0]; *s.StartError <= 0 || *s.StartError > 2e4 || math.Abs(float64(s.Max-most)) > 2*float64(*s.StartError) || math.Abs(float64(s.Mean)-mean) > 2*float64(*s.StartError) {
+	if s := list[0]; *s.StartError <= 0 || *s.StartError > 2e4 ||
+		math.Abs(float64(s.Max-most)) > 2*float64(*s.StartError) ||
+		math.Abs(float64(s.Mean)-mean) > 2*float64(*s.StartError) {
 		t.Errorf("%+v, want a skew of %d at most and %v on average", s, int(most), mean)
 	}
 }

@@ -30,7 +30,9 @@ func drawThreads(t *rapid.T) []timedCall {
 			}
 		}
 	}
-	slices.SortStableFunc(calls, func(a, b timedCall) int { return cmp.Compare(a.start+a.duration, b.start+b.duration) })
+	slices.SortStableFunc(calls, func(a, b timedCall) int {
+		return cmp.Compare(a.start+a.duration, b.start+b.duration)
+	})
 	return calls
 }
 
@@ -49,7 +51,8 @@ func lossySeries(t rapid.TB, relative float64, form timing.Form) *timing.SeriesC
 func testThreads(t *rapid.T) {
 	o := tracer.Options{Series: exactSeries(), BlockLen: rapid.IntRange(1, 20).Draw(t, "block")}
 	if relative := rapid.SampledFrom([]float64{0, 0.01, 0.1, 0.5}).Draw(t, "error"); relative > 0 {
-		o.Series = lossySeries(t, relative, rapid.SampledFrom([]timing.Form{timing.Gaps, timing.Intervals}).Draw(t, "form"))
+		o.Series = lossySeries(t, relative, rapid.SampledFrom(
+			[]timing.Form{timing.Gaps, timing.Intervals}).Draw(t, "form"))
 	}
 	tr := record(t, func(int) tracer.Options { return o }, [][]timedCall{drawThreads(t)})
 	c := openClock(t, tr, 0)
@@ -105,7 +108,9 @@ func TestBeginBounded(t *testing.T) {
 			calls = append(calls, timedCall{0, 0, 10 + 10*i, 5})
 		}
 		calls = append(calls, timedCall{1, 1, 0, 10 * most})
-		times, err := OpenTimes(record(t, func(int) tracer.Options { return tracer.Options{Series: exactSeries()} }, [][]timedCall{calls}))
+		times, err := OpenTimes(record(t, func(int) tracer.Options {
+			return tracer.Options{Series: exactSeries()}
+		}, [][]timedCall{calls}))
 		if err != nil {
 			t.Fatal(err)
 		}

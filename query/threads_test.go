@@ -57,12 +57,14 @@ func TestJoinedThreads(t *testing.T) {
 				t.Fatal(err)
 			}
 			position := call.Position
-			if w := recorded[position]; call.Start != w.start || call.Duration != w.duration || call.Args[0].Int() != w.argument {
+			if w := recorded[position]; call.Start != w.start || call.Duration != w.duration ||
+				call.Args[0].Int() != w.argument {
 				t.Fatalf("call %d is %+v, want %+v", position, call, w)
 			}
 			calls = append(calls, call)
 			begin, end = min(begin, call.Start), max(end, call.Start+call.Duration)
-			if start, duration, err := c.Time(position); err != nil || start != call.Start || duration != call.Duration {
+			if start, duration, err := c.Time(position); err != nil || start != call.Start ||
+				duration != call.Duration {
 				t.Fatalf("call %d was %d, %d, %v, want %+v", position, start, duration, err, call)
 			}
 		}
@@ -73,7 +75,8 @@ func TestJoinedThreads(t *testing.T) {
 		}
 		b, e, err := c.Span()
 		if err != nil || len(calls) != len(recorded) || b != begin || e > end || len(ends) == 1 && e != last {
-			t.Fatalf("%d calls from %d to %d, %v, want %d from %d to %d", len(calls), b, e, err, len(recorded), begin, end)
+			t.Fatalf("%d calls from %d to %d, %v, want %d from %d to %d", len(calls), b, e, err,
+				len(recorded), begin, end)
 		}
 		for range 10 {
 			checkThreadsAt(t, c, calls, ends)

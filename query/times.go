@@ -104,7 +104,8 @@ func readRankTimes(t *trace.Trace) (r *layout.RankTimes, err error) {
 
 // with returns times of the same trace with other summaries.
 func (t *Times) with(summaries [2]timing.Summary) *Times {
-	times := &Times{trace: t.trace, begin: t.begin, starts: t.starts, summaries: summaries, ranks: t.ranks, firstBegin: t.firstBegin}
+	times := &Times{trace: t.trace, begin: t.begin, starts: t.starts, summaries: summaries, ranks: t.ranks,
+		firstBegin: t.firstBegin}
 	for i, s := range summaries {
 		times.paths = times.paths || s.Histograms != nil && s.Histograms.PathSensitive()
 		times.means[i] = make([]atomic.Uint64, t.trace.Signatures())
@@ -197,7 +198,8 @@ func (t *Times) histogram(kind, signature int) *timing.Statistics {
 		}
 		return nil
 	}
-	if h := t.summaries[kind].Histograms.Find(timing.Path{Previous: timing.NoPrevious, Terminal: uint32(signature)}); h != nil && h.Statistics().Count > 0 {
+	if h := t.summaries[kind].Histograms.Find(timing.Path{Previous: timing.NoPrevious,
+		Terminal: uint32(signature)}); h != nil && h.Statistics().Count > 0 {
 		return h.Statistics()
 	}
 	return nil

@@ -146,7 +146,8 @@ func (t *Traffic) occurring() (from, to rankenc.Set) {
 
 // eachRank calls do for each rank of a list, by its number in that list, several at
 // once.
-func (o *Options) eachRank(ctx context.Context, m *semantics.Model, ranks []int, do func(i int, r *semantics.Rank)) error {
+func (o *Options) eachRank(ctx context.Context, m *semantics.Model, ranks []int,
+	do func(i int, r *semantics.Rank)) error {
 	done := progress{tell: o.Progress}
 	return o.each(ctx, len(ranks), func(i int) error {
 		r, err := m.Rank(ranks[i])

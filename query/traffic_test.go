@@ -147,7 +147,8 @@ type slowCount struct {
 func countSlowly(t testing.TB, m *semantics.Model, ranks []int) slowCount {
 	s := slowCount{
 		make(map[[2]int]Flow), make(map[int64]uint64), make(map[*semantics.Communicator]uint64),
-		make(map[*semantics.Communicator]Flow), make(map[*semantics.Communicator]CollectiveFlow), make(map[*semantics.Communicator]map[int]bool),
+		make(map[*semantics.Communicator]Flow), make(map[*semantics.Communicator]CollectiveFlow),
+		make(map[*semantics.Communicator]map[int]bool),
 		make(map[[2]int]Blocks), 0,
 	}
 	for _, rank := range ranks {
@@ -299,7 +300,8 @@ func checkTraffic(t *testing.T, traffic *Traffic, want slowCount) {
 		}
 	}
 	if sends != n || traffic.Flow != all || traffic.Unplaced != lost {
-		t.Errorf("%d pairs, %v, %v lost, want %d, %v, %v", len(traffic.Pairs), traffic.Flow, traffic.Unplaced, n, all, lost)
+		t.Errorf("%d pairs, %v, %v lost, want %d, %v, %v", len(traffic.Pairs), traffic.Flow, traffic.Unplaced,
+			n, all, lost)
 	}
 }
 
@@ -309,11 +311,15 @@ func checkMatrix(t *testing.T, model *semantics.Model, all *Messages, o Options)
 	for _, bins := range []int{1, 2, 7, 100} {
 		binned := openMessages(t, model, bins, o)
 		m := binned.Matrix
-		if binned.Traffic != nil || !reflect.DeepEqual(binned.Sizes, all.Sizes) || !reflect.DeepEqual(binned.Communicators, all.Communicators) {
-			t.Errorf("%d bins: %v, %v, want %v, %v", bins, binned.Sizes, binned.Communicators, all.Sizes, all.Communicators)
+		if binned.Traffic != nil || !reflect.DeepEqual(binned.Sizes, all.Sizes) ||
+			!reflect.DeepEqual(binned.Communicators, all.Communicators) {
+			t.Errorf("%d bins: %v, %v, want %v, %v", bins, binned.Sizes, binned.Communicators, all.Sizes,
+				all.Communicators)
 		}
-		if m.Volume != traffic.Volume || m.Uncounted != traffic.Uncounted || m.Unplaced != traffic.Unplaced || m.Bins != min(bins, traffic.Ranks) {
-			t.Errorf("%d bins: %v, %v lost, in %d bins, want %v, %v", bins, m.Flow, m.Unplaced, m.Bins, traffic.Flow, traffic.Unplaced)
+		if m.Volume != traffic.Volume || m.Uncounted != traffic.Uncounted || m.Unplaced != traffic.Unplaced ||
+			m.Bins != min(bins, traffic.Ranks) {
+			t.Errorf("%d bins: %v, %v lost, in %d bins, want %v, %v", bins, m.Flow, m.Unplaced, m.Bins,
+				traffic.Flow, traffic.Unplaced)
 		}
 		cells := make(map[[2]int]Volume)
 		for p := range traffic.All() {
@@ -332,7 +338,8 @@ func checkMatrix(t *testing.T, model *semantics.Model, all *Messages, o Options)
 		for from := range m.Bins {
 			for to := range m.Bins {
 				if m.At(from, to) != cells[[2]int{from, to}] {
-					t.Errorf("%d bins: %v from %d to %d, want %v", bins, m.At(from, to), from, to, cells[[2]int{from, to}])
+					t.Errorf("%d bins: %v from %d to %d, want %v", bins, m.At(from, to), from, to,
+						cells[[2]int{from, to}])
 				}
 			}
 		}
@@ -372,8 +379,10 @@ func checkCommunicators(t *testing.T, list []CommunicatorUse, want slowCount) {
 	}
 	for _, u := range list {
 		c := u.Communicator
-		if u.Calls != want.calls[c] || u.Ranks != len(want.communicators[c]) || u.Flow != want.messages[c] || u.Collectives != want.collectives[c] {
-			t.Errorf("%v: %+v, want %d calls of %d ranks, %v, %v", c, u, want.calls[c], len(want.communicators[c]), want.messages[c], want.collectives[c])
+		if u.Calls != want.calls[c] || u.Ranks != len(want.communicators[c]) || u.Flow != want.messages[c] ||
+			u.Collectives != want.collectives[c] {
+			t.Errorf("%v: %+v, want %d calls of %d ranks, %v, %v", c, u, want.calls[c],
+				len(want.communicators[c]), want.messages[c], want.collectives[c])
 		}
 	}
 }
@@ -389,7 +398,8 @@ func TestSizesQuantile(t *testing.T) {
 			t.Errorf("Quantile(%v) = %d, want %d", tt.q, got, tt.want)
 		}
 	}
-	if got := s.Classes(); len(got) != 22 || got[0] != (SizeClass{0, 0, Flow{Messages: 1}}) || got[3] != (SizeClass{4, 7, Flow{4, 20, 0}}) {
+	if got := s.Classes(); len(got) != 22 || got[0] != (SizeClass{0, 0, Flow{Messages: 1}}) ||
+		got[3] != (SizeClass{4, 7, Flow{4, 20, 0}}) {
 		t.Errorf("%d classes: %v", len(got), got)
 	}
 	many := Sizes{List: []SizeCount{{1, 1 << 63}, {2, 1 << 63}, {3, 1 << 62}}}
@@ -431,7 +441,8 @@ func TestTrafficOfMany(t *testing.T) {
 	const many = 2*rowWindow + 5
 	last := math.MaxInt32 - 1
 	traffic := &Traffic{Ranks: math.MaxInt32, Pairs: []Pair{
-		{0, last, Volume{Flow: Flow{Messages: 1}}}, {2, rowWindow, Volume{Flow: Flow{Messages: 2}}}, {last, 0, Volume{Flow: Flow{Messages: 3}}},
+		{0, last, Volume{Flow: Flow{Messages: 1}}}, {2, rowWindow, Volume{Flow: Flow{Messages: 2}}},
+		{last, 0, Volume{Flow: Flow{Messages: 3}}},
 	}}
 	traffic.Uniform = []UniformPairs{
 		{From: rankenc.SetOf(1, 2, last), To: rankenc.World(many), Blocks: Blocks{Blocks: 1}},

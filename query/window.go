@@ -29,7 +29,8 @@ type Window struct {
 // A Usage is how often calls are made that are of one signature, and how much time
 // goes by in them.
 type Usage struct {
-	Signature int         `json:"signature"`      // of the trace, see [trace.Trace.Signature]: of equal calls under several, the first
+	// of the trace, see [trace.Trace.Signature]: of equal calls under several, the first
+	Signature int         `json:"signature"`
 	Call      string      `json:"call,omitempty"` // in words, which who prints it has to set
 	Calls     uint64      `json:"calls"`
 	Time      Nanoseconds `json:"time_ns"` // a whole number, exact below 2⁵³
@@ -295,12 +296,13 @@ func (t *Times) eachClock(ctx context.Context, ranks []int, o Options, do func(i
 
 // An Activity is what ranks do between two times, which count from [Times.Begin].
 type Activity struct {
-	From   int64       `json:"from_ns"`
-	To     *int64      `json:"to_ns"`    // nil for the end
-	Begin  int64       `json:"begin_ns"` // [Times.Begin], by the clock of the trace
-	Source Source      `json:"source"`   // the least exact of those of the ranks; None if some have no times, which are left out
-	Calls  uint64      `json:"calls"`    // of all ranks
-	Time   Nanoseconds `json:"time_ns"`  // likewise, in calls
+	From  int64  `json:"from_ns"`
+	To    *int64 `json:"to_ns"`    // nil for the end
+	Begin int64  `json:"begin_ns"` // [Times.Begin], by the clock of the trace
+	// the least exact of those of the ranks; None if some have no times, which are left out
+	Source Source      `json:"source"`
+	Calls  uint64      `json:"calls"`   // of all ranks
+	Time   Nanoseconds `json:"time_ns"` // likewise, in calls
 
 	// Guarantee is the weakest of those of the ranks, see [Clock.Guarantee]: of a call that
 	// lies over From or To, too, the end may be off by that part of all its duration.
@@ -310,9 +312,10 @@ type Activity struct {
 	// that of [Skew].
 	StartError *int64 `json:"start_error_ns,omitzero"`
 
-	Ranks      []RankActivity  `json:"by_rank,omitzero"`
-	Signatures []Usage         `json:"signatures,omitzero"` // in their order
-	Functions  []FunctionUsage `json:"functions,omitzero"`  // those of most time first, then of most calls, then by name
+	Ranks      []RankActivity `json:"by_rank,omitzero"`
+	Signatures []Usage        `json:"signatures,omitzero"` // in their order
+	// those of most time first, then of most calls, then by name
+	Functions []FunctionUsage `json:"functions,omitzero"`
 
 	Present int         `json:"ranks"`   // how many of Ranks were there, or are expected to
 	Span    Nanoseconds `json:"span_ns"` // of all of Ranks; +Inf if one ends later than times go
@@ -413,7 +416,8 @@ func (t *Times) activity(ctx context.Context, from, to int64, o Options) (*Activ
 		own := make(map[string]bool)
 		for _, u := range w.Usage {
 			sum := signatures[u.Signature]
-			signatures[u.Signature] = Usage{Signature: u.Signature, Calls: wire.AddSat(sum.Calls, u.Calls), Time: sum.Time + u.Time}
+			signatures[u.Signature] = Usage{Signature: u.Signature, Calls: wire.AddSat(sum.Calls, u.Calls),
+				Time: sum.Time + u.Time}
 			name := t.trace.Functions()[t.trace.FunctionOf(u.Signature)].Name
 			if functions[name] == nil {
 				functions[name] = &FunctionUsage{Name: name}

@@ -125,7 +125,8 @@ func BenchmarkSetLimit(b *testing.B) {
 		return newSet([]item{{start: uint32(first), length: 1, depth: 1, dims: [maxDepth]dim{{uint32(stride), runs}}}})
 	}
 	b.Run("shapes", func(b *testing.B) {
-		s, t := newSet([]item{{start: 0, length: 1, depth: 1, dims: [maxDepth]dim{{4, runs / 2}}}}), newSet([]item{{start: 1, length: 1, depth: 1, dims: [maxDepth]dim{{6, runs / 2}}}})
+		s, t := newSet([]item{{start: 0, length: 1, depth: 1, dims: [maxDepth]dim{{4, runs / 2}}}}),
+			newSet([]item{{start: 1, length: 1, depth: 1, dims: [maxDepth]dim{{6, runs / 2}}}})
 		for b.Loop() {
 			s.Union(t)
 		}
@@ -138,7 +139,9 @@ func BenchmarkSetLimit(b *testing.B) {
 		for _, operation := range []struct {
 			name string
 			of   func(s, t Set) Set
-		}{{"union", func(s, t Set) Set { return s.Union(t) }}, {"intersection", Set.Intersection}, {"difference", Set.Difference}} {
+		}{{"union", func(s, t Set) Set {
+			return s.Union(t)
+		}}, {"intersection", Set.Intersection}, {"difference", Set.Difference}} {
 			b.Run(operation.name+"/with="+other.name, func(b *testing.B) {
 				for b.Loop() {
 					operation.of(s, other.set)

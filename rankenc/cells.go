@@ -29,7 +29,8 @@ var cellsFamily = family{
 		if f.against {
 			with = f.all.text(0) + "-i"
 		}
-		return fmt.Sprintf("%d·(Σ block(i)·block(%s) - block(%s)·block(%s)) of %d in %d blocks", p[5], with, f.rim[0].text(p[2]), f.rim[1].text(p[3]), p[4], p[0])
+		return fmt.Sprintf("%d·(Σ block(i)·block(%s) - block(%s)·block(%s)) of %d in %d blocks", p[5], with,
+			f.rim[0].text(p[2]), f.rim[1].text(p[3]), p[4], p[0])
 	},
 }
 

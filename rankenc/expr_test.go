@@ -87,13 +87,17 @@ var fitTests = []struct {
 	{"MirrorOdd", 63, all, func(r int) int64 { return int64(62 - r) }, "-1·rank+62", 3},
 	{"CGReduce", 64, all, func(r int) int64 { return int64(r ^ 4) }, "rank xor 4", 2},
 	{"CGTranspose", 64, all, func(r int) int64 { return int64(r%8*8 + r/8) }, "(rank div 8) + 8·(rank mod 8)", 5},
-	{"CGTransposeOblong", 128, all, func(r int) int64 { return int64(2*(r/2%8*8+r/2/8) + r%2) }, "2·(rank div 16) + 16·(rank div 2 mod 8) + (rank mod 2)", 7},
+	{"CGTransposeOblong", 128, all, func(r int) int64 {
+		return int64(2*(r/2%8*8+r/2/8) + r%2)
+	}, "2·(rank div 16) + 16·(rank div 2 mod 8) + (rank mod 2)", 7},
 	{"Row", 64, all, func(r int) int64 { return int64(r / 8) }, "(rank div 8)", 5},
 	{"Column", 48, all, func(r int) int64 { return int64(r % 12) }, "(rank mod 12)", 5},
 	{"Plane", 512, all, func(r int) int64 { return int64(r / 64) }, "(rank div 64)", 5},
 	{"RowOfPlane", 512, all, func(r int) int64 { return int64(r / 8 % 8) }, "(rank div 8 mod 8)", 7},
 	{"RowLeader", 64, all, func(r int) int64 { return int64(r / 8 * 8) }, "8·(rank div 8)", 5},
-	{"ColumnOfInterior", 64, func(r int) bool { return r%8 > 0 && r%8 < 7 && r/8 > 0 && r/8 < 7 }, func(r int) int64 { return int64(r % 8) }, "(rank mod 8)", 5},
+	{"ColumnOfInterior", 64, func(r int) bool {
+		return r%8 > 0 && r%8 < 7 && r/8 > 0 && r/8 < 7
+	}, func(r int) int64 { return int64(r % 8) }, "(rank mod 8)", 5},
 	{"BTSuccessorX", 64, all, neighbour(64, true, []int{8}, 1, 0), "torus 8: column+1, row", 4},
 	{"BTPredecessorX", 64, all, neighbour(64, true, []int{8}, -1, 0), "torus 8: column-1, row", 4},
 	{"BTSuccessorZ", 64, all, neighbour(64, true, []int{8}, 1, -1), "torus 8: column+1, row-1", 4},
@@ -109,8 +113,10 @@ var fitTests = []struct {
 	{"Grid3Y", 240, all, neighbour(240, false, []int{6, 5}, 0, 1, 0), "grid 30: column+6, row or -1", 5},
 	{"Grid3YBack", 240, all, neighbour(240, false, []int{6, 5}, 0, -1, 0), "grid 30: column-6, row or -1", 5},
 	{"Grid3Edge", 240, all, neighbour(240, false, []int{6, 5}, -1, 1, 0), "grid 6×5: column-1, row+1, plane or -1", 7},
-	{"Grid3Corner", 240, all, neighbour(240, false, []int{6, 5}, 1, 1, 1), "grid 6×5: column+1, row+1, plane+1 or -1", 7},
-	{"Grid3CornerBack", 240, all, neighbour(240, false, []int{6, 5}, -1, -1, -1), "grid 6×5: column-1, row-1, plane-1 or -1", 7},
+	{"Grid3Corner", 240, all, neighbour(240, false, []int{6, 5}, 1, 1, 1),
+		"grid 6×5: column+1, row+1, plane+1 or -1", 7},
+	{"Grid3CornerBack", 240, all, neighbour(240, false, []int{6, 5}, -1, -1, -1),
+		"grid 6×5: column-1, row-1, plane-1 or -1", 7},
 	{"Grid3DepthEdge", 240, all, neighbour(240, false, []int{6, 5}, 1, 0, -1), "grid 6: column+1, row-5 or -1", 5},
 	{"FourDimensions", 256, all, neighbour(256, true, []int{4, 4, 4}, 0, 0, 1, 0), "torus 64: column+16, row", 4},
 }
@@ -219,7 +225,8 @@ var exprGen = rapid.Custom(func(t *rapid.T) Expr {
 		case f.rim && i == f.params-1:
 			e.params[i] = rapid.Int64Range(-3, -1).Draw(t, "rim")
 		default:
-			e.params[i] = rapid.OneOf(rapid.Int64Range(-3, 3), rapid.Int64Range(-100, 100), rapid.Int64()).Draw(t, "parameter")
+			e.params[i] = rapid.OneOf(rapid.Int64Range(-3, 3), rapid.Int64Range(-100, 100),
+				rapid.Int64()).Draw(t, "parameter")
 		}
 	}
 	return e
@@ -306,7 +313,9 @@ func TestFitExact(t *testing.T) {
 						c.params[0] = values[0] - d.ranks[0]
 					}
 				}
-				if fits(c, d, values) && !(o.Ranks && slices.ContainsFunc(values, func(v int64) bool { return v < 0 })) {
+				if fits(c, d, values) && !(o.Ranks && slices.ContainsFunc(values, func(v int64) bool {
+					return v < 0
+				})) {
 					t.Fatalf("%v was not found", c)
 				}
 			}
@@ -386,7 +395,8 @@ func TestFitGroups(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var ranks, sizes, values []int64
 		c := rapid.Int64Range(-3, 3).Draw(t, "c")
-		form := rapid.SampledFrom([]Expr{{ringNumber, params{c}}, {3, params{c, -2}}, Shift(c + 3), Constant(c)}).Draw(t, "form")
+		form := rapid.SampledFrom([]Expr{{ringNumber, params{c}}, {3, params{c, -2}}, Shift(c + 3),
+			Constant(c)}).Draw(t, "form")
 		for i := range rapid.IntRange(1, 4).Draw(t, "groups") {
 			n := rapid.Int64Range(8, 40).Draw(t, "size")
 			for r := range n {
@@ -434,7 +444,10 @@ func TestFitResidues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := rapid.Int64Range(4, 24).Draw(t, "k")
 		rows := rapid.OneOf(rapid.Just(k), rapid.Int64Range(2, 24)).Draw(t, "rows")
-		number := rapid.Int64Range(0, 80).Filter(func(n int64) bool { f := factorsOf(n); return f[0] != (factors{}) && f[1] != (factors{}) }).Draw(t, "factors")
+		number := rapid.Int64Range(0, 80).Filter(func(n int64) bool {
+			f := factorsOf(n)
+			return f[0] != (factors{}) && f[1] != (factors{})
+		}).Draw(t, "factors")
 		p := params{k, number, rapid.Int64Range(0, k-1).Draw(t, "c"),
 			rapid.Int64Range(0, k-1).Draw(t, "c'"), rapid.Int64Range(-9, 5000).Draw(t, "base")}
 		want := Expr{12, p}
@@ -466,7 +479,8 @@ func TestFitBlocks(t *testing.T) {
 			f[1] = second
 		}
 		c := rapid.Int64Range(0, k-1)
-		p := params{k, numberOf(f), c.Draw(t, "c"), c.Draw(t, "c'"), rapid.Int64Range(2*k, 20*k).Draw(t, "points"), rapid.Int64Range(1, 9).Draw(t, "factor")}
+		p := params{k, numberOf(f), c.Draw(t, "c"), c.Draw(t, "c'"),
+			rapid.Int64Range(2*k, 20*k).Draw(t, "points"), rapid.Int64Range(1, 9).Draw(t, "factor")}
 		want := Expr{uint8(rapid.IntRange(13, 14).Draw(t, "family")), p}
 		d, values := sampleOf(int(k*k), all, func(r int) int64 { return want.Eval(int64(r), k*k) })
 		// Where k is even, both diagonals of a rank meet again, or never.
@@ -572,11 +586,13 @@ func TestParseRest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tail := rapid.SliceOf(rapid.Byte()).Draw(t, "tail")
 		want := exprGen.Draw(t, "e")
-		if e, rest, err := ParseExpr(append(marshal(want), tail...)); err != nil || e != want || !bytes.Equal(rest, tail) {
+		if e, rest, err := ParseExpr(append(marshal(want), tail...)); err != nil || e != want ||
+			!bytes.Equal(rest, tail) {
 			t.Fatalf("%v, %x, %v, want %v, %x", e, rest, err, want, tail)
 		}
 		ranks := SetOf(rapid.SliceOf(rapid.IntRange(0, 100)).Draw(t, "ranks")...)
-		if s, rest, err := ParseSet(append(marshal(ranks), tail...)); err != nil || !s.Equal(ranks) || !bytes.Equal(rest, tail) {
+		if s, rest, err := ParseSet(append(marshal(ranks), tail...)); err != nil || !s.Equal(ranks) ||
+			!bytes.Equal(rest, tail) {
 			t.Fatalf("%v, %x, %v, want %v, %x", s, rest, err, ranks, tail)
 		}
 	})

@@ -178,7 +178,8 @@ var torus3Family = family{
 		return (floorMod(plane+p[4], rowsOf(size, k*m))*m+y)*k + x
 	},
 	text: func(p params) string {
-		return fmt.Sprintf("torus %d×%d: %s, %s, %s", p[0], p[1], plus("column", p[2]), plus("row", p[3]), plus("plane", p[4]))
+		return fmt.Sprintf("torus %d×%d: %s, %s, %s", p[0], p[1], plus("column", p[2]), plus("row", p[3]),
+			plus("plane", p[4]))
 	},
 }
 
@@ -242,6 +243,7 @@ var grid3Family = family{
 		return p[5]
 	},
 	text: func(p params) string {
-		return fmt.Sprintf("grid %d×%d: %s, %s, %s or %d", p[0], p[1], plus("column", p[2]), plus("row", p[3]), plus("plane", p[4]), p[5])
+		return fmt.Sprintf("grid %d×%d: %s, %s, %s or %d", p[0], p[1], plus("column", p[2]),
+			plus("row", p[3]), plus("plane", p[4]), p[5])
 	},
 }

@@ -17,7 +17,8 @@ var residuesFamily = family{
 	eval: func(p params, rank, _ int64) int64 { return residues(p, rank) + p[4] },
 	text: func(p params) string {
 		f := factorsOf(p[1])
-		return plus(fmt.Sprintf("(%s) mod %d + %[2]d·((%[3]s) mod %[2]d)", f[0].text(p[2]), p[0], f[1].text(p[3])), p[4])
+		return plus(fmt.Sprintf("(%s) mod %d + %[2]d·((%[3]s) mod %[2]d)", f[0].text(p[2]), p[0],
+			f[1].text(p[3])), p[4])
 	},
 }
 

@@ -53,9 +53,15 @@ var setTests = []struct {
 	{"Column", where(64, func(r int) bool { return r%8 == 7 }), 5, "7-63:8"},
 	{"Interior", interior(64, 8), 5, "(9-14)+8×6"},
 	{"Corners", []int{0, 7, 56, 63}, 5 + 2, "(0-7:7)+56×2"},
-	{"Cube", where(512, func(r int) bool { return r%8 > 0 && r%8 < 7 && r/8%8 > 0 && r/8%8 < 7 && r/64 > 0 && r/64 < 7 }), 8, "((73-78)+8×6)+64×6"},
-	{"FourDimensions", where(256, func(r int) bool { return r%4 > 1 && r/4%4 > 1 && r/16%4 > 1 && r/64 > 1 }), 10, "(((170-171)+4×2)+16×2)+64×2"},
-	{"Rim", where(64, func(r int) bool { return r%8 == 0 || r%8 == 7 || r < 8 || r >= 56 }), 9, "0-8, (15-16)+8×5, 55-63"},
+	{"Cube", where(512, func(r int) bool {
+		return r%8 > 0 && r%8 < 7 && r/8%8 > 0 && r/8%8 < 7 && r/64 > 0 && r/64 < 7
+	}), 8, "((73-78)+8×6)+64×6"},
+	{"FourDimensions", where(256, func(r int) bool {
+		return r%4 > 1 && r/4%4 > 1 && r/16%4 > 1 && r/64 > 1
+	}), 10, "(((170-171)+4×2)+16×2)+64×2"},
+	{"Rim", where(64, func(r int) bool {
+		return r%8 == 0 || r%8 == 7 || r < 8 || r >= 56
+	}), 9, "0-8, (15-16)+8×5, 55-63"},
 	{"Digits", where(2048, func(r int) bool { return r&0b10101 == 0 }), 9, "((0-2:2)+8×2)+32×64"},
 }
 
@@ -283,7 +289,8 @@ func TestSetOfMany(t *testing.T) {
 		runs   int
 		length int // of the shortest run; those side by side differ, so that none is a repetition
 		bitmap bool
-	}{{"long", 3 * maxPlain, 100, false}, {"short", 3 * maxPlain, 1, true}, {"as many", maxPlain, 100, false}, {"one more", maxPlain + 1, 100, false}} {
+	}{{"long", 3 * maxPlain, 100, false}, {"short", 3 * maxPlain, 1, true}, {"as many", maxPlain, 100, false},
+		{"one more", maxPlain + 1, 100, false}} {
 		var b SetBuilder
 		var ranks []int
 		for i := range tt.runs {

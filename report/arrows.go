@@ -51,13 +51,15 @@ func (m *timelineMaker) arrowsOf(ctx context.Context, model *semantics.Model) ([
 		}
 	}
 	slices.SortFunc(arrows, func(a, b arrow) int {
-		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.sent, b.sent), cmp.Compare(a.to, b.to), cmp.Compare(a.received, b.received))
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.sent, b.sent), cmp.Compare(a.to, b.to),
+			cmp.Compare(a.received, b.received))
 	})
 	return arrows, nil
 }
 
 // endsOf adds the ends of messages at a rank to arrows.
-func (m *timelineMaker) endsOf(ctx context.Context, numbering *query.Numbering, model *semantics.Model, t rankTrack, open map[uint64]*arrow) error {
+func (m *timelineMaker) endsOf(ctx context.Context, numbering *query.Numbering, model *semantics.Model,
+	t rankTrack, open map[uint64]*arrow) error {
 	numbers, err := numbering.Of(ctx, t.Rank, t.Number())
 	if err != nil {
 		return err

@@ -54,7 +54,8 @@ func (c *cover) add(start, end int64, part func(start, end int64)) {
 // newBinRow returns so many bins, of times that are near each other.
 func newBinRow(from, to int64, bins int) *binRow {
 	width := (to-from)/int64(bins) + 1
-	return &binRow{from: from, to: to, width: width, time: make([]int64, bins*classes), calls: make([]uint64, bins*classes)}
+	return &binRow{from: from, to: to, width: width, time: make([]int64, bins*classes),
+		calls: make([]uint64, bins*classes)}
 }
 
 // add adds a call of a class. Calls come in the order in which they returned.
@@ -113,7 +114,8 @@ func (b *binRow) appendBin(out []byte, i int) []byte {
 
 // binRows returns the bins of the rows of a rank, by thread: of all calls from one time to
 // another, in so many bins.
-func binRows(ctx context.Context, r *trace.Rank, class func(terminal int) int, from, to int64, bins int) (map[int]*binRow, error) {
+func binRows(ctx context.Context, r *trace.Rank, class func(terminal int) int, from, to int64,
+	bins int) (map[int]*binRow, error) {
 	rows := make(map[int]*binRow)
 	classOf, rowOf := make([]int, r.Terminals()), make([]*binRow, r.Terminals())
 	for t := range classOf {

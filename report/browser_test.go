@@ -117,7 +117,8 @@ func visit(t *testing.T, address string, w window) *tab {
 	}
 	call(b, runtime.Enable, cdp.Empty{})
 	call(b, network.Enable, network.EnableParams{})
-	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: w.width, Height: w.height, DeviceScaleFactor: 1, Mobile: w.phone})
+	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: w.width,
+		Height: w.height, DeviceScaleFactor: 1, Mobile: w.phone})
 	b.scheme(w.dark)
 	b.do(chromedp.Navigate(b.page))
 	t.Cleanup(func() {
@@ -135,7 +136,8 @@ func (b *tab) listen(event any) {
 	bad := ""
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
-		if u := e.Request.URL; u != b.page && !strings.HasPrefix(u, "data:") && !(strings.HasPrefix(b.page, "http:") && strings.HasPrefix(u, b.page)) {
+		if u := e.Request.URL; u != b.page && !strings.HasPrefix(u, "data:") &&
+			!(strings.HasPrefix(b.page, "http:") && strings.HasPrefix(u, b.page)) {
 			bad = "the page requests " + u
 		}
 	case *runtime.EventExceptionThrown:
@@ -182,7 +184,9 @@ func (b *tab) scheme(dark bool) {
 	if dark {
 		value = "dark"
 	}
-	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: value}}})
+	call(b, emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme",
+			Value: value}}})
 }
 
 // eval returns the value of an expression.

@@ -89,7 +89,8 @@ func (p *page) addMatrix(m *query.Messages) error {
 	if len(list) == 0 && len(d.Uniform) == 0 {
 		return nil
 	}
-	d.Bytes, d.Messages, d.Exchanged = all.Bytes > 0 || all.Exchanged.Bytes > 0, all.Messages > 0, all.Exchanged.Blocks > 0
+	d.Bytes, d.Messages, d.Exchanged = all.Bytes > 0 ||
+		all.Exchanged.Bytes > 0, all.Messages > 0, all.Exchanged.Blocks > 0
 	d.Cells = cellSteps(list, d.Exchanged)
 	p.data.Matrix = d
 	return nil
@@ -145,7 +146,8 @@ func cellsOf(m *query.Matrix) []query.Pair {
 	for source := range m.Bins {
 		for destination := range m.Bins {
 			if v := m.At(source, destination); v.Messages > 0 || v.Exchanged.Blocks > 0 {
-				if list = append(list, query.Pair{Source: source, Destination: destination, Volume: v}); len(list) > maxCells {
+				if list = append(list, query.Pair{Source: source, Destination: destination, Volume: v}); len(
+					list) > maxCells {
 					return list
 				}
 			}
@@ -200,7 +202,8 @@ func (p *page) describeTraffic(m *query.Messages) {
 		t.About += fmt.Sprintf(" The ranks of %s are unknown.", text.Plural(unplaced.Messages, "message"))
 	}
 	if b := all.Exchanged; b.Blocks > 0 {
-		t.About += fmt.Sprintf(" In collective operations, %s of %s: a block is the data that one rank gives another in one operation, however MPI sends it.",
+		t.About += fmt.Sprintf(
+			" In collective operations, %s of %s: a block is the data that one rank gives another in one operation, however MPI sends it.",
 			text.Plural(b.Blocks, "block"), blockSize(b))
 	} else if uncounted == 0 {
 		t.About += " Collective operations exchange no data."
@@ -245,11 +248,14 @@ func (p *page) pairTable(rows []answers.PairRow, all int, exchanged bool) *table
 			if r.Messages == 0 {
 				return o.IsCollective()
 			}
-			return slices.ContainsFunc(o.Messages, func(m semantics.Message) bool { return m.Peer == r.Destination && m.Direction == semantics.Send })
+			return slices.ContainsFunc(o.Messages, func(m semantics.Message) bool {
+				return m.Peer == r.Destination && m.Direction == semantics.Send
+			})
 		})
 		cells := []any{from, valued(r.Destination, r.To()), r.Messages, valued(r.Bytes, flowSize(r.Flow))}
 		if exchanged {
-			cells = append(cells, r.Exchanged.Blocks, valued(r.Exchanged.Bytes, blockSize(r.Exchanged)), valued(r.AllBytes(), text.Bytes(r.AllBytes())))
+			cells = append(cells, r.Exchanged.Blocks, valued(r.Exchanged.Bytes, blockSize(r.Exchanged)),
+				valued(r.AllBytes(), text.Bytes(r.AllBytes())))
 		}
 		t.row(cells...)
 	}
@@ -274,9 +280,11 @@ func flowSize(f query.Flow) string {
 
 // addCommunicators adds what is done on each communicator.
 func (p *page) addCommunicators(uses []query.CommunicatorUse) {
-	t := newTable("communicator", maxCommunicators, "Communicator", "Ranks", "↓Calls", "Messages", "Bytes", "Collective calls", "Bytes sent in them", "Exchanged")
+	t := newTable("communicator", maxCommunicators, "Communicator", "Ranks", "↓Calls", "Messages", "Bytes",
+		"Collective calls", "Bytes sent in them", "Exchanged")
 	for _, u := range uses {
-		called, size, sent := cell{Text: "not told by the trace", Name: true}, flowSize(u.Flow), text.Bytes(u.Collectives.Sent)
+		called, size, sent := cell{Text: "not told by the trace", Name: true}, flowSize(u.Flow),
+			text.Bytes(u.Collectives.Sent)
 		if u.Communicator != nil {
 			called.Text = printable(u.Communicator.Name)
 		}
@@ -292,7 +300,8 @@ func (p *page) addCommunicators(uses []query.CommunicatorUse) {
 		if u.Messages == 0 {
 			size = "–"
 		}
-		t.row(called, u.Ranks, u.Calls, u.Messages, valued(u.Bytes, size), u.Collectives.Calls, valued(u.Collectives.Sent, sent), valued(u.Exchanged.Bytes, blockSize(u.Exchanged)))
+		t.row(called, u.Ranks, u.Calls, u.Messages, valued(u.Bytes, size), u.Collectives.Calls,
+			valued(u.Collectives.Sent, sent), valued(u.Exchanged.Bytes, blockSize(u.Exchanged)))
 	}
 	p.Communication.Communicators = t.shown()
 }

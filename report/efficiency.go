@@ -34,15 +34,19 @@ func (p *page) addEfficiency(ctx context.Context, tr *trace.Trace, _ Options) er
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.Is(err, query.ErrNoTimes), errors.Is(err, efficiency.ErrTooMany), errors.As(err, new(*replay.DeadlockError)) && p.Banner != "":
+	case errors.Is(err, query.ErrNoTimes), errors.Is(err, efficiency.ErrTooMany),
+		errors.As(err, new(*replay.DeadlockError)) && p.Banner != "":
 		return nil
 	case err != nil:
-		p.Efficiency = &efficiencyText{About: "Unknown: " + printable(strings.TrimPrefix(err.Error(), "efficiency: ")) + "."}
+		p.Efficiency = &efficiencyText{About: "Unknown: " +
+			printable(strings.TrimPrefix(err.Error(), "efficiency: ")) + "."}
 		return nil
 	}
-	e := &efficiencyText{Table: newTable("phase", maxPhaseRows+1, "Part", "Time", "Parallel", "Load balance", "Communication", "Serialization", "Transfer")}
-	e.About = fmt.Sprintf("Limits of scaling. Parallel efficiency is load balance times communication efficiency, and communication efficiency is serialization times transfer. "+
-		"The time of the run is %s from MPI_Init to MPI_Finalize, and would be %s on a network that takes no time. Times are %s. The command reprise efficiency shows the same, and compares several runs.",
+	e := &efficiencyText{Table: newTable("phase", maxPhaseRows+1, "Part", "Time", "Parallel", "Load balance",
+		"Communication", "Serialization", "Transfer")}
+	e.About = fmt.Sprintf(
+		"Limits of scaling. Parallel efficiency is load balance times communication efficiency, and communication efficiency is serialization times transfer. "+
+			"The time of the run is %s from MPI_Init to MPI_Finalize, and would be %s on a network that takes no time. Times are %s. The command reprise efficiency shows the same, and compares several runs.",
 		text.Duration(r.Time), text.Duration(r.Ideal), answers.EfficiencyTimes(r))
 	e.row(name("The run"), &r.Part)
 	minor := 0
@@ -52,10 +56,12 @@ func (p *page) addEfficiency(ctx context.Context, tr *trace.Trace, _ Options) er
 			minor++
 			continue
 		}
-		e.row(cell{Text: printable(answers.Phase(phase, r.Ranks)), Name: true, Find: fmt.Sprintf("call=%d,%d", phase.Rank, phase.Position)}, &phase.Part)
+		e.row(cell{Text: printable(answers.Phase(phase, r.Ranks)), Name: true,
+			Find: fmt.Sprintf("call=%d,%d", phase.Rank, phase.Position)}, &phase.Part)
 	}
 	if e.Notes = answers.EfficiencyNotes(r); minor > 0 {
-		e.Notes = append(e.Notes, fmt.Sprintf("%s of less than %s of the time left out", text.Plural(minor, "phase"), answers.Factor(answers.MinorPhase)))
+		e.Notes = append(e.Notes, fmt.Sprintf("%s of less than %s of the time left out",
+			text.Plural(minor, "phase"), answers.Factor(answers.MinorPhase)))
 	}
 	p.Efficiency = e
 	return nil

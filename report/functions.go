@@ -49,7 +49,9 @@ func (p *page) addFunctions(ctx context.Context, tr *trace.Trace, _ Options) err
 	}
 	list := slices.Clone(profile.Functions)
 	if profile.Timed {
-		slices.SortStableFunc(list, func(a, b query.FunctionProfile) int { return cmp.Compare(timeOf(b.Time), timeOf(a.Time)) })
+		slices.SortStableFunc(list, func(a, b query.FunctionProfile) int {
+			return cmp.Compare(timeOf(b.Time), timeOf(a.Time))
+		})
 	}
 	total := 0.0
 	for _, f := range list {
@@ -58,7 +60,9 @@ func (p *page) addFunctions(ctx context.Context, tr *trace.Trace, _ Options) err
 	p.inCalls = total
 	t := &functionText{Timed: profile.Timed, Table: newTable("function", maxFunctions, p.profileTitles("Function")...)}
 	for _, f := range list {
-		t.Table.row(append([]any{cell{Text: printable(f.Name), Name: true, Find: "function=" + printable(f.Name)}}, p.profileCells(f.Calls, f.Ranks, f.Time)...)...)
+		t.Table.row(append(
+			[]any{cell{Text: printable(f.Name), Name: true, Find: "function=" + printable(f.Name)}},
+			p.profileCells(f.Calls, f.Ranks, f.Time)...)...)
 	}
 	p.addPlaces(tr)
 	for _, f := range list[:min(len(list), maxFunctions)] {
@@ -74,11 +78,13 @@ func (p *page) addFunctions(ctx context.Context, tr *trace.Trace, _ Options) err
 	if profile.Timed {
 		t.About += fmt.Sprintf(" All ranks together spent %s in these calls.", text.Duration(total))
 		if off := roundedBy(list); off > 0 {
-			t.About += fmt.Sprintf(" Times are rounded sums and means: the error of their total is at most %s.", text.Percent(off, total))
+			t.About += fmt.Sprintf(
+				" Times are rounded sums and means: the error of their total is at most %s.", text.Percent(off, total))
 		}
 	}
 	if profile.Timed && p.guarantee > timing.Exact {
-		t.About += fmt.Sprintf(" These times are statistics of all calls; the timeline has the times of every call, each with an error of at most %s, so the two differ.", percentOff(p.guarantee))
+		t.About += fmt.Sprintf(
+			" These times are statistics of all calls; the timeline has the times of every call, each with an error of at most %s, so the two differ.", percentOff(p.guarantee))
 	}
 	p.Functions = t
 	return nil
@@ -101,11 +107,14 @@ func (p *page) addPlaces(tr *trace.Trace) {
 	}
 	list := p.profile.Sites(tr)
 	if p.profile.Timed {
-		slices.SortStableFunc(list, func(a, b query.SiteProfile) int { return cmp.Compare(timeOf(b.Time), timeOf(a.Time)) })
+		slices.SortStableFunc(list, func(a, b query.SiteProfile) int {
+			return cmp.Compare(timeOf(b.Time), timeOf(a.Time))
+		})
 	}
 	p.Places = newTable("call site", maxPlaces, p.profileTitles("Call site")...)
 	for _, s := range list {
-		place := cell{Text: printable(cmp.Or(s.Site, "several call sites")), Note: printable(s.Function), Name: true, Code: true}
+		place := cell{Text: printable(cmp.Or(s.Site, "several call sites")), Note: printable(s.Function),
+			Name: true, Code: true}
 		if s.Site != "" {
 			place.Find = "text=site=" + strconv.Quote(s.Site)
 		}
@@ -116,7 +125,8 @@ func (p *page) addPlaces(tr *trace.Trace) {
 // profileTitles returns the titles of a table of things with what [page.profileCells] returns.
 func (p *page) profileTitles(thing string) []string {
 	if p.profile.Timed {
-		return []string{thing, "Calls", "% of calls", "Ranks", "↓Time in calls", "% of time", "Mean", "Min", "Max", "on rank"}
+		return []string{thing, "Calls", "% of calls", "Ranks", "↓Time in calls", "% of time", "Mean", "Min",
+			"Max", "on rank"}
 	}
 	return []string{thing, "↓Calls", "% of calls", "Ranks"}
 }
@@ -126,7 +136,8 @@ func (p *page) profileCells(calls uint64, ranks int, time *query.Durations) []an
 	row := []any{calls, valued(calls, text.Percent(float64(calls), float64(p.profile.Calls))), ranks}
 	switch {
 	case time != nil:
-		row = append(row, nanos(time.Total), valued(int64(time.Total), text.Percent(float64(time.Total), p.inCalls)), nanos(tenth(float64(time.Mean))),
+		row = append(row, nanos(time.Total), valued(int64(time.Total),
+			text.Percent(float64(time.Total), p.inCalls)), nanos(tenth(float64(time.Mean))),
 			nanos(time.Min), nanos(time.Max), order(time.MaxRank))
 	case p.profile.Timed:
 		row = append(row, slices.Repeat([]any{valued(0, "–")}, 6)...)
@@ -145,7 +156,9 @@ func timeOf(time *query.Durations) float64 {
 // callsOf returns how many calls of a signature there are, on all ranks.
 func (p *page) callsOf(signature int) uint64 {
 	list := p.profile.Signatures
-	i, ok := slices.BinarySearchFunc(list, signature, func(s query.SignatureProfile, n int) int { return cmp.Compare(s.Signature, n) })
+	i, ok := slices.BinarySearchFunc(list, signature, func(s query.SignatureProfile, n int) int {
+		return cmp.Compare(s.Signature, n)
+	})
 	if !ok {
 		return 0
 	}

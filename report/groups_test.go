@@ -45,8 +45,9 @@ type shownGroup struct {
 
 func groupsOf(b *tab) []shownGroup {
 	b.Helper()
-	return eval[[]shownGroup](b, timeline+".groups.list.map((g, i) => { const e = document.querySelectorAll('#timeline .heads button')[i];"+
-		" return { name: g.name, heading: e.textContent, expanded: e.getAttribute('aria-expanded'), ranks: g.rows.map((r) => r.rank) }; })")
+	return eval[[]shownGroup](b,
+		timeline+".groups.list.map((g, i) => { const e = document.querySelectorAll('#timeline .heads button')[i];"+
+			" return { name: g.name, heading: e.textContent, expanded: e.getAttribute('aria-expanded'), ranks: g.rows.map((r) => r.rank) }; })")
 }
 
 // offered returns by what the ranks can be grouped.
@@ -86,7 +87,8 @@ func TestGroups(t *testing.T) {
 		"block": func(rank int) string { return fmt.Sprintf("Ranks %d–%d", rank/4*4, rank/4*4+3) },
 		"most":  func(rank int) string { return "Most time in " + most[rank] },
 		"share": func(rank int) string {
-			return "In calls for " + []string{"less than a quarter", "a quarter to a half", "a half to three quarters", "more than three quarters"}[share[rank]] + " of the time"
+			return "In calls for " + []string{"less than a quarter", "a quarter to a half",
+				"a half to three quarters", "more than three quarters"}[share[rank]] + " of the time"
 		},
 	}
 	want := []string{"none"}
@@ -100,7 +102,8 @@ func TestGroups(t *testing.T) {
 		}
 	}
 	for name, address := range map[string]string{
-		"calls": "file://" + file(t, tr, report.Options{}), "bins": "file://" + file(t, tr, report.Options{Budget: 1}), "view": serve(t, tr, report.Options{}).URL + "/",
+		"calls": "file://" + file(t, tr, report.Options{}),
+		"bins":  "file://" + file(t, tr, report.Options{Budget: 1}), "view": serve(t, tr, report.Options{}).URL + "/",
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := visit(t, address, desktop)
@@ -114,7 +117,8 @@ func TestGroups(t *testing.T) {
 				b.arrange("group", kind)
 				seen := 0
 				for _, g := range groupsOf(b) {
-					if seen += len(g.Ranks); g.Expanded != "true" || !strings.HasPrefix(g.Heading, fmt.Sprintf("%s %d rank", g.Name, len(g.Ranks))) {
+					if seen += len(g.Ranks); g.Expanded != "true" ||
+						!strings.HasPrefix(g.Heading, fmt.Sprintf("%s %d rank", g.Name, len(g.Ranks))) {
 						t.Errorf("%s: %+v", kind, g)
 					}
 					for i, rank := range g.Ranks {
@@ -163,7 +167,8 @@ func TestGroupSums(t *testing.T) {
 			b.arrange("group", "flow")
 			b.press("#timeline [data-folds]", "Fold all")
 			groups := groupsOf(b)
-			if n := eval[int](b, timeline+".rows.filter((r) => r.group && r.track.rough).length"); n != len(groups) || groups[0].Expanded != "false" {
+			if n := eval[int](b, timeline+".rows.filter((r) => r.group && r.track.rough).length"); n != len(
+				groups) || groups[0].Expanded != "false" {
 				t.Fatalf("%d rows of %d groups, %+v", n, len(groups), groups[0])
 			}
 			whole, random := length(t, tr), rand.New(rand.NewPCG(3, 9))
@@ -204,24 +209,30 @@ func TestGroupSums(t *testing.T) {
 					n := float64(len(g.Ranks))
 					for f, sum := range sums {
 						if wide := got.Span[1] - got.Span[0]; math.Abs(row.Drawn[f]-sum/n) > 0.05*wide+2*got.Grain {
-							t.Errorf("%v, %s: %s is drawn as %g ns of %g, not %g", got.Span, g.Name, f, row.Drawn[f], wide, sum/n)
+							t.Errorf("%v, %s: %s is drawn as %g ns of %g, not %g", got.Span, g.Name, f,
+								row.Drawn[f], wide, sum/n)
 						}
 					}
 					if row.Lines == nil {
 						continue // none of its ranks runs any more
 					}
-					if width := 2 * (got.Span[1] - got.Span[0]) / 1000; row.To-row.From < got.Grain || got.Grain == 0 && row.To-row.From > 2*width {
+					if width := 2 * (got.Span[1] - got.Span[0]) / 1000; row.To-row.From < got.Grain ||
+						got.Grain == 0 && row.To-row.From > 2*width {
 						t.Errorf("%s: %g to %g is told, of sums over %g", g.Name, row.From, row.To, got.Grain)
 					}
 					time := 0.0
 					for f, sum := range there {
 						time = max(time, sum)
 						if math.Abs(row.Times[f]-sum) > 1e-6*n*(row.To-row.From) {
-							t.Errorf("%s: from %g to %g, %s takes %g, not %g", g.Name, row.From, row.To, f, row.Times[f], sum)
+							t.Errorf("%s: from %g to %g, %s takes %g, not %g", g.Name, row.From, row.To, f,
+								row.Times[f], sum)
 						}
 					}
-					best := strings.TrimPrefix(strings.Split(row.Lines[2], ":")[0], "most in ") // or another that takes as long
-					if want := fmt.Sprintf("most in %s: %.1f %%", best, 100*time/n/(row.To-row.From)); time > 0 && (!strings.HasPrefix(row.Lines[2], want) || math.Abs(there[best]-time) > 1e-6*time) {
+					// or another that takes as long
+					best := strings.TrimPrefix(strings.Split(row.Lines[2], ":")[0], "most in ")
+					if want := fmt.Sprintf("most in %s: %.1f %%", best,
+						100*time/n/(row.To-row.From)); time > 0 &&
+						(!strings.HasPrefix(row.Lines[2], want) || math.Abs(there[best]-time) > 1e-6*time) {
 						t.Errorf("%s tells %q, not %q", g.Name, row.Lines, want)
 					}
 				}
@@ -249,7 +260,8 @@ func TestGroupSums(t *testing.T) {
 func TestGroupLinks(t *testing.T) {
 	e2e.Programs(t)
 	tr := retimed(t, program(t, programs.Stencil2D(4, 4, 8)))
-	for name, address := range map[string]string{"file": "file://" + file(t, tr, report.Options{}), "view": serve(t, tr, report.Options{}).URL + "/"} {
+	for name, address := range map[string]string{"file": "file://" + file(t, tr, report.Options{}),
+		"view": serve(t, tr, report.Options{}).URL + "/"} {
 		t.Run(name, func(t *testing.T) {
 			b := visit(t, address, desktop)
 			b.show("timeline")
@@ -258,7 +270,8 @@ func TestGroupLinks(t *testing.T) {
 			b.press("#timeline [data-folds]", "Fold all")
 			eval[any](b, "report.goTo({ rank: 5, position: 4 })")
 			b.wait("(t => t.chosen && t.chosen.row.rank === 5 && t.rows[t.row] === t.chosen.row)(%s)", timeline)
-			if got := groupsOf(b); got[0].Expanded != "false" || got[1].Expanded != "true" || got[2].Expanded != "false" {
+			if got := groupsOf(b); got[0].Expanded != "false" || got[1].Expanded != "true" ||
+				got[2].Expanded != "false" {
 				t.Errorf("%+v", got)
 			}
 			eval[any](b, "document.querySelector('#timeline [data-search]').value = 'MPI_Waitall'")
@@ -274,7 +287,8 @@ func TestGroupLinks(t *testing.T) {
 			}
 			// a group that is folded again: the next call that is found unfolds it
 			b.press("#timeline [data-folds]", "Fold all")
-			if n := eval[int](b, timeline+".marks().length"); name == "file" && n > 0 && eval[bool](b, timeline+".marks().some((m) => m.type === 'rect')") {
+			if n := eval[int](b, timeline+".marks().length"); name == "file" && n > 0 &&
+				eval[bool](b, timeline+".marks().some((m) => m.type === 'rect')") {
 				t.Errorf("a call is marked in a row that is folded")
 			}
 			b.do(chromedp.Click(chromedp.CSS(`#timeline [data-next="1"]`)))
@@ -319,7 +333,9 @@ func TestGroupLater(t *testing.T) {
 			last := int64(math.MaxInt64)
 			for _, rank := range g.Ranks {
 				_, sums := sumsOf(t, tr, rank, firstStart(t, tr), 0, length(t, tr))
-				most := slices.MaxFunc(slices.Sorted(maps.Keys(sums)), func(a, b string) int { return int(sums[a] - sums[b]) })
+				most := slices.MaxFunc(slices.Sorted(maps.Keys(sums)), func(a, b string) int {
+					return int(sums[a] - sums[b])
+				})
 				if g.Name != "Most time in "+most {
 					t.Errorf("rank %d is in %q, not that of %s", rank, g.Name, most)
 				}
@@ -390,7 +406,8 @@ func TestGroupSelection(t *testing.T) {
 	eval[any](b, timeline+".select([0, 0], [1, 1])")
 	b.wait("document.querySelector('#timeline .readout').innerText.includes('Selected')")
 	b.press("#timeline [data-folds]", "Fold all")
-	if got := eval[string](b, "document.querySelector('#timeline .readout').innerText"); strings.Contains(got, "Selected") {
+	if got := eval[string](b, "document.querySelector('#timeline .readout').innerText"); strings.Contains(got,
+		"Selected") {
 		t.Errorf("nothing is selected: %q", got)
 	}
 }
@@ -402,7 +419,8 @@ func TestSelectionOnPhone(t *testing.T) {
 	ranks := make([][]testtrace.Call, 2)
 	for rank := range ranks {
 		for i := range int64(8) {
-			ranks[rank] = append(ranks[rank], testtrace.Call{Function: f, Args: []cst.Value{cst.Int(i % 2)}, Start: 1000*i + 1e9, Duration: 900})
+			ranks[rank] = append(ranks[rank], testtrace.Call{Function: f, Args: []cst.Value{cst.Int(i % 2)},
+				Start: 1000*i + 1e9, Duration: 900})
 		}
 	}
 	b := open(t, file(t, testtrace.Record(t, merge.Run{}, true, ranks), report.Options{}), telephone)
@@ -420,7 +438,8 @@ func TestSelectionOnPhone(t *testing.T) {
 	lines := eval[[]string](b, "(t => t.lines(t.callAt(0, t.rows[0].track.end / 5)))(%s)", timeline)
 	eval[any](b, timeline+".select([0, 0], [1, 1])")
 	b.wait("document.querySelector('#timeline .readout table')")
-	if got := eval[string](b, "document.querySelector('#timeline .readout').innerText"); !strings.Contains(got, "about ") || !strings.Contains(lines[1], "about ") {
+	if got := eval[string](b, "document.querySelector('#timeline .readout').innerText"); !strings.Contains(
+		got, "about ") || !strings.Contains(lines[1], "about ") {
 		t.Errorf("times may be 10 %% off, and %q, %q are told", lines, got)
 	}
 }
@@ -484,14 +503,16 @@ func TestGroupWorlds(t *testing.T) {
 	var ranks [][]testtrace.Call
 	for rank := range int64(5) {
 		ranks = append(ranks, []testtrace.Call{
-			{Function: f, Args: []cst.Value{cst.Int(0)}, Start: 10 * rank, Duration: 5}, {Function: f, Args: []cst.Value{cst.Int(1)}, Start: 10 * rank, Duration: 6},
+			{Function: f, Args: []cst.Value{cst.Int(0)}, Start: 10 * rank, Duration: 5},
+			{Function: f, Args: []cst.Value{cst.Int(1)}, Start: 10 * rank, Duration: 6},
 		})
 	}
 	run := merge.Run{Worlds: []format.World{{First: 0, Parent: -1}, {First: 2, Parent: 0}}}
 	b := open(t, file(t, testtrace.Record(t, run, true, ranks), report.Options{}), desktop)
 	b.show("timeline")
 	b.arrange("group", "world")
-	if got := groupsOf(b); len(got) != 2 || got[0].Heading != "world0 2 ranks, 4 threads: 0, 1" || got[1].Heading != "world1 3 ranks, 6 threads: 2–4" {
+	if got := groupsOf(b); len(got) != 2 || got[0].Heading != "world0 2 ranks, 4 threads: 0, 1" ||
+		got[1].Heading != "world1 3 ranks, 6 threads: 2–4" {
 		t.Errorf("%+v", got)
 	}
 	b.arrange("group", "rank")
@@ -505,12 +526,14 @@ func TestGroupWorlds(t *testing.T) {
 	}
 	b.arrange("group", "flow")
 	b.press("#timeline [data-folds]", "Fold all")
-	if lines := eval[[]string](b, "(t => t.lines(t.callAt(0, 3)))(%s)", timeline); len(lines) != 3 || !strings.HasPrefix(lines[1], "calls 2 to ") || !strings.HasPrefix(lines[2], "most in MPI_") {
+	if lines := eval[[]string](b, "(t => t.lines(t.callAt(0, 3)))(%s)", timeline); len(lines) != 3 ||
+		!strings.HasPrefix(lines[1], "calls 2 to ") || !strings.HasPrefix(lines[2], "most in MPI_") {
 		t.Errorf("it tells %q", lines)
 	}
 	b = open(t, file(t, program(t, programs.Stencil2D(1, 1, 8)), report.Options{}), desktop)
 	b.show("timeline")
-	if got := offered(b); len(got) != 1 || eval[bool](b, "document.querySelector('#timeline [data-group]').checkVisibility()") {
+	if got := offered(b); len(got) != 1 ||
+		eval[bool](b, "document.querySelector('#timeline [data-group]').checkVisibility()") {
 		t.Errorf("%q are offered of one rank", got)
 	}
 }
@@ -537,7 +560,8 @@ func TestGroupLooks(t *testing.T) {
 // TestGroupPrint prints groups, of which some are folded: headings are where their rows are.
 func TestGroupPrint(t *testing.T) {
 	e2e.Programs(t)
-	b := open(t, file(t, retimed(t, program(t, programs.Stencil2D(6, 6, 20))), report.Options{}), window{width: 1200, height: 600, dark: true})
+	b := open(t, file(t, retimed(t, program(t, programs.Stencil2D(6, 6, 20))), report.Options{}),
+		window{width: 1200, height: 600, dark: true})
 	b.show("timeline")
 	b.arrange("group", "flow")
 	eval[any](b, "(g => g.fold(g.list.slice(2), true))(%s.groups)", timeline)
@@ -551,7 +575,8 @@ func TestGroupPrint(t *testing.T) {
 		}
 	}
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
-	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 680, Height: 1000, DeviceScaleFactor: 1})
+	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 680,
+		Height: 1000, DeviceScaleFactor: 1})
 	checkHeadings(b, 22)
 	for _, what := range []string{".heads button", ".heads b"} {
 		if !eval[bool](b, "document.querySelector('#timeline %s').checkVisibility()", what) {
@@ -570,7 +595,9 @@ func checkHeadings(b *tab, height float64) {
 		const top = t.element.getBoundingClientRect().top, heads = [...document.querySelectorAll('#timeline .heads button')].map((e) => e.getBoundingClientRect());
 		return { heads: heads.map((h) => [h.top - top, h.bottom - top]), rows: t.places.map((p) => [p.top, p.top + p.height]) };
 	})(%s)`, timeline)
-	all := slices.SortedFunc(slices.Values(append(got.Heads, got.Rows...)), func(a, b [2]float64) int { return int(a[0] - b[0]) })
+	all := slices.SortedFunc(slices.Values(append(got.Heads, got.Rows...)), func(a, b [2]float64) int {
+		return int(a[0] - b[0])
+	})
 	if len(got.Heads) == 0 {
 		b.Fatal("there are no headings")
 	}

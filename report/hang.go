@@ -34,7 +34,8 @@ func (p *page) addEnd(ctx context.Context, tr *trace.Trace, m *query.Match) erro
 		}
 		return err
 	}
-	t := &hangText{About: "When the recording ended, " + answers.HangSummary(h) + ". The command reprise hang shows the same.", Table: newTable("row", maxHangRows, "State", "Ranks", "Elapsed")}
+	t := &hangText{About: "When the recording ended, " + answers.HangSummary(h) +
+		". The command reprise hang shows the same.", Table: newTable("row", maxHangRows, "State", "Ranks", "Elapsed")}
 	switch {
 	case h.Deadlocked.Len() > 0:
 		p.Banner = "Deadlock: " + printable(text.Ranks(h.Deadlocked)) + " can never go on."
@@ -42,7 +43,8 @@ func (p *page) addEnd(ctx context.Context, tr *trace.Trace, m *query.Match) erro
 	case h.InCall.Len() > 0:
 		p.Banner = "The run did not reach its end: when the recording ended, " + answers.HangSummary(h) + "."
 	default:
-		p.Banner = "The run did not reach its end: ranks " + printable(p.unfinished.String()) + " did not reach MPI_Finalize, or it was not recorded."
+		p.Banner = "The run did not reach its end: ranks " + printable(p.unfinished.String()) +
+			" did not reach MPI_Finalize, or it was not recorded."
 	}
 	if suspects := answers.HangSuspects(h); suspects != "" {
 		p.Banner += " N" + printable(suspects[1:]) + "."
@@ -55,7 +57,8 @@ func (p *page) addEnd(ctx context.Context, tr *trace.Trace, m *query.Match) erro
 	answers.HangCalls(tr, h)
 	for i := range h.Groups {
 		g := &h.Groups[i]
-		place := cell{Text: printable(answers.HangPlace(g)), Name: true, Code: true, Find: fmt.Sprintf("call=%d,%d", g.Ranks.At(0), g.Position)}
+		place := cell{Text: printable(answers.HangPlace(g)), Name: true, Code: true,
+			Find: fmt.Sprintf("call=%d,%d", g.Ranks.At(0), g.Position)}
 		if g.State == query.InCall {
 			place.Note = "waits for " + printable(answers.HangWaits(g))
 			for _, w := range g.Waits {

@@ -39,31 +39,39 @@ func (p *page) addRanks() {
 		return
 	}
 	total, off := 0.0, 0.0
-	t.Ranks = newTable("rank", maxRankRows, "Rank", "Calls", "Time in calls", "% of its time", "Time outside", "% of its time", "Top function", "")
+	t.Ranks = newTable("rank", maxRankRows, "Rank", "Calls", "Time in calls", "% of its time", "Time outside",
+		"% of its time", "Top function", "")
 	for _, r := range b.Ranks {
 		total, off = total+float64(r.Time), off+float64(r.Error)
 		outside, share := valued(-1, "–"), valued(-1, "–")
 		if !math.IsInf(float64(r.Outside), 1) {
-			outside, share = cell{Text: text.Duration(r.Outside), Value: int64(r.Outside)}, valued(int64(r.Outside), text.Percent(r.Outside, r.Span))
+			outside, share = cell{Text: text.Duration(r.Outside), Value: int64(r.Outside)},
+				valued(int64(r.Outside), text.Percent(r.Outside, r.Span))
 		}
 		most, of := "", ""
 		if len(r.Functions) > 0 {
 			most, of = printable(r.Functions[0].Name), text.Percent(r.Functions[0].Time, r.Span)
 		}
 		rank := cell{Text: fmt.Sprint(r.Rank), Value: r.Rank, Find: fmt.Sprintf("call=%d,0", r.Rank)}
-		t.Ranks.row(rank, r.Calls, nanos(r.Time), valued(int64(r.Time), text.Percent(r.Time, r.Span)), outside, share, name(most), valued(of, of))
+		t.Ranks.row(rank, r.Calls, nanos(r.Time), valued(int64(r.Time), text.Percent(r.Time, r.Span)),
+			outside, share, name(most), valued(of, of))
 	}
-	t.Functions = newTable("function", maxSites, "Function", "Calls", "Mean", "Fastest", "on rank", "Slowest", "on rank", "↓Wait time")
+	t.Functions = newTable("function", maxSites, "Function", "Calls", "Mean", "Fastest", "on rank", "Slowest",
+		"on rank", "↓Wait time")
 	for _, f := range b.Functions {
 		if f.Wait > 0 {
-			t.Functions.row(cell{Text: printable(f.Name), Name: true, Find: "function=" + printable(f.Name)}, f.Calls, nanos(f.Mean),
-				nanos(f.Fast.Mean), order(f.Fast.Rank), nanos(f.Slow.Mean), order(f.Slow.Rank), valued(int64(min(f.Wait, 1<<62)), text.Around(f.Wait, f.WaitError)))
+			t.Functions.row(cell{Text: printable(f.Name), Name: true, Find: "function=" + printable(f.Name)},
+				f.Calls, nanos(f.Mean),
+				nanos(f.Fast.Mean), order(f.Fast.Rank), nanos(f.Slow.Mean), order(f.Slow.Rank),
+				valued(int64(min(f.Wait, 1<<62)), text.Around(f.Wait, f.WaitError)))
 		}
 	}
 	t.Functions = t.Functions.shown()
 	t.RanksAbout = "Time of ranks by function. The wait time of a function is the time beyond the mean of the fastest rank."
 	if b.Source != query.Series {
-		t.RanksAbout += fmt.Sprintf(" Times of ranks are rounded sums: the error of their total is at most %s.", cmp.Or(text.Percent(off, total), "0 %"))
+		t.RanksAbout += fmt.Sprintf(
+			" Times of ranks are rounded sums: the error of their total is at most %s.",
+			cmp.Or(text.Percent(off, total), "0 %"))
 	}
 }
 
@@ -118,8 +126,10 @@ func (p *page) addSites(tr *trace.Trace, times *query.Times, exact bool) error {
 	t.Table = newTable("call", maxSites, "Call", "Calls", "Mean", "Min", "on rank", "Max", "on rank", wait)
 	t.Table.more = max(0, lossy-maxSites)
 	for _, s := range sites[:min(lossy, maxSites)] {
-		call := cell{Text: words(s.Signature), Note: groupText(s), Name: true, Code: true, Find: fmt.Sprint("signature=", s.Signature)}
-		t.Table.row(call, s.Calls, nanos(tenth(float64(s.Mean))), nanos(s.Min), order(s.MinRank), nanos(s.Max), order(s.MaxRank),
+		call := cell{Text: words(s.Signature), Note: groupText(s), Name: true, Code: true,
+			Find: fmt.Sprint("signature=", s.Signature)}
+		t.Table.row(call, s.Calls, nanos(tenth(float64(s.Mean))), nanos(s.Min), order(s.MinRank),
+			nanos(s.Max), order(s.MaxRank),
 			valued(int64(min(s.Wait, 1<<62)), text.Around(s.Wait, s.WaitError)))
 	}
 	return nil
@@ -132,7 +142,8 @@ func groupText(s query.Site) string {
 	}
 	var parts []string
 	for _, g := range s.Groups {
-		parts = append(parts, fmt.Sprintf("%s take about %s", text.Percent(float64(g.Calls), float64(s.Calls)), text.Duration(g.Mean)))
+		parts = append(parts, fmt.Sprintf("%s take about %s",
+			text.Percent(float64(g.Calls), float64(s.Calls)), text.Duration(g.Mean)))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -205,7 +216,8 @@ func (p *page) addLoad(tr *trace.Trace) {
 		p.Imbalance.Load = "All ranks make equally many calls: " + text.Count(uint64(most.value)) + "."
 		return
 	}
-	p.Imbalance.Load = fmt.Sprintf("%s: from %s (rank %d) to %s (rank %d).", what, write(least.value), least.rank, write(most.value), most.rank)
+	p.Imbalance.Load = fmt.Sprintf("%s: from %s (rank %d) to %s (rank %d).", what, write(least.value),
+		least.rank, write(most.value), most.rank)
 	l.Values = sums
 	p.Imbalance.Chart, p.data.Load = true, l
 }

@@ -101,7 +101,8 @@ func (p *page) addIterations(ctx context.Context, m *timelineMaker) error {
 		}
 	}
 	p.data.Iterations = sum.data()
-	p.Iterations = &iterationText{fmt.Sprintf("The main loop has %s iterations, on %s. Bars are means over these ranks: the whole iteration, the time in calls, and the time in calls beyond that of the fastest rank. This is the wait time if ranks do the same in calls. A click on a bar shows the iteration in the timeline.",
+	p.Iterations = &iterationText{fmt.Sprintf(
+		"The main loop has %s iterations, on %s. Bars are means over these ranks: the whole iteration, the time in calls, and the time in calls beyond that of the fastest rank. This is the wait time if ranks do the same in calls. A click on a bar shows the iteration in the timeline.",
 		text.Count(rounds), text.Plural(sum.ranks, "rank"))}
 	return nil
 }
@@ -117,7 +118,8 @@ type iterations struct {
 }
 
 func newIterations(rounds int) *iterations {
-	n := &iterations{whole: make([]float64, rounds), inCalls: make([]float64, rounds), leastInCall: make([]float64, rounds)}
+	n := &iterations{whole: make([]float64, rounds), inCalls: make([]float64, rounds),
+		leastInCall: make([]float64, rounds)}
 	for i := range n.leastInCall {
 		n.leastInCall[i] = math.Inf(1)
 	}
@@ -172,7 +174,8 @@ func (n *iterations) add(ctx context.Context, r *trace.Rank, l mainLoop) error {
 // data returns the means of ranks, and of rounds that are one bar.
 func (n *iterations) data() *iterationData {
 	rounds := len(n.whole)
-	d := &iterationData{Rounds: rounds, Bars: min(rounds, maxIterationBars), Rank: n.rank, First: n.loop.first, Calls: n.loop.calls}
+	d := &iterationData{Rounds: rounds, Bars: min(rounds, maxIterationBars), Rank: n.rank,
+		First: n.loop.first, Calls: n.loop.calls}
 	for bar := range d.Bars {
 		first, end := bar*rounds/d.Bars, (bar+1)*rounds/d.Bars
 		var whole, inCalls, least float64

@@ -39,7 +39,8 @@ func TestIterations(t *testing.T) {
 			w, c := roundOf(t, r, uint64(round)*81, 81)
 			whole, in, least = whole+w/3, in+c/3, min(least, c)
 		}
-		for _, x := range [][2]float64{{got.Whole[round], whole}, {got.In_calls[round], in}, {got.Wait[round], in - least}} {
+		for _, x := range [][2]float64{{got.Whole[round], whole}, {got.In_calls[round], in},
+			{got.Wait[round], in - least}} {
 			if math.Abs(x[0]-x[1]) > 0.1 {
 				t.Errorf("round %d: %v, not %v", round, x[0], x[1])
 			}
@@ -49,7 +50,9 @@ func TestIterations(t *testing.T) {
 	b.wait("report.figures.get('timeline') && report.figures.get('timeline').chosen && report.figures.get('timeline').chosen.position === 567")
 	b.wait("(t => { const last = t.rows[0].track.at(647), s = t.span; return s.low <= t.chosen.start && s.high >= last.start + last.duration && s.width < 1.1 * (last.start + last.duration - t.chosen.start); })(report.figures.get('timeline'))")
 	b.do(chromedp.Click(chromedp.CSS(`#iterations [data-of="share"]`)))
-	if share := eval[float64](b, "report.figures.get('iterations').chart.getOption().series[0].data[7]"); math.Abs(share-100*got.In_calls[7]/got.Whole[7]) > 1e-6 {
+	if share := eval[float64](b,
+		"report.figures.get('iterations').chart.getOption().series[0].data[7]"); math.Abs(
+		share-100*got.In_calls[7]/got.Whole[7]) > 1e-6 {
 		t.Errorf("the share of round 7 is %g %%", share)
 	}
 }
@@ -92,7 +95,8 @@ func TestIterationsNested(t *testing.T) {
 		calls = append(calls, testtrace.Call{Function: cst.Function{Name: "inner"}, Start: i*1000 + 400, Duration: 100},
 			testtrace.Call{Function: cst.Function{Name: "outer"}, Start: i * 1000, Duration: 800})
 	}
-	html := string(render(t, testtrace.Record(t, merge.Run{Ranks: 1}, true, [][]testtrace.Call{calls}), report.Options{}))
+	html := string(render(t, testtrace.Record(t, merge.Run{Ranks: 1}, true, [][]testtrace.Call{calls}),
+		report.Options{}))
 	for _, want := range []string{`"whole":[1000,1000,1000,`, `"in_calls":[800,800,800,`} {
 		if !strings.Contains(html, want) {
 			t.Errorf("the page has no %s", want)

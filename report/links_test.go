@@ -43,13 +43,16 @@ func TestLinks(t *testing.T) {
 					t.Fatal(err)
 				}
 				call := r.Call(r.Grammar().At(at))
-				if at != position || rank != 0 || call.Function.Name != function || !strings.HasPrefix(text, function+"(") {
+				if at != position || rank != 0 || call.Function.Name != function ||
+					!strings.HasPrefix(text, function+"(") {
 					t.Errorf("%s: call %d of rank %d, %s, not %s at %d", what, at, rank, text, function, position)
 				}
-				if shown := eval[bool](b, "(({ span, chosen }) => chosen.start >= span.low && chosen.start + chosen.duration <= span.high)(report.figures.get('timeline'))"); !shown {
+				if shown := eval[bool](b,
+					"(({ span, chosen }) => chosen.start >= span.low && chosen.start + chosen.duration <= span.high)(report.figures.get('timeline'))"); !shown {
 					t.Errorf("%s: the call is not to be seen", what)
 				}
-				if out := eval[string](b, "document.querySelector('#timeline .readout').innerText"); !strings.Contains(out, text) {
+				if out := eval[string](b,
+					"document.querySelector('#timeline .readout').innerText"); !strings.Contains(out, text) {
 					t.Errorf("%s: it tells %q", what, out)
 				}
 			}
@@ -94,7 +97,8 @@ func TestOrder(t *testing.T) {
 	for _, c := range []struct {
 		ranks, order string
 		want         []int
-	}{{"", "rank", []int{0, 1}}, {"", "time", []int{1, 0}}, {"1", "rank", []int{1}}, {"0-1", "rank", []int{0, 1}}, {"5", "rank", []int{0, 1}}} {
+	}{{"", "rank", []int{0, 1}}, {"", "time", []int{1, 0}}, {"1", "rank", []int{1}},
+		{"0-1", "rank", []int{0, 1}}, {"5", "rank", []int{0, 1}}} {
 		arrange("ranks", c.ranks)
 		arrange("order", c.order)
 		if got := ranks(); len(got) != len(c.want) || got[0] != c.want[0] {
@@ -108,11 +112,13 @@ func TestLabels(t *testing.T) {
 	b := open(t, file(t, retimed(t, program(t, programs.Stencil2D(3, 3, 200))), report.Options{}), desktop)
 	b.show("timeline")
 	texts := func() int {
-		return eval[int](b, "report.figures.get('timeline').chart.getZr().storage.getDisplayList(true).filter((d) => d.type === 'tspan' && report.data.functions.some((f) => f.name.startsWith(d.style.text.replace('…', '')))).length")
+		return eval[int](b,
+			"report.figures.get('timeline').chart.getZr().storage.getDisplayList(true).filter((d) => d.type === 'tspan' && report.data.functions.some((f) => f.name.startsWith(d.style.text.replace('…', '')))).length")
 	}
 	for _, step := range []string{"t.jump(t.rows[0], 100); t.choose(null)", "t.span.reset(); t.draw()"} {
 		eval[any](b, "(t => { %s; })(report.figures.get('timeline'))", step)
-		want := eval[int](b, "(t => t.drawRows(t.area().width).rows.reduce((n, r) => n + r.labels.length, 0))(report.figures.get('timeline'))")
+		want := eval[int](b,
+			"(t => t.drawRows(t.area().width).rows.reduce((n, r) => n + r.labels.length, 0))(report.figures.get('timeline'))")
 		if whole := strings.Contains(step, "reset"); whole != (want == 0) {
 			t.Errorf("%s: %d calls have names", step, want)
 		}
@@ -157,7 +163,8 @@ func retimed(t testing.TB, tr *trace.Trace) *trace.Trace {
 			}
 			now += random.Int64N(3000)
 			took := random.Int64N(9000)
-			ranks[rank] = append(ranks[rank], testtrace.Call{Function: *c.Function, Args: c.Args, Start: now, Duration: took})
+			ranks[rank] = append(ranks[rank], testtrace.Call{Function: *c.Function, Args: c.Args, Start: now,
+				Duration: took})
 			now += took
 		}
 	}
@@ -190,7 +197,8 @@ func TestArrows(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got := eval[[][]end](b, "(t => Array.from({ length: %d }, (_, i) => t.arrows.of(%d, i, 64)))(report.figures.get('timeline'))", r.Len(), rank)
+				got := eval[[][]end](b,
+					"(t => Array.from({ length: %d }, (_, i) => t.arrows.of(%d, i, 64)))(report.figures.get('timeline'))", r.Len(), rank)
 				for position := range r.Len() {
 					partners, err := match.Partner(rank, position)
 					if err != nil {
@@ -198,7 +206,8 @@ func TestArrows(t *testing.T) {
 					}
 					found := 0
 					for _, e := range got[position] {
-						if e.Sends && e.Sent == position && e.From == rank || !e.Sends && e.Received == position && e.To == rank {
+						if e.Sends && e.Sent == position && e.From == rank ||
+							!e.Sends && e.Received == position && e.To == rank {
 							found++
 						}
 					}
@@ -242,13 +251,15 @@ func checkArrow(b *tab) {
 // TestLinksToCalls goes from rows of pairs, of messages that nobody receives and of ranks to
 // their calls.
 func TestLinksToCalls(t *testing.T) {
-	tr := testtrace.TI(t, "0 init\n0 barrier\n0 send 1 0 1 1\n0 send 1 7 4 1\n0 finalize\n1 init\n1 barrier\n1 recv 0 0 1 1\n1 finalize\n")
+	tr := testtrace.TI(t,
+		"0 init\n0 barrier\n0 send 1 0 1 1\n0 send 1 7 4 1\n0 finalize\n1 init\n1 barrier\n1 recv 0 0 1 1\n1 finalize\n")
 	b := open(t, file(t, tr, report.Options{}), desktop)
 	b.show("timeline")
 	for _, c := range []struct {
 		cell     string
 		position int
-	}{{"#communication td[data-find]", 2}, {"#matching td[data-find]", 3}, {"#communication .wide:last-of-type td[data-find]", 1}, {"#sizes td[data-find]", 2}} {
+	}{{"#communication td[data-find]", 2}, {"#matching td[data-find]", 3},
+		{"#communication .wide:last-of-type td[data-find]", 1}, {"#sizes td[data-find]", 2}} {
 		eval[any](b, "document.querySelector('%s button').click()", c.cell)
 		b.wait("(c => c && c.row.rank === 0 && c.position === %d)(report.figures.get('timeline').chosen)", c.position)
 	}
@@ -259,7 +270,8 @@ func TestLinksToCalls(t *testing.T) {
 func TestColours(t *testing.T) {
 	color := func(b *tab, name string) string {
 		b.show("timeline")
-		return eval[string](b, "(t => t.colors()[t.functions.findIndex((f) => f.name === %q)])(report.figures.get('timeline'))", name)
+		return eval[string](b,
+			"(t => t.colors()[t.functions.findIndex((f) => f.name === %q)])(report.figures.get('timeline'))", name)
 	}
 	a := open(t, file(t, retimed(t, program(t, programs.Stencil2D(3, 3, 8))), report.Options{}), desktop)
 	many := retimed(t, program(t, programs.Stencil3D(6, 5, 5, 4)))

@@ -29,7 +29,8 @@ func TestLooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, html := range map[string][]byte{
-		"program": render(t, program(t, programs.Stencil2D(6, 6, 1000)), report.Options{Name: "stencil.rpz", Bytes: 1234}),
+		"program": render(t, program(t, programs.Stencil2D(6, 6, 1000)),
+			report.Options{Name: "stencil.rpz", Bytes: 1234}),
 		"timed":   render(t, timed(t, 8, 200, tracer.Options{}), report.Options{Name: "timed.rpz", Bytes: 5678}),
 		"hostile": render(t, names, report.Options{Name: "</title><script>console.log(5)</script>"}),
 		"empty":   render(t, opened(t, programs.Stencil2D(2, 2, 1).Run(), nil), report.Options{}),
@@ -81,7 +82,8 @@ func TestLooksLinks(t *testing.T) {
 				t.Errorf("%d links of at most %g lines", len(got), lines)
 			}
 			call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
-			if n := eval[int](b, "[...document.querySelectorAll('th button, button.link')].filter((e) => !['contents', 'none'].includes(getComputedStyle(e).display)).length"); n != 0 {
+			if n := eval[int](b,
+				"[...document.querySelectorAll('th button, button.link')].filter((e) => !['contents', 'none'].includes(getComputedStyle(e).display)).length"); n != 0 {
 				t.Errorf("%d buttons are printed in tables", n)
 			}
 		})
@@ -109,7 +111,8 @@ func TestHostile(t *testing.T) {
 			t.span.set(c.start, c.start + c.duration);
 			t.draw();
 		})(report.figures.get('timeline'))`, 3*i)
-		b.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[0], at[1]), chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[0]+1, at[1]))
+		b.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[0], at[1]),
+			chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[0]+1, at[1]))
 		b.wait("document.getElementById('tip').innerText.includes(report.data.functions[%d].name)", i)
 	}
 	if n := eval[int](b, "document.querySelectorAll('main img, main svg, #tip img, #tip svg, script').length"); n != 3 {
@@ -132,7 +135,8 @@ func TestLooksSwitch(t *testing.T) {
 // TestPrint prints a page that was not scrolled through, from dark colours: all charts
 // are there, in light ones.
 func TestPrint(t *testing.T) {
-	b := open(t, file(t, retimed(t, program(t, programs.Stencil2D(3, 3, 8))), report.Options{}), window{width: 1200, height: 600, dark: true})
+	b := open(t, file(t, retimed(t, program(t, programs.Stencil2D(3, 3, 8))), report.Options{}),
+		window{width: 1200, height: 600, dark: true})
 	eval[any](b, "addEventListener('beforeprint', () => { window.printed = [...document.querySelectorAll('[data-figure]')].map((e) => [e.dataset.figure, e.dataset.drawn, report.theme.quiet, e.querySelector('canvas').style.width]); })")
 	b.wait("[...report.prepared.values()].some((f) => f.loaded)")
 	pdf, err := chromedp.Run(b.ctx, chromedp.PrintToPDF(chromedp.PDFPrintBackground()))
@@ -148,10 +152,12 @@ func TestPrint(t *testing.T) {
 		}
 	}
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
-	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 680, Height: 1000, DeviceScaleFactor: 1})
+	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 680,
+		Height: 1000, DeviceScaleFactor: 1})
 	b.shoot("print")
 	b.scheme(true)
-	if n := eval[int](b, "Math.max(...[...document.querySelectorAll('.chart')].map((e) => e.querySelectorAll('canvas').length))"); n != 1 {
+	if n := eval[int](b,
+		"Math.max(...[...document.querySelectorAll('.chart')].map((e) => e.querySelectorAll('canvas').length))"); n != 1 {
 		t.Errorf("a chart has %d canvases, of which a browser prints one", n)
 	}
 	figures := eval[[][4]string](b, "window.printed")
@@ -186,7 +192,8 @@ func TestFirstPaint(t *testing.T) {
 	b.wait("performance.getEntriesByName('first-contentful-paint').length")
 	paint := eval[float64](b, "performance.getEntriesByName('first-contentful-paint')[0].startTime")
 	b.show("timeline")
-	t.Logf("%d calls: written in %v, %d bytes, first paint after %.0f ms", calls, wrote.Round(time.Millisecond), len(html), paint)
+	t.Logf("%d calls: written in %v, %d bytes, first paint after %.0f ms", calls,
+		wrote.Round(time.Millisecond), len(html), paint)
 	if calls < 9e7 {
 		t.Errorf("only %d calls", calls)
 	}
@@ -235,7 +242,8 @@ func TestZoom(t *testing.T) {
 		return { calls, took, position: t.chosen.position, start: t.chosen.start };
 	})(report.figures.get('timeline'))`)
 	slices.Sort(got.Took)
-	t.Logf("%d calls in %d bytes, first paint after %.0f ms, to a call in %.1f ms (median), %.1f at most", got.Calls, len(html), paint, got.Took[10], got.Took[20])
+	t.Logf("%d calls in %d bytes, first paint after %.0f ms, to a call in %.1f ms (median), %.1f at most",
+		got.Calls, len(html), paint, got.Took[10], got.Took[20])
 	if got.Calls < 1_000_000 || got.Took[10] > 100 || paint > 2000 {
 		t.Error("that is too little, too much or too long")
 	}

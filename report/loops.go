@@ -142,9 +142,11 @@ func shapeLoops(tr *trace.Trace, l *query.Loops, number, most int) (loopShape, i
 	}
 	words := wordsOf(tr, shape, tr.Printer(trace.PrintOptions{}), shape.Signature)
 	g := l.Grammar
-	w := loopWriter{Loops: l, words: words, seen: make([]bool, g.Rules()), shape: number, left: most, open: g.Symbols() <= openNodes}
+	w := loopWriter{Loops: l, words: words, seen: make([]bool, g.Rules()), shape: number, left: most,
+		open: g.Symbols() <= openNodes}
 	ranks := shape.Ranks
-	name := fmt.Sprintf("Shape %d: %s with %s each", number, text.Plural(ranks.Len(), "rank"), text.Plural(g.Len(), "call"))
+	name := fmt.Sprintf("Shape %d: %s with %s each", number, text.Plural(ranks.Len(), "rank"),
+		text.Plural(g.Len(), "call"))
 	if ranks.Len() == 1 {
 		name = fmt.Sprintf("Shape %d: rank %d with %s", number, ranks.At(0), text.Plural(g.Len(), "call"))
 	} else if text := ranks.String(); len(text) < 60 {
@@ -217,7 +219,8 @@ func (w *loopWriter) node(t sequitur.Term, depth int) loopNode {
 
 // wordsOf returns a function that writes signatures as the ranks of a shape make the
 // calls.
-func wordsOf(tr *trace.Trace, shape *trace.Shape, p *trace.Printer, signature func(int) trace.Signature) func(int) string {
+func wordsOf(tr *trace.Trace, shape *trace.Shape, p *trace.Printer,
+	signature func(int) trace.Signature) func(int) string {
 	rank := sync.OnceValue(func() *trace.Rank {
 		if shape.Ranks.Len() == 0 {
 			return nil
@@ -253,6 +256,8 @@ func shapesByRanks(tr *trace.Trace) []int {
 			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(tr.ShapeRanks(b).Len(), tr.ShapeRanks(a).Len()) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(tr.ShapeRanks(b).Len(), tr.ShapeRanks(a).Len())
+	})
 	return order
 }

@@ -64,7 +64,8 @@ func (t *matchText) about(m *query.Match) string {
 	}
 	switch {
 	case sends > 0 || receives > 0:
-		say("%s sent and received; %s without a receive, and %s without a message.", text.Plural(m.Messages, "message"), text.Plural(sends, "message"), text.Plural(receives, "receive"))
+		say("%s sent and received; %s without a receive, and %s without a message.",
+			text.Plural(m.Messages, "message"), text.Plural(sends, "message"), text.Plural(receives, "receive"))
 	case m.Messages > 0:
 		say("%s: all messages that are sent are received.", text.Plural(m.Messages, "message"))
 	}
@@ -160,7 +161,8 @@ func (t *matchText) addDifferent(m *query.Match) {
 			if d.Here.Function != "" {
 				here.Find = fmt.Sprintf("call=%d,%d", d.Rank, d.Here.Position)
 			}
-			rows.row(printable(n.Communicator.Name), d.Instance, order(d.Rank), here, name(collectiveText(n.Reference, d.There)))
+			rows.row(printable(n.Communicator.Name), d.Instance, order(d.Rank), here,
+				name(collectiveText(n.Reference, d.There)))
 		}
 	}
 	t.Different = rows.shown()
@@ -183,7 +185,8 @@ func (t *matchText) addSkews(ctx context.Context, p *page, m *query.Match, clock
 	if err != nil {
 		return err
 	}
-	rows := newTable("operation", maxMatchRows, "Operation", "Operations", "Sample", "Mean", "Median", "Max", "Straggler", "Most frequent straggler")
+	rows := newTable("operation", maxMatchRows, "Operation", "Operations", "Sample", "Mean", "Median", "Max",
+		"Straggler", "Most frequent straggler")
 	for _, s := range list {
 		call := printable(s.Function)
 		if s.Root >= 0 {
@@ -193,7 +196,8 @@ func (t *matchText) addSkews(ctx context.Context, p *page, m *query.Match, clock
 			call += " on " + printable(s.Communicator.Name)
 		}
 		rows.row(name(call), s.Instances, s.Sampled, nanos(tenth(float64(s.Mean))), nanos(s.Median), nanos(s.Max),
-			cell{Text: fmt.Sprintf("%d, call %s", s.MaxStraggler, text.Count(s.MaxPosition)), Find: fmt.Sprintf("call=%d,%d", s.MaxStraggler, s.MaxPosition)},
+			cell{Text: fmt.Sprintf("%d, call %s", s.MaxStraggler, text.Count(s.MaxPosition)),
+				Find: fmt.Sprintf("call=%d,%d", s.MaxStraggler, s.MaxPosition)},
 			valued(s.Straggler, fmt.Sprintf("%d, %s", s.Straggler, text.Percent(s.StragglerShare, 1))))
 	}
 	t.Skews = rows.shown()

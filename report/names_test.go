@@ -51,9 +51,11 @@ func TestTimelineFunctions(t *testing.T) {
 		if i >= 250 {
 			name = fmt.Sprint("f", i, "_")
 		}
-		calls = append(calls, testtrace.Call{Function: testtrace.Function(name), Start: 1000 * i, Duration: 1 + (i*7)%500})
+		calls = append(calls, testtrace.Call{Function: testtrace.Function(name), Start: 1000 * i,
+			Duration: 1 + (i*7)%500})
 	}
-	d := dataIn(t, render(t, testtrace.Record(t, merge.Run{Ranks: 1}, true, [][]testtrace.Call{calls}), report.Options{}))
+	d := dataIn(t, render(t, testtrace.Record(t, merge.Run{Ranks: 1}, true, [][]testtrace.Call{calls}),
+		report.Options{}))
 	shown := 0
 	for _, r := range d.Timeline.Ranks {
 		for terminal, f := range d.Timeline.Programs[r.Program].Functions {
@@ -61,7 +63,8 @@ func TestTimelineFunctions(t *testing.T) {
 				continue
 			}
 			shown++
-			if text, name := d.Timeline.Texts[r.Texts[terminal]], d.Functions[f].Name; !strings.HasPrefix(text, strings.TrimSuffix(name, "…")) {
+			if text, name := d.Timeline.Texts[r.Texts[terminal]],
+				d.Functions[f].Name; !strings.HasPrefix(text, strings.TrimSuffix(name, "…")) {
 				t.Fatalf("%.30s… is a call of %.30s…", text, name)
 			}
 		}
@@ -75,7 +78,8 @@ func TestTimelineFunctions(t *testing.T) {
 func TestAdvice(t *testing.T) {
 	for source, want := range map[string]bool{collect.Source: true, "SimGrid TI": false} {
 		calls := []testtrace.Call{{Function: testtrace.Function("f")}}
-		html := string(render(t, testtrace.Record(t, merge.Run{Ranks: 1, Source: source}, false, [][]testtrace.Call{calls}), report.Options{}))
+		html := string(render(t, testtrace.Record(t, merge.Run{Ranks: 1, Source: source}, false,
+			[][]testtrace.Call{calls}), report.Options{}))
 		if got := strings.Contains(html, "--times"); got != want {
 			t.Errorf("%s: the page advises to record with --times: %t", source, got)
 		}
@@ -87,7 +91,8 @@ func TestTimelineDeep(t *testing.T) {
 	table := new(cst.Table)
 	var body []sequitur.Run
 	for _, name := range []string{"f", "g"} {
-		body = append(body, sequitur.Run{Symbol: table.InternRun(table.Declare(testtrace.Function(name)), 1<<61), Count: 1})
+		body = append(body,
+			sequitur.Run{Symbol: table.InternRun(table.Declare(testtrace.Function(name)), 1<<61), Count: 1})
 	}
 	var grammar sequitur.Builder
 	grammar.AppendLoop(body, 1<<61)

@@ -27,7 +27,8 @@ func (n *nester) call(levels int) {
 	}
 	n.now += n.Int64N(1000)
 	f := cst.Function{Name: string(rune('a' + levels)), Params: []cst.Param{testtrace.Param("thread", cst.KindInt)}}
-	n.calls = append(n.calls, testtrace.Call{Function: f, Args: []cst.Value{cst.Int(n.thread)}, Start: start, Duration: n.now - start})
+	n.calls = append(n.calls, testtrace.Call{Function: f, Args: []cst.Value{cst.Int(n.thread)}, Start: start,
+		Duration: n.now - start})
 }
 
 // interleaved returns the calls of several threads in the order in which they returned.

@@ -101,12 +101,14 @@ func parts(connect string, more ...string) static {
 		}
 		return all.String()
 	}
-	script := "'use strict';\n" + read("format.js", "grammar.js", "calls.js", "bins.js", "arrows.js", "groups.js") + read(more...) +
+	script := "'use strict';\n" + read("format.js", "grammar.js", "calls.js", "bins.js", "arrows.js",
+		"groups.js") + read(more...) +
 		read("view.js", "colors.js", "timeline.js", "matrix.js", "bars.js", "page.js")
 	charts := read("echarts.min.js")
 	return static{
 		template: template.Must(template.New("page").Parse(read("page.html"))),
-		Policy: fmt.Sprintf("default-src 'none'; %s; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'; script-src 'sha256-%s' 'sha256-%s'",
+		Policy: fmt.Sprintf(
+			"default-src 'none'; %s; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'; script-src 'sha256-%s' 'sha256-%s'",
 			connect, hashOf(charts), hashOf(script)),
 		Style: template.CSS(read("style.css")), Charts: template.JS(charts), Script: template.JS(script),
 	}

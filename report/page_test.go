@@ -115,7 +115,8 @@ func TestWriteCancelled(t *testing.T) {
 	cause := fmt.Errorf("enough")
 	cancel(cause)
 	var out bytes.Buffer
-	if err := report.Write(ctx, &out, program(t, programs.Stencil2D(3, 3, 5)), report.Options{}); err != cause || out.Len() > 0 {
+	if err := report.Write(ctx, &out, program(t, programs.Stencil2D(3, 3, 5)),
+		report.Options{}); err != cause || out.Len() > 0 {
 		t.Errorf("error %v, %d bytes", err, out.Len())
 	}
 }
@@ -180,7 +181,8 @@ func TestCutShort(t *testing.T) {
 // are skipped, and that one without times has none.
 func TestEfficiencyLarge(t *testing.T) {
 	p := programs.Stencil2D(3, 3, 200_000)
-	if page := render(t, program(t, p.Timed()), report.Options{}); !bytes.Contains(page, []byte("200,000 × MPI_")) || !bytes.Contains(page, []byte("Limits of scaling")) {
+	if page := render(t, program(t, p.Timed()), report.Options{}); !bytes.Contains(page,
+		[]byte("200,000 × MPI_")) || !bytes.Contains(page, []byte("Limits of scaling")) {
 		t.Error("there is no efficiency of the run, or not of its phase")
 	}
 	if page := render(t, program(t, p), report.Options{}); bytes.Contains(page, []byte("Limits of scaling")) {

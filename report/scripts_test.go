@@ -149,7 +149,8 @@ func checkArea(t *testing.T, name string, area []float64, calls []int, durations
 }
 
 // checkCalls compares the single calls that are drawn of a part with those there are.
-func checkCalls(t *testing.T, name string, drawn [][]float64, calls []int, starts, durations, gaps []float64, total float64) {
+func checkCalls(t *testing.T, name string, drawn [][]float64, calls []int, starts, durations, gaps []float64,
+	total float64) {
 	t.Helper()
 	from, to := total/3, total/2
 	n := 0
@@ -173,14 +174,20 @@ func checkCalls(t *testing.T, name string, drawn [][]float64, calls []int, start
 func TestFormatSame(t *testing.T) {
 	b := open(t, file(t, program(t, programs.Stencil2D(2, 2, 3)), report.Options{}), desktop)
 	for _, c := range []struct{ call, want string }{
-		{"formatTime(0)", "0 ns"}, {"formatTime(7.25)", "7.25 ns"}, {"formatTime(1250000)", "1.25 ms"}, {"formatTime(-12500)", "-12.5 µs"},
+		{"formatTime(0)", "0 ns"}, {"formatTime(7.25)", "7.25 ns"}, {"formatTime(1250000)", "1.25 ms"},
+		{"formatTime(-12500)", "-12.5 µs"},
 		{"formatTime(999999)", "1.00 ms"}, {"formatTime(3.6e12)", "3,600 s"}, {"formatTime(12.34e9)", "12.3 s"},
-		{"formatBytes(0)", "0 B"}, {"formatBytes(999)", "999 B"}, {"formatBytes(1200)", "1.20 kB"}, {"formatBytes(5.51e6)", "5.51 MB"}, {"formatBytes(1.8e19)", "18.0 EB"},
-		{"formatCount(1234567)", "1,234,567"}, {"formatBrief(2500000)", "2.5 M"}, {"formatBrief(0)", "0"}, {"formatBrief(100)", "100"},
-		{"formatPower(1)", "1 B"}, {"formatPower(8192)", "8 KiB"}, {"trimmed('2.00 ms')", "2 ms"}, {"trimmed('20 ms')", "20 ms"}, {"trimmed('1.50 s')", "1.5 s"},
+		{"formatBytes(0)", "0 B"}, {"formatBytes(999)", "999 B"}, {"formatBytes(1200)", "1.20 kB"},
+		{"formatBytes(5.51e6)", "5.51 MB"}, {"formatBytes(1.8e19)", "18.0 EB"},
+		{"formatCount(1234567)", "1,234,567"}, {"formatBrief(2500000)", "2.5 M"}, {"formatBrief(0)", "0"},
+		{"formatBrief(100)", "100"},
+		{"formatPower(1)", "1 B"}, {"formatPower(8192)", "8 KiB"}, {"trimmed('2.00 ms')", "2 ms"},
+		{"trimmed('20 ms')", "20 ms"}, {"trimmed('1.50 s')", "1.5 s"},
 		{"timeAt(330018900, 100)", "330.0189 ms"}, {"timeAt(0, 1)", "0 ns"}, {"timeAt(1500, 0.1)", "1.500 µs"},
-		{"axisFrom(0, 4e9).label(1.5e9)", "1.5 s"}, {"axisFrom(0, 1.4e9).label(1.2e9)", "1,200 ms"}, {"axisFrom(0, 1.4e9).base", ""}, {"axisFrom(600, 50).label(612)", "612 ns"},
-		{"axisFrom(1886e6 - 10, 50).label(1886e6 + 12)", "+112 ns"}, {"axisFrom(1886e6 - 10, 50).base", "+ counts from 1.8859999 s"},
+		{"axisFrom(0, 4e9).label(1.5e9)", "1.5 s"}, {"axisFrom(0, 1.4e9).label(1.2e9)", "1,200 ms"},
+		{"axisFrom(0, 1.4e9).base", ""}, {"axisFrom(600, 50).label(612)", "612 ns"},
+		{"axisFrom(1886e6 - 10, 50).label(1886e6 + 12)", "+112 ns"},
+		{"axisFrom(1886e6 - 10, 50).base", "+ counts from 1.8859999 s"},
 		{"axisFrom(1886e6, 20e3).label(1886004e3)", "+4 µs"}, {"axisFrom(1886e6, 20e3).base", "+ counts from 1.8860 s"},
 	} {
 		if got := eval[string](b, "%s", c.call); got != c.want {

@@ -76,8 +76,10 @@ func TestMatrix(t *testing.T) {
 		}
 	}
 	text := eval[string](b, "document.getElementById('tip').innerText")
-	if !strings.HasPrefix(text, "0 → 1") || !strings.Contains(text, fmt.Sprintf("in %d messages", want.Messages)) || want.Messages == 0 ||
-		!strings.Contains(text, fmt.Sprintf("in %d collective block", want.Exchanged.Blocks)) || want.Exchanged.Blocks == 0 {
+	if !strings.HasPrefix(text, "0 → 1") ||
+		!strings.Contains(text, fmt.Sprintf("in %d messages", want.Messages)) || want.Messages == 0 ||
+		!strings.Contains(text, fmt.Sprintf("in %d collective block", want.Exchanged.Blocks)) ||
+		want.Exchanged.Blocks == 0 {
 		t.Errorf("it tells %q, not of %+v", text, want)
 	}
 }
@@ -105,7 +107,8 @@ func compareMatrix(t *testing.T, b *tab, traffic *query.Traffic) {
 		t.Errorf("%d cells, not %d", len(shown.Cells), len(want))
 	}
 	for _, c := range shown.Cells {
-		if f := want[[2]uint64{c.I, c.J}]; f.Bytes != c.Bytes || f.Messages != c.Messages || f.Exchanged.Bytes != c.Exchanged || f.Exchanged.Blocks != c.Blocks {
+		if f := want[[2]uint64{c.I, c.J}]; f.Bytes != c.Bytes || f.Messages != c.Messages ||
+			f.Exchanged.Bytes != c.Exchanged || f.Exchanged.Blocks != c.Blocks {
 			t.Errorf("cell %d, %d: %+v, not %+v", c.I, c.J, c, f)
 		}
 	}
@@ -210,16 +213,20 @@ func TestMatrixKinds(t *testing.T) {
 			}
 		}
 	}
-	rows := eval[[][]string](b, "[...document.querySelectorAll('#communication table')[0].querySelectorAll('tbody tr')].map((r) => [...r.cells].map((c) => c.textContent.trim()))")
+	rows := eval[[][]string](b,
+		"[...document.querySelectorAll('#communication table')[0].querySelectorAll('tbody tr')].map((r) => [...r.cells].map((c) => c.textContent.trim()))")
 	want := [][]string{
-		{"0", "1", "1", "100 B", "1", "20 B", "120 B"}, {"1", "2", "0", "0 B", "1", "40 B", "40 B"}, {"2", "1", "0", "0 B", "1", "40 B", "40 B"},
-		{"0-2", "each other", "0", "0 B", "6", "30 B", "30 B"}, {"0", "2", "0", "0 B", "1", "30 B", "30 B"}, {"2", "0", "0", "0 B", "1", "30 B", "30 B"},
+		{"0", "1", "1", "100 B", "1", "20 B", "120 B"}, {"1", "2", "0", "0 B", "1", "40 B", "40 B"},
+		{"2", "1", "0", "0 B", "1", "40 B", "40 B"},
+		{"0-2", "each other", "0", "0 B", "6", "30 B", "30 B"}, {"0", "2", "0", "0 B", "1", "30 B", "30 B"},
+		{"2", "0", "0", "0 B", "1", "30 B", "30 B"},
 		{"1", "0", "0", "0 B", "1", "20 B", "20 B"},
 	}
 	if !slices.EqualFunc(rows, want, slices.Equal) {
 		t.Errorf("the table is %q\nwant %q", rows, want)
 	}
-	if text := eval[string](b, "document.querySelector('#communication p').textContent"); !strings.Contains(text, "1 message of 100 B. In collective operations, 12 blocks of 210 B") {
+	if text := eval[string](b, "document.querySelector('#communication p').textContent"); !strings.Contains(
+		text, "1 message of 100 B. In collective operations, 12 blocks of 210 B") {
 		t.Errorf("it says %q", text)
 	}
 }
@@ -245,11 +252,13 @@ func TestMatrixBins(t *testing.T) {
 	}
 	b := open(t, write(t, html), desktop)
 	b.show("matrix")
-	got := eval[[4]uint64](b, "[...report.figures.get('matrix').seen.sums.values()].reduce((s, c) => [s[0] + c.bytes, s[1] + c.messages, s[2] + c.exchanged, s[3] + c.blocks], [0, 0, 0, 0])")
+	got := eval[[4]uint64](b,
+		"[...report.figures.get('matrix').seen.sums.values()].reduce((s, c) => [s[0] + c.bytes, s[1] + c.messages, s[2] + c.exchanged, s[3] + c.blocks], [0, 0, 0, 0])")
 	if want := [4]uint64{sizes.Bytes, sizes.Messages, m.Exchanged.Bytes, m.Exchanged.Blocks}; got != want {
 		t.Errorf("the matrix has %v, not %v", got, want)
 	}
-	named := eval[[][]int](b, "(m => [0, 1, m.bins - 1].map((i) => [m.first(i), m.first(i + 1)]))(report.figures.get('matrix'))")
+	named := eval[[][]int](b,
+		"(m => [0, 1, m.bins - 1].map((i) => [m.first(i), m.first(i + 1)]))(report.figures.get('matrix'))")
 	if bins := eval[int](b, "report.figures.get('matrix').bins"); bins != m.Bins {
 		t.Fatalf("%d bins, not %d", bins, m.Bins)
 	}
@@ -280,8 +289,10 @@ func TestPlaces(t *testing.T) {
 		parts = append(parts, r.Finish(rank))
 	}
 	b := open(t, file(t, opened(t, run, parts), report.Options{}), desktop)
-	got := eval[[]string](b, "[...document.querySelectorAll('#places tbody tr')].flatMap((r) => [...r.cells].slice(0, 5).map((c) => c.textContent))")
-	want := []string{"step.c:80 stepexchange", "18", "50.0 %", "3", "198 ns", "<b>.c:7 haloexchange", "18", "50.0 %", "3", "180 ns"}
+	got := eval[[]string](b,
+		"[...document.querySelectorAll('#places tbody tr')].flatMap((r) => [...r.cells].slice(0, 5).map((c) => c.textContent))")
+	want := []string{"step.c:80 stepexchange", "18", "50.0 %", "3", "198 ns", "<b>.c:7 haloexchange", "18",
+		"50.0 %", "3", "180 ns"}
 	if !slices.Equal(got, want) {
 		t.Errorf("places %q, want %q", got, want)
 	}
@@ -298,15 +309,18 @@ func TestFunctions(t *testing.T) {
 	b := open(t, file(t, trace, report.Options{}), desktop)
 	b.show("functions")
 	column := func(i int) []string {
-		return eval[[]string](b, "[...document.querySelectorAll('#functions tbody tr')].map((r) => r.cells[%d].dataset.value ?? r.cells[%[1]d].textContent)", i)
+		return eval[[]string](b,
+			"[...document.querySelectorAll('#functions tbody tr')].map((r) => r.cells[%d].dataset.value ?? r.cells[%[1]d].textContent)", i)
 	}
 	names := column(0)
 	if len(names) != 3 || names[0] != "exchange" && names[0] != "reduce" && names[0] != "compute" {
 		t.Fatalf("functions %v", names)
 	}
 	for _, f := range profile.Functions {
-		row := eval[[]string](b, "[...document.querySelectorAll('#functions tbody tr')].filter((r) => r.cells[0].textContent === '%s').flatMap((r) => [...r.cells].map((c) => c.dataset.value ?? c.textContent))", f.Name)
-		if row[1] != fmt.Sprint(f.Calls) || row[4] != fmt.Sprintf("%.0f", float64(f.Time.Total)) || row[8] != fmt.Sprint(f.Time.Max) || row[9] != fmt.Sprint(f.Time.MaxRank) {
+		row := eval[[]string](b,
+			"[...document.querySelectorAll('#functions tbody tr')].filter((r) => r.cells[0].textContent === '%s').flatMap((r) => [...r.cells].map((c) => c.dataset.value ?? c.textContent))", f.Name)
+		if row[1] != fmt.Sprint(f.Calls) || row[4] != fmt.Sprintf("%.0f", float64(f.Time.Total)) ||
+			row[8] != fmt.Sprint(f.Time.Max) || row[9] != fmt.Sprint(f.Time.MaxRank) {
 			t.Errorf("%s is %v, not %+v", f.Name, row, f.Time)
 		}
 	}
@@ -337,8 +351,10 @@ func hostile(t *testing.T) *bytes.Reader {
 		t.Fatal(err)
 	}
 	names := []string{
-		`</script><script>console.log('out')</script>`, `<img src=x onerror=console.log(1)>`, `"><svg onload=console.log(2)>`, `'+console.log(3)+'`, `${console.log(4)}`,
-		"{{.Title}}", "]]>", "<!--", "\u2028\u2029", "a\x00b\xff", "\u202egnirts", strings.Repeat("long ", 50), "rank%d", "constructor", "__proto__",
+		`</script><script>console.log('out')</script>`, `<img src=x onerror=console.log(1)>`,
+		`"><svg onload=console.log(2)>`, `'+console.log(3)+'`, `${console.log(4)}`,
+		"{{.Title}}", "]]>", "<!--", "\u2028\u2029", "a\x00b\xff", "\u202egnirts",
+		strings.Repeat("long ", 50), "rank%d", "constructor", "__proto__",
 	}
 	for i := range 700 {
 		names = append(names, fmt.Sprintf("function %d", i))
@@ -367,7 +383,8 @@ func init() {
 func TestLoopsOpen(t *testing.T) {
 	tr := testtrace.TI(t, strings.Repeat("0 send 1 0 1 1\n0 recv 1 0 1 1\n0 wait 2 0 1\n", 4)+"0 barrier\n"+
 		strings.Repeat("0 send 1 0 1 1\n0 recv 1 0 1 1\n0 wait 2 0 1\n0 send 1 0 1 1\n0 recv 1 0 1 1\n0 wait 2 0 1\n0 bcast 1 0 1 \n", 50)+
-		"0 barrier\n0 barrier\n"+strings.Repeat("0 send 1 0 1 1\n0 recv 1 0 1 1\n0 wait 2 0 1\n0 send 1 0 1 1\n0 recv 1 0 1 1\n0 wait 2 0 1\n0 bcast 1 0 1 \n", 7)+"1 barrier\n")
+		"0 barrier\n0 barrier\n"+
+		strings.Repeat("0 send 1 0 1 1\n0 recv 1 0 1 1\n0 wait 2 0 1\n0 send 1 0 1 1\n0 recv 1 0 1 1\n0 wait 2 0 1\n0 bcast 1 0 1 \n", 7)+"1 barrier\n")
 	b := open(t, file(t, tr, report.Options{}), desktop)
 	for round := 0; eval[bool](b, "Boolean(document.querySelector('.loops [data-same]'))"); round++ {
 		if round > 20 {
@@ -376,7 +393,8 @@ func TestLoopsOpen(t *testing.T) {
 		eval[any](b, "document.querySelector('.loops [data-same]').open = true")
 		b.wait("[...document.querySelectorAll('.loops details[open]')].every((d) => !d.dataset.same)")
 	}
-	lines := eval[[]string](b, "[...document.querySelectorAll('.loops summary')].filter((s) => /^(50|7) ×/.test(s.textContent)).map((s) => [...s.parentElement.querySelectorAll('.call')].map((c) => c.textContent.replace(/\\(.*/, '')).join())")
+	lines := eval[[]string](b,
+		"[...document.querySelectorAll('.loops summary')].filter((s) => /^(50|7) ×/.test(s.textContent)).map((s) => [...s.parentElement.querySelectorAll('.call')].map((c) => c.textContent.replace(/\\(.*/, '')).join())")
 	if len(lines) != 2 || lines[0] != lines[1] || !strings.Contains(lines[0], "bcast") {
 		t.Errorf("the loops are %q", lines)
 	}

@@ -15,7 +15,8 @@ import (
 // slow, and whether it came to its end; and what is in the file.
 func (p *page) summarize(tr *trace.Trace, o Options) {
 	active := tr.RankSet().Len()
-	p.Lead = fmt.Sprintf("%s by %s, from %s", text.Plural(p.profile.Calls, "call"), text.Plural(active, "rank"), printable(tr.Run().Source))
+	p.Lead = fmt.Sprintf("%s by %s, from %s", text.Plural(p.profile.Calls, "call"),
+		text.Plural(active, "rank"), printable(tr.Run().Source))
 	if p.Banner != "" {
 		p.Facts = append(p.Facts, fact{"End", "cut short", p.Banner})
 	}
@@ -28,11 +29,13 @@ func (p *page) summarize(tr *trace.Trace, o Options) {
 		p.Remarks = append(p.Remarks, "Unreadable, and left out: ranks "+printable(set.String())+".")
 	}
 	if !tr.Content().Exact {
-		p.Remarks = append(p.Remarks, "The trace was made to fit a size. Calls by function and rank are exact, and so are messages and bytes by function and pair of ranks. "+
-			"Other arguments come from distributions, and the order of calls without a pattern is not kept.")
+		p.Remarks = append(p.Remarks,
+			"The trace was made to fit a size. Calls by function and rank are exact, and so are messages and bytes by function and pair of ranks. "+
+				"Other arguments come from distributions, and the order of calls without a pattern is not kept.")
 	}
 	for _, d := range tr.Damage() {
-		p.Remarks = append(p.Remarks, "Damaged in the file: "+printable(d.What)+" of ranks "+printable(d.Ranks.String())+".")
+		p.Remarks = append(p.Remarks, "Damaged in the file: "+printable(d.What)+" of ranks "+
+			printable(d.Ranks.String())+".")
 	}
 	p.Foot = "Written by reprise report. Apache ECharts (Apache License 2.0) draws the charts; a part of it is in this page."
 }
@@ -58,13 +61,17 @@ func (p *page) summarizeTimes(active int) {
 	}
 	p.summarizeRanks()
 	if f := p.data.Functions; p.profile.Timed && len(f) > 0 && p.inCalls > 0 {
-		p.Facts = append(p.Facts, fact{"Top function", f[0].Name, text.Percent(*f[0].Time, p.inCalls) + " of the time in calls"})
+		p.Facts = append(p.Facts, fact{"Top function", f[0].Name,
+			text.Percent(*f[0].Time, p.inCalls) + " of the time in calls"})
 	} else if len(f) > 0 {
-		p.Facts = append(p.Facts, fact{"Top function", f[0].Name, text.Percent(float64(f[0].Calls), float64(p.profile.Calls)) + " of the calls"})
+		p.Facts = append(p.Facts, fact{"Top function", f[0].Name,
+			text.Percent(float64(f[0].Calls), float64(p.profile.Calls)) + " of the calls"})
 	}
-	if b := p.byRank; b != nil && p.Banner == "" && len(b.Functions) > 0 && b.Functions[0].Wait > 0 && len(b.Ranks) > 1 {
+	if b := p.byRank; b != nil && p.Banner == "" && len(b.Functions) > 0 && b.Functions[0].Wait > 0 &&
+		len(b.Ranks) > 1 {
 		f := b.Functions[0]
-		p.Facts = append(p.Facts, fact{"Wait time", printable(f.Name), fmt.Sprintf("%s in total beyond the fastest rank, %d", text.Around(f.Wait, f.WaitError), f.Fast.Rank)})
+		p.Facts = append(p.Facts, fact{"Wait time", printable(f.Name),
+			fmt.Sprintf("%s in total beyond the fastest rank, %d", text.Around(f.Wait, f.WaitError), f.Fast.Rank)})
 	}
 }
 
@@ -80,7 +87,8 @@ func (p *page) summarizeRanks() {
 	if s := p.byRank.Share(); s != nil {
 		f := fact{"Time in calls", text.Percent(s.Mean, 1), "of the time of all ranks"}
 		if s.MinRank != s.MaxRank {
-			f.Note = fmt.Sprintf("from %s on rank %d to %s on rank %d", text.Percent(s.Min, 1), s.MinRank, text.Percent(s.Max, 1), s.MaxRank)
+			f.Note = fmt.Sprintf("from %s on rank %d to %s on rank %d", text.Percent(s.Min, 1), s.MinRank,
+				text.Percent(s.Max, 1), s.MaxRank)
 		}
 		p.Facts = append(p.Facts, f)
 	}
@@ -93,9 +101,12 @@ func (p *page) summarizeRanks() {
 		span = max(span, r.Span)
 	}
 	more := float64(slow.Outside - slow.Mean)
-	p.Facts = append(p.Facts, fact{"Slowest rank", fmt.Sprint(slow.Rank), fmt.Sprintf("%s outside calls, mean %s", text.Around(slow.Outside, slow.Error), text.Around(slow.Mean, slow.Error))})
+	p.Facts = append(p.Facts, fact{"Slowest rank", fmt.Sprint(slow.Rank),
+		fmt.Sprintf("%s outside calls, mean %s", text.Around(slow.Outside, slow.Error),
+			text.Around(slow.Mean, slow.Error))})
 	if span > 0 && !math.IsInf(float64(span), 1) {
-		f := fact{"Balance", "balanced", fmt.Sprintf("the slowest rank is %s above the mean, %s of the run", text.Duration(more), text.Percent(more, float64(span)))}
+		f := fact{"Balance", "balanced", fmt.Sprintf("the slowest rank is %s above the mean, %s of the run",
+			text.Duration(more), text.Percent(more, float64(span)))}
 		if more > balanced*float64(span) {
 			f.Value = "unbalanced"
 		}

@@ -66,17 +66,20 @@ func (m *timelineMaker) notes(shown string, of int) []string {
 		if m.page.served {
 			command = "view"
 		}
-		notes = append(notes, fmt.Sprintf("Shown are %s; the option --ranks of reprise %s chooses others.", shown, command))
+		notes = append(notes, fmt.Sprintf("Shown are %s; the option --ranks of reprise %s chooses others.",
+			shown, command))
 	}
 	if m.coarse.Len() > 0 {
-		notes = append(notes, fmt.Sprintf("Hatched, for ranks %s: sums over %s, because the calls do not fit into this page. The option --budget makes the page larger; reprise view shows every call of every rank.",
-			printable(m.coarse.String()), text.Duration(m.length()/float64(m.data.Bins))))
+		notes = append(notes,
+			fmt.Sprintf("Hatched, for ranks %s: sums over %s, because the calls do not fit into this page. The option --budget makes the page larger; reprise view shows every call of every rank.",
+				printable(m.coarse.String()), text.Duration(m.length()/float64(m.data.Bins))))
 	}
 	if m.lost {
 		notes = append(notes, "The messages do not fit into this page: calls do not show their partners.")
 	}
 	if m.leftOut > 0 {
-		notes = append(notes, fmt.Sprintf("Left out, because their calls are too irregular for a page: %s.", text.Plural(m.leftOut, "rank")))
+		notes = append(notes, fmt.Sprintf("Left out, because their calls are too irregular for a page: %s.",
+			text.Plural(m.leftOut, "rank")))
 	}
 	if m.bytes > maxTexts {
 		notes = append(notes, "Arguments of some calls are left out.")
@@ -94,7 +97,8 @@ func (m *timelineMaker) about() string {
 	case m.worst == query.Series:
 		return seriesAbout(m.guarantee, m.page.times.Starts()) + stacks
 	}
-	return fmt.Sprintf("Hatched, because it is an estimate: the trace has %s of times, not the times of every call. Each call has the mean duration of its signature, so the ranks look more regular than they were.", m.worst) + stacks
+	return fmt.Sprintf(
+		"Hatched, because it is an estimate: the trace has %s of times, not the times of every call. Each call has the mean duration of its signature, so the ranks look more regular than they were.", m.worst) + stacks
 }
 
 // seriesAbout says how exact the times of every call are, with a bound of starts unless that is 0.
@@ -104,9 +108,11 @@ func seriesAbout(g timing.Guarantee, starts int64) string {
 	}
 	most := percentOff(g)
 	if starts > 0 {
-		return fmt.Sprintf("The trace has the times of every call, with an error: at most %s for durations, and for starts at most %s of the longest gap between calls nearby, and %s.", most, most, text.Duration(starts))
+		return fmt.Sprintf(
+			"The trace has the times of every call, with an error: at most %s for durations, and for starts at most %s of the longest gap between calls nearby, and %s.", most, most, text.Duration(starts))
 	}
-	return fmt.Sprintf("The trace has the times of every call, with an error: at most %s for durations, and for starts at most %s of the longest gap between calls nearby.", most, most)
+	return fmt.Sprintf(
+		"The trace has the times of every call, with an error: at most %s for durations, and for starts at most %s of the longest gap between calls nearby.", most, most)
 }
 
 // percentOff writes an error.

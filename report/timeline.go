@@ -67,8 +67,10 @@ type rankTrack struct {
 // openTimeline returns a timeline of some ranks, without the times of their calls.
 func (p *page) openTimeline(ctx context.Context, tr *trace.Trace, ranks []int) (*timelineMaker, error) {
 	m := &timelineMaker{
-		page: p, trace: tr, times: p.times, printer: tr.Printer(trace.PrintOptions{Absolute: true}), worst: query.Series,
-		data:     &timelineData{Texts: []string{}, Grammars: [][][]int64{}, Programs: []programData{}, Ranks: []rankData{}},
+		page: p, trace: tr, times: p.times, printer: tr.Printer(trace.PrintOptions{Absolute: true}),
+		worst: query.Series,
+		data: &timelineData{Texts: []string{}, Grammars: [][][]int64{}, Programs: []programData{},
+			Ranks: []rankData{}},
 		grammars: make(map[[32]byte]int), texts: make(map[string]int),
 	}
 	if worlds := tr.Run().Worlds; len(worlds) > 1 {
@@ -410,7 +412,8 @@ func (p *page) classOf(name string) int { return min(p.functionNumber(name), cla
 // program returns the number of a program.
 func (m *timelineMaker) program(p programData) int {
 	same := func(q programData) bool {
-		return p.Grammar == q.Grammar && slices.Equal(p.Functions, q.Functions) && slices.Equal(p.Signatures, q.Signatures) && slices.Equal(p.Durations, q.Durations) &&
+		return p.Grammar == q.Grammar && slices.Equal(p.Functions, q.Functions) &&
+			slices.Equal(p.Signatures, q.Signatures) && slices.Equal(p.Durations, q.Durations) &&
 			slices.Equal(p.Gaps, q.Gaps) && slices.Equal(p.Threads, q.Threads)
 	}
 	if i := slices.IndexFunc(m.data.Programs, same); i >= 0 {

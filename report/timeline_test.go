@@ -73,14 +73,18 @@ func TestTimelineClock(t *testing.T) {
 					t.Fatal(err)
 				}
 				begin, end = begin-first, end-first
-				if got := eval[[2]float64](b, "(c => [c.start, c.end])(report.figures.get('timeline').rows[%d].track)", rank); math.Abs(got[0]-float64(begin)) > min(c.within, 1) || math.Abs(got[1]-float64(end)) > min(c.within, 1) {
+				if got := eval[[2]float64](b,
+					"(c => [c.start, c.end])(report.figures.get('timeline').rows[%d].track)",
+					rank); math.Abs(got[0]-float64(begin)) > min(c.within, 1) ||
+					math.Abs(got[1]-float64(end)) > min(c.within, 1) {
 					t.Errorf("rank %d goes from %v, not from %d to %d", rank, got, begin, end)
 				}
 				r, err := tr.Rank(rank)
 				if err != nil {
 					t.Fatal(err)
 				}
-				shown := eval[[]shownCall](b, "((t) => Array.from({ length: %d }, (_, i) => t.at(i)))(report.figures.get('timeline').rows[%d].track)", r.Len(), rank)
+				shown := eval[[]shownCall](b,
+					"((t) => Array.from({ length: %d }, (_, i) => t.at(i)))(report.figures.get('timeline').rows[%d].track)", r.Len(), rank)
 				for position := range r.Len() {
 					start, duration, err := clock.Time(position)
 					if err != nil {
@@ -88,8 +92,10 @@ func TestTimelineClock(t *testing.T) {
 					}
 					start -= first
 					got := shown[position]
-					if math.Abs(got.Start-float64(start)) > c.within || math.Abs(got.Start+got.Duration-float64(start+duration)) > c.within {
-						t.Fatalf("rank %d, call %d: from %g on for %g, not from %d on for %d", rank, position, got.Start, got.Duration, start, duration)
+					if math.Abs(got.Start-float64(start)) > c.within ||
+						math.Abs(got.Start+got.Duration-float64(start+duration)) > c.within {
+						t.Fatalf("rank %d, call %d: from %g on for %g, not from %d on for %d", rank, position,
+							got.Start, got.Duration, start, duration)
 					}
 				}
 			}
@@ -165,7 +171,8 @@ func TestTimelineSums(t *testing.T) {
 						t.Errorf("%v: %s takes %g in the selection, not %g", got.Span, u.Name, u.Time, sums[u.Name])
 					}
 					if name == "calls" && u.Calls != calls[u.Name] {
-						t.Errorf("%v: %d calls of %s in the selection, not %d", got.Span, u.Calls, u.Name, calls[u.Name])
+						t.Errorf("%v: %d calls of %s in the selection, not %d", got.Span, u.Calls, u.Name,
+							calls[u.Name])
 					}
 				}
 				for f, sum := range sums {
@@ -183,7 +190,8 @@ func TestTimelineSums(t *testing.T) {
 
 // sumsOf returns how many calls of each function a rank makes between two times, which count
 // from the first, and how much of their time is there.
-func sumsOf(t *testing.T, tr *trace.Trace, rank int, first int64, from, to float64) (calls map[string]uint64, sums map[string]float64) {
+func sumsOf(t *testing.T, tr *trace.Trace, rank int, first int64, from, to float64) (calls map[string]uint64,
+	sums map[string]float64) {
 	t.Helper()
 	r, err := tr.Rank(rank)
 	if err != nil {
@@ -317,9 +325,11 @@ func TestTimelineBegin(t *testing.T) {
 func TestTimelineNegative(t *testing.T) {
 	var calls []testtrace.Call
 	for i := range int64(50) {
-		calls = append(calls, testtrace.Call{Function: cst.Function{Name: "f"}, Start: -10_000_000_000 + i*1000, Duration: 500})
+		calls = append(calls, testtrace.Call{Function: cst.Function{Name: "f"},
+			Start: -10_000_000_000 + i*1000, Duration: 500})
 	}
-	html := string(render(t, testtrace.Record(t, merge.Run{Ranks: 1}, true, [][]testtrace.Call{calls}), report.Options{}))
+	html := string(render(t, testtrace.Record(t, merge.Run{Ranks: 1}, true, [][]testtrace.Call{calls}),
+		report.Options{}))
 	if !strings.Contains(html, "<dt>Run</dt><dd>49.5 µs<") {
 		t.Error("the run is not 49.5 µs")
 	}
@@ -331,7 +341,8 @@ func TestTimelineClasses(t *testing.T) {
 	now := int64(0)
 	for range 500 {
 		for f := range int64(20) {
-			calls = append(calls, testtrace.Call{Function: cst.Function{Name: fmt.Sprintf("f%02d", f)}, Start: now, Duration: 1000 - 40*f})
+			calls = append(calls, testtrace.Call{Function: cst.Function{Name: fmt.Sprintf("f%02d", f)},
+				Start: now, Duration: 1000 - 40*f})
 			now += 1010 - 40*f
 		}
 	}

@@ -26,17 +26,20 @@ func tenth(t testing.TB) tracer.Options {
 
 // TestErrorOfTimes looks for what a page says of how exact its times are.
 func TestErrorOfTimes(t *testing.T) {
-	const off, differ = "at most 10 % for durations, and for starts at most 10 % of the longest gap", "so the two differ"
+	const off, differ = "at most 10 % for durations, and for starts at most 10 % of the longest gap",
+		"so the two differ"
 	bounded := tenth(t)
 	bounded.Series.Starts = 10_000
 	for name, c := range map[string]struct {
 		options     tracer.Options
 		says, never []string
 	}{
-		"tenth":      {tenth(t), []string{off, differ, "<small>at most 10 % off</small>"}, nil},
-		"bounded":    {bounded, []string{off + " between calls nearby, and 10.0 µs."}, nil},
-		"exact":      {exact(), []string{"as they were measured", "<small>exact</small>"}, []string{"% off", "% for durations", differ}},
-		"statistics": {tracer.Options{}, []string{"not the times of every call"}, []string{"% off", "% for durations", differ}},
+		"tenth":   {tenth(t), []string{off, differ, "<small>at most 10 % off</small>"}, nil},
+		"bounded": {bounded, []string{off + " between calls nearby, and 10.0 µs."}, nil},
+		"exact": {exact(), []string{"as they were measured", "<small>exact</small>"},
+			[]string{"% off", "% for durations", differ}},
+		"statistics": {tracer.Options{}, []string{"not the times of every call"},
+			[]string{"% off", "% for durations", differ}},
 	} {
 		html := string(render(t, timed(t, 3, 50, c.options), report.Options{}))
 		for _, text := range c.says {

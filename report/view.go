@@ -57,7 +57,8 @@ func OpenView(ctx context.Context, tr *trace.Trace, o Options) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &View{trace: tr, page: p, ranks: make(map[int]*viewRank), begin: p.begin, printer: tr.Printer(trace.PrintOptions{Absolute: true})}
+	v := &View{trace: tr, page: p, ranks: make(map[int]*viewRank), begin: p.begin,
+		printer: tr.Printer(trace.PrintOptions{Absolute: true})}
 	v.match = sync.OnceValues(func() (*matched, error) {
 		ctx := context.WithoutCancel(ctx) // it may be asked for at any time
 		model, err := semantics.Open(ctx, tr)
@@ -86,7 +87,9 @@ func (v *View) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "only GET is served", http.StatusMethodNotAllowed)
 		return
 	}
-	answer := map[string]func(*request) (any, error){"rank": v.rank, "window": v.window, "call": v.call, "find": v.find, "usage": v.usage}[strings.TrimPrefix(r.URL.Path, "/")]
+	answer := map[string]func(*request) (any, error){
+		"rank": v.rank, "window": v.window, "call": v.call, "find": v.find,
+		"usage": v.usage}[strings.TrimPrefix(r.URL.Path, "/")]
 	switch {
 	case r.URL.Path == "/":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -23,7 +23,9 @@ import (
 // calls, and shows of other ranks that there are none.
 func TestViewEstimates(t *testing.T) {
 	s := serve(t, timed(t, 40, 30, tracer.Options{}), report.Options{})
-	for _, path := range []string{"/window?rank=1&from=0&to=100000&columns=100", "/usage?rank=1&from=0&to=1000", "/call?rank=1&position=3", "/find?rank=1&position=0&step=1&kind=function&value=0"} {
+	for _, path := range []string{"/window?rank=1&from=0&to=100000&columns=100",
+		"/usage?rank=1&from=0&to=1000", "/call?rank=1&position=3",
+		"/find?rank=1&position=0&step=1&kind=function&value=0"} {
 		if status, body := ask(t, s, path); status != http.StatusBadRequest {
 			t.Errorf("%s: %d %s", path, status, body)
 		}
@@ -39,7 +41,8 @@ func TestViewEstimates(t *testing.T) {
 func TestViewEmptyRank(t *testing.T) {
 	c := testtrace.Call{Function: cst.Function{Name: "f"}, Start: 100, Duration: 10}
 	s := serve(t, testtrace.Record(t, merge.Run{Ranks: 3}, true, [][]testtrace.Call{{c, c}, {c, c}}), report.Options{})
-	if status, body := ask(t, s, "/rank?rank=2"); status != http.StatusOK || !strings.Contains(string(body), `"threads":[],"calls":0,"end":0,"timed":false`) {
+	if status, body := ask(t, s, "/rank?rank=2"); status != http.StatusOK ||
+		!strings.Contains(string(body), `"threads":[],"calls":0,"end":0,"timed":false`) {
 		t.Errorf("%d %s", status, body)
 	}
 	b := visit(t, s.URL+"/", desktop)
@@ -58,7 +61,8 @@ func TestViewRough(t *testing.T) {
 	b.wait(timeline + ".rows.length === 2 && " + timeline + ".rows.every((r) => r.track.detail)")
 	eval[any](b, "(t => { t.span.set(1e8, 1e8 + 1e5); t.draw(); })("+timeline+")")
 	b.wait(timeline + ".rows.every((r) => r.track.detail instanceof Calls)")
-	lines := eval[[]string](b, "(t => { t.span.set(1e8 - 1e6, 1e8 + 1e6); t.draw(); const c = t.callAt(0, 1e8 + 5e4); return c && t.lines(c); })("+timeline+")")
+	lines := eval[[]string](b,
+		"(t => { t.span.set(1e8 - 1e6, 1e8 + 1e6); t.draw(); const c = t.callAt(0, 1e8 + 5e4); return c && t.lines(c); })("+timeline+")")
 	if len(lines) != 3 || !strings.Contains(lines[1], "starts at") {
 		t.Errorf("it tells %q", lines)
 	}
@@ -92,10 +96,12 @@ func TestViewReceipts(t *testing.T) {
 		b.show("timeline")
 		b.wait(timeline + ".rows.length === 9")
 		eval[any](b, timeline+".show({ rank: 4, position: %d })", position)
-		b.wait(timeline+".chosen && "+timeline+".chosen.position === %d && "+timeline+".messages().length > 0", position)
+		b.wait(timeline+".chosen && "+timeline+".chosen.position === %d && "+timeline+
+			".messages().length > 0", position)
 		return eval[string](b, timeline+".partners().textContent")
 	}
-	served, page := visit(t, serve(t, tr, report.Options{}).URL+"/", desktop), open(t, file(t, tr, report.Options{}), desktop)
+	served, page := visit(t, serve(t, tr, report.Options{}).URL+"/", desktop),
+		open(t, file(t, tr, report.Options{}), desktop)
 	for _, position := range []int{1, 3, 5, 8, 9, 10} {
 		if position == 9 {
 			continue // a barrier or the like has no messages
@@ -104,7 +110,8 @@ func TestViewReceipts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if name := r.Call(r.Grammar().At(uint64(position))).Function.Name; name != "MPI_Irecv" && name != "MPI_Isend" && name != "MPI_Waitall" {
+		if name := r.Call(r.Grammar().At(uint64(position))).Function.Name; name != "MPI_Irecv" &&
+			name != "MPI_Isend" && name != "MPI_Waitall" {
 			continue
 		}
 		if a, b := tell(served, position), tell(page, position); a != b {
@@ -123,8 +130,10 @@ func TestViewAtOnce(t *testing.T) {
 			for range 40 {
 				rank := random.IntN(16)
 				for _, path := range []string{
-					fmt.Sprintf("/window?rank=%d&from=%d&to=2000000&columns=300", rank, random.IntN(1_000_000)), fmt.Sprintf("/call?rank=%d&position=%d", rank, random.IntN(60)),
-					fmt.Sprintf("/usage?rank=%d&from=0&to=1000000", rank), fmt.Sprintf("/find?rank=%d&position=3&step=1&kind=text&value=wait", rank),
+					fmt.Sprintf("/window?rank=%d&from=%d&to=2000000&columns=300", rank,
+						random.IntN(1_000_000)), fmt.Sprintf("/call?rank=%d&position=%d", rank, random.IntN(60)),
+					fmt.Sprintf("/usage?rank=%d&from=0&to=1000000", rank),
+					fmt.Sprintf("/find?rank=%d&position=3&step=1&kind=text&value=wait", rank),
 				} {
 					if status, body := ask(t, s, path); status != http.StatusOK {
 						t.Errorf("%s: %d %s", path, status, body)
@@ -144,8 +153,10 @@ func TestHostileTimes(t *testing.T) {
 	f := cst.Function{Name: "f"}
 	const most = 1<<63 - 1
 	for i, calls := range [][]testtrace.Call{
-		{{Function: f, Start: 0, Duration: 5}, {Function: f, Start: most - 2, Duration: most}, {Function: f, Start: -most, Duration: most}},
-		{{Function: f, Start: 0, Duration: 5}, {Function: f, Start: 3, Duration: -most}, {Function: f, Start: most - 1, Duration: 1}},
+		{{Function: f, Start: 0, Duration: 5}, {Function: f, Start: most - 2, Duration: most},
+			{Function: f, Start: -most, Duration: most}},
+		{{Function: f, Start: 0, Duration: 5}, {Function: f, Start: 3, Duration: -most},
+			{Function: f, Start: most - 1, Duration: 1}},
 		{{Function: f, Start: -most - 1, Duration: most}, {Function: f, Start: most, Duration: most}},
 		{{Function: f, Start: 1 << 52, Duration: 5}, {Function: f, Start: -1 << 60, Duration: 1 << 60}},
 	} {
@@ -157,8 +168,11 @@ func TestHostileTimes(t *testing.T) {
 		render(t, tr, report.Options{})
 		render(t, tr, report.Options{Budget: 1})
 		s := serve(t, tr, report.Options{})
-		for _, path := range []string{"/rank?rank=0", "/window?rank=0&from=0&to=1&columns=8192", "/window?rank=0&from=0&to=9007199254740000&columns=100", "/usage?rank=0&from=0&to=1000", "/call?rank=0&position=1"} {
-			if status, body := ask(t, s, path); status != http.StatusOK && status != http.StatusInternalServerError && status != http.StatusBadRequest {
+		for _, path := range []string{"/rank?rank=0", "/window?rank=0&from=0&to=1&columns=8192",
+			"/window?rank=0&from=0&to=9007199254740000&columns=100", "/usage?rank=0&from=0&to=1000",
+			"/call?rank=0&position=1"} {
+			if status, body := ask(t, s, path); status != http.StatusOK &&
+				status != http.StatusInternalServerError && status != http.StatusBadRequest {
 				t.Errorf("%d: %s: %d %s", i, path, status, body)
 			}
 		}

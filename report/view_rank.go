@@ -72,8 +72,9 @@ func (r *viewRank) call(position uint64) (*viewedCall, error) {
 	}
 	call := r.read.Call(r.read.Walk(position).Next().Symbol)
 	c := &viewedCall{
-		Rank: r.number, Position: position, Start: start - r.view.begin, Duration: max(0, duration), Function: r.view.page.functionNumber(call.Function.Name),
-		Text: printable(string(r.view.printer.AppendCall(nil, call))),
+		Rank: r.number, Position: position, Start: start - r.view.begin, Duration: max(0, duration),
+		Function: r.view.page.functionNumber(call.Function.Name),
+		Text:     printable(string(r.view.printer.AppendCall(nil, call))),
 	}
 	if len(r.threads) > 1 {
 		thread := call.Thread()

@@ -94,7 +94,8 @@ func TestViewWindow(t *testing.T) {
 			n := 0
 			for i, c := range all {
 				if c.start < from+width && (c.start >= from || c.end > from) {
-					if n >= len(w.Calls.Positions) || w.Calls.Positions[n] != uint64(i) || w.Calls.Starts[n] != c.start || w.Calls.Durations[n] != c.end-c.start {
+					if n >= len(w.Calls.Positions) || w.Calls.Positions[n] != uint64(i) ||
+						w.Calls.Starts[n] != c.start || w.Calls.Durations[n] != c.end-c.start {
 						t.Fatalf("from %g on for %g: call %d, at %d, is not there", from, width, i, n)
 					}
 					n++
@@ -118,13 +119,15 @@ func TestViewWindow(t *testing.T) {
 			inLast += v
 		}
 		for _, c := range all {
-			wantLast += max(0, min(c.end, w.To, w.From+float64(last+1)*w.Width)-max(c.start, w.From+float64(last)*w.Width))
+			wantLast += max(0, min(c.end, w.To, w.From+float64(last+1)*w.Width)-max(c.start,
+				w.From+float64(last)*w.Width))
 		}
 		if inLast != wantLast {
 			t.Errorf("from %g on for %g: the last bin has %g, not %g", from, width, inLast, wantLast)
 		}
 		if got != want || w.From > from || w.To < from+width || w.Width > width/200 {
-			t.Errorf("from %g on for %g: bins of %g from %g to %g, with %g, not %g", from, width, w.Width, w.From, w.To, got, want)
+			t.Errorf("from %g on for %g: bins of %g from %g to %g, with %g, not %g", from, width, w.Width,
+				w.From, w.To, got, want)
 		}
 	}
 }
@@ -133,9 +136,12 @@ func TestViewWindow(t *testing.T) {
 func TestViewRefuses(t *testing.T) {
 	s := serve(t, timed(t, 2, 10, exact()), report.Options{})
 	for path, want := range map[string]int{
-		"/": 200, "/rank?rank=0": 200, "/nothing": 404, "/rank": 400, "/rank?rank=2": 400, "/rank?rank=-1": 400, "/call?rank=0&position=1000000": 400,
-		"/window?rank=0&from=0&to=0&columns=10": 400, "/window?rank=0&from=-5&to=10&columns=10": 400, "/window?rank=0&from=0&to=10&columns=100000": 400,
-		"/window?rank=0&from=0&to=99999999999999999&columns=10": 400, "/find?rank=0&position=x&step=1": 400, "/usage?rank=0&from=1&to=0": 400,
+		"/": 200, "/rank?rank=0": 200, "/nothing": 404, "/rank": 400, "/rank?rank=2": 400,
+		"/rank?rank=-1": 400, "/call?rank=0&position=1000000": 400,
+		"/window?rank=0&from=0&to=0&columns=10": 400, "/window?rank=0&from=-5&to=10&columns=10": 400,
+		"/window?rank=0&from=0&to=10&columns=100000":            400,
+		"/window?rank=0&from=0&to=99999999999999999&columns=10": 400, "/find?rank=0&position=x&step=1": 400,
+		"/usage?rank=0&from=1&to=0": 400,
 	} {
 		if got, body := ask(t, s, path); got != want {
 			t.Errorf("%s: %d %s, not %d", path, got, body, want)
@@ -174,7 +180,8 @@ func TestView(t *testing.T) {
 	}
 	eval[any](b, timeline+".show({ rank: 0, position: %d })", position)
 	b.wait(timeline+".chosen && "+timeline+".chosen.position === %d", position)
-	if got := eval[[2]float64](b, "(c => [c.start, c.duration])("+timeline+".chosen)"); got != [2]float64{float64(start - first), float64(duration)} {
+	if got := eval[[2]float64](b, "(c => [c.start, c.duration])("+timeline+
+		".chosen)"); got != [2]float64{float64(start - first), float64(duration)} {
 		t.Errorf("call %d is from %g on for %g, not from %d for %d", position, got[0], got[1], start-first, duration)
 	}
 	b.wait(timeline+".rows[0].track.detail.at && "+timeline+".rows[0].track.at(%d)", position)
@@ -201,7 +208,8 @@ func TestView(t *testing.T) {
 		other++
 	}
 	eval[any](b, "(e => { e.value = '%d'; e.dispatchEvent(new Event('change')); })(document.querySelector('#timeline [data-ranks]'))", other)
-	b.wait(timeline+".rows.length === 1 && "+timeline+".rows[0].rank === %d && "+timeline+".rows[0].track.detail", other)
+	b.wait(timeline+".rows.length === 1 && "+timeline+".rows[0].rank === %d && "+timeline+
+		".rows[0].track.detail", other)
 }
 
 // large returns a trace of about so many calls, all with times.
@@ -228,7 +236,8 @@ func BenchmarkView(b *testing.B) {
 			for i := range b.N {
 				from := int64(i) * 7919 * (span.End / 10007) % (span.End - span.End/part + 1)
 				for rank := range 16 {
-					if status, body := ask(b, s, fmt.Sprintf("/window?rank=%d&from=%d&to=%d&columns=900", rank, from, from+max(1, span.End/part))); status != http.StatusOK {
+					if status, body := ask(b, s, fmt.Sprintf("/window?rank=%d&from=%d&to=%d&columns=900",
+						rank, from, from+max(1, span.End/part))); status != http.StatusOK {
 						b.Fatalf("%s", body)
 					}
 				}

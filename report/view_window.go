@@ -62,7 +62,8 @@ func (v *View) rank(r *request) (any, error) {
 		End     int64  `json:"end"`
 		Timed   bool   `json:"timed"`
 		Shape   int    `json:"shape"`
-	}{append([]int{}, rank.threads...), rank.read.Len(), max(0, rank.end-v.begin), rank.clock.Source() == query.Series, shape}, nil
+	}{append([]int{}, rank.threads...), rank.read.Len(), max(0, rank.end-v.begin),
+		rank.clock.Source() == query.Series, shape}, nil
 }
 
 // window tells what is known of the rows of a rank between two times, in so many columns.
@@ -214,7 +215,8 @@ func (w *windowRow) viewed(r *viewRank, thread int, from, to int64) viewedWindow
 			c.Functions = append(c.Functions, r.view.page.functionNumber(of.Function.Name))
 			c.Texts = append(c.Texts, printable(string(r.view.printer.AppendCall(nil, of))))
 		}
-		c.Starts, c.Durations, c.Terminals = append(c.Starts, call.start-begin), append(c.Durations, call.duration), append(c.Terminals, n)
+		c.Starts, c.Durations, c.Terminals = append(c.Starts, call.start-begin),
+			append(c.Durations, call.duration), append(c.Terminals, n)
 	}
 	out.Calls = c
 	return out
@@ -345,7 +347,9 @@ func (v *View) usage(r *request) (any, error) {
 	} else {
 		err = rank.exactUsage(r.Context(), from, to, first, end, add)
 	}
-	for _, k := range slices.SortedFunc(maps.Keys(found), func(a, b key) int { return cmp.Or(a.thread-b.thread, a.function-b.function) }) {
+	for _, k := range slices.SortedFunc(maps.Keys(found), func(a, b key) int {
+		return cmp.Or(a.thread-b.thread, a.function-b.function)
+	}) {
 		out.Uses = append(out.Uses, found[k])
 	}
 	return out, err
@@ -354,7 +358,8 @@ func (v *View) usage(r *request) (any, error) {
 // maxUsed is how many calls of a rank are added up one by one.
 const maxUsed = 2_000_000
 
-func (r *viewRank) roughUsage(ctx context.Context, from, to int64, add func(thread, function int, calls uint64, time int64)) error {
+func (r *viewRank) roughUsage(ctx context.Context, from, to int64,
+	add func(thread, function int, calls uint64, time int64)) error {
 	windows, err := r.coarse(ctx, from, to, 1)
 	for i, w := range windows {
 		for class := range classes {
@@ -370,7 +375,8 @@ func (r *viewRank) roughUsage(ctx context.Context, from, to int64, add func(thre
 	return err
 }
 
-func (r *viewRank) exactUsage(ctx context.Context, from, to int64, first, end uint64, add func(thread, function int, calls uint64, time int64)) error {
+func (r *viewRank) exactUsage(ctx context.Context, from, to int64, first, end uint64,
+	add func(thread, function int, calls uint64, time int64)) error {
 	functions := make([]int, r.read.Terminals())
 	for t := range functions {
 		functions[t] = r.view.page.functionNumber(r.read.Call(uint32(t)).Function.Name)

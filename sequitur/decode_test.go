@@ -53,7 +53,8 @@ func TestUnmarshalBinary(t *testing.T) {
 		t.Fatalf("got %v, %v", got.Calls, err)
 	}
 	var e *ParseError
-	if err := got.Calls.UnmarshalBinary(bomb(99)); !errors.As(err, &e) || !errors.Is(err, ErrLimit) || !got.Calls.Equal(want) {
+	if err := got.Calls.UnmarshalBinary(bomb(99)); !errors.As(err, &e) || !errors.Is(err, ErrLimit) ||
+		!got.Calls.Equal(want) {
 		t.Fatalf("a grammar of 4⁹⁹ symbols: %v", err)
 	}
 }

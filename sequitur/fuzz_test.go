@@ -14,7 +14,8 @@ import (
 // returns, that every way of reading it agrees, and that a Builder makes a
 // grammar of the same sequence.
 func FuzzParse(f *testing.F) {
-	for _, in := range [][]Symbol{nil, {1}, cycle(9, 1, 2), cycle(7, 1, 2, 300), append(cycle(7, 1, 1, 2), cycle(9, 1, 2)...)} {
+	for _, in := range [][]Symbol{nil, {1}, cycle(9, 1, 2), cycle(7, 1, 2, 300),
+		append(cycle(7, 1, 1, 2), cycle(9, 1, 2)...)} {
 		enc, _ := build(in).MarshalBinary()
 		f.Add(enc)
 	}
@@ -22,7 +23,8 @@ func FuzzParse(f *testing.F) {
 	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		g, err := Parse(data, Options{MaxLen: 1 << 12})
 		var same Grammar
-		if e := same.UnmarshalBinary(data); err == nil && (e != nil || !same.Equal(g)) || e != nil && same.Rules() != 0 {
+		if e := same.UnmarshalBinary(data); err == nil && (e != nil || !same.Equal(g)) ||
+			e != nil && same.Rules() != 0 {
 			t.Fatalf("unmarshalled %v, %v, where Parse has %v, %v", &same, e, g, err)
 		}
 		if err != nil {

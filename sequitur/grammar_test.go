@@ -102,7 +102,11 @@ func TestRewrite(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	mustPanic(t, "a symbol above MaxSymbol", func() { build([]Symbol{1}).Rewrite(func(Symbol) Symbol { return MaxSymbol + 1 }) })
+	mustPanic(t, "a symbol above MaxSymbol", func() {
+		build([]Symbol{1}).Rewrite(func(Symbol) Symbol {
+			return MaxSymbol + 1
+		})
+	})
 }
 
 // TestRewriteToOne checks that a grammar whose terminals become one is one run,

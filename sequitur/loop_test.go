@@ -40,7 +40,8 @@ func sameState(t rapid.TB, got, want *Builder) {
 		b.leaveFlat()
 		b.settle()
 	}
-	if got.n != want.n || got.want != want.want || got.left != want.left || got.open != want.open || got.credit != want.credit {
+	if got.n != want.n || got.want != want.want || got.left != want.left || got.open != want.open ||
+		got.credit != want.credit {
 		t.Fatalf("state is %d %v %d %d %d, want %d %v %d %d %d", got.n, got.open, got.want, got.left, got.credit,
 			want.n, want.open, want.want, want.left, want.credit)
 	}
@@ -96,8 +97,12 @@ func TestLongLoops(t *testing.T) {
 			b.AppendLoop([]Run{{1, 1}, {2, 3}}, 1e9)
 			b.Append(1)
 		}, "S → (2^3 1)^1000000001\n"},
-		{"LoopsInBody", func(b *Builder) { b.AppendLoop([]Run{{1, 1}, {2, 1}, {1, 1}, {2, 1}, {3, 1}}, 1e9) }, "S → ((1 2)^2 3)^1000000000\n"},
-		{"BodyOfLoop", func(b *Builder) { b.AppendLoop([]Run{{1, 1}, {2, 1}, {1, 1}, {2, 1}}, 1e9) }, "S → (1 2)^2000000000\n"},
+		{"LoopsInBody", func(b *Builder) {
+			b.AppendLoop([]Run{{1, 1}, {2, 1}, {1, 1}, {2, 1}, {3, 1}}, 1e9)
+		}, "S → ((1 2)^2 3)^1000000000\n"},
+		{"BodyOfLoop", func(b *Builder) {
+			b.AppendLoop([]Run{{1, 1}, {2, 1}, {1, 1}, {2, 1}}, 1e9)
+		}, "S → (1 2)^2000000000\n"},
 		{"InLoop", func(b *Builder) {
 			for range 1000 {
 				b.AppendLoop([]Run{{1, 1}, {2, 1}}, 1e9)

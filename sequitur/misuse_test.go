@@ -14,18 +14,24 @@ func TestMisuse(t *testing.T) {
 	b.AppendRun(3, 5)
 	g := b.Finish()
 	misuse.Panic(t, "sequitur", map[string]func(){
-		"concatenating nil":          func() { sequitur.Concat(g, nil) },
-		"symbol after the end":       func() { g.At(5) },
-		"body of a rule before":      func() { g.Body(-1) },
-		"body of a rule after":       func() { g.Body(9) },
-		"length of a rule before":    func() { g.RuleLen(-1) },
-		"length of a rule after":     func() { g.RuleLen(9) },
-		"rewriting to large symbols": func() { g.Rewrite(func(sequitur.Symbol) sequitur.Symbol { return math.MaxUint32 }) },
-		"appending a large symbol":   func() { new(sequitur.Builder).Append(math.MaxUint32) },
-		"appending a large run":      func() { new(sequitur.Builder).AppendRun(1, math.MaxUint64) },
-		"appending a large loop":     func() { new(sequitur.Builder).AppendLoop([]sequitur.Run{{Symbol: 1, Count: 2}}, math.MaxUint64) },
-		"rewriting to nothing":       func() { g.Rewrite(nil) },
-		"text to nothing":            func() { g.WriteText(nil, nil) },
+		"concatenating nil":       func() { sequitur.Concat(g, nil) },
+		"symbol after the end":    func() { g.At(5) },
+		"body of a rule before":   func() { g.Body(-1) },
+		"body of a rule after":    func() { g.Body(9) },
+		"length of a rule before": func() { g.RuleLen(-1) },
+		"length of a rule after":  func() { g.RuleLen(9) },
+		"rewriting to large symbols": func() {
+			g.Rewrite(func(sequitur.Symbol) sequitur.Symbol {
+				return math.MaxUint32
+			})
+		},
+		"appending a large symbol": func() { new(sequitur.Builder).Append(math.MaxUint32) },
+		"appending a large run":    func() { new(sequitur.Builder).AppendRun(1, math.MaxUint64) },
+		"appending a large loop": func() {
+			new(sequitur.Builder).AppendLoop([]sequitur.Run{{Symbol: 1, Count: 2}}, math.MaxUint64)
+		},
+		"rewriting to nothing": func() { g.Rewrite(nil) },
+		"text to nothing":      func() { g.WriteText(nil, nil) },
 	})
 	misuse.Harmless(t, map[string]func(){
 		"after the end": func() {

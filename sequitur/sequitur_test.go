@@ -121,7 +121,9 @@ func TestBuilder(t *testing.T) {
 // more or fewer at the start, in the middle or at the end.
 var programGen = rapid.Custom(func(t *rapid.T) []Symbol {
 	alphabet := Symbol(rapid.IntRange(1, 6).Draw(t, "alphabet"))
-	symbol := rapid.Custom(func(t *rapid.T) Symbol { return Symbol(rapid.IntRange(0, int(alphabet)-1).Draw(t, "symbol")) })
+	symbol := rapid.Custom(func(t *rapid.T) Symbol {
+		return Symbol(rapid.IntRange(0, int(alphabet)-1).Draw(t, "symbol"))
+	})
 	var loop func(depth int) []Symbol
 	loop = func(depth int) []Symbol {
 		if depth == 0 {
@@ -167,7 +169,8 @@ func TestEveryAppend(t *testing.T) {
 
 // TestShortInputs checks every input of a small alphabet and length.
 func TestShortInputs(t *testing.T) {
-	for _, tt := range []struct{ alphabet, length int }{{2, tier.Number(12, 15)}, {3, tier.Number(8, 9)}, {4, tier.Number(6, 7)}} {
+	for _, tt := range []struct{ alphabet, length int }{{2, tier.Number(12, 15)}, {3, tier.Number(8, 9)},
+		{4, tier.Number(6, 7)}} {
 		in := make([]Symbol, tt.length)
 		for {
 			for _, noCursor := range []bool{false, true} {
@@ -275,7 +278,9 @@ func TestLongRuns(t *testing.T) {
 			want []Run
 			n    uint64
 		)
-		body := rapid.SliceOfN(rapid.Map(rapid.SampledFrom(counts), func(c uint64) Run { return Run{0, c} }), 1, 4).Draw(t, "body")
+		body := rapid.SliceOfN(rapid.Map(rapid.SampledFrom(counts), func(c uint64) Run {
+			return Run{0, c}
+		}), 1, 4).Draw(t, "body")
 		for range rapid.IntRange(1, 6).Draw(t, "rounds") {
 			for _, r := range body {
 				r.Symbol = Symbol(rapid.IntRange(0, 2).Draw(t, "symbol"))
@@ -365,7 +370,8 @@ func TestFlush(t *testing.T) {
 		before := len(b.nodes)
 		b.Append(body)
 		if len(b.pending) > 2 || len(b.nodes) > before+8 {
-			t.Errorf("a departure after %d symbols: %d runs appended, %d nodes more", at, len(b.pending), len(b.nodes)-before)
+			t.Errorf("a departure after %d symbols: %d runs appended, %d nodes more", at, len(b.pending),
+				len(b.nodes)-before)
 		}
 	}
 }

@@ -120,7 +120,8 @@ func (f *flat) bytes() int {
 
 // liveBytes is the memory that b holds.
 func (b *Builder) liveBytes() int {
-	return 16*cap(b.nodes) + 12*cap(b.rules) + 8*cap(b.table.slots) + 4*cap(b.changed) + 16*cap(b.cursor) + b.flat.bytes() +
+	return 16*cap(b.nodes) + 12*cap(b.rules) + 8*cap(b.table.slots) + 4*cap(b.changed) + 16*cap(b.cursor) +
+		b.flat.bytes() +
 		16*cap(b.rests) + 16*cap(b.pending) + 8*cap(b.big) + 40*len(b.bigIndex)
 }
 

@@ -90,7 +90,8 @@ func TestHandlesModel(t *testing.T) {
 				raw := draw(t)
 				id, ok := h.Lookup(uint64(raw))
 				if o, known := ids[raw]; id != o.id || ok != known || h.ids.Len() != len(ids) {
-					t.Fatalf("Lookup(%d) = %d, %v of %d, want %d, %v of %d", raw, id, ok, h.ids.Len(), o.id, known, len(ids))
+					t.Fatalf("Lookup(%d) = %d, %v of %d, want %d, %v of %d", raw, id, ok, h.ids.Len(), o.id,
+						known, len(ids))
 				}
 			},
 		})

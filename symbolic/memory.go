@@ -120,7 +120,8 @@ func (m *Memory) Declare(r Region) {
 		panic(fmt.Sprintf("symbolic: region with id %d", r.Segment))
 	}
 	m.regions = slices.DeleteFunc(m.regions, func(old region) bool {
-		return old.Segment == r.Segment || old.Address <= last(r.Address, r.Size) && r.Address <= last(old.Address, old.Size)
+		return old.Segment == r.Segment || old.Address <= last(r.Address, r.Size) &&
+			r.Address <= last(old.Address, old.Size)
 	})
 	i, _ := slices.BinarySearchFunc(m.regions, r.Address, byAddress)
 	m.regions = slices.Insert(m.regions, i, region{Region: r, base: r.Address, used: !r.FirstUse})

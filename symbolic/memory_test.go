@@ -19,7 +19,8 @@ func (tr *tree) check(t rapid.TB, want []uint64) {
 		walk   func(x *node, depth int, lo, hi uint64) int
 	)
 	walk = func(x *node, depth int, lo, hi uint64) int {
-		if lastLeaf := x.kids == nil && x.next == nil; x.n < least && x != tr.root && !lastLeaf || x.n == 0 && x != tr.root {
+		if lastLeaf := x.kids == nil && x.next == nil; x.n < least && x != tr.root && !lastLeaf ||
+			x.n == 0 && x != tr.root {
 			t.Fatalf("%d entries at depth %d", x.n, depth)
 		}
 		if x.kids == nil {
@@ -58,7 +59,8 @@ func (tr *tree) check(t rapid.TB, want []uint64) {
 		t.Fatalf("%d of %d keys, want %d", len(got), tr.n, len(want))
 	}
 	for i, x := range leaves {
-		if i > 0 && x.prev != leaves[i-1] || i == 0 && x.prev != nil || i+1 < len(leaves) && x.next != leaves[i+1] || i+1 == len(leaves) && x.next != nil {
+		if i > 0 && x.prev != leaves[i-1] || i == 0 && x.prev != nil ||
+			i+1 < len(leaves) && x.next != leaves[i+1] || i+1 == len(leaves) && x.next != nil {
 			t.Fatalf("leaf %d is not linked to its neighbours", i)
 		}
 	}
@@ -183,7 +185,8 @@ func TestMemoryModel(t *testing.T) {
 			}
 			list = append(list, s)
 		}
-		size := func(t *rapid.T) uint64 { return rapid.Uint64Range(0, 60).Draw(t, "size") } // may go beyond all addresses
+		// may go beyond all addresses
+		size := func(t *rapid.T) uint64 { return rapid.Uint64Range(0, 60).Draw(t, "size") }
 		t.Repeat(map[string]func(*rapid.T){
 			"allocate": func(t *rapid.T) {
 				for range rapid.IntRange(1, 10).Draw(t, "n") {
@@ -365,7 +368,8 @@ func TestMemoryDeclare(t *testing.T) {
 		m.Declare(Region{Address: uint64(1000 * i), Size: 1000, Segment: -1 - i})
 	}
 	m.Declare(Region{Address: 1999, Size: 1002, Segment: -9})
-	for address, want := range map[uint64]int64{999: -1, 1000: FirstUnknown, 1998: FirstUnknown, 1999: -9, 3000: -9, 3001: FirstUnknown, 4000: -5, 4999: -5} {
+	for address, want := range map[uint64]int64{999: -1, 1000: FirstUnknown, 1998: FirstUnknown, 1999: -9,
+		3000: -9, 3001: FirstUnknown, 4000: -5, 4999: -5} {
 		if p, _ := m.Resolve(address); p.Segment != want {
 			t.Errorf("%d is in %d, want %d", address, p.Segment, want)
 		}

@@ -30,7 +30,9 @@ var codecs = []CodecKind{
 	row("exponential", "bins", "the fastest", NewExponential),
 	{
 		Word: "hist", Kind: "hist", About: "short codes for frequent values, as Pilgrim has them",
-		New: func(epsilon float64) (Codec, error) { return newHISTCodec(histOptions{Epsilon: epsilon}) }, open: openHIST,
+		New: func(epsilon float64) (Codec, error) {
+			return newHISTCodec(histOptions{Epsilon: epsilon})
+		}, open: openHIST,
 	},
 	{
 		Word: "grammar", Kind: "grammar", About: "small only if times repeat exactly",

@@ -16,7 +16,8 @@ import (
 
 // splitCodecs are those of terminal 0, which is kept exactly, of the odd ones, and of the others.
 var splitCodecs = []timing.Codec{
-	must.Get(timing.NewLossless(timing.LZ4)), must.Get(timing.NewExponential(0.01)), must.Get(timing.NewExponential(bins.MaxEpsilon)),
+	must.Get(timing.NewLossless(timing.LZ4)), must.Get(timing.NewExponential(0.01)),
+	must.Get(timing.NewExponential(bins.MaxEpsilon)),
 }
 
 func splitOf(terminal uint32) int {
@@ -36,12 +37,14 @@ func TestCodecs(t *testing.T) {
 	for _, epsilon := range []float64{0.001, 0.1, bins.MaxEpsilon} {
 		codecs = append(codecs, must.Get(timing.NewExponential(epsilon)))
 	}
-	for _, name := range []string{"hist,epsilon=0.1,samples=100,bits=5", "hist,epsilon=0.001,samples=1,bits=1", "hist,epsilon=0.3,samples=10,bits=12"} {
+	for _, name := range []string{"hist,epsilon=0.1,samples=100,bits=5",
+		"hist,epsilon=0.001,samples=1,bits=1", "hist,epsilon=0.3,samples=10,bits=12"} {
 		codecs = append(codecs, must.Get(timing.NewCodec(name)))
 	}
 	for _, kind := range timing.Codecs() {
 		c := must.Get(kind.New(0.01))
-		if name, _, _ := strings.Cut(c.Name(), ","); name != kind.Kind || kind.Exact != (c.Guarantee() == timing.Exact) || kind.About == "" {
+		if name, _, _ := strings.Cut(c.Name(), ","); name != kind.Kind ||
+			kind.Exact != (c.Guarantee() == timing.Exact) || kind.About == "" {
 			t.Errorf("%+v is %s, %v", kind, c.Name(), c.Guarantee())
 		}
 		codecs = append(codecs, c)

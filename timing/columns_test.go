@@ -70,7 +70,8 @@ func TestRealRanks(t *testing.T) {
 	got := make(map[string]int)
 	for _, r := range realRanks(t) {
 		if len(r.terminals) != len(r.starts) || len(r.starts) != len(r.durations) {
-			t.Errorf("%s %s: columns of %d, %d and %d", r.run, r.rank, len(r.terminals), len(r.starts), len(r.durations))
+			t.Errorf("%s %s: columns of %d, %d and %d", r.run, r.rank, len(r.terminals), len(r.starts),
+				len(r.durations))
 		}
 		got[r.run] += len(r.starts)
 	}

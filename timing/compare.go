@@ -78,7 +78,8 @@ func decodeInto[V ~int64](d Decoder, dst []V, terminals []uint32) error {
 
 // lengthError is the error of a block, or blocks, of more or fewer values than are asked for.
 func lengthError(format string, args ...any) error {
-	return &ParseError{Package: "timing", Field: "values", Err: fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...)}
+	return &ParseError{Package: "timing", Field: "values",
+		Err: fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...)}
 }
 
 // check panics if the column has not as many terminals as values.

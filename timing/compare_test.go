@@ -16,7 +16,8 @@ import (
 func TestColumn(t *testing.T) {
 	codec := newExponential(t, 0.1)
 	rapid.Check(t, func(t *rapid.T) {
-		in := Column[time.Duration]{Values: make([]time.Duration, rapid.SampledFrom([]int{0, 1, 255, 257, defaultBlockLen, defaultBlockLen + 1}).Draw(t, "n"))}
+		in := Column[time.Duration]{Values: make([]time.Duration,
+			rapid.SampledFrom([]int{0, 1, 255, 257, defaultBlockLen, defaultBlockLen + 1}).Draw(t, "n"))}
 		for i := range in.Values {
 			in.Values[i] = time.Duration(i * i)
 		}
@@ -35,7 +36,8 @@ func TestColumn(t *testing.T) {
 		}
 		if len(in.Values) > 0 {
 			longer := Column[time.Duration]{make([]time.Duration, len(in.Values)+1), nil}
-			if err := longer.Decode(codec, blocks[:1]); len(in.Values) < defaultBlockLen && !errors.As(err, new(*ParseError)) {
+			if err := longer.Decode(codec, blocks[:1]); len(in.Values) < defaultBlockLen &&
+				!errors.As(err, new(*ParseError)) {
 				t.Fatalf("decoded more than there is: %v", err)
 			}
 		}
@@ -44,7 +46,8 @@ func TestColumn(t *testing.T) {
 
 // TestCompare checks sizes and errors against what the codecs say.
 func TestCompare(t *testing.T) {
-	columns := []Column[int64]{{Values: []int64{0, 1, 100, 1000, 12345, -77}}, {Values: []int64{5, 5, 5}, Terminals: []uint32{1, 2, 1}}}
+	columns := []Column[int64]{{Values: []int64{0, 1, 100, 1000, 12345, -77}},
+		{Values: []int64{5, 5, 5}, Terminals: []uint32{1, 2, 1}}}
 	list, err := Compare(columns, CompareOptions{Epsilon: 0.2, Rounds: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +76,8 @@ func TestCompare(t *testing.T) {
 		}
 		want := Errors{worst, relative / 8, math.Sqrt(squares / 9)}
 		near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-12*y }
-		if got.Codec != c.Name() || got.Values != 9 || got.Bytes != size || !near(got.Errors.Max, want.Max) || !near(got.Errors.Mean, want.Mean) || !near(got.Errors.Root, want.Root) {
+		if got.Codec != c.Name() || got.Values != 9 || got.Bytes != size || !near(got.Errors.Max, want.Max) ||
+			!near(got.Errors.Mean, want.Mean) || !near(got.Errors.Root, want.Root) {
 			t.Errorf("%s: %+v, %+v, want %d bytes, %+v", c.Name(), got, got.Errors, size, want)
 		}
 		if got.Errors.Max > float64(c.Guarantee()) || got.Encode <= 0 || got.Decode <= 0 {
@@ -94,7 +98,8 @@ func TestSummarize(t *testing.T) {
 	a.Add(0, 7)
 	b.Add(0, 5)
 	b.Add(0, 9)
-	if want := len(encode(t, &a)) + len(encode(t, &b)); list[0].Bytes != want || list[0].Values != 4 || list[0].Errors != nil {
+	if want := len(encode(t, &a)) + len(encode(t, &b)); list[0].Bytes != want || list[0].Values != 4 ||
+		list[0].Errors != nil {
 		t.Errorf("statistics: %+v, want %d bytes", list[0], want)
 	}
 	for i, paths := range []bool{false, true} {

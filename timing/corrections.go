@@ -238,5 +238,6 @@ func (r *correctionReader) check(last bool) error {
 	if r.unit == 0 || !r.model.coder.Ended() && (!last || r.some && r.model.coder.Finished()) {
 		return nil
 	}
-	return &ParseError{Package: "timing", Offset: int64(r.at), Field: "corrections", Err: fmt.Errorf("%w: the number ends otherwise", ErrCorrupt)}
+	return &ParseError{Package: "timing", Offset: int64(r.at), Field: "corrections",
+		Err: fmt.Errorf("%w: the number ends otherwise", ErrCorrupt)}
 }

@@ -12,7 +12,8 @@ import (
 // knows where the number ends.
 func TestCorrections(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		amount := rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(-9, 9), rapid.Int64(), rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64, -math.MaxInt64}))
+		amount := rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(-9, 9), rapid.Int64(),
+			rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64, -math.MaxInt64}))
 		amounts := rapid.SliceOf(amount).Draw(t, "amounts")
 		amounts = append(amounts, 1)
 		classes := make([]int, len(amounts))

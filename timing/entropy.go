@@ -195,6 +195,7 @@ func (d *entropyDecoder) end() error {
 }
 
 func (d *entropyDecoder) corrupt(format string, args ...any) error {
-	d.err = &ParseError{Package: "timing", Offset: int64(d.offset), Field: "symbols", Err: fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...)}
+	d.err = &ParseError{Package: "timing", Offset: int64(d.offset), Field: "symbols",
+		Err: fmt.Errorf("%w: "+format, append([]any{ErrCorrupt}, args...)...)}
 	return d.err
 }

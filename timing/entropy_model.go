@@ -194,7 +194,8 @@ func (m *entropyModel) enterAll() {
 		t, p, mean := uint64(m.terminal), uint64(m.previous), uint64(m.state.mean>>5)
 		m.hashes[previousContext] = adaptive.Hash(previousContext, p, 0)
 		m.hashes[followContext] = adaptive.Hash(followContext, t, p)
-		m.hashes[loopContext] = adaptive.Hash(loopContext+mean*0xa0761d6478bd642f, t<<32|uint64(m.history[0]), uint64(m.history[1])<<32|uint64(m.history[2]))
+		m.hashes[loopContext] = adaptive.Hash(loopContext+mean*0xa0761d6478bd642f, t<<32|uint64(m.history[0]),
+			uint64(m.history[1])<<32|uint64(m.history[2]))
 		m.hashed = true
 	}
 	m.at[followContext] = m.find(m.hashes[followContext], m.prefix)

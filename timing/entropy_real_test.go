@@ -93,7 +93,8 @@ func TestEntropyReal(t *testing.T) {
 			n, p := values[run], measuredPeers[column][run]
 			bits[column][run] /= n
 			got := bits[column][run]
-			t.Logf("%s %s: %.3f bits per value, entropy given the terminal %.3f, SZ3 %.2f, HIST %.2f", run, column, got, least[run]/n, p.sz3, p.hist)
+			t.Logf("%s %s: %.3f bits per value, entropy given the terminal %.3f, SZ3 %.2f, HIST %.2f", run,
+				column, got, least[run]/n, p.sz3, p.hist)
 			if n >= 50_000 && got > 1.05*least[run]/n {
 				t.Errorf("%s %s: more than 5 %% above the entropy", run, column)
 			}
@@ -111,7 +112,8 @@ func TestEntropyReal(t *testing.T) {
 		}
 		slices.Sort(ratios)
 		if median := ratios[len(ratios)/2]; median > 0.72 || ratios[len(ratios)-1] > 0.85 {
-			t.Errorf("duration and %s: %.3f of SZ3 in the median, and %.3f at most", second, median, ratios[len(ratios)-1])
+			t.Errorf("duration and %s: %.3f of SZ3 in the median, and %.3f at most", second, median,
+				ratios[len(ratios)-1])
 		}
 	}
 }

@@ -43,7 +43,8 @@ func TestHISTCodes(t *testing.T) {
 	} {
 		codes := newHistCodes(c.samples, c.bits)
 		if len(codes.table) != len(c.table) || codes.width != c.width {
-			t.Errorf("codes of %v are %v of %d bits, want %v of %d", c.samples, codes.table, codes.width, c.table, c.width)
+			t.Errorf("codes of %v are %v of %d bits, want %v of %d", c.samples, codes.table, codes.width,
+				c.table, c.width)
 			continue
 		}
 		for i, s := range c.table {

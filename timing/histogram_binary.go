@@ -79,7 +79,8 @@ func decodeSpans(d *wire.Decoder, all *Statistics) []span {
 			s.high = farther(d, low, 0, "width")
 			s.count = d.Uvarint("values") + 1
 		}
-		if d.Err() == nil && (s.high < low || s.high > all.Max || s.count == 0 || s.count > rest || i < len(spans)-1 && s.count == rest) {
+		if d.Err() == nil && (s.high < low || s.high > all.Max || s.count == 0 || s.count > rest ||
+			i < len(spans)-1 && s.count == rest) {
 			d.Corrupt(at, "bin", "%d values from %v to %v, of %d up to %v", s.count, low, s.high, rest, all.Max)
 		}
 		rest -= s.count

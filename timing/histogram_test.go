@@ -85,7 +85,8 @@ func checkBins(t rapid.TB, h *Histogram, most int) {
 		if b.Count == 0 || b.Low > b.High || i > 0 && b.Low <= bins[i-1].High {
 			t.Fatalf("bin %d of %v", i, bins)
 		}
-		if !(b.Mean >= float64(b.Low) && b.Mean <= float64(b.High) && b.StandardDeviation >= 0 && b.StandardDeviation <= float64(b.High)-float64(b.Low)) {
+		if !(b.Mean >= float64(b.Low) && b.Mean <= float64(b.High) && b.StandardDeviation >= 0 &&
+			b.StandardDeviation <= float64(b.High)-float64(b.Low)) {
 			t.Fatalf("bin %d of %v: mean %v ± %v", i, bins, b.Mean, b.StandardDeviation)
 		}
 		count += b.Count
@@ -110,8 +111,10 @@ func checkReading(t rapid.TB, h *Histogram) {
 		}
 		return
 	}
-	if h.Quantile(0) != s.Min || h.Quantile(1) != s.Max || h.cdf(s.Max) != 1 || s.Min > math.MinInt64 && h.cdf(math.MinInt64) != 0 {
-		t.Fatalf("from %v to %v: quantiles %v to %v, share %v", s.Min, s.Max, h.Quantile(0), h.Quantile(1), h.cdf(s.Max))
+	if h.Quantile(0) != s.Min || h.Quantile(1) != s.Max || h.cdf(s.Max) != 1 ||
+		s.Min > math.MinInt64 && h.cdf(math.MinInt64) != 0 {
+		t.Fatalf("from %v to %v: quantiles %v to %v, share %v", s.Min, s.Max, h.Quantile(0), h.Quantile(1),
+			h.cdf(s.Max))
 	}
 	// Where values are nearly equal, or a bin is much wider than most of its
 	// values are, places are rounded.
@@ -267,7 +270,8 @@ func TestHistogramLevels(t *testing.T) {
 			t.Errorf("%d values in cell %d, want %d", c.count, c.index, counts[c.index])
 		}
 	}
-	t.Logf("level %d, %d cells, %d bytes; reduced to 8 bins, %d bytes", level, len(forward.cells), len(enc), len(encodeHistogram(t, forward.Reduce(8))))
+	t.Logf("level %d, %d cells, %d bytes; reduced to 8 bins, %d bytes", level, len(forward.cells), len(enc),
+		len(encodeHistogram(t, forward.Reduce(8))))
 }
 
 // TestHistogramFull checks that the level stays until there are too many cells.
@@ -424,7 +428,8 @@ func TestHistogramMany(t *testing.T) {
 	}
 	for _, h := range []*Histogram{&all, h, h.Reduce(2)} {
 		checkBins(t, h, 1)
-		if s := h.Statistics(); s.Count != manyValues || s.Min != 0 || s.Max != 12 || h.Quantile(0.5) != 6 || h.cdf(5) < 0.4 || h.cdf(5) > 0.5 {
+		if s := h.Statistics(); s.Count != manyValues || s.Min != 0 || s.Max != 12 || h.Quantile(0.5) != 6 ||
+			h.cdf(5) < 0.4 || h.cdf(5) > 0.5 {
 			t.Errorf("%d values from %d to %d, median %d, up to 5 %v", s.Count, s.Min, s.Max, h.Quantile(0.5), h.cdf(5))
 		}
 	}

@@ -54,7 +54,8 @@ func checkHistograms(t rapid.TB, h *Histograms, model map[Path]*Histogram) {
 	}
 	paths := slices.SortedFunc(maps.Keys(model), comparePaths)
 	for path, one := range h.All() {
-		if path != paths[0] || !bytes.Equal(encodeHistogram(t, one), encodeHistogram(t, model[path])) || h.Find(path) != one {
+		if path != paths[0] || !bytes.Equal(encodeHistogram(t, one), encodeHistogram(t, model[path])) ||
+			h.Find(path) != one {
 			t.Fatalf("another histogram of %v, or not of %v", path, paths[0])
 		}
 		paths = paths[1:]
@@ -119,7 +120,8 @@ func TestHistogramsTake(t *testing.T) {
 
 func TestHistograms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		o := HistogramOptions{Bins: rapid.IntRange(2, 10).Draw(t, "bins"), PathSensitive: rapid.Bool().Draw(t, "path-sensitive")}
+		o := HistogramOptions{Bins: rapid.IntRange(2, 10).Draw(t, "bins"),
+			PathSensitive: rapid.Bool().Draw(t, "path-sensitive")}
 		halve := func(p Path) (Path, bool) {
 			p.Terminal /= 2
 			if p.Previous != NoPrevious {
@@ -292,7 +294,9 @@ func TestHistogramsKinds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, h := range []*Histograms{h, copied, read, h.Reduce(2), h.Rename(func(p Path) (Path, bool) { return p, true })} {
+		for i, h := range []*Histograms{h, copied, read, h.Reduce(2), h.Rename(func(p Path) (Path, bool) {
+			return p, true
+		})} {
 			if h.PathSensitive() != want {
 				t.Errorf("%d: path-sensitive: %t, want %t", i, !want, want)
 			}
@@ -435,13 +439,15 @@ func TestHistogramReal(t *testing.T) {
 			for run, ranks := range runs(realRanks(t)) {
 				f := fitRun(t, o, column, ranks)
 				t.Logf("%s %s, path-sensitive %v: %d histograms of ranks in %.0f B each, distance %.3f; merged %d in %.0f B each, %.3f; reduced %.0f B each, %.3f; sum in bins off by %.1e",
-					run, column, pathSensitive, f.series.histograms, f.series.size(), f.series.mean(), f.merged.histograms, f.merged.size(), f.merged.mean(), f.reduced.size(), f.reduced.mean(), f.off)
+					run, column, pathSensitive, f.series.histograms, f.series.size(), f.series.mean(),
+					f.merged.histograms, f.merged.size(), f.merged.mean(), f.reduced.size(), f.reduced.mean(), f.off)
 				most := 0.15
 				if run == "is.W.8" { // some 40 calls of a rank
 					most = 0.35
 				}
 				if f.series.mean() > most || f.merged.mean() > most || f.reduced.mean() > most || f.off > 0.01 {
-					t.Errorf("distances are %.3f, %.3f and %.3f, want at most %v", f.series.mean(), f.merged.mean(), f.reduced.mean(), most)
+					t.Errorf("distances are %.3f, %.3f and %.3f, want at most %v", f.series.mean(),
+						f.merged.mean(), f.reduced.mean(), most)
 				}
 			}
 		}

@@ -32,21 +32,39 @@ func TestMisuse(t *testing.T) {
 			_, err := timing.NewSplit([]timing.Codec{nil}, func(uint32) int { return 0 })
 			return err
 		},
-		"split by nothing":         func() error { _, err := timing.NewSplit(all, nil); return err },
-		"series of nothing":        func() error { _, err := timing.NewSeriesCodec(nil, nil, 9); return err },
-		"series without durations": func() error { _, err := timing.NewSeriesCodec(nil, exact, timing.Gaps); return err },
-		"series without deltas":    func() error { _, err := timing.NewSeriesCodec(exact, nil, timing.Gaps); return err },
+		"split by nothing":  func() error { _, err := timing.NewSplit(all, nil); return err },
+		"series of nothing": func() error { _, err := timing.NewSeriesCodec(nil, nil, 9); return err },
+		"series without durations": func() error {
+			_, err := timing.NewSeriesCodec(nil, exact, timing.Gaps)
+			return err
+		},
+		"series without deltas": func() error {
+			_, err := timing.NewSeriesCodec(exact, nil, timing.Gaps)
+			return err
+		},
 		"series of another form":   func() error { _, err := timing.NewSeriesCodec(exact, exact, 9); return err },
 		"lossless by what is none": func() error { _, err := timing.NewLossless(99); return err },
 	})
 	calls := map[string]func(){
-		"comparing few terminals":          func() { timing.Compare([]timing.Column[int64]{few}, timing.CompareOptions{}) },
-		"summarizing few terminals":        func() { timing.Summarize([]timing.Column[int64]{few}, timing.CompareOptions{}) },
-		"encoding without a codec":         func() { three.Encode(nil) },
-		"decoding without a codec":         func() { three.Decode(nil, [][]byte{{}}) },
-		"reader of no file":                func() { must.Get(timing.NewReader(nil, 0, nil, timing.Options{})) },
-		"split beyond the codecs":          func() { must.Get(timing.NewSplit(all, func(uint32) int { return len(all) })).NewEncoder().Append(1, 1) },
-		"split before the codecs":          func() { must.Get(timing.NewSplit(all, func(uint32) int { return -1 })).NewEncoder().Append(1, 1) },
+		"comparing few terminals": func() {
+			timing.Compare([]timing.Column[int64]{few}, timing.CompareOptions{})
+		},
+		"summarizing few terminals": func() {
+			timing.Summarize([]timing.Column[int64]{few}, timing.CompareOptions{})
+		},
+		"encoding without a codec": func() { three.Encode(nil) },
+		"decoding without a codec": func() { three.Decode(nil, [][]byte{{}}) },
+		"reader of no file":        func() { must.Get(timing.NewReader(nil, 0, nil, timing.Options{})) },
+		"split beyond the codecs": func() {
+			must.Get(timing.NewSplit(all, func(uint32) int {
+				return len(all)
+			})).NewEncoder().Append(1, 1)
+		},
+		"split before the codecs": func() {
+			must.Get(timing.NewSplit(all, func(uint32) int {
+				return -1
+			})).NewEncoder().Append(1, 1)
+		},
 		"builder of an empty series codec": func() { new(timing.SeriesCodec).NewBuilder(0) },
 		"block before":                     func() { parsed.Block(-1) },
 		"block after":                      func() { parsed.Block(1) },
@@ -54,7 +72,9 @@ func TestMisuse(t *testing.T) {
 		"call after the end":               func() { parsed.At(1, func(dst []uint32, _ uint64) {}) },
 		"first of a block after":           func() { parsed.First(5) },
 		"call beyond the index":            func() { parsed.Find(1) },
-		"statistics without classes":       func() { timing.AppendStatisticsTable(nil, 1, nil, make([]timing.Statistics, 1)) },
+		"statistics without classes": func() {
+			timing.AppendStatisticsTable(nil, 1, nil, make([]timing.Statistics, 1))
+		},
 		"statistics of two lengths": func() {
 			timing.AppendStatisticsTable(nil, 1, func(int) uint32 { return 0 }, make([]timing.Statistics, 2))
 		},
@@ -79,7 +99,8 @@ func TestMisuse(t *testing.T) {
 		t.Run("other lengths, "+codec.Name(), func(t *testing.T) {
 			for _, length := range []int{0, 1, 2, 4, 1<<16 + 1} {
 				var wrong *timing.ParseError
-				if err := (timing.Column[int64]{Values: make([]int64, length)}).Decode(codec, three.Encode(codec)); !errors.As(err, &wrong) {
+				if err := (timing.Column[int64]{Values: make([]int64, length)}).Decode(codec,
+					three.Encode(codec)); !errors.As(err, &wrong) {
 					t.Errorf("3 values into %d: %v", length, err)
 				}
 			}

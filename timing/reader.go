@@ -200,7 +200,8 @@ func (r *Reader) block(i int) (Decoder, error) {
 		return nil, locate(err, place, "block")
 	}
 	if n := d.Len(); n < 0 || uint64(n) != values {
-		return nil, fileError(int64(place), "block, values", fmt.Errorf("%w: %d in a block of %d", ErrCorrupt, n, values))
+		return nil, fileError(int64(place), "block, values",
+			fmt.Errorf("%w: %d in a block of %d", ErrCorrupt, n, values))
 	}
 	return d, nil
 }

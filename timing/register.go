@@ -82,7 +82,8 @@ func registeredCodec(kind, name string) (Codec, error) {
 	open := registered.open[kind]
 	registered.RUnlock()
 	if open == nil {
-		return nil, fmt.Errorf("timing: %w %q: its package must be imported, and call timing.Register", ErrUnknownCodec, name)
+		return nil, fmt.Errorf("timing: %w %q: its package must be imported, and call timing.Register",
+			ErrUnknownCodec, name)
 	}
 	c, err := open(name)
 	if err != nil {

@@ -38,7 +38,8 @@ func TestRegister(t *testing.T) {
 	for i := range 8 {
 		all.Go(func() {
 			kind := fmt.Sprintf("own.%d", i)
-			if _, err := timing.NewCodec(kind + ",n=3"); !errors.Is(err, timing.ErrUnknownCodec) || !strings.Contains(err.Error(), kind+",n=3") {
+			if _, err := timing.NewCodec(kind + ",n=3"); !errors.Is(err, timing.ErrUnknownCodec) ||
+				!strings.Contains(err.Error(), kind+",n=3") {
 				t.Errorf("before it is registered: %v", err)
 			}
 			registerPlain(kind)
@@ -55,7 +56,8 @@ func TestRegister(t *testing.T) {
 	all.Wait()
 	open := func(string) (timing.Codec, error) { return nil, nil }
 	calls := map[string]func(){"without a function": func() { timing.Register("nothing", nil) }}
-	for _, kind := range []string{"own.1", "bins", "lossless", "split", "gaps", "functions", "", "a b", "a,b", "a;b", "a|b", "é"} {
+	for _, kind := range []string{"own.1", "bins", "lossless", "split", "gaps", "functions", "", "a b", "a,b",
+		"a;b", "a|b", "é"} {
 		calls["of "+kind] = func() { timing.Register(kind, open) }
 	}
 	misuse.Panic(t, "timing", calls)

@@ -187,7 +187,8 @@ func TestJoined(t *testing.T) {
 				t.Fatal(err)
 			}
 			times := make([]Time, d.Len())
-			if err := d.Decode(times, terminals[i:i+len(times)]); err != nil || !slices.Equal(times, want[i:i+len(times)]) {
+			if err := d.Decode(times, terminals[i:i+len(times)]); err != nil ||
+				!slices.Equal(times, want[i:i+len(times)]) {
 				t.Fatalf("block %d: %v, %v, want %v from %v on", block, err, times, want[i:i+len(times)], w)
 			}
 		}
@@ -200,7 +201,8 @@ func TestJoined(t *testing.T) {
 // TestBlockLen checks that blocks can be decoded whatever length is asked for.
 func TestBlockLen(t *testing.T) {
 	c := must.Get(NewSeriesCodec(newExponential(t, 0.1), newExponential(t, 0.1), Gaps))
-	for blockLen, want := range map[int]int{math.MinInt: defaultBlockLen, 0: defaultBlockLen, 1: 1, DefaultMaxValues: DefaultMaxValues} {
+	for blockLen, want := range map[int]int{math.MinInt: defaultBlockLen, 0: defaultBlockLen, 1: 1,
+		DefaultMaxValues: DefaultMaxValues} {
 		if b := c.NewBuilder(blockLen); b.blockLen != want {
 			t.Errorf("blocks of %d calls, want %d", b.blockLen, want)
 		}

@@ -22,7 +22,8 @@ func seriesCodecs(t rapid.TB) []*SeriesCodec {
 	var all []*SeriesCodec
 	for _, form := range []Form{Gaps, Intervals} {
 		all = append(all, must.Get(NewSeriesCodec(must.Get(NewLossless(Zstd)), must.Get(NewLossless(LZ4)), form)))
-		for _, c := range []Codec{newExponential(t, 0.001), newExponential(t, bins.MaxEpsilon), newHIST(t, histOptions{}), newEntropy(t, 0.1)} {
+		for _, c := range []Codec{newExponential(t, 0.001), newExponential(t, bins.MaxEpsilon),
+			newHIST(t, histOptions{}), newEntropy(t, 0.1)} {
 			all = append(all, must.Get(NewSeriesCodec(c, newExponential(t, 0.1), form)))
 		}
 		for _, starts := range []int64{1, 1000, math.MaxInt64} {
@@ -113,7 +114,8 @@ func TestSeriesWaiting(t *testing.T) {
 		now := int64(1e9)
 		for i := range 50_000 {
 			now += int64(50 + 100*r.float())
-			calls = append(calls, drawn.TimedCall{Terminal: uint32(i % 4), Start: now, Duration: int64(1e6 * math.Exp(2*r.float()))})
+			calls = append(calls, drawn.TimedCall{Terminal: uint32(i % 4), Start: now,
+				Duration: int64(1e6 * math.Exp(2*r.float()))})
 			terminals = append(terminals, uint32(i%4))
 			now += calls[i].Duration
 		}
@@ -255,9 +257,11 @@ func TestSeriesErrors(t *testing.T) {
 		{"TooMany", "\xff\xff\xff\x7f", 0, "values", ErrLimit},
 		{"NoneAndMore", "\x00\x00", 1, "values", ErrCorrupt},
 		{"NoStart", "\x02", 1, "start", io.ErrUnexpectedEOF},
-		{"UnitTooLarge", "\x02\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00\x03" + good + good, 2, "unit", ErrCorrupt},
+		{"UnitTooLarge", "\x02\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00\x03" + good + good, 2, "unit",
+			ErrCorrupt},
 		{"NoCorrections", "\x02\x02\x01\x00\x03" + good + good, 4, "corrections", ErrCorrupt},
-		{"CorrectionsTooLong", "\x02\x02\x01\x0c\xff\x7f\xff\x7f\xff\x7f\xff\x7f\xff\x7f\xff\x7f\x03" + good + good, 4, "corrections", ErrCorrupt},
+		{"CorrectionsTooLong", "\x02\x02\x01\x0c\xff\x7f\xff\x7f\xff\x7f\xff\x7f\xff\x7f\xff\x7f\x03" + good +
+			good, 4, "corrections", ErrCorrupt},
 		{"CorrectionsCutOff", "\x02\x02\x01\x7f\x03" + good + good, 3, "corrections", ErrCorrupt},
 		{"NoDurations", "\x02\x02\x00\x04" + good, 3, "durations", ErrCorrupt},
 		{"Durations", "\x02\x02\x00\x04\x02\x02\x00\x00" + good, 7, "durations, symbols", ErrCorrupt},

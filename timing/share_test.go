@@ -20,7 +20,8 @@ func TestShare(t *testing.T) {
 		for at < parts {
 			end := rapid.Uint64Range(at+1, parts).Draw(t, "end")
 			share := s.Share(at, end, parts)
-			if share.Count > 0 && (share.Min != s.Min || share.Max != s.Max || share.MinRank != 3 || share.Variance() < -1) {
+			if share.Count > 0 && (share.Min != s.Min || share.Max != s.Max || share.MinRank != 3 ||
+				share.Variance() < -1) {
 				t.Fatalf("a share has %+v of %+v", share, s)
 			}
 			sum.Add(sum, share.Integer())

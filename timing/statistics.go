@@ -309,7 +309,8 @@ func checkSums(n, width, sum, squares *big.Int) error {
 	case sum.Cmp(width) < 0 || sum.Cmp(y.Mul(rest, width)) > 0:
 		return fmt.Errorf("%w: sum is %v, of %v values from 0 to %v", ErrCorrupt, sum, n, width)
 	case x.Mul(sum, sum).Cmp(y.Mul(squares, n)) > 0 || squares.Cmp(y.Mul(sum, width)) > 0:
-		return fmt.Errorf("%w: squares are %v, of %v values from 0 to %v with sum %v", ErrCorrupt, squares, n, width, sum)
+		return fmt.Errorf("%w: squares are %v, of %v values from 0 to %v with sum %v", ErrCorrupt, squares, n,
+			width, sum)
 	}
 	return nil
 }

@@ -166,7 +166,8 @@ func newTableCoder(n, columns, rankBits int) *tableCoder {
 	if columns < 0 || columns > tableColumns {
 		panic(fmt.Sprintf("timing: a table of %d columns", columns))
 	}
-	c := &tableCoder{rankBits: rankBits, recent: [recentCounts]uint64{1, 2, 3, 4}, classes: make(map[uint32]*[tableColumns]tableSizes)}
+	c := &tableCoder{rankBits: rankBits, recent: [recentCounts]uint64{1, 2, 3, 4},
+		classes: make(map[uint32]*[tableColumns]tableSizes)}
 	c.Reset(n)
 	return c
 }
@@ -286,7 +287,8 @@ func (c *tableCoder) extremes(column int, s, first *Statistics, sizes *[tableCol
 	}
 	width := uint64(0)
 	if s.Count > 1 {
-		width = c.natural(kind+tableWidth, uint64(s.Max)-uint64(s.Min), 0, class, few<<7|uint64(bits.Len64(size)), few<<7|uint64(of.width))
+		width = c.natural(kind+tableWidth, uint64(s.Max)-uint64(s.Min), 0, class,
+			few<<7|uint64(bits.Len64(size)), few<<7|uint64(of.width))
 		if width > math.MaxInt64-uint64(s.Min) {
 			c.corrupt("a maximum that is %d above %d", width, s.Min)
 		}

@@ -50,7 +50,8 @@ var genCrowd = rapid.Custom(func(t *rapid.T) Statistics {
 // those that went in.
 func checkRounded(t rapid.TB, got, want *Statistics) {
 	t.Helper()
-	if got.Count != want.Count || got.Min != want.Min || got.Max != want.Max || got.MinRank != want.MinRank || got.MaxRank != want.MaxRank {
+	if got.Count != want.Count || got.Min != want.Min || got.Max != want.Max || got.MinRank != want.MinRank ||
+		got.MaxRank != want.MaxRank {
 		t.Fatalf("%+v is read as %+v", want, got)
 	}
 	if want.Count == 0 {
@@ -203,7 +204,8 @@ func TestSumErrorBefore(t *testing.T) {
 	}
 	table[0][0].Merge(&s)
 	again := AppendStatisticsTable(nil, 1, classOfRow, table...)
-	if table, err = ParseStatisticsTable(again, 1, classOfRow, 1); err != nil || table[0][0].SumError() != math.MaxUint64 {
+	if table, err = ParseStatisticsTable(again, 1, classOfRow, 1); err != nil ||
+		table[0][0].SumError() != math.MaxUint64 {
 		t.Fatalf("merged: %v, %v", table, err)
 	}
 }

@@ -23,7 +23,8 @@ type ranked struct {
 
 func rankedGen() *rapid.Generator[[]ranked] {
 	return rapid.SliceOf(rapid.Custom(func(t *rapid.T) ranked {
-		v := rapid.OneOf(drawn.Values(), rapid.SampledFrom([]int64{0, 1, 2, math.MinInt64, math.MaxInt64})).Draw(t, "value")
+		v := rapid.OneOf(drawn.Values(), rapid.SampledFrom(
+			[]int64{0, 1, 2, math.MinInt64, math.MaxInt64})).Draw(t, "value")
 		return ranked{rapid.Uint32Range(0, 5).Draw(t, "rank"), v}
 	}))
 }
@@ -112,7 +113,8 @@ func checkStatistics(t rapid.TB, s *Statistics, values []ranked) {
 		}
 	}
 	if s.Min != least.value || s.MinRank != least.rank || s.Max != most.value || s.MaxRank != most.rank {
-		t.Fatalf("%v in %d to %v in %d, want %v in %d to %v in %d", s.Min, s.MinRank, s.Max, s.MaxRank, least.value, least.rank, most.value, most.rank)
+		t.Fatalf("%v in %d to %v in %d, want %v in %d to %v in %d", s.Min, s.MinRank, s.Max, s.MaxRank,
+			least.value, least.rank, most.value, most.rank)
 	}
 	n := new(big.Rat).SetInt64(int64(len(values)))
 	mean := new(big.Rat).Quo(sum, n)
@@ -181,7 +183,8 @@ func TestParseStatisticsErrors(t *testing.T) {
 			}
 		})
 	}
-	if s, err := parseStatistics([]byte("\x02\x02\x05\x00\x00\x01\x05\x01\x19")); err != nil || s.Sum() != 7 || s.Variance() != 6.25 {
+	if s, err := parseStatistics([]byte("\x02\x02\x05\x00\x00\x01\x05\x01\x19")); err != nil ||
+		s.Sum() != 7 || s.Variance() != 6.25 {
 		t.Errorf("%+v, %v, want 1 and 6", s, err)
 	}
 }
@@ -199,7 +202,8 @@ func fuzzStatistics(t *testing.T, data []byte) {
 	if err != nil {
 		return
 	}
-	if again, rest, err := ReadStatistics(append(bytes.Clone(data), "rest"...)); err != nil || string(rest) != "rest" || !bytes.Equal(encode(t, again), data) {
+	if again, rest, err := ReadStatistics(append(bytes.Clone(data), "rest"...)); err != nil ||
+		string(rest) != "rest" || !bytes.Equal(encode(t, again), data) {
 		t.Fatalf("%v and %q, %v", again, rest, err)
 	}
 	if enc := encode(t, s); !bytes.Equal(enc, data) {
@@ -256,7 +260,8 @@ func testStatisticsMany(t *rapid.T) {
 	var groups []*Statistics
 	least, most := math.Inf(1), math.Inf(-1)
 	for range rapid.IntRange(2, 6).Draw(t, "groups") {
-		s := statisticsOf([]ranked{{1, int64(rapid.IntRange(-9, 9).Draw(t, "value"))}, {2, int64(rapid.IntRange(-9, 9).Draw(t, "value"))}})
+		s := statisticsOf([]ranked{{1, int64(rapid.IntRange(-9, 9).Draw(t, "value"))},
+			{2, int64(rapid.IntRange(-9, 9).Draw(t, "value"))}})
 		least, most = min(least, float64(s.Min)), max(most, float64(s.Max))
 		for range rapid.IntRange(60, 62).Draw(t, "doublings") {
 			copied := *s
@@ -280,7 +285,8 @@ func testStatisticsMany(t *rapid.T) {
 	if float64(got.Min) != least || float64(got.Max) != most || got.Count > manyValues {
 		t.Fatalf("%d values from %v to %v, want %v to %v", got.Count, got.Min, got.Max, least, most)
 	}
-	if got.Count == manyValues && (math.Abs(got.Mean()-(least+most)/2) > 1e-9 || math.Abs(got.StandardDeviation()-(most-least)/2) > 1e-9) {
+	if got.Count == manyValues && (math.Abs(got.Mean()-(least+most)/2) > 1e-9 ||
+		math.Abs(got.StandardDeviation()-(most-least)/2) > 1e-9) {
 		t.Fatalf("mean %v, deviation %v of values from %v to %v", got.Mean(), got.StandardDeviation(), least, most)
 	}
 	copied := all

@@ -91,7 +91,8 @@ func (w *Writer) Append(terminal uint32, value int64) error {
 func (w *Writer) endBlock() {
 	w.block = w.encoder.AppendBlock(w.block[:0])
 	if most := mostBytes(uint64(w.values)); uint64(len(w.block)) > most {
-		w.err = fmt.Errorf("timing: the codec has %d bytes for %d values, and %d can be read", len(w.block), w.values, most)
+		w.err = fmt.Errorf("timing: the codec has %d bytes for %d values, and %d can be read", len(w.block),
+			w.values, most)
 		return
 	}
 	w.block = wire.AppendUint32(w.block, wire.Checksum(w.block))

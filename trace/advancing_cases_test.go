@@ -96,11 +96,13 @@ func numbers(names ...string) []cst.Param {
 // TestAdvancingOfOneName has the same values advance in functions of one name, whose calls have one text.
 func TestAdvancingOfOneName(t *testing.T) {
 	functions := []cst.Function{
-		{Name: "f", Params: numbers("n")}, {Name: "f", Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindTag}}}},
+		{Name: "f", Params: numbers("n")},
+		{Name: "f", Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindTag}}}},
 	}
 	var calls []advancing.Call
 	for i := range int64(100) {
-		calls = append(calls, advancing.Call{Function: 0, Args: []cst.Value{cst.Int(i)}}, advancing.Call{Function: 1, Args: []cst.Value{cst.Tag(i)}})
+		calls = append(calls, advancing.Call{Function: 0, Args: []cst.Value{cst.Int(i)}},
+			advancing.Call{Function: 1, Args: []cst.Value{cst.Tag(i)}})
 	}
 	compareWritten(t, accumulated(t, functions, calls), functions, calls)
 }
@@ -166,7 +168,8 @@ func TestStreamNumbersOfRanks(t *testing.T) {
 // TestStreamsOfRanks has ranks of one shape, of which one has a stream for the first two signatures of three, and
 // the other for the last two.
 func TestStreamsOfRanks(t *testing.T) {
-	functions := []cst.Function{{Name: "f", Params: append(numbers("k"), cst.Param{Name: "p", Type: cst.Type{Kind: cst.KindPointer}})}}
+	functions := []cst.Function{{Name: "f", Params: append(numbers("k"),
+		cst.Param{Name: "p", Type: cst.Type{Kind: cst.KindPointer}})}}
 	var ranks [][]advancing.Call
 	for _, segments := range [][]int64{{0, 0, 1}, {0, 1, 1}} {
 		var calls []advancing.Call

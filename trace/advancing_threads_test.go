@@ -35,7 +35,8 @@ func TestAdvancingThreads(t *testing.T) {
 				calls := p.Calls(rank+5*i, 300)
 				parts[i], lengths[i] = advancingPart(t, 0, calls, false), len(calls)
 				for _, c := range calls {
-					want[rank] = append(want[rank], string(cst.AppendCall(nil, advancing.Functions[c.Function], c.Args)))
+					want[rank] = append(want[rank], string(
+						cst.AppendCall(nil, advancing.Functions[c.Function], c.Args)))
 				}
 			}
 			p, err := merge.Join(rank, drawOrder(t, lengths), parts...)

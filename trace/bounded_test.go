@@ -22,7 +22,9 @@ import (
 func randomPart(rank int) merge.Part {
 	var table cst.Table
 	number := func(name string) cst.Param { return cst.Param{Name: name, Type: cst.Type{Kind: cst.KindInt}} }
-	send := table.Declare(cst.Function{Name: "send", Params: []cst.Param{{Name: "dest", Type: cst.Type{Kind: cst.KindRank}}, number("count")}})
+	send := table.Declare(
+		cst.Function{Name: "send", Params: []cst.Param{{Name: "dest", Type: cst.Type{Kind: cst.KindRank}},
+			number("count")}})
 	compute := table.Declare(cst.Function{Name: "compute"})
 	var b sequitur.Builder
 	times := &merge.Times{End: 1e6}
@@ -119,7 +121,8 @@ func TestBoundedForged(t *testing.T) {
 		"not a section": replaceSection(t, file, layout.KindBounded, []byte{255}),
 	} {
 		var section *format.SectionError
-		if _, err := OpenReader(bytes.NewReader(forged), int64(len(forged)), Options{}); !errors.As(err, &section) || section.Kind != layout.KindBounded {
+		if _, err := OpenReader(bytes.NewReader(forged), int64(len(forged)), Options{}); !errors.As(err,
+			&section) || section.Kind != layout.KindBounded {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

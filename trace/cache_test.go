@@ -83,7 +83,8 @@ func TestFullCache(t *testing.T) {
 		checkCallsOf(t, trace, p)
 	}
 	kept := shape.kept.Load()
-	if trace.shapes[0].value.Load() != shape || kept == nil || len(kept.columns) < functions || len(shape.unions.byRank) != ranks {
+	if trace.shapes[0].value.Load() != shape || kept == nil || len(kept.columns) < functions ||
+		len(shape.unions.byRank) != ranks {
 		t.Errorf("columns %+v, %d unions are kept, want all", kept, len(shape.unions.byRank))
 	}
 	if c.size > c.most {

@@ -122,7 +122,8 @@ func TestDescribeClocks(t *testing.T) {
 		{{Machine: "a", Ranks: one, Alignment: format.Alignment{Rate: piecewise.MaxRate + 1}}},
 		{{Machine: "a", Ranks: one, Alignment: format.Alignment{Rate: -piecewise.MaxRate - 1}}},
 		{{Machine: "a", Ranks: one, Alignment: moved, Error: -1}},
-		{{Machine: "a", Ranks: one}, {Machine: "b", Ranks: one}}, {{Machine: "a", Ranks: one}, {Machine: "a", Ranks: rankenc.SetOf(2)}},
+		{{Machine: "a", Ranks: one}, {Machine: "b", Ranks: one}},
+		{{Machine: "a", Ranks: one}, {Machine: "a", Ranks: rankenc.SetOf(2)}},
 	} {
 		var a merge.Accumulator
 		if a.Describe(merge.Run{Clocks: list}) == nil {
@@ -185,7 +186,8 @@ func TestClockErrors(t *testing.T) {
 	for name, section := range forgeries {
 		data := forgedClocks(t, file, section)
 		var e *format.SectionError
-		if _, err := trace.OpenReader(bytes.NewReader(data), int64(len(data)), trace.Options{}); !errors.As(err, &e) || e.Kind != layout.KindClocks {
+		if _, err := trace.OpenReader(bytes.NewReader(data), int64(len(data)),
+			trace.Options{}); !errors.As(err, &e) || e.Kind != layout.KindClocks {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

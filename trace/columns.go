@@ -52,7 +52,8 @@ func (t *Trace) place(n, shape, position, rank int) (int, error) {
 	d := t.signatures.Columns[n].Domain
 	k, ok := t.signatures.Shapes[d].Index(shape)
 	if !ok {
-		return 0, layout.Damaged(layout.KindSignatures, 0, layout.Corrupt("shape %d is none of those of column %d", shape, n))
+		return 0, layout.Damaged(layout.KindSignatures, 0,
+			layout.Corrupt("shape %d is none of those of column %d", shape, n))
 	}
 	return t.signatures.Domains[d].Position(k, position, rank), nil
 }

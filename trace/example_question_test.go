@@ -21,7 +21,9 @@ import (
 // Sum the bytes that each rank sends to each other. Package semantics knows which
 // arguments of which functions tell that.
 func Example_bytesPerPeer() {
-	text := "0 init\n1 init\n" + strings.Repeat("0 send 1 7 1000 1\n1 recv 0 7 1000 1\n1 send 0 7 10 0\n0 recv 1 7 10 0\n", 500) + "0 finalize\n1 finalize\n"
+	text := "0 init\n1 init\n" +
+		strings.Repeat("0 send 1 7 1000 1\n1 recv 0 7 1000 1\n1 send 0 7 10 0\n0 recv 1 7 10 0\n", 500) +
+		"0 finalize\n1 finalize\n"
 	run, parts, err := simgrid.Record(simgrid.NewReader(strings.NewReader(text), simgrid.Options{}), nil)
 	if err != nil {
 		log.Fatal(err)
@@ -66,7 +68,8 @@ func Example_bytesPerPeer() {
 func Example_callAtTime() {
 	var r tracer.Recorder
 	compute := r.Declare(cst.Function{Name: "compute"})
-	exchange := r.Declare(cst.Function{Name: "exchange", Params: []cst.Param{{Name: "peer", Type: cst.Type{Kind: cst.KindRank}}}})
+	exchange := r.Declare(cst.Function{Name: "exchange",
+		Params: []cst.Param{{Name: "peer", Type: cst.Type{Kind: cst.KindRank}}}})
 	now := int64(0) // nanoseconds
 	for i := range int64(1_000_000) {
 		r.CallAt(compute, now, 900)

@@ -277,7 +277,8 @@ func Example_times() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	read := r.Declare(cst.Function{Name: "read", Params: []cst.Param{{Name: "bytes", Type: cst.Type{Kind: cst.KindInt}}}})
+	read := r.Declare(
+		cst.Function{Name: "read", Params: []cst.Param{{Name: "bytes", Type: cst.Type{Kind: cst.KindInt}}}})
 	for i := range int64(100_000) {
 		start, duration := 2_000*i, 700+i%13 // nanoseconds
 		r.CallAt(read, start, duration, cst.Int(4096))
@@ -432,7 +433,8 @@ func ExamplePrinter() {
 // An argument that advances from call to call is a progression.
 func ExampleArgument_Progression() {
 	var r tracer.Recorder
-	write := r.Declare(cst.Function{Name: "write", Params: []cst.Param{{Name: "offset", Type: cst.Type{Kind: cst.KindInt}}}})
+	write := r.Declare(
+		cst.Function{Name: "write", Params: []cst.Param{{Name: "offset", Type: cst.Type{Kind: cst.KindInt}}}})
 	for row := range 30 {
 		for column := range 20 {
 			r.Call(write, cst.Int(int64(4096*row+64*column)))

@@ -42,8 +42,10 @@ func TestExchanges(t *testing.T) {
 // strings.
 func drawExchanges(t *rapid.T) model {
 	f := cst.Function{Name: "exchange", Params: []cst.Param{
-		{Name: "sent", Type: cst.ArrayOf(cst.Type{Kind: cst.KindInt})}, {Name: "received", Type: cst.ArrayOf(cst.Type{Kind: cst.KindRank})},
-		{Name: "names", Type: cst.ArrayOf(cst.Type{Kind: cst.KindString})}, {Name: "n", Type: cst.Type{Kind: cst.KindInt}},
+		{Name: "sent", Type: cst.ArrayOf(cst.Type{Kind: cst.KindInt})},
+		{Name: "received", Type: cst.ArrayOf(cst.Type{Kind: cst.KindRank})},
+		{Name: "names", Type: cst.ArrayOf(cst.Type{Kind: cst.KindString})},
+		{Name: "n", Type: cst.Type{Kind: cst.KindInt}},
 	}}
 	n := rapid.IntRange(2, 9).Draw(t, "ranks")
 	sent := make([][]int64, n) // by rank
@@ -68,7 +70,8 @@ func drawExchanges(t *rapid.T) model {
 			for _, v := range sent[rank] {
 				out = append(out, cst.Int(v))
 			}
-			m.ranks[rank] = append(m.ranks[rank], event{f, []cst.Value{cst.Array(out...), cst.Array(received...), cst.Array(names...), cst.Int(7)}})
+			m.ranks[rank] = append(m.ranks[rank], event{f,
+				[]cst.Value{cst.Array(out...), cst.Array(received...), cst.Array(names...), cst.Int(7)}})
 		}
 	}
 	return m

@@ -17,7 +17,8 @@ func (r *Rank) Folded() *Rank {
 	if r.shape == nil || r.shape.index == nil {
 		return r
 	}
-	f := &Rank{number: r.number, trace: r.trace, shape: r.shape, flow: r.recorded, recorded: r.recorded, series: r.series, of: r}
+	f := &Rank{number: r.number, trace: r.trace, shape: r.shape, flow: r.recorded, recorded: r.recorded,
+		series: r.series, of: r}
 	f.values.found.Store(r.stored())
 	f.calls = make([]atomic.Pointer[Call], f.Terminals())
 	f.firsts = sync.OnceValue(f.findFirsts)

@@ -55,7 +55,8 @@ func (t *Trace) readGrammars() (*grammars, error) {
 		if t.blocked {
 			blocks, err := layout.ParseBlocks(data, len(t.all))
 			if err == nil {
-				g.blocks, g.read, g.counted = &blocks, make([]cached[readBlock], blocks.Len()), make([]bool, blocks.Len())
+				g.blocks, g.read, g.counted = &blocks, make([]cached[readBlock], blocks.Len()),
+					make([]bool, blocks.Len())
 			}
 			return err
 		}

@@ -70,13 +70,15 @@ func TestLostTexts(t *testing.T) {
 		var b sequitur.Builder
 		b.Append(table.Intern(f, tt.value))
 		var file bytes.Buffer
-		if err := merge.Write(&file, merge.Run{Ranks: 1}, []merge.Part{{Rank: 0, Table: &table, Grammar: b.Finish()}}); err != nil {
+		if err := merge.Write(&file, merge.Run{Ranks: 1},
+			[]merge.Part{{Rank: 0, Table: &table, Grammar: b.Finish()}}); err != nil {
 			t.Fatal(err)
 		}
 		without := replaceSection(t, file.Bytes(), layout.KindTexts, nil)
 		_, err := OpenReader(bytes.NewReader(without), int64(len(without)), Options{})
 		var section *format.SectionError
-		if lost := errors.As(err, &section) && section.Kind == layout.KindTexts && errors.Is(err, format.ErrCorrupt); lost != tt.lost || err != nil != tt.lost {
+		if lost := errors.As(err, &section) && section.Kind == layout.KindTexts &&
+			errors.Is(err, format.ErrCorrupt); lost != tt.lost || err != nil != tt.lost {
 			t.Errorf("%v: %v", tt.typ, err)
 		}
 	}
@@ -106,15 +108,20 @@ func TestErrors(t *testing.T) {
 		as   any
 	}{
 		{"empty.rpz", nil, "header", format.ErrFormat, &parseError},
-		{"text.rpz", []byte("a text, which is longer than any header"), "not a container", format.ErrFormat, &parseError},
+		{"text.rpz", []byte("a text, which is longer than any header"), "not a container", format.ErrFormat,
+			&parseError},
 		{"later.rpz", later, "version 3", nil, &versionError},
 		{"cut.rpz", file[:len(file)-5], "salvaged", format.ErrCorrupt, &parseError},
 		{"cut-small.rpz", smallTrace(t)[:50], "cut off or damaged", format.ErrCorrupt, &parseError},
 		{"run.rpz", flip(t, file, layout.KindRun, 0), "run, section at offset 8", format.ErrCorrupt, &sectionError},
-		{"signatures.rpz", flip(t, file, layout.KindSignatures, 0), "signatures, section", format.ErrCorrupt, &sectionError},
-		{"order.rpz", flip(t, file, layout.KindInterleaving, 0), "interleaving, section", format.ErrCorrupt, &sectionError},
-		{"no-order.rpz", replaceSection(t, file, layout.KindInterleaving, nil), "interleaving: ", format.ErrCorrupt, &sectionError},
-		{"rank.rpz", flip(t, file, layout.KindGrammars, 0), "grammars, number 0, section", format.ErrCorrupt, &sectionError},
+		{"signatures.rpz", flip(t, file, layout.KindSignatures, 0), "signatures, section", format.ErrCorrupt,
+			&sectionError},
+		{"order.rpz", flip(t, file, layout.KindInterleaving, 0), "interleaving, section", format.ErrCorrupt,
+			&sectionError},
+		{"no-order.rpz", replaceSection(t, file, layout.KindInterleaving, nil), "interleaving: ",
+			format.ErrCorrupt, &sectionError},
+		{"rank.rpz", flip(t, file, layout.KindGrammars, 0), "grammars, number 0, section", format.ErrCorrupt,
+			&sectionError},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -361,7 +368,8 @@ func TestBombs(t *testing.T) {
 					t.Errorf("%s of %d bytes: err = %v", layout.KindName(kind), tt.size, err)
 				}
 				if err == nil || got > tt.most {
-					t.Errorf("%s of %d times %d: %d bytes for a file of %d, %v", layout.KindName(kind), tt.size, fill, got, len(data), err)
+					t.Errorf("%s of %d times %d: %d bytes for a file of %d, %v", layout.KindName(kind),
+						tt.size, fill, got, len(data), err)
 				}
 			}
 		}

@@ -56,7 +56,8 @@ func drawValue(t *rapid.T, typ cst.Type) cst.Value {
 	case cst.KindHandle:
 		return cst.Handle(number("handle"))
 	case cst.KindPointer:
-		return cst.PointerTo(cst.Pointer{Segment: number("segment"), Displacement: number("displacement"), Device: number("device")})
+		return cst.PointerTo(cst.Pointer{Segment: number("segment"), Displacement: number("displacement"),
+			Device: number("device")})
 	case cst.KindStatus:
 		return cst.StatusOf(cst.Status{Source: number("source"), Tag: number("tag"), Error: number("error")})
 	case cst.KindArray:

@@ -37,15 +37,16 @@ func (r *countingReader) ReadAt(p []byte, off int64) (int, error) {
 func foldProgram(t *testing.T, p programs.Program) []byte {
 	t.Helper()
 	const leaf = 4096 // ranks
-	a, err := merge.Tree(context.Background(), (p.Ranks+leaf-1)/leaf, func(_ context.Context, i int) (*merge.Accumulator, error) {
-		a := new(merge.Accumulator)
-		for rank := i * leaf; rank < min((i+1)*leaf, p.Ranks); rank++ {
-			if err := a.Add(p.Part(rank)); err != nil {
-				return nil, err
+	a, err := merge.Tree(context.Background(), (p.Ranks+leaf-1)/leaf,
+		func(_ context.Context, i int) (*merge.Accumulator, error) {
+			a := new(merge.Accumulator)
+			for rank := i * leaf; rank < min((i+1)*leaf, p.Ranks); rank++ {
+				if err := a.Add(p.Part(rank)); err != nil {
+					return nil, err
+				}
 			}
-		}
-		return a, nil
-	}, merge.TreeOptions{})
+			return a, nil
+		}, merge.TreeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,8 @@ func TestOneRankOfAMillion(t *testing.T) {
 				}
 				opened := r.bytes.Load()
 				checkPart(t, readRank(t, trace, rank), p.Part(rank))
-				t.Logf("rank %d: %d bytes of %d are read, %d of them to open it", rank, r.bytes.Load(), len(file), opened)
+				t.Logf("rank %d: %d bytes of %d are read, %d of them to open it", rank, r.bytes.Load(),
+					len(file), opened)
 				if most := int64(100_000); r.bytes.Load() > most {
 					t.Errorf("rank %d: %d bytes of %d are read, want at most %d", rank, r.bytes.Load(), len(file), most)
 				}

@@ -39,7 +39,8 @@ func writeOrigins(t rapid.TB, order []int, origins []format.Origin) []byte {
 		r.Call(r.Declare(cst.Function{Name: "f"}))
 		var a merge.Accumulator
 		var part bytes.Buffer
-		if err := errors.Join(a.Describe(merge.Run{Ranks: 3, Origin: origins[i]}), a.Add(r.Finish(i)), a.WritePart(&part)); err != nil {
+		if err := errors.Join(a.Describe(merge.Run{Ranks: 3, Origin: origins[i]}), a.Add(r.Finish(i)),
+			a.WritePart(&part)); err != nil {
 			t.Fatal(err)
 		}
 		read, err := merge.ReadPart(container(t, part.Bytes()))
@@ -65,10 +66,13 @@ func TestOrigin(t *testing.T) {
 		var origins []format.Origin
 		var want format.Origin
 		for rank := range 3 {
-			o := format.Origin{Runs: texts.Draw(t, "runs"), Commands: texts.Draw(t, "commands"), Hosts: texts.Draw(t, "hosts"), Versions: texts.Draw(t, "versions"), Assumptions: texts.Draw(t, "assumptions")}
+			o := format.Origin{Runs: texts.Draw(t, "runs"), Commands: texts.Draw(t, "commands"),
+				Hosts: texts.Draw(t, "hosts"), Versions: texts.Draw(t, "versions"),
+				Assumptions: texts.Draw(t, "assumptions")}
 			for range rapid.IntRange(0, 2).Draw(t, "missing") {
 				o.Missing = append(o.Missing, format.Missing{
-					Rank: rapid.IntRange(0, 3).Draw(t, "rank"), Records: rapid.Uint64().Draw(t, "records"), Since: time.Unix(0, rapid.Int64().Draw(t, "from")).UTC(),
+					Rank: rapid.IntRange(0, 3).Draw(t, "rank"), Records: rapid.Uint64().Draw(t, "records"),
+					Since: time.Unix(0, rapid.Int64().Draw(t, "from")).UTC(),
 				})
 			}
 			if rapid.Bool().Draw(t, "off") {
@@ -99,7 +103,8 @@ func TestOrigin(t *testing.T) {
 		if layout.OriginIdentifies(&want) {
 			want = format.Origin{}
 		}
-		for _, of := range [][2][]string{{got.Runs, want.Runs}, {got.Commands, want.Commands}, {got.Hosts, want.Hosts}, {got.Versions, want.Versions}, {got.Assumptions, want.Assumptions}} {
+		for _, of := range [][2][]string{{got.Runs, want.Runs}, {got.Commands, want.Commands},
+			{got.Hosts, want.Hosts}, {got.Versions, want.Versions}, {got.Assumptions, want.Assumptions}} {
 			if !slices.Equal(of[0], of[1]) || !slices.IsSorted(of[0]) || slices.Contains(of[0], "") {
 				t.Fatalf("%+v, want %+v", got, want)
 			}
@@ -132,7 +137,8 @@ func TestOrigin(t *testing.T) {
 			}
 			return all
 		}
-		if a, b := sections(file), sections(writeOrigins(t, []int{0, 1, 2}, make([]format.Origin, 3))); !reflect.DeepEqual(a, b) {
+		if a, b := sections(file),
+			sections(writeOrigins(t, []int{0, 1, 2}, make([]format.Origin, 3))); !reflect.DeepEqual(a, b) {
 			t.Fatalf("sections %q, without an origin %q", a, b)
 		}
 	})
@@ -180,7 +186,8 @@ func checkRefused(t *testing.T, name string, file *format.Reader, kind format.Ki
 		t.Fatal(err)
 	}
 	var e *format.SectionError
-	if _, err := trace.OpenReader(bytes.NewReader(forged.Bytes()), int64(forged.Len()), trace.Options{}); !errors.As(err, &e) || e.Kind != kind {
+	if _, err := trace.OpenReader(bytes.NewReader(forged.Bytes()), int64(forged.Len()),
+		trace.Options{}); !errors.As(err, &e) || e.Kind != kind {
 		t.Errorf("%s: %v", name, err)
 	}
 }

@@ -91,7 +91,8 @@ func (r *Rank) streams(table *cst.Table, terminals []sequitur.Symbol) *merge.Str
 // t has times of calls that no rank makes, unless ranks were left out of it.
 func (t *Trace) AddTo(ctx context.Context, a *merge.Accumulator) error {
 	need.That(a != nil, "trace: no accumulator")
-	if err := a.Describe(merge.Run{Names: t.run.Names, Origin: t.run.Origin, ThreadsUnordered: t.run.ThreadsUnordered, Worlds: t.run.Worlds, Clocks: t.run.Clocks}); err != nil {
+	if err := a.Describe(merge.Run{Names: t.run.Names, Origin: t.run.Origin,
+		ThreadsUnordered: t.run.ThreadsUnordered, Worlds: t.run.Worlds, Clocks: t.run.Clocks}); err != nil {
 		return err
 	}
 	first := true
@@ -113,7 +114,8 @@ func (t *Trace) AddTo(ctx context.Context, a *merge.Accumulator) error {
 	}
 	rest, err := t.AddTimes(a)
 	if err == nil && rest > 0 && t.damage().unreadable.Len() == 0 {
-		err = layout.Damaged(layout.KindSummaries, 0, layout.Corrupt("%d values are of calls of ranks that are not there", rest))
+		err = layout.Damaged(layout.KindSummaries, 0, layout.Corrupt(
+			"%d values are of calls of ranks that are not there", rest))
 	}
 	return err
 }

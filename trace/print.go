@@ -160,7 +160,8 @@ func newPrintedRank(p *Printer, r *Rank) *printedRank {
 var printings = sync.Pool{New: func() any { return new(printing) }}
 
 // append appends a call as text. Without a rank, r and of are nil.
-func (p *Printer) append(dst []byte, r *printedRank, of *Rank, f *cst.Function, args []cst.Value, terminal uint32) []byte {
+func (p *Printer) append(dst []byte, r *printedRank, of *Rank, f *cst.Function, args []cst.Value,
+	terminal uint32) []byte {
 	x := printing{Printer: p, of: of, function: f, args: args, terminal: terminal, dst: dst}
 	if r != nil {
 		x.pools = r.pools

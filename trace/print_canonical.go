@@ -25,7 +25,9 @@ func newCanonical(t *Trace) *canonical {
 	return &canonical{
 		trace: t,
 		pools: sync.OnceValue(t.requestPools),
-		texts: sync.OnceValue(func() []atomic.Pointer[string] { return make([]atomic.Pointer[string], t.Signatures()) }),
+		texts: sync.OnceValue(func() []atomic.Pointer[string] {
+			return make([]atomic.Pointer[string], t.Signatures())
+		}),
 	}
 }
 

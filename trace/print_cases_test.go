@@ -38,7 +38,8 @@ func printedCase(t *testing.T, c textcases.Case) string {
 	for _, by := range []string{"of", "absolute"} {
 		for rank := range strings.SplitSeq(c.Arg(by), ",") {
 			if rank != "" {
-				lines = append(lines, printed(t, tr, must.Get(strconv.Atoi(rank)), trace.PrintOptions{Absolute: by == "absolute"})...)
+				lines = append(lines, printed(t, tr, must.Get(strconv.Atoi(rank)),
+					trace.PrintOptions{Absolute: by == "absolute"})...)
 			}
 		}
 	}
@@ -158,7 +159,8 @@ func (s *scanner) value(t cst.Type) cst.Value {
 	case cst.KindHandle:
 		word := s.word()
 		if pool, index, ok := strings.Cut(word, "."); ok {
-			return cst.Handle(requestid.Join(must.Get(strconv.ParseInt(pool, 10, 64)), must.Get(strconv.ParseInt(index, 10, 64))))
+			return cst.Handle(requestid.Join(must.Get(strconv.ParseInt(pool, 10, 64)),
+				must.Get(strconv.ParseInt(index, 10, 64))))
 		}
 		return cst.Handle(must.Get(strconv.ParseInt(word, 10, 64)))
 	}

@@ -37,7 +37,9 @@ func (p *printing) advancing(a Argument, k int, ranks []int, signed bool) (text 
 		}
 		dst = append(dst, of...)
 	}
-	if first != 0 || slope == 0 && !slices.ContainsFunc(loops, func(l affineLoop) bool { return l.step != 0 || l.slope != 0 }) {
+	if first != 0 || slope == 0 && !slices.ContainsFunc(loops, func(l affineLoop) bool {
+		return l.step != 0 || l.slope != 0
+	}) {
 		plus(first)
 		dst = strconv.AppendInt(dst, first, 10)
 	}
@@ -152,5 +154,7 @@ func (p *printing) advancingPointer(a Argument, ranks []int, at cst.Pointer) (te
 
 // sameLoops reports whether two progressions have as many iterations in each loop.
 func (p Progression) sameLoops(q Progression) bool {
-	return p.nested == q.nested && slices.EqualFunc(p.Loops, q.Loops, func(k, l Advance) bool { return k.Iterations == l.Iterations })
+	return p.nested == q.nested && slices.EqualFunc(p.Loops, q.Loops, func(k, l Advance) bool {
+		return k.Iterations == l.Iterations
+	})
 }

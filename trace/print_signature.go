@@ -206,7 +206,8 @@ func (p *printing) slot(a Argument, k int) (number int64, text string, err error
 		return a.of.inGroup(v)
 	}
 	s, known := a.of, v.Form == Expression
-	coded := typ.Kind == cst.KindString || typ.Kind == cst.KindBytes || typ.Kind == cst.KindFloat || typ.Equal(layout.Site.Type)
+	coded := typ.Kind == cst.KindString || typ.Kind == cst.KindBytes || typ.Kind == cst.KindFloat ||
+		typ.Equal(layout.Site.Type)
 	if _, shift := v.Expr.Shift(); known && !coded && (s.shape == nil || shift && s.shape.Ranks.Len() > 1) {
 		return 0, v.Expr.String(), nil
 	}
@@ -341,7 +342,8 @@ func (p *printing) summary(t *Trace, points []point, typ *cst.Type) string {
 	}
 	special, displacements = distinct(special), distinct(displacements)
 	others := len(distinct(slices.Clone(values))) - len(special)
-	if typ.Kind != cst.KindRank || len(displacements) > maxDisplaced || len(displacements) >= others || len(special) > maxListed {
+	if typ.Kind != cst.KindRank || len(displacements) > maxDisplaced || len(displacements) >= others ||
+		len(special) > maxListed {
 		return p.values(t, values, typ, "")
 	}
 	join := func(list []int64, text func(int64) string) string {

@@ -42,7 +42,8 @@ func param(name string, t cst.Type, direction cst.Direction) cst.Param {
 }
 
 // recordedTrace returns a trace of what the ranks of a run record.
-func recordedTrace(t testing.TB, names []format.Name, ranks int, groups func(rank int) map[merge.GroupHandle]merge.Group, record func(rank int, r *tracer.Recorder)) *trace.Trace {
+func recordedTrace(t testing.TB, names []format.Name, ranks int,
+	groups func(rank int) map[merge.GroupHandle]merge.Group, record func(rank int, r *tracer.Recorder)) *trace.Trace {
 	t.Helper()
 	var parts []merge.Part
 	for rank := range ranks {
@@ -83,7 +84,9 @@ func printed(t testing.TB, tr *trace.Trace, rank int, o trace.PrintOptions) []st
 
 // Functions that make requests.
 var (
-	isend = cst.Function{Name: "MPI_Isend", Params: []cst.Param{param("tag", cst.Type{Kind: cst.KindTag}, cst.In), param("request", cst.HandleOf("request"), cst.Out)}}
+	isend = cst.Function{Name: "MPI_Isend",
+		Params: []cst.Param{param("tag", cst.Type{Kind: cst.KindTag}, cst.In),
+			param("request", cst.HandleOf("request"), cst.Out)}}
 	irecv = cst.Function{Name: "MPI_Irecv", Params: isend.Params}
 )
 
@@ -92,14 +95,16 @@ var (
 func TestPrintRanksInGroups(t *testing.T) {
 	const ranks, size = 64, 16
 	send := cst.Function{Name: "send", Params: []cst.Param{
-		param("to", cst.Type{Kind: cst.KindRank}, cst.In), param("from", cst.Type{Kind: cst.KindRank}, cst.In), param("comm", cst.HandleOf("comm"), cst.In),
+		param("to", cst.Type{Kind: cst.KindRank}, cst.In),
+		param("from", cst.Type{Kind: cst.KindRank}, cst.In), param("comm", cst.HandleOf("comm"), cst.In),
 	}}
 	order := rand.New(rand.NewPCG(1, 2)).Perm(ranks)
 	groups := func(rank int) map[merge.GroupHandle]merge.Group {
 		return map[merge.GroupHandle]merge.Group{{Class: "comm", Value: 0}: {Rank: order[rank] % size, Size: size}}
 	}
 	tr := recordedTrace(t, mpiNames, ranks, groups, func(rank int, r *tracer.Recorder) {
-		r.Call(r.Declare(send), cst.Rank(int64((order[rank]+1)%size)), cst.Rank(int64((order[rank]+size-1)%size)), cst.Handle(0))
+		r.Call(r.Declare(send), cst.Rank(int64((order[rank]+1)%size)),
+			cst.Rank(int64((order[rank]+size-1)%size)), cst.Handle(0))
 	})
 	for rank := range ranks {
 		want := "send(to=rank+1, from=rank-1, comm=comm#0)"
@@ -117,7 +122,8 @@ func TestPrintRanksInGroups(t *testing.T) {
 
 // drawType draws a type of arguments.
 func drawType(t *rapid.T) cst.Type {
-	kinds := []cst.Kind{cst.KindInt, cst.KindFloat, cst.KindString, cst.KindBytes, cst.KindRank, cst.KindTag, cst.KindHandle, cst.KindPointer, cst.KindStatus}
+	kinds := []cst.Kind{cst.KindInt, cst.KindFloat, cst.KindString, cst.KindBytes, cst.KindRank, cst.KindTag,
+		cst.KindHandle, cst.KindPointer, cst.KindStatus}
 	typ := cst.Type{Kind: rapid.SampledFrom(kinds).Draw(t, "kind")}
 	if typ.Kind == cst.KindHandle {
 		typ.Class = rapid.SampledFrom([]string{"comm", "request", "datatype", "", "a#1"}).Draw(t, "class")
@@ -131,7 +137,9 @@ func drawType(t *rapid.T) cst.Type {
 // drawValue draws a value that is often one of few.
 func drawValue(t *rapid.T, typ cst.Type) cst.Value {
 	number := func() int64 {
-		return rapid.OneOf(rapid.Int64Range(-3, 9), rapid.SampledFrom([]int64{-9, -16, symbolic.FirstUnknown, symbolic.FirstUnknown - 1, 1 << 62}), rapid.Int64()).Draw(t, "number")
+		return rapid.OneOf(rapid.Int64Range(-3, 9), rapid.SampledFrom(
+			[]int64{-9, -16, symbolic.FirstUnknown, symbolic.FirstUnknown - 1, 1 << 62}),
+			rapid.Int64()).Draw(t, "number")
 	}
 	text := func() string { return rapid.SampledFrom([]string{"", "a", ", b=1", "\"", "[1]"}).Draw(t, "text") }
 	switch typ.Kind {
@@ -164,12 +172,14 @@ func drawValue(t *rapid.T, typ cst.Type) cst.Value {
 // drawNames draws names, some of which could be mistaken for something else.
 func drawNames(t *rapid.T) []format.Name {
 	list := slices.Clone(mpiNames)
-	words := []string{"rank", "world", "heap", "heap#3", "heap#3+0", "comm#0", "3", "-3", "x+1", "a b", "request", "isend#0", "[1]", "{}", "stack"}
+	words := []string{"rank", "world", "heap", "heap#3", "heap#3+0", "comm#0", "3", "-3", "x+1", "a b",
+		"request", "isend#0", "[1]", "{}", "stack"}
 	for range rapid.IntRange(0, 6).Draw(t, "names") {
 		typ := drawType(t)
 		switch typ.Kind {
 		case cst.KindInt, cst.KindRank, cst.KindTag, cst.KindHandle, cst.KindPointer:
-			n := format.Name{Kind: typ.Kind, Class: typ.Class, Value: rapid.Int64Range(-3, 9).Draw(t, "value"), Name: rapid.SampledFrom(words).Draw(t, "name")}
+			n := format.Name{Kind: typ.Kind, Class: typ.Class,
+				Value: rapid.Int64Range(-3, 9).Draw(t, "value"), Name: rapid.SampledFrom(words).Draw(t, "name")}
 			list = append(list, n)
 		}
 	}
@@ -180,10 +190,12 @@ func drawNames(t *rapid.T) []format.Name {
 // without line breaks, and that equal ones have the same.
 func TestPrintUnambiguous(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		f := cst.Function{Name: rapid.SampledFrom([]string{"f", "MPI_Isend", "MPI_Request", "f(a=1)"}).Draw(rt, "function")}
+		f := cst.Function{Name: rapid.SampledFrom([]string{"f", "MPI_Isend", "MPI_Request", "f(a=1)"}).Draw(
+			rt, "function")}
 		for i := range rapid.IntRange(1, 3).Draw(rt, "parameters") {
 			name := rapid.SampledFrom([]string{"p", "result", "p=1, q"}).Draw(rt, "name")
-			f.Params = append(f.Params, param(fmt.Sprint(name, i), drawType(rt), rapid.SampledFrom([]cst.Direction{cst.In, cst.Out}).Draw(rt, "direction")))
+			f.Params = append(f.Params, param(fmt.Sprint(name, i), drawType(rt),
+				rapid.SampledFrom([]cst.Direction{cst.In, cst.Out}).Draw(rt, "direction")))
 		}
 		ranks := rapid.IntRange(1, 4).Draw(rt, "ranks")
 		n := rapid.IntRange(1, 12).Draw(rt, "calls")
@@ -236,7 +248,8 @@ func TestPrintWithoutTrace(t *testing.T) {
 		}
 	})
 	c := trace.Call{Function: &isend, Args: []cst.Value{cst.Tag(-1), cst.Handle(8)}}
-	if got, want := string(tr.Printer(trace.PrintOptions{}).AppendCall(nil, c)), "MPI_Isend(tag=MPI_ANY_TAG, request=request#1)"; got != want {
+	if got, want := string(tr.Printer(trace.PrintOptions{}).AppendCall(nil, c)),
+		"MPI_Isend(tag=MPI_ANY_TAG, request=request#1)"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	rank, err := tr.Rank(1)
@@ -251,7 +264,8 @@ func TestPrintWithoutTrace(t *testing.T) {
 			defer work.Done()
 			for c := range rank.Calls(0) {
 				k := c.Position
-				if got, want := string(printers[i%2].AppendCall(nil, c)), fmt.Sprintf("MPI_Isend(tag=%d, request=isend#0)", k); got != want {
+				if got, want := string(printers[i%2].AppendCall(nil, c)),
+					fmt.Sprintf("MPI_Isend(tag=%d, request=isend#0)", k); got != want {
 					t.Errorf("%s, want %s", got, want)
 					return
 				}
@@ -284,14 +298,16 @@ func TestPrintSignatureOfRank(t *testing.T) {
 	values := cst.Function{Name: "MPI_Waitall", Params: []cst.Param{
 		param("requests", cst.ArrayOf(cst.HandleOf("request")), cst.InOut), param("comm", cst.HandleOf("comm"), cst.In),
 		param("buf", cst.Type{Kind: cst.KindPointer}, cst.In), param("source", cst.Type{Kind: cst.KindRank}, cst.In),
-		param("statuses", cst.ArrayOf(cst.Type{Kind: cst.KindStatus}), cst.Out), param("status", cst.Type{Kind: cst.KindStatus}, cst.Out),
+		param("statuses", cst.ArrayOf(cst.Type{Kind: cst.KindStatus}), cst.Out),
+		param("status", cst.Type{Kind: cst.KindStatus}, cst.Out),
 	}}
 	first, again := cst.Handle(requestid.Join(0, 0)), cst.Handle(requestid.Join(1, 3))
 	status := cst.StatusOf(cst.Status{Source: 2, Tag: -9})
 	tr := recordedTrace(t, mpiNames, 3, nil, func(rank int, r *tracer.Recorder) {
 		r.Call(r.Declare(isend), cst.Tag(1), first)
 		r.Call(r.Declare(irecv), cst.Tag(1), again)
-		r.Call(r.Declare(values), cst.Array(first, again, cst.Handle(-1)), cst.Handle(5), cst.PointerTo(cst.Pointer{Segment: -16, Displacement: int64(rank)}),
+		r.Call(r.Declare(values), cst.Array(first, again, cst.Handle(-1)), cst.Handle(5),
+			cst.PointerTo(cst.Pointer{Segment: -16, Displacement: int64(rank)}),
 			cst.Rank(-1), cst.Array(status, cst.StatusOf(cst.Status{Source: -9, Tag: -9})), status)
 		for range rank {
 			r.Call(r.Declare(isend), cst.Tag(5), cst.Handle(-1))
@@ -309,7 +325,8 @@ func TestPrintSignatureOfRank(t *testing.T) {
 		}
 		signatures := shape.Grammar.FirstUse()
 		if shape.Ranks.Len() != 1 || len(signatures) != r.Terminals() {
-			t.Fatalf("shape %d is of %v, with %d signatures, not %d", number, shape.Ranks, len(signatures), r.Terminals())
+			t.Fatalf("shape %d is of %v, with %d signatures, not %d", number, shape.Ranks, len(signatures),
+				r.Terminals())
 		}
 		for terminal, n := range signatures {
 			got, err := p.Signature(r, shape.Signature(int(n)))
@@ -324,7 +341,8 @@ func TestPrintSignatureOfRank(t *testing.T) {
 func BenchmarkPrint(b *testing.B) {
 	pointer, integer := cst.Type{Kind: cst.KindPointer}, cst.Type{Kind: cst.KindInt}
 	f := cst.Function{Name: "MPI_Isend", Params: []cst.Param{
-		param("buf", pointer, cst.In), param("count", integer, cst.In), param("datatype", cst.HandleOf("datatype"), cst.In),
+		param("buf", pointer, cst.In), param("count", integer, cst.In),
+		param("datatype", cst.HandleOf("datatype"), cst.In),
 		param("dest", cst.Type{Kind: cst.KindRank}, cst.In), param("tag", cst.Type{Kind: cst.KindTag}, cst.In),
 		param("comm", cst.HandleOf("comm"), cst.In), param("request", cst.HandleOf("request"), cst.Out),
 	}}
@@ -333,7 +351,8 @@ func BenchmarkPrint(b *testing.B) {
 			fn := r.Declare(f)
 			for i := range 100_000 {
 				i := int64(i % signatures)
-				r.Call(fn, cst.PointerTo(cst.Pointer{Segment: i % 7}), cst.Int(i), cst.Handle(-20), cst.Rank(int64(rank)+1), cst.Tag(2000), cst.Handle(-3), cst.Handle(8*(i%10)))
+				r.Call(fn, cst.PointerTo(cst.Pointer{Segment: i % 7}), cst.Int(i), cst.Handle(-20),
+					cst.Rank(int64(rank)+1), cst.Tag(2000), cst.Handle(-3), cst.Handle(8*(i%10)))
 			}
 		})
 		rank, err := tr.Rank(1)

@@ -35,14 +35,16 @@ func TestPrintProgressions(t *testing.T) {
 					do(1000*i+8*j, 100-j)
 				}
 			}
-		}, "f(p=heap#0+1000·i+8·j (i<30, j<20), n=100-i (i<20))", "f(p=heap#0+1000·i+8·j (i<30, j<20), n=100-i (i<20))"},
+		}, "f(p=heap#0+1000·i+8·j (i<30, j<20), n=100-i (i<20))",
+			"f(p=heap#0+1000·i+8·j (i<30, j<20), n=100-i (i<20))"},
 		"triangle": {func(rank int64, do func(buffer, count int64)) {
 			for i := range int64(20) {
 				for j := range i {
 					do(8*j, 1)
 				}
 			}
-		}, "f(p={segment=0, displacement={0 … 144 by call}, device=0}, n=1)", "f(p={segment=0, displacement={0 … 144 by call}, device=0}, n=1)"},
+		}, "f(p={segment=0, displacement={0 … 144 by call}, device=0}, n=1)",
+			"f(p={segment=0, displacement={0 … 144 by call}, device=0}, n=1)"},
 	} {
 		tr := recordedTrace(t, nil, 4, nil, func(rank int, r *tracer.Recorder) {
 			f := r.Declare(cst.Function{Name: "f", Params: []cst.Param{

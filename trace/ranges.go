@@ -69,7 +69,8 @@ func (s *Shape) ranges() (ranges, error) {
 func (x ranges) add(r *Rank, terminal uint32, i int) {
 	var scratch layout.Template
 	n := int(r.shape.signatures[i])
-	for k, streams := 0, r.trace.varying(r.shape.signature(i, &scratch), r.flow); streams != 0; k, streams = k+1, streams&(streams-1) {
+	for k, streams := 0, r.trace.varying(r.shape.signature(i, &scratch),
+		r.flow); streams != 0; k, streams = k+1, streams&(streams-1) {
 		slot := signatureSlot{n, bits.TrailingZeros64(streams)}
 		x[slot] = append(x[slot], r.flow.varied.in(terminal)[k])
 	}

@@ -126,7 +126,8 @@ func (t *Trace) readRank(rank int) (*Rank, error) {
 		return nil, err
 	}
 	if n := s.Grammar.Len(); t.calls != nil && t.calls[sequitur.Symbol(rank)] != n {
-		return nil, layout.Damaged(layout.KindInterleaving, 0, layout.Corrupt("%d calls of rank %d, which has %d", t.calls[sequitur.Symbol(rank)], rank, n))
+		return nil, layout.Damaged(layout.KindInterleaving, 0,
+			layout.Corrupt("%d calls of rank %d, which has %d", t.calls[sequitur.Symbol(rank)], rank, n))
 	}
 	if err := r.checkStretches(s); err != nil {
 		return nil, err
@@ -285,7 +286,8 @@ func (r *Rank) arguments(args []cst.Value, e *evaluation, terminal uint32) []cst
 }
 
 // argumentsOf is arguments for a terminal of a flow, after a change of the slots unless that is nil.
-func (r *Rank) argumentsOf(args []cst.Value, e *evaluation, f *flow, terminal uint32, change func(slots []int64)) []cst.Value {
+func (r *Rank) argumentsOf(args []cst.Value, e *evaluation, f *flow, terminal uint32,
+	change func(slots []int64)) []cst.Value {
 	i := f.signatureOf(terminal)
 	s := r.shape.signature(i, &e.scratch)
 	e.rank, e.size = r.number, r.trace.run.Ranks

@@ -148,7 +148,9 @@ func TestCalls(t *testing.T) {
 		part          merge.Part
 		elastic, list bool
 	}{
-		{"NoStreams", recordedCalls(0, 100, func(i int) (cst.Function, cst.Value) { return step, cst.Int(int64(i % 3)) }), false, false},
+		{"NoStreams", recordedCalls(0, 100, func(i int) (cst.Function, cst.Value) {
+			return step, cst.Int(int64(i % 3))
+		}), false, false},
 		{"List", noisy(4), true, true},
 		{"Grammar", noisy(40), true, false},
 	}
@@ -171,7 +173,8 @@ func TestCalls(t *testing.T) {
 			if c.Len() != uint64(len(want)) || !c.Grammar().Equal(tt.part.Grammar) {
 				t.Fatalf("%d calls, %v, want %d, %v", c.Len(), c.Grammar(), len(want), tt.part.Grammar)
 			}
-			if got, want := maps.Collect(c.Occurrences()), maps.Collect(tt.part.Grammar.Occurrences()); !maps.Equal(got, want) {
+			if got, want := maps.Collect(c.Occurrences()),
+				maps.Collect(tt.part.Grammar.Occurrences()); !maps.Equal(got, want) {
 				t.Errorf("occurrences %v, want %v", got, want)
 			}
 			for position := 0; position < len(want)+2; position += 1 + position/9 {
@@ -247,8 +250,10 @@ func TestColumnCache(t *testing.T) {
 // and how many of them are not constant: of ranks in communicators, and in the run.
 func TestExpressions(t *testing.T) {
 	f := cst.Function{Name: "f", Params: []cst.Param{
-		{Name: "amount", Type: cst.Type{Kind: cst.KindPointer}}, {Name: "varies", Type: cst.Type{Kind: cst.KindRank}}, {Name: "to", Type: cst.Type{Kind: cst.KindRank}},
-		{Name: "from", Type: cst.Type{Kind: cst.KindStatus}}, {Name: "list", Type: cst.ArrayOf(cst.Type{Kind: cst.KindRank})},
+		{Name: "amount", Type: cst.Type{Kind: cst.KindPointer}},
+		{Name: "varies", Type: cst.Type{Kind: cst.KindRank}}, {Name: "to", Type: cst.Type{Kind: cst.KindRank}},
+		{Name: "from", Type: cst.Type{Kind: cst.KindStatus}},
+		{Name: "list", Type: cst.ArrayOf(cst.Type{Kind: cst.KindRank})},
 	}}
 	var parts []merge.Part
 	for rank := range 8 {
@@ -277,14 +282,16 @@ func TestExpressions(t *testing.T) {
 // rank there.
 func TestExpressionsInGroups(t *testing.T) {
 	const ranks, groups = 60, 3
-	f := cst.Function{Name: "send", Params: []cst.Param{{Name: "to", Type: cst.Type{Kind: cst.KindRank}}, {Name: "from", Type: cst.Type{Kind: cst.KindRank}}, {Name: "comm", Type: cst.HandleOf("comm")}}}
+	f := cst.Function{Name: "send", Params: []cst.Param{{Name: "to", Type: cst.Type{Kind: cst.KindRank}},
+		{Name: "from", Type: cst.Type{Kind: cst.KindRank}}, {Name: "comm", Type: cst.HandleOf("comm")}}}
 	order := rand.New(rand.NewPCG(1, 2)).Perm(ranks)
 	var parts []merge.Part
 	for rank := range ranks {
 		const size = ranks / groups
 		own := merge.Group{Rank: order[rank] % size, Size: size}
 		p := recordedArgs(rank, 5, f, func(int) []cst.Value {
-			return []cst.Value{cst.Rank(int64(own.Rank+1) % size), cst.Rank(int64(own.Rank+size-1) % size), cst.Handle(int64(order[rank] / size))}
+			return []cst.Value{cst.Rank(int64(own.Rank+1) % size), cst.Rank(int64(own.Rank+size-1) % size),
+				cst.Handle(int64(order[rank] / size))}
 		})
 		p.Groups = map[merge.GroupHandle]merge.Group{{Class: "comm", Value: int64(order[rank] / size)}: own}
 		parts = append(parts, p)
@@ -296,7 +303,8 @@ func TestExpressionsInGroups(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := int64(order[p.Rank] % (ranks / groups))
-		if e := r.expression(0, 0); !e.known || !e.grouped || e.rank != want || e.expr.Eval(want, ranks/groups) != r.Call(0).Args[0].Int() {
+		if e := r.expression(0, 0); !e.known || !e.grouped || e.rank != want ||
+			e.expr.Eval(want, ranks/groups) != r.Call(0).Args[0].Int() {
 			t.Fatalf("rank %d: %+v", p.Rank, e)
 		}
 	}
@@ -331,13 +339,16 @@ func TestExpressionsDiffer(t *testing.T) {
 // calls.
 func TestArgumentAt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		kinds := []cst.Type{{Kind: cst.KindInt}, {Kind: cst.KindRank}, {Kind: cst.KindString}, {Kind: cst.KindStatus}, cst.ArrayOf(cst.Type{Kind: cst.KindTag})}
+		kinds := []cst.Type{{Kind: cst.KindInt}, {Kind: cst.KindRank}, {Kind: cst.KindString},
+			{Kind: cst.KindStatus}, cst.ArrayOf(cst.Type{Kind: cst.KindTag})}
 		f := cst.Function{Name: "f"}
 		for i, k := range rapid.SliceOfN(rapid.SampledFrom(kinds), 1, 4).Draw(t, "types") {
 			f.Params = append(f.Params, cst.Param{Name: string(rune('a' + i)), Type: k})
 		}
 		number := rapid.SampledFrom([]func(rank int) int64{
-			func(int) int64 { return 7 }, func(rank int) int64 { return int64(rank) + 1 }, func(rank int) int64 { return int64(rank+1) % 5 },
+			func(int) int64 { return 7 }, func(rank int) int64 {
+				return int64(rank) + 1
+			}, func(rank int) int64 { return int64(rank+1) % 5 },
 			func(rank int) int64 { return int64(irregular(rank, 3) % 4) },
 		})
 		values := make([]func(rank int) int64, len(f.Params))
@@ -394,7 +405,9 @@ func TestShapesKept(t *testing.T) {
 	f := numbered("step", cst.Type{Kind: cst.KindInt})
 	var parts []merge.Part
 	for rank := range shapes {
-		parts = append(parts, recordedCalls(rank, symbols+rank, func(i int) (cst.Function, cst.Value) { return f, cst.Int(int64(i)) }))
+		parts = append(parts, recordedCalls(rank, symbols+rank, func(i int) (cst.Function, cst.Value) {
+			return f, cst.Int(int64(i))
+		}))
 	}
 	trace := openTrace(t, writeTrace(t, shapes, parts...))
 	trace.caches.shapes.most = 3 * (symbols * 11 * symbolSize)

@@ -46,8 +46,10 @@ func testRealTrace(t *testing.T, path string) {
 		if err != nil || err2 != nil {
 			t.Fatalf("call %d: %v, %v", n, err, err2)
 		}
-		if got.Rank != want.Rank || !got.Function.Equal(functions[want.Function]) || !slices.EqualFunc(got.Args, want.Args, cst.Value.Equal) {
-			t.Fatalf("call %d is %v of rank %d, want %s of rank %d", n, got, got.Rank, cst.AppendCall(nil, functions[want.Function], want.Args), want.Rank)
+		if got.Rank != want.Rank || !got.Function.Equal(functions[want.Function]) ||
+			!slices.EqualFunc(got.Args, want.Args, cst.Value.Equal) {
+			t.Fatalf("call %d is %v of rank %d, want %s of rank %d", n, got, got.Rank,
+				cst.AppendCall(nil, functions[want.Function], want.Args), want.Rank)
 		}
 		if got.Rank == trace.Ranks()-1 {
 			last = append(last, got)

@@ -85,7 +85,8 @@ func TestRegisteredCodec(t *testing.T) {
 	defer forgotten.Store(false)
 	for _, o := range []tracer.Options{
 		{Series: &timing.SeriesCodec{Durations: own, Deltas: own}},
-		{Series: &timing.SeriesCodec{Durations: exact, Deltas: exact}, DurationsOf: map[string]timing.Codec{"step": own}},
+		{Series: &timing.SeriesCodec{Durations: exact, Deltas: exact},
+			DurationsOf: map[string]timing.Codec{"step": own}},
 	} {
 		forgotten.Store(false)
 		r, err := tracer.New(o)
@@ -101,12 +102,14 @@ func TestRegisteredCodec(t *testing.T) {
 		if err := merge.Write(&file, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)}); err != nil {
 			t.Fatal(err)
 		}
-		without, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{LeaveOutDamage: true})
+		without, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()),
+			trace.Options{LeaveOutDamage: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		rank, err := without.Rank(0)
-		if err != nil || rank.Len() != 1000 || rank.Series() != nil || !without.Content().Foreign.Contains(0) || len(without.Damage()) > 0 {
+		if err != nil || rank.Len() != 1000 || rank.Series() != nil ||
+			!without.Content().Foreign.Contains(0) || len(without.Damage()) > 0 {
 			t.Errorf("left out: rank of %v, %v, %v", rank, err, without.Content())
 		}
 		if timed, codecs, err := without.SeriesRanks(); err != nil || timed.Len() > 0 || len(codecs) != 1 {
@@ -125,7 +128,8 @@ func TestRegisteredCodec(t *testing.T) {
 		}
 		told := false
 		for _, err := range open().Times(0) {
-			if told = true; !errors.Is(err, timing.ErrUnknownCodec) || errors.Is(err, timing.ErrCorrupt) || !strings.Contains(err.Error(), "shifted,by=7") {
+			if told = true; !errors.Is(err, timing.ErrUnknownCodec) || errors.Is(err, timing.ErrCorrupt) ||
+				!strings.Contains(err.Error(), "shifted,by=7") {
 				t.Errorf("times of a codec that is not known: %v", err)
 			}
 			break
@@ -143,7 +147,9 @@ func TestRegisteredCodec(t *testing.T) {
 		}
 	}
 	forgotten.Store(true)
-	if _, err := tracer.New(tracer.Options{Series: &timing.SeriesCodec{Durations: own, Deltas: own}}); !errors.Is(err, timing.ErrUnknownCodec) {
+	if _, err := tracer.New(
+		tracer.Options{Series: &timing.SeriesCodec{Durations: own, Deltas: own}}); !errors.Is(err,
+		timing.ErrUnknownCodec) {
 		t.Errorf("recording with a codec that is not known: %v", err)
 	}
 }

@@ -64,7 +64,8 @@ func (r *Rank) readRuns() (*runs, error) {
 			x.of[i], ok = layout.RunOf(f, e.slots)
 		}
 		if !ok {
-			return nil, layout.Damaged(layout.KindSignatures, 0, layout.Corrupt("a run of rank %d that is none", r.number))
+			return nil, layout.Damaged(layout.KindSignatures, 0,
+				layout.Corrupt("a run of rank %d that is none", r.number))
 		}
 	}
 	index := r.shape.index

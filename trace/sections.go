@@ -23,7 +23,8 @@ func openPart(file *format.Reader) (*Trace, error) {
 	if _, err := layout.Unread(a.Write(&b)); err != nil { // it is read with what the file may take
 		return nil, err
 	}
-	whole, err := format.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()), format.Options{Memory: int64(min(file.Memory(), math.MaxInt64))})
+	whole, err := format.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()),
+		format.Options{Memory: int64(min(file.Memory(), math.MaxInt64))})
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +142,9 @@ func hasText(t cst.Type, lengths *[]int) bool {
 func (t *Trace) checkSections() error {
 	for _, s := range t.file.All() {
 		switch s.Kind {
-		case layout.KindRun, layout.KindTexts, layout.KindNames, layout.KindOrigin, layout.KindWorlds, layout.KindClocks, layout.KindSignatures, layout.KindInterleaving, layout.KindSummaries, layout.KindRankTimes, layout.KindBounded:
+		case layout.KindRun, layout.KindTexts, layout.KindNames, layout.KindOrigin, layout.KindWorlds,
+			layout.KindClocks, layout.KindSignatures, layout.KindInterleaving, layout.KindSummaries,
+			layout.KindRankTimes, layout.KindBounded:
 			if s.Key != 0 {
 				return layout.DamagedAt(s.Kind, s.Key, s.Offset, layout.Corrupt("the key is %d", s.Key))
 			}

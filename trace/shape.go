@@ -90,7 +90,8 @@ func (t *Trace) shape(number int) (*Shape, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Shape{Ranks: t.sets[number], Grammar: g.Grammar, trace: t, number: number, signatures: g.Grammar.FirstUse(), streams: g.Streams}
+	s := &Shape{Ranks: t.sets[number], Grammar: g.Grammar, trace: t, number: number,
+		signatures: g.Grammar.FirstUse(), streams: g.Streams}
 	s.own = len(s.signatures)
 	if err := s.cutStreams(); err != nil {
 		return nil, layout.Damaged(layout.KindGrammars, 0, err)

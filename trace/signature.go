@@ -363,7 +363,8 @@ func (a Argument) sameRow() ([]int64, error) {
 			return nil, err
 		}
 		if n := c.rowLen(p.position); n != slots {
-			return nil, s.trace.columnError(c.slice, layout.Corrupt("column %d has a row of %d, not %d", a.array.Column, n, slots))
+			return nil, s.trace.columnError(c.slice, layout.Corrupt("column %d has a row of %d, not %d",
+				a.array.Column, n, slots))
 		}
 		if values = c.appendRow(values[:0], p.position); k == 0 {
 			first = slices.Clone(values)

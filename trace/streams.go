@@ -99,21 +99,23 @@ func (e *expander) end() (*flow, error) {
 // open opens the streams.
 func (e *expander) open() error {
 	shape := e.rank.shape
-	return shape.eachStream(e.rank.number, *e.rank.stored(), func(i int, argument layout.StreamArgument, number int64) error {
-		if e.streams[argument] == nil {
-			var err error
-			if e.streams[argument], err = shape.stream(number, argument); err != nil {
-				return err
+	return shape.eachStream(e.rank.number, *e.rank.stored(),
+		func(i int, argument layout.StreamArgument, number int64) error {
+			if e.streams[argument] == nil {
+				var err error
+				if e.streams[argument], err = shape.stream(number, argument); err != nil {
+					return err
+				}
 			}
-		}
-		e.opened[i] = append(e.opened[i], e.streams[argument])
-		return nil
-	})
+			e.opened[i] = append(e.opened[i], e.streams[argument])
+			return nil
+		})
 }
 
 // eachStream calls use with the signatures of s that have streams and, slot by slot,
 // the numbers of those of a rank, whose stored values these are, until that fails.
-func (s *Shape) eachStream(rank int, stored storedValues, use func(i int, argument layout.StreamArgument, number int64) error) error {
+func (s *Shape) eachStream(rank int, stored storedValues,
+	use func(i int, argument layout.StreamArgument, number int64) error) error {
 	elastic := func(x *layout.Template) uint64 { return x.Streams &^ s.trace.advancing(x) }
 	return s.eachMasked(rank, stored, elastic, func(i, slot int, number int64) error {
 		return use(i, layout.StreamArgument{Function: s.trace.FunctionOf(int(s.signatures[i])), Slot: slot}, number)
@@ -199,7 +201,8 @@ func (e *expander) next(x sequitur.Symbol) (sequitur.Symbol, error) {
 	t := e.terminals[state]
 	if t == unknown {
 		if len(e.of) > e.most {
-			return 0, layout.Damaged(layout.KindStreams, 0, fmt.Errorf("trace: %w: a rank has more than %d signatures", format.ErrLimit, e.most))
+			return 0, layout.Damaged(layout.KindStreams, 0,
+				fmt.Errorf("trace: %w: a rank has more than %d signatures", format.ErrLimit, e.most))
 		}
 		t = sequitur.Symbol(len(e.of))
 		e.addTerminal(x)
@@ -352,7 +355,8 @@ func (r *streamReader) next() (uint64, error) {
 
 // end returns an error if there are more values.
 func (r *streamReader) end() error {
-	if len(r.list) > 0 || !r.inBlock && r.walker == nil && r.data.Rest() > 0 || r.walker != nil && (r.run.Count > 0 || r.walker.Next().Count > 0) {
+	if len(r.list) > 0 || !r.inBlock && r.walker == nil && r.data.Rest() > 0 ||
+		r.walker != nil && (r.run.Count > 0 || r.walker.Next().Count > 0) {
 		return layout.Corrupt("a stream is too long")
 	}
 	return nil
@@ -365,11 +369,13 @@ func (s *Shape) stream(number int64, argument layout.StreamArgument) (*streamRea
 	if table.InBlocks {
 		i, ok := table.Number(argument)
 		if !ok || s.streams == nil {
-			return nil, layout.Damaged(layout.KindSignatures, 0, layout.Corrupt("slot %d of function %d has no streams", argument.Slot, argument.Function))
+			return nil, layout.Damaged(layout.KindSignatures, 0,
+				layout.Corrupt("slot %d of function %d has no streams", argument.Slot, argument.Function))
 		}
 		return &streamReader{values: table.Values[i], list: s.streams[i], inBlock: true, size: len(s.streams[i])}, nil
 	}
-	if number < 0 || number >= int64(len(table.Streams)) || table.Arguments[table.Streams[number].Argument] != argument {
+	if number < 0 || number >= int64(len(table.Streams)) ||
+		table.Arguments[table.Streams[number].Argument] != argument {
 		return nil, layout.Damaged(layout.KindSignatures, 0, layout.Corrupt("stream %d is none of an argument", number))
 	}
 	p := table.Streams[number]

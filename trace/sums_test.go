@@ -62,7 +62,8 @@ func TestSumErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := durations.Statistics[0]
-	if off := s.Integer().Int64() - sum; off == 0 || uint64(max(off, -off)) > s.SumError() || s.SumError() > uint64(sum/200) {
+	if off := s.Integer().Int64() - sum; off == 0 || uint64(max(off, -off)) > s.SumError() ||
+		s.SumError() > uint64(sum/200) {
 		t.Errorf("the sum %v is off by %d, with an error of %d", s.Integer(), off, s.SumError())
 	}
 }

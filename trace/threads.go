@@ -92,7 +92,9 @@ func (r *Rank) hasPieces(w *weave) bool {
 	}
 	pieces := r.series.Pieces()
 	for _, n := range w.firsts[:len(w.firsts)-1] {
-		_, ok := slices.BinarySearchFunc(pieces, n, func(block int, n uint64) int { return cmp.Compare(r.series.First(block), n) })
+		_, ok := slices.BinarySearchFunc(pieces, n, func(block int, n uint64) int {
+			return cmp.Compare(r.series.First(block), n)
+		})
 		if !ok {
 			return false
 		}

@@ -78,7 +78,8 @@ func TestThreadTimes(t *testing.T) {
 		own := make([][]hybridCall, threads)
 		at := int64(1000)
 		for range rapid.IntRange(1, 60).Draw(t, "calls") {
-			c := hybridCall{rapid.IntRange(0, threads-1).Draw(t, "thread"), rapid.IntRange(0, 2).Draw(t, "thing"), at, rapid.Int64Range(0, 50).Draw(t, "duration")}
+			c := hybridCall{rapid.IntRange(0, threads-1).Draw(t, "thread"),
+				rapid.IntRange(0, 2).Draw(t, "thing"), at, rapid.Int64Range(0, 50).Draw(t, "duration")}
 			at += c.duration + rapid.Int64Range(1, 50).Draw(t, "gap")
 			calls, own[c.thread] = append(calls, c), append(own[c.thread], c)
 		}
@@ -96,8 +97,10 @@ func TestThreadTimes(t *testing.T) {
 			}
 			want := own[thread][done[thread]]
 			done[thread]++
-			if call.Start != want.start || call.Duration != want.duration || thing.Int() != int64(want.thing) || call.Start < last[thing.Int()] {
-				t.Fatalf("call %d of thread %d is %s at %d for %d, want %+v after %d", call.Position, thread, call, call.Start, call.Duration, want, last[thing.Int()])
+			if call.Start != want.start || call.Duration != want.duration ||
+				thing.Int() != int64(want.thing) || call.Start < last[thing.Int()] {
+				t.Fatalf("call %d of thread %d is %s at %d for %d, want %+v after %d", call.Position, thread,
+					call, call.Start, call.Duration, want, last[thing.Int()])
 			}
 			last[thing.Int()] = call.Start
 			starts = append(starts, call.Start)

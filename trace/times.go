@@ -159,7 +159,9 @@ func (t *Trace) codecOf(name string, read func() (*Rank, error)) (*timing.Series
 	if err != nil {
 		return nil, err
 	}
-	c, err := layout.SeriesCodec(name, func(terminal uint32) string { return t.Functions()[r.functionOf(r.recorded, terminal)].Name })
+	c, err := layout.SeriesCodec(name, func(terminal uint32) string {
+		return t.Functions()[r.functionOf(r.recorded, terminal)].Name
+	})
 	if err != nil {
 		return nil, layout.Damaged(layout.KindSeries, 0, layout.Corrupt("%v", err))
 	}

@@ -64,7 +64,8 @@ func timed(t rapid.TB, codec *timing.SeriesCodec, ranks, calls int) ([]byte, [][
 }
 
 func exactTimes() *timing.SeriesCodec {
-	return must.Get(timing.NewSeriesCodec(must.Get(timing.NewLossless(timing.Zstd)), must.Get(timing.NewLossless(timing.Zstd)), timing.Gaps))
+	return must.Get(timing.NewSeriesCodec(must.Get(timing.NewLossless(timing.Zstd)),
+		must.Get(timing.NewLossless(timing.Zstd)), timing.Gaps))
 }
 
 // TestTimes reads calls and times from any position, in every way that there is.
@@ -142,7 +143,8 @@ func TestOrphanSeries(t *testing.T) {
 	file, _ := timed(t, exactTimes(), 2, 1000)
 	trace := openBytes(t, withoutSection(t, file, layout.KindSeries, 0))
 	list := trace.Damage()
-	if len(list) != 1 || list[0].Err.Kind != layout.KindSeries || list[0].Err.Key != 0 || list[0].Err.Offset != -1 || list[0].Ranks.Len() != 2 {
+	if len(list) != 1 || list[0].Err.Kind != layout.KindSeries || list[0].Err.Key != 0 ||
+		list[0].Err.Offset != -1 || list[0].Ranks.Len() != 2 {
 		t.Errorf("damage %v", list)
 	}
 	for what, read := range map[string]func() error{
@@ -260,7 +262,8 @@ func checkRecorded(t *testing.T, epsilon float64, codec *timing.SeriesCodec, ran
 			t.Fatalf("rank %d has %d calls, want %d", rank, i, len(of.Starts))
 		}
 	}
-	t.Logf("%d ranks, %d calls, %d bytes, %.2f bits a call", len(ranks), calls, file.Len(), 8*float64(file.Len())/float64(calls))
+	t.Logf("%d ranks, %d calls, %d bytes, %.2f bits a call", len(ranks), calls, file.Len(),
+		8*float64(file.Len())/float64(calls))
 }
 
 // TestLostBlock damages one block of several: the calls in the others are timed.
@@ -369,7 +372,8 @@ func TestByTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fn := r.Declare(cst.Function{Name: "step", Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindInt}}}})
+			fn := r.Declare(
+				cst.Function{Name: "step", Params: []cst.Param{{Name: "n", Type: cst.Type{Kind: cst.KindInt}}}})
 			starts := rapid.SliceOfN(rapid.Int64Range(-50, 50), 0, 40).Draw(t, "starts")
 			if rapid.Bool().Draw(t, "ascending") {
 				slices.Sort(starts)
@@ -389,7 +393,8 @@ func TestByTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if order := cmp.Or(cmp.Compare(last.Start, c.Start), cmp.Compare(last.Rank, c.Rank)); order > 0 || order == 0 && last.Position >= c.Position {
+			if order := cmp.Or(cmp.Compare(last.Start, c.Start), cmp.Compare(last.Rank, c.Rank)); order > 0 ||
+				order == 0 && last.Position >= c.Position {
 				t.Fatalf("%+v after %+v", c, last)
 			}
 			if c.Duration != int64(c.Position) || c.Args[0].Int() != int64(c.Position%3) || !c.Timed {

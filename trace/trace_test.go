@@ -124,7 +124,8 @@ func checkRank(t rapid.TB, r *Rank, rank int, events []event, position uint64) {
 		}
 		placed{rank, events[i]}.check(t, c)
 		if again := r.Call(c.Terminal); again.Terminal != c.Terminal || r.Grammar().At(i) != c.Terminal {
-			t.Fatalf("call %d has terminal %d, Call gives %d, Grammar %d", i, c.Terminal, again.Terminal, r.Grammar().At(i))
+			t.Fatalf("call %d has terminal %d, Call gives %d, Grammar %d", i, c.Terminal, again.Terminal,
+				r.Grammar().At(i))
 		}
 		at++
 	}
@@ -375,7 +376,8 @@ func TestTrace(t *testing.T) {
 	for _, s := range trace.Sections() {
 		kinds[s.Kind]++
 	}
-	if kinds[layout.KindRun] != 1 || kinds[layout.KindSignatures] != 1 || kinds[layout.KindGrammars] != 1 || len(kinds) != 3 {
+	if kinds[layout.KindRun] != 1 || kinds[layout.KindSignatures] != 1 || kinds[layout.KindGrammars] != 1 ||
+		len(kinds) != 3 {
 		t.Errorf("sections by kind: %v", kinds)
 	}
 	if n := trace.Shapes(); n != 1 {

@@ -43,7 +43,8 @@ func TestWorlds(t *testing.T) {
 		for _, list := range all {
 			for _, w := range list {
 				was, ok := known[w.First]
-				if !ok || was.Parent < 0 && w.Parent >= 0 || w.Parent >= 0 && (w.Parent < was.Parent || w.Parent == was.Parent && w.Spawn < was.Spawn) {
+				if !ok || was.Parent < 0 && w.Parent >= 0 ||
+					w.Parent >= 0 && (w.Parent < was.Parent || w.Parent == was.Parent && w.Spawn < was.Spawn) {
 					known[w.First] = w
 				}
 			}
@@ -60,7 +61,8 @@ func TestWorlds(t *testing.T) {
 			for _, k := range order {
 				var part bytes.Buffer
 				var b merge.Accumulator
-				if err := errors.Join(b.Describe(merge.Run{Ranks: worldRanks, Worlds: all[k]}), b.WritePart(&part)); err != nil {
+				if err := errors.Join(b.Describe(merge.Run{Ranks: worldRanks, Worlds: all[k]}),
+					b.WritePart(&part)); err != nil {
 					t.Fatal(err)
 				}
 				read, err := merge.ReadPart(container(t, part.Bytes()))
@@ -103,7 +105,8 @@ func TestWorlds(t *testing.T) {
 // TestDescribeWorlds checks which worlds are refused.
 func TestDescribeWorlds(t *testing.T) {
 	for _, list := range [][]format.World{
-		{{First: -1, Parent: -1}}, {{First: 1<<31 - 1, Parent: -1}}, {{Parent: -2}}, {{Parent: -1, Spawn: 1}}, {{Spawn: -1}},
+		{{First: -1, Parent: -1}}, {{First: 1<<31 - 1, Parent: -1}}, {{Parent: -2}}, {{Parent: -1, Spawn: 1}},
+		{{Spawn: -1}},
 		{{First: 1, Parent: -1}, {First: 1, Parent: -1}}, {{First: 1, Parent: -1}, {First: 0, Parent: -1}},
 	} {
 		var a merge.Accumulator

@@ -28,7 +28,9 @@ func TestLargeProcesses(t *testing.T) {
 				text.End(t, t.Begin(), fmt.Sprint(i)+strings.Repeat("x", 1<<20))
 			}
 		}},
-		"an array of more values than there may be": {0, func(t *tracer.Thread) { list.End(t, t.Begin(), make([]int64, cst.MaxValues)) }},
+		"an array of more values than there may be": {0, func(t *tracer.Thread) {
+			list.End(t, t.Begin(), make([]int64, cst.MaxValues))
+		}},
 		"20 sparse arrays": {20, func(t *tracer.Thread) {
 			for i := range 20 {
 				numbers := make([]int64, 1<<20)

@@ -71,7 +71,8 @@ func drawLarge(t *rapid.T, rank int) merge.Part {
 				call(lists, cst.Numbers(cst.KindInt, list))
 			}
 		case 2:
-			call(pointers, cst.Array(repeated(cst.PointerTo(cst.Pointer{Segment: 1}), largeGen(3*64).Draw(t, "pointers"))...))
+			call(pointers, cst.Array(repeated(cst.PointerTo(cst.Pointer{Segment: 1}),
+				largeGen(3*64).Draw(t, "pointers"))...))
 		case 3: // lengths
 			call(nested, cst.Array(repeated(cst.Array(), largeGen(32).Draw(t, "lists"))...))
 		case 4: // signatures
@@ -117,11 +118,13 @@ func drawRun(t *rapid.T) merge.Run {
 	switch rapid.IntRange(0, 4).Draw(t, "run") {
 	case 1:
 		for i := range largeGen(512).Draw(t, "names") {
-			run.Names = append(run.Names, format.Name{Kind: cst.KindHandle, Class: "comm", Value: int64(i), Name: fmt.Sprint("communicator ", i)})
+			run.Names = append(run.Names, format.Name{Kind: cst.KindHandle, Class: "comm", Value: int64(i),
+				Name: fmt.Sprint("communicator ", i)})
 		}
 	case 2: // as stacks of calls are
 		for i := range largeGen(cst.MaxName).Draw(t, "sites") {
-			run.Names = append(run.Names, format.Name{Kind: cst.KindPointer, Value: int64(i), Name: fmt.Sprint(i, strings.Repeat("s", cst.MaxName-9))})
+			run.Names = append(run.Names, format.Name{Kind: cst.KindPointer, Value: int64(i),
+				Name: fmt.Sprint(i, strings.Repeat("s", cst.MaxName-9))})
 		}
 	case 3:
 		run.Origin.Commands = []string{strings.Repeat("x", largeGen(32).Draw(t, "command"))}

@@ -30,7 +30,8 @@ const (
 )
 
 func newBound(size int64, keep merge.Keep) bound {
-	return bound{size: size, limit: max(leastHeld, heldPerByte*int(min(size, 1<<24))), condenser: merge.Condenser{Keep: keep}}
+	return bound{size: size, limit: max(leastHeld, heldPerByte*int(min(size, 1<<24))),
+		condenser: merge.Condenser{Keep: keep}}
 }
 
 // fit condenses what is held if it is too much.
@@ -54,7 +55,8 @@ func (r *Recorder) fit() {
 // and the times of every call.
 func (r *Recorder) condense() {
 	functions := r.table.Functions()
-	part, err := r.bound.condenser.Condense(r.take(0, r.table.Take(r.grammar.Finish()), r.times.finish(0)), r.bound.limit/condensedTo)
+	part, err := r.bound.condenser.Condense(r.take(0, r.table.Take(r.grammar.Finish()), r.times.finish(0)),
+		r.bound.limit/condensedTo)
 	if err != nil { // of parts that nobody records
 		r.misuse.add(err)
 	}

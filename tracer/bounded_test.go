@@ -80,7 +80,8 @@ func boundedTrace(t *testing.T, part merge.Part, size int64) *trace.Trace {
 func TestBoundedMemory(t *testing.T) {
 	tier.Long(t, "many calls")
 	const calls, size = 200_000, 2000
-	for _, o := range []Options{{Bounded: size, Keep: spec.Keep}, {Bounded: size, Keep: spec.Keep, Series: exactSeries(), Histograms: &timing.HistogramOptions{}}} {
+	for _, o := range []Options{{Bounded: size, Keep: spec.Keep},
+		{Bounded: size, Keep: spec.Keep, Series: exactSeries(), Histograms: &timing.HistogramOptions{}}} {
 		r, err := New(o)
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +91,8 @@ func TestBoundedMemory(t *testing.T) {
 			r.CallAt(r.Declare(f), int64(100*i), duration, args...)
 			spent += float64(duration)
 			if i%20_000 == 0 {
-				if p := r.Snapshot(5); p.Held() > leastHeld+32*callsPerFit || p.Grammar.Len() != uint64(i+1) || r.Len() != uint64(i+1) {
+				if p := r.Snapshot(5); p.Held() > leastHeld+32*callsPerFit ||
+					p.Grammar.Len() != uint64(i+1) || r.Len() != uint64(i+1) {
 					t.Fatalf("%d symbols and bytes of %d calls are held after %d", p.Held(), p.Grammar.Len(), i+1)
 				}
 			}
@@ -107,10 +109,13 @@ func TestBoundedMemory(t *testing.T) {
 			durations.Merge(&part.Times.Durations.Statistics[i])
 			gaps.Merge(&part.Times.Gaps.Statistics[i])
 		}
-		if durations.Count != calls || gaps.Count != calls-1 || durations.Sum() != spent || durations.MinRank != 5 || part.Times.End == 0 {
-			t.Errorf("%d durations, of %v in all, not of %v, and %d gaps, first on rank %d", durations.Count, durations.Sum(), spent, gaps.Count, durations.MinRank)
+		if durations.Count != calls || gaps.Count != calls-1 || durations.Sum() != spent ||
+			durations.MinRank != 5 || part.Times.End == 0 {
+			t.Errorf("%d durations, of %v in all, not of %v, and %d gaps, first on rank %d", durations.Count,
+				durations.Sum(), spent, gaps.Count, durations.MinRank)
 		}
-		if b := part.Bounded; b == nil || !b.ByFunction || b.Untimed != (o.Series != nil) || part.Times.Series != nil || len(b.Stretches) != 1 || len(b.Stretches[5]) == 0 {
+		if b := part.Bounded; b == nil || !b.ByFunction || b.Untimed != (o.Series != nil) ||
+			part.Times.Series != nil || len(b.Stretches) != 1 || len(b.Stretches[5]) == 0 {
 			t.Errorf("bounded: %+v", b)
 		}
 		tr := boundedTrace(t, part, size)
@@ -128,7 +133,8 @@ func TestBoundedMemory(t *testing.T) {
 func TestBoundedFits(t *testing.T) {
 	for _, calls := range []int{1000, 50_000} {
 		var parts []merge.Part
-		for _, o := range []Options{{Series: exactSeries()}, {Series: exactSeries(), Bounded: 4 << 20, Keep: spec.Keep}} {
+		for _, o := range []Options{{Series: exactSeries()},
+			{Series: exactSeries(), Bounded: 4 << 20, Keep: spec.Keep}} {
 			r, err := New(o)
 			if err != nil {
 				t.Fatal(err)
@@ -138,7 +144,8 @@ func TestBoundedFits(t *testing.T) {
 			})
 			parts = append(parts, r.Finish(0))
 		}
-		if parts[1].Bounded != nil || !parts[0].Grammar.Equal(parts[1].Grammar) || !bytes.Equal(encoded(parts[0].Table), encoded(parts[1].Table)) {
+		if parts[1].Bounded != nil || !parts[0].Grammar.Equal(parts[1].Grammar) ||
+			!bytes.Equal(encoded(parts[0].Table), encoded(parts[1].Table)) {
 			t.Errorf("%d calls: %+v", calls, parts[1].Bounded)
 		}
 	}
@@ -156,7 +163,8 @@ func TestBoundedSeries(t *testing.T) {
 		r.CallAt(fn, int64(1000*i), times.Int64N(1000))
 	}
 	part := r.Finish(0)
-	if b := part.Bounded; b == nil || !b.Untimed || b.ByFunction || part.Times.Series != nil || len(part.Times.Durations.Statistics) != 1 {
+	if b := part.Bounded; b == nil || !b.Untimed || b.ByFunction || part.Times.Series != nil ||
+		len(part.Times.Durations.Statistics) != 1 {
 		t.Errorf("bounded: %+v", b)
 	}
 	if tr := boundedTrace(t, part, 1000); !tr.Content().Exact {
@@ -169,7 +177,8 @@ func TestBoundedProcess(t *testing.T) {
 	tier.Long(t, "many calls")
 	const calls, size = 60_000, 4000
 	path := filepath.Join(t.TempDir(), "part.rpz")
-	p, err := Open(Config{Path: path, Rank: 1, Ranks: 2, Options: Options{Bounded: size, Keep: spec.Keep, Series: exactSeries()}})
+	p, err := Open(Config{Path: path, Rank: 1, Ranks: 2,
+		Options: Options{Bounded: size, Keep: spec.Keep, Series: exactSeries()}})
 	if err != nil {
 		t.Fatal(err)
 	}

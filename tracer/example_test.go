@@ -104,7 +104,8 @@ func ExampleFunc() {
 	process.SetGroup("comm", 0, merge.Group{Rank: 1, Size: 4}) // what communicator 0 is
 	solvers := make(map[string]*tracer.Function)
 	for _, name := range []string{"jacobi", "multigrid"} {
-		solvers[name] = tracer.Func(cst.Function{Name: name, Params: []cst.Param{{Name: "levels", Type: cst.Type{Kind: cst.KindInt}}}})
+		solvers[name] = tracer.Func(cst.Function{Name: name,
+			Params: []cst.Param{{Name: "levels", Type: cst.Type{Kind: cst.KindInt}}}})
 	}
 	thread := process.Thread()
 	for step := range 12 {
@@ -145,7 +146,8 @@ func Example_processes() {
 	defer os.RemoveAll(dir)
 	send := tracer.Func1[tracer.Rank]("send", "dest")
 	for rank := range ranks { // each runs in a process of its own
-		process, err := tracer.Open(tracer.Config{Rank: rank, Ranks: ranks, Path: filepath.Join(dir, fmt.Sprint(rank, ".rpz"))})
+		process, err := tracer.Open(tracer.Config{Rank: rank, Ranks: ranks,
+			Path: filepath.Join(dir, fmt.Sprint(rank, ".rpz"))})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -35,7 +35,8 @@ func Func(f cst.Function) *Function {
 	err := f.Validate()
 	for _, p := range f.Params {
 		if p.Name == threadParam && p.Type.Kind == cst.KindInt {
-			err = fmt.Errorf("function %s: the name of parameter thread stands for the number of the thread: choose another", f.Name)
+			err = fmt.Errorf(
+				"function %s: the name of parameter thread stands for the number of the thread: choose another", f.Name)
 		}
 	}
 	return &Function{f, threaded, functions.Add(1), err}

@@ -38,7 +38,8 @@ func TestEncoder(t *testing.T) {
 	encodes(t, Rank(3), cst.Type{Kind: cst.KindRank}, cst.Rank(3))
 	encodes(t, Tag(-4), cst.Type{Kind: cst.KindTag}, cst.Tag(-4))
 	encodes(t, Handle[file](5), cst.HandleOf("file"), cst.Handle(5))
-	encodes(t, cst.Pointer{Segment: 1, Device: 2}, cst.Type{Kind: cst.KindPointer}, cst.PointerTo(cst.Pointer{Segment: 1, Device: 2}))
+	encodes(t, cst.Pointer{Segment: 1, Device: 2}, cst.Type{Kind: cst.KindPointer},
+		cst.PointerTo(cst.Pointer{Segment: 1, Device: 2}))
 	encodes(t, cst.Status{Source: 1}, cst.Type{Kind: cst.KindStatus}, cst.StatusOf(cst.Status{Source: 1}))
 	encodes(t, list{1, 2}, cst.ArrayOf(integer), cst.Array(cst.Int(1), cst.Int(2)))
 	encodes(t, []int64{-1}, cst.ArrayOf(integer), cst.Array(cst.Int(-1)))
@@ -53,7 +54,8 @@ func TestEncoder(t *testing.T) {
 func encodes[A Argument](t *testing.T, v A, typ cst.Type, want cst.Value) {
 	t.Helper()
 	f := Func2[A, string]("f", "out x", "inout y").f.function
-	if p := f.Params[0]; !p.Type.Equal(typ) || p.Name != "x" || p.Direction != cst.Out || f.Params[1].Direction != cst.InOut || f.Params[1].Name != "y" {
+	if p := f.Params[0]; !p.Type.Equal(typ) || p.Name != "x" || p.Direction != cst.Out ||
+		f.Params[1].Direction != cst.InOut || f.Params[1].Name != "y" {
 		t.Errorf("%T is declared as %+v", v, f)
 	}
 	if _, value := encoder[A](); !value(v).Equal(want) {

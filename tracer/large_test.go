@@ -34,7 +34,8 @@ func TestLargeArguments(t *testing.T) {
 	thread.End(lists, thread.Begin(), cst.Array(some...))
 	err = process.Close()
 	large := new(format.MemoryError)
-	if !errors.As(err, &large) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "1 calls or declarations left out") {
+	if !errors.As(err, &large) || !strings.Contains(err.Error(), path) ||
+		!strings.Contains(err.Error(), "1 calls or declarations left out") {
 		t.Fatalf("Close: %v", err)
 	}
 	if _, err := trace.Open(path, trace.Options{}); !errors.As(err, new(*format.MemoryError)) {

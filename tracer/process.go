@@ -437,7 +437,8 @@ func (p *Process) misused() error {
 // *format.MemoryError if it is complete, but readers refuse it that are not given more memory.
 func (p *Process) write(part merge.Part) error {
 	var a merge.Accumulator
-	if err := a.Describe(merge.Run{Ranks: max(p.config.Ranks, p.config.Rank+1), Source: p.config.Source, Origin: p.origin}); err != nil {
+	if err := a.Describe(merge.Run{Ranks: max(p.config.Ranks, p.config.Rank+1), Source: p.config.Source,
+		Origin: p.origin}); err != nil {
 		return err
 	}
 	if err := a.Add(part); err != nil {

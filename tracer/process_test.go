@@ -62,7 +62,8 @@ func openProcess(t testing.TB, c Config) *Process {
 
 // TestProcess records calls of several goroutines, and reads them back.
 func TestProcess(t *testing.T) {
-	p := openProcess(t, Config{Rank: 3, Ranks: 8, Source: "test", Clock: counting(), Options: Options{Series: exactSeries()}})
+	p := openProcess(t, Config{Rank: 3, Ranks: 8, Source: "test", Clock: counting(),
+		Options: Options{Series: exactSeries()}})
 	fn := Func(send)
 	const threads, calls = 4, 500
 	var all sync.WaitGroup
@@ -326,7 +327,8 @@ func TestNoProcess(t *testing.T) {
 // TestHostile calls everything in any order, with any arguments and any times, from several
 // goroutines. Nothing panics. Close counts what it left out, and writes the rest.
 func TestHostile(t *testing.T) {
-	functions := []*Function{Func(send), Func(barrier), nil, {}, Func(cst.Function{Name: "a b"}), Func(cst.Function{Name: "x", Params: make([]cst.Param, 3)})}
+	functions := []*Function{Func(send), Func(barrier), nil, {}, Func(cst.Function{Name: "a b"}),
+		Func(cst.Function{Name: "x", Params: make([]cst.Param, 3)})}
 	values := []cst.Value{
 		cst.Rank(1), cst.Rank(math.MinInt64), cst.Array(cst.Int(3)), cst.Array(cst.Tag(3)), cst.Array(),
 		cst.Array(cst.Array(cst.Int(1))), cst.String("\xff\x00"), cst.Float(math.NaN()), {},
@@ -343,7 +345,8 @@ func TestHostile(t *testing.T) {
 			c.Histograms = &timing.HistogramOptions{}
 		}
 		p := openProcess(t, c)
-		number := rapid.OneOf(rapid.Int64Range(-3, 3), rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64, 1 << 62}))
+		number := rapid.OneOf(rapid.Int64Range(-3, 3), rapid.SampledFrom(
+			[]int64{math.MinInt64, math.MaxInt64, 1 << 62}))
 		shared := p.Thread()
 		work := func(rt *rapid.T) func() {
 			var steps []func(*Thread)
@@ -473,7 +476,8 @@ func TestOrigin(t *testing.T) {
 	}
 	before := time.Now()
 	_, o = record(Config{Run: "7"})
-	if len(o.Runs) != 1 || o.Runs[0] != "7" || len(o.Commands) != 1 || len(o.Hosts) != 1 || len(o.Versions) == 0 || o.Began.Before(before) {
+	if len(o.Runs) != 1 || o.Runs[0] != "7" || len(o.Commands) != 1 || len(o.Hosts) != 1 ||
+		len(o.Versions) == 0 || o.Began.Before(before) {
 		t.Errorf("%+v", o)
 	}
 }

@@ -13,9 +13,11 @@ import (
 // another, and with arguments of all kinds.
 func TestRecorded(t *testing.T) {
 	p := tracertest.Open(t, tracer.Config{Rank: 2, Ranks: 3, Source: "test"})
-	outer := tracer.Func(cst.Function{Name: "outer", Params: []cst.Param{{Name: "to", Type: cst.Type{Kind: cst.KindRank}}}})
+	outer := tracer.Func(
+		cst.Function{Name: "outer", Params: []cst.Param{{Name: "to", Type: cst.Type{Kind: cst.KindRank}}}})
 	inner := tracer.Func(cst.Function{Name: "inner", Params: []cst.Param{
-		{Name: "list", Type: cst.ArrayOf(cst.Type{Kind: cst.KindInt})}, {Name: "x", Type: cst.Type{Kind: cst.KindFloat}},
+		{Name: "list", Type: cst.ArrayOf(cst.Type{Kind: cst.KindInt})},
+		{Name: "x", Type: cst.Type{Kind: cst.KindFloat}},
 		{Name: "text", Type: cst.Type{Kind: cst.KindString}}, {Name: "file", Type: cst.HandleOf("file")},
 		{Name: "status", Type: cst.Type{Kind: cst.KindStatus}, Direction: cst.Out}}})
 	threads := []*tracer.Thread{p.Thread(), p.Thread(), p.Thread()}
@@ -23,7 +25,8 @@ func TestRecorded(t *testing.T) {
 		for k, thread := range threads {
 			begun := thread.Begin()
 			within := thread.Begin()
-			thread.End(inner, within, cst.Array(cst.Int(round%2), cst.Int(-1)), cst.Float(0.5), cst.String("a\nb"), cst.Handle(round%3),
+			thread.End(inner, within, cst.Array(cst.Int(round%2), cst.Int(-1)), cst.Float(0.5),
+				cst.String("a\nb"), cst.Handle(round%3),
 				cst.StatusOf(cst.Status{Source: int64(k), Tag: 7}))
 			thread.End(outer, begun, cst.Rank(round))
 		}

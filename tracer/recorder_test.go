@@ -152,7 +152,8 @@ func TestSetGroup(t *testing.T) {
 	r.SetGroup("comm", 5, merge.Group{Rank: 0, Size: 3})
 	second := r.Finish(0)
 	h := merge.GroupHandle{Class: "comm", Value: 5}
-	if a, b := first.Groups[h], second.Groups[h]; a != (merge.Group{Rank: 1, Size: 2}) || b != (merge.Group{Rank: 0, Size: 3}) {
+	if a, b := first.Groups[h], second.Groups[h]; a != (merge.Group{Rank: 1, Size: 2}) ||
+		b != (merge.Group{Rank: 0, Size: 3}) {
 		t.Errorf("groups %v and %v", a, b)
 	}
 	if g := r.Finish(0).Groups; len(g) != 0 {

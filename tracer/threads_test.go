@@ -13,7 +13,8 @@ import (
 func TestCloseOfManyThreads(t *testing.T) {
 	fn := Func(cst.Function{Name: "get", Params: []cst.Param{{Name: "bytes", Type: cst.Type{Kind: cst.KindInt}}}})
 	closing := func(threads int) uint64 {
-		p, err := Open(Config{Path: filepath.Join(t.TempDir(), "part.rpz"), Anonymous: true, Options: Options{Histograms: new(timing.HistogramOptions)}})
+		p, err := Open(Config{Path: filepath.Join(t.TempDir(), "part.rpz"), Anonymous: true,
+			Options: Options{Histograms: new(timing.HistogramOptions)}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,7 +46,8 @@ type Options struct {
 // New returns a Recorder with such options. It returns an error if one is invalid.
 func New(o Options) (*Recorder, error) {
 	if o.BlockLen < 0 || o.BlockLen > timing.DefaultMaxValues {
-		return nil, fmt.Errorf("tracer: blocks of %d calls: BlockLen is from 0 to %d", o.BlockLen, timing.DefaultMaxValues)
+		return nil, fmt.Errorf("tracer: blocks of %d calls: BlockLen is from 0 to %d", o.BlockLen,
+			timing.DefaultMaxValues)
 	}
 	r := new(Recorder)
 	if o.Bounded > 0 {

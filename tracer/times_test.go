@@ -15,7 +15,8 @@ import (
 )
 
 func exactSeries() *timing.SeriesCodec {
-	return must.Get(timing.NewSeriesCodec(must.Get(timing.NewLossless(timing.LZ4)), must.Get(timing.NewLossless(timing.LZ4)), timing.Gaps))
+	return must.Get(timing.NewSeriesCodec(must.Get(timing.NewLossless(timing.LZ4)),
+		must.Get(timing.NewLossless(timing.LZ4)), timing.Gaps))
 }
 
 // TestCallAt records calls with times, and compares what is kept of these with
@@ -42,7 +43,8 @@ func TestCallAt(t *testing.T) {
 		)
 		for i := range rapid.IntRange(0, 300).Draw(t, "calls") {
 			dest := rapid.Int64Range(0, 3).Draw(t, "dest")
-			start, duration := now+rapid.Int64Range(-5, 100).Draw(t, "gap"), rapid.Int64Range(0, 1000).Draw(t, "duration")
+			start, duration := now+rapid.Int64Range(-5, 100).Draw(t, "gap"),
+				rapid.Int64Range(0, 1000).Draw(t, "duration")
 			r.CallAt(fn, start, duration, cst.Rank(dest), cst.Array())
 			want[dest].durations.Add(rank, duration)
 			if i > 0 {
@@ -73,7 +75,8 @@ func TestCallAt(t *testing.T) {
 				}
 			}
 		}
-		if h := p.Times.Durations.Histograms; (h != nil) != (o.Histograms != nil) || h != nil && !o.Histograms.PathSensitive && h.Len() != p.Table.Len() {
+		if h := p.Times.Durations.Histograms; (h != nil) != (o.Histograms != nil) ||
+			h != nil && !o.Histograms.PathSensitive && h.Len() != p.Table.Len() {
 			t.Fatalf("histograms %v", h)
 		}
 		if p.Times.Series == nil {
@@ -134,8 +137,10 @@ func TestTimesAreOver(t *testing.T) {
 	if p := r.Finish(0); p.Grammar.Len() != 1 || p.Times != nil {
 		t.Errorf("%d calls, times %+v", p.Grammar.Len(), p.Times)
 	}
-	split := must.Get(timing.NewSplit([]timing.Codec{must.Get(timing.NewLossless(timing.LZ4))}, func(uint32) int { return 0 }))
-	for _, c := range []*timing.SeriesCodec{must.Get(timing.NewSeriesCodec(split, split, timing.Gaps)), {Deltas: split}} {
+	split := must.Get(timing.NewSplit([]timing.Codec{must.Get(timing.NewLossless(timing.LZ4))},
+		func(uint32) int { return 0 }))
+	for _, c := range []*timing.SeriesCodec{must.Get(timing.NewSeriesCodec(split, split, timing.Gaps)),
+		{Deltas: split}} {
 		if _, err := New(Options{Series: c}); err == nil {
 			t.Error("a codec that no trace can have")
 		}

@@ -94,7 +94,8 @@ func bounded(t *testing.T, stdin io.Reader, args ...string) result {
 	cmd.Run()
 	kB, _ := strconv.Atoi(readFile(t, path))
 	r := result{status: cmd.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String()}
-	t.Logf("reprise %.100s: status %d, %d kB, %v, %.150s", strings.Join(args, " "), r.status, kB, cmd.ProcessState.UserTime(), r.stderr)
+	t.Logf("reprise %.100s: status %d, %d kB, %v, %.150s", strings.Join(args, " "), r.status, kB,
+		cmd.ProcessState.UserTime(), r.stderr)
 	if kB == 0 || kB > maxPeak || strings.Contains(r.stderr, "goroutine ") {
 		t.Errorf("reprise %.200s: status %d, %d kB, %.500s", strings.Join(args, " "), r.status, kB, r.stderr)
 	}
@@ -125,30 +126,44 @@ func hostileMachines(n int) map[string]string {
 		return strings.Repeat(open, k) + middle + strings.Repeat(close, k) + "\n"
 	}
 	return map[string]string{
-		"a key of many parts":         deep("a.", "a = 1", ""),
-		"a table of many parts":       "[" + deep("a.", "a", "") + "]\n",
-		"tables of many parts":        many(func(i int) string { return fmt.Sprintf("[[%sa%d]]\n", strings.Repeat("a.", 500), i) }),
-		"quoted parts":                deep(`"a".'b' . `, "a = 1", ""),
-		"behind quotes":               `x = {a = """b"""", ` + deep("a.", "a = 1}", ""),
-		"arrays in arrays":            "a = " + deep("[", "1", "]"),
-		"arrays without an end":       "a = " + deep("[", "", ""),
-		"arrays over lines":           "a = " + deep("[\n", "1", "]\n"),
-		"tables in tables":            "a = " + deep("{a = ", "1", "}"),
-		"a long string":               "a = \"" + strings.Repeat("b", n-8) + "\"\n",
-		"escapes":                     "a = \"" + strings.Repeat(`\u00e9`, n/6-4) + "\"\n",
-		"a long number":               "a = " + strings.Repeat("9", n-8) + "\n",
-		"zeros":                       strings.Repeat("\x00", n),
-		"many keys":                   many(func(i int) string { return fmt.Sprintf("%x=1\n", i) }),
-		"many tables":                 many(func(i int) string { return fmt.Sprintf("[%x]\n", i) }),
-		"many of one table":           many(func(i int) string { return "[[a]]\n" }),
-		"many larger ones":            "[between]\n" + many(func(i int) string { return fmt.Sprintf("[[between.larger]]\nthan=%d\n", i) }),
-		"many tables in a table":      "[besides]\n" + many(func(i int) string { return fmt.Sprintf("%x.1B=1\n", i) }),
-		"many nested":                 many(func(i int) string { return fmt.Sprintf("a.b.c.d.e.f.g%x=1\n", i) }),
-		"many operations":             "[collectives]\n" + many(func(i int) string { return fmt.Sprintf("MPI_%x='a'\n", i) }),
-		"factors of ranks":            "[compute.ranks]\n" + many(func(i int) string { return fmt.Sprintf("%d=2\n", i) }),
-		"sets of ranks":               "[compute.ranks]\n" + many(func(i int) string { return fmt.Sprintf("'0,2-4,6,%d-2000000000'=2\n", 9+i) }),
-		"one set of ranks":            "[compute.ranks]\n'0" + many(func(i int) string { return fmt.Sprintf(",%d", 2*i+2) }) + "'=2\n",
-		"factors of functions":        "[compute.functions]\n" + many(func(i int) string { return fmt.Sprintf("f%x=2\n", i) }),
+		"a key of many parts":   deep("a.", "a = 1", ""),
+		"a table of many parts": "[" + deep("a.", "a", "") + "]\n",
+		"tables of many parts": many(func(i int) string {
+			return fmt.Sprintf("[[%sa%d]]\n", strings.Repeat("a.", 500), i)
+		}),
+		"quoted parts":          deep(`"a".'b' . `, "a = 1", ""),
+		"behind quotes":         `x = {a = """b"""", ` + deep("a.", "a = 1}", ""),
+		"arrays in arrays":      "a = " + deep("[", "1", "]"),
+		"arrays without an end": "a = " + deep("[", "", ""),
+		"arrays over lines":     "a = " + deep("[\n", "1", "]\n"),
+		"tables in tables":      "a = " + deep("{a = ", "1", "}"),
+		"a long string":         "a = \"" + strings.Repeat("b", n-8) + "\"\n",
+		"escapes":               "a = \"" + strings.Repeat(`\u00e9`, n/6-4) + "\"\n",
+		"a long number":         "a = " + strings.Repeat("9", n-8) + "\n",
+		"zeros":                 strings.Repeat("\x00", n),
+		"many keys":             many(func(i int) string { return fmt.Sprintf("%x=1\n", i) }),
+		"many tables":           many(func(i int) string { return fmt.Sprintf("[%x]\n", i) }),
+		"many of one table":     many(func(i int) string { return "[[a]]\n" }),
+		"many larger ones": "[between]\n" + many(func(i int) string {
+			return fmt.Sprintf("[[between.larger]]\nthan=%d\n", i)
+		}),
+		"many tables in a table": "[besides]\n" + many(func(i int) string { return fmt.Sprintf("%x.1B=1\n", i) }),
+		"many nested":            many(func(i int) string { return fmt.Sprintf("a.b.c.d.e.f.g%x=1\n", i) }),
+		"many operations": "[collectives]\n" + many(func(i int) string {
+			return fmt.Sprintf("MPI_%x='a'\n", i)
+		}),
+		"factors of ranks": "[compute.ranks]\n" + many(func(i int) string {
+			return fmt.Sprintf("%d=2\n", i)
+		}),
+		"sets of ranks": "[compute.ranks]\n" + many(func(i int) string {
+			return fmt.Sprintf("'0,2-4,6,%d-2000000000'=2\n", 9+i)
+		}),
+		"one set of ranks": "[compute.ranks]\n'0" + many(func(i int) string {
+			return fmt.Sprintf(",%d", 2*i+2)
+		}) + "'=2\n",
+		"factors of functions": "[compute.functions]\n" + many(func(i int) string {
+			return fmt.Sprintf("f%x=2\n", i)
+		}),
 		"a value of many kinds":       "speed = " + deep("[{a=[", "1", "]}]"),
 		"comments":                    many(func(int) string { return "#\n" }),
 		"a comment, and nothing else": "#" + strings.Repeat("a", n-2),
@@ -239,20 +254,34 @@ func TestBoundedText(t *testing.T) {
 		{"different ranks", false, "compress - -o o.rpz", func() io.Reader {
 			return compressed(ranks(1<<17, "%[1]d init\n%[1]d compute %[1]d\n%[1]d finalize\n"), whole)
 		}},
-		{"a million ranks", false, "compress - -o o.rpz", func() io.Reader { return compressed(ranks(1<<20, "%[1]d init\n"), whole) }},
-		{"a million ranks of a part", false, "compress - --part -o o.rpz", func() io.Reader { return compressed(ranks(1<<20, "%[1]d init\n"), whole) }},
+		{"a million ranks", false, "compress - -o o.rpz", func() io.Reader {
+			return compressed(ranks(1<<20, "%[1]d init\n"), whole)
+		}},
+		{"a million ranks of a part", false, "compress - --part -o o.rpz", func() io.Reader {
+			return compressed(ranks(1<<20, "%[1]d init\n"), whole)
+		}},
 		{"ranks of many calls", false, "compress - -o o.rpz", func() io.Reader {
 			return compressed(ranks(1<<15, strings.Repeat("%[1]d init\n%[1]d barrier\n", 20)), whole)
 		}},
-		{"long lines", false, "compress - -o o.rpz", func() io.Reader { return compressed(ranks(300, "%d "+strings.Repeat("x", 4<<20-10)+"\n"), whole) }},
+		{"long lines", false, "compress - -o o.rpz", func() io.Reader {
+			return compressed(ranks(300, "%d "+strings.Repeat("x", 4<<20-10)+"\n"), whole)
+		}},
 		{"long vectors", false, "compress - -o o.rpz", func() io.Reader {
 			return compressed(ranks(40, "%d reducescatter"+strings.Repeat(" 1", 1<<20)+" 0 0\n"), whole)
 		}},
 		{"a line", true, "compress - -o o.rpz", func() io.Reader { return endlessly("0 ", "x") }},
-		{"a line of nothing", false, "compress - -o o.rpz", func() io.Reader { return compressed(endlessly("", "\x00"), 1<<30) }},
-		{"a line without a rank", false, "compress - -o o.rpz", func() io.Reader { return compressed(endlessly("", "x\n"), 1<<28) }},
-		{"names", false, "compress - -o o.rpz", func() io.Reader { return compressed(endlessly("", "no-such-file\n"), 1<<26) }},
-		{"calls", false, "compress - -o o.rpz", func() io.Reader { return compressed(endlessly("", "0 barrier\n1 barrier\n"), 1<<29) }},
+		{"a line of nothing", false, "compress - -o o.rpz", func() io.Reader {
+			return compressed(endlessly("", "\x00"), 1<<30)
+		}},
+		{"a line without a rank", false, "compress - -o o.rpz", func() io.Reader {
+			return compressed(endlessly("", "x\n"), 1<<28)
+		}},
+		{"names", false, "compress - -o o.rpz", func() io.Reader {
+			return compressed(endlessly("", "no-such-file\n"), 1<<26)
+		}},
+		{"calls", false, "compress - -o o.rpz", func() io.Reader {
+			return compressed(endlessly("", "0 barrier\n1 barrier\n"), 1<<29)
+		}},
 		{"times", false, "codecs -", func() io.Reader { return endlessly("", "1\n") }},
 		{"a time", false, "codecs -", func() io.Reader { return endlessly("", "1") }},
 		{"a field", true, "codecs - --column 1", func() io.Reader { return endlessly("\"", "1\n") }},
@@ -277,7 +306,8 @@ func TestBoundedText(t *testing.T) {
 	if r := bounded(t, nil, "codecs", "times.txt"); r.status != cli.ExitOK {
 		t.Errorf("%+v", r)
 	}
-	for _, command := range []string{"predict few.rpz -o o.rpz", "compress t.txt -o /dev/full", "export few.rpz -o /dev/full --format csv", "cat few.rpz"} {
+	for _, command := range []string{"predict few.rpz -o o.rpz", "compress t.txt -o /dev/full",
+		"export few.rpz -o /dev/full --format csv", "cat few.rpz"} {
 		file, _ := forged.AllCalling(1000)
 		writeFile(t, "few.rpz", string(file))
 		writeFile(t, "t.txt", "0 init\n")
@@ -295,11 +325,13 @@ func TestPatience(t *testing.T) {
 	writeFile(t, "list", "pipe\n")
 	commands := []string{"compress pipe -o o.rpz", "verify long.rpz pipe", "predict long.rpz -m pipe", "codecs pipe"}
 	if tier.Nightly {
-		commands = append(commands, "compress list --outside -o o.rpz", "compress - -o o.rpz", "verify long.rpz -", "codecs -")
+		commands = append(commands, "compress list --outside -o o.rpz", "compress - -o o.rpz",
+			"verify long.rpz -", "codecs -")
 	}
 	for _, command := range commands {
 		status := -1
-		for wait := 200 * time.Millisecond; status == -1 && wait < 10*time.Second; wait *= 2 { // before it listens, a signal kills it
+		// before it listens, a signal kills it
+		for wait := 200 * time.Millisecond; status == -1 && wait < 10*time.Second; wait *= 2 {
 			status = interrupted(t, wait, strings.Fields(command)...)
 		}
 		if status != cli.ExitInterrupted {

@@ -22,12 +22,17 @@ import (
 // boundedRows has, for each kind of input, the commands that read such a one, which stands for $. Machine
 // files, texts and times have tests of their own besides.
 var boundedRows = map[string][]string{
-	"trace": {"info $", "info $ --compare", "profile $", "profile $ --by rank", "grammar $", "grammar $ --together", "cat $ --count 100000", "cat $ --split o.split --force",
-		"messages $", "match $", "matrix $ -o o.svg", "hang $", "imbalance $", "efficiency $", "predict $", "at $ 1ms", "diff $ $", "codecs $", "proxy $ -o o.proxy", "repair $ -o o.rpz",
-		"merge $ -o o.rpz", "report $ -o o.html", "view $", "extrapolate $ $ $ --ranks 9 -o o.rpz", "verify $ -", "replay $ --compute none -- true",
-		"export $ -o o.prv", "export $ -o o.parquet", "export $ -o o.csv", "export $ -o o.csv --by message", "export $ -o o.csv --by signature",
+	"trace": {"info $", "info $ --compare", "profile $", "profile $ --by rank", "grammar $",
+		"grammar $ --together", "cat $ --count 100000", "cat $ --split o.split --force",
+		"messages $", "match $", "matrix $ -o o.svg", "hang $", "imbalance $", "efficiency $", "predict $",
+		"at $ 1ms", "diff $ $", "codecs $", "proxy $ -o o.proxy", "repair $ -o o.rpz",
+		"merge $ -o o.rpz", "report $ -o o.html", "view $", "extrapolate $ $ $ --ranks 9 -o o.rpz",
+		"verify $ -", "replay $ --compute none -- true",
+		"export $ -o o.prv", "export $ -o o.parquet", "export $ -o o.csv", "export $ -o o.csv --by message",
+		"export $ -o o.csv --by signature",
 		"export $ -o o.pftrace", "export $ -o o.json", "export $ -o o.ti", "export $ -o o.pprof"},
-	"part":    {"info $", "profile $", "grammar $", "cat $ --count 100000", "messages $", "match $", "hang $", "diff $ $", "repair $ -o o.rpz", "merge $ -o o.rpz", "merge --part $ -o o.part.rpz", "merge $ $ -o o.rpz"},
+	"part": {"info $", "profile $", "grammar $", "cat $ --count 100000", "messages $", "match $", "hang $",
+		"diff $ $", "repair $ -o o.rpz", "merge $ -o o.rpz", "merge --part $ -o o.part.rpz", "merge $ $ -o o.rpz"},
 	"text":    {"compress $ -o o.rpz", "compress --part $ -o o.rpz", "verify long.rpz $", "info $", "codecs $"},
 	"list":    {"compress $ -o o.rpz", "compress $ --outside -o o.rpz", "verify long.rpz $"},
 	"machine": {"predict long.rpz -m $"},
@@ -166,7 +171,8 @@ func bomb(t *testing.T, line string) []byte {
 // TestBounded runs all commands on strange inputs of all kinds that they read, and looks at the memory that
 // each takes, and at what it leaves when it is interrupted.
 func TestBounded(t *testing.T) {
-	few := map[string]string{"trace": "export $ -o o.prv few.rpz", "raw": "collect $ -o o.rpz holes", "parts": "merge $ -o o.rpz parts-of-holes", "proxy": "proxy long.rpz -o $ list-of-holes"}
+	few := map[string]string{"trace": "export $ -o o.prv few.rpz", "raw": "collect $ -o o.rpz holes",
+		"parts": "merge $ -o o.rpz parts-of-holes", "proxy": "proxy long.rpz -o $ list-of-holes"}
 	for kind, rows := range boundedRows {
 		if few[kind] == "" && !tier.Nightly {
 			continue
@@ -182,7 +188,9 @@ func TestBounded(t *testing.T) {
 					args := strings.Fields(strings.ReplaceAll(row, "$", name))
 					t.Run(strings.Join(args, " "), func(t *testing.T) {
 						left := func() []string {
-							return slices.DeleteFunc(entries(t), func(n string) bool { return !strings.HasPrefix(n, "o.") && !strings.HasPrefix(n, ".") })
+							return slices.DeleteFunc(entries(t), func(n string) bool {
+								return !strings.HasPrefix(n, "o.") && !strings.HasPrefix(n, ".")
+							})
 						}
 						bounded(t, strings.NewReader("0 init\n"), args...)
 						for _, o := range left() {
@@ -194,7 +202,9 @@ func TestBounded(t *testing.T) {
 						switch status, after := interruptedAfter(t, 300*time.Millisecond, args...); {
 						case after > 10*time.Second:
 							t.Errorf("ended %v after the interrupt, with status %d", after, status)
-						case status == cli.ExitInterrupted && slices.ContainsFunc(left(), func(n string) bool { return strings.HasPrefix(n, ".") }): // others are whole
+						case status == cli.ExitInterrupted &&
+							// others are whole
+							slices.ContainsFunc(left(), func(n string) bool { return strings.HasPrefix(n, ".") }):
 							t.Errorf("left %q", left())
 						case status == cli.ExitInterrupted:
 							t.Logf("ended %v after the interrupt", after.Round(time.Millisecond))

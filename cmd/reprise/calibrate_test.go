@@ -71,15 +71,20 @@ func TestCalibrate(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, readFile(t, file))
 		}
-		if p.RanksPerNode < 2 || predict.Nanoseconds(p.Within.Latency) != l.Latency || len(p.Within.Larger) != len(l.Larger) {
+		if p.RanksPerNode < 2 || predict.Nanoseconds(p.Within.Latency) != l.Latency ||
+			len(p.Within.Larger) != len(l.Larger) {
 			t.Errorf("%+v, want %+v", p.Within, l)
 		}
 		if other := otherMPI(t, m); other != nil {
-			if r := calibrate(launcher(other, 2)); r.status != cli.ExitFailure || !strings.Contains(r.stderr, " starts programs of ") || strings.Contains(r.stderr, "reprise-calibrate\\t") {
+			if r := calibrate(launcher(other, 2)); r.status != cli.ExitFailure ||
+				!strings.Contains(r.stderr, " starts programs of ") ||
+				strings.Contains(r.stderr, "reprise-calibrate\\t") {
 				t.Errorf("launcher of %s: status %d: %s", other.Name, r.status, r.stderr)
 			}
 		}
-		if r := calibrate(launcher(m, 1)); r.status != cli.ExitFailure || !strings.Contains(r.stderr, "started one rank: messages need two, such as: reprise calibrate -- mpirun -n 2") {
+		if r := calibrate(launcher(m, 1)); r.status != cli.ExitFailure ||
+			!strings.Contains(r.stderr,
+				"started one rank: messages need two, such as: reprise calibrate -- mpirun -n 2") {
 			t.Errorf("one rank: status %d: %s", r.status, r.stderr)
 		}
 	})
@@ -90,7 +95,8 @@ func TestMachineFile(t *testing.T) {
 	link := func(times ...float64) *interpose.LinkTimes {
 		l := &interpose.LinkTimes{Send: 61.5, Receive: 40.25, Gap: 70, Alone: 8000, Together: 50000, EagerLimit: 4096}
 		for i, t := range times {
-			l.OneWay = append(l.OneWay, interpose.MessageTime{Bytes: 64 << i, Nanoseconds: t, Lower: t - 1, Higher: t + 1})
+			l.OneWay = append(l.OneWay, interpose.MessageTime{Bytes: 64 << i, Nanoseconds: t, Lower: t - 1,
+				Higher: t + 1})
 		}
 		return l
 	}
@@ -101,8 +107,11 @@ func TestMachineFile(t *testing.T) {
 	unlimited := link(400, 500, 700, 1000)
 	unlimited.Unlimited = true
 	for _, c := range []interpose.Calibration{
-		{Nodes: []int{0, 0}, Processors: 4, Within: link(400, 410, 430, 480, 600, 800, 1200, 9000, 9100, 9300, 9700, 12000, 18000, 29000)},
-		{Nodes: []int{0, 1, 0, 1}, Processors: 1, Within: unlimited, Between: all, Collectives: []interpose.CollectiveTime{{Operation: "barrier", Nanoseconds: 5000}, {Operation: "alltoall", Bytes: 8, Nanoseconds: 1e4}}},
+		{Nodes: []int{0, 0}, Processors: 4, Within: link(400, 410, 430, 480, 600, 800, 1200, 9000, 9100, 9300,
+			9700, 12000, 18000, 29000)},
+		{Nodes: []int{0, 1, 0, 1}, Processors: 1, Within: unlimited, Between: all,
+			Collectives: []interpose.CollectiveTime{{Operation: "barrier", Nanoseconds: 5000},
+				{Operation: "alltoall", Bytes: 8, Nanoseconds: 1e4}}},
 	} {
 		c.Delayed = 0.3
 		a := &predict.Calibrated{Schema: cli.Schema, Command: "mpirun -n 2", MPI: "an\nMPI"}
@@ -115,7 +124,10 @@ func TestMachineFile(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, a.MachineFile())
 		}
-		if !reflect.DeepEqual(p.Within, a.Parameters.Within) || !reflect.DeepEqual(p.Between, a.Parameters.Between) || !reflect.DeepEqual(p.Besides, a.Parameters.Besides) || p.RanksPerNode != a.Parameters.RanksPerNode || p.Cyclic != a.Parameters.Cyclic {
+		if !reflect.DeepEqual(p.Within, a.Parameters.Within) ||
+			!reflect.DeepEqual(p.Between, a.Parameters.Between) ||
+			!reflect.DeepEqual(p.Besides, a.Parameters.Besides) ||
+			p.RanksPerNode != a.Parameters.RanksPerNode || p.Cyclic != a.Parameters.Cyclic {
 			t.Errorf("%+v\nbecomes\n%+v\nin\n%s", a.Parameters, p, a.MachineFile())
 		}
 		const doubt = "other programs had the processor of a rank for 30.0 % of the time: the parameters are not those of an idle machine"
@@ -144,11 +156,13 @@ func TestCalibrateErrors(t *testing.T) {
 	}{
 		{"", cli.ExitUsage, "calibrate takes the MPI launcher"},
 		{"--json -o - -- mpirun", cli.ExitUsage, "-o takes a file"},
-		{"-- true", cli.ExitFailure, "true: nothing was measured: calibrate takes the MPI launcher with its flags, such as: reprise calibrate -- mpirun -n 2"},
+		{"-- true", cli.ExitFailure,
+			"true: nothing was measured: calibrate takes the MPI launcher with its flags, such as: reprise calibrate -- mpirun -n 2"},
 		{"-- no-such-launcher -n 2", 127, "no-such-launcher: "},
 		{"-o missing/m.toml -- no-such-launcher -n 2", cli.ExitFailure, "missing/m.toml: no such file or directory"}, // before it measures
 	} {
-		if r := invoke(t, "", append([]string{"calibrate"}, strings.Fields(tt.args)...)...); r.status != tt.status || !strings.Contains(r.stderr, tt.want) {
+		if r := invoke(t, "", append([]string{"calibrate"},
+			strings.Fields(tt.args)...)...); r.status != tt.status || !strings.Contains(r.stderr, tt.want) {
 			t.Errorf("%s: status %d, %q, want %q", tt.args, r.status, r.stderr, tt.want)
 		}
 	}

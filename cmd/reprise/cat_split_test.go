@@ -22,7 +22,8 @@ func TestSplitMany(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, "wide.rpz", b.String())
-	if r := invoke(t, "", "cat", "wide.rpz", "--split", "ranks"); r.status != cli.ExitUsage || !strings.Contains(r.stderr, "10,001 files") || !strings.Contains(r.stderr, "--force") {
+	if r := invoke(t, "", "cat", "wide.rpz", "--split", "ranks"); r.status != cli.ExitUsage ||
+		!strings.Contains(r.stderr, "10,001 files") || !strings.Contains(r.stderr, "--force") {
 		t.Errorf("%+v", r)
 	}
 	if _, err := os.Stat("ranks"); !errors.Is(err, fs.ErrNotExist) {

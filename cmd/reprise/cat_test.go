@@ -57,10 +57,12 @@ func TestCatFunction(t *testing.T) {
 		formats   []string
 		options   []string
 	}{
-		{"ring.rpz", "allreduce", []string{"ti", "text", "json"}, []string{"", "--ranks 1-2", "--ranks all --first 30", "--first 300"}},
+		{"ring.rpz", "allreduce", []string{"ti", "text", "json"},
+			[]string{"", "--ranks 1-2", "--ranks all --first 30", "--first 300"}},
 		{"mixed.rpz", "send,finalize", []string{"ti", "text", "json"}, []string{"", "--ranks 1-2", "--first 100"}},
 		{"noisy.rpz", "compute", []string{"ti", "text", "json"}, []string{"", "--ranks 3-5"}},
-		{"timed.rpz", "wait", []string{"text", "json"}, []string{"", "--ranks 1", "--from 1ms --to 2ms", "--clock", "--ranks 0 --first 3 --to 3ms"}},
+		{"timed.rpz", "wait", []string{"text", "json"},
+			[]string{"", "--ranks 1", "--from 1ms --to 2ms", "--clock", "--ranks 0 --first 3 --to 3ms"}},
 		{"untimed.rpz", "send", []string{"text", "json"}, []string{"", "--ranks 0-1"}},
 		{"refined.rpz", "MPI_Allreduce,MPI_Waitall", []string{"text", "json"}, []string{"", "--ranks 8", "--absolute"}},
 	} {
@@ -74,11 +76,13 @@ func TestCatFunction(t *testing.T) {
 				want := filtered(all.stdout, strings.Split(tt.functions, ","), functionOf(t, format))
 				got := invoke(t, "", append(args, "--function", tt.functions)...)
 				if got.stdout != want || got.status != all.status || want == "" || want == all.stdout {
-					t.Errorf("%q: status %d, %d bytes, want %d of %d", args, got.status, len(got.stdout), len(want), len(all.stdout))
+					t.Errorf("%q: status %d, %d bytes, want %d of %d", args, got.status, len(got.stdout),
+						len(want), len(all.stdout))
 				}
 				lines := strings.SplitAfter(want, "\n")
 				first := strings.Join(lines[:min(2, len(lines)-1)], "")
-				if got := invoke(t, "", append(args, "--function", tt.functions, "--count", "2")...); !strings.HasPrefix(got.stdout, first) {
+				if got := invoke(t, "", append(args, "--function", tt.functions, "--count",
+					"2")...); !strings.HasPrefix(got.stdout, first) {
 					t.Errorf("%q --count 2: %q, want %q", args, got.stdout, first)
 				}
 			}
@@ -133,7 +137,8 @@ func TestCatFunctionErrors(t *testing.T) {
 	if _, err := os.Stat("dir"); err == nil {
 		t.Error("a directory was made")
 	}
-	if r := invoke(t, "", "cat", "ring.rpz", "--function", ""); r.status != cli.ExitUsage || !strings.HasPrefix(r.stderr, "reprise: --function needs the names of functions\n") {
+	if r := invoke(t, "", "cat", "ring.rpz", "--function", ""); r.status != cli.ExitUsage ||
+		!strings.HasPrefix(r.stderr, "reprise: --function needs the names of functions\n") {
 		t.Errorf("status %d, %q", r.status, r.stderr)
 	}
 }
@@ -155,11 +160,13 @@ func TestCatEstimated(t *testing.T) {
 		t.Fatal(err)
 	}
 	var first struct{ Position uint64 }
-	line, _, _ := strings.Cut(invoke(t, "", "cat", "summed.rpz", "--from", "1ms", "--to", "1050us", "--ranks", "2", "--json").stdout, "\n")
+	line, _, _ := strings.Cut(invoke(t, "", "cat", "summed.rpz", "--from", "1ms", "--to", "1050us", "--ranks",
+		"2", "--json").stdout, "\n")
 	if err := json.Unmarshal([]byte(line), &first); err != nil || first.Position != at.Places[0].Position {
 		t.Errorf("%v: the first call is %d, at has %d", err, first.Position, at.Places[0].Position)
 	}
-	if r := invoke(t, "", "cat", "ring.rpz", "--from", "1ms"); r.status != cli.ExitFailure || r.stderr != "reprise: ring.rpz: the trace has no times: reprise predict -o writes one with those of a machine\n" {
+	if r := invoke(t, "", "cat", "ring.rpz", "--from", "1ms"); r.status != cli.ExitFailure ||
+		r.stderr != "reprise: ring.rpz: the trace has no times: reprise predict -o writes one with those of a machine\n" {
 		t.Errorf("without times: %+v", r)
 	}
 }

@@ -33,12 +33,14 @@ func TestAtRecorded(t *testing.T) {
 	program := m.Build(t, "loop.c")
 	for _, times := range []string{"statistics", "histograms", "all", "exact"} {
 		path := filepath.Join(t.TempDir(), times+".rpz")
-		if got := outcome(t, recorder(t, m, []string{"--times", times, "-q", "-o", path}, m.Launch(2, program, "100")...)); got.status != cli.ExitOK {
+		if got := outcome(t, recorder(t, m, []string{"--times", times, "-q", "-o", path},
+			m.Launch(2, program, "100")...)); got.status != cli.ExitOK {
 			t.Fatal(got.stderr)
 		}
 		var at answer.At
 		decodeJSON(t, &at, "at", "--json", path, "0")
-		if len(at.Places) != 2 || !strings.HasPrefix(at.Places[0].Function, "MPI_Init") && !strings.HasPrefix(at.Places[1].Function, "MPI_Init") {
+		if len(at.Places) != 2 || !strings.HasPrefix(at.Places[0].Function, "MPI_Init") &&
+			!strings.HasPrefix(at.Places[1].Function, "MPI_Init") {
 			t.Fatalf("%s: at the beginning: %+v", times, at)
 		}
 		if times == "all" || times == "exact" {
@@ -90,7 +92,8 @@ func compareAt(t *testing.T, path string) {
 			}
 			p := at.Places[0]
 			// What was rounded may end later than the next call begins.
-			if diff := int(p.Position) - position; diff > 0 || diff < -2 || p.State != answer.InCall || p.Start != *calls[rank][p.Position].Start {
+			if diff := int(p.Position) - position; diff > 0 || diff < -2 || p.State != answer.InCall ||
+				p.Start != *calls[rank][p.Position].Start {
 				t.Errorf("%s: rank %d is at %+v, want call %d: %+v", path, rank, p, position, c)
 			}
 		}

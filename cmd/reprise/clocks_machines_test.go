@@ -138,10 +138,12 @@ func TestMachines(t *testing.T) {
 		counter bool // times are those of the counter of the processor
 	}{
 		{"Even", shift{of: [4]int{0, 0, 1, 1}, machines: two}, false},
-		{"Counter", shift{of: [4]int{0, 0, 1, 2}, machines: []shifted{{ahead: 1e9, fast: -50_000}, {ahead: 3e9, fast: 100_000}, {ahead: -2e9, fast: -100_000}}}, true},
+		{"Counter", shift{of: [4]int{0, 0, 1, 2}, machines: []shifted{{ahead: 1e9, fast: -50_000},
+			{ahead: 3e9, fast: 100_000}, {ahead: -2e9, fast: -100_000}}}, true},
 		{"Stepped", shift{of: [4]int{0, 0, 1, 2}, machines: three(shifted{ahead: 3e9, fast: 100_000, laterAhead: 1e9}),
 			say: "; that of 1 machine does not run evenly: its times are moved in pieces, which jump by 1.00 s at most"}, false},
-		{"Drifting", shift{of: [4]int{0, 0, 1, 2}, machines: three(shifted{ahead: 3e9, fast: 100_000, laterFast: 500_000})}, false},
+		{"Drifting", shift{of: [4]int{0, 0, 1, 2}, machines: three(
+			shifted{ahead: 3e9, fast: 100_000, laterFast: 500_000})}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
@@ -160,7 +162,8 @@ func TestMachines(t *testing.T) {
 func TestMachinesWander(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		t.Chdir(t.TempDir())
-		s := shift{of: [4]int{0, 0, 1, 1}, machines: []shifted{{}, {ahead: 3e9, fast: 100_000}}, most: 150_000, every: 5e6}
+		s := shift{of: [4]int{0, 0, 1, 1}, machines: []shifted{{}, {ahead: 3e9, fast: 100_000}},
+			most: 150_000, every: 5e6}
 		recordShifted(t, m, &s, false)
 		run := opened(t, "run.rpz")
 		clocks, jumps, pieces := run.Run().Clocks, 0, 0
@@ -207,9 +210,11 @@ func TestMachinesWander(t *testing.T) {
 func TestMachinesCollected(t *testing.T) {
 	m := theMPI(t)
 	t.Chdir(t.TempDir())
-	s := shift{of: [4]int{0, 0, 1, 2}, machines: []shifted{{}, {ahead: 3e9, fast: 100_000}, {ahead: -2e9, fast: -100_000}}}
+	s := shift{of: [4]int{0, 0, 1, 2}, machines: []shifted{{}, {ahead: 3e9, fast: 100_000},
+		{ahead: -2e9, fast: -100_000}}}
 	s.begin, _ = now(t)
-	cmd := recorder(t, m, []string{"--times", "exact", "-q", "-o", "run.rpz", "--keep-raw", "raw"}, m.Launch(4, m.Build(t, "clocks.c"), "20")...)
+	cmd := recorder(t, m, []string{"--times", "exact", "-q", "-o", "run.rpz", "--keep-raw", "raw"},
+		m.Launch(4, m.Build(t, "clocks.c"), "20")...)
 	cmd.Env = append(cmd.Env, s.environment(buildMachines(t, m), "")...)
 	if got := outcome(t, cmd); got.status != 0 {
 		t.Fatalf("%+v", got)
@@ -251,14 +256,16 @@ func recordShifted(t *testing.T, m *mpitest.MPI, s *shift, counter bool) {
 		t.Fatal(err)
 	}
 	s.begin, s.real = now(t)
-	line := append([]string{self, "record", "--times", "exact", "-q", "--parts", "parts", "--spool", t.TempDir(), "--"}, program...)
+	line := append([]string{self, "record", "--times", "exact", "-q", "--parts", "parts", "--spool",
+		t.TempDir(), "--"}, program...)
 	line = m.Launch(4, line[0], line[1:]...)
 	cmd := exec.CommandContext(t.Context(), line[0], line[1:]...)
 	path, err := filepath.Abs("second")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.Env = append(append(mpitest.Environment(t), runMain+"=1", "MPICC="+m.CC), s.environment(buildMachines(t, m), path)...)
+	cmd.Env = append(append(mpitest.Environment(t), runMain+"=1", "MPICC="+m.CC),
+		s.environment(buildMachines(t, m), path)...)
 	if counter {
 		cmd.Env = append(cmd.Env, "MACHINES_COUNTER=1")
 	}
@@ -355,7 +362,8 @@ func room(to, from []sighting, begin, end int64) int64 {
 	// A line that is as far as can be on one side where one message is, and on the other side where the other
 	// is, is so far off later.
 	reach := func(near, far sighting, at int64) float64 {
-		return float64(near.took) + float64(near.took+far.took)*math.Abs(float64(at-near.at))/math.Abs(float64(near.at-far.at))
+		return float64(near.took) + float64(near.took+far.took)*math.Abs(float64(at-near.at))/math.Abs(
+			float64(near.at-far.at))
 	}
 	return int64(max(reach(to1, from3, begin)+reach(from1, to3, begin), reach(to3, from1, end)+reach(from3, to1, end)))
 }
@@ -390,7 +398,8 @@ func (s *shift) mostTold(k int, calls [4][]event) int64 {
 		return max(least, room(to, from, begin, end)) + reading
 	}
 	since := s.at(k, s.second+s.real)
-	to1, from1, to2, from2 := within(to, begin, since), within(from, begin, since), within(to, since, end+1), within(from, since, end+1)
+	to1, from1, to2, from2 := within(to, begin, since), within(from, begin, since), within(to, since, end+1),
+		within(from, since, end+1)
 	first := room(to1, from1, begin, max(to1[len(to1)-1].at, from1[len(from1)-1].at))
 	return max(least, first, room(to2, from2, min(to2[0].at, from2[0].at), end)) + 2*reading
 }
@@ -476,14 +485,16 @@ func checkEvents(t *testing.T, s *shift, rank int, raw [4][]event, calls []event
 		off := got - s.at(0, s.truth(k, at))
 		told := layout.ClockError(&c, got, got)
 		if worst = max(worst, off, -off); max(off, -off) > told+1000 {
-			t.Errorf("rank %d, call %d, %s: %s is off by %d ns, more than %d", rank, i, raw[rank][i].function, what, off, told)
+			t.Errorf("rank %d, call %d, %s: %s is off by %d ns, more than %d", rank, i, raw[rank][i].function,
+				what, off, told)
 		}
 	}
 	for i, e := range raw[rank] {
 		check("the begin", i, calls[i].start, e.start)
 		check("the end", i, calls[i].end, e.end)
 	}
-	t.Logf("rank %d: off by %d ns at most, %d told, %d of pieces, but for %d times", rank, worst, c.Error, c.Errors, unknown)
+	t.Logf("rank %d: off by %d ns at most, %d told, %d of pieces, but for %d times", rank, worst, c.Error,
+		c.Errors, unknown)
 }
 
 // checkOrder checks that nobody leaves a barrier before all have entered it, and that nothing is received
@@ -492,7 +503,9 @@ func checkOrder(t *testing.T, calls [4][]event) {
 	t.Helper()
 	var barriers [4][]event
 	for rank, list := range calls {
-		barriers[rank] = slices.DeleteFunc(slices.Clone(list), func(e event) bool { return e.function != "MPI_Barrier" })
+		barriers[rank] = slices.DeleteFunc(slices.Clone(list), func(e event) bool {
+			return e.function != "MPI_Barrier"
+		})
 	}
 	for i := range barriers[0] {
 		entered, left := barriers[0][i].start, barriers[0][i].end

@@ -18,7 +18,8 @@ import (
 )
 
 // moved writes the part of a rank of a trace as a machine would have recorded it whose clock is moved.
-func moved(t *testing.T, tr *trace.Trace, rank int, machine string, clock func(int64) int64, path string, readings ...format.ClockReading) {
+func moved(t *testing.T, tr *trace.Trace, rank int, machine string, clock func(int64) int64, path string,
+	readings ...format.ClockReading) {
 	t.Helper()
 	exact := noError(timing.NewLossless(timing.Zstd))
 	recorder, err := tracer.New(tracer.Options{Series: noError(timing.NewSeriesCodec(exact, exact, timing.Gaps))})
@@ -87,7 +88,8 @@ func timesOf(t *testing.T, tr *trace.Trace, rank int) (all, barriers []timing.Ti
 func TestMergeClocks(t *testing.T) {
 	m := theMPI(t)
 	t.Chdir(t.TempDir())
-	if got := outcome(t, recorder(t, m, []string{"--times", "exact", "-q", "-o", "one.rpz"}, m.Launch(4, m.Build(t, "clocks.c"), "200")...)); got.status != 0 {
+	if got := outcome(t, recorder(t, m, []string{"--times", "exact", "-q", "-o", "one.rpz"},
+		m.Launch(4, m.Build(t, "clocks.c"), "200")...)); got.status != 0 {
 		t.Fatal(got.stderr)
 	}
 	one, err := trace.Open("one.rpz", trace.Options{})
@@ -118,11 +120,13 @@ func TestMergeClocks(t *testing.T) {
 			at, offset = far(at), at-far(at)
 		}
 		reading := format.ClockReading{Time: at, Offset: offset, Error: 1e6}
-		moved(t, one, rank, string(rune('a'+rank/2)), map[bool]func(int64) int64{true: same, false: far}[rank < 2], filepath.Join("read", name), reading)
+		moved(t, one, rank, string(rune('a'+rank/2)), map[bool]func(int64) int64{
+			true: same, false: far}[rank < 2], filepath.Join("read", name), reading)
 		if rank >= 2 {
 			reading.Offset += 10e6
 		}
-		moved(t, one, rank, string(rune('a'+rank/2)), map[bool]func(int64) int64{true: same, false: far}[rank < 2], filepath.Join("wrong", name), reading)
+		moved(t, one, rank, string(rune('a'+rank/2)), map[bool]func(int64) int64{
+			true: same, false: far}[rank < 2], filepath.Join("wrong", name), reading)
 	}
 	if got := must(t, "merge", "parts", "-o", "run.rpz"); !strings.Contains(got, "clocks: of 2 machines, aligned to ") {
 		t.Error(got)
@@ -138,20 +142,24 @@ func TestMergeClocks(t *testing.T) {
 	if readFile(t, "alone.rpz") != readFile(t, "unknown.rpz") {
 		t.Error("the trace of one machine has what tells it from others")
 	}
-	if got := must(t, "merge", "parts", "-o", "all.rpz", "--bounded", "1MB"); !strings.Contains(got, "clocks: of 2 machines, aligned to ") || readFile(t, "all.rpz") != readFile(t, "run.rpz") {
+	if got := must(t, "merge", "parts", "-o", "all.rpz", "--bounded", "1MB"); !strings.Contains(got,
+		"clocks: of 2 machines, aligned to ") || readFile(t, "all.rpz") != readFile(t, "run.rpz") {
 		t.Errorf("with space for all it is another trace:\n%s", got)
 	}
 	checkClocksBounded(t, "parts", readFile(t, "run.rpz"))
 	for _, tree := range []struct{ ranks, radix int }{{2, 2}, {3, 2}, {4, 4}} {
 		got := outcome(t, mergeTree(t, m, tree.ranks, "parts", "-o", "out.rpz", "--radix", fmt.Sprint(tree.radix)))
-		if got.status != 0 || !strings.Contains(got.stdout, "clocks: of 2 machines, aligned to ") || readFile(t, "out.rpz") != readFile(t, "run.rpz") {
+		if got.status != 0 || !strings.Contains(got.stdout, "clocks: of 2 machines, aligned to ") ||
+			readFile(t, "out.rpz") != readFile(t, "run.rpz") {
 			t.Errorf("processes of MPI make another trace: %+v", got)
 		}
 	}
 	checkReadings(t)
 	checkAligned(t, one, "run.rpz")
 	checkAligned(t, one, "read.rpz")
-	if got := must(t, "match", "run.rpz"); strings.Contains(got, "exact") || !strings.Contains(got, "Starts are at most ") && !strings.Contains(got, "no skew of collective operations is larger than the clocks") {
+	if got := must(t, "match", "run.rpz"); strings.Contains(got, "exact") ||
+		!strings.Contains(got, "Starts are at most ") &&
+			!strings.Contains(got, "no skew of collective operations is larger than the clocks") {
 		t.Errorf("match does not say how far clocks are off:\n%s", got)
 	}
 	if got := must(t, "info", "run.rpz"); !strings.Contains(got, "clocks: of 2 machines, aligned to ") {
@@ -165,10 +173,12 @@ func checkReadings(t *testing.T) {
 	t.Helper()
 	must(t, "merge", "read", "-o", "read.rpz")
 	got := outcome(t, process(t, "merge", "wrong", "-o", "wrong.rpz"))
-	if got.status != 0 || !strings.Contains(got.stdout, "messages contradict the real time of 1 machine") || !strings.Contains(got.stderr, "the clock of the machine of rank 2 is not as synchronised as its readings say") {
+	if got.status != 0 || !strings.Contains(got.stdout, "messages contradict the real time of 1 machine") ||
+		!strings.Contains(got.stderr, "the clock of the machine of rank 2 is not as synchronised as its readings say") {
 		t.Errorf("%+v", got)
 	}
-	if got := must(t, "info", "wrong.rpz"); !strings.Contains(got, "; messages contradict the real time of 1 machine\n") {
+	if got := must(t, "info", "wrong.rpz"); !strings.Contains(got,
+		"; messages contradict the real time of 1 machine\n") {
 		t.Error(got)
 	}
 	clocks := func(name string) []format.Clock {
@@ -181,7 +191,8 @@ func checkReadings(t *testing.T) {
 	}
 	want := clocks("run.rpz")[1]
 	for _, name := range []string{"read.rpz", "wrong.rpz"} {
-		if c := clocks(name)[1]; c.Alignment != want.Alignment || c.Error != want.Error || len(c.Readings) != 1 || c.Contradicted != (name == "wrong.rpz") {
+		if c := clocks(name)[1]; c.Alignment != want.Alignment || c.Error != want.Error ||
+			len(c.Readings) != 1 || c.Contradicted != (name == "wrong.rpz") {
 			t.Errorf("%s: %+v, want %+v", name, c, want)
 		}
 	}
@@ -197,7 +208,8 @@ func checkClocksBounded(t *testing.T, parts, all string) {
 			t.Errorf("in %d bytes: %d bytes\n%s", size, n, got)
 		}
 	}
-	if got := outcome(t, process(t, "merge", parts, "-o", "whole.rpz", "--bounded", fmt.Sprint(len(all)))); got.status != 0 || readFile(t, "whole.rpz") != all {
+	if got := outcome(t, process(t, "merge", parts, "-o", "whole.rpz", "--bounded",
+		fmt.Sprint(len(all)))); got.status != 0 || readFile(t, "whole.rpz") != all {
 		t.Errorf("in %d bytes, which all takes: %+v", len(all), got)
 	}
 }
@@ -210,7 +222,8 @@ func checkAligned(t *testing.T, one *trace.Trace, name string) {
 	if err := json.Unmarshal([]byte(must(t, "info", "--json", name)), &info); err != nil {
 		t.Fatal(err)
 	}
-	if len(info.Clocks) != 2 || info.Clocks[0].Error != 0 || info.Clocks[1].Error <= 0 || info.Clocks[1].Error > 1_000_000_000 {
+	if len(info.Clocks) != 2 || info.Clocks[0].Error != 0 || info.Clocks[1].Error <= 0 ||
+		info.Clocks[1].Error > 1_000_000_000 {
 		t.Fatalf("clocks %+v", info.Clocks)
 	}
 	run, err := trace.Open(name, trace.Options{})
@@ -226,7 +239,8 @@ func checkAligned(t *testing.T, one *trace.Trace, name string) {
 		for i, at := range got {
 			off := max(at.Start-want[i].Start, want[i].Start-at.Start)
 			if worst = max(worst, off); off > info.Clocks[rank/2].Error+2 {
-				t.Fatalf("%s: call %d of rank %d is off by %d ns, more than %d", name, i, rank, off, info.Clocks[rank/2].Error)
+				t.Fatalf("%s: call %d of rank %d is off by %d ns, more than %d", name, i, rank, off,
+					info.Clocks[rank/2].Error)
 			}
 		}
 		for i, b := range barriers {
@@ -260,7 +274,8 @@ func onMachines(t *testing.T, name, to string) {
 	}
 	run.Clocks = []format.Clock{
 		{Machine: "a", Ranks: rankenc.SetOf(ranks[0]...)},
-		{Machine: "b", Ranks: rankenc.SetOf(ranks[1]...), Alignment: format.Alignment{Offset: 3e9, Rate: 112_589_990_684}, Error: 1000},
+		{Machine: "b", Ranks: rankenc.SetOf(ranks[1]...),
+			Alignment: format.Alignment{Offset: 3e9, Rate: 112_589_990_684}, Error: 1000},
 	}
 	writeFile(t, to, describedAs(t, tr, run))
 	aligned, err := trace.Open(to, trace.Options{})

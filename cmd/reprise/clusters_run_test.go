@@ -56,12 +56,14 @@ func TestClusterScriptsRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range tier.Some(scripts, 2) {
-		script := string(bytes.ReplaceAll(s[1], []byte("/dev/shm"), []byte(t.TempDir()))) // the memory of the node is not for tests
+		// the memory of the node is not for tests
+		script := string(bytes.ReplaceAll(s[1], []byte("/dev/shm"), []byte(t.TempDir())))
 		t.Run(strings.Join(strings.Fields(strings.Split(script, "\n")[1])[:1], ""), func(t *testing.T) {
 			writeScript(t, "job.sh", script)
 			cmd := exec.CommandContext(t.Context(), "bash", "job.sh")
 			cmd.Env = append(mpitest.Environment(t), runMain+"=1", "MPICC="+m.CC, "PATH="+tools+":"+os.Getenv("PATH"),
-				"SLURM_SUBMIT_DIR="+directory, "SLURM_JOB_ID=job-of-slurm", "PBS_O_WORKDIR="+directory, "PBS_JOBID=job-of-pbs")
+				"SLURM_SUBMIT_DIR="+directory, "SLURM_JOB_ID=job-of-slurm", "PBS_O_WORKDIR="+directory,
+				"PBS_JOBID=job-of-pbs")
 			if got := outcome(t, cmd); got.status != 0 {
 				t.Fatalf("%+v", got)
 			}
@@ -69,7 +71,8 @@ func TestClusterScriptsRun(t *testing.T) {
 			if err != nil || len(traces) != 1 {
 				t.Fatalf("traces %q, %v", traces, err)
 			}
-			if got := must(t, "info", traces[0]); !strings.HasPrefix(got, traces[0]+": 4 ranks, ") || strings.Contains(got, "no part") {
+			if got := must(t, "info", traces[0]); !strings.HasPrefix(got, traces[0]+": 4 ranks, ") ||
+				strings.Contains(got, "no part") {
 				t.Error(got)
 			}
 			if err := os.Remove(traces[0]); err != nil {

@@ -50,16 +50,19 @@ func TestCodecsInputs(t *testing.T) {
 	writeFile(t, "table.csv", table.String())
 	writeFile(t, "semicolons.csv", semicolons.String())
 	want := compared(t, "", "lines.txt")
-	if want.Schema != 1 || want.Error != 0.1 || len(want.Columns) != 1 || want.Columns[0].Values != 2000 || want.Columns[0].Name != "lines.txt" {
+	if want.Schema != 1 || want.Error != 0.1 || len(want.Columns) != 1 || want.Columns[0].Values != 2000 ||
+		want.Columns[0].Name != "lines.txt" {
 		t.Fatalf("%+v", want)
 	}
 	for _, args := range [][]string{
-		{"-"}, {"milli"}, {"milli", "--unit", "s"}, {"table.csv", "--column", "took", "--unit", "s"}, {"table.csv", "--column", "2", "--unit", "s"}, {"semicolons.csv", "--column", "2"},
+		{"-"}, {"milli"}, {"milli", "--unit", "s"}, {"table.csv", "--column", "took", "--unit", "s"},
+		{"table.csv", "--column", "2", "--unit", "s"}, {"semicolons.csv", "--column", "2"},
 	} {
 		got := compared(t, lines.String(), args...)
 		for i, c := range got.Columns[0].Codecs {
 			w := want.Columns[0].Codecs[i]
-			if c.Codec != w.Codec || c.Values != w.Values || c.Bytes != w.Bytes || (c.Errors == nil) != (w.Errors == nil) || c.Errors != nil && *c.Errors != *w.Errors || c.Encode <= 0 {
+			if c.Codec != w.Codec || c.Values != w.Values || c.Bytes != w.Bytes ||
+				(c.Errors == nil) != (w.Errors == nil) || c.Errors != nil && *c.Errors != *w.Errors || c.Encode <= 0 {
 				t.Errorf("codecs %q: %+v, want %+v", args, c, w)
 			}
 		}
@@ -71,7 +74,9 @@ func TestCodecsInputs(t *testing.T) {
 		}
 	}
 	text := must(t, "codecs", "lines.txt", "--error", "1%")
-	if !strings.Contains(text, "lines.txt: 2,000 values, 16.0 kB as they are; codecs with an error: at most 1 % off\n") || strings.Count(text, "mean error") != 1 {
+	if !strings.Contains(text,
+		"lines.txt: 2,000 values, 16.0 kB as they are; codecs with an error: at most 1 % off\n") ||
+		strings.Count(text, "mean error") != 1 {
 		t.Errorf("printed\n%s", text)
 	}
 	for word := range strings.FieldsSeq("exponential hist grammar entropy zstd lz4 statistics histograms paths") {
@@ -102,7 +107,8 @@ func TestCodecsFirstLine(t *testing.T) {
 	writeFile(t, "names.csv", "2,took\n7,1\n")
 	writeFile(t, "title.csv", "function,took\nread,1\n")
 	for args, want := range map[string]int{
-		"numbers --column 1": 3, "words.csv --column 2": 2, "names.csv --column 2": 0, "title.csv --column 2": 1, "title.csv --column took": 1,
+		"numbers --column 1": 3, "words.csv --column 2": 2, "names.csv --column 2": 0,
+		"title.csv --column 2": 1, "title.csv --column took": 1,
 	} {
 		r := invoke(t, "", append([]string{"codecs", "--json"}, strings.Fields(args)...)...)
 		if want == 0 {
@@ -122,7 +128,8 @@ func TestCodecsTrace(t *testing.T) {
 	path := filepath.Join(dir, "run.rpz")
 	writeTimedRanks(t, path, noError(timing.NewLossless(timing.Zstd)))
 	got := compared(t, "", path, "--ranks", "0,2")
-	if len(got.Columns) != 2 || got.Columns[0].Name != path+", durations" || got.Columns[1].Name != path+", gaps" || got.Columns[0].Values != 2000 || got.Columns[1].Values != 1998 {
+	if len(got.Columns) != 2 || got.Columns[0].Name != path+", durations" ||
+		got.Columns[1].Name != path+", gaps" || got.Columns[0].Values != 2000 || got.Columns[1].Values != 1998 {
 		t.Fatalf("%+v", got)
 	}
 	var want []timing.Column[int64]
@@ -151,7 +158,8 @@ func TestCodecsTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeTimedRanks(t, path, entropy)
-	if r := invoke(t, "", "codecs", path); r.status != cli.ExitFailure || !strings.HasSuffix(r.stderr, "rank 0 has no exact times: record --times exact keeps them\n") {
+	if r := invoke(t, "", "codecs", path); r.status != cli.ExitFailure ||
+		!strings.HasSuffix(r.stderr, "rank 0 has no exact times: record --times exact keeps them\n") {
 		t.Errorf("status %d, %s", r.status, r.stderr)
 	}
 }
@@ -203,12 +211,14 @@ func TestCodecsErrors(t *testing.T) {
 		{"empty --error 0", cli.ExitUsage, "--error is not 0: exact codecs are compared as well"},
 		{"empty --error x", cli.ExitUsage, "--error is from 0.0001 to 0.5, not x"},
 		{"missing", cli.ExitFailure, "missing: no such file or directory"},
-		{".", cli.ExitFailure, ".: this is a directory; codecs reads traces, text with a time on each line, and CSV with --column"},
+		{".", cli.ExitFailure,
+			".: this is a directory; codecs reads traces, text with a time on each line, and CSV with --column"},
 		{"empty", cli.ExitFailure, "empty: no times in it"},
 		{"table.csv", cli.ExitFailure, "table.csv: line 1 has several fields: --column chooses one"},
 		{"table.csv --column c", cli.ExitFailure, `table.csv: no column "c": there are a, b`},
 		{"table.csv --column 3", cli.ExitFailure, `table.csv: no column "3": there are a, b`},
-		{"numbers.csv --column x", cli.ExitFailure, `numbers.csv: no column "x": there are 1 to 2, and the first line has no names`},
+		{"numbers.csv --column x", cli.ExitFailure,
+			`numbers.csv: no column "x": there are 1 to 2, and the first line has no names`},
 		{"table.csv --ranks 0", cli.ExitUsage, "--ranks goes with a trace"},
 		{"trace.rpz --column 1", cli.ExitUsage, "--column does not go with a trace"},
 		{"trace.rpz --unit s", cli.ExitUsage, "--unit does not go with a trace"},
@@ -216,7 +226,8 @@ func TestCodecsErrors(t *testing.T) {
 		{"-", cli.ExitFailure, `-: line 2: "1e300" is not a time, such as 1500 or 1.5us`},
 	} {
 		r := invoke(t, "1\n1e300\n", append([]string{"codecs"}, strings.Fields(tt.args)...)...)
-		if line, _, _ := strings.Cut(r.stderr, "\n"); r.status != tt.status || line != "reprise: "+tt.want || r.stdout != "" {
+		if line, _, _ := strings.Cut(r.stderr, "\n"); r.status != tt.status || line != "reprise: "+tt.want ||
+			r.stdout != "" {
 			t.Errorf("codecs %s: status %d, %q, want %d, %q", tt.args, r.status, line, tt.status, tt.want)
 		}
 	}

@@ -19,7 +19,8 @@ func TestColours(t *testing.T) {
 		args string
 		want []string
 	}{
-		{"profile timed.rpz", []string{"\x1b[1mcalls\x1b[0m", "\x1b[36m97.9 %\x1b[0m", "\x1b[2mno room for share of calls: --wide shows it\x1b[0m"}},
+		{"profile timed.rpz", []string{"\x1b[1mcalls\x1b[0m", "\x1b[36m97.9 %\x1b[0m",
+			"\x1b[2mno room for share of calls: --wide shows it\x1b[0m"}},
 		{"grammar timed.rpz", []string{"\x1b[1m    each in calls    share\x1b[0m"}},
 		{"messages ring.rpz", []string{"\x1b[1mmessages\x1b[0m"}},
 		{"info flipped.rpz", []string{"\x1b[33mreprise: warning:\x1b[0m ", "\x1b[31mreprise:\x1b[0m "}},

@@ -44,14 +44,22 @@ func TestContents(t *testing.T) {
 	_, zstdNote := zipped(t, "a note")
 	for name, content := range map[string]string{
 		"run.prv": prv, "run.pcf": "DEFAULT_OPTIONS\n\nLEVEL               THREAD\n", "run.row": "LEVEL CPU SIZE 4\n",
-		"traces.otf2": "\x42OTF2\x00\x03\x00", "run.parquet": "PAR1\x15\x04", "run.json": "{\"displayTimeUnit\": \"ns\", \"traceEvents\": []}\n", "run.pftrace": "\n_P\x01", "run.pprof": zippedRing[:40],
-		"run.html": "<!DOCTYPE html>\n<title>run</title>", "app": "\x7fELF\x02\x01\x01", "run.nsys": "SQLite format 3\x00",
-		"run.zip": "PK\x03\x04\x14", "note.md": "Größe: 3 mm\n", "bytes": "\x00\x01\x02\xff", "empty.rpz": "", "it's.txt": ring,
-		"ring.ti": ring, "ring.ti.gz": zippedRing, "ring.ti.zst": zstdRing, "ring.rpz.gz": zippedTrace, "ring.rpz.zst": zstdTrace,
-		"run.prv.gz": zippedPrv, "note.zst": zstdNote,
-		"short.rpz": trace[:len(trace)-3], "half.rpz": trace[:len(trace)/2], "head.rpz": trace[:9], "one.rpz": trace[:1],
-		"index.rpz": trace[:len(trace)-22] + "????" + trace[len(trace)-18:], "begin.rpz": "????????" + trace[8:], "later.rpz": trace[:7] + "\x09" + trace[8:],
-		"small-short.rpz": small[:len(small)-3], "small-head.rpz": small[:9], "small.rpz": small[:30] + "?" + small[31:], "small-begin": "????????" + small[8:],
+		"traces.otf2": "\x42OTF2\x00\x03\x00", "run.parquet": "PAR1\x15\x04",
+		"run.json": "{\"displayTimeUnit\": \"ns\", \"traceEvents\": []}\n", "run.pftrace": "\n_P\x01",
+		"run.pprof": zippedRing[:40],
+		"run.html":  "<!DOCTYPE html>\n<title>run</title>", "app": "\x7fELF\x02\x01\x01",
+		"run.nsys": "SQLite format 3\x00",
+		"run.zip":  "PK\x03\x04\x14", "note.md": "Größe: 3 mm\n", "bytes": "\x00\x01\x02\xff", "empty.rpz": "",
+		"it's.txt": ring,
+		"ring.ti":  ring, "ring.ti.gz": zippedRing, "ring.ti.zst": zstdRing, "ring.rpz.gz": zippedTrace,
+		"ring.rpz.zst": zstdTrace,
+		"run.prv.gz":   zippedPrv, "note.zst": zstdNote,
+		"short.rpz": trace[:len(trace)-3], "half.rpz": trace[:len(trace)/2], "head.rpz": trace[:9],
+		"one.rpz":   trace[:1],
+		"index.rpz": trace[:len(trace)-22] + "????" + trace[len(trace)-18:],
+		"begin.rpz": "????????" + trace[8:], "later.rpz": trace[:7] + "\x09" + trace[8:],
+		"small-short.rpz": small[:len(small)-3], "small-head.rpz": small[:9],
+		"small.rpz": small[:30] + "?" + small[31:], "small-begin": "????????" + small[8:],
 	} {
 		writeFile(t, name, content)
 	}
@@ -100,7 +108,8 @@ func TestContents(t *testing.T) {
 		{"one.rpz", "*"},
 		{"index.rpz", "the file is damaged, as its * at byte * shows" + repair},
 		{"begin.rpz", "this is a trace whose beginning is damaged" + repair},
-		{"small-short.rpz", again}, {"small-head.rpz", again}, {"small.rpz", again}, {"small-begin", "this is a trace whose beginning is damaged" + repair},
+		{"small-short.rpz", again}, {"small-head.rpz", again}, {"small.rpz", again},
+		{"small-begin", "this is a trace whose beginning is damaged" + repair},
 		{"later.rpz", "format: file has version 9, supported is version 2; a later reprise wrote it, and reads it"},
 		{"parts", "this is a directory of part files; reprise merge FILE -o OUT.rpz makes a trace of it"},
 		{"traces", "this is a directory with traces; name one of them"},
@@ -114,11 +123,13 @@ func TestContents(t *testing.T) {
 		}
 		want := "reprise: " + tt.name + ": " + strings.ReplaceAll(tt.want, "FILE", name) + "\n"
 		for _, args := range [][]string{
-			{"info", tt.name}, {"cat", tt.name}, {"profile", tt.name}, {"report", tt.name, "-o", "out"}, {"export", tt.name, "-o", "out.csv"}, {"diff", "ring.rpz", tt.name},
+			{"info", tt.name}, {"cat", tt.name}, {"profile", tt.name}, {"report", tt.name, "-o", "out"},
+			{"export", tt.name, "-o", "out.csv"}, {"diff", "ring.rpz", tt.name},
 			{"repair", tt.name, "-o", "out"},
 		} {
 			repairs := strings.Contains(tt.want, repair) || tt.name == "one.rpz" || tt.name == "later.rpz"
-			if r := invoke(t, "", args...); !(args[0] == "repair" && repairs) && (r.status != cli.ExitFailure || !matches(r.stderr, want)) {
+			if r := invoke(t, "", args...); !(args[0] == "repair" && repairs) &&
+				(r.status != cli.ExitFailure || !matches(r.stderr, want)) {
 				t.Errorf("reprise %s: status %d, %q, want %q", strings.Join(args, " "), r.status, r.stderr, want)
 			}
 		}
@@ -139,15 +150,21 @@ func TestOtherInputs(t *testing.T) {
 	}
 	writeFile(t, "kept/node 1/7-5f.0.0.spool", "")
 	for _, tt := range []struct{ args, want string }{
-		{"compress run.prv -o out.rpz", "run.prv: this is a Paraver trace; reprise export writes such files, no command reads them: reprise record makes a trace of an MPI program"},
-		{"merge app -o out.rpz", "app: this is a program; reprise record -o OUT.rpz -- mpirun -n 4 app records its calls"},
+		{"compress run.prv -o out.rpz",
+			"run.prv: this is a Paraver trace; reprise export writes such files, no command reads them: reprise record makes a trace of an MPI program"},
+		{"merge app -o out.rpz",
+			"app: this is a program; reprise record -o OUT.rpz -- mpirun -n 4 app records its calls"},
 		{"collect ring.rpz -o out.rpz", "ring.rpz: this is a trace already; reprise info ring.rpz describes it"},
-		{"collect ring.txt -o out.rpz", "ring.txt: this is SimGrid's text of a trace; reprise compress ring.txt -o OUT.rpz makes a trace of it"},
-		{"collect nothing -o out.rpz", "nothing: this is a directory without raw records of MPI calls; reprise record --keep-raw DIR writes them"},
-		{"collect kept -o out.rpz", "kept: this is a directory without raw records of MPI calls; they are in 'kept/node 1': reprise collect 'kept/node 1' -o OUT.rpz"},
+		{"collect ring.txt -o out.rpz",
+			"ring.txt: this is SimGrid's text of a trace; reprise compress ring.txt -o OUT.rpz makes a trace of it"},
+		{"collect nothing -o out.rpz",
+			"nothing: this is a directory without raw records of MPI calls; reprise record --keep-raw DIR writes them"},
+		{"collect kept -o out.rpz",
+			"kept: this is a directory without raw records of MPI calls; they are in 'kept/node 1': reprise collect 'kept/node 1' -o OUT.rpz"},
 		{"collect missing -o out.rpz", "missing: no such file or directory"},
 	} {
-		if r := invoke(t, "", strings.Fields(tt.args)...); r.status != cli.ExitFailure || r.stderr != "reprise: "+tt.want+"\n" {
+		if r := invoke(t, "", strings.Fields(tt.args)...); r.status != cli.ExitFailure ||
+			r.stderr != "reprise: "+tt.want+"\n" {
 			t.Errorf("reprise %s: status %d, %q, want %q", tt.args, r.status, r.stderr, tt.want)
 		}
 	}
@@ -156,7 +173,8 @@ func TestOtherInputs(t *testing.T) {
 // TestStatusWords checks what is said of how a launcher ended.
 func TestStatusWords(t *testing.T) {
 	for status, want := range map[int]string{
-		1: "status 1", 3: "status 3", 127: "status 127: a program was not found", 126: "status 126: it cannot be executed", 128: "status 128",
+		1: "status 1", 3: "status 3", 127: "status 127: a program was not found",
+		126: "status 126: it cannot be executed", 128: "status 128",
 		11:  "status 11: a launcher may mean signal 11 (segmentation fault)",
 		139: "status 139: ended by signal 11 (segmentation fault)", 130: "status 130: ended by signal 2 (interrupt)",
 		137: "status 137: ended by signal 9 (killed), by the system if memory ran out, or by a time limit",
@@ -176,7 +194,8 @@ func TestQuotedNames(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	for _, name := range []string{"a.rpz", "a b", "it's", `a\b`, "esc\x1b[31m's", "line\nbreak", "bad\xff\\", "über\u202e"} {
+	for _, name := range []string{"a.rpz", "a b", "it's", `a\b`, "esc\x1b[31m's", "line\nbreak", "bad\xff\\",
+		"über\u202e"} {
 		q := cli.Quoted(name)
 		if text.Printable(q) != q {
 			t.Errorf("%q: %q", name, q)

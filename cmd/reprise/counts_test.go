@@ -30,18 +30,22 @@ func TestDiffRecorded(t *testing.T) {
 			return trace
 		}
 		a, b := record("a.rpz", "statistics", 2), record("b.rpz", "none", 2)
-		if got := must(t, "diff", a, b); !strings.HasPrefix(got, "equal: ") || !strings.HasSuffix(got, " of 2 ranks\n") {
+		if got := must(t, "diff", a, b); !strings.HasPrefix(got, "equal: ") ||
+			!strings.HasSuffix(got, " of 2 ranks\n") {
 			t.Error(got)
 		}
-		if got := must(t, "diff", a, b, "--ignore", "addresses,sites", "--ignore", "polls,MPI_Barrier"); !strings.HasPrefix(got, "equal but for addresses, sites, polls, MPI_Barrier: ") {
+		if got := must(t, "diff", a, b, "--ignore", "addresses,sites", "--ignore",
+			"polls,MPI_Barrier"); !strings.HasPrefix(got, "equal but for addresses, sites, polls, MPI_Barrier: ") {
 			t.Error(got)
 		}
-		if r := invoke(t, "", "diff", a, b, "--ignore", "times"); r.status != cli.ExitUsage || !strings.Contains(r.stderr, `"times", which is none of addresses`) {
+		if r := invoke(t, "", "diff", a, b, "--ignore", "times"); r.status != cli.ExitUsage ||
+			!strings.Contains(r.stderr, `"times", which is none of addresses`) {
 			t.Errorf("status %d: %s", r.status, r.stderr)
 		}
 		r := invoke(t, "", "diff", a, record("c.rpz", "none", 3), "--json")
 		var got answer.Diff
-		if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || r.status != cli.ExitFailure || got.Same || got.B.Only.String() != "2" || got.B.Ranks != 3 {
+		if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || r.status != cli.ExitFailure ||
+			got.Same || got.B.Only.String() != "2" || got.B.Ranks != 3 {
 			t.Errorf("status %d, %v, %+v", r.status, err, got)
 		}
 	})
@@ -78,7 +82,8 @@ func TestMessagesRecorded(t *testing.T) {
 				t.Errorf("by %s: %+v, want %+v", by, got.Flow, want)
 			}
 			// All add up a number of 8 bytes 10 times, and one tells the others one of 4 bytes.
-			if want := (query.Blocks{Blocks: 10*ranks*(ranks-1) + ranks - 1, Bytes: 10*ranks*(ranks-1)*8 + (ranks-1)*4}); got.Exchanged != want {
+			if want := (query.Blocks{Blocks: 10*ranks*(ranks-1) + ranks - 1,
+				Bytes: 10*ranks*(ranks-1)*8 + (ranks-1)*4}); got.Exchanged != want {
 				t.Errorf("by %s: %+v, want %+v", by, got.Exchanged, want)
 			}
 			return got
@@ -96,7 +101,8 @@ func TestMessagesRecorded(t *testing.T) {
 			t.Fatalf("communicators %+v", got)
 		}
 		// A sum of 8 bytes, and a broadcast of 4 from one rank to the others.
-		if c := got[0].Collectives; c.Calls < 11*ranks || c.Sent != 10*ranks*8+4 || c.Received < 10*ranks*8+4*(ranks-1) || c.Unknown > 0 {
+		if c := got[0].Collectives; c.Calls < 11*ranks || c.Sent != 10*ranks*8+4 ||
+			c.Received < 10*ranks*8+4*(ranks-1) || c.Unknown > 0 {
 			t.Errorf("collectives %+v", c)
 		}
 	})

@@ -52,7 +52,8 @@ func TestEverySection(t *testing.T) {
 		}
 		whole.Close()
 	}
-	for _, kind := range []string{"columns", "grammars", "time summaries", "time series", "names", "origin", "clocks", "signatures", "run", "interleaving"} {
+	for _, kind := range []string{"columns", "grammars", "time summaries", "time series", "names", "origin",
+		"clocks", "signatures", "run", "interleaving"} {
 		if !kinds[kind] {
 			t.Errorf("no section of %s was damaged", kind)
 		}
@@ -63,14 +64,18 @@ func TestEverySection(t *testing.T) {
 func checkDamaged(t *testing.T, name, what string) {
 	t.Helper()
 	for _, args := range [][]string{
-		{"info"}, {"profile"}, {"profile", "--by", "rank"}, {"profile", "--from", "0"}, {"grammar", "--ranks", "all"}, {"cat", "--format", "text"},
-		{"cat", "--json", "--ranks", "0-1"}, {"messages"}, {"match"}, {"imbalance"}, {"efficiency"}, {"predict"}, {"at", "0"}, {"report", "-o", "-"}, {"codecs"},
-		{"export", "-o", "-", "--format", "csv"}, {"export", "-o", "-", "--format", "pprof"}, {"export", "-o", "-", "--format", "chrome"},
+		{"info"}, {"profile"}, {"profile", "--by", "rank"}, {"profile", "--from", "0"},
+		{"grammar", "--ranks", "all"}, {"cat", "--format", "text"},
+		{"cat", "--json", "--ranks", "0-1"}, {"messages"}, {"match"}, {"imbalance"}, {"efficiency"},
+		{"predict"}, {"at", "0"}, {"report", "-o", "-"}, {"codecs"},
+		{"export", "-o", "-", "--format", "csv"}, {"export", "-o", "-", "--format", "pprof"},
+		{"export", "-o", "-", "--format", "chrome"},
 		{"diff", name},
 	} {
 		args = slices.Insert(slices.Clone(args), 1, "damaged.rpz")
 		r := invoke(t, "", args...)
-		if r.status != cli.ExitFailure || !strings.Contains(r.stderr, "damaged.rpz: ") || !strings.Contains(r.stderr, "reprise repair") {
+		if r.status != cli.ExitFailure || !strings.Contains(r.stderr, "damaged.rpz: ") ||
+			!strings.Contains(r.stderr, "reprise repair") {
 			t.Errorf("%s: %v: status %d, %s", what, args, r.status, r.stderr)
 		}
 		if args[0] == "cat" {

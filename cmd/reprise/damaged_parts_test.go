@@ -37,10 +37,18 @@ var partDamages = []partDamage{
 		put(t, path, flipped)
 	}, "this is a trace whose beginning is damaged|corrupt|cut off|EOF|version|limit"},
 	{"text", func(t *rapid.T, path string, _ []byte) { put(t, path, []byte("a note: 3 mm\n")) }, "this is a text file"},
-	{"SimGrid", func(t *rapid.T, path string, _ []byte) { put(t, path, []byte("0 init\n0 finalize\n")) }, "this is SimGrid's text of a trace"},
-	{"program", func(t *rapid.T, path string, _ []byte) { put(t, path, []byte("\x7fELF\x02\x01\x01")) }, "this is a program"},
-	{"records", func(t *rapid.T, path string, _ []byte) { put(t, path, rawSegment(7, 8, 1)) }, "this is raw records of MPI calls"},
-	{"zeros", func(t *rapid.T, path string, whole []byte) { put(t, path, make([]byte, len(whole))) }, "this is a file of zeros"},
+	{"SimGrid", func(t *rapid.T, path string, _ []byte) {
+		put(t, path, []byte("0 init\n0 finalize\n"))
+	}, "this is SimGrid's text of a trace"},
+	{"program", func(t *rapid.T, path string, _ []byte) {
+		put(t, path, []byte("\x7fELF\x02\x01\x01"))
+	}, "this is a program"},
+	{"records", func(t *rapid.T, path string, _ []byte) {
+		put(t, path, rawSegment(7, 8, 1))
+	}, "this is raw records of MPI calls"},
+	{"zeros", func(t *rapid.T, path string, whole []byte) {
+		put(t, path, make([]byte, len(whole)))
+	}, "this is a file of zeros"},
 	{"directory", func(t *rapid.T, path string, _ []byte) {
 		if os.Remove(path) != nil || os.Mkdir(path, 0o777) != nil {
 			t.Fatal(path)
@@ -150,7 +158,8 @@ func TestDamagedParts(t *testing.T) {
 		}
 		for name, what := range says {
 			lines := linesWith(r.stderr, name)
-			if len(lines) != 1 || strings.Count(lines[0], name) != 1 || !regexp.MustCompile(what).MatchString(lines[0]) {
+			if len(lines) != 1 || strings.Count(lines[0], name) != 1 ||
+				!regexp.MustCompile(what).MatchString(lines[0]) {
 				t.Fatalf("%s is named in %q, want once, with %q:\n%s", name, lines, what, r.stderr)
 			}
 		}

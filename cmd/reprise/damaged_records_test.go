@@ -38,7 +38,9 @@ func recordDamages() []partDamage {
 				t.Fatal(path)
 			}
 		}, ""},
-		partDamage{"trace", func(t *rapid.T, path string, _ []byte) { put(t, path, partOfRun(t, "this", 0, true)) }, "this is a trace already"},
+		partDamage{"trace", func(t *rapid.T, path string, _ []byte) {
+			put(t, path, partOfRun(t, "this", 0, true))
+		}, "this is a trace already"},
 	)
 }
 
@@ -83,7 +85,8 @@ func TestDamagedSpool(t *testing.T) {
 		}
 		defer tr.Close()
 		unrecorded := tr.Content().Unrecorded
-		if lost := "nothing was recorded of " + text.Ranks(unrecorded) + ":"; tr.Ranks() != ranks || strings.Contains(said.stderr, lost) != (unrecorded.Len() > 0) {
+		if lost := "nothing was recorded of " + text.Ranks(unrecorded) + ":"; tr.Ranks() != ranks ||
+			strings.Contains(said.stderr, lost) != (unrecorded.Len() > 0) {
 			t.Fatalf("%d ranks, no record of %v:\n%s", tr.Ranks(), unrecorded, said.stderr)
 		}
 		for rank, d := range damaged {
@@ -92,8 +95,10 @@ func TestDamagedSpool(t *testing.T) {
 				t.Fatal(err)
 			}
 			whole := r.Len() == uint64(2+rank)
-			missing := unrecorded.Contains(rank) || slices.ContainsFunc(tr.Run().Origin.Missing, func(m format.Missing) bool { return m.Rank == rank })
-			behind := d != nil && (d.name == "cut" || d.name == "bit") // all records, where nothing tells that there were no more
+			missing := unrecorded.Contains(rank) ||
+				slices.ContainsFunc(tr.Run().Origin.Missing, func(m format.Missing) bool { return m.Rank == rank })
+			// all records, where nothing tells that there were no more
+			behind := d != nil && (d.name == "cut" || d.name == "bit")
 			if !whole && (!missing || d == nil) || whole && missing && !behind {
 				t.Fatalf("rank %d: %+v; %d calls, missing %t:\n%s", rank, d, r.Len(), missing, said.stderr)
 			}
@@ -111,7 +116,8 @@ func checkNamed(t *rapid.T, stderr string, damaged []*partDamage, path func(rank
 				t.Fatalf("%s is named:\n%s", path(rank), stderr)
 			}
 		case d.name == "bit" && len(lines) == 0: // behind the records; else calls are missing
-		case len(lines) != 1 || strings.Count(lines[0], path(rank)) != 1 || !regexp.MustCompile(d.says).MatchString(lines[0]):
+		case len(lines) != 1 || strings.Count(lines[0], path(rank)) != 1 ||
+			!regexp.MustCompile(d.says).MatchString(lines[0]):
 			t.Fatalf("%s: %s is named in %q, want once, with %q:\n%s", d.name, path(rank), lines, d.says, stderr)
 		}
 	}

@@ -50,14 +50,18 @@ func demo(cmd *cobra.Command) error {
 	again := simgrid.NewReader(bytes.NewReader(demoTrace), simgrid.Options{})
 	defer again.Close()
 	begin = time.Now()
-	err = withProgress(cmd, "verify", func(bar *cli.Progress) error { return compress.NewComparison(trace).Compare(again, bar) })
+	err = withProgress(cmd, "verify", func(bar *cli.Progress) error {
+		return compress.NewComparison(trace).Compare(again, bar)
+	})
 	if err != nil {
 		return fmt.Errorf("the trace differs from what it was made from: %w", err)
 	}
 	fmt.Fprintf(out, "  verified every call of every rank in %.2f s\n\n", time.Since(begin).Seconds())
 
 	sizes := show.TextSizes{Plain: s.TextBytes}
-	err = withProgress(cmd, "gzip and zstd", func(bar *cli.Progress) error { return sizes.Compress(cmd.Context(), trace, bar) })
+	err = withProgress(cmd, "gzip and zstd", func(bar *cli.Progress) error {
+		return sizes.Compress(cmd.Context(), trace, bar)
+	})
 	if err != nil {
 		return err
 	}
@@ -72,7 +76,8 @@ func demo(cmd *cobra.Command) error {
 	}
 	fmt.Fprint(out, "\nRank 0: ")
 	q := &cli.Question{Command: cmd, Trace: trace}
-	l := &show.Loops{LoopTree: answers.LoopTree{Loops: times.RankLoops(rank), Call: show.CallsOfRank(trace, rank)}, Different: rank.Terminals()}
+	l := &show.Loops{LoopTree: answers.LoopTree{Loops: times.RankLoops(rank),
+		Call: show.CallsOfRank(trace, rank)}, Different: rank.Terminals()}
 	q.Folded(func() { l.Print(q) })
 	return nil
 }

@@ -20,19 +20,22 @@ func TestDiffBuffers(t *testing.T) {
 			for name, flags := range map[string][]string{"one": nil, "others": {"-DOTHERS"}} {
 				program, err := os.ReadFile(m.Build(t, "buffers.c", flags...))
 				if err == nil {
-					err = os.WriteFile("program", program, 0o755) // both have one name, which is an argument of MPI_Init
+					// both have one name, which is an argument of MPI_Init
+					err = os.WriteFile("program", program, 0o755)
 				}
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := outcome(t, recorder(t, m, []string{"-o", name + ".rpz"}, m.Launch(1, "./program")...)); got.status != 0 {
+				if got := outcome(t, recorder(t, m, []string{"-o", name + ".rpz"},
+					m.Launch(1, "./program")...)); got.status != 0 {
 					t.Fatalf("%+v", got)
 				}
 			}
 			if r := invoke(t, "", "diff", "one.rpz", "others.rpz", "--ignore", "sites"); r.status != cli.ExitFailure {
 				t.Errorf("with addresses: %+v", r)
 			}
-			if r := invoke(t, "", "diff", "one.rpz", "others.rpz", "--ignore", "addresses,sites"); r.status != cli.ExitOK || !strings.Contains(r.stdout, "equal") {
+			if r := invoke(t, "", "diff", "one.rpz", "others.rpz", "--ignore",
+				"addresses,sites"); r.status != cli.ExitOK || !strings.Contains(r.stdout, "equal") {
 				t.Errorf("%+v", r)
 			}
 		})

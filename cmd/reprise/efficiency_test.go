@@ -16,7 +16,8 @@ import (
 // latter alone, and scale4.part.rpz its first three ranks.
 func writeScaling(t testing.TB) {
 	t.Helper()
-	exact := tracer.Options{Series: noError(timing.NewSeriesCodec(noError(timing.NewLossless(timing.LZ4)), noError(timing.NewLossless(timing.LZ4)), timing.Gaps))}
+	exact := tracer.Options{Series: noError(timing.NewSeriesCodec(noError(timing.NewLossless(timing.LZ4)),
+		noError(timing.NewLossless(timing.LZ4)), timing.Gaps))}
 	write := func(name string, o tracer.Options, ranks, of int) {
 		var parts []merge.Part
 		for rank := range ranks {

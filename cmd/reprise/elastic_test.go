@@ -163,7 +163,8 @@ func TestElasticAnswers(t *testing.T) {
 					if i == 0 {
 						want = got
 					} else if got != want {
-						t.Errorf("%q, program %d, %s: reprise %s: %s", times, seed, w.name, command, differenceOf(want, got))
+						t.Errorf("%q, program %d, %s: reprise %s: %s", times, seed, w.name, command,
+							differenceOf(want, got))
 					}
 				}
 			}

@@ -27,12 +27,14 @@ func writeEvil(t *testing.T, to string, tr *trace.Trace) {
 	run := tr.Run()
 	run.Source += evil
 	run.Origin = format.Origin{
-		Runs: []string{evil}, Jobs: []string{evil}, Commands: []string{evil}, Hosts: []string{evil}, Versions: []string{evil}, Assumptions: []string{evil},
+		Runs: []string{evil}, Jobs: []string{evil}, Commands: []string{evil}, Hosts: []string{evil},
+		Versions: []string{evil}, Assumptions: []string{evil},
 	}
 	if tr.Ranks() > 1 {
 		half := []rankenc.Set{rankenc.SetOf(0), rankenc.World(tr.Ranks()).Difference(rankenc.SetOf(0))}
 		if timed, _, err := tr.SeriesRanks(); err == nil && timed.Len() > 0 {
-			run.Clocks = []format.Clock{{Machine: "a" + evil, Ranks: half[0]}, {Machine: evil, Ranks: half[1], Alignment: format.Alignment{Offset: 3e9}, Error: 1000}}
+			run.Clocks = []format.Clock{{Machine: "a" + evil, Ranks: half[0]},
+				{Machine: evil, Ranks: half[1], Alignment: format.Alignment{Offset: 3e9}, Error: 1000}}
 		}
 	}
 	for class, value := range map[string]int64{"comm": 0, "comm" + evil: 1, "datatype": 3, evil: 7} {
@@ -52,9 +54,11 @@ func evilCalls(t *testing.T) *trace.Trace {
 		}
 		ranks = append(ranks, []testtrace.Call{
 			call(testtrace.Function("MPI_Init")),
-			call(testtrace.Function("MPI_File_open", testtrace.Param("filename", cst.KindString), testtrace.Param(evil, cst.KindInt)), cst.String(evil), cst.Int(rank)),
+			call(testtrace.Function("MPI_File_open", testtrace.Param("filename", cst.KindString),
+				testtrace.Param(evil, cst.KindInt)), cst.String(evil), cst.Int(rank)),
 			call(testtrace.Function(evil, testtrace.Param(evil, cst.KindString)), cst.String(evil)),
-			call(testtrace.Function("MPI_"+evil, testtrace.Param("tag"+evil, cst.KindTag), cst.Param{Name: "comm", Type: cst.HandleOf("comm" + evil)}), cst.Tag(rank*rank), cst.Handle(1)),
+			call(testtrace.Function("MPI_"+evil, testtrace.Param("tag"+evil, cst.KindTag),
+				cst.Param{Name: "comm", Type: cst.HandleOf("comm" + evil)}), cst.Tag(rank*rank), cst.Handle(1)),
 			call(testtrace.Function("MPI_Barrier", cst.Param{Name: "comm", Type: cst.HandleOf("comm")}), cst.Handle(0)),
 			call(testtrace.Function("MPI_Finalize")),
 		})

@@ -32,8 +32,10 @@ func TestNeedsEach(t *testing.T) {
 		refuses := query.CheckExact(tr, args[0]) != nil
 		refusing[args[0]] = refuses
 		r := invoke(t, "", args...)
-		refused, warned := strings.Contains(r.stderr, "needs each call as it was"), strings.Contains(r.stderr, "was made to fit a size: ")
-		if refused != refuses || refuses && (r.status != cli.ExitFailure || r.stdout != "") || warned != (!refuses && !slices.Contains(quiet, args[0])) {
+		refused, warned := strings.Contains(r.stderr, "needs each call as it was"),
+			strings.Contains(r.stderr, "was made to fit a size: ")
+		if refused != refuses || refuses && (r.status != cli.ExitFailure || r.stdout != "") ||
+			warned != (!refuses && !slices.Contains(quiet, args[0])) {
 			t.Errorf("%s: status %d, %q, %q; refused by query: %v", row, r.status, r.stdout, r.stderr, refuses)
 		}
 	}

@@ -36,7 +36,8 @@ func TestExportChoice(t *testing.T) {
 	dir := t.TempDir()
 	for _, format := range []string{"csv", "parquet"} {
 		out := filepath.Join(dir, "out."+format)
-		said := must(t, "export", recordedRun, "-o", out, "--ranks", "1,3", "--from", fmt.Sprintf("%dns", from), "--to", fmt.Sprint(to/1e9), "--columns", "rank,position,start_ns,function")
+		said := must(t, "export", recordedRun, "-o", out, "--ranks", "1,3", "--from",
+			fmt.Sprintf("%dns", from), "--to", fmt.Sprint(to/1e9), "--columns", "rank,position,start_ns,function")
 		if !strings.HasPrefix(said, out+": "+text.Plural(len(want), "call")+", ") {
 			t.Errorf("%s, want %d calls", said, len(want))
 		}
@@ -57,7 +58,8 @@ func TestExportChoice(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	r := foreign.DuckDB(t, fmt.Sprintf("SELECT count(*), sum(a = b) FROM '%[1]s/out.csv' AS a JOIN '%[1]s/out.parquet' AS b USING (rank, position)", dir))
+	r := foreign.DuckDB(t,
+		fmt.Sprintf("SELECT count(*), sum(a = b) FROM '%[1]s/out.csv' AS a JOIN '%[1]s/out.parquet' AS b USING (rank, position)", dir))
 	if n := strconv.Itoa(len(want)); *r.Rows[0][0] != n || *r.Rows[0][1] != n {
 		t.Errorf("%s rows, %s equal, want %s", *r.Rows[0][0], *r.Rows[0][1], n)
 	}
@@ -105,7 +107,8 @@ func wantChoice(t *testing.T, tr *trace.Trace, from, to int64, ranks ...int) []s
 // TestExportMessages checks that there is a row for each message that match finds.
 func TestExportMessages(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "messages.csv")
-	if said, want := must(t, "export", recordedRun, "-o", out, "--by", "message"), out+": 800 messages, "; !strings.HasPrefix(said, want) {
+	if said, want := must(t, "export", recordedRun, "-o", out, "--by", "message"),
+		out+": 800 messages, "; !strings.HasPrefix(said, want) {
 		t.Errorf("%s, want %s…", said, want)
 	}
 	if matched := must(t, "match", recordedRun, "--json"); !strings.Contains(matched, `"messages": 800`) {

@@ -18,7 +18,9 @@ func TestExportUnreceived(top *testing.T) {
 	top.Chdir(top.TempDir())
 	rapid.Check(top, func(t *rapid.T) {
 		message := func(name, peer string, of, tag int, more ...any) testtrace.Call {
-			return testtrace.MPICall(name, append([]any{"count", 1, "datatype", "MPI_INT", peer, of, "tag", tag, "comm", "MPI_COMM_WORLD"}, more...)...)
+			return testtrace.MPICall(name,
+				append([]any{"count", 1, "datatype", "MPI_INT", peer, of, "tag", tag, "comm",
+					"MPI_COMM_WORLD"}, more...)...)
 		}
 		var ranks [2][]testtrace.Call
 		var want [2][]string // rows
@@ -32,7 +34,8 @@ func TestExportUnreceived(top *testing.T) {
 				ranks[to] = append(ranks[to], message("MPI_Recv", "source", 1-to, tag))
 				want[to] = append(want[to], fmt.Sprintf("%d,%d,%d,MPI_Recv,MPI_Recv", 1-to, to, tag))
 			case 2:
-				ranks[to] = append(ranks[to], message("MPI_Irecv", "source", 1-to, tag, "request", tag), testtrace.MPICall("MPI_Wait", "request", tag))
+				ranks[to] = append(ranks[to], message("MPI_Irecv", "source", 1-to, tag, "request", tag),
+					testtrace.MPICall("MPI_Wait", "request", tag))
 				want[to] = append(want[to], fmt.Sprintf("%d,%d,%d,MPI_Irecv,MPI_Wait", 1-to, to, tag))
 			default:
 				ranks[to] = append(ranks[to], message("MPI_Irecv", "source", 1-to, tag, "request", tag))
@@ -54,7 +57,8 @@ func TestExportUnreceived(top *testing.T) {
 			want[to] = append(done, open...)
 		}
 		writeFile(top, "run.rpz", string(testtrace.RecordFile(top, merge.Run{Source: collect.Source}, false, ranks[:])))
-		must(top, "export", "run.rpz", "-o", "out.csv", "--by", "message", "--columns", "send_rank,recv_rank,tag,recv_function,complete_function")
+		must(top, "export", "run.rpz", "-o", "out.csv", "--by", "message", "--columns",
+			"send_rank,recv_rank,tag,recv_function,complete_function")
 		lines := strings.Split(strings.TrimSpace(readFile(top, "out.csv")), "\n")[1:]
 		if got, want := strings.Join(lines, "\n"), strings.Join(append(want[0], want[1]...), "\n"); got != want {
 			t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -47,7 +47,8 @@ func TestFaultsOfCollect(t *testing.T) {
 		t.Fatal(err)
 	}
 	line := m.Launch(2, m.Build(t, "filter.c"))
-	if r := outcome(t, recorder(t, m, []string{"-o", filepath.Join(dir, "run.rpz"), "--keep-raw", raw}, line...)); r.status != 0 {
+	if r := outcome(t, recorder(t, m, []string{"-o", filepath.Join(dir, "run.rpz"), "--keep-raw", raw},
+		line...)); r.status != 0 {
 		t.Fatalf("%+v", r)
 	}
 	t.Chdir(dir)
@@ -76,7 +77,8 @@ func TestFaultsOfDirectories(t *testing.T) {
 		}
 	}
 	writeFile(t, "file", "")
-	if r := invoke(t, "", "cat", "in0.lines.rpz", "--split", filepath.Join("file", "OUT")); r.status != cli.ExitFailure || !strings.Contains(r.stderr, "file/OUT") {
+	if r := invoke(t, "", "cat", "in0.lines.rpz", "--split",
+		filepath.Join("file", "OUT")); r.status != cli.ExitFailure || !strings.Contains(r.stderr, "file/OUT") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -162,7 +164,8 @@ func checkFault(t *testing.T, command []string, outputs map[string]string, fault
 			}
 			return
 		}
-		if r.status != cli.ExitFailure || !strings.Contains(r.stderr, fault.Error()) || !strings.Contains(r.stderr, "OUT") {
+		if r.status != cli.ExitFailure || !strings.Contains(r.stderr, fault.Error()) ||
+			!strings.Contains(r.stderr, "OUT") {
 			t.Errorf("%s, operation %d, %s, %v: %+v", command, nth, failed, fault, r)
 		}
 		if got := fileNames(t); got != names {
@@ -170,7 +173,8 @@ func checkFault(t *testing.T, command []string, outputs map[string]string, fault
 		}
 		for name := range outputs {
 			if got := readFile(t, name); got != "old" {
-				t.Errorf("%s, operation %d, %s: %s is %d bytes and not the old one", command, nth, failed, name, len(got))
+				t.Errorf("%s, operation %d, %s: %s is %d bytes and not the old one", command, nth, failed,
+					name, len(got))
 			}
 		}
 	}

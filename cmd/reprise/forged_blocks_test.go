@@ -39,7 +39,8 @@ func forgedBlocks(t *testing.T, ranks int, block []byte) []byte {
 	var parts []merge.Part
 	for rank := range ranks {
 		var r tracer.Recorder
-		send := r.Declare(cst.Function{Name: "send", Params: []cst.Param{{Name: "destination", Type: cst.Type{Kind: cst.KindRank}}}})
+		send := r.Declare(
+			cst.Function{Name: "send", Params: []cst.Param{{Name: "destination", Type: cst.Type{Kind: cst.KindRank}}}})
 		for range rank + 1 {
 			r.Call(send, cst.Rank(0))
 		}
@@ -142,7 +143,8 @@ func TestHugeBlocks(t *testing.T) {
 	for range 250_000 {
 		b.Append(sequitur.Symbol(r.IntN(2)))
 	}
-	blocks, ok := mixing.Append(context.Background(), nil, []mixing.Member{{Grammar: b.Finish()}}, mixing.Plain(2), math.MaxInt)
+	blocks, ok := mixing.Append(context.Background(), nil, []mixing.Member{{Grammar: b.Finish()}},
+		mixing.Plain(2), math.MaxInt)
 	if !ok {
 		t.Fatal("no block")
 	}
@@ -159,7 +161,8 @@ func TestManySymbols(t *testing.T) {
 	for i := range uint64(symbols) {
 		b.AppendRun(sequitur.Symbol(i&1), 1+i/2) // which repeats nowhere
 	}
-	blocks, ok := mixing.Append(context.Background(), nil, []mixing.Member{{Grammar: b.Finish()}}, mixing.Plain(2), math.MaxInt)
+	blocks, ok := mixing.Append(context.Background(), nil, []mixing.Member{{Grammar: b.Finish()}},
+		mixing.Plain(2), math.MaxInt)
 	if !ok || len(blocks) != 1 {
 		t.Fatal("no block")
 	}
@@ -167,7 +170,8 @@ func TestManySymbols(t *testing.T) {
 	must(t, "info", "F")
 	must(t, "grammar", "F", "--ranks", "7", "--memory", "1MiB")
 	r := invoke(t, "", "info", "F", "--memory", "1MiB")
-	if r.status != cli.ExitFailure || !strings.Contains(r.stderr, "symbols of grammars in blocks") || !strings.Contains(r.stderr, "; --memory 2MiB allows it") {
+	if r.status != cli.ExitFailure || !strings.Contains(r.stderr, "symbols of grammars in blocks") ||
+		!strings.Contains(r.stderr, "; --memory 2MiB allows it") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -180,7 +184,8 @@ func TestWrongBlock(t *testing.T) {
 	for i := range uint64(symbols) {
 		b.AppendRun(sequitur.Symbol(i&1), 1+i/2)
 	}
-	blocks, ok := mixing.Append(context.Background(), nil, []mixing.Member{{Grammar: b.Finish()}}, mixing.Plain(2), math.MaxInt)
+	blocks, ok := mixing.Append(context.Background(), nil, []mixing.Member{{Grammar: b.Finish()}},
+		mixing.Plain(2), math.MaxInt)
 	if !ok {
 		t.Fatal("no block")
 	}

@@ -41,7 +41,8 @@ func TestForgedRanks(t *testing.T) {
 			t.Fatalf("%s: %d bytes, %v", name, len(data), err)
 		}
 		writeFile(t, "F", string(data))
-		for _, command := range tier.Some([]string{"messages F", "match F", "matrix F -o out.csv", "diff F F", "at F 1ms", "predict F", "report F -o out.html", "export F -o out.csv"}, 5) {
+		for _, command := range tier.Some([]string{"messages F", "match F", "matrix F -o out.csv", "diff F F",
+			"at F 1ms", "predict F", "report F -o out.html", "export F -o out.csv"}, 5) {
 			if name == "two worlds" && (strings.HasPrefix(command, "diff") || strings.HasPrefix(command, "at")) {
 				continue // which need no messages, and one rank makes calls
 			}
@@ -50,7 +51,8 @@ func TestForgedRanks(t *testing.T) {
 			}
 			var r result
 			got := allocated.By(1, func() { r = invoke(t, "", strings.Fields(command)...) })
-			if r.status != cli.ExitFailure || !strings.Contains(r.stderr, "reprise: F: ") || !strings.Contains(r.stderr, "; --memory ") || got > 128<<20 {
+			if r.status != cli.ExitFailure || !strings.Contains(r.stderr, "reprise: F: ") ||
+				!strings.Contains(r.stderr, "; --memory ") || got > 128<<20 {
 				t.Errorf("%s: reprise %s: status %d, %d bytes, %s", name, command, r.status, got, r.stderr)
 			}
 		}
@@ -92,7 +94,8 @@ func TestRepairExpanding(t *testing.T) {
 	writeFile(t, "F", out.String())
 	var r result
 	got := allocated.By(1, func() { r = invoke(t, "", "repair", "F", "-o", "out.rpz") })
-	if r.status != cli.ExitOK || !strings.Contains(r.stdout, "4 of 4 ranks saved") || !strings.Contains(r.stdout, "exceeds limit") || got > 64<<20 {
+	if r.status != cli.ExitOK || !strings.Contains(r.stdout, "4 of 4 ranks saved") ||
+		!strings.Contains(r.stdout, "exceeds limit") || got > 64<<20 {
 		t.Errorf("status %d, %d bytes, %s%s", r.status, got, r.stdout, r.stderr)
 	}
 	must(t, "profile", "out.rpz")
@@ -109,7 +112,8 @@ func TestImpatient(t *testing.T) {
 	writeFile(t, "F", string(file))
 	before := cli.Impatient.Load()
 	defer cli.Impatient.Store(before)
-	for _, command := range []string{"info F", "cat F", "export F -o out.csv", "repair F -o out.rpz", "merge F -o out.rpz"} {
+	for _, command := range []string{"info F", "cat F", "export F -o out.csv", "repair F -o out.rpz",
+		"merge F -o out.rpz"} {
 		cli.Impatient.Store(false)
 		must(t, strings.Fields(command)...)
 		if !cli.Impatient.Load() {

@@ -79,7 +79,8 @@ var forgeries = []forgery{
 	}},
 	{"a number within huge", func(r *rand.Rand, c []byte) []byte {
 		at := r.IntN(len(c) + 1)
-		return bytes.Join([][]byte{c[:at], c[min(at+1, len(c)):]}, []byte{0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f})
+		return bytes.Join([][]byte{c[:at], c[min(at+1, len(c)):]},
+			[]byte{0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f})
 	}},
 	{"all bits set", func(_ *rand.Rand, c []byte) []byte { return bytes.Repeat([]byte{0xff}, len(c)) }},
 	{"zeros", func(_ *rand.Rand, c []byte) []byte { return make([]byte, len(c)) }},

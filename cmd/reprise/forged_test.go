@@ -52,24 +52,29 @@ func TestHugeTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Calls != math.MaxUint64 || got.Functions[0].Calls != math.MaxUint64 || got.Text.Plain != math.MaxUint64 {
-		t.Errorf("info counts %d calls, %d of one function, %d bytes", got.Calls, got.Functions[0].Calls, got.Text.Plain)
+		t.Errorf("info counts %d calls, %d of one function, %d bytes", got.Calls, got.Functions[0].Calls,
+			got.Text.Plain)
 	}
 	must(t, "info", "huge.rpz")
 	for _, tt := range []struct{ args, want string }{
 		{"cat huge.rpz --count 1", "0 init\n"},
 		{"cat huge.rpz --first 9223372036854775806 --count 2", "0 init\n1 init\n"},
 		{"cat huge.rpz --ranks 2 --first 9223372036854775806", "2 init\n"},
-		{"grammar huge.rpz --ranks 2", "rank 2 of 2,147,483,647: 9,223,372,036,854,775,807 calls, 1 different, as 1 rule with 1 symbol\n\n" +
-			"  9,223,372,036,854,775,807 × init()\n"},
-		{"grammar huge.rpz --together", "program of shape 0, ranks 0-2: ≥ 18,446,744,073,709,551,615 calls\n\n  9,223,372,036,854,775,807 × init()\n"},
-		{"grammar huge.rpz --ranks 2147483646", "rank 2147483646 of 2,147,483,647: 0 calls, 0 different, as 0 rules with 0 symbols\n\n"},
+		{"grammar huge.rpz --ranks 2",
+			"rank 2 of 2,147,483,647: 9,223,372,036,854,775,807 calls, 1 different, as 1 rule with 1 symbol\n\n" +
+				"  9,223,372,036,854,775,807 × init()\n"},
+		{"grammar huge.rpz --together",
+			"program of shape 0, ranks 0-2: ≥ 18,446,744,073,709,551,615 calls\n\n  9,223,372,036,854,775,807 × init()\n"},
+		{"grammar huge.rpz --ranks 2147483646",
+			"rank 2147483646 of 2,147,483,647: 0 calls, 0 different, as 0 rules with 0 symbols\n\n"},
 	} {
 		if got := must(t, strings.Fields(tt.args)...); got != tt.want {
 			t.Errorf("reprise %s: %q, want %q", tt.args, got, tt.want)
 		}
 	}
 	r := invoke(t, "", "cat", "huge.rpz", "--ranks", "2147483646")
-	if want := "reprise: warning: rank 2147483646 has no calls\n"; r.status != cli.ExitOK || r.stdout != "" || r.stderr != want {
+	if want := "reprise: warning: rank 2147483646 has no calls\n"; r.status != cli.ExitOK || r.stdout != "" ||
+		r.stderr != want {
 		t.Errorf("a rank without calls: %+v", r)
 	}
 }
@@ -82,7 +87,8 @@ func TestDeepGrammar(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, "deep.rpz", string(file))
-	if r := invoke(t, "", "grammar", "deep.rpz", "--together"); r.status == cli.ExitOK || !strings.Contains(r.stderr, show.ErrApart.Error()) {
+	if r := invoke(t, "", "grammar", "deep.rpz", "--together"); r.status == cli.ExitOK ||
+		!strings.Contains(r.stderr, show.ErrApart.Error()) {
 		t.Errorf("--together: %+v", r)
 	}
 	lines := strings.Split(must(t, "grammar", "deep.rpz"), "\n")
@@ -103,11 +109,13 @@ func TestOtherTrace(t *testing.T) {
 	param := func(name string, k cst.Kind) cst.Param { return cst.Param{Name: name, Type: cst.Type{Kind: k}} }
 	var r tracer.Recorder
 	fn := r.Declare(cst.Function{Name: "f<\x1b", Params: []cst.Param{
-		param("int", cst.KindInt), param("float", cst.KindFloat), param("nan", cst.KindFloat), param("string", cst.KindString),
+		param("int", cst.KindInt), param("float", cst.KindFloat), param("nan", cst.KindFloat),
+		param("string", cst.KindString),
 		param("bytes", cst.KindBytes), param("pointer", cst.KindPointer), param("status", cst.KindStatus),
 		{Name: "array", Type: cst.ArrayOf(cst.Type{Kind: cst.KindRank})},
 	}})
-	r.Call(fn, cst.Int(math.MinInt64), cst.Float(0.1), cst.Float(math.NaN()), cst.String("<&>"), cst.Bytes([]byte{0, 255}),
+	r.Call(fn, cst.Int(math.MinInt64), cst.Float(0.1), cst.Float(math.NaN()), cst.String("<&>"),
+		cst.Bytes([]byte{0, 255}),
 		cst.PointerTo(cst.Pointer{Segment: 3, Displacement: 16}), cst.StatusOf(cst.Status{Source: 1, Tag: 99}),
 		cst.Array(cst.Rank(1), cst.Rank(2)))
 	writeTrace(t, "other.rpz", merge.Run{Ranks: 1, Source: "tracer\x1b[2J"}, r.Finish(0))
@@ -124,18 +132,23 @@ func TestOtherTrace(t *testing.T) {
 		t.Errorf("the default format gives %q", got)
 	}
 	got := must(t, "info", "other.rpz")
-	if strings.Contains(got, "\x1b") || strings.Contains(got, "gzip") || !strings.Contains(got, `from "tracer\x1b[2J"`) {
+	if strings.Contains(got, "\x1b") || strings.Contains(got, "gzip") ||
+		!strings.Contains(got, `from "tracer\x1b[2J"`) {
 		t.Errorf("info gives %q", got)
 	}
 	for _, tt := range []struct{ args, want string }{
-		{"cat other.rpz --format ti", `other.rpz: a SimGrid trace cannot hold the function "f<\x1b"; reprise cat --format text, or json, writes its calls`},
-		{"cat other.rpz --split dir", `other.rpz: a SimGrid trace cannot hold the function "f<\x1b"; reprise cat --format text, or json, writes its calls`},
+		{"cat other.rpz --format ti",
+			`other.rpz: a SimGrid trace cannot hold the function "f<\x1b"; reprise cat --format text, or json, writes its calls`},
+		{"cat other.rpz --split dir",
+			`other.rpz: a SimGrid trace cannot hold the function "f<\x1b"; reprise cat --format text, or json, writes its calls`},
 	} {
-		if r := invoke(t, "", strings.Fields(tt.args)...); r.status != cli.ExitFailure || r.stderr != "reprise: "+tt.want+"\n" {
+		if r := invoke(t, "", strings.Fields(tt.args)...); r.status != cli.ExitFailure ||
+			r.stderr != "reprise: "+tt.want+"\n" {
 			t.Errorf("reprise %s: status %d, %q, want %q", tt.args, r.status, r.stderr, tt.want)
 		}
 	}
-	if r := invoke(t, "", "verify", "other.rpz", "in.txt"); r.status != cli.ExitFailure || !strings.Contains(r.stderr, "rank 0, position 0: ") {
+	if r := invoke(t, "", "verify", "other.rpz", "in.txt"); r.status != cli.ExitFailure ||
+		!strings.Contains(r.stderr, "rank 0, position 0: ") {
 		t.Errorf("verify: status %d, %q", r.status, r.stderr)
 	}
 }

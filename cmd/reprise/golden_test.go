@@ -42,7 +42,8 @@ func TestTranscripts(t *testing.T) {
 			if *update {
 				writeFile(t, path, got)
 			} else if got != want {
-				t.Errorf("%s differs, from %q on: run go test -update and look at what changed", path, firstDifference(got, want))
+				t.Errorf("%s differs, from %q on: run go test -update and look at what changed", path,
+					firstDifference(got, want))
 			}
 		})
 	}

@@ -56,8 +56,10 @@ func TestHang(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		trace := filepath.Join(t.TempDir(), "run.rpz")
-		got := outcome(t, recorder(t, m, []string{"-o", trace, "--timeout", "10s", "--on-timeout", "kill"}, m.Launch(12, m.Build(t, "hang.c"), "pairs")...))
-		if got.status == 0 || !strings.Contains(got.stderr, "no call has returned for 10s\n") || !strings.Contains(got.stderr, "  4 → 5 → 4\n") {
+		got := outcome(t, recorder(t, m, []string{"-o", trace, "--timeout", "10s", "--on-timeout", "kill"},
+			m.Launch(12, m.Build(t, "hang.c"), "pairs")...))
+		if got.status == 0 || !strings.Contains(got.stderr, "no call has returned for 10s\n") ||
+			!strings.Contains(got.stderr, "  4 → 5 → 4\n") {
 			t.Errorf("%+v", got)
 		}
 		h, groups := hangOf(t, trace)
@@ -75,16 +77,18 @@ func TestHang(t *testing.T) {
 		for ranks, w := range map[string]wait{
 			"0-1": {`MPI_Send\(.*returned=0\)`, "receiver", "0-1", 3},
 			"2-3": {`MPI_Waitall\(.*\)`, "message", "2-3", 1},
-			"4":   {`MPI_Barrier\(comm=MPI_COMM_WORLD, site="hang\.c:[0-9]+ main", returned=0\)`, "members", "0-3, 5-11", -2},
-			"5":   {`MPI_Recv\(.* source=4, tag=5, .*\)`, "message", "4", 5},
-			"6":   {`MPI_Allreduce\(.*\)`, "members", "7", -2},
-			"7":   {`MPI_Recv\(.*\)`, "message", "6", 5},
-			"9":   {`MPI_Recv\(.*\)`, "message", "8", 5},
-			"10":  {`MPI_Recv\(.*source=MPI_ANY_SOURCE, tag=MPI_ANY_TAG.*\)`, "message", "11", -1},
-			"11":  {`MPI_Probe\(.*\)`, "message", "10", 4},
+			"4": {`MPI_Barrier\(comm=MPI_COMM_WORLD, site="hang\.c:[0-9]+ main", returned=0\)`, "members",
+				"0-3, 5-11", -2},
+			"5":  {`MPI_Recv\(.* source=4, tag=5, .*\)`, "message", "4", 5},
+			"6":  {`MPI_Allreduce\(.*\)`, "members", "7", -2},
+			"7":  {`MPI_Recv\(.*\)`, "message", "6", 5},
+			"9":  {`MPI_Recv\(.*\)`, "message", "8", 5},
+			"10": {`MPI_Recv\(.*source=MPI_ANY_SOURCE, tag=MPI_ANY_TAG.*\)`, "message", "11", -1},
+			"11": {`MPI_Probe\(.*\)`, "message", "10", 4},
 		} {
 			g, ok := groups[ranks]
-			if !ok || g.State != "in call" || !regexp.MustCompile("^"+w.call+"$").MatchString(g.Call) || len(g.Waits) != 1 || g.Most < 1e9 || g.Deadlocked != (ranks != "9") {
+			if !ok || g.State != "in call" || !regexp.MustCompile("^"+w.call+"$").MatchString(g.Call) ||
+				len(g.Waits) != 1 || g.Most < 1e9 || g.Deadlocked != (ranks != "9") {
 				t.Errorf("ranks %s: %+v", ranks, g)
 				continue
 			}
@@ -101,14 +105,16 @@ func TestHang(t *testing.T) {
 		text := must(t, "hang", trace)
 		for _, want := range []string{
 			"rank 5 was sent a message from rank 4 with tag 7", " waits for a message from rank 4, tag 5\n",
-			" each waits for another of ranks 0-1 to receive, tag 3\n", " each waits for a message from another of ranks 2-3, tag 1\n",
+			" each waits for another of ranks 0-1 to receive, tag 3\n",
+			" each waits for a message from another of ranks 2-3, tag 1\n",
 		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s is not in\n%s", want, text)
 			}
 		}
 		for _, command := range []string{"info", "match"} {
-			if text := must(t, command, trace); !strings.Contains(text, "in calls that did not return, see reprise hang: ranks 0-7, 9-11\n") {
+			if text := must(t, command, trace); !strings.Contains(text,
+				"in calls that did not return, see reprise hang: ranks 0-7, 9-11\n") {
 				t.Errorf("%s: %s", command, text)
 			}
 		}
@@ -160,13 +166,18 @@ func TestHangStuck(t *testing.T) {
 			t.Run(strings.Join(names, " "), func(t *testing.T) {
 				m.Parallel(t)
 				trace := filepath.Join(t.TempDir(), "run.rpz")
-				outcome(t, recorder(t, m, []string{"-o", trace, "--timeout", "4s", "--on-timeout", "kill"}, m.Launch(2*len(some), m.Build(t, "stuck.c"), names...)...))
+				outcome(t, recorder(t, m, []string{"-o", trace, "--timeout", "4s", "--on-timeout", "kill"},
+					m.Launch(2*len(some), m.Build(t, "stuck.c"), names...)...))
 				h, groups := hangOf(t, trace)
 				for i, k := range some {
 					waits, idle := strconv.Itoa(2*i), strconv.Itoa(2*i+1)
 					g, ok := groups[waits]
-					arrays := strings.HasPrefix(k.call, "MPI_Wait") || strings.Contains(g.Call, "counts=[1 2]") || strings.Contains(g.Call, "counts={1, 2}") || strings.HasPrefix(k.name, "Neighbor_") && strings.Contains(g.Call, "counts=[1]")
-					if !ok || !arrays && k.name != "Scatterv" || !strings.HasPrefix(g.Call, k.call+"(") || len(g.Waits) != 1 || g.Waits[0].For != k.reason || g.Waits[0].Ranks != idle {
+					arrays := strings.HasPrefix(k.call, "MPI_Wait") ||
+						strings.Contains(g.Call, "counts=[1 2]") ||
+						strings.Contains(g.Call, "counts={1, 2}") ||
+						strings.HasPrefix(k.name, "Neighbor_") && strings.Contains(g.Call, "counts=[1]")
+					if !ok || !arrays && k.name != "Scatterv" || !strings.HasPrefix(g.Call, k.call+"(") ||
+						len(g.Waits) != 1 || g.Waits[0].For != k.reason || g.Waits[0].Ranks != idle {
 						t.Errorf("%s, rank %s: %+v\n%+v", k.name, waits, g, h)
 					}
 				}

@@ -210,7 +210,8 @@ func makeInputs(t testing.TB) {
 	} {
 		writeFile(t, name, content)
 	}
-	for _, name := range []string{"ring", "mixed", "long", "one", "sparse", "foreign", "nested", "uneven", "noisy", "noisy-mixed", "unmatched"} {
+	for _, name := range []string{"ring", "mixed", "long", "one", "sparse", "foreign", "nested", "uneven",
+		"noisy", "noisy-mixed", "unmatched"} {
 		if r := invoke(t, "", "compress", name+".txt", "-o", name+".rpz"); r.status != cli.ExitOK {
 			t.Fatal(r.stderr)
 		}
@@ -249,7 +250,8 @@ func writeTimed(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	send := cst.Function{Name: "send", Params: []cst.Param{{Name: "dest", Type: cst.Type{Kind: cst.KindRank}}, {Name: "count", Type: cst.Type{Kind: cst.KindInt}}}}
+	send := cst.Function{Name: "send", Params: []cst.Param{{Name: "dest", Type: cst.Type{Kind: cst.KindRank}},
+		{Name: "count", Type: cst.Type{Kind: cst.KindInt}}}}
 	record := func(o tracer.Options, first, step int) (a merge.Accumulator) {
 		if err := a.Describe(merge.Run{Source: "a clock"}); err != nil {
 			t.Fatal(err)
@@ -307,9 +309,13 @@ func writeRun(t testing.TB, name string, argc, killed int64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		start, barrier := r.Declare(cst.Function{Name: "MPI_Init", Params: []cst.Param{param("argc", number)}}), r.Declare(cst.Function{Name: "MPI_Barrier", Params: []cst.Param{param("comm", comm)}})
-		send := r.Declare(cst.Function{Name: "MPI_Send", Params: []cst.Param{param("count", number), param("datatype", cst.HandleOf("datatype")),
-			param("dest", cst.Type{Kind: cst.KindRank}), param("tag", cst.Type{Kind: cst.KindTag}), param("comm", comm)}})
+		start, barrier := r.Declare(cst.Function{Name: "MPI_Init",
+			Params: []cst.Param{param("argc", number)}}),
+			r.Declare(cst.Function{Name: "MPI_Barrier", Params: []cst.Param{param("comm", comm)}})
+		send := r.Declare(cst.Function{Name: "MPI_Send",
+			Params: []cst.Param{param("count", number), param("datatype", cst.HandleOf("datatype")),
+				param("dest", cst.Type{Kind: cst.KindRank}), param("tag", cst.Type{Kind: cst.KindTag}),
+				param("comm", comm)}})
 		end := r.Declare(cst.Function{Name: "MPI_Finalize"})
 		now := 5_000_000 + rank
 		r.CallAt(start, now, 1000, cst.Int(argc))
@@ -353,12 +359,15 @@ func writeHang(t testing.TB, name string) {
 		r.Call(r.Declare(cst.Function{Name: "MPI_Init"}))
 		switch rank {
 		case 0:
-			r.Call(r.Declare(cst.Function{Name: "MPI_Send", Params: message("dest")}), cst.Int(1), cst.Handle(-33), cst.Rank(1), cst.Tag(9), cst.Handle(-3))
+			r.Call(r.Declare(cst.Function{Name: "MPI_Send", Params: message("dest")}), cst.Int(1),
+				cst.Handle(-33), cst.Rank(1), cst.Tag(9), cst.Handle(-3))
 		case 1:
-			r.Call(r.Declare(cst.Function{Name: "MPI_Recv", Params: append(message("source"), returned)}), cst.Int(1), cst.Handle(-33), cst.Rank(0), cst.Tag(8), cst.Handle(-3), cst.Int(0))
+			r.Call(r.Declare(cst.Function{Name: "MPI_Recv", Params: append(message("source"), returned)}),
+				cst.Int(1), cst.Handle(-33), cst.Rank(0), cst.Tag(8), cst.Handle(-3), cst.Int(0))
 		}
 		if rank != 1 && rank != 4 {
-			r.Call(r.Declare(cst.Function{Name: "MPI_Barrier", Params: []cst.Param{param("comm", comm), returned}}), cst.Handle(-3), cst.Int(0))
+			r.Call(r.Declare(cst.Function{Name: "MPI_Barrier",
+				Params: []cst.Param{param("comm", comm), returned}}), cst.Handle(-3), cst.Int(0))
 		}
 		if err := a.Add(r.Finish(int(rank))); err != nil {
 			t.Fatal(err)
@@ -381,14 +390,16 @@ func writeCodecs(t testing.TB) {
 		t.Fatal(err)
 	}
 	lossless := noError(timing.NewLossless(timing.Zstd))
-	codecs := []*timing.SeriesCodec{noError(timing.NewSeriesCodec(bins, bins, timing.Gaps)), noError(timing.NewSeriesCodec(lossless, lossless, timing.Gaps))}
+	codecs := []*timing.SeriesCodec{noError(timing.NewSeriesCodec(bins, bins, timing.Gaps)),
+		noError(timing.NewSeriesCodec(lossless, lossless, timing.Gaps))}
 	var a merge.Accumulator
 	if err := a.Describe(merge.Run{Source: "a clock"}); err != nil {
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	for rank := range 6 {
-		r, err := tracer.New(tracer.Options{Series: codecs[rank%2], Histograms: &timing.HistogramOptions{PathSensitive: true}})
+		r, err := tracer.New(tracer.Options{Series: codecs[rank%2],
+			Histograms: &timing.HistogramOptions{PathSensitive: true}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -125,25 +125,34 @@ func TestJSONNames(t *testing.T) {
 			c.object(command, out[:end+1])
 		}
 	}
-	summary, err := json.Marshal(record.Summary{Schema: cli.Schema, Problems: []string{}, Run: &query.Summary{Share: &query.CallShare{}, Slowest: &query.SlowRank{}, Waits: []query.WaitSummary{{}}}})
+	summary, err := json.Marshal(record.Summary{Schema: cli.Schema, Problems: []string{},
+		Run: &query.Summary{Share: &query.CallShare{}, Slowest: &query.SlowRank{}, Waits: []query.WaitSummary{{}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.object("record", string(summary))
 	c.object("codecs", invoke(t, "1\n2\n3us\n", "codecs", "-", "--json").stdout)
-	calibrated, err := json.Marshal(predict.Calibrated{Schema: cli.Schema, Doubts: []string{""}, Links: []predict.CalibratedLink{{Larger: []predict.LargerMessages{{}}, Messages: []predict.MessageFit{{}}}}, Besides: []predict.BesidesMessages{{}}, Collectives: []predict.CalibratedCollective{{}}})
+	calibrated, err := json.Marshal(predict.Calibrated{Schema: cli.Schema, Doubts: []string{""},
+		Links: []predict.CalibratedLink{{Larger: []predict.LargerMessages{{}},
+			Messages: []predict.MessageFit{{}}}}, Besides: []predict.BesidesMessages{{}},
+		Collectives: []predict.CalibratedCollective{{}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.object("calibrate", string(calibrated))
 	commands["record"], commands["collect"], commands["codecs"], commands["calibrate"] = true, true, true, true
-	replayed, err := json.Marshal(programs.Replay{Schema: cli.Schema, Recorded: &query.RunTimes{}, Replayed: &query.RunTimes{}, Functions: []programs.ReplayedFunction{{Time: new(query.Nanoseconds), ReplayedTime: new(query.Nanoseconds)}}, LeftOut: []programs.LeftOut{{}}})
+	replayed, err := json.Marshal(programs.Replay{Schema: cli.Schema, Recorded: &query.RunTimes{},
+		Replayed: &query.RunTimes{},
+		Functions: []programs.ReplayedFunction{{Time: new(query.Nanoseconds),
+			ReplayedTime: new(query.Nanoseconds)}}, LeftOut: []programs.LeftOut{{}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.object("replay", string(replayed))
 	c.object("proxy", invoke(t, "", "proxy", heatTrace, "-o", t.TempDir(), "--json").stdout)
-	sliced, err := json.Marshal(programs.Slice{Schema: cli.Schema, Files: []slice.Count{{}}, Calls: []slice.Call{{}}, Open: &slice.Opening{}, Needed: []slice.Needed{{}}, Assumed: []slice.Assumption{{}}, Lines: []programs.KeptLine{{Steps: []slice.Step{{}}}}})
+	sliced, err := json.Marshal(programs.Slice{Schema: cli.Schema, Files: []slice.Count{{}},
+		Calls: []slice.Call{{}}, Open: &slice.Opening{}, Needed: []slice.Needed{{}},
+		Assumed: []slice.Assumption{{}}, Lines: []programs.KeptLine{{Steps: []slice.Step{{}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

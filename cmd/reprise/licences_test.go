@@ -17,11 +17,14 @@ func TestLicences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := slices.DeleteFunc(strings.Fields(string(out)), func(path string) bool { return strings.HasPrefix(path, ours) })
+	want := slices.DeleteFunc(strings.Fields(string(out)), func(path string) bool {
+		return strings.HasPrefix(path, ours)
+	})
 	slices.Sort(want)
 	want = slices.Compact(want)
 	var got []string
-	for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\| [A-Z].* \\|$").FindAllStringSubmatch(readFile(t, filepath.Join("..", "..", "SECURITY.md")), -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\| [A-Z].* \\|$").FindAllStringSubmatch(
+		readFile(t, filepath.Join("..", "..", "SECURITY.md")), -1) {
 		got = append(got, row[1])
 	}
 	if !slices.Equal(got, want) {

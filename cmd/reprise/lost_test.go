@@ -24,17 +24,20 @@ func TestLostRanks(t *testing.T) {
 	}
 	const lost = "ranks 1-599:2"
 	r := invoke(t, "", "cat", "flipped.rpz")
-	if n := strings.Count(r.stderr, "reprise: warning: flipped.rpz: arguments of calls of "+lost+" cannot be read: columns"); r.status != cli.ExitFailure || r.stdout != even.String() || n != 1 {
+	if n := strings.Count(r.stderr, "reprise: warning: flipped.rpz: arguments of calls of "+lost+
+		" cannot be read: columns"); r.status != cli.ExitFailure || r.stdout != even.String() || n != 1 {
 		t.Errorf("cat: status %d, %d bytes, %s", r.status, len(r.stdout), r.stderr)
 	}
 	if got := must(t, "cat", "lost.rpz"); got != even.String() {
 		t.Errorf("cat lost.rpz: %d bytes", len(got))
 	}
-	if got := must(t, "info", "--compare", "lost.rpz"); !strings.Contains(got, "from SimGrid TI, repaired without "+lost+"\n") || !strings.Contains(got, "gzip") {
+	if got := must(t, "info", "--compare", "lost.rpz"); !strings.Contains(got,
+		"from SimGrid TI, repaired without "+lost+"\n") || !strings.Contains(got, "gzip") {
 		t.Errorf("info lost.rpz: %s", got)
 	}
 	r = invoke(t, "", "cat", "flipped-mixed.rpz", "--split", "dir")
-	if r.status != cli.ExitFailure || !strings.HasSuffix(r.stderr, lost+" cannot be read; reprise repair may save the rest\n") {
+	if r.status != cli.ExitFailure ||
+		!strings.HasSuffix(r.stderr, lost+" cannot be read; reprise repair may save the rest\n") {
 		t.Errorf("cat --split: status %d, %s", r.status, r.stderr)
 	}
 	for i, want := range []string{rank(0), "", rank(2), ""} {

@@ -43,10 +43,14 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func newRoot() *cobra.Command {
 	root := cli.NewProgram()
 	addGroup(root, "record", "Record:", record.NewRecord(), record.NewCollect())
-	addGroup(root, "look", "Look into a trace:", show.NewReport(), show.NewView(), show.NewInfo(), answer.NewProfile(), show.NewGrammar(), show.NewCat(), answer.NewMessages(),
-		answer.NewMatrix(), answer.NewMatch(), answer.NewHang(), answer.NewImbalance(), answer.NewEfficiency(), predict.NewPredict(), predict.NewCalibrate(), programs.NewSlice(), programs.NewProxy(), programs.NewReplay(), answer.NewAt(), answer.NewDiff(), compress.NewCodecs())
+	addGroup(root, "look", "Look into a trace:", show.NewReport(), show.NewView(), show.NewInfo(),
+		answer.NewProfile(), show.NewGrammar(), show.NewCat(), answer.NewMessages(),
+		answer.NewMatrix(), answer.NewMatch(), answer.NewHang(), answer.NewImbalance(),
+		answer.NewEfficiency(), predict.NewPredict(), predict.NewCalibrate(), programs.NewSlice(),
+		programs.NewProxy(), programs.NewReplay(), answer.NewAt(), answer.NewDiff(), compress.NewCodecs())
 	addGroup(root, "formats", "Other formats:", compress.NewCompress(), show.NewExport())
-	addGroup(root, "files", "Files:", merging.NewMerge(), programs.NewExtrapolate(), compress.NewVerify(), compress.NewRepair())
+	addGroup(root, "files", "Files:", merging.NewMerge(), programs.NewExtrapolate(), compress.NewVerify(),
+		compress.NewRepair())
 	root.AddCommand(newDemo())
 	cli.AddHelp(root)
 	cli.AddCompletion(root)

@@ -124,7 +124,8 @@ func TestUsage(t *testing.T) {
 		{"merge", "merge takes part files"},
 		{"merge in.rpz", "merge needs -o OUT.rpz"},
 		{"merge in.rpz -o in.rpz", "in.rpz is an input: the output would replace it"},
-		{"merge . -o in.rpz", "in.rpz is in ., of which all *.rpz files are merged: the output needs another directory"},
+		{"merge . -o in.rpz",
+			"in.rpz is in ., of which all *.rpz files are merged: the output needs another directory"},
 		{"merge in.rpz . --part -o ./out.part.rpz",
 			"./out.part.rpz is in ., of which all *.rpz files are merged: the output needs another directory"},
 		{"merge - -o out.rpz", "a trace is read in any order: it cannot come from standard input"},
@@ -141,7 +142,8 @@ func TestUsage(t *testing.T) {
 		{"matrix in.rpz -o m.csv --bins 7", "--bins does not go with --format csv, which is not a picture"},
 		{"record -o out.rpz --parts parts -- true", "the output is -o OUT.rpz or --parts DIR, not both"},
 		{"record -- true", "the output is -o OUT.rpz, or --parts DIR: reprise record -o run.rpz -- mpirun -n 4 ./app"},
-		{"record -n 4 ./app", "unknown shorthand flag: 'n' in -n; a launcher and its flags come after those of record: reprise record -o run.rpz -- mpirun -n 4 ./app"},
+		{"record -n 4 ./app",
+			"unknown shorthand flag: 'n' in -n; a launcher and its flags come after those of record: reprise record -o run.rpz -- mpirun -n 4 ./app"},
 		{"collect raw", "the output is -o OUT.rpz, or --parts DIR"},
 		{"cat in.rpz --ranks=", `--ranks: "": names no rank`},
 		{"cat in.rpz --ranks x", `--ranks: "x": "x" is no rank`},
@@ -153,26 +155,37 @@ func TestUsage(t *testing.T) {
 		{"cat in.rpz --json --format ti", "--json does not go with --format ti"},
 		{"cat in.rpz --split . --ranks 0", "--split writes all ranks: it does not go with --ranks"},
 		{"cat in.rpz --split . --json", "--split writes SimGrid's files: the only format is ti"},
-		{"cat in.rpz --split . --from 1", "--split writes all calls: it does not go with --first, --count, --from and --to"},
-		{"cat in.rpz --split . --count 1", "--split writes all calls: it does not go with --first, --count, --from and --to"},
+		{"cat in.rpz --split . --from 1",
+			"--split writes all calls: it does not go with --first, --count, --from and --to"},
+		{"cat in.rpz --split . --count 1",
+			"--split writes all calls: it does not go with --first, --count, --from and --to"},
 		{"info", "info takes one trace, not 0 arguments"},
-		{"record -o out.rpz --error 0.01 -- true", "--times statistics keeps no times of every call: --error and intervals do not go with it"},
-		{"record -o out.rpz --times exact --error 0.1 -- true", "--times exact is exact: --error does not go with it, but for functions"},
+		{"record -o out.rpz --error 0.01 -- true",
+			"--times statistics keeps no times of every call: --error and intervals do not go with it"},
+		{"record -o out.rpz --times exact --error 0.1 -- true",
+			"--times exact is exact: --error does not go with it, but for functions"},
 		{"record -o out.rpz --times all --error 5 -- true", "--error is from 0.0001 to 0.5, not 5"},
-		{"collect raw -o out.rpz --error 0.2", "--times statistics keeps no times of every call: --error and intervals do not go with it"},
-		{"collect raw -o out.rpz --times intervals", "--times intervals keeps no times of every call: --error and intervals do not go with it"},
-		{"collect raw -o out.rpz --times fast", `--times is none, statistics, histograms, paths, all, exact or a codec, not "fast"`},
-		{"collect raw -o out.rpz --times none,all", `--times is none, statistics, histograms, paths, all, exact or a codec, not "none,all"`},
+		{"collect raw -o out.rpz --error 0.2",
+			"--times statistics keeps no times of every call: --error and intervals do not go with it"},
+		{"collect raw -o out.rpz --times intervals",
+			"--times intervals keeps no times of every call: --error and intervals do not go with it"},
+		{"collect raw -o out.rpz --times fast",
+			`--times is none, statistics, histograms, paths, all, exact or a codec, not "fast"`},
+		{"collect raw -o out.rpz --times none,all",
+			`--times is none, statistics, histograms, paths, all, exact or a codec, not "none,all"`},
 		{"collect raw -o out.rpz --times zstd,lz4", "--times zstd,lz4 has two codecs"},
 		{"collect raw -o out.rpz --times all --error =1%", "--error =1% names no function"},
 		{"collect raw -o out.rpz --times all --error MPI_Wait=60%", "--error is from 0.0001 to 0.5, not 60%"},
 		{"collect raw -o out.rpz --times all --error 0", "--error 0 is --times exact"},
 		{"record -o out.rpz --on-timeout kill -- true", "--on-timeout needs --timeout, such as --timeout 60s"},
-		{"record --parts parts --timeout 60s -- true", "--timeout does not go with --parts: one process cannot tell whether the run hangs"},
-		{"record -o out.rpz --sites line -- true", `invalid argument "line" for "--sites" flag: must be caller, stack or none`},
+		{"record --parts parts --timeout 60s -- true",
+			"--timeout does not go with --parts: one process cannot tell whether the run hangs"},
+		{"record -o out.rpz --sites line -- true",
+			`invalid argument "line" for "--sites" flag: must be caller, stack or none`},
 		{"grammar in.rpz --shape=-7", "no shape -7"},
 		{"grammar in.rpz --ranks 0 --shape 0", "--ranks does not go with --shape"},
-		{"profile in.rpz --by weight", `invalid argument "weight" for "--by" flag: must be function, signature, site or rank`},
+		{"profile in.rpz --by weight",
+			`invalid argument "weight" for "--by" flag: must be function, signature, site or rank`},
 		{"grammar in.rpz --dot --json", "--dot does not go with --json"},
 		{"verify in.rpz", "verify takes a trace and the files it was made from"},
 		{"verify - in.txt", "a trace is read in any order: it cannot come from standard input"},
@@ -181,7 +194,8 @@ func TestUsage(t *testing.T) {
 		{"repair in.rpz -o in.rpz", "in.rpz is an input: the output would replace it"},
 	} {
 		r := invoke(t, "", strings.Fields(tt.args)...)
-		if line, _, _ := strings.Cut(r.stderr, "\n"); r.status != cli.ExitUsage || line != "reprise: "+tt.want || r.stdout != "" {
+		if line, _, _ := strings.Cut(r.stderr, "\n"); r.status != cli.ExitUsage ||
+			line != "reprise: "+tt.want || r.stdout != "" {
 			t.Errorf("reprise %s: status %d, %q, want %d, %q", tt.args, r.status, line, cli.ExitUsage, tt.want)
 		}
 	}
@@ -216,59 +230,81 @@ func TestFailures(t *testing.T) {
 		{"compress empty.txt -o ring.rpz", "empty.txt: there is no line to compress"},
 		{"compress ring.txt list.txt -o out.rpz", "list.txt: is a list of files; give it alone"},
 		{"compress ring.txt ./ring.txt -o out.rpz", "./ring.txt: is given twice, the first time as ring.txt"},
-		{"compress ring.rpz -o out.rpz", "ring.rpz: is a trace already: reprise info ring.rpz describes it, reprise cat ring.rpz writes its text"},
+		{"compress ring.rpz -o out.rpz",
+			"ring.rpz: is a trace already: reprise info ring.rpz describes it, reprise cat ring.rpz writes its text"},
 		{"compress ring.xz -o out.rpz",
 			"ring.xz: compressed by xz: decompress it first, for instance xz -dc ring.xz | reprise compress - -o OUT.rpz"},
 		{"verify ring.rpz missing.txt", "missing.txt: no such file or directory"},
-		{"verify ring.rpz mixed.rpz", "mixed.rpz: is a trace already: two traces are compared by diff, as in reprise diff TRACE.rpz mixed.rpz"},
+		{"verify ring.rpz mixed.rpz",
+			"mixed.rpz: is a trace already: two traces are compared by diff, as in reprise diff TRACE.rpz mixed.rpz"},
 		{"verify ring.rpz ring.bz2",
 			"ring.bz2: compressed by bzip2: decompress it first, for instance bzip2 -dc ring.bz2 | reprise verify TRACE.rpz -"},
-		{"cat ring.txt", "ring.txt: this is SimGrid's text of a trace; reprise compress ring.txt -o OUT.rpz makes a trace of it"},
-		{"info ring.txt.gz", "ring.txt.gz: this is SimGrid's text of a trace; reprise compress ring.txt.gz -o OUT.rpz makes a trace of it"},
-		{"grammar ring.txt", "ring.txt: this is SimGrid's text of a trace; reprise compress ring.txt -o OUT.rpz makes a trace of it"},
-		{"verify ring.txt ring.rpz", "ring.txt: this is SimGrid's text of a trace; the trace comes first, then what it was made from"},
+		{"cat ring.txt",
+			"ring.txt: this is SimGrid's text of a trace; reprise compress ring.txt -o OUT.rpz makes a trace of it"},
+		{"info ring.txt.gz",
+			"ring.txt.gz: this is SimGrid's text of a trace; reprise compress ring.txt.gz -o OUT.rpz makes a trace of it"},
+		{"grammar ring.txt",
+			"ring.txt: this is SimGrid's text of a trace; reprise compress ring.txt -o OUT.rpz makes a trace of it"},
+		{"verify ring.txt ring.rpz",
+			"ring.txt: this is SimGrid's text of a trace; the trace comes first, then what it was made from"},
 		{"info empty.txt", "empty.txt: the file is empty: whatever wrote it did not come to its end"},
-		{"info cut.rpz", "cut.rpz: the file is cut off: it ends at byte *, without the end of a trace; reprise repair cut.rpz -o saved.rpz saves what can be read"},
+		{"info cut.rpz",
+			"cut.rpz: the file is cut off: it ends at byte *, without the end of a trace; reprise repair cut.rpz -o saved.rpz saves what can be read"},
 		{"profile ring.rpz --ranks 2-9", "ring.rpz: no rank 4: the trace has ranks 0 to 3"},
 		{"export ring.rpz -o out.csv --ranks 9", "ring.rpz: no rank 9: the trace has ranks 0 to 3"},
 		{"profile empty.rpz --ranks 0", "empty.rpz: no rank 0: the trace has no ranks"},
 		{"info disordered.rpz", "disordered.rpz: interleaving, section at offset *; reprise repair may save the rest"},
-		{"cat orderless.rpz", "orderless.rpz: interleaving: merge: corrupt input: the file has no such section; reprise repair may save the rest"},
-		{"merge orderless.rpz -o out.rpz", "orderless.rpz: the order of the calls of different ranks is damaged; reprise repair may save the rest"},
+		{"cat orderless.rpz",
+			"orderless.rpz: interleaving: merge: corrupt input: the file has no such section; reprise repair may save the rest"},
+		{"merge orderless.rpz -o out.rpz",
+			"orderless.rpz: the order of the calls of different ranks is damaged; reprise repair may save the rest"},
 		{"merge missing.rpz -o out.rpz", "missing.rpz: no such file or directory"},
-		{"merge ring.txt -o out.rpz", "ring.txt: this is SimGrid's text of a trace; reprise compress ring.txt -o OUT.rpz makes a trace of it"},
+		{"merge ring.txt -o out.rpz",
+			"ring.txt: this is SimGrid's text of a trace; reprise compress ring.txt -o OUT.rpz makes a trace of it"},
 		{"merge empty.txt -o out.rpz", "empty.txt: the file is empty: whatever wrote it did not come to its end"},
 		{"merge dir -o out.rpz", "dir: this is a directory with no files named ….rpz"},
-		{"merge even.part.rpz flipped.part.rpz -o out.rpz", "2 problems:\n  flipped.part.rpz: shape, number 0, section at offset *\n  in no part that can be read: rank 1"},
-		{"merge flipped.rpz -o out.rpz", "flipped.rpz: columns, number 0, section at offset *; reprise repair may save the rest"},
-		{"merge disordered.rpz -o out.rpz", "disordered.rpz: interleaving, section at offset *; reprise repair may save the rest"},
-		{"merge even.part.rpz odd.part.rpz even.part.rpz -o out.rpz", "even.part.rpz: is given twice, the first time as even.part.rpz: by itself, or in its directory"},
-		{"merge even.part.rpz ./even.part.rpz -o out.rpz", "./even.part.rpz: is given twice, the first time as even.part.rpz: by itself, or in its directory"},
+		{"merge even.part.rpz flipped.part.rpz -o out.rpz",
+			"2 problems:\n  flipped.part.rpz: shape, number 0, section at offset *\n  in no part that can be read: rank 1"},
+		{"merge flipped.rpz -o out.rpz",
+			"flipped.rpz: columns, number 0, section at offset *; reprise repair may save the rest"},
+		{"merge disordered.rpz -o out.rpz",
+			"disordered.rpz: interleaving, section at offset *; reprise repair may save the rest"},
+		{"merge even.part.rpz odd.part.rpz even.part.rpz -o out.rpz",
+			"even.part.rpz: is given twice, the first time as even.part.rpz: by itself, or in its directory"},
+		{"merge even.part.rpz ./even.part.rpz -o out.rpz",
+			"./even.part.rpz: is given twice, the first time as even.part.rpz: by itself, or in its directory"},
 		{"merge odd.part.rpz ring.rpz -o out.rpz", "ranks 1-3:2 are in odd.part.rpz and in ring.rpz"},
-		{"merge even.part.rpz odd.part.rpz --size 3 -o out.rpz", "odd.part.rpz: is of a run of at least 4 ranks, not 3"},
+		{"merge even.part.rpz odd.part.rpz --size 3 -o out.rpz",
+			"odd.part.rpz: is of a run of at least 4 ranks, not 3"},
 		{"compress ring.txt --size 3 -o out.rpz", "ring.txt:637:1: input exceeds limit: rank is not less than 3"},
 		{"merge even.part.rpz odd.part.rpz -o missing/out.rpz", "missing/out.rpz: no such file or directory"},
 		{"cat ring.rpz --ranks 3 --first 213", "ring.rpz: no call at position 213: rank 3 has 212 calls"},
 		{"cat sparse.rpz --ranks 2 --first 1", "sparse.rpz: no call at position 1: rank 2 has 0 calls"},
 		{"cat ring.rpz --first 849", "ring.rpz: no call at position 849: the trace has 848 calls"},
-		{"cat mixed.rpz --first 18446744073709551615", "mixed.rpz: no call at position 18446744073709551615: the trace has 848 calls"},
+		{"cat mixed.rpz --first 18446744073709551615",
+			"mixed.rpz: no call at position 18446744073709551615: the trace has 848 calls"},
 		{"cat mixed.rpz --first 849 --json", "mixed.rpz: no call at position 849: the trace has 848 calls"},
-		{"info later.rpz", "later.rpz: format: file has version 3, supported is version 2; a later reprise wrote it, and reads it"},
+		{"info later.rpz",
+			"later.rpz: format: file has version 3, supported is version 2; a later reprise wrote it, and reads it"},
 		{"cat ring.rpz --ranks 4", "ring.rpz: no rank 4: the trace has ranks 0 to 3"},
 		{"cat empty.rpz --ranks 0", "empty.rpz: no rank 0: the trace has no ranks"},
 		{"grammar ring.rpz --ranks 99", "ring.rpz: no rank 99: the trace has ranks 0 to 3"},
 		{"grammar ring.rpz --shape 1", "ring.rpz: no shape 1: the trace has shapes 0 to 0"},
 		{"grammar empty.rpz --shape 0", "empty.rpz: no shape 0: the trace has no calls"},
-		{"grammar flipped.rpz --shape 1", "warning: flipped.rpz: arguments of calls of ranks 1-599:2 cannot be read: columns, number 0, section at offset *\nreprise: flipped.rpz: ranks 1-599:2 cannot be read; reprise repair may save the rest"},
+		{"grammar flipped.rpz --shape 1",
+			"warning: flipped.rpz: arguments of calls of ranks 1-599:2 cannot be read: columns, number 0, section at offset *\nreprise: flipped.rpz: ranks 1-599:2 cannot be read; reprise repair may save the rest"},
 		{"verify ring.rpz missing.txt", "missing.txt: no such file or directory"},
 		{"verify ring.rpz binary.txt", "binary.txt:2:3: corrupt input: control byte 0x00"},
 		{"verify missing.rpz ring.txt", "missing.rpz: no such file or directory"},
-		{"repair ring.txt -o out.rpz", "ring.txt: this is SimGrid's text of a trace; reprise compress ring.txt -o OUT.rpz makes a trace of it"},
+		{"repair ring.txt -o out.rpz",
+			"ring.txt: this is SimGrid's text of a trace; reprise compress ring.txt -o OUT.rpz makes a trace of it"},
 		{"repair empty.txt -o out.rpz", "empty.txt: the file is empty: whatever wrote it did not come to its end"},
 		{"repair missing.rpz -o out.rpz", "missing.rpz: no such file or directory"},
 		{"repair ring.rpz -o missing/out.rpz", "missing/out.rpz: no such file or directory"},
-		{"cat timed.rpz --format ti", "timed.rpz: a SimGrid trace cannot hold the function send; reprise cat --format text, or json, writes its calls"},
-		{"cat timed.rpz --split dir", "timed.rpz: a SimGrid trace cannot hold the function send; reprise cat --format text, or json, writes its calls"},
+		{"cat timed.rpz --format ti",
+			"timed.rpz: a SimGrid trace cannot hold the function send; reprise cat --format text, or json, writes its calls"},
+		{"cat timed.rpz --split dir",
+			"timed.rpz: a SimGrid trace cannot hold the function send; reprise cat --format text, or json, writes its calls"},
 		{"cat ring.rpz --split missing/dir", "missing/dir: no such file or directory"},
 	} {
 		r := invoke(t, "", strings.Fields(tt.args)...)
@@ -291,7 +327,8 @@ func matches(text, pattern string) bool {
 }
 
 func TestVersion(t *testing.T) {
-	if got := must(t, "version"); !strings.HasPrefix(got, fmt.Sprintf("reprise %s, file format %d, go", cli.Version(), format.Version)) {
+	if got := must(t, "version"); !strings.HasPrefix(got,
+		fmt.Sprintf("reprise %s, file format %d, go", cli.Version(), format.Version)) {
 		t.Errorf("reprise version prints %q", got)
 	}
 	if got, want := must(t, "--version"), "reprise version "+cli.Version()+"\n"; got != want || cli.Version() == "" {
@@ -322,7 +359,9 @@ func TestExamples(t *testing.T) {
 		if cmd.Example == "" {
 			t.Errorf("%s has no example", cmd.Name())
 		}
-		for _, text := range strings.FieldsFunc(cmd.Example, func(r rune) bool { return strings.ContainsRune("\n|>&", r) }) {
+		for _, text := range strings.FieldsFunc(cmd.Example, func(r rune) bool {
+			return strings.ContainsRune("\n|>&", r)
+		}) {
 			if words := strings.Fields(text); words[0] == "reprise" {
 				checkCommandLine(t, words[1:])
 			}
@@ -345,7 +384,8 @@ func checkCommandLine(t *testing.T, words []string) {
 }
 
 func TestHelp(t *testing.T) {
-	if r := invoke(t, "", []string{}...); r.status != cli.ExitOK || !strings.Contains(r.stdout, "\nRecord:\n  record ") {
+	if r := invoke(t, "", []string{}...); r.status != cli.ExitOK ||
+		!strings.Contains(r.stdout, "\nRecord:\n  record ") {
 		t.Errorf("without arguments: status %d, %q", r.status, r.stdout)
 	}
 	for _, cmd := range newRoot().Commands() {
@@ -362,7 +402,8 @@ func TestHelpLines(t *testing.T) {
 	const width = 80
 	root := newRoot()
 	for _, cmd := range append(root.Commands(), root) {
-		for line := range strings.Lines(must(t, append(strings.Fields(strings.TrimPrefix(cmd.CommandPath(), "reprise")), "--help")...)) {
+		for line := range strings.Lines(
+			must(t, append(strings.Fields(strings.TrimPrefix(cmd.CommandPath(), "reprise")), "--help")...)) {
 			if line = strings.TrimSuffix(line, "\n"); utf8.RuneCountInString(line) > width {
 				t.Errorf("%s: %d columns: %s", cmd.Name(), utf8.RuneCountInString(line), line)
 			}
@@ -380,7 +421,8 @@ func TestHelpOnce(t *testing.T) {
 		if usage < 0 || examples < usage || examples > 400 {
 			t.Errorf("%s: usage at byte %d, examples at %d", cmd.Name(), usage, examples)
 		}
-		if flags := strings.Index(help, "\nFlags:\n"); strings.Contains(help, "--help") || strings.Contains(help[max(flags, 0):], "--wide") {
+		if flags := strings.Index(help, "\nFlags:\n"); strings.Contains(help, "--help") ||
+			strings.Contains(help[max(flags, 0):], "--wide") {
 			t.Errorf("%s lists flags of all commands:\n%s", cmd.Name(), help)
 		}
 		long := strings.Join(strings.Fields(cmd.Long), " ")
@@ -392,18 +434,22 @@ func TestHelpOnce(t *testing.T) {
 	}
 	for sentence, commands := range in {
 		if len(commands) > 1 {
-			t.Errorf("%s in the help of %s: %s", text.Plural(len(commands), "time"), strings.Join(commands, ", "), sentence)
+			t.Errorf("%s in the help of %s: %s", text.Plural(len(commands), "time"),
+				strings.Join(commands, ", "), sentence)
 		}
 	}
-	if help := must(t, "help"); !strings.Contains(help, "\nFlags of all commands:\n") || !strings.Contains(help, "--wide") {
+	if help := must(t, "help"); !strings.Contains(help, "\nFlags of all commands:\n") ||
+		!strings.Contains(help, "--wide") {
 		t.Errorf("reprise help:\n%s", help)
 	}
 }
 
 // TestPlain checks how the Markdown of the help looks on a terminal.
 func TestPlain(t *testing.T) {
-	markdown := "A `command` that\nhas " + strings.Repeat("words ", 14) + "\n\n- `one`: `1` is\n  a number\n- `a very long term`: of its own\n\n    code  here\n      too\n\nEnd."
-	want := "A command that has " + strings.Repeat("words ", 9) + "words\n" + strings.Repeat("words ", 3) + "words\n\n" +
+	markdown := "A `command` that\nhas " + strings.Repeat("words ", 14) +
+		"\n\n- `one`: `1` is\n  a number\n- `a very long term`: of its own\n\n    code  here\n      too\n\nEnd."
+	want := "A command that has " + strings.Repeat("words ", 9) + "words\n" + strings.Repeat("words ", 3) +
+		"words\n\n" +
 		"  one  1 is a number\n  a very long term\n       of its own\n\n  code  here\n    too\n\nEnd.\n"
 	if got := cli.Plain(markdown); got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -416,7 +462,8 @@ func TestHelpOnTimes(t *testing.T) {
 		command string
 		want    []string
 	}{
-		{"cat", []string{"jq 1.6", "--format text for every digit", "rank, position and call, with tabs", "start and duration in seconds"}},
+		{"cat", []string{"jq 1.6", "--format text for every digit", "rank, position and call, with tabs",
+			"start and duration in seconds"}},
 		{"info", []string{"nanoseconds", "gaps", "histograms", "codec"}},
 		{"record", []string{"times to keep, as above"}},
 		{"replay", []string{"times to keep, as for record"}},
@@ -434,7 +481,8 @@ func TestHelpOnTimes(t *testing.T) {
 // TestHelpOnMPI checks that the help of cat explains what text shows of calls of MPI.
 func TestHelpOnMPI(t *testing.T) {
 	text := strings.Join(strings.Fields(must(t, "cat", "--help")), " ")
-	for _, want := range []string{"thread=1", "leader=", "newrank=", "members=", "x_out=", "error=", "result=", "stack-8", "stack3", "static3+208144",
+	for _, want := range []string{"thread=1", "leader=", "newrank=", "members=", "x_out=", "error=",
+		"result=", "stack-8", "stack3", "static3+208144",
 		"heap#3+16", "memory#0+8", "{}", "isend#0.1", "may be different objects", "whatever is smaller"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the help of cat has nothing about %s", want)
@@ -465,10 +513,13 @@ func TestWriteErrors(t *testing.T) {
 		"compress ring.txt -o out.rpz", "compress ring.txt -o out.rpz --json", "compress ring.txt -o -",
 		"merge even.part.rpz odd.part.rpz -o out.rpz", "merge even.part.rpz odd.part.rpz -o out.rpz --json",
 		"merge even.part.rpz odd.part.rpz -o -", "compress --part odd.txt -o -", "repair flipped.rpz -o -",
-		"cat ring.rpz", "cat ring.rpz --json", "cat ring.rpz --format text --count 1", "info ring.rpz", "info ring.rpz --json",
-		"grammar ring.rpz", "grammar ring.rpz --json", "grammar ring.rpz --dot", "grammar ring.rpz --shape 0", "verify ring.rpz ring.txt",
+		"cat ring.rpz", "cat ring.rpz --json", "cat ring.rpz --format text --count 1", "info ring.rpz",
+		"info ring.rpz --json",
+		"grammar ring.rpz", "grammar ring.rpz --json", "grammar ring.rpz --dot", "grammar ring.rpz --shape 0",
+		"verify ring.rpz ring.txt",
 		"verify ring.rpz ring.txt --json", "repair ring.rpz -o out.rpz", "repair ring.rpz -o out.rpz --json",
-		"repair ring.rpz -o -", "export ring.rpz -o out.parquet", "export ring.rpz -o - --format parquet", "export ring.rpz -o - --format csv",
+		"repair ring.rpz -o -", "export ring.rpz -o out.parquet", "export ring.rpz -o - --format parquet",
+		"export ring.rpz -o - --format csv",
 		"export ring.rpz -o - --format pprof", "export ring.rpz -o - --format chrome", "help", "--help", "cat --help",
 	} {
 		for _, tt := range []struct {
@@ -499,10 +550,13 @@ func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, args := range []string{
-		"compress long.txt -o out.rpz", "compress long.txt -o long.rpz", "cat long.rpz", "cat long.rpz --split dir", "info long.rpz",
+		"compress long.txt -o out.rpz", "compress long.txt -o long.rpz", "cat long.rpz",
+		"cat long.rpz --split dir", "info long.rpz",
 		"grammar long.rpz", "verify long.rpz long.txt", "repair long.rpz -o out.rpz", "demo",
-		"export long.rpz -o out.parquet", "export long.rpz -o out.csv", "export long.rpz -o out.pb.gz", "export long.rpz -o out.json",
-		"export long.rpz -o out.csv --by signature", "compress --part long.txt -o out.rpz", "merge even.part.rpz odd.part.rpz -o out.rpz", "merge long.rpz -o out.rpz",
+		"export long.rpz -o out.parquet", "export long.rpz -o out.csv", "export long.rpz -o out.pb.gz",
+		"export long.rpz -o out.json",
+		"export long.rpz -o out.csv --by signature", "compress --part long.txt -o out.rpz",
+		"merge even.part.rpz odd.part.rpz -o out.rpz", "merge long.rpz -o out.rpz",
 	} {
 		want := ""
 		if strings.HasPrefix(args, "compress") {
@@ -534,7 +588,8 @@ func TestCancelledInput(t *testing.T) {
 		cancel()
 	}()
 	var stderr bytes.Buffer
-	if status := run(ctx, []string{"compress", "-", "-o", "out.rpz"}, r, io.Discard, &stderr); status != cli.ExitInterrupted {
+	if status := run(ctx, []string{"compress", "-", "-o", "out.rpz"}, r, io.Discard,
+		&stderr); status != cli.ExitInterrupted {
 		t.Errorf("status %d, %q", status, stderr.String())
 	}
 	if names := fileNames(t); names != "out.rpz" || readFile(t, "out.rpz") != "old" {

@@ -20,7 +20,8 @@ func TestMatchSwitched(t *testing.T) {
 	}
 	for rank := range 4 {
 		var r tracer.Recorder
-		control := r.Declare(cst.Function{Name: "MPI_Pcontrol", Params: []cst.Param{{Name: "level", Type: cst.Type{Kind: cst.KindInt}}}})
+		control := r.Declare(cst.Function{Name: "MPI_Pcontrol",
+			Params: []cst.Param{{Name: "level", Type: cst.Type{Kind: cst.KindInt}}}})
 		if rank > 0 {
 			r.Call(control, cst.Int(0))
 			r.Call(control, cst.Int(1))
@@ -41,7 +42,8 @@ func TestMatchSwitched(t *testing.T) {
 		if got := must(t, "match", path, "--ranks", ranks); !strings.Contains(got, line+want+"\n") {
 			t.Errorf("of %s: %s", ranks, got)
 		}
-		if got := must(t, "match", path, "--ranks", ranks, "--json"); !strings.Contains(got, `"switching_rank_set": "`+want[strings.Index(want, " ")+1:]+`"`) {
+		if got := must(t, "match", path, "--ranks", ranks, "--json"); !strings.Contains(got,
+			`"switching_rank_set": "`+want[strings.Index(want, " ")+1:]+`"`) {
 			t.Errorf("of %s: %s", ranks, got)
 		}
 	}

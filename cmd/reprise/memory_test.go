@@ -36,7 +36,8 @@ func TestMemoryLimit(t *testing.T) {
 	}
 	writeFile(t, "F", string(file))
 	must(t, "info", "F")
-	if r := invoke(t, "", "info", "F", "--memory", "1499KiB"); r.status != cli.ExitFailure || !strings.Contains(r.stderr, "1000 signatures take") {
+	if r := invoke(t, "", "info", "F", "--memory", "1499KiB"); r.status != cli.ExitFailure ||
+		!strings.Contains(r.stderr, "1000 signatures take") {
 		t.Errorf("a limit of 1499 KiB: %+v", r)
 	}
 	for _, bad := range []string{"0", "-1", "many", "3m"} {

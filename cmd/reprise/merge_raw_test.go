@@ -49,7 +49,8 @@ func TestMergeRaw(t *testing.T) {
 	spool, whole := orphan(t)
 	placeSpool(t, merging.SpoolPlace{Host: launching.Host(), Spool: spool})
 	r := invoke(t, "", "merge", "parts", "-o", "out.rpz")
-	for _, want := range []string{"in no part: rank 1", "was killed before it removed its raw records, which are in " + spool, "merge --collect merges them, too"} {
+	for _, want := range []string{"in no part: rank 1",
+		"was killed before it removed its raw records, which are in " + spool, "merge --collect merges them, too"} {
 		if r.status != cli.ExitOK || !strings.Contains(r.stderr, want) {
 			t.Errorf("%+v, want %q", r, want)
 		}
@@ -57,13 +58,16 @@ func TestMergeRaw(t *testing.T) {
 	if part := "parts/rank0000000.part.rpz"; os.Rename(part, "part") != nil {
 		t.Fatal(part)
 	}
-	if r := invoke(t, "", "merge", "parts", "-o", "out.rpz"); r.status != cli.ExitFailure || !strings.Contains(r.stderr, spool) {
+	if r := invoke(t, "", "merge", "parts", "-o", "out.rpz"); r.status != cli.ExitFailure ||
+		!strings.Contains(r.stderr, spool) {
 		t.Errorf("%+v", r)
 	}
 	if err := os.Rename("part", "parts/rank0000000.part.rpz"); err != nil {
 		t.Fatal(err)
 	}
-	if r := invoke(t, "", "merge", "parts", "-o", "out.rpz", "--collect", "--remove"); r.status != cli.ExitOK || !strings.Contains(r.stderr, "collected into parts") || strings.Contains(r.stderr, "warning") {
+	if r := invoke(t, "", "merge", "parts", "-o", "out.rpz", "--collect",
+		"--remove"); r.status != cli.ExitOK || !strings.Contains(r.stderr, "collected into parts") ||
+		strings.Contains(r.stderr, "warning") {
 		t.Errorf("%+v", r)
 	}
 	if readFile(t, "out.rpz") != whole {
@@ -85,7 +89,9 @@ func TestMergeRawOthers(t *testing.T) {
 		place func(spool string) merging.SpoolPlace
 		want  string // of what is said
 	}{
-		{"OtherHost", func(spool string) merging.SpoolPlace { return merging.SpoolPlace{Host: "else\x1bwhere", Spool: spool} }, `a recorder on "else\x1bwhere" has not made its part`},
+		{"OtherHost", func(spool string) merging.SpoolPlace {
+			return merging.SpoolPlace{Host: "else\x1bwhere", Spool: spool}
+		}, `a recorder on "else\x1bwhere" has not made its part`},
 		{"OtherDirectory", func(spool string) merging.SpoolPlace {
 			return merging.SpoolPlace{Host: launching.Host(), Spool: filepath.Join(filepath.Dir(spool), "spool0")}
 		}, ""},
@@ -98,7 +104,8 @@ func TestMergeRawOthers(t *testing.T) {
 			spool, _ := orphan(t)
 			placeSpool(t, tt.place(spool))
 			r := invoke(t, "", "merge", "parts", "-o", "out.rpz", "--collect")
-			if r.status != cli.ExitOK || !strings.Contains(r.stderr, "in no part: rank 1") || strings.Contains(r.stderr, "a recorder") != (tt.want != "") || !strings.Contains(r.stderr, tt.want) {
+			if r.status != cli.ExitOK || !strings.Contains(r.stderr, "in no part: rank 1") ||
+				strings.Contains(r.stderr, "a recorder") != (tt.want != "") || !strings.Contains(r.stderr, tt.want) {
 				t.Errorf("%+v", r)
 			}
 			for _, path := range []string{spool, "spool0"} {
@@ -131,10 +138,12 @@ func TestMergeRawTree(t *testing.T) {
 	t.Chdir(t.TempDir())
 	spool, whole := orphan(t)
 	placeSpool(t, merging.SpoolPlace{Host: launching.Host(), Spool: spool})
-	if said, err := mergeTree(t, m, 3, "parts", "-o", "out.rpz").CombinedOutput(); err != nil || strings.Count(string(said), spool) != 1 {
+	if said, err := mergeTree(t, m, 3, "parts", "-o", "out.rpz").CombinedOutput(); err != nil ||
+		strings.Count(string(said), spool) != 1 {
 		t.Errorf("%v: %s", err, said)
 	}
-	if said, err := mergeTree(t, m, 3, "parts", "-o", "out.rpz", "--collect").CombinedOutput(); err != nil || readFile(t, "out.rpz") != whole {
+	if said, err := mergeTree(t, m, 3, "parts", "-o", "out.rpz", "--collect").CombinedOutput(); err != nil ||
+		readFile(t, "out.rpz") != whole {
 		t.Errorf("%v: %s", err, said)
 	}
 }

@@ -16,7 +16,8 @@ func TestMergeRemove(t *testing.T) {
 		name, beside string // a file in the directory
 		fails        bool
 		left         int
-	}{{"Alone", "", false, -1}, {"Note", "note.txt", false, 1}, {"Fails", "flipped.part.rpz", true, 3}, {"Bounded", "note.txt", true, 3}} {
+	}{{"Alone", "", false, -1}, {"Note", "note.txt", false, 1}, {"Fails", "flipped.part.rpz", true, 3},
+		{"Bounded", "note.txt", true, 3}} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			writeInputs(t)

@@ -78,7 +78,8 @@ func TestMergeDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for rank := range 16 {
-		must(t, "compress", "--part", fmt.Sprintf("dir/lu_rank-%d.txt", rank+1), "-o", fmt.Sprintf("parts/%d.part.rpz", rank))
+		must(t, "compress", "--part", fmt.Sprintf("dir/lu_rank-%d.txt", rank+1), "-o",
+			fmt.Sprintf("parts/%d.part.rpz", rank))
 	}
 	must(t, "merge", "parts", "-o", "merged.rpz")
 	if readFile(t, "merged.rpz") != readFile(t, "lu.rpz") {

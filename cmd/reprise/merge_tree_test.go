@@ -40,11 +40,13 @@ func writeParts(t *testing.T, n int, directories ...string) {
 			t.Fatal(err)
 		}
 		next, before := (rank+1)%n, (rank+n-1)%n
-		ring := fmt.Sprintf("%[1]d isend %[2]d 0 1000 0\n%[1]d recv %[3]d 0 1000 0\n%[1]d wait %[1]d %[2]d 0\n", rank, next, before)
+		ring := fmt.Sprintf(
+			"%[1]d isend %[2]d 0 1000 0\n%[1]d recv %[3]d 0 1000 0\n%[1]d wait %[1]d %[2]d 0\n", rank, next, before)
 		if rank%3 == 0 {
 			ring += fmt.Sprintf("%d compute %d\n", rank, rank*rank*7919)
 		}
-		writeFile(t, "one.txt", fmt.Sprintf("%d init\n", rank)+strings.Repeat(ring, 20+rank%4)+fmt.Sprintf("%d finalize\n", rank))
+		writeFile(t, "one.txt", fmt.Sprintf("%d init\n", rank)+strings.Repeat(ring, 20+rank%4)+
+			fmt.Sprintf("%d finalize\n", rank))
 		must(t, "compress", "--part", "--size", fmt.Sprint(n), "one.txt", "-o", merging.PartName(directory, rank))
 	}
 }
@@ -66,7 +68,8 @@ func TestMergeTree(t *testing.T) {
 		t.Chdir(t.TempDir())
 		writeParts(t, 13, "parts")
 		must(t, "merge", "parts", "-o", "alone.rpz")
-		for _, tree := range tier.Some([]struct{ ranks, radix int }{{1, 2}, {4, 2}, {6, 3}, {9, 4}, {11, 8}, {16, 2}}, 2) {
+		for _, tree := range tier.Some([]struct{ ranks, radix int }{{1, 2}, {4, 2}, {6, 3}, {9, 4}, {11, 8},
+			{16, 2}}, 2) {
 			got := outcome(t, mergeTree(t, m, tree.ranks, "parts", "-o", "out.rpz", "--radix", fmt.Sprint(tree.radix)))
 			want := strings.ReplaceAll(must(t, "merge", "parts", "-o", "alone.rpz"), "alone", "out") +
 				"the parts are still in parts of the nodes: --remove removes them once the trace is written\n"
@@ -86,7 +89,9 @@ func TestMergeTree(t *testing.T) {
 // TestMergeTreeLate checks that launchers are ended that take too long, before and after the trace is there,
 // also those that do not end when they are told to, with what they have started.
 func TestMergeTreeLate(t *testing.T) {
-	defer func(m, e, p time.Duration) { merging.MergeTime, merging.EndTime, launching.Patience = m, e, p }(merging.MergeTime, merging.EndTime, launching.Patience)
+	defer func(m, e, p time.Duration) {
+		merging.MergeTime, merging.EndTime, launching.Patience = m, e, p
+	}(merging.MergeTime, merging.EndTime, launching.Patience)
 	const hangs, stays = "exec sleep 1000", "trap '' TERM; sleep 1000 & wait; sleep 1000"
 	said := "echo '[1] " + merging.MergedParts + "3'; "
 	for _, tt := range []struct {
@@ -110,7 +115,8 @@ func TestMergeTreeLate(t *testing.T) {
 			cmd.SetContext(t.Context())
 			s := merging.Summary{Parts: -1}
 			err := s.Launch(cmd, []string{"sh", "-c", tt.script})
-			if late := errors.As(err, new(merging.LateError)); late != tt.late || !late && err != nil || s.Parts != tt.parts {
+			if late := errors.As(err, new(merging.LateError)); late != tt.late || !late && err != nil ||
+				s.Parts != tt.parts {
 				t.Errorf("%v, %d parts", err, s.Parts)
 			}
 		})
@@ -139,8 +145,11 @@ func TestMergeTreeHangs(t *testing.T) {
 		name, value, _ := strings.Cut(e, "=")
 		t.Setenv(name, value)
 	}
-	err := merging.WithMPI(cmd, []string{"sh", "-c", script, self.Path}, &s, &merging.TreeOptions{Radix: 2, Mpicc: m.CC})
-	if err != nil || readFile(t, "out.rpz") != readFile(t, "alone.rpz") || !strings.Contains(stderr.String(), "sh had not ended after 1ms, and was ended; the trace is complete, and parts may be left in parts of the nodes: rm -r parts") {
+	err := merging.WithMPI(cmd, []string{"sh", "-c", script, self.Path}, &s,
+		&merging.TreeOptions{Radix: 2, Mpicc: m.CC})
+	if err != nil || readFile(t, "out.rpz") != readFile(t, "alone.rpz") ||
+		!strings.Contains(stderr.String(),
+			"sh had not ended after 1ms, and was ended; the trace is complete, and parts may be left in parts of the nodes: rm -r parts") {
 		t.Errorf("%v: %s", err, &stderr)
 	}
 }
@@ -177,7 +186,8 @@ func TestMergeTreeNodes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			line := m.Launch(5, "sh", "-c", tt.wrapper, "sh", self, "merge", "--member", "--remove", "--program", handed.String(), "-o", output, tt.directory)
+			line := m.Launch(5, "sh", "-c", tt.wrapper, "sh", self, "merge", "--member", "--remove",
+				"--program", handed.String(), "-o", output, tt.directory)
 			cmd := exec.CommandContext(t.Context(), line[0], line[1:]...)
 			cmd.Env = append(mpitest.Environment(t), runMain+"=1", tt.nodes)
 			if got := outcome(t, cmd); got.status != 0 || got.stdout != "reprise-merged\t7\n" || got.stderr != "" {
@@ -213,7 +223,8 @@ func TestMergeTreeMissing(t *testing.T) {
 	writeFile(t, "parts/rank0000003.part.rpz", damaged[:len(damaged)/2])
 	writeFile(t, "parts/rank16777216.part.rpz", damaged)
 	got := outcome(t, mergeTree(t, m, 4, "parts", "-o", "out.rpz", "--remove")) // not if a part was left out
-	want := regexp.MustCompile(`^reprise: warning: left out: parts/rank16777216\.part\.rpz: processes merge parts of ranks below 16777216\nreprise: warning: \S+: left out: parts/rank0000003\.part\.rpz: .*\nreprise: warning: in no part: ranks 3-7:4\n$`)
+	want := regexp.MustCompile(
+		`^reprise: warning: left out: parts/rank16777216\.part\.rpz: processes merge parts of ranks below 16777216\nreprise: warning: \S+: left out: parts/rank0000003\.part\.rpz: .*\nreprise: warning: in no part: ranks 3-7:4\n$`)
 	if got.status != 0 || !want.MatchString(got.stderr) || readFile(t, "out.rpz") != readFile(t, "alone.rpz") {
 		t.Errorf("%+v", got)
 	}
@@ -222,12 +233,17 @@ func TestMergeTreeMissing(t *testing.T) {
 	}
 	writeFile(t, "parts/rank0000003.part.rpz", readFile(t, "parts/rank0000002.part.rpz"))
 	got = outcome(t, mergeTree(t, m, 4, "parts", "-o", "out.rpz"))
-	if got.status != cli.ExitFailure || !strings.Contains(got.stderr, "rank 2 is in parts/rank0000002.part.rpz and in parts/rank0000003.part.rpz\n") || strings.Contains(got.stderr, "merges them") {
+	if got.status != cli.ExitFailure ||
+		!strings.Contains(got.stderr,
+			"rank 2 is in parts/rank0000002.part.rpz and in parts/rank0000003.part.rpz\n") ||
+		strings.Contains(got.stderr, "merges them") {
 		t.Errorf("a rank twice: %+v", got)
 	}
 	writeRuns(t, "runs")
 	got = outcome(t, mergeTree(t, m, 2, "runs", "-o", "out.rpz"))
-	if got.status != cli.ExitFailure || !strings.Contains(got.stderr, "x in runs/rank0000000.part.rpz; y in runs/rank0000001.part.rpz\n") || strings.Contains(got.stderr, "merges them") {
+	if got.status != cli.ExitFailure ||
+		!strings.Contains(got.stderr, "x in runs/rank0000000.part.rpz; y in runs/rank0000001.part.rpz\n") ||
+		strings.Contains(got.stderr, "merges them") {
 		t.Errorf("two runs: %+v", got)
 	}
 	if readFile(t, "out.rpz") != readFile(t, "alone.rpz") {
@@ -235,7 +251,8 @@ func TestMergeTreeMissing(t *testing.T) {
 	}
 	for _, output := range []string{"out.rpz", "fresh.rpz"} { // of before, and none
 		cmd := process(t, "merge", "parts", "-o", output, "--mpicc", m.CC, "--", "true")
-		if got := outcome(t, cmd); got.status != cli.ExitFailure || !strings.Contains(got.stderr, "true has ended, and there is no trace") {
+		if got := outcome(t, cmd); got.status != cli.ExitFailure ||
+			!strings.Contains(got.stderr, "true has ended, and there is no trace") {
 			t.Errorf("a launcher that starts nothing: %+v", got)
 		}
 	}
@@ -333,14 +350,17 @@ func TestRecordMerge(t *testing.T) {
 		t.Chdir(t.TempDir())
 		line := m.Launch(4, m.Build(t, "ring.c"), "file")
 		flags := []string{"--times", "none", "--anonymous", "-o"}
-		for name, more := range map[string][]string{"one.rpz": nil, "merged.rpz": {"--merge", "mpi"}, "finalized.rpz": {"--merge", "finalize"}} {
+		for name, more := range map[string][]string{"one.rpz": nil, "merged.rpz": {"--merge", "mpi"},
+			"finalized.rpz": {"--merge", "finalize"}} {
 			cmd := recorder(t, m, append(append(flags, name), more...), line...)
-			cmd.Env = append(cmd.Env, "OMPI_MCA_osc=pt2pt") // windows of two communicators of one number clash in shared memory
+			// windows of two communicators of one number clash in shared memory
+			cmd.Env = append(cmd.Env, "OMPI_MCA_osc=pt2pt")
 			got := outcome(t, cmd)
 			if got.status != 0 || !strings.Contains(got.stderr, "reprise: "+name+": ") {
 				t.Errorf("%+v", got)
 			}
-			if more != nil && !strings.Contains(got.stderr, "merged of 4 parts in ") || strings.Contains(got.stderr, "MPI_Finalize\n") != (name == "finalized.rpz") {
+			if more != nil && !strings.Contains(got.stderr, "merged of 4 parts in ") ||
+				strings.Contains(got.stderr, "MPI_Finalize\n") != (name == "finalized.rpz") {
 				t.Errorf("%+v", got)
 			}
 		}
@@ -350,12 +370,15 @@ func TestRecordMerge(t *testing.T) {
 		if readFile(t, "one.rpz") != readFile(t, "merged.rpz") {
 			t.Error("another trace")
 		}
-		if got := invoke(t, "", "diff", "one.rpz", "finalized.rpz"); !strings.Contains(got.stdout, "returned=0") || strings.Contains(got.stdout, "other than in MPI_Init and MPI_Finalize") {
+		if got := invoke(t, "", "diff", "one.rpz", "finalized.rpz"); !strings.Contains(got.stdout,
+			"returned=0") || strings.Contains(got.stdout, "other than in MPI_Init and MPI_Finalize") {
 			t.Errorf("%+v", got)
 		}
 		for _, way := range []string{"mpi", "finalize"} {
-			got := outcome(t, recorder(t, m, []string{"--merge", way, "-o", way + ".rpz"}, m.Launch(3, m.Build(t, "kill.c"))...))
-			if got.status == 0 || !strings.Contains(got.stderr, "merged of 3 parts in ") || !strings.Contains(got.stderr, "the trace ends early") {
+			got := outcome(t, recorder(t, m, []string{"--merge", way, "-o", way + ".rpz"},
+				m.Launch(3, m.Build(t, "kill.c"))...))
+			if got.status == 0 || !strings.Contains(got.stderr, "merged of 3 parts in ") ||
+				!strings.Contains(got.stderr, "the trace ends early") {
 				t.Errorf("%s: %+v", way, got)
 			}
 		}
@@ -369,8 +392,11 @@ func TestRecordMergeLines(t *testing.T) {
 		t.Chdir(t.TempDir())
 		line := m.Launch(3, m.Build(t, "oneline.c"))
 		sites := make(map[string]string) // of all calls
-		for name, more := range map[string][]string{"one.rpz": nil, "merged.rpz": {"--merge", "mpi"}, "finalized.rpz": {"--merge", "finalize"}} {
-			if got := outcome(t, recorder(t, m, append([]string{"--times", "none", "-q", "-o", name}, more...), line...)); got.status != 0 {
+		for name, more := range map[string][]string{"one.rpz": nil, "merged.rpz": {"--merge", "mpi"},
+			"finalized.rpz": {"--merge", "finalize"}} {
+			if got := outcome(t,
+				recorder(t, m, append([]string{"--times", "none", "-q", "-o", name}, more...),
+					line...)); got.status != 0 {
 				t.Fatalf("%+v", got)
 			}
 			site := regexp.MustCompile(`(MPI_\w+)\(.*site=(".*?"|[^,)]+)`)
@@ -383,12 +409,14 @@ func TestRecordMergeLines(t *testing.T) {
 				t.Errorf("%s:\n%swant\n%s", name, list, sites["one.rpz"])
 			}
 		}
-		names := regexp.MustCompile(`MPI_(?:Send|Recv|Barrier) "oneline\.c:8 turn(.*)"`).FindAllStringSubmatch(sites["one.rpz"], -1)
+		names := regexp.MustCompile(
+			`MPI_(?:Send|Recv|Barrier) "oneline\.c:8 turn(.*)"`).FindAllStringSubmatch(sites["one.rpz"], -1)
 		ordinals := make(map[string]bool)
 		for _, name := range names {
 			ordinals[name[1]] = true
 		}
-		if want := map[string]bool{"": true, " #2": true, " #3": true}; !maps.Equal(ordinals, want) || len(names) != len(want) {
+		if want := map[string]bool{"": true, " #2": true, " #3": true}; !maps.Equal(ordinals, want) ||
+			len(names) != len(want) {
 			t.Errorf("%v of\n%s", ordinals, sites["one.rpz"])
 		}
 	})
@@ -409,7 +437,8 @@ if WITHOUT; then
 	REPRISE_MERGE="77 1 4" exec "$self" record -q --times none --anonymous --mpicc "$mpicc" --parts "$parts" -- "$@"
 fi
 exec "$self" record -q --times none --anonymous --mpicc "$mpicc" --parts "$parts" --finalize "$wanted" -- "$@"`
-	return m.Launch(ranks, "sh", "-c", strings.Replace(script, "WITHOUT", without, 1), "sh", self, parts, wanted.String(), m.CC, program)
+	return m.Launch(ranks, "sh", "-c", strings.Replace(script, "WITHOUT", without, 1), "sh", self, parts,
+		wanted.String(), m.CC, program)
 }
 
 // TestFinalize checks that processes merge their parts in MPI_Finalize to the bytes that merge makes of them,
@@ -436,10 +465,13 @@ func TestFinalize(t *testing.T) {
 				t.Errorf("%d ranks: another trace", ranks)
 			}
 			got := must(t, "cat", "--ranks", "0", "out.rpz")
-			if lines := strings.Split(strings.TrimSpace(got), "\n"); !strings.Contains(lines[len(lines)-1], "MPI_Finalize(") || !strings.Contains(lines[len(lines)-1], "returned=0") {
+			if lines := strings.Split(strings.TrimSpace(got), "\n"); !strings.Contains(lines[len(lines)-1],
+				"MPI_Finalize(") || !strings.Contains(lines[len(lines)-1], "returned=0") {
 				t.Errorf("%d ranks: the last call is %s", ranks, lines[len(lines)-1])
 			}
-			if got := must(t, "info", "out.rpz"); !strings.Contains(got, "\nin MPI_Finalize, as where the trace is made in it: rank") || strings.Contains(got, "did not return") {
+			if got := must(t, "info", "out.rpz"); !strings.Contains(got,
+				"\nin MPI_Finalize, as where the trace is made in it: rank") ||
+				strings.Contains(got, "did not return") {
 				t.Errorf("%d ranks: %s", ranks, got)
 			}
 			os.Remove("out.rpz")
@@ -447,7 +479,8 @@ func TestFinalize(t *testing.T) {
 		line := finalizeLine(t, m, 5, "few", output, "[ $rank = 3 ]", program)
 		cmd := exec.CommandContext(t.Context(), line[0], line[1:]...)
 		cmd.Env = append(mpitest.Environment(t), runMain+"=1")
-		if got := outcome(t, cmd); got.status != 0 || !strings.Contains(got.stderr, "merging in MPI_Finalize: what merges for a process has ended") {
+		if got := outcome(t, cmd); got.status != 0 ||
+			!strings.Contains(got.stderr, "merging in MPI_Finalize: what merges for a process has ended") {
 			t.Errorf("%+v", got)
 		}
 		if names, err := filepath.Glob("few/rank*"); err != nil || len(names) != 5 {
@@ -473,7 +506,8 @@ func TestRecordMergeBroken(t *testing.T) {
 			const preload = `LD_PRELOAD="$LD_PRELOAD:$0" exec "$@"`
 			spool := t.TempDir()
 			line := m.Launch(2, "sh", "-c", preload, library, program, "10")
-			cmd := process(t, append([]string{"record", "--merge", tt.way, "--spool", spool, "-o", "out.rpz", "--"}, line...)...)
+			cmd := process(t,
+				append([]string{"record", "--merge", tt.way, "--spool", spool, "-o", "out.rpz", "--"}, line...)...)
 			cmd.Env = append(mpitest.Environment(t), runMain+"=1", "MPICC="+m.CC, "BROKEN="+tt.broken)
 			got := outcome(t, cmd)
 			if got.status == 0 || !regexp.MustCompile(tt.want).MatchString(got.stderr) {
@@ -482,7 +516,8 @@ func TestRecordMergeBroken(t *testing.T) {
 			if _, err := os.Stat("out.rpz"); (err == nil) != (tt.broken != "") {
 				t.Errorf("%+v: %v", tt, err)
 			}
-			if left, err := filepath.Glob(filepath.Join(spool, "reprise-parts-*", "rank*")); err != nil || len(left) != map[bool]int{true: 2, false: 0}[tt.broken == ""] {
+			if left, err := filepath.Glob(filepath.Join(spool, "reprise-parts-*", "rank*")); err != nil ||
+				len(left) != map[bool]int{true: 2, false: 0}[tt.broken == ""] {
 				t.Errorf("%+v: parts %q, %v", tt, left, err)
 			}
 		}
@@ -494,8 +529,10 @@ func TestRecordMergeBroken(t *testing.T) {
 func TestFinalizeSockets(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		t.Chdir(t.TempDir())
-		got := outcome(t, recorder(t, m, []string{"--merge", "finalize", "-o", "out.rpz"}, m.Launch(2, m.Build(t, "sockets.c"))...))
-		if got.status != 0 || !strings.Contains(got.stderr, "6 calls of 2 ranks") || !strings.Contains(got.stderr, "merged of 2 parts in ") {
+		got := outcome(t, recorder(t, m, []string{"--merge", "finalize", "-o", "out.rpz"},
+			m.Launch(2, m.Build(t, "sockets.c"))...))
+		if got.status != 0 || !strings.Contains(got.stderr, "6 calls of 2 ranks") ||
+			!strings.Contains(got.stderr, "merged of 2 parts in ") {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -513,7 +550,8 @@ func TestRecordUnderLauncher(t *testing.T) {
 		line := m.Launch(2, self, "record", "-o", "out.rpz", "--mpicc", m.CC, "--", m.Build(t, "ring.c"))
 		cmd := exec.CommandContext(t.Context(), line[0], line[1:]...)
 		cmd.Env = append(mpitest.Environment(t), runMain+"=1")
-		if got := outcome(t, cmd); got.status == 0 || !strings.Contains(got.stderr, "a launcher has started 2 recorders, which would all write out.rpz") {
+		if got := outcome(t, cmd); got.status == 0 ||
+			!strings.Contains(got.stderr, "a launcher has started 2 recorders, which would all write out.rpz") {
 			t.Errorf("%+v", got)
 		}
 		if _, err := os.Stat("out.rpz"); err == nil {

@@ -30,7 +30,8 @@ func TestMessagesUnknown(t *testing.T) {
 	must(t, "compress", "in.ti", "-o", "in.rpz")
 	got := must(t, "messages", "in.rpz")
 	for _, want := range []string{
-		"in.rpz: 1 message, unknown\n", "collective operations: 2 blocks, ≥ 20 B\n", "1 message of unknown size\n", "1 block of unknown size\n",
+		"in.rpz: 1 message, unknown\n", "collective operations: 2 blocks, ≥ 20 B\n",
+		"1 message of unknown size\n", "1 block of unknown size\n",
 		"2 collective calls with unknown ranks, not counted\n", "each higher", "others of 0-1",
 	} {
 		if !strings.Contains(got, want) {
@@ -48,7 +49,8 @@ func TestMessagesUnknown(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &a); err != nil {
 		t.Fatal(err)
 	}
-	if want := (query.Blocks{Blocks: 2, Bytes: 20, Unknown: 1}); a.Exchanged != want || a.Uncounted != 2 || len(a.Uniform) != 2 {
+	if want := (query.Blocks{Blocks: 2, Bytes: 20, Unknown: 1}); a.Exchanged != want || a.Uncounted != 2 ||
+		len(a.Uniform) != 2 {
 		t.Errorf("%+v", a)
 	}
 	for _, u := range a.Uniform {

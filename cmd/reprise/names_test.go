@@ -29,7 +29,8 @@ func writeNamed(t *testing.T) {
 	var a merge.Accumulator
 	for rank := range 2 {
 		var r tracer.Recorder
-		r.Call(r.Declare(send), cst.PointerTo(cst.Pointer{Segment: -16, Displacement: 8}), cst.Array(cst.Handle(-20), cst.Handle(1)), cst.Rank(int64(rank)^1), cst.Handle(-3))
+		r.Call(r.Declare(send), cst.PointerTo(cst.Pointer{Segment: -16, Displacement: 8}),
+			cst.Array(cst.Handle(-20), cst.Handle(1)), cst.Rank(int64(rank)^1), cst.Handle(-3))
 		if err := a.Add(r.Finish(rank)); err != nil {
 			t.Fatal(err)
 		}
@@ -93,14 +94,17 @@ func TestLostNames(t *testing.T) {
 	for _, file := range []string{"named.rpz", "named.part.rpz"} {
 		writeFile(t, "damaged.rpz", flip(t, readFile(t, file), layout.KindNames, 0))
 		out := must(t, "repair", "damaged.rpz", "-o", "saved.rpz")
-		if !strings.Contains(out, "of the section names at offset") || !strings.Contains(out, "unreadable: the names of handles and other numbers") {
+		if !strings.Contains(out, "of the section names at offset") ||
+			!strings.Contains(out, "unreadable: the names of handles and other numbers") {
 			t.Errorf("%s", out)
 		}
 		var r compress.RepairResult
-		if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")), &r); err != nil || r.Names != compress.Lost || r.Readable != 2 {
+		if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")),
+			&r); err != nil || r.Names != compress.Lost || r.Readable != 2 {
 			t.Errorf("%v, %+v", err, r)
 		}
-		if source, _ := timeInfoOf(t, "saved.rpz", cli.ExitOK); source != "repaired without the names of numbers, test" {
+		if source, _ := timeInfoOf(t, "saved.rpz",
+			cli.ExitOK); source != "repaired without the names of numbers, test" {
 			t.Errorf("source %q", source)
 		}
 		const want = "MPI_Send(buf=segment#-16+8, datatypes=[datatype#-20 datatype#1], dest=rank+1, comm=comm#-3)\n"
@@ -138,7 +142,8 @@ func TestRequestNames(t *testing.T) {
 		t.Error(got)
 	}
 	for _, args := range [][]string{{"imbalance", "requests.rpz"}, {"profile", "requests.rpz", "--by", "signature"}} {
-		if got := must(t, args...); strings.Count(got, "MPI_Wait(request=isend#0)\n") != 1 || strings.Count(got, "MPI_Wait(request=isend#1)\n") != 1 {
+		if got := must(t, args...); strings.Count(got, "MPI_Wait(request=isend#0)\n") != 1 ||
+			strings.Count(got, "MPI_Wait(request=isend#1)\n") != 1 {
 			t.Errorf("%q\n%s", args, got)
 		}
 	}
@@ -150,10 +155,12 @@ func TestVariants(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var r tracer.Recorder
 	for i := range int64(4) {
-		f := cst.Function{Name: "MPI_Test", Params: []cst.Param{{Name: "flag", Type: cst.Type{Kind: cst.KindInt}, Direction: cst.Out}}}
+		f := cst.Function{Name: "MPI_Test",
+			Params: []cst.Param{{Name: "flag", Type: cst.Type{Kind: cst.KindInt}, Direction: cst.Out}}}
 		var args []cst.Value
 		if i%2 == 1 {
-			f.Params, args = append(f.Params, cst.Param{Name: "status", Type: cst.Type{Kind: cst.KindStatus}, Direction: cst.Out}), append(args, cst.StatusOf(cst.Status{}))
+			f.Params, args = append(f.Params, cst.Param{Name: "status", Type: cst.Type{Kind: cst.KindStatus},
+				Direction: cst.Out}), append(args, cst.StatusOf(cst.Status{}))
 		}
 		r.CallAt(r.Declare(f), 1000*i, 100*(i+1), append([]cst.Value{cst.Int(i % 2)}, args...)...)
 	}
@@ -172,10 +179,12 @@ func TestVariants(t *testing.T) {
 	if got := must(t, "info", "variants.rpz"); !strings.HasPrefix(got, "variants.rpz: 1 rank, 4 calls\n") {
 		t.Errorf("without a source:\n%s", got)
 	}
-	if r := invoke(t, "", "info", "variants.rpz", "--compare"); r.status != cli.ExitUsage || !strings.HasPrefix(r.stderr, "reprise: --compare is for traces made from a SimGrid trace") {
+	if r := invoke(t, "", "info", "variants.rpz", "--compare"); r.status != cli.ExitUsage ||
+		!strings.HasPrefix(r.stderr, "reprise: --compare is for traces made from a SimGrid trace") {
 		t.Errorf("--compare: %+v", r)
 	}
-	if i.Times == nil || len(i.Times.Functions) != 1 || i.Times.Functions[0].Calls != 4 || i.Times.Functions[0].Sum != "1000" {
+	if i.Times == nil || len(i.Times.Functions) != 1 || i.Times.Functions[0].Calls != 4 ||
+		i.Times.Functions[0].Sum != "1000" {
 		t.Errorf("times: %+v", i.Times)
 	}
 }

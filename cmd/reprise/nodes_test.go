@@ -48,7 +48,8 @@ func TestNodes(t *testing.T) {
 		}
 		return paths
 	}
-	orders := [][]string{append(glob("b/*_rank-*"), "a"), {"a", "b"}, {"b", "a"}, append(glob("a/*_rank-*"), glob("b/*_rank-*")...)}
+	orders := [][]string{append(glob("b/*_rank-*"), "a"), {"a", "b"}, {"b", "a"},
+		append(glob("a/*_rank-*"), glob("b/*_rank-*")...)}
 	if !tier.Nightly {
 		orders = orders[:1]
 	}
@@ -67,7 +68,8 @@ func TestNodes(t *testing.T) {
 		t.Errorf("with the list: status %d, %q, want %q", r.status, r.stderr, want)
 	}
 	r = invoke(t, "", "compress", "a", "b", "-o", "b/lu_rank-9.txt")
-	if !strings.HasPrefix(r.stderr, "reprise: b/lu_rank-9.txt is an input: the output would replace it\n") || r.status != cli.ExitUsage {
+	if !strings.HasPrefix(r.stderr, "reprise: b/lu_rank-9.txt is an input: the output would replace it\n") ||
+		r.status != cli.ExitUsage {
 		t.Errorf("an output that is an input: status %d, %q", r.status, r.stderr)
 	}
 	must(t, "merge", "b.part.rpz", "a.part.rpz", "-o", "out.rpz")
@@ -77,7 +79,9 @@ func TestNodes(t *testing.T) {
 	file := readFile(t, "b/lu_rank-12.txt")
 	writeFile(t, "b/lu_rank-12.txt", strings.TrimSuffix(file, "11 finalize\n")+"11 barrier\n")
 	r = invoke(t, "", "verify", "out.rpz", "a", "b")
-	if want := fmt.Sprintf(" at b/lu_rank-12.txt:%d\n", strings.Count(file, "\n")); r.status != cli.ExitFailure || !strings.HasSuffix(filepath.ToSlash(r.stderr), want) {
+	if want := fmt.Sprintf(" at b/lu_rank-12.txt:%d\n",
+		strings.Count(file, "\n")); r.status != cli.ExitFailure ||
+		!strings.HasSuffix(filepath.ToSlash(r.stderr), want) {
 		t.Errorf("a changed line: status %d, %q, want %q", r.status, r.stderr, want)
 	}
 	writeFile(t, "b/lu_rank-12.txt", file)
@@ -143,7 +147,8 @@ func TestMissingRanks(t *testing.T) {
 // TestNotRead checks that other files of a directory are named, and directories in it.
 func TestNotRead(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, name := range []string{"d/t_rank-1.txt", "d/t_rank-2.txt.bak", "d/old/t_rank-2.txt", "d/1", "d/2", "d/3", "d/4", "d/5"} {
+	for _, name := range []string{"d/t_rank-1.txt", "d/t_rank-2.txt.bak", "d/old/t_rank-2.txt", "d/1", "d/2",
+		"d/3", "d/4", "d/5"} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +166,8 @@ func TestNotRead(t *testing.T) {
 func TestProblems(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
-	r := invoke(t, "", "merge", "-o", "out.rpz", "--size", "3", "ring.txt", "even.part.rpz", "missing.rpz", "flipped.part.rpz", "ring.rpz", "orderless.rpz")
+	r := invoke(t, "", "merge", "-o", "out.rpz", "--size", "3", "ring.txt", "even.part.rpz", "missing.rpz",
+		"flipped.part.rpz", "ring.rpz", "orderless.rpz")
 	want := `reprise: 6 problems:
   ring.txt: this is SimGrid's text of a trace; reprise compress ring.txt -o OUT.rpz makes a trace of it
   missing.rpz: no such file or directory
@@ -180,10 +186,12 @@ func TestProblems(t *testing.T) {
 		writeFile(t, many[i], whole[:7]+string(rune(i+3))+whole[8:]) // of a later version
 	}
 	r = invoke(t, "", append([]string{"merge", "-o", "out.rpz"}, many...)...)
-	if lines := strings.Split(r.stderr, "\n"); len(lines) != 27 || lines[0] != "reprise: 25 problems:" || !strings.HasPrefix(lines[25], "  24.rpz: ") {
+	if lines := strings.Split(r.stderr, "\n"); len(lines) != 27 || lines[0] != "reprise: 25 problems:" ||
+		!strings.HasPrefix(lines[25], "  24.rpz: ") {
 		t.Errorf("%d lines: %s", len(lines), r.stderr)
 	}
-	if lines := strings.Split(make(merging.Problems, merging.MostNamed+5).Error(), "\n"); len(lines) != merging.MostNamed+2 || lines[merging.MostNamed+1] != "and 5 more" {
+	if lines := strings.Split(make(merging.Problems, merging.MostNamed+5).Error(),
+		"\n"); len(lines) != merging.MostNamed+2 || lines[merging.MostNamed+1] != "and 5 more" {
 		t.Errorf("%d lines: %s", len(lines), lines[len(lines)-1])
 	}
 }
@@ -207,7 +215,8 @@ func TestEqualProblems(t *testing.T) {
 		want string
 	}{
 		{merge, "reprise: 0, 1, 2: no such file or directory\n"},
-		{append(append(merge, "3", "4", "5", "6"), parts...), "reprise: 0, 1, 2, 3, 4, 5, 6: no such file or directory\n"},
+		{append(append(merge, "3", "4", "5", "6"), parts...),
+			"reprise: 0, 1, 2, 3, 4, 5, 6: no such file or directory\n"},
 		{append(append(append(merge, "all.rpz", "ring.txt"), parts...), "list.txt"), `reprise: 3 problems:
   0, 1, 2: no such file or directory
   ring.txt, list.txt: this is SimGrid's text of a trace; reprise compress ring.txt -o OUT.rpz makes a trace of it
@@ -233,14 +242,16 @@ func TestOutputAmongParts(t *testing.T) {
 	}
 	for _, output := range []string{"parts/all.rpz", "parts/odd.part.rpz"} {
 		r := invoke(t, "", "merge", "parts", "-o", output)
-		want := "reprise: " + output + " is in parts, of which all *.rpz files are merged: the output needs another directory\n"
+		want := "reprise: " + output +
+			" is in parts, of which all *.rpz files are merged: the output needs another directory\n"
 		if r.status != cli.ExitUsage || !strings.HasPrefix(r.stderr, want) {
 			t.Errorf("status %d, %q, want %q", r.status, r.stderr, want)
 		}
 	}
 	must(t, "merge", "parts", "-o", "all.rpz")
 	must(t, "merge", "parts", "-o", "parts/all")
-	if readFile(t, "parts/all") != readFile(t, "all.rpz") || readFile(t, "parts/odd.part.rpz") != readFile(t, "odd.part.rpz") {
+	if readFile(t, "parts/all") != readFile(t, "all.rpz") ||
+		readFile(t, "parts/odd.part.rpz") != readFile(t, "odd.part.rpz") {
 		t.Error("the outputs differ, or a part was replaced")
 	}
 }

@@ -16,7 +16,8 @@ import (
 // said of it.
 var (
 	pageShape = regexp.MustCompile(`<summary>Shape (\d+): [^<]* with ([\d,]+) calls`)
-	pageRule  = regexp.MustCompile(`id="shape(\d+)-rule(\d+)"[^>]*><summary>(?:<span class="n">[^<]*</span> )?([^<]*)<span class="t">([^<]*)</span>`)
+	pageRule  = regexp.MustCompile(
+		`id="shape(\d+)-rule(\d+)"[^>]*><summary>(?:<span class="n">[^<]*</span> )?([^<]*)<span class="t">([^<]*)</span>`)
 )
 
 // checkPageLoops compares the loops of the page with those of grammar by shape, and these with the calls of
@@ -40,8 +41,10 @@ func checkPageLoops(t *testing.T, page, path string, w truth, exact bool) {
 		n, _ := strconv.Atoi(m[2])
 		r := shapes[m[1]].Rules[n]
 		about, took := html.UnescapeString(m[3]), html.UnescapeString(m[4])
-		if !strings.Contains(about, text.Plural(r.Calls, "call")) || r.Places > 1 && !strings.Contains(about, fmt.Sprintf("%d occurrences", r.Places)) ||
-			!strings.HasPrefix(took, text.Duration(r.Time)) || !strings.Contains(took, text.Percent(r.Share, 1)+" of the time") {
+		if !strings.Contains(about, text.Plural(r.Calls, "call")) ||
+			r.Places > 1 && !strings.Contains(about, fmt.Sprintf("%d occurrences", r.Places)) ||
+			!strings.HasPrefix(took, text.Duration(r.Time)) ||
+			!strings.Contains(took, text.Percent(r.Share, 1)+" of the time") {
 			t.Errorf("the page has %q, %q for rule %d of shape %s, which is %+v", about, took, n, m[1], r)
 		}
 	}
@@ -104,7 +107,8 @@ func checkPageIterations(t *testing.T, page string, w truth) {
 			whole, inCalls, least = whole+float64(end-list[0].Start), inCalls+in, min(least, in)
 		}
 		n := float64(len(w.calls))
-		if !near(x.Whole[round], whole/n, 0) || !near(x.InCalls[round], inCalls/n, 0) || !near(x.Wait[round], inCalls/n-least, 0) {
+		if !near(x.Whole[round], whole/n, 0) || !near(x.InCalls[round], inCalls/n, 0) ||
+			!near(x.Wait[round], inCalls/n-least, 0) {
 			t.Errorf("the page has round %d of %.1f, %.1f in calls, %.1f of waiting; not %.1f, %.1f, %.1f", round,
 				x.Whole[round], x.InCalls[round], x.Wait[round], whole/n, inCalls/n, inCalls/n-least)
 		}
@@ -156,14 +160,16 @@ func checkSummary(t *testing.T, page string, w truth) {
 		}
 	}
 	for name, want := range map[string]string{
-		"Run": text.Duration(end - begin), "Calls": text.Count(calls), "Ranks": text.Count(len(w.calls)), "Top function": most,
+		"Run": text.Duration(end - begin), "Calls": text.Count(calls), "Ranks": text.Count(len(w.calls)),
+		"Top function": most,
 		"Slowest rank": fmt.Sprint(slowest), "Functions": text.Count(len(w.functions)),
 	} {
 		if !strings.Contains(page, "<dt>"+name+"</dt><dd>"+want+"<") {
 			t.Errorf("the page does not have %s %s", name, want)
 		}
 	}
-	if note := fmt.Sprintf("<small>%s outside calls, mean", text.Duration(longestOutside)); !strings.Contains(page, note) {
+	if note := fmt.Sprintf("<small>%s outside calls, mean",
+		text.Duration(longestOutside)); !strings.Contains(page, note) {
 		t.Errorf("the page does not have %s", note)
 	}
 }

@@ -56,8 +56,10 @@ func checkEfficiency(t *testing.T, page, path string, w truth, exact, series boo
 	}
 	// The time is from the end of MPI_Init on one rank to a call on another: each is off by a part of all
 	// before it.
-	if !near(float64(r.Total), total, off*total) || !near(float64(r.Max), most, off*most) || !near(float64(r.Time), time, off*(time+2*before)) {
-		t.Errorf("efficiency: computing %v, at most %v, in %v, not %v, at most %v, in %v", r.Total, r.Max, r.Time, total, most, time)
+	if !near(float64(r.Total), total, off*total) || !near(float64(r.Max), most, off*most) ||
+		!near(float64(r.Time), time, off*(time+2*before)) {
+		t.Errorf("efficiency: computing %v, at most %v, in %v, not %v, at most %v, in %v", r.Total, r.Max,
+			r.Time, total, most, time)
 	}
 	if exact && (r.Longer || float64(r.Ideal) < most) {
 		t.Errorf("efficiency: ideal time %v, not between %v and %v", r.Ideal, most, time)
@@ -78,8 +80,10 @@ func checkEfficiency(t *testing.T, page, path string, w truth, exact, series boo
 			t.Errorf("the page has %+v, not %+v", row, want[i])
 			continue
 		}
-		got := fmt.Sprint(row.value["Parallel"], row.value["Load balance"], row.value["Communication"], row.value["Serialization"], row.value["Transfer"])
-		if got != fmt.Sprint(f.Parallel, f.LoadBalance, f.Communication, f.Serialization, f.Transfer) || !near(row.value["Time"], float64(want[i].Time), 0.5) {
+		got := fmt.Sprint(row.value["Parallel"], row.value["Load balance"], row.value["Communication"],
+			row.value["Serialization"], row.value["Transfer"])
+		if got != fmt.Sprint(f.Parallel, f.LoadBalance, f.Communication, f.Serialization, f.Transfer) ||
+			!near(row.value["Time"], float64(want[i].Time), 0.5) {
 			t.Errorf("the page has %+v, not %+v with %+v", row, want[i], f)
 		}
 	}

@@ -82,7 +82,8 @@ func (w *loopWalk) rule(n int) (time, inCalls int64) {
 		functions[c.Function]++
 	}
 	s := &w.sums[n]
-	s.iterations, s.calls, s.time, s.inCalls, s.functions = s.iterations+1, uint64(w.at-first), s.time+time, s.inCalls+inCalls, functions
+	s.iterations, s.calls, s.time, s.inCalls, s.functions = s.iterations+1, uint64(w.at-first), s.time+time,
+		s.inCalls+inCalls, functions
 	return time, inCalls
 }
 
@@ -123,7 +124,8 @@ func checkGrammar(t *testing.T, path string, w truth, exact, series bool) {
 			}
 		}
 		if g.Scaled == series || got < low-off || got > high+off || all < low || all > high {
-			t.Errorf("grammar: rank %d: %.0f in calls, which took %.0f, not from %.0f to %.0f, scaled: %v", rank, got, all, low, high, g.Scaled)
+			t.Errorf("grammar: rank %d: %.0f in calls, which took %.0f, not from %.0f to %.0f, scaled: %v",
+				rank, got, all, low, high, g.Scaled)
 		}
 	}
 }
@@ -163,7 +165,9 @@ func checkRule(t *testing.T, rank, n int, r ruleTruth, want loopSum, whole float
 		t.Errorf("grammar: rank %d, rule %d: %+v, not %+v", rank, n, r, want)
 	}
 	of := float64(want.iterations)
-	if exact && (!near(r.Time, float64(want.time)/of, 0) || !near(r.InCalls, float64(want.inCalls)/of, 0) || math.Abs(r.Share-float64(want.time)/whole) > 1e-9) {
-		t.Errorf("grammar: rank %d, rule %d of %d iterations: %.0f, %.0f in calls, %f; not %.0f, %.0f", rank, n, r.Iterations, r.Time, r.InCalls, r.Share, float64(want.time)/of, float64(want.inCalls)/of)
+	if exact && (!near(r.Time, float64(want.time)/of, 0) || !near(r.InCalls, float64(want.inCalls)/of, 0) ||
+		math.Abs(r.Share-float64(want.time)/whole) > 1e-9) {
+		t.Errorf("grammar: rank %d, rule %d of %d iterations: %.0f, %.0f in calls, %f; not %.0f, %.0f", rank,
+			n, r.Iterations, r.Time, r.InCalls, r.Share, float64(want.time)/of, float64(want.inCalls)/of)
 	}
 }

@@ -100,7 +100,8 @@ func checkMatching(t *testing.T, path string, w truth, exact, series bool) {
 	decodeJSON(t, &a, "match", "--json", path)
 	pairs, channels := w.messagePairs(t)
 	if a.Messages != uint64(len(pairs)) || a.Channels != uint64(channels) || len(a.Unmatched) > 0 {
-		t.Errorf("match: %d messages on %d channels, %d unmatched; not %d on %d", a.Messages, a.Channels, len(a.Unmatched), len(pairs), channels)
+		t.Errorf("match: %d messages on %d channels, %d unmatched; not %d on %d", a.Messages, a.Channels,
+			len(a.Unmatched), len(pairs), channels)
 	}
 	operations, got := make(map[string]uint64), make(map[string]uint64)
 	skewed := make(map[string][][]*catCall) // by function, root and communicator
@@ -155,14 +156,17 @@ func checkSkew(t *testing.T, s skewTruth, operations [][]*catCall, off float64) 
 		widths, sum = append(widths, width), sum+width
 		for _, c := range calls {
 			if c.Rank == s.MaxStraggler && c.Position == s.MaxPosition {
-				found = near(s.MaxStart, float64(c.Start), off) && float64(c.Start) >= float64(last.Start)-2*off && near(s.Max, width, 2*off)
+				found = near(s.MaxStart, float64(c.Start), off) &&
+					float64(c.Start) >= float64(last.Start)-2*off && near(s.Max, width, 2*off)
 			}
 		}
 	}
 	slices.Sort(widths)
 	n := len(widths)
-	if s.Instances != n || s.Sampled != n || !near(s.Mean, sum/float64(n), 2*off) || !near(s.Median, widths[n/2], 2*off) || !near(s.Max, widths[n-1], 2*off) || !found {
-		t.Errorf("skew %+v, of starts that are %.0f off; not %d with mean %.0f, median %.0f, max %.0f", s, off, n, sum/float64(n), widths[n/2], widths[n-1])
+	if s.Instances != n || s.Sampled != n || !near(s.Mean, sum/float64(n), 2*off) ||
+		!near(s.Median, widths[n/2], 2*off) || !near(s.Max, widths[n-1], 2*off) || !found {
+		t.Errorf("skew %+v, of starts that are %.0f off; not %d with mean %.0f, median %.0f, max %.0f", s,
+			off, n, sum/float64(n), widths[n/2], widths[n-1])
 	}
 }
 

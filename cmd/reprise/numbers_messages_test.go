@@ -87,7 +87,8 @@ func (w truth) communicator(t *testing.T, c *catCall) (string, []int) {
 // isCollective reports whether a call of the programs is a collective operation of a
 // communicator that is known.
 func isCollective(c *catCall) bool {
-	return slices.Contains([]string{"MPI_Allreduce", "MPI_Bcast", "MPI_Alltoallv", "MPI_Comm_split", "MPI_Comm_free", "MPI_File_open", "MPI_File_close"}, c.Function)
+	return slices.Contains([]string{"MPI_Allreduce", "MPI_Bcast", "MPI_Alltoallv", "MPI_Comm_split",
+		"MPI_Comm_free", "MPI_File_open", "MPI_File_close"}, c.Function)
 }
 
 // given returns what a call gives to each member of its communicator, itself included, and what
@@ -274,8 +275,10 @@ func checkUses(t *testing.T, path string, want traffic) {
 	}
 	for _, got := range a.Communicators {
 		u := want.uses[got.Communicator]
-		if u == nil || got.Members != u.members || got.Ranks != len(u.ranks) || got.Calls != u.calls || got.volume() != u.volume ||
-			got.Collectives.Calls != u.collective || got.Collectives.Sent != u.sent || got.Collectives.Received != u.received {
+		if u == nil || got.Members != u.members || got.Ranks != len(u.ranks) || got.Calls != u.calls ||
+			got.volume() != u.volume ||
+			got.Collectives.Calls != u.collective || got.Collectives.Sent != u.sent ||
+			got.Collectives.Received != u.received {
 			t.Errorf("%+v, not %+v", got, u)
 		}
 	}
@@ -285,15 +288,18 @@ func checkUses(t *testing.T, path string, want traffic) {
 func checkMatrix(t *testing.T, path string, w truth) {
 	t.Helper()
 	for kind, names := range map[string][]string{
-		answer.KindP2P: {"messages", "bytes"}, answer.KindCollective: {"blocks", "exchanged_bytes"}, answer.KindBoth: {"messages", "bytes", "blocks", "exchanged_bytes"},
+		answer.KindP2P: {"messages", "bytes"}, answer.KindCollective: {"blocks", "exchanged_bytes"},
+		answer.KindBoth: {"messages", "bytes", "blocks", "exchanged_bytes"},
 	} {
-		lines, err := csv.NewReader(strings.NewReader(must(t, "matrix", path, "--format", "csv", "--kind", kind, "-o", "-"))).ReadAll()
+		lines, err := csv.NewReader(
+			strings.NewReader(must(t, "matrix", path, "--format", "csv", "--kind", kind, "-o", "-"))).ReadAll()
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := make(map[string]string)
 		for pair, v := range w.traffic(t).pairs {
-			values := map[string]uint64{"messages": v.messages, "bytes": v.bytes, "blocks": v.blocks, "exchanged_bytes": v.exchanged}
+			values := map[string]uint64{"messages": v.messages, "bytes": v.bytes, "blocks": v.blocks,
+				"exchanged_bytes": v.exchanged}
 			text, some := "", false
 			for _, name := range names {
 				text, some = text+fmt.Sprintf(" %d", values[name]), some || values[name] > 0

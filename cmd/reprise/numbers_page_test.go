@@ -34,7 +34,8 @@ var (
 
 // checkTable compares a table of the page, of names with calls, and their times: the fifth
 // column is the sum, the eighth and the ninth are the least and the most.
-func checkTable(t *testing.T, page, section string, want map[string]tally, within func(name string) float64, exact bool) {
+func checkTable(t *testing.T, page, section string, want map[string]tally, within func(name string) float64,
+	exact bool) {
 	t.Helper()
 	_, rest, _ := strings.Cut(page, `<section id="`+section+`">`)
 	part, _, _ := strings.Cut(rest, "</section>")
@@ -86,7 +87,8 @@ func checkPage(t *testing.T, path string, want truth, exact bool) {
 	}
 	for _, f := range data.Functions {
 		w := want.functions[f.Name]
-		if off := math.Abs(f.Time - float64(w.time)); f.Calls != w.calls || off > float64(errors[f.Name]) || exact && off > 0 {
+		if off := math.Abs(f.Time - float64(w.time)); f.Calls != w.calls || off > float64(errors[f.Name]) ||
+			exact && off > 0 {
 			t.Errorf("the page has %d calls of %s, of %.0f ns, not %d of %d", f.Calls, f.Name, f.Time, w.calls, w.time)
 		}
 	}
@@ -102,7 +104,8 @@ func checkPage(t *testing.T, path string, want truth, exact bool) {
 		return 0
 	}, exact)
 	checkRankTable(t, page, path, want, exact)
-	if exact && (len(data.Timeline.Ranks) != len(want.ranks) || data.Timeline.Error != 0 || len(data.Timeline.Ranks[0].Calls) == 0) {
+	if exact && (len(data.Timeline.Ranks) != len(want.ranks) || data.Timeline.Error != 0 ||
+		len(data.Timeline.Ranks[0].Calls) == 0) {
 		t.Error("the timeline has not the exact times of all ranks")
 	}
 }
@@ -112,7 +115,8 @@ func checkRankTable(t *testing.T, page, path string, want truth, exact bool) {
 	t.Helper()
 	var p answer.Profile
 	decodeJSON(t, &p, "profile", "--json", "--by", "rank", path)
-	rows := regexp.MustCompile(`<tr><td data-find="call=(\d+),0" data-value="\d+">\d+</td><td data-value="(\d+)">[^<]*</td><td data-value="([\d.]+)">`).FindAllStringSubmatch(page, -1)
+	rows := regexp.MustCompile(
+		`<tr><td data-find="call=(\d+),0" data-value="\d+">\d+</td><td data-value="(\d+)">[^<]*</td><td data-value="([\d.]+)">`).FindAllStringSubmatch(page, -1)
 	if len(rows) != len(want.ranks) {
 		t.Fatalf("%d rows of ranks", len(rows))
 	}
@@ -129,7 +133,8 @@ func checkRankTable(t *testing.T, page, path string, want truth, exact bool) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if off := math.Abs(time - float64(sum.time)); row[1] != strconv.Itoa(i) || calls != sum.calls || off > float64(p.RankTimes[i].Error)+1 || exact && off > 1 {
+		if off := math.Abs(time - float64(sum.time)); row[1] != strconv.Itoa(i) || calls != sum.calls ||
+			off > float64(p.RankTimes[i].Error)+1 || exact && off > 1 {
 			t.Errorf("rank %s: %d calls of %.0f ns, not %+v", row[1], calls, time, sum)
 		}
 	}

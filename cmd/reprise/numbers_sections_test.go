@@ -86,7 +86,8 @@ func checkSections(t *testing.T, path string, w truth, exact, series bool) {
 	}
 	for _, r := range rows {
 		u := want.uses[r.text["Communicator"]]
-		if u == nil || !r.has(map[string]uint64{"Ranks": uint64(len(u.ranks)), "Calls": u.calls, "Messages": u.messages, "Bytes": u.bytes,
+		if u == nil || !r.has(map[string]uint64{"Ranks": uint64(len(u.ranks)), "Calls": u.calls,
+			"Messages": u.messages, "Bytes": u.bytes,
 			"Collective calls": u.collective, "Bytes sent in them": u.sent, "Exchanged": u.exchanged}) {
 			t.Errorf("the page has %+v, not %+v", r.value, u)
 		}
@@ -206,14 +207,16 @@ func checkPairRows(t *testing.T, page string, want traffic) {
 			}
 		}
 		sum = sum.plus(v)
-		if pair := want.pairs[[2]int{from, to}]; v.messages > 0 && (v.messages != pair.messages || v.bytes != pair.bytes) {
+		if pair := want.pairs[[2]int{from, to}]; v.messages > 0 &&
+			(v.messages != pair.messages || v.bytes != pair.bytes) {
 			t.Errorf("the page has %+v from %d to %d, not %+v", v, from, to, pair)
 		}
 		if set, others, _ := strings.Cut(r.text["Destination"], "others of "); v.messages == 0 && set == "" {
 			checkSetRow(t, r.text["Source"], others, v, want)
 		}
 	}
-	if all := sumOf(want.pairs); len(rows) == 0 || sum.messages > all.messages || sum.blocks > all.blocks || len(rows) < 10 && sum != all {
+	if all := sumOf(want.pairs); len(rows) == 0 || sum.messages > all.messages || sum.blocks > all.blocks ||
+		len(rows) < 10 && sum != all {
 		t.Errorf("the table of pairs has %+v of %+v", sum, all)
 	}
 }
@@ -250,8 +253,10 @@ func checkSkewRows(t *testing.T, page, path string, series bool) {
 	for i, r := range rows {
 		s := a.Skews[i]
 		last := fmt.Sprintf("%d, call %d", s.MaxStraggler, s.MaxPosition)
-		if !r.has(map[string]uint64{"Operations": uint64(s.Instances), "Sample": uint64(s.Sampled), "Most frequent straggler": uint64(s.Straggler)}) ||
-			!near(r.value["Mean"], s.Mean, 0.1) || !near(r.value["Median"], s.Median, 0) || !near(r.value["Max"], s.Max, 0) || r.text["Straggler"] != last {
+		if !r.has(map[string]uint64{"Operations": uint64(s.Instances), "Sample": uint64(s.Sampled),
+			"Most frequent straggler": uint64(s.Straggler)}) ||
+			!near(r.value["Mean"], s.Mean, 0.1) || !near(r.value["Median"], s.Median, 0) ||
+			!near(r.value["Max"], s.Max, 0) || r.text["Straggler"] != last {
 			t.Errorf("the page has %+v, not %+v", r, s)
 		}
 	}
@@ -287,7 +292,8 @@ func checkWaitRows(t *testing.T, page, path string, w truth) {
 	}
 	rows := pageRows(t, page, "imbalance", "Call")
 	for i, r := range rows {
-		if s := a.Sites[i]; siteOf(r.text["Call"]) != siteOf(s.Call) || r.value["Calls"] != float64(s.Calls) || !near(r.value["Mean"], s.Mean, 0.1) ||
+		if s := a.Sites[i]; siteOf(r.text["Call"]) != siteOf(s.Call) ||
+			r.value["Calls"] != float64(s.Calls) || !near(r.value["Mean"], s.Mean, 0.1) ||
 			r.value["Min"] != s.Min || r.value["Max"] != s.Max || !near(r.value[title], s.Wait, 0.5) {
 			t.Errorf("the page has %+v, not %+v", r, s)
 		}

@@ -99,7 +99,8 @@ func catCalls(t *testing.T, path string) (calls []catCall) {
 // truthOf adds up the calls that cat prints of a trace with exact times.
 func truthOf(t *testing.T, path string) truth {
 	t.Helper()
-	all := truth{functions: make(map[string]tally), sites: make(map[string]tally), ranks: make(map[int]map[string]tally)}
+	all := truth{functions: make(map[string]tally), sites: make(map[string]tally),
+		ranks: make(map[int]map[string]tally)}
 	for _, call := range catCalls(t, path) {
 		if all.ranks[call.Rank] == nil {
 			all.ranks[call.Rank] = make(map[string]tally)
@@ -130,7 +131,8 @@ func testNumbers(t *testing.T, m *mpitest.MPI, source string, args ...string) {
 	}
 	path := func(times string) string { return filepath.Join(dir, times+".rpz") }
 	line := m.Launch(4, m.Build(t, source), args...)
-	if r := outcome(t, recorder(t, m, []string{"-o", path("exact"), "--times", "exact", "--keep-raw", raw}, line...)); r.status != 0 {
+	if r := outcome(t, recorder(t, m, []string{"-o", path("exact"), "--times", "exact", "--keep-raw", raw},
+		line...)); r.status != 0 {
 		t.Fatalf("%+v", r)
 	}
 	want := truthOf(t, path("exact"))
@@ -179,8 +181,10 @@ func checkFunctions(t *testing.T, path string, want truth, exact bool) {
 			t.Fatal(err)
 		}
 		w := want.functions[f.Name]
-		if off := math.Abs(float64(sum - w.time)); f.Calls != w.calls || off > float64(f.Time.Error) || exact && off > 0 {
-			t.Errorf("%s: %d calls of %d ns, off by %.0f with an error of %.0f; %d calls of %d ns", f.Name, f.Calls, sum, off, float64(f.Time.Error), w.calls, w.time)
+		if off := math.Abs(float64(sum - w.time)); f.Calls != w.calls || off > float64(f.Time.Error) ||
+			exact && off > 0 {
+			t.Errorf("%s: %d calls of %d ns, off by %.0f with an error of %.0f; %d calls of %d ns", f.Name,
+				f.Calls, sum, off, float64(f.Time.Error), w.calls, w.time)
 		}
 	}
 }
@@ -200,7 +204,8 @@ func checkSites(t *testing.T, path string, want truth, exact bool) {
 			t.Fatal(err)
 		}
 		off := math.Abs(float64(sum - w.time))
-		if s.Calls != w.calls || off > float64(s.Time.Error) || exact && (off > 0 || s.Time.Min != w.least || s.Time.Max != w.most) {
+		if s.Calls != w.calls || off > float64(s.Time.Error) ||
+			exact && (off > 0 || s.Time.Min != w.least || s.Time.Max != w.most) {
 			t.Errorf("%s: %+v, not %+v", s.Site, s.Time, w)
 		}
 	}
@@ -258,8 +263,10 @@ func checkRanks(t *testing.T, path string, want truth, exact bool) {
 	for _, r := range p.RankTimes {
 		for _, f := range r.Functions {
 			w := want.ranks[r.Rank][f.Name]
-			if off := math.Abs(float64(f.Time) - float64(w.time)); f.Calls != w.calls || off > float64(f.Error)+0.5 || exact && off > 0.5 {
-				t.Errorf("rank %d, %s: %d calls of %.0f ns, off by %.0f with an error of %.0f", r.Rank, f.Name, f.Calls, float64(f.Time), off, float64(f.Error))
+			if off := math.Abs(float64(f.Time) - float64(w.time)); f.Calls != w.calls ||
+				off > float64(f.Error)+0.5 || exact && off > 0.5 {
+				t.Errorf("rank %d, %s: %d calls of %.0f ns, off by %.0f with an error of %.0f", r.Rank,
+					f.Name, f.Calls, float64(f.Time), off, float64(f.Error))
 			}
 		}
 	}

@@ -50,7 +50,8 @@ func checkAt(t *testing.T, path string, w truth, exact, series bool) {
 		}
 		for rank, p := range a.Places {
 			switch {
-			case p.Rank != rank || p.Calls != uint64(len(w.calls[rank])) || series != (p.Source == "series") || p.Source == "none":
+			case p.Rank != rank || p.Calls != uint64(len(w.calls[rank])) ||
+				series != (p.Source == "series") || p.Source == "none":
 				t.Errorf("at: rank %d: %+v", rank, p)
 			case series && (p.StartError == nil || exact != (*p.StartError == 0) || exact != (p.RelativeError == 0)):
 				t.Errorf("at: rank %d: how exact it is: %+v", rank, p)
@@ -76,9 +77,11 @@ func checkPlace(t *testing.T, p placeTruth, calls []catCall, at float64) {
 	after, good := math.Inf(1), p.Position == n
 	if p.Position < n {
 		c := calls[p.Position]
-		good = near(p.Start, float64(c.Start), off) && near(p.Duration, float64(c.Duration), p.RelativeError*float64(c.Duration)) && p.Function == c.Function
+		good = near(p.Start, float64(c.Start), off) && near(p.Duration, float64(c.Duration),
+			p.RelativeError*float64(c.Duration)) && p.Function == c.Function
 		if p.Inside {
-			before, after, state = float64(c.Start)-off, float64(c.end())+off+p.RelativeError*float64(c.Duration), answer.InCall
+			before, after, state = float64(c.Start)-off,
+				float64(c.end())+off+p.RelativeError*float64(c.Duration), answer.InCall
 		} else {
 			after, state = float64(c.Start)+off, answer.BeforeCall
 		}
@@ -102,8 +105,10 @@ func checkCalls(t *testing.T, path string, w truth, series bool) {
 			t.Fatalf("rank %d, position %d: %s, not %s", c.Rank, c.Position, c.Function, want.Function)
 		case !series && (c.Start != 0 || c.Duration != 0):
 			t.Fatalf("rank %d, position %d has times", c.Rank, c.Position)
-		case series && (!near(float64(c.Start), float64(want.Start), *p.StartError) || !near(float64(c.Duration), float64(want.Duration), p.RelativeError*float64(want.Duration))):
-			t.Errorf("rank %d, position %d: at %d for %d, not at %d for %d", c.Rank, c.Position, c.Start, c.Duration, want.Start, want.Duration)
+		case series && (!near(float64(c.Start), float64(want.Start), *p.StartError) ||
+			!near(float64(c.Duration), float64(want.Duration), p.RelativeError*float64(want.Duration))):
+			t.Errorf("rank %d, position %d: at %d for %d, not at %d for %d", c.Rank, c.Position, c.Start,
+				c.Duration, want.Start, want.Duration)
 		}
 	}
 }
@@ -132,9 +137,11 @@ func checkWindow(t *testing.T, path string, w truth, exact, series bool) {
 	_, last := w.span()
 	from, to := last/3, 2*last/3
 	var a activityTruth
-	line := []string{"profile", path, "--by", "rank", "--from", fmt.Sprintf("%dns", from), "--to", fmt.Sprintf("%dns", to)}
+	line := []string{"profile", path, "--by", "rank", "--from", fmt.Sprintf("%dns", from), "--to",
+		fmt.Sprintf("%dns", to)}
 	decodeJSON(t, &a, append(line, "--json")...)
-	if said := strings.Contains(must(t, line...), "estimated from "); said == series || series != (a.Source == "series") {
+	if said := strings.Contains(must(t, line...), "estimated from "); said == series ||
+		series != (a.Source == "series") {
 		t.Errorf("profile of a part: %s, estimated: %v", a.Source, said)
 	}
 	if !series {
@@ -146,7 +153,8 @@ func checkWindow(t *testing.T, path string, w truth, exact, series bool) {
 	for rank, calls := range w.calls {
 		n, inside, whole := uint64(0), int64(0), 0.0
 		for _, c := range calls {
-			if off := *a.StartError + a.Error*float64(c.Duration); float64(c.end())+off >= float64(from) && float64(c.Start)-off <= float64(to) {
+			if off := *a.StartError + a.Error*float64(c.Duration); float64(c.end())+off >= float64(from) &&
+				float64(c.Start)-off <= float64(to) {
 				whole += float64(c.Duration)
 			}
 			if part := min(c.end(), to) - max(c.Start, from); part > 0 || part == 0 && c.Duration == 0 {
@@ -154,7 +162,8 @@ func checkWindow(t *testing.T, path string, w truth, exact, series bool) {
 			}
 		}
 		got, off := a.Ranks[rank], 2**a.StartError+a.Error*whole
-		if got.Rank != rank || exact && got.Calls != n || !near(got.Time, float64(inside), off) || !near(got.Outside, float64(to-from-inside), off) {
+		if got.Rank != rank || exact && got.Calls != n || !near(got.Time, float64(inside), off) ||
+			!near(got.Outside, float64(to-from-inside), off) {
 			t.Errorf("profile from %d to %d: %+v, not %d calls of %d", from, to, got, n, inside)
 		}
 	}

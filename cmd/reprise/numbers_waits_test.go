@@ -68,7 +68,8 @@ type lateTruth struct {
 func waitOf(ranks map[int]tally) (wait float64) {
 	fast, all := math.Inf(1), tally{}
 	for _, r := range ranks {
-		fast, all = min(fast, float64(r.time)/float64(r.calls)), tally{calls: all.calls + r.calls, time: all.time + r.time}
+		fast, all = min(fast, float64(r.time)/float64(r.calls)),
+			tally{calls: all.calls + r.calls, time: all.time + r.time}
 	}
 	return float64(all.time) - float64(all.calls)*fast
 }
@@ -112,7 +113,8 @@ func checkFunctionWaits(t *testing.T, a imbalanceTruth, w truth) {
 			}
 		}
 		all, wait := w.functions[f.Function], w.functionWait(f.Function)
-		if f.Calls != all.calls || f.Ranks != ranks || !near(f.Time, float64(all.time), f.TimeError) || !near(f.Mean, f.Time/float64(f.Calls), 0) || !near(f.Wait, wait, f.WaitError) {
+		if f.Calls != all.calls || f.Ranks != ranks || !near(f.Time, float64(all.time), f.TimeError) ||
+			!near(f.Mean, f.Time/float64(f.Calls), 0) || !near(f.Wait, wait, f.WaitError) {
 			t.Errorf("imbalance: %+v, not %+v with %.0f of waiting", f, all, wait)
 		}
 	}
@@ -161,7 +163,9 @@ func checkSiteWaits(t *testing.T, a imbalanceTruth, w truth, exact bool) {
 		if !s.Exact && len(ranks) > 1 {
 			want = float64(all.time) - float64(all.calls)*float64(all.least)
 		}
-		if s.Ranks != len(ranks) || !near(s.Wait, want, s.WaitError) || !near(s.Mean, float64(all.time)/float64(all.calls), s.TimeError/float64(s.Calls)) || exact && (s.Min != float64(all.least) || s.Max != float64(all.most)) {
+		if s.Ranks != len(ranks) || !near(s.Wait, want, s.WaitError) ||
+			!near(s.Mean, float64(all.time)/float64(all.calls), s.TimeError/float64(s.Calls)) ||
+			exact && (s.Min != float64(all.least) || s.Max != float64(all.most)) {
 			t.Errorf("imbalance of %s: %+v, not %+v with %.0f of waiting", site, s, all, want)
 		}
 		for _, of := range []*rankMean{s.Fast, s.Slow} {
@@ -217,7 +221,8 @@ func checkLate(t *testing.T, a imbalanceTruth, w truth, exact, series bool) {
 		if s.Receives != l.receives || s.Sampled != l.receives || !near(s.Wait, l.wait, off) {
 			t.Errorf("late senders of %s: %+v, off by at most %.0f; not %+v", siteOf(s.Call), s, off, l)
 		}
-		if share := l.bySender[s.Sender] / max(1, l.wait); exact && (*s.StartError > 0 || s.Late != l.late || math.Abs(share-s.Share) > 1e-9) {
+		if share := l.bySender[s.Sender] / max(1, l.wait); exact &&
+			(*s.StartError > 0 || s.Late != l.late || math.Abs(share-s.Share) > 1e-9) {
 			t.Errorf("late senders of %s: %+v, not %+v, with a share of %f", siteOf(s.Call), s, l, share)
 		}
 	}

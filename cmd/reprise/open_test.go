@@ -24,10 +24,12 @@ func TestBeginning(t *testing.T) {
 	)
 	writeFile(t, "program.c", "// a program\nint main(void) { return 0; }\n")
 	for _, tt := range []struct{ name, want string }{
-		{"damaged", ours}, {"damaged.rpz", ours}, {"short", other}, {"program.c", other}, {"ring.txt", actions}, {"list.txt", actions},
+		{"damaged", ours}, {"damaged.rpz", ours}, {"short", other}, {"program.c", other},
+		{"ring.txt", actions}, {"list.txt", actions},
 	} {
 		for _, args := range [][]string{{"info", tt.name}, {"merge", tt.name, "-o", "out.rpz"}} {
-			if r := invoke(t, "", args...); r.status != cli.ExitFailure || r.stderr != "reprise: "+tt.name+strings.ReplaceAll(tt.want, "FILE", tt.name) {
+			if r := invoke(t, "", args...); r.status != cli.ExitFailure ||
+				r.stderr != "reprise: "+tt.name+strings.ReplaceAll(tt.want, "FILE", tt.name) {
 				t.Errorf("%v: status %d, %q", args, r.status, r.stderr)
 			}
 		}

@@ -20,7 +20,8 @@ func TestOrigin(t *testing.T) {
 		var parts []string
 		for rank := range 2 {
 			parts = append(parts, filepath.Join(".", run+string(rune('0'+rank))+".part.rpz"))
-			p, err := tracer.Open(tracer.Config{Rank: rank, Ranks: 2, Path: parts[rank], Run: run, Clock: func() int64 { return begin }})
+			p, err := tracer.Open(tracer.Config{Rank: rank, Ranks: 2, Path: parts[rank], Run: run,
+				Clock: func() int64 { return begin }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -35,7 +36,8 @@ func TestOrigin(t *testing.T) {
 		}
 	}
 	info := must(t, "info", "second.rpz")
-	for _, want := range []string{"run: second\n", "command: ", "hosts: ", "versions: ", "began: " + time.Now().UTC().Format("2006-")} {
+	for _, want := range []string{"run: second\n", "command: ", "hosts: ", "versions: ",
+		"began: " + time.Now().UTC().Format("2006-")} {
 		if !strings.Contains(info, "\n"+want) {
 			t.Errorf("info has no %q:\n%s", want, info)
 		}
@@ -47,7 +49,8 @@ func TestOrigin(t *testing.T) {
 		t.Error(out)
 	}
 	r := invoke(t, "", "merge", "first0.part.rpz", "second1.part.rpz", "-o", "both.rpz")
-	if r.status != cli.ExitFailure || !strings.Contains(r.stderr, "first0.part.rpz") || !strings.Contains(r.stderr, "second1.part.rpz") {
+	if r.status != cli.ExitFailure || !strings.Contains(r.stderr, "first0.part.rpz") ||
+		!strings.Contains(r.stderr, "second1.part.rpz") {
 		t.Errorf("parts of two runs: status %d: %s", r.status, r.stderr)
 	}
 }

@@ -75,7 +75,8 @@ func TestWriteOutput(t *testing.T) {
 	if err := os.Symlink("new", "link"); err != nil {
 		t.Skip("no symbolic links: ", err)
 	}
-	if err := writeText("link", "through", nil); err != nil || mode(t, "link")&fs.ModeSymlink == 0 || readFile(t, "new") != "through" {
+	if err := writeText("link", "through", nil); err != nil || mode(t, "link")&fs.ModeSymlink == 0 ||
+		readFile(t, "new") != "through" {
 		t.Errorf("a link got mode %v, its file %q: %v", mode(t, "link"), readFile(t, "new"), err)
 	}
 	if names := fileNames(t); names != "link new" {
@@ -100,7 +101,8 @@ func TestInputsStay(t *testing.T) {
 		"replay timed.rpz -o timed.rpz -- mpirun -n 2",
 		"replay timed.rpz -o link.rpz -- mpirun -n 2",
 	} {
-		if r := invoke(t, "", strings.Fields(command)...); r.status != cli.ExitUsage || !strings.Contains(r.stderr, " is an input: the output would replace it\n") {
+		if r := invoke(t, "", strings.Fields(command)...); r.status != cli.ExitUsage ||
+			!strings.Contains(r.stderr, " is an input: the output would replace it\n") {
 			t.Errorf("reprise %s: %+v", command, r)
 		}
 	}
@@ -108,7 +110,8 @@ func TestInputsStay(t *testing.T) {
 		t.Error("an input is not as it was")
 	}
 	// An error of the output is not one of the input.
-	for output, want := range map[string]string{"no/x.rpz": "reprise: no/x.rpz: no such file or directory\n", ".": "reprise: .: is a directory\n"} {
+	for output, want := range map[string]string{"no/x.rpz": "reprise: no/x.rpz: no such file or directory\n",
+		".": "reprise: .: is a directory\n"} {
 		if r := invoke(t, "", "predict", "ring.rpz", "-o", output); r.stderr != want {
 			t.Errorf("%+v", r)
 		}

@@ -30,7 +30,8 @@ func runs(line string) string {
 			quote = 0
 		case quote == 0 && (c == '\'' || c == '"'):
 			quote = c
-		case quote != '\'' && (c == '`' || c == '$' && i+1 < len(line) && line[i+1] == '('), quote == 0 && strings.IndexByte("|&;<>", c) >= 0:
+		case quote != '\'' && (c == '`' || c == '$' && i+1 < len(line) && line[i+1] == '('), quote == 0 &&
+			strings.IndexByte("|&;<>", c) >= 0:
 			return line[i:]
 		}
 	}
@@ -38,17 +39,25 @@ func runs(line string) string {
 }
 
 // nasty draws a name of a file of which a shell would run a part.
-var nasty = rapid.Map(rapid.SliceOfN(rapid.SampledFrom([]string{"$(touch P)", "`touch P`", ";touch P;", "|touch P", "&touch P", ">P", "'", "\"", "\\", "\n", "\ntouch P\n", "\r", " ", "-", "~",
-	"=", "\x1b[2J", "#", "a", "é", "\u202e", "\xff", "!!", "./proxy", "make"}), 1, 5), func(parts []string) string { return strings.Join(parts, "") })
+var nasty = rapid.Map(
+	rapid.SliceOfN(rapid.SampledFrom([]string{"$(touch P)", "`touch P`", ";touch P;", "|touch P", "&touch P",
+		">P", "'", "\"", "\\", "\n", "\ntouch P\n", "\r", " ", "-", "~",
+		"=", "\x1b[2J", "#", "a", "é", "\u202e", "\xff", "!!", "./proxy", "make"}), 1, 5),
+	func(parts []string) string { return strings.Join(parts, "") })
 
 // TestPaste has commands name files of nasty names, and checks that nothing of these runs if a command that they print is pasted.
 func TestPaste(t *testing.T) {
 	cases := []struct{ content, args string }{
 		{"0 init\n", "info NAME"}, {"0 init\n", "verify t.rpz NAME"}, {"0 init\n", "match NAME"},
-		{"BZh91AY&SY", "compress NAME -o o.rpz"}, {"\xfd7zXZ\x00\x00\x04", "compress NAME -o o.rpz"}, {"BZh91AY&SY", "verify t.rpz NAME"}, {"\x7fELF", "info NAME"},
-		{"\xfd7zXZ\x00", "info NAME"}, {"trace", "compress NAME -o o.rpz"}, {"trace", "verify t.rpz NAME"}, {"damaged", "info NAME"}, {"cut", "info NAME"}, {"cut", "merge NAME -o o.rpz"},
-		{"trace", "export t.rpz -o NAME --format csv"}, {"trace", "export t.rpz -o NAME --format paraver"}, {"trace", "export t.rpz -o NAME --format pprof"}, {"trace", "report t.rpz -o NAME"},
-		{"trace", "matrix t.rpz -o NAME --format csv"}, {"mpi", "proxy m.rpz -o NAME"}, {"mpi", "proxy NAME -o o.proxy"}, {"directory", "info NAME"}, {"directory", "collect NAME -o o.rpz"}, {"spool", "info NAME"},
+		{"BZh91AY&SY", "compress NAME -o o.rpz"}, {"\xfd7zXZ\x00\x00\x04", "compress NAME -o o.rpz"},
+		{"BZh91AY&SY", "verify t.rpz NAME"}, {"\x7fELF", "info NAME"},
+		{"\xfd7zXZ\x00", "info NAME"}, {"trace", "compress NAME -o o.rpz"}, {"trace", "verify t.rpz NAME"},
+		{"damaged", "info NAME"}, {"cut", "info NAME"}, {"cut", "merge NAME -o o.rpz"},
+		{"trace", "export t.rpz -o NAME --format csv"}, {"trace", "export t.rpz -o NAME --format paraver"},
+		{"trace", "export t.rpz -o NAME --format pprof"}, {"trace", "report t.rpz -o NAME"},
+		{"trace", "matrix t.rpz -o NAME --format csv"}, {"mpi", "proxy m.rpz -o NAME"},
+		{"mpi", "proxy NAME -o o.proxy"}, {"directory", "info NAME"}, {"directory", "collect NAME -o o.rpz"},
+		{"spool", "info NAME"},
 	}
 	each := 20
 	if !tier.Nightly {
@@ -93,9 +102,12 @@ func TestPaste(t *testing.T) {
 		}
 		r := invoke(t, "", args...)
 		for line := range strings.SplitSeq(r.stdout+r.stderr, "\n") {
-			for _, begin := range []string{"next: ", ": reprise ", "; reprise ", "| reprise ", "as in reprise ", "such as: reprise ", "reprise repair ", "wxparaver ", "go tool ", "duckdb ", "instance ", "first: "} {
+			for _, begin := range []string{"next: ", ": reprise ", "; reprise ", "| reprise ",
+				"as in reprise ", "such as: reprise ", "reprise repair ", "wxparaver ", "go tool ", "duckdb ",
+				"instance ", "first: "} {
 				if _, command, ok := strings.Cut(line, begin); ok {
-					command = strings.NewReplacer(" | reprise", "", " && mpirun -n ", " ").Replace(command) // those of ours
+					// those of ours
+					command = strings.NewReplacer(" | reprise", "", " && mpirun -n ", " ").Replace(command)
 					if what := runs(command); what != "" {
 						t.Fatalf("%q of %q prints %q: %q runs", tt.args, name, line, what)
 					}
@@ -119,6 +131,8 @@ func writeNastyProgram(t *testing.T, name string) {
 	for _, f := range []string{"MPI_Init", name, "MPI_Finalize"} {
 		r.Call(r.Declare(cst.Function{Name: f}))
 	}
-	run := merge.Run{Ranks: 1, Source: "MPI", Origin: format.Origin{Commands: []string{name + "/mpirun -n 1 " + name, "/tmp/x" + name + "/mpirun"}, Assumptions: []string{name}}}
+	run := merge.Run{Ranks: 1, Source: "MPI",
+		Origin: format.Origin{Commands: []string{name + "/mpirun -n 1 " + name, "/tmp/x" + name + "/mpirun"},
+			Assumptions: []string{name}}}
 	writeTrace(t, "m.rpz", run, r.Finish(0))
 }

@@ -16,7 +16,8 @@ func TestPredictAcross(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		trace := filepath.Join(t.TempDir(), "run.rpz")
-		if r := outcome(t, recorder(t, m, []string{"-o", trace, "--times", "exact"}, m.Launch(4, m.Build(t, "sides.c"))...)); r.status != 0 {
+		if r := outcome(t, recorder(t, m, []string{"-o", trace, "--times", "exact"},
+			m.Launch(4, m.Build(t, "sides.c"))...)); r.status != 0 {
 			t.Fatalf("%+v", r)
 		}
 		a := predicted(t, trace, "-o", filepath.Join(t.TempDir(), "predicted.rpz"))

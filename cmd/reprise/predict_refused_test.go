@@ -32,7 +32,8 @@ func TestPredictDamaged(t *testing.T) {
 		damaged++
 		writeFile(t, "damaged.rpz", flip(t, data, s.Kind, s.Key))
 		r := invoke(t, "", "predict", "damaged.rpz", "-o", "out.rpz")
-		if _, err := os.Stat("out.rpz"); r.status != cli.ExitFailure || err == nil || r.stdout != "" || !strings.Contains(r.stderr, "reprise repair") {
+		if _, err := os.Stat("out.rpz"); r.status != cli.ExitFailure || err == nil || r.stdout != "" ||
+			!strings.Contains(r.stderr, "reprise repair") {
 			t.Errorf("%s: status %d, %q, %q; output %v", layout.KindName(s.Kind), r.status, r.stdout, r.stderr, err)
 		}
 	}
@@ -50,7 +51,8 @@ func TestPredictDeadlock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		calls := []testtrace.Call{testtrace.MPICall("MPI_Init"), testtrace.MPICall("MPI_Barrier", "comm", "MPI_COMM_WORLD")}
+		calls := []testtrace.Call{testtrace.MPICall("MPI_Init"),
+			testtrace.MPICall("MPI_Barrier", "comm", "MPI_COMM_WORLD")}
 		for _, c := range calls[:2-rank] {
 			r.Call(r.Declare(c.Function), c.Args...)
 		}
@@ -58,7 +60,9 @@ func TestPredictDeadlock(t *testing.T) {
 	}
 	writeFile(t, "cut.rpz", string(testtrace.File(t, merge.Run{Source: collect.Source, Ranks: 2}, parts)))
 	r := invoke(t, "", "predict", "cut.rpz")
-	if r.status != cli.ExitFailure || !strings.Contains(r.stderr, "reprise: cut.rpz: the run cannot be replayed to its end, as one that was cut short, for which there is reprise hang: replay: deadlock") {
+	if r.status != cli.ExitFailure ||
+		!strings.Contains(r.stderr,
+			"reprise: cut.rpz: the run cannot be replayed to its end, as one that was cut short, for which there is reprise hang: replay: deadlock") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -70,14 +74,16 @@ func TestEfficiencyOfPrograms(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "heat.rpz", heat)
 	writeScaling(t)
-	if r := invoke(t, "", "efficiency", "scale2.rpz", "scale4.rpz"); r.status != cli.ExitOK || strings.Contains(r.stderr, "one program") {
+	if r := invoke(t, "", "efficiency", "scale2.rpz", "scale4.rpz"); r.status != cli.ExitOK ||
+		strings.Contains(r.stderr, "one program") {
 		t.Errorf("%+v", r)
 	}
 	r := invoke(t, "", "efficiency", "scale2.rpz", "heat.rpz")
 	if want := "reprise: warning: scale2.rpz calls MPI_Barrier, and heat.rpz does not: traces are compared as runs of one program\n"; r.status != cli.ExitOK || r.stderr != want {
 		t.Errorf("%+v, want %q", r, want)
 	}
-	if r := invoke(t, "", "efficiency", "--all", "scale2.rpz", "scale4.rpz"); r.status != cli.ExitUsage || !strings.Contains(r.stderr, "--all shows all phases") {
+	if r := invoke(t, "", "efficiency", "--all", "scale2.rpz", "scale4.rpz"); r.status != cli.ExitUsage ||
+		!strings.Contains(r.stderr, "--all shows all phases") {
 		t.Errorf("%+v", r)
 	}
 }

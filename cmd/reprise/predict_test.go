@@ -47,7 +47,8 @@ func TestPredictDocument(t *testing.T) {
 	if *update {
 		writeFile(t, document, got)
 	} else if got != want {
-		t.Errorf("docs/predict.md differs, from %q on: run go test -update and look at what changed", firstDifference(got, want))
+		t.Errorf("docs/predict.md differs, from %q on: run go test -update and look at what changed",
+			firstDifference(got, want))
 	}
 	_, after, _ := strings.Cut(want, "<!-- machine -->\n```toml\n")
 	machine, _, ok := strings.Cut(after, "```\n<!-- /machine -->")
@@ -59,7 +60,8 @@ func TestPredictDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.RanksPerNode != 16 || p.Between.Latency != 1200*replay.Nanosecond || p.Between.Bandwidth != 12.5e9 || p.Within.Overhead != 200*replay.Nanosecond ||
+	if p.RanksPerNode != 16 || p.Between.Latency != 1200*replay.Nanosecond || p.Between.Bandwidth != 12.5e9 ||
+		p.Within.Overhead != 200*replay.Nanosecond ||
 		p.Compute.String() != "0.8x" || len(p.OfRanks) != 1 || p.Collectives["bcast"] != "binomial" {
 		t.Errorf("parameters %+v", p)
 	}
@@ -146,7 +148,8 @@ func TestPredictAgain(t *testing.T) {
 			time += f.Time.Nanoseconds
 		}
 		if p.Calls != first.Calls || time < within || time > all {
-			t.Errorf("%s: profile has %d calls of %v ns, predict %d of %v to %v ns", name, p.Calls, time, first.Calls, within, all)
+			t.Errorf("%s: profile has %d calls of %v ns, predict %d of %v to %v ns", name, p.Calls, time,
+				first.Calls, within, all)
 		}
 		must(t, "report", "out.rpz", "-o", "out.html")
 		must(t, "export", "out.rpz", "-o", "out.parquet")
@@ -164,7 +167,8 @@ func TestPredictPath(t *testing.T) {
 	if a := predicted(t, "heat.rpz"); a.Path != nil {
 		t.Errorf("path %+v", a.Path)
 	}
-	if text := must(t, "predict", "heat.rpz"); !strings.Contains(text, "more than 1,000 calls is followed with --critical-path") {
+	if text := must(t, "predict", "heat.rpz"); !strings.Contains(text,
+		"more than 1,000 calls is followed with --critical-path") {
 		t.Errorf("predict says %s", text)
 	}
 	if a := predicted(t, "heat.rpz", "--critical-path"); a.Path == nil {
@@ -184,19 +188,27 @@ func TestMachineErrors(t *testing.T) {
 		{"latency = 1\n", "m.toml:1: no parameter is called latency: docs/predict.md has them"},
 		{"[between]\nlatency = 5\n", `m.toml:2: between.latency: "5" has no unit: it is one of ps, ns, us, µs, ms, s`},
 		{"[within]\ngap = \"-1us\"\n", `m.toml:2: within.gap: "-1us" is below 0`},
-		{"[between]\nbandwidth = \"10 GB\"\n", `m.toml:2: between.bandwidth: "10 GB": no unit is called GB: it is one of B/s, kB/s, MB/s, GB/s, TB/s, Gbit/s, or inf`},
+		{"[between]\nbandwidth = \"10 GB\"\n",
+			`m.toml:2: between.bandwidth: "10 GB": no unit is called GB: it is one of B/s, kB/s, MB/s, GB/s, TB/s, Gbit/s, or inf`},
 		{"[between]\nbandwidth = 0\n", "m.toml:2: between.bandwidth: there is none"},
-		{"[between]\neager_limit = true\n", `m.toml:2: between.eager_limit: "true" is not a number with a unit, such as 1.5MB; units are B, kB, KiB, MB, MiB, GB, GiB, or inf`},
-		{"[compute]\nfactor = -1\n", `m.toml:2: compute.factor: "-1" is no factor: a number from 0 to 1e9, such as 0.5x`},
+		{"[between]\neager_limit = true\n",
+			`m.toml:2: between.eager_limit: "true" is not a number with a unit, such as 1.5MB; units are B, kB, KiB, MB, MiB, GB, GiB, or inf`},
+		{"[compute]\nfactor = -1\n",
+			`m.toml:2: compute.factor: "-1" is no factor: a number from 0 to 1e9, such as 0.5x`},
 		{"[compute]\nranks = { a = 1 }\n", "m.toml:2: compute.ranks.a: *"},
 		{"[compute]\nranks = { 1 = \"y\" }\n", `m.toml:2: compute.ranks.1: "y" is no factor: *`},
 		{"[compute]\nfunctions = { f = \"y\" }\n", `m.toml:2: compute.functions.f: "y" is no factor: *`},
-		{"[collectives]\nallreduce = \"fast\"\n", `m.toml:2: collectives.allreduce: the algorithm of allreduce cannot be "fast": it is one of recursive-doubling, rabenseifner, ring`},
-		{"[[between.larger]]\nlatency = \"1us\"\n", "m.toml:1: between.larger[0]: than is missing: the size beyond which the cost applies"},
-		{"[[between.larger]]\nthan = \"1KiB\"\n[[between.larger]]\nthan = \"1000\"\n", "m.toml:4: between.larger[1].than: 1000 is not more than that of the table before: smaller sizes come first"},
+		{"[collectives]\nallreduce = \"fast\"\n",
+			`m.toml:2: collectives.allreduce: the algorithm of allreduce cannot be "fast": it is one of recursive-doubling, rabenseifner, ring`},
+		{"[[between.larger]]\nlatency = \"1us\"\n",
+			"m.toml:1: between.larger[0]: than is missing: the size beyond which the cost applies"},
+		{"[[between.larger]]\nthan = \"1KiB\"\n[[between.larger]]\nthan = \"1000\"\n",
+			"m.toml:4: between.larger[1].than: 1000 is not more than that of the table before: smaller sizes come first"},
 		{"[[between.larger]]\nthan = 5\n[[within.larger]]\nthan = 5\n\n[[within.larger]]\nthan = 9\nlatency = 3\n", "m.toml:8: within.larger[1].latency: *"},
-		{"[besides.allredcue]\n8B = \"1us\"\n", `m.toml:1: besides.allredcue: nothing is known to take time besides the messages of "allredcue": *`},
-		{"[besides.barrier]\n8B = \"1us\"\n\"8.0B\" = \"2us\"\n", "m.toml:1: besides.barrier: besides the messages of barrier: 8 bytes stand behind 8"},
+		{"[besides.allredcue]\n8B = \"1us\"\n",
+			`m.toml:1: besides.allredcue: nothing is known to take time besides the messages of "allredcue": *`},
+		{"[besides.barrier]\n8B = \"1us\"\n\"8.0B\" = \"2us\"\n",
+			"m.toml:1: besides.barrier: besides the messages of barrier: 8 bytes stand behind 8"},
 		{"[between]\nlatency = nan\n", "m.toml:2: between.latency: *"},
 		{"[between]\nlatency = inf\n", "m.toml:2: between.latency: *"},
 		{"[between]\nlatency = \"1e300s\"\n", "m.toml:2: between.latency: *"},
@@ -212,8 +224,10 @@ func TestMachineErrors(t *testing.T) {
 		{"[compute]\nfunctions = 2\n", "m.toml:2: compute.functions is a table: *"},
 		{"[between]\nlatncy = \"1us\"\n", "m.toml:2: no parameter is called between.latncy: *"},
 		{"[compute]\nfactor = nan\n", "m.toml:2: compute.factor: *"},
-		{"[collectives]\nsend = \"ring\"\n", `m.toml:2: collectives.send: no collective operation whose algorithm can be chosen is called "send": it is one of allgather, *`},
-		{"compute.ranks.'0,2' = 1 # 3\ncompute.ranks.\"0-1\" = -1\n", `m.toml:2: compute.ranks.0-1: "-1" is no factor: *`},
+		{"[collectives]\nsend = \"ring\"\n",
+			`m.toml:2: collectives.send: no collective operation whose algorithm can be chosen is called "send": it is one of allgather, *`},
+		{"compute.ranks.'0,2' = 1 # 3\ncompute.ranks.\"0-1\" = -1\n",
+			`m.toml:2: compute.ranks.0-1: "-1" is no factor: *`},
 		{"between = { latency = \"1us\", gap = \"1\" }\n", "m.toml:1: between.gap: *"},
 		{"[besides.barrier]\n8B = \"1us\"\n64B = \"2\"\n", "m.toml:3: besides.barrier.64B: *"},
 	} {
@@ -235,16 +249,19 @@ func TestMachineErrors(t *testing.T) {
 			t.Errorf("%q: %v", tt.file, err)
 			continue
 		}
-		if got, _ := json.Marshal([]int64{p.Between.Bandwidth, p.Between.EagerLimit}); string(got) != "["+tt.bandwidth+","+tt.eager+"]" {
+		if got, _ := json.Marshal([]int64{p.Between.Bandwidth, p.Between.EagerLimit}); string(got) != "["+
+			tt.bandwidth+","+tt.eager+"]" {
 			t.Errorf("%q: %s", tt.file, got)
 		}
 	}
 	for _, args := range []string{"--compute y", "--latency -1", "--bandwidth 0x", "--bandwidth fast"} {
-		if r := invoke(t, "", append([]string{"predict", "ring.rpz"}, strings.Fields(args)...)...); r.status != cli.ExitUsage {
+		if r := invoke(t, "", append([]string{"predict", "ring.rpz"},
+			strings.Fields(args)...)...); r.status != cli.ExitUsage {
 			t.Errorf("%s: status %d, %s", args, r.status, r.stderr)
 		}
 	}
-	if r := invoke(t, "", "predict", "ring.rpz", "-m", "missing.toml"); r.status != cli.ExitFailure || r.stderr != "reprise: missing.toml: no such file or directory\n" {
+	if r := invoke(t, "", "predict", "ring.rpz", "-m", "missing.toml"); r.status != cli.ExitFailure ||
+		r.stderr != "reprise: missing.toml: no such file or directory\n" {
 		t.Errorf("status %d, %s", r.status, r.stderr)
 	}
 	if r := invoke(t, "", "predict", "ring.rpz", "-o", "ring.rpz"); r.status != cli.ExitUsage {
@@ -269,7 +286,8 @@ func TestPredictEqual(t *testing.T) {
 // only statistics or histograms of all ranks together.
 func TestPredictSlowest(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for name, o := range map[string]tracer.Options{"statistics.rpz": {}, "histograms.rpz": {Histograms: &timing.HistogramOptions{}}} {
+	for name, o := range map[string]tracer.Options{"statistics.rpz": {},
+		"histograms.rpz": {Histograms: &timing.HistogramOptions{}}} {
 		writeSlowRank(t, name, o, 3)
 		a := predicted(t, name)
 		if a.Slowest == nil || a.Slowest.Rank != 2 {

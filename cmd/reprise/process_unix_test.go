@@ -83,7 +83,8 @@ func TestSignal(t *testing.T) {
 		waitFor(t, func() bool { return fileNames(t) != "out.rpz" }) // the new file, not yet in its place
 		cmd.Process.Signal(sig)
 		cmd.Wait()
-		if status := cmd.ProcessState.ExitCode(); status != cli.ExitInterrupted || stderr.String() != "reprise: interrupted\n" {
+		if status := cmd.ProcessState.ExitCode(); status != cli.ExitInterrupted ||
+			stderr.String() != "reprise: interrupted\n" {
 			t.Errorf("%v: status %d, %q", sig, status, stderr.String())
 		}
 		if names := fileNames(t); names != "out.rpz" || readFile(t, "out.rpz") != "old" {
@@ -157,7 +158,8 @@ func TestBrokenPipe(t *testing.T) {
 	if !errors.As(err, &exit) || stderr.Len() > 0 {
 		t.Fatalf("%v, %q", err, stderr.String())
 	}
-	if status, ok := exit.Sys().(syscall.WaitStatus); !ok || status.ExitStatus() != cli.ExitBrokenPipe && status.Signal() != syscall.SIGPIPE {
+	if status, ok := exit.Sys().(syscall.WaitStatus); !ok ||
+		status.ExitStatus() != cli.ExitBrokenPipe && status.Signal() != syscall.SIGPIPE {
 		t.Errorf("%v", exit)
 	}
 }

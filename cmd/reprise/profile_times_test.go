@@ -47,16 +47,23 @@ func TestProfileMany(t *testing.T) {
 	}
 	writeFile(t, "many.rpz", b.String())
 	const why = "no times: 5,000,000 calls would have to be read; --series reads them\n"
-	if got := must(t, "profile", "many.rpz", "--by", "signature", "--ranks", "0-48"); strings.Contains(got, why) || !strings.Contains(got, "from the times of every call, exact") {
+	if got := must(t, "profile", "many.rpz", "--by", "signature", "--ranks", "0-48"); strings.Contains(got,
+		why) || !strings.Contains(got, "from the times of every call, exact") {
 		t.Error(got)
 	}
-	if got := must(t, "profile", "many.rpz", "--by", "rank"); !strings.Contains(got, "\nfrom the sums of each rank, together at most 0.0 % off\n") || !strings.Contains(got, "    39  100,001    400 µs  40.0 %   600 µs  60.0 %   400 µs  40.0 %  put\n") {
+	if got := must(t, "profile", "many.rpz", "--by", "rank"); !strings.Contains(got,
+		"\nfrom the sums of each rank, together at most 0.0 % off\n") ||
+		!strings.Contains(got, "    39  100,001    400 µs  40.0 %   600 µs  60.0 %   400 µs  40.0 %  put\n") {
 		t.Error(got)
 	}
-	if got := must(t, "profile", "many.rpz", "--by", "rank", "--ranks", "7"); !strings.Contains(got, "\nfrom the times of every call, exact\n") || !strings.Contains(got, "     7  100,001    400 µs  40.0 %   600 µs  60.0 %   400 µs  40.0 %  put\n") {
+	if got := must(t, "profile", "many.rpz", "--by", "rank", "--ranks", "7"); !strings.Contains(got,
+		"\nfrom the times of every call, exact\n") ||
+		!strings.Contains(got, "     7  100,001    400 µs  40.0 %   600 µs  60.0 %   400 µs  40.0 %  put\n") {
 		t.Error(got)
 	}
-	if got := must(t, "profile", "many.rpz", "--by", "rank", "--series"); !strings.Contains(got, "\nfrom the times of every call, exact\n") || !strings.Contains(got, "    39  100,001    400 µs  40.0 %   600 µs  60.0 %   400 µs  40.0 %  put\n") {
+	if got := must(t, "profile", "many.rpz", "--by", "rank", "--series"); !strings.Contains(got,
+		"\nfrom the times of every call, exact\n") ||
+		!strings.Contains(got, "    39  100,001    400 µs  40.0 %   600 µs  60.0 %   400 µs  40.0 %  put\n") {
 		t.Error(got)
 	}
 	if got := must(t, "imbalance", "many.rpz"); !strings.Contains(got, "the wait time is an upper bound") {
@@ -94,7 +101,9 @@ func TestProfileExact(t *testing.T) {
 		if strings.Contains(got, want) != (name == "exact.rpz") {
 			t.Errorf("%s, want %s\n%s", name, want, got)
 		}
-		if text := must(t, "profile", name); strings.Contains(text, "times of every call, exact") != (name == "exact.rpz") || strings.Contains(text, "at most") == (name == "exact.rpz") {
+		if text := must(t, "profile", name); strings.Contains(text,
+			"times of every call, exact") != (name == "exact.rpz") ||
+			strings.Contains(text, "at most") == (name == "exact.rpz") {
 			t.Error(text)
 		}
 	}
@@ -114,7 +123,8 @@ func TestSeriesAndRanks(t *testing.T) {
 			t.Errorf("%s --series: %+v, want %s", command, r, want)
 		}
 	}
-	if got := must(t, "profile", "timed.rpz", "--series"); !strings.Contains(got, ", from the times of every call, at most 10 % off\n") {
+	if got := must(t, "profile", "timed.rpz", "--series"); !strings.Contains(got,
+		", from the times of every call, at most 10 % off\n") {
 		t.Error(got)
 	}
 	if got := must(t, "profile", "timed.rpz"); strings.Contains(got, "of every call") {
@@ -156,11 +166,13 @@ func TestLostSeriesTable(t *testing.T) {
 		"profile --from 1h": "estimated from histograms",
 	} {
 		args := append(strings.Fields(command), "damaged.rpz")
-		if r := invoke(t, "", args...); r.status != cli.ExitFailure || !strings.Contains(r.stdout, want) || !strings.Contains(r.stderr, "cannot be read") {
+		if r := invoke(t, "", args...); r.status != cli.ExitFailure || !strings.Contains(r.stdout, want) ||
+			!strings.Contains(r.stderr, "cannot be read") {
 			t.Errorf("%s: status %d\n%s%s", command, r.status, r.stdout, r.stderr)
 		}
 	}
-	if r := invoke(t, "", "at", "damaged.rpz", "1h"); r.status != cli.ExitFailure || !strings.Contains(r.stdout, "estimated from histograms") {
+	if r := invoke(t, "", "at", "damaged.rpz", "1h"); r.status != cli.ExitFailure ||
+		!strings.Contains(r.stdout, "estimated from histograms") {
 		t.Errorf("at: status %d\n%s%s", r.status, r.stdout, r.stderr)
 	}
 }
@@ -175,7 +187,8 @@ func TestImbalanceLate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := simgrid.NewReader(strings.NewReader(fmt.Sprintf("%d %s %d 0 10 1\n", rank, name, 1-rank)), simgrid.Options{})
+		in := simgrid.NewReader(strings.NewReader(fmt.Sprintf("%d %s %d 0 10 1\n", rank, name, 1-rank)),
+			simgrid.Options{})
 		call, err := in.Read()
 		if err != nil {
 			t.Fatal(err)
@@ -225,18 +238,22 @@ func TestLostRankTimes(t *testing.T) {
 		"profile --from 0":  "estimated from statistics",
 	} {
 		args := append(strings.Fields(command), "damaged.rpz")
-		if r := invoke(t, "", args...); r.status != cli.ExitFailure || !strings.Contains(r.stdout, want) || strings.Contains(r.stdout, "each rank") || !strings.Contains(r.stderr, "the times of each rank cannot be read") {
+		if r := invoke(t, "", args...); r.status != cli.ExitFailure || !strings.Contains(r.stdout, want) ||
+			strings.Contains(r.stdout, "each rank") ||
+			!strings.Contains(r.stderr, "the times of each rank cannot be read") {
 			t.Errorf("%s: status %d\n%s%s", command, r.status, r.stdout, r.stderr)
 		}
 	}
 	var result compress.RepairResult
-	if err := json.Unmarshal([]byte(must(t, "repair", "damaged.rpz", "-o", "saved.rpz", "--json")), &result); err != nil {
+	if err := json.Unmarshal([]byte(must(t, "repair", "damaged.rpz", "-o", "saved.rpz", "--json")),
+		&result); err != nil {
 		t.Fatal(err)
 	}
 	if result.RankTimes != compress.Lost || result.Summaries != compress.Kept || result.Readable != 4 {
 		t.Errorf("%+v", result)
 	}
-	if got := must(t, "imbalance", "saved.rpz"); strings.Contains(got, "each rank") || !strings.Contains(got, "upper bound") {
+	if got := must(t, "imbalance", "saved.rpz"); strings.Contains(got, "each rank") ||
+		!strings.Contains(got, "upper bound") {
 		t.Error(got)
 	}
 }
@@ -276,7 +293,9 @@ func TestRankTimesLeftOut(t *testing.T) {
 		writeFile(t, fmt.Sprintf("%d.part.rpz", i), b.String())
 	}
 	r := invoke(t, "", "merge", "0.part.rpz", "1.part.rpz", "-o", "many.rpz")
-	if r.status != cli.ExitOK || !strings.Contains(r.stderr, "reprise: warning: the trace leaves out the times of each rank, which would be too many: its statistics are of all ranks together\n") {
+	if r.status != cli.ExitOK ||
+		!strings.Contains(r.stderr,
+			"reprise: warning: the trace leaves out the times of each rank, which would be too many: its statistics are of all ranks together\n") {
 		t.Errorf("merge: status %d, %s", r.status, r.stderr)
 	}
 	for args, want := range map[string]string{
@@ -289,7 +308,8 @@ func TestRankTimesLeftOut(t *testing.T) {
 			t.Errorf("%s: %.2000s%s", args, r.stdout, r.stderr)
 		}
 	}
-	if r := invoke(t, "", "merge", "1.part.rpz", "-o", "few.rpz"); r.status != cli.ExitOK || strings.Contains(r.stderr, "left out") {
+	if r := invoke(t, "", "merge", "1.part.rpz", "-o", "few.rpz"); r.status != cli.ExitOK ||
+		strings.Contains(r.stderr, "left out") {
 		t.Errorf("merge of few: status %d, %s", r.status, r.stderr)
 	}
 }

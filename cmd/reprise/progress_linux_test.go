@@ -112,7 +112,8 @@ func checkFileProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if status := run(t.Context(), []string{"compress", "long.txt", "-o", "out.rpz"}, nil, io.Discard, file); status != cli.ExitOK {
+	if status := run(t.Context(), []string{"compress", "long.txt", "-o", "out.rpz"}, nil, io.Discard,
+		file); status != cli.ExitOK {
 		t.Errorf("status %d", status)
 	}
 	if text := readFile(t, "file"); text != "" {
@@ -123,7 +124,8 @@ func checkFileProgress(t *testing.T) {
 	status := run(t.Context(), []string{"cat", "long.rpz"}, nil, file, terminal)
 	terminal.Close()
 	shown, _ := io.ReadAll(master)
-	if status != cli.ExitOK || !strings.Contains(string(shown), "cat") || readFile(t, "file") != readFile(t, "long.txt") {
+	if status != cli.ExitOK || !strings.Contains(string(shown), "cat") ||
+		readFile(t, "file") != readFile(t, "long.txt") {
 		t.Errorf("status %d, %q on the terminal", status, shown)
 	}
 }
@@ -185,7 +187,8 @@ func TestProgressLine(t *testing.T) {
 		terminal.Close()
 		<-ended
 		text := s.String()
-		if strings.Contains(text, "short") || width > 20 && !strings.Contains(text, "s left") || width >= 80 && !strings.Contains(text, "[=====") {
+		if strings.Contains(text, "short") || width > 20 && !strings.Contains(text, "s left") ||
+			width >= 80 && !strings.Contains(text, "[=====") {
 			t.Errorf("width %d: %q", width, text)
 		}
 		if screen(text) != "" {
@@ -215,7 +218,8 @@ func TestProgressEnds(t *testing.T) {
 	}{{t.Context(), "reprise: bad.txt:"}, {ctx, "reprise: interrupted"}} {
 		master, terminal := openTerminal(t)
 		s, ended := readShown(master)
-		status := run(tt.ctx, []string{"compress", "bad.txt", "-o", "out.rpz"}, strings.NewReader(""), io.Discard, terminal)
+		status := run(tt.ctx, []string{"compress", "bad.txt", "-o", "out.rpz"}, strings.NewReader(""),
+			io.Discard, terminal)
 		terminal.Close()
 		<-ended
 		if left := screen(s.String()); status == cli.ExitOK || !strings.HasPrefix(left, tt.want) {

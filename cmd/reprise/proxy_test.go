@@ -24,7 +24,8 @@ func TestProxyFiles(t *testing.T) {
 	own := filepath.Join("own", "main.c")
 	writeFile(t, own, "mine")
 	r := invoke(t, "", "proxy", "heat.rpz", "-o", "own")
-	if want := own + ": is there already: take a new directory, or remove it"; r.status != cli.ExitFailure || !strings.Contains(r.stderr, want) {
+	if want := own + ": is there already: take a new directory, or remove it"; r.status != cli.ExitFailure ||
+		!strings.Contains(r.stderr, want) {
 		t.Errorf("%+v", r)
 	}
 	if got, err := os.ReadDir("own"); err != nil || len(got) != 1 || readFile(t, own) != "mine" {
@@ -73,7 +74,10 @@ func TestProxyAgain(t *testing.T) {
 			must(t, "proxy", "heat.rpz", "-o", "p")
 			continue
 		}
-		if r.status != cli.ExitFailure || !strings.Contains(r.stderr, filepath.Join("p", name)+": was changed since proxy wrote it: take a new directory, or remove it") || !slices.Equal(list("p"), changed) {
+		if r.status != cli.ExitFailure ||
+			!strings.Contains(r.stderr, filepath.Join("p", name)+
+				": was changed since proxy wrote it: take a new directory, or remove it") ||
+			!slices.Equal(list("p"), changed) {
 			t.Errorf("%s: %+v", name, r)
 		}
 		writeFile(t, filepath.Join("p", name), text)
@@ -83,7 +87,8 @@ func TestProxyAgain(t *testing.T) {
 	}
 	own := filepath.Join("p", "simgrid.h") // of which the list of p says nothing
 	writeFile(t, own, "mine")
-	if r := invoke(t, "", "proxy", "lu.rpz", "-o", "p"); r.status != cli.ExitFailure || !strings.Contains(r.stderr, own+": is there already") || readFile(t, own) != "mine" {
+	if r := invoke(t, "", "proxy", "lu.rpz", "-o", "p"); r.status != cli.ExitFailure ||
+		!strings.Contains(r.stderr, own+": is there already") || readFile(t, own) != "mine" {
 		t.Errorf("%+v", r)
 	}
 	must(t, "proxy", "heat.rpz", "-o", "p")
@@ -99,7 +104,8 @@ func TestProxyWithoutTimes(t *testing.T) {
 		calls = append(calls, testtrace.MPICall(name))
 	}
 	path := filepath.Join(t.TempDir(), "run.rpz")
-	run := merge.Run{Ranks: 2, Origin: format.Origin{Commands: []string{"/opt/mpi/bin/mpiexec -n 2 ./solver"}, Assumptions: []string{"a.c:1 is never true"}}}
+	run := merge.Run{Ranks: 2, Origin: format.Origin{Commands: []string{"/opt/mpi/bin/mpiexec -n 2 ./solver"},
+		Assumptions: []string{"a.c:1 is never true"}}}
 	trace := testtrace.Record(t, run, false, [][]testtrace.Call{calls, calls})
 	var parts []merge.Part
 	for rank := range trace.Ranks() {
@@ -111,11 +117,13 @@ func TestProxyWithoutTimes(t *testing.T) {
 	}
 	writeFile(t, path, string(testtrace.File(t, run, parts)))
 	directory := filepath.Join(t.TempDir(), "proxy")
-	if r := invoke(t, "", "proxy", path, "-o", directory, "--compute", "spin"); r.status != cli.ExitUsage || !strings.Contains(r.stderr, "reprise record --times") {
+	if r := invoke(t, "", "proxy", path, "-o", directory, "--compute", "spin"); r.status != cli.ExitUsage ||
+		!strings.Contains(r.stderr, "reprise record --times") {
 		t.Errorf("%+v", r)
 	}
 	out := must(t, "proxy", path, "-o", directory)
-	for _, want := range []string{"conditional on a.c:1 is never true", "next: make -C " + directory + " CC=/opt/mpi/bin/mpicc && /opt/mpi/bin/mpiexec -n 2 " + directory + "/proxy"} {
+	for _, want := range []string{"conditional on a.c:1 is never true",
+		"next: make -C " + directory + " CC=/opt/mpi/bin/mpicc && /opt/mpi/bin/mpiexec -n 2 " + directory + "/proxy"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %s in %s", want, out)
 		}

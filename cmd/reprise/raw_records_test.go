@@ -118,7 +118,8 @@ func TestRawRecords(t *testing.T) {
 		t.Error(got)
 	}
 	writeFile(t, "nothing", "")
-	if r := invoke(t, "", "collect", "nothing", "-o", "out2.rpz"); r.status != cli.ExitFailure || !strings.Contains(r.stderr, "nothing: the file is empty") {
+	if r := invoke(t, "", "collect", "nothing", "-o", "out2.rpz"); r.status != cli.ExitFailure ||
+		!strings.Contains(r.stderr, "nothing: the file is empty") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -26,12 +26,15 @@ func TestRecordConfined(t *testing.T) {
 			const calls = 400_000
 			directory := t.TempDir()
 			trace, raw := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "raw")
-			got := outcome(t, recorder(t, m, []string{"-o", trace, "--keep-raw", raw, "--times", "none"}, m.Launch(1, program, how, "400000")...))
-			if n := countOfRank(t, trace, 0); n < calls || n > calls+10 || strings.Contains(got.stderr, "not recorded") {
+			got := outcome(t, recorder(t, m, []string{"-o", trace, "--keep-raw", raw, "--times", "none"},
+				m.Launch(1, program, how, "400000")...))
+			if n := countOfRank(t, trace, 0); n < calls || n > calls+10 ||
+				strings.Contains(got.stderr, "not recorded") {
 				t.Errorf("%d calls: %s", n, got.stderr)
 			}
 			again := filepath.Join(directory, "again.rpz")
-			if r := invoke(t, "", "collect", raw, "-o", again, "--times", "none"); r.status != cli.ExitOK || countOfRank(t, again, 0) < calls {
+			if r := invoke(t, "", "collect", raw, "-o", again, "--times", "none"); r.status != cli.ExitOK ||
+				countOfRank(t, again, 0) < calls {
 				t.Errorf("collected again: %+v", r)
 			}
 		})
@@ -43,7 +46,9 @@ func TestRecordSpares(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		directory := t.TempDir()
 		raw := filepath.Join(directory, "raw")
-		got := outcome(t, recorder(t, m, []string{"-o", filepath.Join(directory, "run.rpz"), "--keep-raw", raw}, m.Launch(2, m.Build(t, "p2p.c"))...))
+		got := outcome(t,
+			recorder(t, m, []string{"-o", filepath.Join(directory, "run.rpz"), "--keep-raw", raw},
+				m.Launch(2, m.Build(t, "p2p.c"))...))
 		if left, err := filepath.Glob(filepath.Join(raw, "*.spare")); err != nil || len(left) > 0 || got.status != 0 {
 			t.Errorf("%+v left %s", got, left)
 		}

@@ -102,7 +102,8 @@ func TestRecordFailures(t *testing.T) {
 			`^reprise: /no/such/command: no such file or directory\n$`},
 		{"NotFound", nil, []string{"-o", output}, []string{"no-such-command"}, 127,
 			`^reprise: no-such-command: executable file not found in \$PATH\n$`},
-		{"NotFoundBeforeCompiler", nil, []string{"--mpicc", "no-such-mpicc", "-o", output}, []string{"no-such-command"}, 127,
+		{"NotFoundBeforeCompiler", nil, []string{"--mpicc", "no-such-mpicc", "-o", output},
+			[]string{"no-such-command"}, 127,
 			`^reprise: no-such-command: executable file not found in \$PATH\n$`},
 		{"NoMPI", nil, []string{"-o", output}, []string{"true"}, 0, // the status is that of the program
 			`reprise: no call of MPI was recorded: no program of "true" is linked with MPI, and none has loaded it\n`},
@@ -112,7 +113,8 @@ func TestRecordFailures(t *testing.T) {
 			`reprise: no call of MPI was recorded: /.*/loop did not come to call MPI where the recorder is loaded: `},
 		{"Preloads", nil, []string{"-o", output}, []string{"env", "LD_PRELOAD=", program, "20"}, 0,
 			`reprise: no call of MPI was recorded: the command sets LD_PRELOAD itself \(LD_PRELOAD=\), in place of the recorder's: `},
-		{"PreloadsInScript", nil, []string{"-o", output}, []string{"sh", "-c", "unset LD_PRELOAD; exec " + program + " 20"}, 0,
+		{"PreloadsInScript", nil, []string{"-o", output},
+			[]string{"sh", "-c", "unset LD_PRELOAD; exec " + program + " 20"}, 0,
 			`reprise: no call of MPI was recorded: the command sets LD_PRELOAD itself \(unset LD_PRELOAD;?\), `},
 		{"NoCompiler", []string{"MPICC=", "PATH=" + none}, []string{"-o", output}, []string{program}, cli.ExitFailure,
 			`^reprise: there is no mpicc: .* in lib(openmpi|mpich)-dev; .*; name it with --mpicc\n$`},
@@ -120,7 +122,8 @@ func TestRecordFailures(t *testing.T) {
 			`^reprise: .*"no-such-mpicc": executable file not found`},
 		{"CompilerWithoutMPI", nil, []string{"--mpicc", "cc", "-o", output}, []string{program}, cli.ExitFailure,
 			`^reprise: (.|\n)*mpi\.h`},
-		{"NoDirectory", nil, []string{"-o", filepath.Join(directory, "no", "run.rpz")}, []string{program}, cli.ExitFailure,
+		{"NoDirectory", nil, []string{"-o", filepath.Join(directory, "no", "run.rpz")}, []string{program},
+			cli.ExitFailure,
 			`^reprise: /.*/no/run.rpz: no such file or directory\n$`},
 		{"IsDirectory", nil, []string{"-o", directory}, []string{program}, cli.ExitFailure,
 			`^reprise: /.*: is a directory\n$`},
@@ -141,13 +144,18 @@ func TestRecordFailures(t *testing.T) {
 		tests = append(tests, tests[0], tests[0], tests[0])
 		test := &tests[len(tests)-3]
 		test.name, test.flags, test.line = "OtherMPI", []string{"--mpicc", other.CC, "-o", output}, []string{script}
-		test.status, test.stderr = cli.ExitFailure, `^reprise: /.*/loop is linked with libmpi\S+, and what .*mpicc\S* builds with libmpi\S+: take .*\n$`
+		test.status, test.stderr = cli.ExitFailure,
+			`^reprise: /.*/loop is linked with libmpi\S+, and what .*mpicc\S* builds with libmpi\S+: take .*\n$`
 		test = &tests[len(tests)-2]
-		test.name, test.flags, test.line = "OtherCompiler", []string{"--mpicc", other.CC, "-o", output}, []string{program, "20"}
-		test.status, test.stderr = cli.ExitFailure, `^reprise: /.*/loop is linked with libmpi\S+, and what .*mpicc\S* builds with libmpi\S+: take .*\n$`
+		test.name, test.flags, test.line = "OtherCompiler", []string{"--mpicc", other.CC, "-o", output},
+			[]string{program, "20"}
+		test.status, test.stderr = cli.ExitFailure,
+			`^reprise: /.*/loop is linked with libmpi\S+, and what .*mpicc\S* builds with libmpi\S+: take .*\n$`
 		test = &tests[len(tests)-1]
-		test.name, test.flags, test.line = "OtherLauncher", []string{"-o", output}, append([]string{"env"}, other.Launch(2, program, "20")...)
-		test.status, test.stderr = cli.ExitFailure, `^reprise: /.*/loop is linked with (Open MPI|MPICH) .*: each process would be alone in a run of its own\. Start it with mpi.*\n$`
+		test.name, test.flags, test.line = "OtherLauncher", []string{"-o", output},
+			append([]string{"env"}, other.Launch(2, program, "20")...)
+		test.status, test.stderr = cli.ExitFailure,
+			`^reprise: /.*/loop is linked with (Open MPI|MPICH) .*: each process would be alone in a run of its own\. Start it with mpi.*\n$`
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -182,7 +190,8 @@ func TestRecordFailures(t *testing.T) {
 func checkAlone(t *testing.T, m, other *mpitest.MPI, script, trace string) {
 	t.Helper()
 	got := outcome(t, recorder(t, m, []string{"-o", trace}, other.Launch(2, script)...))
-	if got.status != 0 || !strings.Contains(got.stderr, "2 processes of one launcher were each alone in MPI_COMM_WORLD") {
+	if got.status != 0 ||
+		!strings.Contains(got.stderr, "2 processes of one launcher were each alone in MPI_COMM_WORLD") {
 		t.Errorf("%+v", got)
 	}
 	if o := infoOf(t, trace).MadeBy; o == nil || o.World != 1 {
@@ -227,7 +236,8 @@ func TestRecordFind(t *testing.T) {
 		trace := filepath.Join(t.TempDir(), "run.rpz")
 		cmd := recorder(t, m, []string{"-q", "-o", trace}, m.Launch(1, m.Build(t, "loop.c"), "10")...)
 		cmd.Env = append(cmd.Env, "MPICC=")
-		if got := outcome(t, cmd); got.status != 0 || got.stderr != "" || callsOf(infoOf(t, trace), "MPI_Waitall") != 10 {
+		if got := outcome(t, cmd); got.status != 0 || got.stderr != "" ||
+			callsOf(infoOf(t, trace), "MPI_Waitall") != 10 {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -238,7 +248,8 @@ func TestRecordOff(t *testing.T) {
 	m := theMPI(t)
 	trace, counts := filepath.Join(t.TempDir(), "run.rpz"), t.TempDir()
 	const count = `LD_PRELOAD="$0:$LD_PRELOAD" exec "$@"`
-	cmd := recorder(t, m, []string{"--off", "-o", trace}, m.Launch(2, "sh", "-c", count, m.Counter(t), m.Build(t, "switch.c"))...)
+	cmd := recorder(t, m, []string{"--off", "-o", trace},
+		m.Launch(2, "sh", "-c", count, m.Counter(t), m.Build(t, "switch.c"))...)
 	cmd.Env = append(cmd.Env, mpitest.CountIn(counts))
 	if got := outcome(t, cmd); got.status != 0 {
 		t.Fatal(got.stderr)
@@ -254,7 +265,8 @@ func TestRecordOff(t *testing.T) {
 		}
 	}
 	i := infoOf(t, trace)
-	if i.Calls != want || callsOf(i, "MPI_Init") != 2 || callsOf(i, "MPI_Finalize") != 2 || callsOf(i, "MPI_Sendrecv") != 2*(7+2) {
+	if i.Calls != want || callsOf(i, "MPI_Init") != 2 || callsOf(i, "MPI_Finalize") != 2 ||
+		callsOf(i, "MPI_Sendrecv") != 2*(7+2) {
 		t.Errorf("%d calls, counted %d: %+v", i.Calls, want, i.Functions)
 	}
 }
@@ -264,7 +276,8 @@ func TestRecordOff(t *testing.T) {
 func TestRecordAlwaysOff(t *testing.T) {
 	m := theMPI(t)
 	trace := filepath.Join(t.TempDir(), "run.rpz")
-	if got := outcome(t, recorder(t, m, []string{"-q", "--off", "-o", trace}, m.Launch(1, m.Build(t, "loop.c"), "20")...)); got.status != 0 {
+	if got := outcome(t, recorder(t, m, []string{"-q", "--off", "-o", trace},
+		m.Launch(1, m.Build(t, "loop.c"), "20")...)); got.status != 0 {
 		t.Fatal(got.stderr)
 	}
 	if i := infoOf(t, trace); i.Calls != 2 || callsOf(i, "MPI_Init") != 1 || callsOf(i, "MPI_Finalize") != 1 {
@@ -284,7 +297,8 @@ func TestRecordCollectedAgain(t *testing.T) {
 		t.Fatal(got.stderr)
 	}
 	var s record.Summary
-	if err := json.Unmarshal([]byte(got.stderr[begin:]), &s); err != nil || got.status != 3 || s.Status != 3 || s.Command <= 0 || s.Calls == 0 {
+	if err := json.Unmarshal([]byte(got.stderr[begin:]), &s); err != nil || got.status != 3 ||
+		s.Status != 3 || s.Command <= 0 || s.Calls == 0 {
 		t.Errorf("status %d, %v: %s", got.status, err, got.stderr)
 	}
 }
@@ -307,7 +321,8 @@ func TestRecordKilledRemoving(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			directory, spool := t.TempDir(), t.TempDir()
 			t.Chdir(directory)
-			args := slices.Concat([]string{"record", "--json", "--spool", spool}, tt.args, []string{"--", "sh", "-c", tt.script, "sh"}, line)
+			args := slices.Concat([]string{"record", "--json", "--spool", spool}, tt.args,
+				[]string{"--", "sh", "-c", tt.script, "sh"}, line)
 			cmd := process(t, args...)
 			cmd.Env = append(mpitest.Environment(t), runMain+"=1", "MPICC="+m.CC)
 			cmd.Env = append(cmd.Env, killAt+"=discard")
@@ -316,10 +331,13 @@ func TestRecordKilledRemoving(t *testing.T) {
 			if tt.name == "Both" { // what collects goes on, and is killed later
 				waitFor(t, func() bool { s := spools(); return len(s) == 1 && cli.IsLeftover(s[0]) })
 				left := filepath.Join(spool, spools()[0])
-				if r := invoke(t, "", "collect", left, "-o", "again.rpz"); r.status != cli.ExitFailure || !strings.Contains(r.stderr, "this is a leftover of raw records that are in a trace already") {
+				if r := invoke(t, "", "collect", left, "-o", "again.rpz"); r.status != cli.ExitFailure ||
+					!strings.Contains(r.stderr, "this is a leftover of raw records that are in a trace already") {
 					t.Errorf("%+v", r)
 				}
-			} else if got.status != 0 || len(spools()) > 0 || !strings.Contains(got.stderr, "signal: killed, when the trace was written") || strings.Contains(got.stderr, "again") {
+			} else if got.status != 0 || len(spools()) > 0 ||
+				!strings.Contains(got.stderr, "signal: killed, when the trace was written") ||
+				strings.Contains(got.stderr, "again") {
 				t.Errorf("%+v", got)
 			}
 			trace := "run.rpz"

@@ -46,11 +46,14 @@ func TestRecordOutlived(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		directory := t.TempDir()
-		trace, printed, said := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "printed"), filepath.Join(directory, "said")
+		trace, printed, said := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "printed"),
+			filepath.Join(directory, "said")
 		const launcher = `"$0" wait >"$1" 2>"$2" & echo $!; until grep -q waits "$2"; do sleep 0.1; done; exit 4`
-		got := outcome(t, recorder(t, m, []string{"-o", trace}, "sh", "-c", launcher, m.Build(t, "signals.c"), printed, said))
+		got := outcome(t, recorder(t, m, []string{"-o", trace}, "sh", "-c", launcher, m.Build(t, "signals.c"),
+			printed, said))
 		process, err := strconv.Atoi(strings.TrimSpace(got.stdout))
-		if err != nil || got.status != 4 || !strings.Contains(got.stderr, "the trace ends early: rank 0 did not reach MPI_Finalize") {
+		if err != nil || got.status != 4 ||
+			!strings.Contains(got.stderr, "the trace ends early: rank 0 did not reach MPI_Finalize") {
 			t.Fatalf("%+v: %v", got, err)
 		}
 		if i := infoOf(t, trace); callsOf(i, "MPI_Isend") != 100 || callsOf(i, "MPI_Finalize") != 0 {
@@ -92,11 +95,13 @@ func TestRecordMade(t *testing.T) {
 		m.Parallel(t)
 		for _, sites := range []string{"caller", "stack"} {
 			trace := filepath.Join(t.TempDir(), "run.rpz")
-			if got := outcome(t, recorder(t, m, []string{"-o", trace, "--sites", sites}, m.Build(t, "made.c"))); got.status != cli.ExitOK {
+			if got := outcome(t, recorder(t, m, []string{"-o", trace, "--sites", sites},
+				m.Build(t, "made.c"))); got.status != cli.ExitOK {
 				t.Fatalf("%+v", got)
 			}
 			profile := must(t, "profile", "--by", "site", trace)
-			for _, want := range []string{` 5 .* MPI_Barrier, code in no file\n`, ` 3 .* MPI_Barrier, made\.c:47 main\n`, ` 1 .* MPI_Barrier, made\.c:50 main\n`} {
+			for _, want := range []string{` 5 .* MPI_Barrier, code in no file\n`,
+				` 3 .* MPI_Barrier, made\.c:47 main\n`, ` 1 .* MPI_Barrier, made\.c:50 main\n`} {
 				if !regexp.MustCompile(want).MatchString(profile) {
 					t.Errorf("--sites %s: no %q in\n%s", sites, want, profile)
 				}

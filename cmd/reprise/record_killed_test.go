@@ -104,11 +104,13 @@ func (way *killing) check(t *testing.T, m *mpitest.MPI, program string, after ti
 	for _, pid := range spared {
 		waitFor(t, func() bool { return syscall.Kill(pid, 0) != nil || zombie(pid) })
 	}
-	if names := strings.Join(namesIn(t, directory), " "); killed&collecting != 0 && killed&recording != 0 && names != "" && names != "raw" {
+	if names := strings.Join(namesIn(t, directory), " "); killed&collecting != 0 && killed&recording != 0 &&
+		names != "" && names != "raw" {
 		t.Errorf("killed after %v, left %s", after, names)
 	}
 	left, err := filepath.Glob(filepath.Join(spool, "*"))
-	if err != nil || len(left) > 1 || len(left) == 1 && (!strings.HasPrefix(filepath.Base(left[0]), "reprise-spool-") || len(spared) > 0 || killed&recording == 0) {
+	if err != nil || len(left) > 1 || len(left) == 1 &&
+		(!strings.HasPrefix(filepath.Base(left[0]), "reprise-spool-") || len(spared) > 0 || killed&recording == 0) {
 		t.Errorf("killed after %v, left in the spool's directory: %s, %v", after, left, err)
 	}
 	if way.raw {
@@ -132,13 +134,16 @@ func (way *killing) check(t *testing.T, m *mpitest.MPI, program string, after ti
 			t.Fatalf("killed after %v: %s", after, r.stderr)
 		}
 	}
-	if made := opened(t, tr).Run().Origin; len(made.Commands) != 1 || !strings.Contains(made.Commands[0], program) || len(made.Hosts) != 1 {
+	if made := opened(t, tr).Run().Origin; len(made.Commands) != 1 ||
+		!strings.Contains(made.Commands[0], program) || len(made.Hosts) != 1 {
 		t.Errorf("killed after %v: made by %+v", after, made)
 	}
 	for rank, n := range want {
-		got := countOfRank(t, tr, rank) // and MPI_Init, MPI_Comm_rank, MPI_Comm_size, and one that had not returned, or just
+		// and MPI_Init, MPI_Comm_rank, MPI_Comm_size, and one that had not returned, or just
+		got := countOfRank(t, tr, rank)
 		if got < n+3 || got > n+3+2 {
-			t.Errorf("killed after %v: %d calls of rank %d in the trace, and %d had returned\n%s", after, got, rank, n, &output)
+			t.Errorf("killed after %v: %d calls of rank %d in the trace, and %d had returned\n%s", after, got,
+				rank, n, &output)
 		}
 	}
 	return true

@@ -56,10 +56,12 @@ func TestWarmStart(t *testing.T) {
 			return append(m.Launch(3, self, "record", "-q", "--parts", parts(i), "--"), program)
 		}, 4},
 		{"Merge", func(i int) []string {
-			return append([]string{self, "record", "-q", "--merge", "mpi", "--spool", directory, "-o", output(i), "--"}, m.Launch(2, program)...)
+			return append([]string{self, "record", "-q", "--merge", "mpi", "--spool", directory, "-o",
+				output(i), "--"}, m.Launch(2, program)...)
 		}, 5},
 		{"Finalize", func(i int) []string {
-			return append([]string{self, "record", "-q", "--merge", "finalize", "--spool", directory, "-o", output(i), "--"}, m.Launch(2, program)...)
+			return append([]string{self, "record", "-q", "--merge", "finalize", "--spool", directory, "-o",
+				output(i), "--"}, m.Launch(2, program)...)
 		}, 5},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -78,7 +80,8 @@ func TestWarmStart(t *testing.T) {
 				_ = os.Remove(count)
 				switch tt.name {
 				case "Parts":
-					if names := namesOf(t, parts(i)); strings.Join(names, " ") != "rank0000000.part.rpz rank0000001.part.rpz rank0000002.part.rpz" {
+					if names := namesOf(t, parts(i)); strings.Join(names,
+						" ") != "rank0000000.part.rpz rank0000001.part.rpz rank0000002.part.rpz" {
 						t.Errorf("the directory of the parts has %q", names)
 					}
 				default:
@@ -115,9 +118,12 @@ while [ ! -e "$0/.recorder/library.json" ] && [ -n "$WAIT" ]; do sleep 0.05; don
 			parts := filepath.Join(t.TempDir(), "run.parts")
 			line := m.Launch(3, "sh", "-c", bare, parts, self, "record", "-q", "--parts", parts, "--", program)
 			cmd := exec.CommandContext(t.Context(), line[0], line[1:]...)
-			cmd.Env = append(mpitest.LaunchEnvironment(t), "XDG_CACHE_HOME="+t.TempDir(), runMain+"=1", "MPICC="+tt.mpicc, "WAIT="+tt.wait)
+			cmd.Env = append(mpitest.LaunchEnvironment(t), "XDG_CACHE_HOME="+t.TempDir(), runMain+"=1",
+				"MPICC="+tt.mpicc, "WAIT="+tt.wait)
 			got := outcome(t, cmd)
-			if got.status != 0 || strings.Count(got.stderr, launching.Host()+": the program runs and is not recorded here: ") != 3-tt.parts {
+			if got.status != 0 ||
+				strings.Count(got.stderr, launching.Host()+
+					": the program runs and is not recorded here: ") != 3-tt.parts {
 				t.Errorf("%+v", got)
 			}
 			if names := namesOf(t, parts); len(names) != tt.parts {

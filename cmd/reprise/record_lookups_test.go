@@ -28,7 +28,8 @@ func TestLookups(t *testing.T) {
 		}
 		library := map[string]string{"mpich": "libmpich.so.12", "openmpi": "libmpi.so.40"}[m.Name]
 		for kind, from := range map[string]string{
-			"local": library, "default": library, "next": library, "namespace": library, "dependent": plugin, "plugin": plugin, "deep": plugin,
+			"local": library, "default": library, "next": library, "namespace": library, "dependent": plugin,
+			"plugin": plugin, "deep": plugin,
 		} {
 			t.Run(kind, func(t *testing.T) {
 				trace := filepath.Join(directory, kind+".rpz")
@@ -42,10 +43,12 @@ func TestLookups(t *testing.T) {
 					t.Fatalf("%+v", got)
 				}
 				if kind == "deep" {
-					if _, err := os.Stat(trace); err == nil || !strings.Contains(got.stderr, "with dlmopen or RTLD_DEEPBIND") {
+					if _, err := os.Stat(trace); err == nil ||
+						!strings.Contains(got.stderr, "with dlmopen or RTLD_DEEPBIND") {
 						t.Errorf("%+v", got)
 					}
-				} else if i := infoOf(t, trace); i.Size != 2 || callsOf(i, "MPI_Initialized") != 2 || callsOf(i, "MPI_Finalize") != 2 {
+				} else if i := infoOf(t, trace); i.Size != 2 || callsOf(i, "MPI_Initialized") != 2 ||
+					callsOf(i, "MPI_Finalize") != 2 {
 					t.Errorf("%+v\n%s", i, got.stderr)
 				}
 			})
@@ -59,7 +62,8 @@ func TestSanitizers(t *testing.T) {
 	directory := t.TempDir()
 	for _, name := range []string{"address", "leak", "undefined"} {
 		program, trace := filepath.Join(directory, name), filepath.Join(directory, name+".rpz")
-		if out, err := exec.Command(m.CC, "-w", "-fsanitize="+name, "-o", program, "-x", "c", "testdata/sanitized.c").CombinedOutput(); err != nil {
+		if out, err := exec.Command(m.CC, "-w", "-fsanitize="+name, "-o", program, "-x", "c",
+			"testdata/sanitized.c").CombinedOutput(); err != nil {
 			t.Logf("%s: %v\n%s", name, err, out)
 			continue
 		}

@@ -51,7 +51,8 @@ func TestRecordRings(t *testing.T) {
 				lines = lines[1:]
 			}
 			if !found {
-				t.Fatalf("no call is %q, in this order:\n%s", want, must(t, "cat", trace, "--ranks", "1", "--format", "text"))
+				t.Fatalf("no call is %q, in this order:\n%s", want,
+					must(t, "cat", trace, "--ranks", "1", "--format", "text"))
 			}
 		}
 	})

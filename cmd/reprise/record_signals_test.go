@@ -22,7 +22,8 @@ import (
 func TestSignalsOfRanks(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		program := m.Build(t, "delivered.c")
-		for _, which := range tier.Some([]syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1, syscall.SIGHUP}, 4) {
+		for _, which := range tier.Some([]syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1,
+			syscall.SIGHUP}, 4) {
 			for _, group := range []bool{false, true} {
 				name := which.String()
 				if group {
@@ -35,7 +36,8 @@ func TestSignalsOfRanks(t *testing.T) {
 					c := exec.CommandContext(t.Context(), line[0], line[1:]...)
 					c.Env = mpitest.LaunchEnvironment(t)
 					want := delivered(t, c, which, group, untraced)
-					got := delivered(t, recorder(t, m, []string{"-o", filepath.Join(t.TempDir(), "run.rpz")}, m.Launch(2, program, directory)...), which, group, directory)
+					got := delivered(t, recorder(t, m, []string{"-o", filepath.Join(t.TempDir(), "run.rpz")},
+						m.Launch(2, program, directory)...), which, group, directory)
 					if got != want {
 						t.Errorf("ranks got %q, and %q without record", got, want)
 					}
@@ -56,7 +58,8 @@ func TestSignalsOfTerminal(t *testing.T) {
 		c := exec.CommandContext(t.Context(), line[0], line[1:]...)
 		c.Env = mpitest.LaunchEnvironment(t)
 		want := pressed(t, c, untraced)
-		got := pressed(t, recorder(t, m, []string{"-o", filepath.Join(t.TempDir(), "run.rpz")}, m.Launch(2, program, directory)...), directory)
+		got := pressed(t, recorder(t, m, []string{"-o", filepath.Join(t.TempDir(), "run.rpz")},
+			m.Launch(2, program, directory)...), directory)
 		if got != want {
 			t.Errorf("ranks got %q, and %q without record", got, want)
 		}

@@ -58,7 +58,8 @@ func checkSlow(t *testing.T, trace string, slow int) {
 		t.Fatalf("%+v", p.RankTimes)
 	}
 	for _, r := range p.RankTimes {
-		if r.Calls != 28 || (r.Outside > 400e6) != (r.Rank == slow) || r.OutsideError > r.Outside/1000 || r.Error > r.Time/100 || len(r.Functions) != 4 {
+		if r.Calls != 28 || (r.Outside > 400e6) != (r.Rank == slow) || r.OutsideError > r.Outside/1000 ||
+			r.Error > r.Time/100 || len(r.Functions) != 4 {
 			t.Errorf("rank %d: %+v", slow, r)
 		}
 	}
@@ -68,7 +69,8 @@ func checkSlow(t *testing.T, trace string, slow int) {
 		t.Errorf("rank %d: %+v", slow, i.Slowest)
 	}
 	wait := i.Functions[0]
-	if wait.Name != "MPI_Allreduce" || wait.Fast.Rank != slow || wait.Ranks != 3 || wait.Wait < 600e6 || wait.Wait > wait.Time || wait.WaitError > wait.Wait/50 {
+	if wait.Name != "MPI_Allreduce" || wait.Fast.Rank != slow || wait.Ranks != 3 || wait.Wait < 600e6 ||
+		wait.Wait > wait.Time || wait.WaitError > wait.Wait/50 {
 		t.Errorf("rank %d: %+v", slow, wait)
 	}
 	if text := must(t, "imbalance", trace); !strings.Contains(text, fmt.Sprintf("\nrank %d is the slowest: ", slow)) {
@@ -77,7 +79,8 @@ func checkSlow(t *testing.T, trace string, slow int) {
 	var whole answer.Activity
 	decodeJSON(t, &whole, "profile", "--json", "--by", "rank", "--from", "0", trace)
 	for k, r := range whole.Ranks {
-		if kept := p.RankTimes[k]; r.Rank != kept.Rank || r.Time < kept.Time*0.99 || r.Time > kept.Time*1.01 || r.Span < kept.Span*0.99 || r.Span > kept.Span*1.01 {
+		if kept := p.RankTimes[k]; r.Rank != kept.Rank || r.Time < kept.Time*0.99 ||
+			r.Time > kept.Time*1.01 || r.Span < kept.Span*0.99 || r.Span > kept.Span*1.01 {
 			t.Errorf("the clock of rank %d: %+v, want %+v", r.Rank, r, kept)
 		}
 	}
@@ -109,10 +112,13 @@ func TestSummaryWidth(t *testing.T) {
 		Output: "stencil.rpz", Processes: 1024, Calls: 123_456_789, Bytes: 123_456, Raw: &raw, Overhead: &overhead,
 		Collector: &used, After: 12 * time.Second,
 		Run: &query.Summary{
-			Span: 1.234e12, Share: &query.CallShare{Min: 0.1234, Mean: 0.4567, Max: 0.7891, MinRank: 1001, MaxRank: 1002},
+			Span: 1.234e12, Share: &query.CallShare{Min: 0.1234, Mean: 0.4567, Max: 0.7891, MinRank: 1001,
+				MaxRank: 1002},
 			Slowest: &query.SlowRank{Rank: 1001, Outside: 1.23e12, Mean: 1.01e12},
 			Waits: []query.WaitSummary{
-				{Function: "MPI_Allreduce", Site: "a_long_name_of_a_file.f90:1234 a_long_name_of_a_subroutine_", Wait: 1.23e12, Error: 2e11, Share: 0.5},
+				{Function: "MPI_Allreduce",
+					Site: "a_long_name_of_a_file.f90:1234 a_long_name_of_a_subroutine_", Wait: 1.23e12,
+					Error: 2e11, Share: 0.5},
 				{Function: "MPI_Wait", Wait: 1.23e3, Share: 0.2},
 				{Function: "MPI_Finalize", Site: "main.c:1 main", Wait: 1, Share: 0.1},
 			},
@@ -128,7 +134,8 @@ func TestSummaryWidth(t *testing.T) {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	if len(lines) > 12 || !strings.HasSuffix(b.String(), "\nreprise: next: reprise report stencil.rpz -o stencil.html\n") {
+	if len(lines) > 12 ||
+		!strings.HasSuffix(b.String(), "\nreprise: next: reprise report stencil.rpz -o stencil.html\n") {
 		t.Error(b.String())
 	}
 	s.Unfinished = rankenc.SetOf(0, 1)
@@ -136,8 +143,11 @@ func TestSummaryWidth(t *testing.T) {
 	if err := s.Print(&b, false, false); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.String(); !strings.HasPrefix(got, "reprise: the trace ends early: ranks 0-1 did not reach MPI_Finalize\nreprise: stencil.rpz: ") ||
-		!strings.HasSuffix(got, "\nreprise: ran 1,234 s, 45.7 % in MPI\nreprise: next: reprise hang stencil.rpz\n") || strings.Contains(got, "wait time") {
+	if got := b.String(); !strings.HasPrefix(got,
+		"reprise: the trace ends early: ranks 0-1 did not reach MPI_Finalize\nreprise: stencil.rpz: ") ||
+		!strings.HasSuffix(got,
+			"\nreprise: ran 1,234 s, 45.7 % in MPI\nreprise: next: reprise hang stencil.rpz\n") ||
+		strings.Contains(got, "wait time") {
 		t.Error(got)
 	}
 	for word, want := range map[string]string{"a.rpz": "a.rpz", "it's": `'it'\''s'`, "a b": "'a b'", "": "''"} {
@@ -153,7 +163,8 @@ func TestBuilding(t *testing.T) {
 	b := launching.Building{Stderr: &out}
 	b.Begin("MPICH 4.0.2")
 	b.End()
-	if got, want := out.String(), "reprise: building the recorder for MPICH 4.0.2, which is kept for the next time\n"; got != want {
+	if got, want := out.String(),
+		"reprise: building the recorder for MPICH 4.0.2, which is kept for the next time\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	out.Reset()
@@ -161,7 +172,8 @@ func TestBuilding(t *testing.T) {
 	b.Lines.Go(func() { b.Show("building", time.Millisecond) })
 	time.Sleep(20 * time.Millisecond)
 	b.End()
-	if got := out.String(); !strings.HasPrefix(got, "\rbuilding … 0 s\rbuilding … 0 s") || !strings.HasSuffix(got, "\r\x1b[K") {
+	if got := out.String(); !strings.HasPrefix(got, "\rbuilding … 0 s\rbuilding … 0 s") ||
+		!strings.HasSuffix(got, "\r\x1b[K") {
 		t.Errorf("%q", got)
 	}
 }
@@ -176,7 +188,8 @@ func TestNextWait(t *testing.T) {
 	for range 5 {
 		wait = record.NextWait(wait, 0)
 	}
-	if wait != record.Idle || record.NextWait(record.Idle, 0) != record.Idle || record.NextWait(record.Busy, 3*record.Worth) != record.Busy {
+	if wait != record.Idle || record.NextWait(record.Idle, 0) != record.Idle ||
+		record.NextWait(record.Busy, 3*record.Worth) != record.Busy {
 		t.Errorf("nothing comes: %v", wait)
 	}
 	for _, start := range []time.Duration{record.Busy, record.Idle} {

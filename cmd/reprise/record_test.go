@@ -89,7 +89,8 @@ func TestRecord(t *testing.T) {
 			info := infoOf(t, tr)
 			for _, pattern := range []string{
 				fmt.Sprintf(`(?m)^2 ranks know of %d bytes$`, 2*len(input)),
-				fmt.Sprintf(`(?m)^reprise: %s: %s calls of 2 ranks in %d bytes \(.* raw\)$`, tr, text.Count(info.Calls), info.Bytes),
+				fmt.Sprintf(`(?m)^reprise: %s: %s calls of 2 ranks in %d bytes \(.* raw\)$`, tr,
+					text.Count(info.Calls), info.Bytes),
 				`(?m)^reprise: cost: \d.*% of the time, .* s of collecting, .* s at the end$`,
 				`(?m)^reprise: the command ended with status 3$`,
 			} {
@@ -100,13 +101,16 @@ func TestRecord(t *testing.T) {
 			if strings.Contains(got.stderr, "warning") || strings.Contains(got.stderr, "ends early") {
 				t.Error(got.stderr)
 			}
-			if info.Source != "MPI" || info.Size != 2 || callsOf(info, "MPI_Finalize") != 2 || callsOf(info, "MPI_Bcast") < 6 || info.Calls < 40000 {
+			if info.Source != "MPI" || info.Size != 2 || callsOf(info, "MPI_Finalize") != 2 ||
+				callsOf(info, "MPI_Bcast") < 6 || info.Calls < 40000 {
 				t.Errorf("%+v", info)
 			}
-			if listed, want := must(t, "cat", tr, "--format", "text"), "MPI_Bcast(buffer=stack, count=1, datatype=MPI_INT, root=0, comm=MPI_COMM_WORLD, site=\"filter.c:23 main\")\n"; !strings.Contains(listed, want) {
+			if listed, want := must(t, "cat", tr, "--format", "text"),
+				"MPI_Bcast(buffer=stack, count=1, datatype=MPI_INT, root=0, comm=MPI_COMM_WORLD, site=\"filter.c:23 main\")\n"; !strings.Contains(listed, want) {
 				t.Errorf("no %s in\n%s", want, listed)
 			}
-			if got, want := must(t, "verify", tr, raw), fmt.Sprintf("equal: %s of 2 ranks\n", text.Plural(info.Calls, "call")); got != want {
+			if got, want := must(t, "verify", tr, raw),
+				fmt.Sprintf("equal: %s of 2 ranks\n", text.Plural(info.Calls, "call")); got != want {
 				t.Errorf("verify says %q, want %q", got, want)
 			}
 			parts := filepath.Join(directory, "a", "parts")
@@ -115,7 +119,8 @@ func TestRecord(t *testing.T) {
 				t.Errorf("the part that is collected has %d calls of %d", i.Calls, info.Calls)
 			}
 			changeMark(t, raw)
-			if got := invoke(t, "", "verify", tr, raw); got.status != cli.ExitFailure || strings.Count(got.stderr, "the check is another, so that the file was changed or damaged") != 2 {
+			if got := invoke(t, "", "verify", tr, raw); got.status != cli.ExitFailure ||
+				strings.Count(got.stderr, "the check is another, so that the file was changed or damaged") != 2 {
 				t.Errorf("verify of what was changed: %+v", got)
 			}
 		})
@@ -172,7 +177,8 @@ func TestRecordMuch(t *testing.T) {
 	text := strings.Repeat("comes in and goes out\n", 300000)
 	// Libraries that are loaded anyway stay so.
 	const preloaded = `case $LD_PRELOAD in *:libm.so.6) exec "$0";; esac; exit 1`
-	cmd := recorder(t, m, []string{"-q", "-o", filepath.Join(t.TempDir(), "run.rpz")}, "sh", "-c", preloaded, m.Build(t, "filter.c"))
+	cmd := recorder(t, m, []string{"-q", "-o", filepath.Join(t.TempDir(), "run.rpz")}, "sh", "-c", preloaded,
+		m.Build(t, "filter.c"))
 	cmd.Env = append(cmd.Env, "LD_PRELOAD=libm.so.6")
 	cmd.Stdin = strings.NewReader(text)
 	got := outcome(t, cmd)
@@ -216,8 +222,10 @@ func TestRecordTimes(t *testing.T) {
 		if timed && numberOf(t, string(i.Times.Functions[0].Sum)) <= 0 {
 			t.Errorf("--times %s: calls take no time: %+v", test.times, i.Times.Functions)
 		}
-		if s.Output != tr || s.Ranks != 1 || s.Calls != i.Calls || s.Bytes != i.Bytes || *s.Raw <= 0 || s.Command <= 0 ||
-			*s.Overhead <= 0 || *s.Overhead >= 1 || *s.Collector <= 0 || s.Unfinished.Len() > 0 || s.Problems == nil || len(s.Problems) > 0 || s.Status != 0 {
+		if s.Output != tr || s.Ranks != 1 || s.Calls != i.Calls || s.Bytes != i.Bytes || *s.Raw <= 0 ||
+			s.Command <= 0 ||
+			*s.Overhead <= 0 || *s.Overhead >= 1 || *s.Collector <= 0 || s.Unfinished.Len() > 0 ||
+			s.Problems == nil || len(s.Problems) > 0 || s.Status != 0 {
 			t.Errorf("--times %s: %+v", test.times, s)
 		}
 	}
@@ -232,9 +240,11 @@ func TestRecordParts(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		program, directory := m.Build(t, "comms.c"), t.TempDir()
-		one, parts, joined := filepath.Join(directory, "one.rpz"), filepath.Join(directory, "parts"), filepath.Join(directory, "joined.rpz")
+		one, parts, joined := filepath.Join(directory, "one.rpz"), filepath.Join(directory, "parts"),
+			filepath.Join(directory, "joined.rpz")
 		ranks := m.Ranks(4)
-		if got := outcome(t, recorder(t, m, []string{"--times", "none", "-o", one}, m.Launch(ranks, program)...)); got.status != 0 {
+		if got := outcome(t, recorder(t, m, []string{"--times", "none", "-o", one},
+			m.Launch(ranks, program)...)); got.status != 0 {
 			t.Fatal(got.stderr)
 		}
 		// The launcher starts recorders.
@@ -254,7 +264,9 @@ func TestRecordParts(t *testing.T) {
 		again := exec.CommandContext(t.Context(), line[0], line[1:]...)
 		again.Env = cmd.Env
 		// The launcher may end the job before all recorders have said it.
-		if got := outcome(t, again); got.status == 0 || !regexp.MustCompile(`rank000000\d\.part\.rpz: is there already: `).MatchString(got.stderr) || strings.Contains(got.stderr, "the trace is in") {
+		if got := outcome(t, again); got.status == 0 ||
+			!regexp.MustCompile(`rank000000\d\.part\.rpz: is there already: `).MatchString(got.stderr) ||
+			strings.Contains(got.stderr, "the trace is in") {
 			t.Errorf("a second run with these parts: %+v", got)
 		}
 		checkRunsApart(t, m, parts, program)
@@ -278,13 +290,15 @@ func checkRunsApart(t *testing.T, m *mpitest.MPI, parts, program string) {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "out.rpz")
-	if got := invoke(t, "", "merge", parts, "-o", out); got.status != 0 || !strings.Contains(got.stderr, fmt.Sprintf("in no part: rank %d\n", m.Ranks(4)-1)) {
+	if got := invoke(t, "", "merge", parts, "-o", out); got.status != 0 ||
+		!strings.Contains(got.stderr, fmt.Sprintf("in no part: rank %d\n", m.Ranks(4)-1)) {
 		t.Errorf("without the last rank: %+v", got)
 	}
 	if err := os.Rename(filepath.Join(others, last), filepath.Join(parts, last)); err != nil {
 		t.Fatal(err)
 	}
-	two := regexp.MustCompile(`the files are of 2 runs: merge those of one at a time: [0-9a-f]{16} \(began [^)]*\) in the other \d+ files; [0-9a-f]{16} in \S+` + last)
+	two := regexp.MustCompile(
+		`the files are of 2 runs: merge those of one at a time: [0-9a-f]{16} \(began [^)]*\) in the other \d+ files; [0-9a-f]{16} in \S+` + last)
 	if got := invoke(t, "", "merge", parts, "-o", out); got.status != 1 || !two.MatchString(got.stderr) {
 		t.Errorf("with a rank of another run: %+v", got)
 	}
@@ -302,30 +316,36 @@ func TestCollectParts(t *testing.T) {
 	m := theMPI(t)
 	directory := t.TempDir()
 	raw, parts := filepath.Join(directory, "raw"), filepath.Join(directory, "parts")
-	cmd := recorder(t, m, []string{"-q", "-o", filepath.Join(directory, "run.rpz"), "--keep-raw", raw}, m.Build(t, "loop.c"), "20")
+	cmd := recorder(t, m, []string{"-q", "-o", filepath.Join(directory, "run.rpz"), "--keep-raw", raw},
+		m.Build(t, "loop.c"), "20")
 	if got := outcome(t, cmd); got.status != 0 {
 		t.Fatal(got.stderr)
 	}
 	part := filepath.Join(parts, "rank0000000.part.rpz")
-	got := invoke(t, "", "collect", raw, "--parts", parts, "-q", "--times", "all", "--error", "MPI_Foo=1%", "--error", "MPI_Init=1%", "--error", "Bar=0")
+	got := invoke(t, "", "collect", raw, "--parts", parts, "-q", "--times", "all", "--error", "MPI_Foo=1%",
+		"--error", "MPI_Init=1%", "--error", "Bar=0")
 	if want := "reprise: warning: --error of functions that were not called: Bar, MPI_Foo\n"; got.status != cli.ExitOK || got.stderr != want {
 		t.Errorf("%+v, want %s", got, want)
 	}
 	first := readFile(t, part)
-	got = invoke(t, "", "collect", raw, "--parts", parts, "-q", "--times", "all", "--error", "MPI_Foo=1%", "--error", "MPI_Init=1%", "--error", "Bar=0")
+	got = invoke(t, "", "collect", raw, "--parts", parts, "-q", "--times", "all", "--error", "MPI_Foo=1%",
+		"--error", "MPI_Init=1%", "--error", "Bar=0")
 	if got.status != cli.ExitOK || readFile(t, part) != first {
 		t.Errorf("what is there is what would be written: %+v", got)
 	}
 	live := partOfSynchronised(t, first, 2)
 	writeFile(t, part, live)
-	got = invoke(t, "", "collect", raw, "--parts", parts, "-q", "--times", "all", "--error", "MPI_Foo=1%", "--error", "MPI_Init=1%", "--error", "Bar=0")
+	got = invoke(t, "", "collect", raw, "--parts", parts, "-q", "--times", "all", "--error", "MPI_Foo=1%",
+		"--error", "MPI_Init=1%", "--error", "Bar=0")
 	if got.status != cli.ExitOK || readFile(t, part) != live {
 		t.Errorf("what is there has readings of the clock, too: %+v", got)
 	}
 	t.Setenv("TMPDIR", directory)
 	got = invoke(t, "", "collect", raw, "--parts", parts, "-q")
-	name, elsewhere, _ := strings.Cut(strings.TrimSpace(got.stderr), ": is there already: take a new directory, or remove it; the trace is in ")
-	if got.status != cli.ExitFailure || name != "reprise: "+part || infoOf(t, elsewhere).Calls != infoOf(t, part).Calls || readFile(t, part) != live {
+	name, elsewhere, _ := strings.Cut(strings.TrimSpace(got.stderr),
+		": is there already: take a new directory, or remove it; the trace is in ")
+	if got.status != cli.ExitFailure || name != "reprise: "+part ||
+		infoOf(t, elsewhere).Calls != infoOf(t, part).Calls || readFile(t, part) != live {
 		t.Errorf("%+v", got)
 	}
 }
@@ -347,7 +367,8 @@ func partOfSynchronised(t *testing.T, part string, readings int) string {
 		t.Fatalf("%+v", clocks)
 	}
 	for i := range readings {
-		clocks[0].Readings = append(clocks[0].Readings, format.ClockReading{Time: int64(i+1) << 60, Offset: -5, Error: 3})
+		clocks[0].Readings = append(clocks[0].Readings,
+			format.ClockReading{Time: int64(i+1) << 60, Offset: -5, Error: 3})
 	}
 	if err := a.Describe(merge.Run{Clocks: clocks}); err != nil {
 		t.Fatal(err)
@@ -383,7 +404,8 @@ func TestRecordDying(t *testing.T) {
 				if want := strings.TrimSpace(readFile(t, status)); fmt.Sprint(got.status) != want || want == "0" {
 					t.Errorf("status %d, that of the command is %s", got.status, want)
 				}
-				if !regexp.MustCompile(`(?m)^reprise: the trace ends early: ranks? \S+ did not reach MPI_Finalize\nreprise: .* calls of `).MatchString(got.stderr) || strings.Contains(got.stderr, "slowest rank") {
+				if !regexp.MustCompile(
+					`(?m)^reprise: the trace ends early: ranks? \S+ did not reach MPI_Finalize\nreprise: .* calls of `).MatchString(got.stderr) || strings.Contains(got.stderr, "slowest rank") {
 					t.Errorf("the summary says %s", got.stderr)
 				}
 				if i := infoOf(t, tr); i.Unfinished.String() != "0-1" {
@@ -517,7 +539,8 @@ func TestRecordOrigin(t *testing.T) {
 	}
 	o := told.MadeBy
 	if o == nil || len(o.Runs) != 1 || len(o.Versions) != 2 || o.World != 2 || o.Began.IsZero() ||
-		fmt.Sprint(o.Jobs, o.Commands, o.Hosts) != fmt.Sprint([]string{"Slurm 77"}, []string{strings.Join(line, " ")}, []string{host}) {
+		fmt.Sprint(o.Jobs, o.Commands, o.Hosts) != fmt.Sprint([]string{"Slurm 77"},
+			[]string{strings.Join(line, " ")}, []string{host}) {
 		t.Errorf("%+v", o)
 	}
 	if got := must(t, "diff", "told.rpz", "anonymous.rpz"); !strings.HasPrefix(got, "equal") {
@@ -536,7 +559,8 @@ func TestRecordSites(t *testing.T) {
 		if got := outcome(t, recorder(t, m, []string{"-o", tr}, m.Launch(2, program)...)); got.status != cli.ExitOK {
 			t.Fatalf("%+v", got)
 		}
-		if got := outcome(t, recorder(t, m, []string{"-o", plain, "--sites", "none"}, m.Launch(2, program)...)); got.status != cli.ExitOK {
+		if got := outcome(t, recorder(t, m, []string{"-o", plain, "--sites", "none"},
+			m.Launch(2, program)...)); got.status != cli.ExitOK {
 			t.Fatalf("%+v", got)
 		}
 		var p struct {
@@ -560,11 +584,13 @@ func TestRecordSites(t *testing.T) {
 			}
 		}
 		if calls != p.Calls || calls != infoOf(t, plain).Calls || lines < 3 {
-			t.Errorf("%d of %d calls have sites, %d sites are lines of the program: %+v", calls, p.Calls, lines, p.Sites)
+			t.Errorf("%d of %d calls have sites, %d sites are lines of the program: %+v", calls, p.Calls,
+				lines, p.Sites)
 		}
 		profile := filepath.Join(directory, "run.pprof")
 		must(t, "export", tr, "-o", profile)
-		if got := invoke(t, "", "profile", "--by", "site", plain); got.status != cli.ExitFailure || !strings.Contains(got.stderr, "record --sites caller records them") {
+		if got := invoke(t, "", "profile", "--by", "site", plain); got.status != cli.ExitFailure ||
+			!strings.Contains(got.stderr, "record --sites caller records them") {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -577,7 +603,8 @@ func TestRecordAllocations(t *testing.T) {
 		m.Parallel(t)
 		tr, raw := filepath.Join(t.TempDir(), "run.rpz"), filepath.Join(t.TempDir(), "raw")
 		line := m.Launch(2, m.Build(t, "memory.c"))
-		got := outcome(t, recorder(t, m, []string{"-o", tr, "--allocations", "--sites", "none", "--keep-raw", raw}, line...))
+		got := outcome(t,
+			recorder(t, m, []string{"-o", tr, "--allocations", "--sites", "none", "--keep-raw", raw}, line...))
 		if got.status != 0 {
 			t.Fatalf("%+v", got)
 		}
@@ -597,7 +624,8 @@ func TestRecordAllocations(t *testing.T) {
 		contains(t, must(t, "verify", tr, raw), "equal: ")
 		plain := filepath.Join(t.TempDir(), "plain.rpz")
 		must(t, "collect", raw, "-q", "-o", plain, "--allocations=false")
-		if with, without := infoOf(t, tr), infoOf(t, plain); callsOf(with, "malloc") == 0 || callsOf(with, "malloc")+callsOf(with, "realloc")+callsOf(with, "free") != with.Calls-without.Calls {
+		if with, without := infoOf(t, tr), infoOf(t, plain); callsOf(with, "malloc") == 0 ||
+			callsOf(with, "malloc")+callsOf(with, "realloc")+callsOf(with, "free") != with.Calls-without.Calls {
 			t.Errorf("%d calls with allocations, %d without", with.Calls, without.Calls)
 		}
 		must(t, "collect", raw, "-q", "-o", plain) // as record was asked to
@@ -611,9 +639,11 @@ func TestRecordPolls(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		directory := t.TempDir()
-		tr, raw, whole, part := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "raw"), filepath.Join(directory, "whole.rpz"), filepath.Join(directory, "parts")
+		tr, raw, whole, part := filepath.Join(directory, "run.rpz"), filepath.Join(directory, "raw"),
+			filepath.Join(directory, "whole.rpz"), filepath.Join(directory, "parts")
 		line := m.Launch(3, m.Build(t, "polling.c"))
-		if got := outcome(t, recorder(t, m, []string{"-o", tr, "--polls", "drop", "--keep-raw", raw}, line...)); got.status != 0 {
+		if got := outcome(t, recorder(t, m, []string{"-o", tr, "--polls", "drop", "--keep-raw", raw},
+			line...)); got.status != 0 {
 			t.Fatalf("%+v", got)
 		}
 		contains(t, must(t, "verify", tr, raw), "equal: ")
@@ -628,8 +658,10 @@ func TestRecordPolls(t *testing.T) {
 			}
 			return sum
 		}
-		if with, without := infoOf(t, whole), infoOf(t, tr); all(tr) == 0 || with.Calls-without.Calls != all(tr) || all(tr+".again") != all(tr) || all(whole) > 0 {
-			t.Errorf("%d calls with polls, %d without, %d left out, and %d when merged", with.Calls, without.Calls, all(tr), all(tr+".again"))
+		if with, without := infoOf(t, whole), infoOf(t, tr); all(tr) == 0 ||
+			with.Calls-without.Calls != all(tr) || all(tr+".again") != all(tr) || all(whole) > 0 {
+			t.Errorf("%d calls with polls, %d without, %d left out, and %d when merged", with.Calls,
+				without.Calls, all(tr), all(tr+".again"))
 		}
 	})
 }
@@ -641,20 +673,24 @@ func TestRecordBounded(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		directory := t.TempDir()
-		whole, tr, again, raw := filepath.Join(directory, "whole.rpz"), filepath.Join(directory, "run.rpz"), filepath.Join(directory, "again.rpz"), filepath.Join(directory, "raw")
+		whole, tr, again, raw := filepath.Join(directory, "whole.rpz"), filepath.Join(directory, "run.rpz"),
+			filepath.Join(directory, "again.rpz"), filepath.Join(directory, "raw")
 		line := m.Launch(2, m.Build(t, "memory.c"))
-		if got := outcome(t, recorder(t, m, []string{"-o", whole, "--anonymous", "--keep-raw", raw}, line...)); got.status != 0 {
+		if got := outcome(t, recorder(t, m, []string{"-o", whole, "--anonymous", "--keep-raw", raw},
+			line...)); got.status != 0 {
 			t.Fatalf("%+v", got)
 		}
 		must(t, "collect", raw, "-q", "-o", whole)
 		size := infoOf(t, whole).Bytes * 9 / 10
 		bound := fmt.Sprint(size)
-		if got := outcome(t, recorder(t, m, []string{"-o", tr, "--anonymous", "--bounded", bound}, line...)); got.status != 0 {
+		if got := outcome(t, recorder(t, m, []string{"-o", tr, "--anonymous", "--bounded", bound},
+			line...)); got.status != 0 {
 			t.Fatalf("%+v", got)
 		}
 		must(t, "collect", raw, "-q", "-o", again, "--bounded", bound)
 		for _, path := range []string{tr, again} {
-			if got, want := infoOf(t, path), infoOf(t, whole); got.Bytes > size || got.Calls != want.Calls || got.Bounded == nil {
+			if got, want := infoOf(t, path), infoOf(t, whole); got.Bytes > size || got.Calls != want.Calls ||
+				got.Bounded == nil {
 				t.Errorf("%d calls in %d bytes, not %d in %d: %+v", got.Calls, got.Bytes, want.Calls, size, got.Bounded)
 			}
 		}

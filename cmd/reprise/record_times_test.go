@@ -58,11 +58,15 @@ func TestTimesFlag(t *testing.T) {
 		{flags: "--times grammar", series: "gaps;grammar,epsilon=0.1;grammar,epsilon=0.1"},
 		{flags: "--times exact", series: "gaps;lossless,compressor=zstd;lossless,compressor=zstd"},
 		{flags: "--times zstd", series: "gaps;lossless,compressor=zstd;lossless,compressor=zstd"},
-		{flags: "--times lz4,paths", series: "gaps;lossless,compressor=lz4;lossless,compressor=lz4", histograms: "paths"},
+		{flags: "--times lz4,paths", series: "gaps;lossless,compressor=lz4;lossless,compressor=lz4",
+			histograms: "paths"},
 		{flags: "--times statistics,all,intervals", series: "intervals;entropy,epsilon=0.1;entropy,epsilon=0.1"},
-		{flags: "--times all --error 20% --error MPI_Waitall=1% --error MPI_Init=0", series: "gaps;entropy,epsilon=0.2;entropy,epsilon=0.2",
-			functions: map[string]string{"MPI_Waitall": "entropy,epsilon=0.01", "MPI_Init": "lossless,compressor=zstd"}},
-		{flags: "--times all --error start=10us --error 5%", series: "gaps,starts=10000;entropy,epsilon=0.05;entropy,epsilon=0.05"},
+		{flags: "--times all --error 20% --error MPI_Waitall=1% --error MPI_Init=0",
+			series: "gaps;entropy,epsilon=0.2;entropy,epsilon=0.2",
+			functions: map[string]string{"MPI_Waitall": "entropy,epsilon=0.01",
+				"MPI_Init": "lossless,compressor=zstd"}},
+		{flags: "--times all --error start=10us --error 5%",
+			series: "gaps,starts=10000;entropy,epsilon=0.05;entropy,epsilon=0.05"},
 		{flags: "--times exact --error MPI_Test=0.5", series: "gaps;lossless,compressor=zstd;lossless,compressor=zstd",
 			functions: map[string]string{"MPI_Test": "entropy,epsilon=0.5"}},
 	} {
@@ -84,7 +88,8 @@ func TestTimesFlag(t *testing.T) {
 			if o.Times.Histograms != nil {
 				histograms = map[bool]string{false: "histograms", true: "paths"}[o.Times.Histograms.PathSensitive]
 			}
-			if series != tt.series || histograms != tt.histograms || o.Untimed != strings.Contains(tt.flags, "none") || len(o.Times.DurationsOf) != len(tt.functions) {
+			if series != tt.series || histograms != tt.histograms ||
+				o.Untimed != strings.Contains(tt.flags, "none") || len(o.Times.DurationsOf) != len(tt.functions) {
 				t.Errorf("series %q, histograms %q, %+v", series, histograms, o)
 			}
 			for name, want := range tt.functions {
@@ -98,7 +103,8 @@ func TestTimesFlag(t *testing.T) {
 			again := new(cobra.Command)
 			var same cli.TimesFlag
 			same.AddTo(again)
-			if err := again.ParseFlags(flag.Args()); err != nil || strings.Join(same.Args(), " ") != strings.Join(flag.Args(), " ") {
+			if err := again.ParseFlags(flag.Args()); err != nil ||
+				strings.Join(same.Args(), " ") != strings.Join(flag.Args(), " ") {
 				t.Errorf("%q passed on is %q, %v", flag.Args(), same.Args(), err)
 			}
 		})
@@ -148,7 +154,8 @@ func TestInfoStarts(t *testing.T) {
 			}
 		}
 		decodeJSON(t, &i, "info", "run.rpz", "--json")
-		if c := i.Times.Codecs; len(c) != 1 || (c[0].Starts != nil) != (tt.want != "") || c[0].Starts != nil && *c[0].Starts != 10_000 {
+		if c := i.Times.Codecs; len(c) != 1 || (c[0].Starts != nil) != (tt.want != "") ||
+			c[0].Starts != nil && *c[0].Starts != 10_000 {
 			t.Errorf("%s: %+v", tt.flags, c)
 		}
 	}

@@ -27,7 +27,9 @@ func TestRecordUnrecorded(t *testing.T) {
 		check := func(name, want string, cmd *exec.Cmd) {
 			t.Helper()
 			got := outcome(t, cmd)
-			if got.status != 0 || strings.Count(got.stderr, "does not know") != strings.Count(want, "does not know") || !strings.Contains(got.stderr, want) {
+			if got.status != 0 ||
+				strings.Count(got.stderr, "does not know") != strings.Count(want, "does not know") ||
+				!strings.Contains(got.stderr, want) {
 				t.Errorf("%s: %+v, want %s", name, got, want)
 			}
 		}
@@ -43,7 +45,8 @@ func TestRecordUnrecorded(t *testing.T) {
 			t.Errorf("%+v", i)
 		}
 		check("merge", one, recorder(t, m, []string{"-q", "--merge", "mpi", "-o", trace}, m.Launch(2, program)...))
-		line := m.Launch(2, process(t).Path, "record", "-q", "--parts", filepath.Join(directory, "parts"), "--", program)
+		line := m.Launch(2, process(t).Path, "record", "-q", "--parts", filepath.Join(directory, "parts"),
+			"--", program)
 		parts := exec.CommandContext(t.Context(), line[0], line[1:]...)
 		parts.Env = append(mpitest.LaunchEnvironment(t), runMain+"=1", "MPICC="+m.CC)
 		check("parts", one, parts)

@@ -80,7 +80,8 @@ func (r repaired) check(t testing.TB, what, damaged string) {
 		r.seen[file] = s
 	}
 	if s.ranks != got.Readable || r.ranks != got.Ranks || s.ranks == 0 {
-		t.Fatalf("%s: %s: %d of %d ranks can be read, repair says %d of %d", r.name, what, s.ranks, r.ranks, got.Readable, got.Ranks)
+		t.Fatalf("%s: %s: %d of %d ranks can be read, repair says %d of %d", r.name, what, s.ranks, r.ranks,
+			got.Readable, got.Ranks)
 	}
 	if s.ordered != (got.Order == compress.Kept) {
 		t.Fatalf("%s: %s: the order is %s", r.name, what, got.Order)
@@ -203,7 +204,8 @@ func TestRepairMissing(t *testing.T) {
 		{"mixed", layout.KindInterleaving, "the order of the calls of different ranks: they stand rank by rank"},
 	} {
 		writeFile(t, "damaged.rpz", withoutKind(t, readFile(t, tt.name+".rpz"), tt.kind))
-		if out := must(t, "repair", "damaged.rpz", "-o", "saved.rpz"); !strings.HasPrefix(out, "unreadable: "+tt.lost+"\n") || strings.Contains(out, "nothing was damaged") {
+		if out := must(t, "repair", "damaged.rpz", "-o", "saved.rpz"); !strings.HasPrefix(out,
+			"unreadable: "+tt.lost+"\n") || strings.Contains(out, "nothing was damaged") {
 			t.Errorf("%s: %s", tt.name, out)
 		}
 	}
@@ -222,7 +224,8 @@ func TestRepairPart(t *testing.T) {
 	if readFile(t, "saved.rpz") != data {
 		t.Error("the part file differs")
 	}
-	if r := invoke(t, "", "repair", "flipped.part.rpz", "-o", "none.rpz"); r.status != cli.ExitFailure || !strings.Contains(r.stderr, "no call can be saved") {
+	if r := invoke(t, "", "repair", "flipped.part.rpz", "-o", "none.rpz"); r.status != cli.ExitFailure ||
+		!strings.Contains(r.stderr, "no call can be saved") {
 		t.Errorf("status %d, %s", r.status, r.stderr)
 	}
 }
@@ -249,7 +252,9 @@ func TestRepairDamage(t *testing.T) {
 // which they cannot.
 func TestRepairAbout(t *testing.T) {
 	t.Chdir(t.TempDir())
-	ranks := [][]testtrace.Call{{testtrace.MPICall("MPI_Comm_set_name", "comm", "MPI_COMM_WORLD", "comm_name", cst.String("text"))}, {testtrace.MPICall("MPI_Comm_set_name", "comm", "MPI_COMM_WORLD", "comm_name", cst.String("text"))}}
+	ranks := [][]testtrace.Call{{testtrace.MPICall("MPI_Comm_set_name", "comm", "MPI_COMM_WORLD", "comm_name",
+		cst.String("text"))},
+		{testtrace.MPICall("MPI_Comm_set_name", "comm", "MPI_COMM_WORLD", "comm_name", cst.String("text"))}}
 	run := merge.Run{Origin: format.Origin{Commands: []string{"./app"}}, Worlds: []format.World{{First: 1, Parent: -1}}}
 	trace := testtrace.Record(t, merge.Run{}, false, ranks)
 	file := describedAs(t, trace, run)
@@ -259,7 +264,8 @@ func TestRepairAbout(t *testing.T) {
 		}
 		for _, damaged := range []string{flip(t, file, kind, 0), flipHead(t, file, kind, 0)} {
 			writeFile(t, "damaged.rpz", damaged)
-			if got := must(t, "repair", "damaged.rpz", "-o", "saved.rpz"); !strings.Contains(got, "unreadable: "+want+"\n") {
+			if got := must(t, "repair", "damaged.rpz", "-o", "saved.rpz"); !strings.Contains(got,
+				"unreadable: "+want+"\n") {
 				t.Errorf("%s: %s", want, got)
 			}
 			if got := must(t, "info", "saved.rpz"); !strings.Contains(got, "repaired without "+want) {
@@ -271,7 +277,8 @@ func TestRepairAbout(t *testing.T) {
 		}
 	}
 	writeFile(t, "damaged.rpz", flip(t, file, layout.KindTexts, 0))
-	if r := invoke(t, "", "repair", "damaged.rpz", "-o", "none.rpz"); r.status != cli.ExitFailure || !strings.Contains(r.stderr, "no call can be saved") {
+	if r := invoke(t, "", "repair", "damaged.rpz", "-o", "none.rpz"); r.status != cli.ExitFailure ||
+		!strings.Contains(r.stderr, "no call can be saved") {
 		t.Errorf("texts: status %d, %s", r.status, r.stderr)
 	}
 }
@@ -288,14 +295,16 @@ func TestRepairLater(t *testing.T) {
 	}
 	writeFile(t, "next.rpz", string(later))
 	want := "reprise: next.rpz: format: file has version 3, supported is version 2; a later reprise wrote it, and repairs it: nothing is saved\n"
-	if r := invoke(t, "", "repair", "next.rpz", "-o", "out.rpz"); r.status != cli.ExitFailure || r.stdout != "" || r.stderr != want {
+	if r := invoke(t, "", "repair", "next.rpz", "-o", "out.rpz"); r.status != cli.ExitFailure ||
+		r.stdout != "" || r.stderr != want {
 		t.Errorf("status %d, %s%s", r.status, r.stdout, r.stderr)
 	}
 	if _, err := os.Stat("out.rpz"); err == nil {
 		t.Error("there is an output")
 	}
 	got := must(t, "repair", "later.rpz", "-o", "out.rpz")
-	if !strings.HasPrefix(got, "damaged: 8 bytes at offset 0: format: header at offset 0: corrupt input: \"\\x8frpz\\r\\n\\n\\x03\" is damaged\n") {
+	if !strings.HasPrefix(got,
+		"damaged: 8 bytes at offset 0: format: header at offset 0: corrupt input: \"\\x8frpz\\r\\n\\n\\x03\" is damaged\n") {
 		t.Error(got)
 	}
 	if readFile(t, "out.rpz") != whole {

@@ -42,7 +42,8 @@ func TestReplay(t *testing.T) {
 		if err := json.Unmarshal([]byte(r.stdout), &a); err != nil {
 			t.Fatal(err)
 		}
-		if a.Recorded == nil || a.Replayed == nil || a.Recorded.Run <= 0 || a.Replayed.Run <= 0 || a.Ranks != 2 || a.Output != again || len(a.LeftOut) > 0 {
+		if a.Recorded == nil || a.Replayed == nil || a.Recorded.Run <= 0 || a.Replayed.Run <= 0 ||
+			a.Ranks != 2 || a.Output != again || len(a.LeftOut) > 0 {
 			t.Errorf("%+v", a)
 		}
 		for _, f := range a.Functions {
@@ -53,7 +54,8 @@ func TestReplay(t *testing.T) {
 		if info := must(t, "info", again); !strings.Contains(info, "2 ranks") {
 			t.Errorf("%s", info)
 		}
-		if r := replay(2, "--compute", "sleep", "--gaps", "every"); r.status != cli.ExitOK || !strings.Contains(r.stdout, "the run") || strings.Contains(r.stdout, "→") {
+		if r := replay(2, "--compute", "sleep", "--gaps", "every"); r.status != cli.ExitOK ||
+			!strings.Contains(r.stdout, "the run") || strings.Contains(r.stdout, "→") {
 			t.Errorf("status %d: %s%s", r.status, r.stdout, r.stderr)
 		}
 		of = again // a replay of a replay
@@ -69,10 +71,13 @@ func TestReplay(t *testing.T) {
 		line := launcher(m, 2)
 		cmd = process(t, append([]string{"replay", trace, "--mpicc", m.CC, "--", failing}, line[1:]...)...)
 		cmd.Env = append(mpitest.Environment(t), runMain+"=1")
-		if r := outcome(t, cmd); r.status != 3 || !strings.Contains(r.stderr, "failed with status 3") || strings.Contains(r.stderr, "as many ranks") {
+		if r := outcome(t, cmd); r.status != 3 || !strings.Contains(r.stderr, "failed with status 3") ||
+			strings.Contains(r.stderr, "as many ranks") {
 			t.Errorf("status %d: %s%s", r.status, r.stdout, r.stderr)
 		}
-		if r := replay(1); r.status == cli.ExitOK || !strings.Contains(r.stderr, "run by 1 processes, not the recorded 2") || !strings.Contains(r.stderr, "such as: reprise replay "+trace+" -- mpirun -n 2") {
+		if r := replay(1); r.status == cli.ExitOK ||
+			!strings.Contains(r.stderr, "run by 1 processes, not the recorded 2") ||
+			!strings.Contains(r.stderr, "such as: reprise replay "+trace+" -- mpirun -n 2") {
 			t.Errorf("status %d: %s%s", r.status, r.stdout, r.stderr)
 		}
 	})
@@ -100,7 +105,8 @@ func TestReplayErrors(t *testing.T) {
 		{[]string{heat, "--times", "some", "--", "mpirun"}, cli.ExitUsage, "some"},
 		{[]string{heat, "--", "no-such-launcher", "-n", "4"}, 127, "no-such-launcher: "},
 	} {
-		if r := invoke(t, "", append([]string{"replay"}, tt.args...)...); r.status != tt.status || !strings.Contains(r.stderr, tt.want) {
+		if r := invoke(t, "", append([]string{"replay"}, tt.args...)...); r.status != tt.status ||
+			!strings.Contains(r.stderr, tt.want) {
 			t.Errorf("%q: status %d, %q, want %q", tt.args, r.status, r.stderr, tt.want)
 		}
 	}

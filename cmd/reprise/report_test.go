@@ -18,7 +18,8 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<title>lu.rpz</title>", "940,044 calls by 16 ranks", `"ranks":[{"rank":1,`, "allreduce(count=5, flops=0"} {
+	for _, want := range []string{"<title>lu.rpz</title>", "940,044 calls by 16 ranks", `"ranks":[{"rank":1,`,
+		"allreduce(count=5, flops=0"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page has no %q", want)
 		}
@@ -37,7 +38,8 @@ func TestReportDamaged(t *testing.T) {
 		t.Error("the page does not say what it leaves out")
 	}
 	writeFile(t, "program.c", "int main;\n")
-	for _, args := range [][]string{{"report", "noisy.rpz", "-o", "program.c"}, {"report", "noisy.rpz"}, {"report", "-o", "x.html"}, {"report", "noisy.rpz", "-o", "x.html", "--ranks", "x"}} {
+	for _, args := range [][]string{{"report", "noisy.rpz", "-o", "program.c"}, {"report", "noisy.rpz"},
+		{"report", "-o", "x.html"}, {"report", "noisy.rpz", "-o", "x.html", "--ranks", "x"}} {
 		if r := invoke(t, "", args...); r.status != cli.ExitUsage {
 			t.Errorf("%v: status %d: %s", args, r.status, r.stderr)
 		}

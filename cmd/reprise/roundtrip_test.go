@@ -51,7 +51,8 @@ func TestRoundTrip(t *testing.T) {
 			t.Chdir(t.TempDir())
 			writeInputs(t)
 			checkRoundTrip(t, readFile(t, name), name)
-			if got := invoke(t, readFile(t, name), "compress", "-", "-o", "-"); got.stdout != readFile(t, strings.TrimSuffix(name, "txt")+"rpz") {
+			if got := invoke(t, readFile(t, name), "compress", "-", "-o", "-"); got.stdout != readFile(t,
+				strings.TrimSuffix(name, "txt")+"rpz") {
 				t.Errorf("through standard input and output %d other bytes come out: %s", len(got.stdout), got.stderr)
 			}
 		})
@@ -110,7 +111,8 @@ func TestSplit(t *testing.T) {
 			t.Errorf("%s: compressing %s gives another trace", name, list)
 		}
 		r := invoke(t, "", "cat", name+".rpz", "--split", name)
-		if want := fmt.Sprintf("reprise: open %s: file exists\n", list); r.status != cli.ExitFailure || r.stderr != want {
+		if want := fmt.Sprintf("reprise: open %s: file exists\n", list); r.status != cli.ExitFailure ||
+			r.stderr != want {
 			t.Errorf("a second time: status %d, %q, want %q", r.status, r.stderr, want)
 		}
 	}
@@ -151,7 +153,8 @@ func TestCatFrom(t *testing.T) {
 					}
 					end := min(from+count, len(want))
 					if len(want) == 0 { // which a warning says
-						if r := invoke(t, "", args...); r.status != cli.ExitOK || r.stdout != "" || r.stderr != "reprise: warning: rank 2 has no calls\n" {
+						if r := invoke(t, "", args...); r.status != cli.ExitOK || r.stdout != "" ||
+							r.stderr != "reprise: warning: rank 2 has no calls\n" {
 							t.Fatalf("%s: %+v", strings.Join(args, " "), r)
 						}
 						continue
@@ -171,7 +174,8 @@ func TestCatRanks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
 	for _, name := range []string{"ring", "mixed", "foreign"} {
-		for _, options := range []string{"", "--first 2 --count 2", "--count 3 --format text", "--first 3", "--first 1 --json"} {
+		for _, options := range []string{"", "--first 2 --count 2", "--count 3 --format text", "--first 3",
+			"--first 1 --json"} {
 			list := "0-3"
 			if name == "foreign" {
 				list = "0"
@@ -195,7 +199,8 @@ func TestCatRanks(t *testing.T) {
 		{"empty", "all", "1", "the trace has 0 calls"},
 	} {
 		r := invoke(t, "", "cat", tt.name+".rpz", "--ranks", tt.ranks, "--first", tt.first)
-		if want := fmt.Sprintf("reprise: %s.rpz: no call at position %s: %s\n", tt.name, tt.first, tt.want); r.status != cli.ExitFailure || r.stdout != "" || r.stderr != want {
+		if want := fmt.Sprintf("reprise: %s.rpz: no call at position %s: %s\n", tt.name, tt.first,
+			tt.want); r.status != cli.ExitFailure || r.stdout != "" || r.stderr != want {
 			t.Errorf("%s: status %d, %q, want %q", tt.name, r.status, r.stderr, want)
 		}
 	}
@@ -209,9 +214,12 @@ func TestAllRanks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
 	for _, args := range []string{
-		"match unmatched.rpz 0-3", "match unmatched.rpz 0-3 --json", "messages ring.rpz 0-3", "matrix ring.rpz 0-3 --format csv -o out",
-		"imbalance summed.rpz 0-3", "imbalance timed.rpz 0-3", "profile summed.rpz 0-3", "profile timed.rpz 0-3 --by rank", "at timed.rpz 0-3 1ms",
-		"grammar ring.rpz 0-3", "export timed.rpz 0-3 --format csv -o out", "export sparse.rpz 5 --format simgrid -o out",
+		"match unmatched.rpz 0-3", "match unmatched.rpz 0-3 --json", "messages ring.rpz 0-3",
+		"matrix ring.rpz 0-3 --format csv -o out",
+		"imbalance summed.rpz 0-3", "imbalance timed.rpz 0-3", "profile summed.rpz 0-3",
+		"profile timed.rpz 0-3 --by rank", "at timed.rpz 0-3 1ms",
+		"grammar ring.rpz 0-3", "export timed.rpz 0-3 --format csv -o out",
+		"export sparse.rpz 5 --format simgrid -o out",
 		"report noisy.rpz 0-599 -o out", "diff ring.rpz 0-3 ring.rpz",
 	} {
 		answer := func(ranks string) string {
@@ -231,7 +239,8 @@ func TestAllRanks(t *testing.T) {
 		}
 	}
 	// Of some ranks, it is told what the trace keeps of each, and no statistics of all.
-	if got := must(t, "imbalance", "summed.rpz", "--ranks", "0-2"); !strings.Contains(got, "from the sums of each rank") || strings.Contains(got, "signature") {
+	if got := must(t, "imbalance", "summed.rpz", "--ranks", "0-2"); !strings.Contains(got,
+		"from the sums of each rank") || strings.Contains(got, "signature") {
 		t.Error(got)
 	}
 }
@@ -293,12 +302,14 @@ func TestCompressMemory(t *testing.T) {
 		samples++
 	}}
 	var stderr strings.Builder
-	if status := run(t.Context(), []string{"compress", "-", "-o", "out.rpz"}, in, io.Discard, &stderr); status != cli.ExitOK {
+	if status := run(t.Context(), []string{"compress", "-", "-o", "out.rpz"}, in, io.Discard,
+		&stderr); status != cli.ExitOK {
 		t.Fatal(stderr.String())
 	}
 	growth := int64(most) - int64(before.HeapAlloc)
 	t.Logf("%d bytes of heap at most in %d samples, a trace of %d bytes", growth, samples, len(readFile(t, "out.rpz")))
 	if growth > limit || samples < 8 {
-		t.Errorf("compressing %d bytes of text took %d bytes of heap in %d samples, want at most %d", text, growth, samples, limit)
+		t.Errorf("compressing %d bytes of text took %d bytes of heap in %d samples, want at most %d", text,
+			growth, samples, limit)
 	}
 }

@@ -107,7 +107,8 @@ func TestManyShapes(t *testing.T) {
 		t.Fatal(r.stderr)
 	}
 	got := must(t, "info", "in.rpz")
-	if n := strings.Count(got, "\nshape "); n != show.MaxShapes || !strings.Contains(got, "\nand 10 more shapes: --all shows them\n") {
+	if n := strings.Count(got, "\nshape "); n != show.MaxShapes ||
+		!strings.Contains(got, "\nand 10 more shapes: --all shows them\n") {
 		t.Errorf("%d shapes: %s", n, got)
 	}
 	if !strings.Contains(got, "; and 15 more\n") {

@@ -31,7 +31,8 @@ func TestManyReads(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := strings.Fields(string(text))
-		if i := slices.Index(rows, "MPI_Waitall,"); i < 0 || slices.ContainsFunc(rows[i+1:], func(row string) bool { return strings.HasPrefix(row, "MPI_Waitall") }) {
+		if i := slices.Index(rows, "MPI_Waitall,"); i < 0 ||
+			slices.ContainsFunc(rows[i+1:], func(row string) bool { return strings.HasPrefix(row, "MPI_Waitall") }) {
 			t.Errorf("the bytes of MPI_Waitall are not left out: %q", rows[max(0, len(rows)-5):])
 		}
 	}

@@ -78,15 +78,18 @@ func TestSliceCommands(t *testing.T) {
 	inSub := filepath.Join(directory, "sub")
 	for _, err := range []error{
 		os.Mkdir(inSub, 0o755), os.WriteFile(filepath.Join(inSub, "length.h"), []byte(header), 0o600),
-		os.WriteFile(filepath.Join(directory, "main.c"), []byte("#include \"length.h\"\n"+strings.Replace(string(main), "10 + i", "LENGTH + ADDED", 1)), 0o600),
+		os.WriteFile(filepath.Join(directory, "main.c"),
+			[]byte("#include \"length.h\"\n"+strings.Replace(string(main), "10 + i", "LENGTH + ADDED", 1)), 0o600),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	commands, err := json.Marshal([]map[string]any{
-		{"directory": directory, "command": `/usr/bin/cc -Isub "-DADDED=(1 + i)" -O2 -o main.o -c main.c`, "file": "main.c"},
-		{"directory": inSub, "arguments": []string{"cc", "-c", "-MD", "-MF", "parts.d", "../parts.c"}, "file": "../parts.c", "output": "parts.o"},
+		{"directory": directory, "command": `/usr/bin/cc -Isub "-DADDED=(1 + i)" -O2 -o main.o -c main.c`,
+			"file": "main.c"},
+		{"directory": inSub, "arguments": []string{"cc", "-c", "-MD", "-MF", "parts.d", "../parts.c"},
+			"file": "../parts.c", "output": "parts.o"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +98,8 @@ func TestSliceCommands(t *testing.T) {
 	if err := os.WriteFile(path, commands, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out := must(t, "slice", "--mpicc", mpitest.Installed(t)[0].CC, "-o", filepath.Join(directory, "app"), "--", path, "-lm")
+	out := must(t, "slice", "--mpicc", mpitest.Installed(t)[0].CC, "-o", filepath.Join(directory, "app"),
+		"--", path, "-lm")
 	if want := "4 of 5 MPI calls executed"; !strings.Contains(out, want) || !strings.Contains(out, "../parts.c: ") {
 		t.Errorf("%q is not in\n%s", want, out)
 	}
@@ -109,7 +113,8 @@ func TestSliceCommands(t *testing.T) {
 		if err := os.WriteFile(path, []byte(tt.content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if r := invoke(t, "", "slice", "-o", "app", "--", path); r.status != cli.ExitUsage || !strings.Contains(r.stderr, tt.want) {
+		if r := invoke(t, "", "slice", "-o", "app", "--", path); r.status != cli.ExitUsage ||
+			!strings.Contains(r.stderr, tt.want) {
 			t.Errorf("%s: status %d, %s", tt.content, r.status, r.stderr)
 		}
 	}

@@ -29,7 +29,8 @@ func specialCommands() []string {
 		list = append(list, command)
 		name, _, _ := strings.Cut(command, " ")
 		cmd, _, err := newRoot().Find([]string{name})
-		if err == nil && cmd.Flags().Lookup("json") != nil && !strings.Contains(command, " -o ") && !strings.Contains(command, "--") {
+		if err == nil && cmd.Flags().Lookup("json") != nil && !strings.Contains(command, " -o ") &&
+			!strings.Contains(command, "--") {
 			list = append(list, command+" --json")
 		}
 	}
@@ -145,7 +146,8 @@ func TestSpecialAmounts(t *testing.T) {
 		if err := json.Unmarshal([]byte(invoke(t, "", "messages", "F", "--json").stdout), &got); err != nil {
 			t.Fatal(err)
 		}
-		if name == "no data" && (got.Bytes != 0 || got.Exchanged.Bytes != 0) || name == "nobody" && (got.Messages != 0 || got.Bytes != 0) {
+		if name == "no data" && (got.Bytes != 0 || got.Exchanged.Bytes != 0) ||
+			name == "nobody" && (got.Messages != 0 || got.Bytes != 0) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

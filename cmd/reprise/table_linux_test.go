@@ -54,7 +54,8 @@ func longest(text string) int {
 // resize gives a terminal some columns.
 func resize(t *testing.T, terminal *os.File, columns int) {
 	t.Helper()
-	if err := unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: uint16(columns)}); err != nil {
+	if err := unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ,
+		&unix.Winsize{Row: 24, Col: uint16(columns)}); err != nil {
 		t.Skip("the terminal has no width: ", err)
 	}
 }

@@ -20,21 +20,24 @@ import (
 func TestRecordThreads(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		trace := filepath.Join(t.TempDir(), "run.rpz")
-		if got := outcome(t, recorder(t, m, []string{"-q", "-o", trace}, m.Launch(2, m.Build(t, "threads.c"))...)); got.status != 0 {
+		if got := outcome(t, recorder(t, m, []string{"-q", "-o", trace},
+			m.Launch(2, m.Build(t, "threads.c"))...)); got.status != 0 {
 			t.Fatalf("%+v", got)
 		}
 		var p answer.Profile
 		var i answer.Imbalance
 		for args, into := range map[string]any{"profile --by rank": &p, "imbalance": &i} {
 			args := append(strings.Fields(args), trace)
-			if text := must(t, args...); !strings.Contains(strings.Join(strings.Fields(text), " "), answer.OverlapNote) {
+			if text := must(t, args...); !strings.Contains(strings.Join(strings.Fields(text), " "),
+				answer.OverlapNote) {
 				t.Errorf("%s does not say that calls overlap:\n%s", args, text)
 			}
 			if err := json.Unmarshal([]byte(must(t, append(args, "--json")...)), into); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if text := must(t, "grammar", trace, "--ranks", "0"); !strings.Contains(strings.Join(strings.Fields(text), " "), show.AddedNote) {
+		if text := must(t, "grammar", trace, "--ranks",
+			"0"); !strings.Contains(strings.Join(strings.Fields(text), " "), show.AddedNote) {
 			t.Errorf("grammar does not say that times of threads are added up:\n%s", text)
 		}
 		ofRanks, off := query.Nanoseconds(0), query.Nanoseconds(1)
@@ -44,18 +47,22 @@ func TestRecordThreads(t *testing.T) {
 				sum += f.Time
 			}
 			if off := math.Abs(float64(sum - r.Time)); off > float64(r.Error)+1 {
-				t.Errorf("rank %d: calls take %v, and those of each function %v, at most %v off", r.Rank, r.Time, sum, r.Error)
+				t.Errorf("rank %d: calls take %v, and those of each function %v, at most %v off", r.Rank,
+					r.Time, sum, r.Error)
 			}
 			ofRanks, off = ofRanks+r.Time, off+r.Error
 		}
-		ofFunctions, apart := query.Nanoseconds(0), i.Error+1 // the time of all calls is that of their signatures where that is nearer
+		// the time of all calls is that of their signatures where that is nearer
+		ofFunctions, apart := query.Nanoseconds(0), i.Error+1
 		for _, f := range i.Functions {
 			if f.Wait < 0 || f.Wait > f.Time {
 				t.Errorf("of %v in %s, ranks wait for %v", f.Time, f.Name, f.Wait)
 			}
 			ofFunctions, off, apart = ofFunctions+f.Time, off+f.Error, apart+f.Error
 		}
-		if len(p.RankTimes) != 2 || len(i.Functions) == 0 || max(ofRanks-ofFunctions, ofFunctions-ofRanks) > off || max(i.Total-ofFunctions, ofFunctions-i.Total) > apart {
+		if len(p.RankTimes) != 2 || len(i.Functions) == 0 ||
+			max(ofRanks-ofFunctions, ofFunctions-ofRanks) > off ||
+			max(i.Total-ofFunctions, ofFunctions-i.Total) > apart {
 			t.Errorf("%d ranks are %v in calls, by function %v, of %v", len(p.RankTimes), ofRanks, ofFunctions, i.Total)
 		}
 	})
@@ -66,7 +73,8 @@ func TestRecordThreadTimes(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		dir := t.TempDir()
 		trace, raw := filepath.Join(dir, "run.rpz"), filepath.Join(dir, "raw")
-		if got := outcome(t, recorder(t, m, []string{"-q", "--times", "all", "--keep-raw", raw, "-o", trace}, m.Launch(2, m.Build(t, "threads.c"))...)); got.status != 0 {
+		if got := outcome(t, recorder(t, m, []string{"-q", "--times", "all", "--keep-raw", raw, "-o", trace},
+			m.Launch(2, m.Build(t, "threads.c"))...)); got.status != 0 {
 			t.Fatalf("%+v", got)
 		}
 		exact := filepath.Join(dir, "exact.rpz")

@@ -69,7 +69,8 @@ func TestDamagedTimes(t *testing.T) {
 	writeInputs(t)
 	data := readFile(t, "codecs.rpz")
 	_, whole := timeInfoOf(t, "codecs.rpz", cli.ExitOK)
-	if whole.Ranks.String() != "0-5" || whole.Unreadable.Len() > 0 || *whole.Histograms != (show.HistogramInfo{Durations: 3, Gaps: 2, ByPair: true}) {
+	if whole.Ranks.String() != "0-5" || whole.Unreadable.Len() > 0 ||
+		*whole.Histograms != (show.HistogramInfo{Durations: 3, Gaps: 2, ByPair: true}) {
 		t.Errorf("%+v", whole)
 	}
 	for key := uint64(1); key <= 3; key++ {
@@ -83,7 +84,8 @@ func TestDamagedTimes(t *testing.T) {
 			t.Errorf("section %d: info names ranks %s, want %s", key, got.Unreadable, want)
 		}
 		var result compress.RepairResult
-		if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")), &result); err != nil {
+		if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")),
+			&result); err != nil {
 			t.Fatal(err)
 		}
 		if result.Untimed.String() != want || result.Summaries != compress.Kept || result.Readable != 6 {
@@ -91,8 +93,10 @@ func TestDamagedTimes(t *testing.T) {
 		}
 		source, saved := timeInfoOf(t, "saved.rpz", cli.ExitOK)
 		note := "a clock, repaired without the times of rank"
-		if !strings.HasPrefix(source, note) || !strings.HasSuffix(source, " "+strings.ReplaceAll(want, ", ", " ")) || !saved.Ranks.Equal(got.Ranks) {
-			t.Errorf("section %d: after repair, source %q and times of ranks %s, want %s", key, source, saved.Ranks, got.Ranks)
+		if !strings.HasPrefix(source, note) ||
+			!strings.HasSuffix(source, " "+strings.ReplaceAll(want, ", ", " ")) || !saved.Ranks.Equal(got.Ranks) {
+			t.Errorf("section %d: after repair, source %q and times of ranks %s, want %s", key, source,
+				saved.Ranks, got.Ranks)
 		}
 		if !reflect.DeepEqual(saved.Codecs, got.Codecs) || !slices.Equal(saved.Gaps, whole.Gaps) {
 			t.Errorf("section %d: after repair, codecs %+v, want %+v", key, saved.Codecs, got.Codecs)
@@ -127,7 +131,8 @@ func TestLostTables(t *testing.T) {
 		info       []string // of standard error
 		lost       []string
 	}{
-		{"series", noSeries, []string{warning + series + " cannot be read: time series, number 0", failure + series + cure}, []string{series}},
+		{"series", noSeries, []string{warning + series + " cannot be read: time series, number 0",
+			failure + series + cure}, []string{series}},
 		{"summaries", flip(t, data, layout.KindSummaries, 0), []string{
 			warning + statistics + " cannot be read: time summaries", failure + statistics + cure,
 		}, []string{statistics}},
@@ -160,14 +165,17 @@ func TestLostTables(t *testing.T) {
 			if !slices.Equal(lost, tt.lost) {
 				t.Errorf("repair: lost are %q, want %q", lost, tt.lost)
 			}
-			if source, _ := timeInfoOf(t, "saved.rpz", cli.ExitOK); source != "a clock, repaired without "+strings.Join(tt.lost, " and ") {
+			if source, _ := timeInfoOf(t, "saved.rpz", cli.ExitOK); source != "a clock, repaired without "+
+				strings.Join(tt.lost, " and ") {
 				t.Errorf("source %q", source)
 			}
 			var result compress.RepairResult
-			if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")), &result); err != nil {
+			if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")),
+				&result); err != nil {
 				t.Fatal(err)
 			}
-			if result.All != slices.Contains(tt.lost, series) || (result.Summaries != compress.Kept) != slices.Contains(tt.lost, statistics) {
+			if result.All != slices.Contains(tt.lost, series) ||
+				(result.Summaries != compress.Kept) != slices.Contains(tt.lost, statistics) {
 				t.Errorf("repair: %+v", result.TimesSaved)
 			}
 		})
@@ -181,7 +189,8 @@ func TestOrphanSeries(t *testing.T) {
 	data := records(t, readFile(t, "timed.rpz"))
 	s := section(t, data, layout.KindSeries, 0)
 	writeFile(t, "damaged.rpz", data[:s.Offset]+strings.Repeat("\xff", int(s.Size))+data[s.Offset+s.Size:])
-	if out := must(t, "repair", "damaged.rpz", "-o", "saved.rpz"); !strings.Contains(out, "unreadable: the times of every call\n") {
+	if out := must(t, "repair", "damaged.rpz", "-o", "saved.rpz"); !strings.Contains(out,
+		"unreadable: the times of every call\n") {
 		t.Error(out)
 	}
 	must(t, "info", "saved.rpz")
@@ -194,13 +203,18 @@ func TestMissingSeries(t *testing.T) {
 	writeInputs(t)
 	for _, tt := range []struct{ name, stderr string }{
 		{"timed.rpz", "reprise: damaged.rpz: time series, number 0: merge: corrupt input: the file has no such section; reprise repair may save the rest\n"},
-		{"timed-0.part.rpz", "reprise: damaged.rpz: time series, number 0: merge: corrupt input: the series of ranks 0-2:2 are not all in the file; reprise repair may save the rest\n"},
+		{"timed-0.part.rpz",
+			"reprise: damaged.rpz: time series, number 0: merge: corrupt input: the series of ranks 0-2:2 are not all in the file; reprise repair may save the rest\n"},
 	} {
-		writeFile(t, "damaged.rpz", without(t, readFile(t, tt.name), func(s format.Section) bool { return s.Kind == layout.KindSeries && s.Key == 0 }))
-		if r := invoke(t, "", "merge", "damaged.rpz", "-o", "out.rpz"); r.status != cli.ExitFailure || r.stderr != tt.stderr {
+		writeFile(t, "damaged.rpz", without(t, readFile(t, tt.name), func(s format.Section) bool {
+			return s.Kind == layout.KindSeries && s.Key == 0
+		}))
+		if r := invoke(t, "", "merge", "damaged.rpz", "-o", "out.rpz"); r.status != cli.ExitFailure ||
+			r.stderr != tt.stderr {
 			t.Errorf("%s: status %d, %s", tt.name, r.status, r.stderr)
 		}
-		if r := invoke(t, "", "info", "damaged.rpz"); r.status != cli.ExitFailure || !strings.Contains(r.stderr, "time series, number 0") {
+		if r := invoke(t, "", "info", "damaged.rpz"); r.status != cli.ExitFailure ||
+			!strings.Contains(r.stderr, "time series, number 0") {
 			t.Errorf("%s: status %d, %s", tt.name, r.status, r.stderr)
 		}
 		out := must(t, "repair", "damaged.rpz", "-o", "saved.rpz")
@@ -217,7 +231,8 @@ func TestRepairTimedPart(t *testing.T) {
 	writeInputs(t)
 	writeFile(t, "damaged.part.rpz", flip(t, readFile(t, "timed-0.part.rpz"), layout.KindSummaries, 0))
 	must(t, "repair", "damaged.part.rpz", "-o", "saved.part.rpz")
-	if out := must(t, "info", "saved.part.rpz"); !strings.Contains(out, ": part file, ") || !strings.Contains(out, "at most 10 % off") {
+	if out := must(t, "info", "saved.part.rpz"); !strings.Contains(out, ": part file, ") ||
+		!strings.Contains(out, "at most 10 % off") {
 		t.Error(out)
 	}
 	must(t, "merge", "saved.part.rpz", "timed-1.part.rpz", "-o", "out.rpz")
@@ -225,11 +240,13 @@ func TestRepairTimedPart(t *testing.T) {
 		t.Errorf("%+v", times)
 	}
 	writeFile(t, "damaged.part.rpz", flip(t, readFile(t, "timed-0.part.rpz"), layout.KindSeries, 1))
-	if out := must(t, "repair", "damaged.part.rpz", "-o", "saved.part.rpz"); !strings.Contains(out, "unreadable: the times of ranks 0-2:2\n") {
+	if out := must(t, "repair", "damaged.part.rpz", "-o", "saved.part.rpz"); !strings.Contains(out,
+		"unreadable: the times of ranks 0-2:2\n") {
 		t.Error(out)
 	}
 	must(t, "merge", "saved.part.rpz", "timed-1.part.rpz", "-o", "out.rpz")
-	if source, times := timeInfoOf(t, "out.rpz", cli.ExitOK); times.Ranks.String() != "1-3:2" || source != "a clock, repaired without the times of ranks 0-2:2" {
+	if source, times := timeInfoOf(t, "out.rpz", cli.ExitOK); times.Ranks.String() != "1-3:2" ||
+		source != "a clock, repaired without the times of ranks 0-2:2" {
 		t.Errorf("%q, %+v", source, times)
 	}
 }
@@ -251,14 +268,16 @@ func TestSomeSummaries(t *testing.T) {
 	}
 	writeFile(t, "damaged.rpz", flip(t, b.String(), layout.KindSummaries, 0))
 	var result compress.RepairResult
-	if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")), &result); err != nil {
+	if err := json.Unmarshal([]byte(must(t, "repair", "--json", "damaged.rpz", "-o", "saved.rpz")),
+		&result); err != nil {
 		t.Fatal(err)
 	}
 	if result.Summaries != compress.Partly || result.Untimed.Len() > 0 {
 		t.Errorf("%+v", result.TimesSaved)
 	}
 	source, times := timeInfoOf(t, "saved.rpz", cli.ExitOK)
-	if !strings.HasSuffix(source, "repaired without some statistics and histograms of times") || len(times.Functions) != 1 || times.Functions[0].Function != "send" {
+	if !strings.HasSuffix(source, "repaired without some statistics and histograms of times") ||
+		len(times.Functions) != 1 || times.Functions[0].Function != "send" {
 		t.Errorf("%q, %+v", source, times)
 	}
 }
@@ -278,10 +297,12 @@ func TestExactTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, "late.rpz", b.String())
-	if got, want := must(t, "cat", "late.rpz", "--clock", "--format", "text"), "0\t0\t1763662847.123456789\t0.000000001\twait()\n"; got != want {
+	if got, want := must(t, "cat", "late.rpz", "--clock", "--format", "text"),
+		"0\t0\t1763662847.123456789\t0.000000001\twait()\n"; got != want {
 		t.Errorf("text is %q, want %q", got, want)
 	}
-	if got := must(t, "cat", "late.rpz", "--clock", "--json"); !strings.Contains(got, `"start_ns":1763662847123456789,`) {
+	if got := must(t, "cat", "late.rpz", "--clock", "--json"); !strings.Contains(got,
+		`"start_ns":1763662847123456789,`) {
 		t.Error(got)
 	}
 }
@@ -301,8 +322,10 @@ func TestFarTimes(t *testing.T) {
 	r.CallAt(wait, math.MaxInt64, 0)
 	writeTrace(t, "far.rpz", merge.Run{Ranks: 1, Source: "a clock"}, r.Finish(0))
 	for _, tt := range []struct{ clock, text, json string }{
-		{"--clock=false", "0.000000000 9223372036.854775807 18446744073.709551615", "0 9223372036854775807 9223372036854775807"},
-		{"--clock", "-9223372036.854775808 -0.000000001 9223372036.854775807", "-9223372036854775808 -1 9223372036854775807"},
+		{"--clock=false", "0.000000000 9223372036.854775807 18446744073.709551615",
+			"0 9223372036854775807 9223372036854775807"},
+		{"--clock", "-9223372036.854775808 -0.000000001 9223372036.854775807",
+			"-9223372036854775808 -1 9223372036854775807"},
 	} {
 		var text, json []string
 		for line := range strings.Lines(must(t, "cat", "far.rpz", tt.clock, "--format", "text")) {
@@ -318,7 +341,8 @@ func TestFarTimes(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct{ begin, time, want int64 }{
-		{math.MaxInt64, math.MinInt64, math.MinInt64}, {1, math.MinInt64, math.MinInt64}, {0, math.MinInt64, math.MinInt64},
+		{math.MaxInt64, math.MinInt64, math.MinInt64}, {1, math.MinInt64, math.MinInt64},
+		{0, math.MinInt64, math.MinInt64},
 		{-1, math.MaxInt64, math.MaxInt64}, {5, 3, -2}, {math.MinInt64, math.MinInt64, 0},
 	} {
 		if got := show.Since(tt.begin, tt.time); got != tt.want {

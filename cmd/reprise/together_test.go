@@ -51,13 +51,16 @@ func TestTogetherPrograms(t *testing.T) {
 	t.Chdir(t.TempDir())
 	trips, gather := programs.TripCounts(100, 50), programs.Gather(programs.Binomial, 16, 10)
 	writeTrace(t, "trips.rpz", trips.Run(), trips.Parts()...)
-	if out := must(t, "grammar", "trips.rpz"); !strings.HasPrefix(out, "program of shapes 0-99, ranks 0-99: ") || !strings.Contains(out, "\n  50+rank × loop of 3 calls:\n") ||
+	if out := must(t, "grammar", "trips.rpz"); !strings.HasPrefix(out,
+		"program of shapes 0-99, ranks 0-99: ") || !strings.Contains(out, "\n  50+rank × loop of 3 calls:\n") ||
 		strings.Count(out, "MPI_Isend") != 1 {
 		t.Error(out)
 	}
 	writeTrace(t, "gather.rpz", gather.Run(), gather.Parts()...)
 	out := must(t, "grammar", "gather.rpz")
-	if first, second, ok := strings.Cut(out, "\n\nprogram of "); !ok || !strings.HasPrefix(first, "program of shape 0, rank 0: ") || !strings.HasPrefix(second, "shapes 1-4, ranks 1-15: ") {
+	if first, second, ok := strings.Cut(out, "\n\nprogram of "); !ok ||
+		!strings.HasPrefix(first, "program of shape 0, rank 0: ") ||
+		!strings.HasPrefix(second, "shapes 1-4, ranks 1-15: ") {
 		t.Error(out)
 	}
 }
@@ -72,8 +75,10 @@ func TestTogetherPolls(t *testing.T) {
 		random, failed, most := rand.New(rand.NewPCG(1, 2)), 0, 0
 		for rank := range ranks {
 			var r tracer.Recorder
-			send := r.Declare(cst.Function{Name: "MPI_Isend", Params: []cst.Param{{Name: "tag", Type: cst.Type{Kind: cst.KindTag}}}})
-			test := r.Declare(cst.Function{Name: "MPI_Test", Params: []cst.Param{{Name: "flag", Type: cst.Type{Kind: cst.KindInt}}}})
+			send := r.Declare(cst.Function{Name: "MPI_Isend",
+				Params: []cst.Param{{Name: "tag", Type: cst.Type{Kind: cst.KindTag}}}})
+			test := r.Declare(cst.Function{Name: "MPI_Test",
+				Params: []cst.Param{{Name: "flag", Type: cst.Type{Kind: cst.KindInt}}}})
 			for i := range int64(iterations) {
 				r.Call(send, cst.Tag((i*i+int64(rank))%tags))
 				k := random.IntN(10)
@@ -87,8 +92,10 @@ func TestTogetherPolls(t *testing.T) {
 		}
 		writeTrace(t, "polls.rpz", merge.Run{Ranks: ranks}, parts...)
 		out := must(t, "grammar", "polls.rpz", "--wide")
-		want := fmt.Sprintf("    0…%d × failing MPI_Test(flag=0), %.2f on average\n    MPI_Test(flag=1)\n", most, float64(failed)/(ranks*iterations))
-		if !strings.Contains(out, "\n  60 × loop of") || !strings.HasSuffix(out, want) || strings.Count(out, "\n") != 6 {
+		want := fmt.Sprintf("    0…%d × failing MPI_Test(flag=0), %.2f on average\n    MPI_Test(flag=1)\n",
+			most, float64(failed)/(ranks*iterations))
+		if !strings.Contains(out, "\n  60 × loop of") || !strings.HasSuffix(out, want) ||
+			strings.Count(out, "\n") != 6 {
 			t.Errorf("%d tags:\n%s, want %s", tags, out, want)
 		}
 	}
@@ -101,7 +108,8 @@ func TestTogetherTimes(t *testing.T) {
 	for name, p := range map[string]programs.Program{"without.rpz": p, "with.rpz": p.Timed()} {
 		writeTrace(t, name, p.Run(), p.Parts()...)
 		out := must(t, "grammar", name)
-		if says := strings.Contains(out, "\nTimes are in the loops of a shape or of ranks, as with --shape 0 and --ranks 0.\n"); says != (name == "with.rpz") {
+		if says := strings.Contains(out,
+			"\nTimes are in the loops of a shape or of ranks, as with --shape 0 and --ranks 0.\n"); says != (name == "with.rpz") {
 			t.Errorf("%s:\n%s", name, out)
 		}
 	}
@@ -158,10 +166,12 @@ func TestTogetherTooLong(t *testing.T) {
 	defer func() { show.MaxTogether = most }()
 	show.MaxTogether = 3
 	r := invoke(t, "", "grammar", "noisy.rpz")
-	if r.status != cli.ExitOK || !strings.HasPrefix(r.stdout, "rank 0 of 600: 4 calls") || !strings.Contains(r.stderr, "too long to be shown as one program; --ranks and --shape choose") {
+	if r.status != cli.ExitOK || !strings.HasPrefix(r.stdout, "rank 0 of 600: 4 calls") ||
+		!strings.Contains(r.stderr, "too long to be shown as one program; --ranks and --shape choose") {
 		t.Errorf("%d: %s%s", r.status, r.stdout, r.stderr)
 	}
-	if r := invoke(t, "", "grammar", "--together", "noisy.rpz"); r.status != cli.ExitFailure || !strings.Contains(r.stderr, "too long") {
+	if r := invoke(t, "", "grammar", "--together", "noisy.rpz"); r.status != cli.ExitFailure ||
+		!strings.Contains(r.stderr, "too long") {
 		t.Errorf("--together: %d: %s%s", r.status, r.stdout, r.stderr)
 	}
 }

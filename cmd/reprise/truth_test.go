@@ -56,7 +56,8 @@ func checkTruth(t *testing.T, m *mpitest.MPI, ranks int, phases []string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if got[name] != want[name] {
-			t.Errorf("%s: %d, want %d, of %s on %d ranks: %s", name, got[name], want[name], m.Name, ranks, strings.Join(phases, " "))
+			t.Errorf("%s: %d, want %d, of %s on %d ranks: %s", name, got[name], want[name], m.Name, ranks,
+				strings.Join(phases, " "))
 		}
 	}
 }
@@ -94,17 +95,20 @@ func movedBy(t *testing.T, dir, run string) movedBytes {
 	t.Helper()
 	sums := make(movedBytes)
 	for row := range rowsOf(t, filepath.Join(dir, "matrix.csv"), "matrix", run) {
-		for _, name := range []string{"messages", "bytes", "messages_of_unknown_size", "blocks", "exchanged_bytes", "blocks_of_unknown_size"} {
+		for _, name := range []string{"messages", "bytes", "messages_of_unknown_size", "blocks",
+			"exchanged_bytes", "blocks_of_unknown_size"} {
 			sums[row["from"]+" to "+row["to"]+": "+name] = integer(t, row[name])
 		}
 	}
 	for row := range rowsOf(t, filepath.Join(dir, "calls.csv"), "export", run) {
-		for name, column := range map[string]string{"gives": "collective_sent_bytes", "gets": "collective_received_bytes", "writes": "file_written_bytes", "reads": "file_read_bytes"} {
+		for name, column := range map[string]string{"gives": "collective_sent_bytes",
+			"gets": "collective_received_bytes", "writes": "file_written_bytes", "reads": "file_read_bytes"} {
 			sums["rank "+row["rank"]+" "+name] += integer(t, row[column])
 		}
 	}
 	for row := range rowsOf(t, filepath.Join(dir, "messages.csv"), "export", run, "--by", "message") {
-		sums[fmt.Sprintf("message of %s bytes from %s to %s, tag %s", row["bytes"], row["send_rank"], row["recv_rank"], row["tag"])]++
+		sums[fmt.Sprintf("message of %s bytes from %s to %s, tag %s", row["bytes"], row["send_rank"],
+			row["recv_rank"], row["tag"])]++
 	}
 	return sums
 }

@@ -34,21 +34,30 @@ func TestVerify(t *testing.T) {
 		{"empty.rpz", "one.txt", compress.Difference{Rank: 0, Call: 0, File: "one.txt", Line: 1, Input: init}},
 		{"one.rpz", "empty.txt", compress.Difference{Rank: 0, Call: 0, Trace: init, Missing: rankenc.SetOf(0)}},
 		{"ring.rpz", "changed.txt", compress.Difference{Rank: 2, Call: 7, File: "changed.txt", Line: 432,
-			Trace: "send(destination=3, tag=0, count=8, type=1)", Input: "send(destination=3, tag=0, count=9, type=1)"}},
+			Trace: "send(destination=3, tag=0, count=8, type=1)",
+			Input: "send(destination=3, tag=0, count=9, type=1)"}},
 		{"ring.rpz", "last-missing.txt", compress.Difference{Rank: 1, Call: 211, Trace: finalize}},
-		{"ring.rpz", "extra.txt", compress.Difference{Rank: 0, Call: 212, File: "extra.txt", Line: 213, Input: barrier}},
-		{"ring.rpz", "extra-last.txt", compress.Difference{Rank: 3, Call: 212, File: "extra-last.txt", Line: 849, Input: barrier}},
+		{"ring.rpz", "extra.txt", compress.Difference{Rank: 0, Call: 212, File: "extra.txt", Line: 213,
+			Input: barrier}},
+		{"ring.rpz", "extra-last.txt", compress.Difference{Rank: 3, Call: 212, File: "extra-last.txt",
+			Line: 849, Input: barrier}},
 		{"ring.rpz", "rank-missing.txt", compress.Difference{Rank: 3, Call: 0, Trace: init, Missing: rankenc.SetOf(3)}},
-		{"ring.rpz", "rank-extra.txt", compress.Difference{Rank: 4, Call: 0, File: "rank-extra.txt", Line: 849, Input: init}},
+		{"ring.rpz", "rank-extra.txt", compress.Difference{Rank: 4, Call: 0, File: "rank-extra.txt",
+			Line: 849, Input: init}},
 		{"sparse.rpz", "one.txt", compress.Difference{Rank: 0, Call: 0, File: "one.txt", Line: 1, Input: init}},
 
 		// The order alone.
-		{"ring.rpz", "swapped.txt", compress.Difference{Rank: 1, Call: 0, File: "swapped.txt", Line: 212, Trace: init, Input: init, Turn: turn(0)}},
-		{"ring.rpz", "mixed.txt", compress.Difference{Rank: 1, Call: 0, File: "mixed.txt", Line: 2, Trace: init, Input: init, Turn: turn(0)}},
+		{"ring.rpz", "swapped.txt", compress.Difference{Rank: 1, Call: 0, File: "swapped.txt", Line: 212,
+			Trace: init, Input: init, Turn: turn(0)}},
+		{"ring.rpz", "mixed.txt", compress.Difference{Rank: 1, Call: 0, File: "mixed.txt", Line: 2,
+			Trace: init, Input: init, Turn: turn(0)}},
 		{"mixed.rpz", "ring.txt", compress.Difference{Rank: 0, Call: 1, File: "ring.txt", Line: 2, Turn: turn(1),
-			Trace: "send(destination=1, tag=0, count=8, type=1)", Input: "send(destination=1, tag=0, count=8, type=1)"}},
-		{"mixed.rpz", "mixed-swapped.txt", compress.Difference{Rank: 3, Call: 24, File: "mixed-swapped.txt", Line: 99, Turn: turn(2),
-			Trace: "send(destination=0, tag=0, count=8, type=1)", Input: "send(destination=0, tag=0, count=8, type=1)"}},
+			Trace: "send(destination=1, tag=0, count=8, type=1)",
+			Input: "send(destination=1, tag=0, count=8, type=1)"}},
+		{"mixed.rpz", "mixed-swapped.txt", compress.Difference{Rank: 3, Call: 24, File: "mixed-swapped.txt",
+			Line: 99, Turn: turn(2),
+			Trace: "send(destination=0, tag=0, count=8, type=1)",
+			Input: "send(destination=0, tag=0, count=8, type=1)"}},
 
 		// A call that is missing changes the order, too, but that is not the difference.
 		{"mixed.rpz", "mixed-missing.txt", compress.Difference{Rank: 2, Call: 24, File: "mixed-missing.txt", Line: 102,
@@ -107,8 +116,12 @@ func TestOtherArgument(t *testing.T) {
 		{func(_ *cst.Function, args []cst.Value) { args[3] = cst.Handle(0) }, words + ": comm=comm#0 was recorded"},
 		{func(_ *cst.Function, args []cst.Value) { args[1] = cst.Array(cst.Handle(-20), cst.Handle(2)) },
 			words + ": datatypes=[MPI_DOUBLE datatype#2] was recorded"},
-		{func(_ *cst.Function, args []cst.Value) { args[0] = cst.PointerTo(cst.Pointer{Segment: 3}) }, words + ": buf=heap#3+0 was recorded"},
-		{func(f *cst.Function, _ []cst.Value) { f.Params[2].Name = "source" }, words + " lacks the argument source=0 in its place"},
+		{func(_ *cst.Function, args []cst.Value) {
+			args[0] = cst.PointerTo(cst.Pointer{Segment: 3})
+		}, words + ": buf=heap#3+0 was recorded"},
+		{func(f *cst.Function, _ []cst.Value) {
+			f.Params[2].Name = "source"
+		}, words + " lacks the argument source=0 in its place"},
 		{func(f *cst.Function, _ []cst.Value) { f.Params[2].Direction = cst.Out },
 			words + ": dest is of another type or direction than was recorded"},
 	} {
@@ -126,7 +139,8 @@ func TestOtherArgument(t *testing.T) {
 	f.Params = f.Params[:3]
 	fewer := trace.Call{Function: &f, Args: have.Args[:3]}
 	p := tr.Printer(trace.PrintOptions{Absolute: true})
-	if got, want := compress.OtherArgument(p, p, have, fewer), words+" has the argument comm, which was not recorded"; got != want {
+	if got, want := compress.OtherArgument(p, p, have, fewer),
+		words+" has the argument comm, which was not recorded"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -163,10 +177,14 @@ func TestCompareRecorded(t *testing.T) {
 		trace, recorded string
 		want            compress.SpoolDifference
 	}{
-		{"one.rpz", "ring.rpz", compress.SpoolDifference{Rank: 0, Call: 1, Reason: "send(destination=0, tag=0, count=8, type=datatype#1): destination=1 was recorded"}},
-		{"last-missing.rpz", "ring.rpz", compress.SpoolDifference{Rank: 1, Call: 211, Reason: "the trace ends before a call of finalize"}},
-		{"ring.rpz", "last-missing.rpz", compress.SpoolDifference{Rank: 1, Call: 211, Reason: "the trace has a call that was not recorded: finalize()"}},
-		{"empty.rpz", "one.rpz", compress.SpoolDifference{Rank: 0, Call: 0, Reason: "the trace ends before a call of init"}},
+		{"one.rpz", "ring.rpz", compress.SpoolDifference{Rank: 0, Call: 1,
+			Reason: "send(destination=0, tag=0, count=8, type=datatype#1): destination=1 was recorded"}},
+		{"last-missing.rpz", "ring.rpz", compress.SpoolDifference{Rank: 1, Call: 211,
+			Reason: "the trace ends before a call of finalize"}},
+		{"ring.rpz", "last-missing.rpz", compress.SpoolDifference{Rank: 1, Call: 211,
+			Reason: "the trace has a call that was not recorded: finalize()"}},
+		{"empty.rpz", "one.rpz", compress.SpoolDifference{Rank: 0, Call: 0,
+			Reason: "the trace ends before a call of init"}},
 	} {
 		if n, d := compare(tt.trace, tt.recorded, tt.want.Rank); d == nil || *d != tt.want || n != tt.want.Call {
 			t.Errorf("%s and %s: %d calls, %v, want %v", tt.trace, tt.recorded, n, d, &tt.want)

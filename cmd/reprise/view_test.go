@@ -80,7 +80,8 @@ func TestView(t *testing.T) {
 	}
 	server := address[:strings.Index(address[len("http://"):], "/")+len("http://")]
 	for _, c := range []struct{ url, host string }{
-		{server + "/", ""}, {server + "/rank?rank=0", ""}, {address[:len(address)-3] + "/", ""}, {strings.TrimSuffix(address, "/"), ""}, {address, "evil.example:80"},
+		{server + "/", ""}, {server + "/rank?rank=0", ""}, {address[:len(address)-3] + "/", ""},
+		{strings.TrimSuffix(address, "/"), ""}, {address, "evil.example:80"},
 	} {
 		if code, body := get(c.url, c.host); code != http.StatusNotFound || strings.Contains(body, "run.rpz") {
 			t.Errorf("%v: status %d", c, code)
@@ -109,7 +110,8 @@ func ask(t *testing.T, args ...string) result {
 		return result{status, out.text.String(), stderr.String()}
 	case <-out.done:
 	}
-	for _, of := range []string{"", "rank?rank=0", "window?rank=0&from=0&to=1000000000&columns=100", "call?rank=0&position=3", "find?rank=0&function=0&position=0&step=1", "usage?rank=0&from=0&to=1000000000"} {
+	for _, of := range []string{"", "rank?rank=0", "window?rank=0&from=0&to=1000000000&columns=100",
+		"call?rank=0&position=3", "find?rank=0&function=0&position=0&step=1", "usage?rank=0&from=0&to=1000000000"} {
 		answer, err := http.Get(strings.TrimSpace(out.text.String()) + of)
 		if err != nil {
 			t.Errorf("%q: %v", of, err)

@@ -28,14 +28,16 @@ func writeWide(t *testing.T) []string {
 	for rank := range 40 {
 		var r tracer.Recorder
 		for i, name := range []string{
-			"MPI_Send", strings.Repeat("long_", 60), strings.Repeat("长い名前", 30), "é\u0301\u0301👩‍👩‍👧" + strings.Repeat("🙂", 50), "a\x1b[2Jb\nc\td", "", "\xff\xfe",
+			"MPI_Send", strings.Repeat("long_", 60), strings.Repeat("长い名前", 30),
+			"é\u0301\u0301👩‍👩‍👧" + strings.Repeat("🙂", 50), "a\x1b[2Jb\nc\td", "", "\xff\xfe",
 		} {
 			f := cst.Function{Name: name, Params: []cst.Param{
 				{Name: strings.Repeat("параметр", 5), Type: cst.Type{Kind: cst.KindString}},
 				{Name: "dest", Type: cst.Type{Kind: cst.KindRank}},
 			}}
 			for j := range (rank*rank*7)%5 + 1 {
-				r.CallAt(r.Declare(f), int64(1000*i+100*j), 10, cst.String(strings.Repeat("世界 ", 20)), cst.Rank(int64(rank*rank)%40))
+				r.CallAt(r.Declare(f), int64(1000*i+100*j), 10, cst.String(strings.Repeat("世界 ", 20)),
+					cst.Rank(int64(rank*rank)%40))
 			}
 		}
 		hostile = append(hostile, r.Finish(rank))
@@ -103,9 +105,12 @@ func TestWidth(t *testing.T) {
 	writeInputs(t)
 	for i, name := range writeWide(t) {
 		for j, command := range []string{
-			"info %s", "info %s --all", "profile %s", "profile %s --by signature", "profile %s --by site", "profile %s --by rank", "profile %s --from 0 --to 1ms",
-			"profile %s --from 0 --by signature", "grammar %s", "grammar %s --shape 0", "messages %s", "messages %s --by size", "messages %s --by communicator", "match %s", "hang %s",
-			"imbalance %s", "efficiency %s", "efficiency %s --all", "predict %s", "at %s 2us", "diff %s ring.rpz", "diff ring.rpz %s --all", "codecs %s",
+			"info %s", "info %s --all", "profile %s", "profile %s --by signature", "profile %s --by site",
+			"profile %s --by rank", "profile %s --from 0 --to 1ms",
+			"profile %s --from 0 --by signature", "grammar %s", "grammar %s --shape 0", "messages %s",
+			"messages %s --by size", "messages %s --by communicator", "match %s", "hang %s",
+			"imbalance %s", "efficiency %s", "efficiency %s --all", "predict %s", "at %s 2us",
+			"diff %s ring.rpz", "diff ring.rpz %s --all", "codecs %s",
 		} {
 			command = fmt.Sprintf(command, name)
 			widths := []int{40, 80, 120}
@@ -142,7 +147,8 @@ func TestWide(t *testing.T) {
 	writeTrace(t, "stencil.rpz", p.Run(), p.Parts()...)
 	const command = "profile stencil.rpz --by signature"
 	whole := must(t, strings.Fields(command)...)
-	if narrow := invokeIn(t, 80, strings.Fields(command)...); !strings.Contains(narrow.stdout, "…") || strings.Contains(whole, "…") {
+	if narrow := invokeIn(t, 80, strings.Fields(command)...); !strings.Contains(narrow.stdout, "…") ||
+		strings.Contains(whole, "…") {
 		t.Errorf("80 columns: %s, endless: %s", narrow.stdout, whole)
 	}
 	if r := invokeIn(t, 80, strings.Fields(command+" --wide")...); r.stdout != whole {
@@ -158,7 +164,9 @@ func TestNarrowLoops(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
 	var r tracer.Recorder
-	call := r.Declare(cst.Function{Name: "MPI_Waitall", Params: []cst.Param{{Name: "requests", Type: cst.Type{Kind: cst.KindString}}, {Name: "site", Type: cst.Type{Kind: cst.KindString}}}})
+	call := r.Declare(cst.Function{Name: "MPI_Waitall",
+		Params: []cst.Param{{Name: "requests", Type: cst.Type{Kind: cst.KindString}},
+			{Name: "site", Type: cst.Type{Kind: cst.KindString}}}})
 	for i := range int64(100) {
 		for j := range int64(5) {
 			r.CallAt(call, 1000*i+100*j, 10, cst.String(strings.Repeat("0, ", 30)), cst.String("stencil.c:30 main"))
@@ -177,7 +185,8 @@ func TestNarrowLoops(t *testing.T) {
 	long := must(t, "grammar", "nested.rpz")
 	for _, columns := range []int{60, 70} {
 		narrow := invokeIn(t, columns, "grammar", "nested.rpz").stdout
-		if got, want := indents(narrow), indents(long); !slices.Equal(got, want) || len(slices.Compact(slices.Sorted(slices.Values(want)))) < 2 || !strings.Contains(narrow, "stencil.c:30") {
+		if got, want := indents(narrow), indents(long); !slices.Equal(got, want) ||
+			len(slices.Compact(slices.Sorted(slices.Values(want)))) < 2 || !strings.Contains(narrow, "stencil.c:30") {
 			t.Errorf("%d columns: indented by %d, want %d:\n%s", columns, got, want, narrow)
 		}
 	}
@@ -188,7 +197,8 @@ func TestLostAnswer(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeInputs(t)
 	var stderr bytes.Buffer
-	status := run(t.Context(), []string{"info", "ring.rpz"}, strings.NewReader(""), &failingWriter{10, errors.New("no space")}, &stderr)
+	status := run(t.Context(), []string{"info", "ring.rpz"}, strings.NewReader(""),
+		&failingWriter{10, errors.New("no space")}, &stderr)
 	if status != cli.ExitFailure || stderr.String() != "reprise: no space\n" {
 		t.Errorf("status %d, %q", status, stderr.String())
 	}

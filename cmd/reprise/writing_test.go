@@ -50,7 +50,8 @@ func TestWritingCommands(t *testing.T) {
 		used[strings.Fields(command)[0]] = true
 	}
 	for _, cmd := range newRoot().Commands() {
-		if writes := cmd.Flags().Lookup("output") != nil; writes && !used[cmd.Name()] && otherCommands[cmd.Name()] == "" {
+		if writes := cmd.Flags().Lookup("output") != nil; writes && !used[cmd.Name()] &&
+			otherCommands[cmd.Name()] == "" {
 			t.Errorf("%s writes, and is not tested", cmd.Name())
 		}
 	}
@@ -63,8 +64,10 @@ func writeWritten(t *testing.T, n int) {
 		name := fmt.Sprintf("in%d", i)
 		small := programs.Stencil2D(2, 2, uint64(3*(i+1))).Timed()
 		writeTrace(t, name+".rpz", small.Run(), small.Parts()...)
-		writeFile(t, name+".calls.rpz", describedAs(t, testtrace.Timed(t, 4, 10*(i+1), testtrace.Series), merge.Run{Ranks: 4, Source: "test"}))
-		writeFile(t, name+".txt", "0 init\n"+strings.Repeat(fmt.Sprintf("0 send 0 %d 8 1\n", i), 1000*(i+1))+"0 finalize\n")
+		writeFile(t, name+".calls.rpz", describedAs(t, testtrace.Timed(t, 4, 10*(i+1), testtrace.Series),
+			merge.Run{Ranks: 4, Source: "test"}))
+		writeFile(t, name+".txt", "0 init\n"+strings.Repeat(fmt.Sprintf("0 send 0 %d 8 1\n", i), 1000*(i+1))+
+			"0 finalize\n")
 		must(t, "compress", name+".txt", "-o", name+".lines.rpz")
 	}
 }

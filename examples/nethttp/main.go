@@ -49,7 +49,8 @@ func main() {
 
 // record lets a process do its work, and writes its part file.
 func record(rank int, path string, work func(*tracer.Process) error) error {
-	p, err := tracer.Open(tracer.Config{Rank: rank, Ranks: processes, Source: "nethttp", Path: path, Checkpoint: time.Second})
+	p, err := tracer.Open(tracer.Config{Rank: rank, Ranks: processes, Source: "nethttp", Path: path,
+		Checkpoint: time.Second})
 	if err != nil {
 		return err
 	}
@@ -63,7 +64,9 @@ func serve(p *tracer.Process) error {
 		return err
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /items/{n}", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "item %s\n", r.PathValue("n")) })
+	mux.HandleFunc("GET /items/{n}", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "item %s\n", r.PathValue("n"))
+	})
 	s := http.Server{Handler: tracehttp.Handler(mux, p)}
 	go func() {
 		io.Copy(io.Discard, os.Stdin)

@@ -46,7 +46,8 @@ func TestRun(t *testing.T) {
 			statuses[c.Function.Name+" "+status.String()]++
 		}
 	}
-	for name, want := range map[string]int{"http.request 200": 891, "http.request 404": 9, "http.serve 200": 891, "http.serve 404": 9} {
+	for name, want := range map[string]int{"http.request 200": 891, "http.request 404": 9,
+		"http.serve 200": 891, "http.serve 404": 9} {
 		if statuses[name] != want {
 			t.Errorf("%d calls of %s, want %d: %v", statuses[name], name, want, statuses)
 		}

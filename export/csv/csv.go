@@ -117,7 +117,8 @@ func newFile(w io.Writer, t *rows.Table) *file {
 			f.pieces = append(f.pieces, piece{columns: []*rows.Column{c}})
 		}
 	}
-	f.ints, f.there, f.texts = make([][]int64, len(f.pieces)), make([][]bool, len(f.pieces)), make([][][]byte, len(f.pieces))
+	f.ints, f.there, f.texts = make([][]int64, len(f.pieces)), make([][]bool, len(f.pieces)),
+		make([][][]byte, len(f.pieces))
 	return f
 }
 

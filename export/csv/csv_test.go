@@ -51,7 +51,8 @@ func write(t testing.TB, tr *trace.Trace, o export.TableOptions) string {
 
 // readers read a file of comma-separated values. Those that do not tell a missing value
 // from empty text give neither.
-var readers = map[string]func(t *testing.T, path string) (names []string, rows int, get func(int, string) (string, bool)){
+var readers = map[string]func(t *testing.T, path string) (names []string, rows int,
+	get func(int, string) (string, bool)){
 	"encoding-csv": func(t *testing.T, path string) ([]string, int, func(int, string) (string, bool)) {
 		f, err := os.Open(path)
 		if err != nil {
@@ -82,7 +83,8 @@ var readers = map[string]func(t *testing.T, path string) (names []string, rows i
 		return table(records)
 	},
 	"DuckDB": func(t *testing.T, path string) ([]string, int, func(int, string) (string, bool)) {
-		r := foreign.DuckDB(t, "SELECT * FROM read_csv('"+path+"', header=true, all_varchar=true, allow_quoted_nulls=false, delim=',', quote='\"', escape='\"')")
+		r := foreign.DuckDB(t, "SELECT * FROM read_csv('"+path+
+			"', header=true, all_varchar=true, allow_quoted_nulls=false, delim=',', quote='\"', escape='\"')")
 		n, get := exporttest.Result(r)
 		return r.Names, n, get
 	},
@@ -104,8 +106,10 @@ func table(records [][]string) ([]string, int, func(int, string) (string, bool))
 // the rows of the table.
 func TestReaders(t *testing.T) {
 	for name, tr := range map[string]*trace.Trace{
-		"Recorded": testtrace.Stencil(t, "exact"), "Statistics": testtrace.Stencil(t, "statistics"), "Hostile": testtrace.HostileTable(t),
-		"Timed": testtrace.Timed(t, 3, tier.Number(500, 6_000), testtrace.Series), "Empty": testtrace.Write(t, merge.Run{Source: "test"}, nil),
+		"Recorded": testtrace.Stencil(t, "exact"), "Statistics": testtrace.Stencil(t, "statistics"),
+		"Hostile": testtrace.HostileTable(t),
+		"Timed":   testtrace.Timed(t, 3, tier.Number(500, 6_000), testtrace.Series),
+		"Empty":   testtrace.Write(t, merge.Run{Source: "test"}, nil),
 	} {
 		for _, by := range []export.By{export.Calls, export.Signatures} {
 			o := export.TableOptions{By: by}
@@ -150,7 +154,8 @@ func withoutEmpty(all []exporttest.Row) []exporttest.Row {
 
 // TestFormulas checks that a spreadsheet takes no text for a formula, and numbers for numbers.
 func TestFormulas(t *testing.T) {
-	texts := []string{"=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-x", "'=1", "-Inf", " =1", "−1", "＝1", "\u00a0=1", "x;=1", "-1", "+2.5e3", "x=1", "x;1"}
+	texts := []string{"=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-x", "'=1", "-Inf", " =1", "−1", "＝1",
+		"\u00a0=1", "x;=1", "-1", "+2.5e3", "x=1", "x;1"}
 	const formulas = 11
 	var r tracer.Recorder
 	f := r.Declare(cst.Function{Name: "=f", Params: []cst.Param{{Name: "text", Type: cst.Type{Kind: cst.KindString}}}})
@@ -158,7 +163,8 @@ func TestFormulas(t *testing.T) {
 		r.Call(f, cst.String(text))
 	}
 	tr := testtrace.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
-	all, err := reader.NewReader(strings.NewReader(write(t, tr, export.TableOptions{Columns: []string{"function", "arg_text"}}))).ReadAll()
+	all, err := reader.NewReader(
+		strings.NewReader(write(t, tr, export.TableOptions{Columns: []string{"function", "arg_text"}}))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +183,8 @@ func TestFormulas(t *testing.T) {
 
 // TestText checks a file as it is.
 func TestText(t *testing.T) {
-	got := write(t, testtrace.Timed(t, 2, 1, testtrace.Series), export.TableOptions{Columns: []string{"call", "position", "rank", "duration_ns", "arg_dest"}})
+	got := write(t, testtrace.Timed(t, 2, 1, testtrace.Series),
+		export.TableOptions{Columns: []string{"call", "position", "rank", "duration_ns", "arg_dest"}})
 	const want = `call,position,rank,duration_ns,arg_dest
 "send(dest=(rank+1) mod N, count=0)",0,0,100,1
 wait(),1,0,1000,
@@ -193,7 +200,9 @@ wait(),1,1,1000,
 func TestGroups(t *testing.T) {
 	p := programs.Stencil2D(2, 2, 60_000)
 	tr := testtrace.Write(t, p.Run(), p.Parts())
-	if got := write(t, tr, export.TableOptions{Columns: []string{"rank", "position", "arg_dest"}}); strings.Count(got, "\n") < rows.MaxRows {
+	if got := write(t, tr,
+		export.TableOptions{Columns: []string{"rank", "position", "arg_dest"}}); strings.Count(got,
+		"\n") < rows.MaxRows {
 		t.Fatal("one group only")
 	} else {
 		line := func(s string) string { return s[:strings.IndexByte(s, '\n')] }
@@ -271,19 +280,20 @@ func TestMemory(t *testing.T) {
 	p := programs.Stencil2D(2, 2, 300_000)
 	tr := testtrace.Write(t, p.Run(), p.Parts())
 	var first, last, next uint64
-	err := csv.Write(t.Context(), io.Discard, tr, export.TableOptions{Options: export.Options{Progress: func(n uint64) error {
-		if n < next {
+	err := csv.Write(t.Context(), io.Discard, tr,
+		export.TableOptions{Options: export.Options{Progress: func(n uint64) error {
+			if n < next {
+				return nil
+			}
+			next = n + rows.MaxRows
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			if last = m.HeapAlloc; first == 0 {
+				first = m.HeapAlloc
+			}
 			return nil
-		}
-		next = n + rows.MaxRows
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		if last = m.HeapAlloc; first == 0 {
-			first = m.HeapAlloc
-		}
-		return nil
-	}}})
+		}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,10 +78,14 @@ const (
 
 // stateNames are all of them, with their colours.
 var stateNames = []struct{ name, colour string }{
-	{"Idle", "{117,195,255}"}, {"Running", "{0,0,255}"}, {"Not created", "{255,255,255}"}, {"Waiting a message", "{255,0,0}"},
-	{"Blocking Send", "{255,0,174}"}, {"Synchronization", "{179,0,0}"}, {"Test/Probe", "{0,255,0}"}, {"Scheduling and Fork/Join", "{255,255,0}"},
-	{"Wait/WaitAll", "{235,0,0}"}, {"Blocked", "{0,162,0}"}, {"Immediate Send", "{255,0,255}"}, {"Immediate Receive", "{100,100,177}"},
-	{"I/O", "{172,174,41}"}, {"Group Communication", "{255,144,26}"}, {"Tracing Disabled", "{2,255,177}"}, {"Others", "{192,224,0}"},
+	{"Idle", "{117,195,255}"}, {"Running", "{0,0,255}"}, {"Not created", "{255,255,255}"},
+	{"Waiting a message", "{255,0,0}"},
+	{"Blocking Send", "{255,0,174}"}, {"Synchronization", "{179,0,0}"}, {"Test/Probe", "{0,255,0}"},
+	{"Scheduling and Fork/Join", "{255,255,0}"},
+	{"Wait/WaitAll", "{235,0,0}"}, {"Blocked", "{0,162,0}"}, {"Immediate Send", "{255,0,255}"},
+	{"Immediate Receive", "{100,100,177}"},
+	{"I/O", "{172,174,41}"}, {"Group Communication", "{255,144,26}"}, {"Tracing Disabled", "{2,255,177}"},
+	{"Others", "{192,224,0}"},
 	{"Send Receive", "{66,66,66}"}, {"Memory transfer", "{255,0,96}"},
 }
 

@@ -32,7 +32,8 @@ type record []int64
 
 // The lines of a trace, as the format is described; no program that reads it is at hand.
 var (
-	headerLine = regexp.MustCompile(`^#Paraver \((\d\d)/(\d\d)/(\d\d) at (\d\d):(\d\d)\):(\d+)_ns:0:1:(\d+)\((\d+:0(?:,\d+:0)*)\)$`)
+	headerLine = regexp.MustCompile(
+		`^#Paraver \((\d\d)/(\d\d)/(\d\d) at (\d\d):(\d\d)\):(\d+)_ns:0:1:(\d+)\((\d+:0(?:,\d+:0)*)\)$`)
 	recordLine = regexp.MustCompile(`^(?:1(?::\d+){7}|2(?::\d+){5}(?::\d+:\d+)+|3(?::\d+){13}:-?\d+)$`)
 )
 
@@ -99,7 +100,8 @@ func parse(t testing.TB, text string) parsed {
 // place returns the task and the thread of a record.
 func (p *parsed) place(t testing.TB, r record) [2]int64 {
 	t.Helper()
-	if r[0] != 0 || r[1] != 1 || r[2] < 1 || r[2] > int64(len(p.threads)) || r[3] < 1 || r[3] > int64(p.threads[r[2]-1]) {
+	if r[0] != 0 || r[1] != 1 || r[2] < 1 || r[2] > int64(len(p.threads)) || r[3] < 1 ||
+		r[3] > int64(p.threads[r[2]-1]) {
 		t.Fatalf("record %v of no thread", r)
 	}
 	return [2]int64{r[2], r[3]}
@@ -210,9 +212,12 @@ func eventsOf(calls []nested) []string {
 		if c.Start < c.End { // what returns later contains it
 			begins = 4*len(calls) - i
 		}
-		all = append(all, moment{c.Start, begins, fmt.Sprint(c.Start, c.kind, c.value)}, moment{c.End, 2*i + 2, fmt.Sprint(c.End, c.kind, value)})
+		all = append(all, moment{c.Start, begins, fmt.Sprint(c.Start, c.kind, c.value)},
+			moment{c.End, 2*i + 2, fmt.Sprint(c.End, c.kind, value)})
 	}
-	slices.SortFunc(all, func(a, b moment) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.order, b.order)) })
+	slices.SortFunc(all, func(a, b moment) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.order, b.order))
+	})
 	var texts []string
 	for _, m := range all {
 		texts = append(texts, m.text)
@@ -250,7 +255,8 @@ type channel struct {
 // mayBe reports whether c and d may be the same, where what is not known is negative or nil.
 func (c channel) mayBe(d channel) bool {
 	return c.destination == d.destination && (c.source < 0 || d.source < 0 || c.source == d.source) &&
-		(c.tag < 0 || d.tag < 0 || c.tag == d.tag) && (c.communicator == nil || d.communicator == nil || c.communicator == d.communicator)
+		(c.tag < 0 || d.tag < 0 || c.tag == d.tag) && (c.communicator == nil || d.communicator == nil ||
+		c.communicator == d.communicator)
 }
 
 // checkComms checks that communications are between the k-th send and the k-th receive of
@@ -309,7 +315,8 @@ func checkComms(t *testing.T, p parsed, c exporttest.Case) {
 			if !slices.ContainsFunc(unclear, k.mayBe) {
 				least++
 			}
-			want[fmt.Sprint(tasks[k.source], list[i].at, tasks[k.destination], receives[k][i].at, list[i].bytes, k.tag)]++
+			want[fmt.Sprint(tasks[k.source], list[i].at, tasks[k.destination], receives[k][i].at,
+				list[i].bytes, k.tag)]++
 		}
 	}
 	for _, r := range p.comms {
@@ -381,7 +388,8 @@ func TestWindows(t *testing.T) {
 
 // TestDelay checks that messages that wait for too long are left out, and nothing else.
 func TestDelay(t *testing.T) {
-	lines := "0 init\n0 isend 1 0 10 1\n" + strings.Repeat("0 bcast 10 0 0 \n", 1000) + "0 finalize\n1 init\n" + strings.Repeat("1 bcast 10 0 0 \n", 2000) + "1 recv 0 0 10 1\n1 finalize\n"
+	lines := "0 init\n0 isend 1 0 10 1\n" + strings.Repeat("0 bcast 10 0 0 \n", 1000) +
+		"0 finalize\n1 init\n" + strings.Repeat("1 bcast 10 0 0 \n", 2000) + "1 recv 0 0 10 1\n1 finalize\n"
 	tr := testtrace.TI(t, lines)
 	text := written(t, tr, export.Options{})
 	if n := len(parse(t, text).comms); n != 1 {
@@ -490,13 +498,15 @@ func TestBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	for rank, err := range choice.Ranks() {
-		if err := errors.Join(err, budget.Take(rank.Rank, 100<<20)); (err == nil) != (rank.Number < 4) && rank.Number == 0 {
+		if err := errors.Join(err, budget.Take(rank.Rank, 100<<20)); (err == nil) != (rank.Number < 4) &&
+			rank.Number == 0 {
 			t.Errorf("rank %d: %v", rank.Number, err)
 		}
 	}
 	var memory *format.MemoryError
 	for rank, err := range choice.Ranks() {
-		if err := errors.Join(err, budget.Take(rank.Rank, 300<<20)); !errors.As(err, &memory) || memory.Need <= memory.Most {
+		if err := errors.Join(err, budget.Take(rank.Rank, 300<<20)); !errors.As(err, &memory) ||
+			memory.Need <= memory.Most {
 			t.Errorf("600 MiB more: %v", err)
 		}
 	}

@@ -145,7 +145,8 @@ func (c *chunk) indexes(t rows.Type, first int64) (columns, offsets []byte, err 
 	var before [2][]byte
 	for i := range c.placed {
 		p := &c.placed[i]
-		o.PageLocations = append(o.PageLocations, format.PageLocation{Offset: first + p.offset, CompressedPageSize: p.size, FirstRowIndex: p.row})
+		o.PageLocations = append(o.PageLocations, format.PageLocation{Offset: first + p.offset,
+			CompressedPageSize: p.size, FirstRowIndex: p.row})
 		least, most := p.bounds.encode(t)
 		none := p.nulls == p.values
 		known = known && (none || least != nil)

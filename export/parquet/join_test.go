@@ -49,7 +49,8 @@ func files(t *testing.T, name string, tr *trace.Trace, o export.TableOptions) ma
 	if err := csv.Write(t.Context(), text, tr, o); err != nil {
 		t.Fatal(err)
 	}
-	return map[string]string{"Parquet": "'" + path + "'", "CSV": fmt.Sprintf("read_csv('%s', sample_size=-1)", text.Name())}
+	return map[string]string{"Parquet": "'" + path + "'",
+		"CSV": fmt.Sprintf("read_csv('%s', sample_size=-1)", text.Name())}
 }
 
 // expectedEnds returns the messages of a trace as Match has them, with the call that sends, the
@@ -165,12 +166,14 @@ func TestJoin(t *testing.T) {
 					JOIN (SELECT rank, message, min(position) AS began, max(position) AS ended
 						FROM (SELECT rank, position, unnest(received) AS message FROM calls) GROUP BY ALL) AS r USING (message)`)
 				if !slices.Equal(got, messages) {
-					t.Errorf("%s: %d messages, want %d: %.200v, want %.200v", format, len(got), len(messages), got, messages)
+					t.Errorf("%s: %d messages, want %d: %.200v, want %.200v", format, len(got), len(messages),
+						got, messages)
 				}
 				got = rowsOf(t, calls+`SELECT rank, min(position), max(position) FROM (SELECT rank, position, unnest(requests) AS request FROM calls)
 					GROUP BY rank, request HAVING count(*) > 1`)
 				if !slices.Equal(got, requests) {
-					t.Errorf("%s: %d requests, want %d: %.200v, want %.200v", format, len(got), len(requests), got, requests)
+					t.Errorf("%s: %d requests, want %d: %.200v, want %.200v", format, len(got), len(requests),
+						got, requests)
 				}
 				if got := rowsOf(t, calls+"SELECT sum(send_bytes)::BIGINT FROM calls"); got[0] != fmt.Sprint(bytes) {
 					t.Errorf("%s: %s bytes in messages, want %d", format, got[0], bytes)
@@ -188,7 +191,9 @@ func TestMessages(t *testing.T) {
 			want, _, _ := expectedEnds(t, tr)
 			calls := files(t, name, tr, export.TableOptions{})
 			for format, table := range files(t, name, tr, export.TableOptions{By: export.Messages}) {
-				got := rowsOf(t, "SELECT send_rank, send_position, recv_rank, recv_position, complete_position FROM "+table+" WHERE message IS NOT NULL")
+				got := rowsOf(t,
+					"SELECT send_rank, send_position, recv_rank, recv_position, complete_position FROM "+
+						table+" WHERE message IS NOT NULL")
 				if !slices.Equal(got, want) {
 					t.Errorf("%s: %d messages, want %d: %.200v, want %.200v", format, len(got), len(want), got, want)
 				}

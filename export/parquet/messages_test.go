@@ -21,16 +21,17 @@ func TestMessagesMemory(t *testing.T) {
 	trace := testtrace.Write(t, p.Run(), p.Parts())
 	var second, last, n uint64
 	groups := 0
-	err := parquet.Write(t.Context(), io.Discard, trace, export.TableOptions{By: export.Messages, Options: export.Options{Progress: func(rows uint64) error {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		if groups++; groups == 2 {
-			second = m.HeapAlloc
-		}
-		last, n = m.HeapAlloc, rows
-		return nil
-	}}})
+	err := parquet.Write(t.Context(), io.Discard, trace,
+		export.TableOptions{By: export.Messages, Options: export.Options{Progress: func(rows uint64) error {
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			if groups++; groups == 2 {
+				second = m.HeapAlloc
+			}
+			last, n = m.HeapAlloc, rows
+			return nil
+		}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,10 @@ func BenchmarkMessages(b *testing.B) {
 	p := programs.Stencil2D(4, 4, 5_000)
 	trace := testtrace.Write(b, p.Run(), p.Parts())
 	var n uint64
-	o := export.TableOptions{By: export.Messages, Options: export.Options{Progress: func(rows uint64) error { n = rows; return nil }}}
+	o := export.TableOptions{By: export.Messages, Options: export.Options{Progress: func(rows uint64) error {
+		n = rows
+		return nil
+	}}}
 	for b.Loop() {
 		if err := parquet.Write(b.Context(), io.Discard, trace, o); err != nil {
 			b.Fatal(err)

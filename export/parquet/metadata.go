@@ -32,10 +32,12 @@ func createdBy() string {
 
 // metadata returns what the file says of the run: of several, a line each.
 func (f *file) metadata() []format.KeyValue {
-	row := map[export.By]string{export.Calls: "call", export.Signatures: "signature", export.Messages: "message"}[f.table.By()]
+	row := map[export.By]string{export.Calls: "call", export.Signatures: "signature",
+		export.Messages: "message"}[f.table.By()]
 	list := []format.KeyValue{{Key: "reprise.rows", Value: row}}
 	for _, fact := range f.table.Run() {
-		list = append(list, format.KeyValue{Key: "reprise." + fact.Name, Value: strings.ToValidUTF8(strings.Join(fact.Values, "\n"), "\uFFFD")})
+		list = append(list, format.KeyValue{Key: "reprise." + fact.Name,
+			Value: strings.ToValidUTF8(strings.Join(fact.Values, "\n"), "\uFFFD")})
 	}
 	return list
 }

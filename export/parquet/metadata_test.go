@@ -28,9 +28,12 @@ func withOrigin(t testing.TB) *trace.Trace {
 	t.Helper()
 	f := testtrace.Function("f", testtrace.Param("n", cst.KindInt))
 	run := merge.Run{Source: "test", Origin: format.Origin{
-		Commands: []string{"./app --size 5"}, Versions: []string{"MPICH 4.0.2"}, Hosts: []string{"n1", "n2"}, Began: time.Date(2026, 3, 1, 12, 0, 0, 5, time.UTC),
+		Commands: []string{"./app --size 5"}, Versions: []string{"MPICH 4.0.2"}, Hosts: []string{"n1", "n2"},
+		Began: time.Date(2026, 3, 1, 12, 0, 0, 5, time.UTC),
 	}}
-	return testtrace.Record(t, run, true, [][]testtrace.Call{{{Function: f, Args: []cst.Value{cst.Int(1)}, Start: 1_000, Duration: 10}, {Function: f, Args: []cst.Value{cst.Int(2)}, Start: 3_500, Duration: 10}}})
+	return testtrace.Record(t, run, true,
+		[][]testtrace.Call{{{Function: f, Args: []cst.Value{cst.Int(1)}, Start: 1_000, Duration: 10},
+			{Function: f, Args: []cst.Value{cst.Int(2)}, Start: 3_500, Duration: 10}}})
 }
 
 // TestMetadata checks what files say of the run and of what wrote them, and that DuckDB reads
@@ -42,7 +45,8 @@ func TestMetadata(t *testing.T) {
 		t.Fatal(err)
 	}
 	for key, want := range map[string]string{
-		"rows": "call", "source": "test", "ranks": "1", "times": "as recorded", "began": "2026-03-01T12:00:00.000000005Z",
+		"rows": "call", "source": "test", "ranks": "1", "times": "as recorded",
+		"began":   "2026-03-01T12:00:00.000000005Z",
 		"program": "./app --size 5", "versions": "MPICH 4.0.2", "hosts": "n1\nn2",
 	} {
 		if got, _ := f.Lookup("reprise." + key); got != want {
@@ -56,10 +60,13 @@ func TestMetadata(t *testing.T) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := rowsOf(t, "SELECT start, start_ns FROM '"+path+"' WHERE start > TIMESTAMPTZ '2026-03-01 12:00:00.000001+00'"); len(got) != 1 || !strings.HasSuffix(got[0], " 2500") {
+	if got := rowsOf(t, "SELECT start, start_ns FROM '"+path+
+		"' WHERE start > TIMESTAMPTZ '2026-03-01 12:00:00.000001+00'"); len(got) != 1 ||
+		!strings.HasSuffix(got[0], " 2500") {
 		t.Errorf("calls %q", got)
 	}
-	if got := foreign.DuckDB(t, "SELECT decode(value) FROM parquet_kv_metadata('"+path+"') WHERE decode(key) = 'reprise.times'"); *got.Rows[0][0] != "as recorded" {
+	if got := foreign.DuckDB(t, "SELECT decode(value) FROM parquet_kv_metadata('"+path+
+		"') WHERE decode(key) = 'reprise.times'"); *got.Rows[0][0] != "as recorded" {
 		t.Errorf("times are %s", *got.Rows[0][0])
 	}
 }
@@ -93,7 +100,8 @@ func TestDictionaries(t *testing.T) {
 	}
 	var calls []testtrace.Call
 	for i := range n {
-		calls = append(calls, testtrace.Call{Function: f, Args: []cst.Value{cst.String(name + string(rune('a'+i%20)) + string(rune('a'+i/20%1000)))}})
+		calls = append(calls, testtrace.Call{Function: f,
+			Args: []cst.Value{cst.String(name + string(rune('a'+i%20)) + string(rune('a'+i/20%1000)))}})
 	}
 	many := testtrace.Record(t, merge.Run{Source: "test"}, false, [][]testtrace.Call{calls})
 	p := programs.Stencil2D(2, 2, uint64(tier.Number(4_000, 20_000)))

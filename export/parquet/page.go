@@ -96,11 +96,14 @@ func (c *chunk) dataPage(e *encoder, rows int, encoding format.Encoding) {
 	c.nulls += nulls
 	c.bounds.merge(e.column.Type, &e.bounds)
 	at := len(c.pages)
-	c.pages = c.page(c.pages, e, format.PageHeader{Type: format.DataPage, DataPageHeader: thrift.New(format.DataPageHeader{
-		NumValues: int32(rows), Encoding: encoding, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE,
-		Statistics: format.Statistics{NullCount: nulls},
-	})})
-	c.placed = append(c.placed, placed{int64(at), int32(len(c.pages) - at), int64(e.first), int64(rows), nulls, e.bounds})
+	c.pages = c.page(c.pages, e, format.PageHeader{Type: format.DataPage,
+		DataPageHeader: thrift.New(format.DataPageHeader{
+			NumValues: int32(rows), Encoding: encoding, DefinitionLevelEncoding: format.RLE,
+			RepetitionLevelEncoding: format.RLE,
+			Statistics:              format.Statistics{NullCount: nulls},
+		})})
+	c.placed = append(c.placed, placed{int64(at), int32(len(c.pages) - at), int64(e.first), int64(rows),
+		nulls, e.bounds})
 }
 
 // dictionaryPage makes the page of the dictionary.
@@ -108,9 +111,10 @@ func (e *encoder) dictionaryPage() {
 	c := e.out
 	c.uses(format.Plain)
 	e.content = append(e.content[:0], e.dictionary.plain...)
-	c.dictionary = c.page(nil, e, format.PageHeader{Type: format.DictionaryPage, DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{
-		NumValues: int32(e.dictionary.n), Encoding: format.Plain,
-	})})
+	c.dictionary = c.page(nil, e, format.PageHeader{Type: format.DictionaryPage,
+		DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{
+			NumValues: int32(e.dictionary.n), Encoding: format.Plain,
+		})})
 }
 
 // page appends a page with the content.
@@ -130,7 +134,8 @@ func (c *chunk) page(dst []byte, e *encoder, h format.PageHeader) []byte {
 func (f *file) schema() []format.SchemaElement {
 	elements := []format.SchemaElement{{Name: "reprise", NumChildren: thrift.New(int32(len(f.columns)))}}
 	for _, c := range f.columns {
-		e := format.SchemaElement{Name: c.Name, Type: thrift.New(typeOf(c)), RepetitionType: thrift.New(format.Required)}
+		e := format.SchemaElement{Name: c.Name, Type: thrift.New(typeOf(c)),
+			RepetitionType: thrift.New(format.Required)}
 		if c.Optional {
 			e.RepetitionType = thrift.New(format.Optional)
 		}
@@ -139,7 +144,8 @@ func (f *file) schema() []format.SchemaElement {
 			e.ConvertedType = thrift.New(deprecated.UTF8)
 			e.LogicalType = format.LogicalType{Value: &format.StringType{}}
 		case rows.Time:
-			e.LogicalType = format.LogicalType{Value: &format.TimestampType{IsAdjustedToUTC: true, Unit: format.TimeUnit{Value: &format.NanoSeconds{}}}}
+			e.LogicalType = format.LogicalType{Value: &format.TimestampType{IsAdjustedToUTC: true,
+				Unit: format.TimeUnit{Value: &format.NanoSeconds{}}}}
 		case rows.List:
 			elements = append(elements, listOf(e)...)
 			continue
@@ -155,7 +161,8 @@ func listOf(e format.SchemaElement) []format.SchemaElement {
 		Name: e.Name, RepetitionType: e.RepetitionType, NumChildren: thrift.New(int32(1)),
 		ConvertedType: thrift.New(deprecated.List), LogicalType: format.LogicalType{Value: &format.ListType{}},
 	}
-	repeated := format.SchemaElement{Name: listPath[0], RepetitionType: thrift.New(format.Repeated), NumChildren: thrift.New(int32(1))}
+	repeated := format.SchemaElement{Name: listPath[0], RepetitionType: thrift.New(format.Repeated),
+		NumChildren: thrift.New(int32(1))}
 	e.Name, e.RepetitionType = listPath[1], thrift.New(format.Required)
 	return []format.SchemaElement{list, repeated, e}
 }

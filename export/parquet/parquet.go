@@ -172,7 +172,8 @@ func (f *file) chunks(ctx context.Context, g *rows.Group, encoded []chan *chunk)
 		if chunk.err != nil {
 			return chunk.err
 		}
-		group.Columns = append(group.Columns, format.ColumnChunk{FileOffset: 0, MetaData: chunk.meta(f.columns[i], f.offset)})
+		group.Columns = append(group.Columns, format.ColumnChunk{FileOffset: 0,
+			MetaData: chunk.meta(f.columns[i], f.offset)})
 		columns, offsets, err := chunk.indexes(f.columns[i].Type, f.offset+int64(len(chunk.dictionary)))
 		if err != nil {
 			return err
@@ -223,7 +224,8 @@ func (f *file) end() error {
 		return err
 	}
 	meta := format.FileMetaData{
-		Version: 2, Schema: f.schema(), NumRows: f.rows, RowGroups: f.groups, CreatedBy: createdBy(), KeyValueMetadata: f.metadata(),
+		Version: 2, Schema: f.schema(), NumRows: f.rows, RowGroups: f.groups, CreatedBy: createdBy(),
+		KeyValueMetadata: f.metadata(),
 	}
 	for range f.columns {
 		meta.ColumnOrders = append(meta.ColumnOrders, format.ColumnOrder{Value: &format.TypeDefinedOrder{}})
@@ -233,5 +235,6 @@ func (f *file) end() error {
 		return err
 	}
 	n := len(footer)
-	return f.write(append(footer, byte(n), byte(n>>8), byte(n>>16), byte(n>>24), magic[0], magic[1], magic[2], magic[3]))
+	return f.write(append(footer, byte(n), byte(n>>8), byte(n>>16), byte(n>>24), magic[0], magic[1], magic[2],
+		magic[3]))
 }

@@ -37,7 +37,8 @@ func traces(t testing.TB) map[string]*trace.Trace {
 	t.Helper()
 	return map[string]*trace.Trace{
 		"Recorded": testtrace.Stencil(t, "exact"), "Statistics": testtrace.Stencil(t, "statistics"),
-		"Hostile": testtrace.HostileTable(t), "Distinct": distinct(t, tier.Number(85_000, 150_000)), "Empty": testtrace.Write(t, merge.Run{Source: "test"}, nil),
+		"Hostile": testtrace.HostileTable(t), "Distinct": distinct(t, tier.Number(85_000, 150_000)),
+		"Empty": testtrace.Write(t, merge.Run{Source: "test"}, nil),
 		"Timed": testtrace.Timed(t, 3, tier.Number(1_000, 12_000), testtrace.Series),
 	}
 }
@@ -47,7 +48,8 @@ func traces(t testing.TB) map[string]*trace.Trace {
 func distinct(t testing.TB, n int) *trace.Trace {
 	t.Helper()
 	f := cst.Function{Name: "f", Params: []cst.Param{
-		{Name: "i", Type: cst.Type{Kind: cst.KindInt}}, {Name: "x", Type: cst.Type{Kind: cst.KindFloat}}, {Name: "s", Type: cst.Type{Kind: cst.KindString}},
+		{Name: "i", Type: cst.Type{Kind: cst.KindInt}}, {Name: "x", Type: cst.Type{Kind: cst.KindFloat}},
+		{Name: "s", Type: cst.Type{Kind: cst.KindString}},
 	}}
 	g := cst.Function{Name: "g", Params: []cst.Param{{Name: "i", Type: cst.Type{Kind: cst.KindInt}}}}
 	var parts []merge.Part
@@ -118,7 +120,8 @@ func TestReaders(t *testing.T) {
 func checkTypes(t *testing.T, table *rows.Table, r foreign.Result) {
 	t.Helper()
 	for i, c := range table.Columns() {
-		want := map[rows.Type]string{rows.Int: "BIGINT", rows.Float: "DOUBLE", rows.Text: "VARCHAR", rows.Time: "TIMESTAMP WITH TIME ZONE", rows.List: "BIGINT[]"}[c.Type]
+		want := map[rows.Type]string{rows.Int: "BIGINT", rows.Float: "DOUBLE", rows.Text: "VARCHAR",
+			rows.Time: "TIMESTAMP WITH TIME ZONE", rows.List: "BIGINT[]"}[c.Type]
 		if r.Names[i] != c.Name || r.Types[i] != want {
 			t.Errorf("column %s is %s of type %s, want %s", c.Name, r.Names[i], r.Types[i], want)
 		}
@@ -148,7 +151,8 @@ func readBack(t *testing.T, data []byte, table *rows.Table) (n int, got func(int
 	if err != nil {
 		t.Fatal(err)
 	}
-	if by, _ := f.Lookup("reprise.rows"); by != map[export.By]string{export.Calls: "call", export.Signatures: "signature", export.Messages: "message"}[table.By()] {
+	if by, _ := f.Lookup("reprise.rows"); by != map[export.By]string{export.Calls: "call",
+		export.Signatures: "signature", export.Messages: "message"}[table.By()] {
 		t.Errorf("rows are %q", by)
 	}
 	number := make(map[string]int)
@@ -190,7 +194,8 @@ func listed(values []reader.Value) (lists []reader.Value) {
 		case v.RepetitionLevel() == 0:
 			lists = append(lists, reader.ByteArrayValue(fmt.Appendf(nil, "[%d]", v.Int64())))
 		default:
-			lists[last] = reader.ByteArrayValue(fmt.Appendf(nil, "%s, %d]", bytes.TrimSuffix(lists[last].ByteArray(), []byte("]")), v.Int64()))
+			lists[last] = reader.ByteArrayValue(fmt.Appendf(nil, "%s, %d]",
+				bytes.TrimSuffix(lists[last].ByteArray(), []byte("]")), v.Int64()))
 		}
 	}
 	return lists
@@ -245,7 +250,8 @@ func span(typ reader.Type, values []reader.Value) (least, most reader.Value, nul
 		case v.IsNull():
 			nulls++
 			continue
-		case v.Kind() == reader.Double && math.IsNaN(v.Double()), v.Kind() == reader.ByteArray && len(v.ByteArray()) > 1024:
+		case v.Kind() == reader.Double && math.IsNaN(v.Double()), v.Kind() == reader.ByteArray &&
+			len(v.ByteArray()) > 1024:
 			known = false
 		case v.Kind() == reader.Double && v.Double() == 0: // of which there are two
 			v = reader.DoubleValue(0)
@@ -257,7 +263,8 @@ func span(typ reader.Type, values []reader.Value) (least, most reader.Value, nul
 			most = v
 		}
 	}
-	return least, most, nulls, known && !least.IsNull() && !(most.Kind() == reader.ByteArray && len(most.ByteArray()) == 0)
+	return least, most, nulls, known && !least.IsNull() &&
+		!(most.Kind() == reader.ByteArray && len(most.ByteArray()) == 0)
 }
 
 // checkIndex checks the indexes of the pages of a column of a row group.
@@ -294,9 +301,11 @@ func checkIndex(t *testing.T, c reader.ColumnChunk) {
 			}
 		case err != nil:
 		case columns.NullPage(i) != none, columns.NullCount(i) != nulls:
-			t.Errorf("page %d of column %d has %d values missing, %t, want %d", i, c.Column(), columns.NullCount(i), columns.NullPage(i), nulls)
+			t.Errorf("page %d of column %d has %d values missing, %t, want %d", i, c.Column(),
+				columns.NullCount(i), columns.NullPage(i), nulls)
 		case known && (!reader.Equal(columns.MinValue(i), least) || !reader.Equal(columns.MaxValue(i), most)):
-			t.Errorf("page %d of column %d is from %v to %v, want %v to %v", i, c.Column(), columns.MinValue(i), columns.MaxValue(i), least, most)
+			t.Errorf("page %d of column %d is from %v to %v, want %v to %v", i, c.Column(),
+				columns.MinValue(i), columns.MaxValue(i), least, most)
 		}
 	}
 }
@@ -379,11 +388,12 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	var done []uint64
-	err := parquet.Write(ctx, io.Discard, tr, export.TableOptions{Options: export.Options{Progress: func(n uint64) error {
-		done = append(done, n)
-		cancel(os.ErrClosed)
-		return nil
-	}}})
+	err := parquet.Write(ctx, io.Discard, tr,
+		export.TableOptions{Options: export.Options{Progress: func(n uint64) error {
+			done = append(done, n)
+			cancel(os.ErrClosed)
+			return nil
+		}}})
 	if err != os.ErrClosed || len(done) != 1 || done[0] == 0 {
 		t.Errorf("%v after %d rows", err, done)
 	}
@@ -395,13 +405,14 @@ func TestMemory(t *testing.T) {
 	p := programs.Stencil2D(2, 2, 1_000_000/3)
 	tr := testtrace.Write(t, p.Run(), p.Parts())
 	var held []uint64 // after each row group
-	err := parquet.Write(t.Context(), io.Discard, tr, export.TableOptions{Options: export.Options{Progress: func(uint64) error {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		held = append(held, m.HeapAlloc)
-		return nil
-	}}})
+	err := parquet.Write(t.Context(), io.Discard, tr,
+		export.TableOptions{Options: export.Options{Progress: func(uint64) error {
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			held = append(held, m.HeapAlloc)
+			return nil
+		}}})
 	if err != nil {
 		t.Fatal(err)
 	}

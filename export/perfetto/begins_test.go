@@ -14,7 +14,9 @@ func TestBegins(t *testing.T) {
 	var written []string
 	most := 0
 	add := func(start, end int64) {
-		b.add(events.Event{Start: start, End: end}, func(e events.Event) { written = append(written, fmt.Sprint(e.Start, "-", e.End)) })
+		b.add(events.Event{Start: start, End: end}, func(e events.Event) {
+			written = append(written, fmt.Sprint(e.Start, "-", e.End))
+		})
 		most = max(most, len(b.kept))
 	}
 	const n = maxKept - 10
@@ -26,7 +28,8 @@ func TestBegins(t *testing.T) {
 	for i := range int64(3 * maxKept) {
 		add(10*(n+i), 10*(n+i)+5)
 	}
-	if len(written) < n+2 || written[n-1] != fmt.Sprint("0-", 10*n) || written[n] != fmt.Sprint("0-", 7*n) || written[n+1] != "0-5" {
+	if len(written) < n+2 || written[n-1] != fmt.Sprint("0-", 10*n) || written[n] != fmt.Sprint("0-", 7*n) ||
+		written[n+1] != "0-5" {
 		t.Errorf("%v, want the outermost of 0 first", written[max(0, n-3):])
 	}
 	if most > maxKept {

@@ -70,7 +70,8 @@ func writeRun(w *bufio.Writer, c *events.Choice) error {
 	if !began.IsZero() {
 		var clocks []byte
 		for _, clock := range [][2]uint64{{traceTime, 0}, {realTime, uint64(began.UnixNano())}} {
-			clocks = appendBytes(clocks, clocksClock, appendNumber(appendNumber(nil, clockID, clock[0]), clockTime, clock[1]))
+			clocks = appendBytes(clocks, clocksClock, appendNumber(appendNumber(nil, clockID, clock[0]),
+				clockTime, clock[1]))
 		}
 		s.write(appendBytes(append([]byte(nil), s.end...), packetClocks, clocks))
 	}
@@ -80,7 +81,8 @@ func writeRun(w *bufio.Writer, c *events.Choice) error {
 	event = appendString(event, eventNameText, "run")
 	for _, f := range facts {
 		annotation := appendString(nil, annotationNameText, f.Name)
-		event = appendBytes(event, eventAnnotation, appendString(annotation, annotationText, events.Readable(strings.Join(f.Values, "; "))))
+		event = appendBytes(event, eventAnnotation, appendString(annotation, annotationText,
+			events.Readable(strings.Join(f.Values, "; "))))
 	}
 	return s.write(appendBytes(appendNumber(s.packetAt(0), packetSequenceFlags, stateCleared), packetTrackEvent, event))
 }
@@ -243,7 +245,8 @@ func (s *sequence) shape(terminal uint32, thread int32) shape {
 		case cst.KindInt:
 			n = appendNumber(n, annotationInt, uint64(a.Number))
 		case cst.KindFloat:
-			n = protowire.AppendFixed64(protowire.AppendTag(n, annotationDouble, protowire.Fixed64Type), math.Float64bits(a.Float))
+			n = protowire.AppendFixed64(protowire.AppendTag(n, annotationDouble, protowire.Fixed64Type),
+				math.Float64bits(a.Float))
 		default:
 			n = appendNumber(n, annotationString, s.texts.id(a.Text))
 		}

@@ -36,8 +36,10 @@ type target struct {
 }
 
 var formats = []target{
-	{"perfetto", perfetto.Write, "debug.", "SELECT track.id, process.name AS process, track.name AS thread FROM process_track AS track JOIN process USING (upid)"},
-	{"chrome", chrome.Write, "args.", "SELECT track.id, process.name AS process, thread.name AS thread FROM thread_track AS track JOIN thread USING (utid) JOIN process USING (upid)"},
+	{"perfetto", perfetto.Write, "debug.",
+		"SELECT track.id, process.name AS process, track.name AS thread FROM process_track AS track JOIN process USING (upid)"},
+	{"chrome", chrome.Write, "args.",
+		"SELECT track.id, process.name AS process, thread.name AS thread FROM thread_track AS track JOIN thread USING (utid) JOIN process USING (upid)"},
 }
 
 // TestTraceProcessor has it find the calls, with their times and arguments.
@@ -218,9 +220,11 @@ func found(t *testing.T, p *foreign.TraceProcessor, path string, target target) 
 	t.Helper()
 	call := fmt.Sprintf("(SELECT slice.id, process || ' call ' || EXTRACT_ARG(slice.arg_set_id, '%sposition') AS call "+
 		"FROM slice JOIN (%s) AS place ON place.id = slice.track_id)", target.prefix, target.tracks)
-	messages := fmt.Sprintf("(SELECT * FROM flow WHERE trace_id IS NULL OR trace_id < %d) AS flow", uint64(events.FirstCollective))
+	messages := fmt.Sprintf("(SELECT * FROM flow WHERE trace_id IS NULL OR trace_id < %d) AS flow",
+		uint64(events.FirstCollective))
 	rows := p.Query(t, path, foreign.Faults, "SELECT COUNT(*) FROM "+messages,
-		fmt.Sprintf("SELECT a.call, b.call FROM "+messages+" JOIN %s AS a ON a.id = slice_out JOIN %s AS b ON b.id = slice_in", call, call))
+		fmt.Sprintf("SELECT a.call, b.call FROM "+messages+
+			" JOIN %s AS a ON a.id = slice_out JOIN %s AS b ON b.id = slice_in", call, call))
 	if len(rows[0]) > 0 {
 		t.Errorf("the trace processor finds faults: %q", rows[0])
 	}
@@ -280,7 +284,8 @@ func exchanges(t *testing.T, tr *trace.Trace, o export.Options) (list []exchange
 				t.Fatal(err)
 			}
 			for _, q := range partners {
-				if r.At(position, call.Terminal).Messages[q.Message].Direction != semantics.Send || meanings[q.Rank] == nil {
+				if r.At(position, call.Terminal).Messages[q.Message].Direction != semantics.Send ||
+					meanings[q.Rank] == nil {
 					continue
 				}
 				from, to := placeOf(number, position), placeOf(q.Rank, q.Position)

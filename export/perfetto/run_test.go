@@ -22,12 +22,15 @@ import (
 func TestCategories(t *testing.T) {
 	p := foreign.FindTraceProcessor(t)
 	f := func(name string) testtrace.Call {
-		return testtrace.Call{Function: testtrace.Function(name, testtrace.Param("n", cst.KindInt)), Args: []cst.Value{cst.Int(1)}}
+		return testtrace.Call{Function: testtrace.Function(name, testtrace.Param("n", cst.KindInt)),
+			Args: []cst.Value{cst.Int(1)}}
 	}
 	var calls []testtrace.Call
 	want := []string{
-		"MPI_Allreduce mpi.collective", "MPI_Comm_rank mpi.other", "MPI_File_open mpi.io", "MPI_File_write_all mpi.io", "MPI_Ibarrier mpi.collective", "MPI_Iprobe mpi.p2p",
-		"MPI_Isend_c mpi.p2p", "MPI_Put mpi.rma", "MPI_Send mpi.p2p", "MPI_Waitall mpi.p2p", "MPI_Win_fence mpi.rma", "MPI_Win_lock mpi.rma", "query other",
+		"MPI_Allreduce mpi.collective", "MPI_Comm_rank mpi.other", "MPI_File_open mpi.io",
+		"MPI_File_write_all mpi.io", "MPI_Ibarrier mpi.collective", "MPI_Iprobe mpi.p2p",
+		"MPI_Isend_c mpi.p2p", "MPI_Put mpi.rma", "MPI_Send mpi.p2p", "MPI_Waitall mpi.p2p",
+		"MPI_Win_fence mpi.rma", "MPI_Win_lock mpi.rma", "query other",
 	}
 	for i, w := range want {
 		name, _, _ := strings.Cut(w, " ")
@@ -43,9 +46,11 @@ func TestCategories(t *testing.T) {
 			want []string
 		}{
 			{exporttest.Case{Trace: mpi}, want},
-			{exporttest.Case{Trace: actions}, []string{"allreduce mpi.collective", "compute other", "finalize mpi.other", "init mpi.other", "recv mpi.p2p", "send mpi.p2p"}},
+			{exporttest.Case{Trace: actions}, []string{"allreduce mpi.collective", "compute other",
+				"finalize mpi.other", "init mpi.other", "recv mpi.p2p", "send mpi.p2p"}},
 		} {
-			rows := p.Query(t, file(t, tt.c, format), "SELECT DISTINCT name || ' ' || category FROM slice WHERE category IS NOT NULL ORDER BY 1")
+			rows := p.Query(t, file(t, tt.c, format),
+				"SELECT DISTINCT name || ' ' || category FROM slice WHERE category IS NOT NULL ORDER BY 1")
 			var got []string
 			for _, r := range rows[0] {
 				got = append(got, text(r[0]))
@@ -61,16 +66,19 @@ func TestCategories(t *testing.T) {
 func TestRun(t *testing.T) {
 	p := foreign.FindTraceProcessor(t)
 	began := time.Date(2026, 3, 1, 12, 0, 0, 5, time.UTC)
-	run := merge.Run{Source: "test", Origin: format.Origin{Commands: []string{"./app 5"}, Versions: []string{"MPICH 4.0.2"}, Hosts: []string{"n1", "n2"}, Began: began}}
+	run := merge.Run{Source: "test", Origin: format.Origin{Commands: []string{"./app 5"},
+		Versions: []string{"MPICH 4.0.2"}, Hosts: []string{"n1", "n2"}, Began: began}}
 	f := testtrace.Function("f", testtrace.Param("n", cst.KindInt))
-	trace := testtrace.Record(t, run, true, [][]testtrace.Call{{{Function: f, Args: []cst.Value{cst.Int(1)}, Start: 1_000, Duration: 10}}})
+	trace := testtrace.Record(t, run, true,
+		[][]testtrace.Call{{{Function: f, Args: []cst.Value{cst.Int(1)}, Start: 1_000, Duration: 10}}})
 	rows := p.Query(t, file(t, exporttest.Case{Trace: trace}, formats[0]), foreign.Faults,
 		"SELECT SUBSTR(key, 7) || '=' || display_value FROM slice JOIN args USING (arg_set_id) WHERE name = 'run' ORDER BY 1",
 		"SELECT clock_value FROM clock_snapshot WHERE clock_name = 'REALTIME'", "SELECT ts FROM slice WHERE name = 'f'")
 	if len(rows[0]) > 0 {
 		t.Errorf("the trace processor finds faults: %q", rows[0])
 	}
-	if got, want := fmt.Sprint(rows[1]), "[[began=2026-03-01T12:00:00.000000005Z] [hosts=n1; n2] [program=./app 5] [ranks=1] [source=test] [times=as recorded] [versions=MPICH 4.0.2]]"; got != want {
+	if got, want := fmt.Sprint(rows[1]),
+		"[[began=2026-03-01T12:00:00.000000005Z] [hosts=n1; n2] [program=./app 5] [ranks=1] [source=test] [times=as recorded] [versions=MPICH 4.0.2]]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if got, want := fmt.Sprint(rows[2], rows[3]), fmt.Sprintf("[[%d]] [[0]]", began.UnixNano()); got != want {
@@ -84,8 +92,9 @@ func TestCollectiveFlows(t *testing.T) {
 	p := foreign.FindTraceProcessor(t)
 	for _, name := range []string{"stencil", "messages"} {
 		c := exporttest.Case{Name: name, Trace: testtrace.Recorded(t, name+".exact")}
-		call := fmt.Sprintf("(SELECT slice.id, process || ' call ' || EXTRACT_ARG(slice.arg_set_id, 'debug.position') AS call "+
-			"FROM slice JOIN (%s) AS place ON place.id = slice.track_id)", formats[0].tracks)
+		call := fmt.Sprintf(
+			"(SELECT slice.id, process || ' call ' || EXTRACT_ARG(slice.arg_set_id, 'debug.position') AS call "+
+				"FROM slice JOIN (%s) AS place ON place.id = slice.track_id)", formats[0].tracks)
 		rows := p.Query(t, file(t, c, formats[0]), foreign.Faults,
 			fmt.Sprintf("SELECT trace_id, a.call, b.call FROM flow JOIN %s AS a ON a.id = slice_out JOIN %s AS b ON b.id = slice_in WHERE trace_id >= %d", call, call, uint64(events.FirstCollective)))
 		if len(rows[0]) > 0 {

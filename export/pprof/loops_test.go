@@ -150,7 +150,8 @@ func TestLabel(t *testing.T) {
 func TestTake(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		parts := rapid.SliceOfN(rapid.Int64Range(1, 1000), 1, 20).Draw(t, "parts")
-		s := timeSum{in: float64(rapid.Int64Range(0, 1e12).Draw(t, "in")), out: float64(rapid.Int64Range(0, 1e6).Draw(t, "out"))}
+		s := timeSum{in: float64(rapid.Int64Range(0, 1e12).Draw(t, "in")),
+			out: float64(rapid.Int64Range(0, 1e6).Draw(t, "out"))}
 		for _, n := range parts {
 			s.calls += n
 		}

@@ -50,7 +50,9 @@ func Write(ctx context.Context, w io.Writer, tr *trace.Trace, o export.Options) 
 	if err != nil {
 		return err
 	}
-	b := &builder{Choice: choice, ctx: ctx, printer: tr.Printer(trace.PrintOptions{}), sites: query.SitesOf(tr), loops: !query.HasSites(tr), index: make(map[key]int), shapes: make(map[int]*rankenc.SetBuilder)}
+	b := &builder{Choice: choice, ctx: ctx, printer: tr.Printer(trace.PrintOptions{}),
+		sites: query.SitesOf(tr), loops: !query.HasSites(tr), index: make(map[key]int),
+		shapes: make(map[int]*rankenc.SetBuilder)}
 	b.tree.nodes = []node{{}}
 	if b.from, b.to, b.between, err = choice.Between(); err != nil {
 		return err
@@ -165,10 +167,12 @@ func (f *frames) at(p place) *profile.Location {
 	}
 	of := place{function: p.function, file: p.file}
 	if f.functions[of] == nil {
-		f.functions[of] = &profile.Function{ID: uint64(len(f.Function) + 1), Name: p.function, SystemName: p.function, Filename: p.file}
+		f.functions[of] = &profile.Function{ID: uint64(len(f.Function) + 1), Name: p.function,
+			SystemName: p.function, Filename: p.file}
 		f.Function = append(f.Function, f.functions[of])
 	}
-	l := &profile.Location{ID: uint64(len(f.Location) + 1), Line: []profile.Line{{Function: f.functions[of], Line: p.line}}}
+	l := &profile.Location{ID: uint64(len(f.Location) + 1),
+		Line: []profile.Line{{Function: f.functions[of], Line: p.line}}}
 	f.Location, f.locations[p] = append(f.Location, l), l
 	return l
 }

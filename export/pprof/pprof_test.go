@@ -63,7 +63,8 @@ const outside = "(outside calls)"
 func totals(p *profile.Profile) map[[3]string]total {
 	sums := make(map[[3]string]total)
 	for _, s := range p.Sample {
-		k := [3]string{strings.Join(s.Label["rank"], ""), s.Location[0].Line[0].Function.Name, strings.Join(s.Label["call"], "")}
+		k := [3]string{strings.Join(s.Label["rank"], ""), s.Location[0].Line[0].Function.Name,
+			strings.Join(s.Label["call"], "")}
 		sum := sums[k]
 		sum.calls += s.Value[0]
 		if len(s.Value) > 1 {
@@ -119,7 +120,9 @@ func expected(t *testing.T, tr *trace.Trace, wanted func(rank int) bool, between
 				break
 			}
 			text, name := printer.Canonical(rank.Signature(call.Terminal)), call.Function.Name
-			if strings.ContainsFunc(name, func(r rune) bool { return r == '\uFFFD' || !strconv.IsPrint(r) }) || name == "" {
+			if strings.ContainsFunc(name, func(r rune) bool {
+				return r == '\uFFFD' || !strconv.IsPrint(r)
+			}) || name == "" {
 				name = strconv.Quote(name)
 			}
 			add([3]string{strconv.Itoa(number), name, text}, 1, call.Duration)
@@ -143,8 +146,10 @@ func TestTotals(t *testing.T) {
 	stencil := programs.Stencil2D(2, 3, 50)
 	odd := rankenc.SetOf(1, 3)
 	for name, tr := range map[string]*trace.Trace{
-		"Recorded": testtrace.Stencil(t, "exact"), "Hostile": testtrace.HostileTable(t), "Timed": testtrace.Timed(t, 4, 100, testtrace.Series),
-		"Synthetic": testtrace.Write(t, stencil.Run(), stencil.Parts()), "Empty": testtrace.Write(t, merge.Run{Source: "test"}, nil),
+		"Recorded": testtrace.Stencil(t, "exact"), "Hostile": testtrace.HostileTable(t),
+		"Timed":     testtrace.Timed(t, 4, 100, testtrace.Series),
+		"Synthetic": testtrace.Write(t, stencil.Run(), stencil.Parts()),
+		"Empty":     testtrace.Write(t, merge.Run{Source: "test"}, nil),
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := totals(parse(t, write(t, tr, export.Options{})))
@@ -152,7 +157,9 @@ func TestTotals(t *testing.T) {
 				t.Errorf("%v, want %v", got, want)
 			}
 			got = totals(parse(t, write(t, tr, export.Options{Ranks: &odd})))
-			if want := expected(t, tr, func(rank int) bool { return rank == 1 || rank == 3 }, nil); !maps.Equal(got, want) {
+			if want := expected(t, tr, func(rank int) bool {
+				return rank == 1 || rank == 3
+			}, nil); !maps.Equal(got, want) {
 				t.Errorf("ranks 1 and 3: %v, want %v", got, want)
 			}
 		})
@@ -224,7 +231,8 @@ func TestLoops(t *testing.T) {
 		for _, l := range s.Location {
 			stack = append(stack, l.Line[0].Function.Name)
 		}
-		if text := strings.Join(stack, " < "); text == "wait < loop 30 × send wait" || text == "wait < loop 29 × send wait" {
+		if text := strings.Join(stack, " < "); text == "wait < loop 30 × send wait" ||
+			text == "wait < loop 29 × send wait" {
 			found = true
 		}
 	}
@@ -259,7 +267,8 @@ func TestTool(t *testing.T) {
 	}
 	got := make(map[string]int64)
 	line := regexp.MustCompile(`(?m)^ +([0-9]+) +[0-9.]+% +[0-9.]+% +[0-9]+ +[0-9.]+% +(\w+)$`)
-	for _, m := range line.FindAllStringSubmatch(run("-top", "-nodefraction=0", "-nodecount=100000", "-sample_index=calls"), -1) {
+	for _, m := range line.FindAllStringSubmatch(run("-top", "-nodefraction=0", "-nodecount=100000",
+		"-sample_index=calls"), -1) {
 		if n, _ := strconv.ParseInt(m[1], 10, 64); n > 0 {
 			got[m[2]] = n
 		}
@@ -267,7 +276,8 @@ func TestTool(t *testing.T) {
 	if !maps.Equal(got, want) {
 		t.Errorf("-top: %v, want %v", got, want)
 	}
-	if raw := run("-raw"); !strings.Contains(raw, "calls/count time/nanoseconds[dflt]") || !strings.Contains(raw, "call:[MPI_") || !strings.Contains(raw, "rank:[3]") {
+	if raw := run("-raw"); !strings.Contains(raw, "calls/count time/nanoseconds[dflt]") ||
+		!strings.Contains(raw, "call:[MPI_") || !strings.Contains(raw, "rank:[3]") {
 		t.Errorf("-raw: %s", raw[:min(len(raw), 2000)])
 	}
 }

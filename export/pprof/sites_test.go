@@ -29,7 +29,8 @@ func TestSites(t *testing.T) {
 	r.Call(put, cst.Handle(11))
 	var a merge.Accumulator
 	err := a.Describe(merge.Run{Ranks: 1, Names: []format.Name{
-		{Kind: cst.KindHandle, Class: "site", Value: 7, Name: "solver.f90:212 exchange_ < solver.f90:40 solve_ < main.c:12 main #2"},
+		{Kind: cst.KindHandle, Class: "site", Value: 7,
+			Name: "solver.f90:212 exchange_ < solver.f90:40 solve_ < main.c:12 main #2"},
 		{Kind: cst.KindHandle, Class: "site", Value: 8, Name: "exchange_+0x1f"},
 		{Kind: cst.KindHandle, Class: "site", Value: 10, Name: "C:/a b/x.c:5 f"},
 		{Kind: cst.KindHandle, Class: "site", Value: 11, Name: "solver.f90:220 exchange_ < solver.f90:40 solve_"},
@@ -53,7 +54,8 @@ func TestSites(t *testing.T) {
 		number         int64
 	}
 	want := map[line]int64{
-		{"exchange_", "solver.f90", 212}: 10, {"exchange_", "solver.f90", 220}: 1, {"exchange_+0x1f", "", 0}: 10, {"0x9", "", 0}: 10, {"f", "C:/a b/x.c", 5}: 10,
+		{"exchange_", "solver.f90", 212}: 10, {"exchange_", "solver.f90", 220}: 1,
+		{"exchange_+0x1f", "", 0}: 10, {"0x9", "", 0}: 10, {"f", "C:/a b/x.c", 5}: 10,
 	}
 	p := parse(t, write(t, tr, export.Options{}))
 	functions := make(map[[2]string]bool)
@@ -77,7 +79,8 @@ func TestSites(t *testing.T) {
 			t.Errorf("%d calls in %+v, want %v", s.Value[0], k, want)
 		}
 		if at.Line == 212 {
-			if len(s.Location) != 4 || s.Location[2].Line[0].Line != 40 || s.Location[3].Line[0].Function.Name != "main" {
+			if len(s.Location) != 4 || s.Location[2].Line[0].Line != 40 ||
+				s.Location[3].Line[0].Function.Name != "main" {
 				t.Errorf("%v", s.Location)
 			}
 		}
@@ -91,9 +94,11 @@ func TestSites(t *testing.T) {
 // TestSitesOfGaps checks that the time before a call is in the place that makes it.
 func TestSitesOfGaps(t *testing.T) {
 	put := testtrace.Function("put", cst.Param{Name: "site", Type: cst.HandleOf("site")})
-	run := merge.Run{Names: []format.Name{{Kind: cst.KindHandle, Class: "site", Value: 7, Name: "a.c:5 f < b.c:6 main"}}}
+	run := merge.Run{Names: []format.Name{{Kind: cst.KindHandle, Class: "site", Value: 7,
+		Name: "a.c:5 f < b.c:6 main"}}}
 	tr := testtrace.Record(t, run, true, [][]testtrace.Call{{
-		{Function: put, Args: []cst.Value{cst.Handle(7)}, Start: 100, Duration: 10}, {Function: put, Args: []cst.Value{cst.Handle(7)}, Start: 200, Duration: 10},
+		{Function: put, Args: []cst.Value{cst.Handle(7)}, Start: 100, Duration: 10},
+		{Function: put, Args: []cst.Value{cst.Handle(7)}, Start: 200, Duration: 10},
 	}})
 	got := make(map[string]int64)
 	for _, s := range parse(t, write(t, tr, export.Options{})).Sample {

@@ -65,7 +65,9 @@ func (s *translator) collective(e events.Event, c *call, o *semantics.Operation)
 	case o.Communicator.Size() == 1:
 		return nil
 	case o.Communicator.IsInter() || o.Communicator.Size() != s.model.World().Size():
-		return s.unsupported(e, c, "SimGrid replays collective operations of all processes only, and this is of the communicator "+events.Readable(o.Communicator.Name))
+		return s.unsupported(e, c,
+			"SimGrid replays collective operations of all processes only, and this is of the communicator "+
+				events.Readable(o.Communicator.Name))
 	case kind.rooted && o.Root < 0:
 		return s.unsupported(e, c, "the trace does not say which rank of the run is the root")
 	case o.Sent == semantics.Unknown || o.Received == semantics.Unknown:

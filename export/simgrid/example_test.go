@@ -20,7 +20,8 @@ func Example() {
 	defer tr.Close()
 	first := rankenc.World(1)
 	var file bytes.Buffer
-	if err := simgrid.Write(context.Background(), &file, tr, simgrid.Options{Options: export.Options{Ranks: &first}}); err != nil {
+	if err := simgrid.Write(context.Background(), &file, tr,
+		simgrid.Options{Options: export.Options{Ranks: &first}}); err != nil {
 		log.Fatal(err)
 	}
 	for range 4 {

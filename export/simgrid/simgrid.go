@@ -93,7 +93,8 @@ func (w *writer) actions(r *events.Rank) error {
 		if line == nil {
 			c := r.Call(e.Terminal)
 			function, _ := simgrid.Lookup(*c.Function)
-			if line, err = simgrid.AppendCall(nil, simgrid.Call{Rank: r.Number, Function: function, Args: c.Args}); err != nil {
+			if line, err = simgrid.AppendCall(nil, simgrid.Call{Rank: r.Number, Function: function,
+				Args: c.Args}); err != nil {
 				return err
 			}
 			lines[e.Terminal] = line

@@ -132,9 +132,12 @@ func TestMessages(t *testing.T) {
 		{"recv 1 10 8000 6", 1},
 		{"barrier", 4}, {"bcast 800 1 6 ", 1}, {"bcast 800 2 6 ", 1}, {"reduce 40 0 2 6 ", 1}, {"reduce 40 0 1 6 ", 1},
 		{"allreduce 40 0 6 ", 4}, {"scan 40 0 6 ", 2}, {"exscan 40 0 6 ", 2},
-		{"gather 40 40 1 6 6", 1}, {"scatter 40 40 3 6 6", 1}, {"scatter 40 40 0 6 6", 1}, {"allgather 40 40 6 6", 2}, {"alltoall 40 40 6 6", 2},
-		{"gatherv 0 0 0 0 0 1 6 6", 1}, {"scatterv 0 40 80 120 0 0 6 6", 1}, {"allgatherv 0 0 40 80 120 6 6", 1}, {"allgatherv 120 120 80 40 0 6 6", 1},
-		{"reducescatter 0 40 80 120 0 6", 1}, {"reducescatter 120 80 40 0 0 6", 1}, {"reducescatter 28 28 28 28 0 6", 2},
+		{"gather 40 40 1 6 6", 1}, {"scatter 40 40 3 6 6", 1}, {"scatter 40 40 0 6 6", 1},
+		{"allgather 40 40 6 6", 2}, {"alltoall 40 40 6 6", 2},
+		{"gatherv 0 0 0 0 0 1 6 6", 1}, {"scatterv 0 40 80 120 0 0 6 6", 1},
+		{"allgatherv 0 0 40 80 120 6 6", 1}, {"allgatherv 120 120 80 40 0 6 6", 1},
+		{"reducescatter 0 40 80 120 0 6", 1}, {"reducescatter 120 80 40 0 0 6", 1},
+		{"reducescatter 28 28 28 28 0 6", 2},
 		{"alltoallv 28 4 8 12 4 28 4 8 12 4 6 6", 1},
 	} {
 		if got := strings.Count(lines, "\n0 "+c.action+"\n"); got != c.want {
@@ -160,7 +163,8 @@ func TestUnsupported(t *testing.T) {
 	}
 	persistent := func() *trace.Trace {
 		request := cst.Param{Name: "request", Type: cst.HandleOf("request"), Direction: cst.Out}
-		made := testtrace.Call{Function: testtrace.Function("MPI_Barrier_init", comm, request), Args: []cst.Value{cst.Handle(-3), cst.Handle(1)}}
+		made := testtrace.Call{Function: testtrace.Function("MPI_Barrier_init", comm, request),
+			Args: []cst.Value{cst.Handle(-3), cst.Handle(1)}}
 		request.Direction = cst.InOut
 		started := testtrace.Call{Function: testtrace.Function("MPI_Start", request), Args: []cst.Value{cst.Handle(1)}}
 		return testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{{made, started}, {made, started}})
@@ -171,7 +175,8 @@ func TestUnsupported(t *testing.T) {
 		want  string
 	}{
 		{"Halves", testtrace.Recorded(t, "halves.exact"), "this is of the communicator world"},
-		{"Datatype", one("MPI_Send", []cst.Param{count, datatype, testtrace.Param("dest", cst.KindRank), testtrace.Param("tag", cst.KindTag), comm},
+		{"Datatype", one("MPI_Send", []cst.Param{count, datatype, testtrace.Param("dest", cst.KindRank),
+			testtrace.Param("tag", cst.KindTag), comm},
 			cst.Int(1), cst.Handle(77), cst.Rank(0), cst.Tag(1), cst.Handle(-3)), "how many bytes"},
 		{"PersistentCollective", persistent(), "persistent collective"},
 		{"Put", one("MPI_Put", []cst.Param{testtrace.Param("target_rank", cst.KindRank)}, cst.Rank(0)), "one-sided"},

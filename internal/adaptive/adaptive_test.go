@@ -110,7 +110,8 @@ func TestCoderCarry(t *testing.T) {
 // TestRoundest compares with a search.
 func TestRoundest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		low := rapid.OneOf(rapid.Uint64(), rapid.Uint64Range(math.MaxUint64-300, math.MaxUint64), rapid.Uint64Range(0, 300)).Draw(t, "low")
+		low := rapid.OneOf(rapid.Uint64(), rapid.Uint64Range(math.MaxUint64-300, math.MaxUint64),
+			rapid.Uint64Range(0, 300)).Draw(t, "low")
 		size := rapid.Uint64Range(0, 300).Draw(t, "size")
 		best, carry := low, false
 		zeros := func(n uint64) uint64 { return n &^ (n - 1) } // the lowest one

@@ -44,13 +44,18 @@ func Clocks(list []format.Clock) string {
 		if uneven > 1 {
 			does, their = "do", "their"
 		}
-		said += fmt.Sprintf("; that of %s %s not run evenly: %s times are moved in pieces, which jump by %s at most", text.Plural(uneven, "machine"), does, their, text.Duration(float64(jump)))
+		said += fmt.Sprintf(
+			"; that of %s %s not run evenly: %s times are moved in pieces, which jump by %s at most",
+			text.Plural(uneven, "machine"), does, their, text.Duration(float64(jump)))
 		if len(errors) > 0 {
-			said += fmt.Sprintf("; the errors of %s pieces are %s to %s", their, text.Duration(float64(slices.Min(errors))), text.Duration(float64(slices.Max(errors))))
+			said += fmt.Sprintf("; the errors of %s pieces are %s to %s", their,
+				text.Duration(float64(slices.Min(errors))), text.Duration(float64(slices.Max(errors))))
 		}
 	}
 	if jumping > 0 {
-		said += fmt.Sprintf("; times of %s jump ahead %s, by %s at most, so that messages arrive after they are sent", text.Plural(jumping, "machine"), text.Plural(jumps, "time"), text.Duration(float64(ahead)))
+		said += fmt.Sprintf(
+			"; times of %s jump ahead %s, by %s at most, so that messages arrive after they are sent",
+			text.Plural(jumping, "machine"), text.Plural(jumps, "time"), text.Duration(float64(ahead)))
 	}
 	if early > 0 {
 		said += fmt.Sprintf("; %s still arrive before they are sent", text.Plural(early, "message"))

@@ -45,7 +45,8 @@ func EfficiencyTimes(r *efficiency.Run) string {
 	case r.Source == query.Series:
 		return "from the times of every call, " + text.Error(r.Guarantee)
 	case r.Scaled:
-		return "from " + r.Source.String() + ", scaled to the sums of each rank: phases are estimates, serialization tends to be too high, transfer too low"
+		return "from " + r.Source.String() +
+			", scaled to the sums of each rank: phases are estimates, serialization tends to be too high, transfer too low"
 	}
 	return "from " + r.Source.String() + " of the calls of all ranks: the load balance is unknown, phases are estimates"
 }
@@ -65,9 +66,11 @@ func EfficiencyNotes(r *efficiency.Run) []string {
 	}
 	switch {
 	case r.Longer:
-		notes = append(notes, "transfer is above 100 %: the ideal run takes longer than the recorded one, because ranks wait there for others that they did not wait for, or clocks of ranks differ"+inexact)
+		notes = append(notes,
+			"transfer is above 100 %: the ideal run takes longer than the recorded one, because ranks wait there for others that they did not wait for, or clocks of ranks differ"+inexact)
 	case longer > 0:
-		notes = append(notes, fmt.Sprintf("transfer is above 100 %% in %s: ranks reach it at times further apart in the ideal run%s", text.Plural(longer, "phase"), inexact))
+		notes = append(notes,
+			fmt.Sprintf("transfer is above 100 %% in %s: ranks reach it at times further apart in the ideal run%s", text.Plural(longer, "phase"), inexact))
 	}
 	if r.Factors == nil {
 		notes = append(notes, "no rank has a known computing time: there are no efficiencies")
@@ -76,7 +79,8 @@ func EfficiencyNotes(r *efficiency.Run) []string {
 		notes = append(notes, "phases are unknown: the control flows of the ranks are too long to compare")
 	}
 	if n := r.Unknown + r.Outside; n > 0 {
-		notes = append(notes, fmt.Sprintf("the ideal run does not wait for %s with unknown ranks: the ideal time may be too short", text.Count(n)+" messages or operations"))
+		notes = append(notes,
+			fmt.Sprintf("the ideal run does not wait for %s with unknown ranks: the ideal time may be too short", text.Count(n)+" messages or operations"))
 	}
 	return notes
 }

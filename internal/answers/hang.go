@@ -64,7 +64,8 @@ func HangSuspects(a *query.Hang) string {
 	if a.Unrecorded.Len() == 0 {
 		return ""
 	}
-	return "nothing was recorded of " + text.Ranks(a.Unrecorded) + ", which may be the cause of waits for " + itOrThem(a.Unrecorded)
+	return "nothing was recorded of " + text.Ranks(a.Unrecorded) + ", which may be the cause of waits for " +
+		itOrThem(a.Unrecorded)
 }
 
 // Cycle writes ranks that wait for each other, of many the first and the last.
@@ -162,7 +163,8 @@ func waitText(g *query.HangGroup, w *query.HangWait) string {
 
 // HangSent tells of a message that was sent to a rank of a group that waits for another one.
 func HangSent(g *query.HangGroup, c *query.Channel) string {
-	return fmt.Sprintf("rank %d was sent a message from rank %d with tag %d on %s, which it does not receive: is that the one?",
+	return fmt.Sprintf(
+		"rank %d was sent a message from rank %d with tag %d on %s, which it does not receive: is that the one?",
 		g.Ranks.At(0), c.Source, c.Tag, c.Communicator.Name)
 }
 

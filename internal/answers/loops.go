@@ -104,7 +104,8 @@ func (t *LoopTree) Write(w io.Writer) {
 		return
 	}
 	if t.Timed() {
-		fmt.Fprintln(w, text.RulerOf(w).Style(strings.TrimRight(fmt.Sprintf(loopColumns, "each", "in calls", "share"), " "), text.Title))
+		fmt.Fprintln(w, text.RulerOf(w).Style(strings.TrimRight(
+			fmt.Sprintf(loopColumns, "each", "in calls", "share"), " "), text.Title))
 	}
 	seen := make(map[int]bool)
 	named := t.body(w, len(t.Rules)-1, nil, seen)

@@ -85,7 +85,8 @@ func joinUniform(uniform []query.UniformPairs) []PairRow {
 
 // comparePairRows orders rows by bytes, then by messages and blocks, the largest first.
 func comparePairRows(a, b PairRow) int {
-	return cmp.Or(cmp.Compare(b.AllBytes(), a.AllBytes()), cmp.Compare(b.Messages, a.Messages), cmp.Compare(b.Exchanged.Blocks, a.Exchanged.Blocks))
+	return cmp.Or(cmp.Compare(b.AllBytes(), a.AllBytes()), cmp.Compare(b.Messages, a.Messages),
+		cmp.Compare(b.Exchanged.Blocks, a.Exchanged.Blocks))
 }
 
 // AllBytes returns the bytes of messages and of collective operations.

@@ -22,10 +22,12 @@ func TestPairRows(t *testing.T) {
 		var pairs []query.Pair
 		for i := range rapid.IntRange(0, 12).Draw(t, "pairs") {
 			p := query.Pair{Source: i}
-			p.Bytes, p.Messages, p.Exchanged.Bytes, p.Exchanged.Blocks = small.Draw(t, "n"), small.Draw(t, "n"), small.Draw(t, "n"), small.Draw(t, "n")
+			p.Bytes, p.Messages, p.Exchanged.Bytes, p.Exchanged.Blocks = small.Draw(t, "n"),
+				small.Draw(t, "n"), small.Draw(t, "n"), small.Draw(t, "n")
 			pairs = append(pairs, p)
 		}
-		uniform := []query.UniformPairs{{From: rankenc.SetOf(0, 1), To: rankenc.World(3), Blocks: query.Blocks{Blocks: 1, Bytes: small.Draw(t, "n")}}}
+		uniform := []query.UniformPairs{{From: rankenc.SetOf(0, 1), To: rankenc.World(3),
+			Blocks: query.Blocks{Blocks: 1, Bytes: small.Draw(t, "n")}}}
 		write := func(rows []answers.PairRow) (list []string) {
 			for i := range rows {
 				list = append(list, fmt.Sprint(rows[i].From(), " ", rows[i].To(), " ", rows[i].Volume))
@@ -33,7 +35,10 @@ func TestPairRows(t *testing.T) {
 			return list
 		}
 		sorted, n := answers.PairRows(pairs, uniform, text.All)
-		if n != len(pairs)+1 || n != len(sorted) || !slices.IsSortedFunc(sorted, func(a, b answers.PairRow) int { return int(b.AllBytes()) - int(a.AllBytes()) }) {
+		if n != len(pairs)+1 || n != len(sorted) ||
+			!slices.IsSortedFunc(sorted, func(a, b answers.PairRow) int {
+				return int(b.AllBytes()) - int(a.AllBytes())
+			}) {
 			t.Fatalf("%d rows of %d: %v", len(sorted), n, write(sorted))
 		}
 		most := rapid.IntRange(1, 15).Draw(t, "most")
@@ -51,11 +56,13 @@ func TestPairRowsTogether(t *testing.T) {
 		return query.UniformPairs{From: from, To: to, Higher: higher, Blocks: query.Blocks{Blocks: 1, Bytes: bytes}}
 	}
 	rows, n := answers.PairRows(nil, []query.UniformPairs{
-		of(even, even, false, 4), of(odd, odd, false, 8), of(even, even, false, 16), of(rankenc.World(3), rankenc.World(3), true, 1), of(even, odd, false, 2), of(odd, odd, false, 8),
+		of(even, even, false, 4), of(odd, odd, false, 8), of(even, even, false, 16),
+		of(rankenc.World(3), rankenc.World(3), true, 1), of(even, odd, false, 2), of(odd, odd, false, 8),
 	}, text.All)
 	var got []string
 	for i := range rows {
-		got = append(got, fmt.Sprint(rows[i].From(), " ", rows[i].To(), " ", rows[i].Exchanged.Blocks, " ", rows[i].Exchanged.Bytes))
+		got = append(got, fmt.Sprint(rows[i].From(), " ", rows[i].To(), " ", rows[i].Exchanged.Blocks, " ",
+			rows[i].Exchanged.Bytes))
 	}
 	want := []string{"0-4:2 each other 12 120", "1-5:2 each other 12 96", "0-4:2 1-5:2 9 18", "0-2 each higher 3 3"}
 	if n != len(want) || !slices.Equal(got, want) {

@@ -60,7 +60,9 @@ func TestWrite(t *testing.T) {
 	check("two", 0o640)
 
 	failure := errors.New("failure")
-	if err := Write(path, func(w io.Writer) error { return errors.Join(text("three")(w), failure) }); !errors.Is(err, failure) {
+	if err := Write(path, func(w io.Writer) error {
+		return errors.Join(text("three")(w), failure)
+	}); !errors.Is(err, failure) {
 		t.Errorf("err = %v", err)
 	}
 	check("two", 0o640)
@@ -87,7 +89,8 @@ func TestWrite(t *testing.T) {
 // TestWriteLinked writes where a symbolic link leads, and not in place of what is no file.
 func TestWriteLinked(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := errors.Join(os.Mkdir("far", 0o777), os.WriteFile("far/a", nil, 0o666), os.Symlink("far/a", "a")); err != nil {
+	if err := errors.Join(os.Mkdir("far", 0o777), os.WriteFile("far/a", nil, 0o666),
+		os.Symlink("far/a", "a")); err != nil {
 		t.Fatal(err)
 	}
 	if err := Write("a", text("one")); err != nil {
@@ -160,7 +163,8 @@ func TestRemoveLeftovers(t *testing.T) {
 	const left = ".a.0123456789abcdef.new"
 	make(left, old)
 	make(".a.0123456789abcdee.new", time.Now())
-	for _, other := range []string{".b.0123456789abcdef.new", ".a.0123456789abcde.new", ".a.0123456789abcdeg.new", ".a.new", "a.0123456789abcdef.new"} {
+	for _, other := range []string{".b.0123456789abcdef.new", ".a.0123456789abcde.new",
+		".a.0123456789abcdeg.new", ".a.new", "a.0123456789abcdef.new"} {
 		make(other, old)
 	}
 	writing, err := Create(path)

@@ -78,7 +78,9 @@ func undoLeft(list string, bases []string) {
 		return
 	}
 	s, err := readSwap(list)
-	if err != nil || slices.ContainsFunc(s.members, func(m member) bool { return !slices.Contains(bases, filepath.Base(m.path)) }) {
+	if err != nil || slices.ContainsFunc(s.members, func(m member) bool {
+		return !slices.Contains(bases, filepath.Base(m.path))
+	}) {
 		return
 	}
 	_ = s.undo() // or the next command does

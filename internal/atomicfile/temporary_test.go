@@ -80,7 +80,8 @@ func TestDiscard(t *testing.T) {
 	})
 	Discard(path)
 	end()
-	if _, err := os.Lstat(filepath.Join(path+".done", "a")); err != nil || Discarded(path) || !Discarded(path+".done/") {
+	if _, err := os.Lstat(filepath.Join(path+".done", "a")); err != nil || Discarded(path) ||
+		!Discarded(path+".done/") {
 		t.Errorf("renamed: %v", err)
 	}
 	check := func(want ...string) {

@@ -173,7 +173,8 @@ func readSwap(list string) (*swap, error) {
 	for line := range strings.Lines(string(text)) {
 		var what, name string
 		var by uint64
-		if _, err := fmt.Sscanf(line, "%s %d %q\n", &what, &by, &name); err != nil || name != filepath.Base(name) || !filepath.IsLocal(name) || what != "old" && what != "none" {
+		if _, err := fmt.Sscanf(line, "%s %d %q\n", &what, &by, &name); err != nil ||
+			name != filepath.Base(name) || !filepath.IsLocal(name) || what != "old" && what != "none" {
 			return nil, fs.ErrInvalid
 		}
 		s.members = append(s.members, member{filepath.Join(s.directory, name), what == "old", by})

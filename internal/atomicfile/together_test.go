@@ -42,7 +42,8 @@ func TestMain(m *testing.M) {
 }
 
 func pathsIn(directory string) []string {
-	return []string{filepath.Join(directory, "a b.prv"), filepath.Join(directory, "a b.pcf"), filepath.Join(directory, "a b.row")}
+	return []string{filepath.Join(directory, "a b.prv"), filepath.Join(directory, "a b.pcf"),
+		filepath.Join(directory, "a b.row")}
 }
 
 func writeTogether(paths []string, what string) error {
@@ -225,13 +226,15 @@ func TestForeignLists(t *testing.T) {
 		"none 0 \"out\"\n" + strings.Repeat(" ", 1<<20),
 	} {
 		directory := t.TempDir()
-		for name, text := range map[string]string{"out": "out", "mine": "mine", ".out" + number + ".old": "theirs", ".out" + number + ".list": text} {
+		for name, text := range map[string]string{"out": "out", "mine": "mine",
+			".out" + number + ".old": "theirs", ".out" + number + ".list": text} {
 			if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
 		RemoveLeftovers(filepath.Join(directory, "out"), filepath.Join(directory, "beside"))
-		if got := contents([]string{filepath.Join(directory, "out"), filepath.Join(directory, "mine")}); got != "out,mine" {
+		if got := contents([]string{filepath.Join(directory, "out"),
+			filepath.Join(directory, "mine")}); got != "out,mine" {
 			t.Errorf("%.40q: %s", text, got)
 		}
 	}

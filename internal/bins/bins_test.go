@@ -70,9 +70,11 @@ func TestIntBins(t *testing.T) {
 			}
 			if hi < 1<<63-1 && epsilon > MinEpsilon {
 				rep := big.NewInt(int64(b.rep[s]))
-				limit := new(big.Float).SetPrec(200).Mul(big.NewFloat(1+exact).SetPrec(200), new(big.Float).SetUint64(lo))
+				limit := new(big.Float).SetPrec(200).Mul(big.NewFloat(1+exact).SetPrec(200),
+					new(big.Float).SetUint64(lo))
 				if limit.Cmp(new(big.Float).SetInt(rep.Add(rep, big.NewInt(1)))) >= 0 {
-					t.Fatalf("ε = %v: bin %d from %d can have a larger representative than %d", epsilon, s, lo, b.rep[s])
+					t.Fatalf("ε = %v: bin %d from %d can have a larger representative than %d", epsilon, s,
+						lo, b.rep[s])
 				}
 				if within(int64(b.rep[s]), int64(hi+1), exact) {
 					t.Fatalf("ε = %v: bin %d ends with %d and could hold one more", epsilon, s, hi)

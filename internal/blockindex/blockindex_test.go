@@ -33,7 +33,8 @@ func TestIndex(t *testing.T) {
 		}
 		head := b.Append(nil)
 		x, err := Parse(append(head, 1, 2, 3))
-		if err != nil || x.HeadSize() != len(head) || x.Blocks() != len(sizes) || uint64(x.Blocks()) != b.Blocks() || !slices.Equal(x.Pieces(), pieces) {
+		if err != nil || x.HeadSize() != len(head) || x.Blocks() != len(sizes) ||
+			uint64(x.Blocks()) != b.Blocks() || !slices.Equal(x.Pieces(), pieces) {
 			t.Fatalf("%+v, %v, want %d blocks, pieces %v", x, err, len(sizes), pieces)
 		}
 		end := len(head)

@@ -63,7 +63,8 @@ func (c *Clocks) Add(from, to int, sent, received int64) {
 type Aligned struct {
 	format.Alignment
 	Later []format.Alignment // pieces after the Alignment, if no line fits
-	Error int64              // how far times from the first to the last message may be off, in nanoseconds; −1 if nothing tells
+	// how far times from the first to the last message may be off, in nanoseconds; −1 if nothing tells
+	Error int64
 
 	Errors []int64 // of the pieces, if there are several; the greatest is the Error
 

@@ -52,7 +52,8 @@ func check(t interface{ Fatalf(string, ...any) }, machines []machine, all []Alig
 			at := 2.5e8 + 5e7*float64(i)
 			off := a.Apply(machines[k].at(at)) - machines[0].at(at)
 			if off = max(off, -off); off > a.Error+4 {
-				t.Fatalf("clock %d is off by %d ns at %g ns, more than %d: %+v of %+v", k, off, at, a.Error, a, machines[k])
+				t.Fatalf("clock %d is off by %d ns at %g ns, more than %d: %+v of %+v", k, off, at, a.Error,
+					a, machines[k])
 			}
 			most = max(most, off)
 		}
@@ -65,7 +66,8 @@ func check(t interface{ Fatalf(string, ...any) }, machines []machine, all []Alig
 func TestAlign(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		machines := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) machine {
-			return machine{rapid.Int64Range(-5e9, 5e9).Draw(t, "offset"), rapid.Float64Range(-1e-4, 1e-4).Draw(t, "rate")}
+			return machine{rapid.Int64Range(-5e9, 5e9).Draw(t, "offset"),
+				rapid.Float64Range(-1e-4, 1e-4).Draw(t, "rate")}
 		}), 2, 6).Draw(t, "machines")
 		star := rapid.Bool().Draw(t, "star")
 		var pairs [][2]int

@@ -120,8 +120,11 @@ func sum(list []uint64) (n uint64) {
 // jumps returns those of all clocks.
 func (c *Clocks) jumps(all []Aligned, placed []bool, inexact int64) []piecewise.Jumps {
 	early := c.early(all, placed, nil)
-	l := &logical{clocks: make([]course, c.n), tolerance: tolerance(inexact), inexact: 2 * inexact, most: more(early, early)}
-	pairs := slices.SortedFunc(maps.Keys(c.messages), func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	l := &logical{clocks: make([]course, c.n), tolerance: tolerance(inexact), inexact: 2 * inexact,
+		most: more(early, early)}
+	pairs := slices.SortedFunc(maps.Keys(c.messages), func(a, b [2]int) int {
+		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
+	})
 	for _, pair := range pairs {
 		if max(pair[0], pair[1]) < c.n && placed[pair[0]] && placed[pair[1]] {
 			l.add(pair, c.messages[pair].list, all)

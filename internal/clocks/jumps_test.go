@@ -60,7 +60,8 @@ func post(r *rand.Rand, clocks []wanderer, n int, inexact int64) (list []posted)
 	read := func(k int, time float64) int64 { return clocks[k].now(time) + r.Int64N(2*inexact+1) - inexact }
 	for i := range n {
 		from := r.IntN(len(clocks))
-		p := posted{from: from, to: (from + 1 + r.IntN(len(clocks)-1)) % len(clocks), sent: 1e9 * float64(i) / float64(n)}
+		p := posted{from: from, to: (from + 1 + r.IntN(len(clocks)-1)) % len(clocks),
+			sent: 1e9 * float64(i) / float64(n)}
 		p.received = p.sent + 2000 + 5000*r.ExpFloat64()
 		p.message = message{read(p.from, p.sent), read(p.to, p.received)}
 		list = append(list, p)
@@ -115,7 +116,8 @@ func checkJumping(t interface{ Fatalf(string, ...any) }, all []Aligned, list []p
 		if a.Early != count[k] || a.Error >= 0 && a.Error < worst[k] {
 			t.Fatalf("clock %d: %d are early, by %d ns: %+v", k, count, worst, all)
 		}
-		if len(a.Jumps) > 0 && (sum(before) == 0 || a.Jumps.Most() > a.Error || a.Jumps.Most() > 2*slices.Max(worstBefore)) {
+		if len(a.Jumps) > 0 && (sum(before) == 0 || a.Jumps.Most() > a.Error ||
+			a.Jumps.Most() > 2*slices.Max(worstBefore)) {
 			t.Fatalf("clock %d jumps, as messages are early by %d ns: %+v", k, slices.Max(worstBefore), a)
 		}
 		for i, j := range a.Jumps {
@@ -146,7 +148,8 @@ func TestJumps(t *testing.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
 		every := rapid.SampledFrom([]float64{1e6, 5e6, 2e7}).Draw(t, "every")
 		sigma := rapid.SampledFrom([]float64{0, 2e3, 2e4, 2e5, 2e9}).Draw(t, "sigma")
-		clocks := wander(r, rapid.IntRange(2, 5).Draw(t, "clocks"), every, sigma, rapid.SampledFrom([]float64{1, 100}).Draw(t, "steps"), rapid.Bool().Draw(t, "sums"))
+		clocks := wander(r, rapid.IntRange(2, 5).Draw(t, "clocks"), every, sigma,
+			rapid.SampledFrom([]float64{1, 100}).Draw(t, "steps"), rapid.Bool().Draw(t, "sums"))
 		inexact := rapid.SampledFrom([]int64{0, 0, 1000, 50_000}).Draw(t, "inexact")
 		list := post(r, clocks, rapid.IntRange(2, 300).Draw(t, "messages"), inexact)
 		all, _ := alignPosted(len(clocks), list, inexact)
@@ -162,7 +165,8 @@ func TestJumps(t *testing.T) {
 func TestJumpsExtreme(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		clocks := rapid.IntRange(2, 4).Draw(t, "clocks")
-		time := rapid.OneOf(rapid.Int64(), rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64, 0}), rapid.Int64Range(-1000, 1000))
+		time := rapid.OneOf(rapid.Int64(), rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64, 0}),
+			rapid.Int64Range(-1000, 1000))
 		c := New(clocks)
 		for range rapid.IntRange(1, 20).Draw(t, "messages") {
 			from := rapid.IntRange(0, clocks-1).Draw(t, "from")
@@ -171,7 +175,8 @@ func TestJumpsExtreme(t *testing.T) {
 		}
 		all, _ := c.Align(rapid.Int64Range(0, 1000).Draw(t, "inexact"))
 		for k, a := range all {
-			if a.Error < -1 || a.Error == math.MaxInt64 || a.Jumps.Most() > max(0, a.Error) || len(a.Errors) > 0 && slices.Max(a.Errors) != a.Error {
+			if a.Error < -1 || a.Error == math.MaxInt64 || a.Jumps.Most() > max(0, a.Error) ||
+				len(a.Errors) > 0 && slices.Max(a.Errors) != a.Error {
 				t.Fatalf("clock %d: %+v", k, a)
 			}
 			for i, j := range a.Jumps {
@@ -189,7 +194,8 @@ func TestJumpsExtreme(t *testing.T) {
 func TestJumpsMend(t *testing.T) {
 	for seed := range uint64(tier.Number(6, 12)) {
 		r := rand.New(rand.NewPCG(seed, 4))
-		clocks := wander(r, 2+int(seed%3)*3, []float64{1e6, 5e6}[seed%2], 5e3*float64(1+seed%2*3), []float64{1, 100}[seed/2%2], seed/4%2 == 0)
+		clocks := wander(r, 2+int(seed%3)*3, []float64{1e6, 5e6}[seed%2], 5e3*float64(1+seed%2*3),
+			[]float64{1, 100}[seed/2%2], seed/4%2 == 0)
 		list := post(r, clocks, 5000, 0)
 		all, even := alignPosted(len(clocks), list, 0)
 		checkJumping(t, all, list, 0)
@@ -201,7 +207,8 @@ func TestJumpsMend(t *testing.T) {
 		}
 		before, after := offOf(clocks, withoutJumps(all), list), offOf(clocks, all, list)
 		if n := len(before); after[n-1] > before[n-1] || after[n/2] > before[n/2] {
-			t.Errorf("seed %d: off by %d ns, before %d, and in the middle %d, before %d", seed, after[n-1], before[n-1], after[n/2], before[n/2])
+			t.Errorf("seed %d: off by %d ns, before %d, and in the middle %d, before %d", seed, after[n-1],
+				before[n-1], after[n/2], before[n/2])
 		}
 	}
 }
@@ -218,7 +225,8 @@ func TestJumpsTold(t *testing.T) {
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 9))
 		between := func(least, most float64) float64 { return least * math.Pow(most/least, r.Float64()) }
-		clocks := wander(r, 2+r.IntN(7), between(1e6, 2e7), between(2e3, 1e5), []float64{1, 100}[r.IntN(2)], r.IntN(2) == 0)
+		clocks := wander(r, 2+r.IntN(7), between(1e6, 2e7), between(2e3, 1e5), []float64{1, 100}[r.IntN(2)],
+			r.IntN(2) == 0)
 		inexact := []int64{0, 0, 0, 5000}[r.IntN(4)]
 		list := post(r, clocks, int(between(500, 5000)), inexact)
 		all, even := alignPosted(len(clocks), list, inexact)
@@ -231,7 +239,8 @@ func TestJumpsTold(t *testing.T) {
 		stay, _ := earlyOf(all, list, tolerance(inexact))
 		early, left = early+sum(count), left+sum(stay)
 		for _, p := range list {
-			for k, at := range map[int][2]int64{p.from: {p.message.sent, clocks[0].now(p.sent)}, p.to: {p.message.received, clocks[0].now(p.received)}} {
+			for k, at := range map[int][2]int64{p.from: {p.message.sent, clocks[0].now(p.sent)},
+				p.to: {p.message.received, clocks[0].now(p.received)}} {
 				if by := all[k].Apply(at[0]) - at[1]; max(by, -by) > all[k].Error+all[0].Error+inexact+4 {
 					t.Errorf("seed %d: clock %d is off by %d ns, %d told", seed, k, by, all[k].Error)
 				}
@@ -296,21 +305,29 @@ func TestJumpsFollow(t *testing.T) {
 		{"Chain", 0, []posted{at(2, 1, 1000, 900), at(1, 0, 932, 1020), at(0, 3, 1052, 1058)}, map[int]piecewise.Jumps{
 			1: {{Since: 900, Ahead: 100}}, 0: {{Since: 1020, Ahead: 11}}, 3: {{Since: 1058, Ahead: 4}},
 		}},
-		{"SentBefore", 0, []posted{at(1, 2, 899, 900), at(0, 1, 1000, 900)}, map[int]piecewise.Jumps{1: {{Since: 900, Ahead: 100}}}},
-		{"SentThen", 0, []posted{at(1, 2, 900, 901), at(0, 1, 1000, 900)}, map[int]piecewise.Jumps{1: {{Since: 900, Ahead: 100}}, 2: {{Since: 901, Ahead: 99}}}},
-		{"LedBack", 0, []posted{at(0, 1, 1000, 900), at(1, 2, 900+31*32, 950+31*32), at(1, 2, 900+80*32, 880+80*32)}, map[int]piecewise.Jumps{
+		{"SentBefore", 0, []posted{at(1, 2, 899, 900), at(0, 1, 1000, 900)},
+			map[int]piecewise.Jumps{1: {{Since: 900, Ahead: 100}}}},
+		{"SentThen", 0, []posted{at(1, 2, 900, 901), at(0, 1, 1000, 900)},
+			map[int]piecewise.Jumps{1: {{Since: 900, Ahead: 100}}, 2: {{Since: 901, Ahead: 99}}}},
+		{"LedBack", 0, []posted{at(0, 1, 1000, 900), at(1, 2, 900+31*32, 950+31*32),
+			at(1, 2, 900+80*32, 880+80*32)}, map[int]piecewise.Jumps{
 			1: {{Since: 900, Ahead: 100}}, 2: {{Since: 950 + 31*32, Ahead: 19}, {Since: 880 + 80*32, Ahead: 40}},
 		}},
-		{"TwiceAtOnce", 0, []posted{at(0, 1, 1000, 900), at(2, 1, 1050, 900)}, map[int]piecewise.Jumps{1: {{Since: 900, Ahead: 150}}}},
-		{"Inexact", 30, []posted{at(0, 1, 1000, 900), at(0, 2, 1000, 938)}, map[int]piecewise.Jumps{1: {{Since: 900, Ahead: 40}}}},
+		{"TwiceAtOnce", 0, []posted{at(0, 1, 1000, 900), at(2, 1, 1050, 900)},
+			map[int]piecewise.Jumps{1: {{Since: 900, Ahead: 150}}}},
+		{"Inexact", 30, []posted{at(0, 1, 1000, 900), at(0, 2, 1000, 938)},
+			map[int]piecewise.Jumps{1: {{Since: 900, Ahead: 40}}}},
 		{"Limit", 0, []posted{at(0, 1, 1000, 900), at(1, 2, 900, 800), at(2, 3, 800, 700)}, map[int]piecewise.Jumps{
 			1: {{Since: 900, Ahead: 100}}, 2: {{Since: 800, Ahead: 200}}, 3: {{Since: 700, Ahead: 200}}, // a hundred less than it takes
 		}},
 		// Two messages arrive before the other is sent: the one that arrives at 200 does so when it does.
 		{"Circle", 0, []posted{at(0, 1, 300, 400), at(1, 0, 500, 200)}, nil},
-		{"CircleEarly", 0, []posted{at(0, 1, 300, 280), at(1, 0, 500, 200)}, map[int]piecewise.Jumps{1: {{Since: 280, Ahead: 20}}}},
-		{"CircleThenEarly", 0, []posted{at(0, 1, 300, 400), at(1, 0, 500, 200), at(0, 1, 1000, 900)}, map[int]piecewise.Jumps{1: {{Since: 900, Ahead: 100}}}},
-		{"EarlyThenCircle", 0, []posted{at(1, 0, 100, 50), at(0, 1, 300, 400), at(1, 0, 500, 200), at(1, 2, 501, 502)}, map[int]piecewise.Jumps{0: {{Since: 50, Ahead: 50}}}},
+		{"CircleEarly", 0, []posted{at(0, 1, 300, 280), at(1, 0, 500, 200)},
+			map[int]piecewise.Jumps{1: {{Since: 280, Ahead: 20}}}},
+		{"CircleThenEarly", 0, []posted{at(0, 1, 300, 400), at(1, 0, 500, 200), at(0, 1, 1000, 900)},
+			map[int]piecewise.Jumps{1: {{Since: 900, Ahead: 100}}}},
+		{"EarlyThenCircle", 0, []posted{at(1, 0, 100, 50), at(0, 1, 300, 400), at(1, 0, 500, 200),
+			at(1, 2, 501, 502)}, map[int]piecewise.Jumps{0: {{Since: 50, Ahead: 50}}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for range 2 {
@@ -333,7 +350,8 @@ func TestMend(t *testing.T) {
 	c.Add(1, 0, 500, 200)
 	all := make([]Aligned, 4)
 	c.mend(all, slices.Repeat([]bool{true}, 4), 0)
-	if all[0].Early != 1 || all[0].Error != 300 || all[1].Error != 300 || all[1].Early > 0 || all[2].Error > 0 || len(all[0].Jumps)+len(all[1].Jumps) > 0 {
+	if all[0].Early != 1 || all[0].Error != 300 || all[1].Error != 300 || all[1].Early > 0 ||
+		all[2].Error > 0 || len(all[0].Jumps)+len(all[1].Jumps) > 0 {
 		t.Errorf("%+v", all)
 	}
 }

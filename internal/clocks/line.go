@@ -49,7 +49,8 @@ type line struct {
 
 // alignment returns the line as an Alignment.
 func (l line) alignment() format.Alignment {
-	return format.Alignment{Offset: l.y0 + int64(math.Round(l.at)), Rate: int64(math.Round(l.rate * (1 << 50))), Since: l.x0}
+	return format.Alignment{Offset: l.y0 + int64(math.Round(l.at)),
+		Rate: int64(math.Round(l.rate * (1 << 50))), Since: l.x0}
 }
 
 // from returns the same line, from another point on.

@@ -93,9 +93,11 @@ func cut(limits []limit, tolerance, inexact float64) (lines []placedLine) {
 		at, from, to := boundary(rest, least, n, l, solve(rest[least:m], m-least, l, inexact))
 		last = solve(rest[:n], at, last, inexact) // which is the same line, for as long as it holds
 		end := begin + at - first
-		lines = append(lines, placedLine{last, rest[0].x, rest[at-1].x, begin, end, begin + from - first, begin + to - first})
+		lines = append(lines, placedLine{last, rest[0].x, rest[at-1].x, begin, end, begin + from - first,
+			begin + to - first})
 		first = 0
-		rest[at-1] = limit{rest[at].x, piecewise.Apply(last.alignment(), rest[at-1].x), true, rest[at].off} // time does not go back
+		// time does not go back
+		rest[at-1] = limit{rest[at].x, piecewise.Apply(last.alignment(), rest[at-1].x), true, rest[at].off}
 		if fits(rest[at-1 : m]) {
 			first = 1
 		}
@@ -249,7 +251,8 @@ func joined(lines []placedLine) (a Aligned) {
 		}
 		next := l.alignment()
 		since := max(wire.AddTimes(lines[i-1].to, 1), notAfter(before, l.from, piecewise.Apply(next, l.from)))
-		next = format.Alignment{Offset: wire.SubTimes(piecewise.Apply(next, since), since), Rate: next.Rate, Since: since}
+		next = format.Alignment{Offset: wire.SubTimes(piecewise.Apply(next, since), since), Rate: next.Rate,
+			Since: since}
 		a.Later, before = append(a.Later, next), next
 	}
 	a.Error = slices.Max(a.Errors)
@@ -280,7 +283,8 @@ func (a *Aligned) unsure(lines []placedLine, limits []limit, inexact float64) {
 					continue
 				}
 				x, y := limits[from].x, limits[to-1].x
-				before, after := limits[min(first, from):from], limits[to:max(last, to)] // none where a line goes beyond those next to it
+				// none where a line goes beyond those next to it
+				before, after := limits[min(first, from):from], limits[to:max(last, to)]
 				off := max(a.within(before, l.line, x, y, inexact), a.within(after, lines[i+1].line, x, y, inexact))
 				a.raise(x, off)
 				a.raise(y, off)
@@ -306,7 +310,8 @@ func (a *Aligned) within(limits []limit, middle line, x, y int64, inexact float6
 	if x < y {
 		rate = (float64(a.Apply(y)-y-p.y0) - at) / float64(y-x)
 	}
-	return p.errorOf(line{x0: p.x0, y0: p.y0, at: at - float64(rate*p.first), rate: rate}, float64(mostOff(limits))+inexact)
+	return p.errorOf(line{x0: p.x0, y0: p.y0, at: at - float64(rate*p.first), rate: rate},
+		float64(mostOff(limits))+inexact)
 }
 
 // notAfter returns a time, at most so late, that an alignment makes no later than another time: the latest,

@@ -46,9 +46,11 @@ func exchangeUneven(c *Clocks, clocks []unevenClock, pairs [][2]int, n int) (sen
 // a ring: no message arrives before it is sent, and away from where a piece ends, the clocks agree within
 // what is told.
 func TestPieces(t *testing.T) {
-	shapes := map[string][][2]int{"pair": {{0, 1}}, "line": {{0, 1}, {1, 2}}, "star": {{0, 1}, {0, 2}}, "ring": {{0, 1}, {1, 2}, {2, 0}}}
+	shapes := map[string][][2]int{"pair": {{0, 1}}, "line": {{0, 1}, {1, 2}}, "star": {{0, 1}, {0, 2}},
+		"ring": {{0, 1}, {1, 2}, {2, 0}}}
 	for _, u := range []unevenClock{
-		{at: 4e8, step: 1e9}, {at: 4e8, step: -2e5}, {at: 6e8, rate: 2e-4}, {at: 6e8, rate: -1e-4, step: 5e5}, {at: 5e8, step: 40_000},
+		{at: 4e8, step: 1e9}, {at: 4e8, step: -2e5}, {at: 6e8, rate: 2e-4}, {at: 6e8, rate: -1e-4, step: 5e5},
+		{at: 5e8, step: 40_000},
 	} {
 		for name, pairs := range shapes {
 			t.Run(fmt.Sprintf("%s/%g,%g", name, u.step, u.rate), func(t *testing.T) {
@@ -85,7 +87,8 @@ func checkPieces(t *testing.T, clocks []unevenClock, all []Aligned) {
 		for at := 1e7; at < 9.9e8; at += 1e6 {
 			now := a.Apply(clocks[k].now(at))
 			off := max(now-clocks[0].now(at), clocks[0].now(at)-now)
-			if far, told := max(at-clocks[1].at, clocks[1].at-at) > 1e7, a.errorAt(clocks[k].now(at)); far && off > told+4 {
+			if far, told := max(at-clocks[1].at, clocks[1].at-at) > 1e7, a.errorAt(clocks[k].now(at)); far &&
+				off > told+4 {
 				t.Fatalf("clock %d is off by %d ns at %g ns, more than %d: %+v", k, off, at, told, a)
 			}
 			if now < last && (clocks[k].step >= 0 || k == 0) {
@@ -94,7 +97,9 @@ func checkPieces(t *testing.T, clocks []unevenClock, all []Aligned) {
 			last = now
 		}
 		pieces += len(a.Later)
-		if !slices.IsSortedFunc(a.Later, func(x, y format.Alignment) int { return map[bool]int{true: -1, false: 1}[x.Since < y.Since] }) {
+		if !slices.IsSortedFunc(a.Later, func(x, y format.Alignment) int {
+			return map[bool]int{true: -1, false: 1}[x.Since < y.Since]
+		}) {
 			t.Errorf("%+v", a)
 		}
 	}
@@ -143,7 +148,8 @@ func TestPieceErrors(t *testing.T) {
 	}
 	for k, most := range map[int][2]int64{1: {2250, 21_000}, 2: {6500, 65_000}} {
 		errors := all[k].Errors
-		if errors[0] < 1000 || errors[0] > most[0] || errors[1] < 10_000 || errors[1] > most[1] || all[k].Error != errors[1] {
+		if errors[0] < 1000 || errors[0] > most[0] || errors[1] < 10_000 || errors[1] > most[1] ||
+			all[k].Error != errors[1] {
 			t.Errorf("clock %d: the errors are %d, and %d", k, errors, all[k].Error)
 		}
 	}
@@ -210,7 +216,8 @@ func TestUnevenErrors(t *testing.T) {
 		inexact := []int64{0, 0, 0, 500, 5_000, 50_000, 500_000}[seed%7]
 		clocks := []unevenClock{{}, u, {machine: machine{-2_000_000_000, -1e-4}}}
 		c := New(len(clocks))
-		sights := exchangeRandomly(c, inexact, r, clocks, shapes[r.IntN(len(shapes))], int(between(40, 2000)), between(500, 2e4), between(500, 1e5))
+		sights := exchangeRandomly(c, inexact, r, clocks, shapes[r.IntN(len(shapes))], int(between(40, 2000)),
+			between(500, 2e4), between(500, 1e5))
 		all, even := c.Align(inexact)
 		if even && all[0].Error != 0 {
 			t.Errorf("seed %d: the times of the first clock, which are as they were, are said to be off by %d ns", seed, all[0].Error)
@@ -247,7 +254,8 @@ func TestBentErrors(t *testing.T) {
 	fits, beyond := 0, 0
 	for seed := range uint64(tier.Number(100, 400)) {
 		r := rand.New(rand.NewPCG(seed, 9))
-		u := unevenClock{machine: machine{3_000_000_000, 1e-4}, at: 3e7 + 2e8*r.Float64(), rate: 1e-4 * float64(1+seed%5)}
+		u := unevenClock{machine: machine{3_000_000_000, 1e-4}, at: 3e7 + 2e8*r.Float64(),
+			rate: 1e-4 * float64(1+seed%5)}
 		longer, apart := 1e4*float64(1+seed%16), math.Exp(r.NormFloat64())
 		c := New(2)
 		var sights []float64
@@ -289,7 +297,8 @@ type sight struct {
 
 // exchangeRandomly has messages between pairs of clocks over a second, which take so long at least, and so
 // much longer on average, by times that are off by so much at most.
-func exchangeRandomly(c *Clocks, inexact int64, r *rand.Rand, clocks []unevenClock, pairs [][2]int, n int, least, longer float64) (sights []sight) {
+func exchangeRandomly(c *Clocks, inexact int64, r *rand.Rand, clocks []unevenClock, pairs [][2]int, n int,
+	least, longer float64) (sights []sight) {
 	burst := 1 + r.IntN(2)*r.IntN(8) // messages in one direction
 	read := func(clock int, at float64) int64 { return clocks[clock].now(at) + r.Int64N(2*inexact+1) - inexact }
 	for i := range n {
@@ -368,7 +377,8 @@ func TestEarly(t *testing.T) {
 			}
 		}
 	}
-	if early[0] != all[0].Early || early[1] != all[1].Early || all[0].Error < worst || all[1].Error < worst || worst < 1000 {
+	if early[0] != all[0].Early || early[1] != all[1].Early || all[0].Error < worst || all[1].Error < worst ||
+		worst < 1000 {
 		t.Errorf("%d are early, by %d ns: %+v", early, worst, all)
 	}
 }
@@ -389,7 +399,8 @@ func TestPiecesUnplaced(t *testing.T) {
 // early.
 func TestNotAfter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a := format.Alignment{Offset: rapid.Int64Range(-1e12, 1e12).Draw(t, "offset"), Rate: rapid.Int64Range(-piecewise.MaxRate, piecewise.MaxRate).Draw(t, "rate")}
+		a := format.Alignment{Offset: rapid.Int64Range(-1e12, 1e12).Draw(t, "offset"),
+			Rate: rapid.Int64Range(-piecewise.MaxRate, piecewise.MaxRate).Draw(t, "rate")}
 		at := rapid.Int64Range(0, 1e15).Draw(t, "time")
 		other := piecewise.Apply(a, at) - rapid.Int64Range(-1000, 1e12).Draw(t, "back")
 		got := notAfter(a, at, other)

@@ -53,7 +53,9 @@ func (c *Clocks) byRealTime(all []Aligned, placed []bool, inexact int64) {
 			continue
 		}
 		real := Aligned{Alignment: line.alignment(), Error: line.error}
-		contradicted := slices.DeleteFunc(slices.Clone(anchors), func(k int) bool { return c.agrees(k, links[k], all, placed, real, inexact) })
+		contradicted := slices.DeleteFunc(slices.Clone(anchors), func(k int) bool {
+			return c.agrees(k, links[k], all, placed, real, inexact)
+		})
 		if !found || len(contradicted) < len(against) {
 			found, best, against = true, real, contradicted
 		}

@@ -20,7 +20,8 @@ func read(c *Clocks, r *rand.Rand, k int, m machine, error int64, times ...float
 func TestReadings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		machines := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) machine {
-			return machine{rapid.Int64Range(-5e9, 5e9).Draw(t, "offset"), rapid.Float64Range(-1e-4, 1e-4).Draw(t, "rate")}
+			return machine{rapid.Int64Range(-5e9, 5e9).Draw(t, "offset"),
+				rapid.Float64Range(-1e-4, 1e-4).Draw(t, "rate")}
 		}), 2, 6).Draw(t, "machines")
 		var pairs [][2]int
 		for k := 1; k < len(machines); k++ {

@@ -89,7 +89,9 @@ func (c *Clocks) relax(all []Aligned, placed []bool, inexact int64) {
 // constraints returns those of all messages between clocks that are placed, in an order that is always the
 // same, and clocks that are not moved yet.
 func (c *Clocks) constraints(all []Aligned, placed []bool) ([]shift, []constraint) {
-	pairs := slices.SortedFunc(maps.Keys(c.messages), func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	pairs := slices.SortedFunc(maps.Keys(c.messages), func(a, b [2]int) int {
+		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
+	})
 	pairs = slices.DeleteFunc(pairs, func(p [2]int) bool { return !placed[p[0]] || !placed[p[1]] })
 	first, last := make([]float64, len(all)), make([]float64, len(all))
 	shifts := make([]shift, len(all))
@@ -123,7 +125,8 @@ func (c *Clocks) constraints(all []Aligned, placed []bool) ([]shift, []constrain
 	for _, p := range pairs {
 		for _, m := range c.messages[p].hull() {
 			room := all[p[1]].Apply(m.received) - all[p[0]].Apply(m.sent)
-			list = append(list, constraint{p[0], p[1], shifts[p[0]].place(m.sent), shifts[p[1]].place(m.received), float64(room)})
+			list = append(list, constraint{p[0], p[1], shifts[p[0]].place(m.sent),
+				shifts[p[1]].place(m.received), float64(room)})
 		}
 	}
 	return shifts, list

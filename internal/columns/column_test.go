@@ -103,7 +103,8 @@ func TestColumn(t *testing.T) {
 				t.Errorf("%v in %d bytes, want %v in %d", c, len(enc), tt.text, tt.bytes)
 			}
 			checkColumn(t, d, values, c)
-			if got, want := c.Plain(), !strings.Contains(tt.text, " elsewhere") && !strings.Contains(tt.text, " relative"); got != want {
+			if got, want := c.Plain(), !strings.Contains(tt.text, " elsewhere") &&
+				!strings.Contains(tt.text, " relative"); got != want {
 				t.Errorf("Plain = %v, want %v", got, want)
 			}
 			plain := NewColumn(d, values, Options{Ranks: true, Plain: true})
@@ -189,7 +190,8 @@ func testColumn(t *rapid.T) {
 	for _, encode := range plainEncodings { // each, not only the smallest
 		if len(values) > 0 {
 			checkColumn(t, d, values, Column{d, encode(values, math.MaxInt)})
-			if got, least := len(marshal(c)), len(encode(values, math.MaxInt).append(nil)); got > least && got > enough {
+			if got, least := len(marshal(c)), len(encode(values, math.MaxInt).append(nil)); got > least &&
+				got > enough {
 				t.Fatalf("%v in %d bytes, %d would do", c, got, least)
 			}
 		}
@@ -224,7 +226,8 @@ func TestElements(t *testing.T) {
 }
 
 // mayBeSpecial are the forms whose last parameter is a value that may stand for no rank.
-var mayBeSpecial = map[string]bool{"constant": true, "rank+c or rim": true, "grid neighbour": true, "3D grid neighbour": true}
+var mayBeSpecial = map[string]bool{"constant": true, "rank+c or rim": true, "grid neighbour": true,
+	"3D grid neighbour": true}
 
 // checkSpecial checks that no piece computes a special value.
 func checkSpecial(t rapid.TB, b *pieces, values []int64, o Options) {
@@ -308,7 +311,8 @@ func TestColumnEmpty(t *testing.T) {
 	var zero Column
 	c := NewColumn(Domain{}, nil, Options{})
 	for _, c := range []Column{zero, c} {
-		if e, ok := c.Expr(); !ok || e != rankenc.Constant(0) || c.Len() != 0 || c.String() != "0" || len(marshal(c)) != 1 {
+		if e, ok := c.Expr(); !ok || e != rankenc.Constant(0) || c.Len() != 0 || c.String() != "0" ||
+			len(marshal(c)) != 1 {
 			t.Errorf("empty column %v, %v, %v", c, e, ok)
 		}
 		checkColumn(t, Domain{}, nil, c)
@@ -358,7 +362,8 @@ func TestParseColumnErrors(t *testing.T) {
 		{"PackedWidth", "\x21\x00\x41", 2, wire.ErrCorrupt},
 		{"PackedShort", "\x21\x00\x01\x00\x00\x00\x00\x00\x00\x00", 3, wire.ErrCorrupt},
 		{"DictionaryCount", "\x22\x05\x00\x00", 1, wire.ErrCorrupt},
-		{"DictionaryOrder", "\x22\x01\x00\xff\xff\xff\xff\xff\xff\xff\xff\x7f" + strings.Repeat("\x00", 8), 3, wire.ErrCorrupt},
+		{"DictionaryOrder", "\x22\x01\x00\xff\xff\xff\xff\xff\xff\xff\xff\x7f" + strings.Repeat("\x00", 8), 3,
+			wire.ErrCorrupt},
 		{"DictionaryIndex", "\x22\x02\x00\x00\x00\xff" + strings.Repeat("\x00", 15), 5, wire.ErrCorrupt},
 		{"DeltasShort", "\x23\x00", 1, wire.ErrCorrupt},
 		{"DeltasBits", "\x23\x00\x00\x01" + strings.Repeat("\x00", 7) + "\x80", 4, wire.ErrCorrupt}, // the 64th of 63 bits
@@ -438,7 +443,8 @@ func readColumn(t testing.TB, c Column, data []byte) {
 func TestParseColumnMemory(t *testing.T) {
 	d := Over(rankenc.World(rankenc.MaxRank+1), rankenc.MaxRank+1)
 	for _, data := range []string{
-		"\x20\x80\x80\x80\x04", "\x21\x00\x01", "\x21\x00\x00", "\x22\x80\x80\x80\x04\x00", "\x23" + strings.Repeat("\x00", 90),
+		"\x20\x80\x80\x80\x04", "\x21\x00\x01", "\x21\x00\x00", "\x22\x80\x80\x80\x04\x00",
+		"\x23" + strings.Repeat("\x00", 90),
 		"\x24\x01\x02\x01\x00\x00\xfd\xff\xff\xff\x03\x40\x41",
 	} {
 		if got := allocated.By(3, func() { ParseColumn([]byte(data), d) }); got > 16<<10 {

@@ -98,9 +98,11 @@ func (b *counted) append(dst []byte) []byte {
 
 func decodeCounted(d *wire.Decoder, domain Domain) matrixBody {
 	at := d.Offset()
-	b := &counted{rows: domain.len(), length: int(d.UvarintMax("length", maxLen)), width: uint(d.UvarintMax("width", maxCountBits))}
+	b := &counted{rows: domain.len(), length: int(d.UvarintMax("length", maxLen)),
+		width: uint(d.UvarintMax("width", maxCountBits))}
 	enc := d.Bytes("numbers", d.Count("bytes", 1))
-	if cells := wire.MulSat(uint64(b.rows), uint64(b.length)); cells > wire.MulSat(cellsPerByte, uint64(len(enc))) || cells == 0 {
+	if cells := wire.MulSat(uint64(b.rows), uint64(b.length)); cells > wire.MulSat(cellsPerByte,
+		uint64(len(enc))) || cells == 0 {
 		d.Corrupt(at, "length", "%d rows of %d elements in %d bytes", b.rows, b.length, len(enc))
 	}
 	if d.Err() != nil {

@@ -70,10 +70,13 @@ func TestMatrix(t *testing.T) {
 		{"Again", irregular, "same rows as another", 2, 2},
 		{"Changed", changeRows(irregular, 1, 3), "another with changes", 2, 7},
 		{"ChangedReceived", transpose(changeRows(irregular, 1, 3)), "transposed", 7, 2},
-		{"ChangedReceivedDisplacements", prefixSums(transpose(changeRows(irregular, 1, 3)), 8), "sums of another", 8, 4},
+		{"ChangedReceivedDisplacements", prefixSums(transpose(changeRows(irregular, 1, 3)), 8),
+			"sums of another", 8, 4},
 		{"ReceivedNearly", changeRows(transpose(irregular), 2, 2), "another with changes", 2, 8},
 		{"Ragged", ragged, "flat", -1, 0},
-		{"Neighbours", table(16, 3, func(i, j int) int64 { return []int64{int64(i ^ 1), 7, int64(i ^ 1)}[j] }), "columns", -1, 0},
+		{"Neighbours", table(16, 3, func(i, j int) int64 {
+			return []int64{int64(i ^ 1), 7, int64(i ^ 1)}[j]
+		}), "columns", -1, 0},
 		{"Partners", table(16, 4, func(i, _ int) int64 { return int64(i ^ 1) }), "one column", -1, 4},
 		{"NoElements", make([][]int64, 16), "equal rows", -1, 3},
 	}
@@ -128,7 +131,9 @@ func TestOldReferences(t *testing.T) {
 				}
 			}
 		}
-		others = append(others, NewMatrix(d, table(16, 16, func(int, int) int64 { return rnd.Int64N(1000) }), nil, Options{}))
+		others = append(others, NewMatrix(d, table(16, 16, func(int, int) int64 {
+			return rnd.Int64N(1000)
+		}), nil, Options{}))
 	}
 }
 
@@ -157,7 +162,8 @@ func checkMatrix(t rapid.TB, d Domain, rows [][]int64, others []Matrix, m Matrix
 				t.Fatalf("%v: row %d = %v, RowLen %d, want %v", m, i, row, m.RowLen(i), rows[i])
 			}
 			n := (i*i + len(rows)) % (len(row) + 2)
-			if begin := m.AppendRowBegin([]int64{-9}, i, n); !slices.Equal(begin[1:], row[:min(n, len(row))]) || begin[0] != -9 {
+			if begin := m.AppendRowBegin([]int64{-9}, i, n); !slices.Equal(begin[1:],
+				row[:min(n, len(row))]) || begin[0] != -9 {
 				t.Fatalf("%v: the first %d of row %d are %v, want them of %v", m, n, i, begin, row)
 			}
 			if b, ok := m.body.(ownBody); ok {
@@ -222,7 +228,8 @@ func testMatrix(t *rapid.T) {
 				rows = transpose(rows)
 			}
 		case 5:
-			rows = countRows(n, rapid.IntRange(0, 30).Draw(t, "columns"), rapid.Uint64().Draw(t, "seed"), rapid.Uint64Range(1, 1<<33).Draw(t, "most"))
+			rows = countRows(n, rapid.IntRange(0, 30).Draw(t, "columns"), rapid.Uint64().Draw(t, "seed"),
+				rapid.Uint64Range(1, 1<<33).Draw(t, "most"))
 		case 6:
 			rows = changeRows(rows, rapid.Uint64().Draw(t, "seed"), rapid.IntRange(1, 20).Draw(t, "changes"))
 		}
@@ -302,7 +309,8 @@ func TestSource(t *testing.T) {
 	after[3][5]++
 	before := NewMatrix(d, rows, nil, Options{})
 	var all []Matrix
-	for _, rows := range [][][]int64{after, transpose(after), prefixSums(after, 1), prefixSums(transpose(after), 1), rows} {
+	for _, rows := range [][][]int64{after, transpose(after), prefixSums(after, 1),
+		prefixSums(transpose(after), 1), rows} {
 		all = append(all, NewMatrix(d, rows, append([]Matrix{before}, all...), Options{}))
 	}
 	received := NewMatrix(d, transpose(rows), []Matrix{before}, Options{})
@@ -388,7 +396,8 @@ func TestIrregular(t *testing.T) {
 		name string
 		rows [][]int64
 		most int
-	}{{"noise", noise, 5*n*n + 20}, {"offsets", offsets, n*n/2 + 20*n}, {"half", half, 5*n*n/2 + 10*n}, {"turned", transpose(half), 5*n*n/2 + 10*n}} {
+	}{{"noise", noise, 5*n*n + 20}, {"offsets", offsets, n*n/2 + 20*n}, {"half", half, 5*n*n/2 + 10*n},
+		{"turned", transpose(half), 5*n*n/2 + 10*n}} {
 		m := NewMatrix(d, tt.rows, nil, Options{})
 		checkMatrix(t, d, tt.rows, nil, m)
 		if enc := marshal(m); len(enc) > tt.most {
@@ -583,7 +592,8 @@ func readMatrix(t testing.TB, m Matrix, data []byte) {
 // bytes it was given.
 func TestParseMatrixMemory(t *testing.T) {
 	d := Over(rankenc.World(1<<20), 1<<20)
-	for _, data := range []string{"\x03\xff\xff\xff\xff\x07\x50", "\x04\xff\xff\xff\xff\x07\x50", "\x05\x80\x80\x80\x01\x50\x01\x50", "\x05\x80\x80\x80\x01\x50\x80\x80\x01", "\x08\x01\x20\x02\x01\x01"} {
+	for _, data := range []string{"\x03\xff\xff\xff\xff\x07\x50", "\x04\xff\xff\xff\xff\x07\x50",
+		"\x05\x80\x80\x80\x01\x50\x01\x50", "\x05\x80\x80\x80\x01\x50\x80\x80\x01", "\x08\x01\x20\x02\x01\x01"} {
 		if got := allocated.By(3, func() { ParseMatrix([]byte(data), d, nil) }); got > 8<<10 {
 			t.Errorf("ParseMatrix of %x allocated %d bytes", data, got)
 		}

@@ -30,10 +30,18 @@ func TestMisuse(t *testing.T) {
 		"source of a row after":  func() { matrix.Source(2) },
 	})
 	misuse.Harmless(t, map[string]func(){
-		"relative in a group of 0":             func() { _ = columns.Relative(1, 0, 0) },
-		"the zero column":                      func() { _ = columns.Column{}.String(); columns.Column{}.Expr(); columns.Column{}.Plain() },
+		"relative in a group of 0": func() { _ = columns.Relative(1, 0, 0) },
+		"the zero column": func() {
+			_ = columns.Column{}.String()
+			columns.Column{}.Expr()
+			columns.Column{}.Plain()
+		},
 		"a size that is not that of the ranks": func() { columns.Over(set, 4); columns.Over(set, -1) },
-		"forms of nothing":                     func() { columns.ColumnForm(nil); columns.MatrixForm(nil); columns.ReferenceOf(nil, -1) },
+		"forms of nothing": func() {
+			columns.ColumnForm(nil)
+			columns.MatrixForm(nil)
+			columns.ReferenceOf(nil, -1)
+		},
 		"parsing nothing": func() {
 			columns.ParseColumn(nil, columns.Domain{})
 			columns.ParseMatrix(nil, columns.Domain{}, nil)

@@ -220,7 +220,9 @@ func (s *splitter) next() (guess, bool) {
 	if s.specials {
 		for _, p := range s.left {
 			if v := s.values[p]; v < 0 {
-				return guess{rankenc.Constant(v), true}, slices.ContainsFunc(s.left, func(p int) bool { return s.values[p] != v })
+				return guess{rankenc.Constant(v), true}, slices.ContainsFunc(s.left, func(p int) bool {
+					return s.values[p] != v
+				})
 			}
 		}
 	}

@@ -15,7 +15,8 @@ import (
 func TestIntegerBlocks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.SampledFrom([]int64{1, 9, 1000, 1 << 40, math.MaxInt64 / 4}).Draw(t, "most")
-		value := rapid.OneOf(rapid.Int64Range(-most, most), rapid.SampledFrom([]int64{math.MinInt64, 0, math.MaxInt64 - 1, math.MaxInt64}))
+		value := rapid.OneOf(rapid.Int64Range(-most, most),
+			rapid.SampledFrom([]int64{math.MinInt64, 0, math.MaxInt64 - 1, math.MaxInt64}))
 		values := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) countedValue {
 			return countedValue{value.Draw(t, "value"), rapid.Uint64Range(1, 1000).Draw(t, "count")}
 		}), 1, 50).Draw(t, "values")

@@ -175,7 +175,9 @@ func (c *Condenser) appendTerms(rule int, at uint64, anchored []bool) uint64 {
 
 // termAt returns the term with the call at a position.
 func (c *Condenser) termAt(position uint64) int {
-	i, _ := slices.BinarySearchFunc(c.terms, position+1, func(t placedTerm, end uint64) int { return cmp.Compare(t.end, end) })
+	i, _ := slices.BinarySearchFunc(c.terms, position+1, func(t placedTerm, end uint64) int {
+		return cmp.Compare(t.end, end)
+	})
 	return i
 }
 

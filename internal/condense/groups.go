@@ -36,7 +36,8 @@ type condensedCall struct {
 }
 
 func newGroups(c *Condenser) *groups {
-	return &groups{c: c, of: make(map[sequitur.Symbol]int), numbers: make(map[string]int), roles: make(map[string][]role)}
+	return &groups{c: c, of: make(map[sequitur.Symbol]int), numbers: make(map[string]int),
+		roles: make(map[string][]role)}
 }
 
 // add adds n calls of a terminal.
@@ -156,7 +157,9 @@ func (g *group) distinct(c *Condenser, slot, most int) int {
 
 // calls returns what the calls of the group become.
 func (g *group) calls(c *Condenser) []condensedCall {
-	slices.SortFunc(g.members, func(a, b member) int { return slices.Compare(c.slots(a.terminal), c.slots(b.terminal)) })
+	slices.SortFunc(g.members, func(a, b member) int {
+		return slices.Compare(c.slots(a.terminal), c.slots(b.terminal))
+	})
 	if len(g.members) <= c.Values {
 		list := make([]condensedCall, len(g.members))
 		for i, m := range g.members {

@@ -49,7 +49,8 @@ const (
 )
 
 // DamagedBeginning is what a trace is whose first bytes are something else.
-var DamagedBeginning = Content{"a trace whose beginning is damaged", "reprise repair FILE -o saved.rpz saves what can be read"}
+var DamagedBeginning = Content{"a trace whose beginning is damaged",
+	"reprise repair FILE -o saved.rpz saves what can be read"}
 
 // Actions is what compress takes.
 var Actions = Content{"SimGrid's text of a trace", "reprise compress FILE -o OUT.rpz makes a trace of it"}
@@ -61,7 +62,8 @@ var Unknown = Content{"no trace", OwnTraces}
 const recordsBegin = "reprisp"
 
 // RawRecords is what lies in the directory that collect takes.
-var RawRecords = Content{"raw records of MPI calls", "reprise collect DIR -o OUT.rpz makes a trace of all in their directory"}
+var RawRecords = Content{"raw records of MPI calls",
+	"reprise collect DIR -o OUT.rpz makes a trace of all in their directory"}
 
 // beginnings are what files begin with.
 var beginnings = []struct {
@@ -72,7 +74,8 @@ var beginnings = []struct {
 	{"DEFAULT_OPTIONS", Content{"the .pcf file of a Paraver trace", onlyWrite}},
 	{"LEVEL ", Content{"the .row file of a Paraver trace", onlyWrite}},
 	{"PAR1", Content{"a Parquet file", onlyWrite}},
-	{"<!doctype html", Content{"a page, such as a report", "open it in a browser; reprise needs the trace that it was made from"}},
+	{"<!doctype html", Content{"a page, such as a report",
+		"open it in a browser; reprise needs the trace that it was made from"}},
 	{"\x7fELF", Content{"a program", "reprise record -o OUT.rpz -- mpirun -n 4 FILE records its calls"}},
 	{"SQLite format 3\x00", Content{"an SQLite database", OwnTraces}},
 	{"PK\x03\x04", Content{"a zip archive", "unpack it first"}},
@@ -172,7 +175,8 @@ func Of(path string) Content {
 			return compressed("gzip -d FILE", "gzip", r)
 		}
 	case bytes.HasPrefix(begin, []byte("\x28\xb5\x2f\xfd")):
-		if r, err := zstd.NewReader(bytes.NewReader(begin), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true)); err == nil {
+		if r, err := zstd.NewReader(bytes.NewReader(begin), zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderLowmem(true)); err == nil {
 			defer r.Close()
 			return compressed("zstd -d FILE", "zstd", r)
 		}
@@ -219,7 +223,8 @@ func compressed(cure, by string, r io.Reader) Content {
 func isText(begin []byte) bool {
 	for len(begin) > 0 {
 		r, n := utf8.DecodeRune(begin)
-		if r == utf8.RuneError && n == 1 && len(begin) > utf8.UTFMax || r < ' ' && !strings.ContainsRune("\t\n\r\f", r) {
+		if r == utf8.RuneError && n == 1 && len(begin) > utf8.UTFMax ||
+			r < ' ' && !strings.ContainsRune("\t\n\r\f", r) {
 			return false
 		}
 		begin = begin[n:]
@@ -258,7 +263,8 @@ func OfDirectory(path string) Content {
 	}{
 		{"*.part.rpz", Content{"a directory of part files", "reprise merge FILE -o OUT.rpz makes a trace of it"}},
 		{"*.rpz", Content{"a directory with traces", "name one of them"}},
-		{"*_rank-*.txt", Content{"a directory with SimGrid's text of a trace", "reprise compress FILE -o OUT.rpz makes a trace of it"}},
+		{"*_rank-*.txt", Content{"a directory with SimGrid's text of a trace",
+			"reprise compress FILE -o OUT.rpz makes a trace of it"}},
 		{"*.otf2", Content{"a directory with an OTF2 trace", OwnTraces}},
 	} {
 		if files, err := filepath.Glob(filepath.Join(escaped(path), d.pattern)); err == nil && len(files) > 0 {

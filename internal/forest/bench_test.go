@@ -76,7 +76,8 @@ func alike(n int) []*sequitur.Grammar {
 			b.Append(s)
 		}
 		for range 3 {
-			b.AppendLoop([]sequitur.Run{{Symbol: 1, Count: 1}, {Symbol: peer, Count: 2}, {Symbol: 3, Count: 1}, {Symbol: peer + 7, Count: 1}, {Symbol: 5, Count: 1}}, 100)
+			b.AppendLoop([]sequitur.Run{{Symbol: 1, Count: 1}, {Symbol: peer, Count: 2},
+				{Symbol: 3, Count: 1}, {Symbol: peer + 7, Count: 1}, {Symbol: 5, Count: 1}}, 100)
 			b.AppendLoop([]sequitur.Run{{Symbol: 30, Count: 1}, {Symbol: 31, Count: 1}, {Symbol: peer, Count: 1}}, 10)
 		}
 		members[i] = b.Finish()

@@ -25,7 +25,9 @@ var membersGen = rapid.Custom(func(t *rapid.T) []*sequitur.Grammar {
 	var blocks [][]sequitur.Symbol
 	for range rapid.IntRange(1, 4).Draw(t, "blocks") {
 		first := sequitur.Symbol(rapid.SampledFrom([]int{0, 3, 100, 3000, 1 << 30}).Draw(t, "first"))
-		block := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 20), func(v int) sequitur.Symbol { return first + sequitur.Symbol(v) }), 1, 12).Draw(t, "block")
+		block := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 20), func(v int) sequitur.Symbol {
+			return first + sequitur.Symbol(v)
+		}), 1, 12).Draw(t, "block")
 		if rapid.Bool().Draw(t, "ascending") {
 			for i := range block {
 				block[i] = first + sequitur.Symbol(i)
@@ -176,11 +178,14 @@ func TestForestSizes(t *testing.T) {
 		{"Nothing", nil, 1},
 		{"Empty", []*sequitur.Grammar{{}, {}, {}}, 3},
 		{"NewTerminals", []*sequitur.Grammar{build(ascending(16384))}, 8},
-		{"NewTerminalsAgain", []*sequitur.Grammar{build(ascending(16384)), build(ascending(16385)), build(ascending(16384)[100:])}, 24},
-		{"NewAfterOld", []*sequitur.Grammar{build(ascending(100)), build(append([]sequitur.Symbol{5, 6, 9}, ascending(20000)[100:]...))}, 20},
+		{"NewTerminalsAgain", []*sequitur.Grammar{build(ascending(16384)), build(ascending(16385)),
+			build(ascending(16384)[100:])}, 24},
+		{"NewAfterOld", []*sequitur.Grammar{build(ascending(100)),
+			build(append([]sequitur.Symbol{5, 6, 9}, ascending(20000)[100:]...))}, 20},
 		{"Equal", slices.Repeat([]*sequitur.Grammar{member(7, 7, 9)}, 1000), 24},
 		{"OneOther", []*sequitur.Grammar{member(1, 5, 2), member(1, 6, 2), member(1, 7, 2), member(1, 8, 2)}, 30},
-		{"AddedAndLeftOut", []*sequitur.Grammar{member(1, 5, 2), member(1, 5, 9, 2), member(1, 2), member(1, 5, 2)}, 40},
+		{"AddedAndLeftOut", []*sequitur.Grammar{member(1, 5, 2), member(1, 5, 9, 2), member(1, 2),
+			member(1, 5, 2)}, 40},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -281,7 +286,8 @@ func TestForestErrors(t *testing.T) {
 		{"RuleTooFar", "\x01" + fresh + again + pair + "\x27", 4, wire.ErrCorrupt},
 		{"RepeatsSymbol", "\x01" + fresh + one + pair, 3, wire.ErrCorrupt},
 		{"RepeatsSymbolInStart", "\x01" + fresh + one + end, 3, wire.ErrCorrupt},
-		{"TooLong", "\x01" + fresh + twice + fresh + pair + "\x19" + "\xf7\xff\xff\xff\xff\xff\xff\xff\x7f" + end, 15, wire.ErrLimit},
+		{"TooLong", "\x01" + fresh + twice + fresh + pair + "\x19" + "\xf7\xff\xff\xff\xff\xff\xff\xff\x7f" +
+			end, 15, wire.ErrLimit},
 		{"ManySymbols", "\x01" + fresh + "\x11" + "\xff\xff\xff\x7f" + end, 2, wire.ErrLimit},
 		{"ManyEmptyMembers", "\xff\xff\xff\x7f" + end + "\x11" + "\xff\xff\xff\x7f", 10, wire.ErrCorrupt},
 	}
@@ -361,7 +367,8 @@ func TestForestDamaged(t *testing.T) {
 		if err != nil {
 			return
 		}
-		if again := newForest([]*sequitur.Grammar{members[0], g}, 10).AppendMember(nil, 1); what == "prefix" || !bytes.Equal(again, bad) {
+		if again := newForest([]*sequitur.Grammar{members[0], g}, 10).AppendMember(nil,
+			1); what == "prefix" || !bytes.Equal(again, bad) {
 			t.Errorf("%s: re-encoded %x as %x", what, bad, again)
 		}
 	})

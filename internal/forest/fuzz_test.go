@@ -14,7 +14,8 @@ import (
 // the members it returns.
 func FuzzParse(f *testing.F) {
 	a, b := append(cycle(9, 0, 1, 2), 3, 4, 5, 6), append(cycle(8, 0, 1, 7), 3, 4, 5, 6)
-	for _, members := range [][][]sequitur.Symbol{nil, {nil, nil}, {a}, {a, b, a}, {b, append(a, a...), nil, cycle(9, 5, 5, 300, 5000)}} {
+	for _, members := range [][][]sequitur.Symbol{nil, {nil, nil}, {a}, {a, b, a},
+		{b, append(a, a...), nil, cycle(9, 5, 5, 300, 5000)}} {
 		var grammars []*sequitur.Grammar
 		for _, in := range members {
 			grammars = append(grammars, build(in))
@@ -45,7 +46,8 @@ func FuzzParseMember(f *testing.F) {
 		f.Fatal(err)
 	}
 	s.options = Options{MaxLen: 1 << 12, MaxSymbols: 1 << 12}
-	for _, in := range [][]sequitur.Symbol{nil, {0}, cycle(9, 0, 1, 2), append(cycle(8, 0, 1, 7), 3, 4, 5, 6), cycle(9, 5, 5, 300, 5000)} {
+	for _, in := range [][]sequitur.Symbol{nil, {0}, cycle(9, 0, 1, 2), append(cycle(8, 0, 1, 7), 3, 4, 5, 6),
+		cycle(9, 5, 5, 300, 5000)} {
 		f.Add(forest(build(in)).AppendMember(nil, 1))
 	}
 	mutate.Fuzz(f, func(t *testing.T, data []byte) {

@@ -16,7 +16,8 @@ import (
 // ignores the first signal.
 func TestCommand(t *testing.T) {
 	e2e.Programs(t)
-	for _, script := range []string{"(echo; exec sleep 1000); true", "(trap '' TERM; echo; while :; do sleep 1000; done); true", "trap '' TERM; echo; sleep 1000; sleep 1000"} {
+	for _, script := range []string{"(echo; exec sleep 1000); true",
+		"(trap '' TERM; echo; while :; do sleep 1000; done); true", "trap '' TERM; echo; sleep 1000; sleep 1000"} {
 		t.Run(script, func(t *testing.T) { testCommand(t, script) })
 	}
 }

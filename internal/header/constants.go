@@ -28,7 +28,8 @@ func ParseConstants(macros string) []Constant {
 			continue
 		}
 		// Names of types have small letters: an mpi.h may define one as another.
-		if field := strings.Fields(line); len(field) > 2 && field[1] == strings.ToUpper(field[1]) && spec.ClassOf(field[1]) != "" {
+		if field := strings.Fields(line); len(field) > 2 && field[1] == strings.ToUpper(field[1]) &&
+			spec.ClassOf(field[1]) != "" {
 			constants = append(constants, Constant{field[1], spec.ClassOf(field[1])})
 		}
 	}

@@ -107,7 +107,8 @@ func TestParseConstants(t *testing.T) {
 func TestVersion(t *testing.T) {
 	tests := []struct{ macros, want string }{
 		{"#define MPI_VERSION 4\n#define MPICH_VERSION \"4.0.2\"\n", "MPICH 4.0.2"},
-		{"#define OMPI_MINOR_VERSION 1\n#define OMPI_MAJOR_VERSION 4\n#define OMPI_RELEASE_VERSION 4\n", "Open MPI 4.1.4"},
+		{"#define OMPI_MINOR_VERSION 1\n#define OMPI_MAJOR_VERSION 4\n#define OMPI_RELEASE_VERSION 4\n",
+			"Open MPI 4.1.4"},
 		{"#define MPI_VERSION 4\n", "another MPI"},
 	}
 	for _, test := range tests {

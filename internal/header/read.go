@@ -36,7 +36,8 @@ func Read(ctx context.Context, mpicc string) (*Header, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Header{functions, ParseConstants(macros), version(macros), sha256.Sum256([]byte(source + macros)), filesOf(source)}, nil
+	return &Header{functions, ParseConstants(macros), version(macros), sha256.Sum256([]byte(source + macros)),
+		filesOf(source)}, nil
 }
 
 // marker matches the lines in which a preprocessor says what file follows.
@@ -64,7 +65,8 @@ func version(macros string) string {
 	case values["MPICH_VERSION"] != "":
 		return "MPICH " + values["MPICH_VERSION"]
 	case values["OMPI_MAJOR_VERSION"] != "":
-		return "Open MPI " + values["OMPI_MAJOR_VERSION"] + "." + values["OMPI_MINOR_VERSION"] + "." + values["OMPI_RELEASE_VERSION"]
+		return "Open MPI " + values["OMPI_MAJOR_VERSION"] + "." + values["OMPI_MINOR_VERSION"] + "." +
+			values["OMPI_RELEASE_VERSION"]
 	}
 	return "another MPI"
 }

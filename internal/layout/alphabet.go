@@ -75,7 +75,8 @@ func handleClass(t cst.Type) string {
 // alphabet is Alphabet with handles of a class.
 func (t *Table) alphabet(handles string) mixing.Alphabet {
 	var (
-		a             = mixing.Alphabet{Class: make([]uint32, len(t.Functions)), Variant: make([]uint32, len(t.Functions))}
+		a = mixing.Alphabet{Class: make([]uint32, len(t.Functions)),
+			Variant: make([]uint32, len(t.Functions))}
 		classes       = make(map[string]uint32)
 		variants      = make(map[string]uint32)
 		taken         = make(map[[2]uint32]bool)

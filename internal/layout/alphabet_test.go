@@ -23,7 +23,8 @@ func TestAlphabetTells(t *testing.T) {
 			t.Errorf("signatures %d and %d are both variant %d of class %d", other, n, key[1], key[0])
 		}
 		if seen[key] = n; a.Group[a.Class[n]] != table.Functions[n] || int(a.Variant[n]) >= len(table.Functions) {
-			t.Errorf("signature %d is variant %d of class %d, of function %d", n, a.Variant[n], a.Class[n], a.Group[a.Class[n]])
+			t.Errorf("signature %d is variant %d of class %d, of function %d", n, a.Variant[n], a.Class[n],
+				a.Group[a.Class[n]])
 		}
 	}
 }

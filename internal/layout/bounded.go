@@ -108,7 +108,8 @@ func ParseBounded(data []byte, functions int, ranks rankenc.Set) (*format.Bounde
 	if flags&^boundedFlags != 0 {
 		d.Corrupt(at, "flags", "%#x", flags)
 	}
-	b := &format.Bounded{Untimed: flags&boundedUntimed != 0, Unordered: flags&boundedUnordered != 0, ByFunction: flags&boundedByFunction != 0}
+	b := &format.Bounded{Untimed: flags&boundedUntimed != 0, Unordered: flags&boundedUnordered != 0,
+		ByFunction: flags&boundedByFunction != 0}
 	number := func(field string, least int) int {
 		at := d.Offset()
 		if n := uint64(least) + d.UvarintMax(field, MaxRanks); n < uint64(functions) {

@@ -22,9 +22,11 @@ func boundedSeeds() []*format.Bounded {
 		{InStretches: map[int]uint64{0: 1}, InOrder: map[int]uint64{2: math.MaxUint64}},
 		{Transitions: map[[2]int]uint64{{0, 0}: 1, {0, 2}: 1 << 63, {1, 1}: 7, {2, 0}: 3}},
 		{
-			ByFunction: true, InStretches: map[int]uint64{1: 6}, InOrder: map[int]uint64{1: 2}, Transitions: map[[2]int]uint64{{2, 2}: 5},
+			ByFunction: true, InStretches: map[int]uint64{1: 6}, InOrder: map[int]uint64{1: 2},
+			Transitions: map[[2]int]uint64{{2, 2}: 5},
 			Stretches: map[int][]format.Stretch{
-				0: {{First: 0, Calls: 1}, {First: 1, Calls: 4}, {First: 100, Calls: 1 << 40}}, 3: {{First: 7, Calls: 9}}, 7: {{First: 1 << 50, Calls: 2}},
+				0: {{First: 0, Calls: 1}, {First: 1, Calls: 4}, {First: 100, Calls: 1 << 40}},
+				3: {{First: 7, Calls: 9}}, 7: {{First: 1 << 50, Calls: 2}},
 			},
 		},
 	}
@@ -80,11 +82,13 @@ func TestBoundedHostile(t *testing.T) {
 		{"rest", append(ranks(none), 0)},
 	} {
 		b, err := parseBounded(x.data)
-		if !errors.Is(err, format.ErrCorrupt) && !errors.Is(err, format.ErrLimit) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		if !errors.Is(err, format.ErrCorrupt) && !errors.Is(err, format.ErrLimit) &&
+			!errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%s: %+v, %v", x.name, b, err)
 		}
 	}
-	for _, list := range [][]format.Stretch{{{Calls: 11}}, {{First: 10, Calls: 1}}, {{}}, {{First: 4, Calls: 2}, {First: 5, Calls: 1}}, {{First: 3, Calls: math.MaxUint64}}} {
+	for _, list := range [][]format.Stretch{{{Calls: 11}}, {{First: 10, Calls: 1}}, {{}},
+		{{First: 4, Calls: 2}, {First: 5, Calls: 1}}, {{First: 3, Calls: math.MaxUint64}}} {
 		if err := CheckStretches(list, 10); !errors.Is(err, format.ErrCorrupt) {
 			t.Errorf("%v of 10 calls: %v", list, err)
 		}

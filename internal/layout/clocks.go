@@ -181,14 +181,16 @@ func hasErrors(c *format.Clock) bool {
 	if len(c.Errors) == 0 {
 		return true
 	}
-	return len(c.Later) > 0 && len(c.Errors) == 1+len(c.Later) && slices.Min(c.Errors) >= 0 && slices.Max(c.Errors) == c.Error
+	return len(c.Later) > 0 && len(c.Errors) == 1+len(c.Later) && slices.Min(c.Errors) >= 0 &&
+		slices.Max(c.Errors) == c.Error
 }
 
 // checkJumps returns an error if the jumps of a clock are too many, not in order or more than its error.
 func checkJumps(c format.Clock) error {
 	jumps := piecewise.Jumps(c.Jumps)
 	if len(jumps) > piecewise.MaxJumps || jumps.Most() > max(0, c.Error) {
-		return Corrupt("clock of machine %q jumps %d times, ahead by %d, with the error %d", c.Machine, len(jumps), jumps.Most(), c.Error)
+		return Corrupt("clock of machine %q jumps %d times, ahead by %d, with the error %d", c.Machine,
+			len(jumps), jumps.Most(), c.Error)
 	}
 	for i, j := range jumps {
 		if i > 0 && j.Since <= jumps[i-1].Since || j.Ahead <= jumps[:i].Ahead(j.Since) {
@@ -299,7 +301,8 @@ func ReadClocks(file *format.Reader, ranks int) (list []format.Clock, err error)
 func parseReadings(d *wire.Decoder, n uint64) (list []format.ClockReading) {
 	for range n {
 		at := d.Offset()
-		r := format.ClockReading{Time: d.Varint("reading"), Offset: d.Varint("reading"), Error: int64(d.UvarintMax("reading", math.MaxInt64))}
+		r := format.ClockReading{Time: d.Varint("reading"), Offset: d.Varint("reading"),
+			Error: int64(d.UvarintMax("reading", math.MaxInt64))}
 		if len(list) > 0 && d.Err() == nil && compareReadings(list[0], r) >= 0 {
 			d.Corrupt(at, "reading", "%+v after %+v", r, list[0])
 		}
@@ -380,7 +383,8 @@ func parseClocks(data []byte) ([]format.Clock, error) {
 			d.Limit(at, "ranks", "more than %d runs of consecutive ranks in %d clocks", MaxRuns, len(list)+1)
 			break
 		}
-		if d.Err() == nil && c.Ranks.Len() == 0 || len(list) > 0 && d.Err() == nil && c.Ranks.At(0) <= list[len(list)-1].Ranks.At(0) {
+		if d.Err() == nil && c.Ranks.Len() == 0 || len(list) > 0 && d.Err() == nil &&
+			c.Ranks.At(0) <= list[len(list)-1].Ranks.At(0) {
 			d.Corrupt(at, "ranks", "%s of clock %d", c.Ranks.Abbreviated(MaxNamed), len(list))
 		}
 		c.Machine = string(d.String("machine"))

@@ -38,11 +38,15 @@ func clocksOf(t *rapid.T, ranks int) []format.Clock {
 	for i := range list {
 		if rapid.Bool().Draw(t, "aligned") {
 			list[i].Alignment = format.Alignment{
-				Offset: rapid.Int64().Draw(t, "offset"), Rate: rapid.Int64Range(-piecewise.MaxRate, piecewise.MaxRate).Draw(t, "rate"), Since: rapid.Int64().Draw(t, "since"),
+				Offset: rapid.Int64().Draw(t, "offset"),
+				Rate:   rapid.Int64Range(-piecewise.MaxRate, piecewise.MaxRate).Draw(t, "rate"),
+				Since:  rapid.Int64().Draw(t, "since"),
 			}
 			list[i].Error = rapid.Int64Range(0, math.MaxInt64-1).Draw(t, "error")
-			for _, since := range rapid.SliceOfNDistinct(rapid.Int64Range(math.MinInt64+1, math.MaxInt64), 0, 3, rapid.ID).Draw(t, "later") {
-				list[i].Later = append(list[i].Later, format.Alignment{Offset: rapid.Int64().Draw(t, "offset"), Since: since})
+			for _, since := range rapid.SliceOfNDistinct(rapid.Int64Range(math.MinInt64+1, math.MaxInt64), 0,
+				3, rapid.ID).Draw(t, "later") {
+				list[i].Later = append(list[i].Later,
+					format.Alignment{Offset: rapid.Int64().Draw(t, "offset"), Since: since})
 			}
 			slices.SortFunc(list[i].Later, func(a, b format.Alignment) int { return cmp.Compare(a.Since, b.Since) })
 			if n := len(list[i].Later); n > 0 && rapid.Bool().Draw(t, "own") {
@@ -58,7 +62,8 @@ func clocksOf(t *rapid.T, ranks int) []format.Clock {
 			}
 		}
 		readings := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) format.ClockReading {
-			return format.ClockReading{Time: rapid.Int64().Draw(t, "time"), Offset: rapid.Int64().Draw(t, "offset"), Error: rapid.Int64Range(0, math.MaxInt64).Draw(t, "error")}
+			return format.ClockReading{Time: rapid.Int64().Draw(t, "time"),
+				Offset: rapid.Int64().Draw(t, "offset"), Error: rapid.Int64Range(0, math.MaxInt64).Draw(t, "error")}
 		}), 0, 3).Draw(t, "readings")
 		if len(readings) > 0 {
 			list[i].Readings = mergeReadings(readings, nil)
@@ -69,7 +74,8 @@ func clocksOf(t *rapid.T, ranks int) []format.Clock {
 
 // jumpsUpTo draws jumps that are ahead by so much at most.
 func jumpsUpTo(t *rapid.T, most int64) (list piecewise.Jumps) {
-	times := rapid.SliceOfNDistinct(rapid.OneOf(rapid.Int64(), rapid.Int64Range(0, 1000)), 0, 4, rapid.ID).Draw(t, "times")
+	times := rapid.SliceOfNDistinct(rapid.OneOf(rapid.Int64(), rapid.Int64Range(0, 1000)), 0, 4,
+		rapid.ID).Draw(t, "times")
 	slices.Sort(times)
 	for _, since := range times {
 		if left := list.Ahead(since); left < most {
@@ -106,7 +112,8 @@ func TestClocks(t *testing.T) {
 		for _, part := range rapid.Permutation(parts).Draw(t, "parts") {
 			merged = MergeClocks(merged, []format.Clock{part})
 		}
-		if got := ClocksOf(merged, rankenc.World(ranks)); !bytes.Equal(AppendClocks(nil, got), AppendClocks(nil, list)) {
+		if got := ClocksOf(merged, rankenc.World(ranks)); !bytes.Equal(AppendClocks(nil, got),
+			AppendClocks(nil, list)) {
 			t.Fatalf("%+v, want %+v", got, list)
 		}
 	})
@@ -117,7 +124,8 @@ func TestClocks(t *testing.T) {
 func TestClocksOlder(t *testing.T) {
 	older := []byte("\x02" + "\x02\x00\x00" + "\x01a" + "\x00" + "\x01\x00\x00\x00\x00" +
 		"\x02\x04\x00" + "\x01b" + "\x00" + "\x08\x02\x00\x00\x01" + "\x64\x00\xc8\x01")
-	want := format.Clock{Machine: "b", Ranks: rankenc.SetOf(1), Alignment: format.Alignment{Offset: 1}, Later: []format.Alignment{{Offset: 50, Since: 100}}, Error: 7}
+	want := format.Clock{Machine: "b", Ranks: rankenc.SetOf(1), Alignment: format.Alignment{Offset: 1},
+		Later: []format.Alignment{{Offset: 50, Since: 100}}, Error: 7}
 	list, err := parseClocks(older)
 	if err != nil || len(list) != 2 || !reflect.DeepEqual(list[1], want) {
 		t.Fatalf("%+v, %v", list, err)
@@ -142,7 +150,8 @@ func TestClocksOlder(t *testing.T) {
 		t.Error("messages are early by a clock that is not aligned")
 	}
 	for _, bad := range []string{"\x08\x00", "\x06", "\x0e\x01", "\x16", "\x20"} {
-		if got, err := parseClocks([]byte("\x01\x02\x00\x00\x01a" + bad + "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00")); err == nil || !strings.Contains(err.Error(), "readings") {
+		if got, err := parseClocks([]byte("\x01\x02\x00\x00\x01a" + bad +
+			"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00")); err == nil || !strings.Contains(err.Error(), "readings") {
 			t.Errorf("%x: %+v, %v", bad, got, err)
 		}
 	}
@@ -162,20 +171,23 @@ func TestClockJumps(t *testing.T) {
 	c.Jumps = piecewise.Jumps{{Since: -5, Ahead: 100}, {Since: 3195, Ahead: 1}, {Since: 3200, Ahead: 200}}
 	data := AppendClocks(nil, []format.Clock{c})
 	// Three from −5 on, by 100; of which nothing is left 3,200 later, and 1 by which that is ahead 5 later.
-	want := bytes.Replace(append(plain, "\x03\x09\x63\xff\x18\x00\x04\xc6\x01"...), []byte("\x01b\x00"), []byte("\x01b\x10"), 1)
+	want := bytes.Replace(append(plain, "\x03\x09\x63\xff\x18\x00\x04\xc6\x01"...), []byte("\x01b\x00"),
+		[]byte("\x01b\x10"), 1)
 	if !bytes.Equal(data, want) {
 		t.Errorf("%x, want %x", data, want)
 	}
 	if list, err := parseClocks(data); err != nil || !reflect.DeepEqual(list, []format.Clock{c}) {
 		t.Errorf("%+v, %v", list, err)
 	}
-	for _, bad := range []string{"\x00\x09", "\x01\x09\xff\xff\xff\xff\xff\xff\xff\xff\x7f", "\x02\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00\x00\x00"} {
+	for _, bad := range []string{"\x00\x09", "\x01\x09\xff\xff\xff\xff\xff\xff\xff\xff\x7f",
+		"\x02\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00\x00\x00"} {
 		if list, err := parseClocks(append(bytes.Clone(want[:len(want)-9]), bad...)); err == nil {
 			t.Errorf("%x: %+v", bad, list)
 		}
 	}
 	for _, jumps := range []piecewise.Jumps{
-		{{Since: 1, Ahead: 201}}, {{Since: 1, Ahead: 0}}, {{Since: 1, Ahead: -1}}, {{Since: 1, Ahead: 5}, {Since: 1, Ahead: 6}}, {{Since: 1, Ahead: 5}, {Since: 0, Ahead: 6}},
+		{{Since: 1, Ahead: 201}}, {{Since: 1, Ahead: 0}}, {{Since: 1, Ahead: -1}},
+		{{Since: 1, Ahead: 5}, {Since: 1, Ahead: 6}}, {{Since: 1, Ahead: 5}, {Since: 0, Ahead: 6}},
 		{{Since: 0, Ahead: 100}, {Since: 32, Ahead: 99}}, make(piecewise.Jumps, piecewise.MaxJumps+1),
 	} {
 		c.Jumps = jumps
@@ -183,7 +195,8 @@ func TestClockJumps(t *testing.T) {
 			t.Errorf("accepted %+v", jumps[:min(3, len(jumps))])
 		}
 	}
-	if c.Jumps, c.Alignment, c.Error = (piecewise.Jumps{{Since: 1, Ahead: 1}}), (format.Alignment{}), -1; CheckClocks([]format.Clock{c}, 2) == nil {
+	if c.Jumps, c.Alignment, c.Error = (piecewise.Jumps{{Since: 1, Ahead: 1}}), (format.Alignment{}),
+		-1; CheckClocks([]format.Clock{c}, 2) == nil {
 		t.Error("a clock jumps that is not aligned")
 	}
 }
@@ -193,9 +206,11 @@ func TestClockJumps(t *testing.T) {
 func TestClockError(t *testing.T) {
 	// Times to 99 stay, those from 100 become 1100 and so on, and those from 200 stand still at 1199 until
 	// 398.
-	c := format.Clock{Later: []format.Alignment{{Offset: 1000, Since: 100}, {Offset: 800, Since: 200}}, Errors: []int64{5, 9, 2}, Error: 9}
+	c := format.Clock{Later: []format.Alignment{{Offset: 1000, Since: 100}, {Offset: 800, Since: 200}},
+		Errors: []int64{5, 9, 2}, Error: 9}
 	for _, tt := range [][3]int64{
-		{0, 0, 5}, {99, 99, 5}, {0, 1100, 9}, {1100, 1100, 9}, {1101, 1101, 9}, {1199, 1199, 9}, {1200, 1200, 2}, {1200, math.MaxInt64, 2},
+		{0, 0, 5}, {99, 99, 5}, {0, 1100, 9}, {1100, 1100, 9}, {1101, 1101, 9}, {1199, 1199, 9},
+		{1200, 1200, 2}, {1200, math.MaxInt64, 2},
 		{math.MinInt64, 0, 5}, {math.MinInt64, math.MaxInt64, 9},
 	} {
 		if got := ClockError(&c, tt[0], tt[1]); got != tt[2] {
@@ -216,9 +231,11 @@ func TestClockError(t *testing.T) {
 // TestMergeAlignments checks that of two alignments of a clock the better counts, in either order.
 func TestMergeAlignments(t *testing.T) {
 	clock := func(rank int, offset, off int64) format.Clock {
-		return format.Clock{Machine: "a", Ranks: rankenc.SetOf(rank), Alignment: format.Alignment{Offset: offset}, Error: off}
+		return format.Clock{Machine: "a", Ranks: rankenc.SetOf(rank),
+			Alignment: format.Alignment{Offset: offset}, Error: off}
 	}
-	for _, list := range [][]format.Clock{{clock(0, 0, -1), clock(1, 7, 3)}, {clock(0, 8, 9), clock(1, 7, 3)}, {clock(0, 8, 3), clock(1, 7, 3)}} {
+	for _, list := range [][]format.Clock{{clock(0, 0, -1), clock(1, 7, 3)}, {clock(0, 8, 9), clock(1, 7, 3)},
+		{clock(0, 8, 3), clock(1, 7, 3)}} {
 		a, b := MergeClocks(nil, list), MergeClocks(nil, []format.Clock{list[1], list[0]})
 		if len(a) != 1 || a[0].Offset != 7 || a[0].Ranks.Len() != 2 || !reflect.DeepEqual(a, b) {
 			t.Errorf("%+v and %+v", a, b)
@@ -226,17 +243,20 @@ func TestMergeAlignments(t *testing.T) {
 	}
 	jumping := []format.Clock{clock(0, 0, 5), clock(1, 0, 5)}
 	jumping[0].Jumps, jumping[1].Jumps = piecewise.Jumps{{Since: 1, Ahead: 2}}, piecewise.Jumps{{Since: 1, Ahead: 3}}
-	if a, b := MergeClocks(nil, jumping), MergeClocks(nil, []format.Clock{jumping[1], jumping[0]}); a[0].Jumps[0].Ahead != 2 || b[0].Jumps[0].Ahead != 2 {
+	if a, b := MergeClocks(nil, jumping), MergeClocks(nil,
+		[]format.Clock{jumping[1], jumping[0]}); a[0].Jumps[0].Ahead != 2 || b[0].Jumps[0].Ahead != 2 {
 		t.Errorf("%+v and %+v", a, b)
 	}
 	counted := []format.Clock{clock(0, 0, 5), clock(1, 0, 5)}
 	counted[0].Early = 3
-	if a, b := MergeClocks(nil, counted), MergeClocks(nil, []format.Clock{counted[1], counted[0]}); a[0].Early != 0 || b[0].Early != 0 {
+	if a, b := MergeClocks(nil, counted), MergeClocks(nil,
+		[]format.Clock{counted[1], counted[0]}); a[0].Early != 0 || b[0].Early != 0 {
 		t.Errorf("%+v and %+v", a, b)
 	}
 	contradicted := []format.Clock{clock(0, 0, 5), clock(1, 0, 5)}
 	contradicted[0].Contradicted = true
-	if a, b := MergeClocks(nil, contradicted), MergeClocks(nil, []format.Clock{contradicted[1], contradicted[0]}); a[0].Contradicted || b[0].Contradicted {
+	if a, b := MergeClocks(nil, contradicted), MergeClocks(nil,
+		[]format.Clock{contradicted[1], contradicted[0]}); a[0].Contradicted || b[0].Contradicted {
 		t.Errorf("%+v and %+v", a, b)
 	}
 	pieces := func(rank int, first, second int64) format.Clock {
@@ -245,7 +265,8 @@ func TestMergeAlignments(t *testing.T) {
 		return c
 	}
 	a, b := pieces(0, 2, 9), pieces(1, 1, 9)
-	for _, merged := range [][]format.Clock{MergeClocks(nil, []format.Clock{a, b}), MergeClocks(nil, []format.Clock{b, a})} {
+	for _, merged := range [][]format.Clock{MergeClocks(nil, []format.Clock{a, b}),
+		MergeClocks(nil, []format.Clock{b, a})} {
 		if !slices.Equal(merged[0].Errors, b.Errors) {
 			t.Errorf("%+v", merged)
 		}
@@ -260,10 +281,12 @@ func TestMergeReadings(t *testing.T) {
 		var all []format.ClockReading
 		for rank := range rapid.IntRange(1, 6).Draw(t, "parts") {
 			own := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) format.ClockReading {
-				return format.ClockReading{Time: rapid.Int64Range(0, 9).Draw(t, "time"), Offset: rapid.Int64Range(0, 2).Draw(t, "offset"), Error: rapid.Int64Range(0, 2).Draw(t, "error")}
+				return format.ClockReading{Time: rapid.Int64Range(0, 9).Draw(t, "time"),
+					Offset: rapid.Int64Range(0, 2).Draw(t, "offset"), Error: rapid.Int64Range(0, 2).Draw(t, "error")}
 			}), 0, 2).Draw(t, "readings")
 			all = append(all, own...)
-			parts = append(parts, format.Clock{Machine: "a", Ranks: rankenc.SetOf(rank), Error: -1, Readings: mergeReadings(own, nil)})
+			parts = append(parts, format.Clock{Machine: "a", Ranks: rankenc.SetOf(rank), Error: -1,
+				Readings: mergeReadings(own, nil)})
 		}
 		var merged []format.Clock
 		for _, p := range rapid.Permutation(parts).Draw(t, "order") {
@@ -283,12 +306,20 @@ func TestMergeReadings(t *testing.T) {
 func FuzzClocks(f *testing.F) {
 	f.Add([]byte("\x01\x00"))
 	f.Add(AppendClocks(nil, []format.Clock{
-		{Machine: "a", Ranks: rankenc.SetOf(0, 2), Readings: []format.ClockReading{{Time: 1, Offset: -2, Error: 3}, {Time: math.MaxInt64, Offset: math.MinInt64, Error: math.MaxInt64}}},
-		{Machine: "b", Ranks: rankenc.SetOf(1, 3), Alignment: format.Alignment{Offset: math.MinInt64, Rate: -piecewise.MaxRate, Since: math.MaxInt64}, Error: math.MaxInt64 - 1},
-		{Machine: "d", Ranks: rankenc.SetOf(4), Later: []format.Alignment{{Offset: 1, Since: math.MinInt64 + 1}, {Rate: 3, Since: math.MaxInt64}}},
+		{Machine: "a", Ranks: rankenc.SetOf(0, 2),
+			Readings: []format.ClockReading{{Time: 1, Offset: -2, Error: 3},
+				{Time: math.MaxInt64, Offset: math.MinInt64, Error: math.MaxInt64}}},
+		{Machine: "b", Ranks: rankenc.SetOf(1, 3), Alignment: format.Alignment{Offset: math.MinInt64,
+			Rate: -piecewise.MaxRate, Since: math.MaxInt64}, Error: math.MaxInt64 - 1},
+		{Machine: "d", Ranks: rankenc.SetOf(4),
+			Later: []format.Alignment{{Offset: 1, Since: math.MinInt64 + 1}, {Rate: 3, Since: math.MaxInt64}}},
 		{Machine: "c", Ranks: rankenc.SetOf(MaxRanks - 1), Error: -1},
-		{Machine: "e", Ranks: rankenc.SetOf(5), Later: []format.Alignment{{Offset: 1, Since: -5}, {Rate: 3, Since: 7}}, Errors: []int64{0, math.MaxInt64 - 1, 8}, Error: math.MaxInt64 - 1, Early: math.MaxUint64},
-		{Machine: "f", Ranks: rankenc.SetOf(6), Error: math.MaxInt64 - 1, Jumps: piecewise.Jumps{{Since: math.MinInt64, Ahead: 9}, {Since: math.MinInt64 + 32, Ahead: 9}, {Since: math.MaxInt64, Ahead: math.MaxInt64 - 1}}},
+		{Machine: "e", Ranks: rankenc.SetOf(5), Later: []format.Alignment{{Offset: 1, Since: -5},
+			{Rate: 3, Since: 7}}, Errors: []int64{0, math.MaxInt64 - 1, 8}, Error: math.MaxInt64 - 1,
+			Early: math.MaxUint64},
+		{Machine: "f", Ranks: rankenc.SetOf(6), Error: math.MaxInt64 - 1,
+			Jumps: piecewise.Jumps{{Since: math.MinInt64, Ahead: 9}, {Since: math.MinInt64 + 32, Ahead: 9},
+				{Since: math.MaxInt64, Ahead: math.MaxInt64 - 1}}},
 	}))
 	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		list, err := parseClocks(data)
@@ -298,7 +329,8 @@ func FuzzClocks(f *testing.F) {
 		if got := AppendClocks(nil, list); !bytes.Equal(got, data) && len(got) >= len(data) {
 			t.Fatalf("%x of %x", got, data)
 		}
-		if merged := ClocksOf(MergeClocks(MergeClocks(nil, list), list), rankenc.World(MaxRanks)); len(merged) != len(list) {
+		if merged := ClocksOf(MergeClocks(MergeClocks(nil, list), list),
+			rankenc.World(MaxRanks)); len(merged) != len(list) {
 			t.Fatalf("%+v merged with itself is %+v", list, merged)
 		}
 		for _, c := range list {
@@ -327,7 +359,8 @@ func TestClocksRuns(t *testing.T) {
 			every[0].Add(4 * i)
 			every[1].Add(4*i + 2)
 		}
-		data := AppendClocks(nil, []format.Clock{{Ranks: every[0].Finish(), Machine: "a", Error: -1}, {Ranks: every[1].Finish(), Machine: "b", Error: -1}})
+		data := AppendClocks(nil, []format.Clock{{Ranks: every[0].Finish(), Machine: "a", Error: -1},
+			{Ranks: every[1].Finish(), Machine: "b", Error: -1}})
 		if _, err := parseClocks(data); !errors.Is(err, tt.want) {
 			t.Errorf("%d ranks of each: %v", tt.ranks, err)
 		}

@@ -124,7 +124,8 @@ func FuzzFunctions(f *testing.F) {
 		if !known {
 			return
 		}
-		if same, err := ParseFunctions(again); err != nil || !slices.EqualFunc(same.Functions(), table.Functions(), cst.Function.Equal) {
+		if same, err := ParseFunctions(again); err != nil ||
+			!slices.EqualFunc(same.Functions(), table.Functions(), cst.Function.Equal) {
 			t.Errorf("%x is read, and written as %x: %v", data, again, err)
 		}
 	})

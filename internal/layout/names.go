@@ -128,7 +128,8 @@ func decodeNames(d *wire.Decoder, list []format.Name, lists HandleLists) []forma
 	if d.Err() == nil {
 		if err := checkName(group); err != nil {
 			d.Corrupt(at, "kind", "%v", err)
-		} else if k := len(list); k > 0 && CompareNames(group, format.Name{Kind: list[k-1].Kind, Class: list[k-1].Class, Value: math.MinInt64}) <= 0 {
+		} else if k := len(list); k > 0 && CompareNames(group,
+			format.Name{Kind: list[k-1].Kind, Class: list[k-1].Class, Value: math.MinInt64}) <= 0 {
 			d.Corrupt(at, "kind", "%v %q follows %v %q", group.Kind, group.Class, list[k-1].Kind, list[k-1].Class)
 		}
 	}

@@ -13,7 +13,8 @@ import (
 // OriginIdentifies reports whether o says nothing but which run it is, and how many ranks that has: a part file
 // needs this, so that parts of two runs are told apart, and a trace does not.
 func OriginIdentifies(o *format.Origin) bool {
-	return o.Began.IsZero() && len(o.Jobs)+len(o.Commands)+len(o.Hosts)+len(o.Versions)+len(o.Assumptions)+len(o.Missing)+len(o.Polls)+o.Off.Len() == 0
+	return o.Began.IsZero() && len(o.Jobs)+len(o.Commands)+len(o.Hosts)+len(o.Versions)+len(o.Assumptions)+
+		len(o.Missing)+len(o.Polls)+o.Off.Len() == 0
 }
 
 // NoOrigin reports whether o says nothing.
@@ -120,7 +121,8 @@ func AppendOrigin(dst []byte, o *format.Origin, texts []string) []byte {
 		dst = wire.AppendUvarint(dst, uint64(len(o.Missing)))
 	}
 	for _, m := range o.Missing {
-		dst = wire.AppendVarint(wire.AppendUvarint(wire.AppendUvarint(dst, uint64(m.Rank)), m.Records), m.Since.UnixNano())
+		dst = wire.AppendVarint(wire.AppendUvarint(wire.AppendUvarint(dst, uint64(m.Rank)), m.Records),
+			m.Since.UnixNano())
 	}
 	if o.Off.Len() > 0 {
 		dst, _ = o.Off.AppendBinary(dst) // which has no errors

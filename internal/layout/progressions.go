@@ -144,7 +144,8 @@ func RunCall(r progression.Run) (cst.Function, []cst.Value) {
 	case r.Acceleration == 0:
 		return runFunction, []cst.Value{cst.Int(r.Jump), cst.Int(r.Step), cst.Int(int64(r.Length))}
 	}
-	return curveFunction, []cst.Value{cst.Int(r.Jump), cst.Int(r.Step), cst.Int(r.Acceleration), cst.Int(int64(r.Length))}
+	return curveFunction, []cst.Value{cst.Int(r.Jump), cst.Int(r.Step), cst.Int(r.Acceleration),
+		cst.Int(int64(r.Length))}
 }
 
 // RunOf returns the run that is a call of a function with these slots, and whether it is one.

@@ -113,7 +113,8 @@ func (r *RankTimes) Add(rank int, begin, end, gaps int64, n int, times func(func
 		sum, most := times(f)
 		if sum > 0 {
 			code := codeOf(uint64(sum), maxDigits)
-			r.values = append(r.values, functionValue{int32(f), uint16(code), uint16(min(codeOf(uint64(max(0, most)), maxDigits), code))})
+			r.values = append(r.values, functionValue{int32(f), uint16(code),
+				uint16(min(codeOf(uint64(max(0, most)), maxDigits), code))})
 		}
 	}
 	row.values = len(r.values) - row.first
@@ -137,7 +138,8 @@ func (r *RankTimes) Ranks() rankenc.Set {
 // At returns what there is of the i-th rank; in what was parsed, ranks ascend.
 func (r *RankTimes) At(i int) RankTime {
 	row := r.rows[i]
-	t := RankTime{Rank: int(row.rank), Begin: row.begin << beginShift, Span: rangeOf(row.span, spanDigits), Gaps: rangeOf(row.gaps, spanDigits)}
+	t := RankTime{Rank: int(row.rank), Begin: row.begin << beginShift, Span: rangeOf(row.span, spanDigits),
+		Gaps: rangeOf(row.gaps, spanDigits)}
 	for _, v := range r.valuesOf(row) {
 		d := r.digitsOf(int(v.function))
 		f := FunctionTime{Function: int(v.function), Sum: rangeOf(coarser(v.sum, d.sum), d.sum)}
@@ -375,7 +377,8 @@ func ParseRankTimes(data []byte, n int, among rankenc.Set) (*RankTimes, error) {
 	at = d.Offset()
 	columns := newRankColumns(digits)
 	if ranks.Len() > maxRankNumbers/len(columns.class) {
-		d.Corrupt(at, "table", "%d columns of %d ranks, which are more than %d numbers", len(columns.class), ranks.Len(), maxRankNumbers)
+		d.Corrupt(at, "table", "%d columns of %d ranks, which are more than %d numbers", len(columns.class),
+			ranks.Len(), maxRankNumbers)
 		return nil, d.Err()
 	}
 	table, err := numbers.ParseTable(d.Bytes("table", d.Rest()), ranks.Len(), len(columns.class), columns.classOf)
@@ -413,9 +416,12 @@ func (r *RankTimes) fill(table [][]uint32, columns *rankColumns, base int64, ran
 	r.rows, r.values = make([]rankRow, 0, ranks.Len()), make([]functionValue, 0, values)
 	for i, rank := range ranks.All() {
 		later := int64(table[1][i])<<32 | int64(table[0][i])
-		row := rankRow{rank: int32(rank), span: table[2][i], gaps: table[3][i], begin: base + later, first: len(r.values)}
-		if max(row.span, row.gaps) > lastCode(spanDigits) || later > math.MaxInt64>>(beginShift-1) || row.begin > math.MaxInt64>>beginShift {
-			return Corrupt("rank %d begins at %d, by %d later, and runs for %d, with gaps of %d", row.rank, row.begin, later, row.span, row.gaps)
+		row := rankRow{rank: int32(rank), span: table[2][i], gaps: table[3][i], begin: base + later,
+			first: len(r.values)}
+		if max(row.span, row.gaps) > lastCode(spanDigits) || later > math.MaxInt64>>(beginShift-1) ||
+			row.begin > math.MaxInt64>>beginShift {
+			return Corrupt("rank %d begins at %d, by %d later, and runs for %d, with gaps of %d", row.rank,
+				row.begin, later, row.span, row.gaps)
 		}
 		first = first || later == 0
 		for _, f := range kept {

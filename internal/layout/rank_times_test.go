@@ -34,7 +34,8 @@ func drawRanks(t *rapid.T, n int) []knownRank {
 	var known []knownRank
 	scale := rapid.SliceOfN(rapid.IntRange(0, 61), n, n).Draw(t, "scales")
 	for _, rank := range rapid.SliceOfNDistinct(rapid.IntRange(0, 1000), 1, 90, rapid.ID).Draw(t, "ranks") {
-		k := knownRank{rank: rank, begin: rapid.OneOf(rapid.Int64Range(1<<60, 1<<60+1<<30), rapid.Int64()).Draw(t, "begin")}
+		k := knownRank{rank: rank, begin: rapid.OneOf(rapid.Int64Range(1<<60, 1<<60+1<<30),
+			rapid.Int64()).Draw(t, "begin")}
 		k.end = k.begin + min(rapid.Int64Range(0, 1<<scale[0]).Draw(t, "span"), math.MaxInt64-max(0, k.begin))
 		k.gaps = rapid.Int64Range(-5, 1<<scale[0]).Draw(t, "gaps")
 		for _, s := range scale {
@@ -148,7 +149,8 @@ func checkRankTime(t *rapid.T, got RankTime, k knownRank) {
 	in := func(r Range, v int64, width float64) bool {
 		return r.Low <= v && v <= r.High && float64(r.High-r.Low) <= width*float64(r.Low)
 	}
-	if later := k.begin - got.Begin; later < 0 || later >= BeginError || !in(got.Span, max(0, k.end-k.begin), 1.0/2048) || !in(got.Gaps, max(0, k.gaps), 1.0/2048) {
+	if later := k.begin - got.Begin; later < 0 || later >= BeginError ||
+		!in(got.Span, max(0, k.end-k.begin), 1.0/2048) || !in(got.Gaps, max(0, k.gaps), 1.0/2048) {
 		t.Fatalf("%+v is read as %+v", k, got)
 	}
 	for f, sum := range k.sum {
@@ -175,7 +177,8 @@ func TestRankTimesLarge(t *testing.T) {
 		var known []knownRank
 		for rank := range tt.ranks {
 			sum := int64(1_000_000 + 7919*rank%100_003)
-			known = append(known, knownRank{rank, 0, 10_000_000, 1000, []int64{sum, 9 * int64(rank)}, []int64{sum / 10, int64(rank)}})
+			known = append(known, knownRank{rank, 0, 10_000_000, 1000, []int64{sum, 9 * int64(rank)},
+				[]int64{sum / 10, int64(rank)}})
 		}
 		read, err := ParseRankTimes(rankTimesOf(known).Coarse().Append(nil, 2), 2, everyRank)
 		if err != nil {
@@ -183,7 +186,8 @@ func TestRankTimesLarge(t *testing.T) {
 		}
 		for i, k := range known {
 			of := read.At(i).Functions[0].Sum
-			if float64(of.High-of.Low) > tt.width*float64(of.Low) || of.Low > k.sum[0] || of.High < k.sum[0] || of.Error() > of.High-of.Middle() {
+			if float64(of.High-of.Low) > tt.width*float64(of.Low) || of.Low > k.sum[0] ||
+				of.High < k.sum[0] || of.Error() > of.High-of.Middle() {
 				t.Errorf("%d is read as %+v", k.sum[0], of)
 			}
 		}
@@ -234,7 +238,8 @@ func TestRankTimesRefused(t *testing.T) {
 		{rankenc.World(1 << 20), rankenc.World(1), "ranks 1-1048575, which made no calls"},
 		{rankenc.World(1<<31 - 1), everyRank, "44 columns of"},
 	} {
-		if r, err := ParseRankTimes(table(tt.ranks), functions, tt.among); r != nil || err == nil || !strings.Contains(err.Error(), tt.want) {
+		if r, err := ParseRankTimes(table(tt.ranks), functions, tt.among); r != nil || err == nil ||
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%d ranks: %v, want %s", tt.ranks.Len(), err, tt.want)
 		}
 	}
@@ -242,7 +247,8 @@ func TestRankTimesRefused(t *testing.T) {
 	for rank := range maxRankNumbers/6 + 1 {
 		many.Add(rank, 0, 1, 0, 1, func(int) (int64, int64) { return 1, 1 })
 	}
-	if many.Fits(1) || rankTimesOf(nil).Fits(1) || !rankTimesOf([]knownRank{{sum: []int64{1}, max: []int64{1}}}).Fits(1) {
+	if many.Fits(1) || rankTimesOf(nil).Fits(1) ||
+		!rankTimesOf([]knownRank{{sum: []int64{1}, max: []int64{1}}}).Fits(1) {
 		t.Error("what fits a table is another")
 	}
 }
@@ -277,7 +283,8 @@ func TestRankTimesSize(t *testing.T) {
 		random := rand.New(rand.NewPCG(1, 2))
 		var known []knownRank
 		for rank := range tt.ranks {
-			k := knownRank{rank: rank, begin: 1e18 + random.Int64N(2e6), gaps: int64(4e10 * math.Exp(random.NormFloat64()/20))}
+			k := knownRank{rank: rank, begin: 1e18 + random.Int64N(2e6),
+				gaps: int64(4e10 * math.Exp(random.NormFloat64()/20))}
 			inCalls := int64(0)
 			for f := range 15 {
 				// From 20 s down to 1 µs.
@@ -290,7 +297,8 @@ func TestRankTimesSize(t *testing.T) {
 			known = append(known, k)
 		}
 		enc := rankTimesOf(known).Coarse().Append(nil, 15)
-		if t.Logf("%d ranks: %d bytes, %.1f each", tt.ranks, len(enc), float64(len(enc))/float64(tt.ranks)); len(enc) > tt.most {
+		if t.Logf("%d ranks: %d bytes, %.1f each", tt.ranks, len(enc),
+			float64(len(enc))/float64(tt.ranks)); len(enc) > tt.most {
 			t.Errorf("%d ranks take %d bytes", tt.ranks, len(enc))
 		}
 	}

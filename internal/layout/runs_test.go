@@ -18,8 +18,10 @@ func TestSplitRuns(t *testing.T) {
 		{"none", nil, "[]"},
 		{"old", []format.Origin{{}, {Hosts: []string{"a"}}}, "[]"},
 		{"one", []format.Origin{{Runs: []string{"x"}}, {Runs: []string{"x"}}}, "[[0 1]]"},
-		{"two", []format.Origin{{Runs: []string{"x"}, World: 4}, {Runs: []string{"y"}, World: 4}, {Runs: []string{"x"}, World: 4}}, "[[0 2] [1]]"},
-		{"spawned", []format.Origin{{Runs: []string{"x"}}, {Runs: []string{"y"}}, {Runs: []string{"x", "y"}}}, "[[0 1 2]]"},
+		{"two", []format.Origin{{Runs: []string{"x"}, World: 4}, {Runs: []string{"y"}, World: 4},
+			{Runs: []string{"x"}, World: 4}}, "[[0 2] [1]]"},
+		{"spawned", []format.Origin{{Runs: []string{"x"}}, {Runs: []string{"y"}}, {Runs: []string{"x", "y"}}},
+			"[[0 1 2]]"},
 		{"old and new", []format.Origin{{}, {Runs: []string{"x"}}, {World: 9}}, "[[1]]"},
 		{"sizes", []format.Origin{{World: 4}, {World: 8}, {World: 4}, {}}, "[[0 2] [1]]"},
 	} {
@@ -34,7 +36,8 @@ func TestSplitRunsAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"})
 		origins := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) (o format.Origin) {
-			MergeOrigin(&o, format.Origin{Runs: rapid.SliceOfN(id, 0, 3).Draw(t, "runs"), World: rapid.IntRange(0, 2).Draw(t, "world")})
+			MergeOrigin(&o, format.Origin{Runs: rapid.SliceOfN(id, 0, 3).Draw(t, "runs"),
+				World: rapid.IntRange(0, 2).Draw(t, "world")})
 			return o
 		}), 0, 8).Draw(t, "origins")
 		order := make([]int, len(origins))
@@ -62,7 +65,9 @@ func TestSplitRunsAnyOrder(t *testing.T) {
 			for j, other := range want {
 				for _, a := range run {
 					for _, b := range other {
-						if i != j && slices.ContainsFunc(origins[a].Runs, func(id string) bool { return slices.Contains(origins[b].Runs, id) }) {
+						if i != j && slices.ContainsFunc(origins[a].Runs, func(id string) bool {
+							return slices.Contains(origins[b].Runs, id)
+						}) {
 							t.Fatalf("%d and %d have an id in common", a, b)
 						}
 					}

@@ -171,12 +171,13 @@ func (c *Counter) Write(p []byte) (int, error) {
 
 // The flags of a run.
 const (
-	FlagInterleaved      = 1 << iota // there is an interleaving
-	FlagBlocks                       // the grammars are in blocks of package mixing
-	FlagShapes                       // the shapes are a column over the ranks
-	FlagBounded                      // not all calls are those that were recorded
-	FlagKnown                        // some functions are known
-	FlagThreadsUnordered             // there are ranks with threads that stand one after the other, as their order is not known
+	FlagInterleaved = 1 << iota // there is an interleaving
+	FlagBlocks                  // the grammars are in blocks of package mixing
+	FlagShapes                  // the shapes are a column over the ranks
+	FlagBounded                 // not all calls are those that were recorded
+	FlagKnown                   // some functions are known
+	// there are ranks with threads that stand one after the other, as their order is not known
+	FlagThreadsUnordered
 
 	Flags = FlagInterleaved | FlagBlocks | FlagShapes | FlagBounded | FlagKnown | FlagThreadsUnordered
 )

@@ -166,7 +166,8 @@ func AppendSeries(ctx context.Context, series []RankSeries) [][]byte {
 		codec, _ := slices.BinarySearch(names, s.Codec)
 		x, _ := blockindex.Parse(s.Data) // it was checked
 		section, offset := place(s.Data[:x.HeadSize()])
-		codecs, sections, offsets = append(codecs, int64(codec)), append(sections, int64(section)), append(offsets, int64(offset))
+		codecs, sections, offsets = append(codecs, int64(codec)), append(sections, int64(section)),
+			append(offsets, int64(offset))
 		for i := range x.Blocks() {
 			begin, end := x.Range(i)
 			place(s.Data[begin:end])
@@ -320,8 +321,10 @@ func (x *Sections) lastSection(s *SeriesTable) int64 {
 // OpenSeries reads the index of the i-th series.
 func (x *Sections) OpenSeries(s *SeriesTable, i int) (*SeriesReader, error) {
 	section, offset, codec := s.sections.At(i), s.offsets.At(i), s.Codec.At(i)
-	if section < 0 || offset < 0 || codec < 0 || codec >= int64(len(s.Names)) || section > MaxColumn || offset > MaxPacked {
-		return nil, Damaged(KindSeries, 0, Corrupt("series %d has codec %d and is at %d of section %d", i, codec, offset, section))
+	if section < 0 || offset < 0 || codec < 0 || codec >= int64(len(s.Names)) || section > MaxColumn ||
+		offset > MaxPacked {
+		return nil, Damaged(KindSeries, 0, Corrupt("series %d has codec %d and is at %d of section %d", i,
+			codec, offset, section))
 	}
 	r := &SeriesReader{sections: x, section: int(section), offset: int(offset)}
 	err := x.ReadShared(KindSeries, uint64(section)+1, func(content []byte) (err error) {
@@ -352,7 +355,8 @@ func (x *Sections) OpenSeries(s *SeriesTable, i int) (*SeriesReader, error) {
 // with an error about it. It checks that they are of as many calls as calls says,
 // more than none, and stand one after the other, so that they take no more memory
 // than the file does.
-func (x *Sections) EachSeries(table *SeriesTable, calls func(rank int) uint64, use func(RankSeries, error) error) error {
+func (x *Sections) EachSeries(table *SeriesTable, calls func(rank int) uint64,
+	use func(RankSeries, error) error) error {
 	var end Packer // of the one before
 	for i, rank := range table.Ranks.All() {
 		s := RankSeries{Rank: int(rank)}

@@ -77,7 +77,8 @@ func (p *signatureParser) parseStreams() *StreamTable {
 	}
 	for i := uint64(0); i < n && p.Err() == nil; i++ {
 		at := p.Offset()
-		e := StreamArgument{int(p.UvarintMax("function", uint64(len(p.declared)))), int(p.UvarintMax("slot", MaxStreamSlot))}
+		e := StreamArgument{int(p.UvarintMax("function", uint64(len(p.declared)))),
+			int(p.UvarintMax("slot", MaxStreamSlot))}
 		if p.Err() != nil {
 			return nil
 		}

@@ -285,7 +285,9 @@ func mergeSummaryAs(s *timing.Summary, o *timing.Summary, to []uint32) {
 		}
 	}
 	if o.Histograms != nil && o.Histograms.Len() > 0 {
-		mergeSummary(s, &timing.Summary{Histograms: o.Histograms.Rename(renaming(func(t uint32) uint32 { return to[t] }))})
+		mergeSummary(s, &timing.Summary{Histograms: o.Histograms.Rename(renaming(func(t uint32) uint32 {
+			return to[t]
+		}))})
 	}
 }
 
@@ -327,7 +329,8 @@ func CheckSummary(s *timing.Summary, calls []uint64) error {
 	for p, h := range s.Histograms.All() {
 		n := h.Statistics().Count
 		if n > left[p.Terminal] {
-			return fmt.Errorf("histograms of more values of terminal %d than its %d calls", p.Terminal, calls[p.Terminal])
+			return fmt.Errorf("histograms of more values of terminal %d than its %d calls", p.Terminal,
+				calls[p.Terminal])
 		}
 		left[p.Terminal] -= n
 	}
@@ -436,7 +439,9 @@ func (s *Summaries) flags(errors bool) byte {
 			f |= flagHistograms
 		}
 		flags |= f << (i * summaryFlags)
-		if errors && slices.ContainsFunc(s[i].Statistics, func(of timing.Statistics) bool { return of.SumError() > 0 }) {
+		if errors && slices.ContainsFunc(s[i].Statistics, func(of timing.Statistics) bool {
+			return of.SumError() > 0
+		}) {
 			flags |= flagErrors << i
 		}
 	}

@@ -68,8 +68,10 @@ type signatureParser struct {
 // ParseTable decodes the section of the signatures of a run of size ranks and of shapes of the
 // ranks sets. The lists have the handles of which it has places. More signatures than suit so many
 // bytes of memory give a format.MemoryError.
-func ParseTable(data []byte, declared []cst.Function, sets []rankenc.Set, size int, lists HandleLists, memory uint64) (*Table, error) {
-	p := signatureParser{Decoder: wire.NewDecoder("merge", data), size: len(data), Table: Table{declared: declared, memory: memory}, lists: lists}
+func ParseTable(data []byte, declared []cst.Function, sets []rankenc.Set, size int, lists HandleLists,
+	memory uint64) (*Table, error) {
+	p := signatureParser{Decoder: wire.NewDecoder("merge", data), size: len(data),
+		Table: Table{declared: declared, memory: memory}, lists: lists}
 	sizes := p.parseFunctions()
 	p.parseDomains(sets, size)
 	inline := p.parseColumns()
@@ -145,7 +147,8 @@ func (p *signatureParser) parseDomains(sets []rankenc.Set, size int) {
 			return
 		}
 		all += shapes.Len()
-		if err := CheckMemory("shapes in the domains of columns", uint64(all), domainShapeMemory, p.memory); err != nil {
+		if err := CheckMemory("shapes in the domains of columns", uint64(all), domainShapeMemory,
+			p.memory); err != nil {
 			p.Fail(at, "domain", err)
 			return
 		}

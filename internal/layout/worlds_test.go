@@ -12,7 +12,8 @@ import (
 // sound.
 func FuzzWorlds(f *testing.F) {
 	f.Add([]byte("\x02\x00\x00\x05\x01\x07"))
-	f.Add(AppendWorlds(nil, []format.World{{Parent: -1}, {First: 2, Parent: 1, Spawn: 1}, {First: MaxRanks - 1, Parent: MaxRanks - 1, Spawn: MaxRanks}}))
+	f.Add(AppendWorlds(nil, []format.World{{Parent: -1}, {First: 2, Parent: 1, Spawn: 1},
+		{First: MaxRanks - 1, Parent: MaxRanks - 1, Spawn: MaxRanks}}))
 	mutate.Fuzz(f, func(t *testing.T, data []byte) {
 		list, err := ParseWorlds(data)
 		if err != nil {

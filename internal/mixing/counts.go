@@ -64,7 +64,8 @@ func (c *countCoder) bit(bit uint32, node uint64, next [3]int) uint32 {
 	key := c.key
 	in := contexts{
 		hash(20, node), hash(21, key, node), hash(22, grows, node), hash(23, same, node),
-		hash(24, key, c.last[0], node), hash(25, match, node), hash(26, grows, same, match), hash(27, key, c.last[0], c.last[1], node),
+		hash(24, key, c.last[0], node), hash(25, match, node), hash(26, grows, same, match),
+		hash(27, key, c.last[0], c.last[1], node),
 		hash(28, key, grows), hash(29, key, match), hash(30, key, same), hash(31, c.last[0], node),
 	}
 	c.find(&in)

@@ -90,7 +90,8 @@ func somePolls(lists [][]item, a *Alphabet) polls {
 // the numbers of its iterations, and that it is read.
 func TestPolls(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	a := Alphabet{Class: []uint32{0, 1, 2, 3, 4, 5, 6, 7}, Variant: []uint32{0, 0, 0, 0, 0, 0, 0, 0}, Group: []uint32{0, 0, 1, 1, 2, 2, 3, 3}}
+	a := Alphabet{Class: []uint32{0, 1, 2, 3, 4, 5, 6, 7}, Variant: []uint32{0, 0, 0, 0, 0, 0, 0, 0},
+		Group: []uint32{0, 0, 1, 1, 2, 2, 3, 3}}
 	const steps, tripBits = 2000, 4
 	var sequence []sequitur.Symbol
 	for i := range steps {

@@ -16,11 +16,13 @@ func FuzzParse(f *testing.F) {
 	a, b := append(cycle(9, 0, 1, 2), 3, 4, 5, 6), append(cycle(8, 0, 1, 6), 3, 4, 5, 6)
 	noisy := cycle(6, 0, 1, 2, 3, 4, 5, 6, 0, 2, 4, 6, 1, 3, 5)
 	noisy[40], noisy[70] = 6, 6
-	plain := Alphabet{Class: []uint32{0, 1, 1, 2, 2, 3, 4}, Variant: []uint32{0, 0, 1, 1, 0, 0, 0}, Group: []uint32{0, 0, 1, 1, 2}}
+	plain := Alphabet{Class: []uint32{0, 1, 1, 2, 2, 3, 4}, Variant: []uint32{0, 0, 1, 1, 0, 0, 0},
+		Group: []uint32{0, 0, 1, 1, 2}}
 	elastic := plain
 	elastic.Streams = [][]int{nil, {0}, {0, 1}, nil, {1}}
 	elastic.Values = [][]int64{{-3, 0, 8, 16}, {7}}
-	for _, members := range [][][]sequitur.Symbol{nil, {nil, nil}, {a}, {a, b, a}, {b, append(a, a...), nil, cycle(9, 5, 5, 3, 5)}, {noisy}} {
+	for _, members := range [][][]sequitur.Symbol{nil, {nil, nil}, {a}, {a, b, a},
+		{b, append(a, a...), nil, cycle(9, 5, 5, 3, 5)}, {noisy}} {
 		for _, alphabet := range []Alphabet{plain, elastic} {
 			var list []Member
 			for _, in := range members {

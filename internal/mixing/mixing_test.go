@@ -156,7 +156,8 @@ func TestMixedSmaller(t *testing.T) {
 		{"trip counts", func(i int) *sequitur.Grammar {
 			var b sequitur.Builder
 			b.Append(0)
-			b.AppendLoop([]sequitur.Run{{Symbol: 1, Count: 1}, {Symbol: 2, Count: 1}, {Symbol: 3, Count: 1}}, uint64(50+i))
+			b.AppendLoop([]sequitur.Run{{Symbol: 1, Count: 1}, {Symbol: 2, Count: 1}, {Symbol: 3, Count: 1}},
+				uint64(50+i))
 			b.Append(4)
 			return b.Finish()
 		}, 0, 1},
@@ -212,7 +213,8 @@ func TestRefuseMixed(t *testing.T) {
 		{"Empty", nil, io.ErrUnexpectedEOF, "table at offset 0"},
 		{"TableTooLarge", append([]byte{2 * maxTable}, good[1:]...), wire.ErrLimit, "table at offset 0"},
 		{"TableTooSmall", append([]byte{2}, good[1:]...), wire.ErrLimit, "table at offset 0"},
-		{"AnotherForm", wire.AppendUvarint(nil, uint64(levelPolls+1)<<headLevel|2*minTable), wire.ErrCorrupt, "a block of form 3, of which this version knows those up to 2"},
+		{"AnotherForm", wire.AppendUvarint(nil, uint64(levelPolls+1)<<headLevel|2*minTable), wire.ErrCorrupt,
+			"a block of form 3, of which this version knows those up to 2"},
 		{"MembersTooMany", wire.AppendUvarint([]byte{2 * minTable}, 1<<40), wire.ErrLimit, "members at offset 1"},
 		{"NoEnd", []byte{2 * minTable, 1}, wire.ErrCorrupt, "member"},
 		{"ByteMore", append(slices.Clone(good), 1), wire.ErrCorrupt, "another end than expected"},
@@ -284,7 +286,8 @@ func TestMostBits(t *testing.T) {
 		t.Fatalf("%d bits", m.coded)
 	}
 	block := append(m.Finish(), make([]byte, 1<<10)...)
-	if _, err := parseMixed(block, Plain(2)); !errors.Is(err, wire.ErrLimit) || !strings.Contains(err.Error(), "bits in its block") {
+	if _, err := parseMixed(block, Plain(2)); !errors.Is(err, wire.ErrLimit) ||
+		!strings.Contains(err.Error(), "bits in its block") {
 		t.Errorf("%v, not %v", err, wire.ErrLimit)
 	}
 	w := mixedWriter{ctx: context.Background(), members: membersOf(b.Finish()), alphabet: Plain(2), most: math.MaxInt}
@@ -302,7 +305,8 @@ func TestManyTwins(t *testing.T) {
 	m.Write([]byte{2*minTable | headTwins, 0})
 	m.codeTwins(make([]uint32, maxTwinClasses+1))
 	block := m.Finish()
-	if _, err := parseMixed(block, Plain(maxTwinClasses+1)); !errors.Is(err, wire.ErrLimit) || !strings.Contains(err.Error(), "table at offset 0") {
+	if _, err := parseMixed(block, Plain(maxTwinClasses+1)); !errors.Is(err, wire.ErrLimit) ||
+		!strings.Contains(err.Error(), "table at offset 0") {
 		t.Errorf("%v, not %v", err, wire.ErrLimit)
 	}
 }
@@ -354,7 +358,8 @@ func TestMixedCanceled(t *testing.T) {
 	}
 	moments := 0
 	for ; ; moments++ {
-		blocks, ok := Append(&asked{context.Background(), moments}, [][]byte{[]byte("before")}, membersOf(list...), Plain(2), math.MaxInt)
+		blocks, ok := Append(&asked{context.Background(), moments}, [][]byte{[]byte("before")},
+			membersOf(list...), Plain(2), math.MaxInt)
 		if ok {
 			break
 		}

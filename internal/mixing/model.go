@@ -88,7 +88,8 @@ func newSequenceModel(a Alphabet, size, values int, l level) *sequenceModel {
 	m := &sequenceModel{
 		mixer: newMixer(size, weightSets, l), alphabet: a, history: newMatcher(max(8, size-6)),
 		lastAt: make([]int, len(a.Group)+firstClass), twins: make([]uint32, len(a.Group)+firstClass),
-		lastCounts: make(map[uint64][2]uint64), following: make(map[uint64]uint32), lastOf: make(map[uint32]uint32), first: markNone,
+		lastCounts: make(map[uint64][2]uint64), following: make(map[uint64]uint32),
+		lastOf: make(map[uint32]uint32), first: markNone,
 		value: newValueModel(len(a.Values), values),
 	}
 	if l >= levelLong {
@@ -198,7 +199,8 @@ func (m *sequenceModel) longContexts() contexts {
 	for i := 1; i < len(orders); i++ {
 		orders[i] = hashNext(orders[i-1], h.before(i))
 	}
-	last, position, since := h.before(1), uint64(m.position), hash(uint64(min(m.since, mostSince)), uint64(len(m.outer)))
+	last, position, since := h.before(1), uint64(m.position),
+		hash(uint64(min(m.since, mostSince)), uint64(len(m.outer)))
 	return contexts{
 		hash(0),
 		hash(1, orders[1]),
@@ -373,7 +375,8 @@ func (m *sequenceModel) member(class uint32, s sequitur.Symbol) sequitur.Symbol 
 	i := 0
 	if len(variants) > 1 {
 		i, _ = slices.BinarySearch(variants, m.alphabet.Variant[s])
-		i = m.memberBits(class, i, [4]int{m.placeOf(variants, after), m.placeOf(variants, at), m.recentPlace(variants), m.alikePlace(variants)})
+		i = m.memberBits(class, i, [4]int{m.placeOf(variants, after), m.placeOf(variants, at),
+			m.recentPlace(variants), m.alikePlace(variants)})
 	}
 	if i >= len(variants) {
 		return sequitur.MaxSymbol + 1
@@ -461,8 +464,10 @@ func (m *sequenceModel) memberBits(class uint32, i int, expected [4]int) int {
 		e, f, r, a, node64 := uint64(x), uint64(y), uint64(z), uint64(w), uint64(node)
 		before := m.history.before(2)
 		in := contexts{
-			hash(40, e, r), hash(41, f, r), hash(42, c, node64), hash(43, c, e, f), hash(44, last, c, node64), hash(45, p, c, node64),
-			hash(46, g, a), hash(47, before, c, node64), hash(48, a, near), hash(49, g, e, a), hash(50, g, r), hash(51, g, e, f, r),
+			hash(40, e, r), hash(41, f, r), hash(42, c, node64), hash(43, c, e, f), hash(44, last, c, node64),
+			hash(45, p, c, node64),
+			hash(46, g, a), hash(47, before, c, node64), hash(48, a, near), hash(49, g, e, a), hash(50, g, r),
+			hash(51, g, e, f, r),
 		}
 		m.find(&in)
 		node = node<<1 | int(m.code(uint32(i>>k&1), 0, setVariant+5*x+y))

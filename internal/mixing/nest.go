@@ -219,7 +219,8 @@ func (f *folder) fold() {
 		}
 		if times == least && f.turn(body) == 0 {
 			f.loop = end - times*n
-			f.list = append(f.list[:end-times*n], item{body: slices.Clone(body), length: lengthOf(body), count: uint64(times)})
+			f.list = append(f.list[:end-times*n], item{body: slices.Clone(body), length: lengthOf(body),
+				count: uint64(times)})
 			return
 		}
 	}
@@ -228,7 +229,8 @@ func (f *folder) fold() {
 // equalItems reports whether items are the same.
 func equalItems(x, y []item) bool {
 	for i := len(x) - 1; i >= 0; i-- {
-		if x[i].count != y[i].count || x[i].symbol != y[i].symbol || x[i].length != y[i].length || (x[i].body == nil) != (y[i].body == nil) {
+		if x[i].count != y[i].count || x[i].symbol != y[i].symbol || x[i].length != y[i].length ||
+			(x[i].body == nil) != (y[i].body == nil) {
 			return false
 		}
 		if x[i].body != nil && !equalBodies(x[i].body, y[i].body) {

@@ -25,7 +25,8 @@ func drawItems(t *rapid.T, depth int) []item {
 			list = append(list, item{body: body, length: length, count: rapid.Uint64Range(1, 9).Draw(t, "rounds")})
 			continue
 		}
-		list = append(list, item{symbol: sequitur.Symbol(rapid.IntRange(0, 4).Draw(t, "symbol")), count: rapid.Uint64Range(1, 3).Draw(t, "count")})
+		list = append(list, item{symbol: sequitur.Symbol(rapid.IntRange(0, 4).Draw(t, "symbol")),
+			count: rapid.Uint64Range(1, 3).Draw(t, "count")})
 	}
 	return list
 }
@@ -51,7 +52,8 @@ func TestNest(t *testing.T) {
 		var b sequitur.Builder
 		appendAll(&b, list)
 		want := b.Finish()
-		for _, how := range []folding{{unrolled: fewTimes}, {unrolled: manyTimes}, {fewTimes, true}, {manyTimes, true}} {
+		for _, how := range []folding{{unrolled: fewTimes}, {unrolled: manyTimes}, {fewTimes, true},
+			{manyTimes, true}} {
 			nest := nestBuilder{left: math.MaxInt}
 			nest.append(list)
 			if got := nest.Finish(); !got.Equal(want) {

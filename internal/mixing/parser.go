@@ -70,7 +70,8 @@ func (p *Parser) parse(d *wire.Decoder, data []byte) (members []Member, last *op
 	if d.Err() != nil {
 		return nil, nil
 	}
-	r := mixedReader{sequenceModel: newSequenceModel(p.alphabet, int(size), mostItems(len(data)), level(head>>headLevel)), left: mostItems(len(data)), d: d}
+	r := mixedReader{sequenceModel: newSequenceModel(p.alphabet, int(size), mostItems(len(data)),
+		level(head>>headLevel)), left: mostItems(len(data)), d: d}
 	at = d.Offset()
 	defer r.table.free()
 	r.Read(data[at:])

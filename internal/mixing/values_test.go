@@ -38,10 +38,16 @@ func TestMixedValues(t *testing.T) {
 		most   float64                             // times the information
 	}{
 		{"Random", [][]int64{numbers(200, 3)}, []func(int, uint32) uint32{draw(200)}, math.Log2(200), 1.05},
-		{"Grows", [][]int64{numbers(symbols, 960)}, []func(int, uint32) uint32{func(i int, _ uint32) uint32 { return uint32(i) }}, 0, 1},
-		{"Repeats", [][]int64{numbers(7, 1)}, []func(int, uint32) uint32{func(i int, _ uint32) uint32 { return uint32(i*i) % 7 }}, 0, 1},
-		{"Sum", [][]int64{numbers(64, 8), numbers(80, 8)}, []func(int, uint32) uint32{draw(64), func(_ int, before uint32) uint32 { return before + 5 }}, 6, 1.05},
-		{"OneOfTwo", [][]int64{numbers(64, 8), {-9, 4}}, []func(int, uint32) uint32{draw(64), func(_ int, before uint32) uint32 { return before % 2 }}, 6, 1.1},
+		{"Grows", [][]int64{numbers(symbols, 960)}, []func(int, uint32) uint32{func(i int, _ uint32) uint32 {
+			return uint32(i)
+		}}, 0, 1},
+		{"Repeats", [][]int64{numbers(7, 1)}, []func(int, uint32) uint32{func(i int, _ uint32) uint32 {
+			return uint32(i*i) % 7
+		}}, 0, 1},
+		{"Sum", [][]int64{numbers(64, 8), numbers(80, 8)}, []func(int, uint32) uint32{
+			draw(64), func(_ int, before uint32) uint32 { return before + 5 }}, 6, 1.05},
+		{"OneOfTwo", [][]int64{numbers(64, 8), {-9, 4}}, []func(int, uint32) uint32{
+			draw(64), func(_ int, before uint32) uint32 { return before % 2 }}, 6, 1.1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -103,7 +109,8 @@ func TestRefuseValues(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := parseMixed(tt.data, alphabet(3)); !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.text) {
+			if _, err := parseMixed(tt.data, alphabet(3)); !errors.Is(err, tt.err) ||
+				!strings.Contains(err.Error(), tt.text) {
 				t.Errorf("%v, not %v: %s", err, tt.err, tt.text)
 			}
 		})

@@ -12,8 +12,9 @@ import (
 // learned from those before in the same contexts. It is a function of these,
 // computed with integers.
 type Model struct {
-	Coder   adaptive.Coder
-	bits    []adaptive.Bit                                // by a hash of the context; contexts that share one disturb each other
+	Coder adaptive.Coder
+	// by a hash of the context; contexts that share one disturb each other
+	bits    []adaptive.Bit
 	shift   uint                                          // of a hash to the index of a bit
 	weights [modelKinds][modelDepths][modelContexts]int64 // of predictions, in units of 1/2²⁰
 }

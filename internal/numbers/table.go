@@ -37,7 +37,8 @@ func AppendTable(dst []byte, class func(column int) uint32, columns ...[]uint32)
 // [*wire.Error]. It takes memory in proportion to data.
 func ParseTable(data []byte, rows, columns int, class func(column int) uint32) ([][]uint32, error) {
 	fail := func(format string, args ...any) ([][]uint32, error) {
-		return nil, &wire.Error{Package: "timing", Field: "numbers", Err: fmt.Errorf("%w: "+format, append([]any{wire.ErrCorrupt}, args...)...)}
+		return nil, &wire.Error{Package: "timing", Field: "numbers",
+			Err: fmt.Errorf("%w: "+format, append([]any{wire.ErrCorrupt}, args...)...)}
 	}
 	// Each number takes 1/maxNumbers of a bit at least. Columns without rows take memory, too.
 	if wire.MulSat(uint64(max(rows, 1)), uint64(columns)) > maxNumbers*8*uint64(len(data)+8) {

@@ -24,7 +24,8 @@ func testTable(t *rapid.T) {
 	rows := rapid.IntRange(0, 40).Draw(t, "rows")
 	var columns [][]uint32
 	for range rapid.IntRange(0, 5).Draw(t, "columns") {
-		number := rapid.OneOf(rapid.Uint32(), rapid.Uint32Range(0, 3), rapid.Uint32Range(1000, 1010), rapid.SampledFrom([]uint32{0, ^uint32(0)}))
+		number := rapid.OneOf(rapid.Uint32(), rapid.Uint32Range(0, 3), rapid.Uint32Range(1000, 1010),
+			rapid.SampledFrom([]uint32{0, ^uint32(0)}))
 		columns = append(columns, rapid.SliceOfN(number, rows, rows).Draw(t, "column"))
 	}
 	enc, ok := bytes.CutPrefix(AppendTable([]byte("before"), classOfColumn, columns...), []byte("before"))
@@ -45,7 +46,8 @@ func TestTableLong(t *testing.T) {
 	column := slices.Repeat([]uint32{12345}, 100_000)
 	enc := AppendTable(nil, classOfColumn, column, column)
 	t.Logf("%d bytes", len(enc))
-	if got, err := ParseTable(enc, len(column), 2, classOfColumn); err != nil || !slices.Equal(got[1], column) || len(enc) > 2000 {
+	if got, err := ParseTable(enc, len(column), 2, classOfColumn); err != nil ||
+		!slices.Equal(got[1], column) || len(enc) > 2000 {
 		t.Errorf("%d bytes, %v", len(enc), err)
 	}
 }
@@ -63,7 +65,8 @@ func FuzzParseTable(f *testing.F) {
 		table, err := ParseTable(data, rows, columns, classOfColumn)
 		var e *wire.Error
 		if err != nil {
-			if table != nil || !errors.As(err, &e) || !errors.Is(err, wire.ErrCorrupt) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			if table != nil || !errors.As(err, &e) || !errors.Is(err, wire.ErrCorrupt) &&
+				!errors.Is(err, io.ErrUnexpectedEOF) {
 				t.Fatalf("%v, %v", table, err)
 			}
 			return

@@ -17,7 +17,8 @@ func TestMap(t *testing.T) {
 		var m Map
 		want := make(map[pair]uint32)
 		for range rapid.IntRange(0, 200).Draw(t, "steps") {
-			p := pair{rapid.Uint64Range(0, 20).Draw(t, "a") << rapid.IntRange(0, 59).Draw(t, "shift"), rapid.Uint32Range(0, 3).Draw(t, "b")}
+			p := pair{rapid.Uint64Range(0, 20).Draw(t, "a") << rapid.IntRange(0, 59).Draw(t, "shift"),
+				rapid.Uint32Range(0, 3).Draw(t, "b")}
 			n, ok := m.Get(p.a, p.b)
 			if number, known := want[p]; ok != known || ok && n != number {
 				t.Fatalf("%v: %d, %v, want %d, %v", p, n, ok, number, known)

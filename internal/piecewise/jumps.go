@@ -21,7 +21,9 @@ const leadBack = 5
 
 // Ahead returns by how much a time is later.
 func (j Jumps) Ahead(time int64) int64 {
-	i, found := slices.BinarySearchFunc(j, time, func(jump format.Jump, time int64) int { return cmp.Compare(jump.Since, time) })
+	i, found := slices.BinarySearchFunc(j, time, func(jump format.Jump, time int64) int {
+		return cmp.Compare(jump.Since, time)
+	})
 	if !found {
 		i--
 	}

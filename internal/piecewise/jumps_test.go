@@ -13,7 +13,8 @@ import (
 func TestJumps(t *testing.T) {
 	j := Jumps{{Since: 100, Ahead: 10}, {Since: 196, Ahead: 8}, {Since: math.MaxInt64, Ahead: 5}}
 	for _, tt := range [][2]int64{
-		{math.MinInt64, math.MinInt64}, {99, 99}, {100, 110}, {131, 141}, {132, 141}, {195, 203}, {196, 204}, {196 + 255, 196 + 256}, {196 + 256, 196 + 256},
+		{math.MinInt64, math.MinInt64}, {99, 99}, {100, 110}, {131, 141}, {132, 141}, {195, 203}, {196, 204},
+		{196 + 255, 196 + 256}, {196 + 256, 196 + 256},
 		{1 << 40, 1 << 40}, {math.MaxInt64 - 1, math.MaxInt64 - 1}, {math.MaxInt64, math.MaxInt64},
 	} {
 		if got := j.Apply(tt[0]); got != tt[1] {

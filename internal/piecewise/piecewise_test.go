@@ -42,7 +42,8 @@ func TestAlignment(t *testing.T) {
 // jumps are.
 func TestPieces(t *testing.T) {
 	p := Pieces{{Offset: 1000, Since: 500}, {Offset: 900, Since: 200}, {Offset: 5000, Since: 1000}}
-	for _, tt := range [][2]int64{{-1000, 0}, {199, 1199}, {200, 1199}, {299, 1199}, {300, 1200}, {999, 1899}, {1000, 6000}, {1001, 6001}} {
+	for _, tt := range [][2]int64{{-1000, 0}, {199, 1199}, {200, 1199}, {299, 1199}, {300, 1200}, {999, 1899},
+		{1000, 6000}, {1001, 6001}} {
 		if got := p.Apply(tt[0]); got != tt[1] {
 			t.Errorf("%d becomes %d, want %d", tt[0], got, tt[1])
 		}
@@ -59,7 +60,8 @@ func TestPiecesOrder(t *testing.T) {
 		slices.Sort(since)
 		var p Pieces
 		for _, s := range since {
-			p = append(p, format.Alignment{Offset: rapid.Int64Range(-1000, 1000).Draw(t, "offset"), Rate: rapid.Int64Range(-MaxRate, MaxRate).Draw(t, "rate"), Since: s})
+			p = append(p, format.Alignment{Offset: rapid.Int64Range(-1000, 1000).Draw(t, "offset"),
+				Rate: rapid.Int64Range(-MaxRate, MaxRate).Draw(t, "rate"), Since: s})
 		}
 		last := int64(math.MinInt64)
 		for time := int64(-1100); time < 1100; time++ {

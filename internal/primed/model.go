@@ -136,7 +136,8 @@ func (m *model) find(h uint64) *bucket {
 }
 
 // bit codes bit i of a byte, of which node has those before, after a one.
-func (m *model) bit(c *adaptive.Coder, kind uint32, found *[contexts]*bucket, node, i, expected int, bit uint32) uint32 {
+func (m *model) bit(c *adaptive.Coder, kind uint32, found *[contexts]*bucket, node, i, expected int,
+	bit uint32) uint32 {
 	var (
 		said  adaptive.Bit // what the match says
 		list  [contexts + 1]*adaptive.Bit

@@ -25,11 +25,13 @@ func equal(a, b []Section) bool {
 
 // TestRoundTrip writes and reads sections, and those of the prior itself.
 func TestRoundTrip(t *testing.T) {
-	content := rapid.OneOf(rapid.SliceOfN(rapid.Byte(), 0, 300), rapid.Map(rapid.IntRange(0, len(prior)), func(n int) []byte {
-		return prior[n:min(n+300, len(prior))]
-	}))
+	content := rapid.OneOf(rapid.SliceOfN(rapid.Byte(), 0, 300),
+		rapid.Map(rapid.IntRange(0, len(prior)), func(n int) []byte {
+			return prior[n:min(n+300, len(prior))]
+		}))
 	section := rapid.Custom(func(t *rapid.T) Section {
-		return Section{Kind: rapid.Uint32().Draw(t, "kind"), Key: rapid.Uint64().Draw(t, "key"), Content: content.Draw(t, "content")}
+		return Section{Kind: rapid.Uint32().Draw(t, "kind"), Key: rapid.Uint64().Draw(t, "key"),
+			Content: content.Draw(t, "content")}
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfN(section, 0, 6).Draw(t, "sections")
@@ -90,7 +92,8 @@ func TestSame(t *testing.T) {
 func TestFrozen(t *testing.T) {
 	const want = "aaf7fcf7703b531f2fd0d452579fec2463184e03ebc9716e3b4f28922fdcda07"
 	content := bytes.Repeat([]byte("MPI_Send \x00\x01\x02\x80 "), 100)
-	data := Append(nil, []Section{{Kind: 1, Content: content}, {Kind: 3, Key: 1, Content: prior}, {Kind: 99, Content: content[:50]}})
+	data := Append(nil, []Section{{Kind: 1, Content: content}, {Kind: 3, Key: 1, Content: prior},
+		{Kind: 99, Content: content[:50]}})
 	if sum := fmt.Sprintf("%x", sha256.Sum256(data)); sum != want {
 		t.Errorf("the prior or the model is another: %s", sum)
 	}

@@ -44,10 +44,12 @@ func valuesOf(runs []progression.Run) []int64 {
 
 // drawValues draws values with progressions among them.
 func drawValues(t *rapid.T) []int64 {
-	number := rapid.OneOf(rapid.Int64Range(-3, 3), rapid.Int64(), rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64}))
+	number := rapid.OneOf(rapid.Int64Range(-3, 3), rapid.Int64(),
+		rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64}))
 	var values []int64
 	for range rapid.IntRange(0, 6).Draw(t, "pieces") {
-		v, step, more := number.Draw(t, "first"), number.Draw(t, "step"), rapid.SampledFrom([]int64{0, 0, 1, -2, math.MaxInt64}).Draw(t, "more")
+		v, step, more := number.Draw(t, "first"), number.Draw(t, "step"),
+			rapid.SampledFrom([]int64{0, 0, 1, -2, math.MaxInt64}).Draw(t, "more")
 		for range rapid.IntRange(1, 9).Draw(t, "values") {
 			values = append(values, v)
 			v += step
@@ -117,7 +119,8 @@ func BenchmarkAppend(b *testing.B) {
 
 // TestHas compares Has with the values of runs.
 func TestHas(t *testing.T) {
-	for _, r := range []progression.Run{{Length: 1}, {Jump: 5, Step: -3, Length: 7}, {Jump: 2, Step: 4, Acceleration: -3, Length: 9}, {Step: 0, Length: 3}} {
+	for _, r := range []progression.Run{{Length: 1}, {Jump: 5, Step: -3, Length: 7},
+		{Jump: 2, Step: 4, Acceleration: -3, Length: 9}, {Step: 0, Length: 3}} {
 		var values []int64
 		for i := range r.Length {
 			values = append(values, r.At(10, i))

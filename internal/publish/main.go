@@ -59,7 +59,8 @@ func publish(version string) error {
 	clone.environment = []string{
 		"GOWORK=off", "GOFLAGS=-mod=mod -modcacherw", "GOMODCACHE=" + filepath.Join(work, "modules"),
 		"GONOPROXY=" + modules[0].path, "GONOSUMDB=" + modules[0].path, // and those in directories of it
-		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url." + clone.dir + ".insteadOf", "GIT_CONFIG_VALUE_0=https://" + modules[0].path,
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url." + clone.dir + ".insteadOf",
+		"GIT_CONFIG_VALUE_0=https://" + modules[0].path,
 		"GIT_AUTHOR_DATE=" + date, "GIT_COMMITTER_DATE=" + date, // the same tags each time
 	}
 	if err := commit(clone, modules, version); err != nil {
@@ -144,10 +145,13 @@ func tagged(here shell, modules []module, version string) (bool, error) {
 	}
 	var commits []string
 	for _, m := range modules {
-		if commit, err := here.run("git", "rev-parse", "-q", "--verify", "refs/tags/"+m.tag(version)+"^{commit}"); err == nil {
+		if commit, err := here.run("git", "rev-parse", "-q", "--verify",
+			"refs/tags/"+m.tag(version)+"^{commit}"); err == nil {
 			parent, _ := here.run("git", "rev-parse", "-q", "--verify", commit+"^")
 			if parent != head {
-				return false, fmt.Errorf("tag %s is of commit %.12s, which was not made from HEAD, %.12s: take another version", m.tag(version), commit, head)
+				return false, fmt.Errorf(
+					"tag %s is of commit %.12s, which was not made from HEAD, %.12s: take another version",
+					m.tag(version), commit, head)
 			}
 			commits = append(commits, commit)
 		}
@@ -213,7 +217,8 @@ type shell struct {
 func (s shell) run(name string, arguments ...string) (string, error) {
 	var out, problems bytes.Buffer
 	command := exec.Command(name, arguments...)
-	command.Dir, command.Env, command.Stdout, command.Stderr = s.dir, append(os.Environ(), s.environment...), &out, &problems
+	command.Dir, command.Env, command.Stdout, command.Stderr = s.dir, append(os.Environ(), s.environment...),
+		&out, &problems
 	if err := command.Run(); err != nil {
 		return "", fmt.Errorf("%s in %s: %w\n%s", command, s.dir, err, problems.Bytes())
 	}

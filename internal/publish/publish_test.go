@@ -24,10 +24,12 @@ func TestPublished(t *testing.T) {
 	here, work := shell{dir: "../.."}, t.TempDir()
 	cache := must(t, here, "go", "env", "GOMODCACHE")
 	proxy := "GOPROXY=file://" + cache + "/cache/download," + must(t, here, "go", "env", "GOPROXY")
-	source := shell{dir: filepath.Join(work, "source"), environment: []string{proxy, "GOFLAGS=-modcacherw", "GOCACHE=" + must(t, here, "go", "env", "GOCACHE")}}
+	source := shell{dir: filepath.Join(work, "source"),
+		environment: []string{proxy, "GOFLAGS=-modcacherw", "GOCACHE=" + must(t, here, "go", "env", "GOCACHE")}}
 	copyTree(t, here, source.dir)
 	for _, arguments := range [][]string{
-		{"init", "-q"}, {"config", "user.name", "test"}, {"config", "user.email", "test@localhost"}, {"add", "-A"}, {"commit", "-q", "-m", "all"},
+		{"init", "-q"}, {"config", "user.name", "test"}, {"config", "user.email", "test@localhost"},
+		{"add", "-A"}, {"commit", "-q", "-m", "all"},
 	} {
 		must(t, source, "git", arguments...)
 	}
@@ -35,7 +37,8 @@ func TestPublished(t *testing.T) {
 	must(t, here, "go", "build", "-o", publisher, "./internal/publish")
 	head := must(t, source, "git", "rev-parse", "HEAD")
 	must(t, source, publisher, version)
-	if status := must(t, source, "git", "status", "--porcelain"); status != "" || must(t, source, "git", "rev-parse", "HEAD") != head {
+	if status := must(t, source, "git", "status", "--porcelain"); status != "" ||
+		must(t, source, "git", "rev-parse", "HEAD") != head {
 		t.Errorf("publishing has changed the tree: %s", status)
 	}
 	tags := must(t, source, "git", "show-ref", "--tags")
@@ -64,13 +67,15 @@ func TestPublished(t *testing.T) {
 func userOf(t *testing.T, source shell, modules []module, version, dir string) shell {
 	root := modules[0].path
 	served := filepath.Join(dir, "served")
-	download := shell{dir: source.dir, environment: append(source.environment, "GOWORK=off", "GOMODCACHE="+served, "GONOPROXY="+root, "GONOSUMDB="+root,
+	download := shell{dir: source.dir, environment: append(source.environment, "GOWORK=off",
+		"GOMODCACHE="+served, "GONOPROXY="+root, "GONOSUMDB="+root,
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url."+source.dir+".insteadOf", "GIT_CONFIG_VALUE_0=https://"+root)}
 	for _, m := range modules {
 		must(t, download, "go", "mod", "download", m.path+"@"+version)
 	}
 	proxy, _ := strings.CutPrefix(source.environment[0], "GOPROXY=")
-	return shell{dir: dir, environment: append(source.environment, "GOWORK=off", "GOMODCACHE="+filepath.Join(dir, "modules"),
+	return shell{dir: dir, environment: append(source.environment, "GOWORK=off",
+		"GOMODCACHE="+filepath.Join(dir, "modules"),
 		"GOBIN="+filepath.Join(dir, "bin"), "GONOSUMDB="+root, "GOPROXY=file://"+served+"/cache/download,"+proxy)}
 }
 
@@ -94,7 +99,8 @@ func buildProgram(t *testing.T, user shell, m module, version string) {
 	if imported == 0 {
 		return // a module of commands
 	}
-	if err := os.WriteFile(filepath.Join(user.dir, "main.go"), []byte(program+")\n\nfunc main() {}\n"), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(user.dir, "main.go"), []byte(program+")\n\nfunc main() {}\n"),
+		0o666); err != nil {
 		t.Fatal(err)
 	}
 	must(t, user, "go", "build", "-o", "program", ".")
@@ -111,7 +117,8 @@ func refusals(t *testing.T, source shell, publisher, version string) {
 		t.Errorf("a tree with changes: %v", err)
 	}
 	must(t, source, "git", "commit", "-q", "-a", "-m", "another")
-	if _, err := source.run(publisher, version); err == nil || !strings.Contains(err.Error(), "was not made from HEAD") {
+	if _, err := source.run(publisher, version); err == nil ||
+		!strings.Contains(err.Error(), "was not made from HEAD") {
 		t.Errorf("a version of another commit: %v", err)
 	}
 	if tags := must(t, source, "git", "tag", "-l", "*v0.2.0"); tags != "" {

@@ -22,7 +22,8 @@ func TestOpen(t *testing.T) {
 	if err := os.Symlink("/dev/zero", path("zeros")); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]error{"pipe": ErrIrregular, "zeros": ErrIrregular, ".": ErrIrregular, "none": fs.ErrNotExist} {
+	for name, want := range map[string]error{"pipe": ErrIrregular, "zeros": ErrIrregular, ".": ErrIrregular,
+		"none": fs.ErrNotExist} {
 		if f, err := Open(path(name)); f != nil || !errors.Is(err, want) {
 			t.Errorf("%s: %v, %v", name, f, err)
 		}

@@ -38,7 +38,8 @@ func TestJoin(t *testing.T) {
 			t.Errorf("Split(%b) = %d, %d, want %d, %d", tt.id, pool, index, tt.pool, tt.index)
 		}
 	}
-	for _, bad := range [][2]int64{{-1, 0}, {0, -1}, {math.MaxInt64>>3 + 1, 0}, {1 << 40, 1 << 20}, {0, math.MaxInt64}} {
+	for _, bad := range [][2]int64{{-1, 0}, {0, -1}, {math.MaxInt64>>3 + 1, 0}, {1 << 40, 1 << 20},
+		{0, math.MaxInt64}} {
 		if !panics(func() { Join(bad[0], bad[1]) }) {
 			t.Errorf("Join(%d, %d) did not panic", bad[0], bad[1])
 		}

@@ -16,7 +16,9 @@ func record(t testing.TB, calls int, call func(i int) (a, b, rank int64)) runnin
 	t.Helper()
 	var table running.Table
 	var b sequitur.Builder
-	fn := table.Declare(cst.Function{Name: "f", Params: []cst.Param{{Name: "a", Type: number}, {Name: "b", Type: number}, {Name: "r", Type: cst.Type{Kind: cst.KindRank}}}})
+	fn := table.Declare(
+		cst.Function{Name: "f", Params: []cst.Param{{Name: "a", Type: number}, {Name: "b", Type: number},
+			{Name: "r", Type: cst.Type{Kind: cst.KindRank}}}})
 	for i := range calls {
 		x, y, r := call(i)
 		n, err := table.Intern(fn, cst.Int(x), cst.Int(y), cst.Rank(r))
@@ -80,7 +82,9 @@ func BenchmarkIntern(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			var table running.Table
 			var g sequitur.Builder
-			fn := table.Declare(cst.Function{Name: "f", Params: []cst.Param{{Name: "a", Type: number}, {Name: "b", Type: number}, {Name: "r", Type: cst.Type{Kind: cst.KindRank}}}})
+			fn := table.Declare(cst.Function{Name: "f",
+				Params: []cst.Param{{Name: "a", Type: number}, {Name: "b", Type: number},
+					{Name: "r", Type: cst.Type{Kind: cst.KindRank}}}})
 			b.ReportAllocs()
 			for i := range b.N {
 				n, _ := table.Intern(fn, cst.Int(arg(i)), cst.Int(2), cst.Rank(1))

@@ -133,7 +133,8 @@ func isLoop(g *sequitur.Grammar, least uint64, which how) []bool {
 		switch {
 		case most[r] < least:
 		case which == evenly, which == inner:
-			loop[r] = most[r] == fewest[r] && inRuns[r] >= often[r]-often[r]/4 || wire.MulSat(uses[r], g.RuleLen(r)) > long
+			loop[r] = most[r] == fewest[r] && inRuns[r] >= often[r]-often[r]/4 ||
+				wire.MulSat(uses[r], g.RuleLen(r)) > long
 		default:
 			loop[r] = which == always || most[r] >= certain || inRuns[r] >= often[r]-often[r]/4
 		}
@@ -165,7 +166,8 @@ func writtenLen(g *sequitur.Grammar, how how) uint64 {
 }
 
 // written appends the right-hand side of a rule with the rules that are no loops written out.
-func (f *folder) written(g *sequitur.Grammar, rule int, loop []bool, bodies [][]*Node, list []*Node, depth int) []*Node {
+func (f *folder) written(g *sequitur.Grammar, rule int, loop []bool, bodies [][]*Node, list []*Node,
+	depth int) []*Node {
 	if depth > f.nodes {
 		f.align.err = ErrLimit // each of these rules has a node more
 	}

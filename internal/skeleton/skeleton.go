@@ -256,7 +256,8 @@ type wholeProgram struct {
 
 // wholes finds the loops of the first programs, one of them on each processor. Number is that of
 // the first, and what may be done for the first of all is limited.
-func (o *Options) wholes(ctx context.Context, programs []Program, number, first int, how how, left *atomic.Int64) []wholeProgram {
+func (o *Options) wholes(ctx context.Context, programs []Program, number, first int, how how,
+	left *atomic.Int64) []wholeProgram {
 	found := make([]wholeProgram, min(len(programs), runtime.GOMAXPROCS(0)))
 	var all sync.WaitGroup
 	for i := range found {
@@ -265,7 +266,8 @@ func (o *Options) wholes(ctx context.Context, programs []Program, number, first 
 			if number+i == 0 {
 				w.most = first
 			}
-			f := folder{program: number + i, how: how, nodes: o.MaxNodes, kind: o.Kind, align: aligner{work: w, compare: o.Compare, within: true}, classes: make(map[string]int)}
+			f := folder{program: number + i, how: how, nodes: o.MaxNodes, kind: o.Kind,
+				align: aligner{work: w, compare: o.Compare, within: true}, classes: make(map[string]int)}
 			found[i].body = f.whole(programs[i].Grammar)
 			found[i].done, found[i].err = w.done, w.err
 		})

@@ -123,13 +123,17 @@ func TestMake(t *testing.T) {
 		{"TripCounts", counts, "I 50+rank(S R W) F"},
 		{"RandomTripCounts", trips, "I 10(A 1…5(B C) D) F"},
 		{"Polling", []Program{program("I"+polls.String()+"F", 0)}, "I 100(S [38/100 1…3T] W X) F"},
-		{"Nested", []Program{program("I"+times(30, times(5, times(20, "AB")+"C")+"D")+"E"+times(3, times(20, "AB")+"C")+"F", 0)}, "I 30(5(20(A B) C) D) E 3(20(A B) C) F"},
+		{"Nested", []Program{program("I"+times(30, times(5, times(20, "AB")+"C")+"D")+"E"+
+			times(3, times(20, "AB")+"C")+"F", 0)}, "I 30(5(20(A B) C) D) E 3(20(A B) C) F"},
 		{"SparsePolling", sparse, fmt.Sprintf("I 60(A [%d/3840 1…2T] B) F", seldom)},
-		{"SomeRanks", []Program{program("IABCF", 0), program("IACF", 1, 2, 3), program("IABCF", 4)}, "I A [0-4:4 B] C F"},
+		{"SomeRanks", []Program{program("IABCF", 0), program("IACF", 1, 2, 3), program("IABCF", 4)},
+			"I A [0-4:4 B] C F"},
 		{"Peers", []Program{program("IABF", 0), program("IaBF", 1)}, "I A|a B F"},
-		{"OtherCalls", []Program{program("IABCDEF", 0), program("GHKLMN", 1), program("IABDEF", 2)}, "[0-2:2 I] [0-2:2 A] [0-2:2 B] [0 C] [0-2:2 D] [0-2:2 E] [0-2:2 F] [1 G] [1 H] [1 K] [1 L] [1 M] [1 N]"},
+		{"OtherCalls", []Program{program("IABCDEF", 0), program("GHKLMN", 1), program("IABDEF", 2)},
+			"[0-2:2 I] [0-2:2 A] [0-2:2 B] [0 C] [0-2:2 D] [0-2:2 E] [0-2:2 F] [1 G] [1 H] [1 K] [1 L] [1 M] [1 N]"},
 		{"LoopAndIteration", []Program{program("I"+times(9, "ABC")+"F", 0), program("IABCF", 1)}, "I 1…9(A B C) F"},
-		{"OptionalLoop", []Program{program("ISS"+times(9, "ABC")+"EF", 0), program("ISSEF", 1)}, "I 2S [0 9(A B C)] E F"},
+		{"OptionalLoop", []Program{program("ISS"+times(9, "ABC")+"EF", 0), program("ISSEF", 1)},
+			"I 2S [0 9(A B C)] E F"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, err := Make(context.Background(), tt.programs, Options{Compare: compare})
@@ -209,7 +213,8 @@ func drawCalls(t *rapid.T) func(rank int, chance *rand.Rand) string {
 	draw = func(depth int) []item {
 		var items []item
 		for range rapid.IntRange(1, 4).Draw(t, "items") {
-			i := item{call: rapid.RuneFrom([]rune("ABCDEFab")).Draw(t, "call"), always: rapid.IntRange(1, 4).Draw(t, "always")}
+			i := item{call: rapid.RuneFrom([]rune("ABCDEFab")).Draw(t, "call"),
+				always: rapid.IntRange(1, 4).Draw(t, "always")}
 			first, spread := rapid.IntRange(1, 6).Draw(t, "trips"), rapid.IntRange(1, 4).Draw(t, "spread")
 			switch rapid.IntRange(0, 3).Draw(t, "how") {
 			case 0:
@@ -274,7 +279,8 @@ func testInstances(t *rapid.T) {
 	}
 	kind := rapid.SampledFrom([]func(sequitur.Symbol) sequitur.Symbol{itself, lower}).Draw(t, "kind")
 	o := Options{Kind: kind, Compare: compare, MaxNodes: 1 << 16, MaxWork: 1 << 26}
-	s, err := o.make(context.Background(), programs, rapid.SampledFrom([]how{mostly, evenly, inner}).Draw(t, "how"), nil)
+	s, err := o.make(context.Background(), programs, rapid.SampledFrom([]how{mostly, evenly, inner}).Draw(t,
+		"how"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +303,9 @@ func testInstances(t *rapid.T) {
 			t.Fatalf("program %d is no instance: %s\n%s", p, texts[p], written(s.Parts(programs, next, name)))
 		}
 	}
-	countParts(s.Parts(programs, next, func(n *Node) (string, bool) { return string(rune(n.Calls[0].Call | 0x20)), false }), total)
+	countParts(s.Parts(programs, next, func(n *Node) (string, bool) {
+		return string(rune(n.Calls[0].Call | 0x20)), false
+	}), total)
 	for c, n := range want {
 		if total[c] != n {
 			t.Fatalf("all ranks: %d times %c, want %d", total[c], c, n)
@@ -414,7 +422,9 @@ func (m *matcher) node(n *Node, from int) places {
 	}
 	if n.IsLoop() {
 		ends = m.body(n.Body, m.places(from), n.of(m.program).Total)
-	} else if from < len(m.text) && slices.ContainsFunc(n.Calls, func(c Calls) bool { return c.Program == m.program && c.Call == sequitur.Symbol(m.text[from]) }) {
+	} else if from < len(m.text) && slices.ContainsFunc(n.Calls, func(c Calls) bool {
+		return c.Program == m.program && c.Call == sequitur.Symbol(m.text[from])
+	}) {
 		ends = m.places(from + 1)
 	}
 	m.once[step{n, from}] = ends

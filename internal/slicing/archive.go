@@ -38,7 +38,8 @@ func readArchive(data []byte) (members []member, err error) {
 			longNames = string(content)
 			continue
 		}
-		if at, err := strconv.Atoi(strings.TrimPrefix(name, "/")); err == nil && name[0] == '/' && at >= 0 && at < len(longNames) {
+		if at, err := strconv.Atoi(strings.TrimPrefix(name, "/")); err == nil && name[0] == '/' && at >= 0 &&
+			at < len(longNames) {
 			name, _, _ = strings.Cut(longNames[at:], "\n")
 		}
 		members = append(members, member{strings.TrimSuffix(name, "/"), content})

@@ -23,22 +23,26 @@ func (p *Program) Arguments(args []string) error {
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
 		case arg == "-o" || arg == "-c" || arg == "-S" || arg == "-E":
-			return fmt.Errorf("%s is no argument for slicing: the arguments are sources, and flags of the compiler and the linker", arg)
+			return fmt.Errorf(
+				"%s is no argument for slicing: the arguments are sources, and flags of the compiler and the linker", arg)
 		case slices.Contains([]string{"-MF", "-MT", "-MQ"}, arg) && i+1 < len(args):
 			i++
 		case strings.HasPrefix(arg, "-M"): // files of dependences
-		case slices.Contains([]string{"-I", "-D", "-U", "-include", "-isystem", "-iquote", "-idirafter", "-x", "-J", "-module-dir"}, arg) && i+1 < len(args):
+		case slices.Contains([]string{"-I", "-D", "-U", "-include", "-isystem", "-iquote", "-idirafter", "-x",
+			"-J", "-module-dir"}, arg) && i+1 < len(args):
 			i++
 			p.Compiler = append(p.Compiler, arg, args[i])
 		case slices.Contains([]string{"-L", "-l"}, arg) && i+1 < len(args):
 			i++
 			p.Linker = append(p.Linker, arg+args[i])
-		case strings.HasPrefix(arg, "-l") || strings.HasPrefix(arg, "-L") || strings.HasPrefix(arg, "-Wl,") || arg == "-rdynamic":
+		case strings.HasPrefix(arg, "-l") || strings.HasPrefix(arg, "-L") || strings.HasPrefix(arg, "-Wl,") ||
+			arg == "-rdynamic":
 			p.Linker = append(p.Linker, arg)
 		case arg == "-fopenmp" || arg == "-pthread":
 			return fmt.Errorf("%s: threads are not supported", arg)
 		case arg == "-shared":
-			return fmt.Errorf("%s: libraries that are loaded with the program are not sliced: link it with all of its objects", arg)
+			return fmt.Errorf(
+				"%s: libraries that are loaded with the program are not sliced: link it with all of its objects", arg)
 		case strings.HasPrefix(arg, "-O") || strings.HasPrefix(arg, "-g"):
 		case strings.HasPrefix(arg, "-"):
 			p.Compiler = append(p.Compiler, arg)
@@ -75,7 +79,8 @@ func isCPlusPlus(path string) bool {
 func (p *Program) readCommands(path string) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: CMake writes it into the directory of the build, with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON", err)
+		return fmt.Errorf(
+			"%w: CMake writes it into the directory of the build, with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON", err)
 	}
 	if err != nil {
 		return err

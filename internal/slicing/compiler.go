@@ -24,7 +24,9 @@ const moduleSection = ".reprise.llvm"
 // Objects that it makes have the text of LLVM that they are made of in them, and so it slices what it links:
 // of objects and of archives. What neither compiles nor links is passed on.
 func (p *Program) AsCompiler(ctx context.Context, args []string, stdout, stderr io.Writer) (*slice.Slice, error) {
-	if slices.ContainsFunc(args, func(arg string) bool { return slices.Contains([]string{"-E", "-S", "-M", "-MM"}, arg) }) ||
+	if slices.ContainsFunc(args, func(arg string) bool {
+		return slices.Contains([]string{"-E", "-S", "-M", "-MM"}, arg)
+	}) ||
 		!slices.ContainsFunc(args, isInput) {
 		return nil, p.passOn(ctx, args, stdout, stderr)
 	}
@@ -94,7 +96,8 @@ func (p *Program) compileObjects(ctx context.Context, args []string) error {
 		if err := b.run("compiling "+source, clang, "-O0", "-c", "-w", "-o", object, text); err != nil {
 			return err
 		}
-		if err := b.run("compiling "+source, "objcopy", "--add-section", moduleSection+"="+text, object, output); err != nil {
+		if err := b.run("compiling "+source, "objcopy", "--add-section", moduleSection+"="+text, object,
+			output); err != nil {
 			return err
 		}
 	}
@@ -189,7 +192,8 @@ func (b *builder) takeModule(object []byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	b.hasFortran = b.hasFortran || bytes.Contains(text, []byte("@_FortranA")) || bytes.Contains(text, []byte("producer: \"Flang\""))
+	b.hasFortran = b.hasFortran || bytes.Contains(text, []byte("@_FortranA")) ||
+		bytes.Contains(text, []byte("producer: \"Flang\""))
 	path := b.file(fmt.Sprint("object", len(b.Modules), ".ll"))
 	b.Modules = append(b.Modules, path)
 	return 1, os.WriteFile(path, text, 0o600)

@@ -17,7 +17,8 @@ import (
 const flang = "flang-new-16"
 
 // public are the names of a program that others use: the main program, and what addresses in it mean to MPI.
-var public = []string{"main", "_QQmain", "_QQEnvironmentDefaults", "mpipriv1_", "mpipriv2_", "mpiprivc_", "mpifcmb5_", "mpifcmb9_"}
+var public = []string{"main", "_QQmain", "_QQEnvironmentDefaults", "mpipriv1_", "mpipriv2_", "mpiprivc_",
+	"mpifcmb5_", "mpifcmb9_"}
 
 func isFortran(source string) bool {
 	return slices.Contains([]string{".f", ".F", ".for", ".f90", ".F90"}, filepath.Ext(source))
@@ -26,12 +27,14 @@ func isFortran(source string) bool {
 // prepareFortran finds what programs in Fortran are compiled and linked with, if there are any.
 func (b *builder) prepareFortran() error {
 	inFortran := func(c Compilation) bool { return isFortran(c.Source) }
-	if !slices.ContainsFunc(b.Sources, isFortran) && !slices.ContainsFunc(b.Commands, inFortran) && !b.hasFortran || b.fortranLibraries != nil {
+	if !slices.ContainsFunc(b.Sources, isFortran) && !slices.ContainsFunc(b.Commands, inFortran) &&
+		!b.hasFortran || b.fortranLibraries != nil {
 		return nil
 	}
 	command, err := exec.LookPath(flang)
 	if err != nil {
-		return fmt.Errorf("%s is missing: slicing programs in Fortran takes the Debian packages flang-16 and libflang-16-dev", flang)
+		return fmt.Errorf(
+			"%s is missing: slicing programs in Fortran takes the Debian packages flang-16 and libflang-16-dev", flang)
 	}
 	if command, err = filepath.EvalSymlinks(command); err != nil {
 		return err
@@ -53,7 +56,8 @@ func (b *builder) prepareFortran() error {
 			b.fortranLibraries = append(b.fortranLibraries, word)
 		}
 	}
-	b.fortranLibraries = append(b.fortranLibraries, "-L"+filepath.Join(filepath.Dir(b.fortranTools), "lib"), "-lFortran_main",
+	b.fortranLibraries = append(b.fortranLibraries, "-L"+filepath.Join(filepath.Dir(b.fortranTools), "lib"),
+		"-lFortran_main",
 		"-lFortranRuntime", "-lFortranDecimal", "-lstdc++", "-lm")
 	// The module of the MPI is for the compiler that the MPI was built by.
 	module := b.file("mpi.f90")
@@ -71,12 +75,15 @@ func (b *builder) compileFortran(c Compilation, output string) error {
 	if modules = cmp.Or(modules, b.modules); modules == "" || c.Source == b.file("mpi.f90") {
 		modules = b.directory
 	}
-	err := b.runIn(c.Directory, "compiling "+c.Source, flang, slices.Concat([]string{"-fc1", "-emit-mlir", "-mmlir", "--mlir-print-debuginfo"}, flags,
-		[]string{"-module-dir", modules, "-I" + modules, "-I" + b.directory}, b.fortranIncludes, []string{"-o", tree, c.Source})...)
+	err := b.runIn(c.Directory, "compiling "+c.Source, flang,
+		slices.Concat([]string{"-fc1", "-emit-mlir", "-mmlir", "--mlir-print-debuginfo"}, flags,
+			[]string{"-module-dir", modules, "-I" + modules, "-I" + b.directory}, b.fortranIncludes,
+			[]string{"-o", tree, c.Source})...)
 	if err != nil {
 		return cmp.Or(usesF08(filepath.Join(c.Directory, c.Source)), err)
 	}
-	if err := b.run("compiling "+c.Source, filepath.Join(b.fortranTools, "fir-opt"), "--external-name-interop", "--add-debug-foundation",
+	if err := b.run("compiling "+c.Source, filepath.Join(b.fortranTools, "fir-opt"),
+		"--external-name-interop", "--add-debug-foundation",
 		"--mlir-print-debuginfo", "-o", lines, tree); err != nil {
 		return err
 	}
@@ -84,7 +91,8 @@ func (b *builder) compileFortran(c Compilation, output string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(lines, commonZero.ReplaceAll(placeConditions(text), []byte("${1}linkonce $2")), 0o600); err != nil {
+	if err := os.WriteFile(lines, commonZero.ReplaceAll(placeConditions(text), []byte("${1}linkonce $2")),
+		0o600); err != nil {
 		return err
 	}
 	if err := b.run("compiling "+c.Source, filepath.Join(b.fortranTools, "tco"), "-o", output, lines); err != nil {
@@ -106,7 +114,8 @@ func usesF08(source string) error {
 	}
 	for n, line := range bytes.Split(text, []byte("\n")) {
 		if f08.Match(line) {
-			return fmt.Errorf("%s:%d: use mpi_f08 is not supported: %s cannot read the module of the MPI, which is compiled by another compiler; use mpi can be sliced", source, n+1, flang)
+			return fmt.Errorf(
+				"%s:%d: use mpi_f08 is not supported: %s cannot read the module of the MPI, which is compiled by another compiler; use mpi can be sliced", source, n+1, flang)
 		}
 	}
 	return nil
@@ -126,7 +135,8 @@ func fortranFlags(flags []string) (kept []string, modules string) {
 			kept = append(kept, "-ffixed-line-length=0")
 		case strings.HasPrefix(flag, "-ffixed-line-length-"):
 			kept = append(kept, "-ffixed-line-length="+flag[len("-ffixed-line-length-"):])
-		case strings.HasPrefix(flag, "-W"), strings.HasPrefix(flag, "-m"), strings.HasPrefix(flag, "-ffree-line-length-"),
+		case strings.HasPrefix(flag, "-W"), strings.HasPrefix(flag, "-m"),
+			strings.HasPrefix(flag, "-ffree-line-length-"),
 			flag == "-fPIC", flag == "-fPIE", flag == "-pipe", flag == "-w", flag == "-fallow-argument-mismatch":
 		default:
 			kept = append(kept, flag)

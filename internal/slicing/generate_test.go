@@ -152,7 +152,8 @@ func (g *generator) combined(part func(int) string, depth int) string {
 // local returns an expression that may differ from rank to rank.
 func (g *generator) local(depth int) string {
 	if depth == 0 || g.IntN(4) == 0 {
-		terms := []string{"(unsigned)rank", "l0", "l1", "r", "gl", "x", g.element(), g.element(), g.element(), g.element(),
+		terms := []string{"(unsigned)rank", "l0", "l1", "r", "gl", "x", g.element(), g.element(), g.element(),
+			g.element(),
 			g.one("s->n", "local.n", "sp->n", "sp->next->n", "local.next->n", "s->next->next->n"),
 			fmt.Sprintf("(unsigned)fabs(%s)", g.double()), g.common(1)}
 		if len(g.locals) > 0 {
@@ -166,7 +167,8 @@ func (g *generator) local(depth int) string {
 // element returns an element of an array, which can be assigned to.
 func (g *generator) element() string {
 	index := g.index()
-	return fmt.Sprintf("%s[%s]", g.one("a0", "a1", "a2", "s0.v", "s1.v", "local.v", "s->v", "p", "gp", "heap", "local.p", "sp->p", "s->p"), index)
+	return fmt.Sprintf("%s[%s]", g.one("a0", "a1", "a2", "s0.v", "s1.v", "local.v", "s->v", "p", "gp", "heap",
+		"local.p", "sp->p", "s->p"), index)
 }
 
 func (g *generator) index() string {
@@ -248,18 +250,21 @@ func (g *generator) statement() {
 	case k < 13:
 		g.switches()
 	case k < 15:
-		g.line("%s %s %s;", g.double(), "=", fmt.Sprintf("fmod(%s * 0.5 + %s, 1000)", g.double(), g.one(g.double(), "("+g.local(1)+" & 31)")))
+		g.line("%s %s %s;", g.double(), "=", fmt.Sprintf("fmod(%s * 0.5 + %s, 1000)", g.double(),
+			g.one(g.double(), "("+g.local(1)+" & 31)")))
 	case k < 17:
 		g.pointer()
 	case k < 19:
 		g.call()
 	case k < 20:
-		g.line("%s(%s, %s, %d * sizeof(unsigned));", g.one("memcpy", "memmove"), g.one("a0", "a1", "s0.v", "heap"), g.one("a2", "s1.v", "receive"), 1+g.IntN(8))
+		g.line("%s(%s, %s, %d * sizeof(unsigned));", g.one("memcpy", "memmove"),
+			g.one("a0", "a1", "s0.v", "heap"), g.one("a2", "s1.v", "receive"), 1+g.IntN(8))
 	case k < 21:
 		g.line("qsort(%s, %d, sizeof(unsigned), compare);", g.one("a0", "a1", "s0.v", "p", "gp"), 1+g.IntN(8))
 	case k < 22:
 		n := g.name("text")
-		g.line("char %s[40];\n\tsnprintf(%s, sizeof %s, \"%%u %%u\", %s & 255, %s & 15);\n\t%s = atoi(%s);", n, n, n, g.local(1), g.local(1), g.target(), n)
+		g.line("char %s[40];\n\tsnprintf(%s, sizeof %s, \"%%u %%u\", %s & 255, %s & 15);\n\t%s = atoi(%s);",
+			n, n, n, g.local(1), g.local(1), g.target(), n)
 	case k < 23:
 		g.line("*%s = *%s;", g.one("s", "sp", "&s0", "&local"), g.one("&s1", "&local", "sp->next"))
 	case k < 24:
@@ -270,7 +275,8 @@ func (g *generator) statement() {
 		n := g.name("list")
 		g.line("node *%s = NULL;", n)
 		g.line("for (unsigned k = 0; k < 1 + (%s & 3); k++) {\n\t\tnode *c = calloc(1, sizeof *c);\n\t\tc->n = k + %s, c->next = %s, %s = c;\n\t}", g.local(1), g.local(1), n, n)
-		g.line("while (%s) {\n\t\tnode *c = %s->next;\n\t\t%s += %s->n;\n\t\tfree(%s), %s = c;\n\t}", n, n, g.target(), n, n, n)
+		g.line("while (%s) {\n\t\tnode *c = %s->next;\n\t\t%s += %s->n;\n\t\tfree(%s), %s = c;\n\t}", n, n,
+			g.target(), n, n, n)
 	}
 }
 
@@ -358,7 +364,8 @@ func (g *generator) switches() {
 }
 
 func (g *generator) pointer() {
-	where := g.one("a0", "a1 + 4", "a2", "&a0[u0 & 7]", "s0.v", "heap", "&s1.v[l0 & 7]", "p", "gp", "sp->p", fmt.Sprintf("(%s & 1 ? a1 : a2)", g.local(1)))
+	where := g.one("a0", "a1 + 4", "a2", "&a0[u0 & 7]", "s0.v", "heap", "&s1.v[l0 & 7]", "p", "gp", "sp->p",
+		fmt.Sprintf("(%s & 1 ? a1 : a2)", g.local(1)))
 	switch g.IntN(4) {
 	case 0:
 		g.line("sp = %s;", g.one("&s0", "&s1", "sp->next", fmt.Sprintf("(%s & 1 ? &s0 : &s1)", g.local(1))))
@@ -420,7 +427,8 @@ func (g *generator) partners() (to, from string) {
 		return p, p
 	case 2:
 		k := g.common(1)
-		return fmt.Sprintf("(int)((rank + (%s) %% size) %% size)", k), fmt.Sprintf("(int)((rank + size - (%s) %% size) %% size)", k)
+		return fmt.Sprintf("(int)((rank + (%s) %% size) %% size)", k),
+			fmt.Sprintf("(int)((rank + size - (%s) %% size) %% size)", k)
 	}
 	return "((rank + 1) % size)", "((rank + size - 1) % size)"
 }
@@ -453,15 +461,18 @@ func (g *generator) communicate() {
 		g.assign()
 		g.depth -= 2
 		g.uniform = uniform
-		g.line("%s", g.one("MPI_Waitall(2, q, MPI_STATUSES_IGNORE);", "MPI_Wait(&q[1], MPI_STATUS_IGNORE);\n\tMPI_Wait(&q[0], MPI_STATUS_IGNORE);",
+		g.line("%s", g.one("MPI_Waitall(2, q, MPI_STATUSES_IGNORE);",
+			"MPI_Wait(&q[1], MPI_STATUS_IGNORE);\n\tMPI_Wait(&q[0], MPI_STATUS_IGNORE);",
 			"for (int i = 0; i < 2; i++)\n\t\tMPI_Wait(q + i, MPI_STATUS_IGNORE);"))
 		g.line("memcpy(%s, receive, 32);", buffer)
 	case 4:
-		g.line("MPI_Sendrecv(%s, %s, %s, %s, %s, %s, 8, %s, %s, %s, MPI_COMM_WORLD, MPI_STATUS_IGNORE);", buffer, n, datatype, to, tag, g.other(datatype), datatype, from, tag)
+		g.line("MPI_Sendrecv(%s, %s, %s, %s, %s, %s, 8, %s, %s, %s, MPI_COMM_WORLD, MPI_STATUS_IGNORE);",
+			buffer, n, datatype, to, tag, g.other(datatype), datatype, from, tag)
 		g.line("%s = receive[%d];", g.target(), g.IntN(8))
 	case 5:
 		g.line("MPI_Status status;")
-		g.line("MPI_Sendrecv_replace(%s, %s, %s, %s, %s, %s, %s, MPI_COMM_WORLD, &status);", buffer, same, datatype, to, tag, from, tag)
+		g.line("MPI_Sendrecv_replace(%s, %s, %s, %s, %s, %s, %s, MPI_COMM_WORLD, &status);", buffer, same,
+			datatype, to, tag, from, tag)
 		g.line("%s = status.MPI_TAG + status.MPI_SOURCE;", g.target())
 	case 6: // a length before what has it
 		g.line("int n = %s, m = 0;", n)
@@ -476,10 +487,12 @@ func (g *generator) communicate() {
 	case 8:
 		g.line("MPI_Bcast(%s, %s, %s, %s %% size, MPI_COMM_WORLD);", buffer, same, datatype, g.common(1))
 	case 9:
-		g.line("%s", g.one("MPI_Bcast(&u0, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);", "u1 = rank ? 0 : l0;\n\tMPI_Bcast(&u1, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);",
+		g.line("%s", g.one("MPI_Bcast(&u0, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);",
+			"u1 = rank ? 0 : l0;\n\tMPI_Bcast(&u1, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);",
 			"MPI_Allreduce(&l0, &gu, 1, MPI_UNSIGNED, MPI_MAX, MPI_COMM_WORLD);"))
 	case 10, 11:
-		g.line("unsigned own = %s, all;\n\tMPI_Allreduce(&own, &all, 1, MPI_UNSIGNED, %s, MPI_COMM_WORLD);", g.local(2), g.one("MPI_SUM", "MPI_MAX"))
+		g.line("unsigned own = %s, all;\n\tMPI_Allreduce(&own, &all, 1, MPI_UNSIGNED, %s, MPI_COMM_WORLD);",
+			g.local(2), g.one("MPI_SUM", "MPI_MAX"))
 		g.line("%s = all;", g.one("u0", "u1", "gu", "l0", "r"))
 	case 12:
 		if datatype == "MPI_DOUBLE" {
@@ -504,7 +517,8 @@ func (g *generator) communicate() {
 		g.line("MPI_Comm half;\n\tint n;\n\tMPI_Comm_split(MPI_COMM_WORLD, %s & 1, 0, &half);\n\tMPI_Comm_size(half, &n);", g.local(1))
 		g.line("MPI_Allreduce(%s, receive, n, %s, MPI_MAX, half);\n\t%s = receive[0];\n\tMPI_Comm_free(&half);", buffer, datatype, g.target())
 	case 17:
-		g.line("MPI_Datatype t;\n\tMPI_Type_vector(%s, 1, 2, MPI_UNSIGNED, &t);\n\tMPI_Type_commit(&t);", "1 + (int)("+g.common(1)+" & 3)")
+		g.line("MPI_Datatype t;\n\tMPI_Type_vector(%s, 1, 2, MPI_UNSIGNED, &t);\n\tMPI_Type_commit(&t);",
+			"1 + (int)("+g.common(1)+" & 3)")
 		g.line("memcpy(send, a0, 64);\n\tMPI_Sendrecv(send, 1, t, %s, 5, receive, 1, t, %s, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n\tMPI_Type_free(&t);\n\t%s = receive[2];", to, from, g.target())
 	case 18:
 		if g.IntN(3) > 0 {
@@ -516,8 +530,10 @@ func (g *generator) communicate() {
 		switch g.IntN(3) {
 		case 0:
 			g.line("MPI_Status status;\n\tint n;")
-			g.line("MPI_Send(%s, %s, MPI_UNSIGNED, (rank + 1) %% size, %s, MPI_COMM_WORLD);", g.one("a0", "a1", "heap"), n, tag)
-			g.line("MPI_Probe(%s, %s, MPI_COMM_WORLD, &status);\n\tMPI_Get_count(&status, MPI_UNSIGNED, &n);", g.one("MPI_ANY_SOURCE", "(rank + size - 1) % size"), tag)
+			g.line("MPI_Send(%s, %s, MPI_UNSIGNED, (rank + 1) %% size, %s, MPI_COMM_WORLD);",
+				g.one("a0", "a1", "heap"), n, tag)
+			g.line("MPI_Probe(%s, %s, MPI_COMM_WORLD, &status);\n\tMPI_Get_count(&status, MPI_UNSIGNED, &n);",
+				g.one("MPI_ANY_SOURCE", "(rank + size - 1) % size"), tag)
 			g.line("MPI_Recv(receive, n, MPI_UNSIGNED, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, &status);\n\t%s = receive[0] + n;", g.target())
 		case 1: // the sum does not depend on which message comes first
 			at := g.one("gl", "l0", "r")
@@ -525,7 +541,8 @@ func (g *generator) communicate() {
 			g.line("\t\t%s += receive[1] + status.MPI_SOURCE;\n\t\t}\n\t\tmemset(receive, 0, sizeof receive);\n\t} else\n\t\tMPI_Send(%s, 2, MPI_UNSIGNED, 0, %s, MPI_COMM_WORLD);", at, g.one("a0", "a1", "heap"), tag)
 			g.line("MPI_Bcast(send, (int)(%s & 7), MPI_UNSIGNED, 0, MPI_COMM_SELF);\n\tMPI_Barrier(MPI_COMM_WORLD);", at)
 		case 2:
-			g.line("MPI_Scan(%s, receive, %s, %s, MPI_MAX, MPI_COMM_WORLD);\n\tgl += receive[0];", buffer, same, datatype)
+			g.line("MPI_Scan(%s, receive, %s, %s, MPI_MAX, MPI_COMM_WORLD);\n\tgl += receive[0];", buffer,
+				same, datatype)
 		}
 	case 20:
 		if g.IntN(3) > 0 {

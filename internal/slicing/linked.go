@@ -91,7 +91,8 @@ func (c *linkedFiles) checkObject(name string, data []byte) error {
 		}
 	}
 	if called != "" {
-		return fmt.Errorf("%s calls %s, and is linked only, not sliced: give its sources, or make it with reprise-cc or reprise-fc", name, called)
+		return fmt.Errorf(
+			"%s calls %s, and is linked only, not sliced: give its sources, or make it with reprise-cc or reprise-fc", name, called)
 	}
 	libraries, err := file.ImportedLibraries()
 	if err != nil {

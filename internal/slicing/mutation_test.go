@@ -22,7 +22,8 @@ var mutations = []struct {
 	line    *regexp.Regexp
 	replace string
 }{
-	{"Register", regexp.MustCompile(`^(  %\S+ = (?:add|sub|mul|xor|urem|and|zext|trunc|getelementptr|icmp) .*)%[\w.]+((?: to i\d+)?(?:, [\w-]+)?(?:, !dbg !\d+)?)$`), "${1}zeroinitializer$2"},
+	{"Register", regexp.MustCompile(
+		`^(  %\S+ = (?:add|sub|mul|xor|urem|and|zext|trunc|getelementptr|icmp) .*)%[\w.]+((?: to i\d+)?(?:, [\w-]+)?(?:, !dbg !\d+)?)$`), "${1}zeroinitializer$2"},
 	{"Control", regexp.MustCompile(`^  br i1 %[^,]+(,.*)$`), "  br i1 false$1"},
 	{"Memory", regexp.MustCompile(`^  store (?:i\d+|ptr|double) .*$`), ""},
 	{"Messages", regexp.MustCompile(`^(@reprise_slice_executed = .*?) [A-Z]\w{2}(\w* .*)$`), "$1 xxx$2"},

@@ -45,7 +45,8 @@ func newBench(t *testing.T) *bench {
 	b := &bench{mpi: mpitest.Installed(t)[0], directory: t.TempDir(), limit: 2 * time.Minute}
 	b.calls, b.standin = filepath.Join(b.directory, "calls.so"), filepath.Join(b.directory, "standin.so")
 	build := b.builder(t, "")
-	if err := build.run("building", b.mpi.CC, "-shared", "-fPIC", "-O1", "-w", "-o", b.calls, filepath.Join("testdata", "calls.c")); err != nil {
+	if err := build.run("building", b.mpi.CC, "-shared", "-fPIC", "-O1", "-w", "-o", b.calls,
+		filepath.Join("testdata", "calls.c")); err != nil {
 		t.Fatal(err)
 	}
 	if err := build.library(b.standin, filepath.Base(b.standin)); err != nil {
@@ -60,7 +61,8 @@ func newBench(t *testing.T) *bench {
 
 func (b *bench) builder(t *testing.T, source string) *builder {
 	return &builder{
-		Program:   &Program{Sources: []string{source}, Output: filepath.Join(b.directory, "app"), Linker: []string{"-lm"}},
+		Program: &Program{Sources: []string{source}, Output: filepath.Join(b.directory, "app"),
+			Linker: []string{"-lm"}},
 		ctx:       t.Context(),
 		directory: b.directory,
 		mpicc:     b.mpi.CC,
@@ -101,7 +103,8 @@ func (b *bench) run(t *testing.T, build *builder, ranks int) (string, error) {
 
 // compare slices a source, and returns the calls of the whole program and of the slice. Change may change the
 // slice.
-func (b *bench) compare(t *testing.T, source string, ranks int, change func([]byte) []byte) (whole, sliced string, s *slice.Slice, err error) {
+func (b *bench) compare(t *testing.T, source string, ranks int, change func([]byte) []byte) (whole,
+	sliced string, s *slice.Slice, err error) {
 	t.Helper()
 	build := b.builder(t, source)
 	text, err := build.module()
@@ -147,7 +150,8 @@ func TestRandom(t *testing.T) {
 			continue
 		}
 		count := s.Counts()[0]
-		t.Logf("program %d: %d calls, %d of %d instructions kept", number, strings.Count(whole, "\n"), count.Kept, count.All)
+		t.Logf("program %d: %d calls, %d of %d instructions kept", number, strings.Count(whole, "\n"),
+			count.Kept, count.All)
 	}
 }
 

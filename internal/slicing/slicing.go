@@ -40,7 +40,8 @@ func Missing() error {
 	if missing == nil {
 		return nil
 	}
-	return fmt.Errorf("%s missing: slicing takes LLVM 16, of the packages clang-16 and llvm-16 of Debian", strings.Join(missing, ", "))
+	return fmt.Errorf("%s missing: slicing takes LLVM 16, of the packages clang-16 and llvm-16 of Debian",
+		strings.Join(missing, ", "))
 }
 
 // A Program is what to slice.
@@ -145,7 +146,8 @@ func (p *Program) check() error {
 		}
 		for _, input := range inputs {
 			if in, err := os.Stat(input); err == nil && os.SameFile(there, in) {
-				return fmt.Errorf("%s: the program would be written over what it is made of: choose another output", output)
+				return fmt.Errorf(
+					"%s: the program would be written over what it is made of: choose another output", output)
 			}
 		}
 	}
@@ -258,7 +260,8 @@ func (b *builder) start(directory, what, command string, args ...string) (printe
 		if message.Len() == 0 {
 			message = output
 		}
-		return nil, nil, fmt.Errorf("%s: %s: %w\n%s", what, command, cmp.Or(b.ctx.Err(), err), bytes.TrimSpace(message.Bytes()))
+		return nil, nil, fmt.Errorf("%s: %s: %w\n%s", what, command, cmp.Or(b.ctx.Err(), err),
+			bytes.TrimSpace(message.Bytes()))
 	}
 	return output.Bytes(), message.Bytes(), nil
 }
@@ -278,7 +281,8 @@ func (b *builder) module() ([]byte, error) {
 	}
 	parts = append(parts, b.Modules...)
 	linked, module := b.file("linked.ll"), b.file("module.ll")
-	if err := b.run("linking the sources", llvmLink, slices.Concat([]string{"-S", "-o", linked}, parts)...); err != nil {
+	if err := b.run("linking the sources", llvmLink, slices.Concat([]string{"-S", "-o", linked},
+		parts)...); err != nil {
 		return nil, err
 	}
 	text, err := os.ReadFile(linked)
@@ -295,7 +299,8 @@ func (b *builder) module() ([]byte, error) {
 		return nil, err
 	}
 	if err := b.run("preparing the module", opt, "-S", "-internalize-public-api-list="+strings.Join(public, ","),
-		"-passes=internalize,globaldce,function(sroa,mem2reg,sccp,simplifycfg,instnamer)", "-o", module, linked); err != nil {
+		"-passes=internalize,globaldce,function(sroa,mem2reg,sccp,simplifycfg,instnamer)", "-o", module,
+		linked); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(module)
@@ -343,19 +348,23 @@ func (b *builder) compile(c Compilation, output string) error {
 		c.Flags = append(slices.Clone(c.Flags), "-fno-discard-value-names") // they say which way a condition leads
 	}
 	if isCPlusPlus(c.Source) {
-		c.Flags = append([]string{"-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX", "-fno-exceptions", "-fno-threadsafe-statics"}, c.Flags...)
+		c.Flags = append([]string{"-DMPICH_SKIP_MPICXX", "-DOMPI_SKIP_MPICXX", "-fno-exceptions",
+			"-fno-threadsafe-statics"}, c.Flags...)
 	}
 	return b.compileC(c, output)
 }
 
 // lenient are the flags for what is an error to clang and a warning to GCC 12, and to other versions of
 // clang: that is said, and nothing else.
-var lenient = []string{"-Wno-everything", "-Wno-error", "-Wimplicit-function-declaration", "-Wno-error=implicit-function-declaration", "-Wimplicit-int", "-Wno-error=implicit-int",
-	"-Wint-conversion", "-Wno-error=int-conversion", "-Wincompatible-function-pointer-types", "-Wno-error=incompatible-function-pointer-types"}
+var lenient = []string{"-Wno-everything", "-Wno-error", "-Wimplicit-function-declaration",
+	"-Wno-error=implicit-function-declaration", "-Wimplicit-int", "-Wno-error=implicit-int",
+	"-Wint-conversion", "-Wno-error=int-conversion", "-Wincompatible-function-pointer-types",
+	"-Wno-error=incompatible-function-pointer-types"}
 
 func (b *builder) compileC(c Compilation, output string) error {
 	args := slices.Concat(c.Flags, []string{
-		"-O0", "-Xclang", "-disable-O0-optnone", "-gline-tables-only", "-fdebug-compilation-dir=.", "-S", "-emit-llvm", "-Qunused-arguments", "-o", output, c.Source,
+		"-O0", "-Xclang", "-disable-O0-optnone", "-gline-tables-only", "-fdebug-compilation-dir=.", "-S",
+		"-emit-llvm", "-Qunused-arguments", "-o", output, c.Source,
 	})
 	if !isCPlusPlus(c.Source) {
 		args = append(args, lenient...)
@@ -436,21 +445,24 @@ func (b *builder) library(output, name string) error {
 	if err := os.WriteFile(b.file("standin.c"), text, 0o600); err != nil {
 		return err
 	}
-	return b.run("building the library that stands in for MPI", b.mpicc, "-shared", "-fPIC", "-O1", "-w", "-Wl,-soname,"+name,
+	return b.run("building the library that stands in for MPI", b.mpicc, "-shared", "-fPIC", "-O1", "-w",
+		"-Wl,-soname,"+name,
 		"-o", output, b.file("standin.c"), "-ldl")
 }
 
 // link makes the program of the slice in the directory.
 func (b *builder) link(library, output string) error {
-	if err := b.run("compiling the slice", clang, "-O0", "-c", "-w", "-o", b.file("slice.o"), b.file("slice.ll")); err != nil {
+	if err := b.run("compiling the slice", clang, "-O0", "-c", "-w", "-o", b.file("slice.o"),
+		b.file("slice.ll")); err != nil {
 		return err
 	}
 	var libraries []string
 	if b.hasCPlusPlus {
 		libraries = []string{"-lstdc++", "-lm"}
 	}
-	said, err := b.output("linking the slice", b.mpicc, slices.Concat([]string{"-o", output, b.file("slice.o"), "-Wl,-t,-t,--no-as-needed", library,
-		"-Wl,-rpath,$ORIGIN"}, b.fortranLibraries, b.Linker, libraries)...)
+	said, err := b.output("linking the slice", b.mpicc,
+		slices.Concat([]string{"-o", output, b.file("slice.o"), "-Wl,-t,-t,--no-as-needed", library,
+			"-Wl,-rpath,$ORIGIN"}, b.fortranLibraries, b.Linker, libraries)...)
 	if err != nil {
 		return cmp.Or(missingFunctions(err), err)
 	}
@@ -470,5 +482,6 @@ func missingFunctions(err error) error {
 	if names == nil {
 		return nil
 	}
-	return fmt.Errorf("none of the sources, objects and libraries has %s: all of the program must be given", strings.Join(names, ", "))
+	return fmt.Errorf("none of the sources, objects and libraries has %s: all of the program must be given",
+		strings.Join(names, ", "))
 }

@@ -32,10 +32,12 @@ func source(h *header.Header, assumed []slice.Assumption) ([]byte, error) {
 	for _, declared := range h.Functions {
 		number, ok := spec.Lookup(declared.Name)
 		role := spec.RoleOf(declared.Name)
-		if !ok || role.Persistent || strings.HasSuffix(declared.Name, "_c") || role.Data == "" && role.Sends == nil && role.Receives == nil {
+		if !ok || role.Persistent || strings.HasSuffix(declared.Name, "_c") ||
+			role.Data == "" && role.Sends == nil && role.Receives == nil {
 			continue
 		}
-		if role.Sends == nil && role.Receives != nil && role.Receives.Peer == "" || role.Sends != nil && role.Receives != nil && role.Nonblocking {
+		if role.Sends == nil && role.Receives != nil && role.Receives.Peer == "" ||
+			role.Sends != nil && role.Receives != nil && role.Nonblocking {
 			continue // of messages that were probed, or that are sent and received in one
 		}
 		f := &spec.Functions()[number]

@@ -11,7 +11,9 @@ import (
 func ExampleSum() {
 	var b sequitur.Builder
 	b.AppendLoop([]sequitur.Run{{Symbol: 1, Count: 2}, {Symbol: 2, Count: 1}}, 1e12)
-	times := sums.Of(b.Finish()).Measure(func(s sequitur.Symbol) uint64 { return map[sequitur.Symbol]uint64{1: 10, 2: 30}[s] })
+	times := sums.Of(b.Finish()).Measure(func(s sequitur.Symbol) uint64 {
+		return map[sequitur.Symbol]uint64{1: 10, 2: 30}[s]
+	})
 	fmt.Println("all", times.Total().Weight)
 	fmt.Println("before position 5", times.Before(5).Weight)
 	position, _, before := times.Find(1e13)

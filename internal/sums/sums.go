@@ -71,7 +71,8 @@ type Monoid[M any] interface {
 // are all that matters: then values are left as they are. Of is called once for each
 // terminal on a right-hand side; terminals must stand for one sum each.
 func New[M any](index *Index, monoid Monoid[M], of func(sequitur.Symbol) Weighed[M]) *Sum[M] {
-	need.That(index != nil && (of != nil || len(index.terms) == 0), "sums: no grammar, or nothing says what symbols stand for")
+	need.That(index != nil && (of != nil || len(index.terms) == 0),
+		"sums: no grammar, or nothing says what symbols stand for")
 	s := &Sum[M]{index: index, monoid: monoid, ends: index.ends}
 	s.makeTerms(len(index.terms))
 	begin := uint32(0)

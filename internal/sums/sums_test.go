@@ -78,7 +78,8 @@ func TestMeasureSaturates(t *testing.T) {
 	b.AppendRun(1, 1<<40)
 	b.AppendRun(0, 10)
 	m := Of(b.Finish()).Measure(func(s sequitur.Symbol) uint64 { return []uint64{5, math.MaxUint64 / 8}[s] })
-	if m.Total().Weight != math.MaxUint64 || m.Before(12).Weight != 50+2*(math.MaxUint64/8) || m.Before(1<<30).Weight != math.MaxUint64 {
+	if m.Total().Weight != math.MaxUint64 || m.Before(12).Weight != 50+2*(math.MaxUint64/8) ||
+		m.Before(1<<30).Weight != math.MaxUint64 {
 		t.Errorf("sums are %d, %d and %d", m.Total(), m.Before(12), m.Before(1<<30))
 	}
 	if p, _, before := m.Find(math.MaxUint64 - 10); p != 17 || before.Weight != 50+7*(math.MaxUint64/8) {
@@ -95,7 +96,8 @@ func TestMeasureSaturates(t *testing.T) {
 // BenchmarkMeasureFind finds a place in loops of 10⁹ symbols.
 func BenchmarkMeasureFind(b *testing.B) {
 	var builder sequitur.Builder
-	body := []sequitur.Run{{Symbol: 0, Count: 1}, {Symbol: 1, Count: 4}, {Symbol: 2, Count: 1}, {Symbol: 3, Count: 9}, {Symbol: 2, Count: 1}, {Symbol: 4, Count: 1}}
+	body := []sequitur.Run{{Symbol: 0, Count: 1}, {Symbol: 1, Count: 4}, {Symbol: 2, Count: 1},
+		{Symbol: 3, Count: 9}, {Symbol: 2, Count: 1}, {Symbol: 4, Count: 1}}
 	for round := range uint64(1000) {
 		builder.AppendLoop(body, 50_000)
 		builder.AppendRun(5, 1+round%7)
@@ -151,7 +153,8 @@ func TestSum(t *testing.T) {
 					continue
 				}
 				if p, at, before := s.Find(weight); p != position || at != x || before != sum {
-					t.Fatalf("%d is at %d, symbol %d, after %+v, want %d, %d, %+v", weight, p, at, before, position, x, sum)
+					t.Fatalf("%d is at %d, symbol %d, after %+v, want %d, %d, %+v", weight, p, at, before,
+						position, x, sum)
 				}
 			}
 			sum = next
@@ -178,7 +181,9 @@ func TestSumAt(t *testing.T) {
 		for _, s := range rapid.SliceOfN(rapid.Uint32Range(0, 11), 0, 3).Draw(t, "terminals") {
 			of[s] = Weighed[string]{string(rune('a' + s)), rapid.Uint64Range(0, 3).Draw(t, "weight")}
 		}
-		some, all := NewAt(Of(g), plain{}, of), New(Of(g), plain{}, func(s sequitur.Symbol) Weighed[string] { return of[s] })
+		some, all := NewAt(Of(g), plain{}, of), New(Of(g), plain{}, func(s sequitur.Symbol) Weighed[string] {
+			return of[s]
+		})
 		for position := range g.Len() + 2 {
 			if x, y := some.Before(position), all.Before(position); x != y {
 				t.Fatalf("%+v before %d, want %+v", x, position, y)

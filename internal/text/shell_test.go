@@ -43,7 +43,8 @@ func wordOf(line string, bash bool) (string, error) {
 			i += 2
 		case line[i] == '$' && !bash && i == 0 && strings.HasPrefix(line, "$'"):
 			i++
-		case strings.ContainsRune("|&;<>()$`\"' \t\n*?[]#!{}^\\", rune(line[i])), i == 0 && strings.ContainsRune("~=", rune(line[i])):
+		case strings.ContainsRune("|&;<>()$`\"' \t\n*?[]#!{}^\\", rune(line[i])), i == 0 &&
+			strings.ContainsRune("~=", rune(line[i])):
 			return "", fmt.Errorf("%q at %d", line[i], i)
 		default:
 			word.WriteByte(line[i])
@@ -72,7 +73,8 @@ func TestShell(t *testing.T) {
 			t.Fatalf("%q is written %q", word, line)
 		}
 	})
-	for word, want := range map[string]string{"": "''", "-n": "-n", "~root": "'~root'", "a=~": "a=~", "=ls": "'=ls'", "it's": `'it'\''s'`, "'\n": `$'\x27\x0a'`} {
+	for word, want := range map[string]string{"": "''", "-n": "-n", "~root": "'~root'", "a=~": "a=~",
+		"=ls": "'=ls'", "it's": `'it'\''s'`, "'\n": `$'\x27\x0a'`} {
 		if got := Shell(word); got != want {
 			t.Errorf("%q is written %s, want %s", word, got, want)
 		}

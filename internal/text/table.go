@@ -43,7 +43,8 @@ type ID int
 // more.
 func NewTable(w io.Writer, most int, titles ...string) *Table {
 	n := len(titles)
-	t := &Table{w: w, most: most, head: make([]string, n), long: make([]bool, n), optional: make([]bool, n), attached: make([]bool, n)}
+	t := &Table{w: w, most: most, head: make([]string, n), long: make([]bool, n), optional: make([]bool, n),
+		attached: make([]bool, n)}
 	for i, title := range titles {
 		t.head[i], t.optional[i] = strings.CutPrefix(title, "?")
 		t.head[i], t.attached[i] = strings.CutPrefix(t.head[i], "&")
@@ -118,7 +119,8 @@ func (t *Table) Close() error {
 			l.write(&b, cells, l.rows)
 		}
 		if out := l.leftOut(t); len(out) > 0 {
-			fmt.Fprintf(&b, "\n%s\n", l.ruler.Style("no room for "+strings.Join(out, ", ")+": --wide shows "+them(len(out)), Aside))
+			fmt.Fprintf(&b, "\n%s\n", l.ruler.Style("no room for "+strings.Join(out, ", ")+": --wide shows "+
+				them(len(out)), Aside))
 		}
 		if _, err := io.WriteString(t.w, b.String()); err != nil {
 			return err
@@ -140,6 +142,7 @@ func More(w io.Writer, rows, most int) error {
 	if most == All || rows <= most {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", RulerOf(w).style(fmt.Sprintf("and %s more: --all shows them", Count(rows-most)), Aside))
+	_, err := fmt.Fprintf(w, "\n%s\n", RulerOf(w).style(
+		fmt.Sprintf("and %s more: --all shows them", Count(rows-most)), Aside))
 	return err
 }

@@ -14,7 +14,9 @@ import (
 func testTableWidth(t *rapid.T) {
 	columns := rapid.IntRange(20, 160).Draw(t, "columns")
 	texts := rapid.StringOfN(rapid.SampledFrom([]rune("ab ,é世界(=)")), 0, 90, -1)
-	titles := rapid.SliceOfN(rapid.SampledFrom([]string{"calls", "", "in rank", "?mean time", "?size", "&", "&rank", "first: rank"}), 1, 12).Draw(t, "titles")
+	titles := rapid.SliceOfN(
+		rapid.SampledFrom([]string{"calls", "", "in rank", "?mean time", "?size", "&", "&rank",
+			"first: rank"}), 1, 12).Draw(t, "titles")
 	if rapid.Bool().Draw(t, "left") {
 		titles = append(titles, "<signature")
 	}
@@ -89,11 +91,14 @@ func TestCut(t *testing.T) {
 		columns int
 		want    string
 	}{
-		{"MPI_Send(buf=heap#0, count=1, comm=MPI_COMM_WORLD, site=\"a.c:26 main\")", 40, "MPI_Send(buf=heap#0,…site=\"a.c:26 main\")"},
+		{"MPI_Send(buf=heap#0, count=1, comm=MPI_COMM_WORLD, site=\"a.c:26 main\")", 40,
+			"MPI_Send(buf=heap#0,…site=\"a.c:26 main\")"},
 		{"MPI_Send(buf=heap#0, count=1, comm=MPI_COMM_WORLD, site=\"a.c:26 main\")", 25, "MPI_Send(bu…a.c:26 main\")"},
 		{"MPI_Send(buf=heap#0, count=1, comm=MPI_COMM_WORLD, site=\"a.c:26 main\")", 18, "MPI_Send(b…a.c:26…"},
-		{"before MPI_Isend(buf=heap#0+32768, count=1, site=\"halo.c:19 main\")", 34, "before MPI_Isend(…halo.c:19 main\")"},
-		{"before MPI_Isend(buf=heap#0+32768, count=1, site=\"halo.c:19 main\")", 33, "before MPI_Isend(buf=h…halo.c:19…"},
+		{"before MPI_Isend(buf=heap#0+32768, count=1, site=\"halo.c:19 main\")", 34,
+			"before MPI_Isend(…halo.c:19 main\")"},
+		{"before MPI_Isend(buf=heap#0+32768, count=1, site=\"halo.c:19 main\")", 33,
+			"before MPI_Isend(buf=h…halo.c:19…"},
 		{"MPI_Send(buf=heap#0)", 20, "MPI_Send(buf=heap#0)"},
 		{"MPI_Send(buf=heap#0)", 19, "MPI_Send(buf…eap#0)"[:12] + "…" + "eap#0)"},
 		{"compute(flops={1001…1300 by call})", 30, "compute(flops={1001…by call})"},
@@ -113,7 +118,8 @@ func TestFolder(t *testing.T) {
 	s := &screen{columns: 20}
 	f := NewFolder(s)
 	styled := "\x1b[1mtwelve chars\x1b[0m and 3\n" // as wide as the screen
-	for _, part := range []string{styled, "a line that is", " rather too long for it\nshort\n", "  with an indent, and long\n", strings.Repeat("x", 30) + "\nno end"} {
+	for _, part := range []string{styled, "a line that is", " rather too long for it\nshort\n",
+		"  with an indent, and long\n", strings.Repeat("x", 30) + "\nno end"} {
 		if n, err := f.Write([]byte(part)); n != len(part) || err != nil {
 			t.Errorf("%d, %v", n, err)
 		}
@@ -121,7 +127,8 @@ func TestFolder(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Error(err)
 	}
-	want := styled + "a line that is\n  rather too long\n  for it\nshort\n  with an indent,\n    and long\n" + strings.Repeat("x", 30) + "\nno end"
+	want := styled + "a line that is\n  rather too long\n  for it\nshort\n  with an indent,\n    and long\n" +
+		strings.Repeat("x", 30) + "\nno end"
 	if s.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", s.String(), want)
 	}

@@ -13,18 +13,23 @@ import (
 func TestUnits(t *testing.T) {
 	for _, tt := range []struct{ got, want string }{
 		{Duration(0.0), "0 ns"}, {Duration(0.5), "0.50 ns"}, {Duration(7.0), "7 ns"}, {Duration(int64(999)), "999 ns"},
-		{Duration(999.4), "999 ns"}, {Duration(1000.0), "1.00 µs"}, {Duration(1254.0), "1.25 µs"}, {Duration(12_540.0), "12.5 µs"},
-		{Duration(999_499.0), "999 µs"}, {Duration(999_500.0), "1.00 ms"}, {Duration(1.5e9), "1.50 s"}, {Duration(99.96e9), "100 s"},
+		{Duration(999.4), "999 ns"}, {Duration(1000.0), "1.00 µs"}, {Duration(1254.0), "1.25 µs"},
+		{Duration(12_540.0), "12.5 µs"},
+		{Duration(999_499.0), "999 µs"}, {Duration(999_500.0), "1.00 ms"}, {Duration(1.5e9), "1.50 s"},
+		{Duration(99.96e9), "100 s"},
 		{Duration(123456e9), "123,456 s"}, {Duration(-1500.0), "-1.50 µs"}, {Duration(math.Inf(1)), "-"},
 		{Duration(int64(math.MinInt64)), "-9,223,372,037 s"},
-		{Around(1.74e9, 212e6), "1.74 s ± 212 ms"}, {Around(1.74e9, 80e6), "1.74 s"}, {Around(0.0, 6e6), "≤ 6.00 ms"}, {Around(0.0, 0.0), "0 ns"},
+		{Around(1.74e9, 212e6), "1.74 s ± 212 ms"}, {Around(1.74e9, 80e6), "1.74 s"},
+		{Around(0.0, 6e6), "≤ 6.00 ms"}, {Around(0.0, 0.0), "0 ns"},
 		{Around(math.Inf(1), math.Inf(1)), "-"},
 
-		{Bytes(uint64(0)), "0 B"}, {Bytes(uint64(999)), "999 B"}, {Bytes(uint64(1000)), "1.00 kB"}, {Bytes(int64(1250)), "1.25 kB"},
+		{Bytes(uint64(0)), "0 B"}, {Bytes(uint64(999)), "999 B"}, {Bytes(uint64(1000)), "1.00 kB"},
+		{Bytes(int64(1250)), "1.25 kB"},
 		{Bytes(uint64(999_499)), "999 kB"}, {Bytes(uint64(999_500)), "1.00 MB"}, {Bytes(uint64(15_740_655)), "15.7 MB"},
 		{Bytes(uint64(math.MaxUint64 - 1)), "18.4 EB"}, {Bytes(uint64(math.MaxUint64)), "≥ 18.4 EB"},
 
-		{Count(0), "0"}, {Count(999), "999"}, {Count(1000), "1,000"}, {Count(-1234567), "-1,234,567"}, {Count(int64(math.MinInt64)), "-9,223,372,036,854,775,808"},
+		{Count(0), "0"}, {Count(999), "999"}, {Count(1000), "1,000"}, {Count(-1234567), "-1,234,567"},
+		{Count(int64(math.MinInt64)), "-9,223,372,036,854,775,808"},
 		{Count(uint64(math.MaxUint64)), "≥ 18,446,744,073,709,551,615"},
 		{Plural(1, "rank"), "1 rank"}, {Plural(0, "rank"), "0 ranks"}, {Plural(1200, "rank"), "1,200 ranks"},
 
@@ -33,7 +38,8 @@ func TestUnits(t *testing.T) {
 		{Ratio(10_000, 3), "3,333:1"}, {Ratio(10, 3), "3.33:1"}, {Ratio(0, 3), "-"}, {Ratio(math.MaxUint64, 3), "-"},
 
 		{Error(0), "exact"}, {Error(0.1), "at most 10 % off"},
-		{Printable("MPI_Send"), "MPI_Send"}, {Printable("a\x00b"), `"a\x00b"`}, {Printable("\u202eabc"), `"\u202eabc"`}, {Printable("\xff"), `"\xff"`},
+		{Printable("MPI_Send"), "MPI_Send"}, {Printable("a\x00b"), `"a\x00b"`},
+		{Printable("\u202eabc"), `"\u202eabc"`}, {Printable("\xff"), `"\xff"`},
 		{Escape("a\tb\nc"), "a\tb\n  c"}, {Escape("é\x1b[2J\"\u202e\xff\r\n\n"), "é\\x1b[2J\"\\u202e\\xff\\r\n  \n  "},
 		{Cut("größer", 6), "größer"}, {Cut("größer", 5), "größ…"},
 		{CutList("0, 10-12, 17", 8), "0, …"}, {CutList("0, 1", 8), "0, 1"},

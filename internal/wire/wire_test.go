@@ -75,11 +75,13 @@ func TestErrors(t *testing.T) {
 			d := NewDecoder("wire", []byte(tt.data))
 			tt.read(&d)
 			var e *Error
-			if !errors.As(d.Err(), &e) || e.Offset != tt.off || e.Field != "x" || e.Package != "wire" || !errors.Is(e, tt.want) {
+			if !errors.As(d.Err(), &e) || e.Offset != tt.off || e.Field != "x" || e.Package != "wire" ||
+				!errors.Is(e, tt.want) {
 				t.Fatalf("err = %v, want %v of x at offset %d", d.Err(), tt.want, tt.off)
 			}
 			at := d.Offset()
-			if d.Uvarint("z") != 0 || d.UvarintMax("z", 9) != 0 || d.Varint("z") != 0 || d.Uint32("z") != 0 || d.Uint64("z") != 0 || d.Count("z", 1) != 0 ||
+			if d.Uvarint("z") != 0 || d.UvarintMax("z", 9) != 0 || d.Varint("z") != 0 || d.Uint32("z") != 0 ||
+				d.Uint64("z") != 0 || d.Count("z", 1) != 0 ||
 				d.Byte("z") != 0 || d.Bytes("z", 1) != nil || len(d.String("z")) != 0 || d.Offset() != at {
 				t.Error("a read after a failure returned something")
 			}
@@ -90,7 +92,8 @@ func TestErrors(t *testing.T) {
 func TestSaturation(t *testing.T) {
 	const most = math.MaxUint64
 	for _, tt := range []struct{ x, y, sum, product uint64 }{
-		{0, 0, 0, 0}, {2, 3, 5, 6}, {most, 0, most, 0}, {0, most, most, 0}, {most, 1, most, most}, {1 << 32, 1 << 32, 1 << 33, most},
+		{0, 0, 0, 0}, {2, 3, 5, 6}, {most, 0, most, 0}, {0, most, most, 0}, {most, 1, most, most},
+		{1 << 32, 1 << 32, 1 << 33, most},
 		{1 << 31, 1 << 32, 1<<31 + 1<<32, 1 << 63}, {most - 1, 1, most, most - 1}, {most / 2, 2, most/2 + 2, most - 1},
 	} {
 		if got := AddSat(tt.x, tt.y); got != tt.sum {
@@ -114,7 +117,8 @@ func TestChecksum(t *testing.T) {
 }
 
 func TestTimeSaturation(t *testing.T) {
-	extremes := []int64{math.MinInt64, math.MinInt64 + 1, -1 << 62, -2, -1, 0, 1, 2, 1 << 62, math.MaxInt64 - 1, math.MaxInt64}
+	extremes := []int64{math.MinInt64, math.MinInt64 + 1, -1 << 62, -2, -1, 0, 1, 2, 1 << 62,
+		math.MaxInt64 - 1, math.MaxInt64}
 	for _, x := range extremes {
 		for _, y := range extremes {
 			a, b := big.NewInt(x), big.NewInt(y)

@@ -14,7 +14,9 @@ func TestMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var tab Map[int]
 		want := make(map[int64]int)
-		key := rapid.OneOf(rapid.Int64Range(0, 30), rapid.Map(rapid.Int64Range(0, 30), func(k int64) int64 { return k << 57 }))
+		key := rapid.OneOf(rapid.Int64Range(0, 30), rapid.Map(rapid.Int64Range(0, 30), func(k int64) int64 {
+			return k << 57
+		}))
 		t.Repeat(map[string]func(*rapid.T){
 			"put": func(t *rapid.T) {
 				for range rapid.IntRange(1, 20).Draw(t, "n") {

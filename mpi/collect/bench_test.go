@@ -23,7 +23,8 @@ func stencilSpool(b testing.TB, directory string, processes, threads, rounds, ta
 			w.call(at+200, "MPI_Isend", 4112, 1, integers, 1, tag, world, 7016)
 			w.call(at+300, "MPI_Isend", 4120, 1, integers, 2, tag, world, 7024)
 			null := int64(noRequest)
-			w.call(at+400, "MPI_Waitall", 4, changes{words{7000, 7008, 7016, 7024}, words{null, null, null, null}}, nothing{})
+			w.call(at+400, "MPI_Waitall", 4, changes{words{7000, 7008, 7016, 7024},
+				words{null, null, null, null}}, nothing{})
 			if len(w.data) > 4<<20 || i == rounds-1 {
 				if i < rounds-1 {
 					w.set(offsetState, uint32(spool.Continued))
@@ -144,7 +145,9 @@ func BenchmarkCompare(b *testing.B) {
 	stencilSpool(b, directory, 1, 1, rounds, 1000)
 	part := partOf(b, directory)
 	for b.Loop() {
-		if n, err := Compare(b.Context(), directory, func(int) Calls { return callsOf(part, nil) }); err != nil || n != 5*rounds {
+		if n, err := Compare(b.Context(), directory, func(int) Calls {
+			return callsOf(part, nil)
+		}); err != nil || n != 5*rounds {
 			b.Fatal(n, err)
 		}
 	}

@@ -126,7 +126,8 @@ func (p *process) translate(t *thread, f *plan, r *spool.Record) {
 			p.values[i] = cst.PointerTo(t.waiting[len(t.waiting)-1].base)
 		case q.Use == spec.Distances && p.areAddresses(v):
 			s, p.values[i] = pointing, p.pointers(v)
-		case q.Use == spec.Target && p.dynamic[p.lookup(classOfWindows, uint64(f.argument(r, "win").Int()))] && p.isAddress(v.Int()):
+		case q.Use == spec.Target &&
+			p.dynamic[p.lookup(classOfWindows, uint64(f.argument(r, "win").Int()))] && p.isAddress(v.Int()):
 			s, p.values[i] = pointing, cst.PointerTo(p.pointer(v.Int()))
 		case q.operation == status:
 			p.values[i] = p.status(t, f, q, r, v)

@@ -324,7 +324,9 @@ func (c *Collector) gone() error {
 	case 1:
 		return fmt.Errorf("calls of a thread are lost: %s is missing, as %s", first, readBefore)
 	}
-	return fmt.Errorf("calls of %d threads are lost: %s is missing, and the first file of each of the others, as %s", threads, first, readBefore)
+	return fmt.Errorf(
+		"calls of %d threads are lost: %s is missing, and the first file of each of the others, as %s",
+		threads, first, readBefore)
 }
 
 const readBefore = "a recorder that was killed had read and removed it; with --keep-raw it keeps such files"

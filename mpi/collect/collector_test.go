@@ -58,7 +58,8 @@ func TestHandlesUsedAgain(t *testing.T) {
 	if len(calls) != 4 || !strings.Contains(calls[2], "thread=1") {
 		t.Fatalf("%q", calls)
 	}
-	if a, b := requestOf(calls[0]), requestOf(calls[1]); a == b || requestOf(calls[2]) != a || requestOf(calls[3]) != b {
+	if a, b := requestOf(calls[0]), requestOf(calls[1]); a == b || requestOf(calls[2]) != a ||
+		requestOf(calls[3]) != b {
 		t.Errorf("%q", calls)
 	}
 }
@@ -74,7 +75,8 @@ func TestSharedHandles(t *testing.T) {
 	w.isend(400, 1, 7000)
 	w.write(t, directory)
 	calls := list(t, directory)
-	if got, want := requestOf(calls[2]), requestOf(calls[0])+" "+requestOf(calls[1]); got != want || requestOf(calls[3]) != requestOf(calls[0]) {
+	if got, want := requestOf(calls[2]), requestOf(calls[0])+" "+requestOf(calls[1]); got != want ||
+		requestOf(calls[3]) != requestOf(calls[0]) {
 		t.Errorf("%q", calls)
 	}
 }
@@ -187,7 +189,8 @@ func TestMadeWhileOff(t *testing.T) {
 // TestSessionsEnd checks that a process has ended well whose sessions have, or which called MPI_Finalize.
 func TestSessionsEnd(t *testing.T) {
 	null := int(constantValue("MPI_SESSION_NULL"))
-	for calls, want := range map[string]bool{"s": false, "sf": true, "ssf": false, "ssff": true, "sfs": false, "i": false, "isf": false, "isfe": true, "ie": true} {
+	for calls, want := range map[string]bool{"s": false, "sf": true, "ssf": false, "ssff": true, "sfs": false,
+		"i": false, "isf": false, "isfe": true, "ie": true} {
 		directory, w := t.TempDir(), newSpoolWriter(0, 0)
 		for i, c := range calls {
 			at := int64(100 * (i + 1))
@@ -306,7 +309,8 @@ func TestGaps(t *testing.T) {
 	w.call(600, "MPI_Wait", null, outcome{3, 5})
 	w.write(t, directory)
 	calls := list(t, directory)
-	for i, want := range map[int]string{2: "{source=3, tag=5, error=0}", 4: "{source=-9, tag=-9, error=0}", 5: "{source=3, tag=5, error=0}"} {
+	for i, want := range map[int]string{2: "{source=3, tag=5, error=0}", 4: "{source=-9, tag=-9, error=0}",
+		5: "{source=3, tag=5, error=0}"} {
 		if !strings.HasSuffix(calls[i], want+")") {
 			t.Errorf("%s, want the status %s", calls[i], want)
 		}
@@ -316,7 +320,8 @@ func TestGaps(t *testing.T) {
 // TestPlacesOfHandles tells handles of MPICH that are of several requests.
 func TestPlacesOfHandles(t *testing.T) {
 	p := process{noRequest: 0x2c000000}
-	for raw, want := range map[uint64]bool{0x6c000000: true, 0x6c000003: true, 0xac000000: false, 0xec000001: false, 0x7f006c000000: false} {
+	for raw, want := range map[uint64]bool{0x6c000000: true, 0x6c000003: true, 0xac000000: false,
+		0xec000001: false, 0x7f006c000000: false} {
 		if got := p.ofMany(raw); got != want {
 			t.Errorf("%#x: %v", raw, got)
 		}
@@ -335,7 +340,8 @@ func TestStatuses(t *testing.T) {
 		{"Named", 3, 5, outcome{3, 5}, "{source=-9, tag=-9, error=0}"},
 		{"AnySource", anySource, 5, outcome{3, 5}, "{source=3, tag=-9, error=0}"},
 		{"AnyTag", 3, anyTag, outcome{3, 5}, "{source=-9, tag=5, error=0}"},
-		{"NoProcess", int(constantValue("MPI_PROC_NULL")), 5, outcome{constantValue("MPI_PROC_NULL"), int64(anyTag)}, "{source=-9, tag=-1, error=0}"},
+		{"NoProcess", int(constantValue("MPI_PROC_NULL")), 5,
+			outcome{constantValue("MPI_PROC_NULL"), int64(anyTag)}, "{source=-9, tag=-1, error=0}"},
 	} {
 		directory := t.TempDir()
 		w := newSpoolWriter(0, 0)
@@ -507,7 +513,8 @@ func TestOverwritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.First != 3 || s.Calls != 2 || s.Problems == nil || !strings.Contains(s.Problems.Error(), "was overwritten") || c.ranked()[0].size != 4 {
+		if s.First != 3 || s.Calls != 2 || s.Problems == nil ||
+			!strings.Contains(s.Problems.Error(), "was overwritten") || c.ranked()[0].size != 4 {
 			t.Errorf("byte %d: %+v, a world of %d", offset, s, c.ranked()[0].size)
 		}
 	}
@@ -573,7 +580,9 @@ func TestBeginningGone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Calls > 0 != whole || s.Problems == nil || !strings.Contains(s.Problems.Error(), "calls of a thread are lost: "+spool.Thread{Process: w.id}.Segment(directory, 0)) {
+		if s.Calls > 0 != whole || s.Problems == nil ||
+			!strings.Contains(s.Problems.Error(), "calls of a thread are lost: "+
+				spool.Thread{Process: w.id}.Segment(directory, 0)) {
 			t.Errorf("%+v", s)
 		}
 	}

@@ -177,9 +177,11 @@ func TestDamagedRecords(t *testing.T) {
 			switch {
 			case rank < len(got.calls) && slices.Equal(got.calls[rank], calls):
 			case got.said == want.said:
-				t.Fatalf("rank %d has other calls, which is not said:\n%s\n%s", rank, strings.Join(got.calls[rank], "\n"), strings.Join(calls, "\n"))
+				t.Fatalf("rank %d has other calls, which is not said:\n%s\n%s", rank,
+					strings.Join(got.calls[rank], "\n"), strings.Join(calls, "\n"))
 			case got.trace != nil && !got.isMissing(rank):
-				t.Fatalf("rank %d has other calls, of which the trace says nothing; the collector says %s", rank, got.said)
+				t.Fatalf("rank %d has other calls, of which the trace says nothing; the collector says %s",
+					rank, got.said)
 			}
 		}
 	})

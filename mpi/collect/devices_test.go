@@ -18,13 +18,17 @@ func TestDevices(t *testing.T) {
 		m.Parallel(t)
 		directory := t.TempDir()
 		stub := filepath.Join(directory, "libstub.so")
-		if output, err := exec.Command("gcc", "-shared", "-fPIC", "-o", stub, filepath.Join("testdata", "devices", "stub.c")).CombinedOutput(); err != nil {
+		if output, err := exec.Command("gcc", "-shared", "-fPIC", "-o", stub,
+			filepath.Join("testdata", "devices", "stub.c")).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, output)
 		}
-		r := record(t, m, mpitest.Program{Source: "devices.c", Ranks: 1, Flags: []string{"-Wl,--no-as-needed", stub, "-Wl,-rpath," + directory}})
+		r := record(t, m, mpitest.Program{Source: "devices.c", Ranks: 1,
+			Flags: []string{"-Wl,--no-as-needed", stub, "-Wl,-rpath," + directory}})
 		want := []cst.Pointer{
-			{Segment: 0, Displacement: 16, Device: 1}, {Segment: 1, Displacement: 999, Device: 2}, {Segment: 2, Displacement: 0, Device: 2},
-			{Segment: 3, Displacement: 0, Device: 0}, {Segment: 4, Displacement: 1024, Device: 2}, {Segment: 5, Displacement: 8, Device: 3},
+			{Segment: 0, Displacement: 16, Device: 1}, {Segment: 1, Displacement: 999, Device: 2},
+			{Segment: 2, Displacement: 0, Device: 2},
+			{Segment: 3, Displacement: 0, Device: 0}, {Segment: 4, Displacement: 1024, Device: 2},
+			{Segment: 5, Displacement: 8, Device: 3},
 			{Segment: 5, Displacement: 4, Device: 2},
 		}
 		rank, err := r.trace.Rank(0)
@@ -48,7 +52,8 @@ func TestDevices(t *testing.T) {
 		if n != len(want) {
 			t.Errorf("%d messages, want %d", n, len(want))
 		}
-		if n, err := collect.Compare(context.Background(), r.spool, callsOf(t, r.trace)); err != nil || n != r.summary.Calls {
+		if n, err := collect.Compare(context.Background(), r.spool, callsOf(t, r.trace)); err != nil ||
+			n != r.summary.Calls {
 			t.Errorf("%d of %d calls are as recorded: %v", n, r.summary.Calls, err)
 		}
 	})

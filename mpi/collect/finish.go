@@ -69,9 +69,11 @@ func (c *Collector) Snapshot(ctx context.Context) (*merge.Accumulator, Summary, 
 
 // parts returns the parts of all ranks, and ends the recording if that is said. Calls that
 // have not returned last until the time given, in nanoseconds since 1970.
-func (c *Collector) parts(ctx context.Context, until int64, end bool, problem error) (*merge.Accumulator, Summary, error) {
+func (c *Collector) parts(ctx context.Context, until int64, end bool, problem error) (*merge.Accumulator,
+	Summary, error) {
 	list := c.ranked()
-	g := gathering{until: until, end: end, all: new(merge.Accumulator), called: make(naming), uncalled: maps.Clone(c.options.Times.DurationsOf)}
+	g := gathering{until: until, end: end, all: new(merge.Accumulator), called: make(naming),
+		uncalled: maps.Clone(c.options.Times.DurationsOf)}
 	g.run = merge.Run{Source: Source, Origin: c.options.Origin, Worlds: worldsOf(list)}
 	g.summary.Alone = alone(list)
 	g.problems = append(c.unranked(), problem)

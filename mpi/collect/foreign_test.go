@@ -38,7 +38,8 @@ var foreigners = []foreign{
 			t.Skip("no parallel HDF5")
 		}
 		program := filepath.Join(t.TempDir(), "hdf5")
-		if out, err := exec.Command(m.CC, "-I/usr/include/hdf5/openmpi", source(t, "hdf5.c"), "-o", program, libraries[0]).CombinedOutput(); err != nil {
+		if out, err := exec.Command(m.CC, "-I/usr/include/hdf5/openmpi", source(t, "hdf5.c"), "-o", program,
+			libraries[0]).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		return []string{program, result}
@@ -90,7 +91,8 @@ func TestForeign(t *testing.T) {
 				}
 				for rank := range plain.Ranks {
 					if f.prints && recorded.Ranks[rank] != plain.Ranks[rank] {
-						t.Errorf("rank %d printed %q, without a recorder %q", rank, recorded.Ranks[rank], plain.Ranks[rank])
+						t.Errorf("rank %d printed %q, without a recorder %q", rank, recorded.Ranks[rank],
+							plain.Ranks[rank])
 					}
 				}
 				compareFiles(t, results[0], results[1])

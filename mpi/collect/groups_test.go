@@ -24,7 +24,8 @@ func TestGroups(t *testing.T) {
 			t.Fatal(err)
 		}
 		spool := t.TempDir()
-		output := m.RunProgram(t, program, mpitest.Options{Preload: []string{library.Path}, Env: []string{"REPRISE_SPOOL=" + spool}})
+		output := m.RunProgram(t, program, mpitest.Options{Preload: []string{library.Path},
+			Env: []string{"REPRISE_SPOOL=" + spool}})
 		c, err := New(spool, Options{Untimed: true})
 		if err != nil {
 			t.Fatal(err)

@@ -54,7 +54,8 @@ func TestHPCC(t *testing.T) {
 			Preload: []string{m.Counter(t), library.Path},
 			Env:     []string{"REPRISE_SPOOL=" + spool, mpitest.CountIn(counts)},
 		}, program)
-		if result, err := os.ReadFile("hpccoutf.txt"); err != nil || !strings.Contains(string(result), "Success=1") || output.Status != 0 {
+		if result, err := os.ReadFile("hpccoutf.txt"); err != nil ||
+			!strings.Contains(string(result), "Success=1") || output.Status != 0 {
 			t.Fatalf("status %d: %v\n%s", output.Status, err, output.Rest)
 		}
 		r := collectRun(t, spool, counts)

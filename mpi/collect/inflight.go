@@ -12,7 +12,8 @@ import (
 // nanoseconds since 1970, or to its Start if that is later. Where records of the thread are
 // lost, its call may have returned: then there is none.
 func (p *process) inFlight(t *thread, until int64) (found spool.Record, ok bool) {
-	if t.err != nil || p.over && t.ended() != nil || t.overwritten || t.header.Lost > 0 || t.header.State == spool.Broken {
+	if t.err != nil || p.over && t.ended() != nil || t.overwritten || t.header.Lost > 0 ||
+		t.header.State == spool.Broken {
 		return found, false
 	}
 	for r := range t.decoder.Unfinished() {
@@ -23,7 +24,8 @@ func (p *process) inFlight(t *thread, until int64) (found spool.Record, ok bool)
 		return found, false
 	}
 	if plans[found.Function].begins {
-		ok = len(t.waiting) > 0 && t.waiting[0].function == found.Function && t.waiting[0].depth == 0 && !t.waiting[0].unseen
+		ok = len(t.waiting) > 0 && t.waiting[0].function == found.Function && t.waiting[0].depth == 0 &&
+			!t.waiting[0].unseen
 	}
 	found.End = found.Start + max(0, until-p.since1970(t, found.Start))
 	return found, ok

@@ -133,7 +133,8 @@ func TestRecoveredInPart(t *testing.T) {
 		says  string
 	}{
 		{"Whole", file, false, calls, ""},
-		{"Ends", file[:chunks[1]], false, 2 * each, "calls of rank 0 are lost: " + third + " is missing, as a recorder that was killed had read and removed it"},
+		{"Ends", file[:chunks[1]], false, 2 * each, "calls of rank 0 are lost: " + third +
+			" is missing, as a recorder that was killed had read and removed it"},
 		{"EndsInChunk", file[:chunks[2]-1], false, 2 * each, third + " is missing"},
 		{"EndsInChunkThatIsThere", file[:chunks[2]-1], true, 3 * each, ".3.spool is missing"},
 		{"Damaged", damaged, false, 2*each - 1, "the checksum is another"},
@@ -147,7 +148,8 @@ func TestRecoveredInPart(t *testing.T) {
 				defer os.Remove(third)
 			}
 			_, s := collected(t, directory)
-			if s.Calls != tt.calls || tt.says == "" != (s.Problems == nil) || tt.says != "" && !strings.Contains(s.Problems.Error(), tt.says) {
+			if s.Calls != tt.calls || tt.says == "" != (s.Problems == nil) ||
+				tt.says != "" && !strings.Contains(s.Problems.Error(), tt.says) {
 				t.Errorf("%+v", s)
 			}
 		})
@@ -184,7 +186,8 @@ func TestKeptFull(t *testing.T) {
 	if n := c.Calls(); n != calls {
 		t.Errorf("%d calls were collected", n)
 	}
-	if _, s := collected(t, directory); s.Calls != 2*each || s.Problems == nil || !strings.Contains(s.Problems.Error(), ".2.spool is missing") {
+	if _, s := collected(t, directory); s.Calls != 2*each || s.Problems == nil ||
+		!strings.Contains(s.Problems.Error(), ".2.spool is missing") {
 		t.Errorf("%+v", s)
 	}
 }
@@ -240,7 +243,8 @@ func TestKeptWithoutFiles(t *testing.T) {
 		}
 	})
 	threads, err := spool.List(directory)
-	if err != nil || len(threads) != 1 || len(chunkEnds(readFile(t, pathsOf(t, directory, "*.kept")[0]))) < 2*calls/each {
+	if err != nil || len(threads) != 1 ||
+		len(chunkEnds(readFile(t, pathsOf(t, directory, "*.kept")[0]))) < 2*calls/each {
 		t.Fatal(threads, err)
 	}
 	again, err := New(directory, Options{Keep: true})

@@ -59,7 +59,8 @@ func recordLive(t *testing.T, m *mpitest.MPI, library, program string) {
 			}
 		}
 	})
-	output := m.Run(t, mpitest.Options{Ranks: 2, Preload: []string{library}, Env: []string{"REPRISE_SPOOL=" + spool}}, program, "slow")
+	output := m.Run(t, mpitest.Options{Ranks: 2, Preload: []string{library},
+		Env: []string{"REPRISE_SPOOL=" + spool}}, program, "slow")
 	close(ended)
 	polling.Wait()
 	a, s, err := c.Finish(t.Context())

@@ -111,7 +111,8 @@ func change(t cst.Type, v cst.Value) (cst.Value, bool) {
 func isName(t cst.Type, v cst.Value) bool {
 	switch v.Kind() {
 	case cst.KindHandle:
-		return v.Int() >= 0 && (t.Class == "function" || t.Class == "errhandler" || t.Class == "datatype" || strings.HasSuffix(t.Class, "keyval"))
+		return v.Int() >= 0 && (t.Class == "function" || t.Class == "errhandler" || t.Class == "datatype" ||
+			strings.HasSuffix(t.Class, "keyval"))
 	case cst.KindPointer:
 		return v.Pointer().Segment <= symbolic.FirstUnknown
 	}

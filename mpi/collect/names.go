@@ -108,7 +108,9 @@ func (n naming) failure(name format.Name, t *cst.Table) {
 	for fn, args := range t.All() {
 		if spec.OutcomeOf(&t.Functions()[fn]) != spec.Failed {
 			continue
-		} else if args[len(args)-1].Int() == name.Value || slices.ContainsFunc(args, func(v cst.Value) bool { return hasError(v, name.Value) }) {
+		} else if args[len(args)-1].Int() == name.Value || slices.ContainsFunc(args, func(v cst.Value) bool {
+			return hasError(v, name.Value)
+		}) {
 			n[constantKey{kind: name.Kind, class: name.Class, value: name.Value}] = name.Name
 			return
 		}

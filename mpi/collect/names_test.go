@@ -12,7 +12,9 @@ import (
 // TestNamesOfWhatAdvances has a tag and a number that have names where others advance.
 func TestNamesOfWhatAdvances(t *testing.T) {
 	var r tracer.Recorder
-	fn := r.Declare(cst.Function{Name: "MPI_Recv", Params: []cst.Param{{Name: "count", Type: cst.Type{Kind: cst.KindInt}}, {Name: "tag", Type: cst.Type{Kind: cst.KindTag}}}})
+	fn := r.Declare(
+		cst.Function{Name: "MPI_Recv", Params: []cst.Param{{Name: "count", Type: cst.Type{Kind: cst.KindInt}},
+			{Name: "tag", Type: cst.Type{Kind: cst.KindTag}}}})
 	const undefined = -32766
 	r.Call(fn, cst.Int(undefined), cst.Tag(spec.ID("MPI_ANY_TAG")))
 	for i := range int64(100) {

@@ -16,8 +16,9 @@ import (
 // the table: both work it out for themselves.
 func TestKnownFunctions(t *testing.T) {
 	roles := map[operation][]role{
-		number: {plain, displacing, aiming}, float: {plain}, rank: {plain}, tag: {plain}, object: {used}, created: {made},
-		shared: {returned}, freed: {freeing}, request: {waitedFor}, began: {startedHere}, address: {memory, bare},
+		number: {plain, displacing, aiming}, float: {plain}, rank: {plain}, tag: {plain}, object: {used},
+		created: {made},
+		shared:  {returned}, freed: {freeing}, request: {waitedFor}, began: {startedHere}, address: {memory, bare},
 		status: {outcomes}, code: {errorCode}, text: {plain},
 	}
 	for i := range plans {
@@ -30,7 +31,8 @@ func TestKnownFunctions(t *testing.T) {
 		}
 		for j := range f.params {
 			q, role := &f.params[j], k.roles[j]
-			if !slices.Contains(roles[q.operation], role) || (q.Use == spec.Distances) != (role == displacing) || (q.Use == spec.Target) != (role == aiming) ||
+			if !slices.Contains(roles[q.operation], role) ||
+				(q.Use == spec.Distances) != (role == displacing) || (q.Use == spec.Target) != (role == aiming) ||
 				q.operation == address && (q.Use == spec.Word) != (role == bare) {
 				t.Errorf("%s: %s has operation %d and role %d", f.Name, q.Name, q.operation, k.roles[j])
 			}
@@ -47,7 +49,8 @@ func everything() *spoolWriter {
 	w.words(recordRegion, 0, 0, 0x20000000, 0x10000, uint64(region))
 	w.call(50, "MPI_Isend", 0x10000008, 1, integers, 1, 1, world, 7000)
 	w.call(100, "MPI_Irecv", 0x20000010, 1, integers, anySource, 2, world, 7100)
-	w.call(200, "MPI_Waitall", 2, changes{words{7000, 7100}, words{int64(noRequest), int64(noRequest)}}, results{{-5555, 77}, {3, 2}})
+	w.call(200, "MPI_Waitall", 2, changes{words{7000, 7100}, words{int64(noRequest), int64(noRequest)}},
+		results{{-5555, 77}, {3, 2}})
 	w.call(300, "MPI_Comm_set_name", world, "a name")
 	w.call(400, "MPI_Comm_spawn", "program", lines{"-x", "y"}, 2, noInfo, 0, world, 9000, words{0, 0}, members{0, 2})
 	w.call(500, "MPI_Comm_spawn_multiple", 2, lines{"one", "two"}, lists{{"a", "b"}, {}}, words{1, 2},
@@ -63,7 +66,8 @@ func everything() *spoolWriter {
 	w.call(1170, "MPI_Send", 0x10000000, 1, integers, -777, -888, world)
 	w.call(1180, "MPI_Irecv", 0x20000010, 1, integers, anySource, 2, world, 7200)
 	w.call(1185, "MPI_Irecv", 0x20000010, 1, integers, 3, anyTag, world, 7300)
-	w.call(1190, "MPI_Waitsome", 2, changes{words{7200, 7300}, words{int64(noRequest), int64(noRequest)}}, 2, words{1, 0}, results{{3, 5}, {4, 2}})
+	w.call(1190, "MPI_Waitsome", 2, changes{words{7200, 7300}, words{int64(noRequest), int64(noRequest)}}, 2,
+		words{1, 0}, results{{3, 5}, {4, 2}})
 	w.call(1195, "MPI_Waitall", 0, words{}, ignored{})
 	w.call(1200, "MPI_Comm_free", changes{9000, int(constantValue("MPI_COMM_NULL"))})
 	return w
@@ -152,19 +156,23 @@ func TestCompareSees(t *testing.T) {
 			}
 			change("name of "+p.Name, func(f *cst.Function, _ []cst.Value) { f.Params[i].Name += "x" })
 			change("type of "+p.Name, func(f *cst.Function, _ []cst.Value) { f.Params[i].Type = cst.ArrayOf(p.Type) })
-			change("direction of "+p.Name, func(f *cst.Function, _ []cst.Value) { f.Params[i].Direction = (p.Direction + 1) % 3 })
+			change("direction of "+p.Name, func(f *cst.Function, _ []cst.Value) {
+				f.Params[i].Direction = (p.Direction + 1) % 3
+			})
 			if p.Type.Kind == cst.KindHandle {
 				change("class of "+p.Name, func(f *cst.Function, _ []cst.Value) { f.Params[i].Type.Class += "x" })
 			}
 		}
-		find(n, call+": one argument more", edited(part, n, func(f *cst.Function, args []cst.Value) (*cst.Function, []cst.Value) {
-			more := append(slices.Clone(f.Params), cst.Param{Name: "more", Type: cst.Type{Kind: cst.KindInt}})
-			return &cst.Function{Name: f.Name, Params: more}, append(args, cst.Int(0))
-		}))
-		if len(args) > 0 {
-			find(n, call+": one argument less", edited(part, n, func(f *cst.Function, args []cst.Value) (*cst.Function, []cst.Value) {
-				return &cst.Function{Name: f.Name, Params: f.Params[1:]}, args[1:]
+		find(n, call+": one argument more", edited(part, n,
+			func(f *cst.Function, args []cst.Value) (*cst.Function, []cst.Value) {
+				more := append(slices.Clone(f.Params), cst.Param{Name: "more", Type: cst.Type{Kind: cst.KindInt}})
+				return &cst.Function{Name: f.Name, Params: more}, append(args, cst.Int(0))
 			}))
+		if len(args) > 0 {
+			find(n, call+": one argument less", edited(part, n,
+				func(f *cst.Function, args []cst.Value) (*cst.Function, []cst.Value) {
+					return &cst.Function{Name: f.Name, Params: f.Params[1:]}, args[1:]
+				}))
 		}
 		find(n, call+": without the call", edited(part, n, nil))
 		n++

@@ -68,7 +68,8 @@ func (m *replay) constantsOf(class string) map[int64]int64 {
 
 func (m *replay) objectsOf(class string) *knownObjects {
 	if m.objects[class] == nil {
-		m.objects[class] = &knownObjects{nobody: class == "function" || class == "site", constants: m.constantsOf(class)}
+		m.objects[class] = &knownObjects{nobody: class == "function" ||
+			class == "site", constants: m.constantsOf(class)}
 	}
 	return m.objects[class]
 }
@@ -236,7 +237,8 @@ func (m *replay) learn(f *knownFunction, r *spool.Record) {
 	if r.Class != 0 {
 		m.classes[r.Result] = int64(r.Class)
 	}
-	if f.Name == "MPI_Error_class" && r.Class == 0 && r.Arguments[f.parameter("errorclass")].After.Presence == spool.Given {
+	if f.Name == "MPI_Error_class" && r.Class == 0 &&
+		r.Arguments[f.parameter("errorclass")].After.Presence == spool.Given {
 		m.classes[f.before(r, "errorcode")] = f.after(r, "errorclass")
 	}
 }

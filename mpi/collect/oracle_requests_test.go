@@ -75,7 +75,8 @@ func (k *knownRequests) add(maker *thread, raw int64, key string, traced int64) 
 	if old := k.live[traced]; old != nil && old.stale && pool == int64(n) && index < k.pools[n].lowest() {
 		k.remove(old)
 	}
-	q := &knownRequest{raw: raw, maker: maker, id: requestid.Join(int64(n), k.pools[n].take()), asked: messageAsked{true, open, open}}
+	q := &knownRequest{raw: raw, maker: maker, id: requestid.Join(int64(n), k.pools[n].take()),
+		asked: messageAsked{true, open, open}}
 	k.live[q.id] = q
 	if k.lines[raw] == nil {
 		k.lines[raw] = new(requestLine)

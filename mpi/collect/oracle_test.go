@@ -216,7 +216,8 @@ func (m *comparison) take(t *thread, r *spool.Record) {
 			return
 		}
 		if p := c.function.Params[i]; !p.Type.Equal(w.Type) || p.Direction != w.Direction {
-			m.fail("%s: %s is of type %v and direction %v, not %v and %v", c.text(), w.Name, p.Type, p.Direction, w.Type, w.Direction)
+			m.fail("%s: %s is of type %v and direction %v, not %v and %v", c.text(), w.Name, p.Type,
+				p.Direction, w.Type, w.Direction)
 			return
 		}
 		if !c.args[i].Equal(w.value) {
@@ -350,7 +351,8 @@ func makeKnownFunctions() []knownFunction {
 }
 
 func newKnownFunction(f *spec.Function) knownFunction {
-	k := knownFunction{Function: f, base: strings.TrimSuffix(f.Name, "_c"), requests: -1, source: -1, tag: -1, index: -1}
+	k := knownFunction{Function: f, base: strings.TrimSuffix(f.Name, "_c"), requests: -1, source: -1, tag: -1,
+		index: -1}
 	for i := range f.Params {
 		p := &f.Params[i]
 		r := k.role(p)
@@ -382,7 +384,8 @@ func (k *knownFunction) role(p *spec.Param) role {
 	case p.Name == "errorcode" && k.Name != "MPI_Abort":
 		return errorCode
 	case p.Name == "array_of_addresses",
-		p.Name == "array_of_displacements" && (strings.Contains(k.Name, "_hindexed") || strings.Contains(k.Name, "_struct")):
+		p.Name == "array_of_displacements" && (strings.Contains(k.Name, "_hindexed") ||
+			strings.Contains(k.Name, "_struct")):
 		return displacing
 	}
 	if p.Name == "target_disp" {
@@ -394,7 +397,8 @@ func (k *knownFunction) role(p *spec.Param) role {
 // takesBare reports whether a pointer is not one to data for MPI.
 func (k *knownFunction) takesBare(p *spec.Param) bool {
 	switch {
-	case strings.HasPrefix(k.Name, "MPI_Aint_"), k.Name == "MPI_Free_mem", p.Direction == cst.Out && p.Form == spec.Indirect:
+	case strings.HasPrefix(k.Name, "MPI_Aint_"), k.Name == "MPI_Free_mem", p.Direction == cst.Out &&
+		p.Form == spec.Indirect:
 		return true
 	}
 	switch p.Name {

@@ -218,7 +218,8 @@ func (p *process) usesOfGroup(list []use, f *plan, r *spool.Record) []use {
 	}
 	if s := f.role.Sends; s != nil {
 		if peer, tag, ok := p.endOf(f, s.Peer, s.Tag); ok {
-			list = append(list, use{thing{kind: theSends, class: of.class, id: of.id, peer: peer, tag: tag}, p.messages(f, s)})
+			list = append(list, use{thing{kind: theSends, class: of.class, id: of.id, peer: peer, tag: tag},
+				p.messages(f, s)})
 		}
 	}
 	receives := f.role.Receives
@@ -236,7 +237,8 @@ func (p *process) usesOfGroup(list []use, f *plan, r *spool.Record) []use {
 	if tag < 0 || peer < 0 {
 		return append(list, use{of, ordered})
 	}
-	return append(list, use{of, reading}, use{thing{kind: theReceives, class: of.class, id: of.id, peer: peer, tag: tag}, p.messages(f, receives)})
+	return append(list, use{of, reading},
+		use{thing{kind: theReceives, class: of.class, id: of.id, peer: peer, tag: tag}, p.messages(f, receives)})
 }
 
 // endOf returns the other rank and the tag of a message, which may be from any source or with any tag, by the
@@ -257,14 +259,17 @@ func (p *process) endOf(f *plan, peer, tag string) (rank, number int64, ok bool)
 // call, none are: their order shows which was first.
 func (p *process) messages(f *plan, of *spec.Transfer) alike {
 	count, datatype := f.position(of.Count), f.position(of.Type)
-	if p.times.Series != nil || count < 0 || datatype < 0 || p.presence[count] != given || p.presence[datatype] != given {
+	if p.times.Series != nil || count < 0 || datatype < 0 || p.presence[count] != given ||
+		p.presence[datatype] != given {
 		return ordered
 	}
 	return alike{is: 2, count: p.values[count].Int(), datatype: p.values[datatype].Int()}
 }
 
 // noProcess is the rank that stands for no process.
-var noProcess = spec.Constants()[slices.IndexFunc(spec.Constants(), func(c spec.Constant) bool { return c.Name == "MPI_PROC_NULL" })].ID
+var noProcess = spec.Constants()[slices.IndexFunc(spec.Constants(), func(c spec.Constant) bool {
+	return c.Name == "MPI_PROC_NULL"
+})].ID
 
 // position returns the number of the parameter with a name, −1 if there is none.
 func (f *plan) position(name string) int {

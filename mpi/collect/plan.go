@@ -69,10 +69,11 @@ type plan struct {
 	requests      int // parameter that the call is given requests by, −1 if there is none
 	freed         int // parameter with the object that the call frees, −1 if there is none
 	selection     int // parameter with the index or indices
-	made, parent  int // parameters with a group object that the call makes, and with the communicator that it makes it of
-	result        cst.Type
-	role          *spec.Role
-	freesWindow   bool
+	// parameters with a group object that the call makes, and with the communicator that it makes it of
+	made, parent int
+	result       cst.Type
+	role         *spec.Role
+	freesWindow  bool
 }
 
 var (
@@ -124,7 +125,8 @@ func makePlans() []plan {
 }
 
 func newPlan(f *spec.Function) plan {
-	p := plan{Function: f, role: spec.RoleOf(f.Name), source: -1, tag: -1, requests: -1, freed: -1, selection: -1, made: -1, parent: -1, result: f.Result}
+	p := plan{Function: f, role: spec.RoleOf(f.Name), source: -1, tag: -1, requests: -1, freed: -1,
+		selection: -1, made: -1, parent: -1, result: f.Result}
 	if p.role.Clock {
 		p.result = cst.Type{}
 	}

@@ -80,7 +80,8 @@ func inVain(f *cst.Function, args []cst.Value) bool {
 	found := map[string]string{
 		"MPI_Test": "flag", "MPI_Testall": "flag", "MPI_Testany": "flag", "MPI_Testsome": "outcount",
 		"MPI_Iprobe": "flag", "MPI_Improbe": "flag", "MPI_Request_get_status": "flag",
-		"MPI_Request_get_status_all": "flag", "MPI_Request_get_status_any": "flag", "MPI_Request_get_status_some": "outcount",
+		"MPI_Request_get_status_all": "flag", "MPI_Request_get_status_any": "flag",
+		"MPI_Request_get_status_some": "outcount",
 	}[f.Name]
 	if found == "" || spec.OutcomeOf(f) != spec.Succeeded {
 		return false

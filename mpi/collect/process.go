@@ -326,7 +326,8 @@ func (p *process) problems() error {
 	}
 	for _, t := range p.threads {
 		if t.overwritten {
-			problems = append(problems, fmt.Errorf("%s: %s was overwritten: the program writes where it has no memory; what the file said before counts, calls may be wrong", whose, t.segment(t.opened-1)))
+			problems = append(problems,
+				fmt.Errorf("%s: %s was overwritten: the program writes where it has no memory; what the file said before counts, calls may be wrong", whose, t.segment(t.opened-1)))
 		}
 		switch {
 		case p.over && t.empty():
@@ -338,15 +339,18 @@ func (p *process) problems() error {
 		case p.over && t.ended() != nil:
 			problems = append(problems, &RecordsError{whose, t.path, t.ended()})
 		case t.cut() && t.wasKept:
-			problems = append(problems, fmt.Errorf("calls of %s are lost: %s is missing, as %s", whose, t.segment(t.opened), readBefore))
+			problems = append(problems, fmt.Errorf("calls of %s are lost: %s is missing, as %s", whose,
+				t.segment(t.opened), readBefore))
 		case t.cut():
 			problems = append(problems, fmt.Errorf("calls of %s are lost: %s is missing", whose, t.segment(t.opened)))
 		case t.lost() > 0 || t.header.State == spool.Broken:
-			problems = append(problems, fmt.Errorf("%s could not write %d or more records: is there space for the spool?", whose, t.lost()))
+			problems = append(problems,
+				fmt.Errorf("%s could not write %d or more records: is there space for the spool?", whose, t.lost()))
 		}
 	}
 	if n := p.absent(); n > 0 {
-		problems = append(problems, fmt.Errorf("calls of %s are lost: there is no record of %d of its threads", whose, n))
+		problems = append(problems,
+			fmt.Errorf("calls of %s are lost: there is no record of %d of its threads", whose, n))
 	}
 	return errors.Join(problems...)
 }
@@ -375,11 +379,13 @@ func (t *thread) lost() uint64 { return t.header.Lost + t.decoder.Skipped() }
 // missing returns what was lost, and from when.
 func (p *process) missing() (list []format.Missing) {
 	add := func(t *thread, records uint64, from int64) {
-		list = append(list, format.Missing{Rank: p.rank, Records: records, Since: time.Unix(0, p.since1970(t, from)).UTC()})
+		list = append(list, format.Missing{Rank: p.rank, Records: records,
+			Since: time.Unix(0, p.since1970(t, from)).UTC()})
 	}
 	for _, t := range p.threads {
 		switch {
-		case t.err != nil || t.cut() || p.over && (t.empty() || t.unopened() || t.ended() != nil) || t.late && t.opened == 0:
+		case t.err != nil || t.cut() || p.over && (t.empty() || t.unopened() || t.ended() != nil) ||
+			t.late && t.opened == 0:
 			add(t, 0, t.taken)
 		case t.lost() > 0:
 			add(t, t.lost(), cmp.Or(t.full, t.taken))

@@ -57,7 +57,8 @@ func TestPrograms(t *testing.T) {
 				first := record(t, m, p)
 				compareOutputs(t, p, first.output, plain)
 				compareCounts(t, p, first)
-				if n, err := collect.Compare(context.Background(), first.spool, callsOf(t, first.trace)); err != nil || n != first.summary.Calls {
+				if n, err := collect.Compare(context.Background(), first.spool,
+					callsOf(t, first.trace)); err != nil || n != first.summary.Calls {
 					t.Errorf("%d of %d calls are as recorded: %v", n, first.summary.Calls, err)
 				}
 				checkAllocations(t, first)
@@ -193,7 +194,8 @@ func checkAllocations(t *testing.T, r *recording) {
 		t.Fatal(err, s.Problems)
 	}
 	_, tr := written(t, a)
-	if n, err := collect.CompareAllocations(t.Context(), r.spool, callsOf(t, tr)); err != nil || n != s.Calls || n < r.summary.Calls {
+	if n, err := collect.CompareAllocations(t.Context(), r.spool, callsOf(t, tr)); err != nil ||
+		n != s.Calls || n < r.summary.Calls {
 		t.Errorf("with allocations, %d of %d calls are as recorded: %v", n, s.Calls, err)
 	}
 }

@@ -87,7 +87,8 @@ func (c *Collector) clockReadings(list []*process) (readings []format.ClockReadi
 	apart := wire.SubTimes(most, least)
 	for _, r := range c.readings {
 		at := wire.AddTimes(r.monotonic, least+apart/2)
-		readings = append(readings, format.ClockReading{Time: at, Offset: wire.SubTimes(r.real, at), Error: wire.AddTimes(r.error, apart-apart/2)})
+		readings = append(readings, format.ClockReading{Time: at, Offset: wire.SubTimes(r.real, at),
+			Error: wire.AddTimes(r.error, apart-apart/2)})
 	}
 	return readings
 }

@@ -67,9 +67,11 @@ func TestMeasure(t *testing.T) {
 			list := c.ranked()
 			base := list[0].since1970(list[0].threads[0], 0)
 			middle := base + 3
-			want := []format.ClockReading{{Time: middle + 1_500, Offset: 70_000 - middle, Error: 14}, {Time: middle + now, Offset: 70_000 - middle, Error: 14}}
+			want := []format.ClockReading{{Time: middle + 1_500, Offset: 70_000 - middle, Error: 14},
+				{Time: middle + now, Offset: 70_000 - middle, Error: 14}}
 			clocks := a.Clocks()
-			if len(clocks) != 1 || len(clocks[0].Readings) != 2 || clocks[0].Readings[0] != want[0] || clocks[0].Readings[1] != want[1] {
+			if len(clocks) != 1 || len(clocks[0].Readings) != 2 || clocks[0].Readings[0] != want[0] ||
+				clocks[0].Readings[1] != want[1] {
 				t.Errorf("%+v, want %+v", clocks, want)
 			}
 		})
@@ -100,7 +102,8 @@ func TestMachines(t *testing.T) {
 	}{
 		{"this", []uint64{7, 7}, Options{Machine: this, Measure: true}, []string{this + " 0-1 2"}},
 		{"another", []uint64{5, 5}, Options{Machine: this, Measure: true}, []string{"0000000000000005 0-1 0"}},
-		{"several", []uint64{5, 7, 0, 5}, Options{Machine: this, Measure: true}, []string{"0000000000000005 0-3:3 0", this + " 1-2 2"}},
+		{"several", []uint64{5, 7, 0, 5}, Options{Machine: this, Measure: true},
+			[]string{"0000000000000005 0-3:3 0", this + " 1-2 2"}},
 		{"older", []uint64{0, 0}, Options{Machine: this}, []string{this + " 0-1 0"}},
 		{"unknown", []uint64{0, 1<<64 - 1}, Options{}, []string{"ffffffffffffffff 1 0"}},
 		{"untimed", []uint64{5, 7}, Options{Machine: this, Untimed: true}, nil},
@@ -174,7 +177,8 @@ func TestReadingsApart(t *testing.T) {
 	}
 	live, liveClocks := part(true)
 	later, laterClocks := part(false)
-	if len(liveClocks) != 1 || len(liveClocks[0].Readings) == 0 || len(laterClocks) != 1 || len(laterClocks[0].Readings) > 0 {
+	if len(liveClocks) != 1 || len(liveClocks[0].Readings) == 0 || len(laterClocks) != 1 ||
+		len(laterClocks[0].Readings) > 0 {
 		t.Fatalf("%+v and %+v", liveClocks, laterClocks)
 	}
 	clocks := format.Section{Kind: layout.KindClocks}

@@ -28,7 +28,8 @@ func (p *process) enter(t *thread, r *spool.Record) {
 	f := &plans[r.Function]
 	w := waiting{function: r.Function, depth: r.Depth, from: len(t.given)}
 	switch {
-	case f.takesRequests && r.Hidden && !p.follows(r.Arguments[f.requests].Before, f.params[f.requests].Form == spec.Array):
+	case f.takesRequests && r.Hidden && !p.follows(r.Arguments[f.requests].Before,
+		f.params[f.requests].Form == spec.Array):
 		w.unseen = true
 	case f.takesRequests:
 		p.enterRequests(t, f, r.Arguments[f.requests].Before)
@@ -116,7 +117,8 @@ func (p *process) leave(t *thread, r *spool.Record) {
 
 func (p *process) leaveRequests(f *plan, r *spool.Record, given []int64) {
 	for k, id := range given {
-		gone := r != nil && r.Arguments[f.requests].After.Presence == spool.Given && p.nulled(f, &r.Arguments[f.requests], k)
+		gone := r != nil && r.Arguments[f.requests].After.Presence == spool.Given &&
+			p.nulled(f, &r.Arguments[f.requests], k)
 		if gone && f.frees {
 			p.requests.Free(id)
 		} else {

@@ -113,7 +113,8 @@ func TestMemoryOfMPI(t *testing.T) {
 	one.write(t, directory)
 	two.write(t, directory)
 	calls := list(t, directory)
-	want := []string{"baseptr=seg0+0", "buf=seg0+8", "base=seg0+0", "buf=seg0+8", "baseptr=seg1+0", "win=0", "buf=seg1+8", "win=0", "buf=seg1+8"}
+	want := []string{"baseptr=seg0+0", "buf=seg0+8", "base=seg0+0", "buf=seg0+8", "baseptr=seg1+0", "win=0",
+		"buf=seg1+8", "win=0", "buf=seg1+8"}
 	if len(calls) != len(want) {
 		t.Fatalf("%d calls: %q", len(calls), calls)
 	}

@@ -136,7 +136,8 @@ func (s *sites) path(addresses []uint64) (at []sourceSite) {
 // isRuntime reports whether a file is the library of C or the loader.
 func isRuntime(file string) bool {
 	base := path.Base(file)
-	return strings.HasPrefix(base, "libc.so") || strings.HasPrefix(base, "ld-linux") || strings.HasPrefix(base, "libpthread.so")
+	return strings.HasPrefix(base, "libc.so") || strings.HasPrefix(base, "ld-linux") ||
+		strings.HasPrefix(base, "libpthread.so")
 }
 
 func (s sourceSite) site() int64 {

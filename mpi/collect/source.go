@@ -176,7 +176,9 @@ func (t *thread) limited() bool { return t.record == nil && t.left <= 0 && t.err
 
 // add takes note of a thread, which may be known.
 func (s *source) add(directory string, found spool.Thread, o *Options) {
-	at, known := slices.BinarySearchFunc(s.threads, found.Thread, func(t *thread, n uint32) int { return cmp.Compare(t.lane, n) })
+	at, known := slices.BinarySearchFunc(s.threads, found.Thread, func(t *thread, n uint32) int {
+		return cmp.Compare(t.lane, n)
+	})
 	if known {
 		s.threads[at].keep = o.Keep
 		return
@@ -214,7 +216,8 @@ func (t *thread) time() int64 {
 // see takes note of the time of a record.
 func (s *source) see(r *spool.Record) {
 	at := timeOf(r)
-	if s.first == 0 && r.Type != spool.Known && r.Type != spool.Region && r.Type != spool.Module && r.Type != spool.Callers {
+	if s.first == 0 && r.Type != spool.Known && r.Type != spool.Region && r.Type != spool.Module &&
+		r.Type != spool.Callers {
 		s.first = at
 	}
 	s.latest = max(s.latest, at)

@@ -120,7 +120,8 @@ func (w *spoolWriter) function(name string) int {
 // words appends a record.
 func (w *spoolWriter) words(kind, number int, flags uint64, words ...uint64) {
 	at := len(w.data)
-	w.data = binary.LittleEndian.AppendUint64(w.data, uint64(1+len(words))|uint64(number)<<27|uint64(kind)<<38|flags<<42)
+	w.data = binary.LittleEndian.AppendUint64(w.data, uint64(1+len(words))|uint64(number)<<27|uint64(
+		kind)<<38|flags<<42)
 	for _, x := range words {
 		w.data = binary.LittleEndian.AppendUint64(w.data, x)
 	}

@@ -15,7 +15,8 @@ import (
 // the functions with those of the program.
 func TestStacks(t *testing.T) {
 	want := []string{
-		"leaf < main", "leaf < main", "leaf < inlined < around < main", "leaf < growing < main", "leaf < aligned < main",
+		"leaf < main", "leaf < main", "leaf < inlined < around < main", "leaf < growing < main",
+		"leaf < aligned < main",
 		"leaf < recursive < recursive < main", // of 100 the innermost 64 are seen, which are one
 		"leaf < recursive < recursive",
 		"leaf < even < odd < even < main", "leaf < nothing < main", "leaf < recursive < recursive < nothing < main",
@@ -26,7 +27,8 @@ func TestStacks(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		m.Parallel(t)
 		for _, flags := range [][]string{{"-O2", "-g"}, {"-O1", "-g", "-fno-omit-frame-pointer"}} {
-			r := recordSites(t, m, mpitest.Program{Source: "stacks.c", Ranks: 1, Flags: append(flags, "-pthread")}, "stack")
+			r := recordSites(t, m, mpitest.Program{Source: "stacks.c", Ranks: 1,
+				Flags: append(flags, "-pthread")}, "stack")
 			rank, err := r.trace.Rank(0)
 			if err != nil {
 				t.Fatal(err)
@@ -50,7 +52,8 @@ func TestStacks(t *testing.T) {
 			if !slices.Equal(got, want) || threads != 2 {
 				t.Errorf("%v: barriers in %q and %d of a thread, want %q", flags, got, threads, want)
 			}
-			if n, err := collect.Compare(context.Background(), r.spool, callsOf(t, r.trace)); err != nil || n != r.summary.Calls {
+			if n, err := collect.Compare(context.Background(), r.spool, callsOf(t, r.trace)); err != nil ||
+				n != r.summary.Calls {
 				t.Errorf("%d of %d calls are as recorded: %v", n, r.summary.Calls, err)
 			}
 		}
@@ -81,9 +84,11 @@ func TestStacksOfOneShape(t *testing.T) {
 		if n := r.trace.Shapes(); n != 1 {
 			t.Errorf("%d shapes", n)
 		}
-		checkProfile(t, r, query.SiteProfile{Site: "paths.c:9 ring < …", Function: "MPI_Sendrecv", Calls: uint64(50 * m.Ranks(4)), Ranks: m.Ranks(4)})
+		checkProfile(t, r, query.SiteProfile{Site: "paths.c:9 ring < …", Function: "MPI_Sendrecv",
+			Calls: uint64(50 * m.Ranks(4)), Ranks: m.Ranks(4)})
 		sites := query.SitesOf(r.trace)
-		for i, want := range []string{"paths.c:9 ring < paths.c:16 even < paths.c:31 main", "paths.c:9 ring < paths.c:22 odd < paths.c:29 main"} {
+		for i, want := range []string{"paths.c:9 ring < paths.c:16 even < paths.c:31 main",
+			"paths.c:9 ring < paths.c:22 odd < paths.c:29 main"} {
 			rank, err := r.trace.Rank(i)
 			if err != nil {
 				t.Fatal(err)

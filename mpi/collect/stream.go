@@ -25,16 +25,17 @@ type stream struct {
 	late    bool                         // there were segments, but not the first one
 	path    string                       // of the latest
 	file    *os.File                     // nil if it is not open, or is one that was kept
-	kept    *spool.KeptReader            // what another collector has kept of segments that are not there, nil if nothing
-	inKept  bool                         // the segment is one of those,
-	last    bool                         // of which all was read,
-	wasKept bool                         // or the one before was
-	keeper  *spool.Keeper                // keeps the segments in short that are removed, nil if none is
-	space   *space                       // that it may take
-	header  spool.SegmentHeader          // as it was read last,
-	head    [headerSize]byte             // and its bytes
-	offset  int64                        // in the segment, behind the records that were read
-	cutAt   int64                        // the length of its file if that is shorter than it was made, else 0
+	// what another collector has kept of segments that are not there, nil if nothing
+	kept    *spool.KeptReader
+	inKept  bool                // the segment is one of those,
+	last    bool                // of which all was read,
+	wasKept bool                // or the one before was
+	keeper  *spool.Keeper       // keeps the segments in short that are removed, nil if none is
+	space   *space              // that it may take
+	header  spool.SegmentHeader // as it was read last,
+	head    [headerSize]byte    // and its bytes
+	offset  int64               // in the segment, behind the records that were read
+	cutAt   int64               // the length of its file if that is shorter than it was made, else 0
 	window  int
 	records []byte // those that were read last, and more
 	spare   []byte
@@ -299,7 +300,8 @@ func (s *stream) setHeader(data [headerSize]byte) error {
 		s.overwritten = true
 		return nil
 	case s.offset == 0 && (h.Process != s.owner.Process || h.Thread != s.owner.Thread || h.Sequence != s.opened-1):
-		return fmt.Errorf("%w: these are the records of process %d, thread %d, segment %d: the file is a copy, or has the name of another",
+		return fmt.Errorf(
+			"%w: these are the records of process %d, thread %d, segment %d: the file is a copy, or has the name of another",
 			spool.ErrCorrupt, h.Process.PID, h.Thread, h.Sequence)
 	case s.opened > 1 && known.Rank >= 0 && h.Rank != known.Rank:
 		s.overwritten = true

@@ -107,13 +107,15 @@ func TestPlainPointers(t *testing.T) {
 	var plain []string
 	for i := range plans {
 		for j := range plans[i].params {
-			if q := &plans[i].params[j]; q.operation == address && q.Use == spec.Word && !slices.Contains(plain, q.Name) {
+			if q := &plans[i].params[j]; q.operation == address && q.Use == spec.Word &&
+				!slices.Contains(plain, q.Name) {
 				plain = append(plain, q.Name)
 			}
 		}
 	}
 	slices.Sort(plain)
-	want := []string{"addr1", "addr2", "address", "attribute_val", "base", "baseptr", "buffer_addr", "extra_state", "f08_status", "obj_handle", "user_data"}
+	want := []string{"addr1", "addr2", "address", "attribute_val", "base", "baseptr", "buffer_addr",
+		"extra_state", "f08_status", "obj_handle", "user_data"}
 	if !slices.Equal(plain, want) {
 		t.Errorf("%q, want %q", plain, want)
 	}

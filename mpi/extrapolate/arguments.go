@@ -191,7 +191,8 @@ func (f *programFitter) call(p *place) (failed *failure) {
 		}
 	}
 	if c.grouped = len(own) == len(at); c.grouped {
-		if c.group[0], failed = f.form("the rank in the group of "+fn.Name, at, own, p.depth, false, roleRank); failed != nil {
+		if c.group[0], failed = f.form("the rank in the group of "+fn.Name, at, own, p.depth, false,
+			roleRank); failed != nil {
 			return failed
 		}
 		c.group[1], failed = f.form("the size of the group of "+fn.Name, at, sizes, p.depth, false, roleGroup)
@@ -211,7 +212,8 @@ func isGrid(function, parameter string) bool {
 }
 
 // argument fits an argument by its values: number is the role of those that are plain numbers.
-func (f *programFitter) argument(what string, t cst.Type, number role, at []*point, values []cst.Value, depth int, array bool) (*argument, *failure) {
+func (f *programFitter) argument(what string, t cst.Type, number role, at []*point, values []cst.Value,
+	depth int, array bool) (*argument, *failure) {
 	a := &argument{kind: t.Kind}
 	add := func(what string, as role, of func(v cst.Value) int64) *failure {
 		list := make([]int64, 0, len(values))
@@ -282,7 +284,8 @@ func short(v cst.Value) string {
 const maxElements = 1024
 
 // array fits an array: by one rule for its elements, or element by element.
-func (f *programFitter) array(a *argument, what string, t cst.Type, number role, at []*point, values []cst.Value, depth int) (failed *failure) {
+func (f *programFitter) array(a *argument, what string, t cst.Type, number role, at []*point,
+	values []cst.Value, depth int) (failed *failure) {
 	lengths := make([]int64, 0, len(values))
 	for _, v := range values {
 		lengths = append(lengths, int64(v.Len()))
@@ -324,7 +327,8 @@ func (f *programFitter) array(a *argument, what string, t cst.Type, number role,
 }
 
 // form fits a number.
-func (f *programFitter) form(what string, at []*point, values []int64, depth int, array bool, as role) (form, *failure) {
+func (f *programFitter) form(what string, at []*point, values []int64, depth int, array bool, as role) (form,
+	*failure) {
 	r := form{what: what}
 	scales := !as.is(roleRank, roleLabel, roleRequest) // it may grow with the number of ranks if it does not show it
 	r.inside = !scales

@@ -10,7 +10,8 @@ import (
 )
 
 // check returns an [Error] if a run has faults and a trace that it is made of has none.
-func (r *Result) check(ctx context.Context, from *trace.Trace, faults func(context.Context, *trace.Trace) ([]string, error)) error {
+func (r *Result) check(ctx context.Context, from *trace.Trace,
+	faults func(context.Context, *trace.Trace) ([]string, error)) error {
 	if faults == nil {
 		return nil
 	}
@@ -18,7 +19,8 @@ func (r *Result) check(ctx context.Context, from *trace.Trace, faults func(conte
 	if _, err := layout.Unread(r.parts.WriteContext(ctx, &file)); err != nil {
 		return err
 	}
-	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()), trace.Options{Memory: int64(min(from.Memory(), math.MaxInt64))})
+	tr, err := trace.OpenReader(bytes.NewReader(file.Bytes()), int64(file.Len()),
+		trace.Options{Memory: int64(min(from.Memory(), math.MaxInt64))})
 	if err != nil {
 		return err
 	}

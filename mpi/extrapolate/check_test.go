@@ -20,7 +20,8 @@ func chain(t *testing.T, ranks int, receiveFirst func(rank int) bool, lost func(
 	message := func(name, peer string) cst.Function {
 		integer := cst.Type{Kind: cst.KindInt}
 		return cst.Function{Name: name, Params: []cst.Param{
-			{Name: "count", Type: integer}, {Name: "datatype", Type: cst.HandleOf("datatype")}, {Name: peer, Type: cst.Type{Kind: cst.KindRank}},
+			{Name: "count", Type: integer}, {Name: "datatype", Type: cst.HandleOf("datatype")},
+			{Name: peer, Type: cst.Type{Kind: cst.KindRank}},
 			{Name: "tag", Type: cst.Type{Kind: cst.KindTag}}, {Name: "comm", Type: cst.HandleOf("comm")},
 		}}
 	}
@@ -75,14 +76,17 @@ func TestForce(t *testing.T) {
 	const odd = 7919
 	program := func(p *process) { p.send(p.rank*odd%13*p.n%11, (p.rank+1)%p.n, 0) }
 	traces := []*trace.Trace{run(t, 4, program), run(t, 8, program), run(t, 32, program)}
-	if _, err := extrapolate.Make(context.Background(), traces, extrapolate.Options{Ranks: 64, Check: query.Faults}); err == nil {
+	if _, err := extrapolate.Make(context.Background(), traces,
+		extrapolate.Options{Ranks: 64, Check: query.Faults}); err == nil {
 		t.Fatal("made without force")
 	}
-	r, err := extrapolate.Make(context.Background(), traces, extrapolate.Options{Ranks: 64, Force: true, Check: query.Faults})
+	r, err := extrapolate.Make(context.Background(), traces,
+		extrapolate.Options{Ranks: 64, Force: true, Check: query.Faults})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := strings.Join(r.Forced, "\n"); !strings.Contains(text, "count of MPI_Send has no expression: taken from the trace of 32 ranks") {
+	if text := strings.Join(r.Forced, "\n"); !strings.Contains(text,
+		"count of MPI_Send has no expression: taken from the trace of 32 ranks") {
 		t.Error(text)
 	}
 }

@@ -167,16 +167,20 @@ func (w *writer) rank(number int) error {
 		next := w.class.finer[name]
 		if next == nil && w.solver.forced {
 			next = w.class.order[len(w.class.order)-1]
-			w.problem(fmt.Sprintf("no trace has ranks in the place of some of %d (%s): they do what others do (%s)", w.o.Ranks, name, next.name))
+			w.problem(fmt.Sprintf(
+				"no trace has ranks in the place of some of %d (%s): they do what others do (%s)", w.o.Ranks,
+				name, next.name))
 		}
 		if next == nil {
-			return &Error{Problems: []string{fmt.Sprintf("the calls of rank %d of %d: no trace has a rank in its place (%s)", number, w.o.Ranks, name)}}
+			return &Error{Problems: []string{fmt.Sprintf(
+				"the calls of rank %d of %d: no trace has a rank in its place (%s)", number, w.o.Ranks, name)}}
 		}
 		w.class = next
 	}
 	for _, x := range w.class.alike {
 		if v := x.of(&w.at); v != x.value {
-			w.problem(fmt.Sprintf("%s: what depends on the %s: %d in all traces, and %d on some ranks of %d", w.class.name, x.name, x.value, v, w.o.Ranks))
+			w.problem(fmt.Sprintf("%s: what depends on the %s: %d in all traces, and %d on some ranks of %d",
+				w.class.name, x.name, x.value, v, w.o.Ranks))
 		}
 	}
 	w.table, _, _ = cst.Merge(w.declared, new(cst.Table))
@@ -250,7 +254,8 @@ func (w *writer) determined(f *form) (v int64, problem string) {
 	case !ok:
 		return 0, fmt.Sprintf(": %s is no integer on rank %d of %d", f.exprs[0].text, w.at.rank, w.at.ranks)
 	case f.inside && !f.exprs[0].constant && v >= w.at.ranks:
-		return v, fmt.Sprintf(": %s is %d on rank %d of %d: there is no such rank", f.exprs[0].text, v, w.at.rank, w.at.ranks)
+		return v, fmt.Sprintf(": %s is %d on rank %d of %d: there is no such rank", f.exprs[0].text, v,
+			w.at.rank, w.at.ranks)
 	case f.open != "":
 		return v, f.open
 	}
@@ -271,7 +276,8 @@ func (w *writer) body(body []*place, top bool) {
 		}
 		trips := w.value(&p.trips)
 		if trips < 0 {
-			w.problem(fmt.Sprintf("%s: %s: %s is negative on rank %d of %d", w.class.name, p.trips.what, p.trips.exprs[0].text, w.at.rank, w.at.ranks))
+			w.problem(fmt.Sprintf("%s: %s: %s is negative on rank %d of %d", w.class.name, p.trips.what,
+				p.trips.exprs[0].text, w.at.rank, w.at.ranks))
 			trips = 0
 		}
 		w.loop(p, trips, top)
@@ -380,9 +386,11 @@ func (w *writer) argument(a *argument) cst.Value {
 	case cst.KindHandle:
 		return cst.Handle(w.value(&a.numbers[0]))
 	case cst.KindPointer:
-		return cst.PointerTo(cst.Pointer{Segment: w.value(&a.numbers[0]), Displacement: w.value(&a.numbers[1]), Device: w.value(&a.numbers[2])})
+		return cst.PointerTo(cst.Pointer{Segment: w.value(&a.numbers[0]),
+			Displacement: w.value(&a.numbers[1]), Device: w.value(&a.numbers[2])})
 	case cst.KindStatus:
-		return cst.StatusOf(cst.Status{Source: w.value(&a.numbers[0]), Tag: w.value(&a.numbers[1]), Error: w.value(&a.numbers[2])})
+		return cst.StatusOf(cst.Status{Source: w.value(&a.numbers[0]), Tag: w.value(&a.numbers[1]),
+			Error: w.value(&a.numbers[2])})
 	case cst.KindArray:
 		if a.constant.Kind() == 0 {
 			return w.array(a)
@@ -406,7 +414,8 @@ func (w *writer) array(a *argument) cst.Value {
 		case i < len(a.elements):
 			list[i] = w.argument(a.elements[i])
 		default:
-			w.failed = fmt.Errorf("extrapolate: %s is longer than in the traces on rank %d of %d", a.length.what, w.at.rank, w.at.ranks)
+			w.failed = fmt.Errorf("extrapolate: %s is longer than in the traces on rank %d of %d",
+				a.length.what, w.at.rank, w.at.ranks)
 			return cst.Array()
 		}
 	}

@@ -16,7 +16,8 @@ import (
 
 // shift returns the trace of a program in which each process sends its share of 4,800 numbers to the next.
 func shift(ranks int) *trace.Trace {
-	send := cst.Function{Name: "Send", Params: []cst.Param{{Name: "count", Type: cst.Type{Kind: cst.KindInt}}, {Name: "to", Type: cst.Type{Kind: cst.KindRank}}}}
+	send := cst.Function{Name: "Send", Params: []cst.Param{{Name: "count", Type: cst.Type{Kind: cst.KindInt}},
+		{Name: "to", Type: cst.Type{Kind: cst.KindRank}}}}
 	var parts []merge.Part
 	for rank := range ranks {
 		var r tracer.Recorder
@@ -38,7 +39,8 @@ func shift(ranks int) *trace.Trace {
 }
 
 func Example() {
-	result, err := extrapolate.Make(context.Background(), []*trace.Trace{shift(4), shift(6), shift(32)}, extrapolate.Options{Ranks: 1200, Check: query.Faults})
+	result, err := extrapolate.Make(context.Background(), []*trace.Trace{shift(4), shift(6), shift(32)},
+		extrapolate.Options{Ranks: 1200, Check: query.Faults})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -81,7 +81,8 @@ func Make(ctx context.Context, traces []*trace.Trace, o Options) (*Result, error
 	s := &solver{ctx: ctx, o: o, numbers: make(interner), calls: make(interner), declared: new(cst.Table)}
 	for i, t := range traces {
 		if i > 0 && t.Ranks() == traces[i-1].Ranks() {
-			return nil, fmt.Errorf("extrapolate: two traces of %d ranks: they must be of different numbers of ranks", t.Ranks())
+			return nil, fmt.Errorf(
+				"extrapolate: two traces of %d ranks: they must be of different numbers of ranks", t.Ranks())
 		}
 		// All of a rank is in memory, and what its grammar and its arguments are compared with.
 		const rankMemory = 4 << 10
@@ -115,7 +116,8 @@ func Make(ctx context.Context, traces []*trace.Trace, o Options) (*Result, error
 		}
 	}
 	run := traces[len(traces)-1].Run()
-	if err := r.parts.Describe(merge.Run{Ranks: o.Ranks, Source: run.Source, Names: run.Names, Origin: originOf(run.Origin, o.Ranks)}); err != nil {
+	if err := r.parts.Describe(merge.Run{Ranks: o.Ranks, Source: run.Source, Names: run.Names,
+		Origin: originOf(run.Origin, o.Ranks)}); err != nil {
 		return nil, err
 	}
 	switch err := r.check(ctx, traces[len(traces)-1], o.Check); {
@@ -157,9 +159,11 @@ type rank struct {
 func (s *solver) read(t *trace.Trace) error {
 	switch {
 	case !t.Content().Exact:
-		return errors.New("extrapolate: a trace was made to fit a size, and not all of its calls are as they were: record without --bounded")
+		return errors.New(
+			"extrapolate: a trace was made to fit a size, and not all of its calls are as they were: record without --bounded")
 	case t.RankSet().Len() != t.Ranks():
-		return fmt.Errorf("extrapolate: a trace has calls of %d of %d ranks, and all are needed", t.RankSet().Len(), t.Ranks())
+		return fmt.Errorf("extrapolate: a trace has calls of %d of %d ranks, and all are needed",
+			t.RankSet().Len(), t.Ranks())
 	case len(t.Run().Origin.Missing) > 0:
 		return errors.New("extrapolate: calls of a trace could not be recorded, and all are needed")
 	case len(t.Run().Worlds) > 0:

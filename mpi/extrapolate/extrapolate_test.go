@@ -35,7 +35,8 @@ func opened(t interface{ Fatal(...any) }, file []byte) *trace.Trace {
 }
 
 // extrapolated returns a trace that is made of others.
-func extrapolated(t interface{ Fatal(...any) }, traces []*trace.Trace, ranks int) (*trace.Trace, *extrapolate.Result, error) {
+func extrapolated(t interface{ Fatal(...any) }, traces []*trace.Trace, ranks int) (*trace.Trace,
+	*extrapolate.Result, error) {
 	r, err := extrapolate.Make(context.Background(), traces, extrapolate.Options{Ranks: ranks, Check: query.Faults})
 	if err != nil {
 		return nil, nil, err
@@ -81,7 +82,9 @@ func TestPrograms(t *testing.T) {
 		numbers []int
 		refused string
 	}{
-		{"Stencil2D", func(n int) programs.Program { return programs.Stencil2D(square(n), square(n), 100) }, []int{9, 16, 25, 64, 256}, ""},
+		{"Stencil2D", func(n int) programs.Program {
+			return programs.Stencil2D(square(n), square(n), 100)
+		}, []int{9, 16, 25, 64, 256}, ""},
 		{"Stencil3D", func(n int) programs.Program {
 			s := [...]int{2: 8, 3: 27, 4: 64, 5: 125, 6: 216}
 			for side, ranks := range s {
@@ -91,7 +94,9 @@ func TestPrograms(t *testing.T) {
 			}
 			panic(n)
 		}, []int{27, 64, 125, 216}, ""},
-		{"GatherBinomial", func(n int) programs.Program { return programs.Gather(programs.Binomial, n, 10) }, []int{4, 8, 16, 32, 64, 256}, ""},
+		{"GatherBinomial", func(n int) programs.Program {
+			return programs.Gather(programs.Binomial, n, 10)
+		}, []int{4, 8, 16, 32, 64, 256}, ""},
 		{"TripCounts", func(n int) programs.Program { return programs.TripCounts(n, 50) }, []int{4, 8, 16, 32, 64}, ""},
 		{"RandomTrips", func(n int) programs.Program { return programs.RandomTrips(n, 1) }, []int{4, 16, 64}, "no"},
 	}, 2) {
@@ -154,8 +159,10 @@ func TestOrigin(t *testing.T) {
 			p := programs.Gather(programs.Binomial, n, 10)
 			run := p.Run()
 			run.Origin = format.Origin{
-				Runs: []string{fmt.Sprint("run ", n)}, Jobs: []string{fmt.Sprint("Slurm ", n)}, Commands: []string{fmt.Sprint("mpirun -n ", n)}, Hosts: []string{fmt.Sprint("host ", n)},
-				Versions: []string{"MPICH"}, Began: time.Unix(int64(n), 0).UTC(), Assumptions: []string{"a.c:1 is never true"},
+				Runs: []string{fmt.Sprint("run ", n)}, Jobs: []string{fmt.Sprint("Slurm ", n)},
+				Commands: []string{fmt.Sprint("mpirun -n ", n)}, Hosts: []string{fmt.Sprint("host ", n)},
+				Versions: []string{"MPICH"}, Began: time.Unix(int64(n), 0).UTC(),
+				Assumptions: []string{"a.c:1 is never true"},
 			}
 			if world {
 				run.Origin.World = n
@@ -169,7 +176,8 @@ func TestOrigin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := format.Origin{Commands: []string{"mpirun -n 32"}, Versions: []string{"MPICH"}, Assumptions: []string{"a.c:1 is never true"}}
+		want := format.Origin{Commands: []string{"mpirun -n 32"}, Versions: []string{"MPICH"},
+			Assumptions: []string{"a.c:1 is never true"}}
 		if world {
 			want.World = 64
 		}
@@ -184,7 +192,8 @@ func TestMissing(t *testing.T) {
 	p := programs.Gather(programs.Binomial, 4, 10)
 	run := p.Run()
 	run.Origin.Missing = []format.Missing{{Rank: 1, Records: 5, Since: time.Unix(1, 0)}}
-	if _, _, err := extrapolated(t, []*trace.Trace{open(t, run, p.Parts())}, 8); err == nil || !strings.Contains(err.Error(), "calls of a trace could not be recorded") {
+	if _, _, err := extrapolated(t, []*trace.Trace{open(t, run, p.Parts())}, 8); err == nil ||
+		!strings.Contains(err.Error(), "calls of a trace could not be recorded") {
 		t.Error(err)
 	}
 }

@@ -97,7 +97,8 @@ func (f *fitter) stages(fs, plain []feature, evidence int) {
 		try    func()
 		odd    bool // with all features
 		points int  // that must tell apart what is tried, which is more and more
-	}{{f.constants, false, 1}, {f.ranksNear, true, 2}, {f.terms, false, 3}, {f.terms, true, 4}, {pairs, false, 4}, {pairs, true, 5}, {f.triples, false, 5},
+	}{{f.constants, false, 1}, {f.ranksNear, true, 2}, {f.terms, false, 3}, {f.terms, true, 4},
+		{pairs, false, 4}, {pairs, true, 5}, {f.triples, false, 5},
 		{f.lines, false, 4}, {f.lines, true, 6}, {f.planes, false, 6}, {f.planes, true, 8}} {
 		if evidence < step.points {
 			continue
@@ -121,7 +122,8 @@ func (f *fitter) scaling(fs []feature, evidence int) {
 		v := x.of(f.points[0])
 		return !slices.ContainsFunc(f.points, func(p *point) bool { return x.of(p) != v })
 	})
-	slices.SortStableFunc(f.features, func(a, b feature) int { return oddness(a) - oddness(b) }) // what is read first has the name
+	// what is read first has the name
+	slices.SortStableFunc(f.features, func(a, b feature) int { return oddness(a) - oddness(b) })
 	if len(f.found) > 0 {
 		return
 	}
@@ -378,15 +380,16 @@ func (f *fitter) scaled(m monomial) {
 		if a, b = a/g, b/g; b > 16 {
 			return
 		}
-		f.try(expr{text: times(a, b, m.text), terms: m.terms.longer(length(a-1) + length(b-1)), at: func(p *point) (int64, bool) {
-			n, d, ok := m.of(p)
-			x, ok2 := mul(a, n)
-			y, ok3 := mul(b, d)
-			if !ok || !ok2 || !ok3 {
-				return 0, false
-			}
-			return div(x, y)
-		}})
+		f.try(expr{text: times(a, b, m.text), terms: m.terms.longer(length(a-1) + length(b-1)),
+			at: func(p *point) (int64, bool) {
+				n, d, ok := m.of(p)
+				x, ok2 := mul(a, n)
+				y, ok3 := mul(b, d)
+				if !ok || !ok2 || !ok3 {
+					return 0, false
+				}
+				return div(x, y)
+			}})
 		return
 	}
 }
@@ -431,7 +434,8 @@ func (f *fitter) terms() {
 		f.divided(x, false)
 	}
 	if a := f.values[0] ^ f.points[0].rank; a > 0 {
-		f.try(expr{text: fmt.Sprintf("rank xor %d", a), terms: terms{bits: 2 + length(a)}, at: func(p *point) (int64, bool) { return p.rank ^ a, true }})
+		f.try(expr{text: fmt.Sprintf("rank xor %d", a), terms: terms{bits: 2 + length(a)},
+			at: func(p *point) (int64, bool) { return p.rank ^ a, true }})
 	}
 }
 
@@ -460,9 +464,10 @@ func (f *fitter) ring(text string, t terms, of func(p *point) int64) {
 		if a == 0 && text == "" || abs(a) >= fewest { // further than around
 			continue
 		}
-		f.try(expr{text: fmt.Sprintf("(rank%s) mod N", plus(text, a)), terms: t.longer(length(a)), at: func(p *point) (int64, bool) {
-			return mod(p.rank+of(p)+a, p.ranks), true
-		}})
+		f.try(expr{text: fmt.Sprintf("(rank%s) mod N", plus(text, a)), terms: t.longer(length(a)),
+			at: func(p *point) (int64, bool) {
+				return mod(p.rank+of(p)+a, p.ranks), true
+			}})
 	}
 }
 
@@ -476,9 +481,10 @@ func (f *fitter) steps() {
 			if !ok || k == 0 {
 				continue
 			}
-			f.try(expr{text: fmt.Sprintf("(rank+%s) mod N", times(k, 1, x.name)), terms: x.terms.longer(length(k - 1)), at: func(p *point) (int64, bool) {
-				return mod(p.rank+k*x.of(p), p.ranks), true
-			}})
+			f.try(expr{text: fmt.Sprintf("(rank+%s) mod N", times(k, 1, x.name)),
+				terms: x.terms.longer(length(k - 1)), at: func(p *point) (int64, bool) {
+					return mod(p.rank+k*x.of(p), p.ranks), true
+				}})
 		}
 	}
 }

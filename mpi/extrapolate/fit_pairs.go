@@ -36,7 +36,9 @@ func (f *fitter) pairs() {
 				f.shifted(x.name+"+"+y.name, t, func(p *point) (int64, bool) { return x.of(p) + y.of(p), true })
 			}
 			f.shifted(x.name+"-"+y.name, t, func(p *point) (int64, bool) { return x.of(p) - y.of(p), true })
-			f.scaled(monomial{x.name + "/" + y.name, func(p *point) (int64, int64, bool) { return x.of(p), y.of(p), true }, t})
+			f.scaled(monomial{x.name + "/" + y.name, func(p *point) (int64, int64, bool) {
+				return x.of(p), y.of(p), true
+			}, t})
 		}
 	}
 	f.blocks()
@@ -66,7 +68,9 @@ func (f *fitter) pairs() {
 // exchanged tries partners in butterflies: whose rank, or coordinate, differs in a bit.
 func (f *fitter) exchanged(x feature) {
 	mask := func(text string, of func(p *point) int64) {
-		f.try(expr{text: "rank xor " + text, terms: x.terms.longer(2), at: func(p *point) (int64, bool) { return p.rank ^ of(p), true }})
+		f.try(expr{text: "rank xor " + text, terms: x.terms.longer(2), at: func(p *point) (int64, bool) {
+			return p.rank ^ of(p), true
+		}})
 	}
 	mask(x.name, x.of)
 	mask("("+x.name+"+1)", func(p *point) int64 { return x.of(p) + 1 })
@@ -76,9 +80,10 @@ func (f *fitter) exchanged(x feature) {
 	}
 	for d, n := range names(f.grid.dims) {
 		along := func(text string, of func(p *point) int64) {
-			f.try(expr{text: fmt.Sprintf("rank at %s xor %s", n.at, text), terms: x.terms.longer(2), at: func(p *point) (int64, bool) {
-				return p.rank + (p.at[d]^of(p)-p.at[d])*p.stride[d], true
-			}})
+			f.try(expr{text: fmt.Sprintf("rank at %s xor %s", n.at, text), terms: x.terms.longer(2),
+				at: func(p *point) (int64, bool) {
+					return p.rank + (p.at[d]^of(p)-p.at[d])*p.stride[d], true
+				}})
 		}
 		along(x.name, x.of)
 		along(n.extent+"/2^("+x.name+"+1)", func(p *point) int64 { return half(p.extent[d], x.of(p)) })
@@ -98,13 +103,15 @@ func (f *fitter) along(x feature) {
 		return
 	}
 	for d, n := range names(f.grid.dims) {
-		f.try(expr{text: fmt.Sprintf("rank at %s %s", n.at, x.name), terms: x.terms.longer(2), at: func(p *point) (int64, bool) {
-			return p.rank + (x.of(p)-p.at[d])*p.stride[d], true
-		}})
-		for _, sign := range []int64{1, -1} {
-			f.try(expr{text: fmt.Sprintf("rank at %s%+d*%s", n.at, sign, x.name), terms: x.terms.longer(2), at: func(p *point) (int64, bool) {
-				return p.rank + (mod(p.at[d]+sign*x.of(p), p.extent[d])-p.at[d])*p.stride[d], true
+		f.try(expr{text: fmt.Sprintf("rank at %s %s", n.at, x.name), terms: x.terms.longer(2),
+			at: func(p *point) (int64, bool) {
+				return p.rank + (x.of(p)-p.at[d])*p.stride[d], true
 			}})
+		for _, sign := range []int64{1, -1} {
+			f.try(expr{text: fmt.Sprintf("rank at %s%+d*%s", n.at, sign, x.name), terms: x.terms.longer(2),
+				at: func(p *point) (int64, bool) {
+					return p.rank + (mod(p.at[d]+sign*x.of(p), p.extent[d])-p.at[d])*p.stride[d], true
+				}})
 		}
 	}
 }
@@ -113,7 +120,8 @@ func (f *fitter) along(x feature) {
 func (f *fitter) transposed() {
 	for d := range f.grid.dims {
 		for e := range d {
-			f.try(expr{text: fmt.Sprintf("rank with %s and %s exchanged", names(f.grid.dims)[e].at, names(f.grid.dims)[d].at), terms: terms{bits: 2}, at: func(p *point) (int64, bool) {
+			f.try(expr{text: fmt.Sprintf("rank with %s and %s exchanged", names(f.grid.dims)[e].at,
+				names(f.grid.dims)[d].at), terms: terms{bits: 2}, at: func(p *point) (int64, bool) {
 				by := p.at[d] - p.at[e]
 				return p.rank + by*p.stride[e] - by*p.stride[d], true
 			}})
@@ -144,9 +152,10 @@ func (f *fitter) blocks() {
 			if multiple > 1 {
 				text = fmt.Sprintf("%d*(%s)", multiple, text)
 			}
-			f.try(expr{text: text, terms: terms{bits: 1 + length(n) + length(multiple-1)}, at: func(p *point) (int64, bool) {
-				return mul((n+lead(p))/divisor(p), multiple)
-			}})
+			f.try(expr{text: text, terms: terms{bits: 1 + length(n) + length(multiple-1)},
+				at: func(p *point) (int64, bool) {
+					return mul((n+lead(p))/divisor(p), multiple)
+				}})
 		}
 	}
 	dims := func(e, c func(p *point) int64, extent, at string) {
@@ -159,7 +168,9 @@ func (f *fitter) blocks() {
 	dims(func(p *point) int64 { return p.ranks }, func(p *point) int64 { return p.rank }, "N", "ranks")
 	if f.grid.dims > 1 {
 		for d, n := range names(f.grid.dims) {
-			dims(func(p *point) int64 { return p.extent[d] }, func(p *point) int64 { return p.at[d] }, n.extent, n.at+"s")
+			dims(func(p *point) int64 { return p.extent[d] }, func(p *point) int64 {
+				return p.at[d]
+			}, n.extent, n.at+"s")
 		}
 	}
 }
@@ -199,14 +210,16 @@ func (f *fitter) rests(multiple int64, extent, at func(p *point) int64, extentNa
 			if up == 1 {
 				rounded = "up"
 			}
-			f.try(expr{text: fmt.Sprintf("%d/%s, rounded %s, the rest for the %s of %s", n*multiple, extentName, rounded, place, atName), terms: terms{bits: 3 + length(n) + length(multiple-1)}, at: func(p *point) (int64, bool) {
-				e := extent(p)
-				each := (n + up*(e-1)) / e
-				if takes(p) {
-					each = n - (e-1)*each
-				}
-				return mul(each, multiple)
-			}})
+			f.try(expr{text: fmt.Sprintf("%d/%s, rounded %s, the rest for the %s of %s", n*multiple,
+				extentName, rounded, place, atName), terms: terms{bits: 3 + length(n) + length(multiple-1)},
+				at: func(p *point) (int64, bool) {
+					e := extent(p)
+					each := (n + up*(e-1)) / e
+					if takes(p) {
+						each = n - (e-1)*each
+					}
+					return mul(each, multiple)
+				}})
 		}
 	}
 }
@@ -264,7 +277,9 @@ func (f *fitter) monomials(pairs bool) []monomial {
 				}, t})
 			}
 			if i != j {
-				list = append(list, monomial{x.name + "/" + y.name, func(p *point) (int64, int64, bool) { return x.of(p), y.of(p), true }, t})
+				list = append(list, monomial{x.name + "/" + y.name, func(p *point) (int64, int64, bool) {
+					return x.of(p), y.of(p), true
+				}, t})
 			}
 		}
 	}
@@ -311,14 +326,15 @@ func (f *fitter) line(list []monomial) {
 				break
 			}
 			b := f.values[0] - a*v
-			f.try(expr{text: plus(times(a, 1, m.text), b), terms: m.terms.longer(length(a-1) + length(b)), coefficients: 2, at: func(p *point) (int64, bool) {
-				v, ok := m.whole(p)
-				x, ok2 := mul(a, v)
-				return x + b, ok && ok2
-			}, basis: func(p *point) [2]int64 {
-				v, _ := m.whole(p)
-				return [2]int64{v, 0}
-			}})
+			f.try(expr{text: plus(times(a, 1, m.text), b), terms: m.terms.longer(length(a-1) + length(b)),
+				coefficients: 2, at: func(p *point) (int64, bool) {
+					v, ok := m.whole(p)
+					x, ok2 := mul(a, v)
+					return x + b, ok && ok2
+				}, basis: func(p *point) [2]int64 {
+					v, _ := m.whole(p)
+					return [2]int64{v, 0}
+				}})
 			break
 		}
 	}
@@ -377,15 +393,17 @@ func (f *fitter) plane(x, y monomial) {
 	if b > 0 {
 		second = "+" + second
 	}
-	f.try(expr{text: plus(times(a, 1, x.text)+second, c), terms: x.terms.and(y.terms).longer(length(a-1) + length(b-1) + length(c)), coefficients: 3, at: func(p *point) (int64, bool) {
-		v, ok := x.whole(p)
-		w, ok2 := y.whole(p)
-		s, ok3 := mul(a, v)
-		t, ok4 := mul(b, w)
-		return s + t + c, ok && ok2 && ok3 && ok4
-	}, basis: func(p *point) [2]int64 {
-		v, _ := x.whole(p)
-		w, _ := y.whole(p)
-		return [2]int64{v, w}
-	}})
+	f.try(expr{text: plus(times(a, 1, x.text)+second, c),
+		terms: x.terms.and(y.terms).longer(length(a-1) + length(b-1) + length(c)), coefficients: 3,
+		at: func(p *point) (int64, bool) {
+			v, ok := x.whole(p)
+			w, ok2 := y.whole(p)
+			s, ok3 := mul(a, v)
+			t, ok4 := mul(b, w)
+			return s + t + c, ok && ok2 && ok3 && ok4
+		}, basis: func(p *point) [2]int64 {
+			v, _ := x.whole(p)
+			w, _ := y.whole(p)
+			return [2]int64{v, w}
+		}})
 }

@@ -37,8 +37,12 @@ func TestFool(t *testing.T) {
 			}
 		}},
 		{"the larger of two extents", []int{8, 16, 64, 32}, func(p *process) { p.allreduce(max(4, p.n/4)) }},
-		{"the first rank of a row of three dimensions", []int{2, 4, 16, 64}, func(p *process) { p.send(1, p.rank-p.rank%balanced(p.n)[0], 0) }},
-		{"a logarithm, or columns less one", []int{2, 6, 12, 36, 24}, func(p *process) { p.send(1, balanced(p.n)[0]-1, 0) }},
+		{"the first rank of a row of three dimensions", []int{2, 4, 16, 64}, func(p *process) {
+			p.send(1, p.rank-p.rank%balanced(p.n)[0], 0)
+		}},
+		{"a logarithm, or columns less one", []int{2, 6, 12, 36, 24}, func(p *process) {
+			p.send(1, balanced(p.n)[0]-1, 0)
+		}},
 		{"columns and rows, or a product of their logarithms", []int{2, 6, 12, 36, 24}, func(p *process) {
 			rows := 1
 			for r := 1; r*r <= p.n; r++ {
@@ -48,7 +52,9 @@ func TestFool(t *testing.T) {
 			}
 			p.send(4*(p.n/rows+rows), p.rank^1, 0)
 		}},
-		{"a row of three dimensions further", []int{4, 8, 32, 64}, func(p *process) { p.send(1, (p.rank+balanced(p.n)[0])%p.n, 0) }},
+		{"a row of three dimensions further", []int{4, 8, 32, 64}, func(p *process) {
+			p.send(1, (p.rank+balanced(p.n)[0])%p.n, 0)
+		}},
 		{"a column back from the middle", []int{8, 16, 64, 32}, func(p *process) {
 			p.grid()
 			p.rows, p.columns = p.columns, p.rows
@@ -110,7 +116,8 @@ func TestNamed(t *testing.T) {
 		traces = append(traces, run(t, n, program))
 	}
 	_, _, err := extrapolated(t, traces, 32)
-	for _, want := range []string{"2 in all traces, and 4 on 32 ranks: perhaps ", "count of MPI_Send", "iterations of the loop of MPI_Send", "; a trace of 64 ranks, too, would show more"} {
+	for _, want := range []string{"2 in all traces, and 4 on 32 ranks: perhaps ", "count of MPI_Send",
+		"iterations of the loop of MPI_Send", "; a trace of 64 ranks, too, would show more"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in %v", want, err)
 		}

@@ -54,14 +54,18 @@ func grids(dims int, numbers []int64) []*grid {
 			known = append(known, all)
 			last := all[len(all)-1]
 			thin := dims > 1 && slices.ContainsFunc(all, func(e [3]int64) bool { return slices.Contains(e[:dims], 1) })
-			list = append(list, &grid{dims, extents, fmt.Sprintf("%s, %d ranks as %v", name, numbers[len(numbers)-1], last[:dims]), fixed, thin})
+			list = append(list,
+				&grid{dims, extents, fmt.Sprintf("%s, %d ranks as %v", name, numbers[len(numbers)-1],
+					last[:dims]), fixed, thin})
 		}
 	}
 	add("MPI_Dims_create", false, func(ranks int64) []int64 { return balanced(ranks, dims) })
 	add("powers of two", false, func(ranks int64) []int64 { return halved(ranks, dims) })
 	if dims == 2 {
 		for extent := int64(2); extent <= numbers[0]; extent++ {
-			add(fmt.Sprintf("%d in one dimension", extent), true, func(ranks int64) []int64 { return []int64{extent, ranks / extent} })
+			add(fmt.Sprintf("%d in one dimension", extent), true, func(ranks int64) []int64 {
+				return []int64{extent, ranks / extent}
+			})
 		}
 	}
 	return list

@@ -12,7 +12,8 @@ import (
 func TestBalanced(t *testing.T) {
 	for n := 1; n <= 300; n++ {
 		of := balanced(n)
-		if got := extrapolate.Balanced(int64(n), 3); !slices.Equal(got, []int64{int64(of[0]), int64(of[1]), int64(of[2])}) {
+		if got := extrapolate.Balanced(int64(n), 3); !slices.Equal(got,
+			[]int64{int64(of[0]), int64(of[1]), int64(of[2])}) {
 			t.Fatalf("%d as %v, want %v", n, got, of)
 		}
 		two := [2]int{n, 1}

@@ -47,8 +47,12 @@ func (p *point) defined(uses uint) bool {
 // addExtent appends an extent, and what depends on it.
 func addExtent(list []feature, x feature) []feature {
 	return append(list, x,
-		feature{name: "log2(" + x.name + ")", of: func(p *point) int64 { return log2(x.of(p)) }, odd: true, far: x.far, terms: x.terms.longer(2)},
-		feature{name: "log2(" + x.name + "), rounded up", of: func(p *point) int64 { return log2(2*x.of(p) - 1) }, odd: true, far: x.far, terms: x.terms.longer(3)})
+		feature{name: "log2(" + x.name + ")", of: func(p *point) int64 {
+			return log2(x.of(p))
+		}, odd: true, far: x.far, terms: x.terms.longer(2)},
+		feature{name: "log2(" + x.name + "), rounded up", of: func(p *point) int64 {
+			return log2(2*x.of(p) - 1)
+		}, odd: true, far: x.far, terms: x.terms.longer(3)})
 }
 
 // foreign returns the extents of grids of so many dimensions at most that differ from those of a grid: what
@@ -72,7 +76,10 @@ func foreign(own *grid, most int, numbers []int64) (list []feature) {
 					continue
 				}
 				known = append(known, extents)
-				list = addExtent(list, feature{name: n.extent + " (" + g.name + ")", foreign: true, far: dims > max(2, own.dims), terms: terms{bits: 3}, of: func(p *point) int64 { return g.extents(p.ranks)[d] }})
+				list = addExtent(list, feature{name: n.extent + " (" + g.name + ")", foreign: true,
+					far: dims > max(2, own.dims), terms: terms{bits: 3}, of: func(p *point) int64 {
+						return g.extents(p.ranks)[d]
+					}})
 			}
 		}
 	}
@@ -83,11 +90,16 @@ func foreign(own *grid, most int, numbers []int64) (list []feature) {
 func sizes(g *grid) []feature {
 	list := addExtent(nil, feature{name: "N", of: func(p *point) int64 { return p.ranks }})
 	list = append(list,
-		feature{name: "square root of N, rounded down", of: func(p *point) int64 { return squareRoot(p.ranks) }, odd: true, far: true, terms: terms{bits: 2}},
-		feature{name: "square root of N, rounded up", of: func(p *point) int64 { return squareRoot(p.ranks-1) + 1 }, odd: true, far: true, terms: terms{bits: 3}})
+		feature{name: "square root of N, rounded down", of: func(p *point) int64 {
+			return squareRoot(p.ranks)
+		}, odd: true, far: true, terms: terms{bits: 2}},
+		feature{name: "square root of N, rounded up", of: func(p *point) int64 {
+			return squareRoot(p.ranks-1) + 1
+		}, odd: true, far: true, terms: terms{bits: 3}})
 	if g.dims > 1 {
 		for d, n := range names(g.dims) {
-			list = addExtent(list, feature{name: n.extent, extent: !g.fixed, terms: terms{bits: 2}, of: func(p *point) int64 { return p.extent[d] }})
+			list = addExtent(list, feature{name: n.extent, extent: !g.fixed, terms: terms{bits: 2},
+				of: func(p *point) int64 { return p.extent[d] }})
 		}
 	}
 	return list
@@ -96,12 +108,19 @@ func sizes(g *grid) []feature {
 // remainders returns what of the number of ranks the traces must show, too: what depends on one that is the
 // same in all of them is not seen.
 func remainders() []feature {
-	list := []feature{{name: "N less the power of two that is not above it", odd: true, of: func(p *point) int64 { return p.ranks - power(log2(p.ranks)) }}}
+	list := []feature{{name: "N less the power of two that is not above it", odd: true,
+		of: func(p *point) int64 { return p.ranks - power(log2(p.ranks)) }}}
 	for by := int64(2); by <= 4; by++ {
 		list = append(list,
-			feature{name: fmt.Sprintf("N/%d rounded down", by), odd: true, of: func(p *point) int64 { return p.ranks / by }},
-			feature{name: fmt.Sprintf("N/%d rounded up", by), odd: true, of: func(p *point) int64 { return (p.ranks + by - 1) / by }},
-			feature{name: fmt.Sprintf("the remainder of N by %d", by), odd: true, of: func(p *point) int64 { return p.ranks % by }})
+			feature{name: fmt.Sprintf("N/%d rounded down", by), odd: true, of: func(p *point) int64 {
+				return p.ranks / by
+			}},
+			feature{name: fmt.Sprintf("N/%d rounded up", by), odd: true, of: func(p *point) int64 {
+				return (p.ranks + by - 1) / by
+			}},
+			feature{name: fmt.Sprintf("the remainder of N by %d", by), odd: true, of: func(p *point) int64 {
+				return p.ranks % by
+			}})
 	}
 	return list
 }
@@ -117,22 +136,30 @@ func features(g *grid, depth int, array bool) []feature {
 		for d, n := range names(g.dims) {
 			list = append(list,
 				feature{name: n.at, of: func(p *point) int64 { return p.at[d] }},
-				feature{name: "(" + n.extent + "-1-" + n.at + ")", of: func(p *point) int64 { return p.extent[d] - 1 - p.at[d] }, terms: terms{bits: 1}})
+				feature{name: "(" + n.extent + "-1-" + n.at + ")", of: func(p *point) int64 {
+					return p.extent[d] - 1 - p.at[d]
+				}, terms: terms{bits: 1}})
 		}
 	}
 	for d := range depth {
 		i := string(rune('i' + d))
 		list = append(list,
 			feature{name: i, of: func(p *point) int64 { return p.rounds[d] }, terms: terms{uses: 1 << d}},
-			feature{name: "2^" + i, of: func(p *point) int64 { return power(p.rounds[d]) }, odd: true, terms: terms{1<<d | usesPower, 2}})
+			feature{name: "2^" + i, of: func(p *point) int64 {
+				return power(p.rounds[d])
+			}, odd: true, terms: terms{1<<d | usesPower, 2}})
 	}
 	if array {
 		list = append(list,
 			feature{name: "index", of: func(p *point) int64 { return p.index }, terms: terms{uses: usesIndex}},
-			feature{name: "2^index", of: func(p *point) int64 { return power(p.index) }, odd: true, terms: terms{usesIndex | usesPower, 2}})
+			feature{name: "2^index", of: func(p *point) int64 {
+				return power(p.index)
+			}, odd: true, terms: terms{usesIndex | usesPower, 2}})
 	}
 	return append(list,
-		feature{name: "lowest bit of rank", of: func(p *point) int64 { return p.rank & -p.rank }, odd: true, terms: terms{bits: 2}},
+		feature{name: "lowest bit of rank", of: func(p *point) int64 {
+			return p.rank & -p.rank
+		}, odd: true, terms: terms{bits: 2}},
 		feature{name: "trailing zeros of rank", of: zeros, odd: true, terms: terms{bits: 2}})
 }
 
@@ -150,7 +177,9 @@ func traits(g *grid, ranks [][]*rank) (list []trait) {
 	}
 	if g.dims > 1 {
 		for d, n := range names(g.dims) {
-			all = append(all, feature{name: "remainder of " + n.at + " by 2", of: func(p *point) int64 { return p.at[d] % 2 }})
+			all = append(all, feature{name: "remainder of " + n.at + " by 2", of: func(p *point) int64 {
+				return p.at[d] % 2
+			}})
 		}
 	}
 	for _, x := range all {

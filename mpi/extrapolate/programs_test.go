@@ -38,7 +38,10 @@ func (p *process) call(name string, params string, args ...cst.Value) {
 			case cst.KindHandle:
 				t = cst.HandleOf(map[byte]string{'c': "comm", 'q': "request", 's': "site"}[params[i]])
 			}
-			f.Params = append(f.Params, cst.Param{Name: map[byte]string{'n': "count", 'p': "peer", 't': "tag", 'c': "comm", 'q': "request", 'a': "counts", 'd': "displs", 'x': "color", 'g': "dims", 's': "site"}[params[i]], Type: t})
+			f.Params = append(f.Params,
+				cst.Param{Name: map[byte]string{'n': "count", 'p': "peer", 't': "tag", 'c': "comm",
+					'q': "request", 'a': "counts", 'd': "displs", 'x': "color", 'g': "dims",
+					's': "site"}[params[i]], Type: t})
 		}
 		fn = p.recorder.Declare(f)
 		p.fns[name] = fn
@@ -55,12 +58,14 @@ func (p *process) recv(count, peer, tag int) {
 }
 
 func (p *process) isend(count, peer, tag int) {
-	p.call("MPI_Isend", "nptcq", cst.Int(int64(count)), cst.Rank(int64(peer)), cst.Tag(int64(tag)), cst.Handle(0), cst.Handle(p.requests))
+	p.call("MPI_Isend", "nptcq", cst.Int(int64(count)), cst.Rank(int64(peer)), cst.Tag(int64(tag)),
+		cst.Handle(0), cst.Handle(p.requests))
 	p.requests++
 }
 
 func (p *process) irecv(count, peer, tag int) {
-	p.call("MPI_Irecv", "nptcq", cst.Int(int64(count)), cst.Rank(int64(peer)), cst.Tag(int64(tag)), cst.Handle(0), cst.Handle(p.requests))
+	p.call("MPI_Irecv", "nptcq", cst.Int(int64(count)), cst.Rank(int64(peer)), cst.Tag(int64(tag)),
+		cst.Handle(0), cst.Handle(p.requests))
 	p.requests++
 }
 
@@ -328,7 +333,9 @@ func split(p *process) {
 // cart makes a grid, and exchanges with neighbours in it.
 func cart(p *process) {
 	p.grid()
-	p.call("MPI_Cart_create", "cgc", cst.Handle(0), ints(2, func(i int) int { return []int{p.rows, p.columns}[i] }), cst.Handle(1))
+	p.call("MPI_Cart_create", "cgc", cst.Handle(0), ints(2, func(i int) int {
+		return []int{p.rows, p.columns}[i]
+	}), cst.Handle(1))
 	for range 10 {
 		for i, peer := range []int{p.near(-1, 0), p.near(1, 0), p.near(0, -1), p.near(0, 1)} {
 			p.irecv(100, peer, i^1)
@@ -342,7 +349,9 @@ func cart(p *process) {
 func rims(p *process) {
 	p.grid()
 	p.site = 4
-	p.call("MPI_Cart_coords", "pg", cst.Rank(int64(p.rank)), ints(2, func(i int) int { return []int{p.row, p.column}[i] }))
+	p.call("MPI_Cart_coords", "pg", cst.Rank(int64(p.rank)), ints(2, func(i int) int {
+		return []int{p.row, p.column}[i]
+	}))
 	peers := []int{-1, -1, -1, -1}
 	if p.column > 0 {
 		peers[0] = p.near(-1, 0)
@@ -411,7 +420,8 @@ func shared(p *process) {
 			for range p.columns - 1 {
 				count := 1 << 16 / p.columns >> back
 				p.site = 1
-				p.call("MPI_Isend", "nptcq", cst.Int(int64(count)), cst.Rank(int64(to)), cst.Tag(0), cst.Handle(0), cst.Handle(request))
+				p.call("MPI_Isend", "nptcq", cst.Int(int64(count)), cst.Rank(int64(to)), cst.Tag(0),
+					cst.Handle(0), cst.Handle(request))
 				p.site = 2
 				p.recv(count, from, 0)
 				p.site = 3

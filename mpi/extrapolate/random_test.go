@@ -38,7 +38,8 @@ func TestRandom(t *testing.T) {
 	}
 	var drawn outcome
 	rapid.Check(t, drawn.test)
-	t.Logf("%d programs drawn, %d extrapolated, %d refused", drawn.programs, drawn.accepted, drawn.programs-drawn.accepted)
+	t.Logf("%d programs drawn, %d extrapolated, %d refused", drawn.programs, drawn.accepted,
+		drawn.programs-drawn.accepted)
 }
 
 // An outcome counts what became of programs.
@@ -76,8 +77,10 @@ func (o *outcome) test(t *rapid.T) {
 // runs has the numbers of ranks of traces; the last is extrapolated from the others.
 var runs = [][]int{
 	{4, 25, 49}, {4, 64, 16}, {8, 64, 27}, {4, 64, 36}, {2, 16, 64}, {4, 16, 64},
-	{9, 16, 25, 36}, {4, 16, 64, 9}, {2, 4, 16, 8}, {8, 16, 64, 32}, {4, 8, 32, 64}, {2, 4, 16, 64}, {8, 16, 32, 64}, {4, 16, 36, 49},
-	{4, 8, 16, 32, 64}, {4, 9, 16, 25, 36}, {4, 8, 32, 64, 16}, {4, 16, 36, 64, 25}, {6, 12, 20, 24, 48}, {2, 6, 12, 36, 24},
+	{9, 16, 25, 36}, {4, 16, 64, 9}, {2, 4, 16, 8}, {8, 16, 64, 32}, {4, 8, 32, 64}, {2, 4, 16, 64},
+	{8, 16, 32, 64}, {4, 16, 36, 49},
+	{4, 8, 16, 32, 64}, {4, 9, 16, 25, 36}, {4, 8, 32, 64, 16}, {4, 16, 36, 64, 25}, {6, 12, 20, 24, 48},
+	{2, 6, 12, 36, 24},
 }
 
 // drawGrid returns what puts a process in a grid: as programs do, MPI_Dims_create, and command lines.
@@ -155,9 +158,12 @@ func (d *drawing) one(t *rapid.T, label string, list []string) int {
 
 var numbersDrawn = []string{
 	"a", "a", "a", "a",
-	"a*n", "a*c/n", "a*rank+b", "a*columns+b", "a*rows+b", "a*i+b", "a*(i+1)*n", "a*row+b*column", "a*n+b", "a*n+b*rank", "a*rank%(b+2)",
-	"a*n/(b+1)", "a*c/columns", "a*c/rows+b", "a*n*n", "a*log2(n)+b", "block of 1000a", "block along columns", "block along rows", "a*c/n/n",
-	"a*c/n+b", "halo", "a*(n-rank)", "a<<i", "a*j+b", "a*max(columns,rows)", "a*sqrt(n)", "a*trailing zeros", "share of 2D", "a+rank/2", "a*(columns+rows)", "a/n",
+	"a*n", "a*c/n", "a*rank+b", "a*columns+b", "a*rows+b", "a*i+b", "a*(i+1)*n", "a*row+b*column", "a*n+b",
+	"a*n+b*rank", "a*rank%(b+2)",
+	"a*n/(b+1)", "a*c/columns", "a*c/rows+b", "a*n*n", "a*log2(n)+b", "block of 1000a", "block along columns",
+	"block along rows", "a*c/n/n",
+	"a*c/n+b", "halo", "a*(n-rank)", "a<<i", "a*j+b", "a*max(columns,rows)", "a*sqrt(n)", "a*trailing zeros",
+	"share of 2D", "a+rank/2", "a*(columns+rows)", "a/n",
 }
 
 func block(all, parts, at int) int {
@@ -243,8 +249,10 @@ func (d *drawing) number(t *rapid.T, label string) number {
 }
 
 var peersDrawn = []string{
-	"0", "(rank+a)%n", "right", "up", "diagonal", "rank^a", "(rank+i+1)%n", "n-1-rank", "n-1", "rank+a or none", "a*rank%n", "rank/2", "transposed",
-	"rank^1<<i", "row's first", "column's first", "(rank+n/2)%n", "left or none", "below or none", "parent in a binomial tree", "i", "i in the row", "i in the column", "n/2",
+	"0", "(rank+a)%n", "right", "up", "diagonal", "rank^a", "(rank+i+1)%n", "n-1-rank", "n-1",
+	"rank+a or none", "a*rank%n", "rank/2", "transposed",
+	"rank^1<<i", "row's first", "column's first", "(rank+n/2)%n", "left or none", "below or none",
+	"parent in a binomial tree", "i", "i in the row", "i in the column", "n/2",
 	"rank^n/2", "2*rank+1 or none", "(rank+columns)%n", "rank+-1 by parity", "at a",
 }
 
@@ -342,7 +350,8 @@ func (d *drawing) tag(t *rapid.T) number {
 	}
 }
 
-var tripsDrawn = []string{"a", "a", "n-1", "log2(n)", "columns", "rows", "columns-1", "log2(columns)", "rank", "n-1-rank", "column", "rows-1-row", "trailing zeros", "a if rank==0", "n/2", "n/3", "i+1", "log2(n)+1", "a*columns"}
+var tripsDrawn = []string{"a", "a", "n-1", "log2(n)", "columns", "rows", "columns-1", "log2(columns)", "rank",
+	"n-1-rank", "column", "rows-1-row", "trailing zeros", "a if rank==0", "n/2", "n/3", "i+1", "log2(n)+1", "a*columns"}
 
 func (d *drawing) trips(t *rapid.T) number {
 	a := rapid.IntRange(1, 9).Draw(t, "trips a")
@@ -390,7 +399,9 @@ func (d *drawing) trips(t *rapid.T) number {
 	}
 }
 
-var conditions = []string{"rank==0", "column>0", "row<rows-1", "rank even", "rank>3", "rank==n/2", "column==row", "rank<n/2", "rank is last", "column even", "row>1", "rank%3==0", "corner", "edge", "column==a", "row==0 and column>0"}
+var conditions = []string{"rank==0", "column>0", "row<rows-1", "rank even", "rank>3", "rank==n/2",
+	"column==row", "rank<n/2", "rank is last", "column even", "row>1", "rank%3==0", "corner", "edge",
+	"column==a", "row==0 and column>0"}
 
 func (d *drawing) condition(t *rapid.T) func(p *process) bool {
 	a := rapid.IntRange(0, 2).Draw(t, "where a")
@@ -432,7 +443,8 @@ func (d *drawing) condition(t *rapid.T) func(p *process) bool {
 	}
 }
 
-var steps = []string{"send", "send", "send", "send", "loop", "loop", "if", "halo exchange", "row communicator", "alltoallv", "allreduce"}
+var steps = []string{"send", "send", "send", "send", "loop", "loop", "if", "halo exchange",
+	"row communicator", "alltoallv", "allreduce"}
 
 func (d *drawing) body(t *rapid.T, depth int) func(p *process, i, j int) {
 	var list []func(p *process, i, j int)
@@ -477,7 +489,8 @@ func (d *drawing) body(t *rapid.T, depth int) func(p *process, i, j int) {
 			count, root := d.number(t, "count"), rapid.IntRange(0, 1).Draw(t, "root")
 			list = append(list, func(p *process, i, j int) {
 				p.recorder.SetGroup("comm", 1, merge.Group{Rank: p.column, Size: p.columns})
-				p.call("MPI_Bcast", "npc", cst.Int(int64(count(p, i, j))), cst.Rank(int64([]int{0, p.columns - 1}[root])), cst.Handle(1))
+				p.call("MPI_Bcast", "npc", cst.Int(int64(count(p, i, j))),
+					cst.Rank(int64([]int{0, p.columns - 1}[root])), cst.Handle(1))
 			})
 		case step == "alltoallv":
 			d.text = append(d.text, step)

@@ -107,13 +107,14 @@ func (f *fitter) quotients(d feature) {
 				all.add(v-lead(p), v-lead(p)+by-1)
 			}
 			for _, n := range all.ends() {
-				f.try(expr{text: plus(fmt.Sprintf("%d/%s rounded %s", n, d.name, round), c), terms: d.terms.longer(1 + length(n) + length(c)), at: func(p *point) (int64, bool) {
-					by := d.of(p)
-					if by <= 0 {
-						return 0, false
-					}
-					return (n+lead(p))/by + c, true
-				}})
+				f.try(expr{text: plus(fmt.Sprintf("%d/%s rounded %s", n, d.name, round), c),
+					terms: d.terms.longer(1 + length(n) + length(c)), at: func(p *point) (int64, bool) {
+						by := d.of(p)
+						if by <= 0 {
+							return 0, false
+						}
+						return (n+lead(p))/by + c, true
+					}})
 			}
 		}
 	}
@@ -146,13 +147,15 @@ func (f *fitter) surfaces() {
 	for i, x := range f.extents {
 		for j, y := range f.extents[i:] {
 			for _, z := range f.extents[i+j:] {
-				f.try(expr{text: x.name + "+" + y.name + "+" + z.name, terms: terms{bits: 4}, at: func(p *point) (int64, bool) {
-					return x.of(p) + y.of(p) + z.of(p), true
-				}})
-				f.try(expr{text: fmt.Sprintf("%[1]s*%[2]s+%[2]s*%[3]s+%[1]s*%[3]s", x.name, y.name, z.name), terms: terms{bits: 5}, at: func(p *point) (int64, bool) {
-					a, b, c := x.of(p), y.of(p), z.of(p)
-					return a*b + b*c + a*c, true
-				}})
+				f.try(expr{text: x.name + "+" + y.name + "+" + z.name, terms: terms{bits: 4},
+					at: func(p *point) (int64, bool) {
+						return x.of(p) + y.of(p) + z.of(p), true
+					}})
+				f.try(expr{text: fmt.Sprintf("%[1]s*%[2]s+%[2]s*%[3]s+%[1]s*%[3]s", x.name, y.name, z.name),
+					terms: terms{bits: 5}, at: func(p *point) (int64, bool) {
+						a, b, c := x.of(p), y.of(p), z.of(p)
+						return a*b + b*c + a*c, true
+					}})
 			}
 		}
 	}
@@ -160,10 +163,16 @@ func (f *fitter) surfaces() {
 
 // rivalsBesides adds those of the number of ranks that is added to the rank, around the last rank or not.
 func (f *fitter) rivalsBesides() {
-	f.besides("rank+%s", false, func(p *point, v int64) int64 { return v - p.rank }, func(p *point, g int64) int64 { return p.rank + g })
-	f.besides("%s-rank", false, func(p *point, v int64) int64 { return v + p.rank }, func(p *point, g int64) int64 { return g - p.rank })
+	f.besides("rank+%s", false, func(p *point, v int64) int64 {
+		return v - p.rank
+	}, func(p *point, g int64) int64 { return p.rank + g })
+	f.besides("%s-rank", false, func(p *point, v int64) int64 {
+		return v + p.rank
+	}, func(p *point, g int64) int64 { return g - p.rank })
 	if f.ranks {
-		f.besides("(rank+%s) mod N", true, func(p *point, v int64) int64 { return mod(v-p.rank, p.ranks) }, func(p *point, g int64) int64 { return mod(p.rank+g, p.ranks) })
+		f.besides("(rank+%s) mod N", true, func(p *point, v int64) int64 {
+			return mod(v-p.rank, p.ranks)
+		}, func(p *point, g int64) int64 { return mod(p.rank+g, p.ranks) })
 	}
 }
 
@@ -198,7 +207,9 @@ type mapping struct {
 
 // in returns the mapping of a feature.
 func (m mapping) in(x feature) feature {
-	return feature{name: fmt.Sprintf(m.name, x.name), of: func(p *point) int64 { return m.of(x.of(p)) }, terms: x.terms.longer(m.bits)}
+	return feature{name: fmt.Sprintf(m.name, x.name), of: func(p *point) int64 {
+		return m.of(x.of(p))
+	}, terms: x.terms.longer(m.bits)}
 }
 
 // What shares there are of a number, and of its square.
@@ -211,7 +222,8 @@ var shares = func() (list []mapping) {
 		}
 		for i, round := range []string{"down", "up"} {
 			lead := int64(i) * (q - 1)
-			list = append(list, mapping{times(p, q, name) + " rounded " + round, bits + 1, func(n int64) int64 { return (p*of(n) + lead) / q }})
+			list = append(list, mapping{times(p, q, name) + " rounded " + round, bits + 1,
+				func(n int64) int64 { return (p*of(n) + lead) / q }})
 		}
 	}
 	for q := int64(1); q <= maxPart; q++ {

@@ -151,7 +151,8 @@ func TestRivals(t *testing.T) {
 	}
 	var made, refused atomic.Int64
 	t.Run("of", func(t *testing.T) {
-		for _, numbers := range [][]int{{2, 3, 4, 8, 12}, {2, 4, 5, 3}, {4, 16, 64, 36}, {4, 9, 16, 25, 36}, {2, 3, 4, 5, 6, 7, 8, 16}} {
+		for _, numbers := range [][]int{{2, 3, 4, 8, 12}, {2, 4, 5, 3}, {4, 16, 64, 36}, {4, 9, 16, 25, 36},
+			{2, 3, 4, 5, 6, 7, 8, 16}} {
 			t.Run(fmt.Sprint(numbers), func(t *testing.T) {
 				t.Parallel()
 				one := func(name string, program func(p *process)) {

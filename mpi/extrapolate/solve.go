@@ -147,7 +147,8 @@ func (s *solver) solveIn(dims, most int) (first *made, why string, err error) {
 		root, failed := s.root()
 		if failed != nil {
 			if why == "" {
-				why = fmt.Sprintf("%s (%s): %s: %s", text.Plural(uint64(dims), "dimension"), g.name, failed.class, failed.what)
+				why = fmt.Sprintf("%s (%s): %s: %s", text.Plural(uint64(dims), "dimension"), g.name,
+					failed.class, failed.what)
 			}
 			continue
 		}
@@ -157,7 +158,8 @@ func (s *solver) solveIn(dims, most int) (first *made, why string, err error) {
 			continue
 		}
 		if g.thin {
-			open = &Error{Problems: []string{fmt.Sprintf("the grid of the ranks: %s holds for the traces, and has one rank in a dimension in some", g.name)}}
+			open = &Error{Problems: []string{fmt.Sprintf(
+				"the grid of the ranks: %s holds for the traces, and has one rank in a dimension in some", g.name)}}
 			continue
 		}
 		if first == nil {
@@ -189,7 +191,9 @@ func (s *solver) agree(known *made, dims int) error {
 }
 
 func (s *solver) differ(a, b *made) error {
-	return &Error{Problems: []string{fmt.Sprintf("the grid of the ranks: %s and %s both hold for the traces, and differ on %d ranks", a.grid.name, b.grid.name, s.o.Ranks)}}
+	return &Error{Problems: []string{fmt.Sprintf(
+		"the grid of the ranks: %s and %s both hold for the traces, and differ on %d ranks", a.grid.name,
+		b.grid.name, s.o.Ranks)}}
 }
 
 // seen returns an error if what may depend on the number of ranks, or on extents of grids of at most so many
@@ -223,7 +227,8 @@ const maxSuggested = 1024
 func unseen(numbers []int64, alike func(value int64) []string) (problems []string, ranks int) {
 	last := len(numbers) - 1
 	constants(numbers, func(x feature, values []int64) {
-		problem := fmt.Sprintf("what depends on %s: %d in all traces, and %d on %d ranks", x.name, values[0], values[last], numbers[last])
+		problem := fmt.Sprintf("what depends on %s: %d in all traces, and %d on %d ranks", x.name, values[0],
+			values[last], numbers[last])
 		if list := alike(values[0]); len(list) > maxNamed {
 			problem += fmt.Sprintf(": perhaps %s and %d more", strings.Join(list[:maxNamed], ", "), len(list)-maxNamed)
 		} else if len(list) > 0 {
@@ -236,7 +241,8 @@ func unseen(numbers []int64, alike func(value int64) []string) (problems []strin
 	}
 	for _, powers := range []bool{true, false} {
 		for n := numbers[0] + 1; n <= maxSuggested; n++ {
-			if slices.Contains(numbers, n) || powers && slices.ContainsFunc(append([]int64{n}, numbers...), func(n int64) bool { return n&(n-1) > 0 }) {
+			if slices.Contains(numbers, n) || powers &&
+				slices.ContainsFunc(append([]int64{n}, numbers...), func(n int64) bool { return n&(n-1) > 0 }) {
 				continue
 			}
 			open := false
@@ -263,7 +269,9 @@ func constants(numbers []int64, yield func(x feature, values []int64)) {
 			if !x.odd {
 				open = false
 			}
-			if open || values[0] == values[last] || slices.ContainsFunc(values[:last], func(v int64) bool { return v != values[0] }) {
+			if open || values[0] == values[last] || slices.ContainsFunc(values[:last], func(v int64) bool {
+				return v != values[0]
+			}) {
 				continue
 			}
 			open = !x.odd
@@ -420,8 +428,9 @@ func (s *solver) fitProgram(c *class, body []*place, like, same likeness, tries 
 	for _, list := range c.all {
 		for _, r := range list {
 			if !match(c.body, r, like, same) {
-				return &failure{c.name, fmt.Sprintf("the calls of rank %d of %d differ from those of rank %d of %d by more than trip counts",
-					r.rank, r.ranks, c.first.rank, c.first.ranks), 1}
+				return &failure{c.name,
+					fmt.Sprintf("the calls of rank %d of %d differ from those of rank %d of %d by more than trip counts",
+						r.rank, r.ranks, c.first.rank, c.first.ranks), 1}
 			}
 		}
 	}
@@ -479,7 +488,8 @@ func replaced(body []*place, path []*place, by func(*place) []*place) []*place {
 		case len(path) == 1:
 			list = append(list, by(p)...)
 		default:
-			n := &place{like: p.like, depth: p.depth, loop: true, varies: p.varies, body: replaced(p.body, path[1:], by)}
+			n := &place{like: p.like, depth: p.depth, loop: true, varies: p.varies,
+				body: replaced(p.body, path[1:], by)}
 			list = append(list, n)
 		}
 	}
@@ -490,7 +500,8 @@ func replaced(body []*place, path []*place, by func(*place) []*place) []*place {
 func copied(body []*place, more int) []*place {
 	list := make([]*place, 0, len(body))
 	for _, p := range body {
-		list = append(list, &place{like: p.like, depth: p.depth + more, loop: p.loop, varies: p.varies, body: copied(p.body, more)})
+		list = append(list, &place{like: p.like, depth: p.depth + more, loop: p.loop, varies: p.varies,
+			body: copied(p.body, more)})
 	}
 	return list
 }

@@ -26,7 +26,9 @@ func quickCompiler(t *testing.T) (mpicc, built string) {
 	mpitest.SkipUnderRace(t)
 	directory := t.TempDir()
 	mpicc, built = filepath.Join(directory, "mpicc"), filepath.Join(directory, "built")
-	script := fmt.Sprintf("#!/bin/sh\ncase \"$*\" in *-shared*) echo >>%s; sleep 0.1;; esac\nexec %s \"$@\" -fsyntax-only\n", built, compilers(t)[0])
+	script := fmt.Sprintf(
+		"#!/bin/sh\ncase \"$*\" in *-shared*) echo >>%s; sleep 0.1;; esac\nexec %s \"$@\" -fsyntax-only\n",
+		built, compilers(t)[0])
 	if err := os.WriteFile(mpicc, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +53,8 @@ func TestBuildInterposer(t *testing.T) {
 		})
 	}
 	building.Wait()
-	if lines, err := os.ReadFile(built); err != nil || len(lines) != 1 || said.Load() != 1 || slices.Max(paths) != slices.Min(paths) {
+	if lines, err := os.ReadFile(built); err != nil || len(lines) != 1 || said.Load() != 1 ||
+		slices.Max(paths) != slices.Min(paths) {
 		t.Fatalf("built %d times and said %d times, %v, as %q", len(lines), said.Load(), err, paths)
 	}
 	if info, err := os.Stat(cache); err != nil || info.Mode().Perm() != 0o700 {
@@ -118,7 +121,8 @@ func TestPrivateDirectory(t *testing.T) {
 		{"Foreign", foreign, own},
 		{"BelowWritable", filepath.Join(directory("open", 0o777), "cache"), own},
 		{"BelowForeign", filepath.Join(foreign, "cache"), own},
-		{"BelowSticky", filepath.Join(directory("sticky", 0o777|os.ModeSticky), "cache"), filepath.Join(base, "sticky", "cache")},
+		{"BelowSticky", filepath.Join(directory("sticky", 0o777|os.ModeSticky), "cache"),
+			filepath.Join(base, "sticky", "cache")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -177,7 +181,8 @@ func TestInterruptedBuild(t *testing.T) {
 	cache := t.TempDir()
 	slow := filepath.Join(t.TempDir(), "mpicc")
 	started := slow + ".started"
-	script := fmt.Sprintf("#!/bin/sh\ncase \"$*\" in *-shared*) echo >%s; sleep 1000; exit;; esac\nexec %s \"$@\"\n", started, mpicc)
+	script := fmt.Sprintf(
+		"#!/bin/sh\ncase \"$*\" in *-shared*) echo >%s; sleep 1000; exit;; esac\nexec %s \"$@\"\n", started, mpicc)
 	if err := os.WriteFile(slow, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +222,8 @@ func TestBuildInterposerErrors(t *testing.T) {
 		t.Skip(err)
 	}
 	// A compiler that knows no mpi.h.
-	if _, err := Build(context.Background(), "cc", t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "mpi.h") {
+	if _, err := Build(context.Background(), "cc", t.TempDir(), nil); err == nil ||
+		!strings.Contains(err.Error(), "mpi.h") {
 		t.Errorf("built without mpi.h: %v", err)
 	}
 }
@@ -226,7 +232,8 @@ func TestBuildInterposerErrors(t *testing.T) {
 func TestUnknown(t *testing.T) {
 	h := &header.Header{}
 	var err error
-	h.Functions, err = header.Parse("int MPI_Barrier(MPI_Comm comm); int MPI_Wait(MPI_Request *r, double *s); int MPI_Novel(int n);")
+	h.Functions, err = header.Parse(
+		"int MPI_Barrier(MPI_Comm comm); int MPI_Wait(MPI_Request *r, double *s); int MPI_Novel(int n);")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +244,8 @@ func TestUnknown(t *testing.T) {
 	if library.Functions != 1 {
 		t.Errorf("%d functions", library.Functions)
 	}
-	if text := string(source); !strings.Contains(text, "int wrapper_MPI_Barrier(intptr_t wide_comm)\n{") || strings.Contains(text, "wrapper_MPI_Wait(") || strings.Contains(text, "MPI_Novel") {
+	if text := string(source); !strings.Contains(text, "int wrapper_MPI_Barrier(intptr_t wide_comm)\n{") ||
+		strings.Contains(text, "wrapper_MPI_Wait(") || strings.Contains(text, "MPI_Novel") {
 		t.Error("the source is not that of the functions that are known")
 	}
 	if _, _, err := interposerSource(&header.Header{}); err == nil {

@@ -42,9 +42,11 @@ type Calibration struct {
 type LinkTimes struct {
 	OneWay             []MessageTime // half of a round trip
 	Send, Receive, Gap float64       // of small messages: of calls, and of a send among others
-	Alone, Together    float64       // of a message of 64 KiB, and of four that are sent at one time, until all have come
-	EagerLimit         int64         // the largest message whose send does not wait for a receiver that is late; −1 if all do
-	Unlimited          bool          // none waits, as far as was tried
+	// of a message of 64 KiB, and of four that are sent at one time, until all have come
+	Alone, Together float64
+	// the largest message whose send does not wait for a receiver that is late; −1 if all do
+	EagerLimit int64
+	Unlimited  bool // none waits, as far as was tried
 }
 
 // A MessageTime is how long messages of a size take: the mean, and the quartiles.
@@ -134,9 +136,10 @@ func (c *Calibration) add(fields []string) error {
 		return err
 	}
 	if fields[0] == "collective" {
-		c.Collectives = least(c.Collectives, CollectiveTime{fields[1], size, m.Nanoseconds}, func(a, b CollectiveTime) int {
-			return cmp.Or(cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Bytes, b.Bytes))
-		}, func(t CollectiveTime) float64 { return t.Nanoseconds })
+		c.Collectives = least(c.Collectives, CollectiveTime{fields[1], size, m.Nanoseconds},
+			func(a, b CollectiveTime) int {
+				return cmp.Or(cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Bytes, b.Bytes))
+			}, func(t CollectiveTime) float64 { return t.Nanoseconds })
 		return nil
 	}
 	var l *LinkTimes
@@ -168,7 +171,8 @@ func (c *Calibration) addRank(fields []string) error {
 		numbers[i] = n
 	}
 	if numbers[0] != len(c.Nodes) || numbers[1] < 0 || numbers[1] > numbers[0] {
-		return fmt.Errorf("rank %d on the node of rank %d follows %d ranks: every process is rank 0 if the launcher is of another MPI", numbers[0], numbers[1], len(c.Nodes))
+		return fmt.Errorf(
+			"rank %d on the node of rank %d follows %d ranks: every process is rank 0 if the launcher is of another MPI", numbers[0], numbers[1], len(c.Nodes))
 	}
 	c.Nodes = append(c.Nodes, numbers[1])
 	c.Processors = numbers[2]
@@ -184,7 +188,9 @@ func (l *LinkTimes) add(what string, m MessageTime) error {
 	}
 	switch what {
 	case "one-way":
-		l.OneWay = least(l.OneWay, m, func(a, b MessageTime) int { return cmp.Compare(a.Bytes, b.Bytes) }, func(t MessageTime) float64 { return t.Nanoseconds })
+		l.OneWay = least(l.OneWay, m, func(a, b MessageTime) int {
+			return cmp.Compare(a.Bytes, b.Bytes)
+		}, func(t MessageTime) float64 { return t.Nanoseconds })
 	case "send":
 		smaller(&l.Send)
 	case "receive":

@@ -43,7 +43,8 @@ func Inspect(ctx context.Context, arguments []string) (*Command, error) {
 			continue
 		}
 		if isStaticMPI(path) {
-			return nil, fmt.Errorf("interpose: %s is linked statically: the recorder is a library that is loaded with LD_PRELOAD, which needs a dynamic program: link it without -static", a)
+			return nil, fmt.Errorf(
+				"interpose: %s is linked statically: the recorder is a library that is loaded with LD_PRELOAD, which needs a dynamic program: link it without -static", a)
 		}
 		if library := mpiLibrary(ctx, path); library != "" {
 			c.Program, c.Library = a, library
@@ -75,7 +76,9 @@ const mostWords = 1000
 func wordsOf(arguments []string) (words []string) {
 	for i, a := range arguments {
 		if script := scriptOf(arguments[:i], a); script != "" {
-			words = append(words, strings.FieldsFunc(script, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(";|&()<>'\"`", r) })...)
+			words = append(words, strings.FieldsFunc(script, func(r rune) bool {
+				return unicode.IsSpace(r) || strings.ContainsRune(";|&()<>'\"`", r)
+			})...)
 		}
 	}
 	return words[:min(len(words), mostWords)]
@@ -83,7 +86,8 @@ func wordsOf(arguments []string) (words []string) {
 
 // scriptOf returns the text of an argument that is a shell script, or a file with one, and "" of others.
 func scriptOf(before []string, argument string) string {
-	if n := len(before); n > 0 && strings.HasPrefix(before[n-1], "-") && strings.HasSuffix(before[n-1], "c") && strings.ContainsAny(argument, " ;=") {
+	if n := len(before); n > 0 && strings.HasPrefix(before[n-1], "-") &&
+		strings.HasSuffix(before[n-1], "c") && strings.ContainsAny(argument, " ;=") {
 		return argument
 	}
 	path := executable(argument)
@@ -150,7 +154,8 @@ func (c *Command) preloads() string {
 }
 
 // setsPreload matches where a script sets LD_PRELOAD without what it was.
-var setsPreload = regexp.MustCompile(`(?m)(?:^|[\s;&|('"])(?:unset\s+LD_PRELOAD|(?:LD_PRELOAD=|setenv\s+LD_PRELOAD\s)[^\s;&|$]*)(?:$|[\s;&|)'"])`)
+var setsPreload = regexp.MustCompile(
+	`(?m)(?:^|[\s;&|('"])(?:unset\s+LD_PRELOAD|(?:LD_PRELOAD=|setenv\s+LD_PRELOAD\s)[^\s;&|$]*)(?:$|[\s;&|)'"])`)
 
 // isStaticMPI reports whether a file is a program that has MPI in itself.
 func isStaticMPI(path string) bool {
@@ -167,7 +172,8 @@ func isStaticMPI(path string) bool {
 
 // machines are those that the interposer can be built for.
 var machines = map[string]elf.Machine{
-	"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64, "ppc64le": elf.EM_PPC64, "riscv64": elf.EM_RISCV, "loong64": elf.EM_LOONGARCH,
+	"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64, "ppc64le": elf.EM_PPC64, "riscv64": elf.EM_RISCV,
+	"loong64": elf.EM_LOONGARCH,
 }
 
 // checkProgram returns an error if no library can be loaded into a program.
@@ -178,15 +184,18 @@ func checkProgram(name, path string) error {
 	}
 	defer file.Close()
 	if own := machines[runtime.GOARCH]; file.Class != elf.ELFCLASS64 || own != elf.EM_NONE && file.Machine != own {
-		return fmt.Errorf("interpose: %s is a program for another machine (%v, %v): the recorder is for 64-bit programs of this one", name, file.Machine, file.Class)
+		return fmt.Errorf(
+			"interpose: %s is a program for another machine (%v, %v): the recorder is for 64-bit programs of this one", name, file.Machine, file.Class)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return fmt.Errorf("interpose: %w", err)
 	}
 	owner, ok := info.Sys().(*syscall.Stat_t)
-	if ok && (info.Mode()&os.ModeSetuid != 0 && int(owner.Uid) != os.Getuid() || info.Mode()&os.ModeSetgid != 0 && int(owner.Gid) != os.Getgid()) {
-		return fmt.Errorf("interpose: %s runs with the rights of another user or group: LD_PRELOAD does not work with it: record a copy without them", name)
+	if ok && (info.Mode()&os.ModeSetuid != 0 && int(owner.Uid) != os.Getuid() ||
+		info.Mode()&os.ModeSetgid != 0 && int(owner.Gid) != os.Getgid()) {
+		return fmt.Errorf(
+			"interpose: %s runs with the rights of another user or group: LD_PRELOAD does not work with it: record a copy without them", name)
 	}
 	return nil
 }
@@ -225,13 +234,15 @@ func (c *Command) checkLauncher(ctx context.Context) error {
 		return nil
 	}
 	right := "the launcher of " + want
-	for _, name := range []string{"mpirun", "mpiexec", "mpirun.openmpi", "mpiexec.mpich", "mpiexec.hydra", "orterun", "prterun"} {
+	for _, name := range []string{"mpirun", "mpiexec", "mpirun.openmpi", "mpiexec.mpich", "mpiexec.hydra",
+		"orterun", "prterun"} {
 		if launcherOf(ctx, name) == want {
 			right = name
 			break
 		}
 	}
-	return fmt.Errorf("interpose: %s is linked with %s (%s), and %s starts programs of %s: each process would be alone in a run of its own. Start it with %s", c.Program, want, c.Library, launcher, is, right)
+	return fmt.Errorf(
+		"interpose: %s is linked with %s (%s), and %s starts programs of %s: each process would be alone in a run of its own. Start it with %s", c.Program, want, c.Library, launcher, is, right)
 }
 
 // launcherOf returns the MPI of a launcher, by its name, that of the file it is a link to, or
@@ -279,9 +290,12 @@ func (c *Command) Nothing(status int) string {
 	case status != 0:
 		return fmt.Sprintf("the command failed with status %d before any process called MPI", status)
 	case preloads != "":
-		return fmt.Sprintf("the command sets LD_PRELOAD itself (%s), in place of the recorder's: leave it out there, and set it for record, which adds its own: LD_PRELOAD=LIBRARY reprise record …", preloads)
+		return fmt.Sprintf(
+			"the command sets LD_PRELOAD itself (%s), in place of the recorder's: leave it out there, and set it for record, which adds its own: LD_PRELOAD=LIBRARY reprise record …", preloads)
 	case c.Program == "":
-		return fmt.Sprintf("no program of %q is linked with MPI, and none has loaded it", strings.Join(c.arguments, " "))
+		return fmt.Sprintf("no program of %q is linked with MPI, and none has loaded it",
+			strings.Join(c.arguments, " "))
 	}
-	return fmt.Sprintf("%s did not come to call MPI where the recorder is loaded: its launcher must pass on LD_PRELOAD and REPRISE_SPOOL, and its processes must run on this node (on others: mpirun reprise record --parts DIR -- %s)", c.Program, c.Program)
+	return fmt.Sprintf(
+		"%s did not come to call MPI where the recorder is loaded: its launcher must pass on LD_PRELOAD and REPRISE_SPOOL, and its processes must run on this node (on others: mpirun reprise record --parts DIR -- %s)", c.Program, c.Program)
 }

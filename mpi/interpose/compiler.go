@@ -38,7 +38,8 @@ func (c *Command) compiler(ctx context.Context, k cache) (string, error) {
 	candidates = append(candidates, "mpicc", "mpicc.openmpi", "mpicc.mpich")
 	candidates = slices.DeleteFunc(candidates, func(c string) bool { return executable(c) == "" })
 	if len(candidates) == 0 {
-		return "", fmt.Errorf("interpose: there is no mpicc: the interposer is built with that of the program's MPI%s", c.packages())
+		return "", fmt.Errorf(
+			"interpose: there is no mpicc: the interposer is built with that of the program's MPI%s", c.packages())
 	}
 	if c.Library == "" {
 		return candidates[0], nil
@@ -53,7 +54,8 @@ func (c *Command) compiler(ctx context.Context, k cache) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", fmt.Errorf("interpose: %w", err)
 	}
-	return "", fmt.Errorf("interpose: %s is linked with %s: none of %s is the compiler command of that MPI%s", c.Program, c.Library, strings.Join(candidates, ", "), c.packages())
+	return "", fmt.Errorf("interpose: %s is linked with %s: none of %s is the compiler command of that MPI%s",
+		c.Program, c.Library, strings.Join(candidates, ", "), c.packages())
 }
 
 // CheckCompiler returns an error if the program is linked with another MPI than that of a
@@ -73,7 +75,8 @@ func (c *Command) checkCompiler(ctx context.Context, mpicc string, k cache) erro
 	if library == "" || library == c.Library {
 		return nil // the build of the interposer says what is wrong with a compiler
 	}
-	return fmt.Errorf("interpose: %s is linked with %s, and what %s builds with %s: take the compiler command of the program's MPI", c.Program, c.Library, mpicc, library)
+	return fmt.Errorf(
+		"interpose: %s is linked with %s, and what %s builds with %s: take the compiler command of the program's MPI", c.Program, c.Library, mpicc, library)
 }
 
 // besides returns the compiler commands that may belong to a launcher, by its

@@ -60,7 +60,8 @@ func TestStatic(t *testing.T) {
 	e2e.Programs(t)
 	directory := t.TempDir()
 	source := filepath.Join(directory, "program.c")
-	if err := os.WriteFile(source, []byte("int PMPI_Init(void) { return 0; }\nint main(void) { return PMPI_Init(); }\n"), 0o600); err != nil {
+	if err := os.WriteFile(source,
+		[]byte("int PMPI_Init(void) { return 0; }\nint main(void) { return PMPI_Init(); }\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for flag, static := range map[string]bool{"-static": true, "-static-pie": true, "-pie": false, "-no-pie": false} {
@@ -109,7 +110,8 @@ func TestCheckProgram(t *testing.T) {
 	if err := os.Chmod(program, 0o755|os.ModeSetuid); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Inspect(t.Context(), []string{program}); err == nil || !strings.Contains(err.Error(), "rights of another user") {
+	if _, err := Inspect(t.Context(), []string{program}); err == nil ||
+		!strings.Contains(err.Error(), "rights of another user") {
 		t.Errorf("%v", err)
 	}
 }
@@ -117,7 +119,8 @@ func TestCheckProgram(t *testing.T) {
 // TestImplementations tells MPIs apart by their libraries and launchers.
 func TestImplementations(t *testing.T) {
 	for library, want := range map[string]string{
-		"libmpi.so.40": openMPI, "libmpi.so.20.10.1": openMPI, "libmpich.so.12": mpich, "libmpi.so.12": mpich, "libmpi.so": "", "libmpi.so.1": "",
+		"libmpi.so.40": openMPI, "libmpi.so.20.10.1": openMPI, "libmpich.so.12": mpich, "libmpi.so.12": mpich,
+		"libmpi.so": "", "libmpi.so.1": "",
 	} {
 		if got := implementationOf(library); got != want {
 			t.Errorf("%s is of %q, want %q", library, got, want)
@@ -130,7 +133,8 @@ func TestImplementations(t *testing.T) {
 		}
 	})
 	directory := t.TempDir()
-	for said, want := range map[string]string{"mpirun (Open MPI) 5.0": openMPI, "HYDRA build details:": mpich, "else": ""} {
+	for said, want := range map[string]string{"mpirun (Open MPI) 5.0": openMPI, "HYDRA build details:": mpich,
+		"else": ""} {
 		launcher := filepath.Join(directory, "mpirun")
 		if err := os.WriteFile(launcher, []byte("#!/bin/sh\necho '"+said+"'\n"), 0o700); err != nil {
 			t.Fatal(err)

@@ -159,7 +159,8 @@ func TestBig(t *testing.T) {
 			}
 			names = append(names, functions[r.Function].Name)
 			if r.Function == number(t, "MPI_Waitall") {
-				if a := r.Arguments[1]; a.Before.Len() != 700000 || a.After.Len() != 700000 || a.Before.Index(0) != a.After.Index(699999) {
+				if a := r.Arguments[1]; a.Before.Len() != 700000 || a.After.Len() != 700000 ||
+					a.Before.Index(0) != a.After.Index(699999) {
 					t.Errorf("%d and %d requests", a.Before.Len(), a.After.Len())
 				}
 			}
@@ -324,7 +325,8 @@ func TestNoSpool(t *testing.T) {
 			t.Errorf("the program says %q", output)
 		}
 		want, err := os.ReadFile(filepath.Join(said, "said.0"))
-		if err != nil || strings.Contains(string(want), "wrong") || !strings.HasSuffix(string(want), "MPI_Finalize result>0\n") {
+		if err != nil || strings.Contains(string(want), "wrong") ||
+			!strings.HasSuffix(string(want), "MPI_Finalize result>0\n") {
 			t.Errorf("the program ended with %v, %q", err, want)
 		}
 	})
@@ -421,10 +423,12 @@ func TestConstants(t *testing.T) {
 			t.Logf("a call costs %g ns", cost)
 		}
 		if values["MPI_COMM_WORLD"] != world || len(values) < 90 {
-			t.Errorf("MPI_COMM_WORLD is %#x, calls have %#x; %d constants", values["MPI_COMM_WORLD"], world, len(values))
+			t.Errorf("MPI_COMM_WORLD is %#x, calls have %#x; %d constants", values["MPI_COMM_WORLD"], world,
+				len(values))
 		}
 		for name, value := range values {
-			if value == 0 && strings.Contains(m.name, "openmpi") && constants[constantNumber(name)].Class == "datatype" {
+			if value == 0 && strings.Contains(m.name, "openmpi") &&
+				constants[constantNumber(name)].Class == "datatype" {
 				t.Errorf("%s is null", name)
 			}
 		}

@@ -40,7 +40,8 @@ func TestFortran(t *testing.T) {
 func buildFortran(t *testing.T, mpifort, source, interfaces string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "fortran")
-	command := exec.Command(mpifort, "-O1", "-w", "-fno-inline", "-D"+interfaces, "-o", program, filepath.Join("testdata", source))
+	command := exec.Command(mpifort, "-O1", "-w", "-fno-inline", "-D"+interfaces, "-o", program,
+		filepath.Join("testdata", source))
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", command, err, output)
 	}

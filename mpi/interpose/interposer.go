@@ -148,7 +148,8 @@ func compile(ctx context.Context, command []string, source []byte, path string) 
 	if err = errors.Join(err, versions.Close()); err != nil {
 		return fmt.Errorf("interpose: %w", err)
 	}
-	return compileTo(ctx, "the interposer", slices.Concat(command, []string{"-Wl,--version-script=" + versions.Name()}), []string{"-ldl"}, source, path)
+	return compileTo(ctx, "the interposer", slices.Concat(command,
+		[]string{"-Wl,--version-script=" + versions.Name()}), []string{"-ldl"}, source, path)
 }
 
 // compileTo compiles a source to a file, which is there when it is complete.
@@ -159,7 +160,8 @@ func compileTo(ctx context.Context, what string, command, libraries []string, so
 	}
 	defer os.Remove(output.Name())
 	output.Close()
-	c := group.Command(ctx, command[0], slices.Concat(command[1:], []string{"-o", output.Name(), "-x", "c", "-"}, libraries)...)
+	c := group.Command(ctx, command[0], slices.Concat(command[1:],
+		[]string{"-o", output.Name(), "-x", "c", "-"}, libraries)...)
 	c.Stdin = bytes.NewReader(source)
 	if message, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("interpose: building %s: %s: %w\n%s", what, command[0], cmp.Or(ctx.Err(), err), message)
@@ -197,7 +199,9 @@ func interposerSource(h *header.Header) ([]byte, *Interposer, error) {
 		"Count":       len(functions),
 		"Functions":   wrappers,
 		"Constants":   named,
-		"Datatypes":   slices.DeleteFunc(slices.Clone(named), func(c numbered) bool { return constants[c.Number].Class != "datatype" }),
+		"Datatypes": slices.DeleteFunc(slices.Clone(named), func(c numbered) bool {
+			return constants[c.Number].Class != "datatype"
+		}),
 	})
 	return source.Bytes(), &library, err
 }
@@ -256,7 +260,8 @@ func paramFits(p *spec.Param, d header.Param) bool {
 // directory for temporary files.
 func privateDirectory(wanted string) (string, error) {
 	if err := os.MkdirAll(wanted, 0o700); err == nil {
-		if path, err := absolute(wanted); err == nil && canPreload(path) && isPrivate(path, fs.ModeDir) && isSafe(filepath.Dir(path)) {
+		if path, err := absolute(wanted); err == nil && canPreload(path) && isPrivate(path, fs.ModeDir) &&
+			isSafe(filepath.Dir(path)) {
 			return path, nil
 		}
 	}
@@ -265,10 +270,12 @@ func privateDirectory(wanted string) (string, error) {
 		return "", temporaryError(err)
 	}
 	if !canPreload(temporary) {
-		return "", fmt.Errorf("interpose: the interposer can be neither in %q nor in %q (TMPDIR): LD_PRELOAD takes no path with a space, a colon or a dollar sign, and nobody else may write there", wanted, temporary)
+		return "", fmt.Errorf(
+			"interpose: the interposer can be neither in %q nor in %q (TMPDIR): LD_PRELOAD takes no path with a space, a colon or a dollar sign, and nobody else may write there", wanted, temporary)
 	}
 	if !isSafe(temporary) {
-		return "", fmt.Errorf("interpose: the interposer can be neither in %q nor in %q (TMPDIR): others may change files there, which would run as you. Set TMPDIR to a directory that only you can write to, in one of yours or of root", wanted, temporary)
+		return "", fmt.Errorf(
+			"interpose: the interposer can be neither in %q nor in %q (TMPDIR): others may change files there, which would run as you. Set TMPDIR to a directory that only you can write to, in one of yours or of root", wanted, temporary)
 	}
 	path := filepath.Join(temporary, fmt.Sprintf("reprise-%d", os.Getuid()))
 	if err := os.Mkdir(path, 0o700); err == nil || errors.Is(err, fs.ErrExist) && isPrivate(path, fs.ModeDir) {

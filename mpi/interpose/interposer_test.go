@@ -61,7 +61,8 @@ func TestForeign(t *testing.T) {
 				continue
 			}
 			m.library = other.library
-			for _, line := range [][]string{{m.build(t, "calls.c")}, {loader(t), m.build(t, "calls.c", "-shared", "-fPIC")}} {
+			for _, line := range [][]string{{m.build(t, "calls.c")},
+				{loader(t), m.build(t, "calls.c", "-shared", "-fPIC")}} {
 				directory, spool := t.TempDir(), t.TempDir()
 				output := m.run(t, "2", spool, line[0], append(line[1:], directory)...)
 				if strings.Count(output, said) != 2 {
@@ -69,7 +70,8 @@ func TestForeign(t *testing.T) {
 				}
 				for rank := range 2 {
 					lines, err := os.ReadFile(filepath.Join(directory, fmt.Sprint("said.", rank)))
-					if err != nil || strings.Contains(string(lines), "wrong") || !strings.HasSuffix(string(lines), "MPI_Finalize result>0\n") {
+					if err != nil || strings.Contains(string(lines), "wrong") ||
+						!strings.HasSuffix(string(lines), "MPI_Finalize result>0\n") {
 						t.Errorf("the program ended with %v\n%s", err, lines)
 					}
 				}
@@ -80,7 +82,8 @@ func TestForeign(t *testing.T) {
 			spool := t.TempDir()
 			m.library = own
 			c := m.command(t.Context(), t, "1", spool, "")
-			c.Path, c.Args = "/bin/sh", []string{"sh", "-c", m.build(t, "local.c") + " 10 && " + other.build(t, "local.c") + " 10"}
+			c.Path, c.Args = "/bin/sh", []string{"sh", "-c",
+				m.build(t, "local.c") + " 10 && " + other.build(t, "local.c") + " 10"}
 			if output, err := c.CombinedOutput(); err != nil || strings.Count(string(output), said) != 1 {
 				t.Errorf("the script ended with %v\n%s", err, output)
 			}

@@ -136,8 +136,10 @@ func recall[T any](path string) (says T, ok bool) {
 
 // ofCompilers are the variables that change what the compiler commands of MPIs do.
 var ofCompilers = []string{
-	"OMPI_CC", "OMPI_CFLAGS", "OMPI_CPPFLAGS", "OMPI_LDFLAGS", "OMPI_LIBS", "OPAL_PREFIX", "MPICH_CC", "MPICH_CFLAGS", "I_MPI_CC", "I_MPI_ROOT",
-	"CC", "CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "LOADEDMODULES", "PE_ENV", "CRAY_MPICH_DIR",
+	"OMPI_CC", "OMPI_CFLAGS", "OMPI_CPPFLAGS", "OMPI_LDFLAGS", "OMPI_LIBS", "OPAL_PREFIX", "MPICH_CC",
+	"MPICH_CFLAGS", "I_MPI_CC", "I_MPI_ROOT",
+	"CC", "CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "LOADEDMODULES",
+	"PE_ENV", "CRAY_MPICH_DIR",
 }
 
 // keyOf returns what tells a compiler command from others, and the files that it is of: itself, the compilers

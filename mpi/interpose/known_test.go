@@ -19,14 +19,17 @@ func TestKept(t *testing.T) {
 	mpitest.Installed(t)
 	mpitest.SkipUnderRace(t)
 	directory, cache := t.TempDir(), t.TempDir()
-	mpicc, header, runs := filepath.Join(directory, "mpicc"), filepath.Join(directory, "mpi.h"), filepath.Join(directory, "runs")
+	mpicc, header, runs := filepath.Join(directory, "mpicc"), filepath.Join(directory, "mpi.h"),
+		filepath.Join(directory, "runs")
 	write := func(path, text string) {
 		t.Helper()
 		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	script := fmt.Sprintf("#!/bin/sh\necho >>%s\ncase \"$*\" in *-fno-builtin-malloc*) exit ;; esac\nexec cc -I%s \"$@\"\n", runs, directory)
+	script := fmt.Sprintf(
+		"#!/bin/sh\necho >>%s\ncase \"$*\" in *-fno-builtin-malloc*) exit ;; esac\nexec cc -I%s \"$@\"\n",
+		runs, directory)
 	write(mpicc, script)
 	write(header, "int MPI_Finalize(void);\n")
 	command := &Command{arguments: []string{mpicc}}
@@ -111,10 +114,12 @@ func TestTake(t *testing.T) {
 			}
 			continue
 		}
-		if text, e := os.ReadFile(path); err != nil || e != nil || string(text) != right || filepath.Dir(path) != cache || !IsPrivate(path) {
+		if text, e := os.ReadFile(path); err != nil || e != nil || string(text) != right ||
+			filepath.Dir(path) != cache || !IsPrivate(path) {
 			t.Errorf("%q: %q has %q, %v", tt.files, path, text, errors.Join(err, e))
 		}
-		if again, err := Take(context.Background(), "", []string{filepath.Join("/gone", filepath.Base(path))}, cache); err != nil || again != path {
+		if again, err := Take(context.Background(), "", []string{filepath.Join("/gone", filepath.Base(path))},
+			cache); err != nil || again != path {
 			t.Errorf("what is there is not taken: %q, %v", again, err)
 		}
 	}

@@ -21,11 +21,13 @@ func TestMisuse(t *testing.T) {
 	misuse.Walk{
 		Package: "interpose",
 		Functions: []any{
-			interpose.BuildCalibrator, interpose.Build, interpose.BuildProgram, interpose.BuildReducer, interpose.Digest, interpose.Inspect,
+			interpose.BuildCalibrator, interpose.Build, interpose.BuildProgram, interpose.BuildReducer,
+			interpose.Digest, interpose.Inspect,
 			interpose.IsPrivate, interpose.Kept, interpose.ReadCalibration, interpose.Take,
 		},
 		Values: []any{
-			&interpose.Interposer{Path: "x"}, command, new(interpose.Command), &interpose.Command{Program: "x", Library: "libmpi.so.40"},
+			&interpose.Interposer{Path: "x"}, command, new(interpose.Command),
+			&interpose.Command{Program: "x", Library: "libmpi.so.40"},
 			strings.NewReader("reprise-calibrate\trank\t0\t0\t2\nother\nreprise-calibrate\tend\n"), io.Discard,
 		},
 	}.Run(t)

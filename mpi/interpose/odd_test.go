@@ -46,7 +46,8 @@ func TestOdd(t *testing.T) {
 						if r.Type == Call {
 							counts[functions[r.Function].Name]++
 						}
-						if r.Type == Call && test.name == "signals" && functions[r.Function].Name == "MPI_Wtime" && r.Depth != 1 {
+						if r.Type == Call && test.name == "signals" &&
+							functions[r.Function].Name == "MPI_Wtime" && r.Depth != 1 {
 							t.Errorf("the handler is not within a call: %s", r)
 						}
 					})

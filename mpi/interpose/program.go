@@ -16,7 +16,8 @@ type Program struct {
 // BuildProgram returns the program of a source in C for the MPI that a compiler command belongs to,
 // compiled with a flag such as -O2. It builds it where and as [Build] does; its name there says
 // what it does. If it must build it, it first calls building, unless that is nil.
-func BuildProgram(ctx context.Context, mpicc, cacheDir, does, flag string, source []byte, building func()) (*Program, error) {
+func BuildProgram(ctx context.Context, mpicc, cacheDir, does, flag string, source []byte,
+	building func()) (*Program, error) {
 	c := cache{directory: cacheDir}
 	h, err := c.header(ctx, mpicc)
 	if err != nil {

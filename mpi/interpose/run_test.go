@@ -62,7 +62,8 @@ func forMPIs(t *testing.T, compilers []string, test func(*testing.T, *implementa
 			t.Skip(err)
 		}
 		m := &implementation{name: strings.TrimPrefix(mpicc, "mpicc."), mpicc: mpicc, mpirun: mpirun}
-		if version, err := exec.Command(mpirun, "--version").CombinedOutput(); err == nil && strings.Contains(string(version), "Open") {
+		if version, err := exec.Command(mpirun, "--version").CombinedOutput(); err == nil &&
+			strings.Contains(string(version), "Open") {
 			m.flags = []string{"--oversubscribe", "--mca", "mpi_yield_when_idle", "1"}
 		}
 		t.Run(m.name, func(t *testing.T) {
@@ -97,7 +98,8 @@ func interposer(t testing.TB, mpicc string) string {
 				t.Fatal(err)
 			}
 			if library.Functions != len(h.Functions) {
-				t.Errorf("%s: %d of the %d functions of mpi.h are recorded", list[i], library.Functions, len(h.Functions))
+				t.Errorf("%s: %d of the %d functions of mpi.h are recorded", list[i], library.Functions,
+					len(h.Functions))
 			}
 			interposers.paths[list[i]] = library.Path
 		}
@@ -119,7 +121,8 @@ func (m *implementation) build(t testing.TB, name string, flags ...string) strin
 
 // command returns the command that runs a program on some ranks. If there is a
 // spool directory, it is recorded.
-func (m *implementation) command(ctx context.Context, t testing.TB, ranks, spool, program string, arguments ...string) *exec.Cmd {
+func (m *implementation) command(ctx context.Context, t testing.TB, ranks, spool, program string,
+	arguments ...string) *exec.Cmd {
 	list := append([]string{}, m.flags...)
 	list = append(append(list, "-n", ranks, program), arguments...)
 	c := exec.CommandContext(ctx, m.mpirun, list...)

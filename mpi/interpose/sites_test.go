@@ -36,7 +36,8 @@ func TestFortranSites(t *testing.T) {
 		}
 		want := []string{"ones_", "ones_", "ones_", "others_", "others_"}
 		for _, interfaces := range []string{"MPI", "MPIFH", "F08"} {
-			if got := sitesOf(t, m, buildFortran(t, mpifort, "sites.F90", interfaces), "caller"); !slices.Equal(got, want) {
+			if got := sitesOf(t, m, buildFortran(t, mpifort, "sites.F90", interfaces),
+				"caller"); !slices.Equal(got, want) {
 				t.Errorf("%s: barriers in %q, want %q", interfaces, got, want)
 			}
 		}
@@ -82,7 +83,9 @@ func sitesOf(t *testing.T, m *implementation, program, sites string) (names []st
 			names = append(names, name)
 		}
 	})
-	if slices.ContainsFunc(paths, func(path string) bool { return !filepath.IsAbs(path) }) || len(paths) > 0 && sites == "none" {
+	if slices.ContainsFunc(paths, func(path string) bool {
+		return !filepath.IsAbs(path)
+	}) || len(paths) > 0 && sites == "none" {
 		t.Errorf("modules %s", strings.Join(paths, ", "))
 	}
 	return names

@@ -54,7 +54,9 @@ func TestTableCoversHeaders(t *testing.T) {
 			}
 		}
 		for _, c := range declared.Constants {
-			if !slices.ContainsFunc(constants, func(k spec.Constant) bool { return k.Name == c.Name && k.Class == c.Class }) {
+			if !slices.ContainsFunc(constants, func(k spec.Constant) bool {
+				return k.Name == c.Name && k.Class == c.Class
+			}) {
 				t.Errorf("%s declares %s, which is not in the table", mpicc, c.Name)
 			}
 		}

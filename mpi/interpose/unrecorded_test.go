@@ -14,8 +14,10 @@ import (
 // TestFunctionNames checks which symbols are functions of MPI.
 func TestFunctionNames(t *testing.T) {
 	for name, want := range map[string]bool{
-		"MPI_Send": true, "MPIX_Allreduce_init": true, "MPI_T_pvar_read": true, "MPI_Status_f2c": true, "MPIX_Query_cuda_support": true,
-		"PMPI_Send": false, "mpi_send_": false, "MPI_SEND": false, "MPI_UNWEIGHTED": false, "MPI_F_STATUS_IGNORE": false, "MPI_": false,
+		"MPI_Send": true, "MPIX_Allreduce_init": true, "MPI_T_pvar_read": true, "MPI_Status_f2c": true,
+		"MPIX_Query_cuda_support": true,
+		"PMPI_Send":               false, "mpi_send_": false, "MPI_SEND": false, "MPI_UNWEIGHTED": false,
+		"MPI_F_STATUS_IGNORE": false, "MPI_": false,
 		"MPIR_Novel": false, "my_MPI_Send": false, "MPI_Send@v": false, "": false,
 	} {
 		if got := functionName.MatchString(name); got != want {
@@ -35,7 +37,9 @@ func TestUnrecorded(t *testing.T) {
 	directory := t.TempDir()
 	build := func(name, source string, flags ...string) string {
 		path := filepath.Join(directory, name)
-		c := exec.Command(cc, append([]string{"-w", "-o", path, "-x", "c", "-", "-x", "none", "-L" + directory, "-Wl,-rpath," + directory}, flags...)...)
+		c := exec.Command(cc,
+			append([]string{"-w", "-o", path, "-x", "c", "-", "-x", "none", "-L" + directory,
+				"-Wl,-rpath," + directory}, flags...)...)
 		c.Stdin = strings.NewReader(source)
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
@@ -45,7 +49,8 @@ func TestUnrecorded(t *testing.T) {
 	library := &Interposer{Path: build("libreprise.so", "void MPI_Init() {} void MPI_Send() {}", "-shared", "-fPIC")}
 	build("libmpi.so", `int MPI_DATA[9]; void MPI_Init() {} void MPI_Send() {} void MPI_Wait() {} void MPIX_A_init() {} void MPIX_Weak() {}
 		void MPI_Inside(); void MPI_Unused() { MPI_Inside(); }`, "-shared", "-fPIC")
-	build("libsolver.so", "void MPIX_A_init(); void MPI_Send(); void solve() { MPI_Send(); MPIX_A_init(); }", "-shared", "-fPIC")
+	build("libsolver.so", "void MPIX_A_init(); void MPI_Send(); void solve() { MPI_Send(); MPIX_A_init(); }",
+		"-shared", "-fPIC")
 	const main = "extern int MPI_DATA[]; int main() { MPI_Init(); return MPI_DATA[1]; }"
 	for _, tt := range []struct {
 		source    string

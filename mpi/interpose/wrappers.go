@@ -100,22 +100,23 @@ type wrapper struct {
 	Result, Declared, Arguments string
 	Handles                     []string // declarations of the handles among the arguments
 	ResultWord                  string
-	Always                      string   // whether it is recorded even while recording is off
-	Starts                      bool     // may be the first call of MPI
-	Early                       bool     // may come before it
-	Fortran                     bool     // may be called from the function of Fortran
-	Fails                       bool     // returns an error code
-	Statuses                    bool     // which may be that the statuses say what failed
-	Truncates                   bool     // which may be that there was no room for all of a message: the outputs are there all the same
-	Entries                     []string // parameters of which the value before the call is needed after it
-	Reads                       string   // the arguments of take_reads, "" if the function completes no requests
-	Tells                       string   // what they have read, as a statement
-	Own                         *ownStatuses
-	Before, After               *record
-	First, Finally              []string // around the call
-	Sizes                       []string // after it, to ask for sizes of datatypes
-	Opens                       []string // likewise, to take note of datatypes of which no call tells the size
-	OpensUnseen                 bool     // even where the call is not recorded
+	Always                      string // whether it is recorded even while recording is off
+	Starts                      bool   // may be the first call of MPI
+	Early                       bool   // may come before it
+	Fortran                     bool   // may be called from the function of Fortran
+	Fails                       bool   // returns an error code
+	Statuses                    bool   // which may be that the statuses say what failed
+	// which may be that there was no room for all of a message: the outputs are there all the same
+	Truncates      bool
+	Entries        []string // parameters of which the value before the call is needed after it
+	Reads          string   // the arguments of take_reads, "" if the function completes no requests
+	Tells          string   // what they have read, as a statement
+	Own            *ownStatuses
+	Before, After  *record
+	First, Finally []string // around the call
+	Sizes          []string // after it, to ask for sizes of datatypes
+	Opens          []string // likewise, to take note of datatypes of which no call tells the size
+	OpensUnseen    bool     // even where the call is not recorded
 }
 
 // ownStatuses says of a function when it is given statuses of the interposer in place of those that the
@@ -233,11 +234,14 @@ func (w *wrapper) datatypes(f *spec.Function) {
 		case p.Direction == cst.InOut && f.FreesObject():
 			w.First, w.OpensUnseen = append(w.First, fmt.Sprintf("close_type(*%s);", p.Name)), true
 		case p.Direction == cst.Out && p.Form == spec.Array:
-			w.Opens = append(w.Opens, "if (result_ == MPI_SUCCESS && lane_)", fmt.Sprintf("\tfor (int64_t i_ = %s; i_-- > 0; )", length), "\t\topen_type("+p.Name+"[i_]);")
+			w.Opens = append(w.Opens, "if (result_ == MPI_SUCCESS && lane_)",
+				fmt.Sprintf("\tfor (int64_t i_ = %s; i_-- > 0; )", length), "\t\topen_type("+p.Name+"[i_]);")
 		case p.Direction == cst.Out && told:
-			w.Opens, w.OpensUnseen = append(w.Opens, "if (result_ == MPI_SUCCESS)", fmt.Sprintf("\tlane_ ? close_type(*%s) : open_type(*%s);", p.Name, p.Name)), true
+			w.Opens, w.OpensUnseen = append(w.Opens, "if (result_ == MPI_SUCCESS)",
+				fmt.Sprintf("\tlane_ ? close_type(*%s) : open_type(*%s);", p.Name, p.Name)), true
 		case p.Direction == cst.Out:
-			w.Opens, w.OpensUnseen = append(w.Opens, "if (result_ == MPI_SUCCESS)", fmt.Sprintf("\topen_type(*%s);", p.Name)), true
+			w.Opens, w.OpensUnseen = append(w.Opens, "if (result_ == MPI_SUCCESS)",
+				fmt.Sprintf("\topen_type(*%s);", p.Name)), true
 		}
 	}
 }
@@ -257,7 +261,8 @@ func significant(f *spec.Function, p *spec.Param) string {
 	}
 	for i := range f.Params {
 		q := &f.Params[i]
-		in := strings.HasPrefix(p.Name, "send") && q.Name == "sendbuf" || strings.HasPrefix(p.Name, "recv") && q.Name == "recvbuf"
+		in := strings.HasPrefix(p.Name, "send") && q.Name == "sendbuf" ||
+			strings.HasPrefix(p.Name, "recv") && q.Name == "recvbuf"
 		if in && q.Type.Kind == cst.KindPointer {
 			and(q.Name + " != MPI_IN_PLACE")
 		}
@@ -289,7 +294,9 @@ func (w *wrapper) special(f *spec.Function) {
 	if f.Pends() {
 		w.First = append(w.First, "note_pending_object();")
 	}
-	if slices.ContainsFunc(f.Params, func(p spec.Param) bool { return p.Direction == cst.Out && p.Type.Class == "message" }) {
+	if slices.ContainsFunc(f.Params, func(p spec.Param) bool {
+		return p.Direction == cst.Out && p.Type.Class == "message"
+	}) {
 		w.First = append(w.First, "note_message();")
 	}
 	w.Starts, w.Early = role.Begins != "", role.Early
@@ -366,7 +373,9 @@ func asked(f *spec.Function) (source, tag string) {
 func newOwnStatuses(f *spec.Function, p *spec.Param) *ownStatuses {
 	o := &ownStatuses{Name: p.Name, Ignored: p.Ignored()[0], Open: "any_wildcard() ? OURS_TOLD : NOT_OURS"}
 	source, tag := asked(f)
-	requests := slices.IndexFunc(f.Params, func(q spec.Param) bool { return q.Element().Class == "request" && q.Before() })
+	requests := slices.IndexFunc(f.Params, func(q spec.Param) bool {
+		return q.Element().Class == "request" && q.Before()
+	})
 	switch role := spec.RoleOf(f.Name); {
 	case source != "":
 		o.Open = fmt.Sprintf("is_wildcard(%s, %s) ? OURS_TOLD : NOT_OURS", source, tag)
@@ -396,7 +405,8 @@ func entriesOf(f *spec.Function) []string {
 
 // addGroup adds the rank and the size of a communicator that the function has made.
 func (r *record) addGroup(made *spec.Param) {
-	r.Lengths = append(r.Lengths, "int64_t group_[2] = {-1, 0};", fmt.Sprintf("if (!(flags_ & FAILED)) ask_group(*%s, group_);", made.Name))
+	r.Lengths = append(r.Lengths, "int64_t group_[2] = {-1, 0};",
+		fmt.Sprintf("if (!(flags_ & FAILED)) ask_group(*%s, group_);", made.Name))
 	r.words = append(r.words, "2")
 	r.Puts = append(r.Puts, "if (!(flags_ & FAILED)) { *p_++ = WORD(group_[0]); *p_++ = WORD(group_[1]); }")
 }
@@ -405,7 +415,8 @@ func (r *record) addGroup(made *spec.Param) {
 func (r *record) ask(p *spec.Param) {
 	given := "!(flags_ & FAILED) && (" + p.Given + ")"
 	if p.Form == spec.Array {
-		r.Lengths = append(r.Lengths, fmt.Sprintf("int *asked_%s __attribute__((cleanup(discard))) = %s ? %s : NULL;", p.Name, given, p.Asked))
+		r.Lengths = append(r.Lengths,
+			fmt.Sprintf("int *asked_%s __attribute__((cleanup(discard))) = %s ? %s : NULL;", p.Name, given, p.Asked))
 	} else {
 		r.Lengths = append(r.Lengths, fmt.Sprintf("int64_t asked_%s[1] = {%s ? %s : 0};", p.Name, given, p.Asked))
 	}

@@ -42,7 +42,8 @@ const maxDigits = 4
 
 // advance returns an expression in C for numbers that vary from call to call, or nothing if they do not
 // advance by the same loops on all ranks, or have names.
-func (g *generator) advance(v *values, key, what string, number func(cst.Value) int64, name func(int64) string) (string, error) {
+func (g *generator) advance(v *values, key, what string, number func(cst.Value) int64,
+	name func(int64) string) (string, error) {
 	lists := make([][]int64, len(v.of))
 	for k, of := range v.of {
 		switch {
@@ -259,7 +260,8 @@ func (g *generator) sum(v *values, what string, lists [][]int64, digits []digit,
 			tables++
 		}
 	}
-	if span := v.ranks[len(v.ranks)-1] - v.ranks[0] + 1; bound > 1<<62 || tables > 0 && tables*span >= len(lists)*len(lists[0]) {
+	if span := v.ranks[len(v.ranks)-1] - v.ranks[0] + 1; bound > 1<<62 ||
+		tables > 0 && tables*span >= len(lists)*len(lists[0]) {
 		return "", nil
 	}
 	write()

@@ -60,7 +60,8 @@ func TestProxyApplications(t *testing.T) {
 				program := p.program
 				if strings.HasSuffix(program, ".c") {
 					program = filepath.Join(t.TempDir(), "program")
-					if out, err := exec.Command(m.CC, "-g", "-O2", "-o", program, filepath.Join(root, p.program), "-lm").CombinedOutput(); err != nil {
+					if out, err := exec.Command(m.CC, "-g", "-O2", "-o", program,
+						filepath.Join(root, p.program), "-lm").CombinedOutput(); err != nil {
 						t.Fatalf("%v: %s", err, out)
 					}
 				} else if program, err = exec.LookPath(program); err != nil || m.Name != "openmpi" {

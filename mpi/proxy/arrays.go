@@ -49,7 +49,8 @@ func (s *statement) array(p *spec.Param, v *values) (string, error) {
 func (s *statement) addresses(p *spec.Param, v *values) (string, error) {
 	x, same := v.same()
 	if !same {
-		return "", refusal("has an argument " + p.Name + " of addresses in place of distances, which differ between ranks or calls")
+		return "", refusal("has an argument " + p.Name +
+			" of addresses in place of distances, which differ between ranks or calls")
 	}
 	var list []string
 	for i := range x.Len() {
@@ -111,12 +112,15 @@ func (s *statement) handles(p *spec.Param, v *values, class string) (string, err
 			return fmt.Sprintf("&request[%d]", first), nil
 		}
 	}
-	numbers, err := s.row(v, s.key(), "requests", "int", func(x cst.Value) int64 { return o.place(x.Int()) }, numberName(""))
+	numbers, err := s.row(v, s.key(), "requests", "int", func(x cst.Value) int64 {
+		return o.place(x.Int())
+	}, numberName(""))
 	if err != nil {
 		return "", err
 	}
 	s.block = true
-	s.before = append(s.before, fmt.Sprintf("const int *numbers = %s;", numbers), fmt.Sprintf("MPI_Request list[%d];", count),
+	s.before = append(s.before, fmt.Sprintf("const int *numbers = %s;", numbers),
+		fmt.Sprintf("MPI_Request list[%d];", count),
 		fmt.Sprintf("take(list, request, numbers, %s);", length))
 	if chosen != "" {
 		list := fmt.Sprintf("(list, %s, %s, %s)", length, chosen, completed)
@@ -135,13 +139,16 @@ func (s *statement) list(p *spec.Param, v *values, class string, count int) (str
 		return "", refusal("has an argument " + p.Name + " of objects that differ between ranks or calls")
 	}
 	o := s.objects[class]
-	numbers, err := s.row(v, s.key(), p.Name, "int", func(x cst.Value) int64 { return o.place(x.Int()) }, numberName(""))
+	numbers, err := s.row(v, s.key(), p.Name, "int", func(x cst.Value) int64 {
+		return o.place(x.Int())
+	}, numberName(""))
 	if err != nil {
 		return "", err
 	}
 	name := "these_" + identifier(p.Name)
 	s.block = true
-	s.before = append(s.before, fmt.Sprintf("%s %s[%d];", classes[class], name, count), fmt.Sprintf("for (int i = 0; i < %d; i++)", count),
+	s.before = append(s.before, fmt.Sprintf("%s %s[%d];", classes[class], name, count),
+		fmt.Sprintf("for (int i = 0; i < %d; i++)", count),
 		fmt.Sprintf("    %s[i] = %s[%s[i]];", name, class, numbers))
 	return name, nil
 }

@@ -55,21 +55,24 @@ func TestAddresses(t *testing.T) {
 		}
 	}
 	p, err := programOf(t, []testtrace.Call{sendFrom(far + 8000), sendFrom(far)})
-	if err != nil || !strings.Contains(p.Files[0].Text, "MPI_Send(buffer[0] + 8000,") || !strings.Contains(p.Files[0].Text, "MPI_Send(buffer[0],") {
+	if err != nil || !strings.Contains(p.Files[0].Text, "MPI_Send(buffer[0] + 8000,") ||
+		!strings.Contains(p.Files[0].Text, "MPI_Send(buffer[0],") {
 		t.Errorf("%v: %+v", err, p)
 	}
 }
 
 // sendFrom returns a call with a buffer.
 func sendFrom(displacement int64) testtrace.Call {
-	c := testtrace.MPICall("MPI_Send", "buf", 7, "count", 1, "datatype", "MPI_BYTE", "dest", "MPI_PROC_NULL", "tag", 0, "comm", "MPI_COMM_WORLD")
+	c := testtrace.MPICall("MPI_Send", "buf", 7, "count", 1, "datatype", "MPI_BYTE", "dest", "MPI_PROC_NULL",
+		"tag", 0, "comm", "MPI_COMM_WORLD")
 	c.Args[0] = cst.PointerTo(cst.Pointer{Segment: 7, Displacement: displacement})
 	return c
 }
 
 func programOf(t *testing.T, calls []testtrace.Call) (*Program, error) {
 	calls = append([]testtrace.Call{{Function: cst.Function{Name: "MPI_Init"}}}, calls...)
-	return Generate(context.Background(), testtrace.Record(t, merge.Run{Ranks: 1}, false, [][]testtrace.Call{calls}), Options{})
+	return Generate(context.Background(), testtrace.Record(t, merge.Run{Ranks: 1}, false,
+		[][]testtrace.Call{calls}), Options{})
 }
 
 // TestBuffers checks of random addresses that those of a segment that are no further than farthest from the
@@ -79,8 +82,9 @@ func TestBuffers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) cst.Pointer {
 			return cst.Pointer{
-				Segment:      rapid.Int64Range(0, 2).Draw(t, "segment"),
-				Displacement: farthest/2*rapid.Int64Range(-9, 9).Draw(t, "halves") + rapid.Int64Range(-5000, 5000).Draw(t, "rest"),
+				Segment: rapid.Int64Range(0, 2).Draw(t, "segment"),
+				Displacement: farthest/2*rapid.Int64Range(-9, 9).Draw(t, "halves") +
+					rapid.Int64Range(-5000, 5000).Draw(t, "rest"),
 			}
 		}), 1, 12).Draw(t, "addresses")
 		var all, other buffers
@@ -93,7 +97,9 @@ func TestBuffers(t *testing.T) {
 		if !slices.Equal(all, other) {
 			t.Fatalf("%v, and in another order %v", all, other)
 		}
-		slices.SortFunc(list, func(a, b cst.Pointer) int { return compareBuffer(buffer{segment: a.Segment, first: a.Displacement}, b) })
+		slices.SortFunc(list, func(a, b cst.Pointer) int {
+			return compareBuffer(buffer{segment: a.Segment, first: a.Displacement}, b)
+		})
 		for i, p := range list {
 			d, ok := all.displacement(p)
 			if i == 0 {
@@ -102,8 +108,10 @@ func TestBuffers(t *testing.T) {
 			before := list[i-1]
 			e, alsoOK := all.displacement(before)
 			together := p.Segment == before.Segment && p.Displacement-before.Displacement <= farthest
-			if (all.place(p) == all.place(before)) != together || together && (ok != alsoOK || ok && d-e != p.Displacement-before.Displacement) {
-				t.Fatalf("%v: %v is %d from buffer %d, %v is %d from %d", all, before, e, all.place(before), p, d, all.place(p))
+			if (all.place(p) == all.place(before)) != together ||
+				together && (ok != alsoOK || ok && d-e != p.Displacement-before.Displacement) {
+				t.Fatalf("%v: %v is %d from buffer %d, %v is %d from %d", all, before, e, all.place(before),
+					p, d, all.place(p))
 			}
 			if ok && (d < -farthest || d > farthest) {
 				t.Fatalf("%v: %v is %d from its buffer", all, p, d)

@@ -74,7 +74,8 @@ func (c *call) placeholder(p *spec.Param) (string, error) {
 	}
 	x, _ := c.recorded(p.Name).same()
 	for i, name := range spec.Placeholders() {
-		if x.Equal(cst.Handle(int64(-1-i))) && p.Form != spec.ByValue && (i == 0 || slices.Contains(p.Ignored(), name)) {
+		if x.Equal(cst.Handle(int64(-1-i))) && p.Form != spec.ByValue &&
+			(i == 0 || slices.Contains(p.Ignored(), name)) {
 			return name, nil
 		}
 	}
@@ -207,7 +208,8 @@ func (s *statement) parameter(p *spec.Param) (string, error) {
 
 // standInNames are the variables of a program that have the values of placeholders: compilers warn of some of
 // these.
-var standInNames = map[string]string{"MPI_STATUSES_IGNORE": "no_statuses", "MPI_UNWEIGHTED": "unweighted", "MPI_WEIGHTS_EMPTY": "empty_weights"}
+var standInNames = map[string]string{"MPI_STATUSES_IGNORE": "no_statuses", "MPI_UNWEIGHTED": "unweighted",
+	"MPI_WEIGHTS_EMPTY": "empty_weights"}
 
 // absent returns what is written for a parameter that does not count, or is only written to.
 func (s *statement) absent(p *spec.Param) string {
@@ -245,7 +247,9 @@ func (s *statement) text(p *spec.Param, v *values) (string, error) {
 	} else {
 		plain := *v
 		plain.expr = nil
-		number, err := s.number(&plain, s.key(), p.Name, func(x cst.Value) int64 { return s.textNumber(write(x.Text())) }, numberName(""))
+		number, err := s.number(&plain, s.key(), p.Name, func(x cst.Value) int64 {
+			return s.textNumber(write(x.Text()))
+		}, numberName(""))
 		if err != nil {
 			return "", err
 		}
@@ -365,7 +369,9 @@ func (s *statement) indirect(p *spec.Param, v *values) (string, error) {
 func (s *statement) allocated(p *spec.Param, v *values) (string, error) {
 	plain := *v
 	plain.expr = nil
-	number, err := s.number(&plain, s.key(), p.Name, func(x cst.Value) int64 { return s.buffers.place(x.Pointer()) }, numberName(""))
+	number, err := s.number(&plain, s.key(), p.Name, func(x cst.Value) int64 {
+		return s.buffers.place(x.Pointer())
+	}, numberName(""))
 	return fmt.Sprintf("allocated[%s]", number), err
 }
 
@@ -441,7 +447,8 @@ func (s *statement) buffer(p *spec.Param, v *values) (string, error) {
 	if v.each(func(x cst.Value) {
 		if _, ok := s.buffers.displacement(x.Pointer()); !ok {
 			at := s.buffers[s.buffers.place(x.Pointer())]
-			err = fmt.Errorf("%w: from %d to %d bytes from its beginning, at most %d", errApart, at.first, at.last, int64(farthest))
+			err = fmt.Errorf("%w: from %d to %d bytes from its beginning, at most %d", errApart, at.first,
+				at.last, int64(farthest))
 		}
 	}); err != nil {
 		return "", err

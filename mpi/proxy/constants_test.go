@@ -29,7 +29,8 @@ func TestConstants(t *testing.T) {
 		if err := os.WriteFile(path, []byte(source), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if out, err := exec.Command(m.CC, "-fsyntax-only", path).CombinedOutput(); err != nil || strings.Contains(string(out), "error") {
+		if out, err := exec.Command(m.CC, "-fsyntax-only", path).CombinedOutput(); err != nil ||
+			strings.Contains(string(out), "error") {
 			t.Errorf("%s: %v\n%s", m.Name, err, out)
 		}
 	}

@@ -16,7 +16,8 @@ func (g *generator) initLine(c *call, argc, argv string) string {
 		return fmt.Sprintf("MPI_Init(&%s, &%s);", argc, argv)
 	}
 	s := &statement{generator: g, call: c}
-	required, err := s.number(c.argument("required"), s.key(), "required", cst.Value.Int, s.constantName(&spec.Param{Name: "required"}))
+	required, err := s.number(c.argument("required"), s.key(), "required", cst.Value.Int,
+		s.constantName(&spec.Param{Name: "required"}))
 	if err != nil || strings.Contains(required, "[") {
 		required = "MPI_THREAD_SINGLE"
 	}
@@ -102,7 +103,8 @@ func (g *generator) entry(names []string, early string) string {
 		if len(ids) == 0 {
 			continue
 		}
-		b.add(fmt.Sprintf("for (int i = 0; i < %d; i++)", len(ids)), fmt.Sprintf("    %s[i] = %s;", class, nulls[class]))
+		b.add(fmt.Sprintf("for (int i = 0; i < %d; i++)", len(ids)),
+			fmt.Sprintf("    %s[i] = %s;", class, nulls[class]))
 		for i, id := range ids {
 			if name := constants[class][id]; name != "" && name != nulls[class] {
 				b.add(fmt.Sprintf("%s[%d] = %s;", class, i, name))
@@ -137,7 +139,9 @@ func (g *generator) choose(b *body, names []string) {
 			called, most = called+1, max(most, ranges)
 		}
 	}
-	if called == 1 && g.trace.ShapeRanks(slices.IndexFunc(names, func(n string) bool { return n != "" })).Len() == g.size {
+	if called == 1 && g.trace.ShapeRanks(slices.IndexFunc(names, func(n string) bool {
+		return n != ""
+	})).Len() == g.size {
 		b.add(strings.Join(names, "") + "();")
 		return
 	}
@@ -183,5 +187,6 @@ func (g *generator) kinds(entry string) string {
 			cells[rank] = fmt.Sprint(number)
 		}
 	}
-	return fmt.Sprintf("/* Which of the functions each rank calls. */\nstatic const short kind[RANKS] = {\n    %s};\n\n", wrap(cells))
+	return fmt.Sprintf(
+		"/* Which of the functions each rank calls. */\nstatic const short kind[RANKS] = {\n    %s};\n\n", wrap(cells))
 }

@@ -112,7 +112,8 @@ func (c *call) foldKey(key []byte) []byte {
 			}
 			continue
 		case p.Name == "flag":
-		case element.Kind == cst.KindInt || element.Kind == cst.KindRank || element.Kind == cst.KindTag || element.Kind == cst.KindStatus:
+		case element.Kind == cst.KindInt || element.Kind == cst.KindRank || element.Kind == cst.KindTag ||
+			element.Kind == cst.KindStatus:
 			if p.Direction != cst.InOut || p.Type.Kind != cst.KindArray {
 				continue
 			}
@@ -176,7 +177,8 @@ func join(calls map[uint32]*call, to map[uint32]uint32, list []uint32) {
 		c := calls[n]
 		j := joined[first]
 		if j == nil {
-			j = &call{shape: c.shape, signature: calls[first].signature, function: c.function, ranks: c.ranks, sure: c.sure}
+			j = &call{shape: c.shape, signature: calls[first].signature, function: c.function, ranks: c.ranks,
+				sure: c.sure}
 			for range c.args {
 				j.args = append(j.args, &values{ranks: c.ranks, of: make([][]cst.Value, len(c.ranks))})
 			}

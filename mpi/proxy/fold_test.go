@@ -29,7 +29,8 @@ func TestFold(t *testing.T) {
 					case 0:
 						calls = append(calls, testtrace.MPICall("MPI_Send", "count", n, "dest", 0, "tag", 3))
 					case 1:
-						calls = append(calls, testtrace.MPICall("MPI_Scatterv", "sendcounts", []any{n, n % 3, 2}, "displs", []any{0, n, 2 * n}, "root", n%2, "comm", "MPI_COMM_WORLD"))
+						calls = append(calls, testtrace.MPICall("MPI_Scatterv", "sendcounts",
+							[]any{n, n % 3, 2}, "displs", []any{0, n, 2 * n}, "root", n%2, "comm", "MPI_COMM_WORLD"))
 					case 2:
 						calls = append(calls, testtrace.MPICall("MPI_Isend", "count", n, "dest", rank, "request", n%4))
 					case 3:
@@ -59,7 +60,8 @@ func TestFold(t *testing.T) {
 func folded(t rapid.TB, ranks [][]testtrace.Call) int {
 	t.Helper()
 	trace := testtrace.Record(t, merge.Run{}, false, ranks)
-	g := &generator{ctx: context.Background(), trace: trace, options: Options{Compute: None, Scale: 1}, size: len(ranks)}
+	g := &generator{ctx: context.Background(), trace: trace, options: Options{Compute: None, Scale: 1},
+		size: len(ranks)}
 	if err := g.read(); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +97,8 @@ func checkFolded(t rapid.TB, g *generator, number int, want [][]testtrace.Call) 
 			for i < len(want[rank]) && foundNone(want[rank][i]) && fmt.Sprint(got) != fmt.Sprint(want[rank][i].Args) {
 				i++ // it is left out
 			}
-			if i == len(want[rank]) || c.signature.Function.Name != want[rank][i].Function.Name || fmt.Sprint(got) != fmt.Sprint(want[rank][i].Args) {
+			if i == len(want[rank]) || c.signature.Function.Name != want[rank][i].Function.Name ||
+				fmt.Sprint(got) != fmt.Sprint(want[rank][i].Args) {
 				t.Fatalf("rank %d, call %d: %s%v", rank, i, c.signature.Function.Name, got)
 			}
 			i++

@@ -22,12 +22,14 @@ func TestForeignHandlers(t *testing.T) {
 		testtrace.MPICall("MPI_Comm_set_errhandler", "comm", "MPI_COMM_SELF", "errhandler", 9),
 		testtrace.MPICall("MPI_Finalize"),
 	}
-	p, err := Generate(context.Background(), testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{calls, calls}), Options{})
+	p, err := Generate(context.Background(), testtrace.Record(t, merge.Run{}, false,
+		[][]testtrace.Call{calls, calls}), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	main := p.Files[0].Text
-	for _, want := range []string{"PMPI_Comm_create_errhandler(comm_error, &errhandler[0]);", "PMPI_File_create_errhandler(file_error, &errhandler[1]);"} {
+	for _, want := range []string{"PMPI_Comm_create_errhandler(comm_error, &errhandler[0]);",
+		"PMPI_File_create_errhandler(file_error, &errhandler[1]);"} {
 		if !strings.Contains(main, want) {
 			t.Errorf("no %s in %s", want, main)
 		}

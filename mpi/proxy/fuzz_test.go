@@ -83,7 +83,8 @@ func (d *drawn) call() testtrace.Call {
 		if skipped := d.next() == 254; !ok || skipped {
 			continue
 		}
-		call.Function.Params = append(call.Function.Params, cst.Param{Name: p.Name, Type: p.Type, Direction: p.Direction})
+		call.Function.Params = append(call.Function.Params,
+			cst.Param{Name: p.Name, Type: p.Type, Direction: p.Direction})
 		call.Args = append(call.Args, v)
 	}
 	return call
@@ -117,7 +118,8 @@ func saidBy(t *testing.T, compiler string, files []File) string {
 		}
 	}
 	// Functions that MPI has declared as deprecated, or removed, are called as the program called them.
-	c := exec.Command(compiler, "-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wno-deprecated-declarations", "-DOMPI_OMIT_MPI1_COMPAT_DECLS=0", "main.c")
+	c := exec.Command(compiler, "-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror",
+		"-Wno-deprecated-declarations", "-DOMPI_OMIT_MPI1_COMPAT_DECLS=0", "main.c")
 	c.Dir = directory
 	out, err := c.CombinedOutput()
 	if err == nil {
@@ -127,12 +129,14 @@ func saidBy(t *testing.T, compiler string, files []File) string {
 }
 
 // missing is what a compiler says of a function or a constant that its MPI does not have.
-var missing = regexp.MustCompile(`implicit declaration of function .(P?MPI_|MPIX_)|.MPI[X_][A-Z0-9_]+. undeclared|was removed in MPI-`)
+var missing = regexp.MustCompile(
+	`implicit declaration of function .(P?MPI_|MPIX_)|.MPI[X_][A-Z0-9_]+. undeclared|was removed in MPI-`)
 
 // FuzzSource writes programs of traces that nobody vouches for. Whatever they hold, it is one in C, without
 // warnings: a text that were more than a text would not be.
 func FuzzSource(f *testing.F) {
-	for _, text := range []string{"plain", `"); system("x"); ("`, "*/ int x; /*", "??/\"??/", "\\\n#include \"x\"\n", "a\x00b\xff", "//\\\n*/", "%s%n", "é */"} {
+	for _, text := range []string{"plain", `"); system("x"); ("`, "*/ int x; /*", "??/\"??/",
+		"\\\n#include \"x\"\n", "a\x00b\xff", "//\\\n*/", "%s%n", "é */"} {
 		var data []byte
 		for i := range 240 {
 			data = append(data, byte(i*37+len(text)*11))
@@ -162,7 +166,9 @@ func FuzzSource(f *testing.F) {
 			t.Fatal(err)
 		}
 		main := p.Files[0].Text
-		if strings.Contains(main, "??") || strings.ContainsFunc(main, func(r rune) bool { return r != '\n' && (r < ' ' || r > '~') }) {
+		if strings.Contains(main, "??") || strings.ContainsFunc(main, func(r rune) bool {
+			return r != '\n' && (r < ' ' || r > '~')
+		}) {
 			t.Errorf("bytes that mean something else in\n%s", main)
 		}
 		checkSyntax(t, p)
@@ -190,7 +196,8 @@ func TestSpecialSource(t *testing.T) {
 	for round := range rounds {
 		at := 0
 		forms := func(n int) int { at++; return (round + at*at) % n }
-		trace := testtrace.Record(t, merge.Run{}, false, testtrace.SpecialRanks(testtrace.SpecialFunctions(), forms, r.IntN))
+		trace := testtrace.Record(t, merge.Run{}, false,
+			testtrace.SpecialRanks(testtrace.SpecialFunctions(), forms, r.IntN))
 		p, err := Generate(t.Context(), trace, Options{Name: "special.rpz"})
 		if err != nil {
 			t.Fatal(err)

@@ -62,7 +62,8 @@ func TestEvery(t *testing.T) {
 		}
 		program := p.OneFile()
 		got, longest, numbers := 0.0, 0.0, 0
-		for _, table := range regexp.MustCompile(`(?s)static (?:int|long long) gap_\d+\[\](?:\[\d+\])? = \{(.*?)\};`).FindAllStringSubmatch(program, -1) {
+		for _, table := range regexp.MustCompile(
+			`(?s)static (?:int|long long) gap_\d+\[\](?:\[\d+\])? = \{(.*?)\};`).FindAllStringSubmatch(program, -1) {
 			for cell := range strings.SplitSeq(table[1], ",") {
 				n, err := strconv.ParseFloat(strings.Trim(cell, "{} \n"), 64)
 				if err != nil {
@@ -87,7 +88,8 @@ func TestEvery(t *testing.T) {
 			t.Errorf("%d lines", p.Lines)
 		}
 	}
-	if _, err := generate(t, data, Options{Compute: Spin, Gaps: Drawn}); err == nil || !strings.Contains(err.Error(), "no histograms") {
+	if _, err := generate(t, data, Options{Compute: Spin, Gaps: Drawn}); err == nil ||
+		!strings.Contains(err.Error(), "no histograms") {
 		t.Errorf("%v", err)
 	}
 }

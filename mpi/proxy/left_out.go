@@ -12,18 +12,23 @@ import (
 
 // apart are functions that reach other programs, or end this one.
 var apart = []string{
-	"MPI_Abort", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple", "MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join", "MPI_Comm_get_parent",
-	"MPI_Open_port", "MPI_Close_port", "MPI_Publish_name", "MPI_Unpublish_name", "MPI_Lookup_name", "MPI_Register_datarep",
+	"MPI_Abort", "MPI_Comm_spawn", "MPI_Comm_spawn_multiple", "MPI_Comm_accept", "MPI_Comm_connect",
+	"MPI_Comm_join", "MPI_Comm_get_parent",
+	"MPI_Open_port", "MPI_Close_port", "MPI_Publish_name", "MPI_Unpublish_name", "MPI_Lookup_name",
+	"MPI_Register_datarep",
 }
 
 // standIns are the functions of a program for those of the recorded one that MPI calls, by the functions that
 // they are given to and the parameters.
 var standIns = map[string]string{
-	"MPI_Op_create user_fn":                         "operation",
-	"MPI_Comm_create_errhandler comm_errhandler_fn": "comm_error", "MPI_File_create_errhandler file_errhandler_fn": "file_error",
+	"MPI_Op_create user_fn":                               "operation",
+	"MPI_Comm_create_errhandler comm_errhandler_fn":       "comm_error",
+	"MPI_File_create_errhandler file_errhandler_fn":       "file_error",
 	"MPI_Win_create_errhandler win_errhandler_fn":         "win_error",
 	"MPI_Session_create_errhandler session_errhandler_fn": "session_error",
-	"MPI_Grequest_start query_fn":                         "query_request", "MPI_Grequest_start free_fn": "free_request", "MPI_Grequest_start cancel_fn": "cancel_request",
+	"MPI_Grequest_start query_fn":                         "query_request",
+	"MPI_Grequest_start free_fn":                          "free_request",
+	"MPI_Grequest_start cancel_fn":                        "cancel_request",
 }
 
 // unable says why a call cannot be made, or nothing, from its function alone.
@@ -48,7 +53,8 @@ func (c *call) unable() string {
 	for _, p := range c.function.Declared() {
 		addresses := p.Use == spec.Distances && p.Form == spec.Array
 		if t := c.typeOf(p.Name); t.Kind != 0 && !t.Equal(p.Type) && t.Class != spec.PlaceholderClass && !addresses {
-			return "has an argument " + p.Name + " of another type: an address in place of a distance, if nothing is damaged"
+			return "has an argument " + p.Name +
+				" of another type: an address in place of a distance, if nothing is damaged"
 		}
 		t := p.Element()
 		for t.Kind == cst.KindArray {
@@ -137,7 +143,8 @@ func (g *generator) leaveOut() {
 		for _, shape := range g.calls {
 			for _, c := range shape {
 				if c.left == "" {
-					gets := strings.Contains(c.signature.Function.Name, "_get_") || c.signature.Function.Name == "MPI_Comm_group"
+					gets := strings.Contains(c.signature.Function.Name, "_get_") ||
+						c.signature.Function.Name == "MPI_Comm_group"
 					c.uses(func(class string, id int64, makes bool) {
 						if o := g.objects[class]; makes {
 							o.made[id], o.got[id] = true, o.got[id] || gets

@@ -25,7 +25,8 @@ func TestSwitchedOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []LeftOut{{Function: "MPI_Pcontrol", Reason: "switches recording off or on, so that calls are missing", Calls: 4}}
+	want := []LeftOut{{Function: "MPI_Pcontrol",
+		Reason: "switches recording off or on, so that calls are missing", Calls: 4}}
 	if !slices.Equal(p.LeftOut, want) || p.Calls != 6 || !strings.Contains(p.Files[0].Text, "MPI_Pcontrol(17)") {
 		t.Errorf("%d calls, left out %v:\n%s", p.Calls, p.LeftOut, p.Files[0].Text)
 	}
@@ -35,7 +36,8 @@ func TestSwitchedOff(t *testing.T) {
 func TestRowsOnce(t *testing.T) {
 	calls := []testtrace.Call{testtrace.MPICall("MPI_Init")}
 	for i := range 12 {
-		calls = append(calls, testtrace.MPICall("MPI_Scatterv", "sendcounts", []any{1000 + i*i, 7}, "displs", []any{0, i}, "root", 0, "comm", "MPI_COMM_WORLD"))
+		calls = append(calls, testtrace.MPICall("MPI_Scatterv", "sendcounts", []any{1000 + i*i, 7}, "displs",
+			[]any{0, i}, "root", 0, "comm", "MPI_COMM_WORLD"))
 	}
 	trace := testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{calls, calls})
 	p, err := Generate(context.Background(), trace, Options{Name: "run.rpz"})

@@ -162,7 +162,8 @@ func (c *call) misses() string {
 
 // guard adds conditions for objects that a call needs and that may not be there.
 func (s *statement) guard(p *spec.Param, class, text string) {
-	if condition := text + " != " + nulls[class]; s.lacks[class] && p.Direction != cst.Out && !slices.Contains(s.needed, condition) {
+	if condition := text + " != " + nulls[class]; s.lacks[class] && p.Direction != cst.Out &&
+		!slices.Contains(s.needed, condition) {
 		s.needed = append(s.needed, condition)
 	}
 }

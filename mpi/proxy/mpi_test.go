@@ -43,7 +43,8 @@ func callTexts(t *testing.T, tr *trace.Trace, rank int) []string {
 		b.WriteString(call.Function.Name)
 		for i, p := range call.Function.Params {
 			constant := p.Type.Kind == cst.KindPointer && slices.Contains(addresses, call.Args[i].Pointer().Segment)
-			if p.Name == "argc" || p.Name == "argv" || isAddress(p.Type) && !constant || p.Name == "filename" || p.Type.Class == "site" {
+			if p.Name == "argc" || p.Name == "argv" || isAddress(p.Type) && !constant ||
+				p.Name == "filename" || p.Type.Class == "site" {
 				continue
 			}
 			fmt.Fprintf(&b, " %s=%v", p.Name, call.Args[i])
@@ -80,7 +81,8 @@ func build(t *testing.T, m *mpitest.MPI, tr *trace.Trace, flags ...string) (stri
 	for _, l := range p.LeftOut {
 		t.Logf("left out: %d calls of %s, which %s", l.Calls, l.Function, l.Reason)
 	}
-	c := exec.Command(m.CC, append(flags, "-std=c11", "-Wall", "-Wextra", "-Werror", "-o", "proxy", "main.c", "proxy.c")...)
+	c := exec.Command(m.CC, append(flags, "-std=c11", "-Wall", "-Wextra", "-Werror", "-o", "proxy", "main.c",
+		"proxy.c")...)
 	c.Dir = directory
 	if output, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)
@@ -156,7 +158,8 @@ func compareCalls(t *testing.T, rank int, want, got []string, left map[string]ui
 
 // polls are the functions that ask MPI whether something has happened, and nothing how they say no.
 var (
-	polls   = regexp.MustCompile(`^MPI_(Test|Testany|Testall|Testsome|Request_get_status(_all|_any|_some)?|Iprobe|Improbe|Parrived|Win_test)$`)
+	polls = regexp.MustCompile(
+		`^MPI_(Test|Testany|Testall|Testsome|Request_get_status(_all|_any|_some)?|Iprobe|Improbe|Parrived|Win_test)$`)
 	nothing = regexp.MustCompile(`\b(flag|outcount)=0`)
 )
 
@@ -172,8 +175,9 @@ const (
 )
 
 var exceptions = map[string]map[string]string{
-	"mpich":   {"threads": refused, "waits": refused, "many": refused, "polling": varies, "switch": hangs},
-	"openmpi": {"threads": refused, "waits": refused, "many": refused, "polling": varies, "switch": hangs, "errors": asks, "hpcc": varies},
+	"mpich": {"threads": refused, "waits": refused, "many": refused, "polling": varies, "switch": hangs},
+	"openmpi": {"threads": refused, "waits": refused, "many": refused, "polling": varies, "switch": hangs,
+		"errors": asks, "hpcc": varies},
 }
 
 // TestProxy records programs and their proxies: the calls are the same, but for those of exceptions. -all
@@ -193,7 +197,8 @@ func TestProxy(t *testing.T) {
 				}
 				tr := recorded.Trace(t, m, func(o mpitest.Options) { m.RunProgram(t, p, o) })
 				if exception == refused {
-					if _, err := proxy.Generate(t.Context(), tr, proxy.Options{Name: "run.rpz"}); err == nil || !strings.Contains(err.Error(), refused) {
+					if _, err := proxy.Generate(t.Context(), tr,
+						proxy.Options{Name: "run.rpz"}); err == nil || !strings.Contains(err.Error(), refused) {
 						t.Errorf("error %v", err)
 					}
 					return

@@ -18,8 +18,9 @@ var classes = map[string]string{
 // nulls are what is no object of a class.
 var nulls = map[string]string{
 	"comm": "MPI_COMM_NULL", "datatype": "MPI_DATATYPE_NULL", "group": "MPI_GROUP_NULL", "op": "MPI_OP_NULL",
-	"request": "MPI_REQUEST_NULL", "info": "MPI_INFO_NULL", "message": "MPI_MESSAGE_NULL", "errhandler": "MPI_ERRHANDLER_NULL",
-	"win": "MPI_WIN_NULL", "file": "MPI_FILE_NULL", "session": "MPI_SESSION_NULL",
+	"request": "MPI_REQUEST_NULL", "info": "MPI_INFO_NULL", "message": "MPI_MESSAGE_NULL",
+	"errhandler": "MPI_ERRHANDLER_NULL",
+	"win":        "MPI_WIN_NULL", "file": "MPI_FILE_NULL", "session": "MPI_SESSION_NULL",
 }
 
 // constants are the names of numbers of each class.

@@ -147,7 +147,8 @@ func Generate(ctx context.Context, tr *trace.Trace, o Options) (*Program, error)
 		p.define = "#define PROXY_SLEEP\n"
 	}
 	g.count(p)
-	p.Files = []File{{"main.c", main}, {"proxy.h", runtimeHeader}, {"proxy.c", runtimeSource}, {"Makefile", g.makefile()}, {"README", g.readme(p)}}
+	p.Files = []File{{"main.c", main}, {"proxy.h", runtimeHeader}, {"proxy.c", runtimeSource},
+		{"Makefile", g.makefile()}, {"README", g.readme(p)}}
 	if g.tables.apart() {
 		text := "/* The numbers that differ from rank to rank, or from call to call. */\n" + g.tables.text.String()
 		p.Files = append(p.Files, File{"tables.h", text})
@@ -212,11 +213,13 @@ func (g *generator) collect() {
 							}
 						}
 					case cst.KindInt:
-						if p.Direction == cst.In && (p.Name == "count" || p.Name == "incount" || strings.HasPrefix(p.Name, "max")) && spec.RoleOf(c.function.Name).Sends == nil {
+						if p.Direction == cst.In && (p.Name == "count" || p.Name == "incount" ||
+							strings.HasPrefix(p.Name, "max")) && spec.RoleOf(c.function.Name).Sends == nil {
 							g.mostArray = max(g.mostArray, int(min(x.Int(), 1<<16)))
 						}
 					case cst.KindPointer:
-						if p.Form == spec.ByValue && (p.Use != spec.Word || usesWords(c.function.Name)) || allocates(c.function.Name) {
+						if p.Form == spec.ByValue && (p.Use != spec.Word || usesWords(c.function.Name)) ||
+							allocates(c.function.Name) {
 							g.buffers.add(x.Pointer())
 						}
 					}

@@ -72,7 +72,8 @@ func TestExtrapolation(t *testing.T) {
 // checkExtrapolation records a program on several numbers of ranks, and checks that what is made of all but
 // the last is the last, which it returns. Sites is what record has under --sites: ranks at an edge do what
 // others do at the same call site.
-func checkExtrapolation(t *testing.T, m *mpitest.MPI, source string, arguments []string, numbers []int, sites string) *trace.Trace {
+func checkExtrapolation(t *testing.T, m *mpitest.MPI, source string, arguments []string, numbers []int,
+	sites string) *trace.Trace {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")
 	if out, err := exec.Command(m.CC, "-w", "-g", "-O2", "-o", program, source, "-lm").CombinedOutput(); err != nil {
@@ -81,14 +82,16 @@ func checkExtrapolation(t *testing.T, m *mpitest.MPI, source string, arguments [
 	var traces []*trace.Trace
 	for _, ranks := range numbers {
 		traces = append(traces, recorded.Trace(t, m, func(o mpitest.Options) {
-			o.Ranks, o.Limit, o.Env = ranks, 3*time.Minute*time.Duration(1+ranks/64), append(o.Env, "REPRISE_SITES="+sites)
+			o.Ranks, o.Limit, o.Env = ranks, 3*time.Minute*time.Duration(1+ranks/64),
+				append(o.Env, "REPRISE_SITES="+sites)
 			if output := m.Run(t, o, program, arguments...); output.Status != 0 {
 				t.Fatalf("status %d: %s", output.Status, output.Rest)
 			}
 		}))
 	}
 	last := len(traces) - 1
-	r, err := extrapolate.Make(t.Context(), traces[:last], extrapolate.Options{Ranks: numbers[last], Check: query.Faults})
+	r, err := extrapolate.Make(t.Context(), traces[:last],
+		extrapolate.Options{Ranks: numbers[last], Check: query.Faults})
 	if err != nil {
 		t.Fatal(err)
 	}

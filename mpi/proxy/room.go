@@ -121,7 +121,8 @@ func (g *generator) reachOfMade(c *call) reach {
 			distance = wire.MulSat(count, distance)
 		}
 		if inBytes {
-			r.bytes = wire.AddSat(wire.AddSat(distance, wire.MulSat(block, old.bytes)), 16) // the end of a struct may be aligned
+			// the end of a struct may be aligned
+			r.bytes = wire.AddSat(wire.AddSat(distance, wire.MulSat(block, old.bytes)), 16)
 			break
 		}
 		r.bytes = wire.MulSat(wire.AddSat(distance, block), old.bytes)
@@ -383,7 +384,8 @@ func (g *generator) reserve(b *body) {
 				rows[i] = "{0, 0}"
 			}
 		}
-		b.add("static const long long room[][2] = { /* bytes before and after the address of a buffer */", "    "+strings.ReplaceAll(wrap(rows), "\n", "\n    ")+"};",
+		b.add("static const long long room[][2] = { /* bytes before and after the address of a buffer */",
+			"    "+strings.ReplaceAll(wrap(rows), "\n", "\n    ")+"};",
 			fmt.Sprintf("for (int i = 0; i < %d; i++)", len(cells)), "    buffer[i] = reserve(room[i][0], room[i][1]);")
 	}
 	for i, c := range cells {

@@ -40,7 +40,8 @@ func (g *generator) findBeginnings() error {
 			}
 		}
 		if !world && !session {
-			return fmt.Errorf("proxy: neither MPI_Init nor MPI_Session_init is among the calls of %s: MPI was there before, or it is no trace of an MPI program",
+			return fmt.Errorf(
+				"proxy: neither MPI_Init nor MPI_Session_init is among the calls of %s: MPI was there before, or it is no trace of an MPI program",
 				text.Ranks(g.trace.ShapeRanks(number)))
 		}
 		g.begins.world, g.begins.session = g.begins.world || world, g.begins.session || session

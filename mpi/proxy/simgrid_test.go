@@ -43,7 +43,8 @@ func TestAmounts(t *testing.T) {
 		}
 		tr := testtrace.TI(t, lines.String())
 		for _, gaps := range []Gaps{Means, Every} {
-			g := &generator{ctx: context.Background(), trace: tr, options: Options{Compute: Spin, Gaps: gaps, Scale: 2}, size: ranks}
+			g := &generator{ctx: context.Background(), trace: tr,
+				options: Options{Compute: Spin, Gaps: gaps, Scale: 2}, size: ranks}
 			if err := g.read(); err != nil {
 				t.Fatal(err)
 			}

@@ -45,7 +45,8 @@ func (g *generator) writeShape(number int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	w := &shapeWriter{generator: g, calls: g.calls[number], grammar: g.grammars[number], printer: g.trace.Printer(trace.PrintOptions{})}
+	w := &shapeWriter{generator: g, calls: g.calls[number], grammar: g.grammars[number],
+		printer: g.trace.Printer(trace.PrintOptions{})}
 	n := w.grammar.Rules()
 	w.uses, w.names, w.inFunction = make([]int, n), make([]string, n), make([]bool, n)
 	for r := range w.grammar.Rules() {
@@ -65,14 +66,16 @@ func (g *generator) writeShape(number int) (string, error) {
 		b.indent = 1
 		if r == last {
 			for _, l := range g.leftOut(number) {
-				b.add(comment(fmt.Sprintf("left out: %s of %s, which %s", text.Plural(l.Calls, "call"), l.Function, l.Reason)))
+				b.add(comment(fmt.Sprintf("left out: %s of %s, which %s", text.Plural(l.Calls, "call"),
+					l.Function, l.Reason)))
 			}
 		}
 		w.begun = r != last // other rules are behind it
 		if err := w.rule(&b, r, 0); err != nil {
 			return "", err
 		}
-		title := fmt.Sprintf("%s, used in %s: %s", text.Plural(w.grammar.RuleLen(r), "call"), text.Plural(uint64(w.uses[r]), "place"), text.Ranks(shape.Ranks))
+		title := fmt.Sprintf("%s, used in %s: %s", text.Plural(w.grammar.RuleLen(r), "call"),
+			text.Plural(uint64(w.uses[r]), "place"), text.Ranks(shape.Ranks))
 		if r == last {
 			title = fmt.Sprintf("%s of %s", text.Plural(w.grammar.RuleLen(r), "call"), text.Ranks(shape.Ranks))
 		} else if len(b.lines) == 0 {
@@ -250,7 +253,8 @@ func (w *shapeWriter) site(c *call) string {
 	if x, same := c.args[i].same(); same {
 		args := make([]cst.Value, len(params))
 		args[i] = x
-		return strings.Trim(string(w.printer.AppendArgument(nil, trace.Call{Function: c.signature.Function, Args: args}, i)), `"`)
+		return strings.Trim(
+			string(w.printer.AppendArgument(nil, trace.Call{Function: c.signature.Function, Args: args}, i)), `"`)
 	}
 	args, err := w.printer.Arguments(nil, c.signature)
 	if err != nil {
@@ -282,7 +286,8 @@ func (g *generator) main() (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", comment(fmt.Sprintf("The calls of %s, of %s.", g.options.Name, text.Plural(uint64(g.size), "rank"))))
+	fmt.Fprintf(&b, "%s\n",
+		comment(fmt.Sprintf("The calls of %s, of %s.", g.options.Name, text.Plural(uint64(g.size), "rank"))))
 	for _, a := range g.trace.Run().Origin.Assumptions {
 		fmt.Fprintf(&b, "%s\n", comment("conditional on "+a))
 	}
@@ -376,7 +381,8 @@ func (g *generator) readme(p *Program) string {
 	if len(p.LeftOut) > 0 {
 		b.WriteString("\nLeft out:\n\n")
 		for _, l := range p.LeftOut {
-			fmt.Fprintf(&b, "    %s of %s, which %s\n", text.Plural(l.Calls, "call"), identifierOf(l.Function), l.Reason)
+			fmt.Fprintf(&b, "    %s of %s, which %s\n", text.Plural(l.Calls, "call"),
+				identifierOf(l.Function), l.Reason)
 		}
 	}
 	return b.String()

@@ -105,6 +105,7 @@ func (s *statement) fitting() {
 		wait = 1
 	}
 	i := slices.IndexFunc(s.function.Declared(), func(p spec.Param) bool { return p.Name == "count" })
-	s.args[i] = fmt.Sprintf("fitting(%s, %s, %s, %s, %s, %d)", s.args[i], s.argumentText("datatype"), s.argumentText("source"), s.argumentText("tag"),
+	s.args[i] = fmt.Sprintf("fitting(%s, %s, %s, %s, %s, %d)", s.args[i], s.argumentText("datatype"),
+		s.argumentText("source"), s.argumentText("tag"),
 		s.argumentText("comm"), wait)
 }

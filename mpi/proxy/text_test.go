@@ -18,7 +18,8 @@ var (
 // FuzzText writes texts of a trace as a string, a comment and a name: none of them ends before its
 // end, or holds a trigraph or a new line.
 func FuzzText(f *testing.F) {
-	for _, s := range []string{"", `"; system("x"); "`, "*/ int x; /*", "??/\"", "\\\n", "a\x00b", "//*/", "%s\r\n", "é"} {
+	for _, s := range []string{"", `"; system("x"); "`, "*/ int x; /*", "??/\"", "\\\n", "a\x00b", "//*/",
+		"%s\r\n", "é"} {
 		f.Add(s)
 	}
 	mutate.Fuzz(f, func(t *testing.T, s string) {
@@ -29,7 +30,8 @@ func FuzzText(f *testing.F) {
 		if back, err := strconv.Unquote(q); err != nil || back != s {
 			t.Errorf("%s is %q, not %q: %v", q, back, s, err)
 		}
-		if c := comment(s); !aComment.MatchString(c) || strings.Contains(c[2:len(c)-2], "*") || strings.ContainsAny(c, "?\\") {
+		if c := comment(s); !aComment.MatchString(c) || strings.Contains(c[2:len(c)-2], "*") ||
+			strings.ContainsAny(c, "?\\") {
 			t.Errorf("%q is written as %s", s, c)
 		}
 		if name := identifier(s); !aName.MatchString(name) {

@@ -71,7 +71,8 @@ func TestProbes(t *testing.T) {
 			for range tier.Number(2, 8) {
 				got := run(again)
 				for rank := range recorded.Ranks() {
-					compareSequences(t, seed, rank, withoutVainTags(callTexts(t, recorded, rank)), withoutVainTags(callTexts(t, got, rank)))
+					compareSequences(t, seed, rank, withoutVainTags(callTexts(t, recorded, rank)),
+						withoutVainTags(callTexts(t, got, rank)))
 				}
 			}
 		}
@@ -86,7 +87,8 @@ func compareSequences(t *testing.T, seed, rank int, want, got []string) {
 		i++
 	}
 	if i < len(want) || i < len(got) {
-		t.Fatalf("seed %d, rank %d: %d calls, not %d; they differ from call %d on:\n%q\nnot\n%q", seed, rank, len(got), len(want), i,
+		t.Fatalf("seed %d, rank %d: %d calls, not %d; they differ from call %d on:\n%q\nnot\n%q", seed, rank,
+			len(got), len(want), i,
 			got[i:min(i+3, len(got))], want[i:min(i+3, len(want))])
 	}
 }

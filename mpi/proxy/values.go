@@ -168,7 +168,8 @@ func rowOf(first int) string {
 
 // number returns an expression in C for a number of an argument. Key is that of the call, and
 // what is the beginning of the names of tables.
-func (g *generator) number(v *values, key, what string, number func(cst.Value) int64, name func(int64) string) (string, error) {
+func (g *generator) number(v *values, key, what string, number func(cst.Value) int64,
+	name func(int64) string) (string, error) {
 	first := number(v.of[0][0])
 	same, alike := true, true
 	wide := false
@@ -239,7 +240,8 @@ func (g *generator) number(v *values, key, what string, number func(cst.Value) i
 
 // row returns an expression in C for the first element of an array of numbers. Key is that of the call, and
 // what is the beginning of the names of tables. Shorter arrays are filled up with zeros.
-func (g *generator) row(v *values, key, what, typ string, number func(cst.Value) int64, name func(int64) string) (string, error) {
+func (g *generator) row(v *values, key, what, typ string, number func(cst.Value) int64,
+	name func(int64) string) (string, error) {
 	rows := v.of
 	if _, ok := v.same(); ok {
 		rows = [][]cst.Value{{v.of[0][0]}}

@@ -21,7 +21,8 @@ func (link) Compute(c *replay.Call) (before, within replay.Time) {
 func (link) Steady() bool { return true }
 
 func (link) Message(m *replay.Message) replay.Cost {
-	return replay.Cost{Send: 500 * replay.Nanosecond, Transfer: replay.Microsecond + replay.Time(max(m.Bytes, 0))*100, Receive: 500 * replay.Nanosecond, Rendezvous: m.Bytes > 65536}
+	return replay.Cost{Send: 500 * replay.Nanosecond, Transfer: replay.Microsecond +
+		replay.Time(max(m.Bytes, 0))*100, Receive: 500 * replay.Nanosecond, Rendezvous: m.Bytes > 65536}
 }
 
 // BenchmarkRun replays real runs, and says how many calls it replays in a second.

@@ -178,7 +178,8 @@ func TestBoundedMessages(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if r.Messages != exact.Messages || r.Calls != exact.Calls || r.Collectives != exact.Collectives || r.Unreceived > 0 {
+				if r.Messages != exact.Messages || r.Calls != exact.Calls ||
+					r.Collectives != exact.Collectives || r.Unreceived > 0 {
 					t.Errorf("%s: %+v, not %+v", p.Name, r, exact)
 				}
 				ends = append(ends, r.End)

@@ -120,7 +120,8 @@ func (endless) Compute(*replay.Call) (before, within replay.Time) { return 1 << 
 
 func TestTooLong(t *testing.T) {
 	p := programs.Stencil2D(2, 2, 10)
-	if _, err := replay.Run(ctx, open(t, testtrace.Write(t, p.Run(), p.Parts())), endless{}); !errors.Is(err, replay.ErrTooLong) {
+	if _, err := replay.Run(ctx, open(t, testtrace.Write(t, p.Run(), p.Parts())), endless{}); !errors.Is(err,
+		replay.ErrTooLong) {
 		t.Error(err)
 	}
 }

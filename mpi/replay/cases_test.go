@@ -66,7 +66,8 @@ func (sized) Compute(c *replay.Call) (before, within replay.Time) {
 type costs struct{ replay.Instant }
 
 func (costs) Message(m *replay.Message) replay.Cost {
-	return replay.Cost{Send: replay.Microsecond, Transfer: 10 * replay.Microsecond, Receive: 2 * replay.Microsecond, Rendezvous: m.Bytes > 500}
+	return replay.Cost{Send: replay.Microsecond, Transfer: 10 * replay.Microsecond,
+		Receive: 2 * replay.Microsecond, Rendezvous: m.Bytes > 500}
 }
 
 // delayed is a machine that computes before some calls, by rank and position.
@@ -88,7 +89,8 @@ func micro(t replay.Time) string { return fmt.Sprint(float64(t) / float64(replay
 // say how many ranks there are. With show=path, the critical path is compared, too, with show=messages, who
 // sent each message, and the calls that sent and received it.
 func TestCases(t *testing.T) {
-	for _, name := range []string{"deadlocks", "locks", "times", "simgrid", "paths", "intercommunicators", "choices", "flight"} {
+	for _, name := range []string{"deadlocks", "locks", "times", "simgrid", "paths", "intercommunicators",
+		"choices", "flight"} {
 		t.Run(name, func(t *testing.T) { textcases.Run(t, "testdata/"+name+".txt", replayed) })
 	}
 }
@@ -113,7 +115,8 @@ func replayed(t *testing.T, c textcases.Case) string {
 	var last error
 	for event, err := range replay.Events(ctx, model, machine) {
 		if last = err; err == nil && event.Message != nil {
-			met = append(met, fmt.Sprintf("%d.%d→%d\n", event.Message.From, event.Call.Position, event.Receive.Position))
+			met = append(met, fmt.Sprintf("%d.%d→%d\n", event.Message.From, event.Call.Position,
+				event.Receive.Position))
 		}
 	}
 	res, err := replay.Run(ctx, model, machine)
@@ -128,7 +131,8 @@ func replayed(t *testing.T, c textcases.Case) string {
 		if last == nil || last.Error() != err.Error() {
 			t.Errorf("with events: %v", last)
 		}
-		return strings.NewReplacer(": ", ":\n", "; ", ";\n").Replace(strings.TrimPrefix(err.Error(), "replay: deadlock, "))
+		return strings.NewReplacer(": ", ":\n", "; ", ";\n").Replace(
+			strings.TrimPrefix(err.Error(), "replay: deadlock, "))
 	}
 	testPath(t, model, machine)
 	out := "ends:"

@@ -19,11 +19,13 @@ var linkGen = rapid.Custom(func(t *rapid.T) loggps.Link {
 	bandwidth := func() int64 { return rapid.SampledFrom([]int64{0, 1e6, 1e9, 3e11}).Draw(t, "bandwidth") }
 	l := loggps.Link{
 		Latency: time(5000, "latency"), Overhead: time(500, "overhead"), Gap: time(1000, "gap"), Bandwidth: bandwidth(),
-		EagerLimit: rapid.SampledFrom([]int64{-1, 0, 6, 100, 10000}).Draw(t, "eager limit"), Copied: rapid.Bool().Draw(t, "copied"),
+		EagerLimit: rapid.SampledFrom([]int64{-1, 0, 6, 100, 10000}).Draw(t, "eager limit"),
+		Copied:     rapid.Bool().Draw(t, "copied"),
 	}
 	for _, than := range []int64{0, 5, 4096} {
 		if rapid.IntRange(0, 2).Draw(t, "larger") == 0 {
-			l.Larger = append(l.Larger, loggps.Larger{Than: than, Latency: time(9000, "latency"), Bandwidth: bandwidth()})
+			l.Larger = append(l.Larger, loggps.Larger{Than: than, Latency: time(9000, "latency"),
+				Bandwidth: bandwidth()})
 		}
 	}
 	return l
@@ -31,9 +33,12 @@ var linkGen = rapid.Custom(func(t *rapid.T) loggps.Link {
 
 // algorithmsOf are some that operations of the random programs may have.
 var algorithmsOf = map[string][]loggps.Algorithm{
-	"barrier": {"dissemination", "recursive-doubling", "linear"}, "bcast": {"binomial", "linear", "scatter-recursive-doubling", "scatter-ring"},
-	"scatter": {"binomial", "linear"}, "gather": {"binomial", "linear"}, "reduce": {"binomial", "rabenseifner", "linear"},
-	"allreduce": {"recursive-doubling", "rabenseifner", "ring"}, "allgather": {"recursive-doubling", "bruck", "ring"}, "alltoall": {"bruck", "pairwise", "linear"},
+	"barrier": {"dissemination", "recursive-doubling", "linear"},
+	"bcast":   {"binomial", "linear", "scatter-recursive-doubling", "scatter-ring"},
+	"scatter": {"binomial", "linear"}, "gather": {"binomial", "linear"},
+	"reduce":    {"binomial", "rabenseifner", "linear"},
+	"allreduce": {"recursive-doubling", "rabenseifner", "ring"},
+	"allgather": {"recursive-doubling", "bruck", "ring"}, "alltoall": {"bruck", "pairwise", "linear"},
 }
 
 // clusterGen draws the parameters of machines, with all that they may have.
@@ -48,15 +53,19 @@ var clusterGen = rapid.Custom(func(t *rapid.T) loggps.Parameters {
 	p := loggps.Parameters{
 		Between: linkGen.Draw(t, "between"), Within: linkGen.Draw(t, "within"),
 		RanksPerNode: rapid.IntRange(0, 4).Draw(t, "ranks per node"), Cyclic: rapid.Bool().Draw(t, "cyclic"),
-		Compute: factor(), OfRanks: []loggps.RankFactor{{Ranks: rankenc.SetOf(1, 3), Factor: factor()}}, OfFunction: map[string]loggps.Factor{"MPI_Wait": factor()},
+		Compute: factor(), OfRanks: []loggps.RankFactor{{Ranks: rankenc.SetOf(1, 3), Factor: factor()}},
+		OfFunction:  map[string]loggps.Factor{"MPI_Wait": factor()},
 		Collectives: make(map[string]loggps.Algorithm), Besides: make(map[string]loggps.Besides),
 	}
-	for _, operation := range []string{"barrier", "bcast", "scatter", "gather", "reduce", "allreduce", "allgather", "alltoall"} {
+	for _, operation := range []string{"barrier", "bcast", "scatter", "gather", "reduce", "allreduce",
+		"allgather", "alltoall"} {
 		if rapid.Bool().Draw(t, "other algorithm") {
 			p.Collectives[operation] = rapid.SampledFrom(algorithmsOf[operation]).Draw(t, operation)
 		}
-		if needsAll := operation == "barrier" || strings.HasPrefix(operation, "all"); needsAll && rapid.Bool().Draw(t, "besides") {
-			p.Besides[operation] = loggps.Besides{{Bytes: 4, Time: 300 * replay.Nanosecond}, {Bytes: 5000, Time: replay.Time(rapid.IntRange(0, 9000).Draw(t, "time")) * replay.Nanosecond}}
+		if needsAll := operation == "barrier" || strings.HasPrefix(operation, "all"); needsAll &&
+			rapid.Bool().Draw(t, "besides") {
+			p.Besides[operation] = loggps.Besides{{Bytes: 4, Time: 300 * replay.Nanosecond},
+				{Bytes: 5000, Time: replay.Time(rapid.IntRange(0, 9000).Draw(t, "time")) * replay.Nanosecond}}
 		}
 	}
 	return p

@@ -182,7 +182,8 @@ func (e *engine) instance(c *comm) *instance {
 	n := new(instance)
 	if size := c.of.Size(); size <= len(e.ranks) {
 		n.Communicator = c.of
-		n.Sent, n.Received, n.Enter, n.Leave = make([]int64, size), make([]int64, size), make([]Time, size), make([]Time, size)
+		n.Sent, n.Received, n.Enter, n.Leave = make([]int64, size), make([]int64, size), make([]Time, size),
+			make([]Time, size)
 	}
 	e.opened()
 	return n
@@ -295,5 +296,6 @@ func (n *instance) fits() bool {
 		return false
 	}
 	// Not all members of an intercommunicator know the root: the first one may not.
-	return len(n.arrivals) < 2 || n.Enter == nil || last.root < 0 || n.Root < 0 || n.Root == int(last.root) || last.rank.engine.drawn
+	return len(n.arrivals) < 2 || n.Enter == nil || last.root < 0 || n.Root < 0 || n.Root == int(last.root) ||
+		last.rank.engine.drawn
 }

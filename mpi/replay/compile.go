@@ -194,7 +194,8 @@ func (r *rank) threadOf(terminal uint32) int {
 }
 
 func (r *rank) addStrand(thread int, from, calls uint64) {
-	s := &strand{rank: r, thread: thread, position: from, left: calls, walk: r.calls.Walk(from), stretches: r.stretchesFrom(from)}
+	s := &strand{rank: r, thread: thread, position: from, left: calls, walk: r.calls.Walk(from),
+		stretches: r.stretchesFrom(from)}
 	s.nextStretch()
 	r.engine.drawn = r.engine.drawn || len(s.stretches) > 0
 	s.at = Call{Rank: r.calls, Thread: thread}
@@ -337,7 +338,8 @@ func isKnown(m *semantics.Message) bool { return m.Communicator != nil && m.Peer
 
 // message returns a message as it is executed.
 func (r *rank) message(m *semantics.Message) message {
-	made := message{slot: -1, taken: -1, Message: Message{Direction: m.Direction, From: r.number, To: m.Peer, Tag: m.Tag, Bytes: m.Bytes, Communicator: m.Communicator}}
+	made := message{slot: -1, taken: -1, Message: Message{Direction: m.Direction, From: r.number, To: m.Peer,
+		Tag: m.Tag, Bytes: m.Bytes, Communicator: m.Communicator}}
 	switch m.Direction {
 	case semantics.Send:
 		switch m.Mode {
@@ -375,7 +377,8 @@ func (r *rank) probe(m *semantics.Message) *message {
 func (r *rank) choosesMessages() bool {
 	for o := range r.calls.All() {
 		for _, m := range o.Operation.Messages {
-			if m.Direction == semantics.Receive && !m.Cancelled && (m.Peer == semantics.AnySource || m.Tag == semantics.AnyTag) && m.Communicator != nil {
+			if m.Direction == semantics.Receive && !m.Cancelled &&
+				(m.Peer == semantics.AnySource || m.Tag == semantics.AnyTag) && m.Communicator != nil {
 				return true
 			}
 		}

@@ -50,13 +50,15 @@ func newCut(e *engine, like *cut) *cut {
 }
 
 func (s *strand) place() place {
-	return place{position: s.position, varied: s.varied, ahead: s.gate - s.position, loop: s.loop, clock: s.clock, state: s.state}
+	return place{position: s.position, varied: s.varied, ahead: s.gate - s.position, loop: s.loop,
+		clock: s.clock, state: s.state}
 }
 
 // changeTo returns what is added from a cut to a later one. It is nil if what follows them may be
 // different, times aside.
 func (c *cut) changeTo(now *cut, iterations uint64) *change {
-	if !slices.Equal(c.words, now.words) || !slices.Equal(c.meaning, now.meaning) || !slices.Equal(c.movers, now.movers) {
+	if !slices.Equal(c.words, now.words) || !slices.Equal(c.meaning, now.meaning) ||
+		!slices.Equal(c.movers, now.movers) {
 		return nil
 	}
 	d := &change{movers: c.movers, calls: make([]uint64, len(c.places))}

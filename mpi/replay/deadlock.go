@@ -123,7 +123,8 @@ func (w Wait) String() string {
 		return ranks + " to call MPI_Win_complete"
 	case ForLock:
 		need.That(w.Communicator != nil, "replay: a lock of no window")
-		return fmt.Sprintf("the lock of rank %d in window %s, which %s %s", w.Target, w.Communicator.Name, ranks, have(w.Ranks))
+		return fmt.Sprintf("the lock of rank %d in window %s, which %s %s", w.Target, w.Communicator.Name,
+			ranks, have(w.Ranks))
 	case ForMessage:
 		b.WriteString("a message from " + ranks)
 	case ForReceiver:
@@ -201,7 +202,8 @@ func (r *rank) sentBy(w *Wait) (list []Message) {
 		}
 	}
 	slices.SortFunc(list, func(a, b Message) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Tag, b.Tag), cmp.Compare(a.Communicator.Name, b.Communicator.Name))
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Tag, b.Tag),
+			cmp.Compare(a.Communicator.Name, b.Communicator.Name))
 	})
 	return list
 }
@@ -209,8 +211,10 @@ func (r *rank) sentBy(w *Wait) (list []Message) {
 // compareWaits orders what one call waits for. Equal ones are the same: of a collective operation
 // all members wait for all others.
 func compareWaits(a, b Wait) int {
-	return cmp.Or(cmp.Compare(a.For, b.For), slices.Compare(firstOf(a.Ranks), firstOf(b.Ranks)), cmp.Compare(a.Tag, b.Tag),
-		cmp.Compare(a.Communicator.Name, b.Communicator.Name), cmp.Compare(a.Instance, b.Instance), cmp.Compare(a.Target, b.Target),
+	return cmp.Or(cmp.Compare(a.For, b.For), slices.Compare(firstOf(a.Ranks), firstOf(b.Ranks)),
+		cmp.Compare(a.Tag, b.Tag),
+		cmp.Compare(a.Communicator.Name, b.Communicator.Name), cmp.Compare(a.Instance, b.Instance),
+		cmp.Compare(a.Target, b.Target),
 		cmp.Compare(a.Ranks.Len(), b.Ranks.Len()), cmp.Compare(anyOf(a), anyOf(b)))
 }
 
@@ -299,7 +303,8 @@ func (e *engine) waitsForMembers(waits map[*strand][]Wait) {
 						other = append(other, b.rank.number)
 					}
 				}
-				w := Wait{For: ForMembers, Communicator: c.of, Tag: semantics.NoTag, Instance: c.begun + uint64(k), Others: rankenc.SetOf(other...)}
+				w := Wait{For: ForMembers, Communicator: c.of, Tag: semantics.NoTag,
+					Instance: c.begun + uint64(k), Others: rankenc.SetOf(other...)}
 				w.Ranks = c.of.RankSet().Difference(rankenc.SetOf(same...))
 				switch root := n.rootOf(a); needOn(c.of.IsInter(), a.role, a.root == a.member) {
 				case needsRoot:
@@ -323,7 +328,8 @@ func (e *engine) waitsForLocks(waits map[*strand][]Wait) {
 		for _, c := range l.had {
 			had = append(had, c.rank.number)
 		}
-		w := Wait{For: ForLock, Ranks: rankenc.SetOf(had...), Communicator: l.window, Tag: semantics.NoTag, Target: l.target}
+		w := Wait{For: ForLock, Ranks: rankenc.SetOf(had...), Communicator: l.window, Tag: semantics.NoTag,
+			Target: l.target}
 		for _, c := range l.waiting {
 			for _, s := range c.callers {
 				waits[s] = append(waits[s], w)

@@ -56,7 +56,8 @@ func (r *Recorded) drawn(c *Call, signature int) (gap, duration Time) {
 }
 
 // drawnOf draws a value of a call from those of a summary, as much larger as the rank's own mean is.
-func (r *Recorded) drawnOf(s *timing.Summary, c *Call, signature int, previous int64, own Time, low, high extremes) Time {
+func (r *Recorded) drawnOf(s *timing.Summary, c *Call, signature int, previous int64, own Time, low,
+	high extremes) Time {
 	if s.Histograms == nil || signature >= len(s.Statistics) || s.Statistics[signature].Count == 0 {
 		return own
 	}

@@ -32,8 +32,10 @@ func TestDraw(t *testing.T) {
 					t.Fatal(err)
 				}
 				for position, terminal := range rank.Find(0, func(uint32) bool { return true }) {
-					before, within := r.Compute(&replay.Call{Rank: rank, Position: position, Terminal: terminal, Local: true})
-					drawn[number][0], drawn[number][1] = append(drawn[number][0], before), append(drawn[number][1], within)
+					before, within := r.Compute(&replay.Call{Rank: rank, Position: position,
+						Terminal: terminal, Local: true})
+					drawn[number][0], drawn[number][1] = append(drawn[number][0], before),
+						append(drawn[number][1], within)
 				}
 			}
 			if err := r.Close(); err != nil {

@@ -56,7 +56,8 @@ func (network) Collective(c *replay.Collective) {
 func ExampleCollective_Earliest() {
 	c := replay.Collective{
 		Role: spec.RoleOf("MPI_Bcast"), Root: 0,
-		Enter: []replay.Time{3 * replay.Microsecond, replay.Microsecond, 5 * replay.Microsecond}, Leave: make([]replay.Time, 3), Leaving: []int{0, 1, 2},
+		Enter: []replay.Time{3 * replay.Microsecond, replay.Microsecond, 5 * replay.Microsecond},
+		Leave: make([]replay.Time, 3), Leaving: []int{0, 1, 2},
 	}
 	c.Earliest()
 	fmt.Println(c.Leave)

@@ -11,7 +11,8 @@ import (
 func TestIntercommunicator(t *testing.T) {
 	model := modelOf(t, 4, func(rank int, r *testtrace.Recording) {
 		r.MPI(1, "MPI_Comm_split", "comm", world, "color", rank/2, "key", rank, "newcomm", 0)
-		r.MPI(1, "MPI_Intercomm_create", "local_comm", 0, "local_leader", 0, "peer_comm", world, "remote_leader", 2-rank/2*2, "tag", 1, "newintercomm", 1)
+		r.MPI(1, "MPI_Intercomm_create", "local_comm", 0, "local_leader", 0, "peer_comm", world,
+			"remote_leader", 2-rank/2*2, "tag", 1, "newintercomm", 1)
 		if rank < 2 { // to the same rank of the other group
 			r.MPI(1, "MPI_Send", "count", 1, "datatype", "MPI_BYTE", "dest", rank, "tag", 0, "comm", 1)
 		} else {

@@ -21,7 +21,9 @@ import (
 // meant are the functions of MPI that mean something to a replay.
 var meant = func() (list []spec.Function) {
 	for _, f := range spec.Functions() {
-		for _, word := range []string{"end", "ecv", "Start", "Wait", "Test", "cast", "ather", "educe", "arrier", "Win_", "Put", "Get", "probe", "Probe", "Request_free", "ancel", "Comm_split", "Comm_dup", "Finalize"} {
+		for _, word := range []string{"end", "ecv", "Start", "Wait", "Test", "cast", "ather", "educe",
+			"arrier", "Win_", "Put", "Get", "probe", "Probe", "Request_free", "ancel", "Comm_split",
+			"Comm_dup", "Finalize"} {
 			if strings.Contains(f.Name, word) {
 				list = append(list, f)
 				break
@@ -77,7 +79,8 @@ func TestAnything(t *testing.T) {
 			})
 			parts = append(parts, r.Finish(rank))
 		}
-		testAnything(t, testtrace.Write(t, merge.Run{Ranks: rapid.SampledFrom([]int{3, 1 << 30}).Draw(t, "size")}, parts))
+		testAnything(t, testtrace.Write(t,
+			merge.Run{Ranks: rapid.SampledFrom([]int{3, 1 << 30}).Draw(t, "size")}, parts))
 	})
 }
 
@@ -85,13 +88,15 @@ func TestAnything(t *testing.T) {
 func TestAnyLocks(t *testing.T) {
 	choices := map[string][]cst.Value{
 		"lock_type": {cst.Int(1), cst.Int(2)}, "assert": {cst.Int(0), cst.Int(0), cst.Int(0), cst.Int(1)},
-		"win": {cst.Handle(0), cst.Handle(0), cst.Handle(1)}, "request": {cst.Handle(0), cst.Handle(1)}, "comm": {cst.Handle(-3)},
+		"win": {cst.Handle(0), cst.Handle(0), cst.Handle(1)}, "request": {cst.Handle(0), cst.Handle(1)},
+		"comm": {cst.Handle(-3)},
 		"rank": {cst.Rank(0), cst.Rank(1), cst.Rank(7)}, "target_rank": {cst.Rank(0), cst.Rank(1), cst.Rank(2)},
 	}
 	var functions []spec.Function
 	for _, f := range spec.Functions() {
 		switch spec.Base(f.Name) {
-		case "Win_lock", "Win_lock_all", "Win_unlock", "Win_unlock_all", "Win_flush", "Win_flush_all", "Put", "Rput", "Wait", "Barrier":
+		case "Win_lock", "Win_lock_all", "Win_unlock", "Win_unlock_all", "Win_flush", "Win_flush_all", "Put",
+			"Rput", "Wait", "Barrier":
 			functions = append(functions, f)
 		}
 	}
@@ -114,13 +119,15 @@ func TestAnyLocks(t *testing.T) {
 }
 
 // drawCalls draws calls of functions, with arguments as a function draws them.
-func drawCalls(t *rapid.T, r *testtrace.Recording, functions []spec.Function, most int, argument func(spec.Param) cst.Value) {
+func drawCalls(t *rapid.T, r *testtrace.Recording, functions []spec.Function, most int,
+	argument func(spec.Param) cst.Value) {
 	for range rapid.IntRange(1, most).Draw(t, "calls") {
 		f := rapid.SampledFrom(functions).Draw(t, "function")
 		made := cst.Function{Name: f.Name}
 		var args []cst.Value
 		if thread := rapid.IntRange(0, 2).Draw(t, "thread"); thread > 0 {
-			made.Params, args = append(made.Params, cst.Param{Name: trace.ThreadParam, Type: cst.Type{Kind: cst.KindInt}}), append(args, cst.Int(int64(thread)))
+			made.Params, args = append(made.Params, cst.Param{Name: trace.ThreadParam,
+				Type: cst.Type{Kind: cst.KindInt}}), append(args, cst.Int(int64(thread)))
 		}
 		for _, p := range f.Params {
 			made.Params = append(made.Params, cst.Param{Name: p.Name, Type: p.Type, Direction: p.Direction})

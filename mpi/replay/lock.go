@@ -78,7 +78,9 @@ var lockCalls = map[*spec.Role]lockCall{
 
 // findLocks finds the targets that are locked exclusively.
 func (e *engine) findLocks() {
-	if e.drawn || !slices.ContainsFunc(e.model.Trace().Functions(), func(f cst.Function) bool { return lockCalls[spec.RoleOf(f.Name)] == locks }) {
+	if e.drawn || !slices.ContainsFunc(e.model.Trace().Functions(), func(f cst.Function) bool {
+		return lockCalls[spec.RoleOf(f.Name)] == locks
+	}) {
 		return
 	}
 	e.locks = make(map[lockKey]*lock)
@@ -99,7 +101,8 @@ func (e *engine) findLocks() {
 // targetOf returns the target that a call names, false if it names none, or it is not known which.
 func targetOf(o *semantics.Operation, call trace.Call) (lockKey, bool) {
 	rank, ok := call.Arg("rank")
-	if c := o.Communicator; ok && c != nil && rank.Kind() == cst.KindRank && rank.Int() >= 0 && rank.Int() < int64(c.Size()) && !c.IsInter() {
+	if c := o.Communicator; ok && c != nil && rank.Kind() == cst.KindRank && rank.Int() >= 0 &&
+		rank.Int() < int64(c.Size()) && !c.IsInter() {
 		return lockKey{c, c.Member(int(rank.Int()))}, true
 	}
 	return lockKey{}, false

@@ -92,7 +92,8 @@ func (p *program) epoch() {
 		p.lockAll(a, number, self)
 		return
 	}
-	h := &held{origin: a, window: number, target: p.intn(len(w.group.ranks)), exclusive: !p.windows.shared && p.intn(2) == 0, from: notYet}
+	h := &held{origin: a, window: number, target: p.intn(len(w.group.ranks)), exclusive: !p.windows.shared &&
+		p.intn(2) == 0, from: notYet}
 	kind := shared
 	if h.exclusive {
 		kind = exclusive
@@ -150,7 +151,8 @@ func (w *windows) close(a *actor, list []*held) {
 // access adds an access to the target of a lock.
 func (p *program) access(h *held) {
 	name := p.pick("MPI_Put", "MPI_Get", "MPI_Accumulate")
-	h.origin.call(name, "origin_count", 1+1000*p.intn(2), "origin_datatype", "MPI_INT", "target_rank", h.target, "win", p.windows.list[h.window].handle)
+	h.origin.call(name, "origin_count", 1+1000*p.intn(2), "origin_datatype", "MPI_INT", "target_rank",
+		h.target, "win", p.windows.list[h.window].handle)
 }
 
 // complete adds a call after which the rank has a lock.
@@ -238,7 +240,8 @@ func TestLockForms(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"open", "lazy", "MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Rput", "MPI_Win_flush", "MPI_Win_flush_local", "MPI_Win_flush_all"} {
+	for _, name := range []string{"open", "lazy", "MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Rput",
+		"MPI_Win_flush", "MPI_Win_flush_local", "MPI_Win_flush_all"} {
 		if counts[name] < 10 {
 			t.Errorf("%s: %d times", name, counts[name])
 		}
@@ -291,18 +294,19 @@ func TestRecordedLocks(t *testing.T) {
 	type span struct{ from, to replay.Time }
 	var spans []span // from the flush of a rank to its unlocking
 	from := make(map[int]replay.Time)
-	_, err = replay.RunWith(ctx, open(t, trace), machine, replay.Options{Ended: func(c *replay.Call, _, end replay.Time) {
-		rank := c.Rank.Number()
-		switch c.Rank.Call(c.Terminal).Function.Name {
-		case "MPI_Win_flush":
-			from[rank] = end
-		case "MPI_Win_unlock":
-			if begin, ok := from[rank]; ok {
-				spans = append(spans, span{begin, end})
+	_, err = replay.RunWith(ctx, open(t, trace), machine,
+		replay.Options{Ended: func(c *replay.Call, _, end replay.Time) {
+			rank := c.Rank.Number()
+			switch c.Rank.Call(c.Terminal).Function.Name {
+			case "MPI_Win_flush":
+				from[rank] = end
+			case "MPI_Win_unlock":
+				if begin, ok := from[rank]; ok {
+					spans = append(spans, span{begin, end})
+				}
+				delete(from, rank)
 			}
-			delete(from, rank)
-		}
-	}})
+		}})
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	for i := 1; i < len(spans); i++ {
 		if spans[i].from < spans[i-1].to {

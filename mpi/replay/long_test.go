@@ -54,7 +54,8 @@ func endlessRun(t tester, lost bool) *semantics.Model {
 func TestLongCancelled(t *testing.T) {
 	model := endlessRun(t, false)
 	cause := errors.New("enough")
-	for _, o := range []replay.Options{{}, {CriticalPath: true}, {Ended: func(*replay.Call, replay.Time, replay.Time) {}}} {
+	for _, o := range []replay.Options{{}, {CriticalPath: true},
+		{Ended: func(*replay.Call, replay.Time, replay.Time) {}}} {
 		stopping, stop := context.WithCancelCause(ctx)
 		executed, at, told := uint64(0), uint64(0), uint64(0)
 		o.Progress = func(calls uint64) {
@@ -85,7 +86,9 @@ func TestProgressSkipped(t *testing.T) {
 	p := programs.Stencil2D(2, 2, 1<<30)
 	model := open(t, testtrace.Write(t, p.Run(), p.Parts()))
 	last := uint64(0)
-	res, err := replay.RunWith(ctx, model, replay.Instant{}, replay.Options{Progress: func(calls uint64) { last = calls }})
+	res, err := replay.RunWith(ctx, model, replay.Instant{}, replay.Options{Progress: func(calls uint64) {
+		last = calls
+	}})
 	if err != nil || last < res.Calls/2 || last > res.Calls {
 		t.Errorf("%v, %d of %d calls are told", err, last, res.Calls)
 	}

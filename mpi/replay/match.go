@@ -51,7 +51,8 @@ type posted struct {
 
 // accepts reports whether a receive may take messages of a channel.
 func (m *message) accepts(c *channel) bool {
-	return c.communicator == m.Communicator && !c.partitioned && (m.From == semantics.AnySource || m.From == c.from) && (m.Tag == semantics.AnyTag || m.Tag == c.tag)
+	return c.communicator == m.Communicator && !c.partitioned &&
+		(m.From == semantics.AnySource || m.From == c.from) && (m.Tag == semantics.AnyTag || m.Tag == c.tag)
 }
 
 func (e *engine) channel(k channelKey) *channel {
@@ -70,7 +71,8 @@ func (e *engine) channel(k channelKey) *channel {
 // send sends a message of a strand, as a part of a request.
 func (e *engine) send(s *strand, m *message, r *request, cost *Cost) {
 	c := m.channel
-	end := sendEnd{at: s.busy, order: e.sequence, transfer: cost.Transfer, receive: cost.Receive, message: m, cause: s.pathTo()}
+	end := sendEnd{at: s.busy, order: e.sequence, transfer: cost.Transfer, receive: cost.Receive, message: m,
+		cause: s.pathTo()}
 	e.sequence++
 	if m.mode == synchronous || cost.Rendezvous && m.mode != buffered {
 		r.left++

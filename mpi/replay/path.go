@@ -96,7 +96,8 @@ func (s *strand) follow() {
 
 // step returns where a path comes to in the call of a strand.
 func (s *strand) step(before *pathEnd, at, computing Time) *pathEnd {
-	p := &pathEnd{before: before, at: at, computing: computing, rank: int32(s.rank.index), signature: int32(s.at.Rank.Signature(s.at.Terminal)), length: 1, most: minChain}
+	p := &pathEnd{before: before, at: at, computing: computing, rank: int32(s.rank.index),
+		signature: int32(s.at.Rank.Signature(s.at.Terminal)), length: 1, most: minChain}
 	if before != nil {
 		if before.length >= before.most {
 			s.rank.engine.sumUp(before)
@@ -160,9 +161,11 @@ func (e *engine) criticalPath() *Path {
 	slices.SortFunc(*last.sums, func(a, b pathSum) int { return cmp.Compare(a.key, b.key) })
 	for _, sum := range *last.sums {
 		if sum.key >= 0 {
-			p.Steps = append(p.Steps, PathStep{Signature: sum.key, Count: sum.count, Computing: sum.computing, Calls: sum.calls})
+			p.Steps = append(p.Steps, PathStep{Signature: sum.key, Count: sum.count, Computing: sum.computing,
+				Calls: sum.calls})
 		} else {
-			p.Ranks = append(p.Ranks, PathRank{Rank: e.ranks[-1-sum.key].number, Computing: sum.computing, Calls: sum.calls})
+			p.Ranks = append(p.Ranks, PathRank{Rank: e.ranks[-1-sum.key].number, Computing: sum.computing,
+				Calls: sum.calls})
 		}
 	}
 	slices.Reverse(p.Ranks)

@@ -31,9 +31,10 @@ type callKey struct {
 func testPath(t tester, model *semantics.Model, machine replay.Machine) {
 	t.Helper()
 	ends := make(map[callKey][2]replay.Time)
-	res, err := replay.RunWith(ctx, model, machine, replay.Options{CriticalPath: true, Ended: func(c *replay.Call, start, end replay.Time) {
-		ends[callKey{c.Rank.Number(), c.Position}] = [2]replay.Time{start, end}
-	}})
+	res, err := replay.RunWith(ctx, model, machine, replay.Options{CriticalPath: true,
+		Ended: func(c *replay.Call, start, end replay.Time) {
+			ends[callKey{c.Rank.Number(), c.Position}] = [2]replay.Time{start, end}
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,8 @@ func testPath(t tester, model *semantics.Model, machine replay.Machine) {
 			continue
 		}
 		calls++
-		if got := ends[callKey{event.Call.Rank.Number(), event.Call.Position}]; got != [2]replay.Time{event.Start, event.At} {
+		if got := ends[callKey{event.Call.Rank.Number(),
+			event.Call.Position}]; got != [2]replay.Time{event.Start, event.At} {
 			t.Fatalf("%T: call from %d to %d, events say from %d to %d", machine, got[0], got[1], event.Start, event.At)
 		}
 	}

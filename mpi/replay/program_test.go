@@ -182,7 +182,8 @@ func (p *program) carried(iterations int) {
 			a.call("MPI_Isend", append(common, "dest", (rank+1)%n, "request", 901)...)
 		}
 		wait := func() {
-			a.call("MPI_Waitall", "count", 2, "array_of_requests", []any{900, 901}, "array_of_statuses", []any{statusOf(nil), statusOf(nil)})
+			a.call("MPI_Waitall", "count", 2, "array_of_requests", []any{900, 901}, "array_of_statuses",
+				[]any{statusOf(nil), statusOf(nil)})
 		}
 		begin()
 		for range iterations {
@@ -207,7 +208,8 @@ func (p *program) communicators(threads int) {
 	}
 	handle := threads - 1
 	for _, rank := range p.all(1, 0) {
-		p.actors[rank][0].call("MPI_Comm_split", "comm", "MPI_COMM_WORLD", "color", rank%2, "key", -rank, "newcomm", handle)
+		p.actors[rank][0].call("MPI_Comm_split", "comm", "MPI_COMM_WORLD", "color", rank%2, "key", -rank,
+			"newcomm", handle)
 	}
 	for parity := range 2 {
 		ranks := p.all(2, parity)
@@ -217,7 +219,8 @@ func (p *program) communicators(threads int) {
 	}
 	for parity, g := range p.sides {
 		for _, rank := range g.ranks {
-			p.actors[rank][0].call("MPI_Intercomm_create", "local_comm", handle, "local_leader", 0, "peer_comm", "MPI_COMM_WORLD",
+			p.actors[rank][0].call("MPI_Intercomm_create", "local_comm", handle, "local_leader", 0,
+				"peer_comm", "MPI_COMM_WORLD",
 				"remote_leader", p.sides[1-parity].ranks[0], "tag", 1, "newintercomm", handle+1)
 		}
 	}
@@ -301,9 +304,11 @@ func (p *program) persistent(g *group, from, to *actor, source, destination, tag
 		receive, partitions = "MPI_Precv_init", []any{"partitions", 4}
 	}
 	a := p.begin(from, nil)
-	from.call(send, append(partitions, "count", 5, "datatype", "MPI_BYTE", "dest", destination, "tag", tag, "comm", g.handle, "request", a)...)
+	from.call(send, append(partitions, "count", 5, "datatype", "MPI_BYTE", "dest", destination, "tag", tag,
+		"comm", g.handle, "request", a)...)
 	b := p.begin(to, nil)
-	to.call(receive, append(partitions, "count", 5, "datatype", "MPI_BYTE", "source", source, "tag", tag, "comm", g.handle, "request", b)...)
+	to.call(receive, append(partitions, "count", 5, "datatype", "MPI_BYTE", "source", source, "tag", tag,
+		"comm", g.handle, "request", b)...)
 	sent := from.place()
 	from.call("MPI_Start", "request", a)
 	p.meet(sent, to.place())
@@ -365,7 +370,8 @@ func (p *program) across() {
 	side := p.intn(2)
 	own, other := p.sides[side], p.sides[1-side]
 	root := p.intn(len(own.ranks))
-	name := p.pick("Send", "Bcast", "Ibcast", "Scatter", "Gather", "Reduce", "Ireduce", "Barrier", "Ibarrier", "Allreduce", "Allgather", "Alltoall")
+	name := p.pick("Send", "Bcast", "Ibcast", "Scatter", "Gather", "Reduce", "Ireduce", "Barrier", "Ibarrier",
+		"Allreduce", "Allgather", "Alltoall")
 	if name == "Send" {
 		destination := p.intn(len(other.ranks))
 		from, to := p.actors[own.ranks[root]][0], p.actors[other.ranks[destination]][0]
@@ -411,7 +417,8 @@ func (p *program) collectiveCall(a *actor, name string, root, comm any) place {
 	case "bcast", "ibcast", "reduce", "ireduce":
 		args = append(args, "count", 500, "datatype", "MPI_INT", "root", root)
 	case "scatter", "gather":
-		args = append(args, "sendcount", 50, "sendtype", "MPI_INT", "recvcount", 50, "recvtype", "MPI_INT", "root", root)
+		args = append(args, "sendcount", 50, "sendtype", "MPI_INT", "recvcount", 50, "recvtype", "MPI_INT",
+			"root", root)
 	case "allreduce":
 		args = append(args, "count", 5000, "datatype", "MPI_INT")
 	case "allgather", "alltoall":
@@ -461,7 +468,8 @@ func (p *program) wait(a *actor) {
 			a.call(name, "count", len(ids), "array_of_requests", ids, "index", i, "status", statusOf(done))
 			return
 		}
-		a.call(name, "incount", len(ids), "array_of_requests", ids, "outcount", 1, "array_of_indices", []any{i}, "array_of_statuses", []any{statusOf(done)})
+		a.call(name, "incount", len(ids), "array_of_requests", ids, "outcount", 1, "array_of_indices",
+			[]any{i}, "array_of_statuses", []any{statusOf(done)})
 	default:
 		i := p.intn(a.waitable())
 		done := a.open[a.kept+i]

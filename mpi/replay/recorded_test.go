@@ -12,7 +12,8 @@ import (
 // TestSpeed checks how long the amounts of computing take that SimGrid's actions have, also if the ranks have
 // other amounts in one place.
 func TestSpeed(t *testing.T) {
-	trace := testtrace.TI(t, "0 init\n0 compute 3e+06\n0 sleep 0.002\n0 compute 1234567\n0 finalize\n1 init\n1 compute 5e+06\n1 sleep 0.001\n1 compute 7654321\n1 finalize\n")
+	trace := testtrace.TI(t,
+		"0 init\n0 compute 3e+06\n0 sleep 0.002\n0 compute 1234567\n0 finalize\n1 init\n1 compute 5e+06\n1 sleep 0.001\n1 compute 7654321\n1 finalize\n")
 	model, err := semantics.Open(context.Background(), trace)
 	if err != nil {
 		t.Fatal(err)

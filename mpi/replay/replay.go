@@ -16,7 +16,8 @@ var ErrTooLong = errors.New("replay: the run takes longer than 2⁶³ picosecond
 
 // ErrTooMany means that more than 2²⁰ messages and requests are open at once, and 2¹⁶ for
 // each rank of the trace: messages that are sent and not received, and the like.
-var ErrTooMany = errors.New("replay: too many messages are sent that nobody receives, or requests begun that nobody completes")
+var ErrTooMany = errors.New(
+	"replay: too many messages are sent that nobody receives, or requests begun that nobody completes")
 
 // A Result is what a replay came to.
 type Result struct {
@@ -200,7 +201,8 @@ func newEngine(ctx context.Context, model *semantics.Model, m Machine) (*engine,
 		byNumber: make(map[int]*rank), channels: make(map[channelKey]*channel), comms: make(map[commKey]*comm),
 	}
 	if !model.Known() {
-		return nil, errors.New("replay: it is not known what the functions of the trace mean: they are neither MPI's nor SimGrid's")
+		return nil, errors.New(
+			"replay: it is not known what the functions of the trace mean: they are neither MPI's nor SimGrid's")
 	}
 	all := model.Trace().Content().Recorded
 	if err := memory.Check(model.Trace(), "ranks", uint64(all.Len()), rankMemory); err != nil {

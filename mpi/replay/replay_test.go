@@ -81,7 +81,8 @@ func TestForms(t *testing.T) {
 func testProgram(t tester, p *program) {
 	tr, places := p.trace(t)
 	model := open(t, tr)
-	for _, machine := range []replay.Machine{replay.Instant{}, replay.Instant{Synchronous: true}, uneven{}, uneven{synchronous: true}} {
+	for _, machine := range []replay.Machine{replay.Instant{}, replay.Instant{Synchronous: true}, uneven{},
+		uneven{synchronous: true}} {
 		testOn(t, p, model, machine, places)
 	}
 }
@@ -92,7 +93,8 @@ func testOn(t tester, p *program, model *semantics.Model, machine replay.Machine
 	if err != nil {
 		t.Fatalf("%T: %v", machine, err)
 	}
-	if int(res.Messages) != len(p.messages) || res.Unknown+res.Unreceived+res.Outside > 0 || int(res.Calls) != len(places) {
+	if int(res.Messages) != len(p.messages) || res.Unknown+res.Unreceived+res.Outside > 0 ||
+		int(res.Calls) != len(places) {
 		t.Fatalf("%T: %+v, want %d messages", machine, res, len(p.messages))
 	}
 	o := newObserver(t, p, machine, places)
@@ -150,7 +152,8 @@ func (o *observer) event(e *replay.Event) {
 	who := [2]int{at.rank, at.thread}
 	before, within := o.machine.Compute(&e.Call)
 	if at.call != o.next[who] || e.Start != o.clocks[who]+before || e.At < e.Start+within {
-		o.t.Fatalf("%T: call %v from %d to %d, after %d calls that ended at %d", o.machine, at, e.Start, e.At, o.next[who], o.clocks[who])
+		o.t.Fatalf("%T: call %v from %d to %d, after %d calls that ended at %d", o.machine, at, e.Start, e.At,
+			o.next[who], o.clocks[who])
 	}
 	o.next[who]++
 	o.clocks[who], o.times[at], o.ends[at.rank] = e.At, [2]replay.Time{e.Start, e.At}, e.At
@@ -159,7 +162,8 @@ func (o *observer) event(e *replay.Event) {
 // end checks what is known at the end, and that the replay without events came to the same.
 func (o *observer) end(res *replay.Result) {
 	if len(o.met) != len(o.p.messages) || len(o.times) != len(o.places) {
-		o.t.Fatalf("%T: %d of %d messages, %d of %d calls", o.machine, len(o.met), len(o.p.messages), len(o.times), len(o.places))
+		o.t.Fatalf("%T: %d of %d messages, %d of %d calls", o.machine, len(o.met), len(o.p.messages),
+			len(o.times), len(o.places))
 	}
 	for _, calls := range o.p.together {
 		for _, a := range calls {
@@ -187,7 +191,8 @@ func (o *observer) end(res *replay.Result) {
 
 // TestReal replays real runs to their end.
 func TestReal(t *testing.T) {
-	for _, name := range []string{"cg.S.16", "cg.S.64", "is.S.16", "is.S.64", "lu.W.16", "lu.W.64", "mg.S.16", "mg.S.64", "sp.S.16"} {
+	for _, name := range []string{"cg.S.16", "cg.S.64", "is.S.16", "is.S.64", "lu.W.16", "lu.W.64", "mg.S.16",
+		"mg.S.64", "sp.S.16"} {
 		t.Run(name, func(t *testing.T) {
 			if !tier.Nightly && name[len(name)-2:] == "64" {
 				t.Skip("short: a large trace")
@@ -208,7 +213,8 @@ func TestReal(t *testing.T) {
 
 // TestRecorded replays recorded runs of MPI programs.
 func TestRecorded(t *testing.T) {
-	for _, name := range []string{"halves.exact", "locks.exact", "messages.exact", "startall.exact", "stencil.exact", "wildcard.exact"} {
+	for _, name := range []string{"halves.exact", "locks.exact", "messages.exact", "startall.exact",
+		"stencil.exact", "wildcard.exact"} {
 		t.Run(name, func(t *testing.T) {
 			res, err := replay.Run(ctx, open(t, testtrace.Recorded(t, name)), link{})
 			if err != nil {
@@ -252,5 +258,6 @@ func send(r *testtrace.Recording, name string, to, tag int, more ...any) {
 }
 
 func receive(r *testtrace.Recording, name string, from any, tag int, more ...any) {
-	r.MPI(1, name, append([]any{"count", 1, "datatype", "MPI_BYTE", "source", from, "tag", tag, "comm", world}, more...)...)
+	r.MPI(1, name, append([]any{"count", 1, "datatype", "MPI_BYTE", "source", from, "tag", tag, "comm",
+		world}, more...)...)
 }

@@ -123,4 +123,5 @@ func (t *tiRequests) special(s *strand, o *op) {
 }
 
 // tiTests are the actions of which it depends on the time which requests they complete.
-var tiTests = map[string]bool{"waitany": true, "waitsome": true, "test": true, "testall": true, "testany": true, "testsome": true}
+var tiTests = map[string]bool{"waitany": true, "waitsome": true, "test": true, "testall": true,
+	"testany": true, "testsome": true}

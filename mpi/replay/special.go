@@ -87,7 +87,8 @@ func (e *engine) release() bool {
 	for _, s := range e.strands {
 		now = max(now, s.clock, s.busy)
 	}
-	return e.releaseUnbegun(now) || e.releaseAcross() || e.releaseStretches() || e.releaseNobody(now) || e.releaseDrawn(now)
+	return e.releaseUnbegun(now) || e.releaseAcross() || e.releaseStretches() || e.releaseNobody(now) ||
+		e.releaseDrawn(now)
 }
 
 // releaseUnbegun has threads go on that wait for requests that nobody begins.

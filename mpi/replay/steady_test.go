@@ -50,7 +50,8 @@ func (m mixed) Compute(c *replay.Call) (before, within replay.Time) {
 
 func (m mixed) Message(of *replay.Message) replay.Cost {
 	return replay.Cost{
-		Send: 500_000, Transfer: replay.Time(1_000_000 + 100*max(of.Bytes, 0) + int64(m.hash(uint64(of.From), uint64(of.To))%1000)), Receive: 300_000,
+		Send: 500_000, Transfer: replay.Time(1_000_000 + 100*max(of.Bytes, 0) +
+			int64(m.hash(uint64(of.From), uint64(of.To))%1000)), Receive: 300_000,
 		Rendezvous: m.synchronous || of.Bytes > 1<<16,
 	}
 }
@@ -339,7 +340,8 @@ func TestSkipCatchUp(t *testing.T) {
 		}
 	})
 	for _, behind := range []replay.Time{1, 50, 800, 1800, rounds - 60} { // in rounds
-		m := paced{before: map[string]replay.Time{"MPI_Bsend": 10_000, "MPI_Recv": 7_000, "MPI_Barrier": behind*3_000 + 1}}
+		m := paced{before: map[string]replay.Time{"MPI_Bsend": 10_000, "MPI_Recv": 7_000,
+			"MPI_Barrier": behind*3_000 + 1}}
 		if calls, executed := compareSkipped(t, model, m); executed == calls {
 			t.Errorf("%d rounds behind: all %d calls are executed", behind, calls)
 		}

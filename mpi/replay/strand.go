@@ -76,7 +76,8 @@ func (s *strand) next() *op {
 			if s.run.Count == 0 {
 				s.run = s.walk.Next()
 			}
-			if s.rank.threads != nil && s.stretchAt > s.position+s.run.Count && s.rank.threads[s.run.Symbol] != s.thread {
+			if s.rank.threads != nil && s.stretchAt > s.position+s.run.Count &&
+				s.rank.threads[s.run.Symbol] != s.thread {
 				s.position += s.run.Count
 				s.run.Count = 0
 				continue

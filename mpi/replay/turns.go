@@ -8,7 +8,8 @@ import (
 
 // errThreadsUnordered says that a replay cannot go on, and that this may be because it is not known in which
 // order the threads of ranks made their calls.
-var errThreadsUnordered = errors.New("replay: it is not known in which order the threads of ranks made their calls, without which the run cannot be replayed")
+var errThreadsUnordered = errors.New(
+	"replay: it is not known in which order the threads of ranks made their calls, without which the run cannot be replayed")
 
 // Turns say which threads of a rank take part in the collective operations on a communicator, send on a
 // channel, or receive from it, one call after the other. MPI takes them in that order.

@@ -104,7 +104,8 @@ func (c *collect) exchange(p *spec.Role) Exchange {
 	case gives.Of == "" && gets.Of == "root" && c.isRoot: // what there is for it is its own, or that of the other group
 		return Exchange{}
 	}
-	if x.Bytes, x.Blocks = c.blocks(gives); x.Bytes == 0 && !slices.ContainsFunc(x.Blocks, func(n int64) bool { return n != 0 }) {
+	if x.Bytes, x.Blocks = c.blocks(gives); x.Bytes == 0 &&
+		!slices.ContainsFunc(x.Blocks, func(n int64) bool { return n != 0 }) {
 		return Exchange{}
 	}
 	switch {

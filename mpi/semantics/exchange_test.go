@@ -13,8 +13,9 @@ import (
 // exchangeText writes what a call exchanges.
 func exchangeText(x semantics.Exchange) string {
 	with := map[semantics.Partners]string{
-		semantics.Nobody: "nothing", semantics.SomeUnknown: "unknown", semantics.EachOther: "each other", semantics.EachHigher: "each higher",
-		semantics.Listed: fmt.Sprint(x.Peers),
+		semantics.Nobody: "nothing", semantics.SomeUnknown: "unknown", semantics.EachOther: "each other",
+		semantics.EachHigher: "each higher",
+		semantics.Listed:     fmt.Sprint(x.Peers),
 	}[x.With]
 	switch {
 	case x.With <= semantics.SomeUnknown:
@@ -62,7 +63,8 @@ func TestExchange(t *testing.T) {
 		one("MPI_Reduce_scatter", "recvcounts", counts, "datatype", "MPI_INT")
 	})
 	want := []string{
-		"nothing", "each other 8", "nothing", "[2] 8", "[2] -1", "each higher 8", "nothing", "each other [4 8 12]", "each other 16", "unknown",
+		"nothing", "each other 8", "nothing", "[2] 8", "[2] -1", "each higher 8", "nothing",
+		"each other [4 8 12]", "each other 16", "unknown",
 		"each other [4 8 12]", "unknown", "nothing", "each other [4 8 12]",
 	}
 	if got := exchanges(t, m, 1); !slices.Equal(got, want) {
@@ -76,7 +78,8 @@ func TestExchangeStarted(t *testing.T) {
 	a := request(0, 0)
 	m := mpiModel(t, 3, func(rank int, r *recording) {
 		for _, counts := range [][]any{{1, 2, 3}, {2, 1, 3}} {
-			r.call("MPI_Alltoallv_init", "sendcounts", counts, "sendtype", "MPI_CHAR", "recvcounts", []any{2, 2, 2}, "recvtype", "MPI_CHAR", "comm", world, "request", a)
+			r.call("MPI_Alltoallv_init", "sendcounts", counts, "sendtype", "MPI_CHAR", "recvcounts",
+				[]any{2, 2, 2}, "recvtype", "MPI_CHAR", "comm", world, "request", a)
 			r.call("MPI_Start", "request", a)
 			r.call("MPI_Wait", "request", a)
 			r.call("MPI_Request_free", "request", a)
@@ -92,11 +95,14 @@ func TestExchangeStarted(t *testing.T) {
 // are reordered, the neighbours that a process named are not its own.
 func TestExchangeGraphs(t *testing.T) {
 	m := mpiModel(t, 3, func(rank int, r *recording) {
-		r.call("MPI_Graph_create", "comm_old", world, "nnodes", 3, "index", []any{1, 3, 4}, "edges", []any{1, 2, 0, 1}, "reorder", 0, "comm_graph", 0)
+		r.call("MPI_Graph_create", "comm_old", world, "nnodes", 3, "index", []any{1, 3, 4}, "edges",
+			[]any{1, 2, 0, 1}, "reorder", 0, "comm_graph", 0)
 		r.call("MPI_Neighbor_alltoallv", "sendcounts", []any{5, 6}, "sendtype", "MPI_CHAR", "comm", 0)
-		r.call("MPI_Neighbor_alltoall", "sendcount", 2, "sendtype", "MPI_CHAR", "recvcount", 2, "recvtype", "MPI_CHAR", "comm", 0)
+		r.call("MPI_Neighbor_alltoall", "sendcount", 2, "sendtype", "MPI_CHAR", "recvcount", 2, "recvtype",
+			"MPI_CHAR", "comm", 0)
 		for _, newrank := range []int{rank, 2 - rank} {
-			r.call("MPI_Dist_graph_create_adjacent", "comm_old", world, "indegree", 1, "sources", []any{1}, "outdegree", 1, "destinations", []any{2},
+			r.call("MPI_Dist_graph_create_adjacent", "comm_old", world, "indegree", 1, "sources", []any{1},
+				"outdegree", 1, "destinations", []any{2},
 				"reorder", 1, "comm_dist_graph", 1, "newrank", newrank)
 			r.call("MPI_Neighbor_allgather", "sendcount", 1, "sendtype", "MPI_INT", "comm", 1)
 		}

@@ -21,7 +21,8 @@ import (
 var meant = func() []spec.Function {
 	var list []spec.Function
 	for _, f := range spec.Functions() {
-		for _, word := range []string{"end", "ecv", "Start", "Wait", "Test", "Comm_", "Type_", "cast", "ather", "catter", "Reduce", "Win_", "Put", "Get", "probe", "free", "ancel", "File_"} {
+		for _, word := range []string{"end", "ecv", "Start", "Wait", "Test", "Comm_", "Type_", "cast",
+			"ather", "catter", "Reduce", "Win_", "Put", "Get", "probe", "free", "ancel", "File_"} {
 			if strings.Contains(f.Name, word) {
 				list = append(list, f)
 				break
@@ -34,7 +35,8 @@ var meant = func() []spec.Function {
 // drawValue draws a value of a type, with numbers that are often equal.
 func drawValue(t *rapid.T, typ cst.Type) cst.Value {
 	small := func() int64 {
-		return rapid.OneOf(rapid.Int64Range(-3, 4), rapid.SampledFrom([]int64{-9, -33, 8, 16, 1 << 62, -1 << 63})).Draw(t, "n")
+		return rapid.OneOf(rapid.Int64Range(-3, 4), rapid.SampledFrom(
+			[]int64{-9, -33, 8, 16, 1 << 62, -1 << 63})).Draw(t, "n")
 	}
 	switch typ.Kind {
 	case cst.KindFloat:
@@ -103,7 +105,8 @@ func testAnything(t *rapid.T) {
 				return
 			}
 			for _, message := range o.Messages {
-				if message.Peer < semantics.NoPeer || message.Peer >= ranks || message.Bytes < semantics.Unknown || message.Elements < semantics.Unknown {
+				if message.Peer < semantics.NoPeer || message.Peer >= ranks ||
+					message.Bytes < semantics.Unknown || message.Elements < semantics.Unknown {
 					t.Fatalf("%s means %s", c, text(o))
 				}
 			}

@@ -43,7 +43,9 @@ func (r *Rank) InFlight() []InFlight {
 		return nil
 	}
 	var list []InFlight
-	for position, terminal := range r.Find(0, func(s sequitur.Symbol) bool { return m.outcomes[m.function(s)] == spec.InFlight }) {
+	for position, terminal := range r.Find(0, func(s sequitur.Symbol) bool {
+		return m.outcomes[m.function(s)] == spec.InFlight
+	}) {
 		list = append(list, m.inFlight(position, terminal))
 	}
 	return list

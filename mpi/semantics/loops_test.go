@@ -58,11 +58,13 @@ func (r *recording) take(rank int, list []step) {
 		case 5:
 			r.call("MPI_Send", "count", 1, "datatype", datatype, "dest", 0, "tag", s.n, "comm", s.id)
 		case 6:
-			r.call("MPI_Irecv", "count", 1, "datatype", datatype, "source", "MPI_ANY_SOURCE", "tag", s.n, "comm", s.id, "request", s.n)
+			r.call("MPI_Irecv", "count", 1, "datatype", datatype, "source", "MPI_ANY_SOURCE", "tag", s.n,
+				"comm", s.id, "request", s.n)
 		case 7:
 			r.call("MPI_Wait", "request", s.n, "status", cst.Status{Source: int64(s.id), Tag: int64(s.n)})
 		case 8:
-			r.call("MPI_Send_init", "count", 1, "datatype", datatype, "dest", 0, "tag", s.n, "comm", s.id, "request", s.n)
+			r.call("MPI_Send_init", "count", 1, "datatype", datatype, "dest", 0, "tag", s.n, "comm", s.id,
+				"request", s.n)
 		case 9:
 			r.call("MPI_Start", "request", s.n)
 		case 10:

@@ -79,7 +79,8 @@ func newMPI(ctx context.Context, m *Model, o groups.Options) (d *mpiDialect, unr
 		return nil, nil, err
 	}
 	d = &mpiDialect{
-		model: m, roles: make([]*spec.Role, len(functions)), outcomes: make([]spec.Outcome, len(functions)), makes: make([][]int, len(functions)),
+		model: m, roles: make([]*spec.Role, len(functions)), outcomes: make([]spec.Outcome, len(functions)),
+		makes:     make([][]int, len(functions)),
 		constants: constantsOf(m.trace.Run().Names),
 		run:       m.trace.Run(), worlds: worlds,
 		communicators: make(map[*resolve.Group]*Communicator), selves: make(map[int]*Communicator),
@@ -134,7 +135,8 @@ func constantsOf(names []format.Name) mpiConstants {
 	wanted := map[string]*int64{
 		"MPI_COMM_WORLD": &c.world, "MPI_COMM_SELF": &c.self, "MPI_COMM_NULL": &c.null,
 		"MPI_ANY_SOURCE": &c.anySource, "MPI_PROC_NULL": &c.procNull, "MPI_ROOT": &c.root, "MPI_ANY_TAG": &c.anyTag,
-		"MPI_IN_PLACE": &c.inPlace, "MPI_NO_OP": &c.noOp, "MPI_MESSAGE_NO_PROC": &c.noMessage, "MPI_ERR_TRUNCATE": &c.truncate, "MPI_ERR_PENDING": &c.pending,
+		"MPI_IN_PLACE": &c.inPlace, "MPI_NO_OP": &c.noOp, "MPI_MESSAGE_NO_PROC": &c.noMessage,
+		"MPI_ERR_TRUNCATE": &c.truncate, "MPI_ERR_PENDING": &c.pending,
 	}
 	for _, known := range spec.Constants() {
 		t := known.Type()

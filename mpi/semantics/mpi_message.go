@@ -149,7 +149,8 @@ func (e *evaluation) sizeOf(args arguments, name string) int64 {
 
 // message adds a message to an operation, if there is one.
 func (e *evaluation) message(o *Operation, p *spec.Role, d Direction, args arguments, s scope) {
-	m := Message{Direction: d, Blocking: !p.Nonblocking && !p.Persistent, Peer: NoPeer, Tag: NoTag, Communicator: s.communicator}
+	m := Message{Direction: d, Blocking: !p.Nonblocking &&
+		!p.Persistent, Peer: NoPeer, Tag: NoTag, Communicator: s.communicator}
 	var status source
 	q := p.Sends
 	if d == Receive {

@@ -117,7 +117,8 @@ func (r *mpiRank) role(terminal uint32) *spec.Role {
 // what it has not returned from.
 func (r *mpiRank) ownRole(terminal uint32) *spec.Role {
 	f := r.function(terminal)
-	if p := r.roles[f]; r.outcomes[f] == spec.Succeeded || happened(p, r.outcomes[f], r.arguments(terminal), r.constants.truncate) {
+	if p := r.roles[f]; r.outcomes[f] == spec.Succeeded ||
+		happened(p, r.outcomes[f], r.arguments(terminal), r.constants.truncate) {
 		return p
 	}
 	return nil
@@ -237,7 +238,9 @@ func (r *mpiRank) varies(o *Operation) bool {
 	if o.taken != nil && len(r.probes().walked()[o.taken.message]) > 0 {
 		return true
 	}
-	return r.hasWildcards(o) && slices.ContainsFunc(o.requests, func(id int64) bool { return len(r.wildcards().varied[id]) > 0 })
+	return r.hasWildcards(o) && slices.ContainsFunc(o.requests, func(id int64) bool {
+		return len(r.wildcards().varied[id]) > 0
+	})
 }
 
 // base returns the operation of a call without what calls at some positions say about what
@@ -430,11 +433,14 @@ func (r *mpiRank) one(terminal uint32, o *Operation) *Operation {
 
 // equal reports whether two operations are the same.
 func (o *Operation) equal(p *Operation) bool {
-	return o.Class == p.Class && o.Role == p.Role && o.Communicator == p.Communicator && o.Root == p.Root && o.Sent == p.Sent && o.Received == p.Received &&
+	return o.Class == p.Class && o.Role == p.Role && o.Communicator == p.Communicator && o.Root == p.Root &&
+		o.Sent == p.Sent && o.Received == p.Received &&
 		slices.Equal(o.Messages, p.Messages) && slices.Equal(o.requests, p.requests) &&
 		slices.Equal(o.Completes, p.Completes) && slices.Equal(o.Frees, p.Frees) && slices.Equal(o.Begins, p.Begins) &&
 		(o.Probed == p.Probed || o.Probed != nil && p.Probed != nil && *o.Probed == *p.Probed) &&
-		slices.Equal(o.Group, p.Group) && (o.Group == nil) == (p.Group == nil) && o.Found == p.Found && o.Takes == p.Takes && o.completion == p.completion && o.taken.equal(p.taken) && slices.EqualFunc(o.More, p.More, (*Operation).equal)
+		slices.Equal(o.Group, p.Group) && (o.Group == nil) == (p.Group == nil) && o.Found == p.Found &&
+		o.Takes == p.Takes && o.completion == p.completion && o.taken.equal(p.taken) &&
+		slices.EqualFunc(o.More, p.More, (*Operation).equal)
 }
 
 // evaluate finds out what a call means.
@@ -460,8 +466,9 @@ type scope struct {
 	communicator *Communicator // nil if it is not known
 	self         int           // the rank in its group
 	group        int           // the number of that of peers in the communicator
-	peers        []int         // ranks in the run of those that ranks in the arguments mean; nil for all of the run, if known
-	null         bool          // there is nobody
+	// ranks in the run of those that ranks in the arguments mean; nil for all of the run, if known
+	peers []int
+	null  bool // there is nobody
 }
 
 // scope returns what a handle means at the position.

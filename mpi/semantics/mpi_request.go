@@ -38,7 +38,8 @@ type object struct {
 }
 
 func newRequests(r *mpiRank) *requests {
-	q := &requests{rank: r, persistent: make(map[int64][]uint32), topologies: r.makers(commClass), groups: r.makers(groupClass), single: make(map[int64]*sums.Measure)}
+	q := &requests{rank: r, persistent: make(map[int64][]uint32), topologies: r.makers(commClass),
+		groups: r.makers(groupClass), single: make(map[int64]*sums.Measure)}
 	for id, makers := range r.makers(requestClass) {
 		for _, terminal := range makers {
 			if p := r.role(terminal); p != nil && p.Persistent {
@@ -202,7 +203,8 @@ func (q *requests) begun(request int64, position uint64) (began uint64, cancelle
 
 // search goes back from a position through the calls with acts that a measure counts, some
 // steps at most, and reports whether these were enough.
-func (q *requests) search(m *sums.Measure, request int64, position uint64, steps int) (began uint64, cancelled, ok, decided bool) {
+func (q *requests) search(m *sums.Measure, request int64, position uint64, steps int) (began uint64,
+	cancelled, ok, decided bool) {
 	for left := m.Before(position).Weight; left > 0; left-- {
 		if steps--; steps < 0 {
 			return 0, false, false, false

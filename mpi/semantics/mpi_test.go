@@ -59,11 +59,13 @@ func namedTrace(t tester, ranks int, names []format.Name, program func(rank int,
 }
 
 func (r *recording) send(name string, count int, datatype any, dest any, tag int, comm any, more ...any) {
-	r.call(name, append([]any{"count", count, "datatype", datatype, "dest", dest, "tag", tag, "comm", comm}, more...)...)
+	r.call(name, append([]any{"count", count, "datatype", datatype, "dest", dest, "tag", tag, "comm", comm},
+		more...)...)
 }
 
 func (r *recording) receive(name string, count int, datatype any, source any, tag any, comm any, more ...any) {
-	r.call(name, append([]any{"count", count, "datatype", datatype, "source", source, "tag", tag, "comm", comm}, more...)...)
+	r.call(name, append([]any{"count", count, "datatype", datatype, "source", source, "tag", tag, "comm",
+		comm}, more...)...)
 }
 
 func TestMPIPointToPoint(t *testing.T) {
@@ -81,9 +83,11 @@ func TestMPIPointToPoint(t *testing.T) {
 		r.receive("MPI_Recv", 3, "MPI_FLOAT", 1, 7, world, "status", implied)
 		r.receive("MPI_Recv", 3, "MPI_FLOAT", "MPI_ANY_SOURCE", "MPI_ANY_TAG", world, "status", from(3, 12))
 		r.receive("MPI_Recv", 3, "MPI_FLOAT", "MPI_ANY_SOURCE", 4, world, "status", "ignored")
-		r.call("MPI_Sendrecv", "sendcount", 2, "sendtype", "MPI_CHAR", "dest", 1, "sendtag", 5, "recvcount", 1, "recvtype", "MPI_LONG",
+		r.call("MPI_Sendrecv", "sendcount", 2, "sendtype", "MPI_CHAR", "dest", 1, "sendtag", 5, "recvcount",
+			1, "recvtype", "MPI_LONG",
 			"source", "MPI_ANY_SOURCE", "recvtag", 6, "comm", world, "status", from(2, -9))
-		r.call("MPI_Sendrecv_replace", "count", 2, "datatype", "MPI_SHORT", "dest", "MPI_PROC_NULL", "sendtag", 5, "source", 1, "recvtag", 6, "comm", world)
+		r.call("MPI_Sendrecv_replace", "count", 2, "datatype", "MPI_SHORT", "dest", "MPI_PROC_NULL",
+			"sendtag", 5, "source", 1, "recvtag", 6, "comm", world)
 		r.call("MPI_Send", "count", 1, "datatype", "MPI_CHAR", "dest", 1, "tag", 1, "comm", world, "error", 6)
 		r.call("MPI_Mprobe", "source", "MPI_ANY_SOURCE", "tag", 4, "comm", world, "message", 0, "status", from(1, 4))
 		r.call("MPI_Mrecv", "count", 1, "datatype", "MPI_CHAR", "message", 0, "status", from(1, 4))
@@ -119,7 +123,8 @@ func TestIdsUsedAgain(t *testing.T) {
 		r.call("MPI_Win_create", "comm", 0, "win", 0)
 		r.call("MPI_Put", "origin_count", 2, "origin_datatype", "MPI_INT", "target_rank", 1, "win", 0)
 		r.call("MPI_Fetch_and_op", "datatype", "MPI_DOUBLE", "target_rank", 1, "op", "MPI_NO_OP", "win", 0)
-		r.call("MPI_Get_accumulate", "origin_count", 2, "origin_datatype", "MPI_INT", "result_count", 3, "result_datatype", "MPI_INT", "target_rank", 1, "op", "MPI_SUM", "win", 0)
+		r.call("MPI_Get_accumulate", "origin_count", 2, "origin_datatype", "MPI_INT", "result_count", 3,
+			"result_datatype", "MPI_INT", "target_rank", 1, "op", "MPI_SUM", "win", 0)
 		r.call("MPI_Win_fence", "win", 0)
 		r.call("MPI_Comm_free", "comm", 0)
 		r.send("MPI_Send", 1, "MPI_INT", 0, 1, 0)
@@ -163,7 +168,8 @@ func TestIdsUsedAgain(t *testing.T) {
 func TestIntercommunicator(t *testing.T) {
 	m := mpiModel(t, 4, func(rank int, r *recording) {
 		r.call("MPI_Comm_split", "comm", world, "color", rank/2, "key", 0, "newcomm", 0)
-		r.call("MPI_Intercomm_create", "local_comm", 0, "local_leader", 0, "peer_comm", world, "remote_leader", 2-rank/2*2, "tag", 1, "newintercomm", 1)
+		r.call("MPI_Intercomm_create", "local_comm", 0, "local_leader", 0, "peer_comm", world,
+			"remote_leader", 2-rank/2*2, "tag", 1, "newintercomm", 1)
 		r.send("MPI_Send", 1, "MPI_INT", 1, 1, 1)
 		r.receive("MPI_Irecv", 1, "MPI_INT", "MPI_ANY_SOURCE", 1, 1, "request", 0)
 		r.call("MPI_Wait", "request", 0, "status", from(1, -9))
@@ -175,7 +181,8 @@ func TestIntercommunicator(t *testing.T) {
 			root = "MPI_ROOT"
 		}
 		r.call("MPI_Bcast", "count", 2, "datatype", "MPI_INT", "root", root, "comm", 1)
-		r.call("MPI_Gather", "sendcount", 2, "sendtype", "MPI_INT", "recvcount", 2, "recvtype", "MPI_INT", "root", root, "comm", 1)
+		r.call("MPI_Gather", "sendcount", 2, "sendtype", "MPI_INT", "recvcount", 2, "recvtype", "MPI_INT",
+			"root", root, "comm", 1)
 	})
 	want := func(peer int, bcast, gather string) []string {
 		p := string(rune('0' + peer))
@@ -187,7 +194,8 @@ func TestIntercommunicator(t *testing.T) {
 			"MPI_Bcast: collective on world/1" + bcast, "MPI_Gather: collective on world/1" + gather,
 		}
 	}
-	for rank, w := range [][]string{want(3, "", ""), want(3, " root 1 8→0", " root 1 0→16"), want(1, " root 1 0→8", " root 1 8→0"), want(1, " root 1 0→8", " root 1 8→0")} {
+	for rank, w := range [][]string{want(3, "", ""), want(3, " root 1 8→0", " root 1 0→16"),
+		want(1, " root 1 0→8", " root 1 8→0"), want(1, " root 1 0→8", " root 1 8→0")} {
 		got := lines(t, m, rank)
 		w[1] = got[1]
 		name := ""
@@ -195,7 +203,8 @@ func TestIntercommunicator(t *testing.T) {
 			if c.Function.Name == "MPI_Send" {
 				name = o.Communicator.Name
 				local, remote := o.Communicator.Groups(rank)
-				if own := rank / 2 * 2; !slices.Equal(local, []int{own, own + 1}) || !slices.Equal(remote, []int{2 - own, 3 - own}) {
+				if own := rank / 2 * 2; !slices.Equal(local, []int{own, own + 1}) ||
+					!slices.Equal(remote, []int{2 - own, 3 - own}) {
 					t.Errorf("groups of rank %d: %v and %v", rank, local, remote)
 				}
 				if ranks := o.Communicator.RankSet(); ranks.String() != "0-3" {
@@ -215,15 +224,20 @@ func TestDatatypes(t *testing.T) {
 	m := mpiModel(t, 1, func(_ int, r *recording) {
 		r.call("MPI_Type_contiguous", "count", 3, "oldtype", "MPI_INT", "newtype", 0)
 		r.call("MPI_Type_vector", "count", 2, "blocklength", 5, "stride", 9, "oldtype", 0, "newtype", 1)
-		r.call("MPI_Type_create_struct", "count", 2, "array_of_blocklengths", []any{1, 4}, "array_of_displacements", []any{0, 64},
+		r.call("MPI_Type_create_struct", "count", 2, "array_of_blocklengths", []any{1, 4},
+			"array_of_displacements", []any{0, 64},
 			"array_of_types", []any{1, "MPI_DOUBLE"}, "newtype", 2)
 		r.call("MPI_Type_create_resized", "oldtype", 2, "lb", 0, "extent", 1000, "newtype", 3)
-		r.call("MPI_Type_create_subarray", "ndims", 2, "array_of_sizes", []any{9, 9}, "array_of_subsizes", []any{2, 3}, "oldtype", "MPI_BYTE", "newtype", 4)
-		r.call("MPI_Type_indexed", "count", 2, "array_of_blocklengths", []any{2, 3}, "array_of_displacements", []any{0, 9}, "oldtype", "MPI_SHORT", "newtype", 5)
+		r.call("MPI_Type_create_subarray", "ndims", 2, "array_of_sizes", []any{9, 9}, "array_of_subsizes",
+			[]any{2, 3}, "oldtype", "MPI_BYTE", "newtype", 4)
+		r.call("MPI_Type_indexed", "count", 2, "array_of_blocklengths", []any{2, 3}, "array_of_displacements",
+			[]any{0, 9}, "oldtype", "MPI_SHORT", "newtype", 5)
 		r.call("MPI_Type_create_f90_real", "p", 9, "r", 9, "newtype", 6)
 		darray := func(id, rank int, dargs []any) {
-			r.call("MPI_Type_create_darray", "size", 6, "rank", rank, "ndims", 2, "array_of_gsizes", []any{10, 7}, "array_of_distribs", []any{0, 1},
-				"array_of_dargs", dargs, "array_of_psizes", []any{2, 3}, "order", 56, "oldtype", "MPI_SHORT", "newtype", id)
+			r.call("MPI_Type_create_darray", "size", 6, "rank", rank, "ndims", 2, "array_of_gsizes",
+				[]any{10, 7}, "array_of_distribs", []any{0, 1},
+				"array_of_dargs", dargs, "array_of_psizes", []any{2, 3}, "order", 56, "oldtype", "MPI_SHORT",
+				"newtype", id)
 		}
 		darray(7, 5, []any{-1, 2})  // 5 × 2
 		darray(8, 0, []any{4, 2})   // 6 × 3
@@ -284,7 +298,8 @@ func TestPersistentRequests(t *testing.T) {
 			r.receive("MPI_Recv_init", 3, "MPI_INT", "MPI_ANY_SOURCE", 7, world, "request", b)
 			r.call("MPI_Bcast_init", "count", 1, "datatype", "MPI_INT", "root", 0, "comm", world, "request", c)
 			r.call("MPI_Startall", "count", 3, "array_of_requests", []any{c, a, b})
-			r.call("MPI_Waitall", "count", 3, "array_of_requests", []any{c, a, b}, "array_of_statuses", []any{implied, implied, from(1, -9)})
+			r.call("MPI_Waitall", "count", 3, "array_of_requests", []any{c, a, b}, "array_of_statuses",
+				[]any{implied, implied, from(1, -9)})
 			r.call("MPI_Start", "request", b)
 			r.call("MPI_Wait", "request", b, "status", from(0, -9))
 			r.call("MPI_Start", "request", a)
@@ -298,7 +313,8 @@ func TestPersistentRequests(t *testing.T) {
 	})
 	round := func(comm string) []string {
 		return []string{
-			"MPI_Comm_dup: collective on world", "MPI_Send_init: nothing", "MPI_Recv_init: nothing", "MPI_Bcast_init: nothing",
+			"MPI_Comm_dup: collective on world", "MPI_Send_init: nothing", "MPI_Recv_init: nothing",
+			"MPI_Bcast_init: nothing",
 			"MPI_Startall: collective on world, persistent MPI_Bcast of 0 root 0 4→0; send 1 tag 7: 3 elements, 12 bytes on " + comm + "; receive 1 tag 7: 3 elements, 12 bytes on world",
 			"MPI_Waitall: completion",
 			"MPI_Start: point-to-point on world; receive 0 tag 7: 3 elements, 12 bytes", "MPI_Wait: completion",
@@ -341,7 +357,8 @@ func TestWildcards(t *testing.T) {
 		post()
 		r.receive("MPI_Irecv", 1, "MPI_INT", "MPI_ANY_SOURCE", 8, world, "request", b)
 		r.call("MPI_Waitany", "count", 2, "array_of_requests", []any{b, a}, "index", 1, "status", from(2, 6))
-		r.call("MPI_Waitsome", "incount", 2, "array_of_requests", []any{b, "MPI_REQUEST_NULL"}, "outcount", 1, "array_of_indices", []any{0}, "array_of_statuses", []any{from(3, -9)})
+		r.call("MPI_Waitsome", "incount", 2, "array_of_requests", []any{b, "MPI_REQUEST_NULL"}, "outcount", 1,
+			"array_of_indices", []any{0}, "array_of_statuses", []any{from(3, -9)})
 		post()
 		r.call("MPI_Cancel", "request", a)
 		r.call("MPI_Wait", "request", a, "status", "ignored")
@@ -352,7 +369,8 @@ func TestWildcards(t *testing.T) {
 	receive := func(o string) string { return "MPI_Irecv: point-to-point on world; receive " + o }
 	compare(t, m, 0,
 		receive("1 tag 5: 3 elements, 12 bytes"), "MPI_Test: completion", "MPI_Test: completion",
-		receive("2 tag 6: 3 elements, 12 bytes"), receive("3 tag 8: 1 elements, 4 bytes"), "MPI_Waitany: completion", "MPI_Waitsome: completion",
+		receive("2 tag 6: 3 elements, 12 bytes"), receive("3 tag 8: 1 elements, 4 bytes"),
+		"MPI_Waitany: completion", "MPI_Waitsome: completion",
 		receive("-1 tag -1: 3 elements, 12 bytes, cancelled"), "MPI_Cancel: completion", "MPI_Wait: completion",
 		receive("1 tag 5: 3 elements, 12 bytes"), "MPI_Waitall: completion",
 		receive("-1 tag -1: 3 elements, 12 bytes"),
@@ -436,7 +454,8 @@ func TestProbedMessages(t *testing.T) {
 		}
 	}
 	want := []string{
-		"world; receive 1 tag 9", "world; receive 1 tag 7", "world; receive 2 tag 7", "world; receive 1 tag 7", "world; receive -1 tag -1",
+		"world; receive 1 tag 9", "world; receive 1 tag 7", "world; receive 2 tag 7",
+		"world; receive 1 tag 7", "world; receive -1 tag -1",
 		"world; receive 2 tag 4", "world; receive 0 tag 3", "world/0:0; receive 0 tag 4", "world/0:0; receive 2 tag 3",
 		"world; receive 0 tag 5", "world; receive 1 tag 6",
 	}
@@ -467,7 +486,8 @@ func TestTruncatedMessages(t *testing.T) {
 	program := func(_ int, r *recording) {
 		for _, class := range []int{truncate, truncate + 1} {
 			r.receive("MPI_Recv", 1, "MPI_INT", 1, 7, world, "error", class)
-			r.call("MPI_Sendrecv", "sendcount", 2, "sendtype", "MPI_CHAR", "dest", 1, "sendtag", 5, "recvcount", 1, "recvtype", "MPI_CHAR",
+			r.call("MPI_Sendrecv", "sendcount", 2, "sendtype", "MPI_CHAR", "dest", 1, "sendtag", 5,
+				"recvcount", 1, "recvtype", "MPI_CHAR",
 				"source", 2, "recvtag", 6, "comm", world, "error", class)
 		}
 		r.call("MPI_Send", "count", 1, "datatype", "MPI_CHAR", "dest", 1, "tag", 1, "comm", world, "error", truncate)
@@ -494,7 +514,8 @@ func TestTruncatedMessages(t *testing.T) {
 	}, program)
 	// The last receive is pending after the error, if it is known that the error says so.
 	compare(t, modelOf(t, named), 0, append([]string{received, both}, rest("1")...)...)
-	compare(t, mpiModel(t, 3, program), 0, append([]string{"MPI_Recv: nothing", "MPI_Sendrecv: nothing"}, rest("-1")...)...)
+	compare(t, mpiModel(t, 3, program), 0, append([]string{"MPI_Recv: nothing", "MPI_Sendrecv: nothing"},
+		rest("-1")...)...)
 }
 
 // A call that completes any of several requests and failed as its message was too long says which one, and
@@ -502,15 +523,19 @@ func TestTruncatedMessages(t *testing.T) {
 func TestTruncatedAny(t *testing.T) {
 	const truncate = 14
 	a, b := request(0, 0), request(1, 0)
-	m := namedTrace(t, 3, []format.Name{{Kind: cst.KindHandle, Class: "error", Value: truncate, Name: "MPI_ERR_TRUNCATE"}}, func(_ int, r *recording) {
-		for _, id := range []int{a, b} {
-			r.receive("MPI_Irecv", 1, "MPI_CHAR", "MPI_ANY_SOURCE", 7, world, "request", id)
-		}
-		r.call("MPI_Waitany", "count", 2, "array_of_requests", []any{a, b}, "index", 1, "status", from(2, -9), "error", truncate)
-		r.call("MPI_Test", "request", a, "flag", 1, "status", from(1, -9), "error", truncate)
-	})
+	m := namedTrace(t, 3,
+		[]format.Name{{Kind: cst.KindHandle, Class: "error", Value: truncate, Name: "MPI_ERR_TRUNCATE"}},
+		func(_ int, r *recording) {
+			for _, id := range []int{a, b} {
+				r.receive("MPI_Irecv", 1, "MPI_CHAR", "MPI_ANY_SOURCE", 7, world, "request", id)
+			}
+			r.call("MPI_Waitany", "count", 2, "array_of_requests", []any{a, b}, "index", 1, "status", from(2, -9),
+				"error", truncate)
+			r.call("MPI_Test", "request", a, "flag", 1, "status", from(1, -9), "error", truncate)
+		})
 	compare(t, modelOf(t, m), 0, "MPI_Irecv: point-to-point on world; receive 1 tag 7: 1 elements, 1 bytes",
-		"MPI_Irecv: point-to-point on world; receive 2 tag 7: 1 elements, 1 bytes", "MPI_Waitany: completion", "MPI_Test: completion")
+		"MPI_Irecv: point-to-point on world; receive 2 tag 7: 1 elements, 1 bytes", "MPI_Waitany: completion",
+		"MPI_Test: completion")
 }
 
 // MPI_Waitsome says which it completed, also if one failed and nobody asked for statuses.
@@ -520,7 +545,8 @@ func TestTruncatedSome(t *testing.T) {
 		for _, id := range []int{a, b} {
 			r.receive("MPI_Irecv", 1, "MPI_CHAR", 1, 7, world, "request", id)
 		}
-		r.call("MPI_Waitsome", "incount", 2, "array_of_requests", []any{a, b}, "outcount", 1, "array_of_indices", []any{1}, "error", 17)
+		r.call("MPI_Waitsome", "incount", 2, "array_of_requests", []any{a, b}, "outcount", 1,
+			"array_of_indices", []any{1}, "error", 17)
 	})
 	r, err := m.Rank(0)
 	if err != nil {
@@ -537,7 +563,8 @@ func TestOwnGroup(t *testing.T) {
 	m := mpiModel(t, 3, func(rank int, r *recording) {
 		r.call("MPI_Exscan", "count", 1, "datatype", "MPI_INT", "comm", world)
 		r.call("MPI_Comm_split", "comm", world, "color", rank/2, "key", 0, "newcomm", 0)
-		r.call("MPI_Intercomm_create", "local_comm", 0, "local_leader", 0, "peer_comm", world, "remote_leader", 2-rank/2*2,
+		r.call("MPI_Intercomm_create", "local_comm", 0, "local_leader", 0, "peer_comm", world,
+			"remote_leader", 2-rank/2*2,
 			"tag", 1, "newintercomm", 1)
 		r.call("MPI_Reduce_scatter_block", "recvcount", 2+rank/2*2, "datatype", "MPI_INT", "comm", 1)
 	})
@@ -594,16 +621,24 @@ func TestMPICollectives(t *testing.T) {
 		one("MPI_Ibcast", "count", 2, "datatype", "MPI_INT", "root", 1)
 		one("MPI_Reduce", "count", 2, "datatype", "MPI_INT", "root", 1)
 		one("MPI_Reduce", "count", 2, "datatype", "MPI_INT", "root", 2)
-		one("MPI_Gather", "sendbuf", 0, "sendcount", 2, "sendtype", "MPI_INT", "recvcount", 4, "recvtype", "MPI_INT", "root", 1)
-		one("MPI_Gather", "sendbuf", "MPI_IN_PLACE", "sendcount", 2, "sendtype", "MPI_INT", "recvcount", 4, "recvtype", "MPI_INT", "root", 1)
+		one("MPI_Gather", "sendbuf", 0, "sendcount", 2, "sendtype", "MPI_INT", "recvcount", 4, "recvtype",
+			"MPI_INT", "root", 1)
+		one("MPI_Gather", "sendbuf", "MPI_IN_PLACE", "sendcount", 2, "sendtype", "MPI_INT", "recvcount", 4,
+			"recvtype", "MPI_INT", "root", 1)
 		one("MPI_Gatherv", "sendbuf", 0, "sendcount", 2, "sendtype", "MPI_INT", "recvtype", "MPI_INT", "root", 0)
-		one("MPI_Gatherv", "sendbuf", "MPI_IN_PLACE", "sendcount", 9, "sendtype", "MPI_INT", "recvcounts", counts, "recvtype", "MPI_INT", "root", 1)
-		one("MPI_Scatter", "sendcount", 2, "sendtype", "MPI_INT", "recvbuf", 0, "recvcount", 1, "recvtype", "MPI_INT", "root", 0)
-		one("MPI_Scatterv", "sendcounts", counts, "sendtype", "MPI_INT", "recvbuf", "MPI_IN_PLACE", "recvcount", 9, "recvtype", "MPI_INT", "root", 1)
-		one("MPI_Allgatherv", "sendbuf", "MPI_IN_PLACE", "sendcount", 9, "sendtype", "MPI_INT", "recvcounts", counts, "recvtype", "MPI_INT")
-		one("MPI_Alltoall", "sendbuf", 0, "sendcount", 1, "sendtype", "MPI_INT", "recvcount", 1, "recvtype", "MPI_DOUBLE")
+		one("MPI_Gatherv", "sendbuf", "MPI_IN_PLACE", "sendcount", 9, "sendtype", "MPI_INT", "recvcounts",
+			counts, "recvtype", "MPI_INT", "root", 1)
+		one("MPI_Scatter", "sendcount", 2, "sendtype", "MPI_INT", "recvbuf", 0, "recvcount", 1, "recvtype",
+			"MPI_INT", "root", 0)
+		one("MPI_Scatterv", "sendcounts", counts, "sendtype", "MPI_INT", "recvbuf", "MPI_IN_PLACE",
+			"recvcount", 9, "recvtype", "MPI_INT", "root", 1)
+		one("MPI_Allgatherv", "sendbuf", "MPI_IN_PLACE", "sendcount", 9, "sendtype", "MPI_INT", "recvcounts",
+			counts, "recvtype", "MPI_INT")
+		one("MPI_Alltoall", "sendbuf", 0, "sendcount", 1, "sendtype", "MPI_INT", "recvcount", 1, "recvtype",
+			"MPI_DOUBLE")
 		one("MPI_Alltoallv", "sendbuf", "MPI_IN_PLACE", "recvcounts", counts, "recvtype", "MPI_INT")
-		one("MPI_Alltoallw", "sendbuf", 0, "sendcounts", counts, "sendtypes", types, "recvcounts", counts, "recvtypes", []any{"MPI_CHAR", "MPI_CHAR", "MPI_CHAR"})
+		one("MPI_Alltoallw", "sendbuf", 0, "sendcounts", counts, "sendtypes", types, "recvcounts", counts,
+			"recvtypes", []any{"MPI_CHAR", "MPI_CHAR", "MPI_CHAR"})
 		one("MPI_Reduce_scatter", "recvcounts", counts, "datatype", "MPI_INT")
 		one("MPI_Reduce_scatter_block", "recvcount", 2, "datatype", "MPI_INT")
 		one("MPI_Neighbor_alltoall", "sendcount", 1, "sendtype", "MPI_INT", "recvcount", 1, "recvtype", "MPI_INT")
@@ -640,7 +675,8 @@ func TestMPICollectives(t *testing.T) {
 		"MPI_Reduce_scatter_block: collective on world 24→8",
 		"MPI_Neighbor_alltoall: collective on world -1→-1",
 		"MPI_File_open: collective on world",
-		"MPI_File_write_all: file access on world/0 12→0", "MPI_File_read: file access 0→12", "MPI_File_read: file access 0→5",
+		"MPI_File_write_all: file access on world/0 12→0", "MPI_File_read: file access 0→12",
+		"MPI_File_read: file access 0→5",
 		"MPI_File_read_all_begin: file access on world/0", "MPI_File_read_all_end: file access on world/0 0→5",
 		"MPI_File_read_all_end: file access on world/0 0→-1",
 		"MPI_File_iread: file access", "MPI_Wait: completion 0→5",
@@ -657,18 +693,22 @@ func TestMPICollectives(t *testing.T) {
 func TestNeighbours(t *testing.T) {
 	m := mpiModel(t, 6, func(rank int, r *recording) {
 		exchange := func() {
-			r.call("MPI_Neighbor_alltoall", "sendcount", 1, "sendtype", "MPI_INT", "recvcount", 1, "recvtype", "MPI_INT", "comm", 0)
-			r.call("MPI_Neighbor_allgather", "sendcount", 1, "sendtype", "MPI_INT", "recvcount", 2, "recvtype", "MPI_INT", "comm", 0)
+			r.call("MPI_Neighbor_alltoall", "sendcount", 1, "sendtype", "MPI_INT", "recvcount", 1, "recvtype",
+				"MPI_INT", "comm", 0)
+			r.call("MPI_Neighbor_allgather", "sendcount", 1, "sendtype", "MPI_INT", "recvcount", 2,
+				"recvtype", "MPI_INT", "comm", 0)
 			r.call("MPI_Comm_free", "comm", 0)
 		}
 		grid := func(dims, periods []any) {
-			r.call("MPI_Cart_create", "comm_old", world, "ndims", len(dims), "dims", dims, "periods", periods, "reorder", 0, "comm_cart", 0)
+			r.call("MPI_Cart_create", "comm_old", world, "ndims", len(dims), "dims", dims, "periods", periods,
+				"reorder", 0, "comm_cart", 0)
 			exchange()
 		}
 		grid([]any{2, 3}, []any{1, 1})
 		grid([]any{2, 3}, []any{0, 0})
 		grid([]any{6}, []any{1})
-		r.call("MPI_Dist_graph_create_adjacent", "comm_old", world, "indegree", 1, "sources", []any{(rank + 5) % 6}, "outdegree", 2, "destinations", []any{(rank + 1) % 6, 0}, "comm_dist_graph", 0)
+		r.call("MPI_Dist_graph_create_adjacent", "comm_old", world, "indegree", 1, "sources",
+			[]any{(rank + 5) % 6}, "outdegree", 2, "destinations", []any{(rank + 1) % 6, 0}, "comm_dist_graph", 0)
 		exchange()
 		r.call("MPI_Comm_dup", "comm", world, "newcomm", 0)
 		exchange()

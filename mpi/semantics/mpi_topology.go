@@ -15,7 +15,8 @@ const maxProcesses = 1 << 40
 // those that it receives from and those that it sends to.
 type neighbourhood struct {
 	in, out []int64
-	placed  bool // the ranks are those of the communicator; else it is only known how many there are, and which are nobody
+	// the ranks are those of the communicator; else it is only known how many there are, and which are nobody
+	placed bool
 }
 
 // A topology is that of a communicator: a grid, if it has dimensions, or the graph that a call made.

@@ -75,7 +75,8 @@ func isWildcard(m Message) bool {
 }
 
 func newWildcards(r *mpiRank) *wildcards {
-	w := &wildcards{rank: r, fixed: make(map[int64]source), varied: make(map[int64][]completed), made: make(map[resolved]*Operation)}
+	w := &wildcards{rank: r, fixed: make(map[int64]source), varied: make(map[int64][]completed),
+		made: make(map[resolved]*Operation)}
 	wanted := w.requests()
 	if len(wanted) == 0 || len(layout.StretchesOf(r.model.trace.Run().Bounded, r.read.Number())) > 0 { // which call completed which receive depends on the order
 		return w
@@ -95,7 +96,9 @@ func newWildcards(r *mpiRank) *wildcards {
 			delete(acts, s)
 		}
 	}
-	if keep := func(s sequitur.Symbol) bool { return acts[s] != nil }; len(acts) > 0 && r.count(keep) <= maxRequestCalls {
+	if keep := func(s sequitur.Symbol) bool {
+		return acts[s] != nil
+	}; len(acts) > 0 && r.count(keep) <= maxRequestCalls {
 		w.walk(acts, keep)
 	}
 	return w

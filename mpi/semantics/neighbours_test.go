@@ -116,7 +116,8 @@ func (n *neighbouring) create(id int) {
 			index = append(index, len(edges))
 		}
 		n.all(func(rank int, r *recording) {
-			r.call("MPI_Graph_create", "comm_old", world, "nnodes", n.ranks, "index", anys(index), "edges", anys(edges), "reorder", 0, "comm_graph", id)
+			r.call("MPI_Graph_create", "comm_old", world, "nnodes", n.ranks, "index", anys(index), "edges",
+				anys(edges), "reorder", 0, "comm_graph", id)
 		})
 	default:
 		for rank := range n.ranks {
@@ -127,13 +128,17 @@ func (n *neighbouring) create(id int) {
 			others := []any{"newsources", in, "newdestinations", out}
 			switch kind {
 			case "edges": // which processes name, is another matter
-				r.call("MPI_Dist_graph_create", append([]any{"comm_old", world, "n", 1, "sources", []any{0}, "degrees", []any{1}, "destinations", []any{0},
-					"reorder", 0, "comm_dist_graph", id}, others...)...)
+				r.call("MPI_Dist_graph_create", append(
+					[]any{"comm_old", world, "n", 1, "sources", []any{0}, "degrees", []any{1}, "destinations", []any{0},
+						"reorder", 0, "comm_dist_graph", id}, others...)...)
 			case "reordered":
-				r.call("MPI_Dist_graph_create_adjacent", append([]any{"comm_old", world, "indegree", 0, "sources", []any{}, "outdegree", 1, "destinations", []any{0},
-					"reorder", 1, "comm_dist_graph", id, "newrank", rank}, others...)...)
+				r.call("MPI_Dist_graph_create_adjacent",
+					append([]any{"comm_old", world, "indegree", 0, "sources", []any{}, "outdegree", 1,
+						"destinations", []any{0},
+						"reorder", 1, "comm_dist_graph", id, "newrank", rank}, others...)...)
 			default:
-				r.call("MPI_Dist_graph_create_adjacent", "comm_old", world, "indegree", len(in), "sources", in, "outdegree", len(out), "destinations", out,
+				r.call("MPI_Dist_graph_create_adjacent", "comm_old", world, "indegree", len(in), "sources",
+					in, "outdegree", len(out), "destinations", out,
 					"reorder", 0, "comm_dist_graph", id)
 			}
 		})
@@ -147,12 +152,14 @@ func (n *neighbouring) createGrid(id int) *layout {
 	for n.ranks%width != 0 {
 		width--
 	}
-	l := &layout{dims: []int{n.ranks / width, width}, periods: []int{n.draw("periodic", 0, 1), n.draw("periodic", 0, 1)}}
+	l := &layout{dims: []int{n.ranks / width, width}, periods: []int{n.draw("periodic", 0, 1),
+		n.draw("periodic", 0, 1)}}
 	for rank := range n.ranks {
 		l.part, l.at = append(l.part, 0), append(l.at, []int{rank / width, rank % width})
 	}
 	n.all(func(rank int, r *recording) {
-		r.call("MPI_Cart_create", "comm_old", world, "ndims", 2, "dims", anys(l.dims), "periods", anys(l.periods), "reorder", 0, "comm_cart", id)
+		r.call("MPI_Cart_create", "comm_old", world, "ndims", 2, "dims", anys(l.dims), "periods",
+			anys(l.periods), "reorder", 0, "comm_cart", id)
 	})
 	return l.grid()
 }
@@ -186,7 +193,8 @@ func (n *neighbouring) cut(of, id int) {
 // exchange makes an operation on a communicator.
 func (n *neighbouring) exchange(id int) {
 	l := n.alive[id]
-	form := rapid.SampledFrom([]string{"allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"}).Draw(n.T, "operation")
+	form := rapid.SampledFrom([]string{"allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"}).Draw(
+		n.T, "operation")
 	once := n.draw("count", 0, 3)
 	var sends, gets [][]int
 	for rank := range n.ranks {
@@ -296,7 +304,8 @@ func TestNeighbourhoods(t *testing.T) {
 			}
 			each(t, m, rank, func(position uint64, c trace.Call, o *semantics.Operation) {
 				if want := n.want[rank][position]; want != "" && given(n.ranks, r.Exchange(o), o) != want {
-					t.Errorf("rank %d, call %d, %s: %s, want %s", rank, position, c.Function.Name, given(n.ranks, r.Exchange(o), o), want)
+					t.Errorf("rank %d, call %d, %s: %s, want %s", rank, position, c.Function.Name,
+						given(n.ranks, r.Exchange(o), o), want)
 				}
 			})
 		}

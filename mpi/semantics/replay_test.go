@@ -33,7 +33,8 @@ func TestProbed(t *testing.T) {
 		takes int64
 	}{{1, -1, -1}, {-3, -1, -1}, {2, 7, -1}, {-3, -1, 7}, {1, 7, -1}, {-3, -1, 7}} {
 		o := rank.At(uint64(position), rank.Grammar().At(uint64(position)))
-		if (o.Probed == nil) != (want.peer == -3) || o.Probed != nil && o.Probed.Peer != want.peer || o.Found != want.found || o.Takes != want.takes {
+		if (o.Probed == nil) != (want.peer == -3) || o.Probed != nil && o.Probed.Peer != want.peer ||
+			o.Found != want.found || o.Takes != want.takes {
 			t.Errorf("call %d: %+v, found %d, takes %d", position, o.Probed, o.Found, o.Takes)
 		}
 	}
@@ -52,7 +53,8 @@ func TestCompletion(t *testing.T) {
 		r.call("MPI_Ibarrier", "comm", world, "request", 4)
 		r.call("MPI_Barrier", "comm", world)
 		r.call("MPI_Barrier_init", "comm", world, "info", cst.Handle(0), "request", 5)
-		r.call("MPI_Allreduce_init", "count", 1, "datatype", "MPI_INT", "comm", world, "info", cst.Handle(0), "request", 6)
+		r.call("MPI_Allreduce_init", "count", 1, "datatype", "MPI_INT", "comm", world, "info", cst.Handle(0),
+			"request", 6)
 		r.call("MPI_Startall", "array_of_requests", []any{5, 6})
 	})
 	rank, err := m.Rank(0)
@@ -101,7 +103,8 @@ func TestGroups(t *testing.T) {
 		r.call("MPI_Group_incl", "group", 0, "n", 1, "ranks", []any{7}, "newgroup", 7)
 		start(7)
 		start("MPI_GROUP_EMPTY")
-		r.call("MPI_Group_range_incl", "group", 0, "n", 2, "ranges", []any{4, 1, -2, 0, 1, 1 << 30}, "newgroup", 8) // 4, 2, 0 in the group: 0, 2, 4
+		// 4, 2, 0 in the group: 0, 2, 4
+		r.call("MPI_Group_range_incl", "group", 0, "n", 2, "ranges", []any{4, 1, -2, 0, 1, 1 << 30}, "newgroup", 8)
 		start(8)
 		r.call("MPI_Group_range_excl", "group", 0, "n", 1, "ranges", []any{0, 3, 2}, "newgroup", 9) // 3, 1, 0
 		start(9)
@@ -122,7 +125,8 @@ func TestGroups(t *testing.T) {
 			got = append(got, o.Group)
 		}
 	}
-	want := [][]int{{4, 3, 2, 1, 0}, {1, 3}, {3, 1}, {2}, {1, 3, 2}, {3, 2, 1}, {4, 2, 0}, {4, 3, 2, 1, 0}, nil, nil, {0, 2, 4}, {3, 1, 0}, nil, nil, nil, nil, nil, {}}
+	want := [][]int{{4, 3, 2, 1, 0}, {1, 3}, {3, 1}, {2}, {1, 3, 2}, {3, 2, 1}, {4, 2, 0}, {4, 3, 2, 1, 0},
+		nil, nil, {0, 2, 4}, {3, 1, 0}, nil, nil, nil, nil, nil, {}}
 	if !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("groups %v, want %v", got, want)
 	}

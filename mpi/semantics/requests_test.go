@@ -75,7 +75,9 @@ func (r *requestRun) step(kind, a, b int) {
 	x, y := ids[a], ids[b]
 	persistent := func(id int) bool { return id == ids[4] || id == ids[5] }
 	both := []any{x, y}
-	status, error := cst.Status{Source: 0, Tag: 0}, func(class int64) cst.Status { return cst.Status{Source: -9, Tag: -9, Error: class} }
+	status, error := cst.Status{Source: 0, Tag: 0}, func(class int64) cst.Status {
+		return cst.Status{Source: -9, Tag: -9, Error: class}
+	}
 	_, active := r.began[x]
 	switch kind {
 	case 0, 1, 2: // begin
@@ -86,7 +88,8 @@ func (r *requestRun) step(kind, a, b int) {
 			r.call("MPI_Start", "request", x)
 		case kind == 0:
 			r.begin(x)
-			r.call("MPI_Irecv", "count", 1, "datatype", "MPI_INT", "source", "MPI_ANY_SOURCE", "tag", 1, "comm", world, "request", x)
+			r.call("MPI_Irecv", "count", 1, "datatype", "MPI_INT", "source", "MPI_ANY_SOURCE", "tag", 1,
+				"comm", world, "request", x)
 		case kind == 1:
 			r.begin(x)
 			r.call("MPI_Isend", "count", 1, "datatype", "MPI_INT", "dest", 0, "tag", 1, "comm", world, "request", x)
@@ -114,18 +117,22 @@ func (r *requestRun) step(kind, a, b int) {
 		if x != y {
 			r.end(x, false)
 			r.end(y, false)
-			r.call("MPI_Waitall", "count", 3, "array_of_requests", []any{x, "MPI_REQUEST_NULL", y}, "array_of_statuses", []any{status, status, status})
+			r.call("MPI_Waitall", "count", 3, "array_of_requests", []any{x, "MPI_REQUEST_NULL", y},
+				"array_of_statuses", []any{status, status, status})
 		}
 	case 10: // one failed and is complete, the other is pending
 		if x != y {
 			r.end(x, false)
-			r.call("MPI_Waitall", "count", 2, "array_of_requests", both, "array_of_statuses", []any{error(errOther), error(errPending)}, "error", errInStatus)
+			r.call("MPI_Waitall", "count", 2, "array_of_requests", both, "array_of_statuses",
+				[]any{error(errOther), error(errPending)}, "error", errInStatus)
 		}
 	case 11: // the second index does not count
 		r.end(y, false)
-		r.call("MPI_Waitsome", "incount", 2, "array_of_requests", both, "outcount", 1, "array_of_indices", []any{1, 0}, "array_of_statuses", []any{status, status})
+		r.call("MPI_Waitsome", "incount", 2, "array_of_requests", both, "outcount", 1, "array_of_indices",
+			[]any{1, 0}, "array_of_statuses", []any{status, status})
 	case 12:
-		r.call("MPI_Testsome", "incount", 2, "array_of_requests", both, "outcount", 0, "array_of_indices", []any{}, "array_of_statuses", []any{})
+		r.call("MPI_Testsome", "incount", 2, "array_of_requests", both, "outcount", 0, "array_of_indices",
+			[]any{}, "array_of_statuses", []any{})
 	case 13:
 		if active {
 			r.cancelled[x] = true
@@ -146,11 +153,13 @@ func (r *requestRun) step(kind, a, b int) {
 func testRequests(t *rapid.T) {
 	type step struct{ kind, a, b int }
 	steps := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
-		return step{rapid.IntRange(0, requestSteps-1).Draw(t, "kind"), rapid.IntRange(0, 5).Draw(t, "a"), rapid.IntRange(0, 5).Draw(t, "b")}
+		return step{rapid.IntRange(0, requestSteps-1).Draw(t, "kind"), rapid.IntRange(0, 5).Draw(t, "a"),
+			rapid.IntRange(0, 5).Draw(t, "b")}
 	}), 1, 30).Draw(t, "steps")
 	rounds := rapid.SampledFrom([]int{1, 2, 50}).Draw(t, "rounds")
 	r := requestRun{began: make(map[int]int), cancelled: make(map[int]bool), want: make(map[uint64]ending)}
-	r.call("MPI_Send_init", "count", 1, "datatype", "MPI_INT", "dest", 0, "tag", 1, "comm", world, "request", request(4, 0))
+	r.call("MPI_Send_init", "count", 1, "datatype", "MPI_INT", "dest", 0, "tag", 1, "comm", world, "request",
+		request(4, 0))
 	r.call("MPI_Barrier_init", "comm", world, "request", request(5, 0))
 	for range rounds {
 		for _, s := range steps {
@@ -170,7 +179,8 @@ func testRequests(t *rapid.T) {
 			for _, id := range slices.Concat(o.Completes, o.Frees) {
 				began, ok := active[id]
 				if at, _, there := rank.Begun(id, position); ok != there || began != at && ok {
-					t.Fatalf("call %d, %s: request %d was begun by call %d, %v, want %d, %v", position, c, id, began, ok, at, there)
+					t.Fatalf("call %d, %s: request %d was begun by call %d, %v, want %d, %v", position, c, id,
+						began, ok, at, there)
 				}
 				delete(active, id)
 			}
@@ -178,7 +188,8 @@ func testRequests(t *rapid.T) {
 				active[id] = position
 			}
 		}
-		if want := r.want[position]; !slices.Equal(got.completes, want.completes) || !slices.Equal(got.frees, want.frees) {
+		if want := r.want[position]; !slices.Equal(got.completes, want.completes) ||
+			!slices.Equal(got.frees, want.frees) {
 			t.Fatalf("call %d, %s: completes and frees %v, want %v", position, c, got, want)
 		}
 	})

@@ -66,7 +66,8 @@ func each(t tester, m *semantics.Model, rank int, f func(position uint64, c trac
 	for o := range r.All() {
 		k := key{o.Terminal, o.Operation}
 		if counts[k] != o.Count {
-			t.Errorf("rank %d: All has %d × %s as %s, of which there are %d", rank, o.Count, r.Call(o.Terminal), text(o.Operation), counts[k])
+			t.Errorf("rank %d: All has %d × %s as %s, of which there are %d", rank, o.Count,
+				r.Call(o.Terminal), text(o.Operation), counts[k])
 		}
 		delete(counts, k)
 	}

@@ -65,7 +65,8 @@ var tiNames = map[string]string{
 }
 
 func newTI(m *Model, functions []cst.Function) *tiDialect {
-	d := &tiDialect{model: m, roles: make([]*spec.Role, len(functions)), functions: make([]cst.Function, len(functions))}
+	d := &tiDialect{model: m, roles: make([]*spec.Role, len(functions)),
+		functions: make([]cst.Function, len(functions))}
 	for i, f := range functions {
 		params := slices.Clone(f.Params)
 		for k := range params {
@@ -323,7 +324,8 @@ func (r *tiRank) collect(args arguments) (c collect, fits bool) {
 		}
 	}
 	root := args.number("root", cst.KindRank)
-	c = collect{arguments: args, scope: scope{communicator: world, self: r.number}, size: tiSize, root: -1, isRoot: root == int64(r.number)}
+	c = collect{arguments: args, scope: scope{communicator: world, self: r.number}, size: tiSize, root: -1,
+		isRoot: root == int64(r.number)}
 	if root >= 0 && root < int64(world.Size()) {
 		c.root = int(root)
 	}

@@ -8,7 +8,8 @@ import (
 func TestTIPointToPoint(t *testing.T) {
 	m := tiModel(t, strings.Join([]string{
 		"0 init", "0 compute 12",
-		"0 send 1 77 3 1", "0 isend 1 78 3 0", "0 Ssend 1 79 0 -1", "0 send 1 80 2 -1", "0 send -333 1 2 1", "0 send 9 1 2 1",
+		"0 send 1 77 3 1", "0 isend 1 78 3 0", "0 Ssend 1 79 0 -1", "0 send 1 80 2 -1", "0 send -333 1 2 1",
+		"0 send 9 1 2 1",
 		"0 sendRecv 3 1 2 -333 1 0", "0 Start 1 7 20 1", "0 wait 0 1 7", "0 waitall 2",
 		"0 Put 1 0 4 1", "0 Get_accumulate 1 0 4 0", "0 Win_fence", "0 Win_flush",
 		"1 recv 0 77 9 1", "1 irecv -333 -444 9 1", "1 Start 1 7 20 1", "1 wait 0 1 7", "1 sendRecv 3 -333 2 0 1 0",
@@ -44,9 +45,12 @@ func TestTIPointToPoint(t *testing.T) {
 
 func TestTICollective(t *testing.T) {
 	m := tiModel(t, strings.Join([]string{
-		"0 barrier", "0 bcast 3 1 1 ", "0 reduce 3 9 0 0 ", "0 iallreduce 3 9 0 ", "0 gather 2 3 0 1 0", "0 gather 2 0 1 1", "0 scatter 2 3 1 1 0",
-		"0 alltoall 2 2 1 0", "0 allgatherv 2 3 4 0 1", "0 alltoallv 5 2 3 9 4 5 1 0", "0 alltoallv 5 2 3 4 9 4 5 6 1 0",
-		"0 reducescatter 3 4 9 0", "0 bcast 1 9 1 ", "0 bcast 2 1 -1 ", "0 IO - write_all 100", "0 gatherv 2 3 4 0 0 1", "0 scatterv 3 4 2 0 0 1",
+		"0 barrier", "0 bcast 3 1 1 ", "0 reduce 3 9 0 0 ", "0 iallreduce 3 9 0 ", "0 gather 2 3 0 1 0",
+		"0 gather 2 0 1 1", "0 scatter 2 3 1 1 0",
+		"0 alltoall 2 2 1 0", "0 allgatherv 2 3 4 0 1", "0 alltoallv 5 2 3 9 4 5 1 0",
+		"0 alltoallv 5 2 3 4 9 4 5 6 1 0",
+		"0 reducescatter 3 4 9 0", "0 bcast 1 9 1 ", "0 bcast 2 1 -1 ", "0 IO - write_all 100",
+		"0 gatherv 2 3 4 0 0 1", "0 scatterv 3 4 2 0 0 1",
 		"1 bcast 3 1 1 ", "1 reduce 3 9 0 0 ", "1 gather 2 3 0 1 0", "1 gatherv 2 3 4 0 0 1",
 		"",
 	}, "\n"))

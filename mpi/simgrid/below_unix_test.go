@@ -28,7 +28,8 @@ func TestOutside(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for link, to := range map[string]string{"in/out": "../secret", "in/up": "..", "in/within": "deep/r", "in/ranks/t_rank-1.txt": "../../secret", "alias": "in"} {
+	for link, to := range map[string]string{"in/out": "../secret", "in/up": "..", "in/within": "deep/r",
+		"in/ranks/t_rank-1.txt": "../../secret", "alias": "in"} {
 		if err := os.Symlink(to, link); err != nil {
 			t.Skip(err)
 		}
@@ -55,9 +56,11 @@ func TestOutside(t *testing.T) {
 		inside  bool
 		pending bool // if it is allowed: a pipe without a writer
 	}{
-		{name: "r", inside: true}, {name: "deep/r", inside: true}, {name: "./deep/../r", inside: true}, {name: "within", inside: true},
+		{name: "r", inside: true}, {name: "deep/r", inside: true}, {name: "./deep/../r", inside: true},
+		{name: "within", inside: true},
 		{name: top + "/in/r", inside: true}, {name: top + "/alias/r", inside: true}, {name: "up/in/r", inside: true},
-		{name: "../secret"}, {name: "out"}, {name: "up/secret"}, {name: top + "/secret"}, {name: "deep"}, {name: "/dev/null"},
+		{name: "../secret"}, {name: "out"}, {name: "up/secret"}, {name: top + "/secret"}, {name: "deep"},
+		{name: "/dev/null"},
 		{name: "secret"}, // of the working directory
 		{name: "pipe", pending: true}, {name: top + "/in/pipe", pending: true}, {name: "/dev/stdin", pending: true},
 	} {
@@ -92,7 +95,8 @@ func TestMemory(t *testing.T) {
 	for memory, fits := range map[int64]bool{0: true, ranks * rankMemory: false, 10 * ranks * rankMemory: true} {
 		_, err := ReadRanks(NewReader(strings.NewReader(b.String()), Options{Memory: memory}), nil)
 		var large *format.MemoryError
-		if (err == nil) != fits || err != nil && (!errors.As(err, &large) || !large.Grows || !strings.Contains(err.Error(), "input: ")) {
+		if (err == nil) != fits || err != nil && (!errors.As(err, &large) || !large.Grows ||
+			!strings.Contains(err.Error(), "input: ")) {
 			t.Errorf("%d bytes: %v", memory, err)
 		}
 	}

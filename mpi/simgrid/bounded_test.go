@@ -36,7 +36,8 @@ func TestRecordBounded(t *testing.T) {
 			sum += int64(n) * args[2].Int()
 		}
 		if sum != want[p.Rank] || p.Held() > 1<<17 || p.Bounded == nil || !p.Bounded.Unordered {
-			t.Errorf("rank %d: %d bytes, not %d; %d symbols and bytes are held; %+v", p.Rank, sum, want[p.Rank], p.Held(), p.Bounded)
+			t.Errorf("rank %d: %d bytes, not %d; %d symbols and bytes are held; %+v", p.Rank, sum,
+				want[p.Rank], p.Held(), p.Bounded)
 		}
 	}
 }

@@ -84,8 +84,10 @@ func TestSameRank(t *testing.T) {
 		want  string
 	}{
 		{[]string{"a", "c"}, "simgrid: both a/t_rank-3.txt and c/t_rank-3.txt.gz are of number 3, which is one rank"},
-		{[]string{"c", "b", "a"}, "simgrid: both c/t_rank-3.txt.gz and a/t_rank-3.txt are of number 3, which is one rank"},
-		{[]string{"c/t_rank-3.txt.gz", "a/t_rank-3.txt"}, "simgrid: both c/t_rank-3.txt.gz and a/t_rank-3.txt are of number 3, which is one rank"},
+		{[]string{"c", "b", "a"},
+			"simgrid: both c/t_rank-3.txt.gz and a/t_rank-3.txt are of number 3, which is one rank"},
+		{[]string{"c/t_rank-3.txt.gz", "a/t_rank-3.txt"},
+			"simgrid: both c/t_rank-3.txt.gz and a/t_rank-3.txt are of number 3, which is one rank"},
 		{[]string{"d"}, "simgrid: d: no files named …_rank-1.txt and so on; directories in it are not searched"},
 		{[]string{"e"}, "simgrid: e: no files named …_rank-1.txt and so on"},
 	} {
@@ -114,8 +116,10 @@ func TestRanksOfRun(t *testing.T) {
 		missing string
 		ignored string
 	}{
-		{[]string{"a", "b"}, 0, 30, 30, "[ranks 24 to 29: no lines]", "[a/notes b/all.txt b/binary b/old/ b/other.txt]"},
-		{[]string{"b", "a"}, 30, 30, 30, "[ranks 24 to 29: no lines]", "[b/all.txt b/binary b/old/ b/other.txt a/notes]"},
+		{[]string{"a", "b"}, 0, 30, 30, "[ranks 24 to 29: no lines]",
+			"[a/notes b/all.txt b/binary b/old/ b/other.txt]"},
+		{[]string{"b", "a"}, 30, 30, 30, "[ranks 24 to 29: no lines]",
+			"[b/all.txt b/binary b/old/ b/other.txt a/notes]"},
 		{[]string{"b/t_rank-2.txt"}, 3, 3, 3, "[rank 0: no lines rank 2: no lines]", "[]"},
 		{[]string{"b/t_rank-2.txt"}, 0, 0, 2, "[rank 0: no lines]", "[]"},
 	} {
@@ -157,7 +161,8 @@ func TestRanksOfRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if _, _, err := Record(r, nil); err == nil || !strings.Contains(err.Error(), "t_rank-24.txt:1:1: input exceeds limit: rank is not less than 23") {
+	if _, _, err := Record(r, nil); err == nil ||
+		!strings.Contains(err.Error(), "t_rank-24.txt:1:1: input exceeds limit: rank is not less than 23") {
 		t.Errorf("rank 23 of 23: %v", err)
 	}
 }

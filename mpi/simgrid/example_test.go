@@ -42,7 +42,9 @@ func ExampleReader() {
 
 func ExampleWriter() {
 	w := simgrid.NewWriter(os.Stdout)
-	r := simgrid.NewReader(strings.NewReader("0 init\n1 init\n0 send 1 1000 12 1\n1 recv 0 1000 12 1\n0 finalize\n1 finalize\n"), simgrid.Options{})
+	r := simgrid.NewReader(
+		strings.NewReader("0 init\n1 init\n0 send 1 1000 12 1\n1 recv 0 1000 12 1\n0 finalize\n1 finalize\n"),
+		simgrid.Options{})
 	for {
 		c, err := r.Read()
 		if err == io.EOF {

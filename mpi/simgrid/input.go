@@ -85,7 +85,8 @@ func (in *input) start(src io.Reader) error {
 	switch {
 	case bytes.HasPrefix(begin, []byte("\x1f\x8b")):
 		in.text, err = gzip.NewReader(in.raw)
-	case bytes.HasPrefix(begin, []byte("\x28\xb5\x2f\xfd")), len(begin) >= 4 && begin[0]>>4 == 5 && string(begin[1:4]) == "\x2a\x4d\x18":
+	case bytes.HasPrefix(begin, []byte("\x28\xb5\x2f\xfd")), len(begin) >= 4 && begin[0]>>4 == 5 &&
+		string(begin[1:4]) == "\x2a\x4d\x18":
 		in.text, err = in.startZstd()
 	default:
 		in.text, err = in.raw, otherContent(begin)

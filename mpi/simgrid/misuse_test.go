@@ -21,11 +21,13 @@ func TestMisuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	misuse.Walk{
-		Package:   "simgrid",
-		Functions: []any{simgrid.Functions, simgrid.Lookup, simgrid.Open, simgrid.NewReader, simgrid.AppendCall, simgrid.Record, simgrid.ReadRanks, simgrid.NewWriter, simgrid.CreateRanks},
+		Package: "simgrid",
+		Functions: []any{simgrid.Functions, simgrid.Lookup, simgrid.Open, simgrid.NewReader,
+			simgrid.AppendCall, simgrid.Record, simgrid.ReadRanks, simgrid.NewWriter, simgrid.CreateRanks},
 		Values: []any{
 			read(), recording, &simgrid.ReadError{Err: io.EOF}, simgrid.Call{Function: 1},
-			simgrid.NewWriter(new(bytes.Buffer)), strings.NewReader("0 init\n"), new(bytes.Buffer), context.Background(),
+			simgrid.NewWriter(new(bytes.Buffer)), strings.NewReader("0 init\n"), new(bytes.Buffer),
+			context.Background(),
 		},
 	}.Run(t)
 }

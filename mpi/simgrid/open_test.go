@@ -80,21 +80,26 @@ func TestOpen(t *testing.T) {
 		{"OneFile", map[string]string{"a": ten}, []string{"a"}, "", ten},
 		{"OneFileGzip", map[string]string{"a": gzipped(t, ten)}, []string{"a"}, "", ten},
 		{"OneFileZstd", map[string]string{"a.gz": zstandard(t, ten)}, []string{"a.gz"}, "", ten}, // the name is wrong
-		{"TwoFrames", map[string]string{"a": zstandard(t, rank(0)) + zstandard(t, rank(1))}, []string{"a"}, "", rank(0) + rank(1)},
-		{"SkippableFrame", map[string]string{"a": "\x50\x2a\x4d\x18\x01\x00\x00\x00x" + zstandard(t, ten)}, []string{"a"}, "", ten},
-		{"TwoMembers", map[string]string{"a": gzipped(t, rank(0)) + gzipped(t, rank(1))}, []string{"a"}, "", rank(0) + rank(1)},
+		{"TwoFrames", map[string]string{"a": zstandard(t, rank(0)) + zstandard(t, rank(1))}, []string{"a"},
+			"", rank(0) + rank(1)},
+		{"SkippableFrame", map[string]string{"a": "\x50\x2a\x4d\x18\x01\x00\x00\x00x" + zstandard(t, ten)},
+			[]string{"a"}, "", ten},
+		{"TwoMembers", map[string]string{"a": gzipped(t, rank(0)) + gzipped(t, rank(1))}, []string{"a"}, "",
+			rank(0) + rank(1)},
 		{"Empty", map[string]string{"a": ""}, []string{"a"}, "", ""},
 		{"OnlyComments", map[string]string{"a": "# init\n\n"}, []string{"a"}, "", "# init\n\n"},
 		{"Stdin", nil, []string{"-"}, ten, ten},
 		{"StdinGzip", nil, []string{"-"}, gzipped(t, ten), ten},
-		{"Files", map[string]string{"a": rank(1), "b": gzipped(t, rank(0)), "c": zstandard(t, rank(2)), "d": zstandard(t, rank(3))},
+		{"Files", map[string]string{"a": rank(1), "b": gzipped(t, rank(0)), "c": zstandard(t, rank(2)),
+			"d": zstandard(t, rank(3))},
 			[]string{"a", "b", "c", "d", "-"}, rank(4), rank(1) + rank(0) + rank(2) + rank(3) + rank(4)},
 		{"List", tens, []string{"t.txt"}, "", ten},
 		{"Directory", tens, []string{"t_files"}, "", ten},
 		{"DirectoryCompressed", map[string]string{"d/x_rank-2.txt.gz": gzipped(t, rank(1)),
 			"d/x_rank-1.txt.zst": zstandard(t, rank(0)), "d/notes": "?"}, []string{"d"}, "", rank(0) + rank(1)},
-		{"ListOfCompressed", map[string]string{"l": gzipped(t, "# ranks\r\n\r\n d/b \r\nc"), "d/b": zstandard(t, rank(0)),
-			"c": rank(1)}, []string{"l"}, "", rank(0) + rank(1)},
+		{"ListOfCompressed", map[string]string{"l": gzipped(t, "# ranks\r\n\r\n d/b \r\nc"),
+			"d/b": zstandard(t, rank(0)),
+			"c":   rank(1)}, []string{"l"}, "", rank(0) + rank(1)},
 		{"GarbageFirst", map[string]string{"a": "garbage\n0 init\n"}, []string{"a"}, "", "garbage\n0 init\n"},
 		{"LongCommentFirst", map[string]string{"a": strings.Repeat("# comment\n", 5000) + rank(1)}, []string{"a"}, "",
 			strings.Repeat("# comment\n", 5000) + rank(1)},
@@ -347,10 +352,13 @@ func TestIncomplete(t *testing.T) {
 		{"CommentsAround", "#\n0 init\n#\n0 finalize\n#\n", nil},
 		{"OtherSpelling", "0  init\r\n0 finalize ", nil},
 		{"TailLost", ok + "1 init\n1 barrier\n", []string{"input: rank 1: no finalize after line 4"}},
-		{"TailLostAtLocation", "0 init\n0 finalize\n0 location a.c 3\n", []string{"input: rank 0: no finalize after line 3"}},
+		{"TailLostAtLocation", "0 init\n0 finalize\n0 location a.c 3\n",
+			[]string{"input: rank 0: no finalize after line 3"}},
 		{"HeadLost", "#\n0 barrier\n0 finalize\n", []string{"input: rank 0: no init before line 2"}},
-		{"BothLost", "0 barrier\n0 barrier\n", []string{"input: rank 0: no init before line 1, and no finalize at the end"}},
-		{"OnlyLocation", "0 location a.c 3\n", []string{"input: rank 0: no init before line 1, and no finalize at the end"}},
+		{"BothLost", "0 barrier\n0 barrier\n",
+			[]string{"input: rank 0: no init before line 1, and no finalize at the end"}},
+		{"OnlyLocation", "0 location a.c 3\n",
+			[]string{"input: rank 0: no init before line 1, and no finalize at the end"}},
 		{"CutLine", "0 init\n0 finali", []string{"input: rank 0: no finalize after line 2"}},
 		{"RanksAbsent", strings.ReplaceAll(ok, "0", "2") + strings.ReplaceAll(ok, "0", "4"),
 			[]string{"ranks 0 to 1: no lines", "rank 3: no lines"}},
@@ -369,7 +377,8 @@ func TestIncomplete(t *testing.T) {
 
 // TestIncompleteList checks that a listed file without lines is reported.
 func TestIncompleteList(t *testing.T) {
-	t.Chdir(files(t, map[string]string{"l": "a\nb\nc\nd\n", "a": "", "b": "1 init\n1 finalize\n", "c": "2 init\n", "d": "#\n"}))
+	t.Chdir(files(t, map[string]string{"l": "a\nb\nc\nd\n", "a": "", "b": "1 init\n1 finalize\n",
+		"c": "2 init\n", "d": "#\n"}))
 	r, err := Open([]string{"l"}, Options{})
 	if err != nil {
 		t.Fatal(err)

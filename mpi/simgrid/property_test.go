@@ -36,7 +36,8 @@ func valueGen(k cst.Kind) *rapid.Generator[cst.Value] {
 // callGen draws calls of all functions of actions whose arguments say what the line is.
 var callGen = rapid.Custom(func(t *rapid.T) Call {
 	loose := slices.IndexFunc(forms, func(f form) bool { return f.loose })
-	c := Call{Rank: rapid.IntRange(0, 9).Draw(t, "rank"), Function: rapid.IntRange(actions, loose-1).Draw(t, "function")}
+	c := Call{Rank: rapid.IntRange(0, 9).Draw(t, "rank"),
+		Function: rapid.IntRange(actions, loose-1).Draw(t, "function")}
 	n := rapid.IntRange(0, 4).Draw(t, "counts")
 	for _, p := range forms[c.Function].function.Params {
 		if p.Type.Kind == cst.KindArray {
@@ -64,7 +65,8 @@ func TestCalls(t *testing.T) {
 			if forms[want.Function].function.Name == "compute" && got.Function < want.Function {
 				want.Function, want.Args = got.Function, []cst.Value{cst.Float(float64(want.Args[0].Int()))}
 			}
-			if got.Rank != want.Rank || got.Function != want.Function || !slices.EqualFunc(got.Args, want.Args, cst.Value.Equal) {
+			if got.Rank != want.Rank || got.Function != want.Function ||
+				!slices.EqualFunc(got.Args, want.Args, cst.Value.Equal) {
 				t.Fatalf("read %s, want %s", describe(got), describe(want))
 			}
 		}
@@ -78,7 +80,8 @@ func TestCalls(t *testing.T) {
 // back with it.
 func TestCarriageReturns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		lines := strings.SplitAfter(strings.TrimSuffix(write(t, rapid.SliceOfN(callGen, 1, 10).Draw(t, "calls")), "\n")+"\n", "\n")
+		lines := strings.SplitAfter(strings.TrimSuffix(
+			write(t, rapid.SliceOfN(callGen, 1, 10).Draw(t, "calls")), "\n")+"\n", "\n")
 		lines = lines[:len(lines)-1]
 		ended := rapid.SliceOfN(rapid.Bool(), len(lines), len(lines)).Draw(t, "ended")
 		plain := readText(t, strings.Join(lines, ""))
@@ -91,7 +94,8 @@ func TestCarriageReturns(t *testing.T) {
 		calls := readText(t, text)
 		for i, c := range calls {
 			want := plain[i]
-			if f, g := forms[c.Function].function, forms[want.Function].function; f.Name != g.Name || (len(c.Args) > len(want.Args)) != ended[i] ||
+			if f, g := forms[c.Function].function, forms[want.Function].function; f.Name != g.Name ||
+				(len(c.Args) > len(want.Args)) != ended[i] ||
 				!slices.EqualFunc(c.Args[:len(want.Args)], want.Args, cst.Value.Equal) {
 				t.Fatalf("%q is %s, want %s", lines[i], describe(c), describe(want))
 			}
@@ -113,7 +117,8 @@ var textGen = rapid.Custom(func(t *rapid.T) string {
 		if rapid.IntRange(0, 2).Draw(t, "change") == 0 {
 			at := rapid.IntRange(0, len(line)).Draw(t, "at")
 			end := rapid.IntRange(at, min(at+2, len(line))).Draw(t, "end")
-			with := rapid.SampledFrom([]string{"", " ", "  ", "0", "-", "+", ".", "e", "\t", "\r", "\n", "\r\n", "#", "ö", "x", "\n\n"})
+			with := rapid.SampledFrom([]string{"", " ", "  ", "0", "-", "+", ".", "e", "\t", "\r", "\n",
+				"\r\n", "#", "ö", "x", "\n\n"})
 			line = slices.Replace(line, at, end, []byte(with.Draw(t, "with"))...)
 		}
 		text = append(text, line...)

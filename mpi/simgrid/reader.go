@@ -100,7 +100,8 @@ func NewReader(r io.Reader, o Options) *Reader {
 }
 
 func newReader(o Options, files []string) *Reader {
-	return &Reader{options: o.withDefaults(), files: files, rank: -1, ranks: make(map[int]*history), below: make(map[string]string)}
+	return &Reader{options: o.withDefaults(), files: files, rank: -1, ranks: make(map[int]*history),
+		below: make(map[string]string)}
 }
 
 // Read returns the next call, or io.EOF after the last. All errors stick: that a file
@@ -206,7 +207,8 @@ func (r *Reader) readLine() ([]byte, error) {
 	}
 	r.line++
 	if n == 0 || n-1 > r.options.maxLine { // the last line of a file is not longer if n > 0
-		return nil, r.syntaxError(r.options.maxLine, "%w: line is longer than %d bytes", wire.ErrLimit, r.options.maxLine)
+		return nil, r.syntaxError(r.options.maxLine, "%w: line is longer than %d bytes", wire.ErrLimit,
+			r.options.maxLine)
 	}
 	line := r.buf[r.pos : r.pos+n]
 	r.pos += n

@@ -25,7 +25,8 @@ func TestRecord(t *testing.T) {
 			want  = make(map[int][]string)
 		)
 		for _, rank := range ranks {
-			call := rapid.SampledFrom([]string{"init", "wait 1 0 5", "wait 2 0 5", "bcast 6 0 1 ", "nonsense"}).Draw(t, "call")
+			call := rapid.SampledFrom([]string{"init", "wait 1 0 5", "wait 2 0 5", "bcast 6 0 1 ",
+				"nonsense"}).Draw(t, "call")
 			fmt.Fprintf(&text, "%d %s\n", rank, call)
 			order = append(order, sequitur.Symbol(rank))
 			want[rank] = append(want[rank], fmt.Sprintf("%d %s\n", rank, call))
@@ -64,7 +65,8 @@ func TestRecord(t *testing.T) {
 
 // TestRecordStops checks that errors of the input and of progress are returned.
 func TestRecordStops(t *testing.T) {
-	if _, _, err := Record(NewReader(strings.NewReader("0 init\n0 \x00\n"), Options{}), nil); !errors.Is(err, wire.ErrCorrupt) {
+	if _, _, err := Record(NewReader(strings.NewReader("0 init\n0 \x00\n"), Options{}), nil); !errors.Is(err,
+		wire.ErrCorrupt) {
 		t.Errorf("err = %v, want %v", err, wire.ErrCorrupt)
 	}
 	enough := errors.New("enough")

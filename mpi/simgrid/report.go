@@ -61,7 +61,8 @@ func (r *Reader) Report(whole bool) Report {
 		}
 		switch {
 		case !h.init && h.last != roleFinalize:
-			o.Incomplete = append(o.Incomplete, at(h.firstFile, h.firstLine, "no init before line %d, and no finalize at the end"))
+			o.Incomplete = append(o.Incomplete, at(h.firstFile, h.firstLine,
+				"no init before line %d, and no finalize at the end"))
 		case !h.init:
 			o.Incomplete = append(o.Incomplete, at(h.firstFile, h.firstLine, "no init before line %d"))
 		case h.last != roleFinalize:

@@ -122,14 +122,18 @@ func TestActions(t *testing.T) {
 		// Other blanks, and other spellings of numbers.
 		{"0 init ", `0 init text=""`},
 		{"0 bcast 6 2 1", `0 bcast count=int(6) root=rank(2) type=handle(datatype)(1) text="6 2 1"`},
-		{"0 send  1 2 3 4", `0 send destination=rank(1) tag=tag(2) count=int(3) type=handle(datatype)(4) text=" 1 2 3 4"`},
-		{"0 send 01 +2 3 -0 ", `0 send destination=rank(1) tag=tag(2) count=int(3) type=handle(datatype)(0) text="01 +2 3 -0 "`},
-		{"0 send 1 2 1e3 4", `0 send destination=rank(1) tag=tag(2) count=int(1000) type=handle(datatype)(4) text="1 2 1e3 4"`},
+		{"0 send  1 2 3 4",
+			`0 send destination=rank(1) tag=tag(2) count=int(3) type=handle(datatype)(4) text=" 1 2 3 4"`},
+		{"0 send 01 +2 3 -0 ",
+			`0 send destination=rank(1) tag=tag(2) count=int(3) type=handle(datatype)(0) text="01 +2 3 -0 "`},
+		{"0 send 1 2 1e3 4",
+			`0 send destination=rank(1) tag=tag(2) count=int(1000) type=handle(datatype)(4) text="1 2 1e3 4"`},
 		{"0 compute 1e9", `0 compute flops=float(1e+09) text="1e9"`},
 		{"0 compute 1e+09 ", `0 compute flops=float(1e+09) text="1e+09 "`},
 		{"0 compute 1234567.5", `0 compute flops=float(1.2345675e+06) text="1234567.5"`},
 		{"0 compute 0x1p4", `0 compute flops=float(16) text="0x1p4"`},
-		{"0 gather 3  1 1 1", `0 gather send_count=int(3) root=rank(1) send_type=handle(datatype)(1) receive_type=handle(datatype)(1) text="3  1 1 1"`},
+		{"0 gather 3  1 1 1",
+			`0 gather send_count=int(3) root=rank(1) send_type=handle(datatype)(1) receive_type=handle(datatype)(1) text="3  1 1 1"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.line, func(t *testing.T) {

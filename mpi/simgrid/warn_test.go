@@ -34,7 +34,8 @@ func TestForeign(t *testing.T) {
 }
 
 func TestRestarts(t *testing.T) {
-	t.Chdir(files(t, map[string]string{"a": "0 init\n0 finalize\n1 init\n", "b": "1 finalize\n0 init\n0 init\n0 finalize\n"}))
+	t.Chdir(files(t, map[string]string{"a": "0 init\n0 finalize\n1 init\n",
+		"b": "1 finalize\n0 init\n0 init\n0 finalize\n"}))
 	tests := []struct {
 		name  string
 		paths []string
@@ -43,8 +44,10 @@ func TestRestarts(t *testing.T) {
 	}{
 		{"None", []string{"a"}, "", "[]"},
 		{"Files", []string{"a", "b"}, "", "[b: rank 0: init again at line 2]"},
-		{"Doubled", []string{"-"}, strings.Repeat("0 init\n0 location a.c 1\n0 finalize\n", 2), "[input: rank 0: init again at line 4]"},
-		{"TwoRanks", []string{"-"}, "3 init\n1 init\n3 init\n1 init\n", "[input: rank 1: init again at line 4 input: rank 3: init again at line 3]"},
+		{"Doubled", []string{"-"}, strings.Repeat("0 init\n0 location a.c 1\n0 finalize\n", 2),
+			"[input: rank 0: init again at line 4]"},
+		{"TwoRanks", []string{"-"}, "3 init\n1 init\n3 init\n1 init\n",
+			"[input: rank 1: init again at line 4 input: rank 3: init again at line 3]"},
 		{"AfterLocation", []string{"-"}, "0 location a.c 1\n0 init\n", "[]"},
 		{"HeadLost", []string{"-"}, "0 barrier\n0 init\n", "[]"}, // Incomplete reports this
 	}
@@ -67,7 +70,8 @@ func TestRestarts(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Chdir(files(t, map[string]string{
 		"a": "0 init\n", "b": "1 init\n", "list": "# ranks\na\nb\n", "words": "x\ny\n",
-		"a.xz": "\xfd7zXZ\x00\x00\x04", "a.bz2": "BZh91AY&SY\x01", "text": "BZh9\n", "a.rpz": "\x8frpz\r\n\n\x01", "to-xz": "a.xz\n",
+		"a.xz": "\xfd7zXZ\x00\x00\x04", "a.bz2": "BZh91AY&SY\x01", "text": "BZh9\n",
+		"a.rpz": "\x8frpz\r\n\n\x01", "to-xz": "a.xz\n",
 	}))
 	tests := []struct{ paths, want, content string }{
 		{"a b", "", ""},

@@ -130,7 +130,8 @@ func TestRankWriter(t *testing.T) {
 			}
 		}
 		list, err := os.ReadFile(filepath.Join(sub, "t.txt"))
-		if lines := strings.Count(string(list), "\n"); err != nil || lines != ranks || !strings.HasPrefix(string(list), "t_rank-1.txt\n") {
+		if lines := strings.Count(string(list), "\n"); err != nil || lines != ranks ||
+			!strings.HasPrefix(string(list), "t_rank-1.txt\n") {
 			t.Fatalf("list = %q, %v", list, err)
 		}
 		r, err := Open([]string{filepath.Join(sub, "t.txt")}, Options{})

@@ -61,7 +61,8 @@ func (a *memory) effectOf(i *instruction, e *effect) {
 	if e.name == "MPI_Get_address" || e.name == "MPI_Address" {
 		a.addressed = true
 	}
-	if e.mpi != nil && strings.HasPrefix(e.name, "MPI_Type_") && e.name != "MPI_Type_contiguous" && e.name != "MPI_Type_size" {
+	if e.mpi != nil && strings.HasPrefix(e.name, "MPI_Type_") && e.name != "MPI_Type_contiguous" &&
+		e.name != "MPI_Type_size" {
 		a.derived = true // elements may be below the address
 	}
 	a.displacements(i, e)
@@ -196,7 +197,8 @@ func (a *memory) accesses(i *instruction) (reads, writes []access) {
 	return reads, writes
 }
 
-func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access, add func(*[]access, *pointers, int64, bool)) {
+func (a *memory) accessesOf(i *instruction, e *effect, reads, writes *[]access,
+	add func(*[]access, *pointers, int64, bool)) {
 	f := i.block.of
 	everything := func(list *[]access, data bool) { add(list, a.outside.cells[0].pts, maxSize, data) }
 	for _, name := range e.hidden {
@@ -307,7 +309,8 @@ func (a *memory) withoutConstants(pts *pointers) *pointers {
 // fortranConstant reports whether a global variable, with its @, is one of those whose addresses stand for
 // MPI_IN_PLACE, MPI_STATUS_IGNORE and their like in Fortran. They must be those of the library.
 func fortranConstant(name string) bool {
-	return strings.HasPrefix(name, "@mpipriv") || strings.HasPrefix(name, "@mpifcmb") || strings.HasPrefix(name, "@mpi_fortran_")
+	return strings.HasPrefix(name, "@mpipriv") || strings.HasPrefix(name, "@mpifcmb") ||
+		strings.HasPrefix(name, "@mpi_fortran_")
 }
 
 // closure returns all that can be reached from places.

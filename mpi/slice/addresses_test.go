@@ -11,7 +11,8 @@ import (
 func drawAddresses(t *rapid.T, name string) addresses {
 	lo := rapid.Int64Range(-40, 40).Draw(t, name+" lo")
 	hi := lo + rapid.Int64Range(1, 60).Draw(t, name+" length")
-	return every(lo, hi, rapid.Int64Range(0, 12).Draw(t, name+" stride"), rapid.Int64Range(-20, 20).Draw(t, name+" from"), rapid.Int64Range(1, 12).Draw(t, name+" width"))
+	return every(lo, hi, rapid.Int64Range(0, 12).Draw(t, name+" stride"),
+		rapid.Int64Range(-20, 20).Draw(t, name+" from"), rapid.Int64Range(1, 12).Draw(t, name+" width"))
 }
 
 // list returns the addresses one by one.
@@ -69,6 +70,7 @@ func TestFields(t *testing.T) {
 		t.Errorf("%v and %v overlap", first, second)
 	}
 	if inner := every(0, 160, 16, 2, 4); !first.contain(inner) || second.contain(inner) {
-		t.Errorf("%v is within %v: %v, within %v: %v", inner, first, first.contain(inner), second, second.contain(inner))
+		t.Errorf("%v is within %v: %v, within %v: %v", inner, first, first.contain(inner), second,
+			second.contain(inner))
 	}
 }

@@ -8,7 +8,8 @@ import (
 const globalName = `@(?:"[^"]*"|[-a-zA-Z$._0-9]+)`
 
 var (
-	aliasLine  = regexp.MustCompile(`^(` + globalName + `) = (?:[a-z_]+(?:\([^)]*\))? )*alias .*, ptr (` + globalName + `)$`)
+	aliasLine = regexp.MustCompile(`^(` + globalName + `) = (?:[a-z_]+(?:\([^)]*\))? )*alias .*, ptr (` +
+		globalName + `)$`)
 	nameOrText = regexp.MustCompile(globalName + `|"[^"]*"`)
 )
 
@@ -37,7 +38,9 @@ func withoutAliases(lines []string) []string {
 		}
 		replaced[i] = line
 		if strings.Contains(line, "@") {
-			replaced[i] = nameOrText.ReplaceAllStringFunc(line, func(name string) string { return resolved(targets, name) })
+			replaced[i] = nameOrText.ReplaceAllStringFunc(line, func(name string) string {
+				return resolved(targets, name)
+			})
 		}
 		if size -= len(replaced[i]); size < 0 {
 			return lines

@@ -57,7 +57,8 @@ type textBlock struct {
 // returns all that is assumed, in the order of the module. An error is an *Error that names a line that has
 // no condition, or several.
 func Assume(text []byte, list []Assumption, noErrors bool) ([]byte, []Assumption, error) {
-	s := &scanner{m: &Module{lines: strings.Split(string(text), "\n"), metadata: map[string]string{}}, byName: map[string]*textFunction{}}
+	s := &scanner{m: &Module{lines: strings.Split(string(text), "\n"), metadata: map[string]string{}},
+		byName: map[string]*textFunction{}}
 	s.m.readMetadata()
 	s.scan()
 	var done []*condition
@@ -81,7 +82,8 @@ func Assume(text []byte, list []Assumption, noErrors bool) ([]byte, []Assumption
 	done = slices.Compact(done)
 	var assumed []Assumption
 	for _, c := range done {
-		s.m.lines[c.line] = branch.ReplaceAllString(s.m.lines[c.line], fmt.Sprintf("${1}%t, ", c.Always == (c.truth == 0)))
+		s.m.lines[c.line] = branch.ReplaceAllString(s.m.lines[c.line],
+			fmt.Sprintf("${1}%t, ", c.Always == (c.truth == 0)))
 		assumed = append(assumed, c.Assumption)
 	}
 	return []byte(strings.Join(s.m.lines, "\n")), assumed, nil
@@ -173,7 +175,8 @@ func truth(labels []string) int {
 		names string
 		truth int
 	}{
-		{"lor.lhs.false lor.rhs", 1}, {"land.lhs.true land.rhs", 0}, {"if.then while.body for.body do.body cond.true", 0},
+		{"lor.lhs.false lor.rhs", 1}, {"land.lhs.true land.rhs", 0},
+		{"if.then while.body for.body do.body cond.true", 0},
 	} {
 		for k, label := range labels {
 			if slices.Contains(strings.Fields(known.names), strings.TrimRight(label, "0123456789")) {
@@ -194,9 +197,12 @@ func (s *scanner) find(a Assumption) ([]*condition, error) {
 				continue
 			}
 			if k := len(found) - 1; k >= 0 && found[k].File != c.File {
-				return nil, &Error{At: a.Position, What: fmt.Sprintf("%s and %s have that name: a longer one is needed", found[k].File, c.File)}
+				return nil, &Error{At: a.Position, What: fmt.Sprintf(
+					"%s and %s have that name: a longer one is needed", found[k].File, c.File)}
 			}
-			if slices.ContainsFunc(found, func(other *condition) bool { return other.of == f && other.Column == c.Column }) {
+			if slices.ContainsFunc(found, func(other *condition) bool {
+				return other.of == f && other.Column == c.Column
+			}) {
 				what := "a macro has several conditions here"
 				if fortranSource.MatchString(c.File) {
 					what = "a statement of Fortran has several conditions or loops here, as assignments of arrays have"
@@ -211,11 +217,14 @@ func (s *scanner) find(a Assumption) ([]*condition, error) {
 	}
 	switch {
 	case found == nil && a.Column > 0:
-		return nil, &Error{At: a.Position, What: fmt.Sprintf("there is no condition in column %d that the program branches on", a.Column)}
+		return nil, &Error{At: a.Position, What: fmt.Sprintf(
+			"there is no condition in column %d that the program branches on", a.Column)}
 	case found == nil:
 		return nil, &Error{At: a.Position, What: "there is no condition that the program branches on"}
 	case len(columns) > 1:
-		return nil, &Error{At: a.Position, What: fmt.Sprintf("there are several conditions, in columns %s: name one, such as %v:%s", strings.Join(columns, ", "), a.Position, columns[0])}
+		return nil, &Error{At: a.Position, What: fmt.Sprintf(
+			"there are several conditions, in columns %s: name one, such as %v:%s",
+			strings.Join(columns, ", "), a.Position, columns[0])}
 	}
 	return found, nil
 }

@@ -41,7 +41,8 @@ func TestAssume(t *testing.T) {
 		{26, 0, false, "br i1 false, label %cond.true, label %cond.false"},
 		{29, 0, false, "br i1 false, label %for.body, label %for.end"},
 	} {
-		a := slice.Assumption{Position: slice.Position{File: "conditions.c", Line: tt.line}, Column: tt.column, Always: tt.always}
+		a := slice.Assumption{Position: slice.Position{File: "conditions.c", Line: tt.line},
+			Column: tt.column, Always: tt.always}
 		got, assumed, err := slice.Assume(text, []slice.Assumption{a}, false)
 		if err != nil {
 			t.Errorf("%v: %v", a, err)
@@ -66,11 +67,13 @@ func TestAssume(t *testing.T) {
 // TestAssumeNoErrors checks which conditions lead to an error only, through a function that does, and not to
 // an exit with 0.
 func TestAssumeNoErrors(t *testing.T) {
-	_, assumed, err := slice.Assume(conditions(t), []slice.Assumption{{Position: slice.Position{File: "conditions.c", Line: 14}}}, true)
+	_, assumed, err := slice.Assume(conditions(t),
+		[]slice.Assumption{{Position: slice.Position{File: "conditions.c", Line: 14}}}, true)
 	if got := fmt.Sprint(assumed); err != nil || got != "[conditions.c:14:7 never true conditions.c:23:6 never true]" {
 		t.Errorf("%s, %v", got, err)
 	}
-	_, assumed, err = slice.Assume(conditions(t), []slice.Assumption{{Position: slice.Position{File: "conditions.c", Line: 23}, Always: true}}, true)
+	_, assumed, err = slice.Assume(conditions(t),
+		[]slice.Assumption{{Position: slice.Position{File: "conditions.c", Line: 23}, Always: true}}, true)
 	if got := fmt.Sprint(assumed); err != nil || got != "[conditions.c:23:6 always true]" {
 		t.Errorf("%s, %v", got, err)
 	}
@@ -93,10 +96,13 @@ func TestAssumeErrors(t *testing.T) {
 		{[]slice.Assumption{at("conditions.c", 12, 0, false)}, "conditions.c:12: there is no condition"},
 		{[]slice.Assumption{at("other.c", 13, 0, false)}, "other.c:13: there is no condition"},
 		{[]slice.Assumption{at("conditions.c", 13, 4, false)}, "conditions.c:13: there is no condition in column 4"},
-		{[]slice.Assumption{at("conditions.c", 16, 0, false)}, "conditions.c:16: there are several conditions, in columns 13, 7: name one, such as conditions.c:16:13"},
-		{[]slice.Assumption{at("conditions.c", 22, 0, false), at("conditions.c", 22, 2, true)}, "conditions.c:22: the condition is assumed to be true always, and never"},
+		{[]slice.Assumption{at("conditions.c", 16, 0, false)},
+			"conditions.c:16: there are several conditions, in columns 13, 7: name one, such as conditions.c:16:13"},
+		{[]slice.Assumption{at("conditions.c", 22, 0, false), at("conditions.c", 22, 2, true)},
+			"conditions.c:22: the condition is assumed to be true always, and never"},
 		{[]slice.Assumption{at("conditions.c", 7, 0, false)}, "conditions.c:7: a macro has several conditions here"},
-		{[]slice.Assumption{at("conditions.c", 14, 0, false)}, "conditions.c:14: conditions.c and a/conditions.c have that name"},
+		{[]slice.Assumption{at("conditions.c", 14, 0, false)},
+			"conditions.c:14: conditions.c and a/conditions.c have that name"},
 	} {
 		_, _, err := slice.Assume(text, tt.list, false)
 		if known := new(slice.Error); !errors.As(err, &known) || !strings.Contains(err.Error(), tt.want) {
@@ -117,7 +123,8 @@ func TestAssumeFlang(t *testing.T) {
 	}{{"0", "false", false}, {"0", "true", true}, {"3", "false", true}} {
 		of := strings.NewReplacer("CODE", tt.code, "ERROR", tt.error).Replace(text)
 		got, assumed, err := slice.Assume([]byte(of), nil, true)
-		if err != nil || (len(assumed) == 1) != tt.want || slices.Contains(strings.Split(string(got), "\n"), "  br i1 false, label %2, label %3, !dbg !1") != tt.want {
+		if err != nil || (len(assumed) == 1) != tt.want ||
+			slices.Contains(strings.Split(string(got), "\n"), "  br i1 false, label %2, label %3, !dbg !1") != tt.want {
 			t.Errorf("%v: %v, %v\n%s", tt, assumed, err, got)
 		}
 	}
@@ -126,8 +133,10 @@ func TestAssumeFlang(t *testing.T) {
 // TestAssumeHostile checks that what is no module is no matter.
 func TestAssumeHostile(t *testing.T) {
 	for _, text := range []string{
-		"", "define", "define void @f() {", "}\n  br i1 %x, label %a, label %b, !dbg !1", "define void @f() {\n  switch i32 %x, label %a [",
-		"define void @f() {\n  call void @exit(i32 1", "define void @f() {\n  br i1 x, label %\"\", label %\"\", !dbg !1\n}\n!1 = !DILocation(line: 1, scope: !1)",
+		"", "define", "define void @f() {", "}\n  br i1 %x, label %a, label %b, !dbg !1",
+		"define void @f() {\n  switch i32 %x, label %a [",
+		"define void @f() {\n  call void @exit(i32 1",
+		"define void @f() {\n  br i1 x, label %\"\", label %\"\", !dbg !1\n}\n!1 = !DILocation(line: 1, scope: !1)",
 	} {
 		if _, _, err := slice.Assume([]byte(text), nil, true); err != nil {
 			t.Errorf("%q: %v", text, err)

@@ -301,13 +301,15 @@ func (c *cursor) attributes() (byval *irType) {
 	return byval
 }
 
-var plainAttributes = strings.Fields("noundef nonnull signext zeroext inreg noalias nocapture readonly readnone writeonly returned " +
-	"immarg nofree nest swiftself swifterror swiftasync allocalign allocptr noext")
+var plainAttributes = strings.Fields(
+	"noundef nonnull signext zeroext inreg noalias nocapture readonly readnone writeonly returned " +
+		"immarg nofree nest swiftself swifterror swiftasync allocalign allocptr noext")
 
 // linkage and other words that may stand before the type of a function or of what a call returns.
-var headWords = strings.Fields("private internal available_externally linkonce weak common appending extern_weak linkonce_odr " +
-	"weak_odr external dso_local dso_preemptable default hidden protected dllimport dllexport ccc fastcc coldcc tailcc " +
-	"unnamed_addr local_unnamed_addr thread_local tail musttail notail nnan ninf nsz arcp contract afn reassoc fast")
+var headWords = strings.Fields(
+	"private internal available_externally linkonce weak common appending extern_weak linkonce_odr " +
+		"weak_odr external dso_local dso_preemptable default hidden protected dllimport dllexport ccc fastcc coldcc tailcc " +
+		"unnamed_addr local_unnamed_addr thread_local tail musttail notail nnan ninf nsz arcp contract afn reassoc fast")
 
 func (c *cursor) head() (words []string) {
 	for c.err == nil {
@@ -341,7 +343,8 @@ func (c *cursor) value(t *irType) (v value) {
 	}()
 	add := func(part value) {
 		if part.global != "" {
-			v.addresses = append(v.addresses, value{global: part.global, offset: part.offset, unbounded: part.unbounded})
+			v.addresses = append(v.addresses, value{global: part.global, offset: part.offset,
+				unbounded: part.unbounded})
 		}
 		v.addresses = append(v.addresses, part.addresses...)
 	}
@@ -484,6 +487,7 @@ func (v value) anywhere() value {
 	return v
 }
 
-var expressions = strings.Fields("ptrtoint inttoptr bitcast trunc zext sext add sub mul xor and or shl lshr ashr icmp select")
+var expressions = strings.Fields(
+	"ptrtoint inttoptr bitcast trunc zext sext add sub mul xor and or shl lshr ashr icmp select")
 
 var flags = strings.Fields("nuw nsw exact eq ne slt sle sgt sge ult ule ugt uge inbounds")

@@ -48,7 +48,8 @@ const (
 	errnoResult
 )
 
-var unknownEffect = &effect{name: "a function that is not known", arguments: "b", result: outsideResult, unknown: true, kept: true}
+var unknownEffect = &effect{name: "a function that is not known", arguments: "b", result: outsideResult,
+	unknown: true, kept: true}
 
 // library has the effects of the functions of the C library, by names that are separated by spaces.
 var library = func() map[string]*effect {
@@ -76,7 +77,8 @@ var library = func() map[string]*effect {
 	add("strcmp strncmp strcasecmp strncasecmp memcmp", effect{arguments: "rr-"})
 	add("strchr strrchr strstr memchr strpbrk", effect{arguments: "rr-", result: firstResult})
 	add("strspn strcspn", effect{arguments: "rr"})
-	add("memcpy memmove mempcpy strcpy strncpy strcat strncat stpcpy", effect{arguments: "br-", result: firstResult, copies: true})
+	add("memcpy memmove mempcpy strcpy strncpy strcat strncat stpcpy",
+		effect{arguments: "br-", result: firstResult, copies: true})
 	add("memset bzero", effect{arguments: "w-", result: firstResult})
 	add("strdup strndup", effect{arguments: "r-", result: newResult})
 	add("rand random srand srandom drand48 lrand48 mrand48 srand48", effect{arguments: "-", hidden: []string{"random"}})
@@ -108,12 +110,15 @@ var library = func() map[string]*effect {
 	add("fopen", effect{arguments: "rr", result: filesResult, hidden: []string{"files"}})
 	add("access", effect{arguments: "r-", hidden: []string{"files"}})
 	add("remove rename mkdir rmdir unlink", effect{arguments: "r", outputs: true, hidden: []string{"files"}})
-	add("_Znwm _Znam _ZnwmSt11align_val_t _ZnamSt11align_val_t", effect{arguments: "-", result: newResult}) // new of C++, and delete
-	add("_ZdlPv _ZdlPvm _ZdaPv _ZdaPvm _ZdlPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPvSt11align_val_t", effect{arguments: "-", frees: true})
+	// new of C++, and delete
+	add("_Znwm _Znam _ZnwmSt11align_val_t _ZnamSt11align_val_t", effect{arguments: "-", result: newResult})
+	add("_ZdlPv _ZdlPvm _ZdaPv _ZdaPvm _ZdlPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPvSt11align_val_t",
+		effect{arguments: "-", frees: true})
 	add("__cxa_guard_acquire __cxa_guard_release", effect{arguments: "b"})
 	add("__cxa_pure_virtual _ZSt9terminatev _ZSt17__throw_bad_allocv _ZSt28__throw_bad_array_new_lengthv _ZSt20__throw_length_errorPKc "+
 		"_ZSt19__throw_logic_errorPKc _ZSt20__throw_out_of_rangePKc _ZSt24__throw_out_of_range_fmtPKcz _ZSt25__throw_bad_function_callv", effect{arguments: "r", ends: true, kept: true})
-	add("_ZNSolsEi _ZNSolsEj _ZNSolsEl _ZNSolsEm _ZNSolsEx _ZNSolsEy _ZNSolsEd _ZNSolsEf _ZNSolsEb "+ // output of values
+	// output of values
+	add("_ZNSolsEi _ZNSolsEj _ZNSolsEl _ZNSolsEm _ZNSolsEx _ZNSolsEy _ZNSolsEd _ZNSolsEf _ZNSolsEb "+
 		"_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_c", effect{arguments: "b-", result: firstResult})
 	add("_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc", effect{arguments: "br", result: firstResult})
 	add("_ZNSolsEPFRSoS_E", effect{arguments: "bc", result: firstResult})
@@ -124,19 +129,25 @@ var library = func() map[string]*effect {
 
 // refused has what cannot be analyzed, by the beginning of the name.
 var refused = map[string]string{
-	"pthread_": "threads", "__kmpc_": "threads of OpenMP", "GOMP_": "threads of OpenMP", "omp_": "threads of OpenMP", "thrd_": "threads",
-	"setjmp": "long jumps", "_setjmp": "long jumps", "sigsetjmp": "long jumps", "__sigsetjmp": "long jumps", "longjmp": "long jumps",
-	"siglongjmp": "long jumps", "signal": "signals", "sigaction": "signals", "fork": "processes that are forked", "vfork": "processes that are forked",
+	"pthread_": "threads", "__kmpc_": "threads of OpenMP", "GOMP_": "threads of OpenMP",
+	"omp_": "threads of OpenMP", "thrd_": "threads",
+	"setjmp": "long jumps", "_setjmp": "long jumps", "sigsetjmp": "long jumps", "__sigsetjmp": "long jumps",
+	"longjmp":    "long jumps",
+	"siglongjmp": "long jumps", "signal": "signals", "sigaction": "signals",
+	"fork": "processes that are forked", "vfork": "processes that are forked",
 	"_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE": "threads",
 	"sigset": "signals", "bsd_signal": "signals", "__sysv_signal": "signals", "timer_create": "signals",
 	"getcontext": "contexts", "makecontext": "contexts", "swapcontext": "contexts", "setcontext": "contexts",
-	"shm_open": "memory that processes share", "shmget": "memory that processes share", "mmap": "memory that processes may share",
-	"llvm.eh.": "exceptions", "__cxa_throw": "exceptions", "__cxa_rethrow": "exceptions", "__cxa_begin_catch": "exceptions",
+	"shm_open": "memory that processes share", "shmget": "memory that processes share",
+	"mmap":     "memory that processes may share",
+	"llvm.eh.": "exceptions", "__cxa_throw": "exceptions", "__cxa_rethrow": "exceptions",
+	"__cxa_begin_catch":        "exceptions",
 	"__cxa_allocate_exception": "exceptions", "dlopen": "libraries that are loaded later",
 }
 
-var pureIntrinsic = regexp.MustCompile(`^llvm\.(fabs|sqrt|fmuladd|fma|floor|ceil|trunc|round|rint|nearbyint|copysign|sin|cos|exp|exp2|log|log2|log10|pow|powi|` +
-	`minnum|maxnum|minimum|maximum|smin|smax|umin|umax|abs|bswap|ctpop|ctlz|cttz|fshl|fshr|sadd|uadd|ssub|usub|smul|umul|objectsize|is|expect|vector|bitreverse|lround|llround|lrint|llrint)\.`)
+var pureIntrinsic = regexp.MustCompile(
+	`^llvm\.(fabs|sqrt|fmuladd|fma|floor|ceil|trunc|round|rint|nearbyint|copysign|sin|cos|exp|exp2|log|log2|log10|pow|powi|` +
+		`minnum|maxnum|minimum|maximum|smin|smax|umin|umax|abs|bswap|ctpop|ctlz|cttz|fshl|fshr|sadd|uadd|ssub|usub|smul|umul|objectsize|is|expect|vector|bitreverse|lround|llround|lrint|llrint)\.`)
 
 // storesCount matches formats by which printf may store how much it has printed.
 var storesCount = regexp.MustCompile(`%[-+ #0-9.*']*[hlqjzt]*n`)
@@ -148,7 +159,8 @@ func effectOfName(name string, i *instruction) (*effect, error) {
 		return i.effect, nil
 	}
 	for beginning, what := range refused {
-		if strings.HasPrefix(name, beginning) && (strings.HasSuffix(beginning, "_") || strings.HasSuffix(beginning, ".") || name == beginning) {
+		if strings.HasPrefix(name, beginning) && (strings.HasSuffix(beginning, "_") ||
+			strings.HasSuffix(beginning, ".") || name == beginning) {
 			return unknownEffect, i.errorf("%s: %s are not supported", name, what)
 		}
 	}
@@ -237,7 +249,8 @@ func intrinsic(name string) *effect {
 	case name == "llvm.stackrestore":
 		return &effect{name: name, arguments: "-", kept: true}
 	case strings.HasPrefix(name, "llvm.dbg.") || strings.HasPrefix(name, "llvm.lifetime.") || name == "llvm.assume" ||
-		name == "llvm.donothing" || name == "llvm.va_end" || strings.HasPrefix(name, "llvm.prefetch") || pureIntrinsic.MatchString(name):
+		name == "llvm.donothing" || name == "llvm.va_end" || strings.HasPrefix(name, "llvm.prefetch") ||
+		pureIntrinsic.MatchString(name):
 		return &effect{name: name, arguments: "-"}
 	case name == "llvm.trap":
 		return &effect{name: name, ends: true, kept: true}
@@ -288,11 +301,12 @@ func constantFormat(e *effect, i *instruction) bool {
 }
 
 // local has the functions that are not known otherwise, and do not communicate.
-var local = strings.Fields("strtok strtok_r strsep strerror setenv putenv unsetenv getopt getopt_long getopt_long_only setvbuf atexit posix_memalign " +
-	"reallocarray asprintf vasprintf localtime gmtime ctime asctime strftime mktime difftime setlocale localeconv basename dirname realpath " +
-	"getcwd secure_getenv sched_getaffinity sched_setaffinity sched_getcpu getpagesize getrlimit setrlimit feclearexcept fetestexcept fesetround fegetround " +
-	"feenableexcept fedisableexcept mallopt malloc_usable_size initstate setstate srandom_r random_r drand48_r srand48_r strcasestr strlcpy strlcat memccpy rawmemchr " +
-	"scanf sscanf fscanf strcoll strxfrm div ldiv lldiv remquo lgamma lgamma_r gamma j0 j1 jn y0 y1 yn wcslen mbstowcs wcstombs towupper towlower qsort_r lsearch lfind hsearch tsearch tfind")
+var local = strings.Fields(
+	"strtok strtok_r strsep strerror setenv putenv unsetenv getopt getopt_long getopt_long_only setvbuf atexit posix_memalign " +
+		"reallocarray asprintf vasprintf localtime gmtime ctime asctime strftime mktime difftime setlocale localeconv basename dirname realpath " +
+		"getcwd secure_getenv sched_getaffinity sched_setaffinity sched_getcpu getpagesize getrlimit setrlimit feclearexcept fetestexcept fesetround fegetround " +
+		"feenableexcept fedisableexcept mallopt malloc_usable_size initstate setstate srandom_r random_r drand48_r srand48_r strcasestr strlcpy strlcat memccpy rawmemchr " +
+		"scanf sscanf fscanf strcoll strxfrm div ldiv lldiv remquo lgamma lgamma_r gamma j0 j1 jn y0 y1 yn wcslen mbstowcs wcstombs towupper towlower qsort_r lsearch lfind hsearch tsearch tfind")
 
 // standardCPlusPlus matches the functions of the library of C++.
 var standardCPlusPlus = regexp.MustCompile(`^(_ZNK?S[taso]|_ZSt|_ZNSi|__cxa_|__dynamic_cast$)`)
@@ -300,7 +314,8 @@ var standardCPlusPlus = regexp.MustCompile(`^(_ZNK?S[taso]|_ZSt|_ZNSi|__cxa_|__d
 // communicates reports whether a function that is not known may be one by which processes wait for each other
 // or learn something.
 func (e *effect) communicates() bool {
-	return e.unknown && !strings.HasPrefix(e.name, "_FortranA") && !strings.HasPrefix(e.name, "llvm.") && !slices.Contains(local, e.name) && !standardCPlusPlus.MatchString(e.name)
+	return e.unknown && !strings.HasPrefix(e.name, "_FortranA") && !strings.HasPrefix(e.name, "llvm.") &&
+		!slices.Contains(local, e.name) && !standardCPlusPlus.MatchString(e.name)
 }
 
 // argument returns what a function does with an argument.
@@ -327,7 +342,8 @@ func effectOfMPI(name string, i *instruction) (*effect, error) {
 	case spec.PointToPoint, spec.Completion, spec.Probe:
 		e.group = "messages"
 	case spec.Collective:
-		if role.On == "win" || role.On == "fh" || strings.HasPrefix(name, "MPI_Win_") || strings.HasPrefix(name, "MPI_File_") ||
+		if role.On == "win" || role.On == "fh" || strings.HasPrefix(name, "MPI_Win_") ||
+			strings.HasPrefix(name, "MPI_File_") ||
 			strings.HasPrefix(name, "MPI_Comm_spawn") || name == "MPI_Comm_accept" || name == "MPI_Comm_connect" {
 			return nil, i.errorf("%s is not supported", name)
 		}
@@ -336,8 +352,10 @@ func effectOfMPI(name string, i *instruction) (*effect, error) {
 		}
 	}
 	switch {
-	case strings.HasSuffix(name, "_c") && e.group != "", strings.HasPrefix(name, "MPI_Session_"), strings.HasPrefix(name, "MPI_T_"),
-		strings.HasPrefix(name, "MPI_Win_"), strings.HasPrefix(name, "MPI_Grequest"), strings.HasPrefix(name, "MPI_Register_datarep"),
+	case strings.HasSuffix(name, "_c") && e.group != "", strings.HasPrefix(name, "MPI_Session_"),
+		strings.HasPrefix(name, "MPI_T_"),
+		strings.HasPrefix(name, "MPI_Win_"), strings.HasPrefix(name, "MPI_Grequest"),
+		strings.HasPrefix(name, "MPI_Register_datarep"),
 		strings.HasPrefix(name, "MPI_P") && (role.Persistent || strings.HasPrefix(name, "MPI_Parrived")):
 		return nil, i.errorf("%s is not supported", name)
 	}
@@ -355,11 +373,13 @@ func effectOfMPI(name string, i *instruction) (*effect, error) {
 func isOpen(name string, role *spec.Role) bool {
 	base := spec.Base(name)
 	switch base {
-	case "Comm_set_errhandler", "Errhandler_set", "Get_count", "Get_elements", "Get_elements_x", "Test_cancelled", "Status_set_cancelled", "Isendrecv", "Isendrecv_replace":
+	case "Comm_set_errhandler", "Errhandler_set", "Get_count", "Get_elements", "Get_elements_x",
+		"Test_cancelled", "Status_set_cancelled", "Isendrecv", "Isendrecv_replace":
 		return true
 	}
 	return role.Class == spec.Probe || role.Some || role.Persistent || role.Reports ||
-		role.Class == spec.Completion && role.Requests != spec.Waits || role.Requests == spec.Starts || base == "Mrecv" || base == "Imrecv" ||
+		role.Class == spec.Completion && role.Requests != spec.Waits || role.Requests == spec.Starts ||
+		base == "Mrecv" || base == "Imrecv" ||
 		role.Requests == spec.Tests
 }
 

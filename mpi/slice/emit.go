@@ -60,12 +60,15 @@ func (m *Module) appendEnd(dst []byte, executed []string) []byte {
 	}
 	for k, f := range m.functions {
 		if len(f.blocks) == 0 && !strings.HasPrefix(f.name, "@llvm.") {
-			dst = fmt.Appendf(dst, "define internal void @reprise_slice_use%d() {\nbb:\n  call void %s()\n  ret void\n}\n", k, f.name)
+			dst = fmt.Appendf(dst,
+				"define internal void @reprise_slice_use%d() {\nbb:\n  call void %s()\n  ret void\n}\n", k, f.name)
 			used = append(used, fmt.Sprint("ptr @reprise_slice_use", k))
 		}
 	}
 	if m.named["@llvm.compiler.used"] == nil && used != nil {
-		dst = fmt.Appendf(dst, "@llvm.compiler.used = appending global [%d x ptr] [%s], section \"llvm.metadata\"\n", len(used), strings.Join(used, ", "))
+		dst = fmt.Appendf(dst,
+			"@llvm.compiler.used = appending global [%d x ptr] [%s], section \"llvm.metadata\"\n", len(used),
+			strings.Join(used, ", "))
 	}
 	return dst
 }
@@ -81,8 +84,9 @@ func (w *writer) printf(format string, args ...any) { w.dst = fmt.Appendf(w.dst,
 // What is left out: promises that no longer hold where arguments and branches are left out.
 var (
 	groups   = regexp.MustCompile(` #\d+`)
-	promises = regexp.MustCompile(` (noundef|nonnull|noalias|nocapture|readonly|readnone|writeonly|returned|nofree|immarg|allocptr|allocalign|` +
-		`dereferenceable\(\d+\)|dereferenceable_or_null\(\d+\))\b`)
+	promises = regexp.MustCompile(
+		` (noundef|nonnull|noalias|nocapture|readonly|readnone|writeonly|returned|nofree|immarg|allocptr|allocalign|` +
+			`dereferenceable\(\d+\)|dereferenceable_or_null\(\d+\))\b`)
 	dereferenceable = regexp.MustCompile(` dereferenceable(_or_null)?\(\d+\)`)
 	notes           = regexp.MustCompile(`, !([A-Za-z_][\w.]*) !\d+`)
 )
@@ -169,7 +173,8 @@ func (w *writer) leavesOut(b *block) bool { return len(b.succ) > 1 && !b.last().
 func (w *writer) end(b *block) {
 	i := b.last()
 	switch {
-	case i.op == "ret" && i.kept && (i.block.of.resultUsed || i.block.of.whole), i.op == "unreachable", i.op != "ret" && !w.leavesOut(b):
+	case i.op == "ret" && i.kept && (i.block.of.resultUsed || i.block.of.whole), i.op == "unreachable",
+		i.op != "ret" && !w.leavesOut(b):
 		w.printf("%s\n", stripped(i.text))
 	case i.op != "ret" && b.after != nil:
 		w.printf("  br label %s\n", b.after.name)
@@ -218,7 +223,8 @@ func (w *writer) argumentNeeded(i *instruction, k int) bool {
 		return true
 	}
 	return slices.ContainsFunc(i.targets, func(f *function) bool {
-		return f.whole || f.restNeeded && k >= len(f.params) || k < len(f.params) && (f.params[k].needed || f.params[k].object != nil)
+		return f.whole || f.restNeeded && k >= len(f.params) ||
+			k < len(f.params) && (f.params[k].needed || f.params[k].object != nil)
 	})
 }
 

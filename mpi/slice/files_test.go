@@ -159,7 +159,8 @@ bb:
   %s = call i32 @MPI_Barrier(i32 1)
 `)
 		for i := range calls {
-			fmt.Fprintf(&text, "  %%f%d = load ptr, ptr @f\n  %%w%d = call i32 (ptr, ptr, ...) @fprintf(ptr %%f%d, ptr @w)\n  %%r%d = call i32 (ptr, ptr, ...) @fscanf(ptr %%f%d, ptr @w, ptr %%n)\n", i, i, i, i, i)
+			fmt.Fprintf(&text,
+				"  %%f%d = load ptr, ptr @f\n  %%w%d = call i32 (ptr, ptr, ...) @fprintf(ptr %%f%d, ptr @w)\n  %%r%d = call i32 (ptr, ptr, ...) @fscanf(ptr %%f%d, ptr @w, ptr %%n)\n", i, i, i, i, i)
 		}
 		text.WriteString("  %v = load i32, ptr %n\n  %b = call i32 @MPI_Barrier(i32 %v)\n  ret i32 0\n}\n")
 		b.Run(fmt.Sprintf("calls=%d", calls), func(b *testing.B) {

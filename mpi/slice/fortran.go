@@ -88,7 +88,8 @@ var ioBegins = map[string]ioForm{
 // removes one.
 func creates(open *instruction) bool {
 	return slices.ContainsFunc(open.users, func(i *instruction) bool {
-		if i.callee.global != "@_FortranAioSetStatus" && i.callee.global != "@_FortranAioSetAction" || len(i.operands) < 2 {
+		if i.callee.global != "@_FortranAioSetStatus" && i.callee.global != "@_FortranAioSetAction" ||
+			len(i.operands) < 2 {
 			return false
 		}
 		g, ok := i.block.of.module.named[i.operands[1].global].(*global)
@@ -117,7 +118,8 @@ func fortranRuntime(name string, i *instruction) *effect {
 		if strings.HasPrefix(begin, "Internal") {
 			break
 		}
-		e.hidden, e.outputs = []string{"files"}, form.writes || (strings.HasPrefix(begin, "Open") || begin == "Close") && creates(i)
+		e.hidden, e.outputs = []string{"files"}, form.writes ||
+			(strings.HasPrefix(begin, "Open") || begin == "Close") && creates(i)
 		if form.unit < 0 || form.unit >= len(i.operands) {
 			break
 		}
@@ -127,20 +129,27 @@ func fortranRuntime(name string, i *instruction) *effect {
 		if form.writes && isNumber && unit == 6 && !units.none && !units.opened[6] {
 			e.hidden[0], e.outputs = "console", false
 		}
-	case isIO && (strings.HasPrefix(statement, "OutputDescriptor") || statement == "OutputNamelist" || statement == "OutputDerivedType"):
+	case isIO && (strings.HasPrefix(statement, "OutputDescriptor") || statement == "OutputNamelist" ||
+		statement == "OutputDerivedType"):
 		e.arguments = "-v"
 	case isIO && strings.HasPrefix(statement, "Output"), isIO && strings.HasPrefix(statement, "Set"):
 		e.arguments = "-r-"
-	case isIO && (strings.HasPrefix(statement, "InputDescriptor") || statement == "InputNamelist" || statement == "InputDerivedType"):
+	case isIO && (strings.HasPrefix(statement, "InputDescriptor") || statement == "InputNamelist" ||
+		statement == "InputDerivedType"):
 		e.arguments = "-x"
-	case isIO && (strings.HasPrefix(statement, "Input") || strings.HasPrefix(statement, "Inquire") || strings.HasPrefix(statement, "Get")):
+	case isIO && (strings.HasPrefix(statement, "Input") || strings.HasPrefix(statement, "Inquire") ||
+		strings.HasPrefix(statement, "Get")):
 		e.arguments = "-b-"
 	case isIO && (statement == "EndIoStatement" || statement == "EnableHandlers"):
-	case strings.HasPrefix(name, "Stop") || name == "ProgramEndStatement" || name == "Abort" || name == "Exit" || strings.HasPrefix(name, "ReportFatal"):
+	case strings.HasPrefix(name, "Stop") || name == "ProgramEndStatement" || name == "Abort" ||
+		name == "Exit" || strings.HasPrefix(name, "ReportFatal"):
 		e.arguments, e.ends, e.kept = "r", true, true
-	case strings.HasPrefix(name, "FPow"), strings.HasPrefix(name, "cPow"), strings.HasPrefix(name, "Mod"), strings.HasPrefix(name, "Exponent"),
-		strings.HasPrefix(name, "Fraction"), strings.HasPrefix(name, "Scale"), strings.HasPrefix(name, "Spacing"), strings.HasPrefix(name, "Nearest"),
-		strings.HasPrefix(name, "CharacterCompareScalar"), strings.HasPrefix(name, "SetExponent"), name == "CpuTime", name == "LenTrim1", name == "Index1":
+	case strings.HasPrefix(name, "FPow"), strings.HasPrefix(name, "cPow"), strings.HasPrefix(name, "Mod"),
+		strings.HasPrefix(name, "Exponent"),
+		strings.HasPrefix(name, "Fraction"), strings.HasPrefix(name, "Scale"),
+		strings.HasPrefix(name, "Spacing"), strings.HasPrefix(name, "Nearest"),
+		strings.HasPrefix(name, "CharacterCompareScalar"), strings.HasPrefix(name, "SetExponent"),
+		name == "CpuTime", name == "LenTrim1", name == "Index1":
 		e.arguments = "r"
 	default:
 		return nil

@@ -114,13 +114,17 @@ func (g *generator) statement() {
 	case 8:
 		text = fmt.Sprintf("%s = call i32 @f%d(i32 %s, ptr %s)", g.name(&g.numbers), g.below(g.functions), n, p)
 	case 9:
-		text = fmt.Sprintf("%s = call i32 @MPI_Send(ptr %s, i32 %s, i32 1, i32 0, i32 1, i32 2)", g.name(&g.numbers), p, n)
+		text = fmt.Sprintf("%s = call i32 @MPI_Send(ptr %s, i32 %s, i32 1, i32 0, i32 1, i32 2)",
+			g.name(&g.numbers), p, n)
 	case 10:
-		text = fmt.Sprintf("%s = call i32 @MPI_Recv(ptr %s, i32 %s, i32 1, i32 0, i32 1, i32 2, ptr null)", g.name(&g.numbers), p, n)
+		text = fmt.Sprintf("%s = call i32 @MPI_Recv(ptr %s, i32 %s, i32 1, i32 0, i32 1, i32 2, ptr null)",
+			g.name(&g.numbers), p, n)
 	case 11:
-		text = fmt.Sprintf("%s = call i32 @MPI_Allreduce(ptr %s, ptr %s, i32 %s, i32 1, i32 1, i32 2)", g.name(&g.numbers), p, q, n)
+		text = fmt.Sprintf("%s = call i32 @MPI_Allreduce(ptr %s, ptr %s, i32 %s, i32 1, i32 1, i32 2)",
+			g.name(&g.numbers), p, q, n)
 	case 12:
-		text = g.name(&g.pointers) + " = " + g.one("call ptr @malloc(i64 40)", fmt.Sprintf("call ptr @memcpy(ptr %s, ptr %s, i64 %d)", p, q, 8*g.below(6)))
+		text = g.name(&g.pointers) + " = " + g.one("call ptr @malloc(i64 40)",
+			fmt.Sprintf("call ptr @memcpy(ptr %s, ptr %s, i64 %d)", p, q, 8*g.below(6)))
 	case 13:
 		text = fmt.Sprintf("%s = call i32 %s(i32 %s, ptr %s)", g.name(&g.numbers), g.one(g.pointers...), n, q)
 	case 14:

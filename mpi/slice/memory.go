@@ -35,7 +35,8 @@ type memory struct {
 
 // analyze finds what is reached from a function, and where all of its values may point to.
 func (m *Module) analyze(main *function) (*memory, error) {
-	a := &memory{pool: newPool(), m: m, loads: map[rangeKey]*load{}, stored: map[storeKey]bool{}, hidden: map[string]*object{}, seen: map[*function]bool{}}
+	a := &memory{pool: newPool(), m: m, loads: map[rangeKey]*load{}, stored: map[storeKey]bool{},
+		hidden: map[string]*object{}, seen: map[*function]bool{}}
 	a.outside, a.messages = a.newObject("outside", 0), a.newObject("messages", 0)
 	a.outside.escaped = true
 	a.outside.cells = []*cell{{-maxSize, maxSize, a.one(to(a.outside.all()))}}

@@ -49,7 +49,8 @@ func TestOrder(t *testing.T) {
 		for k, second := range run {
 			for _, first := range run[:k] {
 				if !o.precedes(first, second) {
-					t.Fatalf("%s of %s runs before %s of %s", first.text, first.block.of.name, second.text, second.block.of.name)
+					t.Fatalf("%s of %s runs before %s of %s", first.text, first.block.of.name, second.text,
+						second.block.of.name)
 				}
 			}
 		}

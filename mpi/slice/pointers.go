@@ -115,7 +115,9 @@ func (p *pointers) add(at place) {
 	}
 	first := len(p.parts)
 	if first > 0 && p.parts[first-1].object.number >= at.object.number {
-		first, _ = slices.BinarySearchFunc(p.parts, at.object.number, func(q place, number int) int { return cmp.Compare(q.object.number, number) })
+		first, _ = slices.BinarySearchFunc(p.parts, at.object.number, func(q place, number int) int {
+			return cmp.Compare(q.object.number, number)
+		})
 	}
 	end := endOfObject(p.parts, first, at.object)
 	switch {

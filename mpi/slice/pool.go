@@ -24,7 +24,8 @@ type stepKey struct {
 const maxJoins = 1 << 15
 
 func newPool() *pool {
-	return &pool{known: map[uint64][]*pointers{}, joins: make([]join, maxJoins), steps: map[stepKey]*pointers{}, plain: map[*pointers]*pointers{}}
+	return &pool{known: map[uint64][]*pointers{}, joins: make([]join, maxJoins),
+		steps: map[stepKey]*pointers{}, plain: map[*pointers]*pointers{}}
 }
 
 // one returns the pointers of the pool that are the same, nil if they point nowhere. p must not be changed

@@ -267,7 +267,8 @@ func (r *reader) link() error {
 	for _, g := range m.globals {
 		for _, v := range g.init {
 			if name := m.unknown(v); name != "" || v.local != "" {
-				return &Error{Line: g.line + 1, What: fmt.Sprintf("%s begins with %s, which is not there", g.name, cmp.Or(name, v.local))}
+				return &Error{Line: g.line + 1, What: fmt.Sprintf("%s begins with %s, which is not there",
+					g.name, cmp.Or(name, v.local))}
 			}
 		}
 	}

@@ -23,7 +23,9 @@ func (s *Slice) Counts() []Count {
 		for _, b := range f.blocks {
 			for _, i := range b.instructions {
 				at := cmp.Or(i.at().File, file)
-				k, found := slices.BinarySearchFunc(counts, at, func(c Count, file string) int { return cmp.Compare(c.File, file) })
+				k, found := slices.BinarySearchFunc(counts, at, func(c Count, file string) int {
+					return cmp.Compare(c.File, file)
+				})
 				if !found {
 					counts = slices.Insert(counts, k, Count{File: at})
 				}
@@ -81,13 +83,15 @@ func (s *Slice) Open() (Opening, bool) {
 	if s.open == nil {
 		return Opening{}, false
 	}
-	return Opening{s.open.at(), strings.TrimPrefix(cmp.Or(s.open.callee.global, s.open.callee.local), "@"), s.openFor}, true
+	return Opening{s.open.at(), strings.TrimPrefix(cmp.Or(s.open.callee.global, s.open.callee.local), "@"),
+		s.openFor}, true
 }
 
 // A Step is one of the reasons why a line is kept.
 type Step struct {
 	Position
-	How string `json:"how"` // what the line does for the one of the step behind; of the last step, why it is kept in any case
+	// what the line does for the one of the step behind; of the last step, why it is kept in any case
+	How string `json:"how"`
 }
 
 // Explain returns why a line of the sources is kept: a chain of dependences from it to a line that is kept in
@@ -126,7 +130,8 @@ func (s *Slice) Has(at Position) bool {
 // sameFile reports whether a path ends with another one.
 func sameFile(path, end string) bool {
 	path, end = filepath.Clean(path), filepath.Clean(end)
-	return path == end || len(path) > len(end) && path[len(path)-len(end)-1] == filepath.Separator && path[len(path)-len(end):] == end
+	return path == end || len(path) > len(end) && path[len(path)-len(end)-1] == filepath.Separator &&
+		path[len(path)-len(end):] == end
 }
 
 func explain(i *instruction) []Step {

@@ -77,7 +77,8 @@ func Cut(m *Module, o Options) (*Slice, error) {
 	}
 	s := &slicer{
 		Slice: &Slice{m: m, memory: a, executed: map[string]bool{}, readers: map[string]*Needed{}}, options: o,
-		order: newOrder(a), data: map[string]bool{}, read: map[readKey]bool{}, written: map[access]*writers{}, before: map[access][]written{},
+		order: newOrder(a), data: map[string]bool{}, read: map[readKey]bool{}, written: map[access]*writers{},
+		before: map[access][]written{},
 	}
 	s.begin()
 	for s.drain(); s.keepFrees(); s.drain() {
@@ -175,14 +176,16 @@ func (s *slicer) classify(i *instruction, e *effect) {
 	isOpen := e.open
 	if e.role.Receives != nil && e.fortran && s.options.Wildcards {
 		for k, p := range e.mpi.Declared() {
-			if k < len(i.operands) && (p.Name == e.role.Receives.Peer && s.mayHold(i, i.operands[k], s.options.AnySource) ||
+			if k < len(i.operands) && (p.Name == e.role.Receives.Peer &&
+				s.mayHold(i, i.operands[k], s.options.AnySource) ||
 				p.Name == e.role.Receives.Tag && s.mayHold(i, i.operands[k], s.options.AnyTag)) {
 				isOpen = true
 			}
 		}
 	} else if e.role.Receives != nil {
 		for k, p := range e.mpi.Declared() {
-			if k < len(i.operands) && (p.Name == e.role.Receives.Peer && s.mayBe(i, i.operands[k], s.options.AnySource, map[operand]bool{}) ||
+			if k < len(i.operands) && (p.Name == e.role.Receives.Peer &&
+				s.mayBe(i, i.operands[k], s.options.AnySource, map[operand]bool{}) ||
 				p.Name == e.role.Receives.Tag && s.mayBe(i, i.operands[k], s.options.AnyTag, map[operand]bool{})) {
 				isOpen = true
 			}

@@ -51,7 +51,8 @@ func TestCut(t *testing.T) {
 			t.Errorf("%s at %v: executed: %v", c.Function, c.Position, c.Executed)
 		}
 	}
-	if needed := s.Needed(); len(needed) != 1 || needed[0].Group != "Allreduce" || needed[0].Reader.Line != 31 || needed[0].Call.Line != 30 {
+	if needed := s.Needed(); len(needed) != 1 || needed[0].Group != "Allreduce" ||
+		needed[0].Reader.Line != 31 || needed[0].Call.Line != 30 {
 		t.Errorf("needed: %v", needed)
 	}
 	counts := s.Counts()
@@ -84,7 +85,8 @@ func TestAppendText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "@" + slice.ExecutedSymbol + ` = constant [12 x i8] c" Allreduce \00"`; !strings.Contains(string(text), want) {
+	if want := "@" + slice.ExecutedSymbol + ` = constant [12 x i8] c" Allreduce \00"`; !strings.Contains(
+		string(text), want) {
 		t.Errorf("the slice has no %s", want)
 	}
 	again := cut(t, text)
@@ -134,23 +136,35 @@ func TestErrors(t *testing.T) {
 		{"Assembly", "module asm \"nop\"\n", "line 1 of the module of LLVM: assembly in the module is not supported"},
 		{"NoMain", "declare void @f()\n", "the program has no main: all of its sources must be given"},
 		{"NoEnd", "define void @main() {\nbb:\n  ret void\n", "@main has no end"},
-		{"NoLabel", "define void @main() {\n  ret void\n}\n", "line 2 of the module of LLVM: the first block of @main has no name"},
+		{"NoLabel", "define void @main() {\n  ret void\n}\n",
+			"line 2 of the module of LLVM: the first block of @main has no name"},
 		{"NoBlock", in("  br label %x, !dbg !3"), "there is something behind the end of %bb"},
-		{"BlockIsMissing", "define void @main() {\nbb:\n  br label %x\n}\n", "line 3 of the module of LLVM: there is no block %x"},
+		{"BlockIsMissing", "define void @main() {\nbb:\n  br label %x\n}\n",
+			"line 3 of the module of LLVM: there is no block %x"},
 		{"Value", in("  store i32 %x, ptr null, !dbg !3"), "a.c:7: there is no value %x"},
 		{"Twice", in("  %x = alloca i32\n  %x = alloca i32, !dbg !3"), "a.c:7: %x is there twice"},
 		{"Type", in("  %x = alloca i33x, !dbg !3"), `a.c:7: "i33x" is no type that is known`},
 		{"Cycle", "%a = type { %a }\n", "a type contains itself"},
-		{"Deep", "@a = global " + strings.Repeat("[1 x ", 100) + "i8" + strings.Repeat("]", 100) + " zeroinitializer\n", "line 1 of the module of LLVM: types or constants are nested more than 50 deep"},
-		{"Atomic", in("  %x = load atomic i32, ptr null seq_cst, align 4, !dbg !3"), "a.c:7: atomic operations are not supported"},
-		{"Exchange", in("  %x = atomicrmw add ptr null, i32 1 seq_cst, !dbg !3"), "a.c:7: the instruction atomicrmw is not supported"},
-		{"InlineAssembly", in("  call void asm sideeffect \"nop\", \"\"(), !dbg !3"), "a.c:7: assembly is not supported"},
+		{"Deep", "@a = global " + strings.Repeat("[1 x ", 100) + "i8" + strings.Repeat("]", 100) +
+			" zeroinitializer\n", "line 1 of the module of LLVM: types or constants are nested more than 50 deep"},
+		{"Atomic", in("  %x = load atomic i32, ptr null seq_cst, align 4, !dbg !3"),
+			"a.c:7: atomic operations are not supported"},
+		{"Exchange", in("  %x = atomicrmw add ptr null, i32 1 seq_cst, !dbg !3"),
+			"a.c:7: the instruction atomicrmw is not supported"},
+		{"InlineAssembly", in("  call void asm sideeffect \"nop\", \"\"(), !dbg !3"),
+			"a.c:7: assembly is not supported"},
 		{"ThreadLocal", "@a = thread_local global i32 0\n", "threads are not supported"},
-		{"Threads", "declare i32 @pthread_create(ptr)\n" + in("  %x = call i32 @pthread_create(ptr null), !dbg !3"), "a.c:7: pthread_create: threads are not supported"},
-		{"LongJump", "declare i32 @_setjmp(ptr)\n" + in("  %x = call i32 @_setjmp(ptr null), !dbg !3"), "a.c:7: _setjmp: long jumps are not supported"},
-		{"OneSided", "declare i32 @MPI_Win_fence(i32, i32)\n" + in("  %x = call i32 @MPI_Win_fence(i32 0, i32 0), !dbg !3"), "a.c:7: MPI_Win_fence is not supported"},
-		{"File", "declare i32 @MPI_File_sync(ptr)\n" + in("  %x = call i32 @MPI_File_sync(ptr null), !dbg !3"), "a.c:7: MPI_File_sync is not supported"},
-		{"Unknown", "declare i32 @MPI_Telepathy()\n" + in("  %x = call i32 @MPI_Telepathy(), !dbg !3"), "a.c:7: MPI_Telepathy is no function of MPI that is known"},
+		{"Threads", "declare i32 @pthread_create(ptr)\n" +
+			in("  %x = call i32 @pthread_create(ptr null), !dbg !3"),
+			"a.c:7: pthread_create: threads are not supported"},
+		{"LongJump", "declare i32 @_setjmp(ptr)\n" + in("  %x = call i32 @_setjmp(ptr null), !dbg !3"),
+			"a.c:7: _setjmp: long jumps are not supported"},
+		{"OneSided", "declare i32 @MPI_Win_fence(i32, i32)\n" +
+			in("  %x = call i32 @MPI_Win_fence(i32 0, i32 0), !dbg !3"), "a.c:7: MPI_Win_fence is not supported"},
+		{"File", "declare i32 @MPI_File_sync(ptr)\n" + in(
+			"  %x = call i32 @MPI_File_sync(ptr null), !dbg !3"), "a.c:7: MPI_File_sync is not supported"},
+		{"Unknown", "declare i32 @MPI_Telepathy()\n" + in("  %x = call i32 @MPI_Telepathy(), !dbg !3"),
+			"a.c:7: MPI_Telepathy is no function of MPI that is known"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m, err := slice.Read([]byte(tt.text))

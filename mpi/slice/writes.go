@@ -105,7 +105,8 @@ func (s *slicer) needWriters(w written, reader *instruction) {
 		}
 		return
 	}
-	later := slices.ContainsFunc(reader.effects, func(e *effect) bool { return e.role != nil && e.role.Persistent }) // when it is started
+	// when it is started
+	later := slices.ContainsFunc(reader.effects, func(e *effect) bool { return e.role != nil && e.role.Persistent })
 	done := 0
 	for _, i := range w.by {
 		if s.isDone(i, w.data) {
@@ -115,7 +116,8 @@ func (s *slicer) needWriters(w written, reader *instruction) {
 		}
 	}
 	if 2*done > len(w.by) {
-		w.by = slices.DeleteFunc(slices.Clone(w.by), func(i *instruction) bool { return s.isDone(i, w.data) }) // others go through the list
+		// others go through the list
+		w.by = slices.DeleteFunc(slices.Clone(w.by), func(i *instruction) bool { return s.isDone(i, w.data) })
 	}
 }
 
@@ -131,5 +133,7 @@ func (s *slicer) needWriter(w written, i, reader *instruction) {
 
 // isDone reports whether nothing more is needed for an instruction if what it writes is.
 func (s *slicer) isDone(i *instruction, data bool) bool {
-	return i.kept && (!data || !slices.ContainsFunc(i.effects, func(e *effect) bool { return e.group != "" && !s.data[e.group] }))
+	return i.kept && (!data || !slices.ContainsFunc(i.effects, func(e *effect) bool {
+		return e.group != "" && !s.data[e.group]
+	}))
 }

@@ -106,7 +106,8 @@ func TestTableAgainstForum(t *testing.T) {
 	t.Logf("compared %d parameters of %d functions and their large-count forms", compared, len(described))
 }
 
-func compareParam(function string, p *Param, forum forumParam, differs func(function, param, what string, table, forum any)) {
+func compareParam(function string, p *Param, forum forumParam,
+	differs func(function, param, what string, table, forum any)) {
 	if p.Name != forum.name {
 		differs(function, p.Name, "name", p.Name, forum.name)
 	}

@@ -63,7 +63,8 @@ func number(t *testing.T, name string) int {
 func TestTakesRequests(t *testing.T) {
 	for name, want := range map[string]bool{
 		"MPI_Wait": true, "MPI_Testsome": true, "MPI_Start": true, "MPI_Startall": true, "MPI_Request_free": true,
-		"MPI_Cancel": true, "MPI_Request_get_status": true, "MPI_Request_get_status_some": true, "MPI_Grequest_complete": true, "MPI_Request_c2f": true,
+		"MPI_Cancel": true, "MPI_Request_get_status": true, "MPI_Request_get_status_some": true,
+		"MPI_Grequest_complete": true, "MPI_Request_c2f": true,
 		"MPI_Isend": false, "MPI_Send_init": false, "MPI_Grequest_start": false, "MPI_Request_f2c": false,
 		"MPI_Mrecv": false, "MPI_Barrier": false,
 	} {
@@ -76,8 +77,9 @@ func TestTakesRequests(t *testing.T) {
 func TestBegins(t *testing.T) {
 	for name, want := range map[string]struct{ frees, begins bool }{
 		"MPI_Comm_free": {true, true}, "MPI_Comm_disconnect": {true, true}, "MPI_File_close": {true, true},
-		"MPI_Session_finalize": {true, true}, "MPI_Type_free_keyval": {true, true}, "MPI_T_pvar_handle_free": {true, true},
-		"MPI_Mrecv": {true, true}, "MPI_Imrecv_c": {true, true}, "MPI_Info_free": {true, true},
+		"MPI_Session_finalize": {true, true}, "MPI_Type_free_keyval": {true, true},
+		"MPI_T_pvar_handle_free": {true, true},
+		"MPI_Mrecv":              {true, true}, "MPI_Imrecv_c": {true, true}, "MPI_Info_free": {true, true},
 		"MPI_Request_free": {false, true}, "MPI_Wait": {false, true}, "MPI_Free_mem": {false, true},
 		"MPI_Type_commit": {false, false}, "MPI_Comm_dup": {false, false}, "MPI_Comm_set_errhandler": {false, false},
 		"MPI_Mprobe": {false, false}, "MPI_Finalize": {false, false},
@@ -120,7 +122,8 @@ func TestRoles(t *testing.T) {
 				check(m.Type, cst.KindHandle)
 			}
 		}
-		if frees := f.FreesObject() && slices.Contains([]string{"comm", "win", "file"}, kinds[r.On].Class); frees != r.Frees {
+		if frees := f.FreesObject() && slices.Contains([]string{"comm", "win", "file"},
+			kinds[r.On].Class); frees != r.Frees {
 			t.Errorf("%s: frees an object: %t, by its parameters %t", f.Name, r.Frees, frees)
 		}
 		if takes := r.Requests != 0; takes && !f.takesRequests() {
@@ -164,7 +167,9 @@ func TestRoleOf(t *testing.T) {
 		{"MPI_Isend_c", func(r *Role) bool { return r.Sends != nil && r.Nonblocking && r.Sends.Peer == "dest" }},
 		{"MPI_Bsend_init", func(r *Role) bool { return r.Mode == "buffered" && r.Persistent }},
 		{"MPI_Ineighbor_alltoallv", func(r *Role) bool { return r.Data == "Neighbor_alltoallv" && r.Collective }},
-		{"MPI_Rget_accumulate", func(r *Role) bool { return r.Accesses != nil && r.Reads && r.Combines && r.Nonblocking }},
+		{"MPI_Rget_accumulate", func(r *Role) bool {
+			return r.Accesses != nil && r.Reads && r.Combines && r.Nonblocking
+		}},
 		{"MPIX_Comm_shrink", func(r *Role) bool { return r.Makes == SplitType }},
 		{"MPI_File_iwrite_at_all", func(r *Role) bool { return r.Writes && r.Collective && r.On == "fh" }},
 		{"MPI_File_read_ordered_end", func(r *Role) bool { return r.Reads && r.Collective && !r.Split }},
@@ -199,7 +204,9 @@ func TestConstantIDs(t *testing.T) {
 		seen[k] = c.Name
 	}
 	for name := range sizes {
-		if !slices.ContainsFunc(constants, func(c Constant) bool { return c.Name == name && c.Size() >= 0 && c.Class == "datatype" }) {
+		if !slices.ContainsFunc(constants, func(c Constant) bool {
+			return c.Name == name && c.Size() >= 0 && c.Class == "datatype"
+		}) {
 			t.Errorf("%s is no datatype of the table", name)
 		}
 	}

@@ -12,9 +12,11 @@ func TestMisuse(t *testing.T) {
 	misuse.Walk{
 		Package: "spec",
 		Functions: []any{
-			spec.Base, spec.ClassOf, spec.ID, spec.IsExclusiveLock, spec.Lookup, spec.Placeholders, spec.SizeParam, spec.SwitchesRecording,
+			spec.Base, spec.ClassOf, spec.ID, spec.IsExclusiveLock, spec.Lookup, spec.Placeholders,
+			spec.SizeParam, spec.SwitchesRecording,
 			spec.Constants, spec.Functions, spec.OutcomeOf, spec.RoleOf, spec.Keep,
 		},
-		Values: []any{spec.Amount{}, spec.Local, spec.ByValue, spec.Succeeded, spec.Waits, spec.ErrorCode, &spec.Transfer{}, &spec.Role{}, &spec.Constants()[0], &spec.Functions()[0]},
+		Values: []any{spec.Amount{}, spec.Local, spec.ByValue, spec.Succeeded, spec.Waits, spec.ErrorCode,
+			&spec.Transfer{}, &spec.Role{}, &spec.Constants()[0], &spec.Functions()[0]},
 	}.Run(t)
 }

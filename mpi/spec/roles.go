@@ -231,7 +231,8 @@ func (t roleTable) addMessages() {
 	send, receive := one, one
 	send.Sends = &Transfer{"dest", "tag", "count", "datatype"}
 	receive.Receives = &Transfer{"source", "tag", "count", "datatype"}
-	for name, mode := range map[string]string{"send": "", "bsend": "buffered", "ssend": "synchronous", "rsend": "ready"} {
+	for name, mode := range map[string]string{"send": "", "bsend": "buffered", "ssend": "synchronous",
+		"rsend": "ready"} {
 		send.Mode = mode
 		t.add(initial("", name)+" I"+name+" "+initial("", name)+"_init", send)
 	}
@@ -256,7 +257,8 @@ func (t roleTable) addMessages() {
 	t.add("Waitany Waitsome", Role{Class: Completion, Requests: Waits, Some: true})
 	t.add("Test Testall Testany", Role{Class: Completion, Requests: Tests, Polls: "flag"})
 	t.add("Testsome", Role{Class: Completion, Requests: Tests, Polls: "outcount"})
-	t.add("Request_get_status Request_get_status_all Request_get_status_any", Role{Class: Completion, Requests: Looks, Polls: "flag"})
+	t.add("Request_get_status Request_get_status_all Request_get_status_any",
+		Role{Class: Completion, Requests: Looks, Polls: "flag"})
 	t.add("Request_get_status_some", Role{Class: Completion, Requests: Looks, Polls: "outcount"})
 	t.add("Request_free", Role{Class: Completion, Requests: Releases})
 	t.add("Cancel", Role{Class: Completion, Requests: Cancels})
@@ -313,7 +315,8 @@ func (t roleTable) addObjects() {
 	add(Spawn, "comm", "Comm_spawn Comm_spawn_multiple")
 	add(Accept, "comm", "Comm_accept")
 	add(Connect, "comm", "Comm_connect")
-	for on, names := range map[string]string{"comm": "Comm_free Comm_disconnect", "win": "Win_free", "fh": "File_close"} {
+	for on, names := range map[string]string{"comm": "Comm_free Comm_disconnect", "win": "Win_free",
+		"fh": "File_close"} {
 		t.add(names, Role{Class: Collective, On: on, Collective: true, Frees: true})
 	}
 	t.add("Comm_group Comm_remote_group Win_get_group File_get_group Comm_get_errhandler Win_get_errhandler File_get_errhandler "+

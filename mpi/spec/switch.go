@@ -22,7 +22,8 @@ func (f *Function) Pends() bool { return RoleOf(f.Name).Nonblocking && f.Outlive
 // SwitchesRecording reports whether a call of a function that has a role which switches does
 // switch recording off or on, as package interpose says: by MPI_Pcontrol, or by a key of an info.
 func SwitchesRecording(f *cst.Function, args []cst.Value) bool {
-	need.That(f != nil && len(args) == len(f.Params), "spec: a call has one argument for each parameter of its function")
+	need.That(f != nil &&
+		len(args) == len(f.Params), "spec: a call has one argument for each parameter of its function")
 	var key, value string
 	for i, p := range f.Params {
 		x := args[i]

@@ -35,9 +35,10 @@ type Options struct {
 
 // A Run is the efficiency of a run.
 type Run struct {
-	Ranks     int              `json:"ranks"`
-	Source    query.Source     `json:"source"`         // of the times: the least exact of those of the ranks
-	Guarantee timing.Guarantee `json:"relative_error"` // the weakest of those of the times of every call, if the Source is Series
+	Ranks  int          `json:"ranks"`
+	Source query.Source `json:"source"` // of the times: the least exact of those of the ranks
+	// the weakest of those of the times of every call, if the Source is Series
+	Guarantee timing.Guarantee `json:"relative_error"`
 
 	// Scaled says that where times are not those of every call, they are scaled to the sums that the trace
 	// keeps of each rank. If they are not, ranks that make the same calls compute alike: the trace does
@@ -133,16 +134,19 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	if err := memory.Check(tr, "ranks", uint64(tr.Ranks()), rankMemory); err != nil {
 		return nil, err
 	}
-	m := &ideal{trace: tr, times: times, phases: phases, ranks: make([]*rank, tr.Ranks()), stop: stop, most: most, progress: o.Progress, every: cmp.Or(o.every, toldEvery)}
+	m := &ideal{trace: tr, times: times, phases: phases, ranks: make([]*rank, tr.Ranks()), stop: stop,
+		most: most, progress: o.Progress, every: cmp.Or(o.every, toldEvery)}
 	if m.recorded, err = replay.NewRecorded(tr); err != nil {
 		return nil, err
 	}
 	m.steady = m.recorded.Means() && !o.executeAll
-	res, err := replay.RunWith(stopping, model, m, replay.Options{Ended: m.ended, EndedAt: m.endedAt, Sum: m.computingOf})
+	res, err := replay.RunWith(stopping, model, m, replay.Options{Ended: m.ended, EndedAt: m.endedAt,
+		Sum: m.computingOf})
 	if err := cmp.Or(context.Cause(ctx), m.err, m.recorded.Close(), err); err != nil {
 		return nil, err
 	}
-	run := &Run{Ranks: tr.Ranks(), Source: query.Series, Scaled: true, Phases: []Phase{}, Unphased: unphased, Unknown: res.Unknown, Outside: res.Outside}
+	run := &Run{Ranks: tr.Ranks(), Source: query.Series, Scaled: true, Phases: []Phase{}, Unphased: unphased,
+		Unknown: res.Unknown, Outside: res.Outside}
 	whole, parts := new(sums), make([]sums, len(phases))
 	for _, r := range m.ranks {
 		if r == nil { // it made no call
@@ -176,11 +180,13 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 // check checks that efficiencies can be had of a trace.
 func check(t *trace.Trace) error {
 	if !t.Content().Exact {
-		return errors.New("efficiency: the trace was made to fit a size, and not all of its calls are as they were: record without --bounded")
+		return errors.New(
+			"efficiency: the trace was made to fit a size, and not all of its calls are as they were: record without --bounded")
 	}
 	recorded, all := t.Content().Recorded, t.Ranks()
 	if n := recorded.Len(); n < all {
-		return fmt.Errorf("efficiency: the trace has %d of %d ranks, and all are needed: reprise merge puts the parts of a run together", n, all)
+		return fmt.Errorf(
+			"efficiency: the trace has %d of %d ranks, and all are needed: reprise merge puts the parts of a run together", n, all)
 	}
 	if n := t.RankSet().Len(); n < all {
 		return fmt.Errorf("efficiency: only %d of %d ranks have calls that can be read, and all are needed", n, all)
@@ -199,7 +205,8 @@ func checkCalls(t *trace.Trace, most uint64) error {
 		calls = wire.AddSat(calls, wire.MulSat(s.Grammar.Len(), uint64(t.ShapeRanks(i).Len())))
 	}
 	if calls > most {
-		return fmt.Errorf("%w: the trace has %d, whose times are not means, and at most %d are executed", ErrTooMany, calls, most)
+		return fmt.Errorf("%w: the trace has %d, whose times are not means, and at most %d are executed",
+			ErrTooMany, calls, most)
 	}
 	return nil
 }
@@ -245,14 +252,16 @@ func (s *sums) add(r *rank, from, to uint64) error {
 func (s *sums) part() Part {
 	time, ideal := float64(uint64(s.end)-uint64(s.begin)), float64(s.idealEnd-s.idealBegin)/float64(replay.Nanosecond)
 	total, most := s.total/float64(replay.Nanosecond), float64(s.max)/float64(replay.Nanosecond)
-	p := Part{Time: query.Nanoseconds(time), Ideal: query.Nanoseconds(ideal), Total: query.Nanoseconds(total), Max: query.Nanoseconds(most), MaxRank: s.maxRank}
+	p := Part{Time: query.Nanoseconds(time), Ideal: query.Nanoseconds(ideal), Total: query.Nanoseconds(total),
+		Max: query.Nanoseconds(most), MaxRank: s.maxRank}
 	if s.ranks == 0 {
 		return p
 	}
 	mean := total / float64(s.ranks)
 	p.Mean, p.Longer = query.Nanoseconds(mean), ideal > time
 	if most > 0 && time > 0 {
-		p.Factors = &Factors{Parallel: mean / time, LoadBalance: mean / most, Communication: most / time, Serialization: most / ideal, Transfer: ideal / time}
+		p.Factors = &Factors{Parallel: mean / time, LoadBalance: mean / most, Communication: most / time,
+			Serialization: most / ideal, Transfer: ideal / time}
 	}
 	return p
 }

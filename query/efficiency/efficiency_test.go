@@ -79,7 +79,8 @@ func programOf(ranks int, program func(rank int, p *process)) [][]testtrace.Call
 // What is kept of times.
 var (
 	statistics = tracer.Options{}
-	exact      = tracer.Options{Series: must.Get(timing.NewSeriesCodec(must.Get(timing.NewLossless(timing.Zstd)), must.Get(timing.NewLossless(timing.Zstd)), timing.Gaps))}
+	exact      = tracer.Options{Series: must.Get(timing.NewSeriesCodec(
+		must.Get(timing.NewLossless(timing.Zstd)), must.Get(timing.NewLossless(timing.Zstd)), timing.Gaps))}
 )
 
 func record(t tester, ranks [][]testtrace.Call, o tracer.Options) *trace.Trace {
@@ -133,10 +134,12 @@ func checkProducts(t tester, p *efficiency.Part) {
 		return
 	}
 	if !near(f.Parallel, f.LoadBalance*f.Communication) || !near(f.Communication, f.Serialization*f.Transfer) ||
-		!near(f.Parallel, float64(p.Mean/p.Time)) || !near(f.LoadBalance, float64(p.Mean/p.Max)) || !near(f.Transfer, float64(p.Ideal/p.Time)) {
+		!near(f.Parallel, float64(p.Mean/p.Time)) || !near(f.LoadBalance, float64(p.Mean/p.Max)) ||
+		!near(f.Transfer, float64(p.Ideal/p.Time)) {
 		t.Fatalf("factors %+v of %+v", f, p)
 	}
-	if f.LoadBalance <= 0 || f.LoadBalance > 1+1e-12 || f.Serialization <= 0 || f.Serialization > 1 || f.Transfer <= 0 || p.Longer != (f.Transfer > 1) {
+	if f.LoadBalance <= 0 || f.LoadBalance > 1+1e-12 || f.Serialization <= 0 || f.Serialization > 1 ||
+		f.Transfer <= 0 || p.Longer != (f.Transfer > 1) {
 		t.Fatalf("factors %+v of %+v", f, p)
 	}
 }
@@ -154,7 +157,8 @@ func TestFactors(t *testing.T) {
 			for range 10 {
 				p.barrier(100-50*int64(rank), 50*int64(rank))
 			}
-		}, 1000, efficiency.Factors{Parallel: 0.75, LoadBalance: 0.75, Communication: 1, Serialization: 1, Transfer: 1}, false},
+		}, 1000, efficiency.Factors{Parallel: 0.75, LoadBalance: 0.75, Communication: 1, Serialization: 1,
+			Transfer: 1}, false},
 		{"Serialized", func(rank int, p *process) { // one computes 100 while the other waits
 			for range 5 {
 				if rank == 0 {
@@ -165,12 +169,14 @@ func TestFactors(t *testing.T) {
 					p.send(100, 0, 0)
 				}
 			}
-		}, 1000, efficiency.Factors{Parallel: 0.5, LoadBalance: 1, Communication: 0.5, Serialization: 0.5, Transfer: 1}, false},
+		}, 1000, efficiency.Factors{Parallel: 0.5, LoadBalance: 1, Communication: 0.5, Serialization: 0.5,
+			Transfer: 1}, false},
 		{"TransferBound", func(_ int, p *process) { // the network takes as long as they compute
 			for range 10 {
 				p.reduce(100, 100)
 			}
-		}, 2000, efficiency.Factors{Parallel: 0.5, LoadBalance: 1, Communication: 0.5, Serialization: 1, Transfer: 0.5}, false},
+		}, 2000, efficiency.Factors{Parallel: 0.5, LoadBalance: 1, Communication: 0.5, Serialization: 1,
+			Transfer: 0.5}, false},
 		{"AllOfThem", func(rank int, p *process) {
 			// Rank 0 computes 60 and rank 1 then 40, one after the other, and a message takes 25: 125 in the
 			// run, 100 on an ideal network, of which the longest computes 60 and they 50 on average.
@@ -183,7 +189,8 @@ func TestFactors(t *testing.T) {
 					p.barrier(40, 0)
 				}
 			}
-		}, 500, efficiency.Factors{Parallel: 0.4, LoadBalance: 5.0 / 6, Communication: 0.48, Serialization: 0.6, Transfer: 0.8}, true},
+		}, 500, efficiency.Factors{Parallel: 0.4, LoadBalance: 5.0 / 6, Communication: 0.48,
+			Serialization: 0.6, Transfer: 0.8}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, o := range []tracer.Options{exact, statistics} {
@@ -202,13 +209,15 @@ func TestFactors(t *testing.T) {
 					t.Errorf("run of %v ns, not %v µs", r.Time, tt.time)
 				}
 				got, want := *r.Factors, tt.want
-				for _, pair := range [][2]float64{{got.Parallel, want.Parallel}, {got.LoadBalance, want.LoadBalance}, {got.Communication, want.Communication},
+				for _, pair := range [][2]float64{{got.Parallel, want.Parallel},
+					{got.LoadBalance, want.LoadBalance}, {got.Communication, want.Communication},
 					{got.Serialization, want.Serialization}, {got.Transfer, want.Transfer}} {
 					if math.Abs(pair[0]-pair[1]) > max(off, 1e-9) {
 						t.Errorf("factors of %v: %+v, want %+v", r.Source, got, want)
 					}
 				}
-				if len(r.Phases) != 1 || r.Phases[0].Factors == nil || math.Abs(r.Phases[0].Factors.Parallel-want.Parallel) > max(off, 1e-9) {
+				if len(r.Phases) != 1 || r.Phases[0].Factors == nil ||
+					math.Abs(r.Phases[0].Factors.Parallel-want.Parallel) > max(off, 1e-9) {
 					t.Errorf("phases of %v: %+v", r.Source, r.Phases)
 				}
 			}
@@ -245,12 +254,14 @@ func TestPhases(t *testing.T) {
 	}
 	for i, p := range r.Phases {
 		got := row{p.Time / 1000, p.Ideal / 1000, p.Factors.LoadBalance, p.MinTrips, p.Calls, p.Functions[0].Name}
-		if got != want[i] || p.MaxTrips != p.MinTrips || p.Ranks.Len() != 3 || p.Rank != 0 || p.Position != []uint64{3, 14}[i] {
+		if got != want[i] || p.MaxTrips != p.MinTrips || p.Ranks.Len() != 3 || p.Rank != 0 ||
+			p.Position != []uint64{3, 14}[i] {
 			t.Errorf("phase %d: %+v of %+v, want %+v", i, got, p, want[i])
 		}
 	}
 	// 20+5 before the phases, 15 behind them: the first MPI_Comm_rank is in the ideal run, and no computing.
-	if r.Time != 760e3 || r.Ideal != 680e3 || r.Max != (20+400+240+15)*1000 || r.MaxRank != 2 || r.Total != (3*(20+240+15)+900)*1000 {
+	if r.Time != 760e3 || r.Ideal != 680e3 || r.Max != (20+400+240+15)*1000 || r.MaxRank != 2 ||
+		r.Total != (3*(20+240+15)+900)*1000 {
 		t.Errorf("%+v", r.Part)
 	}
 }
@@ -337,17 +348,21 @@ func TestConsistent(t *testing.T) {
 					all("MPI_Reduce", "count", 1, "datatype", "MPI_BYTE", "root", shift%ranks, "comm", world)
 				case 2: // a ring
 					for rank := range ranks {
-						add(rank, "MPI_Isend", "count", 1, "datatype", "MPI_BYTE", "dest", (rank+1)%ranks, "tag", 1, "comm", world, "request", 0)
-						add(rank, "MPI_Recv", "count", 1, "datatype", "MPI_BYTE", "source", (rank+ranks-1)%ranks, "tag", 1, "comm", world)
+						add(rank, "MPI_Isend", "count", 1, "datatype", "MPI_BYTE", "dest", (rank+1)%ranks,
+							"tag", 1, "comm", world, "request", 0)
+						add(rank, "MPI_Recv", "count", 1, "datatype", "MPI_BYTE", "source",
+							(rank+ranks-1)%ranks, "tag", 1, "comm", world)
 						add(rank, "MPI_Wait", "request", 0)
 					}
 				case 3: // a pipeline
 					for rank := range ranks {
 						if rank > 0 {
-							add(rank, "MPI_Recv", "count", 9, "datatype", "MPI_BYTE", "source", rank-1, "tag", 2, "comm", world)
+							add(rank, "MPI_Recv", "count", 9, "datatype", "MPI_BYTE", "source", rank-1, "tag",
+								2, "comm", world)
 						}
 						if rank < ranks-1 {
-							add(rank, "MPI_Send", "count", 9, "datatype", "MPI_BYTE", "dest", rank+1, "tag", 2, "comm", world)
+							add(rank, "MPI_Send", "count", 9, "datatype", "MPI_BYTE", "dest", rank+1, "tag",
+								2, "comm", world)
 						}
 						add(rank, "MPI_Comm_rank", "comm", world, "rank", rank)
 					}
@@ -358,13 +373,15 @@ func TestConsistent(t *testing.T) {
 		machine := costs{uint64(rapid.IntRange(0, 1000).Draw(t, "seed"))}
 		computing, time := run(t, program, machine, initialize)
 		r := open(t, record(t, program, exact))
-		if want := float64(time / replay.Nanosecond); float64(r.Time) != want || float64(r.Total) != float64(computing/replay.Nanosecond) {
+		if want := float64(time / replay.Nanosecond); float64(r.Time) != want ||
+			float64(r.Total) != float64(computing/replay.Nanosecond) {
 			t.Fatalf("run of %v ns, %v computing, want %v and %v", r.Time, r.Total, want, computing/replay.Nanosecond)
 		}
 		if r.Longer {
 			t.Fatalf("the ideal run takes %v ns, the recorded one %v", r.Ideal, r.Time)
 		}
-		if s := scalingOf(r, r, false); (s == nil) != (r.Factors == nil) || s != nil && (s.Speedup != 1 || s.ComputationScalability != 1 || s.Global != r.Factors.Parallel) {
+		if s := scalingOf(r, r, false); (s == nil) != (r.Factors == nil) ||
+			s != nil && (s.Speedup != 1 || s.ComputationScalability != 1 || s.Global != r.Factors.Parallel) {
 			t.Fatalf("scaling is %+v", s)
 		}
 	})
@@ -420,11 +437,13 @@ func TestScaling(t *testing.T) {
 		}), exact))
 	}
 	one, two, four := runOf(1, 390), runOf(2, 240), runOf(4, 90)
-	if s := scalingOf(two, one, false); s.Speedup != 400.0/250 || !near(s.ComputationScalability, 390.0/480) || !near(s.Global, 390.0/480*240/250) {
+	if s := scalingOf(two, one, false); s.Speedup != 400.0/250 ||
+		!near(s.ComputationScalability, 390.0/480) || !near(s.Global, 390.0/480*240/250) {
 		t.Errorf("%+v", s)
 	}
 	// The speedup is that of the ranks times that of the global efficiencies.
-	if s, first := scalingOf(four, two, false), scalingOf(two, two, false); !near(s.Speedup, 4.0/2*s.Global/first.Global) {
+	if s, first := scalingOf(four, two, false), scalingOf(two, two, false); !near(s.Speedup,
+		4.0/2*s.Global/first.Global) {
 		t.Errorf("%+v, %+v", s, first)
 	}
 	if s := scalingOf(two, one, true); !near(s.ComputationScalability, 390.0/240) {
@@ -438,7 +457,8 @@ func TestScaling(t *testing.T) {
 
 // TestRecorded checks the factors of recorded runs.
 func TestRecorded(t *testing.T) {
-	for _, name := range []string{"halves.exact", "messages.exact", "startall.exact", "stencil.exact", "wildcard.exact"} {
+	for _, name := range []string{"halves.exact", "messages.exact", "startall.exact", "stencil.exact",
+		"wildcard.exact"} {
 		t.Run(name, func(t *testing.T) {
 			r := open(t, testtrace.Recorded(t, name))
 			if r.Longer || r.Source != query.Series || r.Unknown+r.Outside > 0 || len(r.Phases) == 0 {
@@ -501,7 +521,8 @@ func TestErrors(t *testing.T) {
 		{"Deadlock", record(t, cut, exact), "rank 1 in MPI_Recv, its call 1, waits for a message from rank 0"},
 		{"Threads", record(t, threads, exact), "rank 0 makes calls in several threads"},
 		{"Bounded", bounded(t), "made to fit a size"},
-		{"Unknown", testtrace.Record(t, merge.Run{}, true, [][]testtrace.Call{{{Function: testtrace.Function("open")}}}), "neither MPI's nor SimGrid's"},
+		{"Unknown", testtrace.Record(t, merge.Run{}, true,
+			[][]testtrace.Call{{{Function: testtrace.Function("open")}}}), "neither MPI's nor SimGrid's"},
 		{"SimGrid", testtrace.TI(t, "0 init\n0 compute 5\n0 finalize\n"), "no times"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -517,7 +538,8 @@ func TestErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := efficiency.Open(context.Background(), model, efficiency.Options{MaxCalls: 3}); !errors.Is(err, efficiency.ErrTooMany) {
+		if _, err := efficiency.Open(context.Background(), model,
+			efficiency.Options{MaxCalls: 3}); !errors.Is(err, efficiency.ErrTooMany) {
 			t.Errorf("%d: %v is not ErrTooMany", i, err)
 		}
 		if _, err := efficiency.Open(context.Background(), model, efficiency.Options{MaxCalls: 6}); err != nil {
@@ -541,7 +563,8 @@ func bounded(t *testing.T) *trace.Trace {
 	for rank := range 2 {
 		var r testtrace.Recording
 		for i := range 3000 {
-			r.MPI(1, "MPI_Send", "count", i*i*7919%100_003, "datatype", "MPI_BYTE", "dest", 1-rank, "tag", i*31%1009, "comm", world)
+			r.MPI(1, "MPI_Send", "count", i*i*7919%100_003, "datatype", "MPI_BYTE", "dest", 1-rank, "tag",
+				i*31%1009, "comm", world)
 		}
 		if err := a.Add(r.Finish(rank)); err != nil {
 			t.Fatal(err)

@@ -80,7 +80,8 @@ func (m *ideal) Compute(c *replay.Call) (before, within replay.Time) {
 		r.thread = c.Thread
 	}
 	if c.Thread != r.thread {
-		m.fail(fmt.Errorf("efficiency: rank %d makes calls in several threads, and it is not known when one waits for another", r.number))
+		m.fail(fmt.Errorf(
+			"efficiency: rank %d makes calls in several threads, and it is not known when one waits for another", r.number))
 		return 0, 0
 	}
 	m.calls += c.Position + 1 - r.next
@@ -176,7 +177,8 @@ func (r *rank) recorded(position uint64) (int64, error) {
 
 // rank returns a rank before its first call, nil if it cannot be read.
 func (m *ideal) rank(of *trace.Rank) *rank {
-	r := &rank{number: of.Number(), scaled: true, end: of.Len(), marked: make(map[uint64]moment), outside: make([]bool, of.Terminals())}
+	r := &rank{number: of.Number(), scaled: true, end: of.Len(), marked: make(map[uint64]moment),
+		outside: make([]bool, of.Terminals())}
 	var err error
 	if r.clock, err = m.times.Clock(of); err == nil && r.clock.Source() == query.None {
 		err = query.ErrNoTimes
@@ -188,7 +190,9 @@ func (m *ideal) rank(of *trace.Rank) *rank {
 	r.shape, _ = m.trace.ShapeOf(r.number)
 	functions := m.trace.Functions()
 	named := func(names ...string) (position uint64, ok bool) {
-		for p := range of.Find(0, func(s sequitur.Symbol) bool { return slices.Contains(names, functions[of.Function(s)].Name) }) {
+		for p := range of.Find(0, func(s sequitur.Symbol) bool {
+			return slices.Contains(names, functions[of.Function(s)].Name)
+		}) {
 			return p, true
 		}
 		return 0, false

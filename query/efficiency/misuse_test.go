@@ -21,6 +21,7 @@ func TestMisuse(t *testing.T) {
 	misuse.Walk{
 		Package:   "efficiency",
 		Functions: []any{efficiency.Open, efficiency.Compare},
-		Values:    []any{model, efficiency.Options{}, efficiency.Factors{}, efficiency.Part{}, efficiency.Phase{}, efficiency.Scaling{}},
+		Values: []any{model, efficiency.Options{}, efficiency.Factors{}, efficiency.Part{},
+			efficiency.Phase{}, efficiency.Scaling{}},
 	}.Run(t)
 }

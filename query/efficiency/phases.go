@@ -151,7 +151,8 @@ func phaseOf(t *trace.Trace, n *skeleton.Node, programs []skeleton.Program, shap
 func (p *phase) count(t *trace.Trace, n *skeleton.Node, programs []skeleton.Program, at []uint64) {
 	for _, c := range n.Calls {
 		at[c.Program] += c.Count
-		p.addFunction(t.Functions()[t.FunctionOf(int(c.Call))].Name, wire.MulSat(c.Count, uint64(programs[c.Program].Ranks.Len())))
+		p.addFunction(t.Functions()[t.FunctionOf(int(c.Call))].Name,
+			wire.MulSat(c.Count, uint64(programs[c.Program].Ranks.Len())))
 	}
 	for _, inner := range n.Body {
 		p.count(t, inner, programs, at)

@@ -11,10 +11,12 @@ import (
 
 // TestSpans checks that the spans of phases have the calls of these, on recorded runs.
 func TestSpans(t *testing.T) {
-	for _, name := range []string{"halves.exact", "messages.exact", "startall.exact", "stencil.exact", "wildcard.exact"} {
+	for _, name := range []string{"halves.exact", "messages.exact", "startall.exact", "stencil.exact",
+		"wildcard.exact"} {
 		t.Run(name, func(t *testing.T) { testSpans(t, testtrace.Recorded(t, name)) })
 	}
-	for _, name := range tier.Some([]string{"cg.S.16", "cg.S.64", "is.S.16", "lu.W.16", "lu.W.64", "mg.S.16", "mg.S.64", "sp.S.16"}, 3) {
+	for _, name := range tier.Some([]string{"cg.S.16", "cg.S.64", "is.S.16", "lu.W.16", "lu.W.64", "mg.S.16",
+		"mg.S.64", "sp.S.16"}, 3) {
 		t.Run(name, func(t *testing.T) { testSpans(t, testtrace.Real(t, "ti/"+name+".ti.zst")) })
 	}
 }
@@ -74,7 +76,8 @@ func testSpans(t *testing.T, tr *trace.Trace) {
 			}
 		}
 		if calls != p.Calls || len(found) != len(p.Functions) {
-			t.Errorf("%d calls of %d functions are in the spans of a phase of %d calls of %d functions", calls, len(found), p.Calls, len(p.Functions))
+			t.Errorf("%d calls of %d functions are in the spans of a phase of %d calls of %d functions",
+				calls, len(found), p.Calls, len(p.Functions))
 		}
 		for _, f := range p.Functions {
 			if found[f.Name] != f.Calls {

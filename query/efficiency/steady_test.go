@@ -26,11 +26,13 @@ func compareExecuted(t tester, tr *trace.Trace) (r *efficiency.Run, all, execute
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err = efficiency.Open(context.Background(), model, efficiency.EachCall(efficiency.Options{Progress: func(uint64) { executed++ }}))
+	r, err = efficiency.Open(context.Background(), model,
+		efficiency.EachCall(efficiency.Options{Progress: func(uint64) { executed++ }}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := efficiency.Open(context.Background(), model, efficiency.ExecuteAll(efficiency.EachCall(efficiency.Options{Progress: func(uint64) { all++ }})))
+	want, err := efficiency.Open(context.Background(), model,
+		efficiency.ExecuteAll(efficiency.EachCall(efficiency.Options{Progress: func(uint64) { all++ }})))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +190,9 @@ func (l *looping) trace(t tester) *trace.Trace {
 // TestSkipPrograms compares random programs of loops.
 func TestSkipPrograms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r, _, _ := compareExecuted(t, drawLooping(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") }).trace(t))
+		r, _, _ := compareExecuted(t, drawLooping(func(n int) int {
+			return rapid.IntRange(0, n-1).Draw(t, "n")
+		}).trace(t))
 		checkProducts(t, &r.Part)
 		for i := range r.Phases {
 			checkProducts(t, &r.Phases[i].Part)
@@ -210,7 +214,8 @@ func TestSkipReal(t *testing.T) {
 				part.Times = programs.Times(rank, part.Grammar)
 				parts = append(parts, part)
 			}
-			if r, _, _ := compareExecuted(t, testtrace.Write(t, of.Run(), parts)); r.Factors == nil || len(r.Phases) == 0 {
+			if r, _, _ := compareExecuted(t, testtrace.Write(t, of.Run(), parts)); r.Factors == nil ||
+				len(r.Phases) == 0 {
 				t.Errorf("%+v", r)
 			}
 		})
@@ -230,7 +235,8 @@ func TestSkipStencil(t *testing.T) {
 	for rank := range p.Ranks {
 		calls += p.Part(rank).Grammar.Len()
 	}
-	r, err := efficiency.Open(stopping, model, efficiency.EachCall(efficiency.Options{Progress: func(calls uint64) { told, last = told+1, calls }}))
+	r, err := efficiency.Open(stopping, model, efficiency.EachCall(
+		efficiency.Options{Progress: func(calls uint64) { told, last = told+1, calls }}))
 	if err != nil {
 		t.Fatal(err)
 	}

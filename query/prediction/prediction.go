@@ -213,7 +213,8 @@ func (a *Run) fill(r *replay.Result) {
 	a.Time, a.Calls, a.Messages = nanoseconds(r.End), r.Calls, r.Messages
 	sum := 0.0
 	for _, rank := range r.Ranks {
-		a.Ranks = append(a.Ranks, Rank{rank.Rank, nanoseconds(rank.End), nanoseconds(rank.Computing), nanoseconds(rank.Sending), nanoseconds(rank.Waiting)})
+		a.Ranks = append(a.Ranks, Rank{rank.Rank, nanoseconds(rank.End), nanoseconds(rank.Computing),
+			nanoseconds(rank.Sending), nanoseconds(rank.Waiting)})
 		sum += float64(rank.Computing)
 		if c := nanoseconds(rank.Computing); c > 0 && (a.Slowest == nil || c > a.Slowest.Computing) {
 			a.Slowest = &Slowest{Rank: rank.Rank, Computing: c}
@@ -231,7 +232,8 @@ func (a *Run) fill(r *replay.Result) {
 		if computing += s.Computing; s.Computing+s.Calls == 0 {
 			continue
 		}
-		a.Path.Steps = append(a.Path.Steps, Step{Signature: s.Signature, Calls: s.Count, Computing: nanoseconds(s.Computing), Within: nanoseconds(s.Calls)})
+		a.Path.Steps = append(a.Path.Steps, Step{Signature: s.Signature, Calls: s.Count,
+			Computing: nanoseconds(s.Computing), Within: nanoseconds(s.Calls)})
 	}
 	a.Path.Computing = nanoseconds(computing)
 	slices.SortStableFunc(a.Path.Steps, func(x, y Step) int {

@@ -116,7 +116,8 @@ func (d *decoder) Decode(dst []int64, terminals []uint32) error {
 	for len(dst) > 0 {
 		if d.run.Count == 0 {
 			if d.run = d.walker.Next(); d.run.Count == 0 {
-				return &timing.ParseError{Package: "timing", Offset: int64(d.size), Field: "values", Err: io.ErrUnexpectedEOF}
+				return &timing.ParseError{Package: "timing", Offset: int64(d.size), Field: "values",
+					Err: io.ErrUnexpectedEOF}
 			}
 		}
 		n := int(min(d.run.Count, uint64(len(dst))))

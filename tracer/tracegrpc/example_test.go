@@ -50,7 +50,8 @@ func Example() {
 		log.Fatal(err)
 	}
 	for range 1000 {
-		if _, err := healthpb.NewHealthClient(conn).Check(context.Background(), &healthpb.HealthCheckRequest{}); err != nil {
+		if _, err := healthpb.NewHealthClient(conn).Check(context.Background(),
+			&healthpb.HealthCheckRequest{}); err != nil {
 			log.Fatal(err)
 		}
 	}

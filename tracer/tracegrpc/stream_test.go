@@ -54,12 +54,16 @@ func TestStreamEnds(t *testing.T) {
 			finish(nil) // before RecvMsg returns
 			s.RecvMsg(nil)
 		}, `sent=1, received=0, code="OK"`},
-		{"send", fake{send: gone}, func(s grpc.ClientStream, _ func(error), _ func()) { s.SendMsg(nil) }, `sent=0, received=0, code="Unavailable"`},
+		{"send", fake{send: gone}, func(s grpc.ClientStream, _ func(error), _ func()) {
+			s.SendMsg(nil)
+		}, `sent=0, received=0, code="Unavailable"`},
 		{"sendEnd", fake{send: io.EOF, received: gone}, func(s grpc.ClientStream, _ func(error), _ func()) {
 			s.SendMsg(nil) // of which only RecvMsg knows why
 			s.RecvMsg(nil)
 		}, `sent=0, received=0, code="Unavailable"`},
-		{"header", fake{header: gone}, func(s grpc.ClientStream, _ func(error), _ func()) { s.Header() }, `sent=0, received=0, code="Unavailable"`},
+		{"header", fake{header: gone}, func(s grpc.ClientStream, _ func(error), _ func()) {
+			s.Header()
+		}, `sent=0, received=0, code="Unavailable"`},
 		{"closed", fake{}, func(s grpc.ClientStream, finish func(error), _ func()) {
 			s.RecvMsg(nil)
 			finish(status.Error(codes.Canceled, "closing"))
@@ -78,7 +82,8 @@ func TestStreamEnds(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		finish := func(error) {}
 		s, err := tracegrpc.StreamClient(p.Process)(ctx, &grpc.StreamDesc{ServerStreams: true}, nil, tt.name,
-			func(_ context.Context, _ *grpc.StreamDesc, _ *grpc.ClientConn, _ string, o ...grpc.CallOption) (grpc.ClientStream, error) {
+			func(_ context.Context, _ *grpc.StreamDesc, _ *grpc.ClientConn, _ string,
+				o ...grpc.CallOption) (grpc.ClientStream, error) {
 				for _, o := range o {
 					if o, ok := o.(grpc.OnFinishCallOption); ok {
 						finish = o.OnFinish

@@ -33,10 +33,12 @@ import (
 )
 
 var (
-	request     = tracer.Func2[string, string]("grpc.request", "method", "out code")
-	serve       = tracer.Func2[string, string]("grpc.serve", "method", "out code")
-	stream      = tracer.Func4[string, int64, int64, string]("grpc.stream", "method", "out sent", "out received", "out code")
-	serveStream = tracer.Func4[string, int64, int64, string]("grpc.serve_stream", "method", "out sent", "out received", "out code")
+	request = tracer.Func2[string, string]("grpc.request", "method", "out code")
+	serve   = tracer.Func2[string, string]("grpc.serve", "method", "out code")
+	stream  = tracer.Func4[string, int64, int64, string]("grpc.stream", "method", "out sent",
+		"out received", "out code")
+	serveStream = tracer.Func4[string, int64, int64, string]("grpc.serve_stream", "method", "out sent",
+		"out received", "out code")
 )
 
 // UnaryClient returns an interceptor that records the unary calls of a client.
@@ -54,7 +56,8 @@ func UnaryClient(p *tracer.Process) grpc.UnaryClientInterceptor {
 
 // UnaryServer returns an interceptor that records the unary calls that a server answers.
 func UnaryServer(p *tracer.Process) grpc.UnaryServerInterceptor {
-	return func(ctx context.Context, in any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (out any, err error) {
+	return func(ctx context.Context, in any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (out any,
+		err error) {
 		need.That(info != nil && handle != nil, "tracegrpc: no information on the call, or no handler")
 		thread := p.Thread()
 		defer thread.Release()

@@ -19,7 +19,8 @@ import (
 // connect returns a client of a new server, both of which record their calls.
 func connect(client, server *tracer.Process) (*grpc.ClientConn, *grpc.Server, error) {
 	listener := bufconn.Listen(1 << 16) // instead of a socket
-	s := grpc.NewServer(grpc.UnaryInterceptor(tracegrpc.UnaryServer(server)), grpc.StreamInterceptor(tracegrpc.StreamServer(server)))
+	s := grpc.NewServer(grpc.UnaryInterceptor(tracegrpc.UnaryServer(server)),
+		grpc.StreamInterceptor(tracegrpc.StreamServer(server)))
 	healthpb.RegisterHealthServer(s, health.NewServer())
 	go s.Serve(listener)
 	conn, err := grpc.NewClient("passthrough:x",

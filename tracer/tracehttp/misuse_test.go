@@ -15,8 +15,9 @@ func TestMisuse(t *testing.T) {
 	misuse.Walk{
 		Package:   "tracehttp",
 		Functions: []any{tracehttp.Transport, tracehttp.Handler},
-		Values:    []any{new(tracer.Process), http.DefaultTransport, http.NewServeMux(), httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)},
-		Left:      map[string]string{"transport": "net/http calls it, as any other"},
+		Values: []any{new(tracer.Process), http.DefaultTransport, http.NewServeMux(),
+			httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)},
+		Left: map[string]string{"transport": "net/http calls it, as any other"},
 	}.Run(t)
 }
 

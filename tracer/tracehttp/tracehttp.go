@@ -27,7 +27,8 @@ var (
 )
 
 func exchange(name string) tracer.Function5[string, string, int64, int, int64] {
-	return tracer.Func5[string, string, int64, int, int64](name, "method", "path", "request", "out status", "out response")
+	return tracer.Func5[string, string, int64, int, int64](name, "method", "path", "request", "out status",
+		"out response")
 }
 
 // Transport returns a [http.RoundTripper] that records the requests that it sends with

@@ -31,7 +31,9 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "hello") }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, "hello")
+	}))
 	defer server.Close()
 	client := http.Client{Transport: tracehttp.Transport(http.DefaultTransport, process)}
 	for range 2 {
@@ -72,13 +74,19 @@ func TestHandler(t *testing.T) {
 		bytes  int
 	}{
 		"nothing": {func(http.ResponseWriter) {}, 200, 0},
-		"status":  {func(w http.ResponseWriter) { w.WriteHeader(404); w.WriteHeader(500); io.WriteString(w, "none") }, 404, 4},
-		"hint":    {func(w http.ResponseWriter) { w.WriteHeader(103); w.WriteHeader(201) }, 201, 0},
-		"copy":    {func(w http.ResponseWriter) { io.Copy(w, strings.NewReader("twelve bytes")) }, 200, 12},
-		"flush":   {func(w http.ResponseWriter) { io.WriteString(w, "a"); w.(http.Flusher).Flush() }, 200, 1},
-		"panic":   {func(http.ResponseWriter) { panic("lost") }, 0, 0},
+		"status": {func(w http.ResponseWriter) {
+			w.WriteHeader(404)
+			w.WriteHeader(500)
+			io.WriteString(w, "none")
+		}, 404, 4},
+		"hint":  {func(w http.ResponseWriter) { w.WriteHeader(103); w.WriteHeader(201) }, 201, 0},
+		"copy":  {func(w http.ResponseWriter) { io.Copy(w, strings.NewReader("twelve bytes")) }, 200, 12},
+		"flush": {func(w http.ResponseWriter) { io.WriteString(w, "a"); w.(http.Flusher).Flush() }, 200, 1},
+		"panic": {func(http.ResponseWriter) { panic("lost") }, 0, 0},
 	} {
-		h := tracehttp.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { tt.handle(w) }), p.Process)
+		h := tracehttp.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			tt.handle(w)
+		}), p.Process)
 		func() {
 			defer func() {
 				if (recover() != nil) != (name == "panic") {
@@ -87,7 +95,9 @@ func TestHandler(t *testing.T) {
 			}()
 			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("PUT", "/"+name, strings.NewReader("body")))
 		}()
-		want = append(want, fmt.Sprintf(`http.serve(method="PUT", path="/%s", request=4, status=%d, response=%d)`, name, tt.status, tt.bytes))
+		want = append(want,
+			fmt.Sprintf(`http.serve(method="PUT", path="/%s", request=4, status=%d, response=%d)`, name,
+				tt.status, tt.bytes))
 	}
 	failing := tracehttp.Transport(http.NewFileTransport(http.Dir("/nowhere")), p.Process)
 	if _, err := failing.RoundTrip(httptest.NewRequest("GET", "file:///x", nil)); err != nil {
@@ -130,7 +140,8 @@ func TestStatus(t *testing.T) {
 		}
 		<-ended
 		server.Close()
-		want = append(want, fmt.Sprintf(`http.serve(method="GET", path="/", request=0, status=%d, response=%d)`, status, n))
+		want = append(want,
+			fmt.Sprintf(`http.serve(method="GET", path="/", request=0, status=%d, response=%d)`, status, n))
 	}
 	p.Check(t, want...)
 }

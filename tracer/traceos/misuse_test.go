@@ -24,8 +24,9 @@ func TestMisuse(t *testing.T) {
 	misuse.Walk{
 		Package:   "traceos",
 		Functions: []any{traceos.New},
-		Values:    []any{new(tracer.Process), files, file, new(traceos.File), strings.NewReader("x"), new(bytes.Buffer)},
-		Left:      map[string]string{"File.Name": "it is that of os, which fails as that of an os.File that nothing opened"},
+		Values: []any{new(tracer.Process), files, file, new(traceos.File), strings.NewReader("x"),
+			new(bytes.Buffer)},
+		Left: map[string]string{"File.Name": "it is that of os, which fails as that of an os.File that nothing opened"},
 	}.Run(t)
 }
 

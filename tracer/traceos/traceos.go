@@ -27,10 +27,12 @@ type handle = tracer.Handle[file]
 var (
 	open   = tracer.Func5[string, int, int, handle, string]("os.open", "path", "flags", "mode", "out file", "out error")
 	read   = tracer.Func4[handle, int, int, string]("os.read", "file", "bytes", "out read", "out error")
-	readAt = tracer.Func5[handle, int, int64, int, string]("os.readat", "file", "bytes", "offset", "out read", "out error")
-	write  = tracer.Func3[handle, int, string]("os.write", "file", "bytes", "out error")
-	wrAt   = tracer.Func4[handle, int, int64, string]("os.writeat", "file", "bytes", "offset", "out error")
-	seek   = tracer.Func5[handle, int64, int, int64, string]("os.seek", "file", "offset", "whence", "out position", "out error")
+	readAt = tracer.Func5[handle, int, int64, int, string]("os.readat", "file", "bytes", "offset", "out read",
+		"out error")
+	write = tracer.Func3[handle, int, string]("os.write", "file", "bytes", "out error")
+	wrAt  = tracer.Func4[handle, int, int64, string]("os.writeat", "file", "bytes", "offset", "out error")
+	seek  = tracer.Func5[handle, int64, int, int64, string]("os.seek", "file", "offset", "whence",
+		"out position", "out error")
 	sync   = tracer.Func2[handle, string]("os.sync", "file", "out error")
 	shut   = tracer.Func2[handle, string]("os.close", "file", "out error")
 	remove = tracer.Func2[string, string]("os.remove", "path", "out error")

@@ -116,7 +116,8 @@ func TestFiles(t *testing.T) {
 		t.Errorf("read %q, %q", b, rest.String())
 	}
 	p.Check(t,
-		fmt.Sprintf(`os.open(path="`+dir+`/a", flags=%d, mode=438, file=0, error="")`, os.O_RDWR|os.O_CREATE|os.O_TRUNC),
+		fmt.Sprintf(`os.open(path="`+dir+`/a", flags=%d, mode=438, file=0, error="")`,
+			os.O_RDWR|os.O_CREATE|os.O_TRUNC),
 		`os.write(file=0, bytes=5, error="")`,
 		`os.write(file=0, bytes=6, error="")`,
 		`os.writeat(file=0, bytes=1, offset=0, error="")`,

@@ -103,7 +103,8 @@ func (c connector) Close() error {
 }
 
 // record calls do as a call that end records.
-func record[T any](p *tracer.Process, do func() (T, error), end func(t *tracer.Thread, begun tracer.Moment, result T, message string)) (T, error) {
+func record[T any](p *tracer.Process, do func() (T, error),
+	end func(t *tracer.Thread, begun tracer.Moment, result T, message string)) (T, error) {
 	thread := p.Thread()
 	defer thread.Release()
 	begun := thread.Begin()

@@ -160,7 +160,9 @@ func TestDrivers(t *testing.T) {
 			`sql.rollback(error="too late")`,
 			`sql.exec(text="put ?", values=1, rows=1, error="")`,
 		}},
-		{"new", func(p *tracer.Process) (*sql.DB, error) { return sql.OpenDB(tracesql.Connector(echo{true}, p)), nil }, []string{
+		{"new", func(p *tracer.Process) (*sql.DB, error) {
+			return sql.OpenDB(tracesql.Connector(echo{true}, p)), nil
+		}, []string{
 			`sql.exec(text="set ?", values=1, rows=-1, error="")`,
 			`sql.exec(text="fail", values=0, rows=-1, error="cannot")`,
 			`sql.query(text="get ? ?", values=2, columns=1, error="")`,
@@ -283,8 +285,10 @@ func TestSame(t *testing.T) {
 		"both":    func(s spyStmt) driver.Stmt { return bothStmt{convertStmt{s}} },
 	}
 	arguments := [][]any{
-		nil, {1}, {1, 2}, {sql.NullInt64{Int64: 7, Valid: true}}, {sql.NullInt64{}}, {int64(1 << 40)}, {true}, {[]int{1, 2}},
-		{"none"}, {"none", 1}, {sql.Named("n", 1)}, {valuer{3}}, {valuer{int64(3)}}, {(*valuer)(nil)}, {valuer{[]int{}}},
+		nil, {1}, {1, 2}, {sql.NullInt64{Int64: 7, Valid: true}}, {sql.NullInt64{}}, {int64(1 << 40)}, {true},
+		{[]int{1, 2}},
+		{"none"}, {"none", 1}, {sql.Named("n", 1)}, {valuer{3}}, {valuer{int64(3)}}, {(*valuer)(nil)},
+		{valuer{[]int{}}},
 	}
 	p, err := tracer.Open(tracer.Config{Path: filepath.Join(t.TempDir(), "part.rpz")})
 	if err != nil {
@@ -297,7 +301,8 @@ func TestSame(t *testing.T) {
 				without, with := sql.OpenDB(of), sql.OpenDB(tracesql.Connector(of, p))
 				for _, args := range arguments {
 					if got, want := refusals(with, args), refusals(without, args); !slices.Equal(got, want) {
-						t.Errorf("conn %s, stmt %s of %d, %v:\n%s\nwant\n%s", conn, stmt, inputs, args, strings.Join(got, "\n"), strings.Join(want, "\n"))
+						t.Errorf("conn %s, stmt %s of %d, %v:\n%s\nwant\n%s", conn, stmt, inputs, args,
+							strings.Join(got, "\n"), strings.Join(want, "\n"))
 					}
 				}
 				if got, want := fmt.Sprint(with.Close()), fmt.Sprint(without.Close()); got != want || of.closed != 2 {

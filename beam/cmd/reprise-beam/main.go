@@ -382,10 +382,12 @@ func (s *summary) print(stdout, stderr io.Writer) error {
 		if *size > 0 {
 			cure = ""
 		}
-		fmt.Fprintf(stderr, "reprise-beam: warning: rank %d names rank %d in a call of %s, which is not one of the %s%s\n",
+		fmt.Fprintf(stderr,
+			"reprise-beam: warning: rank %d names rank %d in a call of %s, which is not one of the %s%s\n",
 			b.Caller, b.Rank, text.Printable(b.Function), text.Plural(s.Ranks, "rank"), cure)
 	}
-	_, err := fmt.Fprintf(stdout, "%s: %s, %s -> %s: %s, %s\n", text.Plural(s.Parts, "part"), text.Plural(s.Active, "rank"), text.Plural(s.Calls, "call"),
+	_, err := fmt.Fprintf(stdout, "%s: %s, %s -> %s: %s, %s\n", text.Plural(s.Parts, "part"),
+		text.Plural(s.Active, "rank"), text.Plural(s.Calls, "call"),
 		s.Output, text.Plural(s.Shapes, "shape"), text.Plural(s.Bytes, "byte"))
 	return err
 }

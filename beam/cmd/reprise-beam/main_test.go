@@ -93,10 +93,12 @@ func TestMerge(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd, stdout, stderr := command("--query", "profile", "-o", "run.json", "parts")
-	if err := cmd.Run(); err != nil || stdout.String() != "15 parts -> run.json: profile\n" || !bytes.Contains(readFile(t, "run.json"), []byte(`"functions":[`)) {
+	if err := cmd.Run(); err != nil || stdout.String() != "15 parts -> run.json: profile\n" ||
+		!bytes.Contains(readFile(t, "run.json"), []byte(`"functions":[`)) {
 		t.Fatal(err, stdout, stderr)
 	}
-	if cmd, _, stderr := command("--query", "other", "-o", "run.json", "parts"); cmd.Run() == nil || !strings.Contains(stderr.String(), "profile or traffic") {
+	if cmd, _, stderr := command("--query", "other", "-o", "run.json", "parts"); cmd.Run() == nil ||
+		!strings.Contains(stderr.String(), "profile or traffic") {
 		t.Error(stderr)
 	}
 	cmd, stdout, stderr = command("-o", "run.rpz", "parts")
@@ -123,7 +125,8 @@ func TestMerge(t *testing.T) {
 	}{summary: &s}); err != nil {
 		t.Fatalf("%v: %s", err, stdout)
 	}
-	if s.Parts != 15 || s.Ranks != 16 || s.Active != 15 || s.Bytes != int64(len(readFile(t, "want.rpz"))) || s.Output != "run.rpz" {
+	if s.Parts != 15 || s.Ranks != 16 || s.Active != 15 || s.Bytes != int64(len(readFile(t, "want.rpz"))) ||
+		s.Output != "run.rpz" {
 		t.Errorf("summary %s", stdout)
 	}
 }
@@ -139,7 +142,8 @@ func TestSize(t *testing.T) {
 		stderr, json string
 	}{
 		{nil, 0, "reprise-beam: warning: rank 1 names rank 3 in a call of ", `"rank": 3,`},
-		{[]string{"--size", "3"}, 0, "reprise-beam: warning: in no part: rank 2\nreprise-beam: warning: rank 1 names rank 3 in a call of ", `"run_ranks": 3,`},
+		{[]string{"--size", "3"}, 0,
+			"reprise-beam: warning: in no part: rank 2\nreprise-beam: warning: rank 1 names rank 3 in a call of ", `"run_ranks": 3,`},
 		{[]string{"--size=4"}, 0, "reprise-beam: warning: in no part: ranks 2-3\n", `"beyond": null`},
 		{[]string{"--size=4", "--query=profile"}, 0, "", ""},
 		{[]string{"--size=1"}, 1, "reprise-beam: a part is of rank 1, in a run of 1 rank\n", ""},
@@ -155,7 +159,9 @@ func TestSize(t *testing.T) {
 			}
 			cmd, stdout, stderr := command(append(args, "a.rpz")...)
 			_ = cmd.Run()
-			if cmd.ProcessState.ExitCode() != tt.status || more == "" && (!strings.HasPrefix(stderr.String(), tt.stderr) || tt.stderr == "" && stderr.Len() > 0) || more != "" && !strings.Contains(stdout.String(), tt.json) {
+			if cmd.ProcessState.ExitCode() != tt.status ||
+				more == "" && (!strings.HasPrefix(stderr.String(), tt.stderr) ||
+					tt.stderr == "" && stderr.Len() > 0) || more != "" && !strings.Contains(stdout.String(), tt.json) {
 				t.Errorf("%v: %v\n%s%s", args, cmd.ProcessState, stdout, stderr)
 			}
 			if got := strings.Contains(stderr.String(), "--size says"); got != (tt.args == nil && more == "") {
@@ -179,7 +185,8 @@ func TestEndpoint(t *testing.T) {
 		status   int
 		want     string
 	}{
-		{unused.Addr().String(), exitFailure, "reprise-beam: no job server at --endpoint=" + unused.Addr().String() + ": "},
+		{unused.Addr().String(), exitFailure, "reprise-beam: no job server at --endpoint=" +
+			unused.Addr().String() + ": "},
 		{"", exitUsage, "reprise-beam: --runner=flink needs the --endpoint of a job server"},
 		{"localhost", exitUsage, "reprise-beam: --endpoint=localhost is not HOST:PORT, such as localhost:8099"},
 		{"localhost:", exitUsage, "reprise-beam: --endpoint=localhost: is not HOST:PORT"},
@@ -187,7 +194,8 @@ func TestEndpoint(t *testing.T) {
 	} {
 		cmd, _, stderr := command("--runner=flink", "--endpoint="+tt.endpoint, "-o", "run.rpz", "a.rpz")
 		_ = cmd.Run()
-		if cmd.ProcessState.ExitCode() != tt.status || !strings.HasPrefix(stderr.String(), tt.want) || strings.Count(stderr.String(), "\n") != 1 {
+		if cmd.ProcessState.ExitCode() != tt.status || !strings.HasPrefix(stderr.String(), tt.want) ||
+			strings.Count(stderr.String(), "\n") != 1 {
 			t.Errorf("%q: %v, %s", tt.endpoint, cmd.ProcessState, stderr)
 		}
 	}
@@ -204,7 +212,8 @@ func TestRefused(t *testing.T) {
 	writePart(t, "d", p, format.Origin{}, 2)
 	damaged := readFile(t, "a")
 	damaged[len(damaged)/2] ^= 1
-	for name, content := range map[string][]byte{"damaged": damaged, "out": []byte("before"), "note": []byte("a note\n")} {
+	for name, content := range map[string][]byte{"damaged": damaged, "out": []byte("before"),
+		"note": []byte("a note\n")} {
 		if err := os.WriteFile(name, content, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -231,7 +240,8 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%v: %v, want exit status %d", tt.args, err, tt.status)
 		}
 		said := stderr.String()
-		if !strings.HasPrefix(said, "reprise-beam: ") || !strings.Contains(said, tt.want) || stdout.Len() > 0 || tt.status == 1 && strings.Count(said, "\n") != 1 {
+		if !strings.HasPrefix(said, "reprise-beam: ") || !strings.Contains(said, tt.want) ||
+			stdout.Len() > 0 || tt.status == 1 && strings.Count(said, "\n") != 1 {
 			t.Errorf("%v: stdout %q, stderr %q, want %q", tt.args, stdout, said, tt.want)
 		}
 		if got := readFile(t, "out"); string(got) != "before" {
@@ -271,14 +281,16 @@ func TestNamesAll(t *testing.T) {
 	}
 	records := []byte("reprisp\x02 and what a process recorded")
 	name := filepath.Join("spool", "7-a.0.0.spool")
-	if err := errors.Join(os.Mkdir("spool", 0o777), os.Mkdir("nothing", 0o777), os.WriteFile(name, records, 0o666), os.WriteFile("empty", nil, 0o666)); err != nil {
+	if err := errors.Join(os.Mkdir("spool", 0o777), os.Mkdir("nothing", 0o777),
+		os.WriteFile(name, records, 0o666), os.WriteFile("empty", nil, 0o666)); err != nil {
 		t.Fatal(err)
 	}
 	damaged := map[string]string{"b": "", "d": ""}
 	for _, more := range []map[string]string{
 		nil,
 		{"empty": "the file is empty", name: "this is raw records of MPI calls; reprise collect DIR"},
-		{"spool": "this is a directory of raw records; reprise collect spool -o OUT.rpz", "nothing": "no part files, whose names end in .rpz"},
+		{"spool": "this is a directory of raw records; reprise collect spool -o OUT.rpz",
+			"nothing": "no part files, whose names end in .rpz"},
 	} {
 		want := maps.Clone(damaged)
 		maps.Copy(want, more)
@@ -288,7 +300,9 @@ func TestNamesAll(t *testing.T) {
 		}
 		lines := slices.Collect(strings.Lines(stderr.String()))
 		for name, says := range want {
-			if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "reprise-beam: "+name+": "+says) }) {
+			if !slices.ContainsFunc(lines, func(l string) bool {
+				return strings.HasPrefix(l, "reprise-beam: "+name+": "+says)
+			}) {
 				t.Errorf("%s is not named with %q", name, says)
 			}
 		}

@@ -23,7 +23,8 @@ import (
 func main() {
 	traces := flag.String("traces", "../shared/traces/ti", "directory of SimGrid traces, *.ti.zst")
 	times := flag.String("timing", "../shared/traces/timing", "directory of recorded runs with times, *.tar.zst")
-	only := flag.String("only", "", "report sections only whose title contains this `text`; Slicing/mg.c reports one program of Slicing")
+	only := flag.String("only", "",
+		"report sections only whose title contains this `text`; Slicing/mg.c reports one program of Slicing")
 	output := flag.String("o", "", "the `file` to write, once the report is complete; standard output if empty")
 	svg := flag.String("svg", "", "the `file` to draw; codecs.svg beside that of -o if empty, and none without -o")
 	flag.Parse()

@@ -55,8 +55,11 @@ func chart(s bench.SizesAndErrors) (*plot.Plot, error) {
 	p.Y.Label.Text = "bits per value"
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
 	percent := func(x float64) string { return fmt.Sprintf("%g %%", 100*x) }
-	p.X.Tick.Marker = append(ticks(percent, 0.001, 0.01, 0.05, 0.1, 0.2, 0.5), plot.Tick{Value: exactAt, Label: "exact"})
-	p.Y.Tick.Marker = ticks(func(y float64) string { return fmt.Sprint(y) }, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40, 60)
+	p.X.Tick.Marker = append(ticks(percent, 0.001, 0.01, 0.05, 0.1, 0.2, 0.5),
+		plot.Tick{Value: exactAt, Label: "exact"})
+	p.Y.Tick.Marker = ticks(func(y float64) string {
+		return fmt.Sprint(y)
+	}, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40, 60)
 	p.Legend.Left = true // below the curves nothing is drawn there
 	p.Legend.XOffs, p.Legend.YOffs = vg.Points(12), vg.Points(8)
 	p.Legend.Padding = vg.Points(2)
@@ -157,5 +160,6 @@ func picture(s bench.SizesAndErrors) ([]byte, error) {
 	if _, err := canvas.WriteTo(&svg); err != nil {
 		return nil, err
 	}
-	return bytes.ReplaceAll(svg.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;")), nil
+	return bytes.ReplaceAll(svg.Bytes(), []byte("font-family:Liberation Sans;"),
+		[]byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;")), nil
 }

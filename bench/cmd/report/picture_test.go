@@ -41,7 +41,8 @@ func TestPicture(t *testing.T) {
 			text.Write(data)
 		}
 	}
-	for _, want := range []string{"lossy", "lossless", "bound", "A & B", "exact", "10 %", "bits per value", "run (2 durations and gaps)"} {
+	for _, want := range []string{"lossy", "lossless", "bound", "A & B", "exact", "10 %", "bits per value",
+		"run (2 durations and gaps)"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no text %q in %s", want, &text)
 		}

@@ -60,7 +60,8 @@ func (c *cutter) add(call timedCall) {
 // emit yields the calls after which their threads made others, up to the first that waits for that; all
 // calls if none is to be kept. It reports whether yield wants more.
 func (c *cutter) emit(yield func(timedCall, error) bool, kept int) bool {
-	for len(c.queue) > kept && (kept == 0 || len(c.queue) > maxWaiting || c.last[c.thread[c.queue[0].terminal]] != c.first) {
+	for len(c.queue) > kept && (kept == 0 || len(c.queue) > maxWaiting ||
+		c.last[c.thread[c.queue[0].terminal]] != c.first) {
 		call := c.queue[0]
 		c.queue = c.queue[1:]
 		c.first++

@@ -65,7 +65,8 @@ func TestNesting(t *testing.T) {
 		calls := []testtrace.Call{{Function: work, Args: []cst.Value{cst.Int(0)}}}
 		for i := 0; i+1 < len(times); i += 2 {
 			thread := int64(i % 3)
-			calls = append(calls, testtrace.Call{Function: threaded, Args: []cst.Value{cst.Int(thread), cst.Int(int64(i))}, Start: times[i], Duration: times[i+1]})
+			calls = append(calls, testtrace.Call{Function: threaded,
+				Args: []cst.Value{cst.Int(thread), cst.Int(int64(i))}, Start: times[i], Duration: times[i+1]})
 		}
 		tr := testtrace.Record(t, merge.Run{}, true, [][]testtrace.Call{calls})
 		list := all(rt, tr, 0, export.Options{})
@@ -152,7 +153,9 @@ func TestChoice(t *testing.T) {
 }
 
 func TestRanks(t *testing.T) {
-	tr := testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{{{Function: work, Args: []cst.Value{cst.Int(0)}}}, nil, {{Function: work, Args: []cst.Value{cst.Int(1)}}}, nil})
+	tr := testtrace.Record(t, merge.Run{}, false,
+		[][]testtrace.Call{{{Function: work, Args: []cst.Value{cst.Int(0)}}}, nil,
+			{{Function: work, Args: []cst.Value{cst.Int(1)}}}, nil})
 	for _, c := range []struct{ ranks, want string }{{"", "[0 2]"}, {"0-1", "[0]"}, {"1-3", "[2]"}, {"3", "[]"}} {
 		o := export.Options{}
 		if c.ranks != "" {
@@ -181,7 +184,8 @@ func TestRanks(t *testing.T) {
 
 func TestTimesBy(t *testing.T) {
 	for want, tr := range map[query.Source]*trace.Trace{
-		query.Series: testtrace.Stencil(t, "exact"), query.Statistics: testtrace.Stencil(t, "statistics"), query.None: testtrace.TI(t, exporttest.Lines),
+		query.Series: testtrace.Stencil(t, "exact"), query.Statistics: testtrace.Stencil(t, "statistics"),
+		query.None: testtrace.TI(t, exporttest.Lines),
 	} {
 		choice, err := events.Open(t.Context(), tr, export.Options{})
 		if err != nil {
@@ -268,8 +272,10 @@ func TestStarts(t *testing.T) {
 // TestArgumentNames checks that no two arguments of a call have one name, nor one that of
 // its position, however many parameters of a name there are.
 func TestArgumentNames(t *testing.T) {
-	odd := []string{"thread", "position_", "position", "n", "n", "n_", "n", "\n", `"\n"`, "", `""`, "position", "N", "thread"}
-	want := []string{"position_", "position_2", "n", "n_", "n__", "n_2", `"\n"`, `"\n"_`, `""`, `""_`, "position_3", "N", "thread"}
+	odd := []string{"thread", "position_", "position", "n", "n", "n_", "n", "\n", `"\n"`, "", `""`,
+		"position", "N", "thread"}
+	want := []string{"position_", "position_2", "n", "n_", "n__", "n_2", `"\n"`, `"\n"_`, `""`, `""_`,
+		"position_3", "N", "thread"}
 	many := slices.Repeat([]string{"n"}, 20_000)
 	for i, names := range [][]string{odd, many} {
 		var f cst.Function
@@ -277,7 +283,8 @@ func TestArgumentNames(t *testing.T) {
 		for k, name := range names {
 			f.Params, args = append(f.Params, testtrace.Param(name, cst.KindInt)), append(args, cst.Int(int64(k)))
 		}
-		choice, err := events.Open(t.Context(), testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{{{Function: f, Args: args}}}), export.Options{})
+		choice, err := events.Open(t.Context(), testtrace.Record(t, merge.Run{}, false,
+			[][]testtrace.Call{{{Function: f, Args: args}}}), export.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -305,7 +312,8 @@ func TestCut(t *testing.T) {
 	f := testtrace.Function("f", testtrace.Param("text", cst.KindString))
 	for _, before := range []string{"", "a"} {
 		call := testtrace.Call{Function: f, Args: []cst.Value{cst.String(before + strings.Repeat("é", 600))}}
-		choice, err := events.Open(t.Context(), testtrace.Record(t, merge.Run{}, false, [][]testtrace.Call{{call}}), export.Options{})
+		choice, err := events.Open(t.Context(), testtrace.Record(t, merge.Run{}, false,
+			[][]testtrace.Call{{call}}), export.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -324,7 +332,8 @@ func TestCut(t *testing.T) {
 func TestReadable(t *testing.T) {
 	for _, name := range testtrace.OddNames {
 		got := events.Readable(name)
-		if got != name && !strings.HasPrefix(got, `"`) || !utf8.ValidString(got) || strings.ContainsAny(got, "\x00\n\r") {
+		if got != name && !strings.HasPrefix(got, `"`) || !utf8.ValidString(got) ||
+			strings.ContainsAny(got, "\x00\n\r") {
 			t.Errorf("%q is %s", name, got)
 		}
 	}

@@ -31,7 +31,8 @@ func Cases(t testing.TB) []Case {
 	lines := testtrace.TI(t, Lines)
 	return []Case{
 		{"Recorded", stencil, export.Options{}},
-		{"Chosen", stencil, export.Options{Ranks: &some, Between: &export.Interval{From: 267_500_000, To: 267_600_000}}},
+		{"Chosen", stencil, export.Options{Ranks: &some,
+			Between: &export.Interval{From: 267_500_000, To: 267_600_000}}},
 		{"Statistics", statistics, export.Options{}},
 		{"TI", lines, export.Options{}},
 		{"TIChosen", lines, export.Options{Ranks: &some, Between: &export.Interval{From: 1500, To: 3000}}},
@@ -92,13 +93,15 @@ func CheckBounds(t *testing.T, write Writer) {
 		}
 	})
 	t.Run("Full", func(t *testing.T) {
-		if err := write(t.Context(), full{}, testtrace.Stencil(t, "exact"), export.Options{}); !errors.Is(err, errFull) {
+		if err := write(t.Context(), full{}, testtrace.Stencil(t, "exact"), export.Options{}); !errors.Is(err,
+			errFull) {
 			t.Errorf("%v from a full disk", err)
 		}
 	})
 	t.Run("Time", func(t *testing.T) {
 		for _, between := range []export.Interval{{From: -1, To: 1}, {From: 6, To: 5}, {To: -1}} {
-			if err := write(t.Context(), io.Discard, testtrace.Stencil(t, "exact"), export.Options{Between: &between}); err == nil {
+			if err := write(t.Context(), io.Discard, testtrace.Stencil(t, "exact"),
+				export.Options{Between: &between}); err == nil {
 				t.Errorf("%+v is no error", between)
 			}
 		}
@@ -135,7 +138,8 @@ func Stencils(t testing.TB, calls uint64) *trace.Trace {
 // BenchmarkWrite measures a Writer on a trace without times, and on one that is
 // estimated from statistics.
 func BenchmarkWrite(b *testing.B, write Writer) {
-	for _, c := range []Case{{"trace=Stencil2D", Stencils(b, 1_000_000), export.Options{}}, {"trace=Recorded", testtrace.Stencil(b, "exact"), export.Options{}}} {
+	for _, c := range []Case{{"trace=Stencil2D", Stencils(b, 1_000_000), export.Options{}},
+		{"trace=Recorded", testtrace.Stencil(b, "exact"), export.Options{}}} {
 		b.Run(c.Name, func(b *testing.B) {
 			var calls uint64
 			for _, number := range c.Trace.RankSet().All() {

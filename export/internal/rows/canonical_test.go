@@ -23,7 +23,8 @@ func checkCanonical(t rapid.TB, tr *trace.Trace) (texts, signatures int) {
 	t.Helper()
 	calls, all := make(map[string]string), make(map[string]bool)
 	for _, by := range []export.By{export.Calls, export.Signatures} {
-		_, got := exporttest.Read(t, newTable(t, tr, export.TableOptions{By: by, Columns: []string{"rank", "call", "signature"}}))
+		_, got := exporttest.Read(t,
+			newTable(t, tr, export.TableOptions{By: by, Columns: []string{"rank", "call", "signature"}}))
 		for _, row := range got {
 			n, call := row["signature"], row["call"]
 			if other, ok := calls[n]; ok && other != call {
@@ -71,8 +72,10 @@ func shipped(t *testing.T, name string) *trace.Trace {
 
 // TestCanonicalOfAny checks traces of any calls, on ranks of several shapes.
 func TestCanonicalOfAny(t *testing.T) {
-	f := testtrace.Function("f", testtrace.Param("to", cst.KindRank), testtrace.Param("n", cst.KindInt), cst.Param{Name: "request", Type: cst.HandleOf("request"), Direction: cst.Out})
-	g := testtrace.Function("g", cst.Param{Name: "request", Type: cst.HandleOf("request"), Direction: cst.Out}, testtrace.Param("s", cst.KindString))
+	f := testtrace.Function("f", testtrace.Param("to", cst.KindRank), testtrace.Param("n", cst.KindInt),
+		cst.Param{Name: "request", Type: cst.HandleOf("request"), Direction: cst.Out})
+	g := testtrace.Function("g", cst.Param{Name: "request", Type: cst.HandleOf("request"),
+		Direction: cst.Out}, testtrace.Param("s", cst.KindString))
 	wait := testtrace.Function("wait", cst.Param{Name: "requests", Type: cst.ArrayOf(cst.HandleOf("request"))})
 	rapid.Check(t, func(t *rapid.T) {
 		ranks := rapid.IntRange(1, 6).Draw(t, "ranks")
@@ -85,11 +88,14 @@ func TestCanonicalOfAny(t *testing.T) {
 				request := cst.Handle(int64(8 * rapid.IntRange(0, 3).Draw(t, "pool")))
 				switch kind {
 				case 4:
-					calls = append(calls, testtrace.Call{Function: g, Args: []cst.Value{request, cst.String(fmt.Sprint("s", rank/2))}})
+					calls = append(calls, testtrace.Call{Function: g,
+						Args: []cst.Value{request, cst.String(fmt.Sprint("s", rank/2))}})
 				case 5:
-					calls = append(calls, testtrace.Call{Function: wait, Args: []cst.Value{cst.Array(cst.Handle(0), request)}})
+					calls = append(calls, testtrace.Call{Function: wait,
+						Args: []cst.Value{cst.Array(cst.Handle(0), request)}})
 				default:
-					calls = append(calls, testtrace.Call{Function: f, Args: []cst.Value{cst.Rank(int64(to)), cst.Int(rapid.Int64Range(0, 2).Draw(t, "n")), request}})
+					calls = append(calls, testtrace.Call{Function: f,
+						Args: []cst.Value{cst.Rank(int64(to)), cst.Int(rapid.Int64Range(0, 2).Draw(t, "n")), request}})
 				}
 			}
 			all = append(all, calls)

@@ -68,7 +68,8 @@ func (t *Table) argumentColumns(others []*Column) []*Column {
 		if typ == 0 {
 			typ = Text
 		}
-		columns[k] = &Column{Name: names.take("arg_" + a.name), Type: typ, Optional: true, cell: func(c *code) Cell { return t.argument(c, k, typ) }}
+		columns[k] = &Column{Name: names.take("arg_" + a.name), Type: typ, Optional: true,
+			cell: func(c *code) Cell { return t.argument(c, k, typ) }}
 	}
 	return columns
 }
@@ -254,7 +255,8 @@ func meaningColumns() []*Column {
 	for _, of := range []struct {
 		class          spec.Class
 		sent, received string
-	}{{spec.Collective, "collective_sent_bytes", "collective_received_bytes"}, {spec.Access, "file_written_bytes", "file_read_bytes"}} {
+	}{{spec.Collective, "collective_sent_bytes", "collective_received_bytes"},
+		{spec.Access, "file_written_bytes", "file_read_bytes"}} {
 		add(of.sent, Int, func(o *semantics.Operation) Cell {
 			if o.Class != of.class {
 				return Cell{}

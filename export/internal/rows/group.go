@@ -300,7 +300,8 @@ func heldByValue(v cst.Value) int {
 
 // addTime adds the time of a row.
 func (g *Group) addTime(c trace.Call) {
-	g.timed, g.starts, g.durations = append(g.timed, c.Timed), append(g.starts, g.table.since(c.Start)), append(g.durations, c.Duration)
+	g.timed, g.starts, g.durations = append(g.timed, c.Timed), append(g.starts, g.table.since(c.Start)),
+		append(g.durations, c.Duration)
 }
 
 // calls adds calls first ≤ position < end of a source, without times.
@@ -334,7 +335,8 @@ func (f *filler) addPosition(position uint64) {
 // wanted reports whether a call is between the times of the options, of calls of which
 // some are that stand before it, and after it. In an estimate all are.
 func (f *filler) wanted(s *source, call *trace.Call) bool {
-	return !f.between || s.clock == nil || s.clock.Source() != query.Series || !call.Timed || query.Overlaps(call.Start, call.Duration, f.from, f.to)
+	return !f.between || s.clock == nil || s.clock.Source() != query.Series || !call.Timed ||
+		query.Overlaps(call.Start, call.Duration, f.from, f.to)
 }
 
 // timedCalls is calls with times.

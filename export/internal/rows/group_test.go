@@ -82,15 +82,18 @@ func datatypes(t *testing.T, rounds int) *trace.Trace {
 		var values []cst.Value
 		for _, p := range spec.Functions()[n].Params {
 			if v, ok := args[p.Name]; ok {
-				f.Params, values = append(f.Params, cst.Param{Name: p.Name, Type: p.Type, Direction: p.Direction}), append(values, v)
+				f.Params, values = append(f.Params, cst.Param{Name: p.Name, Type: p.Type,
+					Direction: p.Direction}), append(values, v)
 			}
 		}
 		r.Call(r.Declare(f), values...)
 	}
 	for n := range rounds {
-		call("MPI_Type_contiguous", map[string]cst.Value{"count": cst.Int(int64(n + 1)), "oldtype": cst.Handle(ids["MPI_INT"]), "newtype": cst.Handle(0)})
+		call("MPI_Type_contiguous", map[string]cst.Value{"count": cst.Int(int64(n + 1)),
+			"oldtype": cst.Handle(ids["MPI_INT"]), "newtype": cst.Handle(0)})
 		for range 2 {
-			call("MPI_Send", map[string]cst.Value{"count": cst.Int(3), "datatype": cst.Handle(0), "dest": cst.Rank(0), "tag": cst.Tag(5), "comm": cst.Handle(ids["MPI_COMM_WORLD"])})
+			call("MPI_Send", map[string]cst.Value{"count": cst.Int(3), "datatype": cst.Handle(0),
+				"dest": cst.Rank(0), "tag": cst.Tag(5), "comm": cst.Handle(ids["MPI_COMM_WORLD"])})
 		}
 		call("MPI_Type_free", map[string]cst.Value{"datatype": cst.Handle(0)})
 	}

@@ -72,7 +72,9 @@ func (m *messageRows) reset() {
 // messageColumns returns the columns of rows that are messages.
 func (t *Table) messageColumns() []*Column {
 	cell := func(name string, typ Type, optional bool, of func(m *message) Cell) *Column {
-		return &Column{Name: name, Type: typ, Optional: optional, numbered: true, cell: func(c *code) Cell { return of(c.message) }}
+		return &Column{Name: name, Type: typ, Optional: optional, numbered: true, cell: func(c *code) Cell {
+			return of(c.message)
+		}}
 	}
 	unique := func(name string, k int, there func(g *Group) []bool) *Column {
 		return &Column{Name: name, Type: Int, Optional: there != nil, Unique: true, numbered: true, there: there,
@@ -112,7 +114,8 @@ func (t *Table) messageColumns() []*Column {
 	}
 	sent := func(g *Group) []bool { return g.messages.sent }
 	if t.dated {
-		columns = append(columns, &Column{Name: "send_start", Type: Time, Optional: true, Unique: true, numbered: true, there: sent,
+		columns = append(columns, &Column{Name: "send_start", Type: Time, Optional: true, Unique: true,
+			numbered: true, there: sent,
 			ints: func(g *Group, begin, end int, dst []int64) []int64 {
 				return appendShifted(dst, g.messages.ints[sendStart][begin:end], t.epoch)
 			}})
@@ -121,7 +124,8 @@ func (t *Table) messageColumns() []*Column {
 		unique("send_start_ns", sendStart, sent), unique("send_end_ns", sendEnd, sent),
 		unique("recv_start_ns", receiveStart, func(g *Group) []bool { return g.messages.begun }),
 		unique("recv_end_ns", receiveEnd, func(g *Group) []bool { return g.messages.ended }),
-		&Column{Name: "late_ns", Type: Int, Optional: true, Unique: true, numbered: true, there: func(g *Group) []bool { return g.messages.both },
+		&Column{Name: "late_ns", Type: Int, Optional: true, Unique: true, numbered: true,
+			there: func(g *Group) []bool { return g.messages.both },
 			ints: func(g *Group, begin, end int, dst []int64) []int64 {
 				for i := begin; i < end; i++ {
 					dst = append(dst, add(g.messages.ints[sendStart][i], -g.messages.ints[receiveStart][i]))
@@ -312,7 +316,8 @@ func (f *filler) message(s *source, from *sender, k messageKey, r row) bool {
 	m := &g.messages
 	sent := f.since(r.sent.Start)
 	ints := [messageInts]int64{
-		messageNumber: number(r.number), sendPosition: number(r.sentAt), sendStart: sent, sendEnd: add(sent, r.sent.Duration),
+		messageNumber: number(r.number), sendPosition: number(r.sentAt), sendStart: sent,
+		sendEnd: add(sent, r.sent.Duration),
 	}
 	if r.begun != nil {
 		ints[receivePosition], ints[receiveStart] = number(r.begun.Position), f.since(r.begun.Start)
@@ -339,7 +344,8 @@ func (f *filler) newMessage(s *source, from *sender, k messageKey) *message {
 	call, sent := from.rank.Call(k.sender), &k.sent.Messages[k.numberOfSent]
 	m := &message{
 		from: k.from, to: sent.Peer, tag: sent.Tag, bytes: sent.Bytes,
-		sender: plain(call.Function.Name), sendSignature: from.rank.Signature(k.sender), sendSite: plain(f.sites.Of(&call)),
+		sender: plain(call.Function.Name), sendSignature: from.rank.Signature(k.sender),
+		sendSite: plain(f.sites.Of(&call)),
 	}
 	if sent.Communicator != nil {
 		m.communicator = plain(sent.Communicator.Name)

@@ -22,12 +22,15 @@ var integers = regexp.MustCompile("[0-9]+")
 func TestMessages(t *testing.T) {
 	stencil := programs.Stencil2D(2, 3, 20)
 	for name, tr := range map[string]*trace.Trace{
-		"Recorded": testtrace.Stencil(t, "exact"), "Statistics": testtrace.Stencil(t, "statistics"), "Messages": testtrace.Recorded(t, "messages.exact"),
-		"Synthetic": testtrace.Write(t, stencil.Run(), stencil.Parts()), "Unknown": testtrace.Timed(t, 3, 50, testtrace.Series),
+		"Recorded": testtrace.Stencil(t, "exact"), "Statistics": testtrace.Stencil(t, "statistics"),
+		"Messages":  testtrace.Recorded(t, "messages.exact"),
+		"Synthetic": testtrace.Write(t, stencil.Run(), stencil.Parts()),
+		"Unknown":   testtrace.Timed(t, 3, 50, testtrace.Series),
 	} {
 		t.Run(name, func(t *testing.T) {
 			some := rankenc.SetOf(0, 1)
-			for _, o := range []export.Options{{}, {Ranks: &some}, {Between: &export.Interval{From: 267_500_000, To: 267_600_000}}} {
+			for _, o := range []export.Options{{}, {Ranks: &some},
+				{Between: &export.Interval{From: 267_500_000, To: 267_600_000}}} {
 				checkMessages(t, tr, o)
 			}
 		})
@@ -58,14 +61,16 @@ func checkMessages(t *testing.T, tr *trace.Trace, o export.Options) {
 		for _, n := range integers.FindAllString(row["send_messages"], -1) {
 			sends[n] = row
 		}
-		if to, err := strconv.Atoi(row["send_to"]); err == nil && row["send_messages"] == "" && (o.Ranks == nil || o.Ranks.Contains(to)) {
+		if to, err := strconv.Atoi(row["send_to"]); err == nil && row["send_messages"] == "" &&
+			(o.Ranks == nil || o.Ranks.Contains(to)) {
 			unreceived[row["rank"]+" "+row["position"]] = row
 		}
 		for _, n := range integers.FindAllString(row["recv_messages"], -1) {
 			ends[n] = row
 		}
 	}
-	_, chosen := exporttest.Read(t, newTable(t, tr, export.TableOptions{Options: o, Columns: []string{"rank", "position"}}))
+	_, chosen := exporttest.Read(t,
+		newTable(t, tr, export.TableOptions{Options: o, Columns: []string{"rank", "position"}}))
 	among := make(map[string]bool)
 	for _, row := range chosen {
 		among[row["rank"]+" "+row["position"]] = true
@@ -98,8 +103,10 @@ func checkMessages(t *testing.T, tr *trace.Trace, o export.Options) {
 			delete(unreceived, at)
 		}
 		for column, v := range map[string]string{
-			"send_rank": send["rank"], "send_position": send["position"], "send_start_ns": send["start_ns"], "send_function": send["function"],
-			"recv_rank": end["rank"], "complete_position": end["position"], "complete_function": end["function"], "time_source": end["time_source"],
+			"send_rank": send["rank"], "send_position": send["position"], "send_start_ns": send["start_ns"],
+			"send_function": send["function"],
+			"recv_rank":     end["rank"], "complete_position": end["position"],
+			"complete_function": end["function"], "time_source": end["time_source"],
 			"recv_end_ns": sumOf(end["start_ns"], end["duration_ns"]),
 		} {
 			if m[column] != v {

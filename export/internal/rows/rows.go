@@ -52,7 +52,8 @@ type Table struct {
 
 // New returns the table of a trace.
 func New(ctx context.Context, tr *trace.Trace, o export.TableOptions) (*Table, error) {
-	t := &Table{trace: tr, options: o, printer: tr.Printer(trace.PrintOptions{}), sites: query.SitesOf(tr), free: make(chan *Group, 4)}
+	t := &Table{trace: tr, options: o, printer: tr.Printer(trace.PrintOptions{}), sites: query.SitesOf(tr),
+		free: make(chan *Group, 4)}
 	var err error
 	if t.choice, err = events.Choose(ctx, tr, o.Options); err != nil {
 		return nil, err
@@ -249,7 +250,9 @@ func (t *Table) placeColumns() []*Column {
 		&Column{Name: "start_ns", Type: Int, Unique: true, Optional: true, there: timed,
 			ints: func(g *Group, begin, end int, dst []int64) []int64 { return append(dst, g.starts[begin:end]...) }},
 		&Column{Name: "duration_ns", Type: Int, Unique: true, Optional: true, there: timed,
-			ints: func(g *Group, begin, end int, dst []int64) []int64 { return append(dst, g.durations[begin:end]...) }},
+			ints: func(g *Group, begin, end int, dst []int64) []int64 {
+				return append(dst, g.durations[begin:end]...)
+			}},
 		&Column{Name: "time_source", Type: Text, Optional: true, cell: func(c *code) Cell {
 			if c.clock == nil || c.clock.Source() == query.None {
 				return Cell{}
@@ -290,8 +293,12 @@ func (t *Table) since(time int64) int64 {
 func (t *Table) callColumns() []*Column {
 	return []*Column{
 		{Name: "function", Type: Text, cell: func(c *code) Cell { return textCell(plain(c.call().Function.Name)) }},
-		{Name: "call", Type: Text, cell: func(c *code) Cell { return textCell(t.printer.Canonical(c.read.Signature(c.terminal))) }},
-		{Name: "signature", Type: Int, cell: func(c *code) Cell { return intCell(int64(c.read.Signature(c.terminal))) }},
+		{Name: "call", Type: Text, cell: func(c *code) Cell {
+			return textCell(t.printer.Canonical(c.read.Signature(c.terminal)))
+		}},
+		{Name: "signature", Type: Int, cell: func(c *code) Cell {
+			return intCell(int64(c.read.Signature(c.terminal)))
+		}},
 		{Name: "thread", Type: Int, cell: func(c *code) Cell { return intCell(int64(c.call().Thread())) }},
 	}
 }

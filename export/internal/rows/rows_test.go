@@ -41,12 +41,16 @@ func newTable(t rapid.TB, tr *trace.Trace, o export.TableOptions) *rows.Table {
 }
 
 // compare checks the rows of a table without what calls mean.
-func compare(t *testing.T, tr *trace.Trace, o export.TableOptions, column func(f *cst.Function, i int) string, keep func(exporttest.Row) bool) {
+func compare(t *testing.T, tr *trace.Trace, o export.TableOptions, column func(f *cst.Function, i int) string,
+	keep func(exporttest.Row) bool) {
 	t.Helper()
 	names, got := exporttest.Read(t, newTable(t, tr, o))
 	names = slices.DeleteFunc(names, isMeaning)
 	want := slices.DeleteFunc(wantedRows(t, tr, column), func(r exporttest.Row) bool { return !keep(r) })
-	exporttest.Compare(t, names, want, len(got), func(i int, name string) (string, bool) { v, ok := got[i][name]; return v, ok })
+	exporttest.Compare(t, names, want, len(got), func(i int, name string) (string, bool) {
+		v, ok := got[i][name]
+		return v, ok
+	})
 }
 
 func all(exporttest.Row) bool { return true }
@@ -60,8 +64,10 @@ func plain(f *cst.Function, i int) string {
 }
 
 var meanings = []string{
-	"class", "send_to", "send_tag", "send_bytes", "recv_from", "recv_tag", "recv_bytes", "target", "put_bytes", "get_bytes",
-	"collective_sent_bytes", "collective_received_bytes", "file_written_bytes", "file_read_bytes", "communicator", "root",
+	"class", "send_to", "send_tag", "send_bytes", "recv_from", "recv_tag", "recv_bytes", "target",
+	"put_bytes", "get_bytes",
+	"collective_sent_bytes", "collective_received_bytes", "file_written_bytes", "file_read_bytes",
+	"communicator", "root",
 }
 
 var numberNames = []string{"send_messages", "recv_messages", "requests", "collective"}
@@ -83,7 +89,8 @@ func TestRows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			compare(t, tr, export.TableOptions{}, plain, all)
 			some := rankenc.SetOf(1)
-			compare(t, tr, export.TableOptions{Options: export.Options{Ranks: &some}}, plain, func(r exporttest.Row) bool { return r["rank"] == "1" })
+			compare(t, tr, export.TableOptions{Options: export.Options{Ranks: &some}}, plain,
+				func(r exporttest.Row) bool { return r["rank"] == "1" })
 		})
 	}
 	for _, name := range []string{"kinds/tikinds.np4.location.ti.txt", "ti/mg.S.16.compute.ti.zst"} {
@@ -97,8 +104,10 @@ func TestHostile(t *testing.T) {
 	tr := testtrace.HostileTable(t)
 	compare(t, tr, export.TableOptions{}, testtrace.HostileColumn, all)
 	types := map[string]rows.Type{
-		"arg_": rows.Int, "arg_x_y": rows.Text, "arg_Count": rows.Int, "arg_count_2": rows.Float, "arg_rank": rows.Int, "arg_mixed": rows.Text,
-		"arg_f": rows.Float, "arg_list": rows.Text, "arg_size": rows.Int, "arg_tag": rows.Int, "arg_thread": rows.Int, "arg_n": rows.Text,
+		"arg_": rows.Int, "arg_x_y": rows.Text, "arg_Count": rows.Int, "arg_count_2": rows.Float,
+		"arg_rank": rows.Int, "arg_mixed": rows.Text,
+		"arg_f": rows.Float, "arg_list": rows.Text, "arg_size": rows.Int, "arg_tag": rows.Int,
+		"arg_thread": rows.Int, "arg_n": rows.Text,
 	}
 	for _, c := range newTable(t, tr, export.TableOptions{}).Columns() {
 		if want, ok := types[c.Name]; ok && c.Type != want {
@@ -187,8 +196,10 @@ func meaningOf(o *semantics.Operation) exporttest.Row {
 // TestSignatures checks sums against the calls one by one.
 func TestSignatures(t *testing.T) {
 	for name, tr := range map[string]*trace.Trace{
-		"Series": testtrace.Timed(t, 3, 50, testtrace.Series), "Statistics": testtrace.Timed(t, 3, 50, testtrace.Statistics),
-		"Paths": testtrace.Timed(t, 3, 50, testtrace.Paths), "Recorded": testtrace.Stencil(t, "exact"), "Hostile": testtrace.HostileTable(t),
+		"Series":     testtrace.Timed(t, 3, 50, testtrace.Series),
+		"Statistics": testtrace.Timed(t, 3, 50, testtrace.Statistics),
+		"Paths":      testtrace.Timed(t, 3, 50, testtrace.Paths), "Recorded": testtrace.Stencil(t, "exact"),
+		"Hostile": testtrace.HostileTable(t),
 	} {
 		t.Run(name, func(t *testing.T) {
 			testSignatures(t, tr, nil)
@@ -218,7 +229,8 @@ func testSignatures(t *testing.T, tr *trace.Trace, between *export.Interval) {
 			s.timed, s.total, s.least, s.most = s.timed+1, s.total+d, min(s.least, d), max(s.most, d)
 		}
 	}
-	_, got := exporttest.Read(t, newTable(t, tr, export.TableOptions{By: export.Signatures, Options: export.Options{Between: between}}))
+	_, got := exporttest.Read(t,
+		newTable(t, tr, export.TableOptions{By: export.Signatures, Options: export.Options{Between: between}}))
 	if len(got) != len(sums) {
 		t.Fatalf("%d rows, want %d", len(got), len(sums))
 	}
@@ -229,7 +241,8 @@ func testSignatures(t *testing.T, tr *trace.Trace, between *export.Interval) {
 		}
 		want := map[string]string{"calls": fmt.Sprint(s.calls)}
 		if s.timed > 0 {
-			want["total_ns"], want["min_ns"], want["max_ns"] = fmt.Sprint(s.total), fmt.Sprint(s.least), fmt.Sprint(s.most)
+			want["total_ns"], want["min_ns"], want["max_ns"] = fmt.Sprint(s.total), fmt.Sprint(s.least),
+				fmt.Sprint(s.most)
 			want["mean_ns"] = strconv.FormatFloat(float64(s.total)/float64(s.timed), 'g', -1, 64)
 		}
 		for _, name := range []string{"calls", "total_ns", "mean_ns", "min_ns", "max_ns"} {
@@ -268,7 +281,8 @@ func overlapping(t *testing.T) *trace.Trace {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := tracer.New(tracer.Options{Series: must.Get(timing.NewSeriesCodec(codec, codec, timing.Gaps)), BlockLen: 16})
+	r, err := tracer.New(tracer.Options{Series: must.Get(timing.NewSeriesCodec(codec, codec, timing.Gaps)),
+		BlockLen: 16})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,13 +334,15 @@ func TestBetween(t *testing.T) {
 
 func TestColumns(t *testing.T) {
 	tr := testtrace.Timed(t, 2, 3, testtrace.Series)
-	names, got := exporttest.Read(t, newTable(t, tr, export.TableOptions{Columns: []string{"ARG_dest", "rank", "start_ns"}}))
+	names, got := exporttest.Read(t,
+		newTable(t, tr, export.TableOptions{Columns: []string{"ARG_dest", "rank", "start_ns"}}))
 	if !slices.Equal(names, []string{"arg_dest", "rank", "start_ns"}) || len(got) != 12 || len(got[0]) != 3 {
 		t.Errorf("columns %v of %d rows", names, len(got))
 	}
 	for _, wanted := range [][]string{{"rank", "dest"}, {"rank", "RANK"}, {""}} {
 		var e *export.ColumnError
-		if _, err := rows.New(t.Context(), tr, export.TableOptions{Columns: wanted}); !errors.As(err, &e) || e.Twice != (wanted[len(wanted)-1] == "RANK") {
+		if _, err := rows.New(t.Context(), tr, export.TableOptions{Columns: wanted}); !errors.As(err, &e) ||
+			e.Twice != (wanted[len(wanted)-1] == "RANK") {
 			t.Errorf("columns %q: %v", wanted, err)
 		}
 	}
@@ -344,7 +360,8 @@ func TestManyArguments(t *testing.T) {
 	r.Call(r.Declare(f), args...)
 	tr := testtrace.Write(t, merge.Run{Ranks: 1, Source: "test"}, []merge.Part{r.Finish(0)})
 	names, got := exporttest.Read(t, newTable(t, tr, export.TableOptions{}))
-	if last := names[len(names)-1]; last != fmt.Sprint("arg_p", rows.MaxArguments-1) || got[0][last] != fmt.Sprint(rows.MaxArguments-1) {
+	if last := names[len(names)-1]; last != fmt.Sprint("arg_p", rows.MaxArguments-1) ||
+		got[0][last] != fmt.Sprint(rows.MaxArguments-1) {
 		t.Errorf("the last of %d columns is %s", len(names), last)
 	}
 }
@@ -400,8 +417,12 @@ func TestGroups(t *testing.T) {
 // TestSites checks that call sites are called what the trace calls them.
 func TestSites(t *testing.T) {
 	put := testtrace.Function("put", cst.Param{Name: "site", Type: cst.HandleOf("site")})
-	run := merge.Run{Source: "test", Names: []format.Name{{Kind: cst.KindHandle, Class: "site", Value: 7, Name: "solver.f90:212 exchange_ < main.c:12 main"}}}
-	tr := testtrace.Record(t, run, false, [][]testtrace.Call{{{Function: put, Args: []cst.Value{cst.Handle(7)}}, {Function: put, Args: []cst.Value{cst.Handle(8)}}}})
+	run := merge.Run{Source: "test",
+		Names: []format.Name{{Kind: cst.KindHandle, Class: "site", Value: 7,
+			Name: "solver.f90:212 exchange_ < main.c:12 main"}}}
+	tr := testtrace.Record(t, run, false,
+		[][]testtrace.Call{{{Function: put, Args: []cst.Value{cst.Handle(7)}},
+			{Function: put, Args: []cst.Value{cst.Handle(8)}}}})
 	_, got := exporttest.Read(t, newTable(t, tr, export.TableOptions{Columns: []string{"arg_site"}}))
 	if got[0]["arg_site"] != "solver.f90:212 exchange_ < main.c:12 main" || got[1]["arg_site"] != "0x8" {
 		t.Errorf("sites %v", got)

@@ -118,7 +118,9 @@ func operationsOf(s *source) map[uint32]*semantics.Operation {
 
 // sumColumns returns the columns of sums.
 func (t *Table) sumColumns() []*Column {
-	columns := []*Column{{Name: "calls", Type: Int, cell: func(c *code) Cell { return intCell(int64(min(c.sum.calls, math.MaxInt64))) }}}
+	columns := []*Column{{Name: "calls", Type: Int, cell: func(c *code) Cell {
+		return intCell(int64(min(c.sum.calls, math.MaxInt64)))
+	}}}
 	if t.choice.Series {
 		columns = append(columns,
 			timedColumn("total_ns", Int, func(s *sum) Cell { return intCell(s.total) }),
@@ -128,11 +130,17 @@ func (t *Table) sumColumns() []*Column {
 	}
 	if t.all != nil {
 		columns = append(columns,
-			t.summaryColumn("all_calls", Int, durations, func(s *timing.Statistics) Cell { return intCell(int64(min(s.Count, math.MaxInt64))) }),
-			t.summaryColumn("all_mean_ns", Float, durations, func(s *timing.Statistics) Cell { return floatCell(s.Mean()) }),
+			t.summaryColumn("all_calls", Int, durations, func(s *timing.Statistics) Cell {
+				return intCell(int64(min(s.Count, math.MaxInt64)))
+			}),
+			t.summaryColumn("all_mean_ns", Float, durations, func(s *timing.Statistics) Cell {
+				return floatCell(s.Mean())
+			}),
 			t.summaryColumn("all_min_ns", Int, durations, func(s *timing.Statistics) Cell { return intCell(s.Min) }),
 			t.summaryColumn("all_max_ns", Int, durations, func(s *timing.Statistics) Cell { return intCell(s.Max) }),
-			t.summaryColumn("all_gap_mean_ns", Float, gaps, func(s *timing.Statistics) Cell { return floatCell(s.Mean()) }))
+			t.summaryColumn("all_gap_mean_ns", Float, gaps, func(s *timing.Statistics) Cell {
+				return floatCell(s.Mean())
+			}))
 	}
 	return columns
 }

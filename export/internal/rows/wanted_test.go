@@ -43,11 +43,14 @@ func wantedRows(t testing.TB, tr *trace.Trace, column func(f *cst.Function, para
 			}
 			position := c.Position
 			row := exporttest.Row{
-				"rank": strconv.Itoa(number), "position": strconv.FormatUint(position, 10), "function": text(c.Function.Name),
-				"call": printer.Canonical(rank.Signature(c.Terminal)), "signature": strconv.Itoa(rank.Signature(c.Terminal)), "thread": strconv.Itoa(c.Thread()),
+				"rank": strconv.Itoa(number), "position": strconv.FormatUint(position, 10),
+				"function":  text(c.Function.Name),
+				"call":      printer.Canonical(rank.Signature(c.Terminal)),
+				"signature": strconv.Itoa(rank.Signature(c.Terminal)), "thread": strconv.Itoa(c.Thread()),
 			}
 			if c.Timed {
-				row["start_ns"], row["duration_ns"] = strconv.FormatInt(c.Start-begin, 10), strconv.FormatInt(c.Duration, 10)
+				row["start_ns"], row["duration_ns"] = strconv.FormatInt(c.Start-begin, 10),
+					strconv.FormatInt(c.Duration, 10)
 				if at := time.Unix(0, c.Start).UTC(); at.Year() >= 2000 {
 					row["start"] = at.Format("2006-01-02T15:04:05.000000000Z")
 				}

@@ -68,8 +68,9 @@ func drawBody(t *rapid.T, depth int) []statement {
 			continue
 		}
 		s := statement{
-			function: rapid.IntRange(0, len(Functions)-1).Draw(t, "function"), sizes: rapid.IntRange(0, 2).Draw(t, "sizes"),
-			skip: rapid.SampledFrom([]int{0, 0, 0, 2, 3}).Draw(t, "skip"),
+			function: rapid.IntRange(0, len(Functions)-1).Draw(t, "function"),
+			sizes:    rapid.IntRange(0, 2).Draw(t, "sizes"),
+			skip:     rapid.SampledFrom([]int{0, 0, 0, 2, 3}).Draw(t, "skip"),
 		}
 		for i := range s.numbers {
 			s.numbers[i] = drawNumber(t)
@@ -142,11 +143,13 @@ func (m *maker) call(s *statement, depth int) {
 	switch s.function {
 	case 0:
 		args = []cst.Value{
-			cst.PointerTo(cst.Pointer{Segment: v[3] & 3, Displacement: v[0]}), cst.Int(v[1]), cst.Rank(v[2] & 7), cst.Tag(v[3]),
+			cst.PointerTo(cst.Pointer{Segment: v[3] & 3, Displacement: v[0]}), cst.Int(v[1]),
+			cst.Rank(v[2] & 7), cst.Tag(v[3]),
 			cst.Handle(int64(depth)),
 		}
 	case 1:
-		args = []cst.Value{cst.Handle(v[0] & 1), cst.Numbers(cst.KindInt, v[:s.sizes]), cst.Int(v[2]), cst.Float(float64(v[3]))}
+		args = []cst.Value{cst.Handle(v[0] & 1), cst.Numbers(cst.KindInt, v[:s.sizes]), cst.Int(v[2]),
+			cst.Float(float64(v[3]))}
 	}
 	m.calls = append(m.calls, Call{s.function, args})
 }

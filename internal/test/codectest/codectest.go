@@ -140,7 +140,8 @@ func isParseError(t rapid.TB, c any, err, want error) {
 	const ours = "github.com/reprise-trace/reprise/timing"
 	isOurs := of.PkgPath() == ours || of.PkgPath() == ours+"/grammar"
 	var e *timing.ParseError
-	if !errors.As(err, &e) || e.Package == "" || isOurs && e.Package != "timing" || e.Field == "" || e.Offset < 0 || want != nil && !errors.Is(err, want) {
+	if !errors.As(err, &e) || e.Package == "" || isOurs && e.Package != "timing" || e.Field == "" ||
+		e.Offset < 0 || want != nil && !errors.Is(err, want) {
 		t.Fatalf("%v, want a ParseError: %v", err, want)
 	}
 }

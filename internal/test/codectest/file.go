@@ -88,7 +88,8 @@ func testDamagedFile(t *rapid.T, c timing.Codec, values []int64) {
 		switch err := read(bad); {
 		case err == nil:
 			t.Fatalf("%x was read as %x", bad, data)
-		case cut && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, timing.ErrCorrupt) && !errors.Is(err, timing.ErrLimit):
+		case cut && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, timing.ErrCorrupt) &&
+			!errors.Is(err, timing.ErrLimit):
 			t.Fatalf("%d bytes of %d: %v", len(bad), len(data), err)
 		case !cut && !errors.Is(err, timing.ErrUnknownCodec):
 			isParseError(t, c, err, nil)

@@ -83,7 +83,8 @@ func testTimes(t *rapid.T, c *timing.SeriesCodec, data []byte, blockLen int, cal
 
 // CheckBlock decodes a block of a series, after a call that ended at last, in portions, and checks that it has
 // the times of its calls within the guarantee, and starts within the bound.
-func CheckBlock(t *rapid.T, c *timing.SeriesCodec, d *timing.SeriesDecoder, block []drawn.TimedCall, last int64) []timing.Time {
+func CheckBlock(t *rapid.T, c *timing.SeriesCodec, d *timing.SeriesDecoder, block []drawn.TimedCall,
+	last int64) []timing.Time {
 	if d.Len() != len(block) {
 		t.Fatalf("%d calls in a block of %d", d.Len(), len(block))
 	}

@@ -39,12 +39,14 @@ func (p Platform) Simulate(dir, trace string, ranks int) (s Simulated, err error
 	for rank := range ranks {
 		fmt.Fprintf(&hosts, "host%d\n", rank)
 	}
-	for name, text := range map[string]string{"platform.xml": p.XML(ranks), "hosts": hosts.String(), "list": trace + "\n"} {
+	for name, text := range map[string]string{"platform.xml": p.XML(ranks), "hosts": hosts.String(),
+		"list": trace + "\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			return s, err
 		}
 	}
-	args := append([]string{"-np", strconv.Itoa(ranks), "-platform", "platform.xml", "-hostfile", "hosts", "-replay", "list"}, p.Options...)
+	args := append([]string{"-np", strconv.Itoa(ranks), "-platform", "platform.xml", "-hostfile", "hosts",
+		"-replay", "list"}, p.Options...)
 	cmd := exec.Command(smpirun, args...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
@@ -67,7 +69,8 @@ func (p Platform) Simulate(dir, trace string, ranks int) (s Simulated, err error
 
 // Cluster is of hosts that compute 1e9 flops a second, and exchange 1e9 bytes a second.
 var Cluster = Platform{XML: func(ranks int) string {
-	return platform(fmt.Sprintf(`<cluster id="cluster" prefix="host" suffix="" radical="0-%d" speed="1Gf" bw="1GBps" lat="1us"/>`, ranks-1))
+	return platform(
+		fmt.Sprintf(`<cluster id="cluster" prefix="host" suffix="" radical="0-%d" speed="1Gf" bw="1GBps" lat="1us"/>`, ranks-1))
 }}
 
 // Switch is a cluster on one switch without contention, in the simplest terms that SimGrid has: messages take

@@ -77,7 +77,8 @@ func Endless(ranks, calling int, n uint64) ([]byte, error) {
 	for rank := range calling {
 		var table cst.Table
 		var calls sequitur.Builder
-		table.Intern(table.Declare(cst.Function{Name: "compute", Params: []cst.Param{{Name: "amount", Type: cst.Type{Kind: cst.KindInt}}}}), cst.Int(0))
+		table.Intern(table.Declare(cst.Function{Name: "compute",
+			Params: []cst.Param{{Name: "amount", Type: cst.Type{Kind: cst.KindInt}}}}), cst.Int(0))
 		calls.AppendRun(0, n)
 		parts = append(parts, merge.Part{Rank: rank, Table: &table, Grammar: calls.Finish()})
 	}
@@ -104,13 +105,15 @@ func ManyRuns() ([]byte, error) {
 		every[0].Add(4 * i)
 		every[1].Add(6*i + 1)
 	}
-	return withShapes(file.Bytes(), run.Ranks, []rankenc.Set{rankenc.SetOf(0), rankenc.SetOf(1)}, []rankenc.Set{every[0].Finish(), every[1].Finish()})
+	return withShapes(file.Bytes(), run.Ranks, []rankenc.Set{rankenc.SetOf(0), rankenc.SetOf(1)},
+		[]rankenc.Set{every[0].Finish(), every[1].Finish()})
 }
 
 // AllCalling returns the trace of some ranks, all of which make the same two calls.
 func AllCalling(ranks int) ([]byte, error) {
 	var file bytes.Buffer
-	err := merge.Write(&file, merge.Run{Ranks: ranks, Source: simgrid.Source}, []merge.Part{partOf(0, "init", "finalize")})
+	err := merge.Write(&file, merge.Run{Ranks: ranks, Source: simgrid.Source},
+		[]merge.Part{partOf(0, "init", "finalize")})
 	if err != nil {
 		return nil, err
 	}

@@ -88,7 +88,8 @@ func targetsOf(path string) ([]string, error) {
 	}
 	var list []string
 	for _, d := range file.Decls {
-		if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Fuzz") && len(f.Type.Params.List) == 1 {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Fuzz") &&
+			len(f.Type.Params.List) == 1 {
 			list = append(list, f.Name.Name)
 		}
 	}

@@ -47,7 +47,9 @@ func inputs(directory string) (list []input, err error) {
 // each size, the one with the lowest hash counts, so that the order in which they were found does not matter.
 func spread(all []input, n int) (chosen []input) {
 	all = slices.DeleteFunc(slices.Clone(all), func(i input) bool { return i.size > largest })
-	slices.SortFunc(all, func(a, b input) int { return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.name, b.name)) })
+	slices.SortFunc(all, func(a, b input) int {
+		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.name, b.name))
+	})
 	all = slices.CompactFunc(all, func(a, b input) bool { return a.size == b.size })
 	for i := range min(n, len(all)) {
 		chosen = append(chosen, all[i*(len(all)-1)/max(1, min(n, len(all))-1)])

@@ -43,7 +43,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	oneIn := flags.Int("one-in", 1, "run one in so many targets")
 	by := flags.String("by", "", "which ones: any text, such as the hash of a commit")
 	mutate := flags.Bool("mutate", false, "mutate what the fuzzer has found, without it")
-	kept := flags.Int("keep", 0, "copy so many inputs that the fuzzer has found for each target to testdata/fuzz of its package")
+	kept := flags.Int("keep", 0,
+		"copy so many inputs that the fuzzer has found for each target to testdata/fuzz of its package")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -195,9 +196,11 @@ func (p fuzzed) fuzz(ctx context.Context, binary, target string, s *session) (st
 	found := filepath.Join(s.found, p.ImportPath)
 	// An input that reaches something new is made smaller for 60 s unless that is said: of one of a kilobyte,
 	// nothing else is tried in that time.
-	args := []string{"-test.run", "^$", "-test.fuzz", "^" + target + "$", "-test.fuzztime", s.each.String(), "-test.fuzzminimizetime", "20x", "-test.fuzzcachedir", found}
+	args := []string{"-test.run", "^$", "-test.fuzz", "^" + target + "$", "-test.fuzztime", s.each.String(),
+		"-test.fuzzminimizetime", "20x", "-test.fuzzcachedir", found}
 	if s.mutate {
-		args = []string{"-test.run", "^" + target + "$", "-test.timeout", (s.each + time.Minute).String(), "-mutate", s.each.String(), "-mutatecache", found,
+		args = []string{"-test.run", "^" + target + "$", "-test.timeout", (s.each + time.Minute).String(),
+			"-mutate", s.each.String(), "-mutatecache", found,
 			"-mutateseed", strconv.FormatUint(rand.Uint64(), 10)}
 	}
 	c := exec.CommandContext(ctx, binary, args...)

@@ -62,7 +62,8 @@ func TestRun(t *testing.T) {
 		module(t, tt.body)
 		var out, errs bytes.Buffer
 		status := run(t.Context(), []string{"-time", "1s"}, &out, &errs)
-		if status != tt.status || !strings.Contains(out.String(), tt.want) || !strings.Contains(out.String(), "example.com/a FuzzA") {
+		if status != tt.status || !strings.Contains(out.String(), tt.want) ||
+			!strings.Contains(out.String(), "example.com/a FuzzA") {
 			t.Errorf("status %d: %s%s", status, &out, &errs)
 		}
 	}
@@ -81,7 +82,8 @@ func TestMutate(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	var out, errs bytes.Buffer
-	if status := run(t.Context(), []string{"-nothing"}, &out, &errs); status != 2 || !strings.Contains(errs.String(), "-total") {
+	if status := run(t.Context(), []string{"-nothing"}, &out, &errs); status != 2 ||
+		!strings.Contains(errs.String(), "-total") {
 		t.Errorf("status %d: %s", status, &errs)
 	}
 	if status := run(t.Context(), []string{"./nothing/..."}, &out, &errs); status != 1 {
@@ -91,7 +93,8 @@ func TestUsage(t *testing.T) {
 
 // TestChoose checks that the shares have each target once.
 func TestChoose(t *testing.T) {
-	packages := []fuzzed{{Dir: "a", targets: []string{"1", "2", "3"}}, {Dir: "b", targets: []string{"4"}}, {Dir: "c", targets: []string{"5", "6", "7", "8", "9"}}}
+	packages := []fuzzed{{Dir: "a", targets: []string{"1", "2", "3"}}, {Dir: "b", targets: []string{"4"}},
+		{Dir: "c", targets: []string{"5", "6", "7", "8", "9"}}}
 	shares := make(map[string]string) // by the targets
 	for text := range 100 {
 		var share []string

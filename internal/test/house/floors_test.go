@@ -60,7 +60,8 @@ func TestFloors(t *testing.T) {
 		}
 		folder := filepath.ToSlash(filepath.Dir(path))
 		if d.IsDir() {
-			if base := d.Name(); base == "testdata" || path != "." && strings.HasPrefix(base, ".") || filepath.ToSlash(path) == "internal/test" {
+			if base := d.Name(); base == "testdata" || path != "." && strings.HasPrefix(base, ".") ||
+				filepath.ToSlash(path) == "internal/test" {
 				return fs.SkipDir
 			}
 			return nil

@@ -129,14 +129,15 @@ func (m *MPI) Build(t testing.TB, source string, flags ...string) string {
 	if compiler == "" {
 		t.Skip("no compiler for Fortran")
 	}
-	path, err := m.once(strings.TrimSuffix(source, filepath.Ext(source)), append(flags, source), func(output string) error {
-		base, err := directory()
-		if err != nil {
-			return err
-		}
-		arguments := append(append(options, flags...), "-o", output, filepath.Join(base, "programs", source))
-		return compile(compiler, arguments, filepath.Dir(output))
-	})
+	path, err := m.once(strings.TrimSuffix(source, filepath.Ext(source)), append(flags, source),
+		func(output string) error {
+			base, err := directory()
+			if err != nil {
+				return err
+			}
+			arguments := append(append(options, flags...), "-o", output, filepath.Join(base, "programs", source))
+			return compile(compiler, arguments, filepath.Dir(output))
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,8 @@ func (m *MPI) Counter(t testing.TB) string {
 		if err := os.WriteFile(input, source, 0o600); err != nil {
 			return err
 		}
-		return compile(m.CC, []string{"-shared", "-fPIC", "-O1", "-w", "-pthread", "-Wl,--as-needed", "-o", output, input, "-ldl"}, filepath.Dir(output))
+		return compile(m.CC, []string{"-shared", "-fPIC", "-O1", "-w", "-pthread", "-Wl,--as-needed", "-o",
+			output, input, "-ldl"}, filepath.Dir(output))
 	})
 	if err != nil {
 		t.Fatal(err)

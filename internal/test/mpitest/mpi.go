@@ -190,7 +190,8 @@ func LaunchEnvironment(t testing.TB) []string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(directory) })
-	return append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_orte_tmpdir_base="+directory, "OMPI_MCA_pml=ob1")
+	return append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+		"OMPI_MCA_orte_tmpdir_base="+directory, "OMPI_MCA_pml=ob1")
 }
 
 // environment returns the environment to run a program in.

@@ -18,7 +18,8 @@ func TestCounter(t *testing.T) {
 	p := programs[slices.IndexFunc(programs, func(p mpitest.Program) bool { return p.Source == "loop.c" })]
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
 		directory := t.TempDir()
-		output := m.RunProgram(t, p, mpitest.Options{Preload: []string{m.Counter(t)}, Env: []string{mpitest.CountIn(directory)}})
+		output := m.RunProgram(t, p, mpitest.Options{Preload: []string{m.Counter(t)},
+			Env: []string{mpitest.CountIn(directory)}})
 		counts, err := mpitest.ReadCounts(directory)
 		if err != nil || len(counts) != len(output.Ranks) {
 			t.Fatalf("%v, counts of %d ranks, want %d", err, len(counts), len(output.Ranks))

@@ -65,7 +65,8 @@ type loop struct {
 }
 
 func newLoop(name string, body any) *loop {
-	return &loop{body: reflect.ValueOf(body), name: name, until: time.Now().Add(*duration), random: rand.New(rand.NewPCG(*seed, 0))}
+	return &loop{body: reflect.ValueOf(body), name: name, until: time.Now().Add(*duration),
+		random: rand.New(rand.NewPCG(*seed, 0))}
 }
 
 // batch is after how many executions the time is looked at, and what tests leave is removed.

@@ -42,7 +42,8 @@ func FuzzBody(f *testing.F) {
 		if fuzz := flag.Lookup("test.fuzz"); fuzz != nil && fuzz.Value.String() != "" {
 			return // other processes run the body
 		}
-		if executions < 2*batch || repeated > executions/4 || !lasting["cached\xff"] || !lasting["added"] || lasting["older"] || len(lasting) < 100 {
+		if executions < 2*batch || repeated > executions/4 || !lasting["cached\xff"] || !lasting["added"] ||
+			lasting["older"] || len(lasting) < 100 {
 			f.Errorf("%d executions, %d of them of the input before, %d inputs", executions, repeated, len(lasting))
 		}
 	})
@@ -86,7 +87,8 @@ func TestKeep(t *testing.T) {
 	if got, err := os.ReadFile(names[0]); err != nil || string(got) != content {
 		t.Errorf("%q, %v, want %q", got, err, content)
 	}
-	for _, bad := range []string{"", magic, strings.Replace(content, "9", "x", 1), strings.Replace(content, "uint16", "int", 1), content + "int(1)\n"} {
+	for _, bad := range []string{"", magic, strings.Replace(content, "9", "x", 1),
+		strings.Replace(content, "uint16", "int", 1), content + "int(1)\n"} {
 		if _, err := parse(bad, l.body.Type()); err == nil {
 			t.Errorf("%q is parsed", bad)
 		}

@@ -5,7 +5,8 @@ import "testing"
 // BenchmarkPart makes the parts of one program after the other, as a merge of
 // parts made on the fly does.
 func BenchmarkPart(b *testing.B) {
-	for _, p := range append([]Program{Stencil2D(1024, 1024, 1e9), Stencil3D(128, 128, 64, 1e9), PermutationSend(65_536, 1000, 1)}, All(64)...) {
+	for _, p := range append([]Program{Stencil2D(1024, 1024, 1e9), Stencil3D(128, 128, 64, 1e9),
+		PermutationSend(65_536, 1000, 1)}, All(64)...) {
 		b.Run("program="+p.Name, func(b *testing.B) {
 			b.ReportAllocs()
 			rank := p.Ranks / 2

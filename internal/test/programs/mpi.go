@@ -61,7 +61,8 @@ var functions = [...]cst.Function{
 	mpiAlltoallv: {Name: "MPI_Alltoallv", Params: []cst.Param{
 		{Name: "sendbuf", Type: typePointer}, {Name: "sendcounts", Type: typeInts}, {Name: "sdispls", Type: typeInts},
 		{Name: "sendtype", Type: datatype.Type},
-		{Name: "recvbuf", Type: typePointer, Direction: cst.Out}, {Name: "recvcounts", Type: typeInts}, {Name: "rdispls", Type: typeInts},
+		{Name: "recvbuf", Type: typePointer, Direction: cst.Out}, {Name: "recvcounts", Type: typeInts},
+		{Name: "rdispls", Type: typeInts},
 		{Name: "recvtype", Type: datatype.Type}, comm}},
 	mpiFinalize: {Name: "MPI_Finalize"},
 	mpiWait:     {Name: "MPI_Wait", Params: []cst.Param{{Name: "request", Type: request.Type, Direction: cst.InOut}}},
@@ -102,7 +103,8 @@ func (r *recorder) send(m message) { r.blocking(mpiSend, m) }
 func (r *recorder) recv(m message) { r.blocking(mpiRecv, m) }
 
 func (r *recorder) blocking(fn int, m message) {
-	r.call(fn, pointer(m.buffer), cst.Int(int64(m.count)), double, cst.Rank(int64(m.peer)), cst.Tag(int64(m.tag)), world)
+	r.call(fn, pointer(m.buffer), cst.Int(int64(m.count)), double, cst.Rank(int64(m.peer)),
+		cst.Tag(int64(m.tag)), world)
 }
 
 func (r *recorder) isend(m message) { r.nonblocking(mpiIsend, 0, m) }

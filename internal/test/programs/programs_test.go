@@ -71,7 +71,8 @@ func TestAgain(t *testing.T) {
 		}
 		wait.Wait()
 		for rank, want := range again[i].Parts() {
-			if got := parts[rank]; !bytes.Equal(encoded(got.Table), encoded(want.Table)) || !got.Grammar.Equal(want.Grammar) {
+			if got := parts[rank]; !bytes.Equal(encoded(got.Table), encoded(want.Table)) ||
+				!got.Grammar.Equal(want.Grammar) {
 				t.Errorf("%s: rank %d differs from one time to the next", p.Name, rank)
 			}
 		}
@@ -144,7 +145,8 @@ func TestTrees(t *testing.T) {
 			}
 			for rank := range ranks {
 				parent, size, _ := tree.node(rank, ranks)
-				if got, ok := listed[branch{rank, size}]; rank == 0 && (parent != -1 || size != ranks) || rank > 0 && (!ok || got != parent) {
+				if got, ok := listed[branch{rank, size}]; rank == 0 && (parent != -1 || size != ranks) ||
+					rank > 0 && (!ok || got != parent) {
 					t.Errorf("%v of %d: rank %d has parent %d, is a child of %d", tree, ranks, rank, parent, got)
 				}
 			}

@@ -225,7 +225,8 @@ type pentadiagonal struct {
 func newPentadiagonal(q, points, rank int) *pentadiagonal {
 	i, j := rank%q, rank/q
 	at := func(i, j int) int { return (i+q)%q + q*((j+q)%q) }
-	m := &pentadiagonal{q: q, points: points, neighbours: [6]int{at(i+1, j), at(i-1, j), at(i, j+1), at(i, j-1), at(i-1, j+1), at(i+1, j-1)}}
+	m := &pentadiagonal{q: q, points: points, neighbours: [6]int{at(i+1, j), at(i-1, j), at(i, j+1),
+		at(i, j-1), at(i-1, j+1), at(i+1, j-1)}}
 	for c := range q {
 		m.cells = append(m.cells, [3]int{(i + c) % q, (j - c + q) % q, c})
 	}
@@ -310,7 +311,8 @@ func Permutation(ranks int, iterations, seed uint64) Program {
 // PermutationSend is Permutation with receivers that take a message from any
 // source: every rank has one irregular peer.
 func PermutationSend(ranks int, iterations, seed uint64) Program {
-	return permute(fmt.Sprintf("PermutationSend/%d", ranks), iterations, permutation(ranks, seed, 0), func(int) int { return anySource })
+	return permute(fmt.Sprintf("PermutationSend/%d", ranks), iterations, permutation(ranks, seed, 0),
+		func(int) int { return anySource })
 }
 
 // permute sends a message from each rank to another, received from a source.

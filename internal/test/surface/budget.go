@@ -54,7 +54,8 @@ func readBudgets(path string) (map[string]budget, error) {
 			b.seconds, errs[3] = strconv.ParseFloat(fields[4], 64)
 		}
 		if _, twice := budgets[fields[0]]; twice || len(fields) != 5 || errors.Join(errs[:]...) != nil {
-			return nil, fmt.Errorf("%s:%d: a row is a folder, which has no other row, its lines, names, fields and seconds",
+			return nil, fmt.Errorf(
+				"%s:%d: a row is a folder, which has no other row, its lines, names, fields and seconds",
 				path, number)
 		}
 		budgets[fields[0]] = b

@@ -61,7 +61,8 @@ func load(dir string) (*repository, error) {
 	if err != nil {
 		return nil, err
 	}
-	arguments, root := []string{"-export", "-deps", "-test", "-json=ImportPath,Dir,ForTest,Export,GoFiles,CgoFiles,IgnoredGoFiles,ImportMap,DepOnly"}, ""
+	arguments, root := []string{"-export", "-deps", "-test",
+		"-json=ImportPath,Dir,ForTest,Export,GoFiles,CgoFiles,IgnoredGoFiles,ImportMap,DepOnly"}, ""
 	for module := range strings.Lines(string(output)) {
 		path, at, _ := strings.Cut(strings.TrimSpace(module), " ")
 		if arguments = append(arguments, filepath.Join(at, "...")); root == "" || len(path) < len(root) {
@@ -144,10 +145,12 @@ func (p *listed) check(path string, all map[string]*listed) (*source, error) {
 	s := &source{
 		path: strings.TrimSuffix(path, "_test"),
 		fset: token.NewFileSet(),
-		info: &types.Info{Types: make(map[ast.Expr]types.TypeAndValue), Defs: make(map[*ast.Ident]types.Object), Uses: make(map[*ast.Ident]types.Object)},
+		info: &types.Info{Types: make(map[ast.Expr]types.TypeAndValue),
+			Defs: make(map[*ast.Ident]types.Object), Uses: make(map[*ast.Ident]types.Object)},
 	}
 	for _, name := range append(p.GoFiles, p.CgoFiles...) {
-		file, err := parser.ParseFile(s.fset, filepath.Join(p.Dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)
+		file, err := parser.ParseFile(s.fset, filepath.Join(p.Dir, name), nil,
+			parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return nil, err
 		}
@@ -198,7 +201,8 @@ func (s *source) examples() []ast.Node {
 			case !ok || f.Recv != nil:
 			case strings.HasPrefix(f.Name.Name, "Example"):
 				examples = append(examples, f)
-			case strings.HasPrefix(f.Name.Name, "Test"), strings.HasPrefix(f.Name.Name, "Benchmark"), strings.HasPrefix(f.Name.Name, "Fuzz"):
+			case strings.HasPrefix(f.Name.Name, "Test"), strings.HasPrefix(f.Name.Name, "Benchmark"),
+				strings.HasPrefix(f.Name.Name, "Fuzz"):
 				tests++
 			}
 		}

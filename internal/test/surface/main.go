@@ -46,10 +46,12 @@ func run(args []string, stdout, stderr io.Writer) int {
 	listUnused := flags.Bool("unused", false, "list exported names without a caller")
 	listNames := flags.Bool("names", false, "list all exported names")
 	check := flags.Bool("check", false, "exit with 1 if a name has no caller or a package has no example")
-	budgets := flags.String("budget", "", "exit with 1 if a folder has more than this `file` says, inside the repository")
+	budgets := flags.String("budget", "",
+		"exit with 1 if a folder has more than this `file` says, inside the repository")
 	tests := flags.String("tests", "", "`file` of what go test printed, for the seconds of tests")
 	write := flags.Bool("write", false, "print a file of budgets that are just kept")
-	exceptions := flags.String("exceptions", "internal/test/surface/exceptions.txt", "`file` of names that may have no caller, inside the repository")
+	exceptions := flags.String("exceptions", "internal/test/surface/exceptions.txt",
+		"`file` of names that may have no caller, inside the repository")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -85,7 +87,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	if callerless > 0 {
-		problems = append(problems, fmt.Sprintf("%d exported names have no caller outside their package and no example", callerless))
+		problems = append(problems,
+			fmt.Sprintf("%d exported names have no caller outside their package and no example", callerless))
 	}
 	if !*check {
 		problems = nil
@@ -168,7 +171,8 @@ func measure(r *repository, names []*name) *summary {
 func (s *summary) print(w io.Writer) (problems []string) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	row := func(label string, f *figures) {
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t\n", label, f.lines, f.files, f.names, f.unused, f.fields, f.examples)
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t\n", label, f.lines, f.files, f.names, f.unused,
+			f.fields, f.examples)
 	}
 	fmt.Fprintln(table, "package\tlines\tfiles\tnames\tunused\tfields\texamples\t")
 	for _, dir := range slices.Sorted(maps.Keys(s.packages)) {

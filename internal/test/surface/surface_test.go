@@ -112,7 +112,8 @@ func writeHouse(t *testing.T) string {
 func TestHouse(t *testing.T) {
 	dir := writeHouse(t)
 	var out, errs bytes.Buffer
-	if status := run([]string{"-C", dir, "-check", "-budget", "surface/budget.txt", "-tests", filepath.Join(dir, "surface/tests.txt"), "-exceptions", "surface/allowed.txt"}, &out, &errs); status != 1 {
+	if status := run([]string{"-C", dir, "-check", "-budget", "surface/budget.txt", "-tests",
+		filepath.Join(dir, "surface/tests.txt"), "-exceptions", "surface/allowed.txt"}, &out, &errs); status != 1 {
 		t.Fatalf("exit status %d, want 1\n%s%s", status, &out, &errs)
 	}
 	var got []string
@@ -151,7 +152,8 @@ func TestHouse(t *testing.T) {
 		}
 	}
 	// Lines, files, names, names without a caller, fields, examples.
-	for _, want := range []string{". 44 1 24 7 5 1", "door 8 1 0 0 0 0", "door/side 5 1 1 1 0 0", "internal/deep 3 1 0 0 0 0", "all 60 4 25 8 5 1"} {
+	for _, want := range []string{". 44 1 24 7 5 1", "door 8 1 0 0 0 0", "door/side 5 1 1 1 0 0",
+		"internal/deep 3 1 0 0 0 0", "all 60 4 25 8 5 1"} {
 		if !hasRow(out.String(), want) {
 			t.Errorf("no row %q in\n%s", want, &out)
 		}
@@ -175,7 +177,8 @@ func TestExceptions(t *testing.T) {
 		"surface/unproven.txt": "house.Least: an exception needs a reason",
 	} {
 		var out, errs bytes.Buffer
-		if status := run([]string{"-C", dir, "-check", "-exceptions", file}, &out, &errs); status != 1 || !strings.Contains(errs.String(), want) {
+		if status := run([]string{"-C", dir, "-check", "-exceptions", file}, &out, &errs); status != 1 ||
+			!strings.Contains(errs.String(), want) {
 			t.Errorf("%s: exit status %d, want 1 and %q:\n%s", file, status, want, &errs)
 		}
 	}
@@ -185,7 +188,8 @@ func TestExceptions(t *testing.T) {
 func TestBudgets(t *testing.T) {
 	dir := writeHouse(t)
 	var out, errs bytes.Buffer
-	if status := run([]string{"-C", dir, "-budget", "surface/wrong.txt"}, &out, &errs); status != 1 || !strings.Contains(errs.String(), "wrong.txt:1: a row is a folder") {
+	if status := run([]string{"-C", dir, "-budget", "surface/wrong.txt"}, &out, &errs); status != 1 ||
+		!strings.Contains(errs.String(), "wrong.txt:1: a row is a folder") {
 		t.Errorf("exit status %d:\n%s", status, &errs)
 	}
 }

@@ -17,7 +17,8 @@ type Call struct {
 }
 
 // exact keeps the time of every call.
-var exact = tracer.Options{Series: must.Get(timing.NewSeriesCodec(must.Get(timing.NewLossless(timing.Zstd)), must.Get(timing.NewLossless(timing.Zstd)), timing.Gaps))}
+var exact = tracer.Options{Series: must.Get(timing.NewSeriesCodec(must.Get(timing.NewLossless(timing.Zstd)),
+	must.Get(timing.NewLossless(timing.Zstd)), timing.Gaps))}
 
 // Record returns a trace of calls by rank, with the time of each if timed says so. A run has
 // as many ranks, unless it says more.
@@ -152,7 +153,8 @@ func Timed(t TB, ranks, rounds int, times Times) *trace.Trace {
 		now := int64(1e12) + int64(rank)*1000
 		for i := range int64(rounds) {
 			all[rank] = append(all[rank],
-				Call{send, []cst.Value{cst.Rank(int64(rank+1) % int64(ranks)), cst.Int(8 * (i % 3))}, now, 100 + i*i%17},
+				Call{send, []cst.Value{cst.Rank(int64(rank+1) % int64(ranks)), cst.Int(8 * (i % 3))}, now,
+					100 + i*i%17},
 				Call{wait, nil, now + 200, 1000 + i%7*int64(rank+1)})
 			now += 3200 + i%5
 		}

@@ -30,7 +30,8 @@ func Nearly(t TB, seed uint64, ranks int, times Times) (merge.Run, []merge.Part)
 		for thread := range p.threads {
 			r := nearlyRank{
 				nearly: &p, recorder: newRecorder(t, times), timed: times != "", rank: rank, thread: thread,
-				chance: rand.New(rand.NewPCG(seed, uint64(1+rank+thread*ranks))), now: int64(1e9 + 1000*rank + 100*thread),
+				chance: rand.New(rand.NewPCG(seed, uint64(1+rank+thread*ranks))),
+				now:    int64(1e9 + 1000*rank + 100*thread),
 			}
 			if thread == 0 {
 				r.run()
@@ -119,10 +120,12 @@ func (r *nearlyRank) run() {
 func (r *nearlyRank) exchange(s nearlyStep, tag int, sends bool, to int, receives bool, from int) {
 	const world = "MPI_COMM_WORLD"
 	if receives {
-		r.call("MPI_Irecv", "count", s.count, "datatype", "MPI_INT", "source", from, "tag", tag, "comm", world, "request", 0)
+		r.call("MPI_Irecv", "count", s.count, "datatype", "MPI_INT", "source", from, "tag", tag, "comm",
+			world, "request", 0)
 	}
 	if sends {
-		r.call("MPI_Isend", "count", s.count, "datatype", "MPI_INT", "dest", to, "tag", tag, "comm", world, "request", 1)
+		r.call("MPI_Isend", "count", s.count, "datatype", "MPI_INT", "dest", to, "tag", tag, "comm", world,
+			"request", 1)
 		r.call("MPI_Wait", "request", 1)
 	}
 	if receives {

@@ -125,7 +125,8 @@ func specialOf(p *spec.Param, t cst.Type, choose Chooser) cst.Value {
 	case cst.KindFloat:
 		return cst.Float(float64(number(0, 1)))
 	case cst.KindStatus:
-		return cst.StatusOf(cst.Status{Source: named("rank", 0, 1), Tag: named("tag", 0, 7), Error: number(0, 0, spec.ID("MPI_ERR_PENDING"), 1)})
+		return cst.StatusOf(cst.Status{Source: named("rank", 0, 1), Tag: named("tag", 0, 7),
+			Error: number(0, 0, spec.ID("MPI_ERR_PENDING"), 1)})
 	case cst.KindBytes:
 		return cst.Bytes(make([]byte, choose(3)))
 	case cst.KindArray:
@@ -139,7 +140,8 @@ func specialOf(p *spec.Param, t cst.Type, choose Chooser) cst.Value {
 }
 
 // fewNames are the constants of large classes that are chosen from.
-var fewNames = []string{"MPI_DATATYPE_NULL", "MPI_INT", "MPI_DOUBLE_INT", "MPI_PACKED", "MPI_LB", "MPI_OP_NULL", "MPI_SUM", "MPI_NO_OP", "MPI_REPLACE"}
+var fewNames = []string{"MPI_DATATYPE_NULL", "MPI_INT", "MPI_DOUBLE_INT", "MPI_PACKED", "MPI_LB",
+	"MPI_OP_NULL", "MPI_SUM", "MPI_NO_OP", "MPI_REPLACE"}
 
 // SpecialRanks returns calls of some functions of MPI of four ranks, between MPI_Init and MPI_Finalize, each
 // several times. The functions, and the forms of their arguments, are the same on all ranks but the last.

@@ -42,7 +42,9 @@ func File(t TB, run merge.Run, parts []merge.Part) []byte {
 // can be damaged alone.
 func Records(t TB, file []byte) []byte {
 	t.Helper()
-	out, err := forged.Rewritten(file, func(w *format.Writer, s format.Section, content []byte) { w.Add(s.Kind, s.Key, content) })
+	out, err := forged.Rewritten(file, func(w *format.Writer, s format.Section, content []byte) {
+		w.Add(s.Kind, s.Key, content)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,8 @@ func (p *Process) Calls(t testing.TB) (texts []string) {
 	for _, c := range part {
 		end := c.start + c.duration
 		if c.duration < 0 || end < ended[c.thread] || p.config.Clock == nil && (c.start < from || end > to) {
-			t.Errorf("%s takes %d ns from %d on, after a call of thread %d that ended at %d", c.text, c.duration, c.start, c.thread, ended[c.thread])
+			t.Errorf("%s takes %d ns from %d on, after a call of thread %d that ended at %d", c.text,
+				c.duration, c.start, c.thread, ended[c.thread])
 		}
 		ended[c.thread] = end
 		texts = append(texts, c.text)

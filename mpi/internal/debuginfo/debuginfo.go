@@ -47,7 +47,8 @@ func Lines(file string, addresses []uint64) (names [][]string) {
 		if at := places[a]; len(at) > 0 {
 			names[i] = nil
 			for _, p := range at {
-				names[i] = append(names[i], fmt.Sprintf("%s:%d %s", path.Base(p.file), p.line, cmp.Or(p.function, s, "?")))
+				names[i] = append(names[i], fmt.Sprintf("%s:%d %s", path.Base(p.file), p.line,
+					cmp.Or(p.function, s, "?")))
 			}
 		} else if s != "" {
 			names[i] = []string{fmt.Sprintf("%s+%#x", s, a-begun)}
@@ -72,7 +73,9 @@ func functionsOf(f *elf.File) (list symbols) {
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b elf.Symbol) int { return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Name, b.Name)) })
+	slices.SortStableFunc(list, func(a, b elf.Symbol) int {
+		return cmp.Or(cmp.Compare(a.Value, b.Value), cmp.Compare(a.Name, b.Name))
+	})
 	return list
 }
 

@@ -45,7 +45,8 @@ func build(t *testing.T, flags ...string) (file string, lines func(word string) 
 	if err := os.WriteFile(source, []byte(program), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if output, err := exec.Command("gcc", append(flags, "-fno-optimize-sibling-calls", "-o", file, source)...).CombinedOutput(); err != nil {
+	if output, err := exec.Command("gcc", append(flags, "-fno-optimize-sibling-calls", "-o", file,
+		source)...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
 	return file, func(word string) (list []int) {
@@ -106,14 +107,16 @@ func TestLines(t *testing.T) {
 		plain := line("plain")
 		want := [][]string{
 			{fmt.Sprintf("source.c:%d plain", plain[1])},
-			{fmt.Sprintf("source.c:%d inlined", line("inlined")[0]), fmt.Sprintf("source.c:%d plain", line("within")[0])},
+			{fmt.Sprintf("source.c:%d inlined", line("inlined")[0]),
+				fmt.Sprintf("source.c:%d plain", line("within")[0])},
 			{fmt.Sprintf("source.c:%d plain", plain[0])},
 		}
 		if got := Lines(file, addresses); !slices.EqualFunc(got, want, slices.Equal) {
 			t.Errorf("%s: %q, want %q", flags, got, want)
 		}
 		in := calls(t, file, "main")
-		if got, want := Lines(file, in), fmt.Sprintf("source.c:%d main", line("main")[0]); len(got) != 1 || !slices.Equal(got[0], []string{want}) {
+		if got, want := Lines(file, in), fmt.Sprintf("source.c:%d main", line("main")[0]); len(got) != 1 ||
+			!slices.Equal(got[0], []string{want}) {
 			t.Errorf("%s: %q, want %q", flags, got, want)
 		}
 	}
@@ -166,7 +169,8 @@ func TestDamaged(t *testing.T) {
 			if err := os.WriteFile(file, changed, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if got := Lines(file, a); len(got) != len(a) || slices.ContainsFunc(got, func(names []string) bool { return len(names) == 0 || names[0] == "" }) {
+			if got := Lines(file, a); len(got) != len(a) ||
+				slices.ContainsFunc(got, func(names []string) bool { return len(names) == 0 || names[0] == "" }) {
 				t.Errorf("%q", got)
 			}
 		}

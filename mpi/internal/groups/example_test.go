@@ -18,7 +18,8 @@ import (
 func Example() {
 	comm, integer := cst.HandleOf("comm"), cst.Type{Kind: cst.KindInt}
 	split := cst.Function{Name: "MPI_Comm_split", Params: []cst.Param{
-		{Name: "comm", Type: comm}, {Name: "color", Type: integer}, {Name: "key", Type: integer}, {Name: "newcomm", Type: comm, Direction: cst.Out},
+		{Name: "comm", Type: comm}, {Name: "color", Type: integer}, {Name: "key", Type: integer},
+		{Name: "newcomm", Type: comm, Direction: cst.Out},
 	}}
 	run := merge.Run{Ranks: 6}
 	var parts []merge.Part

@@ -19,7 +19,8 @@ func testAnything(t *rapid.T) {
 	ranks := rapid.IntRange(1, 4).Draw(t, "ranks")
 	id := func() int { return rapid.IntRange(-3, 3).Draw(t, "id") }
 	n := func() int {
-		return rapid.OneOf(rapid.IntRange(-2, 4), rapid.SampledFrom([]int{math.MaxInt, math.MinInt, math.MaxInt32})).Draw(t, "n")
+		return rapid.OneOf(rapid.IntRange(-2, 4), rapid.SampledFrom(
+			[]int{math.MaxInt, math.MinInt, math.MaxInt32})).Draw(t, "n")
 	}
 	list := func() []int {
 		var l []int
@@ -44,7 +45,8 @@ func testAnything(t *rapid.T) {
 			case 5:
 				r.call("MPI_Cart_sub", "comm", id(), "remain_dims", list(), "newcomm", id())
 			case 6:
-				r.call("MPI_Intercomm_create", "local_comm", id(), "local_leader", n(), "peer_comm", world, "remote_leader", n(), "tag", n(), "newintercomm", id())
+				r.call("MPI_Intercomm_create", "local_comm", id(), "local_leader", n(), "peer_comm", world,
+					"remote_leader", n(), "tag", n(), "newintercomm", id())
 			case 7:
 				r.call("MPI_Intercomm_merge", "intercomm", id(), "high", n(), "newintracomm", id(), "newrank", n())
 			case 8:
@@ -61,7 +63,8 @@ func testAnything(t *rapid.T) {
 	for rank := range ranks {
 		for id := range int64(4) {
 			for position := range uint64(7) {
-				if m, ok := all.At(rank, resolve.Local{Class: "comm", ID: id}, position); ok && m.Local()[m.Rank] != rank {
+				if m, ok := all.At(rank, resolve.Local{Class: "comm", ID: id}, position); ok &&
+					m.Local()[m.Rank] != rank {
 					t.Fatalf("rank %d is %d in %v", rank, m.Rank, m.Local())
 				}
 			}

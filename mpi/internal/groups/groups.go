@@ -75,7 +75,8 @@ func Resolve(ctx context.Context, t *trace.Trace, o Options) (*resolve.Groups, e
 	}
 	r := run{Run: t.Run(), plans: plansOf(t.Functions())}
 	for _, f := range t.Functions() {
-		r.threads = append(r.threads, len(f.Params) > 0 && f.Params[0].Name == "thread" && f.Params[0].Type.Kind == cst.KindInt)
+		r.threads = append(r.threads, len(f.Params) > 0 && f.Params[0].Name == "thread" &&
+			f.Params[0].Type.Kind == cst.KindInt)
 	}
 	left := o.MaxCalls
 	for _, rank := range t.RankSet().All() {
@@ -88,7 +89,8 @@ func Resolve(ctx context.Context, t *trace.Trace, o Options) (*resolve.Groups, e
 		}
 		p := &process{rank: rank}
 		if err := r.scan(ctx, read, p, left); errors.Is(err, ErrLimit) {
-			return nil, &LimitError{fmt.Sprintf("more than %d calls create or free communicators, windows and files", o.MaxCalls)}
+			return nil, &LimitError{fmt.Sprintf(
+				"more than %d calls create or free communicators, windows and files", o.MaxCalls)}
 		} else if err != nil {
 			return nil, err
 		}
@@ -198,7 +200,8 @@ func (r *run) resolve() (*resolve.Groups, error) {
 // explained returns an error with what it may come from.
 func explained(err error) error {
 	if lacksCalls(err) {
-		return fmt.Errorf("%w\nsemantics: processes lack calls that others have: were several runs recorded together?", err)
+		return fmt.Errorf(
+			"%w\nsemantics: processes lack calls that others have: were several runs recorded together?", err)
 	}
 	return err
 }
@@ -259,7 +262,8 @@ func (r *run) unknown() error {
 		for i := range p.events {
 			if e := &p.events[i]; e.drop != nil && !e.drop.known {
 				errs = append(errs, &resolve.GroupError{
-					Rank: p.rank, Kind: e.creation.Kind, Reason: fmt.Sprintf("call %d: the process grid is not known", e.position),
+					Rank: p.rank, Kind: e.creation.Kind,
+					Reason: fmt.Sprintf("call %d: the process grid is not known", e.position),
 				})
 			}
 		}

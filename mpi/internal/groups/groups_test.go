@@ -123,8 +123,12 @@ func TestKinds(t *testing.T) {
 		class  string
 		want   []string // of object 0 of each of four ranks
 	}{
-		{"Nothing", func(rank int, r *recording) { r.call("MPI_Barrier", "comm", world) }, "comm", []string{"none", "none", "none", "none"}},
-		{"Dup", func(rank int, r *recording) { r.call("MPI_Comm_dup", "comm", world, "newcomm", 0) }, "comm", slices.Repeat([]string{"world/0 [0 1 2 3]"}, 4)},
+		{"Nothing", func(rank int, r *recording) {
+			r.call("MPI_Barrier", "comm", world)
+		}, "comm", []string{"none", "none", "none", "none"}},
+		{"Dup", func(rank int, r *recording) {
+			r.call("MPI_Comm_dup", "comm", world, "newcomm", 0)
+		}, "comm", slices.Repeat([]string{"world/0 [0 1 2 3]"}, 4)},
 		{"Self", func(rank int, r *recording) {
 			if rank == 2 {
 				r.call("MPI_Comm_dup", "comm", self, "newcomm", 0)
@@ -132,8 +136,12 @@ func TestKinds(t *testing.T) {
 				r.call("MPI_Barrier", "comm", world)
 			}
 		}, "comm", []string{"none", "none", "self2/0 [2]", "none"}},
-		{"Window", func(rank int, r *recording) { r.call("MPI_Win_create", "size", rank, "comm", world, "win", 0) }, "win", slices.Repeat([]string{"world/0 [0 1 2 3]"}, 4)},
-		{"File", func(rank int, r *recording) { r.call("MPI_File_open", "comm", world, "amode", 1, "fh", 0) }, "file", slices.Repeat([]string{"world/0 [0 1 2 3]"}, 4)},
+		{"Window", func(rank int, r *recording) {
+			r.call("MPI_Win_create", "size", rank, "comm", world, "win", 0)
+		}, "win", slices.Repeat([]string{"world/0 [0 1 2 3]"}, 4)},
+		{"File", func(rank int, r *recording) {
+			r.call("MPI_File_open", "comm", world, "amode", 1, "fh", 0)
+		}, "file", slices.Repeat([]string{"world/0 [0 1 2 3]"}, 4)},
 		{"Freed", func(rank int, r *recording) {
 			r.call("MPI_Win_allocate", "comm", world, "win", 0)
 			r.call("MPI_Win_free", "win", 0)
@@ -147,7 +155,8 @@ func TestKinds(t *testing.T) {
 			r.call("MPI_Comm_split", "comm", world, "color", rank%2, "key", -rank, "newcomm", 0)
 		}, "comm", []string{"world/0:0 [2 0]", "world/0:1 [1]", "world/0:0 [2 0]", "none"}},
 		{"SplitType", func(rank int, r *recording) {
-			r.call("MPI_Comm_split_type", "comm", world, "key", 0, "newcomm", 0, "leader", 2*(rank/2)+1, "newrank", 1-rank%2)
+			r.call("MPI_Comm_split_type", "comm", world, "key", 0, "newcomm", 0, "leader", 2*(rank/2)+1,
+				"newrank", 1-rank%2)
 		}, "comm", []string{"world/0:1 [1 0]", "world/0:1 [1 0]", "world/0:3 [3 2]", "world/0:3 [3 2]"}},
 		{"Create", func(rank int, r *recording) {
 			if rank == 0 {
@@ -174,7 +183,8 @@ func TestKinds(t *testing.T) {
 		{"Intercomm", func(rank int, r *recording) {
 			r.call("MPI_Comm_split", "comm", world, "color", rank%2, "key", 0, "newcomm", 1)
 			if rank < 2 {
-				r.call("MPI_Intercomm_create", "local_comm", 1, "local_leader", 0, "peer_comm", world, "remote_leader", 1-rank, "tag", 9, "newintercomm", 0)
+				r.call("MPI_Intercomm_create", "local_comm", 1, "local_leader", 0, "peer_comm", world,
+					"remote_leader", 1-rank, "tag", 9, "newintercomm", 0)
 			} else {
 				r.call("MPI_Intercomm_create", "local_comm", 1, "local_leader", 0, "tag", 9, "newintercomm", 0)
 			}
@@ -236,7 +246,8 @@ func TestWorlds(t *testing.T) {
 func TestMerge(t *testing.T) {
 	all := resolved(t, traceOf(t, 4, func(rank int, r *recording) {
 		r.call("MPI_Comm_split", "comm", world, "color", rank%2, "key", 0, "newcomm", 0)
-		r.call("MPI_Intercomm_create", "local_comm", 0, "local_leader", 0, "peer_comm", world, "remote_leader", 1-rank%2, "tag", 9, "newintercomm", 1)
+		r.call("MPI_Intercomm_create", "local_comm", 0, "local_leader", 0, "peer_comm", world,
+			"remote_leader", 1-rank%2, "tag", 9, "newintercomm", 1)
 		r.call("MPI_Intercomm_merge", "intercomm", 1, "high", 0, "newintracomm", 2, "newrank", 2*(1-rank%2)+rank/2)
 		r.call("MPI_Comm_disconnect", "comm", 1)
 	}))
@@ -256,7 +267,8 @@ func TestCartSub(t *testing.T) {
 	const ranks = 12 // 2×3×2
 	for _, dup := range []bool{false, true} {
 		all := resolved(t, traceOf(t, ranks, func(rank int, r *recording) {
-			r.call("MPI_Cart_create", "comm_old", world, "ndims", 3, "dims", []int{2, 3, 2}, "reorder", 1, "comm_cart", 0, "newrank", ranks-1-rank)
+			r.call("MPI_Cart_create", "comm_old", world, "ndims", 3, "dims", []int{2, 3, 2}, "reorder", 1,
+				"comm_cart", 0, "newrank", ranks-1-rank)
 			grid := 0
 			if dup {
 				r.call("MPI_Comm_dup", "comm", 0, "newcomm", 3)
@@ -327,7 +339,8 @@ func TestLongRuns(t *testing.T) {
 			t.Errorf("%+v: err = %v", o, err)
 		}
 	}
-	if _, err := groups.Resolve(context.Background(), tr, groups.Options{MaxCalls: 2 * (2*rounds + 1), MaxRanks: 2}); err != nil {
+	if _, err := groups.Resolve(context.Background(), tr,
+		groups.Options{MaxCalls: 2 * (2*rounds + 1), MaxRanks: 2}); err != nil {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -437,7 +450,8 @@ func TestThreads(t *testing.T) {
 		id       int64
 		position uint64
 		want     string
-	}{{0, 8, "world/0"}, {1, 9, "world/0/0"}, {2, 3, "world/0/1"}, {2, 5, "world/0/2"}, {2, 10, "world/0/0/0"}, {0, 0, "world/0"}} {
+	}{{0, 8, "world/0"}, {1, 9, "world/0/0"}, {2, 3, "world/0/1"}, {2, 5, "world/0/2"},
+		{2, 10, "world/0/0/0"}, {0, 0, "world/0"}} {
 		m, ok := all.At(1, resolve.Local{Class: "comm", ID: tt.id}, tt.position)
 		if !ok || m.Group.Name() != tt.want {
 			t.Errorf("%d at %d is %+v, %v, want %s", tt.id, tt.position, m.Group, ok, tt.want)

@@ -29,7 +29,8 @@ func TestPrograms(t *testing.T) {
 	})
 	mpitest.ForEach(t, func(t *testing.T, m *mpitest.MPI) {
 		for _, p := range mpitest.Programs() {
-			if !slices.Contains(programs, p.Source) || p.Source == "usempif08.f90" && m.Name == "mpich" || !m.Turn(p.Name()) {
+			if !slices.Contains(programs, p.Source) || p.Source == "usempif08.f90" && m.Name == "mpich" ||
+				!m.Turn(p.Name()) {
 				continue
 			}
 			t.Run(p.Name(), func(t *testing.T) {
@@ -87,7 +88,8 @@ func checkAnswers(t *testing.T, tr *trace.Trace, all *resolve.Groups) int {
 				t.Fatalf("rank %d, call %d, %v: not resolved", rank, position, c)
 			}
 			if got, want := of(m), int(c.Args[last].Int()); got != want {
-				t.Fatalf("rank %d, call %d, %v: %d in %s, of %v", rank, position, c, got, m.Group.Name(), m.Group.Members)
+				t.Fatalf("rank %d, call %d, %v: %d in %s, of %v", rank, position, c, got, m.Group.Name(),
+					m.Group.Members)
 			}
 			if m.Local()[m.Rank] != rank {
 				t.Fatalf("rank %d is %d in %v", rank, m.Rank, m.Local())

@@ -239,12 +239,14 @@ func TestRequestsModel(t *testing.T) {
 				if got := q.Create(100, []byte(key), persistent); got != -7 {
 					t.Fatalf("a constant is %d", got)
 				}
-				if got, want := q.Create(uint64(raw), []byte(key), persistent), create(raw, key, persistent); got != want {
+				if got, want := q.Create(uint64(raw), []byte(key), persistent),
+					create(raw, key, persistent); got != want {
 					t.Fatalf("created %d, want %d", got, want)
 				}
 			},
 			"enter": func(t *rapid.T) {
-				raws := rapid.SliceOfN(rapid.OneOf(rapid.Uint64Range(0, 5), rapid.Just(uint64(100))), 1, 6).Draw(t, "raws")
+				raws := rapid.SliceOfN(rapid.OneOf(rapid.Uint64Range(0, 5), rapid.Just(uint64(100))), 1,
+					6).Draw(t, "raws")
 				var want []int64
 				for _, raw := range raws {
 					if raw == 100 {
@@ -318,7 +320,8 @@ func TestRequestsModel(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				if q.byID.Len() != len(list) || len(q.pools) != len(pools) || q.lines.Len() > len(list) {
-					t.Fatalf("%d requests, %d pools, %d lines, want %d, %d", q.byID.Len(), len(q.pools), q.lines.Len(), len(list), len(pools))
+					t.Fatalf("%d requests, %d pools, %d lines, want %d, %d", q.byID.Len(), len(q.pools),
+						q.lines.Len(), len(list), len(pools))
 				}
 				if id, ok := q.Lookup(100); id != -7 || !ok {
 					t.Fatalf("a constant is %d, %v", id, ok)

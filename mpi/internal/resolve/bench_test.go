@@ -26,9 +26,12 @@ func recordedRun(ranks, rounds int) *Resolver {
 	for rank := range ranks {
 		position := uint64(0)
 		for range rounds {
-			r.Create(rank, position, Creation{Kind: spec.Split, Parent: world, Color: int64(rank >> 5), Key: -int64(rank), Result: Local{"comm", 0}})
-			r.Create(rank, position+1, Creation{Kind: spec.Duplicate, Parent: Local{"comm", 0}, Result: Local{"comm", 1}})
-			r.Create(rank, position+2, Creation{Kind: spec.Duplicate, Parent: Local{"comm", 0}, Result: Local{"win", 0}})
+			r.Create(rank, position, Creation{Kind: spec.Split, Parent: world, Color: int64(rank >> 5),
+				Key: -int64(rank), Result: Local{"comm", 0}})
+			r.Create(rank, position+1, Creation{Kind: spec.Duplicate, Parent: Local{"comm", 0},
+				Result: Local{"comm", 1}})
+			r.Create(rank, position+2, Creation{Kind: spec.Duplicate, Parent: Local{"comm", 0},
+				Result: Local{"win", 0}})
 			r.Free(rank, position+3, Local{"comm", 0})
 			position += 4
 		}

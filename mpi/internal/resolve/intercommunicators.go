@@ -38,7 +38,8 @@ func (s *resolution) intercommCreate(c *creation) {
 	}
 	for _, n := range c.calls {
 		if call := &s.calls[n]; call.more.leader != leader {
-			s.fail(c, c.calls, call.rank, fmt.Sprintf("call %d names leader %d, that of rank %d names %d", call.position, call.more.leader, first.rank, leader))
+			s.fail(c, c.calls, call.rank, fmt.Sprintf("call %d names leader %d, that of rank %d names %d",
+				call.position, call.more.leader, first.rank, leader))
 			return
 		}
 	}
@@ -65,7 +66,8 @@ func (s *resolution) peerKnown(h *half) {
 	remote := call.more.remoteLeader
 	if remote < 0 || remote >= len(ranks) || ranks[remote] == int(call.rank) {
 		h.done = true
-		s.fail(&h.creation, h.calls, call.rank, fmt.Sprintf("call %d: no remote leader %d in the peer communicator", call.position, remote))
+		s.fail(&h.creation, h.calls, call.rank, fmt.Sprintf(
+			"call %d: no remote leader %d in the peer communicator", call.position, remote))
 		return
 	}
 	other := int32(ranks[remote])
@@ -145,7 +147,8 @@ func (s *resolution) pairRest() bool {
 		rank, reason := call.rank, fmt.Sprintf("call %d: the peer communicator is not resolved", call.position)
 		if k := h.key; k.peer != nil {
 			rank = k.low + k.high - call.rank
-			reason = fmt.Sprintf("no such call, with a group that it leads, but rank %d has one, call %d", call.rank, call.position)
+			reason = fmt.Sprintf("no such call, with a group that it leads, but rank %d has one, call %d",
+				call.rank, call.position)
 		}
 		s.fail(&h.creation, h.calls, rank, reason)
 	}
@@ -196,7 +199,8 @@ func (s *resolution) intercommMerge(c *creation) {
 			of = &s.calls[c.calls[split]]
 		}
 		if call.more.high != of.more.high {
-			s.fail(c, c.calls, call.rank, fmt.Sprintf("call %d says high is %v, that of rank %d does not", call.position, call.more.high, of.rank))
+			s.fail(c, c.calls, call.rank, fmt.Sprintf("call %d says high is %v, that of rank %d does not",
+				call.position, call.more.high, of.rank))
 			return
 		}
 		recorded = recorded && call.size != 0

@@ -22,7 +22,8 @@ func TestMisuse(t *testing.T) {
 		Package:   "resolve",
 		Functions: []any{},
 		Values: []any{
-			&r, new(resolve.Resolver), groups, &resolve.Groups{}, member, resolve.Member{}, &resolve.Group{}, member.Group, resolve.Creation{},
+			&r, new(resolve.Resolver), groups, &resolve.Groups{}, member, resolve.Member{}, &resolve.Group{},
+			member.Group, resolve.Creation{},
 			&resolve.GroupError{}, spec.Creation(99), world,
 		},
 	}.Run(t)

@@ -49,7 +49,8 @@ type simulation struct {
 }
 
 func newSimulation(ranks int) *simulation {
-	s := &simulation{ranks: ranks, pools: make([]map[string]*symbolic.Pool, ranks), clocks: make([]uint64, ranks), events: make([][]event, ranks), current: make(map[Local]map[int]*truth)}
+	s := &simulation{ranks: ranks, pools: make([]map[string]*symbolic.Pool, ranks),
+		clocks: make([]uint64, ranks), events: make([][]event, ranks), current: make(map[Local]map[int]*truth)}
 	o := &simulated{locals: make(map[int]Local)}
 	for rank := range ranks {
 		s.pools[rank] = map[string]*symbolic.Pool{"comm": {}, "win": {}}
@@ -138,9 +139,11 @@ func play(t *rapid.T) *simulation {
 	for range rapid.IntRange(0, 40).Draw(t, "steps") {
 		o := rapid.SampledFrom(s.live).Draw(t, "parent")
 		recorded := rapid.Bool().Draw(t, "recorded")
-		kinds := []spec.Creation{0, spec.Duplicate, spec.Topology, spec.Split, spec.SplitType, spec.Create, spec.CreateGroup, spec.IntercommCreate, spec.IntercommCreate, spec.IntercommCreate}
+		kinds := []spec.Creation{0, spec.Duplicate, spec.Topology, spec.Split, spec.SplitType, spec.Create,
+			spec.CreateGroup, spec.IntercommCreate, spec.IntercommCreate, spec.IntercommCreate}
 		if len(o.sides[1]) > 0 {
-			kinds = []spec.Creation{0, spec.Duplicate, spec.Split, spec.SplitType, spec.Create, spec.Create, spec.IntercommMerge, spec.IntercommMerge}
+			kinds = []spec.Creation{0, spec.Duplicate, spec.Split, spec.SplitType, spec.Create, spec.Create,
+				spec.IntercommMerge, spec.IntercommMerge}
 		}
 		if o == s.live[0] {
 			kinds = kinds[1:]
@@ -182,7 +185,8 @@ func (s *simulation) duplicate(t *rapid.T, o *simulated, recorded bool) {
 	d := &simulated{sides: o.sides, locals: make(map[int]Local)}
 	for _, side := range o.sides {
 		for i, rank := range side {
-			s.emit(rank, record(Creation{Kind: spec.Duplicate, Parent: o.locals[rank]}, recorded, i, len(side)), class, d)
+			s.emit(rank, record(Creation{Kind: spec.Duplicate, Parent: o.locals[rank]}, recorded, i,
+				len(side)), class, d)
 		}
 	}
 	s.live = append(s.live, d)
@@ -257,7 +261,8 @@ func (s *simulation) split(t *rapid.T, o *simulated, kind spec.Creation, recorde
 			if named {
 				c.Color, c.Key = 0, 0
 				members := shared[[2]int{int(k.color), side}]
-				for j := 0; members == nil && j < len(d.sides[side]) || len(c.Members) < len(members) && j < len(members); j++ {
+				for j := 0; members == nil && j < len(d.sides[side]) ||
+					len(c.Members) < len(members) && j < len(members); j++ {
 					c.Members = append(c.Members, slices.Index(list, d.sides[side][j]))
 				}
 				if members == nil {
@@ -289,7 +294,8 @@ func (s *simulation) createGroup(t *rapid.T, o *simulated, recorded bool) {
 		if i%3 == 1 {
 			members = slices.Clone(places)
 		}
-		s.emit(rank, record(Creation{Kind: spec.CreateGroup, Parent: o.locals[rank], Members: members, Tag: tag}, recorded, i, len(places)), "comm", d)
+		s.emit(rank, record(Creation{Kind: spec.CreateGroup, Parent: o.locals[rank], Members: members,
+			Tag: tag}, recorded, i, len(places)), "comm", d)
 	}
 	s.live = append(s.live, d)
 }
@@ -297,7 +303,8 @@ func (s *simulation) createGroup(t *rapid.T, o *simulated, recorded bool) {
 func (s *simulation) intercommCreate(t *rapid.T, a *simulated, recorded bool) {
 	var others []*simulated
 	for _, b := range s.live {
-		if len(b.sides[1]) == 0 && b.locals[b.sides[0][0]].Class == "comm" && !slices.ContainsFunc(b.sides[0], func(r int) bool { return slices.Contains(a.sides[0], r) }) {
+		if len(b.sides[1]) == 0 && b.locals[b.sides[0][0]].Class == "comm" &&
+			!slices.ContainsFunc(b.sides[0], func(r int) bool { return slices.Contains(a.sides[0], r) }) {
 			others = append(others, b)
 		}
 	}
@@ -320,7 +327,8 @@ func (s *simulation) intercommCreate(t *rapid.T, a *simulated, recorded bool) {
 	for i, local := range []*simulated{a, b} {
 		other := []int{lb, la}[i]
 		for rank, r := range local.sides[0] {
-			c := Creation{Kind: spec.IntercommCreate, Parent: local.locals[r], Leader: leaders[i], Peer: world, RemoteLeader: other, Tag: tag}
+			c := Creation{Kind: spec.IntercommCreate, Parent: local.locals[r], Leader: leaders[i],
+				Peer: world, RemoteLeader: other, Tag: tag}
 			if rank == leaders[i] {
 				c.Peer, c.RemoteLeader = peer.locals[r], slices.Index(peer.sides[0], other)
 			}
@@ -384,7 +392,8 @@ func TestResolverModel(t *testing.T) {
 					peers = local
 				}
 				if !slices.Equal(m.Local(), local) || !slices.Equal(m.Peers(), peers) || local[m.Rank] != w.rank {
-					t.Fatalf("rank %d: %v: %v, %v, rank %d; want %v, %v", w.rank, w.local, m.Local(), m.Peers(), m.Rank, local, peers)
+					t.Fatalf("rank %d: %v: %v, %v, rank %d; want %v, %v", w.rank, w.local, m.Local(),
+						m.Peers(), m.Rank, local, peers)
 				}
 				if m.Group.Class != w.local.Class {
 					t.Fatalf("class %q of %v", m.Group.Class, w.local)
@@ -444,7 +453,8 @@ func testResolverDamaged(t *rapid.T) {
 		case fault == 7:
 			c.Color, c.Key, c.Tag, c.High = 1, 1, 1, !c.High
 		case fault == 8:
-			c.Parent, c.Peer = Local{"comm", rapid.Int64Range(-2, 3).Draw(t, "parent")}, Local{"comm", rapid.Int64Range(-2, 3).Draw(t, "peer")}
+			c.Parent, c.Peer = Local{"comm", rapid.Int64Range(-2, 3).Draw(t, "parent")},
+				Local{"comm", rapid.Int64Range(-2, 3).Draw(t, "peer")}
 		}
 	}
 	g, err := s.feed(t).Resolve()

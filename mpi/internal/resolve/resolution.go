@@ -97,7 +97,8 @@ func (s *resolution) collectives(w work) {
 		}
 	}
 	for ordinal := 0; len(active) > 0; ordinal++ {
-		c := creation{parent: w.group, ordinal: ordinal, calls: make([]int32, len(active)), places: make([]int32, len(active))}
+		c := creation{parent: w.group, ordinal: ordinal, calls: make([]int32, len(active)),
+			places: make([]int32, len(active))}
 		left := active[:0]
 		for k, i := range active {
 			n := cursors[i]
@@ -126,7 +127,8 @@ func (s *resolution) resolve(c *creation) {
 	c.kind = first.kind
 	for _, n := range c.calls {
 		if k := s.calls[n].kind; k != c.kind {
-			s.fail(c, c.calls, s.calls[n].rank, fmt.Sprintf("call %d is %v, that of rank %d is not", s.calls[n].position, k, first.rank))
+			s.fail(c, c.calls, s.calls[n].rank, fmt.Sprintf("call %d is %v, that of rank %d is not",
+				s.calls[n].position, k, first.rank))
 			return
 		}
 	}
@@ -176,7 +178,8 @@ func (g *Group) at(place int) int {
 
 // report notes an error in a creation.
 func (s *resolution) report(c *creation, rank int32, reason string) {
-	s.errs = append(s.errs, &GroupError{Rank: int(rank), Kind: c.kind, Parent: c.parent, Ordinal: c.ordinal, Reason: reason})
+	s.errs = append(s.errs, &GroupError{Rank: int(rank), Kind: c.kind, Parent: c.parent, Ordinal: c.ordinal,
+		Reason: reason})
 }
 
 // fail notes an error that keeps calls of a creation from being resolved.
@@ -208,7 +211,8 @@ func (s *resolution) assign(n int32, g *Group, rank int, remote bool) {
 // fits checks what was recorded of the result of call n, and its class.
 func (s *resolution) fits(n int32, class string, rank, size int) bool {
 	c := &s.calls[n]
-	return c.class == class && class != "" && (c.size == 0 || int(c.want) == rank && (c.size < 0 || int(c.size) == size))
+	return c.class == class && class != "" && (c.size == 0 ||
+		int(c.want) == rank && (c.size < 0 || int(c.size) == size))
 }
 
 // misfit says what call n recorded where another rank and size were expected.
@@ -288,7 +292,8 @@ func (s *resolution) createGroups(w work) {
 			c.key = ordinal
 			ordinal++
 			if len(c.more.members) == 0 || c.class == "" || w.group.Remote != nil {
-				s.fail(&creation{parent: w.group, kind: c.kind, ordinal: int(c.key)}, []int32{n}, c.rank, fmt.Sprintf("call %d has no members or no result, or is on an intercommunicator", c.position))
+				s.fail(&creation{parent: w.group, kind: c.kind, ordinal: int(c.key)}, []int32{n}, c.rank,
+					fmt.Sprintf("call %d has no members or no result, or is on an intercommunicator", c.position))
 				continue
 			}
 			key = appendKey(key[:0], c.more, keys)
@@ -351,14 +356,17 @@ func (s *resolution) together(w work, members, sorted []int, callers []caller) {
 	for i, place := range sorted {
 		switch {
 		case place < 0 || place >= len(w.group.Members) || i > 0 && place == sorted[i-1]:
-			s.fail(c, calls, first.rank, fmt.Sprintf("call %d names rank %d of %d, or twice", first.position, place, len(w.group.Members)))
+			s.fail(c, calls, first.rank, fmt.Sprintf("call %d names rank %d of %d, or twice", first.position,
+				place, len(w.group.Members)))
 			return
 		case i == len(callers) || place < int(callers[i].place):
-			s.fail(c, calls, int32(w.group.Members[place]), fmt.Sprintf("no such call, but rank %d has one, call %d", first.rank, first.position))
+			s.fail(c, calls, int32(w.group.Members[place]),
+				fmt.Sprintf("no such call, but rank %d has one, call %d", first.rank, first.position))
 			return
 		case place > int(callers[i].place):
 			call := &s.calls[callers[i].call]
-			s.fail(c, calls, call.rank, fmt.Sprintf("call %d names members that the caller is not among", call.position))
+			s.fail(c, calls, call.rank, fmt.Sprintf("call %d names members that the caller is not among",
+				call.position))
 			return
 		}
 	}
@@ -371,7 +379,8 @@ func (s *resolution) together(w work, members, sorted []int, callers []caller) {
 	for _, c := range callers {
 		at[int(c.place)] = c.call
 	}
-	g := &Group{Parent: w.group, Kind: spec.CreateGroup, Class: first.class, Color: int64(members[0]), Ordinal: int(s.calls[at[members[0]]].key)}
+	g := &Group{Parent: w.group, Kind: spec.CreateGroup, Class: first.class, Color: int64(members[0]),
+		Ordinal: int(s.calls[at[members[0]]].key)}
 	c.ordinal = g.Ordinal
 	for i, place := range members {
 		n := at[place]
@@ -442,7 +451,8 @@ func (s *resolution) partition(c *creation) {
 // one makes a group of those with one color, in their order.
 func (s *resolution) one(c *creation, list []chosen) {
 	var (
-		g     = &Group{Parent: c.parent, Kind: c.kind, Ordinal: c.ordinal, Color: list[0].color, Class: s.calls[list[0].call].class}
+		g = &Group{Parent: c.parent, Kind: c.kind, Ordinal: c.ordinal, Color: list[0].color,
+			Class: s.calls[list[0].call].class}
 		w     = work{group: g, calls: make([]int32, len(list))}
 		first = len(list)
 	)
@@ -523,7 +533,8 @@ func (s *resolution) createMembers(c *creation) bool {
 		}
 		rank, in := g.index[place]
 		if !in || !same(members, g.members) {
-			s.fail(c, c.calls, call.rank, fmt.Sprintf("call %d names other members than those of its group do", call.position))
+			s.fail(c, c.calls, call.rank,
+				fmt.Sprintf("call %d names other members than those of its group do", call.position))
 			return false
 		}
 		if !s.fits(n, call.class, rank, len(members)) {

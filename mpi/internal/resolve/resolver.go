@@ -132,7 +132,8 @@ func (e *GroupError) Error() string {
 	case e.Parent == nil:
 		return fmt.Sprintf("resolve: rank %d: %v: %s", e.Rank, e.Kind, e.Reason)
 	default:
-		return fmt.Sprintf("resolve: rank %d: creation %d on %s, %v: %s", e.Rank, e.Ordinal, e.Parent.Name(), e.Kind, e.Reason)
+		return fmt.Sprintf("resolve: rank %d: creation %d on %s, %v: %s", e.Rank, e.Ordinal, e.Parent.Name(),
+			e.Kind, e.Reason)
 	}
 }
 
@@ -231,7 +232,8 @@ func (r *Resolver) Create(rank int, position uint64, c Creation) {
 		n.want, n.size = int32(c.Rank), int32(c.Size)
 	}
 	switch c.Kind {
-	case spec.Create, spec.CreateGroup, spec.IntercommCreate, spec.IntercommMerge, spec.Spawn, spec.Accept, spec.Connect:
+	case spec.Create, spec.CreateGroup, spec.IntercommCreate, spec.IntercommMerge, spec.Spawn, spec.Accept,
+		spec.Connect:
 		n.more = &more{c.Members, c.Tag, c.Leader, c.RemoteLeader, r.current(rank, c.Peer), c.Port, c.High}
 	case spec.SpawnedBy:
 		if known := r.current(rank, c.Result); known != none && r.calls[known].kind == spec.SpawnedBy {
@@ -267,7 +269,8 @@ func (r *Resolver) Free(rank int, position uint64, local Local) {
 	checkRank(rank)
 	if r.current(rank, local) == none {
 		r.errs = append(r.errs, &GroupError{
-			Rank: rank, Reason: fmt.Sprintf("call %d: frees %s %d, which is not known", position, local.Class, local.ID),
+			Rank: rank, Reason: fmt.Sprintf("call %d: frees %s %d, which is not known", position, local.Class,
+				local.ID),
 		})
 		return
 	}

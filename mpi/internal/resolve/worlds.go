@@ -16,17 +16,20 @@ func (s *resolution) spawn(c *creation) {
 		switch list := call.more.members; {
 		case len(list) == 0:
 		case started != nil && !same(started, list):
-			s.fail(c, c.calls, call.rank, fmt.Sprintf("call %d starts other processes than that of another rank", call.position))
+			s.fail(c, c.calls, call.rank,
+				fmt.Sprintf("call %d starts other processes than that of another rank", call.position))
 			return
 		default:
 			started = list
 		}
 	}
 	if started == nil || c.parent.Remote != nil {
-		s.fail(c, c.calls, first.rank, fmt.Sprintf("call %d: which processes it starts is not recorded", first.position))
+		s.fail(c, c.calls, first.rank, fmt.Sprintf("call %d: which processes it starts is not recorded",
+			first.position))
 		return
 	}
-	g := &Group{Parent: c.parent, Kind: c.kind, Ordinal: c.ordinal, Class: first.class, Members: c.parent.Members, Remote: started}
+	g := &Group{Parent: c.parent, Kind: c.kind, Ordinal: c.ordinal, Class: first.class,
+		Members: c.parent.Members, Remote: started}
 	for i, n := range c.calls {
 		if !s.fits(n, g.Class, i, len(c.calls)) {
 			s.fail(c, c.calls, s.calls[n].rank, s.misfit(n, i, len(c.calls)))
@@ -60,7 +63,8 @@ func (s *resolution) orphans() {
 		for _, n := range s.ranks[rank].asked {
 			if call := &s.calls[n]; call.group == nil {
 				s.errs = append(s.errs, &GroupError{
-					Rank: rank, Kind: call.kind, Reason: fmt.Sprintf("call %d: which processes started it is not recorded", call.position),
+					Rank: rank, Kind: call.kind, Reason: fmt.Sprintf(
+						"call %d: which processes started it is not recorded", call.position),
 				})
 			}
 		}
@@ -115,7 +119,8 @@ func (s *resolution) openDoors() bool {
 		if !ofOneGroup(d.accepted) || !ofOneGroup(d.connects) {
 			for _, h := range slices.Concat(d.accepted, d.connects) {
 				call := &s.calls[h.leader]
-				s.fail(&h.creation, h.calls, call.rank, fmt.Sprintf("call %d: which groups met at the port is not recorded", call.position))
+				s.fail(&h.creation, h.calls, call.rank,
+					fmt.Sprintf("call %d: which groups met at the port is not recorded", call.position))
 			}
 			continue
 		}
@@ -125,7 +130,8 @@ func (s *resolution) openDoors() bool {
 		}
 		for _, h := range slices.Concat(d.accepted[n:], d.connects[n:]) {
 			call := &s.calls[h.leader]
-			s.fail(&h.creation, h.calls, call.rank, fmt.Sprintf("call %d: nobody of the run met it at the port", call.position))
+			s.fail(&h.creation, h.calls, call.rank, fmt.Sprintf(
+				"call %d: nobody of the run met it at the port", call.position))
 		}
 	}
 	return len(list) > 0

@@ -62,7 +62,8 @@ func Intact(records []byte, offset int64) int {
 
 // ErrorOfRecord returns the error of a record that is not as it was written.
 func ErrorOfRecord(offset int64) error {
-	return parseError(offset, "record", fmt.Errorf("%w: the check is another, so that the file was changed or damaged", ErrCorrupt))
+	return parseError(offset, "record",
+		fmt.Errorf("%w: the check is another, so that the file was changed or damaged", ErrCorrupt))
 }
 
 // An undoubled reads what a header says twice: a number and its complement. The first failure sticks.

@@ -218,7 +218,8 @@ func (d *Decoder) decode(data []byte, kind, number int, flags uint64) (bool, err
 		return false, c.finish()
 	case recordAllocate:
 		at := d.time(c.word())
-		*r = Record{Type: Allocated, Arguments: r.Arguments[:0], Start: at, End: at, Address: uint64(c.word()), Size: uint64(c.word()), Device: number}
+		*r = Record{Type: Allocated, Arguments: r.Arguments[:0], Start: at, End: at,
+			Address: uint64(c.word()), Size: uint64(c.word()), Device: number}
 	case recordRelease:
 		at := d.time(c.word())
 		*r = Record{Type: Released, Arguments: r.Arguments[:0], Start: at, End: at, Old: uint64(c.word())}
@@ -229,21 +230,24 @@ func (d *Decoder) decode(data []byte, kind, number int, flags uint64) (bool, err
 		r.End = d.time(end)
 	case recordUnmap:
 		at := d.time(c.word())
-		*r = Record{Type: Unmapped, Arguments: r.Arguments[:0], Start: at, End: at, Old: uint64(c.word()), Size: uint64(c.word())}
+		*r = Record{Type: Unmapped, Arguments: r.Arguments[:0], Start: at, End: at, Old: uint64(c.word()),
+			Size: uint64(c.word())}
 	case recordConstant:
 		if number >= len(constants) {
 			return false, fmt.Errorf("%w: constant %d of %d", ErrCorrupt, number, len(constants))
 		}
 		*r = Record{Type: Known, Arguments: r.Arguments[:0], Function: number, Result: c.word()}
 	case recordRegion:
-		*r = Record{Type: Region, Arguments: r.Arguments[:0], Address: uint64(c.word()), Size: uint64(c.word()), Number: c.word()}
+		*r = Record{Type: Region, Arguments: r.Arguments[:0], Address: uint64(c.word()),
+			Size: uint64(c.word()), Number: c.word()}
 		if c.err == nil && (r.Number > Stack || r.Number < math.MinInt32 || r.Size > math.MaxUint64-r.Address) {
 			return false, fmt.Errorf("%w: region %d of %d bytes", ErrCorrupt, r.Number, r.Size)
 		}
 		// It has no time of its own: it holds from the record before on.
 		r.Start, r.End = d.latest, d.latest
 	case recordModule:
-		*r = Record{Type: Module, Arguments: r.Arguments[:0], Address: uint64(c.word()), Size: uint64(c.word()), Base: uint64(c.word())}
+		*r = Record{Type: Module, Arguments: r.Arguments[:0], Address: uint64(c.word()),
+			Size: uint64(c.word()), Base: uint64(c.word())}
 		c.read(&r.Path, layoutText)
 		if c.err == nil && (r.Path.Presence != Given || r.Size > math.MaxUint64-r.Address) {
 			return false, fmt.Errorf("%w: module of %d bytes", ErrCorrupt, r.Size)

@@ -103,7 +103,8 @@ func sample(t testing.TB) *segmentBuilder {
 	b.add(recordBegin, number(t, "MPI_Test"), flagOutermost, 5900, 31)
 	b.add(recordEnd, number(t, "MPI_Test"), 0, 6000, 0, 31, 0, -3)
 	b.add(recordBegin, number(t, "MPI_Wait"), flagOutermost, 6010, 31)
-	b.add(recordEnd, number(t, "MPI_Wait"), 0, 6020, 0, 0, int64(math.MinInt64+1), 5, 6, 0) // a status of the interposer
+	// a status of the interposer
+	b.add(recordEnd, number(t, "MPI_Wait"), 0, 6020, 0, 0, int64(math.MinInt64+1), 5, 6, 0)
 	b.add(recordBegin, number(t, "MPI_Wtime"), flagOutermost, 6100)
 	b.add(recordEnd, number(t, "MPI_Wtime"), 0, 6200, int64(0x4008000000000000))
 	b.add(recordModule, 0, 0, 0x400000, 0x1000, 0x3ff000, "/bin/app")
@@ -165,7 +166,8 @@ func TestDecoder(t *testing.T) {
 			t.Fatalf("record %d of\n%s\nwant\n%s", i, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
-	if h := d.Header(); h.Process != (Process{4321, 1e18}) || h.Thread != 2 || h.Rank != 5 || h.State != Open || h.Cost != 87.5 || h.Job != 1<<63+9 || h.Machine != 1<<63+10 {
+	if h := d.Header(); h.Process != (Process{4321, 1e18}) || h.Thread != 2 || h.Rank != 5 ||
+		h.State != Open || h.Cost != 87.5 || h.Job != 1<<63+9 || h.Machine != 1<<63+10 {
 		t.Errorf("header %+v", h)
 	}
 }
@@ -233,10 +235,14 @@ func TestDecoderErrors(t *testing.T) {
 		{"Table", header(func(b []byte) { b[offsetTable]++ }), offsetTable, ErrCorrupt},
 		{"State", header(func(b []byte) { double(b, offsetState, 3) }), offsetState, ErrCorrupt},
 		{"Rank", header(func(b []byte) { double(b, offsetRank, 0xff000005) }), offsetRank, ErrCorrupt},
-		{"ClockStandsStill", header(func(b []byte) { copy(b[offsetTicks:], b[offsetTicks+8:offsetTicks+16]); checked(b) }), offsetTicks, ErrCorrupt},
+		{"ClockStandsStill", header(func(b []byte) {
+			copy(b[offsetTicks:], b[offsetTicks+8:offsetTicks+16])
+			checked(b)
+		}), offsetTicks, ErrCorrupt},
 		{"HalfAWord", &segmentBuilder{append(newSegment(0).data, 1, 0, 0)}, headerSize, io.ErrUnexpectedEOF},
 		{"SizeNone", &segmentBuilder{append(newSegment(0).data, 0, 0, 0, 0, 0, 3, 0, 0)}, headerSize, ErrCorrupt},
-		{"SizeLarge", &segmentBuilder{append(newSegment(0).data, 2, 0, 0, 0, 0, 3, 0, 0)}, headerSize, io.ErrUnexpectedEOF},
+		{"SizeLarge", &segmentBuilder{append(newSegment(0).data, 2, 0, 0, 0, 0, 3, 0, 0)}, headerSize,
+			io.ErrUnexpectedEOF},
 		{"Type", newSegment(0).add(14, 0, 0), headerSize, ErrCorrupt},
 		{"SizedCut", newSegment(0).add(recordSized, 0, 0, 1), headerSize, io.ErrUnexpectedEOF},
 		{"SizedNegative", newSegment(0).add(recordSized, 0, 0, 1, -1), headerSize, ErrCorrupt},
@@ -259,7 +265,8 @@ func TestDecoderErrors(t *testing.T) {
 		{"Length", begun(waitall, 1, 1, int64(1)<<60), headerSize, ErrCorrupt},
 		{"LengthOverflows", begun(name, 1, 1, int64(1<<63-1)), headerSize, ErrCorrupt},
 		{"LengthNegative", begun(waitall, 1, 1, -5), headerSize, ErrCorrupt},
-		{"Single", begun(test, 1, 5).add(recordEnd, test, 0, 2, 0, 5, 1, 2, 1, 1, 1, 1, 1, 1), headerSize + 24, ErrCorrupt},
+		{"Single", begun(test, 1, 5).add(recordEnd, test, 0, 2, 0, 5, 1, 2, 1, 1, 1, 1, 1, 1),
+			headerSize + 24, ErrCorrupt},
 		{"SingleNone", begun(test, 1, 5).add(recordEnd, test, 0, 2, 0, 5, 1, 0), headerSize + 24, ErrCorrupt},
 		{"EndOfFunction", begun(barrier, 1, 2).add(recordEnd, len(functions), 0, 2, 3), headerSize + 24, ErrCorrupt},
 		{"CannotFail", begun(wtime, 1).add(recordEnd, wtime, flagFailed, 2, 3), headerSize + 16, ErrCorrupt},
@@ -437,7 +444,8 @@ func TestLost(t *testing.T) {
 		`51400..51450 MPI_Barrier(comm<5) = 0 at depth 0, hidden false, failed false 0`,
 	}
 	if !slices.Equal(got, want) || d.Skipped() != 2 || d.Header().Lost != 5 {
-		t.Errorf("%d calls are skipped; got\n%s\nwant\n%s", d.Skipped(), strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("%d calls are skipped; got\n%s\nwant\n%s", d.Skipped(), strings.Join(got, "\n"),
+			strings.Join(want, "\n"))
 	}
 	for r := range d.Unfinished() {
 		t.Errorf("unfinished: %s", r)

@@ -22,8 +22,10 @@ func TestReadIntact(t *testing.T) {
 			for _, behind := range []int{0, 8, 4096, 1 << 20, 5 << 20} {
 				file := append(bytes.Clone(whole), make([]byte, behind)...)
 				data, n, err := readIntact(bytes.NewReader(file), int64(len(file)))
-				if err != nil || n != len(whole) || !bytes.Equal(data[:n], whole) || len(data) > max(1<<20, 2*n)+size+8 {
-					t.Errorf("%d records of %d bytes, %d bytes behind: %d of %d bytes, %d held, %v", records, size, behind, n, len(whole), len(data), err)
+				if err != nil || n != len(whole) || !bytes.Equal(data[:n], whole) ||
+					len(data) > max(1<<20, 2*n)+size+8 {
+					t.Errorf("%d records of %d bytes, %d bytes behind: %d of %d bytes, %d held, %v", records,
+						size, behind, n, len(whole), len(data), err)
 				}
 				if records == 0 || behind > 0 {
 					continue

@@ -131,7 +131,8 @@ func (r *KeptReader) Next() (header, records []byte, last bool, err error) {
 		return nil, nil, false, err
 	}
 	r.records, r.latest = r.latest, r.records
-	if r.latest, err = r.templates.unfold(r.latest[:0], r.content[headerSize:], len(r.content)+maxUnfolded); err != nil {
+	if r.latest, err = r.templates.unfold(r.latest[:0], r.content[headerSize:],
+		len(r.content)+maxUnfolded); err != nil {
 		return nil, nil, false, keptError(r.path, at, err)
 	}
 	return r.content[:headerSize], r.latest, binary.LittleEndian.Uint32(r.chunk[8:]) != 0, nil

@@ -219,7 +219,8 @@ func TestKeptClaims(t *testing.T) {
 // TestKeptListed finds the threads of which there is nothing else.
 func TestKeptListed(t *testing.T) {
 	directory := t.TempDir()
-	for _, name := range []string{"7-2.0.kept", "7-2.10.kept", "7-2.1.0.spool", "7-2.1.kept", "07-2.3.kept", "7-2.x.kept", "kept"} {
+	for _, name := range []string{"7-2.0.kept", "7-2.10.kept", "7-2.1.0.spool", "7-2.1.kept", "07-2.3.kept",
+		"7-2.x.kept", "kept"} {
 		if err := os.WriteFile(filepath.Join(directory, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -128,9 +128,10 @@ const (
 	Missing Presence = iota // the table has none here, or the call failed
 	Given                   // a value
 	Absent                  // a null pointer
-	Ignored                 // a constant for no array, such as MPI_UNWEIGHTED or, with or without the statuses, MPI_STATUS_IGNORE
-	Unused                  // an argument that does not count in this call
-	Empty                   // MPI_WEIGHTS_EMPTY
+	// a constant for no array, such as MPI_UNWEIGHTED or, with or without the statuses, MPI_STATUS_IGNORE
+	Ignored
+	Unused // an argument that does not count in this call
+	Empty  // MPI_WEIGHTS_EMPTY
 )
 
 // A Value is what was recorded of an argument: a number, an address or a handle

@@ -89,10 +89,12 @@ type SegmentHeader struct {
 // stays, and counts grow. If not, something else wrote to the segment, such as the program.
 func (h SegmentHeader) Follows(before SegmentHeader) bool {
 	same := h
-	same.Rank, same.Size, same.State, same.Lost, same.Threads, same.Written = before.Rank, before.Size, before.State, before.Lost, before.Threads, before.Written
+	same.Rank, same.Size, same.State, same.Lost, same.Threads, same.Written = before.Rank, before.Size,
+		before.State, before.Lost, before.Threads, before.Written
 	return same == before &&
 		(before.Rank < 0 || h.Rank == before.Rank) && (before.Size == 0 || h.Size == before.Size) &&
-		(before.State != Continued || h.State == Continued) && h.Lost >= before.Lost && h.Threads >= before.Threads && h.Written >= before.Written
+		(before.State != Continued || h.State == Continued) && h.Lost >= before.Lost &&
+		h.Threads >= before.Threads && h.Written >= before.Written
 }
 
 // Layout of the header of a segment.
@@ -175,7 +177,8 @@ func ParseSegmentHeader(data []byte) (SegmentHeader, error) {
 	if order.Uint32(data[offsetInvariant:]) != 0 {
 		h.clock.first = instant{order.Uint64(data[offsetTicks:]), order.Uint64(data[offsetMonotonic:])}
 		if !h.clock.set(instant{order.Uint64(data[offsetTicks+8:]), order.Uint64(data[offsetMonotonic+8:])}) {
-			return SegmentHeader{}, parseError(offsetTicks, "ticks", fmt.Errorf("%w: the clock stands still", ErrCorrupt))
+			return SegmentHeader{}, parseError(offsetTicks, "ticks",
+				fmt.Errorf("%w: the clock stands still", ErrCorrupt))
 		}
 	}
 	return h, nil

@@ -68,7 +68,8 @@ var rootedOperations = []string{"bcast", "scatter", "scatterv", "gather", "gathe
 func checkAlgorithm(operation string, a Algorithm) error {
 	list, ok := algorithms[operation]
 	if !ok {
-		return fmt.Errorf("loggps: no collective operation whose algorithm can be chosen is called %q: it is one of %s", operation,
+		return fmt.Errorf(
+			"loggps: no collective operation whose algorithm can be chosen is called %q: it is one of %s", operation,
 			strings.Join(slices.Sorted(maps.Keys(algorithms)), ", "))
 	}
 	if slices.Contains(list, a) {
@@ -78,7 +79,8 @@ func checkAlgorithm(operation string, a Algorithm) error {
 	for _, a := range list {
 		names = append(names, string(a))
 	}
-	return fmt.Errorf("loggps: the algorithm of %s cannot be %q: it is one of %s", operation, a, strings.Join(names, ", "))
+	return fmt.Errorf("loggps: the algorithm of %s cannot be %q: it is one of %s", operation, a,
+		strings.Join(names, ", "))
 }
 
 // choose returns the algorithm that MPICH chooses for a size: of what the root gives or gets, a member of an

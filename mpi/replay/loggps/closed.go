@@ -90,7 +90,8 @@ func (g *group) pairwise(size int64) {
 	}
 	for i := range g.t {
 		within := g.neighbours(i)
-		busy := plus(times(plus(h.within.Send, h.within.Receive), within), times(plus(h.between.Send, h.between.Receive), n-1-within))
+		busy := plus(times(plus(h.within.Send, h.within.Receive), within),
+			times(plus(h.between.Send, h.between.Receive), n-1-within))
 		way := plus(times(h.within.Transfer, within), times(h.between.Transfer, n-1-within))
 		least := h.between.Transfer
 		if g.alone || within > 0 && h.within.Transfer < least {

@@ -58,7 +58,8 @@ func (m *Machine) operation(role *spec.Role) *operation {
 	o := m.operations[role]
 	if o == nil {
 		name := strings.ToLower(role.Data)
-		o = &operation{name: name, algorithm: m.Collectives[name], scan: strings.HasSuffix(name, "scan"), neighbours: strings.HasPrefix(name, "neighbor_")}
+		o = &operation{name: name, algorithm: m.Collectives[name], scan: strings.HasSuffix(name, "scan"),
+			neighbours: strings.HasPrefix(name, "neighbor_")}
 		m.operations[role] = o
 	}
 	return o
@@ -192,7 +193,9 @@ func (g *group) fromRoot(c *replay.Collective, o *operation) {
 	}
 	size := atMost(c.Sent[c.Root])
 	a := o.of(len(g.t), size)
-	after := g.after(offsets{name: o.name, algorithm: a, root: c.Root, size: size}, func() { g.give(a, o.name, c.Root, size) })
+	after := g.after(offsets{name: o.name, algorithm: a, root: c.Root, size: size}, func() {
+		g.give(a, o.name, c.Root, size)
+	})
 	own := size
 	if o.name != "bcast" {
 		own = (size + int64(len(g.t)) - 1) / int64(len(g.t))

@@ -21,7 +21,8 @@ func TestCopiedFromRoot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := &replay.Collective{Communicator: world(t, tt.ranks), Role: spec.RoleOf(tt.name), Enter: make([]replay.Time, tt.ranks), Leave: make([]replay.Time, tt.ranks)}
+		c := &replay.Collective{Communicator: world(t, tt.ranks), Role: spec.RoleOf(tt.name),
+			Enter: make([]replay.Time, tt.ranks), Leave: make([]replay.Time, tt.ranks)}
 		for i := range tt.ranks {
 			c.Leaving, c.Sent, c.Received = append(c.Leaving, i), append(c.Sent, size), append(c.Received, tt.own)
 		}
@@ -32,7 +33,8 @@ func TestCopiedFromRoot(t *testing.T) {
 		copying := replay.Time(tt.own) * replay.Second / 1e9
 		for i := 1; i < tt.ranks; i++ {
 			if got := c.Leave[i]; got < times*copying || got > (times+2)*(2*copying+replay.Microsecond)*2 {
-				t.Errorf("%s on %d ranks: rank %d is done with %d at %v, where it copies each for %v", tt.name, tt.ranks, i, times, got, copying)
+				t.Errorf("%s on %d ranks: rank %d is done with %d at %v, where it copies each for %v",
+					tt.name, tt.ranks, i, times, got, copying)
 			}
 		}
 	}

@@ -10,7 +10,8 @@ import (
 )
 
 // fitSizes are those of messages that are measured.
-var fitSizes = []int64{1, 8, 64, 256, 512, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20, 2 << 20, 4 << 20, 8 << 20}
+var fitSizes = []int64{1, 8, 64, 256, 512, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10,
+	128 << 10, 256 << 10, 512 << 10, 1 << 20, 2 << 20, 4 << 20, 8 << 20}
 
 // TestFit checks that a link is found again from what its messages take: the squares of the relative errors
 // are no larger than those of the link itself would be with what its lines cost.
@@ -20,7 +21,8 @@ func TestFit(t *testing.T) {
 			return replay.Time(rapid.IntRange(0, most).Draw(t, label)) * replay.Nanosecond
 		}
 		bandwidth := rapid.Int64Range(1e8, 1e11)
-		want := Link{Latency: nanoseconds(5000, "latency") + 1, Overhead: nanoseconds(500, "overhead"), Bandwidth: bandwidth.Draw(t, "bandwidth")}
+		want := Link{Latency: nanoseconds(5000, "latency") + 1, Overhead: nanoseconds(500, "overhead"),
+			Bandwidth: bandwidth.Draw(t, "bandwidth")}
 		want.EagerLimit = rapid.SampledFrom([]int64{-1, 0, 256, 8 << 10, 1 << 20}).Draw(t, "eager limit")
 		lines := 1
 		if want.EagerLimit > 0 {
@@ -35,7 +37,8 @@ func TestFit(t *testing.T) {
 			}
 		}
 		want.Copied = rapid.Bool().Draw(t, "copied")
-		m := Measured{Send: want.Overhead, Receive: want.Overhead, EagerLimit: want.EagerLimit, Bytes: 64 << 10, Alone: replay.Second}
+		m := Measured{Send: want.Overhead, Receive: want.Overhead, EagerLimit: want.EagerLimit,
+			Bytes: 64 << 10, Alone: replay.Second}
 		if m.Together = m.Alone + replay.Nanosecond; want.Copied {
 			m.Together = m.Alone + 3*want.bytes(m.Bytes)
 		}
@@ -59,7 +62,9 @@ func TestFit(t *testing.T) {
 // TestFitAnything checks that whatever was measured makes a link.
 func TestFitAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		times := rapid.Custom(func(t *rapid.T) replay.Time { return replay.Time(rapid.Int64Range(-1e6, 1e15).Draw(t, "time")) })
+		times := rapid.Custom(func(t *rapid.T) replay.Time {
+			return replay.Time(rapid.Int64Range(-1e6, 1e15).Draw(t, "time"))
+		})
 		m := Measured{
 			Send: times.Draw(t, "send"), Receive: times.Draw(t, "receive"), Gap: times.Draw(t, "gap"),
 			EagerLimit: rapid.SampledFrom([]int64{-1, 0, 1, 255, 256, 1 << 30}).Draw(t, "eager limit"),

@@ -24,7 +24,8 @@ type group struct {
 
 // newGroup returns a group of so many members on nodes, which are nil if all links are between nodes.
 func newGroup(between, within *Link, size int, node []int) *group {
-	g := &group{between: between, within: within, node: node, t: make([]replay.Time, size), next: make([]replay.Time, size), partner: make([]int, size)}
+	g := &group{between: between, within: within, node: node, t: make([]replay.Time, size),
+		next: make([]replay.Time, size), partner: make([]int, size)}
 	g.alone = node != nil
 	for _, n := range node {
 		g.alone = g.alone && n == node[0]
@@ -79,7 +80,8 @@ func (h *hop) worst() replay.Cost {
 		return h.between
 	}
 	return replay.Cost{
-		Send: max(h.within.Send, h.between.Send), Transfer: max(h.within.Transfer, h.between.Transfer), Receive: max(h.within.Receive, h.between.Receive),
+		Send: max(h.within.Send, h.between.Send), Transfer: max(h.within.Transfer, h.between.Transfer),
+		Receive:    max(h.within.Receive, h.between.Receive),
 		Rendezvous: h.within.Rendezvous || h.between.Rendezvous,
 	}
 }

@@ -53,7 +53,8 @@ func inter(t testtrace.TB, first, second int) *semantics.Communicator {
 			side, leader = 1, 0
 		}
 		r.MPI(1, "MPI_Comm_split", "comm", "MPI_COMM_WORLD", "color", side, "key", 0, "newcomm", 0)
-		r.MPI(1, "MPI_Intercomm_create", "local_comm", 0, "local_leader", 0, "peer_comm", "MPI_COMM_WORLD", "remote_leader", leader, "tag", 1, "newintercomm", 1)
+		r.MPI(1, "MPI_Intercomm_create", "local_comm", 0, "local_leader", 0, "peer_comm", "MPI_COMM_WORLD",
+			"remote_leader", leader, "tag", 1, "newintercomm", 1)
 		r.MPI(1, "MPI_Barrier", "comm", 1)
 		parts = append(parts, r.Finish(rank))
 	}
@@ -66,7 +67,8 @@ func inter(t testtrace.TB, first, second int) *semantics.Communicator {
 		t.Fatal(err)
 	}
 	for o := range calls.All() {
-		if c := o.Operation.Communicator; c != nil && c.IsInter() && len(c.Members(0)) == first && len(c.Members(1)) == second {
+		if c := o.Operation.Communicator; c != nil && c.IsInter() && len(c.Members(0)) == first &&
+			len(c.Members(1)) == second {
 			inters[[2]int{first, second}] = c
 			return c
 		}
@@ -77,15 +79,19 @@ func inter(t testtrace.TB, first, second int) *semantics.Communicator {
 
 // names are those of collective operations of all kinds.
 var names = []string{
-	"MPI_Barrier", "MPI_Bcast", "MPI_Scatter", "MPI_Scatterv", "MPI_Gather", "MPI_Gatherv", "MPI_Reduce", "MPI_Allreduce", "MPI_Allgather",
-	"MPI_Allgatherv", "MPI_Alltoall", "MPI_Alltoallv", "MPI_Alltoallw", "MPI_Reduce_scatter", "MPI_Reduce_scatter_block", "MPI_Scan", "MPI_Exscan",
+	"MPI_Barrier", "MPI_Bcast", "MPI_Scatter", "MPI_Scatterv", "MPI_Gather", "MPI_Gatherv", "MPI_Reduce",
+	"MPI_Allreduce", "MPI_Allgather",
+	"MPI_Allgatherv", "MPI_Alltoall", "MPI_Alltoallv", "MPI_Alltoallw", "MPI_Reduce_scatter",
+	"MPI_Reduce_scatter_block", "MPI_Scan", "MPI_Exscan",
 	"MPI_Neighbor_allgather", "MPI_Comm_dup", "MPI_Win_fence", "MPI_Comm_free", "MPI_File_write_all",
 }
 
 var linkGen = rapid.Custom(func(t *rapid.T) Link {
 	return Link{
-		Latency: replay.Time(rapid.IntRange(0, 5000).Draw(t, "latency")), Overhead: replay.Time(rapid.IntRange(0, 500).Draw(t, "overhead")),
-		Gap: replay.Time(rapid.IntRange(0, 1000).Draw(t, "gap")), Bandwidth: rapid.SampledFrom([]int64{0, 1e9, 1e10, 3e11}).Draw(t, "bandwidth"),
+		Latency:    replay.Time(rapid.IntRange(0, 5000).Draw(t, "latency")),
+		Overhead:   replay.Time(rapid.IntRange(0, 500).Draw(t, "overhead")),
+		Gap:        replay.Time(rapid.IntRange(0, 1000).Draw(t, "gap")),
+		Bandwidth:  rapid.SampledFrom([]int64{0, 1e9, 1e10, 3e11}).Draw(t, "bandwidth"),
 		EagerLimit: int64(rapid.SampledFrom([]int{-1, 0, 100, 100000}).Draw(t, "eager limit")),
 		Larger:     largerGen.Draw(t, "larger"), Copied: rapid.Bool().Draw(t, "copied"),
 	}
@@ -94,7 +100,8 @@ var linkGen = rapid.Custom(func(t *rapid.T) Link {
 var largerGen = rapid.Custom(func(t *rapid.T) (list []Larger) {
 	for _, than := range []int64{0, 100, 4096, 1 << 20} {
 		if rapid.IntRange(0, 3).Draw(t, "larger") == 0 {
-			list = append(list, Larger{than, replay.Time(rapid.IntRange(0, 9000).Draw(t, "latency")), rapid.SampledFrom([]int64{0, 1e9, 2e10}).Draw(t, "bandwidth")})
+			list = append(list, Larger{than, replay.Time(rapid.IntRange(0, 9000).Draw(t, "latency")),
+				rapid.SampledFrom([]int64{0, 1e9, 2e10}).Draw(t, "bandwidth")})
 		}
 	}
 	return list
@@ -103,8 +110,10 @@ var largerGen = rapid.Custom(func(t *rapid.T) (list []Larger) {
 // drawn returns a machine and an operation on it, in which all members have entered.
 func drawn(t *rapid.T, links *rapid.Generator[Link]) (*Machine, *replay.Collective) {
 	n := rapid.IntRange(1, 20).Draw(t, "members")
-	p := Parameters{Between: links.Draw(t, "between"), Within: links.Draw(t, "within"), RanksPerNode: rapid.IntRange(0, 6).Draw(t, "ranks per node"), Cyclic: rapid.Bool().Draw(t, "cyclic")}
-	c := &replay.Collective{Role: spec.RoleOf(rapid.SampledFrom(names).Draw(t, "operation")), Root: -1, Leave: make([]replay.Time, n)}
+	p := Parameters{Between: links.Draw(t, "between"), Within: links.Draw(t, "within"),
+		RanksPerNode: rapid.IntRange(0, 6).Draw(t, "ranks per node"), Cyclic: rapid.Bool().Draw(t, "cyclic")}
+	c := &replay.Collective{Role: spec.RoleOf(rapid.SampledFrom(names).Draw(t, "operation")), Root: -1,
+		Leave: make([]replay.Time, n)}
 	if name := strings.ToLower(c.Role.Data); len(algorithms[name]) > 0 && rapid.Bool().Draw(t, "other algorithm") {
 		p.Collectives = map[string]Algorithm{name: rapid.SampledFrom(algorithms[name]).Draw(t, "algorithm")}
 	}
@@ -141,7 +150,8 @@ func earliest(c *replay.Collective) []replay.Time {
 	c.Earliest()
 	for _, i := range c.Leaving {
 		switch name := c.Role.Data; {
-		case c.Role.Gives.Of == "root", c.Role.Frees, strings.HasSuffix(name, "can"), strings.HasPrefix(name, "Neighbor"):
+		case c.Role.Gives.Of == "root", c.Role.Frees, strings.HasSuffix(name, "can"),
+			strings.HasPrefix(name, "Neighbor"):
 		case c.Role.Gets.Of == "root" && i != c.Root:
 		default:
 			c.Leave[i] = c.Enter[i]
@@ -274,12 +284,15 @@ func TestSteps(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := &replay.Collective{Role: role, Communicator: world(t, tt.members), Enter: make([]replay.Time, tt.members), Leave: make([]replay.Time, tt.members)}
+			c := &replay.Collective{Role: role, Communicator: world(t, tt.members),
+				Enter: make([]replay.Time, tt.members), Leave: make([]replay.Time, tt.members)}
 			for i := range tt.members {
-				c.Leaving, c.Sent, c.Received = append(c.Leaving, i), append(c.Sent, tt.sent), append(c.Received, tt.received)
+				c.Leaving, c.Sent, c.Received = append(c.Leaving, i), append(c.Sent, tt.sent),
+					append(c.Received, tt.received)
 			}
 			if m.Collective(c); slices.Max(c.Leave) != tt.want {
-				t.Errorf("takes %d, want %d (%d steps, %d more)", slices.Max(c.Leave), tt.want, slices.Max(c.Leave)/step, slices.Max(c.Leave)%step)
+				t.Errorf("takes %d, want %d (%d steps, %d more)", slices.Max(c.Leave), tt.want,
+					slices.Max(c.Leave)/step, slices.Max(c.Leave)%step)
 			}
 		})
 	}
@@ -312,7 +325,8 @@ func TestMessage(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := m.Message(&replay.Message{From: tt.from, To: tt.to, Bytes: tt.size}); got != tt.want {
-			t.Errorf("%d bytes from %d to %d, cyclic %v: %+v, want %+v", tt.size, tt.from, tt.to, tt.cyclic, got, tt.want)
+			t.Errorf("%d bytes from %d to %d, cyclic %v: %+v, want %+v", tt.size, tt.from, tt.to, tt.cyclic,
+				got, tt.want)
 		}
 	}
 }
@@ -331,7 +345,8 @@ func TestFactors(t *testing.T) {
 		return f
 	}
 	m, err := New(Parameters{
-		Compute: factor("1.5x"), OfRanks: []RankFactor{{rankenc.SetOf(1), factor("2")}}, OfFunction: map[string]Factor{"barrier": factor("0.1")},
+		Compute: factor("1.5x"), OfRanks: []RankFactor{{rankenc.SetOf(1), factor("2")}},
+		OfFunction: map[string]Factor{"barrier": factor("0.1")},
 	}, 2, fixed{})
 	if err != nil {
 		t.Fatal(err)
@@ -340,7 +355,8 @@ func TestFactors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := []replay.Time{res.Ranks[0].Computing, res.Ranks[1].Computing}, []replay.Time{1650, 3300}; !slices.Equal(got, want) {
+	if got, want := []replay.Time{res.Ranks[0].Computing, res.Ranks[1].Computing},
+		[]replay.Time{1650, 3300}; !slices.Equal(got, want) {
 		t.Errorf("computing %d, want %d", got, want)
 	}
 	for _, text := range []string{"", "x", "-1", "nan", "inf", "1e10", "0x10", "2y", "1_0"} {
@@ -372,8 +388,10 @@ func (c constant) Means() bool { return c.steady }
 // with all algorithms.
 func TestSkipped(t *testing.T) {
 	operations := []string{
-		"barrier", "bcast 1000 0 6", "reduce 5000 0 1 6", "allreduce 100 0 6", "allreduce 100000 0 6", "alltoall 10 10 6 6", "alltoall 100000 100000 6 6",
-		"allgather 100 100 6 6", "allgather 1000000 1000000 6 6", "gather 100 100 0 6 6", "scatter 100 100 0 6 6", "bcast 1000000 2 6",
+		"barrier", "bcast 1000 0 6", "reduce 5000 0 1 6", "allreduce 100 0 6", "allreduce 100000 0 6",
+		"alltoall 10 10 6 6", "alltoall 100000 100000 6 6",
+		"allgather 100 100 6 6", "allgather 1000000 1000000 6 6", "gather 100 100 0 6 6",
+		"scatter 100 100 0 6 6", "bcast 1000000 2 6",
 	}
 	const ranks = 9
 	var lines strings.Builder
@@ -381,7 +399,8 @@ func TestSkipped(t *testing.T) {
 		fmt.Fprintf(&lines, "%d init\n", rank)
 		for range 300 {
 			for i, operation := range operations {
-				fmt.Fprintf(&lines, "%d %s\n%d send %d 0 %d 6\n%d recv %d 0 %d 6\n", rank, operation, rank, (rank+i+1)%ranks, i*3000, rank, (rank+ranks-i%ranks-1)%ranks, i*3000)
+				fmt.Fprintf(&lines, "%d %s\n%d send %d 0 %d 6\n%d recv %d 0 %d 6\n", rank, operation, rank,
+					(rank+i+1)%ranks, i*3000, rank, (rank+ranks-i%ranks-1)%ranks, i*3000)
 			}
 		}
 		fmt.Fprintf(&lines, "%d finalize\n", rank)
@@ -404,7 +423,8 @@ func TestSkipped(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if ends[0].End != ends[1].End || !slices.Equal(ends[0].Ranks, ends[1].Ranks) || ends[0].Collectives != 300*uint64(len(operations)) {
+		if ends[0].End != ends[1].End || !slices.Equal(ends[0].Ranks, ends[1].Ranks) ||
+			ends[0].Collectives != 300*uint64(len(operations)) {
 			t.Errorf("%d ranks per node: skipped %+v, all executed %+v", together, *ends[0], *ends[1])
 		}
 	}
@@ -454,7 +474,9 @@ func BenchmarkCollective(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				c := &replay.Collective{Role: spec.RoleOf(name), Communicator: comm, Root: 0, Enter: make([]replay.Time, members), Leave: make([]replay.Time, members), Sent: make([]int64, members), Received: make([]int64, members)}
+				c := &replay.Collective{Role: spec.RoleOf(name), Communicator: comm, Root: 0,
+					Enter: make([]replay.Time, members), Leave: make([]replay.Time, members),
+					Sent: make([]int64, members), Received: make([]int64, members)}
 				for i := range members {
 					c.Sent[i], c.Received[i], c.Leaving = size, size, append(c.Leaving, i)
 				}
@@ -513,11 +535,13 @@ func TestBesides(t *testing.T) {
 func TestBlocks(t *testing.T) {
 	const size = 1000000
 	for _, name := range []string{"MPI_Gather", "MPI_Scatter"} {
-		m, err := New(Parameters{Between: Link{Latency: 7, Bandwidth: 1e12}, Collectives: map[string]Algorithm{strings.ToLower(name[4:]): binomial}}, 5, nil)
+		m, err := New(Parameters{Between: Link{Latency: 7, Bandwidth: 1e12},
+			Collectives: map[string]Algorithm{strings.ToLower(name[4:]): binomial}}, 5, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := &replay.Collective{Role: spec.RoleOf(name), Communicator: world(t, 5), Leave: make([]replay.Time, 5), Enter: make([]replay.Time, 5)}
+		c := &replay.Collective{Role: spec.RoleOf(name), Communicator: world(t, 5),
+			Leave: make([]replay.Time, 5), Enter: make([]replay.Time, 5)}
 		want := replay.Time(7 + size) // when the last member has its block
 		for i := range 5 {
 			c.Leaving, c.Sent, c.Received = append(c.Leaving, i), append(c.Sent, size), append(c.Received, size)

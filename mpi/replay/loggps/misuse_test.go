@@ -21,8 +21,10 @@ func TestMisuse(t *testing.T) {
 		Package:   "loggps",
 		Functions: []any{loggps.ParseFactor, loggps.New, loggps.Default},
 		Values: []any{
-			recorded, loggps.Default(), loggps.Algorithm("binomial"), loggps.Besides{}, loggps.Factor{}, loggps.Larger{}, loggps.Link{},
-			&loggps.Measured{}, loggps.OfSize{}, loggps.OneWay{}, loggps.RankFactor{}, replay.Instant{}, &replay.Collective{},
+			recorded, loggps.Default(), loggps.Algorithm("binomial"), loggps.Besides{}, loggps.Factor{},
+			loggps.Larger{}, loggps.Link{},
+			&loggps.Measured{}, loggps.OfSize{}, loggps.OneWay{}, loggps.RankFactor{}, replay.Instant{},
+			&replay.Collective{},
 		},
 	}.Run(t)
 }

@@ -115,9 +115,11 @@ type RankFactor struct {
 // 5 GB/s within them, one rank on each node, and 10⁹ floating-point operations a second.
 func Default() Parameters {
 	return Parameters{
-		Speed:   1e9,
-		Between: Link{Latency: 1500 * replay.Nanosecond, Overhead: 300 * replay.Nanosecond, Gap: 300 * replay.Nanosecond, Bandwidth: 10e9, EagerLimit: 16 << 10},
-		Within:  Link{Latency: 400 * replay.Nanosecond, Overhead: 200 * replay.Nanosecond, Gap: 200 * replay.Nanosecond, Bandwidth: 5e9, EagerLimit: 64 << 10},
+		Speed: 1e9,
+		Between: Link{Latency: 1500 * replay.Nanosecond, Overhead: 300 * replay.Nanosecond,
+			Gap: 300 * replay.Nanosecond, Bandwidth: 10e9, EagerLimit: 16 << 10},
+		Within: Link{Latency: 400 * replay.Nanosecond, Overhead: 200 * replay.Nanosecond,
+			Gap: 200 * replay.Nanosecond, Bandwidth: 5e9, EagerLimit: 64 << 10},
 	}
 }
 
@@ -132,7 +134,8 @@ func (p *Parameters) check() error {
 				return fmt.Errorf("loggps: size, latency and bandwidth of larger messages may not be negative: %+v", l)
 			}
 			if i > 0 && l.Than <= link.Larger[i-1].Than {
-				return fmt.Errorf("loggps: larger messages than %d bytes stand behind those than %d", l.Than, link.Larger[i-1].Than)
+				return fmt.Errorf("loggps: larger messages than %d bytes stand behind those than %d", l.Than,
+					link.Larger[i-1].Than)
 			}
 		}
 	}
@@ -145,14 +148,17 @@ func (p *Parameters) check() error {
 	for _, operation := range slices.Sorted(maps.Keys(p.Besides)) {
 		b := p.Besides[operation]
 		if _, known := algorithms[operation]; !known || slices.Contains(rootedOperations, operation) {
-			return fmt.Errorf("loggps: nothing is known to take time besides the messages of %q: it is of operations in which all members need all, such as allreduce", operation)
+			return fmt.Errorf(
+				"loggps: nothing is known to take time besides the messages of %q: it is of operations in which all members need all, such as allreduce", operation)
 		}
 		for i, o := range b {
 			if o.Bytes < 0 || o.Time < 0 {
-				return fmt.Errorf("loggps: sizes and times besides the messages of %s may not be negative: %+v", operation, o)
+				return fmt.Errorf(
+					"loggps: sizes and times besides the messages of %s may not be negative: %+v", operation, o)
 			}
 			if i > 0 && o.Bytes <= b[i-1].Bytes {
-				return fmt.Errorf("loggps: besides the messages of %s: %d bytes stand behind %d", operation, o.Bytes, b[i-1].Bytes)
+				return fmt.Errorf("loggps: besides the messages of %s: %d bytes stand behind %d", operation,
+					o.Bytes, b[i-1].Bytes)
 			}
 		}
 	}

@@ -19,7 +19,9 @@ import (
 
 func NewAt() *cobra.Command {
 	var at cli.TimeFlag
-	q := cli.NewQuestion("at", nil, func(q *cli.Question) error { return placesAt(q, at) }, cli.OptJSON, cli.OptAll, cli.OptRanks)
+	q := cli.NewQuestion("at", nil, func(q *cli.Question) error {
+		return placesAt(q, at)
+	}, cli.OptJSON, cli.OptAll, cli.OptRanks)
 	q.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) != 2 {
 			return cli.BadUsage(fmt.Errorf("at takes one trace and a time, not %s", text.Plural(len(args), "argument")))
@@ -141,7 +143,8 @@ func (a *At) print(q *cli.Question) {
 		case InCall:
 			t.Row(text.ID(p.Rank), p.Position, since, text.Duration(p.Duration), "in "+p.Call)
 		case BeforeCall:
-			t.Row(text.ID(p.Rank), p.Position, "", "", fmt.Sprintf("%s before %s", text.Duration(p.Start-int64(a.Time)), p.Call))
+			t.Row(text.ID(p.Rank), p.Position, "", "", fmt.Sprintf("%s before %s",
+				text.Duration(p.Start-int64(a.Time)), p.Call))
 		case AfterCalls:
 			where := "after its last call"
 			if a.Unfinished.Contains(p.Rank) {

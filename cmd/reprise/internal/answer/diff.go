@@ -21,8 +21,10 @@ func NewDiff() *cobra.Command {
 	q := &cli.Question{Command: cli.NewCommand("diff")}
 	q.AddOptions([]cli.Option{cli.OptJSON, cli.OptAll, cli.OptRanks})
 	ignore := new(ignoreFlag)
-	q.Flags().Var(ignore, "ignore", "what to ignore: "+strings.Join(ignorable, ", ")+", or names of functions, with commas")
-	if err := q.RegisterFlagCompletionFunc("ignore", cobra.FixedCompletions(ignorable, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+	q.Flags().Var(ignore, "ignore", "what to ignore: "+strings.Join(ignorable, ", ")+
+		", or names of functions, with commas")
+	if err := q.RegisterFlagCompletionFunc("ignore", cobra.FixedCompletions(ignorable,
+		cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the option is there
 	}
 	q.Args = func(_ *cobra.Command, args []string) error {
@@ -81,7 +83,8 @@ type Diff struct {
 	Unreadable rankenc.Set        `json:"unreadable_rank_set"` // ranks that are left out
 	TimeA      *query.Nanoseconds `json:"a_time_ns,omitempty"` // in all calls; only if both traces have it
 	TimeB      *query.Nanoseconds `json:"b_time_ns,omitempty"`
-	Times      []timeDifference   `json:"time_differences,omitzero"` // that differ, the largest difference first; likewise
+	// that differ, the largest difference first; likewise
+	Times []timeDifference `json:"time_differences,omitzero"`
 }
 
 // A timeDifference is how long the calls of a function take, of all ranks together.
@@ -231,7 +234,8 @@ func (d *Diff) print(q *cli.Question) {
 		return
 	}
 	for i, side := range []query.DiffSide{d.A, d.B} {
-		q.Printf("%c  %s: %s, %s", "AB"[i], text.Printable(d.Traces[i]), text.Plural(side.Ranks, "rank"), text.Plural(side.Calls, "call"))
+		q.Printf("%c  %s: %s, %s", "AB"[i], text.Printable(d.Traces[i]), text.Plural(side.Ranks, "rank"),
+			text.Plural(side.Calls, "call"))
 		if time := []*query.Nanoseconds{d.TimeA, d.TimeB}[i]; time != nil {
 			q.Printf(", %s in calls", text.Duration(*time))
 		}
@@ -241,7 +245,8 @@ func (d *Diff) print(q *cli.Question) {
 		}
 	}
 	if n := d.Different.Len(); n > 0 {
-		q.Printf("\n%s of %s differ: %s\n", text.Count(n), text.Plural(d.Compared, "rank"), d.Different.Abbreviated(cli.MaxListText))
+		q.Printf("\n%s of %s differ: %s\n", text.Count(n), text.Plural(d.Compared, "rank"),
+			d.Different.Abbreviated(cli.MaxListText))
 	} else if d.Compared > 0 {
 		q.Printf("\nthe calls of %s are equal%s\n", text.Plural(d.Compared, "rank"), d.but())
 	}
@@ -276,7 +281,8 @@ func printFirst(q *cli.Question, f *query.Difference, what string) {
 const maxRanksText = 30
 
 func (d *Diff) printCounts(q *cli.Question, what string, rows []query.CountDifference) {
-	t := d.rows(q, len(rows), "calls in A", "calls in B", "difference", "ranks", what).Wrapped() // what differs may be anywhere
+	// what differs may be anywhere
+	t := d.rows(q, len(rows), "calls in A", "calls in B", "difference", "ranks", what).Wrapped()
 	for _, c := range rows {
 		ranks := c.Ranks.String()
 		if len(ranks) > maxRanksText {
@@ -296,15 +302,19 @@ func (d *Diff) printMessages(q *cli.Question) {
 		q.Printf("\nequal messages: %s, %s\n", text.Plural(m.A.Messages, "message"), flowBytes(m.A))
 		return
 	}
-	q.Printf("\nmessages: %s, %s in A, %s, %s in B\n", text.Count(m.A.Messages), flowBytes(m.A), text.Count(m.B.Messages), flowBytes(m.B))
+	q.Printf("\nmessages: %s, %s in A, %s, %s in B\n", text.Count(m.A.Messages), flowBytes(m.A),
+		text.Count(m.B.Messages), flowBytes(m.B))
 	for i, f := range []query.Flow{m.UnplacedA, m.UnplacedB} {
 		if f.Messages > 0 {
-			q.Printf("%s, %s in %c, to or from an unknown rank: they are in no pair\n", text.Plural(f.Messages, "message"), flowBytes(f), "AB"[i])
+			q.Printf("%s, %s in %c, to or from an unknown rank: they are in no pair\n",
+				text.Plural(f.Messages, "message"), flowBytes(f), "AB"[i])
 		}
 	}
-	t := d.rows(q, len(m.Pairs), "from", "to", "messages in A", "in B", "difference", "bytes in A", "in B", "difference")
+	t := d.rows(q, len(m.Pairs), "from", "to", "messages in A", "in B", "difference", "bytes in A", "in B",
+		"difference")
 	for _, p := range m.Pairs {
-		t.Row(text.ID(p.Source), text.ID(p.Destination), p.A.Messages, p.B.Messages, more(p.A.Messages, p.B.Messages, text.Count[uint64]),
+		t.Row(text.ID(p.Source), text.ID(p.Destination), p.A.Messages, p.B.Messages,
+			more(p.A.Messages, p.B.Messages, text.Count[uint64]),
 			flowBytes(p.A), flowBytes(p.B), more(p.A.Bytes, p.B.Bytes, text.Bytes[uint64]))
 	}
 	t.Close()

@@ -117,7 +117,9 @@ func warnOfPrograms(q *cli.Question, paths []string, called [][]string) {
 		for _, of := range [][2]int{{0, i}, {i, 0}} {
 			for _, name := range called[of[0]] {
 				if _, found := slices.BinarySearch(called[of[1]], name); !found {
-					cli.Warn(q.ErrOrStderr(), "%s calls %s, and %s does not: traces are compared as runs of one program", paths[of[0]], name, paths[of[1]])
+					cli.Warn(q.ErrOrStderr(),
+						"%s calls %s, and %s does not: traces are compared as runs of one program",
+						paths[of[0]], name, paths[of[1]])
 					return
 				}
 			}
@@ -128,7 +130,8 @@ func warnOfPrograms(q *cli.Question, paths []string, called [][]string) {
 func (a *Efficiency) print(q *cli.Question) {
 	if len(a.Traces) == 1 {
 		r := a.Traces[0].Run
-		q.Printf("%s: %s, %s\n", text.Printable(a.Traces[0].Trace), text.Plural(r.Ranks, "rank"), answers.EfficiencyTimes(r))
+		q.Printf("%s: %s, %s\n", text.Printable(a.Traces[0].Trace), text.Plural(r.Ranks, "rank"),
+			answers.EfficiencyTimes(r))
 		a.printRuns(q)
 		printPhases(q, r)
 		for _, note := range answers.EfficiencyNotes(r) {
@@ -239,7 +242,9 @@ func (a *Efficiency) printRuns(q *cli.Question) {
 		}
 		scaling("global efficiency", func(s *efficiency.Scaling) string { return answers.Factor(s.Global) })
 		indent = "  "
-		scaling(indent+"computation scalability", func(s *efficiency.Scaling) string { return answers.Factor(s.ComputationScalability) })
+		scaling(indent+"computation scalability", func(s *efficiency.Scaling) string {
+			return answers.Factor(s.ComputationScalability)
+		})
 	}
 	factor(indent+"parallel efficiency", func(f *efficiency.Factors) float64 { return f.Parallel })
 	factor(indent+"  load balance", func(f *efficiency.Factors) float64 { return f.LoadBalance })
@@ -251,7 +256,8 @@ func (a *Efficiency) printRuns(q *cli.Question) {
 
 // printPhases prints a table with a row for each phase.
 func printPhases(q *cli.Question, r *efficiency.Run) {
-	t := q.Table("time", "share", "parallel", "load balance", "communication", "serialization", "transfer", "<phase").Apart()
+	t := q.Table("time", "share", "parallel", "load balance", "communication", "serialization", "transfer",
+		"<phase").Apart()
 	minor := 0
 	for i := range r.Phases {
 		p := &r.Phases[i]
@@ -261,7 +267,8 @@ func printPhases(q *cli.Question, r *efficiency.Run) {
 		}
 		cells := []any{text.Duration(p.Time), text.Percent(p.Time, r.Time)}
 		if f := p.Factors; f != nil {
-			cells = append(cells, answers.Factor(f.Parallel), answers.Factor(f.LoadBalance), answers.Factor(f.Communication), answers.Factor(f.Serialization), answers.Factor(f.Transfer))
+			cells = append(cells, answers.Factor(f.Parallel), answers.Factor(f.LoadBalance),
+				answers.Factor(f.Communication), answers.Factor(f.Serialization), answers.Factor(f.Transfer))
 		} else {
 			cells = append(cells, "-", "-", "-", "-", "-")
 		}
@@ -269,6 +276,7 @@ func printPhases(q *cli.Question, r *efficiency.Run) {
 	}
 	t.Close()
 	if minor > 0 {
-		q.Printf("\nand %s of less than %s of the time: --all shows them\n", text.Plural(minor, "phase"), answers.Factor(answers.MinorPhase))
+		q.Printf("\nand %s of less than %s of the time: --all shows them\n", text.Plural(minor, "phase"),
+			answers.Factor(answers.MinorPhase))
 	}
 }

@@ -19,7 +19,8 @@ import (
 // there is most, and where there is nothing.
 func TestMatrixPicture(t *testing.T) {
 	tier.SlowRace(t)
-	for _, tt := range tier.Some([]struct{ ranks, bins int }{{4, 4}, {64, 64}, {100_000, 700}, {1, 1}, {1000, 1000}}, 2) {
+	for _, tt := range tier.Some([]struct{ ranks, bins int }{{4, 4}, {64, 64}, {100_000, 700}, {1, 1},
+		{1000, 1000}}, 2) {
 		value := func(from, to int) uint64 {
 			switch to - from {
 			case 0:
@@ -29,7 +30,8 @@ func TestMatrixPicture(t *testing.T) {
 			}
 			return 0
 		}
-		h := heatMap{title: "title", scale: "bytes", ranks: tt.ranks, bins: tt.bins, value: value, text: text.Bytes[uint64]}
+		h := heatMap{title: "title", scale: "bytes", ranks: tt.ranks, bins: tt.bins, value: value,
+			text: text.Bytes[uint64]}
 		var b bytes.Buffer
 		if err := h.write(&b, "png"); err != nil {
 			t.Fatal(err)
@@ -75,7 +77,8 @@ func TestHeatScale(t *testing.T) {
 		{false, 100, 100, "10 20 50 100"},
 		{false, 5, 3000, "5 10 20 50 100 200 500 1,000 2,000"},
 		{false, 1, 123_456, "1 10 100 1,000 10,000 100,000"},
-		{false, math.MaxUint64, math.MaxUint64, "2,000,000,000,000,000,000 5,000,000,000,000,000,000 10,000,000,000,000,000,000"},
+		{false, math.MaxUint64, math.MaxUint64,
+			"2,000,000,000,000,000,000 5,000,000,000,000,000,000 10,000,000,000,000,000,000"},
 		{true, 1, 1, "0 1"},
 		{true, 7, 100, "0 20 40 60 80 100"},
 		{true, 7, 9637, "0 2,000 4,000 6,000 8,000"},

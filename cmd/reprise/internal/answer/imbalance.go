@@ -11,7 +11,9 @@ import (
 
 func NewImbalance() *cobra.Command {
 	var all bool // of the times of every call
-	q := cli.NewQuestion("imbalance", nil, func(q *cli.Question) error { return imbalance(q, all) }, cli.OptJSON, cli.OptAll, cli.OptRanks)
+	q := cli.NewQuestion("imbalance", nil, func(q *cli.Question) error {
+		return imbalance(q, all)
+	}, cli.OptJSON, cli.OptAll, cli.OptRanks)
 	cli.AddSeries(q, &all)
 	return q.Command
 }
@@ -66,7 +68,8 @@ func (a *Imbalance) print(q *cli.Question) {
 		q.Printf("%s\n", OverlapNote)
 	}
 	if a.Slowest != nil {
-		q.Printf("rank %d is the slowest: %s outside calls, mean %s\n", a.Slowest.Rank, text.Around(a.Slowest.Outside, a.Slowest.Error), text.Around(a.Slowest.Mean, a.Slowest.Error))
+		q.Printf("rank %d is the slowest: %s outside calls, mean %s\n", a.Slowest.Rank,
+			text.Around(a.Slowest.Outside, a.Slowest.Error), text.Around(a.Slowest.Mean, a.Slowest.Error))
 	}
 	if byFunction {
 		a.printFunctions(q)
@@ -91,7 +94,8 @@ func (a *Imbalance) printFunctions(q *cli.Question) {
 	t := q.Table("wait time", "", "?calls", "?ranks", "mean", "fastest", "&rank", "slowest", "&rank", "<function")
 	for _, f := range a.Functions {
 		t.Row(text.Around(f.Wait, f.WaitError), text.Percent(f.Wait, a.Total), f.Calls, f.Ranks, text.Duration(f.Mean),
-			text.Duration(f.Fast.Mean), text.ID(f.Fast.Rank), text.Duration(f.Slow.Mean), text.ID(f.Slow.Rank), text.Printable(f.Name))
+			text.Duration(f.Fast.Mean), text.ID(f.Fast.Rank), text.Duration(f.Slow.Mean),
+			text.ID(f.Slow.Rank), text.Printable(f.Name))
 	}
 	t.Close()
 }
@@ -107,10 +111,12 @@ func (a *Imbalance) printSites(q *cli.Question) {
 	q.Printf("\n")
 	t := q.Table(append(append([]string{wait, ""}, columns...), "<signature")...)
 	for _, s := range a.Sites {
-		cells := []any{text.Around(s.Wait, s.WaitError), text.Percent(s.Wait, a.Total), s.Calls, s.Ranks, text.Duration(s.Mean),
+		cells := []any{text.Around(s.Wait, s.WaitError), text.Percent(s.Wait, a.Total), s.Calls, s.Ranks,
+			text.Duration(s.Mean),
 			text.Duration(s.Min), text.ID(s.MinRank), text.Duration(s.Max), text.ID(s.MaxRank)}
 		if a.Exact {
-			cells = append(cells, text.Duration(s.Fast.Mean), text.ID(s.Fast.Rank), text.Duration(s.Slow.Mean), text.ID(s.Slow.Rank))
+			cells = append(cells, text.Duration(s.Fast.Mean), text.ID(s.Fast.Rank),
+				text.Duration(s.Slow.Mean), text.ID(s.Slow.Rank))
 		}
 		t.Row(append(cells, s.Call)...)
 	}
@@ -134,7 +140,8 @@ func (a *Imbalance) printGroups(q *cli.Question) {
 		q.Printf("%s  %s\n", title, s.Call)
 		title = ""
 		for _, g := range s.Groups {
-			q.Printf("    %6s of about %s, from %s to %s\n", text.Percent(g.Calls, s.Calls), text.Duration(g.Mean), text.Duration(g.Low), text.Duration(g.High))
+			q.Printf("    %6s of about %s, from %s to %s\n", text.Percent(g.Calls, s.Calls),
+				text.Duration(g.Mean), text.Duration(g.Low), text.Duration(g.High))
 		}
 	}
 }

@@ -97,7 +97,8 @@ func (a *matchAnswer) printSummary(q *cli.Question) {
 	if a.Channels == 0 && len(a.Unmatched) == 0 {
 		q.Printf("%s: no messages to match\n", text.Printable(q.Path))
 	} else {
-		q.Printf("%s: %s sent and received, on %s\n", text.Printable(q.Path), text.Plural(a.Messages, "message"), text.Plural(a.Channels, "channel"))
+		q.Printf("%s: %s sent and received, on %s\n", text.Printable(q.Path),
+			text.Plural(a.Messages, "message"), text.Plural(a.Channels, "channel"))
 	}
 	for _, line := range []struct {
 		n           uint64
@@ -122,7 +123,8 @@ func (a *matchAnswer) printSummary(q *cli.Question) {
 	}
 	switch {
 	case sends > 0 || receives > 0:
-		q.Printf("%s not received, %s without a message\n", text.Plural(sends, "message"), text.Plural(receives, "receive"))
+		q.Printf("%s not received, %s without a message\n", text.Plural(sends, "message"),
+			text.Plural(receives, "receive"))
 	case a.Messages > 0:
 		q.Printf("all messages match\n")
 	}
@@ -133,7 +135,9 @@ func (a *matchAnswer) printSummary(q *cli.Question) {
 	if a.ThreadsUnordered {
 		q.Printf("%s,\n  and whether members make the same collective operations\n", cli.UnorderedNote)
 	}
-	differ := slices.ContainsFunc(a.Instances, func(n query.Instances) bool { return len(n.Different)+n.Absent.Len() > 0 })
+	differ := slices.ContainsFunc(a.Instances, func(n query.Instances) bool {
+		return len(n.Different)+n.Absent.Len() > 0
+	})
 	switch {
 	case a.Unfinished.Len() == 0:
 	case len(a.Unmatched) > 0 || differ:
@@ -168,7 +172,8 @@ func (a *matchAnswer) printUnmatched(q *cli.Question) {
 		if u.First != nil {
 			rank, first = strconv.Itoa(u.Rank), text.Count(*u.First)
 		}
-		t.Row(u.Count, u.Direction.String(), from, text.ID(u.Destination), tag, rank, first, text.Printable(u.Communicator.Name))
+		t.Row(u.Count, u.Direction.String(), from, text.ID(u.Destination), tag, rank, first,
+			text.Printable(u.Communicator.Name))
 	}
 	t.Close()
 	most := q.Most()
@@ -182,7 +187,8 @@ func (a *matchAnswer) printUnmatched(q *cli.Question) {
 // printAmong prints the candidates of messages that may be of several channels.
 func printAmong(q *cli.Question, u query.Unmatched) {
 	q.Printf("\n%s to rank %d on %s, on some of %s: the sources or tags of\nsome receives are not recorded\n",
-		text.Plural(u.Count, u.Direction.String()), u.Destination, text.Printable(u.Communicator.Name), text.Plural(len(u.Among), "candidate channel"))
+		text.Plural(u.Count, u.Direction.String()), u.Destination, text.Printable(u.Communicator.Name),
+		text.Plural(len(u.Among), "candidate channel"))
 	shown := u.Among
 	if most := q.Most(); most != text.All {
 		shown = shown[:min(len(shown), most)]
@@ -244,7 +250,8 @@ func (a *matchAnswer) printCommunicators(q *cli.Question) {
 		communicators[n.Communicator.Whole()] = true
 	}
 	families, differ, absent := a.families(q, all)
-	q.Printf("\n%s on %s", text.Plural(operations, "collective operation"), text.Plural(len(communicators), "communicator"))
+	q.Printf("\n%s on %s", text.Plural(operations, "collective operation"),
+		text.Plural(len(communicators), "communicator"))
 	if !differ && !absent {
 		q.Printf(": all members make the same calls")
 		if a.Unfinished.Len() > 0 {
@@ -340,7 +347,8 @@ func collectiveText(rank int, c query.CollectiveCall) string {
 	case c.Function == "":
 		return fmt.Sprintf("rank %d makes no more calls", rank)
 	case c.Root >= 0:
-		return fmt.Sprintf("rank %d calls %s with root %d at position %s", rank, text.Printable(c.Function), c.Root, text.Count(c.Position))
+		return fmt.Sprintf("rank %d calls %s with root %d at position %s", rank, text.Printable(c.Function),
+			c.Root, text.Count(c.Position))
 	}
 	return fmt.Sprintf("rank %d calls %s at position %s", rank, text.Printable(c.Function), text.Count(c.Position))
 }
@@ -355,26 +363,31 @@ func (a *matchAnswer) printSkews(q *cli.Question) {
 	if len(a.Skews) == 0 {
 		return
 	}
-	q.Printf("\nskew: time from the first member that begins an operation to the straggler,\n%s\n\n", skewError(a.Skews))
+	q.Printf("\nskew: time from the first member that begins an operation to the straggler,\n%s\n\n",
+		skewError(a.Skews))
 	each := len(a.Skews)
 	if most := q.Most(); most != text.All && each > most {
 		each = mostSkews
 	}
-	t := q.Table("mean", "?median", "max", "?in operation", "straggler", "?position", "?at", "?operations", "&sample", "most often", "", "<function")
+	t := q.Table("mean", "?median", "max", "?in operation", "straggler", "?position", "?at", "?operations",
+		"&sample", "most often", "", "<function")
 	for _, s := range a.Skews[:each] {
 		name := text.Printable(s.Function)
 		if s.Root >= 0 {
 			name += fmt.Sprintf(" with root %d", s.Root)
 		}
 		straggler, mostly, share := stragglersOf(&s)
-		t.Row(text.Duration(s.Mean), text.Duration(s.Median), text.Duration(s.Max), s.MaxInstance, straggler, s.MaxPosition,
+		t.Row(text.Duration(s.Mean), text.Duration(s.Median), text.Duration(s.Max), s.MaxInstance, straggler,
+			s.MaxPosition,
 			time.Duration(s.MaxStart), s.Instances, s.Sampled, mostly, share,
 			name+" on "+text.Printable(s.Communicator.Name))
 	}
 	others := sumSkews(a.Skews[each:])
 	for _, s := range others {
-		t.Row(text.Duration(s.sum/s.operations), "", text.Duration(s.max), "", "", "", "", s.instances, s.sampled, "", "",
-			fmt.Sprintf("%s on %s", text.Printable(s.function), text.Plural(len(s.communicators), "other communicator")))
+		t.Row(text.Duration(s.sum/s.operations), "", text.Duration(s.max), "", "", "", "", s.instances,
+			s.sampled, "", "",
+			fmt.Sprintf("%s on %s", text.Printable(s.function),
+				text.Plural(len(s.communicators), "other communicator")))
 	}
 	t.Close()
 	if len(others) > 0 {
@@ -420,12 +433,15 @@ func (e *startError) text(things string) string {
 	case e.weakest == timing.Exact && e.known && e.off == 0:
 		return "from the times of every call, exact"
 	case e.known:
-		return fmt.Sprintf("from the times of every call. Starts are at most %s off: smaller %s mean nothing", text.Duration(e.off), things)
+		return fmt.Sprintf("from the times of every call. Starts are at most %s off: smaller %s mean nothing",
+			text.Duration(e.off), things)
 	}
 	if e.weakest == timing.Exact { // so that it is by the clocks
-		return "from the times of every call, exact on each machine. Not all clocks are aligned:\n" + things + " between machines are left out"
+		return "from the times of every call, exact on each machine. Not all clocks are aligned:\n" + things +
+			" between machines are left out"
 	}
-	return fmt.Sprintf("from the times of every call. Starts are at most %.4g %% of the longest gap near\nthem off: smaller %s mean nothing", 100*float64(e.weakest), things)
+	return fmt.Sprintf(
+		"from the times of every call. Starts are at most %.4g %% of the longest gap near\nthem off: smaller %s mean nothing", 100*float64(e.weakest), things)
 }
 
 // skewError says how exact skews are.

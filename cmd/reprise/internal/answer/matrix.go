@@ -49,7 +49,9 @@ func NewMatrix() *cobra.Command {
 		of: cli.NewChoice("bytes", "messages"), scale: cli.NewChoice("log", "linear"),
 	}
 	var q *cli.Question
-	q = cli.NewQuestion("matrix", func() error { return o.check(q) }, func(q *cli.Question) error { return matrix(q, o) }, cli.OptRanks)
+	q = cli.NewQuestion("matrix", func() error { return o.check(q) }, func(q *cli.Question) error {
+		return matrix(q, o)
+	}, cli.OptRanks)
 	f := q.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "the `file` to write, or - for standard output")
 	cli.AddChoice(q.Command, o.format, "format", "format of the output")
@@ -58,7 +60,8 @@ func NewMatrix() *cobra.Command {
 	cli.AddChoice(q.Command, o.of, "of", "quantity to draw")
 	cli.AddChoice(q.Command, o.scale, "scale", "scale of the colours")
 	f.IntVar(&o.bins, "bins", fewBins, "max `number` of rows and columns of a picture")
-	f.BoolVar(&o.force, "force", false, fmt.Sprintf("with --format csv, write more than %s lines", text.Count(MostLines)))
+	f.BoolVar(&o.force, "force", false, fmt.Sprintf("with --format csv, write more than %s lines",
+		text.Count(MostLines)))
 	return q.Command
 }
 
@@ -71,7 +74,8 @@ func (o *matrixOptions) check(q *cli.Question) error {
 		return fmt.Errorf("--bins is from 1 to %d, not %d", maxBins, o.bins)
 	}
 	if o.format.Value == "" {
-		if err := o.format.Set(strings.ToLower(strings.TrimPrefix(filepath.Ext(o.output), "."))); err != nil || o.format.Value == "" {
+		if err := o.format.Set(
+			strings.ToLower(strings.TrimPrefix(filepath.Ext(o.output), "."))); err != nil || o.format.Value == "" {
 			return fmt.Errorf("%s is not named .svg, .png or .csv: choose one with --format", o.output)
 		}
 	}
@@ -117,7 +121,8 @@ func matrix(q *cli.Question, o matrixOptions) error {
 				m.Traffic.Uniform = nil
 			}
 			if n := m.Traffic.Most(); n > MostLines && !o.force {
-				return cli.BadUsage(fmt.Errorf("there would be up to %s lines, one for each pair of ranks; --force writes them, a picture has --bins", text.Count(n)))
+				return cli.BadUsage(
+					fmt.Errorf("there would be up to %s lines, one for each pair of ranks; --force writes them, a picture has --bins", text.Count(n)))
 			}
 			write = func(w io.Writer) error { return writePairs(q.Context(), w, m.Traffic, o.kind.Value) }
 			return nil
@@ -130,7 +135,8 @@ func matrix(q *cli.Question, o matrixOptions) error {
 		return err
 	}
 	what := fmt.Sprintf("matrix of %s, %s", text.Plural(q.Trace.Ranks(), "rank"), o.kindName())
-	return cli.TellWritten(q.Command, o.format.Value, o.output, what, cli.Named(cli.WriteOutput(q.Command, o.output, []string{q.Path}, write)))
+	return cli.TellWritten(q.Command, o.format.Value, o.output, what,
+		cli.Named(cli.WriteOutput(q.Command, o.output, []string{q.Path}, write)))
 }
 
 // writePairs writes a line for each pair of ranks with communication of a kind.
@@ -192,7 +198,8 @@ func newHeatMap(path string, m *query.Matrix, o matrixOptions) (*heatMap, error)
 		parts = append(parts, fmt.Sprintf("%s, %s", text.Plural(m.Messages, "message"), flowBytes(m.Flow)))
 	}
 	if kind == KindCollective || kind == KindBoth && m.Exchanged.Blocks > 0 {
-		parts = append(parts, fmt.Sprintf("collective %s, %s", text.Plural(m.Exchanged.Blocks, "block"), blockBytes(m.Exchanged)))
+		parts = append(parts, fmt.Sprintf("collective %s, %s", text.Plural(m.Exchanged.Blocks, "block"),
+			blockBytes(m.Exchanged)))
 	}
 	h.title = filepath.Base(path) + ": " + strings.Join(parts, "; ")
 	counted := map[string]string{KindBoth: "messages and blocks", KindP2P: "messages", KindCollective: "blocks"}[kind]
@@ -202,13 +209,15 @@ func newHeatMap(path string, m *query.Matrix, o matrixOptions) (*heatMap, error)
 	switch {
 	case all.Messages == 0 && all.Exchanged.Blocks == 0:
 		return nil, fmt.Errorf("%s: there is nothing to draw", map[string]string{
-			KindBoth: "no rank sends anything to another", KindP2P: "no rank sends a message", KindCollective: "collective operations exchange no data",
+			KindBoth: "no rank sends anything to another", KindP2P: "no rank sends a message",
+			KindCollective: "collective operations exchange no data",
 		}[kind])
 	case of == "messages":
 		h.scale, h.text = counted, text.Count[uint64]
 		value = func(v query.Volume) uint64 { return wire.AddSat(v.Messages, v.Exchanged.Blocks) }
 	case bytes(all) == 0:
-		return nil, fmt.Errorf("the %s have no bytes, or their sizes are unknown: --of messages draws their number", counted)
+		return nil, fmt.Errorf(
+			"the %s have no bytes, or their sizes are unknown: --of messages draws their number", counted)
 	default:
 		h.scale, h.text = "bytes", text.Bytes[uint64]
 	}

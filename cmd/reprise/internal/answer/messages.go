@@ -20,7 +20,9 @@ import (
 
 func NewMessages() *cobra.Command {
 	by := cli.NewChoice("pair", "size", "communicator")
-	q := cli.NewQuestion("messages", nil, func(q *cli.Question) error { return messages(q, by.Value) }, cli.OptJSON, cli.OptAll, cli.OptRanks)
+	q := cli.NewQuestion("messages", nil, func(q *cli.Question) error {
+		return messages(q, by.Value)
+	}, cli.OptJSON, cli.OptAll, cli.OptRanks)
 	cli.AddChoice(q.Command, by, "by", "meaning of a row")
 	return q.Command
 }
@@ -82,7 +84,8 @@ func (a *messagesAnswer) fill(q *cli.Question, model *semantics.Model, by string
 // tooManyPairs says what to do if an error is that there are too many pairs of ranks.
 func tooManyPairs(err error) error {
 	if errors.Is(err, query.ErrTooManyPairs) {
-		return errors.New("too many pairs of ranks have traffic: choose some with --ranks, draw all with \"reprise matrix\", or sum them up with \"reprise messages --by communicator\"")
+		return errors.New(
+			"too many pairs of ranks have traffic: choose some with --ranks, draw all with \"reprise matrix\", or sum them up with \"reprise messages --by communicator\"")
 	}
 	return err
 }
@@ -152,7 +155,8 @@ func (a *messagesAnswer) printPairs(q *cli.Question) {
 	t := q.Table(titles...)
 	for i := range rows {
 		r := &rows[i]
-		cells := []any{r.From(), r.To(), r.Messages, text.Percent(r.Messages, a.Messages), flowBytes(r.Flow), text.Percent(r.Bytes, a.Bytes), meanSize(r.Flow)}
+		cells := []any{r.From(), r.To(), r.Messages, text.Percent(r.Messages, a.Messages), flowBytes(r.Flow),
+			text.Percent(r.Bytes, a.Bytes), meanSize(r.Flow)}
 		if r.Messages == 0 {
 			cells = []any{r.From(), r.To(), "", "", "", "", ""}
 		}
@@ -176,14 +180,16 @@ func (a *messagesAnswer) printSizes(q *cli.Question) {
 	if !q.All {
 		t := text.NewTable(q.OutOrStdout(), text.All, "min size", "max size", "messages", "", "bytes", "")
 		for _, c := range a.classes {
-			t.Row(c.From, c.To, c.Messages, text.Percent(c.Messages, a.Messages), text.Bytes(c.Bytes), text.Percent(c.Bytes, a.Bytes))
+			t.Row(c.From, c.To, c.Messages, text.Percent(c.Messages, a.Messages), text.Bytes(c.Bytes),
+				text.Percent(c.Bytes, a.Bytes))
 		}
 		t.Close()
 		return
 	}
 	t := q.Table("size", "messages", "", "bytes", "")
 	for _, s := range a.Sizes {
-		t.Row(s.Bytes, s.Messages, text.Percent(s.Messages, a.Messages), text.Bytes(s.All()), text.Percent(s.All(), a.Bytes))
+		t.Row(s.Bytes, s.Messages, text.Percent(s.Messages, a.Messages), text.Bytes(s.All()),
+			text.Percent(s.All(), a.Bytes))
 	}
 	t.Close()
 }
@@ -210,14 +216,16 @@ func (a *messagesAnswer) printCommunicators(q *cli.Question) {
 		rows = append(rows, r)
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.Calls, a.Calls) })
-	t := q.Table("calls", "?ranks", "size", "messages", "bytes", "collectives", "?sent", "?received", "exchanged", "<communicator")
+	t := q.Table("calls", "?ranks", "size", "messages", "bytes", "collectives", "?sent", "?received",
+		"exchanged", "<communicator")
 	for _, r := range rows {
 		size := ""
 		if r.Size > 0 {
 			size = text.Count(r.Size)
 		}
 		c := r.Collectives
-		t.Row(r.Calls, r.Ranks, size, r.Messages, flowBytes(r.Flow), c.Calls, text.KnownBytes(c.Sent, c.Unknown, math.MaxUint64),
+		t.Row(r.Calls, r.Ranks, size, r.Messages, flowBytes(r.Flow), c.Calls,
+			text.KnownBytes(c.Sent, c.Unknown, math.MaxUint64),
 			text.KnownBytes(c.Received, c.Unknown, math.MaxUint64), blockBytes(r.Exchanged), r.name)
 	}
 	t.Close()

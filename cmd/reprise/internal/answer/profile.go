@@ -87,7 +87,9 @@ func (a *Profile) choose(q *cli.Question, by string) {
 		})
 		a.Functions = functions
 	case "signature":
-		slices.SortStableFunc(signatures, func(x, y query.SignatureProfile) int { return byTime(x.Time, y.Time, x.Calls, y.Calls) })
+		slices.SortStableFunc(signatures, func(x, y query.SignatureProfile) int {
+			return byTime(x.Time, y.Time, x.Calls, y.Calls)
+		})
 		call := q.Calls()
 		for i := range signatures {
 			signatures[i].Call = call(signatures[i].Signature)
@@ -95,7 +97,9 @@ func (a *Profile) choose(q *cli.Question, by string) {
 		a.Signatures = signatures
 	case "site":
 		a.Sites = whole.Sites(q.Trace)
-		slices.SortStableFunc(a.Sites, func(x, y query.SiteProfile) int { return byTime(x.Time, y.Time, x.Calls, y.Calls) })
+		slices.SortStableFunc(a.Sites, func(x, y query.SiteProfile) int {
+			return byTime(x.Time, y.Time, x.Calls, y.Calls)
+		})
 	case "rank":
 		a.Shapes, a.Timed = shapes, len(a.RankTimes) > 0
 	}
@@ -170,7 +174,8 @@ func (a *Profile) print(q *cli.Question, by string) {
 		})
 	case "site":
 		printRows(a, q, "<function, site", a.Sites, func(s query.SiteProfile) profileRow {
-			return profileRow{s.Calls, s.Ranks, s.Time, text.Printable(s.Function) + ", " + text.Printable(cmp.Or(s.Site, "at several places"))}
+			return profileRow{s.Calls, s.Ranks, s.Time,
+				text.Printable(s.Function) + ", " + text.Printable(cmp.Or(s.Site, "at several places"))}
 		})
 	case "rank":
 		t := q.Table("calls per rank", "ranks", "calls", "", "<ranks")
@@ -261,7 +266,8 @@ func (a *Profile) printRankTimes(q *cli.Question) {
 	}
 	t := q.Table("rank", "calls", "in calls", "", "outside", "", "top function", "", "<")
 	for _, r := range a.RankTimes {
-		cells := []any{text.ID(r.Rank), r.Calls, text.Duration(r.Time), shareOfTime(r.Time, r.Span), text.Duration(r.Outside), shareOfTime(r.Outside, r.Span)}
+		cells := []any{text.ID(r.Rank), r.Calls, text.Duration(r.Time), shareOfTime(r.Time, r.Span),
+			text.Duration(r.Outside), shareOfTime(r.Outside, r.Span)}
 		if len(r.Functions) > 0 {
 			most := r.Functions[0]
 			cells = append(cells, text.Duration(most.Time), shareOfTime(most.Time, r.Span), text.Printable(most.Name))
@@ -287,7 +293,8 @@ func (a *Profile) printOfRanks(q *cli.Question) {
 	for _, f := range a.Functions {
 		cells := []any{f.Calls, text.Percent(f.Calls, a.Calls), f.Ranks}
 		if r := f.OfRanks; r != nil {
-			cells = append(cells, text.Duration(r.Time), text.Percent(r.Time, whole), text.Duration(r.Mean), "≤ "+text.Duration(r.Max))
+			cells = append(cells, text.Duration(r.Time), text.Percent(r.Time, whole), text.Duration(r.Mean),
+				"≤ "+text.Duration(r.Max))
 		} else {
 			cells = append(cells, "-", "", "", "")
 		}
@@ -369,7 +376,8 @@ func (a *Activity) print(q *cli.Question, by string) {
 	if off.add(a.Guarantee, a.StartError); a.Source != query.Series {
 		off.known = false
 	}
-	q.Printf("%s from %s to %s, %s\n%s", text.Printable(q.Path), text.Duration(a.From), to, cli.SourceText(a.Source, a.Guarantee), off.line())
+	q.Printf("%s from %s to %s, %s\n%s", text.Printable(q.Path), text.Duration(a.From), to,
+		cli.SourceText(a.Source, a.Guarantee), off.line())
 	a.Recorded.Print(q.OutOrStdout())
 	if a.Source != query.Series && query.HasThreads(q.Trace) {
 		q.Printf("%s\n", cli.ThreadsNote)
@@ -382,13 +390,15 @@ func (a *Activity) print(q *cli.Question, by string) {
 	if math.IsInf(float64(a.Span), 0) {
 		share = "and they end later than 292 years"
 	}
-	q.Printf("%s, %s, %s in calls, %s\n\n", text.Plural(a.Present, "rank"), text.Plural(a.Calls, "call"), text.Duration(a.Time), share)
+	q.Printf("%s, %s, %s in calls, %s\n\n", text.Plural(a.Present, "rank"), text.Plural(a.Calls, "call"),
+		text.Duration(a.Time), share)
 	var t *text.Table
 	switch by {
 	case "function":
 		t = q.Table("calls", "", "ranks", "time", "", "<function")
 		for _, f := range a.Functions {
-			t.Row(f.Calls, text.Percent(f.Calls, a.Calls), f.Ranks, text.Duration(f.Time), shareOfTime(f.Time, a.Time), text.Printable(f.Name))
+			t.Row(f.Calls, text.Percent(f.Calls, a.Calls), f.Ranks, text.Duration(f.Time),
+				shareOfTime(f.Time, a.Time), text.Printable(f.Name))
 		}
 	case "signature":
 		t = q.Table("calls", "", "time", "", "<signature")
@@ -398,7 +408,8 @@ func (a *Activity) print(q *cli.Question, by string) {
 	case "rank":
 		t = q.Table("rank", "position", "calls", "in calls", "", "outside", "", "")
 		for _, r := range a.Ranks {
-			t.Row(text.ID(r.Rank), r.First, r.Calls, text.Duration(r.Time), shareOfTime(r.Time, r.Span), text.Duration(r.Outside), shareOfTime(r.Outside, r.Span))
+			t.Row(text.ID(r.Rank), r.First, r.Calls, text.Duration(r.Time), shareOfTime(r.Time, r.Span),
+				text.Duration(r.Outside), shareOfTime(r.Outside, r.Span))
 		}
 	}
 	t.Close()

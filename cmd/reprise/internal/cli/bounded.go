@@ -24,11 +24,13 @@ func (q *Question) CheckExact(path string, t *trace.Trace) error {
 	}
 	b := DescribeBounded(t)
 	if query.CheckExact(t, q.Name()) != nil {
-		return Named(fmt.Errorf("%s: the trace was made to fit a size, and %s needs each call as it was: %s; reprise info says which calls are exact",
+		return Named(fmt.Errorf(
+			"%s: the trace was made to fit a size, and %s needs each call as it was: %s; reprise info says which calls are exact",
 			path, q.Name(), b.inexact()))
 	}
 	if q.Name() != "info" && q.Name() != "cat" {
-		Warn(q.ErrOrStderr(), "%s was made to fit a size: %s; calls by function and rank, and messages and bytes by pair of ranks, are exact", path, b.inexact())
+		Warn(q.ErrOrStderr(),
+			"%s was made to fit a size: %s; calls by function and rank, and messages and bytes by pair of ranks, are exact", path, b.inexact())
 	}
 	return nil
 }
@@ -81,7 +83,8 @@ func DescribeBounded(t *trace.Trace) *BoundedInfo {
 			}
 			return list
 		}
-		i.Functions = append(i.Functions, boundedFunction{functions[f].Name, names(b.InStretches[f]), names(b.InOrder[f])})
+		i.Functions = append(i.Functions, boundedFunction{functions[f].Name, names(b.InStretches[f]),
+			names(b.InOrder[f])})
 	}
 	for _, rank := range slices.Sorted(maps.Keys(b.Stretches)) {
 		i.Ranks = append(i.Ranks, boundedRank{rank, b.Stretches[rank]})
@@ -99,7 +102,8 @@ func DescribeBounded(t *trace.Trace) *BoundedInfo {
 func (i *BoundedInfo) inexact() string {
 	var list []string
 	if len(i.Ranks) > 0 {
-		list = append(list, fmt.Sprintf("the order of %s of %s is not kept", text.Plural(i.Calls, "call"), text.Plural(len(i.Ranks), "rank")))
+		list = append(list, fmt.Sprintf("the order of %s of %s is not kept", text.Plural(i.Calls, "call"),
+			text.Plural(len(i.Ranks), "rank")))
 	}
 	var functions []string
 	for _, f := range i.Functions {
@@ -122,7 +126,8 @@ func (i *BoundedInfo) Print(w io.Writer) {
 	for _, left := range []struct {
 		is   bool
 		what string
-	}{{i.Untimed, "the times of every call"}, {i.Unordered, "the order of calls of different ranks"}, {i.ByFunction, "the times of single signatures"}} {
+	}{{i.Untimed, "the times of every call"}, {i.Unordered, "the order of calls of different ranks"},
+		{i.ByFunction, "the times of single signatures"}} {
 		if left.is {
 			out = append(out, left.what)
 		}
@@ -140,7 +145,8 @@ func (i *BoundedInfo) Print(w io.Writer) {
 	}
 	fmt.Fprintf(w, "\nexact: calls by function and rank; messages and bytes by function and pair of ranks\n")
 	if len(i.Ranks) > 0 {
-		fmt.Fprintf(w, "stretches whose order is not kept: %s of %s; other calls are in order\n", text.Plural(i.Calls, "call"), text.Plural(len(i.Ranks), "rank"))
+		fmt.Fprintf(w, "stretches whose order is not kept: %s of %s; other calls are in order\n",
+			text.Plural(i.Calls, "call"), text.Plural(len(i.Ranks), "rank"))
 	}
 	i.printDistributed(w, "of a distribution in stretches", func(f *boundedFunction) []string { return f.InStretches })
 	i.printDistributed(w, "of a distribution", func(f *boundedFunction) []string { return f.InOrder })

@@ -11,7 +11,8 @@ import (
 )
 
 // escapes are the styles of a terminal, by the numbers of ECMA-48.
-var escapes = map[text.Style]string{text.Title: "1", text.Share: "36", text.Aside: "2", text.Warning: "33", text.Failure: "31"}
+var escapes = map[text.Style]string{text.Title: "1", text.Share: "36", text.Aside: "2", text.Warning: "33",
+	text.Failure: "31"}
 
 // coloured reports whether what is written to shows styles: a terminal that can, unless the
 // environment has NO_COLOR (see no-color.org).

@@ -123,7 +123,8 @@ func NewProgram() *cobra.Command {
 	root := NewCommand("reprise")
 	root.Version = Version()
 	root.PersistentFlags().Bool("wide", false, "print long texts whole, however wide the lines are")
-	root.PersistentFlags().Var(new(memoryLimit), memoryFlag, "memory for an expanded trace, such as 2GiB\n(default 512MiB, or 512 times the file)")
+	root.PersistentFlags().Var(new(memoryLimit), memoryFlag,
+		"memory for an expanded trace, such as 2GiB\n(default 512MiB, or 512 times the file)")
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SuggestionsMinimumDistance = 2
 	root.Args = func(cmd *cobra.Command, args []string) error {

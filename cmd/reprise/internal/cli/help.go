@@ -87,7 +87,8 @@ func AddHelp(root *cobra.Command) {
 	show := NewCommand("version")
 	show.Args = NoArgs
 	show.RunE = func(cmd *cobra.Command, _ []string) error {
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "reprise %s, file format %d, %s, %s/%s\n", Version(), format.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "reprise %s, file format %d, %s, %s/%s\n", Version(),
+			format.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		return err
 	}
 	man := NewCommand("man")

@@ -14,7 +14,9 @@ import (
 func TestEscapedJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var list []string
-		for _, s := range rapid.SliceOf(rapid.SliceOf(rapid.SampledFrom([]rune("aä\"\\\n\x00\x1b\x7f\u0085\u200e\u202e\u2028\u2067\U000e0041\U0001f600")))).Draw(t, "texts") {
+		for _, s := range rapid.SliceOf(
+			rapid.SliceOf(rapid.SampledFrom(
+				[]rune("aä\"\\\n\x00\x1b\x7f\u0085\u200e\u202e\u2028\u2067\U000e0041\U0001f600")))).Draw(t, "texts") {
 			list = append(list, string(s))
 		}
 		var out bytes.Buffer

@@ -110,7 +110,8 @@ func OpenReadable(cmd *cobra.Command, path string) (*trace.Trace, error) {
 			tr.Close()
 			return nil, err
 		}
-		Warn(cmd.ErrOrStderr(), "%s: times of every call of %s are left out: reprise does not know their codec, %q; programs that import its package read them", path, text.Ranks(set), codec)
+		Warn(cmd.ErrOrStderr(),
+			"%s: times of every call of %s are left out: reprise does not know their codec, %q; programs that import its package read them", path, text.Ranks(set), codec)
 	}
 	if tr.RankSet().Len() == 0 {
 		if err := DamageOf(path, tr); err != nil {

@@ -122,8 +122,10 @@ func WarnOfHours(q *Question, p *Progress) func(calls uint64) {
 		}
 		judged = true
 		if whole := since.Seconds() / float64(calls) * float64(p.total); whole > SaidFrom.Seconds() {
-			Warn(q.ErrOrStderr(), "%s: %s calls are replayed after %s, of %s: if none of the rest can be skipped, all take some %s", q.Path,
-				text.Count(int64(calls)), roughly(since), text.Count(p.total), roughly(time.Duration(min(whole, 9e9)*1e9)))
+			Warn(q.ErrOrStderr(),
+				"%s: %s calls are replayed after %s, of %s: if none of the rest can be skipped, all take some %s", q.Path,
+				text.Count(int64(calls)), roughly(since), text.Count(p.total),
+				roughly(time.Duration(min(whole, 9e9)*1e9)))
 		}
 	}
 }

@@ -124,7 +124,8 @@ func (q *Question) Fail(err error) error {
 	err = q.ofTimes(err)
 	var usage usageError
 	switch {
-	case errors.As(err, &usage), errors.As(err, new(ExitStatus)), errors.As(err, new(namedError)), q.Context().Err() != nil, strings.HasPrefix(err.Error(), q.Path+": "):
+	case errors.As(err, &usage), errors.As(err, new(ExitStatus)), errors.As(err, new(namedError)),
+		q.Context().Err() != nil, strings.HasPrefix(err.Error(), q.Path+": "):
 		return err
 	}
 	return FileError(q.Path, err)
@@ -139,11 +140,13 @@ func (q *Question) ofTimes(err error) error {
 	case errors.Is(err, query.ErrNoSeries):
 		return ErrNoSeries
 	case errors.Is(err, query.ErrTogether):
-		return fmt.Errorf("the trace has only statistics of all ranks%s: reprise record --times all keeps those of each rank", LeftOutText(q.Trace))
+		return fmt.Errorf(
+			"the trace has only statistics of all ranks%s: reprise record --times all keeps those of each rank", LeftOutText(q.Trace))
 	case errors.Is(err, query.ErrUnasked):
 		return BadUsage(errors.New("statistics are of all ranks together: --ranks goes with --series"))
 	case errors.As(err, &some):
-		return fmt.Errorf("the trace has the times of every call of %s only: --ranks chooses ranks", text.Ranks(some.Ranks))
+		return fmt.Errorf("the trace has the times of every call of %s only: --ranks chooses ranks",
+			text.Ranks(some.Ranks))
 	}
 	return err
 }
@@ -332,7 +335,8 @@ func NewChoice(values ...string) *Choice {
 // AddChoice adds the option to a command, with what its values are for.
 func AddChoice(cmd *cobra.Command, c *Choice, name, usage string) {
 	cmd.Flags().Var(c, name, usage+": "+c.List())
-	if err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(c.values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+	if err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(c.values,
+		cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the option is there
 	}
 }
@@ -574,7 +578,8 @@ func (q *Question) Model() (*semantics.Model, error) {
 	}
 	if err := model.Unresolved(); err != nil {
 		first, _, _ := strings.Cut(err.Error(), "\n")
-		Warn(q.ErrOrStderr(), "%s: unknown communicators: %s; messages and operations on them are left out", q.Path, first)
+		Warn(q.ErrOrStderr(), "%s: unknown communicators: %s; messages and operations on them are left out",
+			q.Path, first)
 	}
 	return model, nil
 }

@@ -33,7 +33,8 @@ func (t *TimesFlag) AddTo(cmd *cobra.Command) {
 	for _, c := range timing.Codecs() {
 		words = append(words, c.Word)
 	}
-	if err := cmd.RegisterFlagCompletionFunc("times", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+	if err := cmd.RegisterFlagCompletionFunc("times", cobra.FixedCompletions(words,
+		cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err) // the option is there
 	}
 }
@@ -75,12 +76,14 @@ func (t *TimesFlag) Options() (o collect.Options, err error) {
 		case word == "intervals":
 			form = timing.Intervals
 		default:
-			return o, fmt.Errorf("--times is none, statistics, histograms, paths, all, exact or a codec, not %q", t.Words)
+			return o, fmt.Errorf(
+				"--times is none, statistics, histograms, paths, all, exact or a codec, not %q", t.Words)
 		}
 	}
 	if chosen == nil {
 		if len(t.Errors) > 0 || form == timing.Intervals {
-			return o, fmt.Errorf("--times %s keeps no times of every call: --error and intervals do not go with it", t.Words)
+			return o, fmt.Errorf(
+				"--times %s keeps no times of every call: --error and intervals do not go with it", t.Words)
 		}
 		return o, nil
 	}
@@ -149,7 +152,8 @@ func (t *TimesFlag) addSeries(o *collect.Options, chosen timing.CodecKind, form 
 		o.Times.Series.Starts = int64(starts)
 	}
 	if err == nil && starts > 0 && chosen.Exact && len(o.Times.DurationsOf) == 0 {
-		return fmt.Errorf("--times %s is exact, and so are starts: --error %s=%v does not go with it", t.Words, startOf, starts)
+		return fmt.Errorf("--times %s is exact, and so are starts: --error %s=%v does not go with it",
+			t.Words, startOf, starts)
 	}
 	return err
 }

@@ -51,7 +51,8 @@ const MaxDifferences = 10
 // was cut short.
 func OfDeadlock(err error) error {
 	if errors.As(err, new(*replay.DeadlockError)) {
-		return fmt.Errorf("the run cannot be replayed to its end, as one that was cut short, for which there is reprise hang: %w", err)
+		return fmt.Errorf(
+			"the run cannot be replayed to its end, as one that was cut short, for which there is reprise hang: %w", err)
 	}
 	return err
 }

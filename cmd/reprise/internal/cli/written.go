@@ -53,7 +53,8 @@ func TellWritten(cmd *cobra.Command, format, path, what string, err error) error
 		return err
 	}
 	if info, err := os.Stat(path); err == nil {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s; %s\n", text.Printable(path), what, text.Bytes(info.Size()), openingOf(format, path))
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s; %s\n", text.Printable(path), what,
+			text.Bytes(info.Size()), openingOf(format, path))
 	}
 	return nil
 }

@@ -131,9 +131,11 @@ func (t *CodecsTable) print(w io.Writer) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "%s: %s, %s as they are; codecs with an error: %s\n", text.Printable(c.Name), text.Plural(c.Values, "value"),
+		fmt.Fprintf(w, "%s: %s, %s as they are; codecs with an error: %s\n", text.Printable(c.Name),
+			text.Plural(c.Values, "value"),
 			text.Bytes(8*int64(c.Values)), text.Error(timing.Guarantee(t.Error)))
-		table := text.NewTable(w, text.All, "bytes", "bits", "max error", "mean error", "encode ns", "decode ns", "<  codec")
+		table := text.NewTable(w, text.All, "bytes", "bits", "max error", "mean error", "encode ns",
+			"decode ns", "<  codec")
 		for _, r := range c.Codecs {
 			perValue := func(total float64) string { return fmt.Sprintf("%.3g", total/float64(max(r.Values, 1))) }
 			worst, mean, decode := "–", "–", "–"
@@ -144,7 +146,8 @@ func (t *CodecsTable) print(w io.Writer) error {
 				}
 				decode = perValue(float64(r.Decode))
 			}
-			table.Row(r.Bytes, perValue(8*float64(r.Bytes)), worst, mean, perValue(float64(r.Encode)), decode, "  "+r.Codec)
+			table.Row(r.Bytes, perValue(8*float64(r.Bytes)), worst, mean, perValue(float64(r.Encode)), decode,
+				"  "+r.Codec)
 		}
 		if err := table.Close(); err != nil {
 			return err
@@ -224,7 +227,8 @@ const (
 // add adds a time.
 func (r *valueRoom) add(values []int64, v int64) ([]int64, error) {
 	if n := int64(len(values)); n >= r.most/ValueMemory {
-		return nil, &format.MemoryError{What: "times so far", N: uint64(n), Need: uint64(n) * ValueMemory, Most: uint64(r.most), Grows: true}
+		return nil, &format.MemoryError{What: "times so far", N: uint64(n), Need: uint64(n) * ValueMemory,
+			Most: uint64(r.most), Grows: true}
 	}
 	return append(values, v), nil
 }
@@ -252,7 +256,8 @@ func openTimes(path string) (*os.File, error) {
 	}
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		f.Close()
-		return nil, errors.New("this is a directory; codecs reads traces, text with a time on each line, and CSV with --column")
+		return nil, errors.New(
+			"this is a directory; codecs reads traces, text with a time on each line, and CSV with --column")
 	}
 	return f, err
 }
@@ -303,7 +308,8 @@ func readTraceColumns(cmd *cobra.Command, path string, o *codecsOptions) ([]user
 			run.Count--
 			d.Values, d.Terminals = append(d.Values, at.Duration), append(d.Terminals, run.Symbol)
 			if len(d.Values) > 1 { // there is no gap before the first call
-				g.Values, g.Terminals = append(g.Values, wire.SubTimes(wire.SubTimes(at.Start, last.Start), last.Duration)), append(g.Terminals, run.Symbol)
+				g.Values, g.Terminals = append(g.Values,
+					wire.SubTimes(wire.SubTimes(at.Start, last.Start), last.Duration)), append(g.Terminals, run.Symbol)
 			}
 			last = at
 		}

@@ -39,7 +39,8 @@ func AddBounded(f *pflag.FlagSet, size *cli.ByteFlag) {
 }
 
 // NewWriter returns a command that writes a trace of some inputs.
-func NewWriter(name, inputs string, write func(cmd *cobra.Command, args []string, o *WriteOptions) error) *cobra.Command {
+func NewWriter(name, inputs string,
+	write func(cmd *cobra.Command, args []string, o *WriteOptions) error) *cobra.Command {
 	cmd := cli.NewCommand(name)
 	var o WriteOptions
 	f := cmd.Flags()
@@ -56,7 +57,8 @@ func NewWriter(name, inputs string, write func(cmd *cobra.Command, args []string
 		case o.Output == "":
 			return cli.BadUsage(fmt.Errorf("%s needs -o OUT.rpz", name))
 		case f.Changed("bounded") && o.Part:
-			return cli.BadUsage(errors.New("--bounded does not go with --part: a trace is made to fit when its parts are merged"))
+			return cli.BadUsage(
+				errors.New("--bounded does not go with --part: a trace is made to fit when its parts are merged"))
 		case f.Changed("size") && (o.Size < 1 || o.Size > maxSize):
 			return cli.BadUsage(fmt.Errorf("--size is from 1 to %s, not %d", text.Count(maxSize), o.Size))
 		}
@@ -68,9 +70,10 @@ func NewWriter(name, inputs string, write func(cmd *cobra.Command, args []string
 
 func NewCompress() *cobra.Command {
 	var outside bool
-	cmd := NewWriter("compress", "the files of a trace", func(cmd *cobra.Command, paths []string, o *WriteOptions) error {
-		return compressFiles(cmd, paths, o, outside)
-	})
+	cmd := NewWriter("compress", "the files of a trace",
+		func(cmd *cobra.Command, paths []string, o *WriteOptions) error {
+			return compressFiles(cmd, paths, o, outside)
+		})
 	addOutside(cmd.Flags(), &outside)
 	return cmd
 }
@@ -85,12 +88,14 @@ func compressFiles(cmd *cobra.Command, paths []string, o *WriteOptions, outside 
 	if err := cli.CheckInputs(paths); err != nil {
 		return err
 	}
-	in, err := simgrid.Open(paths, simgrid.Options{Ranks: o.Size, Bounded: int64(o.Bounded), Memory: cli.MemoryOf(cmd.Context()), Outside: outside, Stdin: cmd.InOrStdin()})
+	in, err := simgrid.Open(paths, simgrid.Options{Ranks: o.Size, Bounded: int64(o.Bounded),
+		Memory: cli.MemoryOf(cmd.Context()), Outside: outside, Stdin: cmd.InOrStdin()})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	s := Summary{Schema: cli.Schema, bound: int64(o.Bounded), Input: paths, Output: o.Output, Part: o.Part, Incomplete: []string{}, Restarts: []string{}, Ignored: []string{}}
+	s := Summary{Schema: cli.Schema, bound: int64(o.Bounded), Input: paths, Output: o.Output, Part: o.Part,
+		Incomplete: []string{}, Restarts: []string{}, Ignored: []string{}}
 	err = cli.WriteOutput(cmd, o.Output, append(in.Files(), paths...), func(w io.Writer) error {
 		file, err := s.Compress(cmd, in, textSize(paths))
 		if err != nil {
@@ -204,7 +209,8 @@ func (s *Summary) print(stdout, stderr io.Writer) {
 		ranks = text.Plural(s.Active, "rank")
 	}
 	fmt.Fprintf(stdout, "%s: %s, %s, %s of text -> %s: %s, %s\n", text.Printable(s.inputs()), ranks,
-		text.Plural(s.Calls, "call"), text.Plural(s.TextBytes, "byte"), text.Printable(s.Output), text.Plural(s.TraceBytes, "byte"),
+		text.Plural(s.Calls, "call"), text.Plural(s.TextBytes, "byte"), text.Printable(s.Output),
+		text.Plural(s.TraceBytes, "byte"),
 		text.Ratio(s.TextBytes, uint64(s.TraceBytes)))
 	if s.Foreign > 0 {
 		cli.Warn(stderr, "%s outside the grammar of the format, kept as they are; the first is %s",
@@ -339,7 +345,8 @@ func Encode(cmd *cobra.Command, write func(io.Writer) error) ([]byte, error) {
 		return nil, cmd.Context().Err()
 	case err := <-done:
 		if large := new(format.MemoryError); errors.As(err, &large) {
-			cli.Warn(cmd.ErrOrStderr(), "reading this takes more memory than the default: %v; commands that read it need --memory %dMiB", large, large.Need>>20+1)
+			cli.Warn(cmd.ErrOrStderr(),
+				"reading this takes more memory than the default: %v; commands that read it need --memory %dMiB", large, large.Need>>20+1)
 			err = nil
 		}
 		return file.Bytes(), err
@@ -350,7 +357,8 @@ func Encode(cmd *cobra.Command, write func(io.Writer) error) ([]byte, error) {
 // unless that is 0.
 func EncodeTrace(cmd *cobra.Command, a *merge.Accumulator, part bool, bound int64) ([]byte, error) {
 	if a.LeavesOutRankTimes(part) {
-		cli.Warn(cmd.ErrOrStderr(), "the trace leaves out the times of each rank, which would be too many: its statistics are of all ranks together")
+		cli.Warn(cmd.ErrOrStderr(),
+			"the trace leaves out the times of each rank, which would be too many: its statistics are of all ranks together")
 	}
 	if part {
 		return Encode(cmd, a.WritePart)
@@ -369,7 +377,8 @@ func EncodeTrace(cmd *cobra.Command, a *merge.Accumulator, part bool, bound int6
 type unboundedError struct{ *merge.BoundError }
 
 func (e unboundedError) Error() string {
-	return fmt.Sprintf("calls by function and rank, and messages and bytes by pair of ranks, take %s: --bounded must be at least this", text.Plural(e.Least, "byte"))
+	return fmt.Sprintf(
+		"calls by function and rank, and messages and bytes by pair of ranks, take %s: --bounded must be at least this", text.Plural(e.Least, "byte"))
 }
 
 func (e unboundedError) Unwrap() error { return e.BoundError }

@@ -125,7 +125,8 @@ type Loss struct {
 }
 
 func newRepairResult(input, output string, losses []format.Loss) *RepairResult {
-	r := &RepairResult{Schema: cli.Schema, Trace: input, Output: output, Lost: []Loss{}, Order: Kept, Names: Kept, TimesSaved: TimesSaved{Summaries: Kept, RankTimes: Kept}}
+	r := &RepairResult{Schema: cli.Schema, Trace: input, Output: output, Lost: []Loss{}, Order: Kept,
+		Names: Kept, TimesSaved: TimesSaved{Summaries: Kept, RankTimes: Kept}}
 	for _, l := range losses {
 		r.Lost = append(r.Lost, Loss{l.Offset, l.Len, "", l.Err.Error()})
 		if l.Known {
@@ -330,15 +331,17 @@ func (r *RepairResult) print(w io.Writer) {
 	case len(r.Lost) == 0 && r.whole():
 		fmt.Fprintln(w, "nothing was damaged")
 	}
-	fmt.Fprintf(w, "%s: %s of %s saved\n", text.Printable(r.Output), text.Count(r.Readable), text.Plural(r.Ranks, "rank"))
+	fmt.Fprintf(w, "%s: %s of %s saved\n", text.Printable(r.Output), text.Count(r.Readable),
+		text.Plural(r.Ranks, "rank"))
 }
 
 // A TimesSaved is which times of calls repair saved.
 type TimesSaved struct {
-	Untimed   rankenc.Set `json:"untimed_rank_set"`        // ranks of which the times of every call are lost
-	All       bool        `json:"all_times_lost,omitzero"` // of every rank that had them, and nothing tells which these are
-	Summaries savedState  `json:"time_summaries"`          // statistics and histograms, if there were any
-	RankTimes savedState  `json:"rank_times"`              // those of each rank, likewise
+	Untimed rankenc.Set `json:"untimed_rank_set"` // ranks of which the times of every call are lost
+	// of every rank that had them, and nothing tells which these are
+	All       bool       `json:"all_times_lost,omitzero"`
+	Summaries savedState `json:"time_summaries"` // statistics and histograms, if there were any
+	RankTimes savedState `json:"rank_times"`     // those of each rank, likewise
 
 	damaged bool // a section of times is lost
 }

@@ -57,7 +57,8 @@ type verifyAnswer struct {
 }
 
 func verify(q *cli.Question, inputs []string, outside bool) error {
-	in, err := simgrid.Open(inputs, simgrid.Options{Memory: cli.MemoryOf(q.Context()), Outside: outside, Stdin: q.InOrStdin()})
+	in, err := simgrid.Open(inputs, simgrid.Options{Memory: cli.MemoryOf(q.Context()), Outside: outside,
+		Stdin: q.InOrStdin()})
 	if err != nil {
 		return cli.Named(err)
 	}
@@ -114,7 +115,8 @@ func (d *SpoolDifference) Error() string {
 func verifySpool(q *cli.Question, spool string) error {
 	allocations := slices.ContainsFunc(q.Trace.Functions(), func(f cst.Function) bool { return f.Name == "malloc" })
 	polls := len(q.Trace.Run().Origin.Polls) > 0
-	recorded, err := collectAgain(q.Context(), spool, collect.Options{Untimed: true, Keep: true, Allocations: allocations, DropPolls: polls})
+	recorded, err := collectAgain(q.Context(), spool, collect.Options{Untimed: true, Keep: true,
+		Allocations: allocations, DropPolls: polls})
 	if err != nil {
 		return cli.Named(err)
 	}
@@ -218,15 +220,19 @@ func OtherArgument(p, q *trace.Printer, have, want trace.Call) string {
 	for i, param := range want.Function.Params {
 		switch {
 		case i >= len(have.Args) || have.Function.Params[i].Name != param.Name:
-			return fmt.Sprintf("%s lacks the argument %s=%s in its place", p.AppendCall(nil, have), param.Name, q.AppendArgument(nil, want, i))
+			return fmt.Sprintf("%s lacks the argument %s=%s in its place", p.AppendCall(nil, have),
+				param.Name, q.AppendArgument(nil, want, i))
 		case !have.Function.Params[i].Type.Equal(param.Type) || have.Function.Params[i].Direction != param.Direction:
-			return fmt.Sprintf("%s: %s is of another type or direction than was recorded", p.AppendCall(nil, have), param.Name)
+			return fmt.Sprintf("%s: %s is of another type or direction than was recorded",
+				p.AppendCall(nil, have), param.Name)
 		case !have.Args[i].Equal(want.Args[i]):
-			return fmt.Sprintf("%s: %s=%s was recorded", p.AppendCall(nil, have), param.Name, q.AppendArgument(nil, want, i))
+			return fmt.Sprintf("%s: %s=%s was recorded", p.AppendCall(nil, have), param.Name,
+				q.AppendArgument(nil, want, i))
 		}
 	}
 	if n := len(want.Args); n < len(have.Args) {
-		return fmt.Sprintf("%s has the argument %s, which was not recorded", p.AppendCall(nil, have), have.Function.Params[n].Name)
+		return fmt.Sprintf("%s has the argument %s, which was not recorded", p.AppendCall(nil, have),
+			have.Function.Params[n].Name)
 	}
 	return ""
 }
@@ -253,7 +259,8 @@ func (d *Difference) Error() string {
 	at := fmt.Sprintf("rank %d, position %d", d.Rank, d.Call)
 	switch {
 	case d.Turn != nil:
-		return fmt.Sprintf("%s: %s is at %s:%d, where the trace has a call of rank %d; the calls of each rank are equal",
+		return fmt.Sprintf(
+			"%s: %s is at %s:%d, where the trace has a call of rank %d; the calls of each rank are equal",
 			at, d.Input, d.File, d.Line, *d.Turn)
 	case d.Trace == "":
 		return fmt.Sprintf("%s: %s at %s:%d, nothing more in the trace", at, d.Input, d.File, d.Line)
@@ -281,7 +288,8 @@ type comparison struct {
 }
 
 func NewComparison(tr *trace.Trace) *comparison {
-	return &comparison{trace: tr, functions: simgrid.Functions(), ranks: make(map[int]*comparedRank), unreadable: cli.Unreadable(tr)}
+	return &comparison{trace: tr, functions: simgrid.Functions(), ranks: make(map[int]*comparedRank),
+		unreadable: cli.Unreadable(tr)}
 }
 
 // A comparedRank is how far a rank was compared. A signature of the input that
@@ -289,10 +297,11 @@ func NewComparison(tr *trace.Trace) *comparison {
 type comparedRank struct {
 	*trace.Rank // nil if it cannot be read
 	table       *cst.Table
-	numbers     []uint16 // by index of simgrid.Functions, up to the last that is called: the number in table plus one, or 0
-	walk        *sequitur.Walker
-	run         sequitur.Run // what is left of it
-	position    uint64
+	// by index of simgrid.Functions, up to the last that is called: the number in table plus one, or 0
+	numbers  []uint16
+	walk     *sequitur.Walker
+	run      sequitur.Run // what is left of it
+	position uint64
 }
 
 // Compare returns nil if the calls that in reads, and their order, are those of

@@ -101,7 +101,8 @@ func Hand(path, mpiName, directory string) (Handed, error) {
 func (h *Handed) Take(ctx context.Context) (string, error) {
 	path, err := interpose.Take(ctx, h.Digest, h.Files, CacheDirectory())
 	if err != nil {
-		err = fmt.Errorf("%w: all nodes must see one of these files: their directories are those of XDG_CACHE_HOME and of the output", err)
+		err = fmt.Errorf(
+			"%w: all nodes must see one of these files: their directories are those of XDG_CACHE_HOME and of the output", err)
 	}
 	return path, err
 }

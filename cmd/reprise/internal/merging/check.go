@@ -47,7 +47,8 @@ func checkParts(ctx context.Context, paths []string, size int, progress func(don
 }
 
 // lookAtParts returns what checkParts does, apart what is wrong with single files.
-func lookAtParts(ctx context.Context, paths []string, size int, progress func(done int)) (unreadable, contradictions []error, err error) {
+func lookAtParts(ctx context.Context, paths []string, size int, progress func(done int)) (unreadable,
+	contradictions []error, err error) {
 	var wrong leafProblems
 	var shared layout.SharedRanks
 	origins := make([]format.Origin, len(paths))
@@ -85,7 +86,8 @@ func lookAtParts(ctx context.Context, paths []string, size int, progress func(do
 	if contradictions, err = twice(ctx, paths, shared.Ranks()); err != nil {
 		return nil, nil, err
 	}
-	if absent := rankenc.World(world).Difference(shared.All()); absent.Len() > 0 && len(wrong.list)+len(contradictions) > 0 {
+	if absent := rankenc.World(world).Difference(shared.All()); absent.Len() > 0 &&
+		len(wrong.list)+len(contradictions) > 0 {
 		contradictions = append(contradictions, fmt.Errorf("in no part that can be read: %s", text.Ranks(absent)))
 	}
 	return wrong.list, contradictions, nil
@@ -280,7 +282,8 @@ func twice(ctx context.Context, paths []string, among rankenc.Set) ([]error, err
 		if s.ranks.Len() == 1 {
 			verb = "is"
 		}
-		wrong = append(wrong, fmt.Errorf("%s %s in %s and in %s", text.Ranks(s.ranks), verb, paths[file], cli.ListOf(s.others, MostNamed)))
+		wrong = append(wrong, fmt.Errorf("%s %s in %s and in %s", text.Ranks(s.ranks), verb, paths[file],
+			cli.ListOf(s.others, MostNamed)))
 	}
 	return wrong, nil
 }

@@ -176,7 +176,8 @@ func (m *Member) merge(part *merge.Accumulator, origin format.Origin) {
 	}
 	origins := []format.Origin{m.origin, origin}
 	if m.all.RankSet().Len() > 0 && len(layout.SplitRuns(origins)) > 1 {
-		m.tells.Failure = fmt.Sprintf("the parts in %s are of several runs: %s, and %s", m.Directory, runName(m.origin), runName(origin))
+		m.tells.Failure = fmt.Sprintf("the parts in %s are of several runs: %s, and %s", m.Directory,
+			runName(m.origin), runName(origin))
 		return
 	}
 	layout.MergeOrigin(&m.origin, origin)
@@ -216,7 +217,8 @@ func (m *Member) take(from io.Reader) error {
 		return nil
 	}
 	n := int64(given.Len())
-	file, err := format.NewReader(bytes.NewReader(given.Bytes()), n, layout.FileOptions(n, math.MaxInt64)) // as this program has written it
+	// as this program has written it
+	file, err := format.NewReader(bytes.NewReader(given.Bytes()), n, layout.FileOptions(n, math.MaxInt64))
 	if err != nil {
 		return err
 	}

@@ -29,51 +29,55 @@ import (
 
 func NewMerge() *cobra.Command {
 	var tree TreeOptions
-	cmd := compress.NewWriter("merge", "part files", func(cmd *cobra.Command, args []string, o *compress.WriteOptions) error {
-		files, launcher := behindDash(cmd, args)
-		s := Summary{Schema: cli.Schema, Input: files, Output: o.Output, Part: o.Part, size: o.Size, Bound: int64(o.Bounded)}
-		s.effort = tree.effort
-		switch {
-		case tree.effort < 1 || tree.effort > merge.MaxEffort:
-			return cli.BadUsage(fmt.Errorf("--effort %d: it is from 1 to %d", tree.effort, merge.MaxEffort))
-		case tree.effort > 1 && len(launcher) > 0:
-			return cli.BadUsage(errors.New("--effort does not go with a launcher: merge what it makes once more"))
-		case tree.Remove && o.Bounded > 0 && !tree.member:
-			return cli.BadUsage(errors.New("--remove does not go with --bounded: the parts have what the trace leaves out"))
-		case tree.member:
-			return mergeAsMember(cmd, &s, &tree)
-		case len(launcher) > 0:
-			if err := tree.check(&s); err != nil {
-				return err
-			}
-			if err := WithMPI(cmd, launcher, &s, &tree); err != nil {
-				return err
-			}
-		default:
-			if err := tree.collectLeft(cmd, s.Input); err != nil {
-				return err
-			}
-			if err := mergeFiles(cmd, &s); err != nil {
-				return withLeft(err, s.Input)
-			}
-			s.Raw = leftOf(s.Input)
-			if tree.Remove {
-				if err := s.removeParts(); err != nil {
+	cmd := compress.NewWriter("merge", "part files",
+		func(cmd *cobra.Command, args []string, o *compress.WriteOptions) error {
+			files, launcher := behindDash(cmd, args)
+			s := Summary{Schema: cli.Schema, Input: files, Output: o.Output, Part: o.Part, size: o.Size,
+				Bound: int64(o.Bounded)}
+			s.effort = tree.effort
+			switch {
+			case tree.effort < 1 || tree.effort > merge.MaxEffort:
+				return cli.BadUsage(fmt.Errorf("--effort %d: it is from 1 to %d", tree.effort, merge.MaxEffort))
+			case tree.effort > 1 && len(launcher) > 0:
+				return cli.BadUsage(errors.New("--effort does not go with a launcher: merge what it makes once more"))
+			case tree.Remove && o.Bounded > 0 && !tree.member:
+				return cli.BadUsage(
+					errors.New("--remove does not go with --bounded: the parts have what the trace leaves out"))
+			case tree.member:
+				return mergeAsMember(cmd, &s, &tree)
+			case len(launcher) > 0:
+				if err := tree.check(&s); err != nil {
 					return err
 				}
+				if err := WithMPI(cmd, launcher, &s, &tree); err != nil {
+					return err
+				}
+			default:
+				if err := tree.collectLeft(cmd, s.Input); err != nil {
+					return err
+				}
+				if err := mergeFiles(cmd, &s); err != nil {
+					return withLeft(err, s.Input)
+				}
+				s.Raw = leftOf(s.Input)
+				if tree.Remove {
+					if err := s.removeParts(); err != nil {
+						return err
+					}
+				}
 			}
-		}
-		out := cli.SummaryOf(cmd, o.Output)
-		if o.JSON {
-			return cli.PrintJSON(out, s)
-		}
-		s.print(out, cmd.ErrOrStderr())
-		if len(launcher) > 0 && !tree.Remove {
-			fmt.Fprintf(out, "the parts are still in %s of the nodes: --remove removes them once the trace is written\n",
-				cli.Quoted(s.Input[0]))
-		}
-		return nil
-	})
+			out := cli.SummaryOf(cmd, o.Output)
+			if o.JSON {
+				return cli.PrintJSON(out, s)
+			}
+			s.print(out, cmd.ErrOrStderr())
+			if len(launcher) > 0 && !tree.Remove {
+				fmt.Fprintf(out,
+					"the parts are still in %s of the nodes: --remove removes them once the trace is written\n",
+					cli.Quoted(s.Input[0]))
+			}
+			return nil
+		})
 	tree.addTo(cmd.Flags())
 	return cmd
 }
@@ -251,14 +255,16 @@ func (s *Summary) print(stdout, stderr io.Writer) {
 	if s.Part {
 		ranks = text.Plural(s.Active, "rank")
 	}
-	fmt.Fprintf(stdout, "%s: %s, %s -> %s: %s, %s\n", text.Plural(s.Parts, "part"), ranks, text.Plural(s.Calls, "call"), text.Printable(s.Output),
+	fmt.Fprintf(stdout, "%s: %s, %s -> %s: %s, %s\n", text.Plural(s.Parts, "part"), ranks,
+		text.Plural(s.Calls, "call"), text.Printable(s.Output),
 		text.Plural(s.Shapes, "shape"), text.Plural(s.Bytes, "byte"))
 	if len(s.Clocks) > 0 {
 		fmt.Fprintf(stdout, "clocks: %s\n", answers.Clocks(s.Clocks))
 	}
 	for _, c := range s.Clocks {
 		if c.Contradicted {
-			cli.Warn(stderr, "the clock of the machine of rank %d is not as synchronised as its readings say: messages contradict them, and they are ignored", c.Ranks.At(0))
+			cli.Warn(stderr,
+				"the clock of the machine of rank %d is not as synchronised as its readings say: messages contradict them, and they are ignored", c.Ranks.At(0))
 		}
 	}
 	if s.Missing.Len() > 0 {
@@ -324,7 +330,8 @@ func onlyOnce(files []string) (once []string, again Problems) {
 			return nil, Problems{err}
 		}
 		if other, twice := seen[path]; twice {
-			again = append(again, fmt.Errorf("%s: is given twice, the first time as %s: by itself, or in its directory", file, other))
+			again = append(again,
+				fmt.Errorf("%s: is given twice, the first time as %s: by itself, or in its directory", file, other))
 			continue
 		}
 		seen[path] = file
@@ -347,7 +354,8 @@ func RefuseInside(output string, inputs []string) error {
 	}
 	for _, in := range inputs {
 		if info, err := os.Stat(in); err == nil && os.SameFile(info, dir) {
-			return cli.BadUsage(fmt.Errorf("%s is in %s, of which all *.rpz files are merged: the output needs another directory", output, in))
+			return cli.BadUsage(
+				fmt.Errorf("%s is in %s, of which all *.rpz files are merged: the output needs another directory", output, in))
 		}
 	}
 	return nil

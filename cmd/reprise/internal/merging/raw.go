@@ -91,15 +91,17 @@ func leftPlace(path string) (p SpoolPlace, ok bool) {
 	if _, err := os.Lstat(p.Spool); p.Host == launching.Host() && errors.Is(err, fs.ErrNotExist) {
 		_ = os.Remove(path) // the recorder was killed, and what collects was not
 	}
-	ours := strings.HasPrefix(filepath.Base(p.Spool), cli.SpoolPrefix) && collect.IsSpool(p.Spool) && !cli.IsLeftover(p.Spool)
+	ours := strings.HasPrefix(filepath.Base(p.Spool), cli.SpoolPrefix) && collect.IsSpool(p.Spool) &&
+		!cli.IsLeftover(p.Spool)
 	return p, ours || p.Host != launching.Host()
 }
 
 func (p *SpoolPlace) String() string {
 	where, spool := text.Printable(p.Host), cli.Quoted(p.Spool)
 	if p.Host != launching.Host() {
-		return fmt.Sprintf("a recorder on %s has not made its part: if it was killed, its raw records are there in %s, "+
-			"and merge --collect makes a part of them, there or with a launcher after --", where, spool)
+		return fmt.Sprintf(
+			"a recorder on %s has not made its part: if it was killed, its raw records are there in %s, "+
+				"and merge --collect makes a part of them, there or with a launcher after --", where, spool)
 	}
 	return fmt.Sprintf("a recorder on %s was killed before it removed its raw records, which are in %s; "+
 		"merge --collect merges them, too", where, spool)
@@ -172,7 +174,8 @@ func collectLeft(ctx context.Context, parts string, stderr io.Writer) error {
 			cli.Warn(stderr, "%s is not collected: %v", cli.Quoted(p.Spool), err)
 			continue
 		}
-		fmt.Fprintf(stderr, "reprise: %s: collected into %s; once the program has ended, this removes it: rm -r %[1]s\n",
+		fmt.Fprintf(stderr,
+			"reprise: %s: collected into %s; once the program has ended, this removes it: rm -r %[1]s\n",
 			cli.Quoted(p.Spool), cli.Quoted(parts))
 		_ = os.Remove(p.path)
 	}

@@ -40,12 +40,16 @@ type TreeOptions struct {
 const DefaultRadix = 4
 
 func (o *TreeOptions) addTo(f *pflag.FlagSet) {
-	f.IntVar(&o.Radix, "radix", DefaultRadix, "with a launcher after --, `number` of processes that merge into one at each level")
+	f.IntVar(&o.Radix, "radix", DefaultRadix,
+		"with a launcher after --, `number` of processes that merge into one at each level")
 	f.StringVar(&o.Mpicc, "mpicc", "", "the compiler `command` of the launcher's MPI")
 	f.BoolVar(&o.member, "member", false, "merge as a process that the launcher started")
-	f.BoolVar(&o.Remove, "remove", false, "remove the parts when the trace is written; with a launcher, their directory on each node")
-	f.BoolVar(&o.raw, "collect", false, "first collect the raw records of killed recorders, on this machine or, with a launcher, on each node")
-	f.IntVar(&o.effort, "effort", 1, fmt.Sprintf("search longer for what makes the trace smaller, up to a `number` of %d: each more takes up to twice the time", merge.MaxEffort))
+	f.BoolVar(&o.Remove, "remove", false,
+		"remove the parts when the trace is written; with a launcher, their directory on each node")
+	f.BoolVar(&o.raw, "collect", false,
+		"first collect the raw records of killed recorders, on this machine or, with a launcher, on each node")
+	f.IntVar(&o.effort, "effort", 1,
+		fmt.Sprintf("search longer for what makes the trace smaller, up to a `number` of %d: each more takes up to twice the time", merge.MaxEffort))
 	f.Var(&o.handed, "program", "use a program that another process has built, as JSON")
 	for _, name := range []string{"member", "program"} {
 		if err := f.MarkHidden(name); err != nil {
@@ -70,7 +74,8 @@ func (o *TreeOptions) check(s *Summary) error {
 	entries, err := os.ReadDir(s.Input[0]) // on another node, it may not be there
 	for _, e := range entries {
 		if name := e.Name(); err == nil && isPartName(name) && !ofRecord.MatchString(name) {
-			return fmt.Errorf("%s: is not named as parts of record --parts: merge it without a launcher", filepath.Join(s.Input[0], name))
+			return fmt.Errorf("%s: is not named as parts of record --parts: merge it without a launcher",
+				filepath.Join(s.Input[0], name))
 		}
 	}
 	return nil
@@ -98,7 +103,9 @@ func WithMPI(cmd *cobra.Command, launcher []string, s *Summary, o *TreeOptions) 
 	if err := s.Launch(cmd, args); err != nil {
 		var late LateError
 		if errors.As(err, &late) && s.Parts > 0 {
-			cli.Warn(cmd.ErrOrStderr(), "%s %v; the trace is complete, and parts may be left in %s of the nodes: rm -r %[3]s", cli.Quoted(launcher[0]), err, cli.Quoted(s.Input[0]))
+			cli.Warn(cmd.ErrOrStderr(),
+				"%s %v; the trace is complete, and parts may be left in %s of the nodes: rm -r %[3]s",
+				cli.Quoted(launcher[0]), err, cli.Quoted(s.Input[0]))
 			return s.DescribeFile()
 		}
 		if s.Parts == 0 {
@@ -119,7 +126,9 @@ func WithMPI(cmd *cobra.Command, launcher []string, s *Summary, o *TreeOptions) 
 		return fmt.Errorf("merging with MPI: %w; %s", err, again)
 	}
 	if after, err := os.Stat(s.Output); err != nil || after.Mode().IsRegular() && os.SameFile(before, after) {
-		return fmt.Errorf("merging with MPI: %s has ended, and there is no trace: it must start the program after it; %s", cli.Quoted(launcher[0]), s.again(launcher))
+		return fmt.Errorf(
+			"merging with MPI: %s has ended, and there is no trace: it must start the program after it; %s",
+			cli.Quoted(launcher[0]), s.again(launcher))
 	}
 	s.Parts = max(s.Parts, 0)
 	return s.DescribeFile()
@@ -208,7 +217,8 @@ func (s *Summary) again(launcher []string) string {
 	if s.Bound > 0 {
 		bounded = fmt.Sprintf(" --bounded %d", s.Bound)
 	}
-	return fmt.Sprintf("the parts are still in %s, and this merges them, if no host is gone that the launcher names: reprise merge %[1]s -o %s%s -- %s", cli.Quoted(s.Input[0]), cli.Quoted(s.Output), bounded, text.ShellLine(launcher))
+	return fmt.Sprintf(
+		"the parts are still in %s, and this merges them, if no host is gone that the launcher names: reprise merge %[1]s -o %s%s -- %s", cli.Quoted(s.Input[0]), cli.Quoted(s.Output), bounded, text.ShellLine(launcher))
 }
 
 // commandLine returns the command line that starts the processes. Their program lies in a directory as well.
@@ -241,7 +251,8 @@ func (o *TreeOptions) commandLine(cmd *cobra.Command, launcher []string, s *Summ
 	if err != nil {
 		return nil, err
 	}
-	args := append(launcher[:len(launcher):len(launcher)], self, "merge", "--member", "--program", handed.String(), "--radix", strconv.Itoa(o.Radix), "-o", output)
+	args := append(launcher[:len(launcher):len(launcher)], self, "merge", "--member", "--program",
+		handed.String(), "--radix", strconv.Itoa(o.Radix), "-o", output)
 	if o.Remove {
 		args = append(args, "--remove")
 	}

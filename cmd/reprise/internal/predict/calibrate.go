@@ -37,7 +37,8 @@ func NewCalibrate() *cobra.Command {
 	f.SetInterspersed(false) // what follows the launcher is its own
 	q.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return cli.BadUsage(errors.New("calibrate takes the MPI launcher after --, such as: reprise calibrate -- mpirun -n 2"))
+			return cli.BadUsage(
+				errors.New("calibrate takes the MPI launcher after --, such as: reprise calibrate -- mpirun -n 2"))
 		}
 		if output == "-" && q.JSON {
 			return cli.BadUsage(errors.New("standard output has the JSON: -o takes a file"))
@@ -65,7 +66,8 @@ func NewCalibrate() *cobra.Command {
 			}
 			return q.Answer(a, func() { a.print(q) })
 		}
-		err := cli.WriteOutput(q.Command, output, nil, func(w io.Writer) error { // which it can, before anything is measured
+		// which it can, before anything is measured
+		err := cli.WriteOutput(q.Command, output, nil, func(w io.Writer) error {
 			if err := run(); err != nil {
 				return err
 			}
@@ -187,13 +189,16 @@ func (a *Calibrated) measure(cmd *cobra.Command, named string, args []string) (*
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, fmt.Errorf("%s: %w: calibrate takes the MPI launcher with its flags, such as: reprise calibrate -- mpirun -n 2", a.Command, err)
+		return nil, fmt.Errorf(
+			"%s: %w: calibrate takes the MPI launcher with its flags, such as: reprise calibrate -- mpirun -n 2", a.Command, err)
 	}
 	switch {
 	case failure != nil:
-		return nil, fmt.Errorf("%s: %s: calibrate takes the MPI launcher with its flags, such as: reprise calibrate -- mpirun -n 2", a.Command, strings.TrimPrefix(failure.Error(), "interpose: "))
+		return nil, fmt.Errorf(
+			"%s: %s: calibrate takes the MPI launcher with its flags, such as: reprise calibrate -- mpirun -n 2", a.Command, strings.TrimPrefix(failure.Error(), "interpose: "))
 	case len(measured.Nodes) < 2:
-		return nil, fmt.Errorf("%s started one rank: messages need two, such as: reprise calibrate -- mpirun -n 2", a.Command)
+		return nil, fmt.Errorf(
+			"%s started one rank: messages need two, such as: reprise calibrate -- mpirun -n 2", a.Command)
 	}
 	return measured, nil
 }
@@ -238,7 +243,8 @@ func (a *Calibrated) Fit(ctx context.Context, m *interpose.Calibration) error {
 		}
 	}
 	for i, c := range m.Collectives {
-		a.Collectives = append(a.Collectives, CalibratedCollective{c.Operation, c.Bytes, query.Nanoseconds(c.Nanoseconds), predicted[i]})
+		a.Collectives = append(a.Collectives, CalibratedCollective{c.Operation, c.Bytes,
+			query.Nanoseconds(c.Nanoseconds), predicted[i]})
 	}
 	return nil
 }
@@ -252,9 +258,11 @@ func (a *Calibrated) doubt(m *interpose.Calibration, onNode int) {
 	a.Doubts = []string{}
 	switch {
 	case onNode > m.Processors:
-		a.Doubts = append(a.Doubts, fmt.Sprintf("%s share %s: calibrate with at most one on each", text.Plural(onNode, "rank"), text.Plural(m.Processors, "processor")))
+		a.Doubts = append(a.Doubts, fmt.Sprintf("%s share %s: calibrate with at most one on each",
+			text.Plural(onNode, "rank"), text.Plural(m.Processors, "processor")))
 	case m.Delayed > maxDelayed:
-		a.Doubts = append(a.Doubts, fmt.Sprintf("other programs had the processor of a rank for %s of the time: the parameters are not those of an idle machine", text.Percent(query.Nanoseconds(m.Delayed), 1)))
+		a.Doubts = append(a.Doubts,
+			fmt.Sprintf("other programs had the processor of a rank for %s of the time: the parameters are not those of an idle machine", text.Percent(query.Nanoseconds(m.Delayed), 1)))
 	}
 }
 
@@ -300,8 +308,10 @@ func (a *Calibrated) fitLink(name string, link *loggps.Link, m *interpose.LinkTi
 	}
 	*link = measured.Fit()
 	l := CalibratedLink{
-		Name: name, Latency: Nanoseconds(link.Latency), Overhead: Nanoseconds(link.Overhead), Gap: Nanoseconds(link.Gap), Bandwidth: limitOf(link.Bandwidth),
-		EagerLimit: limitOf(link.EagerLimit), Larger: []LargerMessages{}, Copied: link.Copied, Messages: []MessageFit{}, link: link,
+		Name: name, Latency: Nanoseconds(link.Latency), Overhead: Nanoseconds(link.Overhead),
+		Gap: Nanoseconds(link.Gap), Bandwidth: limitOf(link.Bandwidth),
+		EagerLimit: limitOf(link.EagerLimit), Larger: []LargerMessages{}, Copied: link.Copied,
+		Messages: []MessageFit{}, link: link,
 	}
 	if link.EagerLimit < 0 {
 		l.EagerLimit = new(int64)
@@ -310,7 +320,8 @@ func (a *Calibrated) fitLink(name string, link *loggps.Link, m *interpose.LinkTi
 		l.Larger = append(l.Larger, LargerMessages{larger.Than, Nanoseconds(larger.Latency), limitOf(larger.Bandwidth)})
 	}
 	for _, o := range m.OneWay {
-		f := MessageFit{o.Bytes, query.Nanoseconds(o.Nanoseconds), query.Nanoseconds(o.Lower), query.Nanoseconds(o.Higher), Nanoseconds(link.OneWay(o.Bytes)), fitted(o.Bytes)}
+		f := MessageFit{o.Bytes, query.Nanoseconds(o.Nanoseconds), query.Nanoseconds(o.Lower),
+			query.Nanoseconds(o.Higher), Nanoseconds(link.OneWay(o.Bytes)), fitted(o.Bytes)}
 		l.Messages = append(l.Messages, f)
 		if !f.Fitted && f.Measured > 0 { // in no time, where clocks are coarse
 			l.Error = max(l.Error, math.Abs(float64(f.Predicted/f.Measured)-1))
@@ -329,7 +340,8 @@ func limitOf(n int64) *int64 {
 
 // predictCollectives returns how long collective operations take by the parameters, each among a batch on
 // rank 0.
-func (a *Calibrated) predictCollectives(ctx context.Context, list []interpose.CollectiveTime) ([]query.Nanoseconds, error) {
+func (a *Calibrated) predictCollectives(ctx context.Context,
+	list []interpose.CollectiveTime) ([]query.Nanoseconds, error) {
 	var times []query.Nanoseconds
 	for _, c := range list {
 		const double = 8
@@ -344,7 +356,8 @@ func (a *Calibrated) predictCollectives(ctx context.Context, list []interpose.Co
 		}
 		var lines strings.Builder
 		for rank := range a.Ranks {
-			fmt.Fprintf(&lines, "%d init\n%s%[1]d finalize\n", rank, strings.Repeat(fmt.Sprintf("%d %s\n", rank, action), interpose.Batch))
+			fmt.Fprintf(&lines, "%d init\n%s%[1]d finalize\n", rank,
+				strings.Repeat(fmt.Sprintf("%d %s\n", rank, action), interpose.Batch))
 		}
 		result, err := replayLines(ctx, lines.String(), a.Parameters)
 		if err != nil {
@@ -391,18 +404,22 @@ func (a *Calibrated) print(q *cli.Question) {
 		q.Printf("%s: %s; %s\n", names[l.Name], describeLink(l.link), eager)
 	}
 	for _, l := range a.Links {
-		q.Printf("\nmessages %s: error of sizes that are not fitted %s at most\n\n", names[l.Name], text.Percent(l.Error, 1))
+		q.Printf("\nmessages %s: error of sizes that are not fitted %s at most\n\n", names[l.Name],
+			text.Percent(l.Error, 1))
 		t := q.Table("bytes", "measured", "quartiles", "", "predicted", "")
 		for _, m := range l.Messages {
-			t.Row(text.ID(m.Bytes), text.Duration(m.Measured), text.Duration(m.Lower), text.Duration(m.Higher), text.Duration(m.Predicted), cli.SignedPercent(m.Predicted, m.Measured))
+			t.Row(text.ID(m.Bytes), text.Duration(m.Measured), text.Duration(m.Lower),
+				text.Duration(m.Higher), text.Duration(m.Predicted), cli.SignedPercent(m.Predicted, m.Measured))
 		}
 		t.Close()
 	}
 	if len(a.Collectives) > 0 {
-		q.Printf("\ncollective operations of %s: times in addition to messages, fitted except for bcast\n\n", text.Plural(a.Ranks, "rank"))
+		q.Printf("\ncollective operations of %s: times in addition to messages, fitted except for bcast\n\n",
+			text.Plural(a.Ranks, "rank"))
 		t := q.Table("operation", "bytes", "measured", "predicted", "")
 		for _, c := range a.Collectives {
-			t.Row(c.Operation, text.ID(c.Bytes), text.Duration(c.Measured), text.Duration(c.Predicted), cli.SignedPercent(c.Predicted, c.Measured))
+			t.Row(c.Operation, text.ID(c.Bytes), text.Duration(c.Measured), text.Duration(c.Predicted),
+				cli.SignedPercent(c.Predicted, c.Measured))
 		}
 		t.Close()
 	}

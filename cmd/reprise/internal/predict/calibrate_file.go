@@ -31,15 +31,18 @@ func (a *Calibrated) MachineFile() string {
 	for _, l := range a.Links {
 		fmt.Fprintf(&b, "\n[%s]\n", l.Name)
 		fmt.Fprintf(&b, "latency = %-14s # half of a round trip, without overheads\n", timeText(l.link.Latency))
-		fmt.Fprintf(&b, "overhead = %-13s # mean of a send, and a receive of a message that has come\n", timeText(l.link.Overhead))
+		fmt.Fprintf(&b, "overhead = %-13s # mean of a send, and a receive of a message that has come\n",
+			timeText(l.link.Overhead))
 		fmt.Fprintf(&b, "gap = %-18s # of a send among others\n", timeText(l.link.Gap))
 		fmt.Fprintf(&b, "bandwidth = %s\n", bandwidthText(l.link.Bandwidth))
-		fmt.Fprintf(&b, "eager_limit = %-10s # a send of more waited for a receiver that was late\n", limitText(l.link.EagerLimit))
+		fmt.Fprintf(&b, "eager_limit = %-10s # a send of more waited for a receiver that was late\n",
+			limitText(l.link.EagerLimit))
 		if l.link.Copied {
 			b.WriteString("copied = true            # four messages at one time came one after the other\n")
 		}
 		for _, larger := range l.link.Larger {
-			fmt.Fprintf(&b, "\n[[%s.larger]]\nthan = %q\nlatency = %s\nbandwidth = %s\n", l.Name, strconv.FormatInt(larger.Than, 10)+"B", timeText(larger.Latency), bandwidthText(larger.Bandwidth))
+			fmt.Fprintf(&b, "\n[[%s.larger]]\nthan = %q\nlatency = %s\nbandwidth = %s\n", l.Name,
+				strconv.FormatInt(larger.Than, 10)+"B", timeText(larger.Latency), bandwidthText(larger.Bandwidth))
 		}
 		fmt.Fprintf(&b, "\n# bytes: measured, its quartiles, and by the parameters above\n")
 		for _, m := range l.Messages {
@@ -47,7 +50,8 @@ func (a *Calibrated) MachineFile() string {
 			if !m.Fitted {
 				fitted = ", not fitted"
 			}
-			fmt.Fprintf(&b, "# %d: %s, %s to %s, %s%s\n", m.Bytes, text.Duration(m.Measured), text.Duration(m.Lower), text.Duration(m.Higher), text.Duration(m.Predicted), fitted)
+			fmt.Fprintf(&b, "# %d: %s, %s to %s, %s%s\n", m.Bytes, text.Duration(m.Measured),
+				text.Duration(m.Lower), text.Duration(m.Higher), text.Duration(m.Predicted), fitted)
 		}
 	}
 	for _, operation := range slices.Sorted(maps.Keys(a.Parameters.Besides)) {

@@ -75,7 +75,8 @@ func ParseMachine(path string, data []byte) (loggps.Parameters, error) {
 		return p, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "toml: "))
 	}
 	if unknown := read.Undecoded(); len(unknown) > 0 {
-		return p, fmt.Errorf("%s: no parameter is called %s: docs/predict.md has them", lineOf(path, data, unknown[0]), unknown[0])
+		return p, fmt.Errorf("%s: no parameter is called %s: docs/predict.md has them",
+			lineOf(path, data, unknown[0]), unknown[0])
 	}
 	err = file.set(&p)
 	if wrong := new(keyError); errors.As(err, &wrong) {
@@ -95,10 +96,12 @@ func checkTables(path string, data []byte, read toml.MetaData) error {
 	for _, key := range read.Keys() {
 		name := key.String()
 		switch {
-		case slices.Contains([]string{"between", "within", "compute", "compute.ranks", "compute.functions", "collectives", "besides"}, name),
+		case slices.Contains([]string{"between", "within", "compute", "compute.ranks", "compute.functions",
+			"collectives", "besides"}, name),
 			len(key) == 2 && key[0] == "besides":
 			if read.Type(key...) != "Hash" {
-				return fmt.Errorf("%s: %s is a table: docs/predict.md shows what is in it", lineOf(path, data, key), name)
+				return fmt.Errorf("%s: %s is a table: docs/predict.md shows what is in it",
+					lineOf(path, data, key), name)
 			}
 		}
 	}
@@ -252,7 +255,8 @@ func (l *linkFile) set(link *loggps.Link) error {
 			return ofKey(nth("larger", i), err)
 		}
 		if i > 0 && larger.Than <= link.Larger[i-1].Than {
-			return ofKey(nth("larger", i), ofKey("than", fmt.Errorf("%v is not more than that of the table before: smaller sizes come first", file.Than)))
+			return ofKey(nth("larger", i), ofKey("than",
+				fmt.Errorf("%v is not more than that of the table before: smaller sizes come first", file.Than)))
 		}
 		link.Larger = append(link.Larger, larger)
 	}

@@ -34,9 +34,11 @@ func (m *machineFlags) checkFunctions(q *cli.Question, factors map[string]loggps
 			if near := nearest(name, names); near != "" {
 				hint = ": did you mean " + near + "?"
 			}
-			return cli.Named(fmt.Errorf("%s: compute.functions: no function is called %s%s", m.at("compute", "functions", name), text.Printable(name), hint))
+			return cli.Named(fmt.Errorf("%s: compute.functions: no function is called %s%s",
+				m.at("compute", "functions", name), text.Printable(name), hint))
 		case i >= called:
-			cli.Warn(q.ErrOrStderr(), "%s: compute.functions: the trace has no calls of %s", m.at("compute", "functions", name), name)
+			cli.Warn(q.ErrOrStderr(), "%s: compute.functions: the trace has no calls of %s",
+				m.at("compute", "functions", name), name)
 		}
 	}
 	return nil
@@ -47,7 +49,8 @@ func (m *machineFlags) checkRanks(q *cli.Question, factors []loggps.RankFactor) 
 	for _, f := range factors {
 		if f.Ranks.Intersection(q.Trace.RankSet()).Len() == 0 {
 			set := f.Ranks.String()
-			cli.Warn(q.ErrOrStderr(), "%s: compute.ranks: the trace has none of ranks %s: it has %s", m.at("compute", "ranks", set), set, text.Plural(q.Trace.Ranks(), "rank"))
+			cli.Warn(q.ErrOrStderr(), "%s: compute.ranks: the trace has none of ranks %s: it has %s",
+				m.at("compute", "ranks", set), set, text.Plural(q.Trace.Ranks(), "rank"))
 		}
 	}
 }

@@ -76,7 +76,8 @@ func (m *machineFlags) change(p *loggps.Parameters) (changed []string, err error
 	}
 	if !compute.IsOne() {
 		// That of all ranks multiplies what the file has.
-		p.OfRanks = append(slices.Clone(p.OfRanks), loggps.RankFactor{Ranks: rankenc.World(rankenc.MaxRank + 1), Factor: compute})
+		p.OfRanks = append(slices.Clone(p.OfRanks),
+			loggps.RankFactor{Ranks: rankenc.World(rankenc.MaxRank + 1), Factor: compute})
 		changed = append(changed, compute.String()+" computing")
 	}
 	latency, err := loggps.ParseFactor(m.latency)
@@ -126,12 +127,14 @@ func (m *machineFlags) change(p *loggps.Parameters) (changed []string, err error
 func describeLink(l *loggps.Link) string {
 	larger := ""
 	for _, of := range l.Larger {
-		larger += fmt.Sprintf("; beyond %s %s more, %s", text.Bytes(of.Than), text.Duration(Nanoseconds(of.Latency)), describeBandwidth(of.Bandwidth))
+		larger += fmt.Sprintf("; beyond %s %s more, %s", text.Bytes(of.Than),
+			text.Duration(Nanoseconds(of.Latency)), describeBandwidth(of.Bandwidth))
 	}
 	if l.Copied {
 		larger += "; receivers copy"
 	}
-	return fmt.Sprintf("latency %s, overhead %s, gap %s, %s%s", text.Duration(Nanoseconds(l.Latency)), text.Duration(Nanoseconds(l.Overhead)), text.Duration(Nanoseconds(l.Gap)),
+	return fmt.Sprintf("latency %s, overhead %s, gap %s, %s%s", text.Duration(Nanoseconds(l.Latency)),
+		text.Duration(Nanoseconds(l.Overhead)), text.Duration(Nanoseconds(l.Gap)),
 		describeBandwidth(l.Bandwidth), larger)
 }
 

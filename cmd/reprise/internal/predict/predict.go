@@ -46,7 +46,8 @@ func NewPredict() *cobra.Command {
 	f.StringVarP(&p.output, "output", "o", "", "write the predicted run to a `file`: a trace with times")
 	cli.AddChoice(q.Command, p.times, "times", "times in the file")
 	f.Uint64Var(&p.seed, "seed", 1, "`number` that random draws depend on")
-	f.BoolVar(&p.path, "critical-path", false, fmt.Sprintf("follow the critical path even of more than %s calls", text.Count(MaxFollowed)))
+	f.BoolVar(&p.path, "critical-path", false, fmt.Sprintf(
+		"follow the critical path even of more than %s calls", text.Count(MaxFollowed)))
 	return q.Command
 }
 
@@ -76,9 +77,11 @@ func (p *predicting) predict(q *cli.Question) error {
 	if cli.DamagesTimes(q.Trace) || cli.Unreadable(q.Trace).Len() > 0 { // computing that is not known would count as none
 		return cli.DamageOf(q.Path, q.Trace)
 	}
-	a := &Answer{Header: q.Header(), Output: p.output, Machine: p.machine.file, described: described, speed: describeSpeed(parameters.Speed)}
+	a := &Answer{Header: q.Header(), Output: p.output, Machine: p.machine.file, described: described,
+		speed: describeSpeed(parameters.Speed)}
 	if p.output != "" && query.CheckExact(q.Trace, "predict -o") != nil {
-		return fmt.Errorf("%s: the trace was made to fit a size: a prediction with -o needs each call as recorded", q.Path)
+		return fmt.Errorf(
+			"%s: the trace was made to fit a size: a prediction with -o needs each call as recorded", q.Path)
 	}
 	if p.output == "" {
 		err = p.run(q, a, parameters, nil)
@@ -115,7 +118,8 @@ func (p *predicting) predict(q *cli.Question) error {
 }
 
 // run replays the trace.
-func (p *predicting) run(q *cli.Question, a *Answer, parameters loggps.Parameters, ended func(c *replay.Call, start, end replay.Time)) error {
+func (p *predicting) run(q *cli.Question, a *Answer, parameters loggps.Parameters,
+	ended func(c *replay.Call, start, end replay.Time)) error {
 	model, err := q.Model()
 	if err != nil {
 		return err
@@ -146,9 +150,11 @@ func warnOfUncounted(q *cli.Question) error {
 		if q.Trace.Run().Source == collect.Source {
 			keeps = ": reprise record --times statistics, or exact, keeps times"
 		}
-		cli.Warn(q.ErrOrStderr(), "%s has no times: computing counts as none, and the prediction is of communication alone%s", q.Path, keeps)
+		cli.Warn(q.ErrOrStderr(),
+			"%s has no times: computing counts as none, and the prediction is of communication alone%s", q.Path, keeps)
 	case uncounted.Len() > 0:
-		cli.Warn(q.ErrOrStderr(), "%s has no times of %s: their computing counts as none", q.Path, text.Ranks(uncounted))
+		cli.Warn(q.ErrOrStderr(), "%s has no times of %s: their computing counts as none", q.Path,
+			text.Ranks(uncounted))
 	}
 	return nil
 }
@@ -173,26 +179,32 @@ func (a *Answer) print(q *cli.Question) {
 		query.None.String():       "none, as the trace has no times",
 	}[a.Computing])
 	if s := a.Slowest; s != nil && len(a.Ranks) > 1 && text.Duration(s.Computing) != text.Duration(s.Mean) {
-		q.Printf("rank %d is the slowest: it computes %s, mean %s\n", s.Rank, text.Duration(s.Computing), text.Duration(s.Mean))
+		q.Printf("rank %d is the slowest: it computes %s, mean %s\n", s.Rank, text.Duration(s.Computing),
+			text.Duration(s.Mean))
 	}
 	q.Printf("\nranks, those first that compute longest\n\n")
 	t := q.Table("rank", "ends", "computing", "", "sending", "", "waiting", "")
 	ranks := slices.Clone(a.Ranks)
 	slices.SortStableFunc(ranks, func(x, y prediction.Rank) int { return cmp.Compare(y.Computing, x.Computing) })
 	for _, r := range ranks {
-		t.Row(text.ID(r.Rank), text.Duration(r.End), text.Duration(r.Computing), text.Percent(r.Computing, r.End), text.Duration(r.Sending), text.Percent(r.Sending, r.End),
+		t.Row(text.ID(r.Rank), text.Duration(r.End), text.Duration(r.Computing),
+			text.Percent(r.Computing, r.End), text.Duration(r.Sending), text.Percent(r.Sending, r.End),
 			text.Duration(r.Waiting), text.Percent(r.Waiting, r.End))
 	}
 	t.Close()
 	if a.Path == nil {
-		q.Printf("\nthe critical path of more than %s calls is followed with --critical-path\n", text.Count(MaxFollowed))
+		q.Printf("\nthe critical path of more than %s calls is followed with --critical-path\n",
+			text.Count(MaxFollowed))
 		return
 	}
 	if a.Time == 0 {
 		return
 	}
-	longest := slices.MaxFunc(a.Path.Ranks, func(x, y prediction.PathRank) int { return cmp.Compare(x.Computing+x.Within, y.Computing+y.Within) })
-	q.Printf("\ncritical path: %s computing; %s of it on rank %d\n\n", text.Percent(a.Path.Computing, a.Time), text.Percent(longest.Computing+longest.Within, a.Time), longest.Rank)
+	longest := slices.MaxFunc(a.Path.Ranks, func(x, y prediction.PathRank) int {
+		return cmp.Compare(x.Computing+x.Within, y.Computing+y.Within)
+	})
+	q.Printf("\ncritical path: %s computing; %s of it on rank %d\n\n", text.Percent(a.Path.Computing, a.Time),
+		text.Percent(longest.Computing+longest.Within, a.Time), longest.Rank)
 	most := 0 // rows to show
 	for _, s := range a.Path.Steps {
 		if q.All || s.Computing+s.Within >= shownFrom*a.Time && most < cli.MaxRows {
@@ -201,7 +213,8 @@ func (a *Answer) print(q *cli.Question) {
 	}
 	t = text.NewTable(q.OutOrStdout(), max(most, 1), "time", "", "computing", "in calls", "calls", "<signature")
 	for _, s := range a.Path.Steps {
-		t.Row(text.Duration(s.Computing+s.Within), text.Percent(s.Computing+s.Within, a.Time), text.Duration(s.Computing), text.Duration(s.Within), s.Calls, s.Call)
+		t.Row(text.Duration(s.Computing+s.Within), text.Percent(s.Computing+s.Within, a.Time),
+			text.Duration(s.Computing), text.Duration(s.Within), s.Calls, s.Call)
 	}
 	t.Close()
 	if a.Output != "" && a.Output != "-" {

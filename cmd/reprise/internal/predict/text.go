@@ -30,7 +30,8 @@ func ReadMachineText(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: no machine file is longer than 1 MiB: docs/predict.md shows what is in one", path)
 	}
 	if at := tooDeep(data); at >= 0 {
-		return nil, fmt.Errorf("%s:%d: no key of a machine file is in more than %d others: docs/predict.md shows what is in one",
+		return nil, fmt.Errorf(
+			"%s:%d: no key of a machine file is in more than %d others: docs/predict.md shows what is in one",
 			path, 1+bytes.Count(data[:at], []byte("\n")), maxNested)
 	}
 	return data, nil

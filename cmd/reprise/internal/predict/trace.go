@@ -59,7 +59,8 @@ func newPredictedTrace(t *trace.Trace, exact bool) (*predictedTrace, error) {
 }
 
 // errThreads is the error of times of every call that are not in the order of the positions.
-var errThreads = errors.New("the calls of a thread do not end in the order in which they stand in the trace: --times exact cannot keep their times, --times statistics can")
+var errThreads = errors.New(
+	"the calls of a thread do not end in the order in which they stand in the trace: --times exact cannot keep their times, --times statistics can")
 
 // ended adds a call.
 func (p *predictedTrace) ended(c *replay.Call, start, end replay.Time) {
@@ -67,7 +68,8 @@ func (p *predictedTrace) ended(c *replay.Call, start, end replay.Time) {
 	r := p.ranks[c.Rank.Number()]
 	if r == nil {
 		r = &predictedTimes{threads: make(map[int]*predictedThread)}
-		r.durations, r.gaps = make([]timing.Statistics, c.Rank.Terminals()), make([]timing.Statistics, c.Rank.Terminals())
+		r.durations, r.gaps = make([]timing.Statistics, c.Rank.Terminals()),
+			make([]timing.Statistics, c.Rank.Terminals())
 		p.ranks[c.Rank.Number()] = r
 	}
 	rank := uint32(c.Rank.Number())
@@ -138,7 +140,8 @@ func (p *predictedTrace) part(number int) (merge.Part, error) {
 	part.Times = &merge.Times{End: times.end}
 	part.Times.Durations.Statistics, part.Times.Gaps.Statistics = times.durations, times.gaps
 	if part.Table.Len() != rank.Terminals() { // several are equal
-		part.Times.Durations.Statistics, part.Times.Gaps.Statistics = make([]timing.Statistics, part.Table.Len()), make([]timing.Statistics, part.Table.Len())
+		part.Times.Durations.Statistics, part.Times.Gaps.Statistics = make([]timing.Statistics,
+			part.Table.Len()), make([]timing.Statistics, part.Table.Len())
 		for terminal := range times.durations {
 			to := part.Table.InternRun(rank.Function(uint32(terminal)), 0, rank.Call(uint32(terminal)).Args...)
 			part.Times.Durations.Statistics[to].Merge(&times.durations[terminal])

@@ -47,7 +47,8 @@ func NewExtrapolate() *cobra.Command {
 		if q.JSON {
 			return cli.PrintJSON(out, a)
 		}
-		fmt.Fprintf(out, "%s: %s of %s in %s\n", text.Printable(a.Output), text.Plural(a.Calls, "call"), text.Plural(uint64(a.Size), "rank"), text.Plural(uint64(a.Bytes), "byte"))
+		fmt.Fprintf(out, "%s: %s of %s in %s\n", text.Printable(a.Output), text.Plural(a.Calls, "call"),
+			text.Plural(uint64(a.Size), "rank"), text.Plural(uint64(a.Bytes), "byte"))
 		a.print(q, out)
 		return nil
 	}
@@ -104,7 +105,8 @@ func (e *extrapolation) make(q *cli.Question, paths []string, ranks int, force b
 		traces = append(traces, t)
 	}
 	bar := cli.NewCounter(q.Context(), q.ErrOrStderr(), "extrapolate", int64(ranks), "ranks")
-	r, err := extrapolate.Make(q.Context(), traces, extrapolate.Options{Ranks: ranks, Force: force, Check: query.Faults, Progress: func(n int) { bar.Show(uint64(n)) }})
+	r, err := extrapolate.Make(q.Context(), traces, extrapolate.Options{Ranks: ranks, Force: force,
+		Check: query.Faults, Progress: func(n int) { bar.Show(uint64(n)) }})
 	bar.Done()
 	if err := q.Context().Err(); err != nil {
 		return nil, err
@@ -115,7 +117,8 @@ func (e *extrapolation) make(q *cli.Question, paths []string, ranks int, force b
 		}
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "extrapolate: "))
 	}
-	origin := format.Origin{Commands: []string{fmt.Sprintf("reprise extrapolate %s --ranks %d", text.ShellLine(paths), ranks)}}
+	origin := format.Origin{Commands: []string{fmt.Sprintf("reprise extrapolate %s --ranks %d",
+		text.ShellLine(paths), ranks)}}
 	for _, t := range traces {
 		layout.MergeOrigin(&origin, format.Origin{Assumptions: t.Run().Origin.Assumptions})
 	}
@@ -183,7 +186,9 @@ func (e undeterminedError) advice() string {
 		more = fmt.Sprintf("a trace of %s, too,", text.Plural(uint64(n), "rank"))
 	}
 	if e.err.NoGrid {
-		return fmt.Sprintf("give %s or record it on %s, as places in a grid do not say which calls ranks make", more, text.Plural(uint64(e.ranks), "rank"))
+		return fmt.Sprintf(
+			"give %s or record it on %s, as places in a grid do not say which calls ranks make", more,
+			text.Plural(uint64(e.ranks), "rank"))
 	}
 	return fmt.Sprintf("give %s or take what is nearest with --force", more)
 }
@@ -211,7 +216,8 @@ func (e *extrapolation) print(q *cli.Question, out io.Writer) {
 		t.Close()
 	}
 	if e.Weak > 0 {
-		cli.Warn(q.ErrOrStderr(), "%s of the number of ranks rest on two traces: a third would confirm them", text.Plural(uint64(e.Weak), "expression"))
+		cli.Warn(q.ErrOrStderr(), "%s of the number of ranks rest on two traces: a third would confirm them",
+			text.Plural(uint64(e.Weak), "expression"))
 	}
 	for _, f := range e.Forced {
 		cli.Warn(q.ErrOrStderr(), "not determined by the traces, forced: %s", text.Printable(signs.Replace(f)))

@@ -34,7 +34,8 @@ func NewProxy() *cobra.Command {
 	}
 	options := func(name string) proxy.Options {
 		factor, _ := scaleOf(scale) // it was checked
-		return proxy.Options{Name: name, Compute: proxy.Compute(compute.String()), Gaps: proxy.Gaps(gaps.String()), Scale: factor}
+		return proxy.Options{Name: name, Compute: proxy.Compute(compute.String()),
+			Gaps: proxy.Gaps(gaps.String()), Scale: factor}
 	}
 	q = cli.NewQuestion("proxy", check, func(q *cli.Question) error {
 		return writeProxy(q, output, nil, options(filepath.Base(q.Path)))
@@ -62,7 +63,8 @@ func NewProxy() *cobra.Command {
 			return cli.BadUsage(err)
 		}
 		if size < 1 || size > proxy.MaxRanks {
-			return cli.BadUsage(fmt.Errorf("--ranks is a number of ranks from 1 to %s, the max of a proxy", text.Count(proxy.MaxRanks)))
+			return cli.BadUsage(fmt.Errorf("--ranks is a number of ranks from 1 to %s, the max of a proxy",
+				text.Count(proxy.MaxRanks)))
 		}
 		return nil
 	}
@@ -89,7 +91,8 @@ func NewProxy() *cobra.Command {
 			return cli.DamageOf(path, q.Trace)
 		}
 		if compute.String() != string(proxy.None) {
-			return cli.BadUsage(errors.New("--compute needs the times of a trace, and on another number of ranks there are none"))
+			return cli.BadUsage(
+				errors.New("--compute needs the times of a trace, and on another number of ranks there are none"))
 		}
 		e := &extrapolatedRun{Traces: args}
 		file, err := e.make(q, args, size, force)
@@ -137,7 +140,8 @@ func writeProxy(q *cli.Question, directory string, from *extrapolatedRun, o prox
 	q.WholeSet()
 	p, err := proxy.Generate(q.Context(), q.Trace, o)
 	if errors.Is(err, proxy.ErrNoTimes) {
-		return cli.BadUsage(fmt.Errorf("--compute needs times, and %s has none: reprise record --times statistics, or exact, keeps them", q.Path))
+		return cli.BadUsage(
+			fmt.Errorf("--compute needs times, and %s has none: reprise record --times statistics, or exact, keeps them", q.Path))
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", q.Path, err)
@@ -146,13 +150,15 @@ func writeProxy(q *cli.Question, directory string, from *extrapolatedRun, o prox
 		return err
 	}
 	conditions := append([]string{}, q.Trace.Run().Origin.Assumptions...)
-	answer := proxyAnswer{q.Header(), directory, q.Trace.Ranks(), p.Calls, p.Lines, p.Tables, leftOutOf(p), conditions, from}
+	answer := proxyAnswer{q.Header(), directory, q.Trace.Ranks(), p.Calls, p.Lines, p.Tables, leftOutOf(p),
+		conditions, from}
 	return q.Answer(answer, func() {
 		tables := ""
 		if p.Tables > 0 {
 			tables = fmt.Sprintf(" and %s of tables", text.Count(uint64(p.Tables)))
 		}
-		q.Printf("%s: %s of C%s for %s of %s\n", text.Printable(directory), text.Plural(uint64(p.Lines), "line"), tables, text.Plural(p.Calls, "call"),
+		q.Printf("%s: %s of C%s for %s of %s\n", text.Printable(directory),
+			text.Plural(uint64(p.Lines), "line"), tables, text.Plural(p.Calls, "call"),
 			text.Plural(uint64(q.Trace.Ranks()), "rank"))
 		if from != nil {
 			from.print(q, q.OutOrStdout())
@@ -162,7 +168,8 @@ func writeProxy(q *cli.Question, directory string, from *extrapolatedRun, o prox
 			q.Printf("conditional on %s\n", text.Printable(c))
 		}
 		command := strings.TrimSuffix(strings.TrimPrefix(p.Command, "make"), "./proxy")
-		q.Printf("next: make -C %s%s%s\n", cli.Quoted(directory), command, cli.Quoted(filepath.Join(directory, "proxy")))
+		q.Printf("next: make -C %s%s%s\n", cli.Quoted(directory), command,
+			cli.Quoted(filepath.Join(directory, "proxy")))
 	})
 }
 

@@ -33,7 +33,8 @@ type performance struct {
 }
 
 func NewReplay() *cobra.Command {
-	p := &performance{compute: cli.NewChoice(string(proxy.Spin), string(proxy.Sleep), string(proxy.None)), gaps: newGaps()}
+	p := &performance{compute: cli.NewChoice(string(proxy.Spin), string(proxy.Sleep), string(proxy.None)),
+		gaps: newGaps()}
 	q := &cli.Question{Command: cli.NewCommand("replay")}
 	q.AddOptions([]cli.Option{cli.OptJSON, cli.OptAll})
 	f := q.Flags()
@@ -83,7 +84,8 @@ func scaleOf(written string) (float64, error) {
 func (p *performance) check(cmd *cobra.Command, args []string) error {
 	switch before := cmd.ArgsLenAtDash(); {
 	case before != 1 || len(args) < 2:
-		return cli.BadUsage(errors.New("replay takes a trace and, after --, the MPI launcher, such as: reprise replay run.rpz -- mpirun -n 4"))
+		return cli.BadUsage(
+			errors.New("replay takes a trace and, after --, the MPI launcher, such as: reprise replay run.rpz -- mpirun -n 4"))
 	case p.output == "-":
 		return cli.BadUsage(errors.New("standard output has the answer: -o takes a file"))
 	}
@@ -136,7 +138,8 @@ func leftOutOf(p *proxy.Program) []LeftOut {
 // printLeftOut says which calls a proxy does not make.
 func printLeftOut(q *cli.Question, list []LeftOut) {
 	for _, l := range list {
-		q.Printf("left out: %s of %s, which %s\n", text.Plural(l.Calls, "call"), text.Printable(l.Function), text.Printable(l.Reason))
+		q.Printf("left out: %s of %s, which %s\n", text.Plural(l.Calls, "call"), text.Printable(l.Function),
+			text.Printable(l.Reason))
 	}
 }
 
@@ -151,7 +154,9 @@ func (p *performance) replay(q *cli.Question, args []string) error {
 		return err
 	}
 	a := &Replay{Schema: cli.Schema, Output: p.output, Ranks: q.Trace.Ranks()}
-	program, err := proxy.Generate(q.Context(), q.Trace, proxy.Options{Name: filepath.Base(q.Path), Compute: proxy.Compute(p.compute.String()), Gaps: proxy.Gaps(p.gaps.String()), Scale: scale})
+	program, err := proxy.Generate(q.Context(), q.Trace,
+		proxy.Options{Name: filepath.Base(q.Path), Compute: proxy.Compute(p.compute.String()),
+			Gaps: proxy.Gaps(p.gaps.String()), Scale: scale})
 	if err != nil {
 		return err
 	}
@@ -204,18 +209,21 @@ func (p *performance) run(q *cli.Question, a *Replay, program *proxy.Program, ar
 	}
 	b := launching.Building{Stderr: q.ErrOrStderr()}
 	// A program of many tables takes a compiler that optimizes ten times as long, and makes no faster calls.
-	built, err := interpose.BuildProgram(ctx, mpicc, launching.CacheDirectory(), "proxy", "-O0", []byte(program.OneFile()), func() { b.Say("the proxy of " + text.Printable(q.Path)) })
+	built, err := interpose.BuildProgram(ctx, mpicc, launching.CacheDirectory(), "proxy", "-O0",
+		[]byte(program.OneFile()), func() { b.Say("the proxy of " + text.Printable(q.Path)) })
 	b.End()
 	if err != nil {
 		return cli.Named(err)
 	}
 	args = launching.WithoutProgram(args, command)
 	a.Command = text.ShellLine(args)
-	o := &record.Options{Times: p.times, Mpicc: p.mpicc, Quiet: true, OnTimeout: cli.NewChoice("continue"), Sites: cli.NewChoice("none"), Merge: cli.NewChoice("")}
+	o := &record.Options{Times: p.times, Mpicc: p.mpicc, Quiet: true, OnTimeout: cli.NewChoice("continue"),
+		Sites: cli.NewChoice("none"), Merge: cli.NewChoice("")}
 	o.Output.Path = output
 	err = record.Run(q.Command, append(args, built.Path), o)
 	if status := new(cli.ExitStatus); errors.As(err, status) && *status == otherRanks {
-		fmt.Fprintf(q.ErrOrStderr(), "reprise: the launcher must start the number of ranks of the trace, such as: reprise replay %s -- mpirun -n %d\n", cli.Quoted(q.Path), a.Ranks)
+		fmt.Fprintf(q.ErrOrStderr(),
+			"reprise: the launcher must start the number of ranks of the trace, such as: reprise replay %s -- mpirun -n %d\n", cli.Quoted(q.Path), a.Ranks)
 	}
 	return cli.Named(err)
 }
@@ -274,7 +282,8 @@ func (a *Replay) compare(q *cli.Question, replayed *trace.Trace) (err error) {
 }
 
 func (a *Replay) print(q *cli.Question) {
-	q.Printf("%s of %s, replayed with %s\n", text.Printable(q.Path), text.Plural(a.Ranks, "rank"), text.Printable(a.Command))
+	q.Printf("%s of %s, replayed with %s\n", text.Printable(q.Path), text.Plural(a.Ranks, "rank"),
+		text.Printable(a.Command))
 	t := q.Table("recorded", "replayed", "", "calls", "<part")
 	row := func(recorded, replayed *query.Nanoseconds, calls, in string) {
 		change := ""

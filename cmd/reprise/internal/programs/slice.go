@@ -36,12 +36,14 @@ func NewSlice() *cobra.Command {
 	f.StringArrayVar(&assume, "assume", nil, "assume that a condition is never or always true, as `FILE:LINE=never`")
 	f.BoolVar(&p.AssumeNoErrors, "assume-no-errors", false, "assume that no condition ends the program with an error")
 	f.BoolVar(&p.ExecuteAll, "execute-all", false, "send all messages")
-	f.BoolVar(&asCompiler, "as-compiler", false, "act as a compiler with these arguments, and slice the program it links")
+	f.BoolVar(&asCompiler, "as-compiler", false,
+		"act as a compiler with these arguments, and slice the program it links")
 	f.BoolVar(&asJSON, "json", false, "print as JSON")
 	f.BoolVar(&p.Whole, "whole", false, "leave nothing out, for comparison")
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		if p.Output == "" && !asCompiler {
-			return cli.BadUsage(errors.New("slice takes the name of the program to write, such as: reprise slice -o app.slice -- app.c"))
+			return cli.BadUsage(
+				errors.New("slice takes the name of the program to write, such as: reprise slice -o app.slice -- app.c"))
 		}
 		for _, line := range explain {
 			at, ok := parsePosition(line)
@@ -53,7 +55,8 @@ func NewSlice() *cobra.Command {
 		for _, condition := range assume {
 			a, ok := parseAssumption(condition)
 			if !ok {
-				return cli.BadUsage(fmt.Errorf("--assume takes a condition, such as solver.c:120=never or solver.c:120:9=always, not %q", condition))
+				return cli.BadUsage(
+					fmt.Errorf("--assume takes a condition, such as solver.c:120=never or solver.c:120:9=always, not %q", condition))
 			}
 			p.Assume = append(p.Assume, a)
 		}
@@ -62,7 +65,8 @@ func NewSlice() *cobra.Command {
 		}
 		switch {
 		case asCompiler && len(args) == 0:
-			return cli.BadUsage(errors.New("there is nothing to compile: the arguments are those of a compiler, such as -c solver.c, and make gives them: make CC=reprise-cc"))
+			return cli.BadUsage(
+				errors.New("there is nothing to compile: the arguments are those of a compiler, such as -c solver.c, and make gives them: make CC=reprise-cc"))
 		case asCompiler:
 			return nil
 		}
@@ -120,7 +124,8 @@ type KeptLine struct {
 }
 
 func newSliceAnswer(s *slice.Slice, p *slicing.Program, lines []slice.Position) *Slice {
-	a := &Slice{Schema: cli.Schema, Output: p.Output, Files: append([]slice.Count{}, s.Counts()...), Calls: append([]slice.Call{}, s.Calls()...),
+	a := &Slice{Schema: cli.Schema, Output: p.Output, Files: append([]slice.Count{}, s.Counts()...),
+		Calls:  append([]slice.Call{}, s.Calls()...),
 		Needed: append([]slice.Needed{}, s.Needed()...), Lines: []KeptLine{},
 		Assumed: append([]slice.Assumption{}, p.Assumed...)}
 	for k := range a.Files {
@@ -201,7 +206,8 @@ func (a *Slice) print(w io.Writer) {
 
 // PrintFiles prints how much of files is kept, those of libraries as one.
 func (a *Slice) PrintFiles(w io.Writer) {
-	libraries, other, total := slice.Count{File: "headers of libraries"}, slice.Count{File: "code added by compilers"}, slice.Count{File: "all files"}
+	libraries, other, total := slice.Count{File: "headers of libraries"},
+		slice.Count{File: "code added by compilers"}, slice.Count{File: "all files"}
 	print := func(c slice.Count) {
 		if c.All > 0 {
 			fmt.Fprintf(w, "%s: %d of %s kept\n", c.File, c.Kept, text.Plural(c.All, "instruction"))

@@ -71,7 +71,8 @@ func recordAndMerge(cmd *cobra.Command, command *interpose.Command, args []strin
 		o.finalize.Bounded, o.finalize.Remove = int64(o.Output.bounded), true
 	}
 	before, _ := os.Stat(o.Output.Path) // if there is none, none is the same
-	recorders := slices.Concat(launcher, []string{self, "record", "--quiet", "--lock", "--parts", parts, "--spool", spool, "--library", handed.String()},
+	recorders := slices.Concat(launcher, []string{self, "record", "--quiet", "--lock", "--parts", parts,
+		"--spool", spool, "--library", handed.String()},
 		o.passedOn(), []string{"--"}, program)
 	begin := time.Now()
 	status, err := runCommand(cmd.Context(), recorders, os.Environ(), nil, nil)
@@ -80,7 +81,8 @@ func recordAndMerge(cmd *cobra.Command, command *interpose.Command, args []strin
 	}
 	ran, begin := time.Since(begin), time.Now()
 	if !Exists(filepath.Join(beside, launching.StartedFile)) && status != 0 && !Exists(parts) {
-		cli.Notice(cmd.ErrOrStderr(), "reprise:", text.Failure, fmt.Sprintf("%s ended with status %d before a recorder had started the program: there are no parts", cli.Quoted(args[0]), status))
+		cli.Notice(cmd.ErrOrStderr(), "reprise:", text.Failure,
+			fmt.Sprintf("%s ended with status %d before a recorder had started the program: there are no parts", cli.Quoted(args[0]), status))
 		return cli.ExitStatus(status)
 	}
 	m := merging.Summary{Input: []string{parts}, Output: o.Output.Path, Bound: int64(o.Output.bounded)}
@@ -91,7 +93,8 @@ func recordAndMerge(cmd *cobra.Command, command *interpose.Command, args []strin
 		os.RemoveAll(parts) // if the program was ended before the processes could
 		m.Parts = m.Active  // one of each process
 	} else {
-		failure = merging.WithMPI(cmd, launcher, &m, &merging.TreeOptions{Radix: merging.DefaultRadix, Mpicc: mpicc, Remove: true})
+		failure = merging.WithMPI(cmd, launcher, &m, &merging.TreeOptions{Radix: merging.DefaultRadix,
+			Mpicc: mpicc, Remove: true})
 		said.After = time.Since(begin)
 	}
 	if failure == nil {
@@ -118,11 +121,14 @@ func splitLauncher(command *interpose.Command, args []string) (launcher, program
 	i := slices.Index(args, command.Program)
 	switch {
 	case i < 0 || i > 0 && args[i-1] == "-c": // of a shell
-		return nil, nil, errors.New("--merge starts two programs with one launcher: name the MPI program after it, not a script. Or: " + byHand)
+		return nil, nil,
+			errors.New("--merge starts two programs with one launcher: name the MPI program after it, not a script. Or: " + byHand)
 	case slices.Contains(args[i:], ":"):
 		return nil, nil, errors.New("--merge takes one program, not several with : between. Or: " + byHand)
 	case i == 0 && underLauncher():
-		return nil, nil, fmt.Errorf("--merge starts the launcher: reprise record --merge mpi -o OUT.rpz -- LAUNCHER %s", cli.Quoted(args[0]))
+		return nil, nil,
+			fmt.Errorf("--merge starts the launcher: reprise record --merge mpi -o OUT.rpz -- LAUNCHER %s",
+				cli.Quoted(args[0]))
 	}
 	return args[:i:i], args[i:], nil
 }
@@ -132,7 +138,8 @@ const byHand = "LAUNCHER reprise record --parts DIR -- PROGRAM, then reprise mer
 
 // underLauncher reports whether a launcher of MPI has started this process as one of several.
 func underLauncher() bool {
-	return slices.ContainsFunc([]string{"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_STEP_NUM_TASKS", "FLUX_TASK_RANK"}, func(name string) bool { return os.Getenv(name) != "" })
+	return slices.ContainsFunc([]string{"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
+		"SLURM_STEP_NUM_TASKS", "FLUX_TASK_RANK"}, func(name string) bool { return os.Getenv(name) != "" })
 }
 
 // passedOn returns the options for the recorders of all processes.

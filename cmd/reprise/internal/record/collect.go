@@ -81,7 +81,9 @@ func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
 			err = note.apply(cmd.Flags())
 		}
 		if err != nil {
-			cli.Warn(cmd.ErrOrStderr(), "the trace does not say who made it, or keeps other times than were asked for: %v", cli.FileError(filepath.Join(spool, originFile), err))
+			cli.Warn(cmd.ErrOrStderr(),
+				"the trace does not say who made it, or keeps other times than were asked for: %v",
+				cli.FileError(filepath.Join(spool, originFile), err))
 		}
 	}
 	options, err := o.times.Options()
@@ -159,7 +161,8 @@ func (o *collectOutput) named() error {
 	case o.Path != "" && o.Parts != "":
 		return cli.BadUsage(errors.New("the output is -o OUT.rpz or --parts DIR, not both"))
 	case o.bounded > 0 && o.Parts != "":
-		return cli.BadUsage(errors.New("--bounded does not go with --parts: a trace is made to fit when its parts are merged"))
+		return cli.BadUsage(
+			errors.New("--bounded does not go with --parts: a trace is made to fit when its parts are merged"))
 	}
 	return nil
 }
@@ -212,13 +215,15 @@ func (o *collectOutput) write(cmd *cobra.Command, collector *collect.Collector, 
 	}
 	s.Output = o.Path
 	if o.Parts == "" && collected.Unrecorded.Len() > 0 {
-		s.Problems = append(s.Problems, fmt.Sprintf("nothing was recorded of %s: is there space for the spool, and did they load the library?", text.Ranks(collected.Unrecorded)))
+		s.Problems = append(s.Problems,
+			fmt.Sprintf("nothing was recorded of %s: is there space for the spool, and did they load the library?", text.Ranks(collected.Unrecorded)))
 	}
 	alone := ""
 	if o.Parts != "" {
 		s.Output = merging.PartName(o.Parts, collected.First)
 		if n := recordersOfLauncher(); n > 1 && collected.Ranks == 1 {
-			alone = fmt.Sprintf("the launcher has started %d processes, and each is alone in MPI_COMM_WORLD, as rank 0: the launcher may be that of another MPI", n)
+			alone = fmt.Sprintf(
+				"the launcher has started %d processes, and each is alone in MPI_COMM_WORLD, as rank 0: the launcher may be that of another MPI", n)
 			s.Problems = append(s.Problems, alone)
 		}
 	}
@@ -307,10 +312,12 @@ func (s *Summary) Fill(c collect.Summary) {
 		s.Problems = problemsOf(c.Problems)
 	}
 	if c.Alone > 0 {
-		s.Problems = append(s.Problems, fmt.Sprintf("%d processes of one launcher were each alone in MPI_COMM_WORLD: the launcher may be that of another MPI", c.Alone))
+		s.Problems = append(s.Problems,
+			fmt.Sprintf("%d processes of one launcher were each alone in MPI_COMM_WORLD: the launcher may be that of another MPI", c.Alone))
 	}
 	if len(c.Uncalled) > 0 {
-		s.Problems = append(s.Problems, fmt.Sprintf("--error of functions that were not called: %s", strings.Join(c.Uncalled, ", ")))
+		s.Problems = append(s.Problems, fmt.Sprintf("--error of functions that were not called: %s",
+			strings.Join(c.Uncalled, ", ")))
 	}
 }
 
@@ -357,7 +364,8 @@ func (s *Summary) Print(w io.Writer, asJSON, quiet bool) error {
 	if early {
 		fmt.Fprintf(w, "reprise: the trace ends early: %s did not reach MPI_Finalize\n", text.Ranks(s.Unfinished))
 	}
-	fmt.Fprintf(w, "reprise: %s: %s calls of %s in %s bytes", text.Printable(s.Output), text.Count(s.Calls), text.Plural(s.Processes, "rank"), text.Count(s.Bytes))
+	fmt.Fprintf(w, "reprise: %s: %s calls of %s in %s bytes", text.Printable(s.Output), text.Count(s.Calls),
+		text.Plural(s.Processes, "rank"), text.Count(s.Bytes))
 	switch {
 	case s.Parts > 0 && s.After == 0:
 		fmt.Fprintf(w, ", merged of %s in MPI_Finalize\n", text.Plural(s.Parts, "part"))

@@ -90,10 +90,13 @@ func newFinalizer(socket *os.File, ended <-chan struct{}) (*finalizer, error) {
 
 // merge merges what is recorded with that of the other processes of the program, as it says, and reports
 // whether it has written the part. If this fails, the part is merged later: all have written theirs before.
-func (f *finalizer) merge(cmd *cobra.Command, collector *collect.Collector, o *collectOptions, s *Summary) (written bool) {
+func (f *finalizer) merge(cmd *cobra.Command, collector *collect.Collector, o *collectOptions,
+	s *Summary) (written bool) {
 	<-f.asked
 	defer f.socket.Close()
-	m := &merging.Member{Cmd: cmd, Directory: o.output.Parts, Told: io.Discard, Summary: &merging.Summary{Input: []string{o.output.Parts}, Output: o.finalize.Output, Bound: o.finalize.Bounded}}
+	m := &merging.Member{Cmd: cmd, Directory: o.output.Parts, Told: io.Discard,
+		Summary: &merging.Summary{Input: []string{o.output.Parts}, Output: o.finalize.Output,
+			Bound: o.finalize.Bounded}}
 	m.Recorded = func() error {
 		err := o.output.write(cmd, collector, s)
 		m.Part, written = s.Output, err == nil

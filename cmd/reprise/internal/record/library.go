@@ -23,14 +23,16 @@ import (
 
 // library returns the interposer: the one that another process hands over, or lays beside the parts, or the
 // one that it finds or builds. Afterwards, done is to be called.
-func (o *Options) library(cmd *cobra.Command, command *interpose.Command) (library *interpose.Interposer, done func(), err error) {
+func (o *Options) library(cmd *cobra.Command, command *interpose.Command) (library *interpose.Interposer,
+	done func(), err error) {
 	done = func() {}
 	switch {
 	case o.handed.Wanted():
 		library = &interpose.Interposer{MPI: o.handed.MPI}
 		library.Path, err = o.handed.Take(cmd.Context())
 	case o.Output.Parts != "" && underLauncher():
-		s := sharing{cmd: cmd, command: command, o: o, directory: filepath.Join(o.Output.Parts, sharedDirectory), done: done}
+		s := sharing{cmd: cmd, command: command, o: o, directory: filepath.Join(o.Output.Parts,
+			sharedDirectory), done: done}
 		library, err = s.library()
 		done = s.done
 	default:
@@ -46,7 +48,8 @@ func warnOfUnrecorded(cmd *cobra.Command, library *interpose.Interposer, command
 		return
 	}
 	if names := library.Unrecorded(cmd.Context(), command); len(names) > 0 {
-		cli.Warn(cmd.ErrOrStderr(), "the program uses %s that reprise does not know (%s): calls of them are not in the trace",
+		cli.Warn(cmd.ErrOrStderr(),
+			"the program uses %s that reprise does not know (%s): calls of them are not in the trace",
 			text.Plural(len(names), "MPI function"), cli.FirstOf(names))
 	}
 }
@@ -84,7 +87,8 @@ const (
 // library returns the library. It is looked for without a compiler first; one process at a time tries to
 // build it.
 func (s *sharing) library() (*interpose.Interposer, error) {
-	if kept, ok := interpose.Kept(s.cmd.Context(), s.command, cmp.Or(s.o.Mpicc, os.Getenv("MPICC")), launching.CacheDirectory()); ok {
+	if kept, ok := interpose.Kept(s.cmd.Context(), s.command, cmp.Or(s.o.Mpicc, os.Getenv("MPICC")),
+		launching.CacheDirectory()); ok {
 		s.lay(kept)
 		return kept, nil
 	}
@@ -108,7 +112,8 @@ func (s *sharing) library() (*interpose.Interposer, error) {
 		}
 		if len(failures) >= mostAttempts || time.Since(active) > claimingTime || time.Since(begun) > buildingTime {
 			s.done = s.remove
-			return nil, errors.Join(append(failures, fmt.Errorf("no recorder has put the library into %s", s.directory))...)
+			return nil, errors.Join(
+				append(failures, fmt.Errorf("no recorder has put the library into %s", s.directory))...)
 		}
 		select {
 		case <-s.cmd.Context().Done():

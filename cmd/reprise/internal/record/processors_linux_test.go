@@ -23,7 +23,8 @@ func TestProcessors(t *testing.T) {
 		}
 	}
 	list := &processors{}
-	for text, wrong := range map[string]bool{"": true, "a": true, "-1": true, "99999": true, "0-1": false, "3,1": false} {
+	for text, wrong := range map[string]bool{"": true, "a": true, "-1": true, "99999": true, "0-1": false,
+		"3,1": false} {
 		if err := list.Set(text); (err != nil) != wrong {
 			t.Errorf("--cpu %q: %v", text, err)
 		}

@@ -27,7 +27,8 @@ import (
 const recordExample = "reprise record -o run.rpz -- mpirun -n 4 ./app"
 
 func NewRecord() *cobra.Command {
-	o := Options{OnTimeout: cli.NewChoice("continue", "kill"), Sites: cli.NewChoice("caller", "stack", "none"), Polls: newPolls(), Merge: cli.NewChoice("", "mpi", "finalize")}
+	o := Options{OnTimeout: cli.NewChoice("continue", "kill"),
+		Sites: cli.NewChoice("caller", "stack", "none"), Polls: newPolls(), Merge: cli.NewChoice("", "mpi", "finalize")}
 	cmd := cli.NewCommand("record")
 	cmd.Args = func(_ *cobra.Command, args []string) error { return o.check(args) }
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return Run(cmd, args, &o) }
@@ -46,7 +47,8 @@ func NewRecord() *cobra.Command {
 	f.Var(&o.processors, "cpu", "processors that collect calls, such as 31; best without a rank (default any)")
 	f.StringVar(&o.raw, "keep-raw", "", "keep the raw records in a new `directory`")
 	f.BoolVar(&o.anonymous, "anonymous", false, "leave out the origin of the trace: command, host, date, versions")
-	f.DurationVar(&o.timeout, "timeout", 0, "write the trace, and show who waits for whom, if no call returns for this `time`")
+	f.DurationVar(&o.timeout, "timeout", 0,
+		"write the trace, and show who waits for whom, if no call returns for this `time`")
 	cli.AddChoice(cmd, o.OnTimeout, "on-timeout", "action after a timeout")
 	cli.AddChoice(cmd, o.Sites, "sites", "call sites in the trace")
 	addAllocations(f, &o.allocations)
@@ -113,7 +115,8 @@ func (o *Options) check(args []string) error {
 	case o.timeout == 0 && o.OnTimeout.Value != "continue":
 		return cli.BadUsage(errors.New("--on-timeout needs --timeout, such as --timeout 60s"))
 	case o.timeout > 0 && o.Output.Parts != "":
-		return cli.BadUsage(errors.New("--timeout does not go with --parts: one process cannot tell whether the run hangs"))
+		return cli.BadUsage(
+			errors.New("--timeout does not go with --parts: one process cannot tell whether the run hangs"))
 	case o.raw != "" && o.spool != "":
 		return cli.BadUsage(errors.New("--keep-raw is the spool: it does not go with --spool"))
 	case o.Merge.Value != "" && (o.Output.Parts != "" || o.timeout > 0 || o.raw != ""):
@@ -137,7 +140,8 @@ func Run(cmd *cobra.Command, args []string, o *Options) error {
 		return err
 	}
 	if n := recordersOfLauncher(); n > 1 && o.Output.Parts == "" {
-		return fmt.Errorf("a launcher has started %d recorders, which would all write %s: put record in front of the launcher, as in reprise record -o %[2]s -- mpirun -n %[1]d %s, or write parts: --parts DIR",
+		return fmt.Errorf(
+			"a launcher has started %d recorders, which would all write %s: put record in front of the launcher, as in reprise record -o %[2]s -- mpirun -n %[1]d %s, or write parts: --parts DIR",
 			n, cli.Quoted(o.Output.Path), cli.Quoted(args[0]))
 	}
 	if rank, ok := rankOfLauncher(); ok && o.Output.Parts != "" {
@@ -162,7 +166,8 @@ func Run(cmd *cobra.Command, args []string, o *Options) error {
 			return err
 		}
 		if o.finalize.wanted() { // the others would wait for it in MPI_Finalize
-			return fmt.Errorf("%s: %w; --merge mpi would run the program, and not record it here", launching.Host(), err)
+			return fmt.Errorf("%s: %w; --merge mpi would run the program, and not record it here",
+				launching.Host(), err)
 		}
 		return runUnrecorded(cmd, args, err)
 	}
@@ -194,7 +199,8 @@ func Run(cmd *cobra.Command, args []string, o *Options) error {
 	}
 	debug.FreeOSMemory() // ranks may need it that looking at the program took
 	begin := time.Now()
-	status, err := runCommand(cmd.Context(), inspected.Line(cmd.Context(), preload(library.Path)), o.environment(library.Path, spool), o.finalize.files(), helper.hangs)
+	status, err := runCommand(cmd.Context(), inspected.Line(cmd.Context(), preload(library.Path)),
+		o.environment(library.Path, spool), o.finalize.files(), helper.hangs)
 	if err != nil {
 		helper.abandon()
 		return launching.NotStarted(cmd, args[0], err)
@@ -248,7 +254,8 @@ func recordersOfLauncher() int {
 
 // schedulers have the id of the job in the environment.
 var schedulers = [...]struct{ name, variable string }{
-	{"Slurm", "SLURM_JOB_ID"}, {"PBS", "PBS_JOBID"}, {"LSF", "LSB_JOBID"}, {"Flux", "FLUX_JOB_ID"}, {"Grid Engine", "JOB_ID"},
+	{"Slurm", "SLURM_JOB_ID"}, {"PBS", "PBS_JOBID"}, {"LSF", "LSB_JOBID"}, {"Flux", "FLUX_JOB_ID"},
+	{"Grid Engine", "JOB_ID"},
 }
 
 // origin returns what the trace says of who made it.

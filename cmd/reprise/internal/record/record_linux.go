@@ -25,7 +25,8 @@ func blockForwarded() (restore func(), ok bool) {
 }
 
 func setMask(how int, set, old *unix.Sigset_t) bool {
-	_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, uintptr(how), uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(old)), 8, 0, 0)
+	_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGPROCMASK, uintptr(how), uintptr(unsafe.Pointer(set)),
+		uintptr(unsafe.Pointer(old)), 8, 0, 0)
 	return errno == 0
 }
 

@@ -22,7 +22,8 @@ func TestSpoolOrigin(t *testing.T) {
 	if o, err := spoolOrigin(dir); err != nil || !layout.NoOrigin(&o.Origin) {
 		t.Errorf("none: %+v, %v", o, err)
 	}
-	for name, text := range map[string]string{"not JSON": "{", "long": `{"commands":["` + strings.Repeat("a", maxOrigin) + `"]}`} {
+	for name, text := range map[string]string{"not JSON": "{",
+		"long": `{"commands":["` + strings.Repeat("a", maxOrigin) + `"]}`} {
 		write(text)
 		if o, err := spoolOrigin(dir); err == nil || !layout.NoOrigin(&o.Origin) {
 			t.Errorf("%s: %+v, %v", name, o, err)
@@ -34,14 +35,16 @@ func TestSpoolOrigin(t *testing.T) {
 	}
 	write(`{"keep":[{"name":"times","value":"all"},{"name":"error","value":"2%"}]}`)
 	cmd := NewCollect()
-	if o, err := spoolOrigin(dir); err != nil || o.apply(cmd.Flags()) != nil || cmd.Flags().Lookup("times").Value.String() != "all" || cmd.Flags().Lookup("error").Value.String() != "[2%]" {
+	if o, err := spoolOrigin(dir); err != nil || o.apply(cmd.Flags()) != nil ||
+		cmd.Flags().Lookup("times").Value.String() != "all" || cmd.Flags().Lookup("error").Value.String() != "[2%]" {
 		t.Errorf("kept: %+v, %v", o, err)
 	}
 	cmd = NewCollect()
 	if err := cmd.Flags().Set("times", "none"); err != nil {
 		t.Fatal(err)
 	}
-	if o, err := spoolOrigin(dir); err != nil || o.apply(cmd.Flags()) != nil || cmd.Flags().Lookup("times").Value.String() != "none" {
+	if o, err := spoolOrigin(dir); err != nil || o.apply(cmd.Flags()) != nil ||
+		cmd.Flags().Lookup("times").Value.String() != "none" {
 		t.Errorf("given: %+v, %v", o, err)
 	}
 	write(`{"keep":[{"name":"output","value":"/etc/passwd"}]}`)

@@ -8,7 +8,8 @@ import (
 // launchers are the signals that some launchers, such as that of MPICH, have as their status
 // if one ended a process.
 var launchers = map[syscall.Signal]bool{
-	syscall.SIGILL: true, syscall.SIGABRT: true, syscall.SIGBUS: true, syscall.SIGFPE: true, syscall.SIGKILL: true, syscall.SIGSEGV: true, syscall.SIGTERM: true,
+	syscall.SIGILL: true, syscall.SIGABRT: true, syscall.SIGBUS: true, syscall.SIGFPE: true,
+	syscall.SIGKILL: true, syscall.SIGSEGV: true, syscall.SIGTERM: true,
 }
 
 // StatusWords says how a command ended with a status that is not 0, as shells and launchers

@@ -28,7 +28,8 @@ func printSummary(w io.Writer, s *query.Summary, early bool) {
 	if c := s.Share; c != nil {
 		fmt.Fprintf(w, ", %s in MPI", text.Percent(c.Mean, 1))
 		if c.MinRank != c.MaxRank && !early {
-			fmt.Fprintf(w, ": %s on rank %d to %s on rank %d", text.Percent(c.Min, 1), c.MinRank, text.Percent(c.Max, 1), c.MaxRank)
+			fmt.Fprintf(w, ": %s on rank %d to %s on rank %d", text.Percent(c.Min, 1), c.MinRank,
+				text.Percent(c.Max, 1), c.MaxRank)
 		}
 	}
 	fmt.Fprintln(w)
@@ -36,7 +37,8 @@ func printSummary(w io.Writer, s *query.Summary, early bool) {
 		return
 	}
 	if r := s.Slowest; r != nil && r.Mean > 0 {
-		fmt.Fprintf(w, "reprise: slowest rank %d: %s outside MPI, %s of the run above mean\n", r.Rank, text.Around(r.Outside, r.Error),
+		fmt.Fprintf(w, "reprise: slowest rank %d: %s outside MPI, %s of the run above mean\n", r.Rank,
+			text.Around(r.Outside, r.Error),
 			cmp.Or(text.Percent(r.Outside-r.Mean, s.Span), "0 %"))
 	}
 	for i, f := range s.Waits {
@@ -45,7 +47,8 @@ func printSummary(w io.Writer, s *query.Summary, early bool) {
 		if i > 0 {
 			title = ""
 		}
-		line := fmt.Sprintf("reprise: %-9s %7s %6s of MPI  %s", title, text.Around(f.Wait, f.Error), text.Percent(f.Share, 1), text.Printable(f.Function))
+		line := fmt.Sprintf("reprise: %-9s %7s %6s of MPI  %s", title, text.Around(f.Wait, f.Error),
+			text.Percent(f.Share, 1), text.Printable(f.Function))
 		if f.Site != "" {
 			line += "  " + text.Printable(f.Site)
 		}

@@ -54,7 +54,8 @@ func (w *watch) tell() error {
 	}
 	if s.Calls == 0 {
 		if !w.quiet {
-			fmt.Fprintf(w.cmd.ErrOrStderr(), "reprise: no call has returned for %s: no process has left MPI_Init yet\n", w.timeout)
+			fmt.Fprintf(w.cmd.ErrOrStderr(),
+				"reprise: no call has returned for %s: no process has left MPI_Init yet\n", w.timeout)
 		}
 		return nil
 	}

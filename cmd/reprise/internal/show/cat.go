@@ -49,7 +49,8 @@ func NewCat() *cobra.Command {
 	}, func(q *cli.Question) error { return cat(q, &o) }, cli.OptJSON, cli.OptRanks, cli.OptWindow)
 	f := q.Flags()
 	f.Uint64Var(&o.first, "first", 0, "first `position` to write")
-	f.Uint64Var(&o.count, "count", math.MaxUint64, "write at most this `number` of calls; with --ranks, --from or --to, of each rank")
+	f.Uint64Var(&o.count, "count", math.MaxUint64,
+		"write at most this `number` of calls; with --ranks, --from or --to, of each rank")
 	f.Lookup("count").DefValue = "all"
 	f.StringSliceVar(&o.functions, "function", nil, "only calls of these functions: their `names`, with commas")
 	f.Lookup("function").DefValue = "all"
@@ -145,7 +146,8 @@ func exact(c trace.Call) error {
 	if c.Exact() {
 		return nil
 	}
-	return fmt.Errorf("rank %d, position %d: the trace was made to fit a size, and this call of %s stands for one of a distribution; calls before it are exact",
+	return fmt.Errorf(
+		"rank %d, position %d: the trace was made to fit a size, and this call of %s stands for one of a distribution; calls before it are exact",
 		c.Rank, c.Position, text.Printable(c.Function.Name))
 }
 
@@ -193,7 +195,9 @@ func newLineWriter(o *catOptions, tr *trace.Trace, w io.Writer) (write callWrite
 		return newJSONWriter(out, tr, begin), out.Flush, nil
 	}
 	printer := tr.Printer(trace.PrintOptions{Absolute: o.absolute})
-	lines := newCallLines(func(dst []byte, c trace.Call) ([]byte, error) { return append(printer.AppendCall(dst, c), '\n'), nil })
+	lines := newCallLines(func(dst []byte, c trace.Call) ([]byte, error) {
+		return append(printer.AppendCall(dst, c), '\n'), nil
+	})
 	var line []byte
 	write = func(position uint64, c trace.Call) error {
 		line = append(strconv.AppendInt(line[:0], int64(c.Rank), 10), '\t')
@@ -268,7 +272,8 @@ func newConverter(tr *trace.Trace) (func(trace.Call) simgrid.Call, error) {
 // that cannot be read is empty. If it fails, nothing stays.
 func split(q *cli.Question, o *catOptions) error {
 	if n := q.Trace.Ranks(); n > MostFiles && !o.force {
-		return cli.BadUsage(fmt.Errorf("--split would write %s files, one for each rank; use --force for this", text.Count(n)))
+		return cli.BadUsage(
+			fmt.Errorf("--split would write %s files, one for each rank; use --force for this", text.Count(n)))
 	}
 	toTI, err := newConverter(q.Trace)
 	if err != nil {

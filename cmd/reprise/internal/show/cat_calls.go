@@ -163,7 +163,8 @@ func (o *catOptions) copyChosen(q *cli.Question, write callWriter) error {
 
 // between returns the positions of the calls between two times, from o.first on. It warns
 // once if the times are estimates.
-func (o *catOptions) between(q *cli.Question, times *query.Times, rank *trace.Rank, from, to int64) (first, end uint64, err error) {
+func (o *catOptions) between(q *cli.Question, times *query.Times, rank *trace.Rank, from, to int64) (first,
+	end uint64, err error) {
 	clock, err := times.Clock(rank)
 	if err != nil {
 		return 0, 0, err
@@ -173,7 +174,9 @@ func (o *catOptions) between(q *cli.Question, times *query.Times, rank *trace.Ra
 	}
 	if rank.Len() > 0 && clock.Source() != query.Series && !o.warned {
 		o.warned = true
-		cli.Warn(q.ErrOrStderr(), "%s does not have the times of every call: --from and --to choose by times that are %s", q.Path, cli.SourceText(clock.Source(), 0))
+		cli.Warn(q.ErrOrStderr(),
+			"%s does not have the times of every call: --from and --to choose by times that are %s", q.Path,
+			cli.SourceText(clock.Source(), 0))
 	}
 	return max(first, o.first), end, nil
 }

@@ -29,7 +29,8 @@ type describer struct {
 }
 
 func newDescriber(t *trace.Trace, programs []skeleton.Program) *describer {
-	d := &describer{trace: t, printer: t.Printer(trace.PrintOptions{}), pooled: t.Printer(trace.PrintOptions{Pooled: true}), programs: programs,
+	d := &describer{trace: t, printer: t.Printer(trace.PrintOptions{}),
+		pooled: t.Printer(trace.PrintOptions{Pooled: true}), programs: programs,
 		known: make(map[sequitur.Symbol]*lookup), of: make(map[sequitur.Symbol]int)}
 	for _, p := range programs {
 		for s := range p.Grammar.Occurrences() {
@@ -84,7 +85,8 @@ func fails(s trace.Signature) bool {
 	}
 	for i, p := range s.Function.Params {
 		done := p.Name == "flag" || p.Name == "outcount" && role.Requests == spec.Tests
-		if v := s.Args[i].Values; done && p.Type.Kind == cst.KindInt && v[0].Form == trace.Constant && v[0].Number == 0 {
+		if v := s.Args[i].Values; done && p.Type.Kind == cst.KindInt && v[0].Form == trace.Constant &&
+			v[0].Number == 0 {
 			return true
 		}
 	}

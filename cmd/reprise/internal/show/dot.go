@@ -46,4 +46,5 @@ func writeDOT(w io.Writer, g *sequitur.Grammar, name func(sequitur.Symbol) strin
 }
 
 // recordEscaper escapes what has a meaning in the label of a record.
-var recordEscaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`, `{`, `\{`, `}`, `\}`, `|`, `\|`, `<`, `\<`, `>`, `\>`, "\n", `\n`)
+var recordEscaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`, `{`, `\{`, `}`, `\}`, `|`, `\|`, `<`, `\<`, `>`,
+	`\>`, "\n", `\n`)

@@ -78,8 +78,11 @@ func NewExport() *cobra.Command {
 		names = append(names, f.Name)
 	}
 	var q *cli.Question
-	o := exportOptions{format: cli.NewChoice(append([]string{""}, names...)...), by: cli.NewChoice("call", "signature", "message")}
-	q = cli.NewQuestion("export", func() error { return o.check(q) }, func(q *cli.Question) error { return exportTrace(q, o) }, cli.OptRanks, cli.OptWindow)
+	o := exportOptions{format: cli.NewChoice(append([]string{""}, names...)...),
+		by: cli.NewChoice("call", "signature", "message")}
+	q = cli.NewQuestion("export", func() error { return o.check(q) }, func(q *cli.Question) error {
+		return exportTrace(q, o)
+	}, cli.OptRanks, cli.OptWindow)
 	f := q.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "the `file` to write")
 	cli.AddChoice(q.Command, o.format, "format", "format of the output")
@@ -114,7 +117,8 @@ func (o *exportOptions) check(q *cli.Question) error {
 	}
 	for _, b := range f.beside {
 		if o.output != "-" && o.nameOf(b) == o.output {
-			return fmt.Errorf("-o %s is the name of an additional output file: name the output as in %s", o.output, f.Suffixes[0])
+			return fmt.Errorf("-o %s is the name of an additional output file: name the output as in %s",
+				o.output, f.Suffixes[0])
 		}
 	}
 	return nil
@@ -127,7 +131,9 @@ func (o *exportOptions) nameOf(b beside) string {
 
 // formatOf returns the format.
 func (o *exportOptions) formatOf() *exportFormat {
-	return &ExportFormats[slices.IndexFunc(ExportFormats, func(f exportFormat) bool { return f.Name == o.format.Value })]
+	return &ExportFormats[slices.IndexFunc(ExportFormats, func(f exportFormat) bool {
+		return f.Name == o.format.Value
+	})]
 }
 
 func exportTrace(q *cli.Question, o exportOptions) error {
@@ -153,10 +159,14 @@ func exportTrace(q *cli.Question, o exportOptions) error {
 		bar.Show(calls)
 	}
 	f := o.formatOf()
-	files := []cli.OutputFile{{Path: o.output, Write: func(w io.Writer) error { return x.write(f.write, io.MultiWriter(w, &size)) }}}
+	files := []cli.OutputFile{{Path: o.output, Write: func(w io.Writer) error {
+		return x.write(f.write, io.MultiWriter(w, &size))
+	}}}
 	if cli.IsFile(o.output) {
 		for _, b := range f.beside {
-			files = append(files, cli.OutputFile{Path: o.nameOf(b), Write: func(w io.Writer) error { return x.write(b.write, w) }})
+			files = append(files, cli.OutputFile{Path: o.nameOf(b), Write: func(w io.Writer) error {
+				return x.write(b.write, w)
+			}})
 		}
 	}
 	err := cli.WriteOutputs(q.Command, files, []string{q.Path})
@@ -165,7 +175,8 @@ func exportTrace(q *cli.Question, o exportOptions) error {
 		return cli.Named(err)
 	}
 	out := cli.SummaryOf(q.Command, o.output)
-	fmt.Fprintf(out, "%s: %s, %s\n", text.Printable(o.output), text.Plural(done, unit), text.Plural(int64(size), "byte"))
+	fmt.Fprintf(out, "%s: %s, %s\n", text.Printable(o.output), text.Plural(done, unit),
+		text.Plural(int64(size), "byte"))
 	for _, n := range x.notes {
 		fmt.Fprintf(out, "  %s\n", n)
 	}
@@ -237,7 +248,8 @@ func (x *exporting) table() (export.TableOptions, error) {
 func exportParquet(x *exporting, w io.Writer) error { return exportTable(x, w, parquet.Write) }
 func exportCSV(x *exporting, w io.Writer) error     { return exportTable(x, w, csv.Write) }
 
-func exportTable(x *exporting, w io.Writer, write func(context.Context, io.Writer, *trace.Trace, export.TableOptions) error) error {
+func exportTable(x *exporting, w io.Writer,
+	write func(context.Context, io.Writer, *trace.Trace, export.TableOptions) error) error {
 	o, err := x.table()
 	if err != nil {
 		return err
@@ -298,7 +310,8 @@ func exportSimGrid(x *exporting, w io.Writer) error {
 }
 
 // exportEvents writes the calls as write has them.
-func exportEvents(x *exporting, w io.Writer, write func(context.Context, io.Writer, *trace.Trace, export.Options) error) error {
+func exportEvents(x *exporting, w io.Writer,
+	write func(context.Context, io.Writer, *trace.Trace, export.Options) error) error {
 	o, err := x.events()
 	if err != nil {
 		return err

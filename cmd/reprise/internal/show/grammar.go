@@ -123,7 +123,9 @@ func loopsOfRank(q *cli.Question, r *trace.Rank, rank int) (*Loops, error) {
 	l := &Loops{rank: &rank, ranks: rankenc.SetOf(rank), Different: r.Terminals()}
 	l.title = fmt.Sprintf("rank %d of %s: ", rank, text.Count(q.Trace.Ranks()))
 	l.LoopTree.Call = CallsOfRank(q.Trace, r)
-	return l, l.read(q, func(o query.Options) (*query.Loops, error) { return query.OpenRankLoops(q.Context(), q.Trace, r, o) })
+	return l, l.read(q, func(o query.Options) (*query.Loops, error) {
+		return query.OpenRankLoops(q.Context(), q.Trace, r, o)
+	})
 }
 
 // CallsOfRank returns a function that writes the calls of a rank.
@@ -160,7 +162,9 @@ func loopsOfShape(q *cli.Question, number int) (*Loops, error) {
 	l := &Loops{shape: &number, ranks: shape.Ranks, Different: len(texts)}
 	l.title = fmt.Sprintf("shape %d of %d, %s: ", number, t.Shapes(), text.Ranks(shape.Ranks))
 	l.LoopTree.Call = func(s sequitur.Symbol) string { return texts[s] }
-	return l, l.read(q, func(o query.Options) (*query.Loops, error) { return query.OpenShapeLoops(q.Context(), t, number, o) })
+	return l, l.read(q, func(o query.Options) (*query.Loops, error) {
+		return query.OpenShapeLoops(q.Context(), t, number, o)
+	})
 }
 
 // wordsOf returns a function that puts a signature of a shape into the words of a
@@ -252,7 +256,8 @@ type termInfo struct {
 
 // info lists the rules.
 func (l *Loops) info() grammarInfo {
-	i := grammarInfo{Rank: l.rank, Shape: l.shape, Ranks: l.ranks, Source: l.Source, Scaled: l.Scaled, Rules: []ruleInfo{}}
+	i := grammarInfo{Rank: l.rank, Shape: l.shape, Ranks: l.ranks, Source: l.Source, Scaled: l.Scaled,
+		Rules: []ruleInfo{}}
 	for n := range l.Grammar.Rules() {
 		rule := ruleInfo{Rule: n, Loop: l.Rules[n], Functions: cli.Listed(l.Functions(n))}
 		for line := range l.Lines(n) {

@@ -123,7 +123,8 @@ func info(q *cli.Question, compare bool) error {
 		return err
 	}
 	if compare && a.Text == nil && len(q.Trace.Damage()) == 0 {
-		return cli.BadUsage(errors.New("--compare is for traces made from a SimGrid trace: this one has no text to compare with"))
+		return cli.BadUsage(
+			errors.New("--compare is for traces made from a SimGrid trace: this one has no text to compare with"))
 	}
 	if compare && a.Text != nil {
 		bar := cli.NewProgress(q.Context(), q.ErrOrStderr(), "gzip and zstd", int64(min(a.Text.Plain, 1<<62)))
@@ -207,7 +208,8 @@ func (a *Info) printMadeBy(q *cli.Question) {
 	for _, of := range []struct {
 		what string
 		list []string
-	}{{"run", o.Runs}, {"job", o.Jobs}, {"command", o.Commands}, {"hosts", o.Hosts}, {"versions", o.Versions}, {"conditional on", o.Assumptions}} {
+	}{{"run", o.Runs}, {"job", o.Jobs}, {"command", o.Commands}, {"hosts", o.Hosts}, {"versions", o.Versions},
+		{"conditional on", o.Assumptions}} {
 		if len(of.list) > 0 {
 			q.Printf("%s: %s\n", of.what, text.CutList(text.Printable(strings.Join(of.list, ", ")), maxMadeBy))
 		}
@@ -255,7 +257,8 @@ func (a *Info) printPolls(q *cli.Question) {
 		if p.Site != "" {
 			site = " at " + text.CutList(text.Printable(p.Site), maxMadeBy)
 		}
-		q.Printf("left out: %s of %s that found nothing%s\n", text.Plural(p.Calls, "call"), text.Printable(p.Function), site)
+		q.Printf("left out: %s of %s that found nothing%s\n", text.Plural(p.Calls, "call"),
+			text.Printable(p.Function), site)
 	}
 	if more := len(list) - maxPolls; more > 0 {
 		q.Printf("left out: also such calls at %s\n", text.Plural(more, "other site"))
@@ -271,7 +274,8 @@ func (a *Info) printWorlds(q *cli.Question) {
 		if w.Parent >= 0 {
 			started = fmt.Sprintf(", started by MPI_Comm_spawn of rank %d, number %d", w.Parent, w.Spawn)
 		}
-		q.Printf("%s: %s%s\n", fmt.Sprint("world", i), text.Ranks(rankenc.World(first+size).Difference(rankenc.World(first))), started)
+		q.Printf("%s: %s%s\n", fmt.Sprint("world", i), text.Ranks(
+			rankenc.World(first+size).Difference(rankenc.World(first))), started)
 	}
 }
 
@@ -288,7 +292,8 @@ func (a *Info) print(q *cli.Question) {
 	if a.Source != "" {
 		from = ", from " + text.Printable(a.Source)
 	}
-	q.Printf("%s: %s%s, %s%s\n", text.Printable(q.Path), what, cli.RankCount(a.Size, a.Active), text.Plural(a.Calls, "call"), from)
+	q.Printf("%s: %s%s, %s%s\n", text.Printable(q.Path), what, cli.RankCount(a.Size, a.Active),
+		text.Plural(a.Calls, "call"), from)
 	if silent := a.Silent.Difference(a.Unrecorded); silent.Len() > 0 {
 		q.Printf("without calls: %s\n", text.Ranks(silent))
 	}
@@ -302,7 +307,8 @@ func (a *Info) print(q *cli.Question) {
 	if a.Unreadable.Len() > 0 {
 		q.Printf("unreadable, not counted: %s\n", text.Ranks(a.Unreadable))
 	}
-	q.Printf("%s, %s, %s\n", text.Shapes(a.ShapeCount, len(a.Programs)), text.Plural(a.Signatures, "signature"), text.Plural(a.Symbols, "grammar symbol"))
+	q.Printf("%s, %s, %s\n", text.Shapes(a.ShapeCount, len(a.Programs)),
+		text.Plural(a.Signatures, "signature"), text.Plural(a.Symbols, "grammar symbol"))
 	if len(a.Shapes) > 0 {
 		q.Printf("\n")
 	}

@@ -242,12 +242,15 @@ func describeShapes(tr *trace.Trace, shapes []*trace.Shape, most int) []shapeInf
 			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(shapes[b].Ranks.Len(), shapes[a].Ranks.Len()) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(shapes[b].Ranks.Len(), shapes[a].Ranks.Len())
+	})
 	list := []shapeInfo{}
 	if len(order) == 0 {
 		return list
 	}
-	d := differ{trace: tr, names: make(map[sequitur.Symbol]callName), most: shapes[order[0]], signature: signaturesOf(tr)}
+	d := differ{trace: tr, names: make(map[sequitur.Symbol]callName), most: shapes[order[0]],
+		signature: signaturesOf(tr)}
 	for _, number := range order[:min(len(order), most)] {
 		s := d.describe(shapes[number])
 		s.Shape, s.Ranks = number, shapes[number].Ranks
@@ -283,7 +286,8 @@ func (s shapeInfo) Print(w io.Writer) {
 	printSome(w, "with ", cutNames(w, s.With))
 	var often []string
 	for _, c := range s.Often {
-		often = append(often, fmt.Sprintf("%s × %s, not %s", text.Count(c.Times), cutName(w, c.Call), text.Count(c.Most)))
+		often = append(often, fmt.Sprintf("%s × %s, not %s", text.Count(c.Times), cutName(w, c.Call),
+			text.Count(c.Most)))
 	}
 	printSome(w, "", often)
 	if s.Order {

@@ -15,7 +15,8 @@ import (
 func TestDiffer(t *testing.T) {
 	names := map[sequitur.Symbol]callName{
 		'a': {full: "a(rank+1, 8)", brief: "a(rank+1)"}, 'A': {full: "a(rank+1, 9)", brief: "a(rank+1)"},
-		'b': {full: "b()", brief: "b()"}, 'c': {full: "c(rank-1)", brief: "c(rank-1)"}, 'd': {full: "d(0, 5)", brief: "d(0)"},
+		'b': {full: "b()", brief: "b()"}, 'c': {full: "c(rank-1)", brief: "c(rank-1)"},
+		'd': {full: "d(0, 5)", brief: "d(0)"},
 	}
 	shape := func(calls string) *trace.Shape {
 		var b sequitur.Builder

@@ -117,7 +117,8 @@ func (i *TimeInfo) print(q *cli.Question) {
 			if math.IsInf(float64(f.Total), 0) {
 				calls = text.AtLeast(calls)
 			}
-			t.Row(text.Printable(f.Function), calls, text.Duration(f.Total), text.Duration(f.Mean), text.Duration(f.Deviation),
+			t.Row(text.Printable(f.Function), calls, text.Duration(f.Total), text.Duration(f.Mean),
+				text.Duration(f.Deviation),
 				text.Duration(f.Min), text.ID(f.MinRank), text.Duration(f.Max), text.ID(f.MaxRank))
 		}
 		t.Close()

@@ -68,7 +68,8 @@ func together(q *cli.Question) error {
 			p.print(q)
 		}
 		if first := groups[0]; keepsTimes(q.Trace) {
-			q.Printf("\nTimes are in the loops of a shape or of ranks, as with --shape %d and --ranks %d.\n", first.Shapes.At(0), first.Ranks.At(0))
+			q.Printf("\nTimes are in the loops of a shape or of ranks, as with --shape %d and --ranks %d.\n",
+				first.Shapes.At(0), first.Ranks.At(0))
 		}
 	})
 }
@@ -104,7 +105,8 @@ func (x *comparer) program(of query.Program, progress func(shapes int)) (program
 	d := newDescriber(x.Trace, programs)
 	var failed error
 	for i, tells := range details {
-		o := skeleton.Options{Compare: d.compare, Kind: d.kinds(tells), MaxWork: x.work, Progress: func(n int) { progress((i*len(programs) + n) / len(details)) }}
+		o := skeleton.Options{Compare: d.compare, Kind: d.kinds(tells), MaxWork: x.work,
+			Progress: func(n int) { progress((i*len(programs) + n) / len(details)) }}
 		s, err := skeleton.Make(x.Context(), programs, o)
 		switch {
 		case errors.Is(err, skeleton.ErrLimit):
@@ -155,6 +157,7 @@ func (p programInfo) print(q *cli.Question) {
 	if p.Shapes.Len() > 1 {
 		what = "shapes"
 	}
-	q.Printf("program of %s %s, %s: %s\n\n", what, p.Shapes.Abbreviated(cli.MaxListText), text.Ranks(p.Ranks), text.Plural(p.Calls, "call"))
+	q.Printf("program of %s %s, %s: %s\n\n", what, p.Shapes.Abbreviated(cli.MaxListText), text.Ranks(p.Ranks),
+		text.Plural(p.Calls, "call"))
 	answers.WriteParts(q.OutOrStdout(), p.Parts)
 }

@@ -88,7 +88,8 @@ func describeParam(function string, p header.Param, m manual) (column, error) {
 	if r, ok := lengths.find(function, p.Name); ok {
 		c.length, c.given = r.value, r.given
 	}
-	if c.length == "" && (c.form == "Array" || c.form == "Texts" || c.form == "TextLists" || c.form == "Text" && c.direction != "In") {
+	if c.length == "" && (c.form == "Array" || c.form == "Texts" || c.form == "TextLists" ||
+		c.form == "Text" && c.direction != "In") {
 		return column{}, errors.New("no rule for its length: rules.go, lengths")
 	}
 	if r, ok := uses.find(function, p.Name); ok && (r.value != "ErrorCode" || c.kind == "integer") {

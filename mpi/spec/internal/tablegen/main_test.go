@@ -45,7 +45,8 @@ func TestDescribeErrors(t *testing.T) {
 		{"int MPI_New(const int list[]);", "no rule for its length"},
 		{"int MPI_New(const MPI_Thing *thing);", "no known kind"},
 		{"int MPI_New(const int **table);", "no known form"},
-		{"int MPI_New(int *found, MPI_Comm comm, const int list[]);", "MPI_New: found: no direction in the manual and no rule for it: rules.go, directions\nMPI_New: list: no rule for its length: rules.go, lengths"},
+		{"int MPI_New(int *found, MPI_Comm comm, const int list[]);",
+			"MPI_New: found: no direction in the manual and no rule for it: rules.go, directions\nMPI_New: list: no rule for its length: rules.go, lengths"},
 	}
 	for _, test := range tests {
 		declared, err := header.Parse(test.declared)

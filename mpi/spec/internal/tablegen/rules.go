@@ -47,7 +47,8 @@ var uses = rules{
 	{`MPI_Abort`, `errorcode`, "", ""},
 	{`.*`, `errorcode`, "ErrorCode", ""},
 	{`.*`, `array_of_addresses`, "Distances", ""},
-	{`MPI_Type_(create_hindexed(_block)?|create_struct)(_c)?|MPI_Type_(hindexed|struct)`, `array_of_displacements`, "Distances", ""},
+	{`MPI_Type_(create_hindexed(_block)?|create_struct)(_c)?|MPI_Type_(hindexed|struct)`,
+		`array_of_displacements`, "Distances", ""},
 	{`.*`, `target_disp`, "Target", ""},
 	{`.*`, `attribute_val|extra_state|user_data|obj_handle|addr[12]|f08_status`, "Word", ""},
 	{`MPI_Aint_add|MPI_Free_mem`, `base`, "Word", ""},
@@ -190,8 +191,9 @@ var asked = []struct {
 		given: "*newcomm != MPI_COMM_NULL", asked: "ranks_in_world(group)",
 	}},
 	{`MPI_Intercomm_create_from_groups`, column{
-		name: "members", kind: "cst.ArrayOf(rank)", direction: "Out", form: "Array", length: "group_members(local_group)",
-		given: "*newintercomm != MPI_COMM_NULL", asked: "ranks_in_world(local_group)",
+		name: "members", kind: "cst.ArrayOf(rank)", direction: "Out", form: "Array",
+		length: "group_members(local_group)",
+		given:  "*newintercomm != MPI_COMM_NULL", asked: "ranks_in_world(local_group)",
 	}},
 	{`MPI_Intercomm_create_from_groups`, column{ // the remote group counts at the leader only
 		name: "newleader", kind: "rank", direction: "Out", form: "Indirect",
@@ -231,8 +233,9 @@ func newrank(comm string) column {
 // newNeighbours are the neighbours of the process in a graph, where others may have named them.
 func newNeighbours(name, degree, condition string) column {
 	return column{
-		name: "new" + name, kind: "cst.ArrayOf(rank)", direction: "Out", form: "Array", length: degree + "(*comm_dist_graph)",
-		given: condition + "*comm_dist_graph != MPI_COMM_NULL", asked: "new_" + name + "(*comm_dist_graph)",
+		name: "new" + name, kind: "cst.ArrayOf(rank)", direction: "Out", form: "Array",
+		length: degree + "(*comm_dist_graph)",
+		given:  condition + "*comm_dist_graph != MPI_COMM_NULL", asked: "new_" + name + "(*comm_dist_graph)",
 	}
 }
 
