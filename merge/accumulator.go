@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -50,8 +51,9 @@ type Accumulator struct {
 	condensed        bool                 // arguments that vary gave way: none need streams in blocks
 	late             *roaring.Bitmap      // further ones; nil if there are none
 	scratch          scratch
-	encodings        *encodings // while a trace is written
-	effort           int        // of writing; see SetEffort
+	encodings        *encodings                            // while a trace is written
+	effort           int                                   // of writing; see SetEffort
+	progress         func(step string, left time.Duration) // see OnProgress
 }
 
 // A digest is a hash of what ranks of a shape have in common.

@@ -33,6 +33,8 @@ type search struct {
 	ctx    context.Context
 	order  *sequitur.Grammar // of the calls of different ranks, nil if it is not kept
 	budget int               // work that may be done yet
+	times  int               // likewise, to write times and names when the plan is there
+	step   int               // of writing
 }
 
 // What a trace is searched with. Work is counted in microseconds, as it takes on processors of 2022.
@@ -91,6 +93,7 @@ func (a *Accumulator) newSearch(ctx context.Context, shapes []*shape, order *seq
 	for _, x := range shapes {
 		s.budget += callBudget * int(min(x.grammar.Len(), math.MaxInt32)) * x.ranks.len()
 	}
+	s.times = s.budget - leastBudget
 	s.budget <<= max(a.effort-1, 0)
 	return s
 }
@@ -98,6 +101,7 @@ func (a *Accumulator) newSearch(ctx context.Context, shapes []*shape, order *seq
 // smallest returns the smallest trace of shapes that is found, but for times and names. It returns an error
 // if the trace could not be read, because it exceeds a limit.
 func (s *search) smallest(shapes []*shape) (draft, error) {
+	s.at(inSample)
 	t := s.sample(shapes)
 	if t.clearly && s.withStreams(shapes, t) && t.draft.size() < t.plain-t.plain/clearPart {
 		return t.draft, nil
@@ -165,6 +169,7 @@ func (s *search) withoutBlockStreams(shapes []*shape) (draft, error) {
 
 // forest returns the best trace of shapes with a forest of grammars, with groups or without them.
 func (s *search) forest(shapes []*shape) draft {
+	s.at(inForest)
 	if !slices.ContainsFunc(shapes, (*shape).isGrouped) {
 		return s.stretched(shapes)
 	}
@@ -261,6 +266,7 @@ func (s *search) draft(p plan) draft {
 // use, and Refinement takes three eighths less so. It returns an error if the trace could not be read,
 // because it exceeds a limit.
 func (s *search) toBlocks(e *draft) error {
+	s.at(inBlocks)
 	m, c := e.model, &e.sections
 	if _, err := m.parseTable(c, math.MaxUint64); err != nil {
 		return err
@@ -296,6 +302,7 @@ func (s *search) spend(work int) bool {
 		return false
 	}
 	s.budget -= work
+	s.at(s.step)
 	return true
 }
 

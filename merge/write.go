@@ -79,7 +79,10 @@ func (a *Accumulator) drafted(ctx context.Context) (draft, error) {
 		err = checkClockRuns(a.Clocks())
 	}
 	if err == nil {
-		e, err = a.newSearch(ctx, shapes, order).smallest(shapes)
+		s := a.newSearch(ctx, shapes, order)
+		e, err = s.smallest(shapes)
+		s.budget = 0
+		s.at(atTimes)
 	}
 	if err != nil {
 		return draft{}, fmt.Errorf("merge: the trace is too large to be read: %w", err)

@@ -96,6 +96,9 @@ func (a *Accumulator) bounds(ctx context.Context, size int64, keep Keep) (bounde
 	if err != nil || fits(file) {
 		return file, err
 	}
+	if a.progress != nil {
+		a.progress("making it fit", -1)
+	}
 	if len(a.orders) > 0 || len(a.series) > 0 && int64(file.timeless) <= size {
 		if file, err = a.untimed().fileOf(ctx); err != nil || fits(file) {
 			return file, err

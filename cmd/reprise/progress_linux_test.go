@@ -103,6 +103,34 @@ func TestProgress(t *testing.T) {
 	checkFileProgress(t)
 }
 
+// TestProgressOfCollect checks that the end of a recording shows its steps, and none with --quiet.
+func TestProgressOfCollect(t *testing.T) {
+	t.Chdir(t.TempDir())
+	showAtOnce(t)
+	writeSpool(t, "spool", 2, 0, 1)
+	for _, tt := range []struct {
+		args string
+		want []string
+	}{
+		{"collect spool -o out.rpz", []string{"collect", "merge", "write"}},
+		{"collect spool -o out.rpz --quiet", nil},
+	} {
+		master, terminal := openTerminal(t)
+		status := run(t.Context(), strings.Fields(tt.args), strings.NewReader(""), io.Discard, terminal)
+		terminal.Close()
+		shown, _ := io.ReadAll(master)
+		master.Close()
+		if status != cli.ExitOK || (len(shown) > 0) != (tt.want != nil) {
+			t.Errorf("reprise %s: status %d, %q on the terminal", tt.args, status, shown)
+		}
+		for _, what := range tt.want {
+			if !strings.Contains(string(shown), "\r"+what) {
+				t.Errorf("reprise %s: no %s in %q", tt.args, what, shown)
+			}
+		}
+	}
+}
+
 // checkFileProgress checks that what is written to a file shows its progress, and
 // that a file shows none.
 func checkFileProgress(t *testing.T) {
@@ -181,6 +209,8 @@ func TestProgressLine(t *testing.T) {
 		}
 		p.Show(101) // a total that was none
 		waitFor(t, func() bool { return strings.Contains(s.String(), "\rwork  101 r") })
+		p.Say("step 2 of 4, all", 3*time.Second)
+		waitFor(t, func() bool { return width <= 80 || strings.Contains(s.String(), "2 of 4, all  at most 3 s left") })
 		p.Done()
 		p.Done()
 		p.Show(7)

@@ -130,6 +130,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -182,6 +183,10 @@ type Options struct {
 	// Collector is made and when it makes parts: the processes run meanwhile, on this machine. Nothing is
 	// measured without Machine.
 	Measure bool
+
+	// Progress, unless it is nil, is called by [Collector.Finish] with what it does, and how much of it is
+	// done, and of how much at most: first "collect", in bytes of raw records, then "merge", in ranks.
+	Progress func(what string, done, most int64)
 }
 
 // A Collector turns a spool into a trace, while the processes write it or later. It
@@ -278,7 +283,10 @@ func (c *Collector) poll(ended bool) (bool, error) {
 
 // drain takes all that there is, when all processes have ended, of several at once.
 func (c *Collector) drain(ctx context.Context) error {
+	before := c.bytes()
+	most := c.left()
 	for {
+		c.tell("collect", c.bytes()-before, most)
 		more, err := c.poll(true)
 		if err != nil || !more {
 			return err
@@ -286,6 +294,31 @@ func (c *Collector) drain(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+	}
+}
+
+// left returns how many bytes of the spool are not read, at most: segments need not be full, and but for those
+// that are kept, what is read of one that is there is not known.
+func (c *Collector) left() int64 {
+	if c.options.Progress == nil {
+		return 0
+	}
+	n := int64(0)
+	entries, _ := os.ReadDir(c.directory) // poll tells of its error
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			n += info.Size()
+		}
+	}
+	if c.options.Keep {
+		n -= c.bytes()
+	}
+	return max(n, 0)
+}
+
+func (c *Collector) tell(what string, done, most int64) {
+	if c.options.Progress != nil {
+		c.options.Progress(what, min(done, most), most)
 	}
 }
 

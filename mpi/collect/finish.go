@@ -80,9 +80,12 @@ func (c *Collector) parts(ctx context.Context, until int64, end bool, problem er
 	if len(list) > 0 {
 		g.summary.First = list[0].rank
 	}
-	for _, p := range list {
+	for i, p := range list {
 		if err := ctx.Err(); err != nil {
 			return nil, g.summary, err
+		}
+		if end {
+			c.tell("merge", int64(i), int64(len(list)))
 		}
 		if err := g.add(p); err != nil {
 			return nil, g.summary, err

@@ -32,7 +32,8 @@ type Progress struct {
 	things   string // that are counted, or empty if there are none
 	total    int64  // of them, or −1
 	begun    time.Time
-	count    atomic.Uint64 // of things that are done
+	count    atomic.Uint64          // of things that are done
+	said     atomic.Pointer[string] // how far it has come, if there is nothing to count
 	steps    int
 
 	end    sync.Once
@@ -42,6 +43,21 @@ type Progress struct {
 	mu    sync.Mutex
 	shown int  // columns of the line
 	ended bool // nothing more is shown
+}
+
+// A progressKey is that of what a context says of progress.
+type progressKey struct{}
+
+// Shown is when the parts of a work are shown that come one after the other.
+type shown struct {
+	begun time.Time // of the first
+	never bool
+}
+
+// Together returns a context of which progress is shown as that of one work, which begins now: each part at
+// once, if those before have taken long, and none if it is to be quiet.
+func Together(ctx context.Context, quiet bool) context.Context {
+	return context.WithValue(ctx, progressKey{}, shown{time.Now(), quiet})
 }
 
 // NewProgress returns a progress over total bytes, or over an unknown number of
@@ -54,23 +70,27 @@ func NewProgress(ctx context.Context, stderr io.Writer, what string, total int64
 // total is −1.
 func NewCounter(ctx context.Context, stderr io.Writer, what string, total int64, things string) *Progress {
 	p := &Progress{ctx: ctx, what: what, things: things, total: total, begun: time.Now(), stop: make(chan struct{})}
-	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.begin(f)
+	together, ok := ctx.Value(progressKey{}).(shown)
+	if !ok {
+		together.begun = p.begun
+	}
+	if f, ok := stderr.(*os.File); ok && !together.never && term.IsTerminal(int(f.Fd())) {
+		p.begin(f, ProgressAfter-time.Since(together.begun))
 	}
 	return p
 }
 
-// begin has the progress shown from now on.
-func (p *Progress) begin(terminal *os.File) {
+// begin has the progress shown after a time.
+func (p *Progress) begin(terminal *os.File, after time.Duration) {
 	finish, err := Unfinished.Begin(func() (func(), error) { return p.clear, nil })
 	if err != nil {
 		return
 	}
 	p.terminal, p.finish = terminal, finish
-	if ProgressAfter == 0 {
+	if after <= 0 {
 		p.draw()
 	}
-	next := time.NewTimer(ProgressAfter)
+	next := time.NewTimer(max(after, progressEvery))
 	go func() {
 		defer next.Stop()
 		for {
@@ -105,6 +125,18 @@ func (p *Progress) At(bytes uint64) error {
 
 // Show tells how many things are done.
 func (p *Progress) Show(done uint64) { p.count.Store(done) }
+
+// Say tells how far work has come of which nothing can be counted, and how long the rest takes at most, negative
+// if that is not known.
+func (p *Progress) Say(step string, left time.Duration) {
+	if p.terminal == nil {
+		return
+	}
+	if left >= 0 {
+		step += "  at most " + roughly(left) + " left"
+	}
+	p.said.Store(&step)
+}
 
 // JudgedAfter is how long a replay has taken when it is judged how long the whole takes, which is said if it
 // is longer than saidFrom. Tests change them.
@@ -218,6 +250,9 @@ func (p *Progress) line(columns int, done uint64, since time.Duration) string {
 		line += "  " + text.Count(min(done, math.MaxInt64)) + " " + p.things + "  " + roughly(since)
 	default:
 		line += "  " + roughly(since)
+	}
+	if said := p.said.Load(); said != nil {
+		line += "  " + *said
 	}
 	return line[:min(len(line), columns)]
 }

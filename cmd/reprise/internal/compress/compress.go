@@ -97,6 +97,7 @@ func compressFiles(cmd *cobra.Command, paths []string, o *WriteOptions, outside 
 	s := Summary{Schema: cli.Schema, bound: int64(o.Bounded), Input: paths, Output: o.Output, Part: o.Part,
 		Incomplete: []string{}, Restarts: []string{}, Ignored: []string{}}
 	err = cli.WriteOutput(cmd, o.Output, append(in.Files(), paths...), func(w io.Writer) error {
+		cmd.SetContext(cli.Together(cmd.Context(), false))
 		file, err := s.Compress(cmd, in, textSize(paths))
 		if err != nil {
 			return err
@@ -335,8 +336,14 @@ func accumulate(cmd *cobra.Command, ranks *simgrid.Recording) (*merge.Accumulato
 // Encode returns what write writes, or an error as soon as the work is cancelled:
 // it does not wait until write has noticed that.
 func Encode(cmd *cobra.Command, write func(io.Writer) error) ([]byte, error) {
+	return encode(cmd, new(merge.Accumulator), write)
+}
+
+// encode is Encode, of what a has.
+func encode(cmd *cobra.Command, a *merge.Accumulator, write func(io.Writer) error) ([]byte, error) {
 	bar := cli.NewCounter(cmd.Context(), cmd.ErrOrStderr(), "write", -1, "")
 	defer bar.Done()
+	a.OnProgress(bar.Say)
 	var file bytes.Buffer
 	done := make(chan error, 1)
 	go func() { done <- write(&file) }()
@@ -361,12 +368,12 @@ func EncodeTrace(cmd *cobra.Command, a *merge.Accumulator, part bool, bound int6
 			"the trace leaves out the times of each rank, which would be too many: its statistics are of all ranks together")
 	}
 	if part {
-		return Encode(cmd, a.WritePart)
+		return encode(cmd, a, a.WritePart)
 	}
 	if bound == 0 {
-		return Encode(cmd, func(w io.Writer) error { return a.WriteContext(cmd.Context(), w) })
+		return encode(cmd, a, func(w io.Writer) error { return a.WriteContext(cmd.Context(), w) })
 	}
-	file, err := Encode(cmd, func(w io.Writer) error { return a.WriteBounded(cmd.Context(), w, bound, spec.Keep) })
+	file, err := encode(cmd, a, func(w io.Writer) error { return a.WriteBounded(cmd.Context(), w, bound, spec.Keep) })
 	if large := new(merge.BoundError); errors.As(err, &large) {
 		err = unboundedError{large}
 	}

@@ -131,6 +131,7 @@ func mergeFiles(cmd *cobra.Command, s *Summary) error {
 		}
 		return append(wrong, list...).err()
 	}
+	cmd.SetContext(cli.Together(cmd.Context(), false))
 	return cli.WriteOutput(cmd, s.Output, paths, func(w io.Writer) error {
 		a, err := mergeAll(cmd, paths, s.size)
 		if err != nil {

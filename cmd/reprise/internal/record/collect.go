@@ -108,6 +108,11 @@ func collectSpool(cmd *cobra.Command, spool string, o *collectOptions) error {
 	}
 	options.Times.Bounded, options.Machine = int64(o.output.bounded), machine()
 	options.Measure, options.Recoverable = o.live, o.live && !o.keep
+	if o.quiet {
+		cmd.SetContext(cli.Together(cmd.Context(), true))
+	}
+	o.output.ending = ending{cmd: cmd, quiet: o.quiet}
+	options.Progress = o.output.ending.show
 	collector, err := collect.New(spool, options)
 	if err != nil {
 		return err
@@ -145,6 +150,7 @@ type collectOutput struct {
 	Path    string       // of the file
 	Parts   string       // directory for a part file
 	bounded cli.ByteFlag // the most that the trace may take; 0 if it is not bounded
+	ending  ending
 }
 
 func (o *collectOutput) addTo(f *pflag.FlagSet) {
@@ -204,6 +210,7 @@ var ErrNothing = errors.New("no call of MPI was recorded")
 // should, it goes among temporary files.
 func (o *collectOutput) write(cmd *cobra.Command, collector *collect.Collector, s *Summary) error {
 	a, collected, err := collector.Finish(cmd.Context())
+	o.ending.done()
 	if err != nil {
 		return err
 	}
