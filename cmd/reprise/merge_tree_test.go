@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -82,6 +83,38 @@ func TestMergeTree(t *testing.T) {
 		}
 		if names, err := filepath.Glob("*"); err != nil || len(names) != 4 {
 			t.Errorf("%v: %v", names, err)
+		}
+	})
+}
+
+// TestMergeTreeEffort checks that processes of MPI search as long as they are told, for what merge alone finds then.
+func TestMergeTreeEffort(t *testing.T) {
+	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
+		t.Chdir(t.TempDir())
+		if err := os.Mkdir("parts", 0o777); err != nil {
+			t.Fatal(err)
+		}
+		const calls = 80_000 // of two ranks, which take more to mix than one merge spends
+		random := rand.New(rand.NewPCG(1, 2))
+		for rank := range 2 {
+			var lines strings.Builder
+			fmt.Fprintf(&lines, "%d init\n", rank)
+			for range calls {
+				fmt.Fprintf(&lines, "%d send %d %d %d 1\n", rank, 1-rank, random.IntN(4),
+					int(200*random.ExpFloat64()))
+			}
+			fmt.Fprintf(&lines, "%d finalize\n", rank)
+			writeFile(t, "one.txt", lines.String())
+			must(t, "compress", "--part", "--size", "2", "one.txt", "-o", merging.PartName("parts", rank))
+		}
+		must(t, "merge", "parts", "-o", "least.rpz")
+		must(t, "merge", "parts", "-o", "alone.rpz", "--effort", "3")
+		got := outcome(t, mergeTree(t, m, 2, "parts", "-o", "out.rpz", "--effort", "3"))
+		if got.status != 0 || got.stderr != "" || readFile(t, "out.rpz") != readFile(t, "alone.rpz") {
+			t.Errorf("another trace: %+v", got)
+		}
+		if len(readFile(t, "alone.rpz")) >= len(readFile(t, "least.rpz")) {
+			t.Error("more effort finds nothing smaller")
 		}
 	})
 }

@@ -38,8 +38,6 @@ func NewMerge() *cobra.Command {
 			switch {
 			case tree.effort < 1 || tree.effort > merge.MaxEffort:
 				return cli.BadUsage(fmt.Errorf("--effort %d: it is from 1 to %d", tree.effort, merge.MaxEffort))
-			case tree.effort > 1 && len(launcher) > 0:
-				return cli.BadUsage(errors.New("--effort does not go with a launcher: merge what it makes once more"))
 			case tree.Remove && o.Bounded > 0 && !tree.member:
 				return cli.BadUsage(
 					errors.New("--remove does not go with --bounded: the parts have what the trace leaves out"))

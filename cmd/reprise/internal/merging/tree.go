@@ -213,12 +213,15 @@ func contradictionsIn(ctx context.Context, directory string) error {
 
 // again says how parts are merged that are still there.
 func (s *Summary) again(launcher []string) string {
-	bounded := ""
+	options := ""
 	if s.Bound > 0 {
-		bounded = fmt.Sprintf(" --bounded %d", s.Bound)
+		options = fmt.Sprintf(" --bounded %d", s.Bound)
+	}
+	if s.effort > 1 {
+		options += fmt.Sprintf(" --effort %d", s.effort)
 	}
 	return fmt.Sprintf(
-		"the parts are still in %s, and this merges them, if no host is gone that the launcher names: reprise merge %[1]s -o %s%s -- %s", cli.Quoted(s.Input[0]), cli.Quoted(s.Output), bounded, text.ShellLine(launcher))
+		"the parts are still in %s, and this merges them, if no host is gone that the launcher names: reprise merge %[1]s -o %s%s -- %s", cli.Quoted(s.Input[0]), cli.Quoted(s.Output), options, text.ShellLine(launcher))
 }
 
 // commandLine returns the command line that starts the processes. Their program lies in a directory as well.
@@ -264,6 +267,9 @@ func (o *TreeOptions) commandLine(cmd *cobra.Command, launcher []string, s *Summ
 	}
 	if s.Bound > 0 {
 		args = append(args, "--bounded", strconv.FormatInt(s.Bound, 10))
+	}
+	if s.effort > 1 {
+		args = append(args, "--effort", strconv.Itoa(s.effort))
 	}
 	return append(args, "--", s.Input[0]), nil
 }
