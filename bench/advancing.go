@@ -22,7 +22,7 @@ func (m *implementation) advancing(w io.Writer, directory string) error {
 	}
 	without := *m
 	without.sites = "none"
-	for _, pattern := range []string{"sweep", "ring", "tags", "panels", "records"} {
+	for _, pattern := range []string{"sweep", "ring", "flight", "tags", "panels", "records"} {
 		for _, loops := range [][2]string{{"5", "500"}, {"20", "500"}, {"20", "2000"}} {
 			spool, err := os.MkdirTemp(directory, "spool-")
 			if err != nil {

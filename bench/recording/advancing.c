@@ -38,6 +38,23 @@ static void ring(int outer, int inner)
     free(received);
 }
 
+/* Likewise, with a tag for each message, and requests that are waited for an iteration later. */
+static void flight(int outer, int inner)
+{
+    double *sent = calloc(8 * (size_t)inner, sizeof *sent), *received = calloc(8 * (size_t)inner, sizeof *received);
+    for (int o = 0; o < outer; o++) {
+        MPI_Request requests[2][2] = {{MPI_REQUEST_NULL, MPI_REQUEST_NULL}, {MPI_REQUEST_NULL, MPI_REQUEST_NULL}};
+        for (int j = 0; j < inner; j++) {
+            MPI_Irecv(&received[8 * j], 8, MPI_DOUBLE, (rank + size - 1) % size, j, MPI_COMM_WORLD, &requests[j % 2][0]);
+            MPI_Isend(&sent[8 * j], 8, MPI_DOUBLE, (rank + 1) % size, j, MPI_COMM_WORLD, &requests[j % 2][1]);
+            MPI_Waitall(2, requests[1 - j % 2], MPI_STATUSES_IGNORE);
+        }
+        MPI_Waitall(2, requests[(inner - 1) % 2], MPI_STATUSES_IGNORE);
+    }
+    free(sent);
+    free(received);
+}
+
 /* Every message has a tag of its own. */
 static void tags(int outer, int inner)
 {
@@ -70,7 +87,7 @@ static void records(int outer, int inner)
 int main(int argc, char **argv)
 {
     struct { const char *name; void (*run)(int, int); } patterns[] = {
-        {"sweep", sweep}, {"ring", ring}, {"tags", tags}, {"panels", panels}, {"records", records}};
+        {"sweep", sweep}, {"ring", ring}, {"flight", flight}, {"tags", tags}, {"panels", panels}, {"records", records}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -94,10 +94,10 @@ func TestObjects(t *testing.T) {
 // another order than made.
 func TestRequestPools(t *testing.T) {
 	null := int(constantValue("MPI_BOTTOM"))
-	receive := func(w *spoolWriter, at int64, tag, request int) {
-		w.call(at, "MPI_Recv_init", null, 1, integers, 1, tag, world, request)
+	receive := func(w *spoolWriter, at int64, source, request int) {
+		w.call(at, "MPI_Recv_init", null, 1, integers, source, int(at), world, request) // tags advance
 	}
-	const init = "MPI_Recv_init(buf=seg-1+0, count=1, datatype=-33, source=1, tag="
+	const init = "MPI_Recv_init(buf=seg-1+0, count=1, datatype=-33, source="
 	w := newSpoolWriter(0, 0)
 	receive(w, 100, 1, 7100)
 	receive(w, 200, 1, 7200)
@@ -119,17 +119,17 @@ func TestRequestPools(t *testing.T) {
 	w.call(1500, "MPI_Wait", changes{7600, noRequest}, nothing{})
 	w.call(1600, "MPI_Isend", null, 1, integers, 1, 1, world, 7700)
 	checkCalls(t, w,
-		init+"1, comm=-3, request=0)",
-		init+"1, comm=-3, request=1)",
-		init+"2, comm=-3, request=8)",
+		init+"1, tag=100, comm=-3, request=0)",
+		init+"1, tag=200, comm=-3, request=1)",
+		init+"2, tag=300, comm=-3, request=8)",
 		"MPI_Startall(count=2, array_of_requests=[0 1])",
 		"MPI_Waitall(count=2, array_of_requests=[1 0], array_of_statuses=-1)",
 		"MPI_Wait(request=8, status=-1)",
-		init+"2, comm=-3, request=9)",
+		init+"2, tag=700, comm=-3, request=9)",
 		"MPI_Request_free(request=0)",
-		init+"1, comm=-3, request=0)",
+		init+"1, tag=900, comm=-3, request=0)",
 		"MPI_Request_free(request=8)",
-		init+"2, comm=-3, request=8)",
+		init+"2, tag=1100, comm=-3, request=8)",
 		"MPI_Waitall(count=0, array_of_requests=[], array_of_statuses=-3)",
 		"MPI_Wait(request=-1, status=-2)",
 		"MPI_Start(request=1)",

@@ -532,7 +532,7 @@ func (m *replay) start(t *thread, f *knownFunction, r *spool.Record, raw int64, 
 }
 
 // key returns what tells the pool of the requests of a call: all that it says, but for how much
-// a message has, and where in a piece of memory it is.
+// a message has, for its tag, and where in a piece of memory it is.
 func (m *replay) key(f *knownFunction, from int) string {
 	message := slices.ContainsFunc(f.Params, func(p spec.Param) bool {
 		return p.Name == "dest" || p.Name == "source" || p.Name == "message"
@@ -542,7 +542,7 @@ func (m *replay) key(f *knownFunction, from int) string {
 	var args []cst.Value
 	for _, w := range m.wanted[from:] {
 		amount := w.Name == "count" || w.Name == "sendcount" || w.Name == "recvcount"
-		if w.value.Kind() != 0 && !(message && amount) {
+		if w.value.Kind() != 0 && w.Type.Kind != cst.KindTag && !(message && amount) {
 			kinds = append(kinds, byte(w.Type.Kind))
 			said.Params = append(said.Params, w.Param)
 			value := w.value

@@ -46,7 +46,7 @@ type process struct {
 	handles   []symbolic.Handles
 	requests  requests.Requests
 	raws      []uint64       // of the requests that a call looks at
-	asked     []question     // by the number of the pool of requests
+	asked     [][]question   // by the number of the pool of requests, and the one within it
 	created   map[uint64]int // epoch in which a request was made with a handle; nil in the first
 	memory    symbolic.Memory
 	windows   map[int64]allocation // memory that MPI allocated for a window, by id

@@ -64,7 +64,7 @@ func (p *process) follows(v spool.Value, many bool) bool {
 			raw = v.Index(k)
 		}
 		id, known := p.requests.Lookup(uint64(raw))
-		if pool, _ := requestid.Split(id); known && pool >= 0 && pool < int64(len(p.asked)) && p.asked[pool].lasts {
+		if known && id >= 0 && p.askedBy(id).lasts {
 			return true
 		}
 	}
@@ -164,13 +164,13 @@ func (p *process) nulled(f *plan, a *spool.Argument, k int) bool {
 }
 
 // begin sets the requests that a call made. Their pool is that of the thread and all else
-// that the call says, but for how much a message has, which may vary without a pattern, and where in a piece of
-// memory it is, which may advance: what other threads do meanwhile makes no difference.
+// that the call says, but for how much a message has, which may vary without a pattern, and for its tag and where
+// in a piece of memory it is, which may advance: what other threads do meanwhile makes no difference.
 func (p *process) begin(t *thread, f *plan, r *spool.Record) {
 	p.key = binary.LittleEndian.AppendUint32(p.key[:0], t.lane)
 	p.key = binary.LittleEndian.AppendUint16(p.key, uint16(r.Function))
 	for i := range f.params {
-		if f.params[i].amount {
+		if f.params[i].amount || f.params[i].operation == tag {
 			continue
 		}
 		p.key = append(p.key, byte(p.presence[i]))
@@ -209,13 +209,27 @@ func (p *process) makeRequest(f *plan, raw uint64) int64 {
 		p.created[raw] = p.epoch
 	}
 	id := p.requests.Create(raw, p.key, f.persistent)
-	if pool, _ := requestid.Split(id); pool >= int64(len(p.asked)) {
-		for pool >= int64(len(p.asked)) {
-			p.asked = append(p.asked, unseen)
-		}
-		p.asked[pool] = p.question(f)
+	pool, index := requestid.Split(id)
+	if pool < 0 {
+		return id
 	}
+	for pool >= int64(len(p.asked)) {
+		p.asked = append(p.asked, nil)
+	}
+	for index >= int64(len(p.asked[pool])) {
+		p.asked[pool] = append(p.asked[pool], unseen)
+	}
+	p.asked[pool][index] = p.question(f)
 	return id
+}
+
+// askedBy returns what a request asks for, of which the id is that of no constant.
+func (p *process) askedBy(id int64) question {
+	pool, index := requestid.Split(id)
+	if pool >= int64(len(p.asked)) || index >= int64(len(p.asked[pool])) {
+		return unseen
+	}
+	return p.asked[pool][index]
 }
 
 // question returns what the call asks for.

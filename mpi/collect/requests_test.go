@@ -197,3 +197,28 @@ func TestRacingThreads(t *testing.T) {
 		t.Errorf("%d symbols for 100 rounds, %d for 3000", few, many)
 	}
 }
+
+// TestTagsOfRequests checks that each request knows what tag it asked for, though those of one pool have others.
+func TestTagsOfRequests(t *testing.T) {
+	directory := t.TempDir()
+	w := newSpoolWriter(0, 0)
+	for i := range 3 {
+		w.irecv(int64(100+100*i), 1, 5+i, 7000+i)
+	}
+	both := changes{words{7002, 7000}, words{int64(noRequest), int64(noRequest)}}
+	w.call(400, "MPI_Waitall", 2, both, results{{1, 7}, {1, 5}})
+	w.irecv(500, 1, 8, 7003)
+	w.call(600, "MPI_Wait", changes{7001, noRequest}, outcome{1, 8})
+	w.call(700, "MPI_Wait", changes{7003, noRequest}, outcome{1, 8})
+	w.write(t, directory)
+	calls := list(t, directory)
+	for i, want := range map[int]string{
+		3: "array_of_requests=[2 0], array_of_statuses=[{source=-9, tag=-9, error=0} {source=-9, tag=-9, error=0}])",
+		5: "request=1, status={source=-9, tag=8, error=0})", // it asked for 6
+		6: "request=0, status={source=-9, tag=-9, error=0})",
+	} {
+		if !strings.HasSuffix(calls[i], want) {
+			t.Errorf("%s, want %s", calls[i], want)
+		}
+	}
+}

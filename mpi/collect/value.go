@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 
 	"github.com/reprise-trace/reprise/cst"
-	"github.com/reprise-trace/reprise/internal/requestid"
 	"github.com/reprise-trace/reprise/mpi/internal/spool"
 	"github.com/reprise-trace/reprise/mpi/spec"
 )
@@ -207,14 +206,10 @@ func (p *process) questionOf(t *thread, f *plan, r *spool.Record, k int, q *para
 	if k < 0 || k >= len(list) {
 		return question{}
 	}
-	pool, _ := requestid.Split(list[k])
-	switch {
-	case pool < 0:
+	if list[k] < 0 {
 		return question{}
-	case pool >= int64(len(p.asked)):
-		return unseen
 	}
-	return p.asked[pool]
+	return p.askedBy(list[k])
 }
 
 // appendKey appends bytes that tell values apart.
