@@ -60,6 +60,7 @@ func (f *form) uses() (uses uint) {
 // A call is a call with its arguments.
 type call struct {
 	fn      int
+	slots   uint64 // that advance
 	args    []*argument
 	group   [2]form
 	grouped bool
@@ -165,7 +166,8 @@ func (f *programFitter) call(p *place) (failed *failure) {
 		p.call = nil
 		return nil
 	}
-	c := &call{fn: p.visits[0].rank.fns[p.visits[0].value]}
+	first := p.visits[0]
+	c := &call{fn: first.rank.fns[first.value], slots: first.rank.slots[first.value]}
 	p.call = c
 	f.site = f.siteOf(p)
 	fn := &f.declared.Functions()[c.fn]

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/reprise-trace/reprise/cst"
@@ -145,6 +146,8 @@ type writer struct {
 	runs    []sequitur.Run
 	blocks  []block
 	failed  error
+
+	advancing advancing
 }
 
 // A block is runs that come so often.
@@ -183,15 +186,39 @@ func (w *writer) rank(number int) error {
 				w.class.name, x.name, x.value, v, w.o.Ranks))
 		}
 	}
-	w.table, _, _ = cst.Merge(w.declared, new(cst.Table))
+	w.table = new(cst.Table)
 	w.body(w.class.body, true)
 	w.close(1)
 	if w.failed != nil {
 		return w.failed
 	}
+	calls, runs := len(w.blocks), len(w.runs)
+	if w.advancing.begun {
+		calls, runs = w.advancing.block, w.advancing.run
+	}
+	part := merge.Part{Rank: number, Table: w.table, Grammar: w.grammar(0, w.blocks[:calls]), CallGroups: w.groups}
+	signatures, err := w.table.AppendBinary(nil)
+	h := sha256.New()
+	rules, _ := part.Grammar.MarshalBinary() // never fails
+	h.Write(rules)
+	if w.advancing.begun {
+		part.Streams = w.streams(w.grammar(runs, w.blocks[calls:]))
+		rules, _ = part.Streams.Runs.MarshalBinary()
+		h.Write(rules)
+		for _, t := range slices.Sorted(maps.Keys(part.Streams.Slots)) {
+			h.Write(wire.AppendUvarint(wire.AppendUvarint(nil, uint64(t)), part.Streams.Slots[t]))
+		}
+	}
+	w.parts = append(w.parts, part)
+	w.hashes = append(w.hashes, h.Sum(signatures))
+	return err
+}
+
+// grammar returns the grammar of blocks, of which the runs begin with one.
+func (w *writer) grammar(begin int, blocks []block) *sequitur.Grammar {
 	var key []byte
-	begin := 0
-	for _, b := range w.blocks {
+	first := begin
+	for _, b := range blocks {
 		key = wire.AppendUvarint(wire.AppendUvarint(key, uint64(b.end-begin)), b.rounds)
 		for _, r := range w.runs[begin:b.end] {
 			key = wire.AppendUvarint(wire.AppendUvarint(key, uint64(r.Symbol)), r.Count)
@@ -201,20 +228,15 @@ func (w *writer) rank(number int) error {
 	g := w.known[string(key)]
 	if g == nil {
 		var b sequitur.Builder
-		begin = 0
-		for _, block := range w.blocks {
+		begin = first
+		for _, block := range blocks {
 			b.AppendLoop(w.runs[begin:block.end], block.rounds)
 			begin = block.end
 		}
 		g = b.Finish()
 		w.known[string(key)] = g
 	}
-	w.parts = append(w.parts, merge.Part{Rank: number, Table: w.table, Grammar: g, CallGroups: w.groups})
-	signatures, err := w.table.AppendBinary(nil)
-	rules, _ := g.MarshalBinary() // never fails
-	hash := sha256.Sum256(rules)
-	w.hashes = append(w.hashes, append(signatures, hash[:]...))
-	return err
+	return g
 }
 
 // value returns what a form is at a point: of what is not determined, what is known next to it.
@@ -361,11 +383,17 @@ func (w *writer) call(c *call) {
 	if w.failed != nil {
 		return
 	}
-	s, err := w.table.TryIntern(c.fn, args...)
+	fn, advances := w.streamed[c.fn]
+	if !advances {
+		fn = w.declared.Functions()[c.fn]
+	}
+	w.begin(&fn)
+	s, err := w.table.TryIntern(w.table.Declare(fn), args...)
 	if err != nil {
 		w.failed = err
 		return
 	}
+	w.advance(s, c.slots)
 	if c.grouped {
 		if w.groups == nil {
 			w.groups = make(map[uint32]merge.Group)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/memory"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/rankenc"
@@ -78,51 +79,83 @@ func Make(ctx context.Context, traces []*trace.Trace, o Options) (*Result, error
 	}
 	traces = slices.Clone(traces)
 	slices.SortStableFunc(traces, func(a, b *trace.Trace) int { return cmp.Compare(a.Ranks(), b.Ranks()) })
-	s := &solver{ctx: ctx, o: o, numbers: make(interner), calls: make(interner), declared: new(cst.Table)}
 	for i, t := range traces {
 		if i > 0 && t.Ranks() == traces[i-1].Ranks() {
 			return nil, fmt.Errorf(
 				"extrapolate: two traces of %d ranks: they must be of different numbers of ranks", t.Ranks())
 		}
+	}
+	s, err := newSolver(ctx, traces, o, true)
+	if err != nil {
+		return nil, err
+	}
+	if !s.advances {
+		return s.result(traces)
+	}
+	s.o.Force = false
+	r, err := s.result(traces)
+	if err == nil || ctx.Err() != nil {
+		return r, err
+	}
+	// Short loops may be runs in some traces and values in others.
+	if s, err2 := newSolver(ctx, traces, o, false); err2 == nil {
+		r, err2 = s.result(traces)
+		if wrong := new(Error); err2 == nil || errors.As(err2, &wrong) || ctx.Err() != nil {
+			return r, err2
+		}
+	}
+	return nil, err
+}
+
+// newSolver returns a solver that has read traces: with runs of what advances, or with a call for each value.
+func newSolver(ctx context.Context, traces []*trace.Trace, o Options, runs bool) (*solver, error) {
+	s := &solver{ctx: ctx, o: o, numbers: make(interner), calls: make(interner), declared: new(cst.Table),
+		streamed: make(map[int]cst.Function)}
+	for _, t := range traces {
 		// All of a rank is in memory, and what its grammar and its arguments are compared with.
 		const rankMemory = 4 << 10
 		if err := memory.Check(t, "ranks", uint64(t.RankSet().Len()), rankMemory); err != nil {
 			return nil, err
 		}
-		if err := s.read(t); err != nil {
+		if err := s.read(t, runs); err != nil {
 			return nil, err
 		}
 	}
+	return s, nil
+}
+
+// result returns the run that is made of the traces that were read.
+func (s *solver) result(traces []*trace.Trace) (*Result, error) {
 	wrong := new(Error)
 	m, err := s.solve()
 	err = s.seen(m, err)
-	if o.Force && errors.As(err, &wrong) {
+	if s.o.Force && errors.As(err, &wrong) {
 		if forced, err2 := s.force(); err2 == nil {
 			if m, err = forced, nil; len(m.forced) == 0 {
 				m.forced = wrong.Problems
 			}
 		}
 	}
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	if s.ctx.Err() != nil {
+		return nil, context.Cause(s.ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Ranks: o.Ranks, Grid: m.grid.name, Fits: m.fits(), Weak: len(m.weak), Forced: m.forced}
+	r := &Result{Ranks: s.o.Ranks, Grid: m.grid.name, Fits: m.fits(), Weak: len(m.weak), Forced: m.forced}
 	for _, p := range m.parts {
 		if err := r.parts.Add(p); err != nil {
 			return nil, err
 		}
 	}
 	run := traces[len(traces)-1].Run()
-	if err := r.parts.Describe(merge.Run{Ranks: o.Ranks, Source: run.Source, Names: run.Names,
-		Origin: originOf(run.Origin, o.Ranks)}); err != nil {
+	if err := r.parts.Describe(merge.Run{Ranks: s.o.Ranks, Source: run.Source, Names: run.Names,
+		Origin: originOf(run.Origin, s.o.Ranks)}); err != nil {
 		return nil, err
 	}
-	switch err := r.check(ctx, traces[len(traces)-1], o.Check); {
+	switch err := r.check(s.ctx, traces[len(traces)-1], s.o.Check); {
 	case err == nil:
-	case o.Force && errors.As(err, &wrong):
+	case s.o.Force && errors.As(err, &wrong):
 		r.Forced = append(r.Forced, wrong.Problems...)
 	default:
 		return nil, err
@@ -151,12 +184,13 @@ type rank struct {
 	point
 	fns    []int // by terminal
 	args   [][]cst.Value
+	slots  []uint64 // that advance
 	groups map[uint32]merge.Group
 	folded [likenesses][]*node
 }
 
-// read reads the ranks of a trace.
-func (s *solver) read(t *trace.Trace) error {
+// read reads the ranks of a trace, with runs of what advances or without.
+func (s *solver) read(t *trace.Trace, runs bool) error {
 	switch {
 	case !t.Content().Exact:
 		return errors.New(
@@ -170,41 +204,75 @@ func (s *solver) read(t *trace.Trace) error {
 		return errors.New("extrapolate: processes were spawned: a run of several worlds is not extrapolated")
 	}
 	var list []*rank
-	fns := make([]int, len(t.Functions()))
-	for i, f := range t.Functions() {
-		fns[i] = s.declared.Declare(f)
-	}
 	for number := range t.Ranks() {
 		if s.ctx.Err() != nil {
 			return context.Cause(s.ctx)
 		}
-		part, err := t.PlainPart(number)
+		read := t.PlainPart
+		if runs {
+			read = t.Part
+		}
+		part, err := read(number)
 		if err != nil {
 			return err
 		}
-		r := &rank{groups: part.CallGroups}
-		r.point.ranks, r.point.rank = int64(t.Ranks()), int64(number)
-		f := folder{numbers: s.numbers}
-		for fn, args := range part.Table.All() {
-			args = slices.Clone(args)
-			r.fns, r.args = append(r.fns, fns[fn]), append(r.args, args)
-			n := &node{terminal: uint32(len(f.calls))}
-			for like := range likenesses {
-				n.ids[like] = s.numbers.number(callKey(fns[fn], t.Functions()[fn].Params, args, like))
-			}
-			f.calls = append(f.calls, n)
-		}
-		if r.folded[equal], err = f.grammar(part.Grammar); err != nil {
+		r, err := s.readRank(&part, int64(t.Ranks()))
+		if err != nil {
 			return fmt.Errorf("extrapolate: rank %d of %d: %w", number, t.Ranks(), err)
-		}
-		for like := equal + 1; like < likenesses; like++ {
-			f.left = maxCalls
-			r.folded[like] = f.fold(r.folded[within[like]], like)
 		}
 		list = append(list, r)
 	}
 	s.traces = append(s.traces, list)
 	return nil
+}
+
+// readRank reads a rank of so many.
+func (s *solver) readRank(part *merge.Part, ranks int64) (r *rank, err error) {
+	r = &rank{groups: part.CallGroups}
+	r.point.ranks, r.point.rank = ranks, int64(part.Rank)
+	streams := part.Streams
+	if streams == nil {
+		streams = new(merge.Streams)
+	}
+	fns := make([]int, len(part.Table.Functions()))
+	for i, f := range part.Table.Functions() {
+		if fns[i] = -1 - i; layout.StreamRoleOf(&f) == layout.NoStream { // else it is the same for several arguments
+			fns[i] = s.declared.Declare(f)
+		}
+	}
+	f := folder{numbers: s.numbers}
+	for fn, args := range part.Table.All() {
+		terminal := uint32(len(f.calls))
+		s.call(r, &f, fns[fn], part.Table.Functions()[fn].Params, args, streams.Slots[terminal])
+	}
+	if r.folded[equal], err = f.grammar(part.Grammar); err != nil {
+		return nil, err
+	}
+	if streams.Runs != nil {
+		s.advances = true
+		more, err := s.runs(r, &f, part)
+		if err != nil {
+			return nil, err
+		}
+		r.folded[equal] = append(r.folded[equal], more...)
+	}
+	for like := equal + 1; like < likenesses; like++ {
+		f.left = maxCalls
+		r.folded[like] = f.fold(r.folded[within[like]], like)
+	}
+	return r, nil
+}
+
+// call adds a call that a rank makes.
+func (s *solver) call(r *rank, f *folder, fn int, params []cst.Param, args []cst.Value, slots uint64) *node {
+	args = slices.Clone(args)
+	r.fns, r.args, r.slots = append(r.fns, fn), append(r.args, args), append(r.slots, slots)
+	n := &node{terminal: uint32(len(f.calls))}
+	for like := range likenesses {
+		n.ids[like] = s.numbers.number(fmt.Appendf(callKey(fn, params, args, like), "/%x", slots))
+	}
+	f.calls = append(f.calls, n)
+	return n
 }
 
 // callKey returns what calls have in common that are so much alike.

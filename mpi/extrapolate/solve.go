@@ -17,6 +17,8 @@ type solver struct {
 	o        Options
 	traces   [][]*rank // by number of ranks, ascending
 	declared *cst.Table
+	streamed map[int]cst.Function // what functions are that stand for the runs of an argument
+	advances bool                 // there are such runs
 	numbers  interner
 	calls    interner
 	ranks    []int64           // numbers of these: of the traces, and that is made
