@@ -287,31 +287,33 @@ func (e *rankEstimate) calls(from uint64) iter.Seq2[trace.Call, error] {
 			return
 		}
 		at, weight := e.pairs.at(from)
-		position, signatures, w := from, e.pairs.grammar.Walk(from), e.rank.Walk(from)
-		var run sequitur.Run
-		var call trace.Call
-		for signature := signatures.Next(); signature.Count > 0; signature = signatures.Next() {
-			at.terminal = signature.Symbol
-			c := e.costs.of(at)
-			for i := range signature.Count {
-				if i == 1 {
-					c = e.costs.of(pair{int64(at.terminal), at.terminal})
-				}
-				if run.Count == 0 {
-					run = w.Next()
-					call = e.rank.Call(run.Symbol)
-					call.Timed = true
-				}
-				run.Count--
-				weight += c.weight()
-				call.Start, call.Duration = e.place(c, weight)
-				call.Position = position
-				if !yield(call, nil) {
-					return
-				}
-				position++
+		signatures := e.pairs.grammar.Walk(from)
+		var (
+			run   sequitur.Run
+			again bool // c is that of the second call of the run
+			c     cost
+		)
+		for call, err := range e.rank.Calls(from) {
+			if err != nil {
+				yield(call, err)
+				return
 			}
-			at.before = int64(at.terminal)
+			switch {
+			case run.Count == 0:
+				run, again = signatures.Next(), false
+				at.terminal = run.Symbol
+				c = e.costs.of(at)
+				at.before = int64(at.terminal)
+			case !again:
+				c, again = e.costs.of(at), true
+			}
+			run.Count--
+			weight += c.weight()
+			call.Timed = true
+			call.Start, call.Duration = e.place(c, weight)
+			if !yield(call, nil) {
+				return
+			}
 		}
 	}
 }

@@ -32,7 +32,7 @@ func Faults(ctx context.Context, t *trace.Trace) (list []string, err error) {
 	for _, u := range unmatched {
 		text := fmt.Sprintf("rank %d of %d would call what has no partner", u.Rank, t.Ranks())
 		if u.First != nil {
-			rank, err := t.Rank(u.Rank)
+			rank, err := t.Folded(u.Rank, nil)
 			if err != nil {
 				return nil, err
 			}

@@ -105,7 +105,7 @@ func (l *Loops) ReadSeries(ctx context.Context, ranks rankenc.Set, o Options) er
 	)
 	err = o.each(ctx, ranks.Len(), func(i int) error {
 		defer done.add(1)
-		r, err := l.times.trace.Rank(ranks.At(i))
+		r, err := l.times.trace.Folded(ranks.At(i), nil)
 		if err != nil {
 			return err
 		}

@@ -70,7 +70,7 @@ type rankSite struct {
 // measure returns the times of the calls of a rank, by signature: of equal calls under
 // several, the first has all, as in the summaries of a trace.
 func (t *Times) measure(ctx context.Context, rank int) (map[int]*rankSite, error) {
-	r, err := t.trace.Rank(rank)
+	r, err := t.trace.Folded(rank, nil)
 	if err != nil {
 		return nil, err
 	}

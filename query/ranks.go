@@ -291,7 +291,7 @@ func (t *Times) startOf(rank int) (Nanoseconds, error) {
 	if err != nil {
 		return 0, err
 	}
-	r, err := t.trace.Rank(rank)
+	r, err := t.trace.Folded(rank, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -159,7 +159,7 @@ func (t *Times) startBefore(least int64, starts map[int]int64) int64 {
 	maps.DeleteFunc(starts, func(_ int, start int64) bool { return wire.AddTimes(start, -overlap) >= least })
 	most := min(maxBegins, max(minBegins, maxAllBegins/uint64(max(1, len(starts)))))
 	for rank := range starts {
-		r, err := t.trace.Rank(rank)
+		r, err := t.trace.Folded(rank, nil)
 		if err != nil || r.Series() == nil {
 			continue
 		}
@@ -343,7 +343,7 @@ func (t *Times) timedSignatures(g *sequitur.Grammar, rank int) (map[sequitur.Sym
 		}
 		if r == nil {
 			var err error
-			if r, err = t.trace.Rank(rank); err != nil {
+			if r, err = t.trace.Folded(rank, nil); err != nil {
 				return nil, err
 			}
 		}

@@ -236,7 +236,7 @@ func (t *Times) At(ctx context.Context, time int64, o Options) ([]RankPlace, err
 		}
 		p := RankPlace{Rank: ranks[i], Source: c.Source(), Guarantee: c.Guarantee(), Len: c.rank.Len(), Place: place}
 		if p.Source != None && p.Position < p.Len {
-			p.Call = c.rank.Call(c.rank.Walk(p.Position).Next().Symbol)
+			p.Call = c.rank.CallAt(p.Position)
 			p.Call.Timed, p.Call.Start, p.Call.Duration = true, p.Start, p.Duration
 		}
 		p.Start = wire.SubTimes(p.Start, begin)
@@ -282,7 +282,7 @@ func (t *Times) eachClock(ctx context.Context, ranks []int, o Options, do func(i
 	done := progress{tell: o.Progress}
 	return o.each(ctx, len(ranks), func(i int) error {
 		defer done.add(1)
-		r, err := t.trace.Rank(ranks[i])
+		r, err := t.trace.Folded(ranks[i], nil)
 		if err != nil {
 			return err
 		}

@@ -225,7 +225,7 @@ func wordsOf(tr *trace.Trace, shape *trace.Shape, p *trace.Printer,
 		if shape.Ranks.Len() == 0 {
 			return nil
 		}
-		r, _ := tr.Rank(int(shape.Ranks.At(0))) // nil if it cannot be read
+		r, _ := tr.Folded(int(shape.Ranks.At(0)), nil) // nil if it cannot be read
 		return r
 	})
 	known := make(map[int]string)

@@ -155,28 +155,96 @@ func compareAdvancing(t *rapid.T, file []byte, calls [][]advancing.Call, timed b
 		if r.Len() != uint64(len(want)) {
 			t.Fatalf("rank %d has %d calls, not %d", rank, r.Len(), len(want))
 		}
-		for _, from := range []int{0, len(want) / 3} {
-			i := from
-			for c, err := range r.Calls(uint64(from)) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				got, w := c.String(), string(cst.AppendCall(nil, advancing.Functions[want[i].Function], want[i].Args))
-				if got != w {
-					t.Fatalf("call %d of rank %d is %s, not %s", i, rank, got, w)
-				}
-				if timed && (c.Start != startOf(i) || c.Duration != int64(i%7)) {
-					t.Fatalf("call %d of rank %d began at %d and took %d", i, rank, c.Start, c.Duration)
-				}
-				i++
-			}
-			if i != len(want) {
-				t.Fatalf("%d calls of rank %d, not %d", i, rank, len(want))
-			}
-		}
+		compareCalls(t, r, want, timed)
 		checkTerminals(t, r)
+		kept := rapid.SliceOfN(rapid.Bool(), 5, 5).Draw(t, "kept")
+		for _, keep := range []func(function, param int) bool{
+			nil, func(_, param int) bool { return kept[param] }, func(int, int) bool { return true },
+		} {
+			folded, err := tr.Folded(rank, keep)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compareCalls(t, folded, want, timed)
+			compareFolded(t, folded, want, keep)
+		}
 	}
 	return tr
+}
+
+// compareCalls compares the calls of a rank with those it made.
+func compareCalls(t *rapid.T, r *trace.Rank, want []advancing.Call, timed bool) {
+	check := func(i int, c trace.Call) {
+		got, w := c.String(), textOf(want[i])
+		if got != w || c.Position != uint64(i) {
+			t.Fatalf("call %d of rank %d is %s, %d, not %s", i, c.Rank, got, c.Position, w)
+		}
+		if timed && c.Timed && (c.Start != startOf(i) || c.Duration != int64(i%7)) {
+			t.Fatalf("call %d of rank %d began at %d and took %d", i, c.Rank, c.Start, c.Duration)
+		}
+	}
+	from := rapid.IntRange(0, len(want)).Draw(t, "from")
+	for _, from := range []int{0, from} {
+		i := from
+		for c, err := range r.Calls(uint64(from)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if check(i, c); timed && !c.Timed {
+				t.Fatalf("call %d of rank %d has no time", i, c.Rank)
+			}
+			i++
+		}
+		if i != len(want) {
+			t.Fatalf("%d calls of rank %d, not %d", i, r.Number(), len(want))
+		}
+	}
+	if from < len(want) {
+		check(from, r.CallAt(uint64(from)))
+	}
+	chosen := rapid.Uint64().Draw(t, "chosen") // terminals
+	of := func(c trace.Call) bool { return chosen>>(c.Terminal%64)&1 == 1 }
+	for c, err := range r.Select(uint64(from), of) {
+		if err != nil || !of(c) {
+			t.Fatalf("call %d of terminal %d: %v", c.Position, c.Terminal, err)
+		}
+		for ; !of(r.CallAt(uint64(from))); from++ {
+		}
+		check(from, c)
+		from++
+	}
+	for ; from < len(want); from++ {
+		if of(r.CallAt(uint64(from))) {
+			t.Fatalf("call %d is not among those of its terminal", from)
+		}
+	}
+}
+
+// compareFolded compares the calls that the terminals of a rank stand for with those it made.
+func compareFolded(t *rapid.T, r *trace.Rank, want []advancing.Call, keep func(function, param int) bool) {
+	first, i := make(map[uint32]int), 0
+	for w := r.Walk(0); i < len(want); {
+		run := w.Next()
+		for range run.Count {
+			if _, ok := first[run.Symbol]; !ok {
+				if first[run.Symbol] = i; r.Call(run.Symbol).String() != textOf(want[i]) {
+					t.Fatalf("terminal %d begins with %s, not %s", run.Symbol, r.Call(run.Symbol), textOf(want[i]))
+				}
+			}
+			x := want[first[run.Symbol]]
+			for param, v := range want[i].Args {
+				if keep != nil && keep(x.Function, param) && !v.Equal(x.Args[param]) {
+					t.Fatalf("calls %d and %d have terminal %d", first[run.Symbol], i, run.Symbol)
+				}
+			}
+			i++
+		}
+	}
+}
+
+// textOf returns a call as text.
+func textOf(c advancing.Call) string {
+	return string(cst.AppendCall(nil, advancing.Functions[c.Function], c.Args))
 }
 
 // checkTerminals checks that equal calls have equal terminals.

@@ -21,11 +21,12 @@ type cursor struct {
 	left uint64 // how often call comes before walk goes on
 
 	position uint64      // of the next
+	values   *restReader // nil if all calls of a terminal are the same
 	times    *timeReader // nil if there are none
 }
 
 func newCursor(r *Rank, position uint64) *cursor {
-	c := &cursor{rank: r, walk: r.Walk(position), position: position}
+	c := &cursor{rank: r, walk: r.Walk(position), position: position, values: r.valuesFrom(position)}
 	if r.series != nil {
 		c.times = newTimeReader(r, position)
 	}
@@ -42,6 +43,7 @@ func (c *cursor) read() (Call, error) {
 	c.left--
 	call := *c.call
 	call.Position = c.position
+	call = c.values.in(call)
 	c.position++
 	if c.times == nil {
 		return call, nil
@@ -53,8 +55,8 @@ func (c *cursor) read() (Call, error) {
 // Calls returns an iterator over the calls of all ranks in the order in which they stood in the source of the
 // trace, beginning at a position in that order. Finding the position costs what the order and, if that is
 // rank by rank, the grammars of the ranks before it cost, not what their calls do. A rank is read when its
-// first call is due: one is held at a time, of an interleaving all that had a turn. It ends after an error,
-// but for that of a time which cannot be read: the call comes with it, without the time.
+// first call is due, as [Trace.Folded] reads it: one is held at a time, of an interleaving all that had a turn.
+// It ends after an error, but for that of a time which cannot be read: the call comes with it, without the time.
 func (t *Trace) Calls(position uint64) iter.Seq2[Call, error] {
 	turns := t.rankByRank
 	if t.run.Interleaving != nil {
@@ -79,7 +81,7 @@ func (t *Trace) Calls(position uint64) iter.Seq2[Call, error] {
 // how many are left there.
 func (t *Trace) rankByRank(position uint64, use func(c *cursor, calls uint64) bool) error {
 	for number, ok := t.index.next(0); ok; number, ok = t.index.next(number + 1) {
-		rank, err := t.Rank(number)
+		rank, err := t.Folded(number, nil)
 		if err != nil {
 			return err
 		}
@@ -104,7 +106,7 @@ func (t *Trace) interleave(position uint64, use func(c *cursor, calls uint64) bo
 	for turn := walk.Next(); turn.Count > 0; turn = walk.Next() {
 		c := cursors[turn.Symbol]
 		if c == nil {
-			rank, err := t.Rank(int(turn.Symbol))
+			rank, err := t.Folded(int(turn.Symbol), nil)
 			if err != nil {
 				return err
 			}
@@ -176,7 +178,7 @@ type timedCall struct {
 
 // timeline returns the timeline of a rank, at its first call.
 func (t *Trace) timeline(number int) (*timeline, error) {
-	r, err := t.Rank(number)
+	r, err := t.Folded(number, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +212,11 @@ func (l *timeline) sort() error {
 		if err != nil {
 			return err
 		}
-		l.sorted = append(l.sorted, timedCall{c.call, call.Position, call.Start, call.Duration})
+		of := c.call
+		if call.one {
+			of = &call
+		}
+		l.sorted = append(l.sorted, timedCall{of, call.Position, call.Start, call.Duration})
 	}
 	slices.SortStableFunc(l.sorted, func(x, y timedCall) int { return cmp.Compare(x.start, y.start) })
 	l.cursor = nil

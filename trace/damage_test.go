@@ -127,7 +127,7 @@ func checkDamage(t *testing.T, what string, whole, trace *Trace, least int) {
 	var bad, late []int
 	timed, _, _ := whole.SeriesRanks()
 	for _, rank := range trace.RankSet().All() {
-		if _, err := trace.readRank(rank); err != nil {
+		if _, _, err := trace.expandedRank(rank); err != nil {
 			bad = append(bad, rank)
 		} else if timed.Contains(rank) && readSeries(trace, rank) != nil {
 			late = append(late, rank)

@@ -19,7 +19,7 @@ type flow struct {
 	of      []uint32
 	several map[uint32]bool // terminals that stand for signatures with different expressions, too
 	varied  *varied         // nil without streams
-	spread  bool            // the values of what advances are among those of varied
+	kept    []uint64        // by function, slots whose values are among those of varied where they advance
 }
 
 // Varied are the values of streams in the calls of terminals.

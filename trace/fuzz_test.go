@@ -131,10 +131,9 @@ func readSome(t *testing.T, trace *Trace, position uint64) []Call {
 		if ranks[c.Rank] == nil {
 			ranks[c.Rank] = readRank(t, trace, c.Rank)
 		}
-		if got := ranks[c.Rank].Grammar().At(next[c.Rank]); got != c.Terminal {
-			t.Fatalf("call %d of rank %d is %d, in the order of all %d", next[c.Rank], c.Rank, got, c.Terminal)
+		if got := ranks[c.Rank].CallAt(next[c.Rank]).String(); got != c.String() {
+			t.Fatalf("call %d of rank %d is %s, in the order of all %s", next[c.Rank], c.Rank, got, c)
 		}
-		_ = c.String()
 		next[c.Rank]++
 	}
 	return calls

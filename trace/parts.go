@@ -15,7 +15,7 @@ import (
 // counts of its signatures are zero, as the grammar has these. It has no times, see [Trace.AddTimes], and no
 // transitions, which are of all ranks. A rank that made no calls has no signatures and an empty grammar.
 func (t *Trace) Part(rank int) (merge.Part, error) {
-	r, err := t.readRank(rank)
+	r, _, err := t.readRank(rank)
 	if err != nil {
 		return merge.Part{}, err
 	}
@@ -28,7 +28,7 @@ func (t *Trace) Part(rank int) (merge.Part, error) {
 
 // PlainPart is Part without streams: calls whose arguments advance have a signature for each of their values.
 func (t *Trace) PlainPart(rank int) (merge.Part, error) {
-	r, err := t.readRank(rank)
+	r, _, err := t.expandedRank(rank)
 	if err != nil {
 		return merge.Part{}, err
 	}

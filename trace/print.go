@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -111,8 +112,8 @@ const maxPrinted = 64 << 10
 type printedRank struct {
 	by    *Printer
 	pools func() map[int64]requestPool
-	texts []atomic.Pointer[string] // by terminal
-	kept  atomic.Int64             // bytes of these
+	texts []atomic.Pointer[[]string] // by terminal: its text, or what is around the arguments that advance
+	kept  atomic.Int64               // bytes of these
 }
 
 // AppendCall appends a call that was read from the trace, and returns the extended
@@ -120,23 +121,64 @@ type printedRank struct {
 func (p *Printer) AppendCall(dst []byte, c Call) []byte {
 	if c.of == nil {
 		c.check()
-		return p.append(dst, nil, nil, c.Function, c.Args, 0)
+		return p.printing(dst, Call{Function: c.Function, Args: c.Args}).write((*printing).call)
 	}
 	r := p.printed(c.of)
 	need.That(uint(c.Terminal) < uint(len(r.texts)), "trace: terminal out of range")
-	if text := r.texts[c.Terminal].Load(); text != nil {
-		return append(dst, *text...)
-	}
 	c.check()
+	x := p.printing(dst, c)
+	if c.one {
+		return x.write(func(x *printing) { x.around(r) })
+	}
+	if text := r.texts[c.Terminal].Load(); text != nil && len(*text) == 1 {
+		return append(dst, (*text)[0]...)
+	}
 	begin := len(dst)
-	dst = p.append(dst, r, c.of, c.Function, c.Args, c.Terminal)
-	if n := int64(len(dst) - begin); r.kept.Add(n) <= maxPrinted {
-		text := string(dst[begin:])
-		r.texts[c.Terminal].Store(&text)
+	dst = x.write((*printing).call)
+	r.keep(c.Terminal, []string{string(dst[begin:])})
+	return dst
+}
+
+// keep keeps the text of calls of a terminal, if there is room.
+func (r *printedRank) keep(terminal uint32, text []string) {
+	n := int64(0)
+	for _, part := range text {
+		n += int64(len(part))
+	}
+	if r.kept.Add(n) <= maxPrinted {
+		r.texts[terminal].Store(&text)
 	} else {
 		r.kept.Add(-n)
 	}
-	return dst
+}
+
+// around writes a call of which some arguments advance, with what is around these as it was written before.
+func (p *printing) around(r *printedRank) {
+	varied := p.of.rest.params(p.terminal)
+	if slices.ContainsFunc(varied, func(i int) bool { return p.function.Params[i].Type.Kind == cst.KindHandle }) {
+		p.call() // others are written as belongs to the group that it may be
+		return
+	}
+	kept := r.texts[p.terminal].Load()
+	if kept == nil || len(*kept) != len(varied)+1 {
+		x, parts := *p, make([]string, 0, len(varied)+1)
+		x.dst = nil
+		x.list(func(i int) {
+			if slices.Contains(varied, i) {
+				parts, x.dst = append(parts, string(x.dst)), nil
+				return
+			}
+			x.argument(i)
+		})
+		parts = append(parts, string(x.dst))
+		kept = &parts
+		r.keep(p.terminal, parts)
+	}
+	for k, part := range *kept {
+		if p.dst = append(p.dst, part...); k < len(varied) {
+			p.argument(varied[k])
+		}
+	}
 }
 
 // printed returns what p knows of a rank.
@@ -151,7 +193,7 @@ func (p *Printer) printed(of *Rank) *printedRank {
 
 func newPrintedRank(p *Printer, r *Rank) *printedRank {
 	return &printedRank{
-		by: p, texts: make([]atomic.Pointer[string], r.Terminals()),
+		by: p, texts: make([]atomic.Pointer[[]string], r.Terminals()),
 		pools: sync.OnceValue(func() map[int64]requestPool { return poolsOf(r) }),
 	}
 }
@@ -159,14 +201,13 @@ func newPrintedRank(p *Printer, r *Rank) *printedRank {
 // printings are kept from call to call, for their memory.
 var printings = sync.Pool{New: func() any { return new(printing) }}
 
-// append appends a call as text. Without a rank, r and of are nil.
-func (p *Printer) append(dst []byte, r *printedRank, of *Rank, f *cst.Function, args []cst.Value,
-	terminal uint32) []byte {
-	x := printing{Printer: p, of: of, function: f, args: args, terminal: terminal, dst: dst}
-	if r != nil {
-		x.pools = r.pools
+// printing returns what writes a call.
+func (p *Printer) printing(dst []byte, c Call) printing {
+	x := printing{Printer: p, of: c.of, function: c.Function, args: c.Args, terminal: c.Terminal, one: c.one, dst: dst}
+	if c.of != nil {
+		x.pools = p.printed(c.of).pools
 	}
-	return x.write((*printing).call)
+	return x
 }
 
 // write returns what f writes.
@@ -185,11 +226,7 @@ func (p printing) write(f func(*printing)) []byte {
 func (p *Printer) AppendArgument(dst []byte, c Call, i int) []byte {
 	c.check()
 	need.Index(i, len(c.Args), "trace: argument")
-	x := printing{Printer: p, of: c.of, function: c.Function, args: c.Args, terminal: c.Terminal, dst: dst}
-	if c.of != nil {
-		x.pools = p.printed(c.of).pools
-	}
-	return x.write(func(x *printing) { x.argument(i) })
+	return p.printing(dst, c).write(func(x *printing) { x.argument(i) })
 }
 
 // A requestPool is the n-th pool of the requests that a function makes.
@@ -205,10 +242,10 @@ const requestClass = "request"
 func poolsOf(r *Rank) map[int64]requestPool {
 	names := make(map[int64]string)
 	for terminal := range uint32(r.Terminals()) {
-		c := r.call(terminal)
-		for i, p := range c.Function.Params {
+		f := &r.trace.Functions()[r.Function(terminal)]
+		for i, p := range f.Params {
 			if makesRequests(p) {
-				namePools(names, makerName(c.Function.Name), c.Args[i])
+				namePools(names, makerName(f.Name), r.call(terminal).Args[i])
 			}
 		}
 	}
@@ -268,5 +305,6 @@ type printing struct {
 	function *cst.Function
 	args     []cst.Value
 	terminal uint32
+	one      bool // as of a Call
 	dst      []byte
 }

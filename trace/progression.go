@@ -3,10 +3,8 @@ package trace
 import (
 	"slices"
 
-	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/progression"
-	"github.com/reprise-trace/reprise/sequitur"
 )
 
 // A Progression is how a number goes on from one call of a signature to the next, in the order in which a rank
@@ -37,14 +35,15 @@ func (p Progression) At(i uint64) int64 {
 
 // Limits of what is looked at for progressions.
 const (
-	maxAdvancing = 1 << 20 // calls of a rank
+	maxAdvancing = 1 << 20 // calls of a rank with signatures that take values of one stream in turn
 	maxLevels    = 4       // loops
 	maxRuns      = 1 << 12 // runs of values of one argument of a signature
 )
 
 // Progression returns how the k-th number of an argument that is no array, see [Argument.Values], goes on from
-// call to call of the signature in a rank that makes it, if it is a Stream that has a nest of few loops. The
-// calls of the first rank of a shape that is asked for are gone through once.
+// call to call of the signature in a rank that makes it, if it is a Stream that has a nest of few loops. It looks
+// at the runs that the trace has, whatever the number of calls; where signatures take the values of one stream
+// in turn, the calls of a rank are gone through once, if they are at most 2²⁰.
 func (a Argument) Progression(k, rank int) (p Progression, ok bool) {
 	a.check()
 	need.Index(k, len(a.Values), "trace: number of an argument")
@@ -76,51 +75,37 @@ func (s *Shape) progressions(rank int) map[signatureSlot]Progression {
 	return found
 }
 
-// findProgressions goes through the calls of a rank.
+// findProgressions finds those of a rank.
 func (s *Shape) findProgressions(rank int) map[signatureSlot]Progression {
-	if s.Grammar.Len() > maxAdvancing {
+	r, x, err := s.trace.readRank(rank)
+	if err != nil || x == nil {
 		return nil
 	}
-	r, err := s.trace.readRank(rank)
-	if err != nil {
-		return nil
+	takes := make([][]take, len(x.takes)) // by signature, of those that terminals stand for
+	for t := range uint32(r.terminalsOf(r.recorded)) {
+		i := r.recorded.signatureOf(t)
+		takes[i] = x.takes[i]
 	}
-	writers := make(map[signatureSlot]*valueRuns)
-	add := func(i uint32, values []int64, n uint64) {
-		var scratch layout.Template
-		x := s.signature(int(i), &scratch)
-		advancing := s.trace.advancing(x)
-		for k, slot := 0, 0; slot < layout.MaxStreamSlot && x.Streams>>slot != 0; slot++ {
-			if x.Streams>>slot&1 == 0 {
-				continue
-			}
-			if advancing>>slot&1 == 1 {
-				at := signatureSlot{int(s.signatures[i]), slot}
-				if writers[at] == nil {
-					writers[at] = new(valueRuns)
-				}
-				writers[at].add(values[k], n)
-			}
-			k++
+	users := make([]int, len(x.before)) // signatures
+	for _, list := range takes {
+		for _, k := range list {
+			users[k.stream]++
 		}
 	}
-	recorded, run := r.recorded.calls.Walk(0), sequitur.Run{}
-	for w := r.flow.calls.Walk(0); ; {
-		next := w.Next()
-		if next.Count == 0 {
-			break
-		}
-		for next.Count > 0 {
-			if run.Count == 0 {
-				run = recorded.Next()
+	writers, shared := make(map[signatureSlot]*valueRuns), make([][]take, len(x.takes))
+	for i, list := range takes {
+		for _, k := range list {
+			v := new(valueRuns)
+			if users[k.stream] == 1 {
+				v.addStream(x, k.stream)
+			} else {
+				shared[i] = append(shared[i], k)
 			}
-			n := min(next.Count, run.Count)
-			if i := r.recorded.signatureOf(run.Symbol); s.trace.signatures.Mask(int(s.signatures[i])) != 0 {
-				add(uint32(i), r.flow.varied.in(next.Symbol), n)
-			}
-			next.Count -= n
-			run.Count -= n
+			writers[signatureSlot{int(s.signatures[i]), k.slot}] = v
 		}
+	}
+	if slices.ContainsFunc(shared, func(list []take) bool { return len(list) > 0 }) {
+		r.addShared(writers, shared, x)
 	}
 	found := make(map[signatureSlot]Progression)
 	nests := s.nests(r)
@@ -131,6 +116,30 @@ func (s *Shape) findProgressions(rank int) map[signatureSlot]Progression {
 		}
 	}
 	return found
+}
+
+// addShared goes through the calls of a rank, and adds the values that those of several signatures take of one
+// stream.
+func (r *Rank) addShared(writers map[signatureSlot]*valueRuns, shared [][]take, x *runs) {
+	if r.Len() > maxAdvancing {
+		return
+	}
+	readers := make([]*runReader, len(x.before))
+	for w := r.recorded.calls.Walk(0); ; {
+		run := w.Next()
+		if run.Count == 0 {
+			return
+		}
+		i := r.recorded.signatureOf(run.Symbol)
+		for _, k := range shared[i] {
+			if readers[k.stream] == nil {
+				readers[k.stream] = x.reader(k.stream, 0)
+			}
+			for range run.Count {
+				writers[signatureSlot{int(r.shape.signatures[i]), k.slot}].add(readers[k.stream].take())
+			}
+		}
+	}
 }
 
 // nests returns the iterations of the loops in which the first call of each signature is that has streams, the
@@ -177,12 +186,22 @@ type valueRuns struct {
 	many   bool
 }
 
-func (v *valueRuns) add(value int64, n uint64) {
-	for range n {
-		if r, ok := v.writer.Append(value); ok && !v.many {
-			v.runs = append(v.runs, r)
-			v.many = len(v.runs) > maxRuns
+func (v *valueRuns) add(value int64) {
+	if r, ok := v.writer.Append(value); ok && !v.many {
+		v.runs = append(v.runs, r)
+		v.many = len(v.runs) > maxRuns
+	}
+}
+
+// addStream adds all values of a stream, whose runs are those that a writer writes.
+func (v *valueRuns) addStream(x *runs, stream int) {
+	for r := x.reader(stream, 0); r.at.run < r.end && !v.many; r.advance(r.run.Length) {
+		run := r.run
+		if len(v.runs) == 0 {
+			run.Jump = r.next // which is what comes before the stream, and the jump
 		}
+		v.runs = append(v.runs, run)
+		v.many = len(v.runs) > maxRuns
 	}
 }
 

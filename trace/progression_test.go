@@ -62,7 +62,11 @@ func TestPrintProgressions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, folded := tr.Printer(trace.PrintOptions{}), r.Folded()
+		p := tr.Printer(trace.PrintOptions{})
+		folded, err := tr.Folded(1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if folded.Terminals() > 2 || folded.Len() != r.Len() {
 			t.Errorf("%s: %d calls of %d terminals", name, folded.Len(), folded.Terminals())
 		}
@@ -79,7 +83,11 @@ func TestPrintProgressions(t *testing.T) {
 // checkProgressions compares the values of calls with the progressions of their arguments.
 func checkProgressions(t *testing.T, tr *trace.Trace, r *trace.Rank) {
 	t.Helper()
-	folded, at := r.Folded(), uint64(0)
+	folded, err := tr.Folded(r.Number(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := uint64(0)
 	seen := make(map[uint32]uint64)
 	for c, err := range r.Calls(0) {
 		if err != nil {

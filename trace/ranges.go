@@ -47,7 +47,7 @@ func (t *Trace) readRanges() []ranges {
 func (s *Shape) ranges() (ranges, error) {
 	of := make(ranges)
 	for _, rank := range s.Ranks.All() {
-		r, err := s.trace.readRank(int(rank))
+		r, _, err := s.trace.expandedRank(int(rank))
 		if err != nil {
 			return nil, err
 		}

@@ -32,7 +32,8 @@ type Call struct {
 	Timed           bool
 	Start, Duration int64
 
-	of *Rank // from which it was read
+	of  *Rank // from which it was read
+	one bool  // it is that at Position, where others of its terminal have other arguments
 }
 
 // Arg returns the argument of the parameter with a name, and whether the function
@@ -48,6 +49,10 @@ func (c Call) Arg(name string) (value cst.Value, ok bool) {
 	}
 	return cst.Value{}, false
 }
+
+// IsOne reports whether the arguments are those of the call alone: other calls of its terminal may have others,
+// as those of [Trace.Folded] may.
+func (c Call) IsOne() bool { return c.one }
 
 // check panics unless c is a call of a function, with an argument for each of its parameters.
 func (c *Call) check() {
@@ -86,69 +91,88 @@ type Rank struct {
 	shape    *Shape     // nil if the rank made no calls
 	flow     *flow      // its calls over terminals
 	recorded *flow      // those over which its times are: what advances in them is in streams
+	rest     *rest      // what advances in calls of one terminal of flow; nil if nothing does
 	values   lazyValues // what its calls have stored, rank by rank
 
 	calls   []atomic.Pointer[Call] // by terminal, nil until it is decoded
 	series  *timing.Series         // nil if there is none
 	threads lazyWeave              // where they stand in calls and series
 	printed atomic.Pointer[printedRank]
-
-	of     *Rank                    // that r is folded of, nil if it is not
-	firsts func() []sequitur.Symbol // the terminals of that of the first calls of the terminals of r
 }
 
 // Rank reads what a rank called, and where the times of its calls are. It reads nothing
 // that concerns ranks of other shapes only. A rank that made no calls is empty.
+//
+// Equal calls have one terminal, and no others. So loops whose arguments advance from one iteration to the next
+// are expanded, as far as their iterations differ, in some 100 bytes of memory for each different call: see
+// [Trace.Folded].
 func (t *Trace) Rank(rank int) (*Rank, error) {
-	r, err := t.readRank(rank)
-	if err != nil {
-		return nil, t.named(err)
+	r, _, err := t.expandedRank(rank)
+	return t.withTimes(r, err)
+}
+
+// withTimes returns a rank with the times of its calls, or an error with the name of the file.
+func (t *Trace) withTimes(r *Rank, err error) (*Rank, error) {
+	if err == nil {
+		r.series, err = t.openSeries(r)
 	}
-	if r.series, err = t.openSeries(r); err != nil {
+	if err != nil {
 		return nil, t.named(err)
 	}
 	return r, nil
 }
 
-// readRank is Rank without the times of the calls, and without the name of the file
-// in its errors.
-func (t *Trace) readRank(rank int) (*Rank, error) {
+// expandedRank is Rank without the times of the calls, and without the name of the file in its errors. It also
+// returns the streams of what advances, if something does.
+func (t *Trace) expandedRank(rank int) (*Rank, *runs, error) {
+	r, x, err := t.readRank(rank)
+	if err == nil && x != nil {
+		r.flow, err = r.spread(r.recorded, x, t.allSlots(), true)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	r.calls = make([]atomic.Pointer[Call], r.Terminals())
+	return r, x, nil
+}
+
+// readRank reads a rank, with what advances in streams, which it returns if there are some.
+func (t *Trace) readRank(rank int) (*Rank, *runs, error) {
 	if rank < 0 || rank >= t.run.Ranks {
-		return nil, fmt.Errorf("trace: there is no rank %d in a run of %d", rank, t.run.Ranks)
+		return nil, nil, fmt.Errorf("trace: there is no rank %d in a run of %d", rank, t.run.Ranks)
 	}
 	r := &Rank{number: rank, trace: t, flow: noCalls, recorded: noCalls}
 	number, ok := t.index.find(rank)
 	if !ok {
-		return r, nil
+		return r, nil, nil
 	}
 	s, err := t.shape(number)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if n := s.Grammar.Len(); t.calls != nil && t.calls[sequitur.Symbol(rank)] != n {
-		return nil, layout.Damaged(layout.KindInterleaving, 0,
+		return nil, nil, layout.Damaged(layout.KindInterleaving, 0,
 			layout.Corrupt("%d calls of rank %d, which has %d", t.calls[sequitur.Symbol(rank)], rank, n))
 	}
 	if err := r.checkStretches(s); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r.shape = s
 	u, err := r.readValues()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if r.recorded = u.flow; s.template().elastic {
 		if r.recorded, err = r.expand(u.firsts); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	if r.flow = r.recorded; s.index != nil {
-		if r.flow, err = r.spread(r.recorded); err != nil {
-			return nil, err
-		}
+	r.flow = r.recorded
+	if s.index == nil {
+		return r, nil, nil
 	}
-	r.calls = make([]atomic.Pointer[Call], r.Terminals())
-	return r, nil
+	x, err := r.readRuns()
+	return r, x, err
 }
 
 // readValues reads the stored values of r, or, if it was read before, leaves them until they are asked for,
@@ -242,9 +266,9 @@ func (r *Rank) functionOf(f *flow, terminal uint32) int {
 	return int(r.trace.signatures.Functions[r.shape.signatures[f.signatureOf(terminal)]])
 }
 
-// Call returns the call that a terminal stands for. It panics unless terminal is
-// less than r.Terminals(). Each call is decoded once and then kept, in some 32 bytes
-// of memory for each argument and element.
+// Call returns the call that a terminal stands for: the first of them, if they differ, as those of a rank of
+// [Trace.Folded] may. It panics unless terminal is less than r.Terminals(). Each call is decoded once and then
+// kept, in some 32 bytes of memory for each argument and element.
 func (r *Rank) Call(terminal uint32) Call { return *r.call(terminal) }
 
 // call is Call with a result that must not be changed.
@@ -270,10 +294,9 @@ func (r *Rank) decode(terminal uint32) *Call {
 	e := evaluation{slots: few[:0]}
 	fn := r.Function(terminal)
 	d.Call = Call{Rank: r.number, Function: &r.trace.Functions()[fn], Terminal: terminal, of: r}
-	if r.of != nil {
-		d.Args = r.of.call(r.firsts()[terminal]).Args
-	} else {
-		d.Args = slices.Clip(r.arguments(d.few[:0], &e, terminal))
+	d.Args = slices.Clip(r.arguments(d.few[:0], &e, terminal))
+	if r.rest != nil {
+		r.rest.setFirst(&d.Call)
 	}
 	r.calls[terminal].Store(&d.Call) // equal to what another goroutine may have stored
 	return &d.Call
@@ -353,17 +376,27 @@ func (r *Rank) Calls(position uint64) iter.Seq2[Call, error] {
 			return
 		}
 		w := r.Walk(position)
+		values := r.valuesFrom(position)
 		for run := w.Next(); run.Count > 0; run = w.Next() {
 			call := *r.call(run.Symbol)
 			for range run.Count {
 				call.Position = position
-				if !yield(call, nil) {
+				if !yield(values.in(call), nil) {
 					return
 				}
 				position++
 			}
 		}
 	}
+}
+
+// CallAt returns the call at a position, position < r.Len(), without its time. It costs what
+// [sequitur.Grammar.OccurrencesBefore] does if r is of [Trace.Folded], else what [sequitur.Grammar.At] does.
+func (r *Rank) CallAt(position uint64) Call {
+	need.That(position < r.Len(), "trace: no call at this position")
+	call := *r.call(r.Walk(position).Next().Symbol)
+	call.Position = position
+	return r.valuesFrom(position).in(call)
 }
 
 // timedCalls yields the calls from a position on, with their times.
@@ -379,7 +412,7 @@ func (r *Rank) timedCalls(position uint64, yield func(Call, error) bool) {
 // Select is like [Rank.Calls] but yields only calls that are to be kept, such as
 // those of some functions. Keep is called with what [Rank.Call] returns for a terminal.
 // The cost is that of [Rank.Find], and of decoding the blocks of times in which calls
-// are that are kept.
+// are that are kept. Of a rank of [Trace.Folded], also calls count whose arguments advance with those that are kept.
 func (r *Rank) Select(position uint64, keep func(Call) bool) iter.Seq2[Call, error] {
 	need.That(keep != nil, "trace: nothing says which calls to keep")
 	return func(yield func(Call, error) bool) {
@@ -387,9 +420,18 @@ func (r *Rank) Select(position uint64, keep func(Call) bool) iter.Seq2[Call, err
 		if r.series != nil {
 			times = newTimeReader(r, position)
 		}
-		for at, terminal := range r.Find(position, func(x sequitur.Symbol) bool { return keep(*r.call(x)) }) {
+		kept := make([]bool, r.Terminals())
+		for x := range kept {
+			kept[x] = keep(*r.call(uint32(x)))
+		}
+		values, also := r.valuesFrom(position), r.rest.sharing(kept)
+		for at, terminal := range r.Find(position, func(x sequitur.Symbol) bool { return kept[x] || also[x] }) {
 			call := *r.call(terminal)
 			call.Position = at
+			call = values.in(call)
+			if !kept[terminal] {
+				continue
+			}
 			var err error
 			if times != nil {
 				times.seek(at)

@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/progression"
+	"github.com/reprise-trace/reprise/internal/sums"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -16,7 +19,12 @@ type runs struct {
 	begins  []uint64          // of each stream, and one more than where the last ends
 	of      []progression.Run // by signature of the shape; of length 0 where it is no run
 	before  []int64           // what comes before each stream
+	takes   [][]take          // by signature of the shape, slot by slot: what calls take of streams
+	sums    func() *sums.Sum[int64]
 }
+
+// A take is that each call of a signature takes the next value of a stream, as what advances in it.
+type take struct{ slot, stream int }
 
 // cutStreams takes the streams of what advances from the calls of s.
 func (s *Shape) cutStreams() error {
@@ -75,7 +83,8 @@ func (r *Rank) readRuns() (*runs, error) {
 		x.before = append(x.before, befores[t.runs.At(begin-index.Calls-1)])
 	}
 	x.begins = append(x.begins, index.End-index.Calls+1)
-	values, err := r.taken(len(index.Begins))
+	x.sums = sync.OnceValue(x.newSums)
+	values, err := r.taken(x)
 	if err == nil {
 		lengths := make(map[sequitur.Symbol]uint64)
 		for i, run := range x.of {
@@ -89,21 +98,41 @@ func (r *Rank) readRuns() (*runs, error) {
 	return x, nil
 }
 
-// taken returns how many values the calls of r take of each of n streams.
-func (r *Rank) taken(n int) ([]uint64, error) {
+// taken finds what calls take of streams, and returns how many values of each.
+func (r *Rank) taken(x *runs) ([]uint64, error) {
+	n := len(x.before)
 	counts, values := make([]uint64, len(r.shape.signatures)), make([]uint64, n)
 	for i, count := range r.shape.template().flow.calls.Occurrences() {
 		counts[i] = count
 	}
-	err := r.shape.eachAdvancing(r.number, *r.stored(), func(i, stream int) error {
+	x.takes = make([][]take, len(r.shape.signatures))
+	order := make(layout.StreamOrder) // signatures are in the order of their first use
+	err := r.shape.eachMasked(r.number, *r.stored(), r.trace.advancing, func(i, slot int, number int64) error {
+		function := r.trace.FunctionOf(int(r.shape.signatures[i]))
+		stream := order.Index(layout.StreamKey{Function: function, Slot: slot, Number: number})
 		if stream >= n {
 			return fmt.Errorf("stream %d of %d", stream, n)
 		}
-		values[stream] += counts[i]
+		x.takes[i] = append(x.takes[i], take{slot, stream})
+		values[stream] = wire.AddSat(values[stream], counts[i])
 		return nil
 	})
 	return values, err
 }
+
+// newSums returns the sums of the lengths of runs, and of their jumps.
+func (x *runs) newSums() *sums.Sum[int64] {
+	return sums.New(sums.Of(x.grammar), jumps{}, func(s sequitur.Symbol) sums.Weighed[int64] {
+		return sums.Weighed[int64]{Value: x.of[s].Jump, Weight: x.of[s].Length}
+	})
+}
+
+// Jumps are a monoid of numbers modulo 2⁶⁴.
+type jumps struct{}
+
+func (jumps) Unit() int64                             { return 0 }
+func (jumps) Then(a, b int64) (ab int64, seam uint64) { return a + b, 0 }
+func (jumps) Times(a int64, n uint64) int64           { return a * int64(n) }
 
 // A runReader reads the values of a stream.
 type runReader struct {
@@ -125,10 +154,18 @@ type runPlace struct {
 	values uint64 // before, in all
 }
 
-// reader returns a reader of the stream with a number.
-func (x *runs) reader(number int) *runReader {
+// reader returns a reader of the stream with a number, from a value on. There must be one if that is not the
+// first. It takes as many steps as the grammar of the streams is deep, but for the first.
+func (x *runs) reader(number int, value uint64) *runReader {
 	r := &runReader{runs: x, end: x.begins[number+1] - 1}
-	r.seek(runPlace{run: x.begins[number], before: x.before[number]})
+	at := runPlace{run: x.begins[number], before: x.before[number], values: value}
+	if value > 0 {
+		begin := x.sums().Before(at.run)
+		run, _, sum := x.sums().Find(begin.Weight + value)
+		at.run, at.offset = run, begin.Weight+value-sum.Weight
+		at.before += sum.Value - begin.Value
+	}
+	r.seek(at)
 	return r
 }
 

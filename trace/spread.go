@@ -26,13 +26,14 @@ const (
 	maxSpread = 1 << 28
 )
 
-// A spreader puts the values of what advances in the calls of a rank. Where the iterations of a loop have the
-// same values as those before, it looks at the runs of these only.
+// A spreader puts the values of what advances in the calls of a rank, or those of some slots. Where the
+// iterations of a loop have the same values as those before, it looks at the runs of these only.
 type spreader struct {
 	rank    *Rank
-	from    *flow // calls with streams
-	flow          // with values
-	varied        // likewise
+	kept    []uint64 // slots of functions
+	from    *flow    // calls with streams
+	flow             // with values
+	varied           // likewise
 	builder sequitur.Builder
 	grammar *sequitur.Grammar // of from
 
@@ -53,18 +54,15 @@ type spreadKey struct {
 	value int64
 }
 
-// spread returns the flow of a rank whose calls, from, have streams in which values advance.
-func (r *Rank) spread(from *flow) (*flow, error) {
-	x, err := r.readRuns()
-	if err != nil {
-		return nil, err
+// spread returns the flow of a rank whose calls, from, have the streams x in which values advance, with those
+// that functions have in the slots that are kept: all of them, or some.
+func (r *Rank) spread(from *flow, x *runs, kept []uint64, all bool) (*flow, error) {
+	s := &spreader{rank: r, kept: kept, from: from, grammar: from.calls.grammar(),
+		known: make(map[spreadKey]sequitur.Symbol)}
+	s.findStreams(x)
+	if all {
+		s.alike = s.newAlikeTerminals()
 	}
-	s := &spreader{rank: r, from: from, grammar: from.calls.grammar(), known: make(map[spreadKey]sequitur.Symbol)}
-	for i := range len(x.begins) - 1 {
-		s.readers = append(s.readers, x.reader(i))
-	}
-	s.findStreams()
-	s.alike = s.newAlikeTerminals()
 	if s.grammar.Rules() > 0 {
 		s.rule(s.grammar.Rules() - 1)
 	}
@@ -73,16 +71,24 @@ func (r *Rank) spread(from *flow) (*flow, error) {
 	}
 	values := s.varied
 	calls := grammarCalls{s.builder.Finish()}
-	return &flow{calls: calls, of: s.of, several: s.several, varied: &values, spread: true}, nil
+	return &flow{calls: calls, of: s.of, several: s.several, varied: &values, kept: kept}, nil
 }
 
-// findStreams finds which streams terminals and rules take values of.
-func (s *spreader) findStreams() {
+// findStreams finds which streams terminals and rules take values of, and opens these.
+func (s *spreader) findStreams(x *runs) {
+	s.readers = make([]*runReader, len(x.before))
 	bySignature := make([][]int, len(s.rank.shape.signatures))
-	_ = s.rank.shape.eachAdvancing(s.rank.number, *s.rank.stored(), func(i, stream int) error {
-		bySignature[i] = append(bySignature[i], stream)
-		return nil
-	})
+	for i, takes := range x.takes {
+		for _, k := range takes {
+			if s.kept[s.rank.shape.functionOf(i)]>>k.slot&1 == 0 {
+				continue
+			}
+			bySignature[i] = append(bySignature[i], k.stream)
+			if s.readers[k.stream] == nil {
+				s.readers[k.stream] = x.reader(k.stream, 0)
+			}
+		}
+	}
 	n := len(s.rank.shape.signatures)
 	if s.from.of != nil {
 		n = len(s.from.of)
@@ -296,7 +302,7 @@ func (s *spreader) newTerminal(t sequitur.Symbol, values []int64) sequitur.Symbo
 	x := sequitur.Symbol(len(s.of))
 	s.of = append(s.of, uint32(s.from.signatureOf(t)))
 	s.begin = append(s.begin, uint32(len(s.values)))
-	s.values = s.rank.appendVaried(s.values, s.from, t, values)
+	s.values = s.rank.appendVaried(s.values, s.from, t, s.kept, values)
 	if s.from.several[t] {
 		s.setSeveral(x)
 	}

@@ -251,10 +251,10 @@ func (r *Rank) setVaried(slots []int64, x *layout.Template, f *flow, terminal ui
 
 // varying returns the slots of a signature whose values are those of varied in a flow.
 func (t *Trace) varying(x *layout.Template, f *flow) uint64 {
-	if f.spread {
-		return x.Streams
+	if f.kept == nil {
+		return x.Streams &^ t.advancing(x)
 	}
-	return x.Streams &^ t.advancing(x)
+	return x.Streams &^ (t.advancing(x) &^ f.kept[x.Function])
 }
 
 // advancing returns the slots of a signature with streams of what advances.
@@ -278,9 +278,9 @@ func (t *Trace) elasticSlots() []uint64 {
 	return masks
 }
 
-// appendVaried appends the values of a terminal of a flow with streams, and those of what advances, slot by
-// slot.
-func (r *Rank) appendVaried(dst []int64, from *flow, terminal uint32, advancing []int64) []int64 {
+// appendVaried appends the values of a terminal of a flow with streams, and those of what advances of which
+// kept has the slots, slot by slot.
+func (r *Rank) appendVaried(dst []int64, from *flow, terminal uint32, kept []uint64, advancing []int64) []int64 {
 	var scratch layout.Template
 	x := r.shape.signature(from.signatureOf(terminal), &scratch)
 	if x.Streams == 0 {
@@ -291,7 +291,7 @@ func (r *Rank) appendVaried(dst []int64, from *flow, terminal uint32, advancing 
 	if mask != x.Streams {
 		elastic = from.varied.in(terminal)
 	}
-	for left := x.Streams; left != 0; left &= left - 1 {
+	for left := x.Streams &^ (mask &^ kept[x.Function]); left != 0; left &= left - 1 {
 		if mask>>bits.TrailingZeros64(left)&1 == 1 {
 			dst, advancing = append(dst, advancing[0]), advancing[1:]
 			continue
@@ -299,16 +299,6 @@ func (r *Rank) appendVaried(dst []int64, from *flow, terminal uint32, advancing 
 		dst, elastic = append(dst, elastic[0]), elastic[1:]
 	}
 	return dst
-}
-
-// eachAdvancing calls use with the signatures of s in which something advances and, slot by slot, which of the
-// streams of a rank it takes values of, until that fails.
-func (s *Shape) eachAdvancing(rank int, stored storedValues, use func(i, stream int) error) error {
-	order := make(layout.StreamOrder) // signatures are in the order of their first use
-	return s.eachMasked(rank, stored, s.trace.advancing, func(i, slot int, number int64) error {
-		function := s.trace.FunctionOf(int(s.signatures[i]))
-		return use(i, order.Index(layout.StreamKey{Function: function, Slot: slot, Number: number}))
-	})
 }
 
 // A streamReader reads a stream of numbers of values, one after the other.

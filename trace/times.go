@@ -102,7 +102,10 @@ func (t *Trace) Series(rank int) (*timing.Series, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.seriesOf(rank, s.Grammar.Len(), func() (*Rank, error) { return t.readRank(rank) })
+	return t.seriesOf(rank, s.Grammar.Len(), func() (*Rank, error) {
+		r, _, err := t.readRank(rank)
+		return r, err
+	})
 }
 
 // openSeries returns the times of the calls of a rank that was read.

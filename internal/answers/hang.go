@@ -23,12 +23,12 @@ func HangCalls(tr *trace.Trace, h *query.Hang) {
 		}
 		s := tr.Signature(g.Signature)
 		g.Call = text.Printable(s.Function.Name)
-		r, err := tr.Rank(g.Ranks.At(0))
+		r, err := tr.Folded(g.Ranks.At(0), nil)
 		if err != nil {
 			continue
 		}
 		if g.Ranks.Len() == 1 {
-			g.Call = string(p.AppendCall(nil, r.Call(r.Grammar().At(g.Position))))
+			g.Call = string(p.AppendCall(nil, r.CallAt(g.Position)))
 		} else if call, err := p.Signature(r, s); err == nil {
 			g.Call = call
 		}

@@ -159,7 +159,7 @@ func (g *generator) readRank(calls map[uint32]*call, list []uint32, k, rank int)
 	if err := g.ctx.Err(); err != nil {
 		return err
 	}
-	r, err := g.trace.Rank(rank)
+	r, err := g.trace.Folded(rank, nil)
 	if err != nil {
 		return err
 	}

@@ -538,7 +538,7 @@ func firstRanks(tr *trace.Trace) []*trace.Rank {
 			continue
 		}
 		rank := sync.OnceValue(func() *trace.Rank {
-			r, _ := tr.Rank(s.Ranks.At(0))
+			r, _ := tr.Folded(s.Ranks.At(0), nil)
 			return r
 		})
 		for n := range s.Grammar.Occurrences() {

@@ -170,13 +170,13 @@ func collectAgain(ctx context.Context, spool string, o collect.Options) (*trace.
 // CompareRecorded compares the calls of a rank with those that were recorded, of which
 // there are some, and returns how many are equal and the first difference.
 func CompareRecorded(ctx context.Context, tr, recorded *trace.Trace, rank int) (uint64, *SpoolDifference, error) {
-	want, err := recorded.Rank(rank)
+	want, err := recorded.Folded(rank, nil)
 	if err != nil {
 		return 0, nil, err
 	}
 	next := func() (trace.Call, error, bool) { return trace.Call{}, nil, false }
 	if rank < tr.Ranks() {
-		r, err := tr.Rank(rank)
+		r, err := tr.Folded(rank, nil)
 		if err != nil {
 			return 0, nil, err
 		}

@@ -118,7 +118,7 @@ func (o *catOptions) copyChosen(q *cli.Question, write callWriter) error {
 		if err := q.Context().Err(); err != nil {
 			return err
 		}
-		rank, err := q.Trace.Rank(number)
+		rank, err := q.Trace.Folded(number, nil)
 		if err != nil {
 			return err
 		}
@@ -191,7 +191,7 @@ func (o *catOptions) copyRanks(q *cli.Question, write callWriter) error {
 		if err := q.Context().Err(); err != nil {
 			return err
 		}
-		rank, err := q.Trace.Rank(number)
+		rank, err := q.Trace.Folded(number, nil)
 		if err != nil {
 			return err
 		}

@@ -6,8 +6,8 @@ import (
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// callLines are the texts of calls. Equal calls of a rank have one terminal, so that each text is made once;
-// or twice, as what comes once is not kept.
+// callLines are the texts of calls. Calls of a rank with one terminal are equal, unless they say that they are
+// not, so that each text is made once; or twice, as what comes once is not kept.
 type callLines struct {
 	format func(dst []byte, c trace.Call) ([]byte, error)
 
@@ -35,12 +35,12 @@ func (l *callLines) of(c trace.Call) ([]byte, error) {
 		l.rank, l.lines = c.Rank, l.ranks[c.Rank]
 	}
 	at := int(c.Terminal)
-	if at < len(l.lines) && len(l.lines[at]) > 0 {
+	if at < len(l.lines) && !c.IsOne() && len(l.lines[at]) > 0 {
 		return l.lines[at], nil
 	}
 	line, err := l.format(l.last[:0], c)
 	l.last = line
-	if err != nil || at >= maxTerminal {
+	if err != nil || at >= maxTerminal || c.IsOne() {
 		return line, err
 	}
 	if l.kept > maxLines {

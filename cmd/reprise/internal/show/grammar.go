@@ -105,11 +105,11 @@ func chosenLoops(q *cli.Question, shape int) ([]*Loops, error) {
 	}
 	var list []*Loops
 	for _, rank := range ranks.All() {
-		r, err := q.Trace.Rank(int(rank))
+		r, err := q.Trace.Folded(int(rank), nil)
 		if err != nil {
 			return nil, err
 		}
-		l, err := loopsOfRank(q, r.Folded(), int(rank))
+		l, err := loopsOfRank(q, r, int(rank))
 		if err != nil {
 			return nil, err
 		}
@@ -172,7 +172,7 @@ func loopsOfShape(q *cli.Question, number int) (*Loops, error) {
 func wordsOf(tr *trace.Trace, p *trace.Printer, s *trace.Shape) func(trace.Signature) (words, error) {
 	rank := sync.OnceValue(func() *trace.Rank {
 		for first := range s.Ranks.Ranges() {
-			r, _ := tr.Rank(first) // nil if it cannot be read
+			r, _ := tr.Folded(first, nil) // nil if it cannot be read
 			return r
 		}
 		return nil

@@ -415,6 +415,10 @@ func (c *callCounter) count(ctx context.Context) error {
 func (c *callCounter) rank(rank int) error {
 	c.done++
 	c.bar.Show(uint64(c.done))
+	if c.toTI == nil {
+		_, err := c.trace.Folded(rank, nil)
+		return err
+	}
 	r, err := c.trace.Rank(rank)
 	if err != nil {
 		return err
