@@ -53,7 +53,7 @@ type RankMean struct {
 }
 
 // Imbalance returns the calls of which durations are known, those of most imbalance time
-// first. It takes time in proportion to the grammars of the shapes, and to the
+// first, and last those that are [OutsideRun]. It takes time in proportion to the grammars of the shapes, and to the
 // number of signatures and their histograms. They are Exact if t is from [Times.ReadSeries].
 func (t *Times) Imbalance() ([]Site, error) {
 	ranks, err := t.ranksOfSignatures()
@@ -90,7 +90,8 @@ func (t *Times) Imbalance() ([]Site, error) {
 		sites = append(sites, site)
 	}
 	slices.SortStableFunc(sites, func(a, b Site) int {
-		return cmp.Or(cmp.Compare(b.Wait, a.Wait), cmp.Compare(b.Total, a.Total))
+		return cmp.Or(CompareOutside(a.Function, b.Function), cmp.Compare(b.Wait, a.Wait),
+			cmp.Compare(b.Total, a.Total))
 	})
 	return sites, nil
 }

@@ -25,13 +25,22 @@ type ByRank struct {
 	// Guarantee is the weakest of those of the times of every call, if the Source is Series.
 	Guarantee timing.Guarantee `json:"relative_error"`
 
-	Ranks     []RankProfile   `json:"by_rank,omitzero"`   // in ascending order
-	Functions []FunctionRanks `json:"functions,omitzero"` // those of most wait time first, then of most time
+	Ranks []RankProfile `json:"by_rank,omitzero"` // in ascending order
+
+	// Functions are those of most wait time first, then of most time; of startup and shutdown last.
+	Functions []FunctionRanks `json:"functions,omitzero"`
+
+	Run *RunTimes `json:"run,omitempty"` // of all ranks of the trace; nil if they are not known
 }
 
-// A RankProfile is what a rank spends its time in.
+// A RankProfile is what a rank spends its time in. Span is from when it returns from MPI_Init to the end of the
+// run, see [RunTimes], and Time in calls of that, the wait in MPI_Finalize for the last rank included. Without
+// these, they are those of all its calls.
 type RankProfile struct {
 	RankActivity
+
+	Startup  Nanoseconds `json:"startup_ns"`  // in MPI_Init
+	Shutdown Nanoseconds `json:"shutdown_ns"` // in MPI_Finalize
 
 	Start Nanoseconds `json:"start_ns"`      // of its first call, since that of the first rank
 	Error Nanoseconds `json:"time_error_ns"` // how far Time may be off
@@ -103,7 +112,35 @@ func (t *Times) ByRank(ctx context.Context, p *Profile, series bool, o Options) 
 		return nil, err
 	}
 	b.sumFunctions(bounds)
-	return b, nil
+	b.Run, err = t.Run(ctx)
+	for i := range b.Ranks {
+		b.Ranks[i].setRun(b.Run)
+	}
+	return b, err
+}
+
+// setRun leaves the startup and the shutdown out of the time of the rank, and of its functions the last.
+func (r *RankProfile) setRun(run *RunTimes) {
+	joined, left := false, false
+	for _, f := range r.Functions {
+		switch {
+		case InStartup(f.Name):
+			r.Startup, joined = r.Startup+f.Time, true
+		case InShutdown(f.Name):
+			r.Shutdown, left = r.Shutdown+f.Time, true
+		}
+	}
+	slices.SortStableFunc(r.Functions, func(f, g RankFunction) int {
+		return CompareOutside(f.Name, g.Name)
+	})
+	both, wait := r.Startup+r.Shutdown, Nanoseconds(0)
+	if !joined && !left || math.IsInf(float64(both+r.Span), 1) {
+		return
+	}
+	if run != nil && left {
+		wait = max(0, run.Startup+run.Run-(r.Start+r.Span-r.Shutdown))
+	}
+	r.Time, r.Span = max(0, r.Time-both+wait), max(0, r.Span-both+wait)
 }
 
 // ShapesOfRanks are what the ranks of a profile call, which those of a shape have in common.
@@ -336,7 +373,8 @@ func (b *ByRank) sumFunctions(bounds map[string]*timing.Statistics) {
 		b.Functions = append(b.Functions, *of)
 	}
 	slices.SortFunc(b.Functions, func(f, g FunctionRanks) int {
-		return cmp.Or(cmp.Compare(g.Wait, f.Wait), cmp.Compare(g.Time, f.Time), cmp.Compare(f.Name, g.Name))
+		return cmp.Or(CompareOutside(f.Name, g.Name), cmp.Compare(g.Wait, f.Wait),
+			cmp.Compare(g.Time, f.Time), cmp.Compare(f.Name, g.Name))
 	})
 }
 
@@ -384,7 +422,17 @@ func (b *ByRank) Slowest() *SlowRank {
 	return &SlowRank{slowest.Rank, slowest.Outside, sum / Nanoseconds(len(b.Ranks)), off}
 }
 
-// A CallShare is the share of the time of ranks that they spend in calls.
+// LoadBalance returns the mean of the time that ranks are outside calls over the longest, as
+// [github.com/reprise-trace/reprise/query/efficiency] has it; false if it is not known, as for [ByRank.Slowest].
+func (b *ByRank) LoadBalance() (balance float64, ok bool) {
+	s := b.Slowest()
+	if s == nil || s.Outside <= s.Error {
+		return 0, false
+	}
+	return float64(s.Mean / s.Outside), true
+}
+
+// A CallShare is the share of the run that ranks spend in calls: Time over Span of a [RankProfile].
 type CallShare struct {
 	Min     float64 `json:"min_share"`
 	Mean    float64 `json:"mean_share"`
@@ -393,8 +441,7 @@ type CallShare struct {
 	MaxRank int     `json:"rank_of_max"`
 }
 
-// Share returns which share of their time the ranks are in calls, nil if it is not known: where
-// calls overlap.
+// Share returns which share of the run the ranks are in calls, nil if it is not known: where calls overlap.
 func (b *ByRank) Share() *CallShare {
 	s := &CallShare{Min: math.Inf(1)}
 	for _, r := range b.Ranks {

@@ -4,44 +4,304 @@ import (
 	"context"
 	"math"
 
+	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/trace"
 )
 
-// RunTimes are times of a run as it was recorded.
+// RunTimes are times of a run as it was recorded. The run begins when the last rank returns from MPI_Init,
+// and ends when the last rank calls MPI_Finalize: a rank that calls it early waits in it for the others. The
+// startup is before the run, the shutdown after it. A run without MPI_Init begins with the first call of all
+// ranks, and one that no rank finalizes ends with the end of the last.
 type RunTimes struct {
-	Run     Nanoseconds `json:"run_ns"`     // from the first call of all ranks to the end of the last
+	Run      Nanoseconds `json:"run_ns"`
+	Startup  Nanoseconds `json:"startup_ns"`   // from the first call of all ranks to the beginning of the run
+	Shutdown Nanoseconds `json:"shutdown_ns"`  // from the end of the run to the end of the last call
+	Error    Nanoseconds `json:"run_error_ns"` // how far each of these may be off, if the clocks of ranks agree
+
+	Begin int64 `json:"-"` // of the run, as a [Clock] has it
+}
+
+// RunCalls are the calls of a rank in the run: positions First ≤ p < End, without MPI_Init and the calls
+// before it. If Finalized is set, the last of them is MPI_Finalize.
+type RunCalls struct {
+	First, End uint64
+	Finalized  bool
+}
+
+// InStartup reports whether ranks call a function to join the run.
+func InStartup(function string) bool { return function == "MPI_Init" || function == "MPI_Init_thread" }
+
+// InShutdown reports whether ranks call a function to leave the run.
+func InShutdown(function string) bool { return function == "MPI_Finalize" }
+
+// OutsideRun reports whether calls of a function begin or end the run, so that their time is none of it.
+func OutsideRun(function string) bool { return InStartup(function) || InShutdown(function) }
+
+// CompareOutside compares functions, such that those that are [OutsideRun] are the greater.
+func CompareOutside(a, b string) int {
+	switch x, y := OutsideRun(a), OutsideRun(b); {
+	case x == y:
+		return 0
+	case x:
+		return 1
+	}
+	return -1
+}
+
+// RunCallsOf returns which calls of a rank of a trace are in the run.
+func RunCallsOf(t *trace.Trace, r *trace.Rank) RunCalls {
+	need.That(t != nil && r != nil, "query: no rank")
+	run, functions := RunCalls{End: r.Len()}, t.Functions()
+	find := func(is func(function string) bool) (position uint64, ok bool) {
+		for p := range r.Find(0, func(s sequitur.Symbol) bool { return is(functions[r.Function(s)].Name) }) {
+			return p, true
+		}
+		return 0, false
+	}
+	if p, ok := find(InStartup); ok {
+		run.First = p + 1
+	}
+	if p, ok := find(InShutdown); ok && p >= run.First {
+		run.End, run.Finalized = p+1, true
+	}
+	return run
+}
+
+// Run returns the times of the run, of all ranks of the trace: by the times of every call of a rank, else by
+// what the trace keeps of it. It returns nil if the trace has neither of a rank that made calls. It reads a
+// rank of each shape, and each rank that has the times of every call.
+func (t *Times) Run(ctx context.Context) (*RunTimes, error) {
+	timed, _, err := t.trace.SeriesRanks()
+	if err != nil {
+		return nil, err
+	}
+	f := &runFinder{times: t, timed: timed, shapes: make(map[int]shapeRun),
+		startup: t.boundsOfFunctions(InStartup), shutdown: t.boundsOfFunctions(InShutdown)}
+	var all *runSpan
+	for _, rank := range t.trace.RankSet().All() {
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+		span, err := f.of(rank)
+		if err != nil || span == nil {
+			return nil, err
+		}
+		if all == nil {
+			all = span
+		}
+		all.add(span)
+	}
+	if all == nil {
+		return nil, nil
+	}
+	if all.begin == math.MinInt64 {
+		all.begin = all.first
+	}
+	if all.begin > all.end { // nothing is in the run
+		return nil, nil
+	}
+	return &RunTimes{Run: Nanoseconds(elapsed(all.begin, all.end)), Startup: Nanoseconds(elapsed(all.first, all.begin)),
+		Shutdown: Nanoseconds(elapsed(all.end, all.last)), Error: Nanoseconds(all.off), Begin: all.begin}, nil
+}
+
+// A runSpan is when ranks made their first call, the run began and ended for them, and their last call ended.
+type runSpan struct {
+	first, begin, end, last int64   // begin is −2⁶³ without MPI_Init
+	off                     float64 // how far these may be off, in nanoseconds
+}
+
+// add adds another rank.
+func (s *runSpan) add(o *runSpan) {
+	s.first, s.begin = min(s.first, o.first), max(s.begin, o.begin)
+	s.end, s.last, s.off = max(s.end, o.end), max(s.last, o.last), max(s.off, o.off)
+}
+
+// A shapeRun is the calls in the run of the ranks of a shape, and how long those before MPI_Init and after
+// MPI_Finalize take on any rank, with the gaps between them.
+type shapeRun struct {
+	RunCalls
+	before, after interval
+}
+
+// An interval is how long something takes, at least and at most.
+type interval struct{ low, high Nanoseconds }
+
+// add adds what takes time besides.
+func (i *interval) add(o interval) { i.low, i.high = i.low+o.low, i.high+o.high }
+
+// A runFinder finds the runSpans of the ranks of a trace.
+type runFinder struct {
+	times             *Times
+	timed             rankenc.Set
+	shapes            map[int]shapeRun
+	startup, shutdown interval // calls of these
+}
+
+// of returns the runSpan of a rank, nil if it is not known.
+func (f *runFinder) of(rank int) (*runSpan, error) {
+	t := f.times
+	number, _ := t.trace.ShapeOf(rank)
+	shape, known := f.shapes[number]
+	if series := f.timed.Contains(rank); series || !known {
+		r, err := t.trace.Rank(rank)
+		if err != nil {
+			return nil, err
+		}
+		if !known {
+			shape = f.shape(r)
+			f.shapes[number] = shape
+		}
+		if series {
+			c, err := t.Clock(r)
+			if err != nil {
+				return nil, err
+			}
+			return c.runSpan(shape.RunCalls)
+		}
+	}
+	if t.ranks == nil {
+		return nil, nil
+	}
+	kept, ok := t.ranks.Find(rank)
+	if !ok || kept.Span.High == math.MaxInt64 || math.IsInf(float64(shape.before.high+shape.after.high), 1) {
+		return nil, nil
+	}
+	return f.kept(&kept, shape), nil
+}
+
+// mostAround is how many calls before MPI_Init, or after MPI_Finalize, are looked at.
+const mostAround = 1 << 12
+
+// shape returns the shapeRun of the shape of a rank.
+func (f *runFinder) shape(r *trace.Rank) shapeRun {
+	s := shapeRun{RunCalls: RunCallsOf(f.times.trace, r)}
+	add := func(to *interval, from, end uint64, gap func(position uint64) bool) {
+		if end > from+mostAround {
+			*to = interval{0, Nanoseconds(math.Inf(1))}
+			return
+		}
+		for w := r.Walk(from); from < end; from++ {
+			signature := r.Signature(uint32(w.Next().Symbol))
+			if gap(from) {
+				to.add(f.times.boundsOf(gaps, signature))
+			}
+			to.add(f.times.boundsOf(durations, signature))
+		}
+	}
+	if s.First > 1 {
+		add(&s.before, 0, s.First-1, func(position uint64) bool { return position > 0 })
+		s.before.add(f.times.boundsOf(gaps, r.Signature(uint32(r.Walk(s.First-1).Next().Symbol))))
+	}
+	if s.Finalized {
+		add(&s.after, s.End, r.Len(), func(uint64) bool { return true })
+	}
+	return s
+}
+
+// boundsOf returns how long calls of a signature take, or the gaps before them, on any rank.
+func (t *Times) boundsOf(kind, signature int) interval {
+	s := t.statistics(kind, signature)
+	if s == nil || s.Count == 0 {
+		return interval{0, Nanoseconds(math.Inf(1))}
+	}
+	return interval{Nanoseconds(max(0, s.Min)), Nanoseconds(max(0, s.Max))}
+}
+
+// kept returns the runSpan of a rank by what the trace keeps of it.
+func (f *runFinder) kept(of *layout.RankTime, shape shapeRun) *runSpan {
+	t := f.times
+	s := &runSpan{first: of.Begin - t.firstBegin, begin: math.MinInt64,
+		off: float64(of.Span.Error() + layout.BeginError)}
+	if begin, err := t.Begin(); err == nil && begin != 0 { // as [Times.newEstimate] has it
+		s.first = of.Begin
+	}
+	s.last = wire.AddTimes(s.first, of.Span.Middle())
+	s.end = s.last
+	in := func(is func(function string) bool, around, each interval) int64 {
+		sum := interval{}
+		for _, calls := range of.Functions {
+			if is(t.trace.Functions()[calls.Function].Name) {
+				time, off := both(middle(calls.Sum), Nanoseconds(calls.Sum.Error()), each.low, each.high)
+				sum.add(interval{time - off, time + off})
+			}
+		}
+		sum.add(around)
+		s.off += float64(sum.high-sum.low) / 2
+		return int64((sum.low + sum.high) / 2)
+	}
+	if shape.First > 0 {
+		s.begin = wire.AddTimes(s.first, in(InStartup, shape.before, f.startup))
+	}
+	if shape.Finalized {
+		s.end = wire.AddTimes(s.last, -in(InShutdown, shape.after, f.shutdown))
+	}
+	return s
+}
+
+// boundsOfFunctions returns how long calls of some functions take, on any rank.
+func (t *Times) boundsOfFunctions(is func(function string) bool) interval {
+	all := interval{Nanoseconds(math.Inf(1)), 0}
+	for n := range t.trace.Signatures() {
+		if is(t.trace.Functions()[t.trace.FunctionOf(n)].Name) {
+			of := t.boundsOf(durations, n)
+			all.low, all.high = min(all.low, of.low), max(all.high, of.high)
+		}
+	}
+	return all
+}
+
+// runSpan returns the runSpan of the rank of a clock, which makes calls.
+func (c *Clock) runSpan(calls RunCalls) (*runSpan, error) {
+	first, last, err := c.Span()
+	if err != nil {
+		return nil, err
+	}
+	s := &runSpan{first: first, begin: math.MinInt64, end: last, last: last}
+	if calls.First > 0 {
+		start, duration, err := c.Time(calls.First - 1)
+		if err != nil {
+			return nil, err
+		}
+		s.begin = wire.AddTimes(start, duration)
+	}
+	if calls.Finalized {
+		s.end, err = c.Start(calls.End - 1)
+	}
+	return s, err
+}
+
+// ComparedTimes are those by which a run is compared with another.
+type ComparedTimes struct {
+	RunTimes
 	Outside Nanoseconds `json:"outside_ns"` // of all ranks together, outside calls
 }
 
-// RunTimesOf returns the times of a run: by what the trace keeps of each rank, else by the times of every
-// call, which takes as long as [Times.ReadSeries]. It returns nil if the trace does not have either of all
-// ranks.
-func RunTimesOf(ctx context.Context, t *trace.Trace) (*RunTimes, error) {
+// ComparedTimesOf returns the times of a run: see [Times.Run]. It takes as long as [Times.ByRank].
+func ComparedTimesOf(ctx context.Context, t *trace.Trace) (*ComparedTimes, error) {
 	need.That(t != nil, "query: no trace")
 	times, err := OpenTimes(t)
 	if err != nil {
 		return nil, err
 	}
-	timed, _, err := t.SeriesRanks()
-	kept := times.HasRanks(Options{})
-	if err != nil || !kept && timed.Len() < t.Content().Recorded.Len() {
+	run, err := times.Run(ctx)
+	if err != nil || run == nil {
 		return nil, err
 	}
 	profile, err := OpenProfile(ctx, t, Options{})
 	if err != nil {
 		return nil, err
 	}
-	b, err := times.ByRank(ctx, profile, !kept, Options{})
-	if err != nil || len(b.Ranks) == 0 {
+	b, err := times.ByRank(ctx, profile, !times.HasRanks(Options{}), Options{})
+	if err != nil {
 		return nil, err
 	}
-	run := new(RunTimes)
-	first, last := Nanoseconds(math.Inf(1)), Nanoseconds(0)
+	compared := &ComparedTimes{RunTimes: *run}
 	for _, r := range b.Ranks {
-		first, last = min(first, r.Start), max(last, r.Start+r.Span)
-		run.Outside += max(r.Span-r.Time, 0)
+		compared.Outside += max(r.Span-r.Time, 0)
 	}
-	run.Run = last - first
-	return run, nil
+	return compared, nil
 }

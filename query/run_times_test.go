@@ -14,7 +14,7 @@ func TestRunTimes(t *testing.T) {
 		{{Function: f, Start: 100 * ms, Duration: 50 * ms}, {Function: f, Start: 200 * ms, Duration: 10 * ms}},
 		{{Function: f, Start: 130 * ms, Duration: 30 * ms}, {Function: f, Start: 400 * ms, Duration: 100 * ms}},
 	}
-	got, err := RunTimesOf(t.Context(), testtrace.Record(t, merge.Run{}, true, ranks))
+	got, err := ComparedTimesOf(t.Context(), testtrace.Record(t, merge.Run{}, true, ranks))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,68 @@ func TestRunTimes(t *testing.T) {
 	if got == nil || !near(got.Run, 400e6) || !near(got.Outside, (50+240)*1e6) {
 		t.Errorf("%v, want 400 ms, and 290 ms outside", got)
 	}
-	if got, err = RunTimesOf(t.Context(), testtrace.Record(t, merge.Run{}, false, ranks)); got != nil || err != nil {
+	if got, err = ComparedTimesOf(t.Context(), testtrace.Record(t, merge.Run{}, false, ranks)); got != nil ||
+		err != nil {
 		t.Errorf("without times: %v, %v", got, err)
+	}
+}
+
+// TestRunOfMPI checks that the run is from the last return of MPI_Init to the last call of MPI_Finalize,
+// whatever the times are known by, and whatever ranks call before and after.
+func TestRunOfMPI(t *testing.T) {
+	ms := int64(1e6)
+	call := func(name string, start, end int64) testtrace.Call {
+		c := testtrace.MPICall(name)
+		c.Start, c.Duration = start*ms, (end-start)*ms
+		return c
+	}
+	for _, c := range []struct {
+		name                   string
+		ranks                  [][]testtrace.Call
+		run, startup, shutdown Nanoseconds // in milliseconds
+	}{
+		{"alike", [][]testtrace.Call{
+			{call("MPI_Init", 100, 300), call("MPI_Barrier", 400, 700), call("MPI_Finalize", 710, 900)},
+			{call("MPI_Init", 120, 310), call("MPI_Barrier", 600, 700), call("MPI_Finalize", 720, 890)},
+		}, 410, 210, 180},
+		{"one finalizes early", [][]testtrace.Call{
+			{call("MPI_Init", 100, 300), call("MPI_Finalize", 310, 900)},
+			{call("MPI_Init", 120, 310), call("MPI_File_sync", 400, 700), call("MPI_Finalize", 800, 900)},
+		}, 490, 210, 100},
+		{"calls around", [][]testtrace.Call{
+			{call("MPI_Initialized", 50, 60), call("MPI_Init_thread", 100, 300), call("MPI_Barrier", 400, 700),
+				call("MPI_Finalize", 710, 900), call("MPI_Finalized", 950, 960)},
+			{call("MPI_Initialized", 70, 71), call("MPI_Init_thread", 120, 310), call("MPI_Barrier", 600, 700),
+				call("MPI_Finalize", 720, 890), call("MPI_Finalized", 900, 901)},
+		}, 410, 260, 240},
+		{"killed", [][]testtrace.Call{
+			{call("MPI_Init", 100, 300), call("MPI_Barrier", 400, 700), call("MPI_Finalize", 710, 720)},
+			{call("MPI_Init", 120, 310), call("MPI_Barrier", 600, 800)},
+		}, 490, 210, 0},
+		{"without MPI_Init", [][]testtrace.Call{
+			{call("MPI_Barrier", 400, 700)}, {call("MPI_Barrier", 600, 710)},
+		}, 310, 0, 0},
+	} {
+		for _, times := range []testtrace.Times{testtrace.Statistics, testtrace.Series} {
+			of, err := OpenTimes(testtrace.RecordTimes(t, times, c.ranks))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := of.Run(t.Context())
+			if err != nil || got == nil {
+				t.Fatal(c.name, got, err)
+			}
+			off := got.Error + 1
+			if times == testtrace.Series && off > 1 {
+				t.Errorf("%s: exact times are %v ns off", c.name, got.Error)
+			}
+			for _, of := range [][2]Nanoseconds{{got.Run, c.run}, {got.Startup, c.startup},
+				{got.Shutdown, c.shutdown}} {
+				if d := of[0] - of[1]*1e6; max(d, -d) > off {
+					t.Errorf("%s: %+v, want a run of %v ms after %v, then %v", c.name, *got, c.run, c.startup,
+						c.shutdown)
+				}
+			}
+		}
 	}
 }

@@ -9,8 +9,9 @@ import (
 
 // A Summary is what a trace tells of the run at first sight, from the sums that it keeps of each rank.
 type Summary struct {
-	Span    Nanoseconds   `json:"span_ns"` // from the first call of all ranks to the last
+	RunTimes
 	Share   *CallShare    `json:"share_in_calls"`
+	Balance *float64      `json:"load_balance"` // see [ByRank.LoadBalance]; nil if it is not known
 	Slowest *SlowRank     `json:"slowest_rank"`
 	Waits   []WaitSummary `json:"longest_waits"` // at most three
 }
@@ -21,7 +22,7 @@ type WaitSummary struct {
 	Site     string      `json:"site"`
 	Wait     Nanoseconds `json:"wait_ns"`
 	Error    Nanoseconds `json:"wait_error_ns"` // how far Wait may be off
-	Share    float64     `json:"share"`         // in the time in calls, 0.001 at least
+	Share    float64     `json:"share"`         // in the time in calls in the run, 0.001 at least
 }
 
 // mostWaits is how many functions a summary names.
@@ -40,13 +41,15 @@ func OpenSummary(ctx context.Context, t *trace.Trace) (*Summary, error) {
 		return nil, err
 	}
 	b, err := times.ByRank(ctx, p, false, Options{})
-	if err != nil {
+	if err != nil || b.Run == nil {
 		return nil, err
 	}
-	s := &Summary{Slowest: b.Slowest(), Share: b.Share(), Waits: []WaitSummary{}}
+	s := &Summary{RunTimes: *b.Run, Slowest: b.Slowest(), Share: b.Share(), Waits: []WaitSummary{}}
+	if balance, ok := b.LoadBalance(); ok {
+		s.Balance = &balance
+	}
 	inCalls := Nanoseconds(0)
 	for _, r := range b.Ranks {
-		s.Span = max(s.Span, r.Start+r.Span)
 		inCalls += r.Time
 	}
 	sites := make(map[string]SiteProfile) // of each function, the one where the wait time may be longest
@@ -62,7 +65,7 @@ func OpenSummary(ctx context.Context, t *trace.Trace) (*Summary, error) {
 	}
 	const least = 0.001 // share of the time in calls
 	for _, f := range b.Functions[:min(mostWaits, len(b.Functions))] {
-		if share := float64(f.Wait / inCalls); share >= least {
+		if share := float64(f.Wait / inCalls); share >= least && !OutsideRun(f.Name) {
 			s.Waits = append(s.Waits, WaitSummary{f.Name, sites[f.Name].Site, f.Wait, f.WaitError, share})
 		}
 	}

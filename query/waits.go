@@ -146,7 +146,10 @@ func overlapping(ranks []RankProfile) bool {
 func (a *Imbalance) sum() {
 	total, off, calls := Nanoseconds(0), Nanoseconds(0), uint64(0)
 	for _, s := range a.Sites {
-		total, off, calls = total+s.Total, off+s.Error, calls+s.Calls
+		if !OutsideRun(s.Function) {
+			total, off = total+s.Total, off+s.Error
+		}
+		calls += s.Calls
 	}
 	for _, f := range a.Functions {
 		calls -= f.Calls

@@ -50,19 +50,21 @@ func (p *page) addFunctions(ctx context.Context, tr *trace.Trace, _ Options) err
 	list := slices.Clone(profile.Functions)
 	if profile.Timed {
 		slices.SortStableFunc(list, func(a, b query.FunctionProfile) int {
-			return cmp.Compare(timeOf(b.Time), timeOf(a.Time))
+			return cmp.Or(query.CompareOutside(a.Name, b.Name), cmp.Compare(timeOf(b.Time), timeOf(a.Time)))
 		})
 	}
 	total := 0.0
 	for _, f := range list {
-		total += timeOf(f.Time)
+		if !query.OutsideRun(f.Name) {
+			total += timeOf(f.Time)
+		}
 	}
 	p.inCalls = total
 	t := &functionText{Timed: profile.Timed, Table: newTable("function", maxFunctions, p.profileTitles("Function")...)}
 	for _, f := range list {
 		t.Table.row(append(
 			[]any{cell{Text: printable(f.Name), Name: true, Find: "function=" + printable(f.Name)}},
-			p.profileCells(f.Calls, f.Ranks, f.Time)...)...)
+			p.profileCells(f.Calls, f.Ranks, f.Time, f.Name)...)...)
 	}
 	p.addPlaces(tr)
 	for _, f := range list[:min(len(list), maxFunctions)] {
@@ -76,7 +78,9 @@ func (p *page) addFunctions(ctx context.Context, tr *trace.Trace, _ Options) err
 	}
 	t.About = fmt.Sprintf("%s of %s.", text.Plural(profile.Calls, "call"), text.Plural(len(list), "function"))
 	if profile.Timed {
-		t.About += fmt.Sprintf(" All ranks together spent %s in these calls.", text.Duration(total))
+		t.About += fmt.Sprintf(
+			" All ranks together spent %s in these calls, without those that begin and end the run.",
+			text.Duration(total))
 		if off := roundedBy(list); off > 0 {
 			t.About += fmt.Sprintf(
 				" Times are rounded sums and means: the error of their total is at most %s.", text.Percent(off, total))
@@ -118,7 +122,7 @@ func (p *page) addPlaces(tr *trace.Trace) {
 		if s.Site != "" {
 			place.Find = "text=site=" + strconv.Quote(s.Site)
 		}
-		p.Places.row(append([]any{place}, p.profileCells(s.Calls, s.Ranks, s.Time)...)...)
+		p.Places.row(append([]any{place}, p.profileCells(s.Calls, s.Ranks, s.Time, s.Function)...)...)
 	}
 }
 
@@ -132,12 +136,18 @@ func (p *page) profileTitles(thing string) []string {
 }
 
 // profileCells returns what ranks did in some calls.
-func (p *page) profileCells(calls uint64, ranks int, time *query.Durations) []any {
+func (p *page) profileCells(calls uint64, ranks int, time *query.Durations, function string) []any {
 	row := []any{calls, valued(calls, text.Percent(float64(calls), float64(p.profile.Calls))), ranks}
 	switch {
 	case time != nil:
-		row = append(row, nanos(time.Total), valued(int64(time.Total),
-			text.Percent(float64(time.Total), p.inCalls)), nanos(tenth(float64(time.Mean))),
+		share := text.Percent(float64(time.Total), p.inCalls)
+		switch {
+		case query.InStartup(function):
+			share = "startup"
+		case query.InShutdown(function):
+			share = "shutdown"
+		}
+		row = append(row, nanos(time.Total), valued(int64(time.Total), share), nanos(tenth(float64(time.Mean))),
 			nanos(time.Min), nanos(time.Max), order(time.MaxRank))
 	case p.profile.Timed:
 		row = append(row, slices.Repeat([]any{valued(0, "–")}, 6)...)

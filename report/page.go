@@ -49,12 +49,13 @@ type page struct {
 	times     *query.Times
 	model     *semantics.Model // nil if there are no calls
 	searched  map[int]*semantics.Rank
-	inCalls   float64          // how long all ranks are in calls, in ns
+	inCalls   float64          // how long all ranks are in calls of the run, in ns
 	begin     int64            // of the first call of the run, by the clock of the trace
 	length    float64          // of the timeline, in ns; 0 if it is not known
 	served    bool             // by a View, which is asked for the times of calls
 	hasSeries bool             // the trace has the times of every call, of all ranks
 	guarantee timing.Guarantee // of these
+	run       *query.RunTimes  // nil if they are not known
 	byRank    *query.ByRank    // nil if ranks cannot be told apart
 	exact     *query.Times     // from the times of every call, of all ranks; nil if they are not read
 

@@ -95,9 +95,12 @@ func gather(ctx context.Context, tr *trace.Trace, o Options, served bool) (*page
 func (p *page) query() query.Options { return query.Options{Progress: p.progress} }
 
 // addTimes opens what the trace has of times.
-func (p *page) addTimes(_ context.Context, tr *trace.Trace, _ Options) error {
+func (p *page) addTimes(ctx context.Context, tr *trace.Trace, _ Options) error {
 	var err error
 	if p.times, err = query.OpenTimes(tr); err != nil {
+		return err
+	}
+	if p.run, err = p.times.Run(ctx); err != nil {
 		return err
 	}
 	series, _, err := tr.SeriesRanks()

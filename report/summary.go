@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/layout"
@@ -43,24 +42,28 @@ func (p *page) summarize(tr *trace.Trace, o Options) {
 // summarizeTimes adds the facts about times.
 func (p *page) summarizeTimes(active int) {
 	run, estimated := p.length, !p.hasSeries
-	if b := p.byRank; b != nil {
-		for _, r := range b.Ranks {
-			run = max(run, float64(r.Start+r.Span))
+	f := fact{Name: "Run", Note: "from the first call to the last"}
+	if r := p.run; r != nil {
+		run, estimated = float64(r.Run), false
+		f.Value = text.Around(r.Run, r.Error)
+		if r.Startup+r.Shutdown > 0 {
+			f.Note = fmt.Sprintf("from MPI_Init to MPI_Finalize; startup %s, shutdown %s",
+				text.Duration(r.Startup), text.Duration(r.Shutdown))
 		}
-		estimated = false
+	} else {
+		f.Value = text.Duration(run)
+	}
+	if estimated {
+		f.Note += ", estimated"
 	}
 	if run > 0 {
-		f := fact{"Run", text.Duration(run), "from the first call to the last"}
-		if estimated {
-			f.Note += ", estimated"
-		}
 		p.Facts = append(p.Facts, f)
 	}
 	if share := p.inCalls / (run * float64(active)); p.byRank == nil && share > 0 && share <= 1 {
 		p.Facts = append(p.Facts, fact{"Time in calls", text.Percent(share, 1), "of the time of all ranks"})
 	}
 	p.summarizeRanks()
-	if f := p.data.Functions; p.profile.Timed && len(f) > 0 && p.inCalls > 0 {
+	if f := p.data.Functions; p.profile.Timed && len(f) > 0 && p.inCalls > 0 && !query.OutsideRun(f[0].Name) {
 		p.Facts = append(p.Facts, fact{"Top function", f[0].Name,
 			text.Percent(*f[0].Time, p.inCalls) + " of the time in calls"})
 	} else if len(f) > 0 {
@@ -68,16 +71,12 @@ func (p *page) summarizeTimes(active int) {
 			text.Percent(float64(f[0].Calls), float64(p.profile.Calls)) + " of the calls"})
 	}
 	if b := p.byRank; b != nil && p.Banner == "" && len(b.Functions) > 0 && b.Functions[0].Wait > 0 &&
-		len(b.Ranks) > 1 {
+		len(b.Ranks) > 1 && !query.OutsideRun(b.Functions[0].Name) {
 		f := b.Functions[0]
 		p.Facts = append(p.Facts, fact{"Wait time", printable(f.Name),
 			fmt.Sprintf("%s in total beyond the fastest rank, %d", text.Around(f.Wait, f.WaitError), f.Fast.Rank)})
 	}
 }
-
-// balanced is up to which share of the run the slowest rank may do more than the mean, for the
-// run to count as balanced.
-const balanced = 0.05
 
 // summarizeRanks adds the facts that tell ranks apart.
 func (p *page) summarizeRanks() {
@@ -96,21 +95,12 @@ func (p *page) summarizeRanks() {
 	if slow == nil || p.Banner != "" { // who waits for ever is not slow
 		return
 	}
-	span := query.Nanoseconds(0)
-	for _, r := range p.byRank.Ranks {
-		span = max(span, r.Span)
-	}
-	more := float64(slow.Outside - slow.Mean)
 	p.Facts = append(p.Facts, fact{"Slowest rank", fmt.Sprint(slow.Rank),
 		fmt.Sprintf("%s outside calls, mean %s", text.Around(slow.Outside, slow.Error),
 			text.Around(slow.Mean, slow.Error))})
-	if span > 0 && !math.IsInf(float64(span), 1) {
-		f := fact{"Balance", "balanced", fmt.Sprintf("the slowest rank is %s above the mean, %s of the run",
-			text.Duration(more), text.Percent(more, float64(span)))}
-		if more > balanced*float64(span) {
-			f.Value = "unbalanced"
-		}
-		p.Facts = append(p.Facts, f)
+	if balance, ok := p.byRank.LoadBalance(); ok {
+		p.Facts = append(p.Facts, fact{"Load balance", text.Percent(balance, 1),
+			"mean time outside calls over that of the slowest rank"})
 	}
 }
 

@@ -21,6 +21,8 @@ type Recorded struct {
 	Instant
 	durations, gaps timing.Summary
 	known           map[int]twoMeans // by signature
+	bounds          func(*trace.Rank) (first, last uint64)
+	bounded         map[*trace.Rank][2]uint64
 	own             func(*trace.Rank) iter.Seq2[uint32, Mean]
 	owned           map[*trace.Rank][]twoMeans // by terminal; nil if the rank has none of its own
 	threads         map[threadKey]*clock
@@ -81,9 +83,36 @@ func (r *Recorded) Close() error {
 	return r.err
 }
 
+// Bound has ranks compute between two calls alone, which bounds returns by position: from the first on, the
+// gap before it included, and up to the beginning of the last. Other calls, and gaps, take no time: so the
+// startup of a run and its shutdown are left out.
+func (r *Recorded) Bound(bounds func(*trace.Rank) (first, last uint64)) {
+	r.bounds, r.bounded = bounds, make(map[*trace.Rank][2]uint64)
+}
+
 // Compute returns what the trace says of a call.
 func (r *Recorded) Compute(c *Call) (before, within Time) {
 	need.That(c != nil && c.Rank != nil, "replay: no call")
+	before, within = r.compute(c)
+	if r.bounds == nil {
+		return before, within
+	}
+	of, known := r.bounded[c.Rank.Rank]
+	if !known {
+		of[0], of[1] = r.bounds(c.Rank.Rank)
+		r.bounded[c.Rank.Rank] = of
+	}
+	if c.Position < of[0] || c.Position > of[1] {
+		before = 0
+	}
+	if c.Position < of[0] || c.Position >= of[1] {
+		within = 0
+	}
+	return before, within
+}
+
+// compute returns what the trace says of a call, also of one that is not in the bounds.
+func (r *Recorded) compute(c *Call) (before, within Time) {
 	gap, duration, ok := r.exact(c)
 	told := picoseconds(int64(c.Rank.Computes(c.Terminal)))
 	if !ok {

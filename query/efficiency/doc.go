@@ -10,8 +10,9 @@
 // # Definitions
 //
 // The computing of a rank is the time that it spends outside MPI. The time of a run is from when
-// MPI_Init returns on the first rank to when the last rank calls MPI_Finalize; without these, from
-// the first call of all ranks to the end of the last. The ideal time is that of a replay in which
+// the last rank returns from MPI_Init to when the last rank calls MPI_Finalize; without these, from
+// the first call of all ranks to the end of the last: see
+// [github.com/reprise-trace/reprise/query.Times.Run]. The ideal time is that of a replay in which
 // ranks compute as long as they did and the network takes no time: see
 // [github.com/reprise-trace/reprise/mpi/replay.Recorded]. Then
 //

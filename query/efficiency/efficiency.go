@@ -134,7 +134,11 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	if err := memory.Check(tr, "ranks", uint64(tr.Ranks()), rankMemory); err != nil {
 		return nil, err
 	}
-	m := &ideal{trace: tr, times: times, phases: phases, ranks: make([]*rank, tr.Ranks()), stop: stop,
+	of, err := times.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := &ideal{trace: tr, times: times, run: of, phases: phases, ranks: make([]*rank, tr.Ranks()), stop: stop,
 		most: most, progress: o.Progress, every: cmp.Or(o.every, toldEvery)}
 	if m.recorded, err = replay.NewRecorded(tr); err != nil {
 		return nil, err
@@ -154,12 +158,12 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 		}
 		run.Source, run.Guarantee = min(run.Source, r.clock.Source()), max(run.Guarantee, r.clock.Guarantee())
 		run.Scaled = run.Scaled && r.scaled
-		if err := whole.add(r, r.first, r.end); err != nil {
+		if err := whole.add(r, r.first, r.end, of); err != nil {
 			return nil, err
 		}
 		for i := range phases {
 			if s, ok := phases[i].spans[r.shape]; ok && s.from >= r.first && s.to <= r.end {
-				if err := parts[i].add(r, s.from, s.to); err != nil {
+				if err := parts[i].add(r, s.from, s.to, of); err != nil {
 					return nil, err
 				}
 			}
@@ -224,11 +228,14 @@ type sums struct {
 	maxRank              int
 }
 
-// add adds a rank.
-func (s *sums) add(r *rank, from, to uint64) error {
+// add adds a rank of a run.
+func (s *sums) add(r *rank, from, to uint64, run *query.RunTimes) error {
 	begin, err := r.recorded(from)
 	if err != nil {
 		return err
+	}
+	if run != nil && r.first > 0 {
+		begin = max(begin, run.Begin)
 	}
 	end, err := r.recorded(to)
 	if err != nil {

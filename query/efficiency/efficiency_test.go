@@ -394,7 +394,10 @@ func run(t tester, program [][]testtrace.Call, machine replay.Machine, initializ
 	if err != nil {
 		t.Fatal(err)
 	}
-	begin, end, ended := replay.Time(math.MaxInt64), replay.Time(0), make([]replay.Time, len(program))
+	type gap struct{ from, to replay.Time }
+	var gaps []gap
+	first, last, end, ended := replay.Time(math.MaxInt64), replay.Time(0), replay.Time(0),
+		make([]replay.Time, len(program))
 	for e, err := range replay.Events(context.Background(), model, machine) {
 		if err != nil {
 			t.Fatal(err)
@@ -406,17 +409,22 @@ func run(t tester, program [][]testtrace.Call, machine replay.Machine, initializ
 		c := &program[rank][position]
 		c.Start, c.Duration = int64(e.Start/replay.Nanosecond), int64((e.At-e.Start)/replay.Nanosecond)
 		if position > 0 {
-			computing += e.Start - ended[rank]
+			gaps = append(gaps, gap{ended[rank], e.Start})
 		}
 		ended[rank] = e.At
 		switch {
-		case initialize && position == 0:
-			begin = min(begin, e.At)
 		case position == 0:
-			begin = min(begin, e.Start)
+			first, last = min(first, e.Start), max(last, e.At)
 		case position == uint64(len(program[rank])-1):
 			end = max(end, e.Start)
 		}
+	}
+	begin := first
+	if initialize {
+		begin = last
+	}
+	for _, g := range gaps {
+		computing += max(0, g.to-max(g.from, begin))
 	}
 	return computing, end - begin
 }

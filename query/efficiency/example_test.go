@@ -31,6 +31,6 @@ func ExampleOpen() {
 		fmt.Println(p.MaxTrips, "rounds of", p.Functions[0].Name, "and others on ranks", p.Ranks)
 	}
 	// Output:
-	// parallel 0.646 = load balance 0.666 · serialization 1.000 · transfer 0.971
+	// parallel 0.646 = load balance 0.665 · serialization 1.000 · transfer 0.972
 	// 4 rounds of MPI_Irecv and others on ranks 0-3
 }

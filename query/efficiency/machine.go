@@ -11,7 +11,6 @@ import (
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/mpi/spec"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -24,6 +23,7 @@ type ideal struct {
 	trace    *trace.Trace
 	recorded *replay.Recorded
 	times    *query.Times
+	run      *query.RunTimes // nil if they are not known
 	phases   []phase
 	ranks    []*rank // all of them; nil for one without calls
 
@@ -51,6 +51,11 @@ type rank struct {
 	// MPI_Finalize.
 	first, end uint64
 	finalized  bool
+
+	// Counted is the first of them that begins after the last rank has returned from MPI_Init, and gap how
+	// long before it that was.
+	counted uint64
+	gap     replay.Time
 
 	marks     []uint64 // positions that are to be marked, ascending
 	marked    map[uint64]moment
@@ -99,11 +104,13 @@ func (m *ideal) Compute(c *replay.Call) (before, within replay.Time) {
 	} else {
 		before = mean.gap
 	}
-	if c.Position < r.first { // of MPI_Init and what is before it
+	switch {
+	case c.Position < r.counted: // in the startup
 		return 0, 0
-	}
-	if c.Position == 0 {
+	case c.Position == 0:
 		before = 0
+	case c.Position == r.counted:
+		before = min(before, r.gap)
 	}
 	r.computing += before
 	if r.outside[c.Terminal] {
@@ -188,21 +195,13 @@ func (m *ideal) rank(of *trace.Rank) *rank {
 		return nil
 	}
 	r.shape, _ = m.trace.ShapeOf(r.number)
+	calls := query.RunCallsOf(m.trace, of)
+	r.first, r.end, r.finalized = calls.First, calls.End, calls.Finalized
+	if err := r.setCounted(m.run); err != nil {
+		m.fail(err)
+		return nil
+	}
 	functions := m.trace.Functions()
-	named := func(names ...string) (position uint64, ok bool) {
-		for p := range of.Find(0, func(s sequitur.Symbol) bool {
-			return slices.Contains(names, functions[of.Function(s)].Name)
-		}) {
-			return p, true
-		}
-		return 0, false
-	}
-	if p, ok := named("MPI_Init", "MPI_Init_thread"); ok {
-		r.first = p + 1
-	}
-	if p, ok := named("MPI_Finalize"); ok && p >= r.first {
-		r.end, r.finalized = p+1, true
-	}
 	for terminal := range r.outside {
 		name := functions[of.Function(uint32(terminal))].Name
 		r.outside[terminal] = spec.Base(name) == name
@@ -210,7 +209,7 @@ func (m *ideal) rank(of *trace.Rank) *rank {
 	if r.clock.Source() != query.Series {
 		r.setMeans(m.times.RankLoops(of), of)
 	}
-	r.marks = append(r.marks, r.first, r.end)
+	r.marks = append(r.marks, r.first, r.counted, min(r.counted+1, r.end), r.end)
 	for i := range m.phases {
 		if s, ok := m.phases[i].spans[r.shape]; ok && s.from >= r.first && s.to <= r.end {
 			r.marks = append(r.marks, s.from, s.to)
@@ -221,6 +220,23 @@ func (m *ideal) rank(of *trace.Rank) *rank {
 		r.mark(0)
 	}
 	return r
+}
+
+// setCounted finds the first call after the startup of a run.
+func (r *rank) setCounted(run *query.RunTimes) error {
+	r.counted, r.gap = r.first, math.MaxInt64
+	if run == nil || r.first == 0 {
+		return nil
+	}
+	first, _, err := r.clock.Positions(run.Begin, math.MaxInt64)
+	for r.counted = max(r.counted, first); err == nil && r.counted < r.end; r.counted++ {
+		var start int64
+		if start, err = r.clock.Start(r.counted); start >= run.Begin {
+			r.gap = picoseconds(float64(start) - float64(run.Begin))
+			return err
+		}
+	}
+	return err
 }
 
 // setMeans sets the means of calls and of the gaps before them.

@@ -40,11 +40,12 @@ type Options struct {
 	Progress func(calls uint64)
 }
 
-// A Run is a run as it is predicted.
+// A Run is a run as it is predicted, from when all ranks return from MPI_Init, at once, to when the last
+// calls MPI_Finalize.
 type Run struct {
 	Computing string             `json:"computing"` // by what it is known: see [ComputingOf]
 	Time      query.Nanoseconds  `json:"run_ns"`
-	Recorded  *query.Nanoseconds `json:"recorded_ns"` // how long the run took, by [query.RunTimesOf]; nil without times
+	Recorded  *query.Nanoseconds `json:"recorded_ns"` // how long the run took, by [query.Times.Run]; nil without times
 	Calls     uint64             `json:"calls"`
 	Messages  uint64             `json:"messages"`
 	Slowest   *Slowest           `json:"slowest_rank,omitempty"`
@@ -135,6 +136,13 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	defer recorded.Close()
 	recorded.Draw(o.Seed)
 	recorded.Speed(o.Machine.Speed)
+	recorded.Bound(func(rank *trace.Rank) (first, last uint64) {
+		of := query.RunCallsOf(t, rank)
+		if of.Finalized {
+			return of.First, of.End - 1
+		}
+		return of.First, of.End
+	})
 	run := &Run{Ranks: []Rank{}}
 	if run.Computing, _, err = ComputingOf(t); err != nil {
 		return nil, err
@@ -159,9 +167,13 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 		return nil, err
 	}
 	run.fill(result)
-	times, err := query.RunTimesOf(ctx, t)
-	if times != nil {
-		run.Recorded = &times.Run
+	times, err := query.OpenTimes(t)
+	if err != nil {
+		return nil, err
+	}
+	took, err := times.Run(ctx)
+	if took != nil {
+		run.Recorded = &took.Run
 	}
 	return run, err
 }

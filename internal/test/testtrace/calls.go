@@ -37,6 +37,13 @@ func RecordFile(t TB, run merge.Run, timed bool, ranks [][]Call) []byte {
 	return File(t, run, partsOf(t, nil, ranks))
 }
 
+// RecordTimes returns a trace of calls by rank with times.
+func RecordTimes(t TB, times Times, ranks [][]Call) *trace.Trace {
+	t.Helper()
+	o := times.options()
+	return record(t, merge.Run{}, &o, ranks)
+}
+
 // record is Record with what is to be kept of times, nil for nothing.
 func record(t TB, run merge.Run, times *tracer.Options, ranks [][]Call) *trace.Trace {
 	t.Helper()

@@ -81,14 +81,14 @@ func (a *Profile) choose(q *cli.Question, by string) {
 	case "function":
 		slices.SortStableFunc(functions, func(x, y query.FunctionProfile) int {
 			if x.OfRanks != nil && y.OfRanks != nil {
-				return cmp.Compare(y.OfRanks.Time, x.OfRanks.Time)
+				return cmp.Or(query.CompareOutside(x.Name, y.Name), cmp.Compare(y.OfRanks.Time, x.OfRanks.Time))
 			}
-			return byTime(x.Time, y.Time, x.Calls, y.Calls)
+			return cmp.Or(query.CompareOutside(x.Name, y.Name), byTime(x.Time, y.Time, x.Calls, y.Calls))
 		})
 		a.Functions = functions
 	case "signature":
 		slices.SortStableFunc(signatures, func(x, y query.SignatureProfile) int {
-			return byTime(x.Time, y.Time, x.Calls, y.Calls)
+			return cmp.Or(query.CompareOutside(x.Function, y.Function), byTime(x.Time, y.Time, x.Calls, y.Calls))
 		})
 		call := q.Calls()
 		for i := range signatures {
@@ -98,7 +98,7 @@ func (a *Profile) choose(q *cli.Question, by string) {
 	case "site":
 		a.Sites = whole.Sites(q.Trace)
 		slices.SortStableFunc(a.Sites, func(x, y query.SiteProfile) int {
-			return byTime(x.Time, y.Time, x.Calls, y.Calls)
+			return cmp.Or(query.CompareOutside(x.Function, y.Function), byTime(x.Time, y.Time, x.Calls, y.Calls))
 		})
 	case "rank":
 		a.Shapes, a.Timed = shapes, len(a.RankTimes) > 0
@@ -166,15 +166,15 @@ func (a *Profile) print(q *cli.Question, by string) {
 			break
 		}
 		printRows(a, q, "<function", a.Functions, func(f query.FunctionProfile) profileRow {
-			return profileRow{f.Calls, f.Ranks, f.Time, text.Printable(f.Name)}
+			return profileRow{f.Calls, f.Ranks, f.Time, f.Name, text.Printable(f.Name)}
 		})
 	case "signature":
 		printRows(a, q, "<signature", a.Signatures, func(s query.SignatureProfile) profileRow {
-			return profileRow{s.Calls, s.Ranks, s.Time, s.Call}
+			return profileRow{s.Calls, s.Ranks, s.Time, s.Function, s.Call}
 		})
 	case "site":
 		printRows(a, q, "<function, site", a.Sites, func(s query.SiteProfile) profileRow {
-			return profileRow{s.Calls, s.Ranks, s.Time,
+			return profileRow{s.Calls, s.Ranks, s.Time, s.Function,
 				text.Printable(s.Function) + ", " + text.Printable(cmp.Or(s.Site, "at several places"))}
 		})
 	case "rank":
@@ -218,10 +218,11 @@ func (a *Profile) table(q *cli.Question, what string) *text.Table {
 
 // A profileRow is a row of the table, by whatever that is.
 type profileRow struct {
-	calls uint64
-	ranks int
-	time  *query.Durations
-	what  string
+	calls    uint64
+	ranks    int
+	time     *query.Durations
+	function string
+	what     string
 }
 
 // printRows prints the table of a list.
@@ -229,14 +230,16 @@ func printRows[T any](a *Profile, q *cli.Question, title string, list []T, rowOf
 	t := a.table(q, title)
 	whole := query.Nanoseconds(0)
 	for _, l := range list {
-		whole += cli.Total(rowOf(l).time)
+		if r := rowOf(l); !query.OutsideRun(r.function) {
+			whole += cli.Total(r.time)
+		}
 	}
 	for _, l := range list {
 		r := rowOf(l)
 		cells := []any{r.calls, text.Percent(r.calls, a.Calls), r.ranks}
 		switch d := r.time; {
 		case d != nil:
-			cells = append(cells, text.Duration(d.Total), text.Percent(d.Total, whole), text.Duration(d.Mean),
+			cells = append(cells, text.Duration(d.Total), shareInRun(d.Total, whole, r.function), text.Duration(d.Mean),
 				text.Duration(d.Min), text.ID(d.MinRank), text.Duration(d.Max), text.ID(d.MaxRank))
 		case a.Timed:
 			cells = append(cells, "-", "", "", "", "", "", "")
@@ -244,6 +247,17 @@ func printRows[T any](a *Profile, q *cli.Question, title string, list []T, rowOf
 		t.Row(append(cells, r.what)...)
 	}
 	t.Close()
+}
+
+// shareInRun returns the share of the calls of a function in the time of all calls in the run.
+func shareInRun(part, whole query.Nanoseconds, function string) string {
+	switch {
+	case query.InStartup(function):
+		return "startup"
+	case query.InShutdown(function):
+		return "shutdown"
+	}
+	return text.Percent(part, whole)
 }
 
 // printRankTimes prints the times of ranks.
@@ -284,7 +298,7 @@ const OverlapNote = "calls overlap, such as calls of several threads: their sum 
 func (a *Profile) printOfRanks(q *cli.Question) {
 	whole, off := query.Nanoseconds(0), query.Nanoseconds(0)
 	for _, f := range a.Functions {
-		if f.OfRanks != nil {
+		if f.OfRanks != nil && !query.OutsideRun(f.Name) {
 			whole, off = whole+f.OfRanks.Time, off+f.OfRanks.Error
 		}
 	}
@@ -293,7 +307,7 @@ func (a *Profile) printOfRanks(q *cli.Question) {
 	for _, f := range a.Functions {
 		cells := []any{f.Calls, text.Percent(f.Calls, a.Calls), f.Ranks}
 		if r := f.OfRanks; r != nil {
-			cells = append(cells, text.Duration(r.Time), text.Percent(r.Time, whole), text.Duration(r.Mean),
+			cells = append(cells, text.Duration(r.Time), shareInRun(r.Time, whole, f.Name), text.Duration(r.Mean),
 				"≤ "+text.Duration(r.Max))
 		} else {
 			cells = append(cells, "-", "", "", "")

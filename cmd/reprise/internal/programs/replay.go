@@ -100,14 +100,14 @@ func (p *performance) check(cmd *cobra.Command, args []string) error {
 
 // A Replay is what a replay took beside what the run took.
 type Replay struct {
-	Schema    int                `json:"schema"`
-	Command   string             `json:"command"`
-	Output    string             `json:"output,omitempty"`
-	Ranks     int                `json:"ranks"`
-	Recorded  *query.RunTimes    `json:"recorded"` // null without times
-	Replayed  *query.RunTimes    `json:"replayed"`
-	Functions []ReplayedFunction `json:"functions"` // the longest first
-	LeftOut   []LeftOut          `json:"left_out"`
+	Schema    int                  `json:"schema"`
+	Command   string               `json:"command"`
+	Output    string               `json:"output,omitempty"`
+	Ranks     int                  `json:"ranks"`
+	Recorded  *query.ComparedTimes `json:"recorded"` // null without times
+	Replayed  *query.ComparedTimes `json:"replayed"`
+	Functions []ReplayedFunction   `json:"functions"` // the longest first
+	LeftOut   []LeftOut            `json:"left_out"`
 }
 
 // A ReplayedFunction is the calls of a function, of all ranks together.
@@ -233,10 +233,10 @@ const otherRanks cli.ExitStatus = 2
 
 // compare fills in the times.
 func (a *Replay) compare(q *cli.Question, replayed *trace.Trace) (err error) {
-	if a.Recorded, err = query.RunTimesOf(q.Context(), q.Trace); err != nil {
+	if a.Recorded, err = query.ComparedTimesOf(q.Context(), q.Trace); err != nil {
 		return err
 	}
-	if a.Replayed, err = query.RunTimesOf(q.Context(), replayed); err != nil {
+	if a.Replayed, err = query.ComparedTimesOf(q.Context(), replayed); err != nil {
 		return err
 	}
 	functions := make(map[string]*ReplayedFunction)
@@ -293,12 +293,12 @@ func (a *Replay) print(q *cli.Question) {
 		t.Row(timeOr(recorded), timeOr(replayed), change, calls, in)
 	}
 	run, outside := make([]*query.Nanoseconds, 2), make([]*query.Nanoseconds, 2)
-	for i, times := range []*query.RunTimes{a.Recorded, a.Replayed} {
+	for i, times := range []*query.ComparedTimes{a.Recorded, a.Replayed} {
 		if times != nil {
 			run[i], outside[i] = &times.Run, &times.Outside
 		}
 	}
-	row(run[0], run[1], "", "the run")
+	row(run[0], run[1], "", "the run, from MPI_Init to MPI_Finalize")
 	row(outside[0], outside[1], "", "all ranks, outside MPI")
 	for _, f := range a.Functions {
 		calls := text.Count(f.Calls)

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -24,7 +23,7 @@ func summarizeRun(ctx context.Context, file []byte) (*query.Summary, error) {
 // printSummary prints what a trace tells of the run, in lines of 80 columns. Of a run that ended early it
 // does not compare ranks: they were not to stop where they did.
 func printSummary(w io.Writer, s *query.Summary, early bool) {
-	fmt.Fprintf(w, "reprise: ran %s", text.Duration(s.Span))
+	fmt.Fprintf(w, "reprise: ran %s", text.Around(s.Run, s.Error))
 	if c := s.Share; c != nil {
 		fmt.Fprintf(w, ", %s in MPI", text.Percent(c.Mean, 1))
 		if c.MinRank != c.MaxRank && !early {
@@ -33,13 +32,20 @@ func printSummary(w io.Writer, s *query.Summary, early bool) {
 		}
 	}
 	fmt.Fprintln(w)
+	if s.Startup > 0 || s.Shutdown > 0 {
+		fmt.Fprintf(w, "reprise: not counted: startup %s, shutdown %s\n", text.Duration(s.Startup),
+			text.Duration(s.Shutdown))
+	}
 	if early {
 		return
 	}
 	if r := s.Slowest; r != nil && r.Mean > 0 {
-		fmt.Fprintf(w, "reprise: slowest rank %d: %s outside MPI, %s of the run above mean\n", r.Rank,
-			text.Around(r.Outside, r.Error),
-			cmp.Or(text.Percent(r.Outside-r.Mean, s.Span), "0 %"))
+		fmt.Fprintf(w, "reprise: slowest rank %d: %s outside MPI, mean %s", r.Rank, text.Around(r.Outside, r.Error),
+			text.Around(r.Mean, r.Error))
+		if s.Balance != nil {
+			fmt.Fprintf(w, "; load balance %s", text.Percent(*s.Balance, 1))
+		}
+		fmt.Fprintln(w)
 	}
 	for i, f := range s.Waits {
 		const columns = 80
