@@ -141,8 +141,8 @@ func TestJSONNames(t *testing.T) {
 	}
 	c.object("calibrate", string(calibrated))
 	commands["record"], commands["collect"], commands["codecs"], commands["calibrate"] = true, true, true, true
-	replayed, err := json.Marshal(programs.Replay{Schema: cli.Schema, Recorded: &query.RunTimes{},
-		Replayed: &query.RunTimes{},
+	replayed, err := json.Marshal(programs.Replay{Schema: cli.Schema, Recorded: &query.ComparedTimes{},
+		Replayed: &query.ComparedTimes{},
 		Functions: []programs.ReplayedFunction{{Time: new(query.Nanoseconds),
 			ReplayedTime: new(query.Nanoseconds)}}, LeftOut: []programs.LeftOut{{}}})
 	if err != nil {

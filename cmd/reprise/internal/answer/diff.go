@@ -81,7 +81,7 @@ type Diff struct {
 	Same    bool      `json:"equal"`
 	*query.Diff
 	Unreadable rankenc.Set        `json:"unreadable_rank_set"` // ranks that are left out
-	TimeA      *query.Nanoseconds `json:"a_time_ns,omitempty"` // in all calls; only if both traces have it
+	TimeA      *query.Nanoseconds `json:"a_time_ns,omitempty"` // in all calls of the run; only if both traces have it
 	TimeB      *query.Nanoseconds `json:"b_time_ns,omitempty"`
 	// that differ, the largest difference first; likewise
 	Times []timeDifference `json:"time_differences,omitzero"`
@@ -170,7 +170,9 @@ func (d *Diff) profile(q *cli.Question, a, b *trace.Trace) error {
 		times[k] = make(map[string]query.Nanoseconds)
 		for _, f := range p.Functions {
 			times[k][f.Name] = cli.Total(f.Time)
-			sums[k] += cli.Total(f.Time)
+			if !query.OutsideRun(f.Name) {
+				sums[k] += cli.Total(f.Time)
+			}
 		}
 	}
 	d.TimeA, d.TimeB = &sums[0], &sums[1]
@@ -182,7 +184,8 @@ func (d *Diff) profile(q *cli.Question, a, b *trace.Trace) error {
 		}
 	}
 	slices.SortFunc(d.Times, func(s, t timeDifference) int {
-		return cmp.Or(cmp.Compare(t.distance(), s.distance()), cmp.Compare(s.Function, t.Function))
+		return cmp.Or(query.CompareOutside(s.Function, t.Function), cmp.Compare(t.distance(), s.distance()),
+			cmp.Compare(s.Function, t.Function))
 	})
 	return nil
 }

@@ -43,7 +43,7 @@ func printSummary(w io.Writer, s *query.Summary, early bool) {
 		fmt.Fprintf(w, "reprise: slowest rank %d: %s outside MPI, mean %s", r.Rank, text.Around(r.Outside, r.Error),
 			text.Around(r.Mean, r.Error))
 		if s.Balance != nil {
-			fmt.Fprintf(w, "; load balance %s", text.Percent(*s.Balance, 1))
+			fmt.Fprintf(w, "; balance %s", text.Percent(*s.Balance, 1))
 		}
 		fmt.Fprintln(w)
 	}
