@@ -244,6 +244,16 @@ func (d *mpiDialect) rank(read *trace.Rank, number int) (meanings, error) {
 	return newMPIRank(d, read, number), nil
 }
 
+// counts tells nothing of addresses, and of where data is in files and windows.
+func (d *mpiDialect) counts(function, param int) bool {
+	p := &d.model.trace.Functions()[function].Params[param]
+	switch p.Name {
+	case "offset", "disp", "target_disp":
+		return p.Type.Kind != cst.KindInt
+	}
+	return p.Type.Kind != cst.KindPointer
+}
+
 // happened reports whether a call that did not succeed means what others do. One that failed does
 // if it received a message, of which there was no room for all, if it waited for one
 // operation, which is what failed, or if it says what became of several operations. One

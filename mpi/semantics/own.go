@@ -69,6 +69,8 @@ func (g *ownGroup) member(rank int) (int, bool) {
 	return i, ok
 }
 
+func (d *ownDialect) counts(int, int) bool { return true }
+
 func (d *ownDialect) rank(read *trace.Rank, number int) (meanings, error) {
 	return &ownRank{d, read, number, make([]atomic.Pointer[ownCall], read.Terminals())}, nil
 }

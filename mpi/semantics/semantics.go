@@ -24,6 +24,9 @@ type Model struct {
 type dialect interface {
 	// rank returns what the calls of a rank mean, by terminal.
 	rank(r *trace.Rank, number int) (meanings, error)
+
+	// counts reports whether the meaning of calls of a function may depend on an argument.
+	counts(function, param int) bool
 }
 
 // Meanings are what the calls of a rank mean.
@@ -97,9 +100,14 @@ func (m *Model) Trace() *trace.Trace { return m.trace }
 // World returns the communicator of all ranks of the run.
 func (m *Model) World() *Communicator { return m.world }
 
-// Rank reads what a rank called, as [trace.Trace.Rank] does.
+// Rank reads what a rank called, as [trace.Trace.Folded] does: of arguments that advance from call to call, those
+// are kept apart on which the meaning of calls may depend, as counts and tags, and not addresses.
 func (m *Model) Rank(rank int) (*Rank, error) {
-	read, err := m.trace.Rank(rank)
+	var counts func(function, param int) bool
+	if m.dialect != nil {
+		counts = m.dialect.counts
+	}
+	read, err := m.trace.Folded(rank, counts)
 	if err != nil {
 		return nil, err
 	}

@@ -143,6 +143,8 @@ type tiRank struct {
 	known  memo
 }
 
+func (d *tiDialect) counts(int, int) bool { return true }
+
 func (d *tiDialect) rank(read *trace.Rank, number int) (meanings, error) {
 	return &tiRank{d, read, number, make(memo, read.Terminals())}, nil
 }

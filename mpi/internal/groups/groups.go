@@ -83,7 +83,7 @@ func Resolve(ctx context.Context, t *trace.Trace, o Options) (*resolve.Groups, e
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		read, err := t.Rank(rank)
+		read, err := t.Folded(rank, func(function, _ int) bool { return r.plans[function] != nil })
 		if err != nil {
 			return nil, err
 		}
