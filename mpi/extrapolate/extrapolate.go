@@ -97,7 +97,10 @@ func Make(ctx context.Context, traces []*trace.Trace, o Options) (*Result, error
 	if err == nil || ctx.Err() != nil {
 		return r, err
 	}
-	// Short loops may be runs in some traces and values in others.
+	// Short loops may be runs in some traces and values in others. Long ones have too many values to be solved.
+	if s.longest > maxSteps && !o.Force {
+		return nil, err
+	}
 	if s, err2 := newSolver(ctx, traces, o, false); err2 == nil {
 		r, err2 = s.result(traces)
 		if wrong := new(Error); err2 == nil || errors.As(err2, &wrong) || ctx.Err() != nil {
@@ -230,6 +233,7 @@ func (s *solver) read(t *trace.Trace, runs bool) error {
 func (s *solver) readRank(part *merge.Part, ranks int64) (r *rank, err error) {
 	r = &rank{groups: part.CallGroups}
 	r.point.ranks, r.point.rank = ranks, int64(part.Rank)
+	s.longest = max(s.longest, part.Grammar.Len())
 	streams := part.Streams
 	if streams == nil {
 		streams = new(merge.Streams)

@@ -19,6 +19,7 @@ type solver struct {
 	declared *cst.Table
 	streamed map[int]cst.Function // what functions are that stand for the runs of an argument
 	advances bool                 // there are such runs
+	longest  uint64               // calls of a rank
 	numbers  interner
 	calls    interner
 	ranks    []int64           // numbers of these: of the traces, and that is made

@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/replay"
+	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -29,7 +30,9 @@ type predictedTrace struct {
 
 // predictedTimes are the times of the calls of a rank.
 type predictedTimes struct {
-	durations, gaps []timing.Statistics // by terminal
+	durations, gaps []timing.Statistics // by terminal of the part
+	calls           *sequitur.Grammar   // over these, nil if they are those of the rank
+	err             error
 	end             int64
 	threads         map[int]*predictedThread
 	order           []*predictedThread
@@ -65,12 +68,13 @@ var errThreads = errors.New(
 // ended adds a call.
 func (p *predictedTrace) ended(c *replay.Call, start, end replay.Time) {
 	from, to := int64(start/replay.Nanosecond), int64(end/replay.Nanosecond)
-	r := p.ranks[c.Rank.Number()]
-	if r == nil {
-		r = &predictedTimes{threads: make(map[int]*predictedThread)}
-		r.durations, r.gaps = make([]timing.Statistics, c.Rank.Terminals()),
-			make([]timing.Statistics, c.Rank.Terminals())
-		p.ranks[c.Rank.Number()] = r
+	r := p.timesOf(c)
+	if r.err != nil {
+		return
+	}
+	terminal := c.Terminal
+	if r.calls != nil {
+		terminal = r.calls.At(c.Position)
 	}
 	rank := uint32(c.Rank.Number())
 	t := r.threads[c.Thread]
@@ -82,15 +86,37 @@ func (p *predictedTrace) ended(c *replay.Call, start, end replay.Time) {
 		r.threads[c.Thread] = t
 		r.order = append(r.order, t)
 	} else {
-		r.gaps[c.Terminal].Add(rank, from-t.end)
+		r.gaps[terminal].Add(rank, from-t.end)
 	}
-	r.durations[c.Terminal].Add(rank, to-from)
+	r.durations[terminal].Add(rank, to-from)
 	t.end, r.end = to, max(r.end, to)
 	if p.exact != nil {
 		t.disordered = t.disordered || c.Position < t.next
-		t.series.Append(c.Terminal, from, to-from)
+		t.series.Append(terminal, from, to-from)
 	}
 	t.next = c.Position + 1
+}
+
+// timesOf returns the times of the rank of a call. Calls in which something advances have one terminal in its part,
+// and one for each value in the replay.
+func (p *predictedTrace) timesOf(c *replay.Call) *predictedTimes {
+	number := c.Rank.Number()
+	r := p.ranks[number]
+	if r != nil {
+		return r
+	}
+	r = &predictedTimes{threads: make(map[int]*predictedThread)}
+	p.ranks[number] = r
+	part, err := p.trace.Part(number)
+	if r.err = err; err != nil {
+		return r
+	}
+	n := part.Table.Len()
+	r.durations, r.gaps = make([]timing.Statistics, n), make([]timing.Statistics, n)
+	if part.Streams != nil || n != c.Rank.Terminals() {
+		r.calls = part.Grammar
+	}
+	return r
 }
 
 // predictedBy returns the command line that a prediction is of, without what does not matter to what is
@@ -128,26 +154,16 @@ func (p *predictedTrace) encode(cmd *cobra.Command, path string) ([]byte, error)
 
 // part returns the part of a rank with its times.
 func (p *predictedTrace) part(number int) (merge.Part, error) {
-	part, err := p.trace.PlainPart(number)
-	if err != nil {
-		return part, err
-	}
-	rank, err := p.trace.Rank(number)
+	part, err := p.trace.Part(number)
 	times := p.ranks[number]
 	if err != nil || times == nil {
 		return part, err
 	}
+	if times.err != nil {
+		return part, times.err
+	}
 	part.Times = &merge.Times{End: times.end}
 	part.Times.Durations.Statistics, part.Times.Gaps.Statistics = times.durations, times.gaps
-	if part.Table.Len() != rank.Terminals() { // several are equal
-		part.Times.Durations.Statistics, part.Times.Gaps.Statistics = make([]timing.Statistics,
-			part.Table.Len()), make([]timing.Statistics, part.Table.Len())
-		for terminal := range times.durations {
-			to := part.Table.InternRun(rank.Function(uint32(terminal)), 0, rank.Call(uint32(terminal)).Args...)
-			part.Times.Durations.Statistics[to].Merge(&times.durations[terminal])
-			part.Times.Gaps.Statistics[to].Merge(&times.gaps[terminal])
-		}
-	}
 	if p.exact == nil {
 		return part, nil
 	}
