@@ -23,6 +23,10 @@
 // coordinates and their extents, and in the iteration of loops and the index in an array: sums, products,
 // quotients, neighbours, butterflies, and blocks of what is divided with a remainder.
 //
+// Arguments that advance from call to call are runs of values. What is fitted is the beginning, the steps and
+// the lengths of runs, as arguments of calls after the last one: in time that does not depend on the
+// iterations of loops. Where no such program holds, each value is fitted.
+//
 // The more terms an expression has, the more points must confirm it. If several of the fewest terms hold,
 // they must be equal on M ranks. Of what depends on the number of ranks alone, two traces show the number of
 // ranks itself, neighbours, and sizes of groups that are extents; of more traces, expressions of the extents
