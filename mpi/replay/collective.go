@@ -15,6 +15,9 @@ type comm struct {
 	begun  uint64    // operations before those
 	counts []*uint64 // of operations that ranks have entered
 	spare  []*instance
+
+	lacks  bool // in a recording: members that are not in it
+	broken bool // likewise: operations may not be the same
 }
 
 // A collective is an operation of a rank on a communicator.
@@ -38,9 +41,10 @@ type instance struct {
 	going      []int // likewise, that leave
 	mismatch   bool  // members call different operations
 
-	there     [2]int      // members of each group that have entered
-	lastCause [2]*pathEnd // that the last of them entered
-	rootCause *pathEnd    // likewise, the root
+	there     [2]int   // members of each group that have entered
+	lastCause [2]cause // that the last of them entered
+	scan      *scan    // in a recording, of a prefix reduction
+	rootCause cause    // likewise, the root
 }
 
 // An arrival is a member that has entered an operation.
@@ -48,7 +52,7 @@ type arrival struct {
 	*collective
 	request *request
 	left    bool
-	cause   *pathEnd // that it entered
+	cause   cause // that it entered
 }
 
 // collective returns an operation as it is executed, false if it is not known on what.
@@ -104,7 +108,7 @@ func (e *engine) commOf(o *semantics.Operation) *comm {
 	c = &comm{of: of, world: of == e.model.World()}
 	e.comms[k] = c
 	e.commList = append(e.commList, c)
-	if c.world {
+	if c.lacks = len(e.ranks) < e.model.Trace().Ranks() && e.lacks(of); c.world {
 		return c
 	}
 	c.member = make(map[int]int32)
@@ -141,6 +145,11 @@ func (s *strand) enter(c *collective) {
 
 // enterAs has the rank of a strand enter a collective operation as a part of a request.
 func (s *strand) enterAs(c *collective, r *request) {
+	e := s.rank.engine
+	if e.recording != nil && c.comm.lacks {
+		e.outside++
+		return
+	}
 	r.left++
 	at := s.busy
 	if c.role.On == "win" {
@@ -176,7 +185,7 @@ func (e *engine) instance(c *comm) *instance {
 		n := c.spare[last]
 		c.spare = c.spare[:last]
 		n.arrivals, n.waiting = n.arrivals[:0], n.waiting[:0]
-		n.there, n.last, n.lastCause, n.rootCause = [2]int{}, [2]Time{}, [2]*pathEnd{}, nil
+		n.there, n.last, n.lastCause, n.rootCause = [2]int{}, [2]Time{}, [2]cause{}, cause{}
 		return n
 	}
 	n := new(instance)
@@ -205,13 +214,19 @@ func (e *engine) entered(n *instance, c *collective, at Time) {
 	}
 	g := n.group(k)
 	n.there[g]++
-	if at > n.last[g] || n.lastCause[g] == nil {
+	if at > n.last[g] || n.lastCause[g].path == nil {
 		n.last[g], n.lastCause[g] = max(n.last[g], at), cause
 	}
 	if !c.aside {
 		n.waiting = append(n.waiting, len(n.arrivals)-1)
 	}
 	from := max(0, len(n.waiting)-1)
+	if e.recording != nil && (c.role.Data == "Scan" || c.role.Data == "Exscan") {
+		n.enterScan(k, cause)
+		from = 0
+	} else {
+		n.scan = nil
+	}
 	if n.isThere(g) || n.rootThere() && !rootWasThere {
 		from = 0
 	}
@@ -230,7 +245,7 @@ func (n *instance) can(a *arrival) bool {
 	}
 	switch k := int(a.member); n.needOf(k) {
 	case needsNone:
-		return true
+		return n.scan == nil || n.scan.count > k
 	case needsRoot:
 		return n.rootThere()
 	case needsOthers:
@@ -257,13 +272,20 @@ func (e *engine) leave(n *instance, from int) {
 	for _, i := range n.going {
 		a := &n.arrivals[i]
 		a.left = true
-		e.part(a.request, max(n.Leave[a.member], n.earliest(int(a.member))), n.causeOf(a))
+		done, by := max(n.Leave[a.member], n.earliest(int(a.member))), n.causeOf(a)
+		if e.recording != nil {
+			by.kind = n.kindOf(a)
+		}
+		if n.scan != nil {
+			done = max(done, n.scan.done[a.member])
+		}
+		e.part(a.request, done, by)
 	}
 }
 
 // causeOf returns what the end of an operation depends on for a member: the last one to enter
 // of those that the member needs.
-func (n *instance) causeOf(a *arrival) *pathEnd {
+func (n *instance) causeOf(a *arrival) cause {
 	k := int(a.member)
 	switch n.needOf(k) {
 	case needsAll:
@@ -278,6 +300,10 @@ func (n *instance) causeOf(a *arrival) *pathEnd {
 	case needsRoot:
 		if n.Root >= 0 && n.Enter[n.Root] > n.Enter[k] {
 			return n.rootCause
+		}
+	case needsNone:
+		if n.scan != nil && n.scan.done[k] > n.Enter[k] {
+			return n.scan.needed[k]
 		}
 	}
 	return a.cause

@@ -100,6 +100,9 @@ type rank struct {
 
 	taken []*sendEnd // messages that probes took, by their slots
 
+	late   []lateWait // calls that waited for messages, in a recording, by when these were sent
+	broken bool       // in a recording: it is not known which messages it has received
+
 	inbound  []*channel
 	epochs   map[epochKey]*op // that are open, by the calls that opened them
 	posted   []posted         // receives, while one of them may take a message of several channels

@@ -150,6 +150,23 @@ func testAnything(t *rapid.T, tr *trace.Trace) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	any := &recording{t: t, times: make(map[call][2]replay.Time)}
+	for _, number := range tr.RankSet().All() {
+		rank := int(number)
+		now := replay.Time(rapid.Int64Range(-5, 5).Draw(t, "first"))
+		r, err := tr.Rank(rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for position := range r.Len() {
+			start := now + replay.Time(rapid.Int64Range(-3, 9).Draw(t, "gap"))
+			now = start + replay.Time(rapid.Int64Range(0, 9).Draw(t, "duration"))
+			any.times[call{rank, position}] = [2]replay.Time{start, now}
+		}
+	}
+	if _, err := replay.Waits(soon, model, any, nil); err != nil {
+		t.Fatal(err)
+	}
 	for _, machine := range []replay.Machine{replay.Instant{Synchronous: true}, uneven{}} {
 		res, err := replay.Run(soon, model, machine)
 		if err != nil && !errors.As(err, new(*replay.DeadlockError)) {

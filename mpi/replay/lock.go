@@ -22,7 +22,7 @@ type lock struct {
 	lockKey
 	had     []*claim // those that have it: one, or several that are shared
 	waiting []*claim // in the order in which they asked, and at one time in that of ranks
-	cause   *pathEnd // that a claim came to its end last
+	cause   cause    // that a claim came to its end last
 }
 
 type lockKey struct {
@@ -40,7 +40,7 @@ type claim struct {
 	had       bool
 	ends      bool      // MPI_Win_unlock has been called
 	end       Time      // when that ends, if the rank had the lock
-	cause     *pathEnd  // of end
+	cause     cause     // of end
 	callers   []*strand // whose calls wait for it
 
 	// Accesses that wait for the lock: how long they take, and those that requests stand for.
@@ -51,7 +51,7 @@ type claim struct {
 type pendingAccess struct {
 	request *request
 	takes   Time
-	cause   *pathEnd
+	cause   cause
 }
 
 // A lockCall is what a call does to locks.
@@ -78,7 +78,7 @@ var lockCalls = map[*spec.Role]lockCall{
 
 // findLocks finds the targets that are locked exclusively.
 func (e *engine) findLocks() {
-	if e.drawn || !slices.ContainsFunc(e.model.Trace().Functions(), func(f cst.Function) bool {
+	if e.drawn || e.recording != nil || !slices.ContainsFunc(e.model.Trace().Functions(), func(f cst.Function) bool {
 		return lockCalls[spec.RoleOf(f.Name)] == locks
 	}) {
 		return
@@ -254,11 +254,11 @@ func (s *strand) unlock(c *claim) {
 		s.ask(c)
 		return
 	}
-	s.until(s.busy, nil)
+	s.until(s.busy, cause{})
 	c.endAt(s.end, s.pathBy(s.end, s.cause))
 }
 
-func (c *claim) endAt(end Time, cause *pathEnd) {
+func (c *claim) endAt(end Time, cause cause) {
 	c.end, c.cause = end, cause
 	c.rank.engine.later.push(moment{at: end, lock: c.lock})
 }
@@ -304,7 +304,7 @@ func (l *lock) resolve(now Time) {
 // begin has a rank have the lock: accesses that waited for it begin, and calls go on when these are complete.
 func (c *claim) begin(now Time) {
 	e := c.rank.engine
-	var cause *pathEnd
+	var cause cause
 	if now > c.asked {
 		cause = c.lock.cause
 	}
@@ -312,7 +312,7 @@ func (c *claim) begin(now Time) {
 	for _, q := range c.requests {
 		at := add(now, q.takes)
 		done = max(done, at)
-		if cause == nil {
+		if cause.path == nil {
 			e.part(q.request, at, q.cause)
 		} else {
 			e.part(q.request, at, cause)

@@ -13,6 +13,7 @@ type channel struct {
 	sends    fifo[sendEnd]
 	receives fifo[receiveEnd]
 	probers  []*strand
+	broken   bool // in a recording: ends may not belong together
 }
 
 type channelKey struct {
@@ -32,7 +33,8 @@ type sendEnd struct {
 	request  *request // that waits for the receive; nil if none does
 	message  *message
 	event    *Event // of its arrival, if there are events
-	cause    *pathEnd
+	cause    cause
+	soft     *softSend // that may wait for its receive; nil if it does not
 }
 
 // A receiveEnd is a receive that got no message yet.
@@ -40,7 +42,7 @@ type receiveEnd struct {
 	at       Time
 	request  *request
 	receiver *Call // only for events
-	cause    *pathEnd
+	cause    cause
 }
 
 // A posted receive is one of a rank of which one may take a message of several channels.
@@ -80,6 +82,9 @@ func (e *engine) send(s *strand, m *message, r *request, cost *Cost) {
 	} else {
 		r.until(end.at, end.cause)
 		end.shows = add(end.at, cost.Transfer)
+	}
+	if end.request == nil {
+		end.soft = s.soften(m, r)
 	}
 	if e.emit != nil {
 		end.event = e.arrival()
@@ -125,6 +130,9 @@ func (r *rank) post(s *strand, m *message, q *request) {
 		}
 	}
 	switch c := m.channel; {
+	case e.recording != nil && c != nil && c.from != r.number && e.byNumber[c.from] == nil:
+		e.outside++
+		e.part(q, end.at, end.cause)
 	case c == nil || len(r.posted) > 0:
 		e.opened()
 		r.posted = append(r.posted, posted{end, m})
@@ -153,6 +161,9 @@ func (e *engine) meet(send *sendEnd, receive *receiveEnd) {
 	token := send.message.token
 	if !token {
 		e.messages++
+	}
+	if e.recording != nil {
+		came.kind, cause.kind = e.meetRecorded(send, receive)
 	}
 	if e.emit != nil && !token {
 		send.event.At, send.event.Receive = max(there, e.now), *receive.receiver

@@ -25,10 +25,11 @@ func TestMisuse(t *testing.T) {
 	}
 	misuse.Walk{
 		Package:   "replay",
-		Functions: []any{replay.NewRecorded, replay.Run, replay.RunWith, replay.Events},
+		Functions: []any{replay.NewRecorded, replay.Run, replay.RunWith, replay.Events, replay.Waits},
 		Values: []any{
 			trace, model, recorded, replay.Instant{}, &replay.DeadlockError{},
 			replay.Waiting{}, replay.Wait{}, replay.ForLock, &replay.Collective{},
+			replay.LateSender, &replay.Waited{}, &recording{t: t},
 		},
 	}.Run(t)
 }

@@ -41,6 +41,8 @@ type pathEnd struct {
 	length    int32     // of the chain up to here
 	most      int32     // that it may be
 	sums      *pathSums // if there is none before: of all up to here
+
+	trail trailEnd // in a recording
 }
 
 type pathSums []pathSum
@@ -56,34 +58,43 @@ type pathSum struct {
 // both cost the same.
 const minChain = 512
 
-// pathTo returns the path of a strand up to its busy time in its call; nil if there are no paths.
-func (s *strand) pathTo() *pathEnd {
-	if !s.rank.engine.paths {
-		return nil
+// A cause is what the end of a call or of an operation depends on.
+type cause struct {
+	path *pathEnd // up to there; nil for the strand itself, and if there are no paths
+	kind WaitKind // how the call waits for it
+}
+
+// pathTo returns the path of a strand up to its busy time in its call, as a cause of what others wait for.
+func (s *strand) pathTo() cause {
+	switch e := s.rank.engine; {
+	case !e.paths:
+		return cause{}
+	case e.recording != nil:
+		return cause{path: e.trails.toStart(s)}
 	}
 	if s.here == nil || s.here.at != s.busy {
 		s.here = s.step(s.path, s.busy, s.start-s.clock)
 	}
-	return s.here
+	return cause{path: s.here}
 }
 
 // pathBy returns the path of a strand up to a time in its call that depends on a cause, nil for the strand
 // itself.
-func (s *strand) pathBy(at Time, cause *pathEnd) *pathEnd {
+func (s *strand) pathBy(at Time, c cause) cause {
 	switch {
 	case !s.rank.engine.paths:
-		return nil
-	case cause != nil:
-		return s.step(cause, at, 0)
+		return cause{}
+	case c.path != nil:
+		return cause{path: s.step(c.path, at, 0)}
 	}
-	return s.step(s.path, at, s.start-s.clock)
+	return cause{path: s.step(s.path, at, s.start-s.clock)}
 }
 
 // follow sets the path of a strand to that of the call that ends.
 func (s *strand) follow() {
 	switch {
-	case s.cause != nil:
-		s.path = s.step(s.cause, s.end, 0)
+	case s.cause.path != nil:
+		s.path = s.step(s.cause.path, s.end, 0)
 	case s.at.Local:
 		s.path = s.step(s.path, s.end, s.end-s.clock)
 	case s.here != nil && s.here.at == s.end:

@@ -95,7 +95,7 @@ type Options struct {
 // RunWith is [Run], and tells what the Options ask for.
 func RunWith(ctx context.Context, model *semantics.Model, m Machine, o Options) (*Result, error) {
 	need.That(model != nil && m != nil, "replay: no model or no machine")
-	e, err := newEngine(ctx, model, m)
+	e, err := newEngine(ctx, model, m, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func RunWith(ctx context.Context, model *semantics.Model, m Machine, o Options) 
 func Events(ctx context.Context, model *semantics.Model, m Machine) iter.Seq2[*Event, error] {
 	need.That(model != nil && m != nil, "replay: no model or no machine")
 	return func(yield func(*Event, error) bool) {
-		e, err := newEngine(ctx, model, m)
+		e, err := newEngine(ctx, model, m, nil)
 		if err == nil {
 			stopped := false
 			err = e.run(func(event *Event) bool {
@@ -173,10 +173,15 @@ type engine struct {
 	calls    uint64             // that are executed, or skipped
 	tellAt   uint64             // how many there are when progress is called next
 
-	ended  func(c *Call, start, end Time) // of Options; nil for none
-	some   bool                           // ended is called with some calls, those that ranks have as told
-	paths  bool                           // are followed
-	summed []int32                        // where sums of signatures and ranks are, see [engine.sumUp]
+	ended func(c *Call, start, end Time) // of Options; nil for none
+	some  bool                           // ended is called with some calls, those that ranks have as told
+	paths bool                           // are followed
+
+	recording Recording // nil if there is none
+	trails    *trails
+	waited    Waited  // that is told
+	unmatched uint64  // calls that wait for what never comes, in a recording
+	summed    []int32 // where sums of signatures and ranks are, see [engine.sumUp]
 
 	emit   func(*Event) bool
 	event  Event    // that is told
@@ -195,9 +200,10 @@ type engine struct {
 // rankMemory is what is held for a rank at least, in bytes.
 const rankMemory = 5 << 10
 
-func newEngine(ctx context.Context, model *semantics.Model, m Machine) (*engine, error) {
+// newEngine returns an engine, with the times of a recording unless that is nil.
+func newEngine(ctx context.Context, model *semantics.Model, m Machine, o Recording) (*engine, error) {
 	e := &engine{
-		ctx: ctx, model: model, machine: m,
+		ctx: ctx, model: model, machine: m, recording: o,
 		byNumber: make(map[int]*rank), channels: make(map[channelKey]*channel), comms: make(map[commKey]*comm),
 	}
 	if !model.Known() {
@@ -253,11 +259,7 @@ func (e *engine) fail(err error) {
 // result returns what came of the replay.
 func (e *engine) result() *Result {
 	res := &Result{Messages: e.messages, Collectives: e.collectives, Unknown: e.unknown, Outside: e.outside}
-	for _, c := range e.channels {
-		if c.tag != postTag && c.tag != completeTag {
-			res.Unreceived += uint64(c.sends.len())
-		}
-	}
+	res.Unreceived = e.unreceived()
 	for _, r := range e.ranks {
 		total := RankResult{Rank: r.number}
 		for _, s := range r.strands {
@@ -274,4 +276,14 @@ func (e *engine) result() *Result {
 		res.Path = e.criticalPath()
 	}
 	return res
+}
+
+// unreceived returns how many messages are sent and not received.
+func (e *engine) unreceived() (n uint64) {
+	for _, c := range e.channels {
+		if c.tag != postTag && c.tag != completeTag {
+			n += uint64(c.sends.len())
+		}
+	}
+	return n
 }

@@ -35,7 +35,7 @@ func (e *engine) run(emit func(*Event) bool) error {
 		if e.err == nil && e.done() {
 			return nil
 		}
-		if e.err == nil && !e.release() {
+		if e.err == nil && !e.release() && !e.releaseRecorded() && e.err == nil {
 			return e.deadlock()
 		}
 	}
@@ -166,7 +166,9 @@ func (e *engine) step(s *strand) bool {
 		if s.execute(s.op); s.state == blocked {
 			return false
 		}
-		s.state, at = ending, s.end
+		if s.state, at = ending, s.end; e.recording != nil {
+			at = s.recordedEnd
+		}
 	case ending:
 		s.finish()
 		if e.emit != nil {

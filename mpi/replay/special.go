@@ -8,7 +8,7 @@ import (
 func (s *strand) special(o *op) {
 	s.rank.engine.unknown += o.unknown
 	if o.sync {
-		if s.until(s.rank.accessed, nil); o.epoch != noEpoch {
+		if s.until(s.rank.accessed, cause{}); o.epoch != noEpoch {
 			s.epoch(o)
 		}
 		s.lock(o)
@@ -62,7 +62,7 @@ func (s *strand) takeOut(o *op) {
 }
 
 // show has those go on that look for a message.
-func (e *engine) show(c *channel, at Time, cause *pathEnd) {
+func (e *engine) show(c *channel, at Time, cause cause) {
 	probers := c.probers
 	c.probers = nil
 	for _, s := range probers {
@@ -98,7 +98,7 @@ func (e *engine) releaseUnbegun(now Time) (found bool) {
 			s := &r.slots[i]
 			for _, w := range s.expected {
 				found = true
-				w.proceed(now, nil)
+				w.proceed(now, cause{})
 			}
 			s.expected = nil
 		}

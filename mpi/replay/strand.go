@@ -48,8 +48,15 @@ type strand struct {
 	missing int  // how many requests the call waits for
 	own     request
 
+	recordedEnd Time      // of the call, in a recording
+	soft        *softSend // messages that the call may have to wait for, in a recording
+	firstSent   Time      // of the messages that the call has received, in a recording; 0 for none
+	receives    int       // how many requests of receives the call has completed, in a recording
+
+	previous   int32    // site of the call, in a recording; before the first, −1
+	leg        int32    // of the call, in a recording
 	path, here *pathEnd // if there are paths: at its clock, and at its busy time in the call
-	cause      *pathEnd // what the end of the call depends on, nil if it is the strand itself
+	cause      cause    // what the end of the call depends on, nil if it is the strand itself
 
 	calls                       uint64
 	computing, sending, waiting Time
@@ -103,6 +110,10 @@ func (s *strand) next() *op {
 // prepare finds out when the call starts that next has returned, and how long it is busy.
 func (s *strand) prepare() {
 	e := s.rank.engine
+	if e.recording != nil {
+		s.prepareRecorded()
+		return
+	}
 	before, within := e.machine.Compute(&s.at)
 	s.calls++
 	e.calls++
@@ -123,7 +134,7 @@ func (s *strand) execute(o *op) {
 		s.executeDrawn(o)
 		return
 	}
-	s.sent, s.missing, s.end, s.own.done, s.cause = 0, 0, s.busy, 0, nil
+	s.sent, s.missing, s.end, s.own.done, s.cause = 0, 0, s.busy, 0, cause{}
 	if o.kind == opLocal {
 		return
 	}
@@ -149,7 +160,7 @@ func (s *strand) execute(o *op) {
 	if s.rank.deferred > 0 {
 		s.rank.needRequested(s)
 	}
-	s.until(s.busy, nil)
+	s.until(s.busy, cause{})
 	s.until(s.own.done, s.own.cause)
 	if s.own.left > 0 {
 		s.own.waiter = s
@@ -223,6 +234,7 @@ func (s *strand) complete(slot int32) {
 func (s *strand) waitFor(r *request) {
 	if r.left == 0 {
 		s.until(r.done, r.cause)
+		s.completes(r)
 		s.rank.engine.recycle(r)
 		return
 	}
@@ -231,12 +243,17 @@ func (s *strand) waitFor(r *request) {
 }
 
 // proceed has the strand go on when its call waits for one thing less, which was done at a time.
-func (s *strand) proceed(done Time, cause *pathEnd) {
+func (s *strand) proceed(done Time, cause cause) {
 	s.until(done, cause)
 	if s.missing--; s.missing != 0 || s.state != blocked {
 		return
 	}
 	e := s.rank.engine
+	if e.recording != nil {
+		s.state = ending
+		e.later.push(moment{at: s.recordedEnd, strand: s})
+		return
+	}
 	if e.ordered {
 		s.state, s.end = ending, max(s.end, e.now)
 		e.later.push(moment{at: s.end, strand: s})
@@ -247,7 +264,7 @@ func (s *strand) proceed(done Time, cause *pathEnd) {
 }
 
 // until has the call end no earlier than something that it waits for.
-func (s *strand) until(done Time, cause *pathEnd) {
+func (s *strand) until(done Time, cause cause) {
 	if done > s.end {
 		s.end, s.cause = done, cause
 	}
@@ -256,6 +273,10 @@ func (s *strand) until(done Time, cause *pathEnd) {
 // finish ends the call.
 func (s *strand) finish() {
 	e, waited := s.rank.engine, s.end-s.busy
+	if e.recording != nil {
+		s.finishRecorded()
+		return
+	}
 	if e.paths {
 		s.follow()
 	}
@@ -279,18 +300,21 @@ type request struct {
 	survey, number uint64 // the last that has seen it, and its number there
 
 	waiter *strand
-	cause  *pathEnd // of done
+	cause  cause // of done
+
+	soft *softSend // in a recording: messages that are sent, and may wait for their receives
+	sent Time      // likewise, when the first message that is received was sent; 0 for none
 }
 
 // until has the request be done no earlier than a part of it.
-func (r *request) until(done Time, cause *pathEnd) {
+func (r *request) until(done Time, cause cause) {
 	if done > r.done {
 		r.done, r.cause = done, cause
 	}
 }
 
 // part takes note that a part of a request is done.
-func (e *engine) part(r *request, done Time, cause *pathEnd) {
+func (e *engine) part(r *request, done Time, cause cause) {
 	r.until(done, cause)
 	if r.left--; r.left > 0 {
 		return
@@ -298,6 +322,9 @@ func (e *engine) part(r *request, done Time, cause *pathEnd) {
 	w := r.waiter
 	done, cause = r.done, r.cause
 	r.waiter = nil
+	if w != nil {
+		w.completes(r)
+	}
 	if r.gone {
 		e.recycle(r)
 	}
@@ -368,6 +395,7 @@ func (r *rank) handOver(begun []int32) {
 			continue
 		}
 		done, cause := made.done, made.cause
+		w.completes(made)
 		r.engine.recycle(made)
 		w.proceed(done, cause)
 	}

@@ -109,7 +109,7 @@ func (d *drawnCalls) next() (uint64, sequitur.Symbol) {
 
 // executeDrawn executes a call of a stretch.
 func (s *strand) executeDrawn(o *op) {
-	s.sent, s.missing, s.end, s.own.done, s.cause = 0, 0, s.busy, 0, nil
+	s.sent, s.missing, s.end, s.own.done, s.cause = 0, 0, s.busy, 0, cause{}
 	s.op = o
 	e, x := s.rank.engine, s.stretch
 	var of [2]*request // of the call itself, and of the request that it begins
@@ -126,7 +126,7 @@ func (s *strand) executeDrawn(o *op) {
 		s.enterAs(c, of[begins(c.slot)])
 	}
 	e.unknown += o.unknown
-	s.until(s.busy, nil)
+	s.until(s.busy, cause{})
 	for _, r := range of {
 		r.left--
 	}
@@ -192,7 +192,7 @@ func (e *engine) releaseStretches() (found bool) {
 			if r.waiter == s {
 				r.waiter = nil
 				found = true
-				s.proceed(s.busy, nil)
+				s.proceed(s.busy, cause{})
 			}
 		}
 	}
@@ -233,7 +233,7 @@ func (e *engine) releaseDrawn(now Time) (found bool) {
 	for _, c := range e.channelList {
 		if len(c.probers) > 0 {
 			found = true
-			e.show(c, now, nil)
+			e.show(c, now, cause{})
 		}
 		for i := range c.receives.len() {
 			if end := &c.receives.list[c.receives.head+i]; end.request.waiter != nil {
