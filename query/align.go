@@ -226,3 +226,37 @@ func (e clockErrors) onClock(rank int, time int64, other int, otherTime int64) (
 func (e clockErrors) at(clock int, time int64) float64 {
 	return float64(layout.ClockError(&e.run.Clocks[clock], wire.SubTimes(time, e.off), wire.AddTimes(time, e.off)))
 }
+
+// Differences tell how far apart times of ranks are, and by how much that may be off.
+type Differences struct{ errors clockErrors }
+
+// Differences returns how far apart the starts of calls are that have times of their own. It costs what
+// [Times.Guarantee] does.
+func (t *Times) Differences() (*Differences, error) {
+	errors, err := t.clocks()
+	return &Differences{errors}, err
+}
+
+// Of returns how much time goes by from the start of a call of a rank to that of a call of another, in
+// nanoseconds, and by how much that may be off: by the codec of times and by the clocks of the machines, +Inf
+// if that is not known.
+func (d *Differences) Of(rank int, time int64, other int, otherTime int64) (ns, off float64) {
+	e := &d.errors
+	if off = 2 * float64(e.off); e.off == maxTime {
+		off = math.Inf(1)
+	}
+	from, to := e.onClock(rank, time, other, otherTime)
+	ns = elapsed(from, to)
+	if len(e.run.Clocks) == 0 {
+		return ns, off
+	}
+	i, j := e.run.ClockOf(rank), e.run.ClockOf(other)
+	switch {
+	case i >= 0 && i == j:
+	case i < 0 || j < 0 || e.run.Clocks[i].Error < 0 || e.run.Clocks[j].Error < 0:
+		off = math.Inf(1)
+	default:
+		off += e.at(i, time) + e.at(j, otherTime)
+	}
+	return ns, off
+}

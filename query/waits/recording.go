@@ -1,0 +1,299 @@
+package waits
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"iter"
+	"math"
+
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/mpi/replay"
+	"github.com/reprise-trace/reprise/mpi/semantics"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
+)
+
+// A recording is the times of the calls of a trace, and what was found of the calls that waited.
+type recording struct {
+	trace       *trace.Trace
+	differences *query.Differences
+	guarantee   timing.Guarantee
+	ranks       *rankenc.Set // whose waits are told; nil for all
+	begin       int64        // of the first call, in nanoseconds
+
+	clocks map[clockKey]*clock
+	recent *clock
+	stop   context.CancelCauseFunc
+
+	names      query.Sites
+	signatures []int32 // number of the site, by signature; −1 for one that no call had yet
+	sites      []Site
+	numbers    map[Site]int32
+
+	// When the last rank has returned from MPI_Init, the last has called MPI_Finalize, the first call started and
+	// the last ended.
+	initialized, finalized, first, last int64
+
+	victims map[victimKey]*victim
+	causes  map[delayKey]*cause
+	short   uint64
+	early   bool // a call that received a message ended before that was sent
+}
+
+type victimKey struct {
+	rank int
+	site int32
+	kind uint8
+}
+
+// wrongOrder is the kind of a late sender in the wrong order.
+const wrongOrder = math.MaxUint8
+
+type victim struct {
+	calls          uint64
+	wait, off, max float64
+	by             map[int]float64 // wait, by the rank that it is for
+}
+
+type delayKey struct {
+	rank     int
+	inCall   bool
+	from, to int32 // numbers of sites; −1 for none
+}
+
+type cause struct{ cost, direct float64 }
+
+func newRecording(model *semantics.Model, o Options) (*recording, error) {
+	tr := model.Trace()
+	times, err := query.OpenTimes(tr)
+	if err != nil {
+		return nil, err
+	}
+	r := &recording{trace: tr, ranks: o.Ranks, clocks: make(map[clockKey]*clock), names: query.SitesOf(tr),
+		signatures: make([]int32, tr.Signatures()), numbers: make(map[Site]int32),
+		victims: make(map[victimKey]*victim), causes: make(map[delayKey]*cause),
+		initialized: math.MinInt64, finalized: math.MinInt64, first: math.MaxInt64, last: math.MinInt64}
+	for i := range r.signatures {
+		r.signatures[i] = -1
+	}
+	if r.guarantee, err = times.Guarantee(); err != nil {
+		return nil, err
+	}
+	if r.differences, err = times.Differences(); err != nil {
+		return nil, err
+	}
+	r.begin, err = times.Begin()
+	return r, err
+}
+
+type clockKey struct {
+	rank   *trace.Rank
+	thread int
+}
+
+// A clock reads the times of the calls of a thread, some at once.
+type clock struct {
+	key  clockKey
+	next func() ([]timing.Time, error, bool)
+	stop func()
+	read []timing.Time // that have been read, from position at on
+	at   uint64
+}
+
+// readAtOnce is how many times are read at once: it costs more to switch to what reads them than to read one.
+const readAtOnce = 256
+
+// clockOf returns the clock of the thread of a call.
+func (r *recording) clockOf(c *replay.Call) *clock {
+	k := clockKey{c.Rank.Rank, c.Thread}
+	if r.recent != nil && r.recent.key == k {
+		return r.recent
+	}
+	t := r.clocks[k]
+	if t == nil {
+		t = &clock{key: k, at: c.Position}
+		t.next, t.stop = iter.Pull2(blocks(c.Rank.Rank, c.Position))
+		r.clocks[k] = t
+	}
+	r.recent = t
+	return t
+}
+
+// blocks returns an iterator over the times of a rank from a position on, some at once. What it yields is valid
+// until the next.
+func blocks(rank *trace.Rank, from uint64) iter.Seq2[[]timing.Time, error] {
+	return func(yield func([]timing.Time, error) bool) {
+		list := make([]timing.Time, 0, readAtOnce)
+		for t, err := range rank.Times(from) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if list = append(list, t); len(list) == readAtOnce {
+				if !yield(list, nil) {
+					return
+				}
+				list = list[:0]
+			}
+		}
+		yield(list, nil)
+	}
+}
+
+// close ends the reading of times.
+func (r *recording) close() {
+	for _, t := range r.clocks {
+		t.stop()
+	}
+}
+
+// Times returns when a call started and ended.
+func (r *recording) Times(c *replay.Call) (start, end replay.Time) {
+	t := r.clockOf(c)
+	for c.Position >= t.at+uint64(len(t.read)) {
+		list, err, ok := t.next()
+		if err != nil || !ok || len(list) == 0 {
+			r.stop(cmp.Or(err, io.ErrUnexpectedEOF))
+			return 0, 0
+		}
+		t.at, t.read = t.at+uint64(len(t.read)), list
+	}
+	at := &t.read[c.Position-t.at]
+	from, to := at.Start, wire.AddTimes(at.Start, max(0, at.Duration))
+	r.first, r.last = min(r.first, from), max(r.last, to)
+	if signature := c.Rank.Signature(c.Terminal); r.signatures[signature] < 0 || c.Local {
+		r.meet(c, signature, from, to)
+	}
+	return r.time(from), r.time(to)
+}
+
+// time returns a time of the recording as one of the replay.
+func (r *recording) time(ns int64) replay.Time {
+	const most = int64(math.MaxInt64 / replay.Nanosecond / 2)
+	return replay.Time(max(-most, min(wire.SubTimes(ns, r.begin), most))) * replay.Nanosecond
+}
+
+// meet takes note of the site of a signature, and of when the run began and ended.
+func (r *recording) meet(c *replay.Call, signature int, from, to int64) {
+	call := c.Rank.Call(c.Terminal)
+	switch name := call.Function.Name; name {
+	case "MPI_Init", "MPI_Init_thread":
+		r.initialized = max(r.initialized, to)
+	case "MPI_Finalize":
+		r.finalized = max(r.finalized, from)
+	}
+	if r.signatures[signature] >= 0 {
+		return
+	}
+	s := Site{Function: call.Function.Name}
+	if place := r.names.Of(&call); place != "" {
+		s.Place = query.Frames(place)[0]
+	}
+	n, ok := r.numbers[s]
+	if !ok {
+		n = int32(len(r.sites))
+		r.numbers[s], r.sites = n, append(r.sites, s)
+	}
+	r.signatures[signature] = n
+}
+
+// Site returns the number of the site of a call whose times were read.
+func (r *recording) Site(c *replay.Call) int { return int(r.signatures[c.Rank.Signature(c.Terminal)]) }
+
+// A told is a wait of a victim that may turn out to be in the wrong order.
+type told struct {
+	key       victimKey
+	wait, off float64
+	by        int
+}
+
+// Waited takes note of a call that waits, unless that may come from times and clocks.
+func (r *recording) Waited(w *replay.Waited) any {
+	rank := w.Call.Rank.Number()
+	since, off := r.differences.Of(rank, r.nanoseconds(w.Start), w.Rank, r.nanoseconds(w.Since))
+	takes := float64(w.End-w.Start) / float64(replay.Nanosecond)
+	if since > takes+off {
+		r.early = r.early || w.Kind == replay.LateSender
+		return nil
+	}
+	if r.ranks != nil && !r.ranks.Contains(rank) {
+		return nil
+	}
+	wait := min(since, takes)
+	if wait <= off || wait <= 0 {
+		r.short++
+		return nil
+	}
+	t := &told{victimKey{rank, int32(r.Site(w.Call)), uint8(w.Kind)}, wait, off, w.Rank}
+	r.victim(t.key).add(t, 1)
+	for _, d := range w.Delays() {
+		k := r.keyOf(&d)
+		c := r.causes[k]
+		if c == nil {
+			c = new(cause)
+			r.causes[k] = c
+		}
+		c.cost += d.Share * wait
+		if d.Rank == w.Rank {
+			c.direct += d.Share * wait
+		}
+	}
+	if w.Kind != replay.LateSender {
+		return nil
+	}
+	return t
+}
+
+// WrongOrder takes note of a wait that turned out to be in the wrong order.
+func (r *recording) WrongOrder(kept any) {
+	t := kept.(*told)
+	r.victim(t.key).add(t, -1)
+	if r.victims[t.key].calls == 0 {
+		delete(r.victims, t.key)
+	}
+	t.key.kind = wrongOrder
+	r.victim(t.key).add(t, 1)
+}
+
+func (r *recording) victim(k victimKey) *victim {
+	v := r.victims[k]
+	if v == nil {
+		v = &victim{by: make(map[int]float64)}
+		r.victims[k] = v
+	}
+	return v
+}
+
+// add adds a wait to those of a victim, or takes it away. The longest stays.
+func (v *victim) add(t *told, sign float64) {
+	if sign > 0 {
+		v.calls, v.max = v.calls+1, max(v.max, t.wait)
+	} else {
+		v.calls--
+	}
+	v.wait, v.off = v.wait+sign*t.wait, v.off+sign*t.off
+	v.by[t.by] += sign * t.wait
+}
+
+func (r *recording) keyOf(d *replay.Delay) delayKey {
+	if d.InCall {
+		return delayKey{d.Rank, true, -1, int32(d.Before)}
+	}
+	return delayKey{d.Rank, false, int32(d.After), int32(d.Before)}
+}
+
+func (r *recording) delay(k delayKey) Delay {
+	d := Delay{Rank: k.rank, InCall: k.inCall, To: r.sites[k.to]}
+	if k.from >= 0 {
+		d.From = &r.sites[k.from]
+	}
+	return d
+}
+
+// nanoseconds returns a time of the replay as one of the recording.
+func (r *recording) nanoseconds(t replay.Time) int64 {
+	return wire.AddTimes(r.begin, int64(t/replay.Nanosecond))
+}

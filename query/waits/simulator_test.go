@@ -1,0 +1,470 @@
+package waits_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/test/must"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
+	_ "github.com/reprise-trace/reprise/internal/test/tier" // how many cases are drawn
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/semantics"
+	"github.com/reprise-trace/reprise/query/waits"
+	"github.com/reprise-trace/reprise/trace"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+type tester interface {
+	testtrace.TB
+	Fatalf(format string, args ...any)
+}
+
+// A simulator runs programs with times, and knows who waits for whom and why. All of it is slow and plain: each
+// rank carries the whole way to where it is. Times are in nanoseconds.
+type simulator struct {
+	ranks   []*process
+	victims map[victim]*sum
+	causes  map[delay]float64
+	next    int  // request
+	tied    bool // a call waited for two that started at one time
+}
+
+// A process is a rank.
+type process struct {
+	rank     int
+	now      int64
+	last     string // function of the call before
+	calls    []testtrace.Call
+	way      []stage
+	received []receipt
+}
+
+// A receipt is a call that received a message that was sent at a time; waited if it was the only one and the
+// call waited for it.
+type receipt struct {
+	sent   int64
+	waited int64
+	of     victim
+}
+
+// A stage of a way is the time before a call, or a call.
+type stage struct {
+	rank     int
+	in       bool
+	from, to string
+	time     int64
+}
+
+type victim struct {
+	kind     string
+	rank     int
+	function string
+}
+
+type delay struct {
+	rank     int
+	in       bool
+	from, to string
+}
+
+type sum struct {
+	calls uint64
+	wait  int64
+}
+
+// A moment is the start of a call: what others may wait for.
+type moment struct {
+	p    *process
+	at   int64
+	way  []stage // up to it
+	from string  // function of the call before it
+
+	// Of what is waited for: how, and whether the call ends without it. Then it counts as waited for if it started
+	// before the call ended, as times do not tell it apart from what the call needed.
+	kind    string
+	perhaps bool
+}
+
+// as returns m as it is waited for.
+func (m moment) as(kind string, perhaps bool) moment {
+	m.kind, m.perhaps = kind, perhaps
+	return m
+}
+
+const (
+	overhead = 100  // of a call
+	latency  = 1000 // of a message
+)
+
+func newSimulator(ranks int) *simulator {
+	s := &simulator{victims: make(map[victim]*sum), causes: make(map[delay]float64)}
+	for rank := range ranks {
+		s.ranks = append(s.ranks, &process{rank: rank})
+		s.call(s.start(rank, "MPI_Init", 0), 1000, "MPI_Init", nil)
+	}
+	return s
+}
+
+// start has a rank compute, and start a call.
+func (s *simulator) start(rank int, function string, computes int64) moment {
+	p := s.ranks[rank]
+	p.now += computes
+	way := append(slices.Clone(p.way), stage{rank, false, p.last, function, computes})
+	return moment{p: p, at: p.now, way: way, from: p.last}
+}
+
+// call has a call that started end after a time, and some time after those that it waits for have started. It
+// returns that which it waited for, itself for none.
+func (s *simulator) call(m moment, takes int64, function string, for_ []moment, pairs ...any) moment {
+	p, culprit, end := m.p, m, m.at+takes
+	for _, perhaps := range []bool{false, true} {
+		for _, other := range for_ {
+			if other.perhaps != perhaps || perhaps && other.at > end {
+				continue
+			}
+			s.tied = s.tied || other.at == culprit.at && other.at > m.at
+			if other.at > culprit.at {
+				culprit = other
+			}
+		}
+		if !perhaps && culprit.at > m.at {
+			end = max(end, culprit.at+latency)
+		}
+	}
+	if culprit.at > m.at {
+		s.waited(m, culprit, function, culprit.kind)
+	}
+	p.way = append(slices.Clone(culprit.way), stage{p.rank, true, m.from, function, end - culprit.at})
+	c := testtrace.MPICall(function, pairs...)
+	c.Start, c.Duration = m.at, end-m.at
+	p.calls = append(p.calls, c)
+	p.now, p.last = end, function
+	return culprit
+}
+
+// waited takes note of a call that waited, and of why.
+func (s *simulator) waited(m, culprit moment, function, kind string) {
+	v := victim{kind, m.p.rank, function}
+	if s.victims[v] == nil {
+		s.victims[v] = new(sum)
+	}
+	wait := culprit.at - m.at
+	s.victims[v].calls++
+	s.victims[v].wait += wait
+	type legs struct {
+		time  int64
+		count int
+	}
+	differs := make(map[stage]legs)
+	for i, way := range [][]stage{culprit.way, m.way} {
+		for _, x := range way {
+			sign := 1 - 2*i
+			k := x
+			k.time = 0
+			d := differs[k]
+			differs[k] = legs{d.time + int64(sign)*x.time, d.count + sign}
+		}
+	}
+	alike := func(a, b stage) bool {
+		return a.in == b.in && a.to == b.to && (a.in || a.from == b.from)
+	}
+	excess, total := make(map[delay]float64), 0.0
+	for k, d := range differs {
+		if d.time <= 0 {
+			continue
+		}
+		mine, mineCount, moreCount := int64(0), 0, 0
+		for l, e := range differs {
+			switch {
+			case !alike(k, l):
+			case e.count > 0:
+				moreCount += e.count
+			case e.count < 0 || e.time < 0:
+				mine, mineCount = mine-e.time, mineCount-e.count
+			}
+		}
+		more := float64(d.time)
+		if mineCount > 0 && d.count > 0 {
+			more -= float64(mine) / float64(max(mineCount, moreCount)) * float64(d.count)
+		}
+		if more > 0 {
+			x := delay{k.rank, k.in, k.from, k.to}
+			if k.in {
+				x.from = ""
+			}
+			excess[x] += more
+			total += more
+		}
+	}
+	for x, more := range excess {
+		s.causes[x] += more / total * float64(wait)
+	}
+}
+
+// receive takes note of a call that received messages.
+func (s *simulator) receive(m moment, function string, sent ...moment) {
+	of, first := victim{"late sender", m.p.rank, function}, int64(math.MaxInt64)
+	for _, x := range sent {
+		first = min(first, x.at)
+	}
+	r := receipt{sent: first, of: of}
+	if len(sent) == 1 {
+		r.waited = max(0, sent[0].at-m.at)
+	}
+	for i := range m.p.received {
+		before := &m.p.received[i]
+		if before.waited == 0 || before.sent <= r.sent {
+			continue
+		}
+		s.victims[before.of].calls--
+		s.victims[before.of].wait -= before.waited
+		before.of.kind = "wrong order"
+		if s.victims[before.of] == nil {
+			s.victims[before.of] = new(sum)
+		}
+		s.victims[before.of].calls++
+		s.victims[before.of].wait += before.waited
+		before.waited = 0
+	}
+	m.p.received = append(m.p.received, r)
+}
+
+// trace ends the program, and returns its trace.
+func (s *simulator) trace(t tester, o tracer.Options) *trace.Trace {
+	var parts []merge.Part
+	for rank, p := range s.ranks {
+		s.call(s.start(rank, "MPI_Finalize", 10), overhead, "MPI_Finalize", nil)
+		r := must.Get(tracer.New(o))
+		for _, c := range p.calls {
+			r.CallAt(r.Declare(c.Function), c.Start, c.Duration, c.Args...)
+		}
+		parts = append(parts, r.Finish(rank))
+	}
+	return testtrace.Write(t, merge.Run{Ranks: len(s.ranks)}, parts)
+}
+
+const world = "MPI_COMM_WORLD"
+
+func message(peer string, rank, tag int) []any {
+	return []any{"count", 1, "datatype", "MPI_BYTE", peer, rank, "tag", tag, "comm", world}
+}
+
+// send has a rank send a message to another with a blocking call, and that receive it with one.
+func (s *simulator) send(from, to, tag int, computes [2]int64, rendezvous bool) {
+	sent, received := s.start(from, "MPI_Send", computes[0]), s.start(to, "MPI_Recv", computes[1])
+	s.call(sent, overhead, "MPI_Send", []moment{received.as("late receiver", !rendezvous)},
+		message("dest", to, tag)...)
+	s.call(received, overhead, "MPI_Recv", []moment{sent.as("late sender", false)}, message("source", from, tag)...)
+	s.receive(received, "MPI_Recv", sent)
+}
+
+// An open request is one whose call is still to be waited for.
+type open struct {
+	rank, request int
+	other         moment // what it waits for
+	receives      bool
+}
+
+// begin has a rank send a message that both ends wait for later.
+func (s *simulator) begin(from, to, tag int, computes [2]int64, rendezvous bool) (requests []open) {
+	sent, received := s.start(from, "MPI_Isend", computes[0]), s.start(to, "MPI_Irecv", computes[1])
+	a, b := s.next, s.next+1
+	s.next += 2
+	s.call(sent, overhead, "MPI_Isend", nil, append(message("dest", to, tag), "request", a)...)
+	s.call(received, overhead, "MPI_Irecv", nil, append(message("source", from, tag), "request", b)...)
+	return []open{{from, a, received.as("late receiver", !rendezvous), false},
+		{to, b, sent.as("late sender", false), true}}
+}
+
+// wait has a rank wait for requests.
+func (s *simulator) wait(rank int, computes int64, requests ...open) {
+	var ids []any
+	var for_, sent []moment
+	for _, r := range requests {
+		ids, for_ = append(ids, r.request), append(for_, r.other)
+		if r.receives {
+			sent = append(sent, r.other)
+		}
+	}
+	function, pairs := "MPI_Waitall", []any{"count", len(ids), "array_of_requests", ids}
+	if len(ids) == 1 {
+		function, pairs = "MPI_Wait", []any{"request", ids[0]}
+	}
+	m := s.start(rank, function, computes)
+	culprit := s.call(m, overhead, function, for_, pairs...)
+	if len(sent) > 0 {
+		s.receive(m, function, sent...)
+		if culprit.kind != "late sender" {
+			m.p.received[len(m.p.received)-1].waited = 0
+		}
+	}
+}
+
+// collect has all ranks make the call of a collective operation.
+func (s *simulator) collect(name string, root int, computes func(rank int) int64) {
+	var all []moment
+	for rank := range s.ranks {
+		all = append(all, s.start(rank, name, computes(rank)))
+	}
+	for rank, m := range all {
+		pairs := []any{"comm", world}
+		if name != "MPI_Barrier" {
+			pairs = append(pairs, "count", 1, "datatype", "MPI_BYTE")
+		}
+		wait, kind := all, "wait at NxN"
+		switch name {
+		case "MPI_Barrier":
+			kind = "wait at barrier"
+		case "MPI_Bcast":
+			wait, kind = all[root:root+1], "late root"
+			pairs = append(pairs, "root", root)
+		case "MPI_Reduce":
+			pairs = append(pairs, "root", root)
+			if kind = "early root"; rank != root {
+				wait = nil
+			}
+		case "MPI_Scan":
+			wait, kind = all[:rank], "early scan"
+		}
+		var for_ []moment
+		for _, other := range wait {
+			if other.p != m.p {
+				for_ = append(for_, other.as(kind, false))
+			}
+		}
+		s.call(m, overhead, name, for_, pairs...)
+	}
+}
+
+// check compares what is found with what is known.
+func (s *simulator) check(t tester) *waits.Run {
+	t.Helper()
+	model := must.Get(semantics.Open(context.Background(), s.trace(t, exact)))
+	run, err := waits.Open(context.Background(), model, waits.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := 0.0
+	for v, want := range s.victims {
+		total += float64(want.wait)
+		if want.calls == 0 {
+			delete(s.victims, v)
+		}
+	}
+	for _, v := range run.Victims {
+		k := victim{v.Kind, v.Rank, v.Function}
+		if want := s.victims[k]; want == nil || want.calls != v.Calls || float64(want.wait) != float64(v.Wait) {
+			t.Fatalf("%+v, not %+v", v, want)
+		}
+		delete(s.victims, k)
+	}
+	if len(s.victims) > 0 {
+		t.Fatalf("%v are not found", s.victims)
+	}
+	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*total }
+	if !near(float64(run.Wait), total) || run.Short+run.Unmatched+run.Unknown+run.Outside > 0 || run.WaitError != 0 {
+		t.Fatalf("%+v, not %v", run, total)
+	}
+	cost := 0.0
+	for _, c := range run.Causes {
+		k := delay{rank: c.Rank, in: c.InCall, to: c.To.Function}
+		if c.From != nil {
+			k.from = c.From.Function
+		}
+		if !near(s.causes[k], float64(c.Cost)) || c.Direct > c.Cost*(1+1e-9) {
+			t.Fatalf("%+v, not %v", c, s.causes[k])
+		}
+		cost += float64(c.Cost)
+	}
+	if !near(cost, total) {
+		t.Fatalf("causes of %v, not %v", cost, total)
+	}
+	return run
+}
+
+// TestDrawn checks programs with times that are drawn against the simulator.
+func TestDrawn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ranks := rapid.IntRange(2, 5).Draw(t, "ranks")
+		s := newSimulator(ranks)
+		var requests []open
+		steps := rapid.IntRange(1, 40).Draw(t, "steps")
+		slow := rapid.IntRange(0, ranks-1).Draw(t, "slow")
+		drawn := int64(0)
+		computes := func(rank int) int64 {
+			drawn++ // so that hardly any two calls start at one time
+			n := int64(rapid.IntRange(0, 3).Draw(t, "computes"))*1000 + drawn*drawn%97
+			if rank == slow && rapid.Bool().Draw(t, "planted") {
+				n += 10_000
+			}
+			return n
+		}
+		waitFor := func(i int) {
+			r := requests[i]
+			list := []open{r}
+			for k := len(requests) - 1; k >= 0; k-- {
+				if k != i && requests[k].rank == r.rank && rapid.Bool().Draw(t, "too") {
+					list = append(list, requests[k])
+				}
+			}
+			requests = slices.DeleteFunc(requests, func(o open) bool {
+				return slices.ContainsFunc(list, func(l open) bool { return l.request == o.request })
+			})
+			s.wait(r.rank, computes(r.rank), list...)
+		}
+		for step := range steps {
+			from := rapid.IntRange(0, ranks-1).Draw(t, "from")
+			to := (from + rapid.IntRange(1, ranks-1).Draw(t, "to")) % ranks
+			both := [2]int64{computes(from), computes(to)}
+			switch what := rapid.IntRange(0, 9).Draw(t, "what"); {
+			case what < 2:
+				s.send(from, to, step, both, rapid.Bool().Draw(t, "rendezvous"))
+			case what < 5:
+				requests = append(requests, s.begin(from, to, step, both, rapid.Bool().Draw(t, "rendezvous"))...)
+			case what < 8:
+				if len(requests) > 0 {
+					waitFor(rapid.IntRange(0, len(requests)-1).Draw(t, "request"))
+				}
+			default:
+				s.collect(rapid.SampledFrom([]string{"MPI_Barrier", "MPI_Allreduce", "MPI_Bcast", "MPI_Reduce",
+					"MPI_Scan"}).Draw(t, "function"), from, computes)
+			}
+		}
+		for len(requests) > 0 {
+			waitFor(0)
+		}
+		if s.tied {
+			return // either may be the cause
+		}
+		s.check(t)
+	})
+}
+
+// TestPlanted checks that a delay that goes on through all ranks, many times, has its cause on the rank that
+// makes it.
+func TestPlanted(t *testing.T) {
+	const ranks, late, loops, longer = 5, 2, 700, 50_000
+	s := newSimulator(ranks)
+	for range loops {
+		for rank := range ranks - 1 {
+			from := (late + rank) % ranks
+			both := [2]int64{0, 1000}
+			if rank == 0 {
+				both[0] = 1000 + longer
+			}
+			s.send(from, (from+1)%ranks, 0, both, false)
+		}
+	}
+	run := s.check(t)
+	want := fmt.Sprint(late, " MPI_Send→MPI_Send")
+	got := run.Causes[0]
+	if fmt.Sprint(got.Rank, " ", got.From.Function, "→", got.To.Function) != want ||
+		math.Abs(float64(got.Cost)/(loops*(ranks-1)*longer)-1) > 0.03 {
+		t.Errorf("%+v of %+v", got, run)
+	}
+}

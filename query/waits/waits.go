@@ -1,0 +1,288 @@
+package waits
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/mpi/replay"
+	"github.com/reprise-trace/reprise/mpi/semantics"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/timing"
+)
+
+// Why it is not known which calls wait.
+var (
+	// errNotTimed means that the trace does not have the times of every call of all ranks that were recorded.
+	errNotTimed = errors.New("waits: the trace does not have the times of every call of all ranks")
+
+	// ErrUnordered means that the order in which the threads of a rank made their calls is not known.
+	ErrUnordered = errors.New("waits: it is not known in which order the threads of a rank made their calls")
+
+	// errSwitched means that ranks switched recording off and on, and messages do not fit each other.
+	errSwitched = errors.New("waits: ranks switched recording off, so which messages belong together is not known")
+
+	// errNotExact means that the trace was made to fit a size, and does not have each call as it was.
+	errNotExact = errors.New("waits: the trace was made to fit a size, and does not have each call as it was")
+
+	// ErrUnasked means that the trace has more than [query.MaxUnasked] calls, and [Options] do not ask for them.
+	ErrUnasked = errors.New("waits: the trace has too many calls to read their times without being asked for")
+
+	// ErrUnknownCalls means that it is not known what the calls of the trace do.
+	ErrUnknownCalls = errors.New("waits: it is not known what the calls do: they are neither those of MPI nor of SimGrid")
+)
+
+// Options configures [Open]. The zero Options is about all ranks.
+type Options struct {
+	// Ranks are those whose waits are told, and what caused these. Nil means all.
+	Ranks *rankenc.Set
+
+	// Series asks for the times of every call, however many there are. Without it, those of
+	// [query.MaxUnasked] calls are read at most.
+	Series bool
+
+	// Progress, unless it is nil, is called with the number of calls that are done.
+	Progress func(calls uint64)
+}
+
+// A Run says which calls of a run waited, and why.
+type Run struct {
+	// Time is the run: from when the last rank returns from MPI_Init to when the last rank calls MPI_Finalize;
+	// without these, from the first call to the end of the last.
+	Time  query.Nanoseconds `json:"run_ns"`
+	Ranks int               `json:"ranks"` // that were recorded
+
+	Waits     uint64            `json:"calls"`         // that waited
+	Wait      query.Nanoseconds `json:"wait_ns"`       // of these
+	WaitError query.Nanoseconds `json:"wait_error_ns"` // how far Wait may be off
+
+	// Guarantee is that of the durations of calls. Short are calls that waited less than times or clocks may be
+	// off: they do not count as waits.
+	Guarantee timing.Guarantee `json:"relative_error"`
+	Short     uint64           `json:"short_waits"`
+
+	Causes  []Cause  `json:"causes"`  // those of most waiting first
+	Victims []Victim `json:"victims"` // likewise
+	Path    Path     `json:"critical_path"`
+
+	// What nobody is told to have waited for. Unknown are messages and operations of which the trace does not
+	// say who takes part, Outside those with ranks that are not in the trace, and Unmatched calls that waited
+	// for a message or an operation that is not in it.
+	Unknown   uint64 `json:"unknown_messages"`
+	Outside   uint64 `json:"outside_messages"`
+	Unmatched uint64 `json:"unmatched_calls"`
+}
+
+// A Site is calls of one function in one place of the program.
+type Site struct {
+	Function string `json:"function"`
+	Place    string `json:"site,omitempty"` // such as solver.f90:212 exchange_; empty if it is not known
+}
+
+// A Delay is computing of a rank, or its calls of a Site, that took longer than those of others did.
+type Delay struct {
+	Rank   int   `json:"rank"`
+	InCall bool  `json:"in_call"`         // in calls of To
+	From   *Site `json:"after,omitempty"` // the calls before the computing; nil for none, as before MPI_Init
+	To     Site  `json:"before"`          // the calls that came after it
+}
+
+// A Cause is a Delay, and how long others waited because of it.
+type Cause struct {
+	Delay
+	Cost query.Nanoseconds `json:"cost_ns"` // waiting of all ranks
+
+	// Direct is the part of it that ranks waited for the rank of the Delay itself. In the rest, another passed
+	// the delay on: it waited as well.
+	Direct query.Nanoseconds `json:"direct_ns"`
+}
+
+// A Victim is calls of a rank in one place that waited in one way.
+type Victim struct {
+	Site
+	Kind  string            `json:"kind"` // such as late sender
+	Rank  int               `json:"rank"`
+	Calls uint64            `json:"calls"` // that waited
+	Wait  query.Nanoseconds `json:"wait_ns"`
+	Error query.Nanoseconds `json:"wait_error_ns"` // how far Wait may be off
+	Max   query.Nanoseconds `json:"max_ns"`        // the longest wait
+
+	// For is the rank that it waited for most, and ForWait for how long.
+	For     int               `json:"for_rank"`
+	ForWait query.Nanoseconds `json:"for_wait_ns"`
+}
+
+// A Path is the critical path of a run, from the start of its first call to the end of its last: what happened
+// one after the other, on the ranks that others waited for.
+type Path struct {
+	Time  query.Nanoseconds `json:"time_ns"`
+	Steps []Step            `json:"steps"` // those of most time first
+}
+
+// A Step is what a critical path has of a Delay.
+type Step struct {
+	Delay
+	Time query.Nanoseconds `json:"time_ns"`
+}
+
+// wrongOrderKind is the kind of a late sender whose message was received before one that had been sent earlier.
+const wrongOrderKind = "wrong order"
+
+// Open finds the calls of a run that waited for other ranks, by when calls started and ended, and what caused
+// that. It costs a replay: see [replay.Waits]. With an error of a context that is done it returns nothing.
+//
+// An error is [ErrUnordered], [ErrUnasked], [ErrUnknownCalls] or another that tells why the trace does not say
+// which calls waited, as where it does not have the times of every call of all ranks, or too little of the run.
+func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) {
+	need.That(model != nil, "waits: no model")
+	tr := model.Trace()
+	if err := check(model, o.Series); err != nil {
+		return nil, err
+	}
+	r, err := newRecording(model, o)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	stopping, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	r.stop = stop
+	res, err := replay.Waits(stopping, model, r, o.Progress)
+	if err != nil {
+		return nil, fmt.Errorf("waits: %w", err)
+	}
+	if res.Switched && (r.early || res.Unmatched+res.Unreceived > 0) {
+		return nil, errSwitched
+	}
+	run := r.answer()
+	run.Ranks, run.Guarantee = tr.Content().Recorded.Len(), r.guarantee
+	run.Unknown, run.Outside, run.Unmatched = res.Unknown, res.Outside, res.Unmatched
+	run.Path = r.path(res)
+	return run, nil
+}
+
+// check reports why the trace does not say which calls waited.
+func check(model *semantics.Model, all bool) error {
+	tr := model.Trace()
+	series, _, err := tr.SeriesRanks()
+	switch {
+	case err != nil:
+		return err
+	case !tr.Content().Exact:
+		return errNotExact
+	case !model.Known():
+		return ErrUnknownCalls
+	case tr.Run().ThreadsUnordered:
+		return ErrUnordered
+	case tr.RankSet().Difference(series).Len() > 0 || series.Len() == 0:
+		return errNotTimed
+	case all:
+		return nil
+	}
+	calls := uint64(0)
+	for number := range tr.Shapes() {
+		ranks := tr.ShapeRanks(number).Len()
+		if ranks == 0 {
+			continue
+		}
+		s, err := tr.Shape(number)
+		if err != nil {
+			return err
+		}
+		calls = wire.AddSat(calls, wire.MulSat(s.Grammar.Len(), uint64(ranks)))
+	}
+	if calls > query.MaxUnasked {
+		return ErrUnasked
+	}
+	return nil
+}
+
+// answer returns what was found.
+func (r *recording) answer() *Run {
+	run := &Run{Time: r.runTime(), Short: r.short}
+	for k, v := range r.victims {
+		most, rank := 0.0, -1
+		for other, wait := range v.by {
+			if wait > most || wait == most && other < rank {
+				most, rank = wait, other
+			}
+		}
+		kind := replay.WaitKind(k.kind).String()
+		if k.kind == wrongOrder {
+			kind = wrongOrderKind
+		}
+		run.Victims = append(run.Victims, Victim{Kind: kind, Rank: k.rank, Site: r.sites[k.site], Calls: v.calls,
+			Wait: query.Nanoseconds(v.wait), Error: query.Nanoseconds(v.off), Max: query.Nanoseconds(v.max),
+			For: rank, ForWait: query.Nanoseconds(most)})
+		run.Waits += v.calls
+	}
+	slices.SortFunc(run.Victims, func(a, b Victim) int {
+		return cmp.Or(cmp.Compare(b.Wait, a.Wait), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Kind, b.Kind),
+			a.Site.compare(b.Site))
+	})
+	for _, v := range run.Victims {
+		run.Wait, run.WaitError = run.Wait+v.Wait, run.WaitError+v.Error
+	}
+	for k, c := range r.causes {
+		run.Causes = append(run.Causes, Cause{Delay: r.delay(k), Cost: query.Nanoseconds(c.cost),
+			Direct: query.Nanoseconds(c.direct)})
+	}
+	slices.SortFunc(run.Causes, func(a, b Cause) int {
+		return cmp.Or(cmp.Compare(b.Cost, a.Cost), a.Delay.compare(&b.Delay))
+	})
+	return run
+}
+
+// path returns the critical path of a run.
+func (r *recording) path(res *replay.WaitsResult) Path {
+	p := Path{Time: query.Nanoseconds(res.Time) / query.Nanoseconds(replay.Nanosecond)}
+	of := make(map[delayKey]float64)
+	for _, d := range res.Path {
+		of[r.keyOf(&d)] += d.Share * float64(p.Time)
+	}
+	for k, time := range of {
+		p.Steps = append(p.Steps, Step{r.delay(k), query.Nanoseconds(time)})
+	}
+	slices.SortFunc(p.Steps, func(a, b Step) int {
+		return cmp.Or(cmp.Compare(b.Time, a.Time), a.Delay.compare(&b.Delay))
+	})
+	return p
+}
+
+func (s Site) compare(o Site) int {
+	return cmp.Or(cmp.Compare(s.Function, o.Function), cmp.Compare(s.Place, o.Place))
+}
+
+func (d *Delay) compare(o *Delay) int {
+	from := func(d *Delay) Site {
+		if d.From == nil {
+			return Site{}
+		}
+		return *d.From
+	}
+	in := func(d *Delay) int {
+		if d.InCall {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(d.Rank, o.Rank), cmp.Compare(in(d), in(o)), d.To.compare(o.To), from(d).compare(from(o)))
+}
+
+// runTime returns how long the run took.
+func (r *recording) runTime() query.Nanoseconds {
+	from, to := r.initialized, r.finalized
+	if from == math.MinInt64 || to == math.MinInt64 || from > to {
+		from, to = r.first, r.last
+	}
+	if from > to {
+		return 0
+	}
+	return query.Nanoseconds(to) - query.Nanoseconds(from)
+}
