@@ -108,9 +108,9 @@ match run.rpz --json
 match run.rpz --late
 hang run.rpz
 hang run.rpz --json
-imbalance run.rpz
-imbalance run.rpz --json
-imbalance run.rpz --series --json
+waits run.rpz
+waits run.rpz --json
+waits run.rpz --series --json
 efficiency run.rpz
 efficiency run.rpz --json
 at run.rpz 2us

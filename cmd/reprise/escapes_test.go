@@ -124,8 +124,8 @@ match F --all
 efficiency F --json
 efficiency F F
 efficiency F --by EVIL
-imbalance F --series
-imbalance F --json
+waits F --series
+waits F --json
 predict F --machine EVIL
 predict F --json
 predict F -o OUT

@@ -86,7 +86,7 @@ messages F
 matrix F -o out.csv
 match F
 hang F
-imbalance F
+waits F
 efficiency F
 diff F F
 grammar F

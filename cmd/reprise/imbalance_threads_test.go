@@ -27,16 +27,16 @@ func TestLateUnordered(t *testing.T) {
 			{init, message("MPI_Send", "dest", 1, 90_000, 1000)},
 			{init, message("MPI_Recv", "source", 0, 2000, 90_000)},
 		})))
-		text := must(t, "imbalance", "run.rpz", "--series")
-		if said := strings.Contains(text, "no late senders: "+cli.UnorderedNote); said != unordered ||
-			strings.Contains(text, "receives that wait") == unordered {
+		text := must(t, "waits", "run.rpz", "--series")
+		if said := strings.Contains(text, "wait states are not known: "+cli.UnorderedNote); said != unordered ||
+			strings.Contains(text, "late sender, ") == unordered {
 			t.Errorf("threads unordered %v:\n%s", unordered, text)
 		}
 		if r := invoke(t, "", "export", "run.rpz", "-o", "out.csv", "--by",
 			"message"); r.status != cli.ExitOK || strings.Contains(r.stderr, cli.UnorderedNote) != unordered {
 			t.Errorf("threads unordered %v: %+v", unordered, r)
 		}
-		if said := strings.Contains(must(t, "imbalance", "run.rpz", "--series", "--json"),
+		if said := strings.Contains(must(t, "waits", "run.rpz", "--series", "--json"),
 			`"threads_unordered": true`); said != unordered {
 			t.Errorf("threads unordered %v: --json says %v", unordered, said)
 		}

@@ -141,7 +141,7 @@ func TestRequestNames(t *testing.T) {
 	if got := must(t, "cat", "requests.rpz", "--ranks", "0"); !strings.Contains(got, "MPI_Wait(request=isend#1)\n") {
 		t.Error(got)
 	}
-	for _, args := range [][]string{{"imbalance", "requests.rpz"}, {"profile", "requests.rpz", "--by", "signature"}} {
+	for _, args := range [][]string{{"waits", "requests.rpz"}, {"profile", "requests.rpz", "--by", "signature"}} {
 		if got := must(t, args...); strings.Count(got, "MPI_Wait(request=isend#0)\n") != 1 ||
 			strings.Count(got, "MPI_Wait(request=isend#1)\n") != 1 {
 			t.Errorf("%q\n%s", args, got)

@@ -267,7 +267,7 @@ func checkSkewRows(t *testing.T, page, path string, series bool) {
 func checkWaitRows(t *testing.T, page, path string, w truth) {
 	t.Helper()
 	var a imbalanceTruth
-	decodeJSON(t, &a, "imbalance", "--json", "--all", path)
+	decodeJSON(t, &a, "waits", "--json", "--all", path)
 	var at struct {
 		Places []placeTruth `json:"by_rank"`
 	}

@@ -236,8 +236,8 @@ func checkSums(t *testing.T, path string, want truth, exact bool) {
 			t.Errorf("the signatures of %s: %+v, not %+v, with an error of %.0f", name, got, f, errors[name])
 		}
 	}
-	var i answer.Imbalance
-	decodeJSON(t, &i, "imbalance", "--json", "--all", path)
+	var i answer.Waits
+	decodeJSON(t, &i, "waits", "--json", "--all", path)
 	calls, total := uint64(0), 0.0
 	for _, s := range i.Sites {
 		calls, total = calls+s.Calls, total+float64(s.Error)

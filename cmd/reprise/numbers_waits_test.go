@@ -78,7 +78,7 @@ func waitOf(ranks map[int]tally) (wait float64) {
 func checkImbalance(t *testing.T, path string, w truth, exact, series bool) {
 	t.Helper()
 	var a imbalanceTruth
-	decodeJSON(t, &a, "imbalance", "--json", "--all", path)
+	decodeJSON(t, &a, "waits", "--json", "--all", path)
 	if a.Exact != series {
 		t.Errorf("imbalance: exact is %v", a.Exact)
 	}

@@ -153,7 +153,7 @@ func TestPredictAgain(t *testing.T) {
 		}
 		must(t, "report", "out.rpz", "-o", "out.html")
 		must(t, "export", "out.rpz", "-o", "out.parquet")
-		must(t, "imbalance", "out.rpz")
+		must(t, "waits", "out.rpz")
 	}
 }
 

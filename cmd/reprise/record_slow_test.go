@@ -40,7 +40,7 @@ reprise: wait time .* %% of MPI  MPI_Allreduce  slow.c:15 main
 				t.Errorf("the summary is\n%s", got.stderr)
 			}
 			if times == "none" {
-				if r := invoke(t, "", "imbalance", trace); r.status == cli.ExitOK {
+				if r := invoke(t, "", "waits", trace); r.status == cli.ExitOK {
 					t.Errorf("%+v", r)
 				}
 				continue
@@ -63,8 +63,8 @@ func checkSlow(t *testing.T, trace string, slow int) {
 			t.Errorf("rank %d: %+v", slow, r)
 		}
 	}
-	var i answer.Imbalance
-	decodeJSON(t, &i, "imbalance", "--json", trace)
+	var i answer.Waits
+	decodeJSON(t, &i, "waits", "--json", trace)
 	if i.Slowest == nil || i.Slowest.Rank != slow || i.Slowest.Outside != p.RankTimes[slow].Outside {
 		t.Errorf("rank %d: %+v", slow, i.Slowest)
 	}
@@ -73,7 +73,7 @@ func checkSlow(t *testing.T, trace string, slow int) {
 		wait.Wait > wait.Time || wait.WaitError > wait.Wait/50 {
 		t.Errorf("rank %d: %+v", slow, wait)
 	}
-	if text := must(t, "imbalance", trace); !strings.Contains(text, fmt.Sprintf("\nrank %d is the slowest: ", slow)) {
+	if text := must(t, "waits", trace); !strings.Contains(text, fmt.Sprintf("\nrank %d is the slowest: ", slow)) {
 		t.Error(text)
 	}
 	var whole answer.Activity

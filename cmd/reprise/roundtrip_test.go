@@ -239,7 +239,7 @@ func TestAllRanks(t *testing.T) {
 		}
 	}
 	// Of some ranks, it is told what the trace keeps of each, and no statistics of all.
-	if got := must(t, "imbalance", "summed.rpz", "--ranks", "0-2"); !strings.Contains(got,
+	if got := must(t, "waits", "summed.rpz", "--ranks", "0-2"); !strings.Contains(got,
 		"from the sums of each rank") || strings.Contains(got, "signature") {
 		t.Error(got)
 	}

@@ -25,8 +25,8 @@ func TestRecordThreads(t *testing.T) {
 			t.Fatalf("%+v", got)
 		}
 		var p answer.Profile
-		var i answer.Imbalance
-		for args, into := range map[string]any{"profile --by rank": &p, "imbalance": &i} {
+		var i answer.Waits
+		for args, into := range map[string]any{"profile --by rank": &p, "waits": &i} {
 			args := append(strings.Fields(args), trace)
 			if text := must(t, args...); !strings.Contains(strings.Join(strings.Fields(text), " "),
 				answer.OverlapNote) {

@@ -109,7 +109,7 @@ func TestWidth(t *testing.T) {
 			"profile %s --by rank", "profile %s --from 0 --to 1ms",
 			"profile %s --from 0 --by signature", "grammar %s", "grammar %s --shape 0", "messages %s",
 			"messages %s --by size", "messages %s --by communicator", "match %s", "hang %s",
-			"imbalance %s", "efficiency %s", "efficiency %s --all", "predict %s", "at %s 2us",
+			"waits %s", "efficiency %s", "efficiency %s --all", "predict %s", "at %s 2us",
 			"diff %s ring.rpz", "diff ring.rpz %s --all", "codecs %s",
 		} {
 			command = fmt.Sprintf(command, name)

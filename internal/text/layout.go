@@ -13,7 +13,7 @@ const (
 	indent = 4
 
 	// minText is how many columns the last column of a table has at least, or it has a
-	// line of its own.
+	// line of its own, and the first one if it stands on the left.
 	minText = 40
 
 	// minLong is how many columns another column of long texts has at least.
@@ -28,12 +28,14 @@ type layout struct {
 	out    []bool // the columns that are left out
 	folds  []int  // the columns before which a line begins, but for the first
 	left   bool   // the last column stands on the left
+	name   bool   // the first column stands on the left
 	wraps  bool   // and takes several lines
 }
 
 // layout finds room for the columns.
 func (t *Table) layout(r Ruler) *layout {
-	l := &layout{ruler: r, head: [][]string{t.head}, out: make([]bool, len(t.head)), left: t.left, wraps: t.wrapped}
+	l := &layout{ruler: r, head: [][]string{t.head}, out: make([]bool, len(t.head)), left: t.left, name: t.name,
+		wraps: t.wrapped}
 	l.measure(t)
 	if r.columns == 0 || l.fit(t, false) {
 		return l
@@ -89,7 +91,7 @@ func (l *layout) foldTitles() {
 	folded := false
 	for i, title := range l.head[0] {
 		lines[1][i] = title
-		if before, after, ok := strings.Cut(title, " "); ok && before != "" && !(l.left && i == len(l.head[0])-1) {
+		if before, after, ok := strings.Cut(title, " "); ok && before != "" && !(l.left && i == len(l.head[0])-1) && !(l.name && i == 0) {
 			lines[0][i], lines[1][i], folded = before, after, true
 		}
 	}
@@ -140,7 +142,7 @@ func (l *layout) fit(t *Table, own bool) bool {
 // least returns how narrow a column of long texts may be.
 func (l *layout) least(i int) int {
 	least := minLong
-	if l.left && i == len(l.widths)-1 {
+	if l.left && i == len(l.widths)-1 || l.name && i == 0 {
 		least = minText
 	}
 	return min(l.widths[i], max(least, l.title(i)))
@@ -287,6 +289,9 @@ func (l *layout) line(cells []string, first, end int, styles func(column int) (S
 		}
 		if style, ok := styles(i); ok && c != "" {
 			c = l.ruler.Style(c, style)
+		}
+		if i == 0 && l.name {
+			pad, c = "", c+pad
 		}
 		line.WriteString("  " + pad + c)
 	}

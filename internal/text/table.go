@@ -10,8 +10,8 @@ import (
 // All is the number of rows of a table that shows all of them.
 const All = 0
 
-// A Table writes rows in columns, which stand on the right of their columns. A
-// last column whose title begins with < stands on the left. A column whose title begins
+// A Table writes rows in columns, which stand on the right of their columns. A first or
+// last column whose title begins with < stands on the left, and its texts may be cut. A column whose title begins
 // with ? is left out if there is no room, and one whose title begins with & goes with the
 // column before it.
 //
@@ -23,6 +23,7 @@ type Table struct {
 	w          io.Writer
 	most, rows int
 	left       bool // the last column stands on the left
+	name       bool // the first column stands on the left
 	apart      bool // behind an empty line
 	wrapped    bool // long texts of the last column take several lines
 	head       []string
@@ -48,6 +49,10 @@ func NewTable(w io.Writer, most int, titles ...string) *Table {
 	for i, title := range titles {
 		t.head[i], t.optional[i] = strings.CutPrefix(title, "?")
 		t.head[i], t.attached[i] = strings.CutPrefix(t.head[i], "&")
+	}
+	if n > 1 {
+		t.head[0], t.name = strings.CutPrefix(t.head[0], "<")
+		t.long[0] = t.name
 	}
 	if n > 0 {
 		t.head[n-1], t.left = strings.CutPrefix(t.head[n-1], "<")

@@ -20,6 +20,9 @@ func testTableWidth(t *rapid.T) {
 	if rapid.Bool().Draw(t, "left") {
 		titles = append(titles, "<signature")
 	}
+	if rapid.Bool().Draw(t, "name") {
+		titles = append([]string{"<name of it"}, titles...)
+	}
 	long := rapid.SliceOfN(rapid.Bool(), len(titles), len(titles)).Draw(t, "long")
 	s := &screen{columns: columns, styled: rapid.Bool().Draw(t, "styled")}
 	table := NewTable(s, All, titles...)

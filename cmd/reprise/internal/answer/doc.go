@@ -1,3 +1,3 @@
 // Package answer has the commands that answer questions about a run, each by a struct of package query:
-// profile, messages, matrix, match, imbalance, efficiency, hang, at and diff.
+// profile, messages, matrix, match, waits, efficiency, hang, at and diff.
 package answer

@@ -1,0 +1,321 @@
+package answer
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/mpi/semantics"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/query/waits"
+)
+
+func NewWaits() *cobra.Command {
+	var all bool // of the times of every call
+	q := cli.NewQuestion("waits", nil, func(q *cli.Question) error {
+		return waitsOf(q, all)
+	}, cli.OptJSON, cli.OptAll, cli.OptRanks)
+	q.Aliases = []string{"imbalance"} // as it was called
+	cli.AddSeries(q, &all)
+	return q.Command
+}
+
+// A Waits is the calls in which ranks wait.
+type Waits struct {
+	cli.Header
+
+	// States are nil if the trace does not say which calls waited: Unknown is why.
+	States  *waits.Run `json:"wait_states"`
+	Unknown string     `json:"wait_states_unknown,omitempty"`
+
+	*query.Imbalance
+
+	alone bool // of one rank
+}
+
+func waitsOf(q *cli.Question, all bool) error {
+	a := &Waits{Header: q.Header(), alone: q.Ranks != nil && q.Ranks.Len() == 1 || q.Trace.RankSet().Len() == 1}
+	err := q.Query("times of every call", func(o query.Options) (err error) {
+		o.Series = all
+		a.Imbalance, err = query.OpenImbalance(q.Context(), q.Trace, o)
+		return err
+	})
+	if err == nil {
+		err = a.addStates(q, all)
+	}
+	if err != nil {
+		return err
+	}
+	call := q.Calls()
+	for i := range a.Sites {
+		a.Sites[i].Call = call(a.Sites[i].Signature)
+	}
+	for i := range a.Late {
+		a.Late[i].Call = call(a.Late[i].Signature)
+	}
+	return q.Answer(a, func() { a.print(q) })
+}
+
+// addStates adds the calls that waited, or why they are not known.
+func (a *Waits) addStates(q *cli.Question, all bool) error {
+	switch {
+	case a.Exact:
+	case !a.NoSeries:
+		a.Unknown = "they need the times of every call, which --series reads"
+		return nil
+	case q.Trace.Run().Source == collect.Source:
+		a.Unknown = cli.ErrNoSeries.Error()
+		return nil
+	default:
+		return nil
+	}
+	model, err := semantics.Open(q.Context(), q.Trace)
+	if err != nil {
+		return err
+	}
+	bar := cli.NewCounter(q.Context(), q.ErrOrStderr(), "waits of "+q.Path, q.TotalCalls(), "calls")
+	a.States, err = waits.Open(q.Context(), model, waits.Options{Ranks: q.Ranks, Series: all, Progress: bar.Show})
+	bar.Done()
+	switch {
+	case errors.Is(err, waits.ErrUnknownCalls):
+		return nil
+	case errors.Is(err, waits.ErrUnordered):
+		err = errors.New(cli.UnorderedNote)
+	case errors.Is(err, waits.ErrUnasked):
+		err = fmt.Errorf("the trace has more than %s calls: --series reads all of them", text.Count(query.MaxUnasked))
+	}
+	if err != nil && q.Context().Err() == nil {
+		a.Unknown, err = strings.TrimPrefix(err.Error(), "waits: "), nil
+	}
+	return err
+}
+
+// printStates prints the calls that waited, and what they waited for.
+func (a *Waits) printStates(q *cli.Question) {
+	r := a.States
+	if r == nil && a.Unknown == "" { // it is not known what calls do
+		return
+	}
+	if r == nil {
+		q.Printf("%s: wait states are not known: %s\n\n", text.Printable(q.Path), a.Unknown)
+		return
+	}
+	whole := r.Time * query.Nanoseconds(r.Ranks)
+	q.Printf("%s: ranks wait %s for others, %s of %s of all ranks", text.Printable(q.Path),
+		text.Around(r.Wait, r.WaitError), text.Percent(r.Wait, whole), text.Duration(whole))
+	q.Printf("\n")
+	rows := func(n int, wait func(i int) query.Nanoseconds) int {
+		most, all := q.Most(), sort.Search(n, func(i int) bool { return wait(i) < r.Wait/smallest })
+		if q.All {
+			return text.All
+		}
+		return max(1, min(most, all))
+	}
+	if len(r.Causes) > 0 {
+		q.Printf("\ndelays\n\n")
+		t := text.NewTable(q.OutOrStdout(), rows(len(r.Causes), func(i int) query.Nanoseconds { return r.Causes[i].Cost }),
+			"<cause", "rank", "cost", "", "?passed on")
+		for _, c := range r.Causes {
+			t.Row(delayText(&c.Delay), text.ID(c.Rank), text.Duration(c.Cost), text.Percent(c.Cost, whole),
+				text.Percent(c.Cost-c.Direct, c.Cost))
+		}
+		t.Close()
+		q.Printf("\nwait states\n\n")
+		t = text.NewTable(q.OutOrStdout(), rows(len(r.Victims), func(i int) query.Nanoseconds { return r.Victims[i].Wait }),
+			"<wait state", "rank", "wait time", "", "?longest", "calls", "for rank")
+		for _, v := range r.Victims {
+			t.Row(v.Kind+", "+siteText(v.Site), text.ID(v.Rank), text.Around(v.Wait, v.Error),
+				text.Percent(v.Wait, whole), text.Duration(v.Max), v.Calls, text.ID(v.For))
+		}
+		t.Close()
+	}
+	a.printPath(q)
+	for _, of := range []struct {
+		n    uint64
+		what string
+	}{
+		{r.Short, "waits shorter than the error of times and clocks"},
+		{r.Unknown, "messages and operations with unknown ranks"},
+		{r.Outside, "messages and operations with ranks that are not in the trace"},
+		{r.Unmatched, "calls whose message or operation is not in the trace"},
+	} {
+		if of.n > 0 {
+			q.Printf("not included: %s %s\n", text.Count(of.n), of.what)
+		}
+	}
+	q.Printf("\n")
+}
+
+// smallest is what part of all waiting a row has at least, unless all are to be shown.
+const smallest = 1000
+
+// printPath prints what most of the critical path is.
+func (a *Waits) printPath(q *cli.Question) {
+	p := &a.States.Path
+	if len(p.Steps) == 0 || a.alone {
+		return
+	}
+	most := max(1, sort.Search(len(p.Steps), func(i int) bool { return p.Steps[i].Time < p.Time/100 }))
+	if q.All {
+		most = text.All
+	}
+	q.Printf("\ncritical path, %s from the first call to the end of the last\n\n", text.Duration(p.Time))
+	t := text.NewTable(q.OutOrStdout(), most, "<step", "rank", "time", "")
+	for _, s := range p.Steps {
+		t.Row(delayText(&s.Delay), text.ID(s.Rank), text.Duration(s.Time), text.Percent(s.Time, p.Time))
+	}
+	t.Close()
+}
+
+// delayText returns what a delay is in words.
+func delayText(d *waits.Delay) string {
+	switch {
+	case d.InCall:
+		return siteText(d.To)
+	case d.From == nil:
+		return "before " + siteText(d.To)
+	case d.From.Place != "" && d.To.Place != "":
+		return text.Printable("computing from " + lineOf(d.From.Place) + " to " + lineOf(d.To.Place))
+	}
+	return text.Printable("computing from " + d.From.Function + " to " + d.To.Function)
+}
+
+func siteText(s waits.Site) string {
+	if s.Place == "" {
+		return text.Printable(s.Function)
+	}
+	return text.Printable(s.Function + " " + lineOf(s.Place))
+}
+
+// lineOf returns the line of a place, without the function that it is in.
+func lineOf(place string) string {
+	line, _, _ := strings.Cut(place, " ")
+	return line
+}
+
+func (a *Waits) print(q *cli.Question) {
+	a.printStates(q)
+	about := "; the wait time is an upper bound: the time of all calls beyond the shortest"
+	if a.Exact {
+		about = "; the wait time is the time beyond the mean of the fastest rank"
+	}
+	q.Printf("%s: %s in calls", text.Printable(q.Path), text.Around(a.Total, a.Error))
+	if a.alone {
+		q.Printf("\none rank cannot be compared with others: choose several, or see its calls with profile --ranks\n")
+		a.printGroups(q)
+		a.printLate(q)
+		return
+	}
+	byFunction := len(a.Functions) > 0 && !a.Exact
+	if byFunction {
+		q.Printf("\n")
+	} else {
+		q.Printf("%s\n", about)
+	}
+	if a.Overlapping {
+		q.Printf("%s\n", OverlapNote)
+	}
+	if a.Slowest != nil {
+		q.Printf("rank %d is the slowest: %s outside calls, mean %s\n", a.Slowest.Rank,
+			text.Around(a.Slowest.Outside, a.Slowest.Error), text.Around(a.Slowest.Mean, a.Slowest.Error))
+	}
+	if byFunction {
+		a.printFunctions(q)
+	}
+	if byFunction && len(a.Sites) > 0 {
+		q.Printf("\nby signature%s\nit may be far above the wait time by function\n", about)
+	}
+	if !byFunction || len(a.Sites) > 0 {
+		a.printSites(q)
+	}
+	a.printGroups(q)
+	a.printLate(q)
+}
+
+// printFunctions prints the table of functions.
+func (a *Waits) printFunctions(q *cli.Question) {
+	off, of := query.Nanoseconds(0), query.Nanoseconds(0)
+	for _, f := range a.Functions {
+		off, of = off+f.Error, of+f.Time
+	}
+	q.Printf("by function, %s; the wait time is the time beyond the mean of the fastest rank\n\n", keptText(off, of))
+	t := q.Table("wait time", "", "?calls", "?ranks", "mean", "fastest", "&rank", "slowest", "&rank", "<function")
+	for _, f := range a.Functions {
+		t.Row(text.Around(f.Wait, f.WaitError), text.Percent(f.Wait, a.Total), f.Calls, f.Ranks, text.Duration(f.Mean),
+			text.Duration(f.Fast.Mean), text.ID(f.Fast.Rank), text.Duration(f.Slow.Mean),
+			text.ID(f.Slow.Rank), text.Printable(f.Name))
+	}
+	t.Close()
+}
+
+// printSites prints the table of signatures.
+func (a *Waits) printSites(q *cli.Question) {
+	wait := "wait time at most"
+	columns := []string{"calls", "?ranks", "mean", "?min", "&in rank", "?max", "&in rank"}
+	if a.Exact {
+		wait = "wait time"
+		columns = append(columns, "fastest", "rank", "slowest", "rank")
+	}
+	q.Printf("\n")
+	t := q.Table(append(append([]string{wait, ""}, columns...), "<signature")...)
+	for _, s := range a.Sites {
+		cells := []any{text.Around(s.Wait, s.WaitError), text.Percent(s.Wait, a.Total), s.Calls, s.Ranks,
+			text.Duration(s.Mean),
+			text.Duration(s.Min), text.ID(s.MinRank), text.Duration(s.Max), text.ID(s.MaxRank)}
+		if a.Exact {
+			cells = append(cells, text.Duration(s.Fast.Mean), text.ID(s.Fast.Rank),
+				text.Duration(s.Slow.Mean), text.ID(s.Slow.Rank))
+		}
+		t.Row(append(cells, s.Call)...)
+	}
+	t.Close()
+}
+
+// groupsFrom is the share of the time that calls wait whose groups are shown.
+const groupsFrom = 0.01
+
+// printGroups prints the groups of durations of calls that have several.
+func (a *Waits) printGroups(q *cli.Question) {
+	title := "\ngroups of durations\n"
+	sites := a.Sites
+	if most := q.Most(); most != text.All {
+		sites = sites[:min(len(sites), most)]
+	}
+	for _, s := range sites {
+		if len(s.Groups) < 2 || s.Wait < groupsFrom*a.Total {
+			continue
+		}
+		q.Printf("%s  %s\n", title, s.Call)
+		title = ""
+		for _, g := range s.Groups {
+			q.Printf("    %6s of about %s, from %s to %s\n", text.Percent(g.Calls, s.Calls),
+				text.Duration(g.Mean), text.Duration(g.Low), text.Duration(g.High))
+		}
+	}
+}
+
+func (a *Waits) printLate(q *cli.Question) {
+	if a.States != nil || len(a.Late) == 0 { // they are among the calls that waited
+		return
+	}
+	off, sample := startError{known: true}, ""
+	for _, s := range a.Late {
+		off.add(s.Guarantee, s.StartError)
+		if uint64(s.Sampled) < s.Receives {
+			sample = "\nthe wait time is estimated from a sample"
+		}
+	}
+	q.Printf("\nreceives that wait for a late sender, %s%s\n\n", off.text("waits"), sample)
+	t := q.Table("wait time", "", "receives", "?sample", "late", "main sender", "", "<signature")
+	for _, s := range a.Late {
+		t.Row(text.Duration(s.Wait), text.Percent(s.Wait, a.Total), s.Receives, s.Sampled,
+			text.Percent(s.Late, s.Sampled), text.ID(s.Sender), text.Percent(s.SenderShare, 1), s.Call)
+	}
+	t.Close()
+}
