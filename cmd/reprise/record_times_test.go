@@ -50,8 +50,8 @@ func TestTimesFlag(t *testing.T) {
 		{flags: "--times statistics"},
 		{flags: "--times histograms", histograms: "histograms"},
 		{flags: "--times paths", histograms: "paths"},
-		{flags: "--times all", series: "gaps;entropy,epsilon=0.1;entropy,epsilon=0.1"},
-		{flags: "--times all --error 1%", series: "gaps;entropy,epsilon=0.01;entropy,epsilon=0.01"},
+		{flags: "--times all", series: "gaps,starts=10000;entropy,epsilon=0.1;entropy,epsilon=0.1"},
+		{flags: "--times all --error 1%", series: "gaps,starts=10000;entropy,epsilon=0.01;entropy,epsilon=0.01"},
 		{flags: "--times entropy --error 0.05", series: "gaps;entropy,epsilon=0.05;entropy,epsilon=0.05"},
 		{flags: "--times exponential --error 0.1%", series: "gaps;bins,epsilon=0.001;bins,epsilon=0.001"},
 		{flags: "--times hist", series: "gaps;hist,epsilon=0.1,samples=100,bits=5;hist,epsilon=0.1,samples=100,bits=5"},
@@ -60,13 +60,13 @@ func TestTimesFlag(t *testing.T) {
 		{flags: "--times zstd", series: "gaps;lossless,compressor=zstd;lossless,compressor=zstd"},
 		{flags: "--times lz4,paths", series: "gaps;lossless,compressor=lz4;lossless,compressor=lz4",
 			histograms: "paths"},
-		{flags: "--times statistics,all,intervals", series: "intervals;entropy,epsilon=0.1;entropy,epsilon=0.1"},
+		{flags: "--times statistics,all,intervals", series: "intervals,starts=10000;entropy,epsilon=0.1;entropy,epsilon=0.1"},
 		{flags: "--times all --error 20% --error MPI_Waitall=1% --error MPI_Init=0",
-			series: "gaps;entropy,epsilon=0.2;entropy,epsilon=0.2",
+			series: "gaps,starts=10000;entropy,epsilon=0.2;entropy,epsilon=0.2",
 			functions: map[string]string{"MPI_Waitall": "entropy,epsilon=0.01",
 				"MPI_Init": "lossless,compressor=zstd"}},
-		{flags: "--times all --error start=10us --error 5%",
-			series: "gaps,starts=10000;entropy,epsilon=0.05;entropy,epsilon=0.05"},
+		{flags: "--times all --error start=1us --error 5%",
+			series: "gaps,starts=1000;entropy,epsilon=0.05;entropy,epsilon=0.05"},
 		{flags: "--times exact --error MPI_Test=0.5", series: "gaps;lossless,compressor=zstd;lossless,compressor=zstd",
 			functions: map[string]string{"MPI_Test": "entropy,epsilon=0.5"}},
 	} {
@@ -116,8 +116,9 @@ func TestTimesFlag(t *testing.T) {
 func TestInfoStarts(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, tt := range []struct{ flags, want string }{
-		{"--times all --error start=10us", "\nstarts of the calls of ranks 0-1: at most 10.0 µs off\n"},
-		{"--times all", ""},
+		{"--times entropy --error start=10us", "\nstarts of the calls of ranks 0-1: at most 10.0 µs off\n"},
+		{"--times all", "\nstarts of the calls of ranks 0-1: at most 10.0 µs off\n"},
+		{"--times entropy", ""},
 	} {
 		var flag cli.TimesFlag
 		cmd := new(cobra.Command)

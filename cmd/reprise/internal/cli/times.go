@@ -54,11 +54,11 @@ const defaultError = 0.1
 // Options returns what to keep of times.
 func (t *TimesFlag) Options() (o collect.Options, err error) {
 	var chosen *timing.CodecKind
-	form, histograms := timing.Gaps, ""
+	form, histograms, starts := timing.Gaps, "", time.Duration(0)
 	for _, word := range strings.Split(t.Words, ",") {
 		switch word {
 		case "all":
-			word = "entropy"
+			word, starts = "entropy", startsOfAll
 		case "exact":
 			word = "zstd"
 		}
@@ -87,7 +87,7 @@ func (t *TimesFlag) Options() (o collect.Options, err error) {
 		}
 		return o, nil
 	}
-	return o, t.addSeries(&o, *chosen, form)
+	return o, t.addSeries(&o, *chosen, form, starts)
 }
 
 // CodecOf returns the codec with a word, nil if there is none.
@@ -100,9 +100,14 @@ func CodecOf(word string) *timing.CodecKind {
 	return nil
 }
 
-// addSeries adds the codec of the times of every call, and those of functions.
-func (t *TimesFlag) addSeries(o *collect.Options, chosen timing.CodecKind, form timing.Form) error {
-	epsilon, own, starts := defaultError, chosen.New, time.Duration(0)
+// startsOfAll is the error of starts with --times all: waits are the differences of starts.
+const startsOfAll = 10 * time.Microsecond
+
+// addSeries adds the codec of the times of every call, with an error of starts unless --error gives another,
+// and those of functions.
+func (t *TimesFlag) addSeries(o *collect.Options, chosen timing.CodecKind, form timing.Form,
+	starts time.Duration) error {
+	epsilon, own := defaultError, chosen.New
 	if chosen.Exact {
 		own = timing.NewEntropy // of functions whose times need not be exact
 	}
