@@ -146,7 +146,7 @@ func (c *Combine) ExtractOutput(a parts) ([]byte, error) {
 	return tr, nil
 }
 
-// A madeTrace is what is known of a trace besides what is in it.
+// A madeTrace describes a trace besides what is in it.
 type madeTrace struct {
 	digest [sha256.Size]byte
 	peer   merge.Peer

@@ -44,7 +44,7 @@ type Accumulator struct {
 	forms            formTable            // of the shapes
 	ranks            spans                // with calls
 	series           []layout.RankSeries  // in no order
-	placed           []PlacedTimes        // likewise
+	placed           []PlacedTimes        // the same
 	rankTimes        layout.RankTimes     // over functions
 	kind             layout.HistogramKind // of those of all ranks
 	bounded          bounded              // what gave way

@@ -61,7 +61,7 @@ func TestWriteCanceled(t *testing.T) {
 	}
 }
 
-// variedPart returns a part of elastic arguments and of arrays.
+// variedPart returns a part of varying arguments and of arrays.
 func variedPart(rank int) Part {
 	var (
 		table   cst.Table

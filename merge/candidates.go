@@ -9,7 +9,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/layout"
 )
 
-// A candidate is an argument that may be elastic, or two of a function that may be together.
+// A candidate is an argument that may be varying, or two of a function that may be together.
 type candidate struct {
 	function int
 	slots    [2]int // counted without those in arrays; the second is −1 if it is one argument
@@ -42,11 +42,11 @@ func (c *candidate) advances(shapes []*shape, functions []cst.Function) bool {
 	return mask>>c.slots[0]&1 == 1 || c.slots[1] >= 0 && mask>>c.slots[1]&1 == 1
 }
 
-// elasticCandidates returns arguments that may be elastic: those without which a
+// varyingCandidates returns arguments that may be varying: those without which a
 // function has less than half of its signatures in some shape. With pairs, there are also two
 // arguments without which it has less than half of those that it has without either of them. The ones
 // that save most signatures come first.
-func elasticCandidates(shapes []*shape, functions []cst.Function, pairs bool) []candidate {
+func varyingCandidates(shapes []*shape, functions []cst.Function, pairs bool) []candidate {
 	found := make(map[[3]int]candidate)
 	for _, s := range shapes {
 		if !s.isIrregular() {
@@ -78,7 +78,7 @@ type varying struct {
 	functions []cst.Function
 }
 
-// candidates returns the arguments of a function in the terminals that may be elastic, and pairs
+// candidates returns the arguments of a function in the terminals that may be varying, and pairs
 // of them.
 func (v *varying) candidates(function int, terminals []int, pairs bool) []candidate {
 	var (

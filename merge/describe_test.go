@@ -231,9 +231,9 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestElasticSignature checks what is said of an argument that varies from call
+// TestVaryingSignature checks what is said of an argument that varies from call
 // to call.
-func TestElasticSignature(t *testing.T) {
+func TestVaryingSignature(t *testing.T) {
 	f := cst.Function{Name: "compute", Params: []cst.Param{{Name: "unit", Type: cst.Type{Kind: cst.KindInt}},
 		{Name: "flops", Type: cst.Type{Kind: cst.KindFloat}}}}
 	var parts []Part

@@ -72,7 +72,7 @@
 // Merging the tables and grammars of processes is due to C. Wang, Y. Guo, P. Balaji
 // and M. Snir, "Near-Lossless MPI Tracing and Proxy Application Autogeneration",
 // IEEE TPDS 34(1), 2023, §2.5; streams of values that vary, to X. Wu and F. Mueller,
-// "Elastic and Scalable Tracing and Accurate Replay of Non-Deterministic Events",
+// "Varying and Scalable Tracing and Accurate Replay of Non-Deterministic Events",
 // ICS 2013, §3.1, and so are distributions in place of what does not repeat, §3.4. This package
 // departs from both in comparing control flow before values, in choosing how values are written
 // when those of all ranks are known, and in keeping sums exact where distributions are.

@@ -33,7 +33,7 @@ type search struct {
 	ctx    context.Context
 	order  *sequitur.Grammar // of the calls of different ranks, nil if it is not kept
 	budget int               // work that may be done yet
-	times  int               // likewise, to write times and names when the plan is there
+	times  int               // the same, to write times and names when the plan is there
 	step   int               // of writing
 }
 
@@ -45,10 +45,10 @@ const (
 
 	// Beyond these a reader takes too long.
 	maxMixed     = 1 << 19 // symbols of grammars in blocks, all together
-	maxStretched = 1 << 16 // likewise, with streams
+	maxStretched = 1 << 16 // the same, with streams
 	maxValues    = 1 << 18 // values of streams in blocks: calls that repeat have many more than symbols
 	blockSymbols = 1 << 15 // of a block, unless it has one grammar: who wants one of them reads all
-	blockValues  = 1 << 16 // likewise, values
+	blockValues  = 1 << 16 // the same, values
 
 	// The budget is so much, and as much for each call as it says, so that a recording ends within about 1 s and
 	// 1 µs a call. An effort of n multiplies it by 2ⁿ⁻¹. To mix a symbol of a grammar takes up to 8 µs, a value of
@@ -68,8 +68,8 @@ const (
 	// maxHeld is how many terminals shapes have that are held in memory encoded, while others are tried.
 	maxHeld = 1 << 16
 
-	// Arguments that may be elastic.
-	maxElastic    = 4       // with streams in sections of their own
+	// Arguments that may be varying.
+	maxVarying    = 4       // with streams in sections of their own
 	maxInBlocks   = 16      // candidates for streams in blocks
 	minSignatures = 16      // of one function in a shape that become fewer
 	maxPaired     = 1 << 11 // of one function in a shape of which pairs of arguments are looked at
@@ -213,8 +213,8 @@ func (s *search) stretched(shapes []*shape) draft {
 // than best.
 func (s *search) addStreams(best draft, shapes []*shape) draft {
 	var taken []layout.StreamArgument
-	candidates := elasticCandidates(shapes, s.a.functions.Functions(), false)
-	for _, c := range candidates[:min(len(candidates), maxElastic)] {
+	candidates := varyingCandidates(shapes, s.a.functions.Functions(), false)
+	for _, c := range candidates[:min(len(candidates), maxVarying)] {
 		least := best.size()
 		most := least - worth(least)
 		if c.values/valuesPerByte >= most || s.ctx.Err() != nil || !s.spend(draftWork*symbolsOf(shapes)) {
@@ -237,7 +237,7 @@ func (s *search) addStreams(best draft, shapes []*shape) draft {
 // worth returns how much smaller a trace of a size has to be with streams than without them.
 func worth(size int) int { return min(size/8, minSaved) }
 
-// valuesPerByte is how many different values of an elastic argument take a byte, once compressed, at the
+// valuesPerByte is how many different values of a varying argument take a byte, once compressed, at the
 // least: each takes a byte or more before that, none is a copy of another, and of a literal or a copy there
 // is a bit.
 const valuesPerByte = 16

@@ -23,7 +23,7 @@ func (s *search) sample(shapes []*shape) *streamTrial {
 		return none
 	}
 	without := s.a.withoutGroups(shapes)
-	candidates := elasticCandidates(without, s.a.functions.Functions(), true)
+	candidates := varyingCandidates(without, s.a.functions.Functions(), true)
 	if len(candidates) == 0 {
 		return none
 	}

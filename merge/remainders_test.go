@@ -71,7 +71,7 @@ func TestRemainders(t *testing.T) {
 	})
 }
 
-// TestValuesPerByte checks what different values of an elastic argument take at the
+// TestValuesPerByte checks what different values of a varying argument take at the
 // least, however regular they are.
 func TestValuesPerByte(t *testing.T) {
 	const n = 1 << 15

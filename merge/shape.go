@@ -20,7 +20,7 @@ type shape struct {
 	ranks   spans
 	columns []column    // those of the slots of all terminals, in order
 	values  []int64     // in place of columns, if there is one rank: what it has in the slots
-	rows    []packedRow // likewise, packed, of one rank or of several that differ: what each has in the slots
+	rows    []packedRow // the same, packed, of one rank or of several that differ: what each has in the slots
 	times   layout.Summaries
 
 	ungrouped bool     // what the ranks are in groups tells no terminals apart

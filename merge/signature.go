@@ -30,7 +30,7 @@ type fits uint8
 const (
 	fitsConstant   fits = 1 << iota
 	fitsShift           // of the rank in the run
-	fitsRing            // likewise, where the first rank follows the last one
+	fitsRing            // the same, where the first rank follows the last one
 	fitsOther           // a slotFormula that is not grouped
 	fitsGroupShift      // of the rank in the group
 	fitsGroupOther      // a slotFormula that is grouped

@@ -15,7 +15,7 @@ type unifier struct {
 	size       int64 // of the run, in ranks
 	functions  []cst.Function
 	layouts    [][]layout.SlotKind // of the functions that have no arrays, as far as known
-	grouped    [][]layout.SlotKind // likewise, with a group
+	grouped    [][]layout.SlotKind // the same, with a group
 	columns    *shapeColumns
 	signatures []*signature
 	byFunction map[int]*index

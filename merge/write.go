@@ -213,7 +213,7 @@ type sections struct {
 	streams, grammars [][]byte
 	order             []byte // nil if there is no interleaving
 	summaries         []byte // nil if there are none
-	rankTimes         []byte // likewise
+	rankTimes         []byte // the same
 	series            [][]byte
 	names             []byte // nil if there are none
 	origin            []byte // nil if it says nothing

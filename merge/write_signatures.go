@@ -38,7 +38,7 @@ type signatureWriter struct {
 
 	names          []format.Name
 	lists          layout.HandleLists // which of these signatures have by their places
-	streams        *streams           // nil if there are none of elastic arguments
+	streams        *streams           // nil if there are none of varying arguments
 	masked         bool               // some slots have the numbers of streams
 	streamSections [][]byte
 }
@@ -68,11 +68,11 @@ func (w *signatureWriter) section(ctx context.Context, signatures []*signature) 
 			body = w.appendGroup(ctx, body, w.functions[f], group)
 		}
 	}
-	elastic := uint64(0)
+	varying := uint64(0)
 	if w.masked {
-		elastic = 1
+		varying = 1
 	}
-	head := wire.AppendUvarint(nil, uint64(len(signatures))<<1|elastic)
+	head := wire.AppendUvarint(nil, uint64(len(signatures))<<1|varying)
 	head = w.encodings.appendNumbers(head, numbers)
 	head = wire.AppendUvarint(head, uint64(len(w.domains)))
 	for _, s := range w.domainSets {

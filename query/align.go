@@ -53,7 +53,7 @@ type aligner struct {
 	clocks    *clocks.Clocks
 }
 
-// addAll adds what is known of the clocks.
+// addAll adds facts about the clocks.
 func (a *aligner) addAll(channels []*lateChannel, jobs []*skewJob) {
 	for i, c := range a.run.Clocks {
 		for _, r := range c.Readings {

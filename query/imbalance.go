@@ -228,7 +228,7 @@ type group struct {
 	first, last float64 // its ends in octaves
 
 	peak   float64 // calls for each octave, where these are most
-	valley float64 // likewise, where these are least between it and the next
+	valley float64 // the same, where these are least between it and the next
 }
 
 // likely returns how many calls for each octave would not surprise in a bin.

@@ -142,7 +142,7 @@ type loopTimes struct {
 	bodies [][]sequitur.Term
 	stack  []loopFrame
 	now    [2]uint64   // in the calls so far, and with the gaps before them
-	sums   [][2]uint64 // likewise, of all iterations of each rule
+	sums   [][2]uint64 // the same, of all iterations of each rule
 }
 
 // A loopFrame is an iteration of a rule that has begun.

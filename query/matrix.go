@@ -14,12 +14,12 @@ import (
 type Matrix struct {
 	Ranks     int // of the run
 	Bins      int // at most Ranks
-	Volume        // as in Traffic, likewise Unplaced and Uncounted
+	Volume        // as in Traffic, and so are Unplaced and Uncounted
 	Unplaced  Flow
 	Uncounted uint64
 
 	flows     []Flow   // source by source
-	exchanged []Blocks // likewise; nil if there are none
+	exchanged []Blocks // the same; nil if there are none
 }
 
 // maxBins is the largest number of bins of a [Matrix].

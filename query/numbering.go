@@ -17,7 +17,7 @@ import (
 // A Numbering numbers the messages that are sent and received, from 1 on, for what goes
 // through the calls of one rank after the other: both ends of a message have its number.
 // Messages of which a [Match] has no [Partner] have none, and those of channels where the
-// program tried to cancel receives. It likewise numbers collective operations: the k-th
+// program tried to cancel receives. It also numbers collective operations: the k-th
 // that a rank begins on a communicator has the number of the k-th of all members. Its
 // methods may be called from several goroutines at once.
 type Numbering struct {

@@ -54,7 +54,7 @@ func TestProgramsApart(t *testing.T) {
 		stepper(0, "init", "read", "send", "end"),
 		stepper(1, "init", "recv", "end"),
 		stepper(2, "init", "read", "send", "send", "end"),     // one more step than rank 0
-		stepper(3, "init", "recv", "recv", "recv", "end"),     // likewise of rank 1
+		stepper(3, "init", "recv", "recv", "recv", "end"),     // the same of rank 1
 		stepper(4, "init", "read", "put", "get", "end"),       // two steps of five of rank 0
 		stepper(5, "init", "read", "send", "end", "end", "x"), // four of six
 	})

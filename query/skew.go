@@ -149,7 +149,7 @@ type skewJob struct {
 	starts    [][]callTime              // by member, then by sample; nil if it has no times
 	off       []timing.Guarantee        // of these
 	calls     []CollectiveCall          // of the reference, by sample
-	flows     []flow                    // likewise
+	flows     []flow                    // the same
 	counts    map[CollectiveCall]uint64 // of operations that are agreed on, by function and root
 }
 

@@ -22,7 +22,7 @@ type Source uint8
 const (
 	None       Source = iota // there are no times
 	Statistics               // the mean of the calls of a signature
-	Histograms               // likewise, or that of those that come after another
+	Histograms               // the same, or that of those that come after another
 	Series                   // the times of every call
 )
 

@@ -302,7 +302,7 @@ type Activity struct {
 	// the least exact of those of the ranks; None if some have no times, which are left out
 	Source Source      `json:"source"`
 	Calls  uint64      `json:"calls"`   // of all ranks
-	Time   Nanoseconds `json:"time_ns"` // likewise, in calls
+	Time   Nanoseconds `json:"time_ns"` // the same, in calls
 
 	// Guarantee is the weakest of those of the ranks, see [Clock.Guarantee]: of a call that
 	// lies over From or To, too, the end may be off by that part of all its duration.

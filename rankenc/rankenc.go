@@ -25,7 +25,7 @@
 //
 // # Source
 //
-// Nested ranklists are those of ScalaTrace: X. Wu and F. Mueller, "Elastic and
+// Nested ranklists are those of ScalaTrace: X. Wu and F. Mueller, "Varying and
 // Scalable Tracing and Accurate Replay of Non-Deterministic Events", ICS 2013,
 // §2.2; this package adds blocks of consecutive ranks, and a canonical form.
 package rankenc

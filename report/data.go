@@ -86,7 +86,7 @@ type matrixData struct {
 
 	// Cells are the bin of the source, of the destination, bytes and messages, and if there
 	// are some, bytes and blocks of collective operations, of each cell that has something,
-	// row by row: of the source the difference to the one before, and likewise of the
+	// row by row: of the source the difference to the one before, and the same of the
 	// destination in the same row.
 	Cells []uint64 `json:"cells"`
 

@@ -22,7 +22,7 @@ const (
 	maxColumns    = 8192
 )
 
-// A viewedWindow is what is known of a row between two times. Times count from the first
+// A viewedWindow describes a row between two times. Times count from the first
 // call of the run.
 type viewedWindow struct {
 	Thread *int  `json:"thread,omitempty"`
@@ -66,7 +66,7 @@ func (v *View) rank(r *request) (any, error) {
 		rank.clock.Source() == query.Series, shape}, nil
 }
 
-// window tells what is known of the rows of a rank between two times, in so many columns.
+// window describes the rows of a rank between two times, in so many columns.
 func (v *View) window(r *request) (any, error) {
 	rank, err := v.open(r)
 	if err != nil {

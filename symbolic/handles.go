@@ -150,7 +150,7 @@ func (h *Handles) Attach(raw uint64, id int64) {
 	}
 }
 
-// forget removes what is known of a raw value.
+// forget removes facts about a raw value.
 func (h *Handles) forget(raw uint64) {
 	o := h.ids.Find(raw)
 	if o == nil {

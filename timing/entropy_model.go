@@ -40,7 +40,7 @@ const (
 	rootPrefix = 1
 )
 
-// An entropyState is what is known of the values with a terminal.
+// An entropyState describes the values with a terminal.
 type entropyState struct {
 	mean  int32 // of recent symbols without fine bits, in 16ths
 	guess uint8 // the top of the symbol that is guessed

@@ -22,7 +22,7 @@ type histogramBuilder struct {
 	added      uint64
 }
 
-// A growingBin is what is known of the values of a bin.
+// A growingBin describes the values of a bin.
 type growingBin struct {
 	count   uint64
 	mean    float64

@@ -19,7 +19,7 @@ const (
 	exactWidth = 1 << 8
 )
 
-// A spread is what is known of the values whose statistics have such a count,
+// A spread describes the values whose statistics have such a count,
 // minimum and maximum, as distances from the minimum: one of them is 0, one is
 // width, and others are from 0 to width.
 type spread struct {
@@ -29,7 +29,7 @@ type spread struct {
 	digits        int      // of the sum
 }
 
-// spread returns what is known of the values of s. There must be two different ones
+// spread returns facts about the values of s. There must be two different ones
 // at least, and less than manyValues.
 func (s *Statistics) spread() *spread {
 	p := &spread{

@@ -63,7 +63,7 @@ type damageReport struct {
 	unreadable  rankenc.Set // ranks
 	untimed     rankenc.Set // ranks whose times of every call cannot be read
 	noSummaries bool        // they cannot be read
-	noRankTimes bool        // likewise
+	noRankTimes bool        // the same
 	noSeries    bool        // nothing can be read of the times of every call
 }
 
@@ -318,7 +318,7 @@ func (f *damageFinder) findStreams(unreadable rankenc.Set) {
 			continue
 		}
 		s, err := f.shape(number)
-		if err != nil || !s.template().elastic {
+		if err != nil || !s.template().varying {
 			continue // an error is that of a malformed file
 		}
 		for _, rank := range set.All() {

@@ -55,7 +55,7 @@ func (e *evaluation) evaluate(s *layout.Template, stored []int64) {
 // ascending order.
 type lookalike struct {
 	members []int
-	streams uint64 // bit k: slot k of one of them is an elastic argument
+	streams uint64 // bit k: slot k of one of them is a varying argument
 }
 
 // lookalikes returns the signatures that a rank may have as one, as where shapes were
@@ -97,7 +97,7 @@ func (s *Shape) lookalikes() []lookalike {
 			l := lookalike{members: members}
 			for _, i := range members {
 				n := int(s.signatures[i])
-				l.streams |= s.trace.signatures.Mask(n) & s.trace.elastic[s.trace.FunctionOf(n)]
+				l.streams |= s.trace.signatures.Mask(n) & s.trace.varies[s.trace.FunctionOf(n)]
 			}
 			found = append(found, l)
 		}

@@ -237,7 +237,7 @@ type restReader struct {
 	before  []uint64     // by stream, values that calls before took; nil if there are none
 	readers []*runReader // by stream, nil until a value is taken
 	values  []int64      // scratch
-	slots   []int64      // likewise
+	slots   []int64      // the same
 	args    []cst.Value  // room for those of calls
 }
 

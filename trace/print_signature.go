@@ -51,7 +51,7 @@ func (s Signature) String() string {
 // strings, bytes and floats, which no expression is about, it is the ranks that have each, or a displacement,
 // if these are regular, as {rank+1 on 0-30, 0 on 31}; the displacements, if they are few, as rank+{-8, -1, 1,
 // 8}; the few values that there are, as {18, 33}; or the smallest and the largest, as {18 … 33}. Values that
-// vary from call to call are likewise {18 … 33 by call}: of the calls that the signature is of, if calls of
+// vary from call to call are, in the same way, {18 … 33 by call}: of the calls that the signature is of, if calls of
 // ranks with such values are no more than 1,048,576, or else of all calls of the function. An expression of
 // the rank in the group that the call names, not in the run, is as (rank+1) mod N in group, N being the size
 // of that group. An array that is not the same for all ranks is the number of its elements, as [64 by rank].

@@ -30,7 +30,7 @@ func (t *Trace) readRanges() []ranges {
 		if err != nil {
 			return nil
 		}
-		if !s.template().elastic && s.index == nil {
+		if !s.template().varying && s.index == nil {
 			continue
 		}
 		if calls = wire.AddSat(calls, wire.MulSat(s.Grammar.Len(), uint64(ranks.Len()))); calls > maxRanged {

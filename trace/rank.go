@@ -162,7 +162,7 @@ func (t *Trace) readRank(rank int) (*Rank, *runs, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if r.recorded = u.flow; s.template().elastic {
+	if r.recorded = u.flow; s.template().varying {
 		if r.recorded, err = r.expand(u.firsts); err != nil {
 			return nil, nil, err
 		}

@@ -146,7 +146,7 @@ func TestCalls(t *testing.T) {
 	tests := []struct {
 		name          string
 		part          merge.Part
-		elastic, list bool
+		varying, list bool
 	}{
 		{"NoStreams", recordedCalls(0, 100, func(i int) (cst.Function, cst.Value) {
 			return step, cst.Int(int64(i % 3))
@@ -166,8 +166,8 @@ func TestCalls(t *testing.T) {
 			withoutTemplate.caches.shapes.most = 0
 			checkCallsOf(t, withoutTemplate, tt.part)
 			checkCallsOf(t, trace, tt.part)
-			if elastic := trace.signatures.Streams != nil; elastic != tt.elastic || c.Listed() != tt.list {
-				t.Errorf("elastic: %v, a list: %v, want %v, %v", elastic, c.Listed(), tt.elastic, tt.list)
+			if varying := trace.signatures.Streams != nil; varying != tt.varying || c.Listed() != tt.list {
+				t.Errorf("varying: %v, a list: %v, want %v, %v", varying, c.Listed(), tt.varying, tt.list)
 			}
 			want := tt.part.Grammar.AppendSymbols(nil)
 			if c.Len() != uint64(len(want)) || !c.Grammar().Equal(tt.part.Grammar) {

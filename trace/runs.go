@@ -36,7 +36,7 @@ func (s *Shape) cutStreams() error {
 		s.own++
 	}
 	advances := slices.ContainsFunc(s.signatures[:s.own], func(n sequitur.Symbol) bool {
-		return s.trace.signatures.Mask(int(n))&^s.trace.elastic[s.trace.FunctionOf(int(n))] != 0
+		return s.trace.signatures.Mask(int(n))&^s.trace.varies[s.trace.FunctionOf(int(n))] != 0
 	})
 	if s.own == len(s.signatures) && !advances {
 		return nil
@@ -140,7 +140,7 @@ type runReader struct {
 	end  uint64 // of the stream in the grammar
 	at   runPlace
 	run  progression.Run // at that place, once it is known
-	step int64           // from the value before to the next, likewise
+	step int64           // from the value before to the next, the same
 	next int64           // value
 	walk *sequitur.Walker
 	left sequitur.Run // of the walk

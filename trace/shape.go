@@ -46,8 +46,8 @@ type template struct {
 	flow       *flow             // over the signatures in the order of their first use
 	signatures []layout.Template // nil if they are too large to be kept
 	scalars    []int             // where the values of each signature in columns begin, and the end
-	rows       []int             // likewise, the rows in matrices
-	elastic    bool              // some of the signatures have streams of elastic arguments
+	rows       []int             // the same, the rows in matrices
+	varying    bool              // some of the signatures have streams of varying arguments
 	runs       *sequitur.Grammar // the streams of what advances, over the signatures; nil if nothing does
 }
 
@@ -149,7 +149,7 @@ func (s *Shape) newTemplate() *template {
 			of = &t.signatures[i]
 		}
 		s.trace.signatures.Template(of, int(n))
-		t.elastic = t.elastic || of.Streams&^s.trace.advancing(of) != 0
+		t.varying = t.varying || of.Streams&^s.trace.advancing(of) != 0
 		scalars, rows := of.Stored()
 		t.scalars[i+1], t.rows[i+1] = t.scalars[i]+scalars, t.rows[i]+rows
 	}

@@ -33,13 +33,13 @@ type spreader struct {
 	kept    []uint64 // slots of functions
 	from    *flow    // calls with streams
 	flow             // with values
-	varied           // likewise
+	varied           // the same
 	builder sequitur.Builder
 	grammar *sequitur.Grammar // of from
 
 	readers []*runReader // of all streams
 	streams [][]int      // by terminal of from, those that each call takes a value of, slot by slot
-	touched [][]int      // likewise, by rule of the grammar
+	touched [][]int      // the same, by rule of the grammar
 
 	known     map[spreadKey]sequitur.Symbol // terminals by their values, and states before the last
 	terminals []sequitur.Symbol             // of calls of from without streams, unknown before the first

@@ -116,8 +116,8 @@ func (e *expander) open() error {
 // the numbers of those of a rank, whose stored values these are, until that fails.
 func (s *Shape) eachStream(rank int, stored storedValues,
 	use func(i int, argument layout.StreamArgument, number int64) error) error {
-	elastic := func(x *layout.Template) uint64 { return x.Streams &^ s.trace.advancing(x) }
-	return s.eachMasked(rank, stored, elastic, func(i, slot int, number int64) error {
+	varying := func(x *layout.Template) uint64 { return x.Streams &^ s.trace.advancing(x) }
+	return s.eachMasked(rank, stored, varying, func(i, slot int, number int64) error {
 		return use(i, layout.StreamArgument{Function: s.trace.FunctionOf(int(s.signatures[i])), Slot: slot}, number)
 	})
 }
@@ -262,11 +262,11 @@ func (t *Trace) advancing(x *layout.Template) uint64 {
 	if x.Streams == 0 {
 		return 0
 	}
-	return x.Streams &^ t.elastic[x.Function]
+	return x.Streams &^ t.varies[x.Function]
 }
 
-// elasticSlots returns the slots of each function that are elastic arguments.
-func (t *Trace) elasticSlots() []uint64 {
+// varyingSlots returns the slots of each function that are varying arguments.
+func (t *Trace) varyingSlots() []uint64 {
 	masks := make([]uint64, len(t.Functions()))
 	if s := t.signatures.Streams; s != nil {
 		for _, e := range s.Arguments {
@@ -286,17 +286,17 @@ func (r *Rank) appendVaried(dst []int64, from *flow, terminal uint32, kept []uin
 	if x.Streams == 0 {
 		return dst
 	}
-	var elastic []int64
+	var varying []int64
 	mask := r.trace.advancing(x)
 	if mask != x.Streams {
-		elastic = from.varied.in(terminal)
+		varying = from.varied.in(terminal)
 	}
 	for left := x.Streams &^ (mask &^ kept[x.Function]); left != 0; left &= left - 1 {
 		if mask>>bits.TrailingZeros64(left)&1 == 1 {
 			dst, advancing = append(dst, advancing[0]), advancing[1:]
 			continue
 		}
-		dst, elastic = append(dst, elastic[0]), elastic[1:]
+		dst, varying = append(dst, varying[0]), varying[1:]
 	}
 	return dst
 }

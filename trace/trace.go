@@ -26,8 +26,8 @@ type Trace struct {
 
 	run         merge.Run
 	interleaved bool // as the run says
-	blocked     bool // likewise: whether grammars are in blocks
-	bounded     bool // likewise: whether something is not as it was recorded
+	blocked     bool // the same: whether grammars are in blocks
+	bounded     bool // the same: whether something is not as it was recorded
 	functions   *cst.Table
 	texts       []string
 	all         []rankenc.Set // of the ranks of each shape, as the file has them
@@ -36,7 +36,7 @@ type Trace struct {
 	recorded    func() rankenc.Set // the ranks of all
 	active      func() rankenc.Set // those of sets
 	signatures  *layout.Table
-	elastic     []uint64                   // the slots of each function that are elastic arguments
+	varies      []uint64                   // the slots of each function that are varying arguments
 	calls       map[sequitur.Symbol]uint64 // of each rank, as the interleaving has them; nil without one
 
 	sections  *layout.Sections
@@ -150,7 +150,7 @@ func openContainer(file *format.Reader) (*Trace, error) {
 	if err := t.readHead(); err != nil {
 		return nil, err
 	}
-	t.elastic = t.elasticSlots()
+	t.varies = t.varyingSlots()
 	t.shapes, t.columns = make([]cached[Shape], len(t.all)), make([]cached[rankColumn], len(t.signatures.Slices))
 	t.grammars = sync.OnceValues(t.readGrammars)
 	t.alphabet = sync.OnceValue(t.signatures.Alphabet)

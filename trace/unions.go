@@ -69,7 +69,7 @@ func (s *Shape) keepUnion(rank int, firsts []uint32) *union {
 // newUnion returns the union that firsts are.
 func (s *Shape) newUnion(firsts []uint32) *union {
 	all := s.template().flow
-	if firsts == nil || s.template().elastic {
+	if firsts == nil || s.template().varying {
 		return &union{firsts, all}
 	}
 	var f flow

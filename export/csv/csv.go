@@ -86,7 +86,7 @@ type file struct {
 	w      *bufio.Writer
 	pieces []piece
 	ints   [][]int64 // of each piece that is unique, but for lists, those of a batch
-	there  [][]bool  // likewise, of the group: whether there are values, nil if all are
+	there  [][]bool  // the same, of the group: whether there are values, nil if all are
 
 	// Of the rows of a segment, what pieces are by code: nil for what is not known, or
 	// not kept.

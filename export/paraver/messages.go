@@ -162,7 +162,7 @@ type matching struct {
 	sent  uint64              // messages, whether or not they have numbers
 }
 
-// A party is what is known of a rank.
+// A party describes a rank.
 type party struct {
 	numbers  *query.Numbers
 	requests map[int64]*message // receives that are not complete, each by its request

@@ -55,7 +55,7 @@ func Write(ctx context.Context, w io.Writer, t *trace.Trace, o export.Options) e
 	return out.Flush()
 }
 
-// writeRun writes an event that says what is known of the run, on a track of its own, and when
+// writeRun writes an event that describes the run, on a track of its own, and when
 // the run began.
 func writeRun(w *bufio.Writer, c *events.Choice) error {
 	facts, err := c.Run()

@@ -4,7 +4,7 @@
 // same sum over all calls that have these in common. So messages and bytes between two ranks are those of the
 // run.
 //
-// The distributions that stand in place of what does not repeat are due to X. Wu and F. Mueller, "Elastic and
+// The distributions that stand in place of what does not repeat are due to X. Wu and F. Mueller, "Varying and
 // Scalable Tracing and Accurate Replay of Non-Deterministic Events", ICS 2013, §3.4; sums that stay exact are
 // not in it.
 package condense

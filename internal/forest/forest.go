@@ -113,7 +113,7 @@ const (
 	tokenEnd                       // make the start rule of the whole stack
 )
 
-// Bodies are the right-hand sides of a grammar, one after the other, and what is known of the rules while
+// Bodies are the right-hand sides of a grammar, one after the other, and facts about the rules while
 // the tokens of the grammar are listed.
 type bodies struct {
 	terms []sequitur.Term

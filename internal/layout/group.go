@@ -54,7 +54,7 @@ func (p *signatureParser) group(f cst.Function, n int) FunctionGroup {
 		g = p.lengths(f, n)
 	}
 	next := slices.Clone(g.starts) // of the lengths of each signature that are to come
-	if p.elastic {
+	if p.varying {
 		g.Masks = p.masks(f, n)
 	}
 	for _, param := range f.Params {

@@ -7,7 +7,7 @@ import (
 	"github.com/reprise-trace/reprise/cst"
 )
 
-// ScalarKinds returns the meaning of the slots of f that may be elastic: those
+// ScalarKinds returns the meaning of the slots of f that may be varying: those
 // that are in no array.
 func ScalarKinds(f cst.Function) []SlotKind {
 	var kinds []SlotKind

@@ -8,7 +8,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 )
 
-// An elastic argument is one that varies from call to call with no pattern that
+// A varying argument is one that varies from call to call with no pattern that
 // a grammar finds, such as an amount of computation. Its slot in a signature has
 // the number of a stream in place of a value: the values that a rank's calls of
 // the function have there, one after the other. So calls that differ in nothing
@@ -120,7 +120,7 @@ func (p *signatureParser) parseStreams() *StreamTable {
 	return &t
 }
 
-// value reads a value of an elastic argument.
+// value reads a value of a varying argument.
 func (p *signatureParser) value(kind SlotKind) int64 {
 	if kind != Float {
 		return p.Varint("value")
@@ -138,7 +138,7 @@ func (p *signatureParser) value(kind SlotKind) int64 {
 	return int64(math.Float64bits(float64(n)))
 }
 
-// AppendValue appends a value of an elastic argument. Of floats, integers are
+// AppendValue appends a value of a varying argument. Of floats, integers are
 // short.
 func AppendValue(dst []byte, v int64, kind SlotKind) []byte {
 	if kind != Float {
@@ -150,7 +150,7 @@ func AppendValue(dst []byte, v int64, kind SlotKind) []byte {
 	return wire.AppendUint64(append(dst, 0), uint64(v))
 }
 
-// AppendAscending appends values of an elastic argument that ascend: what they differ by if they are
+// AppendAscending appends values of a varying argument that ascend: what they differ by if they are
 // integers.
 func AppendAscending(dst []byte, values []int64, kind SlotKind) []byte {
 	integers := kind != Float || !slices.ContainsFunc(values, func(v int64) bool {

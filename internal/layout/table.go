@@ -60,7 +60,7 @@ type signatureParser struct {
 	wire.Decoder
 	Table
 	size    int  // of the section
-	elastic bool // there are streams
+	varying bool // there are streams
 	lists   HandleLists
 	indexed uint64 // numbers that were looked at one by one
 }
@@ -75,7 +75,7 @@ func ParseTable(data []byte, declared []cst.Function, sets []rankenc.Set, size i
 	sizes := p.parseFunctions()
 	p.parseDomains(sets, size)
 	inline := p.parseColumns()
-	if p.elastic {
+	if p.varying {
 		p.Streams = p.parseStreams()
 	}
 	for f := range sizes {
@@ -101,7 +101,7 @@ func ParseTable(data []byte, declared []cst.Function, sets []rankenc.Set, size i
 func (p *signatureParser) parseFunctions() []int {
 	at := p.Offset()
 	n := p.Uvarint("signatures")
-	p.elastic = n&1 == 1
+	p.varying = n&1 == 1
 	if n >>= 1; n > MaxRanks {
 		p.Limit(at, "signatures", "%d are more than %d", n, MaxRanks)
 		return nil

@@ -18,12 +18,12 @@ func FuzzParse(f *testing.F) {
 	noisy[40], noisy[70] = 6, 6
 	plain := Alphabet{Class: []uint32{0, 1, 1, 2, 2, 3, 4}, Variant: []uint32{0, 0, 1, 1, 0, 0, 0},
 		Group: []uint32{0, 0, 1, 1, 2}}
-	elastic := plain
-	elastic.Streams = [][]int{nil, {0}, {0, 1}, nil, {1}}
-	elastic.Values = [][]int64{{-3, 0, 8, 16}, {7}}
+	varying := plain
+	varying.Streams = [][]int{nil, {0}, {0, 1}, nil, {1}}
+	varying.Values = [][]int64{{-3, 0, 8, 16}, {7}}
 	for _, members := range [][][]sequitur.Symbol{nil, {nil, nil}, {a}, {a, b, a},
 		{b, append(a, a...), nil, cycle(9, 5, 5, 3, 5)}, {noisy}} {
-		for _, alphabet := range []Alphabet{plain, elastic} {
+		for _, alphabet := range []Alphabet{plain, varying} {
 			var list []Member
 			for _, in := range members {
 				g := build(in)
@@ -35,7 +35,7 @@ func FuzzParse(f *testing.F) {
 	mutate.Fuzz(f, func(t *testing.T, data []byte, streams bool) {
 		alphabet := plain
 		if streams {
-			alphabet = elastic
+			alphabet = varying
 		}
 		members, err := parseMixed(data, alphabet)
 		if err != nil {

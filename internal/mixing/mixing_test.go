@@ -118,7 +118,7 @@ func TestMixed(t *testing.T) {
 			members = append(members, Member{Grammar: b.Finish()})
 		}
 		tooLong := func(x Member) bool { return x.Grammar.Len() > 1<<10 }
-		if rapid.Bool().Draw(t, "elastic") && !slices.ContainsFunc(members, tooLong) {
+		if rapid.Bool().Draw(t, "varying") && !slices.ContainsFunc(members, tooLong) {
 			drawTaken(t, &a)
 			for i := range members {
 				members[i].Streams = drawStreams(t, members[i].Grammar, a)

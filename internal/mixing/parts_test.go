@@ -43,7 +43,7 @@ func TestParts(t *testing.T) {
 			appendAll(&b, drawItems(t, 1))
 			members = append(members, Member{Grammar: b.Finish()})
 		}
-		if rapid.Bool().Draw(t, "elastic") {
+		if rapid.Bool().Draw(t, "varying") {
 			drawTaken(t, &a)
 			for i := range members {
 				members[i].Streams = drawStreams(t, members[i].Grammar, a)

@@ -25,7 +25,7 @@ const (
 	maxGroups = 1 << 12
 )
 
-// A function is what is known of the calls of one.
+// A function describes the calls of one.
 type function struct {
 	keys    []int16 // the parameters that tell groups apart: pointers, and where the call was made
 	slots   []slotOf
@@ -74,7 +74,7 @@ type group struct {
 	*watch // nil while there is one signature
 }
 
-// A watch is what is known of a group with several signatures.
+// A watch describes a group with several signatures.
 type watch struct {
 	states  []state // of the slots of the function
 	open    []int   // the slots whose values are written, of which none advances
@@ -83,7 +83,7 @@ type watch struct {
 	advance []int   // the slots that advance
 }
 
-// A state is what is known of a slot of a group.
+// A state describes a slot of a group.
 type state struct {
 	phase       phase
 	known, next uint8 // how many differences there are, and which comes next

@@ -23,7 +23,7 @@ type watched struct {
 	groups     []*group
 	signatures []signature // by terminal
 	args       []cst.Value // scratch
-	key        []byte      // likewise
+	key        []byte      // the same
 
 	*advancingCalls // nil while nothing advances
 }
@@ -32,7 +32,7 @@ type watched struct {
 type advancingCalls struct {
 	table                cst.Table // of functions that are apart by what advances
 	masks                []uint64  // what advances, by these functions
-	origins              []int     // the functions that were declared, likewise
+	origins              []int     // the functions that were declared, the same
 	ofPlain, ofAdvancing []uint32  // the terminals of the signatures of both tables
 }
 

@@ -92,7 +92,7 @@ type how int
 const (
 	mostly how = iota // if they do so most times that their calls come: the others are by chance
 	evenly            // if they come as often in a row each time: the others have something optional between them
-	inner             // likewise, and a loop that is found by its rounds has several calls in all of them
+	inner             // the same, and a loop that is found by its rounds has several calls in all of them
 	always            // all
 )
 

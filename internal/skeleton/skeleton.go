@@ -20,7 +20,7 @@
 //
 // # Source
 //
-// Loops that match in part are those of ScalaTrace: X. Wu and F. Mueller, "Elastic and
+// Loops that match in part are those of ScalaTrace: X. Wu and F. Mueller, "Varying and
 // Scalable Tracing and Accurate Replay of Non-Deterministic Events", ICS 2013. This
 // package departs from it in aligning grammars after the run, not events during it.
 package skeleton

@@ -150,7 +150,7 @@ func (g *gathering) add(p *process) error {
 	return g.all.Add(part)
 }
 
-// note takes down what is known of a process without its calls.
+// note takes down facts about a process without its calls.
 func (g *gathering) note(p *process, problem error) {
 	s := &g.summary
 	if !p.ended && problem == nil && p.calls > 0 {

@@ -36,7 +36,7 @@ const (
 	aRequest                 // by id
 	theCollectives           // on a communicator, window or file
 	theSends                 // on a communicator, to a rank, with a tag
-	theReceives              // likewise, of those that say from whom
+	theReceives              // the same, of those that say from whom
 	allReceives              // on a communicator
 )
 
@@ -65,7 +65,7 @@ var (
 type usage struct {
 	alike  alike
 	last   []turn // of the uses that are alike, the last of each thread
-	before []turn // likewise, of those before them
+	before []turn // the same, of those before them
 }
 
 // A turn is the end of the first so many calls of a thread.

@@ -14,7 +14,7 @@ type likeness int
 const (
 	equal    likeness = iota // all arguments
 	similar                  // all but ranks, requests and statuses
-	sized                    // likewise, and tags
+	sized                    // the same, and tags
 	labelled                 // function, strings, tags, handles and segments of memory
 	function                 // function and strings
 	likenesses

@@ -37,7 +37,7 @@ type class struct {
 	name  string
 	split split
 	finer map[string]*class // by name; nil if the class has a program
-	order []*class          // likewise
+	order []*class          // the same
 
 	body  []*place
 	one   bool      // trace that has such ranks

@@ -149,7 +149,7 @@ type advancing struct {
 	slots map[uint32]uint64 // of all terminals, also of those without
 	begun bool              // what is written now are streams
 	block int               // with which they begin
-	run   int               // likewise
+	run   int               // the same
 }
 
 // begin takes note of a call, with which the streams may begin.

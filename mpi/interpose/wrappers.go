@@ -115,7 +115,7 @@ type wrapper struct {
 	Before, After  *record
 	First, Finally []string // around the call
 	Sizes          []string // after it, to ask for sizes of datatypes
-	Opens          []string // likewise, to take note of datatypes of which no call tells the size
+	Opens          []string // the same, to take note of datatypes of which no call tells the size
 	OpensUnseen    bool     // even where the call is not recorded
 }
 

@@ -38,13 +38,13 @@ type instance struct {
 	Collective // without slices if ranks are missing, so that not all can enter
 	arrivals   []arrival
 	waiting    []int // of arrivals, that have not left
-	going      []int // likewise, that leave
+	going      []int // the same, that leave
 	mismatch   bool  // members call different operations
 
 	there     [2]int   // members of each group that have entered
 	lastCause [2]cause // that the last of them entered
 	scan      *scan    // in a recording, of a prefix reduction
-	rootCause cause    // likewise, the root
+	rootCause cause    // the same, the root
 }
 
 // An arrival is a member that has entered an operation.

@@ -73,7 +73,7 @@ const (
 	synchronous
 )
 
-// A rank is what is known of one.
+// A rank describes one of them.
 type rank struct {
 	engine  *engine
 	number  int

@@ -10,7 +10,7 @@ import (
 // same happens after both, times, and what is added up.
 type cut struct {
 	words   []uint64 // what has to be equal
-	meaning []any    // pointers, likewise
+	meaning []any    // pointers, the same
 	times   []Time   // as far as they matter for what comes
 	movers  []int32  // by time: the strand that it is to be compared with, −1 for none
 	totals  []uint64 // what is added up

@@ -20,7 +20,7 @@ func (r *Recorded) Draw(seed uint64) {
 	r.draws = &draws{seed: seed, before: make(map[threadKey]int64), given: make(map[int]extremes)}
 }
 
-// Draws are what is known of the calls whose times are drawn.
+// Draws describe the calls whose times are drawn.
 type draws struct {
 	seed   uint64
 	before map[threadKey]int64 // signature of the call before, by thread

@@ -20,7 +20,7 @@ type Communicator struct {
 
 	size    int   // of members, or of world, which has none
 	members []int // ranks in the run, in the order of their ranks in the communicator
-	remote  []int // likewise, of the second group of an intercommunicator; nil for others
+	remote  []int // the same, of the second group of an intercommunicator; nil for others
 
 	reordered bool // a topology whose ranks are not those of the communicator it was made on
 

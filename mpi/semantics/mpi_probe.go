@@ -145,7 +145,7 @@ func (p *probes) resolve(o *Operation, position uint64) *Operation {
 	return made
 }
 
-// with returns an operation with what is known of the message that it receives.
+// with returns an operation with facts about the message that it receives.
 func (p *probes) with(o *Operation, r received) *Operation {
 	made := *o
 	made.Communicator, made.Messages = r.communicator, slices.Clone(o.Messages)

@@ -21,7 +21,7 @@ type requests struct {
 	rank       *mpiRank
 	persistent map[int64][]uint32 // terminals by the id of the request
 	topologies map[int64][]uint32 // terminals that make a communicator, by its id
-	groups     map[int64][]uint32 // likewise a group of processes
+	groups     map[int64][]uint32 // the same a group of processes
 
 	creations map[object]timeline[uint32] // terminals that make them; found when they are asked for
 

@@ -118,7 +118,7 @@ func (d Direction) String() string {
 // Values that stand for what is no rank, tag or number of bytes.
 const (
 	AnySource = -1 // of a receive that no status resolves
-	AnyTag    = -1 // likewise
+	AnyTag    = -1 // the same
 	NoPeer    = -2 // the trace does not say which rank of the run it is
 	NoTag     = -2 // the trace does not say which tag it is
 	Unknown   = -1 // bytes or elements that the trace does not tell

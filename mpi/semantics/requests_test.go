@@ -36,7 +36,7 @@ type requestRun struct {
 	recording
 	position  int
 	began     map[int]int  // by active request: the position of the call that began it
-	cancelled map[int]bool // likewise
+	cancelled map[int]bool // the same
 	want      map[uint64]ending
 }
 

@@ -140,7 +140,7 @@ const (
 	Looks          // leaves them as they are
 	Starts
 	Waits // until all, one or some are complete
-	Tests // likewise, whether they are complete
+	Tests // the same, whether they are complete
 	Cancels
 	Releases // frees them
 )

@@ -36,7 +36,7 @@ type ideal struct {
 	err      error
 }
 
-// A rank is what is known of one.
+// A rank describes one of them.
 type rank struct {
 	number int
 	thread int

@@ -75,7 +75,7 @@ const (
 type Message struct {
 	Peer  int    // the rank that it goes to or comes from
 	Tag   int64  // only messages of one tag match: 0 or more, as the number of a channel
-	Group string // likewise; empty for all ranks
+	Group string // the same; empty for all ranks
 	Bytes int64
 
 	// Request is what a later call completes the message by, with [Operation.Completes]; 0 if the call

@@ -313,7 +313,7 @@ func causeOf(err error) error {
 	return errors.New(strings.TrimSpace(lines[len(lines)-1]))
 }
 
-// describe fills in what is known of the trace.
+// describe fills in facts about the trace.
 func (s *summary) describe(ctx context.Context, path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

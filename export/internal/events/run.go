@@ -31,7 +31,7 @@ type Fact struct {
 	Values []string // not empty
 }
 
-// Run returns what is known of the run: source, ranks, times, began, program, versions, hosts,
+// Run returns facts about the run: source, ranks, times, began, program, versions, hosts,
 // jobs and runs.
 func (c *Choice) Run() ([]Fact, error) {
 	run := c.Trace.Run()

@@ -32,7 +32,7 @@ type Group struct {
 	table             *Table
 	numbers           []uint32 // of the codes of rows
 	starts, durations []int64  // nil if the table has no times; since the run began
-	timed             []bool   // likewise
+	timed             []bool   // the same
 	positions         []uint64 // nil if all calls from the first of a segment on have rows
 	numbered          numbered
 	messages          messageRows

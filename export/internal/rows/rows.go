@@ -109,7 +109,7 @@ func (t *Table) date() (err error) {
 // Columns returns the columns. They must not be changed.
 func (t *Table) Columns() []*Column { return slices.Clip(t.columns) }
 
-// Run returns what is known of the run.
+// Run returns facts about the run.
 func (t *Table) Run() []events.Fact { return t.run }
 
 // By returns what a row is.
@@ -281,7 +281,7 @@ func add(a, b int64) int64 {
 	}
 }
 
-// since returns the time after the run began, likewise.
+// since returns the time after the run began, in the same way.
 func (t *Table) since(time int64) int64 {
 	if t.runBegin == math.MinInt64 {
 		return add(add(time, math.MaxInt64), 1)

@@ -391,7 +391,7 @@ func (d *Decoder) complete(c *cursor, at int, flags uint64) error {
 	return c.finish()
 }
 
-// begun sets the record to what is known of a call that has begun.
+// begun sets the record to facts about a call that has begun.
 func (d *Decoder) begun(p *call, depth int) {
 	d.record = Record{
 		Type:      Call,

@@ -83,7 +83,7 @@ type Diff struct {
 	Unreadable rankenc.Set        `json:"unreadable_rank_set"` // ranks that are left out
 	TimeA      *query.Nanoseconds `json:"a_time_ns,omitempty"` // in all calls of the run; only if both traces have it
 	TimeB      *query.Nanoseconds `json:"b_time_ns,omitempty"`
-	// that differ, the largest difference first; likewise
+	// that differ, the largest difference first; the same
 	Times []timeDifference `json:"time_differences,omitzero"`
 }
 

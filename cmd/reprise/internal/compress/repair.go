@@ -341,7 +341,7 @@ type TimesSaved struct {
 	// of every rank that had them, and nothing tells which these are
 	All       bool       `json:"all_times_lost,omitzero"`
 	Summaries savedState `json:"time_summaries"` // statistics and histograms, if there were any
-	RankTimes savedState `json:"rank_times"`     // those of each rank, likewise
+	RankTimes savedState `json:"rank_times"`     // those of each rank, the same
 
 	damaged bool // a section of times is lost
 }

@@ -227,7 +227,7 @@ func EncodeAligned(cmd *cobra.Command, a *merge.Accumulator, part bool, bound in
 	return compress.EncodeTrace(cmd, a, part, bound)
 }
 
-// describe fills in what is known of the file that was made, which has calls of
+// describe fills in facts about the file that was made, which has calls of
 // these ranks.
 func (s *Summary) describe(file []byte, ranks rankenc.Set) error {
 	tr, err := cli.Reopen(file)

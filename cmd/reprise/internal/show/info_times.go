@@ -42,7 +42,7 @@ type functionTimes struct {
 	query.Durations
 }
 
-// describeTimes returns what is known of the times of the trace; nil if there are none.
+// describeTimes returns facts about the times of the trace; nil if there are none.
 func describeTimes(q *cli.Question) (*TimeInfo, error) {
 	t := q.Trace
 	i := TimeInfo{Codecs: []codecInfo{}, LeftOut: t.Content().NoRankTimes}
@@ -198,7 +198,7 @@ func guaranteeOf(c codecInfo) string {
 	return text.Error(*c.Error)
 }
 
-// readSeries fills in what is known of the series of ranks.
+// readSeries fills in facts about the series of ranks.
 func (i *TimeInfo) readSeries(q *cli.Question) error {
 	timed, _, err := q.Trace.SeriesRanks()
 	if err != nil {

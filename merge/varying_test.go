@@ -37,9 +37,9 @@ func inLoop(call func(i int) (cst.Function, cst.Value)) func(i int) (cst.Functio
 	}
 }
 
-// TestElastic checks which arguments become streams: those that vary without a
+// TestVarying checks which arguments become streams: those that vary without a
 // pattern in many calls, where it makes the trace smaller.
-func TestElastic(t *testing.T) {
+func TestVarying(t *testing.T) {
 	amount := numbered("compute", cst.Type{Kind: cst.KindFloat})
 	tag := numbered("tag", cst.Type{Kind: cst.KindTag})
 	text := numbered("text", cst.Type{Kind: cst.KindString})
@@ -69,7 +69,7 @@ func TestElastic(t *testing.T) {
 				arguments = len(streams.Arguments)
 			}
 			if arguments != tt.want || (n > 0) != (tt.want > 0) {
-				t.Errorf("%d elastic arguments in %d sections, want %d", arguments, n, tt.want)
+				t.Errorf("%d varying arguments in %d sections, want %d", arguments, n, tt.want)
 			}
 			if tt.want > 0 && trace.Signatures() != 6+tt.want {
 				t.Errorf("%d signatures", trace.Signatures())
@@ -94,9 +94,9 @@ func TestStreamsShared(t *testing.T) {
 	}
 }
 
-// TestElasticHandles checks that handles that are streams are not taken for places of a list, as
+// TestVaryingHandles checks that handles that are streams are not taken for places of a list, as
 // those of other calls are.
-func TestElasticHandles(t *testing.T) {
+func TestVaryingHandles(t *testing.T) {
 	site := cst.Type{Kind: cst.KindHandle, Class: "site"}
 	part := recorded(0, 4000, func(i int) (cst.Function, cst.Value) {
 		if i%8 < 2 {
@@ -113,8 +113,8 @@ func TestElasticHandles(t *testing.T) {
 	}
 }
 
-// TestElasticCalls checks that a loop too long to be expanded has no streams.
-func TestElasticCalls(t *testing.T) {
+// TestVaryingCalls checks that a loop too long to be expanded has no streams.
+func TestVaryingCalls(t *testing.T) {
 	const calls = 4000
 	p := recorded(0, calls, inLoop(func(i int) (cst.Function, cst.Value) {
 		return numbered("compute", cst.Type{Kind: cst.KindInt}), cst.Int(int64(irregular(i, 0) % 40))

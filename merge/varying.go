@@ -25,7 +25,7 @@ type streams struct {
 	inBlocks map[*shape]map[layout.StreamArgument][]int64
 }
 
-// A stream is the successive values of an elastic argument.
+// A stream is the successive values of a varying argument.
 type stream struct {
 	argument int
 	values   []int64
@@ -39,7 +39,7 @@ func (s *shape) isIrregular() bool {
 	return s.grammar.Len() <= min(layout.MaxStreamCalls, callsPerSymbol*uint64(s.grammar.Symbols()))
 }
 
-// stretch returns shapes in which the values of elastic arguments are streams,
+// stretch returns shapes in which the values of varying arguments are streams,
 // where they do not differ between the ranks of a shape: in the blocks of grammars, or in sections of
 // their own.
 func stretch(shapes []*shape, functions []cst.Function, arguments []layout.StreamArgument,
@@ -56,7 +56,7 @@ func stretch(shapes []*shape, functions []cst.Function, arguments []layout.Strea
 	return stretched, &all
 }
 
-// stretch returns s with streams for elastic arguments.
+// stretch returns s with streams for varying arguments.
 func (x *streams) stretch(s *shape) *shape {
 	var (
 		begins = s.begins()
@@ -75,7 +75,7 @@ func (x *streams) stretch(s *shape) *shape {
 		}
 		number[t] = place.number(t, without)
 	}
-	lists, of := x.elastic(s, slots, begins)
+	lists, of := x.varying(s, slots, begins)
 	var b sequitur.Builder
 	for _, r := range s.grammar.Runs() {
 		b.AppendRun(number[r.Symbol], r.Count)
@@ -97,18 +97,18 @@ func (x *streams) stretch(s *shape) *shape {
 	return stretched
 }
 
-// An elasticValue is one that a call of a terminal adds to the values of an argument.
-type elasticValue struct {
+// A varyingValue is one that a call of a terminal adds to the values of an argument.
+type varyingValue struct {
 	list  *[]int64
 	value int64
 }
 
-// elastic returns the lists of the values of elastic arguments, which are empty and have room for all, and
+// varying returns the lists of the values of varying arguments, which are empty and have room for all, and
 // what calls of each terminal of s add to them.
-func (x *streams) elastic(s *shape, slots map[int][]int,
-	begins []int) (lists map[layout.StreamArgument]*[]int64, of [][]elasticValue) {
+func (x *streams) varying(s *shape, slots map[int][]int,
+	begins []int) (lists map[layout.StreamArgument]*[]int64, of [][]varyingValue) {
 	lists = make(map[layout.StreamArgument]*[]int64)
-	of = make([][]elasticValue, len(s.forms))
+	of = make([][]varyingValue, len(s.forms))
 	for t, f := range s.forms {
 		for _, k := range slots[f.function] {
 			e := layout.StreamArgument{Function: f.function, Slot: k}
@@ -116,7 +116,7 @@ func (x *streams) elastic(s *shape, slots map[int][]int,
 				lists[e] = new([]int64)
 			}
 			v, _ := s.scalar(t, k, begins, x.functions)
-			of[t] = append(of[t], elasticValue{lists[e], v})
+			of[t] = append(of[t], varyingValue{lists[e], v})
 		}
 	}
 	sizes := make(map[*[]int64]uint64, len(lists))

@@ -76,9 +76,9 @@ func flagsOf(t *testing.T, path string) (flags byte) {
 	return flags
 }
 
-// elasticCommands are what is asked of traces in all ways, OUT being a file. The numbers of
+// varyingCommands are what is asked of traces in all ways, OUT being a file. The numbers of
 // signatures are left out, and the export to pprof, which has the loops of grammars.
-var elasticCommands = strings.Split(strings.TrimSpace(`
+var varyingCommands = strings.Split(strings.TrimSpace(`
 cat run.rpz
 cat run.rpz --json
 cat run.rpz --ranks 3-9:2 --format csv
@@ -128,9 +128,9 @@ export run.rpz -o OUT --format paraver
 export run.rpz -o OUT --format simgrid
 info run.rpz --json`), "\n")
 
-// TestElasticAnswers compares all answers, searches and exports of traces whose shapes are written
+// TestVaryingAnswers compares all answers, searches and exports of traces whose shapes are written
 // in blocks with those of the same calls as a forest, and of calls without loops.
-func TestElasticAnswers(t *testing.T) {
+func TestVaryingAnswers(t *testing.T) {
 	const ranks = 20
 	programs := []struct {
 		times testtrace.Times
@@ -155,11 +155,11 @@ func TestElasticAnswers(t *testing.T) {
 					t.Fatalf("%q, program %d: %s have blocks: %v", times, seed, w.name, got)
 				}
 			}
-			for _, command := range tier.Some(elasticCommands, 6) {
+			for _, command := range tier.Some(varyingCommands, 6) {
 				var want string
 				for i, w := range ways {
 					t.Chdir(filepath.Join(root, w.name))
-					got := elasticAnswer(t, command)
+					got := varyingAnswer(t, command)
 					if i == 0 {
 						want = got
 					} else if got != want {
@@ -172,8 +172,8 @@ func TestElasticAnswers(t *testing.T) {
 	}
 }
 
-// elasticAnswer returns all that a command writes that does not say how the trace is written.
-func elasticAnswer(t *testing.T, command string) string {
+// varyingAnswer returns all that a command writes that does not say how the trace is written.
+func varyingAnswer(t *testing.T, command string) string {
 	t.Helper()
 	args := strings.Fields(command)
 	for i, arg := range args {
