@@ -21,7 +21,7 @@ const (
 // Sets of weights, by what is coded.
 const (
 	setClass   = 0                // 9 for each length of a match
-	setHit     = 9 * matchBuckets // 1 likewise
+	setHit     = 9 * matchBuckets // 1, the same
 	setCount   = setHit + matchBuckets
 	setVariant = setCount + 9
 	setValue   = setVariant + 25 // 9 for each of the first streams
@@ -60,7 +60,7 @@ type sequenceModel struct {
 	kept    *keptMatch // nil where no match is kept
 	polls   *pollModel // nil where loops are not forgotten
 	counts  []uint64   // of what is in the history
-	chosen  []uint32   // variants likewise
+	chosen  []uint32   // variants, the same
 	guess   uint64     // the count of what was expected, 0 if that was something else
 	alike   int        // where what was expected stands in the history, −1 if it was something else
 	lastAt  []int      // by class: where it stands in the history, −1 before it does

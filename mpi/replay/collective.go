@@ -17,7 +17,7 @@ type comm struct {
 	spare  []*instance
 
 	lacks  bool // in a recording: members that are not in it
-	broken bool // likewise: operations may not be the same
+	broken bool // the same: operations may not be the same
 }
 
 // A collective is an operation of a rank on a communicator.

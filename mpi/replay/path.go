@@ -12,7 +12,7 @@ import (
 // needs. Of several that come at one time it is one.
 type Path struct {
 	Steps []PathStep // by signature, in ascending order: their times add up to the end of the run
-	Ranks []PathRank // that the path is on, in ascending order: likewise
+	Ranks []PathRank // that the path is on, in ascending order, of the same
 }
 
 // A PathStep is what a critical path has of the calls with a signature.

@@ -303,7 +303,7 @@ type request struct {
 	cause  cause // of done
 
 	soft *softSend // in a recording: messages that are sent, and may wait for their receives
-	sent Time      // likewise, when the first message that is received was sent; 0 for none
+	sent Time      // the same, when the first message that is received was sent; 0 for none
 }
 
 // until has the request be done no earlier than a part of it.

@@ -255,7 +255,7 @@ type scan struct {
 	last    Time    // of these
 	by      cause
 	needed  []cause // by member: the last of those of lower rank
-	done    []Time  // likewise
+	done    []Time  // the same
 }
 
 // enterScan takes note of a member of a prefix reduction, for which those of higher rank wait.

@@ -47,7 +47,7 @@
 // known where it matters whether default blocks are of one element or as large as can be.
 //
 // A receive is at the call that begins it: that of a persistent request at MPI_Start, of a
-// partitioned one likewise, with all partitions. The source and the tag that a receive does
+// partitioned one in the same way, with all partitions. The source and the tag that a receive does
 // not name are those that the status tells of the call that completed it, if that was
 // recorded; those of MPI_Mrecv and MPI_Imrecv are, with the communicator, what the probe
 // names that found the message, or else what its status tells. The size of a receive is that

@@ -15,10 +15,10 @@
 // Calls that complete requests wait for what these stand for, persistent and partitioned ones too.
 //
 //	late sender      a receive for its send
-//	wrong order      likewise, where the rank received a message later that had been sent before
+//	wrong order      the same, where the rank received a message later that had been sent before
 //	late receiver    a send that is not buffered for its receive, if that starts before the send ends
 //	wait at barrier  for the last member to come to it
-//	wait at NxN      likewise, in an operation in which all get something of all, as MPI_Allreduce
+//	wait at NxN      the same, in an operation in which all get something of all, as MPI_Allreduce
 //	late root        a member for the root of MPI_Bcast or MPI_Scatter
 //	early root       the root of MPI_Reduce or MPI_Gather for the last member
 //	early scan       a member of MPI_Scan or MPI_Exscan for the last of those of lower rank

@@ -68,7 +68,7 @@ type Run struct {
 	Short     uint64           `json:"short_waits"`
 
 	Causes  []Cause  `json:"causes"`  // those of most waiting first
-	Victims []Victim `json:"victims"` // likewise
+	Victims []Victim `json:"victims"` // the same
 	Path    Path     `json:"critical_path"`
 
 	// What nobody is told to have waited for. Unknown are messages and operations of which the trace does not

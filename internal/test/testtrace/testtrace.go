@@ -79,7 +79,7 @@ func TI(t TB, lines string) *trace.Trace {
 
 // Runs of 4 processes under Open MPI: examples/stencil with 100 steps, with the time of
 // every call to the nanosecond, and with statistics of times; and messages.c in testdata,
-// with the times of every call, and, as halves, with an argument. Of 3 processes, likewise:
+// with the times of every call, and, as halves, with an argument. Of 3 processes, in the same way:
 // startall.c and wildcard.c.
 //
 //go:embed testdata/*.rpz
