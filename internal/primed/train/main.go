@@ -2,7 +2,9 @@
 // other traces the smallest.
 //
 //	go run ./internal/primed/train -o prior.bin -check 'held out/*.rpz' traces/*.rpz
-//	go run ./internal/primed/train -from prior.bin -o prior.bin -size 6400 more/*.rpz
+//	go run ./internal/primed/train -from prior.bin -kinds 1,3,5 -o prior.bin -size 6400 more/*.rpz
+//
+// What is chosen later stands before what was chosen, which so remains what the model has read last.
 //
 // Another prior is another version of the format.
 package main
@@ -14,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reprise-trace/reprise/format"
@@ -35,6 +38,7 @@ func main() {
 	out := flag.String("o", "prior.bin", "write the prior to this `file`")
 	size := flag.Int("size", 6<<10, "at most so many `bytes`")
 	from := flag.String("from", "", "add to the prior in this `file`")
+	kinds := flag.String("kinds", "", "take sections of these `numbers` only, as those of names say where a trace was made")
 	check := flag.String("check", "", "say how many bytes the traces of this `pattern` take")
 	flag.Parse()
 	traces := read(flag.Args())
@@ -46,11 +50,11 @@ func main() {
 		}
 	}
 	for {
-		best := choose(traces, prior, *size)
+		best := choose(traces, prior, *size, *kinds)
 		if best == nil {
 			break
 		}
-		prior = append(prior, best...)
+		prior = slices.Concat(best, prior)
 		fmt.Println(len(prior), "bytes, all traces take", total(traces, prior))
 	}
 	if err := os.WriteFile(*out, prior, 0o666); err != nil {
@@ -99,7 +103,7 @@ func read(names []string) []trace {
 
 // choose returns the sections of a trace, or one of them, that save the most bytes in other
 // traces for each of their own, as a prior has them; nil if none fits and saves anything.
-func choose(traces []trace, prior []byte, size int) (best []byte) {
+func choose(traces []trace, prior []byte, size int, kinds string) (best []byte) {
 	before := make([]int, len(traces))
 	of := primed.Sizer(prior)
 	for i, t := range traces {
@@ -107,8 +111,14 @@ func choose(traces []trace, prior []byte, size int) (best []byte) {
 	}
 	var gain float64
 	for i, t := range traces {
-		candidates := [][]byte{encode(t.sections...)}
+		var candidates [][]byte
+		if kinds == "" {
+			candidates = append(candidates, encode(t.sections...))
+		}
 		for _, s := range t.sections {
+			if kinds != "" && !slices.Contains(strings.Split(kinds, ","), fmt.Sprint(s.Kind)) {
+				continue
+			}
 			candidates = append(candidates, encode(s))
 		}
 		for _, c := range candidates {
@@ -116,7 +126,7 @@ func choose(traces []trace, prior []byte, size int) (best []byte) {
 				continue
 			}
 			saved := 0
-			with := primed.Sizer(slices.Concat(prior, c))
+			with := primed.Sizer(slices.Concat(c, prior))
 			for k, u := range traces {
 				if k != i {
 					saved += before[k] - with(u.sections)
