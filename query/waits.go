@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/reprise-trace/reprise/internal/need"
-	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -25,10 +24,6 @@ type Imbalance struct {
 	// statistics do not tell apart.
 	Sites []Site `json:"signatures"`
 
-	// Late are the receives that wait for late senders. They are known if the Imbalance is Exact and
-	// not Unordered, and the calls are of MPI.
-	Late []LateSender `json:"late_senders,omitempty"`
-
 	// Functions and Slowest are by the sums that the trace keeps of each rank. There are none unless it keeps
 	// those of all ranks that the question is about, and Slowest is nil where it is not known.
 	Functions []FunctionRanks `json:"functions,omitempty"`
@@ -43,7 +38,7 @@ type Imbalance struct {
 
 // OpenImbalance returns the calls in which ranks wait. It reads the times of every call if [Options] ask for
 // them, if there are no statistics, or if all ranks that the question is about have them, of [MaxUnasked]
-// calls at most: this takes time as [Times.ReadSeries] does, and [Match.LateSenders] after it. Otherwise the
+// calls at most: this takes time as [Times.ReadSeries] does. Otherwise the
 // answer is from statistics, and takes as long as [Times.Imbalance].
 //
 // An error is [ErrNoTimes], [ErrNoSeries] if Options ask for what the trace does not have, or [ErrTogether]
@@ -88,10 +83,7 @@ func OpenImbalance(ctx context.Context, t *trace.Trace, o Options) (*Imbalance, 
 		}
 		a.sum()
 	}
-	if a.Exact && !a.Unordered {
-		err = a.addLate(ctx, times, quiet)
-	}
-	return a, err
+	return a, nil
 }
 
 // readsSeries reports whether the times of every call are read: if that is asked for, if there is nothing
@@ -157,19 +149,4 @@ func (a *Imbalance) sum() {
 	if calls != 0 || off <= a.Error {
 		a.Total, a.Error = total, off
 	}
-}
-
-// addLate adds the receives that wait for late senders, if it is known what messages there are.
-func (a *Imbalance) addLate(ctx context.Context, times *Times, o Options) error {
-	model, err := semantics.Open(ctx, times.trace)
-	if err != nil || !model.Known() {
-		return err
-	}
-	m, err := OpenMatch(ctx, model, o)
-	if err != nil {
-		return err
-	}
-	list, err := m.LateSenders(ctx, times, o)
-	a.Late = slices.DeleteFunc(list, func(s LateSender) bool { return s.Late == 0 })
-	return err
 }

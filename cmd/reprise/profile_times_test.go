@@ -218,8 +218,8 @@ func TestImbalanceLate(t *testing.T) {
 	if err := json.Unmarshal([]byte(must(t, "waits", "late.rpz", "--json")), &i); err != nil {
 		t.Fatal(err)
 	}
-	if len(i.Late) != 1 || i.Late[0].Wait != 4000 || i.Late[0].Sender != 0 || i.Late[0].SenderShare != 1 {
-		t.Errorf("%+v", i.Late)
+	if s := i.States; s == nil || len(s.Victims) != 1 || s.Wait != 4000 || s.Victims[0].For != 0 || len(i.Late) > 0 {
+		t.Errorf("%+v", i.States)
 	}
 	if got := must(t, "imbalance", "late.rpz", "--ranks", "1"); !strings.Contains(got, want) { // as it was called
 		t.Error(got)

@@ -146,8 +146,7 @@ func (t *trails) advance(s *strand) {
 func (t *trails) step(s *strand, before *pathEnd, at Time, end trailEnd) *pathEnd {
 	t.steps++
 	end.number, end.leg = t.steps, s.leg
-	p := &pathEnd{before: before, at: at, rank: int32(s.rank.index), length: 1,
-		most: minChain, trail: end}
+	p := &pathEnd{before: before, at: at, rank: int32(s.rank.index), length: 1, most: minChain, trail: end}
 	if end.gap {
 		p.computing = s.start - s.clock
 	}

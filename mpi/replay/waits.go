@@ -297,6 +297,9 @@ func (s *strand) finishRecorded() {
 			s.until(f.at, f.cause)
 		}
 	}
+	if !s.at.Local && s.op.epoch == opensAccess {
+		s.waitForPosts()
+	}
 	s.rank.received(s.firstSent)
 	if s.end > s.start && s.cause.path != nil && s.cause.kind != noWait && !s.at.Local {
 		s.tellWait()
@@ -306,6 +309,19 @@ func (s *strand) finishRecorded() {
 	}
 	e.trails.advance(s)
 	s.clock = s.recordedEnd
+}
+
+// waitForPosts has MPI_Win_start wait for MPI_Win_post, as it may, if that was called before it ended.
+func (s *strand) waitForPosts() {
+	for i := range s.op.taken {
+		c := s.op.taken[i].channel
+		if c == nil || c.broken || c.sends.len() == 0 {
+			continue
+		}
+		if post := c.sends.first(); post.at <= s.recordedEnd {
+			s.until(post.at, cause{post.cause.path, LatePost})
+		}
+	}
 }
 
 // tellWait tells the recording that the call waited.

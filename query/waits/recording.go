@@ -22,7 +22,7 @@ type recording struct {
 	differences *query.Differences
 	guarantee   timing.Guarantee
 	ranks       *rankenc.Set // whose waits are told; nil for all
-	begin       int64        // of the first call, in nanoseconds
+	begin       int64        // the first of the starts of the first calls of ranks, in nanoseconds
 
 	clocks map[clockKey]*clock
 	recent *clock
@@ -85,8 +85,19 @@ func newRecording(model *semantics.Model, o Options) (*recording, error) {
 	if r.differences, err = times.Differences(); err != nil {
 		return nil, err
 	}
-	r.begin, err = times.Begin()
-	return r, err
+	r.begin = math.MaxInt64
+	for _, rank := range tr.RankSet().All() {
+		s, err := tr.Series(rank)
+		if err != nil {
+			return nil, err
+		}
+		start, err := s.Start(0)
+		if err != nil {
+			return nil, err
+		}
+		r.begin = min(r.begin, start)
+	}
+	return r, nil
 }
 
 type clockKey struct {

@@ -3,6 +3,7 @@ package answer
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -35,6 +36,9 @@ type Waits struct {
 	Unknown string     `json:"wait_states_unknown,omitempty"`
 
 	*query.Imbalance
+
+	// Late are the receives that wait for late senders, if States are nil and the times of every call are read.
+	Late []query.LateSender `json:"late_senders,omitempty"`
 
 	alone bool // of one rank
 }
@@ -91,8 +95,28 @@ func (a *Waits) addStates(q *cli.Question, all bool) error {
 		err = fmt.Errorf("the trace has more than %s calls: --series reads all of them", text.Count(query.MaxUnasked))
 	}
 	if err != nil && q.Context().Err() == nil {
-		a.Unknown, err = strings.TrimPrefix(err.Error(), "waits: "), nil
+		a.Unknown = strings.TrimPrefix(err.Error(), "waits: ")
+		err = a.addLate(q, model)
 	}
+	return err
+}
+
+// addLate adds the receives that wait for late senders, if it is known what messages there are.
+func (a *Waits) addLate(q *cli.Question, model *semantics.Model) error {
+	if a.Unordered {
+		return nil
+	}
+	times, err := query.OpenTimes(q.Trace)
+	if err != nil {
+		return err
+	}
+	o := query.Options{Ranks: q.Ranks}
+	m, err := query.OpenMatch(q.Context(), model, o)
+	if err != nil {
+		return err
+	}
+	list, err := m.LateSenders(q.Context(), times, o)
+	a.Late = slices.DeleteFunc(list, func(s query.LateSender) bool { return s.Late == 0 })
 	return err
 }
 
