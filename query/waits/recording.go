@@ -190,10 +190,10 @@ func (r *recording) time(ns int64) replay.Time {
 // meet takes note of the site of a signature, and of when the run began and ended.
 func (r *recording) meet(c *replay.Call, signature int, from, to int64) {
 	call := c.Rank.Call(c.Terminal)
-	switch name := call.Function.Name; name {
-	case "MPI_Init", "MPI_Init_thread":
+	switch name := call.Function.Name; {
+	case query.InStartup(name):
 		r.initialized = max(r.initialized, to)
-	case "MPI_Finalize":
+	case query.InShutdown(name):
 		r.finalized = max(r.finalized, from)
 	}
 	if r.signatures[signature] >= 0 {

@@ -53,8 +53,7 @@ type Options struct {
 
 // A Run says which calls of a run waited, and why.
 type Run struct {
-	// Time is the run: from when the last rank returns from MPI_Init to when the last rank calls MPI_Finalize;
-	// without these, from the first call to the end of the last.
+	// Time is the run, as [query.RunTimes] has it.
 	Time  query.Nanoseconds `json:"run_ns"`
 	Ranks int               `json:"ranks"` // that were recorded
 
@@ -118,8 +117,8 @@ type Victim struct {
 	ForWait query.Nanoseconds `json:"for_wait_ns"`
 }
 
-// A Path is the critical path of a run, from the start of its first call to the end of its last: what happened
-// one after the other, on the ranks that others waited for.
+// A Path is the critical path of a run: what happened one after the other, on the ranks that others waited for,
+// without MPI_Init, what is before it, and MPI_Finalize.
 type Path struct {
 	Time  query.Nanoseconds `json:"time_ns"`
 	Steps []Step            `json:"steps"` // those of most time first
@@ -241,10 +240,15 @@ func (r *recording) answer() *Run {
 
 // path returns the critical path of a run.
 func (r *recording) path(res *replay.WaitsResult) Path {
-	p := Path{Time: query.Nanoseconds(res.Time) / query.Nanoseconds(replay.Nanosecond)}
+	var p Path
 	of := make(map[delayKey]float64)
 	for _, d := range res.Path {
-		of[r.keyOf(&d)] += d.Share * float64(p.Time)
+		k := r.keyOf(&d)
+		if f := r.sites[k.to].Function; query.OutsideRun(f) && (k.inCall || k.from < 0) {
+			continue
+		}
+		time := d.Share * float64(res.Time) / float64(replay.Nanosecond)
+		of[k], p.Time = of[k]+time, p.Time+query.Nanoseconds(time)
 	}
 	for k, time := range of {
 		p.Steps = append(p.Steps, Step{r.delay(k), query.Nanoseconds(time)})

@@ -189,7 +189,7 @@ func (a *Waits) printPath(q *cli.Question) {
 	if q.All {
 		most = text.All
 	}
-	q.Printf("\ncritical path, %s from the first call to the end of the last\n\n", text.Duration(p.Time))
+	q.Printf("\ncritical path, %s\n\n", text.Duration(p.Time))
 	t := text.NewTable(q.OutOrStdout(), most, "<step", "rank", "time", "")
 	for _, s := range p.Steps {
 		t.Row(delayText(&s.Delay), text.ID(s.Rank), text.Duration(s.Time), text.Percent(s.Time, p.Time))
