@@ -86,7 +86,8 @@ type DiffOptions struct {
 // OpenDiff compares two traces. It compares grammars without expanding them, and those of
 // ranks with the same control flow once, so that its cost is that of reading the ranks of
 // both; only of ranks whose arguments vary without a pattern, and if calls are ignored, it
-// goes through the calls. Errors of ranks begin with the trace that has them. That messages
+// goes through the calls. Where arguments advance from call to call, it looks at the runs of
+// values, and takes memory for each different call only if these are not the same. Errors of ranks begin with the trace that has them. That messages
 // cannot be counted is no error.
 func OpenDiff(ctx context.Context, a, b *trace.Trace, o DiffOptions) (*Diff, error) {
 	need.That(a != nil && b != nil, "query: no trace")
@@ -189,12 +190,12 @@ func (d *differ) difference(rank int, at positions) (*Difference, error) {
 		position uint64
 		call     *string
 	}{{d.a, at.a, &result.A}, {d.b, at.b, &result.B}} {
-		r, err := side.of.trace.Rank(rank)
+		r, err := side.of.trace.Folded(rank, nil)
 		if err != nil {
 			return nil, err
 		}
-		if run := r.Walk(side.position).Next(); run.Count > 0 {
-			*side.call = string(side.of.printer.AppendCall(nil, r.Call(run.Symbol)))
+		if side.position < r.Len() {
+			*side.call = string(side.of.printer.AppendCall(nil, r.CallAt(side.position)))
 		}
 	}
 	return result, nil

@@ -80,6 +80,9 @@ type positions struct{ a, b uint64 }
 
 // rank compares the calls of a rank, which one of the traces may not have.
 func (d *differ) rank(rank int) (*comparedRank, error) {
+	if n, equal := d.equalFolded(rank); equal {
+		return &comparedRank{both: true, equal: true, prefix: positions{n, n}}, nil
+	}
 	x, err := d.a.calls(rank)
 	if err != nil {
 		return nil, fmt.Errorf("first trace: %w", err)
@@ -89,14 +92,14 @@ func (d *differ) rank(rank int) (*comparedRank, error) {
 		return nil, fmt.Errorf("second trace: %w", err)
 	}
 	ids := make(map[string]uint32)
-	ofX, ofY := d.a.identify(x, ids, false), d.b.identify(y, ids, false)
+	ofX, ofY := d.a.identify(x, ids, exactly), d.b.identify(y, ids, exactly)
 	r := &comparedRank{both: x != nil && y != nil}
 	if r.both {
 		prefix := d.prefix
 		end := positions{x.Len(), y.Len()}
 		if r.prefix = prefix(x, y, ofX, ofY); r.prefix != end && d.a.ignore.renames() {
 			ids = make(map[string]uint32)
-			ofX, ofY = d.a.identify(x, ids, true), d.b.identify(y, ids, true)
+			ofX, ofY = d.a.identify(x, ids, butRequests), d.b.identify(y, ids, butRequests)
 			prefix = d.renamedPrefix
 			r.prefix = prefix(x, y, ofX, ofY)
 		}
@@ -110,6 +113,28 @@ func (d *differ) rank(rank int) (*comparedRank, error) {
 		}
 	}
 	return r, d.count(rank, x, y, ofX, ofY, len(ids))
+}
+
+// equalFolded reports whether the calls of a rank are the same, of which arguments advance, and how many there
+// are. It does not tell that they differ: false says nothing.
+func (d *differ) equalFolded(rank int) (calls uint64, equal bool) {
+	if d.a.names != nil || d.a.ignore.Addresses { // values that advance may have names, or may not count
+		return 0, false
+	}
+	x, err := d.a.trace.Folded(rank, nil)
+	if err != nil {
+		return 0, false
+	}
+	y, err := d.b.trace.Folded(rank, nil)
+	if err != nil || x.Len() != y.Len() || !x.SameStreams(y) {
+		return 0, false
+	}
+	ids := make(map[string]uint32)
+	ofX, ofY := d.a.identify(x, ids, folded), d.b.identify(y, ids, folded)
+	if slices.Contains(ofX, ignoredCall) || slices.Contains(ofY, ignoredCall) {
+		return 0, false // and may take values of others
+	}
+	return x.Len(), d.prefix(x, y, ofX, ofY) == positions{x.Len(), y.Len()}
 }
 
 // prefix returns after how many calls two ranks first differ, by the ids of calls.
@@ -161,11 +186,11 @@ func (d *differ) count(rank int, x, y *trace.Rank, ofX, ofY []uint32, n int) err
 			}
 			if read == nil {
 				var err error
-				if read, err = side.of.trace.Rank(rank); err != nil {
+				if read, err = side.of.calls(rank); err != nil {
 					return err
 				}
 			}
-			call := read.Call(uint32(terminal))
+			call := read.Call(uint32(terminal)).Alone()
 			d.add(side.of.printer.AppendCall(nil, call), c, rank)
 			counts[id] = [2]uint64{} // the other trace does not say it again
 			f := functions[call.Function.Name]
@@ -321,12 +346,18 @@ func (s *diffSide) withoutFrame(calls *trace.Rank, ids []uint32, n int) []uint32
 	return ids
 }
 
-// calls reads what a rank called, nil if it made no calls.
+// calls reads what a rank called, nil if it made no calls. Addresses that advance are not told apart if they do
+// not count.
 func (s *diffSide) calls(rank int) (*trace.Rank, error) {
 	if _, ok := s.trace.ShapeOf(rank); !ok {
 		return nil, nil
 	}
-	return s.trace.Rank(rank)
+	if !s.ignore.Addresses {
+		return s.trace.Rank(rank)
+	}
+	return s.trace.Folded(rank, func(function, param int) bool {
+		return s.trace.Functions()[function].Params[param].Type.Kind != cst.KindPointer
+	})
 }
 
 // matchFunctions gives functions that another trace has, too, the ids that they have there, and those that
@@ -355,9 +386,18 @@ func (s *diffSide) matchFunctions(other *diffSide) {
 	}
 }
 
+// A likeness says which calls are equal.
+type likeness int
+
+const (
+	exactly     likeness = iota
+	butRequests          // those that name other requests, too
+	folded               // those whose arguments advance, by the numbers of streams
+)
+
 // identify returns an id for each terminal of calls, the one that ids has for an equal
-// call or a new one. Calls may be equal that name other requests, if that is said.
-func (s *diffSide) identify(calls *trace.Rank, ids map[string]uint32, renamed bool) []uint32 {
+// call or a new one.
+func (s *diffSide) identify(calls *trace.Rank, ids map[string]uint32, by likeness) []uint32 {
 	if calls == nil {
 		return nil
 	}
@@ -369,14 +409,19 @@ func (s *diffSide) identify(calls *trace.Rank, ids map[string]uint32, renamed bo
 			list[terminal] = ignoredCall
 			continue
 		}
-		fn, args := calls.Function(uint32(terminal)), call.Args
+		fn, args, streams := calls.Function(uint32(terminal)), call.Args, []int(nil)
+		if by == folded {
+			args, streams = calls.Streams(uint32(terminal))
+		}
 		key = binary.LittleEndian.AppendUint32(key[:0], s.functions[fn])
 		for i, p := range s.trace.Functions()[fn].Params {
 			switch {
 			case s.ignore.parameter(p):
 			case s.ignore.Addresses && isNothing(&call, i):
 				key = append(key, nothing)
-			case renamed && isRenamed(p):
+			case slices.Contains(streams, i):
+				key = appendText(append(key, stream), args[i])
+			case by == butRequests && isRenamed(p):
 				key = s.appendRenamed(key, &p.Type, args[i])
 			default:
 				key = s.appendKey(key, &p.Type, args[i])
@@ -399,6 +444,7 @@ const (
 	array
 	nothing
 	renamed
+	stream
 )
 
 // appendRenamed appends the key of requests or messages of which only null ones count.

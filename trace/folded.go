@@ -343,3 +343,36 @@ func (p *printing) advance(i int) (text string, ok bool) {
 	}
 	return text, ok
 }
+
+// Streams returns the arguments of the calls of a terminal of [Trace.Folded] with the number of a stream in place
+// of each value that advances, and the parameters of these, ascending; none if r is of [Trace.Rank]. A stream is
+// the values of an argument of a function, of which calls of one or several terminals each take the next. They
+// are numbered in the order in which calls first take one, from 0 on, with those that are told apart.
+func (r *Rank) Streams(terminal uint32) (args []cst.Value, params []int) {
+	args = r.Call(terminal).Args
+	if r.rest == nil || len(r.rest.takesOf(terminal)) == 0 {
+		return args, nil
+	}
+	b := r.rest.base(terminal)
+	args, slots := slices.Clone(args), slices.Clone(b.slots)
+	for _, k := range b.takes {
+		slots[k.slot] = int64(k.stream)
+	}
+	r.rest.set(args, &r.trace.Functions()[r.Function(terminal)], b, slots)
+	return args, b.params
+}
+
+// SameStreams reports whether ranks of [Trace.Folded] that keep nothing have the same values in all streams, and
+// some have any. It takes time in proportion to the runs of values.
+func (r *Rank) SameStreams(o *Rank) bool {
+	if r.rest == nil || o.rest == nil || len(r.rest.runs.before) != len(o.rest.runs.before) {
+		return false
+	}
+	for i := range r.rest.runs.before {
+		n := r.rest.runs.length(i)
+		if n != o.rest.runs.length(i) || r.rest.runs.reader(i, 0).common(o.rest.runs.reader(i, 0), n) < n {
+			return false
+		}
+	}
+	return true
+}

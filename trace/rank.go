@@ -54,6 +54,13 @@ func (c Call) Arg(name string) (value cst.Value, ok bool) {
 // as those of [Trace.Folded] may.
 func (c Call) IsOne() bool { return c.one }
 
+// Alone returns a call that may stand for others as one that does not: a [Printer] writes its arguments, and not
+// how they go on.
+func (c Call) Alone() Call {
+	c.one = c.of != nil && c.of.rest != nil
+	return c
+}
+
 // check panics unless c is a call of a function, with an argument for each of its parameters.
 func (c *Call) check() {
 	need.That(c.Function != nil && len(c.Args) == len(c.Function.Params), "trace: not a call with all arguments")

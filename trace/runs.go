@@ -120,6 +120,11 @@ func (r *Rank) taken(x *runs) ([]uint64, error) {
 	return values, err
 }
 
+// length returns how many values a stream has.
+func (x *runs) length(stream int) uint64 {
+	return x.sums().Before(x.begins[stream+1]-1).Weight - x.sums().Before(x.begins[stream]).Weight
+}
+
 // newSums returns the sums of the lengths of runs, and of their jumps.
 func (x *runs) newSums() *sums.Sum[int64] {
 	return sums.New(sums.Of(x.grammar), jumps{}, func(s sequitur.Symbol) sums.Weighed[int64] {
@@ -233,6 +238,12 @@ func (r *runReader) same(p runPlace, n uint64) uint64 {
 	from, to := *r, *r
 	from.seek(p)
 	to.seek(r.at)
+	return from.common(&to, n)
+}
+
+// common returns how many of the next values of two streams are the same, at most n. There must be n.
+func (r *runReader) common(to *runReader, n uint64) uint64 {
+	from := r
 	done := uint64(0)
 	for done < n {
 		some := min(from.run.Length-from.at.offset, to.run.Length-to.at.offset, n-done)
