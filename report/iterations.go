@@ -76,7 +76,11 @@ func (p *page) addIterations(ctx context.Context, m *timelineMaker) error {
 		if calls += t.Len(); calls > maxIterationCalls {
 			return nil
 		}
-		if l, ok := mainLoopOf(t.Grammar()); ok {
+		r, err := t.Expand(maxTerminals)
+		if err != nil {
+			r = t.Rank // loops whose arguments advance, which are loops in the same way
+		}
+		if l, ok := mainLoopOf(r.Grammar()); ok {
 			loops[t.number] = l
 			byRounds[l.rounds]++
 			if n := byRounds[l.rounds]; n > byRounds[rounds] || n == byRounds[rounds] && l.rounds > rounds {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"maps"
 	"math"
 	"slices"
 
+	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -80,7 +82,7 @@ func (p *page) openTimeline(ctx context.Context, tr *trace.Trace, ranks []int) (
 	}
 	tracks := make([]rankTrack, 0, len(ranks))
 	for _, rank := range ranks {
-		r, err := tr.Rank(rank)
+		r, err := tr.Folded(rank, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -139,21 +141,27 @@ func (t rankTrack) series() bool { return t.clock.Source() == query.Series }
 // add adds a rank without the times of every call. If its grammar is too large, only
 // bins can be shown of it.
 func (m *timelineMaker) add(t rankTrack) error {
-	r := t.Rank
 	series := m.data.Timed && t.series()
 	switch {
 	case m.data.Timed && !near(m.begin, m.end):
 		m.leftOut++
 		return nil
 	case series && m.page.served:
-		m.data.Ranks = append(m.data.Ranks, rankData{Rank: r.Number(), Program: -1})
-	case !m.fits(r):
-		if !series {
-			m.leftOut++
-			return nil
-		}
-		m.data.Ranks = append(m.data.Ranks, rankData{Rank: r.Number(), Program: -1})
+		m.data.Ranks = append(m.data.Ranks, rankData{Rank: t.Number(), Program: -1})
 	default:
+		r, err := t.Expand(maxTerminals - m.terminals)
+		if err != nil && !errors.Is(err, format.ErrLimit) {
+			return err
+		}
+		if err != nil || !m.fits(r) {
+			if !series {
+				m.leftOut++
+				return nil
+			}
+			m.data.Ranks = append(m.data.Ranks, rankData{Rank: t.Number(), Program: -1})
+			break
+		}
+		t.Rank = r
 		data := rankData{Rank: r.Number(), Texts: make([]int, r.Terminals())}
 		m.terminals += r.Terminals()
 		for terminal := range data.Texts {
@@ -169,7 +177,7 @@ func (m *timelineMaker) add(t rankTrack) error {
 		m.data.Ranks = append(m.data.Ranks, data)
 	}
 	t.number = len(m.data.Ranks) - 1
-	m.data.Ranks[t.number].Shape, _ = m.trace.ShapeOf(r.Number())
+	m.data.Ranks[t.number].Shape, _ = m.trace.ShapeOf(t.Number())
 	m.shown = append(m.shown, t)
 	return nil
 }

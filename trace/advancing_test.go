@@ -167,6 +167,18 @@ func compareAdvancing(t *rapid.T, file []byte, calls [][]advancing.Call, timed b
 			}
 			compareCalls(t, folded, want, timed)
 			compareFolded(t, folded, want, keep)
+			expanded, err := folded.Expand(r.Terminals())
+			if err != nil {
+				t.Fatal(err)
+			}
+			compareCalls(t, expanded, want, timed)
+			if expanded.Terminals() != r.Terminals() {
+				t.Fatalf("%d different calls, not %d", expanded.Terminals(), r.Terminals())
+			}
+			_, err = folded.Expand(r.Terminals() - 1)
+			if expanded != folded && !errors.Is(err, format.ErrLimit) {
+				t.Fatalf("one different call more than the limit: %v", err)
+			}
 		}
 	}
 	return tr

@@ -50,12 +50,28 @@ func (r *Rank) fold(x *runs, kept []uint64) (err error) {
 		}
 	}
 	if any {
-		r.flow, err = r.spread(r.recorded, x, kept, false)
+		r.flow, err = r.spread(r.recorded, x, kept, false, math.MaxInt)
 	}
 	rest.bases = make([]atomic.Pointer[baseCall], r.Terminals())
 	rest.firsts = sync.OnceValue(rest.findFirsts)
 	r.rest = rest
 	return err
+}
+
+// Expand returns a rank of [Trace.Folded] as [Trace.Rank] returns it, r itself if nothing advances. The error wraps
+// [format.ErrLimit] if it has more than so many terminals.
+func (r *Rank) Expand(terminals int) (*Rank, error) {
+	if r.rest == nil {
+		return r, nil
+	}
+	e := &Rank{number: r.number, trace: r.trace, shape: r.shape, recorded: r.recorded, series: r.series}
+	e.values.found.Store(r.stored())
+	var err error
+	if e.flow, err = e.spread(r.recorded, r.rest.runs, r.trace.allSlots(), true, terminals); err != nil {
+		return nil, r.trace.named(err)
+	}
+	e.calls = make([]atomic.Pointer[Call], e.Terminals())
+	return e, nil
 }
 
 // slotsOf returns the slots of each function that arguments have which are to be kept.

@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -134,7 +135,7 @@ func (t *Trace) withTimes(r *Rank, err error) (*Rank, error) {
 func (t *Trace) expandedRank(rank int) (*Rank, *runs, error) {
 	r, x, err := t.readRank(rank)
 	if err == nil && x != nil {
-		r.flow, err = r.spread(r.recorded, x, t.allSlots(), true)
+		r.flow, err = r.spread(r.recorded, x, t.allSlots(), true, math.MaxInt)
 	}
 	if err != nil {
 		return nil, nil, err

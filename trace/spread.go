@@ -31,6 +31,7 @@ const (
 type spreader struct {
 	rank    *Rank
 	kept    []uint64 // slots of functions
+	most    int      // terminals
 	from    *flow    // calls with streams
 	flow             // with values
 	varied           // the same
@@ -56,8 +57,9 @@ type spreadKey struct {
 
 // spread returns the flow of a rank whose calls, from, have the streams x in which values advance, with those
 // that functions have in the slots that are kept: all of them, or some.
-func (r *Rank) spread(from *flow, x *runs, kept []uint64, all bool) (*flow, error) {
-	s := &spreader{rank: r, kept: kept, from: from, grammar: from.calls.grammar(),
+// More terminals than a limit are an error.
+func (r *Rank) spread(from *flow, x *runs, kept []uint64, all bool, most int) (*flow, error) {
+	s := &spreader{rank: r, kept: kept, most: most, from: from, grammar: from.calls.grammar(),
 		known: make(map[spreadKey]sequitur.Symbol)}
 	s.findStreams(x)
 	if all {
@@ -298,6 +300,10 @@ func (s *spreader) newTerminal(t sequitur.Symbol, values []int64) sequitur.Symbo
 	if x, ok := s.alike.find(t, values, sequitur.Symbol(len(s.of))); ok {
 		s.setSeveral(x)
 		return x
+	}
+	if len(s.of) == s.most {
+		s.fail(fmt.Errorf("trace: %w: a rank has more than %d different calls", format.ErrLimit, s.most))
+		return 0
 	}
 	x := sequitur.Symbol(len(s.of))
 	s.of = append(s.of, uint32(s.from.signatureOf(t)))
