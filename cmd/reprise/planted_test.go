@@ -80,7 +80,8 @@ func (p *plant) check(t *testing.T, m *mpitest.MPI, program string) error {
 	t.Helper()
 	directory := t.TempDir()
 	trace := filepath.Join(directory, "run.rpz")
-	line := m.Launch(4, program, p.pattern, fmt.Sprint(plantRounds), fmt.Sprint(plantMS), fmt.Sprint(plantLate), directory)
+	line := m.Launch(4, program, p.pattern, fmt.Sprint(plantRounds), fmt.Sprint(plantMS),
+		fmt.Sprint(plantLate), directory)
 	if got := outcome(t, recorder(t, m, []string{"-o", trace, "--times", "exact"}, line...)); got.status != 0 {
 		t.Fatalf("%+v", got)
 	}

@@ -197,6 +197,7 @@ func (r *rank) resolve(now Time) {
 		c, shows := r.choose(p.message, left)
 		if c != nil && (shows <= now || p.message.channel != nil) {
 			send, _ := c.sends.pop()
+			c.broken = c.broken || p.message.channel == nil // it may have been another
 			e.open -= 2
 			e.meet(&send, &p.receiveEnd)
 			continue

@@ -49,6 +49,7 @@ type strand struct {
 	own     request
 
 	recordedEnd Time      // of the call, in a recording
+	latest      Time      // likewise, if times are not exact
 	soft        *softSend // messages that the call may have to wait for, in a recording
 	firstSent   Time      // of the messages that the call has received, in a recording; 0 for none
 	receives    int       // how many requests of receives the call has completed, in a recording

@@ -14,9 +14,9 @@ import (
 // A Recording says when the calls of a trace started and ended, for [Waits]. Its methods are called from one
 // goroutine.
 type Recording interface {
-	// Times returns when a call started and ended, start ≤ end. It is called for each call of a thread, in
-	// their order.
-	Times(c *Call) (start, end Time)
+	// Times returns when a call started and ended, and when it may have ended at the latest if times are not
+	// exact: start ≤ end ≤ latest. It is called for each call of a thread, in their order.
+	Times(c *Call) (start, end, latest Time)
 
 	// Site returns a number ≥ 0 that tells where in the program a call is, and of which function: the same for
 	// calls that differ in other arguments alone.
@@ -62,9 +62,9 @@ type Waited struct {
 	Call *Call
 	Kind WaitKind
 
-	// Start and End are of the call, and Since is when the call started that it waits for: Start < Since. If that
-	// is after End, the call did not need it, or clocks differ.
-	Start, End, Since Time
+	// Start is when the call started, Latest when it may have ended at the latest, and Since when the call started
+	// that it waits for: Start < Since. If that is after Latest, the call did not need it, or clocks differ.
+	Start, Latest, Since Time
 
 	Rank int // that it waits for
 
@@ -127,7 +127,8 @@ var errUnmatched = errors.New("replay: too many calls wait for messages or opera
 // Calls whose other end is not in the trace do not wait, and are counted. Locks of windows make nobody wait.
 // It takes some microseconds for each call, and memory as a replay in the order of time does; for what is
 // on the way to where ranks are, memory in proportion to the ranks.
-func Waits(ctx context.Context, model *semantics.Model, o Recording, progress func(calls uint64)) (*WaitsResult, error) {
+func Waits(ctx context.Context, model *semantics.Model, o Recording,
+	progress func(calls uint64)) (*WaitsResult, error) {
 	need.That(model != nil && o != nil, "replay: no model or no recording")
 	e, err := newEngine(ctx, model, Instant{}, o)
 	if err != nil {
@@ -182,6 +183,7 @@ func (e *engine) meetRecorded(send *sendEnd, receive *receiveEnd) (receiver, sen
 	c := send.message.channel
 	switch {
 	case c.broken || c.to.broken:
+		e.unknown++
 		return noWait, noWait
 	case c.tag == postTag:
 		return LatePost, noWait
@@ -219,7 +221,7 @@ func (s *strand) prepareRecorded() {
 	e := s.rank.engine
 	s.calls++
 	e.calls++
-	s.start, s.recordedEnd = e.recording.Times(&s.at)
+	s.start, s.recordedEnd, s.latest = e.recording.Times(&s.at)
 	s.busy = s.start
 	if s.at.Local {
 		s.busy = s.recordedEnd
@@ -293,7 +295,7 @@ func (s *strand) finishRecorded() {
 	e := s.rank.engine
 	s.completes(&s.own)
 	for f := s.soft; f != nil; f = f.next {
-		if f.met && f.at <= s.recordedEnd {
+		if f.met && f.at <= s.latest {
 			s.until(f.at, f.cause)
 		}
 	}
@@ -304,7 +306,7 @@ func (s *strand) finishRecorded() {
 	if s.end > s.start && s.cause.path != nil && s.cause.kind != noWait && !s.at.Local {
 		s.tellWait()
 	}
-	if s.end <= s.start || s.end > s.recordedEnd { // it went on by itself
+	if s.end <= s.start || s.end > s.latest { // it went on by itself
 		s.cause = cause{}
 	}
 	e.trails.advance(s)
@@ -318,7 +320,7 @@ func (s *strand) waitForPosts() {
 		if c == nil || c.broken || c.sends.len() == 0 {
 			continue
 		}
-		if post := c.sends.first(); post.at <= s.recordedEnd {
+		if post := c.sends.first(); post.at <= s.latest {
 			s.until(post.at, cause{post.cause.path, LatePost})
 		}
 	}
@@ -328,7 +330,7 @@ func (s *strand) waitForPosts() {
 func (s *strand) tellWait() {
 	e, culprit := s.rank.engine, s.cause.path
 	w := &e.waited
-	*w = Waited{Call: &s.at, Kind: s.cause.kind, Start: s.start, End: s.recordedEnd, Since: s.end,
+	*w = Waited{Call: &s.at, Kind: s.cause.kind, Start: s.start, Latest: s.latest, Since: s.end,
 		Rank: e.ranks[culprit.rank].number, strand: s}
 	kept := e.recording.Waited(w)
 	if w.Kind != LateSender || kept == nil || s.receives > 1 {

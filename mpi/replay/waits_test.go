@@ -24,16 +24,16 @@ type call struct {
 	position uint64
 }
 
-func (r *recording) Times(c *replay.Call) (start, end replay.Time) {
+func (r *recording) Times(c *replay.Call) (start, end, latest replay.Time) {
 	at := r.times[call{c.Rank.Number(), c.Position}]
-	return at[0], at[1]
+	return at[0], at[1], at[1]
 }
 
 func (r *recording) Site(c *replay.Call) int { return c.Rank.Function(c.Terminal) }
 
 func (r *recording) Waited(w *replay.Waited) any {
 	at := r.times[call{w.Call.Rank.Number(), w.Call.Position}]
-	if w.Start != at[0] || w.End != at[1] || w.Since <= w.Start || w.Rank == w.Call.Rank.Number() {
+	if w.Start != at[0] || w.Latest != at[1] || w.Since <= w.Start || w.Rank == w.Call.Rank.Number() {
 		r.t.Fatalf("%+v of %v", w, at)
 	}
 	total := 0.0
@@ -74,7 +74,9 @@ func recordingOf(t tester, model *semantics.Model, machine replay.Machine) *reco
 // would alone is told to wait.
 func TestWaits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := newProgram(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") }, rapid.IntRange(1, 25).Draw(t, "steps"))
+		p := newProgram(func(n int) int {
+			return rapid.IntRange(0, n-1).Draw(t, "n")
+		}, rapid.IntRange(1, 25).Draw(t, "steps"))
 		tr, _ := p.trace(t)
 		model := open(t, tr)
 		r := recordingOf(t, model, uneven{})

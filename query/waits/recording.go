@@ -1,7 +1,6 @@
 package waits
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"iter"
@@ -21,6 +20,8 @@ type recording struct {
 	trace       *trace.Trace
 	differences *query.Differences
 	guarantee   timing.Guarantee
+	startsOff   int64        // by how much starts may be off, in nanoseconds
+	threads     bool         // ranks may have several
 	ranks       *rankenc.Set // whose waits are told; nil for all
 	begin       int64        // the first of the starts of the first calls of ranks, in nanoseconds
 
@@ -85,6 +86,7 @@ func newRecording(model *semantics.Model, o Options) (*recording, error) {
 	if r.differences, err = times.Differences(); err != nil {
 		return nil, err
 	}
+	r.threads, r.startsOff = query.HasThreads(tr), times.Starts()
 	r.begin = math.MaxInt64
 	for _, rank := range tr.RankSet().All() {
 		s, err := tr.Series(rank)
@@ -112,6 +114,9 @@ type clock struct {
 	stop func()
 	read []timing.Time // that have been read, from position at on
 	at   uint64
+
+	ended bool // there are no more
+	gaps  bool // times have the gaps before calls
 }
 
 // readAtOnce is how many times are read at once: it costs more to switch to what reads them than to read one.
@@ -125,7 +130,7 @@ func (r *recording) clockOf(c *replay.Call) *clock {
 	}
 	t := r.clocks[k]
 	if t == nil {
-		t = &clock{key: k, at: c.Position}
+		t = &clock{key: k, at: c.Position, gaps: c.Rank.Series() != nil && c.Rank.Series().Form() == timing.Gaps}
 		t.next, t.stop = iter.Pull2(blocks(c.Rank.Rank, c.Position))
 		r.clocks[k] = t
 	}
@@ -133,8 +138,8 @@ func (r *recording) clockOf(c *replay.Call) *clock {
 	return t
 }
 
-// blocks returns an iterator over the times of a rank from a position on, some at once. What it yields is valid
-// until the next.
+// blocks returns an iterator over the times of a rank from a position on, some at once, each time with the one
+// before again. What it yields is valid until the next.
 func blocks(rank *trace.Rank, from uint64) iter.Seq2[[]timing.Time, error] {
 	return func(yield func([]timing.Time, error) bool) {
 		list := make([]timing.Time, 0, readAtOnce)
@@ -147,7 +152,7 @@ func blocks(rank *trace.Rank, from uint64) iter.Seq2[[]timing.Time, error] {
 				if !yield(list, nil) {
 					return
 				}
-				list = list[:0]
+				list = append(list[:0], list[readAtOnce-1])
 			}
 		}
 		yield(list, nil)
@@ -161,24 +166,49 @@ func (r *recording) close() {
 	}
 }
 
-// Times returns when a call started and ended.
-func (r *recording) Times(c *replay.Call) (start, end replay.Time) {
+// Times returns when a call started and ended, and when it may have ended at the latest.
+func (r *recording) Times(c *replay.Call) (start, end, latest replay.Time) {
 	t := r.clockOf(c)
-	for c.Position >= t.at+uint64(len(t.read)) {
+	for !t.ended && c.Position+1 >= t.at+uint64(len(t.read)) {
+		n := max(0, len(t.read)-1)
 		list, err, ok := t.next()
-		if err != nil || !ok || len(list) == 0 {
-			r.stop(cmp.Or(err, io.ErrUnexpectedEOF))
-			return 0, 0
+		if err != nil {
+			r.stop(err)
 		}
-		t.at, t.read = t.at+uint64(len(t.read)), list
+		if t.ended = !ok || err != nil || len(list) < readAtOnce; ok && len(list) > 0 {
+			t.at, t.read = t.at+uint64(n), list
+		}
 	}
-	at := &t.read[c.Position-t.at]
-	from, to := at.Start, wire.AddTimes(at.Start, max(0, at.Duration))
+	i := c.Position - t.at
+	if i >= uint64(len(t.read)) {
+		r.stop(io.ErrUnexpectedEOF)
+		return 0, 0, 0
+	}
+	from, to, last := t.read[i].Start, wire.AddTimes(t.read[i].Start, max(0, t.read[i].Duration)), int64(0)
+	if last = to; r.guarantee != timing.Exact {
+		to, last = r.nearest(t, i)
+	}
 	r.first, r.last = min(r.first, from), max(r.last, to)
 	if signature := c.Rank.Signature(c.Terminal); r.signatures[signature] < 0 || c.Local {
 		r.meet(c, signature, from, to)
 	}
-	return r.time(from), r.time(to)
+	return r.time(from), r.time(to), r.time(last)
+}
+
+// nearest returns when a call ended whose times are not exact, and when it did at the latest: by how long it
+// took, or by the gap to the next call of the thread, if that is shorter.
+func (r *recording) nearest(t *clock, i uint64) (end, latest int64) {
+	at := &t.read[i]
+	end = wire.AddTimes(at.Start, max(0, at.Duration))
+	off := 2 * float64(r.guarantee) * float64(max(0, at.Duration))
+	if i+1 < uint64(len(t.read)) && !r.threads {
+		next := &t.read[i+1]
+		if gap := max(0, next.Delta); t.gaps && gap < at.Duration {
+			end, off = max(at.Start, wire.SubTimes(next.Start, gap)), 2*float64(r.guarantee)*float64(gap)
+		}
+		off = min(off, max(0, float64(next.Start)-float64(end)))
+	}
+	return end, wire.AddTimes(end, int64(min(off, math.MaxInt64/4))+2*r.startsOff)
 }
 
 // time returns a time of the recording as one of the replay.
@@ -225,7 +255,7 @@ type told struct {
 func (r *recording) Waited(w *replay.Waited) any {
 	rank := w.Call.Rank.Number()
 	since, off := r.differences.Of(rank, r.nanoseconds(w.Start), w.Rank, r.nanoseconds(w.Since))
-	takes := float64(w.End-w.Start) / float64(replay.Nanosecond)
+	takes := float64(w.Latest-w.Start) / float64(replay.Nanosecond)
 	if since > takes+off {
 		r.early = r.early || w.Kind == replay.LateSender
 		return nil

@@ -35,7 +35,8 @@ var (
 	ErrUnasked = errors.New("waits: the trace has too many calls to read their times without being asked for")
 
 	// ErrUnknownCalls means that it is not known what the calls of the trace do.
-	ErrUnknownCalls = errors.New("waits: it is not known what the calls do: they are neither those of MPI nor of SimGrid")
+	ErrUnknownCalls = errors.New(
+		"waits: it is not known what the calls do: they are neither those of MPI nor of SimGrid")
 )
 
 // Options configures [Open]. The zero Options is about all ranks.

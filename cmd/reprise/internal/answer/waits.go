@@ -143,7 +143,9 @@ func (a *Waits) printStates(q *cli.Question) {
 	}
 	if len(r.Causes) > 0 {
 		q.Printf("\ndelays\n\n")
-		t := text.NewTable(q.OutOrStdout(), rows(len(r.Causes), func(i int) query.Nanoseconds { return r.Causes[i].Cost }),
+		t := text.NewTable(q.OutOrStdout(), rows(len(r.Causes), func(i int) query.Nanoseconds {
+			return r.Causes[i].Cost
+		}),
 			"<cause", "rank", "cost", "", "?passed on")
 		for _, c := range r.Causes {
 			t.Row(delayText(&c.Delay), text.ID(c.Rank), text.Duration(c.Cost), text.Percent(c.Cost, whole),
@@ -151,7 +153,9 @@ func (a *Waits) printStates(q *cli.Question) {
 		}
 		t.Close()
 		q.Printf("\nwait states\n\n")
-		t = text.NewTable(q.OutOrStdout(), rows(len(r.Victims), func(i int) query.Nanoseconds { return r.Victims[i].Wait }),
+		t = text.NewTable(q.OutOrStdout(), rows(len(r.Victims), func(i int) query.Nanoseconds {
+			return r.Victims[i].Wait
+		}),
 			"<wait state", "rank", "wait time", "", "?longest", "calls", "for rank")
 		for _, v := range r.Victims {
 			t.Row(v.Kind+", "+siteText(v.Site), text.ID(v.Rank), text.Around(v.Wait, v.Error),

@@ -1,0 +1,179 @@
+package waits_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-trace/reprise/internal/test/must"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
+	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/mpi/semantics"
+	"github.com/reprise-trace/reprise/query/waits"
+	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
+	"github.com/reprise-trace/reprise/tracer"
+)
+
+// A script is the calls of a rank, one µs each, a µs after the other.
+type script struct {
+	calls []testtrace.Call
+	now   int64
+}
+
+// call makes a call that takes some µs.
+func (s *script) call(takes int64, name string, pairs ...any) {
+	c := testtrace.MPICall(name, pairs...)
+	c.Start, c.Duration = s.now, takes*1000
+	s.now += (takes + 1) * 1000
+	s.calls = append(s.calls, c)
+}
+
+// recorded returns the trace of the ranks below ranks that have a script.
+func recorded(t tester, run merge.Run, o tracer.Options, scripts map[int]*script) *trace.Trace {
+	t.Helper()
+	var parts []merge.Part
+	for rank := range run.Ranks {
+		if scripts[rank] == nil {
+			continue
+		}
+		r := must.Get(tracer.New(o))
+		for _, c := range scripts[rank].calls {
+			r.CallAt(r.Declare(c.Function), c.Start, c.Duration, c.Args...)
+		}
+		parts = append(parts, r.Finish(rank))
+	}
+	return testtrace.Write(t, run, parts)
+}
+
+// late returns scripts of two ranks, of which rank 1 waits 9 µs for a message of rank 0.
+func late() map[int]*script {
+	a, b := new(script), new(script)
+	a.now = 10_000
+	a.call(1, "MPI_Send", message("dest", 1, 1)...)
+	b.now = 1000
+	b.call(10, "MPI_Recv", message("source", 0, 1)...)
+	return map[int]*script{0: a, 1: b}
+}
+
+// TestIncomplete checks that what is not known is counted, and makes nobody wait.
+func TestIncomplete(t *testing.T) {
+	for _, tt := range []struct {
+		name                        string
+		ranks                       int
+		change                      func(s map[int]*script)
+		wait                        float64 // µs
+		unknown, outside, unmatched uint64
+	}{
+		{"Complete", 2, func(map[int]*script) {}, 9, 0, 0, 0},
+		{"RanksAreMissing", 4, func(s map[int]*script) { // and nobody waits for them
+			s[1].call(50, "MPI_Recv", message("source", 3, 1)...)
+			s[1].call(50, "MPI_Barrier", "comm", world)
+			s[0].call(1, "MPI_Send", message("dest", 3, 1)...)
+			s[0].call(10, "MPI_Barrier", "comm", world)
+		}, 9, 0, 4, 0},
+		{"NeverSent", 2, func(s map[int]*script) { // which concerns no other channel
+			s[1].call(30, "MPI_Recv", message("source", 0, 2)...)
+			s[1].call(1, "MPI_Recv", message("source", 0, 1)...)
+			s[0].now += 5000
+			s[0].call(1, "MPI_Send", message("dest", 1, 1)...)
+		}, 9, 0, 0, 1},
+		{"SentLater", 2, func(s map[int]*script) { // what is received was not recorded
+			s[1].call(1, "MPI_Recv", message("source", 0, 2)...)
+			s[0].now += 100_000
+			s[0].call(1, "MPI_Send", message("dest", 1, 2)...)
+		}, 9, 0, 0, 0},
+		{"NotAll", 2, func(s map[int]*script) {
+			s[1].call(30, "MPI_Barrier", "comm", world)
+			s[1].call(1, "MPI_Recv", message("source", 0, 3)...)
+			s[0].call(1, "MPI_Send", message("dest", 1, 3)...)
+		}, 9, 0, 0, 1},
+		{"AnySource", 2, func(s map[int]*script) { // of which no status tells
+			s[0].now += 50_000
+			s[1].call(100, "MPI_Recv", "count", 1, "datatype", "MPI_BYTE", "source", "MPI_ANY_SOURCE", "tag",
+				7, "comm", world)
+			s[0].call(1, "MPI_Send", message("dest", 1, 7)...)
+		}, 9, 1, 0, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := late()
+			tt.change(s)
+			tr := recorded(t, merge.Run{Ranks: tt.ranks}, exact, s)
+			run, err := waits.Open(t.Context(), must.Get(semantics.Open(t.Context(), tr)), waits.Options{})
+			if err != nil || float64(run.Wait) != tt.wait*1000 || run.Unknown != tt.unknown ||
+				run.Outside != tt.outside || run.Unmatched != tt.unmatched {
+				t.Errorf("%+v, %v, not %+v", run, err, tt)
+			}
+		})
+	}
+}
+
+// TestUnknown checks that there is an error where no wait can be known.
+func TestUnknown(t *testing.T) {
+	for want, tr := range map[string]*trace.Trace{
+		"the times of every call": recorded(t, merge.Run{Ranks: 2}, tracer.Options{}, late()),
+		"in which order":          recorded(t, merge.Run{Ranks: 2, ThreadsUnordered: true}, exact, late()),
+		"switched recording": recorded(t, merge.Run{Ranks: 2}, exact, func() map[int]*script {
+			s := late()
+			s[0].call(1, "MPI_Pcontrol", "level", 0)
+			s[1].call(1, "MPI_Recv", message("source", 0, 1)...)
+			return s
+		}()),
+		"what the calls do": testtrace.Timed(t, 2, 3, testtrace.Series),
+	} {
+		run, err := waits.Open(t.Context(), must.Get(semantics.Open(t.Context(), tr)), waits.Options{})
+		if err == nil || run != nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v, %v, not %q", run, err, want)
+		}
+	}
+	few := recorded(t, merge.Run{Ranks: 2, ThreadsUnordered: true}, exact, late())
+	if _, err := waits.Open(t.Context(), must.Get(semantics.Open(t.Context(), few)), waits.Options{}); !errors.Is(err,
+		waits.ErrUnordered) {
+		t.Error(err)
+	}
+}
+
+// bounded keeps the times of every call within 10 %, and starts within 10 µs.
+var bounded = tracer.Options{Series: func() *timing.SeriesCodec {
+	c := must.Get(timing.NewSeriesCodec(must.Get(timing.NewEntropy(0.1)), must.Get(timing.NewEntropy(0.1)),
+		timing.Gaps))
+	c.Starts = 10_000
+	return c
+}()}
+
+// TestBounded checks that waits of times that are not exact are what they were, within the error that is told, and that
+// what is not told is short.
+func TestBounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := newSimulator(3)
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			from := rapid.IntRange(0, 2).Draw(t, "from")
+			time := func() int64 { return int64(rapid.IntRange(0, 200).Draw(t, "time")) * 1000 }
+			s.send(from, (from+1)%3, 0, [2]int64{time(), time()}, false)
+		}
+		tr := s.trace(t, bounded)
+		run, err := waits.Open(t.Context(), must.Get(semantics.Open(t.Context(), tr)), waits.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, calls := 0.0, 0.0
+		for v, of := range s.victims {
+			if v.kind == "late sender" {
+				want, calls = want+float64(of.wait), calls+float64(of.calls)
+			}
+		}
+		got, off := 0.0, 0.0
+		for _, v := range run.Victims {
+			if v.Kind == "late sender" || v.Kind == "wrong order" {
+				got, off, calls = got+float64(v.Wait), off+float64(v.Error), calls-float64(v.Calls)
+			}
+		}
+		const short = 2 * 20_000 // a wait that is not told is at most so long
+		if math.Abs(got-want) > off+max(0, calls)*short || off > 20_001*float64(run.Waits) {
+			t.Fatalf("%v ± %v, without %v calls, not %v", got, off, calls, want)
+		}
+	})
+}
