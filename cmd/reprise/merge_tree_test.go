@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -112,6 +113,16 @@ func TestMergeTreeEffort(t *testing.T) {
 		got := outcome(t, mergeTree(t, m, 2, "parts", "-o", "out.rpz", "--effort", "3"))
 		if got.status != 0 || got.stderr != "" || readFile(t, "out.rpz") != readFile(t, "alone.rpz") {
 			t.Errorf("another trace: %+v", got)
+		}
+		master, terminal := openTerminal(t)
+		cmd := mergeTree(t, m, 2, "parts", "-o", "out.rpz", "--effort", "3")
+		cmd.Stderr = terminal
+		err := cmd.Run()
+		terminal.Close()
+		said, _ := io.ReadAll(master) // its end is an error
+		master.Close()
+		if err != nil || !strings.Contains(string(said), "  step ") || strings.Contains(string(said), "reprise-") {
+			t.Errorf("%v, %q on the terminal", err, said)
 		}
 		if len(readFile(t, "alone.rpz")) >= len(readFile(t, "least.rpz")) {
 			t.Error("more effort finds nothing smaller")

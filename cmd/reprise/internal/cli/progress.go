@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -35,6 +36,8 @@ type Progress struct {
 	count    atomic.Uint64          // of things that are done
 	said     atomic.Pointer[string] // how far it has come, if there is nothing to count
 	steps    int
+	told     io.Writer // of steps, nil if nobody is told
+	toldAt   time.Time // when; none is told before it is worth showing
 
 	end    sync.Once
 	stop   chan struct{}
@@ -52,13 +55,23 @@ type progressKey struct{}
 type shown struct {
 	begun time.Time // of the first
 	never bool
+	told  io.Writer // of steps, for another process; nil if there is none
 }
 
 // Together returns a context of which progress is shown as that of one work, which begins now: each part at
 // once, if those before have taken long, and none if it is to be quiet.
 func Together(ctx context.Context, quiet bool) context.Context {
-	return context.WithValue(ctx, progressKey{}, shown{time.Now(), quiet})
+	return context.WithValue(ctx, progressKey{}, shown{begun: time.Now(), never: quiet})
 }
+
+// Telling returns a context of which the steps of progress are written to w, a line each, for a process that
+// shows them: see [Progress.Hear].
+func Telling(ctx context.Context, w io.Writer) context.Context {
+	return context.WithValue(ctx, progressKey{}, shown{begun: time.Now(), never: true, told: w})
+}
+
+// toldStep is what lines of steps begin with, after what a launcher writes in front of them.
+const toldStep = "reprise-step\t"
 
 // NewProgress returns a progress over total bytes, or over an unknown number of
 // bytes if total is −1.
@@ -74,6 +87,7 @@ func NewCounter(ctx context.Context, stderr io.Writer, what string, total int64,
 	if !ok {
 		together.begun = p.begun
 	}
+	p.told, p.toldAt = together.told, p.begun.Add(ProgressAfter-progressEvery)
 	if f, ok := stderr.(*os.File); ok && !together.never && term.IsTerminal(int(f.Fd())) {
 		p.begin(f, ProgressAfter-time.Since(together.begun))
 	}
@@ -129,6 +143,10 @@ func (p *Progress) Show(done uint64) { p.count.Store(done) }
 // Say tells how far work has come of which nothing can be counted, and how long the rest takes at most, negative
 // if that is not known.
 func (p *Progress) Say(step string, left time.Duration) {
+	if p.told != nil && time.Since(p.toldAt) >= progressEvery {
+		p.toldAt = time.Now()
+		fmt.Fprintf(p.told, "%s%d\t%s\n", toldStep, left, step)
+	}
 	if p.terminal == nil {
 		return
 	}
@@ -136,6 +154,19 @@ func (p *Progress) Say(step string, left time.Duration) {
 		step += "  at most " + roughly(left) + " left"
 	}
 	p.said.Store(&step)
+}
+
+// Hear shows what a line says that another process has written, and reports whether it is one of progress.
+func (p *Progress) Hear(line string) bool {
+	_, said, ok := strings.Cut(line, toldStep)
+	if !ok {
+		return false
+	}
+	left, step, _ := strings.Cut(said, "\t")
+	if n, err := strconv.ParseInt(left, 10, 64); err == nil {
+		p.Say(step, time.Duration(n))
+	}
+	return true
 }
 
 // JudgedAfter is how long a replay has taken when it is judged how long the whole takes, which is said if it

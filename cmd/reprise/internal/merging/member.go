@@ -278,6 +278,7 @@ func (m *Member) write() error {
 		return fmt.Errorf("%s: no part in it can be read", m.Directory)
 	}
 	s.Parts = m.tells.Parts
+	m.Cmd.SetContext(cli.Telling(m.Cmd.Context(), m.Told))
 	err := cli.WriteOutput(m.Cmd, s.Output, nil, func(w io.Writer) error {
 		if err := m.all.Describe(merge.Run{Ranks: s.size}); err != nil {
 			return err

@@ -107,10 +107,11 @@ type Summary struct {
 
 	Clocks []format.Clock `json:"clocks,omitempty"` // of machines, if there are several and times of every call
 
-	paths  []string // of the files that were merged here
-	size   int      // of the run, in ranks; 0 if it was not given
-	effort int      // of writing, 0 for the least
-	Bound  int64    `json:"-"` // of the bytes of the trace; 0 if there is none
+	paths  []string      // of the files that were merged here
+	size   int           // of the run, in ranks; 0 if it was not given
+	bar    *cli.Progress // of processes that merge, nil if there are none
+	effort int           // of writing, 0 for the least
+	Bound  int64         `json:"-"` // of the bytes of the trace; 0 if there is none
 }
 
 // mergeFiles merges the parts that s names, and fills in the rest of s.

@@ -96,8 +96,8 @@ func WithMPI(cmd *cobra.Command, launcher []string, s *Summary, o *TreeOptions) 
 	if err != nil {
 		return err
 	}
-	p := cli.NewProgress(cmd.Context(), cmd.ErrOrStderr(), "merge", -1)
-	defer p.Done()
+	s.bar = cli.NewProgress(cmd.Context(), cmd.ErrOrStderr(), "merge", -1)
+	defer s.bar.Done()
 	before, _ := os.Stat(s.Output)
 	s.Parts = -1 // nothing is said
 	if err := s.Launch(cmd, args); err != nil {
@@ -182,7 +182,7 @@ func (s *Summary) Launch(cmd *cobra.Command, args []string) error {
 			s.Parts, _ = strconv.Atoi(strings.TrimSpace(parts))
 			late.Stop()
 			late = endAfter(EndTime)
-		} else {
+		} else if s.bar == nil || !s.bar.Hear(lines.Text()) {
 			fmt.Fprintln(cmd.ErrOrStderr(), lines.Text())
 		}
 	}
