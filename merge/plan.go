@@ -93,7 +93,9 @@ func (a *Accumulator) newSearch(ctx context.Context, shapes []*shape, order *seq
 	for _, x := range shapes {
 		s.budget += callBudget * int(min(x.grammar.Len(), math.MaxInt32)) * x.ranks.len()
 	}
-	s.times = s.budget - leastBudget
+	if len(a.series) > 0 {
+		s.times = s.budget - leastBudget
+	}
 	s.budget <<= max(a.effort-1, 0)
 	return s
 }

@@ -140,8 +140,8 @@ func (p *Progress) At(bytes uint64) error {
 // Show tells how many things are done.
 func (p *Progress) Show(done uint64) { p.count.Store(done) }
 
-// Say tells how far work has come of which nothing can be counted, and how long the rest takes at most, negative
-// if that is not known.
+// Say tells how far work has come of which nothing can be counted, and how much of a processor's time the rest
+// takes at most, negative if that is not known.
 func (p *Progress) Say(step string, left time.Duration) {
 	if p.told != nil && time.Since(p.toldAt) >= progressEvery {
 		p.toldAt = time.Now()
@@ -151,7 +151,7 @@ func (p *Progress) Say(step string, left time.Duration) {
 		return
 	}
 	if left >= 0 {
-		step += "  at most " + roughly(left) + " left"
+		step += "  at most " + roughly(left) + " of processor left"
 	}
 	p.said.Store(&step)
 }
