@@ -210,7 +210,9 @@ func TestProgressLine(t *testing.T) {
 		p.Show(101) // a total that was none
 		waitFor(t, func() bool { return strings.Contains(s.String(), "\rwork  101 r") })
 		p.Say("step 2 of 4, all", 3*time.Second)
-		waitFor(t, func() bool { return width <= 80 || strings.Contains(s.String(), "2 of 4, all  at most 3 s of processor left") })
+		waitFor(t, func() bool {
+			return width <= 80 || strings.Contains(s.String(), "2 of 4, all  at most 3 s of processor left")
+		})
 		p.Done()
 		p.Done()
 		p.Show(7)
