@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/test/tier"
 	"github.com/reprise-trace/reprise/mpi/extrapolate"
@@ -101,4 +103,50 @@ func TestAdvancingUndetermined(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "step of advancing count of MPI_File_write_at") {
 		t.Error(err)
 	}
+}
+
+// TestRandomAdvancing draws loops in which a count advances by a step, both expressions of the rank, its place
+// and the number of ranks, of which some are none that extrapolate has: what is not refused is what the program
+// calls.
+func TestRandomAdvancing(t *testing.T) {
+	if raceDetector {
+		t.Skip("long with the race detector, and in one goroutine")
+	}
+	drawFew(t, "12")
+	var drawn outcome
+	asRuns, test := 0, t
+	rapid.Check(t, func(t *rapid.T) {
+		numbers := rapid.SampledFrom(runs).Draw(t, "numbers")
+		place, d := drawGrid(t, numbers), &drawing{}
+		first, step := d.number(t, "first"), d.number(t, "step")
+		outer, inner := rapid.IntRange(1, 3).Draw(t, "outer"), rapid.IntRange(15, 60).Draw(t, "inner")
+		scale := rapid.IntRange(0, 2).Draw(t, "scale") // of the iterations, by the number of ranks
+		program := func(p *process) {
+			place(p)
+			for k := range outer {
+				for i := range inner + []int{0, p.n, 3 * (p.n - 1)}[scale] {
+					p.call("MPI_File_write_at", "n", cst.Int(int64(first(p, k, 0)+i*step(p, k, 0))))
+				}
+				p.allreduce(1)
+			}
+		}
+		last := len(numbers) - 1
+		var traces []*trace.Trace
+		for _, n := range numbers[:last] {
+			traces = append(traces, run(t, n, program))
+		}
+		got, r, err := extrapolated(t, traces, numbers[last])
+		drawn.programs++
+		if err != nil {
+			return
+		}
+		drawn.accepted++
+		if part, err := got.Part(0); err == nil && part.Streams != nil {
+			asRuns++
+		}
+		if diff := difference(t, got, run(t, numbers[last], program)); diff != "" {
+			t.Fatal(diff, r.Grid, r.Fits, d.text)
+		}
+	})
+	test.Logf("%d programs drawn, %d extrapolated, %d of them as runs", drawn.programs, drawn.accepted, asRuns)
 }

@@ -385,9 +385,62 @@ func (f *programFitter) fit(at []*point, values []int64, depth int, array bool, 
 	exprs, ok := f.fitted[string(key)]
 	if !ok {
 		exprs = fit(f.grid, features(f.grid, depth, array), f.foreign, at, values, as)
+		if len(exprs) > 0 && exprs[0].uses != 0 && !f.holdsByIteration(&exprs[0], at, values, as) {
+			exprs = nil
+		}
 		f.fitted[string(key)] = exprs
 	}
 	return exprs
+}
+
+// maxSlices is of how many iterations, from the first on, numbers are looked at by themselves.
+const maxSlices = 2
+
+// holdsByIteration reports whether an expression in iterations is what a number is in the first of them, if it
+// depends on nothing but the number of ranks there: the other iterations do not show how it grows with that.
+func (f *programFitter) holdsByIteration(e *expr, at []*point, values []int64, as role) bool {
+	type slice struct {
+		at     []*point
+		values []int64
+	}
+	bySlice, order := make(map[[maxDepth + 1]int64]*slice), [][maxDepth + 1]int64{}
+	for i, p := range at {
+		key := [maxDepth + 1]int64{maxDepth: p.index}
+		copy(key[:], p.rounds[:])
+		s := bySlice[key]
+		if s == nil {
+			if len(order) == maxSlices {
+				continue
+			}
+			s = new(slice)
+			bySlice[key], order = s, append(order, key)
+		}
+		s.at, s.values = append(s.at, p), append(s.values, values[i])
+	}
+	for _, key := range order {
+		s := bySlice[key]
+		if byRanks(s.at, s.values) < 2 || isConstant(s.values) {
+			continue
+		}
+		alone := fit(f.grid, features(f.grid, 0, false), f.foreign, s.at, s.values, as)
+		there := *s.at[0]
+		there.ranks, there.rank = int64(f.o.Ranks), 0
+		there.spot = f.grid.spot(there.ranks, 0)
+		v, ok := e.at(&there)
+		if len(alone) == 0 || !ok {
+			return false
+		}
+		for i := range alone {
+			if w, ok := alone[i].at(&there); !ok || w != v {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func isConstant(values []int64) bool {
+	return !slices.ContainsFunc(values, func(v int64) bool { return v != values[0] })
 }
 
 // apartNeighbours returns the points of grids in which the neighbours of a rank on both sides are two, none

@@ -85,6 +85,11 @@ func TestFool(t *testing.T) {
 			}
 			p.send(part, (p.rank+1)%p.n, 0)
 		}},
+		{"an iteration more, of two traces", []int{4, 25, 49}, func(p *process) {
+			for i := range 16 { // as 4176-144*n+i
+				p.send(14400/p.n+i, (p.rank+1)%p.n, 0)
+			}
+		}},
 		{"two traces", []int{4, 16, 64}, func(p *process) { p.send(100*p.n, (p.rank+1)%p.n, 0) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

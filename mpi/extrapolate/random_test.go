@@ -28,18 +28,23 @@ func TestRandom(t *testing.T) {
 	if raceDetector {
 		t.Skip("long with the race detector, and in one goroutine")
 	}
-	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": "20"} {
-		if f := flag.Lookup(name); f.Value.String() == f.DefValue {
-			if err := f.Value.Set(value); err != nil {
-				t.Fatal(err)
-			}
-			defer f.Value.Set(f.DefValue)
-		}
-	}
+	drawFew(t, "20")
 	var drawn outcome
 	rapid.Check(t, drawn.test)
 	t.Logf("%d programs drawn, %d extrapolated, %d refused", drawn.programs, drawn.accepted,
 		drawn.programs-drawn.accepted)
+}
+
+// drawFew has so many programs drawn, always the same, unless flags say it.
+func drawFew(t *testing.T, checks string) {
+	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": checks} {
+		if f := flag.Lookup(name); f.Value.String() == f.DefValue {
+			if err := f.Value.Set(value); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = f.Value.Set(f.DefValue) })
+		}
+	}
 }
 
 // An outcome counts what became of programs.
