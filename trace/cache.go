@@ -22,9 +22,9 @@ type cache struct {
 // Caches are those of a trace. Each has a share of one budget, as all ranks need the shape: it must not have
 // to go for the columns of one of them, however large it is.
 type caches struct {
-	shapes  *cache // with what was found out about them
-	columns *cache
-	blocks  *cache // of grammars
+	shapes   *cache // with what was found out about them
+	columns  *cache
+	grammars *cache // blocks of them, and those of ranks with the values of what advances
 }
 
 // cachePart is which part of the memory that a trace may take its caches may, and maxCache the most: a program

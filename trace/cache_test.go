@@ -1,12 +1,15 @@
 package trace
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"testing"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/merge"
+	"github.com/reprise-trace/reprise/tracer"
 )
 
 // irregularParts returns the parts of so many ranks, which call the same functions, each once, with numbers
@@ -129,8 +132,46 @@ func TestCacheBudget(t *testing.T) {
 		want   int
 	}{{0, 0}, {1 << 20, 1 << 18}, {512 << 20, 128 << 20}, {math.MaxInt64, 128 << 20}} {
 		c := newCaches(tt.memory)
-		if got := c.shapes.most + c.columns.most + c.blocks.most; got != tt.want {
+		if got := c.shapes.most + c.columns.most + c.grammars.most; got != tt.want {
 			t.Errorf("caches of %d bytes where a trace may take %d, want %d", got, tt.memory, tt.want)
 		}
+	}
+}
+
+// TestKeptSpreads has a rank whose arguments advance keep the calls with its values, as long as there is room, and
+// those apart of which other arguments are told apart.
+func TestKeptSpreads(t *testing.T) {
+	var r tracer.Recorder
+	params := []cst.Param{{Name: "a", Type: cst.Type{Kind: cst.KindInt}}, {Name: "b", Type: cst.Type{Kind: cst.KindInt}}}
+	f := r.Declare(cst.Function{Name: "f", Params: params})
+	for i := range int64(100) {
+		r.Call(f, cst.Int(8*i), cst.Int(3*i))
+	}
+	var a merge.Accumulator
+	if err := cmp.Or(a.Describe(merge.Run{Ranks: 1}), a.Add(r.Finish(0))); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := a.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	trace := openBytes(t, b.Bytes())
+	folded := func(kept int) *Rank {
+		r, err := trace.Folded(0, func(_, param int) bool { return param == kept })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	first := readRank(t, trace, 0)
+	if again := folded(0); readRank(t, trace, 0).flow != first.flow || folded(0).flow != again.flow {
+		t.Error("the calls of a rank are made again")
+	}
+	if folded(0).flow == folded(1).flow || folded(0).flow == first.flow || folded(2).Terminals() >= 100 {
+		t.Error("the calls of a rank are those with other values")
+	}
+	trace.caches.grammars.clear()
+	if again := readRank(t, trace, 0); again.flow == first.flow || again.Call(99).String() != first.Call(99).String() {
+		t.Error("the calls of a rank are kept without room, or are others")
 	}
 }

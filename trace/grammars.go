@@ -137,7 +137,7 @@ func (t *Trace) readOfBlock(all *grammars, number int) (mixing.Member, error) {
 	if b == nil {
 		b = new(readBlock)
 		b.members, b.err = t.readBlocks(all, run)
-		b = keep(t.caches.blocks, &all.read[run], b, b.size())
+		b = keep(t.caches.grammars, &all.read[run], b, b.size())
 	}
 	if b.err != nil {
 		return mixing.Member{}, b.err

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/format"
@@ -55,10 +56,59 @@ type spreadKey struct {
 	value int64
 }
 
-// spread returns the flow of a rank whose calls, from, have the streams x in which values advance, with those
+// A spreadOf is a rank and what of its calls is told apart: slots of functions, and whether these are all.
+type spreadOf struct {
+	rank  int
+	slots string
+	all   bool
+}
+
+// maxSpreads is how many ranks there are places for at a time, whose values were put in.
+const maxSpreads = 1 << 12
+
+// A spreads has places for the flows of ranks with values.
+type spreads struct {
+	sync.Mutex
+	places map[spreadOf]*cached[flow]
+}
+
+// place returns that of a flow.
+func (s *spreads) place(of spreadOf) *cached[flow] {
+	s.Lock()
+	defer s.Unlock()
+	p := s.places[of]
+	if p == nil {
+		if len(s.places) == maxSpreads || s.places == nil {
+			s.places = make(map[spreadOf]*cached[flow])
+		}
+		p = new(cached[flow])
+		s.places[of] = p
+	}
+	return p
+}
+
+// spread is newSpread, unless the flow was made before and is still there.
+func (r *Rank) spread(from *flow, x *runs, kept []uint64, all bool, most int) (*flow, error) {
+	key := make([]byte, 0, 8*len(kept))
+	for _, mask := range kept {
+		key = binary.LittleEndian.AppendUint64(key, mask)
+	}
+	place := r.trace.spreads.place(spreadOf{r.number, string(key), all})
+	if f := place.get(); f != nil && len(f.of) <= most {
+		return f, nil
+	}
+	f, err := r.newSpread(from, x, kept, all, most)
+	if err != nil {
+		return nil, err
+	}
+	size := spreadTerminal*len(f.of) + spreadSymbol*f.calls.grammar().Symbols()
+	return keep(r.trace.caches.grammars, place, f, size), nil
+}
+
+// newSpread returns the flow of a rank whose calls, from, have the streams x in which values advance, with those
 // that functions have in the slots that are kept: all of them, or some.
 // More terminals than a limit are an error.
-func (r *Rank) spread(from *flow, x *runs, kept []uint64, all bool, most int) (*flow, error) {
+func (r *Rank) newSpread(from *flow, x *runs, kept []uint64, all bool, most int) (*flow, error) {
 	s := &spreader{rank: r, kept: kept, most: most, from: from, grammar: from.calls.grammar(),
 		known: make(map[spreadKey]sequitur.Symbol)}
 	s.findStreams(x)

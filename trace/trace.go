@@ -49,6 +49,7 @@ type Trace struct {
 	ranges    func() []ranges
 
 	caches  caches
+	spreads spreads
 	shapes  []cached[Shape]
 	columns []cached[rankColumn] // or slices of some
 	held    int                  // maxHeld
