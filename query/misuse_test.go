@@ -36,7 +36,6 @@ func TestMisuse(t *testing.T) {
 			query.RunCallsOf,
 			query.HasThreads, query.OpenImbalance, query.OpenTimedProfile, query.OpenRankProfile,
 			query.OpenRankLoops, query.OpenShapeLoops,
-			query.OpenSummary,
 		},
 		Values: []any{trace, model, rank, &call, file, new(query.SomeRanksError), query.InCall,
 			query.ForMessage, query.Matrix{}, new(query.Source)},

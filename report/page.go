@@ -24,8 +24,9 @@ var assets embed.FS
 // A page is what the template of the page shows.
 type page struct {
 	Title, Lead string
-	Banner      string // what comes before all else; empty if the run came to its end
-	Facts, File []fact // about the run, and about the file
+	Diagnosis   []string // why the run took as long as it did
+	Banner      string   // what comes before all else; empty if the run came to its end
+	Facts, File []fact   // about the run, and about the file
 	Remarks     []string
 	Foot        string
 

@@ -4,9 +4,11 @@ import (
 	"context"
 	"io"
 
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/query/diagnosis"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -71,6 +73,7 @@ func gather(ctx context.Context, tr *trace.Trace, o Options, served bool) (*page
 		{"times", p.addTimes},
 		{"functions", p.addFunctions},
 		{"ends", p.addUnfinished},
+		{"diagnosis", p.addDiagnosis},
 		{"messages", p.addCommunication},
 		{"imbalance", p.addImbalance},
 		{"efficiency", p.addEfficiency},
@@ -93,6 +96,19 @@ func gather(ctx context.Context, tr *trace.Trace, o Options, served bool) (*page
 
 // query returns the options of a query.
 func (p *page) query() query.Options { return query.Options{Progress: p.progress} }
+
+// addDiagnosis says why the run took as long as it did, unless it was cut short: ranks were not to stop where
+// they did.
+func (p *page) addDiagnosis(ctx context.Context, tr *trace.Trace, _ Options) error {
+	d, err := diagnosis.Open(ctx, tr, diagnosis.Options{})
+	if d == nil || err != nil || p.unfinished.Len() > 0 {
+		return err
+	}
+	for _, s := range answers.Diagnosis(d) {
+		p.Diagnosis = append(p.Diagnosis, printable(s))
+	}
+	return nil
+}
 
 // addTimes opens what the trace has of times.
 func (p *page) addTimes(ctx context.Context, tr *trace.Trace, _ Options) error {

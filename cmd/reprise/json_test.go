@@ -13,6 +13,8 @@ import (
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/record"
 	"github.com/reprise-trace/reprise/mpi/slice"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/query/diagnosis"
+	"github.com/reprise-trace/reprise/query/waits"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -126,7 +128,9 @@ func TestJSONNames(t *testing.T) {
 		}
 	}
 	summary, err := json.Marshal(record.Summary{Schema: cli.Schema, Problems: []string{},
-		Run: &query.Summary{Share: &query.CallShare{}, Slowest: &query.SlowRank{}, Waits: []query.WaitSummary{{}}}})
+		Run: &diagnosis.Diagnosis{Share: &query.CallShare{}, Factors: &diagnosis.Factors{},
+			Waiting: new(diagnosis.Waiting),
+			Slowest: &diagnosis.Slowest{Time: 1, From: new(waits.Site), To: new(waits.Site)}}})
 	if err != nil {
 		t.Fatal(err)
 	}

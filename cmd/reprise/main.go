@@ -44,7 +44,7 @@ func newRoot() *cobra.Command {
 	root := cli.NewProgram()
 	addGroup(root, "record", "Record:", record.NewRecord(), record.NewCollect())
 	addGroup(root, "look", "Look into a trace:", show.NewReport(), show.NewView(), show.NewInfo(),
-		answer.NewProfile(), show.NewGrammar(), show.NewCat(), answer.NewMessages(),
+		answer.NewWhy(), answer.NewProfile(), show.NewGrammar(), show.NewCat(), answer.NewMessages(),
 		answer.NewMatrix(), answer.NewMatch(), answer.NewHang(), answer.NewWaits(),
 		answer.NewEfficiency(), predict.NewPredict(), predict.NewCalibrate(), programs.NewSlice(),
 		programs.NewProxy(), programs.NewReplay(), answer.NewAt(), answer.NewDiff(), compress.NewCodecs())

@@ -17,6 +17,8 @@ import (
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/query/diagnosis"
+	"github.com/reprise-trace/reprise/query/waits"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -108,22 +110,16 @@ func TestSummaryUnknown(t *testing.T) {
 // TestSummaryWidth prints what is told at the end of a recording, in lines of 80 columns.
 func TestSummaryWidth(t *testing.T) {
 	raw, overhead, used := int64(123_456_789_012), 0.1234, 123*time.Second
-	balance := 0.8211
 	s := record.Summary{
 		Output: "stencil.rpz", Processes: 1024, Calls: 123_456_789, Bytes: 123_456, Raw: &raw, Overhead: &overhead,
 		Collector: &used, After: 12 * time.Second,
-		Run: &query.Summary{
-			RunTimes: query.RunTimes{Run: 1.234e12, Startup: 1.23e9, Shutdown: 4.56e9}, Balance: &balance,
-			Share: &query.CallShare{Min: 0.1234, Mean: 0.4567, Max: 0.7891, MinRank: 1001,
-				MaxRank: 1002},
-			Slowest: &query.SlowRank{Rank: 1001, Outside: 1.23e12, Mean: 1.01e12},
-			Waits: []query.WaitSummary{
-				{Function: "MPI_Allreduce",
-					Site: "a_long_name_of_a_file.f90:1234 a_long_name_of_a_subroutine_", Wait: 1.23e12,
-					Error: 2e11, Share: 0.5},
-				{Function: "MPI_Wait", Wait: 1.23e3, Share: 0.2},
-				{Function: "MPI_Test", Site: "main.c:1 main", Wait: 1, Share: 0.1},
-			},
+		Run: &diagnosis.Diagnosis{
+			RunTimes: query.RunTimes{Run: 1.234e12, Startup: 1.23e9, Shutdown: 4.56e9}, Ranks: 1024,
+			Share:   &query.CallShare{Min: 0.1234, Mean: 0.4567, Max: 0.7891, MinRank: 1001, MaxRank: 1002},
+			Factors: &diagnosis.Factors{Parallel: 0.543, LoadBalance: 0.821, Communication: 0.661},
+			Slowest: &diagnosis.Slowest{SlowRank: query.SlowRank{Rank: 1001, Outside: 1.23e12, Mean: 1.01e12},
+				Time: 1.2e12, From: &waits.Site{Function: "MPI_Wait"},
+				To: &waits.Site{Function: "MPI_Allreduce", Place: "a_long_name_of_a_file.f90:1234 a_subroutine_"}},
 		},
 	}
 	var b strings.Builder
@@ -148,8 +144,8 @@ func TestSummaryWidth(t *testing.T) {
 	if got := b.String(); !strings.HasPrefix(got,
 		"reprise: the trace ends early: ranks 0-1 did not reach MPI_Finalize\nreprise: stencil.rpz: ") ||
 		!strings.HasSuffix(got,
-			"\nreprise: ran 1,234 s, 45.7 % in MPI\nreprise: not counted: startup 1.23 s, shutdown 4.56 s\nreprise: next: reprise hang stencil.rpz\n") ||
-		strings.Contains(got, "wait time") {
+			"\nreprise: Ran 1,234 s, 45.7 % in MPI; not counted: startup 1.23 s, shutdown 4.56 s\n"+
+				"reprise: next: reprise hang stencil.rpz\n") || strings.Contains(got, "efficiency") {
 		t.Error(got)
 	}
 	for word, want := range map[string]string{"a.rpz": "a.rpz", "it's": `'it'\''s'`, "a b": "'a b'", "": "''"} {

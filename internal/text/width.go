@@ -224,6 +224,10 @@ func (f *Folder) fold(line string) error {
 	return f.w.WriteByte('\n')
 }
 
+// Lines breaks a text between words into lines of so many columns, as far as words are not longer. Those after
+// the first are indented by two.
+func Lines(s string, columns int) []string { return wrap(s, columns, utf8.RuneCountInString) }
+
 // wrap breaks a text between words into lines of so many columns: one, if it is indented by
 // half of them or more. Those behind the first are indented by two columns more.
 func wrap(text string, columns int, width func(string) int) []string {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/mpi/semantics"
@@ -158,7 +159,7 @@ func (a *Waits) printStates(q *cli.Question) {
 		}),
 			"<wait state", "rank", "wait time", "", "?longest", "calls", "for rank")
 		for _, v := range r.Victims {
-			t.Row(v.Kind+", "+siteText(v.Site), text.ID(v.Rank), text.Around(v.Wait, v.Error),
+			t.Row(v.Kind+", "+answers.Site(v.Site), text.ID(v.Rank), text.Around(v.Wait, v.Error),
 				text.Percent(v.Wait, whole), text.Duration(v.Max), v.Calls, text.ID(v.For))
 		}
 		t.Close()
@@ -205,26 +206,13 @@ func (a *Waits) printPath(q *cli.Question) {
 func delayText(d *waits.Delay) string {
 	switch {
 	case d.InCall:
-		return siteText(d.To)
+		return answers.Site(d.To)
 	case d.From == nil:
-		return "before " + siteText(d.To)
+		return "before " + answers.Site(d.To)
 	case d.From.Place != "" && d.To.Place != "":
-		return text.Printable("computing from " + lineOf(d.From.Place) + " to " + lineOf(d.To.Place))
+		return text.Printable("computing from " + answers.LineOf(d.From.Place) + " to " + answers.LineOf(d.To.Place))
 	}
 	return text.Printable("computing from " + d.From.Function + " to " + d.To.Function)
-}
-
-func siteText(s waits.Site) string {
-	if s.Place == "" {
-		return text.Printable(s.Function)
-	}
-	return text.Printable(s.Function + " " + lineOf(s.Place))
-}
-
-// lineOf returns the line of a place, without the function that it is in.
-func lineOf(place string) string {
-	line, _, _ := strings.Cut(place, " ")
-	return line
 }
 
 func (a *Waits) print(q *cli.Question) {

@@ -20,7 +20,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
-	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/query/diagnosis"
 	"github.com/reprise-trace/reprise/rankenc"
 )
 
@@ -247,7 +247,7 @@ func (o *collectOutput) write(cmd *cobra.Command, collector *collect.Collector, 
 	}
 	s.Bytes = int64(len(file))
 	if o.Parts == "" {
-		if s.Run, err = summarizeRun(cmd.Context(), file); err != nil {
+		if s.Run, err = diagnose(cmd.Context(), file); err != nil {
 			return err
 		}
 	}
@@ -291,19 +291,19 @@ func saveElsewhere(file []byte, cause error) error {
 
 // A Summary is what record and collect report.
 type Summary struct {
-	Schema     int            `json:"schema"`
-	Output     string         `json:"output"`
-	Ranks      int            `json:"run_ranks"` // as far as it is known
-	Processes  int            `json:"ranks"`     // with calls
-	Calls      uint64         `json:"calls"`
-	Bytes      int64          `json:"trace_bytes"`
-	Command    time.Duration  `json:"command_ns"` // that the command ran
-	After      time.Duration  `json:"after_ns"`   // from its end until the trace was there
-	Unfinished rankenc.Set    `json:"unfinished_rank_set"`
-	Problems   []string       `json:"problems"`
-	Parts      int            `json:"parts,omitempty"` // that were merged, with record --merge
-	Status     int            `json:"exit_status"`
-	Run        *query.Summary `json:"run_summary,omitempty"` // left out of a part file, and without times
+	Schema     int                  `json:"schema"`
+	Output     string               `json:"output"`
+	Ranks      int                  `json:"run_ranks"` // as far as it is known
+	Processes  int                  `json:"ranks"`     // with calls
+	Calls      uint64               `json:"calls"`
+	Bytes      int64                `json:"trace_bytes"`
+	Command    time.Duration        `json:"command_ns"` // that the command ran
+	After      time.Duration        `json:"after_ns"`   // from its end until the trace was there
+	Unfinished rankenc.Set          `json:"unfinished_rank_set"`
+	Problems   []string             `json:"problems"`
+	Parts      int                  `json:"parts,omitempty"` // that were merged, with record --merge
+	Status     int                  `json:"exit_status"`
+	Run        *diagnosis.Diagnosis `json:"diagnosis,omitempty"` // left out of a part file, and without times
 
 	// Not known with record --merge, and left out.
 	Raw       *int64         `json:"raw_bytes,omitempty"`
@@ -384,7 +384,7 @@ func (s *Summary) Print(w io.Writer, asJSON, quiet bool) error {
 			100**s.Overhead, s.Collector.Seconds(), s.After.Seconds())
 	}
 	if s.Run != nil {
-		printSummary(w, s.Run, early)
+		printDiagnosis(w, s.Run, early)
 	}
 	if s.Status != 0 {
 		fmt.Fprintf(w, "reprise: the command ended with %s\n", StatusWords(s.Status))
@@ -393,7 +393,7 @@ func (s *Summary) Print(w io.Writer, asJSON, quiet bool) error {
 	case early:
 		fmt.Fprintf(w, "reprise: next: reprise hang %s\n", cli.Quoted(s.Output))
 	case s.Run != nil:
-		fmt.Fprintf(w, "reprise: next: %s\n", nextCommand(s.Output))
+		fmt.Fprintf(w, "reprise: next: %s\n", nextCommand(s.Output, s.Run))
 	}
 	return nil
 }

@@ -6,63 +6,45 @@ import (
 	"io"
 	"strings"
 
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/answer"
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/text"
-	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/query/diagnosis"
 )
 
-// summarizeRun returns what a trace tells of the run, nil if it keeps no times of ranks.
-func summarizeRun(ctx context.Context, file []byte) (*query.Summary, error) {
+// mostAtEnd is of how many calls the times are read when a recording ends: that takes some tenths of a second.
+const mostAtEnd = 100_000
+
+// diagnose returns why the run of a trace took as long as it did, nil if the trace does not tell how long that
+// is.
+func diagnose(ctx context.Context, file []byte) (*diagnosis.Diagnosis, error) {
 	trace, err := cli.Reopen(file)
 	if err != nil {
 		return nil, err
 	}
-	return query.OpenSummary(ctx, trace)
+	return diagnosis.Open(ctx, trace, diagnosis.Options{MaxCalls: mostAtEnd})
 }
 
-// printSummary prints what a trace tells of the run, in lines of 80 columns. Of a run that ended early it
-// does not compare ranks: they were not to stop where they did.
-func printSummary(w io.Writer, s *query.Summary, early bool) {
-	fmt.Fprintf(w, "reprise: ran %s", text.Around(s.Run, s.Error))
-	if c := s.Share; c != nil {
-		fmt.Fprintf(w, ", %s in MPI", text.Percent(c.Mean, 1))
-		if c.MinRank != c.MaxRank && !early {
-			fmt.Fprintf(w, ": %s on rank %d to %s on rank %d", text.Percent(c.Min, 1), c.MinRank,
-				text.Percent(c.Max, 1), c.MaxRank)
-		}
+// printDiagnosis prints a diagnosis in lines of 80 columns. Of a run that ended early it says how long it was:
+// ranks were not to stop where they did.
+func printDiagnosis(w io.Writer, d *diagnosis.Diagnosis, early bool) {
+	sentences := []string{answer.RunSentence(d)}
+	if !early {
+		sentences = append(sentences, answers.Diagnosis(d)...)
 	}
-	fmt.Fprintln(w)
-	if s.Startup > 0 || s.Shutdown > 0 {
-		fmt.Fprintf(w, "reprise: not counted: startup %s, shutdown %s\n", text.Duration(s.Startup),
-			text.Duration(s.Shutdown))
-	}
-	if early {
-		return
-	}
-	if r := s.Slowest; r != nil && r.Mean > 0 {
-		fmt.Fprintf(w, "reprise: slowest rank %d: %s outside MPI, mean %s", r.Rank, text.Around(r.Outside, r.Error),
-			text.Around(r.Mean, r.Error))
-		if s.Balance != nil {
-			fmt.Fprintf(w, "; balance %s", text.Percent(*s.Balance, 1))
+	const columns, prefix = 80, "reprise: "
+	for _, s := range sentences {
+		for _, line := range text.Lines(strings.TrimSuffix(s, "."), columns-len(prefix)) {
+			fmt.Fprintf(w, "%s%s\n", prefix, line)
 		}
-		fmt.Fprintln(w)
-	}
-	for i, f := range s.Waits {
-		const columns = 80
-		title := "wait time"
-		if i > 0 {
-			title = ""
-		}
-		line := fmt.Sprintf("reprise: %-9s %7s %6s of MPI  %s", title, text.Around(f.Wait, f.Error),
-			text.Percent(f.Share, 1), text.Printable(f.Function))
-		if f.Site != "" {
-			line += "  " + text.Printable(f.Site)
-		}
-		fmt.Fprintln(w, text.Cut(line, columns))
 	}
 }
 
-// nextCommand returns the command that shows a trace.
-func nextCommand(path string) string {
+// nextCommand returns the command that tells more of a run.
+func nextCommand(path string, d *diagnosis.Diagnosis) string {
+	if d.Waiting != nil {
+		return "reprise waits " + cli.Quoted(path)
+	}
 	return "reprise report " + cli.Quoted(path) + " -o " + cli.Quoted(strings.TrimSuffix(path, ".rpz")+".html")
 }

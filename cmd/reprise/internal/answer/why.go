@@ -1,0 +1,84 @@
+package answer
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/internal/answers"
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/mpi/collect"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/query/diagnosis"
+	"github.com/reprise-trace/reprise/trace"
+)
+
+func NewWhy() *cobra.Command {
+	var series bool
+	q := cli.NewQuestion("why", nil, func(q *cli.Question) error { return why(q, series) }, cli.OptJSON)
+	cli.AddSeries(q, &series)
+	return q.Command
+}
+
+// A Why is why a run took as long as it did.
+type Why struct {
+	cli.Header
+	*diagnosis.Diagnosis
+	Sentences []string `json:"sentences"`
+	Next      string   `json:"next"` // a command
+}
+
+func why(q *cli.Question, series bool) error {
+	a := &Why{Header: q.Header(), Sentences: []string{}}
+	o := diagnosis.Options{MaxCalls: query.MaxUnasked}
+	if series {
+		o.MaxCalls = 1<<64 - 1
+	}
+	bar := cli.NewCounter(q.Context(), q.ErrOrStderr(), "diagnosis of "+q.Path, q.TotalCalls(), "calls")
+	o.Progress = bar.Show
+	var err error
+	a.Diagnosis, err = diagnosis.Open(q.Context(), q.Trace, o)
+	bar.Done()
+	if err != nil {
+		return err
+	}
+	if a.Diagnosis != nil {
+		a.Sentences = append(a.Sentences, RunSentence(a.Diagnosis))
+		a.Sentences = append(a.Sentences, answers.Diagnosis(a.Diagnosis)...)
+	}
+	a.Next = NextCommand(q.Trace, a.Diagnosis, q.Path)
+	return q.Answer(a, func() {
+		if a.Diagnosis == nil {
+			q.Printf("%s: %s\n", text.Printable(q.Path), noTimes(q))
+		}
+		for _, s := range a.Sentences {
+			q.Printf("%s\n", s)
+		}
+		q.Printf("Next: %s\n", a.Next)
+	})
+}
+
+// RunSentence says how long a run took, and which share of that was in MPI.
+func RunSentence(d *diagnosis.Diagnosis) string {
+	s := "Ran " + text.Around(d.Run, d.Error)
+	if d.Share != nil {
+		s += ", " + text.Percent(d.Share.Mean, 1) + " in MPI"
+	}
+	if d.Startup+d.Shutdown > 0 {
+		s += "; not counted: startup " + text.Duration(d.Startup) + ", shutdown " + text.Duration(d.Shutdown)
+	}
+	return s + "."
+}
+
+// NextCommand returns the command that tells more of a run than a diagnosis, nil if there is none.
+func NextCommand(t *trace.Trace, d *diagnosis.Diagnosis, path string) string {
+	file := cli.Quoted(path)
+	switch {
+	case d != nil && d.Waiting != nil:
+		return "reprise waits " + file
+	case d != nil && d.Series && !d.Exact:
+		return "reprise waits --series " + file
+	case (d == nil || !d.Series) && t.Run().Source == collect.Source:
+		return "reprise record --times all, then reprise waits, to see who waits for whom"
+	}
+	return "reprise profile " + file
+}

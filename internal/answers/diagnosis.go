@@ -1,0 +1,79 @@
+package answers
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/query/diagnosis"
+	"github.com/reprise-trace/reprise/query/waits"
+)
+
+// evenly is from which load balance on ranks count as computing equally long.
+const evenly = 0.95
+
+// Diagnosis returns why a run took as long as it did, in sentences.
+func Diagnosis(d *diagnosis.Diagnosis) (sentences []string) {
+	if f := d.Factors; f != nil {
+		s := "Parallel efficiency " + Factor(f.Parallel) + ": load balance " + Factor(f.LoadBalance)
+		if f.Serialization != nil && f.Transfer != nil && *f.Transfer <= 1 { // else times are too inexact for it
+			s += ", serialization " + Factor(*f.Serialization) + ", transfer " + Factor(*f.Transfer) + "."
+		} else {
+			s += ", communication " + Factor(f.Communication) + "."
+		}
+		sentences = append(sentences, s)
+	}
+	const least = 0.01 // of the time of all ranks
+	switch w, all := d.Waiting, float64(d.Run)*float64(d.Ranks); {
+	case w != nil && float64(w.Wait) >= least*all:
+		who := strings.ToUpper(text.Ranks(w.Ranks)[:1]) + text.Ranks(w.Ranks)[1:]
+		s := who + " wait " + text.Around(w.Wait, w.Error) + " of " + text.Duration(all) + ", " +
+			text.Percent(w.Caused, w.Wait) + " of that because rank " + strconv.Itoa(w.Rank)
+		if w.Cause.InCall {
+			s += " is long in " + Site(w.Cause.To)
+		} else {
+			s += " computes longest " + Between(w.Cause.From, &w.Cause.To)
+		}
+		sentences = append(sentences, s+".")
+	case d.Exact:
+		sentences = append(sentences, "Ranks do not wait for each other for long.")
+	case d.Slowest != nil && d.Factors != nil && d.Factors.LoadBalance < evenly:
+		s := "Rank " + strconv.Itoa(d.Slowest.Rank) + " computes longest, " +
+			text.Around(d.Slowest.Outside, d.Slowest.Error) +
+			", mean " + text.Around(d.Slowest.Mean, d.Slowest.Error)
+		if d.Slowest.To != nil && d.Slowest.Time > d.Slowest.Outside/4 {
+			s += "; " + text.Duration(d.Slowest.Time) + " of it " + Between(d.Slowest.From, d.Slowest.To)
+		}
+		sentences = append(sentences, s+".")
+	case d.Slowest != nil && d.Factors != nil:
+		sentences = append(sentences, "All ranks compute for about as long, "+
+			text.Around(d.Slowest.Mean, d.Slowest.Error)+
+			" on average.")
+	}
+	return sentences
+}
+
+// Between says where computing is: after a call, if that is known, and before another.
+func Between(from, to *waits.Site) string {
+	if from == nil {
+		return "before " + Site(*to)
+	}
+	if from.Place != "" && to.Place != "" {
+		return text.Printable("between " + LineOf(from.Place) + " and " + LineOf(to.Place))
+	}
+	return text.Printable("between " + from.Function + " and " + to.Function)
+}
+
+// Site returns a call, and its line if that is known.
+func Site(s waits.Site) string {
+	if s.Place == "" {
+		return text.Printable(s.Function)
+	}
+	return text.Printable(s.Function + " " + LineOf(s.Place))
+}
+
+// LineOf returns the line of a place, without the function that it is in.
+func LineOf(place string) string {
+	line, _, _ := strings.Cut(place, " ")
+	return line
+}

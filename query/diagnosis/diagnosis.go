@@ -1,0 +1,201 @@
+// Package diagnosis says in short why a run took as long as it did: how efficient it was, which rank the others
+// wait for, and where that rank computes meanwhile.
+//
+//	d, err := diagnosis.Open(ctx, trace, diagnosis.Options{})
+//	…
+//	fmt.Println(d.Factors.Parallel, d.Slowest.Rank)
+//
+// It has no number that the trace does not tell. From the sums that a trace keeps of each rank come the parallel
+// efficiency, the load balance and the communication efficiency; what others wait for, serialization and
+// transfer need the times of every call.
+package diagnosis
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/mpi/semantics"
+	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/query/efficiency"
+	"github.com/reprise-trace/reprise/query/waits"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/trace"
+)
+
+// MaxCalls is up to how many calls the times of every call are read, unless [Options] say it.
+const MaxCalls = 1_000_000
+
+// Options configures [Open].
+type Options struct {
+	// MaxCalls is up to how many calls of all ranks the times of every call are read. Zero means the constant.
+	MaxCalls uint64
+
+	// Progress, unless it is nil, is called with the number of calls that are done.
+	Progress func(calls uint64)
+}
+
+// A Diagnosis says why a run took as long as it did.
+type Diagnosis struct {
+	query.RunTimes
+	Ranks int `json:"ranks"` // that made calls
+
+	// Share is the time in calls, nil where calls overlap.
+	Share *query.CallShare `json:"share_in_calls"`
+
+	Factors *Factors `json:"efficiency"`   // nil if they are not known
+	Slowest *Slowest `json:"slowest_rank"` // nil if it is not known
+	Waiting *Waiting `json:"waiting"`      // nil if it is not known, or if no rank waits
+
+	// Exact says that the times of every call were read, and Series that the trace has them.
+	Exact  bool `json:"exact"`
+	Series bool `json:"series"`
+}
+
+// Factors are those of [efficiency.Factors].
+type Factors struct {
+	Parallel      float64  `json:"parallel"`
+	LoadBalance   float64  `json:"load_balance"`
+	Communication float64  `json:"communication"`
+	Serialization *float64 `json:"serialization"` // nil without the times of every call, like Transfer
+	Transfer      *float64 `json:"transfer"`
+}
+
+// A Slowest is the rank that computes longest.
+type Slowest struct {
+	query.SlowRank
+
+	// Time is how long it computes where it does so longest, from a call at From to one at To; nil where these
+	// are not known.
+	Time query.Nanoseconds `json:"longest_computing_ns,omitzero"`
+	From *waits.Site       `json:"after,omitempty"`
+	To   *waits.Site       `json:"before,omitempty"`
+}
+
+// A Waiting is that ranks wait for one of them more than for any other.
+type Waiting struct {
+	Ranks  rankenc.Set       `json:"rank_set"`      // that wait, for whomever
+	Wait   query.Nanoseconds `json:"wait_ns"`       // of all of them
+	Error  query.Nanoseconds `json:"wait_error_ns"` // how far Wait may be off
+	Rank   int               `json:"rank"`          // that causes most of it
+	Caused query.Nanoseconds `json:"caused_ns"`     // of Wait, by this rank
+	Cause  waits.Cause       `json:"cause"`         // its longest
+}
+
+// Open says why the run of a trace took as long as it did. It returns nil if the trace does not tell how long
+// that is: see [query.Times.Run].
+func Open(ctx context.Context, t *trace.Trace, o Options) (*Diagnosis, error) {
+	need.That(t != nil, "diagnosis: no trace")
+	times, err := query.OpenTimes(t)
+	if err != nil {
+		return nil, err
+	}
+	run, err := times.Run(ctx)
+	if err != nil || run == nil {
+		return nil, err
+	}
+	d := &Diagnosis{RunTimes: *run, Ranks: t.RankSet().Len()}
+	profile, err := query.OpenProfile(ctx, t, query.Options{})
+	if err != nil {
+		return nil, err
+	}
+	best, series, err := times.Known()
+	if err != nil {
+		return nil, err
+	}
+	d.Series = best == query.Series && series.Len() == d.Ranks
+	model, err := semantics.Open(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	few := d.Series && profile.Calls <= cmp.Or(o.MaxCalls, MaxCalls)
+	if few && model.Known() {
+		if err := d.addExact(ctx, model, o); err != nil {
+			return nil, err
+		}
+	}
+	if !few && !times.HasRanks(query.Options{}) {
+		return d, nil
+	}
+	return d, d.addSums(ctx, times, profile, t, model.Known())
+}
+
+// addExact adds what the times of every call tell, as far as they do: a run that was cut short has no ideal one.
+func (d *Diagnosis) addExact(ctx context.Context, model *semantics.Model, o Options) error {
+	if e, err := efficiency.Open(ctx, model, efficiency.Options{Progress: o.Progress}); ctx.Err() != nil {
+		return err
+	} else if err == nil && e.Factors != nil {
+		f := e.Factors
+		d.Factors = &Factors{Parallel: f.Parallel, LoadBalance: f.LoadBalance, Communication: f.Communication,
+			Serialization: &f.Serialization, Transfer: &f.Transfer}
+	}
+	w, err := waits.Open(ctx, model, waits.Options{Progress: o.Progress})
+	if ctx.Err() != nil {
+		return err
+	}
+	if err != nil {
+		return nil
+	}
+	d.Exact = true
+	if len(w.Causes) == 0 {
+		return nil
+	}
+	by, ranks := make(map[int]query.Nanoseconds), []int{}
+	for _, c := range w.Causes {
+		by[c.Rank] += c.Cost
+	}
+	for _, v := range w.Victims {
+		ranks = append(ranks, v.Rank)
+	}
+	d.Waiting = &Waiting{Ranks: rankenc.SetOf(ranks...), Wait: w.Wait, Error: w.WaitError}
+	for _, c := range w.Causes { // those of most cost first
+		if caused := by[c.Rank]; caused > d.Waiting.Caused {
+			d.Waiting.Rank, d.Waiting.Caused, d.Waiting.Cause = c.Rank, caused, c
+		}
+	}
+	return nil
+}
+
+// addSums adds what the sums of each rank tell, which are those of the times of every call if the trace keeps no
+// others.
+func (d *Diagnosis) addSums(ctx context.Context, times *query.Times, p *query.Profile, t *trace.Trace,
+	known bool) error {
+	b, err := times.ByRank(ctx, p, !times.HasRanks(query.Options{}), query.Options{})
+	if err != nil {
+		return err
+	}
+	d.Share = b.Share()
+	slow := b.Slowest()
+	if slow == nil {
+		return nil
+	}
+	d.Slowest = &Slowest{SlowRank: *slow}
+	if balance, ok := b.LoadBalance(); ok && known && d.Factors == nil && d.Run > 0 {
+		d.Factors = &Factors{Parallel: min(1, float64(slow.Mean/d.Run)), LoadBalance: balance,
+			Communication: min(1, float64(slow.Outside/d.Run))}
+	}
+	r, err := t.Rank(slow.Rank)
+	if err != nil {
+		return err
+	}
+	c, err := times.LongestComputing(r)
+	if c == nil || err != nil {
+		return err
+	}
+	sites := query.SitesOf(t)
+	d.Slowest.Time, d.Slowest.To = min(c.Time, slow.Outside), siteAt(r, sites, c.Before)
+	if c.After != nil {
+		d.Slowest.From = siteAt(r, sites, *c.After)
+	}
+	return nil
+}
+
+// siteAt returns the site of a call of a rank.
+func siteAt(r *trace.Rank, sites query.Sites, position uint64) *waits.Site {
+	call := r.Call(uint32(r.Walk(position).Next().Symbol))
+	s := &waits.Site{Function: call.Function.Name}
+	if place := sites.Of(&call); place != "" {
+		s.Place = query.Frames(place)[0]
+	}
+	return s
+}
