@@ -24,7 +24,7 @@ import (
 var boundedRows = map[string][]string{
 	"trace": {"info $", "info $ --compare", "profile $", "profile $ --by rank", "grammar $",
 		"grammar $ --together", "cat $ --count 100000", "cat $ --split o.split --force",
-		"messages $", "match $", "matrix $ -o o.svg", "hang $", "waits $", "efficiency $", "predict $",
+		"messages $", "match $", "matrix $ -o o.svg", "hang $", "waits $", "why $", "efficiency $", "predict $",
 		"at $ 1ms", "diff $ $", "codecs $", "proxy $ -o o.proxy", "repair $ -o o.rpz",
 		"merge $ -o o.rpz", "report $ -o o.html", "view $", "extrapolate $ $ $ --ranks 9 -o o.rpz",
 		"verify $ -", "replay $ --compute none -- true",

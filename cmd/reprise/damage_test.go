@@ -66,7 +66,7 @@ func checkDamaged(t *testing.T, name, what string) {
 	for _, args := range [][]string{
 		{"info"}, {"profile"}, {"profile", "--by", "rank"}, {"profile", "--from", "0"},
 		{"grammar", "--ranks", "all"}, {"cat", "--format", "text"},
-		{"cat", "--json", "--ranks", "0-1"}, {"messages"}, {"match"}, {"waits"}, {"efficiency"},
+		{"cat", "--json", "--ranks", "0-1"}, {"messages"}, {"match"}, {"waits"}, {"why"}, {"efficiency"},
 		{"predict"}, {"at", "0"}, {"report", "-o", "-"}, {"codecs"},
 		{"export", "-o", "-", "--format", "csv"}, {"export", "-o", "-", "--format", "pprof"},
 		{"export", "-o", "-", "--format", "chrome"},

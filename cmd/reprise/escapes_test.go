@@ -126,6 +126,8 @@ efficiency F F
 efficiency F --by EVIL
 waits F --series
 waits F --json
+why F
+why F --json
 predict F --machine EVIL
 predict F --json
 predict F -o OUT

@@ -87,6 +87,7 @@ matrix F -o out.csv
 match F
 hang F
 waits F
+why F
 efficiency F
 diff F F
 grammar F

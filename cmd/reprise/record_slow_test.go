@@ -144,7 +144,7 @@ func TestSummaryWidth(t *testing.T) {
 	if got := b.String(); !strings.HasPrefix(got,
 		"reprise: the trace ends early: ranks 0-1 did not reach MPI_Finalize\nreprise: stencil.rpz: ") ||
 		!strings.HasSuffix(got,
-			"\nreprise: Ran 1,234 s, 45.7 % in MPI; not counted: startup 1.23 s, shutdown 4.56 s\n"+
+			"\nreprise: ran 1,234 s, 45.7 % in MPI\nreprise: besides, startup took 1.23 s and shutdown 4.56 s\n"+
 				"reprise: next: reprise hang stencil.rpz\n") || strings.Contains(got, "efficiency") {
 		t.Error(got)
 	}

@@ -48,7 +48,7 @@ type Diagnosis struct {
 	Waiting *Waiting `json:"waiting"`      // nil if it is not known, or if no rank waits
 
 	// Exact says that the times of every call were read, and Series that the trace has them.
-	Exact  bool `json:"exact"`
+	Exact  bool `json:"times_read"`
 	Series bool `json:"series"`
 }
 

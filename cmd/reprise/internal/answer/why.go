@@ -42,7 +42,7 @@ func why(q *cli.Question, series bool) error {
 		return err
 	}
 	if a.Diagnosis != nil {
-		a.Sentences = append(a.Sentences, RunSentence(a.Diagnosis))
+		a.Sentences = append(a.Sentences, RunSentences(a.Diagnosis)...)
 		a.Sentences = append(a.Sentences, answers.Diagnosis(a.Diagnosis)...)
 	}
 	a.Next = NextCommand(q.Trace, a.Diagnosis, q.Path)
@@ -57,16 +57,17 @@ func why(q *cli.Question, series bool) error {
 	})
 }
 
-// RunSentence says how long a run took, and which share of that was in MPI.
-func RunSentence(d *diagnosis.Diagnosis) string {
+// RunSentences say how long a run took, and which share of that was in MPI.
+func RunSentences(d *diagnosis.Diagnosis) []string {
 	s := "Ran " + text.Around(d.Run, d.Error)
 	if d.Share != nil {
 		s += ", " + text.Percent(d.Share.Mean, 1) + " in MPI"
 	}
+	list := []string{s + "."}
 	if d.Startup+d.Shutdown > 0 {
-		s += "; not counted: startup " + text.Duration(d.Startup) + ", shutdown " + text.Duration(d.Shutdown)
+		list = append(list, "Besides, startup took "+text.Duration(d.Startup)+" and shutdown "+text.Duration(d.Shutdown)+".")
 	}
-	return s + "."
+	return list
 }
 
 // NextCommand returns the command that tells more of a run than a diagnosis, nil if there is none.

@@ -29,13 +29,14 @@ func diagnose(ctx context.Context, file []byte) (*diagnosis.Diagnosis, error) {
 // printDiagnosis prints a diagnosis in lines of 80 columns. Of a run that ended early it says how long it was:
 // ranks were not to stop where they did.
 func printDiagnosis(w io.Writer, d *diagnosis.Diagnosis, early bool) {
-	sentences := []string{answer.RunSentence(d)}
+	sentences := answer.RunSentences(d)
 	if !early {
 		sentences = append(sentences, answers.Diagnosis(d)...)
 	}
 	const columns, prefix = 80, "reprise: "
 	for _, s := range sentences {
-		for _, line := range text.Lines(strings.TrimSuffix(s, "."), columns-len(prefix)) {
+		s = strings.ToLower(s[:1]) + strings.TrimSuffix(s[1:], ".") // as the other lines are
+		for _, line := range text.Lines(s, columns-len(prefix)) {
 			fmt.Fprintf(w, "%s%s\n", prefix, line)
 		}
 	}
