@@ -112,35 +112,43 @@ func (t *Times) ByRank(ctx context.Context, p *Profile, series bool, o Options) 
 		return nil, err
 	}
 	b.sumFunctions(bounds)
-	b.Run, err = t.Run(ctx)
+	if b.Run, err = t.Run(ctx); err != nil || b.Run == nil {
+		return b, err
+	}
+	f, err := t.runFinder()
 	for i := range b.Ranks {
-		b.Ranks[i].setRun(b.Run)
+		var s *runSpan
+		if err == nil {
+			s, err = f.of(b.Ranks[i].Rank)
+		}
+		if err == nil && s != nil {
+			b.Ranks[i].setRun(b.Run, s)
+		}
 	}
 	return b, err
 }
 
 // setRun leaves the startup and the shutdown out of the time of the rank, and of its functions the last.
-func (r *RankProfile) setRun(run *RunTimes) {
-	joined, left := false, false
+func (r *RankProfile) setRun(run *RunTimes, of *runSpan) {
+	off, left := Nanoseconds(0), false
 	for _, f := range r.Functions {
 		switch {
 		case InStartup(f.Name):
-			r.Startup, joined = r.Startup+f.Time, true
+			r.Startup, off = r.Startup+f.Time, off+f.Error
 		case InShutdown(f.Name):
-			r.Shutdown, left = r.Shutdown+f.Time, true
+			r.Shutdown, off, left = r.Shutdown+f.Time, off+f.Error, true
 		}
 	}
-	slices.SortStableFunc(r.Functions, func(f, g RankFunction) int {
-		return CompareOutside(f.Name, g.Name)
-	})
-	both, wait := r.Startup+r.Shutdown, Nanoseconds(0)
-	if !joined && !left || math.IsInf(float64(both+r.Span), 1) {
+	slices.SortStableFunc(r.Functions, func(f, g RankFunction) int { return CompareOutside(f.Name, g.Name) })
+	both := r.Startup + r.Shutdown
+	if both == 0 || math.IsInf(float64(both+r.Span), 1) {
 		return
 	}
-	if run != nil && left {
-		wait = max(0, run.Startup+run.Run-(r.Start+r.Span-r.Shutdown))
+	wait := Nanoseconds(0)
+	if left {
+		wait, off = Nanoseconds(elapsed(of.end, run.end())), off+run.Error
 	}
-	r.Time, r.Span = max(0, r.Time-both+wait), max(0, r.Span-both+wait)
+	r.Time, r.Span, r.Error = max(0, r.Time-both+wait), max(0, r.Span-both+wait), r.Error+off
 }
 
 // ShapesOfRanks are what the ranks of a profile call, which those of a shape have in common.

@@ -25,6 +25,9 @@ type RunTimes struct {
 	Begin int64 `json:"-"` // of the run, as a [Clock] has it
 }
 
+// end returns when the run ended, as a [Clock] has it.
+func (r *RunTimes) end() int64 { return wire.AddTimes(r.Begin, int64(r.Run)) }
+
 // RunCalls are the calls of a rank in the run: positions First ≤ p < End, without MPI_Init and the calls
 // before it. If Finalized is set, the last of them is MPI_Finalize.
 type RunCalls struct {
@@ -75,12 +78,10 @@ func RunCallsOf(t *trace.Trace, r *trace.Rank) RunCalls {
 // what the trace keeps of it. It returns nil if the trace has neither of a rank that made calls. It reads a
 // rank of each shape, and each rank that has the times of every call.
 func (t *Times) Run(ctx context.Context) (*RunTimes, error) {
-	timed, _, err := t.trace.SeriesRanks()
+	f, err := t.runFinder()
 	if err != nil {
 		return nil, err
 	}
-	f := &runFinder{times: t, timed: timed, shapes: make(map[int]shapeRun),
-		startup: t.boundsOfFunctions(InStartup), shutdown: t.boundsOfFunctions(InShutdown)}
 	var all *runSpan
 	for _, rank := range t.trace.RankSet().All() {
 		if err := context.Cause(ctx); err != nil {
@@ -139,6 +140,12 @@ type runFinder struct {
 	timed             rankenc.Set
 	shapes            map[int]shapeRun
 	startup, shutdown interval // calls of these
+}
+
+func (t *Times) runFinder() (*runFinder, error) {
+	timed, _, err := t.trace.SeriesRanks()
+	return &runFinder{times: t, timed: timed, shapes: make(map[int]shapeRun),
+		startup: t.boundsOfFunctions(InStartup), shutdown: t.boundsOfFunctions(InShutdown)}, err
 }
 
 // of returns the runSpan of a rank, nil if it is not known.

@@ -13,25 +13,50 @@ import (
 // computing returns how long ranks compute, and how long the run takes, from MPI_Init to MPI_Finalize, and
 // before, in ns.
 func (w truth) computing() (ranks []float64, time, before float64) {
-	first, begin, end := int64(math.MaxInt64), int64(math.MaxInt64), int64(math.MinInt64)
+	first, begin, end := w.run()
 	for _, calls := range w.calls {
 		outside, last := 0.0, int64(math.MinInt64)
 		for _, c := range calls {
-			first = min(first, c.Start)
 			if last != math.MinInt64 {
-				outside += float64(max(0, c.Start-last))
-			}
-			switch c.Function {
-			case "MPI_Init", "MPI_Init_thread":
-				outside, begin = 0, min(begin, c.Start+c.Duration)
-			case "MPI_Finalize":
-				end = max(end, c.Start)
+				outside += float64(max(0, c.Start-max(begin, last)))
 			}
 			last = c.Start + c.Duration
 		}
 		ranks = append(ranks, outside)
 	}
 	return ranks, float64(end - begin), float64(begin - first)
+}
+
+// run returns when the first call began, when the last rank returned from MPI_Init, and when the last called
+// MPI_Finalize.
+func (w truth) run() (first, begin, end int64) {
+	first, begin, end = math.MaxInt64, math.MinInt64, math.MinInt64
+	for _, calls := range w.calls {
+		for _, c := range calls {
+			switch first = min(first, c.Start); c.Function {
+			case "MPI_Init", "MPI_Init_thread":
+				begin = max(begin, c.end())
+			case "MPI_Finalize":
+				end = max(end, c.Start)
+			}
+		}
+	}
+	return first, begin, end
+}
+
+// inRun returns how long a rank is in calls of the run, in ns: in MPI_Finalize until the last rank calls it.
+func (w truth) inRun(rank int) (time int64) {
+	_, _, end := w.run()
+	for _, c := range w.calls[rank] {
+		switch c.Function {
+		case "MPI_Init", "MPI_Init_thread":
+		case "MPI_Finalize":
+			time += end - c.Start
+		default:
+			time += c.Duration
+		}
+	}
+	return time
 }
 
 // checkEfficiency compares the computing and the time that efficiency tells with the calls, and the page with

@@ -284,7 +284,11 @@ func checkComms(t *testing.T, p parsed, c exporttest.Case) {
 		rank := int(place[0])
 		if tasks[rank] == 0 {
 			tasks[rank] = int64(len(tasks) + 1)
-			if meanings[rank], err = model.Rank(rank); err != nil {
+			read, err := c.Trace.Rank(rank) // its terminals are those of the calls
+			if err != nil {
+				t.Fatal(err)
+			}
+			if meanings[rank], err = model.Of(read, rank); err != nil {
 				t.Fatal(err)
 			}
 		}

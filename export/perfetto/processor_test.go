@@ -266,7 +266,7 @@ func exchanges(t *testing.T, tr *trace.Trace, o export.Options) (list []exchange
 		if err != nil {
 			t.Fatal(err)
 		}
-		if meanings[r.Number], err = model.Rank(r.Number); err != nil {
+		if meanings[r.Number], err = model.Of(r.Rank, r.Number); err != nil {
 			t.Fatal(err)
 		}
 		for e := range r.All() {

@@ -232,7 +232,7 @@ func (r *rank) setCounted(run *query.RunTimes) error {
 	for r.counted = max(r.counted, first); err == nil && r.counted < r.end; r.counted++ {
 		var start int64
 		if start, err = r.clock.Start(r.counted); start >= run.Begin {
-			r.gap = picoseconds(float64(start) - float64(run.Begin))
+			r.gap = picoseconds(float64(wire.SubTimes(start, run.Begin)))
 			return err
 		}
 	}
