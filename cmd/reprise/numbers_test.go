@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/answer"
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/test/mpitest"
+	"github.com/reprise-trace/reprise/query"
 )
 
 // A tally is what an independent sum over the calls of a run has of some of them.
