@@ -122,6 +122,9 @@ func findProgram(list []Times, program int) (int, bool) {
 	return slices.BinarySearchFunc(list, program, func(t Times, p int) int { return cmp.Compare(t.Program, p) })
 }
 
+// fewWork is how much is done at most to find loops in another way than the first.
+const fewWork = 1 << 23
+
 // Make returns what programs have in common. Of several ways to find the loops, it takes the one
 // with fewer calls, loops and differences.
 func Make(ctx context.Context, programs []Program, o Options) (*Skeleton, error) {
@@ -147,6 +150,9 @@ func Make(ctx context.Context, programs []Program, o Options) (*Skeleton, error)
 	least := math.MaxInt
 	ways := []how{mostly, evenly, inner}
 	for i, how := range ways {
+		if best != nil { // others are for short programs: in long ones, the first is the shortest
+			o.MaxWork = min(o.MaxWork, fewWork)
+		}
 		s, err := o.make(ctx, programs, how, func(n int) int { return (i*len(programs) + n) / len(ways) })
 		if err != nil {
 			failed = err

@@ -74,8 +74,9 @@ func together(q *cli.Question) error {
 	})
 }
 
-// A program of more than maxParts lines is shown with fewer details if that is shorter, and others
-// only if it is much shorter: by a factor.
+// A program is shown with the fewest details if it has more than maxParts lines with these. Otherwise it is
+// shown with fewer details than all if it has more lines than that, and it is shorter, or if it is much shorter:
+// by a factor.
 const (
 	maxParts   = 100
 	muchLonger = 8
@@ -104,7 +105,10 @@ func (x *comparer) program(of query.Program, progress func(shapes int)) (program
 	}
 	d := newDescriber(x.Trace, programs)
 	var failed error
-	for i, tells := range details {
+	var least []*skeleton.Part // with the fewest details
+	fewest := len(details) - 1
+	for i, step := range []int{fewest, 0, 1} {
+		tells := details[step]
 		o := skeleton.Options{Compare: d.compare, Kind: d.kinds(tells), MaxWork: x.work,
 			Progress: func(n int) { progress((i*len(programs) + n) / len(details)) }}
 		s, err := skeleton.Make(x.Context(), programs, o)
@@ -116,13 +120,21 @@ func (x *comparer) program(of query.Program, progress func(shapes int)) (program
 			return p, err
 		}
 		parts := s.Parts(programs, x.Trace.Ranks(), d.call)
-		if p.Parts == nil || countParts(p.Parts) > muchLonger*countParts(parts) ||
-			countParts(p.Parts) > max(maxParts, countParts(parts)) {
+		if step == fewest {
+			if least = parts; countParts(parts) > maxParts {
+				break // with more details it is no shorter
+			}
+			continue
+		}
+		if better(p.Parts, parts) {
 			p.Parts = parts
 		}
 		if countParts(p.Parts) <= muchLonger {
 			break // nothing is much shorter
 		}
+	}
+	if least != nil && better(p.Parts, least) {
+		p.Parts = least
 	}
 	if p.Parts == nil {
 		return p, cmp.Or(failed, d.err)
@@ -131,6 +143,12 @@ func (x *comparer) program(of query.Program, progress func(shapes int)) (program
 		p.Calls = wire.AddSat(p.Calls, part.Calls)
 	}
 	return p, d.err
+}
+
+// better reports whether a program is shown with fewer details than it was.
+func better(shown, fewer []*skeleton.Part) bool {
+	return shown == nil || countParts(shown) > muchLonger*countParts(fewer) ||
+		countParts(shown) > max(maxParts, countParts(fewer))
 }
 
 // countParts returns the number of parts in all.
