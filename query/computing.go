@@ -31,6 +31,24 @@ func (t *Times) LongestComputing(r *trace.Rank) (*Computing, error) {
 	}
 	function := func(s sequitur.Symbol) int { return t.trace.FunctionOf(shape.signature(s)) }
 	counts, all, means := t.meansOfPairs(shape.grammar, shape.signature)
+	run := RunCallsOf(t.trace, r)
+	if run.First+r.Len()-run.End > mostAround {
+		return nil, nil
+	}
+	outside := make(map[pair]uint64) // how many of each are before MPI_Init returns, or after MPI_Finalize
+	before := int64(none)
+	leave := func(from, end uint64) {
+		for w := shape.grammar.Walk(from); from < end; from++ {
+			terminal := w.Next().Symbol
+			outside[pair{before, uint32(terminal)}]++
+			before = int64(terminal)
+		}
+	}
+	leave(0, run.First)
+	if run.Finalized && run.End < r.Len() {
+		before = int64(shape.grammar.At(run.End - 1))
+		leave(run.End, r.Len())
+	}
 	scaling := scalingTo(own, all, counts, means, func(p pair) int { return function(p.terminal) })
 	if scaling.overlap {
 		return nil, nil
@@ -45,10 +63,10 @@ func (t *Times) LongestComputing(r *trace.Rank) (*Computing, error) {
 		first, most := i, 0.0
 		for ; i < len(all) && all[i].terminal == all[first].terminal; i++ {
 			p := all[i]
-			if p.before == none || InStartup(t.trace.Functions()[function(p.terminal)].Name) {
+			if p.before == none {
 				continue
 			}
-			time := float64(counts[p]) * max(0, scaling.of(function(p.terminal), means[i])[gaps])
+			time := float64(counts[p]-min(counts[p], outside[p])) * max(0, scaling.of(function(p.terminal), means[i])[gaps])
 			if of.Time += Nanoseconds(time); time > most {
 				before := at[sequitur.Symbol(p.before)]
 				most, of.After = time, &before

@@ -148,7 +148,23 @@ func (r *RankProfile) setRun(run *RunTimes, of *runSpan) {
 	if left {
 		wait, off = Nanoseconds(elapsed(of.end, run.end())), off+run.Error
 	}
-	r.Time, r.Span, r.Error = max(0, r.Time-both+wait), max(0, r.Span-both+wait), r.Error+off
+	gap, call := (of.gaps.low+of.gaps.high)/2, (of.calls.low+of.calls.high)/2
+	if math.IsInf(float64(gap+call), 1) {
+		r.Outside, r.OutsideError = Nanoseconds(math.Inf(1)), Nanoseconds(math.Inf(1))
+		return
+	}
+	inRun := Nanoseconds(0) // at least, by the functions
+	for _, f := range r.Functions {
+		if !OutsideRun(f.Name) {
+			inRun += max(0, f.Time-f.Error)
+		}
+	}
+	r.Time = max(0, r.Time-both-call, inRun-call) + wait
+	r.Error += off + (of.calls.high-of.calls.low)/2
+	r.Outside, r.OutsideError = max(0, r.Outside-gap), r.OutsideError+(of.gaps.high-of.gaps.low)/2
+	if r.Span = max(0, r.Span-both-gap-call+wait); !math.IsInf(float64(r.Outside), 1) {
+		r.Span = r.Time + r.Outside
+	}
 }
 
 // ShapesOfRanks are what the ranks of a profile call, which those of a shape have in common.

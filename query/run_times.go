@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -30,9 +31,13 @@ func (r *RunTimes) end() int64 { return wire.AddTimes(r.Begin, int64(r.Run)) }
 
 // RunCalls are the calls of a rank in the run: positions First ≤ p < End, without MPI_Init and the calls
 // before it. If Finalized is set, the last of them is MPI_Finalize.
+//
+// Calls of a rank with several threads are one thread after the other: those that come after MPI_Finalize by
+// their position are in the run, and End is the number of all calls.
 type RunCalls struct {
 	First, End uint64
 	Finalized  bool
+	finalize   uint64 // position
 }
 
 // InStartup reports whether ranks call a function to join the run.
@@ -69,7 +74,9 @@ func RunCallsOf(t *trace.Trace, r *trace.Rank) RunCalls {
 		run.First = p + 1
 	}
 	if p, ok := find(InShutdown); ok && p >= run.First {
-		run.End, run.Finalized = p+1, true
+		if run.End, run.finalize, run.Finalized = p+1, p, true; HasThreads(t) {
+			run.End = r.Len()
+		}
 	}
 	return run
 }
@@ -113,6 +120,9 @@ func (t *Times) Run(ctx context.Context) (*RunTimes, error) {
 type runSpan struct {
 	first, begin, end, last int64   // begin is −2⁶³ without MPI_Init
 	off                     float64 // how far these may be off, in nanoseconds
+
+	// What is before MPI_Init, with the gap before it, and after MPI_Finalize.
+	gaps, calls interval
 }
 
 // add adds another rank.
@@ -125,7 +135,8 @@ func (s *runSpan) add(o *runSpan) {
 // MPI_Finalize take on any rank, with the gaps between them.
 type shapeRun struct {
 	RunCalls
-	before, after interval
+	before, after           interval
+	gapsAround, callsAround interval // in before and after
 }
 
 // An interval is how long something takes, at least and at most.
@@ -194,14 +205,20 @@ func (f *runFinder) shape(r *trace.Rank) shapeRun {
 		for w := r.Walk(from); from < end; from++ {
 			signature := r.Signature(uint32(w.Next().Symbol))
 			if gap(from) {
-				to.add(f.times.boundsOf(gaps, signature))
+				of := f.times.boundsOf(gaps, signature)
+				to.add(of)
+				s.gapsAround.add(of)
 			}
-			to.add(f.times.boundsOf(durations, signature))
+			of := f.times.boundsOf(durations, signature)
+			to.add(of)
+			s.callsAround.add(of)
 		}
 	}
 	if s.First > 1 {
 		add(&s.before, 0, s.First-1, func(position uint64) bool { return position > 0 })
-		s.before.add(f.times.boundsOf(gaps, r.Signature(uint32(r.Walk(s.First-1).Next().Symbol))))
+		of := f.times.boundsOf(gaps, r.Signature(uint32(r.Walk(s.First-1).Next().Symbol)))
+		s.before.add(of)
+		s.gapsAround.add(of)
 	}
 	if s.Finalized {
 		add(&s.after, s.End, r.Len(), func(uint64) bool { return true })
@@ -227,7 +244,7 @@ func (f *runFinder) kept(of *layout.RankTime, shape shapeRun) *runSpan {
 		s.first = of.Begin
 	}
 	s.last = wire.AddTimes(s.first, of.Span.Middle())
-	s.end = s.last
+	s.end, s.gaps, s.calls = s.last, shape.gapsAround, shape.callsAround
 	in := func(is func(function string) bool, around, each interval) int64 {
 		sum := interval{}
 		for _, calls := range of.Functions {
@@ -261,7 +278,7 @@ func (t *Times) boundsOfFunctions(is func(function string) bool) interval {
 	return all
 }
 
-// runSpan returns the runSpan of the rank of a clock, which makes calls.
+// runSpan returns the runSpan of the rank of a clock, which makes calls, and whose times of every call are known.
 func (c *Clock) runSpan(calls RunCalls) (*runSpan, error) {
 	first, last, err := c.Span()
 	if err != nil {
@@ -269,16 +286,81 @@ func (c *Clock) runSpan(calls RunCalls) (*runSpan, error) {
 	}
 	s := &runSpan{first: first, begin: math.MinInt64, end: last, last: last}
 	if calls.First > 0 {
-		start, duration, err := c.Time(calls.First - 1)
-		if err != nil {
+		if err := c.endOfStartup(calls, s); err != nil {
 			return nil, err
 		}
-		s.begin = wire.AddTimes(start, duration)
 	}
 	if calls.Finalized {
-		s.end, err = c.Start(calls.End - 1)
+		if s.end, err = c.Start(calls.finalize); err != nil {
+			return nil, err
+		}
 	}
-	return s, err
+	return s, c.addAround(calls, s)
+}
+
+// endOfStartup sets when MPI_Init returned: by how long it took or, where times are not exact and the gap to
+// the next call is shorter, by that.
+func (c *Clock) endOfStartup(calls RunCalls, s *runSpan) error {
+	start, duration, err := c.Time(calls.First - 1)
+	if err != nil {
+		return err
+	}
+	s.begin = wire.AddTimes(start, duration)
+	if c.Guarantee() == timing.Exact {
+		return nil
+	}
+	s.off = float64(c.Guarantee()) * float64(duration)
+	for next, err := range c.rank.Times(calls.First) {
+		if err != nil {
+			return err
+		}
+		if gap := next.Delta; c.rank.Series().Form() == timing.Gaps && gap >= 0 && gap < duration {
+			s.begin = max(start, wire.SubTimes(next.Start, gap))
+			s.off = float64(c.Guarantee()) * float64(gap)
+		}
+		break
+	}
+	s.off += 2 * float64(c.rank.Series().Starts())
+	return nil
+}
+
+// addAround adds what is before MPI_Init and after MPI_Finalize.
+func (c *Clock) addAround(calls RunCalls, s *runSpan) error {
+	if calls.First+c.rank.Len()-calls.End > mostAround {
+		s.gaps.high, s.calls.high = Nanoseconds(math.Inf(1)), Nanoseconds(math.Inf(1))
+		return nil
+	}
+	end := int64(0) // of the call before
+	at := func(position, to uint64, gapOfNext bool) error {
+		for ; position < to; position++ {
+			start, duration, err := c.Time(position)
+			if err != nil {
+				return err
+			}
+			if position > 0 {
+				gap := Nanoseconds(max(0, elapsed(end, start)))
+				s.gaps.add(interval{gap, gap})
+			}
+			if end = wire.AddTimes(start, duration); !gapOfNext || position+1 < to {
+				s.calls.add(interval{Nanoseconds(duration), Nanoseconds(duration)})
+			}
+		}
+		return nil
+	}
+	if calls.First > 1 { // the gap before MPI_Init, too, but not how long it took
+		if err := at(0, calls.First, true); err != nil {
+			return err
+		}
+	}
+	if !calls.Finalized || calls.End == c.rank.Len() {
+		return nil
+	}
+	start, duration, err := c.Time(calls.finalize)
+	if err != nil {
+		return err
+	}
+	end = wire.AddTimes(start, duration)
+	return at(calls.End, c.rank.Len(), false)
 }
 
 // ComparedTimes are those by which a run is compared with another.

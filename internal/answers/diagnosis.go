@@ -7,6 +7,7 @@ import (
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query/diagnosis"
 	"github.com/reprise-trace/reprise/query/waits"
+	"github.com/reprise-trace/reprise/rankenc"
 )
 
 // evenly is from which load balance on ranks count as computing equally long.
@@ -14,12 +15,21 @@ const evenly = 0.95
 
 // Diagnosis returns why a run took as long as it did, in sentences.
 func Diagnosis(d *diagnosis.Diagnosis) (sentences []string) {
+	switch {
+	case d.Early.Len() > 0:
+		return []string{"It ended early: " + text.Ranks(d.Early) + " did not reach MPI_Finalize."}
+	case d.Missing.Len() > 0:
+		return []string{"Efficiencies are not known: " + text.Ranks(d.Missing) + plural(d.Missing, " has", " have") +
+			" no calls in the trace."}
+	case d.Off:
+		return []string{"Efficiencies are not known: MPI_Pcontrol may have switched recording off."}
+	}
 	if f := d.Factors; f != nil {
 		s := "Parallel efficiency " + Factor(f.Parallel) + ": load balance " + Factor(f.LoadBalance)
-		if f.Serialization != nil && f.Transfer != nil && *f.Transfer <= 1 { // else times are too inexact for it
+		if f.Serialization != nil && f.Transfer != nil && *f.Transfer <= 1 && f.Communication <= 1 { // else times are too inexact for it
 			s += ", serialization " + Factor(*f.Serialization) + ", transfer " + Factor(*f.Transfer) + "."
 		} else {
-			s += ", communication " + Factor(f.Communication) + "."
+			s += ", communication " + Factor(min(1, f.Communication)) + "."
 		}
 		sentences = append(sentences, s)
 	}
@@ -27,15 +37,21 @@ func Diagnosis(d *diagnosis.Diagnosis) (sentences []string) {
 	switch w, all := d.Waiting, float64(d.Run)*float64(d.Ranks); {
 	case w != nil && float64(w.Wait) >= least*all:
 		who := strings.ToUpper(text.Ranks(w.Ranks)[:1]) + text.Ranks(w.Ranks)[1:]
-		s := who + " wait " + text.Around(w.Wait, w.Error) + " of " + text.Duration(all) + ", " +
-			text.Percent(w.Caused, w.Wait) + " of that because rank " + strconv.Itoa(w.Rank)
+		s := who + plural(w.Ranks, " waits ", " wait ") + text.Around(w.Wait, w.Error) + " of " +
+			text.Duration(all) + ", " +
+			text.Percent(w.Caused, w.Wait) + " of that for rank " + strconv.Itoa(w.Rank)
+		if w.Cause.Cost < w.Caused*9/10 {
+			s += ", " + text.Duration(w.Cause.Cost) + " because it"
+		} else {
+			s += ", because it"
+		}
 		if w.Cause.InCall {
 			s += " is long in " + Site(w.Cause.To)
 		} else {
-			s += " computes longest " + Between(w.Cause.From, &w.Cause.To)
+			s += " computes longer " + Between(w.Cause.From, &w.Cause.To)
 		}
 		sentences = append(sentences, s+".")
-	case d.Exact:
+	case d.Exact && (d.Factors == nil || d.Factors.LoadBalance >= evenly):
 		sentences = append(sentences, "Ranks do not wait for each other for long.")
 	case d.Slowest != nil && d.Factors != nil && d.Factors.LoadBalance < evenly:
 		s := "Rank " + strconv.Itoa(d.Slowest.Rank) + " computes longest, " +
@@ -51,6 +67,14 @@ func Diagnosis(d *diagnosis.Diagnosis) (sentences []string) {
 			" on average.")
 	}
 	return sentences
+}
+
+// plural returns one of two words, as a set has one rank or more.
+func plural(set rankenc.Set, one, more string) string {
+	if set.Len() == 1 {
+		return one
+	}
+	return more
 }
 
 // Between says where computing is: after a call, if that is known, and before another.

@@ -226,7 +226,17 @@ func (f *Folder) fold(line string) error {
 
 // Lines breaks a text between words into lines of so many columns, as far as words are not longer. Those after
 // the first are indented by two.
-func Lines(s string, columns int) []string { return wrap(s, columns, utf8.RuneCountInString) }
+// A number and its unit stay together.
+func Lines(s string, columns int) []string {
+	lines := wrap(unit.ReplaceAllString(s, "$1\u00a0$2"), columns, utf8.RuneCountInString)
+	for i := range lines {
+		lines[i] = strings.ReplaceAll(lines[i], "\u00a0", " ")
+	}
+	return lines
+}
+
+// unit is a space between a number and its unit.
+var unit = regexp.MustCompile(`(\d) (%|[nµm]?s\b)`)
 
 // wrap breaks a text between words into lines of so many columns: one, if it is indented by
 // half of them or more. Those behind the first are indented by two columns more.

@@ -13,6 +13,7 @@ package diagnosis
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/mpi/semantics"
@@ -38,7 +39,10 @@ type Options struct {
 // A Diagnosis says why a run took as long as it did.
 type Diagnosis struct {
 	query.RunTimes
-	Ranks int `json:"ranks"` // that made calls
+	Ranks   int         `json:"ranks"`                        // that made calls
+	Missing rankenc.Set `json:"missing_rank_set,omitzero"`    // which are not in the trace
+	Early   rankenc.Set `json:"unfinished_rank_set,omitzero"` // which did not come to MPI_Finalize
+	Off     bool        `json:"recording_off,omitempty"`      // for a part of the run
 
 	// Share is the time in calls, nil where calls overlap.
 	Share *query.CallShare `json:"share_in_calls"`
@@ -99,6 +103,19 @@ func Open(ctx context.Context, t *trace.Trace, o Options) (*Diagnosis, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.Missing = rankenc.World(t.Ranks()).Difference(t.RankSet())
+	if d.Early, err = query.RanksWithout(ctx, t, "MPI_Finalize", query.Options{}); err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(profile.Functions, func(f query.FunctionProfile) bool { return query.InStartup(f.Name) }) {
+		d.Early = rankenc.Set{}
+	}
+	d.Off = slices.ContainsFunc(profile.Functions, func(f query.FunctionProfile) bool {
+		return f.Name == "MPI_Pcontrol"
+	})
+	if d.Missing.Len() > 0 || d.Early.Len() > 0 || d.Off { // the rest is not all of the run
+		return d, nil
+	}
 	best, series, err := times.Known()
 	if err != nil {
 		return nil, err
@@ -137,24 +154,33 @@ func (d *Diagnosis) addExact(ctx context.Context, model *semantics.Model, o Opti
 		return nil
 	}
 	d.Exact = true
-	if len(w.Causes) == 0 {
+	by, all := make(map[int]query.Nanoseconds), query.Nanoseconds(0)
+	for _, c := range w.Causes {
+		if !inStartup(&c) {
+			by[c.Rank], all = by[c.Rank]+c.Cost, all+c.Cost
+		}
+	}
+	if all <= 0 {
 		return nil
 	}
-	by, ranks := make(map[int]query.Nanoseconds), []int{}
-	for _, c := range w.Causes {
-		by[c.Rank] += c.Cost
-	}
+	const some = 100 // a hundredth of all waits
+	var ranks []int
 	for _, v := range w.Victims {
-		ranks = append(ranks, v.Rank)
+		if v.Wait >= w.Wait/some {
+			ranks = append(ranks, v.Rank)
+		}
 	}
-	d.Waiting = &Waiting{Ranks: rankenc.SetOf(ranks...), Wait: w.Wait, Error: w.WaitError}
+	d.Waiting = &Waiting{Ranks: rankenc.SetOf(ranks...), Wait: min(all, w.Wait), Error: w.WaitError}
 	for _, c := range w.Causes { // those of most cost first
-		if caused := by[c.Rank]; caused > d.Waiting.Caused {
+		if caused := by[c.Rank]; caused > d.Waiting.Caused && !inStartup(&c) {
 			d.Waiting.Rank, d.Waiting.Caused, d.Waiting.Cause = c.Rank, caused, c
 		}
 	}
 	return nil
 }
+
+// inStartup reports whether the delay of a cause is before the run begins.
+func inStartup(c *waits.Cause) bool { return query.InStartup(c.To.Function) }
 
 // addSums adds what the sums of each rank tell, which are those of the times of every call if the trace keeps no
 // others.
@@ -170,9 +196,14 @@ func (d *Diagnosis) addSums(ctx context.Context, times *query.Times, p *query.Pr
 		return nil
 	}
 	d.Slowest = &Slowest{SlowRank: *slow}
+	const inexact = 0.05 // of the run
+	if d.Error > inexact*d.Run || slow.Outside > (1+inexact)*d.Run {
+		d.Slowest, d.Factors = nil, nil
+		return nil
+	}
 	if balance, ok := b.LoadBalance(); ok && known && d.Factors == nil && d.Run > 0 {
-		d.Factors = &Factors{Parallel: min(1, float64(slow.Mean/d.Run)), LoadBalance: balance,
-			Communication: min(1, float64(slow.Outside/d.Run))}
+		communication := min(1, float64(slow.Outside/d.Run))
+		d.Factors = &Factors{Parallel: balance * communication, LoadBalance: balance, Communication: communication}
 	}
 	r, err := t.Rank(slow.Rank)
 	if err != nil {

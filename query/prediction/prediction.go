@@ -138,7 +138,7 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	recorded.Speed(o.Machine.Speed)
 	recorded.Bound(func(rank *trace.Rank) (first, last uint64) {
 		of := query.RunCallsOf(t, rank)
-		if of.Finalized {
+		if of.Finalized && !query.HasThreads(t) {
 			return of.First, of.End - 1
 		}
 		return of.First, of.End

@@ -48,7 +48,7 @@ func why(q *cli.Question, series bool) error {
 	a.Next = NextCommand(q.Trace, a.Diagnosis, q.Path)
 	return q.Answer(a, func() {
 		if a.Diagnosis == nil {
-			q.Printf("%s: %s\n", text.Printable(q.Path), noTimes(q))
+			q.Printf("%s: how long the run took is not known from the times of this trace\n", text.Printable(q.Path))
 		}
 		for _, s := range a.Sentences {
 			q.Printf("%s\n", s)
@@ -64,8 +64,12 @@ func RunSentences(d *diagnosis.Diagnosis) []string {
 		s += ", " + text.Percent(d.Share.Mean, 1) + " in MPI"
 	}
 	list := []string{s + "."}
-	if d.Startup+d.Shutdown > 0 {
-		list = append(list, "Besides, startup took "+text.Duration(d.Startup)+" and shutdown "+text.Duration(d.Shutdown)+".")
+	switch {
+	case d.Startup > 0 && d.Shutdown > 0:
+		list = append(list, "Besides, startup took "+text.Duration(d.Startup)+" and shutdown "+
+			text.Duration(d.Shutdown)+".")
+	case d.Startup > 0:
+		list = append(list, "Besides, startup took "+text.Duration(d.Startup)+".")
 	}
 	return list
 }
@@ -74,6 +78,10 @@ func RunSentences(d *diagnosis.Diagnosis) []string {
 func NextCommand(t *trace.Trace, d *diagnosis.Diagnosis, path string) string {
 	file := cli.Quoted(path)
 	switch {
+	case d != nil && d.Early.Len() > 0:
+		return "reprise hang " + file
+	case d != nil && (d.Missing.Len() > 0 || d.Off):
+		return "reprise profile " + file
 	case d != nil && d.Waiting != nil:
 		return "reprise waits " + file
 	case d != nil && d.Series && !d.Exact:

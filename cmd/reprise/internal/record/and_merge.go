@@ -181,8 +181,6 @@ func (o *Options) summarizeMerged(cmd *cobra.Command, m *merging.Summary, s Summ
 	if s.Unfinished, err = query.RanksWithout(cmd.Context(), trace, "MPI_Finalize", query.Options{}); err != nil {
 		return err
 	}
-	if s.Run, err = diagnose(cmd.Context(), file); err != nil {
-		return err
-	}
+	s.diagnose(cmd.Context(), file)
 	return s.Print(cmd.ErrOrStderr(), o.json, o.Quiet)
 }

@@ -246,11 +246,6 @@ func (o *collectOutput) write(cmd *cobra.Command, collector *collect.Collector, 
 		return err
 	}
 	s.Bytes = int64(len(file))
-	if o.Parts == "" {
-		if s.Run, err = diagnose(cmd.Context(), file); err != nil {
-			return err
-		}
-	}
 	written := false
 	if o.Parts != "" {
 		switch err = partIsFree(s.Output); {
@@ -268,6 +263,9 @@ func (o *collectOutput) write(cmd *cobra.Command, collector *collect.Collector, 
 	}
 	if err != nil {
 		return saveElsewhere(file, err)
+	}
+	if o.Parts == "" {
+		s.diagnose(cmd.Context(), file)
 	}
 	used := ProcessorTime()
 	s.Collector = &used

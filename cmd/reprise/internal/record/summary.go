@@ -16,14 +16,22 @@ import (
 // mostAtEnd is of how many calls the times are read when a recording ends: that takes some tenths of a second.
 const mostAtEnd = 100_000
 
-// diagnose returns why the run of a trace took as long as it did, nil if the trace does not tell how long that
-// is.
-func diagnose(ctx context.Context, file []byte) (*diagnosis.Diagnosis, error) {
+// diagnose adds why the run of a trace took as long as it did, nothing if the trace does not tell how long that
+// is. The trace is written: whatever goes wrong here is a problem that is told.
+func (s *Summary) diagnose(ctx context.Context, file []byte) {
+	var err error
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("%v", fault)
+		}
+		if err != nil && ctx.Err() == nil {
+			s.Problems = append(s.Problems, fmt.Sprintf("why the run took as long as it did is not known: %v", err))
+		}
+	}()
 	trace, err := cli.Reopen(file)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		s.Run, err = diagnosis.Open(ctx, trace, diagnosis.Options{MaxCalls: mostAtEnd})
 	}
-	return diagnosis.Open(ctx, trace, diagnosis.Options{MaxCalls: mostAtEnd})
 }
 
 // printDiagnosis prints a diagnosis in lines of 80 columns. Of a run that ended early it says how long it was:
