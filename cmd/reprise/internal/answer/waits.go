@@ -263,7 +263,7 @@ func (a *Waits) printFunctions(q *cli.Question) {
 	q.Printf("by function, %s; the wait time is the time beyond the mean of the fastest rank\n\n", keptText(off, of))
 	t := q.Table("wait time", "", "?calls", "?ranks", "mean", "fastest", "&rank", "slowest", "&rank", "<function")
 	for _, f := range a.Functions {
-		t.Row(text.Around(f.Wait, f.WaitError), text.Percent(f.Wait, a.Total), f.Calls, f.Ranks, text.Duration(f.Mean),
+		t.Row(text.Around(f.Wait, f.WaitError), shareInRun(f.Wait, a.Total, f.Name), f.Calls, f.Ranks, text.Duration(f.Mean),
 			text.Duration(f.Fast.Mean), text.ID(f.Fast.Rank), text.Duration(f.Slow.Mean),
 			text.ID(f.Slow.Rank), text.Printable(f.Name))
 	}
@@ -281,7 +281,7 @@ func (a *Waits) printSites(q *cli.Question) {
 	q.Printf("\n")
 	t := q.Table(append(append([]string{wait, ""}, columns...), "<signature")...)
 	for _, s := range a.Sites {
-		cells := []any{text.Around(s.Wait, s.WaitError), text.Percent(s.Wait, a.Total), s.Calls, s.Ranks,
+		cells := []any{text.Around(s.Wait, s.WaitError), shareInRun(s.Wait, a.Total, s.Function), s.Calls, s.Ranks,
 			text.Duration(s.Mean),
 			text.Duration(s.Min), text.ID(s.MinRank), text.Duration(s.Max), text.ID(s.MaxRank)}
 		if a.Exact {
