@@ -88,7 +88,7 @@ func TestMergeTree(t *testing.T) {
 	})
 }
 
-// TestMergeTreeEffort checks that processes of MPI search as long as they are told, for what merge alone finds then.
+// TestMergeTreeEffort checks that processes of MPI search with the given effort, and find what merge alone finds with it.
 func TestMergeTreeEffort(t *testing.T) {
 	mpitest.ForOne(t, func(t *testing.T, m *mpitest.MPI) {
 		t.Chdir(t.TempDir())

@@ -113,7 +113,7 @@ const (
 	tokenEnd                       // make the start rule of the whole stack
 )
 
-// Bodies are the right-hand sides of a grammar, one after the other, and facts about the rules while
+// Bodies are the right-hand sides of a grammar, one after the other, and a state of each rule while
 // the tokens of the grammar are listed.
 type bodies struct {
 	terms []sequitur.Term

@@ -34,9 +34,7 @@ type recording struct {
 	sites      []Site
 	numbers    map[Site]int32
 
-	// When the last rank has returned from MPI_Init, the last has called MPI_Finalize, the first call started and
-	// the last ended.
-	initialized, finalized, first, last int64
+	times *query.Times
 
 	victims map[victimKey]*victim
 	causes  map[delayKey]*cause
@@ -76,7 +74,7 @@ func newRecording(model *semantics.Model, o Options) (*recording, error) {
 	r := &recording{trace: tr, ranks: o.Ranks, clocks: make(map[clockKey]*clock), names: query.SitesOf(tr),
 		signatures: make([]int32, tr.Signatures()), numbers: make(map[Site]int32),
 		victims: make(map[victimKey]*victim), causes: make(map[delayKey]*cause),
-		initialized: math.MinInt64, finalized: math.MinInt64, first: math.MaxInt64, last: math.MinInt64}
+		times: times}
 	for i := range r.signatures {
 		r.signatures[i] = -1
 	}
@@ -188,9 +186,8 @@ func (r *recording) Times(c *replay.Call) (start, end, latest replay.Time) {
 	if last = to; r.guarantee != timing.Exact {
 		to, last = r.nearest(t, i)
 	}
-	r.first, r.last = min(r.first, from), max(r.last, to)
-	if signature := c.Rank.Signature(c.Terminal); r.signatures[signature] < 0 || c.Local {
-		r.meet(c, signature, from, to)
+	if signature := c.Rank.Signature(c.Terminal); r.signatures[signature] < 0 {
+		r.meet(c, signature)
 	}
 	return r.time(from), r.time(to), r.time(last)
 }
@@ -217,18 +214,9 @@ func (r *recording) time(ns int64) replay.Time {
 	return replay.Time(max(-most, min(wire.SubTimes(ns, r.begin), most))) * replay.Nanosecond
 }
 
-// meet takes note of the site of a signature, and of when the run began and ended.
-func (r *recording) meet(c *replay.Call, signature int, from, to int64) {
+// meet takes note of the site of a signature.
+func (r *recording) meet(c *replay.Call, signature int) {
 	call := c.Rank.Call(c.Terminal)
-	switch name := call.Function.Name; {
-	case query.InStartup(name):
-		r.initialized = max(r.initialized, to)
-	case query.InShutdown(name):
-		r.finalized = max(r.finalized, from)
-	}
-	if r.signatures[signature] >= 0 {
-		return
-	}
 	s := Site{Function: call.Function.Name}
 	if place := r.names.Of(&call); place != "" {
 		s.Place = query.Frames(place)[0]

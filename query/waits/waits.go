@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/need"
@@ -71,7 +70,7 @@ type Run struct {
 	Victims []Victim `json:"victims"` // the same
 	Path    Path     `json:"critical_path"`
 
-	// What nobody is told to have waited for. Unknown are messages and operations of which the trace does not
+	// These make no rank wait. Unknown are messages and operations of which the trace does not
 	// say who takes part, Outside those with ranks that are not in the trace, and Unmatched calls that waited
 	// for a message or an operation that is not in it.
 	Unknown   uint64 `json:"unknown_messages"`
@@ -161,6 +160,11 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 		return nil, errSwitched
 	}
 	run := r.answer()
+	if took, err := r.times.Run(ctx); err != nil {
+		return nil, err
+	} else if took != nil {
+		run.Time = took.Run
+	}
 	run.Ranks, run.Guarantee = tr.Content().Recorded.Len(), r.guarantee
 	run.Unknown, run.Outside, run.Unmatched = res.Unknown, res.Outside, res.Unmatched
 	run.Path = r.path(res)
@@ -205,7 +209,7 @@ func check(model *semantics.Model, all bool) error {
 
 // answer returns what was found.
 func (r *recording) answer() *Run {
-	run := &Run{Time: r.runTime(), Short: r.short}
+	run := &Run{Short: r.short}
 	for k, v := range r.victims {
 		most, rank := 0.0, -1
 		for other, wait := range v.by {
@@ -278,16 +282,4 @@ func (d *Delay) compare(o *Delay) int {
 		return 0
 	}
 	return cmp.Or(cmp.Compare(d.Rank, o.Rank), cmp.Compare(in(d), in(o)), d.To.compare(o.To), from(d).compare(from(o)))
-}
-
-// runTime returns how long the run took.
-func (r *recording) runTime() query.Nanoseconds {
-	from, to := r.initialized, r.finalized
-	if from == math.MinInt64 || to == math.MinInt64 || from > to {
-		from, to = r.first, r.last
-	}
-	if from > to {
-		return 0
-	}
-	return query.Nanoseconds(to) - query.Nanoseconds(from)
 }

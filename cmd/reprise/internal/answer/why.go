@@ -24,7 +24,7 @@ type Why struct {
 	cli.Header
 	*diagnosis.Diagnosis
 	Sentences []string `json:"sentences"`
-	Next      string   `json:"next"` // a command
+	Next      string   `json:"next"` // what shows more
 }
 
 func why(q *cli.Question, series bool) error {
@@ -74,7 +74,7 @@ func RunSentences(d *diagnosis.Diagnosis) []string {
 	return list
 }
 
-// NextCommand returns the command that tells more of a run than a diagnosis, nil if there is none.
+// NextCommand returns the command that tells more of a run than a diagnosis, or what to record for it.
 func NextCommand(t *trace.Trace, d *diagnosis.Diagnosis, path string) string {
 	file := cli.Quoted(path)
 	switch {

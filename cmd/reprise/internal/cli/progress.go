@@ -36,8 +36,8 @@ type Progress struct {
 	count    atomic.Uint64          // of things that are done
 	said     atomic.Pointer[string] // how far it has come, if there is nothing to count
 	steps    int
-	told     io.Writer // of steps, nil if nobody is told
-	toldAt   time.Time // when; none is told before it is worth showing
+	told     io.Writer // shows steps; nil if it does not
+	toldAt   time.Time // when it last did; not before half a second
 
 	end    sync.Once
 	stop   chan struct{}

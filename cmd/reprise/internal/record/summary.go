@@ -17,7 +17,7 @@ import (
 const mostAtEnd = 100_000
 
 // diagnose adds why the run of a trace took as long as it did, nothing if the trace does not tell how long that
-// is. The trace is written: whatever goes wrong here is a problem that is told.
+// is. The trace is already written, so an error here becomes a problem of the summary.
 func (s *Summary) diagnose(ctx context.Context, file []byte) {
 	var err error
 	defer func() {
