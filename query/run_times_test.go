@@ -87,3 +87,48 @@ func TestRunOfMPI(t *testing.T) {
 		}
 	}
 }
+
+// TestRankInRun checks what a rank spends in the run where it makes calls before MPI_Init and after
+// MPI_Finalize, and waits in that for the other.
+func TestRankInRun(t *testing.T) {
+	ms := int64(1e6)
+	call := func(name string, start, end int64) testtrace.Call {
+		c := testtrace.MPICall(name)
+		c.Start, c.Duration = start*ms, (end-start)*ms
+		return c
+	}
+	ranks := [][]testtrace.Call{{
+		call("MPI_Initialized", 0, 10), call("MPI_Init", 100, 300), call("MPI_Barrier", 350, 360),
+		call("MPI_Finalize", 400, 900), call("MPI_Finalized", 1000, 1001),
+	}, {
+		call("MPI_Initialized", 0, 10), call("MPI_Init", 100, 300), call("MPI_Barrier", 350, 360),
+		call("MPI_Finalize", 800, 900), call("MPI_Finalized", 1000, 1001),
+	}}
+	for _, times := range []testtrace.Times{testtrace.Statistics, testtrace.Series} {
+		tr := testtrace.RecordTimes(t, times, ranks)
+		of, err := OpenTimes(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := OpenProfile(t.Context(), tr, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := of.ByRank(t.Context(), p, times == testtrace.Series, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range [][2]Nanoseconds{{410e6, 90e6}, {10e6, 490e6}} { // in calls, and outside
+			r := b.Ranks[i]
+			off := [2]Nanoseconds{r.Error + 1, r.OutsideError + 1}
+			if times == testtrace.Series {
+				off = [2]Nanoseconds{1, 1}
+			}
+			if a, o := r.Time-want[0], r.Outside-want[1]; max(a, -a) > off[0] || max(o, -o) > off[1] ||
+				max(off[0], off[1]) > 5e6 || r.Span != r.Time+r.Outside {
+				t.Errorf("%s: rank %d is in calls for %v ± %v and outside for %v ± %v, want %v", times, i, r.Time,
+					r.Error, r.Outside, r.OutsideError, want)
+			}
+		}
+	}
+}
