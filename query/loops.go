@@ -41,6 +41,9 @@ type Loops struct {
 
 	Rules []Loop // the rules of Grammar; the last is the whole
 
+	// Run is the time of the whole without MPI_Init and MPI_Finalize, of which Shares are: see [RunTimes].
+	Run Nanoseconds
+
 	signature func(sequitur.Symbol) int
 	times     *Times
 	scaling   *scaling // nil unless Scaled
@@ -59,7 +62,7 @@ type Loop struct {
 
 	Time    Nanoseconds `json:"iteration_ns"` // of an iteration, gaps before the calls included
 	InCalls Nanoseconds `json:"in_calls_ns"`  // of that, the durations of the calls
-	// of all iterations in the time of the whole, from 0 to 1; in its calls, if there are no times
+	// of all iterations in the Run of [Loops], from 0 to 1; in the calls of the whole, if there are no times
 	Share float64 `json:"share"`
 }
 
@@ -191,6 +194,18 @@ func (l *Loops) scale(s sequitur.Symbol, means [2]float64) [2]float64 {
 	return l.scaling.of(l.function(s), means)
 }
 
+// OutsideRun returns startup or shutdown for a symbol of the grammar that is MPI_Init or MPI_Finalize, whose time
+// has no share of the run, and otherwise nothing.
+func (l *Loops) OutsideRun(s sequitur.Symbol) string {
+	switch name := l.times.trace.Functions()[l.function(s)].Name; {
+	case InStartup(name):
+		return "startup"
+	case InShutdown(name):
+		return "shutdown"
+	}
+	return ""
+}
+
 func (l *Loops) function(s sequitur.Symbol) int { return l.times.trace.FunctionOf(l.signature(s)) }
 
 // add adds n times so much.
@@ -200,14 +215,22 @@ func add(sum *[2]float64, each [2]float64, n float64) {
 	}
 }
 
-// share sets what part of the whole each rule is.
+// share sets how long the run takes, and what part of it each rule is.
 func (l *Loops) share() {
 	whole := l.Rules[len(l.Rules)-1]
+	l.Run = whole.Time
+	for s, n := range l.Grammar.Occurrences() {
+		if l.OutsideRun(s) != "" {
+			duration, _ := l.Mean(s)
+			l.Run -= Nanoseconds(float64(n) * duration)
+		}
+	}
+	l.Run = max(0, l.Run)
 	for r := range l.Rules {
 		of := &l.Rules[r]
 		switch {
-		case whole.Time > 0:
-			of.Share = min(1, max(0, float64(of.Time)*float64(of.Iterations)/float64(whole.Time))) // calls may overlap
+		case l.Run > 0:
+			of.Share = min(1, max(0, float64(of.Time)*float64(of.Iterations)/float64(l.Run))) // calls may overlap
 		case l.Source == None:
 			of.Share = min(1, float64(of.Calls)*float64(of.Iterations)/float64(whole.Calls))
 		}

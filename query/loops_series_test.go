@@ -1,10 +1,13 @@
 package query
 
 import (
+	"math"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/reprise-trace/reprise/internal/test/must"
+	"github.com/reprise-trace/reprise/internal/test/testtrace"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/tracer"
 )
@@ -82,4 +85,33 @@ func TestLoopSeries(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestLoopShares checks that shares are of the time without MPI_Init and MPI_Finalize, call by call.
+func TestLoopShares(t *testing.T) {
+	tr := testtrace.Stencil(t, "exact")
+	for rank := range tr.Ranks() {
+		r := must.Get(tr.Rank(rank))
+		l := must.Get(OpenRankLoops(t.Context(), tr, r, Options{}))
+		run, end := 0.0, int64(0)
+		for c, err := range r.Calls(0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Position > 0 {
+				run += float64(c.Start - end)
+			}
+			if end = c.Start + c.Duration; !OutsideRun(c.Function.Name) {
+				run += float64(c.Duration)
+			}
+		}
+		if math.Abs(float64(l.Run)-run) > 1 {
+			t.Errorf("rank %d: %v, not %v", rank, l.Run, run)
+		}
+		for rule, of := range l.Rules[:len(l.Rules)-1] {
+			if want := float64(of.Time) * float64(of.Iterations) / run; math.Abs(of.Share-want) > 1e-6 {
+				t.Errorf("rank %d, rule %d: %v, not %v", rank, rule, of.Share, want)
+			}
+		}
+	}
 }

@@ -27,7 +27,7 @@ type Line struct {
 	Shared  bool   // the rule stands in several places
 	Each    query.Nanoseconds
 	InCalls query.Nanoseconds // of Each
-	Share   float64           // of all times that it comes here, in the time of the whole
+	Share   float64           // of all times that it comes here, in the run; 0 of calls outside it
 }
 
 // Timed reports whether the tree has times.
@@ -58,8 +58,8 @@ func (t *LoopTree) line(rule int, s sequitur.Term) Line {
 			l.Text = "loop of " + l.Text
 		}
 	}
-	if whole := t.Rules[len(t.Rules)-1].Time; whole > 0 {
-		l.Share = float64(l.Each) * float64(s.Count) * float64(t.Rules[rule].Iterations) / float64(whole)
+	if t.Run > 0 && (s.Rule >= 0 || t.OutsideRun(s.Symbol) == "") {
+		l.Share = float64(l.Each) * float64(s.Count) * float64(t.Rules[rule].Iterations) / float64(t.Run)
 	}
 	return l
 }
@@ -135,12 +135,14 @@ func (t *LoopTree) body(w io.Writer, rule int, named []int, seen map[int]bool) [
 			stack = stack[:len(stack)-1]
 			continue
 		}
-		l := t.line(top.rule, top.terms[0])
+		symbol, l := top.terms[0].Symbol, t.line(top.rule, top.terms[0])
 		top.terms = top.terms[1:]
 		line := ""
 		if t.Timed() {
 			share := "-"
-			if t.Rules[len(t.Rules)-1].Time > 0 {
+			if l.Rule < 0 && t.OutsideRun(symbol) != "" {
+				share = t.OutsideRun(symbol)
+			} else if t.Run > 0 {
 				share = text.Percent(l.Share, 1)
 			}
 			line = fmt.Sprintf(loopColumns, text.Duration(l.Each), text.Duration(l.InCalls), share)

@@ -12,6 +12,7 @@
 // # Wait states
 //
 // A call waits from its start until a call of another rank starts that it needs, but not beyond its own end.
+// Calls that start before the run, see [query.RunTimes], do not count: their waits are part of the startup.
 // Calls that complete requests wait for what these stand for, persistent and partitioned ones too.
 //
 //	late sender      a receive for its send

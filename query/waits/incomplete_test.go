@@ -111,6 +111,24 @@ func TestIncomplete(t *testing.T) {
 	}
 }
 
+// TestStartup checks that a wait that begins before the run does not count.
+func TestStartup(t *testing.T) {
+	a, b := new(script), new(script)
+	a.call(20, "MPI_Init")
+	b.call(1, "MPI_Init")
+	a.now, b.now = 30_000, 3000
+	a.call(1, "MPI_Send", message("dest", 1, 1)...)
+	b.call(40, "MPI_Recv", message("source", 0, 1)...)
+	a.now, b.now = 60_000, 50_000
+	a.call(1, "MPI_Send", message("dest", 1, 1)...)
+	b.call(20, "MPI_Recv", message("source", 0, 1)...)
+	tr := recorded(t, merge.Run{Ranks: 2}, exact, map[int]*script{0: a, 1: b})
+	run, err := waits.Open(t.Context(), must.Get(semantics.Open(t.Context(), tr)), waits.Options{})
+	if err != nil || run.Wait != 10_000 || run.Waits != 1 {
+		t.Errorf("%+v, %v", run, err)
+	}
+}
+
 // TestUnknown checks that there is an error where no wait can be known.
 func TestUnknown(t *testing.T) {
 	for want, tr := range map[string]*trace.Trace{

@@ -35,6 +35,7 @@ type recording struct {
 	numbers    map[Site]int32
 
 	times *query.Times
+	run   *query.RunTimes // nil if they are not known
 
 	victims map[victimKey]*victim
 	causes  map[delayKey]*cause
@@ -248,7 +249,7 @@ func (r *recording) Waited(w *replay.Waited) any {
 		r.early = r.early || w.Kind == replay.LateSender
 		return nil
 	}
-	if r.ranks != nil && !r.ranks.Contains(rank) {
+	if r.ranks != nil && !r.ranks.Contains(rank) || r.run != nil && r.nanoseconds(w.Start) < r.run.Begin {
 		return nil
 	}
 	wait := min(since, takes)

@@ -149,6 +149,9 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 		return nil, err
 	}
 	defer r.close()
+	if r.run, err = r.times.Run(ctx); err != nil {
+		return nil, err
+	}
 	stopping, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	r.stop = stop
@@ -160,10 +163,8 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 		return nil, errSwitched
 	}
 	run := r.answer()
-	if took, err := r.times.Run(ctx); err != nil {
-		return nil, err
-	} else if took != nil {
-		run.Time = took.Run
+	if r.run != nil {
+		run.Time = r.run.Run
 	}
 	run.Ranks, run.Guarantee = tr.Content().Recorded.Len(), r.guarantee
 	run.Unknown, run.Outside, run.Unmatched = res.Unknown, res.Outside, res.Unmatched

@@ -212,7 +212,10 @@ func (l *Loops) Print(q *cli.Question) {
 	q.Printf("%s%s, %s different, as %s with %s\n", l.title, text.Plural(g.Len(), "call"), text.Count(l.Different),
 		text.Plural(g.Rules(), "rule"), text.Plural(g.Symbols(), "symbol"))
 	if l.Timed() {
-		q.Printf("%s, %s\n", text.Duration(l.Rules[g.Rules()-1].Time), l.by)
+		q.Printf("%s, %s\n", text.Duration(l.Run), l.by)
+		if around := l.Rules[g.Rules()-1].Time - l.Run; around > 0 {
+			q.Printf("startup and shutdown: %s\n", text.Duration(around))
+		}
 		if query.HasThreads(q.Trace) {
 			q.Printf("%s\n", AddedNote)
 		}
