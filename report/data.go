@@ -113,12 +113,16 @@ type sizeData struct {
 }
 
 // A loadData is the calls of ranks, or the time in them in nanoseconds: the mean of each
-// bin, the first rank of which is ⌈b·Ranks/Bins⌉.
+// bin, the first rank of which is ⌈b·Ranks/Bins⌉. Of times, it has those outside calls and of waits, a part of
+// the time in calls, if they are known.
 type loadData struct {
 	Ranks  int       `json:"ranks"`
 	Bins   int       `json:"bins"`
 	Timed  bool      `json:"timed"`
 	Values []float64 `json:"values"`
+
+	Outside []float64 `json:"outside,omitempty"`
+	Wait    []float64 `json:"wait,omitempty"`
 }
 
 // An iterationData is how long the rounds of the main loop take on average, in nanoseconds,

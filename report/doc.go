@@ -1,6 +1,6 @@
 // Package report shows what is in a trace as one HTML page: a summary, a timeline of chosen
-// ranks, the functions, who communicates with whom, the sizes of messages, what is unevenly
-// distributed over the ranks, and the loops.
+// ranks, who waits for whom and why, the functions, who communicates with whom, the sizes of messages, what
+// is unevenly distributed over the ranks, and the loops.
 //
 //	err := report.Write(ctx, file, trace, report.Options{Name: "run.rpz"})
 //

@@ -30,7 +30,14 @@ func (p *page) addEfficiency(ctx context.Context, tr *trace.Trace, _ Options) er
 	if p.model == nil || !p.model.Known() || !tr.Content().Exact {
 		return nil
 	}
-	r, err := efficiency.Open(ctx, p.model, efficiency.Options{MaxCalls: query.MaxUnasked})
+	var r *efficiency.Run
+	var err error
+	if p.diagnosis != nil {
+		r = p.diagnosis.Efficiency
+	}
+	if r == nil {
+		r, err = efficiency.Open(ctx, p.model, efficiency.Options{MaxCalls: query.MaxUnasked})
+	}
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

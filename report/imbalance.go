@@ -179,10 +179,10 @@ func (p *page) addLoad(tr *trace.Trace) {
 	l := &loadData{Ranks: ranks, Bins: min(ranks, maxLoads), Timed: timed}
 	sums, counts := make([]float64, l.Bins), make([]float64, l.Bins)
 	least, most := rankValue{}, rankValue{rank: -1}
+	bin := func(rank int) int { return int(uint64(rank) * uint64(l.Bins) / uint64(ranks)) }
 	add := func(rank int, v float64) {
-		bin := int(uint64(rank) * uint64(l.Bins) / uint64(ranks))
-		sums[bin] += v
-		counts[bin]++
+		sums[bin(rank)] += v
+		counts[bin(rank)]++
 		if most.rank < 0 || v < least.value {
 			least = rankValue{rank, v}
 		}
@@ -212,14 +212,19 @@ func (p *page) addLoad(tr *trace.Trace) {
 	if most.rank < 0 || ranks == 1 {
 		return
 	}
+	l.Values = sums
+	if timed && p.addParts(l, counts, bin) {
+		p.data.Load = l
+	}
 	if most.value == least.value {
 		p.Imbalance.Load = "All ranks make equally many calls: " + text.Count(uint64(most.value)) + "."
 		return
 	}
 	p.Imbalance.Load = fmt.Sprintf("%s: from %s (rank %d) to %s (rank %d).", what, write(least.value),
 		least.rank, write(most.value), most.rank)
-	l.Values = sums
-	p.Imbalance.Chart, p.data.Load = true, l
+	if p.data.Load == nil {
+		p.Imbalance.Chart, p.data.Load = true, l
+	}
 }
 
 type rankValue struct {

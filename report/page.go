@@ -14,6 +14,7 @@ import (
 
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/query/diagnosis"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
 )
@@ -30,7 +31,9 @@ type page struct {
 	Remarks     []string
 	Foot        string
 
+	Parts         *partsText // nil if it is not known what ranks spend their time in
 	Timeline      *timelineText
+	Waits         *waitText      // nil if they are not known
 	Iterations    *iterationText // nil if there is no main loop, or no times of every call
 	Functions     *functionText  // nil if there are no calls
 	Places        *table         // nil if the trace does not say where calls are made
@@ -50,15 +53,16 @@ type page struct {
 	times     *query.Times
 	model     *semantics.Model // nil if there are no calls
 	searched  map[int]*semantics.Rank
-	inCalls   float64          // how long all ranks are in calls of the run, in ns
-	begin     int64            // of the first call of the run, by the clock of the trace
-	length    float64          // of the timeline, in ns; 0 if it is not known
-	served    bool             // by a View, which is asked for the times of calls
-	hasSeries bool             // the trace has the times of every call, of all ranks
-	guarantee timing.Guarantee // of these
-	run       *query.RunTimes  // nil if they are not known
-	byRank    *query.ByRank    // nil if ranks cannot be told apart
-	exact     *query.Times     // from the times of every call, of all ranks; nil if they are not read
+	inCalls   float64              // how long all ranks are in calls of the run, in ns
+	begin     int64                // of the first call of the run, by the clock of the trace
+	length    float64              // of the timeline, in ns; 0 if it is not known
+	served    bool                 // by a View, which is asked for the times of calls
+	hasSeries bool                 // the trace has the times of every call, of all ranks
+	guarantee timing.Guarantee     // of these
+	run       *query.RunTimes      // nil if they are not known
+	diagnosis *diagnosis.Diagnosis // the same
+	byRank    *query.ByRank        // nil if ranks cannot be told apart
+	exact     *query.Times         // from the times of every call, of all ranks; nil if they are not read
 
 	unfinished rankenc.Set // ranks without MPI_Finalize, if the trace was recorded
 	progress   func(ranks int)

@@ -4,11 +4,9 @@ import (
 	"context"
 	"io"
 
-	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/query/diagnosis"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -76,6 +74,7 @@ func gather(ctx context.Context, tr *trace.Trace, o Options, served bool) (*page
 		{"diagnosis", p.addDiagnosis},
 		{"messages", p.addCommunication},
 		{"imbalance", p.addImbalance},
+		{"waits", p.addWaits},
 		{"efficiency", p.addEfficiency},
 		{"loops", p.addLoops},
 		{"timeline", p.addTimeline},
@@ -96,19 +95,6 @@ func gather(ctx context.Context, tr *trace.Trace, o Options, served bool) (*page
 
 // query returns the options of a query.
 func (p *page) query() query.Options { return query.Options{Progress: p.progress} }
-
-// addDiagnosis says why the run took as long as it did, unless it was cut short: ranks were not to stop where
-// they did.
-func (p *page) addDiagnosis(ctx context.Context, tr *trace.Trace, _ Options) error {
-	d, err := diagnosis.Open(ctx, tr, diagnosis.Options{})
-	if d == nil || err != nil || p.unfinished.Len() > 0 {
-		return err
-	}
-	for _, s := range answers.Diagnosis(d) {
-		p.Diagnosis = append(p.Diagnosis, printable(s))
-	}
-	return nil
-}
 
 // addTimes opens what the trace has of times.
 func (p *page) addTimes(ctx context.Context, tr *trace.Trace, _ Options) error {

@@ -63,6 +63,7 @@ func (p *page) summarizeTimes(active int) {
 		p.Facts = append(p.Facts, fact{"Time in calls", text.Percent(share, 1), "of the time of all ranks"})
 	}
 	p.summarizeRanks()
+	p.summarizeEfficiency()
 	if f := p.data.Functions; p.profile.Timed && len(f) > 0 && p.inCalls > 0 && !query.OutsideRun(f[0].Name) {
 		p.Facts = append(p.Facts, fact{"Top function", f[0].Name,
 			text.Percent(*f[0].Time, p.inCalls) + " of the time in calls"})
@@ -70,7 +71,11 @@ func (p *page) summarizeTimes(active int) {
 		p.Facts = append(p.Facts, fact{"Top function", f[0].Name,
 			text.Percent(float64(f[0].Calls), float64(p.profile.Calls)) + " of the calls"})
 	}
-	if b := p.byRank; b != nil && p.Banner == "" && len(b.Functions) > 0 && b.Functions[0].Wait > 0 &&
+	if r := p.waiting(); r != nil {
+		whole := r.Time * query.Nanoseconds(r.Ranks)
+		p.Facts = append(p.Facts, fact{"Waits", text.Around(r.Wait, r.WaitError),
+			shareOf(float64(r.Wait), float64(whole)) + " of the time of all ranks"})
+	} else if b := p.byRank; b != nil && p.Banner == "" && len(b.Functions) > 0 && b.Functions[0].Wait > 0 &&
 		len(b.Ranks) > 1 && !query.OutsideRun(b.Functions[0].Name) {
 		f := b.Functions[0]
 		p.Facts = append(p.Facts, fact{"Wait time", printable(f.Name),
@@ -98,10 +103,27 @@ func (p *page) summarizeRanks() {
 	p.Facts = append(p.Facts, fact{"Slowest rank", fmt.Sprint(slow.Rank),
 		fmt.Sprintf("%s outside calls, mean %s", text.Around(slow.Outside, slow.Error),
 			text.Around(slow.Mean, slow.Error))})
-	if balance, ok := p.byRank.LoadBalance(); ok {
+	if balance, ok := p.byRank.LoadBalance(); ok && (p.diagnosis == nil || p.diagnosis.Factors == nil) {
 		p.Facts = append(p.Facts, fact{"Load balance", text.Percent(balance, 1),
 			"mean time outside calls over that of the slowest rank"})
 	}
+}
+
+// summarizeEfficiency adds how efficient the run was, as the diagnosis has it.
+func (p *page) summarizeEfficiency() {
+	if p.diagnosis == nil || p.diagnosis.Factors == nil {
+		return
+	}
+	f := p.diagnosis.Factors
+	p.Facts = append(p.Facts, fact{"Parallel efficiency", answers.Factor(f.Parallel), "load balance × communication"},
+		fact{"Load balance", answers.Factor(f.LoadBalance), "mean time outside calls over that of the slowest rank"})
+	if f.Serialization == nil || f.Transfer == nil {
+		p.Facts = append(p.Facts, fact{"Communication", answers.Factor(min(1, f.Communication)), "efficiency"})
+		return
+	}
+	p.Facts = append(p.Facts,
+		fact{"Serialization", answers.Factor(*f.Serialization), "efficiency on a network that takes no time"},
+		fact{"Transfer", answers.Factor(*f.Transfer), "efficiency of the network and MPI"})
 }
 
 // summarizeFile adds what is in the file.

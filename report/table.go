@@ -22,6 +22,7 @@ type table struct {
 type column struct {
 	Title string
 	Sort  bool // rows come in its order, the largest first
+	Name  bool // its cells stand on the left
 }
 
 // A cell is shown as Text with a Note below, and is sorted by Value, or by Text if that is
@@ -42,7 +43,7 @@ func newTable(things string, most int, titles ...string) *table {
 	t := &table{things: things, most: most}
 	for _, title := range titles {
 		title, sorted := strings.CutPrefix(title, "↓")
-		t.Columns = append(t.Columns, column{title, sorted})
+		t.Columns = append(t.Columns, column{Title: title, Sort: sorted})
 	}
 	return t
 }
@@ -88,6 +89,9 @@ func (t *table) row(cells ...any) {
 		default:
 			panic(fmt.Sprintf("a cell of a table is of type %T", c))
 		}
+	}
+	for i := range row {
+		t.Columns[i].Name = t.Columns[i].Name || row[i].Name
 	}
 	t.Rows = append(t.Rows, row)
 }

@@ -32,6 +32,10 @@ type Options struct {
 	// MaxCalls is up to how many calls of all ranks the times of every call are read. Zero means the constant.
 	MaxCalls uint64
 
+	// Pairs and Calls are those of [waits.Options], for Diagnosis.Waits.
+	Pairs bool
+	Calls *rankenc.Set
+
 	// Progress, unless it is nil, is called with the number of calls that are done.
 	Progress func(calls uint64)
 }
@@ -54,6 +58,10 @@ type Diagnosis struct {
 	// Exact says that the times of every call were read, and Series that the trace has them.
 	Exact  bool `json:"times_read"`
 	Series bool `json:"series"`
+
+	// Efficiency and Waits are what Factors and Waiting are from, nil where the times of every call do not tell it.
+	Efficiency *efficiency.Run `json:"-"`
+	Waits      *waits.Run      `json:"-"`
 }
 
 // Factors are those of [efficiency.Factors].
@@ -143,17 +151,18 @@ func (d *Diagnosis) addExact(ctx context.Context, model *semantics.Model, o Opti
 		return err
 	} else if err == nil && e.Factors != nil {
 		f := e.Factors
+		d.Efficiency = e
 		d.Factors = &Factors{Parallel: f.Parallel, LoadBalance: f.LoadBalance, Communication: f.Communication,
 			Serialization: &f.Serialization, Transfer: &f.Transfer}
 	}
-	w, err := waits.Open(ctx, model, waits.Options{Progress: o.Progress})
+	w, err := waits.Open(ctx, model, waits.Options{Series: true, Pairs: o.Pairs, Calls: o.Calls, Progress: o.Progress})
 	if ctx.Err() != nil {
 		return err
 	}
 	if err != nil {
 		return nil
 	}
-	d.Exact = true
+	d.Exact, d.Waits = true, w
 	by, all := make(map[int]query.Nanoseconds), query.Nanoseconds(0)
 	for _, c := range w.Causes {
 		if !inStartup(&c) {

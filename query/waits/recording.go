@@ -40,7 +40,10 @@ type recording struct {
 	victims map[victimKey]*victim
 	causes  map[delayKey]*cause
 	short   uint64
-	early   bool // a call that received a message ended before that was sent
+	pairs   map[pairKey]*pair // nil if they are not asked for
+	listed  *rankenc.Set      // ranks whose calls are listed
+	calls   map[int][]waited  // of these
+	early   bool              // a call that received a message ended before that was sent
 }
 
 type victimKey struct {
@@ -66,6 +69,20 @@ type delayKey struct {
 
 type cause struct{ cost, direct float64 }
 
+type pairKey struct {
+	victimKey
+	cause delayKey
+}
+
+// A pair is how long a victim waited because of a cause, and the call that did so longest.
+type pair struct {
+	wait, longest float64
+	position      uint64
+}
+
+// maxPairs is how many different pairs there may be.
+const maxPairs = 1 << 18
+
 func newRecording(model *semantics.Model, o Options) (*recording, error) {
 	tr := model.Trace()
 	times, err := query.OpenTimes(tr)
@@ -75,7 +92,10 @@ func newRecording(model *semantics.Model, o Options) (*recording, error) {
 	r := &recording{trace: tr, ranks: o.Ranks, clocks: make(map[clockKey]*clock), names: query.SitesOf(tr),
 		signatures: make([]int32, tr.Signatures()), numbers: make(map[Site]int32),
 		victims: make(map[victimKey]*victim), causes: make(map[delayKey]*cause),
-		times: times}
+		times: times, listed: o.Calls, calls: make(map[int][]waited)}
+	if o.Pairs {
+		r.pairs = make(map[pairKey]*pair)
+	}
 	for i := range r.signatures {
 		r.signatures[i] = -1
 	}
@@ -238,6 +258,23 @@ type told struct {
 	key       victimKey
 	wait, off float64
 	by        int
+	position  uint64
+	causes    []share // if pairs are asked for
+	listed    int     // its number among the calls of its rank, −1 if these are not listed
+}
+
+// A waited is a call that is listed.
+type waited struct {
+	position uint64
+	wait     float64
+	by       int32
+	kind     uint8
+}
+
+// A share is a part of a wait that a delay caused.
+type share struct {
+	of   delayKey
+	wait float64
 }
 
 // Waited takes note of a call that waits, unless that may come from times and clocks.
@@ -257,8 +294,13 @@ func (r *recording) Waited(w *replay.Waited) any {
 		r.short++
 		return nil
 	}
-	t := &told{victimKey{rank, int32(r.Site(w.Call)), uint8(w.Kind)}, wait, off, w.Rank}
+	t := &told{victimKey{rank, int32(r.Site(w.Call)), uint8(w.Kind)}, wait, off, w.Rank,
+		w.Call.Position, nil, -1}
 	r.victim(t.key).add(t, 1)
+	if r.listed != nil && r.listed.Contains(rank) {
+		t.listed = len(r.calls[rank])
+		r.calls[rank] = append(r.calls[rank], waited{t.position, wait, int32(w.Rank), t.key.kind})
+	}
 	for _, d := range w.Delays() {
 		k := r.keyOf(&d)
 		c := r.causes[k]
@@ -270,22 +312,49 @@ func (r *recording) Waited(w *replay.Waited) any {
 		if d.Rank == w.Rank {
 			c.direct += d.Share * wait
 		}
+		if r.pairs != nil {
+			t.causes = append(t.causes, share{k, d.Share * wait})
+		}
 	}
+	r.pair(t, 1)
 	if w.Kind != replay.LateSender {
 		return nil
 	}
 	return t
 }
 
+// pair adds the causes of a wait to those of its victim, or takes them away. The longest stays.
+func (r *recording) pair(t *told, sign float64) {
+	for _, c := range t.causes {
+		k := pairKey{t.key, c.of}
+		p := r.pairs[k]
+		if p == nil {
+			if len(r.pairs) >= maxPairs {
+				continue
+			}
+			p = new(pair)
+			r.pairs[k] = p
+		}
+		if p.wait += sign * c.wait; c.wait > p.longest {
+			p.longest, p.position = c.wait, t.position
+		}
+	}
+}
+
 // WrongOrder takes note of a wait that turned out to be in the wrong order.
 func (r *recording) WrongOrder(kept any) {
 	t := kept.(*told)
 	r.victim(t.key).add(t, -1)
+	r.pair(t, -1)
 	if r.victims[t.key].calls == 0 {
 		delete(r.victims, t.key)
 	}
 	t.key.kind = wrongOrder
 	r.victim(t.key).add(t, 1)
+	r.pair(t, 1)
+	if t.listed >= 0 {
+		r.calls[t.key.rank][t.listed].kind = wrongOrder
+	}
 }
 
 func (r *recording) victim(k victimKey) *victim {

@@ -345,10 +345,12 @@ func (s *simulator) collect(name string, root int, computes func(rank int) int64
 func (s *simulator) check(t tester) *waits.Run {
 	t.Helper()
 	model := must.Get(semantics.Open(context.Background(), s.trace(t, exact)))
-	run, err := waits.Open(context.Background(), model, waits.Options{})
+	all := model.Trace().RankSet()
+	run, err := waits.Open(context.Background(), model, waits.Options{Pairs: true, Calls: &all})
 	if err != nil {
 		t.Fatal(err)
 	}
+	checkDetails(t, run)
 	total := 0.0
 	for v, want := range s.victims {
 		total += float64(want.wait)
@@ -385,6 +387,53 @@ func (s *simulator) check(t tester) *waits.Run {
 		t.Fatalf("causes of %v, not %v", cost, total)
 	}
 	return run
+}
+
+// checkDetails compares the sums of pairs and of single calls with those of victims and causes.
+func checkDetails(t tester, run *waits.Run) {
+	t.Helper()
+	pairs, byCause, calls := make(map[victim]float64), make(map[delay]float64), make(map[[2]string]sum)
+	of := func(d *waits.Delay) delay {
+		k := delay{rank: d.Rank, in: d.InCall, to: d.To.Function}
+		if d.From != nil {
+			k.from = d.From.Function
+		}
+		return k
+	}
+	for i := range run.Pairs {
+		p := &run.Pairs[i]
+		pairs[victim{p.Kind, p.Rank, p.Function}] += float64(p.Wait)
+		byCause[of(&p.Cause)] += float64(p.Wait)
+		if !slices.ContainsFunc(run.Calls[p.Rank], func(c waits.Call) bool {
+			return c.Position == p.Position
+		}) {
+			t.Fatalf("call %d of rank %d did not wait", p.Position, p.Rank)
+		}
+	}
+	for rank, list := range run.Calls {
+		for _, c := range list {
+			k := [2]string{c.Kind, fmt.Sprint(rank)}
+			calls[k] = sum{calls[k].calls + 1, calls[k].wait + int64(c.Wait)}
+		}
+	}
+	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*float64(run.Wait) }
+	for _, v := range run.Victims {
+		if k := (victim{v.Kind, v.Rank, v.Function}); !near(pairs[k], float64(v.Wait)) {
+			t.Fatalf("pairs of %v, not %v", pairs[k], v)
+		}
+		k := [2]string{v.Kind, fmt.Sprint(v.Rank)}
+		if calls[k] = (sum{calls[k].calls - v.Calls, calls[k].wait - int64(v.Wait)}); calls[k] == (sum{}) {
+			delete(calls, k)
+		}
+	}
+	for i := range run.Causes {
+		if c := &run.Causes[i]; !near(byCause[of(&c.Delay)], float64(c.Cost)) {
+			t.Fatalf("pairs of %v, not %+v", byCause[of(&c.Delay)], c)
+		}
+	}
+	if len(calls) > 0 {
+		t.Fatalf("calls waited that are of no victim, or the other way round: %v", calls)
+	}
 }
 
 // TestDrawn checks programs with times that are drawn against the simulator.

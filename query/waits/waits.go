@@ -47,6 +47,12 @@ type Options struct {
 	// [query.MaxUnasked] calls are read at most.
 	Series bool
 
+	// Calls are ranks whose calls that waited are listed one by one. Nil means none.
+	Calls *rankenc.Set
+
+	// Pairs asks for what caused the waits of each Victim.
+	Pairs bool
+
 	// Progress, unless it is nil, is called with the number of calls that are done.
 	Progress func(calls uint64)
 }
@@ -69,6 +75,13 @@ type Run struct {
 	Causes  []Cause  `json:"causes"`  // those of most waiting first
 	Victims []Victim `json:"victims"` // the same
 	Path    Path     `json:"critical_path"`
+
+	// Pairs are those of most waiting first, if Options ask for them. Of many, the first 262,144 different ones are
+	// told.
+	Pairs []Pair `json:"pairs,omitempty"`
+
+	// Calls are those that waited, by rank, in the order of their positions, if Options ask for them.
+	Calls map[int][]Call `json:"-"`
 
 	// These make no rank wait. Unknown are messages and operations of which the trace does not
 	// say who takes part, Outside those with ranks that are not in the trace, and Unmatched calls that waited
@@ -115,6 +128,27 @@ type Victim struct {
 	// For is the rank that it waited for most, and ForWait for how long.
 	For     int               `json:"for_rank"`
 	ForWait query.Nanoseconds `json:"for_wait_ns"`
+}
+
+// A Pair is calls of a Victim, and what made them wait.
+type Pair struct {
+	Cause Delay `json:"cause"`
+
+	Site
+	Kind string            `json:"kind"` // as that of a Victim
+	Rank int               `json:"rank"` // that waited
+	Wait query.Nanoseconds `json:"wait_ns"`
+
+	// Position is that of the call of the rank there that waited longest because of the Cause.
+	Position uint64 `json:"longest_position"`
+}
+
+// A Call waited from its start for another rank.
+type Call struct {
+	Position uint64
+	Kind     string // as that of a Victim
+	Wait     query.Nanoseconds
+	For      int // the rank that it waited for
 }
 
 // A Path is the critical path of a run: what happened one after the other, on the ranks that others waited for,
@@ -218,12 +252,9 @@ func (r *recording) answer() *Run {
 				most, rank = wait, other
 			}
 		}
-		kind := replay.WaitKind(k.kind).String()
-		if k.kind == wrongOrder {
-			kind = wrongOrderKind
-		}
-		run.Victims = append(run.Victims, Victim{Kind: kind, Rank: k.rank, Site: r.sites[k.site], Calls: v.calls,
-			Wait: query.Nanoseconds(v.wait), Error: query.Nanoseconds(v.off), Max: query.Nanoseconds(v.max),
+		run.Victims = append(run.Victims, Victim{Kind: kindName(k.kind), Rank: k.rank, Site: r.sites[k.site],
+			Calls: v.calls,
+			Wait:  query.Nanoseconds(v.wait), Error: query.Nanoseconds(v.off), Max: query.Nanoseconds(v.max),
 			For: rank, ForWait: query.Nanoseconds(most)})
 		run.Waits += v.calls
 	}
@@ -241,7 +272,42 @@ func (r *recording) answer() *Run {
 	slices.SortFunc(run.Causes, func(a, b Cause) int {
 		return cmp.Or(cmp.Compare(b.Cost, a.Cost), a.Delay.compare(&b.Delay))
 	})
+	r.addDetails(run)
 	return run
+}
+
+// addDetails adds pairs and calls that were asked for.
+func (r *recording) addDetails(run *Run) {
+	for k, p := range r.pairs {
+		if p.wait > 0 {
+			run.Pairs = append(run.Pairs, Pair{Cause: r.delay(k.cause), Site: r.sites[k.site], Kind: kindName(k.kind),
+				Rank: k.rank, Wait: query.Nanoseconds(p.wait), Position: p.position})
+		}
+	}
+	slices.SortFunc(run.Pairs, func(a, b Pair) int {
+		return cmp.Or(cmp.Compare(b.Wait, a.Wait), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Kind, b.Kind),
+			a.Site.compare(b.Site), a.Cause.compare(&b.Cause))
+	})
+	if r.listed == nil {
+		return
+	}
+	run.Calls = make(map[int][]Call)
+	for rank, list := range r.calls {
+		calls := make([]Call, len(list))
+		for i, c := range list {
+			calls[i] = Call{c.position, kindName(c.kind), query.Nanoseconds(c.wait), int(c.by)}
+		}
+		slices.SortFunc(calls, func(a, b Call) int { return cmp.Compare(a.Position, b.Position) })
+		run.Calls[rank] = calls
+	}
+}
+
+// kindName returns the name of a kind of a victim.
+func kindName(kind uint8) string {
+	if kind == wrongOrder {
+		return wrongOrderKind
+	}
+	return replay.WaitKind(kind).String()
 }
 
 // path returns the critical path of a run.

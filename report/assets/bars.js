@@ -1,8 +1,8 @@
 // Bar charts.
 
 class Bars {
-  // Bars are drawn of what options returns: names, values, how to write them, and
-  // whether they lie.
+  // Bars are drawn of what options returns: names, values or parts of these that are
+  // stacked, how to write them, and whether they lie.
   constructor(figure, page, options) {
     Object.assign(this, { figure, page, options });
   }
@@ -53,8 +53,12 @@ class Bars {
       },
       xAxis: lying ? values : names,
       yAxis: lying ? names : values,
-      series: [{ type: 'bar', data: o.values, itemStyle: { color: theme.bar, borderRadius: lying ? [0, 2, 2, 0] : [2, 2, 0, 0] }, barCategoryGap: o.values.length > 40 ? '8%' : '28%', barMaxWidth: 42 }],
+      series: (o.parts || [{ values: o.values, color: theme.bar }]).map((part) => ({
+        type: 'bar', data: part.values, stack: o.parts ? 'all' : undefined, barCategoryGap: o.names.length > 40 ? '8%' : '28%', barMaxWidth: 42,
+        itemStyle: { color: part.color, borderRadius: o.parts ? 0 : lying ? [0, 2, 2, 0] : [2, 2, 0, 0] },
+      })),
     }, { notMerge: true });
+    if (o.parts) this.page.legend(this.figure.querySelector('.legend'), o.parts);
     for (const button of this.figure.querySelectorAll('[data-of]')) button.setAttribute('aria-pressed', button.dataset.of === this.figure.dataset.of);
   }
 

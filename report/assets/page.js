@@ -18,7 +18,7 @@ class Page {
     this.theme = {
       line: get('--line'), quiet: get('--quiet'), panel: get('--panel'), bar: get('--bar'), outside: get('--outside'),
       heat: get('--heat').split(/\s+/), font: body, smallFont: `11px ${body}`, onClass: dark ? '#0d1116' : '#ffffff',
-      text: get('--text'), ground: get('--ground'), accent: get('--accent'), other: get('--other'), selection: dark ? 'rgb(133 179 236 / 18%)' : 'rgb(47 98 168 / 14%)', hatch: hatch(get('--ground')),
+      text: get('--text'), ground: get('--ground'), accent: get('--accent'), computing: get('--computing'), waiting: get('--waiting'), transfer: get('--transfer'), other: get('--other'), selection: dark ? 'rgb(133 179 236 / 18%)' : 'rgb(47 98 168 / 14%)', hatch: hatch(get('--ground')),
       shadow: dark ? 'rgb(255 255 255 / 6%)' : 'rgb(0 0 0 / 5%)',
     };
   }
@@ -56,17 +56,29 @@ class Page {
           choose: (i) => this.goTo({ rank: t.rank, position: t.first + first(i) * t.calls, to: t.first + first(i + 1) * t.calls - 1 }),
         };
       });
-      case 'load': return new Bars(figure, this, () => {
-        const l = d.load, write = l.timed ? formatTime : formatCount;
-        const first = (b) => firstRank(b, l.bins, l.ranks), some = l.bins < l.ranks;
-        const named = (i) => first(i + 1) > first(i) + 1 ? `Ranks ${formatCount(first(i))}–${formatCount(first(i + 1) - 1)}` : `Rank ${formatCount(first(i))}`;
-        return {
-          what: 'rank', names: l.values.map((_, i) => formatCount(first(i))), values: l.values, axis: l.timed ? formatTime : formatBrief,
-          tell: (i) => [named(i), (some ? 'on average ' : '') + (l.timed ? `${write(l.values[i])} in calls` : `${write(l.values[i])} calls`)],
-        };
-      });
+      case 'load': return new Bars(figure, this, () => this.loadBars(d.load));
     }
     return null;
+  }
+
+  // loadBars are the bars of ranks: their calls, or what their time in the run is.
+  loadBars(l) {
+    const first = (b) => firstRank(b, l.bins, l.ranks), mean = l.bins < l.ranks ? 'on average ' : '';
+    const named = (i) => first(i + 1) > first(i) + 1 ? `Ranks ${formatCount(first(i))}–${formatCount(first(i + 1) - 1)}` : `Rank ${formatCount(first(i))}`;
+    const bars = { what: 'rank', names: l.values.map((_, i) => formatCount(first(i))), axis: l.timed ? formatTime : formatBrief };
+    if (!l.outside) {
+      const write = l.timed ? (v) => `${formatTime(v)} in calls` : (v) => `${formatCount(v)} calls`;
+      return { ...bars, values: l.values, tell: (i) => [named(i), mean + write(l.values[i])] };
+    }
+    const parts = [{ name: 'computing', color: this.theme.computing, values: l.outside }];
+    if (l.wait) parts.push({ name: 'waiting', color: this.theme.waiting, values: l.wait });
+    parts.push({ name: l.wait ? 'transfer' : 'in calls', color: this.theme.transfer, values: l.values.map((v, i) => v - (l.wait ? l.wait[i] : 0)) });
+    const whole = (i) => parts.reduce((sum, p) => sum + p.values[i], 0);
+    return {
+      ...bars, parts,
+      tell: (i) => [named(i), ...parts.map((p) => `${p.name}: ${mean}${formatTime(p.values[i])} (${(100 * p.values[i] / whole(i)).toFixed(1)} %)`)],
+      choose: (i) => this.goTo({ rank: first(i), position: 0 }),
+    };
   }
 
   // show draws a figure if it was not before.

@@ -149,7 +149,7 @@ func (a *Waits) printStates(q *cli.Question) {
 		}),
 			"<cause", "rank", "cost", "", "?passed on")
 		for _, c := range r.Causes {
-			t.Row(delayText(&c.Delay), text.ID(c.Rank), text.Duration(c.Cost), text.Percent(c.Cost, whole),
+			t.Row(answers.Delay(&c.Delay), text.ID(c.Rank), text.Duration(c.Cost), text.Percent(c.Cost, whole),
 				text.Percent(c.Cost-c.Direct, c.Cost))
 		}
 		t.Close()
@@ -165,18 +165,8 @@ func (a *Waits) printStates(q *cli.Question) {
 		t.Close()
 	}
 	a.printPath(q)
-	for _, of := range []struct {
-		n    uint64
-		what string
-	}{
-		{r.Short, "waits shorter than the error of times and clocks"},
-		{r.Unknown, "messages and operations with unknown ranks"},
-		{r.Outside, "messages and operations with ranks that are not in the trace"},
-		{r.Unmatched, "calls whose message or operation is not in the trace"},
-	} {
-		if of.n > 0 {
-			q.Printf("not included: %s %s\n", text.Count(of.n), of.what)
-		}
+	for _, note := range answers.WaitsNotes(r) {
+		q.Printf("%s\n", note)
 	}
 	q.Printf("\n")
 }
@@ -197,22 +187,9 @@ func (a *Waits) printPath(q *cli.Question) {
 	q.Printf("\ncritical path, %s\n\n", text.Duration(p.Time))
 	t := text.NewTable(q.OutOrStdout(), most, "<step", "rank", "time", "")
 	for _, s := range p.Steps {
-		t.Row(delayText(&s.Delay), text.ID(s.Rank), text.Duration(s.Time), text.Percent(s.Time, p.Time))
+		t.Row(answers.Delay(&s.Delay), text.ID(s.Rank), text.Duration(s.Time), text.Percent(s.Time, p.Time))
 	}
 	t.Close()
-}
-
-// delayText returns what a delay is in words.
-func delayText(d *waits.Delay) string {
-	switch {
-	case d.InCall:
-		return answers.Site(d.To)
-	case d.From == nil:
-		return "before " + answers.Site(d.To)
-	case d.From.Place != "" && d.To.Place != "":
-		return text.Printable("computing from " + answers.LineOf(d.From.Place) + " to " + answers.LineOf(d.To.Place))
-	}
-	return text.Printable("computing from " + d.From.Function + " to " + d.To.Function)
 }
 
 func (a *Waits) print(q *cli.Question) {

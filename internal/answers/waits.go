@@ -1,0 +1,37 @@
+package answers
+
+import (
+	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/query/waits"
+)
+
+// Delay returns what a delay is in words.
+func Delay(d *waits.Delay) string {
+	switch {
+	case d.InCall:
+		return Site(d.To)
+	case d.From == nil:
+		return "before " + Site(d.To)
+	case d.From.Place != "" && d.To.Place != "":
+		return text.Printable("computing from " + LineOf(d.From.Place) + " to " + LineOf(d.To.Place))
+	}
+	return text.Printable("computing from " + d.From.Function + " to " + d.To.Function)
+}
+
+// WaitsNotes says what waits of a run are not told.
+func WaitsNotes(r *waits.Run) (notes []string) {
+	for _, of := range []struct {
+		n    uint64
+		what string
+	}{
+		{r.Short, "waits shorter than the error of times and clocks"},
+		{r.Unknown, "messages and operations with unknown ranks"},
+		{r.Outside, "messages and operations with ranks that are not in the trace"},
+		{r.Unmatched, "calls whose message or operation is not in the trace"},
+	} {
+		if of.n > 0 {
+			notes = append(notes, "not included: "+text.Count(of.n)+" "+of.what)
+		}
+	}
+	return notes
+}
