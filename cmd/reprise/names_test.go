@@ -142,8 +142,8 @@ func TestRequestNames(t *testing.T) {
 		t.Error(got)
 	}
 	for _, args := range [][]string{{"waits", "requests.rpz"}, {"profile", "requests.rpz", "--by", "signature"}} {
-		if got := must(t, args...); strings.Count(got, "MPI_Wait(request=isend#0)\n") != 1 ||
-			strings.Count(got, "MPI_Wait(request=isend#1)\n") != 1 {
+		if got := must(t, args...); strings.Count(got, "MPI_Wait(request=isend#0) ") != 1 ||
+			strings.Count(got, "MPI_Wait(request=isend#1) ") != 1 {
 			t.Errorf("%q\n%s", args, got)
 		}
 	}

@@ -25,7 +25,7 @@ func TestSaturated(t *testing.T) {
 		not  string
 	}{
 		{"info many.rpz", []string{"many.rpz: 9 ranks, " + most + " calls",
-			"MPI_Irecv  ≥ 9,223,372,036,854,775,807  "}, "52.0 %"},
+			"MPI_Irecv      ≥ 9,223,372,036,854,775,807  "}, "52.0 %"},
 		{"profile many.rpz", []string{"many.rpz: 9 ranks, " + most + " calls\n"}, "%"},
 		{"profile many.rpz --by rank", []string{"many.rpz: 9 ranks, " + most + " calls\n"}, "%"},
 		{"profile many.rpz --by signature", []string{"many.rpz: 9 ranks, " + most + " calls\n"}, "19.5 %"},

@@ -13,8 +13,11 @@ const (
 	indent = 4
 
 	// minText is how many columns the last column of a table has at least, or it has a
-	// line of its own, and the first one if it stands on the left.
+	// line of its own.
 	minText = 40
+
+	// minName is how many columns the first column has at least if it stands on the left.
+	minName = 24
 
 	// minLong is how many columns another column of long texts has at least.
 	minLong = 16
@@ -142,7 +145,10 @@ func (l *layout) fit(t *Table, own bool) bool {
 // least returns how narrow a column of long texts may be.
 func (l *layout) least(i int) int {
 	least := minLong
-	if l.left && i == len(l.widths)-1 || l.name && i == 0 {
+	switch {
+	case l.name && i == 0:
+		least = minName
+	case l.left && i == len(l.widths)-1:
 		least = minText
 	}
 	return min(l.widths[i], max(least, l.title(i)))

@@ -201,13 +201,13 @@ func (a *Efficiency) printRuns(q *cli.Question) {
 			titles[i] = text.Printable(text.Cut(name, maxTitle))
 		}
 	}
-	t := text.NewTable(q.OutOrStdout(), text.All, append(titles, "<")...)
+	t := text.NewTable(q.OutOrStdout(), text.All, append([]string{"<"}, titles...)...)
 	row := func(name string, cell func(*traceEfficiency) string) {
-		var cells []any
+		cells := []any{name}
 		for i := range a.Traces {
 			cells = append(cells, cell(&a.Traces[i]))
 		}
-		t.Row(append(cells, name)...)
+		t.Row(cells...)
 	}
 	factor := func(name string, of func(*efficiency.Factors) float64) {
 		row(name, func(t *traceEfficiency) string {
@@ -256,8 +256,8 @@ func (a *Efficiency) printRuns(q *cli.Question) {
 
 // printPhases prints a table with a row for each phase.
 func printPhases(q *cli.Question, r *efficiency.Run) {
-	t := q.Table("time", "share", "parallel", "load balance", "communication", "serialization", "transfer",
-		"<phase").Apart()
+	t := q.Table("<phase", "time", "?share", "parallel", "load balance", "?communication", "serialization",
+		"transfer").Apart()
 	minor := 0
 	for i := range r.Phases {
 		p := &r.Phases[i]
@@ -265,14 +265,14 @@ func printPhases(q *cli.Question, r *efficiency.Run) {
 			minor++
 			continue
 		}
-		cells := []any{text.Duration(p.Time), text.Percent(p.Time, r.Time)}
+		cells := []any{answers.Phase(p, r.Ranks), text.Duration(p.Time), text.Percent(p.Time, r.Time)}
 		if f := p.Factors; f != nil {
 			cells = append(cells, answers.Factor(f.Parallel), answers.Factor(f.LoadBalance),
 				answers.Factor(f.Communication), answers.Factor(f.Serialization), answers.Factor(f.Transfer))
 		} else {
 			cells = append(cells, "-", "-", "-", "-", "-")
 		}
-		t.Row(append(cells, answers.Phase(p, r.Ranks))...)
+		t.Row(cells...)
 	}
 	t.Close()
 	if minor > 0 {

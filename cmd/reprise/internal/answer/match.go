@@ -259,23 +259,23 @@ func (a *matchAnswer) printCommunicators(q *cli.Question) {
 		}
 	}
 	q.Printf("\n\n")
-	columns := []string{"operations", "members"}
+	columns := []string{"<communicator", "operations", "members"}
 	if absent {
 		columns = append(columns, "absent")
 	}
 	if differ {
 		columns = append(columns, "different")
 	}
-	t := q.Table(append(columns, "<communicator")...)
+	t := q.Table(columns...)
 	for _, f := range families {
-		cells := []any{f.operations, f.members}
+		cells := []any{f.name, f.operations, f.members}
 		if absent {
 			cells = append(cells, f.absents)
 		}
 		if differ {
 			cells = append(cells, f.different)
 		}
-		t.Row(append(cells, f.name)...)
+		t.Row(cells...)
 	}
 	t.Close()
 	a.printAbsent(q, families)
@@ -369,25 +369,23 @@ func (a *matchAnswer) printSkews(q *cli.Question) {
 	if most := q.Most(); most != text.All && each > most {
 		each = mostSkews
 	}
-	t := q.Table("mean", "?median", "max", "?in operation", "straggler", "?position", "?at", "?operations",
-		"&sample", "most often", "", "<function")
+	t := q.Table("<function", "mean", "?median", "max", "?in operation", "straggler", "?position", "?at", "?operations",
+		"&sample", "most often", "")
 	for _, s := range a.Skews[:each] {
 		name := text.Printable(s.Function)
 		if s.Root >= 0 {
 			name += fmt.Sprintf(" with root %d", s.Root)
 		}
 		straggler, mostly, share := stragglersOf(&s)
-		t.Row(text.Duration(s.Mean), text.Duration(s.Median), text.Duration(s.Max), s.MaxInstance, straggler,
-			s.MaxPosition,
-			time.Duration(s.MaxStart), s.Instances, s.Sampled, mostly, share,
-			name+" on "+text.Printable(s.Communicator.Name))
+		t.Row(name+" on "+text.Printable(s.Communicator.Name), text.Duration(s.Mean), text.Duration(s.Median),
+			text.Duration(s.Max), s.MaxInstance, straggler, s.MaxPosition, time.Duration(s.MaxStart), s.Instances,
+			s.Sampled, mostly, share)
 	}
 	others := sumSkews(a.Skews[each:])
 	for _, s := range others {
-		t.Row(text.Duration(s.sum/s.operations), "", text.Duration(s.max), "", "", "", "", s.instances,
-			s.sampled, "", "",
-			fmt.Sprintf("%s on %s", text.Printable(s.function),
-				text.Plural(len(s.communicators), "other communicator")))
+		t.Row(fmt.Sprintf("%s on %s", text.Printable(s.function),
+			text.Plural(len(s.communicators), "other communicator")), text.Duration(s.sum/s.operations), "",
+			text.Duration(s.max), "", "", "", "", s.instances, s.sampled, "", "")
 	}
 	t.Close()
 	if len(others) > 0 {

@@ -216,17 +216,17 @@ func (a *messagesAnswer) printCommunicators(q *cli.Question) {
 		rows = append(rows, r)
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.Calls, a.Calls) })
-	t := q.Table("calls", "?ranks", "size", "messages", "bytes", "collectives", "?sent", "?received",
-		"exchanged", "<communicator")
+	t := q.Table("<communicator", "calls", "?ranks", "size", "messages", "bytes", "collectives", "?sent",
+		"?received", "exchanged")
 	for _, r := range rows {
 		size := ""
 		if r.Size > 0 {
 			size = text.Count(r.Size)
 		}
 		c := r.Collectives
-		t.Row(r.Calls, r.Ranks, size, r.Messages, flowBytes(r.Flow), c.Calls,
+		t.Row(r.name, r.Calls, r.Ranks, size, r.Messages, flowBytes(r.Flow), c.Calls,
 			text.KnownBytes(c.Sent, c.Unknown, math.MaxUint64),
-			text.KnownBytes(c.Received, c.Unknown, math.MaxUint64), blockBytes(r.Exchanged), r.name)
+			text.KnownBytes(c.Received, c.Unknown, math.MaxUint64), blockBytes(r.Exchanged))
 	}
 	t.Close()
 }

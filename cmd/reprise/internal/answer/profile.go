@@ -211,9 +211,9 @@ func errorOf(t *query.Durations) query.Nanoseconds {
 
 func (a *Profile) table(q *cli.Question, what string) *text.Table {
 	if !a.Timed {
-		return q.Table("calls", "", "ranks", what)
+		return q.Table(what, "calls", "", "ranks")
 	}
-	return q.Table("calls", "?", "?ranks", "time", "", "mean", "?min", "&in rank", "max", "in rank", what)
+	return q.Table(what, "calls", "?", "?ranks", "time", "", "mean", "?min", "&in rank", "max", "in rank")
 }
 
 // A profileRow is a row of the table, by whatever that is.
@@ -236,7 +236,7 @@ func printRows[T any](a *Profile, q *cli.Question, title string, list []T, rowOf
 	}
 	for _, l := range list {
 		r := rowOf(l)
-		cells := []any{r.calls, text.Percent(r.calls, a.Calls), r.ranks}
+		cells := []any{r.what, r.calls, text.Percent(r.calls, a.Calls), r.ranks}
 		switch d := r.time; {
 		case d != nil:
 			cells = append(cells, text.Duration(d.Total), shareInRun(d.Total, whole, r.function), text.Duration(d.Mean),
@@ -244,7 +244,7 @@ func printRows[T any](a *Profile, q *cli.Question, title string, list []T, rowOf
 		case a.Timed:
 			cells = append(cells, "-", "", "", "", "", "", "")
 		}
-		t.Row(append(cells, r.what)...)
+		t.Row(cells...)
 	}
 	t.Close()
 }
@@ -303,16 +303,16 @@ func (a *Profile) printOfRanks(q *cli.Question) {
 		}
 	}
 	q.Printf("times are %s\n\n", keptText(off, whole))
-	t := q.Table("calls", "", "ranks", "time", "", "mean", "max", "<function")
+	t := q.Table("<function", "calls", "", "ranks", "time", "", "mean", "max")
 	for _, f := range a.Functions {
-		cells := []any{f.Calls, text.Percent(f.Calls, a.Calls), f.Ranks}
+		cells := []any{text.Printable(f.Name), f.Calls, text.Percent(f.Calls, a.Calls), f.Ranks}
 		if r := f.OfRanks; r != nil {
 			cells = append(cells, text.Duration(r.Time), shareInRun(r.Time, whole, f.Name), text.Duration(r.Mean),
 				"≤ "+text.Duration(r.Max))
 		} else {
 			cells = append(cells, "-", "", "", "")
 		}
-		t.Row(append(cells, text.Printable(f.Name))...)
+		t.Row(cells...)
 	}
 	t.Close()
 }
@@ -409,15 +409,15 @@ func (a *Activity) print(q *cli.Question, by string) {
 	var t *text.Table
 	switch by {
 	case "function":
-		t = q.Table("calls", "", "ranks", "time", "", "<function")
+		t = q.Table("<function", "calls", "", "ranks", "time", "")
 		for _, f := range a.Functions {
-			t.Row(f.Calls, text.Percent(f.Calls, a.Calls), f.Ranks, text.Duration(f.Time),
-				shareOfTime(f.Time, a.Time), text.Printable(f.Name))
+			t.Row(text.Printable(f.Name), f.Calls, text.Percent(f.Calls, a.Calls), f.Ranks, text.Duration(f.Time),
+				shareOfTime(f.Time, a.Time))
 		}
 	case "signature":
-		t = q.Table("calls", "", "time", "", "<signature")
+		t = q.Table("<signature", "calls", "", "time", "")
 		for _, s := range a.Signatures {
-			t.Row(s.Calls, text.Percent(s.Calls, a.Calls), text.Duration(s.Time), shareOfTime(s.Time, a.Time), s.Call)
+			t.Row(s.Call, s.Calls, text.Percent(s.Calls, a.Calls), text.Duration(s.Time), shareOfTime(s.Time, a.Time))
 		}
 	case "rank":
 		t = q.Table("rank", "position", "calls", "in calls", "", "outside", "", "")

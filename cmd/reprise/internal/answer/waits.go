@@ -238,11 +238,11 @@ func (a *Waits) printFunctions(q *cli.Question) {
 		off, of = off+f.Error, of+f.Time
 	}
 	q.Printf("by function, %s; the wait time is the time beyond the mean of the fastest rank\n\n", keptText(off, of))
-	t := q.Table("wait time", "", "?calls", "?ranks", "mean", "fastest", "&rank", "slowest", "&rank", "<function")
+	t := q.Table("<function", "wait time", "", "?calls", "?ranks", "mean", "fastest", "&rank", "slowest", "&rank")
 	for _, f := range a.Functions {
-		t.Row(text.Around(f.Wait, f.WaitError), shareInRun(f.Wait, a.Total, f.Name), f.Calls, f.Ranks, text.Duration(f.Mean),
-			text.Duration(f.Fast.Mean), text.ID(f.Fast.Rank), text.Duration(f.Slow.Mean),
-			text.ID(f.Slow.Rank), text.Printable(f.Name))
+		t.Row(text.Printable(f.Name), text.Around(f.Wait, f.WaitError), shareInRun(f.Wait, a.Total, f.Name), f.Calls,
+			f.Ranks, text.Duration(f.Mean), text.Duration(f.Fast.Mean), text.ID(f.Fast.Rank),
+			text.Duration(f.Slow.Mean), text.ID(f.Slow.Rank))
 	}
 	t.Close()
 }
@@ -256,16 +256,16 @@ func (a *Waits) printSites(q *cli.Question) {
 		columns = append(columns, "fastest", "rank", "slowest", "rank")
 	}
 	q.Printf("\n")
-	t := q.Table(append(append([]string{wait, ""}, columns...), "<signature")...)
+	t := q.Table(append([]string{"<signature", wait, ""}, columns...)...)
 	for _, s := range a.Sites {
-		cells := []any{text.Around(s.Wait, s.WaitError), shareInRun(s.Wait, a.Total, s.Function), s.Calls, s.Ranks,
-			text.Duration(s.Mean),
+		cells := []any{s.Call, text.Around(s.Wait, s.WaitError), shareInRun(s.Wait, a.Total, s.Function), s.Calls,
+			s.Ranks, text.Duration(s.Mean),
 			text.Duration(s.Min), text.ID(s.MinRank), text.Duration(s.Max), text.ID(s.MaxRank)}
 		if a.Exact {
 			cells = append(cells, text.Duration(s.Fast.Mean), text.ID(s.Fast.Rank),
 				text.Duration(s.Slow.Mean), text.ID(s.Slow.Rank))
 		}
-		t.Row(append(cells, s.Call)...)
+		t.Row(cells...)
 	}
 	t.Close()
 }
@@ -305,10 +305,10 @@ func (a *Waits) printLate(q *cli.Question) {
 		}
 	}
 	q.Printf("\nreceives that wait for a late sender, %s%s\n\n", off.text("waits"), sample)
-	t := q.Table("wait time", "", "receives", "?sample", "late", "main sender", "", "<signature")
+	t := q.Table("<signature", "wait time", "", "receives", "?sample", "late", "main sender", "")
 	for _, s := range a.Late {
-		t.Row(text.Duration(s.Wait), text.Percent(s.Wait, a.Total), s.Receives, s.Sampled,
-			text.Percent(s.Late, s.Sampled), text.ID(s.Sender), text.Percent(s.SenderShare, 1), s.Call)
+		t.Row(s.Call, text.Duration(s.Wait), text.Percent(s.Wait, a.Total), s.Receives, s.Sampled,
+			text.Percent(s.Late, s.Sampled), text.ID(s.Sender), text.Percent(s.SenderShare, 1))
 	}
 	t.Close()
 }

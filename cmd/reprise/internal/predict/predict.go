@@ -211,10 +211,10 @@ func (a *Answer) print(q *cli.Question) {
 			most++
 		}
 	}
-	t = text.NewTable(q.OutOrStdout(), max(most, 1), "time", "", "computing", "in calls", "calls", "<signature")
+	t = text.NewTable(q.OutOrStdout(), max(most, 1), "<signature", "time", "", "computing", "in calls", "calls")
 	for _, s := range a.Path.Steps {
-		t.Row(text.Duration(s.Computing+s.Within), text.Percent(s.Computing+s.Within, a.Time),
-			text.Duration(s.Computing), text.Duration(s.Within), s.Calls, s.Call)
+		t.Row(s.Call, text.Duration(s.Computing+s.Within), text.Percent(s.Computing+s.Within, a.Time),
+			text.Duration(s.Computing), text.Duration(s.Within), s.Calls)
 	}
 	t.Close()
 	if a.Output != "" && a.Output != "-" {

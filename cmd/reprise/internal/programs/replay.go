@@ -284,13 +284,13 @@ func (a *Replay) compare(q *cli.Question, replayed *trace.Trace) (err error) {
 func (a *Replay) print(q *cli.Question) {
 	q.Printf("%s of %s, replayed with %s\n", text.Printable(q.Path), text.Plural(a.Ranks, "rank"),
 		text.Printable(a.Command))
-	t := q.Table("recorded", "replayed", "", "calls", "<part")
+	t := q.Table("<part", "recorded", "replayed", "", "calls")
 	row := func(recorded, replayed *query.Nanoseconds, calls, in string) {
 		change := ""
 		if recorded != nil && replayed != nil {
 			change = cli.SignedPercent(*replayed, *recorded)
 		}
-		t.Row(timeOr(recorded), timeOr(replayed), change, calls, in)
+		t.Row(in, timeOr(recorded), timeOr(replayed), change, calls)
 	}
 	run, outside := make([]*query.Nanoseconds, 2), make([]*query.Nanoseconds, 2)
 	for i, times := range []*query.ComparedTimes{a.Recorded, a.Replayed} {

@@ -208,7 +208,7 @@ func (a *Info) printMadeBy(q *cli.Question) {
 	for _, of := range []struct {
 		what string
 		list []string
-	}{{"run", o.Runs}, {"job", o.Jobs}, {"command", o.Commands}, {"hosts", o.Hosts}, {"versions", o.Versions},
+	}{{"command", o.Commands}, {"run", o.Runs}, {"job", o.Jobs}, {"hosts", o.Hosts}, {"versions", o.Versions},
 		{"conditional on", o.Assumptions}} {
 		if len(of.list) > 0 {
 			q.Printf("%s: %s\n", of.what, text.CutList(text.Printable(strings.Join(of.list, ", ")), maxMadeBy))
@@ -282,70 +282,81 @@ func (a *Info) printWorlds(q *cli.Question) {
 // maxMadeBy is how many bytes of each list of who made a trace are shown.
 const maxMadeBy = 400
 
+// print begins with size, calls, times and program, and ends with the shapes.
 func (a *Info) print(q *cli.Question) {
-	out := q.OutOrStdout()
-	what := ""
-	if a.Part {
-		what = "part file, "
-	}
-	from := ""
-	if a.Source != "" {
-		from = ", from " + text.Printable(a.Source)
-	}
-	q.Printf("%s: %s%s, %s%s\n", text.Printable(q.Path), what, cli.RankCount(a.Size, a.Active),
-		text.Plural(a.Calls, "call"), from)
-	if silent := a.Silent.Difference(a.Unrecorded); silent.Len() > 0 {
-		q.Printf("without calls: %s\n", text.Ranks(silent))
-	}
-	a.printMadeBy(q)
-	a.printWorlds(q)
-	if len(a.Clocks) > 0 {
-		q.Printf("clocks: %s\n", answers.Clocks(a.Clocks))
-	}
-	a.Bounded.Print(out)
-	a.Recorded.Print(out)
-	if a.Unreadable.Len() > 0 {
-		q.Printf("unreadable, not counted: %s\n", text.Ranks(a.Unreadable))
-	}
-	q.Printf("%s, %s, %s\n", text.Shapes(a.ShapeCount, len(a.Programs)),
-		text.Plural(a.Signatures, "signature"), text.Plural(a.Symbols, "grammar symbol"))
-	if len(a.Shapes) > 0 {
-		q.Printf("\n")
-	}
-	for _, s := range a.Shapes {
-		s.Print(out)
-	}
-	if n := a.ShapeCount - len(a.Shapes); n > 0 && a.Unreadable.Len() == 0 {
-		q.Printf("and %s: --all shows them\n", text.Plural(n, "more shape"))
-	}
-	t := q.Section("function", "calls", "")
+	a.printSummary(q)
+	t := q.Section("<function", "calls", "")
 	for _, f := range a.Functions {
-		t.Row(text.Long(text.Printable(f.Name)), f.Calls, text.Percent(f.Calls, a.Calls))
-	}
-	t.Close()
-	t = q.Section("arguments", "number")
-	for _, f := range a.Arguments {
-		t.Row(f.Form, f.Count)
-	}
-	t.Close()
-	t = q.Section("columns", "number", "content")
-	for _, f := range a.Columns {
-		t.Row(f.Form, f.Count, f.Content)
+		t.Row(text.Printable(f.Name), f.Calls, text.Percent(f.Calls, a.Calls))
 	}
 	t.Close()
 	if a.Times != nil {
 		a.Times.print(q)
 	}
-	t = q.Section("sections", "number", "content", "stored", "")
+	t = q.Section("<sections", "number", "content", "stored", "")
 	for _, s := range a.Sections {
 		t.Row(s.Kind, s.Count, s.Content, s.Stored, text.Percent(s.Stored, a.Bytes))
 		if s.Kind == layout.KindName(layout.KindSignatures) && a.Inline > 0 {
-			t.Row("of them columns", "", a.Inline, "", "")
+			t.Row("  of them columns", "", a.Inline, "", "")
 		}
 	}
 	t.Close()
 	q.Printf("\n")
-	PrintSizes(out, a.Text, uint64(a.Bytes))
+	PrintSizes(q.OutOrStdout(), a.Text, uint64(a.Bytes))
+	t = q.Section("<arguments", "number")
+	for _, f := range a.Arguments {
+		t.Row(f.Form, f.Count)
+	}
+	t.Close()
+	t = q.Section("<columns", "number", "content")
+	for _, f := range a.Columns {
+		t.Row(f.Form, f.Count, f.Content)
+	}
+	t.Close()
+	a.printShapes(q)
+}
+
+// printSummary prints the size, the calls and the times of the run, and which program that was.
+func (a *Info) printSummary(q *cli.Question) {
+	what, from := "", ""
+	if a.Part {
+		what = "part file, "
+	}
+	if a.Source != "" {
+		from = ", from " + text.Printable(a.Source)
+	}
+	q.Printf("%s: %s%s, %s%s\n", text.Printable(q.Path), what, cli.RankCount(a.Size, a.Active),
+		text.Plural(a.Calls, "call"), from)
+	q.Printf("size: %s\n", text.Bytes(a.Bytes))
+	a.Times.printRun(q)
+	a.printMadeBy(q)
+	a.printWorlds(q)
+	if silent := a.Silent.Difference(a.Unrecorded); silent.Len() > 0 {
+		q.Printf("without calls: %s\n", text.Ranks(silent))
+	}
+	if len(a.Clocks) > 0 {
+		q.Printf("clocks: %s\n", answers.Clocks(a.Clocks))
+	}
+	a.Bounded.Print(q.OutOrStdout())
+	a.Recorded.Print(q.OutOrStdout())
+	if a.Unreadable.Len() > 0 {
+		q.Printf("unreadable, not counted: %s\n", text.Ranks(a.Unreadable))
+	}
+}
+
+// printShapes prints the shapes.
+func (a *Info) printShapes(q *cli.Question) {
+	q.Printf("\n%s, %s, %s\n", text.Shapes(a.ShapeCount, len(a.Programs)),
+		text.Plural(a.Signatures, "signature"), text.Plural(a.Symbols, "grammar symbol"))
+	if len(a.Shapes) > 0 {
+		q.Printf("\n")
+	}
+	for _, s := range a.Shapes {
+		s.Print(q.OutOrStdout())
+	}
+	if n := a.ShapeCount - len(a.Shapes); n > 0 && a.Unreadable.Len() == 0 {
+		q.Printf("and %s: --all shows them\n", text.Plural(n, "more shape"))
+	}
 }
 
 // isTI reports whether a trace was made from a SimGrid trace, or merged from
@@ -513,7 +524,7 @@ func inBackground(w io.Writer) (io.Writer, func() error) {
 
 // PrintSizes prints the size of a trace beside those of its text, if that is known.
 func PrintSizes(w io.Writer, t *TextSizes, bytes uint64) {
-	table := text.NewTable(w, text.All, "size", "bytes", "")
+	table := text.NewTable(w, text.All, "<size", "bytes", "")
 	plain := uint64(0)
 	if t != nil {
 		plain = t.Plain

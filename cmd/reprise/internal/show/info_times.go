@@ -26,6 +26,7 @@ type TimeInfo struct {
 	Ranks      rankenc.Set     `json:"rank_set"`            // of which there are these
 	Unreadable rankenc.Set     `json:"unreadable_rank_set"` // of which they cannot be read
 	Bytes      int64           `json:"series_bytes"`        // stored, of all ranks
+	Run        *query.RunTimes `json:"run,omitempty"`       // nil if they are not known
 }
 
 // A HistogramInfo is how many histograms there are.
@@ -55,6 +56,9 @@ func describeTimes(q *cli.Question) (*TimeInfo, error) {
 		return nil, err
 	}
 	ofFunctions, before := times.ByFunction()
+	if i.Run, err = times.Run(q.Context()); err != nil {
+		return nil, err
+	}
 	i.Functions, i.Gaps = tableOf(ofFunctions), tableOf(before)
 	i.Histograms = describeHistograms(durations.Histograms, gaps.Histograms)
 	if err := i.readSeries(q); err != nil {
@@ -105,12 +109,25 @@ func tableOf(functions iter.Seq2[query.FunctionCount, *query.Durations]) []funct
 	return list
 }
 
+// printRun prints how long the run took, if that is known.
+func (i *TimeInfo) printRun(q *cli.Question) {
+	if i == nil || i.Run == nil {
+		return
+	}
+	q.Printf("time: %s", text.Around(i.Run.Run, i.Run.Error))
+	if i.Run.Startup > 0 || i.Run.Shutdown > 0 {
+		q.Printf("; startup %s, shutdown %s", text.Around(i.Run.Startup, i.Run.Error),
+			text.Around(i.Run.Shutdown, i.Run.Error))
+	}
+	q.Printf("\n")
+}
+
 // print prints tables of times.
 func (i *TimeInfo) print(q *cli.Question) {
 	for _, table := range []struct {
 		title string
 		list  []functionTimes
-	}{{"time in", i.Functions}, {"gap before", i.Gaps}} {
+	}{{"<time in", i.Functions}, {"<gap before", i.Gaps}} {
 		t := q.Section(table.title, "calls", "total", "mean", "?deviation", "?min", "&in rank", "max", "in rank")
 		for _, f := range table.list {
 			calls := text.Count(f.Calls)
@@ -146,9 +163,9 @@ func (i *TimeInfo) printCodecs(q *cli.Question) {
 		bits = fmt.Sprintf("%.2f", 8*float64(i.Bytes)/float64(calls))
 	}
 	whole := i.Unreadable.Len() == 0
-	t := q.Section("times of every call", "error", "ranks", "calls", "stored", "bits per call")
+	t := q.Section("<times of every call", "error", "ranks", "calls", "stored", "bits per call")
 	for _, c := range i.Codecs {
-		cells := []any{text.Long(text.Printable(c.Codec)), guaranteeOf(c), text.Long(c.Ranks.String()), c.Calls}
+		cells := []any{text.Printable(c.Codec), guaranteeOf(c), text.Long(c.Ranks.String()), c.Calls}
 		if len(i.Codecs) == 1 && whole {
 			t.Row(append(cells, i.Bytes, bits)...)
 		} else {
