@@ -26,7 +26,7 @@ type TimeInfo struct {
 	Ranks      rankenc.Set     `json:"rank_set"`            // of which there are these
 	Unreadable rankenc.Set     `json:"unreadable_rank_set"` // of which they cannot be read
 	Bytes      int64           `json:"series_bytes"`        // stored, of all ranks
-	Run        *query.RunTimes `json:"run,omitempty"`       // nil if they are not known
+	*query.RunTimes // nil if they are not known
 }
 
 // A HistogramInfo is how many histograms there are.
@@ -56,7 +56,7 @@ func describeTimes(q *cli.Question) (*TimeInfo, error) {
 		return nil, err
 	}
 	ofFunctions, before := times.ByFunction()
-	if i.Run, err = times.Run(q.Context()); err != nil {
+	if i.RunTimes, err = times.Run(q.Context()); err != nil {
 		return nil, err
 	}
 	i.Functions, i.Gaps = tableOf(ofFunctions), tableOf(before)
@@ -111,13 +111,13 @@ func tableOf(functions iter.Seq2[query.FunctionCount, *query.Durations]) []funct
 
 // printRun prints how long the run took, if that is known.
 func (i *TimeInfo) printRun(q *cli.Question) {
-	if i == nil || i.Run == nil {
+	if i == nil || i.RunTimes == nil {
 		return
 	}
-	q.Printf("time: %s", text.Around(i.Run.Run, i.Run.Error))
-	if i.Run.Startup > 0 || i.Run.Shutdown > 0 {
-		q.Printf("; startup %s, shutdown %s", text.Around(i.Run.Startup, i.Run.Error),
-			text.Around(i.Run.Shutdown, i.Run.Error))
+	q.Printf("time: %s", text.Around(i.Run, i.Error))
+	if i.Startup > 0 || i.Shutdown > 0 {
+		q.Printf("; startup %s, shutdown %s", text.Around(i.Startup, i.Error),
+			text.Around(i.Shutdown, i.Error))
 	}
 	q.Printf("\n")
 }
