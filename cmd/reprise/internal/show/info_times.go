@@ -18,15 +18,15 @@ import (
 
 // A TimeInfo is what info tells of the times of calls.
 type TimeInfo struct {
-	Functions  []functionTimes `json:"functions"`           // durations of calls; those of most time first
-	Gaps       []functionTimes `json:"gaps"`                // before calls
-	Histograms *HistogramInfo  `json:"histograms"`          // null if there are none
-	LeftOut    bool            `json:"rank_times_left_out"` // those of each rank would be too many
-	Codecs     []codecInfo     `json:"codecs"`              // of the times of every call
-	Ranks      rankenc.Set     `json:"rank_set"`            // of which there are these
-	Unreadable rankenc.Set     `json:"unreadable_rank_set"` // of which they cannot be read
-	Bytes      int64           `json:"series_bytes"`        // stored, of all ranks
-	*query.RunTimes // nil if they are not known
+	Functions       []functionTimes `json:"functions"`           // durations of calls; those of most time first
+	Gaps            []functionTimes `json:"gaps"`                // before calls
+	Histograms      *HistogramInfo  `json:"histograms"`          // null if there are none
+	LeftOut         bool            `json:"rank_times_left_out"` // those of each rank would be too many
+	Codecs          []codecInfo     `json:"codecs"`              // of the times of every call
+	Ranks           rankenc.Set     `json:"rank_set"`            // of which there are these
+	Unreadable      rankenc.Set     `json:"unreadable_rank_set"` // of which they cannot be read
+	Bytes           int64           `json:"series_bytes"`        // stored, of all ranks
+	*query.RunTimes                 // nil if they are not known
 }
 
 // A HistogramInfo is how many histograms there are.
