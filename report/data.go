@@ -26,6 +26,7 @@ type functionData struct {
 type timelineData struct {
 	Timed    bool          `json:"timed"`           // otherwise times are positions of calls
 	Error    float64       `json:"error,omitempty"` // of the times of every call, relative
+	Run      []int64       `json:"run,omitempty"`   // when it begins and ends, if that is not all
 	Texts    []string      `json:"texts"`
 	Grammars [][][]int64   `json:"grammars"` // as grammar.js says
 	Programs []programData `json:"programs"`

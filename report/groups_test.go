@@ -238,7 +238,7 @@ func TestGroupSums(t *testing.T) {
 				}
 			}
 			// what is selected of a row that is folded is of all its ranks
-			eval[any](b, "(t => { t.span.reset(); t.select([0, 0], [1, 0]); })(%s)", timeline)
+			eval[any](b, "(t => { t.span.all(); t.select([0, 0], [1, 0]); })(%s)", timeline)
 			b.wait(timeline + ".selection.usage")
 			calls := 0.0
 			for _, rank := range groups[0].Ranks {
@@ -374,6 +374,7 @@ func TestGroupUnknown(t *testing.T) {
 	b := visit(t, serve(t, retimed(t, program(t, programs.Stencil2D(4, 4, 8))), report.Options{}).URL+"/", desktop)
 	b.show("timeline")
 	b.wait("document.querySelector('#timeline [data-group] [value=most]')")
+	eval[any](b, "(t => { t.span.all(); t.draw(); })(%s)", timeline)
 	b.arrange("group", "block")
 	b.press("#timeline [data-folds]", "Fold all")
 	got := eval[[2]float64](b, `(t => {

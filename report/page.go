@@ -109,7 +109,7 @@ func parts(connect string, more ...string) static {
 	}
 	script := "'use strict';\n" + read("format.js", "grammar.js", "calls.js", "bins.js", "arrows.js",
 		"groups.js") + read(more...) +
-		read("view.js", "colors.js", "timeline.js", "matrix.js", "bars.js", "page.js")
+		read("view.js", "colors.js", "overview.js", "timeline.js", "matrix.js", "bars.js", "page.js")
 	charts := read("echarts.min.js")
 	return static{
 		template: template.Must(template.New("page").Parse(read("page.html"))),

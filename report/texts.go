@@ -17,6 +17,7 @@ type timelineText struct {
 	About string
 	Ranks string // which are shown
 	Note  string
+	Run   bool // it is a part of the timeline
 }
 
 // addTimeline adds the timeline, to which everything else must have been added: it has the
@@ -31,6 +32,7 @@ func (p *page) addTimeline(ctx context.Context, tr *trace.Trace, o Options) erro
 		return err
 	}
 	t := &timelineText{Ranks: fmt.Sprintf("%s of %s", text.Count(len(m.shown)), text.Plural(of, "rank"))}
+	t.Run = m.addRun()
 	if len(m.shown) > 0 {
 		p.Timeline, p.data.Timeline = t, m.data
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/format"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -130,6 +131,19 @@ func (m *timelineMaker) span(tracks []rankTrack) error {
 		m.begin, m.end = min(m.begin, begin), max(m.end, end)
 	}
 	return nil
+}
+
+// addRun adds when the run begins and ends, and reports whether that is not all of the timeline.
+func (m *timelineMaker) addRun() bool {
+	r := m.page.run
+	if r == nil || !m.data.Timed || r.Startup+r.Shutdown <= 0 {
+		return false
+	}
+	begin, end := max(r.Begin, m.begin), min(wire.AddTimes(r.Begin, int64(r.Run)), m.end)
+	if begin < end {
+		m.data.Run = []int64{begin - m.begin, end - m.begin}
+	}
+	return begin < end
 }
 
 // length returns how long the timeline is, in nanoseconds; 0 if it has no times.

@@ -167,6 +167,7 @@ func TestView(t *testing.T) {
 	b.show("timeline")
 	const timeline = "report.figures.get('timeline')"
 	b.wait(timeline + ".rows.length === 16 && " + timeline + ".rows.every((r) => r.track.detail)")
+	eval[any](b, "(t => { t.span.all(); t.draw(); })(%s)", timeline)
 	first := firstStart(t, tr)
 	r, err := tr.Rank(0)
 	if err != nil {
@@ -193,7 +194,7 @@ func TestView(t *testing.T) {
 	eval[any](b, "document.querySelector('#timeline .partners button').click()")
 	b.wait(timeline + ".chosen && " + timeline + ".chosen.name === 'MPI_Isend'")
 	// all of a row
-	eval[any](b, "(t => { t.span.reset(); t.draw(); t.select([0, 0.01], [1, 0.01]); })("+timeline+")")
+	eval[any](b, "(t => { t.span.all(); t.draw(); t.select([0, 0.01], [1, 0.01]); })("+timeline+")")
 	b.wait(timeline + ".selection && " + timeline + ".selection.usage")
 	calls := 0.0
 	for _, u := range eval[[]struct{ Calls float64 }](b, timeline+".selection.usage") {

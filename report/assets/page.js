@@ -238,7 +238,7 @@ class Page {
         const element = button.closest('figure').querySelector('[data-figure]');
         this.show(element);
         const { moves } = this.figures.get(element.dataset.figure);
-        ({ in: () => moves.zoom(0.4), out: () => moves.zoom(2.5), all: () => moves.reset() })[button.dataset.move]();
+        ({ in: () => moves.zoom(0.4), out: () => moves.zoom(2.5), all: () => moves.all(), run: () => moves.reset() })[button.dataset.move]();
       });
     }
     let due = 0;

@@ -90,13 +90,15 @@ class RemoteRank {
       this.wanted = [low, high, pixels];
       return;
     }
-    if (low > all) return;
+    const later = low > all; // than its last call
+    if (later && this.rows.every((r) => r.track.whole)) return;
     this.busy = true;
     this.last = key;
     const from = Math.max(0, Math.floor(low - width / 4)), to = Math.min(all + 1, Math.max(from + 1, Math.ceil(high + width / 4)));
     try {
-      const answers = await ask('window', { rank: this.rank, from, to, columns: Math.min(8192, Math.ceil(columns * (to - from) / width)) });
-      this.take(answers, from === 0 && to >= all);
+      if (from > 0 || to < all) await this.sum(); // for the overview
+      this.last = key;
+      if (!later) this.take(await ask('window', { rank: this.rank, from, to, columns: Math.min(8192, Math.ceil(columns * (to - from) / width)) }), from === 0 && to >= all);
     } catch (error) {
       this.last = ''; // it may be asked for again
       this.failed(error);

@@ -36,7 +36,8 @@ class Timeline {
     }
     if (!(high > low)) [low, high] = [low === Infinity ? 0 : low, (low === Infinity ? 0 : low) + 1];
     if (this.timed) low = Math.min(0, low);
-    Object.assign(this.span, new Span(low, high, Math.min(least, high - low)));
+    Object.assign(this.span, new Span(low, high, Math.min(least, high - low)), { home: this.data.run });
+    this.span.reset();
     this.loaded = true;
     if (!this.element) return;
     this.groups.offer();
@@ -91,6 +92,7 @@ class Timeline {
     element.addEventListener('click', (e) => this.click(e));
     addEventListener('scroll', () => this.leave(), { passive: true });
     element.addEventListener('keydown', (e) => this.key(e));
+    this.overview = new Overview(this);
     this.controls();
     this.say(null);
     this.layout();
@@ -99,7 +101,7 @@ class Timeline {
   // layout gives the rows that are shown their room.
   layout() {
     const n = Math.max(1, this.rows.length);
-    this.height = Math.max(3, Math.min(26, Math.floor(520 / n)));
+    this.height = Math.max(3, Math.min(n > 8 ? 26 : 36, Math.floor(520 / n)));
     this.row = Math.min(this.row, n - 1);
     let y = this.top;
     this.places = this.rows.map((r, i) => {
@@ -228,6 +230,7 @@ class Timeline {
     }, { notMerge: true });
     const seen = this.figure.querySelector('.seen');
     if (seen) seen.textContent = this.describe();
+    this.overview.draw();
     for (const remote of new Set(this.ranked.map((r) => r.remote).filter(Boolean))) remote.refine(this.span.low, this.span.high, area.width);
     if (this.pointer) this.tell();
   }
@@ -320,7 +323,8 @@ class Timeline {
   describe() {
     const { span } = this;
     if (!this.timed) return `Calls ${formatCount(Math.floor(span.low))} to ${formatCount(Math.ceil(span.high))} of ${formatCount(span.max)}`;
-    const text = span.whole ? 'All of ' : `${formatTime(span.width)} from ${timeAt(span.low, span.width / 20)} on, of `;
+    const home = span.home && span.low === span.home[0] && span.high === span.home[1];
+    const text = span.whole ? 'All of ' : home ? `The run, ${formatTime(span.width)} of ` : `${formatTime(span.width)} from ${timeAt(span.low, span.width / 20)} on, of `;
     return text + formatTime(span.max - span.min);
   }
 

@@ -1,7 +1,7 @@
 // Zoom and pan, by wheel, by hand, by two fingers and by keys.
 
 // A Span is what is seen of an axis from min to max: no less than least, and than
-// what the numbers of the axis are exact enough for.
+// what the numbers of the axis are exact enough for. If it has a home, that is what is seen at first.
 class Span {
   constructor(min, max, least) {
     const exact = 2 ** -40 * Math.max(Math.abs(min), Math.abs(max));
@@ -28,7 +28,8 @@ class Span {
   }
 
   pan(share) { this.set(this.low + share * this.width, this.high + share * this.width); }
-  reset() { this.set(this.min, this.max); }
+  reset() { this.set(...(this.home || [this.min, this.max])); }
+  all() { this.set(this.min, this.max); }
 }
 
 // navigate lets a person move through the spans of a chart: x is a Span, y one or
@@ -115,5 +116,5 @@ function navigate(element, { x, y, area, changed, select }) {
     e.preventDefault();
     move(steps[e.key]);
   });
-  return { move, moved: () => moved, zoom: (factor) => zoom(factor, [0.5, 0.5]), reset: () => move(() => both((span) => span.reset())) };
+  return { move, moved: () => moved, zoom: (factor) => zoom(factor, [0.5, 0.5]), reset: () => move(() => both((span) => span.reset())), all: () => move(() => both((span) => span.all())) };
 }
