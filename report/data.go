@@ -37,6 +37,7 @@ type timelineData struct {
 	Of       int           `json:"of,omitempty"`     // ranks that there are, if it is served
 	Arrows   []byte        `json:"arrows,omitempty"` // messages, as packArrows returns them
 	Worlds   []int         `json:"worlds,omitempty"` // the first rank of each, if there are several
+	Kinds    []string      `json:"kinds,omitempty"`  // of waits
 }
 
 // A programData is a grammar with the functions of its calls, by terminal: numbers in pageData.Functions, or
@@ -55,7 +56,7 @@ type programData struct {
 
 // A rankData is a rank: its shape; its program, −1 if that is too large; its calls in words by
 // terminal, as numbers of timelineData.Texts; and one of these: the times of every call,
-// as packCalls returns them; bins of its threads; or where the clock that estimates its
+// as packCalls returns them, and the waits of these; bins of its threads; or where the clock that estimates its
 // times is put right: edge 2p is the start of call p, edge 2p+1 its end, and edges and
 // times are differences to the ones before.
 type rankData struct {
@@ -64,6 +65,7 @@ type rankData struct {
 	Program int       `json:"program"`
 	Texts   []int     `json:"texts,omitempty"`
 	Calls   []byte    `json:"calls,omitempty"`
+	Waits   []byte    `json:"waits,omitempty"`
 	Rows    []rowData `json:"rows,omitempty"`
 	Edges   []int64   `json:"edges,omitempty"`
 	Times   []int64   `json:"times,omitempty"`

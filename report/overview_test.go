@@ -32,7 +32,8 @@ func (b *tab) drag(from, to [2]float64) {
 	b.do(mouse(input.DispatchMouseEventTypeMousePressed, from))
 	for i := range 4 {
 		part := float64(i+1) / 4
-		b.do(mouse(input.DispatchMouseEventTypeMouseMoved, [2]float64{from[0] + part*(to[0]-from[0]), from[1] + part*(to[1]-from[1])}))
+		b.do(mouse(input.DispatchMouseEventTypeMouseMoved,
+			[2]float64{from[0] + part*(to[0]-from[0]), from[1] + part*(to[1]-from[1])}))
 	}
 	b.do(mouse(input.DispatchMouseEventTypeMouseReleased, to))
 }
@@ -56,15 +57,19 @@ func TestOverview(t *testing.T) {
 		near := func(got, want, off float64) bool { return math.Abs(got-want) <= off }
 		low, high, least, most := seenOf(b)
 		if !near(low, begin, off) || !near(high, end, off) || least != 0 || !near(most, last, off) {
-			t.Errorf("%s: %v to %v of %v to %v, not %v to %v of 0 to %v", times, low, high, least, most, begin, end, last)
+			t.Errorf("%s: %v to %v of %v to %v, not %v to %v of 0 to %v", times, low, high, least, most,
+				begin, end, last)
 		}
-		if seen := eval[string](b, "document.querySelector('#timeline .seen').textContent"); !strings.HasPrefix(seen, "The run, ") {
+		if seen := eval[string](b,
+			"document.querySelector('#timeline .seen').textContent"); !strings.HasPrefix(seen, "The run, ") {
 			t.Errorf("it says %q", seen)
 		}
 		view := func() [4]float64 {
-			return eval[[4]float64](b, "(r => [r.left, r.right, r.top, r.bottom])(document.querySelector('.overview div').getBoundingClientRect())")
+			return eval[[4]float64](b,
+				"(r => [r.left, r.right, r.top, r.bottom])(document.querySelector('.overview div').getBoundingClientRect())")
 		}
-		area := eval[[2]float64](b, "(t => [t.element.getBoundingClientRect().left + t.left, t.area().width])(report.figures.get('timeline'))")
+		area := eval[[2]float64](b,
+			"(t => [t.element.getBoundingClientRect().left + t.left, t.area().width])(report.figures.get('timeline'))")
 		at := view()
 		if !near(at[0], area[0]+area[1]*low/most, 1.5) || !near(at[1], area[0]+area[1]*high/most, 1.5) {
 			t.Errorf("%s: the overview shows %v", times, at)
@@ -91,17 +96,20 @@ func TestOverview(t *testing.T) {
 // without scrolling and are those of the calls.
 func TestWindows(t *testing.T) {
 	path := file(t, testtrace.RecordTimes(t, testtrace.Series, waiting()), report.Options{})
-	for _, w := range []window{{width: 390, height: 500, phone: true}, {width: 1400, height: 420}, {width: 2560, height: 420, dark: true}} {
+	for _, w := range []window{{width: 390, height: 500, phone: true}, {width: 1400, height: 420},
+		{width: 2560, height: 420, dark: true}} {
 		b := open(t, path, w)
 		b.show("timeline")
-		got := eval[[2]int64](b, "[document.querySelector('[data-figure=timeline] canvas').clientWidth, document.documentElement.scrollWidth]")
+		got := eval[[2]int64](b,
+			"[document.querySelector('[data-figure=timeline] canvas').clientWidth, document.documentElement.scrollWidth]")
 		if got[0] < w.width-64 || got[1] > w.width {
 			t.Errorf("in a window of %d, the timeline is %d wide and the page %d", w.width, got[0], got[1])
 		}
 		eval[any](b, "window.scrollTo({ top: document.querySelector('[data-figure=timeline]').getBoundingClientRect().top + scrollY - 60, behavior: 'instant' })")
 		eval[any](b, "report.figures.get('timeline').select([0, 0], [1, 1])")
 		b.wait("document.querySelectorAll('#timeline .readout tr').length > 3")
-		box := eval[[2]float64](b, "(r => [r.top, r.bottom])(document.querySelector('#timeline .readout').getBoundingClientRect())")
+		box := eval[[2]float64](b,
+			"(r => [r.top, r.bottom])(document.querySelector('#timeline .readout').getBoundingClientRect())")
 		if box[0] < 0 || box[1] > float64(w.height)+1 {
 			t.Errorf("in a window of %d × %d, the sums are from %v to %v", w.width, w.height, box[0], box[1])
 		}

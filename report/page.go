@@ -108,7 +108,7 @@ func parts(connect string, more ...string) static {
 		return all.String()
 	}
 	script := "'use strict';\n" + read("format.js", "grammar.js", "calls.js", "bins.js", "arrows.js",
-		"groups.js") + read(more...) +
+		"groups.js", "waits.js") + read(more...) +
 		read("view.js", "colors.js", "overview.js", "timeline.js", "matrix.js", "bars.js", "page.js")
 	charts := read("echarts.min.js")
 	return static{

@@ -79,6 +79,9 @@ func (m *timelineMaker) notes(shown string, of int) []string {
 	if m.lost {
 		notes = append(notes, "The messages do not fit into this page: calls do not show their partners.")
 	}
+	if m.shortest > 0 {
+		notes = append(notes, fmt.Sprintf("Waits shorter than %s do not fit into this page.", text.Duration(m.shortest)))
+	}
 	if m.leftOut > 0 {
 		notes = append(notes, fmt.Sprintf("Left out, because their calls are too irregular for a page: %s.",
 			text.Plural(m.leftOut, "rank")))

@@ -57,7 +57,8 @@ type timelineMaker struct {
 	leftOut   int         // ranks whose grammars are too large
 	coarse    rankenc.Set // ranks of which bins are shown, though the trace has all times
 	guarantee timing.Guarantee
-	lost      bool // there is no room for arrows
+	lost      bool              // there is no room for arrows
+	shortest  query.Nanoseconds // of the waits that there is room for, 0 if that are all
 }
 
 // A rankTrack is a rank that is shown, and by what its times are known.
@@ -340,7 +341,7 @@ func (m *timelineMaker) addTimes(ctx context.Context, room int) error {
 		}
 		room -= used
 	}
-	if err := m.addArrows(ctx, room); err != nil {
+	if err := m.addArrows(ctx, room-m.addWaits(room)); err != nil {
 		return err
 	}
 	m.data.Error = float64(m.guarantee)

@@ -207,3 +207,63 @@ func checkWaitRows(t *testing.T, b *tab, sums []rankSums) {
 		t.Errorf("only %d rows", len(rows))
 	}
 }
+
+// TestWaitStates compares the waits of the timeline with those of the calls: what is told of them, what is drawn, what
+// a selection sums up, and where arrows lead.
+func TestWaitStates(t *testing.T) {
+	tr := testtrace.RecordTimes(t, testtrace.Series, waiting())
+	sums, run := runSumsOf(t, tr)
+	b := open(t, file(t, tr, report.Options{}), desktop)
+	b.show("timeline")
+	b.press("#timeline [data-colors]", "Wait states")
+	got := eval[[]struct{ Told, Drawn, Rest float64 }](b, `(t => t.rows.map((r) => {
+		const times = timesOf(t.trackOf(r), t.span.min, t.span.max);
+		return { told: r.waits.times.reduce((a, b) => a + b, 0), drawn: times.slice(1).reduce((a, b) => a + b, 0), rest: times[0] };
+	}))(report.figures.get('timeline'))`)
+	waits := int64(0)
+	for rank, s := range sums {
+		all := s.inCalls - s.waits
+		for _, c := range waiting()[rank] {
+			switch c.Function.Name { // what is before and after the run
+			case "MPI_Init":
+				all += c.Duration
+			case "MPI_Finalize":
+				all += c.Start + c.Duration - (700*ms + run)
+			}
+		}
+		if g := got[rank]; g.Told != float64(s.waits) || math.Abs(g.Drawn-g.Told) > 1e5 ||
+			math.Abs(g.Rest-float64(all)) > 1e5 {
+			t.Errorf("rank %d waits %+v, not %d, and %d are left", rank, g, s.waits, all)
+		}
+		waits += s.waits
+	}
+	eval[any](b, "report.figures.get('timeline').select([0, 0], [1, 1])")
+	b.wait("document.querySelectorAll('#timeline .readout tr').length > 3")
+	title := eval[string](b, "document.querySelector('#timeline .readout b').textContent")
+	if want := fmt.Sprintf("%.1f %% waiting for others (%.0f ms)", 100*float64(waits)/float64(run*int64(len(sums))),
+		float64(waits)/float64(ms)); !strings.Contains(title, want) {
+		t.Errorf("%q does not say %q", title, want)
+	}
+	longest := sums[1].longest["MPI_Recv"]
+	eval[any](b, "report.goTo({ rank: 1, position: %d })", longest)
+	b.wait("(c => c && c.position === %d)(report.figures.get('timeline').chosen)", longest)
+	text := eval[string](b, "document.querySelector('#timeline .readout').textContent")
+	if want := fmt.Sprintf("late sender: waits %.2f ms for rank 0",
+		float64(sums[1].most["MPI_Recv"])/float64(ms)); !strings.Contains(
+		text, want) {
+		t.Errorf("%q does not say %q", text, want)
+	}
+	arrow := eval[[4]float64](b, `(t => {
+		const { x0, y0, x1, y1 } = t.marks().findLast((m) => m.type === 'reprise-arrow' && m.style.stroke === report.theme.waiting).shape;
+		const time = (x) => t.span.low + (x - t.left) / t.area().width * t.span.width;
+		return [t.rows[t.rowAt(y0, false)].rank, time(x0), t.rows[t.rowAt(y1, false)].rank, time(x1)];
+	})(report.figures.get('timeline'))`)
+	victim := waiting()[1][longest]
+	if want := [4]float64{1, float64(victim.Start), 0, float64(victim.Start +
+		sums[1].most["MPI_Recv"])}; arrow[0] != want[0] ||
+		arrow[2] != want[2] || math.Abs(arrow[1]-want[1]) > 1e5 || math.Abs(arrow[3]-want[3]) > 1e5 {
+		t.Errorf("the arrow is from rank and time to rank and time %v, not %v", arrow, want)
+	}
+	b.press("#timeline .partners", fmt.Sprintf("waits for rank 0, position %d", longest))
+	b.wait("(c => c && c.row.rank === 0 && c.name === 'MPI_Send')(report.figures.get('timeline').chosen)")
+}

@@ -22,7 +22,7 @@ class Overview {
   // draw draws the row again if it has changed, and shows which part is seen.
   draw() {
     const { span, rows, page } = this.timeline, { width, x: left } = this.timeline.area(), height = this.element.clientHeight;
-    const key = [width, height, page.dark, span.min, span.max, rows.length, rows.map((r) => (r.remote ? r.track.whole !== null : r.rank)).join()].join(' ');
+    const key = [this.timeline.colored, width, height, page.dark, span.min, span.max, rows.length, rows.map((r) => (r.remote ? r.track.whole !== null : r.rank)).join()].join(' ');
     if (key !== this.drawn) {
       this.drawn = key;
       this.paint(left, width, height);
@@ -46,7 +46,7 @@ class Overview {
     c.fillStyle = theme.outside;
     c.fillRect(left, 0, width, height);
     const rects = Array.from({ length: classes }, () => []), row = new SumRow(classes, 0, height, left, width, rects), colors = this.timeline.colors();
-    new GroupTrack(rows.flatMap((r) => (r.group ? r.group.rows : [r]))).draw(span.min, span.max, row);
+    new GroupTrack(rows.flatMap((r) => (r.group ? r.group.rows : [r])).map((r) => ({ track: this.timeline.trackOf(r) }))).draw(span.min, span.max, row);
     row.finish();
     rects.forEach((list, k) => {
       c.fillStyle = colors[k];

@@ -17,7 +17,7 @@ class Page {
     const dark = this.dark = matchMedia('(prefers-color-scheme: dark)').matches && document.documentElement.dataset.theme !== 'light';
     this.theme = {
       line: get('--line'), quiet: get('--quiet'), panel: get('--panel'), bar: get('--bar'), outside: get('--outside'),
-      heat: get('--heat').split(/\s+/), font: body, smallFont: `11px ${body}`, onClass: dark ? '#0d1116' : '#ffffff',
+      heat: get('--heat').split(/\s+/), font: body, smallFont: `11px ${body}`,
       text: get('--text'), ground: get('--ground'), accent: get('--accent'), computing: get('--computing'), waiting: get('--waiting'), transfer: get('--transfer'), other: get('--other'), selection: dark ? 'rgb(133 179 236 / 18%)' : 'rgb(47 98 168 / 14%)', hatch: hatch(get('--ground')),
       shadow: dark ? 'rgb(255 255 255 / 6%)' : 'rgb(0 0 0 / 5%)',
     };
@@ -207,7 +207,7 @@ class Page {
       part.textContent = line;
       box.append(part);
     });
-    if (!call) box.style.cssText = 'padding: 0.45rem 0.7rem; border: 1px solid var(--line); border-radius: 5px; background: var(--ground); color: var(--text); font-size: 0.8125rem; white-space: normal; max-width: 20rem; overflow-wrap: anywhere';
+    if (!call) box.style.cssText = 'padding: 0.45rem 0.7rem; border: 1px solid var(--line); border-radius: 5px; background: var(--ground); color: var(--text); font-size: 0.8125rem; white-space: normal; max-width: 20rem; overflow-wrap: break-word';
     return box;
   }
 

@@ -9,7 +9,7 @@ function decodeSteps(steps) {
 class Timeline {
   constructor(figure, data, page) {
     const { timeline: t, functions } = data;
-    Object.assign(this, { figure, page, data: t, functions, timed: t.timed, error: t.error || 0, row: 0, chosen: null, pointer: null });
+    Object.assign(this, { figure, page, data: t, functions, timed: t.timed, error: t.error || 0, row: 0, chosen: null, pointer: null, colored: 'function' });
     this.classOf = functions.map((_, i) => Math.min(i, classes - 1)).concat(classes - 1);
     const grammars = t.grammars.map((rules) => new Grammar(rules));
     this.programs = t.programs.map((p) => new Program(grammars[p.grammar], { ...p, classOf: this.classOf, classes }));
@@ -24,7 +24,10 @@ class Timeline {
 
   // load makes rows of what the page has of each rank.
   async load() {
-    for (const [i, r] of this.data.ranks.entries()) this.all.push(...(await this.rowsOf(r)).map((row) => Object.assign(row, { of: i })));
+    for (const [i, r] of this.data.ranks.entries()) {
+      const rows = await this.rowsOf(r), waits = r.waits && Waits.unpack(await inflate(r.waits));
+      for (const row of rows) this.all.push(Object.assign(row, { of: i, waits: waits ? new Waits(waits, row.track) : null }));
+    }
     if (this.data.arrows) this.arrows = new Arrows(await inflate(this.data.arrows));
     this.ranked = [...this.all];
     this.rows = [...this.all];
@@ -161,7 +164,15 @@ class Timeline {
     return { x: this.left, y: this.top, width: Math.max(1, this.element.clientWidth - this.left - this.right), height: this.inner };
   }
 
+  // trackOf returns what is drawn of a row: calls, or what they wait.
+  trackOf(r) {
+    if (this.colored === 'function') return r.track;
+    if (r.group) return new GroupTrack(r.group.rows.map((row) => ({ track: this.trackOf(row) })));
+    return (r.states ||= r.waits ? r.waits.track() : new Together(r.track));
+  }
+
   colors() {
+    if (this.colored === 'wait') return Array.from({ length: classes }, (_, k) => (k === 0 ? this.page.theme.other : stateColor((this.data.kinds || [])[k - 1], this.page.dark)));
     const of = (k) => (k < classes - 1 || this.functions.length <= classes ? colorOf((this.functions[k] || { name: '' }).name, this.page.dark) : this.page.theme.other);
     return Array.from({ length: classes }, (_, k) => of(k));
   }
@@ -170,6 +181,11 @@ class Timeline {
   classNamed(k) { return k < classes - 1 || this.functions.length === classes ? this.functions[k].name : 'other functions'; }
 
   legend() {
+    if (this.colored === 'wait') {
+      const entries = [...this.data.kinds.map((name, k) => ({ color: this.colors()[k + 1], name })), { color: this.colors()[0], name: 'in a call, not waiting' }];
+      this.page.legend(this.figure.querySelector('.legend'), entries, true);
+      return;
+    }
     const used = new Set(this.programs.flatMap((p) => p.functions.map((f) => this.classOf[f])));
     if (this.all.some((r) => !r.program)) this.functions.forEach((_, i) => used.add(this.classOf[i]));
     const colors = this.colors(), list = this.figure.querySelector('.legend');
@@ -186,7 +202,7 @@ class Timeline {
     const rows = this.rows.map((r, i) => {
       const { top, height } = this.places[i], pad = height > 12 ? 2 : height > 7 ? 1 : 0;
       const row = new (r.group ? SumRow : Row)(classes, top + pad, height - 2 * pad, this.left, width, rects);
-      r.track.draw(this.span.low, this.span.high, row);
+      this.trackOf(r).draw(this.span.low, this.span.high, row);
       row.finish();
       return row;
     });
@@ -204,8 +220,8 @@ class Timeline {
       () => rows.flatMap((row, i) => !shown[i].track.rough ? [] : [{ type: 'rect', silent: true, shape: { ...base, y: row.top, height: row.height }, style: { fill: { image: theme.hatch, repeat: 'repeat' } } }]),
       () => rows.flatMap((row, i) => row.height < 14 ? [] : row.labels.map((l) => ({
         type: 'text', silent: true, style: {
-          text: this.named(shown[i], { terminal: l.terminal }).name, x: l.x + 5, y: row.top + row.height / 2, width: l.width - 10, overflow: 'truncate', ellipsis: '…',
-          fill: theme.onClass, font: theme.smallFont, verticalAlign: 'middle', align: 'left' } }))),
+          text: this.labelOf(shown[i], l.terminal), x: l.x + 5, y: row.top + row.height / 2, width: l.width - 10, overflow: 'truncate', ellipsis: '…',
+          font: theme.smallFont, verticalAlign: 'middle', align: 'left', ...labelStyle(colors[l.kind], shown[i].track.rough) } }))),
       () => this.marks(),
     ];
     this.chart.setOption({
@@ -233,6 +249,12 @@ class Timeline {
     this.overview.draw();
     for (const remote of new Set(this.ranked.map((r) => r.remote).filter(Boolean))) remote.refine(this.span.low, this.span.high, area.width);
     if (this.pointer) this.tell();
+  }
+
+  // labelOf returns what stands in a call of a row.
+  labelOf(r, terminal) {
+    if (this.colored === 'wait') return terminal > 0 ? this.data.kinds[terminal - 1] : '';
+    return this.named(r, { terminal }).name;
   }
 
   // labels are what stands before the rows, as many as there is room for.
@@ -273,6 +295,7 @@ class Timeline {
     }
     const at = this.chosen ? this.rows.indexOf(this.chosen.row) : -1;
     if (at >= 0) box(at, at, this.chosen.start, this.chosen.start + this.chosen.duration, { fill: 'none', stroke: theme.text, lineWidth: 2 });
+    for (const w of this.seenWaits()) this.waitArrow(w, out);
     for (const { from, to } of this.messages()) {
       const rows = [from, to].map((end) => this.rowOf(end.row));
       if (rows.includes(-1) || (rows[0] === rows[1] && this.rows[rows[0]].group)) continue;
@@ -281,6 +304,39 @@ class Timeline {
         { type: 'reprise-arrow', silent: true, shape, style: { fill: 'none', stroke: theme.text, lineWidth: 1.5 } });
     }
     return out;
+  }
+
+  // seenWaits returns the waits to which arrows are drawn: that of the call that is chosen and, if colours stand for
+  // waits, those that are wide, at most so many.
+  seenWaits() {
+    const most = 60, wide = 14 * this.span.width / this.area().width, chosen = this.waitOf(this.chosen), list = [];
+    if (this.colored === 'wait') {
+      for (const row of this.rows) if (row.waits) row.waits.within(this.span.low, this.span.high, (w) => { if (w.time > wide) list.push({ ...w, row }); });
+      list.sort((a, b) => b.time - a.time);
+    }
+    return [...list.slice(0, most), ...(chosen ? [{ ...chosen, row: this.chosen.row, chosen: true }] : [])];
+  }
+
+  // waitOf returns how a call waited, null if it did not, or if that is not known.
+  waitOf(call) { return call && call.row && call.row.waits ? call.row.waits.of(call.position) : null; }
+
+  // waitArrow adds an arrow from a call that waits to when the call starts that it waits for.
+  waitArrow({ row, rank, start, time, chosen }, out) {
+    const other = this.all.find((r) => r.rank === rank), rows = [this.rows.indexOf(row), other ? this.rowOf(other) : -1];
+    if (rows.includes(-1)) return;
+    const [y0, y1] = rows.map((n) => this.places[n].top + this.places[n].height / 2), shape = { x0: this.place(start), y0, x1: this.place(start + time), y1 };
+    const { theme } = this.page, width = chosen ? 2 : 1.2;
+    out.push({ type: 'reprise-arrow', silent: true, shape, style: { fill: 'none', stroke: theme.ground, lineWidth: width + 2 } },
+      { type: 'reprise-arrow', silent: true, shape, style: { fill: 'none', stroke: chosen ? theme.waiting : theme.text, lineWidth: width } });
+  }
+
+  // culprit returns the call of another rank that a call waited for, as far as it is shown.
+  culprit({ rank, start, time }) {
+    for (const r of this.all.filter((row) => row.rank === rank && row.waits)) {
+      const call = r.track.find(start + time);
+      if (call && call.start === start + time) return { rank, position: call.position };
+    }
+    return null;
   }
 
   // messages returns those of the call that is chosen: from the call that sends one to that
@@ -311,6 +367,13 @@ class Timeline {
   partners() {
     const list = document.createElement('div');
     list.className = 'partners';
+    const waited = this.waitOf(this.chosen), culprit = waited && this.culprit(waited);
+    if (culprit) {
+      const button = document.createElement('button');
+      button.textContent = `waits for rank ${formatCount(waited.rank)}, position ${formatCount(culprit.position)}`;
+      this.page.link(button, culprit);
+      list.append(button);
+    }
     for (const { from, to, sends, other } of this.messages()) {
       const button = document.createElement('button'), took = formatTime(to.end - from.start);
       button.textContent = `${sends ? 'to' : 'from'} ${this.who(other).toLowerCase()}, position ${formatCount(other.position)}: ${took} from sending to receipt`;
@@ -366,8 +429,9 @@ class Timeline {
     const what = `${who}, position ${formatCount(call.position)}, of ${formatCount(r.calls)} calls`;
     if (!this.timed) return [what, call.text];
     if (r.track.rough && r.program) return [what, `${formatTime(call.mean)}: mean of ${formatCount(r.program.of[call.terminal])} calls; when this one began is an estimate`, call.text];
-    const about = this.error > 0 ? `, within ${+(100 * this.error).toPrecision(3)} %` : '';
-    return [what, `starts at ${timeAt(call.start, 1)}, takes ${formatTime(call.duration)}${about}` + (call.running === false ? '; not in a call before' : ''), call.text];
+    const about = this.error > 0 ? `, within ${+(100 * this.error).toPrecision(3)} %` : '', waited = r.waits && r.waits.of(call.position);
+    const waits = waited ? `; ${this.data.kinds[waited.kind]}: waits ${formatTime(waited.time)} for rank ${formatCount(waited.rank)}` : '';
+    return [what, `starts at ${timeAt(call.start, 1)}, takes ${formatTime(call.duration)}${about}${waits}` + (call.running === false ? '; not in a call before' : ''), call.text];
   }
 
   // groupLines returns what is told of a group that is folded.
@@ -599,6 +663,19 @@ class Timeline {
     for (const field of [ranks, order, group]) field.addEventListener('change', arrange);
     for (const button of figure.querySelectorAll('[data-fold]')) button.addEventListener('click', () => this.groups.fold(this.groups.list, button.dataset.fold === 'all'));
     if (this.loaded) this.groups.offer();
+    figure.querySelector('[data-colors]').hidden = !this.data.kinds;
+    for (const button of figure.querySelectorAll('[data-color]')) {
+      button.setAttribute('aria-pressed', button.dataset.color === this.colored);
+      button.addEventListener('click', () => this.color(button.dataset.color));
+    }
+  }
+
+  // color has colours stand for functions or for waits.
+  color(what) {
+    this.colored = what;
+    for (const button of this.figure.querySelectorAll('[data-color]')) button.setAttribute('aria-pressed', button.dataset.color === what);
+    this.legend();
+    this.draw();
   }
 
   // arrange shows the rows of some ranks, written as 0-3,8, by groups.
@@ -676,10 +753,12 @@ class Timeline {
     list.sort((a, b) => b.time - a.time || b.calls - a.calls);
     s.usage = list;
     const width = (s.to - s.from) * rows.length, calls = list.reduce((n, u) => n + u.calls, 0), time = list.reduce((n, u) => n + u.time, 0);
+    s.waits = 0;
+    for (const r of rows) if (r.waits) r.waits.within(s.from, s.to, (w) => { s.waits += Math.min(s.to, w.start + w.time) - Math.max(s.from, w.start); });
     const about = rough ? 'about ' : '';
     const where = this.timed ? `${formatTime(s.to - s.from)} from ${timeAt(s.from, this.span.width / 500)} on` : `calls ${formatCount(Math.ceil(s.from))} to ${formatCount(Math.floor(s.to))}`;
     const title = `Selected: ${where}, ${shown.length === 1 ? this.who(shown[0]) : `${formatCount(rows.length)} rows`}: ${about}${formatCount(Math.round(calls))} calls` +
-      (this.timed ? `, ${about}${(100 * time / width).toFixed(1)} % of the time in them` : '');
+      (this.timed ? `, ${about}${(100 * time / width).toFixed(1)} % of the time in them` : '') + (s.waits > 0 ? `, ${(100 * s.waits / width).toFixed(1)} % waiting for others (${formatTime(s.waits)})` : '');
     this.page.usage(this.figure.querySelector('.readout'), title, list, this.timed, width, rough);
   }
 
@@ -702,6 +781,11 @@ class Timeline {
     this.legend();
     this.draw();
   }
+}
+
+// labelStyle returns how text is written on a colour, which is seen behind it where it is hatched.
+function labelStyle(color, hatched) {
+  return { fill: inkOn(color), ...(hatched ? { backgroundColor: color, padding: [1, 3] } : {}) };
 }
 
 // Many rectangles of one colour as one shape.
