@@ -53,8 +53,9 @@ func varyingCandidates(shapes []*shape, functions []cst.Function, pairs bool) []
 			continue
 		}
 		v := varying{s, s.begins(), functions}
+		calls, most := s.callsOf(len(functions)), s.mostVarying()
 		for f, terminals := range s.byFunction(len(functions)) {
-			if len(terminals) < minSignatures {
+			if len(terminals) < minSignatures || calls[f] > most {
 				continue
 			}
 			for _, c := range v.candidates(f, terminals, pairs) {

@@ -56,6 +56,22 @@ func (a *Accumulator) SizeOfAll() (size int, clearly bool) {
 	return e.size(), t.clearly
 }
 
+// Candidates returns the number of arguments that may be varying.
+func (a *Accumulator) Candidates() int {
+	return len(varyingCandidates(slices.Collect(maps.Values(a.shapes)), a.functions.Functions(), false))
+}
+
+// StreamsWithin reports whether arguments for streams are found within a budget of work, and whether the trace with
+// these is made then.
+func (a *Accumulator) StreamsWithin(budget int) (found, made bool) {
+	shapes := slices.Collect(maps.Values(a.shapes))
+	sortShapes(shapes)
+	s := a.newSearch(context.Background(), shapes, nil)
+	s.budget = budget
+	t := s.sample(shapes)
+	return len(t.arguments) > 0, len(t.arguments) > 0 && s.withStreams(shapes, t)
+}
+
 // WriteWithin is Write of what is found with a budget of work.
 func (a *Accumulator) WriteWithin(w io.Writer, budget int) error {
 	a.renumber()

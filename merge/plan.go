@@ -307,7 +307,3 @@ func (s *search) spend(work int) bool {
 	s.at(s.step)
 	return true
 }
-
-// spare is spend for what is tried before plans that are as likely to be the smallest: half of the budget is left
-// to these.
-func (s *search) spare(work int) bool { return work <= s.budget/2 && s.spend(work) }

@@ -33,7 +33,7 @@ func (s *search) sample(shapes []*shape) *streamTrial {
 	}
 	plain.setOrder(s.ctx, s.a, s.order)
 	candidates = candidates[:min(len(candidates), maxInBlocks)]
-	arguments, size, least := s.streamArguments(sampleOf(without), candidates)
+	arguments, size, least := s.streamArguments(without, candidates)
 	if len(arguments) == 0 || s.ctx.Err() != nil {
 		return none
 	}
@@ -42,7 +42,7 @@ func (s *search) sample(shapes []*shape) *streamTrial {
 		return t
 	}
 	if slices.ContainsFunc(shapes, (*shape).isGrouped) {
-		size = s.sizeInBlocks(plan{shapes: sampleOf(shapes)})
+		size = s.sizeInBlocks(plan{shapes: sampleOf(shapes)}, symbolsOf(shapes))
 	}
 	t.clearly = least < size
 	return t
@@ -73,13 +73,15 @@ func symbolsOf(shapes []*shape) int {
 	return n
 }
 
-// streamArguments returns the arguments that make the trace of shapes smaller in blocks, each by a little
-// at least, and all by what streams are worth, or none: of the candidates, those without which there are
+// streamArguments returns the arguments that make the trace of a sample of shapes smaller in blocks, each by a
+// little at least, and all by what streams are worth, or none: of the candidates, those without which there are
 // fewest signatures are tried first. Plain is the size without streams, and least that with these.
 func (s *search) streamArguments(
 	shapes []*shape, candidates []candidate,
 ) (taken []layout.StreamArgument, plain, least int) {
-	plain = s.sizeInBlocks(plan{shapes: shapes})
+	all := symbolsOf(shapes)
+	shapes = sampleOf(shapes)
+	plain = s.sizeInBlocks(plan{shapes: shapes}, all)
 	least = plain
 	for _, c := range candidates {
 		with := slices.Clone(taken)
@@ -91,7 +93,7 @@ func (s *search) streamArguments(
 		if len(with) == len(taken) {
 			continue
 		}
-		if n := s.sizeInBlocks(plan{shapes: shapes, streams: with}); n < least-least/little {
+		if n := s.sizeInBlocks(plan{shapes: shapes, streams: with}, all); n < least-least/little {
 			least, taken = n, with
 		}
 	}
@@ -102,12 +104,14 @@ func (s *search) streamArguments(
 }
 
 // withStreams makes the trace of shapes with the streams of t in its blocks, and reports whether there is
-// one.
+// one. It may take all that is left of the budget: once a sample is smaller so, no other plan is as likely to be
+// the smallest.
 func (s *search) withStreams(shapes []*shape, t *streamTrial) bool {
 	if t.draft.model != nil {
 		return true
 	}
-	e, ok := s.tablesInBlocks(plan{shapes: s.a.withoutGroups(shapes), streams: t.arguments})
+	e, ok := s.tablesInBlocks(plan{shapes: s.a.withoutGroups(shapes), streams: t.arguments},
+		func(values, work int) bool { return values <= maxValues && s.spend(work) })
 	if !ok {
 		return false
 	}
@@ -121,9 +125,15 @@ func (s *search) withStreams(shapes []*shape, t *streamTrial) bool {
 	return true
 }
 
-// sizeInBlocks returns about the size of the trace of a plan, as far as streams make a difference.
-func (s *search) sizeInBlocks(p plan) int {
-	e, ok := s.tablesInBlocks(p)
+// sizeInBlocks returns about the size of the trace of a plan, which is that of a sample of shapes that have so many
+// symbols in all, as far as streams make a difference. It is too large unless the plan can then be made of all of
+// them, which takes as much for each symbol, or up to an eighth more.
+func (s *search) sizeInBlocks(p plan, all int) int {
+	sampled := max(symbolsOf(p.shapes), 1)
+	e, ok := s.tablesInBlocks(p, func(values, work int) bool {
+		ofAll := func(n int) int64 { return int64(n) * int64(all) / int64(sampled) }
+		return ofAll(values) <= maxValues && ofAll(work+work/8) <= int64(s.budget-work) && s.spend(work)
+	})
 	if !ok {
 		return math.MaxInt
 	}
@@ -142,14 +152,15 @@ func (s *search) sizeInBlocks(p plan) int {
 	return size
 }
 
-// tablesInBlocks returns the trace of a plan with blocks, but for these, and whether they are tried.
-func (s *search) tablesInBlocks(p plan) (draft, bool) {
+// tablesInBlocks returns the trace of a plan with blocks, but for these, and whether it is made: if spend allows so
+// many values of streams, and so much work.
+func (s *search) tablesInBlocks(p plan, spend func(values, work int) bool) (draft, bool) {
 	shapes, x, values := p.shapes, (*streams)(nil), 0
 	if len(p.streams) > 0 {
 		shapes, x = stretch(shapes, s.a.functions.Functions(), p.streams, true)
 		values = x.inBlocksLen()
 	}
-	if values > maxValues || !s.spare(symbolWork*symbolsOf(shapes)+valueWork*values) {
+	if !spend(values, symbolWork*symbolsOf(shapes)+valueWork*values) {
 		return draft{}, false
 	}
 	m := newModel(s.ctx, s.a, shapes, x)

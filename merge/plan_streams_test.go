@@ -35,7 +35,10 @@ var pollingFunctions = []cst.Function{
 }
 
 // polling returns the part of a rank that polls, sends what is ready, and notes places of memory.
-func polling(rank, rounds int) Part {
+func polling(rank, rounds int) Part { return waiting(rank, rounds, 0) }
+
+// waiting is polling of a rank that makes a call up to seven times as often before each round.
+func waiting(rank, rounds, polls int) Part {
 	var table cst.Table
 	var b sequitur.Builder
 	call := func(f int, values ...cst.Value) {
@@ -46,6 +49,7 @@ func polling(rank, rounds int) Part {
 	}
 	for i := range rounds {
 		noise := int64(irregular(rank, i))
+		b.AppendRun(table.Intern(table.Declare(pollingFunctions[3]), cst.Int(2)), uint64(polls*(1+i*i%7)))
 		call(0, requests(2+i%2), cst.Int(int64(i%4)), cst.StatusOf(cst.Status{Source: noise % 15, Tag: 1}))
 		call(1, cst.Int(noise/16%200), cst.Rank(int64(rank^1)))
 		if i%5 == 0 {
@@ -103,6 +107,78 @@ func TestStretchInBlocksSmaller(t *testing.T) {
 	const bits = 3.91 + 7.65 + 1
 	if most := 1.05*bits*ranks*rounds/8 + 1000; float64(len(file)) > most {
 		t.Errorf("%d bytes, more than %.0f", len(file), most)
+	}
+}
+
+// TestLongPolls checks that what varies is as small where a program polls long, and its calls are many more than
+// the symbols of its grammar.
+func TestLongPolls(t *testing.T) {
+	const ranks, rounds = 2, 600
+	var last int
+	for _, polls := range []int{1, 100} {
+		var parts []Part
+		for rank := range ranks {
+			parts = append(parts, waiting(rank, rounds, polls))
+		}
+		file := write(t, Run{Ranks: ranks}, parts)
+		checkCalls(t, open(t, file), parts)
+		if s := tableOf(t, file).Streams; s == nil || !s.InBlocks {
+			t.Errorf("%d polls: no streams in blocks", polls)
+		}
+		if last > 0 && len(file) > last+last/50 {
+			t.Errorf("%d polls: %d bytes, %d if there are fewer", polls, len(file), last)
+		}
+		last = len(file)
+	}
+}
+
+// TestManyVaryingCalls checks that arguments of a function are not varying where its calls are many more than the
+// symbols of the grammar, as each of the calls would have a value.
+func TestManyVaryingCalls(t *testing.T) {
+	number := cst.Type{Kind: cst.KindInt}
+	for _, test := range []struct {
+		calls      uint64
+		candidates int
+	}{{1, 1}, {50, 1}, {100, 0}} {
+		var table cst.Table
+		var b sequitur.Builder
+		for i := range 2000 {
+			value := cst.Int(int64(irregular(i, 0) % 40))
+			b.AppendRun(table.Intern(table.Declare(numbered("send", number)), value), test.calls)
+			b.Append(table.Intern(table.Declare(numbered("step", number)), cst.Int(1)))
+		}
+		var a Accumulator
+		if err := a.Add(Part{Table: &table, Grammar: b.Finish()}); err != nil {
+			t.Fatal(err)
+		}
+		if n := a.Candidates(); n != test.candidates {
+			t.Errorf("%d calls at a time: %d arguments may be varying, want %d", test.calls, n, test.candidates)
+		}
+	}
+}
+
+// TestTrialsLeaveBudget checks that trials of streams with a sample leave to the budget what writing all shapes
+// with them takes.
+func TestTrialsLeaveBudget(t *testing.T) {
+	tier.SlowRace(t)
+	var a Accumulator
+	for rank := range 6 {
+		if err := a.Add(polling(rank, 600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := 0
+	for budget := 80_000; budget < 240_000; budget += 20_000 {
+		chosen, made := a.StreamsWithin(budget)
+		if chosen && !made {
+			t.Errorf("a budget of %d is gone when it is known which arguments have streams", budget)
+		}
+		if chosen {
+			found++
+		}
+	}
+	if found == 0 {
+		t.Error("no budget is enough for streams")
 	}
 }
 

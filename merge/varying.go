@@ -31,12 +31,48 @@ type stream struct {
 	values   []int64
 }
 
-// isIrregular reports whether the grammar of s is large for its calls, as it is
-// where values vary without a pattern, so that looking at the calls one by one
-// takes no longer than looking at the grammar, but for a factor.
+// isIrregular reports whether the grammar of s is large for its runs of equal calls, as it is where values vary
+// without a pattern, so that looking at the runs one by one takes no longer than looking at the grammar, but for
+// a factor. How long the runs are does not matter: a program that waits longer polls more often, and is no more
+// regular.
 func (s *shape) isIrregular() bool {
-	const callsPerSymbol = 64
-	return s.grammar.Len() <= min(layout.MaxStreamCalls, callsPerSymbol*uint64(s.grammar.Symbols()))
+	return s.grammar.Len() <= layout.MaxStreamCalls && runsOf(s.grammar) <= s.mostVarying()
+}
+
+// mostVarying returns how many calls a function of s has at most if its arguments are varying, as each of these
+// calls has a value, and how many runs s has at most.
+func (s *shape) mostVarying() uint64 {
+	const perSymbol = 64
+	return perSymbol * uint64(s.grammar.Symbols())
+}
+
+// runsOf returns the number of runs of one symbol that g has, counting those in two of which one ends with a rule
+// and the other goes on.
+func runsOf(g *sequitur.Grammar) uint64 {
+	runs := make([]uint64, g.Rules())
+	for r := range runs {
+		for t := range g.Body(r) {
+			if t.Rule < 0 {
+				runs[r] = wire.AddSat(runs[r], 1)
+			} else {
+				runs[r] = wire.AddSat(runs[r], wire.MulSat(t.Count, runs[t.Rule]))
+			}
+		}
+	}
+	if len(runs) == 0 {
+		return 0
+	}
+	return runs[len(runs)-1]
+}
+
+// callsOf returns how many calls of each function s has.
+func (s *shape) callsOf(functions int) []uint64 {
+	calls := make([]uint64, functions)
+	for t, n := range s.grammar.Occurrences() {
+		f := s.forms[t].function
+		calls[f] = wire.AddSat(calls[f], n)
+	}
+	return calls
 }
 
 // stretch returns shapes in which the values of varying arguments are streams,
@@ -134,7 +170,11 @@ func (x *streams) varying(s *shape, slots map[int][]int,
 // slotsOf returns the slots of each function that become streams in its terminals.
 func (x *streams) slotsOf(s *shape, begins []int) map[int][]int {
 	slots := make(map[int][]int)
+	calls, most := s.callsOf(len(x.functions)), s.mostVarying()
 	for _, e := range x.arguments {
+		if calls[e.Function] > most {
+			continue
+		}
 		some, constant := false, true
 		for t, f := range s.forms {
 			if f.function == e.Function && constant {
