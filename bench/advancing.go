@@ -20,15 +20,13 @@ func (m *implementation) advancing(w io.Writer, directory string) error {
 	if err != nil {
 		return err
 	}
-	without := *m
-	without.sites = "none"
 	for _, pattern := range []string{"sweep", "ring", "flight", "tags", "panels", "records"} {
 		for _, loops := range [][2]string{{"5", "500"}, {"20", "500"}, {"20", "2000"}} {
 			spool, err := os.MkdirTemp(directory, "spool-")
 			if err != nil {
 				return err
 			}
-			if _, err := without.run(4, spool, directory, program, pattern, loops[0], loops[1]); err != nil {
+			if _, err := m.withoutSites().run(4, spool, directory, program, pattern, loops[0], loops[1]); err != nil {
 				return err
 			}
 			whole, s, err := collectTrace(spool, collect.Options{Untimed: true})

@@ -63,7 +63,7 @@ func Report(w io.Writer, in Input) error {
 		{"When the size grows",
 			"Programs that draw something at random. The information in that, in bytes, is what no file can be smaller than.", reportGrowth},
 		{"Bounded traces",
-			"Runs that do not repeat, in at most 16 kB. hpcc has problems of size 200; random messages go from each of 16 ranks to another one, in 1,000 iterations; in MPI_Alltoallv on 16 ranks, all lengths are random, in 100 iterations. Sizes are bytes of messages that are sent, and of blocks of MPI_Alltoallv; their distributions are compared with those of the run.", reportBounded},
+			"Runs that do not repeat, in at most 16 kB. hpcc has problems of size 200, and no call sites; random messages go from each of 16 ranks to another one, in 1,000 iterations; in MPI_Alltoallv on 16 ranks, all lengths are random, in 100 iterations. Sizes are bytes of messages that are sent, and of blocks of MPI_Alltoallv; their distributions are compared with those of the run.", reportBounded},
 		{"Sequitur: appending a million symbols",
 			"From an empty Builder, growth included. Pilgrim's sizes are those of its Sequitur on a million symbols of the same description; random ones have another seed. For its stencil with Waitany (88,790) the description does not tell enough to make the same input.", reportStreams},
 		{"Times", "Durations and gaps of the calls of recorded runs, as nanoseconds of 8 bytes, with codecs that have a relative error of at most 10 %, or none.",

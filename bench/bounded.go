@@ -73,7 +73,7 @@ func reportBoundedHPCC(w io.Writer) error {
 		if err := os.WriteFile(filepath.Join(work, "hpccinf.txt"), hpccInput(), 0o600); err != nil {
 			return err
 		}
-		if _, err := m.run(ranks, spool, work, program); err != nil {
+		if _, err := m.withoutSites().run(ranks, spool, work, program); err != nil {
 			return err
 		}
 		c, err := collect.New(spool, collect.Options{})
@@ -190,7 +190,7 @@ func (c *traceContent) add(tr *trace.Trace, model *semantics.Model, rank int) er
 	}
 	for o := range r.All() {
 		add := func(peer int, bytes int64) {
-			key := fmt.Sprint(tr.Functions()[calls.Function(o.Terminal)].Name, rank, peer)
+			key := fmt.Sprint(tr.Functions()[r.Function(o.Terminal)].Name, rank, peer)
 			if c.pairs[key] == nil {
 				c.pairs[key] = make(sizes)
 			}

@@ -42,9 +42,7 @@ func (m *implementation) neighbours(w io.Writer, directory string) error {
 		if err != nil {
 			return err
 		}
-		without := *m
-		without.sites = "none"
-		if _, err := without.run(p.ranks, spool, directory, program, p.args...); err != nil {
+		if _, err := m.withoutSites().run(p.ranks, spool, directory, program, p.args...); err != nil {
 			return err
 		}
 		whole, s, err := collectTrace(spool, collect.Options{Untimed: true, Keep: true})

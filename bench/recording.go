@@ -105,6 +105,13 @@ type implementation struct {
 	sites       string // as in record --sites; caller if empty
 }
 
+// withoutSites returns m, but that call sites are not recorded.
+func (m *implementation) withoutSites() *implementation {
+	without := *m
+	without.sites = "none"
+	return &without
+}
+
 // processorTime returns the time that all threads of the program took of processors:
 // a clock that other programs do not disturb much.
 func processorTime() time.Duration {
@@ -232,7 +239,7 @@ func (m *implementation) hpcc(w io.Writer, directory string) error {
 		fmt.Fprintf(w, "\nhpcc is not installed.\n")
 		return nil
 	}
-	fmt.Fprintf(w, "\nhpcc with problems of size 200. It polls: the number of calls differs from run to run.\n\n")
+	fmt.Fprintf(w, "\nhpcc with problems of size 200. It polls: the number of calls differs from run to run. No call sites, as with Pilgrim.\n\n")
 	heads(w, "ranks", "calls", "signatures", "trace without times, bytes", "of Pilgrim's",
 		"statistics of times, bytes a signature", "raw records, bytes", "Pilgrim: calls", "signatures", "bytes")
 	for _, peer := range hpccPeers {
@@ -247,7 +254,7 @@ func (m *implementation) hpcc(w io.Writer, directory string) error {
 		if err := os.WriteFile(filepath.Join(work, "hpccinf.txt"), hpccInput(), 0o600); err != nil {
 			return err
 		}
-		if _, err := m.run(peer.ranks, spool, work, program); err != nil {
+		if _, err := m.withoutSites().run(peer.ranks, spool, work, program); err != nil {
 			return err
 		}
 		size, _, _, err := collectSpool(spool, collect.Options{Keep: true, Untimed: true})

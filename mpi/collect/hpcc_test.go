@@ -19,7 +19,7 @@ const hpccInput = "HPLinpack benchmark input file\n\nHPL.out\n8\n1\n200\n1\n80\n
 	"\n0\n1200 10000 30000\n0\n40 9 8 13 13 20 16 32 64\n"
 
 // TestHPCC records hpcc: it has the calls that a counter counts, with the arguments of
-// the raw records, and takes less than a tenth of what Pilgrim's traces of as many
+// the raw records, and takes less than a twentieth of what Pilgrim's traces of as many
 // calls take.
 func TestHPCC(t *testing.T) {
 	program, err := exec.LookPath("hpcc")
