@@ -13,6 +13,8 @@ type pageData struct {
 	Load     *loadData     `json:"load,omitempty"`
 
 	Iterations *iterationData `json:"iterations,omitempty"`
+
+	Other *pageData `json:"other,omitempty"` // functions and timeline of a reference
 }
 
 type functionData struct {

@@ -17,6 +17,7 @@ import (
 	"github.com/reprise-trace/reprise/query/diagnosis"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
+	"github.com/reprise-trace/reprise/trace"
 )
 
 //go:embed assets/page.html assets/style.css assets/*.js
@@ -31,7 +32,8 @@ type page struct {
 	Remarks     []string
 	Foot        string
 
-	Parts         *partsText // nil if it is not known what ranks spend their time in
+	Parts         *partsText    // nil if it is not known what ranks spend their time in
+	Compared      *comparedText // nil without a reference
 	Timeline      *timelineText
 	Waits         *waitText      // nil if they are not known
 	Iterations    *iterationText // nil if there is no main loop, or no times of every call
@@ -45,6 +47,7 @@ type page struct {
 	Efficiency    *efficiencyText // nil if there are no times, or too many calls
 	Loops         *loopText
 
+	trace     *trace.Trace
 	data      pageData
 	functions map[string]int // numbers in data.Functions, by whole names
 	profile   *query.Profile

@@ -28,6 +28,9 @@ type Options struct {
 	// Ranks are those of the timeline, at most 256. Nil means some of each shape.
 	Ranks *rankenc.Set
 
+	// Reference is a trace that the page compares the trace with. Nil means none.
+	Reference *Reference
+
 	// Budget is how many bytes the page may have for the timeline to hold the times of all
 	// calls, where the trace has them; what does not fit is drawn more coarsely. Zero means
 	// [DefaultBudget]. What else is on a page is bounded, too, and takes up to some 4 MB.
@@ -42,6 +45,7 @@ type Options struct {
 // [trace.Options.LeaveOutDamage], the page says what it lacks.
 func Write(ctx context.Context, w io.Writer, tr *trace.Trace, o Options) error {
 	need.That(w != nil, "report: nothing to write to")
+	need.That(o.Reference == nil || o.Reference.Trace != nil, "report: a reference without a trace")
 	p, err := gather(ctx, tr, o.filled(), false)
 	if err != nil {
 		return err
@@ -63,7 +67,7 @@ func (o Options) filled() Options {
 // gather puts together what the page is about. If it is served, it has no times of calls:
 // it asks for them.
 func gather(ctx context.Context, tr *trace.Trace, o Options, served bool) (*page, error) {
-	p := &page{Title: printable(o.Name), served: served, searched: make(map[int]*semantics.Rank)}
+	p := &page{Title: printable(o.Name), trace: tr, served: served, searched: make(map[int]*semantics.Rank)}
 	for _, part := range []struct {
 		what string
 		add  func(context.Context, *trace.Trace, Options) error
@@ -77,6 +81,7 @@ func gather(ctx context.Context, tr *trace.Trace, o Options, served bool) (*page
 		{"waits", p.addWaits},
 		{"efficiency", p.addEfficiency},
 		{"loops", p.addLoops},
+		{"reference", p.addReference},
 		{"timeline", p.addTimeline},
 	} {
 		if o.Progress != nil {

@@ -18,6 +18,8 @@ type timelineText struct {
 	Ranks string // which are shown
 	Note  string
 	Run   bool // it is a part of the timeline
+
+	Figure string // its name: timeline, or other for that of a reference
 }
 
 // addTimeline adds the timeline, to which everything else must have been added: it has the
@@ -31,7 +33,7 @@ func (p *page) addTimeline(ctx context.Context, tr *trace.Trace, o Options) erro
 	if err != nil {
 		return err
 	}
-	t := &timelineText{Ranks: fmt.Sprintf("%s of %s", text.Count(len(m.shown)), text.Plural(of, "rank"))}
+	t := &timelineText{Figure: "timeline", Ranks: fmt.Sprintf("%s of %s", text.Count(len(m.shown)), text.Plural(of, "rank"))}
 	t.Run = m.addRun()
 	if len(m.shown) > 0 {
 		p.Timeline, p.data.Timeline = t, m.data

@@ -77,6 +77,25 @@ func Percent[N number](part, whole N) string {
 	return fmt.Sprintf("%.1f %%", 100*p/w)
 }
 
+// Change writes how much more b is than a, in per cent of a and with its sign: nothing if a is nothing, or if one
+// of the two is saturated or not finite.
+func Change[N number](a, b N) string {
+	x, y := float64(a), float64(b)
+	if a <= 0 || isSaturated(a) || isSaturated(b) || math.IsInf(x, 0) || math.IsInf(y, 0) {
+		return ""
+	}
+	change := 100 * (y - x) / x
+	switch {
+	case a == b:
+		return "0 %"
+	case math.Abs(change) < 0.05:
+		return "< 0.1 %"
+	case math.Abs(change) >= 1000:
+		return fmt.Sprintf("%+.0f %%", change)
+	}
+	return fmt.Sprintf("%+.1f %%", change)
+}
+
 func isSaturated[N number](n N) bool {
 	u, ok := any(n).(uint64)
 	return ok && Saturated(u)

@@ -5,7 +5,7 @@ const families = [ // hue, saturation, of functions by their names; the first th
   [/^MPI_(Init|Finalize)/, 38, 24, ['MPI_Init', 'MPI_Finalize', 'MPI_Init_thread']],
   [/^MPI_(Comm_|Group_|Cart|Type_|Info_|Attr|Dims|Topo|Errhandler|Op_|Get_|Session|Pcontrol|Wtime)/, 205, 13, ['MPI_Comm_rank', 'MPI_Comm_size', 'MPI_Comm_split']],
   [/^MPI_I?(Barrier)/, 50, 72, ['MPI_Barrier', 'MPI_Ibarrier']],
-  [/^MPI_(Wait|Test|Request)/, 2, 64, ['MPI_Wait', 'MPI_Waitall', 'MPI_Waitany', 'MPI_Waitsome', 'MPI_Test', 'MPI_Testall']],
+  [/^MPI_(Wait|Test|Request)/, 2, 64, ['MPI_Waitall', 'MPI_Wait', 'MPI_Waitany', 'MPI_Waitsome', 'MPI_Test', 'MPI_Testall']],
   [/^MPI_(Sendrecv|Isendrecv)/, 178, 58, ['MPI_Sendrecv', 'MPI_Sendrecv_replace']],
   [/^MPI_(I?[bsr]?send|Psend|[BSR]?send_init|Start|Pready)/i, 214, 64, ['MPI_Send', 'MPI_Isend', 'MPI_Start', 'MPI_Startall', 'MPI_Ssend', 'MPI_Rsend']],
   [/^MPI_(I?m?recv|Precv|Parrived|I?m?probe)/i, 140, 46, ['MPI_Recv', 'MPI_Irecv', 'MPI_Iprobe', 'MPI_Probe', 'MPI_Mrecv', 'MPI_Improbe']],

@@ -55,15 +55,16 @@ class Overview {
     if (!span.home) return;
     c.fillStyle = theme.ground;
     c.globalAlpha = 0.6;
+    const ends = rows.map((r) => r.track.end), last = this.place(Math.max(...ends)), first = this.place(Math.max(0, span.min));
     const [begin, end] = span.home.map((time) => this.place(time));
-    c.fillRect(left, 0, begin - left, height);
-    c.fillRect(end, 0, left + width - end, height);
+    c.fillRect(first, 0, begin - first, height);
+    c.fillRect(end, 0, last - end, height);
     c.globalAlpha = 1;
     c.fillStyle = theme.text;
     c.font = theme.smallFont;
     c.textBaseline = 'middle';
     c.textAlign = 'center';
-    for (const [name, from, to] of [['startup', left, begin], ['shutdown', end, left + width]]) {
+    for (const [name, from, to] of [['startup', first, begin], ['shutdown', end, last]]) {
       if (to - from > c.measureText(name).width + 8) c.fillText(name, (from + to) / 2, height / 2);
     }
   }

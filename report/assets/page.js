@@ -28,6 +28,7 @@ class Page {
     const d = this.data;
     switch (name) {
       case 'timeline': return new Timeline(figure, d, this);
+      case 'other': return new Timeline(figure, d.other, this);
       case 'matrix': return new Matrix(figure, d, this);
       case 'functions': return new Bars(figure, this, () => {
         const of = figure.dataset.of, write = of === 'time' ? formatTime : formatCount;
@@ -93,10 +94,14 @@ class Page {
     else drawn();
   }
 
-  // prepare makes the timeline before it is seen, so that it can be printed at any time.
+  // prepare makes timelines before they are seen, so that they can be printed at any time.
   prepare() {
-    const element = document.querySelector('[data-figure="timeline"]');
-    if (element) this.prepared.set(element, this.make('timeline', element.closest('figure')));
+    const made = [...document.querySelectorAll('[data-figure="timeline"], [data-figure="other"]')].map((element) => {
+      const timeline = this.make(element.dataset.figure, element.closest('figure'));
+      this.prepared.set(element, timeline);
+      return timeline;
+    });
+    if (made.length === 2) Promise.all(made.map((t) => t.ready)).then(() => made[0].pair(made[1]));
   }
 
   showAll() { for (const element of document.querySelectorAll('[data-figure]')) this.show(element); }
@@ -147,12 +152,12 @@ class Page {
   }
 
   // goTo shows calls in the timeline.
-  async goTo(to) {
-    const element = document.querySelector('[data-figure="timeline"]');
+  async goTo(to, name = 'timeline') {
+    const element = document.querySelector(`[data-figure="${name}"]`);
     if (!element) return;
     this.show(element);
     element.scrollIntoView({ behavior: 'instant', block: 'nearest' });
-    const timeline = this.figures.get('timeline');
+    const timeline = this.figures.get(name);
     await timeline.ready;
     const there = await timeline.show(to);
     timeline.figure.querySelector('.found').textContent = there ? '' : 'not in these ranks, or not in single calls';
@@ -196,6 +201,7 @@ class Page {
       row('td', [name, about + formatCount(Math.round(u.calls)), ...(timed ? [about + formatTime(u.time), (100 * u.time / width).toFixed(1) + ' %', u.calls > 0 ? about + formatTime(u.time / u.calls) : '–'] : [])]);
     }
     out.replaceChildren(b, table);
+    out.classList.add('sums');
   }
 
   // tipBox returns lines as an element: the first stands out, and the last is a call if call is set.
@@ -261,7 +267,7 @@ class Page {
     this.links();
     document.addEventListener('click', (e) => {
       const button = e.target.closest('button[data-to]');
-      if (button) this.goTo(JSON.parse(button.dataset.to));
+      if (button) this.goTo(JSON.parse(button.dataset.to), button.closest('#other') ? 'other' : 'timeline');
     });
     document.addEventListener('toggle', (e) => {
       if (e.target.open && e.target.dataset.same) repeat(e.target);

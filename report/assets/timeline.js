@@ -209,7 +209,31 @@ class Timeline {
     return { rects, rows };
   }
 
+  // begin returns when the run begins.
+  get begin() { return this.span.home ? this.span.home[0] : this.span.min; }
+
+  // pair has this timeline and that of another run show the same part, counted from where the runs begin.
+  pair(other) {
+    const both = [this, other];
+    if (!both.every((t) => t.timed)) return;
+    const before = Math.max(...both.map((t) => t.begin - t.span.min)), after = Math.max(...both.map((t) => t.span.max - t.begin));
+    for (const t of both) t.length = t.span.max - t.span.min;
+    for (const t of both) [t.span.min, t.span.max] = [t.begin - before, t.begin + after];
+    [this.twin, other.twin] = [other, this];
+    for (const t of both) if (!t.span.home) t.span.reset();
+    if (this.element) this.draw();
+  }
+
+  // lead has the other timeline show the same part.
+  lead() {
+    const { twin, span } = this, low = span.low - this.begin + (twin ? twin.begin : 0);
+    if (!twin || Math.abs(twin.span.low - low) + Math.abs(twin.span.width - span.width) < 1e-6 * span.width) return;
+    twin.span.set(low, low + span.width);
+    if (twin.element) twin.draw();
+  }
+
   draw() {
+    this.lead();
     const { theme } = this.page, area = this.area(), { rects, rows } = this.drawRows(area.width), shown = this.rows;
     this.drawn = rects;
     const colors = this.colors(), axis = this.timed ? axisFrom(this.span.low, this.span.width) : { label: formatAxisCount, base: '' };
@@ -388,7 +412,7 @@ class Timeline {
     if (!this.timed) return `Calls ${formatCount(Math.floor(span.low))} to ${formatCount(Math.ceil(span.high))} of ${formatCount(span.max)}`;
     const home = span.home && span.low === span.home[0] && span.high === span.home[1];
     const text = span.whole ? 'All of ' : home ? `The run, ${formatTime(span.width)} of ` : `${formatTime(span.width)} from ${timeAt(span.low, span.width / 20)} on, of `;
-    return text + formatTime(span.max - span.min);
+    return text + formatTime(this.length || span.max - span.min);
   }
 
   // callAt returns what is known of a row at a time.
@@ -766,6 +790,7 @@ class Timeline {
     const out = this.figure.querySelector('.readout');
     if (!out) return;
     out.replaceChildren();
+    out.classList.remove('sums');
     const lines = call ? this.lines(call) : [out.dataset.hint];
     lines.forEach((line, i) => {
       const part = document.createElement(i === 0 && call ? 'b' : 'span');

@@ -11,8 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/query/diagnosis"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -83,6 +85,9 @@ type Diff struct {
 	Unreadable rankenc.Set        `json:"unreadable_rank_set"` // ranks that are left out
 	TimeA      *query.Nanoseconds `json:"a_time_ns,omitempty"` // in all calls of the run; only if both traces have it
 	TimeB      *query.Nanoseconds `json:"b_time_ns,omitempty"`
+	// Runs are why the two took as long as they did, if all ranks are compared and that is known of both.
+	Runs []*diagnosis.Diagnosis `json:"diagnoses,omitzero"`
+
 	// that differ, the largest difference first; the same
 	Times []timeDifference `json:"time_differences,omitzero"`
 }
@@ -119,6 +124,18 @@ func diff(q *cli.Question, pathA, pathB string, ignore *ignoreFlag) error {
 	d := &Diff{Schema: cli.Schema, Traces: [2]string{pathA, pathB}, Ignored: ignore.words}
 	d.Unreadable = cli.Unreadable(a).Union(cli.Unreadable(b))
 	if q.Ranks == nil {
+		for _, tr := range []*trace.Trace{a, b} {
+			run, err := diagnosis.Open(q.Context(), tr, diagnosis.Options{})
+			if err != nil {
+				return err
+			}
+			if run != nil {
+				d.Runs = append(d.Runs, run)
+			}
+		}
+		if len(d.Runs) < 2 {
+			d.Runs = nil
+		}
 		all := rankenc.World(q.Trace.Ranks())
 		q.Ranks = &all
 	}
@@ -233,6 +250,7 @@ func (d *Diff) print(q *cli.Question) {
 		if d.Reordered {
 			q.Printf("the order of the calls of different ranks differs\n")
 		}
+		d.printRuns(q)
 		d.printTimes(q)
 		return
 	}
@@ -258,10 +276,25 @@ func (d *Diff) print(q *cli.Question) {
 	if len(d.Functions)+len(d.Calls) == 0 && d.Different.Len() > 0 {
 		q.Printf("\neach rank makes each call equally often, in another order\n")
 	}
-	d.printCounts(q, "<function", d.Functions)
-	d.printCounts(q, "<signature", d.Calls)
+	d.printFunctions(q)
+	d.printCalls(q)
 	d.printMessages(q)
+	d.printRuns(q)
 	d.printTimes(q)
+}
+
+// printRuns prints what the runs took and how efficient they were.
+func (d *Diff) printRuns(q *cli.Question) {
+	if d.Runs == nil {
+		return
+	}
+	rows := answers.Comparison(d.Runs[0], d.Runs[1])
+	q.Printf("\n")
+	t := text.NewTable(q.OutOrStdout(), text.All, "<of the run", "A", "B", "difference")
+	for _, r := range rows {
+		t.Row(r.Name, r.A, r.B, r.Change)
+	}
+	t.Close()
 }
 
 // printFirst prints where calls differ, if they do.
@@ -283,15 +316,30 @@ func printFirst(q *cli.Question, f *query.Difference, what string) {
 // it is shown how many they are.
 const maxRanksText = 30
 
-func (d *Diff) printCounts(q *cli.Question, what string, rows []query.CountDifference) {
+// printFunctions prints functions that are called another number of times.
+func (d *Diff) printFunctions(q *cli.Question) {
+	t := d.rows(q, len(d.Functions), "calls in A", "calls in B", "difference", "", "ranks", "<function").Wrapped()
+	for _, c := range d.Functions {
+		t.Row(c.A, c.B, more(c.A, c.B, text.Count[uint64]), text.Change(c.A, c.B), ranksText(c.Ranks),
+			text.Printable(c.Name))
+	}
+	t.Close()
+}
+
+// ranksText lists ranks, or says how many they are.
+func ranksText(set rankenc.Set) string {
+	if s := set.String(); len(s) <= maxRanksText {
+		return s
+	}
+	return text.Plural(set.Len(), "rank")
+}
+
+// printCalls prints signatures of which there is another number of calls.
+func (d *Diff) printCalls(q *cli.Question) {
 	// what differs may be anywhere
-	t := d.rows(q, len(rows), "calls in A", "calls in B", "difference", "ranks", what).Wrapped()
-	for _, c := range rows {
-		ranks := c.Ranks.String()
-		if len(ranks) > maxRanksText {
-			ranks = text.Plural(c.Ranks.Len(), "rank")
-		}
-		t.Row(c.A, c.B, more(c.A, c.B, text.Count[uint64]), ranks, text.Printable(c.Name))
+	t := d.rows(q, len(d.Calls), "calls in A", "calls in B", "difference", "ranks", "<signature").Wrapped()
+	for _, c := range d.Calls {
+		t.Row(c.A, c.B, more(c.A, c.B, text.Count[uint64]), ranksText(c.Ranks), text.Printable(c.Name))
 	}
 	t.Close()
 }
@@ -305,8 +353,12 @@ func (d *Diff) printMessages(q *cli.Question) {
 		q.Printf("\nequal messages: %s, %s\n", text.Plural(m.A.Messages, "message"), flowBytes(m.A))
 		return
 	}
-	q.Printf("\nmessages: %s, %s in A, %s, %s in B\n", text.Count(m.A.Messages), flowBytes(m.A),
+	q.Printf("\nmessages: %s, %s in A, %s, %s in B", text.Count(m.A.Messages), flowBytes(m.A),
 		text.Count(m.B.Messages), flowBytes(m.B))
+	if change := text.Change(m.A.Bytes, m.B.Bytes); m.A.Bytes != m.B.Bytes && change != "" {
+		q.Printf("; bytes %s", change)
+	}
+	q.Printf("\n")
 	for i, f := range []query.Flow{m.UnplacedA, m.UnplacedB} {
 		if f.Messages > 0 {
 			q.Printf("%s, %s in %c, to or from an unknown rank: they are in no pair\n",
@@ -329,9 +381,9 @@ func (d *Diff) printMessages(q *cli.Question) {
 }
 
 func (d *Diff) printTimes(q *cli.Question) {
-	t := d.rows(q, len(d.Times), "time in A", "time in B", "difference", "<function")
+	t := d.rows(q, len(d.Times), "time in A", "time in B", "difference", "", "<function")
 	for _, f := range d.Times {
-		t.Row(text.Duration(f.A), text.Duration(f.B), f.more(), text.Printable(f.Function))
+		t.Row(text.Duration(f.A), text.Duration(f.B), f.more(), text.Change(f.A, f.B), text.Printable(f.Function))
 	}
 	t.Close()
 }

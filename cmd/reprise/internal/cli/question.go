@@ -33,6 +33,8 @@ type Question struct {
 	Path  string
 	Trace *trace.Trace
 
+	Reference string // the path of a trace to compare with, empty if there is none
+
 	JSON, All bool
 	RankText  string       // of --ranks
 	Ranks     *rankenc.Set // the chosen ones; nil for all
@@ -47,6 +49,7 @@ const (
 	OptAll
 	OptRanks
 	OptWindow
+	OptReference // not a flag: a trace may come before, to compare with
 )
 
 // NewQuestion returns a command about one trace, with some of the common options.
@@ -64,10 +67,16 @@ func NewQuestion(name string, check func() error, ask func(q *Question) error, o
 		if err := q.Window.check(cmd); err != nil {
 			return err
 		}
+		if len(args) == 2 && slices.Contains(options, OptReference) {
+			return nil
+		}
 		return OneTrace(cmd, args)
 	}
 	q.RunE = func(_ *cobra.Command, args []string) error {
-		if err := q.Open(args[0]); err != nil {
+		if len(args) == 2 {
+			q.Reference = args[0]
+		}
+		if err := q.Open(args[len(args)-1]); err != nil {
 			return err
 		}
 		defer q.Trace.Close()

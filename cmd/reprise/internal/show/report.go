@@ -23,7 +23,7 @@ func NewReport() *cobra.Command {
 			return errors.New("report needs -o, the name of the report, or - for standard output")
 		}
 		return isPageName(path)
-	}, func(q *cli.Question) error { return writeReport(q, path, int(budget)) }, cli.OptRanks)
+	}, func(q *cli.Question) error { return writeReport(q, path, int(budget)) }, cli.OptRanks, cli.OptReference)
 	q.Flags().StringVarP(&path, "output", "o", "", "the `file` to write, or - for standard output")
 	q.Flags().Var(&budget, "budget", "max size of a report with the times of every call")
 	q.Flags().Lookup("ranks").DefValue = "some"
@@ -49,10 +49,20 @@ func writeReport(q *cli.Question, path string, budget int) error {
 		all := q.Trace.RankSet()
 		o.Ranks = &all
 	}
+	inputs := []string{q.Path}
+	if q.Reference != "" {
+		reference, err := cli.OpenReadable(q.Command, q.Reference)
+		if err != nil {
+			return err
+		}
+		defer reference.Close()
+		inputs = append(inputs, q.Reference)
+		o.Reference = &report.Reference{Trace: reference, Name: filepath.Base(q.Reference)}
+	}
 	bar := cli.NewCounter(q.Context(), q.ErrOrStderr(), "report", int64(q.Trace.RankSet().Len()), "ranks")
 	defer bar.Done()
 	o.Progress = func(_ string, ranks int) { bar.Show(uint64(ranks)) }
-	err = cli.Named(cli.WriteOutput(q.Command, path, []string{q.Path}, func(w io.Writer) error {
+	err = cli.Named(cli.WriteOutput(q.Command, path, inputs, func(w io.Writer) error {
 		return report.Write(q.Context(), w, q.Trace, o)
 	}))
 	bar.Done()
