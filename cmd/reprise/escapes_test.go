@@ -151,6 +151,7 @@ merge F F -o OUT
 merge EVIL -o OUT
 report F -o OUT.html
 report F -o EVIL/sub/a.html
+report F F -o OUT.html
 proxy F -o OUT.d --compute spin
 proxy F -o F
 proxy F F --ranks 8 -o OUT.e

@@ -97,6 +97,7 @@ cat F --ranks 5 --count 10
 cat F --first 1000000 --count 10
 export F -o out.pb.gz
 report F -o out.html
+report F F -o out.html
 repair F -o out.rpz`), "\n")
 
 // checkBounded runs commands on a file, each of which must end in so much time of processors, and within 512

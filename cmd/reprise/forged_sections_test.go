@@ -57,7 +57,7 @@ func TestForgedCommands(t *testing.T) {
 		used[strings.Fields(command)[0]] = true
 	}
 	for _, cmd := range newRoot().Commands() {
-		takes := regexp.MustCompile(`^\S+ ([A-Z]\.rpz|TRACE|PART|FILE|DAMAGED)`).MatchString(cmd.Use)
+		takes := regexp.MustCompile(`^\S+ ([A-Z]\.rpz|TRACE|\[REFERENCE|PART|FILE|DAMAGED)`).MatchString(cmd.Use)
 		if takes != used[cmd.Name()] {
 			t.Errorf("%s: takes traces: %v, is tested: %v", cmd.Use, takes, used[cmd.Name()])
 		}

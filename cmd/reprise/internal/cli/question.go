@@ -58,6 +58,7 @@ const (
 func NewQuestion(name string, check func() error, ask func(q *Question) error, options ...Option) *Question {
 	q := &Question{Command: NewCommand(name)}
 	q.AddOptions(options)
+	compares := slices.Contains(options, OptReference)
 	q.Args = func(cmd *cobra.Command, args []string) error {
 		if check != nil {
 			if err := check(); err != nil {
@@ -67,16 +68,17 @@ func NewQuestion(name string, check func() error, ask func(q *Question) error, o
 		if err := q.Window.check(cmd); err != nil {
 			return err
 		}
-		if len(args) == 2 && slices.Contains(options, OptReference) {
+		if len(args) == 2 && compares {
 			return nil
 		}
 		return OneTrace(cmd, args)
 	}
 	q.RunE = func(_ *cobra.Command, args []string) error {
-		if len(args) == 2 {
-			q.Reference = args[0]
+		path := args[0]
+		if len(args) == 2 && compares {
+			q.Reference, path = args[0], args[1]
 		}
-		if err := q.Open(args[len(args)-1]); err != nil {
+		if err := q.Open(path); err != nil {
 			return err
 		}
 		defer q.Trace.Close()
