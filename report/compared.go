@@ -54,7 +54,7 @@ func (p *page) addReference(ctx context.Context, _ *trace.Trace, o Options) erro
 	t.Places = comparedTable("Call site", a.comparedPlaces(), p.comparedPlaces())
 	if t.Timeline != nil {
 		t.Timeline.Figure = "other"
-		p.data.Other = &pageData{Functions: a.data.Functions, Timeline: a.data.Timeline}
+		p.data.Other = &pageData{Functions: a.data.Functions, Timeline: a.data.Timeline, Nodes: a.data.Nodes}
 	}
 	p.Compared = t
 	return nil

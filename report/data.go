@@ -14,6 +14,10 @@ type pageData struct {
 
 	Iterations *iterationData `json:"iterations,omitempty"`
 
+	// Nodes are the ranks of each, as ranges: the first rank and the last of each. There are none if they are not
+	// known, or if there is one.
+	Nodes [][]int `json:"nodes,omitempty"`
+
 	Other *pageData `json:"other,omitempty"` // functions and timeline of a reference
 }
 

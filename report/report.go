@@ -68,6 +68,7 @@ func (o Options) filled() Options {
 // it asks for them.
 func gather(ctx context.Context, tr *trace.Trace, o Options, served bool) (*page, error) {
 	p := &page{Title: printable(o.Name), trace: tr, served: served, searched: make(map[int]*semantics.Rank)}
+	p.addNodes(tr)
 	for _, part := range []struct {
 		what string
 		add  func(context.Context, *trace.Trace, Options) error
@@ -96,6 +97,28 @@ func gather(ctx context.Context, tr *trace.Trace, o Options, served bool) (*page
 	}
 	p.summarize(tr, o)
 	return p, nil
+}
+
+// maxNodeRanges is how many ranges of ranks a page has of all nodes.
+const maxNodeRanges = 1 << 12
+
+// addNodes adds which ranks are on which node, if several have clocks of their own.
+func (p *page) addNodes(tr *trace.Trace) {
+	var nodes [][]int
+	n := 0
+	for _, c := range tr.Run().Clocks {
+		var node []int
+		for first, last := range c.Ranks.Ranges() {
+			if n++; n > maxNodeRanges {
+				return
+			}
+			node = append(node, first, last)
+		}
+		nodes = append(nodes, node)
+	}
+	if len(nodes) > 1 {
+		p.data.Nodes = nodes
+	}
 }
 
 // query returns the options of a query.

@@ -141,6 +141,9 @@ func (p *page) summarizeFile(tr *trace.Trace, o Options) {
 	if p.programs > 0 {
 		shapes.Note = "of " + text.Plural(p.programs, "program")
 	}
+	if n := len(p.data.Nodes); n > 0 {
+		p.File = append(p.File, fact{"Nodes", text.Count(n), ""})
+	}
 	p.File = append(p.File, ranks, calls,
 		fact{"Functions", text.Count(len(p.profile.Functions)), ""},
 		differentCalls(tr),

@@ -107,6 +107,7 @@ class Groups {
     this.kinds = { // the key of a row, undefined if it is not known yet, and the name of a group
       flow: { title: 'control flow', of: (r) => r.shape, name: (k) => `Shape ${k}` },
       world: { title: 'world', of: (r) => (timeline.data.worlds || []).filter((first, i) => i > 0 && first <= r.rank).length, name: (k) => `world${k}` },
+      node: { title: 'node', of: (r) => timeline.nodeOf(r.rank), name: (k) => (k < 0 ? 'Node not known' : `Node ${k}`) },
       most: {
         title: timeline.timed ? 'function of most time' : 'function of most calls', of: (r) => this.longest(r),
         name: (k) => (k < 0 ? 'In no call' : `Most ${timeline.timed ? 'time in' : 'calls of'} ${timeline.classNamed(k)}`),

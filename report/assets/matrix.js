@@ -14,7 +14,7 @@ function ranksIn(ranges, first, end) {
 class Matrix {
   constructor(figure, data, page) {
     const m = data.matrix;
-    Object.assign(this, { figure, page, ranks: m.ranks, bins: m.bins, of: m.bytes ? 'bytes' : 'messages', kind: !m.exchanged ? 'messages' : m.messages ? 'both' : 'collective' });
+    Object.assign(this, { figure, page, nodes: data.nodes || [], ranks: m.ranks, bins: m.bins, of: m.bytes ? 'bytes' : 'messages', kind: !m.exchanged ? 'messages' : m.messages ? 'both' : 'collective' });
     this.cells = []; // [bin of source, bin of destination, bytes, messages, bytes and blocks of collective operations]
     const width = m.exchanged ? 6 : 4, n = m.cells.length / width;
     for (let i = 0, row = 0, column = 0; i < n; i++) {
@@ -132,6 +132,56 @@ class Matrix {
     return higher ? above : sources * destinations - both;
   }
 
+  // nodeOf returns the number of the node of a rank, −1 if that is not known.
+  nodeOf(rank) { return this.nodes.findIndex((ranges) => ranksIn(ranges, rank, rank + 1) > 0); }
+
+  // borders returns the bins before which another node begins, at most so many.
+  borders() {
+    const list = [];
+    for (let bin = 1, last = this.nodeOf(this.first(0)); bin < this.bins && this.nodes.length > 0; bin++) {
+      const node = this.nodeOf(this.first(bin));
+      if (node !== last) list.push(bin);
+      last = node;
+    }
+    return list.length <= 64 ? list : [];
+  }
+
+  // withinNodes returns how much of what is counted stays within nodes, and all of it; null if that is not known.
+  withinNodes() {
+    if (this.nodes.length === 0 || this.bins < this.ranks) return null;
+    let within = 0, all = 0;
+    const nodes = Array.from({ length: this.ranks }, (_, rank) => this.nodeOf(rank));
+    for (const [source, destination, bytes, messages, exchanged, blocks] of this.cells) {
+      const v = this.value({ bytes, messages, exchanged, blocks });
+      all += v;
+      if (nodes[source] === nodes[destination]) within += v;
+    }
+    for (const u of this.uniform) {
+      const v = this.value({ bytes: 0, messages: 0, exchanged: u.bytes, blocks: u.blocks });
+      all += v * this.pairsWithin(u, 0, this.ranks);
+      for (const ranges of this.nodes) {
+        for (let i = 0; i < ranges.length; i += 2) {
+          within += v * this.pairsWithin(u, ranges[i], ranges[i + 1] + 1);
+          for (let j = 0; j < ranges.length; j += 2) {
+            if (i !== j && (!u.higher || j > i)) within += v * ranksIn(u.from, ranges[i], ranges[i + 1] + 1) * ranksIn(u.to, ranges[j], ranges[j + 1] + 1);
+          }
+        }
+      }
+    }
+    return { within, all };
+  }
+
+  // nodeLines returns lines where nodes meet.
+  nodeLines() {
+    const a = this.area(), g = this.seen, style = { stroke: this.page.theme.text, lineWidth: 1, lineDash: [3, 3] }, out = [];
+    for (const bin of this.borders()) {
+      const x = a.x + (bin / g.size - g.x) / g.columns * a.width, y = a.y + (bin / g.size - g.y) / g.rows * a.height;
+      if (x > a.x && x < a.x + a.width) out.push({ type: 'line', silent: true, shape: { x1: x, y1: a.y, x2: x, y2: a.y + a.height }, style });
+      if (y > a.y && y < a.y + a.height) out.push({ type: 'line', silent: true, shape: { x1: a.x, y1: y, x2: a.x + a.width, y2: y }, style });
+    }
+    return out;
+  }
+
   // value returns what the colour of a cell stands for.
   value(sum) {
     const [message, collective] = this.of === 'bytes' ? [sum.bytes, sum.exchanged] : [sum.messages, sum.blocks];
@@ -145,6 +195,12 @@ class Matrix {
   named(cell) {
     const first = this.first(cell * this.seen.size), last = this.first((cell + 1) * this.seen.size) - 1;
     return last > first ? `${formatCount(first)}–${formatCount(last)}` : formatCount(first);
+  }
+
+  // nodesOf returns the node of the ranks of a cell in words, nothing if they are on several.
+  nodesOf(cell) {
+    const nodes = new Set(Array.from({ length: this.first((cell + 1) * this.seen.size) - this.first(cell * this.seen.size) }, (_, i) => this.nodeOf(this.first(cell * this.seen.size) + i)));
+    return this.nodes.length > 0 && nodes.size === 1 && !nodes.has(-1) ? ` (node ${[...nodes][0]})` : '';
   }
 
   draw() {
@@ -176,7 +232,7 @@ class Matrix {
       xAxis: axis(labels(g.x, g.columns), 'destination (rank)', 28, this.area().width / 44),
       yAxis: { ...axis(labels(g.y, g.rows), 'source (rank)', this.phone ? 36 : 52, this.area().height / 22), inverse: true },
       visualMap: {
-        type: 'continuous', dimension: 2, show: points.length > 0 && !one, min: low, max: high, calculable: false, hoverLink: false, precision: 2,
+        type: 'continuous', seriesIndex: 0, dimension: 2, show: points.length > 0 && !one, min: low, max: high, calculable: false, hoverLink: false, precision: 2,
         ...(this.phone ? { orient: 'horizontal', left: 'center', bottom: 0, itemWidth: 12, itemHeight: 150 } : { orient: 'vertical', right: 0, top: 'middle', itemWidth: 12, itemHeight: 160 }),
         text: [points.length ? write(10 ** high) : '', points.length ? write(10 ** low) : ''], textStyle: { color: theme.quiet, fontSize: 12 },
         inRange: { color: theme.heat },
@@ -188,14 +244,17 @@ class Matrix {
           const left = Math.floor(x - width / 2), top = Math.floor(y - height / 2);
           return { type: 'rect', silent: true, shape: { x: left, y: top, width: Math.ceil(x + width / 2) - left, height: Math.ceil(y + height / 2) - top }, style: { fill: api.visual('color') } };
         },
-      }],
+      }, ...(this.nodes.length > 0 ? [{
+        type: 'custom', data: [[0, 0]], silent: true, encode: { x: 0, y: 1 },
+        renderItem: () => ({ type: 'group', $mergeChildren: false, children: this.nodeLines() }),
+      }] : [])],
     }, { notMerge: true });
     for (const button of this.figure.querySelectorAll('[data-of]')) button.setAttribute('aria-pressed', button.dataset.of === this.of);
     for (const button of this.figure.querySelectorAll('[data-kind]')) button.setAttribute('aria-pressed', button.dataset.kind === this.kind);
     const seen = this.figure.querySelector('.seen');
     if (seen) {
-      const cell = Math.ceil(g.size * this.ranks / this.bins);
-      seen.textContent = `Sources ${this.range(this.y)}, destinations ${this.range(this.x)}` + (cell > 1 ? `; a cell is ${formatCount(cell)} × ${formatCount(cell)} ranks` : '') + (one ? `; all cells that are coloured have ${write(10 ** high)}` : '');
+      const cell = Math.ceil(g.size * this.ranks / this.bins), nodes = this.withinNodes();
+      seen.textContent = `Sources ${this.range(this.y)}, destinations ${this.range(this.x)}` + (cell > 1 ? `; a cell is ${formatCount(cell)} × ${formatCount(cell)} ranks` : '') + (one ? `; all cells that are coloured have ${write(10 ** high)}` : '') + (nodes && nodes.all > 0 ? `; ${(100 * nodes.within / nodes.all).toFixed(1)} % within nodes` : '');
     }
   }
 
@@ -209,7 +268,7 @@ class Matrix {
     const j = Math.floor(((px - a.x) / a.width) * g.columns), i = Math.floor(((py - a.y) / a.height) * g.rows);
     if (i < 0 || j < 0 || i >= g.rows || j >= g.columns) return null;
     const sum = g.sums.get(i * g.columns + j) || { bytes: 0, messages: 0, exchanged: 0, blocks: 0 };
-    return { source: this.named(g.y + i), destination: this.named(g.x + j), ...sum };
+    return { source: this.named(g.y + i) + this.nodesOf(g.y + i), destination: this.named(g.x + j) + this.nodesOf(g.x + j), ...sum };
   }
 
   hover(e) {

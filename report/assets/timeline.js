@@ -9,7 +9,7 @@ function decodeSteps(steps) {
 class Timeline {
   constructor(figure, data, page) {
     const { timeline: t, functions } = data;
-    Object.assign(this, { figure, page, data: t, functions, timed: t.timed, error: t.error || 0, row: 0, chosen: null, pointer: null, colored: 'function' });
+    Object.assign(this, { figure, page, data: t, functions, nodes: data.nodes || [], timed: t.timed, error: t.error || 0, row: 0, chosen: null, pointer: null, colored: 'function' });
     this.classOf = functions.map((_, i) => Math.min(i, classes - 1)).concat(classes - 1);
     const grammars = t.grammars.map((rules) => new Grammar(rules));
     this.programs = t.programs.map((p) => new Program(grammars[p.grammar], { ...p, classOf: this.classOf, classes }));
@@ -441,7 +441,10 @@ class Timeline {
     return { ...call, function: number, name: f ? f.name : text, text };
   }
 
-  who(r) { return r.group ? `${r.group.name}, ${r.group.size}` : `Rank ${formatCount(r.rank)}` + (r.thread === undefined ? '' : `, thread ${r.thread}`); }
+  // nodeOf returns the number of the node of a rank, −1 if that is not known.
+  nodeOf(rank) { return this.nodes.findIndex((ranges) => ranksIn(ranges, rank, rank + 1) > 0); }
+
+  who(r) { return r.group ? `${r.group.name}, ${r.group.size}` : `Rank ${formatCount(r.rank)}` + (r.thread === undefined ? '' : `, thread ${r.thread}`) + (this.nodes.length > 0 ? `, node ${this.nodeOf(r.rank)}` : ''); }
 
   // lines returns what is told of a call: texts, and the call last.
   lines(call) {
