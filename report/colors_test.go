@@ -50,7 +50,7 @@ func TestColors(t *testing.T) {
 			}
 		}
 		least := eval[pair](b, `(() => {%s
-			const colors = [...families.flatMap((f) => f[3]), 'recv', 'compute', 'f', ...report.data.functions.map((f) => f.name)].map((name) => colorOf(name, report.dark));
+			const colors = [...families.flatMap((f) => f[3]), 'recv', 'waitall', 'compute', 'f', ...report.data.functions.map((f) => f.name)].map((name) => colorOf(name, report.dark));
 			for (let i = 0; i < 500; i++) colors.push(colorOf('MPI_Wait' + i, report.dark), colorOf('name ' + i, report.dark), colorOf('MPI_Barrier' + i, report.dark));
 			colors.push(report.theme.other, ...report.data.timeline.kinds.map((kind) => stateColor(kind, report.dark)));
 			return colors.map((c) => ({ near: contrast(labelStyle(c, false).fill, c), a: c, b: labelStyle(c, true).backgroundColor })).sort((p, q) => p.near - q.near)[0];

@@ -62,8 +62,8 @@ func (p *page) addWaits(context.Context, *trace.Trace, Options) error {
 		return nil
 	}
 	whole := r.Time * query.Nanoseconds(r.Ranks)
-	t := &waitText{Table: newTable("wait", maxWaitRows, "Cause", "of rank", "Wait state", "Rank", "↓Wait time",
-		"% of time")}
+	t := &waitText{Table: newTable("wait", maxWaitRows, "Wait state", "Rank", "↓Wait time", "% of time", "Cause",
+		"of rank")}
 	t.About = fmt.Sprintf("Ranks wait %s for others, %s of %s of all ranks. "+
 		"A call waits from its start until another rank starts the call that it needs. "+
 		"The cause is what took longer on the way of the rank that was late. "+
@@ -73,10 +73,10 @@ func (p *page) addWaits(context.Context, *trace.Trace, Options) error {
 	for i := range r.Pairs {
 		c := &r.Pairs[i]
 		told += c.Wait
-		t.Table.row(cell{Text: printable(answers.Delay(&c.Cause)), Name: true}, order(c.Cause.Rank),
-			cell{Text: printable(c.Kind + ", " + answers.Site(c.Site)), Name: true,
-				Find: fmt.Sprintf("call=%d,%d", c.Rank, c.Position)},
-			order(c.Rank), nanos(c.Wait), valued(int64(c.Wait), text.Percent(c.Wait, whole)))
+		t.Table.row(cell{Text: printable(c.Kind + ", " + answers.Site(c.Site)), Name: true,
+			Find: fmt.Sprintf("call=%d,%d", c.Rank, c.Position)}, order(c.Rank), nanos(c.Wait),
+			valued(int64(c.Wait), text.Percent(c.Wait, whole)), name(printable(answers.Delay(&c.Cause))),
+			order(c.Cause.Rank))
 	}
 	t.Table = t.Table.shown()
 	if rest := r.Wait - told; rest > r.Wait/1000 {

@@ -29,9 +29,15 @@ function hsl(hue, saturation, light) {
   return `hsl(${Math.round((hue + 360) % 360)}, ${Math.round(Math.min(100, saturation))}%, ${Math.round(light)}%)`;
 }
 
+// standing returns the function of MPI that another stands for, such as recv in traces of SimGrid.
+function standing(name) {
+  const mpi = `MPI_${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+  return families.some(([, , , known]) => known.includes(mpi)) ? mpi : name;
+}
+
 // colorOf returns the colour of a function, on a dark ground or a light one.
-function colorOf(name, dark) {
-  const h = hashOf(name), family = families.find(([pattern]) => pattern.test(name)), light = dark ? 58 : 46;
+function colorOf(called, dark) {
+  const name = standing(called), h = hashOf(name), family = families.find(([pattern]) => pattern.test(name)), light = dark ? 58 : 46;
   if (!family) return hsl(h % 360, 48, light + [-8, -4, 0, 5, 10][(h >>> 8) % 5]);
   const [, hue, saturation, known] = family, i = known.indexOf(name), v = variants[i >= 0 ? i : known.length <= 2 ? 2 + h % 4 : h % variants.length];
   return hsl(hue + v[1] + (i >= 0 ? 0 : h % 9 - 4), saturation * v[2], light + v[0] * (dark ? 0.9 : 1) + (i >= 0 ? 0 : (h >>> 8) % 7 - 3));
