@@ -239,7 +239,7 @@ func (m *implementation) hpcc(w io.Writer, directory string) error {
 		fmt.Fprintf(w, "\nhpcc is not installed.\n")
 		return nil
 	}
-	fmt.Fprintf(w, "\nhpcc with problems of size 200. It polls: the number of calls differs from run to run. No call sites, as with Pilgrim.\n\n")
+	fmt.Fprintf(w, "\nhpcc with problems of size 200. It polls: the number of calls differs from run to run. No call sites.\n\n")
 	heads(w, "ranks", "calls", "signatures", "trace without times, bytes", "of Pilgrim's",
 		"statistics of times, bytes a signature", "raw records, bytes", "Pilgrim: calls", "signatures", "bytes")
 	for _, peer := range hpccPeers {
