@@ -17,6 +17,7 @@ import (
 	"github.com/reprise-trace/reprise/format"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 )
@@ -109,6 +110,18 @@ func (a *Accumulator) rankCount() int {
 
 // Shapes returns the number of shapes of the ranks of a before factoring.
 func (a *Accumulator) Shapes() int { return len(a.shapes) }
+
+// Calls returns how many calls all ranks made.
+func (a *Accumulator) Calls() uint64 {
+	n := uint64(0)
+	for _, s := range a.shapes {
+		n = wire.AddSat(n, wire.MulSat(uint64(s.ranks.len()), s.grammar.Len()))
+		for _, x := range s.late {
+			n = wire.AddSat(n, wire.MulSat(uint64(x.ranks.len()), x.grammar.Len()))
+		}
+	}
+	return n
+}
 
 // Describe adds a description of the run. Of several, the largest number of
 // ranks counts, and all sources; interleavings must be of different ranks, or

@@ -16,13 +16,14 @@ import (
 )
 
 // toBlocks sets the sections of c that say what the sequences are to blocks, and reports whether these
-// take no more than most bytes. It returns an error if the signatures could not be read.
-func (m *model) toBlocks(ctx context.Context, c *sections, a *Accumulator, most int) (bool, error) {
+// take no more than most bytes, and no more work than is left. It returns an error if the signatures could not
+// be read.
+func (m *model) toBlocks(ctx context.Context, c *sections, a *Accumulator, most int, left *mixing.Work) (bool, error) {
 	table, err := m.parseTable(c, math.MaxUint64)
 	if err != nil {
 		return false, err
 	}
-	blocks := m.blocks(ctx, most, table.Alphabet())
+	blocks := m.blocks(ctx, most, table.Alphabet(), left)
 	if blocks == nil {
 		return false, nil
 	}
@@ -159,9 +160,9 @@ func storedSize(contents [][]byte) int {
 	return int(n)
 }
 
-// blocks returns the sections of grammars in blocks, nil if they take more than most bytes, or are
-// more than a trace may have.
-func (m *model) blocks(ctx context.Context, most int, alphabet mixing.Alphabet) [][]byte {
+// blocks returns the sections of grammars in blocks, nil if they take more than most bytes or more work than
+// is left, or are more than a trace may have.
+func (m *model) blocks(ctx context.Context, most int, alphabet mixing.Alphabet, left *mixing.Work) [][]byte {
 	var (
 		blocks [][]byte
 		sizes  []int
@@ -170,7 +171,7 @@ func (m *model) blocks(ctx context.Context, most int, alphabet mixing.Alphabet) 
 	for members := range m.blockMembers() {
 		before := len(blocks)
 		var ok bool
-		blocks, ok = mixing.Append(ctx, blocks, members, alphabet, most-all)
+		blocks, ok = mixing.Append(ctx, blocks, members, alphabet, most-all, left)
 		if !ok || len(blocks) > layout.MaxBlocks || ctx.Err() != nil {
 			return nil
 		}

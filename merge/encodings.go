@@ -96,7 +96,7 @@ func (e *encodings) column(d columns.Domain, domain digest, values []int64, o co
 		enc, _ := columns.NewColumn(d, values, o).AppendBinary(nil)
 		return enc
 	}
-	if e == nil {
+	if e == nil || o.Plain { // to encode it is faster than to look for it
 		return encode()
 	}
 	what := encodedColumn

@@ -7,12 +7,11 @@ import (
 	"slices"
 )
 
-// factor unites shapes whose sequences differ in nothing but values, where that
-// makes the trace smaller, as encodedSize says: it tells terminals apart in all of
-// them if they are apart in one, so that a signature may stand for several
-// terminals of a rank. The shapes stand in ascending order of their first ranks,
-// before and after. Fewer are united if ctx is done.
-func factor(ctx context.Context, shapes []*shape, encodedSize func([]*shape) int) []*shape {
+// factor unites shapes whose sequences differ in nothing but values, where that makes the trace smaller, as
+// encodedSize says, or an estimate once weighs reports that no work is left for that: it tells terminals apart
+// in all of them if they are apart in one, so that a signature may stand for several terminals of a rank. The
+// shapes stand in ascending order of their first ranks, before and after. Fewer are united if ctx is done.
+func factor(ctx context.Context, shapes []*shape, weighs func() bool, encodedSize func([]*shape) int) []*shape {
 	var (
 		groups = make(map[skeleton][]*shape)
 		order  []skeleton
@@ -37,7 +36,7 @@ func factor(ctx context.Context, shapes []*shape, encodedSize func([]*shape) int
 			continue
 		}
 		with := replaceShapes(shapes, group, united)
-		if terminalsOf(group) > maxWeighed || weighed > maxWeighedInAll {
+		if terminalsOf(group) > maxWeighed || weighed > maxWeighedInAll || !weighs() {
 			if united.size() < sizeApart(group) {
 				shapes = with
 			}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/reprise-trace/reprise/internal/columns"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/rankenc"
 )
@@ -72,6 +73,36 @@ func fitGroup(s *shape, columns []column, k int, kind layout.SlotKind, others bo
 // isGrouped reports whether s knows groups.
 func (s *shape) isGrouped() bool {
 	return slices.ContainsFunc(s.forms, func(f form) bool { return f.grouped })
+}
+
+// knowsGroups reports whether a terminal of shapes has a group that is known and is not the run, or may be
+// another: expressions of ranks in groups say nothing else than those of ranks in the run.
+func knowsGroups(shapes []*shape, size int) bool {
+	var r columnReader
+	for _, s := range shapes {
+		end := 0
+		for i := range s.forms {
+			end += s.forms[i].slots
+			if s.forms[i].grouped && !s.isRun(r.columns(s, end-groupSlots, end), size) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isRun reports whether a group of s is the run, or unknown, given the ranks in it and its size.
+func (s *shape) isRun(group []column, size int) bool {
+	switch n, same := group[1].constant(); {
+	case !same:
+		return false
+	case n < 0:
+		return true
+	default:
+		first := int(s.ranks[0].first)
+		line := group[0].single() && group[0].last.first == int64(first) && (group[0].last.step == 1 || s.ranks.len() == 1)
+		return line && n == int64(size)
+	}
 }
 
 // withoutGroups returns shapes as they are if nobody knows groups.
@@ -178,7 +209,7 @@ func (w *signatureWriter) groupSignatures(ctx context.Context, signatures []*sig
 				g = w.group(s, stored)
 				w.groups[s] = g
 			}
-			_, enc := w.encodeColumn(s, k, kinds[k])
+			_, enc := w.encodeColumn(s, k, columns.Options{Ranks: kinds[k] == layout.Rank})
 			g.replaces(enc, e)
 		}
 	}
@@ -188,8 +219,8 @@ func (w *signatureWriter) groupSignatures(ctx context.Context, signatures []*sig
 // one.
 func (w *signatureWriter) group(s *signature, stored map[string]*storedGroup) *storedGroup {
 	n := len(s.fits)
-	domain, ranks := w.encodeColumn(s, n-2, layout.Number)
-	_, sizes := w.encodeColumn(s, n-1, layout.Number)
+	domain, ranks := w.encodeColumn(s, n-2, columns.Options{})
+	_, sizes := w.encodeColumn(s, n-1, columns.Options{})
 	key := columnKey(domain, ranks) + columnKey(domain, sizes)
 	g := stored[key]
 	if g == nil {

@@ -555,7 +555,7 @@ func TestRefuseBlocks(t *testing.T) {
 		for _, g := range grammars {
 			members = append(members, mixing.Member{Grammar: g})
 		}
-		blocks, ok := mixing.Append(context.Background(), nil, members, alphabet, math.MaxInt)
+		blocks, ok := mixing.Append(context.Background(), nil, members, alphabet, math.MaxInt, nil)
 		if !ok {
 			t.Fatal("no block")
 		}

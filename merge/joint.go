@@ -298,7 +298,8 @@ func viewRows(shapes []*shape, to [][]uint32, begins [][]int, pieces []shapePiec
 	for _, t := range to[0] {
 		slots += shapes[0].forms[t].slots
 	}
-	if !some || ranks > maxRows || slots > maxRowSlots {
+	few := ranks <= fewRows && slots >= manyRowSlots
+	if !some && !few || ranks > maxRows || slots > maxRowSlots {
 		return nil
 	}
 	rows := make([]packedRow, ranks)

@@ -127,7 +127,7 @@ func TestFitter(t *testing.T) {
 				known = append(known, c)
 			}
 			kind := rapid.SampledFrom([]layout.SlotKind{layout.Rank, layout.Number}).Draw(t, "kind")
-			got, ok := f.fit(&c, kind)
+			got, ok := f.fit(&c, kind, new(yield))
 			want, wantOK := rankenc.Fit(f.list, c.appendValues(nil, f.ranks), f.size,
 				rankenc.Options{Ranks: kind == layout.Rank})
 			if ok != wantOK || got != want {

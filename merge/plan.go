@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/reprise-trace/reprise/internal/layout"
+	"github.com/reprise-trace/reprise/internal/mixing"
 	"github.com/reprise-trace/reprise/sequitur"
 )
 
@@ -32,7 +33,9 @@ type search struct {
 	a      *Accumulator
 	ctx    context.Context
 	order  *sequitur.Grammar // of the calls of different ranks, nil if it is not kept
-	budget int               // work that may be done yet
+	whole  int               // budget
+	budget int               // what is left of it; negative if one trace took more
+	drafts int               // work that the largest trace took, which others will take
 	times  int               // the same, to write times and names when the plan is there
 	step   int               // of writing
 }
@@ -51,19 +54,23 @@ const (
 	blockValues  = 1 << 16 // the same, values
 
 	// The budget is so much, and as much for each call as it says, so that a recording ends within about 1 s and
-	// 1 µs a call. An effort of n multiplies it by 2ⁿ⁻¹. To mix a symbol of a grammar takes up to 8 µs, a value of
-	// a stream some 3, and to write a trace with other streams 1 µs for each symbol. The traces of docs/sizes.md
-	// take less.
-	leastBudget = 1_000_000
-	callBudget  = 1
-	symbolWork  = 8
-	valueWork   = 3
-	draftWork   = 1
+	// 1 µs a call. An effort of n multiplies it by 2ⁿ⁻¹. What a trace takes is counted while it is written: so
+	// much for each symbol of its grammars, each terminal, and each value of a column that is encoded. To mix
+	// takes one for so many bits. Before that, symbols and values in streams are taken to need so much.
+	leastBudget   = 1_000_000
+	callBudget    = 1
+	symbolDrafted = 1
+	formDrafted   = 2
+	valueDrafted  = 1
+	bitsMixed     = 3
+	symbolWork    = 8
+	valueWork     = 3
 
 	// Shapes of at most so many terminals are encoded to see whether uniting them makes the trace smaller,
 	// and of so many in all, again and again. Beyond that, an estimate decides.
 	maxWeighed      = 1 << 15
 	maxWeighedInAll = 1 << 20
+	weighedPart     = 1 << 3 // of the budget
 
 	// maxHeld is how many terminals shapes have that are held in memory encoded, while others are tried.
 	maxHeld = 1 << 16
@@ -97,12 +104,16 @@ func (a *Accumulator) newSearch(ctx context.Context, shapes []*shape, order *seq
 		s.times = s.budget - leastBudget
 	}
 	s.budget <<= max(a.effort-1, 0)
+	s.whole = s.budget
 	return s
 }
 
 // smallest returns the smallest trace of shapes that is found, but for times and names. It returns an error
 // if the trace could not be read, because it exceeds a limit.
 func (s *search) smallest(shapes []*shape) (draft, error) {
+	if !knowsGroups(shapes, s.a.size) {
+		shapes = s.a.withoutGroups(shapes)
+	}
 	s.at(inSample)
 	t := s.sample(shapes)
 	if t.clearly && s.withStreams(shapes, t) && t.draft.size() < t.plain-t.plain/clearPart {
@@ -127,6 +138,9 @@ func (s *search) best(shapes []*shape, t *streamTrial) (draft, error) {
 	if e.grammars < minSaved && len(t.arguments) == 0 {
 		return e, nil
 	}
+	if !s.affords(1) {
+		return e, nil
+	}
 	// What groups save where grammars are a forest may be less than what blocks save without them.
 	without, err := s.best(s.a.withoutGroups(shapes), t)
 	if err != nil || s.ctx.Err() != nil || e.size() <= without.size() {
@@ -147,7 +161,7 @@ func (s *search) withoutBlockStreams(shapes []*shape) (draft, error) {
 	}
 	n := len(e.model.shapes)
 	united, stretched := n > 1 && n < len(shapes), e.model.streams != nil
-	if stretched == united || terminalsOf(shapes) > maxWeighed || stretched && symbolsOf(shapes) > maxPlain {
+	if !s.affords(1) || stretched == united || terminalsOf(shapes) > maxWeighed || stretched && symbolsOf(shapes) > maxPlain {
 		return e, nil
 	}
 	if !e.model.usesGroups {
@@ -184,7 +198,11 @@ func (s *search) forest(shapes []*shape) draft {
 	if s.ctx.Err() != nil {
 		return draft{}
 	}
-	if terminalsOf(shapes) > maxHeld && !with.model.usesGroups {
+	held := terminalsOf(shapes) <= maxHeld || with.model.usesGroups
+	if !s.affords(1) || !held && !s.affords(2) {
+		return with
+	}
+	if !held {
 		with = draft{bytes: with.size()} // it is made again should it be the smaller one
 	}
 	without := s.stretched(s.a.withoutGroups(shapes))
@@ -204,7 +222,7 @@ func (s *search) forest(shapes []*shape) draft {
 // order of calls.
 func (s *search) stretched(shapes []*shape) draft {
 	best := s.draft(plan{shapes: shapes})
-	if storedSize(best.sections.grammars) >= worth(best.size()) {
+	if s.affords(1) && storedSize(best.sections.grammars) >= worth(best.size()) {
 		best = s.addStreams(best, shapes)
 	}
 	best.setOrder(s.ctx, s.a, s.order)
@@ -215,14 +233,18 @@ func (s *search) stretched(shapes []*shape) draft {
 // than best.
 func (s *search) addStreams(best draft, shapes []*shape) draft {
 	var taken []layout.StreamArgument
+	held := terminalsOf(shapes) <= maxHeld
+	if !held && !s.affords(2) {
+		return best
+	}
 	candidates := varyingCandidates(shapes, s.a.functions.Functions(), false)
 	for _, c := range candidates[:min(len(candidates), maxVarying)] {
 		least := best.size()
 		most := least - worth(least)
-		if c.values/valuesPerByte >= most || s.ctx.Err() != nil || !s.spend(draftWork*symbolsOf(shapes)) {
+		if c.values/valuesPerByte >= most || s.ctx.Err() != nil || !s.affords(1) {
 			continue
 		}
-		if terminalsOf(shapes) > maxHeld && taken == nil {
+		if !held && taken == nil {
 			best = draft{bytes: least} // it is made again should it be the best
 		}
 		with := append(slices.Clone(taken), c.arguments()...)
@@ -252,10 +274,16 @@ func (s *search) draft(p plan) draft {
 	}
 	made := func(shapes []*shape) draft {
 		m := newModel(s.ctx, s.a, shapes, x)
-		return draft{model: m, sections: m.sections(s.ctx, s.a)}
+		e := draft{model: m, sections: m.sections(s.ctx, s.a)}
+		if s.ctx.Err() == nil {
+			s.took(m.work())
+		}
+		return e
 	}
 	if !p.apart {
-		shapes = factor(s.ctx, shapes, func(list []*shape) int {
+		least := s.budget - s.whole/weighedPart
+		weighs := func() bool { return s.budget-s.drafts >= least }
+		shapes = factor(s.ctx, shapes, weighs, func(list []*shape) int {
 			e := made(list)
 			return e.size()
 		})
@@ -274,7 +302,7 @@ func (s *search) toBlocks(e *draft) error {
 		return err
 	}
 	size, symbols := storedSize(c.grammars), m.symbols()
-	if size < minSaved || symbols > maxMixed || !s.spend(symbolWork*symbols) {
+	if size < minSaved || symbols > maxMixed || symbolWork*symbols > s.budget {
 		return m.checkGrammars(c.grammars)
 	}
 	sorted, in := *m, *c
@@ -287,7 +315,12 @@ func (s *search) toBlocks(e *draft) error {
 	if saved <= 0 {
 		sorted, in, saved = *m, *c, 0
 	}
-	switch ok, err := sorted.toBlocks(s.ctx, &in, s.a, size+saved-max(size/8, minSaved)); {
+	var ok bool
+	var err error
+	s.mix(func(left *mixing.Work) {
+		ok, err = sorted.toBlocks(s.ctx, &in, s.a, size+saved-max(size/8, minSaved), left)
+	})
+	switch {
 	case err != nil:
 		return err
 	case !ok:
@@ -298,12 +331,25 @@ func (s *search) toBlocks(e *draft) error {
 	return nil
 }
 
-// spend takes work from the budget, and reports whether there was as much.
-func (s *search) spend(work int) bool {
-	if work > s.budget {
-		return false
-	}
+// took takes the work of a trace from the budget.
+func (s *search) took(work int) {
+	s.drafts = max(s.drafts, work)
+	s.spend(work)
+}
+
+// spend takes work from the budget.
+func (s *search) spend(work int) {
 	s.budget -= work
 	s.at(s.step)
-	return true
+}
+
+// affords reports whether so many more traces can be written.
+func (s *search) affords(drafts int) bool { return drafts*s.drafts <= s.budget }
+
+// mix calls what mixes, and takes its work from the budget.
+func (s *search) mix(do func(left *mixing.Work)) {
+	all := mixing.Work(max(s.budget, 0) * bitsMixed)
+	left := all
+	do(&left)
+	s.spend(int(all-left) / bitsMixed)
 }

@@ -111,14 +111,16 @@ func (s *search) withStreams(shapes []*shape, t *streamTrial) bool {
 		return true
 	}
 	e, ok := s.tablesInBlocks(plan{shapes: s.a.withoutGroups(shapes), streams: t.arguments},
-		func(values, work int) bool { return values <= maxValues && s.spend(work) })
+		func(values, work int) bool { return values <= maxValues && work <= s.budget })
 	if !ok {
 		return false
 	}
 	if s.order != nil {
 		e.sections.order, _ = s.order.AppendBinary(nil)
 	}
-	if ok, err := e.model.toBlocks(s.ctx, &e.sections, s.a, math.MaxInt); !ok || err != nil {
+	var err error
+	s.mix(func(left *mixing.Work) { ok, err = e.model.toBlocks(s.ctx, &e.sections, s.a, math.MaxInt, left) })
+	if !ok || err != nil {
 		return false
 	}
 	t.draft = e
@@ -132,7 +134,7 @@ func (s *search) sizeInBlocks(p plan, all int) int {
 	sampled := max(symbolsOf(p.shapes), 1)
 	e, ok := s.tablesInBlocks(p, func(values, work int) bool {
 		ofAll := func(n int) int64 { return int64(n) * int64(all) / int64(sampled) }
-		return ofAll(values) <= maxValues && ofAll(work+work/8) <= int64(s.budget-work) && s.spend(work)
+		return ofAll(values) <= maxValues && ofAll(work+work/8) <= int64(s.budget-work)
 	})
 	if !ok {
 		return math.MaxInt
@@ -143,7 +145,8 @@ func (s *search) sizeInBlocks(p plan, all int) int {
 	}
 	size, alphabet := e.sections.size(), table.Alphabet()
 	for members := range e.model.blockMembers() {
-		n, ok := mixing.Len(s.ctx, members, alphabet)
+		var n int
+		s.mix(func(left *mixing.Work) { n, ok = mixing.Len(s.ctx, members, alphabet, left) })
 		if !ok {
 			return math.MaxInt
 		}
@@ -152,15 +155,15 @@ func (s *search) sizeInBlocks(p plan, all int) int {
 	return size
 }
 
-// tablesInBlocks returns the trace of a plan with blocks, but for these, and whether it is made: if spend allows so
-// many values of streams, and so much work.
-func (s *search) tablesInBlocks(p plan, spend func(values, work int) bool) (draft, bool) {
+// tablesInBlocks returns the trace of a plan with blocks, but for these, and whether it is made: if affords allows so
+// many values of streams, and about so much work.
+func (s *search) tablesInBlocks(p plan, affords func(values, work int) bool) (draft, bool) {
 	shapes, x, values := p.shapes, (*streams)(nil), 0
 	if len(p.streams) > 0 {
 		shapes, x = stretch(shapes, s.a.functions.Functions(), p.streams, true)
 		values = x.inBlocksLen()
 	}
-	if !spend(values, symbolWork*symbolsOf(shapes)+valueWork*values) {
+	if !affords(values, symbolWork*symbolsOf(shapes)+valueWork*values) {
 		return draft{}, false
 	}
 	m := newModel(s.ctx, s.a, shapes, x)
@@ -168,5 +171,7 @@ func (s *search) tablesInBlocks(p plan, spend func(values, work int) bool) (draf
 		return draft{}, false
 	}
 	m.sortSignatures()
-	return draft{model: m, sections: m.tables(s.ctx, s.a)}, s.ctx.Err() == nil
+	e := draft{model: m, sections: m.tables(s.ctx, s.a)}
+	s.spend(m.work())
+	return e, s.ctx.Err() == nil
 }

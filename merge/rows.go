@@ -10,11 +10,13 @@ import (
 // what each rank has in all slots, packed. A column would take a run for nearly every second rank, and some
 // fifty bytes besides, however few ranks there are.
 const (
-	minRowSlots = 1 << 10 // of shapes with rows
-	maxRowSlots = 1 << 28 // whose bytes have positions of 32 bits
-	maxRows     = 1 << 12 // of one shape: columns are read across them
-	minPacked   = 1 << 6  // slots of a rank alone, of which fewer are not packed
-	rowBlockLen = 64      // slots that are packed alike
+	minRowSlots  = 1 << 10 // of shapes with rows
+	maxRowSlots  = 1 << 28 // whose bytes have positions of 32 bits
+	maxRows      = 1 << 12 // of one shape: columns are read across them
+	fewRows      = 1 << 3  // which take less memory than columns, whatever the ranks have
+	manyRowSlots = 1 << 20 // where that matters: columns need not be read again and again
+	minPacked    = 1 << 6  // slots of a rank alone, of which fewer are not packed
+	rowBlockLen  = 64      // slots that are packed alike
 )
 
 // A packedRow is what a rank has in the slots of a shape. It is never changed, and shapes may share it.

@@ -20,7 +20,8 @@ type unifier struct {
 	signatures []*signature
 	byFunction map[int]*index
 	key        []byte
-	fitter     *fitter // of the shape that is added, once it is needed
+	fitter     *fitter    // of the shape that is added, once it is needed
+	yields     slotYields // of expressions
 }
 
 // An index finds the signatures of one function that a terminal may have: those
@@ -48,7 +49,8 @@ const maxMasked = 64
 func unify(ctx context.Context, columns *shapeColumns, functions []cst.Function, size int) []*signature {
 	shapes := columns.shapes
 	u := unifier{size: int64(size), functions: functions, layouts: make([][]layout.SlotKind, len(functions)),
-		grouped: make([][]layout.SlotKind, len(functions)), columns: columns, byFunction: make(map[int]*index)}
+		grouped: make([][]layout.SlotKind, len(functions)), columns: columns, byFunction: make(map[int]*index),
+		yields: make(slotYields)}
 	order := make([]int, len(shapes))
 	for i := range order {
 		order[i] = i
@@ -162,7 +164,7 @@ func (u *unifier) fit(x *signature, columns []column) {
 		streams = append(streams, slot)
 	}
 	for k, kind := range u.layout(x.form) {
-		fit, e := u.fitRun(s, &columns[k], kind)
+		fit, e := u.fitRun(s, &columns[k], kind, slotOf{x.function, k})
 		if fit == fitsOther {
 			x.store(k, layout.Formula{Expr: e, Grouped: false})
 		}
@@ -180,7 +182,9 @@ func (u *unifier) fit(x *signature, columns []column) {
 // fitRun returns which expressions of the rank in the run each yield the values of a
 // column of s: none, or one, or several if there is one value that may be constant or
 // go with the rank. Expr is the one that must be stored, if there is one.
-func (u *unifier) fitRun(s *shape, c *column, kind layout.SlotKind) (fit fits, expr rankenc.Expr) {
+func (u *unifier) fitRun(s *shape, c *column, kind layout.SlotKind, at slotOf) (
+	fit fits, expr rankenc.Expr,
+) {
 	if kind == layout.GroupRank || kind == layout.GroupSize {
 		return 0, expr // what they are depends on who uses them
 	}
@@ -207,7 +211,7 @@ func (u *unifier) fitRun(s *shape, c *column, kind layout.SlotKind) (fit fits, e
 	if u.fitter == nil {
 		u.fitter = newFitter(s, u.size)
 	}
-	e, ok := u.fitter.fit(c, kind)
+	e, ok := u.fitter.fit(c, kind, u.yields.at(at))
 	if !ok {
 		return 0, expr
 	}

@@ -36,6 +36,9 @@ type signatureWriter struct {
 	values   [layout.Expression][]int64
 	elements []int64 // scratch of rows
 
+	columnValues []int64 // scratch of encodeColumn
+	encoded      int     // values of columns
+
 	names          []format.Name
 	lists          layout.HandleLists // which of these signatures have by their places
 	streams        *streams           // nil if there are none of varying arguments
@@ -230,6 +233,7 @@ func (w *signatureWriter) appendSlot(ctx context.Context, dst []byte, group []*s
 		values  = &w.values
 		others  []byte
 		grouped []byte
+		fitting yield
 	)
 	w.written = written
 	for k := range values {
@@ -246,7 +250,7 @@ func (w *signatureWriter) appendSlot(ctx context.Context, dst []byte, group []*s
 		switch {
 		case !ok:
 			written[i] = layout.Column
-			values[layout.Column] = append(values[layout.Column], w.column(s, slot, kind))
+			values[layout.Column] = append(values[layout.Column], w.column(s, slot, kind, &fitting))
 		case e.Grouped:
 			written[i] = layout.InGroup
 			values[layout.InGroup] = append(values[layout.InGroup], w.groupColumn(s))
@@ -281,13 +285,20 @@ func (w *signatureWriter) expr(s *signature, slot int) (layout.Formula, bool) {
 	return e, ok && (!e.Grouped || w.groups[s].smaller())
 }
 
-// column returns the number of the column of a slot.
-func (w *signatureWriter) column(s *signature, slot int, kind layout.SlotKind) int64 {
-	parts := w.parts(s, slot, kind)
-	if n, ok := w.shared.find(parts); ok {
-		return n
+// column returns the number of the column of a slot, in which expressions may not be worth trying.
+func (w *signatureWriter) column(s *signature, slot int, kind layout.SlotKind, y *yield) int64 {
+	var parts []shapePart
+	o := columns.Options{Ranks: kind == layout.Rank, Plain: !y.tries()}
+	if !o.Plain {
+		parts = w.parts(s, slot, kind)
+		if n, ok := w.shared.find(parts); ok {
+			return n
+		}
 	}
-	d, enc := w.encodeColumn(s, slot, kind)
+	d, enc := w.encodeColumn(s, slot, o)
+	if !o.Plain {
+		y.tell(!columns.IsPlain(enc) && pays(len(enc), w.columnValues))
+	}
 	key := columnKey(d, enc)
 	n, ok := w.columnNumbers[key]
 	if !ok {
@@ -299,13 +310,13 @@ func (w *signatureWriter) column(s *signature, slot int, kind layout.SlotKind) i
 	return n
 }
 
-// encodeColumn returns the encoding of the column of a slot, and the number of its
-// domain.
-func (w *signatureWriter) encodeColumn(s *signature, slot int, kind layout.SlotKind) (domain int, enc []byte) {
+// encodeColumn returns the encoding of the column of a slot, and the number of its domain. The values are in
+// columnValues then.
+func (w *signatureWriter) encodeColumn(s *signature, slot int, o columns.Options) (domain int, enc []byte) {
 	d := w.domain(s)
-	values := w.appendValues(nil, s, slot, w.domains[d])
-	return d, w.encodings.column(w.domains[d].Columns(), w.domainKeys[d], values,
-		columns.Options{Ranks: kind == layout.Rank})
+	w.columnValues = w.appendValues(w.columnValues[:0], s, slot, w.domains[d])
+	w.encoded += len(w.columnValues)
+	return d, w.encodings.column(w.domains[d].Columns(), w.domainKeys[d], w.columnValues, o)
 }
 
 // columnKey returns what tells a column from others.

@@ -146,7 +146,7 @@ func TestHugeBlocks(t *testing.T) {
 		b.Append(sequitur.Symbol(r.IntN(2)))
 	}
 	blocks, ok := mixing.Append(context.Background(), nil, []mixing.Member{{Grammar: b.Finish()}},
-		mixing.Plain(2), math.MaxInt)
+		mixing.Plain(2), math.MaxInt, nil)
 	if !ok {
 		t.Fatal("no block")
 	}
@@ -164,7 +164,7 @@ func TestManySymbols(t *testing.T) {
 		b.AppendRun(sequitur.Symbol(i&1), 1+i/2) // which repeats nowhere
 	}
 	blocks, ok := mixing.Append(context.Background(), nil, []mixing.Member{{Grammar: b.Finish()}},
-		mixing.Plain(2), math.MaxInt)
+		mixing.Plain(2), math.MaxInt, nil)
 	if !ok || len(blocks) != 1 {
 		t.Fatal("no block")
 	}
@@ -187,7 +187,7 @@ func TestWrongBlock(t *testing.T) {
 		b.AppendRun(sequitur.Symbol(i&1), 1+i/2)
 	}
 	blocks, ok := mixing.Append(context.Background(), nil, []mixing.Member{{Grammar: b.Finish()}},
-		mixing.Plain(2), math.MaxInt)
+		mixing.Plain(2), math.MaxInt, nil)
 	if !ok {
 		t.Fatal("no block")
 	}

@@ -173,6 +173,13 @@ func (c Column) Expr() (rankenc.Expr, bool) {
 	return b.Expr, ok
 }
 
+// IsPlain reports whether an encoding of a column that is not empty depends on its values alone, and not on the
+// ranks of its domain.
+func IsPlain(encoding []byte) bool {
+	head := encoding[0]
+	return headRuns <= head && head <= headDeltas
+}
+
 // Plain reports whether the encoding of c depends on its values alone, and not on the
 // ranks of its domain.
 func (c Column) Plain() bool {

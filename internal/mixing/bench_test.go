@@ -34,7 +34,7 @@ func BenchmarkBlock(b *testing.B) {
 		x.Grammar = build(sequence)
 		list = append(list, x)
 	}
-	block, ok := one(Append(b.Context(), nil, list, a, math.MaxInt))
+	block, ok := one(Append(b.Context(), nil, list, a, math.MaxInt, nil))
 	if !ok {
 		b.Fatal("not written")
 	}
@@ -43,11 +43,11 @@ func BenchmarkBlock(b *testing.B) {
 		run  func() bool
 	}{
 		{"write", func() bool {
-			_, ok := Append(b.Context(), nil, list, a, math.MaxInt)
+			_, ok := Append(b.Context(), nil, list, a, math.MaxInt, nil)
 			return ok
 		}},
 		{"measure", func() bool {
-			_, ok := Len(b.Context(), list, a)
+			_, ok := Len(b.Context(), list, a, nil)
 			return ok
 		}},
 		{"read", func() bool {

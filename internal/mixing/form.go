@@ -49,7 +49,7 @@ func (w *mixedWriter) choose() {
 		w.level = levelLong
 	}
 	f := w.form
-	if f.twins = findTwins(f.lists, &w.alphabet); f.twins != nil {
+	if f.twins = findTwins(f.lists, &w.alphabet); f.twins != nil && w.affords(2*twinItems) {
 		symbols, _ := symbolsOf(f.lists, twinItems)
 		if w.measure(f, symbols, false).smaller(w.measure(w.form, symbols, false)) {
 			w.form = f
@@ -110,8 +110,12 @@ func (w *mixedWriter) chooseMore() {
 	}
 }
 
-// chooseSmaller chooses a form if a sample is smaller then, by a part of it if that is not 0.
+// chooseSmaller chooses a form if a sample is smaller then, by a part of it if that is not 0, and if work is
+// left to see that.
 func (w *mixedWriter) chooseSmaller(f form, part int) {
+	if !w.affords(2 * loopItems) {
+		return
+	}
 	symbols, all := symbolsOf(w.lists, loopItems)
 	least := w.measure(w.form, symbols, !all)
 	if part > 0 {
@@ -154,6 +158,7 @@ func (w mixedWriter) measure(f form, symbols uint64, half bool) sample {
 		m.mark(markEnd)
 	}
 	m.table.free()
+	*w.left -= Work(m.coded)
 	whole.bytes = len(m.Finish())
 	return sample{whole.bytes - first.bytes, whole.symbols - first.symbols}
 }

@@ -58,7 +58,7 @@ func TestStoredForms(t *testing.T) {
 		if err != nil || !slices.EqualFunc(read, members, equalMembers) {
 			t.Errorf("%s: other members are read: %v", name, err)
 		}
-		w := mixedWriter{ctx: context.Background(), members: members, alphabet: a, most: math.MaxInt}
+		w := mixedWriter{ctx: context.Background(), left: (*Work)(nil).orAll(), members: members, alphabet: a, most: math.MaxInt}
 		if !w.prepare(1) {
 			t.Fatal("not written")
 		}
@@ -101,7 +101,7 @@ func TestPolls(t *testing.T) {
 		sequence = append(sequence, 0, 2+uint32(i*i%6))
 	}
 	members := []Member{{Grammar: build(sequence)}}
-	w := mixedWriter{ctx: context.Background(), members: members, alphabet: a, most: math.MaxInt}
+	w := mixedWriter{ctx: context.Background(), left: (*Work)(nil).orAll(), members: members, alphabet: a, most: math.MaxInt}
 	if !w.prepare(MaxParts) {
 		t.Fatal("not written")
 	}
@@ -121,7 +121,7 @@ func TestPolls(t *testing.T) {
 // eachForm calls do with all forms of a block of members.
 func eachForm(t rapid.TB, members []Member, a Alphabet, do func(block []byte)) {
 	t.Helper()
-	w := mixedWriter{ctx: context.Background(), members: members, alphabet: a, most: math.MaxInt}
+	w := mixedWriter{ctx: context.Background(), left: (*Work)(nil).orAll(), members: members, alphabet: a, most: math.MaxInt}
 	w.mostParts = 1
 	for i, how := range []folding{{unrolled: fewTimes}, {unrolled: manyTimes}, {fewTimes, true}, {unrolled: fewTimes}} {
 		lists, items, ok := w.itemsOf(how)
@@ -219,7 +219,7 @@ func TestIrregularSizes(t *testing.T) {
 		{"body", noisy.Finish(), 1000*8.97 + 49_000*noise, 1.2},
 		{"trips", trips.Finish(), 5000 * 1.585, 1.2},
 	} {
-		block, ok := one(Append(context.Background(), nil, membersOf(tt.g), Plain(symbols), math.MaxInt))
+		block, ok := one(Append(context.Background(), nil, membersOf(tt.g), Plain(symbols), math.MaxInt, nil))
 		if most := tt.most * tt.bits / 8; !ok || float64(len(block)) > most {
 			t.Errorf("%s: %d bytes, more than %.0f", tt.name, len(block), most)
 		}

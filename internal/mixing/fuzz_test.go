@@ -49,7 +49,7 @@ func FuzzParse(f *testing.F) {
 				}
 			}
 		}
-		block, ok := one(Append(context.Background(), nil, members, alphabet, math.MaxInt))
+		block, ok := one(Append(context.Background(), nil, members, alphabet, math.MaxInt, nil))
 		if !ok {
 			return // a sequence with more items than may be written
 		}

@@ -102,29 +102,35 @@ func equalMembers(x, y Member) bool {
 	return x.Grammar.Equal(y.Grammar) && slices.EqualFunc(x.Streams, y.Streams, slices.Equal[[]uint32])
 }
 
+// drawMembers draws sequences that have something in common, and their alphabet.
+func drawMembers(t *rapid.T) ([]Member, Alphabet) {
+	const symbols = 5
+	a := drawAlphabet(t, symbols)
+	var members []Member
+	common := drawItems(t, 3)
+	for range rapid.IntRange(0, 4).Draw(t, "members") {
+		var b sequitur.Builder
+		if rapid.Bool().Draw(t, "common") {
+			appendAll(&b, common)
+		}
+		appendAll(&b, drawItems(t, 2))
+		members = append(members, Member{Grammar: b.Finish()})
+	}
+	tooLong := func(x Member) bool { return x.Grammar.Len() > 1<<10 }
+	if rapid.Bool().Draw(t, "varying") && !slices.ContainsFunc(members, tooLong) {
+		drawTaken(t, &a)
+		for i := range members {
+			members[i].Streams = drawStreams(t, members[i].Grammar, a)
+		}
+	}
+	return members, a
+}
+
 // TestMixed checks that what is written is read, whatever the sequences are.
 func TestMixed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		const symbols = 5
-		a := drawAlphabet(t, symbols)
-		var members []Member
-		common := drawItems(t, 3)
-		for range rapid.IntRange(0, 4).Draw(t, "members") {
-			var b sequitur.Builder
-			if rapid.Bool().Draw(t, "common") {
-				appendAll(&b, common)
-			}
-			appendAll(&b, drawItems(t, 2))
-			members = append(members, Member{Grammar: b.Finish()})
-		}
-		tooLong := func(x Member) bool { return x.Grammar.Len() > 1<<10 }
-		if rapid.Bool().Draw(t, "varying") && !slices.ContainsFunc(members, tooLong) {
-			drawTaken(t, &a)
-			for i := range members {
-				members[i].Streams = drawStreams(t, members[i].Grammar, a)
-			}
-		}
-		blocks, ok := Append(context.Background(), [][]byte{[]byte("before")}, members, a, math.MaxInt)
+		members, a := drawMembers(t)
+		blocks, ok := Append(context.Background(), [][]byte{[]byte("before")}, members, a, math.MaxInt, nil)
 		if !ok || len(blocks) != 2 || string(blocks[0]) != "before" {
 			t.Fatal("not written")
 		}
@@ -137,7 +143,7 @@ func TestMixed(t *testing.T) {
 				t.Fatalf("%v, not %v", x, members[i])
 			}
 		}
-		if n, ok := Len(context.Background(), members, a); !ok || n < len(read) {
+		if n, ok := Len(context.Background(), members, a, nil); !ok || n < len(read) {
 			t.Fatalf("Len = %d, %v", n, ok)
 		}
 	})
@@ -188,7 +194,7 @@ func TestMixedSmaller(t *testing.T) {
 			for i := range members {
 				list = append(list, tt.member(i))
 			}
-			block, ok := one(Append(context.Background(), nil, membersOf(list...), Plain(5), math.MaxInt))
+			block, ok := one(Append(context.Background(), nil, membersOf(list...), Plain(5), math.MaxInt, nil))
 			if most := tt.most*tt.bits*members/8 + 100; !ok || float64(len(block)) > most {
 				t.Errorf("%d bytes, more than %.0f", len(block), most)
 			}
@@ -200,7 +206,7 @@ func TestMixedSmaller(t *testing.T) {
 func TestRefuseMixed(t *testing.T) {
 	var b sequitur.Builder
 	b.AppendLoop([]sequitur.Run{{Symbol: 0, Count: 1}, {Symbol: 1, Count: 1}}, 1<<40)
-	good, ok := one(Append(context.Background(), nil, membersOf(b.Finish()), Plain(2), math.MaxInt))
+	good, ok := one(Append(context.Background(), nil, membersOf(b.Finish()), Plain(2), math.MaxInt, nil))
 	if !ok {
 		t.Fatal("not written")
 	}
@@ -240,7 +246,7 @@ func TestManyMembers(t *testing.T) {
 		list = append(list, b.Finish())
 	}
 	for _, n := range sizes {
-		block, ok := one(Append(context.Background(), nil, membersOf(list[:n]...), Plain(1), math.MaxInt))
+		block, ok := one(Append(context.Background(), nil, membersOf(list[:n]...), Plain(1), math.MaxInt, nil))
 		if !ok {
 			continue
 		}
@@ -290,7 +296,7 @@ func TestMostBits(t *testing.T) {
 		!strings.Contains(err.Error(), "bits in its block") {
 		t.Errorf("%v, not %v", err, wire.ErrLimit)
 	}
-	w := mixedWriter{ctx: context.Background(), members: membersOf(b.Finish()), alphabet: Plain(2), most: math.MaxInt}
+	w := mixedWriter{ctx: context.Background(), left: (*Work)(nil).orAll(), members: membersOf(b.Finish()), alphabet: Plain(2), most: math.MaxInt}
 	if !w.prepare(1) {
 		t.Fatal("not prepared")
 	}
@@ -359,7 +365,7 @@ func TestMixedCanceled(t *testing.T) {
 	moments := 0
 	for ; ; moments++ {
 		blocks, ok := Append(&asked{context.Background(), moments}, [][]byte{[]byte("before")},
-			membersOf(list...), Plain(2), math.MaxInt)
+			membersOf(list...), Plain(2), math.MaxInt, nil)
 		if ok {
 			break
 		}

@@ -19,7 +19,7 @@ import (
 // blocksOf returns the blocks of members, of about as many items each, or nil if they cannot be written.
 func blocksOf(t rapid.TB, members []Member, a Alphabet, items int) [][]byte {
 	t.Helper()
-	w := mixedWriter{ctx: context.Background(), members: members, alphabet: a, most: math.MaxInt}
+	w := mixedWriter{ctx: context.Background(), left: (*Work)(nil).orAll(), members: members, alphabet: a, most: math.MaxInt}
 	if !w.prepare(MaxParts) {
 		t.Fatal("cannot be written")
 	}
@@ -82,7 +82,7 @@ func TestLongMember(t *testing.T) {
 	}
 	g := b.Finish()
 	items, _ := itemsOf(g, MaxParts*maxItems, folding{unrolled: fewTimes})
-	blocks, ok := Append(context.Background(), nil, membersOf(g), Plain(4), math.MaxInt)
+	blocks, ok := Append(context.Background(), nil, membersOf(g), Plain(4), math.MaxInt, nil)
 	if !ok || len(blocks) != 2 || countItems(items) <= maxItems {
 		t.Fatalf("%d blocks for %d items", len(blocks), countItems(items))
 	}
@@ -99,7 +99,7 @@ func TestLongMember(t *testing.T) {
 	if read, err := p.Members(); err != nil || len(read) != 1 || !read[0].Grammar.Equal(g) {
 		t.Errorf("another sequence is read: %v", err)
 	}
-	if _, ok := Len(context.Background(), membersOf(g), Plain(4)); ok {
+	if _, ok := Len(context.Background(), membersOf(g), Plain(4), nil); ok {
 		t.Error("Len measures what takes several blocks")
 	}
 }
@@ -138,7 +138,7 @@ func TestRoundsOfParts(t *testing.T) {
 		b.append(list)
 	}
 	members := membersOf(b.Finish())
-	blocks, ok := Append(context.Background(), nil, members, Plain(200), math.MaxInt)
+	blocks, ok := Append(context.Background(), nil, members, Plain(200), math.MaxInt, nil)
 	p := NewParser(Plain(200))
 	for i, block := range blocks {
 		if err := p.Parse(block); err != nil {

@@ -61,7 +61,7 @@ func TestMixedValues(t *testing.T) {
 					x.Streams[stream] = append(x.Streams[stream], before)
 				}
 			}
-			block, ok := one(Append(context.Background(), nil, []Member{x}, a, math.MaxInt))
+			block, ok := one(Append(context.Background(), nil, []Member{x}, a, math.MaxInt, nil))
 			if most := tt.most*tt.bits*symbols/8 + 150; !ok || float64(len(block)) > most {
 				t.Errorf("%d bytes, more than %.0f", len(block), most)
 			}
@@ -142,7 +142,7 @@ func TestRefuseStreams(t *testing.T) {
 	if list, err := parseMixed(block(20), a); err != nil || len(list) != 20 || !equalMembers(list[0], few) {
 		t.Errorf("20 members are refused: %v", err)
 	}
-	if _, ok := Append(context.Background(), nil, slices.Repeat([]Member{few}, members), a, math.MaxInt); ok {
+	if _, ok := Append(context.Background(), nil, slices.Repeat([]Member{few}, members), a, math.MaxInt, nil); ok {
 		t.Errorf("%d members are written", members)
 	}
 }
@@ -167,7 +167,7 @@ func TestValuesHeld(t *testing.T) {
 	a.Streams, a.Values = [][]int{{0}, nil}, [][]int64{{3, 5}}
 	g := build([]sequitur.Symbol{0, 1, 0})
 	for _, streams := range [][][]uint32{nil, {{0}}, {{0, 1, 1}}, {{0, 2}}, {{0, 1}, {}}} {
-		if _, ok := Append(context.Background(), nil, []Member{{g, streams}}, a, math.MaxInt); ok {
+		if _, ok := Append(context.Background(), nil, []Member{{g, streams}}, a, math.MaxInt, nil); ok {
 			t.Errorf("%v is written", streams)
 		}
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/content"
 	"github.com/reprise-trace/reprise/internal/text"
-	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/merge"
 	"github.com/reprise-trace/reprise/mpi/collect"
 	"github.com/reprise-trace/reprise/query"
@@ -164,6 +163,7 @@ func (s *Summary) removeParts() error {
 func (s *Summary) encode(cmd *cobra.Command, a *merge.Accumulator) ([]byte, error) {
 	a.Align(nil) // what traces say is by the messages of each alone
 	ranks, peer := a.RankSet(), compress.HighestPeer(a)
+	s.Calls = a.Calls()
 	a.SetEffort(max(s.effort, 1))
 	file, err := EncodeAligned(cmd, a, s.Part, s.Bound)
 	if err != nil {
@@ -236,13 +236,6 @@ func (s *Summary) describe(file []byte, ranks rankenc.Set) error {
 		return fmt.Errorf("%s: %w", s.Output, err)
 	}
 	s.Ranks, s.Active, s.Shapes, s.Bytes = tr.Ranks(), ranks.Len(), tr.Shapes(), int64(len(file))
-	for i := range tr.Shapes() {
-		shape, err := tr.Shape(i)
-		if err != nil {
-			return fmt.Errorf("%s: %w", s.Output, err)
-		}
-		s.Calls = wire.AddSat(s.Calls, wire.MulSat(uint64(shape.Ranks.Len()), shape.Grammar.Len()))
-	}
 	if !s.Part {
 		s.Clocks = tr.Run().Clocks
 		s.Missing = rankenc.World(s.Ranks).Difference(ranks)
