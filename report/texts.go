@@ -33,7 +33,8 @@ func (p *page) addTimeline(ctx context.Context, tr *trace.Trace, o Options) erro
 	if err != nil {
 		return err
 	}
-	t := &timelineText{Figure: "timeline", Ranks: fmt.Sprintf("%s of %s", text.Count(len(m.shown)), text.Plural(of, "rank"))}
+	t := &timelineText{Figure: "timeline", Ranks: fmt.Sprintf("%s of %s", text.Count(len(m.shown)),
+		text.Plural(of, "rank"))}
 	t.Run = m.addRun()
 	if len(m.shown) > 0 {
 		p.Timeline, p.data.Timeline = t, m.data
@@ -82,7 +83,8 @@ func (m *timelineMaker) notes(shown string, of int) []string {
 		notes = append(notes, "The messages do not fit into this page: calls do not show their partners.")
 	}
 	if m.shortest > 0 {
-		notes = append(notes, fmt.Sprintf("Waits shorter than %s do not fit into this page.", text.Duration(m.shortest)))
+		notes = append(notes, fmt.Sprintf("Waits shorter than %s do not fit into this page.",
+			text.Duration(m.shortest)))
 	}
 	if m.leftOut > 0 {
 		notes = append(notes, fmt.Sprintf("Left out, because their calls are too irregular for a page: %s.",

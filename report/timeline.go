@@ -308,6 +308,7 @@ func (m *timelineMaker) addTimes(ctx context.Context, room int) error {
 			m.guarantee = max(m.guarantee, t.clock.Guarantee())
 		}
 		m.data.Error = float64(m.guarantee)
+		m.addKinds()
 		return nil
 	}
 	left := 0 // ranks to come

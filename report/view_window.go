@@ -11,6 +11,7 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/query"
+	"github.com/reprise-trace/reprise/query/waits"
 )
 
 // Limits of what a View makes of a part of a timeline.
@@ -46,6 +47,36 @@ type viewedCalls struct {
 
 	Functions []int    `json:"functions"`
 	Texts     []string `json:"texts"`
+
+	Waits *viewedWaits `json:"waits,omitempty"` // nil if they are not known
+}
+
+// viewedWaits are those of some calls: by position, numbers in timelineData.Kinds, nanoseconds, and the ranks that
+// were waited for.
+type viewedWaits struct {
+	Positions []uint64  `json:"positions"`
+	Kinds     []int     `json:"kinds"`
+	Times     []float64 `json:"times"`
+	Ranks     []int     `json:"ranks"`
+}
+
+// waitsOf returns the waits among calls of a rank at positions, in ascending order; nil if they are not known.
+func (v *View) waitsOf(rank int, positions []uint64) *viewedWaits {
+	run := v.page.waiting()
+	if run == nil || v.page.data.Timeline == nil {
+		return nil
+	}
+	all, out := run.Calls[rank], &viewedWaits{Positions: []uint64{}, Kinds: []int{}, Times: []float64{}, Ranks: []int{}}
+	for _, p := range positions {
+		i, ok := slices.BinarySearchFunc(all, p, func(c waits.Call, p uint64) int { return cmp.Compare(c.Position, p) })
+		if !ok {
+			continue
+		}
+		out.Positions = append(out.Positions, p)
+		out.Kinds = append(out.Kinds, slices.Index(v.page.data.Timeline.Kinds, all[i].Kind))
+		out.Times, out.Ranks = append(out.Times, float64(all[i].Wait)), append(out.Ranks, all[i].For)
+	}
+	return out
 }
 
 // rank tells of the rows of a rank: its threads, if they are several, its number of calls, and
@@ -218,6 +249,7 @@ func (w *windowRow) viewed(r *viewRank, thread int, from, to int64) viewedWindow
 		c.Starts, c.Durations, c.Terminals = append(c.Starts, call.start-begin),
 			append(c.Durations, call.duration), append(c.Terminals, n)
 	}
+	c.Waits = r.view.waitsOf(r.number, w.positions)
 	out.Calls = c
 	return out
 }

@@ -37,6 +37,17 @@ func (m *timelineMaker) addWaits(room int) int {
 	return 0
 }
 
+// addKinds adds the kinds of waits that a page may ask for.
+func (m *timelineMaker) addKinds() {
+	if run := m.page.waiting(); run != nil {
+		for _, v := range run.Victims { // those of most waiting first
+			if !slices.Contains(m.data.Kinds, v.Kind) {
+				m.data.Kinds = append(m.data.Kinds, v.Kind)
+			}
+		}
+	}
+}
+
 // packWaits sets the waits of ranks that take at least so long, and returns how many bytes they take.
 func (m *timelineMaker) packWaits(run *waits.Run, least query.Nanoseconds) (used int) {
 	for _, t := range m.shown {

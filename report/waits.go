@@ -36,6 +36,9 @@ type partsText struct {
 func (p *page) addDiagnosis(ctx context.Context, tr *trace.Trace, o Options) error {
 	shown, _ := chooseRanks(tr, o.Ranks)
 	listed := rankenc.SetOf(shown...)
+	if p.served { // which any rank may be asked of
+		listed = tr.RankSet()
+	}
 	d, err := diagnosis.Open(ctx, tr, diagnosis.Options{MaxCalls: query.MaxUnasked, Pairs: true, Calls: &listed})
 	if d == nil || err != nil || p.unfinished.Len() > 0 {
 		return err

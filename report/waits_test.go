@@ -267,3 +267,22 @@ func TestWaitStates(t *testing.T) {
 	b.press("#timeline .partners", fmt.Sprintf("waits for rank 0, position %d", longest))
 	b.wait("(c => c && c.row.rank === 0 && c.name === 'MPI_Send')(report.figures.get('timeline').chosen)")
 }
+
+// TestViewWaits compares the waits that a served page shows with those of the calls.
+func TestViewWaits(t *testing.T) {
+	tr := testtrace.RecordTimes(t, testtrace.Series, waiting())
+	sums, _ := runSumsOf(t, tr)
+	b := visit(t, serve(t, tr, report.Options{}).URL+"/", desktop)
+	b.show("timeline")
+	b.press("#timeline [data-colors]", "Wait states")
+	b.wait("(t => t.span.home && t.rows.length === 4 && t.rows.every((r) => r.waits))(report.figures.get('timeline'))")
+	for rank, got := range eval[[][2]float64](b, `(t => t.rows.map((r) => [r.waits.times.reduce((a, b) => a + b, 0), (() => {
+		const row = new SumRow(classes, 0, 1, 0, 4096, null);
+		t.trackOf(r).draw(t.span.low, t.span.high, row);
+		return row.sums.reduce((sum, share, i) => sum + (i %% classes > 0 ? share : 0), 0) * t.span.width / row.columns;
+	})()]))(report.figures.get('timeline'))`) {
+		if want := float64(sums[rank].waits); got[0] != want || math.Abs(got[1]-want) > 1e6 {
+			t.Errorf("rank %d waits %v, not %v", rank, got, want)
+		}
+	}
+}

@@ -35,12 +35,24 @@ class Remote {
         terminals: numbers(calls.terminals, Int32Array), starts: numbers(calls.starts, Float64Array),
         durations: numbers(calls.durations, Float64Array), positions: numbers(calls.positions, Float64Array),
       }, of, classes);
+      if (calls.waits) this.detail.waits = new Waits(calls.waits, this.detail);
     } else {
       this.detail = new Bins({ from, to, width: answer.width, times: answer.time, counts: answer.count });
     }
     this.from = from;
     this.to = to;
     if (whole) this.whole = this.detail;
+  }
+
+  // states returns what is known of the waits from a to b: of calls where these are known.
+  states() {
+    return {
+      known: (a, b) => this.known(a, b),
+      draw: (a, b, row) => {
+        const known = this.known(a, b);
+        if (known) (known.states ||= known.waits ? known.waits.track() : new Together(known)).draw(a, b, row);
+      },
+    };
   }
 
   // known returns what there is of the times from a to b.
@@ -114,7 +126,10 @@ class RemoteRank {
   // take keeps what is known of the rows, which may be of the whole run.
   take(answers, whole) {
     const known = this.rows.every((r) => r.track.whole);
-    answers.forEach((answer, i) => this.rows[i].track.set(answer, this.timeline.classOf, whole));
+    answers.forEach((answer, i) => {
+      this.rows[i].track.set(answer, this.timeline.classOf, whole);
+      this.rows[i].waits = this.rows[i].track.detail.waits || null;
+    });
     if (whole && !known) this.timeline.learned();
   }
 

@@ -26,7 +26,7 @@ class Timeline {
   async load() {
     for (const [i, r] of this.data.ranks.entries()) {
       const rows = await this.rowsOf(r), waits = r.waits && Waits.unpack(await inflate(r.waits));
-      for (const row of rows) this.all.push(Object.assign(row, { of: i, waits: waits ? new Waits(waits, row.track) : null }));
+      for (const row of rows) this.all.push(Object.assign(row, { of: i }, waits ? { waits: new Waits(waits, row.track) } : {}));
     }
     if (this.data.arrows) this.arrows = new Arrows(await inflate(this.data.arrows));
     this.ranked = [...this.all];
@@ -168,6 +168,7 @@ class Timeline {
   trackOf(r) {
     if (this.colored === 'function') return r.track;
     if (r.group) return new GroupTrack(r.group.rows.map((row) => ({ track: this.trackOf(row) })));
+    if (r.remote) return r.track.states();
     return (r.states ||= r.waits ? r.waits.track() : new Together(r.track));
   }
 
