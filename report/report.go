@@ -67,6 +67,7 @@ func (o Options) filled() Options {
 // gather puts together what the page is about. If it is served, it has no times of calls:
 // it asks for them.
 func gather(ctx context.Context, tr *trace.Trace, o Options, served bool) (*page, error) {
+	need.That(tr != nil, "report: no trace")
 	p := &page{Title: printable(o.Name), trace: tr, served: served, searched: make(map[int]*semantics.Rank)}
 	p.addNodes(tr)
 	for _, part := range []struct {
