@@ -46,6 +46,7 @@ type Loops struct {
 
 	signature func(sequitur.Symbol) int
 	times     *Times
+	region    *Region  // of which they are; nil for all
 	scaling   *scaling // nil unless Scaled
 
 	once      sync.Once
@@ -70,6 +71,18 @@ type Loop struct {
 func (t *Times) RankLoops(r *trace.Rank) *Loops {
 	need.That(r != nil, "query: no rank")
 	return t.loops(r.Grammar(), func(s sequitur.Symbol) int { return r.Signature(s) }, t.ownOf(r))
+}
+
+// within returns the loops of a region, with the means that l has.
+func (l *Loops) within(g *Region, spans []trace.Span) (*Loops, error) {
+	cut, err := cutOf(l.Grammar, spans)
+	if err != nil {
+		return nil, err
+	}
+	in := &Loops{Grammar: cut, Source: l.Source, Scaled: l.Scaled, Guarantee: l.Guarantee, signature: l.signature,
+		times: l.times, scaling: l.scaling, region: g}
+	in.set()
+	return in, nil
 }
 
 // ownOf returns what the trace keeps of the times of a rank, nil if that is nothing or has no end.
@@ -97,10 +110,7 @@ func (t *Times) ShapeLoops(number int) (*Loops, error) {
 // loops returns the loops of a grammar, of whose symbols signature says what they are: of a rank
 // if the trace keeps its own times.
 func (t *Times) loops(g *sequitur.Grammar, signature func(sequitur.Symbol) int, own *layout.RankTime) *Loops {
-	l := &Loops{Grammar: g, Rules: make([]Loop, g.Rules()), signature: signature, times: t}
-	if g.Rules() == 0 {
-		return l
-	}
+	l := &Loops{Grammar: g, signature: signature, times: t}
 	for s := range g.Occurrences() {
 		l.Source = max(l.Source, t.source(signature(s)))
 	}
@@ -113,12 +123,20 @@ func (t *Times) loops(g *sequitur.Grammar, signature func(sequitur.Symbol) int, 
 			return l.function(p.terminal)
 		}), true
 	}
+	l.set()
+	return l
+}
+
+// set sets the rules.
+func (l *Loops) set() {
+	if l.Rules = make([]Loop, l.Grammar.Rules()); len(l.Rules) == 0 {
+		return
+	}
 	l.count()
 	if l.Source != None {
 		l.time()
 	}
 	l.share()
-	return l
 }
 
 // count sets how often each rule is used.

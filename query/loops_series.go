@@ -2,7 +2,9 @@ package query
 
 import (
 	"context"
+	"errors"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/reprise-trace/reprise/internal/need"
@@ -23,7 +25,11 @@ const MaxLoopCalls = 20_000_000
 func OpenRankLoops(ctx context.Context, t *trace.Trace, r *trace.Rank, o Options) (*Loops, error) {
 	need.That(t != nil && r != nil, "query: no rank of a trace")
 	return openLoops(ctx, t, rankenc.SetOf(r.Number()), r.Len(), o, func(times *Times) (*Loops, error) {
-		return times.RankLoops(r), nil
+		if l := times.RankLoops(r); o.Region != nil {
+			return l.within(o.Region, o.Region.Spans(r.Number()))
+		} else {
+			return l, nil
+		}
 	})
 }
 
@@ -38,9 +44,22 @@ func OpenShapeLoops(ctx context.Context, t *trace.Trace, number int, o Options) 
 		return nil, err
 	}
 	return openLoops(ctx, t, s.Ranks, s.Grammar.Len(), o, func(times *Times) (*Loops, error) {
-		return times.ShapeLoops(number)
+		l, err := times.ShapeLoops(number)
+		if err != nil || o.Region == nil {
+			return l, err
+		}
+		spans := o.Region.Spans(s.Ranks.At(0))
+		for _, rank := range s.Ranks.All() {
+			if !slices.Equal(o.Region.Spans(rank), spans) {
+				return nil, errApart
+			}
+		}
+		return l.within(o.Region, spans)
 	})
 }
+
+// errApart is the error of the loops of a shape in a region.
+var errApart = errors.New("query: the ranks of the shape have other calls in this part of the run: choose ranks")
 
 // openLoops returns the loops of ranks that make so many calls each, by the times that tell most of them.
 func openLoops(ctx context.Context, t *trace.Trace, ranks rankenc.Set, calls uint64, o Options,
@@ -111,7 +130,7 @@ func (l *Loops) ReadSeries(ctx context.Context, ranks rankenc.Set, o Options) er
 		}
 		w := loopTimes{bodies: bodies, sums: make([][2]uint64, len(bodies))}
 		w.enter(len(bodies) - 1)
-		if err := w.read(ctx, r); err != nil {
+		if err := w.read(ctx, r, l.region); err != nil {
 			return err
 		}
 		mu.Lock()
@@ -186,28 +205,39 @@ func (w *loopTimes) next() {
 	}
 }
 
-// read reads the calls of a rank.
-func (w *loopTimes) read(ctx context.Context, r *trace.Rank) error {
+// read reads the calls of a rank in a region, of all if that is nil.
+func (w *loopTimes) read(ctx context.Context, r *trace.Rank, g *Region) error {
 	end, gaps := int64(math.MinInt64), r.Series() != nil && r.Series().Form() == timing.Gaps
-	position := uint64(0)
-	for at, err := range r.Times(0) {
-		if err != nil {
-			return err
-		}
+	steps := 0
+	return seriesOf(r, g, func(_ sequitur.Symbol, position uint64, at timing.Time, first bool) error {
 		gap := at.Start - end
 		switch {
 		case position == 0:
 			gap = 0
 		case gaps:
 			gap = at.Delta // to which the error of a long call before does not add
+		case first:
+			before, err := endBefore(r, position)
+			if err != nil {
+				return err
+			}
+			gap = at.Start - before
 		}
 		end = at.Start + at.Duration
 		w.now[0] += uint64(at.Duration)
 		w.now[1] += uint64(at.Duration) + uint64(gap)
 		w.next()
-		if position++; position%checkEvery == 0 && ctx.Err() != nil {
+		if steps++; steps%checkEvery == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		return nil
+	})
+}
+
+// endBefore returns when the call before a position ended.
+func endBefore(r *trace.Rank, position uint64) (int64, error) {
+	for at, err := range r.Times(position - 1) {
+		return at.Start + at.Duration, err
 	}
-	return nil
+	return 0, nil
 }

@@ -45,7 +45,7 @@ func (t *Times) ReadSeries(ctx context.Context, o Options) (*Times, error) {
 		done = progress{tell: o.Progress}
 	)
 	err = o.each(ctx, len(ranks), func(i int) error {
-		sites, err := t.measure(ctx, ranks[i])
+		sites, err := t.measure(ctx, ranks[i], o.Region)
 		if err != nil {
 			return err
 		}
@@ -67,38 +67,31 @@ type rankSite struct {
 	bins       logBins
 }
 
-// measure returns the times of the calls of a rank, by signature: of equal calls under
+// measure returns the times of the calls of a rank in a region, of all if that is nil, by signature: of equal calls under
 // several, the first has all, as in the summaries of a trace.
-func (t *Times) measure(ctx context.Context, rank int) (map[int]*rankSite, error) {
+func (t *Times) measure(ctx context.Context, rank int, g *Region) (map[int]*rankSite, error) {
 	r, err := t.trace.Folded(rank, nil)
 	if err != nil {
 		return nil, err
 	}
 	var (
 		sites = make(map[int]*rankSite)
-		walk  = r.Walk(0)
-		run   sequitur.Run
-		site  *rankSite
 		lasts = make(map[int]timing.Time) // the last call of each thread
 		calls uint64
 	)
-	thread := 0
-	for at, err := range r.Times(0) {
-		if err != nil {
-			return nil, err
+	err = seriesOf(r, g, func(terminal sequitur.Symbol, position uint64, at timing.Time, first bool) error {
+		n := r.Signature(terminal)
+		site := sites[n]
+		if site == nil {
+			site = new(rankSite)
+			sites[n] = site
 		}
-		if run.Count == 0 {
-			run = walk.Next()
-			n := r.Signature(run.Symbol)
-			thread = r.Call(run.Symbol).Thread()
-			if site = sites[n]; site == nil {
-				site = new(rankSite)
-				sites[n] = site
-			}
-		}
-		run.Count--
 		site.statistics[durations].Add(uint32(rank), at.Duration)
 		site.bins.add(at.Duration)
+		thread := r.Call(terminal).Thread()
+		if first {
+			clear(lasts)
+		}
 		if last, ok := lasts[thread]; ok {
 			gap := wire.SubTimes(wire.SubTimes(at.Start, last.Start), last.Duration)
 			if r.Series().Form() == timing.Gaps {
@@ -108,12 +101,16 @@ func (t *Times) measure(ctx context.Context, rank int) (map[int]*rankSite, error
 		}
 		lasts[thread] = at
 		if calls++; calls%4096 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	if g := r.Series().Guarantee(); len(sites) > 0 && g > timing.Exact {
+	if off := r.Series().Guarantee(); len(sites) > 0 && off > timing.Exact {
 		for _, s := range sites {
-			s.statistics[durations].SetSumError(sumError(&s.statistics[durations], g))
+			s.statistics[durations].SetSumError(sumError(&s.statistics[durations], off))
 		}
 	}
 	return sites, nil

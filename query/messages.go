@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"maps"
 	"math/bits"
 	"slices"
@@ -60,7 +61,7 @@ func messagesWithin(ctx context.Context, m *semantics.Model, bins int, most int6
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	err = o.eachRank(ctx, m, ranks, func(i int, r *semantics.Rank) {
-		found[i] = flowsOf(ranks[i], r, size)
+		found[i] = flowsOf(ranks[i], r, size, o.operations(r))
 		if all.Matrix != nil {
 			mu.Lock()
 			defer mu.Unlock()
@@ -106,13 +107,13 @@ type rankFlows struct {
 	uncounted uint64 // calls of collective operations, as in Traffic
 }
 
-func flowsOf(rank int, r *semantics.Rank, ranks int) *rankFlows {
+func flowsOf(rank int, r *semantics.Rank, ranks int, calls iter.Seq[semantics.Occurrence]) *rankFlows {
 	f := &rankFlows{
 		ranks: ranks, at: make(map[[2]int]int), sizes: make(map[int64]uint64),
 		uses:     make(map[*semantics.Communicator]*CommunicatorUse),
 		exchange: rankExchange{rank: rank},
 	}
-	for o := range r.All() {
+	for o := range calls {
 		f.addCall(o.Operation, o.Count)
 		f.addExchange(r, o.Operation, o.Count)
 		for i := range o.Operation.Messages {

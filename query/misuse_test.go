@@ -24,6 +24,10 @@ func TestMisuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	regions, err := query.Regions(t.Context(), trace)
+	if err != nil {
+		t.Fatal(err)
+	}
 	call := rank.Call(0)
 	misuse.Walk{
 		Package: "query",
@@ -35,9 +39,9 @@ func TestMisuse(t *testing.T) {
 			query.ComparedTimesOf, query.InStartup, query.InShutdown, query.OutsideRun, query.CompareOutside,
 			query.RunCallsOf,
 			query.HasThreads, query.OpenImbalance, query.OpenTimedProfile, query.OpenRankProfile,
-			query.OpenRankLoops, query.OpenShapeLoops,
+			query.OpenRankLoops, query.OpenShapeLoops, query.Regions, query.OpenRegion,
 		},
-		Values: []any{trace, model, rank, &call, file, new(query.SomeRanksError), query.InCall,
+		Values: []any{trace, regions[0], model, rank, &call, file, new(query.SomeRanksError), query.InCall,
 			query.ForMessage, query.Matrix{}, new(query.Source)},
 	}.Run(t)
 }

@@ -2,12 +2,14 @@ package query
 
 import (
 	"context"
+	"iter"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/reprise-trace/reprise/internal/memory"
+	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -17,6 +19,11 @@ import (
 type Options struct {
 	// Ranks are those the query is about. Nil means all; the empty set means none.
 	Ranks *rankenc.Set
+
+	// Region is the part of each rank's calls that the query is about. Nil means all. Statistics are of the whole run:
+	// [OpenImbalance] needs the times of every call for a part of it, and [Times.Activity] estimates. [OpenProfile],
+	// [OpenTimedProfile] and [OpenRankProfile], [OpenMatch] and what is not about calls or times do without it.
+	Region *Region
 
 	// Series asks [OpenImbalance], [OpenTimedProfile] and [OpenRankProfile] for the times of every call, of
 	// the ranks that have them, however many calls that are. Without it they read these of [MaxUnasked] calls
@@ -34,6 +41,22 @@ type Options struct {
 
 // chosen reports whether a query is about a rank.
 func (o *Options) chosen(rank int) bool { return o.Ranks == nil || o.Ranks.Contains(rank) }
+
+// spans returns the calls of a rank that a query is about.
+func (o *Options) spans(r *trace.Rank) []trace.Span {
+	if o.Region == nil {
+		return []trace.Span{{First: 0, End: r.Len()}}
+	}
+	return o.Region.Spans(r.Number())
+}
+
+// operations returns those of the calls of a rank that a query is about.
+func (o *Options) operations(r *semantics.Rank) iter.Seq[semantics.Occurrence] {
+	if o.Region == nil {
+		return r.All()
+	}
+	return r.AllWithin(o.spans(r.Rank))
+}
 
 // among returns the ranks of a set that a query is about.
 func (o *Options) among(set rankenc.Set) rankenc.Set {

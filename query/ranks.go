@@ -319,7 +319,7 @@ func (b *ByRank) readSeries(ctx context.Context, t *Times, calls *shapesOfRanks,
 	o.Progress = nil
 	return o.each(ctx, len(b.Ranks), func(i int) error {
 		r := RankProfile{RankActivity: activity.Ranks[i]}
-		sites, err := t.measure(ctx, r.Rank)
+		sites, err := t.measure(ctx, r.Rank, o.Region)
 		if err != nil {
 			return err
 		}

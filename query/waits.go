@@ -58,7 +58,10 @@ func OpenImbalance(ctx context.Context, t *trace.Trace, o Options) (*Imbalance, 
 	quiet.Progress = nil
 	profile := sync.OnceValues(func() (*Profile, error) { return OpenProfile(ctx, t, quiet) })
 	a := &Imbalance{Unordered: t.Run().ThreadsUnordered, NoSeries: series.Len() == 0}
-	kept := times.HasRanks(o)
+	kept := times.HasRanks(o) && o.Region == nil
+	if o.Region != nil && series.Len() == 0 {
+		return nil, ErrNoSeries
+	}
 	if a.Exact, err = times.readsSeries(profile, series, kept, o); err != nil {
 		return nil, err
 	}
@@ -77,7 +80,7 @@ func OpenImbalance(ctx context.Context, t *trace.Trace, o Options) (*Imbalance, 
 			return nil, err
 		}
 	}
-	if a.Exact || o.Ranks == nil {
+	if a.Exact || o.Ranks == nil && o.Region == nil {
 		if a.Sites, err = read.Imbalance(); err != nil {
 			return nil, err
 		}
@@ -95,7 +98,7 @@ func (t *Times) readsSeries(profile func() (*Profile, error), series rankenc.Set
 		return false, ErrNoSeries
 	case !t.Summarized() && series.Len() == 0:
 		return false, ErrNoTimes
-	case o.Series || !t.Summarized():
+	case o.Series || !t.Summarized() || o.Region != nil:
 		return true, nil
 	case series.Len() == 0 && (kept || o.Ranks == nil):
 		return false, nil

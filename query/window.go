@@ -67,11 +67,7 @@ func (c *Clock) Between(from, to int64) (*Window, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range slices.Sorted(maps.Keys(found)) {
-		u := found[n]
-		u.Signature = int(n)
-		w.Usage = append(w.Usage, u)
-	}
+	w.add(found)
 	return w, nil
 }
 
@@ -348,7 +344,7 @@ type FunctionUsage struct {
 }
 
 // Activity returns what the ranks of the options do between two times, from ≤ to, of which
-// math.MaxInt64 is the end: see [Clock.Between]. The error is [ErrNoTimes] if those of them that make calls
+// math.MaxInt64 is the end, see [Clock.Between], or in the Region of the options, unless that is nil or of times. The error is [ErrNoTimes] if those of them that make calls
 // have no times, and [ErrNoSeries] if the options ask for the times of every call, and no rank has them.
 func (t *Times) Activity(ctx context.Context, from, to int64, o Options) (*Activity, error) {
 	if _, series, err := t.Known(); err != nil {
@@ -393,11 +389,7 @@ func (t *Times) activity(ctx context.Context, from, to int64, o Options) (*Activ
 		to = wire.AddTimes(first, to)
 	}
 	err = t.eachClock(ctx, ranks, o, func(i int, c *Clock) error {
-		w, err := c.Between(from, to)
-		if err != nil {
-			return err
-		}
-		begin, end, err := c.Span()
+		w, spent, err := c.within(o.Region, from, to)
 		if err != nil {
 			return err
 		}
@@ -407,7 +399,7 @@ func (t *Times) activity(ctx context.Context, from, to int64, o Options) (*Activ
 			return nil
 		}
 		a.Guarantee = max(a.Guarantee, c.Guarantee())
-		r := RankActivity{Rank: ranks[i], First: w.First, End: w.End, Span: Nanoseconds(span(from, to, begin, end))}
+		r := RankActivity{Rank: ranks[i], First: w.First, End: w.End, Span: spent}
 		r.Calls, r.Time = w.Total()
 		if r.Outside = Nanoseconds(math.Inf(1)); !math.IsInf(w.Covered, 1) {
 			r.Outside = max(0, r.Span-Nanoseconds(w.Covered))
@@ -435,6 +427,53 @@ func (t *Times) activity(ctx context.Context, from, to int64, o Options) (*Activ
 	}
 	a.finish(signatures, functions)
 	return a, nil
+}
+
+// within returns what the rank does in a region, and how long it is there: between two times, if that is nil or of
+// times.
+func (c *Clock) within(g *Region, from, to int64) (*Window, Nanoseconds, error) {
+	if g == nil || g.Kind == TimesRegion {
+		w, err := c.Between(from, to)
+		if err != nil {
+			return nil, 0, err
+		}
+		begin, end, err := c.Span()
+		return w, Nanoseconds(span(from, to, begin, end)), err
+	}
+	all := &Window{From: math.MinInt64, To: math.MaxInt64, Covered: math.Inf(1)}
+	if c.source == Series {
+		all.Covered = 0
+	}
+	spans := g.Spans(c.rank.Number())
+	if c.clock == nil || len(spans) == 0 {
+		return all, 0, nil
+	}
+	all.First, all.End = spans[0].First, spans[len(spans)-1].End
+	found := make(map[sequitur.Symbol]Usage)
+	for _, s := range spans {
+		w := &Window{From: all.From, To: all.To, First: s.First, End: s.End, Covered: math.Inf(1)}
+		in, err := c.clock.usage(w)
+		if err != nil {
+			return nil, 0, err
+		}
+		for n, u := range in {
+			of := found[n]
+			found[n] = Usage{Calls: of.Calls + u.Calls, Time: of.Time + u.Time}
+		}
+		all.Covered += w.Covered
+	}
+	all.add(found)
+	spent, err := c.TimeIn(g)
+	return all, spent, err
+}
+
+// add adds what calls there are.
+func (w *Window) add(found map[sequitur.Symbol]Usage) {
+	for _, n := range slices.Sorted(maps.Keys(found)) {
+		u := found[n]
+		u.Signature = int(n)
+		w.Usage = append(w.Usage, u)
+	}
 }
 
 // span returns how much of the time from begin to end lies between two times.

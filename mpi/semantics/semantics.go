@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/mpi/internal/groups"
+	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/trace"
 )
 
@@ -196,6 +197,51 @@ func (r *Rank) All() iter.Seq[Occurrence] {
 			}
 		}
 	}
+}
+
+// AllWithin is [Rank.All] of the calls in some spans, which must be as those of [trace.Rank.Within], and which it costs.
+// Calls of a terminal that do not all mean the same are gone through one by one.
+func (r *Rank) AllWithin(spans []trace.Span) iter.Seq[Occurrence] {
+	return func(yield func(Occurrence) bool) {
+		if r.meanings == nil {
+			return
+		}
+		for terminal, count := range r.Within(spans) {
+			o, same := r.meanings.same(terminal)
+			switch {
+			case same && o != nil:
+				if !yield(Occurrence{terminal, o, count}) {
+					return
+				}
+			case !same && !r.each(terminal, spans, yield):
+				return
+			}
+		}
+	}
+}
+
+// each yields the operations of the calls in some spans that have a terminal.
+func (r *Rank) each(terminal uint32, spans []trace.Span, yield func(Occurrence) bool) bool {
+	var order []*Operation
+	counts := make(map[*Operation]uint64)
+	for _, s := range spans {
+		for position := range r.Find(s.First, func(x sequitur.Symbol) bool { return x == terminal }) {
+			if position >= s.End {
+				break
+			}
+			if o := r.meanings.at(position, terminal); o != nil {
+				if counts[o]++; counts[o] == 1 {
+					order = append(order, o)
+				}
+			}
+		}
+	}
+	for _, o := range order {
+		if !yield(Occurrence{terminal, o, counts[o]}) {
+			return false
+		}
+	}
+	return true
 }
 
 // A memo keeps the operations of terminals whose calls all mean the same.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/reprise-trace/reprise/internal/memory"
 	"github.com/reprise-trace/reprise/internal/need"
@@ -12,7 +14,6 @@ import (
 	"github.com/reprise-trace/reprise/mpi/replay"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
-	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -24,6 +25,9 @@ var ErrTooMany = errors.New("efficiency: too many calls to execute")
 type Options struct {
 	// Progress, unless it is nil, is called with the number of calls that are replayed so far, or skipped.
 	Progress func(calls uint64)
+
+	// Region, unless it is nil, is the part of the run that the efficiency is of. Then there are no Phases.
+	Region *query.Region
 
 	// MaxCalls is how many calls are executed at most, those that are skipped aside. Zero means 10¹⁰, which
 	// take some hours.
@@ -46,8 +50,8 @@ type Run struct {
 	Scaled bool `json:"scaled_to_rank"`
 	Part
 
-	// Phases are in the order of the program. Unphased says that they are not known, as the
-	// control flows of the ranks are too long to be compared.
+	// Phases are in the order of the program, and after them the regions to which it gives names. Unphased says that
+	// phases are not known, as the control flows of the ranks are too long to be compared.
 	Phases   []Phase `json:"phases"`
 	Unphased bool    `json:"phases_unknown"`
 
@@ -85,16 +89,10 @@ type Factors struct {
 	Transfer      float64 `json:"transfer"`
 }
 
-// A Phase is a loop of the program that is in no other loop.
+// A Phase is a loop of the program that is in no other loop, or a region to which the program gives a name.
 type Phase struct {
 	Part
-	Ranks     rankenc.Set           `json:"rank_set"`  // that have it
-	MinTrips  uint64                `json:"min_trips"` // how often it goes round on these
-	MaxTrips  uint64                `json:"max_trips"`
-	Calls     uint64                `json:"calls"`     // of all ranks
-	Functions []query.FunctionCount `json:"functions"` // the most frequent first
-	Rank      int                   `json:"rank"`      // the first of Ranks
-	Position  uint64                `json:"position"`  // where the phase begins on it
+	*query.Region
 }
 
 // Open replays a trace on an ideal network, and returns the efficiency of its run. All ranks must have been
@@ -123,9 +121,8 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 			return nil, err
 		}
 	}
-	phases, err := findPhases(ctx, tr)
-	unphased := errors.Is(err, errTooLong)
-	if err != nil && !unphased {
+	phases, unphased, err := phasesOf(ctx, tr, o.Region)
+	if err != nil {
 		return nil, err
 	}
 	stopping, stop := context.WithCancelCause(ctx)
@@ -151,34 +148,53 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 	}
 	run := &Run{Ranks: tr.Ranks(), Source: query.Series, Scaled: true, Phases: []Phase{}, Unphased: unphased,
 		Unknown: res.Unknown, Outside: res.Outside}
-	whole, parts := new(sums), make([]sums, len(phases))
+	whole, parts := newSums(), make([]*sums, len(phases))
+	for i := range parts {
+		parts[i] = newSums()
+	}
 	for _, r := range m.ranks {
 		if r == nil { // it made no call
 			continue
 		}
 		run.Source, run.Guarantee = min(run.Source, r.clock.Source()), max(run.Guarantee, r.clock.Guarantee())
 		run.Scaled = run.Scaled && r.scaled
-		if err := whole.add(r, r.first, r.end, of); err != nil {
+		if err := whole.add(r, []trace.Span{{First: r.first, End: r.end}}, of); err != nil {
 			return nil, err
 		}
-		for i := range phases {
-			if s, ok := phases[i].spans[r.shape]; ok && s.from >= r.first && s.to <= r.end {
-				if err := parts[i].add(r, s.from, s.to, of); err != nil {
-					return nil, err
-				}
+		for i, g := range phases {
+			if err := parts[i].add(r, r.spansIn(g), of); err != nil {
+				return nil, err
 			}
 		}
 	}
-	run.Part = whole.part()
-	for i := range phases {
-		if parts[i].ranks == 0 { // before MPI_Init, or after MPI_Finalize
-			continue
+	if run.Part = whole.part(); o.Region != nil {
+		run.Part = parts[0].part()
+		return run, nil
+	}
+	for i, g := range phases {
+		if parts[i].ranks > 0 { // it is not before MPI_Init, nor after MPI_Finalize
+			run.Phases = append(run.Phases, Phase{parts[i].part(), g})
 		}
-		p := phases[i].Phase
-		p.Part = parts[i].part()
-		run.Phases = append(run.Phases, p)
 	}
 	return run, nil
+}
+
+// phasesOf returns the regions whose efficiencies are to be found: one, unless that is nil. Unphased says that phases
+// are not known.
+func phasesOf(ctx context.Context, t *trace.Trace, one *query.Region) (list []*query.Region, unphased bool, err error) {
+	if one != nil {
+		return []*query.Region{one}, false, nil
+	}
+	all, err := query.Regions(ctx, t)
+	if unphased = errors.Is(err, query.ErrUnphased); err != nil && !unphased {
+		return nil, false, err
+	}
+	for _, g := range all {
+		if g.Kind != query.LoopRegion {
+			list = append(list, g)
+		}
+	}
+	return list, unphased, nil
 }
 
 // check checks that efficiencies can be had of a trace.
@@ -218,37 +234,66 @@ func checkCalls(t *trace.Trace, most uint64) error {
 // maxCalls is how many calls are executed, unless Options say it.
 const maxCalls = uint64(10_000_000_000)
 
-// Sums are what ranks did between two positions of each.
+// Sums are what ranks did in spans.
 type sums struct {
-	ranks                int
-	begin, end           int64 // recorded, in ns
-	idealBegin, idealEnd replay.Time
-	max                  replay.Time // computing
-	total                float64     // computing, that may be too much for a Time
-	maxRank              int
+	ranks         int
+	visits, ideal []visit     // by the number of the span: in ns as recorded, and in the time of the replay
+	max           replay.Time // computing
+	total         float64     // computing, that may be too much for a Time
+	maxRank       int
 }
 
-// add adds a rank of a run.
-func (s *sums) add(r *rank, from, to uint64, run *query.RunTimes) error {
-	begin, err := r.recorded(from)
-	if err != nil {
-		return err
+// A visit is from when the first rank begins a span to when the last one ends it.
+type visit struct{ begin, end int64 }
+
+func newSums() *sums { return &sums{max: -1} }
+
+// addVisit adds what a rank does in the n-th span.
+func addVisit(list *[]visit, n int, begin, end int64) {
+	if n == len(*list) {
+		*list = append(*list, visit{begin, end})
+		return
 	}
-	if run != nil && r.first > 0 {
-		begin = max(begin, run.Begin)
+	v := &(*list)[n]
+	v.begin, v.end = min(v.begin, begin), max(v.end, end)
+}
+
+// lasting returns how long visits take together. What several have in common counts once.
+func lasting(list []visit) float64 {
+	slices.SortFunc(list, func(a, b visit) int { return cmp.Compare(a.begin, b.begin) })
+	sum, end := 0.0, int64(math.MinInt64)
+	for _, v := range list {
+		if v.begin = max(v.begin, end); v.end > v.begin {
+			sum, end = sum+float64(uint64(v.end)-uint64(v.begin)), v.end
+		}
 	}
-	end, err := r.recorded(to)
-	if err != nil {
-		return err
+	return sum
+}
+
+// add adds spans of a rank of a run.
+func (s *sums) add(r *rank, spans []trace.Span, run *query.RunTimes) error {
+	if len(spans) == 0 {
+		return nil
 	}
-	a, b := r.marked[from], r.marked[to]
-	if s.ranks == 0 {
-		s.begin, s.end, s.idealBegin, s.idealEnd, s.maxRank = begin, end, a.at, b.at, r.number
+	computing := replay.Time(0)
+	for n, of := range spans {
+		begin, err := r.recorded(of.First)
+		if err != nil {
+			return err
+		}
+		if run != nil && r.first > 0 {
+			begin = max(begin, run.Begin)
+		}
+		end, err := r.recorded(of.End)
+		if err != nil {
+			return err
+		}
+		a, b := r.marked[of.First], r.marked[of.End]
+		addVisit(&s.visits, n, begin, end)
+		addVisit(&s.ideal, n, int64(a.at), int64(b.at))
+		computing += b.computing - a.computing
 	}
 	s.ranks++
-	s.begin, s.end = min(s.begin, begin), max(s.end, end)
-	s.idealBegin, s.idealEnd = min(s.idealBegin, a.at), max(s.idealEnd, b.at)
-	computing := b.computing - a.computing
 	if s.total += float64(computing); computing > s.max {
 		s.max, s.maxRank = computing, r.number
 	}
@@ -257,8 +302,8 @@ func (s *sums) add(r *rank, from, to uint64, run *query.RunTimes) error {
 
 // part returns the efficiency.
 func (s *sums) part() Part {
-	time, ideal := float64(uint64(s.end)-uint64(s.begin)), float64(s.idealEnd-s.idealBegin)/float64(replay.Nanosecond)
-	total, most := s.total/float64(replay.Nanosecond), float64(s.max)/float64(replay.Nanosecond)
+	time, ideal := lasting(s.visits), lasting(s.ideal)/float64(replay.Nanosecond)
+	total, most := s.total/float64(replay.Nanosecond), max(0, float64(s.max))/float64(replay.Nanosecond)
 	p := Part{Time: query.Nanoseconds(time), Ideal: query.Nanoseconds(ideal), Total: query.Nanoseconds(total),
 		Max: query.Nanoseconds(most), MaxRank: s.maxRank}
 	if s.ranks == 0 {

@@ -24,7 +24,7 @@ type ideal struct {
 	recorded *replay.Recorded
 	times    *query.Times
 	run      *query.RunTimes // nil if they are not known
-	phases   []phase
+	phases   []*query.Region
 	ranks    []*rank // all of them; nil for one without calls
 
 	steady   bool
@@ -40,7 +40,6 @@ type ideal struct {
 type rank struct {
 	number int
 	thread int
-	shape  int
 	clock  *query.Clock
 
 	means   []mean // by terminal, if the trace does not have the times of every call
@@ -182,6 +181,19 @@ func (r *rank) recorded(position uint64) (int64, error) {
 	return wire.AddTimes(start, duration), err
 }
 
+// spansIn returns the spans of a region that are in the run.
+func (r *rank) spansIn(g *query.Region) []trace.Span {
+	spans := slices.Clone(g.Spans(r.number))
+	for i := range spans {
+		if g.Kind == query.TimesRegion {
+			spans[i].First, spans[i].End = max(spans[i].First, r.first), min(spans[i].End, r.end)
+		}
+	}
+	return slices.DeleteFunc(spans, func(s trace.Span) bool {
+		return s.First < r.first || s.End > r.end || s.First >= s.End
+	})
+}
+
 // rank returns a rank before its first call, nil if it cannot be read.
 func (m *ideal) rank(of *trace.Rank) *rank {
 	r := &rank{number: of.Number(), scaled: true, end: of.Len(), marked: make(map[uint64]moment),
@@ -194,7 +206,6 @@ func (m *ideal) rank(of *trace.Rank) *rank {
 		m.fail(err)
 		return nil
 	}
-	r.shape, _ = m.trace.ShapeOf(r.number)
 	calls := query.RunCallsOf(m.trace, of)
 	r.first, r.end, r.finalized = calls.First, calls.End, calls.Finalized
 	if err := r.setCounted(m.run); err != nil {
@@ -210,9 +221,9 @@ func (m *ideal) rank(of *trace.Rank) *rank {
 		r.setMeans(m.times.RankLoops(of), of)
 	}
 	r.marks = append(r.marks, r.first, r.counted, min(r.counted+1, r.end), r.end)
-	for i := range m.phases {
-		if s, ok := m.phases[i].spans[r.shape]; ok && s.from >= r.first && s.to <= r.end {
-			r.marks = append(r.marks, s.from, s.to)
+	for _, g := range m.phases {
+		for _, s := range r.spansIn(g) {
+			r.marks = append(r.marks, s.First, s.End)
 		}
 	}
 	slices.Sort(r.marks)

@@ -23,7 +23,8 @@ type recording struct {
 	startsOff   int64        // by how much starts may be off, in nanoseconds
 	threads     bool         // ranks may have several
 	ranks       *rankenc.Set // whose waits are told; nil for all
-	begin       int64        // the first of the starts of the first calls of ranks, in nanoseconds
+	region      *query.Region
+	begin       int64 // the first of the starts of the first calls of ranks, in nanoseconds
 
 	clocks map[clockKey]*clock
 	recent *clock
@@ -89,7 +90,7 @@ func newRecording(model *semantics.Model, o Options) (*recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &recording{trace: tr, ranks: o.Ranks, clocks: make(map[clockKey]*clock), names: query.SitesOf(tr),
+	r := &recording{trace: tr, ranks: o.Ranks, region: o.Region, clocks: make(map[clockKey]*clock), names: query.SitesOf(tr),
 		signatures: make([]int32, tr.Signatures()), numbers: make(map[Site]int32),
 		victims: make(map[victimKey]*victim), causes: make(map[delayKey]*cause),
 		times: times, listed: o.Calls, calls: make(map[int][]waited)}
@@ -286,7 +287,9 @@ func (r *recording) Waited(w *replay.Waited) any {
 		r.early = r.early || w.Kind == replay.LateSender
 		return nil
 	}
-	if r.ranks != nil && !r.ranks.Contains(rank) || r.run != nil && r.nanoseconds(w.Start) < r.run.Begin {
+	switch {
+	case r.ranks != nil && !r.ranks.Contains(rank), r.run != nil && r.nanoseconds(w.Start) < r.run.Begin,
+		r.region != nil && !r.region.Contains(rank, w.Call.Position):
 		return nil
 	}
 	wait := min(since, takes)

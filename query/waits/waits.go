@@ -43,6 +43,10 @@ type Options struct {
 	// Ranks are those whose waits are told, and what caused these. Nil means all.
 	Ranks *rankenc.Set
 
+	// Region is the part of each rank's calls whose waits are told, wherever their causes are. Nil means all. For a part
+	// of a run, there is no critical path.
+	Region *query.Region
+
 	// Series asks for the times of every call, however many there are. Without it, those of
 	// [query.MaxUnasked] calls are read at most.
 	Series bool
@@ -59,7 +63,7 @@ type Options struct {
 
 // A Run says which calls of a run waited, and why.
 type Run struct {
-	// Time is the run, as [query.RunTimes] has it.
+	// Time is the run, as [query.RunTimes] has it, or how long ranks are in the Region on average.
 	Time  query.Nanoseconds `json:"run_ns"`
 	Ranks int               `json:"ranks"` // that were recorded
 
@@ -197,12 +201,14 @@ func Open(ctx context.Context, model *semantics.Model, o Options) (*Run, error) 
 		return nil, errSwitched
 	}
 	run := r.answer()
-	if r.run != nil {
-		run.Time = r.run.Run
+	if run.Time, err = r.timeIn(o.Region); err != nil {
+		return nil, err
 	}
 	run.Ranks, run.Guarantee = tr.Content().Recorded.Len(), r.guarantee
 	run.Unknown, run.Outside, run.Unmatched = res.Unknown, res.Outside, res.Unmatched
-	run.Path = r.path(res)
+	if o.Region == nil {
+		run.Path = r.path(res)
+	}
 	return run, nil
 }
 
@@ -240,6 +246,33 @@ func check(model *semantics.Model, all bool) error {
 		return ErrUnasked
 	}
 	return nil
+}
+
+// timeIn returns how long the run takes, or how long ranks are in a region on average, unless that is nil.
+func (r *recording) timeIn(g *query.Region) (query.Nanoseconds, error) {
+	switch {
+	case g == nil && r.run == nil:
+		return 0, nil
+	case g == nil:
+		return r.run.Run, nil
+	}
+	sum := query.Nanoseconds(0)
+	for _, rank := range g.Ranks.All() {
+		of, err := r.trace.Folded(rank, nil)
+		if err != nil {
+			return 0, err
+		}
+		c, err := r.times.Clock(of)
+		if err != nil {
+			return 0, err
+		}
+		in, err := c.TimeIn(g)
+		if err != nil {
+			return 0, err
+		}
+		sum += in
+	}
+	return sum / query.Nanoseconds(max(1, r.trace.Content().Recorded.Len())), nil
 }
 
 // answer returns what was found.

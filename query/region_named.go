@@ -1,0 +1,198 @@
+package query
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/reprise-trace/reprise/cst"
+	"github.com/reprise-trace/reprise/rankenc"
+	"github.com/reprise-trace/reprise/sequitur"
+	"github.com/reprise-trace/reprise/trace"
+)
+
+// A marker is a call that begins or ends a region.
+type marker struct {
+	begins bool
+	name   string // empty for the region that began last
+}
+
+// markerOf returns what a call begins or ends: MPI_Pcontrol with a name begins a region at level 1, and ends one at
+// other levels; cali_begin_region and cali_end_region of Caliper; nvtxRangePushA and nvtxRangePop of NVTX.
+func markerOf(c *trace.Call) (m marker, ok bool) {
+	name := ""
+	if v, ok := c.Arg("name"); ok && v.Kind() == cst.KindString {
+		name = v.String()
+	}
+	switch c.Function.Name {
+	case "MPI_Pcontrol":
+		level, ok := c.Arg("level")
+		return marker{ok && level.Kind() == cst.KindInt && level.Int() == 1, name}, ok && name != ""
+	case "cali_begin_region", "nvtxRangePushA":
+		return marker{true, name}, name != ""
+	case "cali_end_region":
+		return marker{false, name}, name != ""
+	case "nvtxRangePop":
+		return marker{}, true
+	}
+	return marker{}, false
+}
+
+// marks reports whether calls of a function may be markers.
+func marks(function string) bool {
+	switch function {
+	case "MPI_Pcontrol", "cali_begin_region", "cali_end_region", "nvtxRangePushA", "nvtxRangePop":
+		return true
+	}
+	return false
+}
+
+// A namedSpan is the calls of a rank from where a region began to where it ended, with the call that ends it.
+type namedSpan struct {
+	name string
+	trace.Span
+}
+
+// namedSpans returns the regions of a rank. A region that does not end is none. Those that are in one of the same name
+// are left out.
+func namedSpans(r *trace.Rank, t *trace.Trace) []namedSpan {
+	type open struct {
+		name  string
+		first uint64
+	}
+	var stack []open
+	var list []namedSpan
+	for position := range r.Find(0, func(x sequitur.Symbol) bool { return marks(t.Functions()[r.Function(x)].Name) }) {
+		c := r.CallAt(position)
+		m, ok := markerOf(&c)
+		switch {
+		case !ok:
+		case m.begins:
+			stack = append(stack, open{m.name, position + 1})
+		default:
+			i := len(stack) - 1
+			for i >= 0 && m.name != "" && stack[i].name != m.name {
+				i--
+			}
+			if i < 0 {
+				continue
+			}
+			ended := stack[i]
+			if stack = slices.Delete(stack, i, i+1); !slices.ContainsFunc(stack, func(o open) bool {
+				return o.name == ended.name
+			}) {
+				list = append(list, namedSpan{ended.name, trace.Span{First: ended.first, End: position + 1}})
+			}
+		}
+		if len(list) > maxParts {
+			break
+		}
+	}
+	return list
+}
+
+// namedRegions returns the regions to which the program gives names, in the order of these. Of a shape whose ranks give
+// the same names to calls, one rank is read.
+func namedRegions(ctx context.Context, t *trace.Trace) ([]*Region, error) {
+	regions := make(map[string]*Region)
+	add := func(name string) *Region {
+		if regions[name] == nil {
+			regions[name] = &Region{Kind: NamedRegion, Name: name, trace: t, byShape: make(map[int][]trace.Span),
+				byRank: make(map[int][]trace.Span)}
+		}
+		return regions[name]
+	}
+	for number := range t.Shapes() {
+		ranks := t.ShapeRanks(number)
+		if ranks.Len() == 0 {
+			continue
+		}
+		s, err := t.Shape(number)
+		if err != nil {
+			return nil, err
+		}
+		some, alike := false, true
+		for _, x := range s.Grammar.FirstUse() {
+			if marks(t.Functions()[t.FunctionOf(int(x))].Name) {
+				some, alike = true, alike && namedAlike(t.Signature(int(x)))
+			}
+		}
+		if !some {
+			continue
+		}
+		if alike {
+			r, err := t.Folded(ranks.At(0), nil)
+			if err != nil {
+				return nil, err
+			}
+			for name, spans := range byName(namedSpans(r, t)) {
+				g := add(name)
+				g.add(number, s, spans)
+				g.setTrips(len(spans))
+			}
+			continue
+		}
+		for _, rank := range ranks.All() {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			r, err := t.Folded(rank, nil)
+			if err != nil {
+				return nil, err
+			}
+			for name, spans := range byName(namedSpans(r, t)) {
+				add(name).addRank(rank, s, spans)
+			}
+		}
+	}
+	var list []*Region
+	for _, g := range regions {
+		if g.parts <= maxParts {
+			g.finish()
+			list = append(list, g)
+		}
+	}
+	slices.SortFunc(list, func(a, b *Region) int { return strings.Compare(a.Name, b.Name) })
+	return list, nil
+}
+
+// namedAlike reports whether all ranks give calls of a signature the same level and name.
+func namedAlike(s trace.Signature) bool {
+	for i, p := range s.Function.Params {
+		if p.Name == "name" || p.Name == "level" {
+			if _, ok := s.Args[i].Constant(); !ok {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// byName returns the spans of each name, in ascending order.
+func byName(list []namedSpan) map[string][]trace.Span {
+	spans := make(map[string][]trace.Span)
+	for _, n := range list {
+		spans[n.name] = append(spans[n.name], n.Span)
+	}
+	return spans
+}
+
+// setTrips takes note of how often ranks come to g.
+func (g *Region) setTrips(n int) {
+	if g.MinTrips == 0 || uint64(n) < g.MinTrips {
+		g.MinTrips = uint64(n)
+	}
+	g.MaxTrips = max(g.MaxTrips, uint64(n))
+}
+
+// addRank adds spans of a rank of a shape.
+func (g *Region) addRank(rank int, s *trace.Shape, spans []trace.Span) {
+	g.byRank[rank] = spans
+	g.parts += len(spans)
+	if g.Ranks.Len() == 0 || rank < g.Rank {
+		g.Rank, g.Position = rank, spans[0].First
+	}
+	g.Ranks = g.Ranks.Union(rankenc.SetOf(rank))
+	g.countCalls(s, spans, 1)
+	g.setTrips(len(spans))
+}
