@@ -57,11 +57,7 @@ type rankSequences struct {
 func (all *operations) sequences(ctx context.Context) (rankSequences, error) {
 	found := rankSequences{digests: make(map[*semantics.Communicator]digest)}
 	for _, o := range all.list {
-		for _, p := range append([]*semantics.Operation{o.Operation}, o.Operation.More...) {
-			if p.Class == spec.Collective && p.Communicator == nil {
-				found.unknown = wire.AddSat(found.unknown, o.Count)
-			}
-		}
+		found.addUnknown(&o)
 	}
 	walked, err := all.walk(ctx)
 	if err != nil {
@@ -78,6 +74,15 @@ func (all *operations) sequences(ctx context.Context) (rankSequences, error) {
 		}
 	}
 	return found, nil
+}
+
+// addUnknown adds calls of collective operations whose communicator is not known.
+func (s *rankSequences) addUnknown(o *semantics.Occurrence) {
+	for _, p := range append([]*semantics.Operation{o.Operation}, o.Operation.More...) {
+		if p.Class == spec.Collective && p.Communicator == nil {
+			s.unknown = wire.AddSat(s.unknown, o.Count)
+		}
+	}
 }
 
 // terminals returns those that begin collective operations on a communicator, of which all
@@ -160,6 +165,9 @@ func (m *Match) agree(ctx context.Context, ranks []int, sums []rankSequences, o 
 	slices.SortFunc(m.Instances, func(a, b Instances) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Communicator.Name, b.Communicator.Name))
 	})
+	if o.Region != nil {
+		return nil
+	}
 	return m.locate(ctx, o)
 }
 

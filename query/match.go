@@ -3,9 +3,12 @@ package query
 import (
 	"cmp"
 	"context"
+	"iter"
+	"maps"
 	"slices"
 	"sync"
 
+	"github.com/reprise-trace/reprise/internal/fingerprint"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/mpi/semantics"
@@ -104,6 +107,9 @@ type place struct {
 // costs what the grammars and signatures of the ranks cost, and something for each
 // channel. Only where one communicator after the other has the same id does it go through
 // the calls on them, but for those that repeat what others do.
+//
+// In a Region, messages match whose both ends are in it. Members of a communicator make the same operations if they make
+// equally many of each function and root. Positions, [Match.Firsts] and [Match.Skew] are of the whole run alone.
 func OpenMatch(ctx context.Context, model *semantics.Model, o Options) (*Match, error) {
 	need.That(model != nil, "query: no model")
 	ranks, err := o.ranks(model.Trace(), rankMemory)
@@ -117,7 +123,9 @@ func OpenMatch(ctx context.Context, model *semantics.Model, o Options) (*Match, 
 	err = o.eachRank(ctx, model, ranks, func(i int, r *semantics.Rank) {
 		switching[i] = r.SwitchesRecording()
 		all, err := m.operationsOf(ctx, r)
-		if err == nil {
+		if err == nil && o.Region != nil {
+			found[i], sums[i] = all.within(o.operations(r))
+		} else if err == nil {
 			found[i] = all.messages()
 			sums[i], _ = all.sequences(ctx) // it can only be that ctx is done, which eachRank tells
 		}
@@ -182,6 +190,32 @@ func (all *operations) messages() rankMessages {
 		}
 	}
 	return found
+}
+
+// within returns the messages and collective operations of some of the calls: of the latter, how many there are of each.
+func (all *operations) within(calls iter.Seq[semantics.Occurrence]) (rankMessages, rankSequences) {
+	part := &operations{rank: all.rank, codes: all.codes, list: slices.Collect(calls)}
+	sequences := rankSequences{digests: make(map[*semantics.Communicator]digest)}
+	counts := make(map[*semantics.Communicator]map[uint64]uint64)
+	for _, o := range part.list {
+		sequences.addUnknown(&o)
+		for _, p := range operationsOn(o.Operation, nil) {
+			if counts[p.Communicator] == nil {
+				counts[p.Communicator] = make(map[uint64]uint64)
+			}
+			code := all.codes.of(functionOf(all.rank, o.Terminal), p)
+			counts[p.Communicator][code] = wire.AddSat(counts[p.Communicator][code], o.Count)
+		}
+	}
+	for c, of := range counts {
+		sum := empty
+		for _, code := range slices.Sorted(maps.Keys(of)) {
+			sum = digest{Value: sum.Value.Then(fingerprint.Of(code).Times(of[code])),
+				Weight: wire.AddSat(sum.Weight, of[code])}
+		}
+		sequences.digests[c] = sum
+	}
+	return part.messages(), sequences
 }
 
 // addTo adds a count to that of a key, in a map that is made when it is needed: many ranks have none.

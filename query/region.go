@@ -43,11 +43,11 @@ type Region struct {
 	Ranks     rankenc.Set     `json:"rank_set"`  // that have it
 	MinTrips  uint64          `json:"min_trips"` // how often a loop goes round on these, or they come to a NamedRegion
 	MaxTrips  uint64          `json:"max_trips"`
-	Calls     uint64          `json:"calls"`          // of all ranks
-	Functions []FunctionCount `json:"functions"`      // the most frequent first
-	Rank      int             `json:"rank"`           // the first of Ranks
-	Position  uint64          `json:"position"`       // where it begins on that
-	Depth     int             `json:"depth,omitzero"` // of a Loop, 1 if it is in no other loop than its phase
+	Calls     uint64          `json:"calls"`              // of all ranks
+	Functions []FunctionCount `json:"functions,omitzero"` // the most frequent first; not of TimesRegion
+	Rank      int             `json:"rank"`               // the first of Ranks
+	Position  uint64          `json:"position"`           // where it begins on that
+	Depth     int             `json:"depth,omitzero"`     // of a Loop, 1 if it is in no other loop than its phase
 
 	trace    *trace.Trace
 	byShape  map[int][]trace.Span // where all ranks of a shape have the same

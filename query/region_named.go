@@ -22,7 +22,7 @@ type marker struct {
 func markerOf(c *trace.Call) (m marker, ok bool) {
 	name := ""
 	if v, ok := c.Arg("name"); ok && v.Kind() == cst.KindString {
-		name = v.String()
+		name = string(v.Text())
 	}
 	switch c.Function.Name {
 	case "MPI_Pcontrol":

@@ -1,6 +1,8 @@
 package query
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,8 +65,8 @@ func (f *phaseFinder) siteOf(s trace.Signature) string {
 
 // nameOf returns the function that a loop is in, and its first line with a call or with what leads to one, such
 // as solve() solver.c:120: the innermost function that leads to all calls or, where only the functions with the
-// calls are known and these are several, that of the first call that is in no other loop. It is empty where
-// sites are not known.
+// calls are known and these are several, main if it makes some of them, and else that of the first call that is in
+// as few other loops as possible. It is empty where sites are not known.
 func (f *phaseFinder) nameOf(n *skeleton.Node) string {
 	var calls [][]codeLine
 	var visit func(n *skeleton.Node)
@@ -86,7 +88,7 @@ func (f *phaseFinder) nameOf(n *skeleton.Node) string {
 				if found {
 					return best.String()
 				}
-				return f.firstIn(n)
+				return cmp.Or(lineIn(calls, "main", "MAIN__"), f.firstIn(n))
 			}
 			if same = same && (i == 0 || list[depth].line == at.line); i == 0 || list[depth].line < at.line {
 				at = list[depth]
@@ -97,6 +99,24 @@ func (f *phaseFinder) nameOf(n *skeleton.Node) string {
 		}
 	}
 	if !found {
+		return ""
+	}
+	return best.String()
+}
+
+// lineIn returns the first line of a function with some names that makes some of the calls.
+func lineIn(calls [][]codeLine, names ...string) string {
+	best := codeLine{}
+	for _, list := range calls {
+		if len(list) == 0 {
+			continue
+		}
+		at := list[len(list)-1]
+		if slices.Contains(names, at.function) && (best.line == 0 || at.line < best.line) {
+			best = at
+		}
+	}
+	if best.line == 0 {
 		return ""
 	}
 	return best.String()

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/internal/wire"
+	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
 	"github.com/reprise-trace/reprise/timing"
 	"github.com/reprise-trace/reprise/trace"
@@ -34,6 +36,8 @@ type Usage struct {
 	Call      string      `json:"call,omitempty"` // in words, which who prints it has to set
 	Calls     uint64      `json:"calls"`
 	Time      Nanoseconds `json:"time_ns"` // a whole number, exact below 2⁵³
+
+	ranks []int // that make them, in an [Activity]
 }
 
 // Total returns how many calls there are, and how much time goes by in them.
@@ -341,6 +345,46 @@ type FunctionUsage struct {
 	Calls uint64      `json:"calls"`
 	Ranks int         `json:"ranks"`
 	Time  Nanoseconds `json:"time_ns"`
+
+	of rankenc.Set // the Ranks of a [SiteUsage]
+}
+
+// A SiteUsage is how often a function is called from one place of the program, by how many ranks, and how much
+// time goes by in it.
+type SiteUsage struct {
+	Site string `json:"site"` // as that of a [SiteProfile]
+	FunctionUsage
+}
+
+// BySite returns the activity in the places where calls were made, of a trace that says it: those of most time first,
+// then of most calls.
+func (a *Activity) BySite(t *trace.Trace) []SiteUsage {
+	need.That(t != nil, "query: no trace")
+	names := SitesOf(t)
+	common := names.common()
+	type key struct{ site, function string }
+	sites := make(map[key]*SiteUsage)
+	for _, u := range a.Signatures {
+		signature := t.Signature(u.Signature)
+		ranks := rankenc.SetOf(u.ranks...)
+		k := key{names.siteOf(signature, []int{ranks.At(0), ranks.At(ranks.Len() - 1)}, common), signature.Function.Name}
+		if sites[k] == nil {
+			sites[k] = &SiteUsage{Site: k.site, FunctionUsage: FunctionUsage{Name: k.function}}
+		}
+		of := sites[k]
+		of.Calls, of.Time = wire.AddSat(of.Calls, u.Calls), of.Time+u.Time
+		of.of = of.of.Union(ranks)
+		of.Ranks = of.of.Len()
+	}
+	var list []SiteUsage
+	for _, of := range sites {
+		list = append(list, *of)
+	}
+	slices.SortFunc(list, func(f, g SiteUsage) int {
+		return cmp.Or(cmp.Compare(g.Time, f.Time), cmp.Compare(g.Calls, f.Calls), cmp.Compare(f.Name, g.Name),
+			cmp.Compare(f.Site, g.Site))
+	})
+	return list
 }
 
 // Activity returns what the ranks of the options do between two times, from ≤ to, of which
@@ -388,6 +432,9 @@ func (t *Times) activity(ctx context.Context, from, to int64, o Options) (*Activ
 		*a.To = to
 		to = wire.AddTimes(first, to)
 	}
+	if o.Region != nil && o.Region.Kind == TimesRegion {
+		from, to = o.Region.Between()
+	}
 	err = t.eachClock(ctx, ranks, o, func(i int, c *Clock) error {
 		w, spent, err := c.within(o.Region, from, to)
 		if err != nil {
@@ -409,7 +456,7 @@ func (t *Times) activity(ctx context.Context, from, to int64, o Options) (*Activ
 		for _, u := range w.Usage {
 			sum := signatures[u.Signature]
 			signatures[u.Signature] = Usage{Signature: u.Signature, Calls: wire.AddSat(sum.Calls, u.Calls),
-				Time: sum.Time + u.Time}
+				Time: sum.Time + u.Time, ranks: append(sum.ranks, r.Rank)}
 			name := t.trace.Functions()[t.trace.FunctionOf(u.Signature)].Name
 			if functions[name] == nil {
 				functions[name] = &FunctionUsage{Name: name}

@@ -15,21 +15,46 @@ func Factor(f float64) string { return text.Percent(f, 1) }
 // maxPhaseFunctions is how many functions the name of a phase has.
 const maxPhaseFunctions = 3
 
-// Phase names a phase of a run of so many ranks: by its trip count and its most frequent functions.
-func Phase(p *efficiency.Phase, ranks int) string {
-	trips := text.Count(p.MinTrips)
-	if p.MinTrips < p.MaxTrips {
-		trips += "…" + text.Count(p.MaxTrips)
+// Trips returns how often a loop goes round, or ranks come to a region.
+func Trips(g *query.Region) string {
+	trips := text.Count(g.MinTrips)
+	if g.MinTrips < g.MaxTrips {
+		trips += "…" + text.Count(g.MaxTrips)
 	}
-	var names []string
-	for i, f := range p.Functions {
-		if i == maxPhaseFunctions {
-			names = append(names, "…")
-			break
+	return trips
+}
+
+// Region names a region in a list of them: by its number, and the function that it is in or, where that is not known,
+// its trip count and its most frequent functions. A loop is indented by how many loops it is in.
+func Region(g *query.Region) string {
+	name := g.Name
+	if name == "" {
+		var names []string
+		for i, f := range g.Functions {
+			if i == maxPhaseFunctions {
+				names = append(names, "…")
+				break
+			}
+			names = append(names, f.Name)
 		}
-		names = append(names, text.Printable(f.Name))
+		name = Trips(g) + " × " + strings.Join(names, ", ")
 	}
-	name := trips + " × " + strings.Join(names, ", ")
+	name = text.Printable(name)
+	switch g.Kind {
+	case query.PhaseRegion:
+		return fmt.Sprintf("%d %s", g.Number, name)
+	case query.LoopRegion:
+		return fmt.Sprintf("%sloop %d %s", strings.Repeat("  ", g.Depth), g.Number, name)
+	}
+	return name
+}
+
+// Phase names a phase of a run of so many ranks.
+func Phase(p *efficiency.Phase, ranks int) string {
+	name := Region(p.Region)
+	if p.Name != "" {
+		name += ", " + Trips(p.Region) + " ×"
+	}
 	if p.Ranks.Len() < ranks {
 		name += " on " + text.Ranks(p.Ranks)
 	}

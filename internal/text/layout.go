@@ -16,7 +16,8 @@ const (
 	// line of its own.
 	minText = 40
 
-	// minName is how many columns the first column has at least if it stands on the left.
+	// minName is how many columns the first column has if it stands on the left, and there is no other way to
+	// have each row in a line.
 	minName = 24
 
 	// minLong is how many columns another column of long texts has at least.
@@ -32,6 +33,7 @@ type layout struct {
 	folds  []int  // the columns before which a line begins, but for the first
 	left   bool   // the last column stands on the left
 	name   bool   // the first column stands on the left
+	narrow bool   // and has little room
 	wraps  bool   // and takes several lines
 }
 
@@ -50,6 +52,9 @@ func (t *Table) layout(r Ruler) *layout {
 	}
 	long := t.left && l.widths[len(l.widths)-1] > minText
 	if !long && l.leaveOut(t, false) || t.left && l.leaveOut(t, true) {
+		return l
+	}
+	if l.narrow = t.name; l.narrow && l.leaveOut(t, false) {
 		return l
 	}
 	l.fold(t)
@@ -146,9 +151,9 @@ func (l *layout) fit(t *Table, own bool) bool {
 func (l *layout) least(i int) int {
 	least := minLong
 	switch {
-	case l.name && i == 0:
+	case l.narrow && i == 0:
 		least = minName
-	case l.left && i == len(l.widths)-1:
+	case l.name && i == 0, l.left && i == len(l.widths)-1:
 		least = minText
 	}
 	return min(l.widths[i], max(least, l.title(i)))

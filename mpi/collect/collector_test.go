@@ -142,9 +142,9 @@ func TestLooking(t *testing.T) {
 
 // switchedOff appends an MPI_Pcontrol(0), and an MPI_Pcontrol(1) after it.
 func (w *spoolWriter) switchedOff(at int64) {
-	w.call(at, "MPI_Pcontrol", 0)
-	w.begin(at+50, flagOutermost|flagHidden, "MPI_Pcontrol", 1)
-	w.end(at+60, flagOutermost|flagHidden, "MPI_Pcontrol", 1)
+	w.call(at, "MPI_Pcontrol", 0, unused{})
+	w.begin(at+50, flagOutermost|flagHidden, "MPI_Pcontrol", 1, unused{})
+	w.end(at+60, flagOutermost|flagHidden, "MPI_Pcontrol", 1, unused{})
 }
 
 // hidden appends a call that was made while recording was off.
@@ -160,12 +160,12 @@ func TestMadeWhileOff(t *testing.T) {
 	gone := int(constantValue("MPI_DATATYPE_NULL"))
 	w := newSpoolWriter(0, 0)
 	w.call(100, "MPI_Type_contiguous", 3, integers, 9000)
-	w.call(200, "MPI_Pcontrol", 0)
+	w.call(200, "MPI_Pcontrol", 0, unused{})
 	w.hidden(300, "MPI_Type_free", changes{9000, gone})
 	w.hidden(350, "MPI_Barrier", world)
 	w.hidden(400, "MPI_Type_contiguous", 7, integers, 9000)
 	w.hidden(500, "MPI_Comm_group", world, 9500)
-	w.hidden(600, "MPI_Pcontrol", 1)
+	w.hidden(600, "MPI_Pcontrol", 1, unused{})
 	w.call(700, "MPI_Type_commit", changes{9000, 9000})
 	w.call(800, "MPI_Type_contiguous", 3, integers, 9100)
 	w.call(900, "MPI_Comm_group", world, 9500)

@@ -152,6 +152,7 @@ func constantValue(name string) int64 {
 type (
 	nothing struct{}
 	ignored struct{} // such as MPI_STATUSES_IGNORE
+	unused  struct{} // which does not count
 	words   []int64
 	changes struct{ before, after any }
 	outcome struct{ source, tag int64 }
@@ -218,6 +219,8 @@ func appendArgument(record []uint64, p *spec.Param, v any) []uint64 {
 		return append(record, ^uint64(0))
 	case ignored:
 		return append(record, ^uint64(1))
+	case unused:
+		return append(record, ^uint64(2))
 	case words:
 		record = append(record, uint64(len(v)))
 		for _, x := range v {

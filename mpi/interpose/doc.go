@@ -57,6 +57,15 @@
 // complete requests are, too, from the first on that makes a communicator of which a request says when
 // it is there: see [spec.Function.Pends].
 //
+// # Regions
+//
+// With a name, MPI_Pcontrol begins and ends regions, as IPM has it: MPI_Pcontrol(1, "name") begins one, and -1 or 0 with
+// that name ends it, and does not switch recording. In Fortran, the name may end with char(0), and it takes mpif.h: the
+// modules declare the level alone. As the argument is not there in many programs, it is a name only if it points to 1
+// to 255 printable characters and, at -1 and 0, if a region of that name has begun. The annotations of Caliper
+// (cali_begin_region, cali_end_region) and NVTX (nvtxRangePushA, nvtxRangePushEx, nvtxRangePop) are recorded as such
+// calls: those that a library of the process has and, of the headers of NVTX 3, if NVTX_INJECTION64_PATH is the interposer.
+//
 // # Source
 //
 // Recording all functions of MPI with all arguments, in wrappers that are

@@ -36,6 +36,8 @@ var (
 	valuesSource string
 	//go:embed interposer/load.c
 	loadSource string
+	//go:embed interposer/names.c
+	namesSource string
 	//go:embed interposer/questions.c
 	questionsSource string
 	//go:embed interposer/reads.c
@@ -76,6 +78,7 @@ var sources = func() *template.Template {
 		"job":       jobSource,
 		"values":    valuesSource,
 		"load":      loadSource,
+		"names":     namesSource,
 		"questions": questionsSource,
 		"reads":     readsSource,
 		"datatypes": datatypesSource,
@@ -182,7 +185,12 @@ func newWrapper(number int, declared header.Function) wrapper {
 	}
 	for i := range f.Params {
 		p := &f.Params[i]
-		if p.Asked != "" {
+		switch {
+		case p.Asked != "" && p.Direction == cst.In: // before the call, and whether it is recorded or not
+			w.Handles = append(w.Handles, fmt.Sprintf("const char *asked_%s = %s;", p.Name, p.Asked))
+			w.Before.add(p, header.Param{}, false, statusWords{errors: "0"})
+			continue
+		case p.Asked != "":
 			w.After.ask(p)
 			continue
 		}
@@ -316,7 +324,7 @@ func (w *wrapper) special(f *spec.Function) {
 	case role.Ends:
 		w.First = append(w.First, "atomic_store(&running, 0);")
 	case role.Switches:
-		if w.Finally = []string{"control(level);"}; w.Fails && len(f.Params) > 1 {
+		if w.Finally = []string{"control(level, asked_name);"}; w.Fails && len(f.Declared()) > 1 {
 			w.Finally = succeeded("control_by_info(key, value);")
 		}
 	}

@@ -42,7 +42,8 @@ type Param struct {
 	// Asked is a C expression for a value that is no argument: the interposer asks
 	// MPI for it after a call that succeeded. It is the value of an Indirect, and
 	// of an Array a pointer to memory to be freed. Such parameters come last. They
-	// say what the arguments leave open, such as the members of a communicator.
+	// say what the arguments leave open, such as the members of a communicator. One of the direction In is
+	// found before the call: an argument that the function may have, and does not declare.
 	Asked string
 }
 

@@ -2810,6 +2810,7 @@ var functions = []Function{
 	}},
 	{Name: "MPI_Pcontrol", Params: []Param{
 		{Name: "level", Type: integer, Direction: cst.In, Form: ByValue},
+		{Name: "name", Type: text, Direction: cst.In, Form: Text, Given: "asked_name", Asked: "region_of(level, ARGUMENT_AFTER(level))"},
 	}},
 	{Name: "MPI_Pready", Params: []Param{
 		{Name: "partition", Type: integer, Direction: cst.In, Form: ByValue},

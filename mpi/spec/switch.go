@@ -1,6 +1,8 @@
 package spec
 
 import (
+	"slices"
+
 	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/need"
 )
@@ -20,11 +22,15 @@ func (f *Function) RecordedOff() bool {
 func (f *Function) Pends() bool { return RoleOf(f.Name).Nonblocking && f.Outlives() }
 
 // SwitchesRecording reports whether a call of a function that has a role which switches does
-// switch recording off or on, as package interpose says: by MPI_Pcontrol, or by a key of an info.
+// switch recording off or on, as package interpose says: by MPI_Pcontrol without the name of a region, or by a key of
+// an info.
 func SwitchesRecording(f *cst.Function, args []cst.Value) bool {
 	need.That(f != nil &&
 		len(args) == len(f.Params), "spec: a call has one argument for each parameter of its function")
 	var key, value string
+	if slices.ContainsFunc(f.Params, func(p cst.Param) bool { return p.Name == "name" }) {
+		return false
+	}
 	for i, p := range f.Params {
 		x := args[i]
 		switch {

@@ -13,8 +13,10 @@ package diagnosis
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
+	"github.com/reprise-trace/reprise/cst"
 	"github.com/reprise-trace/reprise/internal/need"
 	"github.com/reprise-trace/reprise/mpi/semantics"
 	"github.com/reprise-trace/reprise/query"
@@ -29,6 +31,9 @@ const MaxCalls = 1_000_000
 
 // Options configures [Open].
 type Options struct {
+	// Region, unless it is nil, is the part of the run that the diagnosis is of. It needs the times of every call.
+	Region *query.Region
+
 	// MaxCalls is up to how many calls of all ranks the times of every call are read. Zero means the constant.
 	MaxCalls uint64
 
@@ -102,6 +107,9 @@ func Open(ctx context.Context, t *trace.Trace, o Options) (*Diagnosis, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Region != nil {
+		return openRegion(ctx, t, times, o)
+	}
 	run, err := times.Run(ctx)
 	if err != nil || run == nil {
 		return nil, err
@@ -118,8 +126,8 @@ func Open(ctx context.Context, t *trace.Trace, o Options) (*Diagnosis, error) {
 	if !slices.ContainsFunc(profile.Functions, func(f query.FunctionProfile) bool { return query.InStartup(f.Name) }) {
 		d.Early = rankenc.Set{}
 	}
-	d.Off = slices.ContainsFunc(profile.Functions, func(f query.FunctionProfile) bool {
-		return f.Name == "MPI_Pcontrol"
+	d.Off = slices.ContainsFunc(t.Functions(), func(f cst.Function) bool { // with a name, it is of a region
+		return f.Name == "MPI_Pcontrol" && !slices.ContainsFunc(f.Params, func(p cst.Param) bool { return p.Name == "name" })
 	})
 	if d.Missing.Len() > 0 || d.Early.Len() > 0 || d.Off { // the rest is not all of the run
 		return d, nil
@@ -145,9 +153,49 @@ func Open(ctx context.Context, t *trace.Trace, o Options) (*Diagnosis, error) {
 	return d, d.addSums(ctx, times, profile, t, model.Known())
 }
 
+// openRegion says why a part of the run took as long as it did.
+func openRegion(ctx context.Context, t *trace.Trace, times *query.Times, o Options) (*Diagnosis, error) {
+	best, series, err := times.Known()
+	switch {
+	case err != nil:
+		return nil, err
+	case best != query.Series || t.RankSet().Difference(series).Len() > 0:
+		return nil, query.ErrNoSeries
+	}
+	model, err := semantics.Open(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	a, err := times.Activity(ctx, 0, math.MaxInt64, query.Options{Region: o.Region})
+	if err != nil {
+		return nil, err
+	}
+	d := &Diagnosis{Ranks: o.Region.Ranks.Len(), Series: true}
+	var list []query.RankProfile
+	for _, r := range a.Ranks {
+		if r.Span > 0 {
+			list = append(list, query.RankProfile{RankActivity: r})
+		}
+		d.Run = max(d.Run, r.Span)
+	}
+	if len(list) > 0 {
+		d.Share = (&query.ByRank{Ranks: list}).Share()
+	}
+	if !model.Known() {
+		return d, nil
+	}
+	if err := d.addExact(ctx, model, o); err != nil {
+		return nil, err
+	}
+	if d.Efficiency != nil {
+		d.Run = d.Efficiency.Time
+	}
+	return d, nil
+}
+
 // addExact adds what the times of every call tell, as far as they do: a run that was cut short has no ideal one.
 func (d *Diagnosis) addExact(ctx context.Context, model *semantics.Model, o Options) error {
-	if e, err := efficiency.Open(ctx, model, efficiency.Options{Progress: o.Progress}); ctx.Err() != nil {
+	if e, err := efficiency.Open(ctx, model, efficiency.Options{Region: o.Region, Progress: o.Progress}); ctx.Err() != nil {
 		return err
 	} else if err == nil && e.Factors != nil {
 		f := e.Factors
@@ -155,7 +203,7 @@ func (d *Diagnosis) addExact(ctx context.Context, model *semantics.Model, o Opti
 		d.Factors = &Factors{Parallel: f.Parallel, LoadBalance: f.LoadBalance, Communication: f.Communication,
 			Serialization: &f.Serialization, Transfer: &f.Transfer}
 	}
-	w, err := waits.Open(ctx, model, waits.Options{Series: true, Pairs: o.Pairs, Calls: o.Calls, Progress: o.Progress})
+	w, err := waits.Open(ctx, model, waits.Options{Region: o.Region, Series: true, Pairs: o.Pairs, Calls: o.Calls, Progress: o.Progress})
 	if ctx.Err() != nil {
 		return err
 	}

@@ -168,3 +168,19 @@ static inline int by_mpi(unsigned number, const void *caller)
 {
 	return unlikely((uintptr_t)caller - library.from < library.size || self.depth) && is_of_mpi(number, (uintptr_t)caller);
 }
+
+/* MPI_Pcontrol of Fortran hands on the level alone: here is what programs call, with the name of a region if it has
+   one, which is as long as the compiler says after it, or ends with char(0). */
+exported void control_of_fortran(const int *level, const char *name, size_t length) __asm__("mpi_pcontrol_");
+exported void control_of_fortran(const int *level, const char *name, size_t length)
+{
+	static void *_Atomic real;
+	void *to = atomic_load(&real);
+	if (!to)
+		atomic_store(&real, to = find_function("mpi_pcontrol_"));
+	if (*level < -1 || *level > 1 || !take_name(name, length <= MOST_NAME ? length : 0))
+		region_name[0] = 0;
+	name_of_fortran = 1;
+	((void (*)(const int *))to)(level);
+	name_of_fortran = 0;
+}

@@ -188,10 +188,11 @@ __attribute__((constructor)) static void load(void)
 		start();
 }
 
-/* Recording is switched by MPI_Pcontrol and MPI_Info_set. */
-static void control(int wanted)
+/* Recording is switched by MPI_Pcontrol and MPI_Info_set: on also where MPI_Pcontrol begins a region, as what looks like
+   a name may be what was left in a register. */
+static void control(int wanted, const char *region)
 {
-	if (wanted >= 0 && wanted <= 2)
+	if (wanted >= (region ? 1 : 0) && wanted <= 2)
 		atomic_store(&level, wanted != 0);
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
 	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/text"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/query/efficiency"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -20,9 +21,9 @@ import (
 func NewEfficiency() *cobra.Command {
 	var weak bool
 	q := &cli.Question{Command: cli.NewCommand("efficiency")}
-	q.AddOptions([]cli.Option{cli.OptJSON, cli.OptAll})
+	q.AddOptions([]cli.Option{cli.OptJSON, cli.OptAll, cli.OptRegion})
 	q.Flags().BoolVar(&weak, "weak", false, "the problem grows with the number of ranks: compare computing per rank")
-	q.Args = func(_ *cobra.Command, args []string) error {
+	q.Args = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
 			return cli.BadUsage(errors.New("efficiency takes a trace, or several"))
@@ -31,7 +32,7 @@ func NewEfficiency() *cobra.Command {
 		case q.All && len(args) > 1:
 			return cli.BadUsage(errors.New("--all shows all phases, and needs a single trace"))
 		}
-		return nil
+		return q.CheckPart(cmd)
 	}
 	q.RunE = func(_ *cobra.Command, args []string) error {
 		a := &Efficiency{Schema: cli.Schema, Weak: weak}
@@ -41,7 +42,7 @@ func NewEfficiency() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a.Traces = append(a.Traces, traceEfficiency{Trace: path, Run: r})
+			a.Traces = append(a.Traces, traceEfficiency{Trace: path, Region: q.Region, Run: r})
 			called = append(called, functionsOf(q.Trace))
 		}
 		warnOfPrograms(q, args, called)
@@ -68,7 +69,8 @@ type Efficiency struct {
 }
 
 type traceEfficiency struct {
-	Trace string `json:"trace"`
+	Trace  string        `json:"trace"`
+	Region *query.Region `json:"region,omitempty"`
 	*efficiency.Run
 	Scaling *efficiency.Scaling `json:"scaling"`
 }
@@ -87,7 +89,7 @@ func efficiencyOf(q *cli.Question, path string) (*efficiency.Run, error) {
 		return nil, q.Fail(err)
 	}
 	bar := cli.NewCounter(q.Context(), q.ErrOrStderr(), "ideal run of "+path, q.TotalCalls(), "calls")
-	r, err := efficiency.Open(q.Context(), model, efficiency.Options{Progress: cli.WarnOfHours(q, bar)})
+	r, err := efficiency.Open(q.Context(), model, efficiency.Options{Region: q.Region, Progress: cli.WarnOfHours(q, bar)})
 	bar.Done()
 	if damaged := cli.DamageOf(path, q.Trace); damaged != nil { // it is why
 		return nil, damaged

@@ -20,7 +20,7 @@ import (
 )
 
 func NewMatch() *cobra.Command {
-	return cli.NewQuestion("match", nil, match, cli.OptJSON, cli.OptAll, cli.OptRanks).Command
+	return cli.NewQuestion("match", nil, match, cli.OptJSON, cli.OptAll, cli.OptRanks, cli.OptRegion).Command
 }
 
 // A matchAnswer is what matches and what does not.
@@ -59,10 +59,16 @@ func (a *matchAnswer) fill(q *cli.Question, o query.Options) error {
 	if !q.JSON && !q.All {
 		shown = shown[:min(len(shown), cli.MaxRows)]
 	}
-	if err := a.Firsts(q.Context(), shown, o); err != nil {
+	if q.Region == nil {
+		err = a.Firsts(q.Context(), shown, o)
+	}
+	if err != nil {
 		return err
 	}
 	a.Unmatched, a.Instances = cli.Listed(a.Unmatched), cli.Listed(a.Instances)
+	if q.Region != nil {
+		return nil
+	}
 	return a.fillSkews(q, o)
 }
 

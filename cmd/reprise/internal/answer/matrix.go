@@ -51,7 +51,7 @@ func NewMatrix() *cobra.Command {
 	var q *cli.Question
 	q = cli.NewQuestion("matrix", func() error { return o.check(q) }, func(q *cli.Question) error {
 		return matrix(q, o)
-	}, cli.OptRanks)
+	}, cli.OptRanks, cli.OptRegion)
 	f := q.Flags()
 	f.StringVarP(&o.output, "output", "o", "", "the `file` to write, or - for standard output")
 	cli.AddChoice(q.Command, o.format, "format", "format of the output")

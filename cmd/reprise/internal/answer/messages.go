@@ -22,7 +22,7 @@ func NewMessages() *cobra.Command {
 	by := cli.NewChoice("pair", "size", "communicator")
 	q := cli.NewQuestion("messages", nil, func(q *cli.Question) error {
 		return messages(q, by.Value)
-	}, cli.OptJSON, cli.OptAll, cli.OptRanks)
+	}, cli.OptJSON, cli.OptAll, cli.OptRanks, cli.OptRegion)
 	cli.AddChoice(q.Command, by, "by", "meaning of a row")
 	return q.Command
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
+	"github.com/reprise-trace/reprise/internal/answers"
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/internal/wire"
@@ -19,19 +20,19 @@ import (
 )
 
 func NewProfile() *cobra.Command {
-	by := cli.NewChoice("function", "signature", "site", "rank")
+	by := cli.NewChoice("function", "signature", "site", "rank", "region")
 	var series bool
 	q := cli.NewQuestion("profile", nil, func(q *cli.Question) error {
 		switch {
 		case by.Value == "site" && !query.HasSites(q.Trace):
 			return errors.New("the trace has no call sites: reprise record --sites caller records them")
-		case by.Value == "site" && q.Window.Set:
-			return cli.BadUsage(errors.New("--by site is about the whole run: it does not go with --from and --to"))
-		case q.Window.Set:
-			return profileWindow(q, by.Value, series)
+		case by.Value == "region":
+			return profileRegions(q, series)
+		case q.Region != nil:
+			return profileRegion(q, by.Value, series)
 		}
 		return profile(q, by.Value, series)
-	}, cli.OptJSON, cli.OptAll, cli.OptRanks, cli.OptWindow)
+	}, cli.OptJSON, cli.OptAll, cli.OptRanks, cli.OptRegion)
 	cli.AddChoice(q.Command, by, "by", "meaning of a row")
 	cli.AddSeries(q, &series)
 	return q.Command
@@ -336,11 +337,12 @@ func shareOfTime(part, whole query.Nanoseconds) string { return cmp.Or(text.Perc
 type Activity struct {
 	cli.Header
 	*query.Activity
+	Sites []query.SiteUsage `json:"by_site,omitzero"`
 	cli.Recorded
 }
 
-// profileWindow profiles a part of a run.
-func profileWindow(q *cli.Question, by string, series bool) error {
+// profileRegion profiles a part of a run.
+func profileRegion(q *cli.Question, by string, series bool) error {
 	times, err := query.OpenTimes(q.Trace)
 	if err != nil {
 		return err
@@ -348,7 +350,7 @@ func profileWindow(q *cli.Question, by string, series bool) error {
 	a := &Activity{Header: q.Header()}
 	err = q.Query("profile", func(o query.Options) (err error) {
 		o.Series = series
-		if a.Activity, err = times.Activity(q.Context(), int64(q.Window.From), int64(q.Window.To), o); err == nil {
+		if a.Activity, err = times.Activity(q.Context(), int64(q.Part.From), q.Part.Until(), o); err == nil {
 			a.Recorded, err = q.Recorded()
 		}
 		return err
@@ -360,6 +362,55 @@ func profileWindow(q *cli.Question, by string, series bool) error {
 	return q.Answer(a, func() { a.print(q, by) })
 }
 
+// A Regions is how long ranks are in the regions of a run.
+type Regions struct {
+	cli.Header
+	*query.RegionProfile
+}
+
+// profileRegions profiles all regions of a run.
+func profileRegions(q *cli.Question, series bool) error {
+	if q.Region != nil {
+		return cli.BadUsage(errors.New("--by region is about all of them: it does not go with --phase, --loop, --from and --to"))
+	}
+	a := &Regions{Header: q.Header()}
+	err := q.Query("regions", func(o query.Options) (err error) {
+		o.Series = series
+		a.RegionProfile, err = query.OpenRegionProfile(q.Context(), q.Trace, o)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return q.Answer(a, func() { a.print(q) })
+}
+
+func (a *Regions) print(q *cli.Question) {
+	q.Printf("%s: %s", text.Printable(q.Path), text.Plural(len(a.RegionProfile.Regions), "region"))
+	timed := a.Source != query.None
+	if timed {
+		q.Printf(", %s", cli.SourceText(a.Source, a.Guarantee))
+	}
+	q.Printf("\n")
+	if a.Unphased {
+		q.Printf("phases are unknown: the control flows of the ranks are too long to compare\n")
+	}
+	titles := []string{"<region", "calls", "?ranks", "iterations"}
+	if timed {
+		titles = append(titles, "time", "", "?max", "&rank", "in calls", "")
+	}
+	t := q.Table(titles...).Apart()
+	for _, r := range a.RegionProfile.Regions {
+		cells := []any{answers.Region(r.Region), r.Calls, r.Ranks.Len(), answers.Trips(r.Region)}
+		if timed {
+			cells = append(cells, text.Duration(r.Mean), text.Percent(r.Mean, a.Run), text.Duration(r.Max), text.ID(r.MaxRank),
+				text.Duration(r.InCalls), text.Percent(r.InCalls, r.Mean))
+		}
+		t.Row(cells...)
+	}
+	t.Close()
+}
+
 // choose keeps the list that is asked for.
 func (a *Activity) choose(q *cli.Question, by string) {
 	if by != "function" {
@@ -367,6 +418,9 @@ func (a *Activity) choose(q *cli.Question, by string) {
 	}
 	if by != "rank" {
 		a.Ranks = nil
+	}
+	if by == "site" {
+		a.Sites = a.BySite(q.Trace)
 	}
 	if by != "signature" {
 		a.Signatures = nil
@@ -390,8 +444,12 @@ func (a *Activity) print(q *cli.Question, by string) {
 	if off.add(a.Guarantee, a.StartError); a.Source != query.Series {
 		off.known = false
 	}
-	q.Printf("%s from %s to %s, %s\n%s", text.Printable(q.Path), text.Duration(a.From), to,
-		cli.SourceText(a.Source, a.Guarantee), off.line())
+	if q.Part.Times {
+		q.Printf("%s from %s to %s, %s\n%s", text.Printable(q.Path), text.Duration(a.From), to,
+			cli.SourceText(a.Source, a.Guarantee), off.line())
+	} else {
+		q.Printf("%s, %s\n", text.Printable(q.Path), cli.SourceText(a.Source, a.Guarantee))
+	}
 	a.Recorded.Print(q.OutOrStdout())
 	if a.Source != query.Series && query.HasThreads(q.Trace) {
 		q.Printf("%s\n", cli.ThreadsNote)
@@ -418,6 +476,12 @@ func (a *Activity) print(q *cli.Question, by string) {
 		t = q.Table("<signature", "calls", "", "time", "")
 		for _, s := range a.Signatures {
 			t.Row(s.Call, s.Calls, text.Percent(s.Calls, a.Calls), text.Duration(s.Time), shareOfTime(s.Time, a.Time))
+		}
+	case "site":
+		t = q.Table("<function, site", "calls", "", "ranks", "time", "")
+		for _, s := range a.Sites {
+			t.Row(text.Printable(s.Name)+", "+text.Printable(cmp.Or(s.Site, "at several places")), s.Calls,
+				text.Percent(s.Calls, a.Calls), s.Ranks, text.Duration(s.Time), shareOfTime(s.Time, a.Time))
 		}
 	case "rank":
 		t = q.Table("rank", "position", "calls", "in calls", "", "outside", "", "")

@@ -22,7 +22,7 @@ func NewWaits() *cobra.Command {
 	var all bool // of the times of every call
 	q := cli.NewQuestion("waits", nil, func(q *cli.Question) error {
 		return waitsOf(q, all)
-	}, cli.OptJSON, cli.OptAll, cli.OptRanks)
+	}, cli.OptJSON, cli.OptAll, cli.OptRanks, cli.OptRegion)
 	q.Aliases = []string{"imbalance"} // as it was called
 	cli.AddSeries(q, &all)
 	return q.Command
@@ -85,7 +85,7 @@ func (a *Waits) addStates(q *cli.Question, all bool) error {
 		return err
 	}
 	bar := cli.NewCounter(q.Context(), q.ErrOrStderr(), "waits of "+q.Path, q.TotalCalls(), "calls")
-	a.States, err = waits.Open(q.Context(), model, waits.Options{Ranks: q.Ranks, Series: all, Progress: bar.Show})
+	a.States, err = waits.Open(q.Context(), model, waits.Options{Ranks: q.Ranks, Region: q.Region, Series: all, Progress: bar.Show})
 	bar.Done()
 	switch {
 	case errors.Is(err, waits.ErrUnknownCalls):
@@ -104,7 +104,7 @@ func (a *Waits) addStates(q *cli.Question, all bool) error {
 
 // addLate adds the receives that wait for late senders, if it is known what messages there are.
 func (a *Waits) addLate(q *cli.Question, model *semantics.Model) error {
-	if a.Unordered {
+	if a.Unordered || q.Region != nil {
 		return nil
 	}
 	times, err := query.OpenTimes(q.Trace)

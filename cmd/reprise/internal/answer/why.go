@@ -14,7 +14,7 @@ import (
 
 func NewWhy() *cobra.Command {
 	var series bool
-	q := cli.NewQuestion("why", nil, func(q *cli.Question) error { return why(q, series) }, cli.OptJSON)
+	q := cli.NewQuestion("why", nil, func(q *cli.Question) error { return why(q, series) }, cli.OptJSON, cli.OptRegion)
 	cli.AddSeries(q, &series)
 	return q.Command
 }
@@ -29,7 +29,7 @@ type Why struct {
 
 func why(q *cli.Question, series bool) error {
 	a := &Why{Header: q.Header(), Sentences: []string{}}
-	o := diagnosis.Options{MaxCalls: query.MaxUnasked}
+	o := diagnosis.Options{Region: q.Region, MaxCalls: query.MaxUnasked}
 	if series {
 		o.MaxCalls = 1<<64 - 1
 	}

@@ -38,7 +38,8 @@ type Question struct {
 	JSON, All bool
 	RankText  string       // of --ranks
 	Ranks     *rankenc.Set // the chosen ones; nil for all
-	Window    window
+	Part      Part
+	Region    *query.Region // that Part chooses of the Trace; nil for all of the run
 }
 
 // An Option is one that several commands have.
@@ -50,6 +51,7 @@ const (
 	OptRanks
 	OptWindow
 	OptReference // not a flag: a trace may come before, to compare with
+	OptRegion
 )
 
 // NewQuestion returns a command about one trace, with some of the common options.
@@ -65,7 +67,7 @@ func NewQuestion(name string, check func() error, ask func(q *Question) error, o
 				return BadUsage(err)
 			}
 		}
-		if err := q.Window.check(cmd); err != nil {
+		if err := q.CheckPart(cmd); err != nil {
 			return err
 		}
 		if len(args) == 2 && compares {
@@ -107,7 +109,9 @@ func (q *Question) AddOptions(options []Option) {
 		case OptRanks:
 			AddRanks(q.Command, &q.RankText)
 		case OptWindow:
-			addWindow(q.Command, &q.Window)
+			q.Part.addTimes(q.Command)
+		case OptRegion:
+			q.Part.add(q.Command)
 		}
 	}
 }
@@ -118,7 +122,10 @@ func (q *Question) Open(path string) (err error) {
 	if q.Trace, err = OpenReadable(q.Command, path); err != nil {
 		return err
 	}
-	if q.Ranks, err = ChosenRanks(q.Command, q.RankText, q.Trace, path); err != nil {
+	if q.Ranks, err = ChosenRanks(q.Command, q.RankText, q.Trace, path); err == nil {
+		q.Region, err = q.Part.of(q)
+	}
+	if err != nil {
 		q.Trace.Close()
 	}
 	return err
@@ -201,18 +208,25 @@ const Schema = 1
 
 // A Header is what every answer begins with in JSON.
 type Header struct {
-	Schema int    `json:"schema"`
-	Trace  string `json:"trace"`
+	Schema int           `json:"schema"`
+	Trace  string        `json:"trace"`
+	Region *query.Region `json:"region,omitempty"` // that the answer is about; nil for all of the run
 }
 
-func (q *Question) Header() Header { return Header{Schema, q.Path} }
+func (q *Question) Header() Header { return Header{Schema, q.Path, q.Region} }
 
 // Answer prints an answer as JSON or, as print does, as text.
 func (q *Question) Answer(v any, print func()) error {
 	if q.JSON {
 		return PrintJSON(q.OutOrStdout(), v)
 	}
-	q.Folded(print)
+	q.Folded(func() {
+		if q.Region != nil && q.Region.Kind != query.TimesRegion {
+			q.Printf("%s: %s of %s\n", text.Printable(q.Region.String()), text.Plural(q.Region.Calls, "call"),
+				text.Ranks(q.Region.Ranks))
+		}
+		print()
+	})
 	return nil
 }
 
@@ -235,7 +249,7 @@ func (q *Question) Query(label string, run func(query.Options) error) error {
 	}
 	bar := NewCounter(q.Context(), q.ErrOrStderr(), label, int64(ranks), "ranks")
 	defer bar.Done()
-	return run(query.Options{Ranks: q.Ranks, Progress: func(n int) { bar.Show(uint64(n)) }})
+	return run(query.Options{Ranks: q.Ranks, Region: q.Region, Progress: func(n int) { bar.Show(uint64(n)) }})
 }
 
 // TotalCalls returns how many calls the chosen ranks made, −1 if that is not known, or only
@@ -256,7 +270,7 @@ func (q *Question) TotalCalls() int64 {
 		}
 		total = wire.AddSat(total, wire.MulSat(s.Grammar.Len(), uint64(ranks.Len())))
 	}
-	if q.Window.Set || total > math.MaxInt64 {
+	if q.Region != nil || total > math.MaxInt64 {
 		return -1
 	}
 	return int64(total)
@@ -396,53 +410,6 @@ func (f *TimeFlag) Set(text string) error {
 	}
 	*f = TimeFlag(d)
 	return nil
-}
-
-// A window is the part of a run that the options --from and --to choose.
-type window struct {
-	From, To TimeFlag
-	Set      bool // whether one is given
-}
-
-// addWindow adds the options that choose a part of a run.
-func addWindow(cmd *cobra.Command, w *window) {
-	w.To = math.MaxInt64
-	cmd.Flags().Var(&w.From, "from", "start of the part, a `time` of the run")
-	cmd.Flags().Var(&w.To, "to", "end of the part, a `time` of the run")
-	cmd.Flags().Lookup("from").DefValue = "the beginning"
-	cmd.Flags().Lookup("to").DefValue = "the end"
-}
-
-// check returns the error of a window that ends before it begins.
-func (w *window) check(cmd *cobra.Command) error {
-	if cmd.Flags().Lookup("from") == nil {
-		return nil
-	}
-	w.Set = cmd.Flags().Changed("from") || cmd.Flags().Changed("to")
-	if w.To < w.From {
-		return BadUsage(fmt.Errorf("--to %v is before --from %v", w.To.String(), w.From.String()))
-	}
-	return nil
-}
-
-// Times returns the times of w by the clock of the trace.
-func (w *window) Times(tr *trace.Trace) (from, to int64, err error) {
-	t, err := query.OpenTimes(tr)
-	if err != nil {
-		return 0, 0, err
-	}
-	begin, err := t.Begin()
-	if err != nil {
-		return 0, 0, err
-	}
-	return addTime(begin, w.From), addTime(begin, w.To), nil
-}
-
-func addTime(begin int64, t TimeFlag) int64 {
-	if t == math.MaxInt64 || begin > 0 && int64(t) > math.MaxInt64-begin {
-		return math.MaxInt64
-	}
-	return begin + int64(t)
 }
 
 // Damages reports whether sections of some kinds are damaged.

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,7 +47,7 @@ func NewCat() *cobra.Command {
 	q = cli.NewQuestion("cat", func() error {
 		o.format = format.Value
 		return o.check(q)
-	}, func(q *cli.Question) error { return cat(q, &o) }, cli.OptJSON, cli.OptRanks, cli.OptWindow)
+	}, func(q *cli.Question) error { return cat(q, &o) }, cli.OptJSON, cli.OptRanks, cli.OptRegion)
 	f := q.Flags()
 	f.Uint64Var(&o.first, "first", 0, "first `position` to write")
 	f.Uint64Var(&o.count, "count", math.MaxUint64,
@@ -81,8 +82,9 @@ func (o *catOptions) check(q *cli.Question) error {
 		return o.unused()
 	case changed("ranks"):
 		return errors.New("--split writes all ranks: it does not go with --ranks")
-	case changed("first") || changed("count") || changed("from") || changed("to"):
-		return errors.New("--split writes all calls: it does not go with --first, --count, --from and --to")
+	case slices.ContainsFunc([]string{"first", "count", "from", "to", "phase", "loop"}, changed):
+		return errors.New(
+			"--split writes all calls: it does not go with --first, --count, --from, --to, --phase and --loop")
 	case o.format != "" && o.format != "ti":
 		return errors.New("--split writes SimGrid's files: the only format is ti")
 	case o.absolute || o.clock:

@@ -22,7 +22,7 @@ type callWriter func(position uint64, c trace.Call) error
 // rank by rank; else in the order in which they were read.
 func (o *catOptions) copy(q *cli.Question, write callWriter) error {
 	switch {
-	case q.Flags().Changed("ranks") || q.Window.Set: // also if they are all
+	case q.Flags().Changed("ranks") || q.Region != nil: // also if they are all
 		return o.copyChosen(q, write)
 	case q.Trace.Run().Interleaving == nil:
 		return o.copyRanks(q, write)
@@ -101,14 +101,6 @@ func (o *catOptions) progress(q *cli.Question, stderr io.Writer) *cli.Progress {
 
 // copyChosen copies calls of the chosen ranks, with their positions in the ranks.
 func (o *catOptions) copyChosen(q *cli.Question, write callWriter) error {
-	from, to := int64(0), int64(0)
-	times, err := query.OpenTimes(q.Trace)
-	if err == nil && q.Window.Set {
-		from, to, err = q.Window.Times(q.Trace)
-	}
-	if err != nil {
-		return err
-	}
 	ranks := q.Trace.RankSet()
 	if q.Ranks != nil {
 		ranks = *q.Ranks
@@ -122,31 +114,19 @@ func (o *catOptions) copyChosen(q *cli.Question, write callWriter) error {
 		if err != nil {
 			return err
 		}
-		first, end := o.first, rank.Len()
-		longest = max(longest, end)
-		if end == 0 && first == 0 && ranks.Len() == 1 {
+		longest = max(longest, rank.Len())
+		if rank.Len() == 0 && o.first == 0 && ranks.Len() == 1 {
 			cli.Warn(q.ErrOrStderr(), "rank %d has no calls", number)
 		}
-		if q.Window.Set {
-			if first, end, err = o.between(q, times, rank, from, to); err != nil {
+		spans := []trace.Span{{First: 0, End: rank.Len()}}
+		if q.Region != nil {
+			spans = q.Region.Spans(number)
+			if err := o.warn(q, rank); err != nil {
 				return err
 			}
 		}
-		left := o.count
-		for c, err := range o.calls(rank, min(first, end)) {
-			if err != nil {
-				return err
-			}
-			if left == 0 || c.Position >= end {
-				break
-			}
-			if q.Window.Set && c.Timed && !query.Overlaps(c.Start, c.Duration, from, to) {
-				continue
-			}
-			if err := write(c.Position, c); err != nil {
-				return err
-			}
-			left--
+		if err := o.copySpans(q, rank, spans, write); err != nil {
+			return err
 		}
 	}
 	switch {
@@ -161,24 +141,50 @@ func (o *catOptions) copyChosen(q *cli.Question, write callWriter) error {
 	}
 }
 
-// between returns the positions of the calls between two times, from o.first on. It warns
-// once if the times are estimates.
-func (o *catOptions) between(q *cli.Question, times *query.Times, rank *trace.Rank, from, to int64) (first,
-	end uint64, err error) {
-	clock, err := times.Clock(rank)
+// copySpans copies calls of a rank in spans, from o.first on.
+func (o *catOptions) copySpans(q *cli.Question, rank *trace.Rank, spans []trace.Span, write callWriter) error {
+	from, to := q.Region.Between()
+	left := o.count
+	for _, s := range spans {
+		if s.End <= o.first {
+			continue
+		}
+		for c, err := range o.calls(rank, max(s.First, o.first)) {
+			if err != nil {
+				return err
+			}
+			if left == 0 || c.Position >= s.End {
+				break
+			}
+			if q.Region != nil && c.Timed && !query.Overlaps(c.Start, c.Duration, from, to) {
+				continue
+			}
+			if err := write(c.Position, c); err != nil {
+				return err
+			}
+			left--
+		}
+	}
+	return nil
+}
+
+// warn warns once if times that choose calls are estimates.
+func (o *catOptions) warn(q *cli.Question, rank *trace.Rank) error {
+	if q.Region.Kind != query.TimesRegion || rank.Len() == 0 || o.warned {
+		return nil
+	}
+	times, err := query.OpenTimes(q.Trace)
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
-	if first, end, err = clock.Positions(from, to); err != nil {
-		return 0, 0, err
+	clock, err := times.Clock(rank)
+	if err != nil || clock.Source() == query.Series {
+		return err
 	}
-	if rank.Len() > 0 && clock.Source() != query.Series && !o.warned {
-		o.warned = true
-		cli.Warn(q.ErrOrStderr(),
-			"%s does not have the times of every call: --from and --to choose by times that are %s", q.Path,
-			cli.SourceText(clock.Source(), 0))
-	}
-	return max(first, o.first), end, nil
+	o.warned = true
+	cli.Warn(q.ErrOrStderr(), "%s does not have the times of every call: --from and --to choose by times that are %s",
+		q.Path, cli.SourceText(clock.Source(), 0))
+	return nil
 }
 
 // copyRanks copies calls of all ranks, rank by rank.

@@ -210,7 +210,7 @@ func (f *failing) Write(p []byte) (int, error) {
 
 // choose sets the times that --from and --to choose.
 func (x *exporting) choose() error {
-	if !x.Window.Set {
+	if !x.Part.Times {
 		return nil
 	}
 	best, series, err := x.times()
@@ -303,7 +303,7 @@ func exportSimGrid(x *exporting, w io.Writer) error {
 	} else if best, _, err := x.times(); err == nil && best == query.None {
 		x.notes = []string{"the trace has no times: there is no computation between the calls"}
 	}
-	if x.LeavesOut() || x.Window.Set {
+	if x.LeavesOut() || x.Part.Times {
 		x.notes = append(x.notes, "a replay may wait for partners that were left out")
 	}
 	return simgrid.Write(x.Context(), w, x.Trace, simgrid.Options{Options: o})
@@ -322,8 +322,8 @@ func exportEvents(x *exporting, w io.Writer,
 // chosen returns what is chosen.
 func (x *exporting) chosen() export.Options {
 	o := export.Options{Ranks: x.Ranks, Progress: func(calls uint64) error { x.progress(calls); return nil }}
-	if x.Window.Set {
-		o.Between = &export.Interval{From: int64(x.Window.From), To: int64(x.Window.To)}
+	if x.Part.Times {
+		o.Between = &export.Interval{From: int64(x.Part.From), To: x.Part.Until()}
 	}
 	return o
 }

@@ -65,7 +65,7 @@ func NewGrammar() *cobra.Command {
 				l.Print(q)
 			}
 		})
-	}, cli.OptJSON, cli.OptRanks)
+	}, cli.OptJSON, cli.OptRanks, cli.OptRegion)
 	q.Flags().Lookup("ranks").DefValue = "the first with calls"
 	q.Flags().IntVar(&shape, "shape", 0, "show the loops of the shape with this `number`")
 	q.Flags().Lookup("shape").DefValue = "none"

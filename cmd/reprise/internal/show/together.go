@@ -101,7 +101,15 @@ func (x *comparer) program(of query.Program, progress func(shapes int)) (program
 		if x.symbols -= s.Grammar.Symbols(); x.symbols < 0 {
 			return p, ErrApart
 		}
-		programs = append(programs, skeleton.Program{Ranks: s.Ranks, Grammar: s.Grammar})
+		parts := []query.RegionPart{{Ranks: s.Ranks, Grammar: s.Grammar}}
+		if x.Region != nil {
+			if parts, err = x.Region.Parts(n); err != nil {
+				return p, err
+			}
+		}
+		for _, part := range parts {
+			programs = append(programs, skeleton.Program{Ranks: part.Ranks, Grammar: part.Grammar})
+		}
 	}
 	d := newDescriber(x.Trace, programs)
 	var failed error

@@ -169,7 +169,7 @@ var lengths = rules{
 
 // asked are values that are no arguments, for the functions that make a
 // communicator of which the arguments do not say who is where in it, or who is whose neighbour, and for
-// those that read a file, which may end.
+// those that read a file, which may end. Of MPI_Pcontrol, it is the name of a region.
 var asked = []struct {
 	function string // regular expression for the whole name
 	column
@@ -198,6 +198,10 @@ var asked = []struct {
 	{`MPI_Intercomm_create_from_groups`, column{ // the remote group counts at the leader only
 		name: "newleader", kind: "rank", direction: "Out", form: "Indirect",
 		given: "*newintercomm != MPI_COMM_NULL", asked: "remote_in_world(*newintercomm, remote_leader)",
+	}},
+	{`MPI_Pcontrol`, column{
+		name: "name", kind: "text", direction: "In", form: "Text",
+		given: "asked_name", asked: "region_of(level, ARGUMENT_AFTER(level))",
 	}},
 	{`MPI_Cart_create`, newrank("comm_cart")},
 	{`MPI_Graph_create`, newrank("comm_graph")},
