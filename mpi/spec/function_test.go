@@ -31,7 +31,7 @@ func TestTable(t *testing.T) {
 		for _, p := range f.Params[len(f.Declared()):] {
 			role := RoleOf(f.Name)
 			reads := role.Class == Access && role.Reads && !role.Nonblocking // which is done when the call returns
-			if p.Direction == cst.In { // an argument that the function takes and does not declare
+			if p.Direction == cst.In {                                       // an argument that the function takes and does not declare
 				known["asked_"+p.Name], known["ARGUMENT_AFTER"] = true, true
 				continue
 			}
