@@ -46,6 +46,7 @@ func (p *page) addReference(ctx context.Context, _ *trace.Trace, o Options) erro
 		text.Plural(a.profile.Calls, "call"), text.Plural(r.Trace.RankSet().Len(), "rank"), p.Title,
 		text.Plural(p.profile.Calls, "call"), text.Plural(p.trace.RankSet().Len(), "rank"))
 	t.Runs = newTable("number", maxComparedRows, "Run", "A", "B", "Difference")
+	t.Runs.Narrow = true
 	for _, row := range answers.Comparison(a.diagnosis, p.diagnosis) {
 		t.Runs.row(name(row.Name), row.A, row.B, row.Change)
 	}
@@ -127,23 +128,23 @@ func comparedTable(thing string, a, b map[string]comparedCalls) *table {
 		calls := func(r row) uint64 { return max(r.a.calls, r.b.calls) - min(r.a.calls, r.b.calls) }
 		return cmp.Or(cmp.Compare(calls(y), calls(x)), cmp.Compare(x.name, y.name))
 	})
-	titles := []string{thing, "Calls in A", "in B", "Difference"}
+	titles := []string{thing}
 	if timed {
-		titles = append(titles, "Time in A", "in B", "↓Difference", "in %")
+		titles = append(titles, "Time in A", "in B", "in %", "↓Difference")
 	}
-	t := newTable("row", maxComparedRows, titles...)
+	t := newTable("row", maxComparedRows, append(titles, "Calls in A", "in B", "in %")...)
 	for _, r := range rows {
-		cells := []any{name(printable(r.name)), r.a.calls, r.b.calls,
-			valued(float64(r.b.calls)-float64(r.a.calls), text.Change(r.a.calls, r.b.calls))}
+		cells := []any{name(printable(r.name))}
 		if more := r.b.time - r.a.time; timed {
 			sign := ""
 			if more > 0 {
 				sign = "+"
 			}
-			cells = append(cells, nanos(r.a.time), nanos(r.b.time), valued(int64(more), sign+text.Duration(more)),
-				valued(more/max(r.a.time, 1), text.Change(r.a.time, r.b.time)))
+			cells = append(cells, nanos(r.a.time), nanos(r.b.time),
+				valued(more/max(r.a.time, 1), text.Change(r.a.time, r.b.time)), valued(int64(more), sign+text.Duration(more)))
 		}
-		t.row(cells...)
+		t.row(append(cells, r.a.calls, r.b.calls,
+			valued(float64(r.b.calls)-float64(r.a.calls), text.Change(r.a.calls, r.b.calls)))...)
 	}
 	return t.shown()
 }

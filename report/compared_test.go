@@ -102,10 +102,10 @@ func checkComparedFunctions(t *testing.T, rows [][]string, a, b [][]testtrace.Ca
 	}
 	for _, row := range rows {
 		f, g := x[row[0]], y[row[0]]
-		if must.Get(strconv.ParseFloat(row[1], 64)) != f.calls || must.Get(strconv.ParseFloat(row[2], 64)) != g.calls {
+		if must.Get(strconv.ParseFloat(row[5], 64)) != f.calls || must.Get(strconv.ParseFloat(row[6], 64)) != g.calls {
 			t.Errorf("%q, not %v and %v", row, f, g)
 		}
-		if change := 100 * (g.time - f.time) / f.time; change != 0 && row[7] != fmt.Sprintf("%+.1f %%", change) {
+		if change := 100 * (g.time - f.time) / f.time; change != 0 && row[3] != fmt.Sprintf("%+.1f %%", change) {
 			t.Errorf("%q, not %v", row, change)
 		}
 	}

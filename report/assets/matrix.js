@@ -228,7 +228,7 @@ class Matrix {
     this.chart.setOption({
       animation: false,
       textStyle: { fontFamily: theme.font },
-      grid: { left: this.left, right: this.right, top: this.top, bottom: this.bottom, show: true, borderColor: theme.line, borderWidth: 1, backgroundColor: theme.panel },
+      grid: { left: this.left, right: this.right, top: this.top, bottom: this.bottom, outerBoundsMode: 'none', show: true, borderColor: theme.line, borderWidth: 1, backgroundColor: theme.panel },
       xAxis: axis(labels(g.x, g.columns), 'destination (rank)', 28, this.area().width / 44),
       yAxis: { ...axis(labels(g.y, g.rows), 'source (rank)', this.phone ? 36 : 52, this.area().height / 22), inverse: true },
       visualMap: {

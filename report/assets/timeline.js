@@ -253,7 +253,7 @@ class Timeline {
       animation: false,
       textStyle: { fontFamily: theme.font },
       aria: { enabled: false },
-      grid: { left: this.left, right: this.right, top: this.top, bottom: this.bottom },
+      grid: { left: this.left, right: this.right, top: this.top, bottom: this.bottom, outerBoundsMode: 'none' },
       xAxis: {
         type: 'value', name: axis.base, nameLocation: 'middle', nameGap: 26, nameTextStyle: { color: theme.quiet }, min: this.span.low, max: this.span.high, splitNumber: Math.max(3, Math.floor(area.width / 110)),
         axisLine: { show: true, lineStyle: { color: theme.line } }, axisTick: { show: true, lineStyle: { color: theme.line } },
