@@ -258,7 +258,7 @@ class Timeline {
         type: 'value', name: axis.base, nameLocation: 'middle', nameGap: 26, nameTextStyle: { color: theme.quiet }, min: this.span.low, max: this.span.high, splitNumber: Math.max(3, Math.floor(area.width / 110)),
         axisLine: { show: true, lineStyle: { color: theme.line } }, axisTick: { show: true, lineStyle: { color: theme.line } },
         splitLine: { show: false },
-        axisLabel: { color: theme.quiet, formatter: axis.label, hideOverlap: true, showMinLabel: false, showMaxLabel: false },
+        axisLabel: { color: theme.quiet, formatter: (v) => (this.place(v) + 3.5 * axis.label(v).length > this.element.clientWidth ? '' : axis.label(v)), hideOverlap: true, showMinLabel: false, showMaxLabel: false },
       },
       yAxis: { type: 'value', min: 0, max: 1, show: false },
       series: [{
