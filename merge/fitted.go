@@ -24,7 +24,6 @@ type fitted struct {
 	ranks  bool
 	expr   rankenc.Expr
 	ok     bool
-	pays   bool
 }
 
 func newFitter(s *shape, size int64) *fitter {
@@ -32,24 +31,22 @@ func newFitter(s *shape, size int64) *fitter {
 	return &fitter{ranks: s.ranks, list: list, size: size, known: make(map[uint64][]fitted)}
 }
 
-// fit returns what [rankenc.Fit] does for a column of the shape, if it is worth trying.
+// fit returns what [rankenc.Fit] does for a column of the shape, if that is known or worth trying.
 func (f *fitter) fit(c *column, kind layout.SlotKind, y *yield) (rankenc.Expr, bool) {
-	if !y.tries() {
-		return rankenc.Expr{}, false
-	}
 	hash, ranks := c.hash(), kind == layout.Rank
 	for _, x := range f.known[hash] {
 		if x.ranks == ranks && c.equal(&x.column) {
-			y.tell(x.pays)
 			return x.expr, x.ok
 		}
+	}
+	if !y.tries() {
+		return rankenc.Expr{}, false
 	}
 	f.values = c.appendValues(f.values[:0], f.ranks)
 	expr, ok := rankenc.Fit(f.list, f.values, f.size, rankenc.Options{Ranks: ranks})
 	enc, _ := expr.AppendBinary(nil)
-	x := fitted{*c, ranks, expr, ok, ok && pays(len(enc), f.values)}
-	y.tell(x.pays)
-	f.known[hash] = append(f.known[hash], x)
+	y.tell(ok && pays(len(enc), f.values))
+	f.known[hash] = append(f.known[hash], fitted{*c, ranks, expr, ok})
 	return expr, ok
 }
 

@@ -287,14 +287,11 @@ func (w *signatureWriter) expr(s *signature, slot int) (layout.Formula, bool) {
 
 // column returns the number of the column of a slot, in which expressions may not be worth trying.
 func (w *signatureWriter) column(s *signature, slot int, kind layout.SlotKind, y *yield) int64 {
-	var parts []shapePart
-	o := columns.Options{Ranks: kind == layout.Rank, Plain: !y.tries()}
-	if !o.Plain {
-		parts = w.parts(s, slot, kind)
-		if n, ok := w.shared.find(parts); ok {
-			return n
-		}
+	parts := w.parts(s, slot, kind)
+	if n, ok := w.shared.find(parts); ok {
+		return n
 	}
+	o := columns.Options{Ranks: kind == layout.Rank, Plain: !y.tries()}
 	d, enc := w.encodeColumn(s, slot, o)
 	if !o.Plain {
 		y.tell(!columns.IsPlain(enc) && pays(len(enc), w.columnValues))

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"slices"
 )
@@ -42,10 +43,12 @@ func (y *yield) tell(ok bool) {
 }
 
 // pays reports whether values, of which there are some, take half as many bytes in an encoding of n than as
-// bits: what takes more of a few values may hold by luck.
+// bits, but for what the least of them takes in both: what takes more of a few values may hold by luck.
 func pays(n int, values []int64) bool {
 	const head = 4
-	width := bits.Len64(uint64(slices.Max(values)) - uint64(slices.Min(values)))
+	least := slices.Min(values)
+	n -= len(binary.AppendVarint(nil, least)) - 1
+	width := bits.Len64(uint64(slices.Max(values)) - uint64(least))
 	return 2*n <= head+(width*len(values)+7)/8
 }
 
