@@ -25,6 +25,8 @@ type functionData struct {
 	Name  string   `json:"name"`
 	Calls uint64   `json:"calls"`
 	Time  *float64 `json:"time,omitempty"` // ns
+
+	Outside bool `json:"outside,omitempty"` // the run: they begin or end it
 }
 
 // A timelineData is some ranks, by what is known of their times. Times are in nanoseconds

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/reprise-trace/reprise/internal/text"
 	"github.com/reprise-trace/reprise/query"
@@ -68,7 +69,7 @@ func (p *page) addFunctions(ctx context.Context, tr *trace.Trace, _ Options) err
 	}
 	p.addPlaces(tr)
 	for _, f := range list[:min(len(list), maxFunctions)] {
-		d := functionData{Name: printable(f.Name), Calls: f.Calls}
+		d := functionData{Name: printable(f.Name), Calls: f.Calls, Outside: query.OutsideRun(f.Name)}
 		if profile.Timed {
 			sum := timeOf(f.Time)
 			d.Time = &sum
@@ -83,7 +84,7 @@ func (p *page) addFunctions(ctx context.Context, tr *trace.Trace, _ Options) err
 			text.Duration(total))
 		if off := roundedBy(list); off > 0 {
 			t.About += fmt.Sprintf(
-				" Times are rounded sums and means: the error of their total is at most %s.", text.Percent(off, total))
+				" Times are rounded sums and means: the error of their total is %s.", atMost(off, total))
 		}
 	}
 	if profile.Timed && p.guarantee > timing.Exact {
@@ -92,6 +93,14 @@ func (p *page) addFunctions(ctx context.Context, tr *trace.Trace, _ Options) err
 	}
 	p.Functions = t
 	return nil
+}
+
+// atMost writes a bound as a share of a whole.
+func atMost(part, whole float64) string {
+	if share, less := strings.CutPrefix(shareOf(part, whole), "< "); less {
+		return "less than " + share
+	}
+	return "at most " + shareOf(part, whole)
 }
 
 // roundedBy returns how far the times of functions may be off together.

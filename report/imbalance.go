@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -70,8 +69,7 @@ func (p *page) addRanks() {
 	t.RanksAbout = "Time of ranks by function. The wait time of a function is the time beyond the mean of the fastest rank."
 	if b.Source != query.Series {
 		t.RanksAbout += fmt.Sprintf(
-			" Times of ranks are rounded sums: the error of their total is at most %s.",
-			cmp.Or(text.Percent(off, total), "0 %"))
+			" Times of ranks are rounded sums: the error of their total is %s.", atMost(off, total))
 	}
 }
 

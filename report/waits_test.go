@@ -3,6 +3,7 @@ package report_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/reprise-trace/reprise/internal/test/must"
 	"github.com/reprise-trace/reprise/internal/test/testtrace"
+	"github.com/reprise-trace/reprise/query"
 	"github.com/reprise-trace/reprise/report"
 	"github.com/reprise-trace/reprise/trace"
 )
@@ -285,4 +287,18 @@ func TestViewWaits(t *testing.T) {
 			t.Errorf("rank %d waits %v, not %v", rank, got, want)
 		}
 	}
+}
+
+// TestFunctionsOutside checks that bars of the times of functions leave out those that begin and end the run.
+func TestFunctionsOutside(t *testing.T) {
+	b := open(t, file(t, testtrace.RecordTimes(t, testtrace.Statistics, waiting()), report.Options{}), desktop)
+	b.show("functions")
+	names := func() []string {
+		return eval[[]string](b, "report.figures.get('functions').chart.getOption().yAxis[0].data")
+	}
+	if got := names(); len(got) != 4 || slices.ContainsFunc(got, query.OutsideRun) {
+		t.Errorf("bars of times are of %q", got)
+	}
+	b.do(chromedp.Click(chromedp.CSS(`#functions button[data-of="calls"]`)))
+	b.wait("report.figures.get('functions').chart.getOption().yAxis[0].data.includes('MPI_Init')")
 }

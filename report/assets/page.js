@@ -32,7 +32,7 @@ class Page {
       case 'matrix': return new Matrix(figure, d, this);
       case 'functions': return new Bars(figure, this, () => {
         const of = figure.dataset.of, write = of === 'time' ? formatTime : formatCount;
-        const shown = [...d.functions].sort((a, b) => b[of] - a[of]).slice(0, 12);
+        const run = d.functions.filter((f) => of !== 'time' || !f.outside), shown = [...(run.length > 0 ? run : d.functions)].sort((a, b) => b[of] - a[of]).slice(0, 12);
         return {
           lying: true, names: shown.map((f) => f.name), values: shown.map((f) => f[of]), axis: of === 'time' ? formatTime : formatBrief,
           tell: (i) => [shown[i].name, `${formatCount(shown[i].calls)} calls` + (shown[i].time !== undefined ? `, ${formatTime(shown[i].time)}` : '')],
