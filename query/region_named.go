@@ -14,38 +14,22 @@ import (
 // A marker is a call that begins or ends a region.
 type marker struct {
 	begins bool
-	name   string // empty for the region that began last
+	name   string
 }
 
-// markerOf returns what a call begins or ends: MPI_Pcontrol with a name begins a region at level 1, and ends one at
-// other levels; cali_begin_region and cali_end_region of Caliper; nvtxRangePushA and nvtxRangePop of NVTX.
+// markerOf returns what a call of MPI_Pcontrol begins or ends: with a name, it begins a region at level 1, and ends one
+// at other levels.
 func markerOf(c *trace.Call) (m marker, ok bool) {
 	name := ""
 	if v, ok := c.Arg("name"); ok && v.Kind() == cst.KindString {
 		name = string(v.Text())
 	}
-	switch c.Function.Name {
-	case "MPI_Pcontrol":
-		level, ok := c.Arg("level")
-		return marker{ok && level.Kind() == cst.KindInt && level.Int() == 1, name}, ok && name != ""
-	case "cali_begin_region", "nvtxRangePushA":
-		return marker{true, name}, name != ""
-	case "cali_end_region":
-		return marker{false, name}, name != ""
-	case "nvtxRangePop":
-		return marker{}, true
-	}
-	return marker{}, false
+	level, ok := c.Arg("level")
+	return marker{ok && level.Kind() == cst.KindInt && level.Int() == 1, name}, ok && name != ""
 }
 
 // marks reports whether calls of a function may be markers.
-func marks(function string) bool {
-	switch function {
-	case "MPI_Pcontrol", "cali_begin_region", "cali_end_region", "nvtxRangePushA", "nvtxRangePop":
-		return true
-	}
-	return false
-}
+func marks(function string) bool { return function == "MPI_Pcontrol" }
 
 // A namedSpan is the calls of a rank from where a region began to where it ended, with the call that ends it.
 type namedSpan struct {
@@ -71,7 +55,7 @@ func namedSpans(r *trace.Rank, t *trace.Trace) []namedSpan {
 			stack = append(stack, open{m.name, position + 1})
 		default:
 			i := len(stack) - 1
-			for i >= 0 && m.name != "" && stack[i].name != m.name {
+			for i >= 0 && stack[i].name != m.name {
 				i--
 			}
 			if i < 0 {

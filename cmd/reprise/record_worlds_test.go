@@ -31,17 +31,17 @@ all messages match
 
 20 collective operations on 10 communicators: all members make the same calls
 
-  operations  members  communicator
-           3        2  world0
-           3        1  world0/0:0
-           3        1  world0/0:1
-           2        4  world0/1
-           2        4  world0/1/0
-           2        3  world1/0
-           2        3  world1/0/0
-           1        2  world0/0:0/0
-           1        2  world0/0:0/1
-           1        2  world1
+  communicator  operations  members
+  world0                 3        2
+  world0/0:0             3        1
+  world0/0:1             3        1
+  world0/1               2        4
+  world0/1/0             2        4
+  world1/0               2        3
+  world1/0/0             2        3
+  world0/0:0/0           1        2
+  world0/0:0/1           1        2
+  world1                 1        2
 `)
 	}
 }

@@ -64,7 +64,8 @@
 // modules declare the level alone. As the argument is not there in many programs, it is a name only if it points to 1
 // to 255 printable characters and, at -1 and 0, if a region of that name has begun. The annotations of Caliper
 // (cali_begin_region, cali_end_region) and NVTX (nvtxRangePushA, nvtxRangePushEx, nvtxRangePop) are recorded as such
-// calls: those that a library of the process has and, of the headers of NVTX 3, if NVTX_INJECTION64_PATH is the interposer.
+// calls, and handed on to the library that has them: those of the headers of NVTX 3 if NVTX_INJECTION64_PATH is the
+// interposer.
 //
 // # Source
 //

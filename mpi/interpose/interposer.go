@@ -198,12 +198,22 @@ func interposerSource(h *header.Header) ([]byte, *Interposer, error) {
 		"Fingerprint": spool.Fingerprint(),
 		"Count":       len(functions),
 		"Functions":   wrappers,
+		"Control":     controlOf(wrappers),
 		"Constants":   named,
 		"Datatypes": slices.DeleteFunc(slices.Clone(named), func(c numbered) bool {
 			return constants[c.Number].Class != "datatype"
 		}),
 	})
 	return source.Bytes(), &library, err
+}
+
+// controlOf returns the wrapper of MPI_Pcontrol, which is recorded for annotations, too: nil if there is none.
+func controlOf(wrappers []wrapper) *wrapper {
+	i := slices.IndexFunc(wrappers, func(w wrapper) bool { return w.Name == "MPI_Pcontrol" })
+	if i < 0 {
+		return nil
+	}
+	return &wrappers[i]
 }
 
 // A numbered constant is one of the table.

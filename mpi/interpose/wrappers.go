@@ -36,6 +36,8 @@ var (
 	valuesSource string
 	//go:embed interposer/load.c
 	loadSource string
+	//go:embed interposer/annotations.c
+	annotationsSource string
 	//go:embed interposer/names.c
 	namesSource string
 	//go:embed interposer/questions.c
@@ -67,29 +69,30 @@ var (
 var sources = func() *template.Template {
 	t := template.Must(template.New("wrappers").Parse(wrappersSource))
 	for name, source := range map[string]string{
-		"spool":     spoolSource,
-		"lookup":    lookupSource,
-		"lookups":   lookupsSource,
-		"spares":    sparesSource,
-		"segments":  segmentsSource,
-		"lanes":     lanesSource,
-		"cost":      costSource,
-		"regions":   regionsSource,
-		"job":       jobSource,
-		"values":    valuesSource,
-		"load":      loadSource,
-		"names":     namesSource,
-		"questions": questionsSource,
-		"reads":     readsSource,
-		"datatypes": datatypesSource,
-		"finalize":  finalizeSource,
-		"tree":      treeSource,
-		"fortran":   fortranSource,
-		"sites":     sitesSource,
-		"callers":   callersSource,
-		"memory":    memorySource,
-		"mappings":  mappingsSource,
-		"devices":   devicesSource,
+		"spool":       spoolSource,
+		"lookup":      lookupSource,
+		"lookups":     lookupsSource,
+		"spares":      sparesSource,
+		"segments":    segmentsSource,
+		"lanes":       lanesSource,
+		"cost":        costSource,
+		"regions":     regionsSource,
+		"job":         jobSource,
+		"values":      valuesSource,
+		"load":        loadSource,
+		"annotations": annotationsSource,
+		"names":       namesSource,
+		"questions":   questionsSource,
+		"reads":       readsSource,
+		"datatypes":   datatypesSource,
+		"finalize":    finalizeSource,
+		"tree":        treeSource,
+		"fortran":     fortranSource,
+		"sites":       sitesSource,
+		"callers":     callersSource,
+		"memory":      memorySource,
+		"mappings":    mappingsSource,
+		"devices":     devicesSource,
 	} {
 		template.Must(t.New(name).Parse(source))
 	}

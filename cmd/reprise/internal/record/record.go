@@ -327,6 +327,9 @@ func preload(library string) string {
 // environment returns the environment of the command.
 func (o *Options) environment(library, spool string) []string {
 	env := append(os.Environ(), "LD_PRELOAD="+preload(library), "REPRISE_SPOOL="+spool)
+	if _, set := os.LookupEnv("NVTX_INJECTION64_PATH"); !set { // of a profiler of the user's
+		env = append(env, "NVTX_INJECTION64_PATH="+library)
+	}
 	env = append(env, "REPRISE_SITES="+o.Sites.Value)
 	if o.off {
 		env = append(env, "REPRISE_RECORD=off")
