@@ -71,8 +71,9 @@ func OpenRegionProfile(ctx context.Context, t *trace.Trace, o Options) (*RegionP
 		}
 		p.Regions = append(p.Regions, r)
 	}
-	if len(regions) == 0 {
+	if best, _, err := times.Known(); err != nil || best == None || len(regions) == 0 {
 		p.Source = None
+		return p, err
 	}
 	return p, nil
 }
