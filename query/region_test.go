@@ -91,6 +91,10 @@ func testSpans(t *testing.T, tr *trace.Trace) {
 		if calls != g.Calls || !maps.Equal(found, want) {
 			t.Errorf("%v: %d calls of %v are in the spans, not %d of %v", g, calls, found, g.Calls, want)
 		}
+		times := must.Get(OpenTimes(tr))
+		if a := must.Get(times.Activity(t.Context(), 0, maxTime, Options{Region: g})); a.Calls != g.Calls {
+			t.Errorf("%v: an activity of %d calls, not %d", g, a.Calls, g.Calls)
+		}
 		if g.Kind == PhaseRegion {
 			phase = g
 		}

@@ -389,7 +389,7 @@ func (a *Activity) BySite(t *trace.Trace) []SiteUsage {
 
 // Activity returns what the ranks of the options do between two times, from ≤ to, of which
 // math.MaxInt64 is the end, see [Clock.Between], or in the Region of the options, unless that is nil or of times. The error is [ErrNoTimes] if those of them that make calls
-// have no times, and [ErrNoSeries] if the options ask for the times of every call, and no rank has them.
+// have no times, unless there is a Region that is not of times, and [ErrNoSeries] if the options ask for the times of every call, and no rank has them.
 func (t *Times) Activity(ctx context.Context, from, to int64, o Options) (*Activity, error) {
 	if _, series, err := t.Known(); err != nil {
 		return nil, err
@@ -397,7 +397,7 @@ func (t *Times) Activity(ctx context.Context, from, to int64, o Options) (*Activ
 		return nil, ErrNoSeries
 	}
 	a, err := t.activity(ctx, from, to, o)
-	if err != nil || a.Source != None {
+	if err != nil || a.Source != None || o.Region != nil && o.Region.Kind != TimesRegion {
 		return a, err
 	}
 	ranks, err := o.ranks(t.trace, rankMemory)
@@ -442,7 +442,7 @@ func (t *Times) activity(ctx context.Context, from, to int64, o Options) (*Activ
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if a.Source = min(a.Source, c.Source()); c.Source() == None {
+		if a.Source = min(a.Source, c.Source()); c.Source() == None && (o.Region == nil || o.Region.Kind == TimesRegion) {
 			return nil
 		}
 		a.Guarantee = max(a.Guarantee, c.Guarantee())
@@ -492,11 +492,19 @@ func (c *Clock) within(g *Region, from, to int64) (*Window, Nanoseconds, error) 
 		all.Covered = 0
 	}
 	spans := g.Spans(c.rank.Number())
-	if c.clock == nil || len(spans) == 0 {
+	if len(spans) == 0 {
 		return all, 0, nil
 	}
 	all.First, all.End = spans[0].First, spans[len(spans)-1].End
 	found := make(map[sequitur.Symbol]Usage)
+	if c.clock == nil { // it is known what calls there are
+		for x, n := range c.rank.Within(spans) {
+			signature := sequitur.Symbol(c.rank.Signature(x))
+			found[signature] = Usage{Calls: found[signature].Calls + n}
+		}
+		all.add(found)
+		return all, 0, nil
+	}
 	for _, s := range spans {
 		w := &Window{From: all.From, To: all.To, First: s.First, End: s.End, Covered: math.Inf(1)}
 		in, err := c.clock.usage(w)

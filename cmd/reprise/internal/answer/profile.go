@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/reprise-trace/reprise/cmd/reprise/internal/cli"
@@ -435,6 +436,26 @@ func (a *Activity) choose(q *cli.Question, by string) {
 	})
 }
 
+// printCounts prints the calls of a part of a run, of a trace without times.
+func (a *Activity) printCounts(q *cli.Question, by string) {
+	q.Printf("%s\n\n", text.Plural(a.Calls, "call"))
+	t := q.Table("<"+by, "calls", "")
+	row := func(what string, calls uint64) { t.Row(text.Printable(what), calls, text.Percent(calls, a.Calls)) }
+	for _, f := range a.Functions {
+		row(f.Name, f.Calls)
+	}
+	for _, s := range a.Signatures {
+		row(s.Call, s.Calls)
+	}
+	for _, s := range a.Sites {
+		row(s.Name+", "+cmp.Or(s.Site, "at several places"), s.Calls)
+	}
+	for _, r := range a.Ranks {
+		row(strconv.Itoa(r.Rank), r.Calls)
+	}
+	t.Close()
+}
+
 func (a *Activity) print(q *cli.Question, by string) {
 	to := "the end"
 	if a.To != nil {
@@ -444,11 +465,17 @@ func (a *Activity) print(q *cli.Question, by string) {
 	if off.add(a.Guarantee, a.StartError); a.Source != query.Series {
 		off.known = false
 	}
-	if q.Part.Times {
+	if a.Source == query.None {
+		q.Printf("%s: no times\n", text.Printable(q.Path))
+	} else if q.Part.Times {
 		q.Printf("%s from %s to %s, %s\n%s", text.Printable(q.Path), text.Duration(a.From), to,
 			cli.SourceText(a.Source, a.Guarantee), off.line())
 	} else {
 		q.Printf("%s, %s\n", text.Printable(q.Path), cli.SourceText(a.Source, a.Guarantee))
+	}
+	if a.Source == query.None {
+		a.printCounts(q, by)
+		return
 	}
 	a.Recorded.Print(q.OutOrStdout())
 	if a.Source != query.Series && query.HasThreads(q.Trace) {
