@@ -31,6 +31,9 @@ type Options struct {
 	// in any case, and fails with it if there are none.
 	Series bool
 
+	// Functions asks [OpenProfile] for functions alone: it counts no signatures, so that it reads no rank.
+	Functions bool
+
 	// Workers is the number of goroutines. Zero means runtime.GOMAXPROCS(0).
 	Workers int
 

@@ -162,7 +162,7 @@ func OpenProfile(ctx context.Context, t *trace.Trace, o Options) (*Profile, erro
 // countCalls returns the profile of a trace without times.
 func countCalls(ctx context.Context, t *trace.Trace, o Options) (*Profile, error) {
 	merged := t
-	p := profiler{trace: merged, shapes: make([]ShapeProfile, merged.Shapes()),
+	p := profiler{trace: merged, counts: !o.Functions, shapes: make([]ShapeProfile, merged.Shapes()),
 		signatures: make([][]trace.SignatureCount, merged.Shapes())}
 	done := progress{tell: o.Progress}
 	err := o.each(ctx, merged.Shapes(), func(number int) error {
@@ -183,6 +183,7 @@ func countCalls(ctx context.Context, t *trace.Trace, o Options) (*Profile, error
 type profiler struct {
 	trace      *trace.Trace
 	shapes     []ShapeProfile
+	counts     bool                     // signatures are counted
 	signatures [][]trace.SignatureCount // of each shape
 }
 
@@ -192,8 +193,10 @@ func (p *profiler) shape(ctx context.Context, number int, ranks rankenc.Set) err
 	if err != nil {
 		return err
 	}
-	if p.signatures[number], err = s.Counts(ctx, ranks); err != nil {
-		return err
+	if p.counts {
+		if p.signatures[number], err = s.Counts(ctx, ranks); err != nil {
+			return err
+		}
 	}
 	of := ShapeProfile{Shape: number, Ranks: ranks, Calls: s.Grammar.Len()}
 	calls := make(map[string]uint64)
@@ -292,16 +295,18 @@ func (p *Profile) addTimes(durations timing.Summary, t *trace.Trace) {
 			}
 		}
 	}
-	byName := make(map[string]*timing.Statistics)
 	for i := range p.Signatures {
 		s := &p.Signatures[i]
 		need.Index(s.Signature, len(all), "query: signature")
-		of := &all[s.Signature]
-		s.Time, s.statistics = durationsOf(of), of
-		if byName[s.Function] == nil {
-			byName[s.Function] = new(timing.Statistics)
+		s.Time, s.statistics = durationsOf(&all[s.Signature]), &all[s.Signature]
+	}
+	byName := make(map[string]*timing.Statistics)
+	for n := range all {
+		name := t.Functions()[t.FunctionOf(n)].Name
+		if byName[name] == nil {
+			byName[name] = new(timing.Statistics)
 		}
-		byName[s.Function].Merge(of)
+		byName[name].Merge(&all[n])
 	}
 	for i := range p.Functions {
 		f := &p.Functions[i]

@@ -2,10 +2,12 @@ package query
 
 import (
 	"context"
+	"iter"
 	"math"
 
 	"github.com/reprise-trace/reprise/internal/layout"
 	"github.com/reprise-trace/reprise/internal/need"
+	"github.com/reprise-trace/reprise/internal/sums"
 	"github.com/reprise-trace/reprise/internal/wire"
 	"github.com/reprise-trace/reprise/rankenc"
 	"github.com/reprise-trace/reprise/sequitur"
@@ -63,27 +65,50 @@ func CompareOutside(a, b string) int {
 // RunCallsOf returns which calls of a rank of a trace are in the run.
 func RunCallsOf(t *trace.Trace, r *trace.Rank) RunCalls {
 	need.That(t != nil && r != nil, "query: no rank")
-	run, functions := RunCalls{End: r.Len()}, t.Functions()
-	find := func(is func(function string) bool) (position uint64, ok bool) {
-		for p := range r.Find(0, func(s sequitur.Symbol) bool { return is(functions[r.Function(s)].Name) }) {
+	functions := t.Functions()
+	return runCallsOf(t, r.Len(), func(is func(function string) bool) iter.Seq2[uint64, sequitur.Symbol] {
+		return r.Find(0, func(s sequitur.Symbol) bool { return is(functions[r.Function(s)].Name) })
+	})
+}
+
+// runCallsOfShape is [RunCallsOf] for each rank of a shape, without reading one.
+func runCallsOfShape(t *trace.Trace, s *trace.Shape) RunCalls {
+	functions, all := t.Functions(), sums.Of(s.Grammar)
+	return runCallsOf(t, s.Grammar.Len(), func(is func(function string) bool) iter.Seq2[uint64, sequitur.Symbol] {
+		return all.Measure(func(n sequitur.Symbol) uint64 {
+			if is(functions[t.FunctionOf(int(n))].Name) {
+				return 1
+			}
+			return 0
+		}).From(0)
+	})
+}
+
+// runCallsOf returns which of n calls are in the run, of which find finds those of some functions.
+func runCallsOf(
+	t *trace.Trace, n uint64, find func(is func(function string) bool) iter.Seq2[uint64, sequitur.Symbol],
+) RunCalls {
+	run := RunCalls{End: n}
+	first := func(is func(function string) bool) (position uint64, ok bool) {
+		for p := range find(is) {
 			return p, true
 		}
 		return 0, false
 	}
-	if p, ok := find(InStartup); ok {
+	if p, ok := first(InStartup); ok {
 		run.First = p + 1
 	}
-	if p, ok := find(InShutdown); ok && p >= run.First {
+	if p, ok := first(InShutdown); ok && p >= run.First {
 		if run.End, run.finalize, run.Finalized = p+1, p, true; HasThreads(t) {
-			run.End = r.Len()
+			run.End = n
 		}
 	}
 	return run
 }
 
 // Run returns the times of the run, of all ranks of the trace: by the times of every call of a rank, else by
-// what the trace keeps of it. It returns nil if the trace has neither of a rank that made calls. It reads a
-// rank of each shape, and each rank that has the times of every call.
+// what the trace keeps of it. It returns nil if the trace has neither of a rank that made calls. It reads
+// shapes, and each rank that has the times of every call.
 func (t *Times) Run(ctx context.Context) (*RunTimes, error) {
 	f, err := t.runFinder()
 	if err != nil {
@@ -164,25 +189,28 @@ func (f *runFinder) of(rank int) (*runSpan, error) {
 	t := f.times
 	number, _ := t.trace.ShapeOf(rank)
 	shape, known := f.shapes[number]
-	if series := f.timed.Contains(rank); series || !known {
+	series := f.timed.Contains(rank)
+	if !series && t.ranks == nil {
+		return nil, nil
+	}
+	if !known {
+		of, err := t.trace.Shape(number)
+		if err != nil {
+			return nil, err
+		}
+		shape = f.shape(of)
+		f.shapes[number] = shape
+	}
+	if series {
 		r, err := t.trace.Rank(rank)
 		if err != nil {
 			return nil, err
 		}
-		if !known {
-			shape = f.shape(r)
-			f.shapes[number] = shape
+		c, err := t.Clock(r)
+		if err != nil {
+			return nil, err
 		}
-		if series {
-			c, err := t.Clock(r)
-			if err != nil {
-				return nil, err
-			}
-			return c.runSpan(shape.RunCalls)
-		}
-	}
-	if t.ranks == nil {
-		return nil, nil
+		return c.runSpan(shape.RunCalls)
 	}
 	kept, ok := t.ranks.Find(rank)
 	if !ok || kept.Span.High == math.MaxInt64 || math.IsInf(float64(shape.before.high+shape.after.high), 1) {
@@ -194,34 +222,34 @@ func (f *runFinder) of(rank int) (*runSpan, error) {
 // mostAround is how many calls before MPI_Init, or after MPI_Finalize, are looked at.
 const mostAround = 1 << 12
 
-// shape returns the shapeRun of the shape of a rank.
-func (f *runFinder) shape(r *trace.Rank) shapeRun {
-	s := shapeRun{RunCalls: RunCallsOf(f.times.trace, r)}
+// shape returns the shapeRun of a shape.
+func (f *runFinder) shape(of *trace.Shape) shapeRun {
+	s := shapeRun{RunCalls: runCallsOfShape(f.times.trace, of)}
 	add := func(to *interval, from, end uint64, gap func(position uint64) bool) {
 		if end > from+mostAround {
 			*to = interval{0, Nanoseconds(math.Inf(1))}
 			return
 		}
-		for w := r.Walk(from); from < end; from++ {
-			signature := r.Signature(uint32(w.Next().Symbol))
+		for w := of.Grammar.Walk(from); from < end; from++ {
+			signature := int(w.Next().Symbol)
 			if gap(from) {
 				of := f.times.boundsOf(gaps, signature)
 				to.add(of)
 				s.gapsAround.add(of)
 			}
-			of := f.times.boundsOf(durations, signature)
-			to.add(of)
-			s.callsAround.add(of)
+			took := f.times.boundsOf(durations, signature)
+			to.add(took)
+			s.callsAround.add(took)
 		}
 	}
 	if s.First > 1 {
 		add(&s.before, 0, s.First-1, func(position uint64) bool { return position > 0 })
-		of := f.times.boundsOf(gaps, r.Signature(uint32(r.Walk(s.First-1).Next().Symbol)))
+		of := f.times.boundsOf(gaps, int(of.Grammar.At(s.First-1)))
 		s.before.add(of)
 		s.gapsAround.add(of)
 	}
 	if s.Finalized {
-		add(&s.after, s.End, r.Len(), func(uint64) bool { return true })
+		add(&s.after, s.End, of.Grammar.Len(), func(uint64) bool { return true })
 	}
 	return s
 }

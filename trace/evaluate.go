@@ -105,19 +105,18 @@ func (s *Shape) lookalikes() []lookalike {
 	return found
 }
 
-// splitBySlot splits groups of signatures by a slot in which no rank has the same.
+// splitBySlot splits groups of signatures, all of one function, by a slot in which no rank has the same.
 func (s *Shape) splitBySlot(groups [][]int, slot int) [][]int {
 	var split [][]int
-	var scratch layout.Template
+	of := s.slot(groups[0][0], slot)
 	for _, members := range groups {
-		how := s.signature(members[0], &scratch).Values[slot].How
+		how := of(members[0]).How
 		apart := len(members) > 1 && (how == layout.Constant || how == layout.Shift)
 		for _, i := range members {
 			if !apart {
 				break
 			}
-			x := s.signature(i, &scratch)
-			apart = x.Values[slot].How == how && x.Streams>>slot&1 == 0
+			apart = of(i).How == how && s.trace.signatures.Mask(int(s.signatures[i]))>>slot&1 == 0
 		}
 		if !apart {
 			split = append(split, members)
@@ -125,7 +124,7 @@ func (s *Shape) splitBySlot(groups [][]int, slot int) [][]int {
 		}
 		place := make(map[int64]int) // in split
 		for _, i := range members {
-			v := s.signature(i, &scratch).Values[slot].Number
+			v := of(i).Number
 			at, ok := place[v]
 			if !ok {
 				at = len(split)
@@ -135,6 +134,15 @@ func (s *Shape) splitBySlot(groups [][]int, slot int) [][]int {
 		}
 	}
 	return split
+}
+
+// slot returns a function that yields a slot of the signatures of s of the same function as the i-th.
+func (s *Shape) slot(i, slot int) func(i int) layout.Value {
+	if t := s.template(); t.signatures != nil {
+		return func(i int) layout.Value { return t.signatures[i].Values[slot] }
+	}
+	of := s.trace.signatures.Slot(int(s.signatures[i]), slot)
+	return func(i int) layout.Value { return of(int(s.signatures[i])) }
 }
 
 // firsts returns, for each signature of s, the first that is the same for a rank, whose

@@ -58,7 +58,7 @@ func BenchmarkColumnAt(b *testing.B) {
 		"deltas":     newDeltas(values, 1<<30),
 	}
 	for _, name := range []string{"expression", "runs", "packed", "dictionary", "deltas"} {
-		c := Column{d, bodies[name]}
+		c := newColumn(d, bodies[name])
 		b.Run("encoding="+name, func(b *testing.B) {
 			const reads = 1 << 12
 			i := 0

@@ -16,6 +16,20 @@ import (
 type Column struct {
 	domain Domain
 	body   body // nil if the column is empty
+	length int
+	ranked bool // the body needs the ranks of the domain
+}
+
+// newColumn returns a column of a body, which is nil if d is empty.
+func newColumn(d Domain, b body) Column {
+	c := Column{domain: d, body: b, length: d.len()}
+	if e, ok := b.(exprBody); ok {
+		_, constant := e.Constant()
+		c.ranked = !constant
+	} else {
+		c.ranked = b != nil && !c.Plain()
+	}
+	return c
 }
 
 // A body is an encoding of values.
@@ -68,13 +82,13 @@ func NewColumn(d Domain, values []int64, o Options) Column {
 		panic("columns: not as many values as ranks")
 	}
 	if len(values) == 0 {
-		return Column{domain: d}
+		return newColumn(d, nil)
 	}
 	if o.Plain {
 		b, _ := smallestPlain(values, nil, math.MaxInt)
-		return Column{d, b}
+		return newColumn(d, b)
 	}
-	return Column{d, smallest(d.List(), values, int64(d.Size), o)}
+	return newColumn(d, smallest(d.List(), values, int64(d.Size), o))
 }
 
 // enough is the number of bytes of an expression below which no other encoding
@@ -132,7 +146,7 @@ var plainEncodings = []func(values []int64, limit int) body{
 }
 
 // Len returns the number of values.
-func (c Column) Len() int { return c.domain.len() }
+func (c Column) Len() int { return c.length }
 
 // At returns the value at position i, 0 ≤ i < c.Len(). It takes time logarithmic
 // in the bytes of the encoding at most, plus what it takes to find the rank at
@@ -140,6 +154,9 @@ func (c Column) Len() int { return c.domain.len() }
 func (c Column) At(i int) int64 {
 	if i < 0 || i >= c.Len() {
 		panic(fmt.Sprintf("columns: value number %d of %d", i, c.Len()))
+	}
+	if !c.ranked {
+		return c.body.at(i, 0, int64(c.domain.Size))
 	}
 	return c.body.at(i, int64(c.domain.Ranks.At(i)), int64(c.domain.Size))
 }
@@ -225,9 +242,9 @@ func DecodeColumn(d *wire.Decoder, domain Domain) Column {
 		return Column{}
 	}
 	if domain.len() == 0 {
-		return Column{domain: domain}
+		return newColumn(domain, nil)
 	}
-	return Column{domain, b}
+	return newColumn(domain, b)
 }
 
 // decodeBody reads an encoding of count values, which may be one that has another

@@ -189,7 +189,7 @@ func testColumn(t *rapid.T) {
 	}
 	for _, encode := range plainEncodings { // each, not only the smallest
 		if len(values) > 0 {
-			checkColumn(t, d, values, Column{d, encode(values, math.MaxInt)})
+			checkColumn(t, d, values, newColumn(d, encode(values, math.MaxInt)))
 			if got, least := len(marshal(c)), len(encode(values, math.MaxInt).append(nil)); got > least &&
 				got > enough {
 				t.Fatalf("%v in %d bytes, %d would do", c, got, least)
@@ -198,7 +198,7 @@ func testColumn(t *rapid.T) {
 	}
 	if len(values) > 0 {
 		if b := fitPieces(d.List(), values, int64(d.Size), o, math.MaxInt); b != nil {
-			checkColumn(t, d, values, Column{d, b})
+			checkColumn(t, d, values, newColumn(d, b))
 			checkSpecial(t, b.(*pieces), values, o)
 		}
 	}
@@ -214,7 +214,7 @@ func TestElements(t *testing.T) {
 		count := rapid.IntRange(0, n-from).Draw(t, "count")
 		columns := []Column{NewColumn(d, values, Options{})}
 		for _, encode := range plainEncodings {
-			columns = append(columns, Column{d, encode(values, math.MaxInt)})
+			columns = append(columns, newColumn(d, encode(values, math.MaxInt)))
 		}
 		for _, c := range columns {
 			got := c.appendElements([]int64{-9}, from, count)
@@ -250,7 +250,7 @@ func TestColumnSpecial(t *testing.T) {
 	values[7], values[9] = -2, -2
 	b := fitPieces(d.List(), values, int64(d.Size), Options{Ranks: true}, math.MaxInt)
 	checkSpecial(t, b.(*pieces), values, Options{Ranks: true})
-	checkColumn(t, d, values, Column{d, b})
+	checkColumn(t, d, values, newColumn(d, b))
 }
 
 func TestColumnRoundTrip(t *testing.T) { rapid.Check(t, testColumn) }

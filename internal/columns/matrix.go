@@ -333,7 +333,7 @@ func newFlat(d Domain, rows [][]int64, o Options, limit int) matrixBody {
 		if body == nil {
 			return nil
 		}
-		b.values = Column{elements(total), body}
+		b.values = newColumn(elements(total), body)
 		return b
 	}
 	b.values = NewColumn(elements(total), values, o)

@@ -152,7 +152,7 @@ func decodeColumns(d *wire.Decoder, head byte, domain Domain) matrixBody {
 	b := &columns{}
 	distinct := 1
 	if head == headSingle {
-		b.number = Column{elements(n), exprBody{rankenc.Constant(0)}}
+		b.number = newColumn(elements(n), exprBody{rankenc.Constant(0)})
 	} else {
 		if n > maxLen {
 			d.Limit(at, "length", "%d elements, more than %d", n, maxLen)

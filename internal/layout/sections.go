@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/reprise-trace/reprise/format"
@@ -268,14 +269,18 @@ func areIrregular(numbers []int64) bool {
 	return true
 }
 
-// Sections reads the sections of a file. Of each kind it keeps the one that was read
-// last, if that can hold more than one item. It may be used by several goroutines at
-// once.
+// Sections reads the sections of a file. Of those that can hold more than one item it keeps a few of each
+// kind, which were read last. It may be used by several goroutines at once.
 type Sections struct {
 	File *format.Reader
 	mu   sync.Mutex
-	last map[format.Kind]content
+	last map[format.Kind][]content // the last one first
 }
+
+// keptSections is how many sections are kept of a kind, each of MaxPacked bytes at most: the values of one
+// argument follow each other, so that who reads call by call goes around between as many as calls have
+// arguments that are stored.
+const keptSections = 1 << 5
 
 // A content is that of a section, which does not change.
 type content struct {
@@ -284,7 +289,7 @@ type content struct {
 }
 
 func NewSections(file *format.Reader) *Sections {
-	return &Sections{File: file, last: make(map[format.Kind]content)}
+	return &Sections{File: file, last: make(map[format.Kind][]content)}
 }
 
 // Has reports whether there is a section of a kind, with the key 0.
@@ -298,23 +303,41 @@ func (s *Sections) Read(kind format.Kind, key uint64, parse func([]byte) error) 
 	return ReadSection(s.File, kind, key, parse)
 }
 
-// ReadShared is read for a section in which there may be several items. Of a
+// ReadShared is Read for a section in which there may be several items. Of a
 // small one it keeps the content for the next that is looked for.
 func (s *Sections) ReadShared(kind format.Kind, key uint64, parse func([]byte) error) error {
-	s.mu.Lock()
-	last := s.last[kind]
-	s.mu.Unlock()
-	if last.data != nil && last.key == key && parse(last.data) == nil {
+	if data := s.kept(kind, key); data != nil && parse(data) == nil {
 		return nil
 	}
 	return s.Read(kind, key, func(data []byte) error {
 		if len(data) <= MaxPacked {
-			s.mu.Lock()
-			s.last[kind] = content{key, data}
-			s.mu.Unlock()
+			s.keep(kind, content{key, data})
 		}
 		return parse(data)
 	})
+}
+
+// kept returns the content of a section that is kept, which is the last one then, nil if it is not.
+func (s *Sections) kept(kind format.Kind, key uint64) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := s.last[kind]
+	for i, c := range list {
+		if c.key == key {
+			copy(list[1:i+1], list[:i])
+			list[0] = c
+			return c.data
+		}
+	}
+	return nil
+}
+
+// keep keeps the content of a section in place of the one that was read least recently.
+func (s *Sections) keep(kind format.Kind, c content) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := slices.DeleteFunc(s.last[kind], func(x content) bool { return x.key == c.key })
+	s.last[kind] = slices.Insert(list[:min(len(list), keptSections-1)], 0, c)
 }
 
 // maxPieceSymbols is how many symbols a piece of the grammars may have if it is

@@ -81,6 +81,23 @@ func (t *Table) Template(s *Template, n int) {
 	}
 }
 
+// Slot returns a function that yields what Template does for a slot that is in no array, of signatures of
+// the same function as signature n, without the other slots.
+func (t *Table) Slot(n, slot int) func(n int) Value {
+	f := int(t.Functions[n])
+	for k, p := range t.declared[f].Params {
+		if p.Type.Kind == cst.KindArray {
+			continue
+		}
+		slots := t.Groups[f].Params[k].Slots
+		if slot < len(slots) {
+			return func(n int) Value { return slots[slot].template(int(t.indexes[n])) }
+		}
+		slot -= len(slots)
+	}
+	panic("layout: no such slot")
+}
+
 // How a slot of a signature is written.
 const (
 	Constant int64 = iota

@@ -115,7 +115,7 @@ func Open(ctx context.Context, t *trace.Trace, o Options) (*Diagnosis, error) {
 		return nil, err
 	}
 	d := &Diagnosis{RunTimes: *run, Ranks: t.RankSet().Len()}
-	profile, err := query.OpenProfile(ctx, t, query.Options{})
+	profile, err := query.OpenProfile(ctx, t, query.Options{Functions: true})
 	if err != nil {
 		return nil, err
 	}
